@@ -1,0 +1,350 @@
+
+/* mremap() */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "jpp_arena.h"
+
+
+#define JPP_PAGE        4096
+#define JPP_HUGE_PAGE   (2 * 1024 * 1024)
+#define JPP_ALIGNMENT   16
+
+/* a vector that grows past this gets a mapping of its own */
+#define JPP_VEC_SMALL   (512 * 1024)
+#define JPP_VEC_FIRST   1024
+
+
+struct jpp_block_s {
+    jpp_block_t  *next;
+    size_t        size;
+};
+
+
+static bool jpp_arena_block(jpp_arena_t *arena, size_t size);
+static void *jpp_arena_cut(jpp_arena_t *arena, size_t size);
+static bool jpp_vec_copy(jpp_vec_t *vec, size_t need);
+static bool jpp_vec_map(jpp_vec_t *vec, size_t need);
+static void *jpp_map(size_t size);
+static size_t jpp_round_up(size_t size, size_t unit);
+
+
+void
+jpp_arena_init(jpp_arena_t *arena, size_t cap)
+{
+    memset(arena, 0, sizeof(jpp_arena_t));
+    arena->cap = cap;
+}
+
+
+void
+jpp_arena_destroy(jpp_arena_t *arena)
+{
+    jpp_vec_t    *vec;
+    jpp_block_t  *block, *next;
+
+    /* the vectors' heads lie in the blocks */
+
+    for (vec = arena->vecs; vec != NULL; vec = vec->next) {
+        if (vec->is_mapped) {
+            (void) munmap(vec->data, vec->size);
+        }
+    }
+
+    for (block = arena->blocks; block != NULL; block = next) {
+        next = block->next;
+        (void) munmap(block, block->size);
+    }
+
+    arena->vecs = NULL;
+    arena->blocks = NULL;
+    arena->pos = NULL;
+    arena->end = NULL;
+    arena->mapped = 0;
+}
+
+
+void *
+jpp_arena_alloc(jpp_arena_t *arena, size_t size)
+{
+    arena->n_calls++;
+
+    return arena->n_calls == arena->fail_at ? NULL
+                                            : jpp_arena_cut(arena, size);
+}
+
+
+char *
+jpp_arena_strndup(jpp_arena_t *arena, const char *data, size_t len)
+{
+    char  *p;
+
+    p = jpp_arena_alloc(arena, len + 1);
+
+    if (p != NULL && len != 0) {
+        memcpy(p, data, len);
+    }
+
+    return p;
+}
+
+
+static void *
+jpp_arena_cut(jpp_arena_t *arena, size_t size)
+{
+    void  *p;
+
+    if (size > arena->cap) {
+        return NULL;
+    }
+
+    size = jpp_round_up(size, JPP_ALIGNMENT);
+
+    if ((arena->pos == NULL || (size_t) (arena->end - arena->pos) < size)
+        && !jpp_arena_block(arena, size))
+    {
+        return NULL;
+    }
+
+    p = arena->pos;
+    arena->pos += size;
+
+    return p;
+}
+
+
+/* Maps a block that has room for SIZE bytes; what is left of another is lost. */
+
+static bool
+jpp_arena_block(jpp_arena_t *arena, size_t size)
+{
+    size_t        need, want, left;
+    jpp_block_t  *block;
+
+    left = arena->cap - arena->mapped;
+    need = jpp_round_up(sizeof(jpp_block_t) + size, JPP_PAGE);
+    want = jpp_round_up(need, JPP_HUGE_PAGE);
+
+    /* near the cap a block is no larger than it must be */
+
+    if (want > left) {
+        want = need;
+    }
+
+    block = want <= left ? jpp_map(want) : NULL;
+
+    if (block == NULL) {
+        return false;
+    }
+
+    arena->mapped += want;
+
+    if (arena->mapped > arena->peak) {
+        arena->peak = arena->mapped;
+    }
+
+    block->next = arena->blocks;
+    block->size = want;
+
+    arena->blocks = block;
+    arena->pos = (uint8_t *) block
+                 + jpp_round_up(sizeof(jpp_block_t), JPP_ALIGNMENT);
+    arena->end = (uint8_t *) block + want;
+
+    return true;
+}
+
+
+jpp_vec_t *
+jpp_vec_create(jpp_arena_t *arena)
+{
+    jpp_vec_t  *vec;
+
+    vec = jpp_arena_alloc(arena, sizeof(jpp_vec_t));
+    if (vec == NULL) {
+        return NULL;
+    }
+
+    vec->arena = arena;
+    vec->next = arena->vecs;
+    arena->vecs = vec;
+
+    return vec;
+}
+
+
+void
+jpp_vec_release(jpp_vec_t *vec)
+{
+    if (vec == NULL) {
+        return;
+    }
+
+    if (vec->is_mapped) {
+        (void) munmap(vec->data, vec->size);
+        vec->arena->mapped -= vec->size;
+    }
+
+    vec->data = NULL;
+    vec->len = 0;
+    vec->size = 0;
+    vec->is_mapped = false;
+}
+
+
+bool
+jpp_vec_grow(jpp_vec_t *vec, size_t size)
+{
+    vec->arena->n_calls++;
+
+    if (vec->arena->n_calls == vec->arena->fail_at
+        || size > vec->arena->cap)
+    {
+        return false;
+    }
+
+    return vec->len + size <= JPP_VEC_SMALL ? jpp_vec_copy(vec, vec->len + size)
+                                            : jpp_vec_map(vec, vec->len + size);
+}
+
+
+static bool
+jpp_vec_copy(jpp_vec_t *vec, size_t need)
+{
+    void    *p;
+    size_t   want;
+
+    want = vec->size == 0 ? JPP_VEC_FIRST : vec->size * 4;
+
+    if (want > JPP_VEC_SMALL) {
+        want = JPP_VEC_SMALL;
+    }
+
+    if (want < need) {
+        want = need;
+    }
+
+    p = jpp_arena_cut(vec->arena, want);
+
+    if (p == NULL && want > need) {
+        want = need;
+        p = jpp_arena_cut(vec->arena, want);
+    }
+
+    if (p == NULL) {
+        return false;
+    }
+
+    if (vec->len != 0) {
+        memcpy(p, vec->data, vec->len);
+    }
+
+    vec->data = p;
+    vec->size = want;
+
+    return true;
+}
+
+
+static bool
+jpp_vec_map(jpp_vec_t *vec, size_t need)
+{
+    void         *p;
+    size_t        want, left, had;
+    jpp_arena_t  *arena;
+
+    arena = vec->arena;
+    had = vec->is_mapped ? vec->size : 0;
+    left = arena->cap - arena->mapped + had;
+
+    want = jpp_round_up(need + had / 4, JPP_HUGE_PAGE);
+
+    if (want > left) {
+        want = jpp_round_up(need, JPP_PAGE);
+    }
+
+    p = want <= left ? jpp_map(want) : NULL;
+
+    if (p == NULL) {
+        return false;
+    }
+
+    if (vec->is_mapped) {
+
+        /* the pages move into the new mapping */
+
+        if (mremap(vec->data, had, want, MREMAP_MAYMOVE|MREMAP_FIXED, p)
+            == MAP_FAILED)
+        {
+            (void) munmap(p, want);
+            return false;
+        }
+
+    } else if (vec->len != 0) {
+        memcpy(p, vec->data, vec->len);
+    }
+
+    arena->mapped += want - had;
+
+    if (arena->mapped > arena->peak) {
+        arena->peak = arena->mapped;
+    }
+
+    vec->data = p;
+    vec->size = want;
+    vec->is_mapped = true;
+
+    return true;
+}
+
+
+/* SIZE bytes of address space, in huge pages where it is made of them. */
+
+static void *
+jpp_map(size_t size)
+{
+    size_t    spare, before;
+    uint8_t  *p;
+
+    spare = size % JPP_HUGE_PAGE == 0 ? JPP_HUGE_PAGE : 0;
+
+    p = mmap(NULL, size + spare, PROT_READ|PROT_WRITE,
+             MAP_PRIVATE|MAP_ANONYMOUS, -1, 0);
+
+    if (p == MAP_FAILED) {
+        return NULL;
+    }
+
+    if (spare == 0) {
+        return p;
+    }
+
+    before = jpp_round_up((uintptr_t) p, JPP_HUGE_PAGE) - (uintptr_t) p;
+
+    if (before != 0) {
+        (void) munmap(p, before);
+    }
+
+    if (before != spare) {
+        (void) munmap(p + before + size, spare - before);
+    }
+
+    p += before;
+
+    /* where there are none it is done with small ones */
+
+    (void) madvise(p, size, MADV_HUGEPAGE);
+
+    return p;
+}
+
+
+static size_t
+jpp_round_up(size_t size, size_t unit)
+{
+    return (size + unit - 1) & ~(unit - 1);
+}

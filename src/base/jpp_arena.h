@@ -1,0 +1,122 @@
+
+/*
+ * The memory of a report: mmap-ed pages under one byte cap.
+ *
+ * Nothing here comes from malloc, so nothing of the profiler is in the heap
+ * that it measures, and one call gives all of it back.  Small things are cut
+ * from blocks and live as long as the arena.  What grows is a jpp_vec_t: it
+ * begins in a block, and once it is large it has a mapping of its own, which
+ * grows by mremap() (no copy, no moment at which old and new exist side by
+ * side) and may be given back early.
+ *
+ * Blocks and large vectors are made of huge pages where the kernel has them:
+ * a page of 4 KiB costs more to get than what a report does with it.
+ *
+ * An arena belongs to one thread at a time.  All memory is handed out zeroed.
+ */
+
+
+#ifndef _JPP_ARENA_H_INCLUDED_
+#define _JPP_ARENA_H_INCLUDED_
+
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+
+typedef struct jpp_arena_s  jpp_arena_t;
+typedef struct jpp_block_s  jpp_block_t;
+typedef struct jpp_vec_s    jpp_vec_t;
+
+
+struct jpp_arena_s {
+    jpp_block_t   *blocks;
+    uint8_t       *pos;            /* free space of the newest block */
+    uint8_t       *end;
+    jpp_vec_t     *vecs;
+
+    size_t         mapped;         /* bytes mapped now */
+    size_t         peak;           /* the most that ever was */
+    size_t         cap;
+
+    uint64_t       n_calls;        /* requests so far, and for the tests: */
+    uint64_t       fail_at;        /* the one that fails (0: none) */
+};
+
+
+struct jpp_vec_s {
+    uint8_t       *data;
+    size_t         len;            /* bytes in use */
+    size_t         size;           /* bytes there are */
+    bool           is_mapped;      /* in a mapping of its own */
+    jpp_arena_t   *arena;
+    jpp_vec_t     *next;
+};
+
+
+/* Initialize the caller's ARENA, which may map CAP bytes.  Maps nothing. */
+void jpp_arena_init(jpp_arena_t *arena, size_t cap);
+
+/* Unmap everything.  ARENA may be used again after another init. */
+void jpp_arena_destroy(jpp_arena_t *arena);
+
+/*
+ * SIZE bytes, aligned to 16; NULL when the cap or the kernel says no.  The
+ * memory lives until the arena is destroyed.
+ */
+void *jpp_arena_alloc(jpp_arena_t *arena, size_t size);
+
+/* A NUL-terminated copy of the LEN bytes at DATA, or NULL. */
+char *jpp_arena_strndup(jpp_arena_t *arena, const char *data, size_t len);
+
+
+/* An empty vector, or NULL. */
+jpp_vec_t *jpp_vec_create(jpp_arena_t *arena);
+
+/*
+ * Empty the vector, before the arena's end giving back what it has mapped.
+ * NULL is allowed.
+ */
+void jpp_vec_release(jpp_vec_t *vec);
+
+/* Make room for SIZE > 0 bytes behind len; false: that is not to be had. */
+bool jpp_vec_grow(jpp_vec_t *vec, size_t size);
+
+
+/*
+ * Room for SIZE > 0 more bytes behind VEC's end, len unchanged: the caller writes
+ * and then advances len itself.  NULL when there is none.
+ */
+static inline uint8_t *
+jpp_vec_reserve(jpp_vec_t *vec, size_t size)
+{
+    if (vec->size - vec->len < size && !jpp_vec_grow(vec, size)) {
+        return NULL;
+    }
+
+    return vec->data + vec->len;
+}
+
+
+/* SIZE > 0 more zeroed bytes at VEC's end, or NULL.  Moves earlier elements. */
+static inline void *
+jpp_vec_push(jpp_vec_t *vec, size_t size)
+{
+    uint8_t  *p;
+
+    p = jpp_vec_reserve(vec, size);
+
+    if (p != NULL) {
+        vec->len += size;
+    }
+
+    return p;
+}
+
+
+#define jpp_vec_items(vec, type)  ((type *) (void *) (vec)->data)
+#define jpp_vec_count(vec, type)  ((vec)->len / sizeof(type))
+
+
+#endif /* _JPP_ARENA_H_INCLUDED_ */

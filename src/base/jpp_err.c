@@ -1,0 +1,91 @@
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "jpp_err.h"
+
+
+static void jpp_err_fill(jpp_err_t *err, jpp_code_t code, int sys_errno,
+    uint64_t line, const char *fmt, va_list args);
+
+
+jpp_code_t
+jpp_err_set(jpp_err_t *err, jpp_code_t code, const char *fmt, ...)
+{
+    va_list  args;
+
+    va_start(args, fmt);
+    jpp_err_fill(err, code, 0, 0, fmt, args);
+    va_end(args);
+
+    return code;
+}
+
+
+jpp_code_t
+jpp_err_line(jpp_err_t *err, jpp_code_t code, uint64_t line, const char *fmt,
+    ...)
+{
+    va_list  args;
+
+    va_start(args, fmt);
+    jpp_err_fill(err, code, 0, line, fmt, args);
+    va_end(args);
+
+    return code;
+}
+
+
+jpp_code_t
+jpp_err_sys(jpp_err_t *err, int sys_errno, const char *fmt, ...)
+{
+    size_t   len;
+    va_list  args;
+
+    va_start(args, fmt);
+    jpp_err_fill(err, JPP_ERR_SYS, sys_errno, 0, fmt, args);
+    va_end(args);
+
+    if (err != NULL) {
+        len = strlen(err->text);
+        errno = sys_errno;
+        (void) snprintf(err->text + len, sizeof(err->text) - len, ": %m");
+    }
+
+    return JPP_ERR_SYS;
+}
+
+
+jpp_code_t
+jpp_err_memory(jpp_err_t *err)
+{
+    return jpp_err_set(err, JPP_ERR_LIMIT,
+                       "the report needs more memory than it may take");
+}
+
+
+static void
+jpp_err_fill(jpp_err_t *err, jpp_code_t code, int sys_errno, uint64_t line,
+    const char *fmt, va_list args)
+{
+    unsigned char  *p;
+
+    if (err == NULL) {
+        return;
+    }
+
+    err->code = code;
+    err->sys_errno = sys_errno;
+    err->capture = 0;
+    err->line = line;
+
+    (void) vsnprintf(err->text, sizeof(err->text), fmt, args);
+
+    for (p = (unsigned char *) err->text; *p != '\0'; p++) {
+        if (*p < 0x20 || *p >= 0x7f) {
+            *p = '?';
+        }
+    }
+}

@@ -1,0 +1,128 @@
+
+#include <string.h>
+
+#include "jpp_index.h"
+
+
+#define JPP_INDEX_MIN  256
+
+
+static bool jpp_index_resize(jpp_index_t *index, size_t size);
+static void jpp_index_put(jpp_slot_t *slots, uint32_t mask, uint32_t hash,
+    uint32_t id);
+
+
+bool
+jpp_index_init(jpp_index_t *index, jpp_arena_t *arena, uint32_t n)
+{
+    index->arena = arena;
+    index->slots = NULL;
+    index->mask = 0;
+    index->n = 0;
+
+    return jpp_index_expect(index, n);
+}
+
+
+bool
+jpp_index_expect(jpp_index_t *index, uint64_t n)
+{
+    size_t  size;
+
+    for (size = JPP_INDEX_MIN;
+         size / 4 * 3 < n && size <= UINT32_MAX / 2;
+         size *= 2)
+    {
+        /* void */
+    }
+
+    return (index->slots != NULL && size <= (size_t) index->mask + 1)
+           || jpp_index_resize(index, size);
+}
+
+
+bool
+jpp_index_add(jpp_index_t *index, uint32_t hash, uint32_t id)
+{
+    size_t  size;
+
+    size = (size_t) index->mask + 1;
+
+    if (index->n >= size / 4 * 3 && !jpp_index_resize(index, 2 * size)) {
+        return false;
+    }
+
+    jpp_index_put(jpp_vec_items(index->slots, jpp_slot_t), index->mask, hash,
+                  id);
+    index->n++;
+
+    return true;
+}
+
+
+static bool
+jpp_index_resize(jpp_index_t *index, size_t size)
+{
+    size_t       i, n;
+    jpp_vec_t   *slots;
+    jpp_slot_t  *from;
+
+    slots = jpp_vec_create(index->arena);
+
+    if (slots == NULL
+        || jpp_vec_push(slots, size * sizeof(jpp_slot_t)) == NULL)
+    {
+        return false;
+    }
+
+    n = index->slots != NULL ? jpp_vec_count(index->slots, jpp_slot_t) : 0;
+    from = index->slots != NULL ? jpp_vec_items(index->slots, jpp_slot_t)
+                                : NULL;
+
+    index->mask = (uint32_t) (size - 1);
+
+    for (i = 0; i < n; i++) {
+        if (from[i].id != 0) {
+            jpp_index_put(jpp_vec_items(slots, jpp_slot_t), index->mask,
+                          from[i].hash, from[i].id);
+        }
+    }
+
+    jpp_vec_release(index->slots);
+    index->slots = slots;
+
+    return true;
+}
+
+
+static void
+jpp_index_put(jpp_slot_t *slots, uint32_t mask, uint32_t hash, uint32_t id)
+{
+    uint32_t  i;
+
+    for (i = hash & mask; slots[i].id != 0; i = (i + 1) & mask) { /* void */ }
+
+    slots[i].hash = hash;
+    slots[i].id = id;
+}
+
+
+uint32_t
+jpp_hash_bytes(const void *data, size_t len)
+{
+    uint64_t        hash, word;
+    const uint8_t  *p;
+
+    hash = 0x9e3779b97f4a7c15ULL ^ len;
+
+    for (p = data; len >= 8; p += 8, len -= 8) {
+        memcpy(&word, p, 8);
+        hash = (hash ^ word) * 0xff51afd7ed558ccdULL;
+        hash ^= hash >> 32;
+    }
+
+    word = 0;
+    memcpy(&word, p, len);
+
+    return (uint32_t) jpp_hash_u64(hash ^ word);
+}

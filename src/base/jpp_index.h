@@ -1,0 +1,87 @@
+
+/*
+ * A hash index over things that live elsewhere: slots of (hash, id), open
+ * addressing, ids from 1.  The owner keeps the things, computes the hash and
+ * compares; the index only narrows the search and never looks at a thing, so
+ * it can be rebuilt without its owner.
+ *
+ *     pos = hash;
+ *     while ((id = jpp_index_next(index, hash, &pos)) != 0) {
+ *         if (equal(id, what)) { return id; }
+ *     }
+ *
+ * One thread at a time; memory from the arena.
+ */
+
+
+#ifndef _JPP_INDEX_H_INCLUDED_
+#define _JPP_INDEX_H_INCLUDED_
+
+
+#include "jpp_arena.h"
+
+
+typedef struct {
+    uint32_t       hash;
+    uint32_t       id;             /* 0: free */
+} jpp_slot_t;
+
+
+typedef struct {
+    jpp_arena_t   *arena;
+    jpp_vec_t     *slots;
+    uint32_t       mask;
+    uint32_t       n;
+} jpp_index_t;
+
+
+/* An empty index that can hold N ids before it grows; false: no memory. */
+bool jpp_index_init(jpp_index_t *index, jpp_arena_t *arena, uint32_t n);
+
+/*
+ * Make room for N ids at once, which saves growing step by step; false: no
+ * memory.
+ */
+bool jpp_index_expect(jpp_index_t *index, uint64_t n);
+
+/* Add ID under HASH, whether or not it is there; false: no memory. */
+bool jpp_index_add(jpp_index_t *index, uint32_t hash, uint32_t id);
+
+
+/* The next id stored under HASH, or 0; *POS starts as HASH. */
+static inline uint32_t
+jpp_index_next(const jpp_index_t *index, uint32_t hash, uint32_t *pos)
+{
+    const jpp_slot_t  *slots, *slot;
+
+    slots = jpp_vec_items(index->slots, jpp_slot_t);
+
+    for ( ;; ) {
+        slot = &slots[(*pos)++ & index->mask];
+
+        if (slot->id == 0 || slot->hash == hash) {
+            return slot->id;
+        }
+    }
+}
+
+
+/* Mixes 64 bits so that every bit of the result depends on every input bit. */
+static inline uint64_t
+jpp_hash_u64(uint64_t x)
+{
+    x ^= x >> 32;
+    x *= 0xe9846af9b1a615dULL;
+    x ^= x >> 32;
+    x *= 0xe9846af9b1a615dULL;
+    x ^= x >> 28;
+
+    return x;
+}
+
+
+/* The hash of LEN bytes. */
+uint32_t jpp_hash_bytes(const void *data, size_t len);
+
+
+#endif /* _JPP_INDEX_H_INCLUDED_ */

@@ -1,0 +1,45 @@
+
+/*
+ * Every bound on foreign bytes, in one table: what a reader refuses is here,
+ * and t/unit tries each at the limit and one past it.
+ */
+
+
+#ifndef _JPP_LIMITS_H_INCLUDED_
+#define _JPP_LIMITS_H_INCLUDED_
+
+
+/* frames of one stack; jemalloc writes 128 unless prof_bt_max says more */
+#define JPP_MAX_FRAMES          4096
+
+/* lines of a maps section (the kernel's vm.max_map_count is 65530) */
+#define JPP_MAX_MAPS            131072
+
+/* one path of a maps line: PATH_MAX with every byte escaped as \ooo */
+#define JPP_MAX_PATH            16384
+
+/* bytes of locations of all stacks: offsets are 32 bits wide */
+#define JPP_MAX_STACK_BYTES     0xffff0000u
+
+/* labels of one capture */
+#define JPP_MAX_LABELS          8
+
+/* captures of one report */
+#define JPP_MAX_CAPTURES        4096
+
+/* an unpacked dump */
+#define JPP_MAX_DUMP            ((size_t) 16 << 30)
+
+/* an ELF file, one of its sections, its symbols, and a symbol's name */
+#define JPP_MAX_ELF_FILE        ((size_t) 4 << 30)
+#define JPP_MAX_ELF_SECTION     ((size_t) 256 << 20)
+#define JPP_MAX_ELF_SECTIONS    65535
+#define JPP_MAX_ELF_SYMBOLS     4000000
+#define JPP_MAX_SYMBOL_NAME     4096
+
+/* a query string, and one of its values once decoded */
+#define JPP_MAX_QUERY           16384
+#define JPP_MAX_VALUE           256
+
+
+#endif /* _JPP_LIMITS_H_INCLUDED_ */

@@ -1,0 +1,126 @@
+
+/*
+ * Numbers out of text.
+ *
+ * The functions return where the number ends, or NULL where there is none or
+ * it does not fit into 64 bits.  They take no end: the text must be followed
+ * by a byte that is no digit, such as the newline that every reader proves to
+ * be there before it starts.
+ */
+
+
+#ifndef _JPP_SCAN_H_INCLUDED_
+#define _JPP_SCAN_H_INCLUDED_
+
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+
+/* Numbers of none, or of many digits. */
+
+static inline const char *
+jpp_scan_dec_slow(const char *p, uint64_t *n)
+{
+    uint64_t     value;
+    unsigned     digit;
+    const char  *start;
+
+    value = 0;
+
+    for (start = p; (digit = (unsigned) (*p - '0')) <= 9; p++) {
+
+        if (__builtin_mul_overflow(value, 10, &value)
+            || __builtin_add_overflow(value, digit, &value))
+        {
+            return NULL;
+        }
+    }
+
+    *n = value;
+
+    return p == start ? NULL : p;
+}
+
+
+static inline const char *
+jpp_scan_dec(const char *p, uint64_t *n)
+{
+    uint64_t     value;
+    unsigned     digit;
+    const char  *start;
+
+    value = 0;
+
+    for (start = p; (digit = (unsigned) (*p - '0')) <= 9; p++) {
+        value = value * 10 + digit;
+    }
+
+    /* 19 digits always fit */
+
+    if ((size_t) (p - start - 1) >= 19) {
+        return jpp_scan_dec_slow(start, n);
+    }
+
+    *n = value;
+
+    return p;
+}
+
+
+/* lower case only, as the kernel and jemalloc write it */
+
+static inline const char *
+jpp_scan_hex(const char *p, uint64_t *n)
+{
+    uint64_t     value;
+    unsigned     digit;
+    const char  *start;
+
+    value = 0;
+
+    for (start = p; /* void */ ; p++) {
+
+        digit = (unsigned) (*p - '0');
+
+        if (digit > 9) {
+            digit = (unsigned) (*p - 'a');
+
+            if (digit > 5) {
+                break;
+            }
+
+            digit += 10;
+        }
+
+        if (value >> 60 != 0) {
+            return NULL;
+        }
+
+        value = value << 4 | digit;
+    }
+
+    *n = value;
+
+    return p == start ? NULL : p;
+}
+
+
+/* P behind the NUL-terminated LITERAL, or NULL where it is not there. */
+static inline const char *
+jpp_scan_text(const char *p, const char *end, const char *literal)
+{
+    size_t  len;
+
+    len = strlen(literal);
+
+    if ((size_t) (end - p) < len || memcmp(p, literal, len) != 0) {
+        return NULL;
+    }
+
+    return p + len;
+}
+
+
+#endif /* _JPP_SCAN_H_INCLUDED_ */

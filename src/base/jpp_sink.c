@@ -1,0 +1,200 @@
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "jpp_sink.h"
+
+
+#define JPP_SINK_LINE  512
+
+
+static void jpp_sink_hand_on(jpp_sink_t *sink, const uint8_t *data,
+    size_t len);
+
+
+void
+jpp_sink_init(jpp_sink_t *sink, uint8_t *buffer, size_t size,
+    jpp_sink_write_pt write, void *ctx)
+{
+    sink->pos = buffer;
+    sink->start = buffer;
+    sink->end = buffer + size;
+    sink->write = write;
+    sink->ctx = ctx;
+    sink->total = 0;
+    sink->error = 0;
+}
+
+
+int
+jpp_sink_to_vec(void *ctx, const uint8_t *data, size_t len)
+{
+    uint8_t  *p;
+
+    p = jpp_vec_push(ctx, len);
+
+    if (p == NULL) {
+        return ENOMEM;
+    }
+
+    memcpy(p, data, len);
+
+    return 0;
+}
+
+
+void
+jpp_sink_write(jpp_sink_t *sink, const void *data, size_t len)
+{
+    if (len > (size_t) (sink->end - sink->pos)) {
+
+        (void) jpp_sink_flush(sink);
+
+        if (len > (size_t) (sink->end - sink->start)) {
+            jpp_sink_hand_on(sink, data, len);
+            return;
+        }
+    }
+
+    if (sink->error == 0 && len != 0) {
+        memcpy(sink->pos, data, len);
+        sink->pos += len;
+    }
+}
+
+
+void
+jpp_sink_str(jpp_sink_t *sink, const char *s)
+{
+    jpp_sink_write(sink, s, strlen(s));
+}
+
+
+void
+jpp_sink_i64(jpp_sink_t *sink, int64_t n)
+{
+    if (n < 0) {
+        jpp_sink_char(sink, '-');
+        jpp_sink_u64(sink, 0 - (uint64_t) n);
+        return;
+    }
+
+    jpp_sink_u64(sink, (uint64_t) n);
+}
+
+
+void
+jpp_sink_u64(jpp_sink_t *sink, uint64_t n)
+{
+    char   text[20], *p;
+
+    p = text + sizeof(text);
+
+    do {
+        *--p = (char) ('0' + n % 10);
+        n /= 10;
+    } while (n != 0);
+
+    jpp_sink_write(sink, p, (size_t) (text + sizeof(text) - p));
+}
+
+
+void
+jpp_sink_hex(jpp_sink_t *sink, uint64_t n)
+{
+    char   text[16], *p;
+
+    p = text + sizeof(text);
+
+    do {
+        *--p = "0123456789abcdef"[n & 15];
+        n >>= 4;
+    } while (n != 0);
+
+    jpp_sink_write(sink, p, (size_t) (text + sizeof(text) - p));
+}
+
+
+void
+jpp_sink_printf(jpp_sink_t *sink, const char *fmt, ...)
+{
+    int      len;
+    char     text[JPP_SINK_LINE];
+    va_list  args;
+
+    va_start(args, fmt);
+    len = vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+
+    if (len < 0) {
+        jpp_sink_fail(sink, EINVAL);
+        return;
+    }
+
+    jpp_sink_write(sink, text, (size_t) len < sizeof(text) ? (size_t) len
+                                                           : sizeof(text) - 1);
+}
+
+
+uint8_t *
+jpp_sink_reserve(jpp_sink_t *sink, size_t size)
+{
+    if (size > (size_t) (sink->end - sink->pos)) {
+        (void) jpp_sink_flush(sink);
+    }
+
+    if (sink->error != 0 || size > (size_t) (sink->end - sink->pos)) {
+        return NULL;
+    }
+
+    return sink->pos;
+}
+
+
+void
+jpp_sink_fail(jpp_sink_t *sink, int error)
+{
+    if (sink->error == 0) {
+        sink->error = error;
+    }
+
+    sink->pos = sink->start;
+}
+
+
+int
+jpp_sink_flush(jpp_sink_t *sink)
+{
+    size_t  len;
+
+    len = (size_t) (sink->pos - sink->start);
+    sink->pos = sink->start;
+
+    if (len != 0) {
+        jpp_sink_hand_on(sink, sink->start, len);
+    }
+
+    return sink->error;
+}
+
+
+static void
+jpp_sink_hand_on(jpp_sink_t *sink, const uint8_t *data, size_t len)
+{
+    int  error;
+
+    if (sink->error != 0) {
+        return;
+    }
+
+    error = sink->write(sink->ctx, data, len);
+
+    if (error != 0) {
+        jpp_sink_fail(sink, error);
+        return;
+    }
+
+    sink->total += len;
+}

@@ -1,0 +1,23 @@
+
+/*
+ * Sorting in place.  The C library's qsort() takes memory from malloc for
+ * large arrays, which is the heap that is being measured.
+ */
+
+
+#ifndef _JPP_SORT_H_INCLUDED_
+#define _JPP_SORT_H_INCLUDED_
+
+
+#include <stddef.h>
+
+
+/* < 0, 0, > 0 as A belongs before, beside or behind B. */
+typedef int (*jpp_sort_cmp_pt)(const void *a, const void *b, void *ctx);
+
+/* Sort N elements of SIZE bytes at BASE.  Equal ones end in any order. */
+void jpp_sort(void *base, size_t n, size_t size, jpp_sort_cmp_pt cmp,
+    void *ctx);
+
+
+#endif /* _JPP_SORT_H_INCLUDED_ */

@@ -1,0 +1,107 @@
+
+#include <errno.h>
+
+#include "jpp_err.h"
+#include "jpp_test.h"
+
+
+static void jpp_test_null(void);
+static void jpp_test_long(void);
+static void jpp_test_sys(void);
+
+
+int
+main(void)
+{
+    jpp_err_t  err;
+
+    memset(&err, 0xff, sizeof(jpp_err_t));
+
+    jpp_is_u64(jpp_err_set(&err, JPP_ERR_ARG, "worker is \"%s\", not 0..%d",
+                           "x", 7),
+               JPP_ERR_ARG, "the code is the result");
+    jpp_is_u64(err.code, JPP_ERR_ARG, "and kept");
+    jpp_is_str(err.text, "worker is \"x\", not 0..7", "the sentence");
+    jpp_is_i64(err.sys_errno, 0, "no errno");
+    jpp_is_u64(err.line, 0, "no line");
+
+    jpp_is_u64(jpp_err_line(&err, JPP_ERR_INPUT, 17, "bad %c", 'x'),
+               JPP_ERR_INPUT, "with a line");
+    jpp_is_u64(err.line, 17, "the line");
+    jpp_is_str(err.text, "bad x", "its sentence");
+
+    jpp_is_u64(jpp_err_memory(&err), JPP_ERR_LIMIT, "the end of memory");
+    jpp_is_u64(err.line, 0, "forgets the line before");
+    jpp_ok(strstr(err.text, "memory") != NULL, "and says so");
+
+    jpp_err_set(&err, JPP_ERR_INPUT, "a\tb\nc\rd\033e\177f\200g\303\251h~ ");
+    jpp_is_str(err.text, "a?b?c?d?e?f?g??h~ ", "only printable bytes");
+
+    jpp_err_set(&err, JPP_ERR_INPUT, "%s", "");
+    jpp_is_str(err.text, "", "an empty sentence");
+
+    jpp_test_null();
+    jpp_test_long();
+    jpp_test_sys();
+
+    return jpp_done();
+}
+
+
+static void
+jpp_test_null(void)
+{
+    jpp_is_u64(jpp_err_set(NULL, JPP_ERR_CUT, "x"), JPP_ERR_CUT, "NULL: set");
+    jpp_is_u64(jpp_err_line(NULL, JPP_ERR_CUT, 1, "x"), JPP_ERR_CUT,
+               "NULL: line");
+    jpp_is_u64(jpp_err_sys(NULL, EIO, "x"), JPP_ERR_SYS, "NULL: sys");
+    jpp_is_u64(jpp_err_memory(NULL), JPP_ERR_LIMIT, "NULL: memory");
+}
+
+
+static void
+jpp_test_long(void)
+{
+    int        len;
+    char       text[JPP_ERR_TEXT + 2];
+    size_t     wrong;
+    jpp_err_t  err;
+
+    for (len = JPP_ERR_TEXT - 20, wrong = 0; len <= JPP_ERR_TEXT + 1; len++) {
+
+        memset(text, 'x', sizeof(text));
+        text[len] = '\0';
+
+        jpp_err_set(&err, JPP_ERR_INPUT, "%s", text);
+        wrong += strlen(err.text) != (len < JPP_ERR_TEXT ? (size_t) len
+                                                         : JPP_ERR_TEXT - 1);
+
+        jpp_err_sys(&err, EIO, "%s", text);
+        wrong += strlen(err.text) >= JPP_ERR_TEXT;
+        wrong += strncmp(err.text, text, (size_t) len < JPP_ERR_TEXT
+                                         ? (size_t) len
+                                         : JPP_ERR_TEXT - 1) != 0;
+    }
+
+    jpp_is_u64(wrong, 0, "sentences around %d bytes are cut", JPP_ERR_TEXT);
+}
+
+
+static void
+jpp_test_sys(void)
+{
+    char       expected[128];
+    jpp_err_t  err;
+
+    jpp_is_u64(jpp_err_sys(&err, ENOENT, "open(\"%s\")", "a\nb"), JPP_ERR_SYS,
+               "a failed call");
+    jpp_is_i64(err.sys_errno, ENOENT, "its errno");
+
+    snprintf(expected, sizeof(expected), "open(\"a?b\"): %s",
+             strerror(ENOENT));
+    jpp_is_str(err.text, expected, "and its reason");
+
+    jpp_err_sys(&err, 99999, "x");
+    jpp_ok(strncmp(err.text, "x: ", 3) == 0 && strlen(err.text) > 3,
+           "an unknown errno: %s", err.text);
+}

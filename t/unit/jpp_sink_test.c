@@ -1,0 +1,331 @@
+
+#include <errno.h>
+
+#include "jpp_sink.h"
+#include "jpp_test.h"
+
+
+#define JPP_MAX_OUT  8192
+
+
+/* a write function that fails at its n-th call */
+
+typedef struct {
+    uint8_t    data[JPP_MAX_OUT];
+    size_t     len;
+    unsigned   n_calls;
+    unsigned   fail_at;
+} jpp_out_t;
+
+
+static int jpp_out_write(void *ctx, const uint8_t *data, size_t len);
+static void jpp_open(jpp_sink_t *sink, uint8_t *buffer, size_t size,
+    jpp_out_t *out, unsigned fail_at);
+static void jpp_script(jpp_sink_t *sink);
+static void jpp_test_script(void);
+static void jpp_test_edges(void);
+static void jpp_test_numbers(void);
+static void jpp_test_printf(void);
+static void jpp_test_reserve(void);
+static void jpp_test_fail(void);
+static void jpp_test_vec(void);
+
+
+int
+main(void)
+{
+    jpp_test_script();
+    jpp_test_edges();
+    jpp_test_numbers();
+    jpp_test_printf();
+    jpp_test_reserve();
+    jpp_test_fail();
+    jpp_test_vec();
+
+    return jpp_done();
+}
+
+
+static int
+jpp_out_write(void *ctx, const uint8_t *data, size_t len)
+{
+    jpp_out_t  *out;
+
+    out = ctx;
+
+    if (++out->n_calls == out->fail_at) {
+        return EIO;
+    }
+
+    memcpy(out->data + out->len, data, len);
+    out->len += len;
+
+    return 0;
+}
+
+
+static void
+jpp_open(jpp_sink_t *sink, uint8_t *buffer, size_t size, jpp_out_t *out,
+    unsigned fail_at)
+{
+    memset(out, 0, sizeof(jpp_out_t));
+    out->fail_at = fail_at;
+
+    jpp_sink_init(sink, buffer, size, jpp_out_write, out);
+}
+
+
+/* One of everything, and nothing that needs a contiguous buffer. */
+
+static void
+jpp_script(jpp_sink_t *sink)
+{
+    int  i;
+
+    for (i = 0; i < 20; i++) {
+        jpp_sink_str(sink, "stack;");
+        jpp_sink_str(sink, "");
+        jpp_sink_char(sink, ' ');
+        jpp_sink_i64(sink, INT64_MIN + i);
+        jpp_sink_u64(sink, (uint64_t) i);
+        jpp_sink_hex(sink, 0xabc);
+        jpp_sink_printf(sink, "%d%%\n", i);
+        jpp_sink_write(sink, "\0\377", 2);
+        jpp_sink_write(sink, NULL, 0);
+        jpp_sink_str(sink, "a line that is longer than the small buffers are");
+    }
+}
+
+
+/*
+ * What comes out does not depend on the buffer, and each write failed once:
+ * a prefix comes out, and no write is called after the failed one.
+ */
+
+static void
+jpp_test_script(void)
+{
+    size_t             size, wrong;
+    uint8_t            buffer[4096];
+    unsigned           n, n_calls;
+    jpp_sink_t         sink;
+    static jpp_out_t   whole, out;
+
+    jpp_open(&sink, buffer, sizeof(buffer), &whole, 0);
+    jpp_script(&sink);
+
+    jpp_is_u64(whole.n_calls, 0, "nothing is written before it must be");
+    jpp_is_u64(sink.total, 0, "and nothing counted");
+    jpp_is_i64(jpp_sink_flush(&sink), 0, "flush");
+    jpp_is_u64(sink.total, whole.len, "what is written is counted");
+    jpp_is_i64(jpp_sink_flush(&sink), 0, "a second flush");
+    jpp_is_u64(whole.n_calls, 1, "writes nothing");
+
+    for (size = 1, wrong = 0; size <= 100; size++) {
+
+        jpp_open(&sink, buffer, size, &out, 0);
+        jpp_script(&sink);
+
+        wrong += jpp_sink_flush(&sink) != 0 || sink.total != whole.len
+                 || out.len != whole.len
+                 || memcmp(out.data, whole.data, whole.len) != 0;
+
+        n_calls = out.n_calls;
+
+        for (n = 1; n <= n_calls; n++) {
+            jpp_open(&sink, buffer, size, &out, n);
+            jpp_script(&sink);
+
+            wrong += jpp_sink_flush(&sink) != EIO || out.n_calls != n
+                     || sink.total != out.len
+                     || memcmp(out.data, whole.data, out.len) != 0;
+        }
+    }
+
+    jpp_is_u64(wrong, 0, "buffers of 1 to 100 bytes, every write failed once");
+}
+
+
+static void
+jpp_test_edges(void)
+{
+    size_t             before, len, wrong;
+    uint8_t            buffer[16], data[64];
+    jpp_sink_t         sink;
+    static jpp_out_t   out;
+
+    for (len = 0; len < sizeof(data); len++) {
+        data[len] = (uint8_t) (len + 1);
+    }
+
+    for (before = 0, wrong = 0; before <= 16; before++) {
+        for (len = 0; len + before <= sizeof(data); len++) {
+
+            jpp_open(&sink, buffer, sizeof(buffer), &out, 0);
+            jpp_sink_write(&sink, data, before);
+            jpp_sink_write(&sink, data + before, len);
+
+            wrong += before + len <= 16 && out.n_calls != 0;
+            wrong += jpp_sink_flush(&sink) != 0 || out.len != before + len
+                     || memcmp(out.data, data, before + len) != 0;
+        }
+    }
+
+    jpp_is_u64(wrong, 0, "writes around the end of the buffer");
+}
+
+
+static void
+jpp_test_numbers(void)
+{
+    size_t             i;
+    uint8_t            buffer[32];
+    jpp_sink_t         sink;
+    static jpp_out_t   out;
+
+    static const struct {
+        uint64_t       n;
+        const char    *i64;
+        const char    *u64;
+        const char    *hex;
+    } numbers[] = {
+        { 0, "0", "0", "0" },
+        { 9, "9", "9", "9" },
+        { 10, "10", "10", "a" },
+        { 255, "255", "255", "ff" },
+        { INT64_MAX, "9223372036854775807", "9223372036854775807",
+          "7fffffffffffffff" },
+        { (uint64_t) INT64_MIN, "-9223372036854775808", "9223372036854775808",
+          "8000000000000000" },
+        { UINT64_MAX, "-1", "18446744073709551615", "ffffffffffffffff" }
+    };
+
+    for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+
+        jpp_open(&sink, buffer, sizeof(buffer), &out, 0);
+        jpp_sink_i64(&sink, (int64_t) numbers[i].n);
+        jpp_sink_flush(&sink);
+        jpp_is_str((char *) out.data, numbers[i].i64, "i64");
+
+        jpp_open(&sink, buffer, sizeof(buffer), &out, 0);
+        jpp_sink_u64(&sink, numbers[i].n);
+        jpp_sink_flush(&sink);
+        jpp_is_str((char *) out.data, numbers[i].u64, "u64");
+
+        jpp_open(&sink, buffer, sizeof(buffer), &out, 0);
+        jpp_sink_hex(&sink, numbers[i].n);
+        jpp_sink_flush(&sink);
+        jpp_is_str((char *) out.data, numbers[i].hex, "hex");
+    }
+}
+
+
+static void
+jpp_test_printf(void)
+{
+    int                len;
+    size_t             wrong;
+    uint8_t            buffer[1024];
+    jpp_sink_t         sink;
+    static jpp_out_t   out;
+
+    for (len = 500, wrong = 0; len < 600; len++) {
+        jpp_open(&sink, buffer, sizeof(buffer), &out, 0);
+        jpp_sink_printf(&sink, "%*d", len, 7);
+        jpp_sink_char(&sink, '.');
+
+        wrong += jpp_sink_flush(&sink) != 0
+                 || out.len != (size_t) (len < 512 ? len : 511) + 1
+                 || out.data[out.len - 1] != '.';
+    }
+
+    jpp_is_u64(wrong, 0, "formatted text is cut at 511 bytes");
+}
+
+
+static void
+jpp_test_reserve(void)
+{
+    uint8_t            buffer[16], *p;
+    jpp_sink_t         sink;
+    static jpp_out_t   out;
+
+    jpp_open(&sink, buffer, sizeof(buffer), &out, 0);
+
+    p = jpp_sink_reserve(&sink, 16);
+    jpp_ok(p == buffer, "the whole buffer");
+    memcpy(p, "0123456789", 10);
+    sink.pos += 10;
+
+    p = jpp_sink_reserve(&sink, 6);
+    jpp_ok(p == buffer + 10 && out.n_calls == 0, "the rest of it");
+
+    p = jpp_sink_reserve(&sink, 7);
+    jpp_ok(p == buffer && out.len == 10, "more than the rest: written first");
+
+    jpp_ok(jpp_sink_reserve(&sink, 17) == NULL, "more than the buffer");
+    jpp_is_i64(sink.error, 0, "is no error of the sink");
+
+    jpp_sink_str(&sink, "abc");
+    jpp_is_i64(jpp_sink_flush(&sink), 0, "which goes on");
+    jpp_is_str((char *) out.data, "0123456789abc", "with what came after");
+
+    jpp_open(&sink, buffer, sizeof(buffer), &out, 1);
+    jpp_sink_str(&sink, "abc");
+    jpp_ok(jpp_sink_reserve(&sink, 16) == NULL, "a write that fails");
+    jpp_ok(jpp_sink_reserve(&sink, 1) == NULL, "and nothing after it");
+    jpp_is_i64(jpp_sink_flush(&sink), EIO, "and its error");
+}
+
+
+static void
+jpp_test_fail(void)
+{
+    int                i;
+    uint8_t            buffer[16];
+    jpp_sink_t         sink;
+    static jpp_out_t   out;
+
+    jpp_open(&sink, buffer, sizeof(buffer), &out, 0);
+    jpp_sink_str(&sink, "abc");
+    jpp_sink_fail(&sink, ENOSPC);
+    jpp_sink_fail(&sink, EIO);
+
+    for (i = 0; i < 100; i++) {
+        jpp_sink_char(&sink, 'x');
+    }
+
+    jpp_script(&sink);
+
+    jpp_is_i64(jpp_sink_flush(&sink), ENOSPC, "the first error stays");
+    jpp_is_u64(out.n_calls, 0, "and nothing is written");
+    jpp_ok(sink.pos >= sink.start && sink.pos <= sink.end, "in its buffer");
+}
+
+
+static void
+jpp_test_vec(void)
+{
+    uint8_t      buffer[7];
+    jpp_vec_t   *vec;
+    jpp_sink_t   sink;
+    jpp_arena_t  arena;
+
+    jpp_arena_init(&arena, 1024 * 1024);
+    vec = jpp_vec_create(&arena);
+
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, vec);
+    jpp_sink_str(&sink, "into ");
+    jpp_sink_str(&sink, "a vector");
+    jpp_is_i64(jpp_sink_flush(&sink), 0, "into a vector");
+    jpp_is_u64(vec->len, 13, "all of it");
+    jpp_is_mem(vec->data, "into a vector", 13, "as it was");
+
+    arena.fail_at = arena.n_calls + 1;
+    jpp_sink_write(&sink, vec->data, 8);
+    vec->len = vec->size;
+    jpp_sink_write(&sink, "12345678", 8);
+    jpp_is_i64(jpp_sink_flush(&sink), ENOMEM, "a vector that cannot grow");
+
+    jpp_arena_destroy(&arena);
+}

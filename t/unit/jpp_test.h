@@ -1,0 +1,214 @@
+
+/*
+ * The unit test harness: TAP on stdout, the plan last, the exit status.
+ *
+ *     int
+ *     main(void)
+ *     {
+ *         jpp_ok(n > 0, "n is positive, got %d", n);
+ *         jpp_is_u64(jpp_add(1, 2), 3, "add");
+ *         jpp_is_str(name, "main", "name");
+ *
+ *         return jpp_done();
+ *     }
+ *
+ * Every check is one line, `ok 3 - file.c:12: message`, and evaluates to
+ * whether it held.  Arguments are evaluated once.  A test that checks
+ * something thousands of times counts the failures itself, tells of each with
+ * jpp_diag() and checks the count.
+ *
+ * One source file and one thread per test program.
+ */
+
+
+#ifndef _JPP_TEST_H_INCLUDED_
+#define _JPP_TEST_H_INCLUDED_
+
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+
+/* Does CONDITION hold?  The rest is a message for printf(). */
+#define jpp_ok(condition, ...)                                                \
+    jpp_test_check((condition), __FILE__, __LINE__, __VA_ARGS__)
+
+/* Are GOT and EXPECTED the same number (unsigned, signed)? */
+#define jpp_is_u64(got, expected, ...)                                        \
+    jpp_test_u64((got), (expected), __FILE__, __LINE__, __VA_ARGS__)
+
+#define jpp_is_i64(got, expected, ...)                                        \
+    jpp_test_i64((got), (expected), __FILE__, __LINE__, __VA_ARGS__)
+
+/* Are GOT and EXPECTED the same string?  Either may be NULL. */
+#define jpp_is_str(got, expected, ...)                                        \
+    jpp_test_str((got), (expected), __FILE__, __LINE__, __VA_ARGS__)
+
+/* Are the N bytes at GOT and EXPECTED the same? */
+#define jpp_is_mem(got, expected, n, ...)                                     \
+    jpp_test_mem((got), (expected), (n), __FILE__, __LINE__, __VA_ARGS__)
+
+/* Print the plan; the value for main() to return. */
+#define jpp_done()  jpp_test_done()
+
+
+static unsigned  jpp_test_run;
+static unsigned  jpp_test_failed;
+
+
+/* Print one line of diagnostics. */
+static inline void __attribute__((format(printf, 1, 2)))
+jpp_diag(const char *fmt, ...)
+{
+    va_list  args;
+
+    printf("# ");
+
+    va_start(args, fmt);
+    vprintf(fmt, args);
+    va_end(args);
+
+    printf("\n");
+}
+
+
+static inline bool
+jpp_test_report(bool held, const char *file, int line, const char *fmt,
+    va_list args)
+{
+    jpp_test_run++;
+    jpp_test_failed += !held;
+
+    printf("%s %u - %s:%d: ", held ? "ok" : "not ok", jpp_test_run, file,
+           line);
+    vprintf(fmt, args);
+    printf("\n");
+
+    /* a crash must not swallow the lines before it */
+
+    fflush(stdout);
+
+    return held;
+}
+
+
+static inline bool __attribute__((format(printf, 4, 5)))
+jpp_test_check(bool held, const char *file, int line, const char *fmt, ...)
+{
+    va_list  args;
+
+    va_start(args, fmt);
+    jpp_test_report(held, file, line, fmt, args);
+    va_end(args);
+
+    return held;
+}
+
+
+static inline bool __attribute__((format(printf, 5, 6)))
+jpp_test_u64(uint64_t got, uint64_t expected, const char *file, int line,
+    const char *fmt, ...)
+{
+    va_list  args;
+
+    va_start(args, fmt);
+    jpp_test_report(got == expected, file, line, fmt, args);
+    va_end(args);
+
+    if (got != expected) {
+        jpp_diag("     got: %" PRIu64 " (0x%" PRIx64 ")", got, got);
+        jpp_diag("expected: %" PRIu64 " (0x%" PRIx64 ")", expected, expected);
+    }
+
+    return got == expected;
+}
+
+
+static inline bool __attribute__((format(printf, 5, 6)))
+jpp_test_i64(int64_t got, int64_t expected, const char *file, int line,
+    const char *fmt, ...)
+{
+    va_list  args;
+
+    va_start(args, fmt);
+    jpp_test_report(got == expected, file, line, fmt, args);
+    va_end(args);
+
+    if (got != expected) {
+        jpp_diag("     got: %" PRId64, got);
+        jpp_diag("expected: %" PRId64, expected);
+    }
+
+    return got == expected;
+}
+
+
+static inline bool __attribute__((format(printf, 5, 6)))
+jpp_test_str(const char *got, const char *expected, const char *file,
+    int line, const char *fmt, ...)
+{
+    bool     held;
+    va_list  args;
+
+    held = got == expected
+           || (got != NULL && expected != NULL && strcmp(got, expected) == 0);
+
+    va_start(args, fmt);
+    jpp_test_report(held, file, line, fmt, args);
+    va_end(args);
+
+    if (!held) {
+        jpp_diag("     got: %s", got != NULL ? got : "(null)");
+        jpp_diag("expected: %s", expected != NULL ? expected : "(null)");
+    }
+
+    return held;
+}
+
+
+static inline bool __attribute__((format(printf, 6, 7)))
+jpp_test_mem(const void *got, const void *expected, size_t n,
+    const char *file, int line, const char *fmt, ...)
+{
+    bool            held;
+    size_t          i;
+    va_list         args;
+    const uint8_t  *a, *b;
+
+    held = n == 0 || memcmp(got, expected, n) == 0;
+
+    va_start(args, fmt);
+    jpp_test_report(held, file, line, fmt, args);
+    va_end(args);
+
+    if (!held) {
+        a = got;
+        b = expected;
+
+        for (i = 0; a[i] == b[i]; i++) { /* void */ }
+
+        jpp_diag("at byte %zu: got 0x%02x, expected 0x%02x", i, a[i], b[i]);
+    }
+
+    return held;
+}
+
+
+static inline int
+jpp_test_done(void)
+{
+    printf("1..%u\n", jpp_test_run);
+
+    if (jpp_test_failed != 0) {
+        jpp_diag("%u of %u failed", jpp_test_failed, jpp_test_run);
+    }
+
+    return jpp_test_failed == 0 ? 0 : 1;
+}
+
+
+#endif /* _JPP_TEST_H_INCLUDED_ */
