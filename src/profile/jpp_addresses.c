@@ -1,0 +1,175 @@
+
+#include "jpp_addresses.h"
+
+
+#define JPP_ADDRESSES_BITS  10
+
+
+static bool jpp_addresses_resize(jpp_addresses_t *addresses, uint32_t shift);
+static bool jpp_addresses_is_allocator(const jpp_addresses_t *addresses,
+    const jpp_map_t *map, uint64_t address);
+
+
+bool
+jpp_addresses_init(jpp_addresses_t *addresses)
+{
+    addresses->slots = NULL;
+    addresses->n = 0;
+
+    return jpp_addresses_resize(addresses, 64 - JPP_ADDRESSES_BITS);
+}
+
+
+void
+jpp_addresses_destroy(jpp_addresses_t *addresses)
+{
+    jpp_vec_release(addresses->slots);
+    addresses->slots = NULL;
+}
+
+
+bool
+jpp_addresses_add(jpp_addresses_t *addresses, const jpp_address_key_t *key,
+    uint64_t address, bool is_wanted, uint32_t *location)
+{
+    uint64_t          call;
+    uint32_t          id, flag;
+    jpp_address_t    *slot;
+    const jpp_map_t  *map;
+
+    /* a quarter full: nearly every search ends at its first slot */
+
+    if (addresses->n >= 1ULL << (62 - addresses->shift)
+        && !jpp_addresses_resize(addresses, addresses->shift - 1))
+    {
+        return false;
+    }
+
+    /* the return address is behind the call, perhaps in the next function */
+
+    call = address - (address != 0);
+
+    map = jpp_maps_find(addresses->maps, call);
+
+    if (map != NULL) {
+        call += map->shift;
+    }
+
+    flag = jpp_addresses_is_allocator(addresses, map, call)
+           ? JPP_ADDRESS_ALLOCATOR : 0;
+    id = 0;
+
+    if (is_wanted || flag == 0) {
+
+        id = jpp_profile_location(addresses->profile,
+                                  map != NULL ? map->mapping : 0, call);
+
+        if (id == 0 || (id & JPP_ADDRESS_FLAGS) != 0) {
+            return false;
+        }
+    }
+
+    slot = jpp_addresses_slot(addresses, key);
+
+    if (slot->location == 0) {
+        slot->high = key->high;
+        slot->low = key->low;
+
+        addresses->n++;
+    }
+
+    slot->location = id | flag | key->flag;
+
+    *location = slot->location;
+
+    return true;
+}
+
+
+jpp_address_t *
+jpp_addresses_slot(const jpp_addresses_t *addresses,
+    const jpp_address_key_t *key)
+{
+    size_t          i, mask;
+    jpp_address_t  *slots;
+
+    slots = jpp_vec_items(addresses->slots, jpp_address_t);
+    mask = ((size_t) 1 << (64 - addresses->shift)) - 1;
+
+    i = (size_t) (jpp_addresses_first(slots, addresses->shift, key) - slots);
+
+    while (slots[i].location != 0
+           && (slots[i].high != key->high || slots[i].low != key->low))
+    {
+        i = (i + 1) & mask;
+    }
+
+    return &slots[i];
+}
+
+
+static bool
+jpp_addresses_resize(jpp_addresses_t *addresses, uint32_t shift)
+{
+    size_t              i, n;
+    jpp_vec_t          *old;
+    jpp_address_t      *from;
+    jpp_address_key_t   key;
+
+    old = addresses->slots;
+
+    addresses->slots = jpp_vec_create(addresses->profile->arena);
+
+    if (addresses->slots == NULL
+        || jpp_vec_push(addresses->slots,
+                        sizeof(jpp_address_t) << (64 - shift))
+           == NULL)
+    {
+        return false;
+    }
+
+    addresses->shift = shift;
+
+    if (old == NULL) {
+        return true;
+    }
+
+    from = jpp_vec_items(old, jpp_address_t);
+    n = jpp_vec_count(old, jpp_address_t);
+
+    for (i = 0; i < n; i++) {
+        if (from[i].location != 0) {
+            key.high = from[i].high;
+            key.low = from[i].low;
+
+            *jpp_addresses_slot(addresses, &key) = from[i];
+        }
+    }
+
+    jpp_vec_release(old);
+
+    return true;
+}
+
+
+static bool
+jpp_addresses_is_allocator(const jpp_addresses_t *addresses,
+    const jpp_map_t *map, uint64_t address)
+{
+    size_t              i;
+    const jpp_range_t  *range;
+
+    if (map != NULL && map->is_allocator) {
+        return true;
+    }
+
+    for (i = 0; i < addresses->n_allocator; i++) {
+        range = &addresses->allocator[i];
+
+        if (address >= range->start && address < range->end) {
+            return true;
+        }
+    }
+
+    return false;
+}

@@ -1,0 +1,129 @@
+
+/*
+ * The distinct return addresses of one capture, and the location that each of
+ * them is in the profile.
+ *
+ * A dump names an address once for each stack that passes through it; this
+ * table makes all but the first mention cost one probe.  Its key is the text
+ * of an address, so that a known address is never converted: the twelve digits
+ * that nearly all addresses have, or else the value.
+ *
+ * It is also the place where an address finds its mapping, and where the
+ * allocator's own code is told from the program's.
+ *
+ * One thread at a time; memory from the profile's arena.
+ */
+
+
+#ifndef _JPP_ADDRESSES_H_INCLUDED_
+#define _JPP_ADDRESSES_H_INCLUDED_
+
+
+#include <string.h>
+
+#include "jpp_maps.h"
+
+
+#define JPP_ADDRESS_DIGITS     12
+
+/* flags of a slot, over its location */
+#define JPP_ADDRESS_ALLOCATOR  0x80000000u
+#define JPP_ADDRESS_VALUE      0x40000000u
+
+#define JPP_ADDRESS_FLAGS      (JPP_ADDRESS_ALLOCATOR|JPP_ADDRESS_VALUE)
+
+
+typedef struct {
+    uint64_t             high;          /* eight digits, or the value */
+    uint32_t             low;           /* four digits, or 0 */
+    uint32_t             flag;          /* JPP_ADDRESS_VALUE, or 0 */
+} jpp_address_key_t;
+
+
+typedef struct {
+    uint64_t             high;          /* the key */
+    uint32_t             low;
+    uint32_t             location;      /* id in the profile, or'ed with */
+} jpp_address_t;                        /*   flags; 0: a free slot */
+
+
+typedef struct {
+    jpp_profile_t       *profile;
+    const jpp_vec_t     *maps;          /* jpp_map_t */
+    const jpp_range_t   *allocator;     /* code of an allocator that is no */
+    size_t               n_allocator;   /*   library, at profile addresses */
+
+    jpp_vec_t           *slots;         /* jpp_address_t */
+    uint32_t             shift;         /* 64 - log2 of the slots */
+    uint32_t             n;
+} jpp_addresses_t;
+
+
+/*
+ * Initialize the caller's ADDRESSES, an empty table; profile, maps and
+ * allocator are set by the caller and outlive it.  False: no memory.
+ */
+bool jpp_addresses_init(jpp_addresses_t *addresses);
+
+/* Give the table's memory back. */
+void jpp_addresses_destroy(jpp_addresses_t *addresses);
+
+/*
+ * What is known of ADDRESS, made known under KEY where it is not: its location
+ * in *LOCATION, with JPP_ADDRESS_ALLOCATOR for the allocator's.  Those have no
+ * location (0) until it IS_WANTED: few are ever part of a stack.  False: no
+ * memory.
+ */
+bool jpp_addresses_add(jpp_addresses_t *addresses,
+    const jpp_address_key_t *key, uint64_t address, bool is_wanted,
+    uint32_t *location);
+
+
+/* The key of the JPP_ADDRESS_DIGITS digits at P. */
+static inline jpp_address_key_t
+jpp_address_key(const char *p)
+{
+    jpp_address_key_t  key;
+
+    memcpy(&key.high, p, 8);
+    memcpy(&key.low, p + 8, 4);
+    key.flag = 0;
+
+    return key;
+}
+
+
+/*
+ * The key of an address by its value.  Garbage may look like one: whoever
+ * comes to a slot with JPP_ADDRESS_VALUE by text has to read the text.
+ */
+static inline jpp_address_key_t
+jpp_address_value(uint64_t address)
+{
+    jpp_address_key_t  key = { address, 0, JPP_ADDRESS_VALUE };
+
+    return key;
+}
+
+
+/* The slot where the search for KEY starts, and mostly ends. */
+static inline const jpp_address_t *
+jpp_addresses_first(const jpp_address_t *slots, uint32_t shift,
+    const jpp_address_key_t *key)
+{
+    uint64_t  last;
+
+    /* the last digits tell nearly all addresses apart */
+
+    last = key->high >> 32 ^ (uint64_t) key->low << 32;
+
+    return &slots[last * 0x9e3779b97f4a7c15ULL >> shift];
+}
+
+
+/* The slot of KEY, or the free one where it would go. */
+jpp_address_t *jpp_addresses_slot(const jpp_addresses_t *addresses,
+    const jpp_address_key_t *key);
+
+
+#endif /* _JPP_ADDRESSES_H_INCLUDED_ */

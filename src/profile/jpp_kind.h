@@ -1,0 +1,18 @@
+
+/*
+ * What a file is that is no heap_v2 dump: a sentence for whoever gave it.
+ */
+
+
+#ifndef _JPP_KIND_H_INCLUDED_
+#define _JPP_KIND_H_INCLUDED_
+
+
+#include <stddef.h>
+
+
+/* A sentence about the LEN bytes at DATA; static memory, never NULL. */
+const char *jpp_kind_sentence(const char *data, size_t len);
+
+
+#endif /* _JPP_KIND_H_INCLUDED_ */

@@ -1,0 +1,331 @@
+
+/*
+ * The grammar (proc(5), and fs/proc/task_mmu.c of the kernel):
+ *
+ *     line  := start "-" limit " " perms " " offset " " major ":" minor
+ *              " " inode [ blanks path [ " (deleted)" ] ] NL
+ *     perms := [r-] [w-] [x-] [ps]
+ *
+ * Numbers are hexadecimal, the inode is decimal.  A newline in a path is
+ * written as \012, nothing else is escaped.
+ */
+
+
+#include "jpp_allocator.h"
+#include "jpp_maps.h"
+#include "jpp_scan.h"
+
+
+#define JPP_DELETED  " (deleted)"
+
+
+typedef struct {
+    jpp_mapping_t   mapping;       /* path and file not set */
+    const char     *path;          /* as written, path_len bytes */
+    size_t          path_len;
+    bool            is_executable;
+} jpp_maps_line_t;
+
+
+static const char *jpp_maps_parse(const char *p, const char *end,
+    jpp_maps_line_t *line);
+static bool jpp_maps_same_path(const jpp_maps_line_t *a,
+    const jpp_maps_line_t *b);
+static uint32_t jpp_maps_add(jpp_profile_t *profile,
+    const jpp_maps_line_t *line);
+static bool jpp_maps_push(jpp_profile_t *profile, const jpp_maps_line_t *line,
+    jpp_vec_t *maps);
+static char *jpp_maps_unescape(jpp_arena_t *arena, const char *path,
+    size_t len);
+
+
+jpp_code_t
+jpp_maps_read(jpp_profile_t *profile, const char *text, size_t len,
+    const char *tail, jpp_vec_t *maps, jpp_err_t *err)
+{
+    bool              is_listing;
+    size_t            i, n;
+    uint64_t          limit;
+    jpp_vec_t        *lines;
+    const char       *p, *end;
+    jpp_maps_line_t  *line, *first;
+
+    lines = jpp_vec_create(profile->arena);
+    if (lines == NULL) {
+        return jpp_err_memory(err);
+    }
+
+    is_listing = false;
+    limit = 0;
+    p = text;
+    end = text + len;
+
+    for (n = 0; p < end; n++) {
+
+        if (n == JPP_MAX_MAPS) {
+            return jpp_err_line(err, JPP_ERR_LIMIT, n + 1,
+                                "more than %d mappings", JPP_MAX_MAPS);
+        }
+
+        line = jpp_vec_push(lines, sizeof(jpp_maps_line_t));
+        if (line == NULL) {
+            return jpp_err_memory(err);
+        }
+
+        p = jpp_maps_parse(p, end, line);
+        if (p == NULL) {
+            return jpp_err_line(err, JPP_ERR_INPUT, n + 1,
+                                "not a line of a maps section");
+        }
+
+        if (line->mapping.start < limit) {
+            return jpp_err_line(err, JPP_ERR_INPUT, n + 1,
+                                "this mapping overlaps the one before it, or "
+                                "stands below it");
+        }
+
+        limit = line->mapping.limit;
+
+        if (!line->is_executable) {
+            is_listing = true;
+        }
+    }
+
+    if (n == 0) {
+        return jpp_err_line(err, JPP_ERR_CUT, 1,
+                            "the maps section is empty: the dump was cut");
+    }
+
+    line = jpp_vec_items(lines, jpp_maps_line_t);
+
+    if (tail != NULL && is_listing
+        && (line[n - 1].path_len != strlen(tail)
+            || memcmp(line[n - 1].path, tail, strlen(tail)) != 0))
+    {
+        return jpp_err_line(err, JPP_ERR_CUT, n,
+                            "the maps section ends before \"%s\", with which "
+                            "this kernel ends it: the dump was cut, or comes "
+                            "from another kernel", tail);
+    }
+
+    /*
+     * The main program is the file that lies lowest.  Adding its mappings
+     * ahead of all others gives them the first ids.
+     */
+
+    for (first = line; first < line + n && first->path_len == 0; first++) {
+        /* void */
+    }
+
+    for (i = 0; i < n && first < line + n; i++) {
+
+        if (line[i].is_executable && jpp_maps_same_path(&line[i], first)
+            && jpp_maps_add(profile, &line[i]) == 0)
+        {
+            return jpp_err_memory(err);
+        }
+    }
+
+    for (i = 0; i < n; i++) {
+
+        if (line[i].is_executable && !jpp_maps_push(profile, &line[i], maps)) {
+            return jpp_err_memory(err);
+        }
+    }
+
+    jpp_vec_release(lines);
+
+    return JPP_OK;
+}
+
+
+static const char *
+jpp_maps_parse(const char *p, const char *end, jpp_maps_line_t *line)
+{
+    uint64_t        major, minor;
+    const char     *nl;
+    jpp_mapping_t  *m;
+
+    m = &line->mapping;
+
+    p = jpp_scan_hex(p, &m->start);
+    if (p == NULL || *p++ != '-') {
+        return NULL;
+    }
+
+    p = jpp_scan_hex(p, &m->limit);
+    if (p == NULL || *p++ != ' ' || m->start >= m->limit) {
+        return NULL;
+    }
+
+    if (end - p < 5
+        || (p[0] != 'r' && p[0] != '-')
+        || (p[1] != 'w' && p[1] != '-')
+        || (p[2] != 'x' && p[2] != '-')
+        || (p[3] != 'p' && p[3] != 's')
+        || p[4] != ' ')
+    {
+        return NULL;
+    }
+
+    line->is_executable = (p[2] == 'x');
+
+    p = jpp_scan_hex(p + 5, &m->offset);
+    if (p == NULL || *p++ != ' ') {
+        return NULL;
+    }
+
+    p = jpp_scan_hex(p, &major);
+    if (p == NULL || *p++ != ':' || major > UINT32_MAX) {
+        return NULL;
+    }
+
+    p = jpp_scan_hex(p, &minor);
+    if (p == NULL || *p++ != ' ' || minor > UINT32_MAX) {
+        return NULL;
+    }
+
+    m->device = major << 32 | minor;
+
+    p = jpp_scan_dec(p, &m->inode);
+    if (p == NULL || (*p != ' ' && *p != '\n')) {
+        return NULL;
+    }
+
+    while (*p == ' ') {
+        p++;
+    }
+
+    nl = memchr(p, '\n', (size_t) (end - p));
+
+    line->path = p;
+    line->path_len = (size_t) (nl - p);
+
+    if (line->path_len > JPP_MAX_PATH || memchr(p, '\0', line->path_len)) {
+        return NULL;
+    }
+
+    if (line->path_len > sizeof(JPP_DELETED) - 1
+        && memcmp(nl - (sizeof(JPP_DELETED) - 1), JPP_DELETED,
+                  sizeof(JPP_DELETED) - 1)
+           == 0)
+    {
+        line->path_len -= sizeof(JPP_DELETED) - 1;
+        m->deleted = true;
+    }
+
+    return nl + 1;
+}
+
+
+static bool
+jpp_maps_same_path(const jpp_maps_line_t *a, const jpp_maps_line_t *b)
+{
+    return a->path_len == b->path_len
+           && memcmp(a->path, b->path, a->path_len) == 0;
+}
+
+
+static uint32_t
+jpp_maps_add(jpp_profile_t *profile, const jpp_maps_line_t *line)
+{
+    const char     *shown;
+    jpp_mapping_t   mapping;
+
+    mapping = line->mapping;
+
+    shown = line->path_len == 0
+            ? "[anon]"
+            : jpp_arena_strndup(profile->arena, line->path, line->path_len);
+
+    mapping.path = jpp_maps_unescape(profile->arena, line->path,
+                                     line->path_len);
+
+    if (shown == NULL || mapping.path == NULL) {
+        return 0;
+    }
+
+    return jpp_profile_mapping(profile, &mapping, shown);
+}
+
+
+static bool
+jpp_maps_push(jpp_profile_t *profile, const jpp_maps_line_t *line,
+    jpp_vec_t *maps)
+{
+    uint32_t        id;
+    jpp_map_t      *map;
+    jpp_mapping_t  *mapping;
+
+    id = jpp_maps_add(profile, line);
+    map = jpp_vec_push(maps, sizeof(jpp_map_t));
+
+    if (id == 0 || map == NULL) {
+        return false;
+    }
+
+    mapping = jpp_profile_mapping_at(profile, id);
+
+    map->start = line->mapping.start;
+    map->limit = line->mapping.limit;
+    map->shift = mapping->start - line->mapping.start;
+    map->mapping = id;
+    map->is_allocator = jpp_allocator_is_library(mapping->path);
+
+    return true;
+}
+
+
+const jpp_map_t *
+jpp_maps_find(const jpp_vec_t *maps, uint64_t address)
+{
+    size_t            low, high, middle;
+    const jpp_map_t  *map;
+
+    map = jpp_vec_items(maps, jpp_map_t);
+    low = 0;
+    high = jpp_vec_count(maps, jpp_map_t);
+
+    while (low < high) {
+        middle = (low + high) / 2;
+
+        if (address < map[middle].start) {
+            high = middle;
+
+        } else if (address >= map[middle].limit) {
+            low = middle + 1;
+
+        } else {
+            return &map[middle];
+        }
+    }
+
+    return NULL;
+}
+
+
+static char *
+jpp_maps_unescape(jpp_arena_t *arena, const char *path, size_t len)
+{
+    char  *copy, *from, *to;
+
+    copy = jpp_arena_strndup(arena, path, len);
+    if (copy == NULL) {
+        return NULL;
+    }
+
+    for (from = copy, to = copy; *from != '\0'; to++) {
+
+        if (strncmp(from, "\\012", 4) == 0) {
+            *to = '\n';
+            from += 4;
+            continue;
+        }
+
+        *to = *from++;
+    }
+
+    *to = '\0';
+
+    return copy;
+}

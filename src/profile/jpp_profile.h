@@ -1,0 +1,301 @@
+
+/*
+ * The one in-memory model: every producer fills it, every writer drains it.
+ *
+ * A profile is a list of samples.  A sample is a stack (location ids, leaf
+ * first), a label set and one value per type.  Adding a stack that is already
+ * there under the same labels adds the values: that is how captures merge and,
+ * with negative values, how one is subtracted from another.
+ *
+ *     mappings   <- locations <- stacks
+ *                -> functions -> strings
+ *
+ * Ids of mappings, locations and functions are 1..n in order of appearance;
+ * 0 means none.  String 0 is "".  These are the ids of the pprof format.
+ *
+ * Memory: a stack is stored as the varints of its label set and location ids,
+ * about two bytes a frame, because a million stacks must fit into 128 MiB;
+ * values are columns, and a column of zeros takes no memory.
+ *
+ * What is not here: reading dumps (jpp_heap.h), names (jpp_symbolize.h),
+ * formats (output/).  One thread at a time; everything lives in the arena.
+ *
+ * Functions that return an id return 0, and the others false, when memory is
+ * out; the profile is then only good for being destroyed with its arena.
+ */
+
+
+#ifndef _JPP_PROFILE_H_INCLUDED_
+#define _JPP_PROFILE_H_INCLUDED_
+
+
+#include "jpp_index.h"
+#include "jpp_limits.h"
+
+
+#define JPP_MAX_TYPES   4
+
+/* a varint of 32 bits */
+#define JPP_VARINT_MAX  5
+
+
+typedef struct {
+    const char       *data;        /* NUL-terminated all the same */
+    size_t            len;
+} jpp_str_t;
+
+
+typedef struct {
+    const char       *type;        /* "inuse_space" */
+    const char       *unit;        /* "bytes" */
+    bool              optional;    /* left out where all values are 0 */
+} jpp_value_type_t;
+
+
+typedef struct {
+    uint64_t          start;
+    uint64_t          limit;
+    uint64_t          offset;
+    uint64_t          device;      /* major << 32 | minor */
+    uint64_t          inode;
+    const char       *path;        /* to open: raw bytes, unescaped */
+    uint32_t          file;        /* to show: string id */
+    uint32_t          build_id;    /* string id, lower-case hex; 0 unknown */
+    bool              deleted;     /* the path named another file already */
+    bool              has_functions;
+} jpp_mapping_t;
+
+
+typedef struct {
+    uint64_t          address;     /* of the call: return address - 1 */
+    uint32_t          mapping;     /* id */
+    uint32_t          function;    /* id, 0 until symbolized */
+} jpp_location_t;
+
+
+typedef struct {
+    uint32_t          name;        /* string ids */
+    uint32_t          system_name;
+    uint32_t          mapping;     /* id: same names in two objects differ */
+} jpp_function_t;
+
+
+/* str is the value, or NULL and num is */
+typedef struct {
+    const char       *key;
+    const char       *str;
+    int64_t           num;
+    const char       *unit;        /* of num, or NULL */
+} jpp_label_t;
+
+
+typedef struct {
+    uint32_t          key;         /* string ids */
+    uint32_t          str;
+    uint32_t          unit;
+    int64_t           num;
+} jpp_profile_label_t;
+
+
+typedef struct {
+    uint32_t              n;
+    jpp_profile_label_t   labels[JPP_MAX_LABELS];
+} jpp_label_set_t;
+
+
+typedef struct {
+    jpp_arena_t              *arena;
+
+    const jpp_value_type_t   *types;
+    uint32_t                  n_types;
+    uint32_t                  default_type;
+    const char               *period_type;
+    const char               *period_unit;
+    int64_t                   period;
+    int64_t                   time_nanos;
+    int64_t                   duration_nanos;
+    bool                      is_difference;
+    bool                      has_periods;   /* captures of other rates too */
+    bool                      is_raw;        /* counts as they were sampled: */
+                                             /*   no two stacks are added up */
+    uint64_t                  n_inuse;       /* samples that the values of a */
+    uint64_t                  n_alloc;       /*   heap are estimated from */
+
+    jpp_vec_t                *mappings;      /* jpp_mapping_t */
+    jpp_vec_t                *locations;     /* jpp_location_t */
+    jpp_vec_t                *functions;     /* jpp_function_t */
+    jpp_vec_t                *label_sets;    /* jpp_label_set_t, 0 is empty */
+    jpp_vec_t                *comments;      /* uint32_t, string ids */
+    jpp_vec_t                *strings;       /* jpp_str_t */
+
+    jpp_vec_t                *stacks;        /* varints */
+    jpp_vec_t                *offsets;       /* uint32_t, n_samples + 1 */
+    jpp_vec_t                *columns[JPP_MAX_TYPES];   /* int64_t */
+    uint32_t                  n_samples;
+
+    jpp_index_t               mapping_index;
+    jpp_index_t               location_index;
+    jpp_index_t               function_index;
+    jpp_index_t               string_index;
+    jpp_index_t               stack_index;
+} jpp_profile_t;
+
+
+/* One sample as a writer sees it. */
+typedef struct {
+    const jpp_label_set_t    *labels;
+    const uint8_t            *stack;         /* packed location ids */
+    size_t                    stack_len;
+    int64_t                   values[JPP_MAX_TYPES];
+} jpp_sample_t;
+
+
+/* Initialize the caller's PROFILE of N_TYPES value TYPES (static memory). */
+bool jpp_profile_init(jpp_profile_t *profile, jpp_arena_t *arena,
+    const jpp_value_type_t *types, uint32_t n_types);
+
+/*
+ * The id of the string of LEN bytes at DATA; bytes that are not UTF-8 and
+ * control bytes are stored as question marks.  0 is the empty string and, for
+ * a string that is not empty, the end of memory.
+ */
+uint32_t jpp_profile_string(jpp_profile_t *profile, const char *data,
+    size_t len);
+
+/* The string with ID. */
+jpp_str_t jpp_profile_str(const jpp_profile_t *profile, uint32_t id);
+
+/* Append a comment. */
+bool jpp_profile_comment(jpp_profile_t *profile, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/*
+ * The id of the mapping like MAPPING: same object, same part of it (device,
+ * inode, path, offset and size; where it was loaded does not matter).
+ * mapping->file is set here, from the path as it is to be SHOWN.
+ */
+uint32_t jpp_profile_mapping(jpp_profile_t *profile,
+    const jpp_mapping_t *mapping, const char *shown);
+
+/*
+ * The id of the location at ADDRESS in mapping MAPPING (an id, or 0).
+ * ADDRESS must lie inside of it.
+ */
+uint32_t jpp_profile_location(jpp_profile_t *profile, uint32_t mapping,
+    uint64_t address);
+
+/* The id of the function NAME of MAPPING; names are string ids. */
+uint32_t jpp_profile_function(jpp_profile_t *profile, uint32_t mapping,
+    uint32_t name, uint32_t system_name);
+
+/* The label set of N LABELS in *SET. */
+bool jpp_profile_labels(jpp_profile_t *profile, const jpp_label_t *labels,
+    size_t n, uint32_t *set);
+
+/*
+ * Make room for N_SAMPLES more samples whose stacks take BYTES: a guess, which
+ * saves growing step by step.
+ */
+bool jpp_profile_expect(jpp_profile_t *profile, size_t n_samples,
+    size_t bytes);
+
+/*
+ * A sample is added in three steps without a copy: begin with a label set (an
+ * index) and room for DEPTH frames, push location ids leaf first, commit the
+ * values.  Begin returns where the first id goes, and NULL without memory.
+ */
+uint8_t *jpp_profile_begin(jpp_profile_t *profile, uint32_t set,
+    uint32_t depth);
+
+static inline uint8_t *
+jpp_profile_push(uint8_t *pos, uint32_t id)
+{
+    uint32_t  is_long, bytes;
+
+    for ( /* void */ ; id >= 1 << 14; id >>= 7) {
+        *pos++ = (uint8_t) (id | 0x80);
+    }
+
+    /* one byte or two is hard to predict: both are stored, without a branch */
+
+    is_long = id >= 1 << 7;
+    bytes = id + (id & ~0x7fu) + (is_long << 7);
+
+    pos[0] = (uint8_t) bytes;
+    pos[1] = (uint8_t) (bytes >> 8);
+
+    return pos + 1 + is_long;
+}
+
+bool jpp_profile_commit(jpp_profile_t *profile, const uint8_t *end,
+    const int64_t *values);
+
+
+/* Sample I, 0 <= I < n_samples. */
+void jpp_profile_sample(const jpp_profile_t *profile, uint32_t i,
+    jpp_sample_t *sample);
+
+/* Is every value of SAMPLE zero?  Writers leave such a sample out. */
+bool jpp_sample_is_zero(const jpp_sample_t *sample);
+
+/*
+ * The types to write: their indices in SHOWN, the number as the result.
+ * Optional ones that hold only zeros are left out.
+ */
+uint32_t jpp_profile_types(const jpp_profile_t *profile,
+    uint32_t shown[JPP_MAX_TYPES]);
+
+
+static inline const uint8_t *
+jpp_stack_next(const uint8_t *pos, uint32_t *id)
+{
+    uint32_t  shift, value;
+
+    value = *pos & 0x7f;
+
+    for (shift = 7; (*pos++ & 0x80) != 0; shift += 7) {
+        value |= (uint32_t) (*pos & 0x7f) << shift;
+    }
+
+    *id = value;
+
+    return pos;
+}
+
+
+static inline jpp_mapping_t *
+jpp_profile_mapping_at(const jpp_profile_t *profile, uint32_t id)
+{
+    return &jpp_vec_items(profile->mappings, jpp_mapping_t)[id - 1];
+}
+
+
+static inline jpp_location_t *
+jpp_profile_location_at(const jpp_profile_t *profile, uint32_t id)
+{
+    return &jpp_vec_items(profile->locations, jpp_location_t)[id - 1];
+}
+
+
+static inline jpp_function_t *
+jpp_profile_function_at(const jpp_profile_t *profile, uint32_t id)
+{
+    return &jpp_vec_items(profile->functions, jpp_function_t)[id - 1];
+}
+
+
+/* a + b, held at the ends of the range */
+static inline int64_t
+jpp_add_i64(int64_t a, int64_t b)
+{
+    int64_t  sum;
+
+    if (__builtin_add_overflow(a, b, &sum)) {
+        return b > 0 ? INT64_MAX : -INT64_MAX;
+    }
+
+    return sum;
+}
+
+
+#endif /* _JPP_PROFILE_H_INCLUDED_ */

@@ -1,0 +1,487 @@
+
+#include "jpp_test_dump.h"
+
+
+#define JPP_STACK  "@ 0x7f0000000101 0x400201 0x7f0000200301\n"
+
+
+typedef struct {
+    const char   *name;
+    const char   *text;
+    jpp_code_t    code;
+    uint64_t      line;
+    const char   *sentence;      /* a part of it */
+} jpp_heap_bad_t;
+
+
+typedef struct {
+    const char   *name;
+    const char   *text;
+    int64_t       values[JPP_HEAP_TYPES];
+    const char   *stack;         /* of sample 0: "address@mapping ..." */
+} jpp_heap_good_t;
+
+
+static void jpp_heap_test_bad(void);
+static void jpp_heap_test_good(void);
+static void jpp_heap_test_cut(void);
+static void jpp_heap_test_frames(void);
+static void jpp_heap_test_merge(void);
+static void jpp_heap_test_ranges(void);
+static const char *jpp_heap_stack_text(const jpp_profile_t *profile,
+    uint32_t i);
+
+
+static const jpp_heap_bad_t  bad[] = {
+
+    { "empty", "", JPP_ERR_CUT, 1, "the dump is empty" },
+    { "cut in the magic", "heap_v", JPP_ERR_CUT, 1, "first line" },
+    { "heap_v1", "heap_v1/524288\n", JPP_ERR_INPUT, 1, "heap_v1" },
+    { "Go", "heap profile: 1: 2 [3: 4] @ heap/1048576\n", JPP_ERR_INPUT, 1,
+      "Go" },
+    { "gperftools", "heap profile: 1: 2 [3: 4] @ heapprofile\n",
+      JPP_ERR_INPUT, 1, "gperftools" },
+    { "our own text", "heap profile: 1: 2 [3: 4] @ heap_v2/524288\n",
+      JPP_ERR_INPUT, 1, "legacy" },
+    { "ELF", "\177ELF\2\1\1 and so on", JPP_ERR_INPUT, 1, "ELF" },
+    { "pprof", "\n\004\010\001\020\002 and so on", JPP_ERR_INPUT, 1,
+      "pprof profile already" },
+    { "something", "something else", JPP_ERR_INPUT, 1, "does not start" },
+
+    { "no end of line", JPP_TEST_HEAD("1") "@", JPP_ERR_CUT, 4,
+      "last line" },
+    { "no maps", JPP_TEST_HEAD("1") JPP_STACK "  t*: 1: 2 [0: 0]\n",
+      JPP_ERR_CUT, 5, "MAPPED_LIBRARIES" },
+    { "no period", "heap_v2/\n  t*: 0: 0 [0: 0]\n" JPP_TEST_MAPS,
+      JPP_ERR_INPUT, 1, "period" },
+    { "period 0", "heap_v2/0\n  t*: 0: 0 [0: 0]\n" JPP_TEST_MAPS,
+      JPP_ERR_INPUT, 1, "period" },
+    { "period of 2^63", "heap_v2/9223372036854775808\n  t*: 0: 0 [0: 0]\n"
+      JPP_TEST_MAPS, JPP_ERR_INPUT, 1, "period" },
+    { "period of 2^64", "heap_v2/18446744073709551616\n  t*: 0: 0 [0: 0]\n"
+      JPP_TEST_MAPS, JPP_ERR_INPUT, 1, "period" },
+    { "CR LF", "heap_v2/1\r\n  t*: 0: 0 [0: 0]\r\n" JPP_TEST_MAPS,
+      JPP_ERR_INPUT, 1, "period" },
+    { "no totals", "heap_v2/1\n" JPP_TEST_MAPS, JPP_ERR_INPUT, 2,
+      "header has no totals" },
+    { "bad thread", "heap_v2/1\n  t*: 0: 0 [0: 0]\n  tx: 0: 0 [0: 0]\n"
+      JPP_TEST_MAPS, JPP_ERR_INPUT, 3, "thread" },
+    { "bad thread counts", "heap_v2/1\n  t*: 0: 0 [0: 0]\n  t1: 0: 0 [0: 0\n"
+      JPP_TEST_MAPS, JPP_ERR_INPUT, 3, "thread" },
+
+    { "stack without totals", JPP_TEST_HEAD("1") JPP_STACK JPP_STACK
+      "  t*: 1: 2 [0: 0]\n" JPP_TEST_MAPS, JPP_ERR_INPUT, 5,
+      "not followed by its totals" },
+    { "last stack without totals", JPP_TEST_HEAD("1") JPP_STACK JPP_TEST_MAPS,
+      JPP_ERR_INPUT, 5, "not followed by its totals" },
+    { "count of 2^64", JPP_TEST_HEAD("1") JPP_STACK
+      "  t*: 18446744073709551616: 2 [0: 0]\n" JPP_TEST_MAPS, JPP_ERR_INPUT,
+      5, "totals" },
+    { "negative count", JPP_TEST_HEAD("1") JPP_STACK
+      "  t*: -1: 2 [0: 0]\n" JPP_TEST_MAPS, JPP_ERR_INPUT, 5, "totals" },
+    { "words behind the counts", JPP_TEST_HEAD("1") JPP_STACK
+      "  t*: 1: 2 [0: 0] x\n" JPP_TEST_MAPS, JPP_ERR_INPUT, 5, "totals" },
+    { "bad line of a thread", JPP_TEST_HEAD("1") JPP_STACK
+      "  t*: 1: 2 [0: 0]\n  t7: 1: 2\n" JPP_TEST_MAPS, JPP_ERR_INPUT, 6,
+      "thread" },
+    { "not an address", JPP_TEST_HEAD("1") "@ 0x7f00000001g1 0x400201\n"
+      "  t*: 1: 2 [0: 0]\n" JPP_TEST_MAPS, JPP_ERR_INPUT, 4, "no address" },
+    { "upper case", JPP_TEST_HEAD("1") "@ 0x7F0000000101\n"
+      "  t*: 1: 2 [0: 0]\n" JPP_TEST_MAPS, JPP_ERR_INPUT, 4, "no address" },
+    { "no 0x", JPP_TEST_HEAD("1") "@ 7f0000000101\n"
+      "  t*: 1: 2 [0: 0]\n" JPP_TEST_MAPS, JPP_ERR_INPUT, 4, "no address" },
+    { "17 digits", JPP_TEST_HEAD("1") "@ 0x10000000000000000\n"
+      "  t*: 1: 2 [0: 0]\n" JPP_TEST_MAPS, JPP_ERR_INPUT, 4, "no address" },
+    { "a blank at the end", JPP_TEST_HEAD("1") "@ 0x400201 \n"
+      "  t*: 1: 2 [0: 0]\n" JPP_TEST_MAPS, JPP_ERR_INPUT, 4, "no address" },
+    { "garbage between", JPP_TEST_HEAD("1") "hello\n" JPP_TEST_MAPS,
+      JPP_ERR_INPUT, 4, "neither" },
+    { "a blank line between", JPP_TEST_HEAD("1") "\n" JPP_STACK
+      "  t*: 1: 2 [0: 0]\n" JPP_TEST_MAPS, JPP_ERR_INPUT, 4, "neither" },
+    { "two maps sections", JPP_TEST_HEAD("1") JPP_STACK
+      "  t*: 1: 2 [0: 0]\n" JPP_TEST_MAPS JPP_TEST_MAPS, JPP_ERR_INPUT, 6,
+      "two dumps in one file" },
+    { "two dumps", JPP_TEST_HEAD("1") JPP_TEST_MAPS JPP_TEST_HEAD("1")
+      JPP_TEST_MAPS, JPP_ERR_INPUT, 4, "two dumps in one file" },
+    { "maps without lines", JPP_TEST_HEAD("1") "\nMAPPED_LIBRARIES:\n",
+      JPP_ERR_CUT, 6, "empty" },
+    { "maps cut in a line", JPP_TEST_HEAD("1") "\nMAPPED_LIBRARIES:\n"
+      "00400000-00500000 r-xp 00000000 08:01\n", JPP_ERR_INPUT, 6,
+      "not a line of a maps section" }
+};
+
+
+static const jpp_heap_good_t  good[] = {
+
+    { "no stacks at all", "heap_v2/524288\n  t*: 0: 0 [0: 0]\n"
+      JPP_TEST_MAPS, { 0, 0, 0, 0 }, NULL },
+
+    { "one stack", JPP_TEST_HEAD("1") JPP_STACK
+      "  t*: 3: 4096 [0: 0]\n  t0: 3: 4096 [0: 0]\n" JPP_TEST_MAPS,
+      { 0, 0, 3, 4096 }, "400200@1 7f0000200300@3" },
+
+    { "without threads", JPP_TEST_HEAD("1") JPP_STACK
+      "  t*: 3: 4096 [0: 0]\n" JPP_TEST_MAPS,
+      { 0, 0, 3, 4096 }, "400200@1 7f0000200300@3" },
+
+    { "a thread twice, names with blanks",
+      "heap_v2/1\n  t*: 1: 2 [0: 0]\n  t0: 1: 2 [0: 0] one two\n"
+      "  t0: 1: 2 [0: 0] \n" JPP_STACK "  t*: 3: 4096 [0: 0]\n"
+      "  t0: 1: 2 [0: 0]\n  t0: 2: 4094 [0: 0]\n" JPP_TEST_MAPS,
+      { 0, 0, 3, 4096 }, "400200@1 7f0000200300@3" },
+
+    { "nothing left", JPP_TEST_HEAD("1") JPP_STACK
+      "  t*: 0: 0 [5: 80]\n" JPP_TEST_MAPS,
+      { 5, 80, 0, 0 }, "400200@1 7f0000200300@3" },
+
+    /* 1/(1 - exp(-24/524288)) = 21845.83 */
+
+    { "scaled", JPP_TEST_HEAD("524288") JPP_STACK
+      "  t*: 1: 24 [2: 48]\n" JPP_TEST_MAPS,
+      { 43692, 1048600, 21846, 524300 }, "400200@1 7f0000200300@3" },
+
+    { "objects without bytes", JPP_TEST_HEAD("524288") JPP_STACK
+      "  t*: 7: 0 [0: 9]\n" JPP_TEST_MAPS,
+      { 0, 0, 0, 0 }, "400200@1 7f0000200300@3" },
+
+    { "the largest counts", JPP_TEST_HEAD("524288") JPP_STACK
+      "  t*: 18446744073709551615: 18446744073709551615 [1: "
+      "18446744073709551615]\n" JPP_TEST_MAPS,
+      { 1, INT64_MAX, INT64_MAX, INT64_MAX }, "400200@1 7f0000200300@3" },
+
+    { "no frames", JPP_TEST_HEAD("1") "@\n  t*: 1: 8 [0: 0]\n"
+      JPP_TEST_MAPS, { 0, 0, 1, 8 }, "" },
+
+    { "nothing but the allocator", JPP_TEST_HEAD("1")
+      "@ 0x7f0000000101 0x7f0000000201\n  t*: 1: 8 [0: 0]\n" JPP_TEST_MAPS,
+      { 0, 0, 1, 8 }, "7f0000000200@2" },
+
+    { "the allocator further out stays", JPP_TEST_HEAD("1")
+      "@ 0x7f0000000101 0x400201 0x7f0000000201\n  t*: 1: 8 [0: 0]\n"
+      JPP_TEST_MAPS, { 0, 0, 1, 8 }, "400200@1 7f0000000200@2" },
+
+    { "addresses of all lengths", JPP_TEST_HEAD("1")
+      "@ 0x0 0x1 0x12 0xffffffffffffffff 0x000000400201 0x400201\n"
+      "  t*: 1: 8 [0: 0]\n" JPP_TEST_MAPS, { 0, 0, 1, 8 },
+      "0@0 0@0 11@0 fffffffffffffffe@0 400200@1 400200@1" },
+
+    { "the call is inside, the return address behind", JPP_TEST_HEAD("1")
+      "@ 0x500000 0x400000\n  t*: 1: 8 [0: 0]\n" JPP_TEST_MAPS,
+      { 0, 0, 1, 8 }, "4fffff@1 3fffff@0" },
+
+    { "a NUL in a thread's name", NULL, { 0, 0, 3, 4096 },
+      "400200@1 7f0000200300@3" }
+};
+
+
+int
+main(void)
+{
+    jpp_heap_test_bad();
+    jpp_heap_test_good();
+    jpp_heap_test_frames();
+    jpp_heap_test_merge();
+    jpp_heap_test_ranges();
+    jpp_heap_test_cut();
+
+    return jpp_done();
+}
+
+
+static void
+jpp_heap_test_bad(void)
+{
+    size_t         i;
+    jpp_err_t      err;
+    jpp_code_t     rc;
+    jpp_arena_t    arena;
+    jpp_profile_t  profile;
+
+    for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+
+        rc = jpp_test_read(&profile, &arena, bad[i].text, strlen(bad[i].text),
+                           NULL, &err);
+
+        jpp_is_u64(rc, bad[i].code, "%s: code", bad[i].name);
+        jpp_is_u64(err.code, rc, "%s: code in err", bad[i].name);
+        jpp_is_u64(err.line, bad[i].line, "%s: line", bad[i].name);
+        jpp_ok(strstr(err.text, bad[i].sentence) != NULL, "%s: %s",
+               bad[i].name, err.text);
+
+        jpp_arena_destroy(&arena);
+    }
+}
+
+
+static void
+jpp_heap_test_good(void)
+{
+    size_t         i, len, t;
+    jpp_err_t      err;
+    jpp_code_t     rc;
+    const char    *text;
+    jpp_arena_t    arena;
+    jpp_sample_t   sample;
+    jpp_profile_t  profile;
+
+    static const char  nul[] =
+        "heap_v2/1\n  t*: 1: 2 [0: 0]\n  t0: 1: 2 [0: 0] a\0b\n"
+        JPP_STACK "  t*: 3: 4096 [0: 0]\n" JPP_TEST_MAPS;
+
+    for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+
+        text = good[i].text != NULL ? good[i].text : nul;
+        len = good[i].text != NULL ? strlen(text) : sizeof(nul) - 1;
+
+        rc = jpp_test_read(&profile, &arena, text, len, NULL, &err);
+
+        jpp_is_u64(rc, JPP_OK, "%s: %s", good[i].name, err.text);
+        jpp_is_u64(profile.n_samples, good[i].stack != NULL, "%s: samples",
+                   good[i].name);
+
+        if (rc == JPP_OK && profile.n_samples == 1) {
+            jpp_profile_sample(&profile, 0, &sample);
+
+            for (t = 0; t < JPP_HEAP_TYPES; t++) {
+                jpp_is_i64(sample.values[t], good[i].values[t], "%s: %s",
+                           good[i].name, jpp_heap_types[t].type);
+            }
+
+            jpp_is_str(jpp_heap_stack_text(&profile, 0), good[i].stack,
+                       "%s: stack", good[i].name);
+        }
+
+        jpp_arena_destroy(&arena);
+    }
+}
+
+
+/* stacks of 300 frames, of as many as are allowed, and of one more */
+
+static void
+jpp_heap_test_frames(void)
+{
+    char          *text, *p;
+    size_t         i, k;
+    jpp_err_t      err;
+    jpp_code_t     rc;
+    jpp_arena_t    arena;
+    jpp_sample_t   sample;
+    jpp_profile_t  profile;
+
+    static const size_t  depths[] = { 300, JPP_MAX_FRAMES, JPP_MAX_FRAMES + 1,
+                                      4000000 };
+
+    text = malloc(80 << 20);
+
+    for (i = 0; i < 4; i++) {
+        p = text + sprintf(text, "%s@", JPP_TEST_HEAD("1"));
+
+        for (k = 0; k < depths[i]; k++) {
+            p += sprintf(p, " 0x400%03zx", k % 4095 + 1);
+        }
+
+        p += sprintf(p, "\n  t*: 1: 8 [0: 0]\n%s", JPP_TEST_MAPS);
+
+        rc = jpp_test_read(&profile, &arena, text, (size_t) (p - text), NULL,
+                           &err);
+
+        if (depths[i] <= JPP_MAX_FRAMES) {
+            jpp_is_u64(rc, JPP_OK, "%zu frames", depths[i]);
+            jpp_profile_sample(&profile, 0, &sample);
+
+            for (k = 0, p = (char *) (uintptr_t) sample.stack;
+                 p < (const char *) sample.stack + sample.stack_len;
+                 k++)
+            {
+                uint32_t  id;
+
+                p = (char *) (uintptr_t) jpp_stack_next((uint8_t *) p, &id);
+            }
+
+            jpp_is_u64(k, depths[i], "%zu frames are there", depths[i]);
+
+        } else {
+            jpp_is_u64(rc, JPP_ERR_LIMIT, "%zu frames: %s", depths[i],
+                       err.text);
+            jpp_is_u64(err.line, 4, "the line of it");
+        }
+
+        jpp_arena_destroy(&arena);
+    }
+
+    free(text);
+}
+
+
+/* a stack that differs in the allocator's frames only; another layout */
+
+static void
+jpp_heap_test_merge(void)
+{
+    jpp_err_t            err;
+    jpp_arena_t          arena;
+    jpp_sample_t         sample;
+    jpp_profile_t        profile;
+    jpp_heap_options_t   options = { 0 };
+
+    static const char  first[] = JPP_TEST_HEAD("1")
+        "@ 0x7f0000000101 0x400201\n  t*: 1: 10 [0: 0]\n"
+        "@ 0x7f0000000201 0x7f0000000301 0x400201\n  t*: 2: 20 [0: 0]\n"
+        "@ 0x400201 0x7f0000200301\n  t*: 4: 40 [0: 0]\n" JPP_TEST_MAPS;
+
+    /* the same libc elsewhere, and a stack that is new */
+
+    static const char  second[] = JPP_TEST_HEAD("1")
+        "@ 0x400201 0x7f1111200301\n  t*: 1: 10 [0: 0]\n"
+        "@ 0x400301\n  t*: 1: 10 [0: 0]\n"
+        "\nMAPPED_LIBRARIES:\n"
+        "00400000-00500000 r-xp 00000000 08:01 11 /usr/sbin/prog\n"
+        "7f1111200000-7f1111300000 r-xp 00001000 08:01 13 /lib/libc.so.6\n";
+
+    jpp_is_u64(jpp_test_read(&profile, &arena, first, sizeof(first) - 1, NULL,
+                             &err),
+               JPP_OK, "the first dump: %s", err.text);
+
+    jpp_is_u64(profile.n_samples, 2, "one stack but for the allocator");
+    jpp_profile_sample(&profile, 0, &sample);
+    jpp_is_i64(sample.values[JPP_HEAP_INUSE_SPACE], 30, "is added up");
+
+    options.is_base = true;
+
+    jpp_is_u64(jpp_heap_read(&profile, &options, second, sizeof(second) - 1,
+                             &err),
+               JPP_OK, "the second dump: %s", err.text);
+
+    jpp_is_u64(profile.n_samples, 3, "one stack is new");
+    jpp_is_u64(jpp_vec_count(profile.mappings, jpp_mapping_t), 3,
+               "no mapping is");
+    jpp_profile_sample(&profile, 1, &sample);
+    jpp_is_i64(sample.values[JPP_HEAP_INUSE_SPACE], 30, "subtracted");
+    jpp_profile_sample(&profile, 2, &sample);
+    jpp_is_i64(sample.values[JPP_HEAP_INUSE_OBJECTS], -1, "below zero");
+    jpp_ok(profile.is_difference, "it is a difference");
+    jpp_ok(!profile.has_periods, "of one period");
+
+    options.is_base = false;
+    memcpy(&options, &(jpp_heap_options_t) { 0 }, sizeof(options));
+
+    jpp_is_u64(jpp_heap_read(&profile, &options,
+                             "heap_v2/2\n  t*: 0: 0 [0: 0]\n" JPP_TEST_MAPS,
+                             strlen("heap_v2/2\n  t*: 0: 0 [0: 0]\n"
+                                    JPP_TEST_MAPS), &err),
+               JPP_OK, "another period");
+    jpp_ok(profile.has_periods, "is remembered");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* an allocator that is linked into the program */
+
+static void
+jpp_heap_test_ranges(void)
+{
+    jpp_err_t            err;
+    jpp_range_t          range = { 0x400100, 0x400200 };
+    jpp_arena_t          arena;
+    jpp_profile_t        profile;
+    jpp_heap_options_t   options = { 0 };
+
+    static const char  text[] = JPP_TEST_HEAD("1")
+        "@ 0x400101 0x400200 0x400201\n  t*: 1: 10 [0: 0]\n" JPP_TEST_MAPS;
+
+    options.allocator = &range;
+    options.n_allocator = 1;
+
+    jpp_arena_init(&arena, 1 << 30);
+    jpp_ok(jpp_heap_init(&profile, &arena), "a profile");
+    jpp_is_u64(jpp_heap_read(&profile, &options, text, sizeof(text) - 1, &err),
+               JPP_OK, "a dump of a static allocator");
+    jpp_is_str(jpp_heap_stack_text(&profile, 0), "400200@1",
+               "its frames are left out by address");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* a real dump of 160 kB, cut at every byte */
+
+static void
+jpp_heap_test_cut(void)
+{
+    char             *copy;
+    size_t            len, accepted, wrong;
+    jpp_err_t         err;
+    jpp_code_t        rc;
+    jpp_arena_t       arena;
+    jpp_profile_t     profile;
+    jpp_test_file_t   file;
+
+    file = jpp_test_file("nginx-160k.heap");
+    accepted = 0;
+    wrong = 0;
+
+    for (len = 0; len < file.len; len++) {
+
+        /* memory that ends where the dump ends, for the sanitizer */
+
+        copy = malloc(len + 1);
+        memcpy(copy, file.data, len);
+        copy = realloc(copy, len + (len == 0));
+
+        rc = jpp_test_read(&profile, &arena, copy, len, "[vsyscall]", &err);
+
+        if (rc == JPP_OK) {
+            jpp_diag("accepted when cut at %zu", len);
+            accepted++;
+        }
+
+        if (rc != JPP_OK && (err.text[0] == '\0' || err.code != rc)) {
+            wrong++;
+        }
+
+        jpp_arena_destroy(&arena);
+        free(copy);
+    }
+
+    jpp_is_u64(accepted, 0, "%zu cuts, all refused", len);
+    jpp_is_u64(wrong, 0, "each with a sentence");
+
+    rc = jpp_test_read(&profile, &arena, file.data, file.len, "[vsyscall]",
+                       &err);
+    jpp_is_u64(rc, JPP_OK, "and the whole is read");
+    jpp_ok(profile.n_samples > 100, "%u samples", profile.n_samples);
+    jpp_arena_destroy(&arena);
+
+    free(file.data);
+}
+
+
+static const char *
+jpp_heap_stack_text(const jpp_profile_t *profile, uint32_t i)
+{
+    char                  *p;
+    uint32_t               id;
+    jpp_sample_t           sample;
+    const uint8_t         *pos, *end;
+    const jpp_location_t  *location;
+
+    static char  text[4096];
+
+    jpp_profile_sample(profile, i, &sample);
+
+    end = sample.stack + sample.stack_len;
+    text[0] = '\0';
+    p = text;
+
+    for (pos = sample.stack; pos < end; /* void */ ) {
+        pos = jpp_stack_next(pos, &id);
+        location = jpp_profile_location_at(profile, id);
+
+        p += sprintf(p, "%s%" PRIx64 "@%u", p == text ? "" : " ",
+                     location->address, location->mapping);
+    }
+
+    return text;
+}

@@ -1,0 +1,289 @@
+
+#include "jpp_test_dump.h"
+
+
+typedef struct {
+    const char   *name;
+    const char   *text;
+    jpp_code_t    code;
+    uint64_t      line;          /* of the section */
+} jpp_maps_bad_t;
+
+
+static void jpp_maps_test_bad(void);
+static void jpp_maps_test_fields(void);
+static void jpp_maps_test_main(void);
+static void jpp_maps_test_tail(void);
+static void jpp_maps_test_many(void);
+static jpp_code_t jpp_maps_of(const char *text, size_t len, const char *tail);
+static void jpp_maps_free(void);
+
+
+static jpp_err_t      err;
+static jpp_vec_t     *maps;
+static jpp_arena_t    arena;
+static jpp_profile_t  profile;
+
+
+static const jpp_maps_bad_t  bad[] = {
+
+    { "empty", "", JPP_ERR_CUT, 1 },
+    { "a blank line", "\n", JPP_ERR_INPUT, 1 },
+    { "no range", "1000 r-xp 0 0:0 0\n", JPP_ERR_INPUT, 1 },
+    { "an empty range", "1000-1000 r-xp 0 0:0 0\n", JPP_ERR_INPUT, 1 },
+    { "a range backwards", "2000-1000 r-xp 0 0:0 0\n", JPP_ERR_INPUT, 1 },
+    { "a range of 68 bits", "1000-20000000000000000 r-xp 0 0:0 0\n",
+      JPP_ERR_INPUT, 1 },
+    { "permissions", "1000-2000 rrxp 0 0:0 0\n", JPP_ERR_INPUT, 1 },
+    { "permissions cut", "1000-2000 r-\n", JPP_ERR_INPUT, 1 },
+    { "no offset", "1000-2000 r-xp\n", JPP_ERR_INPUT, 1 },
+    { "no device", "1000-2000 r-xp 0\n", JPP_ERR_INPUT, 1 },
+    { "a large device", "1000-2000 r-xp 0 100000000:0 0\n", JPP_ERR_INPUT,
+      1 },
+    { "no inode", "1000-2000 r-xp 0 08:01\n", JPP_ERR_INPUT, 1 },
+    { "inode and more", "1000-2000 r-xp 0 08:01 12x\n", JPP_ERR_INPUT, 1 },
+    { "the second line", "1000-2000 r-xp 0 08:01 12 /a\nx\n", JPP_ERR_INPUT,
+      2 },
+    { "an overlap", "1000-3000 r-xp 0 08:01 12 /a\n"
+      "2000-4000 r-xp 0 08:01 12 /a\n", JPP_ERR_INPUT, 2 },
+    { "out of order", "8000-9000 r-xp 0 08:01 12 /a\n"
+      "2000-4000 r-xp 0 08:01 12 /a\n", JPP_ERR_INPUT, 2 },
+    { "CR LF", "1000-2000 r-xp 0 08:01 12\r\n", JPP_ERR_INPUT, 1 },
+};
+
+
+int
+main(void)
+{
+    jpp_maps_test_bad();
+    jpp_maps_test_fields();
+    jpp_maps_test_main();
+    jpp_maps_test_tail();
+    jpp_maps_test_many();
+
+    return jpp_done();
+}
+
+
+static void
+jpp_maps_test_bad(void)
+{
+    size_t       i;
+    jpp_code_t   rc;
+
+    static const char  nul[] = "1000-2000 r-xp 0 08:01 12 /a\0b\n";
+
+    for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        rc = jpp_maps_of(bad[i].text, strlen(bad[i].text), NULL);
+
+        jpp_is_u64(rc, bad[i].code, "%s: %s", bad[i].name, err.text);
+        jpp_is_u64(err.line, bad[i].line, "%s: line", bad[i].name);
+        jpp_maps_free();
+    }
+
+    jpp_is_u64(jpp_maps_of(nul, sizeof(nul) - 1, NULL), JPP_ERR_INPUT,
+               "a NUL in a path");
+    jpp_maps_free();
+}
+
+
+static void
+jpp_maps_test_fields(void)
+{
+    const jpp_map_t      *map;
+    const jpp_mapping_t  *m;
+
+    static const char  text[] =
+        "1000-3000 r-xp 00002000 fe:0a 332383         /usr/sbin/nginx\n"
+        "4000-5000 rwxp 00000000 00:00 0 \n"
+        "5000-6000 r-xp 00001000 08:01 7 /tmp/with two  blanks\n"
+        "6000-7000 r-xp 00001000 08:01 8 /tmp/old.so (deleted)\n"
+        "7000-8000 --xs 00001000 08:01 9 /tmp/a\\012b\\134c\n"
+        "8000-9000 r-xp 00000000 00:00 0                          [vdso]\n"
+        "9000-a000 r-xp 00000000 08:01 6 /usr/lib/libjemalloc.so.2\n"
+        "a000-b000 r-xp 00000000 08:01 5 (deleted)\n"
+        "b000-c000 r--p 00000000 08:01 4 /usr/lib/libc.so.6\n"
+        "c000-d000 r-xp 00000000 08:01 3 /tmp/\xff\xc3\xa4\x01\n";
+
+    jpp_is_u64(jpp_maps_of(text, sizeof(text) - 1, NULL), JPP_OK, "%s",
+               err.text);
+    jpp_is_u64(jpp_vec_count(profile.mappings, jpp_mapping_t), 9,
+               "the executable ones");
+
+    m = jpp_profile_mapping_at(&profile, 1);
+    jpp_is_u64(m->start, 0x1000, "start");
+    jpp_is_u64(m->limit, 0x3000, "limit");
+    jpp_is_u64(m->offset, 0x2000, "offset");
+    jpp_is_u64(m->device, 0xfeULL << 32 | 0x0a, "device");
+    jpp_is_u64(m->inode, 332383, "inode");
+    jpp_is_str(m->path, "/usr/sbin/nginx", "path");
+    jpp_ok(!m->deleted, "not deleted");
+
+    m = jpp_profile_mapping_at(&profile, 2);
+    jpp_is_str(m->path, "", "an anonymous one has no path");
+    jpp_is_str(jpp_profile_str(&profile, m->file).data, "[anon]",
+               "but a name");
+
+    m = jpp_profile_mapping_at(&profile, 3);
+    jpp_is_str(m->path, "/tmp/with two  blanks", "blanks");
+
+    m = jpp_profile_mapping_at(&profile, 4);
+    jpp_is_str(m->path, "/tmp/old.so", "deleted: path");
+    jpp_ok(m->deleted, "deleted");
+
+    m = jpp_profile_mapping_at(&profile, 5);
+    jpp_is_str(m->path, "/tmp/a\nb\\134c", "only a newline is escaped");
+    jpp_is_str(jpp_profile_str(&profile, m->file).data,
+               "/tmp/a\\012b\\134c", "and shown as it was");
+
+    m = jpp_profile_mapping_at(&profile, 6);
+    jpp_is_str(m->path, "[vdso]", "[vdso]");
+
+    m = jpp_profile_mapping_at(&profile, 8);
+    jpp_is_str(m->path, "(deleted)", "a file of that name");
+
+    m = jpp_profile_mapping_at(&profile, 9);
+    jpp_is_str(m->path, "/tmp/\xff\xc3\xa4\x01", "raw bytes to open");
+    jpp_is_str(jpp_profile_str(&profile, m->file).data, "/tmp/?\xc3\xa4?",
+               "UTF-8 to show");
+
+    jpp_ok(jpp_maps_find(maps, 0xfff) == NULL, "below all");
+    jpp_ok(jpp_maps_find(maps, 0x3000) == NULL, "between");
+    jpp_ok(jpp_maps_find(maps, 0xb000) == NULL, "not executable");
+    jpp_ok(jpp_maps_find(maps, 0xd000) == NULL, "above all");
+
+    map = jpp_maps_find(maps, 0x1000);
+    jpp_ok(map != NULL && map->mapping == 1, "the first byte");
+    map = jpp_maps_find(maps, 0x2fff);
+    jpp_ok(map != NULL && map->mapping == 1, "the last byte");
+    jpp_ok(map != NULL && !map->is_allocator, "no allocator");
+    map = jpp_maps_find(maps, 0x9800);
+    jpp_ok(map != NULL && map->is_allocator, "an allocator");
+
+    jpp_maps_free();
+}
+
+
+static void
+jpp_maps_test_main(void)
+{
+    const jpp_map_t  *map;
+
+    /* code of a JIT lies below the program, whose code is in two places */
+
+    static const char  text[] =
+        "1000-2000 rwxp 00000000 00:00 0 \n"
+        "3000-4000 r--p 00000000 08:01 7 /prog\n"
+        "4000-5000 r-xp 00001000 08:01 7 /prog\n"
+        "6000-7000 r-xp 00001000 08:01 8 /lib.so\n"
+        "8000-9000 r-xp 00003000 08:01 7 /prog\n";
+
+    jpp_is_u64(jpp_maps_of(text, sizeof(text) - 1, NULL), JPP_OK, "%s",
+               err.text);
+
+    map = jpp_maps_find(maps, 0x4000);
+    jpp_is_u64(map->mapping, 1, "the main program is the first");
+    map = jpp_maps_find(maps, 0x8000);
+    jpp_is_u64(map->mapping, 2, "all of it");
+    map = jpp_maps_find(maps, 0x1000);
+    jpp_is_u64(map->mapping, 3, "then by address");
+
+    jpp_maps_free();
+}
+
+
+static void
+jpp_maps_test_tail(void)
+{
+    size_t  len;
+
+    static const char  text[] =
+        "4000-5000 r-xp 00001000 08:01 7 /prog\n"
+        "5000-6000 rw-p 00002000 08:01 7 /prog\n"
+        "7000-8000 rw-p 00000000 00:00 0          [stack]\n"
+        "9000-a000 --xp 00000000 00:00 0          [vsyscall]\n";
+
+    static const char  code[] =
+        "4000-5000 r-xp 00001000 08:01 7 /prog\n";
+
+    jpp_is_u64(jpp_maps_of(text, sizeof(text) - 1, "[vsyscall]"), JPP_OK,
+               "a whole listing");
+    jpp_maps_free();
+
+    len = (size_t) (strstr(text, "9000-") - text);
+
+    jpp_is_u64(jpp_maps_of(text, len, "[vsyscall]"), JPP_ERR_CUT,
+               "a listing without its last line: %s", err.text);
+    jpp_is_u64(err.line, 3, "the line of it");
+    jpp_maps_free();
+
+    jpp_is_u64(jpp_maps_of(text, len, NULL), JPP_OK, "of an unknown kernel");
+    jpp_maps_free();
+
+    jpp_is_u64(jpp_maps_of(code, strlen(code), "[vsyscall]"), JPP_OK,
+               "not a listing of a kernel");
+    jpp_maps_free();
+}
+
+
+static void
+jpp_maps_test_many(void)
+{
+    char              *text, *p;
+    size_t             i, k, wrong;
+    const jpp_map_t   *map;
+
+    static const size_t  counts[] = { 10000, JPP_MAX_MAPS, JPP_MAX_MAPS + 1 };
+
+    text = malloc((JPP_MAX_MAPS + 1) * 80);
+
+    for (i = 0; i < 3; i++) {
+
+        for (p = text, k = 0; k < counts[i]; k++) {
+            p += sprintf(p, "%zx000-%zx000 r-xp 00000000 08:01 %zu /m\n",
+                         2 * k + 2, 2 * k + 3, k + 1);
+        }
+
+        if (counts[i] > JPP_MAX_MAPS) {
+            jpp_is_u64(jpp_maps_of(text, (size_t) (p - text), NULL),
+                       JPP_ERR_LIMIT, "%zu mappings: %s", counts[i],
+                       err.text);
+            jpp_is_u64(err.line, JPP_MAX_MAPS + 1, "the line of it");
+            jpp_maps_free();
+            continue;
+        }
+
+        jpp_is_u64(jpp_maps_of(text, (size_t) (p - text), NULL), JPP_OK,
+                   "%zu mappings", counts[i]);
+
+        for (wrong = 0, k = 0; k < counts[i]; k++) {
+            map = jpp_maps_find(maps, ((2 * k + 2) << 12) + 0x800);
+            wrong += map == NULL || map->mapping != k + 1
+                     || jpp_maps_find(maps, (2 * k + 3) << 12) != NULL;
+        }
+
+        jpp_is_u64(wrong, 0, "each is found");
+        jpp_maps_free();
+    }
+
+    free(text);
+}
+
+
+static jpp_code_t
+jpp_maps_of(const char *text, size_t len, const char *tail)
+{
+    memset(&err, 0, sizeof(err));
+    jpp_arena_init(&arena, 1 << 30);
+    (void) jpp_heap_init(&profile, &arena);
+    maps = jpp_vec_create(&arena);
+
+    return jpp_maps_read(&profile, text, len, tail, maps, &err);
+}
+
+
+static void
+jpp_maps_free(void)
+{
+    jpp_arena_destroy(&arena);
+}

@@ -1,0 +1,620 @@
+
+#include "jpp_profile.h"
+#include "jpp_test.h"
+
+
+#define JPP_CAP       ((size_t) 64 << 20)
+
+#define jpp_nelts(a)  (sizeof(a) / sizeof((a)[0]))
+
+
+static uint32_t jpp_string(jpp_profile_t *profile, const char *s);
+static bool jpp_add(jpp_profile_t *profile, uint32_t set, const uint32_t *ids,
+    uint32_t depth, int64_t objects, int64_t bytes);
+static bool jpp_script(jpp_profile_t *profile, jpp_arena_t *arena);
+static void jpp_test_init(void);
+static void jpp_test_strings(void);
+static void jpp_test_comments(void);
+static void jpp_test_mappings(void);
+static void jpp_test_keys(void);
+static void jpp_test_labels(void);
+static void jpp_test_stacks(void);
+static void jpp_test_values(void);
+static void jpp_test_many(void);
+static void jpp_test_types(void);
+static void jpp_test_add_i64(void);
+static void jpp_test_fail_at(void);
+
+
+static const jpp_value_type_t  jpp_types[] = {
+    { "alloc_objects", "count", true },
+    { "alloc_space", "bytes", true },
+    { "inuse_objects", "count", false },
+    { "inuse_space", "bytes", false }
+};
+
+
+int
+main(void)
+{
+    jpp_test_init();
+    jpp_test_strings();
+    jpp_test_comments();
+    jpp_test_mappings();
+    jpp_test_keys();
+    jpp_test_labels();
+    jpp_test_stacks();
+    jpp_test_values();
+    jpp_test_many();
+    jpp_test_types();
+    jpp_test_add_i64();
+    jpp_test_fail_at();
+
+    return jpp_done();
+}
+
+
+static uint32_t
+jpp_string(jpp_profile_t *profile, const char *s)
+{
+    return jpp_profile_string(profile, s, strlen(s));
+}
+
+
+/* A sample of the inuse pair. */
+
+static bool
+jpp_add(jpp_profile_t *profile, uint32_t set, const uint32_t *ids,
+    uint32_t depth, int64_t objects, int64_t bytes)
+{
+    int64_t    values[JPP_MAX_TYPES] = { 0, 0, objects, bytes };
+    uint8_t   *pos;
+    uint32_t   i;
+
+    pos = jpp_profile_begin(profile, set, depth);
+    if (pos == NULL) {
+        return false;
+    }
+
+    for (i = 0; i < depth; i++) {
+        pos = jpp_profile_push(pos, ids[i]);
+    }
+
+    return jpp_profile_commit(profile, pos, values);
+}
+
+
+static void
+jpp_test_init(void)
+{
+    uint32_t       shown[JPP_MAX_TYPES];
+    jpp_arena_t    arena;
+    jpp_profile_t  profile;
+
+    jpp_arena_init(&arena, JPP_CAP);
+    memset(&profile, 0xff, sizeof(jpp_profile_t));
+
+    jpp_ok(jpp_profile_init(&profile, &arena, jpp_types, 4), "a profile");
+    jpp_is_u64(profile.n_samples, 0, "without samples");
+    jpp_is_str(jpp_profile_str(&profile, 0).data, "", "string 0 is empty");
+    jpp_is_u64(jpp_vec_count(profile.mappings, jpp_mapping_t), 0,
+               "without mappings");
+    jpp_is_u64(jpp_profile_types(&profile, shown), 2, "types always shown");
+    jpp_is_u64(jpp_vec_items(profile.label_sets, jpp_label_set_t)[0].n, 0,
+               "label set 0 is empty");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_test_strings(void)
+{
+    size_t         i;
+    uint32_t       id;
+    jpp_str_t      str;
+    jpp_arena_t    arena;
+    jpp_profile_t  profile;
+
+    static const struct {
+        const char  *data;
+        const char  *clean;
+    } strings[] = {
+        { "main", "main" },
+        { "a\tb\nc\033\177", "a?b?c??" },
+        { "\303\251", "\303\251" },
+        { "\342\202\254", "\342\202\254" },
+        { "\360\237\230\200", "\360\237\230\200" },
+        { "\303", "?" },
+        { "\342\202", "??" },
+        { "\342\202x", "??x" },
+        { "\342(\254", "?(?" },
+        { "\300\200", "??" },
+        { "\340\237\277", "???" },
+        { "\355\240\200", "???" },
+        { "\364\220\200\200", "????" },
+        { "\377\376", "??" }
+    };
+
+    jpp_arena_init(&arena, JPP_CAP);
+    jpp_profile_init(&profile, &arena, jpp_types, 4);
+
+    jpp_is_u64(jpp_profile_string(&profile, NULL, 0), 0, "no bytes");
+
+    for (i = 0; i < jpp_nelts(strings); i++) {
+        id = jpp_string(&profile, strings[i].data);
+        str = jpp_profile_str(&profile, id);
+
+        jpp_ok(id != 0 && str.len == strlen(str.data)
+               && strcmp(str.data, strings[i].clean) == 0,
+               "string %zu is \"%s\"", i, str.data);
+    }
+
+    id = jpp_profile_string(&profile, "a\0b", 3);
+    jpp_is_str(jpp_profile_str(&profile, id).data, "a?b", "a NUL");
+
+    jpp_is_u64(jpp_profile_string(&profile, "mainly", 4), 1,
+               "a known string keeps its id");
+    jpp_is_u64(jpp_string(&profile, "\377\377"), jpp_string(&profile, "??"),
+               "so does what looks the same once it is clean");
+
+    id = jpp_string(&profile, "Main");
+    jpp_is_u64(id, jpp_vec_count(profile.strings, jpp_str_t) - 1, "a new one");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_test_comments(void)
+{
+    char           text[3000];
+    uint32_t      *ids;
+    jpp_arena_t    arena;
+    jpp_profile_t  profile;
+
+    jpp_arena_init(&arena, JPP_CAP);
+    jpp_profile_init(&profile, &arena, jpp_types, 4);
+
+    memset(text, 'x', sizeof(text));
+    text[sizeof(text) - 1] = '\0';
+
+    jpp_ok(jpp_profile_comment(&profile, "lg_sample %d", 19), "a comment");
+    jpp_ok(jpp_profile_comment(&profile, "%s", text), "a long one");
+    jpp_ok(jpp_profile_comment(&profile, "%s", ""), "an empty one");
+
+    ids = jpp_vec_items(profile.comments, uint32_t);
+
+    jpp_is_u64(jpp_vec_count(profile.comments, uint32_t), 2, "are two");
+    jpp_is_str(jpp_profile_str(&profile, ids[0]).data, "lg_sample 19",
+               "the first");
+    jpp_ok(jpp_profile_str(&profile, ids[1]).len < sizeof(text),
+           "the second is cut");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* Each line differs from the first in one respect. */
+
+static void
+jpp_test_mappings(void)
+{
+    size_t          i;
+    uint32_t        id;
+    jpp_arena_t     arena;
+    jpp_mapping_t  *m;
+    jpp_profile_t   profile;
+
+    static const struct {
+        const char     *what;
+        bool            is_same;
+        jpp_mapping_t   mapping;
+    } mappings[] = {
+        { "itself", true,
+          { .start = 0x1000, .limit = 0x3000, .device = 1, .inode = 7,
+            .path = "/bin/x" } },
+        { "another place", true,
+          { .start = 0x5000, .limit = 0x7000, .device = 1, .inode = 7,
+            .path = "/bin/x" } },
+        { "another size", false,
+          { .start = 0x1000, .limit = 0x4000, .device = 1, .inode = 7,
+            .path = "/bin/x" } },
+        { "another offset", false,
+          { .start = 0x1000, .limit = 0x3000, .offset = 0x1000, .device = 1,
+            .inode = 7, .path = "/bin/x" } },
+        { "another device", false,
+          { .start = 0x1000, .limit = 0x3000, .device = 2, .inode = 7,
+            .path = "/bin/x" } },
+        { "another inode", false,
+          { .start = 0x1000, .limit = 0x3000, .device = 1, .inode = 8,
+            .path = "/bin/x" } },
+        { "another path", false,
+          { .start = 0x1000, .limit = 0x3000, .device = 1, .inode = 7,
+            .path = "/bin/y" } },
+        { "no file", false,
+          { .start = 0x1000, .limit = 0x3000, .path = "" } },
+        { "no file at another place", false,
+          { .start = 0x5000, .limit = 0x7000, .path = "" } }
+    };
+
+    jpp_arena_init(&arena, JPP_CAP);
+    jpp_profile_init(&profile, &arena, jpp_types, 4);
+
+    id = jpp_profile_mapping(&profile, &mappings[0].mapping, "x");
+    jpp_is_u64(id, 1, "the first mapping");
+
+    m = jpp_profile_mapping_at(&profile, 1);
+    jpp_is_str(jpp_profile_str(&profile, m->file).data, "x", "as shown");
+    jpp_is_str(m->path, "/bin/x", "as opened");
+
+    for (i = 0; i < jpp_nelts(mappings); i++) {
+        id = jpp_profile_mapping(&profile, &mappings[i].mapping, "x");
+
+        jpp_ok(mappings[i].is_same ? id == 1 : id > 1,
+               "%s is %s mapping", mappings[i].what,
+               mappings[i].is_same ? "the same" : "another");
+        jpp_is_u64(jpp_profile_mapping(&profile, &mappings[i].mapping, "x"),
+                   id, "once");
+    }
+
+    m = jpp_profile_mapping_at(&profile, 1);
+    jpp_is_u64(m->start, 0x1000, "the first place stays");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_test_keys(void)
+{
+    uint32_t       one, two;
+    jpp_arena_t    arena;
+    jpp_profile_t  profile;
+
+    jpp_arena_init(&arena, JPP_CAP);
+    jpp_profile_init(&profile, &arena, jpp_types, 4);
+
+    jpp_is_u64(jpp_profile_location(&profile, 1, 0x1000), 1, "a location");
+    jpp_is_u64(jpp_profile_location(&profile, 1, 0x1001), 2,
+               "another address");
+    jpp_is_u64(jpp_profile_location(&profile, 2, 0x1000), 3,
+               "another mapping");
+    jpp_is_u64(jpp_profile_location(&profile, 0, UINT64_MAX), 4,
+               "no mapping, the last address");
+    jpp_is_u64(jpp_profile_location(&profile, 1, 0x1000), 1, "as before");
+    jpp_is_u64(jpp_profile_location(&profile, 0, UINT64_MAX), 4, "as before");
+    jpp_is_u64(jpp_profile_location_at(&profile, 3)->mapping, 2, "is kept");
+
+    one = jpp_string(&profile, "one");
+    two = jpp_string(&profile, "two");
+
+    jpp_is_u64(jpp_profile_function(&profile, 1, one, 0), 1, "a function");
+    jpp_is_u64(jpp_profile_function(&profile, 1, two, 0), 2, "another name");
+    jpp_is_u64(jpp_profile_function(&profile, 2, one, 0), 3,
+               "another mapping");
+    jpp_is_u64(jpp_profile_function(&profile, 1, one, two), 1, "as before");
+    jpp_is_u64(jpp_profile_function_at(&profile, 3)->name, one, "is kept");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_test_labels(void)
+{
+    size_t            i, wrong;
+    uint32_t          set, other;
+    jpp_arena_t       arena;
+    jpp_profile_t     profile;
+    jpp_label_set_t  *sets;
+    jpp_label_t       labels[JPP_MAX_LABELS] = {
+        { "worker", "0", 0, NULL },
+        { "pid", NULL, 12, NULL },
+        { "origin", "", 0, NULL },
+        { "size", NULL, 0, "bytes" }
+    };
+
+    jpp_arena_init(&arena, JPP_CAP);
+    jpp_profile_init(&profile, &arena, jpp_types, 4);
+
+    jpp_ok(jpp_profile_labels(&profile, NULL, 0, &set), "no labels");
+    jpp_is_u64(set, 0, "are set 0");
+
+    jpp_ok(jpp_profile_labels(&profile, labels, 4, &set), "labels");
+    jpp_is_u64(set, 1, "are set 1");
+
+    sets = jpp_vec_items(profile.label_sets, jpp_label_set_t);
+    jpp_is_u64(sets[1].n, 3, "an empty string is no label");
+    jpp_is_str(jpp_profile_str(&profile, sets[1].labels[0].str).data, "0",
+               "the string");
+    jpp_is_i64(sets[1].labels[1].num, 12, "the number");
+    jpp_is_u64(sets[1].labels[1].str, 0, "which is no string");
+    jpp_is_str(jpp_profile_str(&profile, sets[1].labels[2].unit).data, "bytes",
+               "the unit");
+
+    jpp_profile_labels(&profile, labels, 4, &other);
+    jpp_is_u64(other, set, "the same labels are the same set");
+
+    labels[1].num = 13;
+    jpp_profile_labels(&profile, labels, 4, &other);
+    jpp_ok(other == 2, "others are another");
+
+    for (i = 0, wrong = 0; i < JPP_MAX_LABELS; i++) {
+        labels[i].key = "k";
+        labels[i].str = NULL;
+        labels[i].num = (int64_t) i;
+        wrong += !jpp_profile_labels(&profile, labels, i + 1, &set);
+    }
+
+    sets = jpp_vec_items(profile.label_sets, jpp_label_set_t);
+    jpp_ok(wrong == 0 && sets[set].n == JPP_MAX_LABELS, "%d labels",
+           JPP_MAX_LABELS);
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_test_stacks(void)
+{
+    size_t           i, wrong;
+    uint32_t         id, deep[JPP_MAX_FRAMES];
+    const uint8_t   *pos, *end;
+    jpp_arena_t      arena;
+    jpp_sample_t     sample;
+    jpp_profile_t    profile;
+
+    static const uint32_t  ids[] = {
+        1, 0x7f, 0x80, 0x3fff, 0x4000, 0x1fffff, 0x200000, 0xfffffff,
+        0x10000000, UINT32_MAX
+    };
+
+    jpp_arena_init(&arena, JPP_CAP);
+    jpp_profile_init(&profile, &arena, jpp_types, 4);
+
+    for (i = 0; i < JPP_MAX_FRAMES; i++) {
+        deep[i] = UINT32_MAX - (uint32_t) i;
+    }
+
+    jpp_ok(jpp_add(&profile, 0, ids, jpp_nelts(ids), 1, 2), "ids of all sizes");
+    jpp_ok(jpp_add(&profile, 0, NULL, 0, 3, 4), "no frames");
+    jpp_ok(jpp_add(&profile, 0, deep, JPP_MAX_FRAMES, 5, 6), "a deep stack");
+    jpp_is_u64(profile.n_samples, 3, "are three samples");
+
+    jpp_profile_sample(&profile, 0, &sample);
+    pos = sample.stack;
+    end = pos + sample.stack_len;
+
+    for (i = 0, wrong = 0; i < jpp_nelts(ids) && pos < end; i++) {
+        pos = jpp_stack_next(pos, &id);
+        wrong += id != ids[i];
+    }
+
+    jpp_ok(wrong == 0 && i == jpp_nelts(ids) && pos == end, "ids come back");
+
+    jpp_profile_sample(&profile, 1, &sample);
+    jpp_is_u64(sample.stack_len, 0, "no frames");
+    jpp_is_i64(sample.values[2], 3, "with a value");
+
+    jpp_profile_sample(&profile, 2, &sample);
+    pos = sample.stack;
+    end = pos + sample.stack_len;
+
+    for (i = 0, wrong = 0; i < JPP_MAX_FRAMES && pos < end; i++) {
+        pos = jpp_stack_next(pos, &id);
+        wrong += id != deep[i];
+    }
+
+    jpp_ok(wrong == 0 && i == JPP_MAX_FRAMES && pos == end, "so do deep ones");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_test_values(void)
+{
+    uint32_t       set;
+    jpp_label_t    label = { "worker", "1", 0, NULL };
+    jpp_arena_t    arena;
+    jpp_sample_t   sample;
+    jpp_profile_t  profile;
+
+    static const uint32_t  ids[] = { 3, 2, 1, 1 };
+
+    jpp_arena_init(&arena, JPP_CAP);
+    jpp_profile_init(&profile, &arena, jpp_types, 4);
+    jpp_profile_labels(&profile, &label, 1, &set);
+
+    jpp_add(&profile, 0, ids, 3, 1, 100);
+    jpp_add(&profile, set, ids, 3, 2, 200);
+    jpp_add(&profile, 0, ids, 2, 4, 400);
+    jpp_add(&profile, 0, ids, 4, 8, 800);
+    jpp_add(&profile, 0, ids + 1, 2, 16, 1600);
+    jpp_is_u64(profile.n_samples, 5, "a sample per labels and stack");
+
+    jpp_add(&profile, 0, ids, 3, 5, 500);
+    jpp_is_u64(profile.n_samples, 5, "a known stack is no new sample");
+
+    jpp_profile_sample(&profile, 0, &sample);
+    jpp_is_i64(sample.values[2], 6, "its objects are added");
+    jpp_is_i64(sample.values[3], 600, "and its bytes");
+    jpp_is_i64(sample.values[0], 0, "the others are 0");
+    jpp_is_u64(sample.labels->n, 0, "no labels");
+    jpp_ok(!jpp_sample_is_zero(&sample), "it is not zero");
+
+    jpp_profile_sample(&profile, 1, &sample);
+    jpp_is_i64(sample.values[3], 200, "with labels it is another");
+    jpp_is_u64(sample.labels->n, 1, "and has them");
+
+    jpp_add(&profile, 0, ids, 3, -6, -600);
+    jpp_profile_sample(&profile, 0, &sample);
+    jpp_ok(jpp_sample_is_zero(&sample), "subtracted, it is zero");
+
+    jpp_add(&profile, 0, ids, 3, -1, 1);
+    jpp_profile_sample(&profile, 0, &sample);
+    jpp_is_i64(sample.values[2], -1, "and may be negative");
+    jpp_ok(!jpp_sample_is_zero(&sample), "which is not zero");
+
+    jpp_is_u64(profile.columns[0]->size, 0, "a column of zeros has no memory");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* More than the first index holds; values only in every third sample. */
+
+static void
+jpp_test_many(void)
+{
+    size_t         wrong;
+    uint32_t       i, ids[3];
+    jpp_arena_t    arena;
+    jpp_sample_t   sample;
+    jpp_profile_t  profile;
+
+    enum { N = 100000 };
+
+    jpp_arena_init(&arena, JPP_CAP);
+    jpp_profile_init(&profile, &arena, jpp_types, 4);
+
+    for (i = 0, wrong = 0; i < 2 * N; i++) {
+        ids[0] = i % N + 1;
+        ids[1] = 7;
+        ids[2] = i % N / 2 + 1;
+
+        wrong += !jpp_add(&profile, 0, ids, 3, i % 3 == 0, i);
+    }
+
+    jpp_is_u64(wrong, 0, "%d stacks, twice", N);
+    jpp_is_u64(profile.n_samples, N, "are known the second time");
+
+    for (i = 0, wrong = 0; i < N; i++) {
+        jpp_profile_sample(&profile, i, &sample);
+        wrong += sample.values[2] != (i % 3 == 0) + ((i + N) % 3 == 0);
+        wrong += sample.values[3] != 2 * (int64_t) i + N;
+        wrong += sample.values[1] != 0;
+    }
+
+    jpp_is_u64(wrong, 0, "and have their values");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_test_types(void)
+{
+    int64_t        values[JPP_MAX_TYPES] = { 0, 5, 0, 0 };
+    uint8_t       *pos;
+    uint32_t       shown[JPP_MAX_TYPES];
+    jpp_arena_t    arena;
+    jpp_sample_t   sample;
+    jpp_profile_t  profile;
+
+    jpp_arena_init(&arena, JPP_CAP);
+    jpp_profile_init(&profile, &arena, jpp_types, 4);
+
+    jpp_is_u64(jpp_profile_types(&profile, shown), 2, "two types");
+    jpp_ok(shown[0] == 2 && shown[1] == 3, "which are the inuse pair");
+
+    pos = jpp_profile_begin(&profile, 0, 1);
+    pos = jpp_profile_push(pos, 1);
+    jpp_profile_commit(&profile, pos, values);
+
+    jpp_profile_sample(&profile, 0, &sample);
+    jpp_is_i64(sample.values[1], 5, "a value of an optional type");
+    jpp_ok(jpp_profile_types(&profile, shown) > 2 && shown[0] < 2,
+           "brings it in");
+    jpp_arena_destroy(&arena);
+
+    jpp_arena_init(&arena, JPP_CAP);
+    jpp_profile_init(&profile, &arena, jpp_types, 2);
+    jpp_is_u64(jpp_profile_types(&profile, shown), 0, "only optional types");
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_test_add_i64(void)
+{
+    jpp_is_i64(jpp_add_i64(2, -3), -1, "a sum");
+    jpp_is_i64(jpp_add_i64(INT64_MAX, 0), INT64_MAX, "the largest");
+    jpp_is_i64(jpp_add_i64(INT64_MAX, 1), INT64_MAX, "stays");
+    jpp_is_i64(jpp_add_i64(1, INT64_MAX), INT64_MAX, "from both sides");
+    jpp_is_i64(jpp_add_i64(-INT64_MAX, -2), -INT64_MAX, "so the smallest");
+    jpp_is_i64(jpp_add_i64(INT64_MAX, INT64_MIN), -1, "unlike signs");
+}
+
+
+/* All ways to take memory; false at the first that has none. */
+
+static bool
+jpp_script(jpp_profile_t *profile, jpp_arena_t *arena)
+{
+    uint32_t       i, set, id, ids[2];
+    jpp_mapping_t  mapping = {
+        .start = 0x1000, .limit = 0x3000, .inode = 7, .path = "/bin/x"
+    };
+    jpp_label_t    labels[] = {
+        { "worker", "0", 0, NULL }, { "size", NULL, 1, "bytes" }
+    };
+
+    if (!jpp_profile_init(profile, arena, jpp_types, 4)
+        || !jpp_profile_comment(profile, "%d", 1)
+        || !jpp_profile_labels(profile, labels, 2, &set))
+    {
+        return false;
+    }
+
+    ids[0] = jpp_profile_mapping(profile, &mapping, "x");
+    ids[1] = jpp_string(profile, "name");
+
+    if (ids[0] == 0 || ids[1] == 0
+        || jpp_profile_function(profile, ids[0], ids[1], 0) == 0)
+    {
+        return false;
+    }
+
+    for (i = 0; i < 3000; i++) {
+
+        id = jpp_profile_location(profile, ids[0], 0x1000 + i);
+
+        if (id == 0 || !jpp_add(profile, set, &id, 1, 1, i % 2)) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+static void
+jpp_test_fail_at(void)
+{
+    size_t         wrong;
+    uint64_t       n, n_calls;
+    jpp_arena_t    arena;
+    jpp_profile_t  profile;
+
+    jpp_arena_init(&arena, JPP_CAP);
+    jpp_ok(jpp_script(&profile, &arena), "with memory");
+    n_calls = arena.n_calls;
+    jpp_arena_destroy(&arena);
+
+    for (n = 1, wrong = 0; n <= n_calls; n++) {
+
+        jpp_arena_init(&arena, JPP_CAP);
+        arena.fail_at = n;
+
+        if (jpp_script(&profile, &arena)) {
+            jpp_diag("request %" PRIu64 " is not missed", n);
+            wrong++;
+        }
+
+        jpp_arena_destroy(&arena);
+    }
+
+    jpp_is_u64(wrong, 0, "each of %" PRIu64 " requests failed once", n_calls);
+}

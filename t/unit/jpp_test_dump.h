@@ -1,0 +1,141 @@
+
+/*
+ * For tests of the way from a dump to bytes: files of t/data, dumps written by
+ * hand, and reports into memory.
+ */
+
+
+#ifndef _JPP_TEST_DUMP_H_INCLUDED_
+#define _JPP_TEST_DUMP_H_INCLUDED_
+
+
+#include <stdlib.h>
+
+#include "jpp_report.h"
+#include "jpp_test.h"
+
+
+/* a maps section that no kernel wrote, for dumps written by hand */
+#define JPP_TEST_MAPS                                                         \
+    "\nMAPPED_LIBRARIES:\n"                                                   \
+    "00400000-00500000 r-xp 00000000 08:01 11 /usr/sbin/prog\n"               \
+    "7f0000000000-7f0000100000 r-xp 00002000 08:01 12 /lib/libjemalloc.so.2\n"\
+    "7f0000200000-7f0000300000 r-xp 00001000 08:01 13 /lib/libc.so.6\n"
+
+/* a header with a sampling period */
+#define JPP_TEST_HEAD(period)                                                 \
+    "heap_v2/" period "\n  t*: 1: 2 [0: 0]\n  t0: 1: 2 [0: 0]\n"
+
+
+typedef struct {
+    char         *data;
+    size_t        len;
+} jpp_test_file_t;
+
+
+/* The file t/data/NAME, from the repository's root or below build/. */
+static inline jpp_test_file_t
+jpp_test_file(const char *name)
+{
+    char              path[512];
+    FILE             *f;
+    const char       *root;
+    jpp_test_file_t   file = { NULL, 0 };
+
+    root = getenv("JPP_ROOT");
+
+    snprintf(path, sizeof(path), "%s/t/data/%s", root != NULL ? root : ".",
+             name);
+
+    f = fopen(path, "rb");
+
+    if (f == NULL) {
+        printf("Bail out!  no %s: run from the root, or set JPP_ROOT\n", path);
+        exit(1);
+    }
+
+    file.data = malloc(16 << 20);
+    file.len = fread(file.data, 1, 16 << 20, f);
+    fclose(f);
+
+    return file;
+}
+
+
+/*
+ * A profile of LEN bytes of dump at DATA in ARENA, which is initialized here
+ * and destroyed by the caller.
+ */
+static inline jpp_code_t
+jpp_test_read(jpp_profile_t *profile, jpp_arena_t *arena, const char *data,
+    size_t len, const char *tail, jpp_err_t *err)
+{
+    jpp_heap_options_t  options;
+
+    memset(&options, 0, sizeof(options));
+    memset(err, 0, sizeof(*err));
+
+    options.tail = tail;
+
+    jpp_arena_init(arena, (size_t) 1 << 30);
+
+    if (!jpp_heap_init(profile, arena)) {
+        return jpp_err_memory(err);
+    }
+
+    return jpp_heap_read(profile, &options, data, len, err);
+}
+
+
+/* The report of CAPTURES in memory; OUT is in ARENA, which is initialized. */
+static inline jpp_code_t
+jpp_test_report_into(jpp_vec_t **out, jpp_arena_t *arena,
+    const jpp_capture_t *captures, size_t n,
+    const jpp_report_options_t *options, jpp_err_t *err)
+{
+    jpp_code_t      rc;
+    jpp_sink_t      sink;
+    jpp_symbols_t   symbols;
+
+    static uint8_t  buffer[JPP_SINK_BUFFER];
+
+    memset(err, 0, sizeof(*err));
+
+    *out = jpp_vec_create(arena);
+
+    if (*out == NULL) {
+        return jpp_err_memory(err);
+    }
+
+    jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, *out);
+
+    rc = jpp_report(arena, &symbols, captures, n, options, &sink, err);
+
+    jpp_symbols_destroy(&symbols);
+
+    return rc;
+}
+
+
+/* Options with ARGS ("format=top&symbolize=0"). */
+static inline jpp_report_options_t
+jpp_test_options(const char *args)
+{
+    jpp_err_t             err;
+    jpp_report_options_t  options;
+
+    jpp_report_options_init(&options);
+
+    if (jpp_args_query(&options.args, args, strlen(args), &err) != JPP_OK) {
+        printf("Bail out!  %s: %s\n", args, err.text);
+        exit(1);
+    }
+
+    options.time_nanos = 1;
+
+    return options;
+}
+
+
+#endif /* _JPP_TEST_DUMP_H_INCLUDED_ */
