@@ -1,0 +1,294 @@
+
+/* O_NOFOLLOW, O_CLOEXEC */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "jpp_file.h"
+#include "jpp_limits.h"
+
+
+/*
+ * For headers, notes and segments of one file.  So small that the arena maps
+ * single pages: this is done for every mapping of every report.
+ */
+#define JPP_FILE_ARENA  (256 * 1024)
+
+
+static jpp_code_t jpp_file_try(jpp_file_t *file, const jpp_mapping_t *mapping,
+    const char *build_id, const char *path, int flags, jpp_err_t *err);
+static jpp_code_t jpp_file_check(int fd, struct stat *st, jpp_err_t *err);
+static jpp_code_t jpp_file_prove(jpp_file_t *file,
+    const jpp_mapping_t *mapping, const char *build_id, const struct stat *st,
+    const jpp_elf_t *elf, jpp_err_t *err);
+static bool jpp_file_is_laid_out(const jpp_elf_t *elf,
+    const jpp_mapping_t *mapping);
+static void jpp_file_key(jpp_file_t *file, const struct stat *st);
+
+
+jpp_code_t
+jpp_file_open(jpp_file_t *file, const jpp_mapping_t *mapping,
+    const char *build_id, jpp_err_t *err)
+{
+    char           path[64];
+    jpp_code_t     rc;
+    jpp_mapping_t  strict;
+
+    rc = jpp_file_try(file, mapping, build_id, mapping->path, O_NOFOLLOW,
+                      err);
+
+    if (rc == JPP_OK) {
+        return JPP_OK;
+    }
+
+    /* these are links of the kernel's, to the very file that is mapped */
+
+    strict = *mapping;
+    strict.deleted = true;
+
+    (void) snprintf(path, sizeof(path),
+                    "/proc/self/map_files/%" PRIx64 "-%" PRIx64,
+                    mapping->start, mapping->limit);
+
+    if (jpp_file_try(file, &strict, build_id, path, 0, NULL) == JPP_OK
+        || jpp_file_try(file, &strict, build_id, "/proc/self/exe", 0, NULL)
+           == JPP_OK)
+    {
+        return JPP_OK;
+    }
+
+    return rc;
+}
+
+
+static jpp_code_t
+jpp_file_try(jpp_file_t *file, const jpp_mapping_t *mapping,
+    const char *build_id, const char *path, int flags, jpp_err_t *err)
+{
+    jpp_elf_t    elf;
+    jpp_code_t   rc;
+    struct stat  st;
+    jpp_arena_t  arena;
+
+    memset(file, 0, sizeof(jpp_file_t));
+
+    file->fd = open(path, O_RDONLY|O_NONBLOCK|O_CLOEXEC|flags);
+
+    if (file->fd == -1) {
+        return jpp_err_sys(err, errno, "the file cannot be opened");
+    }
+
+    jpp_arena_init(&arena, JPP_FILE_ARENA);
+
+    rc = jpp_file_check(file->fd, &st, err);
+
+    if (rc == JPP_OK) {
+        rc = jpp_elf_read(&elf, &arena, file->fd, -1, JPP_ELF_IDENTITY, err);
+    }
+
+    if (rc == JPP_OK) {
+        rc = jpp_file_prove(file, mapping, build_id, &st, &elf, err);
+    }
+
+    jpp_arena_destroy(&arena);
+
+    if (rc != JPP_OK) {
+        jpp_file_close(file);
+        return rc;
+    }
+
+    jpp_file_key(file, &st);
+
+    return JPP_OK;
+}
+
+
+void
+jpp_file_close(jpp_file_t *file)
+{
+    (void) close(file->fd);
+    file->fd = -1;
+}
+
+
+bool
+jpp_file_is_expected(const jpp_mapping_t *mapping)
+{
+    return mapping->inode != 0 && mapping->path[0] == '/';
+}
+
+
+static jpp_code_t
+jpp_file_check(int fd, struct stat *st, jpp_err_t *err)
+{
+    if (fstat(fd, st) == -1) {
+        return jpp_err_sys(err, errno, "the file cannot be examined");
+    }
+
+    if (!S_ISREG(st->st_mode)) {
+        return jpp_err_set(err, JPP_ERR_INPUT, "it is not a regular file");
+    }
+
+    if (st->st_uid != 0 && st->st_uid != geteuid()) {
+        return jpp_err_set(err, JPP_ERR_INPUT,
+                           "the file belongs to user %" PRIu64 ", who is "
+                           "neither root nor the user of this process",
+                           (uint64_t) st->st_uid);
+    }
+
+    if ((st->st_mode & S_IWOTH) != 0) {
+        return jpp_err_set(err, JPP_ERR_INPUT,
+                           "everybody may write to the file");
+    }
+
+    return JPP_OK;
+}
+
+
+static jpp_code_t
+jpp_file_prove(jpp_file_t *file, const jpp_mapping_t *mapping,
+    const char *build_id, const struct stat *st, const jpp_elf_t *elf,
+    jpp_err_t *err)
+{
+    char      text[JPP_BUILD_ID_TEXT];
+    uint64_t  device;
+
+    file->build_id = elf->build_id;
+    file->is_proven = true;
+
+    if (build_id[0] != '\0') {
+        jpp_build_id_text(&elf->build_id, text);
+
+        return strcmp(text, build_id) == 0
+               ? JPP_OK
+               : jpp_err_set(err, JPP_ERR_INPUT,
+                             "the file on disk has another build id (%s) than "
+                             "what was loaded (%s)",
+                             text[0] != '\0' ? text : "none", build_id);
+    }
+
+    device = (uint64_t) major(st->st_dev) << 32 | minor(st->st_dev);
+
+    if (st->st_ino == mapping->inode && device == mapping->device) {
+        return JPP_OK;
+    }
+
+    if (mapping->deleted) {
+        return jpp_err_set(err, JPP_ERR_INPUT,
+                           "the file was replaced after it was loaded");
+    }
+
+    if (!jpp_file_is_laid_out(elf, mapping)) {
+        return jpp_err_set(err, JPP_ERR_INPUT,
+                           "the file on disk is not the one that was loaded");
+    }
+
+    file->is_proven = false;
+
+    return JPP_OK;
+}
+
+
+/* Would the kernel map an executable segment of ELF as MAPPING is? */
+
+static bool
+jpp_file_is_laid_out(const jpp_elf_t *elf, const jpp_mapping_t *mapping)
+{
+    uint32_t                  i;
+    uint64_t                  page, start, end;
+    const jpp_elf_segment_t  *segment;
+
+    page = (uint64_t) sysconf(_SC_PAGESIZE);
+
+    for (i = 0; i < elf->n_segments; i++) {
+        segment = &elf->segments[i];
+
+        start = segment->offset & ~(page - 1);
+        end = (segment->offset + segment->size + page - 1) & ~(page - 1);
+
+        if (start == mapping->offset
+            && end - start == mapping->limit - mapping->start)
+        {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+static void
+jpp_file_key(jpp_file_t *file, const struct stat *st)
+{
+    uint64_t  identity[5];
+
+    if (file->build_id.len != 0) {
+        file->key = file->build_id;
+        return;
+    }
+
+    identity[0] = (uint64_t) st->st_dev;
+    identity[1] = (uint64_t) st->st_ino;
+    identity[2] = (uint64_t) st->st_size;
+    identity[3] = (uint64_t) st->st_mtim.tv_sec;
+    identity[4] = (uint64_t) st->st_mtim.tv_nsec;
+
+    memcpy(file->key.data, identity, sizeof(identity));
+    file->key.len = sizeof(identity);
+}
+
+
+int
+jpp_file_open_debug(const jpp_build_id_t *id, const char *root)
+{
+    int          fd;
+    char         path[PATH_MAX], text[JPP_BUILD_ID_TEXT];
+    struct stat  st;
+
+    if (id->len < 2) {
+        return -1;
+    }
+
+    jpp_build_id_text(id, text);
+
+    if (snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s.debug", root, text,
+                 text + 2)
+        >= (int) sizeof(path))
+    {
+        return -1;
+    }
+
+    fd = open(path, O_RDONLY|O_NONBLOCK|O_CLOEXEC);
+
+    if (fd != -1 && jpp_file_check(fd, &st, NULL) != JPP_OK) {
+        (void) close(fd);
+        return -1;
+    }
+
+    return fd;
+}
+
+
+void
+jpp_build_id_text(const jpp_build_id_t *id, char text[JPP_BUILD_ID_TEXT])
+{
+    uint32_t           i;
+    static const char  hex[] = "0123456789abcdef";
+
+    for (i = 0; i < id->len; i++) {
+        text[2 * i] = hex[id->data[i] >> 4];
+        text[2 * i + 1] = hex[id->data[i] & 15];
+    }
+
+    text[2 * i] = '\0';
+}

@@ -1,0 +1,69 @@
+
+/*
+ * The file behind a mapping: how it is opened, and the proof that it is the
+ * one that was loaded.
+ *
+ * Files are opened with O_NOFOLLOW|O_NONBLOCK|O_CLOEXEC and used only when
+ * regular, owned by root or by us, not writable by others, and not too large.
+ * Proof is
+ *
+ *     the build id          where the mapping's is known: equal, or refused
+ *     device and inode      else: equal
+ *     the layout            else, unless the mapping's file is known to be
+ *                           deleted: an executable segment lies where the
+ *                           mapping does; likely, but no proof
+ *
+ * A file that was replaced after it was loaded is still there for the process
+ * that runs it: where the path fails, /proc/self/exe and /proc/self/map_files
+ * are tried, and for them the layout is no proof.
+ *
+ * Reads identities only; no state; any thread.
+ */
+
+
+#ifndef _JPP_FILE_H_INCLUDED_
+#define _JPP_FILE_H_INCLUDED_
+
+
+#include "jpp_elf.h"
+#include "jpp_profile.h"
+
+
+/* lower-case hexadecimal and the NUL */
+#define JPP_BUILD_ID_TEXT  (2 * JPP_BUILD_ID_MAX + 1)
+
+
+typedef struct {
+    int               fd;
+    bool              is_proven;   /* not only likely */
+    jpp_build_id_t    build_id;
+    jpp_build_id_t    key;         /* the same, or made of inode and time */
+} jpp_file_t;
+
+
+/*
+ * Open the caller's FILE for MAPPING, whose build id is the text BUILD_ID
+ * ("": not known).  The sentence of an error is about the file at the
+ * mapping's path.
+ */
+jpp_code_t jpp_file_open(jpp_file_t *file, const jpp_mapping_t *mapping,
+    const char *build_id, jpp_err_t *err);
+
+/* Close what was opened. */
+void jpp_file_close(jpp_file_t *file);
+
+/* Could MAPPING have a file at all?  Not "[vdso]", and not anonymous memory. */
+bool jpp_file_is_expected(const jpp_mapping_t *mapping);
+
+/*
+ * A descriptor of the debug file for build id ID below ROOT, or -1.  Links are
+ * followed, for distributions that install these files so; what is inside
+ * has to prove itself (jpp_elf.h).
+ */
+int jpp_file_open_debug(const jpp_build_id_t *id, const char *root);
+
+/* Write ID as text. */
+void jpp_build_id_text(const jpp_build_id_t *id, char text[JPP_BUILD_ID_TEXT]);
+
+
+#endif /* _JPP_FILE_H_INCLUDED_ */

@@ -1,0 +1,61 @@
+
+/*
+ * The cache of what was read from ELF files, by build id, each object in pages
+ * of its own outside malloc, up to a byte cap: the one used longest ago goes
+ * first.
+ *
+ * One object is in use at a time.  One that is larger than the cap is read for
+ * its user and not kept, so that it does not drive out all others.  One thread
+ * at a time per cache.
+ */
+
+
+#ifndef _JPP_OBJECT_H_INCLUDED_
+#define _JPP_OBJECT_H_INCLUDED_
+
+
+#include "jpp_file.h"
+
+
+/* nginx, libc with debug symbols, libssl, libcrypto, libjemalloc: 1 MiB */
+#define JPP_SYMBOLS_CAP  (16 * 1024 * 1024)
+
+
+typedef struct jpp_object_s  jpp_object_t;
+
+
+struct jpp_object_s {
+    jpp_object_t     *next;
+    jpp_arena_t       arena;            /* this object is in it, too */
+    jpp_build_id_t    key;
+    jpp_elf_t         elf;
+};
+
+
+typedef struct {
+    jpp_object_t     *objects;          /* most recently used first */
+    size_t            bytes;
+    size_t            cap;
+    const char       *debug_root;       /* "/usr/lib/debug" */
+    uint64_t          n_hits;
+    uint64_t          n_misses;
+} jpp_symbols_t;
+
+
+/* Initialize the caller's SYMBOLS: an empty cache of at most CAP bytes. */
+void jpp_symbols_init(jpp_symbols_t *symbols, size_t cap);
+
+/* Give everything back. */
+void jpp_symbols_destroy(jpp_symbols_t *symbols);
+
+/*
+ * The object of FILE, to be given back by jpp_object_put() before the next one
+ * is asked for; NULL: it cannot be read, and ERR says why.
+ */
+jpp_object_t *jpp_object_get(jpp_symbols_t *symbols, const jpp_file_t *file,
+    jpp_err_t *err);
+
+void jpp_object_put(jpp_symbols_t *symbols, jpp_object_t *object);
+
+
+#endif /* _JPP_OBJECT_H_INCLUDED_ */

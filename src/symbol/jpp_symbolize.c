@@ -1,0 +1,447 @@
+
+#include <string.h>
+
+#include "jpp_names.h"
+#include "jpp_symbolize.h"
+
+
+/* files without names that are told of one by one */
+#define JPP_SYMBOLIZE_COMMENTS  32
+
+
+typedef struct {
+    jpp_symbols_t      *symbols;
+    jpp_profile_t      *profile;
+    jpp_names_t         names;
+    uint32_t            n_comments;
+
+    uint32_t            id;             /* the mapping at work, or 0 */
+    const uint32_t     *locations;      /* ids of those in it */
+    size_t              n_locations;
+} jpp_symbolizer_t;
+
+
+static bool jpp_symbolize_group(const jpp_profile_t *profile,
+    jpp_vec_t *groups, jpp_vec_t *order);
+static bool jpp_symbolize_mapping(jpp_symbolizer_t *s);
+static bool jpp_symbolize_file(jpp_symbolizer_t *s, const jpp_file_t *file);
+static bool jpp_symbolize_locations(jpp_symbolizer_t *s, const jpp_elf_t *elf);
+static bool jpp_symbolize_comment(jpp_symbolizer_t *s, const char *what,
+    const char *why);
+static jpp_code_t jpp_symbolize_open(const jpp_profile_t *profile,
+    const jpp_mapping_t *mapping, jpp_file_t *file, jpp_err_t *err);
+static bool jpp_symbolize_identify(jpp_profile_t *profile,
+    jpp_mapping_t *mapping, const jpp_file_t *file);
+static bool jpp_symbolize_range(jpp_vec_t *ranges,
+    const jpp_mapping_t *mapping, const jpp_elf_t *elf,
+    const jpp_elf_function_t *function);
+
+
+jpp_code_t
+jpp_symbolize(jpp_symbols_t *symbols, jpp_profile_t *profile, jpp_err_t *err)
+{
+    bool               done;
+    uint32_t           n, *start;
+    jpp_vec_t         *groups, *order;
+    jpp_symbolizer_t   s;
+
+    memset(&s, 0, sizeof(jpp_symbolizer_t));
+
+    s.symbols = symbols;
+    s.profile = profile;
+
+    groups = jpp_vec_create(profile->arena);
+    order = jpp_vec_create(profile->arena);
+
+    done = jpp_names_init(&s.names, profile)
+           && groups != NULL
+           && order != NULL
+           && jpp_symbolize_group(profile, groups, order);
+
+    n = (uint32_t) jpp_vec_count(profile->mappings, jpp_mapping_t);
+
+    for ( /* void */ ; done && s.id <= n; s.id++) {
+
+        start = &jpp_vec_items(groups, uint32_t)[s.id];
+
+        s.locations = &jpp_vec_items(order, uint32_t)[start[0]];
+        s.n_locations = start[1] - start[0];
+
+        done = jpp_symbolize_mapping(&s);
+    }
+
+    jpp_vec_release(order);
+    jpp_vec_release(groups);
+    jpp_names_destroy(&s.names);
+
+    return done ? JPP_OK : jpp_err_memory(err);
+}
+
+
+/*
+ * ORDER becomes the ids of the locations, by mapping; those of mapping M are
+ * the elements GROUPS[M] to GROUPS[M + 1] - 1.
+ */
+
+static bool
+jpp_symbolize_group(const jpp_profile_t *profile, jpp_vec_t *groups,
+    jpp_vec_t *order)
+{
+    size_t                 i, n, n_groups;
+    uint32_t              *start, *ids;
+    const jpp_location_t  *location;
+
+    n = jpp_vec_count(profile->locations, jpp_location_t);
+    n_groups = jpp_vec_count(profile->mappings, jpp_mapping_t) + 1;
+    location = jpp_vec_items(profile->locations, jpp_location_t);
+
+    start = jpp_vec_push(groups, (n_groups + 2) * sizeof(uint32_t));
+    ids = jpp_vec_push(order, (n + 1) * sizeof(uint32_t));
+
+    if (start == NULL || ids == NULL) {
+        return false;
+    }
+
+    /*
+     * Sizes are counted two places up.  Summing makes them starts one place
+     * up, and filling a group moves its start to its end, which is the start
+     * of the next.
+     */
+
+    for (i = 0; i < n; i++) {
+        start[location[i].mapping + 2]++;
+    }
+
+    for (i = 2; i < n_groups + 2; i++) {
+        start[i] += start[i - 1];
+    }
+
+    for (i = 0; i < n; i++) {
+        ids[start[location[i].mapping + 1]++] = (uint32_t) i + 1;
+    }
+
+    return true;
+}
+
+
+static bool
+jpp_symbolize_mapping(jpp_symbolizer_t *s)
+{
+    bool            done;
+    jpp_err_t       err;
+    jpp_file_t      file;
+    jpp_mapping_t  *mapping;
+
+    if (s->id == 0) {
+        return jpp_symbolize_locations(s, NULL);
+    }
+
+    mapping = jpp_profile_mapping_at(s->profile, s->id);
+
+    if (!jpp_file_is_expected(mapping)) {
+        return jpp_symbolize_locations(s, NULL);
+    }
+
+    if (jpp_symbolize_open(s->profile, mapping, &file, &err) != JPP_OK) {
+        return jpp_symbolize_comment(s, "no names for", err.text)
+               && jpp_symbolize_locations(s, NULL);
+    }
+
+    done = jpp_symbolize_identify(s->profile, mapping, &file)
+           && jpp_symbolize_file(s, &file);
+
+    jpp_file_close(&file);
+
+    return done;
+}
+
+
+static bool
+jpp_symbolize_file(jpp_symbolizer_t *s, const jpp_file_t *file)
+{
+    bool           done;
+    jpp_err_t      err;
+    jpp_object_t  *object;
+
+    if (s->n_locations == 0) {
+        return true;
+    }
+
+    object = jpp_object_get(s->symbols, file, &err);
+
+    if (object == NULL) {
+        return jpp_symbolize_comment(s, "no names for", err.text)
+               && jpp_symbolize_locations(s, NULL);
+    }
+
+    done = jpp_symbolize_locations(s, &object->elf);
+
+    jpp_object_put(s->symbols, object);
+
+    if (done && !file->is_proven) {
+        done = jpp_symbolize_comment(s, "names may be wrong for",
+                                     "the file on disk is laid out as the one "
+                                     "that was loaded, but its device or inode "
+                                     "is another");
+    }
+
+    return done;
+}
+
+
+static bool
+jpp_symbolize_locations(jpp_symbolizer_t *s, const jpp_elf_t *elf)
+{
+    size_t           i;
+    jpp_location_t  *location;
+
+    if (!jpp_names_enter(&s->names, s->id, elf)) {
+        return false;
+    }
+
+    for (i = 0; i < s->n_locations; i++) {
+        location = jpp_profile_location_at(s->profile, s->locations[i]);
+
+        location->function = jpp_names_function(&s->names, location->address);
+
+        if (location->function == 0) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+/* One comment for all mappings of a file, none where nothing needs names. */
+
+static bool
+jpp_symbolize_comment(jpp_symbolizer_t *s, const char *what, const char *why)
+{
+    size_t       i, last;
+    uint32_t    *comments, file;
+    jpp_vec_t   *vec;
+
+    if (s->n_locations == 0 || s->n_comments > JPP_SYMBOLIZE_COMMENTS) {
+        return true;
+    }
+
+    if (s->n_comments++ == JPP_SYMBOLIZE_COMMENTS) {
+        return jpp_profile_comment(s->profile, "no names, or names that may "
+                                   "be wrong, for more files than these");
+    }
+
+    file = jpp_profile_mapping_at(s->profile, s->id)->file;
+
+    if (!jpp_profile_comment(s->profile, "%s %.512s: %s", what,
+                             jpp_profile_str(s->profile, file).data, why))
+    {
+        return false;
+    }
+
+    vec = s->profile->comments;
+    comments = jpp_vec_items(vec, uint32_t);
+    last = jpp_vec_count(vec, uint32_t) - 1;
+
+    for (i = 0; i < last; i++) {
+        if (comments[i] == comments[last]) {
+            vec->len -= sizeof(uint32_t);
+            s->n_comments--;
+            break;
+        }
+    }
+
+    return true;
+}
+
+
+static jpp_code_t
+jpp_symbolize_open(const jpp_profile_t *profile, const jpp_mapping_t *mapping,
+    jpp_file_t *file, jpp_err_t *err)
+{
+    return jpp_file_open(file, mapping,
+                         jpp_profile_str(profile, mapping->build_id).data,
+                         err);
+}
+
+
+/* The mapping's build id, where it was not known. */
+
+static bool
+jpp_symbolize_identify(jpp_profile_t *profile, jpp_mapping_t *mapping,
+    const jpp_file_t *file)
+{
+    char  text[JPP_BUILD_ID_TEXT];
+
+    if (mapping->build_id != 0 || file->build_id.len == 0) {
+        return true;
+    }
+
+    jpp_build_id_text(&file->build_id, text);
+
+    mapping->build_id = jpp_profile_string(profile, text, strlen(text));
+
+    return mapping->build_id != 0;
+}
+
+
+jpp_code_t
+jpp_symbolize_build_ids(jpp_symbols_t *symbols, jpp_profile_t *profile,
+    jpp_err_t *err)
+{
+    bool            done;
+    uint32_t        i, n;
+    jpp_file_t      file;
+    jpp_mapping_t  *mapping;
+
+    (void) symbols;
+
+    n = (uint32_t) jpp_vec_count(profile->mappings, jpp_mapping_t);
+
+    for (i = 1; i <= n; i++) {
+        mapping = jpp_profile_mapping_at(profile, i);
+
+        if (mapping->build_id != 0
+            || !jpp_file_is_expected(mapping)
+            || jpp_symbolize_open(profile, mapping, &file, NULL) != JPP_OK)
+        {
+            continue;
+        }
+
+        done = jpp_symbolize_identify(profile, mapping, &file);
+
+        jpp_file_close(&file);
+
+        if (!done) {
+            return jpp_err_memory(err);
+        }
+    }
+
+    return JPP_OK;
+}
+
+
+jpp_code_t
+jpp_symbolize_addresses(jpp_profile_t *profile, jpp_err_t *err)
+{
+    bool             done;
+    uint32_t         i, n;
+    jpp_names_t      names;
+    jpp_location_t  *location;
+
+    n = (uint32_t) jpp_vec_count(profile->locations, jpp_location_t);
+    done = jpp_names_init(&names, profile);
+
+    for (i = 1; i <= n && done; i++) {
+        location = jpp_profile_location_at(profile, i);
+
+        done = jpp_names_enter(&names, location->mapping, NULL);
+
+        location->function = jpp_names_function(&names, location->address);
+
+        done = done && location->function != 0;
+    }
+
+    jpp_names_destroy(&names);
+
+    return done ? JPP_OK : jpp_err_memory(err);
+}
+
+
+jpp_code_t
+jpp_symbolize_ranges(jpp_symbols_t *symbols, const jpp_profile_t *profile,
+    uint32_t mapping, jpp_symbol_wanted_pt is_wanted, jpp_vec_t *ranges,
+    jpp_err_t *err)
+{
+    bool                       done;
+    uint32_t                   i;
+    jpp_file_t                 file;
+    jpp_object_t              *object;
+    const jpp_elf_t           *elf;
+    const jpp_mapping_t       *m;
+    const jpp_elf_function_t  *function;
+
+    m = jpp_profile_mapping_at(profile, mapping);
+
+    if (!jpp_file_is_expected(m)
+        || jpp_symbolize_open(profile, m, &file, NULL) != JPP_OK)
+    {
+        return JPP_OK;
+    }
+
+    object = jpp_object_get(symbols, &file, NULL);
+
+    jpp_file_close(&file);
+
+    if (object == NULL) {
+        return JPP_OK;
+    }
+
+    elf = &object->elf;
+    done = true;
+
+    for (i = 0; i < elf->n_functions && done; i++) {
+        function = &elf->functions[i];
+
+        if (function->name != 0 && is_wanted(elf->names + function->name)) {
+            done = jpp_symbolize_range(ranges, m, elf, function);
+        }
+    }
+
+    jpp_object_put(symbols, object);
+
+    return done ? JPP_OK : jpp_err_memory(err);
+}
+
+
+static bool
+jpp_symbolize_range(jpp_vec_t *ranges, const jpp_mapping_t *mapping,
+    const jpp_elf_t *elf, const jpp_elf_function_t *function)
+{
+    size_t        n;
+    uint64_t      start, end, len;
+    jpp_range_t  *range;
+
+    if (!jpp_elf_offset(elf, function->start, &start)) {
+        return true;
+    }
+
+    len = mapping->limit - mapping->start;
+    end = start + function->size;
+
+    if (start < mapping->offset) {
+        start = mapping->offset;
+    }
+
+    if (end > mapping->offset + len) {
+        end = mapping->offset + len;
+    }
+
+    if (start >= end) {
+        return true;
+    }
+
+    start += mapping->start - mapping->offset;
+    end += mapping->start - mapping->offset;
+
+    n = jpp_vec_count(ranges, jpp_range_t);
+
+    if (n != 0) {
+        range = &jpp_vec_items(ranges, jpp_range_t)[n - 1];
+
+        if (range->end == start) {
+            range->end = end;
+            return true;
+        }
+    }
+
+    range = jpp_vec_push(ranges, sizeof(jpp_range_t));
+    if (range == NULL) {
+        return false;
+    }
+
+    range->start = start;
+    range->end = end;
+
+    return true;
+}

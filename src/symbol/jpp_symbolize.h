@@ -1,0 +1,73 @@
+
+/*
+ * Names for the locations of a profile.
+ *
+ * For each mapping that has locations: find its file, prove that it is the
+ * file that was loaded as far as that can be proven (jpp_file.h), read it
+ * (jpp_elf.h) or take it from the cache (jpp_object.h), and give every
+ * location a function:
+ *
+ *     name                 the extent of a symbol covers the address
+ *     nginx+0x3f2a0        else the start of the function by .eh_frame, so
+ *                          that one function is one frame (virtual address)
+ *     nginx+0x3f2c4        else the address itself (file offset where the
+ *                          file could not be read)
+ *     0x7f1200001000       no mapping
+ *
+ * The debug file under /usr/lib/debug/.build-id is used where it is there and
+ * carries the same build id: it has the .symtab that a stripped file lost.
+ * No network, ever, and no DWARF.
+ *
+ * One thread at a time per cache and profile.  Memory from the profile's
+ * arena; what is needed only here is given back.
+ */
+
+
+#ifndef _JPP_SYMBOLIZE_H_INCLUDED_
+#define _JPP_SYMBOLIZE_H_INCLUDED_
+
+
+#include "jpp_maps.h"
+#include "jpp_object.h"
+
+
+/* Is the function with this symbol NAME, as it is in the file, wanted? */
+typedef bool (*jpp_symbol_wanted_pt)(const char *name);
+
+
+/*
+ * Give every location of PROFILE a function, every mapping its build id (where
+ * the mapping carries one already, a file with another is not used) and
+ * has_functions.  A mapping whose file cannot be used is no error: its
+ * locations become module+0xoffset and a comment of the profile says why.
+ * Only memory fails: JPP_ERR_LIMIT.
+ */
+jpp_code_t jpp_symbolize(jpp_symbols_t *symbols, jpp_profile_t *profile,
+    jpp_err_t *err);
+
+/*
+ * Set the build ids of PROFILE's mappings and nothing else: for profiles that
+ * are to be symbolized by whoever reads them.
+ */
+jpp_code_t jpp_symbolize_build_ids(jpp_symbols_t *symbols,
+    jpp_profile_t *profile, jpp_err_t *err);
+
+/*
+ * Give every location a function without looking at any file: module+0xoffset,
+ * the offset in the file.  For formats that cannot do without names.
+ */
+jpp_code_t jpp_symbolize_addresses(jpp_profile_t *profile, jpp_err_t *err);
+
+/*
+ * Append the run-time addresses of the functions IS_WANTED says yes to, in
+ * mapping MAPPING (an id) of PROFILE, to RANGES (jpp_range_t), by address and
+ * without gaps between neighbours.  For the code of an allocator that is
+ * linked into the program.  A file that cannot be used has no functions; only
+ * memory fails: JPP_ERR_LIMIT.
+ */
+jpp_code_t jpp_symbolize_ranges(jpp_symbols_t *symbols,
+    const jpp_profile_t *profile, uint32_t mapping,
+    jpp_symbol_wanted_pt is_wanted, jpp_vec_t *ranges, jpp_err_t *err);
+
+
+#endif /* _JPP_SYMBOLIZE_H_INCLUDED_ */

@@ -1,0 +1,685 @@
+
+/* memfd_create() */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "jpp_elf_image.h"
+#include "jpp_extents.h"
+#include "jpp_file.h"
+#include "jpp_limits.h"
+#include "jpp_test_elf.h"
+
+
+#define JPP_TEST_CAP         (64 * 1024 * 1024)
+
+/* what a file of 16 kB may take, whatever it says */
+#define JPP_TEST_SMALL       (1024 * 1024)
+#define JPP_TEST_MUTATIONS   20000
+
+
+static void jpp_elf_test_extents(void);
+static uint32_t jpp_elf_test_owner(const jpp_extent_t *extents, uint32_t n,
+    uint64_t address);
+static void jpp_elf_test_names(void);
+static void jpp_elf_test_nm(const char *name, const char *options,
+    const char *debug);
+static void jpp_elf_test_frames(const char *name);
+static void jpp_elf_test_debug(void);
+static void jpp_elf_test_bad(void);
+static void jpp_elf_test_cut(void);
+static void jpp_elf_test_mutations(void);
+static void jpp_elf_test_memory(void);
+static jpp_code_t jpp_elf_test_read(jpp_elf_t *elf, jpp_arena_t *arena,
+    const char *name, const char *debug);
+static const char *jpp_elf_test_name(const jpp_elf_t *elf, uint64_t vaddr);
+
+
+static jpp_err_t  err;
+
+
+int
+main(void)
+{
+    uint32_t  fds;
+
+    if (!jpp_ok(jpp_test_make(), "files to read")) {
+        return jpp_done();
+    }
+
+    fds = jpp_test_fds();
+
+    jpp_elf_test_extents();
+    jpp_elf_test_names();
+    jpp_elf_test_nm("full.so", "", NULL);
+    jpp_elf_test_nm("cxx.so", "", NULL);
+    jpp_elf_test_nm("stripped.so", "-D", NULL);
+    jpp_elf_test_nm("i386.so", "", NULL);
+    jpp_elf_test_nm("/lib/x86_64-linux-gnu/libc.so.6", "-D", NULL);
+    jpp_elf_test_nm("/usr/sbin/nginx", "-D", NULL);
+    jpp_elf_test_frames("full.so");
+    jpp_elf_test_frames("stripped.so");
+    jpp_elf_test_frames("i386.so");
+    jpp_elf_test_frames("/usr/sbin/nginx");
+    jpp_elf_test_frames("/lib/x86_64-linux-gnu/libc.so.6");
+    jpp_elf_test_frames("/usr/lib/x86_64-linux-gnu/libcrypto.so.3");
+    jpp_elf_test_debug();
+    jpp_elf_test_bad();
+    jpp_elf_test_cut();
+    jpp_elf_test_mutations();
+    jpp_elf_test_memory();
+
+    jpp_is_u64(jpp_test_fds(), fds, "descriptors open at the end");
+
+    return jpp_done();
+}
+
+
+/* Random extents against the plain definition of who owns an address. */
+
+static void
+jpp_elf_test_extents(void)
+{
+    size_t               n_table, j;
+    uint32_t             i, n, round, wrong, owner;
+    uint64_t             seed, address;
+    jpp_vec_t           *all, *frames, *named, *nameless, *table;
+    jpp_arena_t          arena;
+    jpp_extent_t        *extent, *copy, copies[2][16];
+    const jpp_extent_t  *piece;
+
+    static const char  strings[] = "\0a\0bb\0_c\0ddd\0__e\0ff\0g@V1\0hh\0_i\0j";
+
+    seed = 1;
+    wrong = 0;
+
+    for (round = 0; round < 4000; round++) {
+        jpp_arena_init(&arena, JPP_TEST_CAP);
+
+        all = jpp_vec_create(&arena);
+        frames = jpp_vec_create(&arena);
+        named = jpp_vec_create(&arena);
+        nameless = jpp_vec_create(&arena);
+        table = jpp_vec_create(&arena);
+
+        n = jpp_test_random(&seed) % 8;
+        memset(copies, 0, sizeof(copies));
+
+        for (i = 0; i < 2 * n; i++) {
+            extent = jpp_vec_push(i % 2 ? all : frames, sizeof(jpp_extent_t));
+            extent->start = jpp_test_random(&seed) % 24;
+            extent->end = extent->start + 1 + jpp_test_random(&seed) % 12;
+            extent->entry = extent->start;
+
+            if (i % 2) {
+                extent->name = 1 + jpp_test_random(&seed) % 30;
+                extent->rank = jpp_test_random(&seed) % 3;
+            }
+
+            copies[i % 2][i / 2] = *extent;
+        }
+
+        if (!jpp_extents_resolve(all, strings, named)
+            || !jpp_extents_resolve(frames, NULL, nameless)
+            || !jpp_extents_fill(named, nameless, table))
+        {
+            wrong++;
+        }
+
+        piece = jpp_vec_items(table, jpp_extent_t);
+        n_table = jpp_vec_count(table, jpp_extent_t);
+
+        for (j = 0; j < n_table; j++) {
+            wrong += piece[j].start >= piece[j].end;
+            wrong += j > 0 && piece[j - 1].end > piece[j].start;
+        }
+
+        for (address = 0; address < 40; address++) {
+
+            copy = copies[1];
+            owner = jpp_elf_test_owner(copy, n, address);
+
+            if (owner == n) {
+                copy = copies[0];
+                owner = jpp_elf_test_owner(copy, n, address);
+            }
+
+            for (j = 0; j < n_table && (address < piece[j].start
+                                        || address >= piece[j].end); j++)
+            {
+                /* void */
+            }
+
+            if (owner == n) {
+                wrong += j != n_table;
+
+            } else {
+                wrong += j == n_table
+                         || piece[j].entry != copy[owner].start
+                         || (piece[j].name == 0) != (copy == copies[0])
+                         || piece[j].rank != copy[owner].rank;
+            }
+        }
+
+        jpp_arena_destroy(&arena);
+    }
+
+    jpp_is_u64(wrong, 0, "extents: addresses with the wrong owner");
+}
+
+
+/*
+ * The last start at or before ADDRESS among what reaches it; extents of one
+ * start are one, with the lowest rank.
+ */
+
+static uint32_t
+jpp_elf_test_owner(const jpp_extent_t *extents, uint32_t n, uint64_t address)
+{
+    uint32_t  i, k, best;
+
+    best = n;
+
+    for (i = 0; i < n; i++) {
+
+        if (address < extents[i].start || address >= extents[i].end) {
+            continue;
+        }
+
+        if (best == n || extents[i].start > extents[best].start) {
+            best = i;
+        }
+    }
+
+    for (k = 0; best != n && k < n; k++) {
+        if (extents[k].start == extents[best].start
+            && extents[k].rank < extents[best].rank)
+        {
+            best = k;
+        }
+    }
+
+    return best;
+}
+
+
+static void
+jpp_elf_test_names(void)
+{
+    uint64_t                   at;
+    jpp_elf_t                  elf;
+    jpp_arena_t                arena;
+    const jpp_elf_function_t  *function;
+
+    jpp_arena_init(&arena, JPP_TEST_CAP);
+
+    jpp_is_u64(jpp_elf_test_read(&elf, &arena, "full.so", NULL), JPP_OK,
+               "full.so");
+    jpp_ok(elf.has_symtab, "has .symtab");
+    jpp_is_u64(elf.build_id.len, 20, "build id");
+    jpp_is_u64(elf.n_segments, 1, "executable segments");
+
+    at = jpp_test_nm("full.so", "jt_static");
+    jpp_is_str(jpp_elf_test_name(&elf, at), "jt_static", "a static");
+
+    /* jt_alias is global and has no underscores */
+
+    at = jpp_test_nm("full.so", "__jt_alias");
+    jpp_is_str(jpp_elf_test_name(&elf, at), "jt_alias", "the better alias");
+
+    at = jpp_test_nm("full.so", "jt_versioned@V_1");
+    jpp_is_str(jpp_elf_test_name(&elf, at), "jt_old", "a version is cut");
+
+    at = jpp_test_nm("full.so", "jt_ifunc");
+    jpp_is_str(jpp_elf_test_name(&elf, at), "jt_ifunc", "an ifunc");
+
+    at = jpp_test_nm("full.so", "jt_outside");
+    jpp_is_str(jpp_elf_test_name(&elf, at), "jt_outside", "first byte");
+    jpp_is_str(jpp_elf_test_name(&elf, at + 31), "jt_outside", "before");
+    jpp_is_str(jpp_elf_test_name(&elf, at + 32), "jt_inside", "the inner");
+    jpp_is_str(jpp_elf_test_name(&elf, at + 47), "jt_inside", "its end");
+    jpp_is_str(jpp_elf_test_name(&elf, at + 48), "jt_outside", "behind");
+    jpp_is_str(jpp_elf_test_name(&elf, at + 79), "jt_outside", "last byte");
+    jpp_is_str(jpp_elf_test_name(&elf, at + 80), NULL, "one past the last");
+
+    function = jpp_elf_function(&elf, at + 60);
+    jpp_is_u64(function->entry, at, "the entry of what is behind");
+    jpp_is_u64(function->start, at + 48, "and where that starts");
+
+    at = jpp_test_nm("full.so", "jt_sizeless");
+    jpp_is_str(jpp_elf_test_name(&elf, at), NULL, "no size, no name");
+    jpp_is_str(jpp_elf_test_name(&elf, 0), NULL, "the ELF header");
+    jpp_is_str(jpp_elf_test_name(&elf, UINT64_MAX), NULL, "the last address");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* Every function that nm knows is found, from its first to its last byte. */
+
+static void
+jpp_elf_test_nm(const char *name, const char *options, const char *debug)
+{
+    FILE                      *nm;
+    char                       line[2 * PATH_MAX], type;
+    uint32_t                   n, wrong, i;
+    uint64_t                   start, size;
+    jpp_elf_t                  elf;
+    jpp_arena_t                arena;
+    const jpp_elf_function_t  *first, *last;
+
+    if (access(jpp_test_path(name), R_OK) != 0) {
+        jpp_diag("%s is not here", name);
+        return;
+    }
+
+    jpp_arena_init(&arena, JPP_TEST_CAP);
+
+    jpp_is_u64(jpp_elf_test_read(&elf, &arena, name, debug), JPP_OK, "%s",
+               name);
+
+    for (i = 1, wrong = 0; i < elf.n_functions; i++) {
+        wrong += elf.functions[i - 1].start + elf.functions[i - 1].size
+                 > elf.functions[i].start;
+    }
+
+    jpp_is_u64(wrong, 0, "%s: functions that overlap", name);
+
+    (void) snprintf(line, sizeof(line), "nm -S --defined-only %s %s", options,
+                    jpp_test_path(debug != NULL ? debug : name));
+
+    nm = popen(line, "r");
+    n = 0;
+    wrong = 0;
+
+    while (fgets(line, sizeof(line), nm) != NULL) {
+
+        if (sscanf(line, "%" SCNx64 " %" SCNx64 " %c", &start, &size, &type)
+            != 3
+            || strchr("TtWi", type) == NULL)
+        {
+            continue;
+        }
+
+        n++;
+        first = jpp_elf_function(&elf, start);
+        last = jpp_elf_function(&elf, start + size - 1);
+
+        if (first == NULL || first->entry != start || first->name == 0
+            || last == NULL || last->name == 0 || last->entry < start)
+        {
+            wrong++;
+            jpp_diag("%s", line);
+        }
+    }
+
+    (void) pclose(nm);
+
+    jpp_ok(n > 0, "%s: %u functions", name, n);
+    jpp_is_u64(wrong, 0, "%s: functions of nm that are not found", name);
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* Every FDE of readelf is the start of a function here, and no others are. */
+
+static void
+jpp_elf_test_frames(const char *name)
+{
+    FILE                      *readelf;
+    char                      *pc, line[2 * PATH_MAX];
+    uint32_t                   i, n, wrong, entries;
+    uint64_t                   start, end;
+    jpp_elf_t                  elf;
+    jpp_arena_t                arena;
+    const jpp_elf_function_t  *function;
+
+    if (access(jpp_test_path(name), R_OK) != 0) {
+        jpp_diag("%s is not here", name);
+        return;
+    }
+
+    jpp_arena_init(&arena, JPP_TEST_CAP);
+    jpp_is_u64(jpp_elf_test_read(&elf, &arena, name, NULL), JPP_OK, "%s",
+               name);
+
+    (void) snprintf(line, sizeof(line),
+                    "readelf --wide --debug-dump=frames %s 2>/dev/null",
+                    jpp_test_path(name));
+
+    readelf = popen(line, "r");
+    n = 0;
+    wrong = 0;
+    entries = 0;
+
+    while (fgets(line, sizeof(line), readelf) != NULL) {
+        pc = strstr(line, " pc=");
+
+        if (pc == NULL
+            || sscanf(pc, " pc=%" SCNx64 "..%" SCNx64, &start, &end) != 2)
+        {
+            continue;
+        }
+
+        n++;
+        function = jpp_elf_function(&elf, start);
+
+        if (function == NULL || jpp_elf_function(&elf, end - 1) == NULL
+            || function->entry > start
+            || (function->name == 0 && function->entry != start))
+        {
+            wrong++;
+            jpp_diag("%s", line);
+
+        } else {
+            entries += function->name == 0;
+        }
+    }
+
+    (void) pclose(readelf);
+
+    jpp_ok(n > 0, "%s: %u FDEs, %u of them nameless", name, n, entries);
+    jpp_is_u64(wrong, 0, "%s: FDEs that are not functions", name);
+
+    for (i = 0; i < elf.n_functions; i++) {
+        function = &elf.functions[i];
+        entries -= function->name == 0 && function->start == function->entry;
+    }
+
+    jpp_is_i64((int32_t) entries, 0, "%s: functions that are no FDEs", name);
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_elf_test_debug(void)
+{
+    char          debug[PATH_MAX], id[JPP_BUILD_ID_TEXT];
+    uint64_t      at;
+    jpp_elf_t     elf;
+    jpp_arena_t   arena;
+
+    at = jpp_test_nm("full.so", "jt_static");
+
+    jpp_arena_init(&arena, JPP_TEST_CAP);
+
+    jpp_is_u64(jpp_elf_test_read(&elf, &arena, "stripped.so", NULL), JPP_OK,
+               "stripped.so without its debug file");
+    jpp_ok(!elf.has_symtab, "has no .symtab");
+    jpp_ok(jpp_elf_function(&elf, at) != NULL
+           && jpp_elf_function(&elf, at)->entry == at
+           && jpp_elf_function(&elf, at)->name == 0, "a static is nameless");
+
+    jpp_build_id_text(&elf.build_id, id);
+    (void) snprintf(debug, sizeof(debug), "debug/.build-id/%.2s/%s.debug", id,
+                    id + 2);
+
+    jpp_is_u64(jpp_elf_test_read(&elf, &arena, "stripped.so", debug), JPP_OK,
+               "stripped.so with %s", debug);
+    jpp_ok(elf.has_symtab, "has the other .symtab");
+    jpp_is_str(jpp_elf_test_name(&elf, at), "jt_static", "a static");
+
+    jpp_is_u64(jpp_elf_test_read(&elf, &arena, "cxx.so", debug), JPP_OK,
+               "a debug file of another build");
+    jpp_is_u64(jpp_elf_test_read(&elf, &arena, "stripped.so", "full.so"),
+               JPP_OK, "any file of the same build");
+    jpp_ok(elf.has_symtab, "has the other .symtab");
+    jpp_is_u64(jpp_elf_test_read(&elf, &arena, "stripped.so", "a.c"), JPP_OK,
+               "a debug file that is none");
+    jpp_ok(!elf.has_symtab, "has no .symtab");
+
+    jpp_arena_destroy(&arena);
+
+    jpp_elf_test_nm("stripped.so", "", debug);
+}
+
+
+static void
+jpp_elf_test_bad(void)
+{
+    int          fd;
+    size_t       size, i;
+    jpp_elf_t    elf;
+    jpp_arena_t  arena;
+
+    static const struct {
+        const char  *what;
+        off_t        at;
+        const char  *byte;
+        const char  *sentence;
+    } bad[] = {
+        { "no magic", 0, "X", "it is not an ELF file" },
+        { "class 3", EI_CLASS, "\3", "it is not an ELF file" },
+        { "other byte order", EI_DATA, "\2", "another machine" },
+        { "version 2", EI_VERSION, "\2", "it is not an ELF file" },
+        { "an object file", 16, "\1", "neither a program" },
+        { "a core file", 16, "\4", "neither a program" },
+        { "aarch64", 18, "\267", "another machine (ELF machine 183)" },
+        { "i386 of 64 bits", 18, "\3", "another machine (ELF machine 3)" },
+        { "e_phentsize", 54, "\67", "ELF header is damaged" },
+        { "e_shentsize", 58, "\1", "ELF header is damaged" },
+        { "e_phoff", 36, "\1", "it ends before its end" },
+        { "e_shoff", 44, "\1", "it ends before its end" },
+        { "e_phnum", 57, "\377", "ELF header is damaged" },
+        { "e_shnum", 61, "\100", "it ends before its end" }
+    };
+
+    jpp_arena_init(&arena, JPP_TEST_CAP);
+
+    for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        fd = jpp_test_copy("full.so", &size);
+        (void) pwrite(fd, bad[i].byte, 1, bad[i].at);
+
+        jpp_ok(jpp_elf_read(&elf, &arena, fd, -1, JPP_ELF_ALL, &err) != JPP_OK
+               && strstr(err.text, bad[i].sentence) != NULL,
+               "%s: %s", bad[i].what, err.text);
+
+        (void) close(fd);
+    }
+
+    fd = jpp_test_copy("full.so", &size);
+    (void) ftruncate(fd, (off_t) 1 << 40);
+
+    jpp_is_u64(jpp_elf_read(&elf, &arena, fd, -1, JPP_ELF_ALL, &err),
+               JPP_ERR_LIMIT, "1 TB");
+
+    (void) ftruncate(fd, (off_t) JPP_MAX_ELF_FILE);
+
+    jpp_is_u64(jpp_elf_read(&elf, &arena, fd, -1, JPP_ELF_ALL, &err),
+               JPP_OK, "as large as allowed");
+
+    (void) close(fd);
+
+    fd = open(jpp_test_dir, O_RDONLY|O_DIRECTORY);
+    jpp_ok(jpp_elf_read(&elf, &arena, fd, -1, JPP_ELF_ALL, &err) != JPP_OK,
+           "a directory: %s", err.text);
+    (void) close(fd);
+
+    jpp_ok(jpp_elf_read(&elf, &arena, -1, -1, JPP_ELF_ALL, &err) != JPP_OK,
+           "no file: %s", err.text);
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_elf_test_cut(void)
+{
+    int          fd;
+    off_t        len;
+    size_t       size;
+    uint32_t     failed;
+    jpp_elf_t    elf;
+    jpp_arena_t  arena;
+
+    fd = jpp_test_copy("full.so", &size);
+    failed = 0;
+
+    for (len = (off_t) size - 1; len > 0; len = (len - 1) / 64 * 64) {
+        (void) ftruncate(fd, len);
+
+        jpp_arena_init(&arena, JPP_TEST_SMALL);
+        failed += jpp_elf_read(&elf, &arena, fd, -1, JPP_ELF_ALL, &err)
+                  == JPP_OK;
+        jpp_arena_destroy(&arena);
+    }
+
+    jpp_is_u64(failed, 0, "cut files that were taken for whole ones");
+
+    (void) close(fd);
+}
+
+
+/* The headers, and what they lead to, are where damage matters most. */
+
+static void
+jpp_elf_test_mutations(void)
+{
+    int          fd;
+    double       ms;
+    size_t       size;
+    uint8_t      byte, old[4];
+    off_t        at[4];
+    uint32_t     i, k, n, good;
+    uint64_t     seed;
+    jpp_elf_t    elf;
+    jpp_arena_t  arena;
+
+    fd = jpp_test_copy("full.so", &size);
+    seed = 20240601;
+    good = 0;
+    ms = jpp_test_ms();
+
+    for (i = 0; i < JPP_TEST_MUTATIONS; i++) {
+        n = 1 + jpp_test_random(&seed) % 4;
+
+        for (k = 0; k < n; k++) {
+
+            switch (jpp_test_random(&seed) % 4) {
+
+            case 0:
+                at[k] = jpp_test_random(&seed) % 1024;
+                break;
+
+            case 1:
+                at[k] = (off_t) size - 1 - jpp_test_random(&seed) % 4096;
+                break;
+
+            default:
+                at[k] = jpp_test_random(&seed) % (off_t) size;
+                break;
+            }
+
+            byte = (uint8_t) jpp_test_random(&seed);
+
+            (void) pread(fd, &old[k], 1, at[k]);
+            (void) pwrite(fd, &byte, 1, at[k]);
+        }
+
+        jpp_arena_init(&arena, JPP_TEST_SMALL);
+
+        if (jpp_elf_read(&elf, &arena, fd, -1, JPP_ELF_ALL, &err) == JPP_OK) {
+            good++;
+            (void) jpp_elf_function(&elf, 0x1000 + i % 4096);
+        }
+
+        jpp_arena_destroy(&arena);
+
+        while (k-- != 0) {
+            (void) pwrite(fd, &old[k], 1, at[k]);
+        }
+    }
+
+    ms = jpp_test_ms() - ms;
+
+    jpp_ok(good > 0 && good < JPP_TEST_MUTATIONS,
+           "%d damaged files, of which %u could be read", JPP_TEST_MUTATIONS,
+           good);
+    jpp_ok(ms < 20000, "took %.0f ms", ms);
+
+    jpp_arena_init(&arena, JPP_TEST_SMALL);
+    jpp_is_u64(jpp_elf_read(&elf, &arena, fd, -1, JPP_ELF_ALL, &err), JPP_OK,
+               "restored");
+    jpp_arena_destroy(&arena);
+
+    (void) close(fd);
+}
+
+
+static void
+jpp_elf_test_memory(void)
+{
+    int          fd;
+    uint32_t     failed;
+    uint64_t     n, calls;
+    jpp_elf_t    elf;
+    jpp_code_t   rc;
+    jpp_arena_t  arena;
+
+    jpp_arena_init(&arena, JPP_TEST_CAP);
+    (void) jpp_elf_test_read(&elf, &arena, "full.so", NULL);
+
+    calls = arena.n_calls;
+    jpp_ok(arena.peak <= 2 * 1024 * 1024, "%zu bytes for full.so", arena.peak);
+
+    jpp_arena_destroy(&arena);
+
+    failed = 0;
+    fd = jpp_test_open("full.so");
+
+    for (n = 1; n <= calls; n++) {
+        jpp_arena_init(&arena, JPP_TEST_CAP);
+        arena.fail_at = n;
+
+        rc = jpp_elf_read(&elf, &arena, fd, -1, JPP_ELF_ALL, &err);
+        failed += rc == JPP_ERR_LIMIT;
+
+        jpp_arena_destroy(&arena);
+    }
+
+    jpp_is_u64(failed, calls, "each of the allocations failed once");
+
+    jpp_arena_init(&arena, 128 * 1024);
+    jpp_is_u64(jpp_elf_test_read(&elf, &arena, "/usr/bin/gdb", NULL),
+               access("/usr/bin/gdb", R_OK) == 0 ? JPP_ERR_LIMIT : JPP_ERR_SYS,
+               "a large file and a small arena: %s", err.text);
+    jpp_arena_destroy(&arena);
+
+    (void) close(fd);
+}
+
+
+static jpp_code_t
+jpp_elf_test_read(jpp_elf_t *elf, jpp_arena_t *arena, const char *name,
+    const char *debug)
+{
+    int         fd, debug_fd;
+    jpp_code_t  rc;
+
+    fd = jpp_test_open(name);
+    debug_fd = debug != NULL ? jpp_test_open(debug) : -1;
+
+    rc = jpp_elf_read(elf, arena, fd, debug_fd, JPP_ELF_ALL, &err);
+
+    (void) close(fd);
+
+    if (debug_fd != -1) {
+        (void) close(debug_fd);
+    }
+
+    return rc;
+}
+
+
+static const char *
+jpp_elf_test_name(const jpp_elf_t *elf, uint64_t vaddr)
+{
+    const jpp_elf_function_t  *function;
+
+    function = jpp_elf_function(elf, vaddr);
+
+    return function == NULL || function->name == 0
+           ? NULL : elf->names + function->name;
+}
