@@ -1,0 +1,68 @@
+
+#include "jpp_folded.h"
+
+
+static void jpp_folded_stack(const jpp_profile_t *profile, jpp_sink_t *sink,
+    const jpp_sample_t *sample);
+
+
+void
+jpp_folded_write(const jpp_profile_t *profile, uint32_t type,
+    jpp_sink_t *sink)
+{
+    uint32_t      i;
+    jpp_sample_t  sample;
+
+    for (i = 0; i < profile->n_samples; i++) {
+
+        jpp_profile_sample(profile, i, &sample);
+
+        if (sample.values[type] == 0) {
+            continue;
+        }
+
+        jpp_folded_stack(profile, sink, &sample);
+
+        jpp_sink_char(sink, ' ');
+        jpp_sink_i64(sink, sample.values[type]);
+        jpp_sink_char(sink, '\n');
+    }
+}
+
+
+static void
+jpp_folded_stack(const jpp_profile_t *profile, jpp_sink_t *sink,
+    const jpp_sample_t *sample)
+{
+    size_t                 i;
+    uint32_t               n, ids[JPP_MAX_FRAMES];
+    jpp_str_t              name;
+    const uint8_t         *p, *end;
+    const jpp_location_t  *location;
+    const jpp_function_t  *function;
+
+    end = sample->stack + sample->stack_len;
+
+    for (p = sample->stack, n = 0; p < end; n++) {
+        p = jpp_stack_next(p, &ids[n]);
+    }
+
+    if (n == 0) {
+        jpp_sink_str(sink, "[no stack]");
+        return;
+    }
+
+    while (n-- > 0) {
+        location = jpp_profile_location_at(profile, ids[n]);
+        function = jpp_profile_function_at(profile, location->function);
+        name = jpp_profile_str(profile, function->name);
+
+        for (i = 0; i < name.len; i++) {
+            jpp_sink_char(sink, name.data[i] == ';' ? ':' : name.data[i]);
+        }
+
+        if (n != 0) {
+            jpp_sink_char(sink, ';');
+        }
+    }
+}

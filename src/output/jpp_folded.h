@@ -1,0 +1,28 @@
+
+/*
+ * One value of a profile as folded stacks: "root;...;leaf value" lines, as
+ * flame graph tools, speedscope and the Firefox profiler read them.
+ *
+ * A semicolon in a name becomes a colon.  A sample without a stack is
+ * "[no stack]".  Samples whose value is 0 are left out; in a difference a
+ * value may be below 0.
+ */
+
+
+#ifndef _JPP_FOLDED_H_INCLUDED_
+#define _JPP_FOLDED_H_INCLUDED_
+
+
+#include "jpp_profile.h"
+#include "jpp_sink.h"
+
+
+/*
+ * Append the values of TYPE (an index) of PROFILE, whose locations all have
+ * functions, to SINK.  Errors stay in the sink.
+ */
+void jpp_folded_write(const jpp_profile_t *profile, uint32_t type,
+    jpp_sink_t *sink);
+
+
+#endif /* _JPP_FOLDED_H_INCLUDED_ */

@@ -1,0 +1,29 @@
+
+/*
+ * One value of a profile as a table for a terminal: per function what it
+ * holds itself (flat) and with what it calls (cum), the largest first, under
+ * a heading that says how many samples all of it rests on.
+ */
+
+
+#ifndef _JPP_TOP_H_INCLUDED_
+#define _JPP_TOP_H_INCLUDED_
+
+
+#include "jpp_profile.h"
+#include "jpp_sink.h"
+
+
+/* rows of the table; what is left out is summed up in a last line */
+#define JPP_TOP_ROWS  50
+
+
+/*
+ * Append the table of TYPE (an index) of PROFILE, whose locations all have
+ * functions, to SINK.  False: no memory; the sink's errors stay in the sink.
+ */
+bool jpp_top_write(const jpp_profile_t *profile, uint32_t type,
+    jpp_sink_t *sink);
+
+
+#endif /* _JPP_TOP_H_INCLUDED_ */

@@ -1,0 +1,64 @@
+
+/*
+ * The whole way in one call: captures and options in, bytes out.
+ *
+ *     captures --read--> profile --symbolize--> profile --write--> sink
+ *
+ * A pure function of its inputs and of the files that the mappings name.
+ * Nothing can be wrong in a server that is right in the tool, because both
+ * call this.
+ *
+ * All memory comes from the arena, and from the symbol cache, which has its
+ * own; after the call the arena can be destroyed whatever happened.  One
+ * thread at a time per arena and cache.
+ */
+
+
+#ifndef _JPP_REPORT_H_INCLUDED_
+#define _JPP_REPORT_H_INCLUDED_
+
+
+#include "jpp_args.h"
+#include "jpp_heap.h"
+#include "jpp_sink.h"
+#include "jpp_symbolize.h"
+
+
+/* What gzip level 1 costs and saves is in bench/. */
+#define JPP_REPORT_LEVEL  1
+
+
+/* A dump as jemalloc wrote it, gzip-ed or not. */
+typedef struct {
+    const char           *data;
+    size_t                len;
+    bool                  is_base;      /* to be subtracted */
+    const jpp_label_t    *labels;       /* of its samples */
+    size_t                n_labels;
+    const char           *tail;         /* see jpp_maps_read() */
+} jpp_capture_t;
+
+
+typedef struct {
+    jpp_args_t            args;
+    int                   level;        /* of gzip, 1 to 9 */
+    int64_t               time_nanos;   /* when it was taken */
+    int64_t               duration_nanos;   /* > 0 for a difference */
+    const char *const    *comments;     /* NULL-terminated, or NULL */
+} jpp_report_options_t;
+
+
+/* Initialize the caller's OPTIONS with the defaults. */
+void jpp_report_options_init(jpp_report_options_t *options);
+
+/*
+ * Write the report of N CAPTURES to SINK, which needs a buffer of
+ * JPP_SINK_BUFFER bytes and is flushed at the end.  In ERR, capture says which
+ * of them was wrong.
+ */
+jpp_code_t jpp_report(jpp_arena_t *arena, jpp_symbols_t *symbols,
+    const jpp_capture_t *captures, size_t n,
+    const jpp_report_options_t *options, jpp_sink_t *sink, jpp_err_t *err);
+
+
+#endif /* _JPP_REPORT_H_INCLUDED_ */

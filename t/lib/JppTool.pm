@@ -1,0 +1,290 @@
+package JppTool;
+
+# Runs the built tool, and says what came of it: exit, signal, stdout, stderr.
+
+use strict;
+use warnings;
+
+use Cwd qw(abs_path);
+use Exporter qw(import);
+use File::Basename;
+use File::Temp qw(tempdir);
+use POSIX ();
+use Test::More;
+
+our @EXPORT_OK = qw( $root $build $tool $checker $dir slurp spew start finish
+                     run listing gives refuses keeps_contract profile );
+
+# what hangs is ended by this: seconds
+my $patience = 60;
+
+our $root = dirname(dirname(dirname(abs_path(__FILE__))));
+our $build = $ENV{JPP_BUILD} // "$root/build";
+
+# tests may change the directory
+$build = abs_path($build) // $build;
+
+our $tool = "$build/jemalloc-pprof";
+our $checker = "$build/t/jpp_contract";
+our $dir = tempdir('jpp-tool-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+
+mkdir "$dir/.run" or die "$dir/.run: $!";
+
+
+sub slurp {
+    my ($path) = @_;
+
+    open my $fh, '<:raw', $path or die "$path: $!";
+    local $/;
+
+    return <$fh> // '';
+}
+
+
+sub spew {
+    my ($path, @data) = @_;
+
+    open my $fh, '>:raw', $path or die "$path: $!";
+    print $fh @data;
+    close $fh or die "$path: $!";
+
+    return $path;
+}
+
+
+# A command in the background.  HOW: stdin, stdout (paths or handles; else
+# /dev/null and a file), and before, code that runs between fork and exec.
+
+my $n_runs = 0;
+
+sub start {
+    my ($how, @command) = @_;
+    my %run = ( out => "$dir/.run/" . $n_runs++ . '.out' );
+
+    $run{err} = $run{out} =~ s/out$/err/r;
+
+    defined($run{pid} = fork()) or die "fork: $!";
+
+    if ($run{pid} == 0) {
+        $SIG{$_} = 'DEFAULT' for qw( HUP INT TERM PIPE ALRM );
+
+        redirect(\*STDIN, '<', $how->{stdin} // '/dev/null');
+        redirect(\*STDOUT, '>', $how->{stdout} // $run{out});
+        redirect(\*STDERR, '>', $run{err});
+
+        $how->{before}->() if $how->{before};
+        alarm $patience;
+        { exec { $command[0] } @command };
+        print STDERR "$command[0]: $!\n";
+        POSIX::_exit(127);
+    }
+
+    return \%run;
+}
+
+
+sub redirect {
+    my ($fh, $mode, $to) = @_;
+
+    open $fh, ref $to ? "$mode&" : $mode, $to or POSIX::_exit(126);
+}
+
+
+sub finish {
+    my ($run) = @_;
+
+    waitpid $run->{pid}, 0;
+
+    my %result = ( exit => $? >> 8, signal => $? & 127 );
+
+    for my $which ('out', 'err') {
+        $result{$which} = -e $run->{$which} ? slurp($run->{$which}) : '';
+        unlink $run->{$which};
+    }
+
+    return \%result;
+}
+
+
+# The tool with ARGS, to its end; the first may be a hash for start().
+
+sub run {
+    my $how = ref $_[0] ? shift : {};
+
+    return finish(start($how, $tool, @_));
+}
+
+
+sub listing {
+    my ($path) = @_;
+
+    opendir my $dh, $path or die "$path: $!";
+
+    return join ' ', sort grep { !/^\.\.?$/ && $_ ne '.run' } readdir $dh;
+}
+
+
+# The tool succeeds without a word, and writes WANT (a string or a pattern;
+# undef: whatever), which is returned.
+
+sub gives {
+    my ($name, $want, @args) = @_;
+    my $result = run(@args);
+
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    my $good = $result->{exit} == 0 && $result->{signal} == 0
+               && $result->{err} eq ''
+               && (!defined $want
+                   || (ref $want ? $result->{out} =~ $want
+                                 : $result->{out} eq $want));
+
+    ok($good, $name) or explain_result($result, $want);
+
+    return $result->{out};
+}
+
+
+# The tool ends with EXIT and one sentence that is like WANT; stdout stays
+# empty, and the directory as it was.
+
+sub refuses {
+    my ($name, $exit, $want, @args) = @_;
+    my $before = listing($dir);
+    my $result = run(@args);
+
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    $want = qr/^\Q$want\E$/ unless ref $want;
+
+    my ($sentence) = $result->{err} =~ /\Ajemalloc-pprof: ([\x20-\xff]+)\n\z/;
+
+    my $good = $result->{exit} == $exit && $result->{signal} == 0
+               && $result->{out} eq '' && ($sentence // '') =~ $want
+               && listing($dir) eq $before;
+
+    ok($good, $name)
+        or explain_result($result, $want),
+           diag("left: ", listing($dir), "\n was: $before");
+
+    return $sentence;
+}
+
+
+sub explain_result {
+    my ($result, $want) = @_;
+
+    diag("exit $result->{exit}, signal $result->{signal}");
+    diag("stderr: ", substr($result->{err}, 0, 800));
+    diag("stdout: ", substr($result->{out}, 0, 400) =~ s/[^\n -~]/./gr);
+    diag("wanted: $want") if defined $want;
+}
+
+
+# The bytes are a profile of a heap that keeps the contract.
+
+sub keeps_contract {
+    my ($name, $bytes) = @_;
+
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    SKIP: {
+        skip "no $checker", 1 unless -x $checker;
+
+        spew("$dir/.run/profile", $bytes);
+        my $result = finish(start({}, $checker, '--heap',
+                                  "$dir/.run/profile"));
+
+        ok($result->{exit} == 0 && $result->{signal} == 0, $name)
+            or diag(substr($result->{err}, 0, 800));
+    }
+}
+
+
+# What a test asks of a profile, without the tool's own code: a hash of time,
+# duration, comments, default, and the values of the label "file".
+
+sub profile {
+    my ($bytes) = @_;
+
+    require IO::Uncompress::Gunzip;
+    IO::Uncompress::Gunzip::gunzip(\$bytes, \my $raw)
+        or die 'the profile is not gzip-ed';
+
+    my %field;
+    push @{ $field{$_->[0]} }, $_->[1] for fields($raw);
+    my @comments = map { numbers($_) } grep { $_->[0] == 13 } fields($raw);
+
+    my @strings = @{ $field{6} };
+    my %files;
+
+    for my $sample (@{ $field{2} // [] }) {
+        for my $label (map { $_->[1] } grep { $_->[0] == 3 } fields($sample)) {
+            my %of = map { @$_[0, 1] } fields($label);
+            $files{$strings[$of{2}]}++ if $strings[$of{1}] eq 'file';
+        }
+    }
+
+    return {
+        time => ($field{9} // [0])->[0],
+        duration => ($field{10} // [0])->[0],
+        comments => [ map { $strings[$_] } @comments ],
+        default => $strings[$field{14}[0]],
+        files => [ sort keys %files ],
+        samples => scalar @{ $field{2} // [] },
+        strings => \@strings,
+    };
+}
+
+
+# A message as a list of [number, value, wire type].
+
+sub fields {
+    my ($bytes) = @_;
+    my ($pos, @fields) = (0);
+
+    while ($pos < length $bytes) {
+        my $key = varint($bytes, \$pos);
+        my $value = varint($bytes, \$pos);
+
+        if (($key & 7) == 2) {
+            $pos += $value;
+            $value = substr $bytes, $pos - $value, $value;
+        }
+
+        push @fields, [ $key >> 3, $value, $key & 7 ];
+    }
+
+    return @fields;
+}
+
+
+# A repeated number is packed or stands alone.
+
+sub numbers {
+    my ($field) = @_;
+    my ($value, $pos, @numbers) = ($field->[1], 0);
+
+    return $value if $field->[2] == 0;
+
+    push @numbers, varint($value, \$pos) while $pos < length $value;
+
+    return @numbers;
+}
+
+
+sub varint {
+    my ($bytes, $pos) = @_;
+    my ($value, $shift) = (0, 0);
+
+    while (1) {
+        my $byte = ord substr $bytes, $$pos++, 1;
+
+        $value |= ($byte & 0x7f) << $shift;
+        return $value if $byte < 0x80;
+        $shift += 7;
+    }
+}
+
+
+1;

@@ -1,0 +1,673 @@
+
+/*
+ * Does the checker refuse what it is there for?  A right profile, in pieces
+ * written by hand; each case replaces one or two of them and names the
+ * complaint that it must provoke, and no other.
+ */
+
+#include <stdlib.h>
+
+#include "jpp_contract.h"
+#include "jpp_gzip.h"
+#include "jpp_test.h"
+
+
+#define HEAP             JPP_CONTRACT_HEAP
+#define CPU              JPP_CONTRACT_CPU
+
+#define JPP_MAX_PROFILE  4096
+
+/* the bytes of a literal, and their number */
+#define B(s)             s, sizeof(s) - 1
+
+#define MINUS_ONE        "\377\377\377\377\377\377\377\377\377\001"
+
+#define jpp_nelts(a)     (sizeof(a) / sizeof((a)[0]))
+
+
+/* tag, and what follows it: where the wire type is 2, behind its length */
+
+typedef struct {
+    uint8_t          tag;
+    const char      *data;
+    size_t           len;
+} jpp_piece_t;
+
+typedef struct {
+    int              index;    /* of the piece to replace; END: to append */
+    jpp_piece_t      piece;    /* tag 0: nothing, the piece is left out */
+} jpp_edit_t;
+
+typedef struct {
+    const char      *name;
+    unsigned         flags;
+    const char      *complaint;    /* NULL: the profile is right */
+    jpp_edit_t       edits[7];
+} jpp_case_t;
+
+
+static size_t jpp_build(uint8_t *out, const jpp_edit_t *edits, size_t n);
+static unsigned jpp_check(const uint8_t *data, size_t len, unsigned flags,
+    char **text);
+static void jpp_test_cases(void);
+static void jpp_test_strings(void);
+static void jpp_test_names(void);
+static void jpp_test_gzip(void);
+static void jpp_test_cut(void);
+static void jpp_test_print(void);
+static size_t jpp_compress(uint8_t *out, const uint8_t *data, size_t len);
+
+
+enum {
+    NONE = 0, S0, S1, S2, S3, S4, S5, S6, S7, S8, S9, S10, S11, S12, S13, S14,
+    S15, S16, S17, T0, T1, T2, T3, M1, M2, L1, L2, L3, L4, F1, F2, F3, P1,
+    P2, P3, TIME, PERIOD_TYPE, PERIOD, COMMENT, DEFAULT, END
+};
+
+
+static const jpp_piece_t  jpp_right[END] = {
+    [S0]  = { 0x32, B("") },
+    [S1]  = { 0x32, B("inuse_objects") },
+    [S2]  = { 0x32, B("count") },
+    [S3]  = { 0x32, B("inuse_space") },
+    [S4]  = { 0x32, B("bytes") },
+    [S5]  = { 0x32, B("space") },
+    [S6]  = { 0x32, B("/bin/x") },
+    [S7]  = { 0x32, B("00ab12cd") },
+    [S8]  = { 0x32, B("main") },
+    [S9]  = { 0x32, B("x+0x10") },
+    [S10] = { 0x32, B("worker") },
+    [S11] = { 0x32, B("0") },
+    [S12] = { 0x32, B("pid") },
+    [S13] = { 0x32, B("a note") },
+    [S14] = { 0x32, B("alloc_objects") },
+    [S15] = { 0x32, B("alloc_space") },
+    [S16] = { 0x32, B("cpu") },
+    [S17] = { 0x32, B("nanoseconds") },
+
+    [T0]  = { 0x0a, B("\010\001\020\002") },
+    [T1]  = { 0x0a, B("\010\003\020\004") },
+
+    /* 0x1000..0x3000 with names; 0x4000..0x5000 at 0x1000 of its file */
+
+    [M1]  = { 0x1a, B("\010\001\020\200\040\030\200\140\050\006\060\007"
+                      "\070\001") },
+    [M2]  = { 0x1a, B("\010\002\020\200\200\001\030\200\240\001\040\200\040"
+                      "\050\006") },
+
+    /* 0x1010 main, 0x2010 x+0x10, 0x4010 another main, 9 in no mapping */
+
+    [L1]  = { 0x22, B("\010\001\020\001\030\220\040\042\002\010\001") },
+    [L2]  = { 0x22, B("\010\002\020\001\030\220\100\042\002\010\002") },
+    [L3]  = { 0x22, B("\010\003\020\002\030\220\200\001\042\002\010\003") },
+    [L4]  = { 0x22, B("\010\004\030\011") },
+
+    [F1]  = { 0x2a, B("\010\001\020\010") },
+    [F2]  = { 0x2a, B("\010\002\020\011\030\011") },
+    [F3]  = { 0x2a, B("\010\003\020\010") },
+
+    /* 1 64: 1 2 {worker="0" pid=7}; 2 5: 3 1 {}; 1 64: 1 2 {worker="0"} */
+
+    [P1]  = { 0x12, B("\012\002\001\002\022\002\001\100\032\004\010\012\020"
+                      "\013\032\004\010\014\030\007") },
+    [P2]  = { 0x12, B("\010\003\010\001\022\002\002\005") },
+    [P3]  = { 0x12, B("\012\002\001\002\022\002\001\100\032\004\010\012\020"
+                      "\013") },
+
+    [TIME]        = { 0x48, B("\001") },
+    [PERIOD_TYPE] = { 0x5a, B("\010\005\020\004") },
+    [PERIOD]      = { 0x60, B("\200\200\040") },
+    [COMMENT]     = { 0x6a, B("\015") },
+    [DEFAULT]     = { 0x70, B("\003") }
+};
+
+
+static const jpp_case_t  jpp_cases[] = {
+
+    /* right ones */
+
+    { "nothing changed", HEAP, NULL, {} },
+    { "no flags", 0, NULL, {} },
+    { "no samples", HEAP, NULL,
+      { { P1, { 0, B("") } }, { P2, { 0, B("") } }, { P3, { 0, B("") } } } },
+    { "negative values in a difference", HEAP, NULL,
+      { { END, { 0x50, B("\001") } },
+        { P2, { 0x12, B("\010\003\022\013\002" MINUS_ONE) } } } },
+    { "a stack without frames", HEAP, NULL,
+      { { P2, { 0x12, B("\022\002\002\005") } } } },
+    { "the alloc pair", HEAP, NULL,
+      { { T0, { 0x0a, B("\010\016\020\002") } },
+        { T1, { 0x0a, B("\010\017\020\004") } },
+        { T2, { 0x0a, B("\010\001\020\002") } },
+        { T3, { 0x0a, B("\010\003\020\004") } },
+        { P1, { 0x12, B("\010\001\022\004\000\001\000\000") } },
+        { P2, { 0x12, B("\010\002\022\004\001\001\001\001") } },
+        { P3, { 0, B("") } } } },
+    { "a CPU profile", CPU, NULL,
+      { { S1, { 0x32, B("samples") } },
+        { T1, { 0x0a, B("\010\020\020\021") } },
+        { PERIOD_TYPE, { 0x5a, B("\010\020\020\021") } },
+        { PERIOD, { 0x60, B("\003") } },
+        { DEFAULT, { 0x70, B("\020") } },
+        { END, { 0x50, B("\001") } } } },
+    { "no mapping is no violation for a location", HEAP, NULL,
+      { { L2, { 0x22, B("\010\002\030\220\100") } } } },
+    { "period 1", HEAP, NULL, { { PERIOD, { 0x60, B("\001") } } } },
+
+    /* the wire */
+
+    { "an unknown field", HEAP, "a profile has the unknown field 15",
+      { { END, { 0x78, B("\001") } } } },
+    { "a field below the first", HEAP, "a function has the unknown field 0",
+      { { F1, { 0x2a, B("\010\001\020\010\000\001") } } } },
+    { "an unknown field of a line", HEAP, "a line has the unknown field 2",
+      { { L1, { 0x22, B("\010\001\020\001\030\220\040\042\004\010\001\020"
+                        "\001") } } } },
+    { "an unknown field of a mapping", HEAP, "a mapping has the unknown field",
+      { { M2, { 0x1a, B("\010\002\020\200\200\001\030\200\240\001\100\001") }
+        } } },
+    { "a scalar twice", HEAP, "period of a profile is there twice",
+      { { END, { 0x60, B("\200\200\040") } } } },
+    { "an id twice", HEAP, "id of a function is there twice",
+      { { F1, { 0x2a, B("\010\001\010\001\020\010") } } } },
+    { "period_type twice", HEAP, "period_type of a profile is there twice",
+      { { END, { 0x5a, B("\010\005\020\004") } } } },
+    { "a number for a message", HEAP, "mapping of a profile is a number",
+      { { END, { 0x18, B("\001") } } } },
+    { "bytes for a number", HEAP, "time_nanos of a profile is not a number",
+      { { TIME, { 0x4a, B("\001") } } } },
+    { "a fixed number", HEAP, "a wire type",
+      { { END, { 0x49, B("12345678") } } } },
+    { "a group", HEAP, "a wire type", { { END, { 0x4b, B("\000") } } } },
+    { "a length past the end", HEAP, "is cut",
+      { { L1, { 0x22, B("\010\001\042\001") } } } },
+    { "a cut packed list", HEAP, "value of a sample is cut",
+      { { P2, { 0x12, B("\010\003\022\002\002\205") } } } },
+    { "a varint of 65 bits", HEAP, "is cut",
+      { { PERIOD, { 0x60, B("\200\200\200\200\200\200\200\200\200\002") } } }
+    },
+    { "a varint of 11 bytes", HEAP, "is cut",
+      { { PERIOD,
+          { 0x60, B("\200\200\200\200\200\200\200\200\200\200\001") } } } },
+
+    /* strings, ids and references */
+
+    { "string 0 is not empty", HEAP, "string_table[0]",
+      { { S0, { 0x32, B("x") } } } },
+    { "no string 0", HEAP, "string_table[0]", { { S0, { 0, B("") } } } },
+    { "a mapping's id", HEAP, "mapping 2: its id is 3",
+      { { M2, { 0x1a, B("\010\003\020\200\200\001\030\200\240\001") } } } },
+    { "a location's id", HEAP, "location 1: its id is 5",
+      { { L1, { 0x22, B("\010\005") } } } },
+    { "a function's id", HEAP, "function 3: its id is 0",
+      { { F3, { 0x2a, B("\020\010") } } } },
+    { "a type's string", HEAP, "value type 1: unit is 99",
+      { { T0, { 0x0a, B("\010\001\020\143") } } } },
+    { "a comment", HEAP, "profile 1: comment is 18",
+      { { COMMENT, { 0x6a, B("\022") } } } },
+    { "a negative string", HEAP, "profile 1: comment is -1",
+      { { COMMENT, { 0x6a, B(MINUS_ONE) } } } },
+    { "the default type's string", HEAP, "default_sample_type is 18",
+      { { DEFAULT, { 0x70, B("\022") } } } },
+    { "a label's key", HEAP, "label 1: key is 18",
+      { { P3, { 0x12, B("\010\002\022\002\001\100\032\004\010\022\020\013") }
+        } } },
+    { "a label's string", HEAP, "label 1: str is 18",
+      { { P3, { 0x12, B("\010\002\022\002\001\100\032\004\010\012\020\022") }
+        } } },
+    { "a label's unit", HEAP, "label 1: num_unit is 18",
+      { { P3, { 0x12, B("\010\002\022\002\001\100\032\006\010\014\030\001\040"
+                        "\022") } } } },
+    { "a mapping's file", HEAP, "mapping 2: filename is 18",
+      { { M2, { 0x1a, B("\010\002\020\200\200\001\030\200\240\001\050\022") }
+        } } },
+    { "a build id's string", HEAP, "mapping 2: build_id is 18",
+      { { M2, { 0x1a, B("\010\002\020\200\200\001\030\200\240\001\060\022") }
+        } } },
+    { "a function's name", HEAP, "function 1: name is 18",
+      { { F1, { 0x2a, B("\010\001\020\022") } } } },
+    { "a function's system name", HEAP, "function 1: system_name is 18",
+      { { F1, { 0x2a, B("\010\001\020\010\030\022") } } } },
+    { "a function's file", HEAP, "function 1: filename is 18",
+      { { F1, { 0x2a, B("\010\001\020\010\040\022") } } } },
+    { "a location's mapping", HEAP, "location 4: mapping_id is 3",
+      { { L4, { 0x22, B("\010\004\020\003") } } } },
+    { "a sample's location", HEAP, "sample 2: location_id is 5",
+      { { P2, { 0x12, B("\010\005\022\002\002\005") } } } },
+    { "a sample's location 0", HEAP, "sample 2: location_id is 0",
+      { { P2, { 0x12, B("\010\000\022\002\002\005") } } } },
+    { "a line's function", HEAP, "line 1: function_id is 4",
+      { { L1, { 0x22, B("\010\001\020\001\030\220\040\042\002\010\004") } } }
+    },
+    { "a line's function 0", HEAP, "line 1: function_id is 0",
+      { { L4, { 0x22, B("\010\004\030\011\042\000") } } } },
+
+    /* types, period, times */
+
+    { "no types", 0, "there are 0 sample types",
+      { { T0, { 0, B("") } }, { T1, { 0, B("") } }, { P1, { 0, B("") } },
+        { P2, { 0, B("") } }, { P3, { 0, B("") } } } },
+    { "five types", 0, "there are 5 sample types",
+      { { T2, { 0x0a, B("\010\001\020\002") } },
+        { T3, { 0x0a, B("\010\001\020\002") } },
+        { END, { 0x0a, B("\010\001\020\002") } }, { P1, { 0, B("") } },
+        { P2, { 0, B("") } }, { P3, { 0, B("") } } } },
+    { "a CPU profile of no time", CPU, "duration_nanos is 0",
+      { { S1, { 0x32, B("samples") } },
+        { T1, { 0x0a, B("\010\020\020\021") } },
+        { PERIOD_TYPE, { 0x5a, B("\010\020\020\021") } },
+        { DEFAULT, { 0x70, B("\020") } } } },
+    { "a CPU profile by bytes", CPU, "period_type is \"space/bytes\"",
+      { { S1, { 0x32, B("samples") } },
+        { T1, { 0x0a, B("\010\020\020\021") } },
+        { DEFAULT, { 0x70, B("\020") } }, { END, { 0x50, B("\001") } } } },
+    { "no default type", HEAP, "default_sample_type \"\"",
+      { { DEFAULT, { 0, B("") } } } },
+    { "a default that is no type", HEAP, "default_sample_type \"alloc_space\"",
+      { { DEFAULT, { 0x70, B("\017") } } } },
+    { "types in another order", HEAP, "not those of this kind",
+      { { T0, { 0x0a, B("\010\003\020\004") } },
+        { T1, { 0x0a, B("\010\001\020\002") } } } },
+    { "a wrong unit", HEAP, "not those of this kind",
+      { { T0, { 0x0a, B("\010\001\020\004") } } } },
+    { "a heap as a CPU profile", CPU, "not those of this kind",
+      { { PERIOD_TYPE, { 0x5a, B("\010\020\020\021") } },
+        { END, { 0x50, B("\001") } } } },
+    { "period 3", HEAP, "period is 3", { { PERIOD, { 0x60, B("\003") } } } },
+    { "period 0", 0, "period is 0", { { PERIOD, { 0, B("") } } } },
+    { "period -1", 0, "period is -1",
+      { { PERIOD, { 0x60, B(MINUS_ONE) } } } },
+    { "no period_type", HEAP, "there is no period_type",
+      { { PERIOD_TYPE, { 0, B("") } } } },
+    { "another period_type", HEAP, "period_type is \"bytes/bytes\"",
+      { { PERIOD_TYPE, { 0x5a, B("\010\004\020\004") } } } },
+    { "an empty period_type", 0, "period_type is \"/\"",
+      { { PERIOD_TYPE, { 0x5a, B("") } } } },
+    { "no time", HEAP, "time_nanos is 0", { { TIME, { 0, B("") } } } },
+    { "a negative duration", HEAP, "duration_nanos is -1",
+      { { END, { 0x50, B(MINUS_ONE) } } } },
+
+    /* mappings, locations, functions */
+
+    { "a mapping without length", HEAP, "mapping 2: it ends at",
+      { { M2, { 0x1a, B("\010\002\020\200\240\001\030\200\240\001") } },
+        { L3, { 0x22, B("\010\003\030\220\200\001\042\002\010\003") } } } },
+    { "a start inside of a page", HEAP, "mapping 2: 0x4010, 0x5000 or 0x0",
+      { { M2, { 0x1a, B("\010\002\020\220\200\001\030\200\240\001") } } } },
+    { "a limit inside of a page", HEAP, "mapping 2: 0x4000, 0x5010 or 0x0",
+      { { M2, { 0x1a, B("\010\002\020\200\200\001\030\220\240\001") } } } },
+    { "an offset inside of a page", HEAP, "mapping 2: 0x4000, 0x5000 or 0x10",
+      { { M2, { 0x1a, B("\010\002\020\200\200\001\030\200\240\001\040\020") }
+        } } },
+    { "a build id in capitals", HEAP, "mapping 1: its build id is \"00AB\"",
+      { { S7, { 0x32, B("00AB") } } } },
+    { "half a byte of build id", HEAP, "mapping 1: its build id is \"abc\"",
+      { { S7, { 0x32, B("abc") } } } },
+    { "has_functions without names", HEAP, "mapping 1: has_functions, but",
+      { { L1, { 0x22, B("\010\001\020\001\030\220\040") } } } },
+    { "an address below the mapping", HEAP, "location 3: 0x3fff is outside",
+      { { L3, { 0x22, B("\010\003\020\002\030\377\177") } } } },
+    { "an address at the limit", HEAP, "location 3: 0x5000 is outside",
+      { { L3, { 0x22, B("\010\003\020\002\030\200\240\001") } } } },
+    { "an address twice", HEAP, "location 2: it is the same as 1",
+      { { L2, { 0x22, B("\010\002\020\001\030\220\040") } } } },
+    { "an address twice, in no mapping", HEAP, "it is the same as",
+      { { L3, { 0x22, B("\010\003\030\011") } } } },
+    { "a function twice", HEAP, "it is the same as",
+      { { F2, { 0x2a, B("\010\002\020\010") } } } },
+    { "a function of two mappings", HEAP, "is in another mapping too",
+      { { L3, { 0x22, B("\010\003\020\002\030\220\200\001\042\002\010\002") }
+        } } },
+    { "a function without a name", HEAP, "function 3: it has no name",
+      { { F3, { 0x2a, B("\010\003") } } } },
+
+    /* samples */
+
+    { "a value too few", HEAP, "sample 2: it has 1 values for 2 types",
+      { { P2, { 0x12, B("\010\003\020\005") } } } },
+    { "a value too many", HEAP, "sample 2: it has 3 values for 2 types",
+      { { P2, { 0x12, B("\010\003\022\003\001\002\003") } } } },
+    { "only zeros", HEAP, "sample 2: all its values are 0",
+      { { P2, { 0x12, B("\010\003\022\002\000\000") } } } },
+    { "a negative value in a snapshot", HEAP, "sample 2: a value is negative",
+      { { P2, { 0x12, B("\010\003\022\013\002" MINUS_ONE) } } } },
+    { "a sample twice", HEAP, "it is the same as",
+      { { P2, { 0x12, B("\010\001\010\002\022\002\001\100\032\004\010\012\020"
+                        "\013") } } } },
+    { "a sample twice, labels in another order", HEAP, "it is the same as",
+      { { P2, { 0x12, B("\012\002\001\002\022\002\001\001\032\004\010\014\030"
+                        "\007\032\004\010\012\020\013") } } } },
+    { "a label twice", HEAP, "sample 2: it has the label \"pid\" twice",
+      { { P2, { 0x12, B("\010\003\022\002\001\001\032\004\010\014\030\007\032"
+                        "\004\010\014\030\010") } } } },
+    { "a label with a string and a number", HEAP, "is a string and a number",
+      { { P2, { 0x12, B("\010\003\022\002\001\001\032\006\010\012\020\013\030"
+                        "\001") } } } },
+    { "a label without a key", HEAP, "a label without a key",
+      { { P2, { 0x12, B("\010\003\022\002\001\001\032\002\020\013") } } } },
+    { "a number as the worker", HEAP, "\"worker\" is not a string",
+      { { P2, { 0x12, B("\010\003\022\002\001\001\032\004\010\012\030\001") }
+        } } },
+    { "a string as the pid", HEAP, "\"pid\" is a string",
+      { { P2, { 0x12, B("\010\003\022\002\001\001\032\004\010\014\020\013") }
+        } } }
+};
+
+
+int
+main(void)
+{
+    jpp_test_cases();
+    jpp_test_strings();
+    jpp_test_names();
+    jpp_test_gzip();
+    jpp_test_cut();
+    jpp_test_print();
+
+    return jpp_done();
+}
+
+
+static size_t
+jpp_build(uint8_t *out, const jpp_edit_t *edits, size_t n)
+{
+    int                 i;
+    size_t              k;
+    uint8_t            *p;
+    const jpp_piece_t  *piece;
+
+    p = out;
+
+    for (i = S0; i <= END; i++) {
+
+        piece = i < END ? &jpp_right[i] : NULL;
+
+        for (k = 0; k < n; k++) {
+            if (edits[k].index == i) {
+                piece = &edits[k].piece;
+            }
+        }
+
+        if (piece == NULL || piece->tag == 0) {
+            continue;
+        }
+
+        *p++ = piece->tag;
+
+        if ((piece->tag & 7) == 2) {
+            *p++ = (uint8_t) piece->len;
+        }
+
+        memcpy(p, piece->data, piece->len);
+        p += piece->len;
+    }
+
+    return (size_t) (p - out);
+}
+
+
+static unsigned
+jpp_check(const uint8_t *data, size_t len, unsigned flags, char **text)
+{
+    FILE      *complaints;
+    size_t     n;
+    unsigned   violations;
+
+    complaints = open_memstream(text, &n);
+    violations = jpp_contract_check(data, len, flags, complaints, NULL);
+    fclose(complaints);
+
+    return violations;
+}
+
+
+static void
+jpp_test_cases(void)
+{
+    char              *text;
+    size_t             i, len;
+    unsigned           n;
+    uint8_t            data[JPP_MAX_PROFILE];
+    const jpp_case_t  *t;
+
+    for (i = 0; i < jpp_nelts(jpp_cases); i++) {
+
+        t = &jpp_cases[i];
+        len = jpp_build(data, t->edits, jpp_nelts(t->edits));
+        n = jpp_check(data, len, t->flags, &text);
+
+        if (t->complaint == NULL) {
+            jpp_is_str(text, "", "%s: right", t->name);
+
+        } else {
+            jpp_ok(n == 1 && strstr(text, t->complaint) != NULL,
+                   "%s: refused", t->name);
+        }
+
+        if (n > 1) {
+            jpp_diag("%s", text);
+        }
+
+        free(text);
+    }
+
+    jpp_ok(jpp_contract_check(data, 0, 0, NULL, NULL) != 0, "no bytes");
+}
+
+
+static void
+jpp_test_strings(void)
+{
+    char        *text;
+    size_t       i, len;
+    unsigned     n;
+    uint8_t      data[JPP_MAX_PROFILE];
+    jpp_edit_t   edit;
+
+    static const struct {
+        const char  *data;
+        size_t       len;
+        unsigned     violations;
+    } strings[] = {
+        { B("plain ~"), 0 },
+        { B("\303\251 \342\202\254 \360\237\230\200"), 0 },
+        { B("\302\200 \337\277 \340\240\200 \357\277\277 \364\217\277\277"),
+          0 },
+        { B("\000"), 1 },
+        { B("a\nb"), 1 },
+        { B("\177"), 1 },
+        { B("\200"), 1 },
+        { B("\377"), 1 },
+        { B("\303"), 1 },
+        { B("\342\202"), 1 },
+        { B("\303("), 1 },
+        { B("\342(\254"), 1 },
+        { B("\300\200"), 1 },
+        { B("\301\277"), 1 },
+        { B("\340\237\277"), 1 },
+        { B("\355\240\200"), 1 },
+        { B("\355\277\277"), 1 },
+        { B("\360\217\277\277"), 1 },
+        { B("\364\220\200\200"), 1 },
+        { B("\370\210\200\200\200"), 1 }
+    };
+
+    for (i = 0; i < jpp_nelts(strings); i++) {
+
+        edit.index = S13;
+        edit.piece.tag = 0x32;
+        edit.piece.data = strings[i].data;
+        edit.piece.len = strings[i].len;
+
+        len = jpp_build(data, &edit, 1);
+        n = jpp_check(data, len, HEAP, &text);
+
+        jpp_is_u64(n, strings[i].violations, "UTF-8, string %zu", i);
+        free(text);
+    }
+}
+
+
+/* Which names make a mapping one that has functions? */
+
+static void
+jpp_test_names(void)
+{
+    size_t       i, len;
+    uint8_t      data[JPP_MAX_PROFILE];
+    jpp_edit_t   edit;
+
+    static const struct {
+        const char  *name;
+        bool         is_name;
+    } names[] = {
+        { "ngx_palloc", true },
+        { "operator+", true },
+        { "operator+0x", true },
+        { "a+0xfg", true },
+        { "a+0xf b", true },
+        { "a+b+0x1f", false },
+        { "nginx+0x3f2a0", false },
+        { "+0x0", false }
+    };
+
+    for (i = 0; i < jpp_nelts(names); i++) {
+
+        edit.index = S8;
+        edit.piece.tag = 0x32;
+        edit.piece.data = names[i].name;
+        edit.piece.len = strlen(names[i].name);
+
+        len = jpp_build(data, &edit, 1);
+
+        jpp_is_u64(jpp_contract_check(data, len, HEAP, NULL, NULL),
+                   names[i].is_name ? 0 : 1, "has_functions with \"%s\"",
+                   names[i].name);
+    }
+}
+
+
+static void
+jpp_test_gzip(void)
+{
+    size_t    i, n, len, refused;
+    uint8_t   data[JPP_MAX_PROFILE], gz[2 * JPP_MAX_PROFILE];
+
+    len = jpp_build(data, NULL, 0);
+    n = jpp_compress(gz, data, len);
+
+    jpp_is_u64(jpp_contract_check(gz, n, HEAP, NULL, NULL), 0, "one member");
+
+    memcpy(gz + n, gz, n);
+    jpp_ok(jpp_contract_check(gz, 2 * n, HEAP, NULL, NULL) != 0,
+           "two members are refused");
+
+    jpp_ok(jpp_contract_check(gz, n + 1, HEAP, NULL, NULL) != 0,
+           "a byte behind the member is refused");
+
+    for (i = 0, refused = 0; i < n; i++) {
+        refused += jpp_contract_check(gz, i, HEAP, NULL, NULL) != 0;
+    }
+
+    jpp_is_u64(refused, n, "a member cut anywhere is refused");
+
+    gz[n - 8] ^= 1;
+    jpp_ok(jpp_contract_check(gz, n, HEAP, NULL, NULL) != 0,
+           "a wrong checksum is refused");
+}
+
+
+/* Cut at any byte: between two fields that may be right, but it never reads
+ * beyond the end, which the address sanitizer watches. */
+
+static void
+jpp_test_cut(void)
+{
+    size_t    i, len, refused;
+    uint8_t   data[JPP_MAX_PROFILE], *copy;
+
+    len = jpp_build(data, NULL, 0);
+    refused = 0;
+
+    for (i = 0; i < len; i++) {
+        copy = malloc(i + 1);
+        memcpy(copy, data, i);
+
+        refused += jpp_contract_check(copy, i, HEAP, NULL, NULL) != 0;
+        free(copy);
+    }
+
+    jpp_is_u64(refused, len, "a profile cut anywhere is refused");
+}
+
+
+static void
+jpp_test_print(void)
+{
+    char     *text;
+    FILE     *out;
+    size_t    n, len;
+    uint8_t   data[JPP_MAX_PROFILE];
+
+    static const char  expected[] =
+        "types: inuse_objects/count inuse_space/bytes\n"
+        "default: inuse_space\n"
+        "period: 524288 space/bytes\n"
+        "duration: 0\n"
+        "comments:\n"
+        "    a note\n"
+        "samples:\n"
+        "    1 64: 1 2 pid=7 worker=\"0\"\n"
+        "    2 5: 3 1\n"
+        "    1 64: 1 2 worker=\"0\"\n"
+        "locations:\n"
+        "    1: 0x1010 M=1 F=1 main\n"
+        "    2: 0x2010 M=1 F=2 x+0x10\n"
+        "    3: 0x4010 M=2 F=3 main\n"
+        "    4: 0x9 M=0\n"
+        "mappings:\n"
+        "    1: 0x1000/0x3000/0x0 \"/bin/x\" 00ab12cd [FN]\n"
+        "    2: 0x4000/0x5000/0x1000 \"/bin/x\" -\n"
+        "functions:\n"
+        "    1: \"main\" M=1\n"
+        "    2: \"x+0x10\" M=1 x+0x10\n"
+        "    3: \"main\" M=2\n";
+
+    len = jpp_build(data, NULL, 0);
+
+    out = open_memstream(&text, &n);
+    jpp_contract_check(data, len, HEAP, NULL, out);
+    fclose(out);
+
+    jpp_is_str(text, expected, "the printed profile");
+    free(text);
+}
+
+
+static size_t
+jpp_compress(uint8_t *out, const uint8_t *data, size_t len)
+{
+    size_t        n;
+    uint8_t       buffer[512];
+    jpp_vec_t    *vec;
+    jpp_sink_t    sink;
+    jpp_gzip_t    gz;
+    jpp_arena_t   arena;
+
+    jpp_arena_init(&arena, 16 * 1024 * 1024);
+
+    vec = jpp_vec_create(&arena);
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, vec);
+
+    jpp_gzip_open(&gz, &arena, 6, &sink);
+    jpp_sink_write(&gz.sink, data, len);
+    jpp_gzip_close(&gz);
+    jpp_sink_flush(&sink);
+
+    n = vec->len;
+    memcpy(out, vec->data, n);
+
+    jpp_arena_destroy(&arena);
+
+    return n;
+}

@@ -1,0 +1,528 @@
+
+/* memrchr() */
+#define _GNU_SOURCE
+
+#include <errno.h>
+
+#include "jpp_contract.h"
+#include "jpp_gzip.h"
+#include "jpp_test_dump.h"
+
+
+typedef struct {
+    uint64_t     calls;
+    uint64_t     fail_at;
+    int          error;
+} jpp_failing_t;
+
+
+static void jpp_report_test_golden(void);
+static void jpp_report_test_formats(void);
+static void jpp_report_test_repeat(void);
+static void jpp_report_test_memory(void);
+static void jpp_report_test_writes(void);
+static void jpp_report_test_gzip(void);
+static void jpp_report_test_errors(void);
+static void jpp_report_test_difference(void);
+static int jpp_failing_write(void *ctx, const uint8_t *data, size_t len);
+static char *jpp_report_golden(const jpp_vec_t *out);
+static jpp_capture_t jpp_report_capture(const char *name);
+
+
+static const char  *dumps[] = {
+    "nginx-530", "nginx-531", "cxx-530", "accum-530", "threads-530",
+    "lg0-530", "lg0-531", "static-530", "hand", NULL
+};
+
+
+static const char  *formats[] = { "text", "folded", "top", NULL };
+
+
+int
+main(void)
+{
+    jpp_report_test_golden();
+    jpp_report_test_formats();
+    jpp_report_test_repeat();
+    jpp_report_test_memory();
+    jpp_report_test_writes();
+    jpp_report_test_gzip();
+    jpp_report_test_errors();
+    jpp_report_test_difference();
+
+    return jpp_done();
+}
+
+
+/*
+ * Every dump of t/data against its golden file: what the contract checker
+ * prints of the unsymbolized profile.  JPP_UPDATE=1 writes them anew.
+ */
+
+static void
+jpp_report_test_golden(void)
+{
+    char                   name[64], path[128], *text;
+    FILE                  *f;
+    size_t                 i;
+    jpp_err_t              err;
+    jpp_vec_t             *out;
+    jpp_arena_t            arena;
+    jpp_capture_t          capture;
+    jpp_test_file_t        golden;
+    jpp_report_options_t   options;
+
+    options = jpp_test_options("symbolize=0");
+
+    for (i = 0; dumps[i] != NULL; i++) {
+
+        capture = jpp_report_capture(dumps[i]);
+        jpp_arena_init(&arena, 1 << 30);
+
+        jpp_is_u64(jpp_test_report_into(&out, &arena, &capture, 1, &options,
+                                        &err),
+                   JPP_OK, "%s: %s", dumps[i], err.text);
+
+        text = jpp_report_golden(out);
+
+        snprintf(name, sizeof(name), "%s.golden", dumps[i]);
+
+        if (getenv("JPP_UPDATE") != NULL) {
+            snprintf(path, sizeof(path), "t/data/%s", name);
+            f = fopen(path, "w");
+            fputs(text, f);
+            fclose(f);
+        }
+
+        golden = jpp_test_file(name);
+        golden.data[golden.len] = '\0';
+
+        jpp_ok(strcmp(text, golden.data) == 0, "%s is as it was (JPP_UPDATE=1 "
+               "writes it anew)", name);
+
+        jpp_arena_destroy(&arena);
+        free(golden.data);
+        free(text);
+        free((char *) (uintptr_t) capture.data);
+    }
+}
+
+
+/* The other formats of the dump written by hand, to the letter. */
+
+static void
+jpp_report_test_formats(void)
+{
+    char                   args[64], name[64], path[128];
+    FILE                  *f;
+    size_t                 i;
+    jpp_err_t              err;
+    jpp_vec_t             *out;
+    jpp_arena_t            arena;
+    jpp_capture_t          capture;
+    jpp_test_file_t        golden;
+    jpp_report_options_t   options;
+
+    capture = jpp_report_capture("hand");
+
+    for (i = 0; formats[i] != NULL; i++) {
+
+        snprintf(args, sizeof(args), "symbolize=0&format=%s", formats[i]);
+        snprintf(name, sizeof(name), "hand.%s", formats[i]);
+
+        options = jpp_test_options(args);
+        jpp_arena_init(&arena, 1 << 30);
+
+        jpp_is_u64(jpp_test_report_into(&out, &arena, &capture, 1, &options,
+                                        &err),
+                   JPP_OK, "%s: %s", formats[i], err.text);
+
+        if (getenv("JPP_UPDATE") != NULL) {
+            snprintf(path, sizeof(path), "t/data/%s", name);
+            f = fopen(path, "w");
+            fwrite(out->data, 1, out->len, f);
+            fclose(f);
+        }
+
+        golden = jpp_test_file(name);
+
+        jpp_is_u64(out->len, golden.len, "the length of %s", name);
+        jpp_is_mem(out->data, golden.data,
+                   golden.len < out->len ? golden.len : out->len,
+                   "%s is as it was", name);
+
+        jpp_arena_destroy(&arena);
+        free(golden.data);
+    }
+
+    free((char *) (uintptr_t) capture.data);
+}
+
+
+static void
+jpp_report_test_repeat(void)
+{
+    jpp_err_t              err;
+    jpp_vec_t             *first, *second;
+    jpp_arena_t            a, b;
+    jpp_capture_t          capture;
+    jpp_report_options_t   options;
+
+    options = jpp_test_options("");
+    capture = jpp_report_capture("nginx-160k");
+
+    jpp_arena_init(&a, 1 << 30);
+    jpp_arena_init(&b, 1 << 30);
+
+    jpp_test_report_into(&first, &a, &capture, 1, &options, &err);
+    jpp_test_report_into(&second, &b, &capture, 1, &options, &err);
+
+    jpp_ok(first->len > 1000, "%zu bytes", first->len);
+    jpp_is_u64(first->len, second->len, "twice the same length");
+    jpp_is_mem(first->data, second->data, first->len, "twice the same bytes");
+
+    jpp_arena_destroy(&a);
+    jpp_arena_destroy(&b);
+    free((char *) (uintptr_t) capture.data);
+}
+
+
+/* Every allocation of ours fails once; then the cap is met at many sizes. */
+
+static void
+jpp_report_test_memory(void)
+{
+    size_t                 cap, i, wrong;
+    uint64_t               n, calls;
+    jpp_err_t              err;
+    jpp_code_t             rc;
+    jpp_vec_t             *out;
+    jpp_arena_t            arena;
+    jpp_capture_t          capture;
+    jpp_report_options_t   options;
+
+    static const char  *args[] = { "", "symbolize=0", "format=text",
+                                   "format=folded", "format=top", NULL };
+
+    capture = jpp_report_capture("accum-530");
+
+    for (i = 0; args[i] != NULL; i++) {
+
+        options = jpp_test_options(args[i]);
+        calls = UINT64_MAX;
+        wrong = 0;
+
+        for (n = 1; n <= calls; n++) {
+
+            jpp_arena_init(&arena, 1 << 30);
+            arena.fail_at = n;
+
+            rc = jpp_test_report_into(&out, &arena, &capture, 1, &options,
+                                      &err);
+
+            if (arena.n_calls < n) {
+                calls = arena.n_calls;
+                wrong += (rc != JPP_OK);
+
+            } else {
+                wrong += (rc != JPP_ERR_LIMIT && rc != JPP_ERR_WRITE)
+                         || err.text[0] == '\0';
+            }
+
+            jpp_arena_destroy(&arena);
+        }
+
+        jpp_ok(calls > 20, "\"%s\": %" PRIu64 " allocations", args[i], calls);
+        jpp_is_u64(wrong, 0, "each failed once, each with its error");
+
+        wrong = 0;
+
+        for (cap = 0; cap < 1 << 20; cap += 4096) {
+            jpp_arena_init(&arena, cap);
+
+            rc = jpp_test_report_into(&out, &arena, &capture, 1, &options,
+                                      &err);
+
+            wrong += (rc != JPP_OK && rc != JPP_ERR_LIMIT
+                      && rc != JPP_ERR_WRITE);
+            wrong += arena.peak > cap;
+            jpp_arena_destroy(&arena);
+        }
+
+        jpp_is_u64(wrong, 0, "and no cap is passed");
+    }
+
+    free((char *) (uintptr_t) capture.data);
+}
+
+
+/* Every write fails once. */
+
+static void
+jpp_report_test_writes(void)
+{
+    uint8_t                buffer[4096], large[JPP_SINK_BUFFER];
+    size_t                 i;
+    uint64_t               n, wrong;
+    jpp_err_t              err;
+    jpp_code_t             rc;
+    jpp_sink_t             sink;
+    jpp_arena_t            arena;
+    jpp_failing_t          failing;
+    jpp_capture_t          capture;
+    jpp_symbols_t          symbols;
+    jpp_report_options_t   options;
+
+    static const char  *args[] = { "", "format=text", "format=folded",
+                                   "format=top", NULL };
+
+    capture = jpp_report_capture("nginx-530");
+
+    for (i = 0; args[i] != NULL; i++) {
+
+        options = jpp_test_options(args[i]);
+        wrong = 0;
+        n = 0;
+
+        do {
+            n++;
+            failing.calls = 0;
+            failing.fail_at = n;
+            failing.error = ENOSPC;
+
+            jpp_arena_init(&arena, 1 << 30);
+            jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
+            jpp_sink_init(&sink, i == 0 ? large : buffer,
+                          i == 0 ? sizeof(large) : sizeof(buffer),
+                          jpp_failing_write, &failing);
+
+            memset(&err, 0, sizeof(err));
+            rc = jpp_report(&arena, &symbols, &capture, 1, &options, &sink,
+                            &err);
+
+            if (failing.calls >= n) {
+                wrong += (rc != JPP_ERR_WRITE || err.sys_errno != ENOSPC
+                          || failing.calls != n);
+            }
+
+            jpp_symbols_destroy(&symbols);
+            jpp_arena_destroy(&arena);
+
+        } while (failing.calls >= n);
+
+        jpp_is_u64(rc, JPP_OK, "\"%s\": %" PRIu64 " writes", args[i], n - 1);
+        jpp_is_u64(wrong, 0, "each failed once, and was the last");
+    }
+
+    free((char *) (uintptr_t) capture.data);
+}
+
+
+static void
+jpp_report_test_gzip(void)
+{
+    int                    level;
+    uint8_t                buffer[JPP_SINK_BUFFER];
+    jpp_err_t              err;
+    jpp_vec_t             *plain, *packed, *out;
+    jpp_gzip_t             gz;
+    jpp_sink_t             sink;
+    jpp_arena_t            arena;
+    jpp_capture_t          capture;
+    jpp_report_options_t   options;
+
+    options = jpp_test_options("symbolize=0");
+    capture = jpp_report_capture("nginx-530");
+
+    jpp_arena_init(&arena, 1 << 30);
+    jpp_test_report_into(&plain, &arena, &capture, 1, &options, &err);
+
+    packed = jpp_vec_create(&arena);
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, packed);
+    jpp_ok(jpp_gzip_open(&gz, &arena, 6, &sink), "a gzip-ed dump");
+    jpp_sink_write(&gz.sink, capture.data, capture.len);
+    jpp_is_u64((uint64_t) jpp_gzip_close(&gz), 0, "closed");
+    jpp_is_u64((uint64_t) jpp_sink_flush(&sink), 0, "flushed");
+
+    free((char *) (uintptr_t) capture.data);
+    capture.data = (char *) packed->data;
+    capture.len = packed->len;
+
+    jpp_is_u64(jpp_test_report_into(&out, &arena, &capture, 1, &options, &err),
+               JPP_OK, "is read");
+    jpp_is_u64(out->len, plain->len, "as the plain one");
+    jpp_is_mem(out->data, plain->data, plain->len, "to the byte");
+
+    capture.len /= 2;
+    jpp_is_u64(jpp_test_report_into(&out, &arena, &capture, 1, &options, &err),
+               JPP_ERR_CUT, "half of it: %s", err.text);
+
+    capture = jpp_report_capture("nginx-530");
+
+    for (level = 1; level <= 9; level++) {
+        options.level = level;
+        jpp_is_u64(jpp_test_report_into(&out, &arena, &capture, 1, &options,
+                                        &err),
+                   JPP_OK, "level %d: %zu bytes", level, out->len);
+        jpp_is_u64(jpp_contract_check(out->data, out->len, JPP_CONTRACT_HEAP,
+                                      stdout, NULL),
+                   0, "and right");
+    }
+
+    jpp_arena_destroy(&arena);
+    free((char *) (uintptr_t) capture.data);
+}
+
+
+static void
+jpp_report_test_errors(void)
+{
+    jpp_err_t              err;
+    jpp_vec_t             *out;
+    jpp_arena_t            arena;
+    jpp_capture_t          captures[2];
+    jpp_report_options_t   options;
+
+    captures[0] = jpp_report_capture("cxx-530");
+    captures[1] = captures[0];
+    captures[1].len -= 1;
+
+    options = jpp_test_options("");
+    jpp_arena_init(&arena, 1 << 30);
+
+    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 2, &options, &err),
+               JPP_ERR_CUT, "the second of two is cut");
+    jpp_is_u64(err.capture, 1, "and said to be it");
+    jpp_is_u64(out->len, 0, "nothing is written");
+
+    options = jpp_test_options("type=alloc_space");
+    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 1, &options, &err),
+               JPP_ERR_ARG, "%s", err.text);
+
+    jpp_is_u64(jpp_test_report_into(&out, &arena, captures,
+                                    JPP_MAX_CAPTURES + 1, &options, &err),
+               JPP_ERR_LIMIT, "%s", err.text);
+
+    jpp_arena_destroy(&arena);
+    free((char *) (uintptr_t) captures[0].data);
+}
+
+
+/* A dump minus itself is nothing; with labels, each is its own. */
+
+static void
+jpp_report_test_difference(void)
+{
+    char                  *text;
+    jpp_err_t              err;
+    jpp_vec_t             *out;
+    jpp_arena_t            arena;
+    jpp_capture_t          captures[2];
+    jpp_report_options_t   options;
+
+    static const jpp_label_t  one[] = { { "file", "a", 0, NULL } };
+    static const jpp_label_t  two[] = { { "file", "b", 0, NULL },
+                                        { "pid", NULL, 7, NULL } };
+
+    captures[0] = jpp_report_capture("cxx-530");
+    captures[1] = captures[0];
+    captures[1].is_base = true;
+
+    options = jpp_test_options("symbolize=0");
+    options.duration_nanos = 5000;
+    jpp_arena_init(&arena, 1 << 30);
+
+    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 2, &options, &err),
+               JPP_OK, "a dump minus itself %s", err.text);
+    text = jpp_report_golden(out);
+    jpp_ok(strstr(text, "samples:\nlocations") != NULL, "has no samples");
+    jpp_ok(strstr(text, "5000") != NULL, "and a duration");
+    free(text);
+
+    captures[1].is_base = false;
+    captures[0].labels = one;
+    captures[0].n_labels = 1;
+    captures[1].labels = two;
+    captures[1].n_labels = 2;
+
+    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 2, &options, &err),
+               JPP_OK, "two with labels %s", err.text);
+    text = jpp_report_golden(out);
+    jpp_ok(strstr(text, "\"a\"") != NULL || strstr(text, "file=a") != NULL
+           || strstr(text, "file:a") != NULL, "a label");
+    free(text);
+
+    jpp_arena_destroy(&arena);
+    free((char *) (uintptr_t) captures[0].data);
+}
+
+
+static int
+jpp_failing_write(void *ctx, const uint8_t *data, size_t len)
+{
+    jpp_failing_t  *failing;
+
+    (void) data;
+    (void) len;
+
+    failing = ctx;
+
+    return ++failing->calls == failing->fail_at ? failing->error : 0;
+}
+
+
+/*
+ * What the contract checker prints, having checked.  The build ids behind the
+ * names of the mappings are left out: they are those of this machine's files.
+ */
+
+static char *
+jpp_report_golden(const jpp_vec_t *out)
+{
+    char    *text, *from, *to, *quote;
+    FILE    *f;
+    size_t   len;
+
+    f = open_memstream(&text, &len);
+
+    jpp_is_u64(jpp_contract_check(out->data, out->len, JPP_CONTRACT_HEAP,
+                                  stdout, f),
+               0, "the contract holds");
+    fclose(f);
+
+    from = strstr(text, "\nmappings:");
+
+    for (to = from; from != NULL && *from != '\0'; /* void */ ) {
+
+        len = strcspn(from + 1, "\n") + 1;
+        quote = memrchr(from, '"', len);
+        memmove(to, from, len);
+
+        to += quote != NULL ? (size_t) (quote + 1 - from) : len;
+        from += len;
+    }
+
+    if (to != NULL) {
+        *to = '\0';
+    }
+
+    return text;
+}
+
+
+static jpp_capture_t
+jpp_report_capture(const char *name)
+{
+    char              file[64];
+    jpp_capture_t     capture;
+    jpp_test_file_t   dump;
+
+    snprintf(file, sizeof(file), "%s.heap", name);
+    dump = jpp_test_file(file);
+
+    memset(&capture, 0, sizeof(capture));
+    capture.data = dump.data;
+    capture.len = dump.len;
+
+    return capture;
+}
