@@ -2,8 +2,8 @@
 
 # Runs every unit test that has been built, each as one subtest.
 #
-# The directory is $JPP_BUILD, or build/t beside this one.  Nothing is built
-# here: ./dev test does that first.
+# They lie in t/ below $JPP_BUILD, or below build/ beside this directory.
+# Nothing is built here: ./dev test does that first.
 
 use strict;
 use warnings;
@@ -15,7 +15,7 @@ use Test::More;
 
 
 my $top = dirname(dirname(abs_path(__FILE__)));
-my $dir = $ENV{JPP_BUILD} || "$top/build/t";
+my $dir = ($ENV{JPP_BUILD} || "$top/build") . '/t';
 my @tests = sort grep { -x } glob("$dir/*_test");
 
 ok(scalar @tests, "there are unit tests in $dir");

@@ -66,14 +66,13 @@ sub start {
     defined($run{pid} = fork()) or die "fork: $!";
 
     if ($run{pid} == 0) {
-        $SIG{$_} = 'DEFAULT' for qw( HUP INT TERM PIPE ALRM );
+        $SIG{$_} = 'DEFAULT' for qw( HUP INT TERM PIPE );
 
         redirect(\*STDIN, '<', $how->{stdin} // '/dev/null');
         redirect(\*STDOUT, '>', $how->{stdout} // $run{out});
         redirect(\*STDERR, '>', $run{err});
 
         $how->{before}->() if $how->{before};
-        alarm $patience;
         { exec { $command[0] } @command };
         print STDERR "$command[0]: $!\n";
         POSIX::_exit(127);
@@ -93,7 +92,11 @@ sub redirect {
 sub finish {
     my ($run) = @_;
 
-    waitpid $run->{pid}, 0;
+    local $SIG{ALRM} = sub { kill 'KILL', $run->{pid} };
+
+    alarm $patience;
+    1 while waitpid($run->{pid}, 0) != $run->{pid};
+    alarm 0;
 
     my %result = ( exit => $? >> 8, signal => $? & 127 );
 

@@ -1,0 +1,27 @@
+
+#include "jpp_fuzz.h"
+#include "jpp_heap.h"
+#include "jpp_pprof.h"
+#include "jpp_text.h"
+
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    jpp_arena_t          arena;
+    jpp_profile_t        profile;
+    jpp_heap_options_t   options = { .is_raw = size & 1 };
+
+    jpp_arena_init(&arena, JPP_FUZZ_MEMORY);
+
+    if (jpp_heap_init(&profile, &arena)
+        && jpp_heap_read(&profile, &options, (const char *) data, size, NULL)
+           == JPP_OK)
+    {
+        jpp_text_write(&profile, jpp_fuzz_sink());
+        (void) jpp_pprof_write(&profile, jpp_fuzz_sink());
+    }
+
+    jpp_arena_destroy(&arena);
+    return 0;
+}

@@ -1,0 +1,97 @@
+# Builds the core, its tool and its tests into $(OUT).  Called by ./dev, which
+# sets CC, FLAGS and OUT for each flavour (gcc, clang, sanitizers, fuzzing).
+
+OUT ?=     build
+CC ?=      cc
+FLAGS ?=   -O2 -g
+
+WARNINGS = -Wall -Wextra -Werror -Wshadow -Wpointer-arith -Wcast-qual \
+           -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings
+
+CFLAGS =   -std=gnu11 $(WARNINGS) $(FLAGS) -MMD -MP \
+           -Isrc/base -Isrc/profile -Isrc/symbol -Isrc/output \
+           -Isrc/report -Itools \
+           -I$(OUT)/proto -It/unit -It/lib -It/fuzz -Ibench
+LIBS =     -lprotobuf-c -lz -lelf -lm -ldl
+
+SOURCES := $(wildcard src/base/*.c src/profile/*.c src/symbol/*.c \
+             src/output/*.c src/report/*.c)
+OBJECTS := $(SOURCES:src/%.c=$(OUT)/%.o) $(OUT)/proto/profile.pb-c.o
+
+TOOL :=    $(patsubst %.c,$(OUT)/%.o,$(wildcard tools/*.c))
+UNITS :=   $(patsubst t/unit/%.c,$(OUT)/t/%,$(wildcard t/unit/*_test.c))
+FUZZERS := $(patsubst t/fuzz/%.c,$(OUT)/fuzz/%,$(wildcard t/fuzz/*_fuzz.c))
+CHECKER := $(OUT)/t/lib/jpp_contract.o $(OUT)/t/lib/jpp_contract_wire.o
+BENCHES := $(patsubst bench/%.c,$(OUT)/bench/%,$(wildcard bench/*.c))
+
+
+.PHONY: all tool units fuzzers benches
+.SECONDARY:
+
+all: tool
+
+tool: $(OUT)/jemalloc-pprof
+
+units: $(UNITS) $(OUT)/t/jpp_contract $(OUT)/t/liveset $(OUT)/t/liveset-static
+
+fuzzers: $(FUZZERS)
+
+benches: $(BENCHES)
+
+
+$(OUT)/jemalloc-pprof: $(TOOL) $(OUT)/libjpp.a
+	$(CC) $(FLAGS) -o $@ $^ $(LIBS)
+
+$(OUT)/libjpp.a: $(OBJECTS)
+	rm -f $@
+	$(AR) rcs $@ $^
+
+$(OUT)/%.o: src/%.c $(OUT)/proto/profile.pb-c.h
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -c -o $@ $<
+
+$(OUT)/tools/%.o: tools/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -c -o $@ $<
+
+$(OUT)/proto/profile.pb-c.c $(OUT)/proto/profile.pb-c.h &: proto/profile.proto
+	@mkdir -p $(@D)
+	protoc-c --proto_path=proto --c_out=$(@D) $<
+
+$(OUT)/proto/%.o: $(OUT)/proto/%.c
+	$(CC) $(CFLAGS) -c -o $@ $<
+
+$(OUT)/t/lib/%.o: t/lib/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -c -o $@ $<
+
+$(OUT)/t/jpp_contract: $(OUT)/t/lib/jpp_contract_main.o $(CHECKER)
+	$(CC) $(FLAGS) -o $@ $^ -lz
+
+# headers become prerequisites by the .d files below: they are not linked
+
+$(OUT)/t/%: t/unit/%.c $(CHECKER) $(OUT)/libjpp.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -o $@ $(filter-out %.h,$^) $(LIBS)
+
+# without the sanitizers: it runs on jemalloc
+
+$(OUT)/t/liveset: t/data/make/liveset.c
+	@mkdir -p $(@D)
+	$(CC) -O1 -g -rdynamic -o $@ $< -ldl
+
+$(OUT)/t/liveset-static: t/data/make/liveset.c
+	@mkdir -p $(@D)
+	$(CC) -O1 -g -rdynamic -o $@ $< -l:libjemalloc.a -lm -lpthread -ldl \
+	    -lstdc++
+
+$(OUT)/fuzz/%: t/fuzz/%.c $(OUT)/libjpp.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
+
+$(OUT)/bench/%: bench/%.c $(OUT)/libjpp.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
+
+
+-include $(OBJECTS:.o=.d) $(TOOL:.o=.d) $(CHECKER:.o=.d) $(UNITS:=.d)

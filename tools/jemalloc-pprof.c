@@ -1,0 +1,436 @@
+
+/*
+ * jemalloc-pprof: profiles of the dumps that jemalloc wrote by itself.
+ *
+ * Options (jpp_options.h), files (jpp_io.h) and one call of jpp_report():
+ * what a server answers for the same dumps comes from the same code.
+ */
+
+
+/* memrchr() */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "jpp_io.h"
+#include "jpp_options.h"
+#include "jpp_version.h"
+
+
+#define JPP_TOOL_MESSAGE  8192
+
+#define JPP_EXIT_OK       0
+#define JPP_EXIT_FAILED   1
+#define JPP_EXIT_USAGE    2
+
+
+typedef struct {
+    jpp_options_t    options;
+
+    jpp_capture_t   *captures;     /* the files, then the base */
+    const char     **names;        /* theirs, to show */
+    size_t           n;
+
+    const char      *place;        /* where it went wrong; NULL: nowhere */
+} jpp_tool_t;
+
+
+static void jpp_tool_standard_fds(void);
+static jpp_code_t jpp_tool_answer(jpp_tool_t *tool, jpp_err_t *err);
+static jpp_code_t jpp_tool_run(jpp_tool_t *tool, jpp_err_t *err);
+static jpp_code_t jpp_tool_read(jpp_tool_t *tool, jpp_arena_t *arena,
+    jpp_err_t *err);
+static jpp_code_t jpp_tool_describe(jpp_tool_t *tool, jpp_arena_t *arena,
+    jpp_err_t *err);
+static const char *jpp_tool_tail(jpp_arena_t *arena);
+static const char *jpp_tool_comment(jpp_arena_t *arena, const char *name,
+    bool is_base);
+static jpp_code_t jpp_tool_report(jpp_tool_t *tool, jpp_arena_t *arena,
+    jpp_output_t *output, jpp_err_t *err);
+static void jpp_tool_demangler(const jpp_args_t *args);
+static void jpp_tool_failed(const jpp_tool_t *tool, const jpp_err_t *err);
+static void jpp_tool_say(const char *fmt, ...)
+    __attribute__((format(printf, 1, 2)));
+
+
+int
+main(int argc, char **argv)
+{
+    jpp_err_t   err;
+    jpp_code_t  rc;
+    jpp_tool_t  tool;
+
+    /* a closed pipe and a limit of file size are errors of write() here */
+
+    (void) signal(SIGPIPE, SIG_IGN);
+    (void) signal(SIGXFSZ, SIG_IGN);
+
+    jpp_tool_standard_fds();
+
+    memset(&tool, 0, sizeof(jpp_tool_t));
+    memset(&err, 0, sizeof(jpp_err_t));
+
+    if (jpp_options_read(&tool.options, argc, argv, &err) != JPP_OK) {
+        jpp_tool_say(JPP_TOOL ": %s (" JPP_TOOL " --help says more)",
+                     err.text);
+        return JPP_EXIT_USAGE;
+    }
+
+    rc = tool.options.answer != NULL ? jpp_tool_answer(&tool, &err)
+                                     : jpp_tool_run(&tool, &err);
+
+    if (rc != JPP_OK) {
+        jpp_tool_failed(&tool, &err);
+        return JPP_EXIT_FAILED;
+    }
+
+    return JPP_EXIT_OK;
+}
+
+
+/*
+ * A standard descriptor that is closed would be given to the next file that
+ * is opened, and our sentences be written into it.  One opened the wrong way
+ * round keeps the place, and fails as a closed one does.
+ */
+
+static void
+jpp_tool_standard_fds(void)
+{
+    int  fd;
+
+    for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+
+        if (fcntl(fd, F_GETFD) == -1) {
+            (void) open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+        }
+    }
+}
+
+
+static jpp_code_t
+jpp_tool_answer(jpp_tool_t *tool, jpp_err_t *err)
+{
+    int            error;
+    jpp_output_t   output;
+    const uint8_t *text;
+
+    (void) jpp_output_open(&output, NULL, err);
+    tool->place = output.name;
+
+    text = (const uint8_t *) tool->options.answer;
+    error = jpp_output_write(&output, text, strlen(tool->options.answer));
+
+    return error == 0 ? jpp_output_commit(&output, err)
+                      : jpp_err_sys(err, error, "cannot be written");
+}
+
+
+static jpp_code_t
+jpp_tool_run(jpp_tool_t *tool, jpp_err_t *err)
+{
+    jpp_code_t    rc;
+    jpp_arena_t   arena;
+    jpp_output_t  output;
+
+    /* above that the machine is what would fail, and not say why */
+
+    jpp_arena_init(&arena, (size_t) sysconf(_SC_PHYS_PAGES)
+                           * (size_t) sysconf(_SC_PAGESIZE));
+
+    rc = jpp_output_open(&output, tool->options.output, err);
+    tool->place = output.name;
+
+    if (rc != JPP_OK) {
+        return rc;
+    }
+
+    rc = jpp_tool_read(tool, &arena, err);
+
+    if (rc == JPP_OK) {
+        rc = jpp_tool_report(tool, &arena, &output, err);
+    }
+
+    if (rc == JPP_OK) {
+        tool->place = output.name;
+        rc = jpp_output_commit(&output, err);
+
+    } else {
+        jpp_output_discard(&output);
+    }
+
+    /* the names in the error are argv's */
+
+    jpp_arena_destroy(&arena);
+
+    return rc;
+}
+
+
+static jpp_code_t
+jpp_tool_read(jpp_tool_t *tool, jpp_arena_t *arena, jpp_err_t *err)
+{
+    size_t                 i;
+    int64_t                newest;
+    jpp_code_t             rc;
+    const char            *tail;
+    jpp_input_t            input;
+    jpp_capture_t         *capture;
+    const jpp_options_t   *options;
+
+    options = &tool->options;
+
+    tool->n = options->n_files + (options->base != NULL);
+    tool->captures = jpp_arena_alloc(arena, tool->n * sizeof(jpp_capture_t));
+    tool->names = jpp_arena_alloc(arena, tool->n * sizeof(char *));
+
+    if (tool->captures == NULL || tool->names == NULL) {
+        return jpp_err_memory(err);
+    }
+
+    tail = options->any_kernel ? NULL : jpp_tool_tail(arena);
+    newest = INT64_MIN;
+
+    for (i = 0; i < tool->n; i++) {
+        capture = &tool->captures[i];
+
+        capture->is_base = (i == options->n_files);
+        capture->tail = tail;
+
+        input.path = capture->is_base ? options->base : options->files[i];
+
+        rc = jpp_input_read(&input, arena, err);
+        tool->place = input.name;
+
+        if (rc != JPP_OK) {
+            return rc;
+        }
+
+        tool->names[i] = input.name;
+        capture->data = (const char *) input.data->data;
+        capture->len = input.data->len;
+
+        if (capture->is_base) {
+            tool->options.report.duration_nanos = newest - input.mtime;
+
+        } else if (input.mtime > newest) {
+            newest = input.mtime;
+        }
+    }
+
+    tool->options.report.time_nanos = newest;
+
+    return jpp_tool_describe(tool, arena, err);
+}
+
+
+/* Comments and labels: what is from where. */
+
+static jpp_code_t
+jpp_tool_describe(jpp_tool_t *tool, jpp_arena_t *arena, jpp_err_t *err)
+{
+    size_t           i;
+    const char     **comments;
+    jpp_label_t     *labels;
+    jpp_capture_t   *capture;
+
+    labels = jpp_arena_alloc(arena, tool->n * sizeof(jpp_label_t));
+    comments = jpp_arena_alloc(arena, (tool->n + 2) * sizeof(char *));
+
+    if (labels == NULL || comments == NULL) {
+        return jpp_err_memory(err);
+    }
+
+    comments[0] = JPP_TOOL " " JPP_VERSION;
+
+    for (i = 0; i < tool->n; i++) {
+        capture = &tool->captures[i];
+
+        comments[i + 1] = jpp_tool_comment(arena, tool->names[i],
+                                           capture->is_base);
+        if (comments[i + 1] == NULL) {
+            return jpp_err_memory(err);
+        }
+
+        /* a base meets what it is to be subtracted from by labels too */
+
+        if (tool->n > 1 && tool->options.base == NULL) {
+            labels[i].key = "file";
+            labels[i].str = tool->names[i];
+            capture->labels = &labels[i];
+            capture->n_labels = 1;
+        }
+    }
+
+    tool->options.report.comments = comments;
+
+    return JPP_OK;
+}
+
+
+/*
+ * What this kernel lists last of every process, which is of its own making:
+ * "[vsyscall]", say.  NULL where there is no /proc, or no such thing.
+ */
+
+static const char *
+jpp_tool_tail(jpp_arena_t *arena)
+{
+    char         *last, *text;
+    size_t        len;
+    jpp_input_t   maps = { .path = "/proc/self/maps" };
+
+    if (jpp_input_read(&maps, arena, NULL) != JPP_OK || maps.data->len < 2) {
+        return NULL;
+    }
+
+    text = (char *) maps.data->data;
+    len = maps.data->len - 1;
+
+    last = memrchr(text, ' ', len);
+
+    if (last == NULL || last[1] != '[' || text[len - 1] != ']') {
+        return NULL;
+    }
+
+    text[len] = '\0';
+
+    return last + 1;
+}
+
+
+static const char *
+jpp_tool_comment(jpp_arena_t *arena, const char *name, bool is_base)
+{
+    char    *comment;
+    size_t   size;
+
+    size = strlen(name) + sizeof("dump  (base)");
+    comment = jpp_arena_alloc(arena, size);
+
+    if (comment != NULL) {
+        (void) snprintf(comment, size, "dump %s%s", name,
+                        is_base ? " (base)" : "");
+    }
+
+    return comment;
+}
+
+
+static jpp_code_t
+jpp_tool_report(jpp_tool_t *tool, jpp_arena_t *arena, jpp_output_t *output,
+    jpp_err_t *err)
+{
+    jpp_code_t      rc;
+    jpp_sink_t      sink;
+    jpp_symbols_t   symbols;
+
+    static uint8_t  buffer[JPP_SINK_BUFFER];
+
+    jpp_tool_demangler(&tool->options.report.args);
+
+    /* nothing outlives the call, so that nothing need make room */
+
+    jpp_symbols_init(&symbols, arena->cap);
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_output_write, output);
+
+    rc = jpp_report(arena, &symbols, tool->captures, tool->n,
+                    &tool->options.report, &sink, err);
+
+    jpp_symbols_destroy(&symbols);
+
+    switch (rc) {
+
+    case JPP_ERR_ARG:
+        tool->place = NULL;
+        break;
+
+    case JPP_ERR_WRITE:
+        tool->place = output->name;
+        break;
+
+    default:
+        tool->place = tool->names[err->capture];
+    }
+
+    return rc;
+}
+
+
+/*
+ * The core looks for __cxa_demangle() among what the process has loaded.  A
+ * server has it when a module of it is written in C++; here it is fetched,
+ * and where there is none, names stay as the linker has them.
+ */
+
+static void
+jpp_tool_demangler(const jpp_args_t *args)
+{
+    if (args->values[JPP_ARG_SYMBOLIZE] == 1
+        && jpp_args_format(args) != JPP_FORMAT_TEXT)
+    {
+        (void) dlopen("libstdc++.so.6", RTLD_LAZY|RTLD_GLOBAL);
+    }
+}
+
+
+static void
+jpp_tool_failed(const jpp_tool_t *tool, const jpp_err_t *err)
+{
+    char         line[32];
+    const char  *hint;
+
+    line[0] = '\0';
+
+    if (err->line != 0) {
+        (void) snprintf(line, sizeof(line), ":%ju", (uintmax_t) err->line);
+    }
+
+    /* the core knows of other kernels, but not of our options */
+
+    hint = err->code == JPP_ERR_CUT && strstr(err->text, "another kernel")
+           ? " (if the latter: --any-kernel)" : "";
+
+    jpp_tool_say(JPP_TOOL ": %s%s%s%s%s",
+                 tool->place != NULL ? tool->place : "", line,
+                 tool->place != NULL ? ": " : "", err->text, hint);
+}
+
+
+/* One write, so that the lines of several tools do not mix. */
+
+static void
+jpp_tool_say(const char *fmt, ...)
+{
+    int      len;
+    char     message[JPP_TOOL_MESSAGE], *p;
+    va_list  args;
+
+    va_start(args, fmt);
+    len = vsnprintf(message, sizeof(message) - 1, fmt, args);
+    va_end(args);
+
+    if (len < 0) {
+        return;
+    }
+
+    /* names of files are quoted, and stderr may be a terminal */
+
+    for (p = message; *p != '\0'; p++) {
+        if ((unsigned char) *p < 0x20 || *p == 0x7f) {
+            *p = '?';
+        }
+    }
+
+    *p++ = '\n';
+
+    (void) !write(STDERR_FILENO, message, (size_t) (p - message));
+}

@@ -1,0 +1,294 @@
+
+#include <string.h>
+#include <unistd.h>
+
+#include "jpp_limits.h"
+#include "jpp_options.h"
+#include "jpp_version.h"
+
+
+typedef enum {
+    JPP_OPTION_ARG,            /* of jpp_args.h, by the same name */
+    JPP_OPTION_LEVEL,
+    JPP_OPTION_BASE,
+    JPP_OPTION_OUTPUT,
+    JPP_OPTION_ANY_KERNEL,
+    JPP_OPTION_HELP,
+    JPP_OPTION_VERSION
+} jpp_option_kind_t;
+
+
+typedef struct {
+    const char          *name;
+    jpp_option_kind_t    kind;
+    bool                 has_value;
+} jpp_option_t;
+
+
+static jpp_code_t jpp_options_read_one(jpp_options_t *options, char **argv,
+    int *i, jpp_err_t *err);
+static const jpp_option_t *jpp_options_find(const char *name, size_t len);
+static jpp_code_t jpp_options_set(jpp_options_t *options,
+    const jpp_option_t *option, const char *value, jpp_err_t *err);
+static jpp_code_t jpp_options_check(jpp_options_t *options, jpp_err_t *err);
+static jpp_code_t jpp_options_default(jpp_options_t *options, jpp_err_t *err);
+
+
+static const jpp_option_t  jpp_options_table[] = {
+    { "format",     JPP_OPTION_ARG,        true },
+    { "type",       JPP_OPTION_ARG,        true },
+    { "symbolize",  JPP_OPTION_ARG,        true },
+    { "level",      JPP_OPTION_LEVEL,      true },
+    { "base",       JPP_OPTION_BASE,       true },
+    { "output",     JPP_OPTION_OUTPUT,     true },
+    { "any-kernel", JPP_OPTION_ANY_KERNEL, false },
+    { "help",       JPP_OPTION_HELP,       false },
+    { "version",    JPP_OPTION_VERSION,    false },
+    { NULL,         JPP_OPTION_HELP,       false }
+};
+
+
+static const char  jpp_options_version[] = JPP_TOOL " " JPP_VERSION "\n";
+
+static const char  jpp_options_help[] =
+"usage: " JPP_TOOL " [option...] FILE...\n"
+"\n"
+"Makes a profile of heap dumps that jemalloc wrote (prof_gdump, prof_final,\n"
+"lg_prof_interval, prof.dump).  A FILE may be gzip-ed; - is stdin.  Several\n"
+"are added up, and the label \"file\" says which of them a sample is from.\n"
+"\n"
+"  --format=FORMAT    pprof, text, folded or top; without it pprof, or top\n"
+"                     where the output is a terminal\n"
+"  --type=TYPE        what top and folded show and pprof shows first:\n"
+"                     inuse_space (the default), inuse_objects, alloc_space\n"
+"                     or alloc_objects\n"
+"  --base=FILE        subtract this dump: what has changed since; several\n"
+"                     FILEs get no label \"file\" then\n"
+"  --symbolize=0|1    names of functions, from the files on this machine (1)\n"
+"  --level=1..9       how hard to compress pprof (1)\n"
+"  --any-kernel       the dump is from a machine with another kernel: do not\n"
+"                     expect its list of mappings to end as it does here\n"
+"  -o, --output=FILE  write to FILE, which appears only when all is well\n"
+"  --help, --version\n"
+"\n"
+"Exit: 0; 1 where there is no profile; 2 where the options are wrong.\n"
+"\n"
+"Examples:\n"
+"  " JPP_TOOL " jeprof.1234.0.f.heap\n"
+"  " JPP_TOOL " -o heap.pb.gz jeprof.*.heap && go tool pprof heap.pb.gz\n"
+"  " JPP_TOOL " --format=top --base=before.heap after.heap\n";
+
+
+jpp_code_t
+jpp_options_read(jpp_options_t *options, int argc, char **argv,
+    jpp_err_t *err)
+{
+    int         i;
+    bool        is_option;
+    jpp_code_t  rc;
+
+    memset(options, 0, sizeof(jpp_options_t));
+    jpp_report_options_init(&options->report);
+
+    options->files = argv;
+    is_option = true;
+
+    for (i = 1; i < argc; i++) {
+
+        if (!is_option || argv[i][0] != '-' || argv[i][1] == '\0') {
+            options->files[options->n_files++] = argv[i];
+            continue;
+        }
+
+        if (strcmp(argv[i], "--") == 0) {
+            is_option = false;
+            continue;
+        }
+
+        rc = jpp_options_read_one(options, argv, &i, err);
+
+        if (rc != JPP_OK || options->answer != NULL) {
+            return rc;
+        }
+    }
+
+    return jpp_options_check(options, err);
+}
+
+
+/* argv[*I] is an option, and its value may be the next one. */
+
+static jpp_code_t
+jpp_options_read_one(jpp_options_t *options, char **argv, int *i,
+    jpp_err_t *err)
+{
+    size_t               len;
+    const char          *name, *value;
+    const jpp_option_t  *option;
+
+    name = argv[*i] + 2;
+    len = strcspn(name, "=");
+    value = name[len] == '=' ? name + len + 1 : NULL;
+
+    if (argv[*i][1] == 'o') {
+        value = *name != '\0' ? name : NULL;
+        name = "output";
+        len = strlen(name);
+
+    } else if (argv[*i][1] != '-') {
+        return jpp_err_set(err, JPP_ERR_ARG, "there is no option %s", argv[*i]);
+    }
+
+    option = jpp_options_find(name, len);
+
+    if (option == NULL) {
+        return jpp_err_set(err, JPP_ERR_ARG, "there is no option --%.*s",
+                           (int) len, name);
+    }
+
+    if (!option->has_value) {
+        return value == NULL
+               ? jpp_options_set(options, option, NULL, err)
+               : jpp_err_set(err, JPP_ERR_ARG, "--%s takes no value",
+                             option->name);
+    }
+
+    if (value == NULL) {
+        value = argv[++*i];
+    }
+
+    return value != NULL
+           ? jpp_options_set(options, option, value, err)
+           : jpp_err_set(err, JPP_ERR_ARG, "--%s needs a value", option->name);
+}
+
+
+static const jpp_option_t *
+jpp_options_find(const char *name, size_t len)
+{
+    const jpp_option_t  *option;
+
+    for (option = jpp_options_table; option->name != NULL; option++) {
+
+        if (strlen(option->name) == len
+            && memcmp(option->name, name, len) == 0)
+        {
+            return option;
+        }
+    }
+
+    return NULL;
+}
+
+
+static jpp_code_t
+jpp_options_set(jpp_options_t *options, const jpp_option_t *option,
+    const char *value, jpp_err_t *err)
+{
+    bool      is_known;
+    uint32_t  bit;
+
+    bit = 1u << (option - jpp_options_table);
+
+    if (option->has_value && (options->given & bit) != 0) {
+        return jpp_err_set(err, JPP_ERR_ARG, "--%s is given twice",
+                           option->name);
+    }
+
+    options->given |= bit;
+
+    switch (option->kind) {
+
+    case JPP_OPTION_ARG:
+        return jpp_args_set(&options->report.args, option->name,
+                            strlen(option->name), value, strlen(value),
+                            &is_known, err);
+
+    case JPP_OPTION_LEVEL:
+        if (value[0] < '1' || value[0] > '9' || value[1] != '\0') {
+            return jpp_err_set(err, JPP_ERR_ARG, "level must be 1 to 9");
+        }
+
+        options->report.level = value[0] - '0';
+        break;
+
+    case JPP_OPTION_BASE:
+        options->base = value;
+        break;
+
+    case JPP_OPTION_OUTPUT:
+        if (*value == '\0') {
+            return jpp_err_set(err, JPP_ERR_ARG, "--output needs a value");
+        }
+
+        options->output = value;
+        break;
+
+    case JPP_OPTION_ANY_KERNEL:
+        options->any_kernel = true;
+        break;
+
+    case JPP_OPTION_HELP:
+        options->answer = jpp_options_help;
+        break;
+
+    case JPP_OPTION_VERSION:
+        options->answer = jpp_options_version;
+        break;
+    }
+
+    return JPP_OK;
+}
+
+
+/* What only all options together say. */
+
+static jpp_code_t
+jpp_options_check(jpp_options_t *options, jpp_err_t *err)
+{
+    size_t  i, n_stdin;
+
+    if (options->n_files == 0) {
+        return jpp_err_set(err, JPP_ERR_ARG, "no FILE is given");
+    }
+
+    if (options->n_files + (options->base != NULL) > JPP_MAX_CAPTURES) {
+        return jpp_err_set(err, JPP_ERR_ARG, "more than %d dumps",
+                           JPP_MAX_CAPTURES);
+    }
+
+    n_stdin = options->base != NULL && strcmp(options->base, "-") == 0;
+
+    for (i = 0; i < options->n_files; i++) {
+        n_stdin += strcmp(options->files[i], "-") == 0;
+    }
+
+    if (n_stdin > 1) {
+        return jpp_err_set(err, JPP_ERR_ARG, "stdin (-) is given twice");
+    }
+
+    return jpp_options_default(options, err);
+}
+
+
+static jpp_code_t
+jpp_options_default(jpp_options_t *options, jpp_err_t *err)
+{
+    jpp_args_t  *args;
+
+    args = &options->report.args;
+
+    if (options->output != NULL || !isatty(STDOUT_FILENO)) {
+        return JPP_OK;
+    }
+
+    if (!args->is_set[JPP_ARG_FORMAT]) {
+        args->values[JPP_ARG_FORMAT] = JPP_FORMAT_TOP;
+
+    } else if (jpp_args_format(args) == JPP_FORMAT_PPROF) {
+        return jpp_err_set(err, JPP_ERR_ARG, "pprof is binary and stdout is a "
+                           "terminal: give -o FILE, or another format");
+    }
+
+    return JPP_OK;
+}

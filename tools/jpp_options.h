@@ -1,0 +1,43 @@
+
+/*
+ * The command line of the tool.
+ *
+ * "--key=value" and "--key value", "-oFILE" and "-o FILE", in any order with
+ * the files; behind "--" all are files.  An option with a value that is given
+ * twice is an error, for either of the two might have been meant.  What is in
+ * jpp_args.h is checked there, by the table that a server's query meets.
+ */
+
+
+#ifndef _JPP_OPTIONS_H_INCLUDED_
+#define _JPP_OPTIONS_H_INCLUDED_
+
+
+#include "jpp_report.h"
+
+
+#define JPP_TOOL  "jemalloc-pprof"
+
+
+typedef struct {
+    jpp_report_options_t   report;      /* args and level */
+    const char            *base;
+    const char            *output;
+    bool                   any_kernel;
+    char                 **files;       /* the head of argv, compacted */
+    size_t                 n_files;
+
+    const char            *answer;      /* print this, and no more */
+    uint32_t               given;       /* bits: rows of the table */
+} jpp_options_t;
+
+
+/*
+ * Read ARGV into the caller's OPTIONS; ARGV is changed.  JPP_ERR_ARG: the
+ * sentence says what is wrong.
+ */
+jpp_code_t jpp_options_read(jpp_options_t *options, int argc, char **argv,
+    jpp_err_t *err);
+
+
+#endif /* _JPP_OPTIONS_H_INCLUDED_ */

@@ -1,0 +1,194 @@
+#!/usr/bin/perl
+
+# The rules of the house, over every file that git knows or would add: prints
+# each line that breaks one and ends with 1 if there was any.
+
+use strict;
+use warnings;
+
+my $broken = 0;
+
+my @files = grep { -f } split /\n/,
+    `git ls-files --cached --others --exclude-standard`;
+
+my @c = grep { /\.[ch]$/ } @files;
+
+# Each foreign thing has one owner: what names it, and where that may be.
+
+my @owners = (
+    [ qr/#include\s*<(?:zlib|zconf)\.h>/, 'src/base/jpp_gzip.c' ],
+    [ qr/#include\s*<(?:gelf|libelf|elf)\.h>/, 'src/symbol/jpp_elf_image.c' ],
+    [ qr/#include\s*[<"](?:protobuf-c|profile\.pb-c)/,
+      'src/output/jpp_pprof.c' ],
+    [ qr/__cxa_demangle/, 'src/symbol/jpp_demangle.c' ],
+    [ qr/\bmallctl\b/, 'src/capture/jpp_jemalloc.c' ],
+    [ qr/\bmremap\s*\(/, 'src/base/jpp_arena.c' ],
+);
+
+# What may not stand in the core.
+
+my @core = (
+    [ qr/\bngx_|\bNGX_|<ngx/, 'nginx in the core' ],
+    [ qr/\b(?:malloc|calloc|realloc|strdup|asprintf|qsort|fopen)\s*\(/,
+      'memory from malloc in the core' ],
+    [ qr/\b(?:assert|abort|exit|printf|fprintf|perror|puts)\s*\(/,
+      'the core neither prints nor ends' ],
+    [ qr/\b(?:strcpy|strcat|sprintf|gets|strtok|alloca)\s*\(/, 'no bounds' ],
+);
+
+# The look of C, by line.
+
+my @look = (
+    [ qr/\t/, 'a tab' ],
+    [ qr/[ \t]$/, 'blanks at the end of a line' ],
+    [ qr/^.{81,}/, 'more than 80 columns' ],
+    [ qr/^[^"]*(?<![:"'])\/\//, 'a line comment' ],
+    [ qr/\b(?:if|for|while|switch)\(/, 'a keyword without a blank behind it' ],
+    [ qr/^\s+else\b/, 'else on a line of its own' ],
+    [ qr/\)\{/, 'a brace without a blank before it' ],
+    [ qr/\bTODO\b|\bFIXME\b|\bXXX\b/, 'work left undone' ],
+);
+
+
+for my $file (@files) {
+    next unless -T $file;
+    next if $file =~ m{^t/(?:data/[^/]+$|fuzz/corpus/)};
+
+    my @lines = read_lines($file);
+
+    complain($file, scalar @lines, 'no newline at the end')
+        if @lines && $lines[-1] !~ /\n\z/;
+    chomp @lines;
+
+    check($file, \@lines, $look[1]);
+    next unless $file =~ /\.[ch]$/;
+
+    check($file, \@lines, @look);
+    check($file, \@lines, @core) if $file =~ m{^src/(?!nginx/)};
+    check_owners($file, \@lines);
+    check_functions($file, \@lines) if $file =~ /\.c$/;
+    check_header($file, \@lines) if $file =~ /\.h$/;
+}
+
+check_names();
+
+exit $broken ? 1 : 0;
+
+
+sub read_lines {
+    my ($file) = @_;
+
+    open my $fh, '<', $file or die "$file: $!\n";
+    my @lines = <$fh>;
+
+    return @lines;
+}
+
+
+sub complain {
+    my ($file, $line, $what) = @_;
+
+    print "$file:$line: $what\n";
+    $broken = 1;
+}
+
+
+sub check {
+    my ($file, $lines, @rules) = @_;
+
+    for my $i (0 .. $#$lines) {
+
+        my $code = $lines->[$i];
+
+        # prose speaks of functions too
+
+        my $is_comment = $code =~ m{^\s*(?:/\*|\*|[A-Za-z ,.()]+\*/)};
+
+        for my $rule (@rules) {
+            next if $is_comment && $rule->[1] =~ /core|ends|bounds|keyword/;
+            complain($file, $i + 1, $rule->[1]) if $code =~ $rule->[0];
+        }
+    }
+}
+
+
+sub check_owners {
+    my ($file, $lines) = @_;
+
+    return if $file !~ m{^src/};
+
+    for my $owner (@owners) {
+        my ($pattern, $where) = @$owner;
+
+        next if $file eq $where || $file eq $where =~ s/c$/h/r;
+
+        for my $i (0 .. $#$lines) {
+            next if $lines->[$i] =~ m{^\s*/?\*};
+
+            complain($file, $i + 1, "only $where may do that")
+                if $lines->[$i] =~ $pattern;
+        }
+    }
+}
+
+
+# A function is at most 120 lines, and two blank lines lie between two.
+
+sub check_functions {
+    my ($file, $lines) = @_;
+    my $start;
+
+    for my $i (0 .. $#$lines) {
+
+        $start = $i if $lines->[$i] eq '{';
+
+        if ($lines->[$i] eq '}' && defined $start) {
+
+            complain($file, $start + 1, 'a function of more than 120 lines')
+                if $i - $start > 120;
+
+            complain($file, $i + 1, 'no two blank lines behind a function')
+                if $i < $#$lines
+                   && $lines->[$i + 1] !~ /^#/
+                   && ($lines->[$i + 1] ne ''
+                       || ($lines->[$i + 2] // '') ne ''
+                          && $lines->[$i + 2] !~ /^#/);
+
+            undef $start;
+        }
+    }
+}
+
+
+# A header opens with what it is for, and is guarded.
+
+sub check_header {
+    my ($file, $lines) = @_;
+    my ($name) = $file =~ m{([^/]+)\.h$};
+    my $guard = '_' . uc($name) . '_H_INCLUDED_';
+
+    complain($file, 1, 'does not open with a comment')
+        if ($lines->[1] // '') !~ m{^/\*};
+
+    complain($file, 1, "is not guarded by $guard")
+        unless grep { $_ eq "#define $guard" } @$lines;
+}
+
+
+# Files carry our prefix: objects of two addons may land in one folder.
+
+sub check_names {
+    my %seen;
+
+    for my $file (@c) {
+        my ($name) = $file =~ m{([^/]+)$};
+
+        complain($file, 1, 'its name has no prefix of ours')
+            if $file =~ m{^src/} && $name !~ /^(?:jpp_|ngx_http_jemalloc_)/;
+
+        complain($file, 1, "the same name as $seen{$name}")
+            if $file =~ m{^src/} && $seen{$name};
+
+        $seen{$name} = $file;
+    }
+}
