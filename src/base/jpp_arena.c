@@ -6,11 +6,11 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "jpp_arena.h"
 
 
-#define JPP_PAGE        4096
 #define JPP_HUGE_PAGE   (2 * 1024 * 1024)
 #define JPP_ALIGNMENT   16
 
@@ -25,8 +25,8 @@ struct jpp_block_s {
 };
 
 
-static bool jpp_arena_block(jpp_arena_t *arena, size_t size);
 static void *jpp_arena_cut(jpp_arena_t *arena, size_t size);
+static void *jpp_arena_block(jpp_arena_t *arena, size_t size);
 static bool jpp_vec_copy(jpp_vec_t *vec, size_t need);
 static bool jpp_vec_map(jpp_vec_t *vec, size_t need);
 static void *jpp_map(size_t size);
@@ -37,7 +37,11 @@ void
 jpp_arena_init(jpp_arena_t *arena, size_t cap)
 {
     memset(arena, 0, sizeof(jpp_arena_t));
-    arena->cap = cap;
+    arena->page = (size_t) sysconf(_SC_PAGESIZE);
+
+    /* so that no sum of two sizes wraps */
+
+    arena->cap = cap < PTRDIFF_MAX ? cap : PTRDIFF_MAX;
 }
 
 
@@ -83,7 +87,7 @@ jpp_arena_strndup(jpp_arena_t *arena, const char *data, size_t len)
 {
     char  *p;
 
-    p = jpp_arena_alloc(arena, len + 1);
+    p = len < arena->cap ? jpp_arena_alloc(arena, len + 1) : NULL;
 
     if (p != NULL && len != 0) {
         memcpy(p, data, len);
@@ -104,10 +108,8 @@ jpp_arena_cut(jpp_arena_t *arena, size_t size)
 
     size = jpp_round_up(size, JPP_ALIGNMENT);
 
-    if ((arena->pos == NULL || (size_t) (arena->end - arena->pos) < size)
-        && !jpp_arena_block(arena, size))
-    {
-        return NULL;
+    if (arena->pos == NULL || (size_t) (arena->end - arena->pos) < size) {
+        return jpp_arena_block(arena, size);
     }
 
     p = arena->pos;
@@ -117,16 +119,19 @@ jpp_arena_cut(jpp_arena_t *arena, size_t size)
 }
 
 
-/* Maps a block that has room for SIZE bytes; what is left of another is lost. */
+/* Cuts SIZE bytes from a new block. */
 
-static bool
+static void *
 jpp_arena_block(jpp_arena_t *arena, size_t size)
 {
-    size_t        need, want, left;
+    size_t        head, need, want, left;
+    uint8_t      *p;
     jpp_block_t  *block;
 
+    head = jpp_round_up(sizeof(jpp_block_t), JPP_ALIGNMENT);
     left = arena->cap - arena->mapped;
-    need = jpp_round_up(sizeof(jpp_block_t) + size, JPP_PAGE);
+
+    need = jpp_round_up(head + size, arena->page);
     want = jpp_round_up(need, JPP_HUGE_PAGE);
 
     /* near the cap a block is no larger than it must be */
@@ -138,7 +143,7 @@ jpp_arena_block(jpp_arena_t *arena, size_t size)
     block = want <= left ? jpp_map(want) : NULL;
 
     if (block == NULL) {
-        return false;
+        return NULL;
     }
 
     arena->mapped += want;
@@ -149,13 +154,20 @@ jpp_arena_block(jpp_arena_t *arena, size_t size)
 
     block->next = arena->blocks;
     block->size = want;
-
     arena->blocks = block;
-    arena->pos = (uint8_t *) block
-                 + jpp_round_up(sizeof(jpp_block_t), JPP_ALIGNMENT);
-    arena->end = (uint8_t *) block + want;
 
-    return true;
+    p = (uint8_t *) block + head;
+
+    /* of two blocks the one with more room stays, the rest of one is lost */
+
+    if (arena->pos == NULL
+        || (size_t) (arena->end - arena->pos) < want - head - size)
+    {
+        arena->pos = p + size;
+        arena->end = (uint8_t *) block + want;
+    }
+
+    return p;
 }
 
 
@@ -199,16 +211,20 @@ jpp_vec_release(jpp_vec_t *vec)
 bool
 jpp_vec_grow(jpp_vec_t *vec, size_t size)
 {
+    size_t  need;
+
     vec->arena->n_calls++;
 
     if (vec->arena->n_calls == vec->arena->fail_at
-        || size > vec->arena->cap)
+        || size > vec->arena->cap - vec->len)
     {
         return false;
     }
 
-    return vec->len + size <= JPP_VEC_SMALL ? jpp_vec_copy(vec, vec->len + size)
-                                            : jpp_vec_map(vec, vec->len + size);
+    need = vec->len + size;
+
+    return need <= JPP_VEC_SMALL ? jpp_vec_copy(vec, need)
+                                 : jpp_vec_map(vec, need);
 }
 
 
@@ -264,7 +280,7 @@ jpp_vec_map(jpp_vec_t *vec, size_t need)
     want = jpp_round_up(need + had / 4, JPP_HUGE_PAGE);
 
     if (want > left) {
-        want = jpp_round_up(need, JPP_PAGE);
+        want = jpp_round_up(need, arena->page);
     }
 
     p = want <= left ? jpp_map(want) : NULL;
@@ -275,7 +291,11 @@ jpp_vec_map(jpp_vec_t *vec, size_t need)
 
     if (vec->is_mapped) {
 
-        /* the pages move into the new mapping */
+        /*
+         * The pages move to where the new mapping is, and the kernel unmaps
+         * that first.  What it may refuse, one mapping too many, it checks
+         * before (mremap_to() in mm/mremap.c): then both are still there.
+         */
 
         if (mremap(vec->data, had, want, MREMAP_MAYMOVE|MREMAP_FIXED, p)
             == MAP_FAILED)
@@ -302,7 +322,10 @@ jpp_vec_map(jpp_vec_t *vec, size_t need)
 }
 
 
-/* SIZE bytes of address space, in huge pages where it is made of them. */
+/*
+ * SIZE bytes, whole pages.  As much as a huge page is aligned to one also when
+ * it ends with small ones: otherwise mremap() would have to split them all.
+ */
 
 static void *
 jpp_map(size_t size)
@@ -310,7 +333,7 @@ jpp_map(size_t size)
     size_t    spare, before;
     uint8_t  *p;
 
-    spare = size % JPP_HUGE_PAGE == 0 ? JPP_HUGE_PAGE : 0;
+    spare = size >= JPP_HUGE_PAGE ? JPP_HUGE_PAGE : 0;
 
     p = mmap(NULL, size + spare, PROT_READ|PROT_WRITE,
              MAP_PRIVATE|MAP_ANONYMOUS, -1, 0);
@@ -325,17 +348,19 @@ jpp_map(size_t size)
 
     before = jpp_round_up((uintptr_t) p, JPP_HUGE_PAGE) - (uintptr_t) p;
 
+    /* a part that cannot be unmapped costs addresses, no memory */
+
     if (before != 0) {
         (void) munmap(p, before);
     }
 
-    if (before != spare) {
-        (void) munmap(p + before + size, spare - before);
-    }
-
     p += before;
 
-    /* where there are none it is done with small ones */
+    if (before != spare) {
+        (void) munmap(p + size, spare - before);
+    }
+
+    /* where there are no huge pages it is done with small ones */
 
     (void) madvise(p, size, MADV_HUGEPAGE);
 

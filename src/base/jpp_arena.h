@@ -10,7 +10,10 @@
  * side) and may be given back early.
  *
  * Blocks and large vectors are made of huge pages where the kernel has them:
- * a page of 4 KiB costs more to get than what a report does with it.
+ * a page of 4 KiB costs more to get than what a report does with it.  They are
+ * multiples of 2 MiB, aligned to that.  Near the cap, where such a multiple is
+ * more than is left, a block or a vector maps just what is asked for, rounded
+ * up to pages.
  *
  * An arena belongs to one thread at a time.  All memory is handed out zeroed.
  */
@@ -32,13 +35,14 @@ typedef struct jpp_vec_s    jpp_vec_t;
 
 struct jpp_arena_s {
     jpp_block_t   *blocks;
-    uint8_t       *pos;            /* free space of the newest block */
+    uint8_t       *pos;            /* free space of the block in use */
     uint8_t       *end;
     jpp_vec_t     *vecs;
 
     size_t         mapped;         /* bytes mapped now */
     size_t         peak;           /* the most that ever was */
     size_t         cap;
+    size_t         page;           /* the kernel's page size */
 
     uint64_t       n_calls;        /* requests so far, and for the tests: */
     uint64_t       fail_at;        /* the one that fails (0: none) */
@@ -85,8 +89,8 @@ bool jpp_vec_grow(jpp_vec_t *vec, size_t size);
 
 
 /*
- * Room for SIZE > 0 more bytes behind VEC's end, len unchanged: the caller writes
- * and then advances len itself.  NULL when there is none.
+ * Room for SIZE > 0 more bytes behind VEC's end, len unchanged: the caller
+ * writes and then advances len itself.  NULL when there is none.
  */
 static inline uint8_t *
 jpp_vec_reserve(jpp_vec_t *vec, size_t size)

@@ -110,19 +110,27 @@ jpp_index_put(jpp_slot_t *slots, uint32_t mask, uint32_t hash, uint32_t id)
 uint32_t
 jpp_hash_bytes(const void *data, size_t len)
 {
-    uint64_t        hash, word;
+    uint64_t        a, b, word[2];
     const uint8_t  *p;
 
-    hash = 0x9e3779b97f4a7c15ULL ^ len;
+    /* two chains of multiplications, because one has to wait for itself */
 
-    for (p = data; len >= 8; p += 8, len -= 8) {
-        memcpy(&word, p, 8);
-        hash = (hash ^ word) * 0xff51afd7ed558ccdULL;
-        hash ^= hash >> 32;
+    a = 0x9e3779b97f4a7c15ULL ^ (uint64_t) len << 32;
+    b = 0;
+
+    for (p = data; len >= 16; p += 16, len -= 16) {
+        memcpy(word, p, 16);
+
+        a = (a ^ word[0]) * 0xff51afd7ed558ccdULL;
+        b = (b ^ word[1]) * 0xc4ceb9fe1a85ec53ULL;
+        a ^= a >> 32;
+        b ^= b >> 32;
     }
 
-    word = 0;
-    memcpy(&word, p, len);
+    word[0] = 0;
+    word[1] = 0;
+    memcpy(word, p, len);
 
-    return (uint32_t) jpp_hash_u64(hash ^ word);
+    return (uint32_t) jpp_hash_u64((a ^ word[0])
+                                   + jpp_hash_u64(b ^ word[1]));
 }

@@ -13,7 +13,7 @@ static bool jpp_addresses_is_allocator(const jpp_addresses_t *addresses,
 bool
 jpp_addresses_init(jpp_addresses_t *addresses)
 {
-    addresses->slots = NULL;
+    addresses->table = NULL;
     addresses->n = 0;
 
     return jpp_addresses_resize(addresses, 64 - JPP_ADDRESSES_BITS);
@@ -23,8 +23,8 @@ jpp_addresses_init(jpp_addresses_t *addresses)
 void
 jpp_addresses_destroy(jpp_addresses_t *addresses)
 {
-    jpp_vec_release(addresses->slots);
-    addresses->slots = NULL;
+    jpp_vec_release(addresses->table);
+    addresses->table = NULL;
 }
 
 
@@ -37,9 +37,9 @@ jpp_addresses_add(jpp_addresses_t *addresses, const jpp_address_key_t *key,
     jpp_address_t    *slot;
     const jpp_map_t  *map;
 
-    /* a quarter full: nearly every search ends at its first slot */
+    /* half full at most: nearly every search ends at its first two slots */
 
-    if (addresses->n >= 1ULL << (62 - addresses->shift)
+    if (addresses->n >= 1ULL << (63 - addresses->shift)
         && !jpp_addresses_resize(addresses, addresses->shift - 1))
     {
         return false;
@@ -93,10 +93,10 @@ jpp_addresses_slot(const jpp_addresses_t *addresses,
     size_t          i, mask;
     jpp_address_t  *slots;
 
-    slots = jpp_vec_items(addresses->slots, jpp_address_t);
+    slots = addresses->slots;
     mask = ((size_t) 1 << (64 - addresses->shift)) - 1;
 
-    i = (size_t) (jpp_addresses_first(slots, addresses->shift, key) - slots);
+    i = (size_t) (jpp_addresses_first(addresses, key) - slots);
 
     while (slots[i].location != 0
            && (slots[i].high != key->high || slots[i].low != key->low))
@@ -112,30 +112,26 @@ static bool
 jpp_addresses_resize(jpp_addresses_t *addresses, uint32_t shift)
 {
     size_t              i, n;
-    jpp_vec_t          *old;
+    jpp_vec_t          *table;
     jpp_address_t      *from;
     jpp_address_key_t   key;
 
-    old = addresses->slots;
+    table = jpp_vec_create(addresses->profile->arena);
 
-    addresses->slots = jpp_vec_create(addresses->profile->arena);
-
-    if (addresses->slots == NULL
-        || jpp_vec_push(addresses->slots,
-                        sizeof(jpp_address_t) << (64 - shift))
+    if (table == NULL
+        || jpp_vec_push(table, (((size_t) 1 << (64 - shift)) + 1)
+                               * sizeof(jpp_address_t))
            == NULL)
     {
         return false;
     }
 
+    from = addresses->slots;
+    n = addresses->table != NULL
+        ? jpp_vec_count(addresses->table, jpp_address_t) - 1 : 0;
+
+    addresses->slots = jpp_vec_items(table, jpp_address_t);
     addresses->shift = shift;
-
-    if (old == NULL) {
-        return true;
-    }
-
-    from = jpp_vec_items(old, jpp_address_t);
-    n = jpp_vec_count(old, jpp_address_t);
 
     for (i = 0; i < n; i++) {
         if (from[i].location != 0) {
@@ -146,7 +142,8 @@ jpp_addresses_resize(jpp_addresses_t *addresses, uint32_t shift)
         }
     }
 
-    jpp_vec_release(old);
+    jpp_vec_release(addresses->table);
+    addresses->table = table;
 
     return true;
 }

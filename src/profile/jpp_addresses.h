@@ -53,7 +53,8 @@ typedef struct {
     const jpp_range_t   *allocator;     /* code of an allocator that is no */
     size_t               n_allocator;   /*   library, at profile addresses */
 
-    jpp_vec_t           *slots;         /* jpp_address_t */
+    jpp_vec_t           *table;
+    jpp_address_t       *slots;         /* of the table, and one more */
     uint32_t             shift;         /* 64 - log2 of the slots */
     uint32_t             n;
 } jpp_addresses_t;
@@ -106,9 +107,12 @@ jpp_address_value(uint64_t address)
 }
 
 
-/* The slot where the search for KEY starts, and mostly ends. */
+/*
+ * The slot where the search for KEY starts.  It mostly ends here or at the
+ * next slot, which there always is.
+ */
 static inline const jpp_address_t *
-jpp_addresses_first(const jpp_address_t *slots, uint32_t shift,
+jpp_addresses_first(const jpp_addresses_t *addresses,
     const jpp_address_key_t *key)
 {
     uint64_t  last;
@@ -117,7 +121,8 @@ jpp_addresses_first(const jpp_address_t *slots, uint32_t shift,
 
     last = key->high >> 32 ^ (uint64_t) key->low << 32;
 
-    return &slots[last * 0x9e3779b97f4a7c15ULL >> shift];
+    return addresses->slots
+           + (last * 0x9e3779b97f4a7c15ULL >> addresses->shift);
 }
 
 

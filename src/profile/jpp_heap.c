@@ -72,8 +72,8 @@ typedef struct {
     jpp_vec_t                 *maps;      /* jpp_map_t */
     jpp_addresses_t            addresses;
 
-    const char                *lead;      /* the allocator's frames of the */
-    size_t                     lead_len;  /*   last stack, as text */
+    const char                *lead;      /* the allocator's frames of a */
+    size_t                     lead_len;  /*   stack before, as text */
     uint32_t                   lead_depth;
 
     jpp_heap_scaled_t          scaled[JPP_HEAP_SCALED];
@@ -85,10 +85,14 @@ static const char *jpp_heap_header(jpp_heap_t *heap);
 static const char *jpp_heap_stack(jpp_heap_t *heap, const char *p);
 static const char *jpp_heap_frames(jpp_heap_t *heap, const char *p,
     uint8_t **stack);
+static const char *jpp_heap_lead(jpp_heap_t *heap, const char *p,
+    uint32_t *depth, uint8_t **pos);
 static const char *jpp_heap_callers(jpp_heap_t *heap, const char *p,
     uint32_t depth, uint8_t *pos, uint8_t **stack);
 static const char *jpp_heap_frame(jpp_heap_t *heap, const char *p,
     bool is_wanted, uint32_t *location);
+static inline uint32_t jpp_heap_known(const jpp_addresses_t *addresses,
+    const char *p);
 static inline bool jpp_heap_is_frame(const char *p);
 static inline void jpp_heap_scale(jpp_heap_t *heap, const uint64_t counts[2],
     int64_t values[2]);
@@ -133,7 +137,7 @@ jpp_heap_read(jpp_profile_t *profile, const jpp_heap_options_t *options,
     const char *data, size_t len, jpp_err_t *err)
 {
     size_t       stacks;
-    jpp_err_t    ignored;
+    jpp_err_t    ignored = { 0 };
     jpp_code_t   rc;
     jpp_heap_t   heap;
     const char  *p;
@@ -379,8 +383,7 @@ static const char *
 jpp_heap_frames(jpp_heap_t *heap, const char *p, uint8_t **stack)
 {
     uint8_t     *pos;
-    uint32_t     depth, location;
-    const char  *frame, *start;
+    uint32_t     depth;
 
     pos = jpp_profile_begin(heap->profile, heap->options->labels,
                             JPP_MAX_FRAMES);
@@ -389,52 +392,73 @@ jpp_heap_frames(jpp_heap_t *heap, const char *p, uint8_t **stack)
         return NULL;
     }
 
-    frame = p++;
-    start = p;
+    p++;
     depth = 0;
-    location = JPP_ADDRESS_ALLOCATOR;
 
     /* mostly the allocator was passed as it was the last time */
 
     if ((size_t) (heap->end - p) > heap->lead_len
         && p[heap->lead_len] == ' '
-        && memcmp(p, heap->lead, heap->lead_len) == 0)
+        && memcmp(p, heap->lead, heap->lead_len) == 0
+        && jpp_heap_known(&heap->addresses, p + heap->lead_len) != 0)
     {
         p += heap->lead_len;
         depth = heap->lead_depth;
-    }
 
-    for ( /* void */ ; *p == ' ' && (location & JPP_ADDRESS_ALLOCATOR);
-         depth++)
-    {
-        frame = p;
-        p = jpp_heap_frame(heap, p, false, &location);
+    } else {
+        p = jpp_heap_lead(heap, p, &depth, &pos);
 
         if (p == NULL) {
             return NULL;
         }
     }
 
-    if (depth != 0) {
+    return jpp_heap_callers(heap, p, depth, pos, stack);
+}
 
-        /* a stack of nothing but the allocator keeps its outermost frame */
 
-        if (location & JPP_ADDRESS_ALLOCATOR) {
+/* The allocator's frames, from P on.  Returns where they end. */
 
-            if (jpp_heap_frame(heap, frame, true, &location) == NULL) {
-                return NULL;
-            }
+static const char *
+jpp_heap_lead(jpp_heap_t *heap, const char *p, uint32_t *depth, uint8_t **pos)
+{
+    uint32_t     location;
+    const char  *frame, *next;
 
-        } else {
-            heap->lead = start;
-            heap->lead_len = (size_t) (frame - start);
-            heap->lead_depth = depth - 1;
+    frame = p;
+    next = p;
+
+    for (heap->lead = p; *next == ' '; *depth += 1) {
+        frame = next;
+        next = jpp_heap_frame(heap, frame, false, &location);
+
+        if (next == NULL) {
+            return NULL;
         }
 
-        pos = jpp_profile_push(pos, location & ~JPP_ADDRESS_FLAGS);
+        if ((location & JPP_ADDRESS_ALLOCATOR) == 0) {
+            heap->lead_len = (size_t) (frame - heap->lead);
+            heap->lead_depth = *depth;
+
+            return frame;
+        }
     }
 
-    return jpp_heap_callers(heap, p, depth, pos, stack);
+    heap->lead_len = 0;
+    heap->lead_depth = 0;
+
+    /* a stack of nothing but the allocator keeps its outermost frame */
+
+    if (*depth != 0) {
+
+        if (jpp_heap_frame(heap, frame, true, &location) == NULL) {
+            return NULL;
+        }
+
+        *pos = jpp_profile_push(*pos, location & ~JPP_ADDRESS_FLAGS);
+    }
+
+    return next;
 }
 
 
@@ -447,12 +471,12 @@ static const char *
 jpp_heap_callers(jpp_heap_t *heap, const char *p, uint32_t depth,
     uint8_t *pos, uint8_t **stack)
 {
-    uint32_t              shift, location;
-    jpp_address_key_t     key;
-    const jpp_address_t  *slot, *slots;
+    uint32_t         location;
+    jpp_addresses_t  addresses;
 
-    slots = jpp_vec_items(heap->addresses.slots, jpp_address_t);
-    shift = heap->addresses.shift;
+    /* a copy, because no store through POS can change it */
+
+    addresses = heap->addresses;
 
     for ( /* void */ ; *p == ' '; depth++) {
 
@@ -462,16 +486,9 @@ jpp_heap_callers(jpp_heap_t *heap, const char *p, uint32_t depth,
                                   JPP_HEAP_STRING(JPP_MAX_FRAMES));
         }
 
-        /* "MAPPED_LIBRARIES:" leaves room for the digits of any frame */
+        location = jpp_heap_known(&addresses, p);
 
-        key = jpp_address_key(p + JPP_HEAP_0X);
-        slot = jpp_addresses_first(slots, shift, &key);
-        location = slot->location;
-
-        if (slot->high == key.high && slot->low == key.low
-            && location - 1 < JPP_ADDRESS_VALUE - 1
-            && jpp_heap_is_frame(p))
-        {
+        if (location != 0) {
             p += JPP_HEAP_FRAME;
 
         } else {
@@ -481,8 +498,7 @@ jpp_heap_callers(jpp_heap_t *heap, const char *p, uint32_t depth,
                 return NULL;
             }
 
-            slots = jpp_vec_items(heap->addresses.slots, jpp_address_t);
-            shift = heap->addresses.shift;
+            addresses = heap->addresses;
         }
 
         pos = jpp_profile_push(pos, location & ~JPP_ADDRESS_FLAGS);
@@ -495,6 +511,33 @@ jpp_heap_callers(jpp_heap_t *heap, const char *p, uint32_t depth,
     *stack = pos;
 
     return p + 1;
+}
+
+
+/*
+ * The location of the frame at P, which begins with a blank, where it is known
+ * and no more than a location; else 0.
+ */
+
+static inline uint32_t
+jpp_heap_known(const jpp_addresses_t *addresses, const char *p)
+{
+    jpp_address_key_t     key;
+    const jpp_address_t  *slot;
+
+    /* "MAPPED_LIBRARIES:" leaves room for the digits of any frame */
+
+    key = jpp_address_key(p + JPP_HEAP_0X);
+    slot = jpp_addresses_first(addresses, &key);
+
+    if ((slot->low != key.low || slot->high != key.high)
+        && ((++slot)->low != key.low || slot->high != key.high))
+    {
+        return 0;
+    }
+
+    return slot->location < JPP_ADDRESS_VALUE && jpp_heap_is_frame(p)
+           ? slot->location : 0;
 }
 
 

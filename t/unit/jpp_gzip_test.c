@@ -343,7 +343,8 @@ jpp_test_max(void)
     out = jpp_vec_create(&work);
     jpp_is_u64(jpp_gunzip(vec->data, vec->len, JPP_MIB, out, &err),
                JPP_ERR_LIMIT, "a bomb of %zu bytes", vec->len);
-    jpp_ok(work.peak < 3 * JPP_MIB, "took %zu bytes of memory", work.peak);
+    jpp_ok(work.peak <= 4 * JPP_MIB, "took %zu bytes of memory: a block and a"
+           " mapping of its own for the output", work.peak);
     jpp_arena_destroy(&work);
 
     jpp_arena_init(&work, JPP_MIB);
