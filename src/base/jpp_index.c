@@ -127,9 +127,16 @@ jpp_hash_bytes(const void *data, size_t len)
         b ^= b >> 32;
     }
 
-    word[0] = 0;
-    word[1] = 0;
-    memcpy(word, p, len);
+    /* the rest, in words of which some may have been hashed already */
+
+    if (p != data) {
+        memcpy(word, p + len - 16, 16);
+
+    } else {
+        word[0] = 0;
+        word[1] = 0;
+        memcpy(word, p, len);
+    }
 
     return (uint32_t) jpp_hash_u64((a ^ word[0])
                                    + jpp_hash_u64(b ^ word[1]));

@@ -66,6 +66,15 @@ jpp_index_next(const jpp_index_t *index, uint32_t hash, uint32_t *pos)
 }
 
 
+/* Fetch what a search for HASH will begin with. */
+static inline void
+jpp_index_prefetch(const jpp_index_t *index, uint32_t hash)
+{
+    __builtin_prefetch(&jpp_vec_items(index->slots, jpp_slot_t)
+                        [hash & index->mask]);
+}
+
+
 /* Mixes 64 bits so that every bit of the result depends on every input bit. */
 static inline uint64_t
 jpp_hash_u64(uint64_t x)

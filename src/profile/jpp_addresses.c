@@ -2,10 +2,11 @@
 #include "jpp_addresses.h"
 
 
-#define JPP_ADDRESSES_BITS  10
+#define JPP_ADDRESSES_BITS  13
 
 
 static bool jpp_addresses_resize(jpp_addresses_t *addresses, uint32_t shift);
+static uint32_t jpp_addresses_varint(uint32_t id);
 static bool jpp_addresses_is_allocator(const jpp_addresses_t *addresses,
     const jpp_map_t *map, uint64_t address);
 
@@ -29,20 +30,23 @@ jpp_addresses_destroy(jpp_addresses_t *addresses)
 
 
 bool
-jpp_addresses_add(jpp_addresses_t *addresses, const jpp_address_key_t *key,
-    uint64_t address, bool is_wanted, uint32_t *location)
+jpp_addresses_add(jpp_addresses_t *addresses, jpp_address_t *slot,
+    const jpp_address_key_t *key, uint64_t address, bool is_wanted,
+    uint32_t *varint)
 {
     uint64_t          call;
     uint32_t          id, flag;
-    jpp_address_t    *slot;
     const jpp_map_t  *map;
 
     /* half full at most: nearly every search ends at its first two slots */
 
-    if (addresses->n >= 1ULL << (63 - addresses->shift)
-        && !jpp_addresses_resize(addresses, addresses->shift - 1))
-    {
-        return false;
+    if (addresses->n >= 1ULL << (63 - addresses->shift)) {
+
+        if (!jpp_addresses_resize(addresses, addresses->shift - 1)) {
+            return false;
+        }
+
+        slot = jpp_addresses_slot(addresses, key);
     }
 
     /* the return address is behind the call, perhaps in the next function */
@@ -64,23 +68,21 @@ jpp_addresses_add(jpp_addresses_t *addresses, const jpp_address_key_t *key,
         id = jpp_profile_location(addresses->profile,
                                   map != NULL ? map->mapping : 0, call);
 
-        if (id == 0 || (id & JPP_ADDRESS_FLAGS) != 0) {
+        if (id == 0 || id > JPP_ADDRESS_MAX_ID) {
             return false;
         }
     }
 
-    slot = jpp_addresses_slot(addresses, key);
-
-    if (slot->location == 0) {
+    if (slot->varint == 0) {
         slot->high = key->high;
         slot->low = key->low;
 
         addresses->n++;
     }
 
-    slot->location = id | flag | key->flag;
+    slot->varint = jpp_addresses_varint(id) | flag | key->flag;
 
-    *location = slot->location;
+    *varint = slot->varint;
 
     return true;
 }
@@ -98,7 +100,7 @@ jpp_addresses_slot(const jpp_addresses_t *addresses,
 
     i = (size_t) (jpp_addresses_first(addresses, key) - slots);
 
-    while (slots[i].location != 0
+    while (slots[i].varint != 0
            && (slots[i].high != key->high || slots[i].low != key->low))
     {
         i = (i + 1) & mask;
@@ -134,7 +136,7 @@ jpp_addresses_resize(jpp_addresses_t *addresses, uint32_t shift)
     addresses->shift = shift;
 
     for (i = 0; i < n; i++) {
-        if (from[i].location != 0) {
+        if (from[i].varint != 0) {
             key.high = from[i].high;
             key.low = from[i].low;
 
@@ -146,6 +148,18 @@ jpp_addresses_resize(jpp_addresses_t *addresses, uint32_t shift)
     addresses->table = table;
 
     return true;
+}
+
+
+static uint32_t
+jpp_addresses_varint(uint32_t id)
+{
+    uint8_t  bytes[JPP_VARINT_MAX] = { 0 };
+
+    (void) jpp_profile_push(bytes, id);
+
+    return bytes[0] | (uint32_t) bytes[1] << 8 | (uint32_t) bytes[2] << 16
+           | (uint32_t) bytes[3] << 24;
 }
 
 

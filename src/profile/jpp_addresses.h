@@ -6,7 +6,8 @@
  * A dump names an address once for each stack that passes through it; this
  * table makes all but the first mention cost one probe.  Its key is the text
  * of an address, so that a known address is never converted: the twelve digits
- * that nearly all addresses have, or else the value.
+ * that nearly all addresses have, or else the value.  What it gives is the
+ * varint of the location's id, ready to be stored in a stack.
  *
  * It is also the place where an address finds its mapping, and where the
  * allocator's own code is told from the program's.
@@ -26,11 +27,12 @@
 
 #define JPP_ADDRESS_DIGITS     12
 
-/* flags of a slot, over its location */
+/* flags of a slot, over its varint, and the ids that leave room for them */
 #define JPP_ADDRESS_ALLOCATOR  0x80000000u
 #define JPP_ADDRESS_VALUE      0x40000000u
 
 #define JPP_ADDRESS_FLAGS      (JPP_ADDRESS_ALLOCATOR|JPP_ADDRESS_VALUE)
+#define JPP_ADDRESS_MAX_ID     ((1u << 27) - 1)
 
 
 typedef struct {
@@ -43,8 +45,8 @@ typedef struct {
 typedef struct {
     uint64_t             high;          /* the key */
     uint32_t             low;
-    uint32_t             location;      /* id in the profile, or'ed with */
-} jpp_address_t;                        /*   flags; 0: a free slot */
+    uint32_t             varint;        /* of the location's id, the first */
+} jpp_address_t;                        /*   byte lowest; 0: a free slot */
 
 
 typedef struct {
@@ -70,14 +72,32 @@ bool jpp_addresses_init(jpp_addresses_t *addresses);
 void jpp_addresses_destroy(jpp_addresses_t *addresses);
 
 /*
- * What is known of ADDRESS, made known under KEY where it is not: its location
- * in *LOCATION, with JPP_ADDRESS_ALLOCATOR for the allocator's.  Those have no
- * location (0) until it IS_WANTED: few are ever part of a stack.  False: no
- * memory.
+ * What is known of ADDRESS, made known under KEY (whose slot is SLOT) where it
+ * is not: the varint of its location in *VARINT, with JPP_ADDRESS_ALLOCATOR for
+ * the allocator's.
+ * Those have no location (0) until it IS_WANTED: few are ever part of a stack.
+ * False: no memory.
  */
-bool jpp_addresses_add(jpp_addresses_t *addresses,
+bool jpp_addresses_add(jpp_addresses_t *addresses, jpp_address_t *slot,
     const jpp_address_key_t *key, uint64_t address, bool is_wanted,
-    uint32_t *location);
+    uint32_t *varint);
+
+
+/* Append the varint of a slot at POS, where four bytes are free. */
+static inline uint8_t *
+jpp_address_push(uint8_t *pos, uint32_t varint)
+{
+    varint &= ~JPP_ADDRESS_FLAGS;
+
+    pos[0] = (uint8_t) varint;
+    pos[1] = (uint8_t) (varint >> 8);
+    pos[2] = (uint8_t) (varint >> 16);
+    pos[3] = (uint8_t) (varint >> 24);
+
+    /* the last byte of a varint is the one whose upper bit is clear */
+
+    return pos + 1 + __builtin_ctz(~varint & 0x80808080) / 8;
+}
 
 
 /* The key of the JPP_ADDRESS_DIGITS digits at P. */

@@ -36,10 +36,11 @@
 
 
 #define JPP_MAPS_SECTION     "MAPPED_LIBRARIES:\n"
+#define JPP_HEAP_TOTALS      "  t*: "
 
 /* about the text of a stack, and the bytes of its location ids */
 #define JPP_HEAP_STACK       512
-#define JPP_HEAP_IDS         48
+#define JPP_HEAP_IDS         60
 
 /* pairs of counts to be remembered */
 #define JPP_HEAP_SCALED      256
@@ -90,7 +91,7 @@ static const char *jpp_heap_lead(jpp_heap_t *heap, const char *p,
 static const char *jpp_heap_callers(jpp_heap_t *heap, const char *p,
     uint32_t depth, uint8_t *pos, uint8_t **stack);
 static const char *jpp_heap_frame(jpp_heap_t *heap, const char *p,
-    bool is_wanted, uint32_t *location);
+    bool is_wanted, uint32_t *varint);
 static inline uint32_t jpp_heap_known(const jpp_addresses_t *addresses,
     const char *p);
 static inline bool jpp_heap_is_frame(const char *p);
@@ -98,6 +99,8 @@ static inline void jpp_heap_scale(jpp_heap_t *heap, const uint64_t counts[2],
     int64_t values[2]);
 static const char *jpp_heap_totals(const char *p, const char *end,
     uint64_t counts[4]);
+static const char *jpp_heap_threads(jpp_heap_t *heap, const char *p,
+    const char *totals);
 static const char *jpp_heap_thread(const char *p, const char *end);
 static const char *jpp_heap_counts(const char *p, uint64_t counts[4]);
 static const char *jpp_heap_error(jpp_heap_t *heap, const char *p,
@@ -302,6 +305,7 @@ jpp_heap_header(jpp_heap_t *heap)
     for (p = totals + 1; *p == ' '; p++) {
 
         totals = jpp_heap_thread(p, heap->end);
+        totals = totals != NULL ? jpp_heap_counts(totals, counts) : NULL;
 
         if (totals == NULL || (*totals != '\n' && *totals != ' ')) {
             return jpp_heap_error(heap, p, JPP_ERR_INPUT,
@@ -340,6 +344,8 @@ jpp_heap_stack(jpp_heap_t *heap, const char *p)
         return NULL;
     }
 
+    jpp_profile_end(heap->profile, stack);
+
     p = jpp_heap_totals(line, heap->end, counts);
 
     if (p == NULL || *p != '\n') {
@@ -347,15 +353,9 @@ jpp_heap_stack(jpp_heap_t *heap, const char *p)
                               "a stack is not followed by its totals");
     }
 
-    for (p++; *p == ' '; p++) {
-
-        line = p;
-        p = jpp_heap_thread(p, heap->end);
-
-        if (p == NULL || *p != '\n') {
-            return jpp_heap_error(heap, line, JPP_ERR_INPUT,
-                                  "not the totals of a thread");
-        }
+    p = jpp_heap_threads(heap, p + 1, line);
+    if (p == NULL) {
+        return NULL;
     }
 
     jpp_heap_scale(heap, counts, &values[JPP_HEAP_INUSE_OBJECTS]);
@@ -370,7 +370,7 @@ jpp_heap_stack(jpp_heap_t *heap, const char *p)
         }
     }
 
-    if (!jpp_profile_commit(heap->profile, stack, values)) {
+    if (!jpp_profile_commit(heap->profile, values)) {
         (void) jpp_err_memory(heap->err);
         return NULL;
     }
@@ -422,7 +422,7 @@ jpp_heap_frames(jpp_heap_t *heap, const char *p, uint8_t **stack)
 static const char *
 jpp_heap_lead(jpp_heap_t *heap, const char *p, uint32_t *depth, uint8_t **pos)
 {
-    uint32_t     location;
+    uint32_t     varint;
     const char  *frame, *next;
 
     frame = p;
@@ -430,13 +430,13 @@ jpp_heap_lead(jpp_heap_t *heap, const char *p, uint32_t *depth, uint8_t **pos)
 
     for (heap->lead = p; *next == ' '; *depth += 1) {
         frame = next;
-        next = jpp_heap_frame(heap, frame, false, &location);
+        next = jpp_heap_frame(heap, frame, false, &varint);
 
         if (next == NULL) {
             return NULL;
         }
 
-        if ((location & JPP_ADDRESS_ALLOCATOR) == 0) {
+        if ((varint & JPP_ADDRESS_ALLOCATOR) == 0) {
             heap->lead_len = (size_t) (frame - heap->lead);
             heap->lead_depth = *depth;
 
@@ -451,11 +451,11 @@ jpp_heap_lead(jpp_heap_t *heap, const char *p, uint32_t *depth, uint8_t **pos)
 
     if (*depth != 0) {
 
-        if (jpp_heap_frame(heap, frame, true, &location) == NULL) {
+        if (jpp_heap_frame(heap, frame, true, &varint) == NULL) {
             return NULL;
         }
 
-        *pos = jpp_profile_push(*pos, location & ~JPP_ADDRESS_FLAGS);
+        *pos = jpp_address_push(*pos, varint);
     }
 
     return next;
@@ -471,7 +471,7 @@ static const char *
 jpp_heap_callers(jpp_heap_t *heap, const char *p, uint32_t depth,
     uint8_t *pos, uint8_t **stack)
 {
-    uint32_t         location;
+    uint32_t         varint;
     jpp_addresses_t  addresses;
 
     /* a copy, because no store through POS can change it */
@@ -486,13 +486,13 @@ jpp_heap_callers(jpp_heap_t *heap, const char *p, uint32_t depth,
                                   JPP_HEAP_STRING(JPP_MAX_FRAMES));
         }
 
-        location = jpp_heap_known(&addresses, p);
+        varint = jpp_heap_known(&addresses, p);
 
-        if (location != 0) {
+        if (__builtin_expect(varint != 0, 1)) {
             p += JPP_HEAP_FRAME;
 
         } else {
-            p = jpp_heap_frame(heap, p, true, &location);
+            p = jpp_heap_frame(heap, p, true, &varint);
 
             if (p == NULL) {
                 return NULL;
@@ -501,7 +501,7 @@ jpp_heap_callers(jpp_heap_t *heap, const char *p, uint32_t depth,
             addresses = heap->addresses;
         }
 
-        pos = jpp_profile_push(pos, location & ~JPP_ADDRESS_FLAGS);
+        pos = jpp_address_push(pos, varint);
     }
 
     if (*p != '\n') {
@@ -515,8 +515,8 @@ jpp_heap_callers(jpp_heap_t *heap, const char *p, uint32_t depth,
 
 
 /*
- * The location of the frame at P, which begins with a blank, where it is known
- * and no more than a location; else 0.
+ * The varint of the frame at P, which begins with a blank, where it is known
+ * and has no flags; else 0.
  */
 
 static inline uint32_t
@@ -530,14 +530,14 @@ jpp_heap_known(const jpp_addresses_t *addresses, const char *p)
     key = jpp_address_key(p + JPP_HEAP_0X);
     slot = jpp_addresses_first(addresses, &key);
 
-    if ((slot->low != key.low || slot->high != key.high)
+    if (__builtin_expect(slot->low != key.low || slot->high != key.high, 0)
         && ((++slot)->low != key.low || slot->high != key.high))
     {
         return 0;
     }
 
-    return slot->location < JPP_ADDRESS_VALUE && jpp_heap_is_frame(p)
-           ? slot->location : 0;
+    return slot->varint < JPP_ADDRESS_VALUE && jpp_heap_is_frame(p)
+           ? slot->varint : 0;
 }
 
 
@@ -545,21 +545,22 @@ jpp_heap_known(const jpp_addresses_t *addresses, const char *p)
 
 static const char *
 jpp_heap_frame(jpp_heap_t *heap, const char *p, bool is_wanted,
-    uint32_t *location)
+    uint32_t *varint)
 {
-    uint64_t              address;
-    const char           *digits, *next;
-    jpp_address_key_t     key;
-    const jpp_address_t  *slot;
+    uint64_t            address;
+    const char         *digits, *next;
+    jpp_address_t      *slot;
+    jpp_address_key_t   key;
 
     digits = p + JPP_HEAP_0X;
     key = jpp_address_key(digits);
     slot = jpp_addresses_slot(&heap->addresses, &key);
-    *location = slot->location;
 
-    if (*location != 0 && (*location & JPP_ADDRESS_VALUE) == 0
+    *varint = slot->varint;
+
+    if (*varint != 0 && (*varint & JPP_ADDRESS_VALUE) == 0
         && jpp_heap_is_frame(p)
-        && (!is_wanted || (*location & ~JPP_ADDRESS_FLAGS) != 0))
+        && (!is_wanted || (*varint & ~JPP_ADDRESS_FLAGS) != 0))
     {
         return p + JPP_HEAP_FRAME;
     }
@@ -573,10 +574,11 @@ jpp_heap_frame(jpp_heap_t *heap, const char *p, bool is_wanted,
 
     if (next - digits != JPP_ADDRESS_DIGITS) {
         key = jpp_address_value(address);
+        slot = jpp_addresses_slot(&heap->addresses, &key);
     }
 
-    if (!jpp_addresses_add(&heap->addresses, &key, address, is_wanted,
-                           location))
+    if (!jpp_addresses_add(&heap->addresses, slot, &key, address, is_wanted,
+                           varint))
     {
         (void) jpp_err_memory(heap->err);
         return NULL;
@@ -592,7 +594,7 @@ static inline bool
 jpp_heap_is_frame(const char *p)
 {
     return (p[JPP_HEAP_FRAME] == ' ' || p[JPP_HEAP_FRAME] == '\n')
-           && memcmp(p, " 0x", JPP_HEAP_0X) == 0;
+           && memcmp(p + 1, "0x", 2) == 0;
 }
 
 
@@ -623,16 +625,55 @@ jpp_heap_scale(jpp_heap_t *heap, const uint64_t counts[2], int64_t values[2])
 static const char *
 jpp_heap_totals(const char *p, const char *end, uint64_t counts[4])
 {
-    p = jpp_scan_text(p, end, "  t*: ");
+    p = jpp_scan_text(p, end, JPP_HEAP_TOTALS);
 
     return p != NULL ? jpp_heap_counts(p, counts) : NULL;
 }
 
 
+/* The lines of threads at P, behind the line of TOTALS. */
+
+static const char *
+jpp_heap_threads(jpp_heap_t *heap, const char *p, const char *totals)
+{
+    size_t       len;
+    uint64_t     counts[4];
+    const char  *line;
+
+    totals += sizeof(JPP_HEAP_TOTALS) - 1;
+    len = (size_t) (p - totals);
+
+    for (line = p; *line == ' '; line = p) {
+
+        p = jpp_heap_thread(line, heap->end);
+
+        /* mostly one thread has it all */
+
+        if (p != NULL && (size_t) (heap->end - p) >= len
+            && memcmp(p, totals, len) == 0)
+        {
+            p += len;
+            continue;
+        }
+
+        p = p != NULL ? jpp_heap_counts(p, counts) : NULL;
+
+        if (p == NULL || *p++ != '\n') {
+            return jpp_heap_error(heap, line, JPP_ERR_INPUT,
+                                  "not the totals of a thread");
+        }
+    }
+
+    return line;
+}
+
+
+/* Where the counts of the thread at P begin. */
+
 static const char *
 jpp_heap_thread(const char *p, const char *end)
 {
-    uint64_t  uid, counts[4];
+    uint64_t  uid;
 
     p = jpp_scan_text(p, end, "  t");
 
@@ -642,11 +683,7 @@ jpp_heap_thread(const char *p, const char *end)
 
     p = jpp_scan_dec(p, &uid);
 
-    if (p == NULL || *p++ != ':' || *p++ != ' ') {
-        return NULL;
-    }
-
-    return jpp_heap_counts(p, counts);
+    return p != NULL && *p++ == ':' && *p++ == ' ' ? p : NULL;
 }
 
 

@@ -6,7 +6,9 @@
 #include "jpp_profile.h"
 
 
-#define JPP_COMMENT  1024
+#define JPP_COMMENT           1024
+
+#define JPP_EXPECT_LOCATIONS  8192
 
 
 static bool jpp_profile_mapping_equal(const jpp_mapping_t *a,
@@ -354,8 +356,17 @@ jpp_profile_labels(jpp_profile_t *profile, const jpp_label_t *labels, size_t n,
 bool
 jpp_profile_expect(jpp_profile_t *profile, size_t n_samples, size_t bytes)
 {
+    size_t  n_locations;
+
+    /* many stacks share few locations */
+
+    n_locations = n_samples / 2 < JPP_EXPECT_LOCATIONS
+                  ? n_samples / 2 : JPP_EXPECT_LOCATIONS;
+
     return jpp_index_expect(&profile->stack_index,
                             profile->n_samples + n_samples)
+           && jpp_index_expect(&profile->location_index,
+                               profile->location_index.n + n_locations)
            && jpp_vec_reserve(profile->offsets,
                               (n_samples + 1) * sizeof(uint32_t)) != NULL
            && jpp_vec_reserve(profile->stacks, bytes + 1) != NULL;
@@ -378,18 +389,30 @@ jpp_profile_begin(jpp_profile_t *profile, uint32_t set, uint32_t depth)
 }
 
 
+void
+jpp_profile_end(jpp_profile_t *profile, const uint8_t *pos)
+{
+    uint8_t  *stack;
+
+    stack = profile->stacks->data + profile->stacks->len;
+
+    profile->stack_len = (size_t) (pos - stack);
+    profile->stack_hash = jpp_hash_bytes(stack, profile->stack_len);
+
+    jpp_index_prefetch(&profile->stack_index, profile->stack_hash);
+}
+
+
 bool
-jpp_profile_commit(jpp_profile_t *profile, const uint8_t *end,
-    const int64_t *values)
+jpp_profile_commit(jpp_profile_t *profile, const int64_t *values)
 {
     size_t     len;
     uint8_t   *stack;
     uint32_t   id, hash, pos, *offset;
 
     stack = profile->stacks->data + profile->stacks->len;
-    len = (size_t) (end - stack);
-
-    hash = jpp_hash_bytes(stack, len);
+    len = profile->stack_len;
+    hash = profile->stack_hash;
     pos = hash;
 
     while (!profile->is_raw
@@ -413,6 +436,13 @@ jpp_profile_commit(jpp_profile_t *profile, const uint8_t *end,
 
     return jpp_index_add(&profile->stack_index, hash, profile->n_samples)
            && jpp_profile_add_values(profile, profile->n_samples - 1, values);
+}
+
+
+void
+jpp_profile_close(jpp_profile_t *profile)
+{
+    jpp_vec_release(profile->stack_index.slots);
 }
 
 

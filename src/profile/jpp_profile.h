@@ -133,6 +133,9 @@ typedef struct {
     jpp_vec_t                *columns[JPP_MAX_TYPES];   /* int64_t */
     uint32_t                  n_samples;
 
+    size_t                    stack_len;     /* of the one between end and */
+    uint32_t                  stack_hash;    /*   commit */
+
     jpp_index_t               mapping_index;
     jpp_index_t               location_index;
     jpp_index_t               function_index;
@@ -200,9 +203,11 @@ bool jpp_profile_expect(jpp_profile_t *profile, size_t n_samples,
     size_t bytes);
 
 /*
- * A sample is added in three steps without a copy: begin with a label set (an
- * index) and room for DEPTH frames, push location ids leaf first, commit the
- * values.  Begin returns where the first id goes, and NULL without memory.
+ * A sample is added in four steps without a copy: begin with a label set (an
+ * index) and room for DEPTH frames, push location ids leaf first, end the
+ * stack, commit the values.  Begin returns where the first id goes, and NULL
+ * without memory.  What is done between end and commit hides the time that
+ * memory takes to answer whether the stack is known.
  */
 uint8_t *jpp_profile_begin(jpp_profile_t *profile, uint32_t set,
     uint32_t depth);
@@ -227,8 +232,12 @@ jpp_profile_push(uint8_t *pos, uint32_t id)
     return pos + 1 + is_long;
 }
 
-bool jpp_profile_commit(jpp_profile_t *profile, const uint8_t *end,
-    const int64_t *values);
+void jpp_profile_end(jpp_profile_t *profile, const uint8_t *pos);
+
+bool jpp_profile_commit(jpp_profile_t *profile, const int64_t *values);
+
+/* No samples are added from here on: what finds known stacks is given back. */
+void jpp_profile_close(jpp_profile_t *profile);
 
 
 /* Sample I, 0 <= I < n_samples. */

@@ -73,6 +73,8 @@ jpp_report(jpp_arena_t *arena, jpp_symbols_t *symbols,
         }
     }
 
+    jpp_profile_close(&profile);
+
     profile.default_type = options->args.values[JPP_ARG_TYPE];
 
     if (!jpp_report_has_type(&profile)) {

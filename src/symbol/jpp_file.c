@@ -42,6 +42,7 @@ jpp_file_open(jpp_file_t *file, const jpp_mapping_t *mapping,
 {
     char           path[64];
     jpp_code_t     rc;
+    struct stat    st;
     jpp_mapping_t  strict;
 
     rc = jpp_file_try(file, mapping, build_id, mapping->path, O_NOFOLLOW,
@@ -61,8 +62,11 @@ jpp_file_open(jpp_file_t *file, const jpp_mapping_t *mapping,
                     mapping->start, mapping->limit);
 
     if (jpp_file_try(file, &strict, build_id, path, 0, NULL) == JPP_OK
-        || jpp_file_try(file, &strict, build_id, "/proc/self/exe", 0, NULL)
-           == JPP_OK)
+        || (stat("/proc/self/exe", &st) == 0
+            && st.st_ino == mapping->inode
+            && jpp_file_try(file, &strict, build_id, "/proc/self/exe", 0,
+                            NULL)
+               == JPP_OK))
     {
         return JPP_OK;
     }

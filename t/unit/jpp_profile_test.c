@@ -80,7 +80,9 @@ jpp_add(jpp_profile_t *profile, uint32_t set, const uint32_t *ids,
         pos = jpp_profile_push(pos, ids[i]);
     }
 
-    return jpp_profile_commit(profile, pos, values);
+    jpp_profile_end(profile, pos);
+
+    return jpp_profile_commit(profile, values);
 }
 
 
@@ -521,7 +523,8 @@ jpp_test_types(void)
 
     pos = jpp_profile_begin(&profile, 0, 1);
     pos = jpp_profile_push(pos, 1);
-    jpp_profile_commit(&profile, pos, values);
+    jpp_profile_end(&profile, pos);
+    jpp_profile_commit(&profile, values);
 
     jpp_profile_sample(&profile, 0, &sample);
     jpp_is_i64(sample.values[1], 5, "a value of an optional type");
