@@ -15,7 +15,7 @@
 #define JPP_ALIGNMENT   16
 
 /* a vector that grows past this gets a mapping of its own */
-#define JPP_VEC_SMALL   (512 * 1024)
+#define JPP_VEC_SMALL   (640 * 1024)
 #define JPP_VEC_FIRST   1024
 
 
@@ -231,8 +231,9 @@ jpp_vec_grow(jpp_vec_t *vec, size_t size)
 static bool
 jpp_vec_copy(jpp_vec_t *vec, size_t need)
 {
-    void    *p;
-    size_t   want;
+    void         *p;
+    size_t        want;
+    jpp_arena_t  *arena;
 
     want = vec->size == 0 ? JPP_VEC_FIRST : vec->size * 4;
 
@@ -242,6 +243,18 @@ jpp_vec_copy(jpp_vec_t *vec, size_t need)
 
     if (want < need) {
         want = need;
+    }
+
+    /* the last piece of the block grows where it is */
+
+    arena = vec->arena;
+
+    if (vec->size != 0 && arena->pos == vec->data + vec->size
+        && (size_t) (arena->end - vec->data) >= want)
+    {
+        vec->size = jpp_round_up(want, JPP_ALIGNMENT);
+        arena->pos = vec->data + vec->size;
+        return true;
     }
 
     p = jpp_arena_cut(vec->arena, want);

@@ -71,7 +71,7 @@ static inline void
 jpp_index_prefetch(const jpp_index_t *index, uint32_t hash)
 {
     __builtin_prefetch(&jpp_vec_items(index->slots, jpp_slot_t)
-                        [hash & index->mask]);
+                        [hash & index->mask], 1);
 }
 
 

@@ -2,7 +2,7 @@
 #include "jpp_addresses.h"
 
 
-#define JPP_ADDRESSES_BITS  13
+#define JPP_ADDRESSES_BITS  14
 
 
 static bool jpp_addresses_resize(jpp_addresses_t *addresses, uint32_t shift);

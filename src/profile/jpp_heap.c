@@ -40,10 +40,11 @@
 
 /* about the text of a stack, and the bytes of its location ids */
 #define JPP_HEAP_STACK       512
-#define JPP_HEAP_IDS         60
+#define JPP_HEAP_IDS         64
 
 /* pairs of counts to be remembered */
-#define JPP_HEAP_SCALED      256
+#define JPP_HEAP_SCALED_BITS 10
+#define JPP_HEAP_SCALED      (1 << JPP_HEAP_SCALED_BITS)
 
 /* bytes of " 0x" */
 #define JPP_HEAP_0X          3
@@ -605,7 +606,7 @@ jpp_heap_scale(jpp_heap_t *heap, const uint64_t counts[2], int64_t values[2])
     jpp_heap_scaled_t  *scaled;
 
     hash = (counts[0] ^ counts[1] << 16) * 0x9e3779b97f4a7c15ULL;
-    scaled = &heap->scaled[hash >> 56];
+    scaled = &heap->scaled[hash >> (64 - JPP_HEAP_SCALED_BITS)];
 
     /* the table starts with zeros, and so does the scale */
 

@@ -38,6 +38,7 @@ jpp_profile_init(jpp_profile_t *profile, jpp_arena_t *arena,
     profile->arena = arena;
     profile->types = types;
     profile->n_types = n_types;
+    profile->n_expected = 1;
 
     for (i = 0; vecs[i] != NULL; i++) {
         vec = vecs[i];
@@ -358,6 +359,10 @@ jpp_profile_expect(jpp_profile_t *profile, size_t n_samples, size_t bytes)
 {
     size_t  n_locations;
 
+    /* a column that is short by a little is copied; so they get some more */
+
+    profile->n_expected = profile->n_samples + n_samples + n_samples / 4 + 1;
+
     /* many stacks share few locations */
 
     n_locations = n_samples / 2 < JPP_EXPECT_LOCATIONS
@@ -367,8 +372,11 @@ jpp_profile_expect(jpp_profile_t *profile, size_t n_samples, size_t bytes)
                             profile->n_samples + n_samples)
            && jpp_index_expect(&profile->location_index,
                                profile->location_index.n + n_locations)
+           && jpp_vec_reserve(profile->locations,
+                              (n_locations + 1) * sizeof(jpp_location_t))
+              != NULL
            && jpp_vec_reserve(profile->offsets,
-                              (n_samples + 1) * sizeof(uint32_t)) != NULL
+                              profile->n_expected * sizeof(uint32_t)) != NULL
            && jpp_vec_reserve(profile->stacks, bytes + 1) != NULL;
 }
 
@@ -477,6 +485,13 @@ jpp_profile_add_values(jpp_profile_t *profile, uint32_t i,
         }
 
         column = profile->columns[t];
+
+        if (column->size == 0
+            && jpp_vec_reserve(column, profile->n_expected * sizeof(int64_t))
+               == NULL)
+        {
+            return false;
+        }
 
         /* what is skipped here is zero already */
 

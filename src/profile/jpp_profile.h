@@ -132,6 +132,7 @@ typedef struct {
     jpp_vec_t                *offsets;       /* uint32_t, n_samples + 1 */
     jpp_vec_t                *columns[JPP_MAX_TYPES];   /* int64_t */
     uint32_t                  n_samples;
+    size_t                    n_expected;    /* a guess */
 
     size_t                    stack_len;     /* of the one between end and */
     uint32_t                  stack_hash;    /*   commit */
@@ -191,7 +192,7 @@ uint32_t jpp_profile_location(jpp_profile_t *profile, uint32_t mapping,
 uint32_t jpp_profile_function(jpp_profile_t *profile, uint32_t mapping,
     uint32_t name, uint32_t system_name);
 
-/* The label set of N LABELS in *SET. */
+/* The label set of N LABELS, JPP_MAX_LABELS at most, in *SET. */
 bool jpp_profile_labels(jpp_profile_t *profile, const jpp_label_t *labels,
     size_t n, uint32_t *set);
 

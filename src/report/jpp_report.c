@@ -119,6 +119,11 @@ jpp_report_read(jpp_profile_t *profile, jpp_symbols_t *symbols,
     options.is_raw = is_raw;
     options.tail = capture->tail;
 
+    if (capture->n_labels > JPP_MAX_LABELS) {
+        return jpp_err_set(err, JPP_ERR_LIMIT, "more than %d labels",
+                           JPP_MAX_LABELS);
+    }
+
     if (!jpp_profile_labels(profile, capture->labels, capture->n_labels,
                             &options.labels))
     {

@@ -53,8 +53,8 @@ void jpp_report_options_init(jpp_report_options_t *options);
 
 /*
  * Write the report of N CAPTURES to SINK, which needs a buffer of
- * JPP_SINK_BUFFER bytes and is flushed at the end.  In ERR, capture says which
- * of them was wrong.
+ * JPP_SINK_BUFFER bytes and is flushed at the end.  ERR is required; in it,
+ * capture says which of them was wrong.
  */
 jpp_code_t jpp_report(jpp_arena_t *arena, jpp_symbols_t *symbols,
     const jpp_capture_t *captures, size_t n,

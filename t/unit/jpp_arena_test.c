@@ -13,7 +13,7 @@
 
 /* a block, and what a mapping is a multiple of; the largest vector in one */
 #define JPP_BLOCK  (2 * JPP_MIB)
-#define JPP_SMALL  (512 * JPP_KIB)
+#define JPP_SMALL  (640 * JPP_KIB)
 
 
 static size_t jpp_process_size(void);

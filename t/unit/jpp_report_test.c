@@ -377,9 +377,11 @@ jpp_report_test_gzip(void)
 static void
 jpp_report_test_errors(void)
 {
+    size_t                 i;
     jpp_err_t              err;
     jpp_vec_t             *out;
     jpp_arena_t            arena;
+    jpp_label_t            labels[JPP_MAX_LABELS + 1] = { 0 };
     jpp_capture_t          captures[2];
     jpp_report_options_t   options;
 
@@ -401,6 +403,21 @@ jpp_report_test_errors(void)
 
     jpp_is_u64(jpp_test_report_into(&out, &arena, captures,
                                     JPP_MAX_CAPTURES + 1, &options, &err),
+               JPP_ERR_LIMIT, "%s", err.text);
+
+    for (i = 0; i <= JPP_MAX_LABELS; i++) {
+        labels[i].key = &"abcdefghi"[i];
+        labels[i].str = "value";
+    }
+
+    options = jpp_test_options("");
+    captures[0].labels = labels;
+    captures[0].n_labels = JPP_MAX_LABELS;
+    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 1, &options, &err),
+               JPP_OK, "as many labels as there may be");
+
+    captures[0].n_labels = JPP_MAX_LABELS + 1;
+    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 1, &options, &err),
                JPP_ERR_LIMIT, "%s", err.text);
 
     jpp_arena_destroy(&arena);
