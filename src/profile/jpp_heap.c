@@ -270,11 +270,15 @@ jpp_heap_sections(jpp_heap_t *heap, size_t len)
 
     p = jpp_scan_dec(p, &heap->period);
 
+    /* 1 << lg_prof_sample, in every jemalloc */
+
     if (p == NULL || *p != '\n' || heap->period == 0
-        || heap->period > INT64_MAX)
+        || heap->period > INT64_MAX
+        || (heap->period & (heap->period - 1)) != 0)
     {
         return jpp_err_line(heap->err, JPP_ERR_INPUT, 1,
-                            "heap_v2/ is not followed by a sampling period");
+                            "heap_v2/ is not followed by a sampling period, "
+                            "which is a power of two");
     }
 
     rc = jpp_maps_read(heap->profile, maps, (size_t) (end - maps),

@@ -51,6 +51,10 @@ jpp_report(jpp_arena_t *arena, jpp_symbols_t *symbols,
     jpp_code_t     rc;
     jpp_profile_t  profile;
 
+    if (n == 0) {
+        return jpp_err_set(err, JPP_ERR_ARG, "there is no dump to report");
+    }
+
     if (n > JPP_MAX_CAPTURES) {
         return jpp_err_set(err, JPP_ERR_LIMIT, "more than %d dumps",
                            JPP_MAX_CAPTURES);
@@ -280,6 +284,7 @@ static bool
 jpp_report_describe(jpp_profile_t *profile,
     const jpp_report_options_t *options)
 {
+    bool    done;
     size_t  i;
 
     profile->time_nanos = options->time_nanos;
@@ -287,6 +292,20 @@ jpp_report_describe(jpp_profile_t *profile,
     if (profile->is_difference) {
         profile->duration_nanos = options->duration_nanos > 0
                                   ? options->duration_nanos : 1;
+    }
+
+    done = profile->has_periods
+           ? jpp_profile_comment(profile, "dumps of different sampling "
+                                 "periods: each was scaled by its own")
+           : jpp_profile_comment(profile, "lg_sample %d",
+                                 __builtin_ctzll((uint64_t) profile->period));
+
+    if (done && profile->columns[JPP_HEAP_ALLOC_OBJECTS]->len != 0) {
+        done = jpp_profile_comment(profile, "prof_accum true");
+    }
+
+    if (!done) {
+        return false;
     }
 
     for (i = 0; options->comments != NULL && options->comments[i] != NULL;
@@ -297,9 +316,7 @@ jpp_report_describe(jpp_profile_t *profile,
         }
     }
 
-    return !profile->has_periods
-           || jpp_profile_comment(profile, "dumps of different sampling "
-                                  "periods: each was scaled by its own");
+    return true;
 }
 
 

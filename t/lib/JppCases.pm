@@ -33,6 +33,9 @@ my $no_totals = 'a stack is not followed by its totals';
 my $no_address = 'a stack with something that is no address';
 my $too_deep = qr/a stack of more .*frames/;
 my $no_map = 'not a line of a maps section';
+my $no_period = 'heap_v2/ is not followed by a sampling period, which is '
+    . 'a power of two';
+
 my $not_ours = 'not a heap dump of jemalloc: it does not start with heap_v2/';
 
 my @header = (
@@ -57,17 +60,17 @@ my @header = (
     'half a thread' => dump_of(head => "  t*: 1: 1 [0: 0]\n  t0: 1: 1\n"),
         [ 3, 'not the totals of a thread' ],
     'period 0' => dump_of(period => 0),
-        [ 1, 'heap_v2/ is not followed by a sampling period' ],
+        [ 1, $no_period ],
     'no period' => dump_of(period => ''),
-        [ 1, 'heap_v2/ is not followed by a sampling period' ],
+        [ 1, $no_period ],
     'a period of 2^62' => dump_of(period => 1 << 62), qr/^\Q$folded\E \d+$/,
     'a period of 2^63' => dump_of(period => '9223372036854775808'),
-        [ 1, 'heap_v2/ is not followed by a sampling period' ],
+        [ 1, $no_period ],
     'a period that is a word' => dump_of(period => 'x'),
-        [ 1, 'heap_v2/ is not followed by a sampling period' ],
+        [ 1, $no_period ],
     'CR LF' => dump_of() =~ s/\n/\r\n/gr, [ 11, $no_section ],
     'CR LF in the first line' => dump_of() =~ s/\n/\r\n/r,
-        [ 1, 'heap_v2/ is not followed by a sampling period' ],
+        [ 1, $no_period ],
 );
 
 my @stacks = (

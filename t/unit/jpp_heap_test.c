@@ -56,6 +56,8 @@ static const jpp_heap_bad_t  bad[] = {
       JPP_ERR_INPUT, 1, "period" },
     { "period 0", "heap_v2/0\n  t*: 0: 0 [0: 0]\n" JPP_TEST_MAPS,
       JPP_ERR_INPUT, 1, "period" },
+    { "period of 3", "heap_v2/3\n  t*: 0: 0 [0: 0]\n"
+      JPP_TEST_MAPS, JPP_ERR_INPUT, 1, "power of two" },
     { "period of 2^63", "heap_v2/9223372036854775808\n  t*: 0: 0 [0: 0]\n"
       JPP_TEST_MAPS, JPP_ERR_INPUT, 1, "period" },
     { "period of 2^64", "heap_v2/18446744073709551616\n  t*: 0: 0 [0: 0]\n"

@@ -405,6 +405,9 @@ jpp_report_test_errors(void)
                                     JPP_MAX_CAPTURES + 1, &options, &err),
                JPP_ERR_LIMIT, "%s", err.text);
 
+    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 0, &options, &err),
+               JPP_ERR_ARG, "%s", err.text);
+
     for (i = 0; i <= JPP_MAX_LABELS; i++) {
         labels[i].key = &"abcdefghi"[i];
         labels[i].str = "value";
