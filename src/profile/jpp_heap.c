@@ -258,17 +258,13 @@ jpp_heap_sections(jpp_heap_t *heap, size_t len)
                             "the dump was cut: its last line has no end");
     }
 
-    maps = jpp_heap_maps(heap->data, len);
-    if (maps == NULL) {
-        return jpp_err_line(heap->err, JPP_ERR_CUT,
-                            jpp_heap_line(heap, end - 1),
-                            "the dump was cut: it has no MAPPED_LIBRARIES "
-                            "section at its end");
-    }
-
-    heap->end = maps - (sizeof(JPP_MAPS_SECTION) - 1);
-
     p = jpp_scan_dec(p, &heap->period);
+
+    if (p != NULL && *p == '\r') {
+        return jpp_err_line(heap->err, JPP_ERR_INPUT, 1,
+                            "the lines end in CR LF: the dump was moved as "
+                            "text, which it is not");
+    }
 
     /* 1 << lg_prof_sample, in every jemalloc */
 
@@ -280,6 +276,16 @@ jpp_heap_sections(jpp_heap_t *heap, size_t len)
                             "heap_v2/ is not followed by a sampling period, "
                             "which is a power of two");
     }
+
+    maps = jpp_heap_maps(heap->data, len);
+    if (maps == NULL) {
+        return jpp_err_line(heap->err, JPP_ERR_CUT,
+                            jpp_heap_line(heap, end - 1),
+                            "the dump was cut: it has no MAPPED_LIBRARIES "
+                            "section at its end");
+    }
+
+    heap->end = maps - (sizeof(JPP_MAPS_SECTION) - 1);
 
     rc = jpp_maps_read(heap->profile, maps, (size_t) (end - maps),
                        heap->options->tail, heap->maps, heap->err);

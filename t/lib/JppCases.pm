@@ -33,6 +33,8 @@ my $no_totals = 'a stack is not followed by its totals';
 my $no_address = 'a stack with something that is no address';
 my $too_deep = qr/a stack of more .*frames/;
 my $no_map = 'not a line of a maps section';
+my $cr_lf = 'the lines end in CR LF: the dump was moved as text, which it is '
+    . 'not';
 my $no_period = 'heap_v2/ is not followed by a sampling period, which is '
     . 'a power of two';
 
@@ -68,9 +70,9 @@ my @header = (
         [ 1, $no_period ],
     'a period that is a word' => dump_of(period => 'x'),
         [ 1, $no_period ],
-    'CR LF' => dump_of() =~ s/\n/\r\n/gr, [ 11, $no_section ],
+    'CR LF' => dump_of() =~ s/\n/\r\n/gr, [ 1, $cr_lf ],
     'CR LF in the first line' => dump_of() =~ s/\n/\r\n/r,
-        [ 1, $no_period ],
+        [ 1, $cr_lf ],
 );
 
 my @stacks = (

@@ -63,7 +63,7 @@ static const jpp_heap_bad_t  bad[] = {
     { "period of 2^64", "heap_v2/18446744073709551616\n  t*: 0: 0 [0: 0]\n"
       JPP_TEST_MAPS, JPP_ERR_INPUT, 1, "period" },
     { "CR LF", "heap_v2/1\r\n  t*: 0: 0 [0: 0]\r\n" JPP_TEST_MAPS,
-      JPP_ERR_INPUT, 1, "period" },
+      JPP_ERR_INPUT, 1, "CR LF" },
     { "no totals", "heap_v2/1\n" JPP_TEST_MAPS, JPP_ERR_INPUT, 2,
       "header has no totals" },
     { "bad thread", "heap_v2/1\n  t*: 0: 0 [0: 0]\n  tx: 0: 0 [0: 0]\n"
