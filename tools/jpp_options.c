@@ -75,7 +75,7 @@ static const char  jpp_options_help[] =
 "\n"
 "Examples:\n"
 "  " JPP_TOOL " jeprof.1234.0.f.heap\n"
-"  " JPP_TOOL " -o heap.pb.gz jeprof.*.heap && go tool pprof heap.pb.gz\n"
+"  " JPP_TOOL " -o heap.pb.gz FILE && go tool pprof -top heap.pb.gz\n"
 "  " JPP_TOOL " --format=top --base=before.heap after.heap\n";
 
 

@@ -1,7 +1,7 @@
 
 /*
- * The one checker of the profile contract (DESIGN 3.6): everything of it that
- * can be seen in the bytes of a profile.
+ * The one checker of the profile contract: everything of it that can be seen in
+ * the bytes of a profile.
  *
  * It has a wire decoder and tables of fields of its own and shares nothing
  * with the core, not even protobuf-c or the schema: it is the second witness.
