@@ -33,7 +33,6 @@
 /* an ELF file, one of its sections, its symbols, and a symbol's name */
 #define JPP_MAX_ELF_FILE        ((size_t) 4 << 30)
 #define JPP_MAX_ELF_SECTION     ((size_t) 256 << 20)
-#define JPP_MAX_ELF_SECTIONS    65535
 #define JPP_MAX_ELF_SYMBOLS     4000000
 #define JPP_MAX_SYMBOL_NAME     4096
 

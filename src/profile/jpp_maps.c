@@ -27,6 +27,8 @@ typedef struct {
 } jpp_maps_line_t;
 
 
+static jpp_code_t jpp_maps_lines(const char *text, size_t len,
+    const char *tail, jpp_vec_t *lines, jpp_err_t *err);
 static const char *jpp_maps_parse(const char *p, const char *end,
     jpp_maps_line_t *line);
 static bool jpp_maps_same_path(const jpp_maps_line_t *a,
@@ -43,11 +45,9 @@ jpp_code_t
 jpp_maps_read(jpp_profile_t *profile, const char *text, size_t len,
     const char *tail, jpp_vec_t *maps, jpp_err_t *err)
 {
-    bool              is_listing;
     size_t            i, n;
-    uint64_t          limit;
     jpp_vec_t        *lines;
-    const char       *p, *end;
+    jpp_code_t        rc;
     jpp_maps_line_t  *line, *first;
 
     lines = jpp_vec_create(profile->arena);
@@ -55,8 +55,60 @@ jpp_maps_read(jpp_profile_t *profile, const char *text, size_t len,
         return jpp_err_memory(err);
     }
 
+    rc = jpp_maps_lines(text, len, tail, lines, err);
+    if (rc != JPP_OK) {
+        return rc;
+    }
+
+    line = jpp_vec_items(lines, jpp_maps_line_t);
+    n = jpp_vec_count(lines, jpp_maps_line_t);
+
+    /*
+     * The main program is the file that lies lowest.  Adding its mappings
+     * ahead of all others gives them the first ids.
+     */
+
+    for (first = line; first < line + n && first->path_len == 0; first++) {
+        /* void */
+    }
+
+    for (i = 0; i < n && first < line + n; i++) {
+
+        if (line[i].is_executable && jpp_maps_same_path(&line[i], first)
+            && jpp_maps_add(profile, &line[i]) == 0)
+        {
+            return jpp_err_memory(err);
+        }
+    }
+
+    for (i = 0; i < n; i++) {
+
+        if (line[i].is_executable && !jpp_maps_push(profile, &line[i], maps)) {
+            return jpp_err_memory(err);
+        }
+    }
+
+    jpp_vec_release(lines);
+
+    return JPP_OK;
+}
+
+
+/* Every line of TEXT, and the proof that they are all of them. */
+
+static jpp_code_t
+jpp_maps_lines(const char *text, size_t len, const char *tail,
+    jpp_vec_t *lines, jpp_err_t *err)
+{
+    bool              is_listing;
+    size_t            n;
+    uint64_t          limit;
+    const char       *p, *end;
+    jpp_maps_line_t  *line;
+
     is_listing = false;
     limit = 0;
+    line = NULL;
     p = text;
     end = text + len;
 
@@ -85,55 +137,23 @@ jpp_maps_read(jpp_profile_t *profile, const char *text, size_t len,
         }
 
         limit = line->mapping.limit;
-
-        if (!line->is_executable) {
-            is_listing = true;
-        }
+        is_listing |= !line->is_executable;
     }
 
-    if (n == 0) {
+    if (line == NULL) {
         return jpp_err_line(err, JPP_ERR_CUT, 1,
                             "the maps section is empty: the dump was cut");
     }
 
-    line = jpp_vec_items(lines, jpp_maps_line_t);
-
     if (tail != NULL && is_listing
-        && (line[n - 1].path_len != strlen(tail)
-            || memcmp(line[n - 1].path, tail, strlen(tail)) != 0))
+        && (line->path_len != strlen(tail)
+            || memcmp(line->path, tail, line->path_len) != 0))
     {
         return jpp_err_line(err, JPP_ERR_CUT, n,
                             "the maps section ends before \"%s\", with which "
                             "this kernel ends it: the dump was cut, or comes "
                             "from another kernel", tail);
     }
-
-    /*
-     * The main program is the file that lies lowest.  Adding its mappings
-     * ahead of all others gives them the first ids.
-     */
-
-    for (first = line; first < line + n && first->path_len == 0; first++) {
-        /* void */
-    }
-
-    for (i = 0; i < n && first < line + n; i++) {
-
-        if (line[i].is_executable && jpp_maps_same_path(&line[i], first)
-            && jpp_maps_add(profile, &line[i]) == 0)
-        {
-            return jpp_err_memory(err);
-        }
-    }
-
-    for (i = 0; i < n; i++) {
-
-        if (line[i].is_executable && !jpp_maps_push(profile, &line[i], maps)) {
-            return jpp_err_memory(err);
-        }
-    }
-
-    jpp_vec_release(lines);
 
     return JPP_OK;
 }
