@@ -9,13 +9,13 @@ WARNINGS = -Wall -Wextra -Werror -Wshadow -Wpointer-arith -Wcast-qual \
            -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings
 
 CFLAGS =   -std=gnu11 $(WARNINGS) $(FLAGS) -MMD -MP \
-           -Isrc/base -Isrc/profile -Isrc/symbol -Isrc/output \
-           -Isrc/report -Itools \
+           -Isrc/base -Isrc/capture -Isrc/profile -Isrc/symbol \
+           -Isrc/output -Isrc/host -Isrc/report -Itools \
            -I$(OUT)/proto -It/unit -It/lib -It/fuzz -Ibench
 LIBS =     -lprotobuf-c -lz -lelf -lm -ldl
 
-SOURCES := $(wildcard src/base/*.c src/profile/*.c src/symbol/*.c \
-             src/output/*.c src/report/*.c)
+SOURCES := $(wildcard src/base/*.c src/capture/*.c src/profile/*.c \
+             src/symbol/*.c src/output/*.c src/host/*.c src/report/*.c)
 OBJECTS := $(SOURCES:src/%.c=$(OUT)/%.o) $(OUT)/proto/profile.pb-c.o
 
 TOOL :=    $(patsubst %.c,$(OUT)/%.o,$(wildcard tools/*.c))
@@ -32,7 +32,8 @@ all: tool
 
 tool: $(OUT)/jemalloc-pprof
 
-units: $(UNITS) $(OUT)/t/jpp_contract $(OUT)/t/liveset $(OUT)/t/liveset-static
+units: $(UNITS) $(OUT)/t/jpp_contract $(OUT)/t/liveset \
+  $(OUT)/t/liveset-static $(OUT)/t/jpp_fake.so
 
 fuzzers: $(FUZZERS)
 
@@ -84,6 +85,12 @@ $(OUT)/t/liveset-static: t/data/make/liveset.c
 	@mkdir -p $(@D)
 	$(CC) -O1 -g -rdynamic -o $@ $< -l:libjemalloc.a -lm -lpthread -ldl \
 	    -lstdc++
+
+# without them too: it is preloaded into programs that may have none
+
+$(OUT)/t/jpp_fake.so: t/lib/jpp_fake.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(WARNINGS) -O1 -g -fPIC -shared -o $@ $< -ldl -lpthread
 
 $(OUT)/fuzz/%: t/fuzz/%.c $(OUT)/libjpp.a
 	@mkdir -p $(@D)

@@ -29,7 +29,8 @@ typedef enum {
     JPP_ERR_CUT,         /* the input ends before its end */
     JPP_ERR_LIMIT,       /* a limit of jpp_limits.h or a byte cap was met */
     JPP_ERR_SYS,         /* a system call failed, see sys_errno */
-    JPP_ERR_WRITE        /* what was written could not be delivered */
+    JPP_ERR_WRITE,       /* what was written could not be delivered */
+    JPP_ERR_JEMALLOC     /* jemalloc said no */
 } jpp_code_t;
 
 

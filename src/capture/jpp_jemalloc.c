@@ -1,0 +1,460 @@
+
+/* RTLD_DEFAULT, dladdr() */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "jpp_jemalloc.h"
+
+
+#define JPP_JEMALLOC_LENGTH(table)  (sizeof(table) / sizeof((table)[0]))
+
+/* the first version in which prof_sys_thread_name is safe */
+#define JPP_JEMALLOC_SAFE_NAMES  50301
+
+
+typedef int (*jpp_jemalloc_mallctl_pt)(const char *name, void *old,
+    size_t *old_size, void *new, size_t new_size);
+
+
+typedef struct {
+    const char    *symbol;
+    const char    *variable;
+} jpp_jemalloc_build_t;
+
+
+typedef struct {
+    const char    *name;
+    size_t         offset;
+} jpp_jemalloc_ctl_t;
+
+
+static void jpp_jemalloc_find(void);
+static bool jpp_jemalloc_is_malloc(void *symbol);
+static bool jpp_jemalloc_is_same_object(void *symbol);
+static void jpp_jemalloc_allocator(void);
+static void jpp_jemalloc_options(void);
+static void jpp_jemalloc_version(void);
+static jpp_jemalloc_state_t jpp_jemalloc_decide(void);
+static uint32_t jpp_jemalloc_number(void);
+static void jpp_jemalloc_current(jpp_jemalloc_t *jemalloc);
+static bool jpp_jemalloc_is_true(const char *name);
+static jpp_code_t jpp_jemalloc_failed(jpp_err_t *err);
+static int jpp_jemalloc_ctl(const char *name, void *old, size_t old_size,
+    void *new, size_t new_size);
+
+
+/*
+ * A build with a prefix puts it, in upper case, before the variable's name too
+ * (JEMALLOC_CPREFIX in jemalloc.c).
+ */
+
+static const jpp_jemalloc_build_t  jpp_jemalloc_builds[] = {
+    { "mallctl",        "MALLOC_CONF" },
+    { "je_mallctl",     "JE_MALLOC_CONF" },
+    { "_rjem_mallctl",  "_RJEM_MALLOC_CONF" }
+};
+
+
+/* Fixed when the process starts.  Versions that lack one behave as if false. */
+
+static const jpp_jemalloc_ctl_t  jpp_jemalloc_bools[] = {
+    { "opt.prof_accum",       offsetof(jpp_jemalloc_t, accum) },
+    { "opt.prof_final",       offsetof(jpp_jemalloc_t, final) },
+    { "opt.prof_leak_error",  offsetof(jpp_jemalloc_t, leak_error) }
+};
+
+
+static const jpp_jemalloc_ctl_t  jpp_jemalloc_counters[] = {
+    { "stats.allocated",  offsetof(jpp_jemalloc_stats_t, allocated) },
+    { "stats.active",     offsetof(jpp_jemalloc_stats_t, active) },
+    { "stats.metadata",   offsetof(jpp_jemalloc_stats_t, metadata) },
+    { "stats.resident",   offsetof(jpp_jemalloc_stats_t, resident) },
+    { "stats.mapped",     offsetof(jpp_jemalloc_stats_t, mapped) },
+    { "stats.retained",   offsetof(jpp_jemalloc_stats_t, retained) }
+};
+
+
+/* Why there can be no dump, and what to do. */
+
+static const char *const  jpp_jemalloc_refusals[JPP_JEMALLOC_READY + 1] = {
+    [JPP_JEMALLOC_ABSENT] =
+        "the malloc of this process is not jemalloc's: start it with "
+        "LD_PRELOAD=libjemalloc.so.2, or link it with jemalloc",
+    [JPP_JEMALLOC_NO_PROF] =
+        "this jemalloc has no profiler: use one that was built with "
+        "--enable-prof",
+    [JPP_JEMALLOC_OFF] =
+        "jemalloc's profiler is off for the life of this process: start it "
+        "with prof:true among jemalloc's options",
+    [JPP_JEMALLOC_REFUSED] =
+        "a dump could crash this process, because jemalloc before 5.3.1 races "
+        "with itself when prof_sys_thread_name is true: take it out of "
+        "jemalloc's options, or use 5.3.1"
+};
+
+
+/* What the lookup found; written once, see the header. */
+
+static bool                     jpp_jemalloc_is_found;
+static jpp_jemalloc_mallctl_pt  jpp_jemalloc_mallctl;
+static jpp_jemalloc_t           jpp_jemalloc_fixed;
+
+
+void
+jpp_jemalloc_read(jpp_jemalloc_t *jemalloc)
+{
+    if (!jpp_jemalloc_is_found) {
+        jpp_jemalloc_find();
+        jpp_jemalloc_is_found = true;
+    }
+
+    *jemalloc = jpp_jemalloc_fixed;
+
+    if (jemalloc->state >= JPP_JEMALLOC_REFUSED) {
+        jpp_jemalloc_current(jemalloc);
+    }
+}
+
+
+static void
+jpp_jemalloc_find(void)
+{
+    void    *symbol;
+    size_t   i;
+
+    jpp_jemalloc_fixed.variable = jpp_jemalloc_builds[0].variable;
+
+    for (i = 0; i < JPP_JEMALLOC_LENGTH(jpp_jemalloc_builds); i++) {
+
+        symbol = dlsym(RTLD_DEFAULT, jpp_jemalloc_builds[i].symbol);
+
+        if (symbol == NULL) {
+            continue;
+        }
+
+        /* ISO C has no conversion from an object's address to a function's */
+
+        memcpy(&jpp_jemalloc_mallctl, &symbol, sizeof(symbol));
+
+        if (jpp_jemalloc_is_malloc(symbol)) {
+            jpp_jemalloc_fixed.variable = jpp_jemalloc_builds[i].variable;
+            jpp_jemalloc_options();
+            jpp_jemalloc_version();
+            jpp_jemalloc_fixed.state = jpp_jemalloc_decide();
+            return;
+        }
+    }
+
+    jpp_jemalloc_mallctl = NULL;
+    jpp_jemalloc_allocator();
+}
+
+
+/*
+ * A mallctl may belong to an allocator that something was linked with for its
+ * own use; then no malloc() of this thread moves its counter.
+ */
+
+static bool
+jpp_jemalloc_is_malloc(void *symbol)
+{
+    void      *block;
+    uint64_t   before, after;
+
+    if (jpp_jemalloc_ctl("thread.allocated", &before, sizeof(before), NULL, 0)
+        != 0)
+    {
+        /* built without statistics */
+
+        return jpp_jemalloc_is_same_object(symbol);
+    }
+
+    block = malloc(64);
+
+    /* without a use of the block a compiler leaves both calls out */
+
+    __asm__ volatile ("" : "+r" (block) : : "memory");
+
+    if (jpp_jemalloc_ctl("thread.allocated", &after, sizeof(after), NULL, 0)
+        != 0)
+    {
+        after = before;
+    }
+
+    free(block);
+
+    return after > before;
+}
+
+
+static bool
+jpp_jemalloc_is_same_object(void *symbol)
+{
+    void     *function;
+    Dl_info   ours, theirs;
+
+    function = dlsym(RTLD_DEFAULT, "malloc");
+
+    return function != NULL
+           && dladdr(function, &ours) != 0
+           && dladdr(symbol, &theirs) != 0
+           && ours.dli_fbase == theirs.dli_fbase;
+}
+
+
+static void
+jpp_jemalloc_allocator(void)
+{
+    void        *function;
+    Dl_info      info;
+    const char  *name;
+
+    function = dlsym(RTLD_DEFAULT, "malloc");
+
+    if (function == NULL
+        || dladdr(function, &info) == 0
+        || info.dli_fname == NULL)
+    {
+        return;
+    }
+
+    name = strrchr(info.dli_fname, '/');
+
+    (void) snprintf(jpp_jemalloc_fixed.allocator,
+                    sizeof(jpp_jemalloc_fixed.allocator), "%s",
+                    name != NULL ? name + 1 : info.dli_fname);
+}
+
+
+static void
+jpp_jemalloc_options(void)
+{
+    size_t                     i;
+    ssize_t                    interval;
+    const jpp_jemalloc_ctl_t  *option;
+
+    for (i = 0; i < JPP_JEMALLOC_LENGTH(jpp_jemalloc_bools); i++) {
+        option = &jpp_jemalloc_bools[i];
+
+        *(bool *) ((char *) &jpp_jemalloc_fixed + option->offset) =
+            jpp_jemalloc_is_true(option->name);
+    }
+
+    jpp_jemalloc_fixed.interval =
+        jpp_jemalloc_ctl("opt.lg_prof_interval", &interval, sizeof(interval),
+                         NULL, 0)
+        == 0
+        && interval >= 0;
+}
+
+
+static void
+jpp_jemalloc_version(void)
+{
+    const char  *version;
+
+    if (jpp_jemalloc_ctl("version", &version, sizeof(version), NULL, 0) != 0
+        || version == NULL)
+    {
+        return;
+    }
+
+    /* "5.3.0-0-g54eaed1d8b56b1aa528be3bdd1877e59c56fa90c" */
+
+    (void) snprintf(jpp_jemalloc_fixed.version,
+                    sizeof(jpp_jemalloc_fixed.version), "%.*s",
+                    (int) strcspn(version, "-"), version);
+}
+
+
+/* The same errno means three things: what is asked first decides. */
+
+static jpp_jemalloc_state_t
+jpp_jemalloc_decide(void)
+{
+    if (!jpp_jemalloc_is_true("config.prof")) {
+        return JPP_JEMALLOC_NO_PROF;
+    }
+
+    if (!jpp_jemalloc_is_true("opt.prof")) {
+        return JPP_JEMALLOC_OFF;
+    }
+
+    if (jpp_jemalloc_is_true("opt.prof_sys_thread_name")
+        && jpp_jemalloc_number() < JPP_JEMALLOC_SAFE_NAMES)
+    {
+        return JPP_JEMALLOC_REFUSED;
+    }
+
+    return JPP_JEMALLOC_READY;
+}
+
+
+/* "5.3.1" is 50301; what cannot be read is older than everything. */
+
+static uint32_t
+jpp_jemalloc_number(void)
+{
+    unsigned  major, minor, bugfix;
+
+    if (sscanf(jpp_jemalloc_fixed.version, "%3u.%2u.%2u", &major, &minor,
+               &bugfix)
+        != 3)
+    {
+        return 0;
+    }
+
+    return (uint32_t) (major * 10000 + minor * 100 + bugfix);
+}
+
+
+static void
+jpp_jemalloc_current(jpp_jemalloc_t *jemalloc)
+{
+    size_t  lg_sample;
+
+    jemalloc->active = jpp_jemalloc_is_true("prof.active");
+    jemalloc->gdump = jpp_jemalloc_is_true("prof.gdump");
+
+    if (jpp_jemalloc_ctl("prof.lg_sample", &lg_sample, sizeof(lg_sample), NULL,
+                         0)
+        == 0)
+    {
+        jemalloc->lg_sample = (uint32_t) lg_sample;
+    }
+
+    if (jemalloc->state == JPP_JEMALLOC_READY && !jemalloc->active) {
+        jemalloc->state = JPP_JEMALLOC_INACTIVE;
+    }
+}
+
+
+bool
+jpp_jemalloc_stats(jpp_jemalloc_stats_t *stats)
+{
+    size_t    i, value;
+    uint64_t  epoch;
+
+    /* the counters are those of the last epoch */
+
+    epoch = 1;
+
+    if (jpp_jemalloc_ctl("epoch", NULL, 0, &epoch, sizeof(epoch)) != 0) {
+        return false;
+    }
+
+    for (i = 0; i < JPP_JEMALLOC_LENGTH(jpp_jemalloc_counters); i++) {
+
+        if (jpp_jemalloc_ctl(jpp_jemalloc_counters[i].name, &value,
+                             sizeof(value), NULL, 0)
+            != 0)
+        {
+            return false;
+        }
+
+        *(uint64_t *) (void *) ((char *) stats
+                                + jpp_jemalloc_counters[i].offset) = value;
+    }
+
+    return true;
+}
+
+
+bool
+jpp_jemalloc_sample_thread(bool is_sampled)
+{
+    bool  was;
+
+    return jpp_jemalloc_ctl("thread.prof.active", &was, sizeof(was),
+                            &is_sampled, sizeof(is_sampled))
+           != 0
+           || was;
+}
+
+
+jpp_code_t
+jpp_jemalloc_dump(int fd, jpp_err_t *err)
+{
+    char                   path[64];
+    const char            *name;
+    jpp_jemalloc_state_t   state;
+
+    state = jpp_jemalloc_fixed.state;
+
+    if (jpp_jemalloc_refusals[state] != NULL) {
+        return jpp_err_set(err, JPP_ERR_JEMALLOC, "%s",
+                           jpp_jemalloc_refusals[state]);
+    }
+
+    (void) snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    name = path;
+
+    errno = 0;
+
+    if (jpp_jemalloc_ctl("prof.dump", NULL, 0, &name, sizeof(name)) != 0) {
+        return jpp_jemalloc_failed(err);
+    }
+
+    return JPP_OK;
+}
+
+
+/*
+ * jemalloc says EFAULT of everything, and errno is what some call in it left:
+ * mostly the cause, but nothing to decide by.
+ */
+
+static jpp_code_t
+jpp_jemalloc_failed(jpp_err_t *err)
+{
+    static const char  text[] =
+        "jemalloc could not write the dump: it needs /proc to be visible, "
+        "two more free descriptors (raise RLIMIT_NOFILE) and memory";
+
+    if (errno == 0) {
+        return jpp_err_set(err, JPP_ERR_JEMALLOC, "%s", text);
+    }
+
+    return jpp_err_set(err, JPP_ERR_JEMALLOC, "%s; perhaps: %m", text);
+}
+
+
+/* 0, or an errno; EINVAL also where the value has not the width expected. */
+
+static int
+jpp_jemalloc_ctl(const char *name, void *old, size_t old_size, void *new,
+    size_t new_size)
+{
+    int     rc;
+    size_t  size;
+
+    if (jpp_jemalloc_mallctl == NULL) {
+        return ENOENT;
+    }
+
+    size = old_size;
+
+    rc = jpp_jemalloc_mallctl(name, old, old != NULL ? &size : NULL, new,
+                              new_size);
+
+    return rc == 0 && size != old_size ? EINVAL : rc;
+}
+
+
+static bool
+jpp_jemalloc_is_true(const char *name)
+{
+    bool  value;
+
+    return jpp_jemalloc_ctl(name, &value, sizeof(value), NULL, 0) == 0
+           && value;
+}

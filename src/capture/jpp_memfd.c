@@ -1,0 +1,212 @@
+
+/* memfd_create(), O_TMPFILE, F_ADD_SEALS */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "jpp_memfd.h"
+
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL  0x0008U
+#endif
+
+
+static bool jpp_memfd_is_forbidden(int sys_errno);
+static jpp_code_t jpp_memfd_tmpfile(jpp_memfd_t *memfd, const char *directory,
+    jpp_err_t *err);
+static jpp_code_t jpp_memfd_failed(jpp_err_t *err, int sys_errno,
+    const char *where);
+static void jpp_memfd_seal(int fd);
+
+
+void
+jpp_memfd_init(jpp_memfd_t *memfd)
+{
+    memfd->fd = -1;
+    memfd->data = NULL;
+    memfd->len = 0;
+}
+
+
+jpp_code_t
+jpp_memfd_open(jpp_memfd_t *memfd, const char *directory, jpp_err_t *err)
+{
+    int       sys_errno;
+    unsigned  flags;
+
+    jpp_memfd_init(memfd);
+
+    flags = MFD_CLOEXEC|MFD_ALLOW_SEALING;
+
+    memfd->fd = memfd_create("jemalloc-pprof", flags|MFD_NOEXEC_SEAL);
+
+    if (memfd->fd == -1 && errno == EINVAL) {
+
+        /* Linux before 6.3 */
+
+        memfd->fd = memfd_create("jemalloc-pprof", flags);
+    }
+
+    if (memfd->fd != -1) {
+        return JPP_OK;
+    }
+
+    sys_errno = errno;
+
+    if (!jpp_memfd_is_forbidden(sys_errno)) {
+        return jpp_memfd_failed(err, sys_errno, "anonymous memory");
+    }
+
+    if (directory == NULL) {
+        return jpp_err_sys(err, sys_errno,
+                           "memfd_create is forbidden to this process and no "
+                           "directory is given that could hold the dump "
+                           "instead");
+    }
+
+    return jpp_memfd_tmpfile(memfd, directory, err);
+}
+
+
+/* By a seccomp filter, by a security module, or the kernel has no such call. */
+
+static bool
+jpp_memfd_is_forbidden(int sys_errno)
+{
+    return sys_errno == EPERM || sys_errno == EACCES || sys_errno == ENOSYS;
+}
+
+
+static jpp_code_t
+jpp_memfd_tmpfile(jpp_memfd_t *memfd, const char *directory, jpp_err_t *err)
+{
+    /* O_EXCL: nobody can give it a name */
+
+    memfd->fd = open(directory, O_TMPFILE|O_RDWR|O_EXCL|O_CLOEXEC, 0600);
+
+    if (memfd->fd == -1) {
+        return jpp_memfd_failed(err, errno, directory);
+    }
+
+    return JPP_OK;
+}
+
+
+static jpp_code_t
+jpp_memfd_failed(jpp_err_t *err, int sys_errno, const char *where)
+{
+    const char  *cure;
+
+    switch (sys_errno) {
+
+    case EMFILE:
+        cure = ", because the process has no free descriptor (raise "
+               "RLIMIT_NOFILE)";
+        break;
+
+    case ENFILE:
+        cure = ", because the system has no free descriptor (raise "
+               "fs.file-max)";
+        break;
+
+    case EOPNOTSUPP:
+    case EISDIR:
+        cure = ", because its file system has no files without a name (name "
+               "a directory on another one)";
+        break;
+
+    case EACCES:
+    case EROFS:
+        cure = ", because this process may not write there";
+        break;
+
+    default:
+        cure = "";
+    }
+
+    return jpp_err_sys(err, sys_errno, "a dump cannot be put into %.200s%s",
+                       where, cure);
+}
+
+
+jpp_code_t
+jpp_memfd_map(jpp_memfd_t *memfd, size_t max, jpp_err_t *err)
+{
+    void         *data;
+    struct stat   st;
+
+    jpp_memfd_seal(memfd->fd);
+
+    if (fstat(memfd->fd, &st) == -1) {
+        return jpp_err_sys(err, errno, "the dump cannot be examined");
+    }
+
+    if ((uint64_t) st.st_size > max) {
+        return jpp_err_set(err, JPP_ERR_LIMIT,
+                           "the dump has %" PRIu64 " bytes and %zu are "
+                           "allowed: sample less often (a larger lg_sample) "
+                           "or allow more",
+                           (uint64_t) st.st_size, max);
+    }
+
+    if (st.st_size == 0) {
+        memfd->data = "";
+        return JPP_OK;
+    }
+
+    data = mmap(NULL, (size_t) st.st_size, PROT_READ, MAP_PRIVATE, memfd->fd,
+                0);
+
+    if (data == MAP_FAILED) {
+        return jpp_err_sys(err, errno,
+                           "the dump of %" PRIu64 " bytes cannot be mapped",
+                           (uint64_t) st.st_size);
+    }
+
+    memfd->data = data;
+    memfd->len = (size_t) st.st_size;
+
+    return JPP_OK;
+}
+
+
+/*
+ * A file in a directory has no seals.  While somebody has a writable mapping
+ * the kernel refuses the seal on writing, and that of them all: the size then
+ * is what matters, for a read beyond it is a SIGBUS.
+ */
+
+static void
+jpp_memfd_seal(int fd)
+{
+    if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK|F_SEAL_GROW|F_SEAL_WRITE) == -1
+        && errno == EBUSY)
+    {
+        (void) fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK|F_SEAL_GROW);
+    }
+}
+
+
+void
+jpp_memfd_close(jpp_memfd_t *memfd)
+{
+    if (memfd->len != 0) {
+        (void) munmap((void *) (uintptr_t) memfd->data, memfd->len);
+    }
+
+    if (memfd->fd != -1) {
+        (void) close(memfd->fd);
+    }
+
+    jpp_memfd_init(memfd);
+}

@@ -1,0 +1,48 @@
+
+/*
+ * A file without a name, for a dump to be written into: anonymous memory by
+ * memfd_create(), or where that is forbidden an O_TMPFILE in a directory that
+ * somebody named.  Whoever writes uses the descriptor, or its path below
+ * /proc/self/fd; whoever reads maps it.
+ *
+ * No state; any thread.
+ */
+
+
+#ifndef _JPP_MEMFD_H_INCLUDED_
+#define _JPP_MEMFD_H_INCLUDED_
+
+
+#include "jpp_err.h"
+
+
+typedef struct {
+    int            fd;             /* -1: closed */
+    const char    *data;           /* NULL: not mapped */
+    size_t         len;
+} jpp_memfd_t;
+
+
+/* Make MEMFD one that is closed, so that it may be closed. */
+void jpp_memfd_init(jpp_memfd_t *memfd);
+
+/*
+ * Open the caller's MEMFD: empty, and closed on exec.  DIRECTORY is where to
+ * put it when anonymous memory is forbidden, NULL for nowhere.
+ */
+jpp_code_t jpp_memfd_open(jpp_memfd_t *memfd, const char *directory,
+    jpp_err_t *err);
+
+/*
+ * Map what was written, MAX bytes at most (JPP_ERR_LIMIT above that).  What
+ * can be is sealed first, so that nobody who holds the descriptor too can cut
+ * the file under the reader.  An empty file is mapped as no bytes: data is
+ * not NULL, and len is 0.
+ */
+jpp_code_t jpp_memfd_map(jpp_memfd_t *memfd, size_t max, jpp_err_t *err);
+
+/* Unmap and close.  Allowed at any time after init. */
+void jpp_memfd_close(jpp_memfd_t *memfd);
+
+
+#endif /* _JPP_MEMFD_H_INCLUDED_ */

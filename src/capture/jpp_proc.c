@@ -1,0 +1,131 @@
+
+/* memrchr() */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "jpp_limits.h"
+#include "jpp_proc.h"
+
+
+/* bytes: a read hands out about a page, whatever it is offered */
+#define JPP_PROC_READ    (64 * 1024)
+
+/* bytes of a listing: a line has 50 without its path */
+#define JPP_PROC_MAX     ((size_t) JPP_MAX_MAPS * 256)
+
+/* of a line before its name */
+#define JPP_PROC_FIELDS  5
+
+
+static jpp_code_t jpp_proc_read(int fd, jpp_vec_t *maps, jpp_err_t *err);
+
+
+jpp_code_t
+jpp_proc_maps(jpp_vec_t *maps, jpp_err_t *err)
+{
+    int         fd;
+    jpp_code_t  rc;
+
+    fd = open("/proc/self/maps", O_RDONLY|O_CLOEXEC);
+
+    if (fd == -1) {
+        return jpp_err_sys(err, errno,
+                           "/proc/self/maps cannot be opened%s",
+                           errno == EMFILE
+                           ? ", because the process has no free descriptor "
+                             "(raise RLIMIT_NOFILE)"
+                           : "");
+    }
+
+    rc = jpp_proc_read(fd, maps, err);
+
+    (void) close(fd);
+
+    return rc;
+}
+
+
+static jpp_code_t
+jpp_proc_read(int fd, jpp_vec_t *maps, jpp_err_t *err)
+{
+    size_t    start;
+    ssize_t   n;
+    uint8_t  *p;
+
+    start = maps->len;
+
+    for ( ;; ) {
+
+        p = jpp_vec_reserve(maps, JPP_PROC_READ);
+
+        if (p == NULL) {
+            return jpp_err_memory(err);
+        }
+
+        n = read(fd, p, JPP_PROC_READ);
+
+        if (n == 0) {
+            return JPP_OK;
+        }
+
+        if (n > 0) {
+            maps->len += (size_t) n;
+
+        } else if (errno != EINTR) {
+            return jpp_err_sys(err, errno, "/proc/self/maps cannot be read");
+        }
+
+        if (maps->len - start > JPP_PROC_MAX) {
+            return jpp_err_set(err, JPP_ERR_LIMIT,
+                               "/proc/self/maps has more than %zu bytes",
+                               JPP_PROC_MAX);
+        }
+    }
+}
+
+
+/*
+ * A path is none: its file may be mapped by one thread while another writes
+ * the dump.  Paths may hold blanks, so the fields are counted.
+ */
+
+const char *
+jpp_proc_tail(const char *text, size_t len, jpp_arena_t *arena)
+{
+    unsigned     i;
+    const char  *p, *end;
+
+    if (len == 0 || text[len - 1] != '\n') {
+        return NULL;
+    }
+
+    end = text + len - 1;
+    p = memrchr(text, '\n', len - 1);
+    p = p != NULL ? p + 1 : text;
+
+    /* addresses, permissions, offset, device, inode */
+
+    for (i = 0; i < JPP_PROC_FIELDS; i++) {
+        p = memchr(p, ' ', (size_t) (end - p));
+
+        if (p == NULL) {
+            return NULL;
+        }
+
+        while (*p == ' ') {
+            p++;
+        }
+    }
+
+    if (*p != '[' || end[-1] != ']') {
+        return NULL;
+    }
+
+    return jpp_arena_strndup(arena, p, (size_t) (end - p));
+}

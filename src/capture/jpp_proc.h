@@ -1,0 +1,30 @@
+
+/*
+ * What the kernel says about this process: its mappings.  The owner of
+ * /proc/self/maps.
+ *
+ * No state; any thread.
+ */
+
+
+#ifndef _JPP_PROC_H_INCLUDED_
+#define _JPP_PROC_H_INCLUDED_
+
+
+#include "jpp_arena.h"
+#include "jpp_err.h"
+
+
+/* Append the text of /proc/self/maps to MAPS. */
+jpp_code_t jpp_proc_maps(jpp_vec_t *maps, jpp_err_t *err);
+
+/*
+ * The name of the last mapping in the LEN bytes of maps TEXT ("[vsyscall]"),
+ * copied to ARENA: with it jpp_maps_read() sees that a listing is complete.
+ * NULL where the last mapping is none of the kernel's own, whose names stand
+ * in brackets, and without memory.
+ */
+const char *jpp_proc_tail(const char *text, size_t len, jpp_arena_t *arena);
+
+
+#endif /* _JPP_PROC_H_INCLUDED_ */

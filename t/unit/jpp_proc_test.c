@@ -1,0 +1,345 @@
+
+/* memfd_create() */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "jpp_limits.h"
+#include "jpp_maps.h"
+#include "jpp_proc.h"
+#include "jpp_test.h"
+
+
+/* mappings of a file, and the directories that its path is long by */
+#define JPP_PROC_MANY    12000
+#define JPP_PROC_DEPTH   14
+#define JPP_PROC_NAME    200
+
+
+static void jpp_proc_test_maps(void);
+static void jpp_proc_test_append(void);
+static void jpp_proc_test_many(void);
+static int jpp_proc_deep(char *top, char *name);
+static void jpp_proc_undo(char *name);
+static void jpp_proc_test_memory(void);
+static void jpp_proc_test_descriptors(void);
+static void jpp_proc_test_tail(void);
+
+
+int
+main(void)
+{
+    int  before, after;
+
+    before = dup(0);
+    close(before);
+
+    jpp_proc_test_maps();
+    jpp_proc_test_append();
+    jpp_proc_test_many();
+    jpp_proc_test_memory();
+    jpp_proc_test_descriptors();
+    jpp_proc_test_tail();
+
+    after = dup(0);
+    close(after);
+    jpp_is_i64(after, before, "no descriptor is left");
+
+    return jpp_done();
+}
+
+
+/* The reader of dumps takes the listing, and its end with it. */
+
+static void
+jpp_proc_test_maps(void)
+{
+    size_t          before;
+    jpp_err_t       err;
+    jpp_vec_t      *text, *maps;
+    const char     *tail;
+    jpp_arena_t     arena;
+    jpp_profile_t   profile;
+
+    static const jpp_value_type_t  type = { "inuse_space", "bytes", false };
+
+    jpp_arena_init(&arena, 256 << 20);
+    text = jpp_vec_create(&arena);
+    maps = jpp_vec_create(&arena);
+
+    jpp_is_u64(jpp_proc_maps(text, &err), JPP_OK, "the mappings");
+    jpp_ok(text->len > 0 && text->data[text->len - 1] == '\n',
+           "are whole lines");
+    jpp_ok(memmem(text->data, text->len, "jpp_proc_test\n", 14) != NULL,
+           "one of them is this program's");
+
+    tail = jpp_proc_tail((char *) text->data, text->len, &arena);
+    jpp_ok(tail != NULL && tail[0] == '[', "the last is %s",
+           tail != NULL ? tail : "(null)");
+
+    jpp_ok(jpp_profile_init(&profile, &arena, &type, 1), "a profile");
+    jpp_is_u64(jpp_maps_read(&profile, (char *) text->data, text->len, tail,
+                             maps, &err),
+               JPP_OK, "they can be read");
+    jpp_ok(jpp_maps_find(maps, (uintptr_t) main) != NULL, "main is in one");
+
+    before = text->len - 1;
+
+    while (text->data[before - 1] != '\n') {
+        before--;
+    }
+
+    jpp_is_u64(jpp_maps_read(&profile, (char *) text->data, before, tail, maps,
+                             &err),
+               JPP_ERR_CUT, "without the last line they are cut");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_proc_test_append(void)
+{
+    jpp_err_t     err;
+    jpp_vec_t    *text;
+    jpp_arena_t   arena;
+
+    jpp_arena_init(&arena, 256 << 20);
+    text = jpp_vec_create(&arena);
+    memcpy(jpp_vec_push(text, 4), "head", 4);
+
+    jpp_is_u64(jpp_proc_maps(text, &err), JPP_OK, "behind what is there");
+    jpp_is_mem(text->data, "head", 4, "that stays");
+    jpp_ok(text->len > 4 && text->data[4] != '\0', "the mappings follow");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/*
+ * A listing of more than one read, up to the bound and beyond it: mappings of
+ * one page of one file whose path is long.
+ */
+
+static void
+jpp_proc_test_many(void)
+{
+    int            fd;
+    char           top[] = "/tmp/jpp_proc_XXXXXX", name[JPP_PROC_NAME + 1];
+    size_t         i, n, line;
+    jpp_err_t      err;
+    jpp_vec_t     *text;
+    jpp_arena_t    arena;
+
+    static void  *maps[JPP_PROC_MANY];
+
+    fd = jpp_proc_deep(top, name);
+    jpp_ok(fd != -1, "a file with a long path");
+
+    /* by turns, or neighbours would become one mapping */
+
+    for (n = 0; n < JPP_PROC_MANY; n++) {
+        maps[n] = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+
+        if (maps[n] == MAP_FAILED) {
+            break;
+        }
+    }
+
+    close(fd);
+    jpp_is_u64(n, JPP_PROC_MANY, "and many mappings of it");
+
+    jpp_arena_init(&arena, (size_t) 1 << 30);
+    text = jpp_vec_create(&arena);
+
+    jpp_is_u64(jpp_proc_maps(text, &err), JPP_ERR_LIMIT, "are too many");
+    jpp_ok(strstr(err.text, "/proc/self/maps has more than 33554432 bytes")
+           != NULL, "%s", err.text);
+
+    /* the longest listing that is allowed, to a line */
+
+    line = JPP_PROC_DEPTH * JPP_PROC_NAME;
+
+    for (i = 0; i < n - (size_t) JPP_MAX_MAPS * 256 / line * 9 / 10; i++) {
+        munmap(maps[i], 4096);
+    }
+
+    jpp_vec_release(text);
+    jpp_is_u64(jpp_proc_maps(text, &err), JPP_OK, "fewer are read");
+    jpp_ok(text->len > (size_t) JPP_MAX_MAPS * 256 * 8 / 10
+           && text->len <= (size_t) JPP_MAX_MAPS * 256,
+           "to the end, %zu bytes", text->len);
+    jpp_ok(jpp_proc_tail((char *) text->data, text->len, &arena) != NULL,
+           "with what the kernel lists last");
+
+    for ( /* void */ ; i < n; i++) {
+        munmap(maps[i], 4096);
+    }
+
+    jpp_arena_destroy(&arena);
+    jpp_proc_undo(name);
+    jpp_is_i64(rmdir(top), 0, "tidied up");
+}
+
+
+/* Directory below directory, each entered: no path here is too long. */
+
+static int
+jpp_proc_deep(char *top, char *name)
+{
+    int       fd;
+    unsigned  i;
+
+    memset(name, 'd', JPP_PROC_NAME);
+    name[JPP_PROC_NAME] = '\0';
+
+    if (mkdtemp(top) == NULL || chdir(top) == -1) {
+        return -1;
+    }
+
+    for (i = 0; i < JPP_PROC_DEPTH; i++) {
+        if (mkdir(name, 0700) == -1 || chdir(name) == -1) {
+            return -1;
+        }
+    }
+
+    fd = open("file", O_RDWR|O_CREAT, 0600);
+
+    return fd != -1 && ftruncate(fd, 4096) == 0 ? fd : -1;
+}
+
+
+static void
+jpp_proc_undo(char *name)
+{
+    unsigned  i;
+
+    unlink("file");
+
+    for (i = 0; i < JPP_PROC_DEPTH; i++) {
+        if (chdir("..") == -1) {
+            return;
+        }
+
+        rmdir(name);
+    }
+}
+
+
+/* Every request for memory fails once. */
+
+static void
+jpp_proc_test_memory(void)
+{
+    uint64_t      i, n;
+    unsigned      wrong;
+    jpp_err_t     err;
+    jpp_vec_t    *text;
+    jpp_arena_t   arena;
+
+    wrong = 0;
+    n = 1;
+
+    for (i = 0; i <= n; i++) {
+        jpp_arena_init(&arena, 256 << 20);
+        text = jpp_vec_create(&arena);
+
+        n = arena.n_calls;
+        arena.fail_at = i != 0 ? n + i : 0;
+
+        wrong += jpp_proc_maps(text, &err)
+                 != (i != 0 ? JPP_ERR_LIMIT : JPP_OK);
+
+        n = i != 0 ? n : arena.n_calls - n;
+        jpp_arena_destroy(&arena);
+    }
+
+    jpp_ok(n >= 1, "memory is taken %u times", (unsigned) n);
+    jpp_is_u64(wrong, 0, "without it there is an error");
+
+    jpp_arena_init(&arena, 256 << 20);
+    arena.fail_at = 1;
+    jpp_ok(jpp_proc_tail("0-1 r 0 0 0 [vsyscall]\n", 23, &arena) == NULL,
+           "and no name");
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_proc_test_descriptors(void)
+{
+    int            fd;
+    jpp_err_t      err;
+    jpp_vec_t     *text;
+    jpp_code_t     rc;
+    jpp_arena_t    arena;
+    struct rlimit  limit, none;
+
+    jpp_arena_init(&arena, 256 << 20);
+    text = jpp_vec_create(&arena);
+
+    fd = dup(0);
+    close(fd);
+
+    getrlimit(RLIMIT_NOFILE, &limit);
+    none = limit;
+    none.rlim_cur = (rlim_t) fd;
+
+    setrlimit(RLIMIT_NOFILE, &none);
+    rc = jpp_proc_maps(text, &err);
+    setrlimit(RLIMIT_NOFILE, &limit);
+
+    jpp_is_u64(rc, JPP_ERR_SYS, "without a free descriptor");
+    jpp_is_i64(err.sys_errno, EMFILE, "%s", err.text);
+    jpp_ok(strstr(err.text, "RLIMIT_NOFILE") != NULL, "the cure");
+    jpp_is_u64(text->len, 0, "nothing is appended");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_proc_test_tail(void)
+{
+    size_t       i;
+    jpp_arena_t  arena;
+
+    static const struct {
+        const char    *text;
+        const char    *tail;
+    } cases[] = {
+        { "1-2 r-xp 0 0:0 0 /bin/a\nff-fff --xp 0 0:0 0      [vsyscall]\n",
+          "[vsyscall]" },
+        { "1-2 r-xp 0 0:0 0   [stack]\n", "[stack]" },
+        { "1-2 r-xp 0 0:0 0 /bin/a\n", NULL },
+        { "1-2 r-xp 0 0:0 0 /tmp/a [b]\n", NULL },
+        { "1-2 r-xp 0 0:0 0 [anon: a heap]\n", "[anon: a heap]" },
+        { "1-2 r-xp 0 0:0 0 [stack\n", NULL },
+        { "1-2 r-xp 0 0:0 0 stack]\n", NULL },
+        { "1-2 r-xp 0 0:0 0 \n", NULL },
+        { "1-2 r-xp 0 0:0 0 [stack]", NULL },
+        { "[stack]\n", NULL },
+        { "1-2 r-xp 0 0:0 [stack]\n", NULL },
+        { "1-2 r-xp 0 0:0 0\n", NULL },
+        { "\n", NULL },
+        { "", NULL }
+    };
+
+    jpp_arena_init(&arena, 256 << 20);
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        jpp_is_str(jpp_proc_tail(cases[i].text, strlen(cases[i].text), &arena),
+                   cases[i].tail, "the tail of case %zu", i);
+    }
+
+    jpp_arena_destroy(&arena);
+}
