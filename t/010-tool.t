@@ -80,7 +80,18 @@ sub check_formats {
                     .*100\ B\ .*\ jpp-no-prog\+0x200\n/x,
           '--format=top', $one);
 
-    for my $format (qw( pprof text folded top )) {
+    gives('jemalloc', slurp($one), '--format=jemalloc', $one);
+    gives('jemalloc, whatever the type', slurp($one), '--format=jemalloc',
+          '--type=alloc_space', $one);
+    gives('jemalloc, a real one', slurp($real), '--format=jemalloc', @real);
+
+    my $cut = spew("$dir/cut.heap", substr dump_of(), 0, -1);
+
+    refuses('jemalloc, but cut', 1, qr/^\Q$cut\E:\d+: the dump was cut/,
+            '--format=jemalloc', $cut);
+    unlink $cut;
+
+    for my $format (qw( pprof text jemalloc folded top )) {
         my @args = ("--format=$format", @real);
 
         gives("$format is the same twice", run(@args)->{out}, @args);
@@ -227,9 +238,12 @@ sub check_spelling {
 
 sub check_usage {
     my %sentence = (
-        '--format=x' => 'format must be pprof, text, folded or top',
-        '--format=' => 'format must be pprof, text, folded or top',
-        '--format=TOP' => 'format must be pprof, text, folded or top',
+        '--format=x' => 'format must be pprof, text, jemalloc, folded '
+                        . 'or top',
+        '--format=' => 'format must be pprof, text, jemalloc, folded '
+                        . 'or top',
+        '--format=TOP' => 'format must be pprof, text, jemalloc, folded '
+                        . 'or top',
         '--type=space' => 'type must be inuse_space, inuse_objects, '
                           . 'alloc_space or alloc_objects',
         '--symbolize=yes' => 'symbolize must be 0 or 1',
@@ -240,6 +254,9 @@ sub check_usage {
         '--nonsense=1' => 'there is no option --nonsense',
         '--forma=top' => 'there is no option --forma',
         '--debug=1' => 'there is no option --debug',
+        '--seconds=1' => 'there is no option --seconds',
+        '--worker=0' => 'there is no option --worker',
+        '--strict=1' => 'there is no option --strict',
         '--=1' => 'there is no option --',
         '-x' => 'there is no option -x',
         '-top' => 'there is no option -top',
@@ -274,6 +291,14 @@ sub check_usage {
     refuses('stdin twice', 2, "stdin (-) is given twice $more", '-', '-');
     refuses('stdin as base too', 2, "stdin (-) is given twice $more",
             '--base=-', '-');
+
+    my $not_one = "format=jemalloc is one dump as it is: choose one worker or "
+        . "file, and no difference $more";
+
+    refuses('jemalloc of two', 2, $not_one, '--format=jemalloc', $one, $two);
+    refuses('jemalloc and a base', 2, $not_one, '--format=jemalloc', $one,
+            '--base', $two);
+
     refuses('4097 files', 2, "more than 4096 dumps $more", ($one) x 4097);
     refuses('4096 and a base', 2, "more than 4096 dumps $more", '--base', $one,
             ($one) x 4096);
@@ -297,6 +322,8 @@ sub check_real {
             gives("$name, $symbolize: text",
                   qr/\Aheap profile: .*\nMAPPED_LIBRARIES:\n/s,
                   '--format=text', @args);
+            gives("$name, $symbolize: jemalloc", slurp($dump),
+                  '--format=jemalloc', @args);
             gives("$name, $symbolize: folded", qr/\A(?:\S.* \d+\n)+\z/,
                   '--format=folded', @args);
             gives("$name, $symbolize: top", qr/\Ainuse_space: .* in \d+ stack/,

@@ -7,11 +7,6 @@
  */
 
 
-/* memrchr() */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -22,6 +17,7 @@
 
 #include "jpp_io.h"
 #include "jpp_options.h"
+#include "jpp_proc.h"
 #include "jpp_version.h"
 
 
@@ -55,7 +51,7 @@ static const char *jpp_tool_comment(jpp_arena_t *arena, const char *name,
     bool is_base);
 static jpp_code_t jpp_tool_report(jpp_tool_t *tool, jpp_arena_t *arena,
     jpp_output_t *output, jpp_err_t *err);
-static void jpp_tool_demangler(const jpp_args_t *args);
+static void jpp_tool_demangler(const jpp_report_options_t *options);
 static void jpp_tool_failed(const jpp_tool_t *tool, const jpp_err_t *err);
 static void jpp_tool_say(const char *fmt, ...)
     __attribute__((format(printf, 1, 2)));
@@ -284,26 +280,15 @@ jpp_tool_describe(jpp_tool_t *tool, jpp_arena_t *arena, jpp_err_t *err)
 static const char *
 jpp_tool_tail(jpp_arena_t *arena)
 {
-    char         *last, *text;
-    size_t        len;
-    jpp_input_t   maps = { .path = "/proc/self/maps" };
+    jpp_vec_t  *maps;
 
-    if (jpp_input_read(&maps, arena, NULL) != JPP_OK || maps.data->len < 2) {
+    maps = jpp_vec_create(arena);
+
+    if (maps == NULL || jpp_proc_maps(maps, NULL) != JPP_OK) {
         return NULL;
     }
 
-    text = (char *) maps.data->data;
-    len = maps.data->len - 1;
-
-    last = memrchr(text, ' ', len);
-
-    if (last == NULL || last[1] != '[' || text[len - 1] != ']') {
-        return NULL;
-    }
-
-    text[len] = '\0';
-
-    return last + 1;
+    return jpp_proc_tail((const char *) maps->data, maps->len, arena);
 }
 
 
@@ -335,7 +320,7 @@ jpp_tool_report(jpp_tool_t *tool, jpp_arena_t *arena, jpp_output_t *output,
 
     static uint8_t  buffer[JPP_SINK_BUFFER];
 
-    jpp_tool_demangler(&tool->options.report.args);
+    jpp_tool_demangler(&tool->options.report);
 
     /* nothing outlives the call, so that nothing need make room */
 
@@ -372,11 +357,9 @@ jpp_tool_report(jpp_tool_t *tool, jpp_arena_t *arena, jpp_output_t *output,
  */
 
 static void
-jpp_tool_demangler(const jpp_args_t *args)
+jpp_tool_demangler(const jpp_report_options_t *options)
 {
-    if (args->values[JPP_ARG_SYMBOLIZE] == 1
-        && jpp_args_format(args) != JPP_FORMAT_TEXT)
-    {
+    if (jpp_report_has_names(options)) {
         (void) dlopen("libstdc++.so.6", RTLD_LAZY|RTLD_GLOBAL);
     }
 }

@@ -2,7 +2,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "jpp_limits.h"
 #include "jpp_options.h"
 #include "jpp_version.h"
 
@@ -57,8 +56,9 @@ static const char  jpp_options_help[] =
 "lg_prof_interval, prof.dump).  A FILE may be gzip-ed; - is stdin.  Several\n"
 "are added up, and the label \"file\" says which of them a sample is from.\n"
 "\n"
-"  --format=FORMAT    pprof, text, folded or top; without it pprof, or top\n"
-"                     where the output is a terminal\n"
+"  --format=FORMAT    pprof, text, jemalloc (the dump as it is), folded or\n"
+"                     top; without it pprof, or top where the output is a\n"
+"                     terminal\n"
 "  --type=TYPE        what top and folded show and pprof shows first:\n"
 "                     inuse_space (the default), inuse_objects, alloc_space\n"
 "                     or alloc_objects\n"
@@ -246,15 +246,18 @@ jpp_options_set(jpp_options_t *options, const jpp_option_t *option,
 static jpp_code_t
 jpp_options_check(jpp_options_t *options, jpp_err_t *err)
 {
-    size_t  i, n_stdin;
+    size_t      i, n, n_stdin;
+    jpp_code_t  rc;
 
     if (options->n_files == 0) {
         return jpp_err_set(err, JPP_ERR_ARG, "no FILE is given");
     }
 
-    if (options->n_files + (options->base != NULL) > JPP_MAX_CAPTURES) {
-        return jpp_err_set(err, JPP_ERR_ARG, "more than %d dumps",
-                           JPP_MAX_CAPTURES);
+    n = options->n_files + (options->base != NULL);
+
+    rc = jpp_report_check(&options->report, n, err);
+    if (rc != JPP_OK) {
+        return rc;
     }
 
     n_stdin = options->base != NULL && strcmp(options->base, "-") == 0;

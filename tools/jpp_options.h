@@ -33,8 +33,8 @@ typedef struct {
 
 
 /*
- * Read ARGV into the caller's OPTIONS; ARGV is changed.  JPP_ERR_ARG: the
- * sentence says what is wrong.
+ * Read ARGV into the caller's OPTIONS; ARGV is changed.  JPP_ERR_ARG, or
+ * JPP_ERR_LIMIT of too many files: the sentence says what is wrong.
  */
 jpp_code_t jpp_options_read(jpp_options_t *options, int argc, char **argv,
     jpp_err_t *err);

@@ -5,7 +5,8 @@
  * One table says which keys there are and which values each allows.  A known
  * key with another value is an error that lists what is allowed, never a
  * silent default, and never quotes the value.  Unknown keys are ignored in a
- * query.  Where a key is repeated its first value counts.
+ * query.  Where a key is repeated its first value counts, and the others are
+ * not looked at.
  *
  * No allocation; any thread.
  */
@@ -24,17 +25,34 @@ typedef enum {
     JPP_FORMAT_PPROF = 0,
     JPP_FORMAT_TEXT,
     JPP_FORMAT_FOLDED,
-    JPP_FORMAT_TOP
+    JPP_FORMAT_TOP,
+    JPP_FORMAT_JEMALLOC        /* the dump unchanged */
 } jpp_format_t;
 
 
-/* The keys; every value is the index of a word of the key's list. */
+/* Which workers; the number is in args.worker. */
 typedef enum {
-    JPP_ARG_FORMAT = 0,    /* jpp_format_t */
-    JPP_ARG_DEBUG,         /* 1 is format=text, where no format is given */
-    JPP_ARG_TYPE,          /* index of jpp_heap_types */
-    JPP_ARG_SYMBOLIZE,     /* 0, 1 */
-    JPP_ARG_GC,            /* accepted for the clients of Go, no effect */
+    JPP_WORKER_ALL = 0,
+    JPP_WORKER_SELF,           /* the one that answers */
+    JPP_WORKER_EXITING,        /* those of former configurations */
+    JPP_WORKER_INDEX,          /* "3" */
+    JPP_WORKER_PID             /* "pid-4711" */
+} jpp_worker_kind_t;
+
+
+/*
+ * The keys; a value is the index of a word of the key's list, or the number
+ * itself where the key takes one: plain digits, no more than ten.
+ */
+typedef enum {                 /* values, the default first */
+    JPP_ARG_FORMAT = 0,        /* jpp_format_t: pprof */
+    JPP_ARG_DEBUG,             /* 0, 1: format=text, where no format is set */
+    JPP_ARG_TYPE,              /* index of jpp_heap_types: inuse_space */
+    JPP_ARG_SYMBOLIZE,         /* 1, 0 */
+    JPP_ARG_GC,                /* 0, 1: for the clients of Go, no effect */
+    JPP_ARG_SECONDS,           /* 0: not set; 1..max_seconds */
+    JPP_ARG_WORKER,            /* jpp_worker_kind_t: all */
+    JPP_ARG_STRICT,            /* 0, 1 */
     JPP_ARGS
 } jpp_arg_t;
 
@@ -42,6 +60,8 @@ typedef enum {
 typedef struct {
     uint32_t     values[JPP_ARGS];
     bool         is_set[JPP_ARGS];
+    uint64_t     worker;       /* JPP_WORKER_INDEX: 0.., _PID: 1..; else 0 */
+    uint32_t     max_seconds;  /* JPP_MAX_SECONDS, unless the caller sets it */
 } jpp_args_t;
 
 

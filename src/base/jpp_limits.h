@@ -40,5 +40,8 @@
 #define JPP_MAX_QUERY           16384
 #define JPP_MAX_VALUE           256
 
+/* the longest time between two dumps that can be asked for */
+#define JPP_MAX_SECONDS         86400
+
 
 #endif /* _JPP_LIMITS_H_INCLUDED_ */

@@ -10,23 +10,41 @@
 #include "jpp_top.h"
 
 
-static jpp_code_t jpp_report_read(jpp_profile_t *profile,
-    jpp_symbols_t *symbols, const jpp_capture_t *capture, bool is_raw,
+typedef struct {
+    jpp_profile_t                 profile;
+    jpp_arena_t                  *arena;
+    jpp_symbols_t                *symbols;
+
+    const jpp_capture_t          *captures;
+    size_t                        n;
+    const jpp_report_options_t   *options;
+    jpp_format_t                  format;
+
+    const char                   *dump;      /* the last one read, where */
+    size_t                        dump_len;  /*   the format is jemalloc */
+} jpp_reporter_t;
+
+
+static jpp_code_t jpp_report_read(jpp_reporter_t *report, jpp_err_t *err);
+static jpp_code_t jpp_report_captures(jpp_reporter_t *report, size_t n_read,
     jpp_err_t *err);
+static bool jpp_report_can_leave_out(const jpp_err_t *err);
+static size_t jpp_report_leave_out(jpp_reporter_t *report);
+static jpp_code_t jpp_report_capture(jpp_reporter_t *report,
+    const jpp_capture_t *capture, bool is_raw, jpp_err_t *err);
 static jpp_code_t jpp_report_dump(jpp_profile_t *profile,
     jpp_symbols_t *symbols, jpp_heap_options_t *options, const char *data,
     size_t len, jpp_err_t *err);
 static jpp_code_t jpp_report_allocator(jpp_profile_t *profile,
     jpp_symbols_t *symbols, const char *data, size_t len, jpp_vec_t *ranges,
     jpp_err_t *err);
+static jpp_code_t jpp_report_prepare(jpp_reporter_t *report, jpp_err_t *err);
 static bool jpp_report_has_type(const jpp_profile_t *profile);
-static bool jpp_report_describe(jpp_profile_t *profile,
-    const jpp_report_options_t *options);
-static jpp_code_t jpp_report_symbolize(jpp_profile_t *profile,
-    jpp_symbols_t *symbols, const jpp_report_options_t *options,
+static jpp_code_t jpp_report_symbolize(jpp_reporter_t *report,
     jpp_err_t *err);
-static bool jpp_report_write(jpp_profile_t *profile,
-    const jpp_report_options_t *options, jpp_sink_t *sink);
+static bool jpp_report_describe(jpp_reporter_t *report);
+static bool jpp_report_left_out(jpp_reporter_t *report);
+static bool jpp_report_write(jpp_reporter_t *report, jpp_sink_t *sink);
 static bool jpp_report_pprof(jpp_profile_t *profile, int level,
     jpp_sink_t *sink);
 
@@ -42,15 +60,9 @@ jpp_report_options_init(jpp_report_options_t *options)
 
 
 jpp_code_t
-jpp_report(jpp_arena_t *arena, jpp_symbols_t *symbols,
-    const jpp_capture_t *captures, size_t n,
-    const jpp_report_options_t *options, jpp_sink_t *sink, jpp_err_t *err)
+jpp_report_check(const jpp_report_options_t *options, size_t n,
+    jpp_err_t *err)
 {
-    bool           is_raw;
-    size_t         i;
-    jpp_code_t     rc;
-    jpp_profile_t  profile;
-
     if (n == 0) {
         return jpp_err_set(err, JPP_ERR_ARG, "there is no dump to report");
     }
@@ -60,42 +72,63 @@ jpp_report(jpp_arena_t *arena, jpp_symbols_t *symbols,
                            JPP_MAX_CAPTURES);
     }
 
-    if (!jpp_heap_init(&profile, arena)) {
-        return jpp_err_memory(err);
+    if (n != 1 && jpp_args_format(&options->args) == JPP_FORMAT_JEMALLOC) {
+        return jpp_err_set(err, JPP_ERR_ARG, "format=jemalloc is one dump as "
+                           "it is: choose one worker or file, and no "
+                           "difference");
     }
 
-    /* only of a single dump can what was sampled be told to the reader */
+    return JPP_OK;
+}
 
-    is_raw = n == 1 && jpp_args_format(&options->args) == JPP_FORMAT_TEXT;
 
-    for (i = 0; i < n; i++) {
-        rc = jpp_report_read(&profile, symbols, &captures[i], is_raw, err);
+bool
+jpp_report_has_names(const jpp_report_options_t *options)
+{
+    jpp_format_t  format;
 
-        if (rc != JPP_OK) {
-            err->capture = i;
-            return rc;
-        }
+    format = jpp_args_format(&options->args);
+
+    /* the readers of the text form find their names themselves */
+
+    return options->args.values[JPP_ARG_SYMBOLIZE] == 1
+           && format != JPP_FORMAT_TEXT
+           && format != JPP_FORMAT_JEMALLOC;
+}
+
+
+jpp_code_t
+jpp_report(jpp_arena_t *arena, jpp_symbols_t *symbols,
+    const jpp_capture_t *captures, size_t n,
+    const jpp_report_options_t *options, jpp_sink_t *sink, jpp_err_t *err)
+{
+    jpp_code_t      rc;
+    jpp_reporter_t  report;
+
+    memset(&report, 0, sizeof(jpp_reporter_t));
+
+    report.arena = arena;
+    report.symbols = symbols;
+    report.captures = captures;
+    report.n = n;
+    report.options = options;
+    report.format = jpp_args_format(&options->args);
+
+    rc = jpp_report_check(options, n, err);
+
+    if (rc == JPP_OK) {
+        rc = jpp_report_read(&report, err);
     }
 
-    jpp_profile_close(&profile);
-
-    profile.default_type = options->args.values[JPP_ARG_TYPE];
-
-    if (!jpp_report_has_type(&profile)) {
-        return jpp_err_set(err, JPP_ERR_ARG,
-                           "%s is not in this profile: jemalloc counts what "
-                           "was ever allocated only with prof_accum:true",
-                           profile.types[profile.default_type].type);
+    if (rc == JPP_OK && report.format != JPP_FORMAT_JEMALLOC) {
+        rc = jpp_report_prepare(&report, err);
     }
 
-    rc = jpp_report_symbolize(&profile, symbols, options, err);
     if (rc != JPP_OK) {
         return rc;
     }
 
-    if (!jpp_report_describe(&profile, options)
-        || !jpp_report_write(&profile, options, sink))
-    {
+    if (!jpp_report_write(&report, sink)) {
         return jpp_err_memory(err);
     }
 
@@ -109,12 +142,157 @@ jpp_report(jpp_arena_t *arena, jpp_symbols_t *symbols,
 }
 
 
+/*
+ * What was read of a capture that turns out to be bad cannot be taken out of
+ * the profile again.  So all are read; only where some were bad, everything is
+ * thrown away and the others are read once more.
+ */
+
 static jpp_code_t
-jpp_report_read(jpp_profile_t *profile, jpp_symbols_t *symbols,
-    const jpp_capture_t *capture, bool is_raw, jpp_err_t *err)
+jpp_report_read(jpp_reporter_t *report, jpp_err_t *err)
 {
+    size_t       n, n_read;
+    jpp_err_t   *errors;
+    jpp_vec_t   *vec, *before;
+    jpp_code_t   rc;
+
+    errors = report->options->errors;
+
+    if (errors != NULL) {
+        memset(errors, 0, report->n * sizeof(jpp_err_t));
+    }
+
+    before = report->arena->vecs;
+
+    for (n_read = report->n; /* void */ ; n_read = n) {
+
+        rc = jpp_report_captures(report, n_read, err);
+
+        if (rc != JPP_OK || errors == NULL) {
+            return rc;
+        }
+
+        n = jpp_report_leave_out(report);
+
+        if (n == n_read) {
+            return JPP_OK;
+        }
+
+        if (n == 0) {
+            *err = errors[0];
+            return err->code;
+        }
+
+        for (vec = report->arena->vecs; vec != before; vec = vec->next) {
+            jpp_vec_release(vec);
+        }
+    }
+}
+
+
+/* The N_READ captures without an error, into a new profile. */
+
+static jpp_code_t
+jpp_report_captures(jpp_reporter_t *report, size_t n_read, jpp_err_t *err)
+{
+    bool         is_raw;
+    size_t       i;
+    jpp_err_t   *errors;
+    jpp_code_t   rc;
+
+    errors = report->options->errors;
+
+    /* only of a single dump can what was sampled be told to the reader */
+
+    is_raw = n_read == 1 && report->format == JPP_FORMAT_TEXT;
+
+    if (!jpp_heap_init(&report->profile, report->arena)) {
+        return jpp_err_memory(err);
+    }
+
+    for (i = 0; i < report->n; i++) {
+
+        if (errors != NULL && errors[i].code != JPP_OK) {
+            continue;
+        }
+
+        rc = jpp_report_capture(report, &report->captures[i], is_raw, err);
+
+        if (rc == JPP_OK) {
+            continue;
+        }
+
+        err->capture = i;
+
+        if (errors == NULL || !jpp_report_can_leave_out(err)) {
+            return rc;
+        }
+
+        errors[i] = *err;
+    }
+
+    return JPP_OK;
+}
+
+
+/* Limits of the input are met in a line of it, and that of memory is not. */
+
+static bool
+jpp_report_can_leave_out(const jpp_err_t *err)
+{
+    return err->code == JPP_ERR_INPUT
+           || err->code == JPP_ERR_CUT
+           || (err->code == JPP_ERR_LIMIT && err->line != 0);
+}
+
+
+/* What is wrong with one capture is so with its source.  How many are right? */
+
+static size_t
+jpp_report_leave_out(jpp_reporter_t *report)
+{
+    size_t                i, k, n;
+    jpp_err_t            *errors;
+    const jpp_capture_t  *captures;
+
+    captures = report->captures;
+    errors = report->options->errors;
+
+    for (i = 0; i < report->n; i++) {
+
+        if (errors[i].code == JPP_OK || captures[i].source == 0) {
+            continue;
+        }
+
+        for (k = 0; k < report->n; k++) {
+
+            if (captures[k].source == captures[i].source
+                && errors[k].code == JPP_OK)
+            {
+                errors[k] = errors[i];
+            }
+        }
+    }
+
+    n = 0;
+
+    for (i = 0; i < report->n; i++) {
+        n += errors[i].code == JPP_OK;
+    }
+
+    return n;
+}
+
+
+static jpp_code_t
+jpp_report_capture(jpp_reporter_t *report, const jpp_capture_t *capture,
+    bool is_raw, jpp_err_t *err)
+{
+    size_t               len;
     jpp_vec_t           *unpacked;
     jpp_code_t           rc;
+    const char          *data;
+    jpp_profile_t       *profile;
     jpp_heap_options_t   options;
 
     memset(&options, 0, sizeof(jpp_heap_options_t));
@@ -128,32 +306,45 @@ jpp_report_read(jpp_profile_t *profile, jpp_symbols_t *symbols,
                            JPP_MAX_LABELS);
     }
 
+    profile = &report->profile;
+
     if (!jpp_profile_labels(profile, capture->labels, capture->n_labels,
                             &options.labels))
     {
         return jpp_err_memory(err);
     }
 
-    if (!jpp_gzip_is((const uint8_t *) capture->data, capture->len)) {
-        return jpp_report_dump(profile, symbols, &options, capture->data,
-                               capture->len, err);
+    data = capture->data;
+    len = capture->len;
+    unpacked = NULL;
+
+    if (jpp_gzip_is((const uint8_t *) data, len)) {
+
+        unpacked = jpp_vec_create(report->arena);
+        if (unpacked == NULL) {
+            return jpp_err_memory(err);
+        }
+
+        rc = jpp_gunzip((const uint8_t *) data, len, JPP_MAX_DUMP, unpacked,
+                        err);
+        if (rc != JPP_OK) {
+            jpp_vec_release(unpacked);
+            return rc;
+        }
+
+        data = (const char *) unpacked->data;
+        len = unpacked->len;
     }
 
-    unpacked = jpp_vec_create(profile->arena);
-    if (unpacked == NULL) {
-        return jpp_err_memory(err);
+    rc = jpp_report_dump(profile, report->symbols, &options, data, len, err);
+
+    if (report->format == JPP_FORMAT_JEMALLOC) {
+        report->dump = data;
+        report->dump_len = len;
+
+    } else {
+        jpp_vec_release(unpacked);
     }
-
-    rc = jpp_gunzip((const uint8_t *) capture->data, capture->len,
-                    JPP_MAX_DUMP, unpacked, err);
-
-    if (rc == JPP_OK) {
-        rc = jpp_report_dump(profile, symbols, &options,
-                             (const char *) unpacked->data, unpacked->len,
-                             err);
-    }
-
-    jpp_vec_release(unpacked);
 
     return rc;
 }
@@ -216,6 +407,10 @@ jpp_report_allocator(jpp_profile_t *profile, jpp_symbols_t *symbols,
         return err->line != 0 ? JPP_OK : rc;
     }
 
+    if (maps->len == 0) {
+        return JPP_OK;
+    }
+
     map = jpp_vec_items(maps, jpp_map_t);
     end = map + jpp_vec_count(maps, jpp_map_t);
 
@@ -241,6 +436,36 @@ jpp_report_allocator(jpp_profile_t *profile, jpp_symbols_t *symbols,
 }
 
 
+/* All that is missing of the profile when its samples are there. */
+
+static jpp_code_t
+jpp_report_prepare(jpp_reporter_t *report, jpp_err_t *err)
+{
+    jpp_code_t      rc;
+    jpp_profile_t  *profile;
+
+    profile = &report->profile;
+
+    jpp_profile_close(profile);
+
+    profile->default_type = report->options->args.values[JPP_ARG_TYPE];
+
+    if (!jpp_report_has_type(profile)) {
+        return jpp_err_set(err, JPP_ERR_ARG,
+                           "%s is not in this profile: jemalloc counts what "
+                           "was ever allocated only with prof_accum:true",
+                           profile->types[profile->default_type].type);
+    }
+
+    rc = jpp_report_symbolize(report, err);
+    if (rc != JPP_OK) {
+        return rc;
+    }
+
+    return jpp_report_describe(report) ? JPP_OK : jpp_err_memory(err);
+}
+
+
 static bool
 jpp_report_has_type(const jpp_profile_t *profile)
 {
@@ -259,33 +484,36 @@ jpp_report_has_type(const jpp_profile_t *profile)
 
 
 static jpp_code_t
-jpp_report_symbolize(jpp_profile_t *profile, jpp_symbols_t *symbols,
-    const jpp_report_options_t *options, jpp_err_t *err)
+jpp_report_symbolize(jpp_reporter_t *report, jpp_err_t *err)
 {
-    jpp_format_t  format;
-
-    format = jpp_args_format(&options->args);
-
-    if (options->args.values[JPP_ARG_SYMBOLIZE] == 1) {
-
-        /* the readers of the text form find their names themselves */
-
-        return format == JPP_FORMAT_TEXT
-               ? JPP_OK : jpp_symbolize(symbols, profile, err);
+    if (jpp_report_has_names(report->options)) {
+        return jpp_symbolize(report->symbols, &report->profile, err);
     }
 
-    return format == JPP_FORMAT_PPROF
-           ? jpp_symbolize_build_ids(symbols, profile, err)
-           : jpp_symbolize_addresses(profile, err);
+    switch (report->format) {
+
+    case JPP_FORMAT_PPROF:
+        return jpp_symbolize_build_ids(report->symbols, &report->profile, err);
+
+    case JPP_FORMAT_TEXT:
+        return JPP_OK;
+
+    default: /* JPP_FORMAT_FOLDED, JPP_FORMAT_TOP */
+        return jpp_symbolize_addresses(&report->profile, err);
+    }
 }
 
 
 static bool
-jpp_report_describe(jpp_profile_t *profile,
-    const jpp_report_options_t *options)
+jpp_report_describe(jpp_reporter_t *report)
 {
-    bool    done;
-    size_t  i;
+    bool                          done;
+    size_t                        i;
+    jpp_profile_t                *profile;
+    const jpp_report_options_t   *options;
+
+    profile = &report->profile;
+    options = report->options;
 
     profile->time_nanos = options->time_nanos;
 
@@ -304,7 +532,7 @@ jpp_report_describe(jpp_profile_t *profile,
         done = jpp_profile_comment(profile, "prof_accum true");
     }
 
-    if (!done) {
+    if (!done || !jpp_report_left_out(report)) {
         return false;
     }
 
@@ -320,18 +548,56 @@ jpp_report_describe(jpp_profile_t *profile,
 }
 
 
-static bool
-jpp_report_write(jpp_profile_t *profile, const jpp_report_options_t *options,
-    jpp_sink_t *sink)
-{
-    uint32_t  type;
+/* A profile that lacks something says so itself. */
 
+static bool
+jpp_report_left_out(jpp_reporter_t *report)
+{
+    bool              done;
+    size_t            i;
+    const char       *name;
+    const jpp_err_t  *errors;
+
+    errors = report->options->errors;
+    done = true;
+
+    for (i = 0; errors != NULL && done && i < report->n; i++) {
+
+        if (errors[i].code == JPP_OK) {
+            continue;
+        }
+
+        name = report->captures[i].name;
+
+        done = name != NULL
+               ? jpp_profile_comment(&report->profile, "left out %.256s: %s",
+                                     name, errors[i].text)
+               : jpp_profile_comment(&report->profile,
+                                     "left out dump %zu: %s", i + 1,
+                                     errors[i].text);
+    }
+
+    return done;
+}
+
+
+static bool
+jpp_report_write(jpp_reporter_t *report, jpp_sink_t *sink)
+{
+    uint32_t        type;
+    jpp_profile_t  *profile;
+
+    profile = &report->profile;
     type = profile->default_type;
 
-    switch (jpp_args_format(&options->args)) {
+    switch (report->format) {
 
     case JPP_FORMAT_TEXT:
         jpp_text_write(profile, sink);
+        return true;
+
+    case JPP_FORMAT_JEMALLOC:
+        jpp_sink_write(sink, report->dump, report->dump_len);
         return true;
 
     case JPP_FORMAT_FOLDED:
@@ -342,7 +608,7 @@ jpp_report_write(jpp_profile_t *profile, const jpp_report_options_t *options,
         return jpp_top_write(profile, type, sink);
 
     default: /* JPP_FORMAT_PPROF */
-        return jpp_report_pprof(profile, options->level, sink);
+        return jpp_report_pprof(profile, report->options->level, sink);
     }
 }
 

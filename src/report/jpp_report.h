@@ -28,7 +28,12 @@
 #define JPP_REPORT_LEVEL  1
 
 
-/* A dump as jemalloc wrote it, gzip-ed or not. */
+/*
+ * A dump as jemalloc wrote it, gzip-ed or not.
+ *
+ * Where captures can be left out, those of one source are left out together: a
+ * base and what it is to be subtracted from must be of one source.
+ */
 typedef struct {
     const char           *data;
     size_t                len;
@@ -36,6 +41,8 @@ typedef struct {
     const jpp_label_t    *labels;       /* of its samples */
     size_t                n_labels;
     const char           *tail;         /* see jpp_maps_read() */
+    uint32_t              source;       /* 0: one of its own */
+    const char           *name;         /* "worker 3", or NULL */
 } jpp_capture_t;
 
 
@@ -45,6 +52,7 @@ typedef struct {
     int64_t               time_nanos;   /* when it was taken */
     int64_t               duration_nanos;   /* > 0 for a difference */
     const char *const    *comments;     /* NULL-terminated, or NULL */
+    jpp_err_t            *errors;       /* one for each capture, or NULL */
 } jpp_report_options_t;
 
 
@@ -52,9 +60,26 @@ typedef struct {
 void jpp_report_options_init(jpp_report_options_t *options);
 
 /*
+ * Can there be a report of N captures, bases included, with OPTIONS?  To be
+ * asked before they are taken; jpp_report() asks too.
+ */
+jpp_code_t jpp_report_check(const jpp_report_options_t *options, size_t n,
+    jpp_err_t *err);
+
+/* Will OPTIONS have names looked up? */
+bool jpp_report_has_names(const jpp_report_options_t *options);
+
+/*
  * Write the report of N CAPTURES to SINK, which needs a buffer of
  * JPP_SINK_BUFFER bytes and is flushed at the end.  ERR is required; in it,
  * capture says which of them was wrong.
+ *
+ * Without options->errors one that cannot be read fails the report.  With it,
+ * what is wrong with each is in there (code JPP_OK: nothing), and the report
+ * is, to the byte, that of the others, but for a comment on each that was left
+ * out.  Only where none is left does it fail, with the error of the first.
+ * Want of memory is no error of a capture, and neither is one that gunzips
+ * past JPP_MAX_DUMP.
  */
 jpp_code_t jpp_report(jpp_arena_t *arena, jpp_symbols_t *symbols,
     const jpp_capture_t *captures, size_t n,

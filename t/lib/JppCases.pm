@@ -361,12 +361,16 @@ sub check_gzip {
 
     spew($file, $head, $tail);
     gives('two members', $want, @args, $file);
+    gives('as it is, unpacked', $dump, '--any-kernel', '--format=jemalloc',
+          $file);
 
     # the line is the dump's
 
     my $bad = gzipped(dump_of(stacks => "stack\n"));
     spew($file, $bad);
     check('a bad dump', [ 4, 'neither a stack nor the maps section' ]);
+    refuses('which is not given out as it is', 1, qr/:4: neither a stack/,
+            '--format=jemalloc', $file);
 
     my $ends = 'gzip: the compressed data ends before its end';
     my $damaged = qr/gzip: the compressed data is damaged/;

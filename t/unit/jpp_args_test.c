@@ -35,7 +35,107 @@ static const jpp_args_good_t  good[] = {
     { "%66orm%61t=t%6Fp", JPP_FORMAT_TOP, 3, 1 },
     { "%zz=1&format%=1&format%6=1&format=top", JPP_FORMAT_TOP, 3, 1 },
     { "Format=text&FORMAT=text", JPP_FORMAT_PPROF, 3, 1 },
-    { "forma=text&formats=text", JPP_FORMAT_PPROF, 3, 1 }
+    { "forma=text&formats=text", JPP_FORMAT_PPROF, 3, 1 },
+    { "format=jemalloc&debug=1", JPP_FORMAT_JEMALLOC, 3, 1 }
+};
+
+
+typedef struct {
+    const char     *query;
+    uint32_t        value;
+    uint64_t        worker;
+    const char     *why;           /* of what is bad; else NULL */
+} jpp_args_number_t;
+
+
+#define JPP_BAD_SECONDS  "seconds must be a whole number from 1 to 300"
+
+static const jpp_args_number_t  seconds[] = {
+    { "", 0, 0, NULL },
+    { "seconds=1", 1, 0, NULL },
+    { "seconds=300", 300, 0, NULL },
+    { "seconds=0000000030", 30, 0, NULL },
+    { "seconds=%330", 30, 0, NULL },
+    { "seconds=5&seconds=7", 5, 0, NULL },
+    { "seconds=5&seconds=x", 5, 0, NULL },
+    { "seconds=5&seconds", 5, 0, NULL },
+    { "seconds=0", 0, 0, JPP_BAD_SECONDS },
+    { "seconds=301", 0, 0, JPP_BAD_SECONDS },
+    { "seconds=+5", 0, 0, JPP_BAD_SECONDS },
+    { "seconds=%2B5", 0, 0, JPP_BAD_SECONDS },
+    { "seconds=-1", 0, 0, JPP_BAD_SECONDS },
+    { "seconds=0x5", 0, 0, JPP_BAD_SECONDS },
+    { "seconds=5s", 0, 0, JPP_BAD_SECONDS },
+    { "seconds=%205", 0, 0, JPP_BAD_SECONDS },
+    { "seconds=5%20", 0, 0, JPP_BAD_SECONDS },
+    { "seconds=5.0", 0, 0, JPP_BAD_SECONDS },
+    { "seconds=5e0", 0, 0, JPP_BAD_SECONDS },
+    { "seconds=", 0, 0, JPP_BAD_SECONDS },
+    { "seconds", 0, 0, JPP_BAD_SECONDS },
+    { "seconds=%00", 0, 0, JPP_BAD_SECONDS },
+    { "seconds=5%00", 0, 0, JPP_BAD_SECONDS },
+    { "seconds=5%", 0, 0, JPP_BAD_SECONDS },
+    { "seconds=5%3", 0, 0, JPP_BAD_SECONDS },
+    { "seconds=\xd9\xa5", 0, 0, JPP_BAD_SECONDS },
+    { "seconds=00000000005", 0, 0, JPP_BAD_SECONDS },
+    { "seconds=4294967297", 0, 0, JPP_BAD_SECONDS },
+    { "seconds=9999999999", 0, 0, JPP_BAD_SECONDS },
+    { "seconds=18446744073709551617", 0, 0, JPP_BAD_SECONDS },
+    { "seconds=x&seconds=5", 0, 0, JPP_BAD_SECONDS },
+    { NULL, 0, 0, NULL }
+};
+
+
+#define JPP_BAD_WORKER                                                        \
+    "worker must be all, self, exiting, an index such as 0, or pid- and a "   \
+    "process id"
+
+static const jpp_args_number_t  workers[] = {
+    { "", JPP_WORKER_ALL, 0, NULL },
+    { "worker=all", JPP_WORKER_ALL, 0, NULL },
+    { "worker=self", JPP_WORKER_SELF, 0, NULL },
+    { "worker=exiting", JPP_WORKER_EXITING, 0, NULL },
+    { "worker=0", JPP_WORKER_INDEX, 0, NULL },
+    { "worker=3", JPP_WORKER_INDEX, 3, NULL },
+    { "worker=4294967295", JPP_WORKER_INDEX, 4294967295, NULL },
+    { "worker=pid-1", JPP_WORKER_PID, 1, NULL },
+    { "worker=pid%2d4711", JPP_WORKER_PID, 4711, NULL },
+    { "worker=pid-4294967295", JPP_WORKER_PID, 4294967295, NULL },
+    { "worker=pid-7&worker=3", JPP_WORKER_PID, 7, NULL },
+    { "worker=pid-7&worker=%", JPP_WORKER_PID, 7, NULL },
+    { "worker=self&worker=3", JPP_WORKER_SELF, 0, NULL },
+    { "worker=", 0, 0, JPP_BAD_WORKER },
+    { "worker", 0, 0, JPP_BAD_WORKER },
+    { "worker=ALL", 0, 0, JPP_BAD_WORKER },
+    { "worker=alls", 0, 0, JPP_BAD_WORKER },
+    { "worker=al", 0, 0, JPP_BAD_WORKER },
+    { "worker=all%00", 0, 0, JPP_BAD_WORKER },
+    { "worker=-1", 0, 0, JPP_BAD_WORKER },
+    { "worker=+1", 0, 0, JPP_BAD_WORKER },
+    { "worker=1,2", 0, 0, JPP_BAD_WORKER },
+    { "worker=0x1", 0, 0, JPP_BAD_WORKER },
+    { "worker=4294967296", 0, 0, JPP_BAD_WORKER },
+    { "worker=99999999999999999999", 0, 0, JPP_BAD_WORKER },
+    { "worker=pid", 0, 0, JPP_BAD_WORKER },
+    { "worker=pid-", 0, 0, JPP_BAD_WORKER },
+    { "worker=pid-0", 0, 0, JPP_BAD_WORKER },
+    { "worker=pid--1", 0, 0, JPP_BAD_WORKER },
+    { "worker=pid-x", 0, 0, JPP_BAD_WORKER },
+    { "worker=pid-4294967296", 0, 0, JPP_BAD_WORKER },
+    { "worker=PID-1", 0, 0, JPP_BAD_WORKER },
+    { "worker=pid-1%", 0, 0, JPP_BAD_WORKER },
+    { "worker=../../etc", 0, 0, JPP_BAD_WORKER },
+    { NULL, 0, 0, NULL }
+};
+
+
+static const jpp_args_number_t  stricts[] = {
+    { "", 0, 0, NULL },
+    { "strict=0", 0, 0, NULL },
+    { "strict=1", 1, 0, NULL },
+    { "strict=on", 0, 0, "strict must be 0 or 1" },
+    { "strict", 0, 0, "strict must be 0 or 1" },
+    { NULL, 0, 0, NULL }
 };
 
 
@@ -47,6 +147,9 @@ static const char  *bad[] = {
     "symbolize=yes", "symbolize=2", "symbolize=\xff", "gc=2",
     "a=b&format=svg", "format=svg&format=top"
 };
+
+
+static void jpp_args_test_numbers(const jpp_args_number_t *row, jpp_arg_t key);
 
 
 int
@@ -106,5 +209,58 @@ main(void)
     rc = jpp_args_set(&args, "debug", 5, "7", 1, &is_known, NULL);
     jpp_ok(rc == JPP_ERR_ARG && is_known, "nobody need hear why");
 
+    jpp_args_init(&args);
+    jpp_is_u64(args.max_seconds, JPP_MAX_SECONDS, "seconds, unless bounded");
+
+    jpp_args_test_numbers(seconds, JPP_ARG_SECONDS);
+    jpp_args_test_numbers(workers, JPP_ARG_WORKER);
+    jpp_args_test_numbers(stricts, JPP_ARG_STRICT);
+
+    /* what the path says comes before the query, and counts */
+
+    jpp_args_init(&args);
+    rc = jpp_args_set(&args, "worker", 6, "pid-9", 5, &is_known, &err);
+    jpp_ok(rc == JPP_OK && is_known, "a worker by the path");
+    rc = jpp_args_query(&args, "worker=self", 11, &err);
+    jpp_ok(rc == JPP_OK && args.values[JPP_ARG_WORKER] == JPP_WORKER_PID
+           && args.worker == 9, "and another by the query");
+
+    /* the value ends where its length says */
+
+    jpp_args_init(&args);
+    rc = jpp_args_set(&args, "worker", 6, "pid-12", 5, &is_known, &err);
+    jpp_ok(rc == JPP_OK && args.worker == 1, "a part of a text");
+    rc = jpp_args_set(&args, "seconds", 7, "600", 1, &is_known, &err);
+    jpp_ok(rc == JPP_OK && args.values[JPP_ARG_SECONDS] == 6, "another");
+
     return jpp_done();
+}
+
+
+/* Rows for the value of KEY, up to one without a query. */
+
+static void
+jpp_args_test_numbers(const jpp_args_number_t *row, jpp_arg_t key)
+{
+    bool        is_set;
+    jpp_err_t   err;
+    jpp_args_t  args;
+    jpp_code_t  rc;
+
+    for ( /* void */ ; row->query != NULL; row++) {
+
+        jpp_args_init(&args);
+        args.max_seconds = 300;
+        memset(&err, 0, sizeof(jpp_err_t));
+
+        rc = jpp_args_query(&args, row->query, strlen(row->query), &err);
+        is_set = row->why == NULL && row->query[0] != '\0';
+
+        jpp_is_u64(rc, row->why != NULL ? JPP_ERR_ARG : JPP_OK, "\"%s\"",
+                   row->query);
+        jpp_is_u64(args.values[key], row->value, "its value");
+        jpp_is_u64(args.worker, row->worker, "its worker");
+        jpp_is_u64(args.is_set[key], is_set, "is it set");
+        jpp_is_str(err.text, row->why != NULL ? row->why : "", "its sentence");
+    }
 }

@@ -16,6 +16,17 @@ typedef struct {
 } jpp_failing_t;
 
 
+/* In what way a capture cannot be read. */
+typedef enum {
+    LAST_STACK = 0,                /* all others were read before */
+    CUT,
+    EMPTY,
+    DEEP,
+    GZIP,
+    BADS
+} jpp_report_bad_t;
+
+
 static void jpp_report_test_golden(void);
 static void jpp_report_test_formats(void);
 static void jpp_report_test_repeat(void);
@@ -24,6 +35,13 @@ static void jpp_report_test_writes(void);
 static void jpp_report_test_gzip(void);
 static void jpp_report_test_errors(void);
 static void jpp_report_test_difference(void);
+static void jpp_report_test_jemalloc(void);
+static void jpp_report_test_left_out(void);
+static void jpp_report_test_sources(void);
+static void jpp_report_test_left_out_memory(void);
+static void jpp_report_test_same(const jpp_vec_t *a, const jpp_vec_t *b,
+    const char *what);
+static jpp_capture_t jpp_report_bad(jpp_report_bad_t kind);
 static int jpp_failing_write(void *ctx, const uint8_t *data, size_t len);
 static char *jpp_report_golden(const jpp_vec_t *out);
 static jpp_capture_t jpp_report_capture(const char *name);
@@ -49,6 +67,10 @@ main(void)
     jpp_report_test_gzip();
     jpp_report_test_errors();
     jpp_report_test_difference();
+    jpp_report_test_jemalloc();
+    jpp_report_test_left_out();
+    jpp_report_test_sources();
+    jpp_report_test_left_out_memory();
 
     return jpp_done();
 }
@@ -202,7 +224,8 @@ jpp_report_test_memory(void)
     jpp_report_options_t   options;
 
     static const char  *args[] = { "", "symbolize=0", "format=text",
-                                   "format=folded", "format=top", NULL };
+                                   "format=folded", "format=top",
+                                   "format=jemalloc", NULL };
 
     capture = jpp_report_capture("accum-530");
 
@@ -274,7 +297,7 @@ jpp_report_test_writes(void)
     jpp_report_options_t   options;
 
     static const char  *args[] = { "", "format=text", "format=folded",
-                                   "format=top", NULL };
+                                   "format=top", "format=jemalloc", NULL };
 
     capture = jpp_report_capture("nginx-530");
 
@@ -382,8 +405,13 @@ jpp_report_test_errors(void)
     jpp_vec_t             *out;
     jpp_arena_t            arena;
     jpp_label_t            labels[JPP_MAX_LABELS + 1] = { 0 };
-    jpp_capture_t          captures[2];
+    jpp_capture_t          captures[2], odd = { 0 };
     jpp_report_options_t   options;
+
+    static const char  nothing_executable[] =
+        JPP_TEST_HEAD("1")
+        "@ 0x1\n  t*: 1: 2 [0: 0]\n"
+        "\nMAPPED_LIBRARIES:\n00400000-00500000 rw-p 0 08:01 11 /prog\n";
 
     captures[0] = jpp_report_capture("cxx-530");
     captures[1] = captures[0];
@@ -407,6 +435,11 @@ jpp_report_test_errors(void)
 
     jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 0, &options, &err),
                JPP_ERR_ARG, "%s", err.text);
+
+    odd.data = nothing_executable;
+    odd.len = sizeof(nothing_executable) - 1;
+    jpp_is_u64(jpp_test_report_into(&out, &arena, &odd, 1, &options, &err),
+               JPP_ERR_ARG, "it has no such type, but is read");
 
     for (i = 0; i <= JPP_MAX_LABELS; i++) {
         labels[i].key = &"abcdefghi"[i];
@@ -474,6 +507,345 @@ jpp_report_test_difference(void)
 
     jpp_arena_destroy(&arena);
     free((char *) (uintptr_t) captures[0].data);
+}
+
+
+/* The dump as it is, once it is found to be whole. */
+
+static void
+jpp_report_test_jemalloc(void)
+{
+    jpp_err_t              err;
+    jpp_vec_t             *out, *packed;
+    jpp_gzip_t             gz;
+    jpp_sink_t             sink;
+    jpp_arena_t            arena;
+    jpp_capture_t          captures[2];
+    jpp_report_options_t   options;
+
+    static uint8_t      buffer[JPP_SINK_BUFFER];
+    static const char   why[] = "format=jemalloc is one dump as it is: choose "
+                                "one worker or file, and no difference";
+
+    captures[0] = jpp_report_capture("nginx-530");
+    captures[1] = captures[0];
+
+    /* which has no alloc_space */
+
+    options = jpp_test_options("format=jemalloc&type=alloc_space");
+    jpp_arena_init(&arena, 1 << 30);
+
+    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 1, &options, &err),
+               JPP_OK, "a dump as it is");
+    jpp_is_u64(out->len, captures[0].len, "its length");
+    jpp_is_mem(out->data, captures[0].data, out->len, "its bytes");
+
+    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 2, &options, &err),
+               JPP_ERR_ARG, "two dumps");
+    jpp_is_str(err.text, why, "are not one");
+    jpp_is_u64(out->len, 0, "and nothing is written");
+    jpp_is_u64(jpp_report_check(&options, 2, &err), JPP_ERR_ARG, "known ahead");
+    jpp_is_u64(jpp_report_check(&options, 1, &err), JPP_OK, "as one is");
+
+    captures[0].len--;
+    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 1, &options, &err),
+               JPP_ERR_CUT, "%s", err.text);
+    jpp_is_u64(out->len, 0, "nothing is written of it");
+
+    packed = jpp_vec_create(&arena);
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, packed);
+    jpp_ok(jpp_gzip_open(&gz, &arena, 1, &sink), "a gzip-ed dump");
+    jpp_sink_write(&gz.sink, captures[1].data, captures[1].len);
+    jpp_ok(jpp_gzip_close(&gz) == 0 && jpp_sink_flush(&sink) == 0, "packed");
+
+    captures[0].data = (char *) packed->data;
+    captures[0].len = packed->len;
+
+    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 1, &options, &err),
+               JPP_OK, "is unpacked");
+    jpp_is_u64(out->len, captures[1].len, "its length");
+    jpp_is_mem(out->data, captures[1].data, out->len, "its bytes");
+
+    jpp_arena_destroy(&arena);
+    free((char *) (uintptr_t) captures[1].data);
+}
+
+
+/*
+ * A report that leaves out a capture is the report of the others and a
+ * comment, to the byte, whatever was wrong with it and wherever it stood.
+ */
+
+static void
+jpp_report_test_left_out(void)
+{
+    char                   comment[JPP_ERR_TEXT + 64];
+    size_t                 at, format;
+    jpp_err_t              err, errors[3];
+    jpp_vec_t             *out, *want;
+    const char            *comments[2] = { comment, NULL };
+    jpp_arena_t            arena;
+    jpp_capture_t          captures[3], good[2];
+    jpp_report_bad_t       kind;
+    jpp_report_options_t   options;
+
+    static const jpp_code_t   codes[BADS] = { JPP_ERR_INPUT, JPP_ERR_CUT,
+                                              JPP_ERR_CUT, JPP_ERR_LIMIT,
+                                              JPP_ERR_INPUT };
+    static const char        *args[] = { "symbolize=0", "format=text",
+                                         "format=folded&symbolize=0" };
+
+    good[0] = jpp_report_capture("nginx-530");
+    good[1] = jpp_report_capture("accum-530");
+
+    for (kind = 0; kind < BADS; kind++) {
+
+        for (at = 0; at < 3; at++) {
+
+            captures[at] = jpp_report_bad(kind);
+            captures[at == 0] = good[0];
+            captures[at == 2 ? 1 : 2] = good[1];
+
+            for (format = 0; format < 3; format++) {
+
+                options = jpp_test_options(args[format]);
+                jpp_arena_init(&arena, 1 << 30);
+
+                jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 3,
+                                                &options, &err),
+                           codes[kind], "%d at %zu fails", (int) kind, at);
+                jpp_is_u64(err.capture, at, "there");
+
+                options.errors = errors;
+                captures[at].name = at == 2 ? "worker 7" : NULL;
+
+                jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 3,
+                                                &options, &err),
+                           JPP_OK, "but can be left out");
+
+                jpp_ok(errors[at == 0].code == JPP_OK
+                       && errors[at == 2 ? 1 : 2].code == JPP_OK,
+                       "others are right");
+                jpp_is_u64(errors[at].code, codes[kind], "this is not");
+                jpp_is_u64(errors[at].capture, at, "and says which");
+
+                snprintf(comment, sizeof(comment), "left out %s: %s",
+                         at == 2 ? "worker 7"
+                         : at == 0 ? "dump 1" : "dump 2", errors[at].text);
+
+                options.errors = NULL;
+                options.comments = comments;
+
+                jpp_is_u64(jpp_test_report_into(&want, &arena, good, 2,
+                                                &options, &err),
+                           JPP_OK, "the others alone");
+                jpp_report_test_same(out, want, args[format]);
+
+                jpp_arena_destroy(&arena);
+            }
+
+            free((char *) (uintptr_t) captures[at].data);
+        }
+    }
+
+    free((char *) (uintptr_t) good[0].data);
+    free((char *) (uintptr_t) good[1].data);
+}
+
+
+/* What is wrong with one capture of a source is wrong with all of it. */
+
+static void
+jpp_report_test_sources(void)
+{
+    jpp_err_t              err, errors[5];
+    jpp_vec_t             *out, *want;
+    jpp_arena_t            arena;
+    jpp_capture_t          captures[5];
+    jpp_report_options_t   options;
+
+    memset(captures, 0, sizeof(captures));
+
+    captures[0] = jpp_report_capture("threads-530");
+    captures[1] = jpp_report_capture("accum-530");
+    captures[2] = jpp_report_capture("nginx-530");
+    captures[3] = jpp_report_bad(LAST_STACK);
+    captures[4] = captures[1];
+
+    captures[0].is_base = true;
+    captures[2].is_base = true;
+
+    captures[0].source = 1;
+    captures[1].source = 1;
+    captures[2].source = 2;
+    captures[3].source = 2;
+
+    options = jpp_test_options("format=text");
+    jpp_arena_init(&arena, 1 << 30);
+
+    options.errors = NULL;
+    (void) jpp_test_report_into(&want, &arena, captures, 2, &options, &err);
+
+    options.errors = errors;
+    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 4, &options, &err),
+               JPP_OK, "two differences, one of which is bad");
+    jpp_report_test_same(out, want, "is the other");
+
+    jpp_is_u64(errors[0].code, JPP_OK, "a good base");
+    jpp_is_u64(errors[1].code, JPP_OK, "and what is good");
+    jpp_is_u64(errors[2].code, JPP_ERR_INPUT, "a base of what is bad");
+    jpp_is_u64(errors[2].capture, 3, "which is");
+    jpp_is_str(errors[2].text, errors[3].text, "why");
+
+    /* none is left; and those without a source stand alone */
+
+    jpp_is_u64(jpp_test_report_into(&out, &arena, captures + 2, 2, &options,
+                                    &err),
+               JPP_ERR_INPUT, "nothing is left: %s", err.text);
+    jpp_is_u64(err.capture, 1, "because of");
+    jpp_is_u64(out->len, 0, "and nothing written");
+
+    captures[2].source = 0;
+    captures[3].source = 0;
+    captures[4].source = 0;
+
+    jpp_is_u64(jpp_test_report_into(&out, &arena, captures + 3, 2, &options,
+                                    &err),
+               JPP_OK, "two alone, a bad one and a good one");
+    captures[4].is_base = false;
+    options.errors = NULL;
+    jpp_is_u64(jpp_test_report_into(&want, &arena, captures + 4, 1, &options,
+                                    &err),
+               JPP_OK, "the good one");
+    jpp_report_test_same(out, want, "as if it had been one, so not scaled");
+
+    /* what the caller did wrong is nobody else's error */
+
+    options.errors = errors;
+    captures[4].n_labels = JPP_MAX_LABELS + 1;
+    jpp_is_u64(jpp_test_report_into(&out, &arena, captures + 3, 2, &options,
+                                    &err),
+               JPP_ERR_LIMIT, "%s", err.text);
+
+    jpp_arena_destroy(&arena);
+    free((char *) (uintptr_t) captures[0].data);
+    free((char *) (uintptr_t) captures[1].data);
+    free((char *) (uintptr_t) captures[2].data);
+    free((char *) (uintptr_t) captures[3].data);
+}
+
+
+/* Want of memory is not taken for an error of a capture. */
+
+static void
+jpp_report_test_left_out_memory(void)
+{
+    uint64_t               n, calls, wrong;
+    jpp_err_t              err, errors[3];
+    jpp_vec_t             *out;
+    jpp_code_t             rc;
+    jpp_arena_t            arena;
+    jpp_capture_t          captures[3];
+    jpp_report_options_t   options;
+
+    captures[0] = jpp_report_capture("accum-530");
+    captures[1] = jpp_report_bad(LAST_STACK);
+    captures[2] = jpp_report_bad(GZIP);
+
+    options = jpp_test_options("symbolize=0");
+    options.errors = errors;
+    calls = UINT64_MAX;
+    wrong = 0;
+
+    for (n = 1; n <= calls; n++) {
+
+        jpp_arena_init(&arena, 1 << 30);
+        arena.fail_at = n;
+
+        rc = jpp_test_report_into(&out, &arena, captures, 3, &options, &err);
+
+        if (arena.n_calls < n) {
+            calls = arena.n_calls;
+            wrong += (rc != JPP_OK || errors[1].code != JPP_ERR_INPUT
+                      || errors[2].code != JPP_ERR_INPUT);
+
+        } else {
+            wrong += (rc != JPP_ERR_LIMIT && rc != JPP_ERR_WRITE)
+                     || err.text[0] == '\0';
+        }
+
+        jpp_arena_destroy(&arena);
+    }
+
+    jpp_ok(calls > 100, "%" PRIu64 " allocations", calls);
+    jpp_is_u64(wrong, 0, "each failed once, each with its error");
+
+    free((char *) (uintptr_t) captures[0].data);
+    free((char *) (uintptr_t) captures[1].data);
+    free((char *) (uintptr_t) captures[2].data);
+}
+
+
+static void
+jpp_report_test_same(const jpp_vec_t *a, const jpp_vec_t *b, const char *what)
+{
+    jpp_ok(a->len > 100, "%s: %zu bytes", what, a->len);
+    jpp_is_u64(a->len, b->len, "the same length");
+    jpp_is_mem(a->data, b->data, a->len < b->len ? a->len : b->len,
+               "the same bytes");
+}
+
+
+/* A capture that shares nearly all of its stacks with "nginx-530". */
+
+static jpp_capture_t
+jpp_report_bad(jpp_report_bad_t kind)
+{
+    char           *maps, *last;
+    size_t          i;
+    jpp_capture_t   capture;
+
+    static const char  section[] = "\nMAPPED_LIBRARIES:";
+
+    capture = jpp_report_capture("nginx-530");
+
+    maps = memmem(capture.data, capture.len, section, sizeof(section) - 1);
+    last = memrchr(capture.data, '@', (size_t) (maps - capture.data));
+
+    switch (kind) {
+
+    case LAST_STACK:
+        *last = 'x';
+        break;
+
+    case CUT:
+        capture.len -= 1;
+        break;
+
+    case EMPTY:
+        capture.len = 0;
+        break;
+
+    case DEEP:
+
+        /* a file of tests has room behind it */
+
+        last++;
+        memmove(last + 4 * JPP_MAX_FRAMES, last,
+                (size_t) (capture.data + capture.len - last));
+        capture.len += 4 * JPP_MAX_FRAMES;
+
+        for (i = 0; i < JPP_MAX_FRAMES; i++) {
+            memcpy(last + 4 * i, " 0x1", 4);
+        }
+
+        break;
+
+    default: /* GZIP */
+        memcpy((char *) (uintptr_t) capture.data, "\x1f\x8b\x08", 3);
+    }
+
+    return capture;
 }
 
 
