@@ -1,0 +1,267 @@
+
+/*
+ * jeprof sends "0x" and 16 digits, and takes the zeros away on both sides
+ * before it compares (FetchSymbols, ReadSymbols); google/pprof sends "%#x" and
+ * compares numbers (internal/symbolz).  Both read the name to the end of its
+ * line.
+ */
+
+
+#include <string.h>
+
+#include "jpp_lookup.h"
+
+
+#define JPP_LOOKUP_DIGITS  16
+
+
+typedef struct {
+    uint64_t              address;      /* as it was asked for */
+    uint32_t              location;     /* id */
+} jpp_asked_t;
+
+
+typedef struct {
+    jpp_profile_t         profile;
+    jpp_vec_t            *maps;         /* jpp_map_t */
+    jpp_vec_t            *asked;        /* jpp_asked_t, each address once */
+    jpp_index_t           index;        /* of asked, ids from 1 */
+} jpp_lookup_t;
+
+
+static jpp_code_t jpp_lookup_open(jpp_lookup_t *lookup, jpp_arena_t *arena,
+    const char *maps, size_t maps_len, jpp_err_t *err);
+static bool jpp_lookup_ask(jpp_lookup_t *lookup, const char *text,
+    size_t len);
+static size_t jpp_lookup_address(const char *text, size_t len,
+    uint64_t *address);
+static int jpp_lookup_digit(char c);
+static bool jpp_lookup_is_word(char c);
+static bool jpp_lookup_add(jpp_lookup_t *lookup, uint64_t address);
+static void jpp_lookup_answer(const jpp_lookup_t *lookup, jpp_sink_t *sink);
+
+
+jpp_code_t
+jpp_lookup(jpp_arena_t *arena, jpp_symbols_t *symbols, const char *maps,
+    size_t maps_len, const char *text, size_t len, jpp_sink_t *sink,
+    jpp_err_t *err)
+{
+    jpp_code_t    rc;
+    jpp_lookup_t  lookup;
+
+    rc = jpp_lookup_open(&lookup, arena, maps, maps_len, err);
+    if (rc != JPP_OK) {
+        return rc;
+    }
+
+    if (!jpp_lookup_ask(&lookup, text, len)) {
+        return jpp_err_memory(err);
+    }
+
+    rc = jpp_symbolize(symbols, &lookup.profile, err);
+    if (rc != JPP_OK) {
+        return rc;
+    }
+
+    jpp_lookup_answer(&lookup, sink);
+
+    if (jpp_sink_flush(sink) != 0) {
+        (void) jpp_err_sys(err, sink->error, "the answer cannot be written");
+        err->code = JPP_ERR_WRITE;
+        return JPP_ERR_WRITE;
+    }
+
+    return JPP_OK;
+}
+
+
+static jpp_code_t
+jpp_lookup_open(jpp_lookup_t *lookup, jpp_arena_t *arena, const char *maps,
+    size_t maps_len, jpp_err_t *err)
+{
+    memset(lookup, 0, sizeof(jpp_lookup_t));
+
+    /* the reader of maps counts on the newline */
+
+    if (maps_len == 0 || maps[maps_len - 1] != '\n') {
+        return jpp_err_set(err, JPP_ERR_CUT, "the list of this process's "
+                           "mappings is cut: its last line has no end");
+    }
+
+    if (!jpp_profile_init(&lookup->profile, arena, NULL, 0)
+        || !jpp_index_init(&lookup->index, arena, 0))
+    {
+        return jpp_err_memory(err);
+    }
+
+    lookup->maps = jpp_vec_create(arena);
+    lookup->asked = jpp_vec_create(arena);
+
+    if (lookup->maps == NULL || lookup->asked == NULL) {
+        return jpp_err_memory(err);
+    }
+
+    return jpp_maps_read(&lookup->profile, maps, maps_len, NULL, lookup->maps,
+                         err);
+}
+
+
+static bool
+jpp_lookup_ask(jpp_lookup_t *lookup, const char *text, size_t len)
+{
+    size_t    n;
+    uint64_t  address;
+
+    while (len != 0) {
+
+        if (*text == '%' && len >= 3
+            && jpp_lookup_digit(text[1]) >= 0
+            && jpp_lookup_digit(text[2]) >= 0)
+        {
+            text += 3;
+            len -= 3;
+            continue;
+        }
+
+        n = jpp_lookup_address(text, len, &address);
+
+        if (n != 0 && !jpp_lookup_add(lookup, address)) {
+            return false;
+        }
+
+        /* the rest of a word that is no address, or what separates */
+
+        while (n < len && jpp_lookup_is_word(text[n])) {
+            n++;
+        }
+
+        n += (n == 0);
+
+        text += n;
+        len -= n;
+    }
+
+    return true;
+}
+
+
+/* The bytes of the word at TEXT, where it is an address, or 0. */
+
+static size_t
+jpp_lookup_address(const char *text, size_t len, uint64_t *address)
+{
+    size_t    i, prefix;
+    uint64_t  value;
+
+    prefix = len >= 2 && text[0] == '0' && (text[1] | 0x20) == 'x' ? 2 : 0;
+    value = 0;
+
+    for (i = prefix; i < len && jpp_lookup_digit(text[i]) >= 0; i++) {
+
+        if (i - prefix == JPP_LOOKUP_DIGITS) {
+            return 0;
+        }
+
+        value = value << 4 | (uint64_t) jpp_lookup_digit(text[i]);
+    }
+
+    if (i == prefix || (i < len && jpp_lookup_is_word(text[i]))) {
+        return 0;
+    }
+
+    *address = value;
+
+    return i;
+}
+
+
+static int
+jpp_lookup_digit(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+
+    c = (char) (c | 0x20);
+
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+
+static bool
+jpp_lookup_is_word(char c)
+{
+    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+}
+
+
+static bool
+jpp_lookup_add(jpp_lookup_t *lookup, uint64_t address)
+{
+    uint32_t          id, hash, pos;
+    jpp_asked_t      *asked;
+    const jpp_map_t  *map;
+
+    map = jpp_maps_find(lookup->maps, address);
+    if (map == NULL) {
+        return true;
+    }
+
+    hash = (uint32_t) jpp_hash_u64(address);
+    pos = hash;
+
+    while ((id = jpp_index_next(&lookup->index, hash, &pos)) != 0) {
+
+        if (jpp_vec_items(lookup->asked, jpp_asked_t)[id - 1].address
+            == address)
+        {
+            return true;
+        }
+    }
+
+    asked = jpp_vec_push(lookup->asked, sizeof(jpp_asked_t));
+    if (asked == NULL) {
+        return false;
+    }
+
+    asked->address = address;
+    asked->location = jpp_profile_location(&lookup->profile, map->mapping,
+                                           address + map->shift);
+
+    return asked->location != 0
+           && jpp_index_add(&lookup->index, hash,
+                            (uint32_t) jpp_vec_count(lookup->asked,
+                                                     jpp_asked_t));
+}
+
+
+static void
+jpp_lookup_answer(const jpp_lookup_t *lookup, jpp_sink_t *sink)
+{
+    size_t                 i, n;
+    jpp_str_t              name;
+    const jpp_asked_t     *asked;
+    const jpp_profile_t   *profile;
+    const jpp_location_t  *location;
+    const jpp_function_t  *function;
+
+    profile = &lookup->profile;
+    asked = jpp_vec_items(lookup->asked, jpp_asked_t);
+    n = jpp_vec_count(lookup->asked, jpp_asked_t);
+
+    /* that there are symbols; nobody wants their number */
+
+    jpp_sink_str(sink, "num_symbols: 1\n");
+
+    for (i = 0; i < n; i++) {
+        location = jpp_profile_location_at(profile, asked[i].location);
+        function = jpp_profile_function_at(profile, location->function);
+        name = jpp_profile_str(profile, function->name);
+
+        jpp_sink_str(sink, "0x");
+        jpp_sink_hex(sink, asked[i].address);
+        jpp_sink_char(sink, ' ');
+        jpp_sink_write(sink, name.data, name.len);
+        jpp_sink_char(sink, '\n');
+    }
+}

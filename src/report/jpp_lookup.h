@@ -1,0 +1,41 @@
+
+/*
+ * pprof's symbol protocol: addresses of this process in, names out.
+ *
+ *     question := address *( "+" address )          address := [ "0x" ] hex
+ *     answer   := "num_symbols: 1" NL *( "0x" hex " " name NL )
+ *
+ * What is no address is passed over, and so is an address that lies in no
+ * executable mapping: the clients count on lines for what is known, and on
+ * nothing else.  Whatever is no letter and no digit separates, and so does a
+ * byte that is percent-encoded ("%2B"): the clients put a plus sign between
+ * addresses, people blanks, commas and newlines.
+ *
+ * An address has 16 digits at most.  In the answer it has no leading zeros,
+ * and stands once, however often it was asked for: both clients that there are
+ * compare values.
+ *
+ * Memory from the arena, which can be destroyed whatever happened; one thread
+ * at a time per arena and cache.
+ */
+
+
+#ifndef _JPP_LOOKUP_H_INCLUDED_
+#define _JPP_LOOKUP_H_INCLUDED_
+
+
+#include "jpp_sink.h"
+#include "jpp_symbolize.h"
+
+
+/*
+ * Write the answer for the LEN bytes of question at TEXT to SINK, which is
+ * flushed.  MAPS are the MAPS_LEN bytes of this process's mappings.  ERR is
+ * required.
+ */
+jpp_code_t jpp_lookup(jpp_arena_t *arena, jpp_symbols_t *symbols,
+    const char *maps, size_t maps_len, const char *text, size_t len,
+    jpp_sink_t *sink, jpp_err_t *err);
+
+
+#endif /* _JPP_LOOKUP_H_INCLUDED_ */

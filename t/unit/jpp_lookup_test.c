@@ -1,0 +1,440 @@
+
+/* RTLD_DEFAULT */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "jpp_lookup.h"
+#include "jpp_proc.h"
+#include "jpp_test.h"
+
+
+#define JPP_NONE  "num_symbols: 1\n"
+
+
+static void jpp_lookup_test_real(void);
+static void jpp_lookup_test_clients(void);
+static void jpp_lookup_test_hostile(void);
+static void jpp_lookup_test_aliases(void);
+static void jpp_lookup_test_large(void);
+static void jpp_lookup_test_maps(void);
+static void jpp_lookup_test_memory(void);
+static void jpp_lookup_test_writes(void);
+static char *jpp_ask(const char *maps, const char *text, size_t len);
+static char *jpp_ask_self(uint64_t a, uint64_t b);
+static int jpp_failing_write(void *ctx, const uint8_t *data, size_t len);
+
+int jpp_lookup_test_one(int n);
+int jpp_lookup_test_two(int n);
+
+
+/* two files that are not there, and one that is nobody's */
+static const char  fixed[] =
+    "00400000-00500000 r-xp 00000000 08:01 11 /jpp-no/prog\n"
+    "00500000-00600000 rw-p 00100000 08:01 11 /jpp-no/prog\n"
+    "7f0000200000-7f0000300000 r-xp 00001000 08:01 13 /jpp-no/a b.so\n"
+    "fffffffffffff000-ffffffffffffffff --xp 00000000 00:00 0 [top]\n";
+
+static jpp_err_t      err;
+static jpp_code_t     rc;
+static jpp_arena_t    arena;
+static jpp_vec_t     *self;        /* this process's mappings */
+
+
+int
+main(void)
+{
+    jpp_arena_t  kept;
+
+    jpp_arena_init(&kept, 1 << 24);
+    self = jpp_vec_create(&kept);
+
+    if (!jpp_ok(jpp_proc_maps(self, &err) == JPP_OK, "mappings of ours")) {
+        return jpp_done();
+    }
+
+    *(char *) jpp_vec_push(self, 1) = '\0';
+
+    jpp_lookup_test_real();
+    jpp_lookup_test_clients();
+    jpp_lookup_test_hostile();
+    jpp_lookup_test_aliases();
+    jpp_lookup_test_large();
+    jpp_lookup_test_maps();
+    jpp_lookup_test_memory();
+    jpp_lookup_test_writes();
+
+    jpp_arena_destroy(&kept);
+
+    return jpp_done();
+}
+
+
+int __attribute__((noinline))
+jpp_lookup_test_one(int n)
+{
+    return n * 3 + 1;
+}
+
+
+int __attribute__((noinline))
+jpp_lookup_test_two(int n)
+{
+    return n * 5 + 2;
+}
+
+
+/* Functions of this program and of a library, by where they are. */
+
+static void
+jpp_lookup_test_real(void)
+{
+    char      *answer, want[256];
+    uint64_t   one, two, library;
+
+    one = (uintptr_t) jpp_lookup_test_one;
+    two = (uintptr_t) jpp_lookup_test_two + 1;
+    library = (uintptr_t) dlsym(RTLD_DEFAULT, "inflateInit2_");
+
+    answer = jpp_ask_self(one, two);
+    snprintf(want, sizeof(want), JPP_NONE "0x%" PRIx64 " jpp_lookup_test_one\n"
+             "0x%" PRIx64 " jpp_lookup_test_two\n", one, two);
+    jpp_is_str(answer, want, "two functions of ours");
+    free(answer);
+
+    answer = jpp_ask_self(library, library);
+    snprintf(want, sizeof(want), JPP_NONE "0x%" PRIx64 " inflateInit2_\n",
+             library);
+    jpp_is_str(answer, want, "one of a library, once");
+    free(answer);
+
+    /* data is no code, and the heap is none */
+
+    answer = jpp_ask_self((uintptr_t) &err, (uintptr_t) self->data);
+    jpp_is_str(answer, JPP_NONE, "what is not executable");
+    free(answer);
+}
+
+
+/* What each sends and takes. */
+
+static void
+jpp_lookup_test_clients(void)
+{
+    size_t  i;
+    char   *answer;
+
+    static const struct {
+        const char  *text;
+        const char  *want;
+    } rows[] = {
+
+        /* google/pprof: "%#x" */
+
+        { "0x400201+0x7f0000200300",
+          JPP_NONE "0x400201 prog+0x201\n"
+          "0x7f0000200300 a b.so+0x1300\n" },
+
+        /* jeprof: "0x" and 16 digits */
+
+        { "0x0000000000400201+0x00007f0000200300",
+          JPP_NONE "0x400201 prog+0x201\n"
+          "0x7f0000200300 a b.so+0x1300\n" },
+
+        /* its check whether there are symbols: a GET */
+
+        { "", JPP_NONE },
+
+        /* people, and other ways to write it */
+
+        { "400201", JPP_NONE "0x400201 prog+0x201\n" },
+        { "0X400201", JPP_NONE "0x400201 prog+0x201\n" },
+        { "0x40020A", JPP_NONE "0x40020a prog+0x20a\n" },
+        { "0x400201\n", JPP_NONE "0x400201 prog+0x201\n" },
+        { " 0x400201\r\n\r\n0x400202 ",
+          JPP_NONE "0x400201 prog+0x201\n0x400202 prog+0x202\n" },
+        { "0x400201%2B0x400202%2b0x400203%0a",
+          JPP_NONE "0x400201 prog+0x201\n0x400202 prog+0x202\n"
+          "0x400203 prog+0x203\n" },
+        { "0x400202,0x400201;0x400203",
+          JPP_NONE "0x400202 prog+0x202\n0x400201 prog+0x201\n"
+          "0x400203 prog+0x203\n" },
+        { "0x400201+0x400201+400201+0x0000000000400201",
+          JPP_NONE "0x400201 prog+0x201\n" },
+
+        /* the ends of mappings */
+
+        { "0x3fffff+0x400000+0x4fffff+0x500000",
+          JPP_NONE "0x400000 prog+0x0\n0x4fffff prog+0xfffff\n" },
+        { "0xfffffffffffff000+0xfffffffffffffffe+0xffffffffffffffff",
+          JPP_NONE "0xfffffffffffff000 [top]+0x0\n"
+          "0xfffffffffffffffe [top]+0xffe\n" }
+    };
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        answer = jpp_ask(fixed, rows[i].text, strlen(rows[i].text));
+        jpp_is_str(answer, rows[i].want, "question %zu", i);
+        free(answer);
+    }
+}
+
+
+/* No address, so no line; and the address behind it is not lost. */
+
+static void
+jpp_lookup_test_hostile(void)
+{
+    char    *answer, more[128];
+    size_t   i;
+
+    static const struct {
+        const char  *text;
+        size_t       len;
+    } rows[] = {
+#define JPP_TEXT(s)  { s, sizeof(s) - 1 }
+        JPP_TEXT("0x"), JPP_TEXT("x"), JPP_TEXT("0"), JPP_TEXT("0x0"),
+        JPP_TEXT("0x0x400201"), JPP_TEXT("00x400201"), JPP_TEXT("x400201"),
+        JPP_TEXT("0x400201g"), JPP_TEXT("g400201"), JPP_TEXT("0x40020z1"),
+        JPP_TEXT("0x00000000000400201"), JPP_TEXT("00000000000400201"),
+        JPP_TEXT("0x10000000000400201"), JPP_TEXT("0xffffffffffffffffffff"),
+        JPP_TEXT("address"), JPP_TEXT("%"), JPP_TEXT("%4"), JPP_TEXT("%%"),
+        JPP_TEXT("%zz"), JPP_TEXT("+++"), JPP_TEXT("%2B%2B"),
+        JPP_TEXT("\0\0\0"), JPP_TEXT("\xff\xfe\x80"), JPP_TEXT("\xc1\xe1"),
+        JPP_TEXT("<script>"), JPP_TEXT("../../etc/passwd"),
+        JPP_TEXT("0x500001"), JPP_TEXT("0x7f0000100000")
+    };
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        answer = jpp_ask(fixed, rows[i].text, rows[i].len);
+        jpp_is_str(answer, JPP_NONE, "row %zu", i);
+        free(answer);
+
+        memcpy(more, rows[i].text, rows[i].len);
+        memcpy(more + rows[i].len, "+400201", 7);
+
+        answer = jpp_ask(fixed, more, rows[i].len + 7);
+        jpp_is_str(answer, JPP_NONE "0x400201 prog+0x201\n", "and behind it");
+        free(answer);
+    }
+
+    /* the question ends where its length says */
+
+    answer = jpp_ask(fixed, "0x4002015", 8);
+    jpp_is_str(answer, JPP_NONE "0x400201 prog+0x201\n", "a part of a text");
+    free(answer);
+}
+
+
+/* A part of a file that is mapped twice is one mapping of two places. */
+
+static void
+jpp_lookup_test_aliases(void)
+{
+    char  *answer;
+
+    static const char  maps[] =
+        "00400000-00500000 r-xp 00000000 08:01 11 /jpp-no/prog\n"
+        "00700000-00800000 r-xp 00000000 08:01 11 /jpp-no/prog\n";
+
+    answer = jpp_ask(maps, "400201+700201+700202+400201", 27);
+    jpp_is_str(answer, JPP_NONE "0x400201 prog+0x201\n0x700201 prog+0x201\n"
+               "0x700202 prog+0x202\n", "each answered by its own address");
+    free(answer);
+}
+
+
+/* Megabytes: of nothing, of one address, and of many. */
+
+static void
+jpp_lookup_test_large(void)
+{
+    char     *text, *answer, *p;
+    size_t    i, n, len;
+    clock_t   start;
+
+    static const char  *fills[] = { "0", "f", "x", "+", "%", "0+", "0x",
+                                    "400201+", "\xff" };
+
+    len = 1 << 20;
+    text = malloc(len + 16);
+
+    for (i = 0; i < sizeof(fills) / sizeof(fills[0]); i++) {
+
+        n = strlen(fills[i]);
+
+        for (p = text; p + n <= text + len; p += n) {
+            memcpy(p, fills[i], n);
+        }
+
+        start = clock();
+        answer = jpp_ask(fixed, text, (size_t) (p - text));
+
+        jpp_ok(answer != NULL && strlen(answer) <= 40
+               && clock() - start < CLOCKS_PER_SEC,
+               "a megabyte of \"%s\", in %ld us", fills[i] + (i == 8),
+               (long) (clock() - start));
+        free(answer);
+    }
+
+    for (p = text, n = 0; p + 7 <= text + len; p += 7, n++) {
+        snprintf(p, 8, "%06zx+", 0x400000 + n);
+    }
+
+    start = clock();
+    answer = jpp_ask(fixed, text, (size_t) (p - text));
+
+    for (i = 0, p = answer; p != NULL && (p = strchr(p, '\n')) != NULL; p++) {
+        i++;
+    }
+
+    jpp_is_u64(i, n + 1, "a line for each of many");
+    jpp_ok(clock() - start < CLOCKS_PER_SEC, "in %ld us",
+           (long) (clock() - start));
+    jpp_ok(arena.peak < 64 << 20, "and %zu bytes", arena.peak);
+
+    free(answer);
+    free(text);
+}
+
+
+static void
+jpp_lookup_test_maps(void)
+{
+    char    *answer;
+    size_t   i;
+
+    static const char  *bad[] = { "", "x\n", "00400000-00500000 r-xp",
+                                  "00400000-00500000 r-xp 0 8:1 1 /a" };
+
+    answer = jpp_ask("00400000-00500000 rw-p 0 08:01 11 /prog\n", "400201", 6);
+    jpp_is_str(answer, JPP_NONE, "nothing that is executable");
+    free(answer);
+
+    for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        jpp_ok(jpp_ask(bad[i], "0x400201", 8) == NULL
+               && (rc == JPP_ERR_CUT || rc == JPP_ERR_INPUT),
+               "bad mappings: %s", err.text);
+    }
+}
+
+
+static void
+jpp_lookup_test_memory(void)
+{
+    uint64_t        n, calls, wrong;
+    uint8_t         buffer[256];
+    jpp_sink_t      sink;
+    jpp_symbols_t   symbols;
+
+    calls = UINT64_MAX;
+    wrong = 0;
+
+    for (n = 1; n <= calls; n++) {
+
+        jpp_arena_init(&arena, 1 << 24);
+        jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
+        jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_failing_write, NULL);
+
+        arena.fail_at = n;
+        rc = jpp_lookup(&arena, &symbols, fixed, sizeof(fixed) - 1,
+                        "400201+7f0000200300", 19, &sink, &err);
+
+        if (arena.n_calls < n) {
+            calls = arena.n_calls;
+            wrong += (rc != JPP_OK);
+
+        } else {
+            wrong += (rc != JPP_ERR_LIMIT || sink.total != 0);
+        }
+
+        jpp_symbols_destroy(&symbols);
+        jpp_arena_destroy(&arena);
+    }
+
+    jpp_ok(calls > 20, "%" PRIu64 " allocations", calls);
+    jpp_is_u64(wrong, 0, "each failed once, and nothing was written");
+}
+
+
+static void
+jpp_lookup_test_writes(void)
+{
+    int             error;
+    uint8_t         buffer[8];
+    jpp_sink_t      sink;
+    jpp_symbols_t   symbols;
+
+    error = EPIPE;
+
+    jpp_arena_init(&arena, 1 << 24);
+    jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_failing_write, &error);
+
+    rc = jpp_lookup(&arena, &symbols, fixed, sizeof(fixed) - 1, "400201", 6,
+                    &sink, &err);
+
+    jpp_is_u64(rc, JPP_ERR_WRITE, "%s", err.text);
+    jpp_is_u64(err.code, JPP_ERR_WRITE, "its code");
+    jpp_is_u64((uint64_t) err.sys_errno, EPIPE, "its errno");
+
+    jpp_symbols_destroy(&symbols);
+    jpp_arena_destroy(&arena);
+}
+
+
+/* The answer as a string from malloc, or NULL; rc and err say why. */
+
+static char *
+jpp_ask(const char *maps, const char *text, size_t len)
+{
+    char           *answer;
+    uint8_t         buffer[256];
+    jpp_vec_t      *out;
+    jpp_sink_t      sink;
+    jpp_symbols_t   symbols;
+
+    jpp_arena_init(&arena, 1 << 28);
+    jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
+    memset(&err, 0, sizeof(jpp_err_t));
+
+    out = jpp_vec_create(&arena);
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, out);
+
+    rc = jpp_lookup(&arena, &symbols, maps, strlen(maps), text, len, &sink,
+                    &err);
+
+    answer = rc == JPP_OK ? strndup((char *) out->data, out->len) : NULL;
+
+    jpp_symbols_destroy(&symbols);
+    jpp_arena_destroy(&arena);
+
+    return answer;
+}
+
+
+static char *
+jpp_ask_self(uint64_t a, uint64_t b)
+{
+    char  text[64];
+
+    snprintf(text, sizeof(text), "0x%" PRIx64 "+0x%" PRIx64, a, b);
+
+    return jpp_ask((char *) self->data, text, strlen(text));
+}
+
+
+/* Fails with the errno at CTX, where there is one. */
+
+static int
+jpp_failing_write(void *ctx, const uint8_t *data, size_t len)
+{
+    (void) data;
+    (void) len;
+
+    return ctx != NULL ? *(int *) ctx : 0;
+}
