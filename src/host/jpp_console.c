@@ -1,0 +1,383 @@
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "jpp_console.h"
+#include "jpp_version.h"
+
+
+#define JPP_CONSOLE_STYLE                                                     \
+    "\n"                                                                      \
+    ":root { color-scheme: light dark; --good: #1a7f37; --bad: #c62828; }\n"  \
+    "@media (prefers-color-scheme: dark) {\n"                                 \
+    "  :root { --good: #57c46f; --bad: #ff8a80; }\n"                          \
+    "}\n"                                                                     \
+    "body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem;\n"        \
+    "  margin: 0 auto; padding: 1rem; }\n"                                    \
+    "h1 { font-size: 1.5rem; line-height: 1.2; }\n"                           \
+    "h2 { font-size: 1.15rem; margin-top: 2rem; }\n"                          \
+    "h3 { font-size: 1rem; margin: 1.2rem 0 0; }\n"                           \
+    "p { margin: .3rem 0; }\n"                                                \
+    ".scroll { overflow-x: auto; }\n"                                         \
+    "pre { font: 14px/1.5 ui-monospace, monospace; white-space: pre-wrap;\n"  \
+    "  overflow-wrap: anywhere; margin: .3rem 0; padding: .5rem .75rem;\n"    \
+    "  border-radius: 6px; background: rgba(127, 127, 127, .15); }\n"         \
+    "table { border-collapse: collapse; width: 100%; }\n"                     \
+    "th, td { padding: .3rem .75rem .3rem 0; text-align: left;\n"             \
+    "  white-space: nowrap;\n"                                                \
+    "  border-bottom: 1px solid rgba(127, 127, 127, .35); }\n"                \
+    ".n { text-align: right; font-variant-numeric: tabular-nums; }\n"         \
+    ".good { color: var(--good); }\n"                                         \
+    ".bad { color: var(--bad); }\n"                                           \
+    "dt { margin-top: 1rem; font-weight: 600; }\n"                            \
+    "dd { margin: 0; }\n"
+
+
+/* What there is: where, what it is for, what to type. */
+typedef struct {
+    const char    *href;
+    const char    *text;
+    const char    *command;
+} jpp_console_link_t;
+
+
+static void jpp_console_head(const jpp_fleet_t *fleet, jpp_sink_t *sink);
+static void jpp_console_workers(const jpp_fleet_t *fleet, jpp_sink_t *sink);
+static void jpp_console_worker(const jpp_worker_t *worker, jpp_sink_t *sink);
+static void jpp_console_stat(const jpp_worker_t *worker, uint64_t bytes,
+    jpp_sink_t *sink);
+static void jpp_console_problems(const jpp_fleet_t *fleet, jpp_sink_t *sink);
+static void jpp_console_problem(const jpp_fleet_t *fleet, size_t first,
+    const jpp_problem_t *problem, jpp_sink_t *sink);
+static bool jpp_console_has(const jpp_worker_t *worker,
+    const jpp_problem_t *problem);
+static void jpp_console_links(jpp_sink_t *sink);
+static void jpp_console_text(jpp_sink_t *sink, const char *s);
+
+
+/* the hash is the one of JPP_CONSOLE_STYLE: only that style is applied */
+
+const char  jpp_console_policy[] =
+    "default-src 'none'; "
+    "style-src 'sha256-b0kS8IZVyhLpmj4q4H6qGfIx9n2u/VWJGxs1J83mFDI='; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+
+static const jpp_console_link_t  jpp_console_resources[] = {
+
+    { "heap",
+      "What is allocated now in all workers, by the functions that did it; "
+      "for pprof, Parca, Pyroscope and whatever else reads profile.proto.",
+      "go tool pprof \"${URL}heap\"" },
+
+    { "heap?format=top",
+      "The same as a table for a terminal.",
+      "curl \"${URL}heap?format=top\"" },
+
+    { "heap?format=folded",
+      "One line per stack, for flame graphs (flamegraph.pl, speedscope).",
+      "curl -o heap.folded \"${URL}heap?format=folded\"" },
+
+    { "heap?debug=1",
+      "The text that pprof and jeprof both read.",
+      "curl -o heap.text \"${URL}heap?debug=1\"" },
+
+    { "heap?seconds=30",
+      "What was added and what went within the next 30 seconds. The answer "
+      "takes that long.",
+      "go tool pprof \"${URL}heap?seconds=30\"" },
+
+    { "heap?format=jemalloc&worker=self",
+      "The dump of one worker as jemalloc wrote it. Instead of self, the one "
+      "that answers, worker takes an index or pid-1234.",
+      "curl -o heap.dump \"${URL}heap?format=jemalloc&worker=self\"" },
+
+    { "allocs",
+      "The samples of heap. With prof_accum:true it shows first what was "
+      "ever allocated, freed or not.",
+      "go tool pprof \"${URL}allocs\"" },
+
+    { "status",
+      "This page for programs: JSON.",
+      "curl \"${URL}status\"" },
+
+    { "cmdline",
+      "The command line of nginx. The tools ask for it by themselves.",
+      "curl -s \"${URL}cmdline\" | tr '\\0' ' '" },
+
+    { "symbol",
+      "The names of addresses. The tools ask for them by themselves.",
+      "curl -d 0x55d0c0de1234 \"${URL}symbol\"" },
+
+    { NULL, NULL, NULL }
+};
+
+
+void
+jpp_console_html(const jpp_fleet_t *fleet, jpp_sink_t *sink)
+{
+    jpp_console_head(fleet, sink);
+    jpp_console_workers(fleet, sink);
+    jpp_console_problems(fleet, sink);
+    jpp_console_links(sink);
+
+    jpp_sink_str(sink, "</body>\n</html>\n");
+}
+
+
+static void
+jpp_console_head(const jpp_fleet_t *fleet, jpp_sink_t *sink)
+{
+    jpp_sink_str(sink,
+        "<!DOCTYPE html>\n"
+        "<html lang=\"en\">\n"
+        "<head>\n"
+        "<meta charset=\"utf-8\">\n"
+        "<meta name=\"viewport\" "
+        "content=\"width=device-width, initial-scale=1\">\n"
+        "<title>The heap of nginx on ");
+
+    jpp_console_text(sink, fleet->host);
+
+    jpp_sink_str(sink,
+        "</title>\n"
+        "<style>" JPP_CONSOLE_STYLE "</style>\n"
+        "</head>\n"
+        "<body>\n\n"
+        "<h1>The heap of nginx on ");
+
+    jpp_console_text(sink, fleet->host);
+
+    jpp_sink_str(sink, "</h1>\n<p>nginx ");
+    jpp_console_text(sink, fleet->nginx);
+
+    jpp_sink_printf(sink, ", jemalloc_pprof module " JPP_VERSION
+                    ", %zu of %" PRIu32 " workers answered.</p>\n",
+                    fleet->n, fleet->n_asked);
+}
+
+
+static void
+jpp_console_workers(const jpp_fleet_t *fleet, jpp_sink_t *sink)
+{
+    size_t  i;
+
+    jpp_sink_str(sink, "\n<h2>Workers</h2>\n");
+
+    if (fleet->n == 0) {
+        jpp_sink_str(sink, "<p class=\"bad\">No worker answered.</p>\n");
+        return;
+    }
+
+    jpp_sink_str(sink,
+        "<div class=\"scroll\">\n"
+        "<table>\n"
+        "<tr><th>worker</th><th>pid</th><th>state</th>\n"
+        "<th class=\"n\">one sample every</th><th class=\"n\">allocated</th>"
+        "<th class=\"n\">resident</th>\n"
+        "<th>jemalloc</th><th>generation</th><th>since</th></tr>\n");
+
+    for (i = 0; i < fleet->n; i++) {
+        jpp_console_worker(&fleet->workers[i], sink);
+    }
+
+    jpp_sink_str(sink, "</table>\n</div>\n");
+}
+
+
+static void
+jpp_console_worker(const jpp_worker_t *worker, jpp_sink_t *sink)
+{
+    char                   since[JPP_STATUS_TIME], rate[JPP_BYTES_TEXT];
+    const jpp_jemalloc_t  *jemalloc;
+
+    jemalloc = &worker->jemalloc;
+
+    jpp_sink_printf(sink, "<tr><td>%" PRIu32 "</td><td>%" PRId64 "</td>"
+                    "<td class=\"%s\">%s</td>\n<td class=\"n\">%s</td>",
+                    worker->index, worker->pid,
+                    jemalloc->state == JPP_JEMALLOC_READY ? "good" : "bad",
+                    jpp_status_word(jemalloc->state),
+                    jemalloc->state > JPP_JEMALLOC_OFF
+                    ? jpp_problems_rate(jemalloc->lg_sample, rate) : "-");
+
+    jpp_console_stat(worker, worker->stats.allocated, sink);
+    jpp_console_stat(worker, worker->stats.resident, sink);
+
+    jpp_sink_str(sink, "\n<td>");
+    jpp_console_text(sink, jemalloc->state != JPP_JEMALLOC_ABSENT
+                           ? jemalloc->version : "-");
+
+    jpp_sink_printf(sink, "</td><td>%" PRIu64 "%s</td><td>%s</td></tr>\n",
+                    worker->generation,
+                    worker->is_exiting ? " (exiting)" : "",
+                    jpp_status_time(worker->started, since));
+}
+
+
+static void
+jpp_console_stat(const jpp_worker_t *worker, uint64_t bytes, jpp_sink_t *sink)
+{
+    char  text[JPP_BYTES_TEXT];
+
+    jpp_sink_printf(sink, "<td class=\"n\">%s</td>",
+                    worker->has_stats ? jpp_problems_bytes(bytes, text) : "-");
+}
+
+
+/* What several workers have in common is said once, at the first of them. */
+
+static void
+jpp_console_problems(const jpp_fleet_t *fleet, jpp_sink_t *sink)
+{
+    bool            is_first;
+    size_t          i, k, p, n;
+    jpp_problem_t   problems[JPP_MAX_PROBLEMS];
+
+    is_first = true;
+
+    for (i = 0; i < fleet->n; i++) {
+        n = jpp_problems(&fleet->workers[i].jemalloc, problems);
+
+        for (p = 0; p < n; p++) {
+
+            for (k = 0; k < i; k++) {
+                if (jpp_console_has(&fleet->workers[k], &problems[p])) {
+                    break;
+                }
+            }
+
+            if (k < i) {
+                continue;
+            }
+
+            if (is_first) {
+                jpp_sink_str(sink, "\n<h2>Problems</h2>\n");
+                is_first = false;
+            }
+
+            jpp_console_problem(fleet, i, &problems[p], sink);
+        }
+    }
+}
+
+
+static void
+jpp_console_problem(const jpp_fleet_t *fleet, size_t first,
+    const jpp_problem_t *problem, jpp_sink_t *sink)
+{
+    size_t  i;
+
+    jpp_sink_str(sink, problem->is_fatal
+                       ? "\n<h3 class=\"bad\">No profile: "
+                       : "\n<h3>Warning: ");
+    jpp_console_text(sink, problem->what);
+
+    jpp_sink_str(sink, "</h3>\n<p>Because ");
+    jpp_console_text(sink, problem->why);
+
+    jpp_sink_str(sink, ".</p>\n<pre>");
+    jpp_console_text(sink, problem->cure);
+
+    jpp_sink_str(sink, "</pre>\n<p>Seen in pid");
+
+    for (i = first; i < fleet->n; i++) {
+        if (jpp_console_has(&fleet->workers[i], problem)) {
+            jpp_sink_printf(sink, " %" PRId64, fleet->workers[i].pid);
+        }
+    }
+
+    jpp_sink_str(sink, ".</p>\n");
+}
+
+
+/* The same row, and the same words filled in. */
+
+static bool
+jpp_console_has(const jpp_worker_t *worker, const jpp_problem_t *problem)
+{
+    size_t          i, n;
+    jpp_problem_t   problems[JPP_MAX_PROBLEMS];
+
+    n = jpp_problems(&worker->jemalloc, problems);
+
+    for (i = 0; i < n; i++) {
+        if (problems[i].id == problem->id
+            && strcmp(problems[i].what, problem->what) == 0
+            && strcmp(problems[i].why, problem->why) == 0
+            && strcmp(problems[i].cure, problem->cure) == 0)
+        {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+static void
+jpp_console_links(jpp_sink_t *sink)
+{
+    const jpp_console_link_t  *link;
+
+    jpp_sink_str(sink,
+        "\n<h2>Resources</h2>\n"
+        "<p>The commands take the address of this page, with the slash at "
+        "its end, from a variable of the shell:</p>\n"
+        "<pre>URL=http://...</pre>\n"
+        "<p>To choose workers, add worker=0 (an index), worker=pid-1234, "
+        "worker=self or worker=exiting, as in heap?worker=0.</p>\n"
+        "<dl>\n");
+
+    for (link = jpp_console_resources; link->href != NULL; link++) {
+        jpp_sink_str(sink, "<dt><a href=\"");
+        jpp_console_text(sink, link->href);
+        jpp_sink_str(sink, "\">");
+        jpp_console_text(sink, link->href);
+        jpp_sink_str(sink, "</a></dt>\n<dd>");
+        jpp_console_text(sink, link->text);
+        jpp_sink_str(sink, "\n<pre>");
+        jpp_console_text(sink, link->command);
+        jpp_sink_str(sink, "</pre></dd>\n");
+    }
+
+    jpp_sink_str(sink, "</dl>\n");
+}
+
+
+static void
+jpp_console_text(jpp_sink_t *sink, const char *s)
+{
+    for ( /* void */ ; *s != '\0'; s++) {
+
+        switch (*s) {
+
+        case '&':
+            jpp_sink_str(sink, "&amp;");
+            break;
+
+        case '<':
+            jpp_sink_str(sink, "&lt;");
+            break;
+
+        case '>':
+            jpp_sink_str(sink, "&gt;");
+            break;
+
+        case '"':
+            jpp_sink_str(sink, "&quot;");
+            break;
+
+        case '\'':
+            jpp_sink_str(sink, "&#39;");
+            break;
+
+        case '\n':
+            jpp_sink_char(sink, '\n');
+            break;
+
+        default:
+            jpp_sink_char(sink, *s >= 0x20 && *s < 0x7f ? *s : '?');
+        }
+    }
+}

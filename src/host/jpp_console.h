@@ -1,0 +1,29 @@
+
+/*
+ * The console: one page for people that shows the workers, their state, what
+ * is wrong and its cure, and links to every resource and format.  No script,
+ * nothing fetched from outside, every text from outside of the module escaped.
+ *
+ * A pure function of the caller's values; any thread.
+ */
+
+
+#ifndef _JPP_CONSOLE_H_INCLUDED_
+#define _JPP_CONSOLE_H_INCLUDED_
+
+
+#include "jpp_status.h"
+
+
+/* What the answer must say in Content-Security-Policy. */
+extern const char  jpp_console_policy[];
+
+/*
+ * Write the page for FLEET, which the caller flushes.  Its links are relative
+ * to its own address, so that has to end in a slash.  It is ASCII: other bytes
+ * become question marks.
+ */
+void jpp_console_html(const jpp_fleet_t *fleet, jpp_sink_t *sink);
+
+
+#endif /* _JPP_CONSOLE_H_INCLUDED_ */

@@ -1,0 +1,155 @@
+
+#include "jpp_json.h"
+
+
+static void jpp_json_member(jpp_json_t *json, const char *key);
+static void jpp_json_line(jpp_json_t *json);
+static void jpp_json_text(jpp_json_t *json, const char *s);
+
+
+void
+jpp_json_init(jpp_json_t *json, jpp_sink_t *sink)
+{
+    json->sink = sink;
+    json->depth = 0;
+    json->is_first = true;
+}
+
+
+void
+jpp_json_open(jpp_json_t *json, const char *key, char bracket)
+{
+    jpp_json_member(json, key);
+    jpp_sink_char(json->sink, bracket);
+
+    json->depth++;
+    json->is_first = true;
+}
+
+
+void
+jpp_json_close(jpp_json_t *json, char bracket)
+{
+    json->depth--;
+
+    if (!json->is_first) {
+        jpp_json_line(json);
+    }
+
+    jpp_sink_char(json->sink, bracket);
+
+    if (json->depth == 0) {
+        jpp_sink_char(json->sink, '\n');
+    }
+
+    json->is_first = false;
+}
+
+
+void
+jpp_json_str(jpp_json_t *json, const char *key, const char *value)
+{
+    if (value == NULL) {
+        jpp_json_null(json, key);
+        return;
+    }
+
+    jpp_json_member(json, key);
+    jpp_json_text(json, value);
+}
+
+
+void
+jpp_json_i64(jpp_json_t *json, const char *key, int64_t value)
+{
+    jpp_json_member(json, key);
+    jpp_sink_i64(json->sink, value);
+}
+
+
+void
+jpp_json_u64(jpp_json_t *json, const char *key, uint64_t value)
+{
+    jpp_json_member(json, key);
+    jpp_sink_u64(json->sink, value);
+}
+
+
+void
+jpp_json_bool(jpp_json_t *json, const char *key, bool value)
+{
+    jpp_json_member(json, key);
+    jpp_sink_str(json->sink, value ? "true" : "false");
+}
+
+
+void
+jpp_json_null(jpp_json_t *json, const char *key)
+{
+    jpp_json_member(json, key);
+    jpp_sink_str(json->sink, "null");
+}
+
+
+/* The comma, the line and the key of what follows; an array's have no key. */
+
+static void
+jpp_json_member(jpp_json_t *json, const char *key)
+{
+    if (!json->is_first) {
+        jpp_sink_char(json->sink, ',');
+    }
+
+    if (json->depth != 0) {
+        jpp_json_line(json);
+    }
+
+    if (key != NULL) {
+        jpp_json_text(json, key);
+        jpp_sink_str(json->sink, ": ");
+    }
+
+    json->is_first = false;
+}
+
+
+static void
+jpp_json_line(jpp_json_t *json)
+{
+    unsigned  i;
+
+    jpp_sink_char(json->sink, '\n');
+
+    for (i = 0; i < json->depth; i++) {
+        jpp_sink_str(json->sink, "  ");
+    }
+}
+
+
+static void
+jpp_json_text(jpp_json_t *json, const char *s)
+{
+    unsigned char  c;
+
+    jpp_sink_char(json->sink, '"');
+
+    for ( /* void */ ; *s != '\0'; s++) {
+        c = (unsigned char) *s;
+
+        if (c == '"' || c == '\\') {
+            jpp_sink_char(json->sink, '\\');
+            jpp_sink_char(json->sink, *s);
+
+        } else if (c == '\n') {
+            jpp_sink_str(json->sink, "\\n");
+
+        } else if (c < 0x20) {
+            jpp_sink_printf(json->sink, "\\u%04x", c);
+
+        } else {
+            jpp_sink_char(json->sink, c < 0x7f ? *s : '?');
+        }
+    }
+
+    jpp_sink_char(json->sink, '"');
+}

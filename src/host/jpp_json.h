@@ -1,0 +1,43 @@
+
+/*
+ * JSON out: one value per line, indented, so that people can read it too.
+ *
+ * The caller opens and closes objects and arrays as they nest; commas, lines
+ * and quoting come by themselves.  In an array KEY is NULL.  What is written
+ * is ASCII: bytes of a string above that become question marks.
+ *
+ * One thread at a time; no memory but the sink's.
+ */
+
+
+#ifndef _JPP_JSON_H_INCLUDED_
+#define _JPP_JSON_H_INCLUDED_
+
+
+#include "jpp_sink.h"
+
+
+typedef struct {
+    jpp_sink_t    *sink;
+    unsigned       depth;
+    bool           is_first;       /* of the members of what is open */
+} jpp_json_t;
+
+
+/* Initialize the caller's JSON, which is written to SINK. */
+void jpp_json_init(jpp_json_t *json, jpp_sink_t *sink);
+
+/* Open an object or array by its BRACKET, '{' or '['; the matching '}', ']'. */
+void jpp_json_open(jpp_json_t *json, const char *key, char bracket);
+void jpp_json_close(jpp_json_t *json, char bracket);
+
+/* A string, NUL-terminated; NULL is null. */
+void jpp_json_str(jpp_json_t *json, const char *key, const char *value);
+
+void jpp_json_i64(jpp_json_t *json, const char *key, int64_t value);
+void jpp_json_u64(jpp_json_t *json, const char *key, uint64_t value);
+void jpp_json_bool(jpp_json_t *json, const char *key, bool value);
+void jpp_json_null(jpp_json_t *json, const char *key);
+
+
+#endif /* _JPP_JSON_H_INCLUDED_ */

@@ -1,0 +1,314 @@
+
+#include <stdio.h>
+
+#include "jpp_problems.h"
+
+
+/*
+ * A worker of nginx that holds a few MB has about 10 stacks at 19, 25 at 16
+ * and 70 at 14; 100,000 objects of 64 bytes take 18 MB at 12, 37 at 10 and 420
+ * at 0.
+ */
+
+#define JPP_COARSE  16
+#define JPP_FINE    10
+
+#define JPP_RESTART                                                           \
+    "Then run systemctl restart nginx: a reload is not enough."
+
+#define JPP_OPTIONS                                                           \
+    "    Environment=%m=prof:true,prof_active:true,lg_prof_sample:14\n"
+
+#define JPP_PRELOAD                                                           \
+    "systemctl edit nginx, and add:\n"                                        \
+    "    [Service]\n"                                                         \
+    "    Environment=LD_PRELOAD=libjemalloc.so.2\n"                           \
+    JPP_OPTIONS                                                               \
+    JPP_RESTART "\n"                                                          \
+    JPP_UPGRADE
+
+#define JPP_UPGRADE                                                           \
+    "For binary upgrades, add to nginx.conf, outside of all blocks:\n"        \
+    "    env LD_PRELOAD; env %m;"
+
+/* the last value of an option counts, and the environment is read last */
+
+#define JPP_APPEND(option)                                                    \
+    "Run systemctl edit nginx, and append to the line Environment=%m=\n"     \
+    "    ," option "\n"                                                       \
+    JPP_RESTART
+
+
+typedef enum {
+    JPP_PROBLEM_NO_JEMALLOC = 0,
+    JPP_PROBLEM_NO_PROF,
+    JPP_PROBLEM_PROF_OFF,
+    JPP_PROBLEM_THREAD_NAME,
+    JPP_PROBLEM_INACTIVE,
+    JPP_PROBLEM_INTERVAL,
+    JPP_PROBLEM_GDUMP,
+    JPP_PROBLEM_FINAL,
+    JPP_PROBLEM_LEAK_ERROR,
+    JPP_PROBLEM_ACCUM,
+    JPP_PROBLEM_COARSE,
+    JPP_PROBLEM_FINE,
+    JPP_PROBLEMS
+} jpp_problem_id_t;
+
+
+/*
+ * In the texts: %a the file that has malloc, %v the version of jemalloc, %m
+ * the variable of its options, %l lg_sample, %r the same in bytes.
+ */
+
+typedef struct {
+    const char    *id;
+    bool           is_fatal;
+    const char    *what;
+    const char    *why;
+    const char    *cure;
+} jpp_problem_row_t;
+
+
+static const char *jpp_problems_value(const jpp_jemalloc_t *jemalloc,
+    char name, char text[JPP_BYTES_TEXT]);
+static void jpp_problems_expand(const jpp_jemalloc_t *jemalloc,
+    const char *template, char *text, size_t size);
+
+
+static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
+
+    [JPP_PROBLEM_NO_JEMALLOC] = {
+        "no-jemalloc", true,
+        "the malloc of this nginx is not jemalloc's",
+        "it is that of %a, which cannot tell where memory was allocated",
+        "Run apt-get install libjemalloc2 and " JPP_PRELOAD },
+
+    [JPP_PROBLEM_NO_PROF] = {
+        "no-prof", true,
+        "jemalloc %v was built without profiling",
+        "only a build with --enable-prof has it; Debian's libjemalloc2 is one "
+        "on amd64 and i386, packages of other distributions may not be",
+        "Install one, or build jemalloc with ./configure --enable-prof.\n"
+        "Run " JPP_PRELOAD },
+
+    [JPP_PROBLEM_PROF_OFF] = {
+        "prof-off", true,
+        "the profiling of jemalloc %v is off",
+        "opt.prof is false, and jemalloc reads its options once, before "
+        "main()",
+        "Run systemctl edit nginx, and add:\n"
+        "    [Service]\n"
+        JPP_OPTIONS
+        JPP_RESTART "\n"
+        JPP_UPGRADE },
+
+    [JPP_PROBLEM_THREAD_NAME] = {
+        "thread-name", true,
+        "jemalloc %v cannot be dumped safely with prof_sys_thread_name:true",
+        "before 5.3.1 that option races with a dump and can crash the process",
+        "Take jemalloc 5.3.1 or later, or switch the option off.\n"
+        JPP_APPEND("prof_sys_thread_name:false") },
+
+    [JPP_PROBLEM_INACTIVE] = {
+        "inactive", true,
+        "profiling is not active",
+        "prof.active is false, so jemalloc takes no samples",
+        JPP_APPEND("prof_active:true") },
+
+    [JPP_PROBLEM_INTERVAL] = {
+        "interval", false,
+        "lg_prof_interval makes workers write dump files as they serve",
+        "they are written into the working directory from within malloc, so "
+        "requests wait and the disk fills",
+        JPP_APPEND("lg_prof_interval:-1") },
+
+    [JPP_PROBLEM_GDUMP] = {
+        "gdump", false,
+        "prof_gdump makes workers write dump files as they grow",
+        "they are written into the working directory from within malloc, so "
+        "requests wait and the disk fills",
+        JPP_APPEND("prof_gdump:false") },
+
+    [JPP_PROBLEM_FINAL] = {
+        "final", false,
+        "prof_final makes every worker write a dump file as it ends",
+        "each reload and restart leaves files in the working directory",
+        JPP_APPEND("prof_final:false") },
+
+    [JPP_PROBLEM_LEAK_ERROR] = {
+        "leak-error", false,
+        "prof_leak_error can make a worker end with status 1",
+        "nginx does not free everything at its end, and jemalloc takes that "
+        "for a leak and for an error",
+        JPP_APPEND("prof_leak_error:false") },
+
+    [JPP_PROBLEM_ACCUM] = {
+        "accum", false,
+        "prof_accum keeps every stack for ever",
+        "the memory of the profiler and the time of a dump only grow; "
+        "nothing but alloc_objects and alloc_space needs the option",
+        JPP_APPEND("prof_accum:false") },
+
+    [JPP_PROBLEM_COARSE] = {
+        "coarse", false,
+        "one sample every %r is too coarse for nginx",
+        "a worker often holds no more than a few MB, of which lg_prof_sample:"
+        "%l sees next to nothing",
+        JPP_APPEND("lg_prof_sample:14") },
+
+    [JPP_PROBLEM_FINE] = {
+        "fine", false,
+        "one sample every %r makes workers grow",
+        "every small object that is sampled takes 16 KiB, and with "
+        "lg_prof_sample:%l many are",
+        JPP_APPEND("lg_prof_sample:14") },
+};
+
+
+size_t
+jpp_problems(const jpp_jemalloc_t *jemalloc,
+    jpp_problem_t problems[JPP_MAX_PROBLEMS])
+{
+    bool                      on, holds[JPP_PROBLEMS];
+    size_t                    i, n;
+    jpp_problem_t            *problem;
+    const jpp_problem_row_t  *row;
+
+    /* with opt.prof false the other options do nothing */
+
+    on = jemalloc->state > JPP_JEMALLOC_OFF;
+
+    holds[JPP_PROBLEM_NO_JEMALLOC] = jemalloc->state == JPP_JEMALLOC_ABSENT;
+    holds[JPP_PROBLEM_NO_PROF] = jemalloc->state == JPP_JEMALLOC_NO_PROF;
+    holds[JPP_PROBLEM_PROF_OFF] = jemalloc->state == JPP_JEMALLOC_OFF;
+    holds[JPP_PROBLEM_THREAD_NAME] = jemalloc->state == JPP_JEMALLOC_REFUSED;
+    holds[JPP_PROBLEM_INACTIVE] = jemalloc->state == JPP_JEMALLOC_INACTIVE;
+    holds[JPP_PROBLEM_INTERVAL] = on && jemalloc->interval;
+    holds[JPP_PROBLEM_GDUMP] = on && jemalloc->gdump;
+    holds[JPP_PROBLEM_FINAL] = on && jemalloc->final;
+    holds[JPP_PROBLEM_LEAK_ERROR] = on && jemalloc->leak_error;
+    holds[JPP_PROBLEM_ACCUM] = on && jemalloc->accum;
+    holds[JPP_PROBLEM_COARSE] = on && jemalloc->lg_sample > JPP_COARSE;
+    holds[JPP_PROBLEM_FINE] = on && jemalloc->lg_sample < JPP_FINE;
+
+    n = 0;
+
+    for (i = 0; i < JPP_PROBLEMS && n < JPP_MAX_PROBLEMS; i++) {
+
+        if (!holds[i]) {
+            continue;
+        }
+
+        row = &jpp_problem_rows[i];
+        problem = &problems[n++];
+
+        problem->id = row->id;
+        problem->is_fatal = row->is_fatal;
+
+        jpp_problems_expand(jemalloc, row->what, problem->what,
+                            sizeof(problem->what));
+        jpp_problems_expand(jemalloc, row->why, problem->why,
+                            sizeof(problem->why));
+        jpp_problems_expand(jemalloc, row->cure, problem->cure,
+                            sizeof(problem->cure));
+    }
+
+    return n;
+}
+
+
+static void
+jpp_problems_expand(const jpp_jemalloc_t *jemalloc, const char *template,
+    char *text, size_t size)
+{
+    char         buffer[JPP_BYTES_TEXT], *last;
+    const char  *value;
+
+    for (last = text + size - 1; *template != '\0'; template++) {
+
+        if (*template != '%') {
+            if (text < last) {
+                *text++ = *template;
+            }
+
+            continue;
+        }
+
+        value = jpp_problems_value(jemalloc, *++template, buffer);
+
+        for ( /* void */ ; *value != '\0' && text < last; value++) {
+            *text++ = *value >= 0x20 && *value < 0x7f ? *value : '?';
+        }
+    }
+
+    *text = '\0';
+}
+
+
+static const char *
+jpp_problems_value(const jpp_jemalloc_t *jemalloc, char name,
+    char text[JPP_BYTES_TEXT])
+{
+    switch (name) {
+
+    case 'a':
+        return jemalloc->allocator[0] != '\0' ? jemalloc->allocator
+                                              : "another library";
+
+    case 'v':
+        return jemalloc->version;
+
+    case 'm':
+        return jemalloc->variable != NULL ? jemalloc->variable
+                                          : "MALLOC_CONF";
+
+    case 'l':
+        (void) snprintf(text, JPP_BYTES_TEXT, "%u", jemalloc->lg_sample);
+        return text;
+
+    default: /* 'r' */
+        return jpp_problems_rate(jemalloc->lg_sample, text);
+    }
+}
+
+
+const char *
+jpp_problems_bytes(uint64_t bytes, char text[JPP_BYTES_TEXT])
+{
+    uint64_t  part;
+    unsigned  shift, unit, tenths;
+
+    static const char  *units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB",
+                                    "EiB" };
+
+    for (unit = 0, shift = 0; bytes >> shift >= 1024; unit++) {
+        shift += 10;
+    }
+
+    part = bytes & ((1ULL << shift) - 1);
+
+    if (part == 0) {
+        (void) snprintf(text, JPP_BYTES_TEXT, "%u %s",
+                        (unsigned) (bytes >> shift), units[unit]);
+
+        return text;
+    }
+
+    /* without doubles: their point depends on the locale */
+
+    tenths = (unsigned) (bytes >> shift) * 10
+             + (unsigned) ((part * 10 + (1ULL << shift >> 1)) >> shift);
+
+    (void) snprintf(text, JPP_BYTES_TEXT, "%u.%u %s", tenths / 10, tenths % 10,
+                    units[unit]);
+
+    return text;
+}
+
+
+const char *
+jpp_problems_rate(uint32_t lg_sample, char text[JPP_BYTES_TEXT])
+{
+    return jpp_problems_bytes(1ULL << (lg_sample < 63 ? lg_sample : 63), text);
+}

@@ -1,0 +1,51 @@
+
+/*
+ * What can be wrong with the profiling of a process, why, and its cure.
+ *
+ * One table holds every problem there can be: the log, the error answers, the
+ * status resource and the console all say the same, from the same row.
+ *
+ * Pure functions of the caller's values; any thread.
+ */
+
+
+#ifndef _JPP_PROBLEMS_H_INCLUDED_
+#define _JPP_PROBLEMS_H_INCLUDED_
+
+
+#include "jpp_jemalloc.h"
+
+
+#define JPP_MAX_PROBLEMS  8
+
+#define JPP_BYTES_TEXT    24
+
+
+/*
+ * Sentences to be joined as "WHAT: WHY. CURE": NUL-terminated printable ASCII,
+ * and in the cure newlines.  Its indented lines are to be copied.
+ */
+typedef struct {
+    const char    *id;             /* "prof-off" */
+    bool           is_fatal;       /* no profile until it is cured */
+    char           what[160];
+    char           why[256];
+    char           cure[512];
+} jpp_problem_t;
+
+
+/*
+ * Fill PROBLEMS with what is wrong with JEMALLOC, the fatal one (there is one
+ * at most) first; the number as the result.
+ */
+size_t jpp_problems(const jpp_jemalloc_t *jemalloc,
+    jpp_problem_t problems[JPP_MAX_PROBLEMS]);
+
+/* BYTES as people read them, "12.3 MiB", in TEXT, which is the result. */
+const char *jpp_problems_bytes(uint64_t bytes, char text[JPP_BYTES_TEXT]);
+
+/* The same of the bytes between two samples, 2^LG_SAMPLE. */
+const char *jpp_problems_rate(uint32_t lg_sample, char text[JPP_BYTES_TEXT]);
+
+
+#endif /* _JPP_PROBLEMS_H_INCLUDED_ */

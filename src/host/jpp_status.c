@@ -1,0 +1,395 @@
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "jpp_json.h"
+#include "jpp_status.h"
+#include "jpp_version.h"
+
+
+/* 9999-12-31T23:59:59Z: ISO 8601 knows no later year */
+#define JPP_STATUS_LAST    253402300799
+
+#define JPP_STATUS_FACT    128
+
+/* comments besides one for each version of jemalloc */
+#define JPP_STATUS_FACTS   7
+
+
+/* The comments so far; facts is NULL once memory was missing. */
+typedef struct {
+    jpp_arena_t   *arena;
+    const char   **facts;
+    size_t         n;
+} jpp_facts_t;
+
+
+static size_t jpp_status_append(char *text, size_t size, size_t len,
+    const char *s);
+static void jpp_status_json_worker(jpp_json_t *json,
+    const jpp_worker_t *worker);
+static void jpp_status_json_jemalloc(jpp_json_t *json,
+    const jpp_jemalloc_t *jemalloc);
+static void jpp_status_json_stats(jpp_json_t *json,
+    const jpp_jemalloc_stats_t *stats);
+static void jpp_status_json_problems(jpp_json_t *json,
+    const jpp_jemalloc_t *jemalloc);
+static void jpp_facts_jemalloc(jpp_facts_t *facts, const jpp_fleet_t *fleet);
+static void jpp_facts_stats(jpp_facts_t *facts, const jpp_fleet_t *fleet);
+static void jpp_facts_bytes(jpp_facts_t *facts, const char *what,
+    uint64_t bytes, size_t n);
+static void jpp_facts_add(jpp_facts_t *facts, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+
+static const char  *jpp_status_words[] = {
+    [JPP_JEMALLOC_ABSENT] = "no-jemalloc",
+    [JPP_JEMALLOC_NO_PROF] = "no-prof",
+    [JPP_JEMALLOC_OFF] = "off",
+    [JPP_JEMALLOC_REFUSED] = "refused",
+    [JPP_JEMALLOC_INACTIVE] = "inactive",
+    [JPP_JEMALLOC_READY] = "ready"
+};
+
+
+const char *
+jpp_status_word(jpp_jemalloc_state_t state)
+{
+    return state <= JPP_JEMALLOC_READY ? jpp_status_words[state] : "unknown";
+}
+
+
+const char *
+jpp_status_time(int64_t seconds, char text[JPP_STATUS_TIME])
+{
+    time_t     t;
+    struct tm  tm;
+
+    t = (time_t) (seconds < 0 ? 0 : seconds);
+
+    if (t > JPP_STATUS_LAST) {
+        t = JPP_STATUS_LAST;
+    }
+
+    (void) gmtime_r(&t, &tm);
+
+    (void) strftime(text, JPP_STATUS_TIME, "%Y-%m-%dT%H:%M:%SZ", &tm);
+
+    return text;
+}
+
+
+void
+jpp_status_notice(const jpp_jemalloc_t *jemalloc, char *text, size_t size)
+{
+    char            rate[JPP_BYTES_TEXT];
+    size_t          i, n, len;
+    jpp_problem_t   problems[JPP_MAX_PROBLEMS];
+
+    if (size == 0) {
+        return;
+    }
+
+    n = jpp_problems(jemalloc, problems);
+
+    if (n != 0 && problems[0].is_fatal) {
+        len = jpp_status_append(text, size, 0, problems[0].what);
+        len = jpp_status_append(text, size, len, ": ");
+        len = jpp_status_append(text, size, len, problems[0].why);
+        len = jpp_status_append(text, size, len, ". ");
+        (void) jpp_status_append(text, size, len, problems[0].cure);
+
+        return;
+    }
+
+    len = jpp_status_append(text, size, 0, "jemalloc ");
+    len = jpp_status_append(text, size, len, jemalloc->version);
+    len = jpp_status_append(text, size, len, ", profiling ready, one sample "
+                            "every ");
+    len = jpp_status_append(text, size, len,
+                            jpp_problems_rate(jemalloc->lg_sample, rate));
+
+    for (i = 0; i < n; i++) {
+        len = jpp_status_append(text, size, len, "; ");
+        len = jpp_status_append(text, size, len, problems[i].what);
+    }
+}
+
+
+/* lines of a cure are joined by " | ", without their indentation */
+
+static size_t
+jpp_status_append(char *text, size_t size, size_t len, const char *s)
+{
+    const char  *p, *insert;
+
+    for (p = s; *p != '\0' && len < size - 1; p++) {
+
+        if (*p == '\n') {
+            p += strspn(p + 1, " ");
+
+            for (insert = " | "; *insert != '\0' && len < size - 1; insert++) {
+                text[len++] = *insert;
+            }
+
+            continue;
+        }
+
+        text[len++] = *p >= 0x20 && *p < 0x7f ? *p : '?';
+    }
+
+    text[len] = '\0';
+
+    return len;
+}
+
+
+void
+jpp_status_json(const jpp_fleet_t *fleet, jpp_sink_t *sink)
+{
+    size_t      i;
+    jpp_json_t  json;
+
+    jpp_json_init(&json, sink);
+
+    jpp_json_open(&json, NULL, '{');
+
+    jpp_json_str(&json, "module", JPP_VERSION);
+    jpp_json_str(&json, "nginx", fleet->nginx);
+    jpp_json_str(&json, "host", fleet->host);
+    jpp_json_u64(&json, "asked", fleet->n_asked);
+    jpp_json_u64(&json, "answered", fleet->n);
+
+    jpp_json_open(&json, "workers", '[');
+
+    for (i = 0; i < fleet->n; i++) {
+        jpp_status_json_worker(&json, &fleet->workers[i]);
+    }
+
+    jpp_json_close(&json, ']');
+    jpp_json_close(&json, '}');
+}
+
+
+static void
+jpp_status_json_worker(jpp_json_t *json, const jpp_worker_t *worker)
+{
+    char  started[JPP_STATUS_TIME];
+
+    jpp_json_open(json, NULL, '{');
+
+    jpp_json_u64(json, "worker", worker->index);
+    jpp_json_i64(json, "pid", worker->pid);
+    jpp_json_u64(json, "generation", worker->generation);
+    jpp_json_bool(json, "exiting", worker->is_exiting);
+    jpp_json_str(json, "started", jpp_status_time(worker->started, started));
+
+    jpp_status_json_jemalloc(json, &worker->jemalloc);
+
+    if (worker->has_stats) {
+        jpp_status_json_stats(json, &worker->stats);
+
+    } else {
+        jpp_json_null(json, "stats");
+    }
+
+    jpp_status_json_problems(json, &worker->jemalloc);
+
+    jpp_json_close(json, '}');
+}
+
+
+/* null: there is no such thing, or it cannot be told */
+
+static void
+jpp_status_json_jemalloc(jpp_json_t *json, const jpp_jemalloc_t *jemalloc)
+{
+    bool         is_jemalloc;
+    const char  *file;
+
+    is_jemalloc = jemalloc->state != JPP_JEMALLOC_ABSENT;
+    file = jemalloc->allocator[0] != '\0' ? jemalloc->allocator : NULL;
+
+    jpp_json_str(json, "jemalloc", is_jemalloc ? jemalloc->version : NULL);
+    jpp_json_str(json, "allocator", is_jemalloc ? "jemalloc" : file);
+    jpp_json_str(json, "state", jpp_status_word(jemalloc->state));
+    jpp_json_bool(json, "active", jemalloc->active);
+
+    if (jemalloc->state > JPP_JEMALLOC_OFF) {
+        jpp_json_u64(json, "lg_sample", jemalloc->lg_sample);
+
+    } else {
+        jpp_json_null(json, "lg_sample");
+    }
+
+    jpp_json_bool(json, "prof_accum", jemalloc->accum);
+}
+
+
+static void
+jpp_status_json_stats(jpp_json_t *json, const jpp_jemalloc_stats_t *stats)
+{
+    jpp_json_open(json, "stats", '{');
+
+    jpp_json_u64(json, "allocated", stats->allocated);
+    jpp_json_u64(json, "active", stats->active);
+    jpp_json_u64(json, "metadata", stats->metadata);
+    jpp_json_u64(json, "resident", stats->resident);
+    jpp_json_u64(json, "mapped", stats->mapped);
+    jpp_json_u64(json, "retained", stats->retained);
+
+    jpp_json_close(json, '}');
+}
+
+
+static void
+jpp_status_json_problems(jpp_json_t *json, const jpp_jemalloc_t *jemalloc)
+{
+    size_t          i, n;
+    jpp_problem_t   problems[JPP_MAX_PROBLEMS];
+
+    n = jpp_problems(jemalloc, problems);
+
+    jpp_json_open(json, "problems", '[');
+
+    for (i = 0; i < n; i++) {
+        jpp_json_open(json, NULL, '{');
+        jpp_json_str(json, "id", problems[i].id);
+        jpp_json_bool(json, "fatal", problems[i].is_fatal);
+        jpp_json_str(json, "what", problems[i].what);
+        jpp_json_str(json, "why", problems[i].why);
+        jpp_json_str(json, "cure", problems[i].cure);
+        jpp_json_close(json, '}');
+    }
+
+    jpp_json_close(json, ']');
+}
+
+
+const char *const *
+jpp_status_comments(const jpp_fleet_t *fleet, jpp_arena_t *arena)
+{
+    jpp_facts_t          facts;
+    const jpp_worker_t  *worker;
+
+    facts.arena = arena;
+    facts.n = 0;
+    facts.facts = jpp_arena_alloc(arena, (JPP_STATUS_FACTS + fleet->n + 1)
+                                         * sizeof(char *));
+
+    jpp_facts_add(&facts, "nginx %s", fleet->nginx);
+    jpp_facts_add(&facts, "jemalloc_pprof module %s", JPP_VERSION);
+    jpp_facts_jemalloc(&facts, fleet);
+    jpp_facts_add(&facts, "workers %zu/%" PRIu32, fleet->n, fleet->n_asked);
+
+    if (fleet->n == 1) {
+        worker = &fleet->workers[0];
+
+        jpp_facts_add(&facts, "worker %" PRIu32 " pid %" PRId64,
+                      worker->index, worker->pid);
+    }
+
+    jpp_facts_stats(&facts, fleet);
+
+    return facts.facts;
+}
+
+
+/* workers of two binaries, during an upgrade, may have two versions */
+
+static void
+jpp_facts_jemalloc(jpp_facts_t *facts, const jpp_fleet_t *fleet)
+{
+    size_t               i, k;
+    const jpp_worker_t  *workers;
+
+    workers = fleet->workers;
+
+    for (i = 0; i < fleet->n; i++) {
+
+        for (k = 0; k < i; k++) {
+            if (strcmp(workers[k].jemalloc.version,
+                       workers[i].jemalloc.version) == 0)
+            {
+                break;
+            }
+        }
+
+        if (k == i && workers[i].jemalloc.version[0] != '\0') {
+            jpp_facts_add(facts, "jemalloc %s", workers[i].jemalloc.version);
+        }
+    }
+}
+
+
+/* a sum without one of its parts would be wrong, so there is none then */
+
+static void
+jpp_facts_stats(jpp_facts_t *facts, const jpp_fleet_t *fleet)
+{
+    size_t                 i;
+    jpp_jemalloc_stats_t   sum;
+
+    memset(&sum, 0, sizeof(jpp_jemalloc_stats_t));
+
+    for (i = 0; i < fleet->n; i++) {
+        if (!fleet->workers[i].has_stats) {
+            return;
+        }
+
+        sum.allocated += fleet->workers[i].stats.allocated;
+        sum.active += fleet->workers[i].stats.active;
+        sum.resident += fleet->workers[i].stats.resident;
+    }
+
+    if (fleet->n != 0) {
+        jpp_facts_bytes(facts, "allocated", sum.allocated, fleet->n);
+        jpp_facts_bytes(facts, "active", sum.active, fleet->n);
+        jpp_facts_bytes(facts, "resident", sum.resident, fleet->n);
+    }
+}
+
+
+static void
+jpp_facts_bytes(jpp_facts_t *facts, const char *what, uint64_t bytes,
+    size_t n)
+{
+    char  text[JPP_BYTES_TEXT];
+
+    (void) jpp_problems_bytes(bytes, text);
+
+    if (n == 1) {
+        jpp_facts_add(facts, "jemalloc stats.%s %" PRIu64 " bytes (%s)",
+                      what, bytes, text);
+
+    } else {
+        jpp_facts_add(facts, "jemalloc stats.%s %" PRIu64 " bytes (%s) in %zu "
+                      "workers", what, bytes, text, n);
+    }
+}
+
+
+static void
+jpp_facts_add(jpp_facts_t *facts, const char *fmt, ...)
+{
+    char     text[JPP_STATUS_FACT];
+    va_list  args;
+
+    if (facts->facts == NULL) {
+        return;
+    }
+
+    va_start(args, fmt);
+    (void) vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+
+    facts->facts[facts->n] = jpp_arena_strndup(facts->arena, text,
+                                               strlen(text));
+
+    if (facts->facts[facts->n++] == NULL) {
+        facts->facts = NULL;
+    }
+}

@@ -1,0 +1,72 @@
+
+/*
+ * What state the profiling of each worker is in: as a line of the log, as
+ * JSON, and as comments of a profile.
+ *
+ * Pure functions of the caller's values; any thread.
+ */
+
+
+#ifndef _JPP_STATUS_H_INCLUDED_
+#define _JPP_STATUS_H_INCLUDED_
+
+
+#include "jpp_problems.h"
+#include "jpp_sink.h"
+
+
+#define JPP_STATUS_TIME  32
+
+
+/* One worker as it was when it was last asked. */
+typedef struct {
+    uint32_t               index;
+    int64_t                pid;
+    uint64_t               generation;
+    bool                   is_exiting;
+    int64_t                started;        /* seconds since the epoch */
+    jpp_jemalloc_t         jemalloc;
+    bool                   has_stats;
+    jpp_jemalloc_stats_t   stats;
+} jpp_worker_t;
+
+
+typedef struct {
+    const char            *nginx;          /* "1.22.1" */
+    const char            *host;           /* name of the machine */
+    uint32_t               n_asked;        /* workers there are */
+    const jpp_worker_t    *workers;        /* those that answered */
+    size_t                 n;
+} jpp_fleet_t;
+
+
+/* The word for STATE: "no-jemalloc no-prof off refused inactive ready". */
+const char *jpp_status_word(jpp_jemalloc_state_t state);
+
+/* SECONDS since the epoch as "2026-11-21T04:02:00Z" in TEXT, the result. */
+const char *jpp_status_time(int64_t seconds, char text[JPP_STATUS_TIME]);
+
+/*
+ * One line for a log, without newline, in the SIZE bytes at TEXT, cut where
+ * they are too few: the state and, unless ready, the reason and the cure; or
+ * what harm the options do.
+ */
+void jpp_status_notice(const jpp_jemalloc_t *jemalloc, char *text,
+    size_t size);
+
+/*
+ * The status resource, which the caller flushes.  It is ASCII: other bytes
+ * become question marks.
+ */
+void jpp_status_json(const jpp_fleet_t *fleet, jpp_sink_t *sink);
+
+/*
+ * The comments of a profile of FLEET's workers, one fact each: versions, which
+ * workers, how much memory jemalloc has given them.  NULL-terminated, in
+ * ARENA; NULL without memory.
+ */
+const char *const *jpp_status_comments(const jpp_fleet_t *fleet,
+    jpp_arena_t *arena);
+
+
+#endif /* _JPP_STATUS_H_INCLUDED_ */

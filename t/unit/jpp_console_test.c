@@ -1,0 +1,459 @@
+
+/* popen() */
+#define _GNU_SOURCE
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "jpp_args.h"
+#include "jpp_console.h"
+#include "jpp_test_fleet.h"
+
+
+static void jpp_test_page(void);
+static void jpp_test_nobody(void);
+static void jpp_test_problems(void);
+static void jpp_test_tags(void);
+static void jpp_test_evil(void);
+static void jpp_test_links(void);
+static void jpp_test_policy(void);
+static void jpp_test_fails(void);
+static const char *jpp_console_tag(const char *p, char name[16]);
+static unsigned jpp_console_count(const char *text);
+static bool jpp_console_query(const char *href, size_t len);
+
+
+static jpp_output_t  jpp_output, jpp_evil;
+
+
+int
+main(void)
+{
+    jpp_test_page();
+    jpp_test_nobody();
+    jpp_test_problems();
+    jpp_test_tags();
+    jpp_test_evil();
+    jpp_test_links();
+    jpp_test_policy();
+    jpp_test_fails();
+
+    return jpp_done();
+}
+
+
+static void
+jpp_test_page(void)
+{
+    size_t         i;
+    jpp_fleet_t    fleet;
+    jpp_worker_t   workers[2];
+
+    static const char  *parts[] = {
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
+        "<meta charset=\"utf-8\">\n",
+        "<title>The heap of nginx on web1</title>",
+        "nginx 1.22.1, jemalloc_pprof module 0.1.0, 2 of 3 workers answered.",
+        "<tr><td>0</td><td>4711</td><td class=\"good\">ready</td>\n"
+        "<td class=\"n\">16 KiB</td><td class=\"n\">12.3 MiB</td>"
+        "<td class=\"n\">20.1 MiB</td>\n"
+        "<td>5.3.0</td><td>2</td><td>2026-11-21T04:02:00Z</td></tr>\n",
+        "<tr><td>1</td><td>4712</td><td class=\"bad\">no-jemalloc</td>\n"
+        "<td class=\"n\">-</td><td class=\"n\">-</td><td class=\"n\">-</td>\n"
+        "<td>-</td><td>2 (exiting)</td><td>2026-11-21T04:02:00Z</td></tr>\n",
+        "<h3 class=\"bad\">No profile: the malloc of this nginx is not "
+        "jemalloc&#39;s</h3>\n<p>Because it is that of libc.so.6, ",
+        "</p>\n<pre>Run apt-get install libjemalloc2 and systemctl edit "
+        "nginx, and add:\n    [Service]\n    Environment=LD_PRELOAD=",
+        "<p>Seen in pid 4712.</p>\n",
+        "<a href=\"heap\">heap</a>",
+        "<pre>go tool pprof &quot;${URL}heap&quot;</pre>",
+        "</body>\n</html>\n"
+    };
+
+    workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
+    workers[1] = jpp_fleet_worker(1, JPP_JEMALLOC_ABSENT);
+    workers[1].is_exiting = true;
+
+    fleet = (jpp_fleet_t) { "1.22.1", "web1", 3, workers, 2 };
+    jpp_is_i64(jpp_output_fill(&jpp_output, jpp_console_html, &fleet, 0), 0,
+               "written");
+
+    for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        jpp_ok(strstr(jpp_output.text, parts[i]) != NULL, "part %zu", i);
+    }
+}
+
+
+static void
+jpp_test_nobody(void)
+{
+    jpp_fleet_t  fleet = { "1.22.1", "web1", 4, NULL, 0 };
+
+    jpp_is_i64(jpp_output_fill(&jpp_output, jpp_console_html, &fleet, 0), 0,
+               "written");
+    jpp_ok(strstr(jpp_output.text, "No worker answered.") != NULL,
+           "no worker");
+    jpp_is_u64(jpp_console_count("<table>"), 0, "no table");
+    jpp_is_u64(jpp_console_count("Problems"), 0, "no problem");
+    jpp_ok(strstr(jpp_output.text, "0 of 4 workers answered.") != NULL,
+           "which is said");
+}
+
+
+/* what is wrong with several workers is said once, with the pids of all */
+
+static void
+jpp_test_problems(void)
+{
+    unsigned       i;
+    jpp_fleet_t    fleet;
+    jpp_worker_t   workers[5];
+
+    for (i = 0; i < 5; i++) {
+        workers[i] = jpp_fleet_worker(i, JPP_JEMALLOC_READY);
+        workers[i].jemalloc.accum = i != 0 && i != 3;
+    }
+
+    workers[2].jemalloc.state = JPP_JEMALLOC_INACTIVE;
+    workers[1].jemalloc.lg_sample = 18;
+    workers[4].jemalloc.lg_sample = 19;
+
+    fleet = (jpp_fleet_t) { "1.22.1", "web1", 5, workers, 5 };
+    (void) jpp_output_fill(&jpp_output, jpp_console_html, &fleet, 0);
+
+    jpp_is_u64(jpp_console_count("<h2>Problems</h2>"), 1, "one heading");
+    jpp_is_u64(jpp_console_count("<h3"), 4, "four problems");
+    jpp_is_u64(jpp_console_count("Warning: prof_accum keeps"), 1, "one once");
+    jpp_is_u64(jpp_console_count("Seen in pid 4712 4713 4715."), 1,
+               "of three workers");
+    jpp_is_u64(jpp_console_count("Warning: one sample every 256 KiB"), 1,
+               "the same row in other words");
+    jpp_is_u64(jpp_console_count("Warning: one sample every 512 KiB"), 1,
+               "is another problem");
+    jpp_is_u64(jpp_console_count("No profile: profiling is not active"), 1,
+               "a fatal one");
+    jpp_is_u64(jpp_console_count("Seen in pid 4713."), 1, "of one worker");
+
+    for (i = 0; i < 5; i++) {
+        workers[i] = jpp_fleet_worker(i, JPP_JEMALLOC_OFF);
+    }
+
+    strcpy(workers[2].jemalloc.version, "5.3.1");
+    workers[4].jemalloc.variable = "_RJEM_MALLOC_CONF";
+
+    (void) jpp_output_fill(&jpp_output, jpp_console_html, &fleet, 0);
+    jpp_is_u64(jpp_console_count("Seen in pid 4711 4712 4714."), 1, "the same");
+    jpp_is_u64(jpp_console_count("Seen in pid 4713."), 1, "another version");
+    jpp_is_u64(jpp_console_count("Seen in pid 4715."), 1, "another variable");
+
+    for (i = 0; i < 5; i++) {
+        workers[i] = jpp_fleet_worker(i, JPP_JEMALLOC_READY);
+    }
+
+    (void) jpp_output_fill(&jpp_output, jpp_console_html, &fleet, 0);
+    jpp_is_u64(jpp_console_count("Problems"), 0, "nothing is wrong");
+}
+
+
+/* Every element is closed, in order; none runs or fetches anything. */
+
+static void
+jpp_test_tags(void)
+{
+    char           name[16], open[32][16];
+    unsigned       i, n, depth, wrong;
+    const char    *p;
+    jpp_fleet_t    fleet;
+    jpp_worker_t   workers[6];
+
+    static const char  *bad[] = {
+        "<script", "<img", "<link", "<iframe", "<form", "<object", "<base",
+        " on", " src=", " style=", "url(", "@import", "javascript:", "data:"
+    };
+
+    for (i = 0; i < 6; i++) {
+        workers[i] = jpp_fleet_worker(i, (jpp_jemalloc_state_t) i);
+    }
+
+    fleet = (jpp_fleet_t) { "1.22.1", "web1", 6, workers, 6 };
+    (void) jpp_output_fill(&jpp_output, jpp_console_html, &fleet, 0);
+
+    n = 0;
+    depth = 0;
+    wrong = 0;
+
+    for (p = jpp_output.text; (p = jpp_console_tag(p, name)) != NULL; n++) {
+
+        if (strcmp(name, "!DOCTYPE") == 0 || strcmp(name, "meta") == 0) {
+            continue;
+        }
+
+        if (name[0] != '/') {
+            memcpy(open[depth < 31 ? depth : 31], name, 16);
+            depth++;
+            continue;
+        }
+
+        if (depth == 0 || depth > 31
+            || strcmp(open[--depth], name + 1) != 0)
+        {
+            jpp_diag("%s closes nothing", name);
+            wrong++;
+            break;
+        }
+    }
+
+    jpp_is_u64(wrong, 0, "each of %u tags has its other", n);
+    jpp_is_u64(depth, 0, "to the last");
+    jpp_ok(n > 200, "and there were many");
+
+    /* in attributes and style, not in sentences */
+
+    for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+
+        wrong = 0;
+
+        for (p = jpp_output.text; (p = strstr(p, bad[i])) != NULL; p++) {
+            wrong += bad[i][0] != ' ' || strcspn(p, ">") < strcspn(p, "<");
+        }
+
+        jpp_is_u64(wrong, 0, "nothing like \"%s\"", bad[i]);
+    }
+}
+
+
+/* The name of the tag at or behind P, and what follows it; NULL: no more. */
+
+static const char *
+jpp_console_tag(const char *p, char name[16])
+{
+    size_t  len;
+
+    p = strchr(p, '<');
+    if (p == NULL) {
+        return NULL;
+    }
+
+    len = strcspn(++p, " >");
+    len = len < 15 ? len : 15;
+
+    memcpy(name, p, len);
+    name[len] = '\0';
+
+    return p;
+}
+
+
+static unsigned
+jpp_console_count(const char *text)
+{
+    unsigned     n;
+    const char  *p;
+
+    n = 0;
+
+    for (p = jpp_output.text; (p = strstr(p, text)) != NULL; p++) {
+        n++;
+    }
+
+    return n;
+}
+
+
+/* Strings from outside can neither open nor close a tag, nor an attribute. */
+
+static void
+jpp_test_evil(void)
+{
+    char           host[20000], tame_name[16], evil_name[16];
+    unsigned       i, wrong;
+    const char    *tame, *evil;
+    jpp_fleet_t    fleet;
+    jpp_worker_t   workers[6];
+
+    memset(host, '<', sizeof(host));
+    host[sizeof(host) - 1] = '\0';
+
+    for (i = 0; i < 6; i++) {
+        workers[i] = jpp_fleet_evil(i, (jpp_jemalloc_state_t) i);
+    }
+
+    fleet = (jpp_fleet_t) { JPP_FLEET_EVIL, host, 6, workers, 6 };
+    jpp_is_i64(jpp_output_fill(&jpp_evil, jpp_console_html, &fleet, 0), 0,
+               "written");
+
+    for (i = 0; i < 6; i++) {
+        strcpy(workers[i].jemalloc.allocator, "libc.so.6");
+        strcpy(workers[i].jemalloc.version, "5.3.0");
+        workers[i].jemalloc.variable = "MALLOC_CONF";
+    }
+
+    fleet = (jpp_fleet_t) { "1.22.1", "web1", 6, workers, 6 };
+    (void) jpp_output_fill(&jpp_output, jpp_console_html, &fleet, 0);
+
+    tame = jpp_output.text;
+    evil = jpp_evil.text;
+
+    for (wrong = 0; wrong == 0; /* void */ ) {
+        tame = jpp_console_tag(tame, tame_name);
+        evil = jpp_console_tag(evil, evil_name);
+
+        if (tame == NULL || evil == NULL) {
+            wrong += tame != evil;
+            break;
+        }
+
+        wrong += strcmp(tame_name, evil_name) != 0;
+    }
+
+    jpp_is_u64(wrong, 0, "the same tags as of tame strings");
+
+    for (i = 0, wrong = 0; i < jpp_evil.len; i++) {
+        wrong += (unsigned char) jpp_evil.text[i] >= 0x7f
+                 || (jpp_evil.text[i] < 0x20 && jpp_evil.text[i] != '\n');
+    }
+
+    jpp_is_u64(wrong, 0, "it is printable ASCII");
+
+    jpp_ok(strstr(jpp_evil.text, "<p>nginx &quot;&#39;\\&lt;/pre&gt;&lt;"
+                  "script&gt;&amp;amp;?\n?????????%s%n, ") != NULL,
+           "all is there, escaped");
+}
+
+
+/* Links stay below the page, and ask for what there is. */
+
+static void
+jpp_test_links(void)
+{
+    size_t        i, len;
+    unsigned      n, wrong;
+    const char   *p;
+    jpp_fleet_t   fleet = { "1.22.1", "web1", 0, NULL, 0 };
+
+    static const char  *hrefs[] = {
+        "heap", "heap?format=top", "heap?format=folded", "heap?debug=1",
+        "heap?seconds=30", "heap?format=jemalloc&amp;worker=self", "allocs",
+        "status", "cmdline", "symbol"
+    };
+
+    (void) jpp_output_fill(&jpp_output, jpp_console_html, &fleet, 0);
+
+    n = 0;
+    wrong = 0;
+
+    for (p = jpp_output.text; (p = strstr(p, " href=\"")) != NULL; n++) {
+
+        p += strlen(" href=\"");
+        len = strcspn(p, "\"");
+
+        for (i = 0; i < sizeof(hrefs) / sizeof(hrefs[0]); i++) {
+            if (strlen(hrefs[i]) == len && memcmp(p, hrefs[i], len) == 0) {
+                break;
+            }
+        }
+
+        wrong += i == sizeof(hrefs) / sizeof(hrefs[0]);
+        wrong += !jpp_console_query(p, len);
+    }
+
+    jpp_is_u64(n, sizeof(hrefs) / sizeof(hrefs[0]), "as many as there are");
+    jpp_is_u64(wrong, 0, "no other, and each query is understood");
+}
+
+
+static bool
+jpp_console_query(const char *href, size_t len)
+{
+    char         query[64];
+    size_t       n;
+    jpp_err_t    err;
+    jpp_args_t   args;
+    const char  *p;
+
+    p = memchr(href, '?', len);
+    if (p == NULL) {
+        return true;
+    }
+
+    for (n = 0, p++; p < href + len && n < sizeof(query); n++) {
+        query[n] = *p;
+        p += *p == '&' ? strlen("&amp;") : 1;
+    }
+
+    jpp_args_init(&args);
+
+    if (jpp_args_query(&args, query, n, &err) != JPP_OK) {
+        jpp_diag("%.*s: %s", (int) n, query, err.text);
+        return false;
+    }
+
+    return true;
+}
+
+
+/* the browser applies the style only if its hash is the policy's */
+
+static void
+jpp_test_policy(void)
+{
+    int           fd;
+    char          path[] = "/tmp/jpp_console.XXXXXX";
+    char          command[256], hash[64], expected[128];
+    FILE         *perl;
+    const char   *style, *end;
+    jpp_fleet_t   fleet = { "1.22.1", "web1", 0, NULL, 0 };
+
+    (void) jpp_output_fill(&jpp_output, jpp_console_html, &fleet, 0);
+
+    style = strstr(jpp_output.text, "<style>");
+    end = strstr(jpp_output.text, "</style>");
+
+    if (!jpp_ok(style != NULL && end != NULL, "there is a style")) {
+        return;
+    }
+
+    style += strlen("<style>");
+
+    fd = mkstemp(path);
+    jpp_ok(fd != -1 && write(fd, style, (size_t) (end - style))
+                       == end - style, "%s", path);
+    close(fd);
+
+    (void) snprintf(command, sizeof(command), "perl -MDigest::SHA=sha256_base64"
+                    " -0777 -ne 'print sha256_base64($_)' %s", path);
+
+    memset(hash, 0, sizeof(hash));
+
+    perl = popen(command, "r");
+    if (perl != NULL) {
+        (void) fread(hash, 1, sizeof(hash) - 1, perl);
+    }
+
+    jpp_ok(perl != NULL && pclose(perl) == 0, "perl has hashed it");
+    unlink(path);
+
+    (void) snprintf(expected, sizeof(expected), "; style-src 'sha256-%s='; ",
+                    hash);
+
+    jpp_diag("the hash is %s=", hash);
+    jpp_ok(strstr(jpp_console_policy, expected) != NULL, "its hash");
+    jpp_ok(strstr(jpp_console_policy, "default-src 'none'; ")
+           == jpp_console_policy, "nothing else is loaded");
+    jpp_ok(strstr(jpp_console_policy, "base-uri 'none'; form-action 'none'; "
+                  "frame-ancestors 'none'") != NULL, "nor sent, nor framed");
+}
+
+
+static void
+jpp_test_fails(void)
+{
+    jpp_fleet_t   fleet;
+    jpp_worker_t  worker;
+
+    worker = jpp_fleet_evil(0, JPP_JEMALLOC_INACTIVE);
+    fleet = (jpp_fleet_t) { "1.22.1", "web1", 1, &worker, 1 };
+
+    jpp_output_fails(&jpp_output, jpp_console_html, &fleet);
+}

@@ -1,0 +1,123 @@
+
+#include <errno.h>
+
+#include "jpp_json.h"
+#include "jpp_test.h"
+
+
+static void jpp_test_nesting(void);
+static void jpp_test_strings(void);
+static int jpp_collect(void *ctx, const uint8_t *data, size_t len);
+
+
+static char  jpp_text[4096];
+
+
+int
+main(void)
+{
+    jpp_test_nesting();
+    jpp_test_strings();
+
+    return jpp_done();
+}
+
+
+static void
+jpp_test_nesting(void)
+{
+    uint8_t     buffer[16];
+    jpp_json_t  json;
+    jpp_sink_t  sink;
+
+    jpp_text[0] = '\0';
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_collect, NULL);
+    jpp_json_init(&json, &sink);
+
+    jpp_json_open(&json, NULL, '{');
+    jpp_json_open(&json, "none", '[');
+    jpp_json_close(&json, ']');
+    jpp_json_open(&json, "some", '[');
+    jpp_json_i64(&json, NULL, INT64_MIN);
+    jpp_json_open(&json, NULL, '{');
+    jpp_json_u64(&json, "u", UINT64_MAX);
+    jpp_json_bool(&json, "t", true);
+    jpp_json_close(&json, '}');
+    jpp_json_null(&json, NULL);
+    jpp_json_close(&json, ']');
+    jpp_json_str(&json, "s", NULL);
+    jpp_json_bool(&json, "f", false);
+    jpp_json_close(&json, '}');
+
+    jpp_is_i64(jpp_sink_flush(&sink), 0, "written");
+    jpp_is_str(jpp_text,
+               "{\n"
+               "  \"none\": [],\n"
+               "  \"some\": [\n"
+               "    -9223372036854775808,\n"
+               "    {\n"
+               "      \"u\": 18446744073709551615,\n"
+               "      \"t\": true\n"
+               "    },\n"
+               "    null\n"
+               "  ],\n"
+               "  \"s\": null,\n"
+               "  \"f\": false\n"
+               "}\n", "nested");
+}
+
+
+static void
+jpp_test_strings(void)
+{
+    unsigned     c;
+    uint8_t      buffer[16];
+    char         value[2], expected[32];
+    jpp_json_t   json;
+    jpp_sink_t   sink;
+
+    for (c = 1; c < 256; c++) {
+        jpp_text[0] = '\0';
+        jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_collect, NULL);
+        jpp_json_init(&json, &sink);
+
+        value[0] = (char) c;
+        value[1] = '\0';
+
+        if (c == '\n') {
+            strcpy(expected, "\"\\n\"");
+
+        } else if (c < 0x20) {
+            (void) snprintf(expected, sizeof(expected), "\"\\u00%02x\"", c);
+
+        } else {
+            (void) snprintf(expected, sizeof(expected), "\"%s%c\"",
+                            c == '"' || c == '\\' ? "\\" : "",
+                            c < 0x7f ? (char) c : '?');
+        }
+
+        jpp_json_str(&json, NULL, value);
+        (void) jpp_sink_flush(&sink);
+        jpp_is_str(jpp_text, expected, "byte 0x%02x", c);
+    }
+}
+
+
+static int
+jpp_collect(void *ctx, const uint8_t *data, size_t len)
+{
+    size_t  n;
+
+    (void) ctx;
+
+    n = strlen(jpp_text);
+
+    if (len >= sizeof(jpp_text) - n) {
+        return EFBIG;
+    }
+
+    memcpy(jpp_text + n, data, len);
+    jpp_text[n + len] = '\0';
+
+    return 0;
+}

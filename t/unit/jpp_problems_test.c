@@ -1,0 +1,385 @@
+
+#include "jpp_problems.h"
+#include "jpp_test_fleet.h"
+
+
+typedef struct {
+    const char            *id;
+    jpp_jemalloc_state_t   state;
+    size_t                 option;     /* offset of the bool, 0: none */
+    uint32_t               lg_sample;
+    const char            *what;
+    const char            *why;        /* a part of it */
+    const char            *cure;       /* a part of it */
+} jpp_problem_case_t;
+
+
+static void jpp_test_rows(void);
+static void jpp_test_form(void);
+static void jpp_test_order(void);
+static void jpp_test_silent(void);
+static void jpp_test_names(void);
+static void jpp_test_evil(void);
+static void jpp_test_numbers(void);
+static unsigned jpp_problem_misshapen(const jpp_problem_t *problem);
+
+
+#define jpp_option(name)  offsetof(jpp_jemalloc_t, name)
+
+#define JPP_UNIT                                                              \
+    "systemctl edit nginx, and add:\n"                                        \
+    "    [Service]\n"                                                         \
+    "    Environment=LD_PRELOAD=libjemalloc.so.2\n"                           \
+    "    Environment=MALLOC_CONF=prof:true,prof_active:true,"                 \
+    "lg_prof_sample:14\n"                                                     \
+    "Then run systemctl restart nginx: a reload is not enough.\n"             \
+    "For binary upgrades, add to nginx.conf, outside of all blocks:\n"        \
+    "    env LD_PRELOAD; env MALLOC_CONF;"
+
+
+static const jpp_problem_case_t  cases[] = {
+    { "no-jemalloc", JPP_JEMALLOC_ABSENT, 0, 14,
+      "the malloc of this nginx is not jemalloc's",
+      "it is that of libc.so.6, which",
+      "Run apt-get install libjemalloc2 and " JPP_UNIT },
+
+    { "no-prof", JPP_JEMALLOC_NO_PROF, 0, 14,
+      "jemalloc 5.3.0 was built without profiling", "--enable-prof",
+      "Run " JPP_UNIT },
+
+    { "prof-off", JPP_JEMALLOC_OFF, 0, 14,
+      "the profiling of jemalloc 5.3.0 is off", "opt.prof is false",
+      "Run systemctl edit nginx, and add:\n"
+      "    [Service]\n"
+      "    Environment=MALLOC_CONF=prof:true,prof_active:true,"
+      "lg_prof_sample:14\n"
+      "Then run systemctl restart nginx: a reload is not enough.\n"
+      "For binary upgrades, add to nginx.conf, outside of all blocks:\n"
+      "    env LD_PRELOAD; env MALLOC_CONF;" },
+
+    { "thread-name", JPP_JEMALLOC_REFUSED, 0, 14,
+      "jemalloc 5.3.0 cannot be dumped safely with prof_sys_thread_name:true",
+      "before 5.3.1", "    ,prof_sys_thread_name:false\n" },
+
+    { "inactive", JPP_JEMALLOC_INACTIVE, 0, 14,
+      "profiling is not active", "prof.active is false",
+      "append to the line Environment=MALLOC_CONF=\n"
+      "    ,prof_active:true\n"
+      "Then run systemctl restart nginx: a reload is not enough." },
+
+    { "interval", JPP_JEMALLOC_READY, jpp_option(interval), 14,
+      "lg_prof_interval makes workers write dump files as they serve",
+      "working directory", "    ,lg_prof_interval:-1\n" },
+
+    { "gdump", JPP_JEMALLOC_READY, jpp_option(gdump), 14,
+      "prof_gdump makes workers write dump files as they grow",
+      "working directory", "    ,prof_gdump:false\n" },
+
+    { "final", JPP_JEMALLOC_READY, jpp_option(final), 14,
+      "prof_final makes every worker write a dump file as it ends",
+      "working directory", "    ,prof_final:false\n" },
+
+    { "leak-error", JPP_JEMALLOC_READY, jpp_option(leak_error), 14,
+      "prof_leak_error can make a worker end with status 1",
+      "a leak", "    ,prof_leak_error:false\n" },
+
+    { "accum", JPP_JEMALLOC_READY, jpp_option(accum), 14,
+      "prof_accum keeps every stack for ever", "alloc_space",
+      "    ,prof_accum:false\n" },
+
+    { "coarse", JPP_JEMALLOC_READY, 0, 17,
+      "one sample every 128 KiB is too coarse for nginx",
+      "lg_prof_sample:17", "    ,lg_prof_sample:14\n" },
+
+    { "fine", JPP_JEMALLOC_READY, 0, 9,
+      "one sample every 512 B makes workers grow",
+      "lg_prof_sample:9", "    ,lg_prof_sample:14\n" },
+};
+
+
+int
+main(void)
+{
+    jpp_test_rows();
+    jpp_test_form();
+    jpp_test_order();
+    jpp_test_silent();
+    jpp_test_names();
+    jpp_test_evil();
+    jpp_test_numbers();
+
+    return jpp_done();
+}
+
+
+static void
+jpp_test_rows(void)
+{
+    size_t                     n;
+    jpp_worker_t               worker;
+    jpp_problem_t              p[JPP_MAX_PROBLEMS];
+    const jpp_problem_case_t  *c;
+
+    for (c = cases; c < cases + sizeof(cases) / sizeof(cases[0]); c++) {
+
+        worker = jpp_fleet_worker(0, c->state);
+        worker.jemalloc.lg_sample = c->lg_sample;
+
+        if (c->option != 0) {
+            *((char *) &worker.jemalloc + c->option) = true;
+        }
+
+        memset(p, 0xff, sizeof(p));
+        n = jpp_problems(&worker.jemalloc, p);
+
+        jpp_is_u64(n, 1, "%s alone", c->id);
+        jpp_is_str(p[0].id, c->id, "its id");
+        jpp_is_u64(p[0].is_fatal, c->state != JPP_JEMALLOC_READY, "fatal");
+        jpp_is_str(p[0].what, c->what, "what");
+        jpp_ok(strstr(p[0].why, c->why) != NULL, "why: %s", c->why);
+        jpp_ok(strstr(p[0].cure, c->cure) != NULL, "the lines of the cure");
+        jpp_is_u64(jpp_problem_misshapen(&p[0]), 0, "its form");
+    }
+}
+
+
+/* Every text with the longest values that there are still fits. */
+
+static void
+jpp_test_form(void)
+{
+    size_t          i, n;
+    unsigned        state, misshapen;
+    uint32_t        lg;
+    jpp_worker_t    worker;
+    jpp_problem_t   p[JPP_MAX_PROBLEMS];
+
+    static const uint32_t  rates[] = { 0, 9, 10, 16, 17, 63, UINT32_MAX };
+
+    misshapen = 0;
+
+    for (state = 0; state <= JPP_JEMALLOC_READY; state++) {
+        for (lg = 0; lg < sizeof(rates) / sizeof(rates[0]); lg++) {
+
+            worker = jpp_fleet_worker(0, (jpp_jemalloc_state_t) state);
+
+            memset(worker.jemalloc.allocator, 'a', 63);
+            memset(worker.jemalloc.version, '9', 31);
+            worker.jemalloc.variable = "_RJEM_MALLOC_CONF";
+            worker.jemalloc.lg_sample = rates[lg];
+            worker.jemalloc.interval = worker.jemalloc.gdump = true;
+            worker.jemalloc.final = worker.jemalloc.leak_error = true;
+            worker.jemalloc.accum = true;
+
+            n = jpp_problems(&worker.jemalloc, p);
+
+            for (i = 0; i < n; i++) {
+                misshapen += jpp_problem_misshapen(&p[i]);
+            }
+        }
+    }
+
+    jpp_is_u64(misshapen, 0, "texts of full length are whole");
+}
+
+
+/* "WHAT: WHY. CURE" reads as sentences; nothing is cut, nothing unexpanded. */
+
+static unsigned
+jpp_problem_misshapen(const jpp_problem_t *problem)
+{
+    char         text[1024];
+    size_t       len;
+    const char  *c;
+
+    (void) snprintf(text, sizeof(text), "%s: %s. %s", problem->what,
+                    problem->why, problem->cure);
+
+    for (c = text; *c != '\0'; c++) {
+        if (*c == '%' || *c >= 0x7f
+            || (*c < 0x20 && (*c != '\n'
+                              || c < text + strlen(problem->what)
+                                     + strlen(problem->why) + 4)))
+        {
+            jpp_diag("%s: byte 0x%02x in %s", problem->id, *c, text);
+            return 1;
+        }
+    }
+
+    len = strlen(problem->cure);
+
+    if (strlen(problem->what) >= sizeof(problem->what) - 1
+        || strlen(problem->why) >= sizeof(problem->why) - 1
+        || len >= sizeof(problem->cure) - 1
+        || strchr(".:", problem->what[strlen(problem->what) - 1]) != NULL
+        || strchr(".:", problem->why[strlen(problem->why) - 1]) != NULL
+        || strchr(".;", problem->cure[len - 1]) == NULL)
+    {
+        jpp_diag("%s: %s", problem->id, text);
+        return 1;
+    }
+
+    return 0;
+}
+
+
+static void
+jpp_test_order(void)
+{
+    size_t          i, n;
+    unsigned        wrong;
+    jpp_worker_t    worker;
+    jpp_problem_t   p[JPP_MAX_PROBLEMS];
+
+    static const char  *ids[] = { "inactive", "interval", "gdump", "final",
+                                  "leak-error", "accum", "coarse" };
+
+    worker = jpp_fleet_evil(0, JPP_JEMALLOC_INACTIVE);
+    worker.jemalloc.lg_sample = 19;
+
+    n = jpp_problems(&worker.jemalloc, p);
+    jpp_is_u64(n, 7, "all at once");
+
+    wrong = 0;
+
+    for (i = 0; i < n && i < 7; i++) {
+        wrong += strcmp(p[i].id, ids[i]) != 0 || p[i].is_fatal != (i == 0);
+    }
+
+    jpp_is_u64(wrong, 0, "the fatal one first, and one only");
+}
+
+
+/* with opt.prof false no other option does anything, nor is a rate known */
+
+static void
+jpp_test_silent(void)
+{
+    unsigned        state;
+    jpp_worker_t    worker;
+    jpp_problem_t   p[JPP_MAX_PROBLEMS];
+
+    for (state = 0; state <= JPP_JEMALLOC_OFF; state++) {
+        worker = jpp_fleet_evil(0, (jpp_jemalloc_state_t) state);
+        worker.jemalloc.lg_sample = 0;
+
+        jpp_is_u64(jpp_problems(&worker.jemalloc, p), 1,
+                   "state %u has one problem", state);
+        jpp_ok(p[0].is_fatal, "a fatal one");
+    }
+
+    worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
+    jpp_is_u64(jpp_problems(&worker.jemalloc, p), 0, "ready: none");
+
+    worker.jemalloc.lg_sample = 10;
+    jpp_is_u64(jpp_problems(&worker.jemalloc, p), 0, "10 is not too fine");
+
+    worker.jemalloc.lg_sample = 16;
+    jpp_is_u64(jpp_problems(&worker.jemalloc, p), 0, "16 is not too coarse");
+}
+
+
+static void
+jpp_test_names(void)
+{
+    jpp_worker_t    worker;
+    jpp_problem_t   p[JPP_MAX_PROBLEMS];
+
+    worker = jpp_fleet_worker(0, JPP_JEMALLOC_ABSENT);
+    worker.jemalloc.allocator[0] = '\0';
+
+    (void) jpp_problems(&worker.jemalloc, p);
+    jpp_ok(strstr(p[0].why, "it is that of another library,") != NULL,
+           "an allocator that cannot be told");
+    jpp_ok(strstr(p[0].cure, "Environment=MALLOC_CONF=prof:true") != NULL,
+           "a variable that is not known");
+
+    worker = jpp_fleet_worker(0, JPP_JEMALLOC_OFF);
+    worker.jemalloc.variable = "_RJEM_MALLOC_CONF";
+
+    (void) jpp_problems(&worker.jemalloc, p);
+    jpp_ok(strstr(p[0].cure, "Environment=_RJEM_MALLOC_CONF=prof:true") != NULL,
+           "another variable");
+    jpp_ok(strstr(p[0].cure, "env _RJEM_MALLOC_CONF;") != NULL, "twice");
+}
+
+
+static void
+jpp_test_evil(void)
+{
+    char            variable[5000];
+    size_t          i, n;
+    unsigned        state, wrong;
+    const char     *c;
+    jpp_worker_t    worker;
+    jpp_problem_t   p[JPP_MAX_PROBLEMS];
+
+    memset(variable, '\n', sizeof(variable));
+    variable[sizeof(variable) - 1] = '\0';
+
+    wrong = 0;
+
+    for (state = 0; state <= JPP_JEMALLOC_READY; state++) {
+
+        worker = jpp_fleet_evil(0, (jpp_jemalloc_state_t) state);
+        worker.jemalloc.variable = variable;
+        n = jpp_problems(&worker.jemalloc, p);
+
+        for (i = 0; i < n; i++) {
+            wrong += strlen(p[i].cure) != sizeof(p[i].cure) - 1;
+
+            for (c = p[i].what; *c != '\0'; c++) {
+                wrong += *c < 0x20 || *c >= 0x7f;
+            }
+
+            for (c = p[i].why; *c != '\0'; c++) {
+                wrong += *c < 0x20 || *c >= 0x7f;
+            }
+        }
+    }
+
+    jpp_is_u64(wrong, 0, "values too long are cut, their bytes are printable");
+
+    worker = jpp_fleet_evil(0, JPP_JEMALLOC_ABSENT);
+    (void) jpp_problems(&worker.jemalloc, p);
+    jpp_ok(strstr(p[0].why, JPP_FLEET_ASCII "???????????%s%n<<<") != NULL,
+           "no byte but those is lost");
+}
+
+
+static void
+jpp_test_numbers(void)
+{
+    char    text[JPP_BYTES_TEXT];
+    size_t  i;
+
+    static const struct {
+        uint64_t     bytes;
+        const char  *text;
+    } rows[] = {
+        { 0, "0 B" },
+        { 1023, "1023 B" },
+        { 1024, "1 KiB" },
+        { 1025, "1.0 KiB" },
+        { 1075, "1.0 KiB" },
+        { 1076, "1.1 KiB" },
+        { 12897484, "12.3 MiB" },
+        { 21076377, "20.1 MiB" },
+        { 1048575, "1024.0 KiB" },
+        { 1ULL << 30, "1 GiB" },
+        { 1ULL << 40, "1 TiB" },
+        { 3ULL << 49, "1.5 PiB" },
+        { 1ULL << 63, "8 EiB" },
+        { UINT64_MAX, "16.0 EiB" },
+    };
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        jpp_is_str(jpp_problems_bytes(rows[i].bytes, text), rows[i].text,
+                   "%" PRIu64 " bytes", rows[i].bytes);
+    }
+
+    jpp_is_str(jpp_problems_rate(0, text), "1 B", "lg_sample 0");
+    jpp_is_str(jpp_problems_rate(14, text), "16 KiB", "14");
+    jpp_is_str(jpp_problems_rate(63, text), "8 EiB", "63");
+    jpp_is_str(jpp_problems_rate(64, text), "8 EiB", "64, which is none");
+}

@@ -1,0 +1,546 @@
+
+/* mkstemp(), popen() */
+#define _GNU_SOURCE
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "jpp_status.h"
+#include "jpp_test_fleet.h"
+#include "jpp_version.h"
+
+
+static void jpp_test_words(void);
+static void jpp_test_times(void);
+static void jpp_test_notices(void);
+static void jpp_test_notice_sizes(void);
+static void jpp_test_json(void);
+static void jpp_test_json_empty(void);
+static void jpp_test_json_states(void);
+static void jpp_test_json_evil(void);
+static void jpp_test_json_fails(void);
+static void jpp_test_comments(void);
+static void jpp_test_comments_of_many(void);
+static void jpp_test_comments_memory(void);
+static void jpp_status_parse(const jpp_fleet_t *fleet);
+static bool jpp_status_has(const char *line);
+static bool jpp_status_is(const char *const *comments,
+    const char *const *expected);
+
+
+/*
+ * One line for each value, "workers.0.pid=4711"; strings and keys in quotes,
+ * newlines as \n.
+ */
+
+#define JPP_STATUS_PERL                                                       \
+    "sub p { my ($k, $v) = @_; "                                              \
+    "if (ref $v eq q(HASH)) { p(qq($k.$_), $v->{$_}) for sort keys %$v } "    \
+    "elsif (ref $v eq q(ARRAY)) { print qq($k=), scalar @$v, qq(\\n); "       \
+    "p(qq($k.$_), $v->[$_]) for 0 .. $#$v } "                                 \
+    "else { $v = JSON::PP->new->allow_nonref->ascii->encode($v); "            \
+    "print qq($k=$v\\n) } } "                                                 \
+    "p(q(), JSON::PP->new->utf8->decode($_)); print qq(whole\\n)"
+
+
+static jpp_output_t  jpp_output, jpp_parsed;
+
+
+int
+main(void)
+{
+    jpp_test_words();
+    jpp_test_times();
+    jpp_test_notices();
+    jpp_test_notice_sizes();
+    jpp_test_json();
+    jpp_test_json_empty();
+    jpp_test_json_states();
+    jpp_test_json_evil();
+    jpp_test_json_fails();
+    jpp_test_comments();
+    jpp_test_comments_of_many();
+    jpp_test_comments_memory();
+
+    return jpp_done();
+}
+
+
+static void
+jpp_test_words(void)
+{
+    unsigned  i;
+
+    static const char  *words[] = { "no-jemalloc", "no-prof", "off",
+                                    "refused", "inactive", "ready",
+                                    "unknown" };
+
+    for (i = 0; i < 7; i++) {
+        jpp_is_str(jpp_status_word((jpp_jemalloc_state_t) i), words[i],
+                   "the word for %u", i);
+    }
+}
+
+
+static void
+jpp_test_times(void)
+{
+    char    text[JPP_STATUS_TIME];
+    size_t  i;
+
+    static const struct {
+        int64_t      seconds;
+        const char  *text;
+    } rows[] = {
+        { 0, "1970-01-01T00:00:00Z" },
+        { 951782399, "2000-02-28T23:59:59Z" },
+        { 951782400, "2000-02-29T00:00:00Z" },
+        { 1795233720, "2026-11-21T04:02:00Z" },
+        { 253402300799, "9999-12-31T23:59:59Z" },
+        { 253402300800, "9999-12-31T23:59:59Z" },
+        { INT64_MAX, "9999-12-31T23:59:59Z" },
+        { -1, "1970-01-01T00:00:00Z" },
+        { INT64_MIN, "1970-01-01T00:00:00Z" },
+    };
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        jpp_is_str(jpp_status_time(rows[i].seconds, text), rows[i].text,
+                   "%" PRId64 " seconds", rows[i].seconds);
+    }
+}
+
+
+static void
+jpp_test_notices(void)
+{
+    char          text[2048];
+    jpp_worker_t  worker;
+
+    worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
+    jpp_status_notice(&worker.jemalloc, text, sizeof(text));
+    jpp_is_str(text, "jemalloc 5.3.0, profiling ready, one sample every "
+               "16 KiB", "ready");
+
+    worker.jemalloc.accum = true;
+    worker.jemalloc.lg_sample = 19;
+    jpp_status_notice(&worker.jemalloc, text, sizeof(text));
+    jpp_is_str(text, "jemalloc 5.3.0, profiling ready, one sample every "
+               "512 KiB; prof_accum keeps every stack for ever; one sample "
+               "every 512 KiB is too coarse for nginx", "and its harm");
+
+    worker.jemalloc.state = JPP_JEMALLOC_INACTIVE;
+    jpp_status_notice(&worker.jemalloc, text, sizeof(text));
+    jpp_is_str(text, "profiling is not active: prof.active is false, so "
+               "jemalloc takes no samples. Run systemctl edit nginx, and "
+               "append to the line Environment=MALLOC_CONF= | "
+               ",prof_active:true | Then run systemctl restart nginx: a "
+               "reload is not enough.", "inactive");
+
+    worker = jpp_fleet_worker(0, JPP_JEMALLOC_ABSENT);
+    jpp_status_notice(&worker.jemalloc, text, sizeof(text));
+    jpp_is_str(text, "the malloc of this nginx is not jemalloc's: it is that "
+               "of libc.so.6, which cannot tell where memory was allocated. "
+               "Run apt-get install libjemalloc2 and systemctl edit nginx, "
+               "and add: | [Service] | "
+               "Environment=LD_PRELOAD=libjemalloc.so.2 | "
+               "Environment=MALLOC_CONF=prof:true,prof_active:true,"
+               "lg_prof_sample:14 | Then run systemctl restart nginx: a "
+               "reload is not enough. | For binary upgrades, add to "
+               "nginx.conf, outside of all blocks: | env LD_PRELOAD; "
+               "env MALLOC_CONF;", "no jemalloc");
+}
+
+
+/* Whatever the size: the beginning of the whole line, and not a byte behind. */
+
+static void
+jpp_test_notice_sizes(void)
+{
+    char         *text, whole[2048];
+    size_t        size, len;
+    unsigned      state, wrong;
+    const char   *c;
+    jpp_worker_t  worker;
+
+    for (state = 0; state <= JPP_JEMALLOC_READY; state++) {
+
+        worker = jpp_fleet_evil(0, (jpp_jemalloc_state_t) state);
+        jpp_status_notice(&worker.jemalloc, whole, sizeof(whole));
+
+        wrong = 0;
+        len = strlen(whole);
+
+        for (c = whole; *c != '\0'; c++) {
+            wrong += *c < 0x20 || *c >= 0x7f;
+        }
+
+        for (size = 1; size <= len + 2; size++) {
+            text = malloc(size);
+            jpp_status_notice(&worker.jemalloc, text, size);
+
+            wrong += strlen(text) != (size <= len ? size - 1 : len)
+                     || memcmp(text, whole, strlen(text)) != 0;
+            free(text);
+        }
+
+        jpp_is_u64(wrong, 0, "state %u in 1 to %zu bytes", state, len + 2);
+    }
+
+    text = whole;
+    *text = 'x';
+    jpp_status_notice(&worker.jemalloc, text, 0);
+    jpp_is_u64((uint64_t) *text, 'x', "no byte of none");
+}
+
+
+static void
+jpp_test_json(void)
+{
+    size_t         i;
+    jpp_fleet_t    fleet;
+    jpp_worker_t   workers[2];
+
+    static const char  *lines[] = {
+        ".module=\"" JPP_VERSION "\"", ".nginx=\"1.22.1\"", ".host=\"web1\"",
+        ".asked=3", ".answered=2", ".workers=2",
+        ".workers.0.worker=0", ".workers.0.pid=4711",
+        ".workers.0.generation=2", ".workers.0.exiting=false",
+        ".workers.0.started=\"2026-11-21T04:02:00Z\"",
+        ".workers.0.jemalloc=\"5.3.0\"", ".workers.0.allocator=\"jemalloc\"",
+        ".workers.0.state=\"ready\"", ".workers.0.active=true",
+        ".workers.0.lg_sample=19", ".workers.0.prof_accum=true",
+        ".workers.0.stats.allocated=12897484",
+        ".workers.0.stats.active=14680064", ".workers.0.stats.metadata=3",
+        ".workers.0.stats.resident=21076377",
+        ".workers.0.stats.mapped=18446744073709551615",
+        ".workers.0.stats.retained=0", ".workers.0.problems=2",
+        ".workers.0.problems.0.id=\"accum\"",
+        ".workers.0.problems.0.fatal=false",
+        ".workers.0.problems.0.what=\"prof_accum keeps every stack for ever\"",
+        ".workers.0.problems.1.id=\"coarse\"",
+        ".workers.1.worker=1", ".workers.1.pid=4712",
+        ".workers.1.exiting=true", ".workers.1.jemalloc=null",
+        ".workers.1.allocator=\"libc.so.6\"",
+        ".workers.1.state=\"no-jemalloc\"", ".workers.1.active=false",
+        ".workers.1.lg_sample=null", ".workers.1.prof_accum=false",
+        ".workers.1.stats=null", ".workers.1.problems=1",
+        ".workers.1.problems.0.id=\"no-jemalloc\"",
+        ".workers.1.problems.0.fatal=true",
+    };
+
+    workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
+    workers[0].jemalloc.accum = true;
+    workers[0].jemalloc.lg_sample = 19;
+    workers[1] = jpp_fleet_worker(1, JPP_JEMALLOC_ABSENT);
+    workers[1].is_exiting = true;
+
+    fleet = (jpp_fleet_t) { "1.22.1", "web1", 3, workers, 2 };
+    jpp_status_parse(&fleet);
+
+    for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        jpp_ok(jpp_status_has(lines[i]), "%s", lines[i]);
+    }
+
+    jpp_ok(jpp_status_has(".workers.1.problems.0.why=\"it is that of "
+                          "libc.so.6, which cannot tell where memory was "
+                          "allocated\""), "why");
+    jpp_ok(strstr(jpp_parsed.text, ".cure=\"Run apt-get install libjemalloc2 "
+                  "and systemctl edit nginx, and add:\\n    [Service]\\n")
+           != NULL, "a cure of several lines");
+    jpp_ok(strstr(jpp_output.text, "\n      \"pid\": 4711,\n") != NULL,
+           "one value on a line, for people");
+}
+
+
+static void
+jpp_test_json_empty(void)
+{
+    jpp_fleet_t  fleet = { "1.22.1", "web1", 4, NULL, 0 };
+
+    jpp_status_parse(&fleet);
+    jpp_ok(jpp_status_has(".asked=4"), "asked");
+    jpp_ok(jpp_status_has(".answered=0"), "answered");
+    jpp_ok(jpp_status_has(".workers=0"), "no workers");
+}
+
+
+static void
+jpp_test_json_states(void)
+{
+    char           line[64];
+    unsigned       i;
+    jpp_fleet_t    fleet;
+    jpp_worker_t   workers[JPP_JEMALLOC_READY + 1];
+
+    for (i = 0; i <= JPP_JEMALLOC_READY; i++) {
+        workers[i] = jpp_fleet_worker(i, (jpp_jemalloc_state_t) i);
+    }
+
+    workers[0].jemalloc.allocator[0] = '\0';
+
+    fleet = (jpp_fleet_t) { "1.22.1", "web1", 6, workers, 6 };
+    jpp_status_parse(&fleet);
+
+    for (i = 0; i <= JPP_JEMALLOC_READY; i++) {
+        (void) snprintf(line, sizeof(line), ".workers.%u.state=\"%s\"", i,
+                        jpp_status_word((jpp_jemalloc_state_t) i));
+        jpp_ok(jpp_status_has(line), "%s", line);
+
+        (void) snprintf(line, sizeof(line), ".workers.%u.lg_sample=%s", i,
+                        i > JPP_JEMALLOC_OFF ? "14" : "null");
+        jpp_ok(jpp_status_has(line), "%s", line);
+
+        (void) snprintf(line, sizeof(line), ".workers.%u.problems=%d", i,
+                        i != JPP_JEMALLOC_READY);
+        jpp_ok(jpp_status_has(line), "%s", line);
+    }
+
+    jpp_ok(jpp_status_has(".workers.0.allocator=null"),
+           "an allocator that cannot be told");
+}
+
+
+static void
+jpp_test_json_evil(void)
+{
+    char           host[20000];
+    unsigned       i;
+    jpp_fleet_t    fleet;
+    jpp_worker_t   workers[JPP_JEMALLOC_READY + 1];
+
+    for (i = 0; i <= JPP_JEMALLOC_READY; i++) {
+        workers[i] = jpp_fleet_evil(i, (jpp_jemalloc_state_t) i);
+    }
+
+    memset(host, '"', sizeof(host));
+    host[sizeof(host) - 1] = '\0';
+
+    fleet = (jpp_fleet_t) { JPP_FLEET_EVIL, host, UINT32_MAX, workers, 6 };
+    jpp_status_parse(&fleet);
+
+    jpp_ok(jpp_status_has(".nginx=\"\\\"'\\\\</pre><script>&amp;\\u0001\\n\\r"
+                          "\\t???????%s%n\""), "the string comes back");
+    jpp_ok(jpp_status_has(".workers.5.pid=-9223372036854775808"),
+           "a number too");
+    jpp_ok(strstr(jpp_parsed.text, ".host=\"\\\"\\\"\\\"") != NULL,
+           "a long string");
+}
+
+
+static void
+jpp_test_json_fails(void)
+{
+    jpp_fleet_t   fleet;
+    jpp_worker_t  worker;
+
+    worker = jpp_fleet_evil(0, JPP_JEMALLOC_INACTIVE);
+    fleet = (jpp_fleet_t) { "1.22.1", "web1", 1, &worker, 1 };
+
+    jpp_output_fails(&jpp_output, jpp_status_json, &fleet);
+}
+
+
+/* The JSON of FLEET in jpp_output, what perl reads of it in jpp_parsed. */
+
+static void
+jpp_status_parse(const jpp_fleet_t *fleet)
+{
+    int      fd;
+    char     path[] = "/tmp/jpp_status.XXXXXX", command[2048];
+    FILE    *perl;
+    size_t   i, beyond;
+
+    jpp_is_i64(jpp_output_fill(&jpp_output, jpp_status_json, fleet, 0), 0,
+               "JSON of %zu bytes", jpp_output.len);
+
+    for (i = 0, beyond = 0; i < jpp_output.len; i++) {
+        beyond += (unsigned char) jpp_output.text[i] >= 0x7f;
+    }
+
+    jpp_is_u64(beyond, 0, "it is ASCII");
+
+    fd = mkstemp(path);
+    jpp_ok(fd != -1 && write(fd, jpp_output.text, jpp_output.len)
+                       == (ssize_t) jpp_output.len, "%s", path);
+    close(fd);
+
+    (void) snprintf(command, sizeof(command),
+                    "perl -MJSON::PP -0777 -ne '%s' %s", JPP_STATUS_PERL,
+                    path);
+
+    /* the newline before the first line makes each be between two */
+
+    jpp_parsed.text[0] = '\n';
+    jpp_parsed.len = 1;
+
+    perl = popen(command, "r");
+    if (perl != NULL) {
+        jpp_parsed.len += fread(jpp_parsed.text + 1, 1, JPP_FLEET_TEXT - 2,
+                                perl);
+    }
+
+    jpp_parsed.text[jpp_parsed.len] = '\0';
+
+    jpp_ok(perl != NULL && pclose(perl) == 0, "perl reads it");
+    jpp_ok(jpp_status_has("whole"), "to its end");
+
+    unlink(path);
+}
+
+
+static bool
+jpp_status_has(const char *line)
+{
+    char  text[1024];
+
+    (void) snprintf(text, sizeof(text), "\n%s\n", line);
+
+    return strstr(jpp_parsed.text, text) != NULL;
+}
+
+
+static void
+jpp_test_comments(void)
+{
+    jpp_fleet_t           fleet;
+    jpp_arena_t           arena;
+    jpp_worker_t          worker;
+    const char *const    *comments;
+
+    static const char  *none[] = {
+        "nginx 1.22.1", "jemalloc_pprof module " JPP_VERSION, "workers 0/4",
+        NULL
+    };
+
+    static const char  *one[] = {
+        "nginx 1.22.1", "jemalloc_pprof module " JPP_VERSION,
+        "jemalloc 5.3.0", "workers 1/1", "worker 3 pid 4714",
+        "jemalloc stats.allocated 12897484 bytes (12.3 MiB)",
+        "jemalloc stats.active 14680064 bytes (14 MiB)",
+        "jemalloc stats.resident 21076377 bytes (20.1 MiB)", NULL
+    };
+
+    jpp_arena_init(&arena, 1 << 20);
+
+    fleet = (jpp_fleet_t) { "1.22.1", "web1", 4, NULL, 0 };
+    comments = jpp_status_comments(&fleet, &arena);
+    jpp_ok(jpp_status_is(comments, none), "of no worker");
+
+    worker = jpp_fleet_worker(3, JPP_JEMALLOC_READY);
+    fleet = (jpp_fleet_t) { "1.22.1", "web1", 1, &worker, 1 };
+    comments = jpp_status_comments(&fleet, &arena);
+    jpp_ok(jpp_status_is(comments, one), "of one");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_test_comments_of_many(void)
+{
+    char                  nginx[1000];
+    jpp_fleet_t           fleet;
+    jpp_arena_t           arena;
+    jpp_worker_t          workers[4];
+    const char *const    *comments;
+
+    static const char  *many[] = {
+        "nginx 1.22.1", "jemalloc_pprof module " JPP_VERSION,
+        "jemalloc 5.3.0", "jemalloc 5.3.1", "workers 3/4",
+        "jemalloc stats.allocated 38692452 bytes (36.9 MiB) in 3 workers",
+        "jemalloc stats.active 44040192 bytes (42 MiB) in 3 workers",
+        "jemalloc stats.resident 63229131 bytes (60.3 MiB) in 3 workers", NULL
+    };
+
+    static const char  *without[] = {
+        "nginx 1.22.1", "jemalloc_pprof module " JPP_VERSION,
+        "jemalloc 5.3.0", "jemalloc 5.3.1", "workers 4/4", NULL
+    };
+
+    jpp_arena_init(&arena, 1 << 20);
+
+    workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
+    workers[1] = jpp_fleet_worker(1, JPP_JEMALLOC_READY);
+    workers[2] = jpp_fleet_worker(2, JPP_JEMALLOC_READY);
+    workers[3] = jpp_fleet_worker(3, JPP_JEMALLOC_ABSENT);
+    strcpy(workers[1].jemalloc.version, "5.3.1");
+
+    fleet = (jpp_fleet_t) { "1.22.1", "web1", 4, workers, 3 };
+    comments = jpp_status_comments(&fleet, &arena);
+    jpp_ok(jpp_status_is(comments, many), "of several");
+
+    fleet.n = 4;
+    comments = jpp_status_comments(&fleet, &arena);
+    jpp_ok(jpp_status_is(comments, without), "no sum without one's part");
+
+    memset(nginx, 'n', sizeof(nginx));
+    nginx[sizeof(nginx) - 1] = '\0';
+    fleet.nginx = nginx;
+    comments = jpp_status_comments(&fleet, &arena);
+    jpp_is_u64(comments != NULL ? strlen(comments[0]) : 0, 127,
+               "a long one is cut");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* As many facts as there can be, and each request of memory denied. */
+
+static void
+jpp_test_comments_memory(void)
+{
+    size_t         i, n;
+    uint64_t       k, n_calls, wrong;
+    jpp_fleet_t    fleet;
+    jpp_arena_t    arena;
+    jpp_worker_t   workers[40];
+    const char *const  *comments;
+
+    for (i = 0; i < 40; i++) {
+        workers[i] = jpp_fleet_worker((uint32_t) i, JPP_JEMALLOC_READY);
+        (void) snprintf(workers[i].jemalloc.version, 32, "5.3.%zu", i);
+    }
+
+    fleet = (jpp_fleet_t) { "1.22.1", "web1", 40, workers, 40 };
+
+    jpp_arena_init(&arena, 1 << 20);
+    comments = jpp_status_comments(&fleet, &arena);
+
+    for (n = 0; comments != NULL && comments[n] != NULL; n++) { /* void */ }
+
+    jpp_is_u64(n, 46, "40 versions");
+    n_calls = arena.n_calls;
+    jpp_is_u64(n_calls, 47, "and a request for each");
+    jpp_arena_destroy(&arena);
+
+    for (k = 1, wrong = 0; k <= n_calls; k++) {
+        jpp_arena_init(&arena, 1 << 20);
+        arena.fail_at = k;
+        wrong += jpp_status_comments(&fleet, &arena) != NULL;
+        jpp_arena_destroy(&arena);
+    }
+
+    jpp_is_u64(wrong, 0, "no comments without any of %" PRIu64 " requests",
+               n_calls);
+}
+
+
+static bool
+jpp_status_is(const char *const *comments, const char *const *expected)
+{
+    if (comments == NULL) {
+        return false;
+    }
+
+    for ( /* void */ ; *comments != NULL && *expected != NULL; comments++) {
+
+        if (strcmp(*comments, *expected) != 0) {
+            jpp_diag("got %s, expected %s", *comments, *expected);
+            return false;
+        }
+
+        expected++;
+    }
+
+    return *comments == *expected;
+}
