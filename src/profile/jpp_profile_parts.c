@@ -1,0 +1,336 @@
+
+/*
+ * What samples refer to: strings, mappings, locations, functions and label
+ * sets, each kept once.  The samples themselves are in jpp_profile.c.
+ */
+
+
+#include <string.h>
+
+#include "jpp_profile.h"
+
+
+static bool jpp_profile_mapping_equal(const jpp_mapping_t *a,
+    const jpp_mapping_t *b);
+static void jpp_utf8_clean(uint8_t *p, size_t len);
+static size_t jpp_utf8_len(const uint8_t *p, size_t len);
+
+
+uint32_t
+jpp_profile_string(jpp_profile_t *profile, const char *data, size_t len)
+{
+    char       *copy;
+    uint32_t    id, hash, pos;
+    jpp_str_t  *str;
+
+    if (len == 0) {
+        return 0;
+    }
+
+    /*
+     * What is searched for is the cleaned string, and cleaning needs a copy:
+     * the copy is made first and wasted where the string is known.  Callers
+     * intern once per thing, so that is seldom.
+     */
+
+    copy = jpp_arena_strndup(profile->arena, data, len);
+    if (copy == NULL) {
+        return 0;
+    }
+
+    jpp_utf8_clean((uint8_t *) copy, len);
+
+    hash = jpp_hash_bytes(copy, len);
+    pos = hash;
+
+    while ((id = jpp_index_next(&profile->string_index, hash, &pos)) != 0) {
+
+        str = &jpp_vec_items(profile->strings, jpp_str_t)[id];
+
+        if (str->len == len && memcmp(str->data, copy, len) == 0) {
+            return id;
+        }
+    }
+
+    id = (uint32_t) jpp_vec_count(profile->strings, jpp_str_t);
+
+    str = jpp_vec_push(profile->strings, sizeof(jpp_str_t));
+
+    if (str == NULL || !jpp_index_add(&profile->string_index, hash, id)) {
+        return 0;
+    }
+
+    str->data = copy;
+    str->len = len;
+
+    return id;
+}
+
+
+jpp_str_t
+jpp_profile_str(const jpp_profile_t *profile, uint32_t id)
+{
+    return jpp_vec_items(profile->strings, jpp_str_t)[id];
+}
+
+
+uint32_t
+jpp_profile_mapping(jpp_profile_t *profile, const jpp_mapping_t *mapping,
+    const char *shown)
+{
+    uint32_t        id, hash, pos, file;
+    jpp_mapping_t  *m;
+
+    file = jpp_profile_string(profile, shown, strlen(shown));
+
+    if (file == 0 && shown[0] != '\0') {
+        return 0;
+    }
+
+    hash = (uint32_t) jpp_hash_u64(mapping->offset + mapping->inode
+                                   + ((uint64_t) file << 32));
+    pos = hash;
+
+    while ((id = jpp_index_next(&profile->mapping_index, hash, &pos)) != 0) {
+
+        if (jpp_profile_mapping_equal(jpp_profile_mapping_at(profile, id),
+                                      mapping))
+        {
+            return id;
+        }
+    }
+
+    m = jpp_vec_push(profile->mappings, sizeof(jpp_mapping_t));
+    if (m == NULL) {
+        return 0;
+    }
+
+    id = (uint32_t) jpp_vec_count(profile->mappings, jpp_mapping_t);
+
+    *m = *mapping;
+    m->file = file;
+
+    return jpp_index_add(&profile->mapping_index, hash, id) ? id : 0;
+}
+
+
+static bool
+jpp_profile_mapping_equal(const jpp_mapping_t *a, const jpp_mapping_t *b)
+{
+    /* without a file behind it only the place tells two of them apart */
+
+    if (a->inode == 0 && a->start != b->start) {
+        return false;
+    }
+
+    return a->offset == b->offset
+           && a->limit - a->start == b->limit - b->start
+           && a->inode == b->inode
+           && a->device == b->device
+           && a->deleted == b->deleted
+           && a->build_id == b->build_id
+           && strcmp(a->path, b->path) == 0;
+}
+
+
+uint32_t
+jpp_profile_location(jpp_profile_t *profile, uint32_t mapping,
+    uint64_t address)
+{
+    uint32_t         id, hash, pos;
+    jpp_location_t  *location;
+
+    hash = (uint32_t) jpp_hash_u64(address + ((uint64_t) mapping << 48));
+    pos = hash;
+
+    while ((id = jpp_index_next(&profile->location_index, hash, &pos)) != 0) {
+
+        location = jpp_profile_location_at(profile, id);
+
+        if (location->address == address && location->mapping == mapping) {
+            return id;
+        }
+    }
+
+    location = jpp_vec_push(profile->locations, sizeof(jpp_location_t));
+    if (location == NULL) {
+        return 0;
+    }
+
+    id = (uint32_t) jpp_vec_count(profile->locations, jpp_location_t);
+
+    location->address = address;
+    location->mapping = mapping;
+
+    return jpp_index_add(&profile->location_index, hash, id) ? id : 0;
+}
+
+
+uint32_t
+jpp_profile_function(jpp_profile_t *profile, uint32_t mapping, uint32_t name,
+    uint32_t system_name)
+{
+    uint32_t         id, hash, pos;
+    jpp_function_t  *function;
+
+    hash = (uint32_t) jpp_hash_u64(((uint64_t) mapping << 32) + name);
+    pos = hash;
+
+    while ((id = jpp_index_next(&profile->function_index, hash, &pos)) != 0) {
+
+        function = jpp_profile_function_at(profile, id);
+
+        if (function->name == name && function->mapping == mapping) {
+            return id;
+        }
+    }
+
+    function = jpp_vec_push(profile->functions, sizeof(jpp_function_t));
+    if (function == NULL) {
+        return 0;
+    }
+
+    id = (uint32_t) jpp_vec_count(profile->functions, jpp_function_t);
+
+    function->name = name;
+    function->system_name = system_name;
+    function->mapping = mapping;
+
+    return jpp_index_add(&profile->function_index, hash, id) ? id : 0;
+}
+
+
+bool
+jpp_profile_labels(jpp_profile_t *profile, const jpp_label_t *labels, size_t n,
+    uint32_t *set)
+{
+    size_t                i, n_sets;
+    jpp_label_set_t       wanted, *sets;
+    jpp_profile_label_t  *label;
+
+    memset(&wanted, 0, sizeof(jpp_label_set_t));
+
+    for (i = 0; i < n && i < JPP_MAX_LABELS; i++) {
+
+        if (labels[i].str != NULL && labels[i].str[0] == '\0') {
+            continue;
+        }
+
+        label = &wanted.labels[wanted.n++];
+
+        label->key = jpp_profile_string(profile, labels[i].key,
+                                        strlen(labels[i].key));
+        if (label->key == 0) {
+            return false;
+        }
+
+        if (labels[i].str != NULL) {
+            label->str = jpp_profile_string(profile, labels[i].str,
+                                            strlen(labels[i].str));
+            if (label->str == 0) {
+                return false;
+            }
+
+            continue;
+        }
+
+        label->num = labels[i].num;
+
+        if (labels[i].unit != NULL) {
+            label->unit = jpp_profile_string(profile, labels[i].unit,
+                                             strlen(labels[i].unit));
+            if (label->unit == 0) {
+                return false;
+            }
+        }
+    }
+
+    sets = jpp_vec_items(profile->label_sets, jpp_label_set_t);
+    n_sets = jpp_vec_count(profile->label_sets, jpp_label_set_t);
+
+    for (i = 0; i < n_sets; i++) {
+        if (memcmp(&sets[i], &wanted, sizeof(jpp_label_set_t)) == 0) {
+            *set = (uint32_t) i;
+            return true;
+        }
+    }
+
+    sets = jpp_vec_push(profile->label_sets, sizeof(jpp_label_set_t));
+    if (sets == NULL) {
+        return false;
+    }
+
+    *sets = wanted;
+    *set = (uint32_t) n_sets;
+
+    return true;
+}
+
+
+static void
+jpp_utf8_clean(uint8_t *p, size_t len)
+{
+    size_t  n;
+
+    while (len != 0) {
+        n = jpp_utf8_len(p, len);
+
+        if (n == 0) {
+            *p = '?';
+            n = 1;
+        }
+
+        p += n;
+        len -= n;
+    }
+}
+
+
+/*
+ * The length of the character at P, 0 for what is not allowed.  The table of
+ * well-formed sequences (Unicode, table 3-7): first byte, range of the second;
+ * the others are 80..BF.
+ */
+
+static size_t
+jpp_utf8_len(const uint8_t *p, size_t len)
+{
+    size_t  i, k;
+
+    static const struct {
+        uint8_t  first, last, low, high, n;
+    } rows[] = {
+        { 0x20, 0x7e, 0x00, 0x00, 1 },
+        { 0xc2, 0xdf, 0x80, 0xbf, 2 },
+        { 0xe0, 0xe0, 0xa0, 0xbf, 3 },
+        { 0xe1, 0xec, 0x80, 0xbf, 3 },
+        { 0xed, 0xed, 0x80, 0x9f, 3 },
+        { 0xee, 0xef, 0x80, 0xbf, 3 },
+        { 0xf0, 0xf0, 0x90, 0xbf, 4 },
+        { 0xf1, 0xf3, 0x80, 0xbf, 4 },
+        { 0xf4, 0xf4, 0x80, 0x8f, 4 }
+    };
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+
+        if (p[0] < rows[i].first || p[0] > rows[i].last) {
+            continue;
+        }
+
+        if (rows[i].n > len
+            || (rows[i].n > 1 && (p[1] < rows[i].low || p[1] > rows[i].high)))
+        {
+            return 0;
+        }
+
+        for (k = 2; k < rows[i].n; k++) {
+            if (p[k] < 0x80 || p[k] > 0xbf) {
+                return 0;
+            }
+        }
+
+        return rows[i].n;
+    }
+
+    return 0;
+}

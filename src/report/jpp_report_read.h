@@ -1,0 +1,37 @@
+
+/*
+ * The first half of a report: captures into a profile, bad ones left out.
+ * Used by jpp_report.c alone.
+ */
+
+
+#ifndef _JPP_REPORT_READ_H_INCLUDED_
+#define _JPP_REPORT_READ_H_INCLUDED_
+
+
+#include "jpp_report.h"
+
+
+typedef struct {
+    jpp_profile_t                 profile;
+    jpp_arena_t                  *arena;
+    jpp_symbols_t                *symbols;
+
+    const jpp_capture_t          *captures;
+    size_t                        n;
+    const jpp_report_options_t   *options;
+    jpp_format_t                  format;
+
+    const char                   *dump;      /* the last one read, where */
+    size_t                        dump_len;  /*   the format is jemalloc */
+} jpp_reporter_t;
+
+
+/* Read the captures of REPORT into its profile, which is initialized here. */
+jpp_code_t jpp_report_read(jpp_reporter_t *report, jpp_err_t *err);
+
+/* Comments on the captures that were left out; false: no memory. */
+bool jpp_report_left_out(jpp_reporter_t *report);
+
+
+#endif /* _JPP_REPORT_READ_H_INCLUDED_ */
