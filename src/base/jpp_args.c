@@ -76,7 +76,10 @@ static const jpp_arg_row_t  jpp_arg_rows[JPP_ARGS] = {
       "process id" },
 
     { "strict",    JPP_ARG_IS_WORD, { "0", "1" }, 0,
-      "strict must be 0 or 1" }
+      "strict must be 0 or 1" },
+
+    { "origin",    JPP_ARG_IS_WORD, { "all", "worker", "master" },
+      JPP_ORIGIN_ALL, "origin must be all, worker or master" }
 };
 
 
@@ -252,6 +255,12 @@ jpp_args_query(jpp_args_t *args, const char *query, size_t len,
     if (len > JPP_MAX_QUERY) {
         return jpp_err_set(err, JPP_ERR_ARG,
                            "the query is longer than %d bytes", JPP_MAX_QUERY);
+    }
+
+    /* of no bytes there may be no address */
+
+    if (len == 0) {
+        return JPP_OK;
     }
 
     end = query + len;

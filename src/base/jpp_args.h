@@ -30,6 +30,14 @@ typedef enum {
 } jpp_format_t;
 
 
+/* Which of their memory: what they allocated, or what their master gave. */
+typedef enum {
+    JPP_ORIGIN_ALL = 0,
+    JPP_ORIGIN_WORKER,
+    JPP_ORIGIN_MASTER
+} jpp_origin_t;
+
+
 /* Which workers; the number is in args.worker. */
 typedef enum {
     JPP_WORKER_ALL = 0,
@@ -53,6 +61,7 @@ typedef enum {                 /* values, the default first */
     JPP_ARG_SECONDS,           /* 0: not set; 1..max_seconds */
     JPP_ARG_WORKER,            /* jpp_worker_kind_t: all */
     JPP_ARG_STRICT,            /* 0, 1 */
+    JPP_ARG_ORIGIN,            /* jpp_origin_t: all */
     JPP_ARGS
 } jpp_arg_t;
 

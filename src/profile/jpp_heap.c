@@ -98,6 +98,7 @@ static inline uint32_t jpp_heap_known(const jpp_addresses_t *addresses,
 static inline bool jpp_heap_is_frame(const char *p);
 static inline void jpp_heap_scale(jpp_heap_t *heap, const uint64_t counts[2],
     int64_t values[2]);
+static inline int64_t jpp_heap_samples(uint64_t count);
 static const char *jpp_heap_totals(const char *p, const char *end,
     uint64_t counts[4]);
 static const char *jpp_heap_threads(jpp_heap_t *heap, const char *p,
@@ -149,6 +150,7 @@ jpp_heap_read(jpp_profile_t *profile, const jpp_heap_options_t *options,
     memset(&heap, 0, sizeof(jpp_heap_t));
 
     profile->is_raw = options->is_raw;
+    profile->is_baseline = options->is_baseline;
 
     heap.profile = profile;
     heap.options = options;
@@ -176,6 +178,18 @@ jpp_heap_read(jpp_profile_t *profile, const jpp_heap_options_t *options,
     if (!jpp_profile_expect(profile, stacks, stacks * JPP_HEAP_IDS)) {
         return jpp_err_memory(heap.err);
     }
+
+    /* a new period comes by a reset, which forgets what was inherited */
+
+    if (options->is_baseline
+        && profile->last_period != (int64_t) heap.period)
+    {
+        return jpp_err_line(heap.err, JPP_ERR_INPUT, 1,
+                            "its sampling period is not the dump's: profiling "
+                            "was reset in between");
+    }
+
+    profile->last_period = (int64_t) heap.period;
 
     p = jpp_heap_header(&heap);
 
@@ -336,8 +350,8 @@ static const char *
 jpp_heap_stack(jpp_heap_t *heap, const char *p)
 {
     int          i;
-    int64_t      values[JPP_HEAP_TYPES];
-    uint8_t     *stack;
+    int64_t      values[JPP_HEAP_COLUMNS];
+    uint8_t     *stack = NULL;
     uint64_t     counts[4];
     const char  *line;
 
@@ -371,6 +385,9 @@ jpp_heap_stack(jpp_heap_t *heap, const char *p)
 
     jpp_heap_scale(heap, counts, &values[JPP_HEAP_INUSE_OBJECTS]);
     jpp_heap_scale(heap, counts + 2, &values[JPP_HEAP_ALLOC_OBJECTS]);
+
+    values[JPP_HEAP_ALLOC_SAMPLES] = jpp_heap_samples(counts[2]);
+    values[JPP_HEAP_INUSE_SAMPLES] = jpp_heap_samples(counts[0]);
 
     heap->profile->n_inuse += counts[0];
     heap->profile->n_alloc += counts[2];
@@ -558,7 +575,7 @@ static const char *
 jpp_heap_frame(jpp_heap_t *heap, const char *p, bool is_wanted,
     uint32_t *varint)
 {
-    uint64_t            address;
+    uint64_t            address = 0;
     const char         *digits, *next;
     jpp_address_t      *slot;
     jpp_address_key_t   key;
@@ -630,6 +647,13 @@ jpp_heap_scale(jpp_heap_t *heap, const uint64_t counts[2], int64_t values[2])
 
     values[0] = scaled->values[0];
     values[1] = scaled->values[1];
+}
+
+
+static inline int64_t
+jpp_heap_samples(uint64_t count)
+{
+    return count < INT64_MAX ? (int64_t) count : INT64_MAX;
 }
 
 

@@ -28,7 +28,13 @@ enum {
     JPP_HEAP_ALLOC_SPACE,
     JPP_HEAP_INUSE_OBJECTS,
     JPP_HEAP_INUSE_SPACE,
-    JPP_HEAP_TYPES
+    JPP_HEAP_TYPES,
+
+    /* columns of what was counted before it was scaled, see jpp_origin.h */
+
+    JPP_HEAP_ALLOC_SAMPLES = JPP_HEAP_TYPES,
+    JPP_HEAP_INUSE_SAMPLES,
+    JPP_HEAP_COLUMNS
 };
 
 /* the value types of a heap profile; the alloc pair is optional */
@@ -39,6 +45,7 @@ typedef struct {
     uint32_t              labels;       /* label set of the samples */
     bool                  is_base;      /* to be subtracted */
     bool                  is_raw;       /* not to be scaled */
+    bool                  is_baseline;  /* of the dump read before it */
     const char           *tail;         /* see jpp_maps_read() */
     const jpp_range_t    *allocator;    /* see jpp_addresses.h */
     size_t                n_allocator;

@@ -34,6 +34,7 @@ jpp_profile_init(jpp_profile_t *profile, jpp_arena_t *arena,
     profile->arena = arena;
     profile->types = types;
     profile->n_types = n_types;
+    profile->n_columns = n_types;
     profile->n_expected = 1;
 
     for (i = 0; vecs[i] != NULL; i++) {
@@ -156,25 +157,36 @@ jpp_profile_end(jpp_profile_t *profile, const uint8_t *pos)
 }
 
 
-bool
-jpp_profile_commit(jpp_profile_t *profile, const int64_t *values)
+uint32_t
+jpp_profile_find(const jpp_profile_t *profile)
 {
-    size_t     len;
-    uint8_t   *stack;
-    uint32_t   id, hash, pos, *offset;
+    uint32_t        id, hash, pos;
+    const uint8_t  *stack;
 
     stack = profile->stacks->data + profile->stacks->len;
-    len = profile->stack_len;
     hash = profile->stack_hash;
     pos = hash;
 
-    while (!profile->is_raw
-           && (id = jpp_index_next(&profile->stack_index, hash, &pos)) != 0)
-    {
+    while ((id = jpp_index_next(&profile->stack_index, hash, &pos)) != 0) {
 
-        if (jpp_profile_stack_equal(profile, id, stack, len)) {
-            return jpp_profile_add_values(profile, id - 1, values);
+        if (jpp_profile_stack_equal(profile, id, stack, profile->stack_len)) {
+            break;
         }
+    }
+
+    return id;
+}
+
+
+bool
+jpp_profile_commit(jpp_profile_t *profile, const int64_t *values)
+{
+    uint32_t  id, *offset;
+
+    id = profile->is_raw ? 0 : jpp_profile_find(profile);
+
+    if (id != 0) {
+        return jpp_profile_add_values(profile, id - 1, values);
     }
 
     offset = jpp_vec_push(profile->offsets, sizeof(uint32_t));
@@ -182,12 +194,13 @@ jpp_profile_commit(jpp_profile_t *profile, const int64_t *values)
         return false;
     }
 
-    profile->stacks->len += len;
+    profile->stacks->len += profile->stack_len;
     *offset = (uint32_t) profile->stacks->len;
 
     profile->n_samples++;
 
-    return jpp_index_add(&profile->stack_index, hash, profile->n_samples)
+    return jpp_index_add(&profile->stack_index, profile->stack_hash,
+                         profile->n_samples)
            && jpp_profile_add_values(profile, profile->n_samples - 1, values);
 }
 
@@ -223,13 +236,14 @@ jpp_profile_add_values(jpp_profile_t *profile, uint32_t i,
 
     size = ((size_t) i + 1) * sizeof(int64_t);
 
-    for (t = 0; t < profile->n_types; t++) {
+    for (t = 0; t < profile->n_columns; t++) {
 
         if (values[t] == 0) {
             continue;
         }
 
-        column = profile->columns[t];
+        column = profile->is_baseline ? profile->baselines[t]
+                                      : profile->columns[t];
 
         if (column->size == 0
             && jpp_vec_reserve(column, profile->n_expected * sizeof(int64_t))
@@ -259,7 +273,6 @@ jpp_profile_sample(const jpp_profile_t *profile, uint32_t i,
     jpp_sample_t *sample)
 {
     uint32_t         t, set;
-    jpp_vec_t       *column;
     const uint32_t  *offsets;
     const uint8_t   *stack;
 
@@ -273,10 +286,7 @@ jpp_profile_sample(const jpp_profile_t *profile, uint32_t i,
                                   - stack);
 
     for (t = 0; t < profile->n_types; t++) {
-        column = profile->columns[t];
-
-        sample->values[t] = i < jpp_vec_count(column, int64_t)
-                            ? jpp_vec_items(column, int64_t)[i] : 0;
+        sample->values[t] = jpp_profile_value(profile->columns[t], i);
     }
 
     for ( /* void */ ; t < JPP_MAX_TYPES; t++) {

@@ -17,8 +17,9 @@
  * about two bytes a frame, because a million stacks must fit into 128 MiB;
  * values are columns, and a column of zeros takes no memory.
  *
- * What is not here: reading dumps (jpp_heap.h), names (jpp_symbolize.h),
- * formats (output/).  One thread at a time; everything lives in the arena.
+ * What is not here: reading dumps (jpp_heap.h), what was inherited
+ * (jpp_origin.h), names (jpp_symbolize.h), formats (output/).  One thread at a
+ * time; everything lives in the arena.
  *
  * Functions that return an id return 0, and the others false, when memory is
  * out; the profile is then only good for being destroyed with its arena.
@@ -33,10 +34,13 @@
 #include "jpp_limits.h"
 
 
-#define JPP_MAX_TYPES   4
+#define JPP_MAX_TYPES    4
+
+/* of values: the types, and what no writer shows */
+#define JPP_MAX_COLUMNS  6
 
 /* a varint of 32 bits */
-#define JPP_VARINT_MAX  5
+#define JPP_VARINT_MAX   5
 
 
 typedef struct {
@@ -99,6 +103,8 @@ typedef struct {
 
 typedef struct {
     uint32_t              n;
+    uint32_t              part;        /* see jpp_profile_part() */
+    bool                  is_inherited;
     jpp_profile_label_t   labels[JPP_MAX_LABELS];
 } jpp_label_set_t;
 
@@ -112,6 +118,7 @@ typedef struct {
     const char               *period_type;
     const char               *period_unit;
     int64_t                   period;
+    int64_t                   last_period;   /* of the dump read last */
     int64_t                   time_nanos;
     int64_t                   duration_nanos;
     bool                      is_difference;
@@ -130,7 +137,11 @@ typedef struct {
 
     jpp_vec_t                *stacks;        /* varints */
     jpp_vec_t                *offsets;       /* uint32_t, n_samples + 1 */
-    jpp_vec_t                *columns[JPP_MAX_TYPES];   /* int64_t */
+    jpp_vec_t                *columns[JPP_MAX_COLUMNS];    /* int64_t */
+    jpp_vec_t                *baselines[JPP_MAX_COLUMNS];  /* the same, or */
+                                                           /*   NULL */
+    uint32_t                  n_columns;
+    bool                      is_baseline;   /* values go to baselines */
     uint32_t                  n_samples;
     size_t                    n_expected;    /* a guess */
 
@@ -175,7 +186,8 @@ bool jpp_profile_comment(jpp_profile_t *profile, const char *fmt, ...)
 
 /*
  * The id of the mapping like MAPPING: same object, same part of it (device,
- * inode, path, offset and size; where it was loaded does not matter).
+ * inode, path, offset and size; where it was loaded does not matter, nor does
+ * whether the file was deleted by then, which is noted).
  * mapping->file is set here, from the path as it is to be SHOWN.
  */
 uint32_t jpp_profile_mapping(jpp_profile_t *profile,
@@ -195,6 +207,13 @@ uint32_t jpp_profile_function(jpp_profile_t *profile, uint32_t mapping,
 /* The label set of N LABELS, JPP_MAX_LABELS at most, in *SET. */
 bool jpp_profile_labels(jpp_profile_t *profile, const jpp_label_t *labels,
     size_t n, uint32_t *set);
+
+/*
+ * The same for labels of a PART, from 1: sets of different parts are different,
+ * also where their labels are equal, and so are those inherited and not.
+ */
+bool jpp_profile_part(jpp_profile_t *profile, const jpp_label_t *labels,
+    size_t n, uint32_t part, bool is_inherited, uint32_t *set);
 
 /*
  * Make room for N_SAMPLES more samples whose stacks take BYTES: a guess, which
@@ -235,6 +254,9 @@ jpp_profile_push(uint8_t *pos, uint32_t id)
 
 void jpp_profile_end(jpp_profile_t *profile, const uint8_t *pos);
 
+/* Between end and commit: the known stack's sample from 1 on; 0: it is new. */
+uint32_t jpp_profile_find(const jpp_profile_t *profile);
+
 bool jpp_profile_commit(jpp_profile_t *profile, const int64_t *values);
 
 /* No samples are added from here on: what finds known stacks is given back. */
@@ -254,6 +276,15 @@ bool jpp_sample_is_zero(const jpp_sample_t *sample);
  */
 uint32_t jpp_profile_types(const jpp_profile_t *profile,
     uint32_t shown[JPP_MAX_TYPES]);
+
+
+/* The value of sample I in COLUMN. */
+static inline int64_t
+jpp_profile_value(const jpp_vec_t *column, uint32_t i)
+{
+    return i < jpp_vec_count(column, int64_t)
+           ? jpp_vec_items(column, int64_t)[i] : 0;
+}
 
 
 static inline const uint8_t *

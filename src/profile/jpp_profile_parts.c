@@ -93,9 +93,12 @@ jpp_profile_mapping(jpp_profile_t *profile, const jpp_mapping_t *mapping,
 
     while ((id = jpp_index_next(&profile->mapping_index, hash, &pos)) != 0) {
 
-        if (jpp_profile_mapping_equal(jpp_profile_mapping_at(profile, id),
-                                      mapping))
-        {
+        m = jpp_profile_mapping_at(profile, id);
+
+        /* its file may have been deleted between two dumps */
+
+        if (jpp_profile_mapping_equal(m, mapping)) {
+            m->deleted |= mapping->deleted;
             return id;
         }
     }
@@ -127,7 +130,6 @@ jpp_profile_mapping_equal(const jpp_mapping_t *a, const jpp_mapping_t *b)
            && a->limit - a->start == b->limit - b->start
            && a->inode == b->inode
            && a->device == b->device
-           && a->deleted == b->deleted
            && a->build_id == b->build_id
            && strcmp(a->path, b->path) == 0;
 }
@@ -204,11 +206,22 @@ bool
 jpp_profile_labels(jpp_profile_t *profile, const jpp_label_t *labels, size_t n,
     uint32_t *set)
 {
+    return jpp_profile_part(profile, labels, n, 0, false, set);
+}
+
+
+bool
+jpp_profile_part(jpp_profile_t *profile, const jpp_label_t *labels, size_t n,
+    uint32_t part, bool is_inherited, uint32_t *set)
+{
     size_t                i, n_sets;
     jpp_label_set_t       wanted, *sets;
     jpp_profile_label_t  *label;
 
     memset(&wanted, 0, sizeof(jpp_label_set_t));
+
+    wanted.part = part;
+    wanted.is_inherited = is_inherited;
 
     for (i = 0; i < n && i < JPP_MAX_LABELS; i++) {
 

@@ -19,6 +19,13 @@ static bool jpp_report_pprof(jpp_profile_t *profile, int level,
     jpp_sink_t *sink);
 
 
+static const char *const  jpp_report_origins[] = {
+    NULL,                                       /* JPP_ORIGIN_ALL */
+    "origin=worker: without what was inherited from the master",
+    "origin=master: only what was inherited from the master"
+};
+
+
 void
 jpp_report_options_init(jpp_report_options_t *options)
 {
@@ -46,6 +53,14 @@ jpp_report_check(const jpp_report_options_t *options, size_t n,
         return jpp_err_set(err, JPP_ERR_ARG, "format=jemalloc is one dump as "
                            "it is: choose one worker or file, and no "
                            "difference");
+    }
+
+    if (options->args.values[JPP_ARG_ORIGIN] != JPP_ORIGIN_ALL
+        && jpp_args_format(&options->args) == JPP_FORMAT_JEMALLOC)
+    {
+        return jpp_err_set(err, JPP_ERR_ARG, "format=jemalloc is one dump as "
+                           "it is, of all origins: choose origin=all or "
+                           "another format");
     }
 
     return JPP_OK;
@@ -185,6 +200,7 @@ jpp_report_describe(jpp_reporter_t *report)
 {
     bool                          done;
     size_t                        i;
+    const char                   *origin;
     jpp_profile_t                *profile;
     const jpp_report_options_t   *options;
 
@@ -206,6 +222,12 @@ jpp_report_describe(jpp_reporter_t *report)
 
     if (done && profile->columns[JPP_HEAP_ALLOC_OBJECTS]->len != 0) {
         done = jpp_profile_comment(profile, "prof_accum true");
+    }
+
+    origin = jpp_report_origins[options->args.values[JPP_ARG_ORIGIN]];
+
+    if (done && origin != NULL) {
+        done = jpp_profile_comment(profile, "%s", origin);
     }
 
     if (!done || !jpp_report_left_out(report)) {

@@ -33,6 +33,18 @@
  *
  * Where captures can be left out, those of one source are left out together: a
  * base and what it is to be subtracted from must be of one source.
+ *
+ * A process that was forked shows what its parent had allocated too.  With its
+ * baseline, a dump of when it started, that part gets labels of its own, and
+ * of the captures of one group counts once (jpp_origin.h says how).  Where
+ * there are baselines, the labels of any two captures have to differ, and so
+ * have those of what two groups inherited.
+ *
+ * Without a baseline all is its own, and so it is in a report that has a base:
+ * what changes is a process's own doing.  A baseline that is bad, or was taken
+ * with another sampling period, is as none, but for a comment that says why.
+ * One of before a reset that kept the period cannot be told from a good one
+ * and is not to be passed.
  */
 typedef struct {
     const char           *data;
@@ -43,6 +55,12 @@ typedef struct {
     const char           *tail;         /* see jpp_maps_read() */
     uint32_t              source;       /* 0: one of its own */
     const char           *name;         /* "worker 3", or NULL */
+
+    const char           *baseline;     /* a dump, or NULL */
+    size_t                baseline_len;
+    const jpp_label_t    *inherited_labels;    /* of the group's samples: */
+    size_t                n_inherited_labels;  /*   the same for all of it */
+    uint32_t              group;        /* of one parent, of one time */
 } jpp_capture_t;
 
 

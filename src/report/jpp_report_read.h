@@ -22,6 +22,11 @@ typedef struct {
     const jpp_report_options_t   *options;
     jpp_format_t                  format;
 
+    jpp_err_t                    *baselines;      /* what is wrong with each */
+    bool                          has_baselines;  /* that are to be read */
+    bool                          is_split;       /* by origin */
+    bool                          is_spoiled;     /* by a bad baseline */
+
     const char                   *dump;      /* the last one read, where */
     size_t                        dump_len;  /*   the format is jemalloc */
 } jpp_reporter_t;
@@ -30,7 +35,7 @@ typedef struct {
 /* Read the captures of REPORT into its profile, which is initialized here. */
 jpp_code_t jpp_report_read(jpp_reporter_t *report, jpp_err_t *err);
 
-/* Comments on the captures that were left out; false: no memory. */
+/* Comments on captures and baselines left out; false: no memory. */
 bool jpp_report_left_out(jpp_reporter_t *report);
 
 

@@ -139,6 +139,19 @@ static const jpp_args_number_t  stricts[] = {
 };
 
 
+static const jpp_args_number_t  origins[] = {
+    { "", JPP_ORIGIN_ALL, 0, NULL },
+    { "origin=all", JPP_ORIGIN_ALL, 0, NULL },
+    { "origin=worker", JPP_ORIGIN_WORKER, 0, NULL },
+    { "origin=master", JPP_ORIGIN_MASTER, 0, NULL },
+    { "origin=master&origin=worker", JPP_ORIGIN_MASTER, 0, NULL },
+    { "origin=workers", 0, 0, "origin must be all, worker or master" },
+    { "origin=self", 0, 0, "origin must be all, worker or master" },
+    { "origin", 0, 0, "origin must be all, worker or master" },
+    { NULL, 0, 0, NULL }
+};
+
+
 static const char  *bad[] = {
     "format", "format=", "format=TOP", "format=top ", "format=+top",
     "format=top%00", "format=%74%6", "format=%", "format=%zz", "format=pb",
@@ -215,6 +228,7 @@ main(void)
     jpp_args_test_numbers(seconds, JPP_ARG_SECONDS);
     jpp_args_test_numbers(workers, JPP_ARG_WORKER);
     jpp_args_test_numbers(stricts, JPP_ARG_STRICT);
+    jpp_args_test_numbers(origins, JPP_ARG_ORIGIN);
 
     /* what the path says comes before the query, and counts */
 

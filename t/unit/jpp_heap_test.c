@@ -1,4 +1,5 @@
 
+#include "jpp_origin.h"
 #include "jpp_test_dump.h"
 
 
@@ -27,6 +28,7 @@ static void jpp_heap_test_good(void);
 static void jpp_heap_test_cut(void);
 static void jpp_heap_test_frames(void);
 static void jpp_heap_test_merge(void);
+static void jpp_heap_test_baseline(void);
 static void jpp_heap_test_ranges(void);
 static const char *jpp_heap_stack_text(const jpp_profile_t *profile,
     uint32_t i);
@@ -183,6 +185,7 @@ main(void)
     jpp_heap_test_good();
     jpp_heap_test_frames();
     jpp_heap_test_merge();
+    jpp_heap_test_baseline();
     jpp_heap_test_ranges();
     jpp_heap_test_cut();
 
@@ -374,6 +377,64 @@ jpp_heap_test_merge(void)
                                     JPP_TEST_MAPS), &err),
                JPP_OK, "another period");
     jpp_ok(profile.has_periods, "is remembered");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* A baseline meets its dump, though the program was replaced in between. */
+
+static void
+jpp_heap_test_baseline(void)
+{
+    jpp_err_t            err;
+    jpp_arena_t          arena;
+    jpp_profile_t        profile;
+    jpp_heap_options_t   options = { 0 };
+
+    static const char  now[] = JPP_TEST_HEAD("1")
+        "@ 0x400201\n  t*: 18446744073709551615: 10 [3: 30]\n"
+        "\nMAPPED_LIBRARIES:\n"
+        "00400000-00500000 r-xp 00000000 08:01 11 /usr/sbin/prog (deleted)\n";
+
+    static const char  baseline[] = JPP_TEST_HEAD("1")
+        "@ 0x400201\n  t*: 2: 20 [2: 20]\n" JPP_TEST_MAPS;
+
+    static const char  other[] = JPP_TEST_HEAD("2")
+        "@ 0x400201\n  t*: 2: 20 [2: 20]\n" JPP_TEST_MAPS;
+
+    memset(&err, 0, sizeof(err));
+
+    jpp_arena_init(&arena, 1 << 30);
+    jpp_ok(jpp_heap_init(&profile, &arena) && jpp_origin_init(&profile),
+           "a profile of origins");
+
+    jpp_is_u64(jpp_heap_read(&profile, &options, now, sizeof(now) - 1, &err),
+               JPP_OK, "a dump");
+
+    options.is_baseline = true;
+
+    jpp_is_u64(jpp_heap_read(&profile, &options, other, sizeof(other) - 1,
+                             &err),
+               JPP_ERR_INPUT, "a baseline of another period");
+    jpp_ok(err.line == 1 && strstr(err.text, "was reset") != NULL, "%s",
+           err.text);
+
+    jpp_is_u64(jpp_heap_read(&profile, &options, baseline,
+                             sizeof(baseline) - 1, &err),
+               JPP_OK, "its baseline");
+
+    jpp_is_u64(profile.n_samples, 1, "both have one stack");
+    jpp_is_i64(jpp_profile_value(profile.columns[JPP_HEAP_INUSE_SPACE], 0), 10,
+               "its value");
+    jpp_is_i64(jpp_profile_value(profile.baselines[JPP_HEAP_INUSE_SPACE], 0),
+               20, "and the baseline's");
+    jpp_is_i64(jpp_profile_value(profile.columns[JPP_HEAP_ALLOC_SAMPLES], 0),
+               3, "its samples");
+    jpp_is_i64(jpp_profile_value(profile.columns[JPP_HEAP_INUSE_SAMPLES], 0),
+               INT64_MAX, "as many as can be counted");
+    jpp_is_i64(jpp_profile_value(profile.baselines[JPP_HEAP_INUSE_SAMPLES], 0),
+               2, "and the baseline's");
 
     jpp_arena_destroy(&arena);
 }

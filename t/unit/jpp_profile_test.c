@@ -20,6 +20,7 @@ static void jpp_test_keys(void);
 static void jpp_test_labels(void);
 static void jpp_test_stacks(void);
 static void jpp_test_values(void);
+static void jpp_test_baseline(void);
 static void jpp_test_many(void);
 static void jpp_test_types(void);
 static void jpp_test_add_i64(void);
@@ -45,6 +46,7 @@ main(void)
     jpp_test_labels();
     jpp_test_stacks();
     jpp_test_values();
+    jpp_test_baseline();
     jpp_test_many();
     jpp_test_types();
     jpp_test_add_i64();
@@ -219,6 +221,9 @@ jpp_test_mappings(void)
         { "another place", true,
           { .start = 0x5000, .limit = 0x7000, .device = 1, .inode = 7,
             .path = "/bin/x" } },
+        { "its file deleted", true,
+          { .start = 0x1000, .limit = 0x3000, .device = 1, .inode = 7,
+            .path = "/bin/x", .deleted = true } },
         { "another size", false,
           { .start = 0x1000, .limit = 0x4000, .device = 1, .inode = 7,
             .path = "/bin/x" } },
@@ -262,6 +267,7 @@ jpp_test_mappings(void)
 
     m = jpp_profile_mapping_at(&profile, 1);
     jpp_is_u64(m->start, 0x1000, "the first place stays");
+    jpp_ok(m->deleted, "and that the file was deleted is known");
 
     jpp_arena_destroy(&arena);
 }
@@ -341,6 +347,18 @@ jpp_test_labels(void)
     labels[1].num = 13;
     jpp_profile_labels(&profile, labels, 4, &other);
     jpp_ok(other == 2, "others are another");
+
+    jpp_ok(jpp_profile_part(&profile, labels, 4, 1, false, &other)
+           && other == 3, "the same of a part");
+    jpp_ok(jpp_profile_part(&profile, labels, 4, 2, false, &other)
+           && other == 4, "of another part");
+    jpp_ok(jpp_profile_part(&profile, labels, 4, 1, true, &other)
+           && other == 5, "inherited");
+    jpp_ok(jpp_profile_part(&profile, labels, 4, 2, false, &other)
+           && other == 4, "each is kept once");
+
+    sets = jpp_vec_items(profile.label_sets, jpp_label_set_t);
+    jpp_ok(sets[5].is_inherited && !sets[4].is_inherited, "and knows it");
 
     for (i = 0, wrong = 0; i < JPP_MAX_LABELS; i++) {
         labels[i].key = "k";
@@ -460,6 +478,64 @@ jpp_test_values(void)
     jpp_ok(!jpp_sample_is_zero(&sample), "which is not zero");
 
     jpp_is_u64(profile.columns[0]->size, 0, "a column of zeros has no memory");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* Values of a baseline lie beside the others; a stack is found as it is. */
+
+static void
+jpp_test_baseline(void)
+{
+    uint8_t       *pos;
+    uint32_t       i, id;
+    jpp_arena_t    arena;
+    jpp_sample_t   sample;
+    jpp_profile_t  profile;
+
+    static const uint32_t  ids[] = { 3, 2, 1 };
+
+    jpp_arena_init(&arena, JPP_CAP);
+    jpp_profile_init(&profile, &arena, jpp_types, 4);
+
+    for (i = 0; i < 4; i++) {
+        profile.baselines[i] = jpp_vec_create(&arena);
+    }
+
+    jpp_add(&profile, 0, ids, 3, 5, 500);
+
+    profile.is_baseline = true;
+    jpp_add(&profile, 0, ids, 3, 2, 200);
+    jpp_add(&profile, 0, ids, 2, 1, 100);
+    jpp_add(&profile, 0, ids, 3, 1, 100);
+    profile.is_baseline = false;
+
+    jpp_is_u64(profile.n_samples, 2, "a stack of the baseline is a sample");
+
+    jpp_profile_sample(&profile, 0, &sample);
+    jpp_ok(sample.values[2] == 5 && sample.values[3] == 500,
+           "what was there stays");
+    jpp_ok(jpp_profile_value(profile.baselines[2], 0) == 3
+           && jpp_profile_value(profile.baselines[3], 0) == 300,
+           "the baseline is added up");
+
+    jpp_profile_sample(&profile, 1, &sample);
+    jpp_ok(jpp_sample_is_zero(&sample), "a sample of it alone is zero");
+    jpp_is_i64(jpp_profile_value(profile.baselines[3], 1), 100, "beside it");
+    jpp_is_i64(jpp_profile_value(profile.baselines[3], 2), 0, "none is zero");
+
+    for (i = 1; i <= 3; i++) {
+        pos = jpp_profile_begin(&profile, 0, i);
+
+        for (id = 0; id < i; id++) {
+            pos = jpp_profile_push(pos, ids[id]);
+        }
+
+        jpp_profile_end(&profile, pos);
+        jpp_is_u64(jpp_profile_find(&profile), i == 1 ? 0 : i == 3 ? 1 : 2,
+                   "%u frames", i);
+    }
 
     jpp_arena_destroy(&arena);
 }

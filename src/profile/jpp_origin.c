@@ -1,0 +1,187 @@
+
+#include <string.h>
+
+#include "jpp_origin.h"
+
+
+static bool jpp_origin_take(jpp_profile_t *profile, uint32_t i,
+    int64_t values[JPP_HEAP_COLUMNS]);
+static bool jpp_origin_give(jpp_profile_t *profile, uint32_t i, uint32_t set,
+    int64_t values[JPP_HEAP_COLUMNS]);
+static void jpp_origin_clear(jpp_profile_t *profile, uint32_t i);
+static uint64_t jpp_origin_sum(const jpp_vec_t *column);
+
+
+bool
+jpp_origin_init(jpp_profile_t *profile)
+{
+    uint32_t  t;
+
+    profile->n_columns = JPP_HEAP_COLUMNS;
+
+    for (t = 0; t < JPP_HEAP_COLUMNS; t++) {
+
+        if (t >= profile->n_types) {
+            profile->columns[t] = jpp_vec_create(profile->arena);
+        }
+
+        profile->baselines[t] = jpp_vec_create(profile->arena);
+
+        if (profile->columns[t] == NULL || profile->baselines[t] == NULL) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+bool
+jpp_origin_split(jpp_profile_t *profile, uint32_t from, uint32_t set)
+{
+    int64_t   values[JPP_HEAP_COLUMNS];
+    uint32_t  i, n;
+
+    profile->is_baseline = false;
+
+    /* those of the group are added behind */
+
+    n = profile->n_samples;
+
+    for (i = from; i < n; i++) {
+
+        if (jpp_origin_take(profile, i, values)
+            && !jpp_origin_give(profile, i, set, values))
+        {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+/* Was anything of sample I inherited?  Takes it, and the baseline, away. */
+
+static bool
+jpp_origin_take(jpp_profile_t *profile, uint32_t i,
+    int64_t values[JPP_HEAP_COLUMNS])
+{
+    bool        any;
+    int64_t     now, baseline;
+    uint32_t    t;
+    jpp_vec_t  *column;
+
+    any = false;
+
+    for (t = 0; t < JPP_HEAP_COLUMNS; t++) {
+
+        column = profile->columns[t];
+        now = jpp_profile_value(column, i);
+        baseline = jpp_profile_value(profile->baselines[t], i);
+
+        values[t] = now < baseline ? now : baseline;
+
+        if (baseline != 0) {
+            jpp_vec_items(profile->baselines[t], int64_t)[i] = 0;
+        }
+
+        if (values[t] != 0) {
+            jpp_vec_items(column, int64_t)[i] -= values[t];
+            any = true;
+        }
+    }
+
+    return any;
+}
+
+
+/* Raises what the stack of sample I has under SET to VALUES. */
+
+static bool
+jpp_origin_give(jpp_profile_t *profile, uint32_t i, uint32_t set,
+    int64_t values[JPP_HEAP_COLUMNS])
+{
+    int64_t        has;
+    uint8_t       *pos;
+    uint32_t       t, id;
+    jpp_sample_t   sample;
+
+    jpp_profile_sample(profile, i, &sample);
+
+    /* no frame takes less than a byte */
+
+    pos = jpp_profile_begin(profile, set, (uint32_t) sample.stack_len);
+    if (pos == NULL) {
+        return false;
+    }
+
+    /* which may have moved the stacks */
+
+    jpp_profile_sample(profile, i, &sample);
+
+    memcpy(pos, sample.stack, sample.stack_len);
+    jpp_profile_end(profile, pos + sample.stack_len);
+
+    id = jpp_profile_find(profile);
+
+    for (t = 0; id != 0 && t < JPP_HEAP_COLUMNS; t++) {
+        has = jpp_profile_value(profile->columns[t], id - 1);
+        values[t] = values[t] > has ? values[t] - has : 0;
+    }
+
+    return jpp_profile_commit(profile, values);
+}
+
+
+void
+jpp_origin_finish(jpp_profile_t *profile, jpp_origin_t origin)
+{
+    uint32_t      i;
+    jpp_sample_t  sample;
+
+    for (i = 0; origin != JPP_ORIGIN_ALL && i < profile->n_samples; i++) {
+
+        jpp_profile_sample(profile, i, &sample);
+
+        if (sample.labels->is_inherited != (origin == JPP_ORIGIN_MASTER)) {
+            jpp_origin_clear(profile, i);
+        }
+    }
+
+    profile->n_alloc = jpp_origin_sum(profile->columns[JPP_HEAP_ALLOC_SAMPLES]);
+    profile->n_inuse = jpp_origin_sum(profile->columns[JPP_HEAP_INUSE_SAMPLES]);
+}
+
+
+/* Writers leave out a sample of zeros. */
+
+static void
+jpp_origin_clear(jpp_profile_t *profile, uint32_t i)
+{
+    uint32_t  t;
+
+    for (t = 0; t < JPP_HEAP_COLUMNS; t++) {
+
+        if (i < jpp_vec_count(profile->columns[t], int64_t)) {
+            jpp_vec_items(profile->columns[t], int64_t)[i] = 0;
+        }
+    }
+}
+
+
+static uint64_t
+jpp_origin_sum(const jpp_vec_t *column)
+{
+    size_t    i, n;
+    int64_t   sum;
+
+    n = jpp_vec_count(column, int64_t);
+    sum = 0;
+
+    for (i = 0; i < n; i++) {
+        sum = jpp_add_i64(sum, jpp_vec_items(column, int64_t)[i]);
+    }
+
+    return (uint64_t) sum;
+}

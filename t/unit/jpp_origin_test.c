@@ -1,0 +1,987 @@
+
+/*
+ * What is inherited and what is a worker's own, from dumps in shorthand to the
+ * bytes of reports.
+ *
+ *     dump  := stack*
+ *     stack := letter objects ":" bytes [ "/" objects ":" bytes ] " "
+ *
+ * A letter is a stack of one frame, which has an id in order of appearance; the
+ * capital of it is the same stack with another frame of the allocator before.
+ * Behind the slash is what ever was allocated.  "!" makes a dump that is cut,
+ * and "~" one of another sampling period.
+ */
+
+
+#include <ctype.h>
+
+#include "jpp_contract.h"
+#include "jpp_gzip.h"
+#include "jpp_test_dump.h"
+
+
+#define JPP_WORKERS  4
+#define JPP_DUMP     8192
+
+#define jpp_nelts(a)  (sizeof(a) / sizeof((a)[0]))
+
+
+typedef struct {
+    const char      *now;          /* NULL: no more */
+    const char      *baseline;     /* NULL: none */
+    uint32_t         group;
+} jpp_origin_worker_t;
+
+
+typedef struct {
+    const char            *name;
+    jpp_origin_worker_t    workers[JPP_WORKERS];
+    const char            *samples;    /* as the contract checker prints them */
+} jpp_origin_row_t;
+
+
+/* Captures with all that they point to. */
+typedef struct {
+    char             text[2 * JPP_WORKERS][JPP_DUMP];
+    char             names[JPP_WORKERS][16];
+    jpp_label_t      labels[JPP_WORKERS][2];
+    jpp_label_t      inherited[JPP_WORKERS][2];
+    jpp_capture_t    captures[JPP_WORKERS];
+    size_t           n;
+} jpp_origin_fleet_t;
+
+
+static void jpp_origin_test_rows(void);
+static void jpp_origin_test_filters(void);
+static void jpp_origin_test_bad(void);
+static void jpp_origin_test_left_out(void);
+static void jpp_origin_test_difference(void);
+static void jpp_origin_test_top(void);
+static void jpp_origin_test_text(void);
+static void jpp_origin_test_jemalloc(void);
+static void jpp_origin_test_labels(void);
+static void jpp_origin_test_sums(void);
+static void jpp_origin_test_real(void);
+static void jpp_origin_test_memory(void);
+static uint32_t jpp_origin_random(uint32_t n);
+static void jpp_origin_fleet(jpp_origin_fleet_t *fleet,
+    const jpp_origin_worker_t *workers);
+static size_t jpp_origin_dump(char *to, const char *from);
+static char *jpp_origin_samples(const jpp_vec_t *out);
+static void jpp_origin_is(const jpp_origin_fleet_t *fleet, const char *args,
+    const char *samples, const char *name);
+static bool jpp_origin_has(const jpp_vec_t *out, const char *text);
+static void jpp_origin_same(const jpp_vec_t *a, const jpp_vec_t *b,
+    const char *what);
+
+
+#define W0     " origin=\"worker\" worker=\"0\"\n"
+#define W1     " origin=\"worker\" worker=\"1\"\n"
+#define W2     " origin=\"worker\" worker=\"2\"\n"
+#define G1     " generation=1 origin=\"master\"\n"
+#define G2     " generation=2 origin=\"master\"\n"
+
+
+static const jpp_origin_row_t  rows[] = {
+
+    { "all is as it was",
+      { { "a3:300 b1:10 ", "a3:300 b1:10 ", 1 },
+        { "a3:300 b1:10 ", "a3:300 b1:10 ", 1 } },
+      "3 300: 1" G1 "1 10: 2" G1 },
+
+    { "one has freed it, and another some of it",
+      { { "b1:10 ", "a3:300 b1:10 ", 1 },
+        { "a2:200 b1:10 ", "a3:300 b1:10 ", 1 } },
+      "1 10: 1" G1 "2 200: 2" G1 },
+
+    { "all have freed it",
+      { { "b1:10 ", "a3:300 ", 1 }, { "b2:20 ", "a3:300 ", 1 } },
+      "1 10: 1" W0 "2 20: 1" W1 },
+
+    { "more in the same stack",
+      { { "a5:500 ", "a3:300 ", 1 }, { "a4:400 b1:10 ", "a3:300 ", 1 } },
+      "2 200: 1" W0 "3 300: 1" G1 "1 100: 1" W1 "1 10: 2" W1 },
+
+    { "one that started later inherited more",
+      { { "a5:500 ", "a3:300 ", 1 }, { "a5:500 ", "a5:500 ", 1 } },
+      "2 200: 1" W0 "5 500: 1" G1 },
+
+    { "two generations",
+      { { "a3:300 ", "a3:300 ", 1 }, { "a4:400 ", "a3:300 ", 1 },
+        { "a7:700 ", "a6:600 ", 2 } },
+      "3 300: 1" G1 "1 100: 1" W1 "1 100: 1" W2 "6 600: 1" G2 },
+
+    { "one without a baseline",
+      { { "a3:300 ", "a3:300 ", 1 }, { "a3:300 ", NULL, 1 } },
+      "3 300: 1" G1 "3 300: 1" W1 },
+
+    { "none with a baseline",
+      { { "a3:300 ", NULL, 1 }, { "a3:300 ", NULL, 1 } },
+      "3 300: 1" W0 "3 300: 1" W1 },
+
+    { "a baseline of no stacks", { { "a3:300 ", "", 1 } }, "3 300: 1" W0 },
+
+    { "nothing now", { { "", "a3:300 ", 1 } }, "" },
+
+    { "each value by itself",
+      { { "a1:1000 b5:500 ", "a4:400 b5:200 ", 1 },
+        { "a3:100 ", "a4:400 ", 1 } },
+      "0 600: 1" W0 "0 300: 2" W0 "3 400: 1" G1 "5 200: 2" G1 },
+
+    { "what ever was allocated",
+      { { "a1:100/9:900 c0:0/5:50 ", "a2:200/3:300 c0:0/5:50 ", 1 },
+        { "a0:0/3:300 ", "a2:200/3:300 ", 1 } },
+      "6 600 0 0: 1" W0 "3 300 1 100: 1" G1 "5 50 0 0: 2" G1 },
+
+    { "stacks of one dump that differ in the allocator alone",
+      { { "a2:200 A2:200 ", "A3:300 ", 1 },
+        { "A4:400 ", "a1:100 A1:100 ", 1 } },
+      "1 100: 1" W0 "3 300: 1" G1 "2 200: 1" W1 },
+
+    { "another sampling period",
+      { { "a3:300 ", "~a3:300 ", 1 }, { "a3:300 ", "a3:300 ", 1 } },
+      "3 300: 1" W0 "3 300: 1" G1 }
+};
+
+
+int
+main(void)
+{
+    jpp_origin_test_rows();
+    jpp_origin_test_filters();
+    jpp_origin_test_bad();
+    jpp_origin_test_left_out();
+    jpp_origin_test_difference();
+    jpp_origin_test_top();
+    jpp_origin_test_text();
+    jpp_origin_test_jemalloc();
+    jpp_origin_test_labels();
+    jpp_origin_test_sums();
+    jpp_origin_test_real();
+    jpp_origin_test_memory();
+
+    return jpp_done();
+}
+
+
+static void
+jpp_origin_test_rows(void)
+{
+    size_t                     i;
+    static jpp_origin_fleet_t  fleet;
+
+    for (i = 0; i < jpp_nelts(rows); i++) {
+        jpp_origin_fleet(&fleet, rows[i].workers);
+        jpp_origin_is(&fleet, "symbolize=0", rows[i].samples, rows[i].name);
+        jpp_origin_is(&fleet, "symbolize=0&origin=all", rows[i].samples,
+                      "origin=all");
+    }
+}
+
+
+static void
+jpp_origin_test_filters(void)
+{
+    jpp_err_t                  err;
+    jpp_vec_t                 *out;
+    jpp_arena_t                arena;
+    jpp_report_options_t       options;
+    static jpp_origin_fleet_t  fleet;
+
+    static const jpp_origin_worker_t  workers[JPP_WORKERS] = {
+        { "a5:500 ", "a3:300 ", 1 }, { "a3:300 b1:10 ", "a3:300 ", 1 },
+        { "c1:1/2:2 ", NULL, 1 }
+    };
+
+    jpp_origin_fleet(&fleet, workers);
+
+    jpp_origin_is(&fleet, "symbolize=0&origin=worker",
+                  "0 0 2 200: 1" W0 "0 0 1 10: 2" W1 "2 2 1 1: 3" W2,
+                  "origin=worker");
+    jpp_origin_is(&fleet, "symbolize=0&origin=master", "0 0 3 300: 1" G1,
+                  "origin=master");
+
+    fleet.captures[0].baseline = NULL;
+    fleet.captures[1].baseline = NULL;
+
+    jpp_origin_is(&fleet, "symbolize=0&origin=worker",
+                  "0 0 5 500: 1" W0 "0 0 3 300: 1" W1 "0 0 1 10: 2" W1
+                  "2 2 1 1: 3" W2, "origin=worker without baselines");
+    jpp_origin_is(&fleet, "symbolize=0&origin=master", "",
+                  "origin=master without baselines");
+
+    jpp_arena_init(&arena, 1 << 30);
+
+    options = jpp_test_options("origin=master&symbolize=0");
+    (void) jpp_test_report_into(&out, &arena, fleet.captures, fleet.n,
+                                &options, &err);
+    jpp_ok(jpp_origin_has(out, "origin=master: only what was inherited from "
+                               "the master"), "the profile says so");
+
+    options = jpp_test_options("origin=worker&symbolize=0");
+    (void) jpp_test_report_into(&out, &arena, fleet.captures, fleet.n,
+                                &options, &err);
+    jpp_ok(jpp_origin_has(out, "origin=worker: without what was inherited "
+                               "from the master"), "and so");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* A bad baseline is as none, to the byte, but for a comment. */
+
+static void
+jpp_origin_test_bad(void)
+{
+    char                       comment[JPP_ERR_TEXT + 64];
+    size_t                     i;
+    jpp_err_t                  err, errors[JPP_WORKERS];
+    jpp_vec_t                 *out, *want;
+    const char                *comments[] = { comment, NULL };
+    jpp_arena_t                arena;
+    jpp_report_options_t       options;
+    static jpp_origin_fleet_t  fleet;
+
+    /* new mappings, locations and samples come before what is wrong */
+
+    static const struct {
+        const char  *baseline;
+        const char  *why;
+    } bads[] = {
+        { "!", "the dump was cut: its last line has no end" },
+        { "z9:900 c2:200 x", "neither a stack nor the maps section" },
+        { "~a3:300 ", "its sampling period is not the dump's: profiling was "
+                      "reset in between" },
+        { NULL, "the dump is empty" }
+    };
+
+    static const char  *args[] = { "symbolize=0", "format=text",
+                                   "symbolize=0&format=folded",
+                                   "symbolize=0&format=top" };
+
+    static const jpp_origin_worker_t  workers[JPP_WORKERS] = {
+        { "a5:500 b1:10 ", "a3:300 ", 1 }, { "a5:500 ", "", 1 },
+        { "a3:300 b1:10 ", "a3:300 ", 1 }
+    };
+
+    for (i = 0; i < jpp_nelts(bads) * jpp_nelts(args); i++) {
+
+        jpp_origin_fleet(&fleet, workers);
+        options = jpp_test_options(args[i % jpp_nelts(args)]);
+        jpp_arena_init(&arena, 1 << 30);
+
+        snprintf(comment, sizeof(comment), "left out the baseline of %s: %s",
+                 i % 2 != 0 ? "dump 2" : "worker 1",
+                 bads[i / jpp_nelts(args)].why);
+
+        fleet.captures[1].baseline = NULL;
+        options.comments = comments;
+        jpp_is_u64(jpp_test_report_into(&want, &arena, fleet.captures, fleet.n,
+                                        &options, &err),
+                   JPP_OK, "no baseline");
+        options.comments = NULL;
+
+        fleet.captures[1].baseline = fleet.text[3];
+        fleet.captures[1].baseline_len = 0;
+
+        if (bads[i / jpp_nelts(args)].baseline != NULL) {
+            fleet.captures[1].baseline_len =
+                jpp_origin_dump(fleet.text[3],
+                                bads[i / jpp_nelts(args)].baseline);
+        }
+
+        if (i % 2 != 0) {
+            fleet.captures[1].name = NULL;
+        }
+
+        jpp_is_u64(jpp_test_report_into(&out, &arena, fleet.captures, fleet.n,
+                                        &options, &err),
+                   JPP_OK, "a bad one: %s", comment);
+        jpp_origin_same(out, want, args[i % jpp_nelts(args)]);
+
+        options.errors = errors;
+        jpp_is_u64(jpp_test_report_into(&out, &arena, fleet.captures, fleet.n,
+                                        &options, &err),
+                   JPP_OK, "also where captures can be left out");
+        jpp_origin_same(out, want, "the same");
+        jpp_is_u64(errors[1].code, JPP_OK, "the capture was not");
+
+        jpp_arena_destroy(&arena);
+    }
+}
+
+
+/* Captures with baselines that are left out, and one left that has one. */
+
+static void
+jpp_origin_test_left_out(void)
+{
+    size_t                     at;
+    jpp_err_t                  err, errors[JPP_WORKERS];
+    jpp_vec_t                 *out, *want;
+    const char                *comments[] = { NULL, NULL };
+    jpp_arena_t                arena;
+    jpp_report_options_t       options;
+    static jpp_origin_fleet_t  fleet, others;
+
+    static const jpp_origin_worker_t  good[JPP_WORKERS] = {
+        { "a5:500 b1:10 ", "a3:300 ", 1 }, { "a3:300 b1:10 ", "a3:300 ", 1 }
+    };
+
+    static const jpp_origin_worker_t  bad[2][JPP_WORKERS] = {
+        { { "c2:20 x", "c2:20 ", 1 },
+          { "a5:500 b1:10 ", "a3:300 ", 1 },
+          { "a3:300 b1:10 ", "a3:300 ", 1 } },
+        { { "a5:500 b1:10 ", "a3:300 ", 1 },
+          { "a3:300 b1:10 ", "a3:300 ", 1 },
+          { "!", "!", 1 } }
+    };
+
+    for (at = 0; at < 2; at++) {
+
+        jpp_origin_fleet(&fleet, bad[at]);
+        jpp_origin_fleet(&others, good);
+        options = jpp_test_options("symbolize=0");
+        jpp_arena_init(&arena, 1 << 30);
+
+        if (at == 0) {
+            others.captures[0].labels = fleet.captures[1].labels;
+            others.captures[1].labels = fleet.captures[2].labels;
+        }
+
+        options.errors = errors;
+        jpp_is_u64(jpp_test_report_into(&out, &arena, fleet.captures, fleet.n,
+                                        &options, &err),
+                   JPP_OK, "one bad capture of three");
+
+        comments[0] = at == 0
+                      ? "left out worker 0: neither a stack nor the maps "
+                        "section"
+                      : "left out worker 2: the dump was cut: its last line "
+                        "has no end";
+
+        options.errors = NULL;
+        options.comments = comments;
+        jpp_is_u64(jpp_test_report_into(&want, &arena, others.captures,
+                                        others.n, &options, &err),
+                   JPP_OK, "the others");
+        jpp_origin_same(out, want, "are what is left");
+        jpp_ok(errors[at * 2].code != JPP_OK, "and it is said");
+
+        jpp_arena_destroy(&arena);
+    }
+}
+
+
+/* What changes is a worker's own doing, whatever baselines there are. */
+
+static void
+jpp_origin_test_difference(void)
+{
+    static jpp_origin_fleet_t  fleet;
+
+    static const jpp_origin_worker_t  workers[JPP_WORKERS] = {
+        { "a5:500 b1:10 ", "a3:300 ", 1 }, { "a4:400 ", "a3:300 ", 1 },
+        { "b2:20 ", "b2:20 ", 1 }
+    };
+
+    jpp_origin_fleet(&fleet, workers);
+    fleet.captures[1].is_base = true;
+    fleet.captures[1].labels = fleet.captures[0].labels;
+
+    jpp_origin_is(&fleet, "symbolize=0",
+                  "1 100: 1" W0 "1 10: 2" W0 "2 20: 2" W2, "a difference");
+    jpp_origin_is(&fleet, "symbolize=0&origin=worker",
+                  "1 100: 1" W0 "1 10: 2" W0 "2 20: 2" W2, "origin=worker");
+    jpp_origin_is(&fleet, "symbolize=0&origin=master", "", "origin=master");
+}
+
+
+/* A sample of what is inherited counts once, as its memory does. */
+
+static void
+jpp_origin_test_top(void)
+{
+    size_t                     i;
+    jpp_err_t                  err;
+    jpp_vec_t                 *out;
+    jpp_arena_t                arena;
+    jpp_report_options_t       options;
+    static jpp_origin_fleet_t  fleet;
+
+    static const jpp_origin_worker_t  workers[JPP_WORKERS] = {
+        { "a5:500/9:900 ", "a3:300/4:400 ", 1 },
+        { "a3:300/4:400 b1:10/1:10 ", "a3:300/4:400 ", 1 },
+        { "a2:200/4:400 ", "a3:300/4:400 ", 1 }
+    };
+
+    static const struct {
+        const char  *args;
+        const char  *heading;
+    } tops[] = {
+        { "format=top&symbolize=0",
+          "inuse_space: 510 B in 3 stacks, estimated from 6 samples\n" },
+        { "format=top&symbolize=0&type=alloc_space",
+          "alloc_space: 910 B in 3 stacks, estimated from 10 samples\n" },
+        { "format=top&symbolize=0&origin=worker",
+          "inuse_space: 210 B in 2 stacks, estimated from 3 samples\n" },
+        { "format=top&symbolize=0&origin=master&type=alloc_space",
+          "alloc_space: 400 B in 1 stacks, estimated from 4 samples\n" },
+    };
+
+    jpp_origin_fleet(&fleet, workers);
+    jpp_arena_init(&arena, 1 << 30);
+
+    for (i = 0; i < jpp_nelts(tops); i++) {
+        options = jpp_test_options(tops[i].args);
+
+        jpp_is_u64(jpp_test_report_into(&out, &arena, fleet.captures, fleet.n,
+                                        &options, &err),
+                   JPP_OK, "%s", tops[i].args);
+        jpp_is_mem(out->data, tops[i].heading, strlen(tops[i].heading), "%s",
+                   tops[i].heading);
+    }
+
+    /* all samples of both dumps of a difference, as without an origin */
+
+    fleet.captures[1].is_base = true;
+    options = jpp_test_options("format=top&symbolize=0&origin=worker");
+    (void) jpp_test_report_into(&out, &arena, fleet.captures, 2, &options,
+                                &err);
+    jpp_ok(jpp_origin_has(out, ", estimated from 9 samples"), "a difference");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* The text of one dump is as it was sampled; of an origin it cannot be. */
+
+static void
+jpp_origin_test_text(void)
+{
+    jpp_err_t                  err;
+    jpp_vec_t                 *out, *want;
+    jpp_arena_t                arena;
+    jpp_capture_t              capture;
+    jpp_report_options_t       options;
+    static jpp_origin_fleet_t  fleet;
+
+    static const jpp_origin_worker_t  workers[JPP_WORKERS] = {
+        { "~a5:500 A1:10 ", "~a3:300 ", 1 }
+    };
+
+    jpp_origin_fleet(&fleet, workers);
+    capture = fleet.captures[0];
+    capture.baseline = NULL;
+
+    jpp_arena_init(&arena, 1 << 30);
+    options = jpp_test_options("format=text");
+
+    (void) jpp_test_report_into(&want, &arena, &capture, 1, &options, &err);
+    jpp_is_u64(jpp_test_report_into(&out, &arena, fleet.captures, 1, &options,
+                                    &err),
+               JPP_OK, "text of one dump");
+    jpp_origin_same(out, want, "as without a baseline");
+    jpp_ok(jpp_origin_has(out, "@ heap_v2/1024\n5: 500 [0: 0]"), "not scaled");
+
+    options = jpp_test_options("format=text&origin=worker");
+    jpp_is_u64(jpp_test_report_into(&out, &arena, fleet.captures, 1, &options,
+                                    &err),
+               JPP_OK, "text of an origin");
+    jpp_ok(jpp_origin_has(out, "heap profile: 125: 3179 [0: 0] @ heap_v2/1\n"
+                               "125: 3179 [0: 0] @ 0x400101\n"), "is scaled");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_origin_test_jemalloc(void)
+{
+    jpp_err_t                  err;
+    jpp_vec_t                 *out;
+    jpp_arena_t                arena;
+    jpp_report_options_t       options;
+    static jpp_origin_fleet_t  fleet;
+
+    static const jpp_origin_worker_t  workers[JPP_WORKERS] = {
+        { "a5:500 ", "!", 1 }
+    };
+
+    jpp_origin_fleet(&fleet, workers);
+    jpp_arena_init(&arena, 1 << 30);
+
+    options = jpp_test_options("format=jemalloc");
+    jpp_is_u64(jpp_test_report_into(&out, &arena, fleet.captures, 1, &options,
+                                    &err),
+               JPP_OK, "a dump as it is");
+    jpp_is_u64(out->len, fleet.captures[0].len, "its length");
+    jpp_is_mem(out->data, fleet.captures[0].data, out->len, "its bytes");
+
+    options = jpp_test_options("format=jemalloc&origin=worker");
+    jpp_is_u64(jpp_report_check(&options, 1, &err), JPP_ERR_ARG,
+               "has no origin: %s", err.text);
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_origin_test_labels(void)
+{
+    size_t                     i;
+    jpp_err_t                  err;
+    jpp_vec_t                 *out;
+    jpp_arena_t                arena;
+    jpp_label_t                labels[JPP_MAX_LABELS + 1] = { 0 };
+    jpp_report_options_t       options;
+    static jpp_origin_fleet_t  fleet;
+
+    static const jpp_origin_worker_t  workers[JPP_WORKERS] = {
+        { "a5:500 ", "a3:300 ", 1 }
+    };
+
+    for (i = 0; i <= JPP_MAX_LABELS; i++) {
+        labels[i].key = &"abcdefghi"[i];
+        labels[i].str = "value";
+    }
+
+    jpp_origin_fleet(&fleet, workers);
+    fleet.captures[0].inherited_labels = labels;
+    jpp_arena_init(&arena, 1 << 30);
+    options = jpp_test_options("symbolize=0");
+
+    fleet.captures[0].n_inherited_labels = JPP_MAX_LABELS;
+    jpp_is_u64(jpp_test_report_into(&out, &arena, fleet.captures, 1, &options,
+                                    &err),
+               JPP_OK, "as many labels as there may be");
+
+    fleet.captures[0].n_inherited_labels = JPP_MAX_LABELS + 1;
+    jpp_is_u64(jpp_test_report_into(&out, &arena, fleet.captures, 1, &options,
+                                    &err),
+               JPP_ERR_LIMIT, "%s", err.text);
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* Random fleets: the sum of a report by the definition, and twice the same. */
+
+static void
+jpp_origin_test_sums(void)
+{
+    char                       shorts[2 * JPP_WORKERS][JPP_DUMP / 8], *p;
+    char                      *text, *line;
+    int64_t                    now, base, both, most, want[2], got[2], value;
+    uint32_t                   round, s, w, counts[2][JPP_WORKERS][16];
+    unsigned                   wrong;
+    jpp_err_t                  err;
+    jpp_vec_t                 *out, *again;
+    jpp_arena_t                arena;
+    jpp_report_options_t       options;
+    jpp_origin_worker_t        workers[JPP_WORKERS];
+    static jpp_origin_fleet_t  fleet;
+
+    wrong = 0;
+    options = jpp_test_options("symbolize=0");
+
+    for (round = 0; round < 300; round++) {
+
+        memset(want, 0, sizeof(want));
+
+        for (w = 0; w < 2 * JPP_WORKERS; w++) {
+
+            for (s = 0, p = shorts[w]; s < 16; s++) {
+                counts[w / JPP_WORKERS][w % JPP_WORKERS][s] =
+                                                        jpp_origin_random(4);
+                p += sprintf(p, "%c%u:%u ", 'a' + s,
+                             counts[w / JPP_WORKERS][w % JPP_WORKERS][s],
+                             counts[w / JPP_WORKERS][w % JPP_WORKERS][s] * 7);
+            }
+
+            workers[w % JPP_WORKERS].now = shorts[w % JPP_WORKERS];
+            workers[w % JPP_WORKERS].baseline =
+                                         shorts[JPP_WORKERS + w % JPP_WORKERS];
+            workers[w % JPP_WORKERS].group = 1;
+        }
+
+        for (s = 0; s < 16; s++) {
+
+            for (w = 0, most = 0; w < JPP_WORKERS; w++) {
+                now = counts[0][w][s];
+                base = counts[1][w][s];
+                both = now < base ? now : base;
+
+                most = both > most ? both : most;
+                want[0] += 7 * (now - both);
+            }
+
+            want[1] += 7 * most;
+        }
+
+        jpp_origin_fleet(&fleet, workers);
+        jpp_arena_init(&arena, 1 << 30);
+
+        wrong += jpp_test_report_into(&out, &arena, fleet.captures, fleet.n,
+                                      &options, &err) != JPP_OK;
+        wrong += jpp_test_report_into(&again, &arena, fleet.captures, fleet.n,
+                                      &options, &err) != JPP_OK;
+        wrong += out->len != again->len
+                 || memcmp(out->data, again->data, out->len) != 0;
+
+        text = jpp_origin_samples(out);
+        memset(got, 0, sizeof(got));
+
+        for (line = text; *line != '\0'; line = strchr(line, '\n') + 1) {
+            value = strtoll(strchr(line, ' '), NULL, 10);
+            p = strstr(line, "origin=\"");
+            got[p[8] == 'm'] += value;
+        }
+
+        if (got[0] != want[0] || got[1] != want[1]) {
+            jpp_diag("%" PRId64 " and %" PRId64 ", not %" PRId64 " and %"
+                     PRId64, got[0], got[1], want[0], want[1]);
+            wrong++;
+        }
+
+        free(text);
+        jpp_arena_destroy(&arena);
+    }
+
+    jpp_is_u64(wrong, 0, "%u random fleets", round);
+}
+
+
+/* Real dumps of many stacks: a worker that has done nothing since its start. */
+
+static void
+jpp_origin_test_real(void)
+{
+    char                  *alone, *split;
+    size_t                 i, k;
+    jpp_err_t              err;
+    jpp_vec_t             *out;
+    jpp_arena_t            arena;
+    jpp_capture_t          captures[8];
+    jpp_test_file_t        file;
+    jpp_report_options_t   options;
+
+    static const char  *dumps[] = { "nginx-530.heap", "accum-530.heap",
+                                    "cxx-530.heap" };
+
+    options = jpp_test_options("symbolize=0");
+
+    for (i = 0; i < jpp_nelts(dumps); i++) {
+
+        file = jpp_test_file(dumps[i]);
+        memset(captures, 0, sizeof(captures));
+        jpp_arena_init(&arena, 1 << 30);
+
+        for (k = 0; k < jpp_nelts(captures); k++) {
+            captures[k].data = file.data;
+            captures[k].len = file.len;
+            captures[k].baseline = file.data;
+            captures[k].baseline_len = file.len;
+        }
+
+        jpp_is_u64(jpp_test_report_into(&out, &arena, captures,
+                                        jpp_nelts(captures), &options, &err),
+                   JPP_OK, "%s, eight times with itself as baseline",
+                   dumps[i]);
+        split = jpp_origin_samples(out);
+
+        captures[0].baseline = NULL;
+        jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 1, &options,
+                                        &err),
+                   JPP_OK, "and alone");
+        alone = jpp_origin_samples(out);
+
+        jpp_ok(strlen(alone) > 100, "samples");
+        jpp_ok(strcmp(alone, split) == 0, "are the same");
+
+        free(alone);
+        free(split);
+        free(file.data);
+        jpp_arena_destroy(&arena);
+    }
+}
+
+
+static void
+jpp_origin_test_memory(void)
+{
+    size_t                     cap, wrong;
+    uint8_t                    buffer[JPP_SINK_BUFFER];
+    uint64_t                   n, calls;
+    jpp_err_t                  err;
+    jpp_vec_t                 *out, *packed;
+    jpp_code_t                 rc;
+    jpp_gzip_t                 gz;
+    jpp_sink_t                 sink;
+    jpp_arena_t                arena, keep;
+    jpp_report_options_t       options;
+    static jpp_origin_fleet_t  fleet;
+
+    static const jpp_origin_worker_t  workers[JPP_WORKERS] = {
+        { "a5:500/6:600 b1:10/1:10 ", "a3:300/3:300 ", 1 },
+        { "a5:500/6:600 c1:10/1:10 ", "a3:300/3:300 d1:10/1:10 ", 2 },
+        { "a5:500/6:600 b1:10/1:10 ", "z1:1/1:1 x", 1 }
+    };
+
+    jpp_origin_fleet(&fleet, workers);
+    jpp_arena_init(&keep, 1 << 30);
+
+    packed = jpp_vec_create(&keep);
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, packed);
+    jpp_ok(jpp_gzip_open(&gz, &keep, 1, &sink), "a gzip-ed baseline");
+    jpp_sink_write(&gz.sink, fleet.captures[1].baseline,
+                   fleet.captures[1].baseline_len);
+    jpp_ok(jpp_gzip_close(&gz) == 0 && jpp_sink_flush(&sink) == 0, "packed");
+
+    fleet.captures[1].baseline = (char *) packed->data;
+    fleet.captures[1].baseline_len = packed->len;
+
+    jpp_origin_is(&fleet, "symbolize=0",
+                  "3 300 2 200: 1" W0 "1 10 1 10: 2" W0 "3 300 3 300: 1" G1
+                  "3 300 2 200: 1" W1 "1 10 1 10: 3" W1 "3 300 3 300: 1" G2
+                  "6 600 5 500: 1" W2 "1 10 1 10: 2" W2, "is read");
+
+    options = jpp_test_options("symbolize=0&origin=worker");
+    calls = UINT64_MAX;
+    wrong = 0;
+
+    for (n = 1; n <= calls; n++) {
+
+        jpp_arena_init(&arena, 1 << 30);
+        arena.fail_at = n;
+
+        rc = jpp_test_report_into(&out, &arena, fleet.captures, fleet.n,
+                                  &options, &err);
+
+        if (arena.n_calls < n) {
+            calls = arena.n_calls;
+            wrong += rc != JPP_OK;
+
+        } else {
+            wrong += (rc != JPP_ERR_LIMIT && rc != JPP_ERR_WRITE)
+                     || err.text[0] == '\0';
+        }
+
+        jpp_arena_destroy(&arena);
+    }
+
+    jpp_ok(calls > 100, "%" PRIu64 " allocations", calls);
+    jpp_is_u64(wrong, 0, "each failed once, each with its error");
+
+    for (cap = 0, wrong = 0; cap <= 16 << 20; cap += 32768) {
+
+        jpp_arena_init(&arena, cap);
+        rc = jpp_test_report_into(&out, &arena, fleet.captures, fleet.n,
+                                  &options, &err);
+
+        wrong += (rc != JPP_OK && rc != JPP_ERR_LIMIT && rc != JPP_ERR_WRITE)
+                 || arena.peak > cap;
+        jpp_arena_destroy(&arena);
+    }
+
+    jpp_is_u64(rc, JPP_OK, "it has room at last");
+    jpp_is_u64(wrong, 0, "and no cap is passed");
+
+    jpp_arena_destroy(&keep);
+}
+
+
+/* The same numbers each time, 0 to N - 1. */
+
+static uint32_t
+jpp_origin_random(uint32_t n)
+{
+    static uint32_t  state = 1;
+
+    state = state * 1664525 + 1013904223;
+
+    return (state >> 16) % n;
+}
+
+
+static void
+jpp_origin_fleet(jpp_origin_fleet_t *fleet, const jpp_origin_worker_t *workers)
+{
+    size_t          i;
+    jpp_capture_t  *capture;
+
+    memset(fleet, 0, sizeof(jpp_origin_fleet_t));
+
+    for (i = 0; i < JPP_WORKERS && workers[i].now != NULL; i++) {
+
+        capture = &fleet->captures[i];
+
+        snprintf(fleet->names[i], sizeof(fleet->names[i]), "worker %zu", i);
+
+        fleet->labels[i][0].key = "worker";
+        fleet->labels[i][0].str = fleet->names[i] + sizeof("worker");
+        fleet->labels[i][1].key = "origin";
+        fleet->labels[i][1].str = "worker";
+        fleet->inherited[i][0].key = "generation";
+        fleet->inherited[i][0].num = workers[i].group;
+        fleet->inherited[i][1].key = "origin";
+        fleet->inherited[i][1].str = "master";
+
+        capture->name = fleet->names[i];
+        capture->labels = fleet->labels[i];
+        capture->n_labels = 2;
+        capture->inherited_labels = fleet->inherited[i];
+        capture->n_inherited_labels = 2;
+        capture->group = workers[i].group;
+
+        capture->data = fleet->text[2 * i];
+        capture->len = jpp_origin_dump(fleet->text[2 * i], workers[i].now);
+
+        if (workers[i].baseline != NULL) {
+            capture->baseline = fleet->text[2 * i + 1];
+            capture->baseline_len = jpp_origin_dump(fleet->text[2 * i + 1],
+                                                    workers[i].baseline);
+        }
+    }
+
+    fleet->n = i;
+}
+
+
+static size_t
+jpp_origin_dump(char *to, const char *from)
+{
+    char  *p, *end;
+    long   counts[4];
+
+    p = to + sprintf(to, "heap_v2/%d\n  t*: 1: 2 [0: 0]\n  t0: 1: 2 [0: 0]\n",
+                     *from == '~' ? 1024 : 1);
+
+    from += *from == '~';
+
+    while (isalpha((unsigned char) *from) && from[1] != '\0') {
+
+        p += sprintf(p, "@ 0x7f0000000101%s 0x4001%x1\n",
+                     isupper((unsigned char) *from) ? " 0x7f0000000201" : "",
+                     (unsigned) tolower((unsigned char) *from) - 'a');
+
+        memset(counts, 0, sizeof(counts));
+
+        counts[0] = strtol(from + 1, &end, 10);
+        counts[1] = strtol(end + 1, &end, 10);
+
+        if (*end == '/') {
+            counts[2] = strtol(end + 1, &end, 10);
+            counts[3] = strtol(end + 1, &end, 10);
+        }
+
+        p += sprintf(p, "  t*: %ld: %ld [%ld: %ld]\n", counts[0], counts[1],
+                     counts[2], counts[3]);
+
+        from = end + 1;
+    }
+
+    p += sprintf(p, "%s%s", *from == 'x' ? "x\n" : "", JPP_TEST_MAPS);
+
+    return (size_t) (p - to) - (*from == '!');
+}
+
+
+/* What the contract checker prints of the samples, having checked. */
+
+static char *
+jpp_origin_samples(const jpp_vec_t *out)
+{
+    char    *text, *from, *to;
+    FILE    *f;
+    size_t   len;
+
+    f = open_memstream(&text, &len);
+
+    jpp_is_u64(jpp_contract_check(out->data, out->len, JPP_CONTRACT_HEAP,
+                                  stdout, f),
+               0, "the contract holds");
+    fclose(f);
+
+    from = strstr(text, "\nsamples:\n") + sizeof("\nsamples:\n") - 1;
+
+    for (to = text; *from == ' '; /* void */ ) {
+        from += strspn(from, " ");
+        len = strcspn(from, "\n") + 1;
+        memmove(to, from, len);
+        to += len;
+        from += len;
+    }
+
+    *to = '\0';
+
+    return text;
+}
+
+
+static void
+jpp_origin_is(const jpp_origin_fleet_t *fleet, const char *args,
+    const char *samples, const char *name)
+{
+    char                  *text;
+    jpp_err_t              err;
+    jpp_vec_t             *out;
+    jpp_arena_t            arena;
+    jpp_report_options_t   options;
+
+    options = jpp_test_options(args);
+    options.duration_nanos = 1;
+    jpp_arena_init(&arena, 1 << 30);
+
+    jpp_is_u64(jpp_test_report_into(&out, &arena, fleet->captures, fleet->n,
+                                    &options, &err),
+               JPP_OK, "%s %s", name, err.text);
+    text = jpp_origin_samples(out);
+    jpp_is_str(text, samples, "%s", name);
+
+    free(text);
+    jpp_arena_destroy(&arena);
+}
+
+
+/* Is TEXT in OUT, or, where that is gzip-ed, in its comments? */
+
+static bool
+jpp_origin_has(const jpp_vec_t *out, const char *text)
+{
+    bool     has;
+    char    *copy;
+    FILE    *f;
+    size_t   len;
+
+    f = open_memstream(&copy, &len);
+
+    if (jpp_gzip_is(out->data, out->len)) {
+        (void) jpp_contract_check(out->data, out->len, 0, stdout, f);
+
+    } else {
+        fwrite(out->data, 1, out->len, f);
+    }
+
+    fclose(f);
+
+    has = strstr(copy, text) != NULL;
+
+    if (!has) {
+        jpp_diag("%s", copy);
+    }
+
+    free(copy);
+
+    return has;
+}
+
+
+static void
+jpp_origin_same(const jpp_vec_t *a, const jpp_vec_t *b, const char *what)
+{
+    jpp_ok(a->len > 50, "%s: %zu bytes", what, a->len);
+    jpp_is_u64(a->len, b->len, "the same length");
+    jpp_is_mem(a->data, b->data, a->len < b->len ? a->len : b->len,
+               "the same bytes");
+}
