@@ -1,23 +1,12 @@
 
-/*
- *     query := [ pair *( "&" pair ) ]
- *     pair  := key [ "=" value ]
- *
- * Keys and values are percent-encoded, and a plus sign is a blank.
- */
-
-
 #include <inttypes.h>
 #include <string.h>
 
 #include "jpp_args.h"
-#include "jpp_limits.h"
+#include "jpp_query.h"
 
 
 #define JPP_ARG_WORDS  5
-
-/* digits of the largest index or pid */
-#define JPP_ARG_DIGITS  (sizeof("4294967295") - 1)
 
 
 typedef enum {
@@ -42,10 +31,6 @@ static bool jpp_args_word(const jpp_arg_row_t *row, const char *value,
     size_t len, uint32_t *number);
 static bool jpp_args_worker(jpp_args_t *args, const char *value, size_t len,
     uint32_t *kind);
-static bool jpp_args_digits(const char *value, size_t len, uint32_t *number);
-static bool jpp_args_decode(const char *from, size_t len,
-    char to[JPP_MAX_VALUE], size_t *to_len);
-static int jpp_args_hex(char c);
 
 
 static const jpp_arg_row_t  jpp_arg_rows[JPP_ARGS] = {
@@ -148,7 +133,7 @@ jpp_args_value(jpp_args_t *args, const jpp_arg_row_t *row, const char *value,
     switch (row->kind) {
 
     case JPP_ARG_IS_SECONDS:
-        if (!jpp_args_digits(value, len, &n) || n < 1
+        if (!jpp_query_number(value, len, &n) || n < 1
             || n > args->max_seconds)
         {
             return false;
@@ -202,7 +187,7 @@ jpp_args_worker(jpp_args_t *args, const char *value, size_t len,
         prefix = 0;
     }
 
-    if (!jpp_args_digits(value + prefix, len - prefix, &n)
+    if (!jpp_query_number(value + prefix, len - prefix, &n)
         || (prefix != 0 && n == 0))
     {
         return false;
@@ -215,94 +200,22 @@ jpp_args_worker(jpp_args_t *args, const char *value, size_t len,
 }
 
 
-static bool
-jpp_args_digits(const char *value, size_t len, uint32_t *number)
-{
-    size_t    i;
-    uint64_t  n;
-
-    if (len == 0 || len > JPP_ARG_DIGITS) {
-        return false;
-    }
-
-    n = 0;
-
-    for (i = 0; i < len; i++) {
-
-        if (value[i] < '0' || value[i] > '9') {
-            return false;
-        }
-
-        n = n * 10 + (uint64_t) (value[i] - '0');
-    }
-
-    *number = (uint32_t) n;
-
-    return n <= UINT32_MAX;
-}
-
-
 jpp_code_t
 jpp_args_query(jpp_args_t *args, const char *query, size_t len,
     jpp_err_t *err)
 {
-    char         key[JPP_MAX_VALUE], value[JPP_MAX_VALUE];
-    bool         is_known;
-    size_t       key_len, value_len;
-    jpp_code_t   rc;
-    const char  *p, *end, *pair_end, *equals;
+    bool          is_known;
+    jpp_code_t    rc;
+    jpp_query_t   pairs;
 
-    if (len > JPP_MAX_QUERY) {
-        return jpp_err_set(err, JPP_ERR_ARG,
-                           "the query is longer than %d bytes", JPP_MAX_QUERY);
+    rc = jpp_query_init(&pairs, query, len, err);
+
+    while (rc == JPP_OK && jpp_query_next(&pairs)) {
+        rc = jpp_args_set(args, pairs.key, pairs.key_len, pairs.value,
+                          pairs.value_len, &is_known, err);
     }
 
-    /* of no bytes there may be no address */
-
-    if (len == 0) {
-        return JPP_OK;
-    }
-
-    end = query + len;
-
-    for (p = query; p < end; p = pair_end + 1) {
-
-        pair_end = memchr(p, '&', (size_t) (end - p));
-
-        if (pair_end == NULL) {
-            pair_end = end;
-        }
-
-        equals = memchr(p, '=', (size_t) (pair_end - p));
-
-        /* what cannot be a key of ours is unknown, and ignored */
-
-        if (!jpp_args_decode(p, (size_t) ((equals != NULL ? equals : pair_end)
-                                          - p),
-                             key, &key_len))
-        {
-            continue;
-        }
-
-        value_len = 0;
-
-        /* what cannot be a value becomes one that no list has */
-
-        if (equals != NULL
-            && !jpp_args_decode(equals + 1, (size_t) (pair_end - equals - 1),
-                                value, &value_len))
-        {
-            value_len = 0;
-        }
-
-        rc = jpp_args_set(args, key, key_len, value, value_len, &is_known,
-                          err);
-        if (rc != JPP_OK) {
-            return rc;
-        }
-    }
-
-    return JPP_OK;
+    return rc;
 }
 
 
@@ -314,56 +227,4 @@ jpp_args_format(const jpp_args_t *args)
     }
 
     return (jpp_format_t) args->values[JPP_ARG_FORMAT];
-}
-
-
-static bool
-jpp_args_decode(const char *from, size_t len, char to[JPP_MAX_VALUE],
-    size_t *to_len)
-{
-    int     high, low;
-    size_t  i, n;
-
-    for (i = 0, n = 0; i < len; i++, n++) {
-
-        if (n == JPP_MAX_VALUE) {
-            return false;
-        }
-
-        if (from[i] != '%') {
-            to[n] = from[i] == '+' ? ' ' : from[i];
-            continue;
-        }
-
-        if (len - i < 3) {
-            return false;
-        }
-
-        high = jpp_args_hex(from[i + 1]);
-        low = jpp_args_hex(from[i + 2]);
-
-        if (high < 0 || low < 0) {
-            return false;
-        }
-
-        to[n] = (char) (high << 4 | low);
-        i += 2;
-    }
-
-    *to_len = n;
-
-    return true;
-}
-
-
-static int
-jpp_args_hex(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-
-    c = (char) (c | 0x20);
-
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }

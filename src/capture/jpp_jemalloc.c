@@ -37,6 +37,21 @@ typedef struct {
 } jpp_jemalloc_ctl_t;
 
 
+typedef enum {
+    JPP_JEMALLOC_RESET = 0,
+    JPP_JEMALLOC_RATE,
+    JPP_JEMALLOC_ACTIVE,
+    JPP_JEMALLOC_PURGE
+} jpp_jemalloc_step_t;
+
+
+typedef struct {
+    const char            *name;
+    jpp_jemalloc_state_t   needs;
+    const char            *failed;
+} jpp_jemalloc_step_row_t;
+
+
 static void jpp_jemalloc_find(void);
 static bool jpp_jemalloc_is_malloc(void *symbol);
 static bool jpp_jemalloc_is_same_object(void *symbol);
@@ -48,6 +63,13 @@ static uint32_t jpp_jemalloc_number(void);
 static void jpp_jemalloc_current(jpp_jemalloc_t *jemalloc);
 static bool jpp_jemalloc_is_true(const char *name);
 static jpp_code_t jpp_jemalloc_failed(jpp_err_t *err);
+static void jpp_jemalloc_profiler(jpp_control_state_t *state,
+    const jpp_jemalloc_t *jemalloc);
+static jpp_code_t jpp_jemalloc_reset(int lg_sample, jpp_err_t *err);
+static jpp_code_t jpp_jemalloc_purge(jpp_control_result_t *result,
+    jpp_err_t *err);
+static jpp_code_t jpp_jemalloc_set(jpp_jemalloc_step_t step, void *new,
+    size_t new_size, jpp_err_t *err);
 static int jpp_jemalloc_ctl(const char *name, void *old, size_t old_size,
     void *new, size_t new_size);
 
@@ -83,7 +105,25 @@ static const jpp_jemalloc_ctl_t  jpp_jemalloc_counters[] = {
 };
 
 
-/* Why there can be no dump, and what to do. */
+/*
+ * What can be changed.  4096 is MALLCTL_ARENAS_ALL of jemalloc.h, since 5.0; a
+ * purge does without a profiler.
+ */
+
+static const jpp_jemalloc_step_row_t  jpp_jemalloc_steps[] = {
+    [JPP_JEMALLOC_RESET] =
+        { "prof.reset", JPP_JEMALLOC_INACTIVE, "the samples were not reset" },
+    [JPP_JEMALLOC_RATE] =
+        { "prof.reset", JPP_JEMALLOC_INACTIVE, "lg_sample was not set" },
+    [JPP_JEMALLOC_ACTIVE] =
+        { "prof.active", JPP_JEMALLOC_INACTIVE, "active was not set" },
+    [JPP_JEMALLOC_PURGE] =
+        { "arena.4096.purge", JPP_JEMALLOC_NO_PROF,
+          "the memory was not purged" }
+};
+
+
+/* Why there can be no dump and no change, and what to do. */
 
 static const char *const  jpp_jemalloc_refusals[JPP_JEMALLOC_READY + 1] = {
     [JPP_JEMALLOC_ABSENT] =
@@ -425,6 +465,130 @@ jpp_jemalloc_failed(jpp_err_t *err)
     }
 
     return jpp_err_set(err, JPP_ERR_JEMALLOC, "%s; perhaps: %m", text);
+}
+
+
+jpp_code_t
+jpp_jemalloc_control(const jpp_control_t *control,
+    jpp_control_result_t *result, jpp_err_t *err)
+{
+    bool             is_new, is_active;
+    jpp_code_t       rc;
+    jpp_jemalloc_t   jemalloc;
+
+    memset(result, 0, sizeof(jpp_control_result_t));
+
+    jpp_jemalloc_read(&jemalloc);
+    jpp_jemalloc_profiler(&result->before, &jemalloc);
+
+    result->has_profiler = jemalloc.state > JPP_JEMALLOC_OFF;
+
+    is_new = control->lg_sample != -1
+             && (uint32_t) control->lg_sample != jemalloc.lg_sample;
+
+    rc = JPP_OK;
+
+    if (control->reset || is_new) {
+        rc = jpp_jemalloc_reset(control->lg_sample, err);
+    }
+
+    if (rc == JPP_OK && control->active != -1) {
+        is_active = control->active != 0;
+        rc = jpp_jemalloc_set(JPP_JEMALLOC_ACTIVE, &is_active,
+                              sizeof(is_active), err);
+    }
+
+    if (rc == JPP_OK && control->purge) {
+        rc = jpp_jemalloc_purge(result, err);
+    }
+
+    jpp_jemalloc_read(&jemalloc);
+    jpp_jemalloc_profiler(&result->after, &jemalloc);
+
+    return rc;
+}
+
+
+static void
+jpp_jemalloc_profiler(jpp_control_state_t *state,
+    const jpp_jemalloc_t *jemalloc)
+{
+    state->active = jemalloc->active;
+    state->lg_sample = jemalloc->lg_sample;
+}
+
+
+static jpp_code_t
+jpp_jemalloc_reset(int lg_sample, jpp_err_t *err)
+{
+    size_t  lg;
+
+    if (lg_sample == -1) {
+        return jpp_jemalloc_set(JPP_JEMALLOC_RESET, NULL, 0, err);
+    }
+
+    lg = (size_t) lg_sample;
+
+    return jpp_jemalloc_set(JPP_JEMALLOC_RATE, &lg, sizeof(lg), err);
+}
+
+
+static jpp_code_t
+jpp_jemalloc_purge(jpp_control_result_t *result, jpp_err_t *err)
+{
+    bool                   has_before;
+    jpp_code_t             rc;
+    jpp_jemalloc_stats_t   before, after;
+
+    has_before = jpp_jemalloc_stats(&before);
+
+    rc = jpp_jemalloc_set(JPP_JEMALLOC_PURGE, NULL, 0, err);
+
+    if (rc == JPP_OK && has_before && jpp_jemalloc_stats(&after)) {
+        result->has_stats = true;
+        result->resident_before = before.resident;
+        result->resident_after = after.resident;
+    }
+
+    return rc;
+}
+
+
+static jpp_code_t
+jpp_jemalloc_set(jpp_jemalloc_step_t step, void *new, size_t new_size,
+    jpp_err_t *err)
+{
+    int                             rc;
+    jpp_jemalloc_state_t            state;
+    const jpp_jemalloc_step_row_t  *row;
+
+    row = &jpp_jemalloc_steps[step];
+    state = jpp_jemalloc_fixed.state;
+
+    if (state < row->needs) {
+        return jpp_err_set(err, JPP_ERR_JEMALLOC, "%s: %s", row->failed,
+                           jpp_jemalloc_refusals[state]);
+    }
+
+    rc = jpp_jemalloc_ctl(row->name, NULL, 0, new, new_size);
+
+    if (rc != 0) {
+        errno = rc;
+
+        return jpp_err_set(err, JPP_ERR_JEMALLOC,
+                           "%s: jemalloc refuses %s (%m), which 5.2.1 to "
+                           "5.3.1 are known to allow", row->failed, row->name);
+    }
+
+    return JPP_OK;
+}
+
+
+const char *
+jpp_jemalloc_variable(uint32_t number)
+{
+    return number < JPP_JEMALLOC_LENGTH(jpp_jemalloc_builds)
+           ? jpp_jemalloc_builds[number].variable : NULL;
 }
 
 

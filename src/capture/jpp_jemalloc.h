@@ -1,7 +1,8 @@
 
 /*
  * The jemalloc of this process: whether it is there, what state its profiler
- * is in, and a dump of it.  The owner of mallctl.
+ * is in, a dump of it, and what can be changed while it runs.  The owner of
+ * mallctl.
  *
  * mallctl is looked up by dlsym() under the names of the usual builds, and is
  * believed only when malloc() of this process is proven to be the same
@@ -21,6 +22,15 @@
 #include <stdbool.h>
 
 #include "jpp_err.h"
+
+
+/*
+ * The rates that may be asked for, as lg_sample.  A small object that is
+ * sampled takes 16 KiB, so that below them a process grows; above them next to
+ * nothing is sampled.
+ */
+#define JPP_JEMALLOC_LG_MIN  10
+#define JPP_JEMALLOC_LG_MAX  24
 
 
 /* In the order in which it is decided: the first that holds. */
@@ -65,6 +75,33 @@ typedef struct {
 } jpp_jemalloc_stats_t;
 
 
+/* What to change. */
+typedef struct {
+    int                    active;         /* 0, 1; -1: as it is */
+    int                    lg_sample;      /* JPP_JEMALLOC_LG_MIN .. _MAX; */
+                                           /*   -1: as it is */
+    bool                   reset;          /* forget the samples there are */
+    bool                   purge;          /* give unused memory back */
+} jpp_control_t;
+
+
+typedef struct {
+    bool                   active;
+    uint32_t               lg_sample;
+} jpp_control_state_t;
+
+
+typedef struct {
+    bool                   has_profiler;   /* false: the states are zeros */
+    jpp_control_state_t    before;
+    jpp_control_state_t    after;
+
+    bool                   has_stats;      /* of a purge that was done */
+    uint64_t               resident_before;
+    uint64_t               resident_after;
+} jpp_control_result_t;
+
+
 /* Fill the caller's JEMALLOC with the state as it is now. */
 void jpp_jemalloc_read(jpp_jemalloc_t *jemalloc);
 
@@ -87,6 +124,24 @@ bool jpp_jemalloc_sample_thread(bool is_sampled);
  * reader of the dump has to notice (jpp_heap.h).
  */
 jpp_code_t jpp_jemalloc_dump(int fd, jpp_err_t *err);
+
+/*
+ * Do what CONTROL wants, in this order: samples forgotten and the rate set,
+ * active, purge.  jemalloc sets a rate only by forgetting the samples, so a
+ * new one implies that; the present one again changes nothing.  A purge takes
+ * as long as the kernel needs to take the pages: not for the event loop.
+ *
+ * The first step that fails is the last, and ERR names it.  RESULT is filled
+ * in any case.
+ */
+jpp_code_t jpp_jemalloc_control(const jpp_control_t *control,
+    jpp_control_result_t *result, jpp_err_t *err);
+
+/*
+ * The names that jpp_jemalloc_t.variable may have, by number from 0; NULL
+ * behind the last.
+ */
+const char *jpp_jemalloc_variable(uint32_t number);
 
 
 #endif /* _JPP_JEMALLOC_H_INCLUDED_ */

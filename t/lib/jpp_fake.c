@@ -29,6 +29,12 @@
  * thread, for reading and writing.  A value of another width than jemalloc's
  * is EINVAL; `narrow NAME` is a version whose NAME is a byte less.
  *
+ * What can be written: prof.active, and through prof.reset prof.lg_sample; what
+ * was last written is read from then on, whatever FILE says.  Each write of
+ * arena.4096.purge takes 1000000 from stats.resident.
+ *
+ *     refuse NAME     a write of NAME fails with EFAULT
+ *
  * thread.allocated rises with every call, so that this mallctl is believed to
  * be malloc()'s.  `-` is a build without statistics: then only the object of
  * malloc() can tell, which is this library too.
@@ -88,10 +94,21 @@
 
 #define JPP_FAKE_MAPS    "\nMAPPED_LIBRARIES:\n"
 
+/* what a purge gives back */
+#define JPP_FAKE_PURGED  1000000
+
 
 typedef struct {
-    char             text[JPP_FAKE_SIZE];
+    char             text[JPP_FAKE_SIZE + 128];
 } jpp_fake_t;
+
+
+/* What was written; -1: nothing. */
+typedef struct {
+    int              active;
+    int              lg_sample;
+    int              n_purges;
+} jpp_fake_written_t;
 
 
 typedef enum {
@@ -140,6 +157,10 @@ static int jpp_fake_value(jpp_fake_t *fake,
     const jpp_fake_control_t *control, void *old, size_t *old_size);
 static int jpp_fake_answer(const void *value, size_t size, void *old,
     size_t *old_size);
+static int jpp_fake_set(jpp_fake_t *fake, const char *name,
+    const void *new, size_t new_size);
+static int jpp_fake_set_profiler(jpp_fake_t *fake, const char *name,
+    const void *new, size_t new_size);
 static int jpp_fake_allocated(jpp_fake_t *fake, const char *symbol, void *old,
     size_t *old_size);
 static int jpp_fake_thread(jpp_fake_t *fake, void *old, size_t *old_size,
@@ -158,8 +179,8 @@ static void jpp_fake_bytes(jpp_fake_out_t *out, const char *data, size_t len);
 
 
 /*
- * opt.prof_unbias and prof.reset, say, are not among them: nobody asks, and
- * what is not here is ENOENT.
+ * opt.prof_unbias, say, is not among them: nobody asks, and what is not here
+ * cannot be read.
  */
 
 static const jpp_fake_control_t  jpp_fake_controls[] = {
@@ -186,8 +207,10 @@ static const jpp_fake_control_t  jpp_fake_controls[] = {
 
 
 static pthread_mutex_t  jpp_fake_mutex = PTHREAD_MUTEX_INITIALIZER;
-static jpp_fake_t       jpp_fake_last;
+static char             jpp_fake_last[JPP_FAKE_SIZE];
 static __thread bool    jpp_fake_is_unsampled;
+
+static jpp_fake_written_t  jpp_fake_written = { -1, -1, 0 };
 
 
 int
@@ -253,7 +276,7 @@ jpp_fake_ctl(const char *symbol, const char *name, void *old,
     }
 
     if (control->name == NULL) {
-        return ENOENT;
+        return old == NULL ? jpp_fake_set(&fake, name, new, new_size) : ENOENT;
     }
 
     rc = jpp_fake_value(&fake, control, old, old_size);
@@ -267,11 +290,8 @@ jpp_fake_ctl(const char *symbol, const char *name, void *old,
         return rc;
     }
 
-    if (strcmp(name, "epoch") != 0) {
-        return EPERM;
-    }
-
-    return new_size == sizeof(uint64_t) ? 0 : EINVAL;
+    return strcmp(name, "epoch") == 0 || strcmp(name, "prof.active") == 0
+           ? jpp_fake_set(&fake, name, new, new_size) : EPERM;
 }
 
 
@@ -327,9 +347,11 @@ static void
 jpp_fake_read(jpp_fake_t *fake)
 {
     int          fd, saved;
+    size_t       len;
     ssize_t      n;
     const char  *path;
 
+    len = 0;
     saved = errno;
     path = getenv("JPP_FAKE");
 
@@ -338,12 +360,24 @@ jpp_fake_read(jpp_fake_t *fake)
     fd = path != NULL ? open(path, O_RDONLY|O_CLOEXEC) : -1;
 
     if (fd != -1) {
-        n = read(fd, jpp_fake_last.text, sizeof(jpp_fake_last.text) - 1);
-        jpp_fake_last.text[n > 0 ? n : 0] = '\0';
+        n = read(fd, jpp_fake_last, sizeof(jpp_fake_last) - 1);
+        jpp_fake_last[n > 0 ? n : 0] = '\0';
         (void) close(fd);
     }
 
-    *fake = jpp_fake_last;
+    /* the first of two lines counts */
+
+    if (jpp_fake_written.active != -1) {
+        len += (size_t) sprintf(fake->text, "prof.active %d\n",
+                                jpp_fake_written.active);
+    }
+
+    if (jpp_fake_written.lg_sample != -1) {
+        len += (size_t) sprintf(fake->text + len, "prof.lg_sample %d\n",
+                                jpp_fake_written.lg_sample);
+    }
+
+    strcpy(fake->text + len, jpp_fake_last);
 
     (void) pthread_mutex_unlock(&jpp_fake_mutex);
 
@@ -445,6 +479,11 @@ jpp_fake_value(jpp_fake_t *fake, const jpp_fake_control_t *control, void *old,
 
     case JPP_FAKE_SIZE_T:
         size = (size_t) strtoull(value, NULL, 10);
+
+        if (strcmp(control->name, "stats.resident") == 0) {
+            size -= (size_t) jpp_fake_written.n_purges * JPP_FAKE_PURGED;
+        }
+
         return jpp_fake_answer(&size, sizeof(size), old, old_size);
 
     case JPP_FAKE_SSIZE_T:
@@ -478,6 +517,75 @@ jpp_fake_answer(const void *value, size_t size, void *old, size_t *old_size)
     }
 
     memcpy(old, value, size);
+
+    return 0;
+}
+
+
+static int
+jpp_fake_set(jpp_fake_t *fake, const char *name, const void *new,
+    size_t new_size)
+{
+    int          rc;
+    char         buffer[JPP_FAKE_SIZE];
+    const char  *refused;
+
+    refused = jpp_fake_get(fake, "refuse", buffer);
+
+    if (refused != NULL && strcmp(refused, name) == 0) {
+        return EFAULT;
+    }
+
+    if (strcmp(name, "epoch") == 0) {
+        return new_size == sizeof(uint64_t) ? 0 : EINVAL;
+    }
+
+    (void) pthread_mutex_lock(&jpp_fake_mutex);
+
+    if (strcmp(name, "arena.4096.purge") == 0) {
+        jpp_fake_written.n_purges++;
+        rc = 0;
+
+    } else {
+        rc = jpp_fake_set_profiler(fake, name, new, new_size);
+    }
+
+    (void) pthread_mutex_unlock(&jpp_fake_mutex);
+
+    return rc;
+}
+
+
+static int
+jpp_fake_set_profiler(jpp_fake_t *fake, const char *name, const void *new,
+    size_t new_size)
+{
+    bool  is_reset;
+
+    is_reset = strcmp(name, "prof.reset") == 0;
+
+    if (!is_reset && strcmp(name, "prof.active") != 0) {
+        return ENOENT;
+    }
+
+    if (!jpp_fake_is(fake, "opt.prof") || !jpp_fake_is(fake, "config.prof")) {
+        return ENOENT;
+    }
+
+    if (new == NULL) {
+        return is_reset ? 0 : EINVAL;
+    }
+
+    if (new_size != (is_reset ? sizeof(size_t) : sizeof(bool))) {
+        return EINVAL;
+    }
+
+    if (is_reset) {
+        jpp_fake_written.lg_sample = (int) *(const size_t *) new;
+
+    } else {
+        jpp_fake_written.active = *(const bool *) new;
+    }
 
     return 0;
 }

@@ -26,8 +26,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "jpp_control.h"
 #include "jpp_heap.h"
-#include "jpp_jemalloc.h"
 #include "jpp_memfd.h"
 #include "jpp_proc.h"
 #include "jpp_test.h"
@@ -54,6 +54,10 @@
 
 /* sampled so often that blocks of that size all are */
 #define JPP_CONF          "prof:true,lg_prof_sample:12,prof_prefix:"
+
+/* what is freed before a purge, and stays with jemalloc until then */
+#define JPP_FREED         (64 << 20)
+#define JPP_KEEP          "dirty_decay_ms:-1,muzzy_decay_ms:-1"
 
 
 typedef struct {
@@ -83,6 +87,7 @@ static void jpp_test_fake_change(void);
 static void jpp_test_fake_stats(void);
 static void jpp_test_fake_thread(void);
 static void jpp_test_fake_dumps(void);
+static void jpp_test_fake_control(void);
 static void jpp_test_fake_refused(void);
 static void jpp_test_fake_failed(void);
 static void jpp_test_fake_file(void);
@@ -93,6 +98,9 @@ static bool jpp_test_is_profiled(void);
 static void jpp_test_real_states(void);
 static void jpp_test_real_names(void);
 static void jpp_test_real_dump(void);
+static void jpp_test_real_control(void);
+static void jpp_test_real_forget(void);
+static void jpp_test_real_purge(void);
 static void jpp_test_real_descriptors(void);
 static void jpp_test_real_file_size(void);
 static void jpp_test_real_directory(void);
@@ -110,12 +118,19 @@ static void jpp_part_thread(const char *argument);
 static void *jpp_part_thread_other(void *data);
 static void jpp_part_dump(const char *argument);
 static void jpp_part_unsampled(const char *argument);
+static void jpp_part_control(const char *argument);
+static void jpp_part_forget(const char *argument);
+static void jpp_part_purge(const char *argument);
+static void *jpp_part_control_thread(void *data);
 static void jpp_part_descriptors(const char *argument);
 static void jpp_part_file_size(const char *argument);
 static void jpp_part_full(const char *argument);
 static void jpp_part_no_proc(const char *argument);
 static void jpp_part_hold(void);
 static void jpp_part_capture(const char *directory);
+static void jpp_part_tell(const char *text);
+static jpp_code_t jpp_part_apply(const char *text,
+    jpp_control_result_t *result, jpp_err_t *err);
 static jpp_code_t jpp_part_read(const jpp_memfd_t *memfd, bool is_foreign,
     jpp_err_t *err);
 static unsigned jpp_part_open(void);
@@ -130,6 +145,9 @@ static const jpp_part_t  jpp_parts[] = {
     { "thread",       jpp_part_thread },
     { "dump",         jpp_part_dump },
     { "unsampled",    jpp_part_unsampled },
+    { "control",      jpp_part_control },
+    { "forget",       jpp_part_forget },
+    { "purge",        jpp_part_purge },
     { "descriptors",  jpp_part_descriptors },
     { "file size",    jpp_part_file_size },
     { "full",         jpp_part_full },
@@ -182,6 +200,7 @@ main(int argc, char **argv)
     jpp_test_fake_stats();
     jpp_test_fake_thread();
     jpp_test_fake_dumps();
+    jpp_test_fake_control();
     jpp_test_fake_refused();
     jpp_test_fake_failed();
     jpp_test_fake_file();
@@ -200,8 +219,10 @@ static void
 jpp_test_absent(void)
 {
     jpp_err_t             err;
+    jpp_control_t         control;
     jpp_jemalloc_t        jemalloc;
     jpp_jemalloc_stats_t  stats;
+    jpp_control_result_t  result;
 
     jpp_jemalloc_read(&jemalloc);
 
@@ -217,6 +238,20 @@ jpp_test_absent(void)
 
     jpp_is_u64(jpp_jemalloc_dump(1, &err), JPP_ERR_JEMALLOC, "no dump");
     jpp_ok(strstr(err.text, "LD_PRELOAD") != NULL, "%s", err.text);
+
+    jpp_control_init(&control);
+    control.purge = true;
+    memset(&result, 0x55, sizeof(result));
+
+    jpp_is_u64(jpp_jemalloc_control(&control, &result, &err),
+               JPP_ERR_JEMALLOC, "no purge");
+    jpp_is_str(err.text, "the memory was not purged: the malloc of this "
+               "process is not jemalloc's: start it with "
+               "LD_PRELOAD=libjemalloc.so.2, or link it with jemalloc", "why");
+    jpp_ok(!result.has_profiler && !result.has_stats
+           && result.after.lg_sample == 0, "the result is filled");
+    jpp_is_u64(jpp_jemalloc_control(&control, &result, NULL),
+               JPP_ERR_JEMALLOC, "nobody need hear why");
 }
 
 
@@ -386,6 +421,93 @@ jpp_test_fake_dumps(void)
 
 
 static void
+jpp_test_fake_control(void)
+{
+    size_t     i;
+    jpp_run_t  run = { jpp_fake_so, NULL, NULL, "control", NULL };
+
+    static const struct {
+        const char    *fake;
+        const char    *control;
+        const char    *said;
+    } cases[] = {
+        { "", "", "0, on 19, on 19" },
+        { "", "active=off", "0, on 19, off 19" },
+        { "prof.active 0\n", "active=on", "0, off 19, on 19" },
+        { "", "active=on", "0, on 19, on 19" },
+        { "", "lg_sample=14", "0, on 19, on 14" },
+        { "", "lg_sample=19", "0, on 19, on 19" },
+        { "", "reset=1", "0, on 19, on 19" },
+        { "", "reset=1&lg_sample=12&active=off", "0, on 19, off 12" },
+        { "", "purge=1", "0, on 19, on 19, 4000000 to 3000000" },
+        { "", "purge=1&active=off&lg_sample=24",
+          "0, on 19, off 24, 4000000 to 3000000" },
+
+        /* without statistics, and without a profiler */
+
+        { "stats.resident -\n", "purge=1", "0, on 19, on 19" },
+        { "config.prof 0\n", "purge=1",
+          "0, none, 4000000 to 3000000" },
+        { "opt.prof 0\n", "purge=1", "0, none, 4000000 to 3000000" },
+        { "opt.prof_sys_thread_name 1\n", "purge=1",
+          "0, on 19, on 19, 4000000 to 3000000" },
+
+        /* the present rate is not set again */
+
+        { "refuse prof.reset\n", "lg_sample=19", "0, on 19, on 19" },
+
+        /* the first that fails is the last */
+
+        { "refuse prof.reset\n", "lg_sample=14&active=off&purge=1",
+          "7, on 19, on 19: lg_sample was not set: jemalloc refuses "
+          "prof.reset (Bad address), which 5.2.1 to 5.3.1 are known to "
+          "allow" },
+        { "refuse prof.reset\n", "reset=1",
+          "7, on 19, on 19: the samples were not reset: jemalloc refuses "
+          "prof.reset (Bad address), which 5.2.1 to 5.3.1 are known to "
+          "allow" },
+        { "refuse prof.active\n", "lg_sample=14&active=off&purge=1",
+          "7, on 19, on 14: active was not set: jemalloc refuses "
+          "prof.active (Bad address), which 5.2.1 to 5.3.1 are known to "
+          "allow" },
+        { "refuse arena.4096.purge\n", "lg_sample=14&active=off&purge=1",
+          "7, on 19, off 14: the memory was not purged: jemalloc refuses "
+          "arena.4096.purge (Bad address), which 5.2.1 to 5.3.1 are known to "
+          "allow" },
+
+        /* where there is no dump there is no change */
+
+        { "opt.prof 0\n", "active=on&purge=1",
+          "7, none: active was not set: jemalloc's profiler is off for the "
+          "life of this process: start it with prof:true among jemalloc's "
+          "options" },
+        { "opt.prof 0\n", "active=off",
+          "7, none: active was not set: jemalloc's profiler is off for the "
+          "life of this process: start it with prof:true among jemalloc's "
+          "options" },
+        { "config.prof 0\n", "lg_sample=14",
+          "7, none: lg_sample was not set: this jemalloc has no "
+          "profiler: use one that was built with --enable-prof" },
+        { "opt.prof_sys_thread_name 1\n", "reset=1",
+          "7, on 19, on 19: the samples were not reset: a dump could crash "
+          "this process, because jemalloc before 5.3.1 races with itself "
+          "when prof_sys_thread_name is true: take it out of jemalloc's "
+          "options, or use 5.3.1" },
+        { "symbol none\n", "active=on&purge=1",
+          "7, none: active was not set: the malloc of this process is not "
+          "jemalloc's: start it with LD_PRELOAD=libjemalloc.so.2, or link it "
+          "with jemalloc" }
+    };
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        run.fake = cases[i].fake;
+        run.argument = cases[i].control;
+        jpp_is_str(jpp_run(&run), cases[i].said, "a change, case %zu", i);
+    }
+}
+
+
+static void
 jpp_test_fake_refused(void)
 {
     size_t     i;
@@ -497,6 +619,9 @@ jpp_test_real(void)
     jpp_test_real_states();
     jpp_test_real_names();
     jpp_test_real_dump();
+    jpp_test_real_control();
+    jpp_test_real_forget();
+    jpp_test_real_purge();
     jpp_test_real_descriptors();
     jpp_test_real_file_size();
     jpp_test_real_directory();
@@ -626,6 +751,103 @@ jpp_test_real_dump(void)
     jpp_ok(strncmp(got, "dump 7: ", 8) == 0
            && strstr(got, "prof:true") != NULL,
            "none without prof:true: %s", got);
+}
+
+
+static void
+jpp_test_real_control(void)
+{
+    size_t     i;
+    jpp_run_t  run = { JPP_REAL, NULL, NULL, "control", NULL };
+
+    static const struct {
+        const char    *conf;
+        const char    *control;
+        const char    *said;
+    } cases[] = {
+        { "prof:true", "active=off", "0, on 19, off 19" },
+        { "prof:true,prof_active:false", "active=on", "0, off 19, on 19" },
+        { "prof:true,prof_active:false", "active=on&lg_sample=10",
+          "0, off 19, on 10" },
+        { "prof:true", "lg_sample=14", "0, on 19, on 14" },
+        { "prof:true", "lg_sample=24&active=off", "0, on 19, off 24" },
+        { "prof:true,lg_prof_sample:14", "lg_sample=14", "0, on 14, on 14" },
+        { "prof:true,lg_prof_sample:14", "reset=1", "0, on 14, on 14" },
+        { "prof:true,lg_prof_sample:14", "reset=1&lg_sample=14",
+          "0, on 14, on 14" },
+        { NULL, "active=on",
+          "7, none: active was not set: jemalloc's profiler is off for the "
+          "life of this process: start it with prof:true among jemalloc's "
+          "options" }
+    };
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        run.conf = cases[i].conf;
+        run.argument = cases[i].control;
+        jpp_is_str(jpp_run(&run), cases[i].said, "a real change, case %zu", i);
+    }
+}
+
+
+static void
+jpp_test_real_forget(void)
+{
+    size_t       i;
+    long long    bytes;
+    const char  *got;
+    jpp_run_t    run = { JPP_REAL, JPP_CONF, NULL, "forget", NULL };
+
+    static const struct {
+        const char    *control;
+        bool           is_kept;
+    } cases[] = {
+        { "active=off", true },
+        { "lg_sample=12", true },
+        { "purge=1", true },
+        { "reset=1", false },
+        { "reset=1&lg_sample=12", false },
+        { "lg_sample=13", false }
+    };
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        run.argument = cases[i].control;
+        got = jpp_run(&run);
+        bytes = 0;
+
+        jpp_ok(sscanf(got, "read 0: %*d samples of %lld bytes", &bytes) == 1,
+               "a dump after %s: %s", cases[i].control, got);
+        jpp_ok(cases[i].is_kept ? bytes >= JPP_HELD : bytes < JPP_HELD / 2,
+               "what was held before is %s",
+               cases[i].is_kept ? "still there" : "forgotten");
+    }
+}
+
+
+static void
+jpp_test_real_purge(void)
+{
+    size_t       i;
+    long long    before, after;
+    const char  *got, *stats;
+    jpp_run_t    run = { JPP_REAL, NULL, NULL, "purge", "purge=1" };
+
+    /* a purge needs no profiler */
+
+    static const char  *confs[] = { JPP_KEEP, "prof:true," JPP_KEEP };
+
+    for (i = 0; i < sizeof(confs) / sizeof(confs[0]); i++) {
+        run.conf = confs[i];
+        got = jpp_run(&run);
+
+        stats = strrchr(got, ',');
+        before = after = 0;
+
+        jpp_ok(got[0] == '0' && stats != NULL
+               && sscanf(stats, ", %lld to %lld", &before, &after) == 2,
+               "a real purge: %s", got);
+        jpp_ok(before > JPP_FREED && after < before - JPP_FREED * 3LL / 4,
+               "takes most of what was freed");
+    }
 }
 
 
@@ -958,6 +1180,73 @@ jpp_part_unsampled(const char *argument)
 }
 
 
+/* As in a worker: in a thread that is not the first. */
+
+static void
+jpp_part_control(const char *argument)
+{
+    pthread_t       thread;
+    jpp_jemalloc_t  jemalloc;
+
+    jpp_jemalloc_read(&jemalloc);
+
+    pthread_create(&thread, NULL, jpp_part_control_thread, &argument);
+    pthread_join(thread, NULL);
+}
+
+
+static void *
+jpp_part_control_thread(void *data)
+{
+    const char  **text = data;
+
+    jpp_part_tell(*text);
+
+    return NULL;
+}
+
+
+static void
+jpp_part_forget(const char *argument)
+{
+    jpp_err_t             err;
+    jpp_jemalloc_t        jemalloc;
+    jpp_control_result_t  result;
+
+    jpp_jemalloc_read(&jemalloc);
+    jpp_part_hold();
+
+    if (jpp_part_apply(argument, &result, &err) == JPP_OK) {
+        jpp_part_capture("");
+    }
+
+    printf("\n");
+}
+
+
+static void
+jpp_part_purge(const char *argument)
+{
+    size_t           i;
+    jpp_jemalloc_t   jemalloc;
+
+    static void  *blocks[JPP_FREED / JPP_BLOCK];
+
+    jpp_jemalloc_read(&jemalloc);
+
+    for (i = 0; i < JPP_FREED / JPP_BLOCK; i++) {
+        blocks[i] = malloc(JPP_BLOCK);
+        memset(blocks[i], 1, JPP_BLOCK);
+    }
+
+    for (i = 0; i < JPP_FREED / JPP_BLOCK; i++) {
+        free(blocks[i]);
+    }
+
+    jpp_part_tell(argument);
+}
+
+
 /* All are taken but ARGUMENT. */
 
 static void
@@ -1097,6 +1386,53 @@ jpp_part_capture(const char *place)
 
     jpp_part_show(step, rc, &err);
     jpp_memfd_close(&memfd);
+}
+
+
+/* What a change does, "CODE, BEFORE, AFTER, RESIDENT to RESIDENT: WHY". */
+
+static void
+jpp_part_tell(const char *text)
+{
+    jpp_err_t             err;
+    jpp_code_t            rc;
+    jpp_control_result_t  result;
+
+    rc = jpp_part_apply(text, &result, &err);
+
+    printf("%d", rc);
+
+    if (result.has_profiler) {
+        printf(", %s %u, %s %u",
+               result.before.active ? "on" : "off", result.before.lg_sample,
+               result.after.active ? "on" : "off", result.after.lg_sample);
+
+    } else {
+        printf(", none");
+    }
+
+    if (result.has_stats) {
+        printf(", %" PRIu64 " to %" PRIu64, result.resident_before,
+               result.resident_after);
+    }
+
+    printf("%s%s\n", rc != JPP_OK ? ": " : "", rc != JPP_OK ? err.text : "");
+}
+
+
+static jpp_code_t
+jpp_part_apply(const char *text, jpp_control_result_t *result, jpp_err_t *err)
+{
+    jpp_code_t      rc;
+    jpp_control_t   control;
+
+    memset(result, 0x55, sizeof(jpp_control_result_t));
+
+    jpp_control_init(&control);
+
+    rc = jpp_control_query(&control, text, strlen(text), err);
+
+    return rc == JPP_OK ? jpp_jemalloc_control(&control, result, err) : rc;
 }
 
 

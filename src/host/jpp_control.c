@@ -1,0 +1,253 @@
+
+#include <string.h>
+
+#include "jpp_control.h"
+#include "jpp_json.h"
+#include "jpp_query.h"
+
+
+typedef enum {
+    JPP_CONTROL_ACTIVE = 0,
+    JPP_CONTROL_LG_SAMPLE,
+    JPP_CONTROL_RESET,
+    JPP_CONTROL_PURGE,
+    JPP_CONTROLS
+} jpp_control_key_t;
+
+
+typedef struct {
+    const char    *key;
+    const char    *words[2];       /* NULL: a number from min to max */
+    uint32_t       min;
+    uint32_t       max;
+    const char    *allowed;
+} jpp_control_row_t;
+
+
+static jpp_code_t jpp_control_set(int values[JPP_CONTROLS],
+    const jpp_query_t *pair, jpp_err_t *err);
+static int jpp_control_value(const jpp_control_row_t *row,
+    const jpp_query_t *pair);
+static bool jpp_control_is(const char *text, const char *value, size_t len);
+static void jpp_control_json_worker(jpp_json_t *json,
+    const jpp_controlled_t *worker);
+static void jpp_control_json_state(jpp_json_t *json, const char *key,
+    const jpp_control_state_t *state, bool has_profiler);
+
+
+static const jpp_control_row_t  jpp_control_rows[JPP_CONTROLS] = {
+    [JPP_CONTROL_ACTIVE] =
+        { "active", { "off", "on" }, 0, 0, "active must be on or off" },
+
+    [JPP_CONTROL_LG_SAMPLE] =
+        { "lg_sample", { NULL }, JPP_JEMALLOC_LG_MIN, JPP_JEMALLOC_LG_MAX,
+          "lg_sample must be a whole number from 10 to 24: below 10 too many "
+          "small objects take 16 KiB each, above 24 next to nothing is "
+          "sampled" },
+
+    [JPP_CONTROL_RESET] =
+        { "reset", { NULL }, 1, 1, "reset must be 1" },
+
+    [JPP_CONTROL_PURGE] =
+        { "purge", { NULL }, 1, 1, "purge must be 1" }
+};
+
+
+void
+jpp_control_init(jpp_control_t *control)
+{
+    control->active = -1;
+    control->lg_sample = -1;
+    control->reset = false;
+    control->purge = false;
+}
+
+
+jpp_code_t
+jpp_control_query(jpp_control_t *control, const char *text, size_t len,
+    jpp_err_t *err)
+{
+    jpp_code_t    rc;
+    jpp_query_t   query;
+
+    int  values[JPP_CONTROLS] = {
+        [JPP_CONTROL_ACTIVE] = control->active,
+        [JPP_CONTROL_LG_SAMPLE] = control->lg_sample,
+        [JPP_CONTROL_RESET] = control->reset ? 1 : -1,
+        [JPP_CONTROL_PURGE] = control->purge ? 1 : -1
+    };
+
+    rc = jpp_query_init(&query, text, len, err);
+
+    while (rc == JPP_OK && jpp_query_next(&query)) {
+        rc = jpp_control_set(values, &query, err);
+    }
+
+    control->active = values[JPP_CONTROL_ACTIVE];
+    control->lg_sample = values[JPP_CONTROL_LG_SAMPLE];
+    control->reset = values[JPP_CONTROL_RESET] == 1;
+    control->purge = values[JPP_CONTROL_PURGE] == 1;
+
+    return rc;
+}
+
+
+static jpp_code_t
+jpp_control_set(int values[JPP_CONTROLS], const jpp_query_t *pair,
+    jpp_err_t *err)
+{
+    size_t                    i;
+    const jpp_control_row_t  *row;
+
+    for (i = 0; i < JPP_CONTROLS; i++) {
+        row = &jpp_control_rows[i];
+
+        if (values[i] != -1
+            || !jpp_control_is(row->key, pair->key, pair->key_len))
+        {
+            continue;
+        }
+
+        values[i] = jpp_control_value(row, pair);
+
+        if (values[i] == -1) {
+            return jpp_err_set(err, JPP_ERR_ARG, "%s", row->allowed);
+        }
+    }
+
+    return JPP_OK;
+}
+
+
+/* -1: not one that ROW allows */
+
+static int
+jpp_control_value(const jpp_control_row_t *row, const jpp_query_t *pair)
+{
+    int       i;
+    uint32_t  n;
+
+    for (i = 0; i < 2 && row->words[i] != NULL; i++) {
+        if (jpp_control_is(row->words[i], pair->value, pair->value_len)) {
+            return i;
+        }
+    }
+
+    if (row->words[0] != NULL
+        || !jpp_query_number(pair->value, pair->value_len, &n)
+        || n < row->min
+        || n > row->max)
+    {
+        return -1;
+    }
+
+    return (int) n;
+}
+
+
+static bool
+jpp_control_is(const char *text, const char *value, size_t len)
+{
+    return strlen(text) == len && memcmp(text, value, len) == 0;
+}
+
+
+jpp_code_t
+jpp_control_check(const jpp_control_t *control, jpp_err_t *err)
+{
+    if (control->active == -1
+        && control->lg_sample == -1
+        && !control->reset
+        && !control->purge)
+    {
+        return jpp_err_set(err, JPP_ERR_ARG,
+                           "nothing is asked for: say active=on, active=off, "
+                           "lg_sample= and a number from %d to %d, reset=1, "
+                           "purge=1, or several of them joined by &",
+                           JPP_JEMALLOC_LG_MIN, JPP_JEMALLOC_LG_MAX);
+    }
+
+    return JPP_OK;
+}
+
+
+void
+jpp_control_json(const jpp_controlled_t *workers, size_t n, uint32_t n_asked,
+    jpp_sink_t *sink)
+{
+    size_t      i;
+    jpp_json_t  json;
+
+    jpp_json_init(&json, sink);
+
+    jpp_json_open(&json, NULL, '{');
+
+    jpp_json_u64(&json, "asked", n_asked);
+    jpp_json_u64(&json, "answered", n);
+
+    jpp_json_open(&json, "workers", '[');
+
+    for (i = 0; i < n; i++) {
+        jpp_control_json_worker(&json, &workers[i]);
+    }
+
+    jpp_json_close(&json, ']');
+    jpp_json_close(&json, '}');
+}
+
+
+static void
+jpp_control_json_worker(jpp_json_t *json, const jpp_controlled_t *worker)
+{
+    const jpp_control_result_t  *result;
+
+    result = &worker->result;
+
+    jpp_json_open(json, NULL, '{');
+
+    jpp_json_u64(json, "worker", worker->index);
+    jpp_json_i64(json, "pid", worker->pid);
+    jpp_json_u64(json, "generation", worker->generation);
+
+    jpp_control_json_state(json, "before", &result->before,
+                           result->has_profiler);
+    jpp_control_json_state(json, "after", &result->after,
+                           result->has_profiler);
+
+    if (result->has_stats) {
+
+        /* other threads may have taken more meanwhile */
+
+        jpp_json_u64(json, "purged",
+                     result->resident_before > result->resident_after
+                     ? result->resident_before - result->resident_after : 0);
+
+    } else {
+        jpp_json_null(json, "purged");
+    }
+
+    jpp_json_str(json, "error", worker->error);
+
+    jpp_json_close(json, '}');
+}
+
+
+/* a process without a profiler has no rate */
+
+static void
+jpp_control_json_state(jpp_json_t *json, const char *key,
+    const jpp_control_state_t *state, bool has_profiler)
+{
+    jpp_json_open(json, key, '{');
+
+    jpp_json_bool(json, "active", state->active);
+
+    if (has_profiler) {
+        jpp_json_u64(json, "lg_sample", state->lg_sample);
+
+    } else {
+        jpp_json_null(json, "lg_sample");
+    }
+
+    jpp_json_close(json, '}');
+}

@@ -1,0 +1,57 @@
+
+/*
+ * The control resource: what is asked of the profilers of the workers, and the
+ * answer.  The change itself is made by jpp_jemalloc.h.
+ *
+ *     active=on|off       take samples or not
+ *     lg_sample=10..24    one sample every 2^N bytes
+ *     reset=1             forget the samples there are
+ *     purge=1             give unused memory back to the kernel
+ *
+ * Pure functions of the caller's values; any thread.
+ */
+
+
+#ifndef _JPP_CONTROL_H_INCLUDED_
+#define _JPP_CONTROL_H_INCLUDED_
+
+
+#include "jpp_jemalloc.h"
+#include "jpp_sink.h"
+
+
+/* What came of it in one worker. */
+typedef struct {
+    uint32_t               index;
+    int64_t                pid;
+    uint64_t               generation;
+    const char            *error;          /* one sentence; NULL: none */
+    jpp_control_result_t   result;
+} jpp_controlled_t;
+
+
+/* Initialize the caller's CONTROL: nothing is asked for. */
+void jpp_control_init(jpp_control_t *control);
+
+/*
+ * Set CONTROL from the LEN bytes of a query string, or of a form's body, at
+ * TEXT.  What is set already stays, here and where a key is repeated, and
+ * the other value is not looked at: so the query may be read first and the
+ * body then.  Unknown keys are ignored.  The sentence of JPP_ERR_ARG says what
+ * is allowed and never quotes the value.
+ */
+jpp_code_t jpp_control_query(jpp_control_t *control, const char *text,
+    size_t len, jpp_err_t *err);
+
+/* JPP_ERR_ARG where nothing is asked for; the sentence says what could be. */
+jpp_code_t jpp_control_check(const jpp_control_t *control, jpp_err_t *err);
+
+/*
+ * The answer of the N of N_ASKED workers that answered, as JSON to SINK, which
+ * the caller flushes.  It is ASCII: other bytes become question marks.
+ */
+void jpp_control_json(const jpp_controlled_t *workers, size_t n,
+    uint32_t n_asked, jpp_sink_t *sink);
+
+
+#endif /* _JPP_CONTROL_H_INCLUDED_ */

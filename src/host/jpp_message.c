@@ -1,0 +1,412 @@
+
+/*
+ *     message := magic:4 version:4 field*
+ *
+ * The fields are those of the tables below, in their order, without gaps.
+ * Numbers and enums have fixed widths, least byte first; a boolean is a byte, 0
+ * or 1; a text has all the bytes of its array, zeros from its end on.  The name
+ * of a variable, a pointer in memory, is a byte that says which.
+ */
+
+
+#include <string.h>
+
+#include "jpp_control.h"
+#include "jpp_message.h"
+
+
+/* to be changed with the tables */
+#define JPP_MESSAGE_VERSION         1
+
+/* "jppQ", "jppR" */
+#define JPP_MESSAGE_MAGIC_QUESTION  0x5170706a
+#define JPP_MESSAGE_MAGIC_REPLY     0x5270706a
+
+#define JPP_MESSAGE_HEAD            8
+
+/* jemalloc takes larger ones for this */
+#define JPP_MESSAGE_MAX_LG          63
+
+#define JPP_MESSAGE_ASK(member)     offsetof(jpp_message_question_t, member)
+#define JPP_MESSAGE_AT(member)      offsetof(jpp_message_reply_t, member)
+#define JPP_MESSAGE_LENGTH(table)   (sizeof(table) / sizeof((table)[0]))
+
+
+typedef enum {                     /* in memory, and its values */
+    JPP_MESSAGE_BOOL = 0,          /* bool */
+    JPP_MESSAGE_U32,               /* uint32_t, an enum: 0..max */
+    JPP_MESSAGE_INT,               /* int: -1..max */
+    JPP_MESSAGE_U64,               /* uint64_t, int64_t: 0..max */
+    JPP_MESSAGE_SIZE,              /* size_t: 0..max */
+    JPP_MESSAGE_VARIABLE,          /* const char *: a name */
+    JPP_MESSAGE_TEXT               /* char[max] */
+} jpp_message_type_t;
+
+
+typedef struct {
+    jpp_message_type_t   type;
+    size_t               offset;
+    uint64_t             max;
+} jpp_message_field_t;
+
+
+static void jpp_message_pack(const void *message, uint32_t magic,
+    const jpp_message_field_t *fields, size_t n, uint8_t *data);
+static uint64_t jpp_message_load(const jpp_message_field_t *field,
+    const char *from);
+static uint64_t jpp_message_variable(const char *name);
+static bool jpp_message_unpack(void *message, uint32_t magic,
+    const jpp_message_field_t *fields, size_t n, const uint8_t *data);
+static bool jpp_message_store(const jpp_message_field_t *field,
+    uint64_t value, char *to);
+static bool jpp_message_text(char *to, const uint8_t *p, size_t size);
+static void jpp_message_put(uint8_t *p, uint64_t value, size_t width);
+static uint64_t jpp_message_get(const uint8_t *p, size_t width);
+
+
+_Static_assert(sizeof(jpp_code_t) == sizeof(uint32_t),
+               "an enum has the width of an unsigned");
+
+
+/* Bytes in a message; those of a text are the field's. */
+
+static const size_t  jpp_message_widths[] = {
+    [JPP_MESSAGE_BOOL] = 1,
+    [JPP_MESSAGE_U32] = 4,
+    [JPP_MESSAGE_INT] = 4,
+    [JPP_MESSAGE_U64] = 8,
+    [JPP_MESSAGE_SIZE] = 8,
+    [JPP_MESSAGE_VARIABLE] = 1
+};
+
+
+static const jpp_message_field_t  jpp_message_question[] = {
+    { JPP_MESSAGE_U32, JPP_MESSAGE_ASK(kind), JPP_MESSAGE_CONTROL },
+    { JPP_MESSAGE_INT, JPP_MESSAGE_ASK(control.active), 1 },
+    { JPP_MESSAGE_INT, JPP_MESSAGE_ASK(control.lg_sample),
+      JPP_JEMALLOC_LG_MAX },
+    { JPP_MESSAGE_BOOL, JPP_MESSAGE_ASK(control.reset), 1 },
+    { JPP_MESSAGE_BOOL, JPP_MESSAGE_ASK(control.purge), 1 }
+};
+
+
+static const jpp_message_field_t  jpp_message_reply[] = {
+    { JPP_MESSAGE_U32, JPP_MESSAGE_AT(err.code), JPP_ERR_JEMALLOC },
+    { JPP_MESSAGE_INT, JPP_MESSAGE_AT(err.sys_errno), INT32_MAX },
+    { JPP_MESSAGE_SIZE, JPP_MESSAGE_AT(err.capture), SIZE_MAX },
+    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(err.line), UINT64_MAX },
+    { JPP_MESSAGE_TEXT, JPP_MESSAGE_AT(err.text), JPP_ERR_TEXT },
+
+    { JPP_MESSAGE_U32, JPP_MESSAGE_AT(worker.index), UINT32_MAX },
+    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(worker.pid), INT64_MAX },
+    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(worker.generation), UINT64_MAX },
+    { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(worker.is_exiting), 1 },
+    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(worker.started), INT64_MAX },
+
+    { JPP_MESSAGE_U32, JPP_MESSAGE_AT(worker.jemalloc.state),
+      JPP_JEMALLOC_READY },
+    { JPP_MESSAGE_TEXT, JPP_MESSAGE_AT(worker.jemalloc.allocator),
+      sizeof(((jpp_jemalloc_t *) 0)->allocator) },
+    { JPP_MESSAGE_TEXT, JPP_MESSAGE_AT(worker.jemalloc.version),
+      sizeof(((jpp_jemalloc_t *) 0)->version) },
+    { JPP_MESSAGE_VARIABLE, JPP_MESSAGE_AT(worker.jemalloc.variable), 0 },
+    { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(worker.jemalloc.active), 1 },
+    { JPP_MESSAGE_U32, JPP_MESSAGE_AT(worker.jemalloc.lg_sample),
+      JPP_MESSAGE_MAX_LG },
+    { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(worker.jemalloc.accum), 1 },
+    { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(worker.jemalloc.interval), 1 },
+    { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(worker.jemalloc.gdump), 1 },
+    { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(worker.jemalloc.final), 1 },
+    { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(worker.jemalloc.leak_error), 1 },
+
+    { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(worker.has_stats), 1 },
+    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(worker.stats.allocated), UINT64_MAX },
+    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(worker.stats.active), UINT64_MAX },
+    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(worker.stats.metadata), UINT64_MAX },
+    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(worker.stats.resident), UINT64_MAX },
+    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(worker.stats.mapped), UINT64_MAX },
+    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(worker.stats.retained), UINT64_MAX },
+
+    { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(control.has_profiler), 1 },
+    { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(control.before.active), 1 },
+    { JPP_MESSAGE_U32, JPP_MESSAGE_AT(control.before.lg_sample),
+      JPP_MESSAGE_MAX_LG },
+    { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(control.after.active), 1 },
+    { JPP_MESSAGE_U32, JPP_MESSAGE_AT(control.after.lg_sample),
+      JPP_MESSAGE_MAX_LG },
+    { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(control.has_stats), 1 },
+    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(control.resident_before), UINT64_MAX },
+    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(control.resident_after), UINT64_MAX },
+
+    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(time_nanos), INT64_MAX },
+    { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(has_baseline), 1 }
+};
+
+
+void
+jpp_message_question_pack(const jpp_message_question_t *question,
+    uint8_t data[JPP_MESSAGE_QUESTION])
+{
+    jpp_message_question_t  copy;
+
+    copy = *question;
+
+    if (copy.kind != JPP_MESSAGE_CONTROL) {
+        jpp_control_init(&copy.control);
+    }
+
+    jpp_message_pack(&copy, JPP_MESSAGE_MAGIC_QUESTION, jpp_message_question,
+                     JPP_MESSAGE_LENGTH(jpp_message_question), data);
+}
+
+
+void
+jpp_message_reply_pack(const jpp_message_reply_t *reply,
+    uint8_t data[JPP_MESSAGE_REPLY])
+{
+    jpp_message_pack(reply, JPP_MESSAGE_MAGIC_REPLY, jpp_message_reply,
+                     JPP_MESSAGE_LENGTH(jpp_message_reply), data);
+}
+
+
+static void
+jpp_message_pack(const void *message, uint32_t magic,
+    const jpp_message_field_t *fields, size_t n, uint8_t *data)
+{
+    size_t       i, width, len;
+    uint8_t     *p;
+    const char  *from;
+
+    jpp_message_put(data, magic, 4);
+    jpp_message_put(data + 4, JPP_MESSAGE_VERSION, 4);
+
+    p = data + JPP_MESSAGE_HEAD;
+
+    for (i = 0; i < n; i++, p += width) {
+        from = (const char *) message + fields[i].offset;
+
+        if (fields[i].type == JPP_MESSAGE_TEXT) {
+            width = (size_t) fields[i].max;
+            len = strnlen(from, width - 1);
+
+            memcpy(p, from, len);
+            memset(p + len, 0, width - len);
+
+        } else {
+            width = jpp_message_widths[fields[i].type];
+            jpp_message_put(p, jpp_message_load(&fields[i], from), width);
+        }
+    }
+}
+
+
+static uint64_t
+jpp_message_load(const jpp_message_field_t *field, const char *from)
+{
+    bool         is_true;
+    size_t       size;
+    uint32_t     u32;
+    uint64_t     u64;
+    const char  *name;
+
+    switch (field->type) {
+
+    case JPP_MESSAGE_BOOL:
+        memcpy(&is_true, from, sizeof(is_true));
+        return is_true;
+
+    case JPP_MESSAGE_U32:
+    case JPP_MESSAGE_INT:
+        memcpy(&u32, from, sizeof(u32));
+        return u32;
+
+    case JPP_MESSAGE_SIZE:
+        memcpy(&size, from, sizeof(size));
+        return size;
+
+    case JPP_MESSAGE_VARIABLE:
+        memcpy(&name, from, sizeof(name));
+        return jpp_message_variable(name);
+
+    default: /* JPP_MESSAGE_U64 */
+        memcpy(&u64, from, sizeof(u64));
+        return u64;
+    }
+}
+
+
+static uint64_t
+jpp_message_variable(const char *name)
+{
+    uint32_t     i;
+    const char  *known;
+
+    for (i = 0; name != NULL; i++) {
+        known = jpp_jemalloc_variable(i);
+
+        if (known == NULL) {
+            break;
+        }
+
+        if (strcmp(name, known) == 0) {
+            return i;
+        }
+    }
+
+    return 0;
+}
+
+
+bool
+jpp_message_question_unpack(jpp_message_question_t *question,
+    const uint8_t *data, size_t len)
+{
+    return len == JPP_MESSAGE_QUESTION
+           && jpp_message_unpack(question, JPP_MESSAGE_MAGIC_QUESTION,
+                                 jpp_message_question,
+                                 JPP_MESSAGE_LENGTH(jpp_message_question),
+                                 data)
+           && (question->control.lg_sample == -1
+               || question->control.lg_sample >= JPP_JEMALLOC_LG_MIN);
+}
+
+
+bool
+jpp_message_reply_unpack(jpp_message_reply_t *reply, const uint8_t *data,
+    size_t len)
+{
+    return len == JPP_MESSAGE_REPLY
+           && jpp_message_unpack(reply, JPP_MESSAGE_MAGIC_REPLY,
+                                 jpp_message_reply,
+                                 JPP_MESSAGE_LENGTH(jpp_message_reply), data);
+}
+
+
+static bool
+jpp_message_unpack(void *message, uint32_t magic,
+    const jpp_message_field_t *fields, size_t n, const uint8_t *data)
+{
+    bool            is_valid;
+    char           *to;
+    size_t          i, width;
+    const uint8_t  *p;
+
+    if (jpp_message_get(data, 4) != magic
+        || jpp_message_get(data + 4, 4) != JPP_MESSAGE_VERSION)
+    {
+        return false;
+    }
+
+    p = data + JPP_MESSAGE_HEAD;
+
+    for (i = 0; i < n; i++, p += width) {
+        to = (char *) message + fields[i].offset;
+
+        if (fields[i].type == JPP_MESSAGE_TEXT) {
+            width = (size_t) fields[i].max;
+            is_valid = jpp_message_text(to, p, width);
+
+        } else {
+            width = jpp_message_widths[fields[i].type];
+            is_valid = jpp_message_store(&fields[i],
+                                         jpp_message_get(p, width), to);
+        }
+
+        if (!is_valid) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+static bool
+jpp_message_store(const jpp_message_field_t *field, uint64_t value, char *to)
+{
+    bool         is_true;
+    size_t       size;
+    uint32_t     u32;
+    const char  *name;
+
+    /* UINT32_MAX: -1 */
+
+    if (field->type != JPP_MESSAGE_VARIABLE
+        && value > field->max
+        && !(field->type == JPP_MESSAGE_INT && value == UINT32_MAX))
+    {
+        return false;
+    }
+
+    switch (field->type) {
+
+    case JPP_MESSAGE_BOOL:
+        is_true = value != 0;
+        memcpy(to, &is_true, sizeof(is_true));
+        return true;
+
+    case JPP_MESSAGE_U32:
+    case JPP_MESSAGE_INT:
+        u32 = (uint32_t) value;
+        memcpy(to, &u32, sizeof(u32));
+        return true;
+
+    case JPP_MESSAGE_SIZE:
+        size = (size_t) value;
+        memcpy(to, &size, sizeof(size));
+        return true;
+
+    case JPP_MESSAGE_VARIABLE:
+        name = jpp_jemalloc_variable((uint32_t) value);
+        memcpy(to, &name, sizeof(name));
+        return name != NULL;
+
+    default: /* JPP_MESSAGE_U64 */
+        memcpy(to, &value, sizeof(value));
+        return true;
+    }
+}
+
+
+static bool
+jpp_message_text(char *to, const uint8_t *p, size_t size)
+{
+    size_t  i;
+
+    if (memchr(p, '\0', size) == NULL) {
+        return false;
+    }
+
+    for (i = 0; p[i] != '\0'; i++) {
+        to[i] = p[i] >= 0x20 && p[i] < 0x7f ? (char) p[i] : '?';
+    }
+
+    memset(to + i, 0, size - i);
+
+    return true;
+}
+
+
+static void
+jpp_message_put(uint8_t *p, uint64_t value, size_t width)
+{
+    size_t  i;
+
+    for (i = 0; i < width; i++) {
+        p[i] = (uint8_t) (value >> 8 * i);
+    }
+}
+
+
+static uint64_t
+jpp_message_get(const uint8_t *p, size_t width)
+{
+    size_t    i;
+    uint64_t  value;
+
+    for (i = 0, value = 0; i < width; i++) {
+        value |= (uint64_t) p[i] << 8 * i;
+    }
+
+    return value;
+}

@@ -1,0 +1,73 @@
+
+/*
+ * What workers say to each other: a question and a reply, as bytes of a fixed
+ * size.  How they travel is not here.
+ *
+ * Both ends are processes of one machine and mostly of one module; another
+ * layout is another version, and is refused.  What is unpacked is believed in
+ * no other way: every value is one that its type allows, strings end, and are
+ * printable ASCII.  Whether it is true is another matter: who a worker is, its
+ * asker knows better.
+ *
+ * Pure functions of the caller's values; any thread.
+ */
+
+
+#ifndef _JPP_MESSAGE_H_INCLUDED_
+#define _JPP_MESSAGE_H_INCLUDED_
+
+
+#include "jpp_status.h"
+
+
+/* Bytes of a message. */
+#define JPP_MESSAGE_QUESTION  22
+#define JPP_MESSAGE_REPLY     770
+
+
+/* What is asked for, beside the worker's state, which every reply has. */
+typedef enum {
+    JPP_MESSAGE_STATUS = 0,        /* nothing */
+    JPP_MESSAGE_DUMP,              /* a dump of its heap */
+    JPP_MESSAGE_CONTROL            /* a change */
+} jpp_message_kind_t;
+
+
+typedef struct {
+    jpp_message_kind_t     kind;
+    jpp_control_t          control;        /* of JPP_MESSAGE_CONTROL */
+} jpp_message_question_t;
+
+
+typedef struct {
+    jpp_err_t              err;            /* code JPP_OK: none */
+    jpp_worker_t           worker;         /* index, pid and generation are */
+                                           /*   what the worker says it is */
+    jpp_control_result_t   control;        /* of JPP_MESSAGE_CONTROL */
+    int64_t                time_nanos;     /* of the dump, since the epoch */
+    bool                   has_baseline;   /* one comes with the reply */
+} jpp_message_reply_t;
+
+
+/*
+ * Pack QUESTION, REPLY into JPP_MESSAGE_QUESTION, JPP_MESSAGE_REPLY bytes at
+ * DATA.  All of a reply travels, so the caller zeroes it before filling it.  A
+ * string without an end is cut, and a variable that is none of
+ * jpp_jemalloc_variable() becomes the first of these.
+ */
+void jpp_message_question_pack(const jpp_message_question_t *question,
+    uint8_t data[JPP_MESSAGE_QUESTION]);
+void jpp_message_reply_pack(const jpp_message_reply_t *reply,
+    uint8_t data[JPP_MESSAGE_REPLY]);
+
+/*
+ * Fill the caller's QUESTION, REPLY from the LEN bytes at DATA.  False: it is
+ * none, and what was filled in is of no use.
+ */
+bool jpp_message_question_unpack(jpp_message_question_t *question,
+    const uint8_t *data, size_t len);
+bool jpp_message_reply_unpack(jpp_message_reply_t *reply, const uint8_t *data,
+    size_t len);
+
+
+#endif /* _JPP_MESSAGE_H_INCLUDED_ */

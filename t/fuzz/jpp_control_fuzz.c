@@ -1,0 +1,23 @@
+
+#include "jpp_control.h"
+#include "jpp_fuzz.h"
+
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    jpp_control_t  control;
+
+    jpp_control_init(&control);
+
+    if (jpp_control_query(&control, (const char *) data, size, NULL) == JPP_OK
+        && (control.active < -1 || control.active > 1
+            || (control.lg_sample != -1
+                && (control.lg_sample < JPP_JEMALLOC_LG_MIN
+                    || control.lg_sample > JPP_JEMALLOC_LG_MAX))))
+    {
+        abort();
+    }
+
+    return 0;
+}

@@ -1,0 +1,343 @@
+
+#include "jpp_control.h"
+#include "jpp_test_fleet.h"
+
+
+#define JPP_BAD_LG                                                            \
+    "lg_sample must be a whole number from 10 to 24: below 10 too many "      \
+    "small objects take 16 KiB each, above 24 next to nothing is sampled"
+
+
+static void jpp_test_good(void);
+static void jpp_test_bad(void);
+static void jpp_test_twice(void);
+static void jpp_test_nothing(void);
+static void jpp_test_json(void);
+static void jpp_test_json_evil(void);
+static void jpp_test_json_fails(void);
+static jpp_controlled_t jpp_controlled(uint32_t index);
+static void jpp_control_write(const jpp_fleet_t *fleet, jpp_sink_t *sink);
+
+
+static jpp_output_t      jpp_output;
+
+/* what jpp_control_write() writes */
+static jpp_controlled_t  jpp_workers[8];
+
+
+int
+main(void)
+{
+    jpp_test_good();
+    jpp_test_bad();
+    jpp_test_twice();
+    jpp_test_nothing();
+    jpp_test_json();
+    jpp_test_json_evil();
+    jpp_test_json_fails();
+
+    return jpp_done();
+}
+
+
+static void
+jpp_test_good(void)
+{
+    size_t          i;
+    jpp_err_t       err;
+    jpp_control_t   control;
+
+    static const struct {
+        const char     *text;
+        jpp_control_t   control;
+    } rows[] = {
+        { "", { -1, -1, false, false } },
+        { "active=on", { 1, -1, false, false } },
+        { "active=off", { 0, -1, false, false } },
+        { "lg_sample=10", { -1, 10, false, false } },
+        { "lg_sample=24", { -1, 24, false, false } },
+        { "lg_sample=014", { -1, 14, false, false } },
+        { "reset=1", { -1, -1, true, false } },
+        { "purge=1", { -1, -1, false, true } },
+        { "active=on&lg_sample=14&reset=1&purge=1", { 1, 14, true, true } },
+        { "purge=1&reset=1&lg_sample=14&active=off", { 0, 14, true, true } },
+        { "%61ctive=%6fn&lg%5Fsample=%31%34", { 1, 14, false, false } },
+        { "active=off&active=on", { 0, -1, false, false } },
+        { "active=off&active=nonsense", { 0, -1, false, false } },
+        { "lg_sample=12&lg_sample=99", { -1, 12, false, false } },
+        { "reset=1&reset=0", { -1, -1, true, false } },
+        { "purge=1&purge", { -1, -1, false, true } },
+        { "worker=all&x&&=&active=on&", { 1, -1, false, false } },
+        { "Active=off&activ=off&actives=off", { -1, -1, false, false } },
+        { "%zz=1&active%=off", { -1, -1, false, false } }
+    };
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        jpp_control_init(&control);
+
+        jpp_is_u64(jpp_control_query(&control, rows[i].text,
+                                     strlen(rows[i].text), &err),
+                   JPP_OK, "\"%s\"", rows[i].text);
+        jpp_is_i64(control.active, rows[i].control.active, "its active");
+        jpp_is_i64(control.lg_sample, rows[i].control.lg_sample,
+                   "its lg_sample");
+        jpp_is_u64(control.reset, rows[i].control.reset, "its reset");
+        jpp_is_u64(control.purge, rows[i].control.purge, "its purge");
+    }
+
+    jpp_is_u64(jpp_control_query(&control, NULL, 0, &err), JPP_OK,
+               "no text at all");
+}
+
+
+static void
+jpp_test_bad(void)
+{
+    char            long_text[16385];
+    size_t          i;
+    jpp_err_t       err;
+    jpp_control_t   control;
+
+    static const struct {
+        const char  *text;
+        const char  *why;
+    } rows[] = {
+        { "active=1", "active must be on or off" },
+        { "active=0", "active must be on or off" },
+        { "active=ON", "active must be on or off" },
+        { "active=of", "active must be on or off" },
+        { "active=on%00", "active must be on or off" },
+        { "active=", "active must be on or off" },
+        { "active", "active must be on or off" },
+        { "active=%", "active must be on or off" },
+        { "active=no&active=on", "active must be on or off" },
+        { "lg_sample=9", JPP_BAD_LG },
+        { "lg_sample=25", JPP_BAD_LG },
+        { "lg_sample=0", JPP_BAD_LG },
+        { "lg_sample=-1", JPP_BAD_LG },
+        { "lg_sample=+14", JPP_BAD_LG },
+        { "lg_sample=14.0", JPP_BAD_LG },
+        { "lg_sample=0xe", JPP_BAD_LG },
+        { "lg_sample=4294967310", JPP_BAD_LG },
+        { "lg_sample=18446744073709551630", JPP_BAD_LG },
+        { "lg_sample=on", JPP_BAD_LG },
+        { "lg_sample=", JPP_BAD_LG },
+        { "lg_sample", JPP_BAD_LG },
+        { "reset=0", "reset must be 1" },
+        { "reset=on", "reset must be 1" },
+        { "reset", "reset must be 1" },
+        { "purge=2", "purge must be 1" },
+        { "purge=true", "purge must be 1" },
+        { "purge=", "purge must be 1" },
+        { "active=on&reset=<script>", "reset must be 1" }
+    };
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        jpp_control_init(&control);
+
+        jpp_is_u64(jpp_control_query(&control, rows[i].text,
+                                     strlen(rows[i].text), &err),
+                   JPP_ERR_ARG, "\"%s\"", rows[i].text);
+        jpp_is_str(err.text, rows[i].why, "why");
+    }
+
+    jpp_is_u64(jpp_control_query(&control, "purge=2", 7, NULL), JPP_ERR_ARG,
+               "nobody need hear why");
+
+    memset(long_text, 'a', sizeof(long_text));
+    jpp_control_init(&control);
+    jpp_is_u64(jpp_control_query(&control, long_text, 16384, &err), JPP_OK,
+               "an unknown key, as long as a query may be");
+    jpp_is_u64(jpp_control_query(&control, long_text, 16385, &err),
+               JPP_ERR_ARG, "one byte more");
+}
+
+
+/* A query, and then the body of the same request. */
+
+static void
+jpp_test_twice(void)
+{
+    jpp_err_t       err;
+    jpp_control_t   control;
+
+    jpp_control_init(&control);
+    jpp_control_query(&control, "active=off&reset=1", 18, &err);
+
+    jpp_is_u64(jpp_control_query(&control, "active=7&reset=7&lg_sample=11", 29,
+                                 &err),
+               JPP_OK, "the second is looked at for what is not set");
+    jpp_ok(control.active == 0 && control.lg_sample == 11 && control.reset
+           && !control.purge, "the first value counts");
+}
+
+
+static void
+jpp_test_nothing(void)
+{
+    size_t          i;
+    jpp_err_t       err;
+    jpp_control_t   control;
+
+    static const char  *something[] = {
+        "active=on", "active=off", "lg_sample=14", "reset=1", "purge=1"
+    };
+
+    jpp_control_init(&control);
+    jpp_is_u64(jpp_control_check(&control, &err), JPP_ERR_ARG, "nothing");
+    jpp_is_str(err.text, "nothing is asked for: say active=on, active=off, "
+               "lg_sample= and a number from 10 to 24, reset=1, purge=1, or "
+               "several of them joined by &", "and what there is");
+
+    for (i = 0; i < sizeof(something) / sizeof(something[0]); i++) {
+        jpp_control_init(&control);
+        jpp_control_query(&control, something[i], strlen(something[i]), &err);
+        jpp_is_u64(jpp_control_check(&control, &err), JPP_OK, "%s",
+                   something[i]);
+    }
+}
+
+
+static void
+jpp_test_json(void)
+{
+    jpp_fleet_t  fleet = { .n_asked = 3, .n = 2 };
+
+    jpp_workers[0] = jpp_controlled(0);
+
+    jpp_workers[1] = jpp_controlled(1);
+    jpp_workers[1].error = "active was not set: no";
+    jpp_workers[1].result.has_profiler = false;
+    jpp_workers[1].result.has_stats = false;
+
+    jpp_is_i64(jpp_output_fill(&jpp_output, jpp_control_write, &fleet, 0), 0,
+               "it is written");
+    jpp_is_str(jpp_output.text,
+               "{\n"
+               "  \"asked\": 3,\n"
+               "  \"answered\": 2,\n"
+               "  \"workers\": [\n"
+               "    {\n"
+               "      \"worker\": 0,\n"
+               "      \"pid\": 4711,\n"
+               "      \"generation\": 2,\n"
+               "      \"before\": {\n"
+               "        \"active\": true,\n"
+               "        \"lg_sample\": 19\n"
+               "      },\n"
+               "      \"after\": {\n"
+               "        \"active\": false,\n"
+               "        \"lg_sample\": 14\n"
+               "      },\n"
+               "      \"purged\": 1000000,\n"
+               "      \"error\": null\n"
+               "    },\n"
+               "    {\n"
+               "      \"worker\": 1,\n"
+               "      \"pid\": 4712,\n"
+               "      \"generation\": 2,\n"
+               "      \"before\": {\n"
+               "        \"active\": true,\n"
+               "        \"lg_sample\": null\n"
+               "      },\n"
+               "      \"after\": {\n"
+               "        \"active\": false,\n"
+               "        \"lg_sample\": null\n"
+               "      },\n"
+               "      \"purged\": null,\n"
+               "      \"error\": \"active was not set: no\"\n"
+               "    }\n"
+               "  ]\n"
+               "}\n", "two of three workers");
+
+    jpp_workers[0].result.resident_after = 4000001;
+    fleet.n = 1;
+    jpp_output_fill(&jpp_output, jpp_control_write, &fleet, 0);
+    jpp_ok(strstr(jpp_output.text, "\"purged\": 0,") != NULL,
+           "what has grown was not purged");
+
+    fleet.n = 0;
+    jpp_output_fill(&jpp_output, jpp_control_write, &fleet, 0);
+    jpp_is_str(jpp_output.text, "{\n  \"asked\": 3,\n  \"answered\": 0,\n"
+               "  \"workers\": []\n}\n", "none of them");
+}
+
+
+static void
+jpp_test_json_evil(void)
+{
+    size_t       i;
+    jpp_fleet_t  fleet = { .n_asked = UINT32_MAX, .n = 1 };
+
+    jpp_workers[0] = jpp_controlled(UINT32_MAX);
+    jpp_workers[0].pid = INT64_MIN;
+    jpp_workers[0].generation = UINT64_MAX;
+    jpp_workers[0].error = JPP_FLEET_EVIL;
+    jpp_workers[0].result.resident_before = UINT64_MAX;
+    jpp_workers[0].result.resident_after = 0;
+
+    jpp_output_fill(&jpp_output, jpp_control_write, &fleet, 0);
+
+    for (i = 0; i < jpp_output.len; i++) {
+        if ((jpp_output.text[i] < 0x20 && jpp_output.text[i] != '\n')
+            || jpp_output.text[i] >= 0x7f)
+        {
+            break;
+        }
+    }
+
+    jpp_is_u64(i, jpp_output.len, "it is ASCII");
+    jpp_ok(strstr(jpp_output.text, "\"error\": \"\\\"'\\\\</pre>") != NULL
+           && strstr(jpp_output.text, "\\u0001\\n\\u000d\\u0009???????%s%n")
+              != NULL,
+           "the sentence is quoted");
+    jpp_ok(strstr(jpp_output.text, "\"purged\": 18446744073709551615,")
+           != NULL && strstr(jpp_output.text, "\"pid\": -9223372036854775808")
+                      != NULL,
+           "and numbers are whole");
+}
+
+
+static void
+jpp_test_json_fails(void)
+{
+    size_t       i;
+    jpp_fleet_t  fleet = { .n_asked = 8, .n = 8 };
+
+    for (i = 0; i < fleet.n; i++) {
+        jpp_workers[i] = jpp_controlled((uint32_t) i);
+    }
+
+    jpp_output_fails(&jpp_output, jpp_control_write, &fleet);
+}
+
+
+static jpp_controlled_t
+jpp_controlled(uint32_t index)
+{
+    jpp_controlled_t  worker;
+
+    worker.index = index;
+    worker.pid = 4711 + (int64_t) index;
+    worker.generation = 2;
+    worker.error = NULL;
+    worker.result.has_profiler = true;
+    worker.result.before.active = true;
+    worker.result.before.lg_sample = 19;
+    worker.result.after.active = false;
+    worker.result.after.lg_sample = 14;
+    worker.result.has_stats = true;
+    worker.result.resident_before = 4000000;
+    worker.result.resident_after = 3000000;
+
+    return worker;
+}
+
+
+/* the shape that the helpers of jpp_test_fleet.h call */
+
+static void
+jpp_control_write(const jpp_fleet_t *fleet, jpp_sink_t *sink)
+{
+    jpp_control_json(jpp_workers, fleet->n, fleet->n_asked, sink);
+}

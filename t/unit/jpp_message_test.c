@@ -1,0 +1,620 @@
+
+#include <stdlib.h>
+
+#include "jpp_message.h"
+#include "jpp_test_fleet.h"
+
+
+/* where the texts begin */
+#define JPP_REPLY_TEXT       32
+#define JPP_REPLY_ALLOCATOR  577
+#define JPP_REPLY_VERSION    641
+#define JPP_REPLY_VARIABLE   673
+
+
+static void jpp_test_question(void);
+static void jpp_test_question_empty(void);
+static void jpp_test_question_bytes(void);
+static void jpp_test_reply(void);
+static void jpp_test_reply_bytes(void);
+static void jpp_test_reply_edges(void);
+static void jpp_test_reply_texts(void);
+static void jpp_test_variables(void);
+static void jpp_test_lengths(void);
+static jpp_message_question_t jpp_question(void);
+static void jpp_reply(jpp_message_reply_t *reply);
+static bool jpp_question_is_valid(const jpp_message_question_t *question);
+static bool jpp_reply_is_valid(const jpp_message_reply_t *reply);
+static bool jpp_is_clean(const char *text, size_t size);
+static bool jpp_is_bool(const bool *value);
+static bool jpp_is_same(const jpp_message_reply_t *a,
+    const jpp_message_reply_t *b);
+
+
+int
+main(void)
+{
+    jpp_test_question();
+    jpp_test_question_empty();
+    jpp_test_question_bytes();
+    jpp_test_reply();
+    jpp_test_reply_bytes();
+    jpp_test_reply_edges();
+    jpp_test_reply_texts();
+    jpp_test_variables();
+    jpp_test_lengths();
+
+    return jpp_done();
+}
+
+
+static void
+jpp_test_question(void)
+{
+    size_t                  i;
+    uint8_t                 data[JPP_MESSAGE_QUESTION];
+    jpp_message_question_t  in, out;
+
+    static const jpp_control_t  controls[] = {
+        { -1, -1, false, false },
+        { 0, -1, false, false },
+        { 1, -1, false, false },
+        { -1, 10, false, false },
+        { -1, 24, false, false },
+        { -1, -1, true, false },
+        { -1, -1, false, true },
+        { 1, 14, true, true }
+    };
+
+    for (i = 0; i < sizeof(controls) / sizeof(controls[0]); i++) {
+        in.kind = JPP_MESSAGE_CONTROL;
+        in.control = controls[i];
+
+        memset(&out, 0x55, sizeof(out));
+        jpp_message_question_pack(&in, data);
+
+        jpp_ok(jpp_message_question_unpack(&out, data, sizeof(data)),
+               "question %zu", i);
+        jpp_ok(out.kind == in.kind
+               && out.control.active == in.control.active
+               && out.control.lg_sample == in.control.lg_sample
+               && out.control.reset == in.control.reset
+               && out.control.purge == in.control.purge, "is the same");
+    }
+
+    for (i = 0; i < 64; i++) {
+        in = jpp_question();
+        in.control.lg_sample = (int) i;
+        jpp_message_question_pack(&in, data);
+
+        jpp_ok(jpp_message_question_unpack(&out, data, sizeof(data))
+               == (i >= 10 && i <= 24), "lg_sample %zu, or not", i);
+    }
+}
+
+
+/* What is no change asks for none, whatever stands there. */
+
+static void
+jpp_test_question_empty(void)
+{
+    unsigned                kind;
+    uint8_t                 data[JPP_MESSAGE_QUESTION];
+    jpp_message_question_t  in, out;
+
+    for (kind = JPP_MESSAGE_STATUS; kind <= JPP_MESSAGE_DUMP; kind++) {
+        memset(&in, 0, sizeof(in));
+        in.kind = (jpp_message_kind_t) kind;
+        in.control.purge = true;
+
+        jpp_message_question_pack(&in, data);
+
+        jpp_ok(jpp_message_question_unpack(&out, data, sizeof(data))
+               && out.kind == kind, "a question of kind %u", kind);
+        jpp_ok(out.control.active == -1 && out.control.lg_sample == -1
+               && !out.control.reset && !out.control.purge,
+               "asks for no change");
+    }
+}
+
+
+static void
+jpp_test_question_bytes(void)
+{
+    size_t                  i;
+    unsigned                value, accepted, wrong;
+    uint8_t                 data[JPP_MESSAGE_QUESTION], saved;
+    jpp_message_question_t  question;
+
+    question = jpp_question();
+    jpp_message_question_pack(&question, data);
+    accepted = 0;
+    wrong = 0;
+
+    for (i = 0; i < sizeof(data); i++) {
+        saved = data[i];
+
+        for (value = 0; value < 256; value++) {
+            data[i] = (uint8_t) value;
+
+            if (data[i] != saved
+                && jpp_message_question_unpack(&question, data, sizeof(data)))
+            {
+                accepted++;
+                wrong += !jpp_question_is_valid(&question) || i < 8;
+            }
+        }
+
+        data[i] = saved;
+    }
+
+    /* two kinds, two of active, 14 rates, and two booleans */
+
+    jpp_is_u64(accepted, 1 + 2 + 14 + 1 + 1, "other questions by one byte");
+    jpp_is_u64(wrong, 0, "and none that is not one");
+}
+
+
+static void
+jpp_test_reply(void)
+{
+    uint8_t              data[JPP_MESSAGE_REPLY + 1];
+    jpp_message_reply_t  in, out;
+
+    jpp_reply(&in);
+    memset(&out, 0x55, sizeof(out));
+    data[JPP_MESSAGE_REPLY] = 0x77;
+
+    jpp_message_reply_pack(&in, data);
+    jpp_is_u64(data[JPP_MESSAGE_REPLY], 0x77, "no byte more is written");
+
+    jpp_ok(jpp_message_reply_unpack(&out, data, JPP_MESSAGE_REPLY), "a reply");
+    jpp_ok(jpp_is_same(&in, &out), "is the same");
+
+    memset(&in, 0, sizeof(in));
+    jpp_message_reply_pack(&in, data);
+
+    jpp_ok(jpp_message_reply_unpack(&out, data, JPP_MESSAGE_REPLY),
+           "a reply of zeros");
+    in.worker.jemalloc.variable = "MALLOC_CONF";
+    jpp_ok(jpp_is_same(&in, &out), "is one, with the usual variable");
+}
+
+
+static void
+jpp_test_reply_bytes(void)
+{
+    size_t               i;
+    unsigned             value, accepted, last, wrong;
+    uint8_t              data[JPP_MESSAGE_REPLY], again[JPP_MESSAGE_REPLY];
+    uint8_t              saved;
+    jpp_message_reply_t  reply, same;
+
+    jpp_reply(&reply);
+    jpp_message_reply_pack(&reply, data);
+    accepted = 0;
+    last = 0;
+    wrong = 0;
+
+    for (i = 0; i < sizeof(data); i++) {
+        saved = data[i];
+
+        for (value = 0; value < 256; value++) {
+            data[i] = (uint8_t) value;
+
+            if (data[i] == saved
+                || !jpp_message_reply_unpack(&reply, data, sizeof(data)))
+            {
+                continue;
+            }
+
+            accepted++;
+            last += i == sizeof(data) - 1;
+            wrong += !jpp_reply_is_valid(&reply) || i < 8;
+
+            jpp_message_reply_pack(&reply, again);
+            wrong += !jpp_message_reply_unpack(&same, again, sizeof(again))
+                     || !jpp_is_same(&reply, &same);
+        }
+
+        data[i] = saved;
+    }
+
+    jpp_ok(accepted > 150000, "%u other replies by one byte", accepted);
+    jpp_is_u64(wrong, 0, "and none that is not one");
+    jpp_is_u64(last, 1, "the last byte is a boolean too");
+}
+
+
+/* The largest value of a field, and one more. */
+
+static void
+jpp_test_reply_edges(void)
+{
+    size_t               i;
+    uint8_t              data[JPP_MESSAGE_REPLY];
+    jpp_message_reply_t  reply, out;
+
+    static const struct {
+        const char  *name;
+        size_t       offset;
+        uint32_t     max;
+    } rows[] = {
+        { "code", offsetof(jpp_message_reply_t, err.code), JPP_ERR_JEMALLOC },
+        { "errno", offsetof(jpp_message_reply_t, err.sys_errno), INT32_MAX },
+        { "state", offsetof(jpp_message_reply_t, worker.jemalloc.state),
+          JPP_JEMALLOC_READY },
+        { "lg_sample",
+          offsetof(jpp_message_reply_t, worker.jemalloc.lg_sample), 63 },
+        { "before", offsetof(jpp_message_reply_t, control.before.lg_sample),
+          63 },
+        { "after", offsetof(jpp_message_reply_t, control.after.lg_sample),
+          63 }
+    };
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        jpp_reply(&reply);
+
+        memcpy((char *) &reply + rows[i].offset, &rows[i].max, 4);
+        jpp_message_reply_pack(&reply, data);
+        jpp_ok(jpp_message_reply_unpack(&out, data, sizeof(data))
+               && jpp_is_same(&reply, &out), "the largest %s", rows[i].name);
+
+        memcpy((char *) &reply + rows[i].offset,
+               &(uint32_t) { rows[i].max + 1 }, 4);
+        jpp_message_reply_pack(&reply, data);
+        jpp_ok(!jpp_message_reply_unpack(&out, data, sizeof(data)),
+               "one more");
+    }
+
+    jpp_reply(&reply);
+    reply.worker.pid = -1;
+    jpp_message_reply_pack(&reply, data);
+    jpp_ok(!jpp_message_reply_unpack(&out, data, sizeof(data)),
+           "no process is negative");
+
+    jpp_reply(&reply);
+    reply.time_nanos = -1;
+    jpp_message_reply_pack(&reply, data);
+    jpp_ok(!jpp_message_reply_unpack(&out, data, sizeof(data)), "no time is");
+}
+
+
+static void
+jpp_test_reply_texts(void)
+{
+    size_t               i;
+    uint8_t              data[JPP_MESSAGE_REPLY];
+    jpp_message_reply_t  reply, out;
+
+    static const struct {
+        const char  *name;
+        size_t       start;
+        size_t       size;
+    } rows[] = {
+        { "sentence", JPP_REPLY_TEXT, JPP_ERR_TEXT },
+        { "allocator", JPP_REPLY_ALLOCATOR, 64 },
+        { "version", JPP_REPLY_VERSION, 32 }
+    };
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        jpp_reply(&reply);
+        jpp_message_reply_pack(&reply, data);
+
+        memset(data + rows[i].start, 'x', rows[i].size);
+        jpp_ok(!jpp_message_reply_unpack(&out, data, sizeof(data)),
+               "a %s without an end", rows[i].name);
+
+        data[rows[i].start + rows[i].size - 1] = '\0';
+        jpp_ok(jpp_message_reply_unpack(&out, data, sizeof(data)),
+               "one that ends at the last byte");
+    }
+
+    jpp_is_u64(strlen(out.worker.jemalloc.version), 31, "is that long");
+
+    /* what is evil */
+
+    memset(&reply, 0, sizeof(reply));
+    strcpy(reply.err.text, JPP_FLEET_EVIL);
+    memset(reply.worker.jemalloc.version, '5', 32);
+
+    jpp_message_reply_pack(&reply, data);
+    memcpy(data + JPP_REPLY_ALLOCATOR, "a\nb\0secret", 10);
+    jpp_ok(jpp_message_reply_unpack(&out, data, sizeof(data)), "evil texts");
+
+    jpp_is_str(out.err.text, JPP_FLEET_ASCII "???????????%s%n",
+               "are cleaned");
+    jpp_is_str(out.worker.jemalloc.allocator, "a?b", "each");
+    jpp_is_mem(out.worker.jemalloc.allocator + 4, "\0\0\0\0\0\0", 6,
+               "and nothing is behind the end");
+    jpp_is_str(out.worker.jemalloc.version, "5555555555555555555555555555555",
+               "what has no end is cut");
+}
+
+
+static void
+jpp_test_variables(void)
+{
+    size_t               i;
+    uint8_t              data[JPP_MESSAGE_REPLY];
+    jpp_message_reply_t  reply, out;
+
+    static const struct {
+        const char  *in;
+        const char  *out;
+    } rows[] = {
+        { "MALLOC_CONF", "MALLOC_CONF" },
+        { "JE_MALLOC_CONF", "JE_MALLOC_CONF" },
+        { "_RJEM_MALLOC_CONF", "_RJEM_MALLOC_CONF" },
+        { JPP_FLEET_EVIL, "MALLOC_CONF" },
+        { NULL, "MALLOC_CONF" }
+    };
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        jpp_reply(&reply);
+        reply.worker.jemalloc.variable = rows[i].in;
+        jpp_message_reply_pack(&reply, data);
+
+        jpp_ok(jpp_message_reply_unpack(&out, data, sizeof(data)),
+               "variable %zu", i);
+        jpp_is_str(out.worker.jemalloc.variable, rows[i].out, "its name");
+    }
+
+    jpp_ok(jpp_jemalloc_variable(3) == NULL, "there are no others");
+
+    data[JPP_REPLY_VARIABLE] = 3;
+    jpp_ok(!jpp_message_reply_unpack(&out, data, sizeof(data)),
+           "one that nobody has");
+}
+
+
+/* Each in memory of its own, so that a sanitizer sees who reads on. */
+
+static void
+jpp_test_lengths(void)
+{
+    size_t                  len;
+    uint8_t                 question_data[JPP_MESSAGE_QUESTION + 1] = { 0 };
+    uint8_t                 reply_data[JPP_MESSAGE_REPLY + 1] = { 0 };
+    uint8_t                *copy;
+    unsigned                questions, replies;
+    jpp_message_reply_t     reply;
+    jpp_message_question_t  question;
+
+    question = jpp_question();
+    jpp_message_question_pack(&question, question_data);
+
+    jpp_reply(&reply);
+    jpp_message_reply_pack(&reply, reply_data);
+
+    questions = 0;
+    replies = 0;
+
+    for (len = 0; len <= JPP_MESSAGE_REPLY + 1; len++) {
+        copy = malloc(len != 0 ? len : 1);
+        memcpy(copy, reply_data, len);
+        replies += jpp_message_reply_unpack(&reply, copy, len);
+
+        if (len <= JPP_MESSAGE_QUESTION + 1) {
+            memcpy(copy, question_data, len);
+        }
+
+        questions += jpp_message_question_unpack(&question, copy, len);
+        free(copy);
+    }
+
+    jpp_is_u64(questions, 1, "a question has one length");
+    jpp_is_u64(replies, 1, "a reply has one length");
+
+    jpp_ok(!jpp_message_question_unpack(&question, reply_data,
+                                        JPP_MESSAGE_QUESTION),
+           "the beginning of a reply is no question");
+}
+
+
+static jpp_message_question_t
+jpp_question(void)
+{
+    jpp_message_question_t  question;
+
+    question.kind = JPP_MESSAGE_CONTROL;
+    question.control.active = 1;
+    question.control.lg_sample = 14;
+    question.control.reset = true;
+    question.control.purge = true;
+
+    return question;
+}
+
+
+/* Every field has a value of its own, as wide as it may be. */
+
+static void
+jpp_reply(jpp_message_reply_t *reply)
+{
+    jpp_jemalloc_t  *jemalloc;
+
+    memset(reply, 0, sizeof(jpp_message_reply_t));
+
+    reply->err.code = JPP_ERR_CUT;
+    reply->err.sys_errno = -1;
+    reply->err.capture = SIZE_MAX - 7;
+    reply->err.line = UINT64_MAX - 1;
+    strcpy(reply->err.text, "the dump ends before its end");
+
+    reply->worker.index = UINT32_MAX - 2;
+    reply->worker.pid = INT64_MAX - 3;
+    reply->worker.generation = UINT64_MAX - 4;
+    reply->worker.is_exiting = true;
+    reply->worker.started = INT64_MAX - 5;
+
+    jemalloc = &reply->worker.jemalloc;
+
+    jemalloc->state = JPP_JEMALLOC_INACTIVE;
+    strcpy(jemalloc->allocator, "libc.so.6");
+    strcpy(jemalloc->version, "5.3.0");
+    jemalloc->variable = "JE_MALLOC_CONF";
+    jemalloc->active = true;
+    jemalloc->lg_sample = 63;
+    jemalloc->accum = true;
+    jemalloc->interval = true;
+    jemalloc->gdump = true;
+    jemalloc->final = true;
+    jemalloc->leak_error = true;
+
+    reply->worker.has_stats = true;
+    reply->worker.stats.allocated = UINT64_MAX - 10;
+    reply->worker.stats.active = UINT64_MAX - 11;
+    reply->worker.stats.metadata = UINT64_MAX - 12;
+    reply->worker.stats.resident = UINT64_MAX - 13;
+    reply->worker.stats.mapped = UINT64_MAX - 14;
+    reply->worker.stats.retained = UINT64_MAX - 15;
+
+    reply->control.has_profiler = true;
+    reply->control.before.active = true;
+    reply->control.before.lg_sample = 62;
+    reply->control.after.active = true;
+    reply->control.after.lg_sample = 61;
+    reply->control.has_stats = true;
+    reply->control.resident_before = UINT64_MAX - 16;
+    reply->control.resident_after = UINT64_MAX - 17;
+
+    reply->time_nanos = INT64_MAX - 18;
+    reply->has_baseline = true;
+}
+
+
+static bool
+jpp_question_is_valid(const jpp_message_question_t *question)
+{
+    const jpp_control_t  *control;
+
+    control = &question->control;
+
+    return (unsigned) question->kind <= JPP_MESSAGE_CONTROL
+           && control->active >= -1
+           && control->active <= 1
+           && (control->lg_sample == -1
+               || (control->lg_sample >= 10 && control->lg_sample <= 24))
+           && jpp_is_bool(&control->reset)
+           && jpp_is_bool(&control->purge);
+}
+
+
+static bool
+jpp_reply_is_valid(const jpp_message_reply_t *reply)
+{
+    const jpp_jemalloc_t        *jemalloc;
+    const jpp_control_result_t  *control;
+
+    jemalloc = &reply->worker.jemalloc;
+    control = &reply->control;
+
+    return (unsigned) reply->err.code <= JPP_ERR_JEMALLOC
+           && reply->err.sys_errno >= -1
+           && jpp_is_clean(reply->err.text, sizeof(reply->err.text))
+           && reply->worker.pid >= 0
+           && reply->worker.started >= 0
+           && jpp_is_bool(&reply->worker.is_exiting)
+           && (unsigned) jemalloc->state <= JPP_JEMALLOC_READY
+           && jpp_is_clean(jemalloc->allocator, sizeof(jemalloc->allocator))
+           && jpp_is_clean(jemalloc->version, sizeof(jemalloc->version))
+           && strstr("MALLOC_CONF JE_MALLOC_CONF _RJEM_MALLOC_CONF",
+                     jemalloc->variable)
+              != NULL
+           && jemalloc->lg_sample <= 63
+           && jpp_is_bool(&jemalloc->active)
+           && jpp_is_bool(&jemalloc->accum)
+           && jpp_is_bool(&jemalloc->interval)
+           && jpp_is_bool(&jemalloc->gdump)
+           && jpp_is_bool(&jemalloc->final)
+           && jpp_is_bool(&jemalloc->leak_error)
+           && jpp_is_bool(&reply->worker.has_stats)
+           && jpp_is_bool(&control->has_profiler)
+           && jpp_is_bool(&control->before.active)
+           && control->before.lg_sample <= 63
+           && jpp_is_bool(&control->after.active)
+           && control->after.lg_sample <= 63
+           && jpp_is_bool(&control->has_stats)
+           && reply->time_nanos >= 0
+           && jpp_is_bool(&reply->has_baseline);
+}
+
+
+/* printable, and zeros behind it */
+
+static bool
+jpp_is_clean(const char *text, size_t size)
+{
+    size_t  i;
+
+    for (i = 0; i < size && text[i] != '\0'; i++) {
+        if (text[i] < 0x20 || text[i] >= 0x7f) {
+            return false;
+        }
+    }
+
+    if (i == size) {
+        return false;
+    }
+
+    while (i < size && text[i] == '\0') {
+        i++;
+    }
+
+    return i == size;
+}
+
+
+static bool
+jpp_is_bool(const bool *value)
+{
+    return *(const uint8_t *) value <= 1;
+}
+
+
+static bool
+jpp_is_same(const jpp_message_reply_t *a, const jpp_message_reply_t *b)
+{
+    const jpp_worker_t          *v, *w;
+    const jpp_control_result_t  *c, *d;
+
+    v = &a->worker;
+    w = &b->worker;
+    c = &a->control;
+    d = &b->control;
+
+    return a->err.code == b->err.code
+           && a->err.sys_errno == b->err.sys_errno
+           && a->err.capture == b->err.capture
+           && a->err.line == b->err.line
+           && strcmp(a->err.text, b->err.text) == 0
+           && v->index == w->index
+           && v->pid == w->pid
+           && v->generation == w->generation
+           && v->is_exiting == w->is_exiting
+           && v->started == w->started
+           && v->jemalloc.state == w->jemalloc.state
+           && strcmp(v->jemalloc.allocator, w->jemalloc.allocator) == 0
+           && strcmp(v->jemalloc.version, w->jemalloc.version) == 0
+           && strcmp(v->jemalloc.variable, w->jemalloc.variable) == 0
+           && v->jemalloc.active == w->jemalloc.active
+           && v->jemalloc.lg_sample == w->jemalloc.lg_sample
+           && v->jemalloc.accum == w->jemalloc.accum
+           && v->jemalloc.interval == w->jemalloc.interval
+           && v->jemalloc.gdump == w->jemalloc.gdump
+           && v->jemalloc.final == w->jemalloc.final
+           && v->jemalloc.leak_error == w->jemalloc.leak_error
+           && v->has_stats == w->has_stats
+           && memcmp(&v->stats, &w->stats, sizeof(v->stats)) == 0
+           && c->has_profiler == d->has_profiler
+           && c->before.active == d->before.active
+           && c->before.lg_sample == d->before.lg_sample
+           && c->after.active == d->after.active
+           && c->after.lg_sample == d->after.lg_sample
+           && c->has_stats == d->has_stats
+           && c->resident_before == d->resident_before
+           && c->resident_after == d->resident_after
+           && a->time_nanos == b->time_nanos
+           && a->has_baseline == b->has_baseline;
+}

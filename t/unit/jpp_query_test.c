@@ -1,0 +1,174 @@
+
+#include <stdlib.h>
+
+#include "jpp_query.h"
+#include "jpp_test.h"
+
+
+static void jpp_test_pairs(void);
+static void jpp_test_limits(void);
+static void jpp_test_numbers(void);
+static const char *jpp_query_text(const char *text, size_t len);
+
+
+int
+main(void)
+{
+    jpp_test_pairs();
+    jpp_test_limits();
+    jpp_test_numbers();
+
+    return jpp_done();
+}
+
+
+static void
+jpp_test_pairs(void)
+{
+    size_t       i;
+    jpp_err_t    err;
+    jpp_query_t  query;
+
+    static const struct {
+        const char  *text;
+        const char  *pairs;
+    } rows[] = {
+        { "", "" },
+        { "a=1", "[a|1]" },
+        { "a=1&b=2", "[a|1][b|2]" },
+        { "a", "[a|]" },
+        { "a=", "[a|]" },
+        { "a=1=2", "[a|1=2]" },
+        { "&", "[|]" },
+        { "=", "[|]" },
+        { "&&a=1&&", "[|][|][a|1][|]" },
+        { "a+b=c+d", "[a b|c d]" },
+        { "%61%3d=%26%3D", "[a=|&=]" },
+        { "a%=1&b=2", "[b|2]" },
+        { "%zz=1&%6=1&%6", "" },
+        { "a=%&b=%6&c=%6g&d=%g6&e=5", "[a|][b|][c|][d|][e|5]" },
+        { "a=%7a%7A%4F", "[a|zzO]" },
+        { "a=\xff%ff", "[a|\xff\xff]" },
+    };
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        jpp_is_str(jpp_query_text(rows[i].text, strlen(rows[i].text)),
+                   rows[i].pairs, "\"%s\"", i < 15 ? rows[i].text : "bytes");
+    }
+
+    jpp_is_str(jpp_query_text("a=1&b=2", 5), "[a|1][b|]", "it ends there");
+    jpp_query_init(&query, "a=%61", 4, &err);
+    jpp_ok(jpp_query_next(&query) && query.value_len == 0,
+           "in what is encoded too");
+    jpp_is_str(jpp_query_text(NULL, 0), "", "no bytes, and no address");
+}
+
+
+static void
+jpp_test_limits(void)
+{
+    char         *text;
+    jpp_err_t     err;
+    jpp_query_t   query;
+
+    text = malloc(JPP_MAX_QUERY + 1);
+    memset(text, 'a', JPP_MAX_QUERY + 1);
+    text[JPP_MAX_VALUE] = '=';
+
+    jpp_is_u64(jpp_query_init(&query, text, JPP_MAX_VALUE * 2 + 1, &err),
+               JPP_OK, "a key and a value");
+    jpp_ok(jpp_query_next(&query), "there is a pair");
+    jpp_is_u64(query.key_len, JPP_MAX_VALUE, "as long as a key may be");
+    jpp_is_u64(query.value_len, JPP_MAX_VALUE, "as long as a value may be");
+    jpp_ok(!jpp_query_next(&query), "and no other");
+
+    jpp_query_init(&query, text, JPP_MAX_VALUE * 2 + 2, &err);
+    jpp_ok(jpp_query_next(&query) && query.value_len == 0,
+           "one byte more is an empty value");
+
+    text[JPP_MAX_VALUE] = 'a';
+    text[JPP_MAX_VALUE + 1] = '=';
+    jpp_query_init(&query, text, JPP_MAX_VALUE * 2, &err);
+    jpp_ok(!jpp_query_next(&query), "one byte more is no key");
+
+    jpp_is_u64(jpp_query_init(&query, text, JPP_MAX_QUERY, &err), JPP_OK,
+               "as long as a query may be");
+    jpp_is_u64(jpp_query_init(&query, text, JPP_MAX_QUERY + 1, &err),
+               JPP_ERR_ARG, "one byte more");
+    jpp_is_str(err.text, "the query is longer than 16384 bytes", "why");
+    jpp_ok(!jpp_query_next(&query), "of which there are no pairs");
+
+    free(text);
+}
+
+
+static void
+jpp_test_numbers(void)
+{
+    size_t    i;
+    uint32_t  n;
+
+    static const struct {
+        const char  *text;
+        int64_t      number;       /* -1: none */
+    } rows[] = {
+        { "0", 0 }, { "7", 7 }, { "014", 14 }, { "0000000030", 30 },
+        { "4294967295", 4294967295 }, { "4294967296", -1 },
+        { "9999999999", -1 }, { "00000000001", -1 }, { "", -1 },
+        { "-1", -1 }, { "+1", -1 }, { " 1", -1 }, { "1 ", -1 },
+        { "0x1", -1 }, { "1e0", -1 }, { "1.0", -1 }, { "/", -1 },
+        { ":", -1 }, { "\xd9\xa5", -1 }
+    };
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        n = 0;
+        jpp_ok(jpp_query_number(rows[i].text, strlen(rows[i].text), &n)
+               == (rows[i].number >= 0), "number %zu, or none", i);
+        jpp_ok(rows[i].number < 0 || n == rows[i].number, "which is %u", n);
+    }
+
+    jpp_ok(!jpp_query_number("1\0", 2, &n), "a NUL is no digit");
+    jpp_ok(jpp_query_number("123", 2, &n) && n == 12, "it ends there");
+}
+
+
+/* The pairs as "[key|value][key|value]". */
+
+static const char *
+jpp_query_text(const char *text, size_t len)
+{
+    char         *copy;
+    size_t        n;
+    jpp_err_t     err;
+    jpp_query_t   query;
+
+    static char  out[4096];
+
+    /* with nothing behind it, a sanitizer sees who reads on */
+
+    copy = malloc(len != 0 ? len : 1);
+
+    if (len != 0) {
+        memcpy(copy, text, len);
+    }
+
+    n = 0;
+    out[0] = '\0';
+
+    if (jpp_query_init(&query, text != NULL ? copy : NULL, len, &err)
+        != JPP_OK)
+    {
+        free(copy);
+        return err.text[0] != '\0' ? "refused" : "refused silently";
+    }
+
+    while (jpp_query_next(&query)) {
+        n += (size_t) snprintf(out + n, sizeof(out) - n, "[%.*s|%.*s]",
+                               (int) query.key_len, query.key,
+                               (int) query.value_len, query.value);
+    }
+
+    free(copy);
+
+    return out;
+}
