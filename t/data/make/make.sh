@@ -10,8 +10,7 @@
 # said here or in the program that made them.
 #
 # Debian packages: libjemalloc2 and libjemalloc-dev 5.3.0 (bookworm), nginx,
-# curl, openssl, gcc, g++; and for the *-531 dumps dpkg-dev, autoconf, make,
-# and apt sources in deb822 form (*.sources).
+# curl, openssl, gcc, g++; and for the *-531 dumps dpkg-dev, autoconf, make.
 #
 # Everything happens under one neutral path, because the mappings in a dump
 # show it: no dump may tell who made it, or where.
@@ -21,6 +20,11 @@ set -eu
 scratch=/tmp/jpp-data
 make=$(cd "$(dirname "$0")" && pwd)
 data=$(dirname "$make")
+
+SOURCES=$scratch/sources
+
+# shellcheck source=tools/sources.sh
+. "$make/../../../tools/sources.sh"
 
 # An odd corner of 127/8, so that no server of the machine is in the way.
 addr=127.91.53.1
@@ -78,10 +82,7 @@ lib530()
 }
 
 
-# 5.3.1 comes from sid by a private apt: the machine's own sources, so that
-# its mirror and keys are used, with the suite changed; nothing of it touches
-# the system's lists and nothing is installed.  Sid's binary wants a newer
-# glibc than bookworm has, hence the source, configured as debian/rules does.
+# 5.3.1 is built from its source, see tools/sources.sh.
 
 lib531()
 {
@@ -91,49 +92,15 @@ lib531()
         return
     fi
 
-    mkdir -p "$scratch/apt/sources" "$scratch/apt/state/lists/partial" \
-             "$scratch/apt/cache/archives/partial" "$scratch/lib531"
-    : >"$scratch/apt/status"
+    built=$(sources_jemalloc sid)
 
-    # shellcheck source=/dev/null
-    codename=$(. /etc/os-release; echo "$VERSION_CODENAME")
+    case $built in
+        */jemalloc-5.3.1/*) ;;
+        *)                  die "sid has no jemalloc 5.3.1 any more" ;;
+    esac
 
-    # a stanza is one archive: security has no sid
-    awk -v RS= -v ORS='\n\n' -v codename="$codename" '
-        $0 ~ "(^|\n)Suites: *" codename "( |\n|$)" {
-            gsub(/(^|\n)Types:[^\n]*/, "\nTypes: deb-src")
-            gsub(/\nSuites:[^\n]*/, "\nSuites: sid")
-            print
-        }
-    ' /etc/apt/sources.list.d/*.sources >"$scratch/apt/sources/sid.sources"
-
-    cat >"$scratch/apt/apt.conf" <<END
-Dir::Etc::sourcelist "/dev/null";
-Dir::Etc::sourceparts "$scratch/apt/sources";
-Dir::State "$scratch/apt/state";
-Dir::State::status "$scratch/apt/status";
-Dir::Cache "$scratch/apt/cache";
-APT::Sandbox::User "";
-END
-
-    (
-        cd "$scratch/apt"
-
-        APT_CONFIG=$scratch/apt/apt.conf
-        export APT_CONFIG
-
-        apt-get -qq update
-        apt-get -qq source jemalloc
-
-        cd jemalloc-5.3.1 || die "sid has no jemalloc 5.3.1 any more"
-
-        autoconf
-        ./configure --enable-prof --with-lg-page=12 --with-lg-hugepage=21 \
-            --with-version=5.3.1-0-g81034ce1f1373e37dc865038e1bc8eeecf559ce8
-        make -j2 build_lib_shared
-        cp lib/libjemalloc.so.2 "$scratch/lib531/"
-    ) >"$scratch/lib531/log" 2>&1 \
-    || { tail -n 20 "$scratch/lib531/log" >&2; die "no jemalloc 5.3.1"; }
+    mkdir -p "$scratch/lib531"
+    cp "$built" "$lib"
 }
 
 

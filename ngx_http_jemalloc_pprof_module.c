@@ -1,0 +1,476 @@
+
+/*
+ * ngx_http_jemalloc_pprof_module: heap profiles of nginx on jemalloc.
+ *
+ * Directives and hooks.  What a request goes through is in src/nginx, and
+ * src/nginx/ngx_http_jemalloc_pprof.h tells where.
+ */
+
+
+#include "ngx_http_jemalloc_pprof.h"
+
+#include "jpp_limits.h"
+#include "jpp_report.h"
+
+
+#define NGX_HTTP_JEMALLOC_PPROF_NOTICE  1024
+
+
+static void *ngx_http_jemalloc_pprof_create_main_conf(ngx_conf_t *cf);
+static void *ngx_http_jemalloc_pprof_create_loc_conf(ngx_conf_t *cf);
+static char *ngx_http_jemalloc_pprof_merge_loc_conf(ngx_conf_t *cf,
+    void *parent, void *child);
+static char *ngx_http_jemalloc_pprof_serve(ngx_conf_t *cf,
+    ngx_command_t *cmd, void *conf);
+static ngx_int_t ngx_http_jemalloc_pprof_parameter(ngx_conf_t *cf,
+    ngx_http_jemalloc_pprof_loc_conf_t *jlcf, const ngx_str_t *value);
+static char *ngx_http_jemalloc_pprof_locate(ngx_conf_t *cf,
+    ngx_http_jemalloc_pprof_loc_conf_t *jlcf);
+static char *ngx_http_jemalloc_pprof_temp_path(ngx_conf_t *cf,
+    ngx_command_t *cmd, void *conf);
+static char *ngx_http_jemalloc_pprof_check_timeout(ngx_conf_t *cf, void *post,
+    void *data);
+static char *ngx_http_jemalloc_pprof_check_seconds(ngx_conf_t *cf, void *post,
+    void *data);
+static char *ngx_http_jemalloc_pprof_check_size(ngx_conf_t *cf, void *post,
+    void *data);
+static ngx_int_t ngx_http_jemalloc_pprof_init_module(ngx_cycle_t *cycle);
+static ngx_int_t ngx_http_jemalloc_pprof_init_process(ngx_cycle_t *cycle);
+static void ngx_http_jemalloc_pprof_exit_process(ngx_cycle_t *cycle);
+
+
+static ngx_conf_num_bounds_t  ngx_http_jemalloc_pprof_levels = {
+    ngx_conf_check_num_bounds, 1, 9
+};
+
+static ngx_conf_post_t  ngx_http_jemalloc_pprof_timeout_post = {
+    ngx_http_jemalloc_pprof_check_timeout
+};
+
+static ngx_conf_post_t  ngx_http_jemalloc_pprof_seconds_post = {
+    ngx_http_jemalloc_pprof_check_seconds
+};
+
+static ngx_conf_post_t  ngx_http_jemalloc_pprof_size_post = {
+    ngx_http_jemalloc_pprof_check_size
+};
+
+
+static ngx_command_t  ngx_http_jemalloc_pprof_commands[] = {
+
+    { ngx_string("jemalloc_pprof"),
+      NGX_HTTP_LOC_CONF|NGX_CONF_ANY,
+      ngx_http_jemalloc_pprof_serve,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("jemalloc_pprof_timeout"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_msec_slot,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_jemalloc_pprof_loc_conf_t, timeout),
+      &ngx_http_jemalloc_pprof_timeout_post },
+
+    { ngx_string("jemalloc_pprof_max_seconds"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_sec_slot,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_jemalloc_pprof_loc_conf_t, max_seconds),
+      &ngx_http_jemalloc_pprof_seconds_post },
+
+    { ngx_string("jemalloc_pprof_max_size"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_size_slot,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_jemalloc_pprof_loc_conf_t, max_size),
+      &ngx_http_jemalloc_pprof_size_post },
+
+    { ngx_string("jemalloc_pprof_gzip_level"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_num_slot,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_jemalloc_pprof_loc_conf_t, gzip_level),
+      &ngx_http_jemalloc_pprof_levels },
+
+    { ngx_string("jemalloc_pprof_temp_path"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_http_jemalloc_pprof_temp_path,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      0,
+      NULL },
+
+      ngx_null_command
+};
+
+
+static ngx_http_module_t  ngx_http_jemalloc_pprof_module_ctx = {
+    NULL,                                      /* preconfiguration */
+    NULL,                                      /* postconfiguration */
+
+    ngx_http_jemalloc_pprof_create_main_conf,  /* create main configuration */
+    NULL,                                      /* init main configuration */
+
+    NULL,                                      /* create server configuration */
+    NULL,                                      /* merge server configuration */
+
+    ngx_http_jemalloc_pprof_create_loc_conf,   /* create location conf */
+    ngx_http_jemalloc_pprof_merge_loc_conf     /* merge location conf */
+};
+
+
+ngx_module_t  ngx_http_jemalloc_pprof_module = {
+    NGX_MODULE_V1,
+    &ngx_http_jemalloc_pprof_module_ctx,       /* module context */
+    ngx_http_jemalloc_pprof_commands,          /* module directives */
+    NGX_HTTP_MODULE,                           /* module type */
+    NULL,                                      /* init master */
+    ngx_http_jemalloc_pprof_init_module,       /* init module */
+    ngx_http_jemalloc_pprof_init_process,      /* init process */
+    NULL,                                      /* init thread */
+    NULL,                                      /* exit thread */
+    ngx_http_jemalloc_pprof_exit_process,      /* exit process */
+    NULL,                                      /* exit master */
+    NGX_MODULE_V1_PADDING
+};
+
+
+static void *
+ngx_http_jemalloc_pprof_create_main_conf(ngx_conf_t *cf)
+{
+    return ngx_pcalloc(cf->pool, sizeof(ngx_http_jemalloc_pprof_main_conf_t));
+}
+
+
+static void *
+ngx_http_jemalloc_pprof_create_loc_conf(ngx_conf_t *cf)
+{
+    ngx_http_jemalloc_pprof_loc_conf_t  *conf;
+
+    conf = ngx_pcalloc(cf->pool, sizeof(ngx_http_jemalloc_pprof_loc_conf_t));
+    if (conf == NULL) {
+        return NULL;
+    }
+
+    /*
+     * set by ngx_pcalloc():
+     *
+     *     conf->resource = NULL;
+     *     conf->name = { 0, NULL };
+     *     conf->is_on = 0;
+     *     conf->is_named = 0;
+     */
+
+    conf->symbolize = 1;
+
+    conf->timeout = NGX_CONF_UNSET_MSEC;
+    conf->max_seconds = NGX_CONF_UNSET;
+    conf->max_size = NGX_CONF_UNSET_SIZE;
+    conf->gzip_level = NGX_CONF_UNSET;
+
+    return conf;
+}
+
+
+static char *
+ngx_http_jemalloc_pprof_merge_loc_conf(ngx_conf_t *cf, void *parent,
+    void *child)
+{
+    ngx_http_core_loc_conf_t            *clcf;
+    ngx_http_jemalloc_pprof_loc_conf_t  *prev = parent;
+    ngx_http_jemalloc_pprof_loc_conf_t  *conf = child;
+
+    ngx_conf_merge_msec_value(conf->timeout, prev->timeout, 5000);
+    ngx_conf_merge_sec_value(conf->max_seconds, prev->max_seconds, 300);
+    ngx_conf_merge_size_value(conf->max_size, prev->max_size,
+                              64 * 1024 * 1024);
+    ngx_conf_merge_value(conf->gzip_level, prev->gzip_level, JPP_REPORT_LEVEL);
+
+    /* "if" and "limit_except" are locations too, of the same content */
+
+    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+
+    if (clcf->noname && clcf->handler == NULL && prev->is_on) {
+        conf->is_on = 1;
+        conf->resource = prev->resource;
+        conf->name = prev->name;
+        conf->is_named = prev->is_named;
+        conf->symbolize = prev->symbolize;
+
+        clcf->handler = ngx_http_jemalloc_pprof_handler;
+    }
+
+    return NGX_CONF_OK;
+}
+
+
+static char *
+ngx_http_jemalloc_pprof_serve(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_http_jemalloc_pprof_loc_conf_t *jlcf = conf;
+
+    ngx_str_t                            *value;
+    ngx_uint_t                            i;
+    ngx_http_core_loc_conf_t             *clcf;
+    ngx_http_jemalloc_pprof_main_conf_t  *jmcf;
+
+    if (jlcf->is_on) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    for (i = 1; i < cf->args->nelts; i++) {
+
+        if (ngx_http_jemalloc_pprof_parameter(cf, jlcf, &value[i]) == NGX_OK) {
+            continue;
+        }
+
+        if (i == 1 && value[i].len != 0
+            && ngx_strlchr(value[i].data, value[i].data + value[i].len, '=')
+               == NULL)
+        {
+            jlcf->resource = ngx_http_jemalloc_pprof_resource(&value[i]);
+
+            if (jlcf->resource != NULL) {
+                jlcf->is_named = 1;
+                continue;
+            }
+
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "unknown resource \"%V\": there are %s",
+                               &value[i], ngx_http_jemalloc_pprof_resources);
+            return NGX_CONF_ERROR;
+        }
+
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "invalid parameter \"%V\": a resource's name may "
+                           "come first, then \"worker=self\" and "
+                           "\"symbolize=on\" or \"symbolize=off\"",
+                           &value[i]);
+        return NGX_CONF_ERROR;
+    }
+
+    jlcf->is_on = 1;
+
+    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+    clcf->handler = ngx_http_jemalloc_pprof_handler;
+
+    jmcf = ngx_http_conf_get_module_main_conf(cf,
+                                              ngx_http_jemalloc_pprof_module);
+    jmcf->is_used = 1;
+
+    return jlcf->is_named ? NGX_CONF_OK
+                          : ngx_http_jemalloc_pprof_locate(cf, jlcf);
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_parameter(ngx_conf_t *cf,
+    ngx_http_jemalloc_pprof_loc_conf_t *jlcf, const ngx_str_t *value)
+{
+    if (ngx_strcmp(value->data, "worker=self") == 0) {
+        return NGX_OK;
+    }
+
+    if (ngx_strcmp(value->data, "symbolize=on") == 0) {
+        jlcf->symbolize = 1;
+        return NGX_OK;
+    }
+
+    if (ngx_strcmp(value->data, "symbolize=off") == 0) {
+        jlcf->symbolize = 0;
+        return NGX_OK;
+    }
+
+    return NGX_DECLINED;
+}
+
+
+/* What a location serves that does not say it: its own name tells. */
+
+static char *
+ngx_http_jemalloc_pprof_locate(ngx_conf_t *cf,
+    ngx_http_jemalloc_pprof_loc_conf_t *jlcf)
+{
+    ngx_str_t                  last;
+    ngx_uint_t                 is_plain;
+    ngx_http_core_loc_conf_t  *clcf;
+
+    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+
+    is_plain = !clcf->named;
+
+#if (NGX_PCRE)
+    if (clcf->regex) {
+        is_plain = 0;
+    }
+#endif
+
+    jlcf->name = clcf->name;
+
+    if (is_plain && clcf->name.len != 0
+        && clcf->name.data[clcf->name.len - 1] == '/')
+    {
+        /* the address without the slash is sent to the one with it */
+
+        clcf->auto_redirect = 1;
+
+        return NGX_CONF_OK;
+    }
+
+    if (is_plain) {
+        last.data = clcf->name.data + clcf->name.len;
+        last.len = 0;
+
+        while (last.data > clcf->name.data && last.data[-1] != '/') {
+            last.data--;
+            last.len++;
+        }
+
+        jlcf->resource = last.len != 0
+                         ? ngx_http_jemalloc_pprof_resource(&last) : NULL;
+
+        if (jlcf->resource != NULL) {
+            return NGX_CONF_OK;
+        }
+    }
+
+    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                       "\"jemalloc_pprof\" cannot tell what location \"%V\" "
+                       "serves: end its name in a slash for all resources, "
+                       "or name one of %s, as in \"jemalloc_pprof heap;\"",
+                       &clcf->name, ngx_http_jemalloc_pprof_resources);
+
+    return NGX_CONF_ERROR;
+}
+
+
+static char *
+ngx_http_jemalloc_pprof_temp_path(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf)
+{
+    ngx_http_jemalloc_pprof_main_conf_t *jmcf = conf;
+
+    ngx_str_t  *value;
+
+    if (jmcf->temp_path.data != NULL) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    if (value[1].len == 0) {
+        return "needs the name of a directory";
+    }
+
+    jmcf->temp_path = value[1];
+
+    return ngx_conf_full_name(cf->cycle, &jmcf->temp_path, 0) == NGX_OK
+           ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+
+static char *
+ngx_http_jemalloc_pprof_check_timeout(ngx_conf_t *cf, void *post, void *data)
+{
+    ngx_msec_t *timeout = data;
+
+    return *timeout != 0 ? NGX_CONF_OK : "must be above 0";
+}
+
+
+static char *
+ngx_http_jemalloc_pprof_check_seconds(ngx_conf_t *cf, void *post, void *data)
+{
+    time_t *seconds = data;
+
+    if (*seconds >= 1 && *seconds <= JPP_MAX_SECONDS) {
+        return NGX_CONF_OK;
+    }
+
+    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                       "\"jemalloc_pprof_max_seconds\" must be from 1s to %ds",
+                       JPP_MAX_SECONDS);
+
+    return NGX_CONF_ERROR;
+}
+
+
+static char *
+ngx_http_jemalloc_pprof_check_size(ngx_conf_t *cf, void *post, void *data)
+{
+    size_t *size = data;
+
+    if (*size >= 1 && *size <= JPP_MAX_DUMP) {
+        return NGX_CONF_OK;
+    }
+
+    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                       "\"jemalloc_pprof_max_size\" must be from 1 to %uz "
+                       "bytes", JPP_MAX_DUMP);
+
+    return NGX_CONF_ERROR;
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_init_module(ngx_cycle_t *cycle)
+{
+    char                                  text[NGX_HTTP_JEMALLOC_PPROF_NOTICE];
+    ngx_uint_t                            level;
+    jpp_problem_t                         problems[JPP_MAX_PROBLEMS];
+    jpp_jemalloc_t                        jemalloc;
+    ngx_http_jemalloc_pprof_main_conf_t  *jmcf;
+
+    ngx_http_jemalloc_pprof_worker.generation++;
+
+    jmcf = ngx_http_cycle_get_module_main_conf(cycle,
+                                               ngx_http_jemalloc_pprof_module);
+
+    if (jmcf == NULL || !jmcf->is_used || ngx_test_config) {
+        return NGX_OK;
+    }
+
+    /* the workers will be what the master is: it is told once */
+
+    jpp_jemalloc_read(&jemalloc);
+    jpp_status_notice(&jemalloc, text, sizeof(text));
+
+    level = jpp_problems(&jemalloc, problems) == 0 ? NGX_LOG_NOTICE
+                                                   : NGX_LOG_WARN;
+
+    ngx_log_error(level, cycle->log, 0, "jemalloc_pprof: %s", text);
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_init_process(ngx_cycle_t *cycle)
+{
+    ngx_http_jemalloc_pprof_main_conf_t  *jmcf;
+
+    jmcf = ngx_http_cycle_get_module_main_conf(cycle,
+                                               ngx_http_jemalloc_pprof_module);
+
+    /* the cache's helpers come here as well */
+
+    if (jmcf != NULL && jmcf->is_used
+        && (ngx_process == NGX_PROCESS_WORKER
+            || ngx_process == NGX_PROCESS_SINGLE))
+    {
+        /* a worker that cannot answer says so, and serves all else */
+
+        (void) ngx_http_jemalloc_pprof_worker_init(cycle);
+    }
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_http_jemalloc_pprof_exit_process(ngx_cycle_t *cycle)
+{
+    ngx_http_jemalloc_pprof_worker_exit(cycle);
+}

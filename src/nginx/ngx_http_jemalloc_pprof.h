@@ -1,0 +1,145 @@
+
+/*
+ * What the files of the adapter share: the configuration, what a request asks
+ * for, and the facts of this worker.
+ *
+ * The way of a request, by file:
+ *
+ *     request    from URI, method and query to a question, or a refusal
+ *     heap       one dump or two, and their report      | these two work in
+ *     symbol     addresses in a body, names out         | a job
+ *     host       status, console, cmdline: answered at once
+ *     job        the background work of one request: it outlives the request
+ *                when the client leaves, and ends when nginx ends
+ *     thread     the one background thread of a worker
+ *     send       headers, errors, bodies
+ *
+ * Files of the adapter never parse, encode or unwind: that is the core's.
+ */
+
+
+#ifndef _NGX_HTTP_JEMALLOC_PPROF_H_INCLUDED_
+#define _NGX_HTTP_JEMALLOC_PPROF_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "jpp_args.h"
+#include "jpp_status.h"
+#include "jpp_symbolize.h"
+
+
+/* requests in work in one worker: beyond these they are told to come back */
+#define NGX_HTTP_JEMALLOC_PPROF_MAX_JOBS    32
+
+/* of them those that wait for the background thread */
+#define NGX_HTTP_JEMALLOC_PPROF_MAX_QUEUE   8
+
+/* bytes of addresses that may be asked for at once: about 55,000 */
+#define NGX_HTTP_JEMALLOC_PPROF_MAX_BODY    (1024 * 1024)
+
+
+typedef struct {
+    ngx_str_t    temp_path;        /* where dumps go if memory may not */
+    ngx_flag_t   is_used;          /* some location serves something */
+} ngx_http_jemalloc_pprof_main_conf_t;
+
+
+typedef struct ngx_http_jemalloc_pprof_resource_s
+    ngx_http_jemalloc_pprof_resource_t;
+
+
+typedef struct {
+    const ngx_http_jemalloc_pprof_resource_t
+                *resource;         /* NULL: the rest of the URI names it */
+    ngx_str_t    name;             /* of the location, before that rest */
+    ngx_flag_t   is_on;
+    ngx_flag_t   is_named;         /* the resource is served under any URI */
+    ngx_flag_t   symbolize;
+
+    ngx_msec_t   timeout;
+    time_t       max_seconds;
+    size_t       max_size;
+    ngx_int_t    gzip_level;
+} ngx_http_jemalloc_pprof_loc_conf_t;
+
+
+typedef struct {
+    const ngx_http_jemalloc_pprof_resource_t
+                *resource;
+    jpp_args_t   args;
+} ngx_http_jemalloc_pprof_question_t;
+
+
+/* An answer as content handlers give it: what is returned to nginx. */
+typedef ngx_int_t (*ngx_http_jemalloc_pprof_answer_pt)(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_question_t *question);
+
+
+struct ngx_http_jemalloc_pprof_resource_s {
+    ngx_str_t                           name;
+    ngx_uint_t                          methods;
+    ngx_str_t                           allow;    /* the methods, for 405 */
+    ngx_http_jemalloc_pprof_answer_pt   answer;
+};
+
+
+/* What one worker process knows of itself. */
+typedef struct {
+    char            host[NGX_MAXHOSTNAMELEN];
+    ngx_uint_t      generation;
+    time_t          started;
+    const char     *tail;          /* see jpp_maps_read() */
+    jpp_symbols_t   symbols;       /* used in the background thread only */
+} ngx_http_jemalloc_pprof_worker_t;
+
+
+extern ngx_module_t  ngx_http_jemalloc_pprof_module;
+
+extern ngx_http_jemalloc_pprof_worker_t  ngx_http_jemalloc_pprof_worker;
+
+
+/* request */
+
+/* The resource called NAME; NULL: there is none. */
+const ngx_http_jemalloc_pprof_resource_t *
+    ngx_http_jemalloc_pprof_resource(const ngx_str_t *name);
+
+/* The names of the resources, for a sentence. */
+extern const char  ngx_http_jemalloc_pprof_resources[];
+
+/* The content handler. */
+ngx_int_t ngx_http_jemalloc_pprof_handler(ngx_http_request_t *r);
+
+/* The answers of the resources. */
+ngx_int_t ngx_http_jemalloc_pprof_heap(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_question_t *question);
+ngx_int_t ngx_http_jemalloc_pprof_allocs(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_question_t *question);
+ngx_int_t ngx_http_jemalloc_pprof_symbol(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_question_t *question);
+ngx_int_t ngx_http_jemalloc_pprof_cmdline(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_question_t *question);
+ngx_int_t ngx_http_jemalloc_pprof_status(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_question_t *question);
+ngx_int_t ngx_http_jemalloc_pprof_console(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_question_t *question);
+
+
+/* host */
+
+/* Fill WORKER with what this worker is, and how its jemalloc is now. */
+void ngx_http_jemalloc_pprof_describe(jpp_worker_t *worker);
+
+/* Fill FLEET with the N WORKERS that answered, of N_ASKED. */
+void ngx_http_jemalloc_pprof_fleet(jpp_fleet_t *fleet,
+    const jpp_worker_t *workers, ngx_uint_t n, ngx_uint_t n_asked);
+
+/* Make this process a worker that can answer. */
+ngx_int_t ngx_http_jemalloc_pprof_worker_init(ngx_cycle_t *cycle);
+void ngx_http_jemalloc_pprof_worker_exit(ngx_cycle_t *cycle);
+
+
+#endif /* _NGX_HTTP_JEMALLOC_PPROF_H_INCLUDED_ */

@@ -1,0 +1,360 @@
+
+#include "ngx_http_jemalloc_pprof_job.h"
+#include "ngx_http_jemalloc_pprof_send.h"
+
+
+/* how often a job looks around, ms */
+#define NGX_HTTP_JEMALLOC_PPROF_TICK   100
+
+/* what is left to a job that works when nginx exits, ms */
+#define NGX_HTTP_JEMALLOC_PPROF_GRACE  500
+
+/* what the arena of a job needs beside the job */
+#define NGX_HTTP_JEMALLOC_PPROF_SPARE  (64 * 1024)
+
+
+static ngx_int_t ngx_http_jemalloc_pprof_job_run(
+    ngx_http_jemalloc_pprof_job_t *job);
+static void ngx_http_jemalloc_pprof_job_work(
+    ngx_http_jemalloc_pprof_task_t *task);
+static void ngx_http_jemalloc_pprof_job_done(
+    ngx_http_jemalloc_pprof_task_t *task);
+static void ngx_http_jemalloc_pprof_job_tick(ngx_event_t *ev);
+static ngx_int_t ngx_http_jemalloc_pprof_job_overdue(
+    ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
+static void ngx_http_jemalloc_pprof_job_arm(
+    ngx_http_jemalloc_pprof_job_t *job);
+static void ngx_http_jemalloc_pprof_job_finish(
+    ngx_http_jemalloc_pprof_job_t *job,
+    ngx_http_jemalloc_pprof_job_next_pt answer);
+static void ngx_http_jemalloc_pprof_job_abandoned(void *data);
+static void ngx_http_jemalloc_pprof_job_detach(
+    ngx_http_jemalloc_pprof_job_t *job);
+
+
+/* jobs there are, those included that nobody waits for any more */
+static ngx_uint_t  ngx_http_jemalloc_pprof_n_jobs;
+
+/* debug builds of nginx read an fd out of what a timer's data points to */
+static ngx_connection_t  ngx_http_jemalloc_pprof_no_connection = {
+    .fd = (ngx_socket_t) -1
+};
+
+
+ngx_http_jemalloc_pprof_job_t *
+ngx_http_jemalloc_pprof_job_create(size_t size, ngx_msec_t timeout)
+{
+    jpp_arena_t                     memory;
+    ngx_http_jemalloc_pprof_job_t  *job;
+
+    jpp_arena_init(&memory, size + NGX_HTTP_JEMALLOC_PPROF_SPARE);
+
+    job = jpp_arena_alloc(&memory, size);
+
+    if (job == NULL) {
+        jpp_arena_destroy(&memory);
+        return NULL;
+    }
+
+    job->memory = memory;
+    job->timeout = timeout;
+
+    job->task.work = ngx_http_jemalloc_pprof_job_work;
+    job->task.done = ngx_http_jemalloc_pprof_job_done;
+
+    job->timer.handler = ngx_http_jemalloc_pprof_job_tick;
+    job->timer.data = &ngx_http_jemalloc_pprof_no_connection;
+    job->timer.log = ngx_cycle->log;
+
+    ngx_http_jemalloc_pprof_n_jobs++;
+
+    return job;
+}
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_job_start(ngx_http_jemalloc_pprof_job_t *job,
+    ngx_http_request_t *r)
+{
+    ngx_int_t            rc;
+    ngx_http_cleanup_t  *cln;
+
+    cln = ngx_http_cleanup_add(r, 0);
+
+    if (cln == NULL) {
+        ngx_http_jemalloc_pprof_job_destroy(job);
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    rc = ngx_http_jemalloc_pprof_n_jobs > NGX_HTTP_JEMALLOC_PPROF_MAX_JOBS
+         ? NGX_BUSY : ngx_http_jemalloc_pprof_job_run(job);
+
+    if (rc == NGX_BUSY) {
+        ngx_http_jemalloc_pprof_job_destroy(job);
+        return ngx_http_jemalloc_pprof_send_busy(r);
+    }
+
+    if (rc != NGX_OK) {
+        ngx_http_jemalloc_pprof_job_destroy(job);
+        return ngx_http_jemalloc_pprof_send_error(r,
+                   NGX_HTTP_SERVICE_UNAVAILABLE,
+                   "this worker cannot have a background thread: "
+                   "the error log says why");
+    }
+
+    job->request = r;
+    job->cleanup = cln;
+
+    cln->handler = ngx_http_jemalloc_pprof_job_abandoned;
+    cln->data = job;
+
+    /* a body that is being discarded has a read handler of its own */
+
+    if (!r->discard_body) {
+        r->read_event_handler = ngx_http_test_reading;
+
+        /* who has left by now brings no other event */
+
+        if (r->connection->read->ready) {
+            ngx_post_event(r->connection->read, &ngx_posted_events);
+        }
+    }
+
+    r->main->count++;
+
+    return NGX_DONE;
+}
+
+
+void
+ngx_http_jemalloc_pprof_job_pause(ngx_http_jemalloc_pprof_job_t *job,
+    ngx_msec_t delay)
+{
+    job->is_paused = 1;
+    job->deadline = ngx_current_msec + delay;
+
+    ngx_http_jemalloc_pprof_job_arm(job);
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_job_run(ngx_http_jemalloc_pprof_job_t *job)
+{
+    ngx_int_t  rc;
+
+    /* stays when a queued job finds no thread to run in */
+
+    job->rc = jpp_err_set(&job->err, JPP_ERR_SYS,
+                          "this worker cannot have a background thread");
+
+    rc = ngx_http_jemalloc_pprof_thread_post(&job->task);
+
+    if (rc == NGX_OK) {
+        job->is_in_thread = 1;
+        job->deadline = ngx_current_msec + job->timeout;
+
+        ngx_http_jemalloc_pprof_job_arm(job);
+    }
+
+    return rc;
+}
+
+
+static void
+ngx_http_jemalloc_pprof_job_work(ngx_http_jemalloc_pprof_task_t *task)
+{
+    ngx_http_jemalloc_pprof_job_t  *job;
+
+    job = (ngx_http_jemalloc_pprof_job_t *) task;
+
+    job->work(job);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_job_done(ngx_http_jemalloc_pprof_task_t *task)
+{
+    ngx_http_jemalloc_pprof_job_t  *job;
+
+    job = (ngx_http_jemalloc_pprof_job_t *) task;
+
+    job->is_in_thread = 0;
+
+    if (job->request == NULL) {
+        ngx_http_jemalloc_pprof_job_destroy(job);
+        return;
+    }
+
+    ngx_http_jemalloc_pprof_job_finish(job, job->next);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_job_tick(ngx_event_t *ev)
+{
+    ngx_int_t                       rc;
+    ngx_http_jemalloc_pprof_job_t  *job;
+
+    job = ngx_queue_data(ev, ngx_http_jemalloc_pprof_job_t, timer);
+
+    if (!job->is_leaving && (ngx_exiting || ngx_quit || ngx_terminate)) {
+
+        job->is_leaving = 1;
+
+        if (!job->is_in_thread) {
+            job->deadline = ngx_current_msec;
+
+        } else if ((ngx_msec_int_t) (job->deadline - ngx_current_msec)
+                   > NGX_HTTP_JEMALLOC_PPROF_GRACE)
+        {
+            job->deadline = ngx_current_msec + NGX_HTTP_JEMALLOC_PPROF_GRACE;
+        }
+    }
+
+    if ((ngx_msec_int_t) (job->deadline - ngx_current_msec) > 0) {
+        ngx_http_jemalloc_pprof_job_arm(job);
+        return;
+    }
+
+    if (!job->is_in_thread && !job->is_leaving) {
+
+        rc = ngx_http_jemalloc_pprof_job_run(job);
+
+        if (rc == NGX_BUSY) {
+            ngx_http_jemalloc_pprof_job_pause(job,
+                                              NGX_HTTP_JEMALLOC_PPROF_TICK);
+            return;
+        }
+
+        if (rc != NGX_OK) {
+            ngx_http_jemalloc_pprof_job_finish(job, job->next);
+        }
+
+        return;
+    }
+
+    ngx_http_jemalloc_pprof_job_finish(job,
+                                       ngx_http_jemalloc_pprof_job_overdue);
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_job_overdue(ngx_http_jemalloc_pprof_job_t *job,
+    ngx_http_request_t *r)
+{
+    if (job->is_leaving) {
+        return ngx_http_jemalloc_pprof_send_error(r,
+                   NGX_HTTP_SERVICE_UNAVAILABLE,
+                   "this worker is shutting down: ask again, "
+                   "another one will answer");
+    }
+
+    return ngx_http_jemalloc_pprof_send_error(r, NGX_HTTP_GATEWAY_TIME_OUT,
+               "the worker's background thread was not done within %M ms: "
+               "raise jemalloc_pprof_timeout, or lower the number of samples "
+               "with a larger lg_prof_sample", job->timeout);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_job_arm(ngx_http_jemalloc_pprof_job_t *job)
+{
+    ngx_msec_int_t  left;
+
+    left = (ngx_msec_int_t) (job->deadline - ngx_current_msec);
+
+    if (job->timer.timer_set) {
+        ngx_del_timer(&job->timer);
+    }
+
+    ngx_add_timer(&job->timer,
+                  (ngx_msec_t) ngx_max(0, ngx_min(left,
+                                           NGX_HTTP_JEMALLOC_PPROF_TICK)));
+}
+
+
+/* Give the request its ANSWER, and the request back to nginx. */
+
+static void
+ngx_http_jemalloc_pprof_job_finish(ngx_http_jemalloc_pprof_job_t *job,
+    ngx_http_jemalloc_pprof_job_next_pt answer)
+{
+    ngx_int_t            rc;
+    ngx_connection_t    *c;
+    ngx_http_request_t  *r;
+
+    r = job->request;
+    c = r->connection;
+
+    ngx_http_set_log_request(c->log, r);
+
+    job->is_paused = 0;
+
+    rc = answer(job, r);
+
+    if (job->is_paused) {
+        return;
+    }
+
+    ngx_http_jemalloc_pprof_job_detach(job);
+
+    ngx_http_finalize_request(r, rc);
+    ngx_http_run_posted_requests(c);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_job_abandoned(void *data)
+{
+    ngx_http_jemalloc_pprof_job_t  *job = data;
+
+    ngx_log_debug1(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "jemalloc_pprof: request is gone, job in thread: %d",
+                   (int) job->is_in_thread);
+
+    ngx_http_jemalloc_pprof_job_detach(job);
+}
+
+
+/* The request is no concern of the job from here on. */
+
+static void
+ngx_http_jemalloc_pprof_job_detach(ngx_http_jemalloc_pprof_job_t *job)
+{
+    job->request = NULL;
+    job->cleanup->handler = NULL;
+
+    if (job->timer.timer_set) {
+        ngx_del_timer(&job->timer);
+    }
+
+    /* what runs cannot be stopped: it is freed when it is done */
+
+    if (job->is_in_thread
+        && !ngx_http_jemalloc_pprof_thread_cancel(&job->task))
+    {
+        return;
+    }
+
+    ngx_http_jemalloc_pprof_job_destroy(job);
+}
+
+
+void
+ngx_http_jemalloc_pprof_job_destroy(ngx_http_jemalloc_pprof_job_t *job)
+{
+    jpp_arena_t  memory;
+
+    if (job->timer.timer_set) {
+        ngx_del_timer(&job->timer);
+    }
+
+    if (job->release != NULL) {
+        job->release(job);
+    }
+
+    memory = job->memory;
+    jpp_arena_destroy(&memory);
+
+    ngx_http_jemalloc_pprof_n_jobs--;
+}

@@ -1,0 +1,89 @@
+
+/*
+ * The background work of one request.
+ *
+ * A job is made for a request and outlives it where it must: when the client
+ * leaves, the request detaches, and the job is freed as soon as the thread is
+ * not in it any more.  A job looks at nginx's exit flags ten times a second:
+ * one that only waits ends at once, one that works has half a second left.
+ * Its timer is not cancelable, so that a worker which is told to quit does not
+ * leave before its answers.
+ *
+ *     create -> run -> [ thread: work ] -> event loop: next -> sent
+ *                ^                                |
+ *                +---- pause of some seconds <----+
+ *
+ * A job lives in pages of its own: neither in r->pool nor in the heap that is
+ * measured.
+ */
+
+
+#ifndef _NGX_HTTP_JEMALLOC_PPROF_JOB_H_INCLUDED_
+#define _NGX_HTTP_JEMALLOC_PPROF_JOB_H_INCLUDED_
+
+
+#include "ngx_http_jemalloc_pprof.h"
+#include "ngx_http_jemalloc_pprof_thread.h"
+
+
+typedef struct ngx_http_jemalloc_pprof_job_s  ngx_http_jemalloc_pprof_job_t;
+
+typedef void (*ngx_http_jemalloc_pprof_job_pt)(
+    ngx_http_jemalloc_pprof_job_t *job);
+typedef ngx_int_t (*ngx_http_jemalloc_pprof_job_next_pt)(
+    ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
+
+
+struct ngx_http_jemalloc_pprof_job_s {
+    ngx_http_jemalloc_pprof_task_t        task;
+
+    /* in the thread; it leaves what came out in rc and err */
+    ngx_http_jemalloc_pprof_job_pt        work;
+
+    /*
+     * In the event loop, for a request that is still there: either asks for a
+     * pause, or sends the answer and returns what content handlers do.
+     */
+    ngx_http_jemalloc_pprof_job_next_pt   next;
+
+    /* gives back what does not lie in memory; always called, once */
+    ngx_http_jemalloc_pprof_job_pt        release;
+
+    jpp_code_t                            rc;
+    jpp_err_t                             err;
+    jpp_arena_t                           memory;   /* the job is in it, too */
+
+    ngx_http_request_t                   *request;  /* NULL: detached */
+    ngx_http_cleanup_t                   *cleanup;
+    ngx_event_t                           timer;
+    ngx_msec_t                            deadline;
+    ngx_msec_t                            timeout;
+    unsigned                              is_in_thread:1;   /* or its queue */
+    unsigned                              is_paused:1;
+    unsigned                              is_leaving:1;     /* nginx exits */
+};
+
+
+/*
+ * A zeroed job of SIZE bytes, of which a job_t is the first member, that may
+ * take TIMEOUT each time it runs.  NULL: no memory.
+ */
+ngx_http_jemalloc_pprof_job_t *ngx_http_jemalloc_pprof_job_create(size_t size,
+    ngx_msec_t timeout);
+
+/*
+ * Attach R and run.  NGX_DONE: an answer will come, and R is referenced for
+ * that.  Otherwise the job is gone, and a refusal was sent in its place.
+ */
+ngx_int_t ngx_http_jemalloc_pprof_job_start(
+    ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
+
+/* Free a job that was not started. */
+void ngx_http_jemalloc_pprof_job_destroy(ngx_http_jemalloc_pprof_job_t *job);
+
+/* For next: run again after DELAY. */
+void ngx_http_jemalloc_pprof_job_pause(ngx_http_jemalloc_pprof_job_t *job,
+    ngx_msec_t delay);
+
+
+#endif /* _NGX_HTTP_JEMALLOC_PPROF_JOB_H_INCLUDED_ */

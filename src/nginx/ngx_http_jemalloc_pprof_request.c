@@ -1,0 +1,320 @@
+
+/*
+ * From a request to a question:
+ *
+ *     tree := location [ "worker/" selector "/" ] [ "pprof/" ] resource
+ *
+ * The segment pprof/ is for jeprof, which takes no other URLs and reads nothing
+ * but text; worker/ is for clients that drop the query.
+ */
+
+
+#include "ngx_http_jemalloc_pprof_send.h"
+
+
+#define NGX_HTTP_JEMALLOC_PPROF_READ      (NGX_HTTP_GET|NGX_HTTP_HEAD)
+
+
+typedef struct {
+    const ngx_http_jemalloc_pprof_resource_t
+                *resource;         /* NULL: none of that name */
+    ngx_str_t    selector;         /* no data: the path names no worker */
+    ngx_uint_t   is_for_jeprof;
+} ngx_http_jemalloc_pprof_path_t;
+
+
+static ngx_int_t ngx_http_jemalloc_pprof_refuse(ngx_http_request_t *r);
+static void ngx_http_jemalloc_pprof_find(ngx_http_request_t *r,
+    ngx_http_jemalloc_pprof_path_t *path);
+static void ngx_http_jemalloc_pprof_walk(ngx_str_t *rest,
+    ngx_http_jemalloc_pprof_path_t *path);
+static ngx_uint_t ngx_http_jemalloc_pprof_segment(ngx_str_t *rest,
+    const char *segment);
+static ngx_int_t ngx_http_jemalloc_pprof_answer(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_path_t *path);
+static ngx_uint_t ngx_http_jemalloc_pprof_is_self(const jpp_args_t *args);
+
+
+static const ngx_http_jemalloc_pprof_resource_t
+    ngx_http_jemalloc_pprof_table[] =
+{
+    { ngx_string("heap"), NGX_HTTP_JEMALLOC_PPROF_READ,
+      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_heap },
+
+    { ngx_string("allocs"), NGX_HTTP_JEMALLOC_PPROF_READ,
+      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_allocs },
+
+    { ngx_string("symbol"), NGX_HTTP_JEMALLOC_PPROF_READ|NGX_HTTP_POST,
+      ngx_string("GET, HEAD, POST"), ngx_http_jemalloc_pprof_symbol },
+
+    { ngx_string("cmdline"), NGX_HTTP_JEMALLOC_PPROF_READ,
+      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_cmdline },
+
+    { ngx_string("status"), NGX_HTTP_JEMALLOC_PPROF_READ,
+      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_status },
+
+    /* the console has no name: it is what a tree itself is */
+
+    { ngx_string(""), NGX_HTTP_JEMALLOC_PPROF_READ,
+      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_console },
+
+    { ngx_null_string, 0, ngx_null_string, NULL }
+};
+
+
+const char  ngx_http_jemalloc_pprof_resources[] =
+    "heap, allocs, symbol, cmdline and status";
+
+
+const ngx_http_jemalloc_pprof_resource_t *
+ngx_http_jemalloc_pprof_resource(const ngx_str_t *name)
+{
+    const ngx_http_jemalloc_pprof_resource_t  *resource;
+
+    for (resource = ngx_http_jemalloc_pprof_table;
+         resource->answer != NULL;
+         resource++)
+    {
+        if (resource->name.len == name->len
+            && ngx_strncmp(resource->name.data, name->data, name->len) == 0)
+        {
+            return resource;
+        }
+    }
+
+    return NULL;
+}
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_handler(ngx_http_request_t *r)
+{
+    ngx_int_t                                  rc;
+    ngx_http_jemalloc_pprof_path_t             path;
+    const ngx_http_jemalloc_pprof_resource_t  *resource;
+
+    /* no page includes a profile, and no other location leads to one */
+
+    if (r != r->main || r->internal) {
+        return ngx_http_jemalloc_pprof_refuse(r);
+    }
+
+    ngx_http_jemalloc_pprof_find(r, &path);
+
+    resource = path.resource;
+
+    if (resource != NULL && r->method & resource->methods
+        && r->method == NGX_HTTP_POST)
+    {
+        /* it reads its body itself */
+
+        return ngx_http_jemalloc_pprof_answer(r, &path);
+    }
+
+    rc = ngx_http_discard_request_body(r);
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    if (resource == NULL) {
+        return ngx_http_jemalloc_pprof_send_error(r, NGX_HTTP_NOT_FOUND,
+                   "there is no such resource here: there are %s",
+                   ngx_http_jemalloc_pprof_resources);
+    }
+
+    if (!(r->method & resource->methods)) {
+        return ngx_http_jemalloc_pprof_send_not_allowed(r, &resource->allow);
+    }
+
+    return ngx_http_jemalloc_pprof_answer(r, &path);
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_refuse(ngx_http_request_t *r)
+{
+    ngx_int_t  rc;
+
+    ngx_log_error(NGX_LOG_WARN, r->connection->log, 0,
+                  "jemalloc_pprof: not served to subrequests and internal "
+                  "redirects: \"%V\" must be asked for by the client",
+                  &r->uri);
+
+    if (r != r->main) {
+        return NGX_HTTP_NOT_FOUND;
+    }
+
+    rc = ngx_http_discard_request_body(r);
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    return ngx_http_jemalloc_pprof_send_error(r, NGX_HTTP_NOT_FOUND,
+               "profiles are not served to internal redirects: "
+               "ask for their own URL");
+}
+
+
+static void
+ngx_http_jemalloc_pprof_find(ngx_http_request_t *r,
+    ngx_http_jemalloc_pprof_path_t *path)
+{
+    ngx_str_t                            rest;
+    ngx_http_jemalloc_pprof_loc_conf_t  *conf;
+
+    ngx_memzero(path, sizeof(ngx_http_jemalloc_pprof_path_t));
+
+    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
+
+    if (conf->is_named) {
+        path->resource = conf->resource;
+        return;
+    }
+
+    /* "rewrite ... break" leaves another URI in this location */
+
+    if (r->uri.len < conf->name.len
+        || ngx_strncmp(r->uri.data, conf->name.data, conf->name.len) != 0)
+    {
+        return;
+    }
+
+    rest.data = r->uri.data + conf->name.len;
+    rest.len = r->uri.len - conf->name.len;
+
+    if (conf->resource == NULL) {
+        ngx_http_jemalloc_pprof_walk(&rest, path);
+
+    } else if (rest.len == 0) {
+        path->resource = conf->resource;
+    }
+}
+
+
+/* The way through the tree. */
+
+static void
+ngx_http_jemalloc_pprof_walk(ngx_str_t *rest,
+    ngx_http_jemalloc_pprof_path_t *path)
+{
+    u_char      *slash;
+    ngx_uint_t   is_root;
+
+    is_root = rest->len == 0;
+
+    if (ngx_http_jemalloc_pprof_segment(rest, "worker/")) {
+
+        slash = ngx_strlchr(rest->data, rest->data + rest->len, '/');
+        if (slash == NULL) {
+            return;
+        }
+
+        path->selector.data = rest->data;
+        path->selector.len = slash - rest->data;
+
+        rest->len -= path->selector.len + 1;
+        rest->data = slash + 1;
+    }
+
+    path->is_for_jeprof = ngx_http_jemalloc_pprof_segment(rest, "pprof/");
+
+    /* the console is the root of the tree, and nowhere else */
+
+    if (rest->len != 0 || is_root) {
+        path->resource = ngx_http_jemalloc_pprof_resource(rest);
+    }
+}
+
+
+static ngx_uint_t
+ngx_http_jemalloc_pprof_segment(ngx_str_t *rest, const char *segment)
+{
+    size_t  len;
+
+    len = ngx_strlen(segment);
+
+    if (rest->len < len || ngx_strncmp(rest->data, segment, len) != 0) {
+        return 0;
+    }
+
+    rest->data += len;
+    rest->len -= len;
+
+    return 1;
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_answer(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_path_t *path)
+{
+    bool                                 is_known;
+    jpp_err_t                            err;
+    ngx_http_jemalloc_pprof_question_t   question;
+    ngx_http_jemalloc_pprof_loc_conf_t  *conf;
+
+    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
+
+    question.resource = path->resource;
+
+    jpp_args_init(&question.args);
+    question.args.values[JPP_ARG_SYMBOLIZE] = conf->symbolize;
+    question.args.values[JPP_ARG_DEBUG] = path->is_for_jeprof;
+    question.args.max_seconds = conf->max_seconds;
+
+    /* the first value of a key counts: the path's before the query's */
+
+    if (path->selector.data != NULL
+        && jpp_args_set(&question.args, "worker", sizeof("worker") - 1,
+                        (char *) path->selector.data, path->selector.len,
+                        &is_known, &err)
+           != JPP_OK)
+    {
+        return ngx_http_jemalloc_pprof_send_error(r, NGX_HTTP_NOT_FOUND, "%s",
+                                                  err.text);
+    }
+
+    if (jpp_args_query(&question.args, (char *) r->args.data, r->args.len,
+                       &err)
+        != JPP_OK)
+    {
+        return ngx_http_jemalloc_pprof_send_error(r, NGX_HTTP_BAD_REQUEST,
+                                                  "%s", err.text);
+    }
+
+    if (!ngx_http_jemalloc_pprof_is_self(&question.args)) {
+        return ngx_http_jemalloc_pprof_send_error(r, NGX_HTTP_NOT_FOUND,
+                   "that worker cannot be asked: this is worker %ui, pid %P, "
+                   "and a worker answers for itself only",
+                   ngx_worker, ngx_pid);
+    }
+
+    return path->resource->answer(r, &question);
+}
+
+
+static ngx_uint_t
+ngx_http_jemalloc_pprof_is_self(const jpp_args_t *args)
+{
+    if (!args->is_set[JPP_ARG_WORKER]) {
+        return 1;
+    }
+
+    switch (args->values[JPP_ARG_WORKER]) {
+
+    case JPP_WORKER_SELF:
+        return 1;
+
+    case JPP_WORKER_INDEX:
+        return args->worker == ngx_worker;
+
+    case JPP_WORKER_PID:
+        return args->worker == (uint64_t) ngx_pid;
+
+    case JPP_WORKER_EXITING:
+        return ngx_exiting != 0;
+
+    default: /* JPP_WORKER_ALL */
+        return ngx_process == NGX_PROCESS_SINGLE;
+    }
+}

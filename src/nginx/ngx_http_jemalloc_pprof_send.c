@@ -1,0 +1,313 @@
+
+#include "ngx_http_jemalloc_pprof_send.h"
+
+
+/* the longest error text: two sentences of the core and some words */
+#define NGX_HTTP_JEMALLOC_PPROF_MAX_TEXT  1536
+
+
+static ngx_int_t ngx_http_jemalloc_pprof_send_headers(ngx_http_request_t *r,
+    ngx_uint_t status, const ngx_http_jemalloc_pprof_answer_t *answer,
+    off_t len);
+static ngx_int_t ngx_http_jemalloc_pprof_header(ngx_http_request_t *r,
+    const char *key, const char *value);
+static ngx_int_t ngx_http_jemalloc_pprof_send_bytes(ngx_http_request_t *r,
+    u_char *data, size_t len);
+static void ngx_http_jemalloc_pprof_free_body(void *data);
+
+
+/* The statuses of the core's errors. */
+
+static const ngx_uint_t  ngx_http_jemalloc_pprof_statuses[] = {
+    [JPP_OK] = NGX_HTTP_OK,
+    [JPP_ERR_ARG] = NGX_HTTP_BAD_REQUEST,
+    [JPP_ERR_INPUT] = NGX_HTTP_SERVICE_UNAVAILABLE,
+    [JPP_ERR_CUT] = NGX_HTTP_SERVICE_UNAVAILABLE,
+    [JPP_ERR_LIMIT] = NGX_HTTP_SERVICE_UNAVAILABLE,
+    [JPP_ERR_SYS] = NGX_HTTP_SERVICE_UNAVAILABLE,
+    [JPP_ERR_WRITE] = NGX_HTTP_INTERNAL_SERVER_ERROR,
+    [JPP_ERR_JEMALLOC] = NGX_HTTP_INTERNAL_SERVER_ERROR
+};
+
+
+static const ngx_http_jemalloc_pprof_answer_t  ngx_http_jemalloc_pprof_text = {
+    .type = "text/plain"
+};
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_send_error(ngx_http_request_t *r, ngx_uint_t status,
+    const char *fmt, ...)
+{
+    u_char     *p, *text;
+    va_list     args;
+    ngx_int_t   rc;
+
+    /* a body that nobody has read is not the next request */
+
+    rc = ngx_http_discard_request_body(r);
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    text = ngx_pnalloc(r->pool, NGX_HTTP_JEMALLOC_PPROF_MAX_TEXT);
+    if (text == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    va_start(args, fmt);
+    p = ngx_vslprintf(text, text + NGX_HTTP_JEMALLOC_PPROF_MAX_TEXT - 1, fmt,
+                      args);
+    va_end(args);
+
+    /* what lies on the worker's side is for the error log, too */
+
+    if (status >= NGX_HTTP_INTERNAL_SERVER_ERROR) {
+        ngx_log_error(NGX_LOG_WARN, r->connection->log, 0,
+                      "jemalloc_pprof: %*s", (size_t) (p - text), text);
+
+    } else {
+        ngx_log_error(NGX_LOG_INFO, r->connection->log, 0,
+                      "jemalloc_pprof: %*s", (size_t) (p - text), text);
+    }
+
+    *p++ = LF;
+
+    /* without it pprof shows the status only */
+
+    if (ngx_http_jemalloc_pprof_header(r, "X-Go-Pprof", "1") != NGX_OK) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    rc = ngx_http_jemalloc_pprof_send_headers(r, status,
+                                              &ngx_http_jemalloc_pprof_text,
+                                              p - text);
+
+    if (rc == NGX_ERROR || rc > NGX_OK || r->header_only) {
+        return rc;
+    }
+
+    return ngx_http_jemalloc_pprof_send_bytes(r, text, p - text);
+}
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_send_not_allowed(ngx_http_request_t *r,
+    const ngx_str_t *allow)
+{
+    if (ngx_http_jemalloc_pprof_header(r, "Allow", (char *) allow->data)
+        != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    return ngx_http_jemalloc_pprof_send_error(r, NGX_HTTP_NOT_ALLOWED,
+               "the method is not allowed here: use %V", allow);
+}
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_send_busy(ngx_http_request_t *r)
+{
+    if (ngx_http_jemalloc_pprof_header(r, "Retry-After", "1") != NGX_OK) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    return ngx_http_jemalloc_pprof_send_error(r, NGX_HTTP_TOO_MANY_REQUESTS,
+               "too many profiles are asked of this worker at once: "
+               "try again in a second, with fewer scrapers");
+}
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_send_failure(ngx_http_request_t *r,
+    const jpp_err_t *err)
+{
+    switch (err->code) {
+
+    case JPP_ERR_INPUT:
+    case JPP_ERR_CUT:
+        return ngx_http_jemalloc_pprof_send_error(r,
+                   ngx_http_jemalloc_pprof_statuses[err->code],
+                   "jemalloc's dump came back incomplete: %s. A worker needs "
+                   "three free descriptors (worker_rlimit_nofile), memory, "
+                   "and /proc", err->text);
+
+    default:
+        return ngx_http_jemalloc_pprof_send_error(r,
+                   ngx_http_jemalloc_pprof_statuses[err->code], "%s",
+                   err->text);
+    }
+}
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_send_head(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_answer_t *answer)
+{
+    return ngx_http_jemalloc_pprof_send_headers(r, NGX_HTTP_OK, answer, -1);
+}
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_send_body(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_answer_t *answer, jpp_arena_t *arena,
+    u_char *data, size_t len)
+{
+    ngx_int_t            rc;
+    jpp_arena_t         *kept;
+    ngx_pool_cleanup_t  *cln;
+
+    cln = ngx_pool_cleanup_add(r->pool, sizeof(jpp_arena_t));
+
+    if (cln == NULL) {
+        jpp_arena_destroy(arena);
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    kept = cln->data;
+    *kept = *arena;
+    jpp_arena_init(arena, 0);
+
+    cln->handler = ngx_http_jemalloc_pprof_free_body;
+
+    rc = ngx_http_jemalloc_pprof_send_headers(r, NGX_HTTP_OK, answer, len);
+
+    if (rc == NGX_ERROR || rc > NGX_OK || r->header_only) {
+        return rc;
+    }
+
+    return ngx_http_jemalloc_pprof_send_bytes(r, data, len);
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_send_headers(ngx_http_request_t *r, ngx_uint_t status,
+    const ngx_http_jemalloc_pprof_answer_t *answer, off_t len)
+{
+    u_char  *p;
+    size_t   size;
+
+    r->headers_out.status = status;
+    r->headers_out.content_length_n = len;
+
+    r->headers_out.content_type.len = ngx_strlen(answer->type);
+    r->headers_out.content_type.data = (u_char *) answer->type;
+    r->headers_out.content_type_len = r->headers_out.content_type.len;
+    r->headers_out.content_type_lowcase = NULL;
+
+    if (ngx_strncmp(answer->type, "text/", 5) == 0) {
+        ngx_str_set(&r->headers_out.charset, "utf-8");
+    }
+
+    /* a profile is gzip-ed already, and is no document with a history */
+
+#if (NGX_HTTP_GZIP)
+    r->gzip_tested = 1;
+    r->gzip_ok = 0;
+#endif
+
+    r->disable_not_modified = 1;
+    r->allow_ranges = 0;
+
+    if (ngx_http_jemalloc_pprof_header(r, "X-Content-Type-Options", "nosniff")
+        != NGX_OK
+        || ngx_http_jemalloc_pprof_header(r, "Cache-Control", "no-store")
+           != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    if (answer->workers != NULL
+        && ngx_http_jemalloc_pprof_header(r, "Jemalloc-Pprof-Workers",
+                                          answer->workers)
+           != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    if (answer->policy != NULL
+        && ngx_http_jemalloc_pprof_header(r, "Content-Security-Policy",
+                                          answer->policy)
+           != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    if (answer->filename != NULL) {
+        size = sizeof("attachment; filename=\"\"")
+               + ngx_strlen(answer->filename);
+
+        p = ngx_pnalloc(r->pool, size);
+        if (p == NULL) {
+            return NGX_HTTP_INTERNAL_SERVER_ERROR;
+        }
+
+        (void) ngx_sprintf(p, "attachment; filename=\"%s\"%Z",
+                           answer->filename);
+
+        if (ngx_http_jemalloc_pprof_header(r, "Content-Disposition",
+                                           (char *) p)
+            != NGX_OK)
+        {
+            return NGX_HTTP_INTERNAL_SERVER_ERROR;
+        }
+    }
+
+    return ngx_http_send_header(r);
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_header(ngx_http_request_t *r, const char *key,
+    const char *value)
+{
+    ngx_table_elt_t  *h;
+
+    h = ngx_list_push(&r->headers_out.headers);
+    if (h == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_memzero(h, sizeof(ngx_table_elt_t));
+
+    h->hash = 1;
+    h->key.len = ngx_strlen(key);
+    h->key.data = (u_char *) key;
+    h->value.len = ngx_strlen(value);
+    h->value.data = (u_char *) value;
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_send_bytes(ngx_http_request_t *r, u_char *data,
+    size_t len)
+{
+    ngx_buf_t    *b;
+    ngx_chain_t   out;
+
+    b = ngx_calloc_buf(r->pool);
+    if (b == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    b->pos = data;
+    b->last = data + len;
+    b->memory = len != 0;
+    b->last_buf = 1;
+    b->last_in_chain = 1;
+
+    out.buf = b;
+    out.next = NULL;
+
+    return ngx_http_output_filter(r, &out);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_free_body(void *data)
+{
+    jpp_arena_destroy(data);
+}

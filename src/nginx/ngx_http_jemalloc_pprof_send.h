@@ -1,0 +1,56 @@
+
+/*
+ * Answers: headers, errors, bodies.
+ *
+ * Every answer of the module leaves through here, so that all of them carry
+ * the same headers, none is compressed again or cut into ranges, and an error
+ * is a sentence that pprof shows.  All functions return what a content handler
+ * does, after the answer was sent.
+ */
+
+
+#ifndef _NGX_HTTP_JEMALLOC_PPROF_SEND_H_INCLUDED_
+#define _NGX_HTTP_JEMALLOC_PPROF_SEND_H_INCLUDED_
+
+
+#include "ngx_http_jemalloc_pprof.h"
+
+
+/* What an answer is.  Texts live as long as the request. */
+typedef struct {
+    const char    *type;           /* Content-Type, without a charset */
+    const char    *filename;       /* to be saved under, or NULL */
+    const char    *policy;         /* Content-Security-Policy, or NULL */
+    const char    *workers;        /* "7/8", or NULL: none was asked */
+} ngx_http_jemalloc_pprof_answer_t;
+
+
+/* STATUS with one or two sentences, formatted as by ngx_sprintf(). */
+ngx_int_t ngx_http_jemalloc_pprof_send_error(ngx_http_request_t *r,
+    ngx_uint_t status, const char *fmt, ...);
+
+/* 405, with the methods that are allowed. */
+ngx_int_t ngx_http_jemalloc_pprof_send_not_allowed(ngx_http_request_t *r,
+    const ngx_str_t *allow);
+
+/* 429: too many requests are in work. */
+ngx_int_t ngx_http_jemalloc_pprof_send_busy(ngx_http_request_t *r);
+
+/* What the core said no to. */
+ngx_int_t ngx_http_jemalloc_pprof_send_failure(ngx_http_request_t *r,
+    const jpp_err_t *err);
+
+/* 200 without a body, to HEAD. */
+ngx_int_t ngx_http_jemalloc_pprof_send_head(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_answer_t *answer);
+
+/*
+ * 200 with LEN bytes at DATA, which lie in ARENA.  The arena is the request's
+ * from here on: the caller's is left empty.
+ */
+ngx_int_t ngx_http_jemalloc_pprof_send_body(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_answer_t *answer, jpp_arena_t *arena,
+    u_char *data, size_t len);
+
+
+#endif /* _NGX_HTTP_JEMALLOC_PPROF_SEND_H_INCLUDED_ */

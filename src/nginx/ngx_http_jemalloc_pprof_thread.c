@@ -1,0 +1,311 @@
+
+#include "ngx_http_jemalloc_pprof.h"
+#include "ngx_http_jemalloc_pprof_thread.h"
+
+#include <ngx_channel.h>
+
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+
+
+/* room for the C++ demangler, which recurses; only what is used is memory */
+#define NGX_HTTP_JEMALLOC_PPROF_STACK      (8 * 1024 * 1024)
+
+/*
+ * What else a new thread may take.  jemalloc has an arena made for it, and
+ * where there is no memory for that, 5.3.0 crashes (tcache_arena_associate()).
+ */
+#define NGX_HTTP_JEMALLOC_PPROF_ROOM       (32 * 1024 * 1024)
+
+/* how long a worker that exits waits for the task that runs, ms */
+#define NGX_HTTP_JEMALLOC_PPROF_EXIT_WAIT  300
+
+
+typedef struct {
+    int                               fd;        /* eventfd: a task is done */
+    ngx_queue_t                       queue;
+    ngx_uint_t                        n_queued;
+    ngx_http_jemalloc_pprof_task_t   *running;
+    ngx_atomic_t                      is_done;   /* written by the thread */
+} ngx_http_jemalloc_pprof_thread_t;
+
+
+static ngx_int_t ngx_http_jemalloc_pprof_thread_start(
+    ngx_http_jemalloc_pprof_task_t *task);
+static ngx_int_t ngx_http_jemalloc_pprof_thread_has_room(void);
+static void *ngx_http_jemalloc_pprof_thread_main(void *data);
+static void ngx_http_jemalloc_pprof_thread_done(ngx_event_t *ev);
+
+
+static ngx_http_jemalloc_pprof_thread_t  ngx_http_jemalloc_pprof_thread = {
+    .fd = -1
+};
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_thread_init(ngx_cycle_t *cycle)
+{
+    ngx_http_jemalloc_pprof_thread_t  *thread;
+
+    thread = &ngx_http_jemalloc_pprof_thread;
+
+    ngx_queue_init(&thread->queue);
+
+    thread->fd = eventfd(0, EFD_CLOEXEC|EFD_NONBLOCK);
+
+    if (thread->fd == -1) {
+        ngx_log_error(NGX_LOG_WARN, cycle->log, ngx_errno,
+                      "jemalloc_pprof: eventfd() failed, this worker "
+                      "will serve no profiles");
+        return NGX_ERROR;
+    }
+
+    /* as nginx does for the channel to the master: no alert at exit */
+
+    if (ngx_add_channel_event(cycle, thread->fd, NGX_READ_EVENT,
+                              ngx_http_jemalloc_pprof_thread_done)
+        != NGX_OK)
+    {
+        ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
+                      "jemalloc_pprof: no connection for an eventfd is left, "
+                      "this worker will serve no profiles: raise "
+                      "worker_connections");
+
+        (void) close(thread->fd);
+        thread->fd = -1;
+
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_thread_post(ngx_http_jemalloc_pprof_task_t *task)
+{
+    ngx_http_jemalloc_pprof_thread_t  *thread;
+
+    thread = &ngx_http_jemalloc_pprof_thread;
+
+    if (thread->fd == -1) {
+        return NGX_ERROR;
+    }
+
+    if (thread->running == NULL) {
+        return ngx_http_jemalloc_pprof_thread_start(task);
+    }
+
+    if (thread->n_queued == NGX_HTTP_JEMALLOC_PPROF_MAX_QUEUE) {
+        return NGX_BUSY;
+    }
+
+    ngx_queue_insert_tail(&thread->queue, &task->queue);
+    thread->n_queued++;
+
+    return NGX_OK;
+}
+
+
+ngx_uint_t
+ngx_http_jemalloc_pprof_thread_cancel(ngx_http_jemalloc_pprof_task_t *task)
+{
+    ngx_http_jemalloc_pprof_thread_t  *thread;
+
+    thread = &ngx_http_jemalloc_pprof_thread;
+
+    if (thread->running == task) {
+        return 0;
+    }
+
+    ngx_queue_remove(&task->queue);
+    thread->n_queued--;
+
+    return 1;
+}
+
+
+void
+ngx_http_jemalloc_pprof_thread_exit(ngx_cycle_t *cycle)
+{
+    struct pollfd                      pfd;
+    ngx_http_jemalloc_pprof_thread_t  *thread;
+
+    thread = &ngx_http_jemalloc_pprof_thread;
+
+    if (thread->running == NULL) {
+        return;
+    }
+
+    pfd.fd = thread->fd;
+    pfd.events = POLLIN;
+
+    (void) poll(&pfd, 1, NGX_HTTP_JEMALLOC_PPROF_EXIT_WAIT);
+
+    /* what still runs touches nothing of nginx, and its code stays mapped */
+
+    ngx_log_debug1(NGX_LOG_DEBUG_CORE, cycle->log, 0,
+                   "jemalloc_pprof: exit, task done: %uA", thread->is_done);
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_thread_start(ngx_http_jemalloc_pprof_task_t *task)
+{
+    int                                err;
+    bool                               was_sampled;
+    sigset_t                           set, old;
+    pthread_t                          tid;
+    pthread_attr_t                     attr;
+    ngx_http_jemalloc_pprof_thread_t  *thread;
+
+    thread = &ngx_http_jemalloc_pprof_thread;
+
+    if (ngx_http_jemalloc_pprof_thread_has_room() != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    err = pthread_attr_init(&attr);
+    if (err) {
+        ngx_log_error(NGX_LOG_ALERT, ngx_cycle->log, err,
+                      "pthread_attr_init() failed");
+        return NGX_ERROR;
+    }
+
+    (void) pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    (void) pthread_attr_setstacksize(&attr, NGX_HTTP_JEMALLOC_PPROF_STACK);
+
+    /* signals are the event loop's; faults must not be blocked */
+
+    (void) sigfillset(&set);
+    (void) sigdelset(&set, SIGILL);
+    (void) sigdelset(&set, SIGFPE);
+    (void) sigdelset(&set, SIGSEGV);
+    (void) sigdelset(&set, SIGBUS);
+
+    thread->is_done = 0;
+    thread->running = task;
+
+    /* glibc takes a little of a thread's memory from malloc() */
+
+    was_sampled = jpp_jemalloc_sample_thread(false);
+    (void) pthread_sigmask(SIG_SETMASK, &set, &old);
+
+    err = pthread_create(&tid, &attr, ngx_http_jemalloc_pprof_thread_main,
+                         task);
+
+    (void) pthread_sigmask(SIG_SETMASK, &old, NULL);
+    (void) jpp_jemalloc_sample_thread(was_sampled);
+
+    (void) pthread_attr_destroy(&attr);
+
+    if (err) {
+        thread->running = NULL;
+
+        ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, err,
+                      "jemalloc_pprof: pthread_create() failed");
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_thread_has_room(void)
+{
+    void    *p;
+    size_t   size;
+
+    size = NGX_HTTP_JEMALLOC_PPROF_STACK + NGX_HTTP_JEMALLOC_PPROF_ROOM;
+
+    p = mmap(NULL, size, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1,
+             0);
+
+    if (p == MAP_FAILED) {
+        ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, ngx_errno,
+                      "jemalloc_pprof: no memory for a thread: mmap(%uz) "
+                      "failed", size);
+        return NGX_ERROR;
+    }
+
+    (void) munmap(p, size);
+
+    return NGX_OK;
+}
+
+
+static void *
+ngx_http_jemalloc_pprof_thread_main(void *data)
+{
+    ngx_http_jemalloc_pprof_task_t *task = data;
+
+    uint64_t                           one;
+    ssize_t                            n;
+    ngx_http_jemalloc_pprof_thread_t  *thread;
+
+    thread = &ngx_http_jemalloc_pprof_thread;
+
+    (void) jpp_jemalloc_sample_thread(false);
+
+    task->work(task);
+
+    __atomic_store_n(&thread->is_done, 1, __ATOMIC_RELEASE);
+
+    one = 1;
+
+    do {
+        n = write(thread->fd, &one, sizeof(uint64_t));
+    } while (n == -1 && ngx_errno == NGX_EINTR);
+
+    return NULL;
+}
+
+
+static void
+ngx_http_jemalloc_pprof_thread_done(ngx_event_t *ev)
+{
+    ssize_t                            n;
+    uint64_t                           count;
+    ngx_queue_t                       *q;
+    ngx_http_jemalloc_pprof_task_t    *task;
+    ngx_http_jemalloc_pprof_thread_t  *thread;
+
+    thread = &ngx_http_jemalloc_pprof_thread;
+
+    n = read(thread->fd, &count, sizeof(uint64_t));
+
+    if (n == -1 && ngx_errno != NGX_EAGAIN) {
+        ngx_log_error(NGX_LOG_ALERT, ev->log, ngx_errno,
+                      "read() of an eventfd failed");
+    }
+
+    task = thread->running;
+
+    if (task == NULL
+        || !__atomic_load_n(&thread->is_done, __ATOMIC_ACQUIRE))
+    {
+        return;
+    }
+
+    thread->running = NULL;
+
+    task->done(task);
+
+    while (thread->running == NULL && !ngx_queue_empty(&thread->queue)) {
+
+        q = ngx_queue_head(&thread->queue);
+        ngx_queue_remove(q);
+        thread->n_queued--;
+
+        task = ngx_queue_data(q, ngx_http_jemalloc_pprof_task_t, queue);
+
+        /* without a thread the task is done, and nothing of it was */
+
+        if (ngx_http_jemalloc_pprof_thread_start(task) != NGX_OK) {
+            task->done(task);
+        }
+    }
+}

@@ -1,0 +1,481 @@
+# What takes a start of its own: each state that the jemalloc of an nginx can
+# be in, in the log, in what "nginx -t" says, and in every resource; and the
+# directives that matter only when something goes wrong.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+
+use JppSuite qw( $build $dir contract dial fake_jemalloc is_static nginx_test
+                 options profile serve spew totals );
+use JSON::PP qw(decode_json);
+use Test::More;
+
+my $jemalloc = $ENV{TEST_NGINX_LD_PRELOAD};
+
+my $tree = 'location /p/ { jemalloc_pprof; }';
+
+# The cures, in one line as they stand in the log.
+
+my $restart = 'Then run systemctl restart nginx: a reload is not enough.';
+
+my $upgrade = 'For binary upgrades, add to nginx.conf, outside of all blocks: '
+              . '| env LD_PRELOAD; env MALLOC_CONF;';
+
+my $variable = 'Environment=MALLOC_CONF='
+               . 'prof:true,prof_active:true,lg_prof_sample:14';
+
+my $preload = 'systemctl edit nginx, and add: | [Service] | '
+              . 'Environment=LD_PRELOAD=libjemalloc.so.2 | '
+              . "$variable | $restart | $upgrade";
+
+my $append = 'Run systemctl edit nginx, and append to the line '
+             . 'Environment=MALLOC_CONF= | ,';
+
+my $libc = qr/the malloc of this nginx is not jemalloc's: it is that of (?#
+              )[^ ]*libc\.so\.6, which cannot tell where memory was (?#
+              )allocated/;
+
+# No profile; what is said, and the cure.
+
+my @fatal = (
+    {
+        name => 'no jemalloc',
+        how => { preload => '' },
+        skip => is_static() && 'jemalloc is linked',
+        state => 'no-jemalloc', status => 501,
+        says => $libc,
+        cure => "Run apt-get install libjemalloc2 and $preload",
+    },
+    {
+        name => 'a jemalloc that is not the malloc',
+        how => { preload => "libc.so.6 $jemalloc" },
+        state => 'no-jemalloc', status => 501,
+        says => $libc,
+        cure => "Run apt-get install libjemalloc2 and $preload",
+    },
+    {
+        name => 'built without profiling',
+        how => { fake_jemalloc("$dir/no-prof", "config.prof 0\n") },
+        state => 'no-prof', status => 501,
+        says => qr/jemalloc 5\.3\.0 was built without profiling: only a (?#
+                   )build with --enable-prof has it; Debian's libjemalloc2 (?#
+                   )is one on amd64 and i386, packages of other (?#
+                   )distributions may not be/,
+        cure => 'Install one, or build jemalloc with ./configure '
+                . "--enable-prof. | Run $preload",
+    },
+    {
+        name => 'prof:false',
+        how => { options => 'prof:false' },
+        state => 'off', status => 403, problem => 'prof-off',
+        says => qr/the profiling of jemalloc [\d.]+ is off: opt\.prof is (?#
+                   )false, and jemalloc reads its options once, before (?#
+                   )main\(\)/,
+        cure => 'Run systemctl edit nginx, and add: | [Service] | '
+                . "$variable | $restart | $upgrade",
+    },
+    {
+        name => 'prof_sys_thread_name before 5.3.1',
+        how => { fake_jemalloc("$dir/thread-name", "prof.lg_sample 12\n"
+                               . "opt.prof_sys_thread_name 1\n") },
+        state => 'refused', status => 501, problem => 'thread-name',
+        says => qr/jemalloc 5\.3\.0 cannot be dumped safely with (?#
+                   )prof_sys_thread_name:true: before 5\.3\.1 that option (?#
+                   )races with a dump and can crash the process/,
+        cure => 'Take jemalloc 5.3.1 or later, or switch the option off. | '
+                . "${append}prof_sys_thread_name:false | $restart",
+    },
+    {
+        name => 'prof_active:false',
+        how => { options => options('prof_active:false') },
+        state => 'inactive', status => 403,
+        says => qr/profiling is not active: prof\.active is false, so (?#
+                   )jemalloc takes no samples/,
+        cure => "${append}prof_active:true | $restart",
+    },
+);
+
+# Profiles all the same.
+
+my @ready = (
+    { name => 'ready', options => [], problems => [] },
+
+    { name => 'lg_prof_interval', options => [ 'lg_prof_interval:40' ],
+      problems => [ 'interval' ],
+      says => 'lg_prof_interval makes workers write dump files as they serve',
+    },
+
+    { name => 'prof_gdump', options => [ 'prof_gdump:true' ],
+      problems => [ 'gdump' ],
+      says => 'prof_gdump makes workers write dump files as they grow' },
+
+    { name => 'prof_final', options => [ 'prof_final:true' ],
+      problems => [ 'final' ],
+      says => 'prof_final makes every worker write a dump file as it ends' },
+
+    { name => 'prof_leak_error',
+      keys => "opt.prof_leak_error 1\nprof.lg_sample 12\n",
+      problems => [ 'leak-error' ],
+      says => 'prof_leak_error can make a worker end with status 1' },
+
+    { name => 'prof_accum', options => [ 'prof_accum:true' ],
+      problems => [ 'accum' ],
+      says => 'prof_accum keeps every stack for ever', also => \&accum },
+
+    { name => 'a coarse rate', options => [ 'lg_prof_sample:17' ],
+      problems => [ 'coarse' ], rate => '128 KiB',
+      says => 'one sample every 128 KiB is too coarse for nginx' },
+
+    { name => 'a fine rate', options => [ 'lg_prof_sample:9' ],
+      problems => [ 'fine' ], rate => '512 B',
+      says => 'one sample every 512 B makes workers grow' },
+
+    { name => 'several', options => [ 'prof_accum:true', 'prof_final:true',
+                                      'lg_prof_sample:16' ],
+      problems => [ 'final', 'accum' ], rate => '64 KiB',
+      says => 'prof_final makes every worker write a dump file as it ends; '
+              . 'prof_accum keeps every stack for ever' },
+
+    { name => 'prof_sys_thread_name of 5.3.1',
+      keys => "opt.prof_sys_thread_name 1\nversion 5.3.1-0-g0\n"
+              . "prof.lg_sample 12\n",
+      problems => [] },
+);
+
+
+subtest $_->{name} => \&fatal, $_ for @fatal;
+subtest "ready: $_->{name}" => \&ready, $_ for @ready;
+
+subtest 'nothing is said where nothing is served' => \&unused;
+subtest 'format=jemalloc is what the report is made of' => \&same_by_tool;
+subtest 'jemalloc_pprof_timeout' => \&timeout;
+subtest 'jemalloc_pprof_temp_path' => \&temp_path;
+
+done_testing();
+
+
+# The lines that the module wrote as it started.
+
+sub notices {
+    my ($server) = @_;
+
+    return grep { /\[(?:notice|warn)\] .*?: jemalloc_pprof: / }
+                split /^/m, $server->log;
+}
+
+
+sub fatal {
+    my ($case) = @_;
+
+    plan skip_all => $case->{skip} if $case->{skip};
+
+    my $like = qr/$case->{says}\. \Q$case->{cure}\E/;
+
+    is_quiet_test($case->{how});
+
+    my $server = serve(%{ $case->{how} }, config => $tree);
+
+    starts($server, qr/\[warn\] \d+#\d+: jemalloc_pprof: $like$/) or return;
+
+    my $c = dial();
+
+    for my $what (qw( heap allocs heap?format=top heap?format=jemalloc
+                      heap?seconds=1 pprof/heap ))
+    {
+        my $answer = $c->ask('GET', "/p/$what");
+
+        is($answer->{status}, $case->{status}, "$what is refused");
+        like(in_a_line($answer->{body}),
+             qr/\A$case->{says}\. \| \Q$case->{cure}\E \| \z/,
+             'it says why, and the cure');
+        is($answer->{header}{'x-go-pprof'}, '1', 'and pprof shows it');
+        is($answer->{header}{'content-type'}, 'text/plain; charset=utf-8',
+           'as text');
+        ok(!exists $answer->{header}{'content-disposition'},
+           'that is not to be saved');
+    }
+
+    my $answer = $c->ask('HEAD', '/p/heap');
+    is($answer->{status}, $case->{status}, 'HEAD is refused');
+
+    my $problem = others($c, $case->{state});
+
+    is_deeply([ map { $_->{id} } @$problem ],
+              [ $case->{problem} // $case->{state} ],
+              'status has the problem');
+    ok($problem->[0]{fatal}, 'as a fatal one');
+    like(in_a_line("$problem->[0]{what}: $problem->[0]{why}. "
+                   . $problem->[0]{cure}), qr/\A$like\z/,
+         'with the same words');
+
+    is($server->quiet, '', 'no alerts');
+}
+
+
+# As the log has it.
+
+sub in_a_line {
+    return $_[0] =~ s/\n */ | /gr;
+}
+
+
+sub ready {
+    my ($case) = @_;
+
+    my %how = defined $case->{keys}
+              ? fake_jemalloc("$dir/ready", $case->{keys})
+              : (options => options(@{ $case->{options} }));
+
+    is_quiet_test(\%how);
+
+    my $level = @{ $case->{problems} } ? 'warn' : 'notice';
+    my $rate = $case->{rate} // '4 KiB';
+    my $says = defined $case->{says} ? "; $case->{says}" : '';
+
+    my $server = serve(%how, config => $tree);
+
+    starts($server, qr/\[$level\] \d+#\d+: jemalloc_pprof: jemalloc [\d.]+, (?#
+                       )profiling ready, one sample every \Q$rate$says\E$/)
+        or return;
+
+    my $c = dial();
+    my $answer = $c->ask('GET', '/p/heap');
+
+    is($answer->{status}, 200, 'heap');
+    like(contract($answer->{body}), qr/^types: /, 'keeps the contract');
+
+    is_deeply([ map { $_->{id} } @{ others($c, 'ready') } ],
+              $case->{problems},
+              'status has the problems');
+
+    $case->{also}->($c) if $case->{also};
+
+    is($server->quiet, '', 'no alerts');
+}
+
+
+# One notice for each start, and each reload.
+
+sub starts {
+    my ($server, $like) = @_;
+
+    ok(defined $server->{pid}, 'nginx starts') or return;
+
+    my @notices = notices($server);
+
+    is(scalar @notices, 1, 'one notice');
+    like($notices[0] // '', $like, 'it says what is');
+
+    # as nginx does with its own warnings
+    my $said = ($notices[0] // '') =~ /(\[warn\]) .*?: (.*)/
+               ? "nginx: $1 $2\n" : '';
+
+    is($server->said, $said,
+       'a warning stands on stderr too, and a notice does not');
+
+    ok($server->reload, 'nginx is reloaded');
+
+    @notices = notices($server);
+
+    is(scalar @notices, 2, 'one more notice');
+    like($notices[1] // '', $like, 'it says the same');
+
+    return 1;
+}
+
+
+sub is_quiet_test {
+    my ($how) = @_;
+
+    my $test = nginx_test('-t', %$how, config => $tree);
+
+    is($test->{status}, 0, 'nginx -t');
+    like($test->said, qr/\Anginx: .* syntax is ok\nnginx: .* successful\n\z/,
+         'says nothing but that all is well');
+
+    $test = nginx_test('-t -q', %$how, config => $tree);
+
+    is($test->{status} . $test->said, '0', 'and with -q nothing');
+    is($test->log, '', 'nor in the log');
+}
+
+
+# What does not need a profiler works whatever its state; the problems of
+# status, after the console was seen to have them too.
+
+sub others {
+    my ($c, $state) = @_;
+
+    my $answer = $c->ask('GET', '/p/symbol');
+
+    is($answer->{status}, 200, 'symbol');
+    is($answer->{body}, "num_symbols: 1\n", 'has names');
+
+    $answer = $c->ask('GET', '/p/cmdline');
+
+    is($answer->{status}, 200, 'cmdline');
+    like($answer->{body}, qr/\0-c\0nginx\.conf\z/, 'is how nginx was started');
+
+    my $status = $c->ask('GET', '/p/status');
+    my $json = decode_json($status->{body});
+    my $worker = $json->{workers}[0];
+
+    is($status->{status}, 200, 'status');
+    is($worker->{state}, $state, 'tells the state');
+    is($worker->{generation}, 2, 'after a reload');
+    is($worker->{active} ? 1 : 0, $state eq 'ready' || $state eq 'refused'
+                                  ? 1 : 0, 'and whether it is active');
+
+    $answer = $c->ask('GET', '/p/');
+
+    my $page = $answer->{body} =~ s/&#39;/'/gr;
+
+    is($answer->{status}, 200, 'the console');
+    like($page, qr{<td class="[a-z]+">$state</td>}, 'tells the state');
+    is(() = $page =~ /<h3/g, scalar @{ $worker->{problems} },
+       'and the problems');
+
+    for (@{ $worker->{problems} }) {
+        my $kind = $_->{fatal} ? 'No profile' : 'Warning';
+
+        like($page, qr{>$kind: \Q$_->{what}\E</h3>\n<p>Because (?#
+                       )\Q$_->{why}\E\.</p>\n<pre>\Q$_->{cure}\E</pre>},
+             "$_->{id} with why and cure");
+    }
+
+    return $worker->{problems};
+}
+
+
+sub accum {
+    my ($c) = @_;
+
+    my $heap = profile($c->ask('GET', '/p/heap')->{body});
+    my $allocs = profile($c->ask('GET', '/p/allocs')->{body});
+
+    my $types = [qw( alloc_objects/count alloc_space/bytes
+                     inuse_objects/count inuse_space/bytes )];
+
+    is_deeply($heap->{types}, $types, 'heap has four types');
+    is($heap->{default}, 'inuse_space', 'and shows what is there');
+
+    is_deeply($allocs->{types}, $types, 'allocs has four types');
+    is($allocs->{default}, 'alloc_space', 'and shows what was');
+
+    my @sums = totals($allocs);
+
+    cmp_ok($sums[1], '>', $sums[3], 'more was allocated than is left');
+
+    my $top = $c->ask('GET', '/p/allocs?format=top')->{body};
+    like($top, qr/\Aalloc_space: /, 'a table too');
+
+    $top = $c->ask('GET', '/p/allocs?format=top&type=inuse_objects')->{body};
+    like($top, qr/\Ainuse_objects: /, 'unless told otherwise');
+}
+
+
+sub unused {
+    my $server = serve(config => 'jemalloc_pprof_timeout 1s;');
+
+    ok(defined $server->{pid}, 'nginx starts') or return;
+    is(scalar notices($server), 0, 'no notice');
+    is(dial()->ask('GET', '/debug/pprof/heap')->{status}, 404, 'no profile');
+}
+
+
+# An allocator whose dumps are all the same, and known: jpp_fake.c.
+
+sub same_by_tool {
+    my $server = serve(fake_jemalloc("$dir/three", "prof.lg_sample 12\n"),
+                       config => $tree);
+
+    ok(defined $server->{pid}, 'nginx starts') or return;
+
+    my $c = dial();
+    my $dump = $c->ask('GET', '/p/heap?format=jemalloc')->{body};
+    my $heap = profile($c->ask('GET', '/p/heap')->{body});
+
+    like($dump, qr{\Aheap_v2/4096\n  t\*: 6: 234881024 \[0: 0\]\n},
+         'the dump as it was written');
+
+    my $file = spew("$dir/three.heap", $dump);
+    my $by_tool = profile(scalar `'$build/jemalloc-pprof' '$file'`);
+
+    is_deeply([ totals($heap) ], [ 6, 234881024 ], 'the totals of the report');
+
+    for ('types', 'default', 'period', 'functions', 'locations lines') {
+        is_deeply($by_tool->{$_}, $heap->{$_}, "the tool's $_ are the same");
+    }
+
+    is_deeply([ map { $_->{values} } @{ $by_tool->{samples} } ],
+              [ map { $_->{values} } @{ $heap->{samples} } ], 'and samples');
+
+    is_deeply([ sort keys %{ $heap->{functions} } ],
+              [ qw( _start jpp_fake_alpha jpp_fake_beta jpp_fake_gamma
+                    jpp_fake_root ) ], 'with the names that are in it');
+}
+
+
+sub timeout {
+    my $t = 'jemalloc_pprof_timeout';
+
+    my $server = serve(
+        fake_jemalloc("$dir/hang", "hang 1\n"),
+        http => "$t 110ms;",
+        config => "$tree location /q/ { jemalloc_pprof; $t 120ms; }",
+    );
+
+    ok(defined $server->{pid}, 'nginx starts') or return;
+
+    for (['/p/heap', 110], ['/q/heap', 120]) {
+        my ($uri, $ms) = @$_;
+        my $answer = dial()->ask('GET', $uri);
+
+        is($answer->{status}, 504, $uri);
+        is($answer->{body}, "the worker's background thread was not done "
+           . "within $ms ms: raise jemalloc_pprof_timeout, or lower the number"
+           . " of samples with a larger lg_prof_sample\n", 'and what to do');
+        is($answer->{header}{'x-go-pprof'}, '1', 'for pprof to show');
+    }
+
+    is($server->quiet, '', 'no alerts');
+}
+
+
+# 1 is EPERM: what a seccomp filter says to memfd_create().
+
+sub temp_path {
+    my @fake = fake_jemalloc("$dir/memfd", "memfd 1\n");
+
+    for (
+        [ '', 503, qr/\Amemfd_create is forbidden to this process and no (?#
+                      )directory is given that could hold the dump instead: (?#
+                      )Operation not permitted\n\z/ ],
+        [ 'jemalloc_pprof_temp_path temp;', 200, qr/\A\x1f\x8b/ ],
+        [ "jemalloc_pprof_temp_path $dir;", 200, qr/\A\x1f\x8b/ ],
+        [ 'jemalloc_pprof_temp_path nowhere;', 503,
+          qr{\Aa dump cannot be put into /.*/nowhere: No such file or (?#
+             )directory\n\z} ],
+    ) {
+        my ($directive, $status, $like) = @$_;
+        my $server = serve(@fake, http => $directive, config => $tree);
+
+        ok(defined $server->{pid}, 'nginx starts') or return;
+
+        my $answer = dial()->ask('GET', '/p/heap');
+
+        is($answer->{status}, $status, $directive || 'no directory');
+        like($answer->{body}, $like, 'what is answered');
+        like(contract($answer->{body}), qr/^types: /, 'keeps the contract')
+            if $status == 200;
+
+        is($server->quiet, '', 'no alerts');
+        is_deeply([ glob "$server->{prefix}/temp/#* $server->{prefix}/temp/*" ],
+                  [ map { "$server->{prefix}/temp/$_" }
+                    sort qw( client_body proxy fastcgi uwsgi scgi ) ],
+                  'no file is left');
+    }
+}

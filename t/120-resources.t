@@ -1,0 +1,353 @@
+# The resources besides profiles: symbol, cmdline, status and the console, from
+# the tree and by an explicit name.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+
+use Digest::SHA qw(sha256_base64);
+use JppSuite qw( blocks dial profile quiet_log slurp table );
+use JSON::PP qw(decode_json);
+use POSIX qw(strftime);
+use Sys::Hostname;
+use Test::Nginx::Socket 'no_plan';
+
+repeat_each(2);
+quiet_log();
+
+my $config = <<'END';
+location /a/ { jemalloc_pprof; }
+location /named/symbol/ { jemalloc_pprof symbol; }
+location ~ \.cmd$ { jemalloc_pprof cmdline worker=self; }
+location = /health { jemalloc_pprof status symbolize=off; }
+location = /exact/symbol { jemalloc_pprof; }
+location /prefix/cmdline { jemalloc_pprof; }
+END
+
+my %places = (
+    symbol => [ qw( /a/symbol /a/pprof/symbol /a/worker/self/symbol
+                    /a/worker/0/pprof/symbol /named/symbol/any
+                    /exact/symbol ) ],
+    cmdline => [ qw( /a/cmdline /a/pprof/cmdline /a/worker/self/cmdline
+                     /x.cmd /prefix/cmdline ) ],
+    status => [ qw( /a/status /a/pprof/status /a/worker/0/status /health ) ],
+    console => [ qw( /a/ ) ],
+);
+
+my %types = (
+    symbol => 'text/plain; charset=utf-8',
+    cmdline => 'text/plain; charset=utf-8',
+    status => 'application/json',
+    console => 'text/html; charset=utf-8',
+);
+
+my $root = server_root();
+
+my $cmdline = join '\0', $ENV{TEST_NGINX_BINARY}, '-e',
+              "$root/logs/error.log", '-p', "$root/", '-c',
+              "$root/conf/nginx.conf";
+
+my %bodies = (
+    symbol => [ 'as_it_is', '"num_symbols: 1\n"' ],
+    cmdline => [ 'as_it_is', "\"$cmdline\"" ],
+    status => [ 'status', '"all true\n"' ],
+    console => [ 'console', '"all good\n"' ],
+);
+
+my @places = map { my $what = $_;
+                   map { [ $_, $types{$what}, @{ $bodies{$what} } ] }
+                       @{ $places{$what} } } sort keys %places;
+
+sub as_it_is { return $_[0] }
+
+my $headers = <<'END';
+--- response_headers
+Content-Type: [% type %]
+X-Content-Type-Options: nosniff
+Cache-Control: no-store
+!Content-Encoding
+!Content-Disposition
+!X-Go-Pprof
+!ETag
+!Last-Modified
+END
+
+my $served = <<END;
+=== GET [% uri %]
+--- config
+$config
+gzip on;
+gzip_types *;
+gzip_min_length 1;
+--- request
+GET [% uri %]
+--- more_headers
+Accept-Encoding: gzip
+$headers
+--- raw_response_headers_like eval
+qr/^Content-Length: [1-9]\\d*\\r\$/m
+--- response_body_filters eval
+\\&main::[% filter %]
+--- response_body eval
+[% body %]
+END
+
+my $heads = <<END;
+=== HEAD [% uri %]
+--- config
+$config
+--- request
+HEAD [% uri %]
+$headers
+--- response_body
+END
+
+# [ where, what a request brings ]: addresses that are none of ours
+
+my $zeros = '0' x 16;
+
+my @unknown = map { my $uri = $_; map { [ $uri, $_ ] } (
+    '0', '0x0', '0x1+0x2', "0x${zeros}", "0x${zeros}0", 'zz', '0xzz', '+',
+    '+++', '0x', '-1', '0x1,0x2', "0x1\t0x2", '0x1%2B0x2', '%', '%zz', '%2',
+    'ffffffffffffffff', '18446744073709551616', '<script>', 'num_symbols: 7',
+) } @{ $places{symbol} }[ 0, 4 ];
+
+my $unknown = <<END;
+=== POST [% uri %]: [% body %]
+--- config
+$config
+--- request
+POST [% uri %]
+[% body %]
+$headers
+--- response_body
+num_symbols: 1
+END
+
+$unknown =~ s/\[% type %\]/$types{symbol}/;
+
+
+# The names of addresses are those in a profile, however they are asked for.
+
+sub names {
+    my ($uri) = @_;
+
+    return sub {
+        my $lines = profile($_[0])->{'locations lines'};
+
+        my %names = map { /^\d+: 0x([0-9a-f]+) .*?F=\d+ (.+)$/ } @$lines;
+        my @asked = sort keys %names;
+
+        return "few names\n" if @asked < 10;
+
+        my $c = dial();
+
+        for (
+            [ 'POST', '', join '+', map { "0x$_" } @asked ],
+            [ 'POST', '', join '+', map { sprintf '0x%016s', $_ } @asked ],
+            [ 'POST', '', join '+', map { uc } @asked ],
+            [ 'POST', '', join "\n", @asked, @asked, '0x1', '' ],
+            [ 'POST', '', join '%2B', map { "0x$_" } @asked ],
+            [ 'POST', "?0x1+0x2", join ', ', @asked ],
+            [ 'GET', '?' . join '+', map { "0x$_" } @asked[ 0 .. 9 ] ],
+        ) {
+            my ($method, $query, $body) = @$_;
+            my %wanted = $body ? %names
+                               : map { $_ => $names{$_} } @asked[ 0 .. 9 ];
+
+            my $answer = $c->ask($method, "$uri$query",
+                                 defined $body ? \$body : ());
+
+            return "$answer->{status} to $method $uri$query\n"
+                if $answer->{status} != 200;
+
+            my ($first, @rest) = split /\n/, $answer->{body};
+            my %got = map { /^0x([0-9a-f]+) (.+)$/ } @rest;
+
+            return "another first line: $first\n"
+                if $first ne 'num_symbols: 1';
+
+            return scalar(@rest) . ' lines for ' . keys(%wanted)
+                   . " addresses\n" if @rest != keys %wanted;
+
+            for (keys %wanted) {
+                return "$_ is $wanted{$_}, not " . ($got{$_} // '-') . "\n"
+                    if $wanted{$_} ne ($got{$_} // '');
+            }
+        }
+
+        return "the same names\n";
+    };
+}
+
+my $names = <<END;
+=== names of addresses at [% uri %]
+--- config
+$config
+--- request
+GET /a/heap
+--- response_body_filters eval
+main::names('[% uri %]')
+--- response_body
+the same names
+END
+
+
+# Is everything in the status what it is? The sentence says what is not.
+
+sub status {
+    my $status = eval { decode_json($_[0]) } // return "no JSON: $@\n";
+
+    my ($version) = slurp("$FindBin::RealBin/../src/base/jpp_version.h")
+                    =~ /define JPP_VERSION\s+"(.*)"/;
+    my ($nginx) = `$ENV{TEST_NGINX_BINARY} -v 2>&1` =~ m{/([\d.]+)};
+    my ($lg_sample) = $ENV{MALLOC_CONF} =~ /lg_prof_sample:(\d+)/;
+
+    my $workers = delete $status->{workers};
+
+    my $wrong = differs($status, {
+        module => $version, nginx => $nginx, host => lc hostname(),
+        asked => 1, answered => 1,
+    });
+
+    return $wrong if $wrong;
+    return scalar(@$workers) . " workers\n" if @$workers != 1;
+
+    my $worker = $workers->[0];
+    my $stats = delete $worker->{stats};
+
+    my %is = map { $_ => delete $worker->{$_} }
+             qw( pid generation started jemalloc );
+
+    $wrong = differs($worker, {
+        worker => 0, exiting => JSON::PP::false, allocator => 'jemalloc',
+        state => 'ready', active => JSON::PP::true, lg_sample => $lg_sample,
+        prof_accum => JSON::PP::false, problems => [],
+    });
+
+    return $wrong if $wrong;
+
+    return "pid $is{pid}\n"
+        if slurp("/proc/$is{pid}/comm") ne "nginx\n";
+
+    return "generation $is{generation}\n" if $is{generation} < 1;
+    return "jemalloc $is{jemalloc}\n" if $is{jemalloc} !~ /^\d+\.\d+\.\d+$/;
+
+    # the machine's clock may be set while this runs, but not by much
+
+    return "started $is{started}\n"
+        if $is{started} gt strftime('%FT%TZ', gmtime(time() + 60))
+           || $is{started} lt strftime('%FT%TZ', gmtime(time() - 3600));
+
+    return stats($stats);
+}
+
+
+sub stats {
+    my ($stats) = @_;
+
+    return 'members ' . join(' ', sort keys %$stats) . "\n"
+        if join(' ', sort keys %$stats)
+           ne 'active allocated mapped metadata resident retained';
+
+    return "allocated $stats->{allocated}, active $stats->{active}, resident "
+           . "$stats->{resident}, mapped $stats->{mapped}\n"
+        if $stats->{allocated} < 10000
+           || $stats->{active} < $stats->{allocated}
+           || $stats->{mapped} < $stats->{resident}
+           || $stats->{resident} % 4096;
+
+    return "all true\n";
+}
+
+
+sub differs {
+    my ($is, $wanted) = @_;
+    my $json = JSON::PP->new->canonical->allow_nonref;
+    my @keys = join ' ', sort keys %$is;
+
+    return "members: @keys\n" if "@keys" ne join ' ', sort keys %$wanted;
+
+    for (sort keys %$wanted) {
+        my ($a, $b) = map { $json->encode($_) } $is->{$_}, $wanted->{$_};
+
+        return "$_: $a, not $b\n" if $a =~ s/"//gr ne $b =~ s/"//gr;
+    }
+
+    return '';
+}
+
+
+# The page fetches and runs nothing, its style is the one that its policy
+# allows, and its links lead somewhere.
+
+sub console {
+    my ($page) = @_;
+
+    return "no ASCII\n" if $page =~ /[^\n -~]/;
+    return "runs or fetches: $&\n"
+        if $page =~ /<(?:script|link|img|iframe|object|form|base)\b|
+                     \bon[a-z]+=|\bsrc=|url\(|\@import|javascript:/ix;
+    return "not escaped: $&\n" if $page =~ /&(?!(?:amp|lt|gt|quot|#39);).{9}/;
+
+    my ($style) = $page =~ m{<style>(.*)</style>}s;
+    my $hash = sha256_base64($style);
+    my $c = dial();
+    my $policy = $c->ask('HEAD', '/a/')->{header}{'content-security-policy'};
+
+    $hash .= '=' while length($hash) % 4;
+
+    return "policy: $policy, and $hash\n"
+        if $policy ne "default-src 'none'; style-src 'sha256-$hash'; "
+                      . "base-uri 'none'; form-action 'none'; "
+                      . "frame-ancestors 'none'";
+
+    my @links = map { s/&amp;/&/gr } $page =~ /href="(.*?)"/g;
+
+    for (qw( heap allocs status cmdline symbol heap?format=top heap?debug=1
+             heap?format=folded heap?seconds=30 ))
+    {
+        my $link = $_;
+        return "no link to $link\n" if !grep { $_ eq $link } @links;
+    }
+
+    for (@links) {
+        my $method = /seconds/ ? 'HEAD' : 'GET';
+        my $answer = $c->ask($method, "/a/$_");
+
+        return "$answer->{status} at $_\n" if $answer->{status} != 200;
+    }
+
+    my $status = decode_json($c->ask('GET', '/a/status')->{body});
+
+    for ("<td>0</td><td>$status->{workers}[0]{pid}</td>",
+         "<p>nginx $status->{nginx}, jemalloc_pprof module "
+         . "$status->{module}, 1 of 1 workers answered")
+    {
+        return "not in the page: $_\n" if index($page, $_) == -1;
+    }
+
+    return "all good\n";
+}
+
+
+blocks(<DATA>,
+       table($served, [ qw( uri type filter body ) ], @places),
+       table($heads, [ qw( uri type ) ], @places),
+       table($unknown, [ qw( uri body ) ], @unknown),
+       table($names, [ qw( uri ) ], map { [ $_ ] } @{ $places{symbol} }));
+
+run_tests();
+
+__DATA__
+
+=== the console has no other place
+--- config
+location /a/ { jemalloc_pprof; }
+--- request
+GET /a/worker/self/
+--- error_code: 404
+--- response_body
+there is no such resource here: there are heap, allocs, symbol, cmdline and status

@@ -1,0 +1,570 @@
+package JppSuite;
+
+# What the suites with nginx share: the environment where ./dev did not set it,
+# blocks that are made from tables, what is in a profile, an HTTP client that
+# hides nothing, and an nginx of one's own for what Test::Nginx has no way to
+# do: another allocator, other options of jemalloc, a look at the start.
+#
+# To be loaded before Test::Nginx::Socket.
+
+use strict;
+use warnings;
+
+use Cwd qw(abs_path);
+use Exporter qw(import);
+use File::Basename;
+use File::Temp qw(tempdir);
+use IO::Select;
+use IO::Socket::INET;
+use POSIX ();
+use Time::HiRes qw( sleep time );
+
+our @EXPORT_OK = qw( $build $dir $port blocks contract dial fake_jemalloc
+                     holds is_static nginx_test options profile quiet_log serve
+                     slurp spew table totals );
+
+our ($build, $port);
+
+# what hangs is ended by this: seconds
+my $patience = 20;
+
+BEGIN {
+    my $root = dirname(dirname(dirname(abs_path(__FILE__))));
+
+    # nginx is started in another directory
+    $build = abs_path($ENV{JPP_BUILD} // "$root/build");
+
+    if (!defined $ENV{TEST_NGINX_BINARY}) {
+        $ENV{PATH} .= ':/usr/sbin';
+        $ENV{TEST_NGINX_BINARY} = 'nginx';
+        $ENV{TEST_NGINX_LOAD_MODULES}
+            //= "$build/ngx_http_jemalloc_pprof_module.so";
+        $ENV{TEST_NGINX_LD_PRELOAD} //= 'libjemalloc.so.2';
+    }
+
+    $ENV{TEST_NGINX_SERVROOT} //= "$build/servroot";
+    $ENV{MALLOC_CONF} //= 'prof:true,prof_active:true,lg_prof_sample:12';
+}
+
+require JppLoopback;
+
+$port = $ENV{TEST_NGINX_SERVER_PORT};
+
+our $dir = tempdir('jpp-suite-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+
+# nginx may be told to run its workers as somebody else
+chmod 0755, $dir;
+
+my $checker = "$build/t/jpp_contract";
+my $fake = "$build/t/jpp_fake.so";
+
+
+sub slurp {
+    my ($path) = @_;
+
+    open my $fh, '<:raw', $path or die "$path: $!";
+    local $/;
+
+    return <$fh> // '';
+}
+
+
+# In one step, since somebody may be reading.
+
+sub spew {
+    my ($path, $data) = @_;
+
+    open my $fh, '>:raw', "$path.new" or die "$path: $!";
+    print $fh $data;
+    close $fh or die "$path: $!";
+    rename "$path.new", $path or die "$path: $!";
+
+    return $path;
+}
+
+
+# Is jemalloc part of nginx itself?
+
+sub is_static {
+    return ($ENV{TEST_NGINX_LOAD_MODULES} // '') eq '';
+}
+
+
+# The options of jemalloc: these behind those of the environment.
+
+sub options {
+    return join ',', $ENV{MALLOC_CONF}, @_;
+}
+
+
+# Blocks of Test::Nginx, one for each row of a table: in the template, [% key %]
+# stands for the column of that name.
+
+sub table {
+    my ($template, $keys, @rows) = @_;
+    my $text = '';
+
+    for my $row (@rows) {
+        my %value;
+
+        @value{@$keys} = @$row;
+        $text .= $template =~ s/\[% (\w+) %\]/$value{$1} \/\/ ''/ger . "\n";
+    }
+
+    return $text;
+}
+
+
+sub blocks {
+    Test::Base::spec_string(join "", @_);
+}
+
+
+# The log of every block that does not say what it holds is a quiet one.
+
+sub quiet_log {
+    Test::Nginx::Socket::add_block_preprocessor(sub {
+        my ($block) = @_;
+
+        $block->set_value('no_error_log', "[alert]\n[crit]\n[emerg]")
+            if !defined $block->no_error_log && !defined $block->must_die;
+    });
+}
+
+
+# A filter for bodies: a profile as text, or why it is none.
+
+sub contract {
+    my ($bytes) = @_;
+
+    die "no $checker: ./dev test makes it\n" unless -x $checker;
+
+    spew("$dir/profile", $bytes);
+
+    my $text = `'$checker' --heap --print '$dir/profile' 2>'$dir/complaints'`;
+
+    return $? ? "not a profile:\n" . slurp("$dir/complaints") : $text;
+}
+
+
+# What a test asks of a profile.
+
+sub profile {
+    my ($bytes) = @_;
+    my $text = contract($bytes);
+
+    die $text unless $text =~ /^types: (.*)\ndefault: (.*)\n/;
+
+    my %profile = ( types => [ split ' ', $1 ], default => $2, text => $text );
+
+    ($profile{duration}) = $text =~ /^duration: (\d+)$/m;
+    ($profile{period}) = $text =~ /^period: (\d+) /m;
+
+    my $section = '';
+
+    for my $line (split /\n/, $text) {
+        $section = $1 if $line =~ /^(\w+):/;
+        push @{ $profile{"$section lines"} }, $1 if $line =~ /^    (.*)/;
+    }
+
+    $profile{comments} = $profile{'comments lines'};
+
+    for (@{ $profile{'samples lines'} // [] }) {
+        my ($values, $rest) = split /:/, $_, 2;
+
+        push @{ $profile{samples} }, {
+            values => [ split ' ', $values ],
+            labels => { map { split /=/, s/"//gr, 2 } grep { /=/ }
+                        split ' ', $rest },
+        };
+    }
+
+    for (@{ $profile{'functions lines'} // [] }) {
+        $profile{functions}{$1} = 1 if /^\d+: "(.*?)" /;
+    }
+
+    return \%profile;
+}
+
+
+# The sums of a profile's values.
+
+sub totals {
+    my ($profile) = @_;
+    my @sums = (0) x @{ $profile->{types} };
+
+    for my $sample (@{ $profile->{samples} // [] }) {
+        $sums[$_] += $sample->{values}[$_] for 0 .. $#sums;
+    }
+
+    return @sums;
+}
+
+
+# The library to preload for a jemalloc that does what FILE says, and the
+# environment it wants.
+
+sub fake_jemalloc {
+    my ($file, $keys) = @_;
+
+    die "no $fake: ./dev test makes it\n" unless -f $fake;
+
+    spew($file, $keys);
+
+    return (preload => $fake, env => { JPP_FAKE => $file });
+}
+
+
+# An nginx of one's own, with
+#
+#     config      in the server            http    before the server
+#     main        outside of all blocks    level   of the log (info)
+#     preload     a library                env     variables
+#     options     of jemalloc
+#
+# Returns an object, also where nginx did not start: then its pid is undefined.
+
+my $n_servers = 0;
+
+sub serve {
+    my (%how) = @_;
+    my $self = bless { prefix => "$dir/nginx-" . $n_servers++ };
+
+    mkdir $_ or die "$_: $!"
+        for map { "$self->{prefix}$_" } '', '/logs', '/html', '/temp';
+
+    configure($self, %how);
+
+    $self->{status} = start($self, \%how);
+
+    return $self if $self->{status} != 0 || $how{arguments};
+
+    # before its first worker the master misses signals
+
+    $self->soon(sub { $self->log =~ /start worker process/ })
+        or die 'no worker: ' . $self->log;
+
+    $self->{pid} = slurp("$self->{prefix}/logs/nginx.pid") + 0;
+
+    return $self;
+}
+
+
+# What "nginx -t" says: with ARGUMENTS, like "-t -q", in place of a start.
+
+sub nginx_test {
+    my ($arguments, %how) = @_;
+
+    return serve(%how, arguments => $arguments);
+}
+
+
+sub configure {
+    my ($self, %how) = @_;
+
+    my $load = join "\n", map { "load_module $_;" }
+               split ' ', $ENV{TEST_NGINX_LOAD_MODULES} // '';
+    my $user = $> == 0 ? 'user root;' : '';
+    my $temp = join "\n", map { "${_}_temp_path temp/$_;" }
+               qw( client_body proxy fastcgi uwsgi scgi );
+
+    $how{$_} //= '' for qw( main http config );
+    $how{level} //= 'info';
+
+    spew("$self->{prefix}/nginx.conf", <<END);
+$load
+$user
+worker_processes 1;
+pid logs/nginx.pid;
+error_log logs/error.log $how{level};
+$how{main}
+events {
+    worker_connections 64;
+}
+http {
+    access_log off;
+    keepalive_requests 10000;
+    $temp
+    $how{http}
+    server {
+        listen 127.0.0.1:$port;
+        root html;
+        $how{config}
+    }
+}
+END
+}
+
+
+# The status of nginx; with 0 it is a daemon now.
+
+sub start {
+    my ($self, $how) = @_;
+    my $pid = fork() // die "fork: $!";
+
+    if ($pid == 0) {
+        $ENV{LD_PRELOAD} = $how->{preload}
+                           // $ENV{TEST_NGINX_LD_PRELOAD} // '';
+        $ENV{MALLOC_CONF} = $how->{options} if defined $how->{options};
+        $ENV{$_} = $how->{env}{$_} for keys %{ $how->{env} // {} };
+
+        # some options make jemalloc write files
+        chdir $self->{prefix} or POSIX::_exit(126);
+
+        open STDOUT, '>', "$self->{prefix}/logs/stdout" or POSIX::_exit(126);
+        open STDERR, '>', "$self->{prefix}/logs/stderr" or POSIX::_exit(126);
+
+        exec $ENV{TEST_NGINX_BINARY}, '-p', "$self->{prefix}/",
+             '-e', 'logs/error.log', '-c', 'nginx.conf',
+             split(' ', $how->{arguments} // '')
+            or POSIX::_exit(127);
+    }
+
+    waitpid $pid, 0;
+
+    return $?;
+}
+
+
+# HUP, and the worker that answers from then on is a new one.
+
+sub reload {
+    my ($self) = @_;
+
+    my $before = () = $self->log =~ /worker process \d+ exited/g;
+
+    kill 'HUP', $self->{pid};
+
+    return $self->soon(sub {
+        my $now = () = $self->log =~ /worker process \d+ exited/g;
+        return $now > $before;
+    });
+}
+
+
+sub stop {
+    my ($self) = @_;
+
+    kill 'QUIT', $self->{pid};
+
+    my $has_ended = $self->soon(sub { !is_alive($self->{pid}) });
+
+    kill 'KILL', $self->{pid} if !$has_ended;
+    undef $self->{pid};
+
+    return $has_ended;
+}
+
+
+# Who has ended may still be there for init to see.
+
+sub is_alive {
+    my ($pid) = @_;
+
+    open my $fh, '<', "/proc/$pid/stat" or return 0;
+
+    return <$fh> !~ /\) Z /;
+}
+
+
+sub soon {
+    my ($self, $condition) = @_;
+    my $end = time() + $patience;
+
+    while (time() < $end) {
+        return 1 if $condition->();
+        sleep 0.02;
+    }
+
+    return 0;
+}
+
+
+sub log {
+    return slurp($_[0]{prefix} . '/logs/error.log');
+}
+
+
+# What came on stderr, until nginx was a daemon.
+
+sub said {
+    return slurp($_[0]{prefix} . '/logs/stderr');
+}
+
+
+# The lines of the log that no server should write.
+
+sub quiet {
+    my ($self) = @_;
+
+    return join '', grep { /\[(?:alert|crit|emerg)\]/ }
+                    split /^/m, $self->log;
+}
+
+
+sub DESTROY {
+    my ($self) = @_;
+
+    local ($?, $!);
+    $self->stop if $self->{pid};
+}
+
+
+# A connection, on which questions are asked one after the other.
+
+sub dial {
+    my $socket = IO::Socket::INET->new(
+        PeerAddr => '127.0.0.1', PeerPort => $_[0] // $port,
+        Timeout => $patience,
+    ) or die "connect: $!";
+
+    return bless { socket => $socket, rest => '' }, 'JppSuite::Connection';
+}
+
+
+# Those of the answers that have these bytes in them.
+
+sub holds {
+    my ($bytes, @answers) = @_;
+
+    return grep { index("$_->{head}$_->{body}", $bytes) != -1 } @answers;
+}
+
+
+package JppSuite::Connection;
+
+use Time::HiRes qw(time);
+
+
+# METHOD TARGET, then headers; a body is the last, as a reference.
+
+sub ask {
+    my ($self, $method, $target, @headers) = @_;
+    my $body = ref $headers[-1] ? ${ pop @headers } : undef;
+
+    push @headers, 'Content-Length: ' . length $body
+        if defined $body && !grep { /^(?:Transfer-Enc|Content-Len)/i } @headers;
+
+    $self->write(join("\r\n", "$method $target HTTP/1.1", 'Host: localhost',
+                      @headers, '', '') . ($body // ''));
+
+    return $self->answer($method);
+}
+
+
+sub write {
+    my ($self, $bytes) = @_;
+
+    local $SIG{PIPE} = 'IGNORE';
+    my $pos = 0;
+
+    while ($pos < length $bytes) {
+        my $n = syswrite $self->{socket}, $bytes, 65536, $pos;
+        last unless $n;
+        $pos += $n;
+    }
+}
+
+
+# The next answer; status 0: the connection was closed before one.
+
+sub answer {
+    my ($self, $method) = @_;
+    my %answer = ( status => 0, head => '', body => '', header => {} );
+
+    $self->until(qr/\r\n\r\n/) or return \%answer;
+
+    $self->{rest} =~ s/\A(.*?\r\n)\r\n//s;
+    $answer{head} = $1;
+
+    my ($line, @lines) = split /\r\n/, $answer{head};
+
+    ($answer{status}) = $line =~ m{^HTTP/1\.[01] (\d{3})};
+
+    for (@lines) {
+        my ($key, $value) = split /:\s*/, $_, 2;
+        push @{ $answer{header}{lc $key} }, $value;
+    }
+
+    # one string where there is one header of that name
+
+    $_ = @$_ == 1 ? $_->[0] : $_ for values %{ $answer{header} };
+
+    return $self->answer($method) if $answer{status} == 100;
+
+    $answer{body} = $self->body($answer{header})
+        if $method ne 'HEAD' && $answer{status} !~ /^(?:204|304)$/;
+
+    return \%answer;
+}
+
+
+sub body {
+    my ($self, $header) = @_;
+
+    if (defined $header->{'content-length'}) {
+        return $self->take($header->{'content-length'});
+    }
+
+    my $body = '';
+
+    if (($header->{'transfer-encoding'} // '') eq 'chunked') {
+        while ($self->until(qr/\A[0-9a-f]+\r\n/i)) {
+            $self->{rest} =~ s/\A([0-9a-f]+)\r\n//i;
+
+            my $len = hex $1;
+
+            $body .= $self->take($len);
+            $self->take(2);
+            last if $len == 0;
+        }
+
+        return $body;
+    }
+
+    1 while $self->more;
+
+    return delete $self->{rest};
+}
+
+
+sub take {
+    my ($self, $len) = @_;
+
+    while (length $self->{rest} < $len) {
+        last unless $self->more;
+    }
+
+    return substr $self->{rest}, 0, $len, '';
+}
+
+
+sub until {
+    my ($self, $pattern) = @_;
+
+    while ($self->{rest} !~ $pattern) {
+        return 0 unless $self->more;
+    }
+
+    return 1;
+}
+
+
+# Whatever arrives next; false at the end.
+
+sub more {
+    my ($self) = @_;
+
+    return 0 unless IO::Select->new($self->{socket})->can_read($patience);
+
+    return sysread $self->{socket}, $self->{rest}, 65536,
+                   length $self->{rest};
+}
+
+
+sub close {
+    close $_[0]{socket};
+}
+
+
+1;

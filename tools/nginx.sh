@@ -1,0 +1,141 @@
+# shellcheck shell=sh
+
+# Builds nginx and the module, in every way the tests want.  Read by dev, which
+# sets $JOBS; sources come by tools/sources.sh.
+#
+# Each build has a folder build/nginx/NAME.  It is configured anew only when
+# what configure reads has changed; the rest is make's work.
+
+NGINX_OPTIONS="--with-compat --with-debug --with-threads --with-pcre-jit
+    --with-http_ssl_module --with-http_v2_module --with-http_realip_module
+    --with-http_auth_request_module --with-http_sub_module
+    --with-http_addition_module --with-http_gunzip_module
+    --with-http_gzip_static_module --with-http_secure_link_module
+    --with-http_slice_module --with-http_stub_status_module"
+
+# As packages are built.  What is built from sources has nginx's own flags, as
+# everybody gets who types no more than ./configure: they warn of other things.
+
+NGINX_CC_OPTIONS="-O2 -g -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"
+
+
+# What the module's files, its build script and nginx's own configure depend on.
+
+nginx_stamp()
+{
+    echo "$@" "${NGX_HTTP_JEMALLOC_PPROF_JEMALLOC-}"
+    cksum config proto/profile.proto
+    ls src/*/*.[ch]
+    nginx -v 2>&1
+}
+
+
+# nginx_make NAME TREE TARGET OPTION...: configures TREE for a build NAME, and
+# makes TARGET.
+
+nginx_make()
+{
+    name=$1 tree=$2 target=$3
+    shift 3
+
+    build=$PWD/build/nginx/$name
+
+    if [ "$(nginx_stamp "$tree" "$@")" != "$(cat "$build.stamp" 2>&1)" ]; then
+
+        rm -rf "$build" "$build.stamp"
+        mkdir -p build/nginx
+
+        (cd "$tree" && ./configure --builddir="$build" "$@") \
+            >"$build.log" 2>&1 || {
+            tail -n 20 "$build.log" >&2
+            exit 1
+        }
+
+        nginx_stamp "$tree" "$@" >"$build.stamp"
+    fi
+
+    make -s -j "$JOBS" -C "$tree" -f "$build/Makefile" "$target" \
+        >"$build.log" 2>&1 || {
+        tail -n 40 "$build.log" >&2
+        exit 1
+    }
+}
+
+
+# The tree that a module for the machine's nginx is built from: a copy, since
+# configure may write into it.
+
+nginx_own_tree()
+{
+    version=$(dpkg-query -W -f '${Version}' nginx-dev)
+    tree=$PWD/build/nginx/tree-$version
+
+    if [ ! -d "$tree" ]; then
+        mkdir -p build/nginx
+        cp -R /usr/share/nginx/src "$tree.part"
+        mv "$tree.part" "$tree"
+    fi
+
+    echo "$tree"
+}
+
+
+# nginx_own_module NAME CC: the module for the machine's nginx.  What that was
+# configured with decides whether it takes the module; what would only add
+# libraries to the build is left out.
+
+nginx_own_module()
+{
+    name=$1 cc=$2
+
+    eval "set -- $(nginx -V 2>&1 | sed -n 's/^configure arguments: //p')"
+
+    for option in "$@"; do
+        shift
+
+        case $option in
+            *=dynamic|--with-cc-opt=*|--with-ld-opt=*) ;;
+            *)  set -- "$@" "$option" ;;
+        esac
+    done
+
+    tree=$(nginx_own_tree)
+
+    nginx_make "$name" "$tree" modules "$@" --with-cc="$cc" \
+        --with-cc-opt="$NGINX_CC_OPTIONS" --add-dynamic-module="$PWD"
+}
+
+
+# nginx_build NAME SUITE CC HOW: an nginx from the sources of SUITE with the
+# module, where HOW is --add-module or --add-dynamic-module.
+
+nginx_build()
+{
+    tree=$(sources_get deb-src "$2" nginx)
+
+    # shellcheck disable=SC2086
+    nginx_make "$1" "$tree" build $NGINX_OPTIONS \
+        --with-cc="$3" "$4=$PWD"
+}
+
+
+# An nginx for finding faults: the sanitizers watch it, and what it would take
+# from a pool it takes from malloc(), so that a use after free is seen.  There
+# is no jemalloc in it, since the sanitizers bring their own malloc().  nginx
+# itself copies nothing from NULL all the time: that is let pass.
+
+nginx_asan()
+(
+    sanitize="-fsanitize=address,undefined -fno-sanitize-recover=undefined"
+    sanitize="$sanitize -fno-sanitize=nonnull-attribute"
+    palloc=-DNGX_DEBUG_PALLOC=1
+    tree=$(sources_get deb-src own nginx)
+
+    NGX_HTTP_JEMALLOC_PPROF_JEMALLOC=none
+    export NGX_HTTP_JEMALLOC_PPROF_JEMALLOC
+
+    # shellcheck disable=SC2086
+    nginx_make asan "$tree" build $NGINX_OPTIONS --with-cc=clang \
+        --with-cc-opt="-O1 -g -fno-omit-frame-pointer $sanitize $palloc" \
+        --with-ld-opt="$sanitize" --add-module="$PWD"
+)
