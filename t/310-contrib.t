@@ -1,0 +1,469 @@
+#!/usr/bin/perl
+
+# What is in contrib/ is used as its reader would: the drop-in of systemd is
+# parsed, and nginx is started with its environment; the pieces of
+# configuration are included in an nginx, and answer; the Debian package is
+# built, and what it holds is loaded.
+#
+# nginx is $TEST_NGINX_BINARY with the modules of $TEST_NGINX_LOAD_MODULES, or
+# the machine's with the one in build/.
+
+use strict;
+use warnings;
+
+use Cwd qw( abs_path );
+use File::Basename;
+use File::Temp qw( tempdir );
+use IO::Socket::INET;
+use JSON::PP;
+use POSIX ();
+use Test::More;
+use Time::HiRes qw( sleep );
+
+$ENV{PATH} .= ':/usr/sbin:/sbin';
+
+my $top = dirname(dirname(abs_path(__FILE__)));
+my $contrib = "$top/contrib";
+my $dir = tempdir('jpp-contrib-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+
+my $own = '/usr/share/nginx/src';
+my $name = 'libnginx-mod-http-jemalloc-pprof';
+my $module = 'ngx_http_jemalloc_pprof_module.so';
+
+my $nginx = $ENV{TEST_NGINX_BINARY} || 'nginx';
+my @modules = $ENV{TEST_NGINX_BINARY}
+              ? split(/\s+/, $ENV{TEST_NGINX_LOAD_MODULES} // '')
+              : "$top/build/$module";
+
+# seconds: a build and a start are ended after so many
+my $build_time = 300;
+my $start_time = 20;
+
+my %drop_in = service("$contrib/systemd/nginx.service.d/jemalloc-pprof.conf");
+my $process;
+
+# workers of root become another user, who has to get at the files
+
+chmod 0755, $dir or die "$dir: $!";
+
+subtest 'the drop-in' => \&check_drop_in;
+subtest 'nginx as the drop-in starts it' => \&check_started;
+subtest 'the package' => \&check_package;
+
+done_testing();
+
+
+END {
+    my $status = $?;
+
+    nginx_end() if $process;
+
+    $? = $status;
+}
+
+
+sub slurp {
+    my ($path) = @_;
+
+    open my $fh, '<', $path or die "$path: $!\n";
+    local $/;
+
+    return <$fh> // '';
+}
+
+
+sub spew {
+    my ($path, @text) = @_;
+
+    open my $fh, '>', $path or die "$path: $!\n";
+    print $fh @text;
+    close $fh or die "$path: $!\n";
+
+    return $path;
+}
+
+
+sub make_dir {
+    my ($path, $mode) = @_;
+
+    mkdir $path or die "$path: $!\n";
+    chmod $mode // 0755, $path or die "$path: $!\n";
+
+    return $path;
+}
+
+
+# The settings of [Service]: each key with a list of what it is set to.
+
+sub service {
+    my ($path) = @_;
+    my $section = '';
+    my %settings;
+
+    for my $line (split /\n/, slurp($path)) {
+        next if $line =~ /^\s*(?:[#;].*)?$/;
+
+        if ($line =~ /^\[(\w+)\]$/) {
+            $section = $1;
+
+        } elsif ($line =~ /^(\w+)=(.*)$/ && $section eq 'Service') {
+            push @{$settings{$1}}, $2;
+
+        } else {
+            die "$path: \"$line\" is no setting of [Service]\n";
+        }
+    }
+
+    return %settings;
+}
+
+
+# What a command writes, and its exit status.
+
+sub output {
+    my (@command) = @_;
+
+    my $pid = open(my $fh, '-|') // die "fork: $!\n";
+
+    if ($pid == 0) {
+        open STDERR, '>&', \*STDOUT or POSIX::_exit(126);
+        exec { $command[0] } @command or POSIX::_exit(127);
+    }
+
+    local $/;
+    my $text = <$fh> // '';
+
+    close $fh;
+
+    return ($text, $? & 127 ? 128 + ($? & 127) : $? >> 8);
+}
+
+
+sub check_drop_in {
+
+    is_deeply([ sort keys %drop_in ],
+              [ qw( Environment RuntimeDirectory RuntimeDirectoryMode ) ],
+              'what it sets');
+
+    is_deeply($drop_in{RuntimeDirectoryMode}, [ '0750' ],
+              'its directory is closed to others');
+
+    # the module's cures say the same
+
+    my $cures = slurp("$top/src/host/jpp_problems.c");
+
+    for my $setting (@{$drop_in{Environment}}) {
+        my $cure = "Environment=$setting" =~ s/=MALLOC_CONF=/=%m=/r;
+
+        like($cures, qr/ \Q$cure\E\\n/, "the cures have $setting");
+    }
+
+    my ($unit) = grep { -f } map { "$_/systemd/system/nginx.service" }
+                                 '/usr/lib', '/lib';
+
+    SKIP: {
+        skip 'no systemd here', 1
+            unless $unit && (output('systemd-analyze', '--version'))[1] == 0;
+
+        make_dir("$dir/systemd");
+        make_dir("$dir/systemd/nginx.service.d");
+
+        system('cp', $unit, "$dir/systemd") == 0
+            and system('cp', glob("$contrib/systemd/nginx.service.d/*"),
+                       "$dir/systemd/nginx.service.d") == 0
+            or die "cp failed\n";
+
+        my ($text, $exit) = output('systemd-analyze', 'verify',
+                                   "$dir/systemd/nginx.service");
+
+        is("$text$exit", '0', 'systemd has nothing against it');
+    }
+}
+
+
+sub check_started {
+
+    my $port = free_port();
+    my $run = "/run/$drop_in{RuntimeDirectory}[0]";
+    my $socket = slurp("$contrib/nginx/jemalloc-pprof-socket.conf");
+
+    like($socket, qr{listen unix:\Q$run\E/socket;},
+         "the socket is in the drop-in's directory");
+
+    # the same one, elsewhere
+
+    make_dir("$dir/run", oct($drop_in{RuntimeDirectoryMode}[0]));
+    spew("$dir/socket.conf", $socket =~ s/\Q$run\E/$dir\/run/gr);
+
+    my $conf = configuration($dir, \@modules, <<"CONF");
+include $dir/socket.conf;
+
+server {
+    listen 127.0.0.1:$port;
+    include $contrib/nginx/jemalloc-pprof.conf;
+}
+CONF
+
+    nginx_start($conf, "http://127.0.0.1:$port/");
+
+    check_answers('the snippet', "http://127.0.0.1:$port");
+    check_answers('the socket', 'http://localhost', '--unix-socket',
+                  "$dir/run/socket");
+
+    my ($code) = output('curl', '-s', '-o', '/dev/null', '-w', '%{http_code}',
+                        '--noproxy', '*', '--interface', '127.0.0.2',
+                        "http://127.0.0.1:$port/debug/pprof/heap");
+
+    is($code, 403, 'the snippet: nobody else is let in');
+
+    is(nginx_end(), 0, 'nginx ended well');
+
+    my $log = slurp("$dir/error.log");
+
+    like($log, qr/jemalloc_pprof: jemalloc \S+, profiling ready, one /,
+         'the log says that it was ready');
+    unlike($log, qr/\[(?:alert|crit|emerg)\]/, 'and nothing bad');
+}
+
+
+sub check_answers {
+    my ($what, $site, @options) = @_;
+
+    my ($text, $exit) = fetch(@options, "$site/debug/pprof/status");
+    is($exit, 0, "$what: status is served") or diag($text);
+
+    my $worker = (eval { decode_json($text) } // {})->{workers}[0];
+
+    is($worker->{state}, 'ready', "$what: the worker is ready");
+    is_deeply($worker->{problems}, [], "$what: nothing is wrong");
+
+    ($text, $exit) = fetch(@options, "$site/debug/pprof/heap?format=top");
+
+    is($exit, 0, "$what: the heap is served") or diag($text);
+    like($text, qr/^inuse_space: .* in [1-9]\d* stacks, .* every 16(?:\.0+)? KiB/,
+         "$what: sampled as the drop-in says");
+}
+
+
+sub free_port {
+
+    my $socket = IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1')
+        or die "no port: $!\n";
+
+    return $socket->sockport();
+}
+
+
+# The path of a configuration around the directives of http in TEXT.
+
+sub configuration {
+    my ($folder, $load, $text) = @_;
+
+    my $loads = join '', map { "load_module $_;\n" } @$load;
+    my $temps = join '', map { "    ${_}_temp_path $folder/$_;\n" }
+                             qw( client_body proxy fastcgi uwsgi scgi );
+
+    return spew("$folder/nginx.conf", <<"CONF");
+$loads
+daemon off;
+worker_processes 1;
+pid $folder/nginx.pid;
+error_log $folder/error.log info;
+
+events {
+}
+
+http {
+    access_log off;
+$temps
+$text
+}
+CONF
+}
+
+
+# Starts nginx with what the drop-in sets, and PATH, and nothing else.
+
+sub nginx_start {
+    my ($conf, $url) = @_;
+
+    my %environment = map { split /=/, $_, 2 } @{$drop_in{Environment}};
+
+    is_deeply([ sort keys %environment ], [ qw( LD_PRELOAD MALLOC_CONF ) ],
+              "the drop-in's environment");
+
+    $process = fork() // die "fork: $!\n";
+
+    if ($process == 0) {
+        open STDERR, '>>', "$dir/stderr" or POSIX::_exit(126);
+        %ENV = (PATH => $ENV{PATH}, %environment);
+        exec $nginx, '-p', $dir, '-c', $conf or POSIX::_exit(127);
+    }
+
+    for (1 .. $start_time * 10) {
+
+        return if (output('curl', '-s', '-o', '/dev/null', '--noproxy', '*',
+                          $url))[1] == 0;
+
+        sleep 0.1;
+    }
+
+    die "nginx does not answer: ", slurp("$dir/stderr"), "\n";
+}
+
+
+sub nginx_end {
+
+    kill TERM => $process;
+    waitpid $process, 0;
+    $process = undef;
+
+    return $?;
+}
+
+
+sub fetch {
+    my (@arguments) = @_;
+
+    return output('curl', '-sS', '--fail-with-body', '--noproxy', '*', '-m',
+                  $start_time, @arguments);
+}
+
+
+sub check_package {
+
+    # a package is of the machine's nginx, and the same whatever nginx the
+    # suites run with
+
+    plan skip_all => 'the package is built where the module is loaded'
+        if !@modules || $ENV{TEST_NGINX_USE_HUP};
+
+    my $deb = build_package() // return;
+    my %field = map { $_ => (output('dpkg-deb', '-f', $deb, $_))[0] }
+                    qw( Package Version Depends Recommends );
+
+    chomp %field;
+
+    my ($version) = slurp("$top/src/base/jpp_version.h")
+                    =~ /JPP_VERSION\s+"(.*)"/;
+
+    is($field{Package}, $name, 'its name');
+    is($field{Version}, $version, 'its version is that of the module');
+
+    my ($abi) = slurp("$own/debian/libnginx-mod.abisubstvars")
+                =~ /^nginx:abi=(.*)$/m;
+
+    like($field{Depends}, qr/(?:^|, )\Q$abi\E(?:,|$)/,
+         'it is for this nginx only');
+
+    for my $library (qw( libc6 libelf1 libprotobuf-c1 zlib1g )) {
+        like($field{Depends}, qr/(?:^|, )$library(?:t64)? \(>= /,
+             "it depends on $library");
+    }
+
+    unlike($field{Depends}, qr/jemalloc/, 'it loads without jemalloc');
+    is($field{Recommends}, 'libjemalloc2', 'which it recommends');
+
+    check_contents($deb);
+}
+
+
+# Builds the package in a copy; its path.
+
+sub build_package {
+
+    my $copy = "$dir/package/source";
+    my @files = map { "$top/$_" } qw( config LICENSE README.md contrib docs
+                                      ngx_http_jemalloc_pprof_module.c proto
+                                      src );
+
+    make_dir("$dir/package");
+    make_dir($copy);
+
+    system('cp', '-R', @files, $copy) == 0
+        and system('cp', '-R', "$contrib/debian", "$copy/debian") == 0
+        or die "cp failed\n";
+
+    local $ENV{DEB_BUILD_OPTIONS} = 'noautodbgsym';
+
+    my ($text, $exit) = output('sh', '-c', 'cd "$1" && shift && exec "$@"',
+                               'sh', $copy, 'timeout', $build_time,
+                               'dpkg-buildpackage', '-b', '-us', '-uc');
+
+    is($exit, 0, 'dpkg-buildpackage builds it')
+        or diag($text =~ /((?:.*\n){0,30})\z/);
+
+    my @debs = glob("$dir/package/*.deb");
+
+    is(scalar @debs, 1, 'one package came out');
+
+    return $debs[0];
+}
+
+
+sub check_contents {
+    my ($deb) = @_;
+
+    my $root = make_dir("$dir/root");
+    my $doc = "usr/share/doc/$name";
+    my $load = 'mod-http-jemalloc-pprof.conf';
+
+    my ($text, $exit) = output('dpkg-deb', '-x', $deb, $root);
+    is($exit, 0, 'it can be unpacked') or diag($text);
+
+    for my $file ("usr/lib/nginx/modules/$module",
+                  "usr/share/nginx/modules-available/$load",
+                  "$doc/copyright",
+                  "$doc/examples/nginx/jemalloc-pprof.conf",
+                  "$doc/examples/nginx/jemalloc-pprof-socket.conf",
+                  "$doc/examples/systemd/nginx.service.d/jemalloc-pprof.conf")
+    {
+        ok(-f "$root/$file", "it has $file");
+    }
+
+    # which may be compressed
+
+    for my $file ('README.md', map { basename($_) } glob("$top/docs/*.md")) {
+        ok(-f "$root/$doc/$file" || -f "$root/$doc/$file.gz",
+           "it has $doc/$file");
+    }
+
+    is(words("$root/$doc/copyright"), words("$top/LICENSE"),
+       'its license is ours');
+
+    ($text) = output('sh', '-c', 'dpkg-deb --ctrl-tarfile "$1" | tar -xO',
+                     'sh', $deb);
+    like($text, qr/\Q$load\E:50-\Q$load\E/, 'it enables the module');
+
+    # as the package of nginx links them
+
+    symlink '../../lib/nginx/modules', "$root/usr/share/nginx/modules"
+        or die "$root: $!\n";
+
+    my $conf = configuration($root, [], <<"CONF");
+server {
+    include $root/$doc/examples/nginx/jemalloc-pprof.conf;
+}
+CONF
+
+    spew($conf, "include $root/usr/share/nginx/modules-available/*.conf;\n",
+         slurp($conf));
+
+    ($text, $exit) = output('nginx', '-t', '-p', "$root/usr/share/nginx/",
+                            '-c', $conf);
+
+    is($exit, 0, "the machine's nginx takes it") or diag($text);
+}
+
+
+# The words of a license: Debian's form is indented, and marks empty lines.
+
+sub words {
+    my ($path) = @_;
+
+    my ($text) = slurp($path) =~ /(Redistribution.*)/s;
+
+    $text =~ s/^ \.$//mg;
+
+    return join ' ', split ' ', $text;
+}
