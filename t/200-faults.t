@@ -1,0 +1,743 @@
+#!/usr/bin/perl
+
+# What can go wrong in a worker, by a jemalloc that misbehaves and by real
+# limits: each time the answer is the documented status and a sentence that
+# names the cause, the worker lives, and once the cause is gone all is well.
+
+use strict;
+use warnings;
+
+use File::Basename;
+use File::Temp;
+use Test::More;
+
+use lib dirname(__FILE__) . '/lib';
+
+use JppNginx qw( has_fake has_jemalloc is_root wait_until slurp spew
+                 descriptors memory limit );
+
+# what hangs ends
+alarm 400;
+
+# Sentences are written with * for what may be anything, and blanks for blanks
+# and line ends alike.
+
+my $incomplete = "jemalloc's dump came back incomplete:";
+my $needs = 'A worker needs three free descriptors (worker_rlimit_nofile), '
+            . 'memory, and /proc';
+my $failed = 'jemalloc could not write the dump: it needs /proc to be '
+             . 'visible, two more free descriptors (raise RLIMIT_NOFILE) and '
+             . 'memory; perhaps:';
+my $no_thread = 'this worker cannot have a background thread';
+my $no_descriptor = 'because the process has no free descriptor (raise '
+                    . 'RLIMIT_NOFILE): Too many open files';
+my $forbidden = 'memfd_create is forbidden to this process and no directory '
+                . 'is given that could hold the dump instead:';
+
+my $heap = '/debug/pprof/heap';
+
+my %tests = (
+    'dumps' => [ \&dumps, \&has_fake ],
+    'the size of a dump' => [ \&sizes, \&has_fake ],
+    'dumps that take too long' => [ \&hanging, \&has_fake ],
+    'states of a fake jemalloc' => [ \&states, \&has_fake ],
+    'states of a real jemalloc' => [ \&real_states, \&has_jemalloc ],
+    'profiling that is switched' => [ \&switched, \&has_fake ],
+    'anonymous memory is forbidden' => [ \&forbidden, \&has_fake ],
+    'directories that do not take a dump' => [ \&directories, \&has_fake ],
+    'file systems that do not' => [ \&mounted, \&has_fake, \&is_root ],
+    'few descriptors' => [ \&few_descriptors, \&has_jemalloc ],
+    'files may not be large' => [ \&small_files, \&has_fake ],
+    '/proc is hidden' => [ \&no_proc, \&has_jemalloc, \&is_root ],
+    'little memory' => [ \&little_memory, \&has_jemalloc ],
+    'no threads' => [ \&no_threads, \&has_jemalloc ],
+);
+
+plan tests => scalar keys %tests;
+
+for my $name (sort keys %tests) {
+    my ($code, @conditions) = @{ $tests{$name} };
+
+    SKIP: {
+        skip "$name: not possible here", 1 if grep { !$_->() } @conditions;
+        subtest $name => $code;
+    }
+}
+
+
+# The answer to PATH has STATUS and says WORDS.
+
+sub answers {
+    my ($client, $path, $status, $words, $what) = @_;
+
+    my $answer = $client->get($path);
+
+    is($answer->{status}, $status, "$what: $status");
+
+    return $answer if $status == 200;
+
+    says($answer, $words, $what);
+    like($answer->{text}, qr/^X-Go-Pprof: 1\r?$/m, "$what: for pprof, too");
+
+    return $answer;
+}
+
+
+sub says {
+    my ($answer, $words, $what) = @_;
+
+    like($answer->{body} =~ s/\s+/ /gr, pattern($words),
+         "$what: its sentence");
+}
+
+
+sub pattern {
+    my ($words) = @_;
+    my $pattern = quotemeta($words =~ s/\s+/ /gr) =~ s/\\\*/.*/gr;
+
+    return qr/^$pattern ?$/;
+}
+
+
+# What a worker is before a fault, and again when it is gone.
+
+sub remember {
+    my ($nginx) = @_;
+
+    is($nginx->get($heap)->{status}, 200, 'before');
+
+    my $pid = $nginx->worker;
+
+    return { pid => $pid, descriptors => scalar descriptors_at_rest($pid) };
+}
+
+
+sub recovers {
+    my ($nginx, $before, $what) = @_;
+
+    is($nginx->get($heap)->{status}, 200, "$what: and all is well again");
+    is($nginx->worker, $before->{pid}, "$what: the worker lives");
+    is(descriptors_at_rest($before->{pid}, $before->{descriptors}),
+       $before->{descriptors}, "$what: no descriptor is kept");
+}
+
+
+# A connection that was closed stays for a moment: waits until there are as
+# many as EXPECTED, or for as long as their number changes.
+
+sub descriptors_at_rest {
+    my ($pid, $expected) = @_;
+    my $last = -1;
+
+    wait_until(sub {
+        my $n = () = descriptors($pid);
+        my $is_enough = defined $expected ? $n == $expected : $n == $last;
+
+        $last = $n;
+
+        return $is_enough;
+    }, 2);
+
+    return $last;
+}
+
+
+sub dumps {
+    my $nginx = JppNginx->start(fake => '');
+    my $before = remember($nginx);
+    my $cut = "$incomplete the dump was cut: its last line has no end. $needs";
+    my $empty = "$incomplete the dump is empty. $needs";
+    my $other = "$incomplete not a heap dump of jemalloc: it does not start "
+                . "with heap_v2/. $needs";
+
+    my @faults = (
+        [ 'cut 1', 503,
+          "$incomplete the dump was cut in its first line. $needs" ],
+        [ 'cut 30', 503, $cut ],
+        [ 'cut 700', 503, $cut ],
+        [ 'cut 5000', 503, $cut ],
+        [ 'maps 0', 503, "$incomplete the dump was cut: it has no "
+                         . "MAPPED_LIBRARIES section at its end. $needs" ],
+        [ 'empty 1', 503, $empty ],
+        [ 'cut 0', 503, $empty ],
+        [ 'garbage 1000', 503, $other ],
+        [ "garbage 100000\nmaps 1", 503, $other ],
+        [ 'fail 28', 500, "$failed No space left on device" ],
+        [ 'fail 5', 500, "$failed Input/output error" ],
+    );
+
+    for my $fault ((@faults) x 2) {
+        my ($keys, $status, $words) = @$fault;
+        my $what = $keys =~ s/\n/, /gr;
+
+        $nginx->fake("$keys\n");
+        answers($nginx, $heap, $status, $words, $what);
+
+        $nginx->fake('');
+        recovers($nginx, $before, $what);
+    }
+
+    $nginx->fake("cut 700\n");
+    answers($nginx, "$heap?seconds=1", 503, $cut, 'one of two');
+    $nginx->fake('');
+    recovers($nginx, $before, 'one of two');
+    $nginx->stop;
+}
+
+
+# Of 43 MB, and one byte around what is allowed.
+
+sub sizes {
+    my $nginx = JppNginx->start(fake => '');
+    my $before = remember($nginx);
+
+    $nginx->fake("large 43\nprof.lg_sample 0\n");
+
+    my $dump = answers($nginx, "$heap?format=jemalloc", 200, undef, '43 MB');
+    my $stacks = () = $dump->{body} =~ /^@/mg;
+    my $top = answers($nginx, "$heap?format=top", 200, undef, 'as a table');
+
+    # of those that begin in an allocator's own code some become one
+
+    like($top->{body}, qr/, estimated from $stacks samples/,
+         "all $stacks stacks");
+
+    $nginx->fake('');
+
+    my $three = $nginx->get("$heap?format=jemalloc")->{body};
+    my $len = length $three;
+
+    spew("$nginx->{prefix}/three", $three);
+
+    my $location = 'location /debug/pprof/ { jemalloc_pprof; '
+                   . 'jemalloc_pprof_max_size %d; }';
+
+    $nginx->reload(server => sprintf $location, $len);
+    $nginx->fake("dump $nginx->{prefix}/three\n");
+    answers($nginx, $heap, 200, undef, 'a dump of what is allowed');
+
+    spew("$nginx->{prefix}/three", $three =~ s/ fake$/ fake!/mr);
+    answers($nginx, $heap, 503,
+            "the dump has @{[ $len + 1 ]} bytes and $len are allowed: *",
+            'one byte more');
+
+    $nginx->fake('cut 500');
+    answers($nginx, $heap, 503, "$incomplete *", 'a short one that is cut');
+    $nginx->stop;
+}
+
+
+sub hanging {
+    my $nginx = JppNginx->start(fake => '', server => <<'EOF');
+        location /debug/pprof/ {
+            jemalloc_pprof;
+            jemalloc_pprof_timeout 300ms;
+        }
+EOF
+    my $before = remember($nginx);
+
+    for (1, 2) {
+        $nginx->fake("hang 1\n");
+        answers($nginx, $heap, 504,
+                "the worker's background thread was not done within 300 ms: "
+                . 'raise jemalloc_pprof_timeout, or lower the number of '
+                . 'samples with a larger lg_prof_sample',
+                'a dump that hangs');
+        is($nginx->get('/fine')->{status}, 200, 'all else is served');
+        is($nginx->get('/debug/pprof/status')->{status}, 200,
+           'and so is the status');
+
+        $nginx->fake('');
+        wait_until(sub { $nginx->get($heap)->{status} == 200 }, 5);
+        recovers($nginx, $before, 'once it is done');
+    }
+
+    $nginx->stop;
+}
+
+
+# What is fixed when a process starts.
+
+sub states {
+    my @states = (
+        [ 'config.prof 0', 501,
+          'jemalloc 5.3.0 was built without profiling: only a build with '
+          . '--enable-prof has it* Install one, or build jemalloc with *' ],
+        [ 'opt.prof 0', 403,
+          'the profiling of jemalloc 5.3.0 is off: opt.prof is false,*'
+          . 'Environment=MALLOC_CONF=prof:true,prof_active:true,*'
+          . 'systemctl restart nginx*' ],
+        [ 'opt.prof_sys_thread_name 1', 501,
+          'jemalloc 5.3.0 cannot be dumped safely with prof_sys_thread_name:'
+          . 'true: before 5.3.1 *,prof_sys_thread_name:false *' ],
+        [ "opt.prof_sys_thread_name 1\nversion 5.3.1-0-g0", 200 ],
+        [ "opt.prof_sys_thread_name 1\nopt.prof 0", 403,
+          'the profiling of jemalloc 5.3.0 is off: *' ],
+        [ 'symbol none', 501,
+          "the malloc of this nginx is not jemalloc's: it is that of *, which "
+          . 'cannot tell where memory was allocated. '
+          . 'Run apt-get install libjemalloc2 *' ],
+        [ "symbol _rjem_mallctl\nopt.prof 0", 403,
+          '* Environment=_RJEM_MALLOC_CONF=prof:true*' ],
+        [ 'thread.allocated -', 200 ],
+    );
+
+    for my $state (@states) {
+        my ($keys, $status, $words) = @$state;
+
+        # an nginx under a sanitizer has a malloc() of its own
+
+        next if $keys eq 'thread.allocated -' && !has_jemalloc();
+
+        my $nginx = JppNginx->start(fake => "$keys\n");
+
+        refuses($nginx, $status, $words, $keys =~ s/\n/, /gr);
+        $nginx->stop;
+    }
+}
+
+
+# The same on heap and allocs, to HEAD, and in the log.
+
+sub refuses {
+    my ($nginx, $status, $words, $what) = @_;
+
+    for my $path ($heap, '/debug/pprof/allocs', "$heap?seconds=5&format=top") {
+        answers($nginx, $path, $status, $words, "$what, $path")
+            if $status != 200 || $path !~ /seconds/;
+    }
+
+    my $head = $nginx->get($heap, method => 'HEAD');
+
+    is($head->{status}, $status, "$what: the same to HEAD");
+
+    for my $path ('', 'status', 'symbol', 'cmdline') {
+        is($nginx->get("/debug/pprof/$path")->{status}, 200,
+           "$what: /$path is served");
+    }
+
+    return if $status == 200;
+
+    my ($what_is) = $nginx->get($heap)->{body} =~ /^(.*?): /;
+
+    like($nginx->error_log, qr/\[warn\] .* jemalloc_pprof: \Q$what_is\E: /,
+         "$what: the log said so at the start");
+    like($nginx->get('/debug/pprof/status')->{body}, qr/\Q$what_is\E/,
+         "$what: the status says so");
+}
+
+
+sub real_states {
+    my $normal = JppNginx->start;
+    my ($version) = $normal->get('/debug/pprof/status')->{body}
+                    =~ /"jemalloc": "([\d.]+)/;
+
+    ok(defined $version, "jemalloc's version") or return $normal->stop;
+    $normal->stop;
+
+    my $is_safe = eval "v$version ge v5.3.1";
+
+    my @states = (
+        [ 'prof:false', 403, 'the profiling of jemalloc * is off: *' ],
+        [ 'prof:true,prof_active:false', 403,
+          'profiling is not active: prof.active is false, * '
+          . ',prof_active:true *' ],
+        [ 'prof:true,prof_active:true,prof_sys_thread_name:true',
+          $is_safe ? 200
+                   : (501, 'jemalloc * cannot be dumped safely with *') ],
+    );
+
+    for my $state (@states) {
+        my ($conf, $status, $words) = @$state;
+        my $nginx = JppNginx->start(conf => $conf);
+
+        refuses($nginx, $status, $words, $conf);
+        $nginx->stop;
+    }
+
+    # one that is linked is always there
+
+    return unless JppNginx::preloads();
+
+    my $nginx = JppNginx->start(preload => []);
+
+    refuses($nginx, 501,
+            "the malloc of this nginx is not jemalloc's: it is that of *, "
+            . 'which cannot tell * Environment=LD_PRELOAD=libjemalloc.so.2 *',
+            'no jemalloc')
+        if $nginx->get('/debug/pprof/status')->{body} !~ /"state": "ready"/;
+
+    $nginx->stop;
+}
+
+
+# prof.active may change as a process runs.
+
+sub switched {
+    my $nginx = JppNginx->start(fake => '');
+    my $before = remember($nginx);
+
+    for (1, 2) {
+        $nginx->fake("prof.active 0\n");
+        answers($nginx, $heap, 403,
+                'profiling is not active: prof.active is false, so jemalloc '
+                . 'takes no samples. Run systemctl edit nginx, *'
+                . ',prof_active:true *', 'not active');
+
+        $nginx->fake('');
+        recovers($nginx, $before, 'active');
+    }
+
+    $nginx->stop;
+}
+
+
+sub forbidden {
+    my $nginx = JppNginx->start(fake => '');
+    my $before = remember($nginx);
+
+    my $cannot = 'a dump cannot be put into anonymous memory';
+
+    my @faults = (
+        [ 1, "$forbidden Operation not permitted" ],
+        [ 13, "$forbidden Permission denied" ],
+        [ 38, "$forbidden Function not implemented" ],
+        [ 12, "$cannot: Cannot allocate memory" ],
+        [ 23, "$cannot, because the system has no free descriptor (raise "
+              . 'fs.file-max): Too many open files in system' ],
+        [ 24, "$cannot, $no_descriptor" ],
+    );
+
+    for my $fault (@faults) {
+        my ($errno, $words) = @$fault;
+
+        $nginx->fake("memfd $errno\n");
+        answers($nginx, $heap, 503, $words, "errno $errno");
+
+        $nginx->fake('');
+        recovers($nginx, $before, "errno $errno");
+    }
+
+    # with a directory only what forbids it leads there
+
+    my $dir = "$nginx->{prefix}/dumps";
+
+    mkdir $dir;
+    chmod 0777, $dir;
+    $nginx->reload(http => 'jemalloc_pprof_temp_path dumps;');
+    $nginx->fake('');
+    $before = remember($nginx);
+
+    for my $errno (1, 13, 38) {
+        $nginx->fake("memfd $errno\n");
+        answers($nginx, $heap, 200, undef, "errno $errno, in a directory");
+        is($nginx->get("$heap?format=folded")->{body} =~ tr/\n//, 3,
+           'with all stacks');
+    }
+
+    $nginx->fake("memfd 24\n");
+    answers($nginx, $heap, 503, "$cannot, $no_descriptor",
+            'no descriptor is none for the directory, too');
+
+    $nginx->fake("memfd 1\nhang 0.5\n");
+
+    my $client = $nginx->client;
+
+    $client->send_request($heap);
+    ok(!grep({ /^\d|\w/ && !/^\.\.?$/ } entries($dir)),
+       'a dump has no name while it is written');
+    is($client->response->{status}, 200, 'and then it was written');
+    undef $client;
+
+    $nginx->fake('');
+    recovers($nginx, $before, 'with a directory');
+    is(scalar(entries($dir)), 0, 'nothing is left in it');
+    $nginx->stop;
+}
+
+
+sub entries {
+    my ($dir) = @_;
+
+    opendir my $handle, $dir or die "$dir: $!";
+    my @entries = grep { !/^\.\.?$/ } readdir $handle;
+
+    return @entries;
+}
+
+
+sub directories {
+    my $nginx = JppNginx->start(fake => '');
+    my $prefix = $nginx->{prefix};
+
+    mkdir "$prefix/closed", 0555;
+    chmod 0555, "$prefix/closed";
+    spew("$prefix/file", '');
+
+    my @faults = (
+        [ 'missing', ': No such file or directory' ],
+        [ 'file', ': Not a directory' ],
+        [ 'closed', ', because this process may not write there: '
+                    . 'Permission denied' ],
+    );
+
+    for my $fault (@faults) {
+        my ($dir, $words) = @$fault;
+
+        $nginx->reload(http => "jemalloc_pprof_temp_path $dir;");
+
+        my $before = remember($nginx);
+
+        $nginx->fake("memfd 1\n");
+
+        answers($nginx, $heap, 503,
+                "a dump cannot be put into $prefix/$dir$words", $dir);
+
+        $nginx->fake('');
+        recovers($nginx, $before, $dir);
+    }
+
+    $nginx->stop;
+}
+
+
+# In a name space of its own: a file system that is full, one that may not be
+# written to, and one without files that have no name.
+
+sub mounted {
+    my @mounts = (
+        [ 'full', '-t tmpfs -o size=64k,mode=1777 none', 'large 1', 503,
+          "$incomplete the dump was cut: its last line has no end. $needs",
+          'remount,size=8m' ],
+        [ 'no entry left', '-t tmpfs -o nr_inodes=1,mode=1777 none', '', 503,
+          'a dump cannot be put into *: No space left on device',
+          'remount,nr_inodes=10' ],
+        [ 'read-only', '-t tmpfs -o ro,mode=1777 none', '', 503,
+          'a dump cannot be put into *, because this process may not write '
+          . 'there: Read-only file system',
+          'remount,rw' ],
+    );
+
+    for my $mount (@mounts) {
+        my ($name, $options, $keys, $status, $words, $cure) = @$mount;
+        my $dir = File::Temp->newdir;
+
+        my $nginx = JppNginx->start(
+            fake => "memfd 1\n$keys\n",
+            http => "jemalloc_pprof_temp_path $dir;",
+            run => [ qw( unshare -m sh -c ),
+                     "mount $options $dir && exec \"\$@\"", 'sh' ]);
+
+        my $pid = $nginx->worker;
+
+        answers($nginx, $heap, $status, $words, $name) for 1, 2;
+
+        is(system("nsenter -t $pid -m mount -o $cure $dir"), 0, 'the cure');
+        answers($nginx, $heap, 200, undef, "$name no more");
+        is($nginx->worker, $pid, "$name: the worker lives");
+        $nginx->stop;
+    }
+
+    my $dir = File::Temp->newdir;
+    my $nginx = JppNginx->start(
+        fake => "memfd 1\n",
+        http => "jemalloc_pprof_temp_path $dir;",
+        run => [ qw( unshare -m sh -c ),
+                 "mount -t mqueue none $dir && exec \"\$@\"", 'sh' ]);
+
+    answers($nginx, $heap, 503,
+            'a dump cannot be put into *, because its file system has no '
+            . 'files without a name (name a directory on another one): *',
+            'a file system without such files');
+    $nginx->stop;
+}
+
+
+# With n free descriptors.  jemalloc 5.3.0 needs two beside the file; with one
+# it writes a dump without mappings and says that all is well.
+
+sub few_descriptors {
+    my $nginx = JppNginx->start;
+    my $before = remember($nginx);
+    my $client = $nginx->client;
+    my ($code) = slurp("/proc/$before->{pid}/maps") =~ /^(\w+)-\w+ r-x/m;
+    my $lookup = { body => "0x$code" };
+
+    my @expected = (
+        [ 503, 'a dump cannot be put into anonymous memory, '
+               . $no_descriptor ],
+        [ 500, "$failed Too many open files" ],
+        [ 503, "$incomplete the dump was cut: it has no MAPPED_LIBRARIES "
+               . "section at its end. $needs" ],
+        [ 200 ],
+    );
+
+    for my $free (0 .. 3, 0 .. 3) {
+        is($client->get('/fine')->{status}, 200, 'the connection is there');
+
+        my $was = limit($before->{pid}, 'nofile',
+                        lowest($free, descriptors($before->{pid})));
+
+        my ($status, $words) = @{ $expected[$free] };
+
+        answers($client, $heap, $status, $words, "$free free descriptors");
+
+        my $names = $client->get('/debug/pprof/symbol', %$lookup);
+
+        is($names->{status}, $free ? 200 : 503, "$free: symbol");
+        says($names, $free ? "num_symbols: 1 0x$code *"
+                           : "/proc/self/maps cannot be opened, "
+                             . $no_descriptor, "$free: symbol");
+
+        limit($before->{pid}, 'nofile', $was);
+        answers($client, $heap, 200, undef, 'enough again');
+    }
+
+    $client->leave;
+    recovers($nginx, $before, 'at the end');
+    $nginx->stop;
+}
+
+
+# The limit that leaves FREE numbers beside those in USE.
+
+sub lowest {
+    my ($free, @in_use) = @_;
+    my %is_used = map { $_ => 1 } @in_use;
+    my $n = 0;
+
+    for ( ;; $n++) {
+        next if $is_used{$n};
+        return $n if $free-- == 0;
+    }
+}
+
+
+# A write beyond the limit is a signal that ends a process.
+
+sub small_files {
+    my $nginx = JppNginx->start(fake => "large 1\n", level => 'error',
+                                http => 'access_log off;');
+    my $before = remember($nginx);
+
+    for my $size (0, 1, 4096, 65536) {
+        my $was = limit($before->{pid}, 'fsize', $size);
+        my $words = $size == 0 ? 'the dump is empty'
+                  : $size == 1 ? 'the dump was cut in its first line'
+                  : 'the dump was cut: its last line has no end';
+
+        answers($nginx, $heap, 503, "$incomplete $words. $needs",
+                "$size bytes") for 1, 2;
+
+        limit($before->{pid}, 'fsize', $was);
+        recovers($nginx, $before, "$size bytes");
+    }
+
+    $nginx->stop;
+}
+
+
+sub no_proc {
+    my $nginx = JppNginx->start(run => [
+        qw( unshare -m sh -c ),
+        'mount -t tmpfs none /proc && exec "$@"', 'sh' ]);
+
+    my $pid = $nginx->worker;
+
+    for (1, 2) {
+        answers($nginx, $heap, 500, "$failed No such file or directory",
+                'no /proc');
+
+        my $names = $nginx->get('/debug/pprof/symbol', body => '0x1');
+
+        is($names->{status}, 503, 'no names either');
+        says($names, '/proc/self/maps cannot be opened: No such file or '
+                     . 'directory', 'no names');
+        is($nginx->get('/debug/pprof/status')->{status}, 200, 'status');
+    }
+
+    is(system("nsenter -t $pid -m umount /proc"), 0, '/proc is back');
+    answers($nginx, $heap, 200, undef, 'and a profile');
+    is($nginx->worker, $pid, 'of the same worker');
+    $nginx->stop;
+}
+
+
+# Address space for n MB more: the thread's stack has 8, jemalloc takes more for
+# every thread, and a report takes more than that.
+
+sub little_memory {
+    my %seen;
+
+    for my $megabytes (0, 1, 4, 9, 12, 20, 32, 44, 64) {
+        my $nginx = JppNginx->start;
+        my $answer = with_more($nginx, $megabytes);
+
+        $seen{ $answer->{status} }++;
+
+        says($answer, $megabytes == 0 ? '*memory*' : "$no_thread*",
+             "$megabytes MB") if $answer->{status} != 200;
+
+        $nginx->stop;
+    }
+
+    ok($seen{503}, 'too little for some');
+    ok($seen{200}, 'and enough for others');
+
+    SKIP: {
+        skip 'no fake jemalloc', 1 unless has_fake();
+
+        my $nginx = JppNginx->start(fake => "large 20\n");
+        my $answer = with_more($nginx, 42);
+
+        is($answer->{status}, 503, 'a dump for which it is too little');
+        says($answer, '*memory*', 'a large dump');
+        $nginx->stop;
+    }
+}
+
+
+sub with_more {
+    my ($nginx, $megabytes) = @_;
+    my $pid = $nginx->worker;
+    my $client = $nginx->client;
+
+    is($client->get('/fine')->{status}, 200, 'the connection is there');
+
+    my $was = limit($pid, 'as',
+                    memory($pid, 'VmSize') + $megabytes * 1048576);
+    my $answer = $client->get($heap);
+
+    like($answer->{status}, qr/^(?:200|503)$/, "$megabytes MB more");
+
+    limit($pid, 'as', $was);
+    answers($client, $heap, 200, undef, 'enough again');
+    is($nginx->worker, $pid, 'the worker lives');
+
+    return $answer;
+}
+
+
+# Somebody who is not root may not have more than so many.
+
+sub no_threads {
+    my $nginx = JppNginx->start;
+    my $before = remember($nginx);
+
+    for (1, 2) {
+        my $was = limit($before->{pid}, 'nproc', 0);
+
+        answers($nginx, $heap, 503,
+                "$no_thread: the error log says why", 'no thread');
+        like($nginx->error_log,
+             qr/\[warn\] .*jemalloc_pprof: pthread_create\(\) failed \(11: /,
+             'the error log says why');
+        is($nginx->get('/debug/pprof/symbol', body => '0x1')->{status}, 503,
+           'symbol has none either');
+
+        limit($before->{pid}, 'nproc', $was);
+        recovers($nginx, $before, 'a thread');
+    }
+
+    $nginx->stop;
+}

@@ -1,0 +1,350 @@
+#!/usr/bin/perl
+
+# Real clients by URL: go tool pprof, jeprof, curl, and the commands that the
+# console tells people to type.  They come to the same totals as our text.
+
+use strict;
+use warnings;
+
+use File::Basename;
+use File::Temp qw(tempdir);
+use List::Util qw(sum);
+use Test::More;
+
+use lib dirname(__FILE__) . '/lib';
+
+use JppNginx qw( has_fake has_jemalloc slurp );
+
+# what hangs ends
+alarm 300;
+
+my $dir = tempdir(CLEANUP => 1);
+
+# what the clients keep goes there, and pprof finds no binaries of its own
+
+$ENV{HOME} = $ENV{PPROF_TMPDIR} = $ENV{JEPROF_TMPDIR} = $dir;
+$ENV{PPROF_BINARY_PATH} = $dir;
+
+# three stacks of a known size
+my $bytes = 16777216 + 67108864 + 150994944;
+
+my %tests = (
+    'pprof, to the byte' => [ \&pprof, \&has_go, \&has_fake ],
+    'pprof without names' => [ \&pprof_names, \&has_go, \&has_fake ],
+    'pprof and differences' => [ \&pprof_base, \&has_go, \&has_fake ],
+    'pprof and errors' => [ \&pprof_errors, \&has_go, \&has_fake ],
+    'jeprof, to the byte' => [ \&jeprof, \&has_jeprof, \&has_fake ],
+    'a real heap' => [ \&real, \&has_go, \&has_jeprof, \&has_jemalloc ],
+    'the commands of the console' => [ \&console, \&has_go, \&has_fake ],
+);
+
+plan tests => scalar keys %tests;
+
+for my $name (sort keys %tests) {
+    my ($code, @conditions) = @{ $tests{$name} };
+
+    SKIP: {
+        skip "$name: not possible here", 1 if grep { !$_->() } @conditions;
+        subtest $name => $code;
+    }
+}
+
+
+sub has_go { !system 'go version >/dev/null 2>&1' }
+
+# it asks by curl
+
+sub has_jeprof {
+    return !system 'jeprof --version >/dev/null 2>&1'
+                   . ' && curl --version >/dev/null';
+}
+
+
+sub url {
+    my ($nginx) = @_;
+
+    return "http://127.0.0.1:$nginx->{port}/debug/pprof";
+}
+
+
+# A command that has to do; what it prints.
+
+sub output {
+    my ($command) = @_;
+    my $output = `{ $command; } 2>$dir/errors </dev/null`;
+
+    is($?, 0, $command =~ s{http://\S*?/debug}{}gr)
+        or diag(slurp("$dir/errors"));
+
+    return $output;
+}
+
+
+# What is asked of nginx by CODE, as "METHOD path".
+
+sub asked {
+    my ($nginx, $code) = @_;
+    my $before = length $nginx->access_log;
+
+    $code->();
+
+    # a line of the log comes after the answer
+
+    $nginx->get('/fine');
+
+    my $log = substr $nginx->access_log, $before;
+
+    return grep { !/ \/fine/ } $log =~ /"(\w+ \S+) HTTP/g;
+}
+
+
+sub total {
+    my ($top) = @_;
+
+    return $top =~ /^Showing nodes .* of (\d+)B? total$/m ? $1 : undef;
+}
+
+
+sub pprof {
+    my $nginx = JppNginx->start(fake => '');
+    my $url = url($nginx);
+
+    for my $path ('/heap', '/allocs', '/heap?format=text', '/heap?debug=1',
+                  '/heap?gc=1', '/worker/self/heap', '/pprof/heap')
+    {
+        my $top;
+        my @asked = asked($nginx, sub {
+            $top = output("go tool pprof -top -unit=B '$url$path'");
+        });
+
+        is(total($top), $bytes, "$path: the total");
+
+        next if $path =~ /text|debug|pprof\//;
+
+        like($top, qr/ $_$/m, "$path: $_ is named")
+            for qw( jpp_fake_alpha jpp_fake_beta jpp_fake_gamma );
+        is_deeply(\@asked, [ "GET /debug/pprof$path" ],
+                  "$path: and nothing else is asked for");
+    }
+
+    my $raw = output("go tool pprof -raw '$url/heap'");
+
+    like($raw, qr/^\s+3\s+150994944: /m, 'objects and bytes of a stack');
+    like($raw, qr/^PeriodType: space bytes$/m, 'the type of the period');
+    $nginx->stop;
+}
+
+
+# It asks us for them, wherever it finds no file or may not use it.
+
+sub pprof_names {
+    my $nginx = JppNginx->start(fake => '');
+    my $url = url($nginx);
+
+    for my $tree ('', '/worker/self') {
+        my $path = "$tree/heap?symbolize=0";
+        my $top;
+        my @asked = asked($nginx, sub {
+            $top = output('go tool pprof -symbolize=remote -top -unit=B '
+                          . "'$url$path'");
+        });
+
+        is(total($top), $bytes, "$path: the total");
+        like($top, qr/ $_$/m, "$path: $_ is named")
+            for qw( jpp_fake_alpha jpp_fake_beta jpp_fake_gamma
+                    jpp_fake_root );
+
+        is(shift @asked, "GET /debug/pprof$path", 'a profile is asked for');
+        cmp_ok(scalar @asked, '>', 0, 'and something else');
+        is(scalar(grep { $_ ne "POST /debug/pprof$tree/symbol" } @asked), 0,
+           'which is names, of the same worker');
+    }
+
+    # as many addresses as a large heap has
+
+    $nginx->fake("large 1\n");
+
+    my $raw = output('go tool pprof -symbolize=remote -raw '
+                     . "'$url/heap?symbolize=0'");
+    my ($locations) = $raw =~ /^Locations\n(.*?)^Mappings/ms;
+    my @lines = split /\n/, $locations // '';
+    my @named = grep { / M=\d+ \S+ \S*:0/ } @lines;
+
+    cmp_ok(scalar @lines, '>', 2000, 'many addresses');
+    is(scalar @named, scalar @lines, 'all of them have a name');
+    $nginx->stop;
+}
+
+
+sub pprof_base {
+    my $nginx = JppNginx->start(fake => '');
+    my $heap = url($nginx) . '/heap';
+
+    $nginx->fake('');
+    output("curl -sS -o $dir/base.pb.gz $heap");
+
+    my $dump = $nginx->get('/debug/pprof/heap?format=jemalloc')->{body};
+
+    $dump =~ s/1: 16777216/3: 50331648/g;
+    JppNginx::spew("$nginx->{prefix}/more", $dump);
+
+    for my $base ($heap, "$dir/base.pb.gz") {
+        for my $option ('-base', '-diff_base') {
+            my $top = output("go tool pprof -top -unit=B $option $base $heap");
+
+            like($top, qr/^Showing nodes accounting for 0\b/m,
+                 "$option: nothing has changed");
+        }
+    }
+
+    $nginx->fake("dump $nginx->{prefix}/more\n");
+
+    my $top = output("go tool pprof -top -unit=B -base $dir/base.pb.gz $heap");
+
+    is(total($top), 33554432, 'what was added');
+    like($top, qr/^ *33554432B .* jpp_fake_alpha$/m, 'and where');
+
+    # the server subtracts as well
+
+    $top = output("go tool pprof -top -unit=B '$heap?seconds=1'");
+    like($top, qr/^Duration: (?:1|99\d\.\d+ms|99\dms)/m, 'a duration');
+    like($top, qr/^Showing nodes accounting for 0\b/m, 'no difference');
+    $nginx->stop;
+}
+
+
+# What it shows is the sentence.
+
+sub pprof_errors {
+    my $nginx = JppNginx->start(fake => "prof.active 0\n");
+    my $heap = url($nginx) . '/heap';
+
+    my @cases = (
+        [ '', 'prof.active 0', qr/403 Forbidden.*profiling is not active: /s ],
+        [ '?seconds=0', '', qr/400 Bad Request.*seconds must be a whole num/s ],
+        [ '', 'cut 700', qr/503 Service.*jemalloc's dump came back incompl/s ],
+        [ 's', '', qr/404 Not Found.*there is no such resource here: /s ],
+    );
+
+    for my $case (@cases) {
+        my ($end, $keys, $words) = @$case;
+
+        $nginx->fake("$keys\n");
+
+        my $output = `go tool pprof -top '$heap$end' 2>&1 </dev/null`;
+
+        isnt($?, 0, "$end $keys: an error");
+        like($output, $words, "$end $keys: which is told");
+    }
+
+    $nginx->stop;
+}
+
+
+sub jeprof {
+    my $nginx = JppNginx->start(fake => '');
+    my $url = url($nginx);
+
+    for my $path ('/pprof/heap', '/worker/self/pprof/heap',
+                  '/worker/0/pprof/heap')
+    {
+        my $text;
+        my @asked = asked($nginx, sub {
+            $text = output("jeprof --text --show_bytes $url$path");
+        });
+
+        like($text, qr/^Total: $bytes B$/m, "$path: the total");
+        like($text, qr/^ *67108864 .* jpp_fake_beta$/m, "$path: with names");
+
+        my $tree = "/debug/pprof$path" =~ s/heap$//r;
+
+        is_deeply([ sort @asked ],
+                  [ "GET ${tree}cmdline", "GET ${tree}heap",
+                    "GET ${tree}symbol", "HEAD ${tree}symbol",
+                    "POST ${tree}symbol" ], "$path: what it asks for");
+    }
+
+    my $objects = output("jeprof --text --inuse_objects $url/pprof/heap");
+
+    like($objects, qr/^Total: 6 objects$/m, 'objects');
+    $nginx->stop;
+}
+
+
+# A heap that is large beside what requests take: a map has strings and hashes
+# of some MB, which do not change.  The estimates of two answers differ by what
+# is sampled of the requests themselves, some 16 KiB each of connection and
+# pool; 64 KiB is four of them.
+
+sub real {
+    my $entries = join '', map { "    k$_ v$_;\n" } 1 .. 20000;
+    my $nginx = JppNginx->start(
+        http => "map_hash_max_size 65536;\nmap \$arg_k \$v {\n$entries}\n"
+                . 'log_format v "$v";');
+    my $url = url($nginx);
+
+    # what is allocated once for the first request of each kind
+
+    $nginx->get("/debug/pprof/heap?format=$_") for qw( text pprof folded );
+
+    my $folded = $nginx->get('/debug/pprof/heap?format=folded')->{body};
+    my $total = sum($folded =~ / (\d+)$/mg);
+
+    cmp_ok($total, '>', 2e6, 'a heap of some MB');
+
+    my $stacks = () = $folded =~ /\n/g;
+    my %totals = (
+        'pprof' => total(output("go tool pprof -top -unit=B $url/heap")),
+        'pprof of the text' =>
+            total(output("go tool pprof -top -unit=B '$url/heap?debug=1'")),
+        'jeprof' => output("jeprof --text --show_bytes $url/pprof/heap")
+            =~ /^Total: (\d+) B$/m ? $1 : undef,
+        'jeprof on the dump' =>
+            $nginx->get('/debug/pprof/heap?format=jemalloc')->{status} == 200
+            && output("curl -sS -o $dir/dump '$url/heap?format=jemalloc'"
+                      . " && jeprof --text --show_bytes /bin/true $dir/dump")
+               =~ /^Total: (\d+) B$/m ? $1 : undef,
+    );
+
+    # every stack is rounded by whoever scales it
+
+    for my $who (sort keys %totals) {
+        my $off = defined $totals{$who} ? abs($totals{$who} - $total) : 1e9;
+
+        cmp_ok($off, '<=', 65536 + $stacks,
+               sprintf '%s: %s, ours %s', $who, $totals{$who} // 'none',
+               $total);
+    }
+
+    $nginx->stop;
+}
+
+
+sub console {
+    my $nginx = JppNginx->start(fake => '');
+    my $page = $nginx->get('/debug/pprof/')->{body};
+
+    my %char = ( '&quot;' => '"', '&amp;' => '&', '&#39;' => "'",
+                 '&lt;' => '<', '&gt;' => '>' );
+    my @commands = map { s/(&[#\w]+;)/$char{$1}/gr }
+                   $page =~ m{<pre>([^<]*\$\{URL\}[^<]*)</pre>}g;
+
+    cmp_ok(scalar @commands, '>=', 9, 'commands');
+
+    $ENV{URL} = url($nginx) . '/';
+
+    for my $command (@commands) {
+        my $out = output("cd $dir && " . $command =~ s/seconds=30/seconds=1/r);
+        my ($file) = $command =~ /-o (\S+)/;
+
+        $out = slurp("$dir/$file") if defined $file;
+
+        cmp_ok(length $out, '>', 0, 'which answers something')
+            if $command =~ /^curl/;
+        unlike($out, qr/^<html>|not found/, 'and no error');
+    }
+
+    is(scalar(grep { !/ 200 / } $nginx->access_log =~ /".*?" \d+ /g), 0,
+       'none of them was refused');
+    $nginx->stop;
+}

@@ -1,0 +1,271 @@
+#!/usr/bin/perl
+
+# Nothing is kept of a request, whatever became of it; and the profiler is not
+# in its own picture.
+
+use strict;
+use warnings;
+no warnings 'portable';
+
+use File::Basename;
+use Test::More;
+use Time::HiRes qw(time);
+
+use lib dirname(__FILE__) . '/lib';
+
+use JppNginx qw( has_jemalloc wait_until slurp descriptors threads mappings
+                 memory );
+
+# what hangs ends
+alarm 400;
+
+my $heap = '/debug/pprof/heap';
+
+plan skip_all => 'no jemalloc for this nginx' unless has_jemalloc();
+plan tests => 3;
+
+subtest 'many requests' => \&leak;
+subtest 'two profiles in a row' => \&in_a_row;
+subtest 'what we ever allocated' => \&ours;
+
+
+# Freed memory is given back at once here, so that RSS is what is in use.  After
+# the warm-up jemalloc's own tables have the size they keep.
+#
+# Of N requests measured, a leak of 100 bytes in each would be 100 * N; half of
+# that is allowed to RSS, which comes in pages and slabs, and a quarter to what
+# jemalloc says is allocated, in which a small object that happens to be sampled
+# counts 16 KiB.  A mapping of jemalloc's may be split or joined.
+
+sub leak {
+    my $rounds = 700;
+    my $warm_up = 200;
+    my $nginx = JppNginx->start(
+        conf => 'prof:true,prof_active:true,lg_prof_sample:12,'
+                . 'dirty_decay_ms:0,muzzy_decay_ms:0',
+        level => 'error', http => 'access_log off;');
+
+    my $pid = $nginx->worker;
+    my $client = $nginx->client;
+    my $code = code_of($nginx);
+    my $start = time();
+    my ($n, $n_wrong, @before) = (0, 0);
+
+    for my $i (1 .. $rounds) {
+        @before = measure($nginx, $client, $pid) if $i == $warm_up + 1;
+        $n_wrong += a_round($nginx, $client, $code, \$n);
+    }
+
+    my @after = measure($nginx, $client, $pid);
+
+    cmp_ok($n, '>=', 10000, "$n requests");
+    is($n_wrong, 0, 'each had the answer it had to have');
+    cmp_ok(time() - $start, '<', 90, 'in a time that is bounded');
+    is($nginx->worker, $pid, 'one worker did it all');
+
+    my $measured = $n * ($rounds - $warm_up) / $rounds;
+    my @what = ([ 'descriptors', 0 ], [ 'threads', 0 ], [ 'mappings', 20 ],
+                [ 'RSS', 50 * $measured ], [ 'anonymous RSS', 50 * $measured ],
+                [ 'bytes allocated', 25 * $measured ]);
+
+    for my $i (0 .. $#what) {
+        my ($name, $tolerance) = @{ $what[$i] };
+
+        cmp_ok($after[$i] - $before[$i], '<=', $tolerance,
+               sprintf '%s: %d before, %d after, %.1f for each request',
+               $name, $before[$i], $after[$i],
+               ($after[$i] - $before[$i]) / $measured);
+    }
+
+    $nginx->stop;
+}
+
+
+# At rest: who left is gone, and no thread is at work.
+
+sub measure {
+    my ($nginx, $client, $pid) = @_;
+    my $last = -1;
+
+    wait_until(sub {
+        my $n = () = descriptors($pid);
+        my $is_at_rest = $n == $last && threads($pid) == 1;
+
+        $last = $n;
+
+        return $is_at_rest;
+    });
+
+    my ($allocated) = $client->get('/debug/pprof/status')->{body}
+                      =~ /"allocated": (\d+)/;
+
+    return scalar(() = descriptors($pid)), threads($pid), mappings($pid),
+           memory($pid, 'VmRSS'), memory($pid, 'RssAnon'), $allocated;
+}
+
+
+sub code_of {
+    my ($nginx) = @_;
+
+    return slurp('/proc/' . $nginx->worker . '/maps') =~ /^(\w+)-\w+ r-x/m
+           ? hex $1 : 0;
+}
+
+
+# Twenty requests of all kinds; how many had not the status they should have.
+
+sub a_round {
+    my ($nginx, $client, $code, $n) = @_;
+    my $addresses = join '+', map { sprintf '0x%x', $code + 64 * $_ } 0 .. 99;
+
+    my @requests = (
+        ([ 200, $heap ]) x 4,
+        [ 200, "$heap?symbolize=0" ],
+        [ 200, "$heap?debug=1" ],
+        (map { [ 200, "$heap?format=$_" ] } qw( text jemalloc folded top )),
+        [ 200, '/debug/pprof/allocs' ],
+        [ 200, '/debug/pprof/symbol', body => $addresses ],
+        [ 200, '/debug/pprof/symbol?0x1+0x2' ],
+        [ 200, '/debug/pprof/' ],
+        [ 200, $heap, method => 'HEAD' ],
+        [ 400, "$heap?format=nothing" ],
+        [ 404, '/debug/pprof/nothing' ],
+        [ 405, $heap, body => 'x' x 100 ],
+    );
+
+    my $wrong = 0;
+
+    for my $request (@requests) {
+        my ($status, $path, %how) = @$request;
+
+        $wrong++ if $client->get($path, %how)->{status} != $status;
+    }
+
+    for my $path ("$heap?seconds=60", $heap) {
+        my $other = $nginx->client;
+
+        $other->send_request($path);
+        $other->break_off;
+    }
+
+    $$n += @requests + 2;
+
+    return $wrong;
+}
+
+
+# With one in 2^0 to 2^10 bytes sampled: between two dumps of a server at rest
+# nothing is allocated, and nothing freed, that a dump could see.
+
+sub in_a_row {
+    for my $lg (0 .. 10) {
+        my $nginx = JppNginx->start(
+            conf => "prof:true,prof_active:true,lg_prof_sample:$lg");
+
+        # what is allocated once
+
+        $nginx->get("$heap?seconds=1");
+
+        my $client = $nginx->client;
+        my $answer = $client->get("$heap?seconds=1&format=folded");
+
+        is($answer->{status}, 200, "lg_prof_sample:$lg");
+        is($answer->{body}, '', 'no difference');
+
+        my $dump = $client->get("$heap?format=jemalloc")->{body};
+        my @stacks = grep { $_->{live} } stacks_of_ours($client, $dump);
+
+        is_deeply([ map { $_->{path} } @stacks ], [], 'nothing of ours lives');
+        $nginx->stop;
+    }
+}
+
+
+# With prof_accum all that was ever allocated is told.  There is one block, by
+# which mallctl is proven to be malloc()'s; what a request takes from its pool
+# is the request's.  Threads of ours are not sampled.
+
+sub ours {
+    my $nginx = JppNginx->start(
+        conf => 'prof:true,prof_active:true,lg_prof_sample:0,prof_accum:true');
+    my $client = $nginx->client;
+    my $code = code_of($nginx);
+    my $n = 0;
+
+    is(a_round($nginx, $client, $code, \$n), 0, "$n requests") for 1 .. 3;
+    is($client->get("$heap?seconds=1")->{status}, 200, 'and a difference');
+
+    my $dump = $client->get("$heap?format=jemalloc")->{body};
+
+    is_deeply([ map { $_->{path} } stacks_of_ours($client, $dump) ],
+              [ 'jpp_jemalloc_read' ], 'one block, and that was freed');
+
+    my ($header) = $dump =~ /^(heap_v2.*?)^@/ms;
+    my %threads = $header =~ /^  (t\d+): (.*)$/mg;
+    my @busy = grep { $threads{$_} !~ /^0: 0 \[0: 0\]/ } keys %threads;
+
+    cmp_ok(scalar keys %threads, '>', 1, 'threads');
+    is(scalar @busy, 1, 'of which the event loop allocated');
+    $nginx->stop;
+}
+
+
+# The stacks of a raw dump in which something is the module's, or a library's
+# that only the module uses, or the start of a thread: where it was called from
+# nginx's pools it is left out.
+
+sub stacks_of_ours {
+    my ($client, $dump) = @_;
+    my $is_ours = qr/^(?:ngx_http_jemalloc_pprof|jpp_)
+                     |^(?:pthread_create|start_thread|clone)
+                     |\@(?:ngx_http_jemalloc_pprof|libprotobuf-c|libelf)/x;
+    my $is_pool = qr/^ngx_(?:p\w*alloc|pmemalign|create_pool)\@/;
+    my $names = names($client, $dump);
+    my @found;
+
+    while ($dump =~ /^@((?: 0x\w+)*)\n  t\*: (\d+): \d+ \[/mg) {
+        my ($addresses, $live) = ($1, $2);
+        my @frames = map { $names->{$_} } split ' ', $addresses;
+        my ($first) = grep { $frames[$_] =~ $is_ours } 0 .. $#frames;
+
+        next if !defined $first;
+        next if grep { $frames[$_] =~ $is_pool } 0 .. $first;
+
+        push @found, { live => $live, path => $frames[$first] =~ s/\@.*//r };
+    }
+
+    return @found;
+}
+
+
+# Of the addresses of a dump, as name@file; those of calls, as they are asked
+# for, lie a byte before.
+
+sub names {
+    my ($client, $dump) = @_;
+    my %asked = map { $_ => sprintf '0x%x', hex($_) - 1 }
+                $dump =~ / (0x\w+)(?=[ \w]*\n)/g;
+    my %files = map { /^(\w+)-(\w+) r-xp .*?([^\/]*)$/
+                      ? ("$1-$2" => $3) : () }
+                split /\n/, $dump =~ s/.*MAPPED_LIBRARIES:\n//sr;
+    my $answer = $client->get('/debug/pprof/symbol',
+                              body => join '+', values %asked);
+    my %names = $answer->{body} =~ /^(0x\w+) (.*)$/mg;
+
+    is($answer->{status}, 200, scalar(keys %asked) . ' addresses have names');
+
+    for my $address (keys %asked) {
+        my $file = '';
+
+        for my $range (keys %files) {
+            my ($start, $end) = map { hex } split /-/, $range;
+
+            $file = $files{$range}
+                if hex($address) > $start && hex($address) <= $end;
+        }
+
+        $asked{$address} = ($names{ $asked{$address} } // '') . "\@$file";
+    }
+
+    return \%asked;
+}

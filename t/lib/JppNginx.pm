@@ -1,0 +1,553 @@
+package JppNginx;
+
+# An nginx under control, for what Test::Nginx has no words for: one process
+# at a time is started with its own environment, limits and preloads, asked,
+# told things, measured and ended.  At its end nothing of it may be left, and
+# its error log must hold no alert.
+#
+# Which nginx, module and jemalloc is told by the environment of the suites
+# with Test::Nginx: TEST_NGINX_BINARY, TEST_NGINX_LOAD_MODULES,
+# TEST_NGINX_LD_PRELOAD.  With TEST_NGINX_USE_HUP every nginx is reloaded once
+# before it is used.
+#
+# Everything listens on 127.0.0.1.  Times are bounds against a hang only.
+
+use strict;
+use warnings;
+
+use Cwd qw(abs_path);
+use Exporter qw(import);
+use File::Basename;
+use File::Temp qw(tempdir);
+use IO::Socket::INET;
+use POSIX qw(:sys_wait_h);
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+use JppNginxClient;
+
+our @EXPORT_OK = qw( has_fake has_jemalloc is_root free_port wait_until slurp
+                     spew descriptors threads mappings memory limit );
+
+# what hangs is ended by this: seconds
+my $patience = 30;
+
+my $root = dirname(dirname(dirname(abs_path(__FILE__))));
+my $build = abs_path($ENV{JPP_BUILD} // "$root/build");
+
+my $fake = "$build/t/jpp_fake.so";
+
+my $sampling = 'prof:true,prof_active:true,lg_prof_sample:12';
+
+# those that run, by the pid of the test and their prefix
+my %running;
+
+
+sub is_root { $> == 0 }
+sub has_fake { -e $fake }
+
+
+sub binary {
+    my $name = $ENV{TEST_NGINX_BINARY} || 'nginx';
+
+    return $name if $name =~ m{/};
+
+    for my $dir (split(/:/, $ENV{PATH}), '/usr/sbin', '/usr/local/sbin') {
+        return "$dir/$name" if -x "$dir/$name";
+    }
+
+    die "no $name: set TEST_NGINX_BINARY\n";
+}
+
+
+sub loaded { split ' ', $ENV{TEST_NGINX_LOAD_MODULES} // '' }
+sub preloads { grep { length } split /[ :]/, $ENV{TEST_NGINX_LD_PRELOAD} // '' }
+
+
+# Whether there is a real jemalloc for this nginx: one under a sanitizer has
+# none.
+
+sub has_jemalloc { preloads() || is_linked() }
+
+
+sub is_linked {
+    return `ldd @{[ binary() ]} 2>/dev/null` =~ /libjemalloc/;
+}
+
+
+# HOW, all of it optional:
+#
+#     main, http, server    pieces of configuration
+#     level                 of the error log (info)
+#     workers               how many (1)
+#     master                0: there is none
+#     daemon                1: nobody's child, which a binary upgrade needs
+#     module                0: it is neither loaded nor used
+#     fake                  what the fake jemalloc is told, which is used then
+#     preload               a list in place of the environment's
+#     conf                  MALLOC_CONF
+#     env                   more of the environment
+#     run                   a command that runs the one behind it
+
+sub start {
+    my ($class, %how) = @_;
+
+    my $self = bless {
+        workers => 1, master => 1, daemon => 0, module => 1,
+        level => 'info',
+        conf => $sampling, port => free_port(),
+        prefix => tempdir('jpp-nginx-XXXXXX', TMPDIR => 1, CLEANUP => 1),
+        %how
+    }, $class;
+
+    chmod 0755, $self->{prefix};
+
+    # a sanitizer writes as who the worker is
+
+    for my $dir ('logs', 'temp') {
+        mkdir "$self->{prefix}/$dir";
+        chmod 0777, "$self->{prefix}/$dir";
+    }
+
+    $self->fake($self->{fake}) if defined $self->{fake};
+    $self->configure;
+
+    $running{$self->{prefix}} = [ $$, $self ];
+
+    defined($self->{pid} = fork()) or die "fork: $!";
+
+    if ($self->{pid} == 0) {
+        $self->become;
+    }
+
+    $self->wait_daemon if $self->{daemon};
+    $self->wait_ready;
+    $self->reload if $ENV{TEST_NGINX_USE_HUP} && $self->{master};
+
+    return $self;
+}
+
+
+sub wait_daemon {
+    my ($self) = @_;
+    my $file = "$self->{prefix}/logs/nginx.pid";
+
+    waitpid $self->{pid}, 0;
+
+    $self->{pid} = wait_until(sub { -s $file && slurp($file) + 0 })
+        or die $self->say_why('no daemon');
+}
+
+
+sub become {
+    my ($self) = @_;
+    my %env = (MALLOC_CONF => $self->{conf}, %{ $self->{env} // {} });
+
+    my @preload = $self->{preload} ? @{ $self->{preload} }
+                : defined $self->{fake} ? $fake : preloads();
+
+    $env{LD_PRELOAD} = join ':', @preload if @preload;
+    $env{JPP_FAKE} = "$self->{prefix}/fake" if defined $self->{fake};
+
+    # a sanitizer must not mind what is preloaded, nor what nginx keeps
+
+    $env{ASAN_OPTIONS} = 'verify_asan_link_order=0:detect_leaks=0'
+                         . ":log_path=$self->{prefix}/logs/asan";
+    $env{UBSAN_OPTIONS} = 'print_stacktrace=1';
+
+    open STDIN, '<', '/dev/null';
+    open STDOUT, '>', "$self->{prefix}/logs/out";
+    open STDERR, '>&', \*STDOUT;
+
+    my @nginx = (binary(), '-p', "$self->{prefix}/", '-c', 'nginx.conf');
+
+    { exec @{ $self->{run} // [] }, '/usr/bin/env',
+           (map { "$_=$env{$_}" } sort keys %env), @nginx };
+
+    POSIX::_exit(127);
+}
+
+
+sub configure {
+    my ($self, %how) = @_;
+
+    %$self = (%$self, %how);
+
+    my $loads = $self->{module}
+                ? join '', map { "load_module $_;\n" } loaded() : '';
+    my $user = is_root() ? 'user nobody nogroup;' : '';
+    my $master = $self->{master} ? '' : 'master_process off;';
+    my $daemon = 'daemon ' . ($self->{daemon} ? 'on;' : 'off;');
+    my $env = defined $self->{fake} ? 'env JPP_FAKE;' : '';
+    my $temp = join '', map { "    ${_}_temp_path temp/$_;\n" }
+                   qw( client_body proxy fastcgi uwsgi scgi );
+    my $server = $self->{server}
+                 // ($self->{module}
+                     ? 'location /debug/pprof/ { jemalloc_pprof; }' : '');
+
+    my ($main, $http) = map { $self->{$_} // '' } qw( main http );
+
+    spew("$self->{prefix}/nginx.conf", <<"EOF");
+$loads
+$user
+$master
+$env
+$daemon
+worker_processes $self->{workers};
+pid logs/nginx.pid;
+error_log logs/error.log $self->{level};
+$main
+events {
+    worker_connections 256;
+}
+http {
+$temp
+    access_log logs/access.log;
+    default_type text/plain;
+    keepalive_requests 1000000;
+$http
+    server {
+        listen 127.0.0.1:$self->{port};
+        location = /fine { return 200 "fine\\n"; }
+$server
+    }
+}
+EOF
+}
+
+
+# What the fake jemalloc is told from now on.
+
+sub fake {
+    my ($self, $text) = @_;
+
+    spew("$self->{prefix}/fake.new", $text);
+    rename "$self->{prefix}/fake.new", "$self->{prefix}/fake"
+        or die "rename: $!";
+}
+
+
+sub wait_ready {
+    my ($self) = @_;
+
+    my $is_ready = wait_until(sub {
+        die $self->say_why('nginx ended') if is_gone($self->{pid});
+
+        return $self->worker_pids == $self->{workers}
+               && IO::Socket::INET->new(PeerAddr => '127.0.0.1',
+                                        PeerPort => $self->{port});
+    });
+
+    die $self->say_why('nginx does not listen') unless $is_ready;
+
+    # a worker is there once it answers, not when it was forked
+
+    $self->get('/fine');
+}
+
+
+sub say_why {
+    my ($self, $what) = @_;
+
+    my @lines = map { -e $_ ? split /\n/, slurp($_) : () }
+                map { "$self->{prefix}/logs/$_" } qw( out error.log );
+
+    splice @lines, 0, -20;
+
+    return join "\n", $what, @lines, '';
+}
+
+
+# The workers of MASTER, those included that are exiting, in the order in which
+# they were started.
+
+sub worker_pids {
+    my ($self, $master) = @_;
+
+    my @pids = $self->{pid};
+
+    return @pids unless $self->{master};
+
+    @pids = sort { $a <=> $b }
+            grep { title($_) =~ /^nginx: worker process/ }
+            children($master // $self->{pid});
+
+    return @pids;
+}
+
+
+sub children {
+    my ($parent) = @_;
+
+    return grep {
+        my $stat = -e "/proc/$_/stat" ? eval { slurp("/proc/$_/stat") } : '';
+
+        ($stat // '') =~ /.*\) \S (\d+) / && $1 == $parent
+    } map { m{/(\d+)$} } glob '/proc/[0-9]*';
+}
+
+
+sub title {
+    my ($pid) = @_;
+
+    return eval { slurp("/proc/$pid/cmdline") } // '';
+}
+
+
+# Whoever has the error log open is one of ours.
+
+sub processes {
+    my ($self) = @_;
+    my $log = "$self->{prefix}/logs/error.log";
+
+    return grep {
+        grep { (readlink($_) // '') eq $log } glob "/proc/$_/fd/*"
+    } map { m{/(\d+)$} } glob '/proc/[0-9]*';
+}
+
+
+sub worker {
+    my ($self) = @_;
+
+    return ($self->worker_pids)[-1];
+}
+
+
+sub signal {
+    my ($self, $name, $pid) = @_;
+
+    return kill $name, $pid // $self->{pid};
+}
+
+
+# A new generation with what HOW changes; returns when its workers are there.
+
+sub reload {
+    my ($self, %how) = @_;
+
+    my %old = map { $_ => 1 } $self->worker_pids;
+
+    $self->configure(%how);
+    $self->signal('HUP');
+
+    wait_until(sub {
+        $self->{workers} == grep { !$old{$_} } $self->worker_pids
+    }) or die $self->say_why('no new workers');
+
+    # the old one takes requests until it knows; a client may keep it longer
+
+    my $is_old = $how{is_kept} ? qr/^nginx: worker process(?! is shutting)/
+                               : qr/./;
+
+    wait_until(sub { !grep { $old{$_} && title($_) =~ $is_old }
+                     $self->worker_pids })
+        or die $self->say_why('old workers do not end');
+
+    $self->get('/fine');
+}
+
+
+sub error_log {
+    my ($self) = @_;
+
+    return slurp("$self->{prefix}/logs/error.log");
+}
+
+
+sub access_log {
+    my ($self) = @_;
+
+    return slurp("$self->{prefix}/logs/access.log");
+}
+
+
+sub client {
+    my ($self, %how) = @_;
+
+    return JppNginxClient->new(port => $self->{port}, %how);
+}
+
+
+# One request over a connection of its own: status, headers, body.
+
+sub get {
+    my ($self, $path, %how) = @_;
+
+    return $self->client->get($path, %how, close => 1);
+}
+
+
+# Ended: a master that was upgraded is nobody's child, and may be a zombie.
+
+sub is_gone {
+    my ($pid) = @_;
+
+    my $status = waitpid $pid, WNOHANG;
+
+    return 1 if $status == $pid || !-e "/proc/$pid/stat";
+    return (eval { slurp("/proc/$pid/stat") } // ') Z') =~ /\) [ZX]/;
+}
+
+
+# Ends all of it, which is a test.  HOW: is_told (the test did that already);
+# alerts, a pattern of lines of the log that are not held against it.
+
+sub stop {
+    my ($self, %how) = @_;
+    my @wrong;
+
+    $self->signal('TERM') unless $how{is_told};
+
+    push @wrong, 'the master does not end'
+        unless wait_until(sub { is_gone($self->{pid}) }, 20);
+
+    wait_until(sub { !$self->processes }, 2);
+
+    push @wrong, "process $_ is left: " . title($_) for $self->processes;
+    push @wrong, $self->alerts($how{alerts});
+    push @wrong, map { slurp($_) } glob "$self->{prefix}/logs/asan*";
+
+    $self->kill_all;
+    delete $running{$self->{prefix}};
+
+    ok(!@wrong, 'nginx ends, and leaves nothing but a clean log')
+        or diag(join "\n", @wrong);
+}
+
+
+sub alerts {
+    my ($self, $allowed) = @_;
+
+    return grep {
+        /\[(?:alert|crit|emerg)\]|exited with (?:fatal )?code [1-9]/
+        && !(defined $allowed && /$allowed/)
+    } split /\n/, $self->error_log;
+}
+
+
+sub kill_all {
+    my ($self) = @_;
+
+    kill 'KILL', $self->processes;
+    waitpid $self->{pid}, 0;
+}
+
+
+# A test that died leaves nothing either.
+
+END {
+    my $status = $?;
+
+    for my $entry (values %running) {
+        my ($pid, $nginx) = @$entry;
+
+        $nginx->kill_all if $pid == $$;
+    }
+
+    $? = $status;
+}
+
+
+# below the ports that the kernel gives to clients
+
+sub free_port {
+    for (1 .. 100) {
+        my $port = 10000 + int rand 20000;
+
+        return $port if IO::Socket::INET->new(LocalAddr => '127.0.0.1',
+                                              LocalPort => $port,
+                                              Listen => 1);
+    }
+
+    die "no port is free\n";
+}
+
+
+# Until CODE is true, looking a hundred times a second; its value.
+
+sub wait_until {
+    my ($code, $seconds) = @_;
+    my $end = time() + ($seconds // $patience);
+
+    for ( ;; ) {
+        my $value = $code->();
+
+        return $value if $value || time() > $end;
+        sleep 0.01;
+    }
+}
+
+
+# What a process holds.
+
+sub descriptors {
+    my ($pid) = @_;
+
+    return map { m{/(\d+)$} } glob "/proc/$pid/fd/*";
+}
+
+
+sub threads {
+    my ($pid) = @_;
+
+    return scalar(() = glob "/proc/$pid/task/*");
+}
+
+
+sub mappings {
+    my ($pid) = @_;
+
+    return scalar(() = slurp("/proc/$pid/maps") =~ /\n/g);
+}
+
+
+# A figure of /proc/PID/status, in bytes where it is one of memory.
+
+sub memory {
+    my ($pid, $what) = @_;
+
+    return slurp("/proc/$pid/status") =~ /^$what:\s+(\d+) kB/m ? $1 * 1024
+                                                               : undef;
+}
+
+
+# Sets a soft limit of PID as prlimit calls it, and returns what it was.  Not
+# every root may do that to others, so it is done as who PID is.
+
+sub limit {
+    my ($pid, $what, $value) = @_;
+    my %id = slurp("/proc/$pid/status") =~ /^(Uid|Gid):\s+(\d+)/mg;
+
+    my $as = is_root() ? "setpriv --reuid $id{Uid} --regid $id{Gid} "
+                         . '--clear-groups ' : '';
+    my $command = "${as}prlimit --pid $pid";
+
+    chomp(my $was = `$command --$what --noheadings --output SOFT`);
+    system("$command --$what=$value:") == 0 or die "prlimit: $?\n";
+
+    return $was =~ s/\s//gr;
+}
+
+
+sub slurp {
+    my ($path) = @_;
+
+    open my $fh, '<:raw', $path or die "$path: $!";
+    local $/;
+
+    return <$fh> // '';
+}
+
+
+sub spew {
+    my ($path, @data) = @_;
+
+    open my $fh, '>:raw', $path or die "$path: $!";
+    print $fh @data;
+    close $fh or die "$path: $!";
+
+    return $path;
+}
+
+
+1;
