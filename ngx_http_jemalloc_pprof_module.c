@@ -8,6 +8,7 @@
 
 
 #include "ngx_http_jemalloc_pprof.h"
+#include "ngx_http_jemalloc_pprof_table.h"
 
 #include "jpp_limits.h"
 #include "jpp_report.h"
@@ -26,6 +27,8 @@ static ngx_int_t ngx_http_jemalloc_pprof_parameter(ngx_conf_t *cf,
     ngx_http_jemalloc_pprof_loc_conf_t *jlcf, const ngx_str_t *value);
 static char *ngx_http_jemalloc_pprof_locate(ngx_conf_t *cf,
     ngx_http_jemalloc_pprof_loc_conf_t *jlcf);
+static char *ngx_http_jemalloc_pprof_sample(ngx_conf_t *cf,
+    ngx_command_t *cmd, void *conf);
 static char *ngx_http_jemalloc_pprof_temp_path(ngx_conf_t *cf,
     ngx_command_t *cmd, void *conf);
 static char *ngx_http_jemalloc_pprof_check_timeout(ngx_conf_t *cf, void *post,
@@ -93,6 +96,20 @@ static ngx_command_t  ngx_http_jemalloc_pprof_commands[] = {
       offsetof(ngx_http_jemalloc_pprof_loc_conf_t, gzip_level),
       &ngx_http_jemalloc_pprof_levels },
 
+    { ngx_string("jemalloc_pprof_active"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_FLAG,
+      ngx_conf_set_flag_slot,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      offsetof(ngx_http_jemalloc_pprof_main_conf_t, active),
+      NULL },
+
+    { ngx_string("jemalloc_pprof_sample"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_http_jemalloc_pprof_sample,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      0,
+      NULL },
+
     { ngx_string("jemalloc_pprof_temp_path"),
       NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
       ngx_http_jemalloc_pprof_temp_path,
@@ -138,7 +155,24 @@ ngx_module_t  ngx_http_jemalloc_pprof_module = {
 static void *
 ngx_http_jemalloc_pprof_create_main_conf(ngx_conf_t *cf)
 {
-    return ngx_pcalloc(cf->pool, sizeof(ngx_http_jemalloc_pprof_main_conf_t));
+    ngx_http_jemalloc_pprof_main_conf_t  *conf;
+
+    conf = ngx_pcalloc(cf->pool, sizeof(ngx_http_jemalloc_pprof_main_conf_t));
+    if (conf == NULL) {
+        return NULL;
+    }
+
+    /*
+     * set by ngx_pcalloc():
+     *
+     *     conf->zone = NULL;
+     *     conf->temp_path = { 0, NULL };
+     */
+
+    conf->active = NGX_CONF_UNSET;
+    conf->lg_sample = NGX_CONF_UNSET;
+
+    return conf;
 }
 
 
@@ -159,8 +193,10 @@ ngx_http_jemalloc_pprof_create_loc_conf(ngx_conf_t *cf)
      *     conf->name = { 0, NULL };
      *     conf->is_on = 0;
      *     conf->is_named = 0;
+     *     conf->control = 0;
      */
 
+    conf->worker = JPP_WORKER_ALL;
     conf->symbolize = 1;
 
     conf->timeout = NGX_CONF_UNSET_MSEC;
@@ -195,7 +231,9 @@ ngx_http_jemalloc_pprof_merge_loc_conf(ngx_conf_t *cf, void *parent,
         conf->resource = prev->resource;
         conf->name = prev->name;
         conf->is_named = prev->is_named;
+        conf->worker = prev->worker;
         conf->symbolize = prev->symbolize;
+        conf->control = prev->control;
 
         clcf->handler = ngx_http_jemalloc_pprof_handler;
     }
@@ -245,8 +283,10 @@ ngx_http_jemalloc_pprof_serve(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                            "invalid parameter \"%V\": a resource's name may "
-                           "come first, then \"worker=self\" and "
-                           "\"symbolize=on\" or \"symbolize=off\"",
+                           "come first, then \"worker=all\" or "
+                           "\"worker=self\", \"symbolize=on\" or "
+                           "\"symbolize=off\", \"control=on\" or "
+                           "\"control=off\"",
                            &value[i]);
         return NGX_CONF_ERROR;
     }
@@ -258,7 +298,13 @@ ngx_http_jemalloc_pprof_serve(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     jmcf = ngx_http_conf_get_module_main_conf(cf,
                                               ngx_http_jemalloc_pprof_module);
-    jmcf->is_used = 1;
+
+    if (jmcf->zone == NULL) {
+        jmcf->zone = ngx_http_jemalloc_pprof_table_add(cf);
+        if (jmcf->zone == NULL) {
+            return NGX_CONF_ERROR;
+        }
+    }
 
     return jlcf->is_named ? NGX_CONF_OK
                           : ngx_http_jemalloc_pprof_locate(cf, jlcf);
@@ -270,6 +316,12 @@ ngx_http_jemalloc_pprof_parameter(ngx_conf_t *cf,
     ngx_http_jemalloc_pprof_loc_conf_t *jlcf, const ngx_str_t *value)
 {
     if (ngx_strcmp(value->data, "worker=self") == 0) {
+        jlcf->worker = JPP_WORKER_SELF;
+        return NGX_OK;
+    }
+
+    if (ngx_strcmp(value->data, "worker=all") == 0) {
+        jlcf->worker = JPP_WORKER_ALL;
         return NGX_OK;
     }
 
@@ -280,6 +332,16 @@ ngx_http_jemalloc_pprof_parameter(ngx_conf_t *cf,
 
     if (ngx_strcmp(value->data, "symbolize=off") == 0) {
         jlcf->symbolize = 0;
+        return NGX_OK;
+    }
+
+    if (ngx_strcmp(value->data, "control=on") == 0) {
+        jlcf->control = 1;
+        return NGX_OK;
+    }
+
+    if (ngx_strcmp(value->data, "control=off") == 0) {
+        jlcf->control = 0;
         return NGX_OK;
     }
 
@@ -343,6 +405,35 @@ ngx_http_jemalloc_pprof_locate(ngx_conf_t *cf,
                        &clcf->name, ngx_http_jemalloc_pprof_resources);
 
     return NGX_CONF_ERROR;
+}
+
+
+/* jemalloc knows powers of two only. */
+
+static char *
+ngx_http_jemalloc_pprof_sample(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_http_jemalloc_pprof_main_conf_t *jmcf = conf;
+
+    ssize_t     size;
+    ngx_int_t   lg;
+    ngx_str_t  *value;
+
+    if (jmcf->lg_sample != NGX_CONF_UNSET) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    size = ngx_parse_size(&value[1]);
+
+    for (lg = JPP_JEMALLOC_LG_MIN; lg <= JPP_JEMALLOC_LG_MAX; lg++) {
+        if (size == (ssize_t) 1 << lg) {
+            jmcf->lg_sample = lg;
+            return NGX_CONF_OK;
+        }
+    }
+
+    return "must be a power of two from 1k to 16m";
 }
 
 
@@ -423,14 +514,17 @@ ngx_http_jemalloc_pprof_init_module(ngx_cycle_t *cycle)
     jpp_jemalloc_t                        jemalloc;
     ngx_http_jemalloc_pprof_main_conf_t  *jmcf;
 
-    ngx_http_jemalloc_pprof_worker.generation++;
-
     jmcf = ngx_http_cycle_get_module_main_conf(cycle,
                                                ngx_http_jemalloc_pprof_module);
 
-    if (jmcf == NULL || !jmcf->is_used || ngx_test_config) {
+    if (jmcf == NULL || jmcf->zone == NULL || ngx_test_config) {
         return NGX_OK;
     }
+
+    ngx_http_jemalloc_pprof_worker.zone = jmcf->zone;
+    ngx_http_jemalloc_pprof_worker.directory = (char *) jmcf->temp_path.data;
+    ngx_http_jemalloc_pprof_worker.generation =
+                         ngx_http_jemalloc_pprof_table_advance(jmcf->zone);
 
     /* the workers will be what the master is: it is told once */
 
@@ -441,6 +535,8 @@ ngx_http_jemalloc_pprof_init_module(ngx_cycle_t *cycle)
                                                    : NGX_LOG_WARN;
 
     ngx_log_error(level, cycle->log, 0, "jemalloc_pprof: %s", text);
+
+    ngx_http_jemalloc_pprof_worker_inherit(cycle);
 
     return NGX_OK;
 }
@@ -456,13 +552,11 @@ ngx_http_jemalloc_pprof_init_process(ngx_cycle_t *cycle)
 
     /* the cache's helpers come here as well */
 
-    if (jmcf != NULL && jmcf->is_used
+    if (jmcf != NULL && jmcf->zone != NULL
         && (ngx_process == NGX_PROCESS_WORKER
             || ngx_process == NGX_PROCESS_SINGLE))
     {
-        /* a worker that cannot answer says so, and serves all else */
-
-        (void) ngx_http_jemalloc_pprof_worker_init(cycle);
+        ngx_http_jemalloc_pprof_worker_init(cycle);
     }
 
     return NGX_OK;

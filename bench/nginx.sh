@@ -3,13 +3,24 @@
 # What the module costs inside nginx: how long a profile takes, what the other
 # requests feel of it, and what is lost by having it.
 #
-#     nginx.sh
+#     nginx.sh [PART...]
 #
-# Takes about five minutes; QUICK=1 takes one, for less certain figures.
+# A PART is one of
+#
+#     a    how long a profile of one worker takes
+#     b    what requests feel of it
+#     c    what an idle module takes from the throughput of a worker
+#     d    what a scrape a second takes from it
+#     e    how long a profile of 8 and of 64 workers takes, and what a scrape a
+#          second takes from the throughput of 8
+#
+# and all are measured where none is named.  That takes about seven minutes;
+# QUICK=1 takes two, for less certain figures.
 # JPP_BUILD is another build than build/.  Called by ./dev bench nginx.
 #
 # One worker is bound to CPU 0, the load to CPU 1, so that the worker is what
-# is measured; the module's thread shares CPU 0 with it.  Every nginx runs on
+# is measured; the module's thread shares CPU 0 with it.  Several workers, and
+# their load, run where the kernel has them run.  Every nginx runs on
 # jemalloc with prof:true,prof_active:true at the usual 2^19.  What is compared
 # is measured in turns, in one session, and as a median of the turns.
 
@@ -36,6 +47,10 @@ without=8092
 with_pid=
 without_pid=
 scrape_pid=
+
+# of the nginx that is measured
+workers=1
+made=1000
 
 if [ -n "${QUICK-}" ]; then
     requests=50 pairs_late=1 seconds_late=3 rounds=2 pairs_rate=4
@@ -64,14 +79,32 @@ check()
         test -f "$file" || die "$file is missing; type: ./dev bench nginx"
     done
 
+    if [ "$(nproc)" -lt 2 ]; then
+        echo "bench: one CPU only: load and nginx are in each other's way" >&2
+    fi
+
+    for part in "$@"; do
+        case $part in
+            [a-e]) ;;
+            *)     die "there is no part $part, but a, b, c, d and e"
+        esac
+    done
+}
+
+
+# fleet N STACKS: what is started from here on has so many workers and stacks
+
+fleet()
+{
+    workers=$1
+    made=$2
+
     on=
     affinity=
 
-    if [ "$(nproc)" -ge 2 ]; then
+    if [ "$workers" = 1 ] && [ "$(nproc)" -ge 2 ]; then
         on="taskset -c 1"
         affinity="worker_cpu_affinity 01;"
-    else
-        echo "bench: one CPU only: load and nginx are in each other's way" >&2
     fi
 }
 
@@ -108,7 +141,7 @@ configuration()
 
     cat <<END
 daemon off;
-worker_processes 1;
+worker_processes $workers;
 $affinity
 pid $1.pid;
 error_log $1.log notice;
@@ -140,14 +173,14 @@ END
 }
 
 
-# start PORT STACKS: nginx_pid is what was started.
+# start PORT: nginx_pid is what was started.
 
 start()
 {
     configuration "$1" >"$prefix/$1.conf"
 
     setpriv --pdeathsig TERM env LD_PRELOAD="$jemalloc $stacks" \
-        MALLOC_CONF="$malloc_conf" JPP_STACKS="$2" \
+        MALLOC_CONF="$malloc_conf" JPP_STACKS="$made" \
         nginx -p "$prefix/" -c "$1.conf" 2>"$prefix/$1.err" &
     nginx_pid=$!
 
@@ -172,8 +205,21 @@ start_with()
 {
     quit "$with_pid"
     with_pid=
-    start $with "$1"
+    start $with
     with_pid=$nginx_pid
+
+    # all workers, and not the first of them alone
+
+    tries=40
+
+    until curl -sSf --noproxy '*' -m 5 -D - -o "$prefix/answer" \
+              "http://$addr:$with/debug/pprof/heap" \
+          | grep -q "^Jemalloc-Pprof-Workers: $workers/$workers.$"
+    do
+        tries=$((tries - 1))
+        test $tries != 0 || die "$workers workers do not answer"
+        sleep 0.25
+    done
 }
 
 
@@ -181,7 +227,7 @@ start_without()
 {
     quit "$without_pid"
     without_pid=
-    start $without "$1"
+    start $without
     without_pid=$nginx_pid
 }
 
@@ -230,7 +276,7 @@ scrape()
 }
 
 
-scraped()
+scrape_ended()
 {
     wait "$scrape_pid" || die "scrapes failed: $(cat "$prefix/scrape")"
     scrape_pid=
@@ -255,7 +301,8 @@ profiles()
     echo "    stacks made  served    bytes  median     p99   asked"
 
     for n in 100 300 1000 10000; do
-        start_with $n
+        fleet 1 $n
+        start_with
 
         url=http://$addr:$with/debug/pprof/heap
 
@@ -292,7 +339,8 @@ latencies()
     echo "    stacks                    p50      p99    p99.9   asked"
 
     for n in 1000 10000; do
-        start_with $n
+        fleet 1 $n
+        start_with
 
         for f in p50 p99 p999; do
             : >"$prefix/quiet.$f"
@@ -309,7 +357,7 @@ latencies()
 
             scrape $seconds_late
             late scraped
-            scraped
+            scrape_ended
         done
 
         for f in p50 p99 p999; do
@@ -347,23 +395,76 @@ late_row()
 }
 
 
-rates()
+idle()
+{
+    fleet 1 1000
+    rates_head "one worker"
+    compare idle 0.5
+    rate_row "not loaded" "loaded and idle" ">= 99 %"
+}
+
+
+scraped()
+{
+    fleet 1 1000
+    rates_head "one worker"
+    compare scraped 1
+    rate_row "loaded and idle" "1 scrape/s of 1000 stacks" ">= 98 %"
+}
+
+
+rates_head()
 {
     echo
-    echo "Requests/s of a static file, as fast as one worker goes, medians of" \
+    echo "Requests/s of a static file, as fast as $1 can, medians of" \
          "$((rounds * pairs_rate)) pairs of"
-    echo "runs; and the worker's CPU time for a request, which does not mind" \
+    echo "runs; and the workers' CPU time for a request, which does not mind" \
          "who else is"
     echo "on the machine:"
     echo
     echo "                              requests/s       B/A (quartiles)  " \
          "      CPU, A/B"
+}
 
-    compare idle 0.5
-    rate_row "not loaded" "loaded and idle" ">= 99 %"
 
+all_workers()
+{
+    echo
+    echo "GET heap of all workers, 300 stacks each, one connection, names" \
+         "cached, milliseconds:"
+    echo
+    echo "    workers  served    bytes  median     p99   asked"
+
+    url=http://$addr:$with/debug/pprof/heap
+
+    for n in 8 64; do
+        fleet $n 300
+        start_with
+
+        curl -sSf --noproxy '*' -o "$prefix/text" "$url?format=text" \
+            || die "no profile"
+        served=$(grep -c ' @ 0x' "$prefix/text")
+
+        test "$served" -ge $((n * 299)) \
+            || die "$served stacks are in the profile of $n workers"
+
+        bytes=$(curl -sSf --noproxy '*' "$url" | wc -c)
+
+        measure -n 5 "$url"
+        measure -n $((requests / (n / 8))) "$url"
+
+        asked=15
+        test $n = 8 || asked=120
+
+        echo "$n $served $bytes $(figure p50) $(figure p99) $asked" | awk '
+            { printf("    %7d %7d %8d %7.2f %7.2f   median <= %d\n", $1, $2,
+                     $3, $4 / 1000, $5 / 1000, $6) }'
+    done
+
+    fleet 8 300
+    rates_head "8 workers"
     compare scraped 1
-    rate_row "loaded and idle" "1 scrape/s of 1000 stacks" ">= 98 %"
+    rate_row "loaded and idle" "1 scrape/s of 8 times 300" ">= 99 %"
 }
 
 
@@ -380,8 +481,8 @@ compare()
 
     while [ $round -lt $rounds ]; do
         round=$((round + 1))
-        start_without 1000
-        start_with 1000
+        test "$1" != idle || start_without
+        start_with
         measure -n 3 "http://$addr:$with/debug/pprof/heap"
 
         pair=0
@@ -429,7 +530,7 @@ scraped_b()
     scrape "$1"
     rate $with "$1" b
     b=$(figure rate)
-    scraped
+    scrape_ended
 }
 
 
@@ -446,14 +547,13 @@ rate()
 }
 
 
-# ticks PORT: what the worker and all its threads, ended ones too, have used
+# ticks PORT: what the workers and all their threads, ended ones too, have used
 
 ticks()
 {
-    worker=$(sed -n 's/.*start worker process //p' "$prefix/$1.log" \
-             | tail -n 1)
-
-    awk '{ print $14 + $15 }' "/proc/$worker/stat"
+    sed -n 's/.*start worker process //p' "$prefix/$1.log" \
+        | tail -n "$workers" | sed 's,.*,/proc/&/stat,' | xargs cat \
+        | awk '{ ticks += $14 + $15 } END { print ticks }'
 }
 
 
@@ -482,7 +582,7 @@ cpu_ratio()
 }
 
 
-check
+check "$@"
 
 rm -rf "$prefix"
 mkdir -p "$prefix/html" "$prefix/temp"
@@ -498,6 +598,15 @@ trap 'exit 141' PIPE
 trap 'exit 143' TERM
 
 machine
-profiles
-latencies
-rates
+
+test $# != 0 || set -- a b c d e
+
+for part in "$@"; do
+    case $part in
+        a) profiles ;;
+        b) latencies ;;
+        c) idle ;;
+        d) scraped ;;
+        e) all_workers ;;
+    esac
+done

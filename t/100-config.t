@@ -14,10 +14,11 @@ repeat_each(2);
 quiet_log();
 no_root_location();
 
-my $resources = 'heap, allocs, symbol, cmdline and status';
+my $resources = 'heap, allocs, symbol, cmdline, status and control';
 
-my $parameter = "a resource's name may come first, then \"worker=self\" and "
-                . '"symbolize=on" or "symbolize=off"';
+my $parameter = 'a resource\'s name may come first, then "worker=all" or '
+                . '"worker=self", "symbolize=on" or "symbolize=off", '
+                . '"control=on" or "control=off"';
 
 sub untold {
     return "\"jemalloc_pprof\" cannot tell what location \"$_[0]\" serves: "
@@ -54,6 +55,16 @@ my @refused = (
 
     [ 'no worker', 'location /a/ { jemalloc_pprof worker=; }',
       "invalid parameter \"worker=\": $parameter" ],
+
+    [ 'exiting workers', 'location /a/ { jemalloc_pprof worker=exiting; }',
+      "invalid parameter \"worker=exiting\": $parameter" ],
+
+    [ 'control=1', 'location /a/ { jemalloc_pprof control=1; }',
+      "invalid parameter \"control=1\": $parameter" ],
+
+    [ 'control without a value',
+      'location /a/ { jemalloc_pprof heap control=; }',
+      "invalid parameter \"control=\": $parameter" ],
 
     [ 'symbolize=1', 'location /a/ { jemalloc_pprof symbolize=1; }',
       "invalid parameter \"symbolize=1\": $parameter" ],
@@ -157,6 +168,29 @@ my @refused = (
       'jemalloc_pprof_gzip_level 1; jemalloc_pprof_gzip_level 2;',
       '"jemalloc_pprof_gzip_level" directive is duplicate' ],
 
+    [ 'active in a server', 'jemalloc_pprof_active on;',
+      '"jemalloc_pprof_active" directive is not allowed here' ],
+
+    [ 'active that is neither', '', 'invalid value "yes" in '
+      . '"jemalloc_pprof_active" directive, it must be "on" or "off"',
+      'jemalloc_pprof_active yes;' ],
+
+    [ 'active twice', '', '"jemalloc_pprof_active" directive is duplicate',
+      'jemalloc_pprof_active on; jemalloc_pprof_active off;' ],
+
+    [ 'a rate in a server', 'jemalloc_pprof_sample 16k;',
+      '"jemalloc_pprof_sample" directive is not allowed here' ],
+
+    [ 'a rate twice', '', '"jemalloc_pprof_sample" directive is duplicate',
+      'jemalloc_pprof_sample 16k; jemalloc_pprof_sample 16k;' ],
+
+    [ 'two rates', '', 'invalid number of arguments in '
+      . '"jemalloc_pprof_sample" directive', 'jemalloc_pprof_sample 1k 2k;' ],
+
+    map({ [ "a rate of $_", '', '"jemalloc_pprof_sample" directive must be '
+            . 'a power of two from 1k to 16m', "jemalloc_pprof_sample $_;" ] }
+        qw( 0 1 512 1023 1025 3k 10k 12m 32m 1g -1k often 16kk "" )),
+
     [ 'a path for dumps in a server', 'jemalloc_pprof_temp_path /tmp;',
       '"jemalloc_pprof_temp_path" directive is not allowed here' ],
 
@@ -194,6 +228,7 @@ my $json = '\A\{.*"asked": 1,';
 my $none = "\\Athere is no such resource here: there are $resources\\n\\z";
 my $internal = '\Aprofiles are not served to internal redirects: '
                . 'ask for their own URL\n\z';
+my $post = '\Athe method is not allowed here: use POST\n\z';
 my $stock = '404 Not Found';
 
 my @served = (
@@ -227,6 +262,12 @@ my @served = (
     [ '/a { jemalloc_pprof status; }', '/anything', 200, $json ],
     [ '/a { jemalloc_pprof status symbolize=off worker=self; }', '/a', 200,
       $json ],
+    [ '/a { jemalloc_pprof status worker=all control=off; }', '/a', 200,
+      $json ],
+    [ '/a/ { jemalloc_pprof worker=all symbolize=on control=on; }',
+      '/a/status', 200, $json ],
+    [ '= /a/control { jemalloc_pprof; }', '/a/control', 405, $post ],
+    [ '/a { jemalloc_pprof control control=on; }', '/a/any', 405, $post ],
     [ '~ \.pprof$ { jemalloc_pprof status; }', '/x/y.pprof', 200, $json ],
     [ '~* ^/A/ { jemalloc_pprof status; }', '/a/b', 200, $json ],
 
@@ -285,11 +326,11 @@ my $size = 'jemalloc_pprof_max_size';
 my $seconds = 'jemalloc_pprof_max_seconds';
 
 my @merged = (
-    [ "$size 1;", '', '', 'heap', 503, 'bytes and 1 are allowed' ],
-    [ "$size 1;", "$size 2;", '', 'heap', 503, 'bytes and 2 are allowed' ],
+    [ "$size 1;", '', '', 'heap', 503, 'than the 1 bytes of' ],
+    [ "$size 1;", "$size 2;", '', 'heap', 503, 'than the 2 bytes of' ],
     [ "$size 1;", "$size 2;", "$size 3;", 'heap', 503,
-      '\Athe dump has \d+ bytes and 3 are allowed: sample less often '
-      . '\(a larger lg_sample\) or allow more\n\z' ],
+      '\Aits dump is larger than the 3 bytes of jemalloc_pprof_max_size'
+      . '\n\z' ],
     [ "$size 1;", "$size 2;", "$size 16384m;", 'heap?debug=1', 200,
       '\Aheap profile: ' ],
 

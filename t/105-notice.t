@@ -9,7 +9,7 @@ use FindBin;
 use lib "$FindBin::RealBin/lib";
 
 use JppSuite qw( $build $dir contract dial fake_jemalloc is_static nginx_test
-                 options profile serve spew totals );
+                 options profile serve settled spew totals );
 use JSON::PP qw(decode_json);
 use Test::More;
 
@@ -151,6 +151,7 @@ subtest "ready: $_->{name}" => \&ready, $_ for @ready;
 
 subtest 'nothing is said where nothing is served' => \&unused;
 subtest 'format=jemalloc is what the report is made of' => \&same_by_tool;
+subtest 'what was inherited counts once' => \&inherited;
 subtest 'jemalloc_pprof_timeout' => \&timeout;
 subtest 'jemalloc_pprof_temp_path' => \&temp_path;
 
@@ -419,6 +420,49 @@ sub same_by_tool {
 }
 
 
+# Of four workers with one and the same dump, which each had when it started,
+# all is of the master: and that there is once.
+
+sub inherited {
+    my $server = serve(fake_jemalloc("$dir/four", "prof.lg_sample 12\n"),
+                       workers => 4, config => $tree, main => 'env JPP_FAKE;');
+
+    ok(defined $server->{pid}, 'nginx starts') or return;
+    settled('/p/status', 4);
+
+    for (
+        [ 'heap', 'master', 6, 234881024 ],
+        [ 'heap?origin=master', 'master', 6, 234881024 ],
+        [ 'heap?worker=2', 'master', 6, 234881024 ],
+        [ 'heap?origin=worker', '', 0, 0 ],
+        [ 'allocs?worker=1&origin=worker', '', 0, 0 ],
+    ) {
+        my ($what, $origins, @totals) = @$_;
+        my $profile = profile(dial()->ask('GET', "/p/$what")->{body});
+
+        my %origins = map { $_->{labels}{origin} => 1 }
+                      @{ $profile->{samples} // [] };
+
+        is_deeply([ totals($profile) ], \@totals, "$what: the totals");
+        is(join(' ', sort keys %origins), $origins, "$what: whose");
+    }
+
+    # once a worker has another dump, what it has beside the first is its own
+
+    spew("$dir/four", "prof.lg_sample 12\nlarge 1\n");
+
+    my $profile = profile(dial()->ask('GET', '/p/heap')->{body});
+
+    my %pids = map { $_->{labels}{pid} => 1 }
+               grep { $_->{labels}{origin} eq 'worker' }
+                    @{ $profile->{samples} };
+
+    is(scalar keys %pids, 4, 'then each has samples');
+
+    is($server->quiet, '', 'no alerts');
+}
+
+
 sub timeout {
     my $t = 'jemalloc_pprof_timeout';
 
@@ -435,9 +479,9 @@ sub timeout {
         my $answer = dial()->ask('GET', $uri);
 
         is($answer->{status}, 504, $uri);
-        is($answer->{body}, "the worker's background thread was not done "
-           . "within $ms ms: raise jemalloc_pprof_timeout, or lower the number"
-           . " of samples with a larger lg_prof_sample\n", 'and what to do');
+        like($answer->{body}, qr/\Ano worker answered in time: worker 0 (?#
+             )\(pid \d+\), no answer within $ms ms (?#
+             )\(jemalloc_pprof_timeout\)\n\z/, 'and what to do');
         is($answer->{header}{'x-go-pprof'}, '1', 'for pprof to show');
     }
 
@@ -451,9 +495,8 @@ sub temp_path {
     my @fake = fake_jemalloc("$dir/memfd", "memfd 1\n");
 
     for (
-        [ '', 503, qr/\Amemfd_create is forbidden to this process and no (?#
-                      )directory is given that could hold the dump instead: (?#
-                      )Operation not permitted\n\z/ ],
+        [ '', 503, qr/\Amemfd_create is forbidden to nginx: name a directory (?#
+                      )for its dumps by jemalloc_pprof_temp_path\n\z/ ],
         [ 'jemalloc_pprof_temp_path temp;', 200, qr/\A\x1f\x8b/ ],
         [ "jemalloc_pprof_temp_path $dir;", 200, qr/\A\x1f\x8b/ ],
         [ 'jemalloc_pprof_temp_path nowhere;', 503,

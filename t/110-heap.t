@@ -8,12 +8,13 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 
-use JppSuite qw( $build $dir blocks contract profile quiet_log slurp spew table
-                 totals );
+use JppSuite qw( $build $dir blocks contract dial fleets profile quiet_log
+                 settled slurp spew table totals );
 use Test::Nginx::Socket 'no_plan';
 
 repeat_each(2);
 quiet_log();
+fleets();
 
 my $pprof = '\Atypes: inuse_objects/count inuse_space/bytes\n'
             . 'default: inuse_space\nperiod: 4096 space/bytes\n';
@@ -50,6 +51,10 @@ my @formats = (
     [ 'heap?debug=0', $bytes, $heap, 'contract', $pprof ],
     [ 'heap?gc=1', $bytes, $heap, 'contract', $pprof ],
     [ 'heap?strict=1&worker=self', $bytes, $heap, 'contract', $pprof ],
+    [ 'heap?worker=all', $bytes, $heap, 'contract', $pprof ],
+    [ 'worker/all/heap?strict=1', $bytes, $heap, 'contract', $pprof ],
+    [ 'heap?worker=0', $bytes, $heap, 'contract', $pprof ],
+    [ 'heap?origin=all', $bytes, $heap, 'contract', $pprof ],
     [ 'heap?format=pprof&debug=1', $bytes, $heap, 'contract', $pprof ],
     [ 'heap?type=inuse_objects', $bytes, $heap, 'contract',
       $pprof =~ s/inuse_space(?=.n.?period)/inuse_objects/r ],
@@ -137,7 +142,7 @@ HEAD /a/[% uri %]
 --- response_headers
 Content-Type: [% type %]
 X-Content-Type-Options: nosniff
-Jemalloc-Pprof-Workers: 1/1
+!Jemalloc-Pprof-Workers
 !Content-Encoding
 !Content-Length
 !X-Go-Pprof
@@ -160,11 +165,10 @@ sub saved {
 my $arguments = 'worker must be all, self, exiting, an index such as 0, or '
                 . 'pid- and a process id';
 
-my $asked = 'that worker cannot be asked: this is worker 0, pid \d+, and a '
-            . 'worker answers for itself only';
+my $nobody = 'there is no such worker: status lists those that there are';
 
 my $none = 'there is no such resource here: there are heap, allocs, symbol, '
-           . 'cmdline and status';
+           . 'cmdline, status and control';
 
 my @refused = (
     [ 'heap?type=alloc_space', 400, 'alloc_space is not in this profile: '
@@ -175,15 +179,15 @@ my @refused = (
     [ 'heap?format=jemalloc&seconds=1', 400, 'format=jemalloc is one dump as '
       . 'it is: choose one worker or file, and no difference' ],
 
-    [ 'worker/1/heap', 404, $asked ],
-    [ 'worker/4294967295/heap', 404, $asked ],
-    [ 'worker/pid-1/heap', 404, $asked ],
-    [ 'worker/exiting/heap', 404, $asked ],
-    [ 'worker/1/status', 404, $asked ],
-    [ 'heap?worker=1', 404, $asked ],
-    [ 'heap?worker=pid-1', 404, $asked ],
-    [ 'worker/1/heap?worker=self', 404, $asked ],
-    [ 'heap?worker=1&worker=self', 404, $asked ],
+    [ 'worker/1/heap', 404, $nobody ],
+    [ 'worker/4294967295/heap', 404, $nobody ],
+    [ 'worker/pid-1/heap', 404, $nobody ],
+    [ 'worker/exiting/heap', 404, $nobody ],
+    [ 'worker/1/status', 404, $nobody ],
+    [ 'heap?worker=1', 404, $nobody ],
+    [ 'heap?worker=pid-1', 404, $nobody ],
+    [ 'worker/1/heap?worker=self', 404, $nobody ],
+    [ 'heap?worker=1&worker=self', 404, $nobody ],
 
     [ 'worker/x/heap', 404, $arguments ],
     [ 'worker/-1/heap', 404, $arguments ],
@@ -195,6 +199,7 @@ my @refused = (
     [ 'worker/%00/heap', 400, undef ],
     [ 'heap?worker=', 400, $arguments ],
     [ 'heap?worker=x', 400, $arguments ],
+    [ 'heap?origin=x', 400, 'origin must be all, worker or master' ],
 
     [ 'worker/', 404, $none ],
     [ 'worker/self', 404, $none ],
@@ -366,14 +371,25 @@ sub remember {
 
 sub labels {
     my $profile = profile($_[0]);
-    my $labels = "generation=$seen{generation} pid=$seen{pid} worker=0";
+    my $generation = "generation=$seen{generation}";
+
+    my %labels = (
+        worker => "$generation origin=worker pid=$seen{pid} worker=0",
+        master => "$generation origin=master",
+    );
+
+    my %origins;
 
     for my $sample (@{ $profile->{samples} }) {
-        my $is = join ' ', map { "$_=$sample->{labels}{$_}" }
-                           sort keys %{ $sample->{labels} };
+        my $origin = $sample->{labels}{origin} // 'worker';
+        my $is = all_labels($sample);
 
-        return "$is, not $labels\n" if $is ne $labels;
+        return "$is, not $labels{$origin}\n" if $is ne $labels{$origin};
+
+        $origins{$origin} = 1;
     }
+
+    return "origins: @{[ sort keys %origins ]}\n" if keys %origins != 2;
 
     my $said = join "\n", @{ $profile->{comments} };
 
@@ -391,6 +407,152 @@ sub labels {
 
     return scalar @{ $profile->{samples} } ? "as the worker says\n"
                                            : "no samples\n";
+}
+
+sub all_labels {
+    my ($sample) = @_;
+
+    return join ' ', map { "$_=$sample->{labels}{$_}" }
+                     sort keys %{ $sample->{labels} };
+}
+
+# Each worker's own samples once, and what the master gave to all of them once.
+
+sub merged {
+    my %index = map { $_->{pid} => $_->{worker} }
+                @{ settled('/a/status', 4)->{workers} };
+
+    my ($all, $sums) = asked('heap', '4/4');
+    my ($master, $inherited) = asked('heap?origin=master', '4/4');
+
+    my %of = map { all_labels($_) => 1 } @{ $all->{samples} };
+    my ($generation) = keys(%of) ? (keys %of)[0] =~ /(generation=\d+)/ : '';
+
+    my $wanted = join "\n", sort "$generation origin=master",
+                 map { "$generation origin=worker pid=$_ worker=$index{$_}" }
+                     keys %index;
+
+    return "labels:\n" . join("\n", sort keys %of) . "\nnot:\n$wanted\n"
+        if join("\n", sort keys %of) ne $wanted;
+
+    my $said = join "\n", @{ $all->{comments} };
+
+    return "comments: $said\n"
+        if $said !~ /^workers 4\/4$/m || $said =~ /^worker \d|missing/m
+           || $said !~ /^jemalloc stats\.resident \d+ .* in 4 workers$/m;
+
+    my $sum = $inherited;
+
+    for (sort values %index) {
+        my ($own, $bytes) = asked("heap?worker=$_&origin=worker", '1/1');
+
+        my @others = grep { $_->{labels}{origin} ne 'worker' }
+                     @{ $own->{samples} };
+
+        return "of the master with origin=worker\n" if @others;
+
+        $sum += $bytes;
+    }
+
+    # the requests in between take some memory, and three times what was
+    # inherited would be more
+
+    return "$sums bytes, and not $sum: $inherited of them inherited\n"
+        if abs($sums - $sum) > $inherited / 2;
+
+    return scalar(grep { $_->{labels}{origin} ne 'master' }
+                       @{ $master->{samples} })
+           ? "of a worker with origin=master\n" : "one answer of all\n";
+}
+
+# A profile of WHAT, which is of so many workers, and its bytes.
+
+sub asked {
+    my ($what, $workers) = @_;
+    my $answer = dial()->ask('GET', "/a/$what");
+    my $is = $answer->{header}{'jemalloc-pprof-workers'} // '-';
+
+    die "$what: $answer->{status}, $is\n" if $is ne $workers;
+
+    my $profile = profile($answer->{body});
+
+    return ($profile, (totals($profile))[1]);
+}
+
+# [ what is asked, whose samples there are, by index; none: nobody's ]
+
+sub selected {
+    my @workers = @{ settled('/a/status', 4)->{workers} };
+    my $master = slurp(server_root() . '/logs/nginx.pid') + 0;
+    my $c = dial();
+    my @all = map { $_->{pid} } @workers;
+
+    for (
+        map({ [ "/a/heap?worker=$_", $all[$_] ],
+              [ "/a/worker/0$_/allocs", $all[$_] ],
+              [ "/a/heap?worker=pid-$all[$_]", $all[$_] ],
+              [ "/a/worker/pid-$all[$_]/heap?worker=0", $all[$_] ],
+              [ "/self/heap?worker=$_", $all[$_] ] } 0 .. 3),
+        [ '/a/heap?worker=all', @all ],
+        [ '/a/worker/all/heap', @all ],
+        [ '/a/heap?strict=1', @all ],
+        [ '/a/heap?seconds=1', @all ],
+        [ '/self/heap?worker=all', @all ],
+        map({ [ "/a/heap?worker=$_" ], [ "/a/worker/$_/status" ] }
+            4, 99, 'exiting', 'pid-1', "pid-$master"),
+    ) {
+        my ($what, @pids) = @$_;
+        my $answer = $c->ask('GET', $what);
+
+        my $n = @pids;
+        my $is = $answer->{header}{'jemalloc-pprof-workers'} // '-';
+
+        return "$what: $is\n" if $n && $is ne "$n/$n";
+
+        if ($n == 0) {
+            return "$what: $answer->{status}: $answer->{body}"
+                if $answer->{status} != 404
+                   || $answer->{body} ne "$nobody\n";
+            next;
+        }
+
+        my %is = map { $_->{labels}{pid} => 1 }
+                 grep { $_->{labels}{origin} eq 'worker' }
+                      @{ profile($answer->{body})->{samples} };
+
+        delete @is{@pids};
+
+        return "$what: of @{[ %is ]}\n" if %is;
+    }
+
+    # one dump is of one worker
+
+    for (['', 400, qr/\Aformat=jemalloc is one dump as it is: choose one (?#
+                     )worker or file, and no difference\n\z/],
+         ['&worker=1', 200, qr/\Aheap_v2/],
+         ['&worker=self', 200, qr/\Aheap_v2/])
+    {
+        my ($whose, $wanted, $like) = @$_;
+        my $answer = $c->ask('GET', "/a/heap?format=jemalloc$whose");
+
+        return "format=jemalloc$whose: $answer->{status}: $answer->{body}"
+            if $answer->{status} != $wanted || $answer->{body} !~ $like;
+    }
+
+    # who answers is not known before
+
+    for ('/a/heap?worker=self', '/self/heap', '/a/worker/self/heap') {
+        my $profile = profile($c->ask('GET', $_)->{body});
+
+        my %is = map { $_->{labels}{pid} => 1 }
+                 grep { $_->{labels}{origin} eq 'worker' }
+                      @{ $profile->{samples} };
+
+        return "$_: of @{[ keys %is ]}\n"
+            if keys %is != 1 || !grep { $is{$_} } @all;
+    }
+
+    return "those that were chosen\n";
 }
 
 # The file says what it claims: that of a difference has a duration.
@@ -451,6 +613,34 @@ blocks(<DATA>,
 run_tests();
 
 __DATA__
+
+=== all workers in one answer
+--- workers: 4
+--- config
+location /a/ { jemalloc_pprof; }
+--- request
+GET /a/status
+--- response_body_filters eval
+\&main::merged
+--- response_body
+one answer of all
+
+
+
+=== some workers of all
+--- workers: 4
+--- config
+location /a/ { jemalloc_pprof; }
+location /self/ { jemalloc_pprof worker=self; }
+--- request
+GET /a/status
+--- response_body_filters eval
+\&main::selected
+--- response_body
+those that were chosen
+--- timeout: 10
+
+
 
 === labels and comments are those of the worker
 --- config

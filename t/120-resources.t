@@ -8,7 +8,7 @@ use FindBin;
 use lib "$FindBin::RealBin/lib";
 
 use Digest::SHA qw(sha256_base64);
-use JppSuite qw( blocks dial profile quiet_log slurp table );
+use JppSuite qw( blocks dial fleets profile quiet_log settled slurp table );
 use JSON::PP qw(decode_json);
 use POSIX qw(strftime);
 use Sys::Hostname;
@@ -16,6 +16,7 @@ use Test::Nginx::Socket 'no_plan';
 
 repeat_each(2);
 quiet_log();
+fleets();
 
 my $config = <<'END';
 location /a/ { jemalloc_pprof; }
@@ -209,7 +210,7 @@ sub status {
 
     my $wrong = differs($status, {
         module => $version, nginx => $nginx, host => lc hostname(),
-        asked => 1, answered => 1,
+        asked => 1, answered => 1, missing => [],
     });
 
     return $wrong if $wrong;
@@ -224,7 +225,7 @@ sub status {
     $wrong = differs($worker, {
         worker => 0, exiting => JSON::PP::false, allocator => 'jemalloc',
         state => 'ready', active => JSON::PP::true, lg_sample => $lg_sample,
-        prof_accum => JSON::PP::false, problems => [],
+        prof_accum => JSON::PP::false, in_step => undef, problems => [],
     });
 
     return $wrong if $wrong;
@@ -277,6 +278,51 @@ sub differs {
     }
 
     return '';
+}
+
+
+# The same of four, by their index.
+
+sub four {
+    my $status = settled('/a/status', 4);
+    my @workers = @{ $status->{workers} };
+    my %pids = map { $_->{pid} => 1 } @workers;
+
+    return "workers @{[ map { $_->{worker} } @workers ]}\n"
+        if join(' ', map { $_->{worker} } @workers) ne '0 1 2 3';
+
+    return "pids @{[ keys %pids ]}\n"
+        if keys %pids != 4
+           || grep { slurp("/proc/$_/comm") ne "nginx\n" } keys %pids;
+
+    return "missing\n" if @{ $status->{missing} };
+
+    for (@workers) {
+        my $wrong = stats($_->{stats});
+        return $wrong if $wrong ne "all true\n";
+    }
+
+    my $c = dial();
+    my $page = $c->ask('GET', '/a/')->{body};
+
+    return "the page: $page\n"
+        if $page !~ /, 4 of 4 workers answered\.<\/p>/
+           || grep { $page !~ /<td>$_->{worker}<\/td><td>$_->{pid}<\/td>/ }
+                   @workers;
+
+    for (@workers) {
+        for my $place ("worker/$_->{worker}/status",
+                       "status?worker=pid-$_->{pid}")
+        {
+            my $one = decode_json($c->ask('GET', "/a/$place")->{body});
+
+            return "$place: another\n"
+                if $one->{asked} != 1 || @{ $one->{workers} } != 1
+                   || $one->{workers}[0]{pid} != $_->{pid};
+        }
+    }
+
+    return "four\n";
 }
 
 
@@ -343,11 +389,26 @@ run_tests();
 
 __DATA__
 
+=== status and console of four workers
+--- workers: 4
+--- config
+location /a/ { jemalloc_pprof; }
+--- request
+GET /a/status
+--- response_body_filters eval
+\&main::four
+--- response_body
+four
+
+
+
+
 === the console has no other place
 --- config
 location /a/ { jemalloc_pprof; }
 --- request
 GET /a/worker/self/
 --- error_code: 404
---- response_body
-there is no such resource here: there are heap, allocs, symbol, cmdline and status
+--- response_body eval
+"there is no such resource here: there are heap, allocs, symbol, cmdline, "
+. "status and control\n"

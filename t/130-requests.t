@@ -22,7 +22,7 @@ my $server = server();
 my $connection = dial();
 my @answers;
 
-my $resources = 'heap, allocs, symbol, cmdline and status';
+my $resources = 'heap, allocs, symbol, cmdline, status and control';
 my $none = "there is no such resource here: there are $resources";
 
 # A key, what its sentence is, and what it does allow.
@@ -37,8 +37,10 @@ my @keys = (
     [ 'gc', 'gc must be 0 or 1 (and has no effect here)', qw( 0 1 ) ],
     [ 'seconds', 'seconds must be a whole number from 1 to 300' ],
     [ 'worker', 'worker must be all, self, exiting, an index such as 0, or '
-      . 'pid- and a process id', qw( 0 00 self ) ],
+      . 'pid- and a process id', qw( 0 00 self all ) ],
     [ 'strict', 'strict must be 0 or 1', qw( 0 1 ) ],
+    [ 'origin', 'origin must be all, worker or master',
+      qw( all worker master ) ],
 );
 
 subtest 'values that are not allowed' => \&bad_values;
@@ -82,7 +84,7 @@ ssl_certificate_key $key;
 large_client_header_buffers 4 32k;
 client_max_body_size 20m;
 
-location /a/ { jemalloc_pprof; }
+location /a/ { jemalloc_pprof control=on; }
 location /unlimited/ { jemalloc_pprof; client_max_body_size 0; }
 location /small/ { jemalloc_pprof; client_max_body_size 1k; }
 location /disk/ { jemalloc_pprof; client_body_in_file_only clean; }
@@ -349,7 +351,7 @@ sub methods {
     my %allowed = (
         heap => 'GET, HEAD', allocs => 'GET, HEAD',
         symbol => 'GET, HEAD, POST', cmdline => 'GET, HEAD',
-        status => 'GET, HEAD', '' => 'GET, HEAD',
+        status => 'GET, HEAD', '' => 'GET, HEAD', control => 'POST',
     );
 
     my @methods = qw( GET HEAD POST PUT DELETE OPTIONS PATCH PROPFIND
@@ -363,9 +365,9 @@ sub methods {
 
             my $answer = asked(
                 "$method $resource", $is_allowed ? 200 : 405,
-                $is_allowed ? undef
+                $is_allowed || $method eq 'HEAD' ? undef
                 : "the method is not allowed here: use $allow",
-                $method, "/a/$resource?x=$marker",
+                $method, "/a/$resource?x=$marker&purge=1",
             );
 
             is($answer->{header}{allow}, $is_allowed ? undef : $allow,
@@ -486,6 +488,8 @@ sub unwanted_bodies {
               'the method is not allowed here: use GET, HEAD' ],
             [ 'PUT', 'symbol', 405,
               'the method is not allowed here: use GET, HEAD, POST' ],
+            [ 'GET', 'control', 405, 'the method is not allowed here: use '
+              . 'POST' ],
             [ 'POST', 'nothing', 404, $none ],
             [ 'GET', 'nothing', 404, $none ],
             [ 'GET', 'heap?format=x', 400,
@@ -571,8 +575,7 @@ sub conditions {
 sub pids {
     my $status = decode_json($connection->ask('GET', '/status')->{body});
     my $pid = $status->{workers}[0]{pid};
-    my $refused = "that worker cannot be asked: this is worker 0, pid $pid, "
-                  . 'and a worker answers for itself only';
+    my $refused = 'there is no such worker: status lists those that there are';
 
     for my $what ("worker/pid-$pid/heap", "heap?worker=pid-$pid",
                   "worker/pid-0$pid/allocs", "heap?worker=pid-0$pid",
@@ -582,13 +585,24 @@ sub pids {
         my $answer = asked($what, 200, qr/\A\x1f\x8b/, 'GET', "/a/$what");
         my $profile = profile($answer->{body});
 
-        is_deeply({ map { $_->{labels}{pid} => 1 } @{ $profile->{samples} } },
-                  { $pid => 1 }, 'is the one');
+        is_deeply({ map { ($_->{labels}{pid} // 'master') => 1 }
+                        @{ $profile->{samples} } },
+                  { $pid => 1, master => 1 }, 'is the one');
     }
 
-    asked('another pid', 404, $refused, 'GET', '/a/heap?worker=pid-1');
+    for ('heap', 'status', '', 'allocs') {
+        asked("another pid of '$_'", 404, $refused, 'GET',
+              "/a/$_?worker=pid-1");
+        asked("exiting of '$_'", 404, $refused, 'GET',
+              "/a/$_?worker=exiting");
+    }
+
     asked('the pid as an index', 404, $refused, 'GET', "/a/worker/$pid/heap");
+    asked('the largest index', 404, $refused, 'GET',
+          '/a/heap?worker=4294967295');
     asked('exiting', 404, $refused, 'GET', '/a/worker/exiting/heap');
+    asked('control of nobody', 404, $refused, 'POST',
+          '/a/control?worker=1&active=on');
 }
 
 
@@ -726,7 +740,8 @@ sub heads {
         my $answer = $c->ask('HEAD', "/a/$_");
 
         is($answer->{status}, 200, "HEAD $_");
-        is($answer->{header}{'jemalloc-pprof-workers'}, '1/1', 'as by GET');
+        ok(!defined $answer->{header}{'jemalloc-pprof-workers'},
+           'and nobody was asked');
     }
 
     my $answer = $c->ask('GET', '/a/heap');

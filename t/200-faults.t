@@ -14,7 +14,7 @@ use Test::More;
 use lib dirname(__FILE__) . '/lib';
 
 use JppNginx qw( has_fake has_jemalloc is_root wait_until slurp spew
-                 descriptors memory limit );
+                 descriptors memory limit lowest );
 
 # what hangs ends
 alarm 400;
@@ -28,11 +28,11 @@ my $needs = 'A worker needs three free descriptors (worker_rlimit_nofile), '
 my $failed = 'jemalloc could not write the dump: it needs /proc to be '
              . 'visible, two more free descriptors (raise RLIMIT_NOFILE) and '
              . 'memory; perhaps:';
-my $no_thread = 'this worker cannot have a background thread';
+my $no_thread = 'it cannot have a background thread';
 my $no_descriptor = 'because the process has no free descriptor (raise '
                     . 'RLIMIT_NOFILE): Too many open files';
-my $forbidden = 'memfd_create is forbidden to this process and no directory '
-                . 'is given that could hold the dump instead:';
+my $forbidden = 'memfd_create is forbidden to nginx: name a directory for its '
+                . 'dumps by jemalloc_pprof_temp_path';
 
 my $heap = '/debug/pprof/heap';
 
@@ -51,6 +51,7 @@ my %tests = (
     '/proc is hidden' => [ \&no_proc, \&has_jemalloc, \&is_root ],
     'little memory' => [ \&little_memory, \&has_jemalloc ],
     'no threads' => [ \&no_threads, \&has_jemalloc ],
+    'no second thread' => [ \&no_second_thread, \&has_fake ],
 );
 
 plan tests => scalar keys %tests;
@@ -219,7 +220,8 @@ sub sizes {
 
     spew("$nginx->{prefix}/three", $three =~ s/ fake$/ fake!/mr);
     answers($nginx, $heap, 503,
-            "the dump has @{[ $len + 1 ]} bytes and $len are allowed: *",
+            "its dump is larger than the $len bytes of "
+            . 'jemalloc_pprof_max_size',
             'one byte more');
 
     $nginx->fake('cut 500');
@@ -240,9 +242,8 @@ EOF
     for (1, 2) {
         $nginx->fake("hang 1\n");
         answers($nginx, $heap, 504,
-                "the worker's background thread was not done within 300 ms: "
-                . 'raise jemalloc_pprof_timeout, or lower the number of '
-                . 'samples with a larger lg_prof_sample',
+                "no worker answered in time: worker 0 (pid $before->{pid}), "
+                . 'no answer within 300 ms (jemalloc_pprof_timeout)',
                 'a dump that hangs');
         is($nginx->get('/fine')->{status}, 200, 'all else is served');
         is($nginx->get('/debug/pprof/status')->{status}, 200,
@@ -400,9 +401,9 @@ sub forbidden {
     my $cannot = 'a dump cannot be put into anonymous memory';
 
     my @faults = (
-        [ 1, "$forbidden Operation not permitted" ],
-        [ 13, "$forbidden Permission denied" ],
-        [ 38, "$forbidden Function not implemented" ],
+        [ 1, $forbidden ],
+        [ 13, $forbidden ],
+        [ 38, $forbidden ],
         [ 12, "$cannot: Cannot allocate memory" ],
         [ 23, "$cannot, because the system has no free descriptor (raise "
               . 'fs.file-max): Too many open files in system' ],
@@ -507,8 +508,10 @@ sub directories {
 
 sub mounted {
     my @mounts = (
+        # the first, of what the worker inherited, leaves no room
+
         [ 'full', '-t tmpfs -o size=64k,mode=1777 none', 'large 1', 503,
-          "$incomplete the dump was cut: its last line has no end. $needs",
+          "$incomplete the dump is empty. $needs",
           'remount,size=8m' ],
         [ 'no entry left', '-t tmpfs -o nr_inodes=1,mode=1777 none', '', 503,
           'a dump cannot be put into *: No space left on device',
@@ -554,8 +557,10 @@ sub mounted {
 }
 
 
-# With n free descriptors.  jemalloc 5.3.0 needs two beside the file; with one
-# it writes a dump without mappings and says that all is well.
+# With n free descriptors: of the one who asks, who is the one who is asked,
+# too.  The file, two sockets, the file again; and jemalloc 5.3.0 needs two
+# beside it: with one it writes a dump without mappings and says that all is
+# well.
 
 sub few_descriptors {
     my $nginx = JppNginx->start;
@@ -564,20 +569,27 @@ sub few_descriptors {
     my ($code) = slurp("/proc/$before->{pid}/maps") =~ /^(\w+)-\w+ r-x/m;
     my $lookup = { body => "0x$code" };
 
+    my $no_socket = 'there is no socket to ask it by (raise '
+                    . 'worker_rlimit_nofile): Too many open files';
+
     my @expected = (
         [ 503, 'a dump cannot be put into anonymous memory, '
                . $no_descriptor ],
+        [ 503, $no_socket ],
+        [ 503, $no_socket ],
+        [ 503, 'the file for the dump did not reach it: it has no free '
+               . 'descriptor (raise worker_rlimit_nofile)' ],
         [ 500, "$failed Too many open files" ],
         [ 503, "$incomplete the dump was cut: it has no MAPPED_LIBRARIES "
                . "section at its end. $needs" ],
         [ 200 ],
     );
 
-    for my $free (0 .. 3, 0 .. 3) {
+    for my $free ((0 .. $#expected) x 2) {
         is($client->get('/fine')->{status}, 200, 'the connection is there');
 
         my $was = limit($before->{pid}, 'nofile',
-                        lowest($free, descriptors($before->{pid})));
+                        lowest($free, $before->{pid}));
 
         my ($status, $words) = @{ $expected[$free] };
 
@@ -597,20 +609,6 @@ sub few_descriptors {
     $client->leave;
     recovers($nginx, $before, 'at the end');
     $nginx->stop;
-}
-
-
-# The limit that leaves FREE numbers beside those in USE.
-
-sub lowest {
-    my ($free, @in_use) = @_;
-    my %is_used = map { $_ => 1 } @in_use;
-    my $n = 0;
-
-    for ( ;; $n++) {
-        next if $is_used{$n};
-        return $n if $free-- == 0;
-    }
 }
 
 
@@ -676,8 +674,9 @@ sub little_memory {
 
         $seen{ $answer->{status} }++;
 
-        says($answer, $megabytes == 0 ? '*memory*' : "$no_thread*",
-             "$megabytes MB") if $answer->{status} != 200;
+        says($answer, '*cannot have a background thread: the error log says '
+                      . 'why', "$megabytes MB")
+            if $answer->{status} == 503 && $megabytes != 0;
 
         $nginx->stop;
     }
@@ -688,12 +687,20 @@ sub little_memory {
     SKIP: {
         skip 'no fake jemalloc', 1 unless has_fake();
 
-        my $nginx = JppNginx->start(fake => "large 20\n");
-        my $answer = with_more($nginx, 42);
+        my %sentences;
 
-        is($answer->{status}, 503, 'a dump for which it is too little');
-        says($answer, '*memory*', 'a large dump');
-        $nginx->stop;
+        # the dump, what was inherited, and a thread, but no report
+
+        for my $megabytes (130, 145, 160) {
+            my $nginx = JppNginx->start(fake => "large 40\n");
+
+            $sentences{ with_more($nginx, $megabytes)->{body} }++;
+            $nginx->stop;
+        }
+
+        ok(grep({ /^the report needs more memory than it may take$/ }
+                keys %sentences), 'a large dump: too little for its report')
+            or diag(map { substr $_, 0, 100 } keys %sentences);
     }
 }
 
@@ -709,13 +716,57 @@ sub with_more {
                     memory($pid, 'VmSize') + $megabytes * 1048576);
     my $answer = $client->get($heap);
 
-    like($answer->{status}, qr/^(?:200|503)$/, "$megabytes MB more");
+    # nginx itself has no sentence for a request without memory
+
+    like($answer->{status}, $megabytes == 0 ? qr/^50[03]$/ : qr/^(?:200|503)$/,
+         "$megabytes MB more");
 
     limit($pid, 'as', $was);
-    answers($client, $heap, 200, undef, 'enough again');
+    answers($nginx, $heap, 200, undef, 'enough again');
     is($nginx->worker, $pid, 'the worker lives');
 
     return $answer;
+}
+
+
+# One that waits for the thread, which then cannot be had: nothing was done.
+
+sub no_second_thread {
+    my $nginx = JppNginx->start(fake => '', server => <<'EOF');
+        location /debug/pprof/ { jemalloc_pprof control=on; }
+EOF
+    my $before = remember($nginx);
+    my $reset = '/debug/pprof/control?reset=1';
+
+    for (1, 2) {
+        my @clients = map { $nginx->client } 1 .. 2;
+
+        $nginx->fake("hang 1\n");
+        $clients[0]->send_request($heap);
+        wait_until(sub { JppNginx::threads($before->{pid}) == 2 });
+        $clients[1]->send_request($reset, method => 'POST', body => '');
+        is($nginx->get('/fine')->{status}, 200, 'it was read');
+
+        my $was = limit($before->{pid}, 'nproc', 0);
+
+        is($_->response->{status}, 503, 'no thread for a report')
+            for $clients[0];
+
+        my $answer = $clients[1]->response;
+
+        like($answer->{body}, qr/$no_thread: the error log says why/,
+             'a change that could not be made is not said to be made');
+
+        limit($before->{pid}, 'nproc', $was);
+        $nginx->fake('');
+        undef @clients;
+        recovers($nginx, $before, 'a thread again');
+        is($nginx->get($reset, method => 'POST', body => '')->{status}, 200,
+           'and the change is made');
+        $before = remember($nginx);
+    }
+
+    $nginx->stop;
 }
 
 

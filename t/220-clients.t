@@ -321,7 +321,8 @@ sub real {
 
 
 sub console {
-    my $nginx = JppNginx->start(fake => '');
+    my $nginx = JppNginx->start(fake => '',
+        server => 'location /debug/pprof/ { jemalloc_pprof control=on; }');
     my $page = $nginx->get('/debug/pprof/')->{body};
 
     my %char = ( '&quot;' => '"', '&amp;' => '&', '&#39;' => "'",

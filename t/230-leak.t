@@ -81,7 +81,8 @@ sub leak {
 }
 
 
-# At rest: who left is gone, and no thread is at work.
+# At rest: who left is gone, no thread is at work, and the only dump is that of
+# what was inherited.
 
 sub measure {
     my ($nginx, $client, $pid) = @_;
@@ -89,7 +90,8 @@ sub measure {
 
     wait_until(sub {
         my $n = () = descriptors($pid);
-        my $is_at_rest = $n == $last && threads($pid) == 1;
+        my $is_at_rest = $n == $last && threads($pid) == 1
+                         && JppNginx::dumps($pid) == 1;
 
         $last = $n;
 

@@ -37,6 +37,7 @@ my $args = slurp("$top/src/base/jpp_args.c");
 my $options = slurp("$top/tools/jpp_options.c");
 my $problems = slurp("$top/src/host/jpp_problems.c");
 my $status = slurp("$top/src/host/jpp_status.c");
+my $control = slurp("$top/src/host/jpp_control.c");
 my $config = slurp("$top/config");
 my $dev = slurp("$top/dev");
 
@@ -46,6 +47,8 @@ my @parameters = table($args, 'jpp_arg_rows') =~ /^    \{ "(\w+)",/mg;
 subtest 'directives' => \&check_directives;
 subtest 'resources' => \&check_resources;
 subtest 'parameters' => \&check_parameters;
+subtest 'control' => \&check_control;
+subtest 'status' => \&check_status;
 subtest 'statuses and headers' => \&check_statuses;
 subtest 'states and problems' => \&check_problems;
 subtest 'the build' => \&check_build;
@@ -178,14 +181,20 @@ sub check_directives {
                 $readme =~ /(?<![\w.\/])(jemalloc_pprof\w*)(?!\w|\.)/g ],
               [], 'no others are named');
 
-    # words that jemalloc_pprof takes
+    # words that jemalloc_pprof takes, and no others
 
     my $syntax = join ' ', $text =~ /`(jemalloc_pprof \[.*)`/;
+    my %taken;
 
     for my $word ($module =~ /ngx_strcmp\(value->data, "([a-z=]+)"\)/g) {
         my ($key, $value) = split /=/, $word;
 
         like($syntax, qr/\[$key=[^\]]*\b$value\b/, "jemalloc_pprof: $word");
+        $taken{$word} = 1;
+    }
+
+    while ($syntax =~ /\[(\w+)=(\w+)\\\|(\w+)\]/g) {
+        ok($taken{"$1=$2"} && $taken{"$1=$3"}, "jemalloc_pprof takes $1");
     }
 }
 
@@ -204,7 +213,9 @@ sub check_resources {
                   =~ /\{ ngx_string\("(\w*)"\),.*\n\s+ngx_string\("(.*?)"\)/g;
     my %documented;
 
-    for my $row (rows(section('Resources'))) {
+    my ($table) = section('Resources') =~ /(.*?)^### /ms;
+
+    for my $row (rows($table)) {
         my ($name) = words($row->[0]);
 
         $documented{$name // ''} = $row->[1];
@@ -215,7 +226,7 @@ sub check_resources {
 
     # what the examples ask for is there
 
-    my @asked = $readme =~ m{/debug/pprof/(?:pprof/)?(\w+)}g;
+    my @asked = $readme =~ m{/debug/pprof/(?:worker/\w+/)?(?:pprof/)?(\w+)}g;
 
     ok(scalar @asked, 'there are examples');
     is_deeply([ grep { !defined $methods{$_} } @asked ], [],
@@ -267,6 +278,59 @@ sub check_parameters {
 }
 
 
+sub check_control {
+
+    my %rows = map { (words($_->[0]))[0] => $_ }
+                   grep { @$_ == 3 } rows(section('control'));
+    my %keys;
+
+    my $table = table($control, 'jpp_control_rows');
+
+    while ($table =~ /\{ "(\w+)", \{ (.*?) \}, (\w+), (\w+),/g)
+    {
+        $keys{$1} = [ $2, $3, $4 ];
+    }
+
+    same([ keys %rows ], [ keys %keys ], 'its parameters');
+
+    my $limits = slurp("$top/src/capture/jpp_jemalloc.h");
+
+    for my $key (sort keys %keys) {
+        my ($words, @range) = @{ $keys{$key} };
+        my @allowed = $words =~ /"(\w+)"/g;
+
+        if (!@allowed) {
+            @allowed = map { /^\d+$/ ? $_ : $limits =~ /define $_ +(\d+)/ }
+                           @range;
+        }
+
+        my %said = map { $_ => 1 } words($rows{$key}[1]);
+
+        is_deeply({ map { $_ => 1 } @allowed }, \%said, "$key: its values");
+    }
+
+    my %is = map { $_ => 1 } 'worker', keys %keys;
+
+    is_deeply([ grep { !$is{$_} }
+                map { /(\w+)=/g }
+                $readme =~ /^curl .* -d '?([\w=&]+)'? .*\/control/mg ],
+              [], 'the examples have no others');
+}
+
+
+# The keys of its JSON, however deep.
+
+sub check_status {
+
+    my %named = map { $_ => 1 } words(section('status'));
+
+    same([ keys %named ],
+         [ keys %{{ map { $_ => 1 }
+                    $status =~ /jpp_json_\w+\(&?json, "(\w+)"/g }} ],
+         'its keys');
+}
+
+
 sub check_statuses {
 
     my %number = slurp("$own/http/ngx_http_request.h")
@@ -296,10 +360,15 @@ sub check_statuses {
     my $limits = slurp("$top/src/nginx/ngx_http_jemalloc_pprof.h");
 
     my ($jobs) = $limits =~ /_MAX_JOBS +(\d+)/;
-    my ($queue) = $limits =~ /_MAX_QUEUE +(\d+)/;
+    my ($rows) = slurp("$top/src/nginx/ngx_http_jemalloc_pprof_table.h")
+                 =~ /_MAX_ROWS +(\d+)/;
+    my ($form) = $adapter =~ /_MAX_FORM +(\d+)/;
 
-    like(section('Statuses'), qr/\b$jobs requests .* $queue wait/,
+    like(section('Statuses'), qr/\b$jobs requests are in work/,
          'how many may be in work');
+    like(section('Statuses'), qr{\b@{[ $form / 1024 ]} KiB for `control`},
+         'how long a form may be');
+    like(section('Limitations'), qr/\b$rows rows/, 'how many workers');
     like($limits, qr/_MAX_BODY +\(1024 \* 1024\)/, 'how much may be asked');
     like(section('Statuses'), qr/1 MiB of addresses/, 'and it is said');
 }

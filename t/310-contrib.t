@@ -2,8 +2,9 @@
 
 # What is in contrib/ is used as its reader would: the drop-in of systemd is
 # parsed, and nginx is started with its environment; the pieces of
-# configuration are included in an nginx, and answer; the Debian package is
-# built, and what it holds is loaded.
+# configuration are included in an nginx, and answer; what the scrapers would
+# ask for is asked for; the Debian package is built, and what it holds is
+# loaded.  And the commands of README.md that find leaks find some.
 #
 # nginx is $TEST_NGINX_BINARY with the modules of $TEST_NGINX_LOAD_MODULES, or
 # the machine's with the one in build/.
@@ -19,6 +20,10 @@ use JSON::PP;
 use POSIX ();
 use Test::More;
 use Time::HiRes qw( sleep );
+
+use lib dirname(__FILE__) . '/lib';
+
+use JppNginx qw( has_jemalloc wait_until );
 
 $ENV{PATH} .= ':/usr/sbin:/sbin';
 
@@ -48,6 +53,8 @@ chmod 0755, $dir or die "$dir: $!";
 
 subtest 'the drop-in' => \&check_drop_in;
 subtest 'nginx as the drop-in starts it' => \&check_started;
+subtest 'the scrapers' => \&check_scrapers;
+subtest 'the leaks of README.md' => \&check_leaks;
 subtest 'the package' => \&check_package;
 
 done_testing();
@@ -327,6 +334,188 @@ sub fetch {
 
     return output('curl', '-sS', '--fail-with-body', '--noproxy', '*', '-m',
                   $start_time, @arguments);
+}
+
+
+# What the configurations of scrapers ask for is there, and they ask for
+# nothing else.
+
+sub check_scrapers {
+
+    plan skip_all => 'there is no jemalloc' unless has_jemalloc();
+
+    # by their file: what is on, and what is off
+
+    my %kinds = (
+        'parca/parca.yaml' => qr/^ +(\w+):\n +enabled: (true|false)$/m,
+        'alloy/config.alloy' =>
+            qr/^ +profile\.(\w+) \{\n +enabled +?= (true|false)$/m,
+    );
+
+    my $server = JppNginx->start(workers => 2);
+
+    for my $file (sort keys %kinds) {
+        my $text = slurp("$contrib/$file");
+        my %is_on;
+
+        while ($text =~ /$kinds{$file}/g) {
+            $is_on{$1} = $2;
+        }
+
+        is_deeply(\%is_on, { memory => 'true', block => 'false',
+                             goroutine => 'false', mutex => 'false',
+                             process_cpu => 'false' },
+                  "$file: of the profiles of Go, memory alone");
+
+        my ($path) = $text =~ /^ +path *[:=] "?([\w\/]+)"?$/m;
+        my ($address) = $text =~ /"127\.0\.0\.1:(\d+)"/;
+        my ($key, $value) = $text =~ /^ +"?(strict)"? *[:=] \["(\d)"\]/m;
+
+        is($address, 8081, "$file: the address of README.md");
+
+        my $answer = $server->get("$path?$key=$value");
+
+        is($answer->{status}, 200, "$file: its path is served")
+            or diag($answer->{body});
+        is($answer->{headers}{'content-type'}, 'application/octet-stream',
+           "$file: as they want it");
+        is($answer->{headers}{'jemalloc-pprof-workers'}, '2/2',
+           "$file: for all workers");
+    }
+
+    $server->stop;
+}
+
+
+# The commands of the section, with something to be found: one worker has a
+# client that holds eight megabytes, and then that worker is an old one.
+
+sub check_leaks {
+
+    plan skip_all => 'there is no jemalloc' unless has_jemalloc();
+    plan skip_all => 'there is no go' if (output('go', 'version'))[1] != 0;
+
+    my $large = 8 << 20;
+
+    my $server = JppNginx->start(workers => 2, server => <<'CONF');
+location = /large {
+    root html;
+    sendfile off;
+    output_buffers 1 8m;
+    limit_rate 1k;
+}
+location /debug/pprof/ { jemalloc_pprof; }
+CONF
+
+    my $html = make_dir("$server->{prefix}/html");
+
+    spew("$html/large", 'x' x (2 * $large));
+
+    my $client = hold($server);
+    my ($worker) = map { /^worker=(\d+)$/ }
+                   grep { holds($server, $_) } map { "worker=$_" } 0, 1;
+
+    like(told($server, 'A worker that leaks', $worker),
+         qr/^ *8\.\d+ MiB.* ngx_alloc\n(?:.*\n)*.* 8(?:\.\d+)?MB .* ngx_alloc\n/m,
+         'a worker: it is found');
+
+    my ($sum) = told($server, 'A worker that leaks', $worker)
+                =~ /^ *(\d+\.\d+)MB .*: $worker$/m;
+
+    cmp_ok($sum, '>', 8, 'a worker: its share');
+
+    $server->reload(is_kept => 1);
+
+    my $text;
+
+    ok(wait_until(sub {
+        $text = told($server, 'A reload that leaks');
+        return $text =~ /^1$/m && $text =~ /^ *8\.\d+ MiB.* ngx_alloc$/m;
+    }, 20), 'a reload: the old one is found') or diag($text);
+
+    like($text, qr/^ *generation: Total .*\n(?:.*\n){2}/m,
+         'a reload: two generations');
+
+    $client->leave;
+
+    ok(wait_until(sub { !holds($server, 'worker=all') }),
+       'it ends with its client');
+
+    # the clients come while the command waits
+
+    my $pid = fork() // die "fork: $!\n";
+
+    if ($pid == 0) {
+        sleep 1;
+        my $kept = hold($server);
+        sleep 20;
+        POSIX::_exit(0);
+    }
+
+    $text = told($server, 'A module that leaks', 0, 1);
+    kill KILL => $pid;
+    waitpid $pid, 0;
+
+    like($text, qr/^ *8\.\d+ MiB.* ngx_alloc$/m, 'a module: it is found');
+
+    $server->stop;
+}
+
+
+# A client that is slow to read, and what it makes its worker have.
+
+sub hold {
+    my ($server) = @_;
+
+    my $client = $server->client;
+
+    $client->send_request('/large');
+    $client->read_some(5, 1);
+
+    return $client;
+}
+
+
+sub holds {
+    my ($server, $query) = @_;
+
+    my $text = $server->get("/debug/pprof/heap?format=top&$query")->{body};
+
+    return $text =~ /^ *8\.\d+ MiB.* ngx_alloc$/m;
+}
+
+
+# What the commands of a section of README.md say; N of them, all otherwise.
+
+sub told {
+    my ($server, $heading, $worker, $n) = @_;
+
+    my ($text) = slurp("$top/README.md")
+                 =~ /^### \Q$heading\E\n(.*?)(?=^##)/ms
+                     or die "README.md has no \"$heading\"\n";
+
+    my @commands = map { split /\n/ } $text =~ /^```sh\n(.*?)^```$/msg;
+
+    ok(scalar @commands, "$heading: there are commands");
+    splice @commands, $n if $n;
+
+    # the example has worker 0 as the suspect
+
+    if ($worker) {
+        s/worker=([01])/'worker=' . (1 - $1)/e for @commands;
+    }
+
+    my $where = make_dir("$dir/told" . rand);
+    my $script = join "\n", 'set -e', "cd $where", "export HOME=$where",
+                            "export PPROF_TMPDIR=$where", "export no_proxy='*'",
+                            "P=http://127.0.0.1:$server->{port}/debug/pprof",
+                            @commands;
+
+    my ($said, $exit) = output('sh', '-c', $script);
+
+    is($exit, 0, "$heading: they work") or diag($said);
+
+    return $said;
 }
 
 

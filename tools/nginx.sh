@@ -127,7 +127,8 @@ nginx_build()
 nginx_asan()
 (
     sanitize="-fsanitize=address,undefined -fno-sanitize-recover=undefined"
-    sanitize="$sanitize -fno-sanitize=nonnull-attribute"
+    sanitize="$sanitize -fno-sanitize=nonnull-attribute,alignment"
+    sanitize="$sanitize -fno-sanitize=pointer-overflow"
     palloc=-DNGX_DEBUG_PALLOC=1
     tree=$(sources_get deb-src own nginx)
 

@@ -373,13 +373,26 @@ profile()
         ''|0/*) die "no worker answered" ;;
     esac
 
-    test "${answered%/*}" = "${answered#*/}" \
+    test "$answered" = "$workers/$workers" \
         || die "not all workers answered, but $answered"
 
     echo
     echo "    curl '$pprof/heap?format=top'"
     echo
     head -n 15 "$prefix/logs/heap.top" | sed 's/^/    /'
+    echo
+    echo "That was of all workers: $answered.  Each without what it inherited:"
+    echo
+
+    worker=0
+
+    while [ $worker -lt $workers ]; do
+        fetch "$pprof/heap?format=top&origin=worker&worker=$worker" \
+            "heap.$worker" || die "no profile of worker $worker"
+
+        echo "    worker $worker: $(head -n 1 "$prefix/logs/heap.$worker")"
+        worker=$((worker + 1))
+    done
 }
 
 
@@ -391,10 +404,14 @@ nginx (pid $nginx_pid), $workers workers, serves its heap; try
 
   in a browser            $pprof/
   in a terminal           curl '$pprof/heap?format=top'
+  one worker of them      curl '$pprof/heap?format=top&worker=0'
+  without what it inherited
+                          curl '$pprof/heap?format=top&origin=worker'
   what changed in 10 s    curl '$pprof/heap?seconds=10&format=top'
   the state of it all     curl $pprof/status
 
   go tool pprof -top $pprof/heap
+  go tool pprof -tags $pprof/heap
   go tool pprof -http=$addr:$((port + 1)) $pprof/heap
   jeprof --text $pprof/pprof/heap
 

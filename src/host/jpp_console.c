@@ -52,6 +52,7 @@ static void jpp_console_problem(const jpp_fleet_t *fleet, size_t first,
 static bool jpp_console_has(const jpp_worker_t *worker,
     const jpp_problem_t *problem);
 static void jpp_console_links(jpp_sink_t *sink);
+static void jpp_console_control(jpp_sink_t *sink);
 static void jpp_console_text(jpp_sink_t *sink, const char *s);
 
 
@@ -120,6 +121,7 @@ jpp_console_html(const jpp_fleet_t *fleet, jpp_sink_t *sink)
     jpp_console_workers(fleet, sink);
     jpp_console_problems(fleet, sink);
     jpp_console_links(sink);
+    jpp_console_control(sink);
 
     jpp_sink_str(sink, "</body>\n</html>\n");
 }
@@ -163,6 +165,14 @@ jpp_console_workers(const jpp_fleet_t *fleet, jpp_sink_t *sink)
     size_t  i;
 
     jpp_sink_str(sink, "\n<h2>Workers</h2>\n");
+
+    for (i = 0; i < fleet->n_missing; i++) {
+        jpp_sink_printf(sink, "<p class=\"bad\">Worker %" PRIu32 ", pid %"
+                        PRId64 ", did not answer: ",
+                        fleet->missing[i].index, fleet->missing[i].pid);
+        jpp_console_text(sink, fleet->missing[i].why);
+        jpp_sink_str(sink, ".</p>\n");
+    }
 
     if (fleet->n == 0) {
         jpp_sink_str(sink, "<p class=\"bad\">No worker answered.</p>\n");
@@ -327,6 +337,9 @@ jpp_console_links(jpp_sink_t *sink)
         "<pre>URL=http://...</pre>\n"
         "<p>To choose workers, add worker=0 (an index), worker=pid-1234, "
         "worker=self or worker=exiting, as in heap?worker=0.</p>\n"
+        "<p>What workers inherited from their master counts once, with the "
+        "label origin=master; to see one part only, add origin=worker or "
+        "origin=master.</p>\n"
         "<dl>\n");
 
     for (link = jpp_console_resources; link->href != NULL; link++) {
@@ -342,6 +355,23 @@ jpp_console_links(jpp_sink_t *sink)
     }
 
     jpp_sink_str(sink, "</dl>\n");
+}
+
+
+static void
+jpp_console_control(jpp_sink_t *sink)
+{
+    jpp_sink_str(sink,
+        "\n<h2>Control</h2>\n"
+        "<p>control changes how the chosen workers sample. It takes POST only, "
+        "and is refused unless this location has control=on. Besides "
+        "lg_sample there are active=on, active=off, reset=1 and purge=1. What "
+        "is set in all workers is kept for those that come after a "
+        "reload.</p>\n<pre>");
+
+    jpp_console_text(sink, "curl -d lg_sample=14 \"${URL}control\"");
+
+    jpp_sink_str(sink, "</pre>\n");
 }
 
 

@@ -172,18 +172,23 @@ jpp_control_check(const jpp_control_t *control, jpp_err_t *err)
 
 
 void
-jpp_control_json(const jpp_controlled_t *workers, size_t n, uint32_t n_asked,
-    jpp_sink_t *sink)
+jpp_control_json(const jpp_controlled_t *workers, size_t n, jpp_sink_t *sink)
 {
-    size_t      i;
+    size_t      i, n_answered;
     jpp_json_t  json;
+
+    n_answered = 0;
+
+    for (i = 0; i < n; i++) {
+        n_answered += workers[i].error == NULL;
+    }
 
     jpp_json_init(&json, sink);
 
     jpp_json_open(&json, NULL, '{');
 
-    jpp_json_u64(&json, "asked", n_asked);
-    jpp_json_u64(&json, "answered", n);
+    jpp_json_u64(&json, "asked", n);
+    jpp_json_u64(&json, "answered", n_answered);
 
     jpp_json_open(&json, "workers", '[');
 

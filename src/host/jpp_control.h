@@ -47,11 +47,12 @@ jpp_code_t jpp_control_query(jpp_control_t *control, const char *text,
 jpp_code_t jpp_control_check(const jpp_control_t *control, jpp_err_t *err);
 
 /*
- * The answer of the N of N_ASKED workers that answered, as JSON to SINK, which
- * the caller flushes.  It is ASCII: other bytes become question marks.
+ * What came of it in the N WORKERS that were asked, as JSON to SINK, which the
+ * caller flushes; those without an error count as answered.  It is ASCII:
+ * other bytes become question marks.
  */
 void jpp_control_json(const jpp_controlled_t *workers, size_t n,
-    uint32_t n_asked, jpp_sink_t *sink);
+    jpp_sink_t *sink);
 
 
 #endif /* _JPP_CONTROL_H_INCLUDED_ */

@@ -13,9 +13,10 @@
 /* 9999-12-31T23:59:59Z: ISO 8601 knows no later year */
 #define JPP_STATUS_LAST    253402300799
 
-#define JPP_STATUS_FACT    128
+/* the longest names the error of a worker that is missing */
+#define JPP_STATUS_FACT    (JPP_ERR_TEXT + 128)
 
-/* comments besides one for each version of jemalloc */
+/* comments besides those of the versions of jemalloc and of the missing */
 #define JPP_STATUS_FACTS   7
 
 
@@ -30,7 +31,11 @@ typedef struct {
 static size_t jpp_status_append(char *text, size_t size, size_t len,
     const char *s);
 static void jpp_status_json_worker(jpp_json_t *json,
-    const jpp_worker_t *worker);
+    const jpp_worker_t *worker, const jpp_control_t *wanted);
+static void jpp_status_json_in_step(jpp_json_t *json,
+    const jpp_jemalloc_t *jemalloc, const jpp_control_t *wanted);
+static void jpp_status_json_missing(jpp_json_t *json,
+    const jpp_missing_t *missing);
 static void jpp_status_json_jemalloc(jpp_json_t *json,
     const jpp_jemalloc_t *jemalloc);
 static void jpp_status_json_stats(jpp_json_t *json,
@@ -166,7 +171,15 @@ jpp_status_json(const jpp_fleet_t *fleet, jpp_sink_t *sink)
     jpp_json_open(&json, "workers", '[');
 
     for (i = 0; i < fleet->n; i++) {
-        jpp_status_json_worker(&json, &fleet->workers[i]);
+        jpp_status_json_worker(&json, &fleet->workers[i], fleet->wanted);
+    }
+
+    jpp_json_close(&json, ']');
+
+    jpp_json_open(&json, "missing", '[');
+
+    for (i = 0; i < fleet->n_missing; i++) {
+        jpp_status_json_missing(&json, &fleet->missing[i]);
     }
 
     jpp_json_close(&json, ']');
@@ -175,7 +188,8 @@ jpp_status_json(const jpp_fleet_t *fleet, jpp_sink_t *sink)
 
 
 static void
-jpp_status_json_worker(jpp_json_t *json, const jpp_worker_t *worker)
+jpp_status_json_worker(jpp_json_t *json, const jpp_worker_t *worker,
+    const jpp_control_t *wanted)
 {
     char  started[JPP_STATUS_TIME];
 
@@ -188,6 +202,7 @@ jpp_status_json_worker(jpp_json_t *json, const jpp_worker_t *worker)
     jpp_json_str(json, "started", jpp_status_time(worker->started, started));
 
     jpp_status_json_jemalloc(json, &worker->jemalloc);
+    jpp_status_json_in_step(json, &worker->jemalloc, wanted);
 
     if (worker->has_stats) {
         jpp_status_json_stats(json, &worker->stats);
@@ -226,6 +241,26 @@ jpp_status_json_jemalloc(jpp_json_t *json, const jpp_jemalloc_t *jemalloc)
     }
 
     jpp_json_bool(json, "prof_accum", jemalloc->accum);
+}
+
+
+/* null: nothing is wanted */
+
+static void
+jpp_status_json_in_step(jpp_json_t *json, const jpp_jemalloc_t *jemalloc,
+    const jpp_control_t *wanted)
+{
+    if (wanted == NULL || (wanted->active == -1 && wanted->lg_sample == -1)) {
+        jpp_json_null(json, "in_step");
+        return;
+    }
+
+    jpp_json_bool(json, "in_step",
+                  jemalloc->state > JPP_JEMALLOC_OFF
+                  && (wanted->active == -1
+                      || jemalloc->active == (wanted->active == 1))
+                  && (wanted->lg_sample == -1
+                      || jemalloc->lg_sample == (uint32_t) wanted->lg_sample));
 }
 
 
@@ -269,15 +304,32 @@ jpp_status_json_problems(jpp_json_t *json, const jpp_jemalloc_t *jemalloc)
 }
 
 
+static void
+jpp_status_json_missing(jpp_json_t *json, const jpp_missing_t *missing)
+{
+    jpp_json_open(json, NULL, '{');
+
+    jpp_json_u64(json, "worker", missing->index);
+    jpp_json_i64(json, "pid", missing->pid);
+    jpp_json_u64(json, "generation", missing->generation);
+    jpp_json_str(json, "why", missing->why);
+
+    jpp_json_close(json, '}');
+}
+
+
 const char *const *
 jpp_status_comments(const jpp_fleet_t *fleet, jpp_arena_t *arena)
 {
-    jpp_facts_t          facts;
-    const jpp_worker_t  *worker;
+    size_t                i;
+    jpp_facts_t           facts;
+    const jpp_worker_t   *worker;
+    const jpp_missing_t  *missing;
 
     facts.arena = arena;
     facts.n = 0;
-    facts.facts = jpp_arena_alloc(arena, (JPP_STATUS_FACTS + fleet->n + 1)
+    facts.facts = jpp_arena_alloc(arena, (JPP_STATUS_FACTS + fleet->n
+                                          + fleet->n_missing + 1)
                                          * sizeof(char *));
 
     jpp_facts_add(&facts, "nginx %s", fleet->nginx);
@@ -290,6 +342,13 @@ jpp_status_comments(const jpp_fleet_t *fleet, jpp_arena_t *arena)
 
         jpp_facts_add(&facts, "worker %" PRIu32 " pid %" PRId64,
                       worker->index, worker->pid);
+    }
+
+    for (i = 0; i < fleet->n_missing; i++) {
+        missing = &fleet->missing[i];
+
+        jpp_facts_add(&facts, "worker %" PRIu32 " pid %" PRId64 " is missing: "
+                      "%s", missing->index, missing->pid, missing->why);
     }
 
     jpp_facts_stats(&facts, fleet);

@@ -31,12 +31,24 @@ typedef struct {
 } jpp_worker_t;
 
 
+/* One that did not answer, and one sentence. */
+typedef struct {
+    uint32_t               index;
+    int64_t                pid;
+    uint64_t               generation;
+    const char            *why;
+} jpp_missing_t;
+
+
 typedef struct {
     const char            *nginx;          /* "1.22.1" */
     const char            *host;           /* name of the machine */
     uint32_t               n_asked;        /* workers there are */
     const jpp_worker_t    *workers;        /* those that answered */
     size_t                 n;
+    const jpp_missing_t   *missing;        /* the others */
+    size_t                 n_missing;
+    const jpp_control_t   *wanted;         /* of all workers; NULL: nothing */
 } jpp_fleet_t;
 
 

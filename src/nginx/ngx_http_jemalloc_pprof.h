@@ -6,12 +6,18 @@
  * The way of a request, by file:
  *
  *     request    from URI, method and query to a question, or a refusal
- *     heap       one dump or two, and their report      | these two work in
- *     symbol     addresses in a body, names out         | a job
- *     host       status, console, cmdline: answered at once
- *     job        the background work of one request: it outlives the request
+ *     heap       dumps and their report       | each is a job
+ *     symbol     addresses in, names out      |
+ *     status     console and cmdline, too     |
+ *     control    changes to the profiler      |
+ *     page       what workers answer, as a page
+ *     job        the work of one request, step by step: it outlives the request
  *                when the client leaves, and ends when nginx ends
+ *     collect    what the chosen workers answer to one question
+ *     peers      a question to one worker, and the answers to theirs
+ *     table      the workers there are, in shared memory
  *     thread     the one background thread of a worker
+ *     worker     what this one is, its start and its end
  *     send       headers, errors, bodies
  *
  * Files of the adapter never parse, encode or unwind: that is the core's.
@@ -27,6 +33,8 @@
 #include <ngx_http.h>
 
 #include "jpp_args.h"
+#include "jpp_memfd.h"
+#include "jpp_control.h"
 #include "jpp_status.h"
 #include "jpp_symbolize.h"
 
@@ -34,16 +42,16 @@
 /* requests in work in one worker: beyond these they are told to come back */
 #define NGX_HTTP_JEMALLOC_PPROF_MAX_JOBS    32
 
-/* of them those that wait for the background thread */
-#define NGX_HTTP_JEMALLOC_PPROF_MAX_QUEUE   8
-
 /* bytes of addresses that may be asked for at once: about 55,000 */
 #define NGX_HTTP_JEMALLOC_PPROF_MAX_BODY    (1024 * 1024)
 
 
 typedef struct {
     ngx_str_t    temp_path;        /* where dumps go if memory may not */
-    ngx_flag_t   is_used;          /* some location serves something */
+    ngx_shm_zone_t
+                *zone;             /* NULL: no location serves anything */
+    ngx_flag_t   active;           /* what workers are set to as they start */
+    ngx_int_t    lg_sample;
 } ngx_http_jemalloc_pprof_main_conf_t;
 
 
@@ -57,7 +65,10 @@ typedef struct {
     ngx_str_t    name;             /* of the location, before that rest */
     ngx_flag_t   is_on;
     ngx_flag_t   is_named;         /* the resource is served under any URI */
+    jpp_worker_kind_t
+                 worker;           /* who is asked where nothing is said */
     ngx_flag_t   symbolize;
+    ngx_flag_t   control;          /* may be changed from here */
 
     ngx_msec_t   timeout;
     time_t       max_seconds;
@@ -88,17 +99,23 @@ struct ngx_http_jemalloc_pprof_resource_s {
 
 /* What one worker process knows of itself. */
 typedef struct {
-    char            host[NGX_MAXHOSTNAMELEN];
-    ngx_uint_t      generation;
-    time_t          started;
-    const char     *tail;          /* see jpp_maps_read() */
-    jpp_symbols_t   symbols;       /* used in the background thread only */
+    char             host[NGX_MAXHOSTNAMELEN];
+    const char      *directory;    /* for dumps, or NULL */
+    ngx_shm_zone_t  *zone;         /* the table of workers */
+    ngx_uint_t       generation;
+    time_t           started;
+    jpp_memfd_t      baseline;     /* what was inherited; fd -1: unknown */
+    const char      *tail;         /* see jpp_maps_read() */
+    jpp_symbols_t    symbols;      /* used in the background thread only */
 } ngx_http_jemalloc_pprof_worker_t;
 
 
 extern ngx_module_t  ngx_http_jemalloc_pprof_module;
 
 extern ngx_http_jemalloc_pprof_worker_t  ngx_http_jemalloc_pprof_worker;
+
+/* debug builds of nginx read an fd out of what a timer's data points to */
+extern ngx_connection_t  ngx_http_jemalloc_pprof_no_connection;
 
 
 /* request */
@@ -124,22 +141,34 @@ ngx_int_t ngx_http_jemalloc_pprof_cmdline(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question);
 ngx_int_t ngx_http_jemalloc_pprof_status(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question);
+ngx_int_t ngx_http_jemalloc_pprof_control(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_question_t *question);
 ngx_int_t ngx_http_jemalloc_pprof_console(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question);
 
 
-/* host */
+/* worker */
 
 /* Fill WORKER with what this worker is, and how its jemalloc is now. */
 void ngx_http_jemalloc_pprof_describe(jpp_worker_t *worker);
 
-/* Fill FLEET with the N WORKERS that answered, of N_ASKED. */
+/* Fill FLEET with the N WORKERS that answered, of N_ASKED; none is missing. */
 void ngx_http_jemalloc_pprof_fleet(jpp_fleet_t *fleet,
     const jpp_worker_t *workers, ngx_uint_t n, ngx_uint_t n_asked);
 
-/* Make this process a worker that can answer. */
-ngx_int_t ngx_http_jemalloc_pprof_worker_init(ngx_cycle_t *cycle);
+/* In the master: keep what the workers of this configuration will inherit. */
+void ngx_http_jemalloc_pprof_worker_inherit(ngx_cycle_t *cycle);
+
+/* Make this process a worker that can answer, and be found by others. */
+void ngx_http_jemalloc_pprof_worker_init(ngx_cycle_t *cycle);
 void ngx_http_jemalloc_pprof_worker_exit(ngx_cycle_t *cycle);
+
+/* Set it to what is wanted of every worker. */
+void ngx_http_jemalloc_pprof_worker_want(ngx_cycle_t *cycle);
+
+/* CONTROL was done here, with RESULT. */
+void ngx_http_jemalloc_pprof_worker_changed(const jpp_control_t *control,
+    const jpp_control_result_t *result);
 
 
 #endif /* _NGX_HTTP_JEMALLOC_PPROF_H_INCLUDED_ */

@@ -1,27 +1,17 @@
 
 /*
- * heap and allocs: a dump, or two with some seconds between them, and their
- * report.  Everything that takes time is in the job's thread.
+ * heap and allocs: the dumps of the chosen workers, or two of each with some
+ * seconds between them, and their report.  What takes time is done in the
+ * background thread of one worker or another.
  */
 
 
 #include "ngx_http_jemalloc_pprof_job.h"
+#include "ngx_http_jemalloc_pprof_report.h"
 #include "ngx_http_jemalloc_pprof_send.h"
 
-#include "jpp_memfd.h"
-#include "jpp_report.h"
 
-
-/*
- * Memory for a report: the model, its indices and the body are smaller than
- * the dump, but for dumps that were made up; and the names have to fit.
- */
-#define NGX_HTTP_JEMALLOC_PPROF_REPORT_CAP(max_size)                          \
-    (4 * (max_size) + 64 * 1024 * 1024)
-
-/* what the arena of a body needs beside it */
-#define NGX_HTTP_JEMALLOC_PPROF_BODY_SPARE  (64 * 1024)
-
+/* of the machine's name, in a file name */
 #define NGX_HTTP_JEMALLOC_PPROF_HOST_LEN    64
 
 
@@ -32,49 +22,51 @@ typedef struct {
 } ngx_http_jemalloc_pprof_format_t;
 
 
-typedef struct {
-    jpp_memfd_t   memfd;
-    int64_t       time_nanos;
-} ngx_http_jemalloc_pprof_dump_t;
+/* What is to be done when the job's next is called. */
+typedef enum {
+    NGX_HTTP_JEMALLOC_PPROF_COLLECT = 0,
+    NGX_HTTP_JEMALLOC_PPROF_REPORT,
+    NGX_HTTP_JEMALLOC_PPROF_SEND
+} ngx_http_jemalloc_pprof_step_t;
 
 
 typedef struct {
-    ngx_http_jemalloc_pprof_job_t      job;
+    ngx_http_jemalloc_pprof_job_t        job;
+    ngx_http_jemalloc_pprof_step_t       step;
 
-    const char                        *name;          /* of the resource */
-    jpp_report_options_t               options;
-    const char                        *directory;     /* or NULL */
-    size_t                             max_size;
+    const char                          *name;      /* of the resource */
+    ngx_http_jemalloc_pprof_loc_conf_t  *conf;
+    ngx_http_jemalloc_pprof_inquiry_t    inquiry;
+    ngx_uint_t                           seconds;   /* of a difference, or 0 */
 
-    jpp_worker_t                       worker;
-    jpp_fleet_t                        fleet;
+    /* of the last dumps and, for a difference, of those before */
+    ngx_http_jemalloc_pprof_reader_t     last;
+    ngx_http_jemalloc_pprof_reader_t     base;
 
-    ngx_http_jemalloc_pprof_dump_t     dumps[2];
-    ngx_uint_t                         n_dumps;
-    ngx_uint_t                         n_wanted;
-
-    jpp_arena_t                        arena;         /* the body is in it */
-    u_char                            *body;
-    size_t                             len;
+    ngx_http_jemalloc_pprof_report_t     report;
 } ngx_http_jemalloc_pprof_heap_t;
 
 
 static ngx_int_t ngx_http_jemalloc_pprof_heap_start(ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_question_t *question,
-    jpp_worker_t *worker, ngx_uint_t type);
+    const ngx_http_jemalloc_pprof_question_t *question, ngx_uint_t is_allocs);
 static ngx_int_t ngx_http_jemalloc_pprof_heap_refuse(ngx_http_request_t *r,
     const jpp_jemalloc_t *jemalloc);
-static void ngx_http_jemalloc_pprof_heap_work(
-    ngx_http_jemalloc_pprof_job_t *job);
-static jpp_code_t ngx_http_jemalloc_pprof_heap_dump(
-    ngx_http_jemalloc_pprof_heap_t *heap, jpp_err_t *err);
-static jpp_code_t ngx_http_jemalloc_pprof_heap_report(
-    ngx_http_jemalloc_pprof_heap_t *heap, jpp_arena_t *arena, jpp_err_t *err);
-static jpp_code_t ngx_http_jemalloc_pprof_heap_keep(
-    ngx_http_jemalloc_pprof_heap_t *heap, const jpp_vec_t *out,
-    jpp_err_t *err);
+static ngx_int_t ngx_http_jemalloc_pprof_heap_head(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_question_t *question, jpp_format_t format);
 static ngx_int_t ngx_http_jemalloc_pprof_heap_next(
     ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
+static ngx_int_t ngx_http_jemalloc_pprof_heap_collect(
+    ngx_http_jemalloc_pprof_heap_t *heap, ngx_http_request_t *r);
+static void ngx_http_jemalloc_pprof_heap_ready(
+    ngx_http_jemalloc_pprof_reader_t *reader);
+static ngx_int_t ngx_http_jemalloc_pprof_heap_collected(
+    ngx_http_jemalloc_pprof_heap_t *heap, ngx_http_request_t *r);
+static ngx_int_t ngx_http_jemalloc_pprof_heap_none(
+    ngx_http_jemalloc_pprof_heap_t *heap, ngx_http_request_t *r);
+static ngx_int_t ngx_http_jemalloc_pprof_heap_send(
+    ngx_http_jemalloc_pprof_heap_t *heap, ngx_http_request_t *r);
+static void ngx_http_jemalloc_pprof_heap_work(
+    ngx_http_jemalloc_pprof_job_t *job);
 static ngx_int_t ngx_http_jemalloc_pprof_heap_describe(ngx_http_request_t *r,
     ngx_http_jemalloc_pprof_answer_t *answer, const char *name,
     jpp_format_t format, int64_t time_nanos);
@@ -109,12 +101,7 @@ ngx_int_t
 ngx_http_jemalloc_pprof_heap(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question)
 {
-    jpp_worker_t  worker;
-
-    ngx_http_jemalloc_pprof_describe(&worker);
-
-    return ngx_http_jemalloc_pprof_heap_start(r, question, &worker,
-                                              JPP_HEAP_INUSE_SPACE);
+    return ngx_http_jemalloc_pprof_heap_start(r, question, 0);
 }
 
 
@@ -122,63 +109,53 @@ ngx_int_t
 ngx_http_jemalloc_pprof_allocs(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question)
 {
-    jpp_worker_t  worker;
-
-    ngx_http_jemalloc_pprof_describe(&worker);
-
-    return ngx_http_jemalloc_pprof_heap_start(r, question, &worker,
-               worker.jemalloc.accum ? JPP_HEAP_ALLOC_SPACE
-                                     : JPP_HEAP_INUSE_SPACE);
+    return ngx_http_jemalloc_pprof_heap_start(r, question, 1);
 }
 
 
 static ngx_int_t
 ngx_http_jemalloc_pprof_heap_start(ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_question_t *question,
-    jpp_worker_t *worker, ngx_uint_t type)
+    const ngx_http_jemalloc_pprof_question_t *question, ngx_uint_t is_allocs)
 {
-    jpp_err_t                             err;
-    ngx_uint_t                            n;
-    jpp_format_t                          format;
-    jpp_report_options_t                  options;
-    ngx_http_jemalloc_pprof_heap_t       *heap;
-    ngx_http_jemalloc_pprof_answer_t      answer;
-    ngx_http_jemalloc_pprof_loc_conf_t   *conf;
-    ngx_http_jemalloc_pprof_main_conf_t  *mcf;
+    jpp_err_t                            err;
+    jpp_worker_t                         self;
+    jpp_report_options_t                 options;
+    ngx_http_jemalloc_pprof_heap_t      *heap;
+    ngx_http_jemalloc_pprof_loc_conf_t  *conf;
 
     conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
-    mcf = ngx_http_get_module_main_conf(r, ngx_http_jemalloc_pprof_module);
+
+    ngx_http_jemalloc_pprof_describe(&self);
 
     jpp_report_options_init(&options);
 
     options.args = question->args;
     options.level = conf->gzip_level;
 
-    if (!options.args.is_set[JPP_ARG_TYPE]) {
-        options.args.values[JPP_ARG_TYPE] = type;
+    if (is_allocs && self.jemalloc.accum
+        && !options.args.is_set[JPP_ARG_TYPE])
+    {
+        options.args.values[JPP_ARG_TYPE] = JPP_HEAP_ALLOC_SPACE;
     }
 
-    format = jpp_args_format(&options.args);
-    n = options.args.values[JPP_ARG_SECONDS] != 0 ? 2 : 1;
+    /* a difference is of two dumps at least; how many workers comes later */
 
-    if (jpp_report_check(&options, n, &err) != JPP_OK) {
+    if (jpp_report_check(&options,
+                         options.args.values[JPP_ARG_SECONDS] != 0 ? 2 : 1,
+                         &err)
+        != JPP_OK)
+    {
         return ngx_http_jemalloc_pprof_send_failure(r, &err);
     }
 
-    if (worker->jemalloc.state != JPP_JEMALLOC_READY) {
-        return ngx_http_jemalloc_pprof_heap_refuse(r, &worker->jemalloc);
-    }
-
     if (r->method == NGX_HTTP_HEAD) {
-        if (ngx_http_jemalloc_pprof_heap_describe(r, &answer,
-                (char *) question->resource->name.data, format,
-                (int64_t) ngx_time() * 1000000000)
-            != NGX_OK)
-        {
-            return NGX_HTTP_INTERNAL_SERVER_ERROR;
+
+        if (self.jemalloc.state != JPP_JEMALLOC_READY) {
+            return ngx_http_jemalloc_pprof_heap_refuse(r, &self.jemalloc);
         }
 
-        return ngx_http_jemalloc_pprof_send_head(r, &answer);
+        return ngx_http_jemalloc_pprof_heap_head(r, question,
+                                            jpp_args_format(&options.args));
     }
 
     heap = (ngx_http_jemalloc_pprof_heap_t *)
@@ -186,8 +163,7 @@ ngx_http_jemalloc_pprof_heap_start(ngx_http_request_t *r,
                    sizeof(ngx_http_jemalloc_pprof_heap_t), conf->timeout);
 
     if (heap == NULL) {
-        (void) jpp_err_memory(&err);
-        return ngx_http_jemalloc_pprof_send_failure(r, &err);
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
     heap->job.work = ngx_http_jemalloc_pprof_heap_work;
@@ -195,19 +171,20 @@ ngx_http_jemalloc_pprof_heap_start(ngx_http_request_t *r,
     heap->job.release = ngx_http_jemalloc_pprof_heap_release;
 
     heap->name = (char *) question->resource->name.data;
-    heap->options = options;
-    heap->directory = mcf->temp_path.len != 0 ? (char *) mcf->temp_path.data
-                                              : NULL;
-    heap->max_size = conf->max_size;
+    heap->conf = conf;
+    heap->seconds = options.args.values[JPP_ARG_SECONDS];
 
-    heap->worker = *worker;
-    ngx_http_jemalloc_pprof_fleet(&heap->fleet, &heap->worker, 1, 1);
+    heap->inquiry.question.kind = JPP_MESSAGE_DUMP;
+    heap->inquiry.who = options.args.values[JPP_ARG_WORKER];
+    heap->inquiry.number = options.args.worker;
 
-    jpp_memfd_init(&heap->dumps[0].memfd);
-    jpp_memfd_init(&heap->dumps[1].memfd);
-    heap->n_wanted = n;
+    heap->last.ready = ngx_http_jemalloc_pprof_heap_ready;
+    heap->last.data = heap;
 
-    jpp_arena_init(&heap->arena, 0);
+    heap->report.options = options;
+    heap->report.max_size = conf->max_size;
+
+    jpp_arena_init(&heap->report.arena, 0);
 
     return ngx_http_jemalloc_pprof_job_start(&heap->job, r);
 }
@@ -228,156 +205,21 @@ ngx_http_jemalloc_pprof_heap_refuse(ngx_http_request_t *r,
 }
 
 
-static void
-ngx_http_jemalloc_pprof_heap_work(ngx_http_jemalloc_pprof_job_t *job)
+static ngx_int_t
+ngx_http_jemalloc_pprof_heap_head(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_question_t *question, jpp_format_t format)
 {
-    ngx_http_jemalloc_pprof_heap_t *heap = (void *) job;
+    ngx_http_jemalloc_pprof_answer_t  answer;
 
-    jpp_arena_t  arena;
-
-    job->rc = ngx_http_jemalloc_pprof_heap_dump(heap, &job->err);
-
-    if (job->rc != JPP_OK || heap->n_dumps < heap->n_wanted) {
-        return;
+    if (ngx_http_jemalloc_pprof_heap_describe(r, &answer,
+            (char *) question->resource->name.data, format,
+            (int64_t) ngx_time() * 1000000000)
+        != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    jpp_arena_init(&arena,
-                   NGX_HTTP_JEMALLOC_PPROF_REPORT_CAP(heap->max_size));
-
-    job->rc = ngx_http_jemalloc_pprof_heap_report(heap, &arena, &job->err);
-
-    jpp_arena_destroy(&arena);
-
-    /* only the body may have to wait for a slow client */
-
-    jpp_memfd_close(&heap->dumps[0].memfd);
-    jpp_memfd_close(&heap->dumps[1].memfd);
-}
-
-
-static jpp_code_t
-ngx_http_jemalloc_pprof_heap_dump(ngx_http_jemalloc_pprof_heap_t *heap,
-    jpp_err_t *err)
-{
-    jpp_code_t                       rc;
-    struct timespec                  now;
-    ngx_http_jemalloc_pprof_dump_t  *dump;
-
-    dump = &heap->dumps[heap->n_dumps];
-
-    rc = jpp_memfd_open(&dump->memfd, heap->directory, err);
-    if (rc != JPP_OK) {
-        return rc;
-    }
-
-    (void) clock_gettime(CLOCK_REALTIME, &now);
-    dump->time_nanos = (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
-
-    rc = jpp_jemalloc_dump(dump->memfd.fd, err);
-    if (rc != JPP_OK) {
-        return rc;
-    }
-
-    heap->worker.has_stats = jpp_jemalloc_stats(&heap->worker.stats);
-
-    rc = jpp_memfd_map(&dump->memfd, heap->max_size, err);
-    if (rc != JPP_OK) {
-        return rc;
-    }
-
-    heap->n_dumps++;
-
-    return JPP_OK;
-}
-
-
-static jpp_code_t
-ngx_http_jemalloc_pprof_heap_report(ngx_http_jemalloc_pprof_heap_t *heap,
-    jpp_arena_t *arena, jpp_err_t *err)
-{
-    char                              index[NGX_INT_T_LEN + 1];
-    uint8_t                          *buffer;
-    jpp_vec_t                        *out;
-    jpp_sink_t                        sink;
-    ngx_uint_t                        i, last;
-    jpp_code_t                        rc;
-    jpp_label_t                       labels[3];
-    jpp_capture_t                     captures[2];
-    jpp_report_options_t             *options;
-    ngx_http_jemalloc_pprof_dump_t   *dump;
-
-    buffer = jpp_arena_alloc(arena, JPP_SINK_BUFFER);
-    out = jpp_vec_create(arena);
-
-    if (buffer == NULL || out == NULL) {
-        return jpp_err_memory(err);
-    }
-
-    jpp_sink_init(&sink, buffer, JPP_SINK_BUFFER, jpp_sink_to_vec, out);
-
-    (void) ngx_sprintf((u_char *) index, "%uD%Z", heap->worker.index);
-
-    ngx_memzero(labels, sizeof(labels));
-
-    labels[0].key = "worker";
-    labels[0].str = index;
-    labels[1].key = "pid";
-    labels[1].num = heap->worker.pid;
-    labels[2].key = "generation";
-    labels[2].num = heap->worker.generation;
-
-    last = heap->n_dumps - 1;
-
-    ngx_memzero(captures, sizeof(captures));
-
-    for (i = 0; i < heap->n_dumps; i++) {
-        dump = &heap->dumps[last - i];
-
-        captures[i].data = dump->memfd.data;
-        captures[i].len = dump->memfd.len;
-        captures[i].is_base = i != 0;
-        captures[i].labels = labels;
-        captures[i].n_labels = 3;
-        captures[i].tail = ngx_http_jemalloc_pprof_worker.tail;
-    }
-
-    options = &heap->options;
-
-    options->time_nanos = heap->dumps[last].time_nanos;
-    options->duration_nanos = options->time_nanos - heap->dumps[0].time_nanos;
-    options->comments = jpp_status_comments(&heap->fleet, arena);
-
-    if (options->comments == NULL) {
-        return jpp_err_memory(err);
-    }
-
-    rc = jpp_report(arena, &ngx_http_jemalloc_pprof_worker.symbols, captures,
-                    heap->n_dumps, options, &sink, err);
-
-    return rc == JPP_OK ? ngx_http_jemalloc_pprof_heap_keep(heap, out, err)
-                        : rc;
-}
-
-
-/* Copied to pages that hold nothing else: a response may live long. */
-
-static jpp_code_t
-ngx_http_jemalloc_pprof_heap_keep(ngx_http_jemalloc_pprof_heap_t *heap,
-    const jpp_vec_t *out, jpp_err_t *err)
-{
-    jpp_arena_init(&heap->arena,
-                   out->len + NGX_HTTP_JEMALLOC_PPROF_BODY_SPARE);
-
-    heap->body = jpp_arena_alloc(&heap->arena, out->len);
-
-    if (heap->body == NULL) {
-        return jpp_err_memory(err);
-    }
-
-    ngx_memcpy(heap->body, out->data, out->len);
-    heap->len = out->len;
-
-    return JPP_OK;
+    return ngx_http_jemalloc_pprof_send_head(r, &answer);
 }
 
 
@@ -387,29 +229,175 @@ ngx_http_jemalloc_pprof_heap_next(ngx_http_jemalloc_pprof_job_t *job,
 {
     ngx_http_jemalloc_pprof_heap_t *heap = (void *) job;
 
-    ngx_http_jemalloc_pprof_answer_t  answer;
+    switch (heap->step) {
 
-    if (job->rc != JPP_OK) {
-        return ngx_http_jemalloc_pprof_send_failure(r, &job->err);
+    case NGX_HTTP_JEMALLOC_PPROF_COLLECT:
+        return ngx_http_jemalloc_pprof_heap_collect(heap, r);
+
+    case NGX_HTTP_JEMALLOC_PPROF_REPORT:
+        return ngx_http_jemalloc_pprof_heap_collected(heap, r);
+
+    default: /* NGX_HTTP_JEMALLOC_PPROF_SEND */
+        return ngx_http_jemalloc_pprof_heap_send(heap, r);
     }
+}
 
-    if (heap->n_dumps < heap->n_wanted) {
-        ngx_http_jemalloc_pprof_job_pause(job,
-            (ngx_msec_t) heap->options.args.values[JPP_ARG_SECONDS] * 1000);
 
+static ngx_int_t
+ngx_http_jemalloc_pprof_heap_collect(ngx_http_jemalloc_pprof_heap_t *heap,
+    ngx_http_request_t *r)
+{
+    ngx_int_t  rc;
+
+    rc = ngx_http_jemalloc_pprof_collect(&heap->last, &heap->inquiry,
+                                         heap->conf);
+
+    heap->step = NGX_HTTP_JEMALLOC_PPROF_REPORT;
+
+    if (rc == NGX_AGAIN) {
+
+        /* a collection ends in its own time: this one is never over first */
+
+        ngx_http_jemalloc_pprof_job_wait(&heap->job, 2 * heap->job.timeout);
         return NGX_OK;
     }
 
-    if (ngx_http_jemalloc_pprof_heap_describe(r, &answer, heap->name,
-            jpp_args_format(&heap->options.args),
-            heap->dumps[heap->n_dumps - 1].time_nanos)
-        != NGX_OK)
+    return rc == NGX_OK ? ngx_http_jemalloc_pprof_heap_collected(heap, r)
+                        : ngx_http_jemalloc_pprof_send_uncollected(r, rc);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_heap_ready(ngx_http_jemalloc_pprof_reader_t *reader)
+{
+    ngx_http_jemalloc_pprof_heap_t *heap = reader->data;
+
+    ngx_http_jemalloc_pprof_job_wake(&heap->job);
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_heap_collected(ngx_http_jemalloc_pprof_heap_t *heap,
+    ngx_http_request_t *r)
+{
+    jpp_err_t                              err;
+    ngx_http_jemalloc_pprof_collection_t  *co;
+
+    co = heap->last.collection;
+
+    if (jpp_report_check(&heap->report.options, co->n, &err) != JPP_OK) {
+        return ngx_http_jemalloc_pprof_send_failure(r, &err);
+    }
+
+    if (co->n_answered == 0) {
+        return ngx_http_jemalloc_pprof_heap_none(heap, r);
+    }
+
+    if (heap->seconds != 0 && heap->base.collection == NULL) {
+
+        heap->base.collection = heap->last.collection;
+        heap->last.collection = NULL;
+
+        heap->step = NGX_HTTP_JEMALLOC_PPROF_COLLECT;
+
+        ngx_http_jemalloc_pprof_job_pause(&heap->job,
+                                          (ngx_msec_t) heap->seconds * 1000);
+        return NGX_OK;
+    }
+
+    heap->report.last = heap->last.collection;
+    heap->report.base = heap->base.collection;
+
+    heap->step = NGX_HTTP_JEMALLOC_PPROF_SEND;
+
+    ngx_http_jemalloc_pprof_job_run(&heap->job);
+
+    return NGX_OK;
+}
+
+
+/* Nobody answered: the reason of the first is mostly that of all. */
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_heap_none(ngx_http_jemalloc_pprof_heap_t *heap,
+    ngx_http_request_t *r)
+{
+    ngx_http_jemalloc_pprof_part_t  *part;
+
+    part = &heap->last.collection->parts[0];
+
+    if (part->is_late) {
+        return ngx_http_jemalloc_pprof_send_error(r,
+                   NGX_HTTP_GATEWAY_TIME_OUT,
+                   "no worker answered in time: worker %ui (pid %P), %s",
+                   part->peer.row.index, part->peer.row.pid,
+                   part->peer.reply.err.text);
+    }
+
+    if (part->peer.reply.err.code == JPP_ERR_JEMALLOC
+        && part->peer.reply.worker.jemalloc.state != JPP_JEMALLOC_READY)
+    {
+        return ngx_http_jemalloc_pprof_heap_refuse(r,
+                                          &part->peer.reply.worker.jemalloc);
+    }
+
+    return ngx_http_jemalloc_pprof_send_failure(r, &part->peer.reply.err);
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_heap_send(ngx_http_jemalloc_pprof_heap_t *heap,
+    ngx_http_request_t *r)
+{
+    u_char                            *workers;
+    ngx_uint_t                         n_asked, n_answered;
+    ngx_http_jemalloc_pprof_answer_t   answer;
+    ngx_http_jemalloc_pprof_report_t  *report;
+
+    if (heap->job.rc != JPP_OK) {
+        return ngx_http_jemalloc_pprof_send_failure(r, &heap->job.err);
+    }
+
+    report = &heap->report;
+    n_asked = report->last->n;
+    n_answered = report->n_answered;
+
+    if (report->options.args.values[JPP_ARG_STRICT] != 0
+        && n_answered < n_asked)
+    {
+        return ngx_http_jemalloc_pprof_send_error(r,
+                   NGX_HTTP_SERVICE_UNAVAILABLE,
+                   "only %ui of %ui workers answered, and strict=1 wants all: "
+                   "the error log and the comments of the profile without "
+                   "strict=1 say why", n_answered, n_asked);
+    }
+
+    workers = ngx_pnalloc(r->pool, 2 * NGX_INT_T_LEN + 2);
+
+    if (workers == NULL
+        || ngx_http_jemalloc_pprof_heap_describe(r, &answer, heap->name,
+               jpp_args_format(&report->options.args),
+               report->options.time_nanos)
+           != NGX_OK)
     {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    return ngx_http_jemalloc_pprof_send_body(r, &answer, &heap->arena,
-                                             heap->body, heap->len);
+    (void) ngx_sprintf(workers, "%ui/%ui%Z", n_answered, n_asked);
+
+    answer.workers = (char *) workers;
+
+    return ngx_http_jemalloc_pprof_send_body(r, &answer, &report->arena,
+                                             report->body, report->len);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_heap_work(ngx_http_jemalloc_pprof_job_t *job)
+{
+    ngx_http_jemalloc_pprof_heap_t *heap = (void *) job;
+
+    job->rc = ngx_http_jemalloc_pprof_report(&heap->report, &job->err);
 }
 
 
@@ -428,7 +416,6 @@ ngx_http_jemalloc_pprof_heap_describe(ngx_http_request_t *r,
     ngx_memzero(answer, sizeof(ngx_http_jemalloc_pprof_answer_t));
 
     answer->type = row->type;
-    answer->workers = "1/1";
 
     if (row->suffix == NULL) {
         return NGX_OK;
@@ -469,8 +456,8 @@ ngx_http_jemalloc_pprof_heap_release(ngx_http_jemalloc_pprof_job_t *job)
 {
     ngx_http_jemalloc_pprof_heap_t *heap = (void *) job;
 
-    jpp_memfd_close(&heap->dumps[0].memfd);
-    jpp_memfd_close(&heap->dumps[1].memfd);
+    ngx_http_jemalloc_pprof_collect_leave(&heap->last);
+    ngx_http_jemalloc_pprof_collect_leave(&heap->base);
 
-    jpp_arena_destroy(&heap->arena);
+    jpp_arena_destroy(&heap->report.arena);
 }

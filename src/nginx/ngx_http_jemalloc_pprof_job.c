@@ -6,15 +6,13 @@
 /* how often a job looks around, ms */
 #define NGX_HTTP_JEMALLOC_PPROF_TICK   100
 
-/* what is left to a job that works when nginx exits, ms */
-#define NGX_HTTP_JEMALLOC_PPROF_GRACE  500
+/* what is left to a job that is worked for when nginx exits, ms */
+#define NGX_HTTP_JEMALLOC_PPROF_GRACE  300
 
 /* what the arena of a job needs beside the job */
 #define NGX_HTTP_JEMALLOC_PPROF_SPARE  (64 * 1024)
 
 
-static ngx_int_t ngx_http_jemalloc_pprof_job_run(
-    ngx_http_jemalloc_pprof_job_t *job);
 static void ngx_http_jemalloc_pprof_job_work(
     ngx_http_jemalloc_pprof_task_t *task);
 static void ngx_http_jemalloc_pprof_job_done(
@@ -34,12 +32,6 @@ static void ngx_http_jemalloc_pprof_job_detach(
 
 /* jobs there are, those included that nobody waits for any more */
 static ngx_uint_t  ngx_http_jemalloc_pprof_n_jobs;
-
-/* debug builds of nginx read an fd out of what a timer's data points to */
-static ngx_connection_t  ngx_http_jemalloc_pprof_no_connection = {
-    .fd = (ngx_socket_t) -1
-};
-
 
 ngx_http_jemalloc_pprof_job_t *
 ngx_http_jemalloc_pprof_job_create(size_t size, ngx_msec_t timeout)
@@ -79,6 +71,11 @@ ngx_http_jemalloc_pprof_job_start(ngx_http_jemalloc_pprof_job_t *job,
     ngx_int_t            rc;
     ngx_http_cleanup_t  *cln;
 
+    if (ngx_http_jemalloc_pprof_n_jobs > NGX_HTTP_JEMALLOC_PPROF_MAX_JOBS) {
+        ngx_http_jemalloc_pprof_job_destroy(job);
+        return ngx_http_jemalloc_pprof_send_busy(r);
+    }
+
     cln = ngx_http_cleanup_add(r, 0);
 
     if (cln == NULL) {
@@ -86,27 +83,18 @@ ngx_http_jemalloc_pprof_job_start(ngx_http_jemalloc_pprof_job_t *job,
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    rc = ngx_http_jemalloc_pprof_n_jobs > NGX_HTTP_JEMALLOC_PPROF_MAX_JOBS
-         ? NGX_BUSY : ngx_http_jemalloc_pprof_job_run(job);
-
-    if (rc == NGX_BUSY) {
-        ngx_http_jemalloc_pprof_job_destroy(job);
-        return ngx_http_jemalloc_pprof_send_busy(r);
-    }
-
-    if (rc != NGX_OK) {
-        ngx_http_jemalloc_pprof_job_destroy(job);
-        return ngx_http_jemalloc_pprof_send_error(r,
-                   NGX_HTTP_SERVICE_UNAVAILABLE,
-                   "this worker cannot have a background thread: "
-                   "the error log says why");
-    }
+    cln->handler = ngx_http_jemalloc_pprof_job_abandoned;
+    cln->data = job;
 
     job->request = r;
     job->cleanup = cln;
 
-    cln->handler = ngx_http_jemalloc_pprof_job_abandoned;
-    cln->data = job;
+    rc = job->next(job, r);
+
+    if (!job->is_pending) {
+        ngx_http_jemalloc_pprof_job_detach(job);
+        return rc;
+    }
 
     /* a body that is being discarded has a read handler of its own */
 
@@ -127,36 +115,59 @@ ngx_http_jemalloc_pprof_job_start(ngx_http_jemalloc_pprof_job_t *job,
 
 
 void
-ngx_http_jemalloc_pprof_job_pause(ngx_http_jemalloc_pprof_job_t *job,
+ngx_http_jemalloc_pprof_job_run(ngx_http_jemalloc_pprof_job_t *job)
+{
+    /* stays where there is no thread to run in */
+
+    job->rc = jpp_err_set(&job->err, JPP_ERR_SYS,
+                          "this worker cannot have a background thread: "
+                          "the error log says why");
+
+    if (ngx_http_jemalloc_pprof_thread_post(&job->task) != NGX_OK) {
+
+        /* next is called as after a thread that failed */
+
+        ngx_http_jemalloc_pprof_job_wait(job, 0);
+        return;
+    }
+
+    job->is_in_thread = 1;
+
+    ngx_http_jemalloc_pprof_job_wait(job, job->timeout);
+}
+
+
+void
+ngx_http_jemalloc_pprof_job_wait(ngx_http_jemalloc_pprof_job_t *job,
     ngx_msec_t delay)
 {
-    job->is_paused = 1;
-    job->deadline = ngx_current_msec + delay;
+    job->is_pending = 1;
+    job->is_paused = 0;
+
+    /* what is left to one that leaves is left for all of its steps */
+
+    if (!job->is_leaving) {
+        job->deadline = ngx_current_msec + delay;
+    }
 
     ngx_http_jemalloc_pprof_job_arm(job);
 }
 
 
-static ngx_int_t
-ngx_http_jemalloc_pprof_job_run(ngx_http_jemalloc_pprof_job_t *job)
+void
+ngx_http_jemalloc_pprof_job_pause(ngx_http_jemalloc_pprof_job_t *job,
+    ngx_msec_t delay)
 {
-    ngx_int_t  rc;
+    ngx_http_jemalloc_pprof_job_wait(job, delay);
 
-    /* stays when a queued job finds no thread to run in */
+    job->is_paused = 1;
+}
 
-    job->rc = jpp_err_set(&job->err, JPP_ERR_SYS,
-                          "this worker cannot have a background thread");
 
-    rc = ngx_http_jemalloc_pprof_thread_post(&job->task);
-
-    if (rc == NGX_OK) {
-        job->is_in_thread = 1;
-        job->deadline = ngx_current_msec + job->timeout;
-
-        ngx_http_jemalloc_pprof_job_arm(job);
-    }
-
-    return rc;
+void
+ngx_http_jemalloc_pprof_job_wake(ngx_http_jemalloc_pprof_job_t *job)
+{
+    ngx_http_jemalloc_pprof_job_finish(job, job->next);
 }
 
 
@@ -192,7 +203,6 @@ ngx_http_jemalloc_pprof_job_done(ngx_http_jemalloc_pprof_task_t *task)
 static void
 ngx_http_jemalloc_pprof_job_tick(ngx_event_t *ev)
 {
-    ngx_int_t                       rc;
     ngx_http_jemalloc_pprof_job_t  *job;
 
     job = ngx_queue_data(ev, ngx_http_jemalloc_pprof_job_t, timer);
@@ -201,7 +211,7 @@ ngx_http_jemalloc_pprof_job_tick(ngx_event_t *ev)
 
         job->is_leaving = 1;
 
-        if (!job->is_in_thread) {
+        if (job->is_paused) {
             job->deadline = ngx_current_msec;
 
         } else if ((ngx_msec_int_t) (job->deadline - ngx_current_msec)
@@ -216,25 +226,10 @@ ngx_http_jemalloc_pprof_job_tick(ngx_event_t *ev)
         return;
     }
 
-    if (!job->is_in_thread && !job->is_leaving) {
-
-        rc = ngx_http_jemalloc_pprof_job_run(job);
-
-        if (rc == NGX_BUSY) {
-            ngx_http_jemalloc_pprof_job_pause(job,
-                                              NGX_HTTP_JEMALLOC_PPROF_TICK);
-            return;
-        }
-
-        if (rc != NGX_OK) {
-            ngx_http_jemalloc_pprof_job_finish(job, job->next);
-        }
-
-        return;
-    }
-
-    ngx_http_jemalloc_pprof_job_finish(job,
-                                       ngx_http_jemalloc_pprof_job_overdue);
+    ngx_http_jemalloc_pprof_job_finish(job, job->is_in_thread
+                                            || job->is_leaving
+                                       ? ngx_http_jemalloc_pprof_job_overdue
+                                       : job->next);
 }
 
 
@@ -288,11 +283,11 @@ ngx_http_jemalloc_pprof_job_finish(ngx_http_jemalloc_pprof_job_t *job,
 
     ngx_http_set_log_request(c->log, r);
 
-    job->is_paused = 0;
+    job->is_pending = 0;
 
     rc = answer(job, r);
 
-    if (job->is_paused) {
+    if (job->is_pending) {
         return;
     }
 

@@ -5,13 +5,13 @@
  * A job is made for a request and outlives it where it must: when the client
  * leaves, the request detaches, and the job is freed as soon as the thread is
  * not in it any more.  A job looks at nginx's exit flags ten times a second:
- * one that only waits ends at once, one that works has half a second left.
+ * one that is paused ends at once, one that is worked for has a moment left.
  * Its timer is not cancelable, so that a worker which is told to quit does not
  * leave before its answers.
  *
- *     create -> run -> [ thread: work ] -> event loop: next -> sent
- *                ^                                |
- *                +---- pause of some seconds <----+
+ *     create -> start -> next -> run in the thread -> next -> ... -> sent
+ *                             -> wait for workers  ->
+ *                             -> wait some seconds ->
  *
  * A job lives in pages of its own: neither in r->pool nor in the heap that is
  * measured.
@@ -41,8 +41,9 @@ struct ngx_http_jemalloc_pprof_job_s {
     ngx_http_jemalloc_pprof_job_pt        work;
 
     /*
-     * In the event loop, for a request that is still there: either asks for a
-     * pause, or sends the answer and returns what content handlers do.
+     * In the event loop, for a request that is still there: the next step.  It
+     * either runs or waits, and is called again after that; or it sends the
+     * answer, and returns what content handlers do.
      */
     ngx_http_jemalloc_pprof_job_next_pt   next;
 
@@ -59,8 +60,9 @@ struct ngx_http_jemalloc_pprof_job_s {
     ngx_msec_t                            deadline;
     ngx_msec_t                            timeout;
     unsigned                              is_in_thread:1;   /* or its queue */
-    unsigned                              is_paused:1;
-    unsigned                              is_leaving:1;     /* nginx exits */
+    unsigned                              is_pending:1;   /* next will come */
+    unsigned                              is_paused:1;    /* nobody works */
+    unsigned                              is_leaving:1;   /* nginx exits */
 };
 
 
@@ -72,8 +74,9 @@ ngx_http_jemalloc_pprof_job_t *ngx_http_jemalloc_pprof_job_create(size_t size,
     ngx_msec_t timeout);
 
 /*
- * Attach R and run.  NGX_DONE: an answer will come, and R is referenced for
- * that.  Otherwise the job is gone, and a refusal was sent in its place.
+ * Attach R and take the first step.  NGX_DONE: an answer will come, and R is
+ * referenced for that.  Otherwise the job is gone, and what is returned is of
+ * the answer that was sent.
  */
 ngx_int_t ngx_http_jemalloc_pprof_job_start(
     ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
@@ -81,9 +84,19 @@ ngx_int_t ngx_http_jemalloc_pprof_job_start(
 /* Free a job that was not started. */
 void ngx_http_jemalloc_pprof_job_destroy(ngx_http_jemalloc_pprof_job_t *job);
 
-/* For next: run again after DELAY. */
+/* For next: have work run in the thread. */
+void ngx_http_jemalloc_pprof_job_run(ngx_http_jemalloc_pprof_job_t *job);
+
+/* For next: wait, for DELAY or until it is woken. */
+void ngx_http_jemalloc_pprof_job_wait(ngx_http_jemalloc_pprof_job_t *job,
+    ngx_msec_t delay);
+
+/* For next: wait for DELAY, in which nobody works for the job. */
 void ngx_http_jemalloc_pprof_job_pause(ngx_http_jemalloc_pprof_job_t *job,
     ngx_msec_t delay);
+
+/* What a job waits for is there.  It may be gone after that. */
+void ngx_http_jemalloc_pprof_job_wake(ngx_http_jemalloc_pprof_job_t *job);
 
 
 #endif /* _NGX_HTTP_JEMALLOC_PPROF_JOB_H_INCLUDED_ */

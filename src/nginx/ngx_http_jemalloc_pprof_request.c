@@ -32,7 +32,6 @@ static ngx_uint_t ngx_http_jemalloc_pprof_segment(ngx_str_t *rest,
     const char *segment);
 static ngx_int_t ngx_http_jemalloc_pprof_answer(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_path_t *path);
-static ngx_uint_t ngx_http_jemalloc_pprof_is_self(const jpp_args_t *args);
 
 
 static const ngx_http_jemalloc_pprof_resource_t
@@ -53,6 +52,9 @@ static const ngx_http_jemalloc_pprof_resource_t
     { ngx_string("status"), NGX_HTTP_JEMALLOC_PPROF_READ,
       ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_status },
 
+    { ngx_string("control"), NGX_HTTP_POST,
+      ngx_string("POST"), ngx_http_jemalloc_pprof_control },
+
     /* the console has no name: it is what a tree itself is */
 
     { ngx_string(""), NGX_HTTP_JEMALLOC_PPROF_READ,
@@ -63,7 +65,7 @@ static const ngx_http_jemalloc_pprof_resource_t
 
 
 const char  ngx_http_jemalloc_pprof_resources[] =
-    "heap, allocs, symbol, cmdline and status";
+    "heap, allocs, symbol, cmdline, status and control";
 
 
 const ngx_http_jemalloc_pprof_resource_t *
@@ -258,6 +260,7 @@ ngx_http_jemalloc_pprof_answer(ngx_http_request_t *r,
     question.resource = path->resource;
 
     jpp_args_init(&question.args);
+    question.args.values[JPP_ARG_WORKER] = conf->worker;
     question.args.values[JPP_ARG_SYMBOLIZE] = conf->symbolize;
     question.args.values[JPP_ARG_DEBUG] = path->is_for_jeprof;
     question.args.max_seconds = conf->max_seconds;
@@ -282,39 +285,5 @@ ngx_http_jemalloc_pprof_answer(ngx_http_request_t *r,
                                                   "%s", err.text);
     }
 
-    if (!ngx_http_jemalloc_pprof_is_self(&question.args)) {
-        return ngx_http_jemalloc_pprof_send_error(r, NGX_HTTP_NOT_FOUND,
-                   "that worker cannot be asked: this is worker %ui, pid %P, "
-                   "and a worker answers for itself only",
-                   ngx_worker, ngx_pid);
-    }
-
     return path->resource->answer(r, &question);
-}
-
-
-static ngx_uint_t
-ngx_http_jemalloc_pprof_is_self(const jpp_args_t *args)
-{
-    if (!args->is_set[JPP_ARG_WORKER]) {
-        return 1;
-    }
-
-    switch (args->values[JPP_ARG_WORKER]) {
-
-    case JPP_WORKER_SELF:
-        return 1;
-
-    case JPP_WORKER_INDEX:
-        return args->worker == ngx_worker;
-
-    case JPP_WORKER_PID:
-        return args->worker == (uint64_t) ngx_pid;
-
-    case JPP_WORKER_EXITING:
-        return ngx_exiting != 0;
-
-    default: /* JPP_WORKER_ALL */
-        return ngx_process == NGX_PROCESS_SINGLE;
-    }
 }

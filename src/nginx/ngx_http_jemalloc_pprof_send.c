@@ -39,7 +39,7 @@ ngx_int_t
 ngx_http_jemalloc_pprof_send_error(ngx_http_request_t *r, ngx_uint_t status,
     const char *fmt, ...)
 {
-    u_char     *p, *text;
+    u_char     *p, *text, *line;
     va_list     args;
     ngx_int_t   rc;
 
@@ -60,15 +60,20 @@ ngx_http_jemalloc_pprof_send_error(ngx_http_request_t *r, ngx_uint_t status,
                       args);
     va_end(args);
 
-    /* what lies on the worker's side is for the error log, too */
+    /* an entry of a log is a line, and the cure may be several */
+
+    line = ngx_strlchr(text, p, LF);
+    if (line == NULL) {
+        line = p;
+    }
 
     if (status >= NGX_HTTP_INTERNAL_SERVER_ERROR) {
         ngx_log_error(NGX_LOG_WARN, r->connection->log, 0,
-                      "jemalloc_pprof: %*s", (size_t) (p - text), text);
+                      "jemalloc_pprof: %*s", (size_t) (line - text), text);
 
     } else {
         ngx_log_error(NGX_LOG_INFO, r->connection->log, 0,
-                      "jemalloc_pprof: %*s", (size_t) (p - text), text);
+                      "jemalloc_pprof: %*s", (size_t) (line - text), text);
     }
 
     *p++ = LF;
@@ -137,6 +142,25 @@ ngx_http_jemalloc_pprof_send_failure(ngx_http_request_t *r,
         return ngx_http_jemalloc_pprof_send_error(r,
                    ngx_http_jemalloc_pprof_statuses[err->code], "%s",
                    err->text);
+    }
+}
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_send_uncollected(ngx_http_request_t *r, ngx_int_t rc)
+{
+    switch (rc) {
+
+    case NGX_DECLINED:
+        return ngx_http_jemalloc_pprof_send_error(r, NGX_HTTP_NOT_FOUND,
+                   "there is no such worker: status lists those that there "
+                   "are");
+
+    case NGX_BUSY:
+        return ngx_http_jemalloc_pprof_send_busy(r);
+
+    default: /* NGX_ERROR */
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 }
 

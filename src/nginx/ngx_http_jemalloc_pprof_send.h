@@ -40,6 +40,10 @@ ngx_int_t ngx_http_jemalloc_pprof_send_busy(ngx_http_request_t *r);
 ngx_int_t ngx_http_jemalloc_pprof_send_failure(ngx_http_request_t *r,
     const jpp_err_t *err);
 
+/* The workers cannot be asked: RC is of ngx_http_jemalloc_pprof_collect(). */
+ngx_int_t ngx_http_jemalloc_pprof_send_uncollected(ngx_http_request_t *r,
+    ngx_int_t rc);
+
 /* 200 without a body, to HEAD. */
 ngx_int_t ngx_http_jemalloc_pprof_send_head(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_answer_t *answer);

@@ -5,6 +5,7 @@
  */
 
 
+#include "ngx_http_jemalloc_pprof_body.h"
 #include "ngx_http_jemalloc_pprof_job.h"
 #include "ngx_http_jemalloc_pprof_send.h"
 
@@ -24,6 +25,7 @@ typedef struct {
 
     jpp_arena_t                     arena;    /* the body is in it */
     jpp_vec_t                      *out;
+    unsigned                        is_run:1;
 } ngx_http_jemalloc_pprof_lookup_t;
 
 
@@ -31,8 +33,6 @@ static void ngx_http_jemalloc_pprof_symbol_body(ngx_http_request_t *r);
 static ngx_int_t ngx_http_jemalloc_pprof_symbol_start(ngx_http_request_t *r,
     const ngx_chain_t *in);
 static ngx_int_t ngx_http_jemalloc_pprof_symbol_refuse(ngx_http_request_t *r);
-static ngx_int_t ngx_http_jemalloc_pprof_symbol_copy(u_char *to,
-    const ngx_chain_t *in);
 static void ngx_http_jemalloc_pprof_symbol_work(
     ngx_http_jemalloc_pprof_job_t *job);
 static ngx_int_t ngx_http_jemalloc_pprof_symbol_next(
@@ -106,13 +106,10 @@ ngx_http_jemalloc_pprof_symbol_start(ngx_http_request_t *r,
     u_char                              *text;
     off_t                                len;
     jpp_err_t                            err;
-    const ngx_chain_t                   *cl;
     ngx_http_jemalloc_pprof_lookup_t    *lookup;
     ngx_http_jemalloc_pprof_loc_conf_t  *conf;
 
-    for (len = 0, cl = in; cl != NULL; cl = cl->next) {
-        len += ngx_buf_size(cl->buf);
-    }
+    len = ngx_http_jemalloc_pprof_body_len(in);
 
     if (len > NGX_HTTP_JEMALLOC_PPROF_MAX_BODY) {
         return ngx_http_jemalloc_pprof_symbol_refuse(r);
@@ -138,7 +135,7 @@ ngx_http_jemalloc_pprof_symbol_start(ngx_http_request_t *r,
 
     text = (u_char *) lookup + sizeof(ngx_http_jemalloc_pprof_lookup_t);
 
-    if (ngx_http_jemalloc_pprof_symbol_copy(text, in) != NGX_OK) {
+    if (ngx_http_jemalloc_pprof_body_copy(text, in) != NGX_OK) {
         ngx_http_jemalloc_pprof_job_destroy(&lookup->job);
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
@@ -157,37 +154,6 @@ ngx_http_jemalloc_pprof_symbol_refuse(ngx_http_request_t *r)
                NGX_HTTP_REQUEST_ENTITY_TOO_LARGE,
                "more than %d bytes of addresses: ask in parts",
                NGX_HTTP_JEMALLOC_PPROF_MAX_BODY);
-}
-
-
-/* A body larger than client_body_buffer_size is in a file of nginx's. */
-
-static ngx_int_t
-ngx_http_jemalloc_pprof_symbol_copy(u_char *to, const ngx_chain_t *in)
-{
-    ssize_t     n;
-    ngx_buf_t  *b;
-
-    for ( /* void */ ; in != NULL; in = in->next) {
-
-        b = in->buf;
-
-        if (b->in_file) {
-            n = ngx_read_file(b->file, to, b->file_last - b->file_pos,
-                              b->file_pos);
-
-            if (n != b->file_last - b->file_pos) {
-                return NGX_ERROR;
-            }
-
-            to += n;
-
-        } else {
-            to = ngx_cpymem(to, b->pos, b->last - b->pos);
-        }
-    }
-
-    return NGX_OK;
 }
 
 
@@ -228,6 +194,13 @@ ngx_http_jemalloc_pprof_symbol_next(ngx_http_jemalloc_pprof_job_t *job,
     ngx_http_request_t *r)
 {
     ngx_http_jemalloc_pprof_lookup_t *lookup = (void *) job;
+
+    if (!lookup->is_run) {
+        lookup->is_run = 1;
+        ngx_http_jemalloc_pprof_job_run(job);
+
+        return NGX_OK;
+    }
 
     if (job->rc != JPP_OK) {
         return ngx_http_jemalloc_pprof_send_failure(r, &job->err);

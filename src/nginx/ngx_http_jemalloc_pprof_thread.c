@@ -26,7 +26,6 @@
 typedef struct {
     int                               fd;        /* eventfd: a task is done */
     ngx_queue_t                       queue;
-    ngx_uint_t                        n_queued;
     ngx_http_jemalloc_pprof_task_t   *running;
     ngx_atomic_t                      is_done;   /* written by the thread */
 } ngx_http_jemalloc_pprof_thread_t;
@@ -98,12 +97,7 @@ ngx_http_jemalloc_pprof_thread_post(ngx_http_jemalloc_pprof_task_t *task)
         return ngx_http_jemalloc_pprof_thread_start(task);
     }
 
-    if (thread->n_queued == NGX_HTTP_JEMALLOC_PPROF_MAX_QUEUE) {
-        return NGX_BUSY;
-    }
-
     ngx_queue_insert_tail(&thread->queue, &task->queue);
-    thread->n_queued++;
 
     return NGX_OK;
 }
@@ -121,7 +115,6 @@ ngx_http_jemalloc_pprof_thread_cancel(ngx_http_jemalloc_pprof_task_t *task)
     }
 
     ngx_queue_remove(&task->queue);
-    thread->n_queued--;
 
     return 1;
 }
@@ -298,7 +291,6 @@ ngx_http_jemalloc_pprof_thread_done(ngx_event_t *ev)
 
         q = ngx_queue_head(&thread->queue);
         ngx_queue_remove(q);
-        thread->n_queued--;
 
         task = ngx_queue_data(q, ngx_http_jemalloc_pprof_task_t, queue);
 

@@ -35,8 +35,7 @@ ngx_int_t ngx_http_jemalloc_pprof_thread_init(ngx_cycle_t *cycle);
 
 /*
  * Have TASK run when those before it have; it belongs to the thread until its
- * done function is called.  NGX_BUSY: the queue is full.  NGX_ERROR: there is
- * no thread to be had.
+ * done function is called.  NGX_ERROR: there is no thread to be had.
  */
 ngx_int_t ngx_http_jemalloc_pprof_thread_post(
     ngx_http_jemalloc_pprof_task_t *task);

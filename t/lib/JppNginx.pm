@@ -15,6 +15,7 @@ package JppNginx;
 use strict;
 use warnings;
 
+use Compress::Zlib;
 use Cwd qw(abs_path);
 use Exporter qw(import);
 use File::Basename;
@@ -27,7 +28,8 @@ use Time::HiRes qw(sleep time);
 use JppNginxClient;
 
 our @EXPORT_OK = qw( has_fake has_jemalloc is_root free_port wait_until slurp
-                     spew descriptors threads mappings memory limit );
+                     spew descriptors threads mappings memory limit dumps
+                     sockets cpu_time lowest profile partly );
 
 # what hangs is ended by this: seconds
 my $patience = 30;
@@ -498,6 +500,142 @@ sub mappings {
     my ($pid) = @_;
 
     return scalar(() = slurp("/proc/$pid/maps") =~ /\n/g);
+}
+
+
+# The dumps that a process holds, open or mapped.  A worker keeps one: of what
+# it inherited.
+
+sub dumps {
+    my ($pid) = @_;
+    my %inodes;
+
+    for (descriptors($pid)) {
+        my $path = "/proc/$pid/fd/$_";
+
+        $inodes{ (stat $path)[1] // 0 } = 1
+            if (readlink($path) // '') =~ m{^/memfd:jemalloc-pprof};
+    }
+
+    my $maps = eval { slurp("/proc/$pid/maps") } // '';
+
+    $inodes{$1} = 1 while $maps =~ m{ (\d+) +/memfd:jemalloc-pprof}g;
+
+    return scalar keys %inodes;
+}
+
+
+# The names that workers listen by, those of PIDS only.
+
+sub sockets {
+    my %is_ours = map { $_ => 1 } @_;
+
+    return grep { /\.(\d+)\./ && $is_ours{$1} }
+           slurp('/proc/net/unix') =~ / \@(jemalloc_pprof\.\S+)$/mg;
+}
+
+
+# What a process has computed, in seconds.
+
+sub cpu_time {
+    my ($pid) = @_;
+    my @fields = split ' ', slurp("/proc/$pid/stat") =~ s/.*\) //sr;
+
+    return ($fields[11] + $fields[12]) / POSIX::sysconf(POSIX::_SC_CLK_TCK());
+}
+
+
+# The limit of open files that leaves PID just FREE numbers.
+
+sub lowest {
+    my ($free, $pid) = @_;
+    my %is_used = map { $_ => 1 } descriptors($pid);
+    my $n = 0;
+
+    for ( ;; $n++) {
+        next if $is_used{$n};
+        return $n if $free-- == 0;
+    }
+}
+
+
+# Workers that answered, and that were asked.
+
+sub partly {
+    my ($answer) = @_;
+
+    return $answer->{headers}{'jemalloc-pprof-workers'} // 'none';
+}
+
+
+# Of an answer in pprof's format: the comments, the names, and for the labels
+# that are numbers their values.
+
+sub profile {
+    my ($answer) = @_;
+
+    # which takes what it reads
+
+    my $copy = $answer->{body};
+    my $bytes = Compress::Zlib::memGunzip($copy) // '';
+    my (@strings, @comments, @labels, %labels);
+
+    fields($bytes, sub {
+        my ($field, $value) = @_;
+
+        push @strings, $value if $field == 6;
+        # numbers one after the other
+
+        while ($field == 13 && length $value) {
+            push @comments, varint($value);
+        }
+
+        fields($value, sub {
+            my ($field, $value) = @_;
+            my %label = (1 => 0, 3 => 0);
+
+            return if $field != 3;
+
+            fields($value, sub { $label{ $_[0] } = $_[1] });
+            push @labels, [ @label{1, 3} ];
+        }) if $field == 2;
+    });
+
+    $labels{ $strings[$_->[0]] }{ $_->[1] } = 1 for @labels;
+
+    return { comments => [ map { $strings[$_] } @comments ],
+             strings => \@strings, labels => \%labels };
+}
+
+
+# Calls CODE for each field of a message of protobuf: its number, and its value.
+
+sub fields {
+    my ($bytes, $code) = @_;
+
+    while (length $bytes) {
+        my $key = varint($bytes);
+        my $value = varint($bytes);
+
+        $value = substr $bytes, 0, $value, '' if ($key & 7) == 2;
+
+        $code->($key >> 3, $value);
+    }
+}
+
+
+# Takes a number off the beginning of BYTES.
+
+sub varint {
+    my ($n, $shift, $byte) = (0, 0);
+
+    do {
+        $byte = ord substr $_[0], 0, 1, '';
+        $n |= ($byte & 127) << $shift;
+        $shift += 7;
+    } while ($byte & 128);
+
+    return $n;
 }
 
 

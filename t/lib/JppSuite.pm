@@ -16,12 +16,13 @@ use File::Basename;
 use File::Temp qw(tempdir);
 use IO::Select;
 use IO::Socket::INET;
+use JSON::PP qw(decode_json);
 use POSIX ();
 use Time::HiRes qw( sleep time );
 
 our @EXPORT_OK = qw( $build $dir $port blocks contract dial fake_jemalloc
-                     holds is_static nginx_test options profile quiet_log serve
-                     slurp spew table totals );
+                     fleets holds is_static nginx_test options profile quiet_log
+                     serve settled slurp spew table totals );
 
 our ($build, $port);
 
@@ -132,6 +133,45 @@ sub quiet_log {
 }
 
 
+# A block says how many workers it wants, where one is too few.
+
+sub fleets {
+    Test::Nginx::Socket::add_block_preprocessor(sub {
+        my $n = $_[0]->workers // 1;
+
+        Test::Nginx::Socket::workers($n);
+
+        # a reload makes no master where there is none
+
+        Test::Nginx::Socket::master_process_enabled(
+            $n > 1 || $ENV{TEST_NGINX_USE_HUP});
+    });
+}
+
+
+# What the status at PATH says once N workers of one generation answer, and no
+# others are left.
+
+sub settled {
+    my ($path, $n) = @_;
+    my $end = time() + $patience;
+    my $status;
+
+    while (time() < $end) {
+        $status = decode_json(dial()->ask('GET', $path)->{body});
+
+        my %generations = map { $_->{generation} => 1 }
+                          @{ $status->{workers} };
+
+        return $status if $status->{asked} == $n && $status->{answered} == $n
+                          && keys %generations == 1;
+        sleep 0.05;
+    }
+
+    die "$status->{answered} of $status->{asked} workers, and not $n of $n";
+}
+
+
 # A filter for bodies: a profile as text, or why it is none.
 
 sub contract {
@@ -220,7 +260,7 @@ sub fake_jemalloc {
 #     config      in the server            http    before the server
 #     main        outside of all blocks    level   of the log (info)
 #     preload     a library                env     variables
-#     options     of jemalloc
+#     options     of jemalloc              workers    1
 #
 # Returns an object, also where nginx did not start: then its pid is undefined.
 
@@ -228,7 +268,10 @@ my $n_servers = 0;
 
 sub serve {
     my (%how) = @_;
-    my $self = bless { prefix => "$dir/nginx-" . $n_servers++ };
+    my $self = bless {
+        prefix => "$dir/nginx-" . $n_servers++,
+        workers => $how{workers} // 1,
+    };
 
     mkdir $_ or die "$_: $!"
         for map { "$self->{prefix}$_" } '', '/logs', '/html', '/temp';
@@ -270,11 +313,12 @@ sub configure {
 
     $how{$_} //= '' for qw( main http config );
     $how{level} //= 'info';
+    $how{workers} //= 1;
 
     spew("$self->{prefix}/nginx.conf", <<END);
 $load
 $user
-worker_processes 1;
+worker_processes $how{workers};
 pid logs/nginx.pid;
 error_log logs/error.log $how{level};
 $how{main}
@@ -326,7 +370,7 @@ sub start {
 }
 
 
-# HUP, and the worker that answers from then on is a new one.
+# HUP, and the workers that answer from then on are new ones.
 
 sub reload {
     my ($self) = @_;
@@ -337,7 +381,7 @@ sub reload {
 
     return $self->soon(sub {
         my $now = () = $self->log =~ /worker process \d+ exited/g;
-        return $now > $before;
+        return $now >= $before + $self->{workers};
     });
 }
 

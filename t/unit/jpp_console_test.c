@@ -48,12 +48,15 @@ jpp_test_page(void)
     size_t         i;
     jpp_fleet_t    fleet;
     jpp_worker_t   workers[2];
+    jpp_missing_t  missing;
 
     static const char  *parts[] = {
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
         "<meta charset=\"utf-8\">\n",
         "<title>The heap of nginx on web1</title>",
         "nginx 1.22.1, jemalloc_pprof module 0.1.0, 2 of 3 workers answered.",
+        "<p class=\"bad\">Worker 7, pid 4718, did not answer: it &lt;ended"
+        "&gt;.</p>\n<div",
         "<tr><td>0</td><td>4711</td><td class=\"good\">ready</td>\n"
         "<td class=\"n\">16 KiB</td><td class=\"n\">12.3 MiB</td>"
         "<td class=\"n\">20.1 MiB</td>\n"
@@ -68,6 +71,17 @@ jpp_test_page(void)
         "<p>Seen in pid 4712.</p>\n",
         "<a href=\"heap\">heap</a>",
         "<pre>go tool pprof &quot;${URL}heap&quot;</pre>",
+        "<p>To choose workers, add worker=0 (an index), worker=pid-1234, "
+        "worker=self or worker=exiting, as in heap?worker=0.</p>\n",
+        "<p>What workers inherited from their master counts once, with the "
+        "label origin=master; to see one part only, add origin=worker or "
+        "origin=master.</p>\n",
+        "<h2>Control</h2>\n<p>control changes how the chosen workers sample. "
+        "It takes POST only, and is refused unless this location has "
+        "control=on. Besides lg_sample there are active=on, active=off, "
+        "reset=1 and purge=1. What is set in all workers is kept for those "
+        "that come after a reload.</p>\n"
+        "<pre>curl -d lg_sample=14 &quot;${URL}control&quot;</pre>\n",
         "</body>\n</html>\n"
     };
 
@@ -75,7 +89,14 @@ jpp_test_page(void)
     workers[1] = jpp_fleet_worker(1, JPP_JEMALLOC_ABSENT);
     workers[1].is_exiting = true;
 
-    fleet = (jpp_fleet_t) { "1.22.1", "web1", 3, workers, 2 };
+    missing = (jpp_missing_t) {
+        .index = 7, .pid = 4718, .generation = 1, .why = "it <ended>"
+    };
+
+    fleet = jpp_fleet_of(3, workers, 2);
+    fleet.missing = &missing;
+    fleet.n_missing = 1;
+
     jpp_is_i64(jpp_output_fill(&jpp_output, jpp_console_html, &fleet, 0), 0,
                "written");
 
@@ -88,12 +109,13 @@ jpp_test_page(void)
 static void
 jpp_test_nobody(void)
 {
-    jpp_fleet_t  fleet = { "1.22.1", "web1", 4, NULL, 0 };
+    jpp_fleet_t  fleet = jpp_fleet_of(4, NULL, 0);
 
     jpp_is_i64(jpp_output_fill(&jpp_output, jpp_console_html, &fleet, 0), 0,
                "written");
     jpp_ok(strstr(jpp_output.text, "No worker answered.") != NULL,
            "no worker");
+    jpp_is_u64(jpp_console_count("did not answer"), 0, "none is missing");
     jpp_is_u64(jpp_console_count("<table>"), 0, "no table");
     jpp_is_u64(jpp_console_count("Problems"), 0, "no problem");
     jpp_ok(strstr(jpp_output.text, "0 of 4 workers answered.") != NULL,
@@ -119,7 +141,7 @@ jpp_test_problems(void)
     workers[1].jemalloc.lg_sample = 18;
     workers[4].jemalloc.lg_sample = 19;
 
-    fleet = (jpp_fleet_t) { "1.22.1", "web1", 5, workers, 5 };
+    fleet = jpp_fleet_of(5, workers, 5);
     (void) jpp_output_fill(&jpp_output, jpp_console_html, &fleet, 0);
 
     jpp_is_u64(jpp_console_count("<h2>Problems</h2>"), 1, "one heading");
@@ -176,7 +198,7 @@ jpp_test_tags(void)
         workers[i] = jpp_fleet_worker(i, (jpp_jemalloc_state_t) i);
     }
 
-    fleet = (jpp_fleet_t) { "1.22.1", "web1", 6, workers, 6 };
+    fleet = jpp_fleet_of(6, workers, 6);
     (void) jpp_output_fill(&jpp_output, jpp_console_html, &fleet, 0);
 
     n = 0;
@@ -271,6 +293,7 @@ jpp_test_evil(void)
     const char    *tame, *evil;
     jpp_fleet_t    fleet;
     jpp_worker_t   workers[6];
+    jpp_missing_t  missing = { .pid = INT64_MIN, .why = JPP_FLEET_EVIL };
 
     memset(host, '<', sizeof(host));
     host[sizeof(host) - 1] = '\0';
@@ -279,7 +302,11 @@ jpp_test_evil(void)
         workers[i] = jpp_fleet_evil(i, (jpp_jemalloc_state_t) i);
     }
 
-    fleet = (jpp_fleet_t) { JPP_FLEET_EVIL, host, 6, workers, 6 };
+    fleet = jpp_fleet_of(6, workers, 6);
+    fleet.nginx = JPP_FLEET_EVIL;
+    fleet.host = host;
+    fleet.missing = &missing;
+    fleet.n_missing = 1;
     jpp_is_i64(jpp_output_fill(&jpp_evil, jpp_console_html, &fleet, 0), 0,
                "written");
 
@@ -289,7 +316,11 @@ jpp_test_evil(void)
         workers[i].jemalloc.variable = "MALLOC_CONF";
     }
 
-    fleet = (jpp_fleet_t) { "1.22.1", "web1", 6, workers, 6 };
+    missing.why = "it ended";
+
+    fleet = jpp_fleet_of(6, workers, 6);
+    fleet.missing = &missing;
+    fleet.n_missing = 1;
     (void) jpp_output_fill(&jpp_output, jpp_console_html, &fleet, 0);
 
     tame = jpp_output.text;
@@ -330,7 +361,7 @@ jpp_test_links(void)
     size_t        i, len;
     unsigned      n, wrong;
     const char   *p;
-    jpp_fleet_t   fleet = { "1.22.1", "web1", 0, NULL, 0 };
+    jpp_fleet_t   fleet = jpp_fleet_of(0, NULL, 0);
 
     static const char  *hrefs[] = {
         "heap", "heap?format=top", "heap?format=folded", "heap?debug=1",
@@ -403,7 +434,7 @@ jpp_test_policy(void)
     char          command[256], hash[64], expected[128];
     FILE         *perl;
     const char   *style, *end;
-    jpp_fleet_t   fleet = { "1.22.1", "web1", 0, NULL, 0 };
+    jpp_fleet_t   fleet = jpp_fleet_of(0, NULL, 0);
 
     (void) jpp_output_fill(&jpp_output, jpp_console_html, &fleet, 0);
 
@@ -453,7 +484,7 @@ jpp_test_fails(void)
     jpp_worker_t  worker;
 
     worker = jpp_fleet_evil(0, JPP_JEMALLOC_INACTIVE);
-    fleet = (jpp_fleet_t) { "1.22.1", "web1", 1, &worker, 1 };
+    fleet = jpp_fleet_of(1, &worker, 1);
 
     jpp_output_fails(&jpp_output, jpp_console_html, &fleet);
 }

@@ -10,12 +10,22 @@
 #include "jpp_version.h"
 
 
+/* as long as the sentence of an error may be */
+#define JPP_TEN       "ten bytes "
+#define JPP_HUNDRED                                                           \
+    JPP_TEN JPP_TEN JPP_TEN JPP_TEN JPP_TEN JPP_TEN JPP_TEN JPP_TEN JPP_TEN   \
+    JPP_TEN
+#define JPP_LONG_WHY                                                          \
+    JPP_HUNDRED JPP_HUNDRED JPP_HUNDRED JPP_HUNDRED JPP_HUNDRED JPP_TEN "."
+
+
 static void jpp_test_words(void);
 static void jpp_test_times(void);
 static void jpp_test_notices(void);
 static void jpp_test_notice_sizes(void);
 static void jpp_test_json(void);
 static void jpp_test_json_empty(void);
+static void jpp_test_json_in_step(void);
 static void jpp_test_json_states(void);
 static void jpp_test_json_evil(void);
 static void jpp_test_json_fails(void);
@@ -55,6 +65,7 @@ main(void)
     jpp_test_notice_sizes();
     jpp_test_json();
     jpp_test_json_empty();
+    jpp_test_json_in_step();
     jpp_test_json_states();
     jpp_test_json_evil();
     jpp_test_json_fails();
@@ -199,6 +210,7 @@ jpp_test_json(void)
     size_t         i;
     jpp_fleet_t    fleet;
     jpp_worker_t   workers[2];
+    jpp_missing_t  missing;
 
     static const char  *lines[] = {
         ".module=\"" JPP_VERSION "\"", ".nginx=\"1.22.1\"", ".host=\"web1\"",
@@ -226,6 +238,9 @@ jpp_test_json(void)
         ".workers.1.stats=null", ".workers.1.problems=1",
         ".workers.1.problems.0.id=\"no-jemalloc\"",
         ".workers.1.problems.0.fatal=true",
+        ".workers.0.in_step=null", ".workers.1.in_step=null",
+        ".missing=1", ".missing.0.worker=7", ".missing.0.pid=4718",
+        ".missing.0.generation=1", ".missing.0.why=\"it ended\"",
     };
 
     workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
@@ -234,7 +249,13 @@ jpp_test_json(void)
     workers[1] = jpp_fleet_worker(1, JPP_JEMALLOC_ABSENT);
     workers[1].is_exiting = true;
 
-    fleet = (jpp_fleet_t) { "1.22.1", "web1", 3, workers, 2 };
+    missing = (jpp_missing_t) {
+        .index = 7, .pid = 4718, .generation = 1, .why = "it ended"
+    };
+
+    fleet = jpp_fleet_of(3, workers, 2);
+    fleet.missing = &missing;
+    fleet.n_missing = 1;
     jpp_status_parse(&fleet);
 
     for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
@@ -255,12 +276,64 @@ jpp_test_json(void)
 static void
 jpp_test_json_empty(void)
 {
-    jpp_fleet_t  fleet = { "1.22.1", "web1", 4, NULL, 0 };
+    jpp_fleet_t  fleet = jpp_fleet_of(4, NULL, 0);
 
     jpp_status_parse(&fleet);
     jpp_ok(jpp_status_has(".asked=4"), "asked");
     jpp_ok(jpp_status_has(".answered=0"), "answered");
     jpp_ok(jpp_status_has(".workers=0"), "no workers");
+    jpp_ok(jpp_status_has(".missing=0"), "and none is missing");
+}
+
+
+/* Is each worker as all are wanted? */
+
+static void
+jpp_test_json_in_step(void)
+{
+    char            line[64];
+    size_t          i, k;
+    jpp_fleet_t     fleet;
+    jpp_worker_t    workers[4];
+
+    static const struct {
+        jpp_control_t   wanted;
+        const char     *in_step[4];
+    } rows[] = {
+        { { .active = -1, .lg_sample = -1 },
+          { "null", "null", "null", "null" } },
+        { { .active = 1, .lg_sample = -1 },
+          { "true", "false", "true", "false" } },
+        { { .active = 0, .lg_sample = -1 },
+          { "false", "true", "false", "false" } },
+        { { .active = -1, .lg_sample = 14 },
+          { "true", "true", "false", "false" } },
+        { { .active = 1, .lg_sample = 15 },
+          { "false", "false", "true", "false" } },
+        { { .active = 0, .lg_sample = 15 },
+          { "false", "false", "false", "false" } }
+    };
+
+    workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
+    workers[1] = jpp_fleet_worker(1, JPP_JEMALLOC_INACTIVE);
+    workers[2] = jpp_fleet_worker(2, JPP_JEMALLOC_READY);
+    workers[2].jemalloc.lg_sample = 15;
+
+    /* what is off cannot be what is wanted, whatever its fields are */
+
+    workers[3] = jpp_fleet_worker(3, JPP_JEMALLOC_OFF);
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        fleet = jpp_fleet_of(4, workers, 4);
+        fleet.wanted = &rows[i].wanted;
+        jpp_status_parse(&fleet);
+
+        for (k = 0; k < 4; k++) {
+            (void) snprintf(line, sizeof(line), ".workers.%zu.in_step=%s", k,
+                            rows[i].in_step[k]);
+            jpp_ok(jpp_status_has(line), "wanted %zu: %s", i, line);
+        }
+    }
 }
 
 
@@ -278,7 +351,7 @@ jpp_test_json_states(void)
 
     workers[0].jemalloc.allocator[0] = '\0';
 
-    fleet = (jpp_fleet_t) { "1.22.1", "web1", 6, workers, 6 };
+    fleet = jpp_fleet_of(6, workers, 6);
     jpp_status_parse(&fleet);
 
     for (i = 0; i <= JPP_JEMALLOC_READY; i++) {
@@ -307,6 +380,7 @@ jpp_test_json_evil(void)
     unsigned       i;
     jpp_fleet_t    fleet;
     jpp_worker_t   workers[JPP_JEMALLOC_READY + 1];
+    jpp_missing_t  missing = { .why = JPP_FLEET_EVIL };
 
     for (i = 0; i <= JPP_JEMALLOC_READY; i++) {
         workers[i] = jpp_fleet_evil(i, (jpp_jemalloc_state_t) i);
@@ -315,7 +389,11 @@ jpp_test_json_evil(void)
     memset(host, '"', sizeof(host));
     host[sizeof(host) - 1] = '\0';
 
-    fleet = (jpp_fleet_t) { JPP_FLEET_EVIL, host, UINT32_MAX, workers, 6 };
+    fleet = jpp_fleet_of(UINT32_MAX, workers, 6);
+    fleet.nginx = JPP_FLEET_EVIL;
+    fleet.host = host;
+    fleet.missing = &missing;
+    fleet.n_missing = 1;
     jpp_status_parse(&fleet);
 
     jpp_ok(jpp_status_has(".nginx=\"\\\"'\\\\</pre><script>&amp;\\u0001\\n\\r"
@@ -334,7 +412,7 @@ jpp_test_json_fails(void)
     jpp_worker_t  worker;
 
     worker = jpp_fleet_evil(0, JPP_JEMALLOC_INACTIVE);
-    fleet = (jpp_fleet_t) { "1.22.1", "web1", 1, &worker, 1 };
+    fleet = jpp_fleet_of(1, &worker, 1);
 
     jpp_output_fails(&jpp_output, jpp_status_json, &fleet);
 }
@@ -422,12 +500,12 @@ jpp_test_comments(void)
 
     jpp_arena_init(&arena, 1 << 20);
 
-    fleet = (jpp_fleet_t) { "1.22.1", "web1", 4, NULL, 0 };
+    fleet = jpp_fleet_of(4, NULL, 0);
     comments = jpp_status_comments(&fleet, &arena);
     jpp_ok(jpp_status_is(comments, none), "of no worker");
 
     worker = jpp_fleet_worker(3, JPP_JEMALLOC_READY);
-    fleet = (jpp_fleet_t) { "1.22.1", "web1", 1, &worker, 1 };
+    fleet = jpp_fleet_of(1, &worker, 1);
     comments = jpp_status_comments(&fleet, &arena);
     jpp_ok(jpp_status_is(comments, one), "of one");
 
@@ -444,9 +522,17 @@ jpp_test_comments_of_many(void)
     jpp_worker_t          workers[4];
     const char *const    *comments;
 
+    static const jpp_missing_t  missing[] = {
+        { .index = 3, .pid = 4711, .why = "it was killed" },
+        { .index = UINT32_MAX, .pid = INT64_MIN, .why = JPP_LONG_WHY }
+    };
+
     static const char  *many[] = {
         "nginx 1.22.1", "jemalloc_pprof module " JPP_VERSION,
-        "jemalloc 5.3.0", "jemalloc 5.3.1", "workers 3/4",
+        "jemalloc 5.3.0", "jemalloc 5.3.1", "workers 3/5",
+        "worker 3 pid 4711 is missing: it was killed",
+        "worker 4294967295 pid -9223372036854775808 is missing: "
+        JPP_LONG_WHY,
         "jemalloc stats.allocated 38692452 bytes (36.9 MiB) in 3 workers",
         "jemalloc stats.active 44040192 bytes (42 MiB) in 3 workers",
         "jemalloc stats.resident 63229131 bytes (60.3 MiB) in 3 workers", NULL
@@ -465,11 +551,13 @@ jpp_test_comments_of_many(void)
     workers[3] = jpp_fleet_worker(3, JPP_JEMALLOC_ABSENT);
     strcpy(workers[1].jemalloc.version, "5.3.1");
 
-    fleet = (jpp_fleet_t) { "1.22.1", "web1", 4, workers, 3 };
+    fleet = jpp_fleet_of(5, workers, 3);
+    fleet.missing = missing;
+    fleet.n_missing = 2;
     comments = jpp_status_comments(&fleet, &arena);
     jpp_ok(jpp_status_is(comments, many), "of several");
 
-    fleet.n = 4;
+    fleet = jpp_fleet_of(4, workers, 4);
     comments = jpp_status_comments(&fleet, &arena);
     jpp_ok(jpp_status_is(comments, without), "no sum without one's part");
 
@@ -477,7 +565,7 @@ jpp_test_comments_of_many(void)
     nginx[sizeof(nginx) - 1] = '\0';
     fleet.nginx = nginx;
     comments = jpp_status_comments(&fleet, &arena);
-    jpp_is_u64(comments != NULL ? strlen(comments[0]) : 0, 127,
+    jpp_is_u64(comments != NULL ? strlen(comments[0]) : 0, 639,
                "a long one is cut");
 
     jpp_arena_destroy(&arena);
@@ -494,23 +582,28 @@ jpp_test_comments_memory(void)
     jpp_fleet_t    fleet;
     jpp_arena_t    arena;
     jpp_worker_t   workers[40];
+    jpp_missing_t  missing[40];
     const char *const  *comments;
 
     for (i = 0; i < 40; i++) {
         workers[i] = jpp_fleet_worker((uint32_t) i, JPP_JEMALLOC_READY);
         (void) snprintf(workers[i].jemalloc.version, 32, "5.3.%zu", i);
+
+        missing[i] = (jpp_missing_t) { .pid = 4711, .why = "it ended" };
     }
 
-    fleet = (jpp_fleet_t) { "1.22.1", "web1", 40, workers, 40 };
+    fleet = jpp_fleet_of(80, workers, 40);
+    fleet.missing = missing;
+    fleet.n_missing = 40;
 
     jpp_arena_init(&arena, 1 << 20);
     comments = jpp_status_comments(&fleet, &arena);
 
     for (n = 0; comments != NULL && comments[n] != NULL; n++) { /* void */ }
 
-    jpp_is_u64(n, 46, "40 versions");
+    jpp_is_u64(n, 86, "40 versions, and 40 that are missing");
     n_calls = arena.n_calls;
-    jpp_is_u64(n_calls, 47, "and a request for each");
+    jpp_is_u64(n_calls, 87, "and a request for each");
     jpp_arena_destroy(&arena);
 
     for (k = 1, wrong = 0; k <= n_calls; k++) {

@@ -97,6 +97,20 @@ jpp_fleet_evil(uint32_t index, jpp_jemalloc_state_t state)
 }
 
 
+/* N WORKERS of N_ASKED; none is missing. */
+static inline jpp_fleet_t
+jpp_fleet_of(uint32_t n_asked, const jpp_worker_t *workers, size_t n)
+{
+    return (jpp_fleet_t) {
+        .nginx = "1.22.1",
+        .host = "web1",
+        .n_asked = n_asked,
+        .workers = workers,
+        .n = n
+    };
+}
+
+
 static inline int
 jpp_output_write(void *ctx, const uint8_t *data, size_t len)
 {

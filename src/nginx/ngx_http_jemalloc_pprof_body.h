@@ -1,0 +1,24 @@
+
+/*
+ * The body of a request, in memory or in a file of nginx's.
+ */
+
+
+#ifndef _NGX_HTTP_JEMALLOC_PPROF_BODY_H_INCLUDED_
+#define _NGX_HTTP_JEMALLOC_PPROF_BODY_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+
+/* The bytes of IN; NULL are none. */
+off_t ngx_http_jemalloc_pprof_body_len(const ngx_chain_t *in);
+
+/* Copy them TO where there is room for so many. */
+ngx_int_t ngx_http_jemalloc_pprof_body_copy(u_char *to,
+    const ngx_chain_t *in);
+
+
+#endif /* _NGX_HTTP_JEMALLOC_PPROF_BODY_H_INCLUDED_ */

@@ -1,0 +1,233 @@
+
+/*
+ * control: changes to the profiling of the chosen workers.  What is wanted of
+ * all of them is kept in the table, for those that are to come.
+ */
+
+
+#include "ngx_http_jemalloc_pprof_body.h"
+#include "ngx_http_jemalloc_pprof_page.h"
+
+#include "jpp_control.h"
+
+
+/* a form with every key is below 100 bytes */
+#define NGX_HTTP_JEMALLOC_PPROF_MAX_FORM  4096
+
+
+static ngx_uint_t ngx_http_jemalloc_pprof_control_is_foreign(
+    ngx_http_request_t *r);
+static void ngx_http_jemalloc_pprof_control_body(ngx_http_request_t *r);
+static ngx_int_t ngx_http_jemalloc_pprof_control_start(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_question_t *question);
+static ngx_int_t ngx_http_jemalloc_pprof_control_write(
+    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
+    jpp_sink_t *sink);
+
+
+static const ngx_http_jemalloc_pprof_answer_t
+    ngx_http_jemalloc_pprof_control_answer =
+{
+    .type = "application/json"
+};
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_control(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_question_t *question)
+{
+    ngx_int_t                            rc;
+    const char                          *why;
+    ngx_http_jemalloc_pprof_question_t  *kept;
+    ngx_http_jemalloc_pprof_loc_conf_t  *conf;
+
+    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
+
+    why = !conf->control
+          ? "control is off in this location: add control=on to its "
+            "jemalloc_pprof directive, and let nobody else reach it"
+          : ngx_http_jemalloc_pprof_control_is_foreign(r)
+          ? "control is refused to pages of other sites: ask with curl, or "
+            "from the console"
+          : NULL;
+
+    if (why != NULL) {
+        rc = ngx_http_discard_request_body(r);
+
+        return rc == NGX_OK
+               ? ngx_http_jemalloc_pprof_send_error(r, NGX_HTTP_FORBIDDEN,
+                                                    "%s", why)
+               : rc;
+    }
+
+    kept = ngx_palloc(r->pool, sizeof(ngx_http_jemalloc_pprof_question_t));
+    if (kept == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    *kept = *question;
+
+    ngx_http_set_ctx(r, kept, ngx_http_jemalloc_pprof_module);
+
+    rc = ngx_http_read_client_request_body(r,
+                                        ngx_http_jemalloc_pprof_control_body);
+
+    return rc >= NGX_HTTP_SPECIAL_RESPONSE ? rc : NGX_DONE;
+}
+
+
+/*
+ * A browser says where a request comes from.  Clients that are none of a page
+ * say nothing.
+ */
+
+static ngx_uint_t
+ngx_http_jemalloc_pprof_control_is_foreign(ngx_http_request_t *r)
+{
+    u_char           *host;
+    ngx_str_t        *value;
+    ngx_uint_t        i;
+    ngx_list_part_t  *part;
+    ngx_table_elt_t  *h;
+
+    part = &r->headers_in.headers.part;
+    h = part->elts;
+
+    for (i = 0; /* void */ ; i++) {
+
+        if (i >= part->nelts) {
+            if (part->next == NULL) {
+                return 0;
+            }
+
+            part = part->next;
+            h = part->elts;
+            i = 0;
+        }
+
+        value = &h[i].value;
+
+        if (h[i].key.len == sizeof("Sec-Fetch-Site") - 1
+            && ngx_strncasecmp(h[i].key.data, (u_char *) "Sec-Fetch-Site",
+                               h[i].key.len)
+               == 0
+            && ngx_strcmp(value->data, "same-origin") != 0
+            && ngx_strcmp(value->data, "none") != 0)
+        {
+            return 1;
+        }
+
+        if (h[i].key.len != sizeof("Origin") - 1
+            || ngx_strncasecmp(h[i].key.data, (u_char *) "Origin",
+                               h[i].key.len)
+               != 0)
+        {
+            continue;
+        }
+
+        /* "http://host:port" with the host that was asked, or it is foreign */
+
+        host = (u_char *) ngx_strstr(value->data, "://");
+
+        if (host == NULL || r->headers_in.host == NULL
+            || ngx_strcmp(host + 3, r->headers_in.host->value.data) != 0)
+        {
+            return 1;
+        }
+    }
+}
+
+
+static void
+ngx_http_jemalloc_pprof_control_body(ngx_http_request_t *r)
+{
+    ngx_http_finalize_request(r, ngx_http_jemalloc_pprof_control_start(r,
+               ngx_http_get_module_ctx(r, ngx_http_jemalloc_pprof_module)));
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_control_start(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_question_t *question)
+{
+    off_t                               len;
+    u_char                              form[NGX_HTTP_JEMALLOC_PPROF_MAX_FORM];
+    jpp_err_t                           err;
+    jpp_control_t                      *control;
+    const ngx_chain_t                  *in;
+    ngx_http_jemalloc_pprof_inquiry_t   inquiry;
+
+    in = r->request_body->bufs;
+    len = ngx_http_jemalloc_pprof_body_len(in);
+
+    if (len > NGX_HTTP_JEMALLOC_PPROF_MAX_FORM) {
+        return ngx_http_jemalloc_pprof_send_error(r,
+                   NGX_HTTP_REQUEST_ENTITY_TOO_LARGE,
+                   "a form of more than %d bytes: send active, lg_sample, "
+                   "reset and purge only", NGX_HTTP_JEMALLOC_PPROF_MAX_FORM);
+    }
+
+    if (ngx_http_jemalloc_pprof_body_copy(form, in) != NGX_OK) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    ngx_memzero(&inquiry, sizeof(ngx_http_jemalloc_pprof_inquiry_t));
+
+    inquiry.question.kind = JPP_MESSAGE_CONTROL;
+    inquiry.who = question->args.values[JPP_ARG_WORKER];
+    inquiry.number = question->args.worker;
+
+    control = &inquiry.question.control;
+
+    jpp_control_init(control);
+
+    if (jpp_control_query(control, (char *) r->args.data, r->args.len, &err)
+        != JPP_OK
+        || jpp_control_query(control, (char *) form, len, &err) != JPP_OK
+        || jpp_control_check(control, &err) != JPP_OK)
+    {
+        return ngx_http_jemalloc_pprof_send_failure(r, &err);
+    }
+
+    if (inquiry.who == JPP_WORKER_ALL) {
+        ngx_http_jemalloc_pprof_table_want(ngx_http_jemalloc_pprof_worker.zone,
+                                           control->active,
+                                           control->lg_sample);
+    }
+
+    return ngx_http_jemalloc_pprof_page(r, &inquiry,
+                                       &ngx_http_jemalloc_pprof_control_answer,
+                                       ngx_http_jemalloc_pprof_control_write);
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_control_write(
+    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
+    jpp_sink_t *sink)
+{
+    ngx_uint_t                             i;
+    jpp_controlled_t                      *workers;
+    const ngx_http_jemalloc_pprof_part_t  *part;
+
+    workers = jpp_arena_alloc(arena, co->n * sizeof(jpp_controlled_t));
+
+    if (workers == NULL) {
+        return NGX_ERROR;
+    }
+
+    for (i = 0; i < co->n; i++) {
+        part = &co->parts[i];
+
+        workers[i].index = part->peer.row.index;
+        workers[i].pid = part->peer.row.pid;
+        workers[i].generation = part->peer.row.generation;
+        workers[i].result = part->peer.reply.control;
+        workers[i].error = part->peer.reply.err.code != JPP_OK
+                           ? part->peer.reply.err.text : NULL;
+    }
+
+    jpp_control_json(workers, co->n, sink);
+
+    return NGX_OK;
+}

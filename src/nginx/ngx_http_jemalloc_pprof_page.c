@@ -1,0 +1,152 @@
+
+#include "ngx_http_jemalloc_pprof_job.h"
+#include "ngx_http_jemalloc_pprof_page.h"
+
+
+/* what the largest table of workers makes a page of */
+#define NGX_HTTP_JEMALLOC_PPROF_PAGE_CAP     (16 * 1024 * 1024)
+
+#define NGX_HTTP_JEMALLOC_PPROF_PAGE_BUFFER  4096
+
+
+typedef struct {
+    ngx_http_jemalloc_pprof_job_t               job;
+
+    ngx_http_jemalloc_pprof_inquiry_t           inquiry;
+    ngx_http_jemalloc_pprof_reader_t            reader;
+    ngx_http_jemalloc_pprof_loc_conf_t         *conf;
+
+    const ngx_http_jemalloc_pprof_answer_t     *answer;
+    ngx_http_jemalloc_pprof_page_pt             write;
+} ngx_http_jemalloc_pprof_page_t;
+
+
+static ngx_int_t ngx_http_jemalloc_pprof_page_next(
+    ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
+static void ngx_http_jemalloc_pprof_page_ready(
+    ngx_http_jemalloc_pprof_reader_t *reader);
+static ngx_int_t ngx_http_jemalloc_pprof_page_send(
+    ngx_http_jemalloc_pprof_page_t *page, ngx_http_request_t *r);
+static void ngx_http_jemalloc_pprof_page_release(
+    ngx_http_jemalloc_pprof_job_t *job);
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_page(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
+    const ngx_http_jemalloc_pprof_answer_t *answer,
+    ngx_http_jemalloc_pprof_page_pt write)
+{
+    ngx_http_jemalloc_pprof_page_t      *page;
+    ngx_http_jemalloc_pprof_loc_conf_t  *conf;
+
+    if (r->method == NGX_HTTP_HEAD) {
+        return ngx_http_jemalloc_pprof_send_head(r, answer);
+    }
+
+    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
+
+    page = (ngx_http_jemalloc_pprof_page_t *)
+               ngx_http_jemalloc_pprof_job_create(
+                   sizeof(ngx_http_jemalloc_pprof_page_t), conf->timeout);
+
+    if (page == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    page->job.next = ngx_http_jemalloc_pprof_page_next;
+    page->job.release = ngx_http_jemalloc_pprof_page_release;
+
+    page->inquiry = *inquiry;
+    page->reader.ready = ngx_http_jemalloc_pprof_page_ready;
+    page->reader.data = page;
+    page->conf = conf;
+    page->answer = answer;
+    page->write = write;
+
+    return ngx_http_jemalloc_pprof_job_start(&page->job, r);
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_page_next(ngx_http_jemalloc_pprof_job_t *job,
+    ngx_http_request_t *r)
+{
+    ngx_http_jemalloc_pprof_page_t *page = (void *) job;
+
+    ngx_int_t  rc;
+
+    if (page->reader.collection != NULL) {
+        return ngx_http_jemalloc_pprof_page_send(page, r);
+    }
+
+    rc = ngx_http_jemalloc_pprof_collect(&page->reader, &page->inquiry,
+                                         page->conf);
+
+    if (rc == NGX_AGAIN) {
+
+        /* a collection ends in its own time: this one is never over first */
+
+        ngx_http_jemalloc_pprof_job_wait(job, 2 * job->timeout);
+        return NGX_OK;
+    }
+
+    return rc == NGX_OK ? ngx_http_jemalloc_pprof_page_send(page, r)
+                        : ngx_http_jemalloc_pprof_send_uncollected(r, rc);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_page_ready(ngx_http_jemalloc_pprof_reader_t *reader)
+{
+    ngx_http_jemalloc_pprof_page_t *page = reader->data;
+
+    ngx_http_jemalloc_pprof_job_wake(&page->job);
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_page_send(ngx_http_jemalloc_pprof_page_t *page,
+    ngx_http_request_t *r)
+{
+    uint8_t      *buffer;
+    jpp_vec_t    *out;
+    jpp_sink_t    sink;
+    jpp_arena_t   arena;
+
+    jpp_arena_init(&arena, NGX_HTTP_JEMALLOC_PPROF_PAGE_CAP);
+
+    buffer = jpp_arena_alloc(&arena, NGX_HTTP_JEMALLOC_PPROF_PAGE_BUFFER);
+    out = jpp_vec_create(&arena);
+
+    if (buffer == NULL || out == NULL) {
+        goto failed;
+    }
+
+    jpp_sink_init(&sink, buffer, NGX_HTTP_JEMALLOC_PPROF_PAGE_BUFFER,
+                  jpp_sink_to_vec, out);
+
+    if (page->write(page->reader.collection, &arena, &sink) != NGX_OK
+        || jpp_sink_flush(&sink) != 0)
+    {
+        goto failed;
+    }
+
+    return ngx_http_jemalloc_pprof_send_body(r, page->answer, &arena,
+                                             out->data, out->len);
+
+failed:
+
+    jpp_arena_destroy(&arena);
+
+    return NGX_HTTP_INTERNAL_SERVER_ERROR;
+}
+
+
+static void
+ngx_http_jemalloc_pprof_page_release(ngx_http_jemalloc_pprof_job_t *job)
+{
+    ngx_http_jemalloc_pprof_page_t *page = (void *) job;
+
+    ngx_http_jemalloc_pprof_collect_leave(&page->reader);
+}

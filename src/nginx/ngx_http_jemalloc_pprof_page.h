@@ -1,0 +1,29 @@
+
+/*
+ * A page: what the chosen workers answer, written in the event loop.  For
+ * answers of some kilobytes; profiles are made in the background.
+ */
+
+
+#ifndef _NGX_HTTP_JEMALLOC_PPROF_PAGE_H_INCLUDED_
+#define _NGX_HTTP_JEMALLOC_PPROF_PAGE_H_INCLUDED_
+
+
+#include "ngx_http_jemalloc_pprof_collect.h"
+#include "ngx_http_jemalloc_pprof_send.h"
+
+
+/* Write the page of CO to SINK; NGX_ERROR: no memory in ARENA. */
+typedef ngx_int_t (*ngx_http_jemalloc_pprof_page_pt)(
+    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
+    jpp_sink_t *sink);
+
+
+/* Answer R with the page that WRITE makes of what INQUIRY brings. */
+ngx_int_t ngx_http_jemalloc_pprof_page(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
+    const ngx_http_jemalloc_pprof_answer_t *answer,
+    ngx_http_jemalloc_pprof_page_pt write);
+
+
+#endif /* _NGX_HTTP_JEMALLOC_PPROF_PAGE_H_INCLUDED_ */

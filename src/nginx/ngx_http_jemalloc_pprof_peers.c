@@ -1,0 +1,822 @@
+
+/* struct ucred, accept4() */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "ngx_http_jemalloc_pprof_peers.h"
+#include "ngx_http_jemalloc_pprof_thread.h"
+
+#include <sys/un.h>
+
+
+/* questions that a worker works on at once: beyond these it is busy */
+#define NGX_HTTP_JEMALLOC_PPROF_MAX_ASKED  16
+
+#define NGX_HTTP_JEMALLOC_PPROF_BACKLOG    64
+
+/* how long a worker without descriptors does not accept, ms */
+#define NGX_HTTP_JEMALLOC_PPROF_AGAIN      100
+
+/* what the arena of a question needs beside it */
+#define NGX_HTTP_JEMALLOC_PPROF_ASK_SPARE  (16 * 1024)
+
+
+/* A question that another worker asks. */
+
+typedef struct {
+    ngx_http_jemalloc_pprof_task_t     task;
+
+    jpp_arena_t                        memory;      /* it is in it, too */
+    ngx_connection_t                  *connection;  /* NULL: the asker left */
+    int                                fd;          /* of the dump, or -1 */
+    unsigned                           is_in_thread;
+    unsigned                           is_worked;   /* by the thread */
+
+    jpp_message_question_t             question;
+    jpp_message_reply_t                reply;
+} ngx_http_jemalloc_pprof_asked_t;
+
+
+static socklen_t ngx_http_jemalloc_pprof_peer_name(struct sockaddr_un *sun,
+    ngx_pid_t pid, const u_char key[NGX_HTTP_JEMALLOC_PPROF_KEY]);
+static ngx_int_t ngx_http_jemalloc_pprof_peer_process(ngx_socket_t s,
+    ngx_pid_t *pid);
+static ngx_connection_t *ngx_http_jemalloc_pprof_peer_connection(
+    ngx_socket_t s, ngx_event_handler_pt handler, void *data);
+static ssize_t ngx_http_jemalloc_pprof_peer_send(ngx_socket_t s,
+    const void *data, size_t size, int fd);
+static ssize_t ngx_http_jemalloc_pprof_peer_receive(ngx_socket_t s, void *data,
+    size_t size, int *fd);
+
+static void ngx_http_jemalloc_pprof_accept(ngx_event_t *ev);
+static void ngx_http_jemalloc_pprof_accept_failed(ngx_connection_t *c,
+    ngx_err_t err);
+static void ngx_http_jemalloc_pprof_accept_again(ngx_event_t *ev);
+static ngx_int_t ngx_http_jemalloc_pprof_asked_create(ngx_socket_t s);
+static void ngx_http_jemalloc_pprof_asked_read(ngx_event_t *ev);
+static void ngx_http_jemalloc_pprof_asked_start(
+    ngx_http_jemalloc_pprof_asked_t *asked);
+static void ngx_http_jemalloc_pprof_asked_work(
+    ngx_http_jemalloc_pprof_task_t *task);
+static void ngx_http_jemalloc_pprof_asked_done(
+    ngx_http_jemalloc_pprof_task_t *task);
+static void ngx_http_jemalloc_pprof_asked_reply(
+    ngx_http_jemalloc_pprof_asked_t *asked);
+static void ngx_http_jemalloc_pprof_asked_leave(
+    ngx_http_jemalloc_pprof_asked_t *asked);
+
+static ngx_int_t ngx_http_jemalloc_pprof_peer_open(
+    ngx_http_jemalloc_pprof_peer_t *peer,
+    ngx_socket_t s);
+static ngx_int_t ngx_http_jemalloc_pprof_peer_self(
+    ngx_http_jemalloc_pprof_peer_t *peer, ngx_socket_t *s);
+static ngx_int_t ngx_http_jemalloc_pprof_peer_question(
+    ngx_http_jemalloc_pprof_peer_t *peer,
+    const jpp_message_question_t *question, int fd, ngx_socket_t s);
+static void ngx_http_jemalloc_pprof_peer_read(ngx_event_t *ev);
+
+
+static ngx_uint_t   ngx_http_jemalloc_pprof_n_asked;
+
+static ngx_event_t  ngx_http_jemalloc_pprof_again;
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_peers_init(ngx_cycle_t *cycle,
+    u_char key[NGX_HTTP_JEMALLOC_PPROF_KEY])
+{
+    socklen_t           len;
+    ngx_socket_t        s;
+    struct sockaddr_un  sun;
+
+    s = socket(AF_UNIX, SOCK_SEQPACKET|SOCK_NONBLOCK|SOCK_CLOEXEC, 0);
+
+    if (s == (ngx_socket_t) -1) {
+        goto failed;
+    }
+
+    len = ngx_http_jemalloc_pprof_peer_name(&sun, ngx_pid, key);
+
+    if (bind(s, (struct sockaddr *) &sun, len) == -1
+        || listen(s, NGX_HTTP_JEMALLOC_PPROF_BACKLOG) == -1
+        || ngx_http_jemalloc_pprof_peer_connection(s,
+               ngx_http_jemalloc_pprof_accept, NULL) == NULL)
+    {
+        goto failed;
+    }
+
+    return NGX_OK;
+
+failed:
+
+    ngx_log_error(NGX_LOG_WARN, cycle->log, ngx_errno,
+                  "jemalloc_pprof: this worker cannot listen for the others, "
+                  "which will not be able to ask it");
+
+    if (s != (ngx_socket_t) -1) {
+        (void) close(s);
+    }
+
+    return NGX_ERROR;
+}
+
+
+static socklen_t
+ngx_http_jemalloc_pprof_peer_name(struct sockaddr_un *sun, ngx_pid_t pid,
+    const u_char key[NGX_HTTP_JEMALLOC_PPROF_KEY])
+{
+    u_char  *p;
+
+    ngx_memzero(sun, sizeof(struct sockaddr_un));
+
+    sun->sun_family = AF_UNIX;
+
+    /* the leading NUL is what makes it abstract: no file is left behind */
+
+    p = ngx_sprintf((u_char *) sun->sun_path + 1, "jemalloc_pprof.%P.%*s", pid,
+                    (size_t) NGX_HTTP_JEMALLOC_PPROF_KEY, key);
+
+    return p - (u_char *) sun;
+}
+
+
+/* The process at the other end, which must be of our user. */
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_peer_process(ngx_socket_t s, ngx_pid_t *pid)
+{
+    socklen_t     len;
+    struct ucred  cred;
+
+    len = sizeof(struct ucred);
+
+    if (getsockopt(s, SOL_SOCKET, SO_PEERCRED, &cred, &len) == -1
+        || len != sizeof(struct ucred)
+        || cred.uid != geteuid())
+    {
+        return NGX_ERROR;
+    }
+
+    *pid = cred.pid;
+
+    return NGX_OK;
+}
+
+
+static ngx_connection_t *
+ngx_http_jemalloc_pprof_peer_connection(ngx_socket_t s,
+    ngx_event_handler_pt handler, void *data)
+{
+    ngx_connection_t  *c;
+
+    c = ngx_get_connection(s, ngx_cycle->log);
+
+    if (c == NULL) {
+        return NULL;
+    }
+
+    c->data = data;
+    c->read->handler = handler;
+    c->read->log = c->log;
+    c->write->log = c->log;
+
+    /* it is nginx's own: no alert when the worker exits with it */
+
+    c->read->channel = 1;
+    c->write->channel = 1;
+
+    if (ngx_add_event(c->read, NGX_READ_EVENT, 0) != NGX_OK) {
+        ngx_free_connection(c);
+        return NULL;
+    }
+
+    return c;
+}
+
+
+/* One message, with FD unless that is -1. */
+
+static ssize_t
+ngx_http_jemalloc_pprof_peer_send(ngx_socket_t s, const void *data,
+    size_t size, int fd)
+{
+    ssize_t          n;
+    struct iovec     iov;
+    struct msghdr    msg;
+    struct cmsghdr  *cmsg;
+
+    union {
+        struct cmsghdr  header;
+        char            space[CMSG_SPACE(sizeof(int))];
+    } control;
+
+    ngx_memzero(&msg, sizeof(struct msghdr));
+    ngx_memzero(&control, sizeof(control));
+
+    iov.iov_base = (void *) data;
+    iov.iov_len = size;
+
+    msg.msg_iov = &iov;
+    msg.msg_iovlen = 1;
+
+    if (fd != -1) {
+        msg.msg_control = &control;
+        msg.msg_controllen = sizeof(control);
+
+        cmsg = CMSG_FIRSTHDR(&msg);
+        cmsg->cmsg_level = SOL_SOCKET;
+        cmsg->cmsg_type = SCM_RIGHTS;
+        cmsg->cmsg_len = CMSG_LEN(sizeof(int));
+        ngx_memcpy(CMSG_DATA(cmsg), &fd, sizeof(int));
+    }
+
+    do {
+        n = sendmsg(s, &msg, MSG_NOSIGNAL|MSG_DONTWAIT);
+    } while (n == -1 && ngx_errno == NGX_EINTR);
+
+    return n;
+}
+
+
+/*
+ * One message of exactly SIZE bytes, and in *FD the descriptor that came with
+ * it, or -1.  0 is the end; NGX_AGAIN, that there is none yet; NGX_ERROR, that
+ * it was something else.
+ */
+
+static ssize_t
+ngx_http_jemalloc_pprof_peer_receive(ngx_socket_t s, void *data, size_t size,
+    int *fd)
+{
+    ssize_t          n;
+    struct iovec     iov;
+    struct msghdr    msg;
+    struct cmsghdr  *cmsg;
+
+    union {
+        struct cmsghdr  header;
+        char            space[CMSG_SPACE(sizeof(int))];
+    } control;
+
+    *fd = -1;
+
+    ngx_memzero(&msg, sizeof(struct msghdr));
+    ngx_memzero(&control, sizeof(control));
+
+    iov.iov_base = data;
+    iov.iov_len = size;
+
+    msg.msg_iov = &iov;
+    msg.msg_iovlen = 1;
+    msg.msg_control = &control;
+
+    /* room for one, which CMSG_SPACE() is not: the kernel closes others */
+
+    msg.msg_controllen = CMSG_LEN(sizeof(int));
+
+    do {
+        n = recvmsg(s, &msg, MSG_CMSG_CLOEXEC|MSG_DONTWAIT);
+    } while (n == -1 && ngx_errno == NGX_EINTR);
+
+    if (n == -1) {
+
+        /* a reset is the end, too: of one that left a question unread */
+
+        return ngx_errno == NGX_EAGAIN ? NGX_AGAIN
+               : ngx_errno == NGX_ECONNRESET ? 0 : NGX_ERROR;
+    }
+
+    cmsg = CMSG_FIRSTHDR(&msg);
+
+    if (cmsg != NULL && cmsg->cmsg_level == SOL_SOCKET
+        && cmsg->cmsg_type == SCM_RIGHTS
+        && cmsg->cmsg_len == CMSG_LEN(sizeof(int)))
+    {
+        ngx_memcpy(fd, CMSG_DATA(cmsg), sizeof(int));
+    }
+
+    if (n != 0 && ((size_t) n != size || msg.msg_flags & MSG_TRUNC)) {
+
+        if (*fd != -1) {
+            (void) close(*fd);
+            *fd = -1;
+        }
+
+        return NGX_ERROR;
+    }
+
+    return n;
+}
+
+
+static void
+ngx_http_jemalloc_pprof_accept(ngx_event_t *ev)
+{
+    ngx_pid_t          pid;
+    ngx_socket_t       s;
+    ngx_connection_t  *c;
+
+    c = ev->data;
+
+    /* the event is level-triggered: the next one comes by itself */
+
+    s = accept4(c->fd, NULL, NULL, SOCK_NONBLOCK|SOCK_CLOEXEC);
+
+    if (s == (ngx_socket_t) -1) {
+        ngx_http_jemalloc_pprof_accept_failed(c, ngx_errno);
+        return;
+    }
+
+    if (ngx_http_jemalloc_pprof_peer_process(s, &pid) != NGX_OK
+        || !ngx_http_jemalloc_pprof_table_has(
+                ngx_http_jemalloc_pprof_worker.zone, pid)
+        || ngx_http_jemalloc_pprof_n_asked
+           >= NGX_HTTP_JEMALLOC_PPROF_MAX_ASKED
+        || ngx_http_jemalloc_pprof_asked_create(s) != NGX_OK)
+    {
+        (void) close(s);
+    }
+}
+
+
+/*
+ * Without a descriptor the question stays where it is, and the event would
+ * come again at once: it is looked at again in a while.
+ */
+
+static void
+ngx_http_jemalloc_pprof_accept_failed(ngx_connection_t *c, ngx_err_t err)
+{
+    ngx_log_debug0(NGX_LOG_DEBUG_CORE, c->log, err,
+                   "jemalloc_pprof: accept4() failed");
+
+    if (err != NGX_EMFILE && err != NGX_ENFILE) {
+        return;
+    }
+
+    if (ngx_del_event(c->read, NGX_READ_EVENT, 0) != NGX_OK) {
+        return;
+    }
+
+    ngx_http_jemalloc_pprof_again.handler =
+                                       ngx_http_jemalloc_pprof_accept_again;
+    ngx_http_jemalloc_pprof_again.data = c;
+    ngx_http_jemalloc_pprof_again.log = c->log;
+    ngx_http_jemalloc_pprof_again.cancelable = 1;
+
+    ngx_add_timer(&ngx_http_jemalloc_pprof_again,
+                  NGX_HTTP_JEMALLOC_PPROF_AGAIN);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_accept_again(ngx_event_t *ev)
+{
+    ngx_connection_t *c = ev->data;
+
+    if (ngx_add_event(c->read, NGX_READ_EVENT, 0) != NGX_OK) {
+        ngx_add_timer(ev, NGX_HTTP_JEMALLOC_PPROF_AGAIN);
+    }
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_asked_create(ngx_socket_t s)
+{
+    jpp_arena_t                       memory;
+    ngx_http_jemalloc_pprof_asked_t  *asked;
+
+    jpp_arena_init(&memory, sizeof(ngx_http_jemalloc_pprof_asked_t)
+                            + NGX_HTTP_JEMALLOC_PPROF_ASK_SPARE);
+
+    asked = jpp_arena_alloc(&memory, sizeof(ngx_http_jemalloc_pprof_asked_t));
+
+    if (asked == NULL) {
+        jpp_arena_destroy(&memory);
+        return NGX_ERROR;
+    }
+
+    asked->task.work = ngx_http_jemalloc_pprof_asked_work;
+    asked->task.done = ngx_http_jemalloc_pprof_asked_done;
+    asked->fd = -1;
+    asked->memory = memory;
+
+    asked->connection = ngx_http_jemalloc_pprof_peer_connection(s,
+                            ngx_http_jemalloc_pprof_asked_read, asked);
+
+    if (asked->connection == NULL) {
+        jpp_arena_destroy(&memory);
+        return NGX_ERROR;
+    }
+
+    ngx_http_jemalloc_pprof_n_asked++;
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_http_jemalloc_pprof_asked_read(ngx_event_t *ev)
+{
+    int                               fd;
+    ssize_t                           n;
+    uint8_t                           data[JPP_MESSAGE_QUESTION];
+    ngx_connection_t                 *c;
+    ngx_http_jemalloc_pprof_asked_t  *asked;
+
+    c = ev->data;
+    asked = c->data;
+
+    n = ngx_http_jemalloc_pprof_peer_receive(c->fd, data, sizeof(data), &fd);
+
+    if (n == NGX_AGAIN) {
+        return;
+    }
+
+    /* one question is all there is; while it is worked on, its end may come */
+
+    if (n <= 0 || asked->is_in_thread
+        || !jpp_message_question_unpack(&asked->question, data, n))
+    {
+        if (fd != -1) {
+            (void) close(fd);
+        }
+
+        ngx_http_jemalloc_pprof_asked_leave(asked);
+        return;
+    }
+
+    asked->fd = fd;
+
+    ngx_http_jemalloc_pprof_asked_start(asked);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_asked_start(ngx_http_jemalloc_pprof_asked_t *asked)
+{
+    struct stat    st;
+    jpp_problem_t  problems[JPP_MAX_PROBLEMS];
+
+    ngx_http_jemalloc_pprof_describe(&asked->reply.worker);
+
+    if (asked->question.kind == JPP_MESSAGE_STATUS) {
+        ngx_http_jemalloc_pprof_asked_reply(asked);
+        return;
+    }
+
+    /* a dump into anything but a file could block */
+
+    if (asked->question.kind == JPP_MESSAGE_DUMP
+        && (asked->fd == -1 || fstat(asked->fd, &st) == -1
+            || !S_ISREG(st.st_mode)))
+    {
+        (void) jpp_err_set(&asked->reply.err, JPP_ERR_SYS,
+                           "the file for the dump did not reach it: it has no "
+                           "free descriptor (raise worker_rlimit_nofile)");
+
+        ngx_http_jemalloc_pprof_asked_reply(asked);
+        return;
+    }
+
+    if (asked->question.kind == JPP_MESSAGE_DUMP
+        && asked->reply.worker.jemalloc.state != JPP_JEMALLOC_READY)
+    {
+        (void) jpp_problems(&asked->reply.worker.jemalloc, problems);
+
+        (void) jpp_err_set(&asked->reply.err, JPP_ERR_JEMALLOC, "%s: %s",
+                           problems[0].what, problems[0].why);
+
+        ngx_http_jemalloc_pprof_asked_reply(asked);
+        return;
+    }
+
+    /* stays where there is no thread to work in */
+
+    (void) jpp_err_set(&asked->reply.err, JPP_ERR_SYS,
+                       "it cannot have a background thread: the error log "
+                       "says why");
+
+    if (ngx_http_jemalloc_pprof_thread_post(&asked->task) == NGX_OK) {
+        asked->is_in_thread = 1;
+        return;
+    }
+
+    ngx_http_jemalloc_pprof_asked_reply(asked);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_asked_work(ngx_http_jemalloc_pprof_task_t *task)
+{
+    struct timespec                   now;
+    jpp_message_reply_t              *reply;
+    ngx_http_jemalloc_pprof_asked_t  *asked;
+
+    asked = (ngx_http_jemalloc_pprof_asked_t *) task;
+    reply = &asked->reply;
+
+    ngx_memzero(&reply->err, sizeof(jpp_err_t));
+
+    asked->is_worked = 1;
+
+    if (asked->question.kind == JPP_MESSAGE_CONTROL) {
+        (void) jpp_jemalloc_control(&asked->question.control, &reply->control,
+                                    &reply->err);
+        return;
+    }
+
+    (void) clock_gettime(CLOCK_REALTIME, &now);
+    reply->time_nanos = (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
+
+    (void) jpp_jemalloc_dump(asked->fd, &reply->err);
+
+    reply->worker.has_stats = jpp_jemalloc_stats(&reply->worker.stats);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_asked_done(ngx_http_jemalloc_pprof_task_t *task)
+{
+    ngx_http_jemalloc_pprof_asked_t  *asked;
+
+    asked = (ngx_http_jemalloc_pprof_asked_t *) task;
+
+    asked->is_in_thread = 0;
+
+    if (asked->question.kind == JPP_MESSAGE_CONTROL && asked->is_worked) {
+        ngx_http_jemalloc_pprof_worker_changed(&asked->question.control,
+                                               &asked->reply.control);
+    }
+
+    if (asked->connection == NULL) {
+        ngx_http_jemalloc_pprof_asked_leave(asked);
+        return;
+    }
+
+    ngx_http_jemalloc_pprof_asked_reply(asked);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_asked_reply(ngx_http_jemalloc_pprof_asked_t *asked)
+{
+    int      baseline;
+    uint8_t  data[JPP_MESSAGE_REPLY];
+
+    baseline = asked->question.kind == JPP_MESSAGE_DUMP
+               ? ngx_http_jemalloc_pprof_worker.baseline.fd : -1;
+
+    asked->reply.has_baseline = baseline != -1;
+
+    jpp_message_reply_pack(&asked->reply, data);
+
+    /* whether the asker is still there is its own matter */
+
+    (void) ngx_http_jemalloc_pprof_peer_send(asked->connection->fd, data,
+                                             sizeof(data), baseline);
+
+    ngx_http_jemalloc_pprof_asked_leave(asked);
+}
+
+
+/* Close, and free as soon as the thread has done with it. */
+
+static void
+ngx_http_jemalloc_pprof_asked_leave(ngx_http_jemalloc_pprof_asked_t *asked)
+{
+    jpp_arena_t  memory;
+
+    if (asked->connection != NULL) {
+        ngx_close_connection(asked->connection);
+        asked->connection = NULL;
+        ngx_http_jemalloc_pprof_n_asked--;
+    }
+
+    if (asked->is_in_thread
+        && !ngx_http_jemalloc_pprof_thread_cancel(&asked->task))
+    {
+        return;
+    }
+
+    if (asked->fd != -1) {
+        (void) close(asked->fd);
+    }
+
+    memory = asked->memory;
+    jpp_arena_destroy(&memory);
+}
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_peer_ask(ngx_http_jemalloc_pprof_peer_t *peer,
+    const jpp_message_question_t *question, int fd)
+{
+    ngx_int_t     rc;
+    ngx_socket_t  s;
+
+    if (peer->row.pid == ngx_pid) {
+        rc = ngx_http_jemalloc_pprof_peer_self(peer, &s);
+
+    } else {
+        s = socket(AF_UNIX, SOCK_SEQPACKET|SOCK_NONBLOCK|SOCK_CLOEXEC, 0);
+
+        if (s == (ngx_socket_t) -1) {
+            (void) jpp_err_sys(&peer->reply.err, ngx_errno,
+                               "there is no socket to ask it by "
+                               "(raise worker_rlimit_nofile)");
+            return NGX_ERROR;
+        }
+
+        rc = ngx_http_jemalloc_pprof_peer_open(peer, s);
+    }
+
+    if (rc != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    return ngx_http_jemalloc_pprof_peer_question(peer, question, fd, s);
+}
+
+
+/* *S is the asker's end of a pair, the other one is asked. */
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_peer_self(ngx_http_jemalloc_pprof_peer_t *peer,
+    ngx_socket_t *s)
+{
+    ngx_socket_t  pair[2];
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET|SOCK_NONBLOCK|SOCK_CLOEXEC, 0, pair)
+        == -1)
+    {
+        (void) jpp_err_sys(&peer->reply.err, ngx_errno,
+                           "there is no socket to ask it by "
+                           "(raise worker_rlimit_nofile)");
+        return NGX_ERROR;
+    }
+
+    if (ngx_http_jemalloc_pprof_asked_create(pair[0]) != NGX_OK) {
+        (void) jpp_err_set(&peer->reply.err, JPP_ERR_LIMIT,
+                           "there is no connection left to ask it by "
+                           "(raise worker_connections)");
+
+        (void) close(pair[0]);
+        (void) close(pair[1]);
+
+        return NGX_ERROR;
+    }
+
+    *s = pair[1];
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_peer_open(ngx_http_jemalloc_pprof_peer_t *peer,
+    ngx_socket_t s)
+{
+    ngx_pid_t           pid;
+    socklen_t           len;
+    struct sockaddr_un  sun;
+
+    if (!peer->row.can_listen) {
+        (void) jpp_err_set(&peer->reply.err, JPP_ERR_SYS,
+                           "it cannot listen for the others: the error log "
+                           "of its start says why");
+        goto failed;
+    }
+
+    len = ngx_http_jemalloc_pprof_peer_name(&sun, peer->row.pid,
+                                            peer->row.key);
+
+    if (connect(s, (struct sockaddr *) &sun, len) == -1) {
+
+        if (ngx_errno == NGX_EAGAIN) {
+            (void) jpp_err_set(&peer->reply.err, JPP_ERR_LIMIT,
+                               "it accepts no questions: it is stopped, or "
+                               "asked too much at once");
+
+        } else {
+            (void) jpp_err_sys(&peer->reply.err, ngx_errno,
+                               "it does not listen, perhaps it has just "
+                               "ended");
+
+            /* it was killed, and its pid may be somebody else's by now */
+
+            ngx_http_jemalloc_pprof_table_forget(
+                ngx_http_jemalloc_pprof_worker.zone, &peer->row);
+        }
+
+        goto failed;
+    }
+
+    if (ngx_http_jemalloc_pprof_peer_process(s, &pid) != NGX_OK
+        || pid != peer->row.pid)
+    {
+        (void) jpp_err_set(&peer->reply.err, JPP_ERR_INPUT,
+                           "another process listens in its place");
+        goto failed;
+    }
+
+    return NGX_OK;
+
+failed:
+
+    (void) close(s);
+
+    return NGX_ERROR;
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_peer_question(ngx_http_jemalloc_pprof_peer_t *peer,
+    const jpp_message_question_t *question, int fd, ngx_socket_t s)
+{
+    uint8_t  data[JPP_MESSAGE_QUESTION];
+
+    jpp_message_question_pack(question, data);
+
+    if (ngx_http_jemalloc_pprof_peer_send(s, data, sizeof(data), fd)
+        != sizeof(data))
+    {
+        (void) jpp_err_sys(&peer->reply.err, ngx_errno,
+                           "the question did not reach it");
+        goto failed;
+    }
+
+    peer->connection = ngx_http_jemalloc_pprof_peer_connection(s,
+                           ngx_http_jemalloc_pprof_peer_read, peer);
+
+    if (peer->connection == NULL) {
+        (void) jpp_err_set(&peer->reply.err, JPP_ERR_LIMIT,
+                           "there is no connection left to ask it by "
+                           "(raise worker_connections)");
+        goto failed;
+    }
+
+    return NGX_OK;
+
+failed:
+
+    (void) close(s);
+
+    return NGX_ERROR;
+}
+
+
+void
+ngx_http_jemalloc_pprof_peer_close(ngx_http_jemalloc_pprof_peer_t *peer)
+{
+    if (peer->connection != NULL) {
+        ngx_close_connection(peer->connection);
+        peer->connection = NULL;
+    }
+
+    if (peer->baseline != -1) {
+        (void) close(peer->baseline);
+        peer->baseline = -1;
+    }
+}
+
+
+static void
+ngx_http_jemalloc_pprof_peer_read(ngx_event_t *ev)
+{
+    ssize_t                          n;
+    uint8_t                          data[JPP_MESSAGE_REPLY];
+    ngx_connection_t                *c;
+    ngx_http_jemalloc_pprof_peer_t  *peer;
+
+    c = ev->data;
+    peer = c->data;
+
+    n = ngx_http_jemalloc_pprof_peer_receive(c->fd, data, sizeof(data),
+                                             &peer->baseline);
+    if (n == NGX_AGAIN) {
+        return;
+    }
+
+    if (n == 0) {
+        (void) jpp_err_set(&peer->reply.err, JPP_ERR_SYS,
+                           "it ended, or was asked too much, before it "
+                           "answered");
+
+    } else if (n < 0 || !jpp_message_reply_unpack(&peer->reply, data, n)) {
+        (void) jpp_err_set(&peer->reply.err, JPP_ERR_INPUT,
+                           "its answer makes no sense");
+    }
+
+    /* who it is the table knows, and the kernel has confirmed it */
+
+    peer->reply.worker.index = peer->row.index;
+    peer->reply.worker.pid = peer->row.pid;
+    peer->reply.worker.generation = peer->row.generation;
+
+    ngx_close_connection(c);
+    peer->connection = NULL;
+
+    peer->replied(peer);
+}

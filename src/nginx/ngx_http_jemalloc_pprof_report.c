@@ -1,0 +1,395 @@
+
+#include "ngx_http_jemalloc_pprof_report.h"
+
+
+/*
+ * Memory for a report: the model, its indices and the body are smaller than
+ * the dumps, but for dumps that were made up; and the names have to fit.
+ */
+#define NGX_HTTP_JEMALLOC_PPROF_REPORT_CAP(max_size)                          \
+    (4 * (max_size) + 256 * 1024 * 1024)
+
+/* what the arena of a body needs beside it */
+#define NGX_HTTP_JEMALLOC_PPROF_BODY_SPARE  (64 * 1024)
+
+/* of a capture and, behind them, of what was inherited */
+#define NGX_HTTP_JEMALLOC_PPROF_LABELS      4
+#define NGX_HTTP_JEMALLOC_PPROF_INHERITED   2
+
+
+/* What the parts become. */
+typedef struct {
+    jpp_arena_t      *arena;
+    jpp_capture_t    *captures;
+    jpp_err_t        *errors;      /* one for each of them */
+    ngx_uint_t        n;
+
+    jpp_worker_t     *workers;     /* that answered */
+    jpp_missing_t    *missing;
+    jpp_fleet_t       fleet;
+} ngx_http_jemalloc_pprof_input_t;
+
+
+static jpp_code_t ngx_http_jemalloc_pprof_report_write(
+    ngx_http_jemalloc_pprof_report_t *report, jpp_arena_t *arena,
+    jpp_err_t *err);
+static ngx_int_t ngx_http_jemalloc_pprof_report_parts(
+    ngx_http_jemalloc_pprof_report_t *report,
+    ngx_http_jemalloc_pprof_input_t *input);
+static ngx_int_t ngx_http_jemalloc_pprof_report_part(
+    ngx_http_jemalloc_pprof_report_t *report,
+    ngx_http_jemalloc_pprof_input_t *input,
+    const ngx_http_jemalloc_pprof_part_t *part);
+static jpp_capture_t *ngx_http_jemalloc_pprof_report_capture(
+    ngx_http_jemalloc_pprof_input_t *input,
+    const ngx_http_jemalloc_pprof_part_t *part);
+static jpp_label_t *ngx_http_jemalloc_pprof_report_labels(jpp_arena_t *arena,
+    const ngx_http_jemalloc_pprof_row_t *row);
+static void ngx_http_jemalloc_pprof_report_miss(
+    ngx_http_jemalloc_pprof_input_t *input,
+    const ngx_http_jemalloc_pprof_part_t *part, const char *why);
+static const ngx_http_jemalloc_pprof_part_t *
+    ngx_http_jemalloc_pprof_report_find(
+    const ngx_http_jemalloc_pprof_collection_t *co, ngx_pid_t pid);
+static ngx_uint_t ngx_http_jemalloc_pprof_report_count(
+    const ngx_http_jemalloc_pprof_input_t *input);
+static jpp_code_t ngx_http_jemalloc_pprof_report_keep(
+    ngx_http_jemalloc_pprof_report_t *report, const jpp_vec_t *out,
+    jpp_err_t *err);
+
+
+jpp_code_t
+ngx_http_jemalloc_pprof_report(ngx_http_jemalloc_pprof_report_t *report,
+    jpp_err_t *err)
+{
+    jpp_code_t   rc;
+    jpp_arena_t  arena;
+
+    jpp_arena_init(&report->arena, 0);
+
+    jpp_arena_init(&arena,
+                   NGX_HTTP_JEMALLOC_PPROF_REPORT_CAP(report->max_size));
+
+    rc = ngx_http_jemalloc_pprof_report_write(report, &arena, err);
+
+    jpp_arena_destroy(&arena);
+
+    return rc;
+}
+
+
+static jpp_code_t
+ngx_http_jemalloc_pprof_report_write(ngx_http_jemalloc_pprof_report_t *report,
+    jpp_arena_t *arena, jpp_err_t *err)
+{
+    uint8_t                          *buffer;
+    jpp_vec_t                        *out;
+    jpp_sink_t                        sink;
+    jpp_code_t                        rc;
+    ngx_http_jemalloc_pprof_input_t   input;
+
+    ngx_memzero(&input, sizeof(ngx_http_jemalloc_pprof_input_t));
+
+    input.arena = arena;
+
+    buffer = jpp_arena_alloc(arena, JPP_SINK_BUFFER);
+    out = jpp_vec_create(arena);
+
+    if (buffer == NULL || out == NULL
+        || ngx_http_jemalloc_pprof_report_parts(report, &input) != NGX_OK)
+    {
+        return jpp_err_memory(err);
+    }
+
+    if (input.n == 0) {
+        return jpp_err_set(err, JPP_ERR_LIMIT,
+                           "no worker was there at both ends of the time: "
+                           "ask again");
+    }
+
+    jpp_sink_init(&sink, buffer, JPP_SINK_BUFFER, jpp_sink_to_vec, out);
+
+    report->options.comments = jpp_status_comments(&input.fleet, arena);
+    report->options.errors = input.errors;
+
+    if (report->options.comments == NULL) {
+        return jpp_err_memory(err);
+    }
+
+    rc = jpp_report(arena, &ngx_http_jemalloc_pprof_worker.symbols,
+                    input.captures, input.n, &report->options, &sink, err);
+
+    report->n_answered = ngx_http_jemalloc_pprof_report_count(&input);
+
+    return rc == JPP_OK ? ngx_http_jemalloc_pprof_report_keep(report, out, err)
+                        : rc;
+}
+
+
+/* The parts that there are as captures, the others with their reasons. */
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_report_parts(ngx_http_jemalloc_pprof_report_t *report,
+    ngx_http_jemalloc_pprof_input_t *input)
+{
+    ngx_uint_t                                   i, n;
+    const ngx_http_jemalloc_pprof_part_t        *part;
+    const ngx_http_jemalloc_pprof_collection_t  *last, *base;
+
+    last = report->last;
+    base = report->base;
+    n = last->n + (base != NULL ? base->n : 0);
+
+    input->captures = jpp_arena_alloc(input->arena, n * sizeof(jpp_capture_t));
+    input->errors = jpp_arena_alloc(input->arena, n * sizeof(jpp_err_t));
+    input->workers = jpp_arena_alloc(input->arena, n * sizeof(jpp_worker_t));
+    input->missing = jpp_arena_alloc(input->arena, n * sizeof(jpp_missing_t));
+
+    if (input->captures == NULL || input->errors == NULL
+        || input->workers == NULL || input->missing == NULL)
+    {
+        return NGX_ERROR;
+    }
+
+    ngx_http_jemalloc_pprof_fleet(&input->fleet, input->workers, 0, last->n);
+
+    input->fleet.missing = input->missing;
+
+    for (i = 0; i < last->n; i++) {
+        if (ngx_http_jemalloc_pprof_report_part(report, input, &last->parts[i])
+            != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
+    }
+
+    /* a difference is of those that were there all the time */
+
+    for (i = 0; base != NULL && i < base->n; i++) {
+        part = &base->parts[i];
+
+        if (ngx_http_jemalloc_pprof_report_find(last, part->peer.row.pid)
+            == NULL)
+        {
+            ngx_http_jemalloc_pprof_report_miss(input, part,
+                                                "it ended in the meantime");
+        }
+    }
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_report_part(ngx_http_jemalloc_pprof_report_t *report,
+    ngx_http_jemalloc_pprof_input_t *input,
+    const ngx_http_jemalloc_pprof_part_t *part)
+{
+    jpp_capture_t                         *last, *base;
+    const ngx_http_jemalloc_pprof_part_t  *before;
+
+    if (part->peer.reply.err.code != JPP_OK) {
+        ngx_http_jemalloc_pprof_report_miss(input, part,
+                                            part->peer.reply.err.text);
+        return NGX_OK;
+    }
+
+    before = NULL;
+
+    if (report->base != NULL) {
+        before = ngx_http_jemalloc_pprof_report_find(report->base,
+                                                     part->peer.row.pid);
+
+        if (before == NULL || before->peer.reply.err.code != JPP_OK) {
+            ngx_http_jemalloc_pprof_report_miss(input, part,
+                before == NULL ? "it came in the meantime"
+                               : "it did not answer the first time");
+            return NGX_OK;
+        }
+    }
+
+    last = ngx_http_jemalloc_pprof_report_capture(input, part);
+
+    if (last == NULL) {
+        return NGX_ERROR;
+    }
+
+    input->workers[input->fleet.n++] = part->peer.reply.worker;
+
+    report->options.time_nanos = part->peer.reply.time_nanos;
+
+    if (before == NULL) {
+        last->baseline = part->baseline.data;
+        last->baseline_len = part->baseline.len;
+
+        return NGX_OK;
+    }
+
+    base = ngx_http_jemalloc_pprof_report_capture(input, before);
+
+    if (base == NULL) {
+        return NGX_ERROR;
+    }
+
+    base->is_base = true;
+
+    report->options.duration_nanos = part->peer.reply.time_nanos
+                                     - before->peer.reply.time_nanos;
+    return NGX_OK;
+}
+
+
+static jpp_capture_t *
+ngx_http_jemalloc_pprof_report_capture(ngx_http_jemalloc_pprof_input_t *input,
+    const ngx_http_jemalloc_pprof_part_t *part)
+{
+    u_char                               *name;
+    jpp_label_t                          *labels;
+    jpp_capture_t                        *capture;
+    const ngx_http_jemalloc_pprof_row_t  *row;
+
+    row = &part->peer.row;
+
+    name = jpp_arena_alloc(input->arena,
+                           sizeof("worker  pid ") + 2 * NGX_INT_T_LEN);
+    labels = ngx_http_jemalloc_pprof_report_labels(input->arena, row);
+
+    if (name == NULL || labels == NULL) {
+        return NULL;
+    }
+
+    (void) ngx_sprintf(name, "worker %ui pid %P%Z", row->index, row->pid);
+
+    capture = &input->captures[input->n++];
+
+    capture->data = part->dump.data;
+    capture->len = part->dump.len;
+    capture->labels = labels;
+    capture->n_labels = NGX_HTTP_JEMALLOC_PPROF_LABELS;
+    capture->inherited_labels = labels + NGX_HTTP_JEMALLOC_PPROF_LABELS;
+    capture->n_inherited_labels = NGX_HTTP_JEMALLOC_PPROF_INHERITED;
+    capture->group = row->generation;
+    capture->source = row->pid;
+    capture->name = (char *) name;
+    capture->tail = ngx_http_jemalloc_pprof_worker.tail;
+
+    return capture;
+}
+
+
+static jpp_label_t *
+ngx_http_jemalloc_pprof_report_labels(jpp_arena_t *arena,
+    const ngx_http_jemalloc_pprof_row_t *row)
+{
+    u_char       *index;
+    jpp_label_t  *labels;
+
+    index = jpp_arena_alloc(arena, NGX_INT_T_LEN + 1);
+    labels = jpp_arena_alloc(arena, (NGX_HTTP_JEMALLOC_PPROF_LABELS
+                                     + NGX_HTTP_JEMALLOC_PPROF_INHERITED)
+                                    * sizeof(jpp_label_t));
+
+    if (index == NULL || labels == NULL) {
+        return NULL;
+    }
+
+    (void) ngx_sprintf(index, "%ui%Z", row->index);
+
+    /* readers make series of labels that are strings: no pid among them */
+
+    labels[0].key = "worker";
+    labels[0].str = (char *) index;
+    labels[1].key = "pid";
+    labels[1].num = row->pid;
+    labels[2].key = "generation";
+    labels[2].num = row->generation;
+    labels[3].key = "origin";
+    labels[3].str = "worker";
+
+    /* what was inherited is of a generation, and of no worker */
+
+    labels[4].key = "generation";
+    labels[4].num = row->generation;
+    labels[5].key = "origin";
+    labels[5].str = "master";
+
+    return labels;
+}
+
+
+static void
+ngx_http_jemalloc_pprof_report_miss(ngx_http_jemalloc_pprof_input_t *input,
+    const ngx_http_jemalloc_pprof_part_t *part, const char *why)
+{
+    ngx_http_jemalloc_pprof_miss(&input->missing[input->fleet.n_missing++],
+                                 part, why);
+}
+
+
+/* The part of the process with PID, or NULL. */
+
+static const ngx_http_jemalloc_pprof_part_t *
+ngx_http_jemalloc_pprof_report_find(
+    const ngx_http_jemalloc_pprof_collection_t *co, ngx_pid_t pid)
+{
+    ngx_uint_t  i;
+
+    for (i = 0; i < co->n; i++) {
+        if (co->parts[i].peer.row.pid == pid) {
+            return &co->parts[i];
+        }
+    }
+
+    return NULL;
+}
+
+
+/* Workers in the report: those of bad dumps did not answer after all. */
+
+static ngx_uint_t
+ngx_http_jemalloc_pprof_report_count(
+    const ngx_http_jemalloc_pprof_input_t *input)
+{
+    ngx_uint_t  i, n;
+
+    n = 0;
+
+    for (i = 0; i < input->n; i++) {
+
+        if (input->captures[i].is_base || input->errors[i].code != JPP_OK) {
+            continue;
+        }
+
+        if (i + 1 < input->n && input->captures[i + 1].is_base
+            && input->errors[i + 1].code != JPP_OK)
+        {
+            continue;
+        }
+
+        n++;
+    }
+
+    return n;
+}
+
+
+/* Copied to pages that hold nothing else: a response may live long. */
+
+static jpp_code_t
+ngx_http_jemalloc_pprof_report_keep(ngx_http_jemalloc_pprof_report_t *report,
+    const jpp_vec_t *out, jpp_err_t *err)
+{
+    jpp_arena_init(&report->arena,
+                   out->len + NGX_HTTP_JEMALLOC_PPROF_BODY_SPARE);
+
+    report->body = jpp_arena_alloc(&report->arena, out->len);
+
+    if (report->body == NULL) {
+        return jpp_err_memory(err);
+    }
+
+    ngx_memcpy(report->body, out->data, out->len);
+    report->len = out->len;
+
+    return JPP_OK;
+}

@@ -1,0 +1,37 @@
+
+/*
+ * From the parts of a collection to the body of an answer: captures and their
+ * labels, the workers that are missing, and one call of jpp_report().
+ */
+
+
+#ifndef _NGX_HTTP_JEMALLOC_PPROF_REPORT_H_INCLUDED_
+#define _NGX_HTTP_JEMALLOC_PPROF_REPORT_H_INCLUDED_
+
+
+#include "ngx_http_jemalloc_pprof_collect.h"
+
+#include "jpp_report.h"
+
+
+typedef struct {
+    const ngx_http_jemalloc_pprof_collection_t   *last;
+    const ngx_http_jemalloc_pprof_collection_t   *base;     /* NULL: none */
+    jpp_report_options_t                          options;
+    size_t                                        max_size; /* of a dump */
+
+    /* what comes out: the body is in the arena, which is the caller's */
+
+    jpp_arena_t                                   arena;
+    u_char                                       *body;
+    size_t                                        len;
+    ngx_uint_t                                    n_answered;
+} ngx_http_jemalloc_pprof_report_t;
+
+
+/* For the background thread.  The arena is initialized in any case. */
+jpp_code_t ngx_http_jemalloc_pprof_report(
+    ngx_http_jemalloc_pprof_report_t *report, jpp_err_t *err);
+
+
+#endif /* _NGX_HTTP_JEMALLOC_PPROF_REPORT_H_INCLUDED_ */

@@ -1,0 +1,208 @@
+
+/*
+ * status and console: what state the profiling of the workers is in; cmdline:
+ * what nginx was started with.
+ */
+
+
+#include "ngx_http_jemalloc_pprof_page.h"
+
+#include "jpp_console.h"
+
+
+static void ngx_http_jemalloc_pprof_status_inquire(
+    const ngx_http_jemalloc_pprof_question_t *question,
+    ngx_http_jemalloc_pprof_inquiry_t *inquiry);
+static ngx_int_t ngx_http_jemalloc_pprof_status_write(
+    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
+    jpp_sink_t *sink);
+static ngx_int_t ngx_http_jemalloc_pprof_console_write(
+    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
+    jpp_sink_t *sink);
+static ngx_int_t ngx_http_jemalloc_pprof_status_fleet(
+    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
+    jpp_fleet_t *fleet);
+
+
+static const ngx_http_jemalloc_pprof_answer_t
+    ngx_http_jemalloc_pprof_status_answer =
+{
+    .type = "application/json"
+};
+
+static const ngx_http_jemalloc_pprof_answer_t
+    ngx_http_jemalloc_pprof_console_answer =
+{
+    .type = "text/html",
+    .policy = jpp_console_policy
+};
+
+static const ngx_http_jemalloc_pprof_answer_t
+    ngx_http_jemalloc_pprof_cmdline_answer =
+{
+    .type = "text/plain"
+};
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_status(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_question_t *question)
+{
+    ngx_http_jemalloc_pprof_inquiry_t  inquiry;
+
+    ngx_http_jemalloc_pprof_status_inquire(question, &inquiry);
+
+    return ngx_http_jemalloc_pprof_page(r, &inquiry,
+                                        &ngx_http_jemalloc_pprof_status_answer,
+                                        ngx_http_jemalloc_pprof_status_write);
+}
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_console(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_question_t *question)
+{
+    ngx_http_jemalloc_pprof_inquiry_t  inquiry;
+
+    ngx_http_jemalloc_pprof_status_inquire(question, &inquiry);
+
+    return ngx_http_jemalloc_pprof_page(r, &inquiry,
+                                       &ngx_http_jemalloc_pprof_console_answer,
+                                       ngx_http_jemalloc_pprof_console_write);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_status_inquire(
+    const ngx_http_jemalloc_pprof_question_t *question,
+    ngx_http_jemalloc_pprof_inquiry_t *inquiry)
+{
+    ngx_memzero(inquiry, sizeof(ngx_http_jemalloc_pprof_inquiry_t));
+
+    inquiry->question.kind = JPP_MESSAGE_STATUS;
+    inquiry->who = question->args.values[JPP_ARG_WORKER];
+    inquiry->number = question->args.worker;
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_status_write(
+    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
+    jpp_sink_t *sink)
+{
+    jpp_fleet_t  fleet;
+
+    if (ngx_http_jemalloc_pprof_status_fleet(co, arena, &fleet) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    jpp_status_json(&fleet, sink);
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_console_write(
+    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
+    jpp_sink_t *sink)
+{
+    jpp_fleet_t  fleet;
+
+    if (ngx_http_jemalloc_pprof_status_fleet(co, arena, &fleet) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    jpp_console_html(&fleet, sink);
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_status_fleet(
+    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
+    jpp_fleet_t *fleet)
+{
+    ngx_uint_t                             i;
+    jpp_worker_t                          *workers;
+    jpp_control_t                         *control;
+    jpp_missing_t                         *missing;
+    ngx_http_jemalloc_pprof_wanted_t       wanted;
+    const ngx_http_jemalloc_pprof_part_t  *part;
+
+    workers = jpp_arena_alloc(arena, co->n * sizeof(jpp_worker_t));
+    missing = jpp_arena_alloc(arena, co->n * sizeof(jpp_missing_t));
+    control = jpp_arena_alloc(arena, sizeof(jpp_control_t));
+
+    if (workers == NULL || missing == NULL || control == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_http_jemalloc_pprof_table_wanted(ngx_http_jemalloc_pprof_worker.zone,
+                                         &wanted);
+
+    jpp_control_init(control);
+
+    control->active = wanted.active;
+    control->lg_sample = wanted.lg_sample;
+
+    ngx_http_jemalloc_pprof_fleet(fleet, workers, 0, co->n);
+
+    fleet->missing = missing;
+    fleet->wanted = control;
+
+    for (i = 0; i < co->n; i++) {
+        part = &co->parts[i];
+
+        if (part->peer.reply.err.code == JPP_OK) {
+            workers[fleet->n++] = part->peer.reply.worker;
+
+        } else {
+            ngx_http_jemalloc_pprof_miss(&missing[fleet->n_missing++], part,
+                                         part->peer.reply.err.text);
+        }
+    }
+
+    return NGX_OK;
+}
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_cmdline(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_question_t *question)
+{
+    size_t        len;
+    u_char       *p, *data;
+    ngx_int_t     i;
+    jpp_arena_t   arena;
+
+    if (r->method == NGX_HTTP_HEAD) {
+        return ngx_http_jemalloc_pprof_send_head(r,
+                                     &ngx_http_jemalloc_pprof_cmdline_answer);
+    }
+
+    /* what this nginx was started with: the title of a process is not that */
+
+    for (len = 0, i = 0; i < ngx_argc; i++) {
+        len += ngx_strlen(ngx_argv[i]) + 1;
+    }
+
+    jpp_arena_init(&arena, len + ngx_pagesize);
+
+    data = jpp_arena_alloc(&arena, len);
+
+    if (data == NULL) {
+        jpp_arena_destroy(&arena);
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    for (p = data, i = 0; i < ngx_argc; i++) {
+        p = ngx_cpymem(p, ngx_argv[i], ngx_strlen(ngx_argv[i]) + 1);
+    }
+
+    /* between them, and not behind the last */
+
+    return ngx_http_jemalloc_pprof_send_body(r,
+               &ngx_http_jemalloc_pprof_cmdline_answer, &arena, data, len - 1);
+}

@@ -1,0 +1,311 @@
+
+#include "ngx_http_jemalloc_pprof.h"
+#include "ngx_http_jemalloc_pprof_table.h"
+
+#include "jpp_sort.h"
+
+#include <signal.h>
+
+
+/* the table, and what nginx keeps beside it */
+#define NGX_HTTP_JEMALLOC_PPROF_ZONE_SIZE  (128 * 1024)
+
+
+typedef struct {
+    ngx_uint_t                         generation;
+    ngx_http_jemalloc_pprof_wanted_t   wanted;
+    ngx_http_jemalloc_pprof_row_t      rows[NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS];
+} ngx_http_jemalloc_pprof_table_t;
+
+
+static ngx_int_t ngx_http_jemalloc_pprof_init_zone(ngx_shm_zone_t *zone,
+    void *data);
+static ngx_http_jemalloc_pprof_table_t *ngx_http_jemalloc_pprof_lock(
+    ngx_shm_zone_t *zone);
+static void ngx_http_jemalloc_pprof_unlock(ngx_shm_zone_t *zone);
+static ngx_uint_t ngx_http_jemalloc_pprof_is_dead(ngx_pid_t pid);
+static int ngx_http_jemalloc_pprof_compare(const void *one, const void *two,
+    void *ctx);
+
+
+ngx_shm_zone_t *
+ngx_http_jemalloc_pprof_table_add(ngx_conf_t *cf)
+{
+    ngx_str_t        name = ngx_string("jemalloc_pprof");
+    ngx_shm_zone_t  *zone;
+
+    zone = ngx_shared_memory_add(cf, &name, NGX_HTTP_JEMALLOC_PPROF_ZONE_SIZE,
+                                 &ngx_http_jemalloc_pprof_module);
+
+    if (zone != NULL) {
+        zone->init = ngx_http_jemalloc_pprof_init_zone;
+    }
+
+    return zone;
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_init_zone(ngx_shm_zone_t *zone, void *data)
+{
+    ngx_slab_pool_t                  *shpool;
+    ngx_http_jemalloc_pprof_table_t  *table;
+
+    shpool = (ngx_slab_pool_t *) zone->shm.addr;
+
+    /* after a reload, and where the system keeps zones by address */
+
+    table = data != NULL ? data
+                         : zone->shm.exists ? shpool->data : NULL;
+
+    if (table == NULL) {
+        table = ngx_slab_calloc(shpool,
+                                sizeof(ngx_http_jemalloc_pprof_table_t));
+        if (table == NULL) {
+            return NGX_ERROR;
+        }
+
+        table->wanted.active = NGX_CONF_UNSET;
+        table->wanted.lg_sample = NGX_CONF_UNSET;
+
+        shpool->data = table;
+    }
+
+    zone->data = table;
+
+    return NGX_OK;
+}
+
+
+ngx_uint_t
+ngx_http_jemalloc_pprof_table_advance(ngx_shm_zone_t *zone)
+{
+    ngx_uint_t                        generation;
+    ngx_http_jemalloc_pprof_table_t  *table;
+
+    table = ngx_http_jemalloc_pprof_lock(zone);
+
+    generation = ++table->generation;
+
+    ngx_http_jemalloc_pprof_unlock(zone);
+
+    return generation;
+}
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_table_join(ngx_shm_zone_t *zone,
+    const ngx_http_jemalloc_pprof_row_t *row)
+{
+    ngx_int_t                         rc;
+    ngx_uint_t                        i;
+    ngx_http_jemalloc_pprof_row_t    *r;
+    ngx_http_jemalloc_pprof_table_t  *table;
+
+    rc = NGX_DECLINED;
+    table = ngx_http_jemalloc_pprof_lock(zone);
+
+    for (i = 0; i < NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS; i++) {
+        r = &table->rows[i];
+
+        /* the pid of one that was killed may be ours now */
+
+        if (r->pid != 0
+            && (r->pid == row->pid || ngx_http_jemalloc_pprof_is_dead(r->pid)))
+        {
+            r->pid = 0;
+        }
+
+        if (r->pid == 0 && rc == NGX_DECLINED) {
+            *r = *row;
+            rc = NGX_OK;
+        }
+    }
+
+    ngx_http_jemalloc_pprof_unlock(zone);
+
+    return rc;
+}
+
+
+void
+ngx_http_jemalloc_pprof_table_leave(ngx_shm_zone_t *zone)
+{
+    ngx_uint_t                        i;
+    ngx_http_jemalloc_pprof_table_t  *table;
+
+    table = ngx_http_jemalloc_pprof_lock(zone);
+
+    for (i = 0; i < NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS; i++) {
+        if (table->rows[i].pid == ngx_pid) {
+            table->rows[i].pid = 0;
+        }
+    }
+
+    ngx_http_jemalloc_pprof_unlock(zone);
+}
+
+
+void
+ngx_http_jemalloc_pprof_table_forget(ngx_shm_zone_t *zone,
+    const ngx_http_jemalloc_pprof_row_t *row)
+{
+    ngx_uint_t                        i;
+    ngx_http_jemalloc_pprof_row_t    *r;
+    ngx_http_jemalloc_pprof_table_t  *table;
+
+    table = ngx_http_jemalloc_pprof_lock(zone);
+
+    for (i = 0; i < NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS; i++) {
+        r = &table->rows[i];
+
+        if (r->pid == row->pid
+            && ngx_memcmp(r->key, row->key, NGX_HTTP_JEMALLOC_PPROF_KEY) == 0)
+        {
+            r->pid = 0;
+        }
+    }
+
+    ngx_http_jemalloc_pprof_unlock(zone);
+}
+
+
+ngx_uint_t
+ngx_http_jemalloc_pprof_table_list(ngx_shm_zone_t *zone,
+    ngx_http_jemalloc_pprof_row_t rows[NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS],
+    ngx_uint_t *generation)
+{
+    ngx_uint_t                        i, n;
+    ngx_http_jemalloc_pprof_row_t    *row;
+    ngx_http_jemalloc_pprof_table_t  *table;
+
+    n = 0;
+    table = ngx_http_jemalloc_pprof_lock(zone);
+
+    *generation = table->generation;
+
+    for (i = 0; i < NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS; i++) {
+        row = &table->rows[i];
+
+        if (row->pid == 0) {
+            continue;
+        }
+
+        if (ngx_http_jemalloc_pprof_is_dead(row->pid)) {
+            row->pid = 0;
+            continue;
+        }
+
+        rows[n++] = *row;
+    }
+
+    ngx_http_jemalloc_pprof_unlock(zone);
+
+    jpp_sort(rows, n, sizeof(ngx_http_jemalloc_pprof_row_t),
+             ngx_http_jemalloc_pprof_compare, NULL);
+
+    return n;
+}
+
+
+ngx_uint_t
+ngx_http_jemalloc_pprof_table_has(ngx_shm_zone_t *zone, ngx_pid_t pid)
+{
+    ngx_uint_t                        i, found;
+    ngx_http_jemalloc_pprof_table_t  *table;
+
+    found = 0;
+    table = ngx_http_jemalloc_pprof_lock(zone);
+
+    for (i = 0; i < NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS; i++) {
+        if (table->rows[i].pid == pid) {
+            found = 1;
+            break;
+        }
+    }
+
+    ngx_http_jemalloc_pprof_unlock(zone);
+
+    return found;
+}
+
+
+void
+ngx_http_jemalloc_pprof_table_wanted(ngx_shm_zone_t *zone,
+    ngx_http_jemalloc_pprof_wanted_t *wanted)
+{
+    *wanted = ngx_http_jemalloc_pprof_lock(zone)->wanted;
+
+    ngx_http_jemalloc_pprof_unlock(zone);
+}
+
+
+void
+ngx_http_jemalloc_pprof_table_want(ngx_shm_zone_t *zone, ngx_int_t active,
+    ngx_int_t lg_sample)
+{
+    ngx_http_jemalloc_pprof_wanted_t  *wanted;
+
+    wanted = &ngx_http_jemalloc_pprof_lock(zone)->wanted;
+
+    wanted->serial++;
+
+    if (active != NGX_CONF_UNSET) {
+        wanted->active = active;
+    }
+
+    if (lg_sample != NGX_CONF_UNSET) {
+        wanted->lg_sample = lg_sample;
+    }
+
+    ngx_http_jemalloc_pprof_unlock(zone);
+}
+
+
+static ngx_http_jemalloc_pprof_table_t *
+ngx_http_jemalloc_pprof_lock(ngx_shm_zone_t *zone)
+{
+    ngx_slab_pool_t  *shpool;
+
+    shpool = (ngx_slab_pool_t *) zone->shm.addr;
+
+    ngx_shmtx_lock(&shpool->mutex);
+
+    return zone->data;
+}
+
+
+static void
+ngx_http_jemalloc_pprof_unlock(ngx_shm_zone_t *zone)
+{
+    ngx_slab_pool_t  *shpool;
+
+    shpool = (ngx_slab_pool_t *) zone->shm.addr;
+
+    ngx_shmtx_unlock(&shpool->mutex);
+}
+
+
+static ngx_uint_t
+ngx_http_jemalloc_pprof_is_dead(ngx_pid_t pid)
+{
+    return kill(pid, 0) == -1 && ngx_errno == NGX_ESRCH;
+}
+
+
+static int
+ngx_http_jemalloc_pprof_compare(const void *one, const void *two, void *ctx)
+{
+    const ngx_http_jemalloc_pprof_row_t *a = one;
+    const ngx_http_jemalloc_pprof_row_t *b = two;
+
+    if (a->generation != b->generation) {
+        return a->generation < b->generation ? -1 : 1;
+    }
+
+    if (a->index != b->index) {
+        return a->index < b->index ? -1 : 1;
+    }
+
+    return a->pid < b->pid ? -1 : a->pid > b->pid;
+}

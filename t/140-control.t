@@ -1,0 +1,615 @@
+# control: what it changes, in whom and for how long; how it is asked; whom it
+# refuses; and the directives that set workers as they start.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+
+use JppSuite qw( contract dial options profile serve settled totals );
+use JSON::PP qw(decode_json);
+use Test::More;
+
+my $n = 4;
+
+my $nothing = 'nothing is asked for: say active=on, active=off, lg_sample= and '
+              . 'a number from 10 to 24, reset=1, purge=1, or several of them '
+              . 'joined by &';
+
+my $bad_rate = 'lg_sample must be a whole number from 10 to 24: below 10 too '
+               . 'many small objects take 16 KiB each, above 24 next to '
+               . 'nothing is sampled';
+
+my $foreign = 'control is refused to pages of other sites: ask with curl, or '
+              . 'from the console';
+
+my $off = 'control is off in this location: add control=on to its '
+          . 'jemalloc_pprof directive, and let nobody else reach it';
+
+my $config = <<'END';
+location /a/ { jemalloc_pprof control=on; }
+location /off/ { jemalloc_pprof control=off; }
+location /silent/ { jemalloc_pprof; }
+location = /b/control { jemalloc_pprof control=on; }
+location /self { jemalloc_pprof control control=on worker=self; }
+location /disk/ { jemalloc_pprof control=on; client_body_in_file_only clean; }
+END
+
+my $server = server();
+my $connection = dial();
+
+subtest 'active' => \&active;
+subtest 'lg_sample' => \&rate;
+subtest 'reset' => \&reset_samples;
+subtest 'purge' => \&purge;
+subtest 'all at once' => \&together;
+subtest 'one worker of all' => \&one_worker;
+subtest 'queries and forms' => \&forms;
+subtest 'values that are not allowed' => \&bad_values;
+subtest 'forms that are too large' => \&large_forms;
+subtest 'pages of other sites' => \&foreign_pages;
+subtest 'where it is off' => \&switched_off;
+subtest 'methods' => \&methods;
+subtest 'a reload' => \&reloaded;
+
+is($server->quiet, '', 'no alerts');
+ok($server->stop, 'nginx ends');
+
+subtest "directives: $_->{main}" => \&directives, $_ for (
+    { main => 'jemalloc_pprof_active off;', active => 0, lg_sample => 12,
+      in_step => undef },
+    { main => 'jemalloc_pprof_active on;', active => 1, lg_sample => 12,
+      options => 'prof_active:false' },
+    { main => 'jemalloc_pprof_sample 16k;', active => 1, lg_sample => 14 },
+    { main => 'jemalloc_pprof_sample 1k;', active => 1, lg_sample => 10 },
+    { main => 'jemalloc_pprof_sample 16M;', active => 1, lg_sample => 24 },
+    { main => 'jemalloc_pprof_active off; jemalloc_pprof_sample 16384;',
+      active => 0, lg_sample => 14 },
+);
+
+subtest 'without a profiler' => \&no_profiler;
+
+done_testing();
+
+
+sub server {
+    my $server = serve(workers => $n, config => $config);
+
+    # as Test::Nginx does then
+
+    $server->reload or die 'no reload' if $ENV{TEST_NGINX_USE_HUP};
+
+    settled('/a/status', $n);
+
+    return $server;
+}
+
+
+# Of the answer, which has STATUS and, where that is no 200, this sentence.
+
+sub asked {
+    my ($name, $status, $sentence, @request) = @_;
+    my $answer = $connection->ask(@request);
+
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    is($answer->{status}, $status, $name);
+
+    $connection = dial() if $answer->{head} =~ /^Connection: close\r$/m;
+
+    if ($status != 200) {
+        is($answer->{body}, "$sentence\n", "$name: why")
+            if defined $sentence;
+        return $answer;
+    }
+
+    is($answer->{header}{'content-type'}, 'application/json', "$name: JSON");
+    is($answer->{header}{'cache-control'}, 'no-store', "$name: not kept");
+
+    return decode_json($answer->{body});
+}
+
+
+# The answer to a form that all workers do.
+
+sub control {
+    my ($form) = @_;
+
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    my $json = asked($form, 200, undef, 'POST', '/a/control', \$form);
+
+    is("$json->{answered} of $json->{asked}", "$n of $n", "$form: all did it");
+    is(join(' ', map { $_->{worker} } @{ $json->{workers} }),
+       join(' ', 0 .. $n - 1), "$form: by their index");
+    is(scalar(grep { defined $_->{error} } @{ $json->{workers} }), 0,
+       "$form: without an error");
+
+    return $json->{workers};
+}
+
+
+# One field of all workers, as status has it.
+
+sub told {
+    my ($field, $of) = @_;
+    my $status = settled('/a/status', $of // $n);
+
+    return join ' ', map { my $v = $_->{$field};
+                           defined $v ? "$v" : 'null' } @{ $status->{workers} };
+}
+
+
+sub same {
+    return join ' ', ($_[0]) x $n;
+}
+
+
+sub active {
+    my $done = control('active=off');
+
+    for (@$done) {
+        ok($_->{before}{active}, "worker $_->{worker} was active");
+        ok(!$_->{after}{active}, 'and is not now');
+        is($_->{after}{lg_sample}, 12, 'its rate is what it was');
+        is($_->{purged}, undef, 'nothing was purged');
+    }
+
+    is(told('state'), same('inactive'), 'status has it');
+    is(told('active'), same(0), 'in two ways');
+    is(told('in_step'), same(1), 'as it is wanted');
+
+    for my $what ('/a/heap', '/a/heap?worker=2', '/a/allocs?format=top') {
+        my $answer = $connection->ask('GET', $what);
+
+        is($answer->{status}, 403, "$what is refused");
+        like($answer->{body}, qr/\Aprofiling is not active: prof\.active is (?#
+             )false, so jemalloc takes no samples\.\n.*prof_active:true/s,
+             'why, and the cure');
+    }
+
+    like($connection->ask('GET', '/a/')->{body},
+         qr{<td class="bad">inactive</td>}, 'the console has it');
+
+    $done = control('active=on');
+
+    ok(!$_->{before}{active} && $_->{after}{active},
+       "worker $_->{worker} is active again") for @$done;
+
+    is(told('state'), same('ready'), 'status has it');
+    is(told('in_step'), same(1), 'as it is wanted');
+
+    my $answer = $connection->ask('GET', '/a/heap?strict=1');
+
+    is($answer->{status}, 200, 'there is a profile');
+    like(contract($answer->{body}), qr/^types: /, 'that keeps the contract');
+}
+
+
+sub rate {
+    for my $lg (10, 24, 14, 14, 12) {
+        my $done = control("lg_sample=$lg");
+
+        is(join(' ', map { $_->{after}{lg_sample} } @$done), same($lg),
+           "the rate is $lg");
+        is(told('lg_sample'), same($lg), 'status has it');
+        is(told('in_step'), same(1), 'as it is wanted');
+    }
+
+    my $done = control('lg_sample=11');
+
+    is(join(' ', map { $_->{before}{lg_sample} } @$done), same(12),
+       'what it was is told');
+
+    my $answer = $connection->ask('GET', '/a/heap');
+
+    is(profile($answer->{body})->{period}, 2048,
+       'and of profiles from then on');
+    is($answer->{header}{'jemalloc-pprof-workers'}, "$n/$n", 'of all');
+
+    control('lg_sample=12');
+}
+
+
+# What was inherited is forgotten with the rest: no such sample may be left.
+
+sub reset_samples {
+    control('reset=1');
+
+    my $after = profile($connection->ask('GET', '/a/heap')->{body});
+
+    is(scalar(grep { $_->{labels}{origin} eq 'master' }
+                   @{ $after->{samples} // [] }), 0, 'nothing of the master');
+
+    is(told('lg_sample'), same(12), 'the rate is what it was');
+}
+
+
+sub purge {
+    my $done = control('purge=1');
+
+    for (@$done) {
+        like($_->{purged}, qr/^\d+$/, "worker $_->{worker}: bytes");
+        ok($_->{after}{active} && $_->{after}{lg_sample} == 12,
+           'and nothing else');
+    }
+}
+
+
+sub together {
+    my $done = control('active=off&lg_sample=13&reset=1&purge=1');
+
+    for (@$done) {
+        ok($_->{before}{active} && !$_->{after}{active},
+           "worker $_->{worker}: active");
+        is("$_->{before}{lg_sample} $_->{after}{lg_sample}", '12 13', 'rate');
+        like($_->{purged}, qr/^\d+$/, 'purged');
+    }
+
+    is(told('lg_sample'), same(13), 'status has the rate');
+    is(told('active'), same(0), 'and the rest');
+
+    control('active=on&lg_sample=12');
+}
+
+
+# What is set in one is not what is wanted of all.
+
+sub one_worker {
+    my @pids = split ' ', told('pid');
+
+    for (
+        [ '/a/control?worker=1', 1 ],
+        [ '/a/worker/2/control', 2 ],
+        [ "/a/control?worker=pid-$pids[3]", 3 ],
+    ) {
+        my ($uri, $index) = @$_;
+        my $json = asked($uri, 200, undef, 'POST', $uri, \'lg_sample=15');
+
+        is("$json->{answered} of $json->{asked}", '1 of 1', 'one did it');
+        is($json->{workers}[0]{pid}, $pids[$index], 'the one');
+
+        my @wanted = map { $_ == $index ? 15 : 12 } 0 .. $n - 1;
+
+        is(told('lg_sample'), "@wanted", 'and the others did not');
+        is(told('in_step'), join(' ', map { $_ == 12 ? 1 : 0 } @wanted),
+           'it is out of step');
+
+        control('lg_sample=12');
+
+        is(told('in_step'), same(1), 'and all are in step again');
+    }
+
+    my $json = asked('worker=self', 200, undef, 'POST', '/self',
+                     \'lg_sample=15');
+    my $self = $json->{workers}[0]{worker};
+
+    is($json->{asked}, 1, 'one by the directive');
+    is(told('lg_sample'), join(' ', map { $_ == $self ? 15 : 12 } 0 .. $n - 1),
+       'no other');
+
+    control('lg_sample=12');
+
+    asked("worker=$_", 404,
+          'there is no such worker: status lists those that there are', 'POST',
+          "/a/control?worker=$_", \'active=off')
+        for $n, 'exiting', 'pid-1';
+
+    is(told('active'), same(1), 'nobody did it');
+}
+
+
+# [ URI, body, rate ]: the query comes before the form.
+
+sub forms {
+    my $type = 'Content-Type: application/x-www-form-urlencoded';
+
+    for (
+        [ '/a/control?lg_sample=13', '', 13 ],
+        [ '/a/control', 'lg_sample=14', 14 ],
+        [ '/a/control?lg_sample=15', 'lg_sample=16', 15 ],
+        [ '/a/control?lg_sample=16', 'lg_sample=99', 16 ],
+        [ '/a/control?lg_sample=17&lg_sample=99', '', 17 ],
+        [ '/a/control', 'lg_sample=18&lg_sample=19', 18 ],
+        [ '/a/control?x=y&purge=1', 'lg_sample=19', 19 ],
+        [ '/a/control', 'a=b&&=&lg%5fsample=%32%30&c', 20 ],
+        [ '/a/control?worker=all', 'worker=1&lg_sample=21', 21 ],
+        [ '/a/worker/all/control', 'lg_sample=22', 22 ],
+        [ '/a/pprof/control', 'lg_sample=23', 23 ],
+        [ '/b/control', 'lg_sample=24', 24 ],
+        [ '/disk/control', 'lg_sample=10', 10 ],
+        [ '/a/control', 'x=' . 'x' x (4096 - 2 - 13) . '&lg_sample=11', 11 ],
+        [ '/disk/control', 'lg_sample=12&' . 'x' x 4083, 12 ],
+    ) {
+        my ($uri, $body, $lg) = @$_;
+        my $name = "$uri, " . substr $body, 0, 30;
+
+        asked($name, 200, undef, 'POST', $uri, $type, \$body);
+        is(told('lg_sample'), same($lg), "$name: $lg");
+    }
+
+    # in chunks, and in two pieces
+
+    my $json = asked('chunks', 200, undef, 'POST', '/a/control',
+                     'Transfer-Encoding: chunked',
+                     \"5\r\nlg_sa\r\n8\r\nmple=13&\r\n0\r\n\r\n");
+    is($json->{workers}[0]{after}{lg_sample}, 13, 'chunks: 13');
+
+    $connection->write("POST /a/control HTTP/1.1\r\nHost: localhost\r\n"
+                       . "Content-Length: 12\r\n\r\nlg_sam");
+    select undef, undef, undef, 0.1;
+    $connection->write('ple=12');
+
+    is($connection->answer('POST')->{status}, 200, 'two pieces');
+    is(told('lg_sample'), same(12), 'two pieces: 12');
+}
+
+
+sub bad_values {
+    for (
+        [ '', $nothing ], [ 'x=1', $nothing ], [ 'worker=0', $nothing ],
+        [ 'lg_sample=9', $bad_rate ], [ 'lg_sample=25', $bad_rate ],
+        [ 'lg_sample=', $bad_rate ], [ 'lg_sample=-12', $bad_rate ],
+        [ 'active=yes', 'active must be on or off' ],
+        [ 'active', 'active must be on or off' ],
+        [ 'reset=0', 'reset must be 1' ], [ 'purge=2', 'purge must be 1' ],
+
+        # nothing is done where a part is wrong
+
+        [ 'active=off&lg_sample=9', $bad_rate ],
+        [ 'lg_sample=14&purge=0', 'purge must be 1' ],
+    ) {
+        my ($what, $sentence) = @$_;
+
+        asked("query '$what'", 400, $sentence, 'POST', "/a/control?$what");
+        asked("form '$what'", 400, $sentence, 'POST', '/a/control', \$what);
+        asked("HEAD '$what'", 405, undef, 'HEAD', "/a/control?$what");
+    }
+
+    asked('a good query, and a bad form', 400, $bad_rate, 'POST',
+          '/a/control?active=off', \'lg_sample=9');
+    asked('a bad query, and a good form', 400, 'active must be on or off',
+          'POST', '/a/control?active=x', \'active=off');
+    asked('a key of the others', 400, 'strict must be 0 or 1', 'POST',
+          '/a/control?strict=x&active=off');
+
+    is(told('active'), same(1), 'nobody did a part of it');
+    is(told('lg_sample'), same(12), 'nor another');
+}
+
+
+sub large_forms {
+    my $sentence = 'a form of more than 4096 bytes: send active, lg_sample, '
+                   . 'reset and purge only';
+
+    for my $len (4097, 100_000, 1_000_000) {
+        my $body = 'lg_sample=14&' . 'x' x ($len - 13);
+
+        for my $place ('/a/control', '/disk/control') {
+            asked("$len bytes to $place", 413, $sentence, 'POST', $place,
+                  \$body);
+            asked("$len bytes to $place in chunks", 413, $sentence, 'POST',
+                  $place, 'Transfer-Encoding: chunked',
+                  \sprintf("%x\r\n%s\r\n0\r\n\r\n", $len, $body));
+        }
+    }
+
+    like(asked('more than nginx takes', 413, undef, 'POST', '/a/control',
+               'Content-Length: 2000000', \'')->{body},
+         qr/413 Request Entity Too Large/, 'it says so itself');
+
+    is(told('lg_sample'), same(12), 'nobody did it');
+}
+
+
+sub foreign_pages {
+    for (
+        [ 'Sec-Fetch-Site: cross-site' ], [ 'Sec-Fetch-Site: same-site' ],
+        [ 'sec-fetch-site: CROSS-SITE' ], [ 'Sec-Fetch-Site:' ],
+        [ 'Sec-Fetch-Site: same-origin', 'Sec-Fetch-Site: cross-site' ],
+        [ 'Origin: http://evil.example' ], [ 'Origin: null' ],
+        [ 'Origin: http://localhost.evil.example' ],
+        [ 'Origin: http://localhost:8080' ], [ 'Origin: https://evil' ],
+        [ 'Origin: localhost' ], [ 'ORIGIN: http://evil.example' ],
+        [ 'Origin:' ],
+        [ 'Sec-Fetch-Site: same-origin', 'Origin: http://evil.example' ],
+        [ 'Sec-Fetch-Site: cross-site', 'Origin: http://localhost' ],
+        [ 'Origin: http://localhost', 'Origin: http://evil.example' ],
+        [ map({ "X-Header-$_: x" } 1 .. 40), 'Origin: http://evil.example' ],
+    ) {
+        my $name = join ', ', @$_[ @$_ < 40 ? 0 .. $#$_ : -1 ];
+
+        asked($name, 403, $foreign, 'POST', '/a/control', @$_,
+              \'active=off');
+        asked("$name, by the query", 403, $foreign, 'POST',
+              '/a/control?active=off', @$_);
+    }
+
+    is(told('active'), same(1), 'nobody did it');
+
+    for (
+        [ 'Sec-Fetch-Site: same-origin' ], [ 'Sec-Fetch-Site: none' ],
+        [ 'Origin: http://localhost' ], [ 'Origin: https://localhost' ],
+        [ 'Sec-Fetch-Site: same-origin', 'Origin: http://localhost' ],
+        [ 'X-Origin: http://evil.example' ], [ 'Sec-Fetch-Mode: cors' ],
+        [ map({ "X-Header-$_: x" } 1 .. 40), 'Origin: http://localhost' ],
+    ) {
+        my $name = join ', ', @$_[ @$_ < 40 ? 0 .. $#$_ : -1 ];
+
+        asked($name, 200, undef, 'POST', '/a/control', @$_, \'purge=1');
+    }
+}
+
+
+sub switched_off {
+    for my $place (qw( /off /silent )) {
+        asked("$place, a form", 403, $off, 'POST', "$place/control",
+              \'active=off');
+        asked("$place, a query", 403, $off, 'POST',
+              "$place/control?active=off");
+        asked("$place, a wrong value", 403, $off, 'POST', "$place/control",
+              \'active=x');
+        asked("$place, 100 kB", 403, $off, 'POST', "$place/control",
+              \('x' x 100_000));
+        asked("$place, GET", 405, 'the method is not allowed here: use POST',
+              'GET', "$place/control?active=off");
+    }
+
+    is(told('active'), same(1), 'nobody did it');
+}
+
+
+sub methods {
+    for my $method (qw( GET HEAD PUT DELETE OPTIONS PATCH )) {
+        my $answer = asked($method, 405, $method eq 'HEAD' ? undef
+                           : 'the method is not allowed here: use POST',
+                           $method, '/a/control?active=off');
+
+        is($answer->{header}{allow}, 'POST', "$method: Allow");
+    }
+
+    is(told('active'), same(1), 'nobody did it');
+}
+
+
+# What all were set to is kept for those that come; what one was set to is not.
+
+sub reloaded {
+    control('active=off&lg_sample=14');
+
+    ok($server->reload, 'a reload');
+    $connection = dial();
+
+    is(told('active'), same(0), 'the new ones are not active either');
+    is(told('lg_sample'), same(14), 'and have the rate');
+    is(told('in_step'), same(1), 'as it is wanted');
+
+    control('active=on');
+    asked('one of them', 200, undef, 'POST', '/a/control?worker=1',
+          \'lg_sample=16');
+
+    ok($server->reload, 'another');
+    $connection = dial();
+
+    is(told('active'), same(1), 'the last word counts');
+    is(told('lg_sample'), same(14), 'of what all were told');
+
+    # one that has work keeps its process; it is asked like the others
+
+    $connection->close;
+
+    my $slow = dial();
+
+    $slow->write("POST /a/symbol HTTP/1.1\r\nHost: a\r\n"
+                 . "Content-Length: 3\r\n\r\n0");
+
+    my @before = @{ settled('/a/status', $n)->{workers} };
+
+    kill 'HUP', $server->{pid};
+
+    my $status;
+
+    ok($server->soon(sub {
+        $status = decode_json(dial()->ask('GET', '/a/status')->{body});
+
+        my @new = grep { $_->{generation} > $before[0]{generation} }
+                       @{ $status->{workers} };
+
+        return @new == $n && $status->{answered} == $n + 1
+               && $status->{asked} == $n + 1;
+    }), 'a worker of the former generation is left');
+
+    $connection = dial();
+
+    my ($old) = grep { $_->{exiting} } @{ $status->{workers} };
+
+    ok((grep { $_->{pid} == $old->{pid} } @before), 'it is one of those');
+
+    my $answer = asked('exiting', 200, undef, 'POST',
+                       '/a/control?worker=exiting', \'lg_sample=15');
+
+    is(join(' ', map { "$_->{pid} $_->{after}{lg_sample}" }
+                     @{ $answer->{workers} }), "$old->{pid} 15",
+       'it alone is set');
+
+    $answer = dial()->ask('GET', '/a/heap?worker=exiting');
+
+    is($answer->{header}{'jemalloc-pprof-workers'}, '1/1', 'its profile');
+    is($connection->ask('GET', '/a/heap?worker=all')
+                  ->{header}{'jemalloc-pprof-workers'},
+       $n + 1 . '/' . ($n + 1), 'and that of all');
+
+    $answer = asked('all', 200, undef, 'POST', '/a/control', \'lg_sample=12');
+
+    is($answer->{answered}, $n + 1, 'with the new ones');
+
+    $slow->write('x1');
+
+    is($slow->answer('POST')->{body}, "num_symbols: 1\n",
+       'its request is answered');
+
+    is(told('lg_sample'), same(12), 'it ends, and the others are left');
+
+    asked('exiting', 404,
+          'there is no such worker: status lists those that there are', 'POST',
+          '/a/control?worker=exiting', \'active=off');
+}
+
+
+sub directives {
+    my ($case) = @_;
+
+    my $server = serve(workers => 2, http => $case->{main}, config => $config,
+                       options => options($case->{options} // ()));
+
+    ok(defined $server->{pid}, 'nginx starts') or return;
+
+    $server->reload or die 'no reload' if $ENV{TEST_NGINX_USE_HUP};
+
+    is(told('active', 2), join(' ', ($case->{active}) x 2), 'active');
+    is(told('lg_sample', 2), join(' ', ($case->{lg_sample}) x 2), 'rate');
+    is(told('in_step', 2), 'null null', 'nobody was asked for more');
+
+    is(dial()->ask('GET', '/a/heap')->{status}, $case->{active} ? 200 : 403,
+       'heap');
+
+    # control comes before directives, and a reload does not undo it
+
+    my $form = 'lg_sample=13&active=' . ($case->{active} ? 'off' : 'on');
+    my $answer = dial()->ask('POST', '/a/control', \$form);
+
+    is(decode_json($answer->{body})->{answered}, 2, $form);
+
+    ok($server->reload, 'a reload');
+    is(told('active', 2), join(' ', (1 - $case->{active}) x 2), 'active');
+    is(told('lg_sample', 2), '13 13', 'rate');
+
+    is($server->quiet, '', 'no alerts');
+}
+
+
+sub no_profiler {
+    my $server = serve(workers => 2, config => $config,
+                       options => 'prof:false');
+
+    ok(defined $server->{pid}, 'nginx starts') or return;
+    settled('/a/status', 2);
+
+    my $answer = dial()->ask('POST', '/a/control', \'active=on');
+    my $json = decode_json($answer->{body});
+
+    is($answer->{status}, 200, 'an answer');
+    is("$json->{answered} of $json->{asked}", '0 of 2', 'nobody could');
+
+    for (@{ $json->{workers} }) {
+        is($_->{error}, "active was not set: jemalloc's profiler is off for "
+           . 'the life of this process: start it with prof:true among '
+           . "jemalloc's options", 'why, and the cure');
+        is($_->{after}{lg_sample}, undef, 'there is no rate');
+    }
+
+    is(told('in_step', 2), '0 0', 'and status says that it is not so');
+
+    is($server->quiet, '', 'no alerts');
+}

@@ -1,0 +1,148 @@
+#!/usr/bin/perl
+
+# Reloads one after the other, faster than workers come and go, while profiles
+# are asked for all the time: nothing adds up, in the master least of all.
+#
+# JPP_SOAK=1 does a thousand.
+
+use strict;
+use warnings;
+
+use File::Basename;
+use POSIX ();
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+use lib dirname(__FILE__) . '/lib';
+
+use JppNginx qw( has_jemalloc wait_until descriptors memory dumps sockets
+                 partly );
+
+my $n_reloads = $ENV{JPP_SOAK} ? 1000 : 60;
+my $n_scrapers = 4;
+my $n_workers = 2;
+
+# seconds between two
+my $pause = 0.06;
+
+# what hangs ends
+alarm($ENV{JPP_SOAK} ? 1800 : 300);
+
+my $heap = '/debug/pprof/heap';
+my @paths = ($heap, "$heap?format=folded", '/debug/pprof/status',
+             "$heap?worker=exiting");
+
+plan skip_all => 'no jemalloc' unless has_jemalloc();
+plan tests => 11;
+
+my $nginx = JppNginx->start(workers => $n_workers);
+
+# the first ones take what is taken once
+
+reload($_) for 1 .. 5;
+is_settled();
+
+my $master = $nginx->{pid};
+my $n_descriptors = () = descriptors($master);
+my %seen = map { $_ => 1 } $nginx->worker_pids;
+my @scrapers = map { scraper($_) } 0 .. $n_scrapers - 1;
+my @memory;
+
+for my $half (1, 2) {
+    for (1 .. $n_reloads / 2) {
+        reload();
+        $seen{$_} = 1 for $nginx->worker_pids;
+    }
+
+    wait_until(sub { $nginx->worker_pids == $n_workers }, 20);
+    push @memory, memory($master, 'VmRSS');
+}
+
+my %statuses = scraped(@scrapers);
+
+diag(join ', ', map { "$statuses{$_} of $_" } sort keys %statuses);
+
+cmp_ok($statuses{200} // 0, '>', $n_reloads, 'profiles all the time');
+is_deeply([ grep { !/^(?:200|404|429|503)$/ } keys %statuses ], [],
+          'and no other end than that nobody exits, or that one just did');
+
+ok(is_settled(), 'the old workers are gone');
+ok(wait_until(sub { descriptors($master) <= $n_descriptors }, 5),
+   "the master's descriptors are no more than before");
+cmp_ok($memory[1] - $memory[0], '<', 4e6, 'and its memory does not grow')
+    or diag("@memory");
+
+my @pids = $nginx->worker_pids;
+my $status = $nginx->get('/debug/pprof/status')->{body};
+
+is_deeply([ sort { $a <=> $b } $status =~ /"pid": (\d+)/g ], \@pids,
+          'the table has the living, and nobody else') or diag($status);
+is(scalar(sockets(grep { my $pid = $_; !grep { $_ == $pid } @pids }
+                  keys %seen)), 0, 'nobody else listens');
+is_deeply([ grep { !wait_until(sub { dumps($_) == 1 }, 5) } @pids ], [],
+          'they hold nothing');
+is(partly($nginx->get($heap)), "$n_workers/$n_workers", 'and answer');
+unlike($nginx->error_log, qr/exited on signal|exited with code [1-9]/,
+       'none died');
+
+$nginx->stop;
+
+
+sub reload {
+    $nginx->signal('HUP');
+    sleep $pause;
+}
+
+
+# As many workers as there should be, none of which is to end.
+
+sub is_settled {
+    return wait_until(sub {
+        my @pids = $nginx->worker_pids;
+
+        return @pids == $n_workers
+               && $n_workers == JppNginx::children($nginx->{pid})
+               && !grep { JppNginx::title($_) =~ /shutting down/ } @pids;
+    }, 20);
+}
+
+
+# A process that asks until it is told to stop, and tells what it got.
+
+sub scraper {
+    my ($i) = @_;
+
+    pipe my $reader, my $writer or die "pipe: $!";
+    defined(my $pid = fork) or die "fork: $!";
+
+    return [ $pid, $reader ] if $pid;
+
+    my ($is_told, %n);
+
+    $SIG{TERM} = sub { $is_told = 1 };
+    close $reader;
+
+    while (!$is_told) {
+        my $answer = eval { $nginx->get($paths[$i++ % @paths]) };
+
+        $n{ $answer ? $answer->{status} : "error $@" }++;
+    }
+
+    syswrite $writer, join '', map { "$n{$_} $_\n" } sort keys %n;
+    POSIX::_exit(0);
+}
+
+
+sub scraped {
+    my %n;
+
+    for (@_) {
+        my ($pid, $reader) = @$_;
+
+        kill 'TERM', $pid;
+        /^(\d+) (.*)/ and $n{$2} += $1 while <$reader>;
+        waitpid $pid, 0;
+    }
+
+    return %n;
+}
