@@ -94,7 +94,9 @@ my @fatal = (
         state => 'inactive', status => 403,
         says => qr/profiling is not active: prof\.active is false, so (?#
                    )jemalloc takes no samples/,
-        cure => "${append}prof_active:true | $restart",
+        cure => 'Without a restart: POST active=on to control, or add to the '
+                . 'http block, and reload: | jemalloc_pprof_active on; | '
+                . "From the start: ${append}prof_active:true | $restart",
     },
 );
 

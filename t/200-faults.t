@@ -23,7 +23,7 @@ alarm 400;
 # and line ends alike.
 
 my $incomplete = "jemalloc's dump came back incomplete:";
-my $needs = 'A worker needs three free descriptors (worker_rlimit_nofile), '
+my $needs = 'A worker needs six free descriptors (worker_rlimit_nofile), '
             . 'memory, and /proc';
 my $failed = 'jemalloc could not write the dump: it needs /proc to be '
              . 'visible, two more free descriptors (raise RLIMIT_NOFILE) and '
@@ -383,7 +383,8 @@ sub switched {
         $nginx->fake("prof.active 0\n");
         answers($nginx, $heap, 403,
                 'profiling is not active: prof.active is false, so jemalloc '
-                . 'takes no samples. Run systemctl edit nginx, *'
+                . 'takes no samples. Without a restart: POST active=on to '
+                . 'control, or *jemalloc_pprof_active on;*'
                 . ',prof_active:true *', 'not active');
 
         $nginx->fake('');

@@ -114,6 +114,10 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
         "inactive", true,
         "profiling is not active",
         "prof.active is false, so jemalloc takes no samples",
+        "Without a restart: POST active=on to control, or add to the http "
+        "block, and reload:\n"
+        "    jemalloc_pprof_active on;\n"
+        "From the start: "
         JPP_APPEND("prof_active:true") },
 
     [JPP_PROBLEM_INTERVAL] = {

@@ -135,7 +135,7 @@ ngx_http_jemalloc_pprof_send_failure(ngx_http_request_t *r,
         return ngx_http_jemalloc_pprof_send_error(r,
                    ngx_http_jemalloc_pprof_statuses[err->code],
                    "jemalloc's dump came back incomplete: %s. A worker needs "
-                   "three free descriptors (worker_rlimit_nofile), memory, "
+                   "six free descriptors (worker_rlimit_nofile), memory, "
                    "and /proc", err->text);
 
     default:

@@ -63,7 +63,9 @@ static const jpp_problem_case_t  cases[] = {
 
     { "inactive", JPP_JEMALLOC_INACTIVE, 0, 14,
       "profiling is not active", "prof.active is false",
-      "append to the line Environment=MALLOC_CONF=\n"
+      "    jemalloc_pprof_active on;\n"
+      "From the start: Run systemctl edit nginx, and append to the line "
+      "Environment=MALLOC_CONF=\n"
       "    ,prof_active:true\n"
       "Then run systemctl restart nginx: a reload is not enough." },
 

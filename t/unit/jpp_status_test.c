@@ -142,8 +142,10 @@ jpp_test_notices(void)
     worker.jemalloc.state = JPP_JEMALLOC_INACTIVE;
     jpp_status_notice(&worker.jemalloc, text, sizeof(text));
     jpp_is_str(text, "profiling is not active: prof.active is false, so "
-               "jemalloc takes no samples. Run systemctl edit nginx, and "
-               "append to the line Environment=MALLOC_CONF= | "
+               "jemalloc takes no samples. Without a restart: POST "
+               "active=on to control, or add to the http block, and reload: "
+               "| jemalloc_pprof_active on; | From the start: Run systemctl "
+               "edit nginx, and append to the line Environment=MALLOC_CONF= | "
                ",prof_active:true | Then run systemctl restart nginx: a "
                "reload is not enough.", "inactive");
 
