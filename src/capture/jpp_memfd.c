@@ -27,6 +27,9 @@ static jpp_code_t jpp_memfd_tmpfile(jpp_memfd_t *memfd, const char *directory,
 static jpp_code_t jpp_memfd_failed(jpp_err_t *err, int sys_errno,
     const char *where);
 static void jpp_memfd_seal(int fd);
+static bool jpp_memfd_is_sealed(int fd);
+static jpp_code_t jpp_memfd_copy(const jpp_memfd_t *memfd, char *data,
+    jpp_err_t *err);
 
 
 void
@@ -142,6 +145,7 @@ jpp_memfd_failed(jpp_err_t *err, int sys_errno, const char *where)
 jpp_code_t
 jpp_memfd_map(jpp_memfd_t *memfd, size_t max, jpp_err_t *err)
 {
+    bool          is_sealed;
     void         *data;
     struct stat   st;
 
@@ -164,8 +168,15 @@ jpp_memfd_map(jpp_memfd_t *memfd, size_t max, jpp_err_t *err)
         return JPP_OK;
     }
 
-    data = mmap(NULL, (size_t) st.st_size, PROT_READ, MAP_PRIVATE, memfd->fd,
-                0);
+    /* a file that another process may cut would be a SIGBUS: it is copied */
+
+    is_sealed = jpp_memfd_is_sealed(memfd->fd);
+
+    data = is_sealed
+           ? mmap(NULL, (size_t) st.st_size, PROT_READ, MAP_PRIVATE,
+                  memfd->fd, 0)
+           : mmap(NULL, (size_t) st.st_size, PROT_READ|PROT_WRITE,
+                  MAP_PRIVATE|MAP_ANONYMOUS, -1, 0);
 
     if (data == MAP_FAILED) {
         return jpp_err_sys(err, errno,
@@ -175,6 +186,46 @@ jpp_memfd_map(jpp_memfd_t *memfd, size_t max, jpp_err_t *err)
 
     memfd->data = data;
     memfd->len = (size_t) st.st_size;
+
+    return is_sealed ? JPP_OK : jpp_memfd_copy(memfd, data, err);
+}
+
+
+static bool
+jpp_memfd_is_sealed(int fd)
+{
+    int  seals;
+
+    seals = fcntl(fd, F_GET_SEALS);
+
+    return seals != -1 && (seals & F_SEAL_SHRINK) != 0;
+}
+
+
+static jpp_code_t
+jpp_memfd_copy(const jpp_memfd_t *memfd, char *data, jpp_err_t *err)
+{
+    size_t   done;
+    ssize_t  n;
+
+    for (done = 0; done < memfd->len; done += (size_t) n) {
+
+        n = pread(memfd->fd, data + done, memfd->len - done, (off_t) done);
+
+        if (n == -1 && errno == EINTR) {
+            n = 0;
+            continue;
+        }
+
+        if (n == -1) {
+            return jpp_err_sys(err, errno, "the dump cannot be read");
+        }
+
+        if (n == 0) {
+            return jpp_err_set(err, JPP_ERR_CUT,
+                               "the dump became shorter while it was read");
+        }
+    }
 
     return JPP_OK;
 }

@@ -35,9 +35,9 @@ jpp_code_t jpp_memfd_open(jpp_memfd_t *memfd, const char *directory,
 
 /*
  * Map what was written, MAX bytes at most (JPP_ERR_LIMIT above that).  What
- * can be is sealed first, so that nobody who holds the descriptor too can cut
- * the file under the reader.  An empty file is mapped as no bytes: data is
- * not NULL, and len is 0.
+ * can be is sealed first, and what cannot is copied, so that nobody who holds
+ * the descriptor too can cut the file under the reader.  An empty file is
+ * mapped as no bytes: data is not NULL, and len is 0.
  */
 jpp_code_t jpp_memfd_map(jpp_memfd_t *memfd, size_t max, jpp_err_t *err);
 

@@ -331,6 +331,9 @@ jpp_memfd_test_directory(void)
     jpp_is_u64(jpp_memfd_map(&memfd, 4, &err), JPP_OK, "mapped without seals");
     jpp_is_mem(memfd.data, "dump", 4, "its bytes");
 
+    jpp_is_i64(ftruncate(memfd.fd, 0), 0, "cut by another process");
+    jpp_is_mem(memfd.data, "dump", 4, "the reader still has them");
+
     jpp_memfd_close(&memfd);
     jpp_is_i64(rmdir(directory), 0, "the directory is empty");
 }
