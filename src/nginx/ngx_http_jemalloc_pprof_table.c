@@ -248,8 +248,6 @@ ngx_http_jemalloc_pprof_table_want(ngx_shm_zone_t *zone, ngx_int_t active,
 
     wanted = &ngx_http_jemalloc_pprof_lock(zone)->wanted;
 
-    wanted->serial++;
-
     if (active != NGX_CONF_UNSET) {
         wanted->active = active;
     }

@@ -31,15 +31,13 @@ typedef struct {
     ngx_pid_t       pid;           /* 0: a free row */
     ngx_uint_t      index;
     ngx_uint_t      generation;
-    time_t          started;
     u_char          key[NGX_HTTP_JEMALLOC_PPROF_KEY];
     unsigned        can_listen:1;
 } ngx_http_jemalloc_pprof_row_t;
 
 
-/* What every worker is to be set to.  Serial 0: nobody wanted anything. */
+/* What every worker is to be set to. */
 typedef struct {
-    ngx_uint_t      serial;        /* grows with every change */
     ngx_int_t       active;        /* 0, 1; NGX_CONF_UNSET: as it is */
     ngx_int_t       lg_sample;     /* NGX_CONF_UNSET: as it is */
 } ngx_http_jemalloc_pprof_wanted_t;

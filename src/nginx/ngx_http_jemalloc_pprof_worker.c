@@ -86,7 +86,6 @@ ngx_http_jemalloc_pprof_worker_join(ngx_cycle_t *cycle)
     row.pid = ngx_pid;
     row.index = ngx_worker;
     row.generation = worker->generation;
-    row.started = worker->started;
 
     /* not a secret: it keeps two that have one pid apart, after another */
 
