@@ -9,6 +9,8 @@
 static ngx_int_t ngx_http_jemalloc_pprof_send_headers(ngx_http_request_t *r,
     ngx_uint_t status, const ngx_http_jemalloc_pprof_answer_t *answer,
     off_t len);
+static ngx_int_t ngx_http_jemalloc_pprof_disposition(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_answer_t *answer, char **value);
 static ngx_int_t ngx_http_jemalloc_pprof_header(ngx_http_request_t *r,
     const char *key, const char *value);
 static ngx_int_t ngx_http_jemalloc_pprof_send_bytes(ngx_http_request_t *r,
@@ -209,8 +211,7 @@ static ngx_int_t
 ngx_http_jemalloc_pprof_send_headers(ngx_http_request_t *r, ngx_uint_t status,
     const ngx_http_jemalloc_pprof_answer_t *answer, off_t len)
 {
-    u_char  *p;
-    size_t   size;
+    char  *disposition;
 
     r->headers_out.status = status;
     r->headers_out.content_length_n = len;
@@ -234,59 +235,61 @@ ngx_http_jemalloc_pprof_send_headers(ngx_http_request_t *r, ngx_uint_t status,
     r->disable_not_modified = 1;
     r->allow_ranges = 0;
 
-    if (ngx_http_jemalloc_pprof_header(r, "X-Content-Type-Options", "nosniff")
-        != NGX_OK
-        || ngx_http_jemalloc_pprof_header(r, "Cache-Control", "no-store")
-           != NGX_OK)
+    if (ngx_http_jemalloc_pprof_disposition(r, answer, &disposition) != NGX_OK
+        || ngx_http_jemalloc_pprof_header(r, "X-Content-Type-Options",
+                                          "nosniff") != NGX_OK
+        || ngx_http_jemalloc_pprof_header(r, "Cache-Control",
+                                          "no-store") != NGX_OK
+        || ngx_http_jemalloc_pprof_header(r, "Jemalloc-Pprof-Workers",
+                                          answer->workers) != NGX_OK
+        || ngx_http_jemalloc_pprof_header(r, "Content-Security-Policy",
+                                          answer->policy) != NGX_OK
+        || ngx_http_jemalloc_pprof_header(r, "Content-Disposition",
+                                          disposition) != NGX_OK)
     {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    if (answer->workers != NULL
-        && ngx_http_jemalloc_pprof_header(r, "Jemalloc-Pprof-Workers",
-                                          answer->workers)
-           != NGX_OK)
-    {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    if (answer->policy != NULL
-        && ngx_http_jemalloc_pprof_header(r, "Content-Security-Policy",
-                                          answer->policy)
-           != NGX_OK)
-    {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    if (answer->filename != NULL) {
-        size = sizeof("attachment; filename=\"\"")
-               + ngx_strlen(answer->filename);
-
-        p = ngx_pnalloc(r->pool, size);
-        if (p == NULL) {
-            return NGX_HTTP_INTERNAL_SERVER_ERROR;
-        }
-
-        (void) ngx_sprintf(p, "attachment; filename=\"%s\"%Z",
-                           answer->filename);
-
-        if (ngx_http_jemalloc_pprof_header(r, "Content-Disposition",
-                                           (char *) p)
-            != NGX_OK)
-        {
-            return NGX_HTTP_INTERNAL_SERVER_ERROR;
-        }
     }
 
     return ngx_http_send_header(r);
 }
 
 
+/* *VALUE is NULL where the answer is to be shown, and not saved. */
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_disposition(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_answer_t *answer, char **value)
+{
+    *value = NULL;
+
+    if (answer->filename == NULL) {
+        return NGX_OK;
+    }
+
+    *value = ngx_pnalloc(r->pool, sizeof("attachment; filename=\"\"")
+                                  + ngx_strlen(answer->filename));
+    if (*value == NULL) {
+        return NGX_ERROR;
+    }
+
+    (void) ngx_sprintf((u_char *) *value, "attachment; filename=\"%s\"%Z",
+                       answer->filename);
+
+    return NGX_OK;
+}
+
+
+/* Without a VALUE there is no such header. */
+
 static ngx_int_t
 ngx_http_jemalloc_pprof_header(ngx_http_request_t *r, const char *key,
     const char *value)
 {
     ngx_table_elt_t  *h;
+
+    if (value == NULL) {
+        return NGX_OK;
+    }
 
     h = ngx_list_push(&r->headers_out.headers);
     if (h == NULL) {
