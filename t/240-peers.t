@@ -176,7 +176,6 @@ sub killed {
     my $dump = grow($nginx, 1);
     my (@dead, $n_named, $n_left);
 
-    srand 1;
     $n_named = $n_left = 0;
     $nginx->fake("hang 0.15\ndump $dump\n");
 
