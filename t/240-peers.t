@@ -143,13 +143,14 @@ sub missing {
     my ($n, $of) = split m{/}, partly($answer);
     my $profile = profile($answer);
 
-    my %why = map { /^worker \d+ pid (\d+) is missing: (.+)$/
-                    || /^left out worker \d+ pid (\d+): (.+)$/ ? ($1, $2) : ()
-                  } @{ $profile->{comments} };
+    my %why = map { /^worker \d+ pid (\d+) is missing: (.+)$/ ? ($1, $2) : () }
+              @{ $profile->{comments} };
 
     is($of - $n, scalar keys %why, "$what: as many as are missing are named")
         or diag(partly($answer), map { "\n$_" } @{ $profile->{comments} });
 
+    ok(grep({ $_ eq "workers $n/$of" } @{ $profile->{comments} }),
+       "$what: and how many answered");
     is(scalar(grep { $why{$_} } keys %{ $profile->{labels}{pid} }), 0,
        "$what: and nothing is told of those");
 
@@ -236,7 +237,9 @@ sub stopped {
     is($client->get($heap)->{status}, 200, 'before');
     $nginx->signal('STOP', $victim);
 
-    for my $round (1, 2) {
+    # seconds of $timeout each
+
+    for my $round (1 .. ($soak == 1 ? 2 : 8)) {
         my $start = time();
 
         $client->send_request($heap);
@@ -257,6 +260,10 @@ sub stopped {
            'no answer within 2000 ms (jemalloc_pprof_timeout)',
            'and why not of the third');
     }
+
+    like($client->get("$heap?format=top")->{body},
+         qr{^workers 2/3\nworker $number pid $victim is missing: no answer }m,
+         'top says so as well');
 
     my $strict = $client->get("$heap?strict=1");
 

@@ -46,6 +46,7 @@ static jpp_code_t jpp_tool_read(jpp_tool_t *tool, jpp_arena_t *arena,
     jpp_err_t *err);
 static jpp_code_t jpp_tool_describe(jpp_tool_t *tool, jpp_arena_t *arena,
     jpp_err_t *err);
+static const char *const *jpp_tool_comments(void *data, jpp_arena_t *arena);
 static const char *jpp_tool_tail(jpp_arena_t *arena);
 static const char *jpp_tool_comment(jpp_arena_t *arena, const char *name,
     bool is_base);
@@ -266,9 +267,19 @@ jpp_tool_describe(jpp_tool_t *tool, jpp_arena_t *arena, jpp_err_t *err)
         }
     }
 
-    tool->options.report.comments = comments;
+    tool->options.report.comments = jpp_tool_comments;
+    tool->options.report.data = comments;
 
     return JPP_OK;
+}
+
+
+static const char *const *
+jpp_tool_comments(void *data, jpp_arena_t *arena)
+{
+    (void) arena;
+
+    return data;
 }
 
 

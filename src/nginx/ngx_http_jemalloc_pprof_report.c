@@ -51,8 +51,8 @@ static void ngx_http_jemalloc_pprof_report_miss(
 static const ngx_http_jemalloc_pprof_part_t *
     ngx_http_jemalloc_pprof_report_find(
     const ngx_http_jemalloc_pprof_collection_t *co, ngx_pid_t pid);
-static ngx_uint_t ngx_http_jemalloc_pprof_report_count(
-    const ngx_http_jemalloc_pprof_input_t *input);
+static const char *const *ngx_http_jemalloc_pprof_report_comments(void *data,
+    jpp_arena_t *arena);
 static jpp_code_t ngx_http_jemalloc_pprof_report_keep(
     ngx_http_jemalloc_pprof_report_t *report, const jpp_vec_t *out,
     jpp_err_t *err);
@@ -109,17 +109,14 @@ ngx_http_jemalloc_pprof_report_write(ngx_http_jemalloc_pprof_report_t *report,
 
     jpp_sink_init(&sink, buffer, JPP_SINK_BUFFER, jpp_sink_to_vec, out);
 
-    report->options.comments = jpp_status_comments(&input.fleet, arena);
+    report->options.comments = ngx_http_jemalloc_pprof_report_comments;
+    report->options.data = &input;
     report->options.errors = input.errors;
-
-    if (report->options.comments == NULL) {
-        return jpp_err_memory(err);
-    }
 
     rc = jpp_report(arena, &ngx_http_jemalloc_pprof_worker.symbols,
                     input.captures, input.n, &report->options, &sink, err);
 
-    report->n_answered = ngx_http_jemalloc_pprof_report_count(&input);
+    report->n_answered = input.fleet.n;
 
     return rc == JPP_OK ? ngx_http_jemalloc_pprof_report_keep(report, out, err)
                         : rc;
@@ -344,32 +341,43 @@ ngx_http_jemalloc_pprof_report_find(
 }
 
 
-/* Workers in the report: those of bad dumps did not answer after all. */
+/* Workers whose dumps turned out to be bad did not answer after all. */
 
-static ngx_uint_t
-ngx_http_jemalloc_pprof_report_count(
-    const ngx_http_jemalloc_pprof_input_t *input)
+static const char *const *
+ngx_http_jemalloc_pprof_report_comments(void *data, jpp_arena_t *arena)
 {
-    ngx_uint_t  i, n;
+    ngx_http_jemalloc_pprof_input_t *input = data;
 
-    n = 0;
+    jpp_err_t      *err;
+    ngx_uint_t      i, n, n_each;
+    jpp_worker_t   *worker;
+    jpp_missing_t  *missing;
 
-    for (i = 0; i < input->n; i++) {
+    /* a worker's captures are side by side, and are left out together */
 
-        if (input->captures[i].is_base || input->errors[i].code != JPP_OK) {
+    n_each = input->n / input->fleet.n;
+
+    for (i = 0, n = 0; i < input->fleet.n; i++) {
+
+        worker = &input->workers[i];
+        err = &input->errors[i * n_each];
+
+        if (err->code == JPP_OK) {
+            input->workers[n++] = *worker;
             continue;
         }
 
-        if (i + 1 < input->n && input->captures[i + 1].is_base
-            && input->errors[i + 1].code != JPP_OK)
-        {
-            continue;
-        }
+        missing = &input->missing[input->fleet.n_missing++];
 
-        n++;
+        missing->index = worker->index;
+        missing->pid = worker->pid;
+        missing->generation = worker->generation;
+        missing->why = err->text;
     }
 
-    return n;
+    input->fleet.n = n;
+
+    return jpp_status_comments(&input->fleet, arena);
 }
 
 

@@ -35,6 +35,7 @@ static void jpp_top_heading(const jpp_profile_t *profile, uint32_t type,
     const jpp_top_sum_t *sum, jpp_sink_t *sink);
 static void jpp_top_row(const jpp_profile_t *profile, uint32_t type,
     const jpp_top_row_t *row, int64_t total, jpp_sink_t *sink);
+static void jpp_top_comments(const jpp_profile_t *profile, jpp_sink_t *sink);
 static const char *jpp_top_value(const jpp_profile_t *profile, uint32_t type,
     int64_t value, char text[JPP_TOP_VALUE]);
 static const char *jpp_top_bytes(int64_t value, char text[JPP_TOP_VALUE]);
@@ -82,6 +83,8 @@ jpp_top_write(const jpp_profile_t *profile, uint32_t type, jpp_sink_t *sink)
     if (shown < n) {
         jpp_sink_printf(sink, "%zu more functions\n", n - shown);
     }
+
+    jpp_top_comments(profile, sink);
 
     return true;
 }
@@ -187,6 +190,29 @@ jpp_top_row(const jpp_profile_t *profile, uint32_t type,
 
     jpp_sink_write(sink, name.data, name.len);
     jpp_sink_char(sink, '\n');
+}
+
+
+static void
+jpp_top_comments(const jpp_profile_t *profile, jpp_sink_t *sink)
+{
+    size_t           i, n;
+    jpp_str_t        comment;
+    const uint32_t  *comments;
+
+    comments = jpp_vec_items(profile->comments, uint32_t);
+    n = jpp_vec_count(profile->comments, uint32_t);
+
+    if (n != 0) {
+        jpp_sink_char(sink, '\n');
+    }
+
+    for (i = 0; i < n; i++) {
+        comment = jpp_profile_str(profile, comments[i]);
+
+        jpp_sink_write(sink, comment.data, comment.len);
+        jpp_sink_char(sink, '\n');
+    }
 }
 
 

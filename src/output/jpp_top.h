@@ -2,7 +2,8 @@
 /*
  * One value of a profile as a table for a terminal: per function what it
  * holds itself (flat) and with what it calls (cum), the largest first, under
- * a heading that says how many samples all of it rests on.
+ * a heading that says how many samples all of it rests on; and the comments,
+ * since who is missing matters as much here as anywhere.
  */
 
 

@@ -201,6 +201,7 @@ jpp_report_describe(jpp_reporter_t *report)
     bool                          done;
     size_t                        i;
     const char                   *origin;
+    const char *const            *comments;
     jpp_profile_t                *profile;
     const jpp_report_options_t   *options;
 
@@ -234,10 +235,18 @@ jpp_report_describe(jpp_reporter_t *report)
         return false;
     }
 
-    for (i = 0; options->comments != NULL && options->comments[i] != NULL;
-         i++)
-    {
-        if (!jpp_profile_comment(profile, "%s", options->comments[i])) {
+    if (options->comments == NULL) {
+        return true;
+    }
+
+    comments = options->comments(options->data, report->arena);
+
+    if (comments == NULL) {
+        return false;
+    }
+
+    for (i = 0; comments[i] != NULL; i++) {
+        if (!jpp_profile_comment(profile, "%s", comments[i])) {
             return false;
         }
     }

@@ -64,12 +64,23 @@ typedef struct {
 } jpp_capture_t;
 
 
+/*
+ * What the caller has to say of the profile once its captures were read, and
+ * options->errors says which of them were not: a NULL-terminated array, or NULL
+ * without memory, which is an error of the report.
+ */
+typedef const char *const *(*jpp_report_comments_pt)(void *data,
+    jpp_arena_t *arena);
+
+
 typedef struct {
     jpp_args_t            args;
     int                   level;        /* of gzip, 1 to 9 */
     int64_t               time_nanos;   /* when it was taken */
     int64_t               duration_nanos;   /* > 0 for a difference */
-    const char *const    *comments;     /* NULL-terminated, or NULL */
+    jpp_report_comments_pt
+                          comments;     /* NULL: none */
+    void                 *data;         /* for comments */
     jpp_err_t            *errors;       /* one for each capture, or NULL */
 } jpp_report_options_t;
 
@@ -94,8 +105,8 @@ bool jpp_report_has_names(const jpp_report_options_t *options);
  *
  * Without options->errors one that cannot be read fails the report.  With it,
  * what is wrong with each is in there (code JPP_OK: nothing), and the report
- * is, to the byte, that of the others, but for a comment on each that was left
- * out.  Only where none is left does it fail, with the error of the first.
+ * is, to the byte, that of the others: what was left out is the caller's to
+ * tell.  Only where none is left does it fail, with the error of the first.
  * Want of memory is no error of a capture, and neither is one that gunzips
  * past JPP_MAX_DUMP.
  */

@@ -18,8 +18,6 @@ static jpp_code_t jpp_report_baseline(jpp_reporter_t *report, size_t i,
     jpp_heap_options_t *options, uint32_t from, jpp_err_t *err);
 static jpp_code_t jpp_report_unpack(jpp_reporter_t *report,
     jpp_heap_options_t *options, const char *data, size_t len, jpp_err_t *err);
-static bool jpp_report_left_out_one(jpp_reporter_t *report, size_t i,
-    const char *what, const jpp_err_t *why);
 
 
 /*
@@ -359,47 +357,38 @@ jpp_report_unpack(jpp_reporter_t *report, jpp_heap_options_t *options,
 bool
 jpp_report_left_out(jpp_reporter_t *report)
 {
-    size_t      i;
-    jpp_code_t  code;
-    jpp_err_t  *errors;
+    bool               is_done;
+    size_t             i;
+    const char        *name;
+    const jpp_err_t   *errors, *why;
 
     errors = report->options->errors;
 
     for (i = 0; i < report->n; i++) {
 
-        code = errors != NULL ? errors[i].code : JPP_OK;
-
-        if (code != JPP_OK
-            && !jpp_report_left_out_one(report, i, "left out", &errors[i]))
-        {
-            return false;
-        }
+        name = report->captures[i].name;
+        why = &report->baselines[i];
 
         /* of what is left out it does not matter what was inherited */
 
-        if (code == JPP_OK && report->baselines[i].code != JPP_OK
-            && !jpp_report_left_out_one(report, i, "left out the baseline of",
-                                        &report->baselines[i]))
+        if (why->code == JPP_OK
+            || (errors != NULL && errors[i].code != JPP_OK))
         {
+            continue;
+        }
+
+        is_done = name != NULL
+                  ? jpp_profile_comment(&report->profile, "left out the "
+                                        "baseline of %.256s: %s", name,
+                                        why->text)
+                  : jpp_profile_comment(&report->profile, "left out the "
+                                        "baseline of dump %zu: %s", i + 1,
+                                        why->text);
+
+        if (!is_done) {
             return false;
         }
     }
 
     return true;
-}
-
-
-static bool
-jpp_report_left_out_one(jpp_reporter_t *report, size_t i, const char *what,
-    const jpp_err_t *why)
-{
-    const char  *name;
-
-    name = report->captures[i].name;
-
-    return name != NULL
-           ? jpp_profile_comment(&report->profile, "%s %.256s: %s", what, name,
-                                 why->text)
-           : jpp_profile_comment(&report->profile, "%s dump %zu: %s", what,
-                                 i + 1, why->text);
 }

@@ -35,7 +35,7 @@ typedef struct {
 /* Read the captures of REPORT into its profile, which is initialized here. */
 jpp_code_t jpp_report_read(jpp_reporter_t *report, jpp_err_t *err);
 
-/* Comments on captures and baselines left out; false: no memory. */
+/* Comments on baselines left out; false: no memory. */
 bool jpp_report_left_out(jpp_reporter_t *report);
 
 

@@ -37,6 +37,8 @@ static void jpp_report_test_errors(void);
 static void jpp_report_test_difference(void);
 static void jpp_report_test_jemalloc(void);
 static void jpp_report_test_left_out(void);
+static void jpp_report_test_comments(void);
+static const char *const *jpp_report_comments(void *data, jpp_arena_t *arena);
 static void jpp_report_test_sources(void);
 static void jpp_report_test_left_out_memory(void);
 static void jpp_report_test_same(const jpp_vec_t *a, const jpp_vec_t *b,
@@ -69,6 +71,7 @@ main(void)
     jpp_report_test_difference();
     jpp_report_test_jemalloc();
     jpp_report_test_left_out();
+    jpp_report_test_comments();
     jpp_report_test_sources();
     jpp_report_test_left_out_memory();
 
@@ -572,18 +575,16 @@ jpp_report_test_jemalloc(void)
 
 
 /*
- * A report that leaves out a capture is the report of the others and a
- * comment, to the byte, whatever was wrong with it and wherever it stood.
+ * A report that leaves out a capture is the report of the others, to the byte,
+ * whatever was wrong with it and wherever it stood.
  */
 
 static void
 jpp_report_test_left_out(void)
 {
-    char                   comment[JPP_ERR_TEXT + 64];
     size_t                 at, format;
     jpp_err_t              err, errors[3];
     jpp_vec_t             *out, *want;
-    const char            *comments[2] = { comment, NULL };
     jpp_arena_t            arena;
     jpp_capture_t          captures[3], good[2];
     jpp_report_bad_t       kind;
@@ -629,12 +630,7 @@ jpp_report_test_left_out(void)
                 jpp_is_u64(errors[at].code, codes[kind], "this is not");
                 jpp_is_u64(errors[at].capture, at, "and says which");
 
-                snprintf(comment, sizeof(comment), "left out %s: %s",
-                         at == 2 ? "worker 7"
-                         : at == 0 ? "dump 1" : "dump 2", errors[at].text);
-
                 options.errors = NULL;
-                options.comments = comments;
 
                 jpp_is_u64(jpp_test_report_into(&want, &arena, good, 2,
                                                 &options, &err),
@@ -650,6 +646,63 @@ jpp_report_test_left_out(void)
 
     free((char *) (uintptr_t) good[0].data);
     free((char *) (uintptr_t) good[1].data);
+}
+
+
+/* Who comments on the report knows what was left out of it. */
+
+static void
+jpp_report_test_comments(void)
+{
+    jpp_err_t              err, errors[2];
+    jpp_vec_t             *out;
+    jpp_arena_t            arena;
+    jpp_capture_t          captures[2];
+    jpp_report_options_t   options;
+
+    captures[0] = jpp_report_bad(LAST_STACK);
+    captures[1] = jpp_report_capture("nginx-530");
+
+    options = jpp_test_options("symbolize=0&format=top");
+    options.errors = errors;
+    options.comments = jpp_report_comments;
+    options.data = errors;
+
+    jpp_arena_init(&arena, 1 << 30);
+
+    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 2, &options, &err),
+               JPP_OK, "one bad capture of two");
+    *(char *) jpp_vec_push(out, 1) = '\0';
+    jpp_ok(strstr((char *) out->data, "\nwithout the first\n") != NULL,
+           "the comment tells which");
+
+    options.data = NULL;
+
+    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 2, &options, &err),
+               JPP_ERR_LIMIT, "no comments, no report");
+
+    jpp_arena_destroy(&arena);
+
+    free((char *) (uintptr_t) captures[0].data);
+    free((char *) (uintptr_t) captures[1].data);
+}
+
+
+/* Without DATA, the errors of both captures: there is no memory. */
+
+static const char *const *
+jpp_report_comments(void *data, jpp_arena_t *arena)
+{
+    const jpp_err_t *errors = data;
+
+    static const char  *wrong[] = { "not what was expected", NULL };
+    static const char  *right[] = { "without the first", NULL };
+
+    (void) arena;
+
+    return errors == NULL ? NULL
+           : errors[0].code != JPP_OK && errors[1].code == JPP_OK ? right
+           : wrong;
 }
 
 
