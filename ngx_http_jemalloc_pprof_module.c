@@ -510,6 +510,7 @@ ngx_http_jemalloc_pprof_init_module(ngx_cycle_t *cycle)
 {
     char                                  text[NGX_HTTP_JEMALLOC_PPROF_NOTICE];
     ngx_uint_t                            level;
+    jpp_control_t                         control;
     jpp_problem_t                         problems[JPP_MAX_PROBLEMS];
     jpp_jemalloc_t                        jemalloc;
     ngx_http_jemalloc_pprof_main_conf_t  *jmcf;
@@ -517,7 +518,12 @@ ngx_http_jemalloc_pprof_init_module(ngx_cycle_t *cycle)
     jmcf = ngx_http_cycle_get_module_main_conf(cycle,
                                                ngx_http_jemalloc_pprof_module);
 
-    if (jmcf == NULL || jmcf->zone == NULL || ngx_test_config) {
+    if (jmcf == NULL || ngx_test_config) {
+        return NGX_OK;
+    }
+
+    if (jmcf->zone == NULL) {
+        jpp_memfd_close(&ngx_http_jemalloc_pprof_worker.baseline);
         return NGX_OK;
     }
 
@@ -526,9 +532,13 @@ ngx_http_jemalloc_pprof_init_module(ngx_cycle_t *cycle)
     ngx_http_jemalloc_pprof_worker.generation =
                          ngx_http_jemalloc_pprof_table_advance(jmcf->zone);
 
-    /* the workers will be what the master is: it is told once */
+    /* the workers will be as the master is, but for what is wanted of them */
 
     jpp_jemalloc_read(&jemalloc);
+
+    ngx_http_jemalloc_pprof_worker_wanted(cycle, &control);
+    jpp_control_foresee(&control, &jemalloc);
+
     jpp_status_notice(&jemalloc, text, sizeof(text));
 
     level = jpp_problems(&jemalloc, problems) == 0 ? NGX_LOG_NOTICE

@@ -330,7 +330,7 @@ my @merged = (
     [ "$size 1;", "$size 2;", '', 'heap', 503, 'than the 2 bytes of' ],
     [ "$size 1;", "$size 2;", "$size 3;", 'heap', 503,
       '\Aits dump is larger than the 3 bytes of jemalloc_pprof_max_size'
-      . '\n\z' ],
+      . ': raise that, or lg_prof_sample\n\z' ],
     [ "$size 1;", "$size 2;", "$size 16384m;", 'heap?debug=1', 200,
       '\Aheap profile: ' ],
 

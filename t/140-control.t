@@ -57,8 +57,7 @@ is($server->quiet, '', 'no alerts');
 ok($server->stop, 'nginx ends');
 
 subtest "directives: $_->{main}" => \&directives, $_ for (
-    { main => 'jemalloc_pprof_active off;', active => 0, lg_sample => 12,
-      in_step => undef },
+    { main => 'jemalloc_pprof_active off;', active => 0, lg_sample => 12 },
     { main => 'jemalloc_pprof_active on;', active => 1, lg_sample => 12,
       options => 'prof_active:false' },
     { main => 'jemalloc_pprof_sample 16k;', active => 1, lg_sample => 14 },
@@ -559,6 +558,7 @@ sub reloaded {
 
 sub directives {
     my ($case) = @_;
+    my %rates = (10 => '1 KiB', 12 => '4 KiB', 14 => '16 KiB', 24 => '16 MiB');
 
     my $server = serve(workers => 2, http => $case->{main}, config => $config,
                        options => options($case->{options} // ()));
@@ -569,7 +569,14 @@ sub directives {
 
     is(told('active', 2), join(' ', ($case->{active}) x 2), 'active');
     is(told('lg_sample', 2), join(' ', ($case->{lg_sample}) x 2), 'rate');
-    is(told('in_step', 2), 'null null', 'nobody was asked for more');
+    is(told('in_step', 2), '1 1', 'as it is wanted');
+
+    my $says = $case->{active}
+               ? 'jemalloc [\d.]+, profiling ready, one sample every '
+                 . $rates{$case->{lg_sample}}
+               : 'profiling is not active: ';
+
+    like($server->log, qr/.*: jemalloc_pprof: $says/, 'the log says so');
 
     is(dial()->ask('GET', '/a/heap')->{status}, $case->{active} ? 200 : 403,
        'heap');
@@ -584,6 +591,13 @@ sub directives {
     ok($server->reload, 'a reload');
     is(told('active', 2), join(' ', (1 - $case->{active}) x 2), 'active');
     is(told('lg_sample', 2), '13 13', 'rate');
+
+    $says = $case->{active} ? 'profiling is not active: '
+                            : 'jemalloc [\d.]+, profiling ready, one sample '
+                              . 'every 8 KiB';
+
+    like((grep { /: jemalloc_pprof: / } split /^/m, $server->log)[-1],
+         qr/: jemalloc_pprof: $says/, 'and the log says that');
 
     is($server->quiet, '', 'no alerts');
 }

@@ -221,7 +221,7 @@ sub sizes {
     spew("$nginx->{prefix}/three", $three =~ s/ fake$/ fake!/mr);
     answers($nginx, $heap, 503,
             "its dump is larger than the $len bytes of "
-            . 'jemalloc_pprof_max_size',
+            . 'jemalloc_pprof_max_size: raise that, or lg_prof_sample',
             'one byte more');
 
     $nginx->fake('cut 500');
@@ -421,13 +421,22 @@ sub forbidden {
         recovers($nginx, $before, "errno $errno");
     }
 
+    # of several it names the first
+
+    $nginx->reload(workers => 2);
+    $nginx->fake("memfd 1\n");
+    answers($nginx, $heap, 503,
+            "no worker answered: worker 0 (pid *), $forbidden",
+            'of two workers');
+    $nginx->fake('');
+
     # with a directory only what forbids it leads there
 
     my $dir = "$nginx->{prefix}/dumps";
 
     mkdir $dir;
     chmod 0777, $dir;
-    $nginx->reload(http => 'jemalloc_pprof_temp_path dumps;');
+    $nginx->reload(workers => 1, http => 'jemalloc_pprof_temp_path dumps;');
     $nginx->fake('');
     $before = remember($nginx);
 

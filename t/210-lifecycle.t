@@ -513,7 +513,7 @@ sub reloads {
 sub hangs {
     my $nginx = JppNginx->start(fake => "hang 2\n", server => <<'EOF');
         location /debug/pprof/ {
-            jemalloc_pprof;
+            jemalloc_pprof control=on;
             jemalloc_pprof_timeout 500ms;
         }
 EOF
@@ -531,6 +531,9 @@ EOF
         $client->hears(0.001);
     }
 
+    answers_busy($nginx->client->get('/debug/pprof/control',
+                                     body => 'active=off'));
+
     for my $client (@clients) {
         my $answer = $client->response;
 
@@ -547,6 +550,8 @@ EOF
     $nginx->fake('');
     is_at_rest($pid, 'afterwards');
     is($nginx->get($heap)->{status}, 200, 'and fine again') for 1, 2;
+    like($nginx->get('/debug/pprof/status')->{body}, qr/"in_step": null/,
+         'control that was told to come back has changed nothing');
     is($nginx->worker, $pid, 'the worker lives');
     $nginx->stop;
 }
@@ -555,6 +560,7 @@ EOF
 sub answers_busy {
     my ($answer) = @_;
 
+    is($answer->{status}, 429, 'too many');
     is($answer->{body}, $texts{429}, 'too many: its sentence');
     is($answer->{headers}{'retry-after'}, 1, 'too many: when to come back');
 }

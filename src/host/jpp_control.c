@@ -172,6 +172,27 @@ jpp_control_check(const jpp_control_t *control, jpp_err_t *err)
 
 
 void
+jpp_control_foresee(const jpp_control_t *control, jpp_jemalloc_t *jemalloc)
+{
+    /* a profiler that is not there, or says no, will not be changed either */
+
+    if (jemalloc->state < JPP_JEMALLOC_INACTIVE) {
+        return;
+    }
+
+    if (control->active != -1) {
+        jemalloc->active = control->active;
+        jemalloc->state = control->active ? JPP_JEMALLOC_READY
+                                          : JPP_JEMALLOC_INACTIVE;
+    }
+
+    if (control->lg_sample != -1) {
+        jemalloc->lg_sample = control->lg_sample;
+    }
+}
+
+
+void
 jpp_control_json(const jpp_controlled_t *workers, size_t n, jpp_sink_t *sink)
 {
     size_t      i, n_answered;

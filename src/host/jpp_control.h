@@ -46,6 +46,10 @@ jpp_code_t jpp_control_query(jpp_control_t *control, const char *text,
 /* JPP_ERR_ARG where nothing is asked for; the sentence says what could be. */
 jpp_code_t jpp_control_check(const jpp_control_t *control, jpp_err_t *err);
 
+/* Change JEMALLOC to what it will be once CONTROL is done, if that goes well. */
+void jpp_control_foresee(const jpp_control_t *control,
+    jpp_jemalloc_t *jemalloc);
+
 /*
  * What came of it in the N WORKERS that were asked, as JSON to SINK, which the
  * caller flushes; those without an error count as answered.  It is ASCII:

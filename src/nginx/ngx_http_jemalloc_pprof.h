@@ -163,8 +163,9 @@ void ngx_http_jemalloc_pprof_worker_inherit(ngx_cycle_t *cycle);
 void ngx_http_jemalloc_pprof_worker_init(ngx_cycle_t *cycle);
 void ngx_http_jemalloc_pprof_worker_exit(ngx_cycle_t *cycle);
 
-/* Set it to what is wanted of every worker. */
-void ngx_http_jemalloc_pprof_worker_want(ngx_cycle_t *cycle);
+/* Fill CONTROL with what is wanted of every worker. */
+void ngx_http_jemalloc_pprof_worker_wanted(ngx_cycle_t *cycle,
+    jpp_control_t *control);
 
 /* CONTROL was done here, with RESULT. */
 void ngx_http_jemalloc_pprof_worker_changed(const jpp_control_t *control,

@@ -243,7 +243,20 @@ ngx_http_jemalloc_pprof_collect_choose(
     const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
     ngx_http_jemalloc_pprof_row_t *rows)
 {
-    ngx_uint_t  i, n, chosen, generation;
+    ngx_uint_t            i, n, chosen, generation;
+    const jpp_control_t  *control;
+
+    /* of those, too, that come between now and the list */
+
+    if (inquiry->question.kind == JPP_MESSAGE_CONTROL
+        && inquiry->who == JPP_WORKER_ALL)
+    {
+        control = &inquiry->question.control;
+
+        ngx_http_jemalloc_pprof_table_want(ngx_http_jemalloc_pprof_worker.zone,
+                                           control->active,
+                                           control->lg_sample);
+    }
 
     n = ngx_http_jemalloc_pprof_table_list(ngx_http_jemalloc_pprof_worker.zone,
                                            rows, &generation);
@@ -384,7 +397,8 @@ ngx_http_jemalloc_pprof_collect_take(ngx_http_jemalloc_pprof_part_t *part)
         if (err->code == JPP_ERR_LIMIT) {
             (void) jpp_err_set(err, JPP_ERR_LIMIT,
                                "its dump is larger than the %zu bytes of "
-                               "jemalloc_pprof_max_size", max_size);
+                               "jemalloc_pprof_max_size: raise that, or "
+                               "lg_prof_sample", max_size);
         }
 
         return;

@@ -189,12 +189,6 @@ ngx_http_jemalloc_pprof_control_start(ngx_http_request_t *r,
         return ngx_http_jemalloc_pprof_send_failure(r, &err);
     }
 
-    if (inquiry.who == JPP_WORKER_ALL) {
-        ngx_http_jemalloc_pprof_table_want(ngx_http_jemalloc_pprof_worker.zone,
-                                           control->active,
-                                           control->lg_sample);
-    }
-
     return ngx_http_jemalloc_pprof_page(r, &inquiry,
                                        &ngx_http_jemalloc_pprof_control_answer,
                                        ngx_http_jemalloc_pprof_control_write);

@@ -128,7 +128,6 @@ ngx_http_jemalloc_pprof_status_fleet(
     jpp_worker_t                          *workers;
     jpp_control_t                         *control;
     jpp_missing_t                         *missing;
-    ngx_http_jemalloc_pprof_wanted_t       wanted;
     const ngx_http_jemalloc_pprof_part_t  *part;
 
     workers = jpp_arena_alloc(arena, co->n * sizeof(jpp_worker_t));
@@ -139,13 +138,7 @@ ngx_http_jemalloc_pprof_status_fleet(
         return NGX_ERROR;
     }
 
-    ngx_http_jemalloc_pprof_table_wanted(ngx_http_jemalloc_pprof_worker.zone,
-                                         &wanted);
-
-    jpp_control_init(control);
-
-    control->active = wanted.active;
-    control->lg_sample = wanted.lg_sample;
+    ngx_http_jemalloc_pprof_worker_wanted((ngx_cycle_t *) ngx_cycle, control);
 
     ngx_http_jemalloc_pprof_fleet(fleet, workers, 0, co->n);
 

@@ -17,6 +17,7 @@
 
 
 static void ngx_http_jemalloc_pprof_worker_join(ngx_cycle_t *cycle);
+static void ngx_http_jemalloc_pprof_worker_obey(ngx_cycle_t *cycle);
 static const char *ngx_http_jemalloc_pprof_worker_tail(char *buffer,
     size_t size);
 
@@ -55,7 +56,7 @@ ngx_http_jemalloc_pprof_worker_init(ngx_cycle_t *cycle)
 
         /* in this order: what is wanted from here on is asked of us, too */
 
-        ngx_http_jemalloc_pprof_worker_want(cycle);
+        ngx_http_jemalloc_pprof_worker_obey(cycle);
     }
 }
 
@@ -165,14 +166,12 @@ ngx_http_jemalloc_pprof_worker_inherit(ngx_cycle_t *cycle)
 }
 
 
-/* The wanted state of the table is before that of the configuration. */
+/* What was asked of all workers is before what is configured. */
 
 void
-ngx_http_jemalloc_pprof_worker_want(ngx_cycle_t *cycle)
+ngx_http_jemalloc_pprof_worker_wanted(ngx_cycle_t *cycle,
+    jpp_control_t *control)
 {
-    jpp_err_t                             err;
-    jpp_control_t                         control;
-    jpp_control_result_t                  result;
     ngx_http_jemalloc_pprof_wanted_t      wanted;
     ngx_http_jemalloc_pprof_main_conf_t  *jmcf;
 
@@ -182,12 +181,25 @@ ngx_http_jemalloc_pprof_worker_want(ngx_cycle_t *cycle)
     ngx_http_jemalloc_pprof_table_wanted(ngx_http_jemalloc_pprof_worker.zone,
                                          &wanted);
 
-    jpp_control_init(&control);
+    jpp_control_init(control);
 
-    control.active = wanted.active != NGX_CONF_UNSET ? wanted.active
-                                                     : jmcf->active;
-    control.lg_sample = wanted.lg_sample != NGX_CONF_UNSET ? wanted.lg_sample
-                                                           : jmcf->lg_sample;
+    control->active = wanted.active != NGX_CONF_UNSET ? wanted.active
+                                                      : jmcf->active;
+    control->lg_sample = wanted.lg_sample != NGX_CONF_UNSET ? wanted.lg_sample
+                                                            : jmcf->lg_sample;
+}
+
+
+/* Make this worker what is wanted of every one. */
+
+static void
+ngx_http_jemalloc_pprof_worker_obey(ngx_cycle_t *cycle)
+{
+    jpp_err_t             err;
+    jpp_control_t         control;
+    jpp_control_result_t  result;
+
+    ngx_http_jemalloc_pprof_worker_wanted(cycle, &control);
 
     if (jpp_control_check(&control, &err) != JPP_OK) {
         return;

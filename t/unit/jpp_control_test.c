@@ -12,6 +12,7 @@ static void jpp_test_good(void);
 static void jpp_test_bad(void);
 static void jpp_test_twice(void);
 static void jpp_test_nothing(void);
+static void jpp_test_foresee(void);
 static void jpp_test_json(void);
 static void jpp_test_json_evil(void);
 static void jpp_test_json_fails(void);
@@ -32,6 +33,7 @@ main(void)
     jpp_test_bad();
     jpp_test_twice();
     jpp_test_nothing();
+    jpp_test_foresee();
     jpp_test_json();
     jpp_test_json_evil();
     jpp_test_json_fails();
@@ -194,6 +196,51 @@ jpp_test_nothing(void)
         jpp_control_query(&control, something[i], strlen(something[i]), &err);
         jpp_is_u64(jpp_control_check(&control, &err), JPP_OK, "%s",
                    something[i]);
+    }
+}
+
+
+static void
+jpp_test_foresee(void)
+{
+    size_t           i;
+    jpp_control_t    control;
+    jpp_jemalloc_t   jemalloc;
+
+    static const struct {
+        const char            *text;
+        jpp_jemalloc_state_t   before;
+        jpp_jemalloc_state_t   after;
+        uint32_t               lg_sample;
+    } rows[] = {
+        { "reset=1", JPP_JEMALLOC_READY, JPP_JEMALLOC_READY, 19 },
+        { "reset=1", JPP_JEMALLOC_INACTIVE, JPP_JEMALLOC_INACTIVE, 19 },
+        { "active=on", JPP_JEMALLOC_INACTIVE, JPP_JEMALLOC_READY, 19 },
+        { "active=on", JPP_JEMALLOC_READY, JPP_JEMALLOC_READY, 19 },
+        { "active=off", JPP_JEMALLOC_READY, JPP_JEMALLOC_INACTIVE, 19 },
+        { "lg_sample=14", JPP_JEMALLOC_READY, JPP_JEMALLOC_READY, 14 },
+        { "lg_sample=14", JPP_JEMALLOC_INACTIVE, JPP_JEMALLOC_INACTIVE, 14 },
+        { "active=on&lg_sample=14", JPP_JEMALLOC_OFF, JPP_JEMALLOC_OFF, 19 },
+        { "active=on", JPP_JEMALLOC_REFUSED, JPP_JEMALLOC_REFUSED, 19 },
+        { "active=on", JPP_JEMALLOC_ABSENT, JPP_JEMALLOC_ABSENT, 19 }
+    };
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        memset(&jemalloc, 0, sizeof(jpp_jemalloc_t));
+
+        jemalloc.state = rows[i].before;
+        jemalloc.active = rows[i].before == JPP_JEMALLOC_READY;
+        jemalloc.lg_sample = 19;
+
+        jpp_control_init(&control);
+        (void) jpp_control_query(&control, rows[i].text, strlen(rows[i].text),
+                                 NULL);
+        jpp_control_foresee(&control, &jemalloc);
+
+        jpp_is_u64(jemalloc.state, rows[i].after, "%s", rows[i].text);
+        jpp_is_u64(jemalloc.active, rows[i].after == JPP_JEMALLOC_READY,
+                   "active");
+        jpp_is_u64(jemalloc.lg_sample, rows[i].lg_sample, "its rate");
     }
 }
 
