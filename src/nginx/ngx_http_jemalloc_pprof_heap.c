@@ -35,7 +35,6 @@ typedef struct {
     ngx_http_jemalloc_pprof_step_t       step;
 
     const char                          *name;      /* of the resource */
-    ngx_http_jemalloc_pprof_loc_conf_t  *conf;
     ngx_http_jemalloc_pprof_inquiry_t    inquiry;
     ngx_uint_t                           seconds;   /* of a difference, or 0 */
 
@@ -49,16 +48,16 @@ typedef struct {
 
 static ngx_int_t ngx_http_jemalloc_pprof_heap_start(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question, ngx_uint_t is_allocs);
+static ngx_http_jemalloc_pprof_heap_t *ngx_http_jemalloc_pprof_heap_create(
+    const ngx_http_jemalloc_pprof_question_t *question,
+    const jpp_report_options_t *options,
+    const ngx_http_jemalloc_pprof_loc_conf_t *conf);
 static ngx_int_t ngx_http_jemalloc_pprof_heap_refuse(ngx_http_request_t *r,
     const jpp_jemalloc_t *jemalloc);
 static ngx_int_t ngx_http_jemalloc_pprof_heap_head(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question, jpp_format_t format);
 static ngx_int_t ngx_http_jemalloc_pprof_heap_next(
     ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
-static ngx_int_t ngx_http_jemalloc_pprof_heap_collect(
-    ngx_http_jemalloc_pprof_heap_t *heap, ngx_http_request_t *r);
-static void ngx_http_jemalloc_pprof_heap_ready(
-    ngx_http_jemalloc_pprof_reader_t *reader);
 static ngx_int_t ngx_http_jemalloc_pprof_heap_collected(
     ngx_http_jemalloc_pprof_heap_t *heap, ngx_http_request_t *r);
 static ngx_int_t ngx_http_jemalloc_pprof_heap_none(
@@ -118,23 +117,21 @@ ngx_http_jemalloc_pprof_heap_start(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question, ngx_uint_t is_allocs)
 {
     jpp_err_t                            err;
-    jpp_worker_t                         self;
+    jpp_jemalloc_t                       jemalloc;
     jpp_report_options_t                 options;
     ngx_http_jemalloc_pprof_heap_t      *heap;
     ngx_http_jemalloc_pprof_loc_conf_t  *conf;
 
     conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
 
-    ngx_http_jemalloc_pprof_describe(&self);
+    jpp_jemalloc_read(&jemalloc);
 
     jpp_report_options_init(&options);
 
     options.args = question->args;
     options.level = conf->gzip_level;
 
-    if (is_allocs && self.jemalloc.accum
-        && !options.args.is_set[JPP_ARG_TYPE])
-    {
+    if (is_allocs && jemalloc.accum && !options.args.is_set[JPP_ARG_TYPE]) {
         options.args.values[JPP_ARG_TYPE] = JPP_HEAP_ALLOC_SPACE;
     }
 
@@ -150,20 +147,35 @@ ngx_http_jemalloc_pprof_heap_start(ngx_http_request_t *r,
 
     if (r->method == NGX_HTTP_HEAD) {
 
-        if (self.jemalloc.state != JPP_JEMALLOC_READY) {
-            return ngx_http_jemalloc_pprof_heap_refuse(r, &self.jemalloc);
+        if (jemalloc.state != JPP_JEMALLOC_READY) {
+            return ngx_http_jemalloc_pprof_heap_refuse(r, &jemalloc);
         }
 
         return ngx_http_jemalloc_pprof_heap_head(r, question,
                                             jpp_args_format(&options.args));
     }
 
+    heap = ngx_http_jemalloc_pprof_heap_create(question, &options, conf);
+
+    return heap != NULL ? ngx_http_jemalloc_pprof_job_start(&heap->job, r)
+                        : NGX_HTTP_INTERNAL_SERVER_ERROR;
+}
+
+
+static ngx_http_jemalloc_pprof_heap_t *
+ngx_http_jemalloc_pprof_heap_create(
+    const ngx_http_jemalloc_pprof_question_t *question,
+    const jpp_report_options_t *options,
+    const ngx_http_jemalloc_pprof_loc_conf_t *conf)
+{
+    ngx_http_jemalloc_pprof_heap_t  *heap;
+
     heap = (ngx_http_jemalloc_pprof_heap_t *)
                ngx_http_jemalloc_pprof_job_create(
                    sizeof(ngx_http_jemalloc_pprof_heap_t), conf->timeout);
 
     if (heap == NULL) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+        return NULL;
     }
 
     heap->job.work = ngx_http_jemalloc_pprof_heap_work;
@@ -171,22 +183,18 @@ ngx_http_jemalloc_pprof_heap_start(ngx_http_request_t *r,
     heap->job.release = ngx_http_jemalloc_pprof_heap_release;
 
     heap->name = (char *) question->resource->name.data;
-    heap->conf = conf;
-    heap->seconds = options.args.values[JPP_ARG_SECONDS];
+    heap->seconds = options->args.values[JPP_ARG_SECONDS];
 
     heap->inquiry.question.kind = JPP_MESSAGE_DUMP;
-    heap->inquiry.who = options.args.values[JPP_ARG_WORKER];
-    heap->inquiry.number = options.args.worker;
+    heap->inquiry.who = options->args.values[JPP_ARG_WORKER];
+    heap->inquiry.number = options->args.worker;
 
-    heap->last.ready = ngx_http_jemalloc_pprof_heap_ready;
-    heap->last.data = heap;
-
-    heap->report.options = options;
+    heap->report.options = *options;
     heap->report.max_size = conf->max_size;
 
     jpp_arena_init(&heap->report.arena, 0);
 
-    return ngx_http_jemalloc_pprof_job_start(&heap->job, r);
+    return heap;
 }
 
 
@@ -232,7 +240,10 @@ ngx_http_jemalloc_pprof_heap_next(ngx_http_jemalloc_pprof_job_t *job,
     switch (heap->step) {
 
     case NGX_HTTP_JEMALLOC_PPROF_COLLECT:
-        return ngx_http_jemalloc_pprof_heap_collect(heap, r);
+        heap->step = NGX_HTTP_JEMALLOC_PPROF_REPORT;
+
+        return ngx_http_jemalloc_pprof_job_collect(job, r, &heap->last,
+                                                   &heap->inquiry);
 
     case NGX_HTTP_JEMALLOC_PPROF_REPORT:
         return ngx_http_jemalloc_pprof_heap_collected(heap, r);
@@ -240,39 +251,6 @@ ngx_http_jemalloc_pprof_heap_next(ngx_http_jemalloc_pprof_job_t *job,
     default: /* NGX_HTTP_JEMALLOC_PPROF_SEND */
         return ngx_http_jemalloc_pprof_heap_send(heap, r);
     }
-}
-
-
-static ngx_int_t
-ngx_http_jemalloc_pprof_heap_collect(ngx_http_jemalloc_pprof_heap_t *heap,
-    ngx_http_request_t *r)
-{
-    ngx_int_t  rc;
-
-    rc = ngx_http_jemalloc_pprof_collect(&heap->last, &heap->inquiry,
-                                         heap->conf);
-
-    heap->step = NGX_HTTP_JEMALLOC_PPROF_REPORT;
-
-    if (rc == NGX_AGAIN) {
-
-        /* a collection ends in its own time: this one is never over first */
-
-        ngx_http_jemalloc_pprof_job_wait(&heap->job, 2 * heap->job.timeout);
-        return NGX_OK;
-    }
-
-    return rc == NGX_OK ? ngx_http_jemalloc_pprof_heap_collected(heap, r)
-                        : ngx_http_jemalloc_pprof_send_uncollected(r, rc);
-}
-
-
-static void
-ngx_http_jemalloc_pprof_heap_ready(ngx_http_jemalloc_pprof_reader_t *reader)
-{
-    ngx_http_jemalloc_pprof_heap_t *heap = reader->data;
-
-    ngx_http_jemalloc_pprof_job_wake(&heap->job);
 }
 
 
@@ -322,26 +300,38 @@ static ngx_int_t
 ngx_http_jemalloc_pprof_heap_none(ngx_http_jemalloc_pprof_heap_t *heap,
     ngx_http_request_t *r)
 {
-    ngx_http_jemalloc_pprof_part_t  *part;
+    jpp_err_t                              err, *why;
+    jpp_worker_t                          *worker;
+    ngx_http_jemalloc_pprof_part_t        *part;
+    ngx_http_jemalloc_pprof_collection_t  *co;
 
-    part = &heap->last.collection->parts[0];
+    co = heap->last.collection;
+    part = &co->parts[0];
+    why = &part->peer.reply.err;
+    worker = &part->peer.reply.worker;
 
     if (part->is_late) {
         return ngx_http_jemalloc_pprof_send_error(r,
                    NGX_HTTP_GATEWAY_TIME_OUT,
                    "no worker answered in time: worker %ui (pid %P), %s",
-                   part->peer.row.index, part->peer.row.pid,
-                   part->peer.reply.err.text);
+                   part->peer.row.index, part->peer.row.pid, why->text);
     }
 
-    if (part->peer.reply.err.code == JPP_ERR_JEMALLOC
-        && part->peer.reply.worker.jemalloc.state != JPP_JEMALLOC_READY)
+    if (why->code == JPP_ERR_JEMALLOC
+        && worker->jemalloc.state != JPP_JEMALLOC_READY)
     {
-        return ngx_http_jemalloc_pprof_heap_refuse(r,
-                                          &part->peer.reply.worker.jemalloc);
+        return ngx_http_jemalloc_pprof_heap_refuse(r, &worker->jemalloc);
     }
 
-    return ngx_http_jemalloc_pprof_send_failure(r, &part->peer.reply.err);
+    if (co->n == 1) {
+        return ngx_http_jemalloc_pprof_send_failure(r, why);
+    }
+
+    (void) jpp_err_set(&err, why->code, "no worker answered: worker %d (pid "
+                       "%d), %s", (int) part->peer.row.index,
+                       (int) part->peer.row.pid, why->text);
+
+    return ngx_http_jemalloc_pprof_send_failure(r, &err);
 }
 
 

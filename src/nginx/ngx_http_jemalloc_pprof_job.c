@@ -13,6 +13,10 @@
 #define NGX_HTTP_JEMALLOC_PPROF_SPARE  (64 * 1024)
 
 
+static void ngx_http_jemalloc_pprof_job_collected(
+    ngx_http_jemalloc_pprof_reader_t *reader);
+static void ngx_http_jemalloc_pprof_job_wait(
+    ngx_http_jemalloc_pprof_job_t *job, ngx_msec_t delay);
 static void ngx_http_jemalloc_pprof_job_work(
     ngx_http_jemalloc_pprof_task_t *task);
 static void ngx_http_jemalloc_pprof_job_done(
@@ -32,6 +36,7 @@ static void ngx_http_jemalloc_pprof_job_detach(
 
 /* jobs there are, those included that nobody waits for any more */
 static ngx_uint_t  ngx_http_jemalloc_pprof_n_jobs;
+
 
 ngx_http_jemalloc_pprof_job_t *
 ngx_http_jemalloc_pprof_job_create(size_t size, ngx_msec_t timeout)
@@ -137,7 +142,52 @@ ngx_http_jemalloc_pprof_job_run(ngx_http_jemalloc_pprof_job_t *job)
 }
 
 
-void
+ngx_int_t
+ngx_http_jemalloc_pprof_job_collect(ngx_http_jemalloc_pprof_job_t *job,
+    ngx_http_request_t *r, ngx_http_jemalloc_pprof_reader_t *reader,
+    const ngx_http_jemalloc_pprof_inquiry_t *inquiry)
+{
+    ngx_int_t  rc;
+
+    reader->ready = ngx_http_jemalloc_pprof_job_collected;
+    reader->data = job;
+
+    rc = ngx_http_jemalloc_pprof_collect(reader, inquiry,
+             ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module));
+
+    switch (rc) {
+
+    case NGX_OK:
+        ngx_http_jemalloc_pprof_job_wait(job, 0);
+        return NGX_OK;
+
+    case NGX_AGAIN:
+
+        /* a collection ends in its own time: this one is never over first */
+
+        ngx_http_jemalloc_pprof_job_wait(job, 2 * job->timeout);
+        return NGX_OK;
+
+    default:
+        return ngx_http_jemalloc_pprof_send_uncollected(r, rc);
+    }
+}
+
+
+/* The job may be gone after that. */
+
+static void
+ngx_http_jemalloc_pprof_job_collected(ngx_http_jemalloc_pprof_reader_t *reader)
+{
+    ngx_http_jemalloc_pprof_job_t *job = reader->data;
+
+    ngx_http_jemalloc_pprof_job_finish(job, job->next);
+}
+
+
+/* Wait, for DELAY or until it is finished. */
+
+static void
 ngx_http_jemalloc_pprof_job_wait(ngx_http_jemalloc_pprof_job_t *job,
     ngx_msec_t delay)
 {
@@ -161,13 +211,6 @@ ngx_http_jemalloc_pprof_job_pause(ngx_http_jemalloc_pprof_job_t *job,
     ngx_http_jemalloc_pprof_job_wait(job, delay);
 
     job->is_paused = 1;
-}
-
-
-void
-ngx_http_jemalloc_pprof_job_wake(ngx_http_jemalloc_pprof_job_t *job)
-{
-    ngx_http_jemalloc_pprof_job_finish(job, job->next);
 }
 
 

@@ -22,7 +22,7 @@
 #define _NGX_HTTP_JEMALLOC_PPROF_JOB_H_INCLUDED_
 
 
-#include "ngx_http_jemalloc_pprof.h"
+#include "ngx_http_jemalloc_pprof_collect.h"
 #include "ngx_http_jemalloc_pprof_thread.h"
 
 
@@ -87,16 +87,18 @@ void ngx_http_jemalloc_pprof_job_destroy(ngx_http_jemalloc_pprof_job_t *job);
 /* For next: have work run in the thread. */
 void ngx_http_jemalloc_pprof_job_run(ngx_http_jemalloc_pprof_job_t *job);
 
-/* For next: wait, for DELAY or until it is woken. */
-void ngx_http_jemalloc_pprof_job_wait(ngx_http_jemalloc_pprof_job_t *job,
-    ngx_msec_t delay);
+/*
+ * For next: have READER read what workers answer to INQUIRY, and wait for that;
+ * or send why they are not asked.  What is returned is for next to return.
+ */
+ngx_int_t ngx_http_jemalloc_pprof_job_collect(
+    ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r,
+    ngx_http_jemalloc_pprof_reader_t *reader,
+    const ngx_http_jemalloc_pprof_inquiry_t *inquiry);
 
 /* For next: wait for DELAY, in which nobody works for the job. */
 void ngx_http_jemalloc_pprof_job_pause(ngx_http_jemalloc_pprof_job_t *job,
     ngx_msec_t delay);
-
-/* What a job waits for is there.  It may be gone after that. */
-void ngx_http_jemalloc_pprof_job_wake(ngx_http_jemalloc_pprof_job_t *job);
 
 
 #endif /* _NGX_HTTP_JEMALLOC_PPROF_JOB_H_INCLUDED_ */

@@ -14,7 +14,6 @@ typedef struct {
 
     ngx_http_jemalloc_pprof_inquiry_t           inquiry;
     ngx_http_jemalloc_pprof_reader_t            reader;
-    ngx_http_jemalloc_pprof_loc_conf_t         *conf;
 
     const ngx_http_jemalloc_pprof_answer_t     *answer;
     ngx_http_jemalloc_pprof_page_pt             write;
@@ -23,8 +22,6 @@ typedef struct {
 
 static ngx_int_t ngx_http_jemalloc_pprof_page_next(
     ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
-static void ngx_http_jemalloc_pprof_page_ready(
-    ngx_http_jemalloc_pprof_reader_t *reader);
 static ngx_int_t ngx_http_jemalloc_pprof_page_send(
     ngx_http_jemalloc_pprof_page_t *page, ngx_http_request_t *r);
 static void ngx_http_jemalloc_pprof_page_release(
@@ -58,9 +55,6 @@ ngx_http_jemalloc_pprof_page(ngx_http_request_t *r,
     page->job.release = ngx_http_jemalloc_pprof_page_release;
 
     page->inquiry = *inquiry;
-    page->reader.ready = ngx_http_jemalloc_pprof_page_ready;
-    page->reader.data = page;
-    page->conf = conf;
     page->answer = answer;
     page->write = write;
 
@@ -74,34 +68,10 @@ ngx_http_jemalloc_pprof_page_next(ngx_http_jemalloc_pprof_job_t *job,
 {
     ngx_http_jemalloc_pprof_page_t *page = (void *) job;
 
-    ngx_int_t  rc;
-
-    if (page->reader.collection != NULL) {
-        return ngx_http_jemalloc_pprof_page_send(page, r);
-    }
-
-    rc = ngx_http_jemalloc_pprof_collect(&page->reader, &page->inquiry,
-                                         page->conf);
-
-    if (rc == NGX_AGAIN) {
-
-        /* a collection ends in its own time: this one is never over first */
-
-        ngx_http_jemalloc_pprof_job_wait(job, 2 * job->timeout);
-        return NGX_OK;
-    }
-
-    return rc == NGX_OK ? ngx_http_jemalloc_pprof_page_send(page, r)
-                        : ngx_http_jemalloc_pprof_send_uncollected(r, rc);
-}
-
-
-static void
-ngx_http_jemalloc_pprof_page_ready(ngx_http_jemalloc_pprof_reader_t *reader)
-{
-    ngx_http_jemalloc_pprof_page_t *page = reader->data;
-
-    ngx_http_jemalloc_pprof_job_wake(&page->job);
+    return page->reader.collection == NULL
+           ? ngx_http_jemalloc_pprof_job_collect(job, r, &page->reader,
+                                                 &page->inquiry)
+           : ngx_http_jemalloc_pprof_page_send(page, r);
 }
 
 

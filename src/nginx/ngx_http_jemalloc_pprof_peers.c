@@ -716,8 +716,9 @@ ngx_http_jemalloc_pprof_peer_open(ngx_http_jemalloc_pprof_peer_t *peer,
     if (ngx_http_jemalloc_pprof_peer_process(s, &pid) != NGX_OK
         || pid != peer->row.pid)
     {
-        (void) jpp_err_set(&peer->reply.err, JPP_ERR_INPUT,
-                           "another process listens in its place");
+        (void) jpp_err_set(&peer->reply.err, JPP_ERR_SYS,
+                           "another process listens in its place, or it "
+                           "runs as another user since a reload");
         goto failed;
     }
 
@@ -805,7 +806,7 @@ ngx_http_jemalloc_pprof_peer_read(ngx_event_t *ev)
                            "answered");
 
     } else if (n < 0 || !jpp_message_reply_unpack(&peer->reply, data, n)) {
-        (void) jpp_err_set(&peer->reply.err, JPP_ERR_INPUT,
+        (void) jpp_err_set(&peer->reply.err, JPP_ERR_SYS,
                            "its answer makes no sense");
     }
 
