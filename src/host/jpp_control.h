@@ -46,7 +46,7 @@ jpp_code_t jpp_control_query(jpp_control_t *control, const char *text,
 /* JPP_ERR_ARG where nothing is asked for; the sentence says what could be. */
 jpp_code_t jpp_control_check(const jpp_control_t *control, jpp_err_t *err);
 
-/* Change JEMALLOC to what it will be once CONTROL is done, if that goes well. */
+/* Make JEMALLOC what it will be once CONTROL is done, if that goes well. */
 void jpp_control_foresee(const jpp_control_t *control,
     jpp_jemalloc_t *jemalloc);
 

@@ -14,7 +14,9 @@
  *     job        the work of one request, step by step: it outlives the request
  *                when the client leaves, and ends when nginx ends
  *     collect    what the chosen workers answer to one question
- *     peers      a question to one worker, and the answers to theirs
+ *     peers      a question to one worker
+ *     asked      the questions of others to this one
+ *     wire       the sockets between them
  *     table      the workers there are, in shared memory
  *     thread     the one background thread of a worker
  *     worker     what this one is, its start and its end

@@ -1,11 +1,10 @@
 
 /*
- * Questions between the workers: one connection for each.
+ * Questions to workers: one connection for each.
  *
  * Every worker listens on an abstract unix socket of its own.  To ask one,
  * connect, check with the kernel that it is the process of the table and of
  * our user, and send the question with the file that the dump is to go to.
- * The other dumps in its background thread and answers, with its baseline.
  * One that was killed is an end of file at once, one that is stuck is the
  * asker's deadline, and an answer cannot be of an older question.
  *
@@ -42,13 +41,6 @@ struct ngx_http_jemalloc_pprof_peer_s {
     ngx_connection_t                     *connection;
 };
 
-
-/*
- * Once per worker: listen.  KEY names the socket.  NGX_ERROR, which was logged:
- * this worker is reached by nobody but itself.
- */
-ngx_int_t ngx_http_jemalloc_pprof_peers_init(ngx_cycle_t *cycle,
-    u_char key[NGX_HTTP_JEMALLOC_PPROF_KEY]);
 
 /*
  * Ask the worker of PEER's row, which may be this one; FD is where a dump is to

@@ -4,7 +4,7 @@
  */
 
 
-#include "ngx_http_jemalloc_pprof_peers.h"
+#include "ngx_http_jemalloc_pprof_asked.h"
 #include "ngx_http_jemalloc_pprof_thread.h"
 
 #include "jpp_proc.h"
@@ -96,7 +96,7 @@ ngx_http_jemalloc_pprof_worker_join(ngx_cycle_t *cycle)
 
     (void) ngx_hex_dump(row.key, (u_char *) &key, sizeof(uint64_t));
 
-    row.can_listen = ngx_http_jemalloc_pprof_peers_init(cycle, row.key)
+    row.can_listen = ngx_http_jemalloc_pprof_asked_listen(cycle, row.key)
                      == NGX_OK;
 
     if (ngx_http_jemalloc_pprof_table_join(worker->zone, &row) != NGX_OK) {
