@@ -29,11 +29,11 @@ static jpp_code_t jpp_file_try(jpp_file_t *file, const jpp_mapping_t *mapping,
     const char *build_id, const char *path, int flags, jpp_err_t *err);
 static jpp_code_t jpp_file_check(int fd, struct stat *st, jpp_err_t *err);
 static jpp_code_t jpp_file_prove(jpp_file_t *file,
-    const jpp_mapping_t *mapping, const char *build_id, const struct stat *st,
-    const jpp_elf_t *elf, jpp_err_t *err);
+    const jpp_mapping_t *mapping, const char *build_id, const jpp_elf_t *elf,
+    jpp_err_t *err);
 static bool jpp_file_is_laid_out(const jpp_elf_t *elf,
     const jpp_mapping_t *mapping);
-static void jpp_file_key(jpp_file_t *file, const struct stat *st);
+static void jpp_file_key(jpp_file_t *file);
 
 
 jpp_code_t
@@ -49,6 +49,7 @@ jpp_file_open(jpp_file_t *file, const jpp_mapping_t *mapping,
                       err);
 
     if (rc == JPP_OK) {
+        file->is_at_path = true;
         return JPP_OK;
     }
 
@@ -81,7 +82,6 @@ jpp_file_try(jpp_file_t *file, const jpp_mapping_t *mapping,
 {
     jpp_elf_t    elf;
     jpp_code_t   rc;
-    struct stat  st;
     jpp_arena_t  arena;
 
     memset(file, 0, sizeof(jpp_file_t));
@@ -94,14 +94,16 @@ jpp_file_try(jpp_file_t *file, const jpp_mapping_t *mapping,
 
     jpp_arena_init(&arena, JPP_FILE_ARENA);
 
-    rc = jpp_file_check(file->fd, &st, err);
+    rc = jpp_file_check(file->fd, &file->st, err);
 
     if (rc == JPP_OK) {
         rc = jpp_elf_read(&elf, &arena, file->fd, -1, JPP_ELF_IDENTITY, err);
     }
 
     if (rc == JPP_OK) {
-        rc = jpp_file_prove(file, mapping, build_id, &st, &elf, err);
+        file->build_id = elf.build_id;
+
+        rc = jpp_file_prove(file, mapping, build_id, &elf, err);
     }
 
     jpp_arena_destroy(&arena);
@@ -111,7 +113,7 @@ jpp_file_try(jpp_file_t *file, const jpp_mapping_t *mapping,
         return rc;
     }
 
-    jpp_file_key(file, &st);
+    jpp_file_key(file);
 
     return JPP_OK;
 }
@@ -120,8 +122,30 @@ jpp_file_try(jpp_file_t *file, const jpp_mapping_t *mapping,
 void
 jpp_file_close(jpp_file_t *file)
 {
-    (void) close(file->fd);
-    file->fd = -1;
+    if (file->fd != -1) {
+        (void) close(file->fd);
+        file->fd = -1;
+    }
+}
+
+
+bool
+jpp_file_is_of(const jpp_file_t *file, const jpp_mapping_t *mapping,
+    const char *build_id)
+{
+    char      text[JPP_BUILD_ID_TEXT];
+    uint64_t  device;
+
+    if (build_id[0] != '\0') {
+        jpp_build_id_text(&file->build_id, text);
+
+        return strcmp(text, build_id) == 0;
+    }
+
+    device = (uint64_t) major(file->st.st_dev) << 32
+             | minor(file->st.st_dev);
+
+    return file->st.st_ino == mapping->inode && device == mapping->device;
 }
 
 
@@ -161,30 +185,23 @@ jpp_file_check(int fd, struct stat *st, jpp_err_t *err)
 
 static jpp_code_t
 jpp_file_prove(jpp_file_t *file, const jpp_mapping_t *mapping,
-    const char *build_id, const struct stat *st, const jpp_elf_t *elf,
-    jpp_err_t *err)
+    const char *build_id, const jpp_elf_t *elf, jpp_err_t *err)
 {
-    char      text[JPP_BUILD_ID_TEXT];
-    uint64_t  device;
+    char  text[JPP_BUILD_ID_TEXT];
 
-    file->build_id = elf->build_id;
-    file->is_proven = true;
+    file->is_proven = jpp_file_is_of(file, mapping, build_id);
 
-    if (build_id[0] != '\0') {
-        jpp_build_id_text(&elf->build_id, text);
-
-        return strcmp(text, build_id) == 0
-               ? JPP_OK
-               : jpp_err_set(err, JPP_ERR_INPUT,
-                             "the file on disk has another build id (%s) than "
-                             "what was loaded (%s)",
-                             text[0] != '\0' ? text : "none", build_id);
+    if (file->is_proven) {
+        return JPP_OK;
     }
 
-    device = (uint64_t) major(st->st_dev) << 32 | minor(st->st_dev);
+    if (build_id[0] != '\0') {
+        jpp_build_id_text(&file->build_id, text);
 
-    if (st->st_ino == mapping->inode && device == mapping->device) {
-        return JPP_OK;
+        return jpp_err_set(err, JPP_ERR_INPUT,
+                           "the file on disk has another build id (%s) than "
+                           "what was loaded (%s)",
+                           text[0] != '\0' ? text : "none", build_id);
     }
 
     if (mapping->deleted) {
@@ -196,8 +213,6 @@ jpp_file_prove(jpp_file_t *file, const jpp_mapping_t *mapping,
         return jpp_err_set(err, JPP_ERR_INPUT,
                            "the file on disk is not the one that was loaded");
     }
-
-    file->is_proven = false;
 
     return JPP_OK;
 }
@@ -232,14 +247,17 @@ jpp_file_is_laid_out(const jpp_elf_t *elf, const jpp_mapping_t *mapping)
 
 
 static void
-jpp_file_key(jpp_file_t *file, const struct stat *st)
+jpp_file_key(jpp_file_t *file)
 {
-    uint64_t  identity[5];
+    uint64_t            identity[5];
+    const struct stat  *st;
 
     if (file->build_id.len != 0) {
         file->key = file->build_id;
         return;
     }
+
+    st = &file->st;
 
     identity[0] = (uint64_t) st->st_dev;
     identity[1] = (uint64_t) st->st_ino;

@@ -25,6 +25,8 @@
 #define _JPP_FILE_H_INCLUDED_
 
 
+#include <sys/stat.h>
+
 #include "jpp_elf.h"
 #include "jpp_profile.h"
 
@@ -34,7 +36,9 @@
 
 
 typedef struct {
-    int               fd;
+    int               fd;          /* -1: it is not open */
+    struct stat       st;
+    bool              is_at_path;  /* of the mapping */
     bool              is_proven;   /* not only likely */
     jpp_build_id_t    build_id;
     jpp_build_id_t    key;         /* the same, or made of inode and time */
@@ -51,6 +55,13 @@ jpp_code_t jpp_file_open(jpp_file_t *file, const jpp_mapping_t *mapping,
 
 /* Close what was opened. */
 void jpp_file_close(jpp_file_t *file);
+
+/*
+ * Is FILE what MAPPING was made of, by the build id BUILD_ID or, where that is
+ * "", by device and inode?
+ */
+bool jpp_file_is_of(const jpp_file_t *file, const jpp_mapping_t *mapping,
+    const char *build_id);
 
 /* Could MAPPING have a file at all?  Not "[vdso]", and not anonymous memory. */
 bool jpp_file_is_expected(const jpp_mapping_t *mapping);

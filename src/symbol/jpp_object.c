@@ -19,6 +19,8 @@
 
 static jpp_object_t *jpp_object_find(jpp_symbols_t *symbols,
     const jpp_build_id_t *key);
+static bool jpp_object_is(const jpp_object_t *object,
+    const jpp_build_id_t *key);
 static jpp_object_t *jpp_object_read(const jpp_symbols_t *symbols,
     const jpp_file_t *file, jpp_err_t *err);
 static jpp_object_t *jpp_object_store(const jpp_elf_t *elf,
@@ -49,6 +51,22 @@ jpp_symbols_destroy(jpp_symbols_t *symbols)
 
     symbols->objects = NULL;
     symbols->bytes = 0;
+    symbols->known.n = 0;
+}
+
+
+bool
+jpp_object_has(const jpp_symbols_t *symbols, const jpp_file_t *file)
+{
+    const jpp_object_t  *object;
+
+    for (object = symbols->objects; object != NULL; object = object->next) {
+        if (jpp_object_is(object, &file->key)) {
+            return true;
+        }
+    }
+
+    return false;
 }
 
 
@@ -112,15 +130,21 @@ jpp_object_find(jpp_symbols_t *symbols, const jpp_build_id_t *key)
     for (link = &symbols->objects; *link != NULL; link = &(*link)->next) {
         object = *link;
 
-        if (object->key.len == key->len
-            && memcmp(object->key.data, key->data, key->len) == 0)
-        {
+        if (jpp_object_is(object, key)) {
             *link = object->next;
             return object;
         }
     }
 
     return NULL;
+}
+
+
+static bool
+jpp_object_is(const jpp_object_t *object, const jpp_build_id_t *key)
+{
+    return object->key.len == key->len
+           && memcmp(object->key.data, key->data, key->len) == 0;
 }
 
 

@@ -14,7 +14,7 @@
 #define _JPP_OBJECT_H_INCLUDED_
 
 
-#include "jpp_file.h"
+#include "jpp_known.h"
 
 
 /* nginx, libc with debug symbols, libssl, libcrypto, libjemalloc: 1 MiB */
@@ -37,8 +37,10 @@ typedef struct {
     size_t            bytes;
     size_t            cap;
     const char       *debug_root;       /* "/usr/lib/debug" */
+    jpp_known_t       known;
     uint64_t          n_hits;
     uint64_t          n_misses;
+    uint64_t          n_opened;         /* files */
 } jpp_symbols_t;
 
 
@@ -47,6 +49,9 @@ void jpp_symbols_init(jpp_symbols_t *symbols, size_t cap);
 
 /* Give everything back. */
 void jpp_symbols_destroy(jpp_symbols_t *symbols);
+
+/* Is the object of FILE in the cache, so that the file need not be open? */
+bool jpp_object_has(const jpp_symbols_t *symbols, const jpp_file_t *file);
 
 /*
  * The object of FILE, to be given back by jpp_object_put() before the next one

@@ -28,8 +28,9 @@ static bool jpp_symbolize_file(jpp_symbolizer_t *s, const jpp_file_t *file);
 static bool jpp_symbolize_locations(jpp_symbolizer_t *s, const jpp_elf_t *elf);
 static bool jpp_symbolize_comment(jpp_symbolizer_t *s, const char *what,
     const char *why);
-static jpp_code_t jpp_symbolize_open(const jpp_profile_t *profile,
-    const jpp_mapping_t *mapping, jpp_file_t *file, jpp_err_t *err);
+static jpp_code_t jpp_symbolize_open(jpp_symbols_t *symbols,
+    const jpp_profile_t *profile, const jpp_mapping_t *mapping,
+    bool is_identity, jpp_file_t *file, jpp_err_t *err);
 static bool jpp_symbolize_identify(jpp_profile_t *profile,
     jpp_mapping_t *mapping, const jpp_file_t *file);
 static bool jpp_symbolize_range(jpp_vec_t *ranges,
@@ -142,7 +143,10 @@ jpp_symbolize_mapping(jpp_symbolizer_t *s)
         return jpp_symbolize_locations(s, NULL);
     }
 
-    if (jpp_symbolize_open(s->profile, mapping, &file, &err) != JPP_OK) {
+    if (jpp_symbolize_open(s->symbols, s->profile, mapping,
+                           s->n_locations == 0, &file, &err)
+        != JPP_OK)
+    {
         return jpp_symbolize_comment(s, "no names for", err.text)
                && jpp_symbolize_locations(s, NULL);
     }
@@ -255,13 +259,36 @@ jpp_symbolize_comment(jpp_symbolizer_t *s, const char *what, const char *why)
 }
 
 
+/*
+ * With IS_IDENTITY for its build id only.  A file that is known, and whose
+ * object is in the cache where that is needed, is not opened.
+ */
+
 static jpp_code_t
-jpp_symbolize_open(const jpp_profile_t *profile, const jpp_mapping_t *mapping,
-    jpp_file_t *file, jpp_err_t *err)
+jpp_symbolize_open(jpp_symbols_t *symbols, const jpp_profile_t *profile,
+    const jpp_mapping_t *mapping, bool is_identity, jpp_file_t *file,
+    jpp_err_t *err)
 {
-    return jpp_file_open(file, mapping,
-                         jpp_profile_str(profile, mapping->build_id).data,
-                         err);
+    jpp_code_t   rc;
+    const char  *build_id;
+
+    build_id = jpp_profile_str(profile, mapping->build_id).data;
+
+    if (jpp_known_find(&symbols->known, mapping, build_id, file)
+        && (is_identity || jpp_object_has(symbols, file)))
+    {
+        return JPP_OK;
+    }
+
+    symbols->n_opened++;
+
+    rc = jpp_file_open(file, mapping, build_id, err);
+
+    if (rc == JPP_OK) {
+        jpp_known_add(&symbols->known, file);
+    }
+
+    return rc;
 }
 
 
@@ -294,8 +321,6 @@ jpp_symbolize_build_ids(jpp_symbols_t *symbols, jpp_profile_t *profile,
     jpp_file_t      file;
     jpp_mapping_t  *mapping;
 
-    (void) symbols;
-
     n = (uint32_t) jpp_vec_count(profile->mappings, jpp_mapping_t);
 
     for (i = 1; i <= n; i++) {
@@ -303,7 +328,8 @@ jpp_symbolize_build_ids(jpp_symbols_t *symbols, jpp_profile_t *profile,
 
         if (mapping->build_id != 0
             || !jpp_file_is_expected(mapping)
-            || jpp_symbolize_open(profile, mapping, &file, NULL) != JPP_OK)
+            || jpp_symbolize_open(symbols, profile, mapping, true, &file, NULL)
+               != JPP_OK)
         {
             continue;
         }
@@ -364,7 +390,8 @@ jpp_symbolize_ranges(jpp_symbols_t *symbols, const jpp_profile_t *profile,
     m = jpp_profile_mapping_at(profile, mapping);
 
     if (!jpp_file_is_expected(m)
-        || jpp_symbolize_open(profile, m, &file, NULL) != JPP_OK)
+        || jpp_symbolize_open(symbols, profile, m, false, &file, NULL)
+           != JPP_OK)
     {
         return JPP_OK;
     }

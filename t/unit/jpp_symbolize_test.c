@@ -38,6 +38,9 @@ static void jpp_symbolize_test_refused(void);
 static void jpp_symbolize_test_self(void);
 static int jpp_symbolize_test_deleted(const char *path);
 static void jpp_symbolize_test_cache(void);
+static void jpp_symbolize_test_known(void);
+static void jpp_symbolize_test_opens(const char *name, uint32_t change,
+    uint64_t n, const char *what);
 static void jpp_symbolize_test_ranges(void);
 static bool jpp_symbolize_test_is_wanted(const char *name);
 static void jpp_symbolize_test_comments(void);
@@ -87,6 +90,7 @@ main(int argc, char **argv)
     jpp_symbolize_test_refused();
     jpp_symbolize_test_self();
     jpp_symbolize_test_cache();
+    jpp_symbolize_test_known();
     jpp_symbolize_test_ranges();
     jpp_symbolize_test_comments();
     jpp_symbolize_test_memory();
@@ -480,6 +484,119 @@ jpp_symbolize_test_cache(void)
 
     jpp_is_u64(jpp_test_fds(), fds, "descriptors open");
     jpp_test_end();
+}
+
+
+/* What stat() says is the same is not opened again. */
+
+static void
+jpp_symbolize_test_known(void)
+{
+    uint32_t    i;
+    jpp_file_t  other;
+
+    jpp_test_begin();
+
+    /* what may change in the same tick of the clock is not kept */
+
+    (void) jpp_test_sh("cp full.so late.so && touch -d 'now + 1 hour' late.so");
+    (void) jpp_test_sh("cp full.so old.so");
+
+    jpp_symbolize_test_opens("late.so", SAME, 1, "one of the future");
+    jpp_symbolize_test_opens("late.so", SAME, 1, "is not kept");
+
+    (void) sleep(4);
+
+    jpp_symbolize_test_opens("old.so", SAME, 1, "one of the past");
+    jpp_symbolize_test_opens("old.so", SAME, 0, "is");
+    jpp_symbolize_test_opens("old.so", SAME | HAS_ID, 0, "its build id, too");
+    jpp_symbolize_test_opens("old.so", OTHER_INODE | HAS_ID, 0,
+                             "which is proof enough");
+    jpp_symbolize_test_opens("old.so", OTHER_INODE, 1, "another inode");
+    jpp_symbolize_test_opens("old.so", OTHER_DEVICE, 1, "another device");
+    jpp_symbolize_test_opens("old.so", OTHER_ID, 1, "another build id");
+
+    symbols.cap = 0;
+    jpp_symbolize_test_opens("old.so", SAME, 0, "with its object");
+    jpp_symbolize_test_opens("old.so", SAME, 1, "which is not there");
+    symbols.cap = JPP_SYMBOLS_CAP;
+    jpp_symbolize_test_opens("old.so", SAME, 1, "and is read");
+    jpp_symbolize_test_opens("old.so", SAME, 0, "once");
+
+    jpp_is_u64(symbols.known.n, 1, "it has one row");
+
+    (void) jpp_test_sh("chmod o+w old.so");
+    jpp_symbolize_test_opens("old.so", SAME, 1, "another mode");
+    (void) jpp_test_sh("chmod o-w old.so");
+    jpp_symbolize_test_opens("old.so", SAME, 1, "the mode again, but later");
+
+    (void) sleep(4);
+
+    jpp_symbolize_test_opens("old.so", SAME, 1, "later still");
+    jpp_symbolize_test_opens("old.so", SAME, 0, "it is known again");
+
+    (void) jpp_test_sh("cp old.so new.so && mv new.so old.so");
+    jpp_symbolize_test_opens("old.so", SAME, 1, "another file by its name");
+
+    /* the oldest row goes first */
+
+    other = symbols.known.files[0];
+    other.is_at_path = true;
+
+    for (i = 0; i < JPP_KNOWN_FILES; i++) {
+        other.st.st_ino++;
+        jpp_known_add(&symbols.known, &other);
+    }
+
+    jpp_is_u64(symbols.known.n, JPP_KNOWN_FILES + 1, "rows were taken");
+    jpp_is_u64(symbols.known.files[0].st.st_ino, other.st.st_ino,
+               "the first one twice");
+
+    other.is_proven = false;
+    other.st.st_ino++;
+    jpp_known_add(&symbols.known, &other);
+
+    jpp_is_u64(symbols.known.n, JPP_KNOWN_FILES + 1, "not for what is likely");
+
+    other.is_proven = true;
+    other.is_at_path = false;
+    jpp_known_add(&symbols.known, &other);
+
+    jpp_is_u64(symbols.known.n, JPP_KNOWN_FILES + 1, "or is elsewhere");
+
+    jpp_test_end();
+}
+
+
+/* A profile with one location in the file NAME opens N files. */
+
+static void
+jpp_symbolize_test_opens(const char *name, uint32_t change, uint64_t n,
+    const char *what)
+{
+    uint32_t     location;
+    uint64_t     before;
+    const char  *expected;
+
+    (void) jpp_profile_init(&profile, &arena, types, 1);
+
+    location = jpp_test_location(name, jpp_test_mapping(name, change),
+                                 "jt_static", 1);
+    before = symbols.n_opened;
+
+    (void) jpp_symbolize(&symbols, &profile, &err);
+
+    jpp_is_u64(symbols.n_opened - before, n, "%s", what);
+
+    expected = "jt_static";
+
+    if ((change & OTHER_ID) != 0 || strcmp(what, "another mode") == 0) {
+        expected = NULL;
+    }
+
+    jpp_ok((expected != NULL)
+           == (strcmp(jpp_test_name_of(location), "jt_static") == 0),
+           "and the names are right");
 }
 
 
