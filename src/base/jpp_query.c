@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "jpp_query.h"
+#include "jpp_scan.h"
 
 
 /* digits of the largest number of 32 bits */
@@ -10,7 +11,6 @@
 
 static bool jpp_query_decode(const char *from, size_t len,
     char to[JPP_MAX_VALUE], size_t *to_len);
-static int jpp_query_hex(char c);
 
 
 jpp_code_t
@@ -97,8 +97,8 @@ jpp_query_decode(const char *from, size_t len, char to[JPP_MAX_VALUE],
             return false;
         }
 
-        high = jpp_query_hex(from[i + 1]);
-        low = jpp_query_hex(from[i + 2]);
+        high = jpp_scan_digit(from[i + 1]);
+        low = jpp_scan_digit(from[i + 2]);
 
         if (high < 0 || low < 0) {
             return false;
@@ -111,19 +111,6 @@ jpp_query_decode(const char *from, size_t len, char to[JPP_MAX_VALUE],
     *to_len = n;
 
     return true;
-}
-
-
-static int
-jpp_query_hex(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-
-    c = (char) (c | 0x20);
-
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 

@@ -107,6 +107,20 @@ jpp_scan_hex(const char *p, uint64_t *n)
 }
 
 
+/* The value of a hexadecimal digit of either case; -1: it is none. */
+static inline int
+jpp_scan_digit(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+
+    c = (char) (c | 0x20);
+
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+
 /* P behind the NUL-terminated LITERAL, or NULL where it is not there. */
 static inline const char *
 jpp_scan_text(const char *p, const char *end, const char *literal)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "jpp_lookup.h"
+#include "jpp_scan.h"
 
 
 #define JPP_LOOKUP_DIGITS  16
@@ -35,7 +36,6 @@ static bool jpp_lookup_ask(jpp_lookup_t *lookup, const char *text,
     size_t len);
 static size_t jpp_lookup_address(const char *text, size_t len,
     uint64_t *address);
-static int jpp_lookup_digit(char c);
 static bool jpp_lookup_is_word(char c);
 static bool jpp_lookup_add(jpp_lookup_t *lookup, uint64_t address);
 static void jpp_lookup_answer(const jpp_lookup_t *lookup, jpp_sink_t *sink);
@@ -115,8 +115,8 @@ jpp_lookup_ask(jpp_lookup_t *lookup, const char *text, size_t len)
     while (len != 0) {
 
         if (*text == '%' && len >= 3
-            && jpp_lookup_digit(text[1]) >= 0
-            && jpp_lookup_digit(text[2]) >= 0)
+            && jpp_scan_digit(text[1]) >= 0
+            && jpp_scan_digit(text[2]) >= 0)
         {
             text += 3;
             len -= 3;
@@ -156,13 +156,13 @@ jpp_lookup_address(const char *text, size_t len, uint64_t *address)
     prefix = len >= 2 && text[0] == '0' && (text[1] | 0x20) == 'x' ? 2 : 0;
     value = 0;
 
-    for (i = prefix; i < len && jpp_lookup_digit(text[i]) >= 0; i++) {
+    for (i = prefix; i < len && jpp_scan_digit(text[i]) >= 0; i++) {
 
         if (i - prefix == JPP_LOOKUP_DIGITS) {
             return 0;
         }
 
-        value = value << 4 | (uint64_t) jpp_lookup_digit(text[i]);
+        value = value << 4 | (uint64_t) jpp_scan_digit(text[i]);
     }
 
     if (i == prefix || (i < len && jpp_lookup_is_word(text[i]))) {
@@ -172,19 +172,6 @@ jpp_lookup_address(const char *text, size_t len, uint64_t *address)
     *address = value;
 
     return i;
-}
-
-
-static int
-jpp_lookup_digit(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-
-    c = (char) (c | 0x20);
-
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 
