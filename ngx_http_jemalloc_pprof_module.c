@@ -518,16 +518,17 @@ ngx_http_jemalloc_pprof_init_module(ngx_cycle_t *cycle)
     jmcf = ngx_http_cycle_get_module_main_conf(cycle,
                                                ngx_http_jemalloc_pprof_module);
 
-    if (jmcf == NULL || ngx_test_config) {
+    if (ngx_test_config) {
         return NGX_OK;
     }
 
-    if (jmcf->zone == NULL) {
+    ngx_http_jemalloc_pprof_worker.zone = jmcf != NULL ? jmcf->zone : NULL;
+
+    if (ngx_http_jemalloc_pprof_worker.zone == NULL) {
         jpp_memfd_close(&ngx_http_jemalloc_pprof_worker.baseline);
         return NGX_OK;
     }
 
-    ngx_http_jemalloc_pprof_worker.zone = jmcf->zone;
     ngx_http_jemalloc_pprof_worker.directory = (char *) jmcf->temp_path.data;
     ngx_http_jemalloc_pprof_worker.generation =
                          ngx_http_jemalloc_pprof_table_advance(jmcf->zone);

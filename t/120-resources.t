@@ -226,6 +226,7 @@ sub status {
         worker => 0, exiting => JSON::PP::false, allocator => 'jemalloc',
         state => 'ready', active => JSON::PP::true, lg_sample => $lg_sample,
         prof_accum => JSON::PP::false, in_step => undef, problems => [],
+        last_error => undef,
     });
 
     return $wrong if $wrong;

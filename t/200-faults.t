@@ -9,6 +9,7 @@ use warnings;
 
 use File::Basename;
 use File::Temp;
+use POSIX qw( strftime );
 use Test::More;
 
 use lib dirname(__FILE__) . '/lib';
@@ -52,6 +53,7 @@ my %tests = (
     'little memory' => [ \&little_memory, \&has_jemalloc ],
     'no threads' => [ \&no_threads, \&has_jemalloc ],
     'no second thread' => [ \&no_second_thread, \&has_fake ],
+    'what failed last' => [ \&last_error, \&has_fake ],
 );
 
 plan tests => scalar keys %tests;
@@ -802,4 +804,68 @@ sub no_threads {
     }
 
     $nginx->stop;
+}
+
+
+# Of a dump, of a change, and of what is wanted as a worker starts.
+
+sub last_error {
+    my $server = 'location /debug/pprof/ { jemalloc_pprof control=on; }';
+    my $nginx = JppNginx->start(fake => '', server => $server);
+    my $refused = 'active was not set: jemalloc refuses prof.active (*), which '
+                  . '* are known to allow';
+
+    is($nginx->get($heap)->{status}, 200, 'a dump');
+    failed_last($nginx, undef, 'nothing has');
+
+    $nginx->fake("fail 28\n");
+    answers($nginx, $heap, 500, "$failed No space left on device", 'a dump');
+    failed_last($nginx, "$failed No space left on device", 'a dump');
+
+    $nginx->fake('');
+    is($nginx->get($heap)->{status}, 200, 'a dump again');
+    failed_last($nginx, "$failed No space left on device", 'still that');
+
+    like($nginx->get('/debug/pprof/')->{body},
+         qr/<p>What failed last in worker 0, pid \d+, at \S+Z: jemalloc could /,
+         'the console tells it, too');
+
+    $nginx->fake("refuse prof.active\n");
+    like($nginx->get('/debug/pprof/control', method => 'POST',
+                     body => 'active=on')->{body},
+         qr/"error": "active was not set: /, 'a change');
+    failed_last($nginx, $refused, 'a change');
+
+    $nginx->fake('');
+    $nginx->reload;
+    failed_last($nginx, undef, 'nothing has in a new one');
+
+    $nginx->fake("refuse prof.active\n");
+    $nginx->reload;
+    failed_last($nginx, $refused, 'what it was told at its start');
+    like($nginx->error_log,
+         qr/\[warn\] .*: this worker is not as it is wanted: active was not set/,
+         'and so does the log');
+
+    $nginx->stop;
+}
+
+
+# The status tells WORDS, and a time that is now or has just been.
+
+sub failed_last {
+    my ($nginx, $words, $what) = @_;
+    my $body = $nginx->get('/debug/pprof/status')->{body};
+
+    if (!defined $words) {
+        like($body, qr/"last_error": null/, "last: $what");
+        return;
+    }
+
+    my ($time, $text) = $body =~ /"last_error":\s\{\s+"time":\s"(\S+Z)",
+                                  \s+"text":\s"(.*)"\s+\}/x;
+
+    like($text, pattern($words), "last: $what");
+    cmp_ok($time, 'le', strftime('%FT%TZ', gmtime(time() + 1)), 'not to come');
+    cmp_ok($time, 'ge', strftime('%FT%TZ', gmtime(time() - 60)), 'nor old');
 }

@@ -531,8 +531,20 @@ EOF
         $client->hears(0.001);
     }
 
+    # pages find room beside them, and are not too many either
+
+    is($nginx->get('/debug/pprof/status')->{status}, 200, 'status meanwhile');
+
+    my @pages = map { $nginx->client } 1 .. $n_jobs;
+
+    for my $client (@pages) {
+        $client->send_request('/debug/pprof/control', body => 'purge=1');
+        $client->hears(0.001);
+    }
+
     answers_busy($nginx->client->get('/debug/pprof/control',
                                      body => 'active=off'));
+    undef @pages;
 
     for my $client (@clients) {
         my $answer = $client->response;

@@ -45,6 +45,8 @@ my %tests = (
     'one that is stopped' => [ \&stopped, \&has_fake ],
     'those that are told to end' => [ \&ends, \&has_fake ],
     'strangers' => [ \&strangers, \&has_fake, \&is_root, \&has_setpriv ],
+    'strangers that flood' => [ \&flooded, \&has_fake, \&is_root,
+                                \&has_setpriv ],
     'few descriptors of the one who asks' => [ \&few_asking, \&has_jemalloc ],
     'few descriptors of the one who is asked'
         => [ \&few_asked, \&has_jemalloc ],
@@ -504,6 +506,59 @@ sub strangers {
 }
 
 
+# Two strangers connect as fast as they can, and keep what they get.
+
+sub flooded {
+    my $nginx = start(workers => 2, fake => '');
+    my @names = sockets($nginx->worker_pids);
+    my $file = spew("$nginx->{prefix}/flood", <<'EOF');
+        use Socket;
+        use Time::HiRes qw(time);
+
+        my ($seconds, @names) = @ARGV;
+        my ($n, $end, @all) = (0, time() + $seconds);
+
+        while (time() < $end) {
+            for my $name (@names) {
+                socket(my $s, AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0)
+                    or die "socket: $!";
+                $n++ if connect($s, pack 'Sxa*', AF_UNIX, $name);
+                push @all, $s;
+            }
+
+            @all = () if @all > 1000;
+        }
+
+        print "$n\n";
+EOF
+
+    my $command = 'setpriv --reuid 1 --regid 1 --clear-groups '
+                  . "prlimit --nofile=4096 perl $file 3 @names";
+    my @pipes = map { open my $pipe, '-|', $command or die "$command: $!";
+                      $pipe } 1, 2;
+    my $end = time() + 2.5;
+    my %seen;
+
+    while (time() < $end) {
+        my $answer = $nginx->get($heap);
+
+        $seen{"$answer->{status} " . partly($answer)}++;
+        sleep 0.01;
+    }
+
+    is_deeply([ keys %seen ], [ '200 2/2' ], 'all workers in every answer')
+        or diag(explain \%seen);
+
+    for my $pipe (@pipes) {
+        cmp_ok(<$pipe> // 0, '>', 1000, 'many connections were made');
+        ok(close $pipe, 'the stranger ends');
+    }
+
+    is_well($nginx, 'flooded');
+    $nginx->stop;
+}
+
+
 # PID has FREE descriptors as CODE runs; the CPU time it took, and that which
 # it takes in the second after that.
 
@@ -818,7 +873,7 @@ sub difference {
                   @{ $profile->{comments} };
 
         is($answer->{status}, 200, 'an answer');
-        is(partly($answer), '2/3', 'of those that were there');
+        is(partly($answer), '2/4', 'of those that were there');
         is_deeply(\%why, { $victim => 'it ended in the meantime',
                            $new => 'it came in the meantime' },
                   'and the others by name');

@@ -46,6 +46,7 @@ static void jpp_console_workers(const jpp_fleet_t *fleet, jpp_sink_t *sink);
 static void jpp_console_worker(const jpp_worker_t *worker, jpp_sink_t *sink);
 static void jpp_console_stat(const jpp_worker_t *worker, uint64_t bytes,
     jpp_sink_t *sink);
+static void jpp_console_failures(const jpp_fleet_t *fleet, jpp_sink_t *sink);
 static void jpp_console_problems(const jpp_fleet_t *fleet, jpp_sink_t *sink);
 static void jpp_console_problem(const jpp_fleet_t *fleet, size_t first,
     const jpp_problem_t *problem, jpp_sink_t *sink);
@@ -192,6 +193,8 @@ jpp_console_workers(const jpp_fleet_t *fleet, jpp_sink_t *sink)
     }
 
     jpp_sink_str(sink, "</table>\n</div>\n");
+
+    jpp_console_failures(fleet, sink);
 }
 
 
@@ -232,6 +235,31 @@ jpp_console_stat(const jpp_worker_t *worker, uint64_t bytes, jpp_sink_t *sink)
 
     jpp_sink_printf(sink, "<td class=\"n\">%s</td>",
                     worker->has_stats ? jpp_problems_bytes(bytes, text) : "-");
+}
+
+
+static void
+jpp_console_failures(const jpp_fleet_t *fleet, jpp_sink_t *sink)
+{
+    char                  time[JPP_STATUS_TIME];
+    size_t                i;
+    const jpp_worker_t   *worker;
+    const jpp_failure_t  *failure;
+
+    for (i = 0; i < fleet->n; i++) {
+        worker = &fleet->workers[i];
+        failure = &worker->last_error;
+
+        if (failure->text[0] == '\0') {
+            continue;
+        }
+
+        jpp_sink_printf(sink, "<p>What failed last in worker %" PRIu32
+                        ", pid %" PRId64 ", at %s: ", worker->index,
+                        worker->pid, jpp_status_time(failure->time, time));
+        jpp_console_text(sink, failure->text);
+        jpp_sink_str(sink, ".</p>\n");
+    }
 }
 
 

@@ -16,7 +16,7 @@
 
 
 /* to be changed with the tables */
-#define JPP_MESSAGE_VERSION         1
+#define JPP_MESSAGE_VERSION         2
 
 /* "jppQ", "jppR" */
 #define JPP_MESSAGE_MAGIC_QUESTION  0x5170706a
@@ -126,6 +126,10 @@ static const jpp_message_field_t  jpp_message_reply[] = {
     { JPP_MESSAGE_U64, JPP_MESSAGE_AT(worker.stats.resident), UINT64_MAX },
     { JPP_MESSAGE_U64, JPP_MESSAGE_AT(worker.stats.mapped), UINT64_MAX },
     { JPP_MESSAGE_U64, JPP_MESSAGE_AT(worker.stats.retained), UINT64_MAX },
+
+    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(worker.last_error.time), INT64_MAX },
+    { JPP_MESSAGE_TEXT, JPP_MESSAGE_AT(worker.last_error.text),
+      sizeof(((jpp_failure_t *) 0)->text) },
 
     { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(control.has_profiler), 1 },
     { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(control.before.active), 1 },

@@ -22,7 +22,7 @@
 
 /* Bytes of a message. */
 #define JPP_MESSAGE_QUESTION  22
-#define JPP_MESSAGE_REPLY     770
+#define JPP_MESSAGE_REPLY     1034
 
 
 /* What is asked for, beside the worker's state, which every reply has. */

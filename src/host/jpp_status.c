@@ -42,6 +42,8 @@ static void jpp_status_json_stats(jpp_json_t *json,
     const jpp_jemalloc_stats_t *stats);
 static void jpp_status_json_problems(jpp_json_t *json,
     const jpp_jemalloc_t *jemalloc);
+static void jpp_status_json_failure(jpp_json_t *json,
+    const jpp_failure_t *failure);
 static void jpp_facts_jemalloc(jpp_facts_t *facts, const jpp_fleet_t *fleet);
 static void jpp_facts_stats(jpp_facts_t *facts, const jpp_fleet_t *fleet);
 static void jpp_facts_bytes(jpp_facts_t *facts, const char *what,
@@ -84,6 +86,15 @@ jpp_status_time(int64_t seconds, char text[JPP_STATUS_TIME])
     (void) strftime(text, JPP_STATUS_TIME, "%Y-%m-%dT%H:%M:%SZ", &tm);
 
     return text;
+}
+
+
+void
+jpp_status_failed(jpp_failure_t *failure, int64_t seconds, const char *text)
+{
+    failure->time = seconds;
+
+    (void) jpp_status_append(failure->text, sizeof(failure->text), 0, text);
 }
 
 
@@ -212,6 +223,7 @@ jpp_status_json_worker(jpp_json_t *json, const jpp_worker_t *worker,
     }
 
     jpp_status_json_problems(json, &worker->jemalloc);
+    jpp_status_json_failure(json, &worker->last_error);
 
     jpp_json_close(json, '}');
 }
@@ -301,6 +313,23 @@ jpp_status_json_problems(jpp_json_t *json, const jpp_jemalloc_t *jemalloc)
     }
 
     jpp_json_close(json, ']');
+}
+
+
+static void
+jpp_status_json_failure(jpp_json_t *json, const jpp_failure_t *failure)
+{
+    char  time[JPP_STATUS_TIME];
+
+    if (failure->text[0] == '\0') {
+        jpp_json_null(json, "last_error");
+        return;
+    }
+
+    jpp_json_open(json, "last_error", '{');
+    jpp_json_str(json, "time", jpp_status_time(failure->time, time));
+    jpp_json_str(json, "text", failure->text);
+    jpp_json_close(json, '}');
 }
 
 

@@ -18,6 +18,13 @@
 #define JPP_STATUS_TIME  32
 
 
+/* What failed last in a worker. */
+typedef struct {
+    int64_t                time;           /* seconds since the epoch */
+    char                   text[256];      /* one sentence; "": nothing has */
+} jpp_failure_t;
+
+
 /* One worker as it was when it was last asked. */
 typedef struct {
     uint32_t               index;
@@ -28,6 +35,7 @@ typedef struct {
     jpp_jemalloc_t         jemalloc;
     bool                   has_stats;
     jpp_jemalloc_stats_t   stats;
+    jpp_failure_t          last_error;
 } jpp_worker_t;
 
 
@@ -57,6 +65,10 @@ const char *jpp_status_word(jpp_jemalloc_state_t state);
 
 /* SECONDS since the epoch as "2026-11-21T04:02:00Z" in TEXT, the result. */
 const char *jpp_status_time(int64_t seconds, char text[JPP_STATUS_TIME]);
+
+/* Fill FAILURE with TEXT, cut where it is too long, of SECONDS. */
+void jpp_status_failed(jpp_failure_t *failure, int64_t seconds,
+    const char *text);
 
 /*
  * One line for a log, without newline, in the SIZE bytes at TEXT, cut where

@@ -14,10 +14,12 @@
  *     job        the work of one request, step by step: it outlives the request
  *                when the client leaves, and ends when nginx ends
  *     collect    what the chosen workers answer to one question
+ *     part       what one of them has to do with it, and what came back
  *     peers      a question to one worker
  *     asked      the questions of others to this one
  *     wire       the sockets between them
  *     table      the workers there are, in shared memory
+ *     memory     how much all of that may take
  *     thread     the one background thread of a worker
  *     worker     what this one is, its start and its end
  *     send       headers, errors, bodies
@@ -33,6 +35,8 @@
 #include <ngx_config.h>
 #include <ngx_core.h>
 #include <ngx_http.h>
+
+#include "ngx_http_jemalloc_pprof_table.h"
 
 #include "jpp_args.h"
 #include "jpp_memfd.h"
@@ -104,11 +108,14 @@ typedef struct {
     char             host[NGX_MAXHOSTNAMELEN];
     const char      *directory;    /* for dumps, or NULL */
     ngx_shm_zone_t  *zone;         /* the table of workers */
+    ngx_http_jemalloc_pprof_row_t
+                     row;          /* this one's, in the table or not */
     ngx_uint_t       generation;
     time_t           started;
     jpp_memfd_t      baseline;     /* what was inherited; fd -1: unknown */
     const char      *tail;         /* see jpp_maps_read() */
     jpp_symbols_t    symbols;      /* used in the background thread only */
+    jpp_failure_t    last_error;   /* used in the event loop only */
 } ngx_http_jemalloc_pprof_worker_t;
 
 
@@ -151,7 +158,7 @@ ngx_int_t ngx_http_jemalloc_pprof_console(ngx_http_request_t *r,
 
 /* worker */
 
-/* Fill WORKER with what this worker is, and how its jemalloc is now. */
+/* Fill WORKER, but for its stats, with what this worker is now. */
 void ngx_http_jemalloc_pprof_describe(jpp_worker_t *worker);
 
 /* Fill FLEET with the N WORKERS that answered, of N_ASKED; none is missing. */

@@ -14,7 +14,10 @@
 /* questions that a worker works on at once: beyond these it is busy */
 #define NGX_HTTP_JEMALLOC_PPROF_MAX_ASKED  16
 
-#define NGX_HTTP_JEMALLOC_PPROF_BACKLOG    64
+#define NGX_HTTP_JEMALLOC_PPROF_BACKLOG    511
+
+/* what is accepted at once: whoever floods does not stop the event loop */
+#define NGX_HTTP_JEMALLOC_PPROF_AT_A_TIME  64
 
 /* how long a worker without descriptors does not accept, ms */
 #define NGX_HTTP_JEMALLOC_PPROF_AGAIN      100
@@ -40,6 +43,7 @@ typedef struct {
 
 
 static void ngx_http_jemalloc_pprof_asked_accept(ngx_event_t *ev);
+static void ngx_http_jemalloc_pprof_asked_admit(ngx_socket_t s);
 static void ngx_http_jemalloc_pprof_asked_accept_failed(ngx_connection_t *c,
     ngx_err_t err);
 static void ngx_http_jemalloc_pprof_asked_accept_again(ngx_event_t *ev);
@@ -50,6 +54,8 @@ static void ngx_http_jemalloc_pprof_asked_work(
     ngx_http_jemalloc_pprof_task_t *task);
 static void ngx_http_jemalloc_pprof_asked_done(
     ngx_http_jemalloc_pprof_task_t *task);
+static void ngx_http_jemalloc_pprof_asked_failed(
+    const ngx_http_jemalloc_pprof_asked_t *asked);
 static void ngx_http_jemalloc_pprof_asked_reply(
     ngx_http_jemalloc_pprof_asked_t *asked);
 static void ngx_http_jemalloc_pprof_asked_leave(
@@ -104,22 +110,37 @@ failed:
 static void
 ngx_http_jemalloc_pprof_asked_accept(ngx_event_t *ev)
 {
-    ngx_pid_t          pid;
+    ngx_uint_t         n;
     ngx_socket_t       s;
     ngx_connection_t  *c;
 
     c = ev->data;
 
-    /* the event is level-triggered: the next one comes by itself */
+    /* the event is level-triggered: for what is left it comes by itself */
 
-    s = accept4(c->fd, NULL, NULL, SOCK_NONBLOCK|SOCK_CLOEXEC);
+    for (n = 0; n < NGX_HTTP_JEMALLOC_PPROF_AT_A_TIME; n++) {
 
-    if (s == (ngx_socket_t) -1) {
-        ngx_http_jemalloc_pprof_asked_accept_failed(c, ngx_errno);
-        return;
+        s = accept4(c->fd, NULL, NULL, SOCK_NONBLOCK|SOCK_CLOEXEC);
+
+        if (s == (ngx_socket_t) -1) {
+            ngx_http_jemalloc_pprof_asked_accept_failed(c, ngx_errno);
+            return;
+        }
+
+        ngx_http_jemalloc_pprof_asked_admit(s);
     }
+}
 
-    if (ngx_http_jemalloc_pprof_wire_process(s, &pid) != NGX_OK
+
+/* Strangers are sent away at once, so that none keeps others waiting. */
+
+static void
+ngx_http_jemalloc_pprof_asked_admit(ngx_socket_t s)
+{
+    ngx_pid_t  pid;
+
+    if (ngx_http_jemalloc_pprof_worker.zone == NULL
+        || ngx_http_jemalloc_pprof_wire_process(s, &pid) != NGX_OK
         || !ngx_http_jemalloc_pprof_table_has(
                 ngx_http_jemalloc_pprof_worker.zone, pid)
         || ngx_http_jemalloc_pprof_n_asked
@@ -132,19 +153,19 @@ ngx_http_jemalloc_pprof_asked_accept(ngx_event_t *ev)
 
 
 /*
- * Without a descriptor the question stays where it is, and the event would
- * come again at once: it is looked at again in a while.
+ * Without a descriptor, or memory, the question stays where it is, and the
+ * event would come again at once: it is looked at again in a while.
  */
 
 static void
 ngx_http_jemalloc_pprof_asked_accept_failed(ngx_connection_t *c, ngx_err_t err)
 {
-    ngx_log_debug0(NGX_LOG_DEBUG_CORE, c->log, err,
-                   "jemalloc_pprof: accept4() failed");
-
-    if (err != NGX_EMFILE && err != NGX_ENFILE) {
+    if (err == NGX_EAGAIN || err == NGX_EINTR || err == NGX_ECONNABORTED) {
         return;
     }
+
+    ngx_log_debug0(NGX_LOG_DEBUG_CORE, c->log, err,
+                   "jemalloc_pprof: accept4() failed");
 
     if (ngx_del_event(c->read, NGX_READ_EVENT, 0) != NGX_OK) {
         return;
@@ -253,6 +274,14 @@ ngx_http_jemalloc_pprof_asked_start(ngx_http_jemalloc_pprof_asked_t *asked)
     ngx_http_jemalloc_pprof_describe(&asked->reply.worker);
 
     if (asked->question.kind == JPP_MESSAGE_STATUS) {
+
+        /* jemalloc's statistics wait for a dump to end */
+
+        if (ngx_http_jemalloc_pprof_thread_is_idle()) {
+            asked->reply.worker.has_stats =
+                            jpp_jemalloc_stats(&asked->reply.worker.stats);
+        }
+
         ngx_http_jemalloc_pprof_asked_reply(asked);
         return;
     }
@@ -342,11 +371,25 @@ ngx_http_jemalloc_pprof_asked_done(ngx_http_jemalloc_pprof_task_t *task)
     }
 
     if (asked->connection == NULL) {
+        ngx_http_jemalloc_pprof_asked_failed(asked);
         ngx_http_jemalloc_pprof_asked_leave(asked);
         return;
     }
 
     ngx_http_jemalloc_pprof_asked_reply(asked);
+}
+
+
+/* Whether or not its asker still hears of it, the status tells it. */
+
+static void
+ngx_http_jemalloc_pprof_asked_failed(
+    const ngx_http_jemalloc_pprof_asked_t *asked)
+{
+    if (asked->reply.err.code != JPP_OK) {
+        jpp_status_failed(&ngx_http_jemalloc_pprof_worker.last_error,
+                          ngx_time(), asked->reply.err.text);
+    }
 }
 
 
@@ -360,6 +403,8 @@ ngx_http_jemalloc_pprof_asked_reply(ngx_http_jemalloc_pprof_asked_t *asked)
                ? ngx_http_jemalloc_pprof_worker.baseline.fd : -1;
 
     asked->reply.has_baseline = baseline != -1;
+
+    ngx_http_jemalloc_pprof_asked_failed(asked);
 
     jpp_message_reply_pack(&asked->reply, data);
 

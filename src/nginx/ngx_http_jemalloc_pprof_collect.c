@@ -1,15 +1,19 @@
 
-#include "ngx_http_jemalloc_pprof_collect.h"
+#include "ngx_http_jemalloc_pprof_memory.h"
+#include "ngx_http_jemalloc_pprof_part.h"
 
 
 /* workers that are asked at the same time */
 #define NGX_HTTP_JEMALLOC_PPROF_AT_ONCE  2
 
+/* the part of the time after which one that does not answer is not counted */
+#define NGX_HTTP_JEMALLOC_PPROF_SLICES   8
+
+/* how often a worker that accepts no more is tried again, ms */
+#define NGX_HTTP_JEMALLOC_PPROF_RETRY    20
+
 /* how old a collection may be for a request that comes later, ms */
 #define NGX_HTTP_JEMALLOC_PPROF_FRESH    1000
-
-/* bytes of dumps in memory, as a multiple of jemalloc_pprof_max_size */
-#define NGX_HTTP_JEMALLOC_PPROF_TOTAL    4
 
 /* what the arena of a collection needs beside it */
 #define NGX_HTTP_JEMALLOC_PPROF_COLLECT_SPARE  (16 * 1024)
@@ -30,17 +34,27 @@ static ngx_uint_t ngx_http_jemalloc_pprof_collect_choose(
 static ngx_uint_t ngx_http_jemalloc_pprof_collect_is_chosen(
     const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
     const ngx_http_jemalloc_pprof_row_t *row, ngx_uint_t generation);
-static void ngx_http_jemalloc_pprof_collect_go(
-    ngx_http_jemalloc_pprof_collection_t *co);
+static void ngx_http_jemalloc_pprof_collect_go(void);
+static void ngx_http_jemalloc_pprof_collect_completed(ngx_event_t *ev);
+static ngx_http_jemalloc_pprof_collection_t *
+    ngx_http_jemalloc_pprof_collect_next(ngx_uint_t is_done);
 static void ngx_http_jemalloc_pprof_collect_ask(
+    ngx_http_jemalloc_pprof_part_t *part);
+static void ngx_http_jemalloc_pprof_collect_try(
     ngx_http_jemalloc_pprof_part_t *part);
 static void ngx_http_jemalloc_pprof_collect_replied(
     ngx_http_jemalloc_pprof_peer_t *peer);
-static void ngx_http_jemalloc_pprof_collect_take(
-    ngx_http_jemalloc_pprof_part_t *part);
 static void ngx_http_jemalloc_pprof_collect_done(
     ngx_http_jemalloc_pprof_part_t *part);
-static void ngx_http_jemalloc_pprof_collect_timeout(ngx_event_t *ev);
+static void ngx_http_jemalloc_pprof_collect_free_slot(
+    ngx_http_jemalloc_pprof_part_t *part);
+static void ngx_http_jemalloc_pprof_collect_tick(ngx_event_t *ev);
+static void ngx_http_jemalloc_pprof_collect_look(
+    ngx_http_jemalloc_pprof_collection_t *co);
+static void ngx_http_jemalloc_pprof_collect_give_up(
+    ngx_http_jemalloc_pprof_collection_t *co);
+static void ngx_http_jemalloc_pprof_collect_arm(
+    ngx_http_jemalloc_pprof_collection_t *co);
 static void ngx_http_jemalloc_pprof_collect_complete(
     ngx_http_jemalloc_pprof_collection_t *co);
 static void ngx_http_jemalloc_pprof_collect_release(
@@ -52,8 +66,12 @@ static ngx_queue_t  ngx_http_jemalloc_pprof_collections = {
     &ngx_http_jemalloc_pprof_collections, &ngx_http_jemalloc_pprof_collections
 };
 
-/* bytes of dumps that are mapped */
-static size_t       ngx_http_jemalloc_pprof_mapped;
+static ngx_event_t  ngx_http_jemalloc_pprof_completion = {
+    .handler = ngx_http_jemalloc_pprof_collect_completed
+};
+
+/* workers that are being asked */
+static ngx_uint_t   ngx_http_jemalloc_pprof_n_slots;
 
 
 ngx_int_t
@@ -65,10 +83,12 @@ ngx_http_jemalloc_pprof_collect(ngx_http_jemalloc_pprof_reader_t *reader,
     ngx_http_jemalloc_pprof_collection_t  *co;
 
     static ngx_http_jemalloc_pprof_row_t
-                                      rows[NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS];
+                                  rows[NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS + 1];
 
-    if (ngx_http_jemalloc_pprof_mapped / NGX_HTTP_JEMALLOC_PPROF_TOTAL
-        > conf->max_size)
+    if (inquiry->question.kind == JPP_MESSAGE_DUMP
+        && ngx_http_jemalloc_pprof_memory_hold(0,
+               ngx_http_jemalloc_pprof_part_cap(inquiry, conf->max_size))
+           != NGX_OK)
     {
         return NGX_BUSY;
     }
@@ -93,15 +113,11 @@ ngx_http_jemalloc_pprof_collect(ngx_http_jemalloc_pprof_reader_t *reader,
     }
 
     reader->collection = co;
-
-    if (co->is_complete) {
-        return NGX_OK;
-    }
-
-    ngx_queue_insert_tail(&co->readers, &reader->queue);
     reader->is_waiting = 1;
 
-    return NGX_AGAIN;
+    ngx_queue_insert_tail(&co->readers, &reader->queue);
+
+    return NGX_OK;
 }
 
 
@@ -162,6 +178,7 @@ ngx_http_jemalloc_pprof_collect_shared(
             && co->inquiry.question.kind == inquiry->question.kind
             && co->inquiry.who == inquiry->who
             && co->inquiry.number == inquiry->number
+            && co->inquiry.is_second == inquiry->is_second
             && co->max_size == conf->max_size
             && co->timeout == conf->timeout
             && ngx_current_msec - co->started
@@ -200,7 +217,10 @@ ngx_http_jemalloc_pprof_collect_create(
     }
 
     co->memory = memory;
-    co->refs = 1;
+
+    /* a change that was begun is made in all, whether or not somebody waits */
+
+    co->refs = inquiry->question.kind == JPP_MESSAGE_CONTROL ? 2 : 1;
     co->inquiry = *inquiry;
     co->max_size = conf->max_size;
     co->timeout = conf->timeout;
@@ -218,19 +238,18 @@ ngx_http_jemalloc_pprof_collect_create(
         part->peer.data = part;
 
         jpp_memfd_init(&part->dump);
-        jpp_memfd_init(&part->baseline);
+        jpp_memfd_init(&part->inherited);
     }
 
     ngx_queue_init(&co->readers);
     ngx_queue_insert_tail(&ngx_http_jemalloc_pprof_collections, &co->queue);
 
-    co->timer.handler = ngx_http_jemalloc_pprof_collect_timeout;
+    co->timer.handler = ngx_http_jemalloc_pprof_collect_tick;
     co->timer.data = &ngx_http_jemalloc_pprof_no_connection;
     co->timer.log = ngx_cycle->log;
 
-    ngx_add_timer(&co->timer, co->timeout);
-
-    ngx_http_jemalloc_pprof_collect_go(co);
+    ngx_http_jemalloc_pprof_collect_arm(co);
+    ngx_http_jemalloc_pprof_collect_go();
 
     return co;
 }
@@ -243,7 +262,7 @@ ngx_http_jemalloc_pprof_collect_choose(
     const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
     ngx_http_jemalloc_pprof_row_t *rows)
 {
-    ngx_uint_t            i, n, chosen, generation;
+    ngx_uint_t            i, n, chosen, generation, is_listed;
     const jpp_control_t  *control;
 
     /* of those, too, that come between now and the list */
@@ -260,6 +279,18 @@ ngx_http_jemalloc_pprof_collect_choose(
 
     n = ngx_http_jemalloc_pprof_table_list(ngx_http_jemalloc_pprof_worker.zone,
                                            rows, &generation);
+    is_listed = 0;
+
+    for (i = 0; i < n; i++) {
+        is_listed |= rows[i].pid == ngx_pid;
+    }
+
+    /* a worker for which the table had no row knows itself at least */
+
+    if (!is_listed) {
+        rows[n++] = ngx_http_jemalloc_pprof_worker.row;
+    }
+
     chosen = 0;
 
     for (i = 0; i < n; i++) {
@@ -299,61 +330,113 @@ ngx_http_jemalloc_pprof_collect_is_chosen(
 }
 
 
-/* Ask as many as may be asked now. */
+/*
+ * Ask as many as may be asked now, of all collections in turn.  Those in which
+ * nobody is left are completed when nothing else is being done: their requests
+ * end by that, and this may be in the midst of another one's.
+ */
 
 static void
-ngx_http_jemalloc_pprof_collect_go(ngx_http_jemalloc_pprof_collection_t *co)
+ngx_http_jemalloc_pprof_collect_go(void)
 {
-    while (co->n_next < co->n
-           && co->n_asked < NGX_HTTP_JEMALLOC_PPROF_AT_ONCE)
-    {
+    ngx_http_jemalloc_pprof_collection_t  *co;
+
+    while (ngx_http_jemalloc_pprof_n_slots < NGX_HTTP_JEMALLOC_PPROF_AT_ONCE) {
+
+        co = ngx_http_jemalloc_pprof_collect_next(0);
+
+        if (co == NULL) {
+            break;
+        }
+
+        ngx_queue_remove(&co->queue);
+        ngx_queue_insert_tail(&ngx_http_jemalloc_pprof_collections,
+                              &co->queue);
+
         ngx_http_jemalloc_pprof_collect_ask(&co->parts[co->n_next++]);
     }
 
-    if (co->n_done == co->n && !co->is_complete) {
+    if (ngx_http_jemalloc_pprof_collect_next(1) != NULL) {
+        ngx_http_jemalloc_pprof_completion.log = ngx_cycle->log;
+
+        ngx_post_event(&ngx_http_jemalloc_pprof_completion,
+                       &ngx_posted_events);
+    }
+}
+
+
+/* What a reader does may end collections and start others. */
+
+static void
+ngx_http_jemalloc_pprof_collect_completed(ngx_event_t *ev)
+{
+    ngx_http_jemalloc_pprof_collection_t  *co;
+
+    while ((co = ngx_http_jemalloc_pprof_collect_next(1)) != NULL) {
         ngx_http_jemalloc_pprof_collect_complete(co);
     }
+}
+
+
+/* The first in which everybody IS_DONE, or somebody was not asked; or NULL. */
+
+static ngx_http_jemalloc_pprof_collection_t *
+ngx_http_jemalloc_pprof_collect_next(ngx_uint_t is_done)
+{
+    ngx_queue_t                           *q;
+    ngx_http_jemalloc_pprof_collection_t  *co;
+
+    for (q = ngx_queue_head(&ngx_http_jemalloc_pprof_collections);
+         q != ngx_queue_sentinel(&ngx_http_jemalloc_pprof_collections);
+         q = ngx_queue_next(q))
+    {
+        co = ngx_queue_data(q, ngx_http_jemalloc_pprof_collection_t, queue);
+
+        if (!co->is_complete
+            && (is_done ? co->n_done == co->n : co->n_next < co->n))
+        {
+            return co;
+        }
+    }
+
+    return NULL;
 }
 
 
 static void
 ngx_http_jemalloc_pprof_collect_ask(ngx_http_jemalloc_pprof_part_t *part)
 {
-    jpp_err_t                             *err;
-    ngx_http_jemalloc_pprof_collection_t  *co;
-
-    co = part->collection;
-    err = &part->peer.reply.err;
-
-    if (co->inquiry.question.kind == JPP_MESSAGE_DUMP
-        && jpp_memfd_open(&part->dump,
-                          ngx_http_jemalloc_pprof_worker.directory, err)
-           != JPP_OK)
-    {
-        if (ngx_http_jemalloc_pprof_worker.directory == NULL
-            && (err->sys_errno == NGX_EPERM || err->sys_errno == NGX_EACCES
-                || err->sys_errno == NGX_ENOSYS))
-        {
-            (void) jpp_err_set(err, JPP_ERR_SYS,
-                               "memfd_create is forbidden to nginx: name a "
-                               "directory for its dumps by "
-                               "jemalloc_pprof_temp_path");
-        }
-
-        ngx_http_jemalloc_pprof_collect_done(part);
-        return;
-    }
-
-    if (ngx_http_jemalloc_pprof_peer_ask(&part->peer, &co->inquiry.question,
-                                         part->dump.fd)
-        != NGX_OK)
+    if (part->collection->inquiry.question.kind == JPP_MESSAGE_DUMP
+        && ngx_http_jemalloc_pprof_part_open(part) != NGX_OK)
     {
         ngx_http_jemalloc_pprof_collect_done(part);
         return;
     }
 
     part->is_asked = 1;
-    co->n_asked++;
+    part->asked = ngx_current_msec;
+
+    part->has_slot = 1;
+    ngx_http_jemalloc_pprof_n_slots++;
+
+    ngx_http_jemalloc_pprof_collect_try(part);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_collect_try(ngx_http_jemalloc_pprof_part_t *part)
+{
+    ngx_int_t  rc;
+
+    rc = ngx_http_jemalloc_pprof_peer_ask(&part->peer,
+                                          &part->collection->inquiry.question,
+                                          part->dump.fd);
+
+    part->is_refused = rc == NGX_AGAIN;
+
+    if (rc == NGX_ERROR) {
+        ngx_http_jemalloc_pprof_collect_done(part);
+    }
 }
 
 
@@ -369,65 +452,21 @@ ngx_http_jemalloc_pprof_collect_replied(ngx_http_jemalloc_pprof_peer_t *peer)
     if (peer->reply.err.code == JPP_OK
         && co->inquiry.question.kind == JPP_MESSAGE_DUMP)
     {
-        ngx_http_jemalloc_pprof_collect_take(part);
+        ngx_http_jemalloc_pprof_part_take(part);
     }
-
-    part->is_asked = 0;
-    co->n_asked--;
 
     ngx_http_jemalloc_pprof_collect_done(part);
-    ngx_http_jemalloc_pprof_collect_go(co);
-}
-
-
-/* The dump is mapped, and needs no descriptor from here on. */
-
-static void
-ngx_http_jemalloc_pprof_collect_take(ngx_http_jemalloc_pprof_part_t *part)
-{
-    size_t      max_size;
-    jpp_err_t  *err, ignored;
-
-    err = &part->peer.reply.err;
-
-    max_size = part->collection->max_size;
-
-    if (jpp_memfd_map(&part->dump, max_size, err) != JPP_OK) {
-
-        if (err->code == JPP_ERR_LIMIT) {
-            (void) jpp_err_set(err, JPP_ERR_LIMIT,
-                               "its dump is larger than the %zu bytes of "
-                               "jemalloc_pprof_max_size: raise that, or "
-                               "lg_prof_sample", max_size);
-        }
-
-        return;
-    }
-
-    ngx_http_jemalloc_pprof_mapped += part->dump.len;
-
-    (void) close(part->dump.fd);
-    part->dump.fd = -1;
-
-    part->baseline.fd = part->peer.baseline;
-    part->peer.baseline = -1;
-
-    /* without it the worker's inheritance is told as its own, and said so */
-
-    if (part->baseline.fd != -1) {
-        (void) jpp_memfd_map(&part->baseline, max_size, &ignored);
-        ngx_http_jemalloc_pprof_mapped += part->baseline.len;
-
-        (void) close(part->baseline.fd);
-        part->baseline.fd = -1;
-    }
+    ngx_http_jemalloc_pprof_collect_go();
 }
 
 
 static void
 ngx_http_jemalloc_pprof_collect_done(ngx_http_jemalloc_pprof_part_t *part)
 {
+    ngx_http_jemalloc_pprof_collect_free_slot(part);
+
     part->is_done = 1;
+    part->is_refused = 0;
     part->collection->n_done++;
 
     if (part->peer.reply.err.code == JPP_OK) {
@@ -445,13 +484,66 @@ ngx_http_jemalloc_pprof_collect_done(ngx_http_jemalloc_pprof_part_t *part)
 
 
 static void
-ngx_http_jemalloc_pprof_collect_timeout(ngx_event_t *ev)
+ngx_http_jemalloc_pprof_collect_free_slot(ngx_http_jemalloc_pprof_part_t *part)
 {
-    ngx_uint_t                             i;
-    ngx_http_jemalloc_pprof_part_t        *part;
+    if (part->has_slot) {
+        part->has_slot = 0;
+        ngx_http_jemalloc_pprof_n_slots--;
+    }
+}
+
+
+static void
+ngx_http_jemalloc_pprof_collect_tick(ngx_event_t *ev)
+{
     ngx_http_jemalloc_pprof_collection_t  *co;
 
     co = ngx_queue_data(ev, ngx_http_jemalloc_pprof_collection_t, timer);
+
+    if (ngx_current_msec - co->started < co->timeout) {
+        ngx_http_jemalloc_pprof_collect_look(co);
+        ngx_http_jemalloc_pprof_collect_arm(co);
+
+    } else {
+        ngx_http_jemalloc_pprof_collect_give_up(co);
+    }
+
+    ngx_http_jemalloc_pprof_collect_go();
+}
+
+
+/* Those that could not be asked, and those that are slow to answer. */
+
+static void
+ngx_http_jemalloc_pprof_collect_look(ngx_http_jemalloc_pprof_collection_t *co)
+{
+    ngx_uint_t                       i;
+    ngx_http_jemalloc_pprof_part_t  *part;
+
+    for (i = 0; i < co->n; i++) {
+        part = &co->parts[i];
+
+        if (part->is_refused) {
+            ngx_http_jemalloc_pprof_collect_try(part);
+        }
+
+        if (ngx_current_msec - part->asked
+            >= co->timeout / NGX_HTTP_JEMALLOC_PPROF_SLICES)
+        {
+            ngx_http_jemalloc_pprof_collect_free_slot(part);
+        }
+    }
+}
+
+
+/* The time is over for who has not answered. */
+
+static void
+ngx_http_jemalloc_pprof_collect_give_up(
+    ngx_http_jemalloc_pprof_collection_t *co)
+{
+    ngx_uint_t                       i;
+    ngx_http_jemalloc_pprof_part_t  *part;
 
     for (i = 0; i < co->n; i++) {
         part = &co->parts[i];
@@ -464,18 +556,43 @@ ngx_http_jemalloc_pprof_collect_timeout(ngx_event_t *ev)
 
         part->is_late = 1;
 
-        (void) jpp_err_set(&part->peer.reply.err, JPP_ERR_LIMIT,
-                           part->is_asked
-                           ? "no answer within %lu ms "
-                             "(jemalloc_pprof_timeout)"
-                           : "it was not asked: %lu ms were over "
-                             "(jemalloc_pprof_timeout)",
-                           (unsigned long) co->timeout);
+        /* one that was refused says why itself */
+
+        if (!part->is_refused) {
+            (void) jpp_err_set(&part->peer.reply.err, JPP_ERR_LIMIT,
+                               part->is_asked
+                               ? "no answer within %lu ms "
+                                 "(jemalloc_pprof_timeout)"
+                               : "it was not asked: %lu ms were over "
+                                 "(jemalloc_pprof_timeout)",
+                               (unsigned long) co->timeout);
+        }
 
         ngx_http_jemalloc_pprof_collect_done(part);
     }
 
-    ngx_http_jemalloc_pprof_collect_complete(co);
+    co->n_next = co->n;
+}
+
+
+static void
+ngx_http_jemalloc_pprof_collect_arm(ngx_http_jemalloc_pprof_collection_t *co)
+{
+    ngx_uint_t  i;
+    ngx_msec_t  delay, left;
+
+    delay = co->timeout / NGX_HTTP_JEMALLOC_PPROF_SLICES / 2 + 1;
+
+    for (i = 0; i < co->n; i++) {
+        if (co->parts[i].is_refused) {
+            delay = ngx_min(delay, NGX_HTTP_JEMALLOC_PPROF_RETRY);
+            break;
+        }
+    }
+
+    left = co->timeout - (ngx_current_msec - co->started);
+
+    ngx_add_timer(&co->timer, ngx_min(delay, left));
 }
 
 
@@ -494,7 +611,9 @@ ngx_http_jemalloc_pprof_collect_complete(
 
     /* a reader may leave at once, and the last one takes the collection */
 
-    co->refs++;
+    if (co->inquiry.question.kind != JPP_MESSAGE_CONTROL) {
+        co->refs++;
+    }
 
     while (!ngx_queue_empty(&co->readers)) {
 
@@ -532,13 +651,14 @@ ngx_http_jemalloc_pprof_collect_release(
     for (i = 0; i < co->n; i++) {
         part = &co->parts[i];
 
-        ngx_http_jemalloc_pprof_mapped -= part->dump.len + part->baseline.len;
-
-        ngx_http_jemalloc_pprof_peer_close(&part->peer);
-        jpp_memfd_close(&part->dump);
-        jpp_memfd_close(&part->baseline);
+        ngx_http_jemalloc_pprof_collect_free_slot(part);
+        ngx_http_jemalloc_pprof_part_close(part);
     }
 
     memory = co->memory;
     jpp_arena_destroy(&memory);
+
+    /* others may have waited for its slots */
+
+    ngx_http_jemalloc_pprof_collect_go();
 }

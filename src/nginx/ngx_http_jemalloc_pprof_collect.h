@@ -2,14 +2,17 @@
 /*
  * What the chosen workers answer to one question, this worker among them.
  *
- * At most two are asked at a time: as many dumps at once as there are workers
- * would stall the whole server.  Requests that ask the same while it is being
- * collected share one collection.  One that is not complete in its time is
- * closed with what there is, and the parts that are missing say why.
+ * At most two are asked at a time, by all collections there are: as many dumps
+ * at once as there are workers would stall the whole server.  One that does not
+ * answer in a part of the time no longer keeps others from being asked.
+ * Requests that ask the same while it is being collected share one collection.
+ * One that is not complete in its time is closed with what there is, and the
+ * parts that are missing say why.
  *
  * A collection lives in pages of its own and is counted: it goes with the last
- * reader.  All functions are for the event loop; the parts of a complete one
- * may be read in any thread.
+ * reader, but a change is made in all workers whether anybody waits or not.
+ * All functions are for the event loop; the parts of a complete one may be read
+ * in any thread.
  */
 
 
@@ -34,6 +37,7 @@ typedef struct {
     jpp_message_question_t                  question;
     jpp_worker_kind_t                       who;
     uint64_t                                number;    /* of one worker */
+    ngx_uint_t                              is_second; /* of a difference */
 } ngx_http_jemalloc_pprof_inquiry_t;
 
 
@@ -41,11 +45,20 @@ typedef struct {
 typedef struct {
     ngx_http_jemalloc_pprof_peer_t          peer;
     jpp_memfd_t                             dump;
-    jpp_memfd_t                             baseline;
+    jpp_memfd_t                             inherited;   /* if it is ours */
+    const jpp_memfd_t                      *baseline;    /* that, or another */
+                                                         /*   part's; or NULL */
     ngx_http_jemalloc_pprof_collection_t   *collection;
+    ngx_msec_t                              asked;       /* when */
+    size_t                                  held;        /* bytes of memory */
+    dev_t                                   dev;         /* of inherited */
+    ino_t                                   ino;
     unsigned                                is_asked:1;
+    unsigned                                is_refused:1;  /* to be tried */
+    unsigned                                has_slot:1;    /* again */
     unsigned                                is_done:1;
     unsigned                                is_late:1;
+    unsigned                                is_unfit:1;    /* for memory */
 } ngx_http_jemalloc_pprof_part_t;
 
 
@@ -77,7 +90,6 @@ struct ngx_http_jemalloc_pprof_collection_s {
     ngx_http_jemalloc_pprof_part_t         *parts;
     ngx_uint_t                              n;
     ngx_uint_t                              n_next;    /* not asked yet: from */
-    ngx_uint_t                              n_asked;   /* and not done yet */
     ngx_uint_t                              n_done;
     ngx_uint_t                              n_answered;
     unsigned                                is_complete:1;
@@ -86,9 +98,8 @@ struct ngx_http_jemalloc_pprof_collection_s {
 
 /*
  * Have READER, whose ready function is set, read the answer to INQUIRY.
- * NGX_OK: the collection is complete already.  NGX_AGAIN: ready will be called.
- * NGX_DECLINED: there is no such worker.  NGX_BUSY: too much is in memory.
- * NGX_ERROR: no memory.
+ * NGX_OK: ready will be called, not before this returns.  NGX_DECLINED: there
+ * is no such worker.  NGX_BUSY: too much is in memory.  NGX_ERROR: no memory.
  */
 ngx_int_t ngx_http_jemalloc_pprof_collect(
     ngx_http_jemalloc_pprof_reader_t *reader,

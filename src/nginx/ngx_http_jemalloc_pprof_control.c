@@ -84,11 +84,21 @@ ngx_http_jemalloc_pprof_control(ngx_http_request_t *r,
 static ngx_uint_t
 ngx_http_jemalloc_pprof_control_is_foreign(ngx_http_request_t *r)
 {
-    u_char           *host;
-    ngx_str_t        *value;
+    u_char           *origin;
+    ngx_str_t         host, *value;
     ngx_uint_t        i;
     ngx_list_part_t  *part;
     ngx_table_elt_t  *h;
+
+    /* HTTP/3 may have an authority in the place of the header */
+
+    if (r->headers_in.host != NULL) {
+        host = r->headers_in.host->value;
+
+    } else {
+        host.data = r->host_start;
+        host.len = r->host_end - r->host_start;
+    }
 
     part = &r->headers_in.headers.part;
     h = part->elts;
@@ -127,10 +137,16 @@ ngx_http_jemalloc_pprof_control_is_foreign(ngx_http_request_t *r)
 
         /* "http://host:port" with the host that was asked, or it is foreign */
 
-        host = (u_char *) ngx_strstr(value->data, "://");
+        origin = (u_char *) ngx_strstr(value->data, "://");
 
-        if (host == NULL || r->headers_in.host == NULL
-            || ngx_strcmp(host + 3, r->headers_in.host->value.data) != 0)
+        if (origin == NULL) {
+            return 1;
+        }
+
+        origin += 3;
+
+        if ((size_t) (value->data + value->len - origin) != host.len
+            || ngx_memcmp(origin, host.data, host.len) != 0)
         {
             return 1;
         }

@@ -276,6 +276,8 @@ ngx_http_jemalloc_pprof_heap_collected(ngx_http_jemalloc_pprof_heap_t *heap,
         heap->base.collection = heap->last.collection;
         heap->last.collection = NULL;
 
+        heap->inquiry.is_second = 1;
+
         heap->step = NGX_HTTP_JEMALLOC_PPROF_COLLECT;
 
         ngx_http_jemalloc_pprof_job_pause(&heap->job,
@@ -317,6 +319,10 @@ ngx_http_jemalloc_pprof_heap_none(ngx_http_jemalloc_pprof_heap_t *heap,
                    part->peer.row.index, part->peer.row.pid, why->text);
     }
 
+    if (part->is_unfit) {
+        return ngx_http_jemalloc_pprof_send_full(r);
+    }
+
     if (why->code == JPP_ERR_JEMALLOC
         && worker->jemalloc.state != JPP_JEMALLOC_READY)
     {
@@ -349,8 +355,13 @@ ngx_http_jemalloc_pprof_heap_send(ngx_http_jemalloc_pprof_heap_t *heap,
     }
 
     report = &heap->report;
-    n_asked = report->last->n;
+    n_asked = report->n_asked;
     n_answered = report->n_answered;
+
+    /* the answer needs room that the dumps have taken */
+
+    ngx_http_jemalloc_pprof_collect_leave(&heap->last);
+    ngx_http_jemalloc_pprof_collect_leave(&heap->base);
 
     if (report->options.args.values[JPP_ARG_STRICT] != 0
         && n_answered < n_asked)

@@ -74,9 +74,14 @@ ngx_http_jemalloc_pprof_job_start(ngx_http_jemalloc_pprof_job_t *job,
     ngx_http_request_t *r)
 {
     ngx_int_t            rc;
+    ngx_uint_t           max;
     ngx_http_cleanup_t  *cln;
 
-    if (ngx_http_jemalloc_pprof_n_jobs > NGX_HTTP_JEMALLOC_PPROF_MAX_JOBS) {
+    /* what needs no work here finds room beside what does */
+
+    max = NGX_HTTP_JEMALLOC_PPROF_MAX_JOBS;
+
+    if (ngx_http_jemalloc_pprof_n_jobs > (job->work != NULL ? max : 2 * max)) {
         ngx_http_jemalloc_pprof_job_destroy(job);
         return ngx_http_jemalloc_pprof_send_busy(r);
     }
@@ -155,22 +160,15 @@ ngx_http_jemalloc_pprof_job_collect(ngx_http_jemalloc_pprof_job_t *job,
     rc = ngx_http_jemalloc_pprof_collect(reader, inquiry,
              ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module));
 
-    switch (rc) {
-
-    case NGX_OK:
-        ngx_http_jemalloc_pprof_job_wait(job, 0);
-        return NGX_OK;
-
-    case NGX_AGAIN:
-
-        /* a collection ends in its own time: this one is never over first */
-
-        ngx_http_jemalloc_pprof_job_wait(job, 2 * job->timeout);
-        return NGX_OK;
-
-    default:
+    if (rc != NGX_OK) {
         return ngx_http_jemalloc_pprof_send_uncollected(r, rc);
     }
+
+    job->is_collecting = 1;
+
+    ngx_http_jemalloc_pprof_job_wait(job, job->timeout);
+
+    return NGX_OK;
 }
 
 
@@ -180,6 +178,8 @@ static void
 ngx_http_jemalloc_pprof_job_collected(ngx_http_jemalloc_pprof_reader_t *reader)
 {
     ngx_http_jemalloc_pprof_job_t *job = reader->data;
+
+    job->is_collecting = 0;
 
     ngx_http_jemalloc_pprof_job_finish(job, job->next);
 }
@@ -264,7 +264,11 @@ ngx_http_jemalloc_pprof_job_tick(ngx_event_t *ev)
         }
     }
 
-    if ((ngx_msec_int_t) (job->deadline - ngx_current_msec) > 0) {
+    /* a collection ends in its own time */
+
+    if ((ngx_msec_int_t) (job->deadline - ngx_current_msec) > 0
+        || (job->is_collecting && !job->is_leaving))
+    {
         ngx_http_jemalloc_pprof_job_arm(job);
         return;
     }
@@ -305,9 +309,11 @@ ngx_http_jemalloc_pprof_job_arm(ngx_http_jemalloc_pprof_job_t *job)
         ngx_del_timer(&job->timer);
     }
 
-    ngx_add_timer(&job->timer,
-                  (ngx_msec_t) ngx_max(0, ngx_min(left,
-                                           NGX_HTTP_JEMALLOC_PPROF_TICK)));
+    if (job->is_collecting || left > NGX_HTTP_JEMALLOC_PPROF_TICK) {
+        left = NGX_HTTP_JEMALLOC_PPROF_TICK;
+    }
+
+    ngx_add_timer(&job->timer, (ngx_msec_t) ngx_max(0, left));
 }
 
 

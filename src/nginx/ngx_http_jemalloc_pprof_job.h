@@ -62,6 +62,7 @@ struct ngx_http_jemalloc_pprof_job_s {
     unsigned                              is_in_thread:1;   /* or its queue */
     unsigned                              is_pending:1;   /* next will come */
     unsigned                              is_paused:1;    /* nobody works */
+    unsigned                              is_collecting:1;
     unsigned                              is_leaving:1;   /* nginx exits */
 };
 

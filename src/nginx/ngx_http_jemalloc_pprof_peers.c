@@ -8,6 +8,8 @@ static ngx_int_t ngx_http_jemalloc_pprof_peer_open(
     ngx_http_jemalloc_pprof_peer_t *peer, ngx_socket_t s);
 static ngx_int_t ngx_http_jemalloc_pprof_peer_self(
     ngx_http_jemalloc_pprof_peer_t *peer, ngx_socket_t *s);
+static ngx_int_t ngx_http_jemalloc_pprof_peer_refused(
+    ngx_http_jemalloc_pprof_peer_t *peer, ngx_err_t err);
 static ngx_int_t ngx_http_jemalloc_pprof_peer_question(
     ngx_http_jemalloc_pprof_peer_t *peer,
     const jpp_message_question_t *question, int fd, ngx_socket_t s);
@@ -38,7 +40,7 @@ ngx_http_jemalloc_pprof_peer_ask(ngx_http_jemalloc_pprof_peer_t *peer,
     }
 
     if (rc != NGX_OK) {
-        return NGX_ERROR;
+        return rc;
     }
 
     return ngx_http_jemalloc_pprof_peer_question(peer, question, fd, s);
@@ -83,9 +85,12 @@ static ngx_int_t
 ngx_http_jemalloc_pprof_peer_open(ngx_http_jemalloc_pprof_peer_t *peer,
     ngx_socket_t s)
 {
+    ngx_int_t           rc;
     ngx_pid_t           pid;
     socklen_t           len;
     struct sockaddr_un  sun;
+
+    rc = NGX_ERROR;
 
     if (!peer->row.can_listen) {
         (void) jpp_err_set(&peer->reply.err, JPP_ERR_SYS,
@@ -99,22 +104,7 @@ ngx_http_jemalloc_pprof_peer_open(ngx_http_jemalloc_pprof_peer_t *peer,
 
     if (connect(s, (struct sockaddr *) &sun, len) == -1) {
 
-        if (ngx_errno == NGX_EAGAIN) {
-            (void) jpp_err_set(&peer->reply.err, JPP_ERR_LIMIT,
-                               "it accepts no questions: it is stopped, or "
-                               "asked too much at once");
-
-        } else {
-            (void) jpp_err_sys(&peer->reply.err, ngx_errno,
-                               "it does not listen, perhaps it has just "
-                               "ended");
-
-            /* it was killed, and its pid may be somebody else's by now */
-
-            ngx_http_jemalloc_pprof_table_forget(
-                ngx_http_jemalloc_pprof_worker.zone, &peer->row);
-        }
-
+        rc = ngx_http_jemalloc_pprof_peer_refused(peer, ngx_errno);
         goto failed;
     }
 
@@ -133,7 +123,41 @@ failed:
 
     (void) close(s);
 
-    return NGX_ERROR;
+    return rc;
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_peer_refused(ngx_http_jemalloc_pprof_peer_t *peer,
+    ngx_err_t err)
+{
+    switch (err) {
+
+    case NGX_EAGAIN:
+        (void) jpp_err_set(&peer->reply.err, JPP_ERR_LIMIT,
+                           "it accepts no questions: it is stopped, or asked "
+                           "too much at once");
+        return NGX_AGAIN;
+
+    case NGX_ECONNREFUSED:
+        (void) jpp_err_sys(&peer->reply.err, err,
+                           "it does not listen, perhaps it has just ended");
+
+        /* it was killed, and its pid may be somebody else's by now */
+
+        ngx_http_jemalloc_pprof_table_forget(
+            ngx_http_jemalloc_pprof_worker.zone, &peer->row);
+
+        return NGX_ERROR;
+
+    default:
+
+        /* which says nothing of the worker */
+
+        (void) jpp_err_sys(&peer->reply.err, err, "it cannot be asked");
+
+        return NGX_ERROR;
+    }
 }
 
 

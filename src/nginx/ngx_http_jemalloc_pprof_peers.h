@@ -44,8 +44,9 @@ struct ngx_http_jemalloc_pprof_peer_s {
 
 /*
  * Ask the worker of PEER's row, which may be this one; FD is where a dump is to
- * go, -1 where none is.  NGX_OK: replied will be called.  NGX_ERROR: it will
- * not, and the reply's err says why.
+ * go, -1 where none is.  NGX_OK: replied will be called.  NGX_ERROR, NGX_AGAIN:
+ * it will not, the reply's err says why, and nothing is open; with NGX_AGAIN
+ * the worker accepts nothing now, and may be asked again with the same PEER.
  */
 ngx_int_t ngx_http_jemalloc_pprof_peer_ask(
     ngx_http_jemalloc_pprof_peer_t *peer,

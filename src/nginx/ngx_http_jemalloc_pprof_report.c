@@ -50,7 +50,8 @@ static void ngx_http_jemalloc_pprof_report_miss(
     const ngx_http_jemalloc_pprof_part_t *part, const char *why);
 static const ngx_http_jemalloc_pprof_part_t *
     ngx_http_jemalloc_pprof_report_find(
-    const ngx_http_jemalloc_pprof_collection_t *co, ngx_pid_t pid);
+    const ngx_http_jemalloc_pprof_collection_t *co,
+    const ngx_http_jemalloc_pprof_part_t *part);
 static const char *const *ngx_http_jemalloc_pprof_report_comments(void *data,
     jpp_arena_t *arena);
 static jpp_code_t ngx_http_jemalloc_pprof_report_keep(
@@ -116,6 +117,7 @@ ngx_http_jemalloc_pprof_report_write(ngx_http_jemalloc_pprof_report_t *report,
     rc = jpp_report(arena, &ngx_http_jemalloc_pprof_worker.symbols,
                     input.captures, input.n, &report->options, &sink, err);
 
+    report->n_asked = input.fleet.n_asked;
     report->n_answered = input.fleet.n;
 
     return rc == JPP_OK ? ngx_http_jemalloc_pprof_report_keep(report, out, err)
@@ -165,9 +167,9 @@ ngx_http_jemalloc_pprof_report_parts(ngx_http_jemalloc_pprof_report_t *report,
     for (i = 0; base != NULL && i < base->n; i++) {
         part = &base->parts[i];
 
-        if (ngx_http_jemalloc_pprof_report_find(last, part->peer.row.pid)
-            == NULL)
-        {
+        if (ngx_http_jemalloc_pprof_report_find(last, part) == NULL) {
+            input->fleet.n_asked++;
+
             ngx_http_jemalloc_pprof_report_miss(input, part,
                                                 "it ended in the meantime");
         }
@@ -194,8 +196,7 @@ ngx_http_jemalloc_pprof_report_part(ngx_http_jemalloc_pprof_report_t *report,
     before = NULL;
 
     if (report->base != NULL) {
-        before = ngx_http_jemalloc_pprof_report_find(report->base,
-                                                     part->peer.row.pid);
+        before = ngx_http_jemalloc_pprof_report_find(report->base, part);
 
         if (before == NULL || before->peer.reply.err.code != JPP_OK) {
             ngx_http_jemalloc_pprof_report_miss(input, part,
@@ -216,8 +217,11 @@ ngx_http_jemalloc_pprof_report_part(ngx_http_jemalloc_pprof_report_t *report,
     report->options.time_nanos = part->peer.reply.time_nanos;
 
     if (before == NULL) {
-        last->baseline = part->baseline.data;
-        last->baseline_len = part->baseline.len;
+
+        if (part->baseline != NULL) {
+            last->baseline = part->baseline->data;
+            last->baseline_len = part->baseline->len;
+        }
 
         return NGX_OK;
     }
@@ -323,16 +327,25 @@ ngx_http_jemalloc_pprof_report_miss(ngx_http_jemalloc_pprof_input_t *input,
 }
 
 
-/* The part of the process with PID, or NULL. */
+/* The part of the same process, or NULL: a pid may be another's by now. */
 
 static const ngx_http_jemalloc_pprof_part_t *
 ngx_http_jemalloc_pprof_report_find(
-    const ngx_http_jemalloc_pprof_collection_t *co, ngx_pid_t pid)
+    const ngx_http_jemalloc_pprof_collection_t *co,
+    const ngx_http_jemalloc_pprof_part_t *part)
 {
-    ngx_uint_t  i;
+    ngx_uint_t                            i;
+    const ngx_http_jemalloc_pprof_row_t  *row, *other;
+
+    row = &part->peer.row;
 
     for (i = 0; i < co->n; i++) {
-        if (co->parts[i].peer.row.pid == pid) {
+        other = &co->parts[i].peer.row;
+
+        if (other->pid == row->pid
+            && ngx_memcmp(other->key, row->key, NGX_HTTP_JEMALLOC_PPROF_KEY)
+               == 0)
+        {
             return &co->parts[i];
         }
     }

@@ -25,6 +25,7 @@ typedef struct {
     jpp_arena_t                                   arena;
     u_char                                       *body;
     size_t                                        len;
+    ngx_uint_t                                    n_asked;    /* at all */
     ngx_uint_t                                    n_answered;
 } ngx_http_jemalloc_pprof_report_t;
 

@@ -1,9 +1,17 @@
 
+#include "ngx_http_jemalloc_pprof_memory.h"
 #include "ngx_http_jemalloc_pprof_send.h"
 
 
 /* the longest error text: two sentences of the core and some words */
 #define NGX_HTTP_JEMALLOC_PPROF_MAX_TEXT  1536
+
+
+/* A body that is being sent. */
+typedef struct {
+    jpp_arena_t    arena;
+    size_t         len;
+} ngx_http_jemalloc_pprof_body_t;
 
 
 static ngx_int_t ngx_http_jemalloc_pprof_send_headers(ngx_http_request_t *r,
@@ -127,6 +135,25 @@ ngx_http_jemalloc_pprof_send_busy(ngx_http_request_t *r)
 
 
 ngx_int_t
+ngx_http_jemalloc_pprof_send_full(ngx_http_request_t *r)
+{
+    ngx_http_jemalloc_pprof_loc_conf_t  *conf;
+
+    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
+
+    if (ngx_http_jemalloc_pprof_header(r, "Retry-After", "1") != NGX_OK) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    return ngx_http_jemalloc_pprof_send_error(r, NGX_HTTP_TOO_MANY_REQUESTS,
+               "the dumps and answers in memory are more than %d times the "
+               "%uz bytes of jemalloc_pprof_max_size: try again in a second, "
+               "with fewer scrapers, or raise it",
+               NGX_HTTP_JEMALLOC_PPROF_TOTAL, conf->max_size);
+}
+
+
+ngx_int_t
 ngx_http_jemalloc_pprof_send_failure(ngx_http_request_t *r,
     const jpp_err_t *err)
 {
@@ -159,7 +186,7 @@ ngx_http_jemalloc_pprof_send_uncollected(ngx_http_request_t *r, ngx_int_t rc)
                    "are");
 
     case NGX_BUSY:
-        return ngx_http_jemalloc_pprof_send_busy(r);
+        return ngx_http_jemalloc_pprof_send_full(r);
 
     default: /* NGX_ERROR */
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
@@ -180,19 +207,32 @@ ngx_http_jemalloc_pprof_send_body(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_answer_t *answer, jpp_arena_t *arena,
     u_char *data, size_t len)
 {
-    ngx_int_t            rc;
-    jpp_arena_t         *kept;
-    ngx_pool_cleanup_t  *cln;
+    ngx_int_t                            rc;
+    ngx_pool_cleanup_t                  *cln;
+    ngx_http_jemalloc_pprof_body_t      *body;
+    ngx_http_jemalloc_pprof_loc_conf_t  *conf;
 
-    cln = ngx_pool_cleanup_add(r->pool, sizeof(jpp_arena_t));
+    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
 
+    cln = ngx_pool_cleanup_add(r->pool,
+                               sizeof(ngx_http_jemalloc_pprof_body_t));
     if (cln == NULL) {
         jpp_arena_destroy(arena);
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    kept = cln->data;
-    *kept = *arena;
+    if (ngx_http_jemalloc_pprof_memory_hold(len,
+            ngx_http_jemalloc_pprof_memory_cap(conf->max_size))
+        != NGX_OK)
+    {
+        jpp_arena_destroy(arena);
+        return ngx_http_jemalloc_pprof_send_full(r);
+    }
+
+    body = cln->data;
+    body->arena = *arena;
+    body->len = len;
+
     jpp_arena_init(arena, 0);
 
     cln->handler = ngx_http_jemalloc_pprof_free_body;
@@ -336,5 +376,8 @@ ngx_http_jemalloc_pprof_send_bytes(ngx_http_request_t *r, u_char *data,
 static void
 ngx_http_jemalloc_pprof_free_body(void *data)
 {
-    jpp_arena_destroy(data);
+    ngx_http_jemalloc_pprof_body_t *body = data;
+
+    ngx_http_jemalloc_pprof_memory_release(body->len);
+    jpp_arena_destroy(&body->arena);
 }

@@ -36,6 +36,9 @@ ngx_int_t ngx_http_jemalloc_pprof_send_not_allowed(ngx_http_request_t *r,
 /* 429: too many requests are in work. */
 ngx_int_t ngx_http_jemalloc_pprof_send_busy(ngx_http_request_t *r);
 
+/* 429: too much is in memory. */
+ngx_int_t ngx_http_jemalloc_pprof_send_full(ngx_http_request_t *r);
+
 /* What the core said no to. */
 ngx_int_t ngx_http_jemalloc_pprof_send_failure(ngx_http_request_t *r,
     const jpp_err_t *err);
@@ -49,8 +52,9 @@ ngx_int_t ngx_http_jemalloc_pprof_send_head(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_answer_t *answer);
 
 /*
- * 200 with LEN bytes at DATA, which lie in ARENA.  The arena is the request's
- * from here on: the caller's is left empty.
+ * 200 with LEN bytes at DATA, which lie in ARENA; or 429, where they do not fit
+ * into memory beside others.  The arena is the request's from here on: the
+ * caller's is left empty.
  */
 ngx_int_t ngx_http_jemalloc_pprof_send_body(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_answer_t *answer, jpp_arena_t *arena,

@@ -12,18 +12,20 @@
 
 
 typedef struct {
-    ngx_uint_t                         generation;
-    ngx_http_jemalloc_pprof_wanted_t   wanted;
-    ngx_http_jemalloc_pprof_row_t      rows[NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS];
+    ngx_atomic_t                                generation;
+    volatile ngx_http_jemalloc_pprof_wanted_t   wanted;
+    ngx_http_jemalloc_pprof_row_t
+                                      rows[NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS];
 } ngx_http_jemalloc_pprof_table_t;
 
 
 static ngx_int_t ngx_http_jemalloc_pprof_init_zone(ngx_shm_zone_t *zone,
     void *data);
+static ngx_int_t ngx_http_jemalloc_pprof_table_enter(ngx_shm_zone_t *zone,
+    const ngx_http_jemalloc_pprof_row_t *row);
 static ngx_http_jemalloc_pprof_table_t *ngx_http_jemalloc_pprof_lock(
     ngx_shm_zone_t *zone);
 static void ngx_http_jemalloc_pprof_unlock(ngx_shm_zone_t *zone);
-static ngx_uint_t ngx_http_jemalloc_pprof_is_dead(ngx_pid_t pid);
 static int ngx_http_jemalloc_pprof_compare(const void *one, const void *two,
     void *ctx);
 
@@ -77,24 +79,43 @@ ngx_http_jemalloc_pprof_init_zone(ngx_shm_zone_t *zone, void *data)
 }
 
 
+/*
+ * The master takes no lock: it would wait for ever for one that a worker was
+ * killed with while nginx does not look after its children.
+ */
+
 ngx_uint_t
 ngx_http_jemalloc_pprof_table_advance(ngx_shm_zone_t *zone)
 {
-    ngx_uint_t                        generation;
-    ngx_http_jemalloc_pprof_table_t  *table;
+    ngx_http_jemalloc_pprof_table_t *table = zone->data;
 
-    table = ngx_http_jemalloc_pprof_lock(zone);
-
-    generation = ++table->generation;
-
-    ngx_http_jemalloc_pprof_unlock(zone);
-
-    return generation;
+    return ngx_atomic_fetch_add(&table->generation, 1) + 1;
 }
 
 
 ngx_int_t
 ngx_http_jemalloc_pprof_table_join(ngx_shm_zone_t *zone,
+    const ngx_http_jemalloc_pprof_row_t *row)
+{
+    ngx_uint_t  generation;
+
+    static ngx_http_jemalloc_pprof_row_t
+                                      rows[NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS];
+
+    if (ngx_http_jemalloc_pprof_table_enter(zone, row) == NGX_OK) {
+        return NGX_OK;
+    }
+
+    /* which clears the rows of the dead */
+
+    (void) ngx_http_jemalloc_pprof_table_list(zone, rows, &generation);
+
+    return ngx_http_jemalloc_pprof_table_enter(zone, row);
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_table_enter(ngx_shm_zone_t *zone,
     const ngx_http_jemalloc_pprof_row_t *row)
 {
     ngx_int_t                         rc;
@@ -110,9 +131,7 @@ ngx_http_jemalloc_pprof_table_join(ngx_shm_zone_t *zone,
 
         /* the pid of one that was killed may be ours now */
 
-        if (r->pid != 0
-            && (r->pid == row->pid || ngx_http_jemalloc_pprof_is_dead(r->pid)))
-        {
+        if (r->pid == row->pid) {
             r->pid = 0;
         }
 
@@ -175,31 +194,31 @@ ngx_http_jemalloc_pprof_table_list(ngx_shm_zone_t *zone,
     ngx_http_jemalloc_pprof_row_t rows[NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS],
     ngx_uint_t *generation)
 {
-    ngx_uint_t                        i, n;
-    ngx_http_jemalloc_pprof_row_t    *row;
+    ngx_uint_t                        i, n, n_rows;
     ngx_http_jemalloc_pprof_table_t  *table;
 
-    n = 0;
+    n_rows = 0;
     table = ngx_http_jemalloc_pprof_lock(zone);
 
     *generation = table->generation;
 
     for (i = 0; i < NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS; i++) {
-        row = &table->rows[i];
-
-        if (row->pid == 0) {
-            continue;
+        if (table->rows[i].pid != 0) {
+            rows[n_rows++] = table->rows[i];
         }
-
-        if (ngx_http_jemalloc_pprof_is_dead(row->pid)) {
-            row->pid = 0;
-            continue;
-        }
-
-        rows[n++] = *row;
     }
 
     ngx_http_jemalloc_pprof_unlock(zone);
+
+    for (i = 0, n = 0; i < n_rows; i++) {
+
+        if (kill(rows[i].pid, 0) == -1 && ngx_errno == NGX_ESRCH) {
+            ngx_http_jemalloc_pprof_table_forget(zone, &rows[i]);
+
+        } else {
+            rows[n++] = rows[i];
+        }
+    }
 
     jpp_sort(rows, n, sizeof(ngx_http_jemalloc_pprof_row_t),
              ngx_http_jemalloc_pprof_compare, NULL);
@@ -230,13 +249,15 @@ ngx_http_jemalloc_pprof_table_has(ngx_shm_zone_t *zone, ngx_pid_t pid)
 }
 
 
+/* each is one word, and no lock is taken */
+
 void
 ngx_http_jemalloc_pprof_table_wanted(ngx_shm_zone_t *zone,
     ngx_http_jemalloc_pprof_wanted_t *wanted)
 {
-    *wanted = ngx_http_jemalloc_pprof_lock(zone)->wanted;
+    ngx_http_jemalloc_pprof_table_t *table = zone->data;
 
-    ngx_http_jemalloc_pprof_unlock(zone);
+    *wanted = table->wanted;
 }
 
 
@@ -244,19 +265,15 @@ void
 ngx_http_jemalloc_pprof_table_want(ngx_shm_zone_t *zone, ngx_int_t active,
     ngx_int_t lg_sample)
 {
-    ngx_http_jemalloc_pprof_wanted_t  *wanted;
-
-    wanted = &ngx_http_jemalloc_pprof_lock(zone)->wanted;
+    ngx_http_jemalloc_pprof_table_t *table = zone->data;
 
     if (active != NGX_CONF_UNSET) {
-        wanted->active = active;
+        table->wanted.active = active;
     }
 
     if (lg_sample != NGX_CONF_UNSET) {
-        wanted->lg_sample = lg_sample;
+        table->wanted.lg_sample = lg_sample;
     }
-
-    ngx_http_jemalloc_pprof_unlock(zone);
 }
 
 
@@ -281,13 +298,6 @@ ngx_http_jemalloc_pprof_unlock(ngx_shm_zone_t *zone)
     shpool = (ngx_slab_pool_t *) zone->shm.addr;
 
     ngx_shmtx_unlock(&shpool->mutex);
-}
-
-
-static ngx_uint_t
-ngx_http_jemalloc_pprof_is_dead(ngx_pid_t pid)
-{
-    return kill(pid, 0) == -1 && ngx_errno == NGX_ESRCH;
 }
 
 

@@ -7,8 +7,8 @@
  * rows of those that were killed are cleared by whoever looks next.  What is
  * read here is believed only after the kernel has confirmed it (see peers).
  *
- * For the event loop.  The zone's mutex is held for the copying of rows only;
- * nginx's master unlocks it when a worker dies with it.
+ * For the event loop.  The zone's mutex is held for a look at the rows only,
+ * and by workers only: nginx's master unlocks it when one dies with it.
  */
 
 
@@ -20,8 +20,8 @@
 #include <ngx_core.h>
 
 
-/* more workers than that are not found by the others */
-#define NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS  256
+/* more workers than that are not found by the others, until some have gone */
+#define NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS  1024
 
 /* of a socket: 64 random bits in hex */
 #define NGX_HTTP_JEMALLOC_PPROF_KEY       16

@@ -104,6 +104,13 @@ ngx_http_jemalloc_pprof_thread_post(ngx_http_jemalloc_pprof_task_t *task)
 
 
 ngx_uint_t
+ngx_http_jemalloc_pprof_thread_is_idle(void)
+{
+    return ngx_http_jemalloc_pprof_thread.running == NULL;
+}
+
+
+ngx_uint_t
 ngx_http_jemalloc_pprof_thread_cancel(ngx_http_jemalloc_pprof_task_t *task)
 {
     ngx_http_jemalloc_pprof_thread_t  *thread;

@@ -40,6 +40,9 @@ ngx_int_t ngx_http_jemalloc_pprof_thread_init(ngx_cycle_t *cycle);
 ngx_int_t ngx_http_jemalloc_pprof_thread_post(
     ngx_http_jemalloc_pprof_task_t *task);
 
+/* Does nothing run? */
+ngx_uint_t ngx_http_jemalloc_pprof_thread_is_idle(void);
+
 /* Take TASK back from the queue; 0: it runs already. */
 ngx_uint_t ngx_http_jemalloc_pprof_thread_cancel(
     ngx_http_jemalloc_pprof_task_t *task);

@@ -55,6 +55,12 @@ ngx_http_jemalloc_pprof_wire_connection(ngx_socket_t s,
 {
     ngx_connection_t  *c;
 
+    /* nginx would raise an alert, and close connections of clients */
+
+    if (ngx_cycle->free_connection_n == 0) {
+        return NULL;
+    }
+
     c = ngx_get_connection(s, ngx_cycle->log);
 
     if (c == NULL) {

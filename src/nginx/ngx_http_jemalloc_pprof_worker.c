@@ -9,14 +9,21 @@
 
 #include "jpp_proc.h"
 
+#include <dlfcn.h>
 #include <sys/random.h>
 
 
 /* for a look at the mappings of this process */
 #define NGX_HTTP_JEMALLOC_PPROF_MAPS_CAP  (64 * 1024 * 1024)
 
+/* how often a worker that found no row looks for one, ms */
+#define NGX_HTTP_JEMALLOC_PPROF_REJOIN    1000
 
+
+static void ngx_http_jemalloc_pprof_worker_stay(void);
 static void ngx_http_jemalloc_pprof_worker_join(ngx_cycle_t *cycle);
+static void ngx_http_jemalloc_pprof_worker_rejoin(ngx_event_t *ev);
+static void ngx_http_jemalloc_pprof_worker_disown(void *data);
 static void ngx_http_jemalloc_pprof_worker_obey(ngx_cycle_t *cycle);
 static const char *ngx_http_jemalloc_pprof_worker_tail(char *buffer,
     size_t size);
@@ -29,6 +36,8 @@ ngx_http_jemalloc_pprof_worker_t  ngx_http_jemalloc_pprof_worker = {
 ngx_connection_t  ngx_http_jemalloc_pprof_no_connection = {
     .fd = (ngx_socket_t) -1
 };
+
+static ngx_event_t  ngx_http_jemalloc_pprof_rejoin;
 
 
 void
@@ -49,6 +58,8 @@ ngx_http_jemalloc_pprof_worker_init(ngx_cycle_t *cycle)
 
     jpp_symbols_init(&worker->symbols, JPP_SYMBOLS_CAP);
 
+    ngx_http_jemalloc_pprof_worker_stay();
+
     /* a worker that cannot answer has said so, and serves all else */
 
     if (ngx_http_jemalloc_pprof_thread_init(cycle) == NGX_OK) {
@@ -64,7 +75,9 @@ ngx_http_jemalloc_pprof_worker_init(ngx_cycle_t *cycle)
 void
 ngx_http_jemalloc_pprof_worker_exit(ngx_cycle_t *cycle)
 {
-    if (ngx_http_jemalloc_pprof_worker.started != 0) {
+    if (ngx_http_jemalloc_pprof_worker.started != 0
+        && ngx_http_jemalloc_pprof_worker.zone != NULL)
+    {
         ngx_http_jemalloc_pprof_table_leave(
             ngx_http_jemalloc_pprof_worker.zone);
     }
@@ -73,20 +86,42 @@ ngx_http_jemalloc_pprof_worker_exit(ngx_cycle_t *cycle)
 }
 
 
+/*
+ * The code must stay while a thread of the module runs, which may be longer
+ * than nginx has the module open.  Not so in the master, where a module that
+ * is loaded anew must find its variables as they were in the file.
+ */
+
+static void
+ngx_http_jemalloc_pprof_worker_stay(void)
+{
+    bool     was_sampled;
+    Dl_info  info;
+
+    was_sampled = jpp_jemalloc_sample_thread(false);
+
+    if (dladdr(&ngx_http_jemalloc_pprof_module, &info) != 0) {
+
+        /* none of the program itself, where the module is linked into it */
+
+        (void) dlopen(info.dli_fname, RTLD_NOW|RTLD_NOLOAD|RTLD_NODELETE);
+    }
+
+    (void) jpp_jemalloc_sample_thread(was_sampled);
+}
+
+
 static void
 ngx_http_jemalloc_pprof_worker_join(ngx_cycle_t *cycle)
 {
-    uint64_t                           key;
-    ngx_http_jemalloc_pprof_row_t      row;
-    ngx_http_jemalloc_pprof_worker_t  *worker;
+    uint64_t                        key;
+    ngx_http_jemalloc_pprof_row_t  *row;
 
-    worker = &ngx_http_jemalloc_pprof_worker;
+    row = &ngx_http_jemalloc_pprof_worker.row;
 
-    ngx_memzero(&row, sizeof(ngx_http_jemalloc_pprof_row_t));
-
-    row.pid = ngx_pid;
-    row.index = ngx_worker;
-    row.generation = worker->generation;
+    row->pid = ngx_pid;
+    row->index = ngx_worker;
+    row->generation = ngx_http_jemalloc_pprof_worker.generation;
 
     /* not a secret: it keeps two that have one pid apart, after another */
 
@@ -94,15 +129,42 @@ ngx_http_jemalloc_pprof_worker_join(ngx_cycle_t *cycle)
         key = (uint64_t) ngx_random() << 32 | ngx_random();
     }
 
-    (void) ngx_hex_dump(row.key, (u_char *) &key, sizeof(uint64_t));
+    (void) ngx_hex_dump(row->key, (u_char *) &key, sizeof(uint64_t));
 
-    row.can_listen = ngx_http_jemalloc_pprof_asked_listen(cycle, row.key)
-                     == NGX_OK;
+    row->can_listen = ngx_http_jemalloc_pprof_asked_listen(cycle, row->key)
+                      == NGX_OK;
 
-    if (ngx_http_jemalloc_pprof_table_join(worker->zone, &row) != NGX_OK) {
-        ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
-                      "jemalloc_pprof: the table has no row left for this "
-                      "worker: profiles will be without it");
+    if (ngx_http_jemalloc_pprof_table_join(ngx_http_jemalloc_pprof_worker.zone,
+                                           row)
+        == NGX_OK)
+    {
+        return;
+    }
+
+    ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
+                  "jemalloc_pprof: the table has no row left for this worker: "
+                  "profiles will be without it until others have ended");
+
+    ngx_http_jemalloc_pprof_rejoin.handler =
+                                        ngx_http_jemalloc_pprof_worker_rejoin;
+    ngx_http_jemalloc_pprof_rejoin.data =
+                                       &ngx_http_jemalloc_pprof_no_connection;
+    ngx_http_jemalloc_pprof_rejoin.log = cycle->log;
+    ngx_http_jemalloc_pprof_rejoin.cancelable = 1;
+
+    ngx_add_timer(&ngx_http_jemalloc_pprof_rejoin,
+                  NGX_HTTP_JEMALLOC_PPROF_REJOIN);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_worker_rejoin(ngx_event_t *ev)
+{
+    if (ngx_http_jemalloc_pprof_table_join(ngx_http_jemalloc_pprof_worker.zone,
+                                         &ngx_http_jemalloc_pprof_worker.row)
+        != NGX_OK)
+    {
+        ngx_add_timer(ev, NGX_HTTP_JEMALLOC_PPROF_REJOIN);
     }
 }
 
@@ -120,6 +182,7 @@ ngx_http_jemalloc_pprof_worker_inherit(ngx_cycle_t *cycle)
     jpp_code_t                         rc;
     jpp_jemalloc_t                     jemalloc;
     struct sigaction                   ignore, old;
+    ngx_pool_cleanup_t                *cln;
     ngx_http_jemalloc_pprof_worker_t  *worker;
 
     worker = &ngx_http_jemalloc_pprof_worker;
@@ -134,6 +197,14 @@ ngx_http_jemalloc_pprof_worker_inherit(ngx_cycle_t *cycle)
     if (jemalloc.state != JPP_JEMALLOC_READY) {
         return;
     }
+
+    cln = ngx_pool_cleanup_add(cycle->pool, 0);
+    if (cln == NULL) {
+        return;
+    }
+
+    cln->handler = ngx_http_jemalloc_pprof_worker_disown;
+    cln->data = (void *) worker->generation;
 
     /* a limit of file size would end nginx here */
 
@@ -162,6 +233,17 @@ ngx_http_jemalloc_pprof_worker_inherit(ngx_cycle_t *cycle)
         ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
                       "jemalloc_pprof: what workers inherit will be told as "
                       "their own: %s", err.text);
+    }
+}
+
+
+/* A configuration that loads the module no more says nothing to it. */
+
+static void
+ngx_http_jemalloc_pprof_worker_disown(void *data)
+{
+    if (ngx_http_jemalloc_pprof_worker.generation == (ngx_uint_t) data) {
+        jpp_memfd_close(&ngx_http_jemalloc_pprof_worker.baseline);
     }
 }
 
@@ -209,6 +291,9 @@ ngx_http_jemalloc_pprof_worker_obey(ngx_cycle_t *cycle)
         ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
                       "jemalloc_pprof: this worker is not as it is wanted: %s",
                       err.text);
+
+        jpp_status_failed(&ngx_http_jemalloc_pprof_worker.last_error,
+                          ngx_time(), err.text);
     }
 
     ngx_http_jemalloc_pprof_worker_changed(&control, &result);
@@ -238,9 +323,9 @@ ngx_http_jemalloc_pprof_describe(jpp_worker_t *worker)
     worker->generation = ngx_http_jemalloc_pprof_worker.generation;
     worker->is_exiting = ngx_exiting != 0;
     worker->started = ngx_http_jemalloc_pprof_worker.started;
+    worker->last_error = ngx_http_jemalloc_pprof_worker.last_error;
 
     jpp_jemalloc_read(&worker->jemalloc);
-    worker->has_stats = jpp_jemalloc_stats(&worker->stats);
 }
 
 

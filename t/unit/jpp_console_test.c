@@ -64,6 +64,9 @@ jpp_test_page(void)
         "<tr><td>1</td><td>4712</td><td class=\"bad\">no-jemalloc</td>\n"
         "<td class=\"n\">-</td><td class=\"n\">-</td><td class=\"n\">-</td>\n"
         "<td>-</td><td>2 (exiting)</td><td>2026-11-21T04:02:00Z</td></tr>\n",
+        "</table>\n</div>\n"
+        "<p>What failed last in worker 0, pid 4711, at 2026-11-21T04:03:01Z: "
+        "the &lt;dump&gt; failed.</p>\n",
         "<h3 class=\"bad\">No profile: the malloc of this nginx is not "
         "jemalloc&#39;s</h3>\n<p>Because it is that of libc.so.6, ",
         "</p>\n<pre>Run apt-get install libjemalloc2 and systemctl edit "
@@ -88,6 +91,8 @@ jpp_test_page(void)
     workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
     workers[1] = jpp_fleet_worker(1, JPP_JEMALLOC_ABSENT);
     workers[1].is_exiting = true;
+    jpp_status_failed(&workers[0].last_error, 1795233781,
+                      "the <dump> failed");
 
     missing = (jpp_missing_t) {
         .index = 7, .pid = 4718, .generation = 1, .why = "it <ended>"
@@ -103,6 +108,9 @@ jpp_test_page(void)
     for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         jpp_ok(strstr(jpp_output.text, parts[i]) != NULL, "part %zu", i);
     }
+
+    jpp_is_u64(jpp_console_count("What failed last"), 1,
+               "nothing failed in the other");
 }
 
 
@@ -314,6 +322,7 @@ jpp_test_evil(void)
         strcpy(workers[i].jemalloc.allocator, "libc.so.6");
         strcpy(workers[i].jemalloc.version, "5.3.0");
         workers[i].jemalloc.variable = "MALLOC_CONF";
+        jpp_status_failed(&workers[i].last_error, 0, "the dump failed");
     }
 
     missing.why = "it ended";

@@ -10,6 +10,7 @@
 #define JPP_REPLY_ALLOCATOR  577
 #define JPP_REPLY_VERSION    641
 #define JPP_REPLY_VARIABLE   673
+#define JPP_REPLY_FAILED     741
 
 
 static void jpp_test_question(void);
@@ -220,7 +221,7 @@ jpp_test_reply_bytes(void)
         data[i] = saved;
     }
 
-    jpp_ok(accepted > 150000, "%u other replies by one byte", accepted);
+    jpp_ok(accepted > 200000, "%u other replies by one byte", accepted);
     jpp_is_u64(wrong, 0, "and none that is not one");
     jpp_is_u64(last, 1, "the last byte is a boolean too");
 }
@@ -277,6 +278,12 @@ jpp_test_reply_edges(void)
     reply.time_nanos = -1;
     jpp_message_reply_pack(&reply, data);
     jpp_ok(!jpp_message_reply_unpack(&out, data, sizeof(data)), "no time is");
+
+    jpp_reply(&reply);
+    reply.worker.last_error.time = -1;
+    jpp_message_reply_pack(&reply, data);
+    jpp_ok(!jpp_message_reply_unpack(&out, data, sizeof(data)),
+           "nor that of a failure");
 }
 
 
@@ -294,6 +301,7 @@ jpp_test_reply_texts(void)
     } rows[] = {
         { "sentence", JPP_REPLY_TEXT, JPP_ERR_TEXT },
         { "allocator", JPP_REPLY_ALLOCATOR, 64 },
+        { "failure", JPP_REPLY_FAILED, 256 },
         { "version", JPP_REPLY_VERSION, 32 }
     };
 
@@ -316,6 +324,7 @@ jpp_test_reply_texts(void)
 
     memset(&reply, 0, sizeof(reply));
     strcpy(reply.err.text, JPP_FLEET_EVIL);
+    strcpy(reply.worker.last_error.text, JPP_FLEET_EVIL);
     memset(reply.worker.jemalloc.version, '5', 32);
 
     jpp_message_reply_pack(&reply, data);
@@ -324,6 +333,8 @@ jpp_test_reply_texts(void)
 
     jpp_is_str(out.err.text, JPP_FLEET_ASCII "???????????%s%n",
                "are cleaned");
+    jpp_is_str(out.worker.last_error.text, JPP_FLEET_ASCII "???????????%s%n",
+               "of a failure, too");
     jpp_is_str(out.worker.jemalloc.allocator, "a?b", "each");
     jpp_is_mem(out.worker.jemalloc.allocator + 4, "\0\0\0\0\0\0", 6,
                "and nothing is behind the end");
@@ -470,6 +481,9 @@ jpp_reply(jpp_message_reply_t *reply)
     reply->worker.stats.mapped = UINT64_MAX - 14;
     reply->worker.stats.retained = UINT64_MAX - 15;
 
+    reply->worker.last_error.time = INT64_MAX - 6;
+    strcpy(reply->worker.last_error.text, "the dump could not be written");
+
     reply->control.has_profiler = true;
     reply->control.before.active = true;
     reply->control.before.lg_sample = 62;
@@ -530,6 +544,9 @@ jpp_reply_is_valid(const jpp_message_reply_t *reply)
            && jpp_is_bool(&jemalloc->final)
            && jpp_is_bool(&jemalloc->leak_error)
            && jpp_is_bool(&reply->worker.has_stats)
+           && reply->worker.last_error.time >= 0
+           && jpp_is_clean(reply->worker.last_error.text,
+                           sizeof(reply->worker.last_error.text))
            && jpp_is_bool(&control->has_profiler)
            && jpp_is_bool(&control->before.active)
            && control->before.lg_sample <= 63
@@ -607,6 +624,8 @@ jpp_is_same(const jpp_message_reply_t *a, const jpp_message_reply_t *b)
            && v->jemalloc.leak_error == w->jemalloc.leak_error
            && v->has_stats == w->has_stats
            && memcmp(&v->stats, &w->stats, sizeof(v->stats)) == 0
+           && v->last_error.time == w->last_error.time
+           && strcmp(v->last_error.text, w->last_error.text) == 0
            && c->has_profiler == d->has_profiler
            && c->before.active == d->before.active
            && c->before.lg_sample == d->before.lg_sample

@@ -21,6 +21,7 @@
 
 static void jpp_test_words(void);
 static void jpp_test_times(void);
+static void jpp_test_failures(void);
 static void jpp_test_notices(void);
 static void jpp_test_notice_sizes(void);
 static void jpp_test_json(void);
@@ -61,6 +62,7 @@ main(void)
 {
     jpp_test_words();
     jpp_test_times();
+    jpp_test_failures();
     jpp_test_notices();
     jpp_test_notice_sizes();
     jpp_test_json();
@@ -118,6 +120,38 @@ jpp_test_times(void)
         jpp_is_str(jpp_status_time(rows[i].seconds, text), rows[i].text,
                    "%" PRId64 " seconds", rows[i].seconds);
     }
+}
+
+
+/* What is kept of a failure: printable, with an end, and the last one. */
+
+static void
+jpp_test_failures(void)
+{
+    char            text[400];
+    size_t          len;
+    jpp_failure_t   failure;
+
+    memset(&failure, 0x55, sizeof(failure));
+
+    jpp_status_failed(&failure, 4711, JPP_FLEET_EVIL);
+    jpp_is_i64(failure.time, 4711, "the time of a failure");
+    jpp_is_str(failure.text, JPP_FLEET_ASCII "? | ?????????%s%n",
+               "its text, cleaned");
+
+    memset(text, 'x', sizeof(text));
+
+    for (len = sizeof(failure.text) - 2; len <= sizeof(failure.text); len++) {
+        text[len] = '\0';
+        jpp_status_failed(&failure, 4712, text);
+        text[len] = 'x';
+
+        jpp_is_u64(strlen(failure.text),
+                   len < sizeof(failure.text) ? len : len - 1,
+                   "a text of %zu bytes", len);
+    }
+
+    jpp_is_i64(failure.time, 4712, "and the time of the last");
 }
 
 
@@ -241,6 +275,9 @@ jpp_test_json(void)
         ".workers.1.problems.0.id=\"no-jemalloc\"",
         ".workers.1.problems.0.fatal=true",
         ".workers.0.in_step=null", ".workers.1.in_step=null",
+        ".workers.0.last_error=null",
+        ".workers.1.last_error.time=\"2026-11-21T04:03:01Z\"",
+        ".workers.1.last_error.text=\"the \\\"dump\\\" failed\"",
         ".missing=1", ".missing.0.worker=7", ".missing.0.pid=4718",
         ".missing.0.generation=1", ".missing.0.why=\"it ended\"",
     };
@@ -250,6 +287,8 @@ jpp_test_json(void)
     workers[0].jemalloc.lg_sample = 19;
     workers[1] = jpp_fleet_worker(1, JPP_JEMALLOC_ABSENT);
     workers[1].is_exiting = true;
+    jpp_status_failed(&workers[1].last_error, 1795233781,
+                      "the \"dump\" failed");
 
     missing = (jpp_missing_t) {
         .index = 7, .pid = 4718, .generation = 1, .why = "it ended"
@@ -404,6 +443,11 @@ jpp_test_json_evil(void)
            "a number too");
     jpp_ok(strstr(jpp_parsed.text, ".host=\"\\\"\\\"\\\"") != NULL,
            "a long string");
+    jpp_ok(jpp_status_has(".workers.5.last_error.time="
+                          "\"1970-01-01T00:00:00Z\""), "a time");
+    jpp_ok(jpp_status_has(".workers.5.last_error.text=\"\\\"'\\\\</pre>"
+                          "<script>&amp;\\u0001\\n\\r\\t???????%s%n\""),
+           "and the text of a failure");
 }
 
 

@@ -89,6 +89,8 @@ jpp_fleet_evil(uint32_t index, jpp_jemalloc_state_t state)
     worker.generation = UINT64_MAX;
     worker.started = INT64_MAX;
     worker.is_exiting = true;
+    worker.last_error.time = INT64_MIN;
+    strcpy(worker.last_error.text, JPP_FLEET_EVIL);
     jemalloc->interval = jemalloc->gdump = jemalloc->final = true;
     jemalloc->leak_error = jemalloc->accum = true;
     jemalloc->lg_sample = UINT32_MAX;

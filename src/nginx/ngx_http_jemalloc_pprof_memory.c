@@ -1,0 +1,37 @@
+
+#include "ngx_http_jemalloc_pprof_memory.h"
+
+
+/* what is allowed in any case, so that pages are served, bytes */
+#define NGX_HTTP_JEMALLOC_PPROF_LEAST  (1024 * 1024)
+
+
+static size_t  ngx_http_jemalloc_pprof_held;
+
+
+size_t
+ngx_http_jemalloc_pprof_memory_cap(size_t max_size)
+{
+    return ngx_max(NGX_HTTP_JEMALLOC_PPROF_TOTAL * max_size,
+                   NGX_HTTP_JEMALLOC_PPROF_LEAST);
+}
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_memory_hold(size_t len, size_t max)
+{
+    if (len > max || ngx_http_jemalloc_pprof_held > max - len) {
+        return NGX_BUSY;
+    }
+
+    ngx_http_jemalloc_pprof_held += len;
+
+    return NGX_OK;
+}
+
+
+void
+ngx_http_jemalloc_pprof_memory_release(size_t len)
+{
+    ngx_http_jemalloc_pprof_held -= len;
+}
