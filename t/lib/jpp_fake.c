@@ -2,7 +2,7 @@
 /*
  * A jemalloc that misbehaves as a test wants it to: a library to be preloaded
  * (into nginx, or into a unit test) that exports mallctl(), and a
- * memfd_create() that can be made to fail.
+ * memfd_create(), connect() and accept4() that can be made to fail.
  *
  *     LD_PRELOAD=build/t/jpp_fake.so JPP_FAKE=FILE nginx ...
  *
@@ -60,13 +60,15 @@
  *     hang SECONDS    sleep before anything is written (fractions are allowed)
  *     fail ERRNO      write nothing; errno is ERRNO, mallctl() says EFAULT
  *
- * And for memfd_create():
+ * And what fails with a number:
  *
- *     memfd ERRNO     fails with this number
+ *     memfd ERRNO     memfd_create()
+ *     connect ERRNO   connect() to an abstract unix socket
+ *     accept ERRNO    accept4() from a unix socket
  */
 
 
-/* RTLD_NEXT, AT_ENTRY, memfd_create() */
+/* RTLD_NEXT, AT_ENTRY, memfd_create(), accept4() */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -83,6 +85,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <time.h>
@@ -147,6 +150,7 @@ int _rjem_mallctl(const char *name, void *old, size_t *old_size, void *new,
 
 static int jpp_fake_ctl(const char *symbol, const char *name, void *old,
     size_t *old_size, void *new, size_t new_size);
+static bool jpp_fake_fails(const char *key);
 static void jpp_fake_read(jpp_fake_t *fake);
 static const char *jpp_fake_get(jpp_fake_t *fake, const char *key,
     char value[JPP_FAKE_SIZE]);
@@ -319,18 +323,11 @@ malloc(size_t size)
 int
 memfd_create(const char *name, unsigned flags)
 {
-    int          number;
-    void        *symbol;
-    jpp_fake_t   fake;
+    void  *symbol;
 
     static int (*next)(const char *name, unsigned flags);
 
-    jpp_fake_read(&fake);
-
-    number = (int) jpp_fake_number(&fake, "memfd", 0);
-
-    if (number != 0) {
-        errno = number;
+    if (jpp_fake_fails("memfd")) {
         return -1;
     }
 
@@ -340,6 +337,77 @@ memfd_create(const char *name, unsigned flags)
     }
 
     return next(name, flags);
+}
+
+
+int
+connect(int fd, const struct sockaddr *addr, socklen_t len)
+{
+    void  *symbol;
+
+    static int (*next)(int fd, const struct sockaddr *addr, socklen_t len);
+
+    if (addr->sa_family == AF_UNIX && len > sizeof(sa_family_t)
+        && addr->sa_data[0] == '\0' && jpp_fake_fails("connect"))
+    {
+        return -1;
+    }
+
+    if (next == NULL) {
+        symbol = dlsym(RTLD_NEXT, "connect");
+        memcpy(&next, &symbol, sizeof(next));
+    }
+
+    return next(fd, addr, len);
+}
+
+
+int
+accept4(int fd, struct sockaddr *addr, socklen_t *len, int flags)
+{
+    int         domain;
+    void       *symbol;
+    socklen_t   size;
+
+    static int (*next)(int fd, struct sockaddr *addr, socklen_t *len,
+        int flags);
+
+    size = sizeof(int);
+
+    if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0
+        && domain == AF_UNIX && jpp_fake_fails("accept"))
+    {
+        return -1;
+    }
+
+    if (next == NULL) {
+        symbol = dlsym(RTLD_NEXT, "accept4");
+        memcpy(&next, &symbol, sizeof(next));
+    }
+
+    return next(fd, addr, len, flags);
+}
+
+
+/* Is what KEY stands for to fail?  With the number in errno. */
+
+static bool
+jpp_fake_fails(const char *key)
+{
+    int         number;
+    jpp_fake_t  fake;
+
+    jpp_fake_read(&fake);
+
+    number = (int) jpp_fake_number(&fake, key, 0);
+
+    if (number == 0) {
+        return false;
+    }
+
+    errno = number;
+
+    return true;
 }
 
 
