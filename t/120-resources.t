@@ -327,6 +327,71 @@ sub four {
 }
 
 
+# One of four is stopped: a page says who is missing, or there is none.
+
+sub late {
+    my $status = settled('/a/status', 4);
+    my $c = dial();
+    my $self = decode_json($c->ask('GET', '/a/worker/self/status')->{body})
+               ->{workers}[0];
+    my ($victim) = grep { $_->{pid} != $self->{pid} }
+                   @{ $status->{workers} };
+
+    for (qw( status?strict=1 ?strict=1 )) {
+        my $answer = $c->ask('GET', "/a/$_");
+
+        return "$answer->{status} to $_\n" if $answer->{status} != 200;
+    }
+
+    kill 'STOP', $victim->{pid};
+
+    my $wrong = eval { stopped($c, $victim) } // $@;
+
+    kill 'CONT', $victim->{pid};
+    settled('/a/status', 4);
+
+    return $wrong || "late\n";
+}
+
+
+sub stopped {
+    my ($c, $victim) = @_;
+    my $why = 'no answer within 500 ms (jemalloc_pprof_timeout)';
+    my $none = "no worker answered in time: worker $victim->{worker} (pid "
+               . "$victim->{pid}), $why\n";
+    my $partly = 'only 3 of 4 workers answered, and strict=1 wants all: the '
+                 . 'error log and the answer without strict=1 say which are '
+                 . "missing and why\n";
+    my $one = "worker=pid-$victim->{pid}";
+
+    for (
+        [ 'status?strict=1', 503, $partly ], [ '?strict=1', 503, $partly ],
+        [ "status?$one", 504, $none ], [ "?$one", 504, $none ],
+        [ "status?$one&strict=1", 504, $none ], [ "heap?$one", 504, $none ],
+    ) {
+        my ($path, $code, $sentence) = @$_;
+        my $answer = $c->ask('GET', "/a/$path");
+
+        return "$path: $answer->{status} $answer->{body}\n"
+            if $answer->{status} != $code || $answer->{body} ne $sentence;
+    }
+
+    my $status = decode_json($c->ask('GET', '/a/status?strict=0')->{body});
+    my ($missing) = @{ $status->{missing} };
+
+    return "missing: $missing->{why}\n"
+        if $status->{answered} != 3 || $missing->{pid} != $victim->{pid}
+           || $missing->{why} ne $why;
+
+    my $page = $c->ask('GET', '/a/')->{body};
+
+    return "the page: $page\n"
+        if $page !~ /, 3 of 4 workers answered/ || index($page, $why) == -1;
+
+    return '';
+}
+
+
 # The page fetches and runs nothing, its style is the one that its policy
 # allows, and its links lead somewhere.
 
@@ -401,6 +466,21 @@ GET /a/status
 --- response_body
 four
 
+
+
+=== status and console of four workers, one of which is stopped
+--- workers: 4
+--- config
+location /a/ {
+    jemalloc_pprof;
+    jemalloc_pprof_timeout 500ms;
+}
+--- request
+GET /a/status
+--- response_body_filters eval
+\&main::late
+--- response_body
+late
 
 
 

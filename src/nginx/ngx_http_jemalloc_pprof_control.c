@@ -205,7 +205,7 @@ ngx_http_jemalloc_pprof_control_start(ngx_http_request_t *r,
         return ngx_http_jemalloc_pprof_send_failure(r, &err);
     }
 
-    return ngx_http_jemalloc_pprof_page(r, &inquiry,
+    return ngx_http_jemalloc_pprof_page(r, question, &inquiry,
                                        &ngx_http_jemalloc_pprof_control_answer,
                                        ngx_http_jemalloc_pprof_control_write);
 }

@@ -313,10 +313,9 @@ ngx_http_jemalloc_pprof_heap_none(ngx_http_jemalloc_pprof_heap_t *heap,
     worker = &part->peer.reply.worker;
 
     if (part->is_late) {
-        return ngx_http_jemalloc_pprof_send_error(r,
-                   NGX_HTTP_GATEWAY_TIME_OUT,
-                   "no worker answered in time: worker %ui (pid %P), %s",
-                   part->peer.row.index, part->peer.row.pid, why->text);
+        return ngx_http_jemalloc_pprof_send_late(r, part->peer.row.index,
+                                                 part->peer.row.pid,
+                                                 why->text);
     }
 
     if (part->is_unfit) {
@@ -366,11 +365,9 @@ ngx_http_jemalloc_pprof_heap_send(ngx_http_jemalloc_pprof_heap_t *heap,
     if (report->options.args.values[JPP_ARG_STRICT] != 0
         && n_answered < n_asked)
     {
-        return ngx_http_jemalloc_pprof_send_error(r,
-                   NGX_HTTP_SERVICE_UNAVAILABLE,
-                   "only %ui of %ui workers answered, and strict=1 wants all: "
+        return ngx_http_jemalloc_pprof_send_incomplete(r, n_answered, n_asked,
                    "the error log and the comments of the profile without "
-                   "strict=1 say why", n_answered, n_asked);
+                   "strict=1 say why");
     }
 
     workers = ngx_pnalloc(r->pool, 2 * NGX_INT_T_LEN + 2);

@@ -17,11 +17,14 @@ typedef struct {
 
     const ngx_http_jemalloc_pprof_answer_t     *answer;
     ngx_http_jemalloc_pprof_page_pt             write;
+    ngx_uint_t                                  is_strict;
 } ngx_http_jemalloc_pprof_page_t;
 
 
 static ngx_int_t ngx_http_jemalloc_pprof_page_next(
     ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
+static ngx_int_t ngx_http_jemalloc_pprof_page_collected(
+    ngx_http_jemalloc_pprof_page_t *page, ngx_http_request_t *r);
 static ngx_int_t ngx_http_jemalloc_pprof_page_send(
     ngx_http_jemalloc_pprof_page_t *page, ngx_http_request_t *r);
 static void ngx_http_jemalloc_pprof_page_release(
@@ -30,6 +33,7 @@ static void ngx_http_jemalloc_pprof_page_release(
 
 ngx_int_t
 ngx_http_jemalloc_pprof_page(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_question_t *question,
     const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
     const ngx_http_jemalloc_pprof_answer_t *answer,
     ngx_http_jemalloc_pprof_page_pt write)
@@ -57,6 +61,7 @@ ngx_http_jemalloc_pprof_page(ngx_http_request_t *r,
     page->inquiry = *inquiry;
     page->answer = answer;
     page->write = write;
+    page->is_strict = question->args.values[JPP_ARG_STRICT] != 0;
 
     return ngx_http_jemalloc_pprof_job_start(&page->job, r);
 }
@@ -71,7 +76,44 @@ ngx_http_jemalloc_pprof_page_next(ngx_http_jemalloc_pprof_job_t *job,
     return page->reader.collection == NULL
            ? ngx_http_jemalloc_pprof_job_collect(job, r, &page->reader,
                                                  &page->inquiry)
-           : ngx_http_jemalloc_pprof_page_send(page, r);
+           : ngx_http_jemalloc_pprof_page_collected(page, r);
+}
+
+
+/*
+ * Where nobody answered and the first was not late there is a page, too: it
+ * tells of each what was wrong.
+ */
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_page_collected(ngx_http_jemalloc_pprof_page_t *page,
+    ngx_http_request_t *r)
+{
+    const char                            *where;
+    ngx_http_jemalloc_pprof_part_t        *part;
+    ngx_http_jemalloc_pprof_collection_t  *co;
+
+    co = page->reader.collection;
+    part = &co->parts[0];
+
+    if (co->n_answered == 0 && part->is_late) {
+        return ngx_http_jemalloc_pprof_send_late(r, part->peer.row.index,
+                                                 part->peer.row.pid,
+                                                 part->peer.reply.err.text);
+    }
+
+    if (page->is_strict && co->n_answered < co->n) {
+        where = page->inquiry.question.kind == JPP_MESSAGE_CONTROL
+                ? "what was asked for is done in those; the error log and the "
+                  "answer without strict=1 say which are missing and why"
+                : "the error log and the answer without strict=1 say which "
+                  "are missing and why";
+
+        return ngx_http_jemalloc_pprof_send_incomplete(r, co->n_answered,
+                                                       co->n, where);
+    }
+
+    return ngx_http_jemalloc_pprof_page_send(page, r);
 }
 
 

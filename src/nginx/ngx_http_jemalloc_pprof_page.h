@@ -19,8 +19,12 @@ typedef ngx_int_t (*ngx_http_jemalloc_pprof_page_pt)(
     jpp_sink_t *sink);
 
 
-/* Answer R with the page that WRITE makes of what INQUIRY brings. */
+/*
+ * Answer R with the page that WRITE makes of what INQUIRY brings.  Where nobody
+ * answers in time, or not all do and QUESTION is strict, it is an error.
+ */
 ngx_int_t ngx_http_jemalloc_pprof_page(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_question_t *question,
     const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
     const ngx_http_jemalloc_pprof_answer_t *answer,
     ngx_http_jemalloc_pprof_page_pt write);

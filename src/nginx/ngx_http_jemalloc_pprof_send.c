@@ -195,6 +195,26 @@ ngx_http_jemalloc_pprof_send_uncollected(ngx_http_request_t *r, ngx_int_t rc)
 
 
 ngx_int_t
+ngx_http_jemalloc_pprof_send_late(ngx_http_request_t *r, ngx_uint_t index,
+    ngx_pid_t pid, const char *why)
+{
+    return ngx_http_jemalloc_pprof_send_error(r, NGX_HTTP_GATEWAY_TIME_OUT,
+               "no worker answered in time: worker %ui (pid %P), %s", index,
+               pid, why);
+}
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_send_incomplete(ngx_http_request_t *r,
+    ngx_uint_t n_answered, ngx_uint_t n_asked, const char *where)
+{
+    return ngx_http_jemalloc_pprof_send_error(r, NGX_HTTP_SERVICE_UNAVAILABLE,
+               "only %ui of %ui workers answered, and strict=1 wants all: %s",
+               n_answered, n_asked, where);
+}
+
+
+ngx_int_t
 ngx_http_jemalloc_pprof_send_head(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_answer_t *answer)
 {

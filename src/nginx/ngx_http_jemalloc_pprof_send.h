@@ -47,6 +47,14 @@ ngx_int_t ngx_http_jemalloc_pprof_send_failure(ngx_http_request_t *r,
 ngx_int_t ngx_http_jemalloc_pprof_send_uncollected(ngx_http_request_t *r,
     ngx_int_t rc);
 
+/* 504: nobody answered in time, of whom the first is INDEX, PID, with WHY. */
+ngx_int_t ngx_http_jemalloc_pprof_send_late(ngx_http_request_t *r,
+    ngx_uint_t index, ngx_pid_t pid, const char *why);
+
+/* 503 to a strict question; WHERE says where there is more about it. */
+ngx_int_t ngx_http_jemalloc_pprof_send_incomplete(ngx_http_request_t *r,
+    ngx_uint_t n_answered, ngx_uint_t n_asked, const char *where);
+
 /* 200 without a body, to HEAD. */
 ngx_int_t ngx_http_jemalloc_pprof_send_head(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_answer_t *answer);

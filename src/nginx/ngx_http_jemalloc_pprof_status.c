@@ -52,7 +52,7 @@ ngx_http_jemalloc_pprof_status(ngx_http_request_t *r,
 
     ngx_http_jemalloc_pprof_status_inquire(question, &inquiry);
 
-    return ngx_http_jemalloc_pprof_page(r, &inquiry,
+    return ngx_http_jemalloc_pprof_page(r, question, &inquiry,
                                         &ngx_http_jemalloc_pprof_status_answer,
                                         ngx_http_jemalloc_pprof_status_write);
 }
@@ -66,7 +66,7 @@ ngx_http_jemalloc_pprof_console(ngx_http_request_t *r,
 
     ngx_http_jemalloc_pprof_status_inquire(question, &inquiry);
 
-    return ngx_http_jemalloc_pprof_page(r, &inquiry,
+    return ngx_http_jemalloc_pprof_page(r, question, &inquiry,
                                        &ngx_http_jemalloc_pprof_console_answer,
                                        ngx_http_jemalloc_pprof_console_write);
 }
