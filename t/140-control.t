@@ -7,7 +7,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 
-use JppSuite qw( contract dial options profile serve settled totals );
+use JppSuite qw( contract dial options profile serve settled slurp totals );
 use JSON::PP qw(decode_json);
 use Test::More;
 
@@ -29,10 +29,15 @@ my $off = 'control is off in this location: add control=on to its '
 
 my $config = <<'END';
 location /a/ { jemalloc_pprof control=on; }
+location /late/ {
+    jemalloc_pprof control=on;
+    jemalloc_pprof_timeout 500ms;
+}
 location /off/ { jemalloc_pprof control=off; }
 location /silent/ { jemalloc_pprof; }
 location = /b/control { jemalloc_pprof control=on; }
 location /self { jemalloc_pprof control control=on worker=self; }
+location /large/ { jemalloc_pprof; client_body_buffer_size 1m; }
 location /disk/ { jemalloc_pprof control=on; client_body_in_file_only clean; }
 END
 
@@ -51,6 +56,7 @@ subtest 'forms that are too large' => \&large_forms;
 subtest 'pages of other sites' => \&foreign_pages;
 subtest 'where it is off' => \&switched_off;
 subtest 'methods' => \&methods;
+subtest 'one that is stopped' => \&stopped;
 subtest 'a reload' => \&reloaded;
 
 is($server->quiet, '', 'no alerts');
@@ -226,12 +232,39 @@ sub reset_samples {
 
 
 sub purge {
+    my $len = 1_000_000;
+
+    fill($len);
+
     my $done = control('purge=1');
 
     for (@$done) {
-        like($_->{purged}, qr/^\d+$/, "worker $_->{worker}: bytes");
+        cmp_ok($_->{purged}, '>', $len / 2, "worker $_->{worker}: bytes");
         ok($_->{after}{active} && $_->{after}{lg_sample} == 12,
            'and nothing else');
+    }
+}
+
+
+# Each worker has had LEN bytes of a request, and has them no more.  Connections
+# go to whoever is not stopped.
+
+sub fill {
+    my ($len) = @_;
+    my @pids = split ' ', told('pid');
+
+    for my $pid (@pids) {
+        my @others = grep { $_ != $pid } @pids;
+
+        kill 'STOP', @others;
+
+        ok($server->soon(sub {
+            @others == grep { slurp("/proc/$_/stat") =~ /\) T / } @others;
+        }), 'the others are stopped');
+        is(dial()->ask('POST', '/large/symbol', \('x' x $len))->{status}, 200,
+           "$len bytes for pid $pid");
+
+        kill 'CONT', @others;
     }
 }
 
@@ -472,6 +505,50 @@ sub methods {
 }
 
 
+# Who does it in time is told, or with strict=1 why all of it is no answer.
+
+sub stopped {
+    my $strict = asked('strict', 200, undef, 'POST', '/a/control?strict=1',
+                       \'lg_sample=12');
+
+    is("$strict->{answered} of $strict->{asked}", "$n of $n", 'all did it');
+
+    my ($self) = @{ decode_json($connection->ask('GET', '/a/worker/self/status')
+                                ->{body})->{workers} };
+    my ($victim) = grep { $_->{pid} != $self->{pid} }
+                   @{ settled('/a/status', $n)->{workers} };
+    my $why = 'no answer within 500 ms (jemalloc_pprof_timeout)';
+
+    kill 'STOP', $victim->{pid};
+
+    my $json = asked('not strict', 200, undef, 'POST', '/late/control',
+                     \'lg_sample=12');
+
+    is("$json->{answered} of $json->{asked}", $n - 1 . " of $n",
+       'the others did it');
+    is_deeply([ map { "$_->{pid} $_->{error}" }
+                    grep { defined $_->{error} } @{ $json->{workers} } ],
+              [ "$victim->{pid} $why" ], 'and why not that one');
+
+    asked('strict', 503, 'only ' . ($n - 1) . " of $n workers answered, and "
+          . 'strict=1 wants all: what was asked for is done in those; the '
+          . 'error log and the answer without strict=1 say which are missing '
+          . 'and why', 'POST', '/late/control?strict=1', \'lg_sample=12');
+
+    for my $query ('', '&strict=1') {
+        asked("alone$query", 504, 'no worker answered in time: worker '
+              . "$victim->{worker} (pid $victim->{pid}), $why", 'POST',
+              "/late/control?worker=pid-$victim->{pid}$query",
+              \'lg_sample=12');
+    }
+
+    kill 'CONT', $victim->{pid};
+
+    is(told('lg_sample'), same(12), 'all are as it is wanted');
+    is(told('in_step'), same(1), 'in step');
+}
+
+
 # What all were set to is kept for those that come; what one was set to is not.
 
 sub reloaded {
@@ -622,6 +699,16 @@ sub no_profiler {
            . "jemalloc's options", 'why, and the cure');
         is($_->{after}{lg_sample}, undef, 'there is no rate');
     }
+
+    $answer = dial()->ask('POST', '/a/control?strict=1', \'active=on');
+
+    is($answer->{status}, 503, 'strict: no answer');
+    is($answer->{body}, 'only 0 of 2 workers answered, and strict=1 wants all: '
+       . 'what was asked for is done in those; the error log and the answer '
+       . "without strict=1 say which are missing and why\n", 'and why');
+    like($server->log, qr/worker \d \(pid \d+\) did not answer: active was (?#
+                          )not set: jemalloc's profiler is off/,
+         'the error log does say it');
 
     is(told('in_step', 2), '0 0', 'and status says that it is not so');
 

@@ -395,10 +395,14 @@ sub time_to_end {
     my $is_slow = $name =~ /slow/;
 
     my $nginx = JppNginx->start(
-        module => $with, fake => $keys,
+        module => $with, fake => '',
         server => ($with ? 'location /debug/pprof/ { jemalloc_pprof; }' : '')
                   . 'location /file { root .; }');
     my $pid = $nginx->worker;
+
+    # not before: the master dumps as well, when it starts
+
+    $nginx->fake($keys);
 
     spew("$nginx->{prefix}/file", 'x' x 20e6);
 
@@ -511,7 +515,7 @@ sub reloads {
 
 
 sub hangs {
-    my $nginx = JppNginx->start(fake => "hang 2\n", server => <<'EOF');
+    my $nginx = JppNginx->start(fake => '', server => <<'EOF');
         location /debug/pprof/ {
             jemalloc_pprof control=on;
             jemalloc_pprof_timeout 500ms;
@@ -521,6 +525,8 @@ EOF
     my $late = "no worker answered in time: worker 0 (pid $pid), no answer "
                . "within 500 ms (jemalloc_pprof_timeout)\n";
     my %n;
+
+    $nginx->fake("hang 2\n");
 
     # as many as there may be, and those that are told to come back
 

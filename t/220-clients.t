@@ -10,10 +10,11 @@ use File::Basename;
 use File::Temp qw(tempdir);
 use List::Util qw(sum);
 use Test::More;
+use Time::HiRes qw(sleep);
 
 use lib dirname(__FILE__) . '/lib';
 
-use JppNginx qw( has_fake has_jemalloc slurp );
+use JppNginx qw( has_fake has_jemalloc wait_until slurp );
 
 # what hangs ends
 alarm 300;
@@ -25,12 +26,16 @@ my $dir = tempdir(CLEANUP => 1);
 $ENV{HOME} = $ENV{PPROF_TMPDIR} = $ENV{JEPROF_TMPDIR} = $dir;
 $ENV{PPROF_BINARY_PATH} = $dir;
 
-# three stacks of a known size
+# three stacks of a known size, and what each worker has besides
 my $bytes = 16777216 + 67108864 + 150994944;
+my $more = 2 * 16777216;
+
+my $n_workers = 4;
 
 my %tests = (
     'pprof, to the byte' => [ \&pprof, \&has_go, \&has_fake ],
     'pprof without names' => [ \&pprof_names, \&has_go, \&has_fake ],
+    'pprof and the workers' => [ \&pprof_workers, \&has_go, \&has_fake ],
     'pprof and differences' => [ \&pprof_base, \&has_go, \&has_fake ],
     'pprof and errors' => [ \&pprof_errors, \&has_go, \&has_fake ],
     'jeprof, to the byte' => [ \&jeprof, \&has_jeprof, \&has_fake ],
@@ -67,6 +72,35 @@ sub url {
 }
 
 
+# Workers that have what they inherited, which is told once, and as much again
+# each as $more.
+
+sub fleet {
+    my $nginx = JppNginx->start(workers => $n_workers, fake => '');
+    my $dump = $nginx->get('/debug/pprof/heap?format=jemalloc&worker=self')
+               ->{body};
+
+    $dump =~ s/1: 16777216/3: 50331648/g;
+    $nginx->fake('dump ' . JppNginx::spew("$nginx->{prefix}/more", $dump)
+                 . "\n");
+
+    # or it would be taken for what a client asks
+
+    wait_until(sub { $nginx->access_log =~ /format=jemalloc/ });
+
+    return $nginx;
+}
+
+
+# The bytes there are at PATH.
+
+sub bytes_at {
+    my ($path) = @_;
+
+    return $bytes + ($path =~ /worker/ ? 1 : $n_workers) * $more;
+}
+
+
 # A command that has to do; what it prints.
 
 sub output {
@@ -88,13 +122,18 @@ sub asked {
 
     $code->();
 
-    # a line of the log comes after the answer
+    # a line of the log comes after the answer, from each worker on its own
 
-    $nginx->get('/fine');
+    my ($log, $last) = ('', '');
 
-    my $log = substr $nginx->access_log, $before;
+    wait_until(sub {
+        sleep 0.05;
+        ($last, $log) = ($log, substr $nginx->access_log, $before);
 
-    return grep { !/ \/fine/ } $log =~ /"(\w+ \S+) HTTP/g;
+        return $log ne '' && $log eq $last;
+    });
+
+    return $log =~ /"(\w+ \S+) HTTP/g;
 }
 
 
@@ -106,18 +145,18 @@ sub total {
 
 
 sub pprof {
-    my $nginx = JppNginx->start(fake => '');
+    my $nginx = fleet();
     my $url = url($nginx);
 
-    for my $path ('/heap', '/allocs', '/heap?format=text', '/heap?debug=1',
-                  '/heap?gc=1', '/worker/self/heap', '/pprof/heap')
+    for my $path (qw( /heap /allocs /heap?format=text /heap?debug=1 /heap?gc=1
+                      /worker/self/heap /worker/3/heap /pprof/heap ))
     {
         my $top;
         my @asked = asked($nginx, sub {
             $top = output("go tool pprof -top -unit=B '$url$path'");
         });
 
-        is(total($top), $bytes, "$path: the total");
+        is(total($top), bytes_at($path), "$path: the total");
 
         next if $path =~ /text|debug|pprof\//;
 
@@ -138,10 +177,10 @@ sub pprof {
 # It asks us for them, wherever it finds no file or may not use it.
 
 sub pprof_names {
-    my $nginx = JppNginx->start(fake => '');
+    my $nginx = fleet();
     my $url = url($nginx);
 
-    for my $tree ('', '/worker/self') {
+    for my $tree ('', '/worker/self', '/worker/3') {
         my $path = "$tree/heap?symbolize=0";
         my $top;
         my @asked = asked($nginx, sub {
@@ -149,7 +188,7 @@ sub pprof_names {
                           . "'$url$path'");
         });
 
-        is(total($top), $bytes, "$path: the total");
+        is(total($top), bytes_at($path), "$path: the total");
         like($top, qr/ $_$/m, "$path: $_ is named")
             for qw( jpp_fake_alpha jpp_fake_beta jpp_fake_gamma
                     jpp_fake_root );
@@ -172,6 +211,32 @@ sub pprof_names {
 
     cmp_ok(scalar @lines, '>', 2000, 'many addresses');
     is(scalar @named, scalar @lines, 'all of them have a name');
+    $nginx->stop;
+}
+
+
+# Whose it is: a frame above all others, or a sum for each.
+
+sub pprof_workers {
+    my $nginx = fleet();
+    my $heap = url($nginx) . '/heap';
+    my $top = output("go tool pprof -top -cum -unit=B -tagroot=worker $heap");
+    my $tags = output("go tool pprof -tags -unit=B $heap");
+
+    is(total($top), bytes_at('/heap'), 'the total');
+
+    for my $i (0 .. $n_workers - 1) {
+        like($top, qr/^ *0 +0% .* ${more}B +\S+ +$i$/m,
+             "-tagroot: worker $i");
+        like($tags, qr/ ${more}\.0B \(.*\): $i$/m, "-tags: worker $i");
+
+        my $one = output("go tool pprof -top -unit=B '-tagfocus=worker=^$i\$' "
+                         . $heap);
+
+        like($one, qr/^Showing nodes accounting for ${more}B\b/m,
+             "-tagfocus: worker $i");
+    }
+
     $nginx->stop;
 }
 
@@ -242,18 +307,19 @@ sub pprof_errors {
 
 
 sub jeprof {
-    my $nginx = JppNginx->start(fake => '');
+    my $nginx = fleet();
     my $url = url($nginx);
 
     for my $path ('/pprof/heap', '/worker/self/pprof/heap',
-                  '/worker/0/pprof/heap')
+                  '/worker/0/pprof/heap', '/worker/3/pprof/heap')
     {
         my $text;
         my @asked = asked($nginx, sub {
             $text = output("jeprof --text --show_bytes $url$path");
         });
 
-        like($text, qr/^Total: $bytes B$/m, "$path: the total");
+        is($text =~ /^Total: (\d+) B$/m ? $1 : undef, bytes_at($path),
+           "$path: the total");
         like($text, qr/^ *67108864 .* jpp_fake_beta$/m, "$path: with names");
 
         my $tree = "/debug/pprof$path" =~ s/heap$//r;
@@ -266,7 +332,7 @@ sub jeprof {
 
     my $objects = output("jeprof --text --inuse_objects $url/pprof/heap");
 
-    like($objects, qr/^Total: 6 objects$/m, 'objects');
+    like($objects, qr/^Total: @{[ 6 + 2 * $n_workers ]} objects$/m, 'objects');
     $nginx->stop;
 }
 

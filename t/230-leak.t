@@ -2,6 +2,8 @@
 
 # Nothing is kept of a request, whatever became of it; and the profiler is not
 # in its own picture.
+#
+# JPP_SOAK=1 has ten thousand profiles.
 
 use strict;
 use warnings;
@@ -16,8 +18,15 @@ use lib dirname(__FILE__) . '/lib';
 use JppNginx qw( has_jemalloc wait_until slurp descriptors threads mappings
                  memory );
 
+my $soak = $ENV{JPP_SOAK};
+my $n_workers = 3;
+
+# each has more than 20 requests
+my $warm_up = 200;
+my $rounds = $soak ? 1000 : 600;
+
 # what hangs ends
-alarm 400;
+alarm($soak ? 900 : 400);
 
 my $heap = '/debug/pprof/heap';
 
@@ -29,55 +38,105 @@ subtest 'two profiles in a row' => \&in_a_row;
 subtest 'what we ever allocated' => \&ours;
 
 
-# Freed memory is given back at once here, so that RSS is what is in use.  After
-# the warm-up jemalloc's own tables have the size they keep.
+# Freed memory is given back at once here, so that RSS is what is in use, and
+# there is one arena: a second one has tables of 100 kB, and comes at any time.
+# After the warm-up jemalloc's own tables have the size they keep.
 #
-# Of N requests measured, a leak of 100 bytes in each would be 100 * N; half of
-# that is allowed to RSS, which comes in pages and slabs, and a quarter to what
-# jemalloc says is allocated, in which a small object that happens to be sampled
-# counts 16 KiB.  A mapping of jemalloc's may be split or joined.
+# Each worker has a third of the requests, and its part in the profiles that the
+# others are asked for.  Of its N requests that are measured a leak of 100 bytes
+# in each would be 100 * N; half of that is allowed to RSS, which comes in pages
+# and slabs, and a quarter to what jemalloc says is allocated, in which a small
+# object that happens to be sampled counts 16 KiB.  A mapping of jemalloc's may
+# be split or joined.
 
 sub leak {
-    my $rounds = 700;
-    my $warm_up = 200;
     my $nginx = JppNginx->start(
+        workers => $n_workers,
         conf => 'prof:true,prof_active:true,lg_prof_sample:12,'
-                . 'dirty_decay_ms:0,muzzy_decay_ms:0',
-        level => 'error', http => 'access_log off;');
+                . 'narenas:1,dirty_decay_ms:0,muzzy_decay_ms:0',
+        level => 'error', http => 'access_log off;',
+        server => 'location /debug/pprof/ { jemalloc_pprof control=on; }
+                   location = /pid { return 200 $pid; }');
 
-    my $pid = $nginx->worker;
-    my $client = $nginx->client;
+    my @pids = $nginx->worker_pids;
+    my @clients = map { client_of($nginx, $_) } @pids;
     my $code = code_of($nginx);
     my $start = time();
-    my ($n, $n_wrong, @before) = (0, 0);
+    my ($n, $n_heaps, $n_wrong) = (0, 0, 0);
+    my @before;
 
-    for my $i (1 .. $rounds) {
-        @before = measure($nginx, $client, $pid) if $i == $warm_up + 1;
-        $n_wrong += a_round($nginx, $client, $code, \$n);
+    for my $i (1 .. $warm_up + $rounds) {
+        @before = map { measure($nginx, $_) } @pids, $nginx->{pid}
+            if $i == $warm_up + 1;
+
+        my @done = a_round($nginx, $clients[$i % @clients], $code);
+
+        $n += $done[0];
+        $n_heaps += $done[1];
+        $n_wrong += $done[2];
     }
 
-    my @after = measure($nginx, $client, $pid);
+    my @after = map { measure($nginx, $_) } @pids, $nginx->{pid};
 
     cmp_ok($n, '>=', 10000, "$n requests");
+    cmp_ok($n_heaps, '>=', $soak ? 10000 : 5000, "$n_heaps of them profiles");
     is($n_wrong, 0, 'each had the answer it had to have');
-    cmp_ok(time() - $start, '<', 90, 'in a time that is bounded');
-    is($nginx->worker, $pid, 'one worker did it all');
+    cmp_ok(time() - $start, '<', $soak ? 600 : 90,
+           'in a time that is bounded');
+    is_deeply([ $nginx->worker_pids ], \@pids, 'the same workers did it all');
 
-    my $measured = $n * ($rounds - $warm_up) / $rounds;
-    my @what = ([ 'descriptors', 0 ], [ 'threads', 0 ], [ 'mappings', 20 ],
-                [ 'RSS', 50 * $measured ], [ 'anonymous RSS', 50 * $measured ],
-                [ 'bytes allocated', 25 * $measured ]);
+    my $measured = $n * $rounds / ($warm_up + $rounds) / $n_workers;
 
-    for my $i (0 .. $#what) {
-        my ($name, $tolerance) = @{ $what[$i] };
-
-        cmp_ok($after[$i] - $before[$i], '<=', $tolerance,
-               sprintf '%s: %d before, %d after, %.1f for each request',
-               $name, $before[$i], $after[$i],
-               ($after[$i] - $before[$i]) / $measured);
+    for my $i (0 .. $n_workers) {
+        grew($i < $n_workers ? "worker $i" : 'the master', $measured,
+             $before[$i], $after[$i]);
     }
 
     $nginx->stop;
+}
+
+
+# What is there after N requests, and was not before.
+
+sub grew {
+    my ($who, $n, $before, $after) = @_;
+    my %allowed = (
+        'descriptors' => 0, 'threads' => 0, 'mappings' => 20,
+        'RSS' => 50 * $n, 'anonymous RSS' => 50 * $n,
+        'bytes allocated' => 25 * $n,
+    );
+
+    for my $name (sort keys %$before) {
+        my $more = $after->{$name} - $before->{$name};
+
+        cmp_ok($more, '<=', $allowed{$name},
+               "$who: $name, $before->{$name} before");
+    }
+
+    diag(sprintf '%s: RSS %d kB, %.1f bytes more for each of %d requests',
+         $who, $before->{RSS} / 1024,
+         ($after->{RSS} - $before->{RSS}) / $n, $n);
+}
+
+
+# Connections go to whoever is not stopped.
+
+sub client_of {
+    my ($nginx, $pid) = @_;
+    my @others = grep { $_ != $pid } $nginx->worker_pids;
+
+    $nginx->signal('STOP', $_) for @others;
+
+    wait_until(sub {
+        @others == grep { slurp("/proc/$_/stat") =~ /\) T / } @others;
+    });
+
+    my $client = $nginx->client;
+
+    is($client->get('/pid')->{body}, $pid, "a client of $pid");
+    $nginx->signal('CONT', $_) for @others;
+
+    return $client;
 }
 
 
@@ -85,24 +144,35 @@ sub leak {
 # what was inherited.
 
 sub measure {
-    my ($nginx, $client, $pid) = @_;
+    my ($nginx, $pid) = @_;
+    my $is_worker = $pid != $nginx->{pid};
     my $last = -1;
 
     wait_until(sub {
         my $n = () = descriptors($pid);
         my $is_at_rest = $n == $last && threads($pid) == 1
-                         && JppNginx::dumps($pid) == 1;
+                         && (!$is_worker || JppNginx::dumps($pid) == 1);
 
         $last = $n;
 
         return $is_at_rest;
     });
 
-    my ($allocated) = $client->get('/debug/pprof/status')->{body}
-                      =~ /"allocated": (\d+)/;
+    my %there = (
+        'descriptors' => scalar(() = descriptors($pid)),
+        'threads' => threads($pid),
+        'mappings' => mappings($pid),
+        'RSS' => memory($pid, 'VmRSS'),
+        'anonymous RSS' => memory($pid, 'RssAnon'),
+    );
 
-    return scalar(() = descriptors($pid)), threads($pid), mappings($pid),
-           memory($pid, 'VmRSS'), memory($pid, 'RssAnon'), $allocated;
+    return \%there if !$is_worker;
+
+    ($there{'bytes allocated'})
+        = $nginx->get("/debug/pprof/status?worker=pid-$pid")->{body}
+          =~ /"allocated": (\d+)/;
+
+    return \%there;
 }
 
 
@@ -114,18 +184,24 @@ sub code_of {
 }
 
 
-# Twenty requests of all kinds; how many had not the status they should have.
+# Requests of all kinds: how many, how many of them profiles, and how many had
+# not the status they should have.
 
 sub a_round {
-    my ($nginx, $client, $code, $n) = @_;
+    my ($nginx, $client, $code) = @_;
     my $addresses = join '+', map { sprintf '0x%x', $code + 64 * $_ } 0 .. 99;
 
-    my @requests = (
+    my @heaps = (
         ([ 200, $heap ]) x 4,
         [ 200, "$heap?symbolize=0" ],
         [ 200, "$heap?debug=1" ],
-        (map { [ 200, "$heap?format=$_" ] } qw( text jemalloc folded top )),
+        [ 200, "$heap?format=jemalloc&worker=self" ],
+        (map { [ 200, "$heap?format=$_" ] } qw( text folded top )),
         [ 200, '/debug/pprof/allocs' ],
+    );
+
+    my @requests = (
+        @heaps,
         [ 200, '/debug/pprof/symbol', body => $addresses ],
         [ 200, '/debug/pprof/symbol?0x1+0x2' ],
         [ 200, '/debug/pprof/' ],
@@ -133,14 +209,16 @@ sub a_round {
         [ 400, "$heap?format=nothing" ],
         [ 404, '/debug/pprof/nothing' ],
         [ 405, $heap, body => 'x' x 100 ],
+        [ 200, '/debug/pprof/control', body => 'active=on&purge=1' ],
+        [ 400, '/debug/pprof/control', body => 'lg_sample=1' ],
     );
 
-    my $wrong = 0;
+    my $n_wrong = 0;
 
     for my $request (@requests) {
         my ($status, $path, %how) = @$request;
 
-        $wrong++ if $client->get($path, %how)->{status} != $status;
+        $n_wrong++ if $client->get($path, %how)->{status} != $status;
     }
 
     for my $path ("$heap?seconds=60", $heap) {
@@ -150,26 +228,30 @@ sub a_round {
         $other->break_off;
     }
 
-    $$n += @requests + 2;
-
-    return $wrong;
+    return @requests + 2, scalar @heaps, $n_wrong;
 }
 
 
 # With one in 2^0 to 2^10 bytes sampled: between two dumps of a server at rest
-# nothing is allocated, and nothing freed, that a dump could see.
+# nothing is allocated, and nothing freed, that a dump could see.  All of them
+# wait at the same time.
 
 sub in_a_row {
+    my @servers = map {
+        JppNginx->start(conf => "prof:true,prof_active:true,lg_prof_sample:$_")
+    } 0 .. 10;
+    my @clients = map { $_->client } @servers;
+
+    # what is allocated once
+
+    $_->send_request("$heap?seconds=1") for @clients;
+    $_->response for @clients;
+
+    $_->send_request("$heap?seconds=1&format=folded") for @clients;
+
     for my $lg (0 .. 10) {
-        my $nginx = JppNginx->start(
-            conf => "prof:true,prof_active:true,lg_prof_sample:$lg");
-
-        # what is allocated once
-
-        $nginx->get("$heap?seconds=1");
-
-        my $client = $nginx->client;
-        my $answer = $client->get("$heap?seconds=1&format=folded");
+        my $client = $clients[$lg];
+        my $answer = $client->response;
 
         is($answer->{status}, 200, "lg_prof_sample:$lg");
         is($answer->{body}, '', 'no difference');
@@ -178,7 +260,7 @@ sub in_a_row {
         my @stacks = grep { $_->{live} } stacks_of_ours($client, $dump);
 
         is_deeply([ map { $_->{path} } @stacks ], [], 'nothing of ours lives');
-        $nginx->stop;
+        $servers[$lg]->stop;
     }
 }
 
@@ -189,12 +271,17 @@ sub in_a_row {
 
 sub ours {
     my $nginx = JppNginx->start(
-        conf => 'prof:true,prof_active:true,lg_prof_sample:0,prof_accum:true');
+        conf => 'prof:true,prof_active:true,lg_prof_sample:0,prof_accum:true',
+        server => 'location /debug/pprof/ { jemalloc_pprof control=on; }');
     my $client = $nginx->client;
     my $code = code_of($nginx);
-    my $n = 0;
 
-    is(a_round($nginx, $client, $code, \$n), 0, "$n requests") for 1 .. 3;
+    for (1 .. 3) {
+        my ($n, $n_heaps, $n_wrong) = a_round($nginx, $client, $code);
+
+        is($n_wrong, 0, "$n requests");
+    }
+
     is($client->get("$heap?seconds=1")->{status}, 200, 'and a difference');
 
     my $dump = $client->get("$heap?format=jemalloc")->{body};

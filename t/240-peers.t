@@ -17,7 +17,7 @@ use Time::HiRes qw(sleep time);
 use lib dirname(__FILE__) . '/lib';
 
 use JppNginx qw( has_fake has_jemalloc is_root wait_until slurp spew
-                 descriptors threads limit dumps sockets cpu_time lowest
+                 descriptors threads memory limit dumps sockets cpu_time lowest
                  profile partly );
 
 my $soak = $ENV{JPP_SOAK} ? 10 : 1;
@@ -709,15 +709,28 @@ sub numbers {
 
 sub changing {
     my $nginx = start(workers => 1, fake => '');
-    my @dead;
+    my $master = $nginx->{pid};
+    my $n_rounds = 10 * $soak;
+    my $n_descriptors = () = descriptors($master);
+    my (@dead, @memory);
 
-    for my $round (1 .. 10 * $soak) {
+    for my $round (1 .. $n_rounds) {
         for my $n (8, 1) {
             push @dead, $nginx->worker_pids;
             $nginx->reload(workers => $n);
             is_well($nginx, "$round: $n", @dead);
         }
+
+        # the first fifth takes what is taken once
+
+        push @memory, memory($master, 'VmRSS') if $round >= $n_rounds / 5;
     }
+
+    ok(wait_until(sub { descriptors($master) <= $n_descriptors }, 5),
+       "the master's descriptors are no more than before");
+    cmp_ok($memory[-1] - $memory[0], '<=', 256 * 1024,
+           'and its memory does not grow');
+    diag("RSS of the master: $memory[0] $memory[-1]");
 
     $nginx->stop;
 }

@@ -55,6 +55,7 @@ subtest 'the drop-in' => \&check_drop_in;
 subtest 'nginx as the drop-in starts it' => \&check_started;
 subtest 'the scrapers' => \&check_scrapers;
 subtest 'the leaks of README.md' => \&check_leaks;
+subtest 'configure without protoc-c' => \&check_configure;
 subtest 'the package' => \&check_package;
 
 done_testing();
@@ -441,22 +442,28 @@ CONF
     ok(wait_until(sub { !holds($server, 'worker=all') }),
        'it ends with its client');
 
-    # the clients come while the command waits
+    # a client comes while a command waits: there are two of three seconds
 
     my $pid = fork() // die "fork: $!\n";
 
     if ($pid == 0) {
-        sleep 1;
-        my $kept = hold($server);
-        sleep 20;
+        my @kept;
+
+        for my $pause (1.5, 3.2, 20) {
+            sleep $pause;
+            push @kept, hold($server);
+        }
+
         POSIX::_exit(0);
     }
 
-    $text = told($server, 'A module that leaks', 0, 1);
+    $text = told($server, 'A module that leaks');
     kill KILL => $pid;
     waitpid $pid, 0;
 
     like($text, qr/^ *8\.\d+ MiB.* ngx_alloc$/m, 'a module: it is found');
+    like($text, qr/^\S+;ngx_output_chain;\S*;ngx_alloc [1-9]\d*$/m,
+         'a module: and its objects, by stack') or diag($text);
 
     $server->stop;
 }
@@ -485,10 +492,10 @@ sub holds {
 }
 
 
-# What the commands of a section of README.md say; N of them, all otherwise.
+# What the commands of a section of README.md say.
 
 sub told {
-    my ($server, $heading, $worker, $n) = @_;
+    my ($server, $heading, $worker) = @_;
 
     my ($text) = slurp("$top/README.md")
                  =~ /^### \Q$heading\E\n(.*?)(?=^##)/ms
@@ -497,7 +504,6 @@ sub told {
     my @commands = map { split /\n/ } $text =~ /^```sh\n(.*?)^```$/msg;
 
     ok(scalar @commands, "$heading: there are commands");
-    splice @commands, $n if $n;
 
     # the example has worker 0 as the suspect
 
@@ -516,6 +522,36 @@ sub told {
     is($exit, 0, "$heading: they work") or diag($said);
 
     return $said;
+}
+
+
+# All programs of the PATH but one: what is missing has a name.
+
+sub check_configure {
+
+    plan skip_all => "there is no nginx to configure in $own"
+        if !-x "$own/configure";
+
+    my $bin = make_dir("$dir/bin");
+    my $tree = make_dir("$dir/tree");
+
+    for my $program (map { glob "$_/*" } split /:/, $ENV{PATH}) {
+        my $name = basename($program);
+
+        symlink $program, "$bin/$name" if $name ne 'protoc-c';
+    }
+
+    symlink "$own/$_", "$tree/$_" or die "$tree/$_: $!\n"
+        for qw( auto configure src );
+
+    my ($said, $exit) = output('/usr/bin/env', "PATH=$bin", 'sh', '-c',
+                               "cd $tree && ./configure --with-compat "
+                               . "--add-dynamic-module=$top");
+
+    isnt($exit, 0, 'it is an error');
+    like($said, qr/^\S+: error: the jemalloc pprof module needs protoc-c (?#
+                   )\(Debian package protobuf-c-compiler\)\.\n*\z/m,
+         'which says what is missing, and in what package, at its end');
 }
 
 

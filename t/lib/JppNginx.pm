@@ -38,6 +38,7 @@ my $root = dirname(dirname(dirname(abs_path(__FILE__))));
 my $build = abs_path($ENV{JPP_BUILD} // "$root/build");
 
 my $fake = "$build/t/jpp_fake.so";
+my $checker = "$build/t/jpp_contract";
 
 my $sampling = 'prof:true,prof_active:true,lg_prof_sample:12';
 
@@ -568,11 +569,15 @@ sub partly {
 }
 
 
-# Of an answer in pprof's format: the comments, the names, and for the labels
-# that are numbers their values.
+# Of an answer in pprof's format, which has to keep the contract: the comments,
+# the names, and for the labels that are numbers their values.
 
 sub profile {
     my ($answer) = @_;
+
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    is(complaints($answer->{body}), '', 'the profile keeps the contract');
 
     # which takes what it reads
 
@@ -605,6 +610,23 @@ sub profile {
 
     return { comments => [ map { $strings[$_] } @comments ],
              strings => \@strings, labels => \%labels };
+}
+
+
+# What the checker of profiles has against BYTES.
+
+sub complaints {
+    my ($bytes) = @_;
+
+    die "no $checker: ./dev test makes it\n" unless -x $checker;
+
+    my $file = File::Temp->new;
+
+    spew("$file", $bytes);
+
+    my $text = `'$checker' --heap '$file' 2>&1`;
+
+    return $? ? "$text(status $?)" : '';
 }
 
 
