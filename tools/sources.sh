@@ -136,18 +136,13 @@ sources_get()
         mkdir -p "$got.part"
         cd "$got.part" || exit 1
 
-        case $1 in
-            deb)      get="apt-get -qq download $3" ;;
-            deb-src)  get="apt-get -qq source $3" ;;
-        esac
-
-        $get >"$got.log" 2>&1 || {
+        sources_fetch "$1" "$3" >"$got.log" 2>&1 || {
             # the lists may be too old for what the archive has now
             rm -f "${APT_CONFIG%/*}/updated"
             sources_apt "$1" "$2"
-            $get >"$got.log" 2>&1
+            sources_fetch "$1" "$3" >"$got.log" 2>&1
         } || {
-            tail -n 5 "$APT_CONFIG/../log" "$got.log" >&2 || true
+            tail -n 5 "${APT_CONFIG%/*}/log" "$got.log" >&2 || true
             sources_die "no $3 in suite $2"
         }
 
@@ -159,6 +154,25 @@ sources_get()
         deb-src)  find "$got" -mindepth 1 -maxdepth 1 -type d ;;
     esac
 )
+
+
+# sources_fetch TYPE PACKAGE: the newest version that there is, into the current
+# folder.  An archive may list one that it does not have yet.
+
+sources_fetch()
+{
+    case $1 in
+        deb)      get=download ;;
+        deb-src)  get=source ;;
+    esac
+
+    for version in $(apt-cache madison "$2" | awk '{ print $3 }' | sort -rVu)
+    do
+        apt-get -qq "$get" "$2=$version" && return
+    done
+
+    return 1
+}
 
 
 # sources_jemalloc SUITE: prints the library, configured as debian/rules does.
