@@ -41,6 +41,8 @@ my %tests = (
     'the end of a worker' => [ \&ends, \&has_fake ],
     'what is said at the end' => [ \&last_words, \&has_fake ],
     'a reload' => [ \&reloads, \&has_fake ],
+    'a reload without the module' => [ \&unloaded, \&has_fake,
+                                       \&JppNginx::loaded ],
     'a dump that hangs' => [ \&hangs, \&has_fake ],
     'many at once' => [ \&many, \&has_jemalloc ],
     'many with a pause' => [ \&many_paused, \&has_jemalloc ],
@@ -571,6 +573,30 @@ EOF
     like($nginx->get('/debug/pprof/status')->{body}, qr/"in_step": null/,
          'control that was told to come back has changed nothing');
     is($nginx->worker, $pid, 'the worker lives');
+    $nginx->stop;
+}
+
+
+# The master lets the module go, with what it held for it, and takes it anew.
+
+sub unloaded {
+    my $nginx = JppNginx->start(fake => '', level => 'notice');
+    my $master = $nginx->{pid};
+    my $n = () = descriptors($master);
+
+    for my $round (1 .. 3) {
+        $nginx->reload(module => 0);
+        unlike(slurp("/proc/$master/maps"), qr/jemalloc_pprof_module/,
+               "$round: it is gone");
+        is($nginx->get($heap)->{status}, 404, 'and serves nothing');
+        cmp_ok(scalar(() = descriptors($master)), '<=', $n, 'or holds');
+
+        $nginx->reload(module => 1);
+        is($nginx->get($heap)->{status}, 200, 'it is there again');
+        cmp_ok(scalar(() = descriptors($master)), '<=', $n,
+               'with as much as before');
+    }
+
     $nginx->stop;
 }
 

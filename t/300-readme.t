@@ -364,7 +364,7 @@ sub check_statuses {
                  =~ /_MAX_ROWS +(\d+)/;
     my ($form) = $adapter =~ /_MAX_FORM +(\d+)/;
 
-    like(section('Statuses'), qr/\b$jobs requests are in work/,
+    like(section('Statuses'), qr/\b$jobs profiles are in work/,
          'how many may be in work');
     like(section('Statuses'), qr{\b@{[ $form / 1024 ]} KiB for `control`},
          'how long a form may be');
