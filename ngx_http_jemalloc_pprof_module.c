@@ -23,6 +23,8 @@ static char *ngx_http_jemalloc_pprof_merge_loc_conf(ngx_conf_t *cf,
     void *parent, void *child);
 static char *ngx_http_jemalloc_pprof_serve(ngx_conf_t *cf,
     ngx_command_t *cmd, void *conf);
+static ngx_int_t ngx_http_jemalloc_pprof_name(ngx_conf_t *cf,
+    ngx_http_jemalloc_pprof_loc_conf_t *jlcf, const ngx_str_t *value);
 static ngx_int_t ngx_http_jemalloc_pprof_parameter(ngx_conf_t *cf,
     ngx_http_jemalloc_pprof_loc_conf_t *jlcf, const ngx_str_t *value);
 static char *ngx_http_jemalloc_pprof_locate(ngx_conf_t *cf,
@@ -268,16 +270,10 @@ ngx_http_jemalloc_pprof_serve(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
             && ngx_strlchr(value[i].data, value[i].data + value[i].len, '=')
                == NULL)
         {
-            jlcf->resource = ngx_http_jemalloc_pprof_resource(&value[i]);
-
-            if (jlcf->resource != NULL) {
-                jlcf->is_named = 1;
+            if (ngx_http_jemalloc_pprof_name(cf, jlcf, &value[i]) == NGX_OK) {
                 continue;
             }
 
-            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                               "unknown resource \"%V\": there are %s",
-                               &value[i], ngx_http_jemalloc_pprof_resources);
             return NGX_CONF_ERROR;
         }
 
@@ -308,6 +304,25 @@ ngx_http_jemalloc_pprof_serve(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     return jlcf->is_named ? NGX_CONF_OK
                           : ngx_http_jemalloc_pprof_locate(cf, jlcf);
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_name(ngx_conf_t *cf,
+    ngx_http_jemalloc_pprof_loc_conf_t *jlcf, const ngx_str_t *value)
+{
+    jlcf->resource = ngx_http_jemalloc_pprof_resource(value);
+    jlcf->is_named = 1;
+
+    if (jlcf->resource != NULL) {
+        return NGX_OK;
+    }
+
+    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                       "unknown resource \"%V\": there are %s", value,
+                       ngx_http_jemalloc_pprof_resources);
+
+    return NGX_ERROR;
 }
 
 

@@ -209,7 +209,7 @@ sub level {
 
 sub check_resources {
 
-    my %methods = table($request, 'ngx_http_jemalloc_pprof_table')
+    my %methods = table($request, 'ngx_http_jemalloc_pprof_rows')
                   =~ /\{ ngx_string\("(\w*)"\),.*\n\s+ngx_string\("(.*?)"\)/g;
     my %documented;
 

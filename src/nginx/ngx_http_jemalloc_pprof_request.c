@@ -35,7 +35,7 @@ static ngx_int_t ngx_http_jemalloc_pprof_answer(ngx_http_request_t *r,
 
 
 static const ngx_http_jemalloc_pprof_resource_t
-    ngx_http_jemalloc_pprof_table[] =
+    ngx_http_jemalloc_pprof_rows[] =
 {
     { ngx_string("heap"), NGX_HTTP_JEMALLOC_PPROF_READ,
       ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_heap },
@@ -73,7 +73,7 @@ ngx_http_jemalloc_pprof_resource(const ngx_str_t *name)
 {
     const ngx_http_jemalloc_pprof_resource_t  *resource;
 
-    for (resource = ngx_http_jemalloc_pprof_table;
+    for (resource = ngx_http_jemalloc_pprof_rows;
          resource->answer != NULL;
          resource++)
     {
@@ -173,7 +173,7 @@ ngx_http_jemalloc_pprof_find(ngx_http_request_t *r,
         return;
     }
 
-    /* "rewrite ... break" leaves another URI in this location */
+    /* what was rewritten was refused, so that this is a guard only */
 
     if (r->uri.len < conf->name.len
         || ngx_strncmp(r->uri.data, conf->name.data, conf->name.len) != 0)
