@@ -278,6 +278,8 @@ sub unread {
                "$how: which is what they take");
         cmp_ok(@$refused, '>=', 20, "$how: the others are refused");
         is_refused($_, $how) for @$refused;
+        is($nginx->get('/debug/pprof/status')->{status}, 200,
+           "$how: status is told");
 
         $_->break_off for @$full;
 

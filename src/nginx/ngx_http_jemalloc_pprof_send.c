@@ -227,6 +227,7 @@ ngx_http_jemalloc_pprof_send_body(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_answer_t *answer, jpp_arena_t *arena,
     u_char *data, size_t len)
 {
+    size_t                               max;
     ngx_int_t                            rc;
     ngx_pool_cleanup_t                  *cln;
     ngx_http_jemalloc_pprof_body_t      *body;
@@ -241,8 +242,12 @@ ngx_http_jemalloc_pprof_send_body(ngx_http_request_t *r,
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    if (ngx_http_jemalloc_pprof_memory_hold(len,
-            ngx_http_jemalloc_pprof_memory_cap(conf->max_size))
+    max = ngx_http_jemalloc_pprof_memory_cap(conf->max_size);
+
+    /* what is no profile is small, and told while profiles are not */
+
+    if (ngx_http_jemalloc_pprof_memory_hold(len, answer->workers != NULL
+                                                 ? max : 2 * max)
         != NGX_OK)
     {
         jpp_arena_destroy(arena);
