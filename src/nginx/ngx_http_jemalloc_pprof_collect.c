@@ -85,6 +85,12 @@ ngx_http_jemalloc_pprof_collect(ngx_http_jemalloc_pprof_reader_t *reader,
     static ngx_http_jemalloc_pprof_row_t
                                   rows[NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS + 1];
 
+    /* a single process goes on to serve after a reload without the module */
+
+    if (ngx_http_jemalloc_pprof_worker.zone == NULL) {
+        return NGX_DECLINED;
+    }
+
     if (inquiry->question.kind == JPP_MESSAGE_DUMP
         && ngx_http_jemalloc_pprof_memory_hold(0,
                ngx_http_jemalloc_pprof_part_cap(inquiry, conf->max_size))
@@ -434,7 +440,10 @@ ngx_http_jemalloc_pprof_collect_try(ngx_http_jemalloc_pprof_part_t *part)
 
     part->is_refused = rc == NGX_AGAIN;
 
-    if (rc == NGX_ERROR) {
+    if (rc == NGX_AGAIN) {
+        ngx_http_jemalloc_pprof_collect_arm(part->collection);
+
+    } else if (rc == NGX_ERROR) {
         ngx_http_jemalloc_pprof_collect_done(part);
     }
 }
@@ -473,6 +482,7 @@ ngx_http_jemalloc_pprof_collect_done(ngx_http_jemalloc_pprof_part_t *part)
         part->collection->n_answered++;
 
     } else {
+        ngx_http_jemalloc_pprof_peer_close(&part->peer);
         jpp_memfd_close(&part->dump);
 
         ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
@@ -591,6 +601,12 @@ ngx_http_jemalloc_pprof_collect_arm(ngx_http_jemalloc_pprof_collection_t *co)
     }
 
     left = co->timeout - (ngx_current_msec - co->started);
+
+    /* one that is set is not moved by a little */
+
+    if (co->timer.timer_set) {
+        ngx_del_timer(&co->timer);
+    }
 
     ngx_add_timer(&co->timer, ngx_min(delay, left));
 }

@@ -384,6 +384,7 @@ ngx_http_jemalloc_pprof_heap_send(ngx_http_jemalloc_pprof_heap_t *heap,
     (void) ngx_sprintf(workers, "%ui/%ui%Z", n_answered, n_asked);
 
     answer.workers = (char *) workers;
+    answer.is_begun = heap->seconds != 0;
 
     return ngx_http_jemalloc_pprof_send_body(r, &answer, &report->arena,
                                              report->body, report->len);

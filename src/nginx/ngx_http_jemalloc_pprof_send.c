@@ -246,10 +246,11 @@ ngx_http_jemalloc_pprof_send_body(ngx_http_request_t *r,
 
     /* what is no profile is small, and told while profiles are not */
 
-    if (ngx_http_jemalloc_pprof_memory_hold(len, answer->workers != NULL
-                                                 ? max : 2 * max)
-        != NGX_OK)
-    {
+    if (answer->workers == NULL || answer->is_begun) {
+        max *= 2;
+    }
+
+    if (ngx_http_jemalloc_pprof_memory_hold(len, max) != NGX_OK) {
         jpp_arena_destroy(arena);
         return ngx_http_jemalloc_pprof_send_full(r);
     }

@@ -21,7 +21,8 @@ typedef struct {
     const char    *type;           /* Content-Type, without a charset */
     const char    *filename;       /* to be saved under, or NULL */
     const char    *policy;         /* Content-Security-Policy, or NULL */
-    const char    *workers;        /* "7/8", or NULL: none was asked */
+    const char    *workers;        /* "7/8", or NULL: it is no profile */
+    ngx_uint_t     is_begun;       /* a difference, for which room is kept */
 } ngx_http_jemalloc_pprof_answer_t;
 
 

@@ -60,6 +60,10 @@ ngx_http_jemalloc_pprof_worker_init(ngx_cycle_t *cycle)
 
     ngx_http_jemalloc_pprof_worker_stay();
 
+    worker->row.pid = ngx_pid;
+    worker->row.index = ngx_worker;
+    worker->row.generation = worker->generation;
+
     /* a worker that cannot answer has said so, and serves all else */
 
     if (ngx_http_jemalloc_pprof_thread_init(cycle) == NGX_OK) {
@@ -119,10 +123,6 @@ ngx_http_jemalloc_pprof_worker_join(ngx_cycle_t *cycle)
 
     row = &ngx_http_jemalloc_pprof_worker.row;
 
-    row->pid = ngx_pid;
-    row->index = ngx_worker;
-    row->generation = ngx_http_jemalloc_pprof_worker.generation;
-
     /* not a secret: it keeps two that have one pid apart, after another */
 
     if (getrandom(&key, sizeof(uint64_t), GRND_NONBLOCK) != sizeof(uint64_t)) {
@@ -165,7 +165,12 @@ ngx_http_jemalloc_pprof_worker_rejoin(ngx_event_t *ev)
         != NGX_OK)
     {
         ngx_add_timer(ev, NGX_HTTP_JEMALLOC_PPROF_REJOIN);
+        return;
     }
+
+    /* it was not asked for what others were asked meanwhile */
+
+    ngx_http_jemalloc_pprof_worker_obey((ngx_cycle_t *) ngx_cycle);
 }
 
 
@@ -187,7 +192,11 @@ ngx_http_jemalloc_pprof_worker_inherit(ngx_cycle_t *cycle)
 
     worker = &ngx_http_jemalloc_pprof_worker;
 
-    if (ngx_process == NGX_PROCESS_SINGLE && worker->baseline.fd != -1) {
+    if (ngx_process == NGX_PROCESS_SINGLE && worker->row.pid != 0) {
+        worker->row.generation = worker->generation;
+
+        (void) ngx_http_jemalloc_pprof_table_join(worker->zone, &worker->row);
+
         return;
     }
 
@@ -260,10 +269,14 @@ ngx_http_jemalloc_pprof_worker_wanted(ngx_cycle_t *cycle,
     jmcf = ngx_http_cycle_get_module_main_conf(cycle,
                                                ngx_http_jemalloc_pprof_module);
 
+    jpp_control_init(control);
+
+    if (jmcf == NULL || ngx_http_jemalloc_pprof_worker.zone == NULL) {
+        return;
+    }
+
     ngx_http_jemalloc_pprof_table_wanted(ngx_http_jemalloc_pprof_worker.zone,
                                          &wanted);
-
-    jpp_control_init(control);
 
     control->active = wanted.active != NGX_CONF_UNSET ? wanted.active
                                                       : jmcf->active;
