@@ -728,7 +728,10 @@ sub changing {
 
     ok(wait_until(sub { descriptors($master) <= $n_descriptors }, 5),
        "the master's descriptors are no more than before");
-    cmp_ok($memory[-1] - $memory[0], '<=', 256 * 1024,
+
+    # of few rounds it is still what is taken once
+
+    cmp_ok($memory[-1] - $memory[0], '<=', $soak == 1 ? 2 ** 20 : 2 ** 18,
            'and its memory does not grow');
     diag("RSS of the master: $memory[0] $memory[-1]");
 
