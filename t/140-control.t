@@ -79,7 +79,11 @@ done_testing();
 
 
 sub server {
-    my $server = serve(workers => $n, config => $config);
+    # nothing is given back but by a purge
+
+    my $server = serve(workers => $n, config => $config,
+                       options => options('dirty_decay_ms:-1',
+                                          'muzzy_decay_ms:-1'));
 
     # as Test::Nginx does then
 
