@@ -4,6 +4,10 @@
 #include "ngx_http_jemalloc_pprof_wire.h"
 
 
+#define NGX_HTTP_JEMALLOC_PPROF_ENDED                                         \
+    "it ended, or was asked too much, before it answered"
+
+
 static ngx_int_t ngx_http_jemalloc_pprof_peer_open(
     ngx_http_jemalloc_pprof_peer_t *peer, ngx_socket_t s);
 static ngx_int_t ngx_http_jemalloc_pprof_peer_self(
@@ -172,8 +176,14 @@ ngx_http_jemalloc_pprof_peer_question(ngx_http_jemalloc_pprof_peer_t *peer,
     if (ngx_http_jemalloc_pprof_wire_send(s, data, sizeof(data), fd)
         != sizeof(data))
     {
-        (void) jpp_err_sys(&peer->reply.err, ngx_errno,
-                           "the question did not reach it");
+        if (ngx_errno == NGX_EPIPE || ngx_errno == NGX_ECONNRESET) {
+            (void) jpp_err_set(&peer->reply.err, JPP_ERR_SYS,
+                               NGX_HTTP_JEMALLOC_PPROF_ENDED);
+        } else {
+            (void) jpp_err_sys(&peer->reply.err, ngx_errno,
+                               "the question did not reach it");
+        }
+
         goto failed;
     }
 
@@ -231,8 +241,7 @@ ngx_http_jemalloc_pprof_peer_read(ngx_event_t *ev)
 
     if (n == 0) {
         (void) jpp_err_set(&peer->reply.err, JPP_ERR_SYS,
-                           "it ended, or was asked too much, before it "
-                           "answered");
+                           NGX_HTTP_JEMALLOC_PPROF_ENDED);
 
     } else if (n < 0 || !jpp_message_reply_unpack(&peer->reply, data, n)) {
         (void) jpp_err_set(&peer->reply.err, JPP_ERR_SYS,
