@@ -28,6 +28,8 @@ static ngx_http_jemalloc_pprof_collection_t *
     const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
     const ngx_http_jemalloc_pprof_loc_conf_t *conf, ngx_uint_t n,
     const ngx_http_jemalloc_pprof_row_t *rows);
+static void ngx_http_jemalloc_pprof_collect_want(
+    const ngx_http_jemalloc_pprof_inquiry_t *inquiry);
 static ngx_uint_t ngx_http_jemalloc_pprof_collect_choose(
     const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
     ngx_http_jemalloc_pprof_row_t *rows);
@@ -102,6 +104,11 @@ ngx_http_jemalloc_pprof_collect(ngx_http_jemalloc_pprof_reader_t *reader,
     co = ngx_http_jemalloc_pprof_collect_shared(inquiry, conf);
 
     if (co == NULL) {
+
+        /* before the list: of those, too, that come in between */
+
+        ngx_http_jemalloc_pprof_collect_want(inquiry);
+
         n = ngx_http_jemalloc_pprof_collect_choose(inquiry, rows);
 
         if (n == 0) {
@@ -261,6 +268,22 @@ ngx_http_jemalloc_pprof_collect_create(
 }
 
 
+/* What is asked of all is wanted of those that are to come. */
+
+static void
+ngx_http_jemalloc_pprof_collect_want(
+    const ngx_http_jemalloc_pprof_inquiry_t *inquiry)
+{
+    if (inquiry->question.kind == JPP_MESSAGE_CONTROL
+        && inquiry->who == JPP_WORKER_ALL)
+    {
+        ngx_http_jemalloc_pprof_table_want(ngx_http_jemalloc_pprof_worker.zone,
+                                           inquiry->question.control.active,
+                                           inquiry->question.control.lg_sample);
+    }
+}
+
+
 /* Leave in ROWS the workers that are asked for; their number. */
 
 static ngx_uint_t
@@ -268,20 +291,7 @@ ngx_http_jemalloc_pprof_collect_choose(
     const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
     ngx_http_jemalloc_pprof_row_t *rows)
 {
-    ngx_uint_t            i, n, chosen, generation, is_listed;
-    const jpp_control_t  *control;
-
-    /* of those, too, that come between now and the list */
-
-    if (inquiry->question.kind == JPP_MESSAGE_CONTROL
-        && inquiry->who == JPP_WORKER_ALL)
-    {
-        control = &inquiry->question.control;
-
-        ngx_http_jemalloc_pprof_table_want(ngx_http_jemalloc_pprof_worker.zone,
-                                           control->active,
-                                           control->lg_sample);
-    }
+    ngx_uint_t  i, n, chosen, generation, is_listed;
 
     n = ngx_http_jemalloc_pprof_table_list(ngx_http_jemalloc_pprof_worker.zone,
                                            rows, &generation);

@@ -54,8 +54,8 @@ typedef struct {
     dev_t                                   dev;         /* of inherited */
     ino_t                                   ino;
     unsigned                                is_asked:1;
-    unsigned                                is_refused:1;  /* to be tried */
-    unsigned                                has_slot:1;    /* again */
+    unsigned                                is_refused:1;  /* and tried again */
+    unsigned                                has_slot:1;    /* of the two */
     unsigned                                is_done:1;
     unsigned                                is_late:1;
     unsigned                                is_unfit:1;    /* for memory */

@@ -103,6 +103,7 @@ ngx_http_jemalloc_pprof_part_take_baseline(
     part->baseline = memfd;
 
     if (fstat(memfd->fd, &st) == -1) {
+        jpp_memfd_close(memfd);
         return;
     }
 
@@ -142,7 +143,7 @@ ngx_http_jemalloc_pprof_part_hold(ngx_http_jemalloc_pprof_part_t *part,
     size_t  cap;
 
     cap = ngx_http_jemalloc_pprof_part_cap(&part->collection->inquiry,
-                                              part->collection->max_size);
+                                           part->collection->max_size);
 
     if (ngx_http_jemalloc_pprof_memory_hold(len, cap) != NGX_OK) {
         return NGX_BUSY;

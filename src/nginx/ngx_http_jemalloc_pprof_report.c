@@ -218,8 +218,11 @@ ngx_http_jemalloc_pprof_report_part(ngx_http_jemalloc_pprof_report_t *report,
 
     if (before == NULL) {
 
+        /* one that could not be had is none, and the report says so */
+
         if (part->baseline != NULL) {
-            last->baseline = part->baseline->data;
+            last->baseline = part->baseline->data != NULL
+                             ? part->baseline->data : "";
             last->baseline_len = part->baseline->len;
         }
 
