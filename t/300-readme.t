@@ -33,11 +33,11 @@ my $readme = slurp("$top/README.md");
 my $module = slurp("$top/ngx_http_jemalloc_pprof_module.c");
 my $request = slurp("$top/src/nginx/ngx_http_jemalloc_pprof_request.c");
 my $adapter = join '', map { slurp($_) } glob("$top/src/nginx/*.c");
-my $args = slurp("$top/src/base/jpp_args.c");
+my $args = slurp("$top/src/options/jpp_args.c");
 my $options = slurp("$top/tools/jpp_options.c");
-my $problems = slurp("$top/src/host/jpp_problems.c");
-my $status = slurp("$top/src/host/jpp_status.c");
-my $control = slurp("$top/src/host/jpp_control.c");
+my $problems = slurp("$top/src/fleet/jpp_problems.c");
+my $status = slurp("$top/src/fleet/jpp_status.c");
+my $control = slurp("$top/src/fleet/jpp_control.c");
 my $config = slurp("$top/config");
 my $dev = slurp("$top/dev");
 

@@ -158,7 +158,7 @@ sub check_drop_in {
 
     # the module's cures say the same
 
-    my $cures = slurp("$top/src/host/jpp_problems.c");
+    my $cures = slurp("$top/src/fleet/jpp_problems.c");
 
     for my $setting (@{$drop_in{Environment}}) {
         my $cure = "Environment=$setting" =~ s/=MALLOC_CONF=/=%m=/r;

@@ -5,17 +5,19 @@ OUT ?=     build
 CC ?=      cc
 FLAGS ?=   -O2 -g
 
+# the core: every room but the adapter's
+
+ROOMS :=   $(filter-out src/nginx/,$(wildcard src/*/))
+
 WARNINGS = -Wall -Wextra -Werror -Wshadow -Wpointer-arith -Wcast-qual \
            -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings
 
 CFLAGS =   -std=gnu11 $(WARNINGS) $(FLAGS) -MMD -MP \
-           -Isrc/base -Isrc/capture -Isrc/profile -Isrc/symbol \
-           -Isrc/output -Isrc/host -Isrc/report -Itools \
+           $(ROOMS:%/=-I%) -Itools \
            -I$(OUT)/proto -It/unit -It/lib -It/fuzz -Ibench
 LIBS =     -lprotobuf-c -lz -lelf -lm -ldl
 
-SOURCES := $(wildcard src/base/*.c src/capture/*.c src/profile/*.c \
-             src/symbol/*.c src/output/*.c src/host/*.c src/report/*.c)
+SOURCES := $(wildcard $(ROOMS:%=%*.c))
 OBJECTS := $(SOURCES:src/%.c=$(OUT)/%.o) $(OUT)/proto/profile.pb-c.o
 
 TOOL :=    $(patsubst %.c,$(OUT)/%.o,$(wildcard tools/*.c))

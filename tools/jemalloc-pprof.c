@@ -390,8 +390,7 @@ jpp_tool_failed(const jpp_tool_t *tool, const jpp_err_t *err)
 
     /* the core knows of other kernels, but not of our options */
 
-    hint = err->code == JPP_ERR_CUT && strstr(err->text, "another kernel")
-           ? " (if the latter: --any-kernel)" : "";
+    hint = err->code == JPP_ERR_TAIL ? " (if the latter: --any-kernel)" : "";
 
     jpp_tool_say(JPP_TOOL ": %s%s%s%s%s",
                  tool->place != NULL ? tool->place : "", line,

@@ -17,7 +17,7 @@ my @c = grep { /\.[ch]$/ } @files;
 
 my @owners = (
     [ qr/#include\s*<(?:zlib|zconf)\.h>/, 'src/base/jpp_gzip.c' ],
-    [ qr/#include\s*<(?:gelf|libelf|elf)\.h>/, 'src/symbol/jpp_elf_image.c' ],
+    [ qr/#include\s*<(?:gelf|libelf|elf)\.h>/, 'src/elf/jpp_elf_image.c' ],
     [ qr/#include\s*[<"](?:protobuf-c|profile\.pb-c)/,
       'src/output/jpp_pprof.c' ],
     [ qr/__cxa_demangle/, 'src/symbol/jpp_demangle.c' ],
@@ -26,6 +26,13 @@ my @owners = (
     [ qr{/proc/self/maps}, 'src/capture/jpp_proc.c' ],
     [ qr/\bmremap\s*\(/, 'src/base/jpp_arena.c' ],
 );
+
+# The rooms, from the ground up: a file includes only what lies in its own room
+# or in one before it.
+
+my @rooms = qw(base options elf profile read unwind capture symbol output host
+               report fleet web nginx);
+my %floor = map { $rooms[$_] => $_ } 0 .. $#rooms;
 
 # What may not stand in the core, and who may do it all the same: whether
 # malloc() is jemalloc's is seen by calling it.
@@ -74,6 +81,7 @@ for my $file (@files) {
 }
 
 check_names();
+check_includes();
 
 exit $broken ? 1 : 0;
 
@@ -194,5 +202,34 @@ sub check_names {
             if $file =~ m{^src/} && $seen{$name};
 
         $seen{$name} = $file;
+    }
+}
+
+
+# The table of rooms holds.
+
+sub check_includes {
+    my %room;
+
+    for my $file (@c) {
+        $room{$2} = $1 if $file =~ m{^src/([^/]+)/([^/]+\.h)$};
+    }
+
+    for my $file (grep { m{^src/} } @c) {
+        my ($room) = $file =~ m{^src/([^/]+)/};
+
+        complain($file, 1, "src/$room is no room of the table in tools/lint.pl")
+            unless exists $floor{$room};
+
+        my @lines = read_lines($file);
+
+        for my $i (0 .. $#lines) {
+            my ($name) = $lines[$i] =~ /^#include "([^"]+\.h)"/ or next;
+            my $there = $room{$name} or next;
+
+            complain($file, $i + 1, "src/$there is above src/$room")
+                if ($floor{$there} // 0) > ($floor{$room} // 0);
+
+        }
     }
 }

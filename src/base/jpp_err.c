@@ -61,7 +61,7 @@ jpp_err_sys(jpp_err_t *err, int sys_errno, const char *fmt, ...)
 jpp_code_t
 jpp_err_memory(jpp_err_t *err)
 {
-    return jpp_err_set(err, JPP_ERR_LIMIT,
+    return jpp_err_set(err, JPP_ERR_MEMORY,
                        "the report needs more memory than it may take");
 }
 

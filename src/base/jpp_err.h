@@ -27,10 +27,16 @@ typedef enum {
     JPP_ERR_ARG,         /* a parameter has a value that is not allowed */
     JPP_ERR_INPUT,       /* the input is not what it claims to be */
     JPP_ERR_CUT,         /* the input ends before its end */
-    JPP_ERR_LIMIT,       /* a limit of jpp_limits.h or a byte cap was met */
+    JPP_ERR_LIMIT,       /* a limit of jpp_limits.h or of the caller was met */
     JPP_ERR_SYS,         /* a system call failed, see sys_errno */
     JPP_ERR_WRITE,       /* what was written could not be delivered */
-    JPP_ERR_JEMALLOC     /* jemalloc said no */
+    JPP_ERR_JEMALLOC,    /* jemalloc said no */
+    JPP_ERR_MEMORY,      /* the arena's cap, or the kernel's memory, is met */
+    JPP_ERR_TAIL,        /* the input was cut, or is of another kernel */
+    JPP_ERR_LATE,        /* nothing came in time */
+    JPP_ERR_GONE,        /* whoever was asked has ended, or is another */
+    JPP_ERR_FULL,        /* what is held already leaves no room: try again */
+    JPP_CODES
 } jpp_code_t;
 
 

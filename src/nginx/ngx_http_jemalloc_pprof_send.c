@@ -33,10 +33,15 @@ static const ngx_uint_t  ngx_http_jemalloc_pprof_statuses[] = {
     [JPP_ERR_ARG] = NGX_HTTP_BAD_REQUEST,
     [JPP_ERR_INPUT] = NGX_HTTP_SERVICE_UNAVAILABLE,
     [JPP_ERR_CUT] = NGX_HTTP_SERVICE_UNAVAILABLE,
+    [JPP_ERR_TAIL] = NGX_HTTP_SERVICE_UNAVAILABLE,
     [JPP_ERR_LIMIT] = NGX_HTTP_SERVICE_UNAVAILABLE,
+    [JPP_ERR_MEMORY] = NGX_HTTP_SERVICE_UNAVAILABLE,
     [JPP_ERR_SYS] = NGX_HTTP_SERVICE_UNAVAILABLE,
     [JPP_ERR_WRITE] = NGX_HTTP_INTERNAL_SERVER_ERROR,
-    [JPP_ERR_JEMALLOC] = NGX_HTTP_INTERNAL_SERVER_ERROR
+    [JPP_ERR_JEMALLOC] = NGX_HTTP_INTERNAL_SERVER_ERROR,
+    [JPP_ERR_LATE] = NGX_HTTP_GATEWAY_TIME_OUT,
+    [JPP_ERR_GONE] = NGX_HTTP_SERVICE_UNAVAILABLE,
+    [JPP_ERR_FULL] = NGX_HTTP_TOO_MANY_REQUESTS
 };
 
 
@@ -161,6 +166,7 @@ ngx_http_jemalloc_pprof_send_failure(ngx_http_request_t *r,
 
     case JPP_ERR_INPUT:
     case JPP_ERR_CUT:
+    case JPP_ERR_TAIL:
         return ngx_http_jemalloc_pprof_send_error(r,
                    ngx_http_jemalloc_pprof_statuses[err->code],
                    "jemalloc's dump came back incomplete: %s. A worker needs "

@@ -107,8 +107,7 @@ bool jpp_report_has_names(const jpp_report_options_t *options);
  * what is wrong with each is in there (code JPP_OK: nothing), and the report
  * is, to the byte, that of the others: what was left out is the caller's to
  * tell.  Only where none is left does it fail, with the error of the first.
- * Want of memory is no error of a capture, and neither is one that gunzips
- * past JPP_MAX_DUMP.
+ * Want of memory is no error of a capture.
  */
 jpp_code_t jpp_report(jpp_arena_t *arena, jpp_symbols_t *symbols,
     const jpp_capture_t *captures, size_t n,

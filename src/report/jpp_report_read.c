@@ -167,14 +167,13 @@ jpp_report_choose(jpp_reporter_t *report, bool is_raw)
 }
 
 
-/* Limits of the input are met in a line of it, and that of memory is not. */
+/* Want of memory is no error of a capture: the others would meet it, too. */
 
 static bool
 jpp_report_can_leave_out(const jpp_err_t *err)
 {
-    return err->code == JPP_ERR_INPUT
-           || err->code == JPP_ERR_CUT
-           || (err->code == JPP_ERR_LIMIT && err->line != 0);
+    return err->code == JPP_ERR_INPUT || err->code == JPP_ERR_CUT
+           || err->code == JPP_ERR_TAIL || err->code == JPP_ERR_LIMIT;
 }
 
 
@@ -239,7 +238,7 @@ jpp_report_capture(jpp_reporter_t *report, size_t i, bool is_raw,
     if (capture->n_labels > JPP_MAX_LABELS
         || capture->n_inherited_labels > JPP_MAX_LABELS)
     {
-        return jpp_err_set(err, JPP_ERR_LIMIT, "more than %d labels",
+        return jpp_err_set(err, JPP_ERR_ARG, "more than %d labels",
                            JPP_MAX_LABELS);
     }
 

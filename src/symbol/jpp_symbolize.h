@@ -40,7 +40,7 @@ typedef bool (*jpp_symbol_wanted_pt)(const char *name);
  * the mapping carries one already, a file with another is not used) and
  * has_functions.  A mapping whose file cannot be used is no error: its
  * locations become module+0xoffset and a comment of the profile says why.
- * Only memory fails: JPP_ERR_LIMIT.
+ * Only memory fails: JPP_ERR_MEMORY.
  */
 jpp_code_t jpp_symbolize(jpp_symbols_t *symbols, jpp_profile_t *profile,
     jpp_err_t *err);
@@ -63,7 +63,7 @@ jpp_code_t jpp_symbolize_addresses(jpp_profile_t *profile, jpp_err_t *err);
  * mapping MAPPING (an id) of PROFILE, to RANGES (jpp_range_t), by address and
  * without gaps between neighbours.  For the code of an allocator that is
  * linked into the program.  A file that cannot be used has no functions; only
- * memory fails: JPP_ERR_LIMIT.
+ * memory fails: JPP_ERR_MEMORY.
  */
 jpp_code_t jpp_symbolize_ranges(jpp_symbols_t *symbols,
     const jpp_profile_t *profile, uint32_t mapping,

@@ -634,7 +634,7 @@ jpp_elf_test_memory(void)
         arena.fail_at = n;
 
         rc = jpp_elf_read(&elf, &arena, fd, -1, JPP_ELF_ALL, &err);
-        failed += rc == JPP_ERR_LIMIT;
+        failed += rc == JPP_ERR_MEMORY;
 
         jpp_arena_destroy(&arena);
     }

@@ -30,7 +30,7 @@ main(void)
     jpp_is_u64(err.line, 17, "the line");
     jpp_is_str(err.text, "bad x", "its sentence");
 
-    jpp_is_u64(jpp_err_memory(&err), JPP_ERR_LIMIT, "the end of memory");
+    jpp_is_u64(jpp_err_memory(&err), JPP_ERR_MEMORY, "the end of memory");
     jpp_is_u64(err.line, 0, "forgets the line before");
     jpp_ok(strstr(err.text, "memory") != NULL, "and says so");
 
@@ -55,7 +55,7 @@ jpp_test_null(void)
     jpp_is_u64(jpp_err_line(NULL, JPP_ERR_CUT, 1, "x"), JPP_ERR_CUT,
                "NULL: line");
     jpp_is_u64(jpp_err_sys(NULL, EIO, "x"), JPP_ERR_SYS, "NULL: sys");
-    jpp_is_u64(jpp_err_memory(NULL), JPP_ERR_LIMIT, "NULL: memory");
+    jpp_is_u64(jpp_err_memory(NULL), JPP_ERR_MEMORY, "NULL: memory");
 }
 
 

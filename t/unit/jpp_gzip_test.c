@@ -350,7 +350,7 @@ jpp_test_max(void)
     jpp_arena_init(&work, JPP_MIB);
     out = jpp_vec_create(&work);
     jpp_is_u64(jpp_gunzip(vec->data, vec->len, SIZE_MAX, out, &err),
-               JPP_ERR_LIMIT, "and with no limit but the arena's");
+               JPP_ERR_MEMORY, "and with no limit but the arena's");
     jpp_arena_destroy(&work);
 
     free(zeros);
@@ -479,7 +479,7 @@ jpp_test_gunzip_memory(void)
         out = jpp_vec_create(&work);
 
         jpp_is_u64(jpp_gunzip(vec->data, vec->len, JPP_MIB, out, &err),
-                   JPP_ERR_LIMIT, "no gunzip without request %" PRIu64, n);
+                   JPP_ERR_MEMORY, "no gunzip without request %" PRIu64, n);
         jpp_arena_destroy(&work);
     }
 

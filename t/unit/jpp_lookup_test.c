@@ -349,7 +349,7 @@ jpp_lookup_test_memory(void)
             wrong += (rc != JPP_OK);
 
         } else {
-            wrong += (rc != JPP_ERR_LIMIT || sink.total != 0);
+            wrong += (rc != JPP_ERR_MEMORY || sink.total != 0);
         }
 
         jpp_symbols_destroy(&symbols);

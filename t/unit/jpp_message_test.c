@@ -241,7 +241,7 @@ jpp_test_reply_edges(void)
         size_t       offset;
         uint32_t     max;
     } rows[] = {
-        { "code", offsetof(jpp_message_reply_t, err.code), JPP_ERR_JEMALLOC },
+        { "code", offsetof(jpp_message_reply_t, err.code), JPP_CODES - 1 },
         { "errno", offsetof(jpp_message_reply_t, err.sys_errno), INT32_MAX },
         { "state", offsetof(jpp_message_reply_t, worker.jemalloc.state),
           JPP_JEMALLOC_READY },
@@ -524,7 +524,7 @@ jpp_reply_is_valid(const jpp_message_reply_t *reply)
     jemalloc = &reply->worker.jemalloc;
     control = &reply->control;
 
-    return (unsigned) reply->err.code <= JPP_ERR_JEMALLOC
+    return (unsigned) reply->err.code < JPP_CODES
            && reply->err.sys_errno >= -1
            && jpp_is_clean(reply->err.text, sizeof(reply->err.text))
            && reply->worker.pid >= 0

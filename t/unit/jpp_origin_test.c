@@ -563,7 +563,7 @@ jpp_origin_test_labels(void)
     fleet.captures[0].n_inherited_labels = JPP_MAX_LABELS + 1;
     jpp_is_u64(jpp_test_report_into(&out, &arena, fleet.captures, 1, &options,
                                     &err),
-               JPP_ERR_LIMIT, "%s", err.text);
+               JPP_ERR_ARG, "%s", err.text);
 
     jpp_arena_destroy(&arena);
 }
@@ -767,7 +767,7 @@ jpp_origin_test_memory(void)
             wrong += rc != JPP_OK;
 
         } else {
-            wrong += (rc != JPP_ERR_LIMIT && rc != JPP_ERR_WRITE)
+            wrong += (rc != JPP_ERR_MEMORY && rc != JPP_ERR_WRITE)
                      || err.text[0] == '\0';
         }
 
@@ -783,7 +783,7 @@ jpp_origin_test_memory(void)
         rc = jpp_test_report_into(&out, &arena, fleet.captures, fleet.n,
                                   &options, &err);
 
-        wrong += (rc != JPP_OK && rc != JPP_ERR_LIMIT && rc != JPP_ERR_WRITE)
+        wrong += (rc != JPP_OK && rc != JPP_ERR_MEMORY && rc != JPP_ERR_WRITE)
                  || arena.peak > cap;
         jpp_arena_destroy(&arena);
     }

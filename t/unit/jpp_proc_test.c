@@ -100,7 +100,7 @@ jpp_proc_test_maps(void)
 
     jpp_is_u64(jpp_maps_read(&profile, (char *) text->data, before, tail, maps,
                              &err),
-               JPP_ERR_CUT, "without the last line they are cut");
+               JPP_ERR_TAIL, "without the last line they are cut");
 
     jpp_arena_destroy(&arena);
 }
@@ -257,7 +257,7 @@ jpp_proc_test_memory(void)
         arena.fail_at = i != 0 ? n + i : 0;
 
         wrong += jpp_proc_maps(text, &err)
-                 != (i != 0 ? JPP_ERR_LIMIT : JPP_OK);
+                 != (i != 0 ? JPP_ERR_MEMORY : JPP_OK);
 
         n = i != 0 ? n : arena.n_calls - n;
         jpp_arena_destroy(&arena);

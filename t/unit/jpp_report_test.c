@@ -251,7 +251,7 @@ jpp_report_test_memory(void)
                 wrong += (rc != JPP_OK);
 
             } else {
-                wrong += (rc != JPP_ERR_LIMIT && rc != JPP_ERR_WRITE)
+                wrong += (rc != JPP_ERR_MEMORY && rc != JPP_ERR_WRITE)
                          || err.text[0] == '\0';
             }
 
@@ -269,7 +269,7 @@ jpp_report_test_memory(void)
             rc = jpp_test_report_into(&out, &arena, &capture, 1, &options,
                                       &err);
 
-            wrong += (rc != JPP_OK && rc != JPP_ERR_LIMIT
+            wrong += (rc != JPP_OK && rc != JPP_ERR_MEMORY
                       && rc != JPP_ERR_WRITE);
             wrong += arena.peak > cap;
             jpp_arena_destroy(&arena);
@@ -457,7 +457,7 @@ jpp_report_test_errors(void)
 
     captures[0].n_labels = JPP_MAX_LABELS + 1;
     jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 1, &options, &err),
-               JPP_ERR_LIMIT, "%s", err.text);
+               JPP_ERR_ARG, "%s", err.text);
 
     jpp_arena_destroy(&arena);
     free((char *) (uintptr_t) captures[0].data);
@@ -679,7 +679,7 @@ jpp_report_test_comments(void)
     options.data = NULL;
 
     jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 2, &options, &err),
-               JPP_ERR_LIMIT, "no comments, no report");
+               JPP_ERR_MEMORY, "no comments, no report");
 
     jpp_arena_destroy(&arena);
 
@@ -778,7 +778,7 @@ jpp_report_test_sources(void)
     captures[4].n_labels = JPP_MAX_LABELS + 1;
     jpp_is_u64(jpp_test_report_into(&out, &arena, captures + 3, 2, &options,
                                     &err),
-               JPP_ERR_LIMIT, "%s", err.text);
+               JPP_ERR_ARG, "%s", err.text);
 
     jpp_arena_destroy(&arena);
     free((char *) (uintptr_t) captures[0].data);
@@ -823,7 +823,7 @@ jpp_report_test_left_out_memory(void)
                       || errors[2].code != JPP_ERR_INPUT);
 
         } else {
-            wrong += (rc != JPP_ERR_LIMIT && rc != JPP_ERR_WRITE)
+            wrong += (rc != JPP_ERR_MEMORY && rc != JPP_ERR_WRITE)
                      || err.text[0] == '\0';
         }
 

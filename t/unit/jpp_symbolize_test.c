@@ -652,7 +652,7 @@ jpp_symbolize_test_ranges(void)
     arena.fail_at = arena.n_calls + 1;
     jpp_is_u64(jpp_symbolize_ranges(&symbols, &profile, 1,
                                     jpp_symbolize_test_is_wanted, ranges,
-                                    &err), JPP_ERR_LIMIT, "no memory");
+                                    &err), JPP_ERR_MEMORY, "no memory");
 
     jpp_test_end();
 }
@@ -737,7 +737,7 @@ jpp_symbolize_test_memory(void)
             calls = arena.n_calls - before;
 
         } else {
-            failed += rc == JPP_ERR_LIMIT;
+            failed += rc == JPP_ERR_MEMORY;
         }
 
         jpp_test_end();

@@ -4,15 +4,15 @@
  */
 
 
-#ifndef _JPP_KIND_H_INCLUDED_
-#define _JPP_KIND_H_INCLUDED_
+#ifndef _JPP_UNREADABLE_H_INCLUDED_
+#define _JPP_UNREADABLE_H_INCLUDED_
 
 
 #include <stddef.h>
 
 
 /* A sentence about the LEN bytes at DATA; static memory, never NULL. */
-const char *jpp_kind_sentence(const char *data, size_t len);
+const char *jpp_unreadable_sentence(const char *data, size_t len);
 
 
-#endif /* _JPP_KIND_H_INCLUDED_ */
+#endif /* _JPP_UNREADABLE_H_INCLUDED_ */

@@ -149,7 +149,7 @@ jpp_maps_lines(const char *text, size_t len, const char *tail,
         && (line->path_len != strlen(tail)
             || memcmp(line->path, tail, line->path_len) != 0))
     {
-        return jpp_err_line(err, JPP_ERR_CUT, n,
+        return jpp_err_line(err, JPP_ERR_TAIL, n,
                             "the maps section ends before \"%s\", with which "
                             "this kernel ends it: the dump was cut, or comes "
                             "from another kernel", tail);

@@ -30,7 +30,7 @@
 
 #include "jpp_addresses.h"
 #include "jpp_heap.h"
-#include "jpp_kind.h"
+#include "jpp_unreadable.h"
 #include "jpp_scale.h"
 #include "jpp_scan.h"
 
@@ -264,7 +264,7 @@ jpp_heap_sections(jpp_heap_t *heap, size_t len)
     if (p == NULL) {
         return jpp_err_line(heap->err,
                             len < 8 ? JPP_ERR_CUT : JPP_ERR_INPUT, 1, "%s",
-                            jpp_kind_sentence(heap->data, len));
+                            jpp_unreadable_sentence(heap->data, len));
     }
 
     if (end[-1] != '\n') {

@@ -91,7 +91,7 @@ static const jpp_message_field_t  jpp_message_question[] = {
 
 
 static const jpp_message_field_t  jpp_message_reply[] = {
-    { JPP_MESSAGE_U32, JPP_MESSAGE_AT(err.code), JPP_ERR_JEMALLOC },
+    { JPP_MESSAGE_U32, JPP_MESSAGE_AT(err.code), JPP_CODES - 1 },
     { JPP_MESSAGE_INT, JPP_MESSAGE_AT(err.sys_errno), INT32_MAX },
     { JPP_MESSAGE_SIZE, JPP_MESSAGE_AT(err.capture), SIZE_MAX },
     { JPP_MESSAGE_U64, JPP_MESSAGE_AT(err.line), UINT64_MAX },

@@ -27,7 +27,7 @@ typedef struct {
 
 /*
  * Make ELF's functions of SOURCE, within the segments of ELF.  The memory is
- * ARENA's, and SOURCE is needed no longer.  JPP_ERR_LIMIT: no memory.
+ * ARENA's, and SOURCE is needed no longer.  JPP_ERR_MEMORY: no memory.
  */
 jpp_code_t jpp_elf_table(jpp_elf_t *elf, jpp_arena_t *arena,
     const jpp_elf_source_t *source, jpp_err_t *err);

@@ -1,23 +1,23 @@
 
 #include <string.h>
 
-#include "jpp_kind.h"
+#include "jpp_unreadable.h"
 
 
 /* bytes of a file that are looked at */
-#define JPP_KIND_LINE  256
+#define JPP_UNREADABLE_LINE  256
 
 
 typedef struct {
     const char  *start;
     const char  *inside;       /* of the first line too, where not NULL */
     const char  *sentence;
-} jpp_kind_t;
+} jpp_unreadable_t;
 
 
 /* the first row that fits counts */
 
-static const jpp_kind_t  jpp_kinds[] = {
+static const jpp_unreadable_t  jpp_unreadables[] = {
 
     { "heap_v2/", NULL,
       "the dump was cut in its first line" },
@@ -54,29 +54,29 @@ static const jpp_kind_t  jpp_kinds[] = {
 
 
 const char *
-jpp_kind_sentence(const char *data, size_t len)
+jpp_unreadable_sentence(const char *data, size_t len)
 {
-    char               line[JPP_KIND_LINE], *end;
-    size_t             i;
-    const jpp_kind_t  *kind;
+    char                     line[JPP_UNREADABLE_LINE], *end;
+    size_t                   i;
+    const jpp_unreadable_t  *row;
 
     if (len == 0) {
         return "the dump is empty";
     }
 
-    len = len < JPP_KIND_LINE - 1 ? len : JPP_KIND_LINE - 1;
+    len = len < JPP_UNREADABLE_LINE - 1 ? len : JPP_UNREADABLE_LINE - 1;
 
     memcpy(line, data, len);
     line[len] = '\0';
 
     if (strncmp("heap_v2/", line, len) == 0) {
-        return jpp_kinds[0].sentence;
+        return jpp_unreadables[0].sentence;
     }
 
-    for (i = 0; i < sizeof(jpp_kinds) / sizeof(jpp_kinds[0]); i++) {
-        kind = &jpp_kinds[i];
+    for (i = 0; i < sizeof(jpp_unreadables) / sizeof(jpp_unreadables[0]); i++) {
+        row = &jpp_unreadables[i];
 
-        if (strncmp(line, kind->start, strlen(kind->start)) != 0) {
+        if (strncmp(line, row->start, strlen(row->start)) != 0) {
             continue;
         }
 
@@ -86,10 +86,8 @@ jpp_kind_sentence(const char *data, size_t len)
             *end = '\0';
         }
 
-        if (kind->inside == NULL
-            || strstr(line, kind->inside) != NULL)
-        {
-            return kind->sentence;
+        if (row->inside == NULL || strstr(line, row->inside) != NULL) {
+            return row->sentence;
         }
     }
 
