@@ -26,6 +26,9 @@ static ngx_int_t ngx_http_jemalloc_pprof_job_overdue(
     ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
 static void ngx_http_jemalloc_pprof_job_arm(
     ngx_http_jemalloc_pprof_job_t *job);
+static void ngx_http_jemalloc_pprof_job_watch(ngx_http_request_t *r);
+static ngx_uint_t ngx_http_jemalloc_pprof_job_lost_request(
+    ngx_http_jemalloc_pprof_job_t *job);
 static void ngx_http_jemalloc_pprof_job_finish(
     ngx_http_jemalloc_pprof_job_t *job,
     ngx_http_jemalloc_pprof_job_next_pt answer);
@@ -106,17 +109,7 @@ ngx_http_jemalloc_pprof_job_start(ngx_http_jemalloc_pprof_job_t *job,
         return rc;
     }
 
-    /* a body that is being discarded has a read handler of its own */
-
-    if (!r->discard_body) {
-        r->read_event_handler = ngx_http_test_reading;
-
-        /* who has left by now brings no other event */
-
-        if (r->connection->read->ready) {
-            ngx_post_event(r->connection->read, &ngx_posted_events);
-        }
-    }
+    ngx_http_jemalloc_pprof_job_watch(r);
 
     r->main->count++;
 
@@ -250,6 +243,12 @@ ngx_http_jemalloc_pprof_job_tick(ngx_event_t *ev)
 
     job = ngx_queue_data(ev, ngx_http_jemalloc_pprof_job_t, timer);
 
+    if (ngx_http_jemalloc_pprof_job_lost_request(job)) {
+        return;
+    }
+
+    ngx_http_jemalloc_pprof_job_watch(job->request);
+
     if (!job->is_leaving && (ngx_exiting || ngx_quit || ngx_terminate)) {
 
         job->is_leaving = 1;
@@ -317,6 +316,47 @@ ngx_http_jemalloc_pprof_job_arm(ngx_http_jemalloc_pprof_job_t *job)
 }
 
 
+/*
+ * Have nginx notice when the client leaves.  A body that is being discarded has
+ * a read handler of its own, and leaves one behind that notices nothing.
+ */
+
+static void
+ngx_http_jemalloc_pprof_job_watch(ngx_http_request_t *r)
+{
+    if (r->discard_body || r->read_event_handler == ngx_http_test_reading) {
+        return;
+    }
+
+    r->read_event_handler = ngx_http_test_reading;
+
+    /* a client that has left by now causes no other event */
+
+    if (r->connection->read->ready) {
+        ngx_post_event(r->connection->read, &ngx_posted_events);
+    }
+}
+
+
+/*
+ * When the client leaves and there is a post_action, nginx sends the request
+ * there, without a cleanup: it lives on, in another location, and an answer
+ * would free it under that location's hands.
+ */
+
+static ngx_uint_t
+ngx_http_jemalloc_pprof_job_lost_request(ngx_http_jemalloc_pprof_job_t *job)
+{
+    if (!job->request->post_action) {
+        return 0;
+    }
+
+    ngx_http_jemalloc_pprof_job_detach(job);
+
+    return 1;
+}
+
+
 /* Give the request its ANSWER, and the request back to nginx. */
 
 static void
@@ -326,6 +366,10 @@ ngx_http_jemalloc_pprof_job_finish(ngx_http_jemalloc_pprof_job_t *job,
     ngx_int_t            rc;
     ngx_connection_t    *c;
     ngx_http_request_t  *r;
+
+    if (ngx_http_jemalloc_pprof_job_lost_request(job)) {
+        return;
+    }
 
     r = job->request;
     c = r->connection;
