@@ -8,6 +8,7 @@
 
 
 #include "ngx_http_jemalloc_pprof.h"
+#include "ngx_http_jemalloc_pprof_host.h"
 #include "ngx_http_jemalloc_pprof_table.h"
 
 #include "jpp_limits.h"
@@ -18,6 +19,9 @@
 
 
 static void *ngx_http_jemalloc_pprof_create_main_conf(ngx_conf_t *cf);
+static void *ngx_http_jemalloc_pprof_create_srv_conf(ngx_conf_t *cf);
+static char *ngx_http_jemalloc_pprof_merge_srv_conf(ngx_conf_t *cf,
+    void *parent, void *child);
 static void *ngx_http_jemalloc_pprof_create_loc_conf(ngx_conf_t *cf);
 static char *ngx_http_jemalloc_pprof_merge_loc_conf(ngx_conf_t *cf,
     void *parent, void *child);
@@ -130,8 +134,8 @@ static ngx_http_module_t  ngx_http_jemalloc_pprof_module_ctx = {
     ngx_http_jemalloc_pprof_create_main_conf,  /* create main configuration */
     NULL,                                      /* init main configuration */
 
-    NULL,                                      /* create server configuration */
-    NULL,                                      /* merge server configuration */
+    ngx_http_jemalloc_pprof_create_srv_conf,   /* create server configuration */
+    ngx_http_jemalloc_pprof_merge_srv_conf,    /* merge server configuration */
 
     ngx_http_jemalloc_pprof_create_loc_conf,   /* create location conf */
     ngx_http_jemalloc_pprof_merge_loc_conf     /* merge location conf */
@@ -175,6 +179,24 @@ ngx_http_jemalloc_pprof_create_main_conf(ngx_conf_t *cf)
     conf->lg_sample = NGX_CONF_UNSET;
 
     return conf;
+}
+
+
+static void *
+ngx_http_jemalloc_pprof_create_srv_conf(ngx_conf_t *cf)
+{
+    return ngx_pcalloc(cf->pool, sizeof(ngx_http_jemalloc_pprof_srv_conf_t));
+}
+
+
+static char *
+ngx_http_jemalloc_pprof_merge_srv_conf(ngx_conf_t *cf, void *parent,
+    void *child)
+{
+    ngx_http_jemalloc_pprof_srv_conf_t  *conf = child;
+
+    return ngx_http_jemalloc_pprof_host_names(cf, &conf->names) == NGX_OK
+           ? NGX_CONF_OK : NGX_CONF_ERROR;
 }
 
 

@@ -581,7 +581,7 @@ sub reloaded {
 
     my $slow = dial();
 
-    $slow->write("POST /a/symbol HTTP/1.1\r\nHost: a\r\n"
+    $slow->write("POST /a/symbol HTTP/1.1\r\nHost: localhost\r\n"
                  . "Content-Length: 3\r\n\r\n0");
 
     my @before = @{ settled('/a/status', $n)->{workers} };

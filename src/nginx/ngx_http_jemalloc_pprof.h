@@ -6,6 +6,7 @@
  * The way of a request, by file:
  *
  *     request    from URI, method and query to a question, or a refusal
+ *     host       the name that a request is addressed to
  *     heap       dumps and their report       | each is a job
  *     symbol     addresses in, names out      |
  *     status     console and cmdline, too     |
@@ -61,6 +62,11 @@ typedef struct {
 } ngx_http_jemalloc_pprof_main_conf_t;
 
 
+typedef struct {
+    ngx_array_t  names;            /* ngx_http_server_name_t */
+} ngx_http_jemalloc_pprof_srv_conf_t;
+
+
 typedef struct ngx_http_jemalloc_pprof_resource_s
     ngx_http_jemalloc_pprof_resource_t;
 
@@ -100,6 +106,7 @@ struct ngx_http_jemalloc_pprof_resource_s {
     ngx_uint_t                          methods;
     ngx_str_t                           allow;    /* the methods, for 405 */
     ngx_http_jemalloc_pprof_answer_pt   answer;
+    ngx_uint_t                          is_change;    /* not only read */
 };
 
 

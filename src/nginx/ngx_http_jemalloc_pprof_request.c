@@ -9,6 +9,7 @@
  */
 
 
+#include "ngx_http_jemalloc_pprof_host.h"
 #include "ngx_http_jemalloc_pprof_send.h"
 
 
@@ -38,29 +39,29 @@ static const ngx_http_jemalloc_pprof_resource_t
     ngx_http_jemalloc_pprof_rows[] =
 {
     { ngx_string("heap"), NGX_HTTP_JEMALLOC_PPROF_READ,
-      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_heap },
+      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_heap, 0 },
 
     { ngx_string("allocs"), NGX_HTTP_JEMALLOC_PPROF_READ,
-      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_allocs },
+      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_allocs, 0 },
 
     { ngx_string("symbol"), NGX_HTTP_JEMALLOC_PPROF_READ|NGX_HTTP_POST,
-      ngx_string("GET, HEAD, POST"), ngx_http_jemalloc_pprof_symbol },
+      ngx_string("GET, HEAD, POST"), ngx_http_jemalloc_pprof_symbol, 0 },
 
     { ngx_string("cmdline"), NGX_HTTP_JEMALLOC_PPROF_READ,
-      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_cmdline },
+      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_cmdline, 0 },
 
     { ngx_string("status"), NGX_HTTP_JEMALLOC_PPROF_READ,
-      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_status },
+      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_status, 0 },
 
     { ngx_string("control"), NGX_HTTP_POST,
-      ngx_string("POST"), ngx_http_jemalloc_pprof_control },
+      ngx_string("POST"), ngx_http_jemalloc_pprof_control, 1 },
 
     /* the console has no name: it is what a tree itself is */
 
     { ngx_string(""), NGX_HTTP_JEMALLOC_PPROF_READ,
-      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_console },
+      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_console, 0 },
 
-    { ngx_null_string, 0, ngx_null_string, NULL }
+    { ngx_null_string, 0, ngx_null_string, NULL, 0 }
 };
 
 
@@ -104,6 +105,20 @@ ngx_http_jemalloc_pprof_handler(ngx_http_request_t *r)
     ngx_http_jemalloc_pprof_find(r, &path);
 
     resource = path.resource;
+
+    /* what changes something is not safe behind a name at any address */
+
+    if (((resource != NULL && resource->is_change)
+         || ngx_http_jemalloc_pprof_host_is_loopback(r))
+        && !ngx_http_jemalloc_pprof_host_is_ours(r))
+    {
+        return ngx_http_jemalloc_pprof_send_error(r,
+                   NGX_HTTP_MISDIRECTED_REQUEST,
+                   "the host of this request is not a name of this server, so "
+                   "a page of another site may have sent it (DNS rebinding): "
+                   "add the name to server_name, or use an IP address or "
+                   "localhost in the URL");
+    }
 
     if (resource != NULL && r->method & resource->methods
         && r->method == NGX_HTTP_POST)
