@@ -367,7 +367,8 @@ sub methods {
                 "$method $resource", $is_allowed ? 200 : 405,
                 $is_allowed || $method eq 'HEAD' ? undef
                 : "the method is not allowed here: use $allow",
-                $method, "/a/$resource?x=$marker&purge=1",
+                $method, "/a/$resource?purge=1"
+                         . ($resource eq 'control' ? '' : "&x=$marker"),
             );
 
             is($answer->{header}{allow}, $is_allowed ? undef : $allow,

@@ -17,6 +17,9 @@ my $nothing = 'nothing is asked for: say active=on, active=off, lg_sample= and '
               . 'a number from 10 to 24, reset=1, purge=1, or several of them '
               . 'joined by &';
 
+my $keys = 'control takes active, lg_sample, reset, purge, worker and strict';
+my $unknown = "unknown key: $keys";
+
 my $bad_rate = 'lg_sample must be a whole number from 10 to 24: below 10 too '
                . 'many small objects take 16 KiB each, above 24 next to '
                . 'nothing is sampled';
@@ -299,9 +302,19 @@ sub one_worker {
         [ '/a/control?worker=1', 1 ],
         [ '/a/worker/2/control', 2 ],
         [ "/a/control?worker=pid-$pids[3]", 3 ],
+
+        # in the form as well, and the path before the query before that
+
+        [ '/a/control', 0, 'worker=0&' ], [ '/a/control', 1, 'worker=1&' ],
+        [ '/a/control', 3, "worker=pid-$pids[3]&" ],
+        [ '/a/control?worker=1', 1, 'worker=2&' ],
+        [ '/a/worker/2/control?worker=1', 2, 'worker=3&' ],
+        [ '/self?worker=3', 3, 'worker=all&' ], [ '/self', 3, 'worker=3&' ],
+        [ '/a/control?worker=0', 0, 'worker=nobody&' ],
     ) {
-        my ($uri, $index) = @$_;
-        my $json = asked($uri, 200, undef, 'POST', $uri, \'lg_sample=15');
+        my ($uri, $index, $worker) = @$_;
+        my $form = ($worker // '') . 'lg_sample=15';
+        my $json = asked("$uri $form", 200, undef, 'POST', $uri, \$form);
 
         is("$json->{answered} of $json->{asked}", '1 of 1', 'one did it');
         is($json->{workers}[0]{pid}, $pids[$index], 'the one');
@@ -346,17 +359,16 @@ sub forms {
         [ '/a/control', 'lg_sample=14', 14 ],
         [ '/a/control?lg_sample=15', 'lg_sample=16', 15 ],
         [ '/a/control?lg_sample=16', 'lg_sample=99', 16 ],
-        [ '/a/control?lg_sample=17&lg_sample=99', '', 17 ],
-        [ '/a/control', 'lg_sample=18&lg_sample=19', 18 ],
-        [ '/a/control?x=y&purge=1', 'lg_sample=19', 19 ],
-        [ '/a/control', 'a=b&&=&lg%5fsample=%32%30&c', 20 ],
+        [ '/a/control?purge=1', 'strict=1&lg_sample=19', 19 ],
+        [ '/a/control', '&&=&lg%5fsample=%32%30&', 20 ],
         [ '/a/control?worker=all', 'worker=1&lg_sample=21', 21 ],
+        [ '/a/control', 'worker=all&lg_sample=17', 17 ],
         [ '/a/worker/all/control', 'lg_sample=22', 22 ],
         [ '/a/pprof/control', 'lg_sample=23', 23 ],
         [ '/b/control', 'lg_sample=24', 24 ],
         [ '/disk/control', 'lg_sample=10', 10 ],
-        [ '/a/control', 'x=' . 'x' x (4096 - 2 - 13) . '&lg_sample=11', 11 ],
-        [ '/disk/control', 'lg_sample=12&' . 'x' x 4083, 12 ],
+        [ '/a/control', '&' x (4096 - 12) . 'lg_sample=11', 11 ],
+        [ '/disk/control', 'lg_sample=12' . '&' x (4096 - 12), 12 ],
     ) {
         my ($uri, $body, $lg) = @$_;
         my $name = "$uri, " . substr $body, 0, 30;
@@ -384,7 +396,20 @@ sub forms {
 
 sub bad_values {
     for (
-        [ '', $nothing ], [ 'x=1', $nothing ], [ 'worker=0', $nothing ],
+        [ '', $nothing ], [ 'worker=0', $nothing ], [ 'strict=1', $nothing ],
+        [ 'x=1', $unknown ], [ 'x', $unknown ], [ '=1', $unknown ],
+        [ '%zz=1&active=off', $unknown ], [ 'Active=off', $unknown ],
+        [ 'active=off&lg-sample=14', $unknown ],
+        [ 'active=off&format=top', $unknown ],
+        [ 'active=off&symbolize=0', $unknown ],
+        [ 'active=off&active=off', 'active is given twice: give it once' ],
+        [ 'lg_sample=14&lg_sample=15',
+          'lg_sample is given twice: give it once' ],
+        [ 'active=off&worker=0&worker=1',
+          'worker is given twice: give it once' ],
+        [ 'active=off&worker=nobody', 'worker must be all, self, exiting, an '
+          . 'index such as 0, or pid- and a process id' ],
+        [ 'active=off&strict=2', 'strict must be 0 or 1' ],
         [ 'lg_sample=9', $bad_rate ], [ 'lg_sample=25', $bad_rate ],
         [ 'lg_sample=', $bad_rate ], [ 'lg_sample=-12', $bad_rate ],
         [ 'active=yes', 'active must be on or off' ],
@@ -416,11 +441,10 @@ sub bad_values {
 
 
 sub large_forms {
-    my $sentence = 'a form of more than 4096 bytes: send active, lg_sample, '
-                   . 'reset and purge only';
+    my $sentence = "the form is larger than 4096 bytes: $keys";
 
     for my $len (4097, 100_000, 1_000_000) {
-        my $body = 'lg_sample=14&' . 'x' x ($len - 13);
+        my $body = 'lg_sample=14' . '&' x ($len - 12);
 
         for my $place ('/a/control', '/disk/control') {
             asked("$len bytes to $place", 413, $sentence, 'POST', $place,

@@ -25,7 +25,11 @@ typedef struct {
 
 
 static jpp_code_t jpp_control_set(int values[JPP_CONTROLS],
-    const jpp_query_t *pair, jpp_err_t *err);
+    jpp_args_t *args, const jpp_query_t *pair, uint32_t *seen,
+    jpp_err_t *err);
+static const char *jpp_control_name(size_t key);
+static size_t jpp_control_key(const jpp_query_t *pair);
+static jpp_code_t jpp_control_unknown(jpp_err_t *err);
 static int jpp_control_value(const jpp_control_row_t *row,
     const jpp_query_t *pair);
 static bool jpp_control_is(const char *text, const char *value, size_t len);
@@ -53,6 +57,19 @@ static const jpp_control_row_t  jpp_control_rows[JPP_CONTROLS] = {
 };
 
 
+/* Keys of jpp_args.h that are for control, too; numbered behind the rows. */
+
+static const char *const  jpp_control_args[] = { "worker", "strict" };
+
+#define JPP_CONTROL_KEYS                                                      \
+    (JPP_CONTROLS + sizeof(jpp_control_args) / sizeof(jpp_control_args[0]))
+
+
+
+const char  jpp_control_keys[] =
+    "active, lg_sample, reset, purge, worker and strict";
+
+
 void
 jpp_control_init(jpp_control_t *control)
 {
@@ -64,9 +81,10 @@ jpp_control_init(jpp_control_t *control)
 
 
 jpp_code_t
-jpp_control_query(jpp_control_t *control, const char *text, size_t len,
-    jpp_err_t *err)
+jpp_control_query(jpp_control_t *control, jpp_args_t *args,
+    const char *text, size_t len, jpp_err_t *err)
 {
+    uint32_t      seen;
     jpp_code_t    rc;
     jpp_query_t   query;
 
@@ -77,10 +95,15 @@ jpp_control_query(jpp_control_t *control, const char *text, size_t len,
         [JPP_CONTROL_PURGE] = control->purge ? 1 : -1
     };
 
+    seen = 0;
     rc = jpp_query_init(&query, text, len, err);
 
     while (rc == JPP_OK && jpp_query_next(&query)) {
-        rc = jpp_control_set(values, &query, err);
+        rc = jpp_control_set(values, args, &query, &seen, err);
+    }
+
+    if (rc == JPP_OK && query.has_unread) {
+        rc = jpp_control_unknown(err);
     }
 
     control->active = values[JPP_CONTROL_ACTIVE];
@@ -93,29 +116,78 @@ jpp_control_query(jpp_control_t *control, const char *text, size_t len,
 
 
 static jpp_code_t
-jpp_control_set(int values[JPP_CONTROLS], const jpp_query_t *pair,
-    jpp_err_t *err)
+jpp_control_set(int values[JPP_CONTROLS], jpp_args_t *args,
+    const jpp_query_t *pair, uint32_t *seen, jpp_err_t *err)
 {
-    size_t                    i;
-    const jpp_control_row_t  *row;
+    bool    is_known;
+    size_t  key;
 
-    for (i = 0; i < JPP_CONTROLS; i++) {
-        row = &jpp_control_rows[i];
+    /* "&&", and a form that ends in "&" */
 
-        if (values[i] != -1
-            || !jpp_control_is(row->key, pair->key, pair->key_len))
-        {
-            continue;
-        }
+    if (pair->key_len == 0 && pair->value_len == 0) {
+        return JPP_OK;
+    }
 
-        values[i] = jpp_control_value(row, pair);
+    key = jpp_control_key(pair);
 
-        if (values[i] == -1) {
-            return jpp_err_set(err, JPP_ERR_ARG, "%s", row->allowed);
+    if (key == JPP_CONTROL_KEYS) {
+        return jpp_control_unknown(err);
+    }
+
+    if (*seen & 1U << key) {
+        return jpp_err_set(err, JPP_ERR_ARG, "%s is given twice: give it once",
+                           jpp_control_name(key));
+    }
+
+    *seen |= 1U << key;
+
+    if (key >= JPP_CONTROLS) {
+        return jpp_args_set(args, pair->key, pair->key_len, pair->value,
+                            pair->value_len, &is_known, err);
+    }
+
+    if (values[key] != -1) {
+        return JPP_OK;
+    }
+
+    values[key] = jpp_control_value(&jpp_control_rows[key], pair);
+
+    return values[key] != -1 ? JPP_OK
+                             : jpp_err_set(err, JPP_ERR_ARG, "%s",
+                                           jpp_control_rows[key].allowed);
+}
+
+
+static const char *
+jpp_control_name(size_t key)
+{
+    return key < JPP_CONTROLS ? jpp_control_rows[key].key
+                              : jpp_control_args[key - JPP_CONTROLS];
+}
+
+
+/* JPP_CONTROL_KEYS: there is none of that name */
+
+static size_t
+jpp_control_key(const jpp_query_t *pair)
+{
+    size_t  i;
+
+    for (i = 0; i < JPP_CONTROL_KEYS; i++) {
+        if (jpp_control_is(jpp_control_name(i), pair->key, pair->key_len)) {
+            break;
         }
     }
 
-    return JPP_OK;
+    return i;
+}
+
+
+static jpp_code_t
+jpp_control_unknown(jpp_err_t *err)
+{
+    return jpp_err_set(err, JPP_ERR_ARG,
+                       "unknown key: control takes %s", jpp_control_keys);
 }
 
 

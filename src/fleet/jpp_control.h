@@ -8,6 +8,8 @@
  *     reset=1             forget the samples there are
  *     purge=1             give unused memory back to the kernel
  *
+ * Beside these it takes worker and strict of jpp_args.h.
+ *
  * Pure functions of the caller's values; any thread.
  */
 
@@ -16,6 +18,7 @@
 #define _JPP_CONTROL_H_INCLUDED_
 
 
+#include "jpp_args.h"
 #include "jpp_jemalloc.h"
 #include "jpp_sink.h"
 
@@ -33,15 +36,19 @@ typedef struct {
 /* Initialize the caller's CONTROL: nothing is asked for. */
 void jpp_control_init(jpp_control_t *control);
 
+/* The keys that control takes, for a sentence. */
+extern const char  jpp_control_keys[];
+
 /*
- * Set CONTROL from the LEN bytes of a query string, or of a form's body, at
- * TEXT.  What is set already stays, here and where a key is repeated, and
- * the other value is not looked at: so the query may be read first and the
- * body then.  Unknown keys are ignored.  The sentence of JPP_ERR_ARG says what
- * is allowed and never quotes the value.
+ * Set CONTROL, and worker and strict of ARGS, from the LEN bytes of a query
+ * string or of a form's body at TEXT.  What an earlier call, or the caller, has
+ * set stays, and the other value is not looked at: so the query is read first
+ * and the form then.  An unknown key, and one that TEXT repeats, is refused:
+ * what was meant must not be guessed where something is changed.  The sentence
+ * of JPP_ERR_ARG says what is allowed and never quotes TEXT.
  */
-jpp_code_t jpp_control_query(jpp_control_t *control, const char *text,
-    size_t len, jpp_err_t *err);
+jpp_code_t jpp_control_query(jpp_control_t *control, jpp_args_t *args,
+    const char *text, size_t len, jpp_err_t *err);
 
 /* JPP_ERR_ARG where nothing is asked for; the sentence says what could be. */
 jpp_code_t jpp_control_check(const jpp_control_t *control, jpp_err_t *err);

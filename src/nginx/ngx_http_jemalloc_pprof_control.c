@@ -15,11 +15,21 @@
 #define NGX_HTTP_JEMALLOC_PPROF_MAX_FORM  4096
 
 
+typedef ngx_uint_t (*ngx_http_jemalloc_pprof_value_pt)(ngx_http_request_t *r,
+    const ngx_str_t *value);
+
+
 static ngx_uint_t ngx_http_jemalloc_pprof_control_is_foreign(
     ngx_http_request_t *r);
+static ngx_uint_t ngx_http_jemalloc_pprof_control_has(ngx_http_request_t *r,
+    const char *name, ngx_http_jemalloc_pprof_value_pt is_bad);
+static ngx_uint_t ngx_http_jemalloc_pprof_control_is_cross(
+    ngx_http_request_t *r, const ngx_str_t *site);
+static ngx_uint_t ngx_http_jemalloc_pprof_control_is_other(
+    ngx_http_request_t *r, const ngx_str_t *value);
 static void ngx_http_jemalloc_pprof_control_body(ngx_http_request_t *r);
 static ngx_int_t ngx_http_jemalloc_pprof_control_start(ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_question_t *question);
+    ngx_http_jemalloc_pprof_question_t *question);
 static ngx_int_t ngx_http_jemalloc_pprof_control_write(
     const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
     jpp_sink_t *sink);
@@ -84,11 +94,61 @@ ngx_http_jemalloc_pprof_control(ngx_http_request_t *r,
 static ngx_uint_t
 ngx_http_jemalloc_pprof_control_is_foreign(ngx_http_request_t *r)
 {
-    u_char           *origin;
-    ngx_str_t         host, *value;
+    return ngx_http_jemalloc_pprof_control_has(r, "Sec-Fetch-Site",
+                                  ngx_http_jemalloc_pprof_control_is_cross)
+           || ngx_http_jemalloc_pprof_control_has(r, "Origin",
+                                  ngx_http_jemalloc_pprof_control_is_other);
+}
+
+
+/* Is there a header NAME with a value that IS_BAD?  There may be several. */
+
+static ngx_uint_t
+ngx_http_jemalloc_pprof_control_has(ngx_http_request_t *r, const char *name,
+    ngx_http_jemalloc_pprof_value_pt is_bad)
+{
+    size_t            len;
     ngx_uint_t        i;
     ngx_list_part_t  *part;
     ngx_table_elt_t  *h;
+
+    len = ngx_strlen(name);
+
+    for (part = &r->headers_in.headers.part; part != NULL; part = part->next) {
+        h = part->elts;
+
+        for (i = 0; i < part->nelts; i++) {
+
+            if (h[i].key.len == len
+                && ngx_strncasecmp(h[i].key.data, (u_char *) name, len) == 0
+                && is_bad(r, &h[i].value))
+            {
+                return 1;
+            }
+        }
+    }
+
+    return 0;
+}
+
+
+static ngx_uint_t
+ngx_http_jemalloc_pprof_control_is_cross(ngx_http_request_t *r,
+    const ngx_str_t *site)
+{
+    return ngx_strcmp(site->data, "same-origin") != 0
+           && ngx_strcmp(site->data, "none") != 0;
+}
+
+
+/* "http://host:port" with the host that was asked, or it is foreign */
+
+static ngx_uint_t
+ngx_http_jemalloc_pprof_control_is_other(ngx_http_request_t *r,
+    const ngx_str_t *value)
+{
+    u_char     *origin;
+    ngx_str_t   host;
 
     /* HTTP/3 may have an authority in the place of the header */
 
@@ -100,57 +160,16 @@ ngx_http_jemalloc_pprof_control_is_foreign(ngx_http_request_t *r)
         host.len = r->host_end - r->host_start;
     }
 
-    part = &r->headers_in.headers.part;
-    h = part->elts;
+    origin = (u_char *) ngx_strstr(value->data, "://");
 
-    for (i = 0; /* void */ ; i++) {
-
-        if (i >= part->nelts) {
-            if (part->next == NULL) {
-                return 0;
-            }
-
-            part = part->next;
-            h = part->elts;
-            i = 0;
-        }
-
-        value = &h[i].value;
-
-        if (h[i].key.len == sizeof("Sec-Fetch-Site") - 1
-            && ngx_strncasecmp(h[i].key.data, (u_char *) "Sec-Fetch-Site",
-                               h[i].key.len)
-               == 0
-            && ngx_strcmp(value->data, "same-origin") != 0
-            && ngx_strcmp(value->data, "none") != 0)
-        {
-            return 1;
-        }
-
-        if (h[i].key.len != sizeof("Origin") - 1
-            || ngx_strncasecmp(h[i].key.data, (u_char *) "Origin",
-                               h[i].key.len)
-               != 0)
-        {
-            continue;
-        }
-
-        /* "http://host:port" with the host that was asked, or it is foreign */
-
-        origin = (u_char *) ngx_strstr(value->data, "://");
-
-        if (origin == NULL) {
-            return 1;
-        }
-
-        origin += 3;
-
-        if ((size_t) (value->data + value->len - origin) != host.len
-            || ngx_memcmp(origin, host.data, host.len) != 0)
-        {
-            return 1;
-        }
+    if (origin == NULL) {
+        return 1;
     }
+
+    origin += 3;
+
+    return (size_t) (value->data + value->len - origin) != host.len
+           || ngx_memcmp(origin, host.data, host.len) != 0;
 }
 
 
@@ -164,7 +183,7 @@ ngx_http_jemalloc_pprof_control_body(ngx_http_request_t *r)
 
 static ngx_int_t
 ngx_http_jemalloc_pprof_control_start(ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_question_t *question)
+    ngx_http_jemalloc_pprof_question_t *question)
 {
     off_t                               len;
     u_char                              form[NGX_HTTP_JEMALLOC_PPROF_MAX_FORM];
@@ -179,8 +198,8 @@ ngx_http_jemalloc_pprof_control_start(ngx_http_request_t *r,
     if (len > NGX_HTTP_JEMALLOC_PPROF_MAX_FORM) {
         return ngx_http_jemalloc_pprof_send_error(r,
                    NGX_HTTP_REQUEST_ENTITY_TOO_LARGE,
-                   "a form of more than %d bytes: send active, lg_sample, "
-                   "reset and purge only", NGX_HTTP_JEMALLOC_PPROF_MAX_FORM);
+                   "the form is larger than %d bytes: control takes %s",
+                   NGX_HTTP_JEMALLOC_PPROF_MAX_FORM, jpp_control_keys);
     }
 
     if (ngx_http_jemalloc_pprof_body_copy(form, in) != NGX_OK) {
@@ -190,20 +209,24 @@ ngx_http_jemalloc_pprof_control_start(ngx_http_request_t *r,
     ngx_memzero(&inquiry, sizeof(ngx_http_jemalloc_pprof_inquiry_t));
 
     inquiry.question.kind = JPP_MESSAGE_CONTROL;
-    inquiry.who = question->args.values[JPP_ARG_WORKER];
-    inquiry.number = question->args.worker;
 
     control = &inquiry.question.control;
 
     jpp_control_init(control);
 
-    if (jpp_control_query(control, (char *) r->args.data, r->args.len, &err)
+    if (jpp_control_query(control, &question->args, (char *) r->args.data,
+                          r->args.len, &err)
         != JPP_OK
-        || jpp_control_query(control, (char *) form, len, &err) != JPP_OK
+        || jpp_control_query(control, &question->args, (char *) form, len,
+                             &err)
+           != JPP_OK
         || jpp_control_check(control, &err) != JPP_OK)
     {
         return ngx_http_jemalloc_pprof_send_failure(r, &err);
     }
+
+    inquiry.who = question->args.values[JPP_ARG_WORKER];
+    inquiry.number = question->args.worker;
 
     return ngx_http_jemalloc_pprof_page(r, question, &inquiry,
                                        &ngx_http_jemalloc_pprof_control_answer,

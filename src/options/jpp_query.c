@@ -17,6 +17,7 @@ jpp_code_t
 jpp_query_init(jpp_query_t *query, const char *text, size_t len,
     jpp_err_t *err)
 {
+    query->has_unread = false;
     query->pos = NULL;
     query->end = NULL;
 
@@ -58,6 +59,7 @@ jpp_query_next(jpp_query_t *query)
         if (!jpp_query_decode(pair, (size_t) (key_end - pair), query->key,
                               &query->key_len))
         {
+            query->has_unread = true;
             continue;
         }
 

@@ -34,6 +34,8 @@ typedef struct {
     char           value[JPP_MAX_VALUE];
     size_t         value_len;
 
+    bool           has_unread;     /* pairs were passed over */
+
     const char    *pos;
     const char    *end;
 } jpp_query_t;
@@ -48,8 +50,8 @@ jpp_code_t jpp_query_init(jpp_query_t *query, const char *text, size_t len,
 
 /*
  * Read the next pair; false where there is none.  A pair whose key cannot be
- * decoded or is too long is passed over, and such a value is an empty one:
- * nobody may have a key, or allow a value, that is empty.
+ * decoded or is too long is passed over (has_unread), and such a value is an
+ * empty one: nobody may have a key, or allow a value, that is empty.
  */
 bool jpp_query_next(jpp_query_t *query);
 

@@ -6,11 +6,14 @@
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    jpp_args_t     args;
     jpp_control_t  control;
 
+    jpp_args_init(&args);
     jpp_control_init(&control);
 
-    if (jpp_control_query(&control, (const char *) data, size, NULL) == JPP_OK
+    if (jpp_control_query(&control, &args, (const char *) data, size, NULL)
+        == JPP_OK
         && (control.active < -1 || control.active > 1
             || (control.lg_sample != -1
                 && (control.lg_sample < JPP_JEMALLOC_LG_MIN

@@ -8,6 +8,13 @@
     "small objects take 16 KiB each, above 24 next to nothing is sampled"
 
 
+#define JPP_UNKNOWN                                                           \
+    "unknown key: control takes active, lg_sample, reset, purge, worker and " \
+    "strict"
+
+#define JPP_TWICE(key)  key " is given twice: give it once"
+
+
 static void jpp_test_good(void);
 static void jpp_test_bad(void);
 static void jpp_test_twice(void);
@@ -47,6 +54,7 @@ jpp_test_good(void)
 {
     size_t          i;
     jpp_err_t       err;
+    jpp_args_t      args;
     jpp_control_t   control;
 
     static const struct {
@@ -64,20 +72,16 @@ jpp_test_good(void)
         { "active=on&lg_sample=14&reset=1&purge=1", { 1, 14, true, true } },
         { "purge=1&reset=1&lg_sample=14&active=off", { 0, 14, true, true } },
         { "%61ctive=%6fn&lg%5Fsample=%31%34", { 1, 14, false, false } },
-        { "active=off&active=on", { 0, -1, false, false } },
-        { "active=off&active=nonsense", { 0, -1, false, false } },
-        { "lg_sample=12&lg_sample=99", { -1, 12, false, false } },
-        { "reset=1&reset=0", { -1, -1, true, false } },
-        { "purge=1&purge", { -1, -1, false, true } },
-        { "worker=all&x&&=&active=on&", { 1, -1, false, false } },
-        { "Active=off&activ=off&actives=off", { -1, -1, false, false } },
-        { "%zz=1&active%=off", { -1, -1, false, false } }
+        { "&&=&active=on&", { 1, -1, false, false } },
+        { "worker=all&strict=1&active=on", { 1, -1, false, false } },
+        { "active=on&worker=pid-7", { 1, -1, false, false } }
     };
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        jpp_args_init(&args);
         jpp_control_init(&control);
 
-        jpp_is_u64(jpp_control_query(&control, rows[i].text,
+        jpp_is_u64(jpp_control_query(&control, &args, rows[i].text,
                                      strlen(rows[i].text), &err),
                    JPP_OK, "\"%s\"", rows[i].text);
         jpp_is_i64(control.active, rows[i].control.active, "its active");
@@ -87,7 +91,7 @@ jpp_test_good(void)
         jpp_is_u64(control.purge, rows[i].control.purge, "its purge");
     }
 
-    jpp_is_u64(jpp_control_query(&control, NULL, 0, &err), JPP_OK,
+    jpp_is_u64(jpp_control_query(&control, &args, NULL, 0, &err), JPP_OK,
                "no text at all");
 }
 
@@ -98,6 +102,7 @@ jpp_test_bad(void)
     char            long_text[16385];
     size_t          i;
     jpp_err_t       err;
+    jpp_args_t      args;
     jpp_control_t   control;
 
     static const struct {
@@ -113,6 +118,28 @@ jpp_test_bad(void)
         { "active", "active must be on or off" },
         { "active=%", "active must be on or off" },
         { "active=no&active=on", "active must be on or off" },
+        { "active=off&active=on", JPP_TWICE("active") },
+        { "lg_sample=12&purge=1&lg_sample=12", JPP_TWICE("lg_sample") },
+        { "reset=1&reset=0", JPP_TWICE("reset") },
+        { "purge=1&purge", JPP_TWICE("purge") },
+        { "active=on&worker=0&worker=1", JPP_TWICE("worker") },
+        { "strict=1&%73trict=1", JPP_TWICE("strict") },
+        { "x", JPP_UNKNOWN },
+        { "=x", JPP_UNKNOWN },
+        { "active=on&x=y", JPP_UNKNOWN },
+        { "Active=off", JPP_UNKNOWN },
+        { "activ=off", JPP_UNKNOWN },
+        { "actives=off", JPP_UNKNOWN },
+        { "active%00=off", JPP_UNKNOWN },
+        { "%zz=1", JPP_UNKNOWN },
+        { "active=on&%zz=1", JPP_UNKNOWN },
+        { "active%=off", JPP_UNKNOWN },
+        { "format=top&active=on", JPP_UNKNOWN },
+        { "worker=x", "worker must be all, self, exiting, an index such as 0, "
+          "or pid- and a process id" },
+        { "worker", "worker must be all, self, exiting, an index such as 0, "
+          "or pid- and a process id" },
+        { "strict=2", "strict must be 0 or 1" },
         { "lg_sample=9", JPP_BAD_LG },
         { "lg_sample=25", JPP_BAD_LG },
         { "lg_sample=0", JPP_BAD_LG },
@@ -135,42 +162,63 @@ jpp_test_bad(void)
     };
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        jpp_args_init(&args);
         jpp_control_init(&control);
 
-        jpp_is_u64(jpp_control_query(&control, rows[i].text,
+        jpp_is_u64(jpp_control_query(&control, &args, rows[i].text,
                                      strlen(rows[i].text), &err),
                    JPP_ERR_ARG, "\"%s\"", rows[i].text);
         jpp_is_str(err.text, rows[i].why, "why");
     }
 
-    jpp_is_u64(jpp_control_query(&control, "purge=2", 7, NULL), JPP_ERR_ARG,
-               "nobody need hear why");
+    jpp_is_u64(jpp_control_query(&control, &args, "purge=2", 7, NULL),
+               JPP_ERR_ARG, "nobody need hear why");
 
     memset(long_text, 'a', sizeof(long_text));
+    jpp_args_init(&args);
     jpp_control_init(&control);
-    jpp_is_u64(jpp_control_query(&control, long_text, 16384, &err), JPP_OK,
-               "an unknown key, as long as a query may be");
-    jpp_is_u64(jpp_control_query(&control, long_text, 16385, &err),
+    jpp_is_u64(jpp_control_query(&control, &args, long_text, 16384, &err),
+               JPP_ERR_ARG, "a key that is too long");
+    jpp_is_str(err.text, JPP_UNKNOWN, "is unknown");
+    memset(long_text, '&', sizeof(long_text));
+    jpp_is_u64(jpp_control_query(&control, &args, long_text, 16384, &err),
+               JPP_OK, "nothing, as long as a query may be");
+    jpp_is_u64(jpp_control_query(&control, &args, long_text, 16385, &err),
                JPP_ERR_ARG, "one byte more");
 }
 
 
-/* A query, and then the body of the same request. */
+/* A query, and then the form of the same request. */
 
 static void
 jpp_test_twice(void)
 {
     jpp_err_t       err;
+    jpp_args_t      args;
     jpp_control_t   control;
 
-    jpp_control_init(&control);
-    jpp_control_query(&control, "active=off&reset=1", 18, &err);
+    static const char  query[] = "active=off&reset=1&worker=2";
+    static const char  form[] = "active=7&reset=7&lg_sample=11&worker=x"
+                                "&strict=1";
 
-    jpp_is_u64(jpp_control_query(&control, "active=7&reset=7&lg_sample=11", 29,
+    jpp_args_init(&args);
+    jpp_control_init(&control);
+    jpp_control_query(&control, &args, query, sizeof(query) - 1, &err);
+
+    jpp_is_u64(jpp_control_query(&control, &args, form, sizeof(form) - 1,
                                  &err),
-               JPP_OK, "the second is looked at for what is not set");
+               JPP_OK, "the form is looked at for what the query left");
     jpp_ok(control.active == 0 && control.lg_sample == 11 && control.reset
            && !control.purge, "the first value counts");
+    jpp_ok(args.values[JPP_ARG_WORKER] == JPP_WORKER_INDEX && args.worker == 2
+           && args.values[JPP_ARG_STRICT] == 1, "of worker and strict, too");
+
+    jpp_args_init(&args);
+    jpp_control_init(&control);
+    jpp_is_u64(jpp_control_query(&control, &args, "worker=pid-7", 12, &err),
+               JPP_OK, "a worker in the form alone");
+    jpp_ok(args.values[JPP_ARG_WORKER] == JPP_WORKER_PID && args.worker == 7,
+           "is the one");
 }
 
 
@@ -179,12 +227,14 @@ jpp_test_nothing(void)
 {
     size_t          i;
     jpp_err_t       err;
+    jpp_args_t      args;
     jpp_control_t   control;
 
     static const char  *something[] = {
         "active=on", "active=off", "lg_sample=14", "reset=1", "purge=1"
     };
 
+    jpp_args_init(&args);
     jpp_control_init(&control);
     jpp_is_u64(jpp_control_check(&control, &err), JPP_ERR_ARG, "nothing");
     jpp_is_str(err.text, "nothing is asked for: say active=on, active=off, "
@@ -192,8 +242,10 @@ jpp_test_nothing(void)
                "several of them joined by &", "and what there is");
 
     for (i = 0; i < sizeof(something) / sizeof(something[0]); i++) {
+        jpp_args_init(&args);
         jpp_control_init(&control);
-        jpp_control_query(&control, something[i], strlen(something[i]), &err);
+        jpp_control_query(&control, &args, something[i], strlen(something[i]),
+                          &err);
         jpp_is_u64(jpp_control_check(&control, &err), JPP_OK, "%s",
                    something[i]);
     }
@@ -204,6 +256,7 @@ static void
 jpp_test_foresee(void)
 {
     size_t           i;
+    jpp_args_t       args;
     jpp_control_t    control;
     jpp_jemalloc_t   jemalloc;
 
@@ -232,9 +285,10 @@ jpp_test_foresee(void)
         jemalloc.active = rows[i].before == JPP_JEMALLOC_READY;
         jemalloc.lg_sample = 19;
 
+        jpp_args_init(&args);
         jpp_control_init(&control);
-        (void) jpp_control_query(&control, rows[i].text, strlen(rows[i].text),
-                                 NULL);
+        (void) jpp_control_query(&control, &args, rows[i].text,
+                                 strlen(rows[i].text), NULL);
         jpp_control_foresee(&control, &jemalloc);
 
         jpp_is_u64(jemalloc.state, rows[i].after, "%s", rows[i].text);

@@ -1424,13 +1424,15 @@ static jpp_code_t
 jpp_part_apply(const char *text, jpp_control_result_t *result, jpp_err_t *err)
 {
     jpp_code_t      rc;
+    jpp_args_t      args;
     jpp_control_t   control;
 
     memset(result, 0x55, sizeof(jpp_control_result_t));
 
+    jpp_args_init(&args);
     jpp_control_init(&control);
 
-    rc = jpp_control_query(&control, text, strlen(text), err);
+    rc = jpp_control_query(&control, &args, text, strlen(text), err);
 
     return rc == JPP_OK ? jpp_jemalloc_control(&control, result, err) : rc;
 }

@@ -60,6 +60,11 @@ jpp_test_pairs(void)
     jpp_query_init(&query, "a=%61", 4, &err);
     jpp_ok(jpp_query_next(&query) && query.value_len == 0,
            "in what is encoded too");
+    jpp_ok(!query.has_unread, "every pair was read");
+    jpp_query_init(&query, "a=1&%zz=1", 9, &err);
+    jpp_ok(jpp_query_next(&query) && !query.has_unread
+           && !jpp_query_next(&query) && query.has_unread,
+           "that one was passed over is known");
     jpp_is_str(jpp_query_text(NULL, 0), "", "no bytes, and no address");
 }
 
