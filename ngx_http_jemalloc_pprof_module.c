@@ -341,8 +341,8 @@ ngx_http_jemalloc_pprof_name(ngx_conf_t *cf,
     }
 
     ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                       "unknown resource \"%V\": there are %s", value,
-                       ngx_http_jemalloc_pprof_resources);
+                       "unknown resource \"%V\": there are %V", value,
+                       &ngx_http_jemalloc_pprof_resources);
 
     return NGX_ERROR;
 }
@@ -438,8 +438,8 @@ ngx_http_jemalloc_pprof_locate(ngx_conf_t *cf,
     ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                        "\"jemalloc_pprof\" cannot tell what location \"%V\" "
                        "serves: end its name in a slash for all resources, "
-                       "or name one of %s, as in \"jemalloc_pprof heap;\"",
-                       &clcf->name, ngx_http_jemalloc_pprof_resources);
+                       "or name one of %V, as in \"jemalloc_pprof heap;\"",
+                       &clcf->name, &ngx_http_jemalloc_pprof_resources);
 
     return NGX_CONF_ERROR;
 }

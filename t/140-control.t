@@ -24,8 +24,8 @@ my $bad_rate = 'lg_sample must be a whole number from 10 to 24: below 10 too '
                . 'many small objects take 16 KiB each, above 24 next to '
                . 'nothing is sampled';
 
-my $foreign = 'control is refused to pages of other sites: ask with curl, or '
-              . 'from the console';
+my $foreign = 'control refuses requests that a page of another site sends: use '
+              . 'curl';
 
 my $off = 'control is off in this location: add control=on to its '
           . 'jemalloc_pprof directive, and let nobody else reach it';

@@ -393,7 +393,12 @@ sub check_problems {
 
     # the statuses of the states
 
-    my %status = $adapter =~ /\[JPP_JEMALLOC_(\w+)\] = NGX_HTTP_(\w+)/g;
+    my %reason = $adapter =~ /\[JPP_JEMALLOC_(\w+)\] = NGX_HTTP_(\w+)/g;
+    my %refused = $adapter =~ /\[NGX_HTTP_(\w+)\] =\s+\{ NGX_HTTP_(\w+),/g;
+    my %status = map { $_ => $refused{$reason{$_}} } keys %reason;
+
+    $status{READY} = 'OK';
+
     my %word = table($status, 'jpp_status_words')
                =~ /\[JPP_JEMALLOC_(\w+)\] = "([a-z-]+)"/g;
     my %number = (OK => 200, FORBIDDEN => 403, NOT_IMPLEMENTED => 501);

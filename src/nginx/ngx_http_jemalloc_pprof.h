@@ -23,7 +23,8 @@
  *     memory     how much all of that may take
  *     thread     the one background thread of a worker
  *     worker     what this one is, its start and its end
- *     send       headers, errors, bodies
+ *     send       headers and bodies
+ *     refuse     every way in which a request is not answered
  *
  * Files of the adapter never parse, encode or unwind: that is the core's.
  */
@@ -141,7 +142,7 @@ const ngx_http_jemalloc_pprof_resource_t *
     ngx_http_jemalloc_pprof_resource(const ngx_str_t *name);
 
 /* The names of the resources, for a sentence. */
-extern const char  ngx_http_jemalloc_pprof_resources[];
+extern const ngx_str_t  ngx_http_jemalloc_pprof_resources;
 
 /* The content handler. */
 ngx_int_t ngx_http_jemalloc_pprof_handler(ngx_http_request_t *r);

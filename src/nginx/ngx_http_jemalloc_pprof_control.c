@@ -7,6 +7,7 @@
 
 #include "ngx_http_jemalloc_pprof_body.h"
 #include "ngx_http_jemalloc_pprof_page.h"
+#include "ngx_http_jemalloc_pprof_refuse.h"
 
 #include "jpp_control.h"
 
@@ -47,27 +48,19 @@ ngx_http_jemalloc_pprof_control(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question)
 {
     ngx_int_t                            rc;
-    const char                          *why;
     ngx_http_jemalloc_pprof_question_t  *kept;
     ngx_http_jemalloc_pprof_loc_conf_t  *conf;
 
     conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
 
-    why = !conf->control
-          ? "control is off in this location: add control=on to its "
-            "jemalloc_pprof directive, and let nobody else reach it"
-          : ngx_http_jemalloc_pprof_control_is_foreign(r)
-          ? "control is refused to pages of other sites: ask with curl, or "
-            "from the console"
-          : NULL;
+    if (!conf->control) {
+        return ngx_http_jemalloc_pprof_refuse(r,
+                   NGX_HTTP_JEMALLOC_PPROF_CONTROL_OFF);
+    }
 
-    if (why != NULL) {
-        rc = ngx_http_discard_request_body(r);
-
-        return rc == NGX_OK
-               ? ngx_http_jemalloc_pprof_send_error(r, NGX_HTTP_FORBIDDEN,
-                                                    "%s", why)
-               : rc;
+    if (ngx_http_jemalloc_pprof_control_is_foreign(r)) {
+        return ngx_http_jemalloc_pprof_refuse(r,
+                   NGX_HTTP_JEMALLOC_PPROF_FOREIGN);
     }
 
     kept = ngx_palloc(r->pool, sizeof(ngx_http_jemalloc_pprof_question_t));
@@ -196,10 +189,10 @@ ngx_http_jemalloc_pprof_control_start(ngx_http_request_t *r,
     len = ngx_http_jemalloc_pprof_body_len(in);
 
     if (len > NGX_HTTP_JEMALLOC_PPROF_MAX_FORM) {
-        return ngx_http_jemalloc_pprof_send_error(r,
-                   NGX_HTTP_REQUEST_ENTITY_TOO_LARGE,
-                   "the form is larger than %d bytes: control takes %s",
-                   NGX_HTTP_JEMALLOC_PPROF_MAX_FORM, jpp_control_keys);
+        return ngx_http_jemalloc_pprof_refuse(r,
+                   NGX_HTTP_JEMALLOC_PPROF_LARGE_FORM,
+                   (ngx_uint_t) NGX_HTTP_JEMALLOC_PPROF_MAX_FORM,
+                   jpp_control_keys);
     }
 
     if (ngx_http_jemalloc_pprof_body_copy(form, in) != NGX_OK) {
@@ -222,7 +215,7 @@ ngx_http_jemalloc_pprof_control_start(ngx_http_request_t *r,
            != JPP_OK
         || jpp_control_check(control, &err) != JPP_OK)
     {
-        return ngx_http_jemalloc_pprof_send_failure(r, &err);
+        return ngx_http_jemalloc_pprof_refuse_error(r, &err);
     }
 
     inquiry.who = question->args.values[JPP_ARG_WORKER];

@@ -8,6 +8,7 @@
 
 #include "ngx_http_jemalloc_pprof_job.h"
 #include "ngx_http_jemalloc_pprof_report.h"
+#include "ngx_http_jemalloc_pprof_refuse.h"
 #include "ngx_http_jemalloc_pprof_send.h"
 
 
@@ -52,8 +53,6 @@ static ngx_http_jemalloc_pprof_heap_t *ngx_http_jemalloc_pprof_heap_create(
     const ngx_http_jemalloc_pprof_question_t *question,
     const jpp_report_options_t *options,
     const ngx_http_jemalloc_pprof_loc_conf_t *conf);
-static ngx_int_t ngx_http_jemalloc_pprof_heap_refuse(ngx_http_request_t *r,
-    const jpp_jemalloc_t *jemalloc);
 static ngx_int_t ngx_http_jemalloc_pprof_heap_head(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question, jpp_format_t format);
 static ngx_int_t ngx_http_jemalloc_pprof_heap_next(
@@ -81,18 +80,6 @@ static const ngx_http_jemalloc_pprof_format_t
     [JPP_FORMAT_FOLDED] = { "text/plain", NULL },
     [JPP_FORMAT_TOP] = { "text/plain", NULL },
     [JPP_FORMAT_JEMALLOC] = { "text/plain", "heap" }
-};
-
-
-/* Why there is no profile, as a status. */
-
-static const ngx_uint_t  ngx_http_jemalloc_pprof_states[] = {
-    [JPP_JEMALLOC_ABSENT] = NGX_HTTP_NOT_IMPLEMENTED,
-    [JPP_JEMALLOC_NO_PROF] = NGX_HTTP_NOT_IMPLEMENTED,
-    [JPP_JEMALLOC_OFF] = NGX_HTTP_FORBIDDEN,
-    [JPP_JEMALLOC_REFUSED] = NGX_HTTP_NOT_IMPLEMENTED,
-    [JPP_JEMALLOC_INACTIVE] = NGX_HTTP_FORBIDDEN,
-    [JPP_JEMALLOC_READY] = NGX_HTTP_OK
 };
 
 
@@ -142,13 +129,13 @@ ngx_http_jemalloc_pprof_heap_start(ngx_http_request_t *r,
                          &err)
         != JPP_OK)
     {
-        return ngx_http_jemalloc_pprof_send_failure(r, &err);
+        return ngx_http_jemalloc_pprof_refuse_error(r, &err);
     }
 
     if (r->method == NGX_HTTP_HEAD) {
 
         if (jemalloc.state != JPP_JEMALLOC_READY) {
-            return ngx_http_jemalloc_pprof_heap_refuse(r, &jemalloc);
+            return ngx_http_jemalloc_pprof_refuse_state(r, &jemalloc);
         }
 
         return ngx_http_jemalloc_pprof_heap_head(r, question,
@@ -195,21 +182,6 @@ ngx_http_jemalloc_pprof_heap_create(
     jpp_arena_init(&heap->report.arena, 0);
 
     return heap;
-}
-
-
-static ngx_int_t
-ngx_http_jemalloc_pprof_heap_refuse(ngx_http_request_t *r,
-    const jpp_jemalloc_t *jemalloc)
-{
-    jpp_problem_t  problems[JPP_MAX_PROBLEMS];
-
-    (void) jpp_problems(jemalloc, problems);
-
-    return ngx_http_jemalloc_pprof_send_error(r,
-               ngx_http_jemalloc_pprof_states[jemalloc->state],
-               "%s: %s.\n%s", problems[0].what, problems[0].why,
-               problems[0].cure);
 }
 
 
@@ -264,7 +236,7 @@ ngx_http_jemalloc_pprof_heap_collected(ngx_http_jemalloc_pprof_heap_t *heap,
     co = heap->last.collection;
 
     if (jpp_report_check(&heap->report.options, co->n, &err) != JPP_OK) {
-        return ngx_http_jemalloc_pprof_send_failure(r, &err);
+        return ngx_http_jemalloc_pprof_refuse_error(r, &err);
     }
 
     if (co->n_answered == 0) {
@@ -313,30 +285,30 @@ ngx_http_jemalloc_pprof_heap_none(ngx_http_jemalloc_pprof_heap_t *heap,
     worker = &part->peer.reply.worker;
 
     if (part->is_late) {
-        return ngx_http_jemalloc_pprof_send_late(r, part->peer.row.index,
-                                                 part->peer.row.pid,
-                                                 why->text);
+        return ngx_http_jemalloc_pprof_refuse(r, NGX_HTTP_JEMALLOC_PPROF_LATE,
+                                              part->peer.row.index,
+                                              part->peer.row.pid, why->text);
     }
 
     if (part->is_unfit) {
-        return ngx_http_jemalloc_pprof_send_full(r);
+        return ngx_http_jemalloc_pprof_refuse_full(r);
     }
 
     if (why->code == JPP_ERR_JEMALLOC
         && worker->jemalloc.state != JPP_JEMALLOC_READY)
     {
-        return ngx_http_jemalloc_pprof_heap_refuse(r, &worker->jemalloc);
+        return ngx_http_jemalloc_pprof_refuse_state(r, &worker->jemalloc);
     }
 
     if (co->n == 1) {
-        return ngx_http_jemalloc_pprof_send_failure(r, why);
+        return ngx_http_jemalloc_pprof_refuse_error(r, why);
     }
 
     (void) jpp_err_set(&err, why->code, "no worker answered: worker %d (pid "
                        "%d), %s", (int) part->peer.row.index,
                        (int) part->peer.row.pid, why->text);
 
-    return ngx_http_jemalloc_pprof_send_failure(r, &err);
+    return ngx_http_jemalloc_pprof_refuse_error(r, &err);
 }
 
 
@@ -350,7 +322,7 @@ ngx_http_jemalloc_pprof_heap_send(ngx_http_jemalloc_pprof_heap_t *heap,
     ngx_http_jemalloc_pprof_report_t  *report;
 
     if (heap->job.rc != JPP_OK) {
-        return ngx_http_jemalloc_pprof_send_failure(r, &heap->job.err);
+        return ngx_http_jemalloc_pprof_refuse_error(r, &heap->job.err);
     }
 
     report = &heap->report;
@@ -365,7 +337,8 @@ ngx_http_jemalloc_pprof_heap_send(ngx_http_jemalloc_pprof_heap_t *heap,
     if (report->options.args.values[JPP_ARG_STRICT] != 0
         && n_answered < n_asked)
     {
-        return ngx_http_jemalloc_pprof_send_incomplete(r, n_answered, n_asked,
+        return ngx_http_jemalloc_pprof_refuse(r,
+                   NGX_HTTP_JEMALLOC_PPROF_INCOMPLETE, n_answered, n_asked,
                    "the error log and the comments of the profile without "
                    "strict=1 say why");
     }

@@ -1,6 +1,6 @@
 
 #include "ngx_http_jemalloc_pprof_job.h"
-#include "ngx_http_jemalloc_pprof_send.h"
+#include "ngx_http_jemalloc_pprof_refuse.h"
 
 
 /* how often a job looks around, ms */
@@ -86,7 +86,7 @@ ngx_http_jemalloc_pprof_job_start(ngx_http_jemalloc_pprof_job_t *job,
 
     if (ngx_http_jemalloc_pprof_n_jobs > (job->work != NULL ? max : 2 * max)) {
         ngx_http_jemalloc_pprof_job_destroy(job);
-        return ngx_http_jemalloc_pprof_send_busy(r);
+        return ngx_http_jemalloc_pprof_refuse(r, NGX_HTTP_JEMALLOC_PPROF_BUSY);
     }
 
     cln = ngx_http_cleanup_add(r, 0);
@@ -154,7 +154,7 @@ ngx_http_jemalloc_pprof_job_collect(ngx_http_jemalloc_pprof_job_t *job,
              ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module));
 
     if (rc != NGX_OK) {
-        return ngx_http_jemalloc_pprof_send_uncollected(r, rc);
+        return ngx_http_jemalloc_pprof_refuse_uncollected(r, rc);
     }
 
     job->is_collecting = 1;
@@ -284,16 +284,12 @@ ngx_http_jemalloc_pprof_job_overdue(ngx_http_jemalloc_pprof_job_t *job,
     ngx_http_request_t *r)
 {
     if (job->is_leaving) {
-        return ngx_http_jemalloc_pprof_send_error(r,
-                   NGX_HTTP_SERVICE_UNAVAILABLE,
-                   "this worker is shutting down: ask again, "
-                   "another one will answer");
+        return ngx_http_jemalloc_pprof_refuse(r,
+                   NGX_HTTP_JEMALLOC_PPROF_LEAVING);
     }
 
-    return ngx_http_jemalloc_pprof_send_error(r, NGX_HTTP_GATEWAY_TIME_OUT,
-               "the worker's background thread was not done within %M ms: "
-               "raise jemalloc_pprof_timeout, or lower the number of samples "
-               "with a larger lg_prof_sample", job->timeout);
+    return ngx_http_jemalloc_pprof_refuse(r, NGX_HTTP_JEMALLOC_PPROF_OVERDUE,
+                                          job->timeout);
 }
 
 

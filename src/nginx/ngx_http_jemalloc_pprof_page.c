@@ -1,6 +1,7 @@
 
 #include "ngx_http_jemalloc_pprof_job.h"
 #include "ngx_http_jemalloc_pprof_page.h"
+#include "ngx_http_jemalloc_pprof_refuse.h"
 
 
 /* what the largest table of workers makes a page of */
@@ -97,9 +98,10 @@ ngx_http_jemalloc_pprof_page_collected(ngx_http_jemalloc_pprof_page_t *page,
     part = &co->parts[0];
 
     if (co->n_answered == 0 && part->is_late) {
-        return ngx_http_jemalloc_pprof_send_late(r, part->peer.row.index,
-                                                 part->peer.row.pid,
-                                                 part->peer.reply.err.text);
+        return ngx_http_jemalloc_pprof_refuse(r, NGX_HTTP_JEMALLOC_PPROF_LATE,
+                                              part->peer.row.index,
+                                              part->peer.row.pid,
+                                              part->peer.reply.err.text);
     }
 
     if (page->is_strict && co->n_answered < co->n) {
@@ -109,8 +111,9 @@ ngx_http_jemalloc_pprof_page_collected(ngx_http_jemalloc_pprof_page_t *page,
                 : "the error log and the answer without strict=1 say which "
                   "are missing and why";
 
-        return ngx_http_jemalloc_pprof_send_incomplete(r, co->n_answered,
-                                                       co->n, where);
+        return ngx_http_jemalloc_pprof_refuse(r,
+                   NGX_HTTP_JEMALLOC_PPROF_INCOMPLETE, co->n_answered, co->n,
+                   where);
     }
 
     return ngx_http_jemalloc_pprof_page_send(page, r);

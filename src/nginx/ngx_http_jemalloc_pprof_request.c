@@ -10,6 +10,7 @@
 
 
 #include "ngx_http_jemalloc_pprof_host.h"
+#include "ngx_http_jemalloc_pprof_refuse.h"
 #include "ngx_http_jemalloc_pprof_send.h"
 
 
@@ -24,7 +25,8 @@ typedef struct {
 } ngx_http_jemalloc_pprof_path_t;
 
 
-static ngx_int_t ngx_http_jemalloc_pprof_refuse(ngx_http_request_t *r);
+static ngx_int_t ngx_http_jemalloc_pprof_refuse_internal(
+    ngx_http_request_t *r);
 static void ngx_http_jemalloc_pprof_find(ngx_http_request_t *r,
     ngx_http_jemalloc_pprof_path_t *path);
 static void ngx_http_jemalloc_pprof_walk(ngx_str_t *rest,
@@ -65,8 +67,8 @@ static const ngx_http_jemalloc_pprof_resource_t
 };
 
 
-const char  ngx_http_jemalloc_pprof_resources[] =
-    "heap, allocs, symbol, cmdline, status and control";
+const ngx_str_t  ngx_http_jemalloc_pprof_resources =
+    ngx_string("heap, allocs, symbol, cmdline, status and control");
 
 
 const ngx_http_jemalloc_pprof_resource_t *
@@ -99,7 +101,7 @@ ngx_http_jemalloc_pprof_handler(ngx_http_request_t *r)
     /* no page includes a profile, and no other location leads to one */
 
     if (r != r->main || r->internal) {
-        return ngx_http_jemalloc_pprof_refuse(r);
+        return ngx_http_jemalloc_pprof_refuse_internal(r);
     }
 
     ngx_http_jemalloc_pprof_find(r, &path);
@@ -112,12 +114,8 @@ ngx_http_jemalloc_pprof_handler(ngx_http_request_t *r)
          || ngx_http_jemalloc_pprof_host_is_loopback(r))
         && !ngx_http_jemalloc_pprof_host_is_ours(r))
     {
-        return ngx_http_jemalloc_pprof_send_error(r,
-                   NGX_HTTP_MISDIRECTED_REQUEST,
-                   "the host of this request is not a name of this server, so "
-                   "a page of another site may have sent it (DNS rebinding): "
-                   "add the name to server_name, or use an IP address or "
-                   "localhost in the URL");
+        return ngx_http_jemalloc_pprof_refuse(r,
+                   NGX_HTTP_JEMALLOC_PPROF_BAD_HOST);
     }
 
     if (resource != NULL && r->method & resource->methods
@@ -134,13 +132,21 @@ ngx_http_jemalloc_pprof_handler(ngx_http_request_t *r)
     }
 
     if (resource == NULL) {
-        return ngx_http_jemalloc_pprof_send_error(r, NGX_HTTP_NOT_FOUND,
-                   "there is no such resource here: there are %s",
-                   ngx_http_jemalloc_pprof_resources);
+        return ngx_http_jemalloc_pprof_refuse(r,
+                   NGX_HTTP_JEMALLOC_PPROF_NO_RESOURCE,
+                   &ngx_http_jemalloc_pprof_resources);
     }
 
     if (!(r->method & resource->methods)) {
-        return ngx_http_jemalloc_pprof_send_not_allowed(r, &resource->allow);
+        if (ngx_http_jemalloc_pprof_add_header(r, "Allow",
+                                               (char *) resource->allow.data)
+            != NGX_OK)
+        {
+            return NGX_HTTP_INTERNAL_SERVER_ERROR;
+        }
+
+        return ngx_http_jemalloc_pprof_refuse(r,
+                   NGX_HTTP_JEMALLOC_PPROF_BAD_METHOD, &resource->allow);
     }
 
     return ngx_http_jemalloc_pprof_answer(r, &path);
@@ -148,10 +154,8 @@ ngx_http_jemalloc_pprof_handler(ngx_http_request_t *r)
 
 
 static ngx_int_t
-ngx_http_jemalloc_pprof_refuse(ngx_http_request_t *r)
+ngx_http_jemalloc_pprof_refuse_internal(ngx_http_request_t *r)
 {
-    ngx_int_t  rc;
-
     ngx_log_error(NGX_LOG_WARN, r->connection->log, 0,
                   "jemalloc_pprof: not served to subrequests and internal "
                   "redirects: \"%V\" must be asked for by the client",
@@ -161,14 +165,7 @@ ngx_http_jemalloc_pprof_refuse(ngx_http_request_t *r)
         return NGX_HTTP_NOT_FOUND;
     }
 
-    rc = ngx_http_discard_request_body(r);
-    if (rc != NGX_OK) {
-        return rc;
-    }
-
-    return ngx_http_jemalloc_pprof_send_error(r, NGX_HTTP_NOT_FOUND,
-               "profiles are not served to internal redirects: "
-               "ask for their own URL");
+    return ngx_http_jemalloc_pprof_refuse(r, NGX_HTTP_JEMALLOC_PPROF_INTERNAL);
 }
 
 
@@ -288,16 +285,15 @@ ngx_http_jemalloc_pprof_answer(ngx_http_request_t *r,
                         &is_known, &err)
            != JPP_OK)
     {
-        return ngx_http_jemalloc_pprof_send_error(r, NGX_HTTP_NOT_FOUND, "%s",
-                                                  err.text);
+        return ngx_http_jemalloc_pprof_refuse(r,
+                   NGX_HTTP_JEMALLOC_PPROF_BAD_PATH, err.text);
     }
 
     if (jpp_args_query(&question.args, (char *) r->args.data, r->args.len,
                        &err)
         != JPP_OK)
     {
-        return ngx_http_jemalloc_pprof_send_error(r, NGX_HTTP_BAD_REQUEST,
-                                                  "%s", err.text);
+        return ngx_http_jemalloc_pprof_refuse_error(r, &err);
     }
 
     return path->resource->answer(r, &question);

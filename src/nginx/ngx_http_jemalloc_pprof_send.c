@@ -1,10 +1,7 @@
 
 #include "ngx_http_jemalloc_pprof_memory.h"
+#include "ngx_http_jemalloc_pprof_refuse.h"
 #include "ngx_http_jemalloc_pprof_send.h"
-
-
-/* the longest error text: two sentences of the core and some words */
-#define NGX_HTTP_JEMALLOC_PPROF_MAX_TEXT  1536
 
 
 /* A body that is being sent. */
@@ -19,30 +16,9 @@ static ngx_int_t ngx_http_jemalloc_pprof_send_headers(ngx_http_request_t *r,
     off_t len);
 static ngx_int_t ngx_http_jemalloc_pprof_disposition(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_answer_t *answer, char **value);
-static ngx_int_t ngx_http_jemalloc_pprof_header(ngx_http_request_t *r,
-    const char *key, const char *value);
 static ngx_int_t ngx_http_jemalloc_pprof_send_bytes(ngx_http_request_t *r,
     u_char *data, size_t len);
 static void ngx_http_jemalloc_pprof_free_body(void *data);
-
-
-/* The statuses of the core's errors. */
-
-static const ngx_uint_t  ngx_http_jemalloc_pprof_statuses[] = {
-    [JPP_OK] = NGX_HTTP_OK,
-    [JPP_ERR_ARG] = NGX_HTTP_BAD_REQUEST,
-    [JPP_ERR_INPUT] = NGX_HTTP_SERVICE_UNAVAILABLE,
-    [JPP_ERR_CUT] = NGX_HTTP_SERVICE_UNAVAILABLE,
-    [JPP_ERR_TAIL] = NGX_HTTP_SERVICE_UNAVAILABLE,
-    [JPP_ERR_LIMIT] = NGX_HTTP_SERVICE_UNAVAILABLE,
-    [JPP_ERR_MEMORY] = NGX_HTTP_SERVICE_UNAVAILABLE,
-    [JPP_ERR_SYS] = NGX_HTTP_SERVICE_UNAVAILABLE,
-    [JPP_ERR_WRITE] = NGX_HTTP_INTERNAL_SERVER_ERROR,
-    [JPP_ERR_JEMALLOC] = NGX_HTTP_INTERNAL_SERVER_ERROR,
-    [JPP_ERR_LATE] = NGX_HTTP_GATEWAY_TIME_OUT,
-    [JPP_ERR_GONE] = NGX_HTTP_SERVICE_UNAVAILABLE,
-    [JPP_ERR_FULL] = NGX_HTTP_TOO_MANY_REQUESTS
-};
 
 
 static const ngx_http_jemalloc_pprof_answer_t  ngx_http_jemalloc_pprof_text = {
@@ -51,172 +27,20 @@ static const ngx_http_jemalloc_pprof_answer_t  ngx_http_jemalloc_pprof_text = {
 
 
 ngx_int_t
-ngx_http_jemalloc_pprof_send_error(ngx_http_request_t *r, ngx_uint_t status,
-    const char *fmt, ...)
+ngx_http_jemalloc_pprof_send_sentence(ngx_http_request_t *r,
+    ngx_uint_t status, u_char *text, size_t len)
 {
-    u_char     *p, *text, *line;
-    va_list     args;
-    ngx_int_t   rc;
-
-    /* a body that nobody has read is not the next request */
-
-    rc = ngx_http_discard_request_body(r);
-    if (rc != NGX_OK) {
-        return rc;
-    }
-
-    text = ngx_pnalloc(r->pool, NGX_HTTP_JEMALLOC_PPROF_MAX_TEXT);
-    if (text == NULL) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    va_start(args, fmt);
-    p = ngx_vslprintf(text, text + NGX_HTTP_JEMALLOC_PPROF_MAX_TEXT - 1, fmt,
-                      args);
-    va_end(args);
-
-    /* an entry of a log is a line, and the cure may be several */
-
-    line = ngx_strlchr(text, p, LF);
-    if (line == NULL) {
-        line = p;
-    }
-
-    if (status >= NGX_HTTP_INTERNAL_SERVER_ERROR) {
-        ngx_log_error(NGX_LOG_WARN, r->connection->log, 0,
-                      "jemalloc_pprof: %*s", (size_t) (line - text), text);
-
-    } else {
-        ngx_log_error(NGX_LOG_INFO, r->connection->log, 0,
-                      "jemalloc_pprof: %*s", (size_t) (line - text), text);
-    }
-
-    *p++ = LF;
-
-    /* without it pprof shows the status only */
-
-    if (ngx_http_jemalloc_pprof_header(r, "X-Go-Pprof", "1") != NGX_OK) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
+    ngx_int_t  rc;
 
     rc = ngx_http_jemalloc_pprof_send_headers(r, status,
                                               &ngx_http_jemalloc_pprof_text,
-                                              p - text);
+                                              len);
 
     if (rc == NGX_ERROR || rc > NGX_OK || r->header_only) {
         return rc;
     }
 
-    return ngx_http_jemalloc_pprof_send_bytes(r, text, p - text);
-}
-
-
-ngx_int_t
-ngx_http_jemalloc_pprof_send_not_allowed(ngx_http_request_t *r,
-    const ngx_str_t *allow)
-{
-    if (ngx_http_jemalloc_pprof_header(r, "Allow", (char *) allow->data)
-        != NGX_OK)
-    {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    return ngx_http_jemalloc_pprof_send_error(r, NGX_HTTP_NOT_ALLOWED,
-               "the method is not allowed here: use %V", allow);
-}
-
-
-ngx_int_t
-ngx_http_jemalloc_pprof_send_busy(ngx_http_request_t *r)
-{
-    if (ngx_http_jemalloc_pprof_header(r, "Retry-After", "1") != NGX_OK) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    return ngx_http_jemalloc_pprof_send_error(r, NGX_HTTP_TOO_MANY_REQUESTS,
-               "too many profiles are asked of this worker at once: "
-               "try again in a second, with fewer scrapers");
-}
-
-
-ngx_int_t
-ngx_http_jemalloc_pprof_send_full(ngx_http_request_t *r)
-{
-    ngx_http_jemalloc_pprof_loc_conf_t  *conf;
-
-    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
-
-    if (ngx_http_jemalloc_pprof_header(r, "Retry-After", "1") != NGX_OK) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    return ngx_http_jemalloc_pprof_send_error(r, NGX_HTTP_TOO_MANY_REQUESTS,
-               "the dumps and answers in memory are more than %d times the "
-               "%uz bytes of jemalloc_pprof_max_size: try again in a second, "
-               "with fewer scrapers, or raise it",
-               NGX_HTTP_JEMALLOC_PPROF_TOTAL, conf->max_size);
-}
-
-
-ngx_int_t
-ngx_http_jemalloc_pprof_send_failure(ngx_http_request_t *r,
-    const jpp_err_t *err)
-{
-    switch (err->code) {
-
-    case JPP_ERR_INPUT:
-    case JPP_ERR_CUT:
-    case JPP_ERR_TAIL:
-        return ngx_http_jemalloc_pprof_send_error(r,
-                   ngx_http_jemalloc_pprof_statuses[err->code],
-                   "jemalloc's dump came back incomplete: %s. A worker needs "
-                   "six free descriptors (worker_rlimit_nofile), memory, "
-                   "and /proc", err->text);
-
-    default:
-        return ngx_http_jemalloc_pprof_send_error(r,
-                   ngx_http_jemalloc_pprof_statuses[err->code], "%s",
-                   err->text);
-    }
-}
-
-
-ngx_int_t
-ngx_http_jemalloc_pprof_send_uncollected(ngx_http_request_t *r, ngx_int_t rc)
-{
-    switch (rc) {
-
-    case NGX_DECLINED:
-        return ngx_http_jemalloc_pprof_send_error(r, NGX_HTTP_NOT_FOUND,
-                   "there is no such worker: status lists those that there "
-                   "are");
-
-    case NGX_BUSY:
-        return ngx_http_jemalloc_pprof_send_full(r);
-
-    default: /* NGX_ERROR */
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-}
-
-
-ngx_int_t
-ngx_http_jemalloc_pprof_send_late(ngx_http_request_t *r, ngx_uint_t index,
-    ngx_pid_t pid, const char *why)
-{
-    return ngx_http_jemalloc_pprof_send_error(r, NGX_HTTP_GATEWAY_TIME_OUT,
-               "no worker answered in time: worker %ui (pid %P), %s", index,
-               pid, why);
-}
-
-
-ngx_int_t
-ngx_http_jemalloc_pprof_send_incomplete(ngx_http_request_t *r,
-    ngx_uint_t n_answered, ngx_uint_t n_asked, const char *where)
-{
-    return ngx_http_jemalloc_pprof_send_error(r, NGX_HTTP_SERVICE_UNAVAILABLE,
-               "only %ui of %ui workers answered, and strict=1 wants all: %s",
-               n_answered, n_asked, where);
+    return ngx_http_jemalloc_pprof_send_bytes(r, text, len);
 }
 
 
@@ -258,7 +82,7 @@ ngx_http_jemalloc_pprof_send_body(ngx_http_request_t *r,
 
     if (ngx_http_jemalloc_pprof_memory_hold(len, max) != NGX_OK) {
         jpp_arena_destroy(arena);
-        return ngx_http_jemalloc_pprof_send_full(r);
+        return ngx_http_jemalloc_pprof_refuse_full(r);
     }
 
     body = cln->data;
@@ -308,16 +132,16 @@ ngx_http_jemalloc_pprof_send_headers(ngx_http_request_t *r, ngx_uint_t status,
     r->allow_ranges = 0;
 
     if (ngx_http_jemalloc_pprof_disposition(r, answer, &disposition) != NGX_OK
-        || ngx_http_jemalloc_pprof_header(r, "X-Content-Type-Options",
-                                          "nosniff") != NGX_OK
-        || ngx_http_jemalloc_pprof_header(r, "Cache-Control",
-                                          "no-store") != NGX_OK
-        || ngx_http_jemalloc_pprof_header(r, "Jemalloc-Pprof-Workers",
-                                          answer->workers) != NGX_OK
-        || ngx_http_jemalloc_pprof_header(r, "Content-Security-Policy",
-                                          answer->policy) != NGX_OK
-        || ngx_http_jemalloc_pprof_header(r, "Content-Disposition",
-                                          disposition) != NGX_OK)
+        || ngx_http_jemalloc_pprof_add_header(r, "X-Content-Type-Options",
+               "nosniff") != NGX_OK
+        || ngx_http_jemalloc_pprof_add_header(r, "Cache-Control",
+               "no-store") != NGX_OK
+        || ngx_http_jemalloc_pprof_add_header(r, "Jemalloc-Pprof-Workers",
+               answer->workers) != NGX_OK
+        || ngx_http_jemalloc_pprof_add_header(r, "Content-Security-Policy",
+               answer->policy) != NGX_OK
+        || ngx_http_jemalloc_pprof_add_header(r, "Content-Disposition",
+               disposition) != NGX_OK)
     {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
@@ -351,10 +175,8 @@ ngx_http_jemalloc_pprof_disposition(ngx_http_request_t *r,
 }
 
 
-/* Without a VALUE there is no such header. */
-
-static ngx_int_t
-ngx_http_jemalloc_pprof_header(ngx_http_request_t *r, const char *key,
+ngx_int_t
+ngx_http_jemalloc_pprof_add_header(ngx_http_request_t *r, const char *key,
     const char *value)
 {
     ngx_table_elt_t  *h;

@@ -1,11 +1,11 @@
 
 /*
- * Answers: headers, errors, bodies.
+ * Answers: headers and bodies.
  *
  * Every answer of the module leaves through here, so that all of them carry
- * the same headers, none is compressed again or cut into ranges, and an error
- * is a sentence that pprof shows.  All functions return what a content handler
- * does, after the answer was sent.
+ * the same headers, and none is compressed again or cut into ranges.  All
+ * functions that send return what a content handler does after that.  What is
+ * said where there is no answer is in refuse.
  */
 
 
@@ -26,35 +26,13 @@ typedef struct {
 } ngx_http_jemalloc_pprof_answer_t;
 
 
-/* STATUS with one or two sentences, formatted as by ngx_sprintf(). */
-ngx_int_t ngx_http_jemalloc_pprof_send_error(ngx_http_request_t *r,
-    ngx_uint_t status, const char *fmt, ...);
+/* STATUS with the LEN bytes of plain text at TEXT, which are the request's. */
+ngx_int_t ngx_http_jemalloc_pprof_send_sentence(ngx_http_request_t *r,
+    ngx_uint_t status, u_char *text, size_t len);
 
-/* 405, with the methods that are allowed. */
-ngx_int_t ngx_http_jemalloc_pprof_send_not_allowed(ngx_http_request_t *r,
-    const ngx_str_t *allow);
-
-/* 429: too many requests are in work. */
-ngx_int_t ngx_http_jemalloc_pprof_send_busy(ngx_http_request_t *r);
-
-/* 429: too much is in memory. */
-ngx_int_t ngx_http_jemalloc_pprof_send_full(ngx_http_request_t *r);
-
-/* What the core said no to. */
-ngx_int_t ngx_http_jemalloc_pprof_send_failure(ngx_http_request_t *r,
-    const jpp_err_t *err);
-
-/* The workers cannot be asked: RC is of ngx_http_jemalloc_pprof_collect(). */
-ngx_int_t ngx_http_jemalloc_pprof_send_uncollected(ngx_http_request_t *r,
-    ngx_int_t rc);
-
-/* 504: nobody answered in time, of whom the first is INDEX, PID, with WHY. */
-ngx_int_t ngx_http_jemalloc_pprof_send_late(ngx_http_request_t *r,
-    ngx_uint_t index, ngx_pid_t pid, const char *why);
-
-/* 503 to a strict question; WHERE says where there is more about it. */
-ngx_int_t ngx_http_jemalloc_pprof_send_incomplete(ngx_http_request_t *r,
-    ngx_uint_t n_answered, ngx_uint_t n_asked, const char *where);
+/* Add a header to the answer that will be sent; without a VALUE, none. */
+ngx_int_t ngx_http_jemalloc_pprof_add_header(ngx_http_request_t *r,
+    const char *key, const char *value);
 
 /* 200 without a body, to HEAD. */
 ngx_int_t ngx_http_jemalloc_pprof_send_head(ngx_http_request_t *r,

@@ -7,6 +7,7 @@
 
 #include "ngx_http_jemalloc_pprof_body.h"
 #include "ngx_http_jemalloc_pprof_job.h"
+#include "ngx_http_jemalloc_pprof_refuse.h"
 #include "ngx_http_jemalloc_pprof_send.h"
 
 #include "jpp_lookup.h"
@@ -124,7 +125,7 @@ ngx_http_jemalloc_pprof_symbol_start(ngx_http_request_t *r,
 
     if (lookup == NULL) {
         (void) jpp_err_memory(&err);
-        return ngx_http_jemalloc_pprof_send_failure(r, &err);
+        return ngx_http_jemalloc_pprof_refuse_error(r, &err);
     }
 
     lookup->job.work = ngx_http_jemalloc_pprof_symbol_work;
@@ -150,10 +151,9 @@ ngx_http_jemalloc_pprof_symbol_start(ngx_http_request_t *r,
 static ngx_int_t
 ngx_http_jemalloc_pprof_symbol_refuse(ngx_http_request_t *r)
 {
-    return ngx_http_jemalloc_pprof_send_error(r,
-               NGX_HTTP_REQUEST_ENTITY_TOO_LARGE,
-               "more than %d bytes of addresses: ask in parts",
-               NGX_HTTP_JEMALLOC_PPROF_MAX_BODY);
+    return ngx_http_jemalloc_pprof_refuse(r,
+               NGX_HTTP_JEMALLOC_PPROF_LARGE_BODY,
+               (ngx_uint_t) NGX_HTTP_JEMALLOC_PPROF_MAX_BODY);
 }
 
 
@@ -203,7 +203,7 @@ ngx_http_jemalloc_pprof_symbol_next(ngx_http_jemalloc_pprof_job_t *job,
     }
 
     if (job->rc != JPP_OK) {
-        return ngx_http_jemalloc_pprof_send_failure(r, &job->err);
+        return ngx_http_jemalloc_pprof_refuse_error(r, &job->err);
     }
 
     return ngx_http_jemalloc_pprof_send_body(r,

@@ -1,0 +1,260 @@
+
+#include "ngx_http_jemalloc_pprof_memory.h"
+#include "ngx_http_jemalloc_pprof_refuse.h"
+#include "ngx_http_jemalloc_pprof_send.h"
+
+
+/* the longest text: two sentences of the core and some words */
+#define NGX_HTTP_JEMALLOC_PPROF_MAX_TEXT  1536
+
+
+typedef struct {
+    ngx_uint_t     status;
+    ngx_uint_t     level;          /* of the log */
+    const char    *retry_after;    /* seconds, or NULL */
+    const char    *fmt;            /* as of ngx_sprintf() */
+} ngx_http_jemalloc_pprof_refusal_t;
+
+
+/* The client's fault is info, that of the server a warning. */
+
+static const ngx_http_jemalloc_pprof_refusal_t
+    ngx_http_jemalloc_pprof_refusals[NGX_HTTP_JEMALLOC_PPROF_REASONS] =
+{
+    [NGX_HTTP_JEMALLOC_PPROF_INTERNAL] =
+        { NGX_HTTP_NOT_FOUND, NGX_LOG_INFO, NULL,
+          "profiles are not served to internal redirects: ask for their own "
+          "URL" },
+
+    [NGX_HTTP_JEMALLOC_PPROF_NO_RESOURCE] =
+        { NGX_HTTP_NOT_FOUND, NGX_LOG_INFO, NULL,
+          "there is no such resource here: there are %V" },
+
+    [NGX_HTTP_JEMALLOC_PPROF_NO_WORKER] =
+        { NGX_HTTP_NOT_FOUND, NGX_LOG_INFO, NULL,
+          "there is no such worker: status lists those that there are" },
+
+    [NGX_HTTP_JEMALLOC_PPROF_BAD_PATH] =
+        { NGX_HTTP_NOT_FOUND, NGX_LOG_INFO, NULL, "%s" },
+
+    [NGX_HTTP_JEMALLOC_PPROF_BAD_VALUE] =
+        { NGX_HTTP_BAD_REQUEST, NGX_LOG_INFO, NULL, "%s" },
+
+    [NGX_HTTP_JEMALLOC_PPROF_BAD_METHOD] =
+        { NGX_HTTP_NOT_ALLOWED, NGX_LOG_INFO, NULL,
+          "the method is not allowed here: use %V" },
+
+    [NGX_HTTP_JEMALLOC_PPROF_BAD_HOST] =
+        { NGX_HTTP_MISDIRECTED_REQUEST, NGX_LOG_INFO, NULL,
+          "the host of this request is not a name of this server, so a page "
+          "of another site may have sent it (DNS rebinding): add the name to "
+          "server_name, or use an IP address or localhost in the URL" },
+
+    [NGX_HTTP_JEMALLOC_PPROF_CONTROL_OFF] =
+        { NGX_HTTP_FORBIDDEN, NGX_LOG_INFO, NULL,
+          "control is off in this location: add control=on to its "
+          "jemalloc_pprof directive, and let nobody else reach it" },
+
+    [NGX_HTTP_JEMALLOC_PPROF_FOREIGN] =
+        { NGX_HTTP_FORBIDDEN, NGX_LOG_INFO, NULL,
+          "control refuses requests that a page of another site sends: use "
+          "curl" },
+
+    [NGX_HTTP_JEMALLOC_PPROF_LARGE_BODY] =
+        { NGX_HTTP_REQUEST_ENTITY_TOO_LARGE, NGX_LOG_INFO, NULL,
+          "more than %ui bytes of addresses: ask in parts" },
+
+    [NGX_HTTP_JEMALLOC_PPROF_LARGE_FORM] =
+        { NGX_HTTP_REQUEST_ENTITY_TOO_LARGE, NGX_LOG_INFO, NULL,
+          "the form is larger than %ui bytes: control takes %s" },
+
+    [NGX_HTTP_JEMALLOC_PPROF_BUSY] =
+        { NGX_HTTP_TOO_MANY_REQUESTS, NGX_LOG_INFO, "1",
+          "too many profiles are asked of this worker at once: try again in "
+          "a second, with fewer scrapers" },
+
+    [NGX_HTTP_JEMALLOC_PPROF_FULL] =
+        { NGX_HTTP_TOO_MANY_REQUESTS, NGX_LOG_INFO, "1",
+          "the dumps and answers in memory are more than %ui times the %uz "
+          "bytes of jemalloc_pprof_max_size: try again in a second, with "
+          "fewer scrapers, or raise it" },
+
+    [NGX_HTTP_JEMALLOC_PPROF_CROWDED] =
+        { NGX_HTTP_TOO_MANY_REQUESTS, NGX_LOG_INFO, "1", "%s" },
+
+    [NGX_HTTP_JEMALLOC_PPROF_OFF] =
+        { NGX_HTTP_FORBIDDEN, NGX_LOG_INFO, NULL, "%s: %s.\n%s" },
+
+    [NGX_HTTP_JEMALLOC_PPROF_UNABLE] =
+        { NGX_HTTP_NOT_IMPLEMENTED, NGX_LOG_WARN, NULL, "%s: %s.\n%s" },
+
+    [NGX_HTTP_JEMALLOC_PPROF_BROKEN] =
+        { NGX_HTTP_INTERNAL_SERVER_ERROR, NGX_LOG_WARN, NULL, "%s" },
+
+    [NGX_HTTP_JEMALLOC_PPROF_BAD_DUMP] =
+        { NGX_HTTP_SERVICE_UNAVAILABLE, NGX_LOG_WARN, NULL,
+          "jemalloc's dump came back incomplete: %s. A worker needs six free "
+          "descriptors (worker_rlimit_nofile), memory, and /proc" },
+
+    [NGX_HTTP_JEMALLOC_PPROF_FAILED] =
+        { NGX_HTTP_SERVICE_UNAVAILABLE, NGX_LOG_WARN, NULL, "%s" },
+
+    [NGX_HTTP_JEMALLOC_PPROF_INCOMPLETE] =
+        { NGX_HTTP_SERVICE_UNAVAILABLE, NGX_LOG_WARN, NULL,
+          "only %ui of %ui workers answered, and strict=1 wants all: %s" },
+
+    [NGX_HTTP_JEMALLOC_PPROF_LEAVING] =
+        { NGX_HTTP_SERVICE_UNAVAILABLE, NGX_LOG_WARN, NULL,
+          "this worker is shutting down: ask again, another one will answer" },
+
+    [NGX_HTTP_JEMALLOC_PPROF_LATE] =
+        { NGX_HTTP_GATEWAY_TIME_OUT, NGX_LOG_WARN, NULL,
+          "no worker answered in time: worker %ui (pid %P), %s" },
+
+    [NGX_HTTP_JEMALLOC_PPROF_OVERDUE] =
+        { NGX_HTTP_GATEWAY_TIME_OUT, NGX_LOG_WARN, NULL,
+          "the worker's background thread was not done within %M ms: raise "
+          "jemalloc_pprof_timeout, or lower the number of samples with a "
+          "larger lg_prof_sample" },
+
+    [NGX_HTTP_JEMALLOC_PPROF_TIMED_OUT] =
+        { NGX_HTTP_GATEWAY_TIME_OUT, NGX_LOG_WARN, NULL, "%s" }
+};
+
+
+/* All take one text but the last, which is no error. */
+
+static const ngx_http_jemalloc_pprof_reason_t
+    ngx_http_jemalloc_pprof_codes[JPP_CODES] =
+{
+    [JPP_ERR_ARG] = NGX_HTTP_JEMALLOC_PPROF_BAD_VALUE,
+    [JPP_ERR_INPUT] = NGX_HTTP_JEMALLOC_PPROF_BAD_DUMP,
+    [JPP_ERR_CUT] = NGX_HTTP_JEMALLOC_PPROF_BAD_DUMP,
+    [JPP_ERR_TAIL] = NGX_HTTP_JEMALLOC_PPROF_BAD_DUMP,
+    [JPP_ERR_LIMIT] = NGX_HTTP_JEMALLOC_PPROF_FAILED,
+    [JPP_ERR_MEMORY] = NGX_HTTP_JEMALLOC_PPROF_FAILED,
+    [JPP_ERR_SYS] = NGX_HTTP_JEMALLOC_PPROF_FAILED,
+    [JPP_ERR_GONE] = NGX_HTTP_JEMALLOC_PPROF_FAILED,
+    [JPP_ERR_WRITE] = NGX_HTTP_JEMALLOC_PPROF_BROKEN,
+    [JPP_ERR_JEMALLOC] = NGX_HTTP_JEMALLOC_PPROF_BROKEN,
+    [JPP_ERR_LATE] = NGX_HTTP_JEMALLOC_PPROF_TIMED_OUT,
+    [JPP_ERR_FULL] = NGX_HTTP_JEMALLOC_PPROF_CROWDED,
+
+    [JPP_OK] = NGX_HTTP_JEMALLOC_PPROF_BROKEN
+};
+
+
+/* 403: it can be switched on; 501: this process has none. */
+
+static const ngx_http_jemalloc_pprof_reason_t
+    ngx_http_jemalloc_pprof_states[JPP_JEMALLOC_READY] =
+{
+    [JPP_JEMALLOC_ABSENT] = NGX_HTTP_JEMALLOC_PPROF_UNABLE,
+    [JPP_JEMALLOC_NO_PROF] = NGX_HTTP_JEMALLOC_PPROF_UNABLE,
+    [JPP_JEMALLOC_OFF] = NGX_HTTP_JEMALLOC_PPROF_OFF,
+    [JPP_JEMALLOC_REFUSED] = NGX_HTTP_JEMALLOC_PPROF_UNABLE,
+    [JPP_JEMALLOC_INACTIVE] = NGX_HTTP_JEMALLOC_PPROF_OFF
+};
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_refuse(ngx_http_request_t *r,
+    ngx_http_jemalloc_pprof_reason_t reason, ...)
+{
+    u_char                                   *p, *text, *line;
+    va_list                                   args;
+    ngx_int_t                                 rc;
+    const ngx_http_jemalloc_pprof_refusal_t  *row;
+
+    rc = ngx_http_discard_request_body(r);
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    row = &ngx_http_jemalloc_pprof_refusals[reason];
+
+    text = ngx_pnalloc(r->pool, NGX_HTTP_JEMALLOC_PPROF_MAX_TEXT);
+    if (text == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    va_start(args, reason);
+    p = ngx_vslprintf(text, text + NGX_HTTP_JEMALLOC_PPROF_MAX_TEXT - 1,
+                      row->fmt, args);
+    va_end(args);
+
+    /* an entry of a log is a line, and the cure may be several */
+
+    line = ngx_strlchr(text, p, LF);
+    if (line == NULL) {
+        line = p;
+    }
+
+    ngx_log_error(row->level, r->connection->log, 0,
+                  "jemalloc_pprof: %*s", (size_t) (line - text), text);
+
+    *p++ = LF;
+
+    /* without it pprof shows the status only */
+
+    if (ngx_http_jemalloc_pprof_add_header(r, "X-Go-Pprof", "1") != NGX_OK
+        || ngx_http_jemalloc_pprof_add_header(r, "Retry-After",
+                                               row->retry_after)
+           != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    return ngx_http_jemalloc_pprof_send_sentence(r, row->status, text,
+                                                 p - text);
+}
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_refuse_error(ngx_http_request_t *r,
+    const jpp_err_t *err)
+{
+    return ngx_http_jemalloc_pprof_refuse(r,
+               ngx_http_jemalloc_pprof_codes[err->code], err->text);
+}
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_refuse_state(ngx_http_request_t *r,
+    const jpp_jemalloc_t *jemalloc)
+{
+    jpp_problem_t  problems[JPP_MAX_PROBLEMS];
+
+    /* the fatal one is the first, and each of these states has one */
+
+    (void) jpp_problems(jemalloc, problems);
+
+    return ngx_http_jemalloc_pprof_refuse(r,
+               ngx_http_jemalloc_pprof_states[jemalloc->state],
+               problems[0].what, problems[0].why, problems[0].cure);
+}
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_refuse_uncollected(ngx_http_request_t *r, ngx_int_t rc)
+{
+    if (rc == NGX_DECLINED) {
+        return ngx_http_jemalloc_pprof_refuse(r,
+                   NGX_HTTP_JEMALLOC_PPROF_NO_WORKER);
+    }
+
+    return rc == NGX_BUSY ? ngx_http_jemalloc_pprof_refuse_full(r)
+                          : NGX_HTTP_INTERNAL_SERVER_ERROR;
+}
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_refuse_full(ngx_http_request_t *r)
+{
+    ngx_http_jemalloc_pprof_loc_conf_t  *conf;
+
+    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
+
+    return ngx_http_jemalloc_pprof_refuse(r, NGX_HTTP_JEMALLOC_PPROF_FULL,
+               (ngx_uint_t) NGX_HTTP_JEMALLOC_PPROF_TOTAL, conf->max_size);
+}

@@ -1,0 +1,73 @@
+
+/*
+ * Refusals: every way in which a request is not answered.
+ *
+ * One table has a row for each: status, level of the log, Retry-After and the
+ * sentence.  A new refusal is a row.  All functions return what a content
+ * handler does, after the answer was sent; a body that nobody has read is
+ * discarded first.
+ */
+
+
+#ifndef _NGX_HTTP_JEMALLOC_PPROF_REFUSE_H_INCLUDED_
+#define _NGX_HTTP_JEMALLOC_PPROF_REFUSE_H_INCLUDED_
+
+
+#include "ngx_http_jemalloc_pprof.h"
+
+
+/* Behind each, the arguments of its sentence. */
+typedef enum {
+    NGX_HTTP_JEMALLOC_PPROF_INTERNAL = 0,
+    NGX_HTTP_JEMALLOC_PPROF_NO_RESOURCE,  /* ngx_str_t *: those there are */
+    NGX_HTTP_JEMALLOC_PPROF_NO_WORKER,
+    NGX_HTTP_JEMALLOC_PPROF_BAD_PATH,     /* char *: why */
+    NGX_HTTP_JEMALLOC_PPROF_BAD_VALUE,    /* char *: why */
+    NGX_HTTP_JEMALLOC_PPROF_BAD_METHOD,   /* ngx_str_t *: those allowed */
+    NGX_HTTP_JEMALLOC_PPROF_BAD_HOST,
+    NGX_HTTP_JEMALLOC_PPROF_CONTROL_OFF,
+    NGX_HTTP_JEMALLOC_PPROF_FOREIGN,
+    NGX_HTTP_JEMALLOC_PPROF_LARGE_BODY,   /* ngx_uint_t: bytes allowed */
+    NGX_HTTP_JEMALLOC_PPROF_LARGE_FORM,   /* the same; char *: the keys */
+    NGX_HTTP_JEMALLOC_PPROF_BUSY,
+    NGX_HTTP_JEMALLOC_PPROF_FULL,         /* ngx_uint_t, size_t: so many */
+                                          /*   times so many bytes */
+    NGX_HTTP_JEMALLOC_PPROF_CROWDED,      /* char *: why */
+    NGX_HTTP_JEMALLOC_PPROF_OFF,          /* char *: what, why, cure */
+    NGX_HTTP_JEMALLOC_PPROF_UNABLE,       /* the same */
+    NGX_HTTP_JEMALLOC_PPROF_BROKEN,       /* char *: why */
+    NGX_HTTP_JEMALLOC_PPROF_BAD_DUMP,     /* char *: why */
+    NGX_HTTP_JEMALLOC_PPROF_FAILED,       /* char *: why */
+    NGX_HTTP_JEMALLOC_PPROF_INCOMPLETE,   /* ngx_uint_t: how many answered, */
+                                          /*   were asked; char *: where it */
+                                          /*   says more */
+    NGX_HTTP_JEMALLOC_PPROF_LEAVING,
+    NGX_HTTP_JEMALLOC_PPROF_LATE,         /* ngx_uint_t: index; ngx_pid_t; */
+                                          /*   char *: why */
+    NGX_HTTP_JEMALLOC_PPROF_OVERDUE,      /* ngx_msec_t: the time it had */
+    NGX_HTTP_JEMALLOC_PPROF_TIMED_OUT,    /* char *: why */
+    NGX_HTTP_JEMALLOC_PPROF_REASONS
+} ngx_http_jemalloc_pprof_reason_t;
+
+
+/* Send the row of REASON, whose sentence takes the arguments behind it. */
+ngx_int_t ngx_http_jemalloc_pprof_refuse(ngx_http_request_t *r,
+    ngx_http_jemalloc_pprof_reason_t reason, ...);
+
+/* What the core said no to: the row of ERR's code. */
+ngx_int_t ngx_http_jemalloc_pprof_refuse_error(ngx_http_request_t *r,
+    const jpp_err_t *err);
+
+/* JEMALLOC is in a state in which there is no profile. */
+ngx_int_t ngx_http_jemalloc_pprof_refuse_state(ngx_http_request_t *r,
+    const jpp_jemalloc_t *jemalloc);
+
+/* The workers cannot be asked: RC is of ngx_http_jemalloc_pprof_collect(). */
+ngx_int_t ngx_http_jemalloc_pprof_refuse_uncollected(ngx_http_request_t *r,
+    ngx_int_t rc);
+
+/* Too much is in memory. */
+ngx_int_t ngx_http_jemalloc_pprof_refuse_full(ngx_http_request_t *r);
+
+
+#endif /* _NGX_HTTP_JEMALLOC_PPROF_REFUSE_H_INCLUDED_ */
