@@ -9,6 +9,7 @@
 
 #include "ngx_http_jemalloc_pprof.h"
 #include "ngx_http_jemalloc_pprof_host.h"
+#include "ngx_http_jemalloc_pprof_resources.h"
 #include "ngx_http_jemalloc_pprof_table.h"
 
 #include "jpp_limits.h"
@@ -342,7 +343,7 @@ ngx_http_jemalloc_pprof_name(ngx_conf_t *cf,
 
     ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                        "unknown resource \"%V\": there are %V", value,
-                       &ngx_http_jemalloc_pprof_resources);
+                       ngx_http_jemalloc_pprof_resource_names());
 
     return NGX_ERROR;
 }
@@ -439,7 +440,7 @@ ngx_http_jemalloc_pprof_locate(ngx_conf_t *cf,
                        "\"jemalloc_pprof\" cannot tell what location \"%V\" "
                        "serves: end its name in a slash for all resources, "
                        "or name one of %V, as in \"jemalloc_pprof heap;\"",
-                       &clcf->name, &ngx_http_jemalloc_pprof_resources);
+                       &clcf->name, ngx_http_jemalloc_pprof_resource_names());
 
     return NGX_CONF_ERROR;
 }

@@ -419,7 +419,8 @@ sub console {
     my @links = map { s/&amp;/&/gr } $page =~ /href="(.*?)"/g;
 
     for (qw( heap allocs status cmdline symbol heap?format=top heap?debug=1
-             heap?format=folded heap?seconds=30 ))
+             heap?format=folded heap?seconds=30
+             heap?format=jemalloc&worker=self ))
     {
         my $link = $_;
         return "no link to $link\n" if !grep { $_ eq $link } @links;
@@ -436,7 +437,8 @@ sub console {
 
     for ("<td>0</td><td>$status->{workers}[0]{pid}</td>",
          "<p>nginx $status->{nginx}, jemalloc_pprof module "
-         . "$status->{module}, 1 of 1 workers answered")
+         . "$status->{module}, 1 of 1 workers answered",
+         '<dt>control (POST)</dt>')
     {
         return "not in the page: $_\n" if index($page, $_) == -1;
     }

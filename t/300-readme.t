@@ -209,7 +209,8 @@ sub level {
 
 sub check_resources {
 
-    my %methods = table($request, 'ngx_http_jemalloc_pprof_rows')
+    my $resources = "$top/src/nginx/ngx_http_jemalloc_pprof_resources.c";
+    my %methods = table(slurp($resources), 'ngx_http_jemalloc_pprof_rows')
                   =~ /\{ ngx_string\("(\w*)"\),.*\n\s+ngx_string\("(.*?)"\)/g;
     my %documented;
 

@@ -33,14 +33,6 @@
     "dd { margin: 0; }\n"
 
 
-/* What there is: where, what it is for, what to type. */
-typedef struct {
-    const char    *href;
-    const char    *text;
-    const char    *command;
-} jpp_console_link_t;
-
-
 static void jpp_console_head(const jpp_fleet_t *fleet, jpp_sink_t *sink);
 static void jpp_console_workers(const jpp_fleet_t *fleet, jpp_sink_t *sink);
 static void jpp_console_worker(const jpp_worker_t *worker, jpp_sink_t *sink);
@@ -52,8 +44,10 @@ static void jpp_console_problem(const jpp_fleet_t *fleet, size_t first,
     const jpp_problem_t *problem, jpp_sink_t *sink);
 static bool jpp_console_has(const jpp_worker_t *worker,
     const jpp_problem_t *problem);
-static void jpp_console_links(jpp_sink_t *sink);
-static void jpp_console_control(jpp_sink_t *sink);
+static void jpp_console_links(const jpp_console_link_t *link,
+    jpp_sink_t *sink);
+static void jpp_console_address(const jpp_console_link_t *link,
+    jpp_sink_t *sink);
 static void jpp_console_text(jpp_sink_t *sink, const char *s);
 
 
@@ -65,64 +59,14 @@ const char  jpp_console_policy[] =
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 
-static const jpp_console_link_t  jpp_console_resources[] = {
-
-    { "heap",
-      "What is allocated now in all workers, by the functions that did it; "
-      "for pprof, Parca, Pyroscope and whatever else reads profile.proto.",
-      "go tool pprof \"${URL}heap\"" },
-
-    { "heap?format=top",
-      "The same as a table for a terminal.",
-      "curl \"${URL}heap?format=top\"" },
-
-    { "heap?format=folded",
-      "One line per stack, for flame graphs (flamegraph.pl, speedscope).",
-      "curl -o heap.folded \"${URL}heap?format=folded\"" },
-
-    { "heap?debug=1",
-      "The text that pprof and jeprof both read.",
-      "curl -o heap.text \"${URL}heap?debug=1\"" },
-
-    { "heap?seconds=30",
-      "What was added and what went within the next 30 seconds. The answer "
-      "takes that long.",
-      "go tool pprof \"${URL}heap?seconds=30\"" },
-
-    { "heap?format=jemalloc&worker=self",
-      "The dump of one worker as jemalloc wrote it. Instead of self, the one "
-      "that answers, worker takes an index or pid-1234.",
-      "curl -o heap.dump \"${URL}heap?format=jemalloc&worker=self\"" },
-
-    { "allocs",
-      "The samples of heap. With prof_accum:true it shows first what was "
-      "ever allocated, freed or not.",
-      "go tool pprof \"${URL}allocs\"" },
-
-    { "status",
-      "This page for programs: JSON.",
-      "curl \"${URL}status\"" },
-
-    { "cmdline",
-      "The command line of nginx. The tools ask for it by themselves.",
-      "curl -s \"${URL}cmdline\" | tr '\\0' ' '" },
-
-    { "symbol",
-      "The names of addresses. The tools ask for them by themselves.",
-      "curl -d 0x55d0c0de1234 \"${URL}symbol\"" },
-
-    { NULL, NULL, NULL }
-};
-
-
 void
-jpp_console_html(const jpp_fleet_t *fleet, jpp_sink_t *sink)
+jpp_console_html(const jpp_fleet_t *fleet, const jpp_console_link_t *links,
+    jpp_sink_t *sink)
 {
     jpp_console_head(fleet, sink);
     jpp_console_workers(fleet, sink);
     jpp_console_problems(fleet, sink);
-    jpp_console_links(sink);
-    jpp_console_control(sink);
+    jpp_console_links(links, sink);
 
     jpp_sink_str(sink, "</body>\n</html>\n");
 }
@@ -354,10 +298,8 @@ jpp_console_has(const jpp_worker_t *worker, const jpp_problem_t *problem)
 
 
 static void
-jpp_console_links(jpp_sink_t *sink)
+jpp_console_links(const jpp_console_link_t *link, jpp_sink_t *sink)
 {
-    const jpp_console_link_t  *link;
-
     jpp_sink_str(sink,
         "\n<h2>Resources</h2>\n"
         "<p>The commands take the address of this page, with the slash at "
@@ -370,12 +312,10 @@ jpp_console_links(jpp_sink_t *sink)
         "origin=master.</p>\n"
         "<dl>\n");
 
-    for (link = jpp_console_resources; link->href != NULL; link++) {
-        jpp_sink_str(sink, "<dt><a href=\"");
-        jpp_console_text(sink, link->href);
-        jpp_sink_str(sink, "\">");
-        jpp_console_text(sink, link->href);
-        jpp_sink_str(sink, "</a></dt>\n<dd>");
+    for ( /* void */ ; link->address != NULL; link++) {
+        jpp_sink_str(sink, "<dt>");
+        jpp_console_address(link, sink);
+        jpp_sink_str(sink, "</dt>\n<dd>");
         jpp_console_text(sink, link->text);
         jpp_sink_str(sink, "\n<pre>");
         jpp_console_text(sink, link->command);
@@ -387,19 +327,20 @@ jpp_console_links(jpp_sink_t *sink)
 
 
 static void
-jpp_console_control(jpp_sink_t *sink)
+jpp_console_address(const jpp_console_link_t *link, jpp_sink_t *sink)
 {
-    jpp_sink_str(sink,
-        "\n<h2>Control</h2>\n"
-        "<p>control changes how the chosen workers sample. It takes POST only, "
-        "and is refused unless this location has control=on. Besides "
-        "lg_sample there are active=on, active=off, reset=1 and purge=1. What "
-        "is set in all workers is kept for those that come after a "
-        "reload.</p>\n<pre>");
+    if (link->is_post) {
+        jpp_console_text(sink, link->address);
+        jpp_sink_str(sink, " (POST)");
 
-    jpp_console_text(sink, "curl -d lg_sample=14 \"${URL}control\"");
+        return;
+    }
 
-    jpp_sink_str(sink, "</pre>\n");
+    jpp_sink_str(sink, "<a href=\"");
+    jpp_console_text(sink, link->address);
+    jpp_sink_str(sink, "\">");
+    jpp_console_text(sink, link->address);
+    jpp_sink_str(sink, "</a>");
 }
 
 

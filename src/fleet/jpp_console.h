@@ -1,7 +1,7 @@
 
 /*
  * The console: one page for people that shows the workers, their state, what
- * is wrong and its cure, and links to every resource and format.  No script,
+ * is wrong and its cure, and links to what the caller serves.  No script,
  * nothing fetched from outside, every text from outside of the module escaped.
  *
  * A pure function of the caller's values; any thread.
@@ -15,15 +15,25 @@
 #include "jpp_status.h"
 
 
+/* A resource, or one way to ask for it. */
+typedef struct {
+    const char    *address;        /* "heap?format=top"; NULL: the last one */
+    const char    *text;           /* what it is */
+    const char    *command;        /* to be copied */
+    bool           is_post;        /* nothing to follow */
+} jpp_console_link_t;
+
+
 /* What the answer must say in Content-Security-Policy. */
 extern const char  jpp_console_policy[];
 
 /*
- * Write the page for FLEET, which the caller flushes.  Its links are relative
- * to its own address, so that has to end in a slash.  It is ASCII: other bytes
- * become question marks.
+ * Write the page for FLEET with LINKS, which the caller flushes.  Its links are
+ * relative to its own address, so that has to end in a slash.  It is ASCII:
+ * other bytes become question marks.
  */
-void jpp_console_html(const jpp_fleet_t *fleet, jpp_sink_t *sink);
+void jpp_console_html(const jpp_fleet_t *fleet,
+    const jpp_console_link_t *links, jpp_sink_t *sink);
 
 
 #endif /* _JPP_CONSOLE_H_INCLUDED_ */

@@ -6,6 +6,7 @@
  * The way of a request, by file:
  *
  *     request    from URI, method and query to a question, or a refusal
+ *     resources  what is served: the table of them
  *     host       the name that a request is addressed to
  *     heap       dumps and their report       | each is a job
  *     symbol     addresses in, names out      |
@@ -97,20 +98,6 @@ typedef struct {
 } ngx_http_jemalloc_pprof_question_t;
 
 
-/* An answer as content handlers give it: what is returned to nginx. */
-typedef ngx_int_t (*ngx_http_jemalloc_pprof_answer_pt)(ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_question_t *question);
-
-
-struct ngx_http_jemalloc_pprof_resource_s {
-    ngx_str_t                           name;
-    ngx_uint_t                          methods;
-    ngx_str_t                           allow;    /* the methods, for 405 */
-    ngx_http_jemalloc_pprof_answer_pt   answer;
-    ngx_uint_t                          is_change;    /* not only read */
-};
-
-
 /* What one worker process knows of itself. */
 typedef struct {
     char             host[NGX_MAXHOSTNAMELEN];
@@ -137,31 +124,8 @@ extern ngx_connection_t  ngx_http_jemalloc_pprof_no_connection;
 
 /* request */
 
-/* The resource called NAME; NULL: there is none. */
-const ngx_http_jemalloc_pprof_resource_t *
-    ngx_http_jemalloc_pprof_resource(const ngx_str_t *name);
-
-/* The names of the resources, for a sentence. */
-extern const ngx_str_t  ngx_http_jemalloc_pprof_resources;
-
 /* The content handler. */
 ngx_int_t ngx_http_jemalloc_pprof_handler(ngx_http_request_t *r);
-
-/* The answers of the resources. */
-ngx_int_t ngx_http_jemalloc_pprof_heap(ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_question_t *question);
-ngx_int_t ngx_http_jemalloc_pprof_allocs(ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_question_t *question);
-ngx_int_t ngx_http_jemalloc_pprof_symbol(ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_question_t *question);
-ngx_int_t ngx_http_jemalloc_pprof_cmdline(ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_question_t *question);
-ngx_int_t ngx_http_jemalloc_pprof_status(ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_question_t *question);
-ngx_int_t ngx_http_jemalloc_pprof_control(ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_question_t *question);
-ngx_int_t ngx_http_jemalloc_pprof_console(ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_question_t *question);
 
 
 /* worker */

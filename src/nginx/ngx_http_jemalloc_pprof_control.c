@@ -6,6 +6,7 @@
 
 
 #include "ngx_http_jemalloc_pprof_body.h"
+#include "ngx_http_jemalloc_pprof_control.h"
 #include "ngx_http_jemalloc_pprof_page.h"
 #include "ngx_http_jemalloc_pprof_refuse.h"
 

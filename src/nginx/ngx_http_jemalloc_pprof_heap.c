@@ -6,9 +6,10 @@
  */
 
 
+#include "ngx_http_jemalloc_pprof_heap.h"
 #include "ngx_http_jemalloc_pprof_job.h"
-#include "ngx_http_jemalloc_pprof_report.h"
 #include "ngx_http_jemalloc_pprof_refuse.h"
+#include "ngx_http_jemalloc_pprof_report.h"
 #include "ngx_http_jemalloc_pprof_send.h"
 
 

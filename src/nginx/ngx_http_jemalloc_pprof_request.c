@@ -11,10 +11,8 @@
 
 #include "ngx_http_jemalloc_pprof_host.h"
 #include "ngx_http_jemalloc_pprof_refuse.h"
+#include "ngx_http_jemalloc_pprof_resources.h"
 #include "ngx_http_jemalloc_pprof_send.h"
-
-
-#define NGX_HTTP_JEMALLOC_PPROF_READ      (NGX_HTTP_GET|NGX_HTTP_HEAD)
 
 
 typedef struct {
@@ -35,60 +33,6 @@ static ngx_uint_t ngx_http_jemalloc_pprof_segment(ngx_str_t *rest,
     const char *segment);
 static ngx_int_t ngx_http_jemalloc_pprof_answer(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_path_t *path);
-
-
-static const ngx_http_jemalloc_pprof_resource_t
-    ngx_http_jemalloc_pprof_rows[] =
-{
-    { ngx_string("heap"), NGX_HTTP_JEMALLOC_PPROF_READ,
-      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_heap, 0 },
-
-    { ngx_string("allocs"), NGX_HTTP_JEMALLOC_PPROF_READ,
-      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_allocs, 0 },
-
-    { ngx_string("symbol"), NGX_HTTP_JEMALLOC_PPROF_READ|NGX_HTTP_POST,
-      ngx_string("GET, HEAD, POST"), ngx_http_jemalloc_pprof_symbol, 0 },
-
-    { ngx_string("cmdline"), NGX_HTTP_JEMALLOC_PPROF_READ,
-      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_cmdline, 0 },
-
-    { ngx_string("status"), NGX_HTTP_JEMALLOC_PPROF_READ,
-      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_status, 0 },
-
-    { ngx_string("control"), NGX_HTTP_POST,
-      ngx_string("POST"), ngx_http_jemalloc_pprof_control, 1 },
-
-    /* the console has no name: it is what a tree itself is */
-
-    { ngx_string(""), NGX_HTTP_JEMALLOC_PPROF_READ,
-      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_console, 0 },
-
-    { ngx_null_string, 0, ngx_null_string, NULL, 0 }
-};
-
-
-const ngx_str_t  ngx_http_jemalloc_pprof_resources =
-    ngx_string("heap, allocs, symbol, cmdline, status and control");
-
-
-const ngx_http_jemalloc_pprof_resource_t *
-ngx_http_jemalloc_pprof_resource(const ngx_str_t *name)
-{
-    const ngx_http_jemalloc_pprof_resource_t  *resource;
-
-    for (resource = ngx_http_jemalloc_pprof_rows;
-         resource->answer != NULL;
-         resource++)
-    {
-        if (resource->name.len == name->len
-            && ngx_strncmp(resource->name.data, name->data, name->len) == 0)
-        {
-            return resource;
-        }
-    }
-
-    return NULL;
-}
 
 
 ngx_int_t
@@ -134,7 +78,7 @@ ngx_http_jemalloc_pprof_handler(ngx_http_request_t *r)
     if (resource == NULL) {
         return ngx_http_jemalloc_pprof_refuse(r,
                    NGX_HTTP_JEMALLOC_PPROF_NO_RESOURCE,
-                   &ngx_http_jemalloc_pprof_resources);
+                   ngx_http_jemalloc_pprof_resource_names());
     }
 
     if (!(r->method & resource->methods)) {

@@ -6,6 +6,7 @@
 
 
 #include "ngx_http_jemalloc_pprof_page.h"
+#include "ngx_http_jemalloc_pprof_status.h"
 
 #include "jpp_console.h"
 
@@ -107,13 +108,18 @@ ngx_http_jemalloc_pprof_console_write(
     const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
     jpp_sink_t *sink)
 {
-    jpp_fleet_t  fleet;
+    jpp_fleet_t                fleet;
+    const jpp_console_link_t  *links;
 
-    if (ngx_http_jemalloc_pprof_status_fleet(co, arena, &fleet) != NGX_OK) {
+    links = ngx_http_jemalloc_pprof_resource_links(arena);
+
+    if (links == NULL
+        || ngx_http_jemalloc_pprof_status_fleet(co, arena, &fleet) != NGX_OK)
+    {
         return NGX_ERROR;
     }
 
-    jpp_console_html(&fleet, sink);
+    jpp_console_html(&fleet, links, sink);
 
     return NGX_OK;
 }

@@ -9,6 +9,7 @@
 #include "ngx_http_jemalloc_pprof_job.h"
 #include "ngx_http_jemalloc_pprof_refuse.h"
 #include "ngx_http_jemalloc_pprof_send.h"
+#include "ngx_http_jemalloc_pprof_symbol.h"
 
 #include "jpp_lookup.h"
 #include "jpp_proc.h"

@@ -1,0 +1,18 @@
+
+/*
+ * control: changes to the profiling of the chosen workers.
+ */
+
+
+#ifndef _NGX_HTTP_JEMALLOC_PPROF_CONTROL_H_INCLUDED_
+#define _NGX_HTTP_JEMALLOC_PPROF_CONTROL_H_INCLUDED_
+
+
+#include "ngx_http_jemalloc_pprof_resources.h"
+
+
+ngx_int_t ngx_http_jemalloc_pprof_control(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_question_t *question);
+
+
+#endif /* _NGX_HTTP_JEMALLOC_PPROF_CONTROL_H_INCLUDED_ */

@@ -1,0 +1,20 @@
+
+/*
+ * heap and allocs: what is allocated now, and what ever was.
+ */
+
+
+#ifndef _NGX_HTTP_JEMALLOC_PPROF_HEAP_H_INCLUDED_
+#define _NGX_HTTP_JEMALLOC_PPROF_HEAP_H_INCLUDED_
+
+
+#include "ngx_http_jemalloc_pprof_resources.h"
+
+
+ngx_int_t ngx_http_jemalloc_pprof_heap(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_question_t *question);
+ngx_int_t ngx_http_jemalloc_pprof_allocs(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_question_t *question);
+
+
+#endif /* _NGX_HTTP_JEMALLOC_PPROF_HEAP_H_INCLUDED_ */

@@ -1,0 +1,249 @@
+
+#include "ngx_http_jemalloc_pprof_control.h"
+#include "ngx_http_jemalloc_pprof_heap.h"
+#include "ngx_http_jemalloc_pprof_status.h"
+#include "ngx_http_jemalloc_pprof_symbol.h"
+
+
+#define NGX_HTTP_JEMALLOC_PPROF_READ   (NGX_HTTP_GET|NGX_HTTP_HEAD)
+
+#define NGX_HTTP_JEMALLOC_PPROF_NAMES  256
+
+
+static const jpp_console_link_t
+    ngx_http_jemalloc_pprof_heap_links[] =
+{
+    { "heap",
+      "What is allocated now in all workers, by the functions that did it; "
+      "for pprof, Parca, Pyroscope and whatever else reads profile.proto.",
+      "go tool pprof \"${URL}heap\"", false },
+
+    { "heap?format=top",
+      "The same as a table for a terminal.",
+      "curl \"${URL}heap?format=top\"", false },
+
+    { "heap?format=folded",
+      "One line per stack, for flame graphs (flamegraph.pl, speedscope).",
+      "curl -o heap.folded \"${URL}heap?format=folded\"", false },
+
+    { "heap?debug=1",
+      "The text that pprof and jeprof both read.",
+      "curl -o heap.text \"${URL}heap?debug=1\"", false },
+
+    { "heap?seconds=30",
+      "What was added and what went within the next 30 seconds. The answer "
+      "takes that long.",
+      "go tool pprof \"${URL}heap?seconds=30\"", false },
+
+    { "heap?format=jemalloc&worker=self",
+      "The dump of one worker as jemalloc wrote it. Instead of self, the one "
+      "that answers, worker takes an index or pid-1234.",
+      "curl -o heap.dump \"${URL}heap?format=jemalloc&worker=self\"", false },
+
+    { NULL, NULL, NULL, false }
+};
+
+
+static const jpp_console_link_t
+    ngx_http_jemalloc_pprof_allocs_links[] =
+{
+    { "allocs",
+      "The samples of heap. With prof_accum:true it shows first what was "
+      "ever allocated, freed or not.",
+      "go tool pprof \"${URL}allocs\"", false },
+
+    { NULL, NULL, NULL, false }
+};
+
+
+static const jpp_console_link_t
+    ngx_http_jemalloc_pprof_symbol_links[] =
+{
+    { "symbol",
+      "The names of addresses. The tools ask for them by themselves.",
+      "curl -d 0x55d0c0de1234 \"${URL}symbol\"", false },
+
+    { NULL, NULL, NULL, false }
+};
+
+
+static const jpp_console_link_t
+    ngx_http_jemalloc_pprof_cmdline_links[] =
+{
+    { "cmdline",
+      "The command line of nginx. The tools ask for it by themselves.",
+      "curl -s \"${URL}cmdline\" | tr '\\0' ' '", false },
+
+    { NULL, NULL, NULL, false }
+};
+
+
+static const jpp_console_link_t
+    ngx_http_jemalloc_pprof_status_links[] =
+{
+    { "status",
+      "This page for programs: JSON.",
+      "curl \"${URL}status\"", false },
+
+    { NULL, NULL, NULL, false }
+};
+
+
+static const jpp_console_link_t
+    ngx_http_jemalloc_pprof_control_links[] =
+{
+    { "control",
+      "Changes how the chosen workers sample; refused unless this location has "
+      "control=on. It takes active=on or off, lg_sample=10 to 24, reset=1 and "
+      "purge=1. What is set in all workers is kept for those that come after "
+      "a reload.",
+      "curl -d lg_sample=14 \"${URL}control\"", true },
+
+    { NULL, NULL, NULL, false }
+};
+
+
+static const ngx_http_jemalloc_pprof_resource_t
+    ngx_http_jemalloc_pprof_rows[] =
+{
+    { ngx_string("heap"), NGX_HTTP_JEMALLOC_PPROF_READ,
+      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_heap, 0,
+      ngx_http_jemalloc_pprof_heap_links },
+
+    { ngx_string("allocs"), NGX_HTTP_JEMALLOC_PPROF_READ,
+      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_allocs, 0,
+      ngx_http_jemalloc_pprof_allocs_links },
+
+    { ngx_string("symbol"), NGX_HTTP_JEMALLOC_PPROF_READ|NGX_HTTP_POST,
+      ngx_string("GET, HEAD, POST"), ngx_http_jemalloc_pprof_symbol, 0,
+      ngx_http_jemalloc_pprof_symbol_links },
+
+    { ngx_string("cmdline"), NGX_HTTP_JEMALLOC_PPROF_READ,
+      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_cmdline, 0,
+      ngx_http_jemalloc_pprof_cmdline_links },
+
+    { ngx_string("status"), NGX_HTTP_JEMALLOC_PPROF_READ,
+      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_status, 0,
+      ngx_http_jemalloc_pprof_status_links },
+
+    { ngx_string("control"), NGX_HTTP_POST,
+      ngx_string("POST"), ngx_http_jemalloc_pprof_control, 1,
+      ngx_http_jemalloc_pprof_control_links },
+
+    /* the console has no name: it is what a tree itself is */
+
+    { ngx_string(""), NGX_HTTP_JEMALLOC_PPROF_READ,
+      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_console, 0,
+      NULL },
+
+    { ngx_null_string, 0, ngx_null_string, NULL, 0, NULL }
+};
+
+
+const ngx_http_jemalloc_pprof_resource_t *
+ngx_http_jemalloc_pprof_resource(const ngx_str_t *name)
+{
+    const ngx_http_jemalloc_pprof_resource_t  *resource;
+
+    for (resource = ngx_http_jemalloc_pprof_rows;
+         resource->answer != NULL;
+         resource++)
+    {
+        if (resource->name.len == name->len
+            && ngx_strncmp(resource->name.data, name->data, name->len) == 0)
+        {
+            return resource;
+        }
+    }
+
+    return NULL;
+}
+
+
+const ngx_str_t *
+ngx_http_jemalloc_pprof_resource_names(void)
+{
+    u_char                                    *p, *last, *comma;
+    const ngx_http_jemalloc_pprof_resource_t  *resource;
+
+    static u_char     text[NGX_HTTP_JEMALLOC_PPROF_NAMES];
+    static ngx_str_t  names;
+
+    p = text;
+    last = text + NGX_HTTP_JEMALLOC_PPROF_NAMES - sizeof(" and ");
+    comma = NULL;
+
+    for (resource = ngx_http_jemalloc_pprof_rows;
+         resource->answer != NULL;
+         resource++)
+    {
+        if (resource->links == NULL) {
+            continue;
+        }
+
+        if (p != text) {
+            comma = p;
+            p = ngx_slprintf(p, last, ", ");
+        }
+
+        p = ngx_slprintf(p, last, "%V", &resource->name);
+    }
+
+    /* the last comma is an "and" */
+
+    if (comma != NULL) {
+        ngx_memmove(comma + sizeof(" and ") - 1, comma + 2, p - comma - 2);
+        ngx_memcpy(comma, " and ", sizeof(" and ") - 1);
+        p += sizeof(" and ") - 1 - 2;
+    }
+
+    names.data = text;
+    names.len = p - text;
+
+    return &names;
+}
+
+
+const jpp_console_link_t *
+ngx_http_jemalloc_pprof_resource_links(jpp_arena_t *arena)
+{
+    ngx_uint_t                                 n;
+    jpp_console_link_t                        *links;
+    const jpp_console_link_t                  *link;
+    const ngx_http_jemalloc_pprof_resource_t  *resource;
+
+    n = 1;
+
+    for (resource = ngx_http_jemalloc_pprof_rows;
+         resource->answer != NULL;
+         resource++)
+    {
+        for (link = resource->links;
+             link != NULL && link->address != NULL;
+             link++)
+        {
+            n++;
+        }
+    }
+
+    links = jpp_arena_alloc(arena, n * sizeof(jpp_console_link_t));
+    if (links == NULL) {
+        return NULL;
+    }
+
+    n = 0;
+
+    for (resource = ngx_http_jemalloc_pprof_rows;
+         resource->answer != NULL;
+         resource++)
+    {
+        for (link = resource->links;
+             link != NULL && link->address != NULL;
+             link++)
+        {
+            links[n++] = *link;
+        }
+    }
+
+    return links;
+}

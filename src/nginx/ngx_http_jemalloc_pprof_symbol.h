@@ -1,0 +1,18 @@
+
+/*
+ * symbol: the names of addresses.
+ */
+
+
+#ifndef _NGX_HTTP_JEMALLOC_PPROF_SYMBOL_H_INCLUDED_
+#define _NGX_HTTP_JEMALLOC_PPROF_SYMBOL_H_INCLUDED_
+
+
+#include "ngx_http_jemalloc_pprof_resources.h"
+
+
+ngx_int_t ngx_http_jemalloc_pprof_symbol(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_question_t *question);
+
+
+#endif /* _NGX_HTTP_JEMALLOC_PPROF_SYMBOL_H_INCLUDED_ */
