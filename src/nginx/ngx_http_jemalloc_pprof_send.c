@@ -14,6 +14,7 @@ typedef struct {
 static ngx_int_t ngx_http_jemalloc_pprof_send_headers(ngx_http_request_t *r,
     ngx_uint_t status, const ngx_http_jemalloc_pprof_answer_t *answer,
     off_t len);
+static ngx_int_t ngx_http_jemalloc_pprof_decoys(ngx_http_request_t *r);
 static ngx_int_t ngx_http_jemalloc_pprof_disposition(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_answer_t *answer, char **value);
 static ngx_int_t ngx_http_jemalloc_pprof_send_bytes(ngx_http_request_t *r,
@@ -121,17 +122,14 @@ ngx_http_jemalloc_pprof_send_headers(ngx_http_request_t *r, ngx_uint_t status,
         ngx_str_set(&r->headers_out.charset, "utf-8");
     }
 
-    /* a profile is gzip-ed already, and is no document with a history */
-
-#if (NGX_HTTP_GZIP)
-    r->gzip_tested = 1;
-    r->gzip_ok = 0;
-#endif
+    /* a profile is no document with a history */
 
     r->disable_not_modified = 1;
     r->allow_ranges = 0;
 
-    if (ngx_http_jemalloc_pprof_disposition(r, answer, &disposition) != NGX_OK
+    if (ngx_http_jemalloc_pprof_decoys(r) != NGX_OK
+        || ngx_http_jemalloc_pprof_disposition(r, answer, &disposition)
+           != NGX_OK
         || ngx_http_jemalloc_pprof_add_header(r, "X-Content-Type-Options",
                "nosniff") != NGX_OK
         || ngx_http_jemalloc_pprof_add_header(r, "Cache-Control",
@@ -147,6 +145,58 @@ ngx_http_jemalloc_pprof_send_headers(ngx_http_request_t *r, ngx_uint_t status,
     }
 
     return ngx_http_send_header(r);
+}
+
+
+/*
+ * nginx sends what is in its list of headers; filters look at fields beside
+ * it, and change those.  These are in the fields only.  No filter encodes what
+ * has a Content-Encoding: not gzip, nor brotli or zstd, which ask nothing else.
+ * And "expires" finds a Cache-Control and an Expires to overwrite.
+ */
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_decoys(ngx_http_request_t *r)
+{
+    ngx_table_elt_t  *h;
+#if (nginx_version < 1023000)
+    ngx_table_elt_t  **cc;
+#endif
+
+    h = ngx_pcalloc(r->pool, 3 * sizeof(ngx_table_elt_t));
+    if (h == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_str_set(&h[0].value, "identity");
+    ngx_str_set(&h[1].value, "no-store");
+
+    r->headers_out.content_encoding = &h[0];
+    r->headers_out.expires = &h[2];
+
+#if (nginx_version >= 1023000)
+
+    r->headers_out.cache_control = &h[1];
+
+#else
+
+    if (ngx_array_init(&r->headers_out.cache_control, r->pool, 1,
+                       sizeof(ngx_table_elt_t *))
+        != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    cc = ngx_array_push(&r->headers_out.cache_control);
+    if (cc == NULL) {
+        return NGX_ERROR;
+    }
+
+    *cc = &h[1];
+
+#endif
+
+    return NGX_OK;
 }
 
 

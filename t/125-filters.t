@@ -1,0 +1,101 @@
+# What other modules would do to an answer, and must not: compress it again,
+# let it be kept, or recode it.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+
+use JppSuite qw( contract dial nginx_test serve );
+use JSON::PP qw(decode_json);
+use Test::More;
+
+my $brotli = '/usr/lib/nginx/modules/ngx_http_brotli_filter_module.so';
+
+# what nginx has of its own, all of it on
+my $filters = <<'END';
+gzip on;
+gzip_types *;
+gzip_min_length 1;
+gzip_proxied any;
+gzip_vary on;
+gunzip on;
+expires max;
+charset koi8-r;
+override_charset on;
+source_charset windows-1251;
+charset_types *;
+charset_map windows-1251 koi8-r { 80 E1; }
+END
+
+# the type of each, and a sign that it is whole
+my @answers = (
+    [ '/a/heap', 200, qr/^types: /, \&contract ],
+    [ '/a/heap?format=text', 200, qr/^heap profile: / ],
+    [ '/a/heap?format=top', 200, qr/inuse_space/ ],
+    [ '/a/heap?format=jemalloc&worker=self', 200, qr/^heap_v2/ ],
+    [ '/a/status', 200, qr/"workers"/ ],
+    [ '/a/', 200, qr/<\/html>\n\z/ ],
+    [ '/a/symbol', 200, qr/^num_symbols/ ],
+    [ '/a/cmdline', 200, qr/nginx/ ],
+    [ '/a/none', 404, qr/no such resource/ ],
+    [ '/a/control', 405, qr/not allowed/ ],
+);
+
+subtest 'those of nginx' => sub { filtered(http => $filters) };
+
+SKIP: {
+    my %how = (
+        main => "load_module $brotli;",
+        http => "$filters brotli on; brotli_types *; brotli_min_length 1;",
+    );
+
+    # it is built for one nginx only
+
+    skip 'no brotli for this nginx', 1
+        if !-f $brotli || nginx_test('-t -q', %how)->{status} != 0;
+
+    subtest 'brotli' => sub { filtered(%how) };
+}
+
+done_testing();
+
+
+sub filtered {
+    my (%how) = @_;
+
+    my $server = serve(%how, config => <<'END');
+location /a/ { jemalloc_pprof; }
+location /plain { default_type text/plain; return 200 "plain plain plain"; }
+END
+
+    ok(defined $server->{pid}, 'nginx starts') or return;
+
+    # they are on: what is not ours is changed
+
+    my $plain = dial()->ask('GET', '/plain', 'Accept-Encoding: br, gzip');
+
+    is($plain->{header}{'content-encoding'}, $how{main} ? 'br' : 'gzip',
+       'another answer is compressed');
+    like($plain->{header}{'cache-control'}, qr/^max-age=\d+$/, 'and kept');
+
+    for (@answers) {
+        my ($uri, $status, $like, $filter) = @$_;
+
+        my $answer = dial()->ask('GET', $uri, 'Accept-Encoding: br, gzip');
+        my $body = $answer->{body};
+
+        is($answer->{status}, $status, $uri);
+        is($answer->{header}{'content-encoding'}, undef, 'not compressed');
+        is($answer->{header}{vary}, undef, 'nor would it be');
+        is($answer->{header}{'cache-control'}, 'no-store', 'not kept');
+        is($answer->{header}{expires}, undef, 'it has no time to live');
+        is($answer->{header}{'content-length'}, length $body, 'its length');
+        unlike($answer->{header}{'content-type'}, qr/koi8/, 'its charset');
+        like($filter ? $filter->($body) : $body, $like, 'what is in it');
+    }
+
+    is($server->quiet, '', 'no alerts');
+    ok($server->stop, 'nginx ends');
+}
