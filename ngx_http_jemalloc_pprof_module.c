@@ -9,8 +9,10 @@
 
 #include "ngx_http_jemalloc_pprof.h"
 #include "ngx_http_jemalloc_pprof_host.h"
+#include "ngx_http_jemalloc_pprof_registry.h"
 #include "ngx_http_jemalloc_pprof_resources.h"
-#include "ngx_http_jemalloc_pprof_table.h"
+#include "ngx_http_jemalloc_pprof_self.h"
+#include "ngx_http_jemalloc_pprof_worker.h"
 
 #include "jpp_limits.h"
 #include "jpp_report.h"
@@ -319,7 +321,7 @@ ngx_http_jemalloc_pprof_serve(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                                               ngx_http_jemalloc_pprof_module);
 
     if (jmcf->zone == NULL) {
-        jmcf->zone = ngx_http_jemalloc_pprof_table_add(cf);
+        jmcf->zone = ngx_http_jemalloc_pprof_registry_add(cf);
         if (jmcf->zone == NULL) {
             return NGX_CONF_ERROR;
         }
@@ -560,16 +562,16 @@ ngx_http_jemalloc_pprof_init_module(ngx_cycle_t *cycle)
         return NGX_OK;
     }
 
-    ngx_http_jemalloc_pprof_worker.zone = jmcf != NULL ? jmcf->zone : NULL;
+    ngx_http_jemalloc_pprof_self.zone = jmcf != NULL ? jmcf->zone : NULL;
 
-    if (ngx_http_jemalloc_pprof_worker.zone == NULL) {
-        jpp_memfd_close(&ngx_http_jemalloc_pprof_worker.baseline);
+    if (ngx_http_jemalloc_pprof_self.zone == NULL) {
+        jpp_memfd_close(&ngx_http_jemalloc_pprof_self.baseline);
         return NGX_OK;
     }
 
-    ngx_http_jemalloc_pprof_worker.directory = (char *) jmcf->temp_path.data;
-    ngx_http_jemalloc_pprof_worker.generation =
-                         ngx_http_jemalloc_pprof_table_advance(jmcf->zone);
+    ngx_http_jemalloc_pprof_self.directory = (char *) jmcf->temp_path.data;
+    ngx_http_jemalloc_pprof_self.generation =
+                         ngx_http_jemalloc_pprof_registry_advance(jmcf->zone);
 
     /* the workers will be as the master is, but for what is wanted of them */
 
@@ -585,7 +587,7 @@ ngx_http_jemalloc_pprof_init_module(ngx_cycle_t *cycle)
 
     ngx_log_error(level, cycle->log, 0, "jemalloc_pprof: %s", text);
 
-    ngx_http_jemalloc_pprof_worker_inherit(cycle);
+    ngx_http_jemalloc_pprof_worker_configured(cycle);
 
     return NGX_OK;
 }

@@ -16,7 +16,7 @@
 
 
 /* to be changed with the tables */
-#define JPP_MESSAGE_VERSION         2
+#define JPP_MESSAGE_VERSION         3
 
 /* "jppQ", "jppR" */
 #define JPP_MESSAGE_MAGIC_QUESTION  0x5170706a
@@ -143,6 +143,8 @@ static const jpp_message_field_t  jpp_message_reply[] = {
     { JPP_MESSAGE_U64, JPP_MESSAGE_AT(control.resident_after), UINT64_MAX },
 
     { JPP_MESSAGE_U64, JPP_MESSAGE_AT(time_nanos), INT64_MAX },
+    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(n_resets), UINT64_MAX },
+    { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(has_file), 1 },
     { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(has_baseline), 1 }
 };
 

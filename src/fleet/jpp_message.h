@@ -22,7 +22,7 @@
 
 /* Bytes of a message. */
 #define JPP_MESSAGE_QUESTION  22
-#define JPP_MESSAGE_REPLY     1034
+#define JPP_MESSAGE_REPLY     1043
 
 
 /* What is asked for, beside the worker's state, which every reply has. */
@@ -45,7 +45,10 @@ typedef struct {
                                            /*   what the worker says it is */
     jpp_control_result_t   control;        /* of JPP_MESSAGE_CONTROL */
     int64_t                time_nanos;     /* of the dump, since the epoch */
-    bool                   has_baseline;   /* one comes with the reply */
+    uint64_t               n_resets;       /* how often its samples were */
+                                           /*   forgotten so far */
+    bool                   has_file;       /* a dump comes with the reply */
+    bool                   has_baseline;   /* and one of what was inherited */
 } jpp_message_reply_t;
 
 

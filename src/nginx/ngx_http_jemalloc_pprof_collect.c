@@ -1,19 +1,15 @@
 
-#include "ngx_http_jemalloc_pprof_memory.h"
-#include "ngx_http_jemalloc_pprof_part.h"
+#include "ngx_http_jemalloc_pprof_budget.h"
+#include "ngx_http_jemalloc_pprof_choose.h"
+#include "ngx_http_jemalloc_pprof_collect.h"
+#include "ngx_http_jemalloc_pprof_self.h"
 
-
-/* workers that are asked at the same time */
-#define NGX_HTTP_JEMALLOC_PPROF_AT_ONCE  2
-
-/* the part of the time after which one that does not answer is not counted */
-#define NGX_HTTP_JEMALLOC_PPROF_SLICES   8
 
 /* how often a worker that accepts no more is tried again, ms */
-#define NGX_HTTP_JEMALLOC_PPROF_RETRY    20
+#define NGX_HTTP_JEMALLOC_PPROF_RETRY          20
 
 /* how old a collection may be for a request that comes later, ms */
-#define NGX_HTTP_JEMALLOC_PPROF_FRESH    1000
+#define NGX_HTTP_JEMALLOC_PPROF_FRESH          1000
 
 /* what the arena of a collection needs beside it */
 #define NGX_HTTP_JEMALLOC_PPROF_COLLECT_SPARE  (16 * 1024)
@@ -21,40 +17,24 @@
 
 static ngx_http_jemalloc_pprof_collection_t *
     ngx_http_jemalloc_pprof_collect_shared(
-    const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
-    const ngx_http_jemalloc_pprof_loc_conf_t *conf);
+    const ngx_http_jemalloc_pprof_inquiry_t *inquiry);
+static ngx_uint_t ngx_http_jemalloc_pprof_collect_is_same(
+    const ngx_http_jemalloc_pprof_inquiry_t *a,
+    const ngx_http_jemalloc_pprof_inquiry_t *b);
 static ngx_http_jemalloc_pprof_collection_t *
     ngx_http_jemalloc_pprof_collect_create(
     const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
-    const ngx_http_jemalloc_pprof_loc_conf_t *conf, ngx_uint_t n,
-    const ngx_http_jemalloc_pprof_row_t *rows);
-static void ngx_http_jemalloc_pprof_collect_want(
-    const ngx_http_jemalloc_pprof_inquiry_t *inquiry);
-static ngx_uint_t ngx_http_jemalloc_pprof_collect_choose(
-    const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
-    ngx_http_jemalloc_pprof_row_t *rows);
-static ngx_uint_t ngx_http_jemalloc_pprof_collect_is_chosen(
-    const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
-    const ngx_http_jemalloc_pprof_row_t *row, ngx_uint_t generation);
-static void ngx_http_jemalloc_pprof_collect_go(void);
+    const ngx_http_jemalloc_pprof_row_t *rows, ngx_uint_t n);
+static void ngx_http_jemalloc_pprof_collect_schedule(void);
 static void ngx_http_jemalloc_pprof_collect_completed(ngx_event_t *ev);
 static ngx_http_jemalloc_pprof_collection_t *
     ngx_http_jemalloc_pprof_collect_next(ngx_uint_t is_done);
-static void ngx_http_jemalloc_pprof_collect_ask(
-    ngx_http_jemalloc_pprof_part_t *part);
-static void ngx_http_jemalloc_pprof_collect_try(
-    ngx_http_jemalloc_pprof_part_t *part);
-static void ngx_http_jemalloc_pprof_collect_replied(
-    ngx_http_jemalloc_pprof_peer_t *peer);
 static void ngx_http_jemalloc_pprof_collect_done(
-    ngx_http_jemalloc_pprof_part_t *part);
-static void ngx_http_jemalloc_pprof_collect_free_slot(
-    ngx_http_jemalloc_pprof_part_t *part);
+    ngx_http_jemalloc_pprof_share_t *share);
+static void ngx_http_jemalloc_pprof_collect_count(
+    ngx_http_jemalloc_pprof_collection_t *co,
+    const ngx_http_jemalloc_pprof_share_t *share);
 static void ngx_http_jemalloc_pprof_collect_tick(ngx_event_t *ev);
-static void ngx_http_jemalloc_pprof_collect_look(
-    ngx_http_jemalloc_pprof_collection_t *co);
-static void ngx_http_jemalloc_pprof_collect_give_up(
-    ngx_http_jemalloc_pprof_collection_t *co);
 static void ngx_http_jemalloc_pprof_collect_arm(
     ngx_http_jemalloc_pprof_collection_t *co);
 static void ngx_http_jemalloc_pprof_collect_complete(
@@ -72,58 +52,62 @@ static ngx_event_t  ngx_http_jemalloc_pprof_completion = {
     .handler = ngx_http_jemalloc_pprof_collect_completed
 };
 
-/* workers that are being asked */
-static ngx_uint_t   ngx_http_jemalloc_pprof_n_slots;
+
+void
+ngx_http_jemalloc_pprof_inquire(ngx_http_jemalloc_pprof_inquiry_t *inquiry,
+    jpp_message_kind_t kind, const jpp_args_t *args,
+    const ngx_http_jemalloc_pprof_loc_conf_t *conf)
+{
+    ngx_memzero(inquiry, sizeof(ngx_http_jemalloc_pprof_inquiry_t));
+
+    inquiry->question.kind = kind;
+    inquiry->selector = jpp_args_selector(args);
+    inquiry->max_size = conf->max_size;
+    inquiry->timeout = conf->timeout;
+}
 
 
 ngx_int_t
 ngx_http_jemalloc_pprof_collect(ngx_http_jemalloc_pprof_reader_t *reader,
-    const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
-    const ngx_http_jemalloc_pprof_loc_conf_t *conf)
+    const ngx_http_jemalloc_pprof_inquiry_t *inquiry)
 {
+    ngx_int_t                              rc;
     ngx_uint_t                             n;
+    const ngx_http_jemalloc_pprof_row_t   *rows;
     ngx_http_jemalloc_pprof_collection_t  *co;
-
-    static ngx_http_jemalloc_pprof_row_t
-                                  rows[NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS + 1];
 
     /* a single process goes on to serve after a reload without the module */
 
-    if (ngx_http_jemalloc_pprof_worker.zone == NULL) {
+    if (ngx_http_jemalloc_pprof_self.zone == NULL) {
         return NGX_DECLINED;
     }
 
-    if (inquiry->question.kind == JPP_MESSAGE_DUMP
-        && ngx_http_jemalloc_pprof_memory_hold(0,
-               ngx_http_jemalloc_pprof_part_cap(inquiry, conf->max_size))
+    if (ngx_http_jemalloc_pprof_kinds[inquiry->question.kind].has_file
+        && ngx_http_jemalloc_pprof_budget_hold(0,
+               ngx_http_jemalloc_pprof_share_cap(inquiry))
            != NGX_OK)
     {
         return NGX_BUSY;
     }
 
-    co = ngx_http_jemalloc_pprof_collect_shared(inquiry, conf);
+    co = ngx_http_jemalloc_pprof_collect_shared(inquiry);
 
     if (co == NULL) {
 
-        /* before the list: of those, too, that come in between */
+        rc = ngx_http_jemalloc_pprof_choose(&inquiry->selector, &rows, &n);
 
-        ngx_http_jemalloc_pprof_collect_want(inquiry);
-
-        n = ngx_http_jemalloc_pprof_collect_choose(inquiry, rows);
-
-        if (n == 0) {
-            return NGX_DECLINED;
+        if (rc != NGX_OK) {
+            return rc;
         }
 
-        co = ngx_http_jemalloc_pprof_collect_create(inquiry, conf, n, rows);
+        co = ngx_http_jemalloc_pprof_collect_create(inquiry, rows, n);
 
         if (co == NULL) {
             return NGX_ERROR;
         }
-
-    } else {
-        co->refs++;
     }
+
+    co->refs++;
 
     reader->collection = co;
     reader->is_waiting = 1;
@@ -156,30 +140,18 @@ ngx_http_jemalloc_pprof_collect_leave(ngx_http_jemalloc_pprof_reader_t *reader)
 }
 
 
-void
-ngx_http_jemalloc_pprof_miss(jpp_missing_t *missing,
-    const ngx_http_jemalloc_pprof_part_t *part, const char *why)
-{
-    missing->index = part->peer.row.index;
-    missing->pid = part->peer.row.pid;
-    missing->generation = part->peer.row.generation;
-    missing->why = why;
-}
-
-
-/* One in which nobody was asked long ago: dumps are taken for all readers. */
+/* One that began lately, and after the last change. */
 
 static ngx_http_jemalloc_pprof_collection_t *
 ngx_http_jemalloc_pprof_collect_shared(
-    const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
-    const ngx_http_jemalloc_pprof_loc_conf_t *conf)
+    const ngx_http_jemalloc_pprof_inquiry_t *inquiry)
 {
+    ngx_uint_t                             n_changes;
     ngx_queue_t                           *q;
     ngx_http_jemalloc_pprof_collection_t  *co;
 
-    if (inquiry->question.kind == JPP_MESSAGE_CONTROL) {
-        return NULL;
-    }
+    n_changes = ngx_http_jemalloc_pprof_registry_changes(
+                    ngx_http_jemalloc_pprof_self.zone);
 
     for (q = ngx_queue_head(&ngx_http_jemalloc_pprof_collections);
          q != ngx_queue_sentinel(&ngx_http_jemalloc_pprof_collections);
@@ -188,14 +160,10 @@ ngx_http_jemalloc_pprof_collect_shared(
         co = ngx_queue_data(q, ngx_http_jemalloc_pprof_collection_t, queue);
 
         if (!co->is_complete
-            && co->inquiry.question.kind == inquiry->question.kind
-            && co->inquiry.who == inquiry->who
-            && co->inquiry.number == inquiry->number
-            && co->inquiry.is_second == inquiry->is_second
-            && co->max_size == conf->max_size
-            && co->timeout == conf->timeout
-            && ngx_current_msec - co->started
-               < NGX_HTTP_JEMALLOC_PPROF_FRESH)
+            && !co->kind->is_change
+            && co->n_changes == n_changes
+            && ngx_current_msec - co->started < NGX_HTTP_JEMALLOC_PPROF_FRESH
+            && ngx_http_jemalloc_pprof_collect_is_same(&co->inquiry, inquiry))
         {
             return co;
         }
@@ -205,20 +173,33 @@ ngx_http_jemalloc_pprof_collect_shared(
 }
 
 
+static ngx_uint_t
+ngx_http_jemalloc_pprof_collect_is_same(
+    const ngx_http_jemalloc_pprof_inquiry_t *a,
+    const ngx_http_jemalloc_pprof_inquiry_t *b)
+{
+    return a->question.kind == b->question.kind
+           && a->selector.kind == b->selector.kind
+           && a->selector.number == b->selector.number
+           && a->is_second == b->is_second
+           && a->max_size == b->max_size
+           && a->timeout == b->timeout;
+}
+
+
 static ngx_http_jemalloc_pprof_collection_t *
 ngx_http_jemalloc_pprof_collect_create(
     const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
-    const ngx_http_jemalloc_pprof_loc_conf_t *conf, ngx_uint_t n,
-    const ngx_http_jemalloc_pprof_row_t *rows)
+    const ngx_http_jemalloc_pprof_row_t *rows, ngx_uint_t n)
 {
     size_t                                 size;
     ngx_uint_t                             i;
     jpp_arena_t                            memory;
-    ngx_http_jemalloc_pprof_part_t        *part;
+    ngx_http_jemalloc_pprof_share_t       *share;
     ngx_http_jemalloc_pprof_collection_t  *co;
 
     size = sizeof(ngx_http_jemalloc_pprof_collection_t)
-           + n * sizeof(ngx_http_jemalloc_pprof_part_t);
+           + n * sizeof(ngx_http_jemalloc_pprof_share_t);
 
     jpp_arena_init(&memory, size + NGX_HTTP_JEMALLOC_PPROF_COLLECT_SPARE);
 
@@ -230,28 +211,24 @@ ngx_http_jemalloc_pprof_collect_create(
     }
 
     co->memory = memory;
-
-    /* a change that was begun is made in all, whether or not somebody waits */
-
-    co->refs = inquiry->question.kind == JPP_MESSAGE_CONTROL ? 2 : 1;
+    co->refs = 1;
     co->inquiry = *inquiry;
-    co->max_size = conf->max_size;
-    co->timeout = conf->timeout;
+    co->kind = &ngx_http_jemalloc_pprof_kinds[inquiry->question.kind];
+    co->n_changes = ngx_http_jemalloc_pprof_registry_changes(
+                        ngx_http_jemalloc_pprof_self.zone);
     co->started = ngx_current_msec;
     co->n = n;
-    co->parts = (ngx_http_jemalloc_pprof_part_t *) (co + 1);
+    co->shares = (ngx_http_jemalloc_pprof_share_t *) (co + 1);
 
     for (i = 0; i < n; i++) {
-        part = &co->parts[i];
+        share = &co->shares[i];
 
-        part->collection = co;
-        part->peer.row = rows[i];
-        part->peer.baseline = -1;
-        part->peer.replied = ngx_http_jemalloc_pprof_collect_replied;
-        part->peer.data = part;
+        ngx_http_jemalloc_pprof_share_init(share, &co->inquiry, &rows[i]);
 
-        jpp_memfd_init(&part->dump);
-        jpp_memfd_init(&part->inherited);
+        share->all = co->shares;
+        share->n_all = n;
+        share->done = ngx_http_jemalloc_pprof_collect_done;
+        share->data = co;
     }
 
     ngx_queue_init(&co->readers);
@@ -261,88 +238,10 @@ ngx_http_jemalloc_pprof_collect_create(
     co->timer.data = &ngx_http_jemalloc_pprof_no_connection;
     co->timer.log = ngx_cycle->log;
 
+    ngx_http_jemalloc_pprof_collect_schedule();
     ngx_http_jemalloc_pprof_collect_arm(co);
-    ngx_http_jemalloc_pprof_collect_go();
 
     return co;
-}
-
-
-/* What is asked of all is wanted of those that are to come. */
-
-static void
-ngx_http_jemalloc_pprof_collect_want(
-    const ngx_http_jemalloc_pprof_inquiry_t *inquiry)
-{
-    if (inquiry->question.kind == JPP_MESSAGE_CONTROL
-        && inquiry->who == JPP_WORKER_ALL)
-    {
-        ngx_http_jemalloc_pprof_table_want(ngx_http_jemalloc_pprof_worker.zone,
-                                           inquiry->question.control.active,
-                                           inquiry->question.control.lg_sample);
-    }
-}
-
-
-/* Leave in ROWS the workers that are asked for; their number. */
-
-static ngx_uint_t
-ngx_http_jemalloc_pprof_collect_choose(
-    const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
-    ngx_http_jemalloc_pprof_row_t *rows)
-{
-    ngx_uint_t  i, n, chosen, generation, is_listed;
-
-    n = ngx_http_jemalloc_pprof_table_list(ngx_http_jemalloc_pprof_worker.zone,
-                                           rows, &generation);
-    is_listed = 0;
-
-    for (i = 0; i < n; i++) {
-        is_listed |= rows[i].pid == ngx_pid;
-    }
-
-    /* a worker for which the table had no row knows itself at least */
-
-    if (!is_listed) {
-        rows[n++] = ngx_http_jemalloc_pprof_worker.row;
-    }
-
-    chosen = 0;
-
-    for (i = 0; i < n; i++) {
-        if (ngx_http_jemalloc_pprof_collect_is_chosen(inquiry, &rows[i],
-                                                      generation))
-        {
-            rows[chosen++] = rows[i];
-        }
-    }
-
-    return chosen;
-}
-
-
-static ngx_uint_t
-ngx_http_jemalloc_pprof_collect_is_chosen(
-    const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
-    const ngx_http_jemalloc_pprof_row_t *row, ngx_uint_t generation)
-{
-    switch (inquiry->who) {
-
-    case JPP_WORKER_ALL:
-        return 1;
-
-    case JPP_WORKER_SELF:
-        return row->pid == ngx_pid;
-
-    case JPP_WORKER_EXITING:
-        return row->generation != generation;
-
-    case JPP_WORKER_INDEX:
-        return row->generation == generation && row->index == inquiry->number;
-
-    default: /* JPP_WORKER_PID */
-        return (uint64_t) row->pid == inquiry->number;
-    }
 }
 
 
@@ -353,11 +252,12 @@ ngx_http_jemalloc_pprof_collect_is_chosen(
  */
 
 static void
-ngx_http_jemalloc_pprof_collect_go(void)
+ngx_http_jemalloc_pprof_collect_schedule(void)
 {
+    ngx_http_jemalloc_pprof_share_t       *share;
     ngx_http_jemalloc_pprof_collection_t  *co;
 
-    while (ngx_http_jemalloc_pprof_n_slots < NGX_HTTP_JEMALLOC_PPROF_AT_ONCE) {
+    while (ngx_http_jemalloc_pprof_share_has_room()) {
 
         co = ngx_http_jemalloc_pprof_collect_next(0);
 
@@ -369,7 +269,16 @@ ngx_http_jemalloc_pprof_collect_go(void)
         ngx_queue_insert_tail(&ngx_http_jemalloc_pprof_collections,
                               &co->queue);
 
-        ngx_http_jemalloc_pprof_collect_ask(&co->parts[co->n_next++]);
+        share = &co->shares[co->n_next++];
+
+        ngx_http_jemalloc_pprof_share_ask(share);
+        ngx_http_jemalloc_pprof_collect_count(co, share);
+
+        /* which is to be soon */
+
+        if (share->state == NGX_HTTP_JEMALLOC_PPROF_SHARE_REFUSED) {
+            ngx_http_jemalloc_pprof_collect_arm(co);
+        }
     }
 
     if (ngx_http_jemalloc_pprof_collect_next(1) != NULL) {
@@ -420,178 +329,60 @@ ngx_http_jemalloc_pprof_collect_next(ngx_uint_t is_done)
 
 
 static void
-ngx_http_jemalloc_pprof_collect_ask(ngx_http_jemalloc_pprof_part_t *part)
+ngx_http_jemalloc_pprof_collect_done(ngx_http_jemalloc_pprof_share_t *share)
 {
-    if (part->collection->inquiry.question.kind == JPP_MESSAGE_DUMP
-        && ngx_http_jemalloc_pprof_part_open(part) != NGX_OK)
-    {
-        ngx_http_jemalloc_pprof_collect_done(part);
-        return;
-    }
-
-    part->is_asked = 1;
-    part->asked = ngx_current_msec;
-
-    part->has_slot = 1;
-    ngx_http_jemalloc_pprof_n_slots++;
-
-    ngx_http_jemalloc_pprof_collect_try(part);
+    ngx_http_jemalloc_pprof_collect_count(share->data, share);
+    ngx_http_jemalloc_pprof_collect_schedule();
 }
 
 
-static void
-ngx_http_jemalloc_pprof_collect_try(ngx_http_jemalloc_pprof_part_t *part)
-{
-    ngx_int_t  rc;
-
-    rc = ngx_http_jemalloc_pprof_peer_ask(&part->peer,
-                                          &part->collection->inquiry.question,
-                                          part->dump.fd);
-
-    part->is_refused = rc == NGX_AGAIN;
-
-    if (rc == NGX_AGAIN) {
-        ngx_http_jemalloc_pprof_collect_arm(part->collection);
-
-    } else if (rc == NGX_ERROR) {
-        ngx_http_jemalloc_pprof_collect_done(part);
-    }
-}
-
+/* To be called once for each share that is done, and at will before. */
 
 static void
-ngx_http_jemalloc_pprof_collect_replied(ngx_http_jemalloc_pprof_peer_t *peer)
+ngx_http_jemalloc_pprof_collect_count(ngx_http_jemalloc_pprof_collection_t *co,
+    const ngx_http_jemalloc_pprof_share_t *share)
 {
-    ngx_http_jemalloc_pprof_part_t        *part;
-    ngx_http_jemalloc_pprof_collection_t  *co;
-
-    part = peer->data;
-    co = part->collection;
-
-    if (peer->reply.err.code == JPP_OK
-        && co->inquiry.question.kind == JPP_MESSAGE_DUMP)
-    {
-        ngx_http_jemalloc_pprof_part_take(part);
-    }
-
-    ngx_http_jemalloc_pprof_collect_done(part);
-    ngx_http_jemalloc_pprof_collect_go();
-}
-
-
-static void
-ngx_http_jemalloc_pprof_collect_done(ngx_http_jemalloc_pprof_part_t *part)
-{
-    ngx_http_jemalloc_pprof_collect_free_slot(part);
-
-    part->is_done = 1;
-    part->is_refused = 0;
-    part->collection->n_done++;
-
-    if (part->peer.reply.err.code == JPP_OK) {
-        part->collection->n_answered++;
-
-    } else {
-        ngx_http_jemalloc_pprof_peer_close(&part->peer);
-        jpp_memfd_close(&part->dump);
-
-        ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
-                      "jemalloc_pprof: worker %ui (pid %P) did not answer: %s",
-                      part->peer.row.index, part->peer.row.pid,
-                      part->peer.reply.err.text);
-    }
-}
-
-
-static void
-ngx_http_jemalloc_pprof_collect_free_slot(ngx_http_jemalloc_pprof_part_t *part)
-{
-    if (part->has_slot) {
-        part->has_slot = 0;
-        ngx_http_jemalloc_pprof_n_slots--;
-    }
+    co->n_done += ngx_http_jemalloc_pprof_share_is_done(share);
+    co->n_answered += share->state == NGX_HTTP_JEMALLOC_PPROF_SHARE_ANSWERED;
 }
 
 
 static void
 ngx_http_jemalloc_pprof_collect_tick(ngx_event_t *ev)
 {
+    ngx_uint_t                             i, is_late;
+    ngx_http_jemalloc_pprof_share_t       *share;
     ngx_http_jemalloc_pprof_collection_t  *co;
 
     co = ngx_queue_data(ev, ngx_http_jemalloc_pprof_collection_t, timer);
 
-    if (ngx_current_msec - co->started < co->timeout) {
-        ngx_http_jemalloc_pprof_collect_look(co);
-        ngx_http_jemalloc_pprof_collect_arm(co);
-
-    } else {
-        ngx_http_jemalloc_pprof_collect_give_up(co);
-    }
-
-    ngx_http_jemalloc_pprof_collect_go();
-}
-
-
-/* Those that could not be asked, and those that are slow to answer. */
-
-static void
-ngx_http_jemalloc_pprof_collect_look(ngx_http_jemalloc_pprof_collection_t *co)
-{
-    ngx_uint_t                       i;
-    ngx_http_jemalloc_pprof_part_t  *part;
+    is_late = ngx_current_msec - co->started >= co->inquiry.timeout;
 
     for (i = 0; i < co->n; i++) {
-        part = &co->parts[i];
+        share = &co->shares[i];
 
-        if (part->is_refused) {
-            ngx_http_jemalloc_pprof_collect_try(part);
-        }
-
-        if (ngx_current_msec - part->asked
-            >= co->timeout / NGX_HTTP_JEMALLOC_PPROF_SLICES)
-        {
-            ngx_http_jemalloc_pprof_collect_free_slot(part);
-        }
-    }
-}
-
-
-/* The time is over for who has not answered. */
-
-static void
-ngx_http_jemalloc_pprof_collect_give_up(
-    ngx_http_jemalloc_pprof_collection_t *co)
-{
-    ngx_uint_t                       i;
-    ngx_http_jemalloc_pprof_part_t  *part;
-
-    for (i = 0; i < co->n; i++) {
-        part = &co->parts[i];
-
-        if (part->is_done) {
+        if (ngx_http_jemalloc_pprof_share_is_done(share)) {
             continue;
         }
 
-        ngx_http_jemalloc_pprof_peer_close(&part->peer);
+        if (is_late) {
+            ngx_http_jemalloc_pprof_share_give_up(share);
 
-        part->is_late = 1;
-
-        /* one that was refused says why itself */
-
-        if (!part->is_refused) {
-            (void) jpp_err_set(&part->peer.reply.err, JPP_ERR_LIMIT,
-                               part->is_asked
-                               ? "no answer within %lu ms "
-                                 "(jemalloc_pprof_timeout)"
-                               : "it was not asked: %lu ms were over "
-                                 "(jemalloc_pprof_timeout)",
-                               (unsigned long) co->timeout);
+        } else {
+            ngx_http_jemalloc_pprof_share_look(share);
         }
 
-        ngx_http_jemalloc_pprof_collect_done(part);
+        ngx_http_jemalloc_pprof_collect_count(co, share);
     }
 
-    co->n_next = co->n;
+    if (is_late) {
+        co->n_next = co->n;
+
+    } else {
+        ngx_http_jemalloc_pprof_collect_arm(co);
+    }
+
+    ngx_http_jemalloc_pprof_collect_schedule();
 }
 
 
@@ -599,18 +390,19 @@ static void
 ngx_http_jemalloc_pprof_collect_arm(ngx_http_jemalloc_pprof_collection_t *co)
 {
     ngx_uint_t  i;
-    ngx_msec_t  delay, left;
+    ngx_msec_t  delay, left, timeout;
 
-    delay = co->timeout / NGX_HTTP_JEMALLOC_PPROF_SLICES / 2 + 1;
+    timeout = co->inquiry.timeout;
+    delay = timeout / NGX_HTTP_JEMALLOC_PPROF_SLICES / 2 + 1;
 
-    for (i = 0; i < co->n; i++) {
-        if (co->parts[i].is_refused) {
+    for (i = 0; i < co->n_next; i++) {
+        if (co->shares[i].state == NGX_HTTP_JEMALLOC_PPROF_SHARE_REFUSED) {
             delay = ngx_min(delay, NGX_HTTP_JEMALLOC_PPROF_RETRY);
             break;
         }
     }
 
-    left = co->timeout - (ngx_current_msec - co->started);
+    left = timeout - (ngx_current_msec - co->started);
 
     /* one that is set is not moved by a little */
 
@@ -635,10 +427,11 @@ ngx_http_jemalloc_pprof_collect_complete(
         ngx_del_timer(&co->timer);
     }
 
-    /* a reader may leave at once, and the last one takes the collection */
+    /* before anybody hears of it: nobody is answered from before that */
 
-    if (co->inquiry.question.kind != JPP_MESSAGE_CONTROL) {
-        co->refs++;
+    if (co->kind->is_change && ngx_http_jemalloc_pprof_self.zone != NULL) {
+        ngx_http_jemalloc_pprof_registry_changed(
+            ngx_http_jemalloc_pprof_self.zone);
     }
 
     while (!ngx_queue_empty(&co->readers)) {
@@ -660,11 +453,18 @@ static void
 ngx_http_jemalloc_pprof_collect_release(
     ngx_http_jemalloc_pprof_collection_t *co)
 {
-    ngx_uint_t                       i;
-    jpp_arena_t                      memory;
-    ngx_http_jemalloc_pprof_part_t  *part;
+    ngx_uint_t   i;
+    jpp_arena_t  memory;
 
-    if (--co->refs != 0) {
+    co->refs--;
+
+    /* its own reference is not enough, but for a change that was begun */
+
+    if (co->refs == 1 && !co->is_complete && !co->kind->is_change) {
+        co->refs = 0;
+    }
+
+    if (co->refs != 0) {
         return;
     }
 
@@ -675,16 +475,13 @@ ngx_http_jemalloc_pprof_collect_release(
     ngx_queue_remove(&co->queue);
 
     for (i = 0; i < co->n; i++) {
-        part = &co->parts[i];
-
-        ngx_http_jemalloc_pprof_collect_free_slot(part);
-        ngx_http_jemalloc_pprof_part_close(part);
+        ngx_http_jemalloc_pprof_share_close(&co->shares[i]);
     }
 
     memory = co->memory;
     jpp_arena_destroy(&memory);
 
-    /* others may have waited for its slots */
+    /* others may have waited for its room */
 
-    ngx_http_jemalloc_pprof_collect_go();
+    ngx_http_jemalloc_pprof_collect_schedule();
 }

@@ -9,6 +9,7 @@
 #include "ngx_http_jemalloc_pprof_control.h"
 #include "ngx_http_jemalloc_pprof_page.h"
 #include "ngx_http_jemalloc_pprof_refuse.h"
+#include "ngx_http_jemalloc_pprof_self.h"
 
 #include "jpp_control.h"
 
@@ -32,6 +33,9 @@ static ngx_uint_t ngx_http_jemalloc_pprof_control_is_other(
 static void ngx_http_jemalloc_pprof_control_body(ngx_http_request_t *r);
 static ngx_int_t ngx_http_jemalloc_pprof_control_start(ngx_http_request_t *r,
     ngx_http_jemalloc_pprof_question_t *question);
+static ngx_int_t ngx_http_jemalloc_pprof_control_do(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_question_t *question,
+    const jpp_control_t *control);
 static ngx_int_t ngx_http_jemalloc_pprof_control_write(
     const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
     jpp_sink_t *sink);
@@ -182,9 +186,8 @@ ngx_http_jemalloc_pprof_control_start(ngx_http_request_t *r,
     off_t                               len;
     u_char                              form[NGX_HTTP_JEMALLOC_PPROF_MAX_FORM];
     jpp_err_t                           err;
-    jpp_control_t                      *control;
+    jpp_control_t                       control;
     const ngx_chain_t                  *in;
-    ngx_http_jemalloc_pprof_inquiry_t   inquiry;
 
     in = r->request_body->bufs;
     len = ngx_http_jemalloc_pprof_body_len(in);
@@ -200,31 +203,77 @@ ngx_http_jemalloc_pprof_control_start(ngx_http_request_t *r,
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    ngx_memzero(&inquiry, sizeof(ngx_http_jemalloc_pprof_inquiry_t));
+    jpp_control_init(&control);
 
-    inquiry.question.kind = JPP_MESSAGE_CONTROL;
-
-    control = &inquiry.question.control;
-
-    jpp_control_init(control);
-
-    if (jpp_control_query(control, &question->args, (char *) r->args.data,
+    if (jpp_control_query(&control, &question->args, (char *) r->args.data,
                           r->args.len, &err)
         != JPP_OK
-        || jpp_control_query(control, &question->args, (char *) form, len,
+        || jpp_control_query(&control, &question->args, (char *) form, len,
                              &err)
            != JPP_OK
-        || jpp_control_check(control, &err) != JPP_OK)
+        || jpp_control_check(&control, &err) != JPP_OK)
     {
         return ngx_http_jemalloc_pprof_refuse_error(r, &err);
     }
 
-    inquiry.who = question->args.values[JPP_ARG_WORKER];
-    inquiry.number = question->args.worker;
+    return ngx_http_jemalloc_pprof_control_do(r, question, &control);
+}
 
-    return ngx_http_jemalloc_pprof_page(r, question, &inquiry,
-                                       &ngx_http_jemalloc_pprof_control_answer,
-                                       ngx_http_jemalloc_pprof_control_write);
+
+/*
+ * A change of all workers is for those, too, that are started while it is made:
+ * it is in the registry before anybody is asked, and is taken out again where
+ * nobody can be.
+ */
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_control_do(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_question_t *question,
+    const jpp_control_t *control)
+{
+    ngx_int_t                            rc;
+    ngx_shm_zone_t                      *zone;
+    ngx_http_jemalloc_pprof_wanted_t     was, wanted;
+    ngx_http_jemalloc_pprof_inquiry_t    inquiry;
+    ngx_http_jemalloc_pprof_loc_conf_t  *conf;
+
+    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
+    zone = ngx_http_jemalloc_pprof_self.zone;
+
+    ngx_http_jemalloc_pprof_inquire(&inquiry, JPP_MESSAGE_CONTROL,
+                                    &question->args, conf);
+
+    inquiry.question.control = *control;
+
+    if (inquiry.selector.kind != JPP_WORKER_ALL || zone == NULL) {
+        return ngx_http_jemalloc_pprof_page(r, question, &inquiry,
+                   &ngx_http_jemalloc_pprof_control_answer,
+                   ngx_http_jemalloc_pprof_control_write);
+    }
+
+    ngx_http_jemalloc_pprof_registry_wanted(zone, &was);
+
+    wanted = was;
+
+    if (control->active != -1) {
+        wanted.active = control->active;
+    }
+
+    if (control->lg_sample != -1) {
+        wanted.lg_sample = control->lg_sample;
+    }
+
+    ngx_http_jemalloc_pprof_registry_want(zone, &wanted);
+
+    rc = ngx_http_jemalloc_pprof_page(r, question, &inquiry,
+             &ngx_http_jemalloc_pprof_control_answer,
+             ngx_http_jemalloc_pprof_control_write);
+
+    if (rc != NGX_DONE) {
+        ngx_http_jemalloc_pprof_registry_want(zone, &was);
+    }
+
+    return rc;
 }
 
 
@@ -233,9 +282,9 @@ ngx_http_jemalloc_pprof_control_write(
     const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
     jpp_sink_t *sink)
 {
-    ngx_uint_t                             i;
-    jpp_controlled_t                      *workers;
-    const ngx_http_jemalloc_pprof_part_t  *part;
+    ngx_uint_t                              i;
+    jpp_controlled_t                       *workers;
+    const ngx_http_jemalloc_pprof_share_t  *share;
 
     workers = jpp_arena_alloc(arena, co->n * sizeof(jpp_controlled_t));
 
@@ -244,14 +293,14 @@ ngx_http_jemalloc_pprof_control_write(
     }
 
     for (i = 0; i < co->n; i++) {
-        part = &co->parts[i];
+        share = &co->shares[i];
 
-        workers[i].index = part->peer.row.index;
-        workers[i].pid = part->peer.row.pid;
-        workers[i].generation = part->peer.row.generation;
-        workers[i].result = part->peer.reply.control;
-        workers[i].error = part->peer.reply.err.code != JPP_OK
-                           ? part->peer.reply.err.text : NULL;
+        workers[i].index = share->peer.row.index;
+        workers[i].pid = share->peer.row.pid;
+        workers[i].generation = share->peer.row.generation;
+        workers[i].result = share->peer.reply.control;
+        workers[i].error = share->peer.reply.err.code != JPP_OK
+                           ? share->peer.reply.err.text : NULL;
     }
 
     jpp_control_json(workers, co->n, sink);

@@ -24,17 +24,8 @@ typedef struct {
 } ngx_http_jemalloc_pprof_format_t;
 
 
-/* What is to be done when the job's next is called. */
-typedef enum {
-    NGX_HTTP_JEMALLOC_PPROF_COLLECT = 0,
-    NGX_HTTP_JEMALLOC_PPROF_REPORT,
-    NGX_HTTP_JEMALLOC_PPROF_SEND
-} ngx_http_jemalloc_pprof_step_t;
-
-
 typedef struct {
     ngx_http_jemalloc_pprof_job_t        job;
-    ngx_http_jemalloc_pprof_step_t       step;
 
     const char                          *name;      /* of the resource */
     ngx_http_jemalloc_pprof_inquiry_t    inquiry;
@@ -56,14 +47,14 @@ static ngx_http_jemalloc_pprof_heap_t *ngx_http_jemalloc_pprof_heap_create(
     const ngx_http_jemalloc_pprof_loc_conf_t *conf);
 static ngx_int_t ngx_http_jemalloc_pprof_heap_head(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question, jpp_format_t format);
-static ngx_int_t ngx_http_jemalloc_pprof_heap_next(
+static ngx_int_t ngx_http_jemalloc_pprof_heap_collect(
     ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
 static ngx_int_t ngx_http_jemalloc_pprof_heap_collected(
-    ngx_http_jemalloc_pprof_heap_t *heap, ngx_http_request_t *r);
+    ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
 static ngx_int_t ngx_http_jemalloc_pprof_heap_none(
     ngx_http_jemalloc_pprof_heap_t *heap, ngx_http_request_t *r);
 static ngx_int_t ngx_http_jemalloc_pprof_heap_send(
-    ngx_http_jemalloc_pprof_heap_t *heap, ngx_http_request_t *r);
+    ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
 static void ngx_http_jemalloc_pprof_heap_work(
     ngx_http_jemalloc_pprof_job_t *job);
 static ngx_int_t ngx_http_jemalloc_pprof_heap_describe(ngx_http_request_t *r,
@@ -167,15 +158,14 @@ ngx_http_jemalloc_pprof_heap_create(
     }
 
     heap->job.work = ngx_http_jemalloc_pprof_heap_work;
-    heap->job.next = ngx_http_jemalloc_pprof_heap_next;
+    heap->job.next = ngx_http_jemalloc_pprof_heap_collect;
     heap->job.release = ngx_http_jemalloc_pprof_heap_release;
 
     heap->name = (char *) question->resource->name.data;
     heap->seconds = options->args.values[JPP_ARG_SECONDS];
 
-    heap->inquiry.question.kind = JPP_MESSAGE_DUMP;
-    heap->inquiry.who = options->args.values[JPP_ARG_WORKER];
-    heap->inquiry.number = options->args.worker;
+    ngx_http_jemalloc_pprof_inquire(&heap->inquiry, JPP_MESSAGE_DUMP,
+                                    &options->args, conf);
 
     heap->report.options = *options;
     heap->report.max_size = conf->max_size;
@@ -205,32 +195,22 @@ ngx_http_jemalloc_pprof_heap_head(ngx_http_request_t *r,
 
 
 static ngx_int_t
-ngx_http_jemalloc_pprof_heap_next(ngx_http_jemalloc_pprof_job_t *job,
+ngx_http_jemalloc_pprof_heap_collect(ngx_http_jemalloc_pprof_job_t *job,
     ngx_http_request_t *r)
 {
     ngx_http_jemalloc_pprof_heap_t *heap = (void *) job;
 
-    switch (heap->step) {
-
-    case NGX_HTTP_JEMALLOC_PPROF_COLLECT:
-        heap->step = NGX_HTTP_JEMALLOC_PPROF_REPORT;
-
-        return ngx_http_jemalloc_pprof_job_collect(job, r, &heap->last,
-                                                   &heap->inquiry);
-
-    case NGX_HTTP_JEMALLOC_PPROF_REPORT:
-        return ngx_http_jemalloc_pprof_heap_collected(heap, r);
-
-    default: /* NGX_HTTP_JEMALLOC_PPROF_SEND */
-        return ngx_http_jemalloc_pprof_heap_send(heap, r);
-    }
+    return ngx_http_jemalloc_pprof_job_collect(job, r, &heap->last,
+               &heap->inquiry, ngx_http_jemalloc_pprof_heap_collected);
 }
 
 
 static ngx_int_t
-ngx_http_jemalloc_pprof_heap_collected(ngx_http_jemalloc_pprof_heap_t *heap,
+ngx_http_jemalloc_pprof_heap_collected(ngx_http_jemalloc_pprof_job_t *job,
     ngx_http_request_t *r)
 {
+    ngx_http_jemalloc_pprof_heap_t *heap = (void *) job;
+
     jpp_err_t                              err;
     ngx_http_jemalloc_pprof_collection_t  *co;
 
@@ -251,21 +231,16 @@ ngx_http_jemalloc_pprof_heap_collected(ngx_http_jemalloc_pprof_heap_t *heap,
 
         heap->inquiry.is_second = 1;
 
-        heap->step = NGX_HTTP_JEMALLOC_PPROF_COLLECT;
-
-        ngx_http_jemalloc_pprof_job_pause(&heap->job,
-                                          (ngx_msec_t) heap->seconds * 1000);
-        return NGX_OK;
+        return ngx_http_jemalloc_pprof_job_pause(job,
+                   (ngx_msec_t) heap->seconds * 1000,
+                   ngx_http_jemalloc_pprof_heap_collect);
     }
 
     heap->report.last = heap->last.collection;
     heap->report.base = heap->base.collection;
 
-    heap->step = NGX_HTTP_JEMALLOC_PPROF_SEND;
-
-    ngx_http_jemalloc_pprof_job_run(&heap->job);
-
-    return NGX_OK;
+    return ngx_http_jemalloc_pprof_job_run(job,
+                                           ngx_http_jemalloc_pprof_heap_send);
 }
 
 
@@ -277,21 +252,21 @@ ngx_http_jemalloc_pprof_heap_none(ngx_http_jemalloc_pprof_heap_t *heap,
 {
     jpp_err_t                              err, *why;
     jpp_worker_t                          *worker;
-    ngx_http_jemalloc_pprof_part_t        *part;
+    ngx_http_jemalloc_pprof_share_t       *share;
     ngx_http_jemalloc_pprof_collection_t  *co;
 
     co = heap->last.collection;
-    part = &co->parts[0];
-    why = &part->peer.reply.err;
-    worker = &part->peer.reply.worker;
+    share = &co->shares[0];
+    why = &share->peer.reply.err;
+    worker = &share->peer.reply.worker;
 
-    if (part->is_late) {
+    if (why->code == JPP_ERR_LATE) {
         return ngx_http_jemalloc_pprof_refuse(r, NGX_HTTP_JEMALLOC_PPROF_LATE,
-                                              part->peer.row.index,
-                                              part->peer.row.pid, why->text);
+                                              share->peer.row.index,
+                                              share->peer.row.pid, why->text);
     }
 
-    if (part->is_unfit) {
+    if (why->code == JPP_ERR_FULL) {
         return ngx_http_jemalloc_pprof_refuse_full(r);
     }
 
@@ -306,17 +281,19 @@ ngx_http_jemalloc_pprof_heap_none(ngx_http_jemalloc_pprof_heap_t *heap,
     }
 
     (void) jpp_err_set(&err, why->code, "no worker answered: worker %d (pid "
-                       "%d), %s", (int) part->peer.row.index,
-                       (int) part->peer.row.pid, why->text);
+                       "%d), %s", (int) share->peer.row.index,
+                       (int) share->peer.row.pid, why->text);
 
     return ngx_http_jemalloc_pprof_refuse_error(r, &err);
 }
 
 
 static ngx_int_t
-ngx_http_jemalloc_pprof_heap_send(ngx_http_jemalloc_pprof_heap_t *heap,
+ngx_http_jemalloc_pprof_heap_send(ngx_http_jemalloc_pprof_job_t *job,
     ngx_http_request_t *r)
 {
+    ngx_http_jemalloc_pprof_heap_t *heap = (void *) job;
+
     u_char                            *workers;
     ngx_uint_t                         n_asked, n_answered;
     ngx_http_jemalloc_pprof_answer_t   answer;

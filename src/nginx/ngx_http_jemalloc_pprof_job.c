@@ -1,6 +1,7 @@
 
 #include "ngx_http_jemalloc_pprof_job.h"
 #include "ngx_http_jemalloc_pprof_refuse.h"
+#include "ngx_http_jemalloc_pprof_self.h"
 
 
 /* how often a job looks around, ms */
@@ -117,9 +118,12 @@ ngx_http_jemalloc_pprof_job_start(ngx_http_jemalloc_pprof_job_t *job,
 }
 
 
-void
-ngx_http_jemalloc_pprof_job_run(ngx_http_jemalloc_pprof_job_t *job)
+ngx_int_t
+ngx_http_jemalloc_pprof_job_run(ngx_http_jemalloc_pprof_job_t *job,
+    ngx_http_jemalloc_pprof_job_next_pt next)
 {
+    job->next = next;
+
     /* stays where there is no thread to run in */
 
     job->rc = jpp_err_set(&job->err, JPP_ERR_SYS,
@@ -131,27 +135,31 @@ ngx_http_jemalloc_pprof_job_run(ngx_http_jemalloc_pprof_job_t *job)
         /* next is called as after a thread that failed */
 
         ngx_http_jemalloc_pprof_job_wait(job, 0);
-        return;
+        return NGX_OK;
     }
 
     job->is_in_thread = 1;
 
     ngx_http_jemalloc_pprof_job_wait(job, job->timeout);
+
+    return NGX_OK;
 }
 
 
 ngx_int_t
 ngx_http_jemalloc_pprof_job_collect(ngx_http_jemalloc_pprof_job_t *job,
     ngx_http_request_t *r, ngx_http_jemalloc_pprof_reader_t *reader,
-    const ngx_http_jemalloc_pprof_inquiry_t *inquiry)
+    const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
+    ngx_http_jemalloc_pprof_job_next_pt next)
 {
     ngx_int_t  rc;
 
     reader->ready = ngx_http_jemalloc_pprof_job_collected;
     reader->data = job;
 
-    rc = ngx_http_jemalloc_pprof_collect(reader, inquiry,
-             ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module));
+    job->next = next;
+
+    rc = ngx_http_jemalloc_pprof_collect(reader, inquiry);
 
     if (rc != NGX_OK) {
         return ngx_http_jemalloc_pprof_refuse_uncollected(r, rc);
@@ -197,13 +205,17 @@ ngx_http_jemalloc_pprof_job_wait(ngx_http_jemalloc_pprof_job_t *job,
 }
 
 
-void
+ngx_int_t
 ngx_http_jemalloc_pprof_job_pause(ngx_http_jemalloc_pprof_job_t *job,
-    ngx_msec_t delay)
+    ngx_msec_t delay, ngx_http_jemalloc_pprof_job_next_pt next)
 {
+    job->next = next;
+
     ngx_http_jemalloc_pprof_job_wait(job, delay);
 
     job->is_paused = 1;
+
+    return NGX_OK;
 }
 
 

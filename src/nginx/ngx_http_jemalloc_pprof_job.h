@@ -42,7 +42,7 @@ struct ngx_http_jemalloc_pprof_job_s {
 
     /*
      * In the event loop, for a request that is still there: the next step.  It
-     * either runs or waits, and is called again after that; or it sends the
+     * either runs or waits, and says what comes after that; or it sends the
      * answer, and returns what content handlers do.
      */
     ngx_http_jemalloc_pprof_job_next_pt   next;
@@ -85,21 +85,23 @@ ngx_int_t ngx_http_jemalloc_pprof_job_start(
 /* Free a job that was not started. */
 void ngx_http_jemalloc_pprof_job_destroy(ngx_http_jemalloc_pprof_job_t *job);
 
-/* For next: have work run in the thread. */
-void ngx_http_jemalloc_pprof_job_run(ngx_http_jemalloc_pprof_job_t *job);
+/* In a step: have work run in the thread, and NEXT come after it. */
+ngx_int_t ngx_http_jemalloc_pprof_job_run(ngx_http_jemalloc_pprof_job_t *job,
+    ngx_http_jemalloc_pprof_job_next_pt next);
 
 /*
- * For next: have READER read what workers answer to INQUIRY, and wait for that;
- * or send why they are not asked.  What is returned is for next to return.
+ * In a step: have READER read what workers answer to INQUIRY, and NEXT come
+ * after that; or send why they are not asked.
  */
 ngx_int_t ngx_http_jemalloc_pprof_job_collect(
     ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r,
     ngx_http_jemalloc_pprof_reader_t *reader,
-    const ngx_http_jemalloc_pprof_inquiry_t *inquiry);
+    const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
+    ngx_http_jemalloc_pprof_job_next_pt next);
 
-/* For next: wait for DELAY, in which nobody works for the job. */
-void ngx_http_jemalloc_pprof_job_pause(ngx_http_jemalloc_pprof_job_t *job,
-    ngx_msec_t delay);
+/* In a step: wait for DELAY, in which nobody works, and NEXT come after it. */
+ngx_int_t ngx_http_jemalloc_pprof_job_pause(ngx_http_jemalloc_pprof_job_t *job,
+    ngx_msec_t delay, ngx_http_jemalloc_pprof_job_next_pt next);
 
 
 #endif /* _NGX_HTTP_JEMALLOC_PPROF_JOB_H_INCLUDED_ */

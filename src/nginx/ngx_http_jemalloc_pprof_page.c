@@ -22,10 +22,10 @@ typedef struct {
 } ngx_http_jemalloc_pprof_page_t;
 
 
-static ngx_int_t ngx_http_jemalloc_pprof_page_next(
+static ngx_int_t ngx_http_jemalloc_pprof_page_collect(
     ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
 static ngx_int_t ngx_http_jemalloc_pprof_page_collected(
-    ngx_http_jemalloc_pprof_page_t *page, ngx_http_request_t *r);
+    ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
 static ngx_int_t ngx_http_jemalloc_pprof_page_send(
     ngx_http_jemalloc_pprof_page_t *page, ngx_http_request_t *r);
 static void ngx_http_jemalloc_pprof_page_release(
@@ -56,7 +56,7 @@ ngx_http_jemalloc_pprof_page(ngx_http_request_t *r,
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    page->job.next = ngx_http_jemalloc_pprof_page_next;
+    page->job.next = ngx_http_jemalloc_pprof_page_collect;
     page->job.release = ngx_http_jemalloc_pprof_page_release;
 
     page->inquiry = *inquiry;
@@ -69,15 +69,13 @@ ngx_http_jemalloc_pprof_page(ngx_http_request_t *r,
 
 
 static ngx_int_t
-ngx_http_jemalloc_pprof_page_next(ngx_http_jemalloc_pprof_job_t *job,
+ngx_http_jemalloc_pprof_page_collect(ngx_http_jemalloc_pprof_job_t *job,
     ngx_http_request_t *r)
 {
     ngx_http_jemalloc_pprof_page_t *page = (void *) job;
 
-    return page->reader.collection == NULL
-           ? ngx_http_jemalloc_pprof_job_collect(job, r, &page->reader,
-                                                 &page->inquiry)
-           : ngx_http_jemalloc_pprof_page_collected(page, r);
+    return ngx_http_jemalloc_pprof_job_collect(job, r, &page->reader,
+               &page->inquiry, ngx_http_jemalloc_pprof_page_collected);
 }
 
 
@@ -87,21 +85,23 @@ ngx_http_jemalloc_pprof_page_next(ngx_http_jemalloc_pprof_job_t *job,
  */
 
 static ngx_int_t
-ngx_http_jemalloc_pprof_page_collected(ngx_http_jemalloc_pprof_page_t *page,
+ngx_http_jemalloc_pprof_page_collected(ngx_http_jemalloc_pprof_job_t *job,
     ngx_http_request_t *r)
 {
+    ngx_http_jemalloc_pprof_page_t *page = (void *) job;
+
     const char                            *where;
-    ngx_http_jemalloc_pprof_part_t        *part;
+    ngx_http_jemalloc_pprof_share_t       *share;
     ngx_http_jemalloc_pprof_collection_t  *co;
 
     co = page->reader.collection;
-    part = &co->parts[0];
+    share = &co->shares[0];
 
-    if (co->n_answered == 0 && part->is_late) {
+    if (co->n_answered == 0 && share->peer.reply.err.code == JPP_ERR_LATE) {
         return ngx_http_jemalloc_pprof_refuse(r, NGX_HTTP_JEMALLOC_PPROF_LATE,
-                                              part->peer.row.index,
-                                              part->peer.row.pid,
-                                              part->peer.reply.err.text);
+                                              share->peer.row.index,
+                                              share->peer.row.pid,
+                                              share->peer.reply.err.text);
     }
 
     if (page->is_strict && co->n_answered < co->n) {

@@ -1,7 +1,9 @@
 
-#include "ngx_http_jemalloc_pprof_memory.h"
+#include "ngx_http_jemalloc_pprof_budget.h"
 #include "ngx_http_jemalloc_pprof_refuse.h"
 #include "ngx_http_jemalloc_pprof_send.h"
+
+#include "jpp_problems.h"
 
 
 /* the longest text: two sentences of the core and some words */
@@ -102,6 +104,10 @@ static const ngx_http_jemalloc_pprof_refusal_t
     [NGX_HTTP_JEMALLOC_PPROF_INCOMPLETE] =
         { NGX_HTTP_SERVICE_UNAVAILABLE, NGX_LOG_WARN, NULL,
           "only %ui of %ui workers answered, and strict=1 wants all: %s" },
+
+    [NGX_HTTP_JEMALLOC_PPROF_STARTING] =
+        { NGX_HTTP_SERVICE_UNAVAILABLE, NGX_LOG_INFO, "1",
+          "this worker is being started: try again in a second" },
 
     [NGX_HTTP_JEMALLOC_PPROF_LEAVING] =
         { NGX_HTTP_SERVICE_UNAVAILABLE, NGX_LOG_WARN, NULL,
@@ -238,9 +244,10 @@ ngx_http_jemalloc_pprof_refuse_state(ngx_http_request_t *r,
 ngx_int_t
 ngx_http_jemalloc_pprof_refuse_uncollected(ngx_http_request_t *r, ngx_int_t rc)
 {
-    if (rc == NGX_DECLINED) {
-        return ngx_http_jemalloc_pprof_refuse(r,
-                   NGX_HTTP_JEMALLOC_PPROF_NO_WORKER);
+    if (rc == NGX_DECLINED || rc == NGX_AGAIN) {
+        return ngx_http_jemalloc_pprof_refuse(r, rc == NGX_DECLINED
+                   ? NGX_HTTP_JEMALLOC_PPROF_NO_WORKER
+                   : NGX_HTTP_JEMALLOC_PPROF_STARTING);
     }
 
     return rc == NGX_BUSY ? ngx_http_jemalloc_pprof_refuse_full(r)

@@ -15,6 +15,8 @@
 
 #include "ngx_http_jemalloc_pprof.h"
 
+#include "jpp_jemalloc.h"
+
 
 /* Behind each, the arguments of its sentence. */
 typedef enum {
@@ -41,6 +43,7 @@ typedef enum {
     NGX_HTTP_JEMALLOC_PPROF_INCOMPLETE,   /* ngx_uint_t: how many answered, */
                                           /*   were asked; char *: where it */
                                           /*   says more */
+    NGX_HTTP_JEMALLOC_PPROF_STARTING,
     NGX_HTTP_JEMALLOC_PPROF_LEAVING,
     NGX_HTTP_JEMALLOC_PPROF_LATE,         /* ngx_uint_t: index; ngx_pid_t; */
                                           /*   char *: why */

@@ -1,5 +1,6 @@
 
 #include "ngx_http_jemalloc_pprof_report.h"
+#include "ngx_http_jemalloc_pprof_self.h"
 
 
 /*
@@ -17,7 +18,7 @@
 #define NGX_HTTP_JEMALLOC_PPROF_INHERITED   2
 
 
-/* What the parts become. */
+/* What the shares become. */
 typedef struct {
     jpp_arena_t      *arena;
     jpp_capture_t    *captures;
@@ -33,25 +34,28 @@ typedef struct {
 static jpp_code_t ngx_http_jemalloc_pprof_report_write(
     ngx_http_jemalloc_pprof_report_t *report, jpp_arena_t *arena,
     jpp_err_t *err);
-static ngx_int_t ngx_http_jemalloc_pprof_report_parts(
+static ngx_int_t ngx_http_jemalloc_pprof_report_shares(
     ngx_http_jemalloc_pprof_report_t *report,
     ngx_http_jemalloc_pprof_input_t *input);
-static ngx_int_t ngx_http_jemalloc_pprof_report_part(
+static ngx_int_t ngx_http_jemalloc_pprof_report_share(
     ngx_http_jemalloc_pprof_report_t *report,
     ngx_http_jemalloc_pprof_input_t *input,
-    const ngx_http_jemalloc_pprof_part_t *part);
+    const ngx_http_jemalloc_pprof_share_t *share);
+static const char *ngx_http_jemalloc_pprof_report_compare(
+    const ngx_http_jemalloc_pprof_share_t *before,
+    const ngx_http_jemalloc_pprof_share_t *share);
 static jpp_capture_t *ngx_http_jemalloc_pprof_report_capture(
     ngx_http_jemalloc_pprof_input_t *input,
-    const ngx_http_jemalloc_pprof_part_t *part);
+    const ngx_http_jemalloc_pprof_share_t *share);
 static jpp_label_t *ngx_http_jemalloc_pprof_report_labels(jpp_arena_t *arena,
     const ngx_http_jemalloc_pprof_row_t *row);
-static void ngx_http_jemalloc_pprof_report_miss(
+static void ngx_http_jemalloc_pprof_report_missing(
     ngx_http_jemalloc_pprof_input_t *input,
-    const ngx_http_jemalloc_pprof_part_t *part, const char *why);
-static const ngx_http_jemalloc_pprof_part_t *
+    const ngx_http_jemalloc_pprof_share_t *share, const char *why);
+static const ngx_http_jemalloc_pprof_share_t *
     ngx_http_jemalloc_pprof_report_find(
     const ngx_http_jemalloc_pprof_collection_t *co,
-    const ngx_http_jemalloc_pprof_part_t *part);
+    const ngx_http_jemalloc_pprof_share_t *share);
 static const char *const *ngx_http_jemalloc_pprof_report_comments(void *data,
     jpp_arena_t *arena);
 static jpp_code_t ngx_http_jemalloc_pprof_report_keep(
@@ -97,7 +101,7 @@ ngx_http_jemalloc_pprof_report_write(ngx_http_jemalloc_pprof_report_t *report,
     out = jpp_vec_create(arena);
 
     if (buffer == NULL || out == NULL
-        || ngx_http_jemalloc_pprof_report_parts(report, &input) != NGX_OK)
+        || ngx_http_jemalloc_pprof_report_shares(report, &input) != NGX_OK)
     {
         return jpp_err_memory(err);
     }
@@ -114,7 +118,7 @@ ngx_http_jemalloc_pprof_report_write(ngx_http_jemalloc_pprof_report_t *report,
     report->options.data = &input;
     report->options.errors = input.errors;
 
-    rc = jpp_report(arena, &ngx_http_jemalloc_pprof_worker.symbols,
+    rc = jpp_report(arena, &ngx_http_jemalloc_pprof_self.symbols,
                     input.captures, input.n, &report->options, &sink, err);
 
     report->n_asked = input.fleet.n_asked;
@@ -125,14 +129,14 @@ ngx_http_jemalloc_pprof_report_write(ngx_http_jemalloc_pprof_report_t *report,
 }
 
 
-/* The parts that there are as captures, the others with their reasons. */
+/* The shares that there are as captures, the others with their reasons. */
 
 static ngx_int_t
-ngx_http_jemalloc_pprof_report_parts(ngx_http_jemalloc_pprof_report_t *report,
+ngx_http_jemalloc_pprof_report_shares(ngx_http_jemalloc_pprof_report_t *report,
     ngx_http_jemalloc_pprof_input_t *input)
 {
     ngx_uint_t                                   i, n;
-    const ngx_http_jemalloc_pprof_part_t        *part;
+    const ngx_http_jemalloc_pprof_share_t        *share;
     const ngx_http_jemalloc_pprof_collection_t  *last, *base;
 
     last = report->last;
@@ -155,7 +159,8 @@ ngx_http_jemalloc_pprof_report_parts(ngx_http_jemalloc_pprof_report_t *report,
     input->fleet.missing = input->missing;
 
     for (i = 0; i < last->n; i++) {
-        if (ngx_http_jemalloc_pprof_report_part(report, input, &last->parts[i])
+        if (ngx_http_jemalloc_pprof_report_share(report, input,
+                                                 &last->shares[i])
             != NGX_OK)
         {
             return NGX_ERROR;
@@ -165,12 +170,12 @@ ngx_http_jemalloc_pprof_report_parts(ngx_http_jemalloc_pprof_report_t *report,
     /* a difference is of those that were there all the time */
 
     for (i = 0; base != NULL && i < base->n; i++) {
-        part = &base->parts[i];
+        share = &base->shares[i];
 
-        if (ngx_http_jemalloc_pprof_report_find(last, part) == NULL) {
+        if (ngx_http_jemalloc_pprof_report_find(last, share) == NULL) {
             input->fleet.n_asked++;
 
-            ngx_http_jemalloc_pprof_report_miss(input, part,
+            ngx_http_jemalloc_pprof_report_missing(input, share,
                                                 "it ended in the meantime");
         }
     }
@@ -180,50 +185,50 @@ ngx_http_jemalloc_pprof_report_parts(ngx_http_jemalloc_pprof_report_t *report,
 
 
 static ngx_int_t
-ngx_http_jemalloc_pprof_report_part(ngx_http_jemalloc_pprof_report_t *report,
+ngx_http_jemalloc_pprof_report_share(ngx_http_jemalloc_pprof_report_t *report,
     ngx_http_jemalloc_pprof_input_t *input,
-    const ngx_http_jemalloc_pprof_part_t *part)
+    const ngx_http_jemalloc_pprof_share_t *share)
 {
-    jpp_capture_t                         *last, *base;
-    const ngx_http_jemalloc_pprof_part_t  *before;
+    const char                             *why;
+    jpp_capture_t                          *last, *base;
+    const ngx_http_jemalloc_pprof_share_t  *before;
 
-    if (part->peer.reply.err.code != JPP_OK) {
-        ngx_http_jemalloc_pprof_report_miss(input, part,
-                                            part->peer.reply.err.text);
+    if (share->state != NGX_HTTP_JEMALLOC_PPROF_SHARE_ANSWERED) {
+        ngx_http_jemalloc_pprof_report_missing(input, share,
+                                            share->peer.reply.err.text);
         return NGX_OK;
     }
 
     before = NULL;
 
     if (report->base != NULL) {
-        before = ngx_http_jemalloc_pprof_report_find(report->base, part);
+        before = ngx_http_jemalloc_pprof_report_find(report->base, share);
+        why = ngx_http_jemalloc_pprof_report_compare(before, share);
 
-        if (before == NULL || before->peer.reply.err.code != JPP_OK) {
-            ngx_http_jemalloc_pprof_report_miss(input, part,
-                before == NULL ? "it came in the meantime"
-                               : "it did not answer the first time");
+        if (why != NULL) {
+            ngx_http_jemalloc_pprof_report_missing(input, share, why);
             return NGX_OK;
         }
     }
 
-    last = ngx_http_jemalloc_pprof_report_capture(input, part);
+    last = ngx_http_jemalloc_pprof_report_capture(input, share);
 
     if (last == NULL) {
         return NGX_ERROR;
     }
 
-    input->workers[input->fleet.n++] = part->peer.reply.worker;
+    input->workers[input->fleet.n++] = share->peer.reply.worker;
 
-    report->options.time_nanos = part->peer.reply.time_nanos;
+    report->options.time_nanos = share->peer.reply.time_nanos;
 
     if (before == NULL) {
 
         /* one that could not be had is none, and the report says so */
 
-        if (part->baseline != NULL) {
-            last->baseline = part->baseline->data != NULL
-                             ? part->baseline->data : "";
-            last->baseline_len = part->baseline->len;
+        if (share->baseline != NULL) {
+            last->baseline = share->baseline->data != NULL
+                             ? share->baseline->data : "";
+            last->baseline_len = share->baseline->len;
         }
 
         return NGX_OK;
@@ -237,22 +242,48 @@ ngx_http_jemalloc_pprof_report_part(ngx_http_jemalloc_pprof_report_t *report,
 
     base->is_base = true;
 
-    report->options.duration_nanos = part->peer.reply.time_nanos
+    report->options.duration_nanos = share->peer.reply.time_nanos
                                      - before->peer.reply.time_nanos;
     return NGX_OK;
 }
 
 
+/* Why there is no difference between BEFORE and SHARE; NULL: there is. */
+
+static const char *
+ngx_http_jemalloc_pprof_report_compare(
+    const ngx_http_jemalloc_pprof_share_t *before,
+    const ngx_http_jemalloc_pprof_share_t *share)
+{
+    if (before == NULL) {
+        return "it was started in the meantime";
+    }
+
+    if (before->state != NGX_HTTP_JEMALLOC_PPROF_SHARE_ANSWERED) {
+        return "it did not answer the first time";
+    }
+
+    /* what was sampled before would seem to have been freed */
+
+    if (before->peer.reply.n_resets != share->peer.reply.n_resets) {
+        return "its samples were forgotten in the meantime, by a reset or a "
+               "new lg_sample";
+    }
+
+    return NULL;
+}
+
+
 static jpp_capture_t *
 ngx_http_jemalloc_pprof_report_capture(ngx_http_jemalloc_pprof_input_t *input,
-    const ngx_http_jemalloc_pprof_part_t *part)
+    const ngx_http_jemalloc_pprof_share_t *share)
 {
     u_char                               *name;
     jpp_label_t                          *labels;
     jpp_capture_t                        *capture;
     const ngx_http_jemalloc_pprof_row_t  *row;
 
-    row = &part->peer.row;
+    row = &share->peer.row;
 
     name = jpp_arena_alloc(input->arena,
                            sizeof("worker  pid ") + 2 * NGX_INT_T_LEN);
@@ -266,8 +297,8 @@ ngx_http_jemalloc_pprof_report_capture(ngx_http_jemalloc_pprof_input_t *input,
 
     capture = &input->captures[input->n++];
 
-    capture->data = part->dump.data;
-    capture->len = part->dump.len;
+    capture->data = share->dump.data;
+    capture->len = share->dump.len;
     capture->labels = labels;
     capture->n_labels = NGX_HTTP_JEMALLOC_PPROF_LABELS;
     capture->inherited_labels = labels + NGX_HTTP_JEMALLOC_PPROF_LABELS;
@@ -275,7 +306,7 @@ ngx_http_jemalloc_pprof_report_capture(ngx_http_jemalloc_pprof_input_t *input,
     capture->group = row->generation;
     capture->source = row->pid;
     capture->name = (char *) name;
-    capture->tail = ngx_http_jemalloc_pprof_worker.tail;
+    capture->tail = ngx_http_jemalloc_pprof_self.tail;
 
     return capture;
 }
@@ -322,34 +353,34 @@ ngx_http_jemalloc_pprof_report_labels(jpp_arena_t *arena,
 
 
 static void
-ngx_http_jemalloc_pprof_report_miss(ngx_http_jemalloc_pprof_input_t *input,
-    const ngx_http_jemalloc_pprof_part_t *part, const char *why)
+ngx_http_jemalloc_pprof_report_missing(ngx_http_jemalloc_pprof_input_t *input,
+    const ngx_http_jemalloc_pprof_share_t *share, const char *why)
 {
-    ngx_http_jemalloc_pprof_miss(&input->missing[input->fleet.n_missing++],
-                                 part, why);
+    ngx_http_jemalloc_pprof_share_missing(share, why,
+                                 &input->missing[input->fleet.n_missing++]);
 }
 
 
-/* The part of the same process, or NULL: a pid may be another's by now. */
+/* The share of the same process, or NULL: a pid may be another's by now. */
 
-static const ngx_http_jemalloc_pprof_part_t *
+static const ngx_http_jemalloc_pprof_share_t *
 ngx_http_jemalloc_pprof_report_find(
     const ngx_http_jemalloc_pprof_collection_t *co,
-    const ngx_http_jemalloc_pprof_part_t *part)
+    const ngx_http_jemalloc_pprof_share_t *share)
 {
     ngx_uint_t                            i;
     const ngx_http_jemalloc_pprof_row_t  *row, *other;
 
-    row = &part->peer.row;
+    row = &share->peer.row;
 
     for (i = 0; i < co->n; i++) {
-        other = &co->parts[i].peer.row;
+        other = &co->shares[i].peer.row;
 
         if (other->pid == row->pid
             && ngx_memcmp(other->key, row->key, NGX_HTTP_JEMALLOC_PPROF_KEY)
                == 0)
         {
-            return &co->parts[i];
+            return &co->shares[i];
         }
     }
 

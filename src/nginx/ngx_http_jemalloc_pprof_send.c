@@ -1,5 +1,5 @@
 
-#include "ngx_http_jemalloc_pprof_memory.h"
+#include "ngx_http_jemalloc_pprof_budget.h"
 #include "ngx_http_jemalloc_pprof_refuse.h"
 #include "ngx_http_jemalloc_pprof_send.h"
 
@@ -73,7 +73,7 @@ ngx_http_jemalloc_pprof_send_body(ngx_http_request_t *r,
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    max = ngx_http_jemalloc_pprof_memory_cap(conf->max_size);
+    max = ngx_http_jemalloc_pprof_budget_cap(conf->max_size);
 
     /* what is no profile is small, and told while profiles are not */
 
@@ -81,7 +81,7 @@ ngx_http_jemalloc_pprof_send_body(ngx_http_request_t *r,
         max *= 2;
     }
 
-    if (ngx_http_jemalloc_pprof_memory_hold(len, max) != NGX_OK) {
+    if (ngx_http_jemalloc_pprof_budget_hold(len, max) != NGX_OK) {
         jpp_arena_destroy(arena);
         return ngx_http_jemalloc_pprof_refuse_full(r);
     }
@@ -282,6 +282,6 @@ ngx_http_jemalloc_pprof_free_body(void *data)
 {
     ngx_http_jemalloc_pprof_body_t *body = data;
 
-    ngx_http_jemalloc_pprof_memory_release(body->len);
+    ngx_http_jemalloc_pprof_budget_release(body->len);
     jpp_arena_destroy(&body->arena);
 }

@@ -15,6 +15,8 @@
 
 #include "ngx_http_jemalloc_pprof.h"
 
+#include "jpp_arena.h"
+
 
 /* What an answer is.  Texts live as long as the request. */
 typedef struct {

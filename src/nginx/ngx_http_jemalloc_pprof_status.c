@@ -6,14 +6,18 @@
 
 
 #include "ngx_http_jemalloc_pprof_page.h"
+#include "ngx_http_jemalloc_pprof_resources.h"
+#include "ngx_http_jemalloc_pprof_self.h"
 #include "ngx_http_jemalloc_pprof_status.h"
+#include "ngx_http_jemalloc_pprof_worker.h"
 
 #include "jpp_console.h"
 
 
-static void ngx_http_jemalloc_pprof_status_inquire(
+static ngx_int_t ngx_http_jemalloc_pprof_status_page(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question,
-    ngx_http_jemalloc_pprof_inquiry_t *inquiry);
+    const ngx_http_jemalloc_pprof_answer_t *answer,
+    ngx_http_jemalloc_pprof_page_pt write);
 static ngx_int_t ngx_http_jemalloc_pprof_status_write(
     const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
     jpp_sink_t *sink);
@@ -49,13 +53,9 @@ ngx_int_t
 ngx_http_jemalloc_pprof_status(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question)
 {
-    ngx_http_jemalloc_pprof_inquiry_t  inquiry;
-
-    ngx_http_jemalloc_pprof_status_inquire(question, &inquiry);
-
-    return ngx_http_jemalloc_pprof_page(r, question, &inquiry,
-                                        &ngx_http_jemalloc_pprof_status_answer,
-                                        ngx_http_jemalloc_pprof_status_write);
+    return ngx_http_jemalloc_pprof_status_page(r, question,
+               &ngx_http_jemalloc_pprof_status_answer,
+               ngx_http_jemalloc_pprof_status_write);
 }
 
 
@@ -63,26 +63,27 @@ ngx_int_t
 ngx_http_jemalloc_pprof_console(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question)
 {
-    ngx_http_jemalloc_pprof_inquiry_t  inquiry;
-
-    ngx_http_jemalloc_pprof_status_inquire(question, &inquiry);
-
-    return ngx_http_jemalloc_pprof_page(r, question, &inquiry,
-                                       &ngx_http_jemalloc_pprof_console_answer,
-                                       ngx_http_jemalloc_pprof_console_write);
+    return ngx_http_jemalloc_pprof_status_page(r, question,
+               &ngx_http_jemalloc_pprof_console_answer,
+               ngx_http_jemalloc_pprof_console_write);
 }
 
 
-static void
-ngx_http_jemalloc_pprof_status_inquire(
+static ngx_int_t
+ngx_http_jemalloc_pprof_status_page(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question,
-    ngx_http_jemalloc_pprof_inquiry_t *inquiry)
+    const ngx_http_jemalloc_pprof_answer_t *answer,
+    ngx_http_jemalloc_pprof_page_pt write)
 {
-    ngx_memzero(inquiry, sizeof(ngx_http_jemalloc_pprof_inquiry_t));
+    ngx_http_jemalloc_pprof_inquiry_t    inquiry;
+    ngx_http_jemalloc_pprof_loc_conf_t  *conf;
 
-    inquiry->question.kind = JPP_MESSAGE_STATUS;
-    inquiry->who = question->args.values[JPP_ARG_WORKER];
-    inquiry->number = question->args.worker;
+    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
+
+    ngx_http_jemalloc_pprof_inquire(&inquiry, JPP_MESSAGE_STATUS,
+                                    &question->args, conf);
+
+    return ngx_http_jemalloc_pprof_page(r, question, &inquiry, answer, write);
 }
 
 
@@ -130,11 +131,11 @@ ngx_http_jemalloc_pprof_status_fleet(
     const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
     jpp_fleet_t *fleet)
 {
-    ngx_uint_t                             i;
-    jpp_worker_t                          *workers;
-    jpp_control_t                         *control;
-    jpp_missing_t                         *missing;
-    const ngx_http_jemalloc_pprof_part_t  *part;
+    ngx_uint_t                              i;
+    jpp_worker_t                           *workers;
+    jpp_control_t                          *control;
+    jpp_missing_t                          *missing;
+    const ngx_http_jemalloc_pprof_share_t  *share;
 
     workers = jpp_arena_alloc(arena, co->n * sizeof(jpp_worker_t));
     missing = jpp_arena_alloc(arena, co->n * sizeof(jpp_missing_t));
@@ -152,14 +153,15 @@ ngx_http_jemalloc_pprof_status_fleet(
     fleet->wanted = control;
 
     for (i = 0; i < co->n; i++) {
-        part = &co->parts[i];
+        share = &co->shares[i];
 
-        if (part->peer.reply.err.code == JPP_OK) {
-            workers[fleet->n++] = part->peer.reply.worker;
+        if (share->state == NGX_HTTP_JEMALLOC_PPROF_SHARE_ANSWERED) {
+            workers[fleet->n++] = share->peer.reply.worker;
 
         } else {
-            ngx_http_jemalloc_pprof_miss(&missing[fleet->n_missing++], part,
-                                         part->peer.reply.err.text);
+            ngx_http_jemalloc_pprof_share_missing(share,
+                                                  share->peer.reply.err.text,
+                                                  &missing[fleet->n_missing++]);
         }
     }
 

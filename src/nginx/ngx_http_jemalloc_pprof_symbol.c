@@ -8,6 +8,7 @@
 #include "ngx_http_jemalloc_pprof_body.h"
 #include "ngx_http_jemalloc_pprof_job.h"
 #include "ngx_http_jemalloc_pprof_refuse.h"
+#include "ngx_http_jemalloc_pprof_self.h"
 #include "ngx_http_jemalloc_pprof_send.h"
 #include "ngx_http_jemalloc_pprof_symbol.h"
 
@@ -27,7 +28,6 @@ typedef struct {
 
     jpp_arena_t                     arena;    /* the body is in it */
     jpp_vec_t                      *out;
-    unsigned                        is_run:1;
 } ngx_http_jemalloc_pprof_lookup_t;
 
 
@@ -37,7 +37,9 @@ static ngx_int_t ngx_http_jemalloc_pprof_symbol_start(ngx_http_request_t *r,
 static ngx_int_t ngx_http_jemalloc_pprof_symbol_refuse(ngx_http_request_t *r);
 static void ngx_http_jemalloc_pprof_symbol_work(
     ngx_http_jemalloc_pprof_job_t *job);
-static ngx_int_t ngx_http_jemalloc_pprof_symbol_next(
+static ngx_int_t ngx_http_jemalloc_pprof_symbol_run(
+    ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
+static ngx_int_t ngx_http_jemalloc_pprof_symbol_send(
     ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
 static void ngx_http_jemalloc_pprof_symbol_release(
     ngx_http_jemalloc_pprof_job_t *job);
@@ -130,7 +132,7 @@ ngx_http_jemalloc_pprof_symbol_start(ngx_http_request_t *r,
     }
 
     lookup->job.work = ngx_http_jemalloc_pprof_symbol_work;
-    lookup->job.next = ngx_http_jemalloc_pprof_symbol_next;
+    lookup->job.next = ngx_http_jemalloc_pprof_symbol_run;
     lookup->job.release = ngx_http_jemalloc_pprof_symbol_release;
 
     jpp_arena_init(&lookup->arena, NGX_HTTP_JEMALLOC_PPROF_LOOKUP_CAP);
@@ -183,7 +185,7 @@ ngx_http_jemalloc_pprof_symbol_work(ngx_http_jemalloc_pprof_job_t *job)
 
     if (job->rc == JPP_OK) {
         job->rc = jpp_lookup(&lookup->arena,
-                             &ngx_http_jemalloc_pprof_worker.symbols,
+                             &ngx_http_jemalloc_pprof_self.symbols,
                              (char *) maps->data, maps->len,
                              lookup->text, lookup->len, &sink, &job->err);
     }
@@ -191,17 +193,19 @@ ngx_http_jemalloc_pprof_symbol_work(ngx_http_jemalloc_pprof_job_t *job)
 
 
 static ngx_int_t
-ngx_http_jemalloc_pprof_symbol_next(ngx_http_jemalloc_pprof_job_t *job,
+ngx_http_jemalloc_pprof_symbol_run(ngx_http_jemalloc_pprof_job_t *job,
+    ngx_http_request_t *r)
+{
+    return ngx_http_jemalloc_pprof_job_run(job,
+                                           ngx_http_jemalloc_pprof_symbol_send);
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_symbol_send(ngx_http_jemalloc_pprof_job_t *job,
     ngx_http_request_t *r)
 {
     ngx_http_jemalloc_pprof_lookup_t *lookup = (void *) job;
-
-    if (!lookup->is_run) {
-        lookup->is_run = 1;
-        ngx_http_jemalloc_pprof_job_run(job);
-
-        return NGX_OK;
-    }
 
     if (job->rc != JPP_OK) {
         return ngx_http_jemalloc_pprof_refuse_error(r, &job->err);

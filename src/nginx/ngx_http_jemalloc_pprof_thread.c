@@ -1,6 +1,7 @@
 
-#include "ngx_http_jemalloc_pprof.h"
 #include "ngx_http_jemalloc_pprof_thread.h"
+
+#include "jpp_jemalloc.h"
 
 #include <ngx_channel.h>
 
@@ -107,6 +108,14 @@ ngx_uint_t
 ngx_http_jemalloc_pprof_thread_is_idle(void)
 {
     return ngx_http_jemalloc_pprof_thread.running == NULL;
+}
+
+
+ngx_uint_t
+ngx_http_jemalloc_pprof_thread_has_begun(
+    const ngx_http_jemalloc_pprof_task_t *task)
+{
+    return ngx_http_jemalloc_pprof_thread.running == task;
 }
 
 

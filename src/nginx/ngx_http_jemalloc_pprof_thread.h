@@ -43,6 +43,10 @@ ngx_int_t ngx_http_jemalloc_pprof_thread_post(
 /* Does nothing run? */
 ngx_uint_t ngx_http_jemalloc_pprof_thread_is_idle(void);
 
+/* Does TASK, which was posted and is not done, run already? */
+ngx_uint_t ngx_http_jemalloc_pprof_thread_has_begun(
+    const ngx_http_jemalloc_pprof_task_t *task);
+
 /* Take TASK back from the queue; 0: it runs already. */
 ngx_uint_t ngx_http_jemalloc_pprof_thread_cancel(
     ngx_http_jemalloc_pprof_task_t *task);

@@ -1,13 +1,13 @@
 
-/*
- * What this worker is: its start, its end, and what it says of itself.
- */
-
-
-#include "ngx_http_jemalloc_pprof_asked.h"
+#include "ngx_http_jemalloc_pprof.h"
+#include "ngx_http_jemalloc_pprof_answerer.h"
+#include "ngx_http_jemalloc_pprof_baseline.h"
 #include "ngx_http_jemalloc_pprof_thread.h"
+#include "ngx_http_jemalloc_pprof_self.h"
+#include "ngx_http_jemalloc_pprof_worker.h"
 
 #include "jpp_proc.h"
+#include "jpp_process.h"
 
 #include <dlfcn.h>
 #include <sys/random.h>
@@ -20,22 +20,13 @@
 #define NGX_HTTP_JEMALLOC_PPROF_REJOIN    1000
 
 
-static void ngx_http_jemalloc_pprof_worker_stay(void);
+static void ngx_http_jemalloc_pprof_worker_pin_module(void);
 static void ngx_http_jemalloc_pprof_worker_join(ngx_cycle_t *cycle);
 static void ngx_http_jemalloc_pprof_worker_rejoin(ngx_event_t *ev);
-static void ngx_http_jemalloc_pprof_worker_disown(void *data);
-static void ngx_http_jemalloc_pprof_worker_obey(ngx_cycle_t *cycle);
+static void ngx_http_jemalloc_pprof_worker_apply_wanted(ngx_cycle_t *cycle);
 static const char *ngx_http_jemalloc_pprof_worker_tail(char *buffer,
     size_t size);
 
-
-ngx_http_jemalloc_pprof_worker_t  ngx_http_jemalloc_pprof_worker = {
-    .baseline = { .fd = -1 }
-};
-
-ngx_connection_t  ngx_http_jemalloc_pprof_no_connection = {
-    .fd = (ngx_socket_t) -1
-};
 
 static ngx_event_t  ngx_http_jemalloc_pprof_rejoin;
 
@@ -44,46 +35,50 @@ void
 ngx_http_jemalloc_pprof_worker_init(ngx_cycle_t *cycle)
 {
     static char                        tail[64];
-    ngx_http_jemalloc_pprof_worker_t  *worker;
+    jpp_process_t                      process;
+    ngx_http_jemalloc_pprof_self_t    *self;
 
-    worker = &ngx_http_jemalloc_pprof_worker;
+    self = &ngx_http_jemalloc_pprof_self;
 
     /* nginx keeps it without a NUL */
 
-    (void) ngx_snprintf((u_char *) worker->host, sizeof(worker->host) - 1,
+    (void) ngx_snprintf((u_char *) self->host, sizeof(self->host) - 1,
                         "%V", &cycle->hostname);
 
-    worker->started = ngx_time();
-    worker->tail = ngx_http_jemalloc_pprof_worker_tail(tail, sizeof(tail));
+    self->started = ngx_time();
+    self->tail = ngx_http_jemalloc_pprof_worker_tail(tail, sizeof(tail));
 
-    jpp_symbols_init(&worker->symbols, JPP_SYMBOLS_CAP);
+    jpp_symbols_init(&self->symbols, JPP_SYMBOLS_CAP);
 
-    ngx_http_jemalloc_pprof_worker_stay();
+    ngx_http_jemalloc_pprof_worker_pin_module();
 
-    worker->row.pid = ngx_pid;
-    worker->row.index = ngx_worker;
-    worker->row.generation = worker->generation;
+    self->row.pid = ngx_pid;
+    self->row.index = ngx_worker;
+    self->row.generation = self->generation;
 
-    /* a worker that cannot answer has said so, and serves all else */
+    self->row.started = jpp_process_read(ngx_pid, &process) ? process.started
+                                                            : 0;
 
-    if (ngx_http_jemalloc_pprof_thread_init(cycle) == NGX_OK) {
-        ngx_http_jemalloc_pprof_worker_join(cycle);
+    /* one without a thread has said so, and serves what needs none */
 
-        /* in this order: what is wanted from here on is asked of us, too */
+    (void) ngx_http_jemalloc_pprof_thread_init(cycle);
 
-        ngx_http_jemalloc_pprof_worker_obey(cycle);
-    }
+    ngx_http_jemalloc_pprof_worker_join(cycle);
+
+    /* in this order: what is wanted from here on is asked of us, too */
+
+    ngx_http_jemalloc_pprof_worker_apply_wanted(cycle);
 }
 
 
 void
 ngx_http_jemalloc_pprof_worker_exit(ngx_cycle_t *cycle)
 {
-    if (ngx_http_jemalloc_pprof_worker.started != 0
-        && ngx_http_jemalloc_pprof_worker.zone != NULL)
+    if (ngx_http_jemalloc_pprof_self.started != 0
+        && ngx_http_jemalloc_pprof_self.zone != NULL)
     {
-        ngx_http_jemalloc_pprof_table_leave(
-            ngx_http_jemalloc_pprof_worker.zone);
+        ngx_http_jemalloc_pprof_registry_leave(
+            ngx_http_jemalloc_pprof_self.zone);
     }
 
     ngx_http_jemalloc_pprof_thread_exit(cycle);
@@ -97,7 +92,7 @@ ngx_http_jemalloc_pprof_worker_exit(ngx_cycle_t *cycle)
  */
 
 static void
-ngx_http_jemalloc_pprof_worker_stay(void)
+ngx_http_jemalloc_pprof_worker_pin_module(void)
 {
     bool     was_sampled;
     Dl_info  info;
@@ -121,7 +116,7 @@ ngx_http_jemalloc_pprof_worker_join(ngx_cycle_t *cycle)
     uint64_t                        key;
     ngx_http_jemalloc_pprof_row_t  *row;
 
-    row = &ngx_http_jemalloc_pprof_worker.row;
+    row = &ngx_http_jemalloc_pprof_self.row;
 
     /* not a secret: it keeps two that have one pid apart, after another */
 
@@ -131,10 +126,10 @@ ngx_http_jemalloc_pprof_worker_join(ngx_cycle_t *cycle)
 
     (void) ngx_hex_dump(row->key, (u_char *) &key, sizeof(uint64_t));
 
-    row->can_listen = ngx_http_jemalloc_pprof_asked_listen(cycle, row->key)
+    row->can_listen = ngx_http_jemalloc_pprof_answerer_listen(cycle, row->key)
                       == NGX_OK;
 
-    if (ngx_http_jemalloc_pprof_table_join(ngx_http_jemalloc_pprof_worker.zone,
+    if (ngx_http_jemalloc_pprof_registry_join(ngx_http_jemalloc_pprof_self.zone,
                                            row)
         == NGX_OK)
     {
@@ -160,8 +155,8 @@ ngx_http_jemalloc_pprof_worker_join(ngx_cycle_t *cycle)
 static void
 ngx_http_jemalloc_pprof_worker_rejoin(ngx_event_t *ev)
 {
-    if (ngx_http_jemalloc_pprof_table_join(ngx_http_jemalloc_pprof_worker.zone,
-                                         &ngx_http_jemalloc_pprof_worker.row)
+    if (ngx_http_jemalloc_pprof_registry_join(ngx_http_jemalloc_pprof_self.zone,
+                                         &ngx_http_jemalloc_pprof_self.row)
         != NGX_OK)
     {
         ngx_add_timer(ev, NGX_HTTP_JEMALLOC_PPROF_REJOIN);
@@ -170,90 +165,26 @@ ngx_http_jemalloc_pprof_worker_rejoin(ngx_event_t *ev)
 
     /* it was not asked for what others were asked meanwhile */
 
-    ngx_http_jemalloc_pprof_worker_obey((ngx_cycle_t *) ngx_cycle);
+    ngx_http_jemalloc_pprof_worker_apply_wanted((ngx_cycle_t *) ngx_cycle);
 }
 
 
-/*
- * In the master, because a worker allocates before a module can look: its
- * connections and events, for example.  A single process is started once, and
- * what it has at a reload is its own.
- */
+/* A single process goes on after a reload, and is of the new generation. */
 
 void
-ngx_http_jemalloc_pprof_worker_inherit(ngx_cycle_t *cycle)
+ngx_http_jemalloc_pprof_worker_configured(ngx_cycle_t *cycle)
 {
-    jpp_err_t                          err;
-    jpp_code_t                         rc;
-    jpp_jemalloc_t                     jemalloc;
-    struct sigaction                   ignore, old;
-    ngx_pool_cleanup_t                *cln;
-    ngx_http_jemalloc_pprof_worker_t  *worker;
+    ngx_http_jemalloc_pprof_self_t  *self;
 
-    worker = &ngx_http_jemalloc_pprof_worker;
+    self = &ngx_http_jemalloc_pprof_self;
 
-    if (ngx_process == NGX_PROCESS_SINGLE && worker->row.pid != 0) {
-        worker->row.generation = worker->generation;
+    if (ngx_process == NGX_PROCESS_SINGLE && self->row.pid != 0) {
+        self->row.generation = self->generation;
 
-        (void) ngx_http_jemalloc_pprof_table_join(worker->zone, &worker->row);
-
-        return;
+        (void) ngx_http_jemalloc_pprof_registry_join(self->zone, &self->row);
     }
 
-    jpp_memfd_close(&worker->baseline);
-    jpp_jemalloc_read(&jemalloc);
-
-    if (jemalloc.state != JPP_JEMALLOC_READY) {
-        return;
-    }
-
-    cln = ngx_pool_cleanup_add(cycle->pool, 0);
-    if (cln == NULL) {
-        return;
-    }
-
-    cln->handler = ngx_http_jemalloc_pprof_worker_disown;
-    cln->data = (void *) worker->generation;
-
-    /* a limit of file size would end nginx here */
-
-    ngx_memzero(&ignore, sizeof(struct sigaction));
-    ignore.sa_handler = SIG_IGN;
-
-    (void) sigaction(SIGXFSZ, &ignore, &old);
-
-    rc = jpp_memfd_open(&worker->baseline, worker->directory, &err);
-
-    if (rc == JPP_OK) {
-        rc = jpp_jemalloc_dump(worker->baseline.fd, &err);
-    }
-
-    (void) sigaction(SIGXFSZ, &old, NULL);
-
-    /* to be sealed; the pages are the same for whoever reads it */
-
-    if (rc == JPP_OK) {
-        rc = jpp_memfd_map(&worker->baseline, NGX_MAX_SIZE_T_VALUE, &err);
-    }
-
-    if (rc != JPP_OK) {
-        jpp_memfd_close(&worker->baseline);
-
-        ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
-                      "jemalloc_pprof: what workers inherit will be told as "
-                      "their own: %s", err.text);
-    }
-}
-
-
-/* A configuration that loads the module no more says nothing to it. */
-
-static void
-ngx_http_jemalloc_pprof_worker_disown(void *data)
-{
-    if (ngx_http_jemalloc_pprof_worker.generation == (ngx_uint_t) data) {
-        jpp_memfd_close(&ngx_http_jemalloc_pprof_worker.baseline);
-    }
+    ngx_http_jemalloc_pprof_baseline_take(cycle);
 }
 
 
@@ -271,11 +202,11 @@ ngx_http_jemalloc_pprof_worker_wanted(ngx_cycle_t *cycle,
 
     jpp_control_init(control);
 
-    if (jmcf == NULL || ngx_http_jemalloc_pprof_worker.zone == NULL) {
+    if (jmcf == NULL || ngx_http_jemalloc_pprof_self.zone == NULL) {
         return;
     }
 
-    ngx_http_jemalloc_pprof_table_wanted(ngx_http_jemalloc_pprof_worker.zone,
+    ngx_http_jemalloc_pprof_registry_wanted(ngx_http_jemalloc_pprof_self.zone,
                                          &wanted);
 
     control->active = wanted.active != NGX_CONF_UNSET ? wanted.active
@@ -288,7 +219,7 @@ ngx_http_jemalloc_pprof_worker_wanted(ngx_cycle_t *cycle,
 /* Make this worker what is wanted of every one. */
 
 static void
-ngx_http_jemalloc_pprof_worker_obey(ngx_cycle_t *cycle)
+ngx_http_jemalloc_pprof_worker_apply_wanted(ngx_cycle_t *cycle)
 {
     jpp_err_t             err;
     jpp_control_t         control;
@@ -302,57 +233,14 @@ ngx_http_jemalloc_pprof_worker_obey(ngx_cycle_t *cycle)
 
     if (jpp_jemalloc_control(&control, &result, &err) != JPP_OK) {
         ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
-                      "jemalloc_pprof: this worker is not as it is wanted: %s",
-                      err.text);
+                      "jemalloc_pprof: could not apply the requested settings "
+                      "to this worker: %s", err.text);
 
-        jpp_status_failed(&ngx_http_jemalloc_pprof_worker.last_error,
+        jpp_status_failed(&ngx_http_jemalloc_pprof_self.last_error,
                           ngx_time(), err.text);
     }
 
-    ngx_http_jemalloc_pprof_worker_changed(&control, &result);
-}
-
-
-/* Where the samples were forgotten, those that were inherited were too. */
-
-void
-ngx_http_jemalloc_pprof_worker_changed(const jpp_control_t *control,
-    const jpp_control_result_t *result)
-{
-    if (control->reset || result->after.lg_sample != result->before.lg_sample)
-    {
-        jpp_memfd_close(&ngx_http_jemalloc_pprof_worker.baseline);
-    }
-}
-
-
-void
-ngx_http_jemalloc_pprof_describe(jpp_worker_t *worker)
-{
-    ngx_memzero(worker, sizeof(jpp_worker_t));
-
-    worker->index = ngx_worker;
-    worker->pid = ngx_pid;
-    worker->generation = ngx_http_jemalloc_pprof_worker.generation;
-    worker->is_exiting = ngx_exiting != 0;
-    worker->started = ngx_http_jemalloc_pprof_worker.started;
-    worker->last_error = ngx_http_jemalloc_pprof_worker.last_error;
-
-    jpp_jemalloc_read(&worker->jemalloc);
-}
-
-
-void
-ngx_http_jemalloc_pprof_fleet(jpp_fleet_t *fleet, const jpp_worker_t *workers,
-    ngx_uint_t n, ngx_uint_t n_asked)
-{
-    ngx_memzero(fleet, sizeof(jpp_fleet_t));
-
-    fleet->nginx = NGINX_VERSION;
-    fleet->host = ngx_http_jemalloc_pprof_worker.host;
-    fleet->n_asked = n_asked;
-    fleet->workers = workers;
-    fleet->n = n;
+    ngx_http_jemalloc_pprof_baseline_changed(&control, &result);
 }
 
 

@@ -219,6 +219,19 @@ jpp_args_query(jpp_args_t *args, const char *query, size_t len,
 }
 
 
+jpp_selector_t
+jpp_args_selector(const jpp_args_t *args)
+{
+    jpp_selector_t  selector;
+
+    selector.kind = (jpp_worker_kind_t) args->values[JPP_ARG_WORKER];
+    selector.number = selector.kind == JPP_WORKER_INDEX
+                      || selector.kind == JPP_WORKER_PID ? args->worker : 0;
+
+    return selector;
+}
+
+
 jpp_format_t
 jpp_args_format(const jpp_args_t *args)
 {

@@ -48,6 +48,12 @@ typedef enum {
 } jpp_worker_kind_t;
 
 
+typedef struct {
+    jpp_worker_kind_t  kind;
+    uint64_t           number;     /* of an index, a pid; else 0 */
+} jpp_selector_t;
+
+
 /*
  * The keys; a value is the index of a word of the key's list, or the number
  * itself where the key takes one: plain digits, no more than ten.
@@ -87,6 +93,9 @@ jpp_code_t jpp_args_set(jpp_args_t *args, const char *key, size_t len,
 /* Set ARGS from the LEN bytes of a query string ("a=1&b=2") at QUERY. */
 jpp_code_t jpp_args_query(jpp_args_t *args, const char *query, size_t len,
     jpp_err_t *err);
+
+/* The workers asked for. */
+jpp_selector_t jpp_args_selector(const jpp_args_t *args);
 
 /* The format asked for, in whichever way. */
 jpp_format_t jpp_args_format(const jpp_args_t *args);

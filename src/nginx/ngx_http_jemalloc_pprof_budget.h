@@ -7,8 +7,8 @@
  */
 
 
-#ifndef _NGX_HTTP_JEMALLOC_PPROF_MEMORY_H_INCLUDED_
-#define _NGX_HTTP_JEMALLOC_PPROF_MEMORY_H_INCLUDED_
+#ifndef _NGX_HTTP_JEMALLOC_PPROF_BUDGET_H_INCLUDED_
+#define _NGX_HTTP_JEMALLOC_PPROF_BUDGET_H_INCLUDED_
 
 
 #include <ngx_config.h>
@@ -20,13 +20,13 @@
 
 
 /* What may be held in all where a dump may have MAX_SIZE bytes. */
-size_t ngx_http_jemalloc_pprof_memory_cap(size_t max_size);
+size_t ngx_http_jemalloc_pprof_budget_cap(size_t max_size);
 
 /* Count LEN bytes; NGX_BUSY, and they are not: it would be more than MAX. */
-ngx_int_t ngx_http_jemalloc_pprof_memory_hold(size_t len, size_t max);
+ngx_int_t ngx_http_jemalloc_pprof_budget_hold(size_t len, size_t max);
 
 /* LEN bytes that were held are given back. */
-void ngx_http_jemalloc_pprof_memory_release(size_t len);
+void ngx_http_jemalloc_pprof_budget_release(size_t len);
 
 
-#endif /* _NGX_HTTP_JEMALLOC_PPROF_MEMORY_H_INCLUDED_ */
+#endif /* _NGX_HTTP_JEMALLOC_PPROF_BUDGET_H_INCLUDED_ */

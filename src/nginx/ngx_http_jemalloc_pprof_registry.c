@@ -1,29 +1,30 @@
 
 #include "ngx_http_jemalloc_pprof.h"
-#include "ngx_http_jemalloc_pprof_table.h"
+#include "ngx_http_jemalloc_pprof_registry.h"
 
 #include "jpp_sort.h"
 
 #include <signal.h>
 
 
-/* the table, and what nginx keeps beside it */
+/* the registry, and what nginx keeps beside it */
 #define NGX_HTTP_JEMALLOC_PPROF_ZONE_SIZE  (128 * 1024)
 
 
 typedef struct {
     ngx_atomic_t                                generation;
+    ngx_atomic_t                                n_changes;
     volatile ngx_http_jemalloc_pprof_wanted_t   wanted;
     ngx_http_jemalloc_pprof_row_t
                                       rows[NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS];
-} ngx_http_jemalloc_pprof_table_t;
+} ngx_http_jemalloc_pprof_registry_t;
 
 
 static ngx_int_t ngx_http_jemalloc_pprof_init_zone(ngx_shm_zone_t *zone,
     void *data);
-static ngx_int_t ngx_http_jemalloc_pprof_table_enter(ngx_shm_zone_t *zone,
+static ngx_int_t ngx_http_jemalloc_pprof_registry_enter(ngx_shm_zone_t *zone,
     const ngx_http_jemalloc_pprof_row_t *row);
-static ngx_http_jemalloc_pprof_table_t *ngx_http_jemalloc_pprof_lock(
+static ngx_http_jemalloc_pprof_registry_t *ngx_http_jemalloc_pprof_lock(
     ngx_shm_zone_t *zone);
 static void ngx_http_jemalloc_pprof_unlock(ngx_shm_zone_t *zone);
 static int ngx_http_jemalloc_pprof_compare(const void *one, const void *two,
@@ -31,7 +32,7 @@ static int ngx_http_jemalloc_pprof_compare(const void *one, const void *two,
 
 
 ngx_shm_zone_t *
-ngx_http_jemalloc_pprof_table_add(ngx_conf_t *cf)
+ngx_http_jemalloc_pprof_registry_add(ngx_conf_t *cf)
 {
     ngx_str_t        name = ngx_string("jemalloc_pprof");
     ngx_shm_zone_t  *zone;
@@ -50,30 +51,30 @@ ngx_http_jemalloc_pprof_table_add(ngx_conf_t *cf)
 static ngx_int_t
 ngx_http_jemalloc_pprof_init_zone(ngx_shm_zone_t *zone, void *data)
 {
-    ngx_slab_pool_t                  *shpool;
-    ngx_http_jemalloc_pprof_table_t  *table;
+    ngx_slab_pool_t                     *shpool;
+    ngx_http_jemalloc_pprof_registry_t  *registry;
 
     shpool = (ngx_slab_pool_t *) zone->shm.addr;
 
     /* after a reload, and where the system keeps zones by address */
 
-    table = data != NULL ? data
-                         : zone->shm.exists ? shpool->data : NULL;
+    registry = data != NULL ? data
+                            : zone->shm.exists ? shpool->data : NULL;
 
-    if (table == NULL) {
-        table = ngx_slab_calloc(shpool,
-                                sizeof(ngx_http_jemalloc_pprof_table_t));
-        if (table == NULL) {
+    if (registry == NULL) {
+        registry = ngx_slab_calloc(shpool,
+                       sizeof(ngx_http_jemalloc_pprof_registry_t));
+        if (registry == NULL) {
             return NGX_ERROR;
         }
 
-        table->wanted.active = NGX_CONF_UNSET;
-        table->wanted.lg_sample = NGX_CONF_UNSET;
+        registry->wanted.active = NGX_CONF_UNSET;
+        registry->wanted.lg_sample = NGX_CONF_UNSET;
 
-        shpool->data = table;
+        shpool->data = registry;
     }
 
-    zone->data = table;
+    zone->data = registry;
 
     return NGX_OK;
 }
@@ -85,16 +86,16 @@ ngx_http_jemalloc_pprof_init_zone(ngx_shm_zone_t *zone, void *data)
  */
 
 ngx_uint_t
-ngx_http_jemalloc_pprof_table_advance(ngx_shm_zone_t *zone)
+ngx_http_jemalloc_pprof_registry_advance(ngx_shm_zone_t *zone)
 {
-    ngx_http_jemalloc_pprof_table_t *table = zone->data;
+    ngx_http_jemalloc_pprof_registry_t *registry = zone->data;
 
-    return ngx_atomic_fetch_add(&table->generation, 1) + 1;
+    return ngx_atomic_fetch_add(&registry->generation, 1) + 1;
 }
 
 
 ngx_int_t
-ngx_http_jemalloc_pprof_table_join(ngx_shm_zone_t *zone,
+ngx_http_jemalloc_pprof_registry_join(ngx_shm_zone_t *zone,
     const ngx_http_jemalloc_pprof_row_t *row)
 {
     ngx_uint_t  generation;
@@ -102,32 +103,32 @@ ngx_http_jemalloc_pprof_table_join(ngx_shm_zone_t *zone,
     static ngx_http_jemalloc_pprof_row_t
                                       rows[NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS];
 
-    if (ngx_http_jemalloc_pprof_table_enter(zone, row) == NGX_OK) {
+    if (ngx_http_jemalloc_pprof_registry_enter(zone, row) == NGX_OK) {
         return NGX_OK;
     }
 
     /* which clears the rows of the dead */
 
-    (void) ngx_http_jemalloc_pprof_table_list(zone, rows, &generation);
+    (void) ngx_http_jemalloc_pprof_registry_list(zone, rows, &generation);
 
-    return ngx_http_jemalloc_pprof_table_enter(zone, row);
+    return ngx_http_jemalloc_pprof_registry_enter(zone, row);
 }
 
 
 static ngx_int_t
-ngx_http_jemalloc_pprof_table_enter(ngx_shm_zone_t *zone,
+ngx_http_jemalloc_pprof_registry_enter(ngx_shm_zone_t *zone,
     const ngx_http_jemalloc_pprof_row_t *row)
 {
-    ngx_int_t                         rc;
-    ngx_uint_t                        i;
-    ngx_http_jemalloc_pprof_row_t    *r;
-    ngx_http_jemalloc_pprof_table_t  *table;
+    ngx_int_t                            rc;
+    ngx_uint_t                           i;
+    ngx_http_jemalloc_pprof_row_t       *r;
+    ngx_http_jemalloc_pprof_registry_t  *registry;
 
     rc = NGX_DECLINED;
-    table = ngx_http_jemalloc_pprof_lock(zone);
+    registry = ngx_http_jemalloc_pprof_lock(zone);
 
     for (i = 0; i < NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS; i++) {
-        r = &table->rows[i];
+        r = &registry->rows[i];
 
         /* the pid of one that was killed may be ours now */
 
@@ -148,16 +149,16 @@ ngx_http_jemalloc_pprof_table_enter(ngx_shm_zone_t *zone,
 
 
 void
-ngx_http_jemalloc_pprof_table_leave(ngx_shm_zone_t *zone)
+ngx_http_jemalloc_pprof_registry_leave(ngx_shm_zone_t *zone)
 {
-    ngx_uint_t                        i;
-    ngx_http_jemalloc_pprof_table_t  *table;
+    ngx_uint_t                           i;
+    ngx_http_jemalloc_pprof_registry_t  *registry;
 
-    table = ngx_http_jemalloc_pprof_lock(zone);
+    registry = ngx_http_jemalloc_pprof_lock(zone);
 
     for (i = 0; i < NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS; i++) {
-        if (table->rows[i].pid == ngx_pid) {
-            table->rows[i].pid = 0;
+        if (registry->rows[i].pid == ngx_pid) {
+            registry->rows[i].pid = 0;
         }
     }
 
@@ -166,17 +167,17 @@ ngx_http_jemalloc_pprof_table_leave(ngx_shm_zone_t *zone)
 
 
 void
-ngx_http_jemalloc_pprof_table_forget(ngx_shm_zone_t *zone,
+ngx_http_jemalloc_pprof_registry_forget(ngx_shm_zone_t *zone,
     const ngx_http_jemalloc_pprof_row_t *row)
 {
-    ngx_uint_t                        i;
-    ngx_http_jemalloc_pprof_row_t    *r;
-    ngx_http_jemalloc_pprof_table_t  *table;
+    ngx_uint_t                           i;
+    ngx_http_jemalloc_pprof_row_t       *r;
+    ngx_http_jemalloc_pprof_registry_t  *registry;
 
-    table = ngx_http_jemalloc_pprof_lock(zone);
+    registry = ngx_http_jemalloc_pprof_lock(zone);
 
     for (i = 0; i < NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS; i++) {
-        r = &table->rows[i];
+        r = &registry->rows[i];
 
         if (r->pid == row->pid
             && ngx_memcmp(r->key, row->key, NGX_HTTP_JEMALLOC_PPROF_KEY) == 0)
@@ -190,21 +191,21 @@ ngx_http_jemalloc_pprof_table_forget(ngx_shm_zone_t *zone,
 
 
 ngx_uint_t
-ngx_http_jemalloc_pprof_table_list(ngx_shm_zone_t *zone,
+ngx_http_jemalloc_pprof_registry_list(ngx_shm_zone_t *zone,
     ngx_http_jemalloc_pprof_row_t rows[NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS],
     ngx_uint_t *generation)
 {
-    ngx_uint_t                        i, n, n_rows;
-    ngx_http_jemalloc_pprof_table_t  *table;
+    ngx_uint_t                           i, n, n_rows;
+    ngx_http_jemalloc_pprof_registry_t  *registry;
 
     n_rows = 0;
-    table = ngx_http_jemalloc_pprof_lock(zone);
+    registry = ngx_http_jemalloc_pprof_lock(zone);
 
-    *generation = table->generation;
+    *generation = registry->generation;
 
     for (i = 0; i < NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS; i++) {
-        if (table->rows[i].pid != 0) {
-            rows[n_rows++] = table->rows[i];
+        if (registry->rows[i].pid != 0) {
+            rows[n_rows++] = registry->rows[i];
         }
     }
 
@@ -213,7 +214,7 @@ ngx_http_jemalloc_pprof_table_list(ngx_shm_zone_t *zone,
     for (i = 0, n = 0; i < n_rows; i++) {
 
         if (kill(rows[i].pid, 0) == -1 && ngx_errno == NGX_ESRCH) {
-            ngx_http_jemalloc_pprof_table_forget(zone, &rows[i]);
+            ngx_http_jemalloc_pprof_registry_forget(zone, &rows[i]);
 
         } else {
             rows[n++] = rows[i];
@@ -228,16 +229,16 @@ ngx_http_jemalloc_pprof_table_list(ngx_shm_zone_t *zone,
 
 
 ngx_uint_t
-ngx_http_jemalloc_pprof_table_has(ngx_shm_zone_t *zone, ngx_pid_t pid)
+ngx_http_jemalloc_pprof_registry_has(ngx_shm_zone_t *zone, ngx_pid_t pid)
 {
-    ngx_uint_t                        i, found;
-    ngx_http_jemalloc_pprof_table_t  *table;
+    ngx_uint_t                           i, found;
+    ngx_http_jemalloc_pprof_registry_t  *registry;
 
     found = 0;
-    table = ngx_http_jemalloc_pprof_lock(zone);
+    registry = ngx_http_jemalloc_pprof_lock(zone);
 
     for (i = 0; i < NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS; i++) {
-        if (table->rows[i].pid == pid) {
+        if (registry->rows[i].pid == pid) {
             found = 1;
             break;
         }
@@ -249,35 +250,47 @@ ngx_http_jemalloc_pprof_table_has(ngx_shm_zone_t *zone, ngx_pid_t pid)
 }
 
 
+ngx_uint_t
+ngx_http_jemalloc_pprof_registry_changes(ngx_shm_zone_t *zone)
+{
+    ngx_http_jemalloc_pprof_registry_t *registry = zone->data;
+
+    return registry->n_changes;
+}
+
+
+void
+ngx_http_jemalloc_pprof_registry_changed(ngx_shm_zone_t *zone)
+{
+    ngx_http_jemalloc_pprof_registry_t *registry = zone->data;
+
+    (void) ngx_atomic_fetch_add(&registry->n_changes, 1);
+}
+
+
 /* each is one word, and no lock is taken */
 
 void
-ngx_http_jemalloc_pprof_table_wanted(ngx_shm_zone_t *zone,
+ngx_http_jemalloc_pprof_registry_wanted(ngx_shm_zone_t *zone,
     ngx_http_jemalloc_pprof_wanted_t *wanted)
 {
-    ngx_http_jemalloc_pprof_table_t *table = zone->data;
+    ngx_http_jemalloc_pprof_registry_t *registry = zone->data;
 
-    *wanted = table->wanted;
+    *wanted = registry->wanted;
 }
 
 
 void
-ngx_http_jemalloc_pprof_table_want(ngx_shm_zone_t *zone, ngx_int_t active,
-    ngx_int_t lg_sample)
+ngx_http_jemalloc_pprof_registry_want(ngx_shm_zone_t *zone,
+    const ngx_http_jemalloc_pprof_wanted_t *wanted)
 {
-    ngx_http_jemalloc_pprof_table_t *table = zone->data;
+    ngx_http_jemalloc_pprof_registry_t *registry = zone->data;
 
-    if (active != NGX_CONF_UNSET) {
-        table->wanted.active = active;
-    }
-
-    if (lg_sample != NGX_CONF_UNSET) {
-        table->wanted.lg_sample = lg_sample;
-    }
+    registry->wanted = *wanted;
 }
 
 
-static ngx_http_jemalloc_pprof_table_t *
+static ngx_http_jemalloc_pprof_registry_t *
 ngx_http_jemalloc_pprof_lock(ngx_shm_zone_t *zone)
 {
     ngx_slab_pool_t  *shpool;

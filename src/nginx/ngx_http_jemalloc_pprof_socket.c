@@ -4,13 +4,11 @@
 #define _GNU_SOURCE
 #endif
 
-#include "ngx_http_jemalloc_pprof_wire.h"
-
-#include <ngx_event.h>
+#include "ngx_http_jemalloc_pprof_socket.h"
 
 
 socklen_t
-ngx_http_jemalloc_pprof_wire_name(struct sockaddr_un *sun, ngx_pid_t pid,
+ngx_http_jemalloc_pprof_socket_name(struct sockaddr_un *sun, ngx_pid_t pid,
     const u_char key[NGX_HTTP_JEMALLOC_PPROF_KEY])
 {
     u_char  *p;
@@ -29,7 +27,7 @@ ngx_http_jemalloc_pprof_wire_name(struct sockaddr_un *sun, ngx_pid_t pid,
 
 
 ngx_int_t
-ngx_http_jemalloc_pprof_wire_process(ngx_socket_t s, ngx_pid_t *pid)
+ngx_http_jemalloc_pprof_socket_process(ngx_socket_t s, ngx_pid_t *pid)
 {
     socklen_t     len;
     struct ucred  cred;
@@ -50,7 +48,7 @@ ngx_http_jemalloc_pprof_wire_process(ngx_socket_t s, ngx_pid_t *pid)
 
 
 ngx_connection_t *
-ngx_http_jemalloc_pprof_wire_connection(ngx_socket_t s,
+ngx_http_jemalloc_pprof_socket_connection(ngx_socket_t s,
     ngx_event_handler_pt handler, void *data)
 {
     ngx_connection_t  *c;
@@ -87,9 +85,10 @@ ngx_http_jemalloc_pprof_wire_connection(ngx_socket_t s,
 
 
 ssize_t
-ngx_http_jemalloc_pprof_wire_send(ngx_socket_t s, const void *data,
-    size_t size, int fd)
+ngx_http_jemalloc_pprof_socket_send(ngx_socket_t s, const void *data,
+    size_t size, const int files[NGX_HTTP_JEMALLOC_PPROF_FILES])
 {
+    size_t           n_files;
     ssize_t          n;
     struct iovec     iov;
     struct msghdr    msg;
@@ -97,7 +96,8 @@ ngx_http_jemalloc_pprof_wire_send(ngx_socket_t s, const void *data,
 
     union {
         struct cmsghdr  header;
-        char            space[CMSG_SPACE(sizeof(int))];
+        char            space[CMSG_SPACE(NGX_HTTP_JEMALLOC_PPROF_FILES
+                                         * sizeof(int))];
     } control;
 
     ngx_memzero(&msg, sizeof(struct msghdr));
@@ -109,15 +109,21 @@ ngx_http_jemalloc_pprof_wire_send(ngx_socket_t s, const void *data,
     msg.msg_iov = &iov;
     msg.msg_iovlen = 1;
 
-    if (fd != -1) {
+    for (n_files = 0; n_files < NGX_HTTP_JEMALLOC_PPROF_FILES; n_files++) {
+        if (files[n_files] == -1) {
+            break;
+        }
+    }
+
+    if (n_files != 0) {
         msg.msg_control = &control;
-        msg.msg_controllen = sizeof(control);
+        msg.msg_controllen = CMSG_SPACE(n_files * sizeof(int));
 
         cmsg = CMSG_FIRSTHDR(&msg);
         cmsg->cmsg_level = SOL_SOCKET;
         cmsg->cmsg_type = SCM_RIGHTS;
-        cmsg->cmsg_len = CMSG_LEN(sizeof(int));
-        ngx_memcpy(CMSG_DATA(cmsg), &fd, sizeof(int));
+        cmsg->cmsg_len = CMSG_LEN(n_files * sizeof(int));
+        ngx_memcpy(CMSG_DATA(cmsg), files, n_files * sizeof(int));
     }
 
     do {
@@ -129,8 +135,8 @@ ngx_http_jemalloc_pprof_wire_send(ngx_socket_t s, const void *data,
 
 
 ssize_t
-ngx_http_jemalloc_pprof_wire_receive(ngx_socket_t s, void *data, size_t size,
-    int *fd)
+ngx_http_jemalloc_pprof_socket_receive(ngx_socket_t s, void *data, size_t size,
+    int files[NGX_HTTP_JEMALLOC_PPROF_FILES])
 {
     ssize_t          n;
     struct iovec     iov;
@@ -139,10 +145,11 @@ ngx_http_jemalloc_pprof_wire_receive(ngx_socket_t s, void *data, size_t size,
 
     union {
         struct cmsghdr  header;
-        char            space[CMSG_SPACE(sizeof(int))];
+        char            space[CMSG_SPACE(NGX_HTTP_JEMALLOC_PPROF_FILES
+                                         * sizeof(int))];
     } control;
 
-    *fd = -1;
+    ngx_memset(files, 0xff, NGX_HTTP_JEMALLOC_PPROF_FILES * sizeof(int));
 
     ngx_memzero(&msg, sizeof(struct msghdr));
     ngx_memzero(&control, sizeof(control));
@@ -154,9 +161,9 @@ ngx_http_jemalloc_pprof_wire_receive(ngx_socket_t s, void *data, size_t size,
     msg.msg_iovlen = 1;
     msg.msg_control = &control;
 
-    /* room for one, which CMSG_SPACE() is not: the kernel closes others */
+    /* room for no more than these: the kernel closes others */
 
-    msg.msg_controllen = CMSG_LEN(sizeof(int));
+    msg.msg_controllen = CMSG_LEN(NGX_HTTP_JEMALLOC_PPROF_FILES * sizeof(int));
 
     do {
         n = recvmsg(s, &msg, MSG_CMSG_CLOEXEC|MSG_DONTWAIT);
@@ -173,21 +180,31 @@ ngx_http_jemalloc_pprof_wire_receive(ngx_socket_t s, void *data, size_t size,
     cmsg = CMSG_FIRSTHDR(&msg);
 
     if (cmsg != NULL && cmsg->cmsg_level == SOL_SOCKET
-        && cmsg->cmsg_type == SCM_RIGHTS
-        && cmsg->cmsg_len == CMSG_LEN(sizeof(int)))
+        && cmsg->cmsg_type == SCM_RIGHTS)
     {
-        ngx_memcpy(fd, CMSG_DATA(cmsg), sizeof(int));
+        ngx_memcpy(files, CMSG_DATA(cmsg),
+                   ngx_min(cmsg->cmsg_len - CMSG_LEN(0),
+                           NGX_HTTP_JEMALLOC_PPROF_FILES * sizeof(int)));
     }
 
     if (n != 0 && ((size_t) n != size || msg.msg_flags & MSG_TRUNC)) {
-
-        if (*fd != -1) {
-            (void) close(*fd);
-            *fd = -1;
-        }
-
+        ngx_http_jemalloc_pprof_socket_close(files);
         return NGX_ERROR;
     }
 
     return n;
+}
+
+
+void
+ngx_http_jemalloc_pprof_socket_close(int files[NGX_HTTP_JEMALLOC_PPROF_FILES])
+{
+    ngx_uint_t  i;
+
+    for (i = 0; i < NGX_HTTP_JEMALLOC_PPROF_FILES; i++) {
+        if (files[i] != -1) {
+            (void) close(files[i]);
+            files[i] = -1;
+        }
+    }
 }

@@ -1,5 +1,5 @@
 
-#include "ngx_http_jemalloc_pprof_memory.h"
+#include "ngx_http_jemalloc_pprof_budget.h"
 
 
 /* what is allowed in any case, so that pages are served, bytes */
@@ -10,7 +10,7 @@ static size_t  ngx_http_jemalloc_pprof_held;
 
 
 size_t
-ngx_http_jemalloc_pprof_memory_cap(size_t max_size)
+ngx_http_jemalloc_pprof_budget_cap(size_t max_size)
 {
     return ngx_max(NGX_HTTP_JEMALLOC_PPROF_TOTAL * max_size,
                    NGX_HTTP_JEMALLOC_PPROF_LEAST);
@@ -18,7 +18,7 @@ ngx_http_jemalloc_pprof_memory_cap(size_t max_size)
 
 
 ngx_int_t
-ngx_http_jemalloc_pprof_memory_hold(size_t len, size_t max)
+ngx_http_jemalloc_pprof_budget_hold(size_t len, size_t max)
 {
     if (len > max || ngx_http_jemalloc_pprof_held > max - len) {
         return NGX_BUSY;
@@ -31,7 +31,7 @@ ngx_http_jemalloc_pprof_memory_hold(size_t len, size_t max)
 
 
 void
-ngx_http_jemalloc_pprof_memory_release(size_t len)
+ngx_http_jemalloc_pprof_budget_release(size_t len)
 {
     ngx_http_jemalloc_pprof_held -= len;
 }

@@ -1,0 +1,238 @@
+
+/*
+ * /proc/PID/stat (proc(5)): one line,
+ *
+ *     pid " (" comm ") " state " " field*
+ *
+ * where comm may hold anything, parentheses and newlines included, so that its
+ * end is the last one; fields are numbers, counted from 1, which pid is.
+ */
+
+
+/* memrchr() */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "jpp_process.h"
+
+
+/* fields of the line */
+#define JPP_PROCESS_STATE    3
+#define JPP_PROCESS_UTIME    14
+#define JPP_PROCESS_STIME    15
+#define JPP_PROCESS_STARTED  22
+
+/* room for the line, whose comm is 15 bytes at most */
+#define JPP_PROCESS_LINE     1024
+
+/* one that has used this part of the time is computing, in per cent */
+#define JPP_PROCESS_BUSY     50
+
+
+/* Why one does not answer that is in this state. */
+
+typedef struct {
+    const char    *states;
+    const char    *wchan;      /* how it begins; NULL: any */
+    const char    *sentence;
+} jpp_process_row_t;
+
+
+static ssize_t jpp_process_file(int64_t pid, const char *name, char *data,
+    size_t size);
+static uint64_t jpp_process_ms(uint64_t ticks);
+
+
+/* the first row that fits counts */
+
+static const jpp_process_row_t  jpp_process_rows[] = {
+
+    { "Tt", NULL,
+      "it is stopped, by a signal or a debugger" },
+
+    { "ZXx", NULL,
+      "it has ended" },
+
+    { "D", NULL,
+      "it waits for a disk or the like, and cannot be interrupted" },
+
+    { "R", NULL,
+      "it waits for a CPU" },
+
+    { "S", "ep_poll",
+      "its event loop is idle, so its background thread has not come to an "
+      "end" },
+
+    { "S", "do_epoll_wait",
+      "its event loop is idle, so its background thread has not come to an "
+      "end" },
+
+    { "S", NULL,
+      "something that it called sleeps, and blocks its event loop" },
+
+    { NULL, NULL,
+      "it does nothing that the kernel has a word for" }
+};
+
+
+bool
+jpp_process_read(int64_t pid, jpp_process_t *process)
+{
+    char     line[JPP_PROCESS_LINE];
+    ssize_t  n;
+
+    memset(process, 0, sizeof(jpp_process_t));
+
+    n = jpp_process_file(pid, "stat", line, sizeof(line));
+
+    if (n <= 0 || !jpp_process_parse(line, (size_t) n, process)) {
+        return false;
+    }
+
+    n = jpp_process_file(pid, "wchan", process->wchan,
+                         sizeof(process->wchan) - 1);
+
+    /* "0": it runs, or it is none of our business */
+
+    process->wchan[n > 0 && process->wchan[0] != '0' ? n : 0] = '\0';
+
+    return true;
+}
+
+
+static ssize_t
+jpp_process_file(int64_t pid, const char *name, char *data, size_t size)
+{
+    int      fd;
+    char     path[64];
+    ssize_t  n;
+
+    (void) snprintf(path, sizeof(path), "/proc/%" PRId64 "/%s", pid, name);
+
+    fd = open(path, O_RDONLY|O_CLOEXEC);
+    if (fd == -1) {
+        return -1;
+    }
+
+    do {
+        n = read(fd, data, size);
+    } while (n == -1 && errno == EINTR);
+
+    (void) close(fd);
+
+    return n;
+}
+
+
+bool
+jpp_process_parse(const char *text, size_t len, jpp_process_t *process)
+{
+    uint64_t     value, ticks;
+    uint32_t     field;
+    const char  *p, *end;
+
+    end = text + len;
+    p = memrchr(text, ')', len);
+
+    /* ") S " */
+
+    if (p == NULL || end - p < 4 || p[1] != ' ' || p[3] != ' ') {
+        return false;
+    }
+
+    process->state = p[2];
+
+    ticks = 0;
+    p += 4;
+
+    for (field = JPP_PROCESS_STATE + 1; p < end; field++) {
+
+        /* only fields that are not wanted are ever negative */
+
+        value = 0;
+
+        if (*p == '-') {
+            p++;
+        }
+
+        for ( /* void */ ; p < end && *p >= '0' && *p <= '9'; p++) {
+            value = value * 10 + (uint64_t) (*p - '0');
+        }
+
+        if (p == end || *p++ != ' ') {
+            return false;
+        }
+
+        if (field == JPP_PROCESS_UTIME || field == JPP_PROCESS_STIME) {
+            ticks += value;
+
+        } else if (field == JPP_PROCESS_STARTED) {
+            process->cpu_ms = jpp_process_ms(ticks);
+            process->started = value;
+
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+static uint64_t
+jpp_process_ms(uint64_t ticks)
+{
+    long  hz;
+
+    hz = sysconf(_SC_CLK_TCK);
+
+    return hz > 0 ? (uint64_t) ((double) ticks * 1000 / (double) hz) : 0;
+}
+
+
+const char *
+jpp_process_say(const jpp_process_t *before, const jpp_process_t *now,
+    uint64_t ms, char text[JPP_PROCESS_TEXT])
+{
+    int                       n;
+    uint64_t                  used;
+    const char               *sentence;
+    const jpp_process_row_t  *row;
+
+    used = before != NULL && now->cpu_ms > before->cpu_ms
+           ? now->cpu_ms - before->cpu_ms : 0;
+
+    for (row = jpp_process_rows; row->states != NULL; row++) {
+
+        if (strchr(row->states, now->state) != NULL && now->state != '\0'
+            && (row->wchan == NULL
+                || strncmp(row->wchan, now->wchan, strlen(row->wchan)) == 0))
+        {
+            break;
+        }
+    }
+
+    sentence = used * 100 > ms * JPP_PROCESS_BUSY ? "it is computing"
+                                                  : row->sentence;
+
+    n = snprintf(text, JPP_PROCESS_TEXT, "%s (state %c%s%s", sentence,
+                 now->state != '\0' ? now->state : '?',
+                 now->wchan[0] != '\0' ? " in " : "", now->wchan);
+
+    if (before != NULL && ms != 0) {
+        n += snprintf(text + n, (size_t) (JPP_PROCESS_TEXT - n),
+                      ", %.1f s of CPU in the last %.1f s",
+                      (double) used / 1000, (double) ms / 1000);
+    }
+
+    (void) snprintf(text + n, (size_t) (JPP_PROCESS_TEXT - n), ")");
+
+    return text;
+}

@@ -1,0 +1,345 @@
+
+/* accept4() */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "ngx_http_jemalloc_pprof_answerer.h"
+#include "ngx_http_jemalloc_pprof_self.h"
+#include "ngx_http_jemalloc_pprof_service.h"
+#include "ngx_http_jemalloc_pprof_socket.h"
+
+
+/* questions that are heard at a time */
+#define NGX_HTTP_JEMALLOC_PPROF_MAX_HEARD  16
+
+#define NGX_HTTP_JEMALLOC_PPROF_BACKLOG    511
+
+/* what is accepted at once: a flood does not stop the event loop */
+#define NGX_HTTP_JEMALLOC_PPROF_AT_A_TIME  64
+
+/* how long a worker without descriptors does not accept, ms */
+#define NGX_HTTP_JEMALLOC_PPROF_AGAIN      100
+
+/* what the arena of a hearing needs beside it */
+#define NGX_HTTP_JEMALLOC_PPROF_HEAR_SPARE (4 * 1024)
+
+
+/* One who asks. */
+typedef struct {
+    ngx_http_jemalloc_pprof_caller_t   caller;
+    jpp_arena_t                        memory;     /* it is in it, too */
+    ngx_connection_t                  *connection;
+    unsigned                           is_asked;   /* the question has come */
+} ngx_http_jemalloc_pprof_hearing_t;
+
+
+static void ngx_http_jemalloc_pprof_answerer_accept(ngx_event_t *ev);
+static void ngx_http_jemalloc_pprof_answerer_admit(ngx_socket_t s);
+static void ngx_http_jemalloc_pprof_answerer_failed(ngx_connection_t *c,
+    ngx_err_t err);
+static ngx_int_t ngx_http_jemalloc_pprof_answerer_pause(ngx_connection_t *c);
+static void ngx_http_jemalloc_pprof_answerer_resume(ngx_event_t *ev);
+static void ngx_http_jemalloc_pprof_answerer_read(ngx_event_t *ev);
+static void ngx_http_jemalloc_pprof_answerer_reply(
+    ngx_http_jemalloc_pprof_caller_t *caller,
+    const ngx_http_jemalloc_pprof_reply_t *reply);
+static void ngx_http_jemalloc_pprof_answerer_leave(
+    ngx_http_jemalloc_pprof_hearing_t *hearing);
+
+
+static ngx_uint_t   ngx_http_jemalloc_pprof_n_heard;
+
+/* data: the connection that listens; NULL: none does */
+static ngx_event_t  ngx_http_jemalloc_pprof_again = {
+    .handler = ngx_http_jemalloc_pprof_answerer_resume,
+    .cancelable = 1
+};
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_answerer_listen(ngx_cycle_t *cycle,
+    const u_char key[NGX_HTTP_JEMALLOC_PPROF_KEY])
+{
+    socklen_t           len;
+    ngx_socket_t        s;
+    ngx_connection_t   *c;
+    struct sockaddr_un  sun;
+
+    s = socket(AF_UNIX, SOCK_SEQPACKET|SOCK_NONBLOCK|SOCK_CLOEXEC, 0);
+
+    if (s == (ngx_socket_t) -1) {
+        goto failed;
+    }
+
+    len = ngx_http_jemalloc_pprof_socket_name(&sun, ngx_pid, key);
+
+    if (bind(s, (struct sockaddr *) &sun, len) == -1
+        || listen(s, NGX_HTTP_JEMALLOC_PPROF_BACKLOG) == -1)
+    {
+        goto failed;
+    }
+
+    c = ngx_http_jemalloc_pprof_socket_connection(s,
+            ngx_http_jemalloc_pprof_answerer_accept, NULL);
+
+    if (c == NULL) {
+        goto failed;
+    }
+
+    ngx_http_jemalloc_pprof_again.data = c;
+    ngx_http_jemalloc_pprof_again.log = c->log;
+
+    return NGX_OK;
+
+failed:
+
+    ngx_log_error(NGX_LOG_WARN, cycle->log, ngx_errno,
+                  "jemalloc_pprof: this worker cannot listen for the others, "
+                  "which will not be able to ask it");
+
+    if (s != (ngx_socket_t) -1) {
+        (void) close(s);
+    }
+
+    return NGX_ERROR;
+}
+
+
+static void
+ngx_http_jemalloc_pprof_answerer_accept(ngx_event_t *ev)
+{
+    ngx_uint_t         n;
+    ngx_socket_t       s;
+    ngx_connection_t  *c;
+
+    c = ev->data;
+
+    /* the event is level-triggered: for what is left it comes by itself */
+
+    for (n = 0; n < NGX_HTTP_JEMALLOC_PPROF_AT_A_TIME; n++) {
+
+        if (ngx_http_jemalloc_pprof_n_heard
+            >= NGX_HTTP_JEMALLOC_PPROF_MAX_HEARD)
+        {
+            (void) ngx_http_jemalloc_pprof_answerer_pause(c);
+            return;
+        }
+
+        s = accept4(c->fd, NULL, NULL, SOCK_NONBLOCK|SOCK_CLOEXEC);
+
+        if (s == (ngx_socket_t) -1) {
+            ngx_http_jemalloc_pprof_answerer_failed(c, ngx_errno);
+            return;
+        }
+
+        ngx_http_jemalloc_pprof_answerer_admit(s);
+    }
+}
+
+
+/* Strangers are sent away at once, so that none keeps others waiting. */
+
+static void
+ngx_http_jemalloc_pprof_answerer_admit(ngx_socket_t s)
+{
+    ngx_pid_t  pid;
+
+    if (ngx_http_jemalloc_pprof_self.zone == NULL
+        || ngx_http_jemalloc_pprof_socket_process(s, &pid) != NGX_OK
+        || !ngx_http_jemalloc_pprof_registry_has(
+                ngx_http_jemalloc_pprof_self.zone, pid)
+        || ngx_http_jemalloc_pprof_answerer_hear(s) != NGX_OK)
+    {
+        (void) close(s);
+    }
+}
+
+
+/*
+ * Without a descriptor, or memory, the question stays where it is, and the
+ * event would come again at once: the worker looks again in a while.
+ */
+
+static void
+ngx_http_jemalloc_pprof_answerer_failed(ngx_connection_t *c, ngx_err_t err)
+{
+    if (err == NGX_EAGAIN || err == NGX_EINTR || err == NGX_ECONNABORTED) {
+        return;
+    }
+
+    ngx_log_debug0(NGX_LOG_DEBUG_CORE, c->log, err,
+                   "jemalloc_pprof: accept4() failed");
+
+    if (ngx_http_jemalloc_pprof_answerer_pause(c) == NGX_OK) {
+        ngx_add_timer(&ngx_http_jemalloc_pprof_again,
+                      NGX_HTTP_JEMALLOC_PPROF_AGAIN);
+    }
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_answerer_pause(ngx_connection_t *c)
+{
+    return ngx_del_event(c->read, NGX_READ_EVENT, 0);
+}
+
+
+/* Accept again: descriptors may have become free, or one was answered. */
+
+static void
+ngx_http_jemalloc_pprof_answerer_resume(ngx_event_t *ev)
+{
+    ngx_connection_t *c = ev->data;
+
+    if (c == NULL || c->read->active) {
+        return;
+    }
+
+    if (ngx_add_event(c->read, NGX_READ_EVENT, 0) != NGX_OK) {
+        ngx_add_timer(ev, NGX_HTTP_JEMALLOC_PPROF_AGAIN);
+    }
+}
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_answerer_hear(ngx_socket_t s)
+{
+    jpp_arena_t                         memory;
+    ngx_http_jemalloc_pprof_hearing_t  *hearing;
+
+    jpp_arena_init(&memory, sizeof(ngx_http_jemalloc_pprof_hearing_t)
+                            + NGX_HTTP_JEMALLOC_PPROF_HEAR_SPARE);
+
+    hearing = jpp_arena_alloc(&memory,
+                              sizeof(ngx_http_jemalloc_pprof_hearing_t));
+
+    if (hearing == NULL) {
+        jpp_arena_destroy(&memory);
+        return NGX_ERROR;
+    }
+
+    hearing->caller.answer = ngx_http_jemalloc_pprof_answerer_reply;
+    hearing->memory = memory;
+
+    hearing->connection = ngx_http_jemalloc_pprof_socket_connection(s,
+                              ngx_http_jemalloc_pprof_answerer_read, hearing);
+
+    if (hearing->connection == NULL) {
+        jpp_arena_destroy(&memory);
+        return NGX_ERROR;
+    }
+
+    ngx_http_jemalloc_pprof_n_heard++;
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_http_jemalloc_pprof_answerer_read(ngx_event_t *ev)
+{
+    int                                 files[NGX_HTTP_JEMALLOC_PPROF_FILES];
+    ssize_t                             n;
+    uint8_t                             data[JPP_MESSAGE_QUESTION];
+    ngx_connection_t                   *c;
+    jpp_message_question_t              question;
+    ngx_http_jemalloc_pprof_hearing_t  *hearing;
+
+    c = ev->data;
+    hearing = c->data;
+
+    n = ngx_http_jemalloc_pprof_socket_receive(c->fd, data, sizeof(data),
+                                               files);
+
+    /* a question carries no file */
+
+    ngx_http_jemalloc_pprof_socket_close(files);
+
+    if (n == NGX_AGAIN) {
+        return;
+    }
+
+    /* one question is all there is; while it is worked on, its end may come */
+
+    if (n <= 0 || hearing->is_asked
+        || !jpp_message_question_unpack(&question, data, n))
+    {
+        ngx_http_jemalloc_pprof_answerer_leave(hearing);
+        return;
+    }
+
+    hearing->is_asked = 1;
+
+    if (ngx_http_jemalloc_pprof_serve(&hearing->caller, &question) != NGX_OK) {
+        ngx_http_jemalloc_pprof_answerer_leave(hearing);
+    }
+}
+
+
+static void
+ngx_http_jemalloc_pprof_answerer_reply(
+    ngx_http_jemalloc_pprof_caller_t *caller,
+    const ngx_http_jemalloc_pprof_reply_t *reply)
+{
+    int                                 files[NGX_HTTP_JEMALLOC_PPROF_FILES];
+    uint8_t                             data[JPP_MESSAGE_REPLY];
+    jpp_message_reply_t                 message;
+    ngx_http_jemalloc_pprof_hearing_t  *hearing;
+
+    hearing = (ngx_http_jemalloc_pprof_hearing_t *) caller;
+
+    message = reply->reply;
+
+    files[0] = message.err.code == JPP_OK ? reply->file.fd : -1;
+    files[1] = files[0] != -1 ? ngx_http_jemalloc_pprof_self.baseline.fd
+                              : -1;
+
+    message.has_file = files[0] != -1;
+    message.has_baseline = files[1] != -1;
+
+    jpp_message_reply_pack(&message, data);
+
+    if (ngx_http_jemalloc_pprof_socket_send(hearing->connection->fd, data,
+                                            sizeof(data), files)
+        == -1
+        && files[0] != -1)
+    {
+        /* files that are on their way are counted, and there may be too many */
+
+        (void) jpp_err_sys(&message.err, ngx_errno,
+                           "it could not send the files of its answer");
+
+        message.has_file = false;
+        message.has_baseline = false;
+        files[0] = -1;
+
+        jpp_message_reply_pack(&message, data);
+
+        /* whether the asker is still there is its own matter */
+
+        (void) ngx_http_jemalloc_pprof_socket_send(hearing->connection->fd,
+                                                   data, sizeof(data), files);
+    }
+
+    ngx_http_jemalloc_pprof_answerer_leave(hearing);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_answerer_leave(
+    ngx_http_jemalloc_pprof_hearing_t *hearing)
+{
+    jpp_arena_t  memory;
+
+    ngx_http_jemalloc_pprof_serve_leave(&hearing->caller);
+
+    ngx_close_connection(hearing->connection);
+
+    memory = hearing->memory;
+    jpp_arena_destroy(&memory);
+
+    ngx_http_jemalloc_pprof_n_heard--;
+
+    ngx_http_jemalloc_pprof_answerer_resume(&ngx_http_jemalloc_pprof_again);
+}

@@ -1,0 +1,130 @@
+
+#include "ngx_http_jemalloc_pprof_baseline.h"
+#include "ngx_http_jemalloc_pprof_self.h"
+
+#include "jpp_heap.h"
+
+#include <signal.h>
+
+
+static jpp_code_t ngx_http_jemalloc_pprof_baseline_dump(jpp_memfd_t *baseline,
+    jpp_err_t *err);
+static void ngx_http_jemalloc_pprof_baseline_drop(void *data);
+
+
+/*
+ * In the master, because a worker allocates before a module can look: its
+ * connections and events, for example.  A single process is started once, and
+ * what it has at a reload is its own.
+ */
+
+void
+ngx_http_jemalloc_pprof_baseline_take(ngx_cycle_t *cycle)
+{
+    jpp_err_t                        err;
+    jpp_code_t                       rc;
+    jpp_jemalloc_t                   jemalloc;
+    struct sigaction                 ignore, old;
+    ngx_pool_cleanup_t              *cln;
+    ngx_http_jemalloc_pprof_self_t  *self;
+
+    self = &ngx_http_jemalloc_pprof_self;
+
+    if (ngx_process == NGX_PROCESS_SINGLE && self->row.pid != 0) {
+        return;
+    }
+
+    jpp_memfd_close(&self->baseline);
+    jpp_jemalloc_read(&jemalloc);
+
+    if (jemalloc.state != JPP_JEMALLOC_READY) {
+        return;
+    }
+
+    cln = ngx_pool_cleanup_add(cycle->pool, 0);
+    if (cln == NULL) {
+        return;
+    }
+
+    cln->handler = ngx_http_jemalloc_pprof_baseline_drop;
+    cln->data = (void *) self->generation;
+
+    /* a limit of file size would end nginx here */
+
+    ngx_memzero(&ignore, sizeof(struct sigaction));
+    ignore.sa_handler = SIG_IGN;
+
+    (void) sigaction(SIGXFSZ, &ignore, &old);
+
+    rc = ngx_http_jemalloc_pprof_baseline_dump(&self->baseline, &err);
+
+    (void) sigaction(SIGXFSZ, &old, NULL);
+
+    if (rc != JPP_OK) {
+        jpp_memfd_close(&self->baseline);
+
+        ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
+                      "jemalloc_pprof: memory inherited from the master will "
+                      "be reported as the workers' own: %s", err.text);
+    }
+}
+
+
+/*
+ * It is mapped to be sealed; the pages are the same for whoever reads it.
+ * jemalloc overlooks that a disk is full: half a dump would be held for nothing
+ * by every worker.
+ */
+
+static jpp_code_t
+ngx_http_jemalloc_pprof_baseline_dump(jpp_memfd_t *baseline, jpp_err_t *err)
+{
+    jpp_code_t  rc;
+
+    rc = jpp_memfd_open(baseline, ngx_http_jemalloc_pprof_self.directory, err);
+
+    if (rc == JPP_OK) {
+        rc = jpp_jemalloc_dump(baseline->fd, err);
+    }
+
+    if (rc == JPP_OK) {
+        rc = jpp_memfd_map(baseline, NGX_MAX_SIZE_T_VALUE, err);
+    }
+
+    if (rc == JPP_OK
+        && (baseline->len == 0 || baseline->data[baseline->len - 1] != '\n'
+            || jpp_heap_maps(baseline->data, baseline->len) == NULL))
+    {
+        rc = jpp_err_set(err, JPP_ERR_CUT,
+                         "its dump came back incomplete: it needs two free "
+                         "descriptors, /proc, and room where it is written");
+    }
+
+    return rc;
+}
+
+
+/* A configuration that loads the module no more says nothing to it. */
+
+static void
+ngx_http_jemalloc_pprof_baseline_drop(void *data)
+{
+    if (ngx_http_jemalloc_pprof_self.generation == (ngx_uint_t) data) {
+        jpp_memfd_close(&ngx_http_jemalloc_pprof_self.baseline);
+    }
+}
+
+
+/* Where the samples were forgotten, those that were inherited were too. */
+
+void
+ngx_http_jemalloc_pprof_baseline_changed(const jpp_control_t *control,
+    const jpp_control_result_t *result)
+{
+    if (control->reset || result->after.lg_sample != result->before.lg_sample)
+    {
+        jpp_memfd_close(&ngx_http_jemalloc_pprof_self.baseline);
+
+        ngx_http_jemalloc_pprof_self.n_resets++;
+    }
+}

@@ -1,0 +1,29 @@
+
+/*
+ * What workers inherit: a dump that the master takes before it forks them, and
+ * which each of them holds as long as it still has those samples.
+ */
+
+
+#ifndef _NGX_HTTP_JEMALLOC_PPROF_BASELINE_H_INCLUDED_
+#define _NGX_HTTP_JEMALLOC_PPROF_BASELINE_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+
+#include "jpp_jemalloc.h"
+
+
+/*
+ * In the master, for each configuration: keep what its workers will inherit.
+ * What fails is logged, and costs nothing but the distinction.
+ */
+void ngx_http_jemalloc_pprof_baseline_take(ngx_cycle_t *cycle);
+
+/* In a worker: CONTROL was done, with RESULT. */
+void ngx_http_jemalloc_pprof_baseline_changed(const jpp_control_t *control,
+    const jpp_control_result_t *result);
+
+
+#endif /* _NGX_HTTP_JEMALLOC_PPROF_BASELINE_H_INCLUDED_ */

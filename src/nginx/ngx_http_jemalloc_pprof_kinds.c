@@ -1,0 +1,127 @@
+
+#include "ngx_http_jemalloc_pprof_baseline.h"
+#include "ngx_http_jemalloc_pprof_kinds.h"
+#include "ngx_http_jemalloc_pprof_self.h"
+#include "ngx_http_jemalloc_pprof_thread.h"
+
+#include "jpp_problems.h"
+
+
+static ngx_int_t ngx_http_jemalloc_pprof_kind_status(
+    ngx_http_jemalloc_pprof_reply_t *reply);
+static ngx_int_t ngx_http_jemalloc_pprof_kind_dump(
+    ngx_http_jemalloc_pprof_reply_t *reply);
+static void ngx_http_jemalloc_pprof_kind_dump_work(
+    ngx_http_jemalloc_pprof_reply_t *reply);
+static ngx_int_t ngx_http_jemalloc_pprof_kind_control(
+    ngx_http_jemalloc_pprof_reply_t *reply);
+static void ngx_http_jemalloc_pprof_kind_control_work(
+    ngx_http_jemalloc_pprof_reply_t *reply);
+static void ngx_http_jemalloc_pprof_kind_control_end(
+    ngx_http_jemalloc_pprof_reply_t *reply);
+
+
+const ngx_http_jemalloc_pprof_kind_t  ngx_http_jemalloc_pprof_kinds[] = {
+
+    [JPP_MESSAGE_STATUS] = {
+        .begin = ngx_http_jemalloc_pprof_kind_status
+    },
+
+    [JPP_MESSAGE_DUMP] = {
+        .begin = ngx_http_jemalloc_pprof_kind_dump,
+        .work = ngx_http_jemalloc_pprof_kind_dump_work,
+        .has_file = 1
+    },
+
+    [JPP_MESSAGE_CONTROL] = {
+        .begin = ngx_http_jemalloc_pprof_kind_control,
+        .work = ngx_http_jemalloc_pprof_kind_control_work,
+        .end = ngx_http_jemalloc_pprof_kind_control_end,
+        .is_change = 1
+    }
+};
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_kind_status(ngx_http_jemalloc_pprof_reply_t *reply)
+{
+    jpp_worker_t  *worker;
+
+    worker = &reply->reply.worker;
+
+    /* jemalloc's statistics wait for a dump to end */
+
+    if (ngx_http_jemalloc_pprof_thread_is_idle()) {
+        worker->has_stats = jpp_jemalloc_stats(&worker->stats);
+    }
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_kind_dump(ngx_http_jemalloc_pprof_reply_t *reply)
+{
+    jpp_problem_t    problems[JPP_MAX_PROBLEMS];
+    jpp_jemalloc_t  *jemalloc;
+
+    jemalloc = &reply->reply.worker.jemalloc;
+
+    if (jemalloc->state == JPP_JEMALLOC_READY) {
+        return NGX_AGAIN;
+    }
+
+    (void) jpp_problems(jemalloc, problems);
+
+    (void) jpp_err_set(&reply->reply.err, JPP_ERR_JEMALLOC, "%s: %s",
+                       problems[0].what, problems[0].why);
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_http_jemalloc_pprof_kind_dump_work(ngx_http_jemalloc_pprof_reply_t *reply)
+{
+    struct timespec       now;
+    jpp_message_reply_t  *message;
+
+    message = &reply->reply;
+
+    (void) clock_gettime(CLOCK_REALTIME, &now);
+    message->time_nanos = (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
+
+    if (jpp_memfd_open(&reply->file, ngx_http_jemalloc_pprof_self.directory,
+                       &message->err)
+        == JPP_OK)
+    {
+        (void) jpp_jemalloc_dump(reply->file.fd, &message->err);
+    }
+
+    message->worker.has_stats = jpp_jemalloc_stats(&message->worker.stats);
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_kind_control(ngx_http_jemalloc_pprof_reply_t *reply)
+{
+    return NGX_AGAIN;
+}
+
+
+static void
+ngx_http_jemalloc_pprof_kind_control_work(
+    ngx_http_jemalloc_pprof_reply_t *reply)
+{
+    (void) jpp_jemalloc_control(&reply->question.control,
+                                &reply->reply.control, &reply->reply.err);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_kind_control_end(
+    ngx_http_jemalloc_pprof_reply_t *reply)
+{
+    ngx_http_jemalloc_pprof_baseline_changed(&reply->question.control,
+                                           &reply->reply.control);
+}

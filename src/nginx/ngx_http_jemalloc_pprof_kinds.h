@@ -1,0 +1,54 @@
+
+/*
+ * The kinds of question that workers ask each other: a row each, with what it
+ * takes to answer one.  What the messages say is jpp_message.h; how they travel
+ * is asker, answerer and socket; whose turn it is, service and collect.
+ *
+ * A new kind is a row here, its functions, and its fields in jpp_message.
+ */
+
+
+#ifndef _NGX_HTTP_JEMALLOC_PPROF_KINDS_H_INCLUDED_
+#define _NGX_HTTP_JEMALLOC_PPROF_KINDS_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+
+#include "jpp_memfd.h"
+#include "jpp_message.h"
+
+
+/* An answer in the making, for everybody who asked for it in time. */
+typedef struct {
+    jpp_message_question_t   question;
+    jpp_message_reply_t      reply;
+    jpp_memfd_t              file;         /* that goes with it; fd -1: none */
+} ngx_http_jemalloc_pprof_reply_t;
+
+
+typedef struct {
+
+    /*
+     * In the event loop, at once.  NGX_OK: the reply is complete, which it is
+     * with an error, too.  NGX_AGAIN: there is work to do.
+     */
+    ngx_int_t              (*begin)(ngx_http_jemalloc_pprof_reply_t *reply);
+
+    /* in the background thread, without nginx; NULL where begin does it all */
+    void                   (*work)(ngx_http_jemalloc_pprof_reply_t *reply);
+
+    /* in the event loop, after the work; NULL: nothing */
+    void                   (*end)(ngx_http_jemalloc_pprof_reply_t *reply);
+
+    unsigned                 has_file:1;   /* and a baseline, if there is one */
+    unsigned                 is_change:1;  /* made in all that are asked, for */
+                                           /*   one asker, who may leave */
+} ngx_http_jemalloc_pprof_kind_t;
+
+
+/* By jpp_message_kind_t. */
+extern const ngx_http_jemalloc_pprof_kind_t  ngx_http_jemalloc_pprof_kinds[];
+
+
+#endif /* _NGX_HTTP_JEMALLOC_PPROF_KINDS_H_INCLUDED_ */

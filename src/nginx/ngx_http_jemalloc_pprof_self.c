@@ -1,0 +1,41 @@
+
+#include "ngx_http_jemalloc_pprof_self.h"
+
+
+ngx_http_jemalloc_pprof_self_t  ngx_http_jemalloc_pprof_self = {
+    .baseline = { .fd = -1 }
+};
+
+ngx_connection_t  ngx_http_jemalloc_pprof_no_connection = {
+    .fd = (ngx_socket_t) -1
+};
+
+
+void
+ngx_http_jemalloc_pprof_describe(jpp_worker_t *worker)
+{
+    ngx_memzero(worker, sizeof(jpp_worker_t));
+
+    worker->index = ngx_worker;
+    worker->pid = ngx_pid;
+    worker->generation = ngx_http_jemalloc_pprof_self.generation;
+    worker->is_exiting = ngx_exiting != 0;
+    worker->started = ngx_http_jemalloc_pprof_self.started;
+    worker->last_error = ngx_http_jemalloc_pprof_self.last_error;
+
+    jpp_jemalloc_read(&worker->jemalloc);
+}
+
+
+void
+ngx_http_jemalloc_pprof_fleet(jpp_fleet_t *fleet, const jpp_worker_t *workers,
+    ngx_uint_t n, ngx_uint_t n_asked)
+{
+    ngx_memzero(fleet, sizeof(jpp_fleet_t));
+
+    fleet->nginx = NGINX_VERSION;
+    fleet->host = ngx_http_jemalloc_pprof_self.host;
+    fleet->n_asked = n_asked;
+    fleet->workers = workers;
+    fleet->n = n;
+}

@@ -1,0 +1,50 @@
+
+/*
+ * What this worker process is, and what it says of itself.
+ *
+ * For the event loop, but for symbols, which only the background thread uses.
+ */
+
+
+#ifndef _NGX_HTTP_JEMALLOC_PPROF_SELF_H_INCLUDED_
+#define _NGX_HTTP_JEMALLOC_PPROF_SELF_H_INCLUDED_
+
+
+#include "ngx_http_jemalloc_pprof_registry.h"
+
+#include "jpp_memfd.h"
+#include "jpp_status.h"
+#include "jpp_symbolize.h"
+
+
+typedef struct {
+    char             host[NGX_MAXHOSTNAMELEN];
+    const char      *directory;    /* for dumps, or NULL */
+    ngx_shm_zone_t  *zone;         /* the registry; NULL: none serves it */
+    ngx_http_jemalloc_pprof_row_t
+                     row;          /* this one's, in the registry or not */
+    ngx_uint_t       generation;
+    time_t           started;
+    jpp_memfd_t      baseline;     /* what was inherited; fd -1: unknown */
+    uint64_t         n_resets;     /* how often its samples were forgotten */
+    const char      *tail;         /* see jpp_maps_read() */
+    jpp_symbols_t    symbols;
+    jpp_failure_t    last_error;
+} ngx_http_jemalloc_pprof_self_t;
+
+
+extern ngx_http_jemalloc_pprof_self_t  ngx_http_jemalloc_pprof_self;
+
+/* debug builds of nginx read an fd out of what a timer's data points to */
+extern ngx_connection_t  ngx_http_jemalloc_pprof_no_connection;
+
+
+/* Fill WORKER, but for its stats, with what this worker is now. */
+void ngx_http_jemalloc_pprof_describe(jpp_worker_t *worker);
+
+/* Fill FLEET with the N WORKERS that answered, of N_ASKED; none is missing. */
+void ngx_http_jemalloc_pprof_fleet(jpp_fleet_t *fleet,
+    const jpp_worker_t *workers, ngx_uint_t n, ngx_uint_t n_asked);
+
+
+#endif /* _NGX_HTTP_JEMALLOC_PPROF_SELF_H_INCLUDED_ */

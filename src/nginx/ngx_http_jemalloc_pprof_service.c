@@ -1,0 +1,294 @@
+
+#include "ngx_http_jemalloc_pprof_self.h"
+#include "ngx_http_jemalloc_pprof_service.h"
+#include "ngx_http_jemalloc_pprof_thread.h"
+
+
+/* what the arena of a work needs beside it */
+#define NGX_HTTP_JEMALLOC_PPROF_WORK_SPARE  (16 * 1024)
+
+
+struct ngx_http_jemalloc_pprof_work_s {
+    ngx_http_jemalloc_pprof_task_t          task;
+
+    ngx_queue_t                             queue;      /* of all works */
+    ngx_queue_t                             callers;
+    jpp_arena_t                             memory;     /* it is in it, too */
+    const ngx_http_jemalloc_pprof_kind_t   *kind;
+    unsigned                                is_worked;  /* by the thread */
+
+    ngx_http_jemalloc_pprof_reply_t         reply;
+};
+
+
+static ngx_int_t ngx_http_jemalloc_pprof_serve_by_work(
+    ngx_http_jemalloc_pprof_caller_t *caller,
+    const ngx_http_jemalloc_pprof_kind_t *kind,
+    const ngx_http_jemalloc_pprof_reply_t *reply);
+static ngx_http_jemalloc_pprof_work_t *ngx_http_jemalloc_pprof_work_next(
+    const ngx_http_jemalloc_pprof_kind_t *kind);
+static ngx_http_jemalloc_pprof_work_t *ngx_http_jemalloc_pprof_work_create(
+    const ngx_http_jemalloc_pprof_kind_t *kind,
+    const ngx_http_jemalloc_pprof_reply_t *reply);
+static void ngx_http_jemalloc_pprof_work_run(
+    ngx_http_jemalloc_pprof_task_t *task);
+static void ngx_http_jemalloc_pprof_work_done(
+    ngx_http_jemalloc_pprof_task_t *task);
+static void ngx_http_jemalloc_pprof_work_describe(
+    ngx_http_jemalloc_pprof_work_t *work);
+static void ngx_http_jemalloc_pprof_work_destroy(
+    ngx_http_jemalloc_pprof_work_t *work);
+static void ngx_http_jemalloc_pprof_serve_note(
+    const ngx_http_jemalloc_pprof_reply_t *reply);
+
+
+/* those that are posted or run */
+static ngx_queue_t  ngx_http_jemalloc_pprof_works = {
+    &ngx_http_jemalloc_pprof_works, &ngx_http_jemalloc_pprof_works
+};
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_serve(ngx_http_jemalloc_pprof_caller_t *caller,
+    const jpp_message_question_t *question)
+{
+    ngx_http_jemalloc_pprof_reply_t        reply;
+    const ngx_http_jemalloc_pprof_kind_t  *kind;
+
+    kind = &ngx_http_jemalloc_pprof_kinds[question->kind];
+
+    ngx_memzero(&reply, sizeof(ngx_http_jemalloc_pprof_reply_t));
+
+    jpp_memfd_init(&reply.file);
+
+    reply.question = *question;
+    reply.reply.n_resets = ngx_http_jemalloc_pprof_self.n_resets;
+
+    ngx_http_jemalloc_pprof_describe(&reply.reply.worker);
+
+    if (kind->begin(&reply) == NGX_AGAIN) {
+        return ngx_http_jemalloc_pprof_serve_by_work(caller, kind, &reply);
+    }
+
+    ngx_http_jemalloc_pprof_serve_note(&reply);
+    caller->answer(caller, &reply);
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_serve_by_work(ngx_http_jemalloc_pprof_caller_t *caller,
+    const ngx_http_jemalloc_pprof_kind_t *kind,
+    const ngx_http_jemalloc_pprof_reply_t *reply)
+{
+    ngx_http_jemalloc_pprof_work_t  *work;
+
+    work = ngx_http_jemalloc_pprof_work_next(kind);
+
+    if (work != NULL) {
+        caller->work = work;
+        ngx_queue_insert_tail(&work->callers, &caller->queue);
+
+        return NGX_OK;
+    }
+
+    work = ngx_http_jemalloc_pprof_work_create(kind, reply);
+
+    if (work == NULL) {
+        return NGX_ERROR;
+    }
+
+    caller->work = work;
+    ngx_queue_insert_tail(&work->callers, &caller->queue);
+
+    /* stays where there is no thread to work in */
+
+    (void) jpp_err_set(&work->reply.reply.err, JPP_ERR_SYS,
+                       "it cannot have a background thread: the error log "
+                       "says why");
+
+    if (ngx_http_jemalloc_pprof_thread_post(&work->task) != NGX_OK) {
+        ngx_http_jemalloc_pprof_work_done(&work->task);
+    }
+
+    return NGX_OK;
+}
+
+
+/*
+ * One of KIND that has not begun, so that its answer will be younger than any
+ * question for it.  A change is made for each that asks for it.
+ */
+
+static ngx_http_jemalloc_pprof_work_t *
+ngx_http_jemalloc_pprof_work_next(const ngx_http_jemalloc_pprof_kind_t *kind)
+{
+    ngx_queue_t                     *q;
+    ngx_http_jemalloc_pprof_work_t  *work;
+
+    for (q = ngx_queue_head(&ngx_http_jemalloc_pprof_works);
+         q != ngx_queue_sentinel(&ngx_http_jemalloc_pprof_works);
+         q = ngx_queue_next(q))
+    {
+        work = ngx_queue_data(q, ngx_http_jemalloc_pprof_work_t, queue);
+
+        if (work->kind == kind && !kind->is_change
+            && !ngx_http_jemalloc_pprof_thread_has_begun(&work->task))
+        {
+            return work;
+        }
+    }
+
+    return NULL;
+}
+
+
+static ngx_http_jemalloc_pprof_work_t *
+ngx_http_jemalloc_pprof_work_create(const ngx_http_jemalloc_pprof_kind_t *kind,
+    const ngx_http_jemalloc_pprof_reply_t *reply)
+{
+    jpp_arena_t                      memory;
+    ngx_http_jemalloc_pprof_work_t  *work;
+
+    jpp_arena_init(&memory, sizeof(ngx_http_jemalloc_pprof_work_t)
+                            + NGX_HTTP_JEMALLOC_PPROF_WORK_SPARE);
+
+    work = jpp_arena_alloc(&memory, sizeof(ngx_http_jemalloc_pprof_work_t));
+
+    if (work == NULL) {
+        jpp_arena_destroy(&memory);
+        return NULL;
+    }
+
+    work->memory = memory;
+    work->kind = kind;
+    work->reply = *reply;
+
+    work->task.work = ngx_http_jemalloc_pprof_work_run;
+    work->task.done = ngx_http_jemalloc_pprof_work_done;
+
+    ngx_queue_init(&work->callers);
+    ngx_queue_insert_tail(&ngx_http_jemalloc_pprof_works, &work->queue);
+
+    return work;
+}
+
+
+static void
+ngx_http_jemalloc_pprof_work_run(ngx_http_jemalloc_pprof_task_t *task)
+{
+    ngx_http_jemalloc_pprof_work_t  *work;
+
+    work = (ngx_http_jemalloc_pprof_work_t *) task;
+
+    work->is_worked = 1;
+
+    ngx_memzero(&work->reply.reply.err, sizeof(jpp_err_t));
+
+    work->kind->work(&work->reply);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_work_done(ngx_http_jemalloc_pprof_task_t *task)
+{
+    ngx_queue_t                       *q;
+    ngx_http_jemalloc_pprof_work_t    *work;
+    ngx_http_jemalloc_pprof_caller_t  *caller;
+
+    work = (ngx_http_jemalloc_pprof_work_t *) task;
+
+    ngx_queue_remove(&work->queue);
+
+    ngx_http_jemalloc_pprof_work_describe(work);
+
+    if (work->is_worked && work->kind->end != NULL) {
+        work->kind->end(&work->reply);
+    }
+
+    /* whether or not somebody still hears of it, the status shows it */
+
+    ngx_http_jemalloc_pprof_serve_note(&work->reply);
+
+    while (!ngx_queue_empty(&work->callers)) {
+
+        q = ngx_queue_head(&work->callers);
+        ngx_queue_remove(q);
+
+        caller = ngx_queue_data(q, ngx_http_jemalloc_pprof_caller_t, queue);
+        caller->work = NULL;
+
+        caller->answer(caller, &work->reply);
+    }
+
+    ngx_http_jemalloc_pprof_work_destroy(work);
+}
+
+
+/* A change may have been made while it waited for its turn. */
+
+static void
+ngx_http_jemalloc_pprof_work_describe(ngx_http_jemalloc_pprof_work_t *work)
+{
+    jpp_worker_t          was;
+    jpp_message_reply_t  *reply;
+
+    reply = &work->reply.reply;
+    was = reply->worker;
+
+    reply->n_resets = ngx_http_jemalloc_pprof_self.n_resets;
+
+    ngx_http_jemalloc_pprof_describe(&reply->worker);
+
+    reply->worker.has_stats = was.has_stats;
+    reply->worker.stats = was.stats;
+}
+
+
+void
+ngx_http_jemalloc_pprof_serve_leave(ngx_http_jemalloc_pprof_caller_t *caller)
+{
+    ngx_http_jemalloc_pprof_work_t  *work;
+
+    work = caller->work;
+
+    if (work == NULL) {
+        return;
+    }
+
+    ngx_queue_remove(&caller->queue);
+    caller->work = NULL;
+
+    /* what has begun cannot be stopped: it is freed when it is done */
+
+    if (ngx_queue_empty(&work->callers)
+        && ngx_http_jemalloc_pprof_thread_cancel(&work->task))
+    {
+        ngx_queue_remove(&work->queue);
+        ngx_http_jemalloc_pprof_work_destroy(work);
+    }
+}
+
+
+static void
+ngx_http_jemalloc_pprof_work_destroy(ngx_http_jemalloc_pprof_work_t *work)
+{
+    jpp_arena_t  memory;
+
+    jpp_memfd_close(&work->reply.file);
+
+    memory = work->memory;
+    jpp_arena_destroy(&memory);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_serve_note(
+    const ngx_http_jemalloc_pprof_reply_t *reply)
+{
+    if (reply->reply.err.code != JPP_OK) {
+        jpp_status_failed(&ngx_http_jemalloc_pprof_self.last_error,
+                          ngx_time(), reply->reply.err.text);
+    }
+}

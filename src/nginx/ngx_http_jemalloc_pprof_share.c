@@ -1,0 +1,402 @@
+
+#include "ngx_http_jemalloc_pprof_budget.h"
+#include "ngx_http_jemalloc_pprof_share.h"
+
+
+/* workers that are asked at the same time */
+#define NGX_HTTP_JEMALLOC_PPROF_AT_ONCE    2
+
+/* of what the kernel says of one, behind a colon */
+#define NGX_HTTP_JEMALLOC_PPROF_DESCRIBED  (sizeof(": ") + JPP_PROCESS_TEXT)
+
+
+static void ngx_http_jemalloc_pprof_share_try(
+    ngx_http_jemalloc_pprof_share_t *share);
+static void ngx_http_jemalloc_pprof_share_replied(
+    ngx_http_jemalloc_pprof_peer_t *peer);
+static void ngx_http_jemalloc_pprof_share_finish(
+    ngx_http_jemalloc_pprof_share_t *share);
+static void ngx_http_jemalloc_pprof_share_free_slot(
+    ngx_http_jemalloc_pprof_share_t *share);
+static const char *ngx_http_jemalloc_pprof_share_describe(
+    const ngx_http_jemalloc_pprof_share_t *share,
+    char text[NGX_HTTP_JEMALLOC_PPROF_DESCRIBED]);
+static void ngx_http_jemalloc_pprof_share_take(
+    ngx_http_jemalloc_pprof_share_t *share);
+static void ngx_http_jemalloc_pprof_share_take_baseline(
+    ngx_http_jemalloc_pprof_share_t *share);
+static const jpp_memfd_t *ngx_http_jemalloc_pprof_share_same_baseline(
+    const ngx_http_jemalloc_pprof_share_t *share, const struct stat *st);
+static jpp_code_t ngx_http_jemalloc_pprof_share_hold(
+    ngx_http_jemalloc_pprof_share_t *share, size_t len, const char *what,
+    jpp_err_t *err);
+
+
+static ngx_uint_t  ngx_http_jemalloc_pprof_n_slots;
+
+
+void
+ngx_http_jemalloc_pprof_share_init(ngx_http_jemalloc_pprof_share_t *share,
+    const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
+    const ngx_http_jemalloc_pprof_row_t *row)
+{
+    share->inquiry = inquiry;
+
+    share->peer.row = *row;
+    share->peer.file = -1;
+    share->peer.baseline = -1;
+    share->peer.replied = ngx_http_jemalloc_pprof_share_replied;
+
+    jpp_memfd_init(&share->dump);
+    jpp_memfd_init(&share->inherited);
+}
+
+
+ngx_uint_t
+ngx_http_jemalloc_pprof_share_has_room(void)
+{
+    return ngx_http_jemalloc_pprof_n_slots < NGX_HTTP_JEMALLOC_PPROF_AT_ONCE;
+}
+
+
+void
+ngx_http_jemalloc_pprof_share_ask(ngx_http_jemalloc_pprof_share_t *share)
+{
+    share->asked = ngx_current_msec;
+
+    share->has_slot = 1;
+    ngx_http_jemalloc_pprof_n_slots++;
+
+    ngx_http_jemalloc_pprof_share_try(share);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_share_try(ngx_http_jemalloc_pprof_share_t *share)
+{
+    switch (ngx_http_jemalloc_pprof_ask(&share->peer,
+                                        &share->inquiry->question))
+    {
+    case NGX_OK:
+        share->state = NGX_HTTP_JEMALLOC_PPROF_SHARE_ASKED;
+        break;
+
+    case NGX_AGAIN:
+        share->state = NGX_HTTP_JEMALLOC_PPROF_SHARE_REFUSED;
+        break;
+
+    default: /* NGX_ERROR */
+        ngx_http_jemalloc_pprof_share_finish(share);
+    }
+}
+
+
+static void
+ngx_http_jemalloc_pprof_share_replied(ngx_http_jemalloc_pprof_peer_t *peer)
+{
+    ngx_http_jemalloc_pprof_share_t  *share;
+
+    share = (ngx_http_jemalloc_pprof_share_t *) peer;
+
+    if (peer->file != -1) {
+        ngx_http_jemalloc_pprof_share_take(share);
+    }
+
+    ngx_http_jemalloc_pprof_share_finish(share);
+
+    share->done(share);
+}
+
+
+/* The error of the reply says which it is. */
+
+static void
+ngx_http_jemalloc_pprof_share_finish(ngx_http_jemalloc_pprof_share_t *share)
+{
+    ngx_http_jemalloc_pprof_share_free_slot(share);
+
+    if (share->peer.reply.err.code == JPP_OK) {
+        share->state = NGX_HTTP_JEMALLOC_PPROF_SHARE_ANSWERED;
+        return;
+    }
+
+    share->state = NGX_HTTP_JEMALLOC_PPROF_SHARE_FAILED;
+
+    ngx_http_jemalloc_pprof_share_close(share);
+
+    ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
+                  "jemalloc_pprof: worker %ui (pid %P) did not answer: %s",
+                  share->peer.row.index, share->peer.row.pid,
+                  share->peer.reply.err.text);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_share_free_slot(ngx_http_jemalloc_pprof_share_t *share)
+{
+    if (share->has_slot) {
+        share->has_slot = 0;
+        ngx_http_jemalloc_pprof_n_slots--;
+    }
+}
+
+
+ngx_uint_t
+ngx_http_jemalloc_pprof_share_is_done(
+    const ngx_http_jemalloc_pprof_share_t *share)
+{
+    return share->state == NGX_HTTP_JEMALLOC_PPROF_SHARE_ANSWERED
+           || share->state == NGX_HTTP_JEMALLOC_PPROF_SHARE_FAILED;
+}
+
+
+void
+ngx_http_jemalloc_pprof_share_look(ngx_http_jemalloc_pprof_share_t *share)
+{
+    if (share->state == NGX_HTTP_JEMALLOC_PPROF_SHARE_REFUSED) {
+        ngx_http_jemalloc_pprof_share_try(share);
+    }
+
+    if (share->state != NGX_HTTP_JEMALLOC_PPROF_SHARE_ASKED
+        && share->state != NGX_HTTP_JEMALLOC_PPROF_SHARE_REFUSED)
+    {
+        return;
+    }
+
+    if (share->looked == 0
+        && ngx_current_msec - share->asked
+           >= share->inquiry->timeout / NGX_HTTP_JEMALLOC_PPROF_SLICES)
+    {
+        ngx_http_jemalloc_pprof_share_free_slot(share);
+
+        share->looked = ngx_current_msec;
+        (void) jpp_process_read(share->peer.row.pid, &share->process);
+    }
+}
+
+
+void
+ngx_http_jemalloc_pprof_share_give_up(ngx_http_jemalloc_pprof_share_t *share)
+{
+    char  text[NGX_HTTP_JEMALLOC_PPROF_DESCRIBED];
+
+    if (ngx_http_jemalloc_pprof_share_is_done(share)) {
+        return;
+    }
+
+    (void) jpp_err_set(&share->peer.reply.err, JPP_ERR_LATE,
+                       share->state == NGX_HTTP_JEMALLOC_PPROF_SHARE_WAITING
+                       ? "it was not asked: %lu ms were over "
+                         "(jemalloc_pprof_timeout)%s"
+                       : "no answer within %lu ms "
+                         "(jemalloc_pprof_timeout)%s",
+                       (unsigned long) share->inquiry->timeout,
+                       ngx_http_jemalloc_pprof_share_describe(share, text));
+
+    ngx_http_jemalloc_pprof_share_finish(share);
+}
+
+
+static const char *
+ngx_http_jemalloc_pprof_share_describe(
+    const ngx_http_jemalloc_pprof_share_t *share,
+    char text[NGX_HTTP_JEMALLOC_PPROF_DESCRIBED])
+{
+    jpp_process_t  now;
+
+    /* this event loop runs, or nobody would come here */
+
+    if (share->peer.row.pid == ngx_pid) {
+        return ": its background thread has not come to an end";
+    }
+
+    if (share->looked == 0
+        || !jpp_process_read(share->peer.row.pid, &now))
+    {
+        return "";
+    }
+
+    text[0] = ':';
+    text[1] = ' ';
+
+    (void) jpp_process_say(share->process.state != '\0' ? &share->process
+                                                        : NULL,
+                           &now, ngx_current_msec - share->looked, text + 2);
+    return text;
+}
+
+
+/* Map the dump and the baseline, which need no descriptor from here on. */
+
+static void
+ngx_http_jemalloc_pprof_share_take(ngx_http_jemalloc_pprof_share_t *share)
+{
+    size_t      max_size;
+    jpp_err_t  *err;
+
+    err = &share->peer.reply.err;
+    max_size = share->inquiry->max_size;
+
+    share->dump.fd = share->peer.file;
+    share->peer.file = -1;
+
+    if (jpp_memfd_map(&share->dump, max_size, err) != JPP_OK) {
+
+        if (err->code == JPP_ERR_LIMIT) {
+            (void) jpp_err_set(err, JPP_ERR_LIMIT,
+                               "its dump is larger than the %zu bytes of "
+                               "jemalloc_pprof_max_size: raise that, or "
+                               "lg_prof_sample", max_size);
+        }
+
+        return;
+    }
+
+    if (ngx_http_jemalloc_pprof_share_hold(share, share->dump.len, "dump", err)
+        != JPP_OK)
+    {
+        return;
+    }
+
+    (void) close(share->dump.fd);
+    share->dump.fd = -1;
+
+    if (share->peer.baseline != -1) {
+        ngx_http_jemalloc_pprof_share_take_baseline(share);
+    }
+}
+
+
+/*
+ * Workers of one generation have the same file, which is mapped once.  Without
+ * it what a worker inherited counts as its own, and the report says so.
+ */
+
+static void
+ngx_http_jemalloc_pprof_share_take_baseline(
+    ngx_http_jemalloc_pprof_share_t *share)
+{
+    jpp_err_t          *err;
+    struct stat         st;
+    jpp_memfd_t        *memfd;
+    const jpp_memfd_t  *same;
+
+    err = &share->baseline_err;
+    memfd = &share->inherited;
+
+    memfd->fd = share->peer.baseline;
+    share->peer.baseline = -1;
+
+    share->baseline = memfd;
+
+    if (fstat(memfd->fd, &st) == -1 || !S_ISREG(st.st_mode)) {
+        (void) jpp_err_set(err, JPP_ERR_INPUT, "it is no file");
+        jpp_memfd_close(memfd);
+        return;
+    }
+
+    same = ngx_http_jemalloc_pprof_share_same_baseline(share, &st);
+
+    if (same != NULL) {
+        jpp_memfd_close(memfd);
+        share->baseline = same;
+        return;
+    }
+
+    share->dev = st.st_dev;
+    share->ino = st.st_ino;
+
+    if (jpp_memfd_map(memfd, share->inquiry->max_size, err) != JPP_OK
+        || ngx_http_jemalloc_pprof_share_hold(share, memfd->len, "baseline",
+                                              err)
+           != JPP_OK)
+    {
+        jpp_memfd_close(memfd);
+        return;
+    }
+
+    (void) close(memfd->fd);
+    memfd->fd = -1;
+}
+
+
+/* The one of another share that is mapped already, or NULL. */
+
+static const jpp_memfd_t *
+ngx_http_jemalloc_pprof_share_same_baseline(
+    const ngx_http_jemalloc_pprof_share_t *share, const struct stat *st)
+{
+    ngx_uint_t                              i;
+    const ngx_http_jemalloc_pprof_share_t  *other;
+
+    for (i = 0; i < share->n_all; i++) {
+        other = &share->all[i];
+
+        if (other != share && other->inherited.data != NULL
+            && other->ino == st->st_ino && other->dev == st->st_dev)
+        {
+            return &other->inherited;
+        }
+    }
+
+    return NULL;
+}
+
+
+/* LEN bytes more are SHARE's. */
+
+static jpp_code_t
+ngx_http_jemalloc_pprof_share_hold(ngx_http_jemalloc_pprof_share_t *share,
+    size_t len, const char *what, jpp_err_t *err)
+{
+    if (ngx_http_jemalloc_pprof_budget_hold(len,
+            ngx_http_jemalloc_pprof_share_cap(share->inquiry))
+        != NGX_OK)
+    {
+        return jpp_err_set(err, JPP_ERR_FULL,
+                           "its %s of %zu bytes does not fit beside what is "
+                           "in memory already (%d times "
+                           "jemalloc_pprof_max_size): raise that", what, len,
+                           NGX_HTTP_JEMALLOC_PPROF_TOTAL);
+    }
+
+    share->held += len;
+
+    return JPP_OK;
+}
+
+
+size_t
+ngx_http_jemalloc_pprof_share_cap(
+    const ngx_http_jemalloc_pprof_inquiry_t *inquiry)
+{
+    return (inquiry->is_second ? 2 : 1)
+           * ngx_http_jemalloc_pprof_budget_cap(inquiry->max_size);
+}
+
+
+void
+ngx_http_jemalloc_pprof_share_close(ngx_http_jemalloc_pprof_share_t *share)
+{
+    ngx_http_jemalloc_pprof_share_free_slot(share);
+
+    ngx_http_jemalloc_pprof_ask_close(&share->peer);
+
+    jpp_memfd_close(&share->dump);
+    jpp_memfd_close(&share->inherited);
+
+    ngx_http_jemalloc_pprof_budget_release(share->held);
+    share->held = 0;
+}
+
+
+void
+ngx_http_jemalloc_pprof_share_missing(
+    const ngx_http_jemalloc_pprof_share_t *share, const char *why,
+    jpp_missing_t *missing)
+{
+    missing->index = share->peer.row.index;
+    missing->pid = share->peer.row.pid;
+    missing->generation = share->peer.row.generation;
+    missing->why = why;
+}

@@ -1,0 +1,193 @@
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "jpp_process.h"
+#include "jpp_test.h"
+
+
+static void jpp_process_test_parse(void);
+static void jpp_process_test_say(void);
+static void jpp_process_test_read(void);
+static bool jpp_process_becomes(int64_t pid, char state,
+    jpp_process_t *process);
+
+
+#define JPP_TEST_LINE                                                         \
+    "4711 (a ) b\n) S 1 4711 4711 0 -1 4194560 120 0 3 0 250 150 0 0 20 0 2 " \
+    "0 987654 1000 10 18446744073709551615 1 1 0"
+
+
+int
+main(void)
+{
+    jpp_process_test_parse();
+    jpp_process_test_say();
+    jpp_process_test_read();
+
+    return jpp_done();
+}
+
+
+static void
+jpp_process_test_parse(void)
+{
+    size_t         i, len, wrong;
+    const char    *started;
+    jpp_process_t  process;
+
+    memset(&process, 0, sizeof(jpp_process_t));
+
+    jpp_ok(jpp_process_parse(JPP_TEST_LINE, sizeof(JPP_TEST_LINE) - 1,
+                             &process), "a line");
+    jpp_is_u64(process.state, 'S', "its state, behind a name of anything");
+    jpp_is_u64(process.cpu_ms,
+               (uint64_t) (400 * 1000 / sysconf(_SC_CLK_TCK)), "its time");
+    jpp_is_u64(process.started, 987654, "its start");
+
+    /* a cut line is none as long as the last field that is needed has no end */
+
+    started = strstr(JPP_TEST_LINE, "987654 ");
+    len = (size_t) (started - JPP_TEST_LINE) + sizeof("987654");
+
+    for (i = 0, wrong = 0; i <= sizeof(JPP_TEST_LINE) - 1; i++) {
+        wrong += jpp_process_parse(JPP_TEST_LINE, i, &process) != (i >= len);
+    }
+
+    jpp_is_u64(wrong, 0, "the line cut at every byte");
+
+    jpp_ok(!jpp_process_parse("1 (x S 1 1", 10, &process), "no name");
+    jpp_ok(!jpp_process_parse("1 (x) S x ", 10, &process), "no number");
+}
+
+
+static void
+jpp_process_test_say(void)
+{
+    char           text[JPP_PROCESS_TEXT];
+    size_t         i;
+    jpp_process_t  before, now;
+
+    static const struct {
+        char           state;
+        const char    *wchan;
+        uint64_t       used;
+        const char    *said;
+    } cases[] = {
+        { 'T', "do_signal_stop", 0,
+          "it is stopped, by a signal or a debugger (state T in "
+          "do_signal_stop, 0.0 s of CPU in the last 4.0 s)" },
+        { 't', "", 0,
+          "it is stopped, by a signal or a debugger (state t, 0.0 s of CPU in "
+          "the last 4.0 s)" },
+        { 'Z', "", 0,
+          "it has ended (state Z, 0.0 s of CPU in the last 4.0 s)" },
+        { 'D', "folio_wait_bit", 10,
+          "it waits for a disk or the like, and cannot be interrupted (state "
+          "D in folio_wait_bit, 0.0 s of CPU in the last 4.0 s)" },
+        { 'R', "", 2000,
+          "it waits for a CPU (state R, 2.0 s of CPU in the last 4.0 s)" },
+        { 'R', "", 2001,
+          "it is computing (state R, 2.0 s of CPU in the last 4.0 s)" },
+        { 'S', "ep_poll", 0,
+          "its event loop is idle, so its background thread has not come to "
+          "an end (state S in ep_poll, 0.0 s of CPU in the last 4.0 s)" },
+        { 'S', "do_epoll_wait", 0,
+          "its event loop is idle, so its background thread has not come to "
+          "an end (state S in do_epoll_wait, 0.0 s of CPU in the last 4.0 s)" },
+        { 'S', "hrtimer_nanosleep", 0,
+          "something that it called sleeps, and blocks its event loop (state "
+          "S in hrtimer_nanosleep, 0.0 s of CPU in the last 4.0 s)" },
+        { 'S', "", 4000,
+          "it is computing (state S, 4.0 s of CPU in the last 4.0 s)" },
+        { 'W', "", 0,
+          "it does nothing that the kernel has a word for (state W, 0.0 s of "
+          "CPU in the last 4.0 s)" },
+        { '\0', "", 0,
+          "it does nothing that the kernel has a word for (state ?, 0.0 s of "
+          "CPU in the last 4.0 s)" }
+    };
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+
+        memset(&before, 0, sizeof(jpp_process_t));
+        memset(&now, 0, sizeof(jpp_process_t));
+
+        before.cpu_ms = 500;
+        now.cpu_ms = 500 + cases[i].used;
+        now.state = cases[i].state;
+        (void) snprintf(now.wchan, sizeof(now.wchan), "%s", cases[i].wchan);
+
+        jpp_is_str(jpp_process_say(&before, &now, 4000, text), cases[i].said,
+                   "case %zu", i);
+    }
+
+    jpp_is_str(jpp_process_say(NULL, &now, 4000, text),
+               "it does nothing that the kernel has a word for (state ?)",
+               "nothing to compare with");
+
+    memset(now.wchan, 'w', sizeof(now.wchan) - 1);
+    now.state = 'D';
+    before.cpu_ms = 0;
+    now.cpu_ms = UINT64_MAX / 1000;
+    jpp_ok(strlen(jpp_process_say(&before, &now, UINT64_MAX / 100, text))
+           < JPP_PROCESS_TEXT - 1, "the longest sentence has room");
+}
+
+
+static void
+jpp_process_test_read(void)
+{
+    pid_t          pid;
+    jpp_process_t  process, again;
+
+    jpp_ok(jpp_process_read(getpid(), &process), "this process");
+    jpp_is_u64(process.state, 'R', "it runs");
+    jpp_ok(process.started != 0, "it has started");
+
+    pid = fork();
+
+    if (pid == 0) {
+        for ( ;; ) {
+            (void) pause();
+        }
+    }
+
+    jpp_ok(jpp_process_becomes(pid, 'S', &process), "a child that sleeps");
+    jpp_ok(process.started != 0, "that has a start");
+
+    (void) kill(pid, SIGSTOP);
+    jpp_ok(jpp_process_becomes(pid, 'T', &again), "that is stopped");
+    jpp_is_u64(again.started, process.started, "and is still the same");
+
+    (void) kill(pid, SIGKILL);
+    jpp_ok(jpp_process_becomes(pid, 'Z', &again), "that was killed");
+
+    (void) waitpid(pid, NULL, 0);
+    jpp_ok(!jpp_process_read(pid, &again), "and is no more");
+    jpp_ok(!jpp_process_read(-1, &again), "no process at all");
+}
+
+
+/* At most ten seconds, for machines that are slow. */
+
+static bool
+jpp_process_becomes(int64_t pid, char state, jpp_process_t *process)
+{
+    int  i;
+
+    for (i = 0; i < 1000; i++) {
+
+        if (jpp_process_read(pid, process) && process->state == state) {
+            return true;
+        }
+
+        (void) usleep(10000);
+    }
+
+    return false;
+}
