@@ -169,6 +169,8 @@ sub check_options {
     my ($examples) = $help =~ /^Examples:\n((?:  .*\n)+)\z/m;
 
     is(() = ($examples // '') =~ /^  jemalloc-pprof /mg, 3, 'three examples');
+    like($help, qr/^ {20,}$_ {2,}\w/m, "it has the format $_")
+        for qw( pprof text jemalloc folded top );
     is(() = $help =~ /^.{80,}$/mg, 0, 'it fits a terminal');
 
     for my $option (qw( format type base symbolize level any-kernel output

@@ -262,12 +262,13 @@ sub check_parameters {
     my %formats = map { (words($_->[0]))[0] => $_->[1] }
                       rows(section('Formats'));
 
-    same([ keys %formats ], [ $words{format} =~ /"(\w+)"/g ], 'formats');
+    my %types = table(slurp("$top/src/output/jpp_formats.c"), 'jpp_formats')
+                =~ /\.name = "(\w+)".*?\.type = "(.*?)"/gs;
+
+    same([ keys %formats ], [ keys %types ], 'formats');
 
     for my $format (sort keys %formats) {
-        my ($type) = $adapter =~ /\[JPP_FORMAT_\U$format\E\] = \{ "(.*?)"/;
-
-        is($formats{$format}, $type, "$format: its type");
+        is($formats{$format}, $types{$format}, "$format: its type");
     }
 
     # what the examples ask for

@@ -1,4 +1,5 @@
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -29,6 +30,7 @@ static jpp_code_t jpp_options_read_one(jpp_options_t *options, char **argv,
 static const jpp_option_t *jpp_options_find(const char *name, size_t len);
 static jpp_code_t jpp_options_set(jpp_options_t *options,
     const jpp_option_t *option, const char *value, jpp_err_t *err);
+static const char *jpp_options_help(jpp_options_t *options);
 static jpp_code_t jpp_options_check(jpp_options_t *options, jpp_err_t *err);
 static jpp_code_t jpp_options_default(jpp_options_t *options, jpp_err_t *err);
 
@@ -49,16 +51,18 @@ static const jpp_option_t  jpp_options_table[] = {
 
 static const char  jpp_options_version[] = JPP_TOOL " " JPP_VERSION "\n";
 
-static const char  jpp_options_help[] =
+/* the rows of the formats stand between the two */
+
+static const char  jpp_options_usage[] =
 "usage: " JPP_TOOL " [option...] FILE...\n"
 "\n"
 "Makes a profile of heap dumps that jemalloc wrote (prof_gdump, prof_final,\n"
 "lg_prof_interval, prof.dump).  A FILE may be gzip-ed; - is stdin.  Several\n"
 "are added up, and the label \"file\" says which of them a sample is from.\n"
 "\n"
-"  --format=FORMAT    pprof, text, jemalloc (the dump as it is), folded or\n"
-"                     top; without it pprof, or top where the output is a\n"
-"                     terminal\n"
+"  --format=FORMAT    without it pprof, or top where the output is a terminal:\n";
+
+static const char  jpp_options_more[] =
 "  --type=TYPE        what top and folded show and pprof shows first:\n"
 "                     inuse_space (the default), inuse_objects, alloc_space\n"
 "                     or alloc_objects\n"
@@ -229,7 +233,7 @@ jpp_options_set(jpp_options_t *options, const jpp_option_t *option,
         break;
 
     case JPP_OPTION_HELP:
-        options->answer = jpp_options_help;
+        options->answer = jpp_options_help(options);
         break;
 
     case JPP_OPTION_VERSION:
@@ -238,6 +242,28 @@ jpp_options_set(jpp_options_t *options, const jpp_option_t *option,
     }
 
     return JPP_OK;
+}
+
+
+static const char *
+jpp_options_help(jpp_options_t *options)
+{
+    char    *p, *end;
+    size_t   i;
+
+    p = options->help;
+    end = p + sizeof(options->help);
+
+    p += snprintf(p, (size_t) (end - p), "%s", jpp_options_usage);
+
+    for (i = 0; i < jpp_formats_n; i++) {
+        p += snprintf(p, (size_t) (end - p), "                       %-10s%s\n",
+                      jpp_formats[i].name, jpp_formats[i].about);
+    }
+
+    (void) snprintf(p, (size_t) (end - p), "%s", jpp_options_more);
+
+    return options->help;
 }
 
 
@@ -286,11 +312,13 @@ jpp_options_default(jpp_options_t *options, jpp_err_t *err)
     }
 
     if (!args->is_set[JPP_ARG_FORMAT]) {
-        args->values[JPP_ARG_FORMAT] = JPP_FORMAT_TOP;
+        args->values[JPP_ARG_FORMAT] = (uint32_t) (jpp_format_find("top")
+                                                   - jpp_formats);
 
-    } else if (jpp_args_format(args) == JPP_FORMAT_PPROF) {
-        return jpp_err_set(err, JPP_ERR_ARG, "pprof is binary and stdout is a "
-                           "terminal: give -o FILE, or another format");
+    } else if (jpp_format_of(args)->is_binary) {
+        return jpp_err_set(err, JPP_ERR_ARG, "%s is binary and stdout is a "
+                           "terminal: give -o FILE, or another format",
+                           jpp_format_of(args)->name);
     }
 
     return JPP_OK;

@@ -16,7 +16,9 @@
 #include "jpp_report.h"
 
 
-#define JPP_TOOL  "jemalloc-pprof"
+#define JPP_TOOL          "jemalloc-pprof"
+
+#define JPP_OPTIONS_HELP  4096
 
 
 typedef struct {
@@ -28,6 +30,7 @@ typedef struct {
     size_t                 n_files;
 
     const char            *answer;      /* print this, and no more */
+    char                   help[JPP_OPTIONS_HELP];
     uint32_t               given;       /* bits: rows of the table */
 } jpp_options_t;
 

@@ -17,11 +17,6 @@
 #define NGX_HTTP_JEMALLOC_PPROF_HOST_LEN    64
 
 
-typedef struct {
-    const char   *type;
-    const char   *suffix;          /* of the name it is saved under, or NULL: */
-                                   /*   it is shown */
-} ngx_http_jemalloc_pprof_format_t;
 
 
 typedef struct {
@@ -46,7 +41,8 @@ static ngx_http_jemalloc_pprof_heap_t *ngx_http_jemalloc_pprof_heap_create(
     const jpp_report_options_t *options,
     const ngx_http_jemalloc_pprof_loc_conf_t *conf);
 static ngx_int_t ngx_http_jemalloc_pprof_heap_head(ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_question_t *question, jpp_format_t format);
+    const ngx_http_jemalloc_pprof_question_t *question,
+    const jpp_format_t *format);
 static ngx_int_t ngx_http_jemalloc_pprof_heap_collect(
     ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
 static ngx_int_t ngx_http_jemalloc_pprof_heap_collected(
@@ -59,19 +55,11 @@ static void ngx_http_jemalloc_pprof_heap_work(
     ngx_http_jemalloc_pprof_job_t *job);
 static ngx_int_t ngx_http_jemalloc_pprof_heap_describe(ngx_http_request_t *r,
     ngx_http_jemalloc_pprof_answer_t *answer, const char *name,
-    jpp_format_t format, int64_t time_nanos);
+    const jpp_format_t *format, int64_t time_nanos);
 static void ngx_http_jemalloc_pprof_heap_release(
     ngx_http_jemalloc_pprof_job_t *job);
 
 
-static const ngx_http_jemalloc_pprof_format_t
-    ngx_http_jemalloc_pprof_formats[] =
-{
-    [JPP_FORMAT_PPROF] = { "application/octet-stream", "pb.gz" },
-    [JPP_FORMAT_TEXT] = { "text/plain", NULL },
-    [JPP_FORMAT_FOLDED] = { "text/plain", NULL },
-    [JPP_FORMAT_TOP] = { "text/plain", NULL },
-    [JPP_FORMAT_JEMALLOC] = { "text/plain", "heap" }
 };
 
 
@@ -131,7 +119,7 @@ ngx_http_jemalloc_pprof_heap_start(ngx_http_request_t *r,
         }
 
         return ngx_http_jemalloc_pprof_heap_head(r, question,
-                                            jpp_args_format(&options.args));
+                                            jpp_format_of(&options.args));
     }
 
     heap = ngx_http_jemalloc_pprof_heap_create(question, &options, conf);
@@ -178,7 +166,8 @@ ngx_http_jemalloc_pprof_heap_create(
 
 static ngx_int_t
 ngx_http_jemalloc_pprof_heap_head(ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_question_t *question, jpp_format_t format)
+    const ngx_http_jemalloc_pprof_question_t *question,
+    const jpp_format_t *format)
 {
     ngx_http_jemalloc_pprof_answer_t  answer;
 
@@ -325,7 +314,7 @@ ngx_http_jemalloc_pprof_heap_send(ngx_http_jemalloc_pprof_job_t *job,
 
     if (workers == NULL
         || ngx_http_jemalloc_pprof_heap_describe(r, &answer, heap->name,
-               jpp_args_format(&report->options.args),
+               jpp_format_of(&report->options.args),
                report->options.time_nanos)
            != NGX_OK)
     {
@@ -354,20 +343,17 @@ ngx_http_jemalloc_pprof_heap_work(ngx_http_jemalloc_pprof_job_t *job)
 static ngx_int_t
 ngx_http_jemalloc_pprof_heap_describe(ngx_http_request_t *r,
     ngx_http_jemalloc_pprof_answer_t *answer, const char *name,
-    jpp_format_t format, int64_t time_nanos)
+    const jpp_format_t *format, int64_t time_nanos)
 {
-    u_char                                   c, *p, *filename;
-    ngx_tm_t                                 tm;
-    ngx_uint_t                               i, n;
-    const ngx_http_jemalloc_pprof_format_t  *row;
-
-    row = &ngx_http_jemalloc_pprof_formats[format];
+    u_char       c, *p, *filename;
+    ngx_tm_t     tm;
+    ngx_uint_t   i, n;
 
     ngx_memzero(answer, sizeof(ngx_http_jemalloc_pprof_answer_t));
 
-    answer->type = row->type;
+    answer->type = format->type;
 
-    if (row->suffix == NULL) {
+    if (format->suffix == NULL) {
         return NGX_OK;
     }
 
@@ -393,7 +379,7 @@ ngx_http_jemalloc_pprof_heap_describe(ngx_http_request_t *r,
     (void) ngx_sprintf(p, "-%4d%02d%02dT%02d%02d%02dZ.%s%Z",
                        tm.ngx_tm_year, tm.ngx_tm_mon, tm.ngx_tm_mday,
                        tm.ngx_tm_hour, tm.ngx_tm_min, tm.ngx_tm_sec,
-                       row->suffix);
+                       format->suffix);
 
     answer->filename = (char *) filename;
 

@@ -14,6 +14,8 @@
 #include "ngx_http_jemalloc_pprof_resources.h"
 #include "ngx_http_jemalloc_pprof_send.h"
 
+#include "jpp_report.h"
+
 
 typedef struct {
     const ngx_http_jemalloc_pprof_resource_t
@@ -215,7 +217,7 @@ ngx_http_jemalloc_pprof_answer(ngx_http_request_t *r,
 
     question.resource = path->resource;
 
-    jpp_args_init(&question.args);
+    jpp_report_args_init(&question.args);
     question.args.values[JPP_ARG_WORKER] = conf->worker;
     question.args.values[JPP_ARG_SYMBOLIZE] = conf->symbolize;
     question.args.values[JPP_ARG_DEBUG] = path->is_for_jeprof;

@@ -1,16 +1,19 @@
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "jpp_args.h"
 #include "jpp_query.h"
 
 
-#define JPP_ARG_WORDS  5
+#define JPP_ARG_WORDS  3
 
 
 typedef enum {
     JPP_ARG_IS_WORD = 0,                /* one of words */
+    JPP_ARG_IS_FORMAT,                  /* one of the formats' words */
+    JPP_ARG_IS_TYPE,                    /* one of the types' words */
     JPP_ARG_IS_SECONDS,                 /* 1..max_seconds */
     JPP_ARG_IS_WORKER                   /* one of words, a number, or a pid */
 } jpp_arg_kind_t;
@@ -21,7 +24,8 @@ typedef struct {
     jpp_arg_kind_t    kind;
     const char       *words[JPP_ARG_WORDS];
     uint32_t          value;            /* the default */
-    const char       *allowed;          /* of seconds: max_seconds follows */
+    const char       *allowed;          /* of seconds: max_seconds follows; */
+                                        /*   NULL: the words say it */
 } jpp_arg_row_t;
 
 
@@ -29,22 +33,23 @@ static bool jpp_args_value(jpp_args_t *args, const jpp_arg_row_t *row,
     const char *value, size_t len, uint32_t *number);
 static bool jpp_args_word(const jpp_arg_row_t *row, const char *value,
     size_t len, uint32_t *number);
+static bool jpp_args_given(const jpp_words_t *words, const char *value,
+    size_t len, uint32_t *number);
 static bool jpp_args_worker(jpp_args_t *args, const char *value, size_t len,
     uint32_t *kind);
+static jpp_code_t jpp_args_refuse(const jpp_args_t *args,
+    const jpp_arg_row_t *row, jpp_err_t *err);
+static jpp_code_t jpp_args_list(const char *key, const jpp_words_t *words,
+    bool is_reversed, jpp_err_t *err);
 
 
 static const jpp_arg_row_t  jpp_arg_rows[JPP_ARGS] = {
-    { "format",    JPP_ARG_IS_WORD,
-      { "pprof", "text", "folded", "top", "jemalloc" }, JPP_FORMAT_PPROF,
-      "format must be pprof, text, jemalloc, folded or top" },
+    { "format",    JPP_ARG_IS_FORMAT, { NULL }, 0, NULL },
 
     { "debug",     JPP_ARG_IS_WORD, { "0", "1" }, 0,
       "debug must be 0 (pprof) or 1 (text)" },
 
-    { "type",      JPP_ARG_IS_WORD,
-      { "alloc_objects", "alloc_space", "inuse_objects", "inuse_space" }, 3,
-      "type must be inuse_space, inuse_objects, alloc_space or "
-      "alloc_objects" },
+    { "type",      JPP_ARG_IS_TYPE, { NULL }, 0, NULL },
 
     { "symbolize", JPP_ARG_IS_WORD, { "0", "1" }, 1,
       "symbolize must be 0 or 1" },
@@ -69,7 +74,8 @@ static const jpp_arg_row_t  jpp_arg_rows[JPP_ARGS] = {
 
 
 void
-jpp_args_init(jpp_args_t *args)
+jpp_args_init(jpp_args_t *args, const jpp_words_t *formats,
+    const jpp_words_t *types)
 {
     size_t  i;
 
@@ -78,8 +84,13 @@ jpp_args_init(jpp_args_t *args)
         args->is_set[i] = false;
     }
 
+    args->values[JPP_ARG_FORMAT] = formats->value;
+    args->values[JPP_ARG_TYPE] = types->value;
+
     args->worker = 0;
     args->max_seconds = JPP_MAX_SECONDS;
+    args->formats = *formats;
+    args->types = *types;
 }
 
 
@@ -110,15 +121,69 @@ jpp_args_set(jpp_args_t *args, const char *key, size_t len, const char *value,
             return JPP_OK;
         }
 
-        if (row->kind == JPP_ARG_IS_SECONDS) {
-            return jpp_err_set(err, JPP_ERR_ARG, "%s %" PRIu32, row->allowed,
-                               args->max_seconds);
-        }
-
-        return jpp_err_set(err, JPP_ERR_ARG, "%s", row->allowed);
+        return jpp_args_refuse(args, row, err);
     }
 
     return JPP_OK;
+}
+
+
+static jpp_code_t
+jpp_args_refuse(const jpp_args_t *args, const jpp_arg_row_t *row,
+    jpp_err_t *err)
+{
+    switch (row->kind) {
+
+    case JPP_ARG_IS_FORMAT:
+        return jpp_args_list(row->key, &args->formats, false, err);
+
+    case JPP_ARG_IS_TYPE:
+
+        /* the default is the last, and people read the first */
+
+        return jpp_args_list(row->key, &args->types, true, err);
+
+    case JPP_ARG_IS_SECONDS:
+        return jpp_err_set(err, JPP_ERR_ARG, "%s %" PRIu32, row->allowed,
+                           args->max_seconds);
+
+    case JPP_ARG_IS_WORD:
+    case JPP_ARG_IS_WORKER:
+        break;
+    }
+
+    return jpp_err_set(err, JPP_ERR_ARG, "%s", row->allowed);
+}
+
+
+/* "KEY must be a, b or c" */
+
+static jpp_code_t
+jpp_args_list(const char *key, const jpp_words_t *words, bool is_reversed,
+    jpp_err_t *err)
+{
+    char         text[JPP_ERR_TEXT];
+    size_t       len;
+    uint32_t     i, n;
+    const char  *before;
+
+    for (n = 0; words->word(words->ctx, n) != NULL; n++) {
+        /* void */
+    }
+
+    text[0] = '\0';
+
+    for (i = 0, len = 0; i < n && len < sizeof(text); i++) {
+
+        before = i == 0 ? "" : (i + 1 < n ? ", " : " or ");
+
+        len += (size_t) snprintf(text + len, sizeof(text) - len, "%s%s",
+                                 before,
+                                 words->word(words->ctx,
+                                             is_reversed ? n - 1 - i : i));
+    }
+
+    return jpp_err_set(err, JPP_ERR_ARG, "%s must be %s", key, text);
 }
 
 
@@ -146,9 +211,17 @@ jpp_args_value(jpp_args_t *args, const jpp_arg_row_t *row, const char *value,
         return jpp_args_word(row, value, len, number)
                || jpp_args_worker(args, value, len, number);
 
-    default: /* JPP_ARG_IS_WORD */
-        return jpp_args_word(row, value, len, number);
+    case JPP_ARG_IS_FORMAT:
+        return jpp_args_given(&args->formats, value, len, number);
+
+    case JPP_ARG_IS_TYPE:
+        return jpp_args_given(&args->types, value, len, number);
+
+    case JPP_ARG_IS_WORD:
+        break;
     }
+
+    return jpp_args_word(row, value, len, number);
 }
 
 
@@ -163,6 +236,25 @@ jpp_args_word(const jpp_arg_row_t *row, const char *value, size_t len,
         if (strlen(row->words[i]) == len
             && memcmp(row->words[i], value, len) == 0)
         {
+            *number = i;
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+static bool
+jpp_args_given(const jpp_words_t *words, const char *value, size_t len,
+    uint32_t *number)
+{
+    uint32_t     i;
+    const char  *word;
+
+    for (i = 0; (word = words->word(words->ctx, i)) != NULL; i++) {
+
+        if (strlen(word) == len && memcmp(word, value, len) == 0) {
             *number = i;
             return true;
         }
@@ -229,15 +321,4 @@ jpp_args_selector(const jpp_args_t *args)
                       || selector.kind == JPP_WORKER_PID ? args->worker : 0;
 
     return selector;
-}
-
-
-jpp_format_t
-jpp_args_format(const jpp_args_t *args)
-{
-    if (!args->is_set[JPP_ARG_FORMAT] && args->values[JPP_ARG_DEBUG] == 1) {
-        return JPP_FORMAT_TEXT;
-    }
-
-    return (jpp_format_t) args->values[JPP_ARG_FORMAT];
 }

@@ -2,11 +2,14 @@
 /*
  * Parameters in: what a query string, or the options of the tool, ask for.
  *
- * One table says which keys there are and which values each allows.  A known
- * key with another value is an error that lists what is allowed, never a
- * silent default, and never quotes the value.  Unknown keys are ignored in a
- * query.  Where a key is repeated its first value counts, and the others are
- * not looked at.
+ * One table lists the keys and the values that each allows.  A known key with
+ * another value is an error that lists what is allowed; it never becomes a
+ * silent default, and the error never quotes the value.  A query may have
+ * unknown keys, which are ignored.  Of a repeated key the first value counts,
+ * and the others are not looked at.
+ *
+ * The words of "format" and "type" belong to the tables of formats and of
+ * readers; whoever initializes the arguments passes them.
  *
  * No allocation; any thread.
  */
@@ -19,15 +22,6 @@
 #include <stdbool.h>
 
 #include "jpp_err.h"
-
-
-typedef enum {
-    JPP_FORMAT_PPROF = 0,
-    JPP_FORMAT_TEXT,
-    JPP_FORMAT_FOLDED,
-    JPP_FORMAT_TOP,
-    JPP_FORMAT_JEMALLOC        /* the dump unchanged */
-} jpp_format_t;
 
 
 /* Which of their memory: what they allocated, or what their master gave. */
@@ -59,9 +53,9 @@ typedef struct {
  * itself where the key takes one: plain digits, no more than ten.
  */
 typedef enum {                 /* values, the default first */
-    JPP_ARG_FORMAT = 0,        /* jpp_format_t: pprof */
+    JPP_ARG_FORMAT = 0,        /* index of the words of formats */
     JPP_ARG_DEBUG,             /* 0, 1: format=text, where no format is set */
-    JPP_ARG_TYPE,              /* index of jpp_heap_types: inuse_space */
+    JPP_ARG_TYPE,              /* index of the words of types */
     JPP_ARG_SYMBOLIZE,         /* 1, 0 */
     JPP_ARG_GC,                /* 0, 1: for the clients of Go, no effect */
     JPP_ARG_SECONDS,           /* 0: not set; 1..max_seconds */
@@ -72,20 +66,35 @@ typedef enum {                 /* values, the default first */
 } jpp_arg_t;
 
 
+/* The words of a table of another room. */
 typedef struct {
-    uint32_t     values[JPP_ARGS];
-    bool         is_set[JPP_ARGS];
-    uint64_t     worker;       /* JPP_WORKER_INDEX: 0.., _PID: 1..; else 0 */
-    uint32_t     max_seconds;  /* JPP_MAX_SECONDS, unless the caller sets it */
+    const char  *(*word)(const void *ctx, uint32_t i);   /* NULL: no more */
+    const void    *ctx;
+    uint32_t       value;      /* the default */
+} jpp_words_t;
+
+
+typedef struct {
+    uint32_t       values[JPP_ARGS];
+    bool           is_set[JPP_ARGS];
+    uint64_t       worker;     /* JPP_WORKER_INDEX: 0.., _PID: 1..; else 0 */
+    uint32_t       max_seconds;    /* JPP_MAX_SECONDS, unless the caller */
+                                   /*   sets it */
+    jpp_words_t    formats;
+    jpp_words_t    types;
 } jpp_args_t;
 
 
-/* Initialize the caller's ARGS with the defaults. */
-void jpp_args_init(jpp_args_t *args);
+/*
+ * Initialize the caller's ARGS with the defaults, and with the words that
+ * FORMATS and TYPES allow.
+ */
+void jpp_args_init(jpp_args_t *args, const jpp_words_t *formats,
+    const jpp_words_t *types);
 
 /*
  * Set the key that is the LEN bytes at KEY to the VALUE_LEN bytes at VALUE.
- * *IS_KNOWN says whether there is such a key; JPP_OK where there is not.
+ * *IS_KNOWN says whether the key is known; one that is not is JPP_OK.
  */
 jpp_code_t jpp_args_set(jpp_args_t *args, const char *key, size_t len,
     const char *value, size_t value_len, bool *is_known, jpp_err_t *err);
@@ -96,9 +105,6 @@ jpp_code_t jpp_args_query(jpp_args_t *args, const char *query, size_t len,
 
 /* The workers asked for. */
 jpp_selector_t jpp_args_selector(const jpp_args_t *args);
-
-/* The format asked for, in whichever way. */
-jpp_format_t jpp_args_format(const jpp_args_t *args);
 
 
 #endif /* _JPP_ARGS_H_INCLUDED_ */

@@ -6,12 +6,15 @@ static void jpp_folded_stack(const jpp_profile_t *profile, jpp_sink_t *sink,
     const jpp_sample_t *sample);
 
 
-void
-jpp_folded_write(const jpp_profile_t *profile, uint32_t type,
-    jpp_sink_t *sink)
+bool
+jpp_folded_write(const jpp_view_t *view, jpp_sink_t *sink)
 {
-    uint32_t      i;
-    jpp_sample_t  sample;
+    uint32_t              i, type;
+    jpp_sample_t          sample;
+    const jpp_profile_t  *profile;
+
+    profile = view->profile;
+    type = profile->default_type;
 
     for (i = 0; i < profile->n_samples; i++) {
 
@@ -27,6 +30,8 @@ jpp_folded_write(const jpp_profile_t *profile, uint32_t type,
         jpp_sink_i64(sink, sample.values[type]);
         jpp_sink_char(sink, '\n');
     }
+
+    return true;
 }
 
 

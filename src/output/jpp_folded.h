@@ -13,16 +13,11 @@
 #define _JPP_FOLDED_H_INCLUDED_
 
 
-#include "jpp_profile.h"
-#include "jpp_sink.h"
+#include "jpp_view.h"
 
 
-/*
- * Append the values of TYPE (an index) of PROFILE, whose locations all have
- * functions, to SINK.  Errors stay in the sink.
- */
-void jpp_folded_write(const jpp_profile_t *profile, uint32_t type,
-    jpp_sink_t *sink);
+/* Append the values of the profile of VIEW to SINK. */
+bool jpp_folded_write(const jpp_view_t *view, jpp_sink_t *sink);
 
 
 #endif /* _JPP_FOLDED_H_INCLUDED_ */

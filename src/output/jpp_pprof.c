@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "jpp_gzip.h"
 #include "jpp_pprof.h"
 #include "profile.pb-c.h"
 
@@ -68,12 +69,32 @@ static void jpp_pprof_rest(jpp_pprof_t *pp);
 static void jpp_pprof_comments(jpp_pprof_t *pp);
 static void jpp_pprof_strings(jpp_pprof_t *pp);
 static int64_t jpp_pprof_string(jpp_pprof_t *pp, const char *s);
-static void jpp_pprof_pack(jpp_pprof_t *pp, Jpp__Pprof__Profile *message,
+static void jpp_pprof_append(jpp_pprof_t *pp, Jpp__Pprof__Profile *message,
     size_t bound);
 
 
 bool
-jpp_pprof_write(jpp_profile_t *profile, jpp_sink_t *sink)
+jpp_pprof_write(const jpp_view_t *view, jpp_sink_t *sink)
+{
+    bool        is_written;
+    jpp_gzip_t  gz;
+
+    if (!jpp_gzip_open(&gz, view->profile->arena, view->level, sink)) {
+        return false;
+    }
+
+    is_written = jpp_pprof_pack(view->profile, &gz.sink);
+
+    if (jpp_gzip_close(&gz) != 0) {
+        jpp_sink_fail(sink, gz.sink.error);
+    }
+
+    return is_written;
+}
+
+
+bool
+jpp_pprof_pack(jpp_profile_t *profile, jpp_sink_t *sink)
 {
     jpp_pprof_t  *pp;
 
@@ -122,7 +143,7 @@ jpp_pprof_types(jpp_pprof_t *pp)
     message.n_sample_type = pp->n_shown;
     message.sample_type = ptrs;
 
-    jpp_pprof_pack(pp, &message, pp->n_shown * JPP_PPROF_TYPE);
+    jpp_pprof_append(pp, &message, pp->n_shown * JPP_PPROF_TYPE);
 }
 
 
@@ -197,7 +218,7 @@ jpp_pprof_samples(jpp_pprof_t *pp)
 
         if (n == JPP_PPROF_BATCH || ids + sample.stack_len > JPP_PPROF_IDS) {
             message.n_sample = n;
-            jpp_pprof_pack(pp, &message, bound + ids);
+            jpp_pprof_append(pp, &message, bound + ids);
 
             pos = pp->bytes;
             ids = 0;
@@ -212,7 +233,7 @@ jpp_pprof_samples(jpp_pprof_t *pp)
     }
 
     message.n_sample = n;
-    jpp_pprof_pack(pp, &message, bound + ids);
+    jpp_pprof_append(pp, &message, bound + ids);
 }
 
 
@@ -292,7 +313,7 @@ jpp_pprof_mappings(jpp_pprof_t *pp)
 
         if (k == JPP_PPROF_BATCH || i == n) {
             message.n_mapping = k;
-            jpp_pprof_pack(pp, &message, k * JPP_PPROF_MAPPING);
+            jpp_pprof_append(pp, &message, k * JPP_PPROF_MAPPING);
             k = 0;
         }
     }
@@ -330,7 +351,7 @@ jpp_pprof_locations(jpp_pprof_t *pp)
 
         if (k == JPP_PPROF_BATCH || i == n) {
             message.n_location = k;
-            jpp_pprof_pack(pp, &message, k * JPP_PPROF_LOCATION);
+            jpp_pprof_append(pp, &message, k * JPP_PPROF_LOCATION);
             k = 0;
         }
     }
@@ -361,7 +382,7 @@ jpp_pprof_functions(jpp_pprof_t *pp)
 
         if (k == JPP_PPROF_BATCH || i == n) {
             message.n_function = k;
-            jpp_pprof_pack(pp, &message, k * JPP_PPROF_FUNCTION);
+            jpp_pprof_append(pp, &message, k * JPP_PPROF_FUNCTION);
             k = 0;
         }
     }
@@ -388,7 +409,7 @@ jpp_pprof_rest(jpp_pprof_t *pp)
     message.period = profile->period;
     message.default_sample_type = jpp_pprof_string(pp, shown_first->type);
 
-    jpp_pprof_pack(pp, &message, JPP_PPROF_REST);
+    jpp_pprof_append(pp, &message, JPP_PPROF_REST);
 }
 
 
@@ -406,7 +427,7 @@ jpp_pprof_comments(jpp_pprof_t *pp)
 
     for (i = 0; i < n; i++) {
         comment = jpp_vec_items(pp->profile->comments, uint32_t)[i];
-        jpp_pprof_pack(pp, &message, 6 + 6);
+        jpp_pprof_append(pp, &message, 6 + 6);
     }
 }
 
@@ -431,7 +452,7 @@ jpp_pprof_strings(jpp_pprof_t *pp)
 
         if (k == JPP_PPROF_BATCH || bound + len > JPP_SINK_BUFFER) {
             message.n_string_table = k;
-            jpp_pprof_pack(pp, &message, bound);
+            jpp_pprof_append(pp, &message, bound);
             bound = 0;
             k = 0;
         }
@@ -441,7 +462,7 @@ jpp_pprof_strings(jpp_pprof_t *pp)
     }
 
     message.n_string_table = k;
-    jpp_pprof_pack(pp, &message, bound);
+    jpp_pprof_append(pp, &message, bound);
 }
 
 
@@ -461,7 +482,7 @@ jpp_pprof_string(jpp_pprof_t *pp, const char *s)
 
 
 static void
-jpp_pprof_pack(jpp_pprof_t *pp, Jpp__Pprof__Profile *message, size_t bound)
+jpp_pprof_append(jpp_pprof_t *pp, Jpp__Pprof__Profile *message, size_t bound)
 {
     uint8_t  *p;
 

@@ -13,16 +13,17 @@
 #define _JPP_PPROF_H_INCLUDED_
 
 
-#include "jpp_profile.h"
-#include "jpp_sink.h"
+#include "jpp_view.h"
 
+
+/* Append the profile of VIEW to SINK, gzip-ed. */
+bool jpp_pprof_write(const jpp_view_t *view, jpp_sink_t *sink);
 
 /*
- * Append PROFILE to SINK, which needs a buffer of JPP_SINK_BUFFER bytes.
- * Strings are added to the profile.  False: no memory; the sink's own errors
- * stay in the sink.
+ * Append PROFILE to SINK, which needs a buffer of JPP_SINK_BUFFER bytes, as it
+ * is.  Strings are added to the profile.
  */
-bool jpp_pprof_write(jpp_profile_t *profile, jpp_sink_t *sink);
+bool jpp_pprof_pack(jpp_profile_t *profile, jpp_sink_t *sink);
 
 
 #endif /* _JPP_PPROF_H_INCLUDED_ */

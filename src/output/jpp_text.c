@@ -11,12 +11,15 @@ static void jpp_text_stack(const jpp_profile_t *profile, jpp_sink_t *sink,
 static void jpp_text_maps(const jpp_profile_t *profile, jpp_sink_t *sink);
 
 
-void
-jpp_text_write(const jpp_profile_t *profile, jpp_sink_t *sink)
+bool
+jpp_text_write(const jpp_view_t *view, jpp_sink_t *sink)
 {
-    int64_t        totals[JPP_HEAP_TYPES] = { 0 };
-    uint32_t       i, t;
-    jpp_sample_t   sample;
+    int64_t               totals[JPP_HEAP_TYPES] = { 0 };
+    uint32_t              i, t;
+    jpp_sample_t          sample;
+    const jpp_profile_t  *profile;
+
+    profile = view->profile;
 
     for (i = 0; i < profile->n_samples; i++) {
         jpp_text_sample(profile, i, &sample);
@@ -52,6 +55,8 @@ jpp_text_write(const jpp_profile_t *profile, jpp_sink_t *sink)
     }
 
     jpp_text_maps(profile, sink);
+
+    return true;
 }
 
 

@@ -14,12 +14,11 @@
 #define _JPP_TEXT_H_INCLUDED_
 
 
-#include "jpp_profile.h"
-#include "jpp_sink.h"
+#include "jpp_view.h"
 
 
-/* Append PROFILE, which is a heap's, to SINK.  Errors stay in the sink. */
-void jpp_text_write(const jpp_profile_t *profile, jpp_sink_t *sink);
+/* Append the profile of VIEW, which is a heap's, to SINK. */
+bool jpp_text_write(const jpp_view_t *view, jpp_sink_t *sink);
 
 
 #endif /* _JPP_TEXT_H_INCLUDED_ */

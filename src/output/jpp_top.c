@@ -44,12 +44,16 @@ static int jpp_top_compare(const void *a, const void *b, void *ctx);
 
 
 bool
-jpp_top_write(const jpp_profile_t *profile, uint32_t type, jpp_sink_t *sink)
+jpp_top_write(const jpp_view_t *view, jpp_sink_t *sink)
 {
-    size_t          n, shown;
-    uint32_t        i;
-    jpp_top_row_t  *rows;
-    jpp_top_sum_t   sum = { 0 };
+    size_t                n, shown;
+    uint32_t              i, type;
+    jpp_top_row_t        *rows;
+    jpp_top_sum_t         sum = { 0 };
+    const jpp_profile_t  *profile;
+
+    profile = view->profile;
+    type = profile->default_type;
 
     n = jpp_vec_count(profile->functions, jpp_function_t);
 

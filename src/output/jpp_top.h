@@ -11,20 +11,15 @@
 #define _JPP_TOP_H_INCLUDED_
 
 
-#include "jpp_profile.h"
-#include "jpp_sink.h"
+#include "jpp_view.h"
 
 
 /* rows of the table; what is left out is summed up in a last line */
 #define JPP_TOP_ROWS  50
 
 
-/*
- * Append the table of TYPE (an index) of PROFILE, whose locations all have
- * functions, to SINK.  False: no memory; the sink's errors stay in the sink.
- */
-bool jpp_top_write(const jpp_profile_t *profile, uint32_t type,
-    jpp_sink_t *sink);
+/* Append the table of the profile of VIEW to SINK. */
+bool jpp_top_write(const jpp_view_t *view, jpp_sink_t *sink);
 
 
 #endif /* _JPP_TOP_H_INCLUDED_ */

@@ -82,6 +82,7 @@ typedef struct {
 } jpp_heap_t;
 
 
+static const char *jpp_heap_word(const void *ctx, uint32_t i);
 static jpp_code_t jpp_heap_sections(jpp_heap_t *heap, size_t len);
 static const char *jpp_heap_header(jpp_heap_t *heap);
 static const char *jpp_heap_stack(jpp_heap_t *heap, const char *p);
@@ -120,6 +121,20 @@ const jpp_value_type_t  jpp_heap_types[JPP_HEAP_TYPES] = {
     { "inuse_objects", "count", false },
     { "inuse_space",   "bytes", false }
 };
+
+
+const jpp_words_t  jpp_heap_words = {
+    jpp_heap_word, NULL, JPP_HEAP_INUSE_SPACE
+};
+
+
+static const char *
+jpp_heap_word(const void *ctx, uint32_t i)
+{
+    (void) ctx;
+
+    return i < JPP_HEAP_TYPES ? jpp_heap_types[i].type : NULL;
+}
 
 
 bool

@@ -20,6 +20,7 @@
 #define _JPP_HEAP_H_INCLUDED_
 
 
+#include "jpp_args.h"
 #include "jpp_maps.h"
 
 
@@ -39,6 +40,9 @@ enum {
 
 /* the value types of a heap profile; the alloc pair is optional */
 extern const jpp_value_type_t  jpp_heap_types[JPP_HEAP_TYPES];
+
+/* their names as the words of the parameter "type" */
+extern const jpp_words_t       jpp_heap_words;
 
 
 typedef struct {

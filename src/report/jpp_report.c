@@ -1,12 +1,7 @@
 
 #include <string.h>
 
-#include "jpp_folded.h"
-#include "jpp_gzip.h"
-#include "jpp_pprof.h"
 #include "jpp_report_read.h"
-#include "jpp_text.h"
-#include "jpp_top.h"
 
 
 static jpp_code_t jpp_report_prepare(jpp_reporter_t *report, jpp_err_t *err);
@@ -15,8 +10,6 @@ static jpp_code_t jpp_report_symbolize(jpp_reporter_t *report,
     jpp_err_t *err);
 static bool jpp_report_describe(jpp_reporter_t *report);
 static bool jpp_report_write(jpp_reporter_t *report, jpp_sink_t *sink);
-static bool jpp_report_pprof(jpp_profile_t *profile, int level,
-    jpp_sink_t *sink);
 
 
 static const char *const  jpp_report_origins[] = {
@@ -31,8 +24,15 @@ jpp_report_options_init(jpp_report_options_t *options)
 {
     memset(options, 0, sizeof(jpp_report_options_t));
 
-    jpp_args_init(&options->args);
+    jpp_report_args_init(&options->args);
     options->level = JPP_REPORT_LEVEL;
+}
+
+
+void
+jpp_report_args_init(jpp_args_t *args)
+{
+    jpp_args_init(args, &jpp_format_words, &jpp_heap_words);
 }
 
 
@@ -40,6 +40,10 @@ jpp_code_t
 jpp_report_check(const jpp_report_options_t *options, size_t n,
     jpp_err_t *err)
 {
+    const jpp_format_t  *format;
+
+    format = jpp_format_of(&options->args);
+
     if (n == 0) {
         return jpp_err_set(err, JPP_ERR_ARG, "there is no dump to report");
     }
@@ -49,18 +53,18 @@ jpp_report_check(const jpp_report_options_t *options, size_t n,
                            JPP_MAX_CAPTURES);
     }
 
-    if (n != 1 && jpp_args_format(&options->args) == JPP_FORMAT_JEMALLOC) {
-        return jpp_err_set(err, JPP_ERR_ARG, "format=jemalloc is one dump as "
-                           "it is: choose one worker or file, and no "
-                           "difference");
+    if (format->takes_one && n != 1) {
+        return jpp_err_set(err, JPP_ERR_ARG, "format=%s is one dump as it is: "
+                           "choose one worker or file, and no difference",
+                           format->name);
     }
 
-    if (options->args.values[JPP_ARG_ORIGIN] != JPP_ORIGIN_ALL
-        && jpp_args_format(&options->args) == JPP_FORMAT_JEMALLOC)
+    if (format->takes_one
+        && options->args.values[JPP_ARG_ORIGIN] != JPP_ORIGIN_ALL)
     {
-        return jpp_err_set(err, JPP_ERR_ARG, "format=jemalloc is one dump as "
-                           "it is, of all origins: choose origin=all or "
-                           "another format");
+        return jpp_err_set(err, JPP_ERR_ARG, "format=%s is one dump as it is, "
+                           "of all origins: choose origin=all or another "
+                           "format", format->name);
     }
 
     return JPP_OK;
@@ -70,15 +74,8 @@ jpp_report_check(const jpp_report_options_t *options, size_t n,
 bool
 jpp_report_has_names(const jpp_report_options_t *options)
 {
-    jpp_format_t  format;
-
-    format = jpp_args_format(&options->args);
-
-    /* the readers of the text form find their names themselves */
-
     return options->args.values[JPP_ARG_SYMBOLIZE] == 1
-           && format != JPP_FORMAT_TEXT
-           && format != JPP_FORMAT_JEMALLOC;
+           && jpp_format_of(&options->args)->names != JPP_NAMES_NONE;
 }
 
 
@@ -97,7 +94,7 @@ jpp_report(jpp_arena_t *arena, jpp_symbols_t *symbols,
     report.captures = captures;
     report.n = n;
     report.options = options;
-    report.format = jpp_args_format(&options->args);
+    report.format = jpp_format_of(&options->args);
 
     rc = jpp_report_check(options, n, err);
 
@@ -105,7 +102,7 @@ jpp_report(jpp_arena_t *arena, jpp_symbols_t *symbols,
         rc = jpp_report_read(&report, err);
     }
 
-    if (rc == JPP_OK && report.format != JPP_FORMAT_JEMALLOC) {
+    if (rc == JPP_OK && !report.format->takes_one) {
         rc = jpp_report_prepare(&report, err);
     }
 
@@ -181,17 +178,19 @@ jpp_report_symbolize(jpp_reporter_t *report, jpp_err_t *err)
         return jpp_symbolize(report->symbols, &report->profile, err);
     }
 
-    switch (report->format) {
+    switch (report->format->names) {
 
-    case JPP_FORMAT_PPROF:
+    case JPP_NAMES_OPTIONAL:
         return jpp_symbolize_build_ids(report->symbols, &report->profile, err);
 
-    case JPP_FORMAT_TEXT:
-        return JPP_OK;
-
-    default: /* JPP_FORMAT_FOLDED, JPP_FORMAT_TOP */
+    case JPP_NAMES_ALWAYS:
         return jpp_symbolize_addresses(&report->profile, err);
+
+    case JPP_NAMES_NONE:
+        break;
     }
+
+    return JPP_OK;
 }
 
 
@@ -258,50 +257,15 @@ jpp_report_describe(jpp_reporter_t *report)
 static bool
 jpp_report_write(jpp_reporter_t *report, jpp_sink_t *sink)
 {
-    uint32_t        type;
-    jpp_profile_t  *profile;
+    jpp_view_t  view;
 
-    profile = &report->profile;
-    type = profile->default_type;
+    memset(&view, 0, sizeof(jpp_view_t));
 
-    switch (report->format) {
+    view.profile = &report->profile;
+    view.args = &report->options->args;
+    view.level = report->options->level;
+    view.capture = report->dump;
+    view.capture_len = report->dump_len;
 
-    case JPP_FORMAT_TEXT:
-        jpp_text_write(profile, sink);
-        return true;
-
-    case JPP_FORMAT_JEMALLOC:
-        jpp_sink_write(sink, report->dump, report->dump_len);
-        return true;
-
-    case JPP_FORMAT_FOLDED:
-        jpp_folded_write(profile, type, sink);
-        return true;
-
-    case JPP_FORMAT_TOP:
-        return jpp_top_write(profile, type, sink);
-
-    default: /* JPP_FORMAT_PPROF */
-        return jpp_report_pprof(profile, report->options->level, sink);
-    }
-}
-
-
-static bool
-jpp_report_pprof(jpp_profile_t *profile, int level, jpp_sink_t *sink)
-{
-    bool        written;
-    jpp_gzip_t  gz;
-
-    if (!jpp_gzip_open(&gz, profile->arena, level, sink)) {
-        return false;
-    }
-
-    written = jpp_pprof_write(profile, &gz.sink);
-
-    if (jpp_gzip_close(&gz) != 0) {
-        jpp_sink_fail(sink, gz.sink.error);
-    }
-
-    return written;
+    return report->format->write(&view, sink);
 }

@@ -18,7 +18,7 @@
 #define _JPP_REPORT_H_INCLUDED_
 
 
-#include "jpp_args.h"
+#include "jpp_formats.h"
 #include "jpp_heap.h"
 #include "jpp_sink.h"
 #include "jpp_symbolize.h"
@@ -84,6 +84,9 @@ typedef struct {
     jpp_err_t            *errors;       /* one for each capture, or NULL */
 } jpp_report_options_t;
 
+
+/* Initialize the caller's ARGS for a report. */
+void jpp_report_args_init(jpp_args_t *args);
 
 /* Initialize the caller's OPTIONS with the defaults. */
 void jpp_report_options_init(jpp_report_options_t *options);

@@ -96,7 +96,7 @@ jpp_report_captures(jpp_reporter_t *report, size_t n_read, jpp_err_t *err)
     /* only of a single dump can what was sampled be told to the reader */
 
     is_raw = n_read == 1
-             && report->format == JPP_FORMAT_TEXT
+             && report->format->is_raw
              && report->options->args.values[JPP_ARG_ORIGIN] == JPP_ORIGIN_ALL;
 
     jpp_report_choose(report, is_raw);
@@ -159,7 +159,7 @@ jpp_report_choose(jpp_reporter_t *report, bool is_raw)
     }
 
     report->has_baselines &= !is_base && !is_raw
-                             && report->format != JPP_FORMAT_JEMALLOC;
+                             && !report->format->takes_one;
 
     report->is_split = report->has_baselines
                        || report->options->args.values[JPP_ARG_ORIGIN]
@@ -339,7 +339,7 @@ jpp_report_unpack(jpp_reporter_t *report, jpp_heap_options_t *options,
     rc = jpp_report_dump(&report->profile, report->symbols, options, data, len,
                          err);
 
-    if (report->format == JPP_FORMAT_JEMALLOC) {
+    if (report->format->takes_one) {
         report->dump = data;
         report->dump_len = len;
 

@@ -9,6 +9,7 @@
 #define _JPP_REPORT_READ_H_INCLUDED_
 
 
+#include "jpp_formats.h"
 #include "jpp_report.h"
 
 
@@ -20,7 +21,7 @@ typedef struct {
     const jpp_capture_t          *captures;
     size_t                        n;
     const jpp_report_options_t   *options;
-    jpp_format_t                  format;
+    const jpp_format_t           *format;
 
     jpp_err_t                    *baselines;      /* what is wrong with each */
     bool                          has_baselines;  /* that are to be read */

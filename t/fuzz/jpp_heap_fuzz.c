@@ -9,6 +9,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     jpp_arena_t          arena;
+    jpp_view_t           view = { 0 };
     jpp_profile_t        profile;
     jpp_heap_options_t   options = { .is_raw = size & 1 };
 
@@ -18,8 +19,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         && jpp_heap_read(&profile, &options, (const char *) data, size, NULL)
            == JPP_OK)
     {
-        jpp_text_write(&profile, jpp_fuzz_sink());
-        (void) jpp_pprof_write(&profile, jpp_fuzz_sink());
+        view.profile = &profile;
+
+        (void) jpp_text_write(&view, jpp_fuzz_sink());
+        (void) jpp_pprof_pack(&profile, jpp_fuzz_sink());
     }
 
     jpp_arena_destroy(&arena);

@@ -1,42 +1,42 @@
 
 #include <stdlib.h>
 
-#include "jpp_args.h"
+#include "jpp_report.h"
 #include "jpp_limits.h"
 #include "jpp_test.h"
 
 
 typedef struct {
     const char     *query;
-    jpp_format_t    format;
+    const char     *format;
     uint32_t        type;
     uint32_t        symbolize;
 } jpp_args_good_t;
 
 
 static const jpp_args_good_t  good[] = {
-    { "", JPP_FORMAT_PPROF, 3, 1 },
-    { "format=pprof", JPP_FORMAT_PPROF, 3, 1 },
-    { "format=text", JPP_FORMAT_TEXT, 3, 1 },
-    { "format=folded&type=inuse_objects", JPP_FORMAT_FOLDED, 2, 1 },
-    { "type=alloc_space&format=top&symbolize=0", JPP_FORMAT_TOP, 1, 0 },
-    { "type=alloc_objects", JPP_FORMAT_PPROF, 0, 1 },
-    { "debug=1", JPP_FORMAT_TEXT, 3, 1 },
-    { "debug=0", JPP_FORMAT_PPROF, 3, 1 },
-    { "debug=1&format=top", JPP_FORMAT_TOP, 3, 1 },
-    { "format=pprof&debug=1", JPP_FORMAT_PPROF, 3, 1 },
-    { "gc=1&debug=0", JPP_FORMAT_PPROF, 3, 1 },
-    { "format=top&format=text", JPP_FORMAT_TOP, 3, 1 },
-    { "format=top&format=nonsense", JPP_FORMAT_TOP, 3, 1 },
-    { "unknown=1&format=top&another", JPP_FORMAT_TOP, 3, 1 },
-    { "&&&format=top&&", JPP_FORMAT_TOP, 3, 1 },
-    { "=top&=&format=top", JPP_FORMAT_TOP, 3, 1 },
-    { "%66orm%61t=t%6fp", JPP_FORMAT_TOP, 3, 1 },
-    { "%66orm%61t=t%6Fp", JPP_FORMAT_TOP, 3, 1 },
-    { "%zz=1&format%=1&format%6=1&format=top", JPP_FORMAT_TOP, 3, 1 },
-    { "Format=text&FORMAT=text", JPP_FORMAT_PPROF, 3, 1 },
-    { "forma=text&formats=text", JPP_FORMAT_PPROF, 3, 1 },
-    { "format=jemalloc&debug=1", JPP_FORMAT_JEMALLOC, 3, 1 }
+    { "", "pprof", 3, 1 },
+    { "format=pprof", "pprof", 3, 1 },
+    { "format=text", "text", 3, 1 },
+    { "format=folded&type=inuse_objects", "folded", 2, 1 },
+    { "type=alloc_space&format=top&symbolize=0", "top", 1, 0 },
+    { "type=alloc_objects", "pprof", 0, 1 },
+    { "debug=1", "text", 3, 1 },
+    { "debug=0", "pprof", 3, 1 },
+    { "debug=1&format=top", "top", 3, 1 },
+    { "format=pprof&debug=1", "pprof", 3, 1 },
+    { "gc=1&debug=0", "pprof", 3, 1 },
+    { "format=top&format=text", "top", 3, 1 },
+    { "format=top&format=nonsense", "top", 3, 1 },
+    { "unknown=1&format=top&another", "top", 3, 1 },
+    { "&&&format=top&&", "top", 3, 1 },
+    { "=top&=&format=top", "top", 3, 1 },
+    { "%66orm%61t=t%6fp", "top", 3, 1 },
+    { "%66orm%61t=t%6Fp", "top", 3, 1 },
+    { "%zz=1&format%=1&format%6=1&format=top", "top", 3, 1 },
+    { "Format=text&FORMAT=text", "pprof", 3, 1 },
+    { "forma=text&formats=text", "pprof", 3, 1 },
+    { "format=jemalloc&debug=1", "jemalloc", 3, 1 }
 };
 
 
@@ -177,11 +177,11 @@ main(void)
 
     for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 
-        jpp_args_init(&args);
+        jpp_report_args_init(&args);
         rc = jpp_args_query(&args, good[i].query, strlen(good[i].query), &err);
 
         jpp_is_u64(rc, JPP_OK, "\"%s\"", good[i].query);
-        jpp_is_u64(jpp_args_format(&args), good[i].format, "its format");
+        jpp_is_str(jpp_format_of(&args)->name, good[i].format, "its format");
         jpp_is_u64(args.values[JPP_ARG_TYPE], good[i].type, "its type");
         jpp_is_u64(args.values[JPP_ARG_SYMBOLIZE], good[i].symbolize,
                    "its symbolize");
@@ -189,7 +189,7 @@ main(void)
 
     for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 
-        jpp_args_init(&args);
+        jpp_report_args_init(&args);
         rc = jpp_args_query(&args, bad[i], strlen(bad[i]), &err);
 
         jpp_is_u64(rc, JPP_ERR_ARG, "bad %zu", i);
@@ -199,7 +199,7 @@ main(void)
     query = malloc(JPP_MAX_QUERY + 1);
     memset(query, 'a', JPP_MAX_QUERY + 1);
 
-    jpp_args_init(&args);
+    jpp_report_args_init(&args);
     jpp_is_u64(jpp_args_query(&args, query, JPP_MAX_QUERY, &err), JPP_OK,
                "an unknown key, as long as a query may be");
     jpp_is_u64(jpp_args_query(&args, query, JPP_MAX_QUERY + 1, &err),
@@ -214,7 +214,7 @@ main(void)
                JPP_ERR_ARG, "and much more");
     free(query);
 
-    jpp_args_init(&args);
+    jpp_report_args_init(&args);
     rc = jpp_args_set(&args, "color", 5, "red", 3, &is_known, &err);
     jpp_ok(rc == JPP_OK && !is_known, "an unknown key is told");
     rc = jpp_args_set(&args, "type", 4, "inuse_objects", 13, &is_known, &err);
@@ -222,7 +222,7 @@ main(void)
     rc = jpp_args_set(&args, "debug", 5, "7", 1, &is_known, NULL);
     jpp_ok(rc == JPP_ERR_ARG && is_known, "nobody need hear why");
 
-    jpp_args_init(&args);
+    jpp_report_args_init(&args);
     jpp_is_u64(args.max_seconds, JPP_MAX_SECONDS, "seconds, unless bounded");
 
     jpp_args_test_numbers(seconds, JPP_ARG_SECONDS);
@@ -232,7 +232,7 @@ main(void)
 
     /* what the path says comes before the query, and counts */
 
-    jpp_args_init(&args);
+    jpp_report_args_init(&args);
     rc = jpp_args_set(&args, "worker", 6, "pid-9", 5, &is_known, &err);
     jpp_ok(rc == JPP_OK && is_known, "a worker by the path");
     rc = jpp_args_query(&args, "worker=self", 11, &err);
@@ -241,7 +241,7 @@ main(void)
 
     /* the value ends where its length says */
 
-    jpp_args_init(&args);
+    jpp_report_args_init(&args);
     rc = jpp_args_set(&args, "worker", 6, "pid-12", 5, &is_known, &err);
     jpp_ok(rc == JPP_OK && args.worker == 1, "a part of a text");
     rc = jpp_args_set(&args, "seconds", 7, "600", 1, &is_known, &err);
@@ -263,7 +263,7 @@ jpp_args_test_numbers(const jpp_args_number_t *row, jpp_arg_t key)
 
     for ( /* void */ ; row->query != NULL; row++) {
 
-        jpp_args_init(&args);
+        jpp_report_args_init(&args);
         args.max_seconds = 300;
         memset(&err, 0, sizeof(jpp_err_t));
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "jpp_console.h"
+#include "jpp_report.h"
 #include "jpp_test_fleet.h"
 
 

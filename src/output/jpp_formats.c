@@ -1,0 +1,92 @@
+
+#include <string.h>
+
+#include "jpp_folded.h"
+#include "jpp_formats.h"
+#include "jpp_pprof.h"
+#include "jpp_text.h"
+#include "jpp_top.h"
+
+
+static bool jpp_format_as_it_is(const jpp_view_t *view, jpp_sink_t *sink);
+static const char *jpp_format_word(const void *ctx, uint32_t i);
+
+
+const jpp_format_t  jpp_formats[] = {
+
+    { .name = "pprof", .about = "for go tool pprof, Parca, Pyroscope",
+      .type = "application/octet-stream", .suffix = "pb.gz",
+      .names = JPP_NAMES_OPTIONAL, .is_binary = true,
+      .write = jpp_pprof_write },
+
+    { .name = "text", .about = "the legacy text form, for jeprof",
+      .type = "text/plain",
+      .names = JPP_NAMES_NONE, .is_raw = true,
+      .write = jpp_text_write },
+
+    { .name = "jemalloc", .about = "the dump as it is",
+      .type = "text/plain", .suffix = "heap",
+      .names = JPP_NAMES_NONE, .takes_one = true,
+      .write = jpp_format_as_it_is },
+
+    { .name = "folded", .about = "a line per stack, for flame graphs",
+      .type = "text/plain",
+      .names = JPP_NAMES_ALWAYS,
+      .write = jpp_folded_write },
+
+    { .name = "top", .about = "a table of functions, for people",
+      .type = "text/plain",
+      .names = JPP_NAMES_ALWAYS,
+      .write = jpp_top_write }
+};
+
+
+const size_t  jpp_formats_n = sizeof(jpp_formats) / sizeof(jpp_formats[0]);
+
+const jpp_words_t  jpp_format_words = { jpp_format_word, NULL, 0 };
+
+
+const jpp_format_t *
+jpp_format_find(const char *name)
+{
+    size_t  i;
+
+    for (i = 0; i < jpp_formats_n; i++) {
+        if (strcmp(jpp_formats[i].name, name) == 0) {
+            return &jpp_formats[i];
+        }
+    }
+
+    return NULL;
+}
+
+
+const jpp_format_t *
+jpp_format_of(const jpp_args_t *args)
+{
+    /* as the profiles of Go have it */
+
+    if (!args->is_set[JPP_ARG_FORMAT] && args->values[JPP_ARG_DEBUG] == 1) {
+        return jpp_format_find("text");
+    }
+
+    return &jpp_formats[args->values[JPP_ARG_FORMAT]];
+}
+
+
+static bool
+jpp_format_as_it_is(const jpp_view_t *view, jpp_sink_t *sink)
+{
+    jpp_sink_write(sink, view->capture, view->capture_len);
+
+    return true;
+}
+
+
+static const char *
+jpp_format_word(const void *ctx, uint32_t i)
+{
+    (void) ctx;
+
+    return i < jpp_formats_n ? jpp_formats[i].name : NULL;
+}

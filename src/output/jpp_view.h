@@ -1,0 +1,29 @@
+
+/*
+ * What a writer is given: the profile, and how it is to be shown.
+ *
+ * A writer drains the model into a sink and returns false where memory is out;
+ * errors of the sink stay in the sink.  Whether locations have functions is
+ * said by the format's row (jpp_formats.h).
+ */
+
+
+#ifndef _JPP_VIEW_H_INCLUDED_
+#define _JPP_VIEW_H_INCLUDED_
+
+
+#include "jpp_args.h"
+#include "jpp_profile.h"
+#include "jpp_sink.h"
+
+
+typedef struct {
+    jpp_profile_t       *profile;       /* its default type is shown */
+    const jpp_args_t    *args;
+    int                  level;         /* of gzip, 1 to 9 */
+    const char          *capture;       /* where the format takes one: its */
+    size_t               capture_len;   /*   bytes, unpacked */
+} jpp_view_t;
+
+
+#endif /* _JPP_VIEW_H_INCLUDED_ */

@@ -1,0 +1,88 @@
+
+#include "jpp_report.h"
+#include "jpp_test.h"
+
+
+static const char *jpp_formats_long_word(const void *ctx, uint32_t i);
+
+
+int
+main(void)
+{
+    size_t               i, k, n_same;
+    jpp_err_t            err;
+    jpp_args_t           args;
+    jpp_words_t          words = { jpp_formats_long_word, NULL, 1 };
+    const jpp_format_t  *format;
+
+    n_same = 0;
+
+    for (i = 0; i < jpp_formats_n; i++) {
+        format = &jpp_formats[i];
+
+        jpp_ok(format->name != NULL && format->about != NULL
+               && format->type != NULL && format->write != NULL,
+               "%s: the row is filled in", format->name);
+        jpp_ok(format == jpp_format_find(format->name), "it is found");
+        jpp_is_str(jpp_format_words.word(NULL, (uint32_t) i), format->name,
+                   "it is a word");
+
+        jpp_report_args_init(&args);
+        jpp_is_u64(jpp_args_query(&args, "debug=1", 7, &err), JPP_OK, "debug");
+        args.values[JPP_ARG_FORMAT] = (uint32_t) i;
+        jpp_is_str(jpp_format_of(&args)->name, "text", "debug=1 is text");
+        args.is_set[JPP_ARG_FORMAT] = true;
+        jpp_ok(jpp_format_of(&args) == format, "unless a format is set");
+
+        for (k = 0; k < i; k++) {
+            n_same += strcmp(format->name, jpp_formats[k].name) == 0;
+        }
+    }
+
+    jpp_is_u64(n_same, 0, "no two have one name");
+    jpp_ok(jpp_format_words.word(NULL, (uint32_t) jpp_formats_n) == NULL,
+           "there are no more words");
+    jpp_ok(jpp_format_find("top ") == NULL && jpp_format_find("") == NULL,
+           "what is no format is not found");
+
+    /* what is allowed is said from the rows */
+
+    jpp_report_args_init(&args);
+    jpp_is_u64(jpp_args_query(&args, "format=x", 8, &err), JPP_ERR_ARG, "a");
+    jpp_is_str(err.text, "format must be pprof, text, jemalloc, folded or top",
+               "formats, the default first");
+    jpp_is_u64(jpp_args_query(&args, "type=x", 6, &err), JPP_ERR_ARG, "b");
+    jpp_is_str(err.text, "type must be inuse_space, inuse_objects, "
+               "alloc_space or alloc_objects", "types, the default first");
+
+    /* whoever else brings words is heard, whatever their length */
+
+    jpp_args_init(&args, &words, &words);
+    jpp_is_u64(args.values[JPP_ARG_FORMAT], 1, "the default of the words");
+    jpp_is_u64(args.values[JPP_ARG_TYPE], 1, "of either");
+    jpp_is_u64(jpp_args_query(&args, "format=pprof", 12, &err), JPP_ERR_ARG,
+               "a word of another table");
+    jpp_is_u64(strlen(err.text), JPP_ERR_TEXT - 1, "a long list is cut");
+    jpp_is_u64(jpp_args_query(&args, "type=b", 6, &err), JPP_OK, "a short one");
+    jpp_is_u64(args.values[JPP_ARG_TYPE], 2, "is the third");
+
+    return jpp_done();
+}
+
+
+static const char *
+jpp_formats_long_word(const void *ctx, uint32_t i)
+{
+    static char         word[JPP_ERR_TEXT];
+    static const char  *others[] = { "a", "b", NULL };
+
+    (void) ctx;
+
+    if (i != 0) {
+        return others[i - 1];
+    }
+
+    memset(word, 'w', sizeof(word) - 1);
+
+    return word;
+}
