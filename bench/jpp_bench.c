@@ -30,6 +30,9 @@
 #include <zlib.h>
 
 #include "jpp_gzip.h"
+#include "jpp_heap_file.h"
+#include "jpp_heap_stacks.h"
+#include "jpp_intern.h"
 #include "jpp_report.h"
 
 /* core.mk makes one program of each file here */
@@ -754,16 +757,21 @@ jpp_bench_name(jpp_bench_names_t *names, const char *data, size_t len,
     jpp_code_t           rc;
     jpp_arena_t          arena;
     jpp_profile_t        profile;
-    jpp_heap_options_t   options;
+    jpp_dump_t           dump;
+    jpp_read_options_t   options;
 
     memset(&err, 0, sizeof(jpp_err_t));
-    memset(&options, 0, sizeof(jpp_heap_options_t));
+    memset(&options, 0, sizeof(jpp_read_options_t));
 
     jpp_arena_init(&arena, JPP_BENCH_CAP);
 
     rc = jpp_heap_init(&profile, &arena)
-         ? jpp_heap_read(&profile, &options, data, len, &err)
+         ? jpp_heap_open(&dump, &profile, data, len, NULL, &err)
          : jpp_err_memory(&err);
+
+    if (rc == JPP_OK) {
+        rc = jpp_heap_read(&profile, &dump, &options, &err);
+    }
 
     if (rc == JPP_OK) {
         start = jpp_bench_now();

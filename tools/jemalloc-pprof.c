@@ -343,18 +343,11 @@ jpp_tool_report(jpp_tool_t *tool, jpp_arena_t *arena, jpp_output_t *output,
 
     jpp_symbols_destroy(&symbols);
 
-    switch (rc) {
-
-    case JPP_ERR_ARG:
-        tool->place = NULL;
-        break;
-
-    case JPP_ERR_WRITE:
+    if (rc == JPP_ERR_WRITE) {
         tool->place = output->name;
-        break;
 
-    default:
-        tool->place = tool->names[err->capture];
+    } else {
+        tool->place = rc != JPP_ERR_ARG ? tool->names[err->capture] : NULL;
     }
 
     return rc;

@@ -60,7 +60,8 @@ static const char  jpp_options_usage[] =
 "lg_prof_interval, prof.dump).  A FILE may be gzip-ed; - is stdin.  Several\n"
 "are added up, and the label \"file\" says which of them a sample is from.\n"
 "\n"
-"  --format=FORMAT    without it pprof, or top where the output is a terminal:\n";
+"  --format=FORMAT    pprof, or top where the output is a terminal, unless it\n"
+"                     is one of\n";
 
 static const char  jpp_options_more[] =
 "  --type=TYPE        what top and folded show and pprof shows first:\n"

@@ -20,6 +20,8 @@ static voidpf jpp_gzip_alloc(voidpf opaque, uInt items, uInt size);
 static void jpp_gzip_free(voidpf opaque, voidpf address);
 static jpp_code_t jpp_gunzip_members(z_stream *zs, const uint8_t *data,
     size_t len, size_t max, jpp_vec_t *out, jpp_err_t *err);
+static jpp_code_t jpp_gunzip_step(z_stream *zs, size_t max, jpp_vec_t *out,
+    size_t *grown, int *rc, jpp_err_t *err);
 
 
 bool
@@ -163,9 +165,9 @@ static jpp_code_t
 jpp_gunzip_members(z_stream *zs, const uint8_t *data, size_t len, size_t max,
     jpp_vec_t *out, jpp_err_t *err)
 {
-    int       rc;
-    size_t    room, grown;
-    uint8_t  *p;
+    int         rc;
+    size_t      grown;
+    jpp_code_t  code;
 
     rc = Z_OK;
     grown = 0;
@@ -189,39 +191,9 @@ jpp_gunzip_members(z_stream *zs, const uint8_t *data, size_t len, size_t max,
             return jpp_err_memory(err);
         }
 
-        /* room for one byte too many: what ends at the limit may go on */
-
-        room = max - grown < JPP_GUNZIP_STEP ? max - grown + 1
-                                             : JPP_GUNZIP_STEP;
-
-        p = jpp_vec_reserve(out, room);
-        if (p == NULL) {
-            return jpp_err_memory(err);
-        }
-
-        zs->next_out = p;
-        zs->avail_out = (uInt) room;
-
-        rc = inflate(zs, Z_NO_FLUSH);
-
-        room -= zs->avail_out;
-
-        if (room > max - grown) {
-            return jpp_err_set(err, JPP_ERR_LIMIT,
-                               "gzip: more than %zu bytes unpacked", max);
-        }
-
-        out->len += room;
-        grown += room;
-
-        if (rc == Z_MEM_ERROR) {
-            return jpp_err_memory(err);
-        }
-
-        if (rc != Z_OK && rc != Z_STREAM_END) {
-            return jpp_err_set(err, JPP_ERR_INPUT,
-                               "gzip: the compressed data is damaged (%s)",
-                               zs->msg != NULL ? zs->msg : "no progress");
+        code = jpp_gunzip_step(zs, max, out, &grown, &rc, err);
+        if (code != JPP_OK) {
+            return code;
         }
     }
 
@@ -230,6 +202,54 @@ jpp_gunzip_members(z_stream *zs, const uint8_t *data, size_t len, size_t max,
     if (rc != Z_STREAM_END) {
         return jpp_err_set(err, JPP_ERR_CUT,
                            "gzip: the compressed data ends before its end");
+    }
+
+    return JPP_OK;
+}
+
+
+/* As much as one step unpacks; *GROWN is what all of them have, *RC zlib's. */
+
+static jpp_code_t
+jpp_gunzip_step(z_stream *zs, size_t max, jpp_vec_t *out, size_t *grown,
+    int *rc, jpp_err_t *err)
+{
+    size_t    room;
+    uint8_t  *p;
+
+    /* room for one byte too many: what ends at the limit may go on */
+
+    room = max - *grown < JPP_GUNZIP_STEP ? max - *grown + 1
+                                          : JPP_GUNZIP_STEP;
+
+    p = jpp_vec_reserve(out, room);
+    if (p == NULL) {
+        return jpp_err_memory(err);
+    }
+
+    zs->next_out = p;
+    zs->avail_out = (uInt) room;
+
+    *rc = inflate(zs, Z_NO_FLUSH);
+
+    room -= zs->avail_out;
+
+    if (room > max - *grown) {
+        return jpp_err_set(err, JPP_ERR_LIMIT,
+                           "gzip: more than %zu bytes unpacked", max);
+    }
+
+    out->len += room;
+    *grown += room;
+
+    if (*rc == Z_MEM_ERROR) {
+        return jpp_err_memory(err);
+    }
+
+    if (*rc != Z_OK && *rc != Z_STREAM_END) {
+        return jpp_err_set(err, JPP_ERR_INPUT,
+                           "gzip: the compressed data is damaged (%s)",
+                           zs->msg != NULL ? zs->msg : "no progress");
     }
 
     return JPP_OK;

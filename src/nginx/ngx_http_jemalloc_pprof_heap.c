@@ -12,6 +12,8 @@
 #include "ngx_http_jemalloc_pprof_report.h"
 #include "ngx_http_jemalloc_pprof_send.h"
 
+#include "jpp_heap.h"
+
 
 /* of the machine's name, in a file name */
 #define NGX_HTTP_JEMALLOC_PPROF_HOST_LEN    64

@@ -1,5 +1,6 @@
 
 #include "jpp_folded.h"
+#include "jpp_intern.h"
 
 
 static void jpp_folded_stack(const jpp_profile_t *profile, jpp_sink_t *sink,

@@ -36,7 +36,7 @@ const jpp_format_t  jpp_formats[] = {
 
     { .name = "top", .about = "a table of functions, for people",
       .type = "text/plain",
-      .names = JPP_NAMES_ALWAYS,
+      .names = JPP_NAMES_ALWAYS, .is_counted = true,
       .write = jpp_top_write }
 };
 

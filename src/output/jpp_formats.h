@@ -34,11 +34,12 @@ typedef struct {
     bool              is_binary;   /* nothing for a terminal */
     bool              takes_one;   /* the bytes of exactly one capture */
     bool              is_raw;      /* counts of one capture as sampled */
+    bool              is_counted;  /* it says what its figures rest on */
     bool            (*write)(const jpp_view_t *view, jpp_sink_t *sink);
 } jpp_format_t;
 
 
-/* The rows, in the order in which people read them; the first is the default. */
+/* The rows, as people read them: the first is the default. */
 extern const jpp_format_t  jpp_formats[];
 extern const size_t        jpp_formats_n;
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "jpp_gzip.h"
+#include "jpp_intern.h"
 #include "jpp_pprof.h"
 #include "profile.pb-c.h"
 

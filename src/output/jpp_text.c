@@ -1,5 +1,6 @@
 
 #include "jpp_heap.h"
+#include "jpp_intern.h"
 #include "jpp_text.h"
 
 
@@ -38,7 +39,7 @@ jpp_text_write(const jpp_view_t *view, jpp_sink_t *sink)
     jpp_sink_str(sink, "heap profile: ");
     jpp_text_counts(sink, totals);
     jpp_sink_str(sink, " @ heap_v2/");
-    jpp_sink_i64(sink, profile->is_raw ? profile->period : 1);
+    jpp_sink_i64(sink, view->is_raw ? profile->period : 1);
     jpp_sink_char(sink, '\n');
 
     for (i = 0; i < profile->n_samples; i++) {

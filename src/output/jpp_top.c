@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "jpp_heap.h"
+#include "jpp_intern.h"
 #include "jpp_sort.h"
 #include "jpp_top.h"
 
@@ -156,7 +156,7 @@ jpp_top_heading(const jpp_profile_t *profile, uint32_t type,
 
     /* n samples of a Poisson process: their deviation is sqrt(n) */
 
-    n = type < JPP_HEAP_INUSE_OBJECTS ? profile->n_alloc : profile->n_inuse;
+    n = profile->n_seen[profile->types[type].count];
 
     jpp_sink_printf(sink, ", estimated from %" PRIu64 " samples", n);
 

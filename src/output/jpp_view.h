@@ -21,6 +21,7 @@ typedef struct {
     jpp_profile_t       *profile;       /* its default type is shown */
     const jpp_args_t    *args;
     int                  level;         /* of gzip, 1 to 9 */
+    bool                 is_raw;        /* values are counts as sampled */
     const char          *capture;       /* where the format takes one: its */
     size_t               capture_len;   /*   bytes, unpacked */
 } jpp_view_t;

@@ -1,20 +1,17 @@
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "jpp_profile.h"
 
 
-#define JPP_COMMENT           1024
-
 #define JPP_EXPECT_LOCATIONS  8192
 
 
+static uint32_t jpp_profile_new(jpp_profile_t *profile);
 static bool jpp_profile_stack_equal(const jpp_profile_t *profile, uint32_t id,
     const uint8_t *stack, size_t len);
-static bool jpp_profile_add_values(jpp_profile_t *profile, uint32_t i,
-    const int64_t *values);
+static bool jpp_profile_add_values(jpp_profile_t *profile,
+    jpp_vec_t *const *columns, uint32_t i, const int64_t *values);
 
 
 bool
@@ -50,6 +47,10 @@ jpp_profile_init(jpp_profile_t *profile, jpp_arena_t *arena,
         if (profile->columns[i] == NULL) {
             return false;
         }
+
+        if (types[i].count >= profile->n_counts) {
+            profile->n_counts = types[i].count + 1;
+        }
     }
 
     if (!jpp_index_init(&profile->mapping_index, arena, 0)
@@ -74,29 +75,22 @@ jpp_profile_init(jpp_profile_t *profile, jpp_arena_t *arena,
 
 
 bool
-jpp_profile_comment(jpp_profile_t *profile, const char *fmt, ...)
+jpp_profile_count(jpp_profile_t *profile)
 {
-    int        len;
-    char       text[JPP_COMMENT];
-    va_list    args;
-    uint32_t  *comment;
+    uint32_t  i;
 
-    va_start(args, fmt);
-    len = vsnprintf(text, sizeof(text), fmt, args);
-    va_end(args);
+    for (i = 0; i < profile->n_counts; i++) {
 
-    if (len <= 0) {
-        return true;
+        profile->columns[profile->n_types + i] = jpp_vec_create(profile->arena);
+
+        if (profile->columns[profile->n_types + i] == NULL) {
+            return false;
+        }
     }
 
-    comment = jpp_vec_push(profile->comments, sizeof(uint32_t));
-    if (comment == NULL) {
-        return false;
-    }
+    profile->n_columns = profile->n_types + profile->n_counts;
 
-    *comment = jpp_profile_string(profile, text, strlen(text));
-
-    return *comment != 0;
+    return true;
 }
 
 
@@ -181,17 +175,48 @@ jpp_profile_find(const jpp_profile_t *profile)
 bool
 jpp_profile_commit(jpp_profile_t *profile, const int64_t *values)
 {
-    uint32_t  id, *offset;
+    return jpp_profile_commit_to(profile, profile->columns, values);
+}
 
-    id = profile->is_raw ? 0 : jpp_profile_find(profile);
 
-    if (id != 0) {
-        return jpp_profile_add_values(profile, id - 1, values);
+bool
+jpp_profile_commit_to(jpp_profile_t *profile, jpp_vec_t *const *columns,
+    const int64_t *values)
+{
+    uint32_t  id;
+
+    id = jpp_profile_find(profile);
+
+    if (id == 0) {
+        id = jpp_profile_new(profile);
     }
+
+    return id != 0 && jpp_profile_add_values(profile, columns, id - 1, values);
+}
+
+
+bool
+jpp_profile_append(jpp_profile_t *profile, const int64_t *values)
+{
+    uint32_t  id;
+
+    id = jpp_profile_new(profile);
+
+    return id != 0 && jpp_profile_add_values(profile, profile->columns, id - 1,
+                                             values);
+}
+
+
+/* The stack becomes a sample: its id, from 1 on; 0: no memory. */
+
+static uint32_t
+jpp_profile_new(jpp_profile_t *profile)
+{
+    uint32_t  *offset;
 
     offset = jpp_vec_push(profile->offsets, sizeof(uint32_t));
     if (offset == NULL) {
-        return false;
+        return 0;
     }
 
     profile->stacks->len += profile->stack_len;
@@ -200,8 +225,7 @@ jpp_profile_commit(jpp_profile_t *profile, const int64_t *values)
     profile->n_samples++;
 
     return jpp_index_add(&profile->stack_index, profile->stack_hash,
-                         profile->n_samples)
-           && jpp_profile_add_values(profile, profile->n_samples - 1, values);
+                         profile->n_samples) ? profile->n_samples : 0;
 }
 
 
@@ -226,8 +250,8 @@ jpp_profile_stack_equal(const jpp_profile_t *profile, uint32_t id,
 
 
 static bool
-jpp_profile_add_values(jpp_profile_t *profile, uint32_t i,
-    const int64_t *values)
+jpp_profile_add_values(jpp_profile_t *profile, jpp_vec_t *const *columns,
+    uint32_t i, const int64_t *values)
 {
     size_t      size;
     int64_t    *value;
@@ -242,8 +266,7 @@ jpp_profile_add_values(jpp_profile_t *profile, uint32_t i,
             continue;
         }
 
-        column = profile->is_baseline ? profile->baselines[t]
-                                      : profile->columns[t];
+        column = columns[t];
 
         if (column->size == 0
             && jpp_vec_reserve(column, profile->n_expected * sizeof(int64_t))

@@ -17,9 +17,13 @@
  * about two bytes a frame, because a million stacks must fit into 128 MiB;
  * values are columns, and a column of zeros takes no memory.
  *
- * What is not here: reading dumps (jpp_heap.h), what was inherited
- * (jpp_origin.h), names (jpp_symbolize.h), formats (output/).  One thread at a
- * time; everything lives in the arena.
+ * The values of a sample may be estimates from things that were seen: how many
+ * were is counted for all of the profile and, where somebody asked for it, for
+ * each sample, in columns behind those of the values.
+ *
+ * What is not here: what samples refer to (jpp_intern.h), reading captures
+ * (read/), names (jpp_symbolize.h), formats (output/).  One thread at a time;
+ * everything lives in the arena.
  *
  * Functions that return an id return 0, and the others false, when memory is
  * out; the profile is then only good for being destroyed with its arena.
@@ -35,9 +39,10 @@
 
 
 #define JPP_MAX_TYPES    4
+#define JPP_MAX_COUNTS   2
 
-/* of values: the types, and what no writer shows */
-#define JPP_MAX_COLUMNS  6
+/* those of the values, and those of the counts */
+#define JPP_MAX_COLUMNS  (JPP_MAX_TYPES + JPP_MAX_COUNTS)
 
 /* a varint of 32 bits */
 #define JPP_VARINT_MAX   5
@@ -53,6 +58,9 @@ typedef struct {
     const char       *type;        /* "inuse_space" */
     const char       *unit;        /* "bytes" */
     bool              optional;    /* left out where all values are 0 */
+    uint32_t          count;       /* which count of samples it rests on */
+    uint32_t          objects;     /* the type that says how many things */
+                                   /*   were there, seen or not */
 } jpp_value_type_t;
 
 
@@ -103,8 +111,7 @@ typedef struct {
 
 typedef struct {
     uint32_t              n;
-    uint32_t              part;        /* see jpp_profile_part() */
-    bool                  is_inherited;
+    uint64_t              part;        /* see jpp_profile_part() */
     jpp_profile_label_t   labels[JPP_MAX_LABELS];
 } jpp_label_set_t;
 
@@ -118,15 +125,12 @@ typedef struct {
     const char               *period_type;
     const char               *period_unit;
     int64_t                   period;
-    int64_t                   last_period;   /* of the dump read last */
     int64_t                   time_nanos;
     int64_t                   duration_nanos;
     bool                      is_difference;
     bool                      has_periods;   /* captures of other rates too */
-    bool                      is_raw;        /* counts as they were sampled: */
-                                             /*   no two stacks are added up */
-    uint64_t                  n_inuse;       /* samples that the values of a */
-    uint64_t                  n_alloc;       /*   heap are estimated from */
+    uint64_t                  n_seen[JPP_MAX_COUNTS];   /* samples that the */
+                                             /*   values are estimated from */
 
     jpp_vec_t                *mappings;      /* jpp_mapping_t */
     jpp_vec_t                *locations;     /* jpp_location_t */
@@ -137,11 +141,9 @@ typedef struct {
 
     jpp_vec_t                *stacks;        /* varints */
     jpp_vec_t                *offsets;       /* uint32_t, n_samples + 1 */
-    jpp_vec_t                *columns[JPP_MAX_COLUMNS];    /* int64_t */
-    jpp_vec_t                *baselines[JPP_MAX_COLUMNS];  /* the same, or */
-                                                           /*   NULL */
-    uint32_t                  n_columns;
-    bool                      is_baseline;   /* values go to baselines */
+    jpp_vec_t                *columns[JPP_MAX_COLUMNS];   /* int64_t */
+    uint32_t                  n_counts;
+    uint32_t                  n_columns;     /* with the counts, or without */
     uint32_t                  n_samples;
     size_t                    n_expected;    /* a guess */
 
@@ -170,50 +172,10 @@ bool jpp_profile_init(jpp_profile_t *profile, jpp_arena_t *arena,
     const jpp_value_type_t *types, uint32_t n_types);
 
 /*
- * The id of the string of LEN bytes at DATA; bytes that are not UTF-8 and
- * control bytes are stored as question marks.  0 is the empty string and, for
- * a string that is not empty, the end of memory.
+ * From here on the columns of PROFILE, with no sample yet, have counts of the
+ * samples behind each stack.
  */
-uint32_t jpp_profile_string(jpp_profile_t *profile, const char *data,
-    size_t len);
-
-/* The string with ID. */
-jpp_str_t jpp_profile_str(const jpp_profile_t *profile, uint32_t id);
-
-/* Append a comment. */
-bool jpp_profile_comment(jpp_profile_t *profile, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/*
- * The id of the mapping like MAPPING: same object, same part of it (device,
- * inode, path, offset and size; where it was loaded does not matter, nor does
- * whether the file was deleted by then, which is noted).
- * mapping->file is set here, from the path as it is to be SHOWN.
- */
-uint32_t jpp_profile_mapping(jpp_profile_t *profile,
-    const jpp_mapping_t *mapping, const char *shown);
-
-/*
- * The id of the location at ADDRESS in mapping MAPPING (an id, or 0).
- * ADDRESS must lie inside of it.
- */
-uint32_t jpp_profile_location(jpp_profile_t *profile, uint32_t mapping,
-    uint64_t address);
-
-/* The id of the function NAME of MAPPING; names are string ids. */
-uint32_t jpp_profile_function(jpp_profile_t *profile, uint32_t mapping,
-    uint32_t name, uint32_t system_name);
-
-/* The label set of N LABELS, JPP_MAX_LABELS at most, in *SET. */
-bool jpp_profile_labels(jpp_profile_t *profile, const jpp_label_t *labels,
-    size_t n, uint32_t *set);
-
-/*
- * The same for labels of a PART, from 1: sets of different parts are different,
- * also where their labels are equal, and so are those inherited and not.
- */
-bool jpp_profile_part(jpp_profile_t *profile, const jpp_label_t *labels,
-    size_t n, uint32_t part, bool is_inherited, uint32_t *set);
+bool jpp_profile_count(jpp_profile_t *profile);
 
 /*
  * Make room for N_SAMPLES more samples whose stacks take BYTES: a guess, which
@@ -257,7 +219,16 @@ void jpp_profile_end(jpp_profile_t *profile, const uint8_t *pos);
 /* Between end and commit: the known stack's sample from 1 on; 0: it is new. */
 uint32_t jpp_profile_find(const jpp_profile_t *profile);
 
+/*
+ * The values of all columns: they are added to a known stack's.  The caller
+ * may have them added to COLUMNS of its own, which are as the profile's.
+ */
 bool jpp_profile_commit(jpp_profile_t *profile, const int64_t *values);
+bool jpp_profile_commit_to(jpp_profile_t *profile, jpp_vec_t *const *columns,
+    const int64_t *values);
+
+/* The same for a sample of its own, whether or not its stack is known. */
+bool jpp_profile_append(jpp_profile_t *profile, const int64_t *values);
 
 /* No samples are added from here on: what finds known stacks is given back. */
 void jpp_profile_close(jpp_profile_t *profile);

@@ -1,5 +1,6 @@
 
 #include "jpp_addresses.h"
+#include "jpp_intern.h"
 
 
 #define JPP_ADDRESSES_BITS  14

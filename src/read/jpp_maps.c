@@ -12,6 +12,7 @@
 
 
 #include "jpp_allocator.h"
+#include "jpp_intern.h"
 #include "jpp_maps.h"
 #include "jpp_scan.h"
 
@@ -30,6 +31,8 @@ typedef struct {
 static jpp_code_t jpp_maps_lines(const char *text, size_t len,
     const char *tail, jpp_vec_t *lines, jpp_err_t *err);
 static const char *jpp_maps_parse(const char *p, const char *end,
+    jpp_maps_line_t *line);
+static const char *jpp_maps_path(const char *p, const char *end,
     jpp_maps_line_t *line);
 static bool jpp_maps_same_path(const jpp_maps_line_t *a,
     const jpp_maps_line_t *b);
@@ -163,7 +166,6 @@ static const char *
 jpp_maps_parse(const char *p, const char *end, jpp_maps_line_t *line)
 {
     uint64_t        major, minor;
-    const char     *nl;
     jpp_mapping_t  *m;
 
     m = &line->mapping;
@@ -212,27 +214,40 @@ jpp_maps_parse(const char *p, const char *end, jpp_maps_line_t *line)
         return NULL;
     }
 
+    return jpp_maps_path(p, end, line);
+}
+
+
+/* What follows the inode at P: blanks, and mostly a path. */
+
+static const char *
+jpp_maps_path(const char *p, const char *end, jpp_maps_line_t *line)
+{
+    size_t       len;
+    const char  *nl;
+
     while (*p == ' ') {
         p++;
     }
 
     nl = memchr(p, '\n', (size_t) (end - p));
+    len = (size_t) (nl - p);
 
-    line->path = p;
-    line->path_len = (size_t) (nl - p);
-
-    if (line->path_len > JPP_MAX_PATH || memchr(p, '\0', line->path_len)) {
+    if (len > JPP_MAX_PATH || memchr(p, '\0', len) != NULL) {
         return NULL;
     }
 
-    if (line->path_len > sizeof(JPP_DELETED) - 1
+    if (len > sizeof(JPP_DELETED) - 1
         && memcmp(nl - (sizeof(JPP_DELETED) - 1), JPP_DELETED,
                   sizeof(JPP_DELETED) - 1)
            == 0)
     {
-        line->path_len -= sizeof(JPP_DELETED) - 1;
-        m->deleted = true;
+        len -= sizeof(JPP_DELETED) - 1;
+        line->mapping.deleted = true;
     }
+
+    line->path = p;
+    line->path_len = len;
 
     return nl + 1;
 }

@@ -4,30 +4,30 @@
 #include "jpp_origin.h"
 
 
-static bool jpp_origin_take(jpp_profile_t *profile, uint32_t i,
-    int64_t values[JPP_HEAP_COLUMNS]);
+static bool jpp_origin_inherited(jpp_origin_split_t *split, uint32_t i,
+    int64_t values[JPP_MAX_COLUMNS]);
 static bool jpp_origin_give(jpp_profile_t *profile, uint32_t i, uint32_t set,
-    int64_t values[JPP_HEAP_COLUMNS]);
+    int64_t values[JPP_MAX_COLUMNS]);
 static void jpp_origin_clear(jpp_profile_t *profile, uint32_t i);
 static uint64_t jpp_origin_sum(const jpp_vec_t *column);
 
 
 bool
-jpp_origin_init(jpp_profile_t *profile)
+jpp_origin_init(jpp_origin_split_t *split, jpp_profile_t *profile)
 {
     uint32_t  t;
 
-    profile->n_columns = JPP_HEAP_COLUMNS;
+    split->profile = profile;
 
-    for (t = 0; t < JPP_HEAP_COLUMNS; t++) {
+    if (!jpp_profile_count(profile)) {
+        return false;
+    }
 
-        if (t >= profile->n_types) {
-            profile->columns[t] = jpp_vec_create(profile->arena);
-        }
+    for (t = 0; t < profile->n_columns; t++) {
 
-        profile->baselines[t] = jpp_vec_create(profile->arena);
+        split->baseline[t] = jpp_vec_create(profile->arena);
 
-        if (profile->columns[t] == NULL || profile->baselines[t] == NULL) {
+        if (split->baseline[t] == NULL) {
             return false;
         }
     }
@@ -36,22 +36,36 @@ jpp_origin_init(jpp_profile_t *profile)
 }
 
 
-bool
-jpp_origin_split(jpp_profile_t *profile, uint32_t from, uint32_t set)
+jpp_code_t
+jpp_origin_check(const jpp_dump_t *baseline, const jpp_dump_t *dump,
+    jpp_err_t *err)
 {
-    int64_t   values[JPP_HEAP_COLUMNS];
-    uint32_t  i, n;
+    /* a new period comes by a reset, which forgets what was inherited */
 
-    profile->is_baseline = false;
+    if (baseline->period != dump->period) {
+        return jpp_err_line(err, JPP_ERR_INPUT, 1,
+                            "its sampling period is not the dump's: profiling "
+                            "was reset in between");
+    }
+
+    return JPP_OK;
+}
+
+
+bool
+jpp_origin_take(jpp_origin_split_t *split, uint32_t from, uint32_t set)
+{
+    int64_t   values[JPP_MAX_COLUMNS];
+    uint32_t  i, n;
 
     /* those of the group are added behind */
 
-    n = profile->n_samples;
+    n = split->profile->n_samples;
 
     for (i = from; i < n; i++) {
 
-        if (jpp_origin_take(profile, i, values)
-            && !jpp_origin_give(profile, i, set, values))
+        if (jpp_origin_inherited(split, i, values)
+            && !jpp_origin_give(split->profile, i, set, values))
         {
             return false;
         }
@@ -64,26 +78,28 @@ jpp_origin_split(jpp_profile_t *profile, uint32_t from, uint32_t set)
 /* Was anything of sample I inherited?  Takes it, and the baseline, away. */
 
 static bool
-jpp_origin_take(jpp_profile_t *profile, uint32_t i,
-    int64_t values[JPP_HEAP_COLUMNS])
+jpp_origin_inherited(jpp_origin_split_t *split, uint32_t i,
+    int64_t values[JPP_MAX_COLUMNS])
 {
-    bool        any;
-    int64_t     now, baseline;
-    uint32_t    t;
-    jpp_vec_t  *column;
+    bool            any;
+    int64_t         now, baseline;
+    uint32_t        t;
+    jpp_vec_t      *column;
+    jpp_profile_t  *profile;
 
+    profile = split->profile;
     any = false;
 
-    for (t = 0; t < JPP_HEAP_COLUMNS; t++) {
+    for (t = 0; t < profile->n_columns; t++) {
 
         column = profile->columns[t];
         now = jpp_profile_value(column, i);
-        baseline = jpp_profile_value(profile->baselines[t], i);
+        baseline = jpp_profile_value(split->baseline[t], i);
 
         values[t] = now < baseline ? now : baseline;
 
         if (baseline != 0) {
-            jpp_vec_items(profile->baselines[t], int64_t)[i] = 0;
+            jpp_vec_items(split->baseline[t], int64_t)[i] = 0;
         }
 
         if (values[t] != 0) {
@@ -100,7 +116,7 @@ jpp_origin_take(jpp_profile_t *profile, uint32_t i,
 
 static bool
 jpp_origin_give(jpp_profile_t *profile, uint32_t i, uint32_t set,
-    int64_t values[JPP_HEAP_COLUMNS])
+    int64_t values[JPP_MAX_COLUMNS])
 {
     int64_t        has;
     uint8_t       *pos;
@@ -125,7 +141,7 @@ jpp_origin_give(jpp_profile_t *profile, uint32_t i, uint32_t set,
 
     id = jpp_profile_find(profile);
 
-    for (t = 0; id != 0 && t < JPP_HEAP_COLUMNS; t++) {
+    for (t = 0; id != 0 && t < profile->n_columns; t++) {
         has = jpp_profile_value(profile->columns[t], id - 1);
         values[t] = values[t] > has ? values[t] - has : 0;
     }
@@ -135,8 +151,9 @@ jpp_origin_give(jpp_profile_t *profile, uint32_t i, uint32_t set,
 
 
 void
-jpp_origin_finish(jpp_profile_t *profile, jpp_origin_t origin)
+jpp_origin_keep(jpp_profile_t *profile, jpp_origin_t origin)
 {
+    bool          is_inherited;
     uint32_t      i;
     jpp_sample_t  sample;
 
@@ -144,13 +161,23 @@ jpp_origin_finish(jpp_profile_t *profile, jpp_origin_t origin)
 
         jpp_profile_sample(profile, i, &sample);
 
-        if (sample.labels->is_inherited != (origin == JPP_ORIGIN_MASTER)) {
+        is_inherited = (sample.labels->part & JPP_ORIGIN_GROUP) != 0;
+
+        if (is_inherited != (origin == JPP_ORIGIN_MASTER)) {
             jpp_origin_clear(profile, i);
         }
     }
 
-    profile->n_alloc = jpp_origin_sum(profile->columns[JPP_HEAP_ALLOC_SAMPLES]);
-    profile->n_inuse = jpp_origin_sum(profile->columns[JPP_HEAP_INUSE_SAMPLES]);
+    /* of a difference nothing is inherited, and both dumps count */
+
+    if (profile->is_difference && origin != JPP_ORIGIN_MASTER) {
+        return;
+    }
+
+    for (i = 0; i < profile->n_counts; i++) {
+        profile->n_seen[i] =
+                      jpp_origin_sum(profile->columns[profile->n_types + i]);
+    }
 }
 
 
@@ -161,7 +188,7 @@ jpp_origin_clear(jpp_profile_t *profile, uint32_t i)
 {
     uint32_t  t;
 
-    for (t = 0; t < JPP_HEAP_COLUMNS; t++) {
+    for (t = 0; t < profile->n_columns; t++) {
 
         if (i < jpp_vec_count(profile->columns[t], int64_t)) {
             jpp_vec_items(profile->columns[t], int64_t)[i] = 0;

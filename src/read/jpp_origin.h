@@ -19,10 +19,11 @@
  * Samples are counted in the same way, in columns of their own: how many
  * samples an estimate rests on is known for either part.
  *
- *     jpp_heap_init(), jpp_origin_init();
- *     for each process: jpp_heap_read() its dump, under labels that no other
- *         has, and its baseline under the same, jpp_origin_split();
- *     jpp_origin_finish();
+ *     jpp_origin_init();
+ *     for each process: read its dump, under labels of a part that no other
+ *         has, and its baseline under the same but into split.baseline,
+ *         jpp_origin_take();
+ *     jpp_origin_keep();
  *
  * One thread at a time; memory from the profile's arena.
  */
@@ -33,20 +34,34 @@
 
 
 #include "jpp_args.h"
-#include "jpp_heap.h"
+#include "jpp_dump.h"
 
 
-/* Make the columns that PROFILE, with no sample yet, needs for this. */
-bool jpp_origin_init(jpp_profile_t *profile);
+/* the bit of the part of a label set that says: inherited, by this group */
+#define JPP_ORIGIN_GROUP  (1ULL << 63)
+
+
+typedef struct {
+    jpp_profile_t    *profile;
+    jpp_vec_t        *baseline[JPP_MAX_COLUMNS];   /* as profile->columns */
+} jpp_origin_split_t;
+
+
+/* Initialize the caller's SPLIT of PROFILE, which has no sample yet. */
+bool jpp_origin_init(jpp_origin_split_t *split, jpp_profile_t *profile);
+
+/* Can BASELINE be one of DUMP? */
+jpp_code_t jpp_origin_check(const jpp_dump_t *baseline, const jpp_dump_t *dump,
+    jpp_err_t *err);
 
 /*
  * Move what was inherited of the samples from FROM on, which are those of one
  * process and its baseline, to samples under the label set SET of its group.
  */
-bool jpp_origin_split(jpp_profile_t *profile, uint32_t from, uint32_t set);
+bool jpp_origin_take(jpp_origin_split_t *split, uint32_t from, uint32_t set);
 
 /* Keep what is of ORIGIN, and count the samples that it is estimated from. */
-void jpp_origin_finish(jpp_profile_t *profile, jpp_origin_t origin);
+void jpp_origin_keep(jpp_profile_t *profile, jpp_origin_t origin);
 
 
 #endif /* _JPP_ORIGIN_H_INCLUDED_ */

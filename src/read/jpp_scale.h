@@ -1,6 +1,6 @@
 
 /*
- * What sampled counts stand for.  A pure function.
+ * What sampled counts stand for.
  */
 
 
@@ -17,5 +17,53 @@
  */
 void jpp_scale(uint64_t period, uint64_t objects, uint64_t bytes,
     int64_t values[2]);
+
+
+/* pairs of counts to be remembered */
+#define JPP_SCALES_BITS  10
+#define JPP_SCALES       (1 << JPP_SCALES_BITS)
+
+
+/* What pairs were scaled to; stacks have many pairs in common. */
+typedef struct {
+    uint64_t      period;
+
+    struct {
+        uint64_t  objects;
+        uint64_t  bytes;
+        int64_t   values[2];
+    } known[JPP_SCALES];
+} jpp_scales_t;
+
+
+/*
+ * The same for the pair COUNTS, remembered in the caller's SCALES: zeros, but
+ * for its period, at first.
+ */
+static inline void
+jpp_scale_known(jpp_scales_t *scales, const uint64_t counts[2],
+    int64_t values[2])
+{
+    uint64_t  i;
+
+    i = ((counts[0] ^ counts[1] << 16) * 0x9e3779b97f4a7c15ULL)
+        >> (64 - JPP_SCALES_BITS);
+
+    /* the table starts with zeros, and so does the scale */
+
+    if (scales->known[i].objects != counts[0]
+        || scales->known[i].bytes != counts[1])
+    {
+        jpp_scale(scales->period, counts[0], counts[1],
+                  scales->known[i].values);
+
+        scales->known[i].objects = counts[0];
+        scales->known[i].bytes = counts[1];
+    }
+
+    values[0] = scales->known[i].values[0];
+    values[1] = scales->known[i].values[1];
+}
+
 
 #endif /* _JPP_SCALE_H_INCLUDED_ */

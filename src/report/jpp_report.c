@@ -1,6 +1,8 @@
 
 #include <string.h>
 
+#include "jpp_intern.h"
+#include "jpp_report.h"
 #include "jpp_report_read.h"
 
 
@@ -25,6 +27,7 @@ jpp_report_options_init(jpp_report_options_t *options)
     memset(options, 0, sizeof(jpp_report_options_t));
 
     jpp_report_args_init(&options->args);
+    options->reader = &jpp_reader_heap;
     options->level = JPP_REPORT_LEVEL;
 }
 
@@ -32,7 +35,7 @@ jpp_report_options_init(jpp_report_options_t *options)
 void
 jpp_report_args_init(jpp_args_t *args)
 {
-    jpp_args_init(args, &jpp_format_words, &jpp_heap_words);
+    jpp_args_init(args, &jpp_format_words, jpp_reader_heap.types);
 }
 
 
@@ -140,9 +143,9 @@ jpp_report_prepare(jpp_reporter_t *report, jpp_err_t *err)
 
     if (!jpp_report_has_type(profile)) {
         return jpp_err_set(err, JPP_ERR_ARG,
-                           "%s is not in this profile: jemalloc counts what "
-                           "was ever allocated only with prof_accum:true",
-                           profile->types[profile->default_type].type);
+                           "%s is not in this profile: %s",
+                           profile->types[profile->default_type].type,
+                           report->options->reader->absent);
     }
 
     rc = jpp_report_symbolize(report, err);
@@ -214,15 +217,7 @@ jpp_report_describe(jpp_reporter_t *report)
                                   ? options->duration_nanos : 1;
     }
 
-    done = profile->has_periods
-           ? jpp_profile_comment(profile, "dumps of different sampling "
-                                 "periods: each was scaled by its own")
-           : jpp_profile_comment(profile, "lg_sample %d",
-                                 __builtin_ctzll((uint64_t) profile->period));
-
-    if (done && profile->columns[JPP_HEAP_ALLOC_OBJECTS]->len != 0) {
-        done = jpp_profile_comment(profile, "prof_accum true");
-    }
+    done = options->reader->describe(profile);
 
     origin = jpp_report_origins[options->args.values[JPP_ARG_ORIGIN]];
 
@@ -263,6 +258,7 @@ jpp_report_write(jpp_reporter_t *report, jpp_sink_t *sink)
 
     view.profile = &report->profile;
     view.args = &report->options->args;
+    view.is_raw = report->is_raw;
     view.level = report->options->level;
     view.capture = report->dump;
     view.capture_len = report->dump_len;

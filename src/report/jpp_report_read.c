@@ -2,22 +2,36 @@
 #include <string.h>
 
 #include "jpp_gzip.h"
-#include "jpp_origin.h"
+#include "jpp_intern.h"
 #include "jpp_report_dump.h"
 #include "jpp_report_read.h"
 
 
+/* A dump, and where it lies if it was packed. */
+typedef struct {
+    jpp_dump_t    dump;
+    jpp_vec_t    *unpacked;
+} jpp_report_input_t;
+
+
 static jpp_code_t jpp_report_captures(jpp_reporter_t *report, size_t n_read,
     jpp_err_t *err);
-static void jpp_report_choose(jpp_reporter_t *report, bool is_raw);
+static void jpp_report_choose(jpp_reporter_t *report, size_t n_read);
 static bool jpp_report_can_leave_out(const jpp_err_t *err);
 static size_t jpp_report_leave_out(jpp_reporter_t *report);
 static jpp_code_t jpp_report_capture(jpp_reporter_t *report, size_t i,
-    bool is_raw, jpp_err_t *err);
+    jpp_err_t *err);
+static jpp_code_t jpp_report_samples(jpp_reporter_t *report, size_t i,
+    jpp_read_options_t *options, bool has_baseline, jpp_err_t *err);
 static jpp_code_t jpp_report_baseline(jpp_reporter_t *report, size_t i,
-    jpp_heap_options_t *options, uint32_t from, jpp_err_t *err);
-static jpp_code_t jpp_report_unpack(jpp_reporter_t *report,
-    jpp_heap_options_t *options, const char *data, size_t len, jpp_err_t *err);
+    const jpp_dump_t *dump, jpp_read_options_t *options, uint32_t from,
+    jpp_err_t *err);
+static jpp_code_t jpp_report_baseline_read(jpp_reporter_t *report, size_t i,
+    const jpp_dump_t *dump, jpp_read_options_t *options, jpp_err_t *err);
+static jpp_code_t jpp_report_open(jpp_reporter_t *report,
+    jpp_report_input_t *input, const char *data, size_t len, const char *tail,
+    jpp_err_t *err);
+static void jpp_report_close(jpp_report_input_t *input);
 
 
 /*
@@ -73,8 +87,8 @@ jpp_report_read(jpp_reporter_t *report, jpp_err_t *err)
     }
 
     if (report->is_split) {
-        jpp_origin_finish(&report->profile, (jpp_origin_t)
-                          report->options->args.values[JPP_ARG_ORIGIN]);
+        jpp_origin_keep(&report->profile, (jpp_origin_t)
+                        report->options->args.values[JPP_ARG_ORIGIN]);
     }
 
     return JPP_OK;
@@ -86,23 +100,18 @@ jpp_report_read(jpp_reporter_t *report, jpp_err_t *err)
 static jpp_code_t
 jpp_report_captures(jpp_reporter_t *report, size_t n_read, jpp_err_t *err)
 {
-    bool         is_raw;
     size_t       i;
     jpp_err_t   *errors;
     jpp_code_t   rc;
 
     errors = report->options->errors;
 
-    /* only of a single dump can what was sampled be told to the reader */
+    jpp_report_choose(report, n_read);
 
-    is_raw = n_read == 1
-             && report->format->is_raw
-             && report->options->args.values[JPP_ARG_ORIGIN] == JPP_ORIGIN_ALL;
-
-    jpp_report_choose(report, is_raw);
-
-    if (!jpp_heap_init(&report->profile, report->arena)
-        || (report->is_split && !jpp_origin_init(&report->profile)))
+    if (!report->options->reader->init(&report->profile, report->arena)
+        || (report->format->is_counted && !jpp_profile_count(&report->profile))
+        || (report->is_split
+            && !jpp_origin_init(&report->split, &report->profile)))
     {
         return jpp_err_memory(err);
     }
@@ -113,7 +122,7 @@ jpp_report_captures(jpp_reporter_t *report, size_t n_read, jpp_err_t *err)
             continue;
         }
 
-        rc = jpp_report_capture(report, i, is_raw, err);
+        rc = jpp_report_capture(report, i, err);
 
         if (rc == JPP_OK) {
             continue;
@@ -132,10 +141,13 @@ jpp_report_captures(jpp_reporter_t *report, size_t n_read, jpp_err_t *err)
 }
 
 
-/* Are baselines to be read, and is what was inherited to be told apart? */
+/*
+ * Do counts stay as they were sampled?  Are baselines to be read, and is what
+ * was inherited to be kept apart?
+ */
 
 static void
-jpp_report_choose(jpp_reporter_t *report, bool is_raw)
+jpp_report_choose(jpp_reporter_t *report, size_t n_read)
 {
     bool              is_base;
     size_t            i;
@@ -143,6 +155,13 @@ jpp_report_choose(jpp_reporter_t *report, bool is_raw)
 
     errors = report->options->errors;
     is_base = false;
+
+    /* the form has one period, and the counts of one dump */
+
+    report->is_raw = n_read == 1
+                     && report->format->is_raw
+                     && report->options->args.values[JPP_ARG_ORIGIN]
+                        == JPP_ORIGIN_ALL;
 
     report->is_spoiled = false;
     report->has_baselines = false;
@@ -158,7 +177,7 @@ jpp_report_choose(jpp_reporter_t *report, bool is_raw)
                                  && report->baselines[i].code == JPP_OK;
     }
 
-    report->has_baselines &= !is_base && !is_raw
+    report->has_baselines &= !is_base && !report->is_raw
                              && !report->format->takes_one;
 
     report->is_split = report->has_baselines
@@ -167,7 +186,7 @@ jpp_report_choose(jpp_reporter_t *report, bool is_raw)
 }
 
 
-/* Want of memory is no error of a capture: the others would meet it, too. */
+/* Out of memory is no error of a capture: the others would fail, too. */
 
 static bool
 jpp_report_can_leave_out(const jpp_err_t *err)
@@ -216,24 +235,15 @@ jpp_report_leave_out(jpp_reporter_t *report)
 
 
 static jpp_code_t
-jpp_report_capture(jpp_reporter_t *report, size_t i, bool is_raw,
-    jpp_err_t *err)
+jpp_report_capture(jpp_reporter_t *report, size_t i, jpp_err_t *err)
 {
-    bool                  done, has_baseline;
-    uint32_t              from;
-    jpp_code_t            rc;
+    bool                  is_done, has_baseline;
     jpp_profile_t        *profile;
-    jpp_heap_options_t    options;
+    jpp_read_options_t    options;
     const jpp_capture_t  *capture;
 
     profile = &report->profile;
     capture = &report->captures[i];
-
-    memset(&options, 0, sizeof(jpp_heap_options_t));
-
-    options.is_base = capture->is_base;
-    options.is_raw = is_raw;
-    options.tail = capture->tail;
 
     if (capture->n_labels > JPP_MAX_LABELS
         || capture->n_inherited_labels > JPP_MAX_LABELS)
@@ -242,56 +252,87 @@ jpp_report_capture(jpp_reporter_t *report, size_t i, bool is_raw,
                            JPP_MAX_LABELS);
     }
 
+    memset(&options, 0, sizeof(jpp_read_options_t));
+
+    options.is_base = capture->is_base;
+    options.is_raw = report->is_raw;
+
     has_baseline = report->has_baselines && capture->baseline != NULL
                    && report->baselines[i].code == JPP_OK;
 
     /* what a baseline is compared with must be of this capture alone */
 
-    done = has_baseline
-           ? jpp_profile_part(profile, capture->labels, capture->n_labels,
-                              (uint32_t) i + 1, false, &options.labels)
-           : jpp_profile_labels(profile, capture->labels, capture->n_labels,
-                                &options.labels);
-    if (!done) {
-        return jpp_err_memory(err);
-    }
+    is_done = has_baseline
+              ? jpp_profile_part(profile, capture->labels, capture->n_labels,
+                                 i + 1, &options.labels)
+              : jpp_profile_labels(profile, capture->labels,
+                                   capture->n_labels, &options.labels);
 
-    from = profile->n_samples;
-
-    rc = jpp_report_unpack(report, &options, capture->data, capture->len, err);
-
-    return rc == JPP_OK && has_baseline
-           ? jpp_report_baseline(report, i, &options, from, err) : rc;
+    return is_done
+           ? jpp_report_samples(report, i, &options, has_baseline, err)
+           : jpp_err_memory(err);
 }
 
 
-/* The baseline of capture I, whose samples begin at FROM. */
+static jpp_code_t
+jpp_report_samples(jpp_reporter_t *report, size_t i,
+    jpp_read_options_t *options, bool has_baseline, jpp_err_t *err)
+{
+    uint32_t              from;
+    jpp_code_t            rc;
+    jpp_report_input_t    input;
+    const jpp_capture_t  *capture;
+
+    capture = &report->captures[i];
+    from = report->profile.n_samples;
+
+    rc = jpp_report_open(report, &input, capture->data, capture->len,
+                         capture->tail, err);
+
+    if (rc == JPP_OK) {
+        rc = jpp_report_dump(&report->profile, report->symbols,
+                             report->options->reader, &input.dump, options,
+                             err);
+    }
+
+    if (rc == JPP_OK && has_baseline) {
+        rc = jpp_report_baseline(report, i, &input.dump, options, from, err);
+    }
+
+    if (report->format->takes_one) {
+        report->dump = input.dump.data;
+        report->dump_len = input.dump.len;
+
+    } else {
+        jpp_report_close(&input);
+    }
+
+    return rc;
+}
+
+
+/* The baseline of capture I, which is DUMP and whose samples begin at FROM. */
 
 static jpp_code_t
-jpp_report_baseline(jpp_reporter_t *report, size_t i,
-    jpp_heap_options_t *options, uint32_t from, jpp_err_t *err)
+jpp_report_baseline(jpp_reporter_t *report, size_t i, const jpp_dump_t *dump,
+    jpp_read_options_t *options, uint32_t from, jpp_err_t *err)
 {
     uint32_t              set;
     jpp_err_t             why;
     jpp_code_t            rc;
-    jpp_profile_t        *profile;
     const jpp_capture_t  *capture;
 
     memset(&why, 0, sizeof(jpp_err_t));
 
-    profile = &report->profile;
     capture = &report->captures[i];
 
-    options->is_baseline = true;
-
-    rc = jpp_report_unpack(report, options, capture->baseline,
-                         capture->baseline_len, &why);
+    rc = jpp_report_baseline_read(report, i, dump, options, &why);
 
     if (rc == JPP_OK) {
-        return jpp_profile_part(profile, capture->inherited_labels,
-                                capture->n_inherited_labels, capture->group,
-                                true, &set)
-               && jpp_origin_split(profile, from, set)
+        return jpp_profile_part(&report->profile, capture->inherited_labels,
+                                capture->n_inherited_labels,
+                                JPP_ORIGIN_GROUP | capture->group, &set)
+               && jpp_origin_take(&report->split, from, set)
                ? JPP_OK : jpp_err_memory(err);
     }
 
@@ -307,47 +348,74 @@ jpp_report_baseline(jpp_reporter_t *report, size_t i,
 }
 
 
-/* LEN bytes of dump at DATA, gzip-ed or not. */
+static jpp_code_t
+jpp_report_baseline_read(jpp_reporter_t *report, size_t i,
+    const jpp_dump_t *dump, jpp_read_options_t *options, jpp_err_t *err)
+{
+    jpp_code_t            rc;
+    jpp_report_input_t    input;
+    const jpp_capture_t  *capture;
+
+    capture = &report->captures[i];
+
+    rc = jpp_report_open(report, &input, capture->baseline,
+                         capture->baseline_len, capture->tail, err);
+
+    if (rc == JPP_OK) {
+        rc = jpp_origin_check(&input.dump, dump, err);
+    }
+
+    if (rc == JPP_OK) {
+        options->columns = report->split.baseline;
+
+        rc = jpp_report_dump(&report->profile, report->symbols,
+                             report->options->reader, &input.dump, options,
+                             err);
+    }
+
+    jpp_report_close(&input);
+
+    return rc;
+}
+
+
+/* LEN bytes of dump at DATA, gzip-ed or not, opened. */
 
 static jpp_code_t
-jpp_report_unpack(jpp_reporter_t *report, jpp_heap_options_t *options,
-    const char *data, size_t len, jpp_err_t *err)
+jpp_report_open(jpp_reporter_t *report, jpp_report_input_t *input,
+    const char *data, size_t len, const char *tail, jpp_err_t *err)
 {
-    jpp_vec_t   *unpacked;
-    jpp_code_t   rc;
+    jpp_code_t  rc;
 
-    unpacked = NULL;
+    memset(input, 0, sizeof(jpp_report_input_t));
 
     if (jpp_gzip_is((const uint8_t *) data, len)) {
 
-        unpacked = jpp_vec_create(report->arena);
-        if (unpacked == NULL) {
+        input->unpacked = jpp_vec_create(report->arena);
+        if (input->unpacked == NULL) {
             return jpp_err_memory(err);
         }
 
-        rc = jpp_gunzip((const uint8_t *) data, len, JPP_MAX_DUMP, unpacked,
-                        err);
+        rc = jpp_gunzip((const uint8_t *) data, len, JPP_MAX_DUMP,
+                        input->unpacked, err);
         if (rc != JPP_OK) {
-            jpp_vec_release(unpacked);
             return rc;
         }
 
-        data = (const char *) unpacked->data;
-        len = unpacked->len;
+        data = (const char *) input->unpacked->data;
+        len = input->unpacked->len;
     }
 
-    rc = jpp_report_dump(&report->profile, report->symbols, options, data, len,
-                         err);
+    return report->options->reader->open(&input->dump, &report->profile, data,
+                                         len, tail, err);
+}
 
-    if (report->format->takes_one) {
-        report->dump = data;
-        report->dump_len = len;
 
-    } else {
-        jpp_vec_release(unpacked);
-    }
-
-    return rc;
+static void
+jpp_report_close(jpp_report_input_t *input)
+{
+    jpp_vec_release(input->dump.maps);
+    jpp_vec_release(input->unpacked);
 }
 
 

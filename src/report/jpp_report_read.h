@@ -9,8 +9,9 @@
 #define _JPP_REPORT_READ_H_INCLUDED_
 
 
+#include "jpp_capture.h"
 #include "jpp_formats.h"
-#include "jpp_report.h"
+#include "jpp_origin.h"
 
 
 typedef struct {
@@ -25,7 +26,9 @@ typedef struct {
 
     jpp_err_t                    *baselines;      /* what is wrong with each */
     bool                          has_baselines;  /* that are to be read */
+    bool                          is_raw;         /* the profile is */
     bool                          is_split;       /* by origin */
+    jpp_origin_split_t            split;
     bool                          is_spoiled;     /* by a bad baseline */
 
     const char                   *dump;      /* the last one read, where */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "jpp_intern.h"
 #include "jpp_names.h"
 
 

@@ -1,6 +1,7 @@
 
 #include <string.h>
 
+#include "jpp_intern.h"
 #include "jpp_names.h"
 #include "jpp_symbolize.h"
 

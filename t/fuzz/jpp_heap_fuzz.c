@@ -1,6 +1,7 @@
 
 #include "jpp_fuzz.h"
-#include "jpp_heap.h"
+#include "jpp_heap_file.h"
+#include "jpp_heap_stacks.h"
 #include "jpp_pprof.h"
 #include "jpp_text.h"
 
@@ -9,15 +10,17 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     jpp_arena_t          arena;
+    jpp_dump_t           dump;
     jpp_view_t           view = { 0 };
     jpp_profile_t        profile;
-    jpp_heap_options_t   options = { .is_raw = size & 1 };
+    jpp_read_options_t   options = { .is_raw = size & 1 };
 
     jpp_arena_init(&arena, JPP_FUZZ_MEMORY);
 
     if (jpp_heap_init(&profile, &arena)
-        && jpp_heap_read(&profile, &options, (const char *) data, size, NULL)
-           == JPP_OK)
+        && jpp_heap_open(&dump, &profile, (const char *) data, size, NULL, NULL)
+           == JPP_OK
+        && jpp_heap_read(&profile, &dump, &options, NULL) == JPP_OK)
     {
         view.profile = &profile;
 

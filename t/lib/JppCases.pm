@@ -33,8 +33,8 @@ my $no_totals = 'a stack is not followed by its totals';
 my $no_address = 'a stack with something that is no address';
 my $too_deep = qr/a stack of more .*frames/;
 my $no_map = 'not a line of a maps section';
-my $cr_lf = 'the lines end in CR LF: the dump was moved as text, which it is '
-    . 'not';
+my $cr_lf = 'the lines end in CR LF: the dump was copied in text mode, copy '
+    . 'it in binary mode';
 my $no_period = 'heap_v2/ is not followed by a sampling period, which is '
     . 'a power of two';
 

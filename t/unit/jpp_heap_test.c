@@ -328,7 +328,7 @@ jpp_heap_test_merge(void)
     jpp_arena_t          arena;
     jpp_sample_t         sample;
     jpp_profile_t        profile;
-    jpp_heap_options_t   options = { 0 };
+    jpp_read_options_t   options = { 0 };
 
     static const char  first[] = JPP_TEST_HEAD("1")
         "@ 0x7f0000000101 0x400201\n  t*: 1: 10 [0: 0]\n"
@@ -354,8 +354,8 @@ jpp_heap_test_merge(void)
 
     options.is_base = true;
 
-    jpp_is_u64(jpp_heap_read(&profile, &options, second, sizeof(second) - 1,
-                             &err),
+    jpp_is_u64(jpp_test_add(&profile, &options, second, sizeof(second) - 1,
+                            NULL, &err),
                JPP_OK, "the second dump: %s", err.text);
 
     jpp_is_u64(profile.n_samples, 3, "one stack is new");
@@ -369,12 +369,11 @@ jpp_heap_test_merge(void)
     jpp_ok(!profile.has_periods, "of one period");
 
     options.is_base = false;
-    memcpy(&options, &(jpp_heap_options_t) { 0 }, sizeof(options));
 
-    jpp_is_u64(jpp_heap_read(&profile, &options,
-                             "heap_v2/2\n  t*: 0: 0 [0: 0]\n" JPP_TEST_MAPS,
-                             strlen("heap_v2/2\n  t*: 0: 0 [0: 0]\n"
-                                    JPP_TEST_MAPS), &err),
+    jpp_is_u64(jpp_test_add(&profile, &options,
+                            "heap_v2/2\n  t*: 0: 0 [0: 0]\n" JPP_TEST_MAPS,
+                            strlen("heap_v2/2\n  t*: 0: 0 [0: 0]\n"
+                                   JPP_TEST_MAPS), NULL, &err),
                JPP_OK, "another period");
     jpp_ok(profile.has_periods, "is remembered");
 
@@ -388,9 +387,11 @@ static void
 jpp_heap_test_baseline(void)
 {
     jpp_err_t            err;
+    jpp_dump_t           dump, before;
     jpp_arena_t          arena;
     jpp_profile_t        profile;
-    jpp_heap_options_t   options = { 0 };
+    jpp_read_options_t   options = { 0 };
+    jpp_origin_split_t   split;
 
     static const char  now[] = JPP_TEST_HEAD("1")
         "@ 0x400201\n  t*: 18446744073709551615: 10 [3: 30]\n"
@@ -406,34 +407,40 @@ jpp_heap_test_baseline(void)
     memset(&err, 0, sizeof(err));
 
     jpp_arena_init(&arena, 1 << 30);
-    jpp_ok(jpp_heap_init(&profile, &arena) && jpp_origin_init(&profile),
-           "a profile of origins");
+    jpp_ok(jpp_heap_init(&profile, &arena)
+           && jpp_origin_init(&split, &profile), "a profile of origins");
 
-    jpp_is_u64(jpp_heap_read(&profile, &options, now, sizeof(now) - 1, &err),
-               JPP_OK, "a dump");
+    jpp_is_u64(jpp_heap_open(&dump, &profile, now, sizeof(now) - 1, NULL,
+                             &err), JPP_OK, "a dump");
+    jpp_is_u64(jpp_heap_read(&profile, &dump, &options, &err), JPP_OK,
+               "is read");
 
-    options.is_baseline = true;
-
-    jpp_is_u64(jpp_heap_read(&profile, &options, other, sizeof(other) - 1,
-                             &err),
-               JPP_ERR_INPUT, "a baseline of another period");
+    jpp_is_u64(jpp_heap_open(&before, &profile, other, sizeof(other) - 1, NULL,
+                             &err), JPP_OK, "a baseline of another period");
+    jpp_is_u64(jpp_origin_check(&before, &dump, &err), JPP_ERR_INPUT,
+               "is none");
     jpp_ok(err.line == 1 && strstr(err.text, "was reset") != NULL, "%s",
            err.text);
 
-    jpp_is_u64(jpp_heap_read(&profile, &options, baseline,
-                             sizeof(baseline) - 1, &err),
-               JPP_OK, "its baseline");
+    options.columns = split.baseline;
+
+    jpp_is_u64(jpp_heap_open(&before, &profile, baseline, sizeof(baseline) - 1,
+                             NULL, &err), JPP_OK, "its baseline");
+    jpp_is_u64(jpp_origin_check(&before, &dump, &err), JPP_OK, "is one");
+    jpp_is_u64(jpp_heap_read(&profile, &before, &options, &err), JPP_OK,
+               "and is read");
 
     jpp_is_u64(profile.n_samples, 1, "both have one stack");
+    jpp_is_u64(profile.n_seen[0], 3, "samples are the dump's alone");
     jpp_is_i64(jpp_profile_value(profile.columns[JPP_HEAP_INUSE_SPACE], 0), 10,
                "its value");
-    jpp_is_i64(jpp_profile_value(profile.baselines[JPP_HEAP_INUSE_SPACE], 0),
-               20, "and the baseline's");
+    jpp_is_i64(jpp_profile_value(split.baseline[JPP_HEAP_INUSE_SPACE], 0), 20,
+               "and the baseline's");
     jpp_is_i64(jpp_profile_value(profile.columns[JPP_HEAP_ALLOC_SAMPLES], 0),
                3, "its samples");
     jpp_is_i64(jpp_profile_value(profile.columns[JPP_HEAP_INUSE_SAMPLES], 0),
                INT64_MAX, "as many as can be counted");
-    jpp_is_i64(jpp_profile_value(profile.baselines[JPP_HEAP_INUSE_SAMPLES], 0),
+    jpp_is_i64(jpp_profile_value(split.baseline[JPP_HEAP_INUSE_SAMPLES], 0),
                2, "and the baseline's");
 
     jpp_arena_destroy(&arena);
@@ -449,7 +456,7 @@ jpp_heap_test_ranges(void)
     jpp_range_t          range = { 0x400100, 0x400200 };
     jpp_arena_t          arena;
     jpp_profile_t        profile;
-    jpp_heap_options_t   options = { 0 };
+    jpp_read_options_t   options = { 0 };
 
     static const char  text[] = JPP_TEST_HEAD("1")
         "@ 0x400101 0x400200 0x400201\n  t*: 1: 10 [0: 0]\n" JPP_TEST_MAPS;
@@ -459,7 +466,8 @@ jpp_heap_test_ranges(void)
 
     jpp_arena_init(&arena, 1 << 30);
     jpp_ok(jpp_heap_init(&profile, &arena), "a profile");
-    jpp_is_u64(jpp_heap_read(&profile, &options, text, sizeof(text) - 1, &err),
+    jpp_is_u64(jpp_test_add(&profile, &options, text, sizeof(text) - 1, NULL,
+                            &err),
                JPP_OK, "a dump of a static allocator");
     jpp_is_str(jpp_heap_stack_text(&profile, 0), "400200@1",
                "its frames are left out by address");

@@ -27,7 +27,8 @@
 #include <unistd.h>
 
 #include "jpp_control.h"
-#include "jpp_heap.h"
+#include "jpp_heap_file.h"
+#include "jpp_heap_stacks.h"
 #include "jpp_memfd.h"
 #include "jpp_proc.h"
 #include "jpp_test.h"
@@ -1448,7 +1449,9 @@ jpp_part_read(const jpp_memfd_t *memfd, bool is_foreign, jpp_err_t *err)
     jpp_arena_t          arena;
     jpp_sample_t         sample;
     jpp_profile_t        profile;
-    jpp_heap_options_t   options = { 0 };
+    jpp_dump_t           dump;
+    jpp_read_options_t   options = { 0 };
+    const char          *tail = NULL;
 
     jpp_arena_init(&arena, 256 << 20);
     maps = jpp_vec_create(&arena);
@@ -1456,11 +1459,16 @@ jpp_part_read(const jpp_memfd_t *memfd, bool is_foreign, jpp_err_t *err)
     /* no listing, no name to look for */
 
     if (!is_foreign && jpp_proc_maps(maps, err) == JPP_OK) {
-        options.tail = jpp_proc_tail((char *) maps->data, maps->len, &arena);
+        tail = jpp_proc_tail((char *) maps->data, maps->len, &arena);
     }
 
     jpp_heap_init(&profile, &arena);
-    rc = jpp_heap_read(&profile, &options, memfd->data, memfd->len, err);
+    rc = jpp_heap_open(&dump, &profile, memfd->data, memfd->len, tail, err);
+
+    if (rc == JPP_OK) {
+        rc = jpp_heap_read(&profile, &dump, &options, err);
+    }
+
     bytes = 0;
 
     for (i = 0; rc == JPP_OK && i < profile.n_samples; i++) {

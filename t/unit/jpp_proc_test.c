@@ -70,7 +70,9 @@ jpp_proc_test_maps(void)
     jpp_arena_t     arena;
     jpp_profile_t   profile;
 
-    static const jpp_value_type_t  type = { "inuse_space", "bytes", false };
+    static const jpp_value_type_t  type = {
+        "inuse_space", "bytes", false, 0, 0
+    };
 
     jpp_arena_init(&arena, 256 << 20);
     text = jpp_vec_create(&arena);

@@ -1,4 +1,5 @@
 
+#include "jpp_intern.h"
 #include "jpp_profile.h"
 #include "jpp_test.h"
 
@@ -21,6 +22,7 @@ static void jpp_test_labels(void);
 static void jpp_test_stacks(void);
 static void jpp_test_values(void);
 static void jpp_test_baseline(void);
+static void jpp_test_counts(void);
 static void jpp_test_many(void);
 static void jpp_test_types(void);
 static void jpp_test_add_i64(void);
@@ -28,10 +30,10 @@ static void jpp_test_fail_at(void);
 
 
 static const jpp_value_type_t  jpp_types[] = {
-    { "alloc_objects", "count", true },
-    { "alloc_space", "bytes", true },
-    { "inuse_objects", "count", false },
-    { "inuse_space", "bytes", false }
+    { "alloc_objects", "count", true, 0, 0 },
+    { "alloc_space", "bytes", true, 0, 0 },
+    { "inuse_objects", "count", false, 1, 2 },
+    { "inuse_space", "bytes", false, 1, 2 }
 };
 
 
@@ -47,6 +49,7 @@ main(void)
     jpp_test_stacks();
     jpp_test_values();
     jpp_test_baseline();
+    jpp_test_counts();
     jpp_test_many();
     jpp_test_types();
     jpp_test_add_i64();
@@ -348,17 +351,18 @@ jpp_test_labels(void)
     jpp_profile_labels(&profile, labels, 4, &other);
     jpp_ok(other == 2, "others are another");
 
-    jpp_ok(jpp_profile_part(&profile, labels, 4, 1, false, &other)
+    jpp_ok(jpp_profile_part(&profile, labels, 4, 1, &other)
            && other == 3, "the same of a part");
-    jpp_ok(jpp_profile_part(&profile, labels, 4, 2, false, &other)
+    jpp_ok(jpp_profile_part(&profile, labels, 4, 2, &other)
            && other == 4, "of another part");
-    jpp_ok(jpp_profile_part(&profile, labels, 4, 1, true, &other)
-           && other == 5, "inherited");
-    jpp_ok(jpp_profile_part(&profile, labels, 4, 2, false, &other)
+    jpp_ok(jpp_profile_part(&profile, labels, 4, 1ULL << 63 | 1, &other)
+           && other == 5, "of one whose high bits differ");
+    jpp_ok(jpp_profile_part(&profile, labels, 4, 2, &other)
            && other == 4, "each is kept once");
 
     sets = jpp_vec_items(profile.label_sets, jpp_label_set_t);
-    jpp_ok(sets[5].is_inherited && !sets[4].is_inherited, "and knows it");
+    jpp_ok(sets[5].part == (1ULL << 63 | 1) && sets[4].part == 2,
+           "and knows its part");
 
     for (i = 0, wrong = 0; i < JPP_MAX_LABELS; i++) {
         labels[i].key = "k";
@@ -483,6 +487,49 @@ jpp_test_values(void)
 }
 
 
+/* Counts are columns behind the values, where somebody asked for them. */
+
+static void
+jpp_test_counts(void)
+{
+    uint8_t        *pos;
+    uint32_t        i, id;
+    jpp_arena_t     arena;
+    jpp_profile_t   profile;
+
+    static const int64_t  values[6] = { 0, 0, 7, 700, 0, 3 };
+
+    jpp_arena_init(&arena, JPP_CAP);
+    jpp_profile_init(&profile, &arena, jpp_types, 4);
+
+    jpp_is_u64(profile.n_counts, 2, "the types have two counts");
+    jpp_is_u64(profile.n_columns, 4, "which nobody asked for");
+    jpp_ok(jpp_profile_count(&profile), "now somebody does");
+    jpp_is_u64(profile.n_columns, 6, "so that there are columns");
+
+    for (i = 0; i < 4; i++) {
+        pos = jpp_profile_begin(&profile, 0, 1);
+        pos = jpp_profile_push(pos, 1);
+        jpp_profile_end(&profile, pos);
+        jpp_ok(i < 2 ? jpp_profile_commit(&profile, values)
+                     : jpp_profile_append(&profile, values), "a sample");
+    }
+
+    jpp_is_u64(profile.n_samples, 3, "what is appended is not added up");
+    jpp_is_i64(jpp_profile_value(profile.columns[5], 0), 6, "counts are");
+    jpp_is_i64(jpp_profile_value(profile.columns[5], 1), 3, "alone");
+    jpp_is_i64(jpp_profile_value(profile.columns[3], 2), 700, "with values");
+
+    pos = jpp_profile_begin(&profile, 0, 1);
+    pos = jpp_profile_push(pos, 1);
+    jpp_profile_end(&profile, pos);
+    id = jpp_profile_find(&profile);
+    jpp_ok(id >= 1 && id <= 3, "the stack is found");
+
+    jpp_arena_destroy(&arena);
+}
+
+
 /* Values of a baseline lie beside the others; a stack is found as it is. */
 
 static void
@@ -492,38 +539,48 @@ jpp_test_baseline(void)
     uint32_t       i, id;
     jpp_arena_t    arena;
     jpp_sample_t   sample;
+    jpp_vec_t     *baseline[4];
     jpp_profile_t  profile;
 
     static const uint32_t  ids[] = { 3, 2, 1 };
+    static const int64_t   values[][4] = {
+        { 0, 0, 2, 200 }, { 0, 0, 1, 100 }, { 0, 0, 1, 100 }
+    };
 
     jpp_arena_init(&arena, JPP_CAP);
     jpp_profile_init(&profile, &arena, jpp_types, 4);
 
     for (i = 0; i < 4; i++) {
-        profile.baselines[i] = jpp_vec_create(&arena);
+        baseline[i] = jpp_vec_create(&arena);
     }
 
     jpp_add(&profile, 0, ids, 3, 5, 500);
 
-    profile.is_baseline = true;
-    jpp_add(&profile, 0, ids, 3, 2, 200);
-    jpp_add(&profile, 0, ids, 2, 1, 100);
-    jpp_add(&profile, 0, ids, 3, 1, 100);
-    profile.is_baseline = false;
+    for (i = 0; i < 3; i++) {
+        pos = jpp_profile_begin(&profile, 0, 3);
+
+        for (id = 0; id < (i == 1 ? 2u : 3u); id++) {
+            pos = jpp_profile_push(pos, ids[id]);
+        }
+
+        jpp_profile_end(&profile, pos);
+        jpp_ok(jpp_profile_commit_to(&profile, baseline, values[i]),
+               "to columns of the caller");
+    }
 
     jpp_is_u64(profile.n_samples, 2, "a stack of the baseline is a sample");
 
     jpp_profile_sample(&profile, 0, &sample);
     jpp_ok(sample.values[2] == 5 && sample.values[3] == 500,
            "what was there stays");
-    jpp_ok(jpp_profile_value(profile.baselines[2], 0) == 3
-           && jpp_profile_value(profile.baselines[3], 0) == 300,
+    jpp_ok(jpp_profile_value(baseline[2], 0) == 3
+           && jpp_profile_value(baseline[3], 0) == 300,
            "the baseline is added up");
 
     jpp_profile_sample(&profile, 1, &sample);
     jpp_ok(jpp_sample_is_zero(&sample), "a sample of it alone is zero");
-    jpp_is_i64(jpp_profile_value(profile.baselines[3], 1), 100, "beside it");
-    jpp_is_i64(jpp_profile_value(profile.baselines[3], 2), 0, "none is zero");
+    jpp_is_i64(jpp_profile_value(baseline[3], 1), 100, "beside it");
+    jpp_is_i64(jpp_profile_value(baseline[3], 2), 0, "none is zero");
 
     for (i = 1; i <= 3; i++) {
         pos = jpp_profile_begin(&profile, 0, i);

@@ -8,6 +8,7 @@
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 
+#include "jpp_intern.h"
 #include "jpp_names.h"
 #include "jpp_symbolize.h"
 #include "jpp_test_elf.h"
@@ -58,7 +59,7 @@ static const char *jpp_test_system_name_of(uint32_t location);
 static const char *jpp_test_comment(void);
 
 
-static const jpp_value_type_t  types[] = { { "space", "bytes", false } };
+static const jpp_value_type_t  types[] = { { "space", "bytes", false, 0, 0 } };
 
 static char             root[PATH_MAX];
 static jpp_err_t        err;

@@ -11,6 +11,10 @@
 
 #include <stdlib.h>
 
+#include "jpp_heap.h"
+#include "jpp_heap_file.h"
+#include "jpp_heap_stacks.h"
+#include "jpp_intern.h"
 #include "jpp_report.h"
 #include "jpp_test.h"
 
@@ -62,6 +66,24 @@ jpp_test_file(const char *name)
 }
 
 
+/* LEN bytes of dump at DATA into PROFILE; OPTIONS may be NULL. */
+static inline jpp_code_t
+jpp_test_add(jpp_profile_t *profile, const jpp_read_options_t *options,
+    const char *data, size_t len, const char *tail, jpp_err_t *err)
+{
+    jpp_dump_t                       dump;
+    jpp_code_t                       rc;
+    static const jpp_read_options_t  defaults;
+
+    rc = jpp_heap_open(&dump, profile, data, len, tail, err);
+
+    return rc == JPP_OK
+           ? jpp_heap_read(profile, &dump,
+                           options != NULL ? options : &defaults, err)
+           : rc;
+}
+
+
 /*
  * A profile of LEN bytes of dump at DATA in ARENA, which is initialized here
  * and destroyed by the caller.
@@ -70,12 +92,7 @@ static inline jpp_code_t
 jpp_test_read(jpp_profile_t *profile, jpp_arena_t *arena, const char *data,
     size_t len, const char *tail, jpp_err_t *err)
 {
-    jpp_heap_options_t  options;
-
-    memset(&options, 0, sizeof(options));
     memset(err, 0, sizeof(*err));
-
-    options.tail = tail;
 
     jpp_arena_init(arena, (size_t) 1 << 30);
 
@@ -83,7 +100,7 @@ jpp_test_read(jpp_profile_t *profile, jpp_arena_t *arena, const char *data,
         return jpp_err_memory(err);
     }
 
-    return jpp_heap_read(profile, &options, data, len, err);
+    return jpp_test_add(profile, NULL, data, len, tail, err);
 }
 
 

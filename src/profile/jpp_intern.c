@@ -1,17 +1,18 @@
 
-/*
- * What samples refer to: strings, mappings, locations, functions and label
- * sets, each kept once.  The samples themselves are in jpp_profile.c.
- */
-
-
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "jpp_profile.h"
+#include "jpp_intern.h"
+
+
+#define JPP_COMMENT  1024
 
 
 static bool jpp_profile_mapping_equal(const jpp_mapping_t *a,
     const jpp_mapping_t *b);
+static bool jpp_profile_label(jpp_profile_t *profile, const jpp_label_t *from,
+    jpp_profile_label_t *label);
 static void jpp_utf8_clean(uint8_t *p, size_t len);
 static size_t jpp_utf8_len(const uint8_t *p, size_t len);
 
@@ -71,6 +72,33 @@ jpp_str_t
 jpp_profile_str(const jpp_profile_t *profile, uint32_t id)
 {
     return jpp_vec_items(profile->strings, jpp_str_t)[id];
+}
+
+
+bool
+jpp_profile_comment(jpp_profile_t *profile, const char *fmt, ...)
+{
+    int        len;
+    char       text[JPP_COMMENT];
+    va_list    args;
+    uint32_t  *comment;
+
+    va_start(args, fmt);
+    len = vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+
+    if (len <= 0) {
+        return true;
+    }
+
+    comment = jpp_vec_push(profile->comments, sizeof(uint32_t));
+    if (comment == NULL) {
+        return false;
+    }
+
+    *comment = jpp_profile_string(profile, text, strlen(text));
+
+    return *comment != 0;
 }
 
 
@@ -206,22 +234,20 @@ bool
 jpp_profile_labels(jpp_profile_t *profile, const jpp_label_t *labels, size_t n,
     uint32_t *set)
 {
-    return jpp_profile_part(profile, labels, n, 0, false, set);
+    return jpp_profile_part(profile, labels, n, 0, set);
 }
 
 
 bool
 jpp_profile_part(jpp_profile_t *profile, const jpp_label_t *labels, size_t n,
-    uint32_t part, bool is_inherited, uint32_t *set)
+    uint64_t part, uint32_t *set)
 {
-    size_t                i, n_sets;
-    jpp_label_set_t       wanted, *sets;
-    jpp_profile_label_t  *label;
+    size_t            i, n_sets;
+    jpp_label_set_t   wanted, *sets;
 
     memset(&wanted, 0, sizeof(jpp_label_set_t));
 
     wanted.part = part;
-    wanted.is_inherited = is_inherited;
 
     for (i = 0; i < n && i < JPP_MAX_LABELS; i++) {
 
@@ -229,32 +255,10 @@ jpp_profile_part(jpp_profile_t *profile, const jpp_label_t *labels, size_t n,
             continue;
         }
 
-        label = &wanted.labels[wanted.n++];
-
-        label->key = jpp_profile_string(profile, labels[i].key,
-                                        strlen(labels[i].key));
-        if (label->key == 0) {
+        if (!jpp_profile_label(profile, &labels[i],
+                               &wanted.labels[wanted.n++]))
+        {
             return false;
-        }
-
-        if (labels[i].str != NULL) {
-            label->str = jpp_profile_string(profile, labels[i].str,
-                                            strlen(labels[i].str));
-            if (label->str == 0) {
-                return false;
-            }
-
-            continue;
-        }
-
-        label->num = labels[i].num;
-
-        if (labels[i].unit != NULL) {
-            label->unit = jpp_profile_string(profile, labels[i].unit,
-                                             strlen(labels[i].unit));
-            if (label->unit == 0) {
-                return false;
-            }
         }
     }
 
@@ -275,6 +279,35 @@ jpp_profile_part(jpp_profile_t *profile, const jpp_label_t *labels, size_t n,
 
     *sets = wanted;
     *set = (uint32_t) n_sets;
+
+    return true;
+}
+
+
+static bool
+jpp_profile_label(jpp_profile_t *profile, const jpp_label_t *from,
+    jpp_profile_label_t *label)
+{
+    label->key = jpp_profile_string(profile, from->key, strlen(from->key));
+
+    if (label->key == 0) {
+        return false;
+    }
+
+    if (from->str != NULL) {
+        label->str = jpp_profile_string(profile, from->str, strlen(from->str));
+
+        return label->str != 0;
+    }
+
+    label->num = from->num;
+
+    if (from->unit != NULL) {
+        label->unit = jpp_profile_string(profile, from->unit,
+                                         strlen(from->unit));
+
+        return label->unit != 0;
+    }
 
     return true;
 }

@@ -1,0 +1,65 @@
+
+/*
+ * What the samples of a profile refer to, each thing kept once: strings,
+ * comments, mappings, locations, functions and label sets.
+ *
+ * The samples themselves are in jpp_profile.h, which knows nothing of this.
+ * One thread at a time; memory from the profile's arena.
+ */
+
+
+#ifndef _JPP_INTERN_H_INCLUDED_
+#define _JPP_INTERN_H_INCLUDED_
+
+
+#include "jpp_profile.h"
+
+
+/*
+ * The id of the string of LEN bytes at DATA; bytes that are not UTF-8 and
+ * control bytes are stored as question marks.  0 is the empty string and, for
+ * a string that is not empty, the end of memory.
+ */
+uint32_t jpp_profile_string(jpp_profile_t *profile, const char *data,
+    size_t len);
+
+/* The string with ID. */
+jpp_str_t jpp_profile_str(const jpp_profile_t *profile, uint32_t id);
+
+/* Append a comment. */
+bool jpp_profile_comment(jpp_profile_t *profile, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/*
+ * The id of the mapping like MAPPING: same object, same part of it (device,
+ * inode, path, offset and size; where it was loaded does not matter, nor does
+ * whether the file was deleted by then, which is noted).
+ * mapping->file is set here, from the path as it is to be SHOWN.
+ */
+uint32_t jpp_profile_mapping(jpp_profile_t *profile,
+    const jpp_mapping_t *mapping, const char *shown);
+
+/*
+ * The id of the location at ADDRESS in mapping MAPPING (an id, or 0).
+ * ADDRESS must lie inside of it.
+ */
+uint32_t jpp_profile_location(jpp_profile_t *profile, uint32_t mapping,
+    uint64_t address);
+
+/* The id of the function NAME of MAPPING; names are string ids. */
+uint32_t jpp_profile_function(jpp_profile_t *profile, uint32_t mapping,
+    uint32_t name, uint32_t system_name);
+
+/* The label set of N LABELS, JPP_MAX_LABELS at most, in *SET. */
+bool jpp_profile_labels(jpp_profile_t *profile, const jpp_label_t *labels,
+    size_t n, uint32_t *set);
+
+/*
+ * The same for labels of a PART, which is not 0: sets of different parts are
+ * different, also where their labels are equal.
+ */
+bool jpp_profile_part(jpp_profile_t *profile, const jpp_label_t *labels,
+    size_t n, uint64_t part, uint32_t *set);
+
+
+#endif /* _JPP_INTERN_H_INCLUDED_ */

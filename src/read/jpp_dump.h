@@ -1,0 +1,41 @@
+
+/*
+ * A capture that is being read: what all grammars have in common.
+ *
+ * It is opened first, which finds its parts and reads its mappings, and then
+ * read.  In between the caller finds out which of the addresses belong to the
+ * allocator.
+ */
+
+
+#ifndef _JPP_DUMP_H_INCLUDED_
+#define _JPP_DUMP_H_INCLUDED_
+
+
+#include "jpp_maps.h"
+
+
+typedef struct {
+    const char           *data;         /* all of it */
+    size_t                len;
+    const char           *samples;      /* the part with the samples */
+    const char           *end;          /*   and its end */
+    uint64_t              period;
+    jpp_vec_t            *maps;         /* jpp_map_t */
+    uint32_t              program;      /* the mapping whose functions say */
+                                        /*   where the allocator lies, or 0 */
+} jpp_dump_t;
+
+
+typedef struct {
+    uint32_t              labels;       /* label set of the samples */
+    bool                  is_base;      /* to be subtracted */
+    bool                  is_raw;       /* counts stay as they were sampled, */
+                                        /*   and no two stacks are added up */
+    jpp_vec_t *const     *columns;      /* NULL: the profile's */
+    const jpp_range_t    *allocator;    /* see jpp_addresses.h */
+    size_t                n_allocator;
+} jpp_read_options_t;
+
+
+#endif /* _JPP_DUMP_H_INCLUDED_ */

@@ -1,0 +1,56 @@
+
+#include "jpp_heap_counts.h"
+#include "jpp_scan.h"
+
+
+const char *
+jpp_heap_totals(const char *p, const char *end, uint64_t counts[4])
+{
+    p = jpp_scan_text(p, end, JPP_HEAP_TOTALS);
+
+    return p != NULL ? jpp_heap_counts(p, counts) : NULL;
+}
+
+
+const char *
+jpp_heap_thread(const char *p, const char *end)
+{
+    uint64_t  uid;
+
+    p = jpp_scan_text(p, end, "  t");
+
+    if (p == NULL) {
+        return NULL;
+    }
+
+    p = jpp_scan_dec(p, &uid);
+
+    return p != NULL && *p++ == ':' && *p++ == ' ' ? p : NULL;
+}
+
+
+const char *
+jpp_heap_counts(const char *p, uint64_t counts[4])
+{
+    p = jpp_scan_dec(p, &counts[0]);
+
+    if (p == NULL || *p++ != ':' || *p++ != ' ') {
+        return NULL;
+    }
+
+    p = jpp_scan_dec(p, &counts[1]);
+
+    if (p == NULL || *p++ != ' ' || *p++ != '[') {
+        return NULL;
+    }
+
+    p = jpp_scan_dec(p, &counts[2]);
+
+    if (p == NULL || *p++ != ':' || *p++ != ' ') {
+        return NULL;
+    }
+
+    p = jpp_scan_dec(p, &counts[3]);
+
+    return p != NULL && *p++ == ']' ? p : NULL;
+}

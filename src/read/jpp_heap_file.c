@@ -1,0 +1,244 @@
+
+/*
+ * The grammar (jemalloc's prof_data.c and prof_sys.c):
+ *
+ *     dump   := "heap_v2/" period NL total thread* stack*
+ *               [ NL "MAPPED_LIBRARIES:" NL maps ]
+ *     total  := "  t*: " counts NL
+ *     thread := "  t" uid ": " counts [ " " name ] NL
+ *     counts := objects ": " bytes " [" objects ": " bytes "]"
+ *
+ * The first pair counts what is live; the second what was ever allocated, all
+ * zeros without prof_accum.  The header's totals are not the sum of the
+ * stacks: their form alone is checked.
+ */
+
+
+/* memrchr() */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <string.h>
+
+#include "jpp_heap_counts.h"
+#include "jpp_heap_file.h"
+#include "jpp_scan.h"
+#include "jpp_unreadable.h"
+
+
+static jpp_code_t jpp_heap_first_line(jpp_dump_t *dump, jpp_err_t *err);
+static const char *jpp_heap_maps(const char *data, size_t len);
+static uint32_t jpp_heap_program(const jpp_profile_t *profile,
+    const jpp_vec_t *maps);
+static jpp_code_t jpp_heap_header(jpp_dump_t *dump, jpp_err_t *err);
+
+
+jpp_code_t
+jpp_heap_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
+    size_t len, const char *tail, jpp_err_t *err)
+{
+    jpp_err_t    ignored;
+    jpp_code_t   rc;
+    const char  *maps;
+
+    err = err != NULL ? err : &ignored;
+
+    memset(err, 0, sizeof(jpp_err_t));
+    memset(dump, 0, sizeof(jpp_dump_t));
+
+    dump->data = data;
+    dump->len = len;
+
+    rc = jpp_heap_first_line(dump, err);
+    if (rc != JPP_OK) {
+        return rc;
+    }
+
+    maps = jpp_heap_maps(data, len);
+    if (maps == NULL) {
+        return jpp_err_line(err, JPP_ERR_CUT,
+                            jpp_heap_line(dump, data + len - 1),
+                            "the dump was cut: it has no MAPPED_LIBRARIES "
+                            "section at its end");
+    }
+
+    dump->end = maps - (sizeof(JPP_HEAP_MAPS) - 1);
+
+    dump->maps = jpp_vec_create(profile->arena);
+    if (dump->maps == NULL) {
+        return jpp_err_memory(err);
+    }
+
+    rc = jpp_maps_read(profile, maps, (size_t) (data + len - maps), tail,
+                       dump->maps, err);
+
+    if (rc != JPP_OK) {
+        err->line += err->line != 0 ? jpp_heap_line(dump, maps) - 1 : 0;
+        return rc;
+    }
+
+    dump->program = jpp_heap_program(profile, dump->maps);
+
+    return jpp_heap_header(dump, err);
+}
+
+
+/* The sampling period, and what the file is where there is none. */
+
+static jpp_code_t
+jpp_heap_first_line(jpp_dump_t *dump, jpp_err_t *err)
+{
+    const char  *p, *end;
+
+    end = dump->data + dump->len;
+
+    p = jpp_scan_text(dump->data, end, "heap_v2/");
+    if (p == NULL) {
+        return jpp_err_line(err, dump->len < 8 ? JPP_ERR_CUT : JPP_ERR_INPUT,
+                            1, "%s",
+                            jpp_unreadable_sentence(dump->data, dump->len));
+    }
+
+    if (end[-1] != '\n') {
+        return jpp_err_line(err, JPP_ERR_CUT, jpp_heap_line(dump, end),
+                            "the dump was cut: its last line has no end");
+    }
+
+    p = jpp_scan_dec(p, &dump->period);
+
+    if (p != NULL && *p == '\r') {
+        return jpp_err_line(err, JPP_ERR_INPUT, 1,
+                            "the lines end in CR LF: the dump was copied in "
+                            "text mode, copy it in binary mode");
+    }
+
+    /* 1 << lg_prof_sample, in every jemalloc */
+
+    if (p == NULL || *p != '\n' || dump->period == 0
+        || dump->period > INT64_MAX
+        || (dump->period & (dump->period - 1)) != 0)
+    {
+        return jpp_err_line(err, JPP_ERR_INPUT, 1,
+                            "heap_v2/ is not followed by a sampling period, "
+                            "which is a power of two");
+    }
+
+    return JPP_OK;
+}
+
+
+/*
+ * Where no mapping is a libjemalloc, the allocator is in the main program, the
+ * file that lies lowest.
+ */
+
+static uint32_t
+jpp_heap_program(const jpp_profile_t *profile, const jpp_vec_t *maps)
+{
+    size_t            i, n;
+    uint32_t          program;
+    const jpp_map_t  *map;
+
+    map = jpp_vec_items(maps, jpp_map_t);
+    n = jpp_vec_count(maps, jpp_map_t);
+    program = 0;
+
+    for (i = 0; i < n; i++) {
+
+        if (map[i].is_allocator) {
+            return 0;
+        }
+
+        if (program == 0
+            && jpp_profile_mapping_at(profile, map[i].mapping)->path[0] == '/')
+        {
+            program = map[i].mapping;
+        }
+    }
+
+    return program;
+}
+
+
+static const char *
+jpp_heap_maps(const char *data, size_t len)
+{
+    const char  *p, *maps;
+
+    /* from the end, where it is */
+
+    for (p = data + len; p > data; /* void */ ) {
+
+        p = memrchr(data, '\n', (size_t) (p - data));
+
+        if (p == NULL) {
+            return NULL;
+        }
+
+        maps = jpp_scan_text(p + 1, data + len, JPP_HEAP_MAPS);
+
+        if (maps != NULL) {
+            return maps;
+        }
+    }
+
+    return NULL;
+}
+
+
+static jpp_code_t
+jpp_heap_header(jpp_dump_t *dump, jpp_err_t *err)
+{
+    uint64_t     counts[4];
+    const char  *p, *totals;
+
+    p = memchr(dump->data, '\n', (size_t) (dump->end - dump->data));
+
+    totals = jpp_heap_totals(++p, dump->end, counts);
+
+    if (totals == NULL || *totals != '\n') {
+        return jpp_err_line(err, JPP_ERR_INPUT, jpp_heap_line(dump, p),
+                            "the header has no totals");
+    }
+
+    for (p = totals + 1; *p == ' '; p++) {
+
+        totals = jpp_heap_thread(p, dump->end);
+        totals = totals != NULL ? jpp_heap_counts(totals, counts) : NULL;
+
+        if (totals == NULL || (*totals != '\n' && *totals != ' ')) {
+            return jpp_err_line(err, JPP_ERR_INPUT, jpp_heap_line(dump, p),
+                                "not the totals of a thread");
+        }
+
+        /* a thread's name may hold anything but a newline */
+
+        p = memchr(totals, '\n', (size_t) (dump->end - totals));
+    }
+
+    dump->samples = p;
+
+    return JPP_OK;
+}
+
+
+uint64_t
+jpp_heap_line(const jpp_dump_t *dump, const char *p)
+{
+    uint64_t     n;
+    const char  *from;
+
+    n = 1;
+
+    for (from = dump->data; from < p; from++, n++) {
+
+        from = memchr(from, '\n', (size_t) (p - from));
+
+        if (from == NULL) {
+            break;
+        }
+    }
+
+    return n;
+}

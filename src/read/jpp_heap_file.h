@@ -1,0 +1,34 @@
+
+/*
+ * A heap dump taken apart: its first line, its mappings, its header.
+ *
+ * A dump that jemalloc could not write to its end is refused, although
+ * jemalloc reported success: the maps section has to be there, and the last
+ * byte has to be a newline.
+ *
+ * Pure functions; memory from the profile's arena.
+ */
+
+
+#ifndef _JPP_HEAP_FILE_H_INCLUDED_
+#define _JPP_HEAP_FILE_H_INCLUDED_
+
+
+#include "jpp_dump.h"
+
+
+#define JPP_HEAP_MAPS  "MAPPED_LIBRARIES:\n"
+
+
+/*
+ * Open the LEN bytes at DATA as the caller's DUMP; the mappings go to PROFILE.
+ * TAIL is that of jpp_maps_read().
+ */
+jpp_code_t jpp_heap_open(jpp_dump_t *dump, jpp_profile_t *profile,
+    const char *data, size_t len, const char *tail, jpp_err_t *err);
+
+/* The line of P, which is in DUMP: counted when somebody is to read it. */
+uint64_t jpp_heap_line(const jpp_dump_t *dump, const char *p);
+
+
+#endif /* _JPP_HEAP_FILE_H_INCLUDED_ */

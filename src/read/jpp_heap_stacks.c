@@ -1,0 +1,491 @@
+
+/*
+ * The grammar (jemalloc's prof_data.c); the rest is in jpp_heap_file.c:
+ *
+ *     stack  := "@" ( " 0x" hex )* NL total tctx*
+ *     tctx   := "  t" uid ": " counts NL
+ *
+ * Stacks are leaf first and hold return addresses, the leaf's too.  The lines
+ * of single threads repeat what the totals say: their form alone is checked.
+ */
+
+
+#include <string.h>
+
+#include "jpp_addresses.h"
+#include "jpp_heap_counts.h"
+#include "jpp_heap_file.h"
+#include "jpp_heap_stacks.h"
+#include "jpp_intern.h"
+#include "jpp_scale.h"
+#include "jpp_scan.h"
+
+
+/* about the text of a stack, and the bytes of its location ids */
+#define JPP_HEAP_STACK       512
+#define JPP_HEAP_IDS         64
+
+/* bytes of " 0x" */
+#define JPP_HEAP_0X          3
+#define JPP_HEAP_FRAME       (JPP_HEAP_0X + JPP_ADDRESS_DIGITS)
+
+#define JPP_HEAP_STRING(n)   JPP_HEAP_STRING_(n)
+#define JPP_HEAP_STRING_(n)  #n
+
+
+typedef struct {
+    jpp_profile_t             *profile;
+    const jpp_dump_t          *dump;
+    const jpp_read_options_t  *options;
+    jpp_vec_t *const          *columns;
+    jpp_err_t                 *err;
+
+    const char                *end;       /* of the stacks */
+    jpp_addresses_t            addresses;
+
+    const char                *lead;      /* the allocator's frames of a */
+    size_t                     lead_len;  /*   stack before, as text */
+    uint32_t                   lead_depth;
+
+    jpp_scales_t               scales;
+} jpp_heap_t;
+
+
+static const char *jpp_heap_stack(jpp_heap_t *heap, const char *p);
+static bool jpp_heap_commit(jpp_heap_t *heap, const uint64_t counts[4]);
+static const char *jpp_heap_frames(jpp_heap_t *heap, const char *p,
+    uint8_t **stack);
+static const char *jpp_heap_lead(jpp_heap_t *heap, const char *p,
+    uint32_t *depth, uint8_t **pos);
+static const char *jpp_heap_callers(jpp_heap_t *heap, const char *p,
+    uint32_t depth, uint8_t *pos, uint8_t **stack);
+static const char *jpp_heap_frame(jpp_heap_t *heap, const char *p,
+    bool is_wanted, uint32_t *varint);
+static inline uint32_t jpp_heap_known(const jpp_addresses_t *addresses,
+    const char *p);
+static inline bool jpp_heap_is_frame(const char *p);
+static inline int64_t jpp_heap_samples(uint64_t count);
+static const char *jpp_heap_threads(jpp_heap_t *heap, const char *p,
+    const char *totals);
+static const char *jpp_heap_error(jpp_heap_t *heap, const char *p,
+    jpp_code_t code, const char *sentence);
+
+
+static const char  jpp_heap_no_address[] =
+    "a stack with something that is no address";
+
+
+jpp_code_t
+jpp_heap_read(jpp_profile_t *profile, const jpp_dump_t *dump,
+    const jpp_read_options_t *options, jpp_err_t *err)
+{
+    size_t       stacks;
+    jpp_err_t    ignored = { 0 };
+    jpp_heap_t   heap;
+    const char  *p;
+
+    memset(&heap, 0, sizeof(jpp_heap_t));
+
+    heap.profile = profile;
+    heap.dump = dump;
+    heap.options = options;
+    heap.columns = options->columns != NULL ? options->columns
+                                            : profile->columns;
+    heap.err = err != NULL ? err : &ignored;
+    heap.scales.period = options->is_raw ? 1 : dump->period;
+    heap.end = dump->end;
+    heap.lead = dump->data;
+
+    heap.addresses.profile = profile;
+    heap.addresses.maps = dump->maps;
+    heap.addresses.allocator = options->allocator;
+    heap.addresses.n_allocator = options->n_allocator;
+
+    stacks = (size_t) (dump->end - dump->data) / JPP_HEAP_STACK;
+
+    if (!jpp_addresses_init(&heap.addresses)
+        || !jpp_profile_expect(profile, stacks, stacks * JPP_HEAP_IDS))
+    {
+        return jpp_err_memory(heap.err);
+    }
+
+    for (p = dump->samples; p != NULL && p < dump->end; /* void */ ) {
+
+        /* the blank line in front of the maps */
+
+        if (*p == '\n' && p + 1 == dump->end) {
+            break;
+        }
+
+        p = jpp_heap_stack(&heap, p);
+    }
+
+    if (p == NULL) {
+        return heap.err->code;
+    }
+
+    if (profile->period == 0) {
+        profile->period = (int64_t) dump->period;
+
+    } else if (profile->period != (int64_t) dump->period) {
+        profile->has_periods = true;
+    }
+
+    profile->is_difference |= options->is_base;
+
+    jpp_addresses_destroy(&heap.addresses);
+
+    return JPP_OK;
+}
+
+
+static const char *
+jpp_heap_stack(jpp_heap_t *heap, const char *p)
+{
+    uint8_t     *stack = NULL;
+    uint64_t     counts[4];
+    const char  *line;
+
+    if (*p != '@') {
+        return jpp_heap_error(heap, p, JPP_ERR_INPUT,
+                              jpp_scan_text(p + (*p == '\n'), heap->end,
+                                            JPP_HEAP_MAPS)
+                              ? "a second MAPPED_LIBRARIES section: two dumps "
+                                "in one file"
+                              : "neither a stack nor the maps section");
+    }
+
+    line = jpp_heap_frames(heap, p, &stack);
+    if (line == NULL) {
+        return NULL;
+    }
+
+    jpp_profile_end(heap->profile, stack);
+
+    p = jpp_heap_totals(line, heap->end, counts);
+
+    if (p == NULL || *p != '\n') {
+        return jpp_heap_error(heap, line, JPP_ERR_INPUT,
+                              "a stack is not followed by its totals");
+    }
+
+    p = jpp_heap_threads(heap, p + 1, line);
+    if (p == NULL) {
+        return NULL;
+    }
+
+    if (!jpp_heap_commit(heap, counts)) {
+        (void) jpp_err_memory(heap->err);
+        return NULL;
+    }
+
+    return p;
+}
+
+
+/* The stack with what the COUNTS of live and of all allocations stand for. */
+
+static bool
+jpp_heap_commit(jpp_heap_t *heap, const uint64_t counts[4])
+{
+    int             i;
+    int64_t         values[JPP_HEAP_COLUMNS];
+    jpp_profile_t  *profile;
+
+    profile = heap->profile;
+
+    jpp_scale_known(&heap->scales, counts, &values[JPP_HEAP_INUSE_OBJECTS]);
+    jpp_scale_known(&heap->scales, counts + 2, &values[JPP_HEAP_ALLOC_OBJECTS]);
+
+    values[JPP_HEAP_ALLOC_SAMPLES] = jpp_heap_samples(counts[2]);
+    values[JPP_HEAP_INUSE_SAMPLES] = jpp_heap_samples(counts[0]);
+
+    if (heap->options->is_base) {
+        for (i = 0; i < JPP_HEAP_COLUMNS; i++) {
+            values[i] = -values[i];
+        }
+    }
+
+    if (heap->options->columns == NULL) {
+        profile->n_seen[0] += counts[2];
+        profile->n_seen[1] += counts[0];
+    }
+
+    return heap->options->is_raw
+           ? jpp_profile_append(profile, values)
+           : jpp_profile_commit_to(profile, heap->columns, values);
+}
+
+
+static const char *
+jpp_heap_frames(jpp_heap_t *heap, const char *p, uint8_t **stack)
+{
+    uint8_t     *pos;
+    uint32_t     depth;
+
+    pos = jpp_profile_begin(heap->profile, heap->options->labels,
+                            JPP_MAX_FRAMES);
+    if (pos == NULL) {
+        (void) jpp_err_memory(heap->err);
+        return NULL;
+    }
+
+    p++;
+    depth = 0;
+
+    /* mostly the allocator was passed as it was the last time */
+
+    if ((size_t) (heap->end - p) > heap->lead_len
+        && p[heap->lead_len] == ' '
+        && memcmp(p, heap->lead, heap->lead_len) == 0
+        && jpp_heap_known(&heap->addresses, p + heap->lead_len) != 0)
+    {
+        p += heap->lead_len;
+        depth = heap->lead_depth;
+
+    } else {
+        p = jpp_heap_lead(heap, p, &depth, &pos);
+
+        if (p == NULL) {
+            return NULL;
+        }
+    }
+
+    return jpp_heap_callers(heap, p, depth, pos, stack);
+}
+
+
+/* The allocator's frames, from P on.  Returns where they end. */
+
+static const char *
+jpp_heap_lead(jpp_heap_t *heap, const char *p, uint32_t *depth, uint8_t **pos)
+{
+    uint32_t     varint;
+    const char  *frame, *next;
+
+    frame = p;
+    next = p;
+
+    for (heap->lead = p; *next == ' '; *depth += 1) {
+        frame = next;
+        next = jpp_heap_frame(heap, frame, false, &varint);
+
+        if (next == NULL) {
+            return NULL;
+        }
+
+        if ((varint & JPP_ADDRESS_ALLOCATOR) == 0) {
+            heap->lead_len = (size_t) (frame - heap->lead);
+            heap->lead_depth = *depth;
+
+            return frame;
+        }
+    }
+
+    heap->lead_len = 0;
+    heap->lead_depth = 0;
+
+    /* a stack of nothing but the allocator keeps its outermost frame */
+
+    if (*depth != 0) {
+
+        if (jpp_heap_frame(heap, frame, true, &varint) == NULL) {
+            return NULL;
+        }
+
+        *pos = jpp_address_push(*pos, varint);
+    }
+
+    return next;
+}
+
+
+/*
+ * The frames further out, from P on.  This is where the time goes: an address
+ * that was met before costs the loads of its digits and one probe.
+ */
+
+static const char *
+jpp_heap_callers(jpp_heap_t *heap, const char *p, uint32_t depth,
+    uint8_t *pos, uint8_t **stack)
+{
+    uint32_t         varint;
+    jpp_addresses_t  addresses;
+
+    /* a copy, because no store through POS can change it */
+
+    addresses = heap->addresses;
+
+    for ( /* void */ ; *p == ' '; depth++) {
+
+        if (depth == JPP_MAX_FRAMES) {
+            return jpp_heap_error(heap, p, JPP_ERR_LIMIT,
+                                  "a stack of more frames than "
+                                  JPP_HEAP_STRING(JPP_MAX_FRAMES));
+        }
+
+        varint = jpp_heap_known(&addresses, p);
+
+        if (__builtin_expect(varint != 0, 1)) {
+            p += JPP_HEAP_FRAME;
+
+        } else {
+            p = jpp_heap_frame(heap, p, true, &varint);
+
+            if (p == NULL) {
+                return NULL;
+            }
+
+            addresses = heap->addresses;
+        }
+
+        pos = jpp_address_push(pos, varint);
+    }
+
+    if (*p != '\n') {
+        return jpp_heap_error(heap, p, JPP_ERR_INPUT, jpp_heap_no_address);
+    }
+
+    *stack = pos;
+
+    return p + 1;
+}
+
+
+/*
+ * The varint of the frame at P, which begins with a blank, where it is known
+ * and has no flags; else 0.
+ */
+
+static inline uint32_t
+jpp_heap_known(const jpp_addresses_t *addresses, const char *p)
+{
+    jpp_address_key_t     key;
+    const jpp_address_t  *slot;
+
+    /* "MAPPED_LIBRARIES:" leaves room for the digits of any frame */
+
+    key = jpp_address_key(p + JPP_HEAP_0X);
+    slot = jpp_addresses_first(addresses, &key);
+
+    if (__builtin_expect(slot->low != key.low || slot->high != key.high, 0)
+        && ((++slot)->low != key.low || slot->high != key.high))
+    {
+        return 0;
+    }
+
+    return slot->varint < JPP_ADDRESS_VALUE && jpp_heap_is_frame(p)
+           ? slot->varint : 0;
+}
+
+
+/* The frame at P, however it is written and whether it is known or new. */
+
+static const char *
+jpp_heap_frame(jpp_heap_t *heap, const char *p, bool is_wanted,
+    uint32_t *varint)
+{
+    uint64_t            address = 0;
+    const char         *digits, *next;
+    jpp_address_t      *slot;
+    jpp_address_key_t   key;
+
+    digits = p + JPP_HEAP_0X;
+    key = jpp_address_key(digits);
+    slot = jpp_addresses_slot(&heap->addresses, &key);
+
+    *varint = slot->varint;
+
+    if (*varint != 0 && (*varint & JPP_ADDRESS_VALUE) == 0
+        && jpp_heap_is_frame(p)
+        && (!is_wanted || (*varint & ~JPP_ADDRESS_FLAGS) != 0))
+    {
+        return p + JPP_HEAP_FRAME;
+    }
+
+    next = memcmp(p, " 0x", JPP_HEAP_0X) == 0
+           ? jpp_scan_hex(digits, &address) : NULL;
+
+    if (next == NULL) {
+        return jpp_heap_error(heap, p, JPP_ERR_INPUT, jpp_heap_no_address);
+    }
+
+    if (next - digits != JPP_ADDRESS_DIGITS) {
+        key = jpp_address_value(address);
+        slot = jpp_addresses_slot(&heap->addresses, &key);
+    }
+
+    if (!jpp_addresses_add(&heap->addresses, slot, &key, address, is_wanted,
+                           varint))
+    {
+        (void) jpp_err_memory(heap->err);
+        return NULL;
+    }
+
+    return next;
+}
+
+
+/* Has the frame at P twelve digits, if digits they are? */
+
+static inline bool
+jpp_heap_is_frame(const char *p)
+{
+    return (p[JPP_HEAP_FRAME] == ' ' || p[JPP_HEAP_FRAME] == '\n')
+           && memcmp(p + 1, "0x", 2) == 0;
+}
+
+
+static inline int64_t
+jpp_heap_samples(uint64_t count)
+{
+    return count < INT64_MAX ? (int64_t) count : INT64_MAX;
+}
+
+
+/* The lines of threads at P, behind the line of TOTALS. */
+
+static const char *
+jpp_heap_threads(jpp_heap_t *heap, const char *p, const char *totals)
+{
+    size_t       len;
+    uint64_t     counts[4];
+    const char  *line;
+
+    totals += sizeof(JPP_HEAP_TOTALS) - 1;
+    len = (size_t) (p - totals);
+
+    for (line = p; *line == ' '; line = p) {
+
+        p = jpp_heap_thread(line, heap->end);
+
+        /* mostly one thread has it all */
+
+        if (p != NULL && (size_t) (heap->end - p) >= len
+            && memcmp(p, totals, len) == 0)
+        {
+            p += len;
+            continue;
+        }
+
+        p = p != NULL ? jpp_heap_counts(p, counts) : NULL;
+
+        if (p == NULL || *p++ != '\n') {
+            return jpp_heap_error(heap, line, JPP_ERR_INPUT,
+                                  "not the totals of a thread");
+        }
+    }
+
+    return line;
+}
+
+
+static const char *
+jpp_heap_error(jpp_heap_t *heap, const char *p, jpp_code_t code,
+    const char *sentence)
+{
+    (void) jpp_err_line(heap->err, code, jpp_heap_line(heap->dump, p), "%s",
+                        sentence);
+
+    return NULL;
+}

@@ -1,0 +1,19 @@
+
+#include "jpp_allocator.h"
+#include "jpp_heap.h"
+#include "jpp_heap_file.h"
+#include "jpp_heap_stacks.h"
+#include "jpp_readers.h"
+
+
+const jpp_reader_t  jpp_reader_heap = {
+    .name = "heap",
+    .types = &jpp_heap_words,
+    .absent = "jemalloc counts what was ever allocated only with "
+              "prof_accum:true",
+    .is_allocator = jpp_allocator_is_function,
+    .init = jpp_heap_init,
+    .open = jpp_heap_open,
+    .read = jpp_heap_read,
+    .describe = jpp_heap_describe
+};

@@ -1,0 +1,51 @@
+
+/*
+ * The readers of captures: one table, a row for each grammar.
+ *
+ * The report asks nothing of a capture but what its row says.  A new kind of
+ * evidence is a row and a reader.
+ */
+
+
+#ifndef _JPP_READERS_H_INCLUDED_
+#define _JPP_READERS_H_INCLUDED_
+
+
+#include "jpp_args.h"
+#include "jpp_dump.h"
+
+
+typedef struct {
+    const char          *name;
+    const jpp_words_t   *types;        /* the words of the parameter "type" */
+    const char          *absent;       /* why an optional type is not there */
+
+    /* Is this function, as the linker knows it, the allocator's? */
+    bool               (*is_allocator)(const char *name);
+
+    /* Initialize the caller's PROFILE. */
+    bool               (*init)(jpp_profile_t *profile, jpp_arena_t *arena);
+
+    /*
+     * Open the LEN bytes at DATA as the caller's DUMP; the mappings go to
+     * PROFILE.  TAIL is that of jpp_maps_read().
+     */
+    jpp_code_t         (*open)(jpp_dump_t *dump, jpp_profile_t *profile,
+                               const char *data, size_t len, const char *tail,
+                               jpp_err_t *err);
+
+    /* Add the samples of DUMP to PROFILE. */
+    jpp_code_t         (*read)(jpp_profile_t *profile, const jpp_dump_t *dump,
+                               const jpp_read_options_t *options,
+                               jpp_err_t *err);
+
+    /* Comments on how the samples were taken; false: no memory. */
+    bool               (*describe)(jpp_profile_t *profile);
+} jpp_reader_t;
+
+
+/* jemalloc's heap dumps */
+extern const jpp_reader_t  jpp_reader_heap;
+
+
+#endif /* _JPP_READERS_H_INCLUDED_ */
