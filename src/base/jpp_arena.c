@@ -97,6 +97,46 @@ jpp_arena_strndup(jpp_arena_t *arena, const char *data, size_t len)
 }
 
 
+void *
+jpp_arena_object(size_t size)
+{
+    size_t     page, mapped;
+    uint8_t   *p;
+
+    page = (size_t) sysconf(_SC_PAGESIZE);
+
+    if (size > PTRDIFF_MAX - page) {
+        return NULL;
+    }
+
+    mapped = jpp_round_up(JPP_ALIGNMENT + size, page);
+
+    p = mmap(NULL, mapped, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1,
+             0);
+
+    if (p == MAP_FAILED) {
+        return NULL;
+    }
+
+    *(size_t *) (void *) p = mapped;
+
+    return p + JPP_ALIGNMENT;
+}
+
+
+void
+jpp_arena_object_destroy(void *object)
+{
+    uint8_t  *p;
+
+    if (object != NULL) {
+        p = (uint8_t *) object - JPP_ALIGNMENT;
+
+        (void) munmap(p, *(size_t *) (void *) p);
+    }
+}
+
+
 static void *
 jpp_arena_cut(jpp_arena_t *arena, size_t size)
 {

@@ -75,6 +75,16 @@ void *jpp_arena_alloc(jpp_arena_t *arena, size_t size);
 char *jpp_arena_strndup(jpp_arena_t *arena, const char *data, size_t len);
 
 
+/*
+ * SIZE zeroed bytes in pages of their own, for an object that outlives what it
+ * was made for; NULL where there is no memory.
+ */
+void *jpp_arena_object(size_t size);
+
+/* Unmap OBJECT.  NULL is allowed. */
+void jpp_arena_object_destroy(void *object);
+
+
 /* An empty vector, or NULL. */
 jpp_vec_t *jpp_vec_create(jpp_arena_t *arena);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "jpp_ascii.h"
 #include "jpp_err.h"
 
 
@@ -70,8 +71,6 @@ static void
 jpp_err_fill(jpp_err_t *err, jpp_code_t code, int sys_errno, uint64_t line,
     const char *fmt, va_list args)
 {
-    unsigned char  *p;
-
     if (err == NULL) {
         return;
     }
@@ -83,9 +82,5 @@ jpp_err_fill(jpp_err_t *err, jpp_code_t code, int sys_errno, uint64_t line,
 
     (void) vsnprintf(err->text, sizeof(err->text), fmt, args);
 
-    for (p = (unsigned char *) err->text; *p != '\0'; p++) {
-        if (*p < 0x20 || *p >= 0x7f) {
-            *p = '?';
-        }
-    }
+    jpp_ascii_clean(err->text);
 }

@@ -1,4 +1,5 @@
 
+#include "jpp_ascii.h"
 #include "jpp_json.h"
 
 
@@ -147,7 +148,7 @@ jpp_json_text(jpp_json_t *json, const char *s)
             jpp_sink_printf(json->sink, "\\u%04x", c);
 
         } else {
-            jpp_sink_char(json->sink, c < 0x7f ? *s : '?');
+            jpp_sink_char(json->sink, jpp_ascii(*s));
         }
     }
 

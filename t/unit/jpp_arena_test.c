@@ -34,6 +34,7 @@ static void jpp_test_refused(void);
 static void jpp_test_release(void);
 static unsigned jpp_script(jpp_arena_t *arena);
 static void jpp_test_fail_at(void);
+static void jpp_test_object(void);
 
 
 int
@@ -46,6 +47,7 @@ main(void)
     before = jpp_process_size();
 
     jpp_test_alloc();
+    jpp_test_object();
     jpp_test_large();
     jpp_test_strndup();
     jpp_test_cap();
@@ -143,6 +145,48 @@ jpp_test_alloc(void)
     jpp_arena_init(&arena, JPP_MIB);
     jpp_ok(jpp_arena_alloc(&arena, 1) != NULL, "an arena can be used again");
     jpp_arena_destroy(&arena);
+}
+
+
+/* Objects in pages of their own, which are given back. */
+
+static void
+jpp_test_object(void)
+{
+    size_t    i, page, size, before, n_wrong;
+    uint8_t  *p;
+
+    page = (size_t) sysconf(_SC_PAGESIZE);
+    before = jpp_process_size();
+    n_wrong = 0;
+
+    for (size = page - 32; size <= page + 32; size++) {
+
+        p = jpp_arena_object(size);
+
+        for (i = 0; i < size; i++) {
+            n_wrong += p[i] != 0;
+            p[i] = 1;
+        }
+
+        n_wrong += (uintptr_t) p % 16 != 0;
+
+        jpp_arena_object_destroy(p);
+    }
+
+    jpp_is_u64(n_wrong, 0, "objects are zeroed and aligned");
+    jpp_is_u64(jpp_process_size(), before, "and are given back");
+
+    p = jpp_arena_object(64 << 20);
+    jpp_ok(p != NULL && jpp_process_size() >= before + (64 << 20) / page,
+           "a large one");
+    jpp_arena_object_destroy(p);
+    jpp_is_u64(jpp_process_size(), before, "is given back, too");
+
+    jpp_ok(jpp_arena_object(SIZE_MAX) == NULL
+           && jpp_arena_object(PTRDIFF_MAX) == NULL, "none is too large");
+
+    jpp_arena_object_destroy(NULL);
 }
 
 

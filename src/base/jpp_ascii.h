@@ -1,0 +1,30 @@
+
+/*
+ * What may be shown anywhere: printable ASCII.  Bytes that are not become
+ * question marks, because names and paths are hostile input, and a log, a
+ * terminal and a header take different bytes for commands.
+ */
+
+
+#ifndef _JPP_ASCII_H_INCLUDED_
+#define _JPP_ASCII_H_INCLUDED_
+
+
+static inline char
+jpp_ascii(char c)
+{
+    return c >= 0x20 && c < 0x7f ? c : '?';
+}
+
+
+/* All of the string TEXT, in place. */
+static inline void
+jpp_ascii_clean(char *text)
+{
+    for ( /* void */ ; *text != '\0'; text++) {
+        *text = jpp_ascii(*text);
+    }
+}
+
+
+#endif /* _JPP_ASCII_H_INCLUDED_ */
