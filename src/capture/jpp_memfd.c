@@ -71,10 +71,16 @@ jpp_memfd_open(jpp_memfd_t *memfd, const char *directory, jpp_err_t *err)
     }
 
     if (directory == NULL) {
-        return jpp_err_sys(err, sys_errno,
-                           "memfd_create is forbidden to this process and no "
-                           "directory is given that could hold the dump "
+        (void) jpp_err_sys(err, sys_errno,
+                           "memfd_create is forbidden to this process, and no "
+                           "directory is named that could hold the dump "
                            "instead");
+
+        if (err != NULL) {
+            err->code = JPP_ERR_DENIED;
+        }
+
+        return JPP_ERR_DENIED;
     }
 
     return jpp_memfd_tmpfile(memfd, directory, err);

@@ -28,7 +28,8 @@ void jpp_memfd_init(jpp_memfd_t *memfd);
 
 /*
  * Open the caller's MEMFD: empty, and closed on exec.  DIRECTORY is where to
- * put it when anonymous memory is forbidden, NULL for nowhere.
+ * put it when anonymous memory is forbidden; where that is so and DIRECTORY is
+ * NULL, the error is JPP_ERR_DENIED.
  */
 jpp_code_t jpp_memfd_open(jpp_memfd_t *memfd, const char *directory,
     jpp_err_t *err);

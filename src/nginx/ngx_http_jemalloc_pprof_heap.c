@@ -19,8 +19,6 @@
 #define NGX_HTTP_JEMALLOC_PPROF_HOST_LEN    64
 
 
-
-
 typedef struct {
     ngx_http_jemalloc_pprof_job_t        job;
 
@@ -60,9 +58,6 @@ static ngx_int_t ngx_http_jemalloc_pprof_heap_describe(ngx_http_request_t *r,
     const jpp_format_t *format, int64_t time_nanos);
 static void ngx_http_jemalloc_pprof_heap_release(
     ngx_http_jemalloc_pprof_job_t *job);
-
-
-};
 
 
 ngx_int_t

@@ -282,8 +282,11 @@ jpp_memfd_test_forbidden(void)
     for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         jpp_memfd_errno = numbers[i];
 
-        jpp_is_u64(jpp_memfd_open(&memfd, NULL, &err), JPP_ERR_SYS,
+        jpp_is_u64(jpp_memfd_open(&memfd, NULL, &err), JPP_ERR_DENIED,
                    "memfd_create is forbidden, and there is no directory");
+        jpp_is_u64(err.code, JPP_ERR_DENIED, "and the error says so");
+        jpp_is_u64(jpp_memfd_open(&memfd, NULL, NULL), JPP_ERR_DENIED,
+                   "whether or not somebody reads it");
         jpp_is_i64(err.sys_errno, numbers[i], "%s", err.text);
         jpp_ok(strstr(err.text, "memfd_create is forbidden") != NULL
                && strstr(err.text, "directory") != NULL,
