@@ -2,7 +2,7 @@
 #include "ngx_http_jemalloc_pprof_baseline.h"
 #include "ngx_http_jemalloc_pprof_self.h"
 
-#include "jpp_heap.h"
+#include "jpp_heap_file.h"
 
 #include <signal.h>
 
@@ -92,8 +92,7 @@ ngx_http_jemalloc_pprof_baseline_dump(jpp_memfd_t *baseline, jpp_err_t *err)
     }
 
     if (rc == JPP_OK
-        && (baseline->len == 0 || baseline->data[baseline->len - 1] != '\n'
-            || jpp_heap_maps(baseline->data, baseline->len) == NULL))
+        && !jpp_heap_is_whole(baseline->data, baseline->len))
     {
         rc = jpp_err_set(err, JPP_ERR_CUT,
                          "its dump came back incomplete: it needs two free "

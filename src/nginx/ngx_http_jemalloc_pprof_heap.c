@@ -307,6 +307,14 @@ ngx_http_jemalloc_pprof_heap_send(ngx_http_jemalloc_pprof_job_t *job,
                    "strict=1 say why");
     }
 
+    if (report->options.args.values[JPP_ARG_STRICT] != 0
+        && report->n_unsplit != 0)
+    {
+        return ngx_http_jemalloc_pprof_refuse(r,
+                   NGX_HTTP_JEMALLOC_PPROF_UNSPLIT, report->n_unsplit,
+                   n_answered);
+    }
+
     workers = ngx_pnalloc(r->pool, 2 * NGX_INT_T_LEN + 2);
 
     if (workers == NULL

@@ -105,6 +105,12 @@ static const ngx_http_jemalloc_pprof_refusal_t
         { NGX_HTTP_SERVICE_UNAVAILABLE, NGX_LOG_WARN, NULL,
           "only %ui of %ui workers answered, and strict=1 wants all: %s" },
 
+    [NGX_HTTP_JEMALLOC_PPROF_UNSPLIT] =
+        { NGX_HTTP_SERVICE_UNAVAILABLE, NGX_LOG_WARN, NULL,
+          "the baseline of %ui of %ui workers had to be left out, so that what "
+          "they inherited would count as their own, which strict=1 does not "
+          "allow: the comments of the profile without strict=1 say why" },
+
     [NGX_HTTP_JEMALLOC_PPROF_STARTING] =
         { NGX_HTTP_SERVICE_UNAVAILABLE, NGX_LOG_INFO, "1",
           "this worker is being started: try again in a second" },
@@ -145,7 +151,7 @@ static const ngx_http_jemalloc_pprof_reason_t
     [JPP_ERR_JEMALLOC] = NGX_HTTP_JEMALLOC_PPROF_BROKEN,
     [JPP_ERR_LATE] = NGX_HTTP_JEMALLOC_PPROF_TIMED_OUT,
     [JPP_ERR_FULL] = NGX_HTTP_JEMALLOC_PPROF_CROWDED,
-    [JPP_ERR_DENIED] = NGX_HTTP_JEMALLOC_PPROF_FAILED
+    [JPP_ERR_DENIED] = NGX_HTTP_JEMALLOC_PPROF_FAILED,
 
     [JPP_OK] = NGX_HTTP_JEMALLOC_PPROF_BROKEN
 };

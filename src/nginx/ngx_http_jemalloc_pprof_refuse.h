@@ -43,6 +43,8 @@ typedef enum {
     NGX_HTTP_JEMALLOC_PPROF_INCOMPLETE,   /* ngx_uint_t: how many answered, */
                                           /*   were asked; char *: where it */
                                           /*   says more */
+    NGX_HTTP_JEMALLOC_PPROF_UNSPLIT,      /* ngx_uint_t: how many of how */
+                                          /*   many */
     NGX_HTTP_JEMALLOC_PPROF_STARTING,
     NGX_HTTP_JEMALLOC_PPROF_LEAVING,
     NGX_HTTP_JEMALLOC_PPROF_LATE,         /* ngx_uint_t: index; ngx_pid_t; */

@@ -23,9 +23,13 @@ typedef struct {
     jpp_arena_t      *arena;
     jpp_capture_t    *captures;
     jpp_err_t        *errors;      /* one for each of them */
+    jpp_err_t        *baselines;   /* and for what it inherited */
     ngx_uint_t        n;
 
+    ngx_uint_t        n_unsplit;   /* whose baseline was left out */
+
     jpp_worker_t     *workers;     /* that answered */
+    const char      **faults;      /* of their captures; NULL: none */
     jpp_missing_t    *missing;
     jpp_fleet_t       fleet;
 } ngx_http_jemalloc_pprof_input_t;
@@ -107,9 +111,11 @@ ngx_http_jemalloc_pprof_report_write(ngx_http_jemalloc_pprof_report_t *report,
     }
 
     if (input.n == 0) {
-        return jpp_err_set(err, JPP_ERR_LIMIT,
-                           "no worker was there at both ends of the time: "
-                           "ask again");
+        return jpp_err_set(err, JPP_ERR_GONE,
+                           "no worker can be compared with itself: worker %d "
+                           "(pid %d), %s: ask again",
+                           (int) input.missing[0].index,
+                           (int) input.missing[0].pid, input.missing[0].why);
     }
 
     jpp_sink_init(&sink, buffer, JPP_SINK_BUFFER, jpp_sink_to_vec, out);
@@ -117,12 +123,14 @@ ngx_http_jemalloc_pprof_report_write(ngx_http_jemalloc_pprof_report_t *report,
     report->options.comments = ngx_http_jemalloc_pprof_report_comments;
     report->options.data = &input;
     report->options.errors = input.errors;
+    report->options.baselines = input.baselines;
 
     rc = jpp_report(arena, &ngx_http_jemalloc_pprof_self.symbols,
                     input.captures, input.n, &report->options, &sink, err);
 
     report->n_asked = input.fleet.n_asked;
     report->n_answered = input.fleet.n;
+    report->n_unsplit = input.n_unsplit;
 
     return rc == JPP_OK ? ngx_http_jemalloc_pprof_report_keep(report, out, err)
                         : rc;
@@ -145,11 +153,14 @@ ngx_http_jemalloc_pprof_report_shares(ngx_http_jemalloc_pprof_report_t *report,
 
     input->captures = jpp_arena_alloc(input->arena, n * sizeof(jpp_capture_t));
     input->errors = jpp_arena_alloc(input->arena, n * sizeof(jpp_err_t));
+    input->baselines = jpp_arena_alloc(input->arena, n * sizeof(jpp_err_t));
     input->workers = jpp_arena_alloc(input->arena, n * sizeof(jpp_worker_t));
+    input->faults = jpp_arena_alloc(input->arena, n * sizeof(char *));
     input->missing = jpp_arena_alloc(input->arena, n * sizeof(jpp_missing_t));
 
     if (input->captures == NULL || input->errors == NULL
-        || input->workers == NULL || input->missing == NULL)
+        || input->baselines == NULL || input->workers == NULL
+        || input->faults == NULL || input->missing == NULL)
     {
         return NGX_ERROR;
     }
@@ -211,25 +222,24 @@ ngx_http_jemalloc_pprof_report_share(ngx_http_jemalloc_pprof_report_t *report,
         }
     }
 
+    input->workers[input->fleet.n++] = share->peer.reply.worker;
+
     last = ngx_http_jemalloc_pprof_report_capture(input, share);
 
     if (last == NULL) {
         return NGX_ERROR;
     }
 
-    input->workers[input->fleet.n++] = share->peer.reply.worker;
-
     report->options.time_nanos = share->peer.reply.time_nanos;
 
     if (before == NULL) {
 
-        /* one that could not be had is none, and the report says so */
-
-        if (share->baseline != NULL) {
-            last->baseline = share->baseline->data != NULL
-                             ? share->baseline->data : "";
+        if (share->baseline != NULL && share->baseline->data != NULL) {
+            last->baseline = share->baseline->data;
             last->baseline_len = share->baseline->len;
         }
+
+        input->baselines[input->n - 1] = share->baseline_err;
 
         return NGX_OK;
     }
@@ -297,6 +307,7 @@ ngx_http_jemalloc_pprof_report_capture(ngx_http_jemalloc_pprof_input_t *input,
 
     capture = &input->captures[input->n++];
 
+    capture->index = input->fleet.n - 1;
     capture->data = share->dump.data;
     capture->len = share->dump.len;
     capture->labels = labels;
@@ -395,21 +406,24 @@ ngx_http_jemalloc_pprof_report_comments(void *data, jpp_arena_t *arena)
 {
     ngx_http_jemalloc_pprof_input_t *input = data;
 
-    jpp_err_t      *err;
-    ngx_uint_t      i, n, n_each;
+    ngx_uint_t      i, n;
     jpp_worker_t   *worker;
     jpp_missing_t  *missing;
 
-    /* a worker's captures are side by side, and are left out together */
+    for (i = 0; i < input->n; i++) {
+        if (input->errors[i].code != JPP_OK) {
+            input->faults[input->captures[i].index] = input->errors[i].text;
 
-    n_each = input->n / input->fleet.n;
+        } else if (input->baselines[i].code != JPP_OK) {
+            input->n_unsplit++;
+        }
+    }
 
     for (i = 0, n = 0; i < input->fleet.n; i++) {
 
         worker = &input->workers[i];
-        err = &input->errors[i * n_each];
 
-        if (err->code == JPP_OK) {
+        if (input->faults[i] == NULL) {
             input->workers[n++] = *worker;
             continue;
         }
@@ -419,7 +433,7 @@ ngx_http_jemalloc_pprof_report_comments(void *data, jpp_arena_t *arena)
         missing->index = worker->index;
         missing->pid = worker->pid;
         missing->generation = worker->generation;
-        missing->why = err->text;
+        missing->why = input->faults[i];
     }
 
     input->fleet.n = n;

@@ -27,6 +27,9 @@ typedef struct {
     size_t                                        len;
     ngx_uint_t                                    n_asked;    /* at all */
     ngx_uint_t                                    n_answered;
+    ngx_uint_t                                    n_unsplit;  /* of these: */
+                                           /*   what they inherited counts */
+                                           /*   as their own */
 } ngx_http_jemalloc_pprof_report_t;
 
 

@@ -84,6 +84,15 @@ jpp_heap_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
 }
 
 
+bool
+jpp_heap_is_whole(const char *data, size_t len)
+{
+    return len != 0 && data[len - 1] == '\n'
+           && jpp_scan_text(data, data + len, "heap_v2/") != NULL
+           && jpp_heap_maps(data, len) != NULL;
+}
+
+
 /* The sampling period, and what the file is where there is none. */
 
 static jpp_code_t

@@ -27,6 +27,12 @@
 jpp_code_t jpp_heap_open(jpp_dump_t *dump, jpp_profile_t *profile,
     const char *data, size_t len, const char *tail, jpp_err_t *err);
 
+/*
+ * Are the LEN bytes at DATA a dump with all its parts?  This looks at its ends
+ * only: whoever wrote it may ask at once, and a reader finds out the rest.
+ */
+bool jpp_heap_is_whole(const char *data, size_t len);
+
 /* The line of P, which is in DUMP: counted when somebody is to read it. */
 uint64_t jpp_heap_line(const jpp_dump_t *dump, const char *p);
 

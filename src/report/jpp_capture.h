@@ -74,6 +74,8 @@ typedef struct {
                           comments;     /* NULL: none */
     void                 *data;         /* for comments */
     jpp_err_t            *errors;       /* one for each capture, or NULL */
+    jpp_err_t            *baselines;    /* the same for their baselines: set */
+                                        /*   before by who could not get one */
 } jpp_report_options_t;
 
 

@@ -54,8 +54,13 @@ jpp_report_read(jpp_reporter_t *report, jpp_err_t *err)
         memset(errors, 0, report->n * sizeof(jpp_err_t));
     }
 
-    report->baselines = jpp_arena_alloc(report->arena,
-                                        report->n * sizeof(jpp_err_t));
+    report->baselines = report->options->baselines;
+
+    if (report->baselines == NULL) {
+        report->baselines = jpp_arena_alloc(report->arena,
+                                            report->n * sizeof(jpp_err_t));
+    }
+
     if (report->baselines == NULL) {
         return jpp_err_memory(err);
     }

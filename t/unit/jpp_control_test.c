@@ -1,5 +1,6 @@
 
 #include "jpp_control.h"
+#include "jpp_report.h"
 #include "jpp_test_fleet.h"
 
 
@@ -78,7 +79,7 @@ jpp_test_good(void)
     };
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        jpp_args_init(&args);
+        jpp_report_args_init(&args);
         jpp_control_init(&control);
 
         jpp_is_u64(jpp_control_query(&control, &args, rows[i].text,
@@ -162,7 +163,7 @@ jpp_test_bad(void)
     };
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        jpp_args_init(&args);
+        jpp_report_args_init(&args);
         jpp_control_init(&control);
 
         jpp_is_u64(jpp_control_query(&control, &args, rows[i].text,
@@ -175,7 +176,7 @@ jpp_test_bad(void)
                JPP_ERR_ARG, "nobody need hear why");
 
     memset(long_text, 'a', sizeof(long_text));
-    jpp_args_init(&args);
+    jpp_report_args_init(&args);
     jpp_control_init(&control);
     jpp_is_u64(jpp_control_query(&control, &args, long_text, 16384, &err),
                JPP_ERR_ARG, "a key that is too long");
@@ -201,7 +202,7 @@ jpp_test_twice(void)
     static const char  form[] = "active=7&reset=7&lg_sample=11&worker=x"
                                 "&strict=1";
 
-    jpp_args_init(&args);
+    jpp_report_args_init(&args);
     jpp_control_init(&control);
     jpp_control_query(&control, &args, query, sizeof(query) - 1, &err);
 
@@ -213,7 +214,7 @@ jpp_test_twice(void)
     jpp_ok(args.values[JPP_ARG_WORKER] == JPP_WORKER_INDEX && args.worker == 2
            && args.values[JPP_ARG_STRICT] == 1, "of worker and strict, too");
 
-    jpp_args_init(&args);
+    jpp_report_args_init(&args);
     jpp_control_init(&control);
     jpp_is_u64(jpp_control_query(&control, &args, "worker=pid-7", 12, &err),
                JPP_OK, "a worker in the form alone");
@@ -234,7 +235,7 @@ jpp_test_nothing(void)
         "active=on", "active=off", "lg_sample=14", "reset=1", "purge=1"
     };
 
-    jpp_args_init(&args);
+    jpp_report_args_init(&args);
     jpp_control_init(&control);
     jpp_is_u64(jpp_control_check(&control, &err), JPP_ERR_ARG, "nothing");
     jpp_is_str(err.text, "nothing is asked for: say active=on, active=off, "
@@ -242,7 +243,7 @@ jpp_test_nothing(void)
                "several of them joined by &", "and what there is");
 
     for (i = 0; i < sizeof(something) / sizeof(something[0]); i++) {
-        jpp_args_init(&args);
+        jpp_report_args_init(&args);
         jpp_control_init(&control);
         jpp_control_query(&control, &args, something[i], strlen(something[i]),
                           &err);
@@ -285,7 +286,7 @@ jpp_test_foresee(void)
         jemalloc.active = rows[i].before == JPP_JEMALLOC_READY;
         jemalloc.lg_sample = 19;
 
-        jpp_args_init(&args);
+        jpp_report_args_init(&args);
         jpp_control_init(&control);
         (void) jpp_control_query(&control, &args, rows[i].text,
                                  strlen(rows[i].text), NULL);

@@ -31,6 +31,7 @@
 #include "jpp_heap_stacks.h"
 #include "jpp_memfd.h"
 #include "jpp_proc.h"
+#include "jpp_report.h"
 #include "jpp_test.h"
 
 
@@ -1430,7 +1431,7 @@ jpp_part_apply(const char *text, jpp_control_result_t *result, jpp_err_t *err)
 
     memset(result, 0x55, sizeof(jpp_control_result_t));
 
-    jpp_args_init(&args);
+    jpp_report_args_init(&args);
     jpp_control_init(&control);
 
     rc = jpp_control_query(&control, &args, text, strlen(text), err);
