@@ -1,20 +1,14 @@
 
 /*
- * What one ELF file says about functions.
- *
- * The file is read (never mapped: a file truncated in place would be a SIGBUS)
- * into pages outside malloc, and only the parts that are needed: headers,
- * notes, symbol table, its strings, .eh_frame.  From them one table of
- * functions is made, sorted by address: names from .symtab or, where there is
- * none, from .dynsym, with the extents the table gives; and nameless function
- * starts from .eh_frame for the code that no symbol covers.
+ * What one ELF file says about functions: its build id, its executable
+ * segments, and one table of functions by address.
  *
  * Addresses here are the file's own virtual addresses, as nm and addr2line
- * use them.  libelf is behind jpp_elf_image.h; what file to open for a mapping
- * is jpp_file.h, and what a name looks like to the reader jpp_symbolize.h.
+ * use them.  jpp_elf_read.h fills the table from a file; which file belongs to
+ * a mapping is decided in jpp_file.h, and what a name looks like to the reader
+ * in jpp_symbolize.h.
  *
- * The file is hostile input: every offset, count and string is checked.  Any
- * thread, one at a time per arena.
+ * Pure functions of a table that does not change; any thread.
  */
 
 
@@ -22,8 +16,9 @@
 #define _JPP_ELF_H_INCLUDED_
 
 
-#include "jpp_arena.h"
-#include "jpp_err.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 
 #define JPP_BUILD_ID_MAX  64            /* bytes; 20 are usual */
@@ -73,20 +68,6 @@ typedef enum {
     JPP_ELF_ALL             /* functions too */
 } jpp_elf_parts_t;
 
-
-/*
- * Read PARTS of the file at FD (any position) into the caller's ELF.  What
- * ELF points to is in ARENA, with what was needed on the way, and no more is
- * read than ARENA could hold.  Where the file has no .symtab, the one of the
- * debug file at DEBUG_FD (-1: none) is taken, if that file is sound and has
- * the same build id; else DEBUG_FD is ignored.
- *
- * A file without a symbol table or .eh_frame is no error: it has no functions.
- * JPP_ERR_INPUT: not an ELF file of this machine, or damaged; JPP_ERR_CUT: it
- * ends before its end.  The sentences speak of the file as "it".
- */
-jpp_code_t jpp_elf_read(jpp_elf_t *elf, jpp_arena_t *arena, int fd,
-    int debug_fd, jpp_elf_parts_t parts, jpp_err_t *err);
 
 /* The function that covers virtual address VADDR, or NULL. */
 const jpp_elf_function_t *jpp_elf_function(const jpp_elf_t *elf,

@@ -20,6 +20,7 @@
 #include <elf.h>
 
 #include "jpp_elf.h"
+#include "jpp_err.h"
 
 
 typedef struct {

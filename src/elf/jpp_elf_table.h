@@ -1,7 +1,7 @@
 
 /*
  * The table of functions of jpp_elf.h, made of a symbol table and .eh_frame
- * that were loaded before.
+ * that were loaded before.  Which of them wins is decided in jpp_extents.h.
  */
 
 
@@ -9,7 +9,9 @@
 #define _JPP_ELF_TABLE_H_INCLUDED_
 
 
-#include "jpp_elf_image.h"
+#include "jpp_arena.h"
+#include "jpp_elf.h"
+#include "jpp_err.h"
 
 
 /* What functions are made of; loaded, or empty where a file has none. */

@@ -18,6 +18,7 @@
 #define _JPP_EXTENTS_H_INCLUDED_
 
 
+#include "jpp_arena.h"
 #include "jpp_elf.h"
 
 

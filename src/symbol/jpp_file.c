@@ -14,6 +14,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "jpp_elf_read.h"
 #include "jpp_file.h"
 #include "jpp_limits.h"
 

@@ -28,6 +28,7 @@
 #include <sys/stat.h>
 
 #include "jpp_elf.h"
+#include "jpp_err.h"
 #include "jpp_profile.h"
 
 

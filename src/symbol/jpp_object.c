@@ -2,6 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "jpp_elf_read.h"
 #include "jpp_object.h"
 
 

@@ -5,6 +5,7 @@
 #endif
 
 #include "jpp_elf_image.h"
+#include "jpp_elf_read.h"
 #include "jpp_extents.h"
 #include "jpp_file.h"
 #include "jpp_limits.h"
