@@ -25,6 +25,7 @@ my @owners = (
     [ qr/\bmemfd_create\s*\(/, 'src/capture/jpp_memfd.c' ],
     [ qr{/proc/self/maps}, 'src/capture/jpp_proc.c' ],
     [ qr/\bmremap\s*\(/, 'src/base/jpp_arena.c' ],
+    [ qr/\bdl_iterate_phdr\s*\(/, 'src/capture/jpp_images.c' ],
 );
 
 # The rooms, from the ground up: a file includes only what lies in its own room

@@ -38,6 +38,7 @@
  *
  *     self       what it is and says of itself
  *     baseline   what it inherited
+ *     hints      what it knows of its own code
  *     worker     its start and its end
  *
  * Files of the adapter never parse, encode or unwind: that is the core's.

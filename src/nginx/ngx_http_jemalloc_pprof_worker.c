@@ -2,6 +2,7 @@
 #include "ngx_http_jemalloc_pprof.h"
 #include "ngx_http_jemalloc_pprof_answerer.h"
 #include "ngx_http_jemalloc_pprof_baseline.h"
+#include "ngx_http_jemalloc_pprof_hints.h"
 #include "ngx_http_jemalloc_pprof_thread.h"
 #include "ngx_http_jemalloc_pprof_self.h"
 #include "ngx_http_jemalloc_pprof_worker.h"
@@ -49,6 +50,7 @@ ngx_http_jemalloc_pprof_worker_init(ngx_cycle_t *cycle)
     self->tail = ngx_http_jemalloc_pprof_worker_tail(tail, sizeof(tail));
 
     jpp_symbols_init(&self->symbols, JPP_SYMBOLS_CAP);
+    ngx_http_jemalloc_pprof_hints(&self->symbols);
 
     ngx_http_jemalloc_pprof_worker_pin_module();
 

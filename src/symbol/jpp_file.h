@@ -8,6 +8,8 @@
  * Proof is
  *
  *     the build id          where the mapping's is known: equal, or refused
+ *                           (the only proof on overlayfs and btrfs, where the
+ *                           kernel lists another device than stat() has)
  *     device and inode      else: equal
  *     the layout            else, unless the mapping's file is known to be
  *                           deleted: an executable segment lies where the

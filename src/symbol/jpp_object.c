@@ -53,6 +53,8 @@ jpp_symbols_destroy(jpp_symbols_t *symbols)
     symbols->objects = NULL;
     symbols->bytes = 0;
     symbols->known.n = 0;
+
+    jpp_loaded_destroy(&symbols->loaded);
 }
 
 

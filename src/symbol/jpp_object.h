@@ -15,6 +15,7 @@
 
 
 #include "jpp_known.h"
+#include "jpp_loaded.h"
 
 
 /* nginx, libc with debug symbols, libssl, libcrypto, libjemalloc: 1 MiB */
@@ -38,16 +39,20 @@ typedef struct {
     size_t            cap;
     const char       *debug_root;       /* "/usr/lib/debug" */
     jpp_known_t       known;
+    jpp_loaded_t      loaded;           /* what the caller knows; or zeros */
     uint64_t          n_hits;
     uint64_t          n_misses;
     uint64_t          n_opened;         /* files */
 } jpp_symbols_t;
 
 
-/* Initialize the caller's SYMBOLS: an empty cache of at most CAP bytes. */
+/*
+ * Initialize the caller's SYMBOLS: an empty cache of at most CAP bytes, and
+ * nothing known about this process.
+ */
 void jpp_symbols_init(jpp_symbols_t *symbols, size_t cap);
 
-/* Give everything back. */
+/* Give everything back, and what is known about this process too. */
 void jpp_symbols_destroy(jpp_symbols_t *symbols);
 
 /* Is the object of FILE in the cache, so that the file need not be open? */

@@ -33,7 +33,7 @@ static jpp_code_t jpp_symbolize_open(jpp_symbols_t *symbols,
     const jpp_profile_t *profile, const jpp_mapping_t *mapping,
     bool is_identity, jpp_file_t *file, jpp_err_t *err);
 static bool jpp_symbolize_identify(jpp_profile_t *profile,
-    jpp_mapping_t *mapping, const jpp_file_t *file);
+    jpp_mapping_t *mapping, const jpp_build_id_t *id);
 static bool jpp_symbolize_range(jpp_vec_t *ranges,
     const jpp_mapping_t *mapping, const jpp_elf_t *elf,
     const jpp_elf_function_t *function);
@@ -144,6 +144,13 @@ jpp_symbolize_mapping(jpp_symbolizer_t *s)
         return jpp_symbolize_locations(s, NULL);
     }
 
+    if (!jpp_symbolize_identify(s->profile, mapping,
+                              jpp_loaded_build_id(&s->symbols->loaded,
+                                                  mapping)))
+    {
+        return false;
+    }
+
     if (jpp_symbolize_open(s->symbols, s->profile, mapping,
                            s->n_locations == 0, &file, &err)
         != JPP_OK)
@@ -152,7 +159,7 @@ jpp_symbolize_mapping(jpp_symbolizer_t *s)
                && jpp_symbolize_locations(s, NULL);
     }
 
-    done = jpp_symbolize_identify(s->profile, mapping, &file)
+    done = jpp_symbolize_identify(s->profile, mapping, &file.build_id)
            && jpp_symbolize_file(s, &file);
 
     jpp_file_close(&file);
@@ -293,19 +300,19 @@ jpp_symbolize_open(jpp_symbols_t *symbols, const jpp_profile_t *profile,
 }
 
 
-/* The mapping's build id, where it was not known. */
+/* The mapping gets build id ID, or NULL, where it has none yet. */
 
 static bool
 jpp_symbolize_identify(jpp_profile_t *profile, jpp_mapping_t *mapping,
-    const jpp_file_t *file)
+    const jpp_build_id_t *id)
 {
     char  text[JPP_BUILD_ID_TEXT];
 
-    if (mapping->build_id != 0 || file->build_id.len == 0) {
+    if (mapping->build_id != 0 || id == NULL || id->len == 0) {
         return true;
     }
 
-    jpp_build_id_text(&file->build_id, text);
+    jpp_build_id_text(id, text);
 
     mapping->build_id = jpp_profile_string(profile, text, strlen(text));
 
@@ -327,17 +334,22 @@ jpp_symbolize_build_ids(jpp_symbols_t *symbols, jpp_profile_t *profile,
     for (i = 1; i <= n; i++) {
         mapping = jpp_profile_mapping_at(profile, i);
 
-        if (mapping->build_id != 0
-            || !jpp_file_is_expected(mapping)
-            || jpp_symbolize_open(symbols, profile, mapping, true, &file, NULL)
-               != JPP_OK)
-        {
+        if (!jpp_file_is_expected(mapping)) {
             continue;
         }
 
-        done = jpp_symbolize_identify(profile, mapping, &file);
+        done = jpp_symbolize_identify(profile, mapping,
+                                      jpp_loaded_build_id(&symbols->loaded,
+                                                          mapping));
 
-        jpp_file_close(&file);
+        if (mapping->build_id == 0
+            && jpp_symbolize_open(symbols, profile, mapping, true, &file, NULL)
+               == JPP_OK)
+        {
+            done = jpp_symbolize_identify(profile, mapping, &file.build_id);
+
+            jpp_file_close(&file);
+        }
 
         if (!done) {
             return jpp_err_memory(err);

@@ -36,11 +36,12 @@ typedef bool (*jpp_symbol_wanted_pt)(const char *name);
 
 
 /*
- * Give every location of PROFILE a function, every mapping its build id (where
- * the mapping carries one already, a file with another is not used) and
- * has_functions.  A mapping whose file cannot be used is no error: its
- * locations become module+0xoffset and a comment of the profile says why.
- * Only memory fails: JPP_ERR_MEMORY.
+ * Give every location of PROFILE a function, every mapping has_functions and
+ * its build id: the one it carries, else what SYMBOLS knows was loaded, else
+ * the file's.  A file with another build id than was known before is not used.
+ * A mapping whose file cannot be used is no error: its locations become
+ * module+0xoffset and a comment of the profile says why.  Only memory fails:
+ * JPP_ERR_MEMORY.
  */
 jpp_code_t jpp_symbolize(jpp_symbols_t *symbols, jpp_profile_t *profile,
     jpp_err_t *err);

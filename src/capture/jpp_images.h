@@ -1,0 +1,36 @@
+
+/*
+ * The builds that are loaded into this process: the build id of every object
+ * that the dynamic linker knows, read from memory.  The owner of
+ * dl_iterate_phdr().
+ *
+ * No state; any thread, but not while the objects may change under it.
+ */
+
+
+#ifndef _JPP_IMAGES_H_INCLUDED_
+#define _JPP_IMAGES_H_INCLUDED_
+
+
+#include "jpp_arena.h"
+#include "jpp_elf.h"
+
+
+typedef struct {
+    uint64_t          address;     /* of its code */
+    jpp_build_id_t    build_id;
+} jpp_image_t;
+
+
+/* Append what is loaded and has a build id to IMAGES; false: no memory. */
+bool jpp_images_read(jpp_vec_t *images);
+
+/*
+ * The build id among the LEN bytes of notes at DATA, aligned to ALIGNMENT (4
+ * or 8); false: there is none.
+ */
+bool jpp_images_note(const uint8_t *data, size_t len, size_t alignment,
+    jpp_build_id_t *id);
+
+
+#endif /* _JPP_IMAGES_H_INCLUDED_ */

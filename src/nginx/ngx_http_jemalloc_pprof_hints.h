@@ -1,0 +1,21 @@
+
+/*
+ * What this process knows about its own code, as data for the symbolizer.
+ */
+
+
+#ifndef _NGX_HTTP_JEMALLOC_PPROF_HINTS_H_INCLUDED_
+#define _NGX_HTTP_JEMALLOC_PPROF_HINTS_H_INCLUDED_
+
+
+#include "ngx_http_jemalloc_pprof.h"
+
+
+/*
+ * Tell SYMBOLS what is loaded.  To be called once in each worker, as it
+ * starts; what fails costs names, or proofs of them, and nothing else.
+ */
+void ngx_http_jemalloc_pprof_hints(jpp_symbols_t *symbols);
+
+
+#endif /* _NGX_HTTP_JEMALLOC_PPROF_HINTS_H_INCLUDED_ */

@@ -1,0 +1,63 @@
+
+/*
+ * What a process knows about the files it has loaded itself: which build each
+ * of them is.  Gathered once, as the process starts, and given to the
+ * symbolizer as data: a report is a pure function of its inputs, and the tool
+ * reads the dumps of other machines, about which it knows nothing.
+ *
+ * A file is known by device and inode, as the mappings have them: what one
+ * process of a server has loaded from a file is what the others have, wherever
+ * it lies in their memory.
+ *
+ * Does not change once it is made, and may then be read by any thread.  Memory
+ * of its own.
+ */
+
+
+#ifndef _JPP_LOADED_H_INCLUDED_
+#define _JPP_LOADED_H_INCLUDED_
+
+
+#include "jpp_images.h"
+#include "jpp_profile.h"
+
+
+/* a file, and where in it */
+typedef struct {
+    uint64_t          device;
+    uint64_t          inode;
+    uint64_t          offset;
+} jpp_place_t;
+
+
+typedef struct {
+    uint64_t          device;
+    uint64_t          inode;
+    jpp_build_id_t    build_id;
+} jpp_loaded_file_t;
+
+
+/* Zeros are a process that knows nothing. */
+typedef struct {
+    jpp_arena_t       arena;
+    jpp_vec_t        *files;       /* jpp_loaded_file_t */
+} jpp_loaded_t;
+
+
+/*
+ * Make the caller's LOADED of the N IMAGES and of the LEN bytes of the
+ * mappings MAPS of the same process.  Without memory, or where MAPS cannot be
+ * read, it knows nothing.
+ */
+void jpp_loaded_init(jpp_loaded_t *loaded, const char *maps, size_t len,
+    const jpp_image_t *images, size_t n);
+
+/* Give everything back. */
+void jpp_loaded_destroy(jpp_loaded_t *loaded);
+
+/* The build id of what was loaded from MAPPING's file, or NULL. */
+const jpp_build_id_t *jpp_loaded_build_id(const jpp_loaded_t *loaded,
+    const jpp_mapping_t *mapping);
+
+
+#endif /* _JPP_LOADED_H_INCLUDED_ */
