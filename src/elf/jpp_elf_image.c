@@ -269,11 +269,18 @@ jpp_elf_image_load(jpp_elf_image_t *image, uint64_t offset, uint64_t len,
         return JPP_OK;
     }
 
-    if (len > JPP_MAX_ELF_SECTION || len > image->room) {
-        return jpp_err_set(err, JPP_ERR_LIMIT, "it takes too much memory");
+    if (len > JPP_MAX_ELF_SECTION) {
+        return jpp_err_set(err, JPP_ERR_LIMIT,
+                           "a section of it is larger than %zu MiB",
+                           JPP_MAX_ELF_SECTION >> 20);
+    }
+
+    if (len > image->room) {
+        return jpp_err_memory(err);
     }
 
     image->room -= (size_t) len;
+    image->loaded += (size_t) len;
 
     for (done = 0; done < len; done += (size_t) n) {
 

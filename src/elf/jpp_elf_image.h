@@ -29,6 +29,7 @@ typedef struct {
     size_t         size;
     size_t         head;           /* bytes loaded from the start on */
     size_t         room;           /* bytes that may still be loaded */
+    size_t         loaded;         /* bytes that were */
     void          *elf;            /* libelf's handle */
     Elf64_Ehdr     header;
     uint32_t       address_size;   /* 4 or 8 */

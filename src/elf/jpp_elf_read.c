@@ -38,6 +38,7 @@ static jpp_code_t jpp_elf_symbols(jpp_elf_source_t *source,
     jpp_elf_image_t *image, uint32_t section, jpp_err_t *err);
 static bool jpp_elf_debug(jpp_elf_source_t *source, jpp_elf_image_t *image,
     const jpp_elf_t *elf, int fd, size_t room);
+static size_t jpp_elf_room(const jpp_arena_t *arena, size_t loaded);
 static jpp_code_t jpp_elf_eh_frame(jpp_elf_source_t *source,
     jpp_elf_image_t *image, uint32_t section, jpp_err_t *err);
 
@@ -54,8 +55,7 @@ jpp_elf_read(jpp_elf_t *elf, jpp_arena_t *arena, int fd, int debug_fd,
     elf->names = "";
     elf->names_len = 1;
 
-    rc = jpp_elf_image_open(&image, fd, arena->cap - arena->mapped, parts,
-                            err);
+    rc = jpp_elf_image_open(&image, fd, jpp_elf_room(arena, 0), parts, err);
 
     if (rc == JPP_OK) {
         rc = jpp_elf_segments(elf, arena, &image, err);
@@ -209,6 +209,7 @@ static jpp_code_t
 jpp_elf_functions(jpp_elf_t *elf, jpp_arena_t *arena, jpp_elf_image_t *image,
     int debug_fd, jpp_err_t *err)
 {
+    size_t              cap;
     jpp_code_t          rc;
     jpp_elf_image_t     debug;
     jpp_elf_source_t    source;
@@ -232,7 +233,7 @@ jpp_elf_functions(jpp_elf_t *elf, jpp_arena_t *arena, jpp_elf_image_t *image,
         rc = jpp_elf_symbols(&source, image, sections.symtab, err);
 
     } else if (jpp_elf_debug(&source, &debug, elf, debug_fd,
-                             arena->cap - arena->mapped))
+                             jpp_elf_room(arena, image->loaded)))
     {
         elf->has_symtab = true;
 
@@ -241,12 +242,31 @@ jpp_elf_functions(jpp_elf_t *elf, jpp_arena_t *arena, jpp_elf_image_t *image,
     }
 
     if (rc == JPP_OK) {
+        cap = arena->cap;
+        arena->cap = arena->mapped
+                     + jpp_elf_room(arena, image->loaded + debug.loaded);
+
         rc = jpp_elf_table(elf, arena, &source, err);
+
+        arena->cap = cap;
     }
 
     jpp_elf_image_close(&debug);
 
     return rc;
+}
+
+
+/* What ARENA may still map, beside LOADED bytes of images. */
+
+static size_t
+jpp_elf_room(const jpp_arena_t *arena, size_t loaded)
+{
+    size_t  room;
+
+    room = arena->cap - arena->mapped;
+
+    return room > loaded ? room - loaded : 0;
 }
 
 

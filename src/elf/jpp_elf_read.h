@@ -24,12 +24,14 @@
 
 /*
  * Read PARTS of the file at FD (any position) into the caller's ELF.  What
- * ELF points to is in ARENA, with what was needed on the way, and no more is
- * read than ARENA could hold.  Where the file has no .symtab, the one of the
+ * ELF points to is in ARENA, with what was needed on the way.  What is loaded
+ * of the files counts as if it lay in ARENA: all of it together takes no more
+ * than ARENA may still map.  Where the file has no .symtab, the one of the
  * debug file at DEBUG_FD (-1: none) is taken, if that file is sound and has
  * the same build id; else DEBUG_FD is ignored.
  *
  * A file without a symbol table or .eh_frame is no error: it has no functions.
+ * JPP_ERR_MEMORY: ARENA cannot hold it, or the kernel has no memory.
  * JPP_ERR_INPUT: not an ELF file of this machine, or damaged; JPP_ERR_CUT: it
  * ends before its end.  The sentences speak of the file as "it".
  */

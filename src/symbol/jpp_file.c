@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "jpp_elf_read.h"
@@ -23,7 +24,10 @@
  * For headers, notes and segments of one file.  So small that the arena maps
  * single pages: this is done for every mapping of every report.
  */
-#define JPP_FILE_ARENA  (256 * 1024)
+#define JPP_FILE_ARENA    (256 * 1024)
+
+/* the times of a file are those of the kernel's last tick, or worse, seconds */
+#define JPP_FILE_SETTLED  2
 
 
 static jpp_code_t jpp_file_try(jpp_file_t *file, const jpp_mapping_t *mapping,
@@ -147,6 +151,30 @@ jpp_file_is_of(const jpp_file_t *file, const jpp_mapping_t *mapping,
              | minor(file->st.st_dev);
 
     return file->st.st_ino == mapping->inode && device == mapping->device;
+}
+
+
+bool
+jpp_file_is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_ino == b->st_ino
+           && a->st_dev == b->st_dev
+           && a->st_size == b->st_size
+           && a->st_mtim.tv_sec == b->st_mtim.tv_sec
+           && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec
+           && a->st_ctim.tv_sec == b->st_ctim.tv_sec
+           && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+
+bool
+jpp_file_is_settled(const struct stat *st)
+{
+    time_t  settled;
+
+    settled = time(NULL) - JPP_FILE_SETTLED;
+
+    return st->st_ctim.tv_sec <= settled && st->st_mtim.tv_sec <= settled;
 }
 
 

@@ -66,6 +66,15 @@ void jpp_file_close(jpp_file_t *file);
 bool jpp_file_is_of(const jpp_file_t *file, const jpp_mapping_t *mapping,
     const char *build_id);
 
+/*
+ * Are A and B of one file that did not change in between?  A change of who
+ * owns it, or may write to it, is one.
+ */
+bool jpp_file_is_same(const struct stat *a, const struct stat *b);
+
+/* Was the last change so long ago that the next one gets another time? */
+bool jpp_file_is_settled(const struct stat *st);
+
 /* Could MAPPING have a file at all?  Not "[vdso]", and not anonymous memory. */
 bool jpp_file_is_expected(const jpp_mapping_t *mapping);
 

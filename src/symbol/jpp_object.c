@@ -1,4 +1,5 @@
 
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -7,10 +8,10 @@
 
 
 /*
- * The most that reading one file may take; all of it is given back.  250,000
- * functions need 65 MiB.
+ * What reading a file may take, in units of the cap.  250,000 functions in C
+ * are 11 MiB when they are kept, and 65 MiB while they are read.
  */
-#define JPP_OBJECT_ARENA     (256 * 1024 * 1024)
+#define JPP_OBJECT_READING   8
 
 /* to whole pages, and the head of a block */
 #define JPP_OBJECT_ROUNDING  8192
@@ -22,8 +23,13 @@ static jpp_object_t *jpp_object_find(jpp_symbols_t *symbols,
     const jpp_build_id_t *key);
 static bool jpp_object_is(const jpp_object_t *object,
     const jpp_build_id_t *key);
-static jpp_object_t *jpp_object_read(const jpp_symbols_t *symbols,
-    const jpp_file_t *file, jpp_err_t *err);
+static jpp_object_t *jpp_object_read(jpp_symbols_t *symbols,
+    const jpp_file_t *file, size_t room, jpp_err_t *err);
+static void jpp_object_refuse(jpp_symbols_t *symbols, const jpp_file_t *file,
+    const jpp_arena_t *arena, jpp_err_t *err);
+static jpp_code_t jpp_object_fits(const jpp_elf_t *elf, size_t cap,
+    jpp_err_t *err);
+static size_t jpp_object_size(const jpp_elf_t *elf);
 static jpp_object_t *jpp_object_store(const jpp_elf_t *elf,
     const jpp_build_id_t *key, jpp_err_t *err);
 static uint8_t *jpp_object_append(uint8_t *p, const void *data, size_t size);
@@ -36,6 +42,8 @@ jpp_symbols_init(jpp_symbols_t *symbols, size_t cap)
     memset(symbols, 0, sizeof(jpp_symbols_t));
 
     symbols->cap = cap;
+    symbols->room = cap < SIZE_MAX / JPP_OBJECT_READING
+                    ? cap * JPP_OBJECT_READING : SIZE_MAX;
     symbols->debug_root = JPP_DEBUG_ROOT;
 }
 
@@ -53,6 +61,7 @@ jpp_symbols_destroy(jpp_symbols_t *symbols)
     symbols->objects = NULL;
     symbols->bytes = 0;
     symbols->known.n = 0;
+    symbols->refused.n = 0;
 
     jpp_loaded_destroy(&symbols->loaded);
 }
@@ -69,12 +78,13 @@ jpp_object_has(const jpp_symbols_t *symbols, const jpp_file_t *file)
         }
     }
 
-    return false;
+    return jpp_refused_find(&symbols->refused, file, NULL);
 }
 
 
 jpp_object_t *
-jpp_object_get(jpp_symbols_t *symbols, const jpp_file_t *file, jpp_err_t *err)
+jpp_object_get(jpp_symbols_t *symbols, const jpp_file_t *file, size_t room,
+    jpp_err_t *err)
 {
     jpp_object_t  *object;
 
@@ -86,9 +96,13 @@ jpp_object_get(jpp_symbols_t *symbols, const jpp_file_t *file, jpp_err_t *err)
         return object;
     }
 
+    if (jpp_refused_find(&symbols->refused, file, err)) {
+        return NULL;
+    }
+
     symbols->n_misses++;
 
-    return jpp_object_read(symbols, file, err);
+    return jpp_object_read(symbols, file, room, err);
 }
 
 
@@ -99,7 +113,9 @@ jpp_object_put(jpp_symbols_t *symbols, jpp_object_t *object)
 {
     jpp_object_t  *last, **link;
 
-    if (object->arena.mapped > symbols->cap) {
+    /* or where the cap was lowered since the object was read */
+
+    if (object->is_partial || object->arena.mapped > symbols->cap) {
         jpp_object_free(object);
         return;
     }
@@ -152,30 +168,107 @@ jpp_object_is(const jpp_object_t *object, const jpp_build_id_t *key)
 
 
 static jpp_object_t *
-jpp_object_read(const jpp_symbols_t *symbols, const jpp_file_t *file,
+jpp_object_read(jpp_symbols_t *symbols, const jpp_file_t *file, size_t room,
     jpp_err_t *err)
 {
     int            debug_fd;
     jpp_elf_t      elf;
+    jpp_err_t      why;
     jpp_code_t     rc;
     jpp_arena_t    arena;
     jpp_object_t  *object;
 
-    jpp_arena_init(&arena, JPP_OBJECT_ARENA);
+    jpp_arena_init(&arena, room < symbols->room ? room : symbols->room);
 
     debug_fd = jpp_file_open_debug(&file->build_id, symbols->debug_root);
 
-    rc = jpp_elf_read(&elf, &arena, file->fd, debug_fd, JPP_ELF_ALL, err);
+    rc = jpp_elf_read(&elf, &arena, file->fd, debug_fd, JPP_ELF_ALL, &why);
 
     if (debug_fd != -1) {
         (void) close(debug_fd);
     }
 
-    object = rc == JPP_OK ? jpp_object_store(&elf, &file->key, err) : NULL;
+    if (rc == JPP_OK) {
+        rc = jpp_object_fits(&elf, symbols->cap, &why);
+    }
+
+    object = rc == JPP_OK ? jpp_object_store(&elf, &file->key, &why) : NULL;
+
+    if (object != NULL) {
+
+        /* the next report may have room for the debug file */
+
+        object->is_partial = debug_fd != -1
+                             && !elf.has_symtab
+                             && arena.cap < symbols->room;
+
+    } else {
+        jpp_object_refuse(symbols, file, &arena, &why);
+
+        if (err != NULL) {
+            *err = why;
+        }
+    }
 
     jpp_arena_destroy(&arena);
 
     return object;
+}
+
+
+/*
+ * Make ERR, for which reading FILE into ARENA failed, say what a person can do,
+ * and remember it.
+ */
+
+static void
+jpp_object_refuse(jpp_symbols_t *symbols, const jpp_file_t *file,
+    const jpp_arena_t *arena, jpp_err_t *err)
+{
+    if (err->code == JPP_ERR_MEMORY) {
+
+        if (arena->cap < symbols->room) {
+            (void) jpp_err_set(err, JPP_ERR_MEMORY, "this report has %zu MiB "
+                               "left to read its functions, which is too "
+                               "little (raise the memory of a report)",
+                               arena->cap >> 20);
+            return;
+        }
+
+        (void) jpp_err_set(err, JPP_ERR_LIMIT, "reading its functions takes "
+                           "more than %zu MiB (the tool jemalloc-pprof has no "
+                           "such limit)", arena->cap >> 20);
+    }
+
+    jpp_refused_add(&symbols->refused, file, err);
+}
+
+
+static jpp_code_t
+jpp_object_fits(const jpp_elf_t *elf, size_t cap, jpp_err_t *err)
+{
+    size_t  size;
+
+    size = jpp_object_size(elf) + JPP_OBJECT_ROUNDING;
+
+    if (size <= cap) {
+        return JPP_OK;
+    }
+
+    return jpp_err_set(err, JPP_ERR_LIMIT, "its %" PRIu32 " functions take "
+                       "%zu MiB, and there are %zu MiB for the names of all "
+                       "files (the tool jemalloc-pprof has no such limit)",
+                       elf->n_functions, (size >> 20) + 1, cap >> 20);
+}
+
+
+static size_t
+jpp_object_size(const jpp_elf_t *elf)
+{
+    return sizeof(jpp_object_t)
+           + elf->n_segments * sizeof(jpp_elf_segment_t)
+           + elf->n_functions * sizeof(jpp_elf_function_t)
+           + elf->names_len;
 }
 
 
@@ -192,7 +285,7 @@ jpp_object_store(const jpp_elf_t *elf, const jpp_build_id_t *key,
 
     segments = elf->n_segments * sizeof(jpp_elf_segment_t);
     functions = elf->n_functions * sizeof(jpp_elf_function_t);
-    size = sizeof(jpp_object_t) + segments + functions + elf->names_len;
+    size = jpp_object_size(elf);
 
     /* all at once: near its cap an arena maps just what is asked for */
 

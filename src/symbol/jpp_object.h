@@ -4,9 +4,12 @@
  * of its own outside malloc, up to a byte cap: the one used longest ago goes
  * first.
  *
- * One object is in use at a time.  One that is larger than the cap is read for
- * its user and not kept, so that it does not drive out all others.  One thread
- * at a time per cache.
+ * A file whose functions would not fit under the cap is refused, and so is one
+ * that takes too much to read or is damaged: a file of a million functions
+ * would cost each report half a second otherwise, again and again.  Refusals
+ * are remembered until the file changes.
+ *
+ * One object is in use at a time.  One thread at a time per cache.
  */
 
 
@@ -16,6 +19,7 @@
 
 #include "jpp_known.h"
 #include "jpp_loaded.h"
+#include "jpp_refused.h"
 
 
 /* nginx, libc with debug symbols, libssl, libcrypto, libjemalloc: 1 MiB */
@@ -30,6 +34,7 @@ struct jpp_object_s {
     jpp_arena_t       arena;            /* this object is in it, too */
     jpp_build_id_t    key;
     jpp_elf_t         elf;
+    bool              is_partial;       /* not to be kept */
 };
 
 
@@ -37,8 +42,10 @@ typedef struct {
     jpp_object_t     *objects;          /* most recently used first */
     size_t            bytes;
     size_t            cap;
+    size_t            room;             /* the most that reading may take */
     const char       *debug_root;       /* "/usr/lib/debug" */
     jpp_known_t       known;
+    jpp_refused_t     refused;
     jpp_loaded_t      loaded;           /* what the caller knows; or zeros */
     uint64_t          n_hits;
     uint64_t          n_misses;
@@ -55,15 +62,19 @@ void jpp_symbols_init(jpp_symbols_t *symbols, size_t cap);
 /* Give everything back, and what is known about this process too. */
 void jpp_symbols_destroy(jpp_symbols_t *symbols);
 
-/* Is the object of FILE in the cache, so that the file need not be open? */
+/*
+ * Is the object of FILE in the cache, or known to be refused, so that the file
+ * need not be open?
+ */
 bool jpp_object_has(const jpp_symbols_t *symbols, const jpp_file_t *file);
 
 /*
  * The object of FILE, to be given back by jpp_object_put() before the next one
- * is asked for; NULL: it cannot be read, and ERR says why.
+ * is asked for; NULL: there is none, and ERR says why.  Reading takes at most
+ * ROOM bytes, all of which are given back.
  */
 jpp_object_t *jpp_object_get(jpp_symbols_t *symbols, const jpp_file_t *file,
-    jpp_err_t *err);
+    size_t room, jpp_err_t *err);
 
 void jpp_object_put(jpp_symbols_t *symbols, jpp_object_t *object);
 

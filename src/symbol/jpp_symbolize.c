@@ -29,6 +29,7 @@ static bool jpp_symbolize_file(jpp_symbolizer_t *s, const jpp_file_t *file);
 static bool jpp_symbolize_locations(jpp_symbolizer_t *s, const jpp_elf_t *elf);
 static bool jpp_symbolize_comment(jpp_symbolizer_t *s, const char *what,
     const char *why);
+static size_t jpp_symbolize_room(const jpp_profile_t *profile);
 static jpp_code_t jpp_symbolize_open(jpp_symbols_t *symbols,
     const jpp_profile_t *profile, const jpp_mapping_t *mapping,
     bool is_identity, jpp_file_t *file, jpp_err_t *err);
@@ -179,7 +180,8 @@ jpp_symbolize_file(jpp_symbolizer_t *s, const jpp_file_t *file)
         return true;
     }
 
-    object = jpp_object_get(s->symbols, file, &err);
+    object = jpp_object_get(s->symbols, file,
+                            jpp_symbolize_room(s->profile), &err);
 
     if (object == NULL) {
         return jpp_symbolize_comment(s, "no names for", err.text)
@@ -264,6 +266,15 @@ jpp_symbolize_comment(jpp_symbolizer_t *s, const char *what, const char *why)
     }
 
     return true;
+}
+
+
+/* What reading a file takes is part of what the report may take. */
+
+static size_t
+jpp_symbolize_room(const jpp_profile_t *profile)
+{
+    return profile->arena->cap - profile->arena->mapped;
 }
 
 
@@ -409,7 +420,8 @@ jpp_symbolize_ranges(jpp_symbols_t *symbols, const jpp_profile_t *profile,
         return JPP_OK;
     }
 
-    object = jpp_object_get(symbols, &file, NULL);
+    object = jpp_object_get(symbols, &file, jpp_symbolize_room(profile),
+                            NULL);
 
     jpp_file_close(&file);
 

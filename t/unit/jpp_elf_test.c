@@ -644,7 +644,7 @@ jpp_elf_test_memory(void)
 
     jpp_arena_init(&arena, 128 * 1024);
     jpp_is_u64(jpp_elf_test_read(&elf, &arena, "/usr/bin/gdb", NULL),
-               access("/usr/bin/gdb", R_OK) == 0 ? JPP_ERR_LIMIT : JPP_ERR_SYS,
+               access("/usr/bin/gdb", R_OK) == 0 ? JPP_ERR_MEMORY : JPP_ERR_SYS,
                "a large file and a small arena: %s", err.text);
     jpp_arena_destroy(&arena);
 

@@ -1,0 +1,438 @@
+
+/*
+ * Files that have too many functions, or are damaged: what they take, what is
+ * said of them, and that nobody reads them twice.
+ */
+
+
+/* memfd_create() in jpp_test_elf.h */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <elf.h>
+#include <sys/sysmacros.h>
+
+#include "jpp_elf_read.h"
+#include "jpp_symbolize.h"
+#include "jpp_test_elf.h"
+
+
+#define JPP_TEST_CAP    ((size_t) 1 << 30)
+#define JPP_TEST_START  0x7f1200000000ULL
+#define JPP_TEST_TEXT   4096
+#define JPP_TEST_SIZE   16               /* bytes of one function */
+
+/* the sections of what is made here */
+enum { SYMTAB = 1, STRTAB, SHSTRTAB, SECTIONS };
+
+
+static void jpp_refused_test_budget(void);
+static void jpp_refused_test_many(void);
+static void jpp_refused_test_damaged(void);
+static void jpp_refused_test_room(void);
+static void jpp_refused_test_rows(void);
+
+static void jpp_test_begin(void);
+static void jpp_test_end(void);
+static const char *jpp_test_ask(const char *name, size_t cap,
+    uint64_t misses, uint64_t opened, const char *what);
+static bool jpp_test_many(const char *name, uint32_t n);
+
+
+static const jpp_value_type_t  types[] = { { "space", "bytes", false } };
+
+static jpp_symbols_t    symbols;
+
+
+int
+main(void)
+{
+    if (mkdtemp(jpp_test_dir) == NULL) {
+        return 1;
+    }
+
+    (void) atexit(jpp_test_remove);
+
+    if (!jpp_ok(jpp_test_many("few.so", 1000)
+                && jpp_test_many("fits.so", 400000)
+                && jpp_test_many("many.so", 520000)
+                && jpp_test_many("most.so", 1200000)
+                && jpp_test_many("damaged.so", 10)
+                && jpp_test_sh("printf x | dd of=damaged.so bs=1 seek=%d"
+                               " conv=notrunc 2>/dev/null",
+                               JPP_TEST_TEXT + 10 * 24 + 24 + 10 * 9),
+                "files to read"))
+    {
+        return jpp_done();
+    }
+
+    jpp_refused_test_budget();
+
+    /* what has just changed is not remembered */
+
+    (void) sleep(4);
+
+    jpp_refused_test_many();
+    jpp_refused_test_damaged();
+    jpp_refused_test_room();
+    jpp_refused_test_rows();
+
+    return jpp_done();
+}
+
+
+/* What was loaded of the file counts as if it were in the arena. */
+
+static void
+jpp_refused_test_budget(void)
+{
+    int           fd;
+    size_t        cap, loaded, step;
+    jpp_elf_t     elf;
+    jpp_code_t    rc;
+    jpp_arena_t   arena;
+
+    fd = jpp_test_open("fits.so");
+    loaded = 400000 * (24 + 9);
+    step = 1 << 20;
+    rc = JPP_ERR_MEMORY;
+
+    for (cap = step; cap < JPP_TEST_CAP && rc != JPP_OK; cap += step) {
+        jpp_arena_init(&arena, cap);
+        rc = jpp_elf_read(&elf, &arena, fd, -1, JPP_ELF_ALL, NULL);
+
+        if (rc != JPP_OK && rc != JPP_ERR_MEMORY) {
+            break;
+        }
+
+        if (rc == JPP_OK) {
+            jpp_is_u64(elf.n_functions, 400000, "functions");
+            jpp_ok(arena.peak + loaded <= cap, "%zu bytes in the arena and %zu"
+                   " beside it are not more than %zu", arena.peak, loaded,
+                   cap);
+        }
+
+        jpp_arena_destroy(&arena);
+    }
+
+    jpp_is_u64(rc, JPP_OK, "it can be read with %zu MiB", cap >> 20);
+
+    (void) close(fd);
+}
+
+
+static void
+jpp_refused_test_many(void)
+{
+    jpp_test_begin();
+
+    jpp_is_str(jpp_test_ask("few.so", JPP_TEST_CAP, 1, 1, "a few"), "",
+               "no comment");
+    jpp_is_str(jpp_test_ask("fits.so", JPP_TEST_CAP, 1, 1, "400,000"), "",
+               "no comment");
+    jpp_is_str(jpp_test_ask("fits.so", JPP_TEST_CAP, 0, 0, "again"), "",
+               "no comment");
+
+    jpp_ok(strstr(jpp_test_ask("many.so", JPP_TEST_CAP, 1, 1, "520,000"),
+                  "its 520000 functions take 17 MiB, and there are 16 MiB for "
+                  "the names of all files (the tool jemalloc-pprof")
+           != NULL, "the comment names cause and cure");
+    jpp_ok(strstr(jpp_test_ask("many.so", JPP_TEST_CAP, 0, 0, "again"),
+                  "its 520000 functions take 17 MiB, and there")
+           != NULL, "and stays");
+
+    jpp_ok(strstr(jpp_test_ask("most.so", JPP_TEST_CAP, 1, 1, "1,200,000"),
+                  "reading its functions takes more than 128 MiB (the tool")
+           != NULL, "the comment names cause and cure");
+    jpp_ok(strstr(jpp_test_ask("most.so", JPP_TEST_CAP, 0, 0, "again"),
+                  "reading its functions takes more than 128 MiB (the tool")
+           != NULL, "and stays");
+
+    jpp_is_str(jpp_test_ask("few.so", JPP_TEST_CAP, 0, 0, "a few"), "",
+               "which were not driven out");
+
+    /* another file by that name */
+
+    (void) jpp_test_sh("cp few.so new.so && mv new.so many.so");
+    jpp_is_str(jpp_test_ask("many.so", JPP_TEST_CAP, 1, 1, "the new one"),
+               "", "no comment");
+
+    /* the tool has the memory of the machine */
+
+    jpp_test_end();
+    jpp_test_begin();
+    jpp_symbols_destroy(&symbols);
+    jpp_symbols_init(&symbols, JPP_TEST_CAP);
+
+    jpp_is_str(jpp_test_ask("most.so", JPP_TEST_CAP, 1, 1, "a larger cap"),
+               "", "no comment");
+
+    jpp_test_end();
+}
+
+
+static void
+jpp_refused_test_damaged(void)
+{
+    const char  *comment;
+
+    jpp_test_begin();
+
+    comment = jpp_test_ask("damaged.so", JPP_TEST_CAP, 1, 1, "damaged");
+    jpp_ok(strstr(comment, "its section names are damaged") != NULL, "%s",
+           comment);
+
+    comment = jpp_test_ask("damaged.so", JPP_TEST_CAP, 0, 0, "again");
+    jpp_ok(strstr(comment, "its section names are damaged") != NULL, "%s",
+           comment);
+
+    /* the same name, inode and size, another time: and it is too new to keep */
+
+    (void) jpp_test_sh("touch damaged.so");
+
+    (void) jpp_test_ask("damaged.so", JPP_TEST_CAP, 1, 1, "changed");
+    (void) jpp_test_ask("damaged.so", JPP_TEST_CAP, 1, 1, "just now");
+
+    jpp_test_end();
+}
+
+
+/* What one report has no room for, the next one may have. */
+
+static void
+jpp_refused_test_room(void)
+{
+    const char  *comment;
+
+    jpp_test_begin();
+
+    comment = jpp_test_ask("fits.so", 32 << 20, 1, 1, "little room");
+    jpp_ok(strstr(comment, "this report has ") != NULL
+           && strstr(comment, " MiB left to read its functions") != NULL,
+           "%s", comment);
+
+    jpp_is_str(jpp_test_ask("fits.so", JPP_TEST_CAP, 1, 1, "room"), "",
+               "no comment");
+
+    jpp_test_end();
+}
+
+
+static void
+jpp_refused_test_rows(void)
+{
+    uint32_t        i;
+    jpp_err_t       err;
+    jpp_file_t      file;
+    jpp_refused_t   refused;
+
+    memset(&file, 0, sizeof(jpp_file_t));
+    memset(&refused, 0, sizeof(jpp_refused_t));
+
+    (void) jpp_err_set(&err, JPP_ERR_SYS, "it may pass");
+    jpp_refused_add(&refused, &file, &err);
+    jpp_ok(!jpp_refused_find(&refused, &file, NULL), "what may pass");
+
+    memset(err.text, 'x', sizeof(err.text) - 1);
+    err.code = JPP_ERR_LIMIT;
+
+    for (i = 0; i <= JPP_REFUSED_FILES; i++) {
+        file.st.st_ino = i;
+        jpp_refused_add(&refused, &file, &err);
+    }
+
+    memset(&err, 0, sizeof(jpp_err_t));
+
+    jpp_ok(jpp_refused_find(&refused, &file, &err), "the last row");
+    jpp_is_u64(strlen(err.text), JPP_REFUSED_TEXT - 1, "with its text");
+    jpp_is_u64(err.code, JPP_ERR_LIMIT, "and code");
+
+    file.st.st_ino = 1;
+    jpp_ok(jpp_refused_find(&refused, &file, NULL), "the second one");
+
+    file.st.st_ino = 0;
+    jpp_ok(!jpp_refused_find(&refused, &file, NULL), "the oldest goes first");
+
+    file.st.st_ino = 1;
+    file.st.st_size++;
+    jpp_ok(!jpp_refused_find(&refused, &file, NULL), "one that has changed");
+}
+
+
+static void
+jpp_test_begin(void)
+{
+    jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
+    symbols.debug_root = "/nonexistent";
+}
+
+
+static void
+jpp_test_end(void)
+{
+    jpp_symbols_destroy(&symbols);
+}
+
+
+/*
+ * A report of CAP bytes with a location in the first function of NAME reads
+ * MISSES objects and opens OPENED files; its first comment, or "".
+ */
+
+static const char *
+jpp_test_ask(const char *name, size_t cap, uint64_t misses,
+    uint64_t opened, const char *what)
+{
+    uint64_t        before, opens;
+    jpp_arena_t     arena;
+    struct stat     st;
+    jpp_mapping_t   mapping;
+    jpp_profile_t   profile;
+
+    static char  comment[512];
+
+    jpp_arena_init(&arena, cap);
+    (void) jpp_profile_init(&profile, &arena, types, 1);
+    (void) stat(jpp_test_path(name), &st);
+
+    memset(&mapping, 0, sizeof(jpp_mapping_t));
+
+    mapping.start = JPP_TEST_START;
+    mapping.limit = JPP_TEST_START + 4096;
+    mapping.inode = st.st_ino;
+    mapping.device = (uint64_t) major(st.st_dev) << 32 | minor(st.st_dev);
+    mapping.path = jpp_test_path(name);
+
+    (void) jpp_profile_location(&profile,
+                                jpp_profile_mapping(&profile, &mapping, name),
+                                JPP_TEST_START + 3);
+
+    before = symbols.n_misses;
+    opens = symbols.n_opened;
+
+    jpp_is_u64(jpp_symbolize(&symbols, &profile, NULL), JPP_OK, "%s: %s",
+               name, what);
+    jpp_is_u64(symbols.n_misses - before, misses, "objects read");
+    jpp_is_u64(symbols.n_opened - opens, opened, "files opened");
+
+    comment[0] = '\0';
+
+    if (profile.comments->len != 0) {
+        (void) snprintf(comment, sizeof(comment), "%s",
+                        jpp_profile_str(&profile,
+                                        *jpp_vec_items(profile.comments,
+                                                       uint32_t)).data);
+    }
+
+    jpp_ok((comment[0] == '\0')
+           == (strcmp(jpp_profile_str(&profile,
+                                      jpp_profile_function_at(&profile, 1)
+                                      ->name).data, "f0000001") == 0),
+           "a name, or a comment");
+
+    jpp_arena_destroy(&arena);
+
+    return comment;
+}
+
+
+/*
+ * A file of N functions: headers, symbols, their names "f0000001", sections;
+ * the code is a hole.
+ */
+
+static bool
+jpp_test_many(const char *name, uint32_t n)
+{
+    int           fd;
+    bool          done;
+    char         *strings;
+    uint32_t      i;
+    Elf64_Ehdr    ehdr;
+    Elf64_Phdr    phdr;
+    Elf64_Shdr    shdr[SECTIONS];
+    Elf64_Sym    *symbol;
+    const size_t  room = 24 + 24 + 16;
+
+    symbol = calloc(n + 1, sizeof(Elf64_Sym));
+    strings = calloc(n + room, 9);
+
+    if (symbol == NULL || strings == NULL) {
+        return false;
+    }
+
+    for (i = 1; i <= n; i++) {
+        (void) snprintf(strings + 1 + (i - 1) * 9, 9, "f%07u", i);
+
+        symbol[i].st_name = 1 + (i - 1) * 9;
+        symbol[i].st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
+        symbol[i].st_shndx = 1;
+        symbol[i].st_value = (i - 1) * JPP_TEST_SIZE;
+        symbol[i].st_size = JPP_TEST_SIZE;
+    }
+
+    memset(shdr, 0, sizeof(shdr));
+
+    shdr[SYMTAB].sh_type = SHT_SYMTAB;
+    shdr[SYMTAB].sh_offset = JPP_TEST_TEXT;
+    shdr[SYMTAB].sh_size = (n + 1) * sizeof(Elf64_Sym);
+    shdr[SYMTAB].sh_entsize = sizeof(Elf64_Sym);
+    shdr[SYMTAB].sh_addralign = 8;
+    shdr[SYMTAB].sh_link = STRTAB;
+
+    shdr[STRTAB].sh_type = SHT_STRTAB;
+    shdr[STRTAB].sh_offset = shdr[SYMTAB].sh_offset + shdr[SYMTAB].sh_size;
+    shdr[STRTAB].sh_size = 1 + (uint64_t) n * 9;
+    shdr[STRTAB].sh_addralign = 1;
+
+    shdr[SHSTRTAB] = shdr[STRTAB];
+
+    memset(&phdr, 0, sizeof(Elf64_Phdr));
+
+    phdr.p_type = PT_LOAD;
+    phdr.p_flags = PF_R|PF_X;
+    phdr.p_filesz = (uint64_t) n * JPP_TEST_SIZE;
+    phdr.p_memsz = phdr.p_filesz;
+
+    memset(&ehdr, 0, sizeof(Elf64_Ehdr));
+    memcpy(ehdr.e_ident, ELFMAG, SELFMAG);
+
+    ehdr.e_ident[EI_CLASS] = ELFCLASS64;
+    ehdr.e_ident[EI_DATA] = ELFDATA2LSB;
+    ehdr.e_ident[EI_VERSION] = EV_CURRENT;
+    ehdr.e_type = ET_DYN;
+    ehdr.e_machine = EM_X86_64;
+    ehdr.e_version = EV_CURRENT;
+    ehdr.e_ehsize = sizeof(Elf64_Ehdr);
+    ehdr.e_phoff = sizeof(Elf64_Ehdr);
+    ehdr.e_phentsize = sizeof(Elf64_Phdr);
+    ehdr.e_phnum = 1;
+    ehdr.e_shoff = (shdr[STRTAB].sh_offset + shdr[STRTAB].sh_size + 7)
+                   & ~7ULL;
+    ehdr.e_shentsize = sizeof(Elf64_Shdr);
+    ehdr.e_shnum = SECTIONS;
+    ehdr.e_shstrndx = SHSTRTAB;
+
+    fd = open(jpp_test_path(name), O_WRONLY|O_CREAT|O_TRUNC|O_CLOEXEC, 0644);
+
+    done = pwrite(fd, &ehdr, sizeof(ehdr), 0) == sizeof(ehdr)
+           && pwrite(fd, &phdr, sizeof(phdr), sizeof(ehdr)) == sizeof(phdr)
+           && pwrite(fd, symbol, shdr[SYMTAB].sh_size,
+                     (off_t) shdr[SYMTAB].sh_offset)
+              == (ssize_t) shdr[SYMTAB].sh_size
+           && pwrite(fd, strings, shdr[STRTAB].sh_size,
+                     (off_t) shdr[STRTAB].sh_offset)
+              == (ssize_t) shdr[STRTAB].sh_size
+           && pwrite(fd, shdr, sizeof(shdr), (off_t) ehdr.e_shoff)
+              == sizeof(shdr)
+           && ftruncate(fd, (off_t) (ehdr.e_shoff + sizeof(shdr)
+                                     + (uint64_t) n * JPP_TEST_SIZE))
+              == 0;
+
+    (void) close(fd);
+    free(strings);
+    free(symbol);
+
+    return done;
+}
