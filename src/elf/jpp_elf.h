@@ -59,6 +59,8 @@ typedef struct {
     uint32_t                    n_functions;
     const char                 *names;        /* NUL-terminated, names[0] 0 */
     size_t                      names_len;
+    size_t                      hinted;       /* names from here on are not */
+                                              /*   from a symbol table */
 } jpp_elf_t;
 
 

@@ -54,6 +54,7 @@ jpp_elf_read(jpp_elf_t *elf, jpp_arena_t *arena, int fd, int debug_fd,
 
     elf->names = "";
     elf->names_len = 1;
+    elf->hinted = 1;
 
     rc = jpp_elf_image_open(&image, fd, jpp_elf_room(arena, 0), parts, err);
 

@@ -343,6 +343,7 @@ jpp_extents_store(const jpp_vec_t *table, const char *strings, jpp_elf_t *elf,
     elf->n_functions = (uint32_t) n;
     elf->names = names;
     elf->names_len = size;
+    elf->hinted = size;
 
     size = 1;
 

@@ -18,7 +18,7 @@
 #define JPP_PPROF_SAMPLE     (6 + 6 + 6 + 10 * JPP_MAX_TYPES)
 #define JPP_PPROF_MAPPING    (6 + 6 + 3 * 11 + 2 * 6 + 2)
 #define JPP_PPROF_LOCATION   (6 + 6 + 6 + 11 + 2 + 6)
-#define JPP_PPROF_FUNCTION   (6 + 3 * 6)
+#define JPP_PPROF_FUNCTION   (6 + 4 * 6)
 #define JPP_PPROF_STRING     6
 #define JPP_PPROF_TYPE       (6 + 2 * 6)
 #define JPP_PPROF_REST       (4 * 11 + JPP_PPROF_TYPE)
@@ -377,6 +377,7 @@ jpp_pprof_functions(jpp_pprof_t *pp)
         batch[k].id = i;
         batch[k].name = from->name;
         batch[k].system_name = from->system_name;
+        batch[k].filename = from->file;
 
         ptrs[k] = &batch[k];
         k++;

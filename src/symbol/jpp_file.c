@@ -120,6 +120,9 @@ jpp_file_try(jpp_file_t *file, const jpp_mapping_t *mapping,
 
     jpp_file_key(file);
 
+    file->device = mapping->device;
+    file->inode = mapping->inode;
+
     return JPP_OK;
 }
 

@@ -45,6 +45,8 @@ typedef struct {
     bool              is_proven;   /* not only likely */
     jpp_build_id_t    build_id;
     jpp_build_id_t    key;         /* the same, or made of inode and time */
+    uint64_t          device;      /* as the mapping has them */
+    uint64_t          inode;
 } jpp_file_t;
 
 

@@ -21,6 +21,9 @@ jpp_known_find(const jpp_known_t *known, const jpp_mapping_t *mapping,
             && jpp_file_is_of(&known->files[i], mapping, build_id))
         {
             *file = known->files[i];
+            file->device = mapping->device;
+            file->inode = mapping->inode;
+
             return true;
         }
     }

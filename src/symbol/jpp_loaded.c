@@ -5,8 +5,11 @@
 #include "jpp_maps.h"
 
 
-/* for the files, and for the mappings while it is made */
-#define JPP_LOADED_CAP       (1024 * 1024)
+/*
+ * For files and hints, below what an arena maps at once where it may; and for
+ * the mappings while it is made.
+ */
+#define JPP_LOADED_CAP       (2 * 1024 * 1024 - 4096)
 #define JPP_LOADED_MAPS_CAP  (64 * 1024 * 1024)
 
 
@@ -15,8 +18,7 @@ static bool jpp_loaded_fill(jpp_loaded_t *loaded, jpp_profile_t *profile,
 
 
 void
-jpp_loaded_init(jpp_loaded_t *loaded, const char *maps, size_t len,
-    const jpp_image_t *images, size_t n)
+jpp_loaded_init(jpp_loaded_t *loaded, const jpp_loaded_source_t *source)
 {
     jpp_vec_t      *table;
     jpp_arena_t     arena;
@@ -31,11 +33,18 @@ jpp_loaded_init(jpp_loaded_t *loaded, const char *maps, size_t len,
     if (loaded->files == NULL
         || table == NULL
         || !jpp_profile_init(&profile, &arena, NULL, 0)
-        || jpp_maps_read(&profile, maps, len, NULL, table, NULL) != JPP_OK
-        || !jpp_loaded_fill(loaded, &profile, table, images, n))
+        || jpp_maps_read(&profile, source->maps, source->maps_len, NULL, table,
+                         NULL)
+           != JPP_OK
+        || !jpp_loaded_fill(loaded, &profile, table, source->images,
+                            source->n_images)
+        || !jpp_hints_init(&loaded->hints, &loaded->arena, &profile, table,
+                           source->hints, source->n_hints))
     {
         jpp_loaded_destroy(loaded);
     }
+
+    loaded->table = source->table;
 
     jpp_arena_destroy(&arena);
 }
@@ -47,6 +56,8 @@ jpp_loaded_destroy(jpp_loaded_t *loaded)
     jpp_arena_destroy(&loaded->arena);
 
     loaded->files = NULL;
+    loaded->hints.rows = NULL;
+    loaded->hints.names = NULL;
 }
 
 

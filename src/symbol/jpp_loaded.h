@@ -1,9 +1,11 @@
 
 /*
  * What a process knows about the files it has loaded itself: which build each
- * of them is.  Gathered once, as the process starts, and given to the
- * symbolizer as data: a report is a pure function of its inputs, and the tool
- * reads the dumps of other machines, about which it knows nothing.
+ * of them is, and what some of their functions are for (jpp_hints.h).
+ *
+ * It is gathered once, as the process starts, and given to the symbolizer as
+ * data: a report is a pure function of its inputs, and the tool reads the
+ * dumps of other machines, about which it knows nothing.
  *
  * A file is known by device and inode, as the mappings have them: what one
  * process of a server has loaded from a file is what the others have, wherever
@@ -18,16 +20,21 @@
 #define _JPP_LOADED_H_INCLUDED_
 
 
+#include "jpp_hints.h"
 #include "jpp_images.h"
-#include "jpp_profile.h"
 
 
-/* a file, and where in it */
+/* What a process says of itself. */
 typedef struct {
-    uint64_t          device;
-    uint64_t          inode;
-    uint64_t          offset;
-} jpp_place_t;
+    const char         *maps;      /* the text of its mappings */
+    size_t              maps_len;
+    const jpp_image_t  *images;
+    size_t              n_images;
+    const jpp_hint_t   *hints;
+    size_t              n_hints;
+    const char         *table;     /* what hints are from: "nginx table", */
+                                   /*   static memory */
+} jpp_loaded_source_t;
 
 
 typedef struct {
@@ -41,16 +48,17 @@ typedef struct {
 typedef struct {
     jpp_arena_t       arena;
     jpp_vec_t        *files;       /* jpp_loaded_file_t */
+    jpp_hints_t       hints;
+    const char       *table;
 } jpp_loaded_t;
 
 
 /*
- * Make the caller's LOADED of the N IMAGES and of the LEN bytes of the
- * mappings MAPS of the same process.  Without memory, or where MAPS cannot be
- * read, it knows nothing.
+ * Make the caller's LOADED of SOURCE, of which nothing but the table is needed
+ * after that.  Without memory, or where the mappings cannot be read, it knows
+ * nothing.
  */
-void jpp_loaded_init(jpp_loaded_t *loaded, const char *maps, size_t len,
-    const jpp_image_t *images, size_t n);
+void jpp_loaded_init(jpp_loaded_t *loaded, const jpp_loaded_source_t *source);
 
 /* Give everything back. */
 void jpp_loaded_destroy(jpp_loaded_t *loaded);

@@ -11,9 +11,23 @@
 #define JPP_MODULE_NAME   1024
 #define JPP_DEMANGLED     4096
 
+/* how far a neighbour may be, and how much of its name is shown */
+#define JPP_NEIGHBOURS    256
+#define JPP_NEIGHBOUR     200
 
+
+static uint32_t jpp_names_entered(jpp_names_t *names,
+    const jpp_elf_function_t *function);
 static uint32_t jpp_names_named(jpp_names_t *names, const char *symbol);
+static uint32_t jpp_names_hinted(jpp_names_t *names,
+    const jpp_elf_function_t *function);
+static uint32_t jpp_names_near(jpp_names_t *names,
+    const jpp_elf_function_t *function);
+static const char *jpp_names_neighbour(jpp_names_t *names,
+    const jpp_elf_function_t *function, int step, char *text, size_t size);
+static bool jpp_names_file(jpp_names_t *names, uint32_t id, const char *file);
 static uint32_t jpp_names_nameless(jpp_names_t *names, uint64_t address);
+static uint32_t jpp_names_offset(jpp_names_t *names, uint64_t address);
 
 
 bool
@@ -105,19 +119,28 @@ jpp_names_function(jpp_names_t *names, uint64_t address)
     id = jpp_vec_items(names->functions, uint32_t);
     id += function - names->elf->functions;
 
-    if (*id != 0) {
-        return *id;
-    }
-
-    if (function->name == 0) {
-        *id = jpp_names_nameless(names, function->entry);
-
-    } else {
-        *id = jpp_names_named(names, names->elf->names + function->name);
-        names->mapping->has_functions = true;
+    if (*id == 0) {
+        *id = jpp_names_entered(names, function);
     }
 
     return *id;
+}
+
+
+static uint32_t
+jpp_names_entered(jpp_names_t *names, const jpp_elf_function_t *function)
+{
+    if (function->name == 0) {
+        return jpp_names_near(names, function);
+    }
+
+    if (function->name >= names->elf->hinted) {
+        return jpp_names_hinted(names, function);
+    }
+
+    names->mapping->has_functions = true;
+
+    return jpp_names_named(names, names->elf->names + function->name);
 }
 
 
@@ -142,18 +165,138 @@ jpp_names_named(jpp_names_t *names, const char *symbol)
 }
 
 
+/* The address is kept, as the name in the file. */
+
+static uint32_t
+jpp_names_hinted(jpp_names_t *names, const jpp_elf_function_t *function)
+{
+    uint32_t     id, name, offset;
+    const char  *hint;
+
+    hint = names->elf->names + function->name;
+    name = jpp_profile_string(names->profile, hint, strlen(hint));
+    offset = jpp_names_offset(names, function->entry);
+
+    if (name == 0 || offset == 0) {
+        return 0;
+    }
+
+    id = jpp_profile_function(names->profile, names->id, name, offset);
+
+    return jpp_names_file(names, id, names->table) ? id : 0;
+}
+
+
+/*
+ * A static function lies between others of its source file, as a rule: that is
+ * no name, but it says where to look.
+ */
+
+static uint32_t
+jpp_names_near(jpp_names_t *names, const jpp_elf_function_t *function)
+{
+    char         text[2 * JPP_NEIGHBOUR + sizeof("between  and ")];
+    char         first[JPP_DEMANGLED], second[JPP_DEMANGLED];
+    uint32_t     id;
+    const char  *before, *after;
+
+    id = jpp_names_nameless(names, function->entry);
+
+    if (id == 0) {
+        return 0;
+    }
+
+    before = jpp_names_neighbour(names, function, -1, first, sizeof(first));
+    after = jpp_names_neighbour(names, function, 1, second, sizeof(second));
+
+    if (before == NULL && after == NULL) {
+        return id;
+    }
+
+    if (after == NULL) {
+        (void) snprintf(text, sizeof(text), "after %.*s", JPP_NEIGHBOUR,
+                        before);
+
+    } else if (before == NULL) {
+        (void) snprintf(text, sizeof(text), "before %.*s", JPP_NEIGHBOUR,
+                        after);
+
+    } else {
+        (void) snprintf(text, sizeof(text), "between %.*s and %.*s",
+                        JPP_NEIGHBOUR, before, JPP_NEIGHBOUR, after);
+    }
+
+    return jpp_names_file(names, id, text) ? id : 0;
+}
+
+
+static const char *
+jpp_names_neighbour(jpp_names_t *names, const jpp_elf_function_t *function,
+    int step, char *text, size_t size)
+{
+    uint32_t                   n;
+    const char                *name;
+    const jpp_elf_function_t  *end;
+
+    end = step < 0 ? names->elf->functions
+                   : names->elf->functions + names->elf->n_functions - 1;
+
+    for (n = 0; n < JPP_NEIGHBOURS && function != end; n++) {
+        function += step;
+
+        if (function->name != 0) {
+            name = names->elf->names + function->name;
+
+            return jpp_demangle(names->demangle, name, text, size) ? text
+                                                                   : name;
+        }
+    }
+
+    return NULL;
+}
+
+
+/* Function ID is known from FILE. */
+
+static bool
+jpp_names_file(jpp_names_t *names, uint32_t id, const char *file)
+{
+    uint32_t  string;
+
+    if (id == 0 || file == NULL) {
+        return id != 0;
+    }
+
+    string = jpp_profile_string(names->profile, file, strlen(file));
+
+    jpp_profile_function_at(names->profile, id)->file = string;
+
+    return string != 0;
+}
+
+
 static uint32_t
 jpp_names_nameless(jpp_names_t *names, uint64_t address)
 {
-    char      text[JPP_MODULE_NAME + sizeof("+0x0123456789abcdef")];
     uint32_t  name;
 
-    (void) snprintf(text, sizeof(text), "%.*s%s0x%" PRIx64, JPP_MODULE_NAME,
-                    names->module, names->mapping != NULL ? "+" : "", address);
-
-    name = jpp_profile_string(names->profile, text, strlen(text));
+    name = jpp_names_offset(names, address);
 
     return name == 0 ? 0
                      : jpp_profile_function(names->profile, names->id, name,
                                             name);
+}
+
+
+/* The string "module+0xADDRESS". */
+
+static uint32_t
+jpp_names_offset(jpp_names_t *names, uint64_t address)
+{
+    char  text[JPP_MODULE_NAME + sizeof("+0x0123456789abcdef")];
+
+    (void) snprintf(text, sizeof(text), "%.*s%s0x%" PRIx64, JPP_MODULE_NAME,
+                    names->module, names->mapping != NULL ? "+" : "", address);
+
+    return jpp_profile_string(names->profile, text, strlen(text));
 }

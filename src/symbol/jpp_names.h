@@ -21,6 +21,7 @@ typedef struct {
     jpp_profile_t      *profile;
     jpp_demangle_pt     demangle;
     jpp_vec_t          *functions;      /* uint32_t: ids, by index in elf */
+    const char         *table;          /* what hinted names are from */
 
     uint32_t            id;             /* the mapping at work */
     jpp_mapping_t      *mapping;        /* NULL for id 0 */

@@ -188,6 +188,13 @@ jpp_object_read(jpp_symbols_t *symbols, const jpp_file_t *file, size_t room,
         (void) close(debug_fd);
     }
 
+    if (rc == JPP_OK
+        && !jpp_hints_apply(&symbols->loaded.hints, file->device, file->inode,
+                            &elf, &arena))
+    {
+        rc = jpp_err_memory(&why);
+    }
+
     if (rc == JPP_OK) {
         rc = jpp_object_fits(&elf, symbols->cap, &why);
     }

@@ -61,6 +61,8 @@ jpp_symbolize(jpp_symbols_t *symbols, jpp_profile_t *profile, jpp_err_t *err)
            && order != NULL
            && jpp_symbolize_group(profile, groups, order);
 
+    s.names.table = symbols->loaded.table;
+
     n = (uint32_t) jpp_vec_count(profile->mappings, jpp_mapping_t);
 
     for ( /* void */ ; done && s.id <= n; s.id++) {

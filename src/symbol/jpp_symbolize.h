@@ -8,8 +8,12 @@
  * location a function:
  *
  *     name                 the extent of a symbol covers the address
- *     nginx+0x3f2a0        else the start of the function by .eh_frame, so
- *                          that one function is one frame (virtual address)
+ *     directive http       else what the process knows about the function
+ *                          that starts here by .eh_frame (jpp_hints.h), and
+ *                          where it knows it from as the function's file
+ *     nginx+0x3f2a0        else the start of that function, so that one
+ *                          function is one frame (virtual address); its file
+ *                          is "between a and b", the functions next to it
  *     nginx+0x3f2c4        else the address itself (file offset where the
  *                          file could not be read)
  *     0x7f1200001000       no mapping

@@ -23,6 +23,8 @@ static void jpp_loaded_test_build_ids(const char *text,
     const jpp_image_t *image);
 static void jpp_loaded_test_memory(const char *text, const jpp_image_t *image);
 
+static void jpp_test_loaded(jpp_loaded_t *loaded, const char *text,
+    const jpp_image_t *image);
 static bool jpp_test_libc(char *text, size_t size, jpp_image_t *image);
 static bool jpp_test_is_in(const jpp_image_t *image, const char *line);
 
@@ -207,7 +209,7 @@ jpp_loaded_test_report(const char *text, const jpp_image_t *image,
     jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
 
     if (image != NULL) {
-        jpp_loaded_init(&symbols.loaded, text, strlen(text), image, 1);
+        jpp_test_loaded(&symbols.loaded, text, image);
     }
 
     for (i = 0; i < 2; i++) {
@@ -254,7 +256,7 @@ jpp_loaded_test_build_ids(const char *text, const jpp_image_t *image)
 
     jpp_arena_init(&arena, JPP_TEST_CAP);
     jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
-    jpp_loaded_init(&symbols.loaded, text, strlen(text), image, 1);
+    jpp_test_loaded(&symbols.loaded, text, image);
 
     maps = jpp_vec_create(&arena);
     (void) jpp_profile_init(&profile, &arena, types, 1);
@@ -287,10 +289,10 @@ jpp_loaded_test_memory(const char *text, const jpp_image_t *image)
     jpp_loaded_t   loaded;
 
     memset(&loaded, 0, sizeof(jpp_loaded_t));
-    jpp_loaded_init(&loaded, "no maps\n", 8, image, 1);
+    jpp_test_loaded(&loaded, "no maps\n", image);
     jpp_ok(loaded.files == NULL, "text that is no listing");
 
-    jpp_loaded_init(&loaded, text, strlen(text), image, 1);
+    jpp_test_loaded(&loaded, text, image);
     jpp_is_u64(jpp_vec_count(loaded.files, jpp_loaded_file_t), 1, "one file");
     jpp_loaded_destroy(&loaded);
     jpp_is_u64(loaded.arena.mapped, 0, "all is given back");
@@ -309,6 +311,23 @@ jpp_loaded_test_memory(const char *text, const jpp_image_t *image)
     }
 
     jpp_ok(i > 2 && i < 100, "images without memory, %" PRIu64 " times", i);
+}
+
+
+static void
+jpp_test_loaded(jpp_loaded_t *loaded, const char *text,
+    const jpp_image_t *image)
+{
+    jpp_loaded_source_t  source;
+
+    memset(&source, 0, sizeof(jpp_loaded_source_t));
+
+    source.maps = text;
+    source.maps_len = strlen(text);
+    source.images = image;
+    source.n_images = 1;
+
+    jpp_loaded_init(loaded, &source);
 }
 
 

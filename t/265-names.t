@@ -1,0 +1,184 @@
+#!/usr/bin/perl
+
+# Names where nginx is stripped: what nginx's own tables point to has a name
+# that says so, and what they do not is marked by its neighbours.
+#
+# What is not here: how hints become names (t/unit/jpp_hints_test.c).
+
+use strict;
+use warnings;
+
+use Cwd qw(abs_path);
+use File::Basename;
+use File::Temp qw(tempdir);
+use Test::More;
+
+use lib dirname(__FILE__) . '/lib';
+
+use JppNginx qw( has_jemalloc slurp spew );
+
+# what hangs ends
+alarm 180;
+
+my $root = dirname(dirname(abs_path(__FILE__)));
+my $build = abs_path($ENV{JPP_BUILD} // "$root/build");
+my $contract = "$build/t/jpp_contract";
+
+my $dir = tempdir(CLEANUP => 1);
+
+# what must hold a name for a function of nginx's to have one: any of these
+
+my $name = qr/^(?: ngx_\w+ [ ] (?: init | exit | create | merge | pre | post )
+                  | \w+ [ ] (?: process_events | init | add | del | done )
+                  | directive [ ] | variable [ ] \$ | phase [ ]
+                  | content [ ] handler | upstream [ ] init | first [ ]
+                  | listening [ ] | worker [ ] process [ ]
+                  | start [ ] worker [ ] processes )/x;
+
+plan skip_all => 'there is no jemalloc' unless has_jemalloc();
+
+chmod 0755, $dir;
+spew("$dir/page", "text <!--# echo var='request_id' --> text\n" x 2000);
+
+my $nginx = JppNginx->start(
+    workers => 2, conf => 'prof:true,prof_active:true,lg_prof_sample:10',
+    http => join('', map { "map \$uri \$m$_ { default $_; }\n" } 1 .. 50),
+    server => <<"END");
+location /debug/pprof/ { jemalloc_pprof; }
+location /page/ { alias $dir/; ssi on; ssi_types *; gzip on; gzip_types *; }
+location /proxy/ {
+    proxy_pass http://127.0.0.1:\$server_port/page/;
+    proxy_buffers 64 4k;
+}
+END
+
+# clients that do not read keep what they asked for in memory
+
+my @clients = map { $nginx->client(window => 4096) } 1 .. 40;
+
+$clients[$_]->send_request($_ % 2 ? '/proxy/page' : '/page/page')
+    for 0 .. $#clients;
+
+SKIP: {
+    skip 'this nginx has all its symbols', 4
+        unless grep { is_nameless($_) || $_->{file} } functions();
+
+    subtest 'what the tables name' => \&tables;
+    subtest 'top and folded' => \&formats;
+    subtest 'symbol' => \&symbol;
+    subtest 'workers of another generation' => \&reloaded;
+}
+
+$nginx->stop;
+
+done_testing();
+
+
+# The functions of nginx in a profile: name, name in the file, file, and how
+# many frames of stacks are in them.
+
+sub functions {
+    my $answer = $nginx->get('/debug/pprof/heap');
+
+    is($answer->{status}, 200, 'a profile');
+
+    my $file = spew("$dir/profile", $answer->{body});
+    my $text = `$contract --heap --print $file 2>&1`;
+
+    is($?, 0, 'the contract') or diag($text);
+
+    my (%function, %function_of, %frames);
+
+    while ($text =~ /^ +(\d+): "(.*)" M=1(?: (\S+))?(?: (.*))?$/mg) {
+        $function{$1} = { name => $2, symbol => $3 // '', file => $4 // '' };
+    }
+
+    $function_of{$1} = $2 while $text =~ /^ +(\d+): 0x\S+ M=1 F=(\d+) /mg;
+
+    while ($text =~ /^ +-?\d+ -?\d+: ([\d ]+)/mg) {
+        for my $location (split ' ', $1) {
+            my $id = $function_of{$location} // next;
+            $function{$id}{frames}++ if $function{$id};
+        }
+    }
+
+    return grep { $_->{frames} } values %function;
+}
+
+
+sub is_nameless { $_[0]{name} =~ /\+0x[0-9a-f]+$/ }
+
+
+sub tables {
+    my @all = functions();
+    my @named = grep { $_->{file} eq 'nginx table' } @all;
+    my @nameless = grep { is_nameless($_) } @all;
+
+    my $frames = 0;
+    my $missed = 0;
+
+    $frames += $_->{frames} for @named;
+    $missed += $_->{frames} for @nameless;
+
+    my $share = 100 * $frames / ($frames + $missed);
+
+    cmp_ok($share, '>=', 50, sprintf '%d of %d frames without a symbol (%d %%)'
+           . ' have a name from a table', $frames, $frames + $missed, $share);
+    cmp_ok(scalar @named, '>=', 8, scalar(@named) . ' functions have, and '
+           . scalar(@nameless) . ' have not');
+
+    is_deeply([ grep { $_->{name} !~ $name } @named ], [],
+              'the names are of a kind that is known');
+    is_deeply([ grep { $_->{symbol} !~ /^nginx\S*\+0x[0-9a-f]+$/ } @named ], [],
+              'each keeps its address');
+    is_deeply([ grep { $_->{file} !~ /^(?:between .* and |before |after )\S/ }
+                @nameless ], [], 'what has no name has neighbours');
+    is_deeply([ grep { $_->{file} ne '' && !is_nameless($_)
+                       && $_->{file} ne 'nginx table' } @all ], [],
+              'what has a symbol is not marked');
+
+    my %is = map { $_->{name} => 1 } @named;
+
+    ok($is{'directive http'}, 'the directive that reads all others');
+    ok($is{'epoll process_events'} || $is{'worker process cycle'},
+       'what a worker does all its life');
+}
+
+
+sub formats {
+    my $top = $nginx->get('/debug/pprof/heap?format=top')->{body};
+    my $folded = $nginx->get('/debug/pprof/heap?format=folded')->{body};
+
+    like($top, qr/  directive http$/m, 'a name in top');
+    like($folded, qr/;directive http;/, 'and in folded');
+    unlike("$top$folded", qr/nginx table|between ngx_/, 'without its mark');
+}
+
+
+sub symbol {
+    my $text = slurp('/proc/' . $nginx->worker . '/maps');
+    my ($start, $offset)
+        = $text =~ /^([0-9a-f]+)-\S+ r-xp ([0-9a-f]+) .*nginx[^\/]*$/m;
+
+    my ($http) = grep { $_->{name} eq 'directive http' } functions();
+    my ($vaddr) = $http->{symbol} =~ /\+0x([0-9a-f]+)/;
+
+    # where the program's addresses are offsets in its file
+
+    no warnings 'portable';
+    my $address = hex($start) + hex($vaddr) - hex($offset);
+    my $body = $nginx->get('/debug/pprof/symbol',
+                           body => sprintf '0x%x', $address + 1)->{body};
+
+    like($body, qr/^0x[0-9a-f]+ directive http$/m, 'symbol has the name')
+        or diag($body);
+}
+
+
+sub reloaded {
+    $nginx->reload;
+
+    my %is = map { $_->{name} => 1 } functions();
+
+    ok($is{'directive http'}, 'they have names, too');
+}

@@ -1,0 +1,510 @@
+
+/*
+ * Names by what a process knows about its own code, and the neighbours of
+ * functions without one.
+ */
+
+
+/* memfd_create() in jpp_test_elf.h */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <sys/sysmacros.h>
+
+#include "jpp_lookup.h"
+#include "jpp_names.h"
+#include "jpp_test_elf.h"
+
+
+#define JPP_TEST_CAP    (64 * 1024 * 1024)
+
+/* where this process has the file, and where another one has */
+#define JPP_TEST_HERE   0x7f1200001000ULL
+#define JPP_TEST_THERE  0x7f3400001000ULL
+
+/* as nm has them */
+#define JPP_TEST_STATIC  "jt_static"
+#define JPP_TEST_COLD    "jt_cold"
+
+
+static void jpp_hints_test_names(void);
+static void jpp_hints_test_where(void);
+static void jpp_hints_test_words(void);
+static void jpp_hints_test_lookup(void);
+static void jpp_hints_test_neighbours(void);
+static void jpp_hints_test_near(const jpp_elf_function_t *functions,
+    uint32_t n, uint32_t which, const char *expected);
+static void jpp_hints_test_memory(void);
+
+static void jpp_test_begin(const jpp_hint_t *hints, size_t n);
+static void jpp_test_end(void);
+static const char *jpp_test_maps(uint64_t start);
+static uint64_t jpp_test_here(const char *symbol);
+static const char *jpp_test_name(uint64_t start, uint64_t inode,
+    const char *symbol);
+static const jpp_function_t *jpp_test_function(void);
+static const char *jpp_test_string(uint32_t id);
+
+
+static const jpp_value_type_t  types[] = { { "space", "bytes", false } };
+
+static struct stat      st;
+static jpp_arena_t      arena;
+static jpp_profile_t    profile;
+static jpp_symbols_t    symbols;
+
+
+int
+main(void)
+{
+    if (!jpp_ok(jpp_test_make(), "files to read")) {
+        return jpp_done();
+    }
+
+    (void) stat(jpp_test_path("stripped.so"), &st);
+
+    jpp_hints_test_names();
+    jpp_hints_test_where();
+    jpp_hints_test_words();
+    jpp_hints_test_lookup();
+    jpp_hints_test_neighbours();
+    jpp_hints_test_memory();
+
+    return jpp_done();
+}
+
+
+static void
+jpp_hints_test_names(void)
+{
+    jpp_hint_t  hints[] = {
+        { jpp_test_here(JPP_TEST_STATIC), "directive one", "mod_a" },
+        { jpp_test_here("jt_global"), "directive two", "mod_a" }
+    };
+
+    jpp_test_begin(hints, 2);
+
+    jpp_is_str(jpp_test_name(JPP_TEST_HERE, st.st_ino, JPP_TEST_STATIC),
+               "directive one", "a hint where no symbol is");
+    jpp_is_str(jpp_test_string(jpp_test_function()->file), "some table",
+               "is marked as one");
+    jpp_ok(strstr(jpp_test_string(jpp_test_function()->system_name),
+                  "/stripped.so+0x") == NULL
+           && strncmp(jpp_test_string(jpp_test_function()->system_name),
+                      "stripped.so+0x", 14)
+              == 0,
+           "and keeps the address: %s",
+           jpp_test_string(jpp_test_function()->system_name));
+    jpp_ok(!jpp_profile_mapping_at(&profile, 1)->has_functions,
+           "the mapping has no symbols for that");
+
+    jpp_is_str(jpp_test_name(JPP_TEST_HERE, st.st_ino, "jt_global"),
+               "jt_global", "a symbol goes before");
+    jpp_is_u64(jpp_test_function()->file, 0, "and is no hint");
+    jpp_ok(jpp_profile_mapping_at(&profile, 1)->has_functions,
+           "the mapping has symbols");
+
+    (void) jpp_test_name(JPP_TEST_HERE, st.st_ino, JPP_TEST_COLD);
+    jpp_is_str(jpp_test_string(jpp_test_function()->file),
+               "between directive one and jt_global", "a neighbour");
+    jpp_is_u64(jpp_test_function()->name, jpp_test_function()->system_name,
+               "is no name");
+
+    /* the object is in the cache: the same without reading it */
+
+    jpp_is_str(jpp_test_name(JPP_TEST_HERE, st.st_ino, JPP_TEST_STATIC),
+               "directive one", "again");
+    jpp_is_u64(symbols.n_misses, 1, "files that were read");
+
+    jpp_test_end();
+}
+
+
+/* A hint is for a place in a file, not for an address. */
+
+static void
+jpp_hints_test_where(void)
+{
+    jpp_hint_t  hints[] = {
+        { jpp_test_here(JPP_TEST_STATIC), "directive one", NULL },
+        { jpp_test_here(JPP_TEST_COLD) + 1, "directive inside", NULL },
+        { 0x1000, "directive nowhere", NULL }
+    };
+
+    jpp_test_begin(hints, 3);
+
+    jpp_is_u64(jpp_vec_count(symbols.loaded.hints.rows, jpp_hint_row_t), 2,
+               "hints that are in a file");
+    jpp_is_str(jpp_test_name(JPP_TEST_THERE, st.st_ino, JPP_TEST_STATIC),
+               "directive one", "another process has it elsewhere");
+
+    (void) jpp_test_name(JPP_TEST_HERE, st.st_ino, JPP_TEST_COLD);
+    jpp_is_u64(jpp_test_function()->name, jpp_test_function()->system_name,
+               "not where no function starts");
+
+    jpp_test_end();
+    jpp_test_begin(hints, 3);
+
+    (void) jpp_test_name(JPP_TEST_HERE, st.st_ino + 1, JPP_TEST_STATIC);
+    jpp_is_u64(jpp_test_function()->name, jpp_test_function()->system_name,
+               "not in another file");
+
+    jpp_test_end();
+}
+
+
+static void
+jpp_hints_test_words(void)
+{
+    char      longest[JPP_HINT_NAME + 2], expected[JPP_HINT_NAME + 16];
+    char      offset[32];
+    size_t    i;
+    uint64_t  one, two, three;
+
+    one = jpp_test_here(JPP_TEST_STATIC);
+    two = jpp_test_here(JPP_TEST_COLD);
+    three = jpp_test_here("jt_global");
+
+    (void) snprintf(offset, sizeof(offset), "a (0x%" PRIx64 ")",
+                    jpp_test_nm("full.so", JPP_TEST_STATIC));
+
+    memset(longest, 'x', sizeof(longest) - 1);
+    longest[sizeof(longest) - 1] = '\0';
+    (void) snprintf(expected, sizeof(expected), "%.*s (%.8s)", JPP_HINT_NAME,
+                    longest, "mod_long");
+
+    {
+        const struct {
+            jpp_hint_t   hints[4];
+            size_t       n;
+            const char  *expected;      /* of jt_static */
+            const char  *what;
+        } rows[] = {
+            { { { one, "a", "mod_a" }, { one, "b", "mod_a" } }, 2, "a, ...",
+              "the first of two names" },
+            { { { one, "a", "mod_a" }, { one, "a", "mod_b" } }, 2, "a",
+              "the same name twice" },
+            { { { one, "a", "mod_a" }, { two, "a", "mod_b" } }, 2,
+              "a (mod_a)", "another function has this name" },
+            { { { one, "a", "mod_a" }, { one, "b", "mod_a" },
+                { two, "a", "mod_b" } }, 3,
+              "a, ... (mod_a)", "both" },
+            { { { one, "a", NULL }, { two, "a", "mod_b" } }, 2,
+              offset, "a namesake, and no owner" },
+            { { { one - 4, "x", "mod_a" }, { one, "a", NULL },
+                { two, "y", "mod_a" } }, 3,
+              "a (mod_a)", "between functions of one owner" },
+            { { { one - 4, "x", "mod_a" }, { one, "a", NULL },
+                { two, "y", "mod_b" } }, 3,
+              "a", "between functions of two owners" },
+            { { { one - 4, "x", "mod_a" }, { one - 4, "x", "mod_b" },
+                { one, "a", NULL }, { two, "y", "mod_a" } }, 4,
+              "a", "what several have in common is nobody's" },
+            { { { one, "a", NULL }, { two, "y", "mod_a" },
+                { three, "z", "mod_a" } }, 3,
+              "a", "before the functions of an owner" },
+            { { { one, longest, NULL }, { one - 4, "x", "mod_long" },
+                { two, "y", "mod_long" } }, 3,
+              expected, "a long name is cut" },
+            { { { one, "a\n\033b", NULL } }, 1, "a??b", "control bytes" }
+        };
+
+        for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+            jpp_test_begin(rows[i].hints, rows[i].n);
+
+            jpp_is_str(jpp_test_name(JPP_TEST_HERE, st.st_ino,
+                                     JPP_TEST_STATIC),
+                       rows[i].expected, "%s", rows[i].what);
+
+            jpp_test_end();
+        }
+    }
+}
+
+
+/* pprof's symbol protocol has them, too. */
+
+static void
+jpp_hints_test_lookup(void)
+{
+    char         text[32];
+    uint8_t      buffer[JPP_SINK_BUFFER];
+    jpp_vec_t   *out;
+    jpp_sink_t   sink;
+    jpp_err_t    err;
+    const char  *maps;
+
+    jpp_hint_t  hint = { jpp_test_here(JPP_TEST_STATIC), "directive one",
+                         NULL };
+
+    jpp_test_begin(&hint, 1);
+
+    out = jpp_vec_create(&arena);
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, out);
+    (void) snprintf(text, sizeof(text), "0x%" PRIx64,
+                    jpp_test_here(JPP_TEST_STATIC) + 2);
+
+    maps = jpp_test_maps(JPP_TEST_HERE);
+
+    jpp_is_u64(jpp_lookup(&arena, &symbols, maps, strlen(maps), text,
+                          strlen(text), &sink, &err),
+               JPP_OK, "a lookup");
+    jpp_ok(memmem(out->data, out->len, " directive one\n", 15) != NULL,
+           "has the name");
+
+    jpp_test_end();
+}
+
+
+/* Functions of 16 bytes at 0x1000, 0x1010 ...; the names are "", "a", "b". */
+
+static void
+jpp_hints_test_neighbours(void)
+{
+    size_t               i;
+    jpp_elf_function_t   functions[300];
+
+    memset(functions, 0, sizeof(functions));
+
+    for (i = 0; i < 300; i++) {
+        functions[i].start = 0x1000 + i * 16;
+        functions[i].entry = functions[i].start;
+        functions[i].size = 16;
+    }
+
+    jpp_hints_test_near(functions, 3, 1, NULL);
+
+    functions[0].name = 1;
+    jpp_hints_test_near(functions, 3, 1, "after a");
+    jpp_hints_test_near(functions, 300, 256, "after a");
+    jpp_hints_test_near(functions, 300, 257, NULL);
+
+    functions[299].name = 3;
+    jpp_hints_test_near(functions, 300, 256, "between a and b");
+
+    functions[0].name = 0;
+    jpp_hints_test_near(functions, 300, 256, "before b");
+    jpp_hints_test_near(functions, 300, 43, "before b");
+    jpp_hints_test_near(functions, 300, 42, NULL);
+}
+
+
+static void
+jpp_hints_test_near(const jpp_elf_function_t *functions, uint32_t n,
+    uint32_t which, const char *expected)
+{
+    uint32_t             id;
+    jpp_elf_t            elf;
+    jpp_names_t          names;
+    jpp_mapping_t        mapping;
+    jpp_elf_segment_t    segment;
+
+    jpp_test_begin(NULL, 0);
+
+    memset(&mapping, 0, sizeof(jpp_mapping_t));
+    mapping.path = "/x/y";
+    mapping.start = 0x1000;
+    mapping.limit = 0x1000 + 300 * 16;
+    mapping.offset = 0x1000;
+
+    segment.vaddr = 0x1000;
+    segment.offset = 0x1000;
+    segment.size = 300 * 16;
+
+    memset(&elf, 0, sizeof(jpp_elf_t));
+    elf.functions = functions;
+    elf.n_functions = n;
+    elf.segments = &segment;
+    elf.n_segments = 1;
+    elf.names = "\0a\0b";
+    elf.names_len = 5;
+    elf.hinted = 5;
+
+    (void) jpp_names_init(&names, &profile);
+    (void) jpp_names_enter(&names,
+                           jpp_profile_mapping(&profile, &mapping, "/x/y"),
+                           &elf);
+
+    id = jpp_names_function(&names, 0x1000 + which * 16 + 3);
+
+    jpp_is_str(jpp_test_string(jpp_profile_function_at(&profile, id)->file),
+               expected != NULL ? expected : "", "function %u of %u", which,
+               n);
+
+    jpp_names_destroy(&names);
+    jpp_test_end();
+}
+
+
+static void
+jpp_hints_test_memory(void)
+{
+    bool           done;
+    size_t         failed;
+    uint64_t       i;
+    jpp_elf_t      elf;
+    jpp_vec_t     *maps;
+    jpp_hints_t    hints;
+    jpp_arena_t    scratch;
+
+    jpp_hint_t  hint = { jpp_test_here(JPP_TEST_STATIC), "directive one",
+                         NULL };
+
+    jpp_elf_function_t  function = { 0x1000, 0x1000, 16, 0 };
+    jpp_elf_segment_t   segment = { 0x1000, 0x1000, 16 };
+
+    jpp_test_begin(NULL, 0);
+
+    maps = jpp_vec_create(&arena);
+    (void) jpp_maps_read(&profile, jpp_test_maps(JPP_TEST_HERE),
+                         strlen(jpp_test_maps(JPP_TEST_HERE)), NULL, maps,
+                         NULL);
+
+    done = false;
+    failed = 0;
+
+    for (i = 1; !done && i < 100; i++) {
+        jpp_arena_init(&scratch, JPP_TEST_CAP);
+        scratch.fail_at = i;
+
+        done = jpp_hints_init(&hints, &scratch, &profile, maps, &hint, 1);
+
+        failed += !done && hints.rows == NULL;
+        jpp_arena_destroy(&scratch);
+    }
+
+    jpp_ok(done && failed > 2 && failed == i - 2,
+           "each of %zu allocations failed once", failed);
+
+    /* what is given to a file takes memory, too */
+
+    memset(&elf, 0, sizeof(jpp_elf_t));
+    elf.functions = &function;
+    elf.n_functions = 1;
+    elf.segments = &segment;
+    elf.n_segments = 1;
+    elf.names = "";
+    elf.names_len = 1;
+    elf.hinted = 1;
+
+    jpp_arena_init(&scratch, JPP_TEST_CAP);
+    (void) jpp_hints_init(&hints, &scratch, &profile, maps, &hint, 1);
+    scratch.fail_at = scratch.n_calls + 1;
+
+    jpp_ok(!jpp_hints_apply(&hints, jpp_profile_mapping_at(&profile, 1)
+                                    ->device, st.st_ino, &elf, &scratch),
+           "no memory for the names of a file");
+    jpp_ok(jpp_hints_apply(&hints, 1, 1, &elf, &scratch),
+           "none is needed for a file without hints");
+
+    jpp_arena_destroy(&scratch);
+    jpp_test_end();
+}
+
+
+static void
+jpp_test_begin(const jpp_hint_t *hints, size_t n)
+{
+    jpp_loaded_source_t  source;
+
+    static char  root[PATH_MAX];
+
+    jpp_arena_init(&arena, JPP_TEST_CAP);
+    (void) jpp_profile_init(&profile, &arena, types, 1);
+    jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
+
+    (void) snprintf(root, sizeof(root), "%s/none", jpp_test_dir);
+    symbols.debug_root = root;
+
+    memset(&source, 0, sizeof(jpp_loaded_source_t));
+
+    source.maps = jpp_test_maps(JPP_TEST_HERE);
+    source.maps_len = strlen(source.maps);
+    source.hints = hints;
+    source.n_hints = n;
+    source.table = "some table";
+
+    jpp_loaded_init(&symbols.loaded, &source);
+}
+
+
+static void
+jpp_test_end(void)
+{
+    jpp_symbols_destroy(&symbols);
+    jpp_arena_destroy(&arena);
+}
+
+
+/* The line of the code of stripped.so, as the kernel would list it. */
+
+static const char *
+jpp_test_maps(uint64_t start)
+{
+    static char  text[PATH_MAX + 128];
+
+    (void) snprintf(text, sizeof(text), "%" PRIx64 "-%" PRIx64 " r-xp 00001000"
+                    " %02x:%02x %" PRIu64 " %s\n", start, start + 4096,
+                    major(st.st_dev), minor(st.st_dev), (uint64_t) st.st_ino,
+                    jpp_test_path("stripped.so"));
+
+    return text;
+}
+
+
+/* In this file offsets are addresses. */
+
+static uint64_t
+jpp_test_here(const char *symbol)
+{
+    return JPP_TEST_HERE - 0x1000 + jpp_test_nm("full.so", symbol);
+}
+
+
+/*
+ * What a location in SYMBOL is called in a new profile, whose mapping starts at
+ * START and is of the file INODE.
+ */
+
+static const char *
+jpp_test_name(uint64_t start, uint64_t inode, const char *symbol)
+{
+    jpp_err_t       err;
+    jpp_mapping_t   mapping;
+
+    (void) jpp_profile_init(&profile, &arena, types, 1);
+
+    memset(&mapping, 0, sizeof(jpp_mapping_t));
+
+    mapping.start = start;
+    mapping.limit = start + 4096;
+    mapping.offset = 0x1000;
+    mapping.device = (uint64_t) major(st.st_dev) << 32 | minor(st.st_dev);
+    mapping.inode = inode;
+    mapping.path = jpp_arena_strndup(&arena, jpp_test_path("stripped.so"),
+                                     strlen(jpp_test_path("stripped.so")));
+
+    (void) jpp_profile_location(&profile,
+                                jpp_profile_mapping(&profile, &mapping,
+                                                    mapping.path),
+                                start - 0x1000 + 1
+                                + jpp_test_nm("full.so", symbol));
+    (void) jpp_symbolize(&symbols, &profile, &err);
+
+    return jpp_test_string(jpp_test_function()->name);
+}
+
+
+static const jpp_function_t *
+jpp_test_function(void)
+{
+    return jpp_profile_function_at(&profile, 1);
+}
+
+
+static const char *
+jpp_test_string(uint32_t id)
+{
+    return jpp_profile_str(&profile, id).data;
+}
