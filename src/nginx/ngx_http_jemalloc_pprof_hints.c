@@ -25,8 +25,10 @@
  */
 
 
+#include "ngx_http_jemalloc_pprof.h"
 #include "ngx_http_jemalloc_pprof_hints.h"
 
+#include "jpp_hints.h"
 #include "jpp_proc.h"
 
 #include <ngx_event.h>

@@ -8,7 +8,10 @@
 #define _NGX_HTTP_JEMALLOC_PPROF_HINTS_H_INCLUDED_
 
 
-#include "ngx_http_jemalloc_pprof.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+
+#include "jpp_symbolize.h"
 
 
 /*

@@ -12,6 +12,7 @@
 
 #include <sys/sysmacros.h>
 
+#include "jpp_intern.h"
 #include "jpp_lookup.h"
 #include "jpp_names.h"
 #include "jpp_test_elf.h"
@@ -47,7 +48,7 @@ static const jpp_function_t *jpp_test_function(void);
 static const char *jpp_test_string(uint32_t id);
 
 
-static const jpp_value_type_t  types[] = { { "space", "bytes", false } };
+static const jpp_value_type_t  types[] = { { "space", "bytes", false, 0, 0 } };
 
 static struct stat      st;
 static jpp_arena_t      arena;

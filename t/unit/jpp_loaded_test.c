@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #endif
 
+#include "jpp_intern.h"
 #include "jpp_elf_read.h"
 #include "jpp_maps.h"
 #include "jpp_proc.h"
@@ -29,7 +30,7 @@ static bool jpp_test_libc(char *text, size_t size, jpp_image_t *image);
 static bool jpp_test_is_in(const jpp_image_t *image, const char *line);
 
 
-static const jpp_value_type_t  types[] = { { "space", "bytes", false } };
+static const jpp_value_type_t  types[] = { { "space", "bytes", false, 0, 0 } };
 
 
 int

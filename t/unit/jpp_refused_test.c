@@ -13,6 +13,7 @@
 #include <elf.h>
 #include <sys/sysmacros.h>
 
+#include "jpp_intern.h"
 #include "jpp_elf_read.h"
 #include "jpp_symbolize.h"
 #include "jpp_test_elf.h"
@@ -40,7 +41,7 @@ static const char *jpp_test_ask(const char *name, size_t cap,
 static bool jpp_test_many(const char *name, uint32_t n);
 
 
-static const jpp_value_type_t  types[] = { { "space", "bytes", false } };
+static const jpp_value_type_t  types[] = { { "space", "bytes", false, 0, 0 } };
 
 static jpp_symbols_t    symbols;
 
