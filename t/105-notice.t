@@ -194,10 +194,10 @@ sub fatal {
         like(in_a_line($answer->{body}),
              qr/\A$case->{says}\. \| \Q$case->{cure}\E \| \z/,
              'it says why, and the cure');
-        is($answer->{header}{'x-go-pprof'}, '1', 'and pprof shows it');
-        is($answer->{header}{'content-type'}, 'text/plain; charset=utf-8',
+        is($answer->{headers}{'x-go-pprof'}, '1', 'and pprof shows it');
+        is($answer->{headers}{'content-type'}, 'text/plain; charset=utf-8',
            'as text');
-        ok(!exists $answer->{header}{'content-disposition'},
+        ok(!exists $answer->{headers}{'content-disposition'},
            'that is not to be saved');
     }
 
@@ -484,7 +484,7 @@ sub timeout {
         like($answer->{body}, qr/\Ano worker answered in time: worker 0 (?#
              )\(pid \d+\), no answer within $ms ms (?#
              )\(jemalloc_pprof_timeout\)\n\z/, 'and what to do');
-        is($answer->{header}{'x-go-pprof'}, '1', 'for pprof to show');
+        is($answer->{headers}{'x-go-pprof'}, '1', 'for pprof to show');
     }
 
     is($server->quiet, '', 'no alerts');

@@ -470,7 +470,7 @@ sub merged {
 sub asked {
     my ($what, $workers) = @_;
     my $answer = dial()->ask('GET', "/a/$what");
-    my $is = $answer->{header}{'jemalloc-pprof-workers'} // '-';
+    my $is = $answer->{headers}{'jemalloc-pprof-workers'} // '-';
 
     die "$what: $answer->{status}, $is\n" if $is ne $workers;
 
@@ -505,7 +505,7 @@ sub selected {
         my $answer = $c->ask('GET', $what);
 
         my $n = @pids;
-        my $is = $answer->{header}{'jemalloc-pprof-workers'} // '-';
+        my $is = $answer->{headers}{'jemalloc-pprof-workers'} // '-';
 
         return "$what: $is\n" if $n && $is ne "$n/$n";
 

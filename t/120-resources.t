@@ -407,7 +407,7 @@ sub console {
     my ($style) = $page =~ m{<style>(.*)</style>}s;
     my $hash = sha256_base64($style);
     my $c = dial();
-    my $policy = $c->ask('HEAD', '/a/')->{header}{'content-security-policy'};
+    my $policy = $c->ask('HEAD', '/a/')->{headers}{'content-security-policy'};
 
     $hash .= '=' while length($hash) % 4;
 

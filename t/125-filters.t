@@ -76,9 +76,9 @@ END
 
     my $plain = dial()->ask('GET', '/plain', 'Accept-Encoding: br, gzip');
 
-    is($plain->{header}{'content-encoding'}, $how{main} ? 'br' : 'gzip',
+    is($plain->{headers}{'content-encoding'}, $how{main} ? 'br' : 'gzip',
        'another answer is compressed');
-    like($plain->{header}{'cache-control'}, qr/^max-age=\d+$/, 'and kept');
+    like($plain->{headers}{'cache-control'}, qr/^max-age=\d+$/, 'and kept');
 
     for (@answers) {
         my ($uri, $status, $like, $filter) = @$_;
@@ -87,12 +87,12 @@ END
         my $body = $answer->{body};
 
         is($answer->{status}, $status, $uri);
-        is($answer->{header}{'content-encoding'}, undef, 'not compressed');
-        is($answer->{header}{vary}, undef, 'nor would it be');
-        is($answer->{header}{'cache-control'}, 'no-store', 'not kept');
-        is($answer->{header}{expires}, undef, 'it has no time to live');
-        is($answer->{header}{'content-length'}, length $body, 'its length');
-        unlike($answer->{header}{'content-type'}, qr/koi8/, 'its charset');
+        is($answer->{headers}{'content-encoding'}, undef, 'not compressed');
+        is($answer->{headers}{vary}, undef, 'nor would it be');
+        is($answer->{headers}{'cache-control'}, 'no-store', 'not kept');
+        is($answer->{headers}{expires}, undef, 'it has no time to live');
+        is($answer->{headers}{'content-length'}, length $body, 'its length');
+        unlike($answer->{headers}{'content-type'}, qr/koi8/, 'its charset');
         like($filter ? $filter->($body) : $body, $like, 'what is in it');
     }
 

@@ -148,7 +148,7 @@ sub asked {
 
 sub is_whole {
     my ($answer, $method) = @_;
-    my $header = $answer->{header};
+    my $header = $answer->{headers};
 
     return 1 if !defined $header->{'x-content-type-options'};
 
@@ -371,7 +371,7 @@ sub methods {
                          . ($resource eq 'control' ? '' : "&x=$marker"),
             );
 
-            is($answer->{header}{allow}, $is_allowed ? undef : $allow,
+            is($answer->{headers}{allow}, $is_allowed ? undef : $allow,
                "$method $resource: Allow");
         }
 
@@ -462,7 +462,7 @@ sub bodies {
 
         $c->write("POST /a/symbol HTTP/1.1\r\nHost: localhost\r\n"
                   . "Content-Length: 200000\r\n\r\n" . 'x' x $n);
-        $c->close;
+        $c->leave;
     }
 
     asked('after three that left', 200, qr/\A\{/, 'GET', '/a/status');
@@ -568,7 +568,7 @@ sub conditions {
     my $answer = asked('no origin is allowed', 200, undef, 'GET',
                        '/a/heap', 'Origin: http://evil.example');
 
-    ok(!defined $answer->{header}{'access-control-allow-origin'},
+    ok(!defined $answer->{headers}{'access-control-allow-origin'},
        'and none is told');
 }
 
@@ -642,7 +642,7 @@ sub connections {
     my $answer = $c->answer('GET');
 
     like(contract($answer->{body}), qr/^types: /, 'HTTP/1.0, kept alive');
-    is($answer->{header}{connection}, 'keep-alive', 'as it was asked for');
+    is($answer->{headers}{connection}, 'keep-alive', 'as it was asked for');
 
     $c->write("GET /a/heap HTTP/1.0\r\n\r\n");
     $answer = $c->answer('GET');
@@ -666,7 +666,7 @@ sub connections {
     for my $what ('heap', 'heap?seconds=300', 'heap?seconds=1', 'symbol?0x1') {
         my $c = dial();
         $c->write("GET /a/$what HTTP/1.1\r\nHost: localhost\r\n\r\n");
-        $c->close;
+        $c->leave;
     }
 
     asked('after four that left', 200, qr/\A\x1f\x8b/, 'GET', '/a/heap');
@@ -741,7 +741,7 @@ sub heads {
         my $answer = $c->ask('HEAD', "/a/$_");
 
         is($answer->{status}, 200, "HEAD $_");
-        ok(!defined $answer->{header}{'jemalloc-pprof-workers'},
+        ok(!defined $answer->{headers}{'jemalloc-pprof-workers'},
            'and nobody was asked');
     }
 

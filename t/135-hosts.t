@@ -9,7 +9,7 @@ use FindBin;
 use lib "$FindBin::RealBin/lib";
 
 use IO::Socket::INET;
-use IO::Socket::UNIX;
+use JppClient;
 use JppSuite qw( $dir $port dial serve settled slurp );
 use JSON::PP qw(decode_json);
 use Test::More;
@@ -115,7 +115,7 @@ sub unused_port {
 }
 
 
-# JppSuite's client always sends a Host of its own.
+# The client always sends a Host of its own.
 
 sub ask {
     my ($host, $method, $target, $body, $connection) = @_;
@@ -176,7 +176,7 @@ sub foreign {
 
         is($answer->{status}, 421, $uri);
         is($answer->{body}, "$why\n", 'why');
-        is($answer->{header}{'cache-control'}, 'no-store', 'not kept');
+        is($answer->{headers}{'cache-control'}, 'no-store', 'not kept');
         is(ask('evil.example', 'HEAD', $uri)->{status}, 421, "$uri: HEAD");
     }
 
@@ -255,9 +255,7 @@ sub unix_socket {
         [ 'POST', '/a/control', 'exact.example', 200 ],
     ) {
         my ($method, $uri, $host, $status) = @$_;
-        my $connection = bless {
-            socket => IO::Socket::UNIX->new(Peer => $socket), rest => '',
-        }, 'JppSuite::Connection';
+        my $connection = JppClient->new(unix => $socket);
 
         is(ask($host, $method, $uri, $method eq 'POST' ? 'lg_sample=12' : undef,
                $connection)->{status}, $status, "$method $uri of $host");

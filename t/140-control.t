@@ -116,8 +116,8 @@ sub asked {
         return $answer;
     }
 
-    is($answer->{header}{'content-type'}, 'application/json', "$name: JSON");
-    is($answer->{header}{'cache-control'}, 'no-store', "$name: not kept");
+    is($answer->{headers}{'content-type'}, 'application/json', "$name: JSON");
+    is($answer->{headers}{'cache-control'}, 'no-store', "$name: not kept");
 
     return decode_json($answer->{body});
 }
@@ -218,7 +218,7 @@ sub rate {
 
     is(profile($answer->{body})->{period}, 2048,
        'and of profiles from then on');
-    is($answer->{header}{'jemalloc-pprof-workers'}, "$n/$n", 'of all');
+    is($answer->{headers}{'jemalloc-pprof-workers'}, "$n/$n", 'of all');
 
     control('lg_sample=12');
 }
@@ -526,7 +526,7 @@ sub methods {
                            : 'the method is not allowed here: use POST',
                            $method, '/a/control?active=off');
 
-        is($answer->{header}{allow}, 'POST', "$method: Allow");
+        is($answer->{headers}{allow}, 'POST', "$method: Allow");
     }
 
     is(told('active'), same(1), 'nobody did it');
@@ -601,7 +601,7 @@ sub reloaded {
 
     # one that has work keeps its process; it is asked like the others
 
-    $connection->close;
+    $connection->leave;
 
     my $slow = dial();
 
@@ -639,9 +639,9 @@ sub reloaded {
 
     $answer = dial()->ask('GET', '/a/heap?worker=exiting');
 
-    is($answer->{header}{'jemalloc-pprof-workers'}, '1/1', 'its profile');
+    is($answer->{headers}{'jemalloc-pprof-workers'}, '1/1', 'its profile');
     is($connection->ask('GET', '/a/heap?worker=all')
-                  ->{header}{'jemalloc-pprof-workers'},
+                  ->{headers}{'jemalloc-pprof-workers'},
        $n + 1 . '/' . ($n + 1), 'and that of all');
 
     $answer = asked('all', 200, undef, 'POST', '/a/control', \'lg_sample=12');

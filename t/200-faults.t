@@ -16,6 +16,7 @@ use lib dirname(__FILE__) . '/lib';
 
 use JppNginx qw( has_fake has_jemalloc wait_until slurp spew descriptors
                  memory limit lowest );
+use JppRun qw( subtests );
 
 # what hangs ends
 alarm 400;
@@ -37,40 +38,24 @@ my $forbidden = 'memfd_create is forbidden to nginx: name a directory for its '
 
 my $heap = '/debug/pprof/heap';
 
-my %tests = (
-    'dumps' => [ \&dumps, \&has_fake ],
-    'the size of a dump' => [ \&sizes, \&has_fake ],
-    'dumps that take too long' => [ \&hanging, \&has_fake ],
-    'states of a fake jemalloc' => [ \&states, \&has_fake ],
-    'states of a real jemalloc' => [ \&real_states, \&has_jemalloc ],
-    'profiling that is switched' => [ \&switched, \&has_fake ],
-    'anonymous memory is forbidden' => [ \&forbidden, \&has_fake ],
-    'directories that do not take a dump' => [ \&directories, \&has_fake ],
-    'file systems that do not' => [ \&mounted, \&has_fake, \&can_mount ],
-    'few descriptors' => [ \&few_descriptors, \&has_jemalloc ],
-    'files may not be large' => [ \&small_files, \&has_fake ],
-    '/proc is hidden' => [ \&no_proc, \&has_jemalloc, \&can_mount ],
-    'little memory' => [ \&little_memory, \&has_jemalloc ],
-    'no threads' => [ \&no_threads, \&has_jemalloc ],
-    'no second thread' => [ \&no_second_thread, \&has_fake ],
-    'what failed last' => [ \&last_error, \&has_fake ],
+subtests(
+    'dumps' => [ \&dumps, 'fake' ],
+    'the size of a dump' => [ \&sizes, 'fake' ],
+    'dumps that take too long' => [ \&hanging, 'fake' ],
+    'states of a fake jemalloc' => [ \&states, 'fake' ],
+    'states of a real jemalloc' => [ \&real_states, 'jemalloc' ],
+    'profiling that is switched' => [ \&switched, 'fake' ],
+    'anonymous memory is forbidden' => [ \&forbidden, 'fake' ],
+    'directories that do not take a dump' => [ \&directories, 'fake' ],
+    'file systems that do not' => [ \&mounted, 'fake', 'mount' ],
+    'few descriptors' => [ \&few_descriptors, 'jemalloc' ],
+    'files may not be large' => [ \&small_files, 'fake' ],
+    '/proc is hidden' => [ \&no_proc, 'jemalloc', 'mount' ],
+    'little memory' => [ \&little_memory, 'jemalloc' ],
+    'no threads' => [ \&no_threads, 'jemalloc' ],
+    'no second thread' => [ \&no_second_thread, 'fake' ],
+    'what failed last' => [ \&last_error, 'fake' ],
 );
-
-plan tests => scalar keys %tests;
-
-for my $name (sort keys %tests) {
-    my ($code, @conditions) = @{ $tests{$name} };
-
-    SKIP: {
-        skip "$name: not possible here", 1 if grep { !$_->() } @conditions;
-        subtest $name => $code;
-    }
-}
-
-
-# What root may do, but not in every container.
-
-sub can_mount { !system 'unshare -m true 2>/dev/null' }
 
 
 # The answer to PATH has STATUS and says WORDS.
@@ -85,7 +70,7 @@ sub answers {
     return $answer if $status == 200;
 
     says($answer, $words, $what);
-    like($answer->{text}, qr/^X-Go-Pprof: 1\r?$/m, "$what: for pprof, too");
+    like($answer->{head}, qr/^X-Go-Pprof: 1\r?$/m, "$what: for pprof, too");
 
     return $answer;
 }

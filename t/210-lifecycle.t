@@ -13,8 +13,9 @@ use Time::HiRes qw(sleep time);
 
 use lib dirname(__FILE__) . '/lib';
 
-use JppNginx qw( has_fake has_jemalloc free_port wait_until slurp spew
+use JppNginx qw( free_port wait_until slurp spew
                  descriptors threads memory );
+use JppRun qw( subtests );
 
 # what hangs ends
 alarm 500;
@@ -31,44 +32,29 @@ my %texts = (
            . "answer\n",
 );
 
-my %tests = (
-    'a difference' => [ \&difference, \&has_fake ],
-    'a difference blocks nobody' => [ \&unblocked, \&has_jemalloc ],
-    'clients that leave' => [ \&leaving, \&has_fake ],
-    'clients that leave at any moment' => [ \&any_moment, \&has_fake ],
-    'a slow reader' => [ \&slow_reader, \&has_fake ],
-    'pipelined requests' => [ \&pipelined, \&has_fake ],
-    'the end of a worker' => [ \&ends, \&has_fake ],
-    'what is said at the end' => [ \&last_words, \&has_fake ],
-    'a reload' => [ \&reloads, \&has_fake ],
-    'a reload without the module' => [ \&unloaded, \&has_fake,
-                                       \&JppNginx::loaded ],
-    'a dump that hangs' => [ \&hangs, \&has_fake ],
-    'many at once' => [ \&many, \&has_jemalloc ],
-    'many with a pause' => [ \&many_paused, \&has_jemalloc ],
-    'without a master' => [ \&no_master, \&has_fake ],
-    'helpers of the cache' => [ \&helpers, \&has_jemalloc ],
-    'a binary upgrade' => [ \&upgrade, \&has_jemalloc ],
-    'a worker that is killed' => [ \&killed, \&has_fake ],
-    'HTTP/2' => [ \&http2, \&has_fake, \&has_curl ],
-    'streams that are reset' => [ \&reset_streams, \&has_fake ],
-    'TLS' => [ \&tls, \&has_fake, \&has_curl, \&has_openssl ],
+subtests(
+    'a difference' => [ \&difference, 'fake' ],
+    'a difference blocks nobody' => [ \&unblocked, 'jemalloc' ],
+    'clients that leave' => [ \&leaving, 'fake' ],
+    'clients that leave at any moment' => [ \&any_moment, 'fake' ],
+    'a slow reader' => [ \&slow_reader, 'fake' ],
+    'pipelined requests' => [ \&pipelined, 'fake' ],
+    'the end of a worker' => [ \&ends, 'fake' ],
+    'what is said at the end' => [ \&last_words, 'fake' ],
+    'a reload' => [ \&reloads, 'fake' ],
+    'a reload without the module' => [ \&unloaded, 'fake',
+                                       'loaded' ],
+    'a dump that hangs' => [ \&hangs, 'fake' ],
+    'many at once' => [ \&many, 'jemalloc' ],
+    'many with a pause' => [ \&many_paused, 'jemalloc' ],
+    'without a master' => [ \&no_master, 'fake' ],
+    'helpers of the cache' => [ \&helpers, 'jemalloc' ],
+    'a binary upgrade' => [ \&upgrade, 'jemalloc' ],
+    'a worker that is killed' => [ \&killed, 'fake' ],
+    'HTTP/2' => [ \&http2, 'fake', 'curl' ],
+    'streams that are reset' => [ \&reset_streams, 'fake' ],
+    'TLS' => [ \&tls, 'fake', 'curl', 'openssl' ],
 );
-
-plan tests => scalar keys %tests;
-
-for my $name (sort keys %tests) {
-    my ($code, @conditions) = @{ $tests{$name} };
-
-    SKIP: {
-        skip "$name: not possible here", 1 if grep { !$_->() } @conditions;
-        subtest $name => $code;
-    }
-}
-
-
-sub has_curl { !system 'curl --version >/dev/null 2>&1' }
-sub has_openssl { !system 'openssl version >/dev/null 2>&1' }
 
 
 # The dumps that a worker holds, beside that of what it inherited.
@@ -841,7 +827,7 @@ sub reset_streams {
     }
 EOF
     my $pid = $nginx->worker;
-    my $client = JppNginxClient->new(port => $port);
+    my $client = JppClient->new(port => $port);
     my $stream = 1;
 
     $client->write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" . frame(4, 0, 0, ''));

@@ -14,7 +14,8 @@ use Time::HiRes qw(sleep);
 
 use lib dirname(__FILE__) . '/lib';
 
-use JppNginx qw( has_fake has_jemalloc wait_until slurp );
+use JppNginx qw( wait_until slurp spew );
+use JppRun qw( subtests );
 
 # what hangs ends
 alarm 300;
@@ -32,37 +33,16 @@ my $more = 2 * 16777216;
 
 my $n_workers = 4;
 
-my %tests = (
-    'pprof, to the byte' => [ \&pprof, \&has_go, \&has_fake ],
-    'pprof without names' => [ \&pprof_names, \&has_go, \&has_fake ],
-    'pprof and the workers' => [ \&pprof_workers, \&has_go, \&has_fake ],
-    'pprof and differences' => [ \&pprof_base, \&has_go, \&has_fake ],
-    'pprof and errors' => [ \&pprof_errors, \&has_go, \&has_fake ],
-    'jeprof, to the byte' => [ \&jeprof, \&has_jeprof, \&has_fake ],
-    'a real heap' => [ \&real, \&has_go, \&has_jeprof, \&has_jemalloc ],
-    'the commands of the console' => [ \&console, \&has_go, \&has_fake ],
+subtests(
+    'pprof, to the byte' => [ \&pprof, 'go', 'fake' ],
+    'pprof without names' => [ \&pprof_names, 'go', 'fake' ],
+    'pprof and the workers' => [ \&pprof_workers, 'go', 'fake' ],
+    'pprof and differences' => [ \&pprof_base, 'go', 'fake' ],
+    'pprof and errors' => [ \&pprof_errors, 'go', 'fake' ],
+    'jeprof, to the byte' => [ \&jeprof, 'jeprof', 'fake' ],
+    'a real heap' => [ \&real, 'go', 'jeprof', 'jemalloc' ],
+    'the commands of the console' => [ \&console, 'go', 'fake' ],
 );
-
-plan tests => scalar keys %tests;
-
-for my $name (sort keys %tests) {
-    my ($code, @conditions) = @{ $tests{$name} };
-
-    SKIP: {
-        skip "$name: not possible here", 1 if grep { !$_->() } @conditions;
-        subtest $name => $code;
-    }
-}
-
-
-sub has_go { !system 'go version >/dev/null 2>&1' }
-
-# it asks by curl
-
-sub has_jeprof {
-    return !system 'jeprof --version >/dev/null 2>&1'
-                   . ' && curl --version >/dev/null';
-}
 
 
 sub url {
@@ -81,7 +61,7 @@ sub fleet {
                ->{body};
 
     $dump =~ s/1: 16777216/3: 50331648/g;
-    $nginx->fake('dump ' . JppNginx::spew("$nginx->{prefix}/more", $dump)
+    $nginx->fake('dump ' . spew("$nginx->{prefix}/more", $dump)
                  . "\n");
 
     # or it would be taken for what a client asks
@@ -251,7 +231,7 @@ sub pprof_base {
     my $dump = $nginx->get('/debug/pprof/heap?format=jemalloc')->{body};
 
     $dump =~ s/1: 16777216/3: 50331648/g;
-    JppNginx::spew("$nginx->{prefix}/more", $dump);
+    spew("$nginx->{prefix}/more", $dump);
 
     for my $base ($heap, "$dir/base.pb.gz") {
         for my $option ('-base', '-diff_base') {

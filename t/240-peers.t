@@ -16,9 +16,10 @@ use Time::HiRes qw(sleep time);
 
 use lib dirname(__FILE__) . '/lib';
 
-use JppNginx qw( has_fake has_jemalloc is_root wait_until slurp spew
+use JppNginx qw( wait_until slurp spew
                  descriptors threads memory limit dumps sockets cpu_time lowest
                  profile partly );
+use JppRun qw( subtests );
 
 my $soak = $ENV{JPP_SOAK} ? 10 : 1;
 
@@ -40,38 +41,24 @@ my $server = <<"EOF";
         location /file { root .; }
 EOF
 
-my %tests = (
-    'workers that are killed' => [ \&killed, \&has_fake ],
-    'one that is stopped' => [ \&stopped, \&has_fake ],
-    'those that are told to end' => [ \&ends, \&has_fake ],
-    'strangers' => [ \&strangers, \&has_fake, \&is_root, \&has_setpriv ],
-    'strangers that flood' => [ \&flooded, \&has_fake, \&is_root,
-                                \&has_setpriv ],
-    'few descriptors of the one who asks' => [ \&few_asking, \&has_jemalloc ],
+subtests(
+    'workers that are killed' => [ \&killed, 'fake' ],
+    'one that is stopped' => [ \&stopped, 'fake' ],
+    'those that are told to end' => [ \&ends, 'fake' ],
+    'strangers' => [ \&strangers, 'fake', 'root', 'setpriv' ],
+    'strangers that flood' => [ \&flooded, 'fake', 'root',
+                                'setpriv' ],
+    'few descriptors of the one who asks' => [ \&few_asking, 'jemalloc' ],
     'few descriptors of the one who is asked'
-        => [ \&few_asked, \&has_jemalloc ],
-    'numbers of workers' => [ \&numbers, \&has_fake ],
-    'a number that changes' => [ \&changing, \&has_fake ],
-    'workers that exit' => [ \&exiting, \&has_fake ],
-    'what is wanted' => [ \&wanted, \&has_fake ],
-    'many that ask the same' => [ \&same, \&has_fake ],
-    'a difference' => [ \&difference, \&has_fake ],
-    'no dump of before' => [ \&fresh, \&has_fake ],
+        => [ \&few_asked, 'jemalloc' ],
+    'numbers of workers' => [ \&numbers, 'fake' ],
+    'a number that changes' => [ \&changing, 'fake' ],
+    'workers that exit' => [ \&exiting, 'fake' ],
+    'what is wanted' => [ \&wanted, 'fake' ],
+    'many that ask the same' => [ \&same, 'fake' ],
+    'a difference' => [ \&difference, 'fake' ],
+    'no dump of before' => [ \&fresh, 'fake' ],
 );
-
-plan tests => scalar keys %tests;
-
-for my $name (sort keys %tests) {
-    my ($code, @conditions) = @{ $tests{$name} };
-
-    SKIP: {
-        skip "$name: not possible here", 1 if grep { !$_->() } @conditions;
-        subtest $name => $code;
-    }
-}
-
-
-sub has_setpriv { !system 'setpriv --version >/dev/null 2>&1' }
 
 
 # What was measured: of a soak run it is told.

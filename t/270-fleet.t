@@ -14,9 +14,9 @@ use Time::HiRes qw(sleep time);
 
 use lib dirname(__FILE__) . '/lib';
 
-use JppNginx qw( has_fake is_root wait_until free_port slurp spew threads
+use JppNginx qw( wait_until free_port slurp spew threads
                  memory dumps sockets profile partly );
-use JppNginxClient;
+use JppRun qw( subtests );
 
 # what hangs ends
 alarm 300;
@@ -35,43 +35,20 @@ my $total = 4 * $max_size;
 # what connections may take beside it: less than one more answer
 my $spare = 1024 * 1024;
 
-my %tests = (
-    'several that are stopped' => [ \&stopped, \&has_fake ],
-    'no more than two questions at a time' => [ \&two_at_a_time, \&has_fake ],
-    'answers that nobody reads' => [ \&unread, \&has_fake ],
-    'dumps that do not fit' => [ \&too_many, \&has_fake ],
-    'a difference of dumps that just fit' => [ \&just_fit, \&has_fake ],
-    'a difference, and one that ended' => [ \&ended, \&has_fake ],
+subtests(
+    'several that are stopped' => [ \&stopped, 'fake' ],
+    'no more than two questions at a time' => [ \&two_at_a_time, 'fake' ],
+    'answers that nobody reads' => [ \&unread, 'fake' ],
+    'dumps that do not fit' => [ \&too_many, 'fake' ],
+    'a difference of dumps that just fit' => [ \&just_fit, 'fake' ],
+    'a difference, and one that ended' => [ \&ended, 'fake' ],
     'many workers, before and after a reload'
-        => [ \&crowd, \&has_fake, \&has_memory ],
+        => [ \&crowd, 'fake', 'memory' ],
     'one who imitates a worker'
-        => [ \&imitated, \&has_fake, \&is_root, \&has_setpriv ],
+        => [ \&imitated, 'fake', 'root', 'setpriv' ],
     'a flood that does not end'
-        => [ \&flooded, \&has_fake, \&is_root, \&has_setpriv ],
+        => [ \&flooded, 'fake', 'root', 'setpriv' ],
 );
-
-plan tests => scalar keys %tests;
-
-for my $name (sort keys %tests) {
-    my ($code, @conditions) = @{ $tests{$name} };
-
-    SKIP: {
-        skip "$name: not possible here", 1 if grep { !$_->() } @conditions;
-        subtest $name => $code;
-    }
-}
-
-
-sub has_setpriv { !system 'setpriv --version >/dev/null 2>&1' }
-
-
-# Of 280 workers at a time, which share most of what they have.
-
-sub has_memory {
-    my ($available) = slurp('/proc/meminfo') =~ /^MemAvailable:\s+(\d+) kB/m;
-
-    return ($available // 0) > 2 * 1024 * 1024;
-}
 
 
 sub start {
@@ -498,7 +475,7 @@ sub crowd {
     my %selves;
 
     for (1 .. 300) {
-        my $self = JppNginxClient->new(port => $port)->get('/heap?worker=self',
+        my $self = JppClient->new(port => $port)->get('/heap?worker=self',
                                                            close => 1);
 
         $selves{ "$self->{status} " . partly($self) }++;

@@ -5,10 +5,8 @@ package JppNginx;
 # told things, measured and ended.  At its end nothing of it may be left, and
 # its error log must hold no alert.
 #
-# Which nginx, module and jemalloc is told by the environment of the suites
-# with Test::Nginx: TEST_NGINX_BINARY, TEST_NGINX_LOAD_MODULES,
-# TEST_NGINX_LD_PRELOAD.  With TEST_NGINX_USE_HUP every nginx is reloaded once
-# before it is used.
+# JppRun says which nginx, module and jemalloc.  With TEST_NGINX_USE_HUP every
+# nginx is reloaded once before it is used.
 #
 # Everything listens on 127.0.0.1.  Times are bounds against a hang only.
 
@@ -16,66 +14,25 @@ use strict;
 use warnings;
 
 use Compress::Zlib;
-use Cwd qw(abs_path);
 use Exporter qw(import);
-use File::Basename;
 use File::Temp qw(tempdir);
 use IO::Socket::INET;
 use POSIX qw(:sys_wait_h);
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-use JppNginxClient;
+use JppClient;
+use JppRun qw( $fake $checker binary free_port has_fake has_jemalloc is_alive
+               is_linked is_root loaded preloads slurp spew title wait_until );
 
 our @EXPORT_OK = qw( has_fake has_jemalloc is_root free_port wait_until slurp
                      spew descriptors threads mappings memory limit dumps
                      sockets cpu_time lowest profile partly );
 
-# what hangs is ended by this: seconds
-my $patience = 30;
-
-my $root = dirname(dirname(dirname(abs_path(__FILE__))));
-my $build = abs_path($ENV{JPP_BUILD} // "$root/build");
-
-my $fake = "$build/t/jpp_fake.so";
-my $checker = "$build/t/jpp_contract";
-
 my $sampling = 'prof:true,prof_active:true,lg_prof_sample:12';
 
 # those that run, by the pid of the test and their prefix
 my %running;
-
-
-sub is_root { $> == 0 }
-sub has_fake { -e $fake }
-
-
-sub binary {
-    my $name = $ENV{TEST_NGINX_BINARY} || 'nginx';
-
-    return $name if $name =~ m{/};
-
-    for my $dir (split(/:/, $ENV{PATH}), '/usr/sbin', '/usr/local/sbin') {
-        return "$dir/$name" if -x "$dir/$name";
-    }
-
-    die "no $name: set TEST_NGINX_BINARY\n";
-}
-
-
-sub loaded { split ' ', $ENV{TEST_NGINX_LOAD_MODULES} // '' }
-sub preloads { grep { length } split /[ :]/, $ENV{TEST_NGINX_LD_PRELOAD} // '' }
-
-
-# Whether there is a real jemalloc for this nginx: one under a sanitizer has
-# none.
-
-sub has_jemalloc { preloads() || is_linked() }
-
-
-sub is_linked {
-    return `ldd @{[ binary() ]} 2>/dev/null` =~ /libjemalloc/;
-}
 
 
 # HOW, all of it optional:
@@ -224,9 +181,7 @@ EOF
 sub fake {
     my ($self, $text) = @_;
 
-    spew("$self->{prefix}/fake.new", $text);
-    rename "$self->{prefix}/fake.new", "$self->{prefix}/fake"
-        or die "rename: $!";
+    spew("$self->{prefix}/fake", $text);
 }
 
 
@@ -287,13 +242,6 @@ sub children {
 
         ($stat // '') =~ /.*\) \S (\d+) / && $1 == $parent
     } map { m{/(\d+)$} } glob '/proc/[0-9]*';
-}
-
-
-sub title {
-    my ($pid) = @_;
-
-    return eval { slurp("/proc/$pid/cmdline") } // '';
 }
 
 
@@ -367,7 +315,7 @@ sub access_log {
 sub client {
     my ($self, %how) = @_;
 
-    return JppNginxClient->new(port => $self->{port}, %how);
+    return JppClient->new(port => $self->{port}, %how);
 }
 
 
@@ -385,10 +333,7 @@ sub get {
 sub is_gone {
     my ($pid) = @_;
 
-    my $status = waitpid $pid, WNOHANG;
-
-    return 1 if $status == $pid || !-e "/proc/$pid/stat";
-    return (eval { slurp("/proc/$pid/stat") } // ') Z') =~ /\) [ZX]/;
+    return waitpid($pid, WNOHANG) == $pid || !is_alive($pid);
 }
 
 
@@ -448,36 +393,6 @@ END {
     }
 
     $? = $status;
-}
-
-
-# below the ports that the kernel gives to clients
-
-sub free_port {
-    for (1 .. 100) {
-        my $port = 10000 + int rand 20000;
-
-        return $port if IO::Socket::INET->new(LocalAddr => '127.0.0.1',
-                                              LocalPort => $port,
-                                              Listen => 1);
-    }
-
-    die "no port is free\n";
-}
-
-
-# Until CODE is true, looking a hundred times a second; its value.
-
-sub wait_until {
-    my ($code, $seconds) = @_;
-    my $end = time() + ($seconds // $patience);
-
-    for ( ;; ) {
-        my $value = $code->();
-
-        return $value if $value || time() > $end;
-        sleep 0.01;
-    }
 }
 
 
@@ -686,27 +601,6 @@ sub limit {
     system("$command --$what=$value:") == 0 or die "prlimit: $?\n";
 
     return $was =~ s/\s//gr;
-}
-
-
-sub slurp {
-    my ($path) = @_;
-
-    open my $fh, '<:raw', $path or die "$path: $!";
-    local $/;
-
-    return <$fh> // '';
-}
-
-
-sub spew {
-    my ($path, @data) = @_;
-
-    open my $fh, '>:raw', $path or die "$path: $!";
-    print $fh @data;
-    close $fh or die "$path: $!";
-
-    return $path;
 }
 
 

@@ -10,79 +10,41 @@ package JppSuite;
 use strict;
 use warnings;
 
-use Cwd qw(abs_path);
 use Exporter qw(import);
 use File::Basename;
 use File::Temp qw(tempdir);
-use IO::Select;
-use IO::Socket::INET;
 use JSON::PP qw(decode_json);
 use POSIX ();
 use Time::HiRes qw( sleep time );
+
+use JppClient;
+use JppRun qw( $build $checker $fake free_port is_alive slurp spew wait_until );
 
 our @EXPORT_OK = qw( $build $dir $port blocks contract dial fake_jemalloc
                      fleets holds is_static nginx_test options profile quiet_log
                      serve settled slurp spew table totals );
 
-our ($build, $port);
-
 # what hangs is ended by this: seconds
 my $patience = 20;
 
+# Each has its own place and port: several may run at a time.
+
 BEGIN {
-    my $root = dirname(dirname(dirname(abs_path(__FILE__))));
+    my $root = $ENV{TEST_NGINX_SERVROOT} // "$build/servroot";
 
-    # nginx is started in another directory
-    $build = abs_path($ENV{JPP_BUILD} // "$root/build");
-
-    if (!defined $ENV{TEST_NGINX_BINARY}) {
-        $ENV{PATH} .= ':/usr/sbin';
-        $ENV{TEST_NGINX_BINARY} = 'nginx';
-        $ENV{TEST_NGINX_LOAD_MODULES}
-            //= "$build/ngx_http_jemalloc_pprof_module.so";
-        $ENV{TEST_NGINX_LD_PRELOAD} //= 'libjemalloc.so.2';
-    }
-
-    $ENV{TEST_NGINX_SERVROOT} //= "$build/servroot";
+    $ENV{TEST_NGINX_SERVROOT} = "$root-" . basename($0, '.t');
+    $ENV{TEST_NGINX_SERVER_PORT} //= free_port();
     $ENV{MALLOC_CONF} //= 'prof:true,prof_active:true,lg_prof_sample:12';
 }
 
 require JppLoopback;
 
-$port = $ENV{TEST_NGINX_SERVER_PORT};
+our $port = $ENV{TEST_NGINX_SERVER_PORT};
 
 our $dir = tempdir('jpp-suite-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 
 # nginx may be told to run its workers as somebody else
 chmod 0755, $dir;
-
-my $checker = "$build/t/jpp_contract";
-my $fake = "$build/t/jpp_fake.so";
-
-
-sub slurp {
-    my ($path) = @_;
-
-    open my $fh, '<:raw', $path or die "$path: $!";
-    local $/;
-
-    return <$fh> // '';
-}
-
-
-# In one step, since somebody may be reading.
-
-sub spew {
-    my ($path, $data) = @_;
-
-    open my $fh, '>:raw', "$path.new" or die "$path: $!";
-    print $fh $data;
-    close $fh or die "$path: $!";
-    rename "$path.new", $path or die "$path: $!";
-
-    return $path;
-}
-
 
 # Is jemalloc part of nginx itself?
 
@@ -400,27 +362,10 @@ sub stop {
 }
 
 
-# Who has ended may still be there for init to see.
-
-sub is_alive {
-    my ($pid) = @_;
-
-    open my $fh, '<', "/proc/$pid/stat" or return 0;
-
-    return <$fh> !~ /\) Z /;
-}
-
-
 sub soon {
     my ($self, $condition) = @_;
-    my $end = time() + $patience;
 
-    while (time() < $end) {
-        return 1 if $condition->();
-        sleep 0.02;
-    }
-
-    return 0;
+    return wait_until($condition, $patience);
 }
 
 
@@ -457,12 +402,7 @@ sub DESTROY {
 # A connection, on which questions are asked one after the other.
 
 sub dial {
-    my $socket = IO::Socket::INET->new(
-        PeerAddr => '127.0.0.1', PeerPort => $_[0] // $port,
-        Timeout => $patience,
-    ) or die "connect: $!";
-
-    return bless { socket => $socket, rest => '' }, 'JppSuite::Connection';
+    return JppClient->new(port => $_[0] // $port);
 }
 
 
@@ -472,142 +412,6 @@ sub holds {
     my ($bytes, @answers) = @_;
 
     return grep { index("$_->{head}$_->{body}", $bytes) != -1 } @answers;
-}
-
-
-package JppSuite::Connection;
-
-use Time::HiRes qw(time);
-
-
-# METHOD TARGET, then headers; a body is the last, as a reference.
-
-sub ask {
-    my ($self, $method, $target, @headers) = @_;
-    my $body = ref $headers[-1] ? ${ pop @headers } : undef;
-
-    push @headers, 'Content-Length: ' . length $body
-        if defined $body && !grep { /^(?:Transfer-Enc|Content-Len)/i } @headers;
-
-    $self->write(join("\r\n", "$method $target HTTP/1.1", 'Host: localhost',
-                      @headers, '', '') . ($body // ''));
-
-    return $self->answer($method);
-}
-
-
-sub write {
-    my ($self, $bytes) = @_;
-
-    local $SIG{PIPE} = 'IGNORE';
-    my $pos = 0;
-
-    while ($pos < length $bytes) {
-        my $n = syswrite $self->{socket}, $bytes, 65536, $pos;
-        last unless $n;
-        $pos += $n;
-    }
-}
-
-
-# The next answer; status 0: the connection was closed before one.
-
-sub answer {
-    my ($self, $method) = @_;
-    my %answer = ( status => 0, head => '', body => '', header => {} );
-
-    $self->until(qr/\r\n\r\n/) or return \%answer;
-
-    $self->{rest} =~ s/\A(.*?\r\n)\r\n//s;
-    $answer{head} = $1;
-
-    my ($line, @lines) = split /\r\n/, $answer{head};
-
-    ($answer{status}) = $line =~ m{^HTTP/1\.[01] (\d{3})};
-
-    for (@lines) {
-        my ($key, $value) = split /:\s*/, $_, 2;
-        push @{ $answer{header}{lc $key} }, $value;
-    }
-
-    # one string where there is one header of that name
-
-    $_ = @$_ == 1 ? $_->[0] : $_ for values %{ $answer{header} };
-
-    return $self->answer($method) if $answer{status} == 100;
-
-    $answer{body} = $self->body($answer{header})
-        if $method ne 'HEAD' && $answer{status} !~ /^(?:204|304)$/;
-
-    return \%answer;
-}
-
-
-sub body {
-    my ($self, $header) = @_;
-
-    if (defined $header->{'content-length'}) {
-        return $self->take($header->{'content-length'});
-    }
-
-    my $body = '';
-
-    if (($header->{'transfer-encoding'} // '') eq 'chunked') {
-        while ($self->until(qr/\A[0-9a-f]+\r\n/i)) {
-            $self->{rest} =~ s/\A([0-9a-f]+)\r\n//i;
-
-            my $len = hex $1;
-
-            $body .= $self->take($len);
-            $self->take(2);
-            last if $len == 0;
-        }
-
-        return $body;
-    }
-
-    1 while $self->more;
-
-    return delete $self->{rest};
-}
-
-
-sub take {
-    my ($self, $len) = @_;
-
-    while (length $self->{rest} < $len) {
-        last unless $self->more;
-    }
-
-    return substr $self->{rest}, 0, $len, '';
-}
-
-
-sub until {
-    my ($self, $pattern) = @_;
-
-    while ($self->{rest} !~ $pattern) {
-        return 0 unless $self->more;
-    }
-
-    return 1;
-}
-
-
-# Whatever arrives next; false at the end.
-
-sub more {
-    my ($self) = @_;
-
-    return 0 unless IO::Select->new($self->{socket})->can_read($patience);
-
-    return sysread $self->{socket}, $self->{rest}, 65536,
-                   length $self->{rest};
-}
-
-
-sub close {
-    close $_[0]{socket};
 }
 
 

@@ -5,10 +5,9 @@ package JppTool;
 use strict;
 use warnings;
 
-use Cwd qw(abs_path);
 use Exporter qw(import);
-use File::Basename;
 use File::Temp qw(tempdir);
+use JppRun qw( $root $build $checker slurp spew );
 use POSIX ();
 use Test::More;
 
@@ -18,38 +17,10 @@ our @EXPORT_OK = qw( $root $build $tool $checker $dir slurp spew start finish
 # what hangs is ended by this: seconds
 my $patience = 60;
 
-our $root = dirname(dirname(dirname(abs_path(__FILE__))));
-our $build = $ENV{JPP_BUILD} // "$root/build";
-
-# tests may change the directory
-$build = abs_path($build) // $build;
-
 our $tool = "$build/jemalloc-pprof";
-our $checker = "$build/t/jpp_contract";
 our $dir = tempdir('jpp-tool-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 
 mkdir "$dir/.run" or die "$dir/.run: $!";
-
-
-sub slurp {
-    my ($path) = @_;
-
-    open my $fh, '<:raw', $path or die "$path: $!";
-    local $/;
-
-    return <$fh> // '';
-}
-
-
-sub spew {
-    my ($path, @data) = @_;
-
-    open my $fh, '>:raw', $path or die "$path: $!";
-    print $fh @data;
-    close $fh or die "$path: $!";
-
-    return $path;
-}
 
 
 # A command in the background.  HOW: stdin, stdout (paths or handles; else

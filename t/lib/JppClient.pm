@@ -1,7 +1,12 @@
-package JppNginxClient;
+package JppClient;
 
-# A connection to a server, for clients that pipeline, read slowly, say
+# The one HTTP client of the suites: a connection that hides nothing, for
+# requests one after the other, for clients that pipeline, read slowly, say
 # nothing or leave.  Every wait has an end.
+#
+# An answer is a hash: status, head (text), headers (by names in lower case; a
+# list where a name comes more than once), body.  Its status is 0 where there
+# is none, or only a part of one.
 
 use strict;
 use warnings;
@@ -19,7 +24,7 @@ my $patience = 60;
 sub new {
     my ($class, %how) = @_;
 
-    my $self = bless { %how, buffer => '' }, $class;
+    my $self = bless { %how, buffer => '', methods => [] }, $class;
 
     socket($self->{socket}, PF_INET, SOCK_STREAM, 0) or die "socket: $!";
 
@@ -45,7 +50,8 @@ sub send_request {
 
     $text .= "Connection: close\r\n" if $how{close};
     $text .= 'Content-Length: ' . length($how{body}) . "\r\n"
-        if defined $how{body};
+        if defined $how{body}
+           && $text !~ /^(?:Transfer-Encoding|Content-Length):/mi;
 
     push @{ $self->{methods} }, $method;
 
@@ -59,7 +65,7 @@ sub write {
     local $SIG{PIPE} = 'IGNORE';
 
     while (length $text) {
-        my $n = syswrite $self->{socket}, $text;
+        my $n = syswrite $self->{socket}, $text, 65536;
 
         return 0 unless defined $n;
         substr $text, 0, $n, '';
@@ -68,6 +74,8 @@ sub write {
     return 1;
 }
 
+
+# A request and its answer.
 
 sub get {
     my ($self, $path, %how) = @_;
@@ -78,32 +86,61 @@ sub get {
 }
 
 
-# The answer to the oldest request: status, headers (names in lower case),
-# text (of the headers), body.  Status 0: there is none, or only a part of one.
+# The same with METHOD TARGET, then headers; a body is the last, as a reference.
+
+sub ask {
+    my ($self, $method, $target, @headers) = @_;
+    my $body = ref $headers[-1] ? ${ pop @headers } : undef;
+
+    return $self->get($target, method => $method, body => $body,
+                      headers => join '', map { "$_\r\n" } @headers);
+}
+
+
+# The answer to the oldest request of send_request().
 
 sub response {
     my ($self) = @_;
-    my %answer = (status => 0, headers => {}, text => '', body => '');
 
-    my $method = shift @{ $self->{methods} };
+    return $self->answer(shift @{ $self->{methods} });
+}
+
+
+# The next answer, to METHOD; those that only announce it are passed over.
+
+sub answer {
+    my ($self, $method) = @_;
+    my %answer = (status => 0, head => '', headers => {}, body => '');
 
     $self->fill(sub { $self->{buffer} =~ /\r\n\r\n/ }) or return \%answer;
 
-    $self->{buffer} =~ s/^(.*?)\r\n\r\n//s;
-    $answer{text} = $1;
+    $self->{buffer} =~ s/\A(.*?\r\n)\r\n//s;
+    $answer{head} = $1;
 
-    my ($status) = $answer{text} =~ m{^HTTP/1\.1 (\d+)};
+    my ($status) = $answer{head} =~ m{\AHTTP/1\.[01] (\d+)};
 
-    while ($answer{text} =~ /^([\w-]+): *(.*?)\r?$/mg) {
-        $answer{headers}{lc $1} = $2;
-    }
+    return \%answer if !defined $status;
+    return $self->answer($method) if $status == 100;
 
-    my $is_whole = $method eq 'HEAD'
-                   || $self->read_body(\%answer);
+    read_headers(\%answer);
 
-    $answer{status} = $status if $is_whole;
+    my $has_no_body = $method eq 'HEAD' || $status == 204 || $status == 304;
+
+    $answer{status} = $status if $has_no_body || $self->read_body(\%answer);
 
     return \%answer;
+}
+
+
+sub read_headers {
+    my ($answer) = @_;
+    my $headers = $answer->{headers};
+
+    while ($answer->{head} =~ /^([\w-]+):[ \t]*(.*?)\r$/mg) {
+        push @{ $headers->{lc $1} }, $2;
+    }
+
+    $_ = @$_ == 1 ? $_->[0] : $_ for values %$headers;
 }
 
 
@@ -113,9 +150,11 @@ sub read_body {
     my $len = $answer->{headers}{'content-length'};
 
     if (defined $len) {
-        $self->fill(sub { length $self->{buffer} >= $len }) or return 0;
+        my $is_whole = $self->fill(sub { length $self->{buffer} >= $len });
+
         $answer->{body} = substr $self->{buffer}, 0, $len, '';
-        return 1;
+
+        return $is_whole;
     }
 
     if (($answer->{headers}{'transfer-encoding'} // '') eq 'chunked') {
@@ -134,9 +173,9 @@ sub read_chunks {
     my ($self, $answer) = @_;
 
     for ( ;; ) {
-        $self->fill(sub { $self->{buffer} =~ /^[0-9a-f]+\r\n/i }) or return 0;
+        $self->fill(sub { $self->{buffer} =~ /\A[0-9a-f]+\r\n/i }) or return 0;
 
-        $self->{buffer} =~ s/^([0-9a-f]+)\r\n//i;
+        $self->{buffer} =~ s/\A([0-9a-f]+)\r\n//i;
         my $len = hex $1;
 
         $self->fill(sub { length $self->{buffer} >= $len + 2 }) or return 0;
@@ -168,7 +207,7 @@ sub fill {
 sub read_some {
     my ($self, $seconds, $max) = @_;
 
-    return 0 unless IO::Select->new($self->{socket})->can_read($seconds);
+    return 0 unless $self->hears_more($seconds);
 
     my $n = sysread $self->{socket}, $self->{buffer}, $max // 262144,
                     length $self->{buffer};
@@ -184,8 +223,14 @@ sub read_some {
 sub hears {
     my ($self, $seconds) = @_;
 
-    return length $self->{buffer}
-           || !!IO::Select->new($self->{socket})->can_read($seconds);
+    return length $self->{buffer} || $self->hears_more($seconds);
+}
+
+
+sub hears_more {
+    my ($self, $seconds) = @_;
+
+    return !!IO::Select->new($self->{socket})->can_read($seconds);
 }
 
 

@@ -1,0 +1,215 @@
+package JppRun;
+
+# What every test needs that runs something: where things lie, files, free
+# ports, waiting for a state, what is possible on this machine, and tables of
+# subtests.
+#
+# Which nginx, module and jemalloc the suites take is said by TEST_NGINX_BINARY,
+# TEST_NGINX_LOAD_MODULES, TEST_NGINX_LD_PRELOAD; without them it is the
+# machine's nginx with what ./dev build has made.
+#
+# Nothing here starts an nginx: JppSuite does for requests, JppNginx for
+# processes.
+
+use strict;
+use warnings;
+
+use Cwd qw(abs_path);
+use Exporter qw(import);
+use File::Basename;
+use IO::Socket::INET;
+use Test::More;
+use Time::HiRes qw( sleep time );
+
+our @EXPORT_OK = qw( $root $build $fake $checker slurp spew free_port wait_until
+                     title is_alive is_possible has_fake has_jemalloc is_root
+                     binary loaded preloads is_linked subtests );
+
+# what hangs is ended by this: seconds
+my $patience = 30;
+
+our $root = dirname(dirname(dirname(abs_path(__FILE__))));
+
+# tests, and nginx, may change the directory
+our $build = abs_path($ENV{JPP_BUILD} // "$root/build") // "$root/build";
+
+our $fake = "$build/t/jpp_fake.so";
+our $checker = "$build/t/jpp_contract";
+
+if (!defined $ENV{TEST_NGINX_BINARY}) {
+    $ENV{PATH} .= ':/usr/sbin';
+    $ENV{TEST_NGINX_BINARY} = 'nginx';
+    $ENV{TEST_NGINX_LOAD_MODULES}
+        //= "$build/ngx_http_jemalloc_pprof_module.so";
+    $ENV{TEST_NGINX_LD_PRELOAD} //= 'libjemalloc.so.2';
+}
+
+
+sub slurp {
+    my ($path) = @_;
+
+    open my $fh, '<:raw', $path or die "$path: $!";
+    local $/;
+
+    return <$fh> // '';
+}
+
+
+# In one step, since somebody may be reading.  Returns PATH.
+
+sub spew {
+    my ($path, @data) = @_;
+
+    open my $fh, '>:raw', "$path.new" or die "$path: $!";
+    print $fh @data;
+    close $fh or die "$path: $!";
+    rename "$path.new", $path or die "$path: $!";
+
+    return $path;
+}
+
+
+# Below the ports that the kernel gives to clients.
+
+sub free_port {
+    for (1 .. 100) {
+        my $port = 10000 + int rand 20000;
+
+        return $port if IO::Socket::INET->new(LocalAddr => '127.0.0.1',
+                                              LocalPort => $port,
+                                              Listen => 1);
+    }
+
+    die "no port is free\n";
+}
+
+
+# Until CODE is true, looking a hundred times a second; its value.
+
+sub wait_until {
+    my ($code, $seconds) = @_;
+    my $end = time() + ($seconds // $patience);
+
+    for ( ;; ) {
+        my $value = $code->();
+
+        return $value if $value || time() > $end;
+        sleep 0.01;
+    }
+}
+
+
+sub title {
+    my ($pid) = @_;
+
+    return eval { slurp("/proc/$pid/cmdline") } // '';
+}
+
+
+# Who has ended may still be there for a parent to see.
+
+sub is_alive {
+    my ($pid) = @_;
+
+    return (eval { slurp("/proc/$pid/stat") } // ') Z') !~ /\) [ZX]/;
+}
+
+
+# What may be missing on a machine, by the names that tables of subtests use.
+
+my %possible = (
+    curl => sub { runs('curl --version') },
+    fake => sub { -e $fake },
+    go => sub { runs('go version') },
+    jemalloc => sub { preloads() || is_linked() },
+    jeprof => sub { runs('jeprof --version') && is_possible('curl') },
+    loaded => \&loaded,
+    memory => \&has_memory,
+    mount => sub { runs('unshare -m true') },
+    openssl => sub { runs('openssl version') },
+    root => sub { $> == 0 },
+    setpriv => sub { runs('setpriv --version') },
+);
+
+my %known;
+
+sub is_possible {
+    my ($what) = @_;
+
+    die "nobody knows what $what is\n" unless $possible{$what};
+
+    return $known{$what} //= $possible{$what}->() ? 1 : 0;
+}
+
+
+sub has_fake { is_possible('fake') }
+sub has_jemalloc { is_possible('jemalloc') }
+sub is_root { is_possible('root') }
+
+
+sub runs {
+    my ($command) = @_;
+
+    return !system "$command >/dev/null 2>&1";
+}
+
+
+# For some hundred workers at a time, which share most of what they have.
+
+sub has_memory {
+    my ($available) = slurp('/proc/meminfo') =~ /^MemAvailable:\s+(\d+) kB/m;
+
+    return ($available // 0) > 2 * 1024 * 1024;
+}
+
+
+sub binary {
+    my $name = $ENV{TEST_NGINX_BINARY};
+
+    return $name if $name =~ m{/};
+
+    for my $dir (split(/:/, $ENV{PATH}), '/usr/sbin', '/usr/local/sbin') {
+        return "$dir/$name" if -x "$dir/$name";
+    }
+
+    die "no $name: set TEST_NGINX_BINARY\n";
+}
+
+
+sub loaded { split ' ', $ENV{TEST_NGINX_LOAD_MODULES} // '' }
+sub preloads { grep { length } split /[ :]/, $ENV{TEST_NGINX_LD_PRELOAD} // '' }
+
+
+# Has this nginx a jemalloc of its own?  One under a sanitizer has none.
+
+sub is_linked {
+    return `ldd @{[ binary() ]} 2>/dev/null` =~ /libjemalloc/;
+}
+
+
+# A table of subtests: NAME => [ CODE, what has to be possible ... ], where the
+# latter is a name of the table above, or code.  They run in the order of their
+# names; with JPP_SUBTEST only those that are like it.
+
+sub subtests {
+    my (%tests) = @_;
+    my $pattern = $ENV{JPP_SUBTEST} // '';
+    my @names = grep { /$pattern/ } sort keys %tests;
+
+    die "no subtest is like '$pattern'\n" unless @names;
+
+    plan(tests => scalar @names);
+
+    for my $name (@names) {
+        my ($code, @conditions) = @{ $tests{$name} };
+        my @missing = grep { !(ref $_ ? $_->() : is_possible($_)) } @conditions;
+
+        SKIP: {
+            skip("$name: not possible here: @missing", 1) if @missing;
+            subtest($name => $code);
+        }
+    }
+}
+
+
+1;
