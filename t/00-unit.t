@@ -1,6 +1,7 @@
 #!/usr/bin/perl
 
-# Runs every unit test that has been built, each as one subtest.
+# Runs every unit test that has been built, each as one subtest; with arguments
+# (prove t/00-unit.t :: jpp_heap) only those of that name.
 #
 # They lie in t/ below $JPP_BUILD, or below build/ beside this directory.
 # Nothing is built here: ./dev test does that first.
@@ -16,7 +17,10 @@ use Test::More;
 
 my $top = dirname(dirname(abs_path(__FILE__)));
 my $dir = ($ENV{JPP_BUILD} || "$top/build") . '/t';
-my @tests = sort grep { -x } glob("$dir/*_test");
+my %is_wanted = map { ("${_}_test" => 1) } @ARGV;
+
+my @tests = sort grep { -x && (!@ARGV || $is_wanted{basename($_)}) }
+            glob("$dir/*_test");
 
 ok(scalar @tests, "there are unit tests in $dir");
 
@@ -28,6 +32,8 @@ for my $test (@tests) {
 
 for my $source (glob("$top/t/unit/*_test.c")) {
     my $name = basename($source, '.c');
+
+    next if @ARGV && !$is_wanted{$name};
     ok(scalar(grep { basename($_) eq $name } @tests), "$name is built");
 }
 

@@ -1,0 +1,355 @@
+# shellcheck shell=sh
+
+# Runs the tests: all of them, or one.  Read by dev, which builds what they
+# need, and which is what each job of a whole run is.
+#
+# A job is a suite and a WAY, which says what nginx is and what is in it:
+#
+#     core        no nginx at all
+#     sanitized   the core's units under the sanitizers
+#     loaded      the machine's nginx, the module and jemalloc loaded
+#     reloaded    the same, and nginx is reloaded where it would be restarted
+#     linked      an nginx that was built with both
+#     fuzz        a fuzzer in place of a suite
+#
+# Jobs run side by side: every suite has ports and a place of its own, and none
+# of them asserts how long something takes.  What measures runs alone.
+
+
+# The jobs of a whole run, the longest first.
+
+tests_jobs()
+{
+    tests_are loaded t/24*.t t/21*.t t/25*.t t/27*.t t/28*.t t/310*.t
+    tests_are sanitized t/00-unit.t
+    tests_are core t/0*.t
+    tests_are reloaded t/1*.t
+    tests_are linked t/1*.t t/200*.t t/220*.t t/260*.t
+    tests_are loaded t/1*.t t/20*.t t/22*.t t/26*.t t/29*.t t/30*.t t/3[2-9]*.t
+    tests_are fuzz t/fuzz/*_fuzz.c
+}
+
+
+# Those that measure what nginx has taken after thousands of requests.
+
+tests_alone()
+{
+    tests_are loaded t/23*.t
+}
+
+
+tests_are()
+{
+    way=$1
+    shift
+
+    for file in "$@"; do
+        test ! -e "$file" || echo "$way $file"
+    done
+}
+
+
+# Every suite is in one of the lists.
+
+tests_are_complete()
+{
+    { tests_jobs; tests_alone; } >build/suites/jobs
+
+    for file in t/*.t; do
+        grep -q " $file\$" build/suites/jobs || {
+            echo "dev: $file is in no list of tools/suites.sh" >&2
+            return 1
+        }
+    done
+}
+
+
+# tests_job WAY FILE: one line, and on failure what the suite said.
+
+tests_job()
+{
+    case $1 in
+
+        fuzz)
+            fuzz_one "$(basename "$2" .c)" "${JPP_FUZZ_SECONDS:-5}"
+            return
+            ;;
+
+        sanitized)
+            JPP_BUILD=build/sanitized
+            export JPP_BUILD
+            ;;
+
+        loaded|reloaded|linked)
+            tests_env "$1"
+            ;;
+    esac
+
+    proved "$2, $1" "./dev test $2 $1" --timer -I t/lib "$2"
+}
+
+
+# tests_env WAY
+
+tests_env()
+{
+    case $1 in
+
+        linked)
+            suites_env "$PWD/build/nginx/static-gcc/nginx" '' ''
+            ;;
+
+        *)
+            suites_env "$(command -v nginx)" "$PWD/build/$MODULE" \
+                libjemalloc.so.2
+            ;;
+    esac
+
+    TEST_NGINX_SERVROOT=$PWD/build/servroot-$1
+
+    if [ "$1" = reloaded ]; then
+        TEST_NGINX_USE_HUP=1
+        export TEST_NGINX_USE_HUP
+    fi
+}
+
+
+# tests_build WAY FILE: what that suite needs, and nothing more.
+
+tests_build()
+{
+    # shellcheck disable=SC2086
+    need $TEST_PACKAGES
+
+    case $1 in
+        sanitized) core build/sanitized clang "$SANITIZE" units tool ;;
+        linked)    nginx_build static-gcc own gcc --add-module ;;
+        loaded|reloaded) build ;;
+    esac
+
+    case $2 in
+        t/0*) ;;
+        t/3*) test_nginx; core build gcc "-O2 -g" benches ;;
+        *)    test_nginx ;;
+    esac
+
+    core build gcc "-O2 -g" tool units
+}
+
+
+# Everything.
+
+tests_all()
+{
+    lint
+
+    rm -rf build/suites
+    mkdir -p build/suites
+    tests_are_complete
+
+    say "building for the suites"
+    tests_build sanitized t/00-unit.t
+    tests_build loaded t/300-readme.t
+    tests_build linked t/100-config.t
+    fuzz_build
+
+    # two for each processor: half of a suite is waiting
+
+    say "the suites"
+    failed=0
+    tests_jobs | xargs -L 1 -P "$((2 * JOBS))" ./dev job || failed=1
+    tests_alone | xargs -L 1 ./dev job || failed=1
+
+    echo
+    proved_all
+
+    return "$failed"
+}
+
+
+# tests_one WHAT...: a suite, perhaps with a way, or units.
+
+tests_one()
+{
+    case $1 in
+        unit|units)
+            shift
+            tests_units "$@"
+            ;;
+
+        t/*.t)
+            tests_suite "$1" "${2-}"
+            ;;
+
+        *)
+            tests_unknown "$1"
+            ;;
+    esac
+}
+
+
+tests_unknown()
+{
+    echo "dev: no test is called $1: it is t/NAME.t, or unit with names of" \
+         "t/unit/NAME_test.c" >&2
+    exit 2
+}
+
+
+tests_suite()
+{
+    file=$1 way=${2:-loaded}
+
+    test -f "$file" || tests_unknown "$file"
+
+    case $file in
+        t/0*) way=${2:-core} ;;
+    esac
+
+    case $way in
+        core|sanitized|loaded|reloaded|linked) ;;
+        *)  echo "dev: a suite is loaded, reloaded or linked, not $way" >&2
+            exit 2 ;;
+    esac
+
+    tests_build "$way" "$file"
+
+    case $way in
+        core) ;;
+        sanitized) JPP_BUILD=build/sanitized; export JPP_BUILD ;;
+        *) tests_env "$way" ;;
+    esac
+
+    exec prove --timer -I t/lib "$file"
+}
+
+
+# Those that are named, or all of them.
+
+tests_units()
+{
+    # shellcheck disable=SC2086
+    need $CORE_PACKAGES
+
+    if [ $# = 0 ]; then
+        core build gcc "-O2 -g" units
+        exec prove --timer t/00-unit.t
+    fi
+
+    # one that preloads the fake has it made
+
+    for name in "$@"; do
+        shift
+        name=${name%_test}
+        test -e "t/unit/${name}_test.c" || tests_unknown "$name"
+        set -- "$@" "$name"
+    done
+
+    core build gcc "-O2 -g" $(printf 'build/t/%s_test ' "$@") build/t/jpp_fake.so
+    exec prove --verbose t/00-unit.t :: "$@"
+}
+
+
+# suites_env NGINX MODULE JEMALLOC: what the suites with nginx need in their
+# environment; MODULE is empty where it is linked.  Perl's own memory is not
+# sampled: only nginx has JEMALLOC preloaded, even the static one, where that
+# takes the place of the libjemalloc.so.2 it is linked with.  MALLOC_CONF is
+# read before main(), so it needs no env directive.
+
+suites_env()
+{
+    TEST_NGINX_BINARY=$1
+    TEST_NGINX_LOAD_MODULES=$2
+    TEST_NGINX_LD_PRELOAD=$3
+    TEST_NGINX_SERVROOT=$PWD/${servroot:-build/servroot}
+    MALLOC_CONF=prof:true,prof_active:true,lg_prof_sample:12
+
+    export TEST_NGINX_BINARY TEST_NGINX_LOAD_MODULES TEST_NGINX_LD_PRELOAD \
+           TEST_NGINX_SERVROOT MALLOC_CONF
+}
+
+
+# suites TITLE FILES NGINX MODULE JEMALLOC [hup]: runs the suites FILES with
+# nginx, one after the other.  With hup, nginx is reloaded for each test, not
+# restarted.
+
+suites()
+(
+    suites_env "$3" "$4" "$5"
+
+    if [ "${6-}" = hup ]; then
+        TEST_NGINX_USE_HUP=1
+        export TEST_NGINX_USE_HUP
+    fi
+
+    # shellcheck disable=SC2086
+    proved "$1" '' --timer -I t/lib $2
+)
+
+
+# proved TITLE AGAIN ARGUMENT...: runs prove, prints one line, and on failure
+# what it said and how to run it AGAIN: at once, since others print as well.
+
+proved()
+{
+    title=$1 again=$2
+    shift 2
+
+    mkdir -p build/suites
+    log=build/suites/$(echo "$title" | tr -cs 'a-z0-9.\n' -).log
+
+    verdict=ok
+    prove "$@" >"$log" 2>&1 || verdict=FAILED
+
+    count=$(sed -n 's/^Files=.* Tests=\([0-9]*\), *\([0-9]*\) .*/\1 tests, \2 s/p' \
+                "$log")
+    line=$(printf '%-48s %-6s %s' "$title" "$verdict" "$count")
+
+    if [ "$verdict" = FAILED ]; then
+        printf '%s\n%s\n%s\n\n' "$line" "--- the end of $log" \
+            "$(tail -n 100 "$log")${again:+
+--- again: $again}"
+        return 1
+    fi
+
+    echo "$line"
+}
+
+
+# The last line of a run.  A suite that ends before its last test has failed,
+# even if no test of it has.
+
+proved_all()
+{
+    cat build/suites/*.log \
+    | awk '/^Files=/        { sub(/.*Tests=/, ""); tests += $1 }
+           /Failed tests?:/ { n += split($0, list, ",") }
+           /^Result: /      { failed += $2 == "FAIL" && n == 0 ? 1 : n; n = 0 }
+           END { printf "%d passed, %d failed\n",
+                        tests > failed ? tests - failed : 0, failed }'
+}
+
+
+soak()
+{
+    suites_prepare
+    build
+    rm -rf build/suites
+
+    JPP_SOAK=1
+    export JPP_SOAK
+
+    suites "at length" "t/230*.t t/24*.t t/25*.t t/27*.t" \
+        "$(command -v nginx)" "$PWD/build/$MODULE" libjemalloc.so.2
+}
+
+
+# What the suites of the matrix need before the first.
+
+suites_prepare()
+{
+    # shellcheck disable=SC2086
+    need $TEST_PACKAGES
+    test_nginx
+    core build gcc "-O2 -g" tool units
+}
