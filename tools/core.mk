@@ -90,9 +90,10 @@ $(OUT)/t/liveset-static: t/data/make/liveset.c
 
 # without them too: it is preloaded into programs that may have none
 
-$(OUT)/t/jpp_fake.so: t/lib/jpp_fake.c
+$(OUT)/t/jpp_fake.so: $(wildcard t/lib/fake/*.c) t/lib/fake/jpp_fake.h
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 $(WARNINGS) -O1 -g -fPIC -shared -o $@ $< -ldl -lpthread
+	$(CC) -std=gnu11 $(WARNINGS) -O1 -g -fPIC -shared -o $@ \
+	    $(filter %.c,$^) -ldl -lpthread
 
 $(OUT)/fuzz/%: t/fuzz/%.c $(OUT)/libjpp.a
 	@mkdir -p $(@D)

@@ -1,0 +1,135 @@
+
+/*
+ * Functions of the C library that are to fail, and malloc(), by which the
+ * module sees whose it is.
+ */
+
+
+/* RTLD_NEXT, memfd_create(), accept4() */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include "jpp_fake.h"
+
+
+static bool jpp_fake_fails(const char *key);
+
+
+/*
+ * malloc() lies in this library, as it does in a jemalloc; with a program that
+ * brings its own (one under a sanitizer) that one is used.
+ */
+
+void *
+malloc(size_t size)
+{
+    void  *symbol;
+
+    static void *(*next)(size_t size);
+
+    if (next == NULL) {
+        symbol = dlsym(RTLD_NEXT, "malloc");
+        memcpy(&next, &symbol, sizeof(next));
+    }
+
+    return next(size);
+}
+
+
+int
+memfd_create(const char *name, unsigned flags)
+{
+    void  *symbol;
+
+    static int (*next)(const char *name, unsigned flags);
+
+    if (jpp_fake_fails("memfd")) {
+        return -1;
+    }
+
+    if (next == NULL) {
+        symbol = dlsym(RTLD_NEXT, "memfd_create");
+        memcpy(&next, &symbol, sizeof(next));
+    }
+
+    return next(name, flags);
+}
+
+
+int
+connect(int fd, const struct sockaddr *addr, socklen_t len)
+{
+    void  *symbol;
+
+    static int (*next)(int fd, const struct sockaddr *addr, socklen_t len);
+
+    if (addr->sa_family == AF_UNIX && len > sizeof(sa_family_t)
+        && addr->sa_data[0] == '\0' && jpp_fake_fails("connect"))
+    {
+        return -1;
+    }
+
+    if (next == NULL) {
+        symbol = dlsym(RTLD_NEXT, "connect");
+        memcpy(&next, &symbol, sizeof(next));
+    }
+
+    return next(fd, addr, len);
+}
+
+
+int
+accept4(int fd, struct sockaddr *addr, socklen_t *len, int flags)
+{
+    int         domain;
+    void       *symbol;
+    socklen_t   size;
+
+    static int (*next)(int fd, struct sockaddr *addr, socklen_t *len,
+        int flags);
+
+    size = sizeof(int);
+
+    if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0
+        && domain == AF_UNIX && jpp_fake_fails("accept"))
+    {
+        return -1;
+    }
+
+    if (next == NULL) {
+        symbol = dlsym(RTLD_NEXT, "accept4");
+        memcpy(&next, &symbol, sizeof(next));
+    }
+
+    return next(fd, addr, len, flags);
+}
+
+
+/* Is what KEY stands for to fail?  With the number in errno. */
+
+static bool
+jpp_fake_fails(const char *key)
+{
+    int         number;
+    jpp_fake_t  fake;
+
+    jpp_fake_read(&fake);
+
+    number = (int) jpp_fake_number(&fake, key, 0);
+
+    if (number == 0) {
+        return false;
+    }
+
+    errno = number;
+
+    return true;
+}
