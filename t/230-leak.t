@@ -1,7 +1,9 @@
 #!/usr/bin/perl
 
 # Nothing is kept of a request, whatever became of it; and the profiler is not
-# in its own picture.
+# in its own picture.  What is measured here runs alone.
+#
+# Not here: what is kept of workers (240) and of configurations (250, 256).
 #
 # JPP_SOAK=1 has ten thousand profiles.
 
@@ -82,8 +84,7 @@ sub leak {
     cmp_ok($n, '>=', 10000, "$n requests");
     cmp_ok($n_heaps, '>=', $soak ? 10000 : 5000, "$n_heaps of them profiles");
     is($n_wrong, 0, 'each had the answer it had to have');
-    cmp_ok(time() - $start, '<', $soak ? 600 : 90,
-           'in a time that is bounded');
+    cmp_ok(time() - $start, '<', 600, 'in a time that is bounded') if $soak;
     is_deeply([ $nginx->worker_pids ], \@pids, 'the same workers did it all');
 
     my $measured = $n * $rounds / ($warm_up + $rounds) / $n_workers;

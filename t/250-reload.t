@@ -1,199 +1,370 @@
 #!/usr/bin/perl
 
-# Reloads one after the other, faster than workers come and go, while profiles
-# are asked for all the time: nothing adds up, in the master least of all.
+# Reloads and upgrades, one at a time: the workers of before finish what they
+# can and say so, those that come know what was set, the master keeps nothing,
+# and lets the module go where a configuration has none.
 #
-# JPP_SOAK=1 does a thousand.
+# Not here: reloads faster than workers come and go (256), signals to workers
+# (240), what was inherited from which configuration (260).
+#
+# JPP_SOAK=1 does it ten times as often.
 
 use strict;
 use warnings;
 
 use File::Basename;
-use POSIX ();
 use Test::More;
-use Time::HiRes qw(sleep time);
+use Time::HiRes qw(time);
 
 use lib dirname(__FILE__) . '/lib';
 
-use JppNginx qw( has_jemalloc wait_until spew descriptors memory dumps
-                 sockets partly );
+use JppFleet qw( clients_of_one fleet grow held is_well measured missing most
+                 status wait_for );
+use JppNginx qw( wait_until slurp spew descriptors threads dumps memory profile
+                 partly );
+use JppRun qw( is_linked subtests );
 
-my $n_reloads = $ENV{JPP_SOAK} ? 1000 : 60;
-my $n_scrapers = 4;
+*is_gone = \&JppNginx::is_gone;
 
-# bytes, from the first fifth on: of few reloads it is still what is taken once
-my $may_grow = $ENV{JPP_SOAK} ? 256 * 1024 : 1024 * 1024;
-my $n_workers = 2;
-
-# seconds between two
-my $pause = 0.06;
+my $soak = $ENV{JPP_SOAK} ? 10 : 1;
 
 # what hangs ends
-alarm($ENV{JPP_SOAK} ? 1800 : 300);
+alarm 400 * $soak;
 
 my $heap = '/debug/pprof/heap';
-my $exiting = "$heap?worker=exiting";
-my @paths = ($heap, "$heap?format=folded", '/debug/pprof/status', $exiting);
+my $timeouts = 'jemalloc_pprof_timeout 2s;';
 
-# What is an answer besides 200, as PATH: STATUS SENTENCE.  Only of those that
-# exit there may be none, or the only ones may end while they are asked.
+my $shutting_down = 'this worker is shutting down: ask again, another one will '
+                    . "answer\n";
 
-my $gone = 'it ended, or was asked too much, before it answered|it does not '
-           . 'listen, perhaps it has just ended';
-
-my @allowed = (
-    qr/^\S+: 503 this worker is shutting down: ask again, another one will (?#
-      )answer$/,
-    qr/^\Q$exiting\E: 404 there is no such worker: status lists those that (?#
-      )there are$/,
-    qr/^\Q$exiting\E: 503 (?:$gone)/,
-    qr/^\Q$exiting\E: 503 no worker answered: worker N \(pid N\), (?:$gone)/,
+subtests(
+    'a reload' => [ \&reloads, 'fake' ],
+    'a reload without the module' => [ \&unloaded, 'fake', 'loaded' ],
+    'a number of workers that changes' => [ \&changing, 'fake' ],
+    'workers that exit' => [ \&exiting, 'fake' ],
+    'a difference, and one that ended' => [ \&ended, 'fake' ],
+    'what is wanted' => [ \&wanted, 'fake' ],
+    'a binary upgrade' => [ \&upgrade, 'jemalloc' ],
 );
 
-plan skip_all => 'no jemalloc' unless has_jemalloc();
-plan tests => 11 + @paths;
 
-my $nginx = JppNginx->start(workers => $n_workers);
+# The old worker ends, the new one serves.
 
-# there once the scrapers may end
-my $enough = "$nginx->{prefix}/enough";
+sub reloads {
+    my $nginx = JppNginx->start(fake => '');
 
-# the first ones take what is taken once
+    for my $state ([ '', "$heap?seconds=60", 503 ],
+                   [ "hang 60\n", $heap, 503 ],
+                   [ "hang 0.3\n", $heap, 200 ],
+                   [ "large 20\n", "$heap?format=jemalloc", 200 ])
+    {
+        my ($keys, $path, $status) = @$state;
+        my $pid = $nginx->worker;
+        my $client = $nginx->client(window => 4096);
 
-reload($_) for 1 .. 5;
-is_settled();
+        $nginx->fake($keys);
+        $client->send_request($path);
 
-my $master = $nginx->{pid};
-my $n_descriptors = () = descriptors($master);
-my %seen = map { $_ => 1 } $nginx->worker_pids;
-my @scrapers = map { scraper($_) } 0 .. $n_scrapers - 1;
-my @memory;
+        # once the old one is in it the master, which dumps what it leaves to
+        # the new ones, does so in no time
 
-# what grows with every reload is seen from the first fifth to the last
+        ok($keys =~ /large/ ? $client->hears(30)
+           : $keys =~ /hang/ ? $nginx->wait_dumping($pid)
+           : wait_for($pid, 1, 0), "$path: it is so far");
+        $nginx->fake('');
+        $nginx->reload(is_kept => 1);
+        isnt($nginx->worker, $pid, "$path: a new worker");
 
-for my $part (1 .. 5) {
-    for (1 .. $n_reloads / 5) {
-        reload();
-        $seen{$_} = 1 for $nginx->worker_pids;
+        is($nginx->get($heap)->{status}, 200, 'it serves');
+
+        my $answer = $client->response;
+
+        is($answer->{status}, $status, "the old one's answer");
+        is($answer->{body}, $shutting_down, 'says why') if $status == 503;
+        ok(wait_until(sub { is_gone($pid) }), 'and it is gone');
     }
 
-    is_settled();
-    push @memory, memory($master, 'VmRSS');
-}
-
-my %answers = scraped(@scrapers);
-my $n_profiles = 0;
-
-diag(join "\n", map { "$answers{$_} of $_" } sort keys %answers);
-
-$n_profiles += $answers{"$_: 200"} // 0 for @paths;
-
-cmp_ok($n_profiles, '>', $n_reloads, 'profiles all the time');
-
-for my $path (@paths) {
-    cmp_ok($answers{"$path: 200"} // 0, '>', 0, "some of $path");
-}
-
-is_deeply([ grep { my $answer = $_;
-                   $answer !~ /: 200$/ && !grep { $answer =~ $_ } @allowed }
-                 sort keys %answers ], [],
-          'and no other end than that nobody exits, or that one just did');
-
-ok(is_settled(), 'the old workers are gone');
-ok(wait_until(sub { descriptors($master) <= $n_descriptors }, 5),
-   "the master's descriptors are no more than before");
-cmp_ok($memory[-1] - $memory[0], '<=', $may_grow,
-       'and its memory does not grow');
-diag("RSS of the master: @memory");
-
-my @pids = $nginx->worker_pids;
-my $status = $nginx->get('/debug/pprof/status')->{body};
-
-is_deeply([ sort { $a <=> $b } $status =~ /"pid": (\d+)/g ], \@pids,
-          'the table has the living, and nobody else') or diag($status);
-is(scalar(sockets(grep { my $pid = $_; !grep { $_ == $pid } @pids }
-                  keys %seen)), 0, 'nobody else listens');
-is_deeply([ grep { !wait_until(sub { dumps($_) == 1 }, 5) } @pids ], [],
-          'they hold nothing');
-is(partly($nginx->get($heap)), "$n_workers/$n_workers", 'and answer');
-unlike($nginx->error_log, qr/exited on signal|exited with code [1-9]/,
-       'none died');
-
-$nginx->stop;
-
-
-sub reload {
-    $nginx->signal('HUP');
-    sleep $pause;
+    $nginx->stop;
 }
 
 
-# As many workers as there should be, none of which is to end.
+# The master lets the module go, with what it held for it, and takes it anew.
 
-sub is_settled {
-    return wait_until(sub {
-        my @pids = $nginx->worker_pids;
+sub unloaded {
+    my $nginx = JppNginx->start(fake => '', level => 'notice');
+    my $master = $nginx->{pid};
+    my $n = () = descriptors($master);
 
-        return @pids == $n_workers
-               && $n_workers == JppNginx::children($nginx->{pid})
-               && !grep { JppNginx::title($_) =~ /shutting down/ } @pids;
-    }, 20);
-}
+    for my $round (1 .. 3) {
+        $nginx->reload(module => 0);
+        unlike(slurp("/proc/$master/maps"), qr/jemalloc_pprof_module/,
+               "$round: it is gone");
+        is($nginx->get($heap)->{status}, 404, 'and serves nothing');
+        cmp_ok(scalar(() = descriptors($master)), '<=', $n, 'or holds');
 
-
-# A process that asks until it is told to stop, and tells what it got.
-
-sub scraper {
-    my ($i) = @_;
-
-    pipe my $reader, my $writer or die "pipe: $!";
-    defined(my $pid = fork) or die "fork: $!";
-
-    return [ $pid, $reader ] if $pid;
-
-    my (%n, $test);
-
-    close $reader;
-    $test = getppid;
-
-    # a signal would interrupt it in the middle of a request
-
-    until (-e $enough || getppid != $test) {
-        my $path = $paths[$i++ % @paths];
-        my $answer = eval { $nginx->get($path) };
-
-        $n{ "$path: " . ($answer ? ended($answer) : "error $@") }++;
+        $nginx->reload(module => 1);
+        is($nginx->get($heap)->{status}, 200, 'it is there again');
+        cmp_ok(scalar(() = descriptors($master)), '<=', $n,
+               'with as much as before');
     }
 
-    syswrite $writer, join '', map { "$n{$_} $_\n" } sort keys %n;
-    POSIX::_exit(0);
+    $nginx->stop;
 }
 
 
-# The status, and the sentence of an error with N for its numbers.
+sub changing {
+    my $nginx = fleet($timeouts, workers => 1, fake => '');
+    my $master = $nginx->{pid};
+    my $n_rounds = 10 * $soak;
+    my $n_descriptors = () = descriptors($master);
+    my (@dead, @memory);
+
+    for my $round (1 .. $n_rounds) {
+        for my $n (8, 1) {
+            push @dead, $nginx->worker_pids;
+            $nginx->reload(workers => $n);
+            is_well($nginx, "$round: $n", @dead);
+        }
+
+        # the first fifth takes what is taken once
+
+        push @memory, memory($master, 'VmRSS') if $round >= $n_rounds / 5;
+    }
+
+    ok(wait_until(sub { descriptors($master) <= $n_descriptors }),
+       "the master's descriptors are no more than before");
+
+    # of few rounds it is still what is taken once
+
+    cmp_ok($memory[-1] - $memory[0], '<=', $soak == 1 ? 2 ** 20 : 2 ** 18,
+           'and its memory does not grow');
+    diag("RSS of the master: $memory[0] $memory[-1]");
+
+    $nginx->stop;
+}
+
+
+# A reader of one worker of the generation before, which stays for that.
+
+sub exiting {
+    my $nginx = fleet($timeouts, workers => 2, fake => '');
+
+    spew("$nginx->{prefix}/file", 'x' x 20e6);
+
+    is($nginx->get("$heap?worker=exiting")->{status}, 404, 'nobody exits');
+
+    my $slow = $nginx->client(window => 4096);
+
+    $slow->send_request('/file');
+    ok($slow->hears(30), 'a slow reader');
+
+    my @before = $nginx->worker_pids;
+
+    $nginx->reload(is_kept => 1);
+
+    ok(wait_until(sub { $nginx->worker_pids == 3 }), 'one of the old is left');
+
+    my ($old) = grep { my $pid = $_; grep { $_ == $pid } @before }
+                $nginx->worker_pids;
+
+    my $dump = grow($nginx, 1);
+
+    $nginx->fake("dump $dump\n");
+
+    for my $who ('exiting', "pid-$old") {
+        my $answer = $nginx->get("$heap?worker=$who");
+
+        is($answer->{status}, 200, "$who: an answer");
+        is(partly($answer), '1/1', "$who: of one");
+        is_deeply([ keys %{ profile($answer)->{labels}{pid} } ], [ $old ],
+                  "$who: of that");
+    }
+
+    my $all = $nginx->get($heap);
+    my $labels = profile($all)->{labels};
+    my $generation = $ENV{TEST_NGINX_USE_HUP} ? 2 : 1;
+
+    is(partly($all), '3/3', 'it is one of all');
+    is_deeply([ sort { $a <=> $b } keys %{ $labels->{pid} } ],
+              [ $nginx->worker_pids ], 'with its pid');
+    is_deeply([ sort { $a <=> $b } keys %{ $labels->{generation} } ],
+              [ $generation, $generation + 1 ], 'and its generation');
+    like($nginx->get('/debug/pprof/status')->{body},
+         qr/"pid": $old,\s+"generation": $generation,\s+"exiting": true/,
+         'status says that it exits');
+
+    $slow->break_off;
+    ok(wait_until(sub { is_gone($old) }), 'it ends');
+    $nginx->fake('');
+    is_well($nginx, 'afterwards', @before);
+
+    my $none = $nginx->get("$heap?worker=pid-$old");
+
+    is($none->{status}, 404, 'and is not found');
+    is($none->{body}, 'there is no such worker: status lists those that there '
+                      . "are\n", 'which is said');
+    $nginx->stop;
+}
+
+
+# One that was there at the beginning is asked for at the end, too.
 
 sub ended {
-    my ($answer) = @_;
+    my $nginx = fleet($timeouts, workers => 2, fake => '');
+    my $slow = $nginx->client(window => 4096);
+    my @before = $nginx->worker_pids;
 
-    return '200' if $answer->{status} == 200;
+    spew("$nginx->{prefix}/file", 'x' x 20e6);
+    $slow->send_request('/file');
+    ok($slow->hears(30), 'a slow reader');
 
-    my ($line) = $answer->{body} =~ /^(.*)/;
+    $nginx->reload(is_kept => 1);
+    ok(wait_until(sub { $nginx->worker_pids == 3 }), 'one of the old is left');
 
-    return "$answer->{status} " . ($line =~ s/\b\d+\b/N/gr);
+    my %is_old = map { $_ => 1 } @before;
+    my ($old) = grep { $is_old{$_} } $nginx->worker_pids;
+    my ($asker, @clients) = clients_of_one($nginx, 2);
+
+    # each has a dump of all three of them
+
+    for my $i (0, 1) {
+        my $n = held($asker);
+
+        $clients[$i]->send_request("$heap?seconds=3" . ('', '&strict=1')[$i]);
+        ok(wait_until(sub { held($asker) >= $n + 3 && threads($asker) == 1 }),
+           'the first dumps are there');
+    }
+
+    $slow->break_off;
+    ok(wait_until(sub { is_gone($old) }), 'it ends');
+    ok(!grep({ $_->hears(0) } @clients), 'meanwhile');
+
+    my ($answer, $strict) = map { $_->response } @clients;
+
+    is($answer->{status}, 200, 'an answer') or diag($answer->{body});
+    is(partly($answer), '2/3', 'of two of three');
+    is_deeply(missing($answer, 'ended'), { $old => 'it ended in the meantime' },
+              'and why not of all');
+    is($strict->{status}, 503, 'strict: nothing');
+    ok($strict->{body} =~ /^only 2 of 3 workers answered, and strict=1 /,
+       'and why');
+
+    is_well($nginx, 'ended');
+    $nginx->stop;
 }
 
 
-sub scraped {
-    my %n;
+# A rate and a switch are those of workers that come later, too.
 
-    spew($enough, '');
+sub wanted {
+    my $nginx = fleet($timeouts, workers => 3, fake => '');
+    my (@times, @later);
 
-    for (@_) {
-        my ($pid, $reader) = @$_;
+    for my $round (1 .. 10 * $soak) {
+        my $rate = 10 + $round % 15;
+        my $active = $round % 2 ? 'off' : 'on';
+        my @before = $nginx->worker_pids;
 
-        /^(\d+) (.*)/ and $n{$2} += $1 while <$reader>;
-        waitpid $pid, 0;
+        my $answer = $nginx->get(
+            "/debug/pprof/control?lg_sample=$rate&active=$active",
+            method => 'POST', body => '');
+
+        is($answer->{status}, 200, "$round: it is done");
+        push @times, is_wanted($nginx, $rate, $active,
+                               "$round: by those there are");
+
+        if ($round % 2) {
+            $nginx->reload;
+
+        } else {
+            $nginx->signal('KILL', $before[$round % 3]);
+            wait_until(sub {
+                my @pids = $nginx->worker_pids;
+
+                return @pids == 3
+                       && !grep { $_ == $before[$round % 3] } @pids;
+            });
+        }
+
+        push @later, is_wanted($nginx, $rate, $active,
+                               "$round: and by others");
     }
 
-    return %n;
+    cmp_ok(most(@times, @later), '<', 1, 'all within a second') if $soak > 1;
+    measured(sprintf 'wanted: %d rounds; the longest until it is so %.3f s, '
+                     . 'and of others %.3f s', scalar @times, most(@times),
+                     most(@later));
+
+    $nginx->stop(alerts => qr/exited on signal 9|was locked by/);
+}
+
+
+# How long it takes until it is so.
+
+sub is_wanted {
+    my ($nginx, $rate, $active, $what) = @_;
+    my $start = time();
+    my $status;
+
+    my $expected = $active eq 'on' ? 'true' : 'false';
+
+    ok(wait_until(sub {
+        $status = status($nginx);
+
+        return @{ $status->{rates} } == 3
+               && !grep({ $_ != $rate } @{ $status->{rates} })
+               && !grep({ $_ ne $expected } @{ $status->{active} });
+    }), $what) or diag("wanted: $rate $active\n$status->{text}");
+
+    return time() - $start;
+}
+
+
+sub upgrade {
+    for my $main ('env LD_PRELOAD; env MALLOC_CONF;', '') {
+        my $nginx = JppNginx->start(main => $main, daemon => 1);
+        my $old = $nginx->{pid};
+
+        is($nginx->get($heap)->{status}, 200, 'before');
+        $nginx->signal('USR2');
+
+        my $file = "$nginx->{prefix}/logs/nginx.pid";
+        my $new = wait_until(sub {
+            my $pid = -e "$file.oldbin" && -e $file ? slurp($file) + 0 : 0;
+
+            return $pid != $old && $pid;
+        });
+
+        ok($new, 'a new master') or return $nginx->stop;
+
+        wait_until(sub { $nginx->worker_pids($new) > 0 });
+        $nginx->signal('QUIT');
+        ok(wait_until(sub { is_gone($old) }), 'the old one ends');
+
+        $nginx->{pid} = $new;
+        wait_until(sub { $nginx->get('/fine')->{status} == 200 });
+
+        my $answer = $nginx->get($heap);
+
+        if ($main) {
+            is($answer->{status}, 200, 'with env it goes on');
+
+        } elsif (is_linked()) {
+            is($answer->{status}, 403, 'without env there are no options');
+            like($answer->{body}, qr/^the profiling of jemalloc \S+ is off: /,
+                 'which is said');
+
+        } else {
+            is($answer->{status}, 501, 'without env there is no jemalloc');
+            like($answer->{body},
+                 qr/^the malloc of this nginx is not jemalloc's: /,
+                 'which is said');
+        }
+
+        like($answer->{body},
+             qr/^ +env LD_PRELOAD; env MALLOC_CONF;$/m, 'and the cure')
+            unless $main;
+
+        $nginx->stop;
+    }
 }

@@ -5,8 +5,8 @@ package JppClient;
 # nothing or leave.  Every wait has an end.
 #
 # An answer is a hash: status, head (text), headers (by names in lower case; a
-# list where a name comes more than once), body.  Its status is 0 where there
-# is none, or only a part of one.
+# list where a name comes more than once; also as header), body.  Its status is
+# 0 where there is none, or only a part of one.
 
 use strict;
 use warnings;
@@ -19,21 +19,25 @@ use Time::HiRes qw(time);
 my $patience = 60;
 
 
-# HOW: port; window, the receive buffer in bytes.
+# HOW: port, or unix, a path; window, the receive buffer in bytes.
 
 sub new {
     my ($class, %how) = @_;
 
     my $self = bless { %how, buffer => '', methods => [] }, $class;
 
-    socket($self->{socket}, PF_INET, SOCK_STREAM, 0) or die "socket: $!";
+    my ($family, $address) = defined $how{unix}
+        ? (PF_UNIX, pack_sockaddr_un($how{unix}))
+        : (PF_INET, pack_sockaddr_in($how{port}, INADDR_LOOPBACK));
+
+    socket($self->{socket}, $family, SOCK_STREAM, 0) or die "socket: $!";
 
     setsockopt($self->{socket}, SOL_SOCKET, SO_RCVBUF, $how{window})
         if $how{window};
-    setsockopt($self->{socket}, IPPROTO_TCP, TCP_NODELAY, 1);
+    setsockopt($self->{socket}, IPPROTO_TCP, TCP_NODELAY, 1)
+        if $family == PF_INET;
 
-    connect($self->{socket}, sockaddr_in($how{port}, INADDR_LOOPBACK))
-        or die "connect: $!";
+    connect($self->{socket}, $address) or die "connect: $!";
 
     return $self;
 }
@@ -111,6 +115,8 @@ sub response {
 sub answer {
     my ($self, $method) = @_;
     my %answer = (status => 0, head => '', headers => {}, body => '');
+
+    $answer{header} = $answer{headers};
 
     $self->fill(sub { $self->{buffer} =~ /\r\n\r\n/ }) or return \%answer;
 

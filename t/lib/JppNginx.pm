@@ -176,12 +176,53 @@ EOF
 }
 
 
-# What the fake jemalloc is told from now on.
+# What the fake jemalloc does from now on; it always logs its dumps.
 
 sub fake {
     my ($self, $text) = @_;
 
-    spew("$self->{prefix}/fake", $text);
+    spew("$self->{prefix}/fake", "log $self->{prefix}/logs/dumps\n$text");
+}
+
+
+# What the fake logged, from the line FROM on: pairs of a pid and "begins" or
+# "ends".
+
+sub dump_log {
+    my ($self, $from) = @_;
+    my $log = "$self->{prefix}/logs/dumps";
+    my @lines = -e $log ? split /\n/, slurp($log) : ();
+
+    return map { [ split ] } @lines[ ($from // 0) .. $#lines ];
+}
+
+
+# Who is in a dump now: of the living, those with more beginnings than ends.
+
+sub dumping {
+    my ($self) = @_;
+    my %n;
+
+    for ($self->dump_log) {
+        my ($pid, $what) = @$_;
+
+        $n{$pid} += $what eq 'begins' ? 1 : -1;
+    }
+
+    return grep { $n{$_} > 0 && is_alive($_) } keys %n;
+}
+
+
+# Until those of PIDS are in a dump, all of them.
+
+sub wait_dumping {
+    my ($self, @pids) = @_;
+
+    return wait_until(sub {
+        my %is_dumping = map { $_ => 1 } $self->dumping;
+
+        return !grep { !$is_dumping{$_} } @pids;
+    });
 }
 
 

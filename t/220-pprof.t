@@ -2,6 +2,8 @@
 
 # Real clients by URL: go tool pprof, jeprof, curl, and the commands that the
 # console tells people to type.  They come to the same totals as our text.
+#
+# Not here: clients of our own, who do what no real one does (210).
 
 use strict;
 use warnings;
@@ -10,10 +12,10 @@ use File::Basename;
 use File::Temp qw(tempdir);
 use List::Util qw(sum);
 use Test::More;
-use Time::HiRes qw(sleep);
 
 use lib dirname(__FILE__) . '/lib';
 
+use JppFleet qw( connections );
 use JppNginx qw( wait_until slurp spew );
 use JppRun qw( subtests );
 
@@ -55,7 +57,7 @@ sub url {
 # Workers that have what they inherited, which is told once, and as much again
 # each as $more.
 
-sub fleet {
+sub fleet_of_four {
     my $nginx = JppNginx->start(workers => $n_workers, fake => '');
     my $dump = $nginx->get('/debug/pprof/heap?format=jemalloc&worker=self')
                ->{body};
@@ -63,10 +65,6 @@ sub fleet {
     $dump =~ s/1: 16777216/3: 50331648/g;
     $nginx->fake('dump ' . spew("$nginx->{prefix}/more", $dump)
                  . "\n");
-
-    # or it would be taken for what a client asks
-
-    wait_until(sub { $nginx->access_log =~ /format=jemalloc/ });
 
     return $nginx;
 }
@@ -94,26 +92,25 @@ sub output {
 }
 
 
-# What is asked of nginx by CODE, as "METHOD path".
+# What is asked of nginx by CODE, as "METHOD path", in no order: each worker
+# writes the log on its own, after the answer and before it closes the
+# connection.
 
 sub asked {
     my ($nginx, $code) = @_;
+
+    my $is_quiet = sub { connections($nginx) == 0 };
+
+    wait_until($is_quiet);
+
     my $before = length $nginx->access_log;
 
     $code->();
+    ok(wait_until($is_quiet), 'all connections are closed');
 
-    # a line of the log comes after the answer, from each worker on its own
+    my $log = substr $nginx->access_log, $before;
 
-    my ($log, $last) = ('', '');
-
-    wait_until(sub {
-        sleep 0.05;
-        ($last, $log) = ($log, substr $nginx->access_log, $before);
-
-        return $log ne '' && $log eq $last;
-    });
-
-    return $log =~ /"(\w+ \S+) HTTP/g;
+    return sort $log =~ /"(\w+ \S+) HTTP/g;
 }
 
 
@@ -125,7 +122,7 @@ sub total {
 
 
 sub pprof {
-    my $nginx = fleet();
+    my $nginx = fleet_of_four();
     my $url = url($nginx);
 
     for my $path (qw( /heap /allocs /heap?format=text /heap?debug=1 /heap?gc=1
@@ -157,7 +154,7 @@ sub pprof {
 # It asks us for them, wherever it finds no file or may not use it.
 
 sub pprof_names {
-    my $nginx = fleet();
+    my $nginx = fleet_of_four();
     my $url = url($nginx);
 
     for my $tree ('', '/worker/self', '/worker/3') {
@@ -173,9 +170,12 @@ sub pprof_names {
             for qw( jpp_fake_alpha jpp_fake_beta jpp_fake_gamma
                     jpp_fake_root );
 
-        is(shift @asked, "GET /debug/pprof$path", 'a profile is asked for');
-        cmp_ok(scalar @asked, '>', 0, 'and something else');
-        is(scalar(grep { $_ ne "POST /debug/pprof$tree/symbol" } @asked), 0,
+        my $get = "GET /debug/pprof$path";
+        my @others = grep { $_ ne $get } @asked;
+
+        is(@asked - @others, 1, 'a profile is asked for, once');
+        cmp_ok(scalar @others, '>', 0, 'and something else');
+        is(scalar(grep { $_ ne "POST /debug/pprof$tree/symbol" } @others), 0,
            'which is names, of the same worker');
     }
 
@@ -198,7 +198,7 @@ sub pprof_names {
 # Whose it is: a frame above all others, or a sum for each.
 
 sub pprof_workers {
-    my $nginx = fleet();
+    my $nginx = fleet_of_four();
     my $heap = url($nginx) . '/heap';
     my $top = output("go tool pprof -top -cum -unit=B -tagroot=worker $heap");
     my $tags = output("go tool pprof -tags -unit=B $heap");
@@ -287,7 +287,7 @@ sub pprof_errors {
 
 
 sub jeprof {
-    my $nginx = fleet();
+    my $nginx = fleet_of_four();
     my $url = url($nginx);
 
     for my $path ('/pprof/heap', '/worker/self/pprof/heap',
@@ -304,7 +304,7 @@ sub jeprof {
 
         my $tree = "/debug/pprof$path" =~ s/heap$//r;
 
-        is_deeply([ sort @asked ],
+        is_deeply(\@asked,
                   [ "GET ${tree}cmdline", "GET ${tree}heap",
                     "GET ${tree}symbol", "HEAD ${tree}symbol",
                     "POST ${tree}symbol" ], "$path: what it asks for");
@@ -391,6 +391,7 @@ sub console {
         unlike($out, qr/^<html>|not found/, 'and no error');
     }
 
+    ok(wait_until(sub { connections($nginx) == 0 }), 'all are done');
     is(scalar(grep { !/ 200 / } $nginx->access_log =~ /".*?" \d+ /g), 0,
        'none of them was refused');
     $nginx->stop;

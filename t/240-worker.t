@@ -1,0 +1,414 @@
+#!/usr/bin/perl
+
+# A worker comes to its end, by a signal or by a crash, whatever it is doing: it
+# ends as soon as it would without the module, its clients hear why, another one
+# takes its place, and nothing is left of it.  And workers without a master,
+# and processes of nginx that are no workers.
+#
+# Not here: workers that are stopped or short of something (245), what ends one
+# because of a reload (250), what can go wrong inside of one (200).
+#
+# JPP_SOAK=1 does it ten times as often, and compares times.
+
+use strict;
+use warnings;
+
+use File::Basename;
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+use lib dirname(__FILE__) . '/lib';
+
+use JppFleet qw( clients_of_one connections fleet grow held is_well measured
+                 missing most wait_for );
+use JppNginx qw( wait_until spew descriptors threads dumps );
+use JppRun qw( subtests title );
+
+*children = \&JppNginx::children;
+*is_gone = \&JppNginx::is_gone;
+
+my $soak = $ENV{JPP_SOAK} ? 10 : 1;
+
+# what hangs ends
+alarm 500 * $soak;
+
+my $heap = '/debug/pprof/heap';
+
+# seconds: of a question, and what may be added by the report
+my $timeout = 2;
+my $more = 0.5;
+
+my $timeouts = "jemalloc_pprof_timeout ${timeout}s;";
+
+my $shutting_down = 'this worker is shutting down: ask again, another one will '
+                    . "answer\n";
+
+subtests(
+    'the end of one' => [ \&ends, 'fake' ],
+    'the end of one of two' => [ \&ends_of_two, 'fake' ],
+    'what is said at the end' => [ \&last_words, 'fake' ],
+    'one that is killed' => [ \&killed, 'fake' ],
+    'those that are killed as all are asked' => [ \&killed_of_three, 'fake' ],
+    'without a master' => [ \&no_master, 'fake' ],
+    'helpers of the cache' => [ \&helpers, 'jemalloc' ],
+);
+
+
+# A dump that is held would end with the test, and a pause after a minute: who
+# waited for either would not be gone.  A soak run compares how long it takes
+# with an nginx without the module whose connections are in the same state.
+
+sub ends {
+    my %states = (
+        'a dump hangs' => [ "hold 1\n", $heap, 1 ],
+        'a job is paused' => [ '', "$heap?seconds=60", 1 ],
+        'jobs are queued' => [ "hold 1\n", $heap, 5 ],
+        'a reader is slow' => [ "large 20\n", "$heap?format=jemalloc", 1 ],
+    );
+
+    for my $name (sort keys %states) {
+        for my $signal ('QUIT', 'TERM') {
+            my @how = ($signal, "$name and $signal", @{ $states{$name} });
+
+            time_to_end(1, @how), next if $soak == 1;
+
+            compare($name, map {
+                my $with = $_;
+                (sort { $a <=> $b } map { time_to_end($with, @how) } 1 .. 3)[1]
+            } 1, 0);
+        }
+    }
+}
+
+
+# Seconds until a worker ended, with the module and without.
+
+sub compare {
+    my ($what, $with, $without) = @_;
+
+    cmp_ok($with, '<', $without + 1,
+           sprintf '%s: %.2f s, without the module %.2f s', $what, $with,
+           $without);
+}
+
+
+sub time_to_end {
+    my ($with, $signal, $what, $keys, $path, $n) = @_;
+    my $is_slow = $what =~ /slow/;
+
+    my $nginx = JppNginx->start(
+        module => $with, fake => '',
+        server => ($with ? 'location /debug/pprof/ { jemalloc_pprof; }' : '')
+                  . 'location /file { root .; }');
+    my $pid = $nginx->worker;
+
+    # not before: the master dumps as well, when it starts
+
+    $nginx->fake($keys);
+
+    spew("$nginx->{prefix}/file", 'x' x 20e6);
+
+    my @clients = map { $nginx->client(window => $is_slow ? 4096 : 0) }
+                  1 .. $n;
+
+    if ($with) {
+        $_->send_request($path) for @clients;
+
+    } elsif ($is_slow) {
+        $_->send_request("/file") for @clients;
+
+    } else {
+        $_->get('/fine') for @clients;
+    }
+
+    # those that queue behind the first have been read, too
+
+    wait_until(sub { connections($nginx) == $n });
+
+    ok($is_slow ? $clients[0]->hears(30)
+       : !$with || wait_until(sub { held($pid) > 0 }), "$what: it is so far");
+
+    my $start = time();
+
+    $nginx->signal($signal);
+
+    # a reader has its time: here half a second
+
+    if ($is_slow && $signal eq 'QUIT') {
+        sleep 0.5;
+        $_->break_off for @clients;
+    }
+
+    ok(wait_until(sub { is_gone($pid) }), "$what: the worker ends");
+
+    my $time = time() - $start;
+
+    $nginx->stop(is_told => 1);
+
+    return $time;
+}
+
+
+sub last_words {
+    for my $state ([ "hold 1\n", $heap, 5 ], [ '', "$heap?seconds=60", 5 ]) {
+        my ($keys, $path, $n) = @$state;
+        my $nginx = JppNginx->start(fake => '');
+        my $pid = $nginx->worker;
+        my @clients = map { $nginx->client } 1 .. $n;
+
+        # not before: the master dumps as well, when it starts
+
+        $nginx->fake($keys);
+        $_->send_request($path) for @clients;
+        ok(wait_until(sub { connections($nginx) == $n && held($pid) > 0 }),
+           "$path: it is so far");
+
+        # who comes later is answered later
+
+        is($nginx->get('/fine')->{status}, 200, 'all were read');
+        $nginx->signal('QUIT');
+
+        for my $client (@clients) {
+            my $answer = $client->response;
+
+            is($answer->{status}, 503, "$path: 503 at the end");
+            is($answer->{body}, $shutting_down, 'its sentence');
+        }
+
+        $nginx->stop(is_told => 1);
+    }
+}
+
+
+# The same in the middle of something that another worker takes part in.
+
+sub ends_of_two {
+    my %most;
+
+    for my $signal ('QUIT', 'TERM', 'HUP') {
+        my $stock = $soak == 1 ? undef
+                  : most(times_to_end($signal, 0, 'nothing', 3 * $soak));
+
+        for my $what ('a question', 'a dump', 'a difference') {
+            my $n = $soak == 1 ? 2 : 5 * $soak;
+            my $most = most(times_to_end($signal, 1, $what, $n));
+
+            $most{$signal} = most($most, $most{$signal} // 0);
+            compare("$what and $signal", $most, $stock) if defined $stock;
+        }
+    }
+
+    measured('ends of two: the longest '
+             . join ', ', map { sprintf '%s %.2f s', $_, $most{$_} }
+                          sort keys %most);
+}
+
+
+sub times_to_end {
+    my ($signal, $with, $what, $n) = @_;
+    my @how = (workers => 2, fake => '');
+    my $nginx = $with ? fleet($timeouts, @how)
+              : JppNginx->start(@how, module => 0, server => <<'EOF');
+        location = /pid { return 200 $pid; }
+EOF
+
+    my @times = map { time_to_end_of_two($nginx, $signal, $what) } 1 .. $n;
+
+    $nginx->stop;
+
+    return @times;
+}
+
+
+sub time_to_end_of_two {
+    my ($nginx, $signal, $what) = @_;
+    my ($asker, $client) = clients_of_one($nginx, 1);
+    my ($asked) = grep { $_ != $asker } $nginx->worker_pids;
+
+    if ($what eq 'a difference') {
+        $client->send_request("$heap?seconds=60");
+        wait_until(sub { dumps($asker) > 1 && threads($asked) == 1 });
+
+    } elsif ($what ne 'nothing') {
+        $nginx->fake("hang 60\n");
+        $client->send_request("$heap?worker=pid-$asked");
+
+        # once it is in it: those that come dump in no time
+
+        $nginx->wait_dumping($asked);
+        $nginx->fake('');
+    }
+
+    my @ends = $signal eq 'HUP' ? ($asker, $asked)
+             : $what eq 'a dump' ? $asked : $asker;
+    my $start = time();
+
+    $nginx->signal($signal, $signal eq 'HUP' ? $nginx->{pid} : $ends[0]);
+
+    ok(wait_until(sub { !grep { !is_gone($_) } @ends }),
+       "$what and $signal: they end");
+
+    my $time = time() - $start;
+
+    # each has another, or the next round would have nobody
+
+    wait_until(sub {
+        my @pids = $nginx->worker_pids;
+
+        return @pids == 2 && !grep { my $pid = $_; grep { $_ == $pid } @ends }
+                             @pids;
+    });
+    $nginx->get('/pid');
+
+    return $time;
+}
+
+
+sub killed {
+    my $nginx = JppNginx->start(fake => '');
+
+    for my $state ([ '', $heap ], [ "hang 5\n", $heap ],
+                   [ '', "$heap?seconds=60" ])
+    {
+        my ($keys, $path) = @$state;
+        my $pid = $nginx->worker;
+        my $client = $nginx->client;
+
+        $nginx->fake($keys);
+        $client->send_request($path);
+        wait_until(sub { held($pid) > 0 || $client->hears(0) });
+
+        $nginx->signal('KILL', $pid);
+        ok(wait_until(sub { ($nginx->worker // $pid) != $pid }),
+           'there is a new worker');
+
+        $nginx->fake('');
+        is($nginx->get($heap)->{status}, 200, 'which serves');
+    }
+
+    $nginx->stop(alerts => qr/exited on signal 9/);
+}
+
+
+# At random moments of a dump of 0.15 s, and every fourth time for certain in
+# the middle of one.
+
+sub killed_of_three {
+    my $nginx = fleet($timeouts, workers => 3, fake => '');
+    my $dump = grow($nginx, 1);
+    my (@dead, @times, $n_named, $n_left);
+
+    $n_named = $n_left = 0;
+
+    for my $round (1 .. 20 * $soak) {
+        my ($asker, $client) = clients_of_one($nginx, 1);
+        my @others = grep { $_ != $asker } $nginx->worker_pids;
+        my $victim = $round % 5 ? $others[rand @others] : $asker;
+        my $is_held = $round % 4 == 0 || $round % 5 == 0;
+        my $start = time();
+
+        $nginx->fake(($is_held ? "hold 1\n" : "hang 0.15\n") . "dump $dump\n");
+        $client->send_request($heap);
+        $is_held ? $nginx->wait_dumping($victim) : sleep rand 0.35;
+        $nginx->signal('KILL', $victim);
+        push @dead, $victim;
+
+        # those that come dump as they please
+
+        $nginx->fake("dump $dump\n") if $is_held;
+
+        my $answer = $client->response;
+
+        push @times, time() - $start;
+
+        if ($victim == $asker) {
+            is($answer->{status}, 0, "$round: nobody is left to answer");
+            $n_left++;
+
+        } else {
+            is($answer->{status}, 200, "$round: an answer")
+                or diag($answer->{body});
+
+            my $why = missing($answer, $round);
+
+            $n_named++ if $why->{$victim};
+
+            # and not that it did not answer in time
+
+            like($_, qr/^it (?:ended, or was|does not listen)/,
+                 "$round: why it is missing") for values %$why;
+        }
+
+        ok(wait_until(sub {
+            my @pids = $nginx->worker_pids;
+
+            return @pids == 3 && !grep { $_ == $victim } @pids;
+        }), "$round: another worker");
+    }
+
+    cmp_ok($n_named, '>', 0, 'some were killed in the middle');
+    cmp_ok($n_left, '>', 0, 'and some of those who asked');
+    measured(sprintf 'killed: %d rounds, %d in the middle, %d of those who '
+                     . 'asked; the longest %.2f s', scalar @times, $n_named,
+                     $n_left, most(@times));
+    cmp_ok(most(@times), '<', $timeout + $more, 'all in time') if $soak > 1;
+
+    $nginx->fake('');
+    is_well($nginx, 'killed', @dead);
+    $nginx->stop(alerts => qr/exited on signal 9|was locked by/);
+}
+
+
+sub no_master {
+    for my $signal ('QUIT', 'TERM') {
+        my $nginx = JppNginx->start(fake => '', master => 0);
+
+        is($nginx->get("$heap?worker=all")->{status}, 200, 'a profile');
+
+        my $client = $nginx->client;
+
+        $client->send_request("$heap?seconds=60");
+        ok(wait_for($nginx->worker, 1, 0), 'a job is paused');
+        $nginx->signal($signal);
+        ok(wait_until(sub { is_gone($nginx->{pid}) }),
+           "$signal: it ends");
+        $nginx->stop(is_told => 1);
+    }
+}
+
+
+# They have what they have without the module.
+
+sub helpers {
+    my %seen;
+
+    for my $with (0, 1) {
+        my $nginx = JppNginx->start(
+            module => $with,
+            http => 'proxy_cache_path cache keys_zone=zone:1m;');
+
+        $nginx->get($heap) for 1 .. 3;
+
+        for my $what ('cache manager', 'cache loader') {
+            my ($pid) = wait_until(sub {
+                my @pids = grep {
+                    title($_) =~ /^nginx: $what process/
+                } children($nginx->{pid});
+
+                return @pids ? $pids[-1] : 0;
+            });
+
+            ok($pid, "a $what") or next;
+            is(threads($pid), 1, "$what: one thread");
+
+            push @{ $seen{$what} }, scalar grep {
+                (readlink("/proc/$pid/fd/$_") // '') =~ /eventfd/
+            } descriptors($pid);
+        }
+
+        $nginx->stop;
+    }
+
+    is($seen{$_}[1], $seen{$_}[0], "$_: no eventfd of ours")
+        for sort keys %seen;
+}

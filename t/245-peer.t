@@ -1,0 +1,449 @@
+#!/usr/bin/perl
+
+# One worker as another one finds it: stopped, late, out of descriptors, busy,
+# or behind a connection that fails.  The answer comes in time, says who is
+# missing and why, and all are asked again afterwards.
+#
+# Not here: workers that end (240), how much may be asked at a time, and how
+# much there may be of it (248), processes that are no workers (270).
+#
+# JPP_SOAK=1 does it more often.
+
+use strict;
+use warnings;
+
+use File::Basename;
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+use lib dirname(__FILE__) . '/lib';
+
+use JppClient;
+use JppFleet qw( clients_of_one fleet grow is_well measured missing most
+                 status );
+use JppNginx qw( wait_until free_port cpu_time limit lowest profile partly );
+use JppRun qw( subtests );
+
+my $soak = $ENV{JPP_SOAK} ? 10 : 1;
+
+# what hangs ends
+alarm 500 * $soak;
+
+my $heap = '/debug/pprof/heap';
+
+# seconds of a question
+my $timeout = 1;
+my $timeouts = "jemalloc_pprof_timeout ${timeout}s;";
+my $late = "no answer within ${timeout}000 ms (jemalloc_pprof_timeout)";
+
+subtests(
+    'one that is stopped' => [ \&stopped, 'fake' ],
+    'several that are stopped' => [ \&several_stopped, 'fake' ],
+    'one that was stopped while it asked' => [ \&late_itself, 'fake' ],
+    'no dump of before' => [ \&fresh, 'fake' ],
+    'few descriptors of the one who asks' => [ \&few_asking, 'jemalloc' ],
+    'few descriptors of the one who is asked' => [ \&few_asked, 'jemalloc' ],
+    'connections that cannot be made' => [ \&not_made, 'fake' ],
+    'connections that cannot be taken' => [ \&not_taken, 'fake' ],
+    'statistics during a dump' => [ \&busy, 'fake' ],
+);
+
+
+sub stopped {
+    my $nginx = fleet($timeouts, workers => 3, fake => '');
+    my ($asker, $client) = clients_of_one($nginx, 1);
+    my ($server, $other) = clients_of_one($nginx, 1);
+    my ($victim) = grep { $_ != $asker && $_ != $server } $nginx->worker_pids;
+    my $number = { map { $_->[1] => $_->[0] } numbered($nginx) }->{$victim};
+
+    my @times;
+
+    is($client->get($heap)->{status}, 200, 'before');
+    $nginx->signal('STOP', $victim);
+
+    # seconds of $timeout each
+
+    for my $round (1 .. ($soak == 1 ? 2 : 8)) {
+        my $start = time();
+
+        $client->send_request($heap);
+
+        my $n = grep { $other->get('/fine')->{status} == 200
+                       && !$client->hears(0) } 1 .. 50;
+
+        is($n, 50, 'all else is served meanwhile');
+
+        my $answer = $client->response;
+        my $time = time() - $start;
+
+        push @times, $time;
+        cmp_ok($time, '>', $timeout - 0.1, 'an answer, no earlier');
+        is($answer->{status}, 200, 'than its deadline');
+        is(partly($answer), '2/3', 'of two');
+        is(missing($answer, 'stopped')->{$victim},
+           $late, 'and why not of the third');
+    }
+
+    measured(sprintf 'stopped: %d rounds; the longest %.2f s, %+.2f s of the '
+                     . 'deadline', scalar @times, most(@times),
+                     most(@times) - $timeout);
+    cmp_ok(most(@times), '<', $timeout + 0.5, 'and no later') if $soak > 1;
+
+    like($client->get("$heap?format=top")->{body},
+         qr{^workers 2/3\nworker $number pid $victim is missing: no answer }m,
+         'top says so as well');
+
+    my $strict = $client->get("$heap?strict=1");
+
+    is($strict->{status}, 503, 'strict: nothing');
+    is($strict->{body}, 'only 2 of 3 workers answered, and strict=1 wants all: '
+                        . 'the error log and the comments of the profile '
+                        . "without strict=1 say why\n", 'and why');
+
+    for my $who ("pid-$victim", $number) {
+        my $alone = $client->get("$heap?worker=$who");
+
+        is($alone->{status}, 504, "$who: too late");
+        is($alone->{body}, "no worker answered in time: worker $number (pid "
+                           . "$victim), $late\n", 'and why');
+    }
+
+    is($client->get("$heap?worker=pid-$asker")->{status}, 200,
+       'the others are asked as ever');
+
+    $nginx->signal('CONT', $victim);
+    is_well($nginx, 'goes on');
+    $nginx->stop;
+}
+
+
+# Index and pid of each worker.
+
+sub numbered {
+    my ($nginx) = @_;
+
+    return map { [ /(\d+).*?(\d+)/s ] }
+           status($nginx)->{text} =~ /("worker": \d+,\s+"pid": \d+)/g;
+}
+
+
+# Those that do not answer do not keep the others from being asked.
+
+sub several_stopped {
+    my $nginx = fleet($timeouts, workers => 4, fake => '');
+    my ($asker, $client) = clients_of_one($nginx, 1);
+    my @others = grep { $_ != $asker } $nginx->worker_pids;
+
+    is(partly($client->get($heap)), '4/4', 'before');
+
+    for my $n (2, 3) {
+        my @victims = @others[0 .. $n - 1];
+        my $expected = 4 - $n . '/4';
+
+        $nginx->signal('STOP', $_) for @victims;
+
+        my $start = time();
+        my $answer = $client->get($heap);
+        my $time = time() - $start;
+
+        is($answer->{status}, 200, "$n: an answer") or diag($answer->{body});
+        cmp_ok($time, '>', $timeout - 0.1, "$n: no earlier than its deadline");
+        cmp_ok($time, '<', $timeout + 0.5, "$n: and not much later")
+            if $soak > 1;
+        is(partly($answer), $expected, "$n: of all that live");
+        is_deeply(missing($answer, $n), { map {
+            ($_, $late)
+        } @victims }, "$n: and why not of the others");
+
+        my $status = status($client);
+
+        is("@{ $status->{counts} }", '4 ' . (4 - $n), "$n: of as many");
+        is(scalar(grep { $_ eq $late } @{ $status->{why} }), $n,
+           "$n: and why");
+
+        $nginx->signal('CONT', $_) for @victims;
+        is_well($nginx, "$n that go on");
+    }
+
+    $nginx->stop;
+}
+
+
+# Its timers all fire at once then, and no step comes before its collection.
+
+sub late_itself {
+    my $nginx = fleet($timeouts, workers => 2, fake => '');
+    my ($asker, $client) = clients_of_one($nginx, 1);
+    my ($other) = grep { $_ != $asker } $nginx->worker_pids;
+
+    $nginx->signal('STOP', $other);
+
+    for my $path ('/debug/pprof/status', $heap) {
+        $client->send_request($path);
+        sleep 0.1;
+        $nginx->signal('STOP', $asker);
+        sleep 1.5 * $timeout;
+        $nginx->signal('CONT', $asker);
+
+        my $answer = $client->response;
+
+        is($answer->{status}, 200, "$path: an answer");
+
+        if ($path eq $heap) {
+            is(partly($answer), '1/2', 'of one');
+
+        } else {
+            like($answer->{body}, qr/"asked": 2,\s+"answered": 1,/, 'of one');
+            like($answer->{body}, qr/"missing": \[\s*\{[^]]*"pid": $other,/,
+                 'the other one is missing');
+        }
+    }
+
+    $nginx->signal('CONT', $other);
+    ok(wait_until(sub { partly($client->get($heap)) eq '2/2' }), 'both');
+    $nginx->stop;
+}
+
+
+# What a stopped worker is asked it does not answer after it went on: questions
+# that nobody waits for any more go nowhere.
+
+sub fresh {
+    my $nginx = fleet('jemalloc_pprof_timeout 20s;', workers => 2, fake => '');
+    my @dumps = map { grow($nginx, $_) } 1 .. 6;
+    my ($asker, $client) = clients_of_one($nginx, 1);
+    my ($victim) = grep { $_ != $asker } $nginx->worker_pids;
+
+    for my $n (1 .. 6) {
+        my $before = $client->get("$heap?format=folded&worker=pid-$victim");
+
+        is($before->{status}, 200, 'before');
+        $nginx->signal('STOP', $victim);
+
+        # who leaves does not wait for the deadline
+
+        for (1 .. 3) {
+            my $gone = $nginx->client;
+
+            $gone->send_request("$heap?worker=pid-$victim");
+            $gone->hears(0.05);
+            $gone->break_off;
+        }
+
+        $nginx->fake("dump $dumps[$n - 1]\n");
+        $nginx->signal('CONT', $victim);
+
+        my $answer = $client->get("$heap?format=folded&worker=pid-$victim");
+        my $bytes = 0;
+
+        # of the worker, and of what it inherited
+
+        $bytes += $_ for $answer->{body} =~ /jpp_fake_alpha (\d+)$/mg;
+        is($bytes, (1 + $n) * 16777216, 'of what is now');
+    }
+
+    $nginx->fake('');
+    is_well($nginx, 'questions that nobody waits for');
+    $nginx->stop;
+}
+
+
+# PID has FREE descriptors as CODE runs; the CPU time it took, and that which
+# it takes in the quarter of a second after that: who loops computes all of it.
+
+sub with_few {
+    my ($pid, $free, $code) = @_;
+    my $was = limit($pid, 'nofile', lowest($free, $pid));
+    my $before = cpu_time($pid);
+
+    $code->();
+
+    my $cpu = cpu_time($pid);
+
+    sleep 0.25;
+    cmp_ok(cpu_time($pid) - $cpu, '<', 0.1, "$free free: no loop");
+    cmp_ok($cpu - $before, '<', 0.5, "$free free: nor before");
+    limit($pid, 'nofile', $was);
+}
+
+
+# Whatever came is whole, or a refusal with a reason.
+
+sub is_whole_or_none {
+    my ($answer, $what) = @_;
+
+    like($answer->{status}, qr/^(?:200|50[034])$/, "$what: $answer->{status}");
+
+    if ($answer->{status} != 200) {
+        like($answer->{body}, qr/descriptor|worker_rlimit_nofile|within/,
+             "$what: why");
+        return;
+    }
+
+    my $profile = profile($answer);
+
+    missing($answer, $what);
+    ok(grep({ m{/nginx$} } @{ $profile->{strings} }), "$what: its mappings");
+    ok(grep({ /^ngx_/ } @{ $profile->{strings} }), "$what: its names");
+}
+
+
+sub few_asking {
+    my $nginx = fleet($timeouts, workers => 2);
+    my ($asker, $client) = clients_of_one($nginx, 1);
+    my ($other) = grep { $_ != $asker } $nginx->worker_pids;
+
+    for my $free (0 .. 6) {
+        for my $query ('', "?worker=pid-$other", "?worker=self") {
+            with_few($asker, $free, sub {
+                is_whole_or_none($client->get("$heap$query"),
+                                 "$free free$query");
+            });
+
+            my $answer = $client->get("$heap$query");
+
+            is($answer->{status}, 200, 'enough again');
+            like(partly($answer), qr{^(\d)/\1$}, 'of all');
+        }
+    }
+
+    undef $client;
+    is_well($nginx, 'few descriptors');
+    $nginx->stop;
+}
+
+
+sub few_asked {
+    my $nginx = fleet($timeouts, workers => 2);
+    my ($asker, $client) = clients_of_one($nginx, 1);
+    my ($other) = grep { $_ != $asker } $nginx->worker_pids;
+    my %statuses;
+
+    for my $free (0 .. 4) {
+        for my $query ('', "?worker=pid-$other") {
+            with_few($other, $free, sub {
+                my $answer = $client->get("$heap$query");
+
+                is_whole_or_none($answer, "$free free$query");
+                $statuses{ $query ? $answer->{status} : partly($answer) }++;
+            });
+
+            # the one whose question it could not take in time
+
+            ok(wait_until(sub {
+                my $answer = $client->get("$heap$query");
+
+                return $answer->{status} == 200
+                       && partly($answer) =~ m{^(\d)/\1$};
+            }), 'enough again');
+        }
+    }
+
+    ok($statuses{200} && $statuses{504} && $statuses{503},
+       'enough, none to accept by, none for the file');
+    ok($statuses{'1/2'} && $statuses{'2/2'}, 'in part, or in full');
+
+    undef $client;
+    is_well($nginx, 'few descriptors');
+    $nginx->stop;
+}
+
+
+# One that fails says nothing of the worker, who is asked again the next time.
+
+sub not_made {
+    my $port = free_port();
+    my $nginx = fleet($timeouts, workers => 3, fake => '', http => <<"EOF");
+    server {
+        listen 127.0.0.1:$port;
+        location / { jemalloc_pprof; jemalloc_pprof_timeout 20s; }
+    }
+EOF
+    my ($asker, $client) = clients_of_one($nginx, 1);
+
+    for my $fault ([ 12, 'Cannot allocate memory' ],
+                   [ 13, 'Permission denied' ],
+                   [ 23, 'Too many open files in system' ])
+    {
+        my ($errno, $words) = @$fault;
+
+        $nginx->fake("connect $errno\n");
+
+        my $answer = $client->get($heap);
+
+        is($answer->{status}, 200, $words);
+        is(partly($answer), '1/3', 'of itself');
+        is(scalar(grep { /is missing: it cannot be asked: \Q$words\E$/ }
+                  @{ profile($answer)->{comments} }), 2, 'and why');
+
+        $nginx->fake('');
+        is(partly($client->get("$heap?strict=1")), '3/3', 'all of them again');
+    }
+
+    # nobody is in the way for ever; for a while he is
+
+    $nginx->fake("connect 11\n");
+
+    my $patient = JppClient->new(port => $port);
+
+    $patient->send_request('/heap');
+    ok(!$patient->hears(0.2), 'one that accepts nothing is waited for');
+    $nginx->fake('');
+    is(partly($patient->response), '3/3', 'and asked again');
+
+    $nginx->fake("connect 11\n");
+    is((grep { /is missing: it accepts no questions: / }
+        @{ profile($client->get($heap))->{comments} }), 2,
+       'the answer names one that never accepts');
+    $nginx->fake('');
+    is(partly($client->get($heap)), '3/3', 'all of them again');
+    $nginx->stop;
+}
+
+
+# Whoever cannot accept does not try all the time.
+
+sub not_taken {
+    my $nginx = fleet($timeouts, workers => 2, fake => '');
+    my ($asker, $client) = clients_of_one($nginx, 1);
+    my ($other) = grep { $_ != $asker } $nginx->worker_pids;
+
+    for my $errno (12, 23, 24, 105) {
+        $nginx->fake("accept $errno\n");
+
+        my $cpu = cpu_time($other);
+
+        is(partly($client->get($heap)), '1/2', "errno $errno: late");
+        cmp_ok(cpu_time($other) - $cpu, '<', 0.3, 'no loop');
+
+        $nginx->fake('');
+        ok(wait_until(sub { partly($client->get($heap)) eq '2/2' }),
+           'both again');
+    }
+
+    $nginx->stop;
+}
+
+
+# jemalloc has them wait for a dump, and the event loop does not.
+
+sub busy {
+    my $nginx = fleet('jemalloc_pprof_timeout 20s;', workers => 1, fake => '');
+    my $client = $nginx->client;
+    my $path = '/debug/pprof/status';
+
+    like($client->get($path)->{body}, qr/"stats": \{/, 'at rest');
+
+    $nginx->fake("hold 1\n");
+
+    my $other = $nginx->client;
+
+    $other->send_request($heap);
+    ok($nginx->wait_dumping($nginx->worker), 'a dump');
+    like($client->get($path)->{body}, qr/"stats": null/, 'none meanwhile');
+    $nginx->fake('');
+    is($other->response->{status}, 200, 'the dump');
+    ok(wait_until(sub { $client->get($path)->{body} =~ /"stats": \{/ }),
+       'at rest again');
+    $nginx->stop;
+}

@@ -1,0 +1,211 @@
+package JppFleet;
+
+# What the suites of processes share beyond JppNginx: several workers that are
+# asked together, what an answer says of those who are missing, and the state
+# that everything has to return to.
+
+use strict;
+use warnings;
+
+use Exporter qw(import);
+use Test::More;
+
+use JppNginx qw( wait_until slurp spew descriptors threads dumps sockets profile
+                 partly );
+
+our @EXPORT_OK = qw( clients_of_one connections fleet grow held is_at_rest
+                     is_well measured missing most status wait_for );
+
+my $heap = '/debug/pprof/heap';
+
+
+# An nginx whose location has DIRECTIVES besides; HOW as for JppNginx.
+
+sub fleet {
+    my ($directives, %how) = @_;
+
+    return JppNginx->start(server => <<"EOF", %how);
+        location /debug/pprof/ {
+            jemalloc_pprof control=on;
+            $directives
+        }
+        location = /pid { return 200 \$pid; }
+        location /file { root .; }
+EOF
+}
+
+
+# Who serves the first of N clients, for as long as they live, and the clients.
+
+sub clients_of_one {
+    my ($nginx, $n) = @_;
+    my %clients;
+
+    for ( ;; ) {
+        my $client = $nginx->client;
+        my $pid = $client->get('/pid')->{body};
+
+        push @{ $clients{$pid} }, $client;
+
+        return ($pid, @{ $clients{$pid} }) if @{ $clients{$pid} } == $n;
+    }
+}
+
+
+# The workers as status, asked by WHO, shows them, and why some are missing.
+
+sub status {
+    my ($who) = @_;
+    my $text = $who->get('/debug/pprof/status')->{body};
+    my ($there, $missing) = $text =~ /^(.*?)"missing": (\[.*?\])/s;
+
+    return { text => $text,
+             counts => [ $there =~ /"asked": (\d+),\s+"answered": (\d+)/ ],
+             pids => [ sort { $a <=> $b } $there =~ /"pid": (\d+)/g ],
+             rates => [ $there =~ /"lg_sample": (\d+)/g ],
+             active => [ $there =~ /"active": (true|false)/g ],
+             missing => [ $missing =~ /"pid": (\d+)/g ],
+             why => [ $missing =~ /"why": "(.*?)"/g ] };
+}
+
+
+# The workers there are know of nobody else, hold nothing of anybody, and all of
+# them answer.
+
+sub is_well {
+    my ($nginx, $what, @dead) = @_;
+    my ($status, @pids);
+
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    # the diagnosis is of the last look
+
+    my $is_well = wait_until(sub {
+        @pids = $nginx->worker_pids;
+        $status = status($nginx);
+
+        return @pids == $nginx->{workers}
+               && "@pids" eq "@{ $status->{pids} }"
+               && !@{ $status->{missing} }
+               && !grep { dumps($_) != 1 || threads($_) != 1 } @pids;
+    });
+
+    ok($is_well, "$what: the living, and nothing of the dead")
+        or diag("workers: @pids\ndumps: @{[ map { dumps($_) } @pids ]}\n"
+                . $status->{text});
+
+    ok(wait_until(sub { !sockets(@dead) }), "$what: no socket of the dead")
+        or diag(sockets(@dead));
+
+    my $answer = $nginx->get($heap);
+
+    is($answer->{status}, 200, "$what: an answer") or diag($answer->{body});
+    is(partly($answer), "$nginx->{workers}/$nginx->{workers}",
+       "$what: of all of them");
+}
+
+
+# Why workers are missing, by pid.  An answer of fewer says so, by number and
+# name, and has nothing of them.
+
+sub missing {
+    my ($answer, $what) = @_;
+
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    my ($n, $of) = split m{/}, partly($answer);
+    my $profile = profile($answer);
+
+    my %why = map { /^worker \d+ pid (\d+) is missing: (.+)$/ ? ($1, $2) : () }
+              @{ $profile->{comments} };
+
+    is(($of // 0) - $n, scalar keys %why,
+       "$what: as many as are missing are named")
+        or diag(partly($answer), map { "\n$_" } @{ $profile->{comments} });
+
+    ok(grep({ $_ eq 'workers ' . partly($answer) } @{ $profile->{comments} }),
+       "$what: and how many answered");
+    is(scalar(grep { $why{$_} } keys %{ $profile->{labels}{pid} }), 0,
+       "$what: and there is nothing of those");
+
+    return \%why;
+}
+
+
+# A dump that is larger than what was inherited, by N more allocations.
+
+sub grow {
+    my ($nginx, $n) = @_;
+    my $dump = $nginx->get("$heap?format=jemalloc&worker=self")->{body};
+    my $count = 1 + $n;
+    my $bytes = $count * 16777216;
+
+    $dump =~ s/\b1: 16777216\b/$count: $bytes/g;
+
+    return spew("$nginx->{prefix}/dump.$n", $dump);
+}
+
+
+# The dumps that a worker holds, beside that of what it inherited.
+
+sub held {
+    my ($pid) = @_;
+
+    return dumps($pid) - 1;
+}
+
+
+# Until N dumps are held, and a thread is at work or none is.
+
+sub wait_for {
+    my ($pid, $n, $is_at_work) = @_;
+
+    return wait_until(sub {
+        held($pid) == $n && threads($pid) == 1 + $is_at_work
+    });
+}
+
+
+# No job is left: neither a dump nor a thread.
+
+sub is_at_rest {
+    my ($pid, $what) = @_;
+
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    ok(wait_for($pid, 0, 0), "$what: no dump and no thread is left");
+}
+
+
+# The connections of clients that workers have not closed; of PID, or of all.
+# The fields of the kernel's list are: the second the address, the fourth the
+# state (0A listens), the tenth the inode.
+
+sub connections {
+    my ($nginx, $pid) = @_;
+    my $port = sprintf ':%04X', $nginx->{port};
+    my %is_ours;
+
+    for my $worker ($pid // $nginx->worker_pids) {
+        for (descriptors($worker)) {
+            my $link = readlink("/proc/$worker/fd/$_") // '';
+
+            $is_ours{$1} = 1 if $link =~ /^socket:\[(\d+)\]/;
+        }
+    }
+
+    return scalar grep { ($_->[1] // '') =~ /$port$/ && $_->[3] ne '0A'
+                         && $is_ours{ $_->[9] } }
+           map { [ split ] } split /\n/, slurp('/proc/net/tcp');
+}
+
+
+# What was measured: a soak run shows it.
+
+sub measured { return $ENV{JPP_SOAK} ? diag(@_) : note(@_) }
+
+
+sub most { return (sort { $a <=> $b } @_)[-1] }
+
+
+1;
