@@ -483,7 +483,8 @@ sub timeout {
         is($answer->{status}, 504, $uri);
         like($answer->{body}, qr/\Ano worker answered in time: worker 0 (?#
              )\(pid \d+\), no answer within $ms ms (?#
-             )\(jemalloc_pprof_timeout\)\n\z/, 'and what to do');
+             )\(jemalloc_pprof_timeout\): its background thread has (?#
+             )not come to an end\n\z/, 'and what to do');
         is($answer->{headers}{'x-go-pprof'}, '1', 'for pprof to show');
     }
 

@@ -28,7 +28,7 @@ alarm 400;
 # and line ends alike.
 
 my $incomplete = "jemalloc's dump came back incomplete:";
-my $needs = 'A worker needs six free descriptors (worker_rlimit_nofile), '
+my $needs = 'A worker needs five free descriptors (worker_rlimit_nofile), '
             . 'memory, and /proc';
 my $failed = 'jemalloc could not write the dump: it needs /proc to be '
              . 'visible, two more free descriptors (raise RLIMIT_NOFILE) and '
@@ -238,7 +238,8 @@ EOF
         $nginx->fake("hold 1\n");
         answers($nginx, $heap, 504,
                 "no worker answered in time: worker 0 (pid $before->{pid}), "
-                . 'no answer within 1000 ms (jemalloc_pprof_timeout)',
+                . 'no answer within 1000 ms (jemalloc_pprof_timeout): its '
+                . 'background thread has not come to an end',
                 'a dump that hangs');
         is($nginx->get('/fine')->{status}, 200, 'all else is served');
         is($nginx->get('/debug/pprof/status')->{status}, 200,
@@ -515,10 +516,10 @@ sub directories {
 
 sub mounted {
     my @mounts = (
-        # the first, of what the worker inherited, leaves no room
+        # not even what there is of what the worker inherited stays
 
         [ 'full', '-t tmpfs -o size=64k,mode=1777 none', 'large 1', 503,
-          "$incomplete the dump is empty. $needs",
+          "$incomplete the dump was cut: its last line has no end. $needs",
           'remount,size=8m' ],
         [ 'no entry left', '-t tmpfs -o nr_inodes=1,mode=1777 none', '', 503,
           'a dump cannot be put into *: No space left on device',
@@ -540,6 +541,10 @@ sub mounted {
                      "mount $options $dir && exec \"\$@\"", 'sh' ]);
 
         my $pid = $nginx->worker;
+
+        like($nginx->error_log,
+             qr/\[warn\].*memory inherited from the master will be reported as (?#
+                )the workers' own: /, "$name: at the start");
 
         answers($nginx, $heap, $status, $words, $name) for 1, 2;
 
@@ -576,16 +581,14 @@ sub few_descriptors {
     my ($code) = slurp("/proc/$before->{pid}/maps") =~ /^(\w+)-\w+ r-x/m;
     my $lookup = { body => "0x$code" };
 
-    my $no_socket = 'there is no socket to ask it by (raise '
+    my $no_socket = 'cannot create a socket to query it (raise '
                     . 'worker_rlimit_nofile): Too many open files';
 
     my @expected = (
+        [ 503, $no_socket ],
+        [ 503, $no_socket ],
         [ 503, 'a dump cannot be put into anonymous memory, '
                . $no_descriptor ],
-        [ 503, $no_socket ],
-        [ 503, $no_socket ],
-        [ 503, 'the file for the dump did not reach it: it has no free '
-               . 'descriptor (raise worker_rlimit_nofile)' ],
         [ 500, "$failed Too many open files" ],
         [ 503, "$incomplete the dump was cut: it has no MAPPED_LIBRARIES "
                . "section at its end. $needs" ],
@@ -839,7 +842,7 @@ sub last_error {
     $nginx->reload;
     failed_last($nginx, $refused, 'what it was told at its start');
     like($nginx->error_log,
-         qr/\[warn\] .*: this worker is not as it is wanted: active was not/,
+         qr/\[warn\] .*: could not apply the requested settings to this worker: active was not/,
          'and so does the log');
 
     $nginx->stop;

@@ -269,7 +269,7 @@ sub difference {
         is($answer->{status}, 200, 'an answer');
         is(partly($answer), '2/4', 'of those that were there');
         is_deeply(\%why, { $victim => 'it ended in the meantime',
-                           $new => 'it came in the meantime' },
+                           $new => 'it was started in the meantime' },
                   'and the others by name');
         is_deeply([ sort keys %{ $profile->{labels}{pid} } ],
                   [ sort grep { $_ != $new } $nginx->worker_pids ],

@@ -40,8 +40,8 @@ my @paths = ($heap, "$heap?format=folded", '/debug/pprof/status', $exiting);
 # What is an answer besides 200, as PATH: STATUS SENTENCE.  Only of those that
 # exit there may be none, or the only ones may end while they are asked.
 
-my $gone = 'it ended, or was asked too much, before it answered|it does not '
-           . 'listen, perhaps it has just ended';
+my $gone = 'it ended before it answered|it does not listen any more, so it has '
+           . 'ended';
 
 my @allowed = (
     qr/^\S+: 503 this worker is shutting down: ask again, another one will (?#

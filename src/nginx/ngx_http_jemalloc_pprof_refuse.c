@@ -95,7 +95,7 @@ static const ngx_http_jemalloc_pprof_refusal_t
 
     [NGX_HTTP_JEMALLOC_PPROF_BAD_DUMP] =
         { NGX_HTTP_SERVICE_UNAVAILABLE, NGX_LOG_WARN, NULL,
-          "jemalloc's dump came back incomplete: %s. A worker needs six free "
+          "jemalloc's dump came back incomplete: %s. A worker needs five free "
           "descriptors (worker_rlimit_nofile), memory, and /proc" },
 
     [NGX_HTTP_JEMALLOC_PPROF_FAILED] =

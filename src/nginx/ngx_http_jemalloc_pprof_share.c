@@ -188,6 +188,9 @@ ngx_http_jemalloc_pprof_share_give_up(ngx_http_jemalloc_pprof_share_t *share)
                        share->state == NGX_HTTP_JEMALLOC_PPROF_SHARE_WAITING
                        ? "it was not asked: %lu ms were over "
                          "(jemalloc_pprof_timeout)%s"
+                       : share->state == NGX_HTTP_JEMALLOC_PPROF_SHARE_REFUSED
+                       ? "it accepted no question within %lu ms "
+                         "(jemalloc_pprof_timeout)%s"
                        : "no answer within %lu ms "
                          "(jemalloc_pprof_timeout)%s",
                        (unsigned long) share->inquiry->timeout,
