@@ -105,6 +105,11 @@ my @fatal = (
 my @ready = (
     { name => 'ready', options => [], problems => [] },
 
+    { name => 'prof_thread_active_init',
+      options => [ 'prof_thread_active_init:false' ],
+      problems => [ 'unsampled' ],
+      says => 'profiles stay empty with prof_thread_active_init:false' },
+
     { name => 'lg_prof_interval', options => [ 'lg_prof_interval:40' ],
       problems => [ 'interval' ],
       says => 'lg_prof_interval makes workers write dump files as they serve',

@@ -37,6 +37,7 @@ typedef enum {
     JPP_ERR_GONE,        /* whoever was asked has ended, or is another */
     JPP_ERR_FULL,        /* what is held already leaves no room: try again */
     JPP_ERR_DENIED,      /* a policy, or an old kernel, has no such call */
+    JPP_ERR_STATE,       /* the profiler's state forbids it: jpp_problems.h */
     JPP_CODES
 } jpp_code_t;
 

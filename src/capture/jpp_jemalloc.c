@@ -123,25 +123,6 @@ static const jpp_jemalloc_step_row_t  jpp_jemalloc_steps[] = {
 };
 
 
-/* Why there can be no dump and no change, and what to do. */
-
-static const char *const  jpp_jemalloc_refusals[JPP_JEMALLOC_READY + 1] = {
-    [JPP_JEMALLOC_ABSENT] =
-        "the malloc of this process is not jemalloc's: start it with "
-        "LD_PRELOAD=libjemalloc.so.2, or link it with jemalloc",
-    [JPP_JEMALLOC_NO_PROF] =
-        "this jemalloc has no profiler: use one that was built with "
-        "--enable-prof",
-    [JPP_JEMALLOC_OFF] =
-        "jemalloc's profiler is off for the life of this process: start it "
-        "with prof:true among jemalloc's options",
-    [JPP_JEMALLOC_REFUSED] =
-        "a dump could crash this process, because jemalloc before 5.3.1 races "
-        "with itself when prof_sys_thread_name is true: take it out of "
-        "jemalloc's options, or use 5.3.1"
-};
-
-
 /* What the lookup found; written once, see the header. */
 
 static bool                     jpp_jemalloc_is_found;
@@ -278,6 +259,7 @@ jpp_jemalloc_allocator(void)
 static void
 jpp_jemalloc_options(void)
 {
+    bool                       init;
     size_t                     i;
     ssize_t                    interval;
     const jpp_jemalloc_ctl_t  *option;
@@ -294,6 +276,41 @@ jpp_jemalloc_options(void)
                          NULL, 0)
         == 0
         && interval >= 0;
+
+    jpp_jemalloc_fixed.unsampled =
+        jpp_jemalloc_ctl("opt.prof_thread_active_init", &init, sizeof(init),
+                         NULL, 0)
+        == 0
+        && !init;
+}
+
+
+/* The last value of an option counts. */
+
+bool
+jpp_jemalloc_is_wanted(void)
+{
+    bool         is_wanted;
+    size_t       i;
+    const char  *conf;
+
+    is_wanted = false;
+
+    for (i = 0; i < JPP_JEMALLOC_LENGTH(jpp_jemalloc_builds); i++) {
+
+        conf = getenv(jpp_jemalloc_builds[i].variable);
+
+        for ( /* void */ ; conf != NULL; conf = strchr(conf, ',')) {
+            conf += *conf == ',';
+
+            if (strncmp(conf, "prof:", sizeof("prof:") - 1) == 0) {
+                is_wanted = strncmp(conf, "prof:true", sizeof("prof:true") - 1)
+                            == 0;
+            }
+        }
+    }
+
+    return is_wanted;
 }
 
 
@@ -424,15 +441,11 @@ jpp_jemalloc_sample_thread(bool is_sampled)
 jpp_code_t
 jpp_jemalloc_dump(int fd, jpp_err_t *err)
 {
-    char                   path[64];
-    const char            *name;
-    jpp_jemalloc_state_t   state;
+    char         path[64];
+    const char  *name;
 
-    state = jpp_jemalloc_fixed.state;
-
-    if (jpp_jemalloc_refusals[state] != NULL) {
-        return jpp_err_set(err, JPP_ERR_JEMALLOC, "%s",
-                           jpp_jemalloc_refusals[state]);
+    if (jpp_jemalloc_fixed.state < JPP_JEMALLOC_INACTIVE) {
+        return jpp_err_set(err, JPP_ERR_STATE, "there is no dump");
     }
 
     (void) snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
@@ -559,15 +572,12 @@ jpp_jemalloc_set(jpp_jemalloc_step_t step, void *new, size_t new_size,
     jpp_err_t *err)
 {
     int                             rc;
-    jpp_jemalloc_state_t            state;
     const jpp_jemalloc_step_row_t  *row;
 
     row = &jpp_jemalloc_steps[step];
-    state = jpp_jemalloc_fixed.state;
 
-    if (state < row->needs) {
-        return jpp_err_set(err, JPP_ERR_JEMALLOC, "%s: %s", row->failed,
-                           jpp_jemalloc_refusals[state]);
+    if (jpp_jemalloc_fixed.state < row->needs) {
+        return jpp_err_set(err, JPP_ERR_STATE, "%s", row->failed);
     }
 
     rc = jpp_jemalloc_ctl(row->name, NULL, 0, new, new_size);

@@ -55,6 +55,8 @@ typedef struct {
     bool                   active;         /* prof.active */
     uint32_t               lg_sample;      /* prof.lg_sample */
     bool                   accum;          /* opt.prof_accum */
+    bool                   unsampled;      /* !opt.prof_thread_active_init: */
+                                           /*   no thread is sampled */
 
     /* options that do harm in a server */
 
@@ -105,6 +107,12 @@ typedef struct {
 /* Fill the caller's JEMALLOC with the state as it is now. */
 void jpp_jemalloc_read(jpp_jemalloc_t *jemalloc);
 
+/*
+ * Does the environment of this process ask for a profiler, whether or not one
+ * is there?  prof:true in a variable that jemalloc reads its options from.
+ */
+bool jpp_jemalloc_is_wanted(void);
+
 /* Fill STATS; false where there is no jemalloc, or one without statistics. */
 bool jpp_jemalloc_stats(jpp_jemalloc_stats_t *stats);
 
@@ -120,8 +128,9 @@ bool jpp_jemalloc_sample_thread(bool is_sampled);
  * takes two more descriptors for a moment, and /proc.  The calling thread must
  * have SIGXFSZ blocked or ignored.
  *
- * JPP_OK only says that jemalloc saw no failure: it overlooks some, and the
- * reader of the dump has to notice (jpp_heap.h).
+ * Where the state forbids a dump it is JPP_ERR_STATE, and jpp_problems.h has
+ * the sentence.  JPP_OK only says that jemalloc saw no failure: it overlooks
+ * some, and the reader of the dump has to notice (jpp_heap.h).
  */
 jpp_code_t jpp_jemalloc_dump(int fd, jpp_err_t *err);
 
@@ -131,8 +140,8 @@ jpp_code_t jpp_jemalloc_dump(int fd, jpp_err_t *err);
  * new one implies that; the present one again changes nothing.  A purge takes
  * as long as the kernel needs to take the pages: not for the event loop.
  *
- * The first step that fails is the last, and ERR names it.  RESULT is filled
- * in any case.
+ * The first step that fails is the last, and ERR names it: with JPP_ERR_STATE
+ * where the state forbids it.  RESULT is filled in any case.
  */
 jpp_code_t jpp_jemalloc_control(const jpp_control_t *control,
     jpp_control_result_t *result, jpp_err_t *err);

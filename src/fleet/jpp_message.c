@@ -114,6 +114,7 @@ static const jpp_message_field_t  jpp_message_reply[] = {
     { JPP_MESSAGE_U32, JPP_MESSAGE_AT(worker.jemalloc.lg_sample),
       JPP_MESSAGE_MAX_LG },
     { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(worker.jemalloc.accum), 1 },
+    { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(worker.jemalloc.unsampled), 1 },
     { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(worker.jemalloc.interval), 1 },
     { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(worker.jemalloc.gdump), 1 },
     { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(worker.jemalloc.final), 1 },

@@ -22,7 +22,7 @@
 
 /* Bytes of a message. */
 #define JPP_MESSAGE_QUESTION  22
-#define JPP_MESSAGE_REPLY     1043
+#define JPP_MESSAGE_REPLY     1044
 
 
 /* What is asked for, beside the worker's state, which every reply has. */

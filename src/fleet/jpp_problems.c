@@ -45,6 +45,7 @@ typedef enum {
     JPP_PROBLEM_PROF_OFF,
     JPP_PROBLEM_THREAD_NAME,
     JPP_PROBLEM_INACTIVE,
+    JPP_PROBLEM_UNSAMPLED,
     JPP_PROBLEM_INTERVAL,
     JPP_PROBLEM_GDUMP,
     JPP_PROBLEM_FINAL,
@@ -120,6 +121,13 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
         "From the start: "
         JPP_APPEND("prof_active:true") },
 
+    [JPP_PROBLEM_UNSAMPLED] = {
+        "unsampled", false,
+        "profiles stay empty with prof_thread_active_init:false",
+        "that option keeps every thread from being sampled, and nginx does "
+        "not switch its own on",
+        JPP_APPEND("prof_thread_active_init:true") },
+
     [JPP_PROBLEM_INTERVAL] = {
         "interval", false,
         "lg_prof_interval makes workers write dump files as they serve",
@@ -188,6 +196,7 @@ jpp_problems(const jpp_jemalloc_t *jemalloc,
     holds[JPP_PROBLEM_PROF_OFF] = jemalloc->state == JPP_JEMALLOC_OFF;
     holds[JPP_PROBLEM_THREAD_NAME] = jemalloc->state == JPP_JEMALLOC_REFUSED;
     holds[JPP_PROBLEM_INACTIVE] = jemalloc->state == JPP_JEMALLOC_INACTIVE;
+    holds[JPP_PROBLEM_UNSAMPLED] = on && jemalloc->unsampled;
     holds[JPP_PROBLEM_INTERVAL] = on && jemalloc->interval;
     holds[JPP_PROBLEM_GDUMP] = on && jemalloc->gdump;
     holds[JPP_PROBLEM_FINAL] = on && jemalloc->final;
@@ -219,6 +228,26 @@ jpp_problems(const jpp_jemalloc_t *jemalloc,
     }
 
     return n;
+}
+
+
+void
+jpp_problems_explain(const jpp_jemalloc_t *jemalloc, jpp_err_t *err)
+{
+    char            failed[JPP_ERR_TEXT];
+    jpp_problem_t   problems[JPP_MAX_PROBLEMS];
+
+    if (err->code != JPP_ERR_STATE
+        || jpp_problems(jemalloc, problems) == 0
+        || !problems[0].is_fatal)
+    {
+        return;
+    }
+
+    (void) snprintf(failed, sizeof(failed), "%s", err->text);
+
+    (void) jpp_err_set(err, JPP_ERR_STATE, "%s: %s: %s; status has the cure",
+                       failed, problems[0].what, problems[0].why);
 }
 
 

@@ -41,6 +41,12 @@ typedef struct {
 size_t jpp_problems(const jpp_jemalloc_t *jemalloc,
     jpp_problem_t problems[JPP_MAX_PROBLEMS]);
 
+/*
+ * Append to the sentence of ERR what is wrong with JEMALLOC, and why, where its
+ * code is JPP_ERR_STATE; another is left as it is.
+ */
+void jpp_problems_explain(const jpp_jemalloc_t *jemalloc, jpp_err_t *err);
+
 /* BYTES as people read them, "12.3 MiB", in TEXT, which is the result. */
 const char *jpp_problems_bytes(uint64_t bytes, char text[JPP_BYTES_TEXT]);
 

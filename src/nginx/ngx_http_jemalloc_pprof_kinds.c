@@ -125,8 +125,14 @@ static void
 ngx_http_jemalloc_pprof_kind_control_work(
     ngx_http_jemalloc_pprof_reply_t *reply)
 {
-    (void) jpp_jemalloc_control(&reply->question.control,
-                                &reply->reply.control, &reply->reply.err);
+    jpp_message_reply_t  *message;
+
+    message = &reply->reply;
+
+    (void) jpp_jemalloc_control(&reply->question.control, &message->control,
+                                &message->err);
+
+    jpp_problems_explain(&message->worker.jemalloc, &message->err);
 }
 
 

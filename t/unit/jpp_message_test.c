@@ -10,7 +10,7 @@
 #define JPP_REPLY_ALLOCATOR  577
 #define JPP_REPLY_VERSION    641
 #define JPP_REPLY_VARIABLE   673
-#define JPP_REPLY_FAILED     741
+#define JPP_REPLY_FAILED     742
 
 
 static void jpp_test_question(void);
@@ -472,6 +472,7 @@ jpp_reply(jpp_message_reply_t *reply)
     jemalloc->gdump = true;
     jemalloc->final = true;
     jemalloc->leak_error = true;
+    jemalloc->unsampled = true;
 
     reply->worker.has_stats = true;
     reply->worker.stats.allocated = UINT64_MAX - 10;
@@ -543,6 +544,7 @@ jpp_reply_is_valid(const jpp_message_reply_t *reply)
            && jpp_is_bool(&jemalloc->gdump)
            && jpp_is_bool(&jemalloc->final)
            && jpp_is_bool(&jemalloc->leak_error)
+           && jpp_is_bool(&jemalloc->unsampled)
            && jpp_is_bool(&reply->worker.has_stats)
            && reply->worker.last_error.time >= 0
            && jpp_is_clean(reply->worker.last_error.text,
@@ -622,6 +624,7 @@ jpp_is_same(const jpp_message_reply_t *a, const jpp_message_reply_t *b)
            && v->jemalloc.gdump == w->jemalloc.gdump
            && v->jemalloc.final == w->jemalloc.final
            && v->jemalloc.leak_error == w->jemalloc.leak_error
+           && v->jemalloc.unsampled == w->jemalloc.unsampled
            && v->has_stats == w->has_stats
            && memcmp(&v->stats, &w->stats, sizeof(v->stats)) == 0
            && v->last_error.time == w->last_error.time

@@ -17,6 +17,7 @@ typedef struct {
 static void jpp_test_rows(void);
 static void jpp_test_form(void);
 static void jpp_test_order(void);
+static void jpp_test_explain(void);
 static void jpp_test_silent(void);
 static void jpp_test_names(void);
 static void jpp_test_evil(void);
@@ -69,6 +70,11 @@ static const jpp_problem_case_t  cases[] = {
       "    ,prof_active:true\n"
       "Then run systemctl restart nginx: a reload is not enough." },
 
+    { "unsampled", JPP_JEMALLOC_READY, jpp_option(unsampled), 14,
+      "profiles stay empty with prof_thread_active_init:false",
+      "keeps every thread from being sampled",
+      "    ,prof_thread_active_init:true\n" },
+
     { "interval", JPP_JEMALLOC_READY, jpp_option(interval), 14,
       "lg_prof_interval makes workers write dump files as they serve",
       "working directory", "    ,lg_prof_interval:-1\n" },
@@ -105,6 +111,7 @@ main(void)
     jpp_test_rows();
     jpp_test_form();
     jpp_test_order();
+    jpp_test_explain();
     jpp_test_silent();
     jpp_test_names();
     jpp_test_evil();
@@ -171,7 +178,7 @@ jpp_test_form(void)
             worker.jemalloc.lg_sample = rates[lg];
             worker.jemalloc.interval = worker.jemalloc.gdump = true;
             worker.jemalloc.final = worker.jemalloc.leak_error = true;
-            worker.jemalloc.accum = true;
+            worker.jemalloc.accum = worker.jemalloc.unsampled = true;
 
             n = jpp_problems(&worker.jemalloc, p);
 
@@ -233,22 +240,51 @@ jpp_test_order(void)
     jpp_worker_t    worker;
     jpp_problem_t   p[JPP_MAX_PROBLEMS];
 
-    static const char  *ids[] = { "inactive", "interval", "gdump", "final",
-                                  "leak-error", "accum", "coarse" };
+    static const char  *ids[] = { "inactive", "unsampled", "interval", "gdump",
+                                  "final", "leak-error", "accum", "coarse" };
 
     worker = jpp_fleet_evil(0, JPP_JEMALLOC_INACTIVE);
     worker.jemalloc.lg_sample = 19;
 
     n = jpp_problems(&worker.jemalloc, p);
-    jpp_is_u64(n, 7, "all at once");
+    jpp_is_u64(n, 8, "all at once");
 
     wrong = 0;
 
-    for (i = 0; i < n && i < 7; i++) {
+    for (i = 0; i < n && i < 8; i++) {
         wrong += strcmp(p[i].id, ids[i]) != 0 || p[i].is_fatal != (i == 0);
     }
 
     jpp_is_u64(wrong, 0, "the fatal one first, and one only");
+}
+
+
+static void
+jpp_test_explain(void)
+{
+    jpp_err_t     err;
+    jpp_worker_t  worker;
+
+    worker = jpp_fleet_worker(0, JPP_JEMALLOC_OFF);
+
+    (void) jpp_err_set(&err, JPP_ERR_STATE, "active was not set");
+    jpp_problems_explain(&worker.jemalloc, &err);
+
+    jpp_is_str(err.text, "active was not set: the profiling of jemalloc 5.3.0 "
+               "is off: opt.prof is false, and jemalloc reads its options "
+               "once, before main(); status has the cure", "a state");
+    jpp_is_u64(err.code, JPP_ERR_STATE, "its code stays");
+
+    (void) jpp_err_set(&err, JPP_ERR_JEMALLOC, "jemalloc says no");
+    jpp_problems_explain(&worker.jemalloc, &err);
+    jpp_is_str(err.text, "jemalloc says no", "what is no state stays");
+
+    worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
+    worker.jemalloc.accum = true;
+
+    (void) jpp_err_set(&err, JPP_ERR_STATE, "it was so");
+    jpp_problems_explain(&worker.jemalloc, &err);
+    jpp_is_str(err.text, "it was so", "a warning is no reason");
 }
 
 

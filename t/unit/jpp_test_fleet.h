@@ -92,7 +92,7 @@ jpp_fleet_evil(uint32_t index, jpp_jemalloc_state_t state)
     worker.last_error.time = INT64_MIN;
     strcpy(worker.last_error.text, JPP_FLEET_EVIL);
     jemalloc->interval = jemalloc->gdump = jemalloc->final = true;
-    jemalloc->leak_error = jemalloc->accum = true;
+    jemalloc->leak_error = jemalloc->accum = jemalloc->unsampled = true;
     jemalloc->lg_sample = UINT32_MAX;
 
     return worker;

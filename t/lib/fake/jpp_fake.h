@@ -21,6 +21,7 @@
  *     prof.lg_sample 19           prof.gdump 0|1          version 5.3.0-0-g0
  *     opt.prof_accum 0|1          opt.prof_final 0|1
  *     opt.prof_leak_error 0|1     opt.prof_sys_thread_name 0|1
+ *     opt.prof_thread_active_init 0|1
  *     opt.lg_prof_interval -1     stats.allocated 1000000 (and the others)
  *     thread.allocated rising|-
  *

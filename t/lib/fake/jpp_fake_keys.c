@@ -25,6 +25,7 @@ const jpp_fake_control_t  jpp_fake_controls[] = {
     { "opt.prof_accum",            JPP_FAKE_BOOL,     "0" },
     { "opt.prof_final",            JPP_FAKE_BOOL,     "0" },
     { "opt.prof_leak_error",       JPP_FAKE_BOOL,     "0" },
+    { "opt.prof_thread_active_init", JPP_FAKE_BOOL,   "1" },
     { "opt.prof_sys_thread_name",  JPP_FAKE_BOOL,     "0" },
     { "opt.lg_prof_interval",      JPP_FAKE_SSIZE_T,  "-1" },
     { "prof.active",               JPP_FAKE_BOOL,     "1" },
