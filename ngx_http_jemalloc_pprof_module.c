@@ -47,6 +47,7 @@ static char *ngx_http_jemalloc_pprof_check_seconds(ngx_conf_t *cf, void *post,
 static char *ngx_http_jemalloc_pprof_check_size(ngx_conf_t *cf, void *post,
     void *data);
 static ngx_int_t ngx_http_jemalloc_pprof_init_module(ngx_cycle_t *cycle);
+static void ngx_http_jemalloc_pprof_notice(ngx_cycle_t *cycle);
 static ngx_int_t ngx_http_jemalloc_pprof_init_process(ngx_cycle_t *cycle);
 static void ngx_http_jemalloc_pprof_exit_process(ngx_cycle_t *cycle);
 
@@ -548,11 +549,6 @@ ngx_http_jemalloc_pprof_check_size(ngx_conf_t *cf, void *post, void *data)
 static ngx_int_t
 ngx_http_jemalloc_pprof_init_module(ngx_cycle_t *cycle)
 {
-    char                                  text[NGX_HTTP_JEMALLOC_PPROF_NOTICE];
-    ngx_uint_t                            level;
-    jpp_control_t                         control;
-    jpp_problem_t                         problems[JPP_MAX_PROBLEMS];
-    jpp_jemalloc_t                        jemalloc;
     ngx_http_jemalloc_pprof_main_conf_t  *jmcf;
 
     jmcf = ngx_http_cycle_get_module_main_conf(cycle,
@@ -573,6 +569,25 @@ ngx_http_jemalloc_pprof_init_module(ngx_cycle_t *cycle)
     ngx_http_jemalloc_pprof_self.generation =
                          ngx_http_jemalloc_pprof_registry_advance(jmcf->zone);
 
+    ngx_http_jemalloc_pprof_notice(cycle);
+
+    ngx_http_jemalloc_pprof_worker_configured(cycle);
+
+    return NGX_OK;
+}
+
+
+/* One line, at each start and each reload. */
+
+static void
+ngx_http_jemalloc_pprof_notice(ngx_cycle_t *cycle)
+{
+    char            text[NGX_HTTP_JEMALLOC_PPROF_NOTICE];
+    ngx_uint_t      level;
+    jpp_control_t   control;
+    jpp_problem_t   problems[JPP_MAX_PROBLEMS];
+    jpp_jemalloc_t  jemalloc;
+
     /* the workers will be as the master is, but for what is wanted of them */
 
     jpp_jemalloc_read(&jemalloc);
@@ -582,14 +597,25 @@ ngx_http_jemalloc_pprof_init_module(ngx_cycle_t *cycle)
 
     jpp_status_notice(&jemalloc, text, sizeof(text));
 
-    level = jpp_problems(&jemalloc, problems) == 0 ? NGX_LOG_NOTICE
-                                                   : NGX_LOG_WARN;
+    /*
+     * Distributions have an error_log without a level, which drops what is
+     * below an error: what somebody wants and does not get must be seen.  An
+     * inactive profiler is a choice, and can be switched on.
+     */
+
+    if (jemalloc.state == JPP_JEMALLOC_REFUSED
+        || (jemalloc.state == JPP_JEMALLOC_READY && jemalloc.unsampled)
+        || (jemalloc.state < JPP_JEMALLOC_REFUSED
+            && (control.active == 1 || jpp_jemalloc_is_wanted())))
+    {
+        level = NGX_LOG_ERR;
+
+    } else {
+        level = jpp_problems(&jemalloc, problems) == 0 ? NGX_LOG_NOTICE
+                                                       : NGX_LOG_WARN;
+    }
 
     ngx_log_error(level, cycle->log, 0, "jemalloc_pprof: %s", text);
-
-    ngx_http_jemalloc_pprof_worker_configured(cycle);
-
-    return NGX_OK;
 }
 
 

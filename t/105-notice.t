@@ -9,7 +9,7 @@ use FindBin;
 use lib "$FindBin::RealBin/lib";
 
 use JppSuite qw( $build $dir contract dial fake_jemalloc is_static nginx_test
-                 options profile serve settled spew totals );
+                 options profile serve settled slurp spew totals );
 use JSON::PP qw(decode_json);
 use Test::More;
 
@@ -38,28 +38,49 @@ my $libc = qr/the malloc of this nginx is not jemalloc's: it is that of (?#
               )[^ ]*libc\.so\.6, which cannot tell where memory was (?#
               )allocated/;
 
-# No profile; what is said, and the cure.
+my $prof_off = qr/the profiling of jemalloc [\d.]+ is off: opt\.prof is (?#
+                  )false, and jemalloc reads its options once, before (?#
+                  )main\(\)/;
+
+# No profile; what is said, at which level of the log, and the cure.
 
 my @fatal = (
     {
         name => 'no jemalloc',
         how => { preload => '' },
         skip => is_static() && 'jemalloc is linked',
-        state => 'no-jemalloc', status => 501,
+        state => 'no-jemalloc', status => 501, level => 'error',
+        says => $libc,
+        cure => "Run apt-get install libjemalloc2 and $preload",
+    },
+    {
+        name => 'no jemalloc, and nobody wants it',
+        how => { preload => '', options => '' },
+        skip => is_static() && 'jemalloc is linked',
+        state => 'no-jemalloc', status => 501, level => 'warn',
+        says => $libc,
+        cure => "Run apt-get install libjemalloc2 and $preload",
+    },
+    {
+        name => 'no jemalloc, and options for a build with a prefix',
+        how => { preload => '', options => '',
+                 env => { _RJEM_MALLOC_CONF => 'narenas:1,prof:true' } },
+        skip => is_static() && 'jemalloc is linked',
+        state => 'no-jemalloc', status => 501, level => 'error',
         says => $libc,
         cure => "Run apt-get install libjemalloc2 and $preload",
     },
     {
         name => 'a jemalloc that is not the malloc',
         how => { preload => "libc.so.6 $jemalloc" },
-        state => 'no-jemalloc', status => 501,
+        state => 'no-jemalloc', status => 501, level => 'error',
         says => $libc,
         cure => "Run apt-get install libjemalloc2 and $preload",
     },
     {
         name => 'built without profiling',
         how => { fake_jemalloc("$dir/no-prof", "config.prof 0\n") },
-        state => 'no-prof', status => 501,
+        state => 'no-prof', status => 501, level => 'error',
         says => qr/jemalloc 5\.3\.0 was built without profiling: only a (?#
                    )build with --enable-prof has it; Debian's libjemalloc2 (?#
                    )is one on amd64 and i386, packages of other (?#
@@ -70,10 +91,16 @@ my @fatal = (
     {
         name => 'prof:false',
         how => { options => 'prof:false' },
-        state => 'off', status => 403, problem => 'prof-off',
-        says => qr/the profiling of jemalloc [\d.]+ is off: opt\.prof is (?#
-                   )false, and jemalloc reads its options once, before (?#
-                   )main\(\)/,
+        state => 'off', status => 403, problem => 'prof-off', level => 'warn',
+        says => $prof_off,
+        cure => 'Run systemctl edit nginx, and add: | [Service] | '
+                . "$variable | $restart | $upgrade",
+    },
+    {
+        name => 'prof:false, and jemalloc_pprof_active on',
+        how => { options => 'prof:false', http => 'jemalloc_pprof_active on;' },
+        state => 'off', status => 403, problem => 'prof-off', level => 'error',
+        says => $prof_off,
         cure => 'Run systemctl edit nginx, and add: | [Service] | '
                 . "$variable | $restart | $upgrade",
     },
@@ -82,6 +109,7 @@ my @fatal = (
         how => { fake_jemalloc("$dir/thread-name", "prof.lg_sample 12\n"
                                . "opt.prof_sys_thread_name 1\n") },
         state => 'refused', status => 501, problem => 'thread-name',
+        level => 'error',
         says => qr/jemalloc 5\.3\.0 cannot be dumped safely with (?#
                    )prof_sys_thread_name:true: before 5\.3\.1 that option (?#
                    )races with a dump and can crash the process/,
@@ -91,7 +119,7 @@ my @fatal = (
     {
         name => 'prof_active:false',
         how => { options => options('prof_active:false') },
-        state => 'inactive', status => 403,
+        state => 'inactive', status => 403, level => 'warn',
         says => qr/profiling is not active: prof\.active is false, so (?#
                    )jemalloc takes no samples/,
         cure => 'Without a restart: POST active=on to control, or add to the '
@@ -107,7 +135,7 @@ my @ready = (
 
     { name => 'prof_thread_active_init',
       options => [ 'prof_thread_active_init:false' ],
-      problems => [ 'unsampled' ],
+      problems => [ 'unsampled' ], level => 'error',
       says => 'profiles stay empty with prof_thread_active_init:false' },
 
     { name => 'lg_prof_interval', options => [ 'lg_prof_interval:40' ],
@@ -156,6 +184,7 @@ my @ready = (
 subtest $_->{name} => \&fatal, $_ for @fatal;
 subtest "ready: $_->{name}" => \&ready, $_ for @ready;
 
+subtest 'the log of a distribution' => \&default_level;
 subtest 'nothing is said where nothing is served' => \&unused;
 subtest 'format=jemalloc is what the report is made of' => \&same_by_tool;
 subtest 'what was inherited counts once' => \&inherited;
@@ -170,7 +199,7 @@ done_testing();
 sub notices {
     my ($server) = @_;
 
-    return grep { /\[(?:notice|warn)\] .*?: jemalloc_pprof: / }
+    return grep { /\[(?:notice|warn|error)\] .*?: jemalloc_pprof: / }
                 split /^/m, $server->log;
 }
 
@@ -186,7 +215,7 @@ sub fatal {
 
     my $server = serve(%{ $case->{how} }, config => $tree);
 
-    starts($server, qr/\[warn\] \d+#\d+: jemalloc_pprof: $like$/) or return;
+    starts($server, qr/\[$case->{level}\] \d+#\d+: jemalloc_pprof: $like$/) or return;
 
     my $c = dial();
 
@@ -223,6 +252,39 @@ sub fatal {
 }
 
 
+# An error_log without a level, and one start and one reload.
+
+sub default_level {
+    for (
+        [ 'what is wanted and not there', 1,
+          fake_jemalloc("$dir/level", "opt.prof 0\n") ],
+        [ 'what is not wanted', 0, options => 'prof:false' ],
+        [ 'what works', 0 ],
+    ) {
+        my ($name, $n, %how) = @$_;
+        my $server = serve(%how, config => $tree, workers => 4,
+                           main => 'error_log logs/default.log;');
+        my $lines = sub {
+            my @all = split /^/m,
+                      slurp("$server->{prefix}/logs/default.log");
+            return scalar @all;
+        };
+
+        ok(defined $server->{pid}, "$name: nginx starts") or next;
+        is($lines->(), $n, "$name: so many lines");
+
+        is(dial()->ask('GET', '/p/heap')->{status}, 403, "$name: no profile")
+            if $n;
+
+        $server->reload;
+
+        is($lines->(), 2 * $n, "$name: one more for a reload");
+        ok($server->stop, "$name: nginx ends");
+        is($lines->(), 2 * $n, "$name: and no other");
+    }
+}
+
+
 # As the log has it.
 
 sub in_a_line {
@@ -239,7 +301,8 @@ sub ready {
 
     is_quiet_test(\%how);
 
-    my $level = @{ $case->{problems} } ? 'warn' : 'notice';
+    my $level = $case->{level}
+                // (@{ $case->{problems} } ? 'warn' : 'notice');
     my $rate = $case->{rate} // '4 KiB';
     my $says = defined $case->{says} ? "; $case->{says}" : '';
 
@@ -278,7 +341,7 @@ sub starts {
     like($notices[0] // '', $like, 'it says what is');
 
     # as nginx does with its own warnings
-    my $said = ($notices[0] // '') =~ /(\[warn\]) .*?: (.*)/
+    my $said = ($notices[0] // '') =~ /(\[(?:warn|error)\]) .*?: (.*)/
                ? "nginx: $1 $2\n" : '';
 
     is($server->said, $said,
@@ -333,6 +396,8 @@ sub others {
 
     is($status->{status}, 200, 'status');
     is($worker->{state}, $state, 'tells the state');
+    is($worker->{last_error}, undef, 'which is no event')
+        if $state ne 'ready';
     is($worker->{generation}, 2, 'after a reload');
     is($worker->{active} ? 1 : 0, $state eq 'ready' || $state eq 'refused'
                                   ? 1 : 0, 'and whether it is active');

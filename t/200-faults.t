@@ -318,7 +318,8 @@ sub refuses {
 
     my ($what_is) = $nginx->get($heap)->{body} =~ /^(.*?): /;
 
-    like($nginx->error_log, qr/\[warn\] .* jemalloc_pprof: \Q$what_is\E: /,
+    like($nginx->error_log,
+         qr/\[(?:warn|error)\] .* jemalloc_pprof: \Q$what_is\E: /,
          "$what: the log said so at the start");
     like($nginx->get('/debug/pprof/status')->{body}, qr/\Q$what_is\E/,
          "$what: the status says so");

@@ -256,7 +256,7 @@ ngx_http_jemalloc_pprof_heap_none(ngx_http_jemalloc_pprof_heap_t *heap,
         return ngx_http_jemalloc_pprof_refuse_full(r);
     }
 
-    if (why->code == JPP_ERR_JEMALLOC
+    if (why->code == JPP_ERR_STATE
         && worker->jemalloc.state != JPP_JEMALLOC_READY)
     {
         return ngx_http_jemalloc_pprof_refuse_state(r, &worker->jemalloc);

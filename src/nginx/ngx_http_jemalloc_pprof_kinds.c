@@ -73,7 +73,7 @@ ngx_http_jemalloc_pprof_kind_dump(ngx_http_jemalloc_pprof_reply_t *reply)
 
     (void) jpp_problems(jemalloc, problems);
 
-    (void) jpp_err_set(&reply->reply.err, JPP_ERR_JEMALLOC, "%s: %s",
+    (void) jpp_err_set(&reply->reply.err, JPP_ERR_STATE, "%s: %s",
                        problems[0].what, problems[0].why);
 
     return NGX_OK;

@@ -287,7 +287,11 @@ static void
 ngx_http_jemalloc_pprof_serve_note(
     const ngx_http_jemalloc_pprof_reply_t *reply)
 {
-    if (reply->reply.err.code != JPP_OK) {
+    /* a state is one of the problems that status has, and no event */
+
+    if (reply->reply.err.code != JPP_OK
+        && reply->reply.err.code != JPP_ERR_STATE)
+    {
         jpp_status_failed(&ngx_http_jemalloc_pprof_self.last_error,
                           ngx_time(), reply->reply.err.text);
     }

@@ -225,7 +225,6 @@ ngx_http_jemalloc_pprof_worker_apply_wanted(ngx_cycle_t *cycle)
 {
     jpp_err_t             err;
     jpp_control_t         control;
-    jpp_jemalloc_t        jemalloc;
     jpp_control_result_t  result;
 
     ngx_http_jemalloc_pprof_worker_wanted(cycle, &control);
@@ -234,10 +233,11 @@ ngx_http_jemalloc_pprof_worker_apply_wanted(ngx_cycle_t *cycle)
         return;
     }
 
-    if (jpp_jemalloc_control(&control, &result, &err) != JPP_OK) {
-        jpp_jemalloc_read(&jemalloc);
-        jpp_problems_explain(&jemalloc, &err);
+    /* what the state forbids was said as nginx started, and is a problem */
 
+    if (jpp_jemalloc_control(&control, &result, &err) != JPP_OK
+        && err.code != JPP_ERR_STATE)
+    {
         ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
                       "jemalloc_pprof: could not apply the requested settings "
                       "to this worker: %s", err.text);
