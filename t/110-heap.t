@@ -400,9 +400,9 @@ sub labels {
         return "$_ is not in: $said\n" if $said !~ /^\Q$_\E$/m;
     }
 
-    for (qw( allocated active resident )) {
+    for ("allocated", "active", "resident at most") {
         return "no $_ in: $said\n"
-            if $said !~ /^jemalloc stats\.$_ [1-9]\d+ bytes \(.*\)$/m;
+            if $said !~ /^jemalloc stats\.$_ [1-9]\d+ bytes \(.*\)(?::|$)/m;
     }
 
     return scalar @{ $profile->{samples} } ? "as the worker says\n"
@@ -439,7 +439,9 @@ sub merged {
 
     return "comments: $said\n"
         if $said !~ /^workers 4\/4$/m || $said =~ /^worker \d|missing/m
-           || $said !~ /^jemalloc stats\.resident \d+ .* in 4 workers$/m;
+           || $said !~ /^jemalloc stats\.allocated \d+ .* sum of 4 workers/m
+           || $said !~ /^jemalloc stats\.resident at most \d+ bytes (?#
+                        ).* in worker \d pid \d+, the largest: /m;
 
     my $sum = $inherited;
 

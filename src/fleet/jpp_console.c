@@ -129,7 +129,7 @@ jpp_console_workers(const jpp_fleet_t *fleet, jpp_sink_t *sink)
         "<table>\n"
         "<tr><th>worker</th><th>pid</th><th>state</th>\n"
         "<th class=\"n\">one sample every</th><th class=\"n\">allocated</th>"
-        "<th class=\"n\">resident</th>\n"
+        "<th class=\"n\">resident at most</th>\n"
         "<th>jemalloc</th><th>generation</th><th>since</th></tr>\n");
 
     for (i = 0; i < fleet->n; i++) {

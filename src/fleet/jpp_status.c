@@ -16,6 +16,9 @@
 /* the longest names the error of a worker that is missing */
 #define JPP_STATUS_FACT    (JPP_ERR_TEXT + 128)
 
+/* " in worker 4294967295 pid -9223372036854775808, the largest" */
+#define JPP_STATUS_WHERE   64
+
 /* comments besides those of the versions of jemalloc and of the missing */
 #define JPP_STATUS_FACTS   7
 
@@ -46,8 +49,10 @@ static void jpp_status_json_failure(jpp_json_t *json,
     const jpp_failure_t *failure);
 static void jpp_facts_jemalloc(jpp_facts_t *facts, const jpp_fleet_t *fleet);
 static void jpp_facts_stats(jpp_facts_t *facts, const jpp_fleet_t *fleet);
-static void jpp_facts_bytes(jpp_facts_t *facts, const char *what,
+static void jpp_facts_sum(jpp_facts_t *facts, const char *what,
     uint64_t bytes, size_t n);
+static void jpp_facts_resident(jpp_facts_t *facts, const jpp_worker_t *worker,
+    size_t n);
 static void jpp_facts_add(jpp_facts_t *facts, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -413,37 +418,50 @@ jpp_facts_jemalloc(jpp_facts_t *facts, const jpp_fleet_t *fleet)
 }
 
 
-/* a sum without one of its parts would be wrong, so there is none then */
+/*
+ * A sum without one of its parts would be wrong, so there is none then.  What
+ * is resident is not added up: after a fork workers share most pages, and
+ * jemalloc counts each in all of them, and those that nobody ever touched.
+ */
 
 static void
 jpp_facts_stats(jpp_facts_t *facts, const jpp_fleet_t *fleet)
 {
-    size_t                 i;
-    jpp_jemalloc_stats_t   sum;
+    size_t               i;
+    uint64_t             allocated, active;
+    const jpp_worker_t  *worker, *largest;
 
-    memset(&sum, 0, sizeof(jpp_jemalloc_stats_t));
+    allocated = 0;
+    active = 0;
+    largest = NULL;
 
     for (i = 0; i < fleet->n; i++) {
-        if (!fleet->workers[i].has_stats) {
+        worker = &fleet->workers[i];
+
+        if (!worker->has_stats) {
             return;
         }
 
-        sum.allocated += fleet->workers[i].stats.allocated;
-        sum.active += fleet->workers[i].stats.active;
-        sum.resident += fleet->workers[i].stats.resident;
+        allocated += worker->stats.allocated;
+        active += worker->stats.active;
+
+        if (largest == NULL
+            || worker->stats.resident > largest->stats.resident)
+        {
+            largest = worker;
+        }
     }
 
-    if (fleet->n != 0) {
-        jpp_facts_bytes(facts, "allocated", sum.allocated, fleet->n);
-        jpp_facts_bytes(facts, "active", sum.active, fleet->n);
-        jpp_facts_bytes(facts, "resident", sum.resident, fleet->n);
+    if (largest != NULL) {
+        jpp_facts_sum(facts, "allocated", allocated, fleet->n);
+        jpp_facts_sum(facts, "active", active, fleet->n);
+        jpp_facts_resident(facts, largest, fleet->n);
     }
 }
 
 
 static void
-jpp_facts_bytes(jpp_facts_t *facts, const char *what, uint64_t bytes,
-    size_t n)
+jpp_facts_sum(jpp_facts_t *facts, const char *what, uint64_t bytes, size_t n)
 {
     char  text[JPP_BYTES_TEXT];
 
@@ -454,9 +472,29 @@ jpp_facts_bytes(jpp_facts_t *facts, const char *what, uint64_t bytes,
                       what, bytes, text);
 
     } else {
-        jpp_facts_add(facts, "jemalloc stats.%s %" PRIu64 " bytes (%s) in %zu "
-                      "workers", what, bytes, text, n);
+        jpp_facts_add(facts, "jemalloc stats.%s %" PRIu64 " bytes (%s), the "
+                      "sum of %zu workers, with what they inherited in each",
+                      what, bytes, text, n);
     }
+}
+
+
+static void
+jpp_facts_resident(jpp_facts_t *facts, const jpp_worker_t *worker, size_t n)
+{
+    char  text[JPP_BYTES_TEXT], where[JPP_STATUS_WHERE];
+
+    where[0] = '\0';
+
+    if (n != 1) {
+        (void) snprintf(where, sizeof(where), " in worker %" PRIu32 " pid %"
+                        PRId64 ", the largest", worker->index, worker->pid);
+    }
+
+    jpp_facts_add(facts, "jemalloc stats.resident at most %" PRIu64 " bytes "
+                  "(%s)%s: shared pages and pages never touched count",
+                  worker->stats.resident,
+                  jpp_problems_bytes(worker->stats.resident, text), where);
 }
 
 

@@ -86,8 +86,9 @@ void jpp_status_json(const jpp_fleet_t *fleet, jpp_sink_t *sink);
 
 /*
  * The comments of a profile of FLEET's workers, one fact each: versions, which
- * workers, how much memory jemalloc has given them.  NULL-terminated, in
- * ARENA; NULL without memory.
+ * workers, how much memory jemalloc has given them: what is allocated as a sum,
+ * and what is resident in the largest of them, since they share pages.
+ * NULL-terminated, in ARENA; NULL without memory.
  */
 const char *const *jpp_status_comments(const jpp_fleet_t *fleet,
     jpp_arena_t *arena);

@@ -541,7 +541,8 @@ jpp_test_comments(void)
         "jemalloc 5.3.0", "workers 1/1", "worker 3 pid 4714",
         "jemalloc stats.allocated 12897484 bytes (12.3 MiB)",
         "jemalloc stats.active 14680064 bytes (14 MiB)",
-        "jemalloc stats.resident 21076377 bytes (20.1 MiB)", NULL
+        "jemalloc stats.resident at most 21076377 bytes (20.1 MiB): shared "
+        "pages and pages never touched count", NULL
     };
 
     jpp_arena_init(&arena, 1 << 20);
@@ -579,9 +580,13 @@ jpp_test_comments_of_many(void)
         "worker 3 pid 4711 is missing: it was killed",
         "worker 4294967295 pid -9223372036854775808 is missing: "
         JPP_LONG_WHY,
-        "jemalloc stats.allocated 38692452 bytes (36.9 MiB) in 3 workers",
-        "jemalloc stats.active 44040192 bytes (42 MiB) in 3 workers",
-        "jemalloc stats.resident 63229131 bytes (60.3 MiB) in 3 workers", NULL
+        "jemalloc stats.allocated 38692452 bytes (36.9 MiB), the sum of 3 "
+        "workers, with what they inherited in each",
+        "jemalloc stats.active 44040192 bytes (42 MiB), the sum of 3 workers, "
+        "with what they inherited in each",
+        "jemalloc stats.resident at most 21076378 bytes (20.1 MiB) in worker 1 "
+        "pid 4712, the largest: shared pages and pages never touched count",
+        NULL
     };
 
     static const char  *without[] = {
@@ -596,6 +601,7 @@ jpp_test_comments_of_many(void)
     workers[2] = jpp_fleet_worker(2, JPP_JEMALLOC_READY);
     workers[3] = jpp_fleet_worker(3, JPP_JEMALLOC_ABSENT);
     strcpy(workers[1].jemalloc.version, "5.3.1");
+    workers[1].stats.resident++;
 
     fleet = jpp_fleet_of(5, workers, 3);
     fleet.missing = missing;
