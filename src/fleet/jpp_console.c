@@ -114,7 +114,7 @@ jpp_console_workers(const jpp_fleet_t *fleet, jpp_sink_t *sink)
     for (i = 0; i < fleet->n_missing; i++) {
         jpp_sink_printf(sink, "<p class=\"bad\">Worker %" PRIu32 ", pid %"
                         PRId64 ", did not answer: ",
-                        fleet->missing[i].index, fleet->missing[i].pid);
+                        fleet->missing[i].who.index, fleet->missing[i].who.pid);
         jpp_console_text(sink, fleet->missing[i].why);
         jpp_sink_str(sink, ".</p>\n");
     }
@@ -152,7 +152,7 @@ jpp_console_worker(const jpp_worker_t *worker, jpp_sink_t *sink)
 
     jpp_sink_printf(sink, "<tr><td>%" PRIu32 "</td><td>%" PRId64 "</td>"
                     "<td class=\"%s\">%s</td>\n<td class=\"n\">%s</td>",
-                    worker->index, worker->pid,
+                    worker->who.index, worker->who.pid,
                     jemalloc->state == JPP_JEMALLOC_READY ? "good" : "bad",
                     jpp_status_word(jemalloc->state),
                     jemalloc->state > JPP_JEMALLOC_OFF
@@ -166,7 +166,7 @@ jpp_console_worker(const jpp_worker_t *worker, jpp_sink_t *sink)
                            ? jemalloc->version : "-");
 
     jpp_sink_printf(sink, "</td><td>%" PRIu64 "%s</td><td>%s</td></tr>\n",
-                    worker->generation,
+                    worker->who.generation,
                     worker->is_exiting ? " (exiting)" : "",
                     jpp_status_time(worker->started, since));
 }
@@ -199,8 +199,8 @@ jpp_console_failures(const jpp_fleet_t *fleet, jpp_sink_t *sink)
         }
 
         jpp_sink_printf(sink, "<p>What failed last in worker %" PRIu32
-                        ", pid %" PRId64 ", at %s: ", worker->index,
-                        worker->pid, jpp_status_time(failure->time, time));
+                        ", pid %" PRId64 ", at %s: ", worker->who.index,
+                        worker->who.pid, jpp_status_time(failure->time, time));
         jpp_console_text(sink, failure->text);
         jpp_sink_str(sink, ".</p>\n");
     }
@@ -265,7 +265,7 @@ jpp_console_problem(const jpp_fleet_t *fleet, size_t first,
 
     for (i = first; i < fleet->n; i++) {
         if (jpp_console_has(&fleet->workers[i], problem)) {
-            jpp_sink_printf(sink, " %" PRId64, fleet->workers[i].pid);
+            jpp_sink_printf(sink, " %" PRId64, fleet->workers[i].who.pid);
         }
     }
 

@@ -303,9 +303,7 @@ jpp_control_json_worker(jpp_json_t *json, const jpp_controlled_t *worker)
 
     jpp_json_open(json, NULL, '{');
 
-    jpp_json_u64(json, "worker", worker->index);
-    jpp_json_i64(json, "pid", worker->pid);
-    jpp_json_u64(json, "generation", worker->generation);
+    jpp_json_identity(json, &worker->who);
 
     jpp_control_json_state(json, "before", &result->before,
                            result->has_profiler);

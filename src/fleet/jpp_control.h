@@ -19,15 +19,14 @@
 
 
 #include "jpp_args.h"
+#include "jpp_identity.h"
 #include "jpp_jemalloc.h"
 #include "jpp_sink.h"
 
 
 /* What came of it in one worker. */
 typedef struct {
-    uint32_t               index;
-    int64_t                pid;
-    uint64_t               generation;
+    jpp_identity_t         who;
     const char            *error;          /* one sentence; NULL: none */
     jpp_control_result_t   result;
 } jpp_controlled_t;

@@ -97,9 +97,9 @@ static const jpp_message_field_t  jpp_message_reply[] = {
     { JPP_MESSAGE_U64, JPP_MESSAGE_AT(err.line), UINT64_MAX },
     { JPP_MESSAGE_TEXT, JPP_MESSAGE_AT(err.text), JPP_ERR_TEXT },
 
-    { JPP_MESSAGE_U32, JPP_MESSAGE_AT(worker.index), UINT32_MAX },
-    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(worker.pid), INT64_MAX },
-    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(worker.generation), UINT64_MAX },
+    { JPP_MESSAGE_U32, JPP_MESSAGE_AT(worker.who.index), UINT32_MAX },
+    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(worker.who.pid), INT64_MAX },
+    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(worker.who.generation), UINT64_MAX },
     { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(worker.is_exiting), 1 },
     { JPP_MESSAGE_U64, JPP_MESSAGE_AT(worker.started), INT64_MAX },
 

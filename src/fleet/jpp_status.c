@@ -211,9 +211,7 @@ jpp_status_json_worker(jpp_json_t *json, const jpp_worker_t *worker,
 
     jpp_json_open(json, NULL, '{');
 
-    jpp_json_u64(json, "worker", worker->index);
-    jpp_json_i64(json, "pid", worker->pid);
-    jpp_json_u64(json, "generation", worker->generation);
+    jpp_json_identity(json, &worker->who);
     jpp_json_bool(json, "exiting", worker->is_exiting);
     jpp_json_str(json, "started", jpp_status_time(worker->started, started));
 
@@ -343,9 +341,7 @@ jpp_status_json_missing(jpp_json_t *json, const jpp_missing_t *missing)
 {
     jpp_json_open(json, NULL, '{');
 
-    jpp_json_u64(json, "worker", missing->index);
-    jpp_json_i64(json, "pid", missing->pid);
-    jpp_json_u64(json, "generation", missing->generation);
+    jpp_json_identity(json, &missing->who);
     jpp_json_str(json, "why", missing->why);
 
     jpp_json_close(json, '}');
@@ -375,14 +371,14 @@ jpp_status_comments(const jpp_fleet_t *fleet, jpp_arena_t *arena)
         worker = &fleet->workers[0];
 
         jpp_facts_add(&facts, "worker %" PRIu32 " pid %" PRId64,
-                      worker->index, worker->pid);
+                      worker->who.index, worker->who.pid);
     }
 
     for (i = 0; i < fleet->n_missing; i++) {
         missing = &fleet->missing[i];
 
         jpp_facts_add(&facts, "worker %" PRIu32 " pid %" PRId64 " is missing: "
-                      "%s", missing->index, missing->pid, missing->why);
+                      "%s", missing->who.index, missing->who.pid, missing->why);
     }
 
     jpp_facts_stats(&facts, fleet);
@@ -488,7 +484,8 @@ jpp_facts_resident(jpp_facts_t *facts, const jpp_worker_t *worker, size_t n)
 
     if (n != 1) {
         (void) snprintf(where, sizeof(where), " in worker %" PRIu32 " pid %"
-                        PRId64 ", the largest", worker->index, worker->pid);
+                        PRId64 ", the largest", worker->who.index,
+                        worker->who.pid);
     }
 
     jpp_facts_add(facts, "jemalloc stats.resident at most %" PRIu64 " bytes "

@@ -11,6 +11,7 @@
 #define _JPP_STATUS_H_INCLUDED_
 
 
+#include "jpp_identity.h"
 #include "jpp_problems.h"
 #include "jpp_sink.h"
 
@@ -27,9 +28,7 @@ typedef struct {
 
 /* One worker as it was when it was last asked. */
 typedef struct {
-    uint32_t               index;
-    int64_t                pid;
-    uint64_t               generation;
+    jpp_identity_t         who;
     bool                   is_exiting;
     int64_t                started;        /* seconds since the epoch */
     jpp_jemalloc_t         jemalloc;
@@ -41,9 +40,7 @@ typedef struct {
 
 /* One that did not answer, and one sentence. */
 typedef struct {
-    uint32_t               index;
-    int64_t                pid;
-    uint64_t               generation;
+    jpp_identity_t         who;
     const char            *why;
 } jpp_missing_t;
 

@@ -324,9 +324,9 @@ ngx_http_jemalloc_pprof_ask_read(ngx_event_t *ev)
 
     /* who it is the registry knows, and the kernel has confirmed it */
 
-    peer->reply.worker.index = peer->row.index;
-    peer->reply.worker.pid = peer->row.pid;
-    peer->reply.worker.generation = peer->row.generation;
+    peer->reply.worker.who.index = peer->row.index;
+    peer->reply.worker.who.pid = peer->row.pid;
+    peer->reply.worker.who.generation = peer->row.generation;
 
     ngx_close_connection(c);
     peer->connection = NULL;

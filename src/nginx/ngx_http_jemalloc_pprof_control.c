@@ -295,9 +295,9 @@ ngx_http_jemalloc_pprof_control_write(
     for (i = 0; i < co->n; i++) {
         share = &co->shares[i];
 
-        workers[i].index = share->peer.row.index;
-        workers[i].pid = share->peer.row.pid;
-        workers[i].generation = share->peer.row.generation;
+        workers[i].who.index = share->peer.row.index;
+        workers[i].who.pid = share->peer.row.pid;
+        workers[i].who.generation = share->peer.row.generation;
         workers[i].result = share->peer.reply.control;
         workers[i].error = share->peer.reply.err.code != JPP_OK
                            ? share->peer.reply.err.text : NULL;

@@ -114,8 +114,9 @@ ngx_http_jemalloc_pprof_report_write(ngx_http_jemalloc_pprof_report_t *report,
         return jpp_err_set(err, JPP_ERR_GONE,
                            "no worker can be compared with itself: worker %d "
                            "(pid %d), %s: ask again",
-                           (int) input.missing[0].index,
-                           (int) input.missing[0].pid, input.missing[0].why);
+                           (int) input.missing[0].who.index,
+                           (int) input.missing[0].who.pid,
+                           input.missing[0].why);
     }
 
     jpp_sink_init(&sink, buffer, JPP_SINK_BUFFER, jpp_sink_to_vec, out);
@@ -430,9 +431,9 @@ ngx_http_jemalloc_pprof_report_comments(void *data, jpp_arena_t *arena)
 
         missing = &input->missing[input->fleet.n_missing++];
 
-        missing->index = worker->index;
-        missing->pid = worker->pid;
-        missing->generation = worker->generation;
+        missing->who.index = worker->who.index;
+        missing->who.pid = worker->who.pid;
+        missing->who.generation = worker->who.generation;
         missing->why = input->faults[i];
     }
 

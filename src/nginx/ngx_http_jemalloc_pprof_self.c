@@ -16,9 +16,9 @@ ngx_http_jemalloc_pprof_describe(jpp_worker_t *worker)
 {
     ngx_memzero(worker, sizeof(jpp_worker_t));
 
-    worker->index = ngx_worker;
-    worker->pid = ngx_pid;
-    worker->generation = ngx_http_jemalloc_pprof_self.generation;
+    worker->who.index = ngx_worker;
+    worker->who.pid = ngx_pid;
+    worker->who.generation = ngx_http_jemalloc_pprof_self.generation;
     worker->is_exiting = ngx_exiting != 0;
     worker->started = ngx_http_jemalloc_pprof_self.started;
     worker->last_error = ngx_http_jemalloc_pprof_self.last_error;

@@ -398,8 +398,8 @@ ngx_http_jemalloc_pprof_share_missing(
     const ngx_http_jemalloc_pprof_share_t *share, const char *why,
     jpp_missing_t *missing)
 {
-    missing->index = share->peer.row.index;
-    missing->pid = share->peer.row.pid;
-    missing->generation = share->peer.row.generation;
+    missing->who.index = share->peer.row.index;
+    missing->who.pid = share->peer.row.pid;
+    missing->who.generation = share->peer.row.generation;
     missing->why = why;
 }

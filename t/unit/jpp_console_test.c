@@ -94,7 +94,7 @@ jpp_test_page(void)
                       "the <dump> failed");
 
     missing = (jpp_missing_t) {
-        .index = 7, .pid = 4718, .generation = 1, .why = "it <ended>"
+        .who = { .index = 7, .pid = 4718, .generation = 1 }, .why = "it <ended>"
     };
 
     fleet = jpp_fleet_of(3, workers, 2);
@@ -300,7 +300,8 @@ jpp_test_evil(void)
     const char    *tame, *evil;
     jpp_fleet_t    fleet;
     jpp_worker_t   workers[6];
-    jpp_missing_t  missing = { .pid = INT64_MIN, .why = JPP_FLEET_EVIL };
+    jpp_missing_t  missing = { .who = { .pid = INT64_MIN },
+                               .why = JPP_FLEET_EVIL };
 
     memset(host, '<', sizeof(host));
     host[sizeof(host) - 1] = '\0';

@@ -372,8 +372,8 @@ jpp_test_json_evil(void)
     jpp_fleet_t  fleet = { .n = 1 };
 
     jpp_workers[0] = jpp_controlled(UINT32_MAX);
-    jpp_workers[0].pid = INT64_MIN;
-    jpp_workers[0].generation = UINT64_MAX;
+    jpp_workers[0].who.pid = INT64_MIN;
+    jpp_workers[0].who.generation = UINT64_MAX;
     jpp_workers[0].error = JPP_FLEET_EVIL;
     jpp_workers[0].result.resident_before = UINT64_MAX;
     jpp_workers[0].result.resident_after = 0;
@@ -419,9 +419,9 @@ jpp_controlled(uint32_t index)
 {
     jpp_controlled_t  worker;
 
-    worker.index = index;
-    worker.pid = 4711 + (int64_t) index;
-    worker.generation = 2;
+    worker.who.index = index;
+    worker.who.pid = 4711 + (int64_t) index;
+    worker.who.generation = 2;
     worker.error = NULL;
     worker.result.has_profiler = true;
     worker.result.before.active = true;

@@ -269,7 +269,7 @@ jpp_test_reply_edges(void)
     }
 
     jpp_reply(&reply);
-    reply.worker.pid = -1;
+    reply.worker.who.pid = -1;
     jpp_message_reply_pack(&reply, data);
     jpp_ok(!jpp_message_reply_unpack(&out, data, sizeof(data)),
            "no process is negative");
@@ -453,9 +453,9 @@ jpp_reply(jpp_message_reply_t *reply)
     reply->err.line = UINT64_MAX - 1;
     strcpy(reply->err.text, "the dump ends before its end");
 
-    reply->worker.index = UINT32_MAX - 2;
-    reply->worker.pid = INT64_MAX - 3;
-    reply->worker.generation = UINT64_MAX - 4;
+    reply->worker.who.index = UINT32_MAX - 2;
+    reply->worker.who.pid = INT64_MAX - 3;
+    reply->worker.who.generation = UINT64_MAX - 4;
     reply->worker.is_exiting = true;
     reply->worker.started = INT64_MAX - 5;
 
@@ -528,7 +528,7 @@ jpp_reply_is_valid(const jpp_message_reply_t *reply)
     return (unsigned) reply->err.code < JPP_CODES
            && reply->err.sys_errno >= -1
            && jpp_is_clean(reply->err.text, sizeof(reply->err.text))
-           && reply->worker.pid >= 0
+           && reply->worker.who.pid >= 0
            && reply->worker.started >= 0
            && jpp_is_bool(&reply->worker.is_exiting)
            && (unsigned) jemalloc->state <= JPP_JEMALLOC_READY
@@ -608,9 +608,9 @@ jpp_is_same(const jpp_message_reply_t *a, const jpp_message_reply_t *b)
            && a->err.capture == b->err.capture
            && a->err.line == b->err.line
            && strcmp(a->err.text, b->err.text) == 0
-           && v->index == w->index
-           && v->pid == w->pid
-           && v->generation == w->generation
+           && v->who.index == w->who.index
+           && v->who.pid == w->who.pid
+           && v->who.generation == w->who.generation
            && v->is_exiting == w->is_exiting
            && v->started == w->started
            && v->jemalloc.state == w->jemalloc.state

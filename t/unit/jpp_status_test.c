@@ -291,7 +291,7 @@ jpp_test_json(void)
                       "the \"dump\" failed");
 
     missing = (jpp_missing_t) {
-        .index = 7, .pid = 4718, .generation = 1, .why = "it ended"
+        .who = { .index = 7, .pid = 4718, .generation = 1 }, .why = "it ended"
     };
 
     fleet = jpp_fleet_of(3, workers, 2);
@@ -570,8 +570,9 @@ jpp_test_comments_of_many(void)
     const char *const    *comments;
 
     static const jpp_missing_t  missing[] = {
-        { .index = 3, .pid = 4711, .why = "it was killed" },
-        { .index = UINT32_MAX, .pid = INT64_MIN, .why = JPP_LONG_WHY }
+        { .who = { .index = 3, .pid = 4711 }, .why = "it was killed" },
+        { .who = { .index = UINT32_MAX, .pid = INT64_MIN },
+          .why = JPP_LONG_WHY }
     };
 
     static const char  *many[] = {
@@ -641,7 +642,8 @@ jpp_test_comments_memory(void)
         workers[i] = jpp_fleet_worker((uint32_t) i, JPP_JEMALLOC_READY);
         (void) snprintf(workers[i].jemalloc.version, 32, "5.3.%zu", i);
 
-        missing[i] = (jpp_missing_t) { .pid = 4711, .why = "it ended" };
+        missing[i] = (jpp_missing_t) { .who = { .pid = 4711 },
+                                        .why = "it ended" };
     }
 
     fleet = jpp_fleet_of(80, workers, 40);

@@ -40,9 +40,9 @@ jpp_fleet_worker(uint32_t index, jpp_jemalloc_state_t state)
 
     memset(&worker, 0, sizeof(jpp_worker_t));
 
-    worker.index = index;
-    worker.pid = 4711 + index;
-    worker.generation = 2;
+    worker.who.index = index;
+    worker.who.pid = 4711 + index;
+    worker.who.generation = 2;
     worker.started = 1795233720;
 
     worker.jemalloc.state = state;
@@ -85,8 +85,8 @@ jpp_fleet_evil(uint32_t index, jpp_jemalloc_state_t state)
     jemalloc->version[13] = '\xff';
     jemalloc->variable = JPP_FLEET_EVIL;
 
-    worker.pid = INT64_MIN;
-    worker.generation = UINT64_MAX;
+    worker.who.pid = INT64_MIN;
+    worker.who.generation = UINT64_MAX;
     worker.started = INT64_MAX;
     worker.is_exiting = true;
     worker.last_error.time = INT64_MIN;
