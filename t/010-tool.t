@@ -249,6 +249,10 @@ sub check_usage {
         '--type=space' => 'type must be inuse_space, inuse_objects, '
                           . 'alloc_space or alloc_objects',
         '--symbolize=yes' => 'symbolize must be 0 or 1',
+        '--sort=flats' => 'sort must be flat or cum',
+        '--n=0' => 'n must be a whole number from 1 to 1000',
+        '--n=1001' => 'n must be a whole number from 1 to 1000',
+        '--callers=2' => 'callers must be 0 or 1',
         '--level=0' => 'level must be 1 to 9',
         '--level=10' => 'level must be 1 to 9',
         '--level=' => 'level must be 1 to 9',
@@ -270,13 +274,15 @@ sub check_usage {
         refuses($option, 2, "$sentence{$option} $more", $option, $one);
     }
 
-    for my $option (qw( format type symbolize level base output )) {
+    for my $option (qw( format type symbolize sort n callers level base
+                        output )) {
         refuses("--$option without", 2, "--$option needs a value $more", $one,
                 "--$option");
     }
 
     my %value = ( format => 'top', type => 'inuse_space', symbolize => 1,
-                  level => 1, base => $one, output => "$dir/never" );
+                  sort => 'cum', n => 1, callers => 0, level => 1,
+                  base => $one, output => "$dir/never" );
 
     for my $option (sort keys %value) {
         refuses("--$option twice", 2, "--$option is given twice $more",

@@ -26,10 +26,14 @@ my $text = '\Aheap profile: \d+: \d+ \[0: 0\] @ heap_v2/4096\n'
 my $folded = '\A(?:\S[^\n]*;[^\n]*\S \d+\n)+\z';
 
 my $top = '\Ainuse_space: [\d.]+ [KM]?i?B in \d+ stacks, estimated from \d+ '
-          . 'samples, one every 4\.00 KiB[^\n]*\n'
-          . ' *flat  flat% +cum +cum%  function\n'
-          . '(?: *[\d.]+ [KM]?i?B +[\d.]+% +[\d.]+ [KM]?i?B +[\d.]+%  \S.*\n)+'
-          . '\z';
+          . 'samples, one every 4\.0 KiB[^\n]*\n'
+          . ' *flat  flat% +cum +cum% +objects +mean +error  function\n';
+
+my $row = '(?: *[\d.]+ [KM]?i?B +[\d.]+% +[\d.]+ [KM]?i?B +[\d.]+% +\d+ '
+          . '+(?:-|[\d.]+ [KM]?i?B) +(?:-|exact|[\d.]+ %)  [^\n]+\n)';
+
+my $end = '(?:\d+ more functions\n)?'
+          . 'functions that only pass memory on \([^\n]*\n.*\z';
 
 my $dump = '\Aheap_v2/4096\n  t\*: \d+: \d+ \[0: 0\]\n(?:  t\d+: .*\n)+'
            . '(?:@(?: 0x[0-9a-f]+)+\n(?:  t.*\n)+)+\nMAPPED_LIBRARIES:\n.*\n\z';
@@ -71,9 +75,15 @@ my @formats = (
     [ 'heap?format=folded', $plain, '', 'as_it_is', $folded ],
     [ 'allocs?format=folded&type=inuse_objects', $plain, '', 'as_it_is',
       $folded ],
-    [ 'heap?format=top', $plain, '', 'as_it_is', $top ],
-    [ 'heap?format=top&debug=0', $plain, '', 'as_it_is', $top ],
-    [ 'allocs?format=top', $plain, '', 'as_it_is', $top ],
+    [ 'heap?format=top', $plain, '', 'as_it_is', "$top$row+$end" ],
+    [ 'heap?format=top&debug=0', $plain, '', 'as_it_is', "$top$row+" ],
+    [ 'allocs?format=top', $plain, '', 'as_it_is', "$top$row+" ],
+    [ 'heap?format=top&sort=cum&n=3', $plain, '', 'as_it_is',
+      "$top$row\{3}\\d+ more functions\\n$end" ],
+    [ 'heap?format=top&n=1000', $plain, '', 'as_it_is',
+      "$top(?!.*  (?:ngx_p?alloc|ngx_create_pool)\\n)$row+$end" ],
+    [ 'heap?format=top&n=1000&callers=0', $plain, '', 'as_it_is',
+      "$top(?=.*  ngx_alloc\\n)(?!.*functions that only pass)$row+\\n.*\\z" ],
     [ 'heap?format=jemalloc', $plain, $raw, 'as_it_is', $dump ],
 );
 
@@ -200,6 +210,10 @@ my @refused = (
     [ 'heap?worker=', 400, $arguments ],
     [ 'heap?worker=x', 400, $arguments ],
     [ 'heap?origin=x', 400, 'origin must be all, worker or master' ],
+    [ 'heap?sort=up', 400, 'sort must be flat or cum' ],
+    [ 'heap?n=0', 400, 'n must be a whole number from 1 to 1000' ],
+    [ 'heap?n=1001', 400, 'n must be a whole number from 1 to 1000' ],
+    [ 'heap?callers=yes', 400, 'callers must be 0 or 1' ],
 
     [ 'worker/', 404, $none ],
     [ 'worker/self', 404, $none ],

@@ -39,6 +39,9 @@ static const jpp_option_t  jpp_options_table[] = {
     { "format",     JPP_OPTION_ARG,        true },
     { "type",       JPP_OPTION_ARG,        true },
     { "symbolize",  JPP_OPTION_ARG,        true },
+    { "sort",       JPP_OPTION_ARG,        true },
+    { "n",          JPP_OPTION_ARG,        true },
+    { "callers",    JPP_OPTION_ARG,        true },
     { "level",      JPP_OPTION_LEVEL,      true },
     { "base",       JPP_OPTION_BASE,       true },
     { "output",     JPP_OPTION_OUTPUT,     true },
@@ -70,6 +73,11 @@ static const char  jpp_options_more[] =
 "  --base=FILE        subtract this dump: what has changed since; several\n"
 "                     FILEs get no label \"file\" then\n"
 "  --symbolize=0|1    names of functions, from the files on this machine (1)\n"
+"  --sort=flat|cum    of top: by what a function holds itself (flat), or with\n"
+"                     what it calls\n"
+"  --n=ROWS           of top: 1 to 1000 functions (50)\n"
+"  --callers=0|1      pass over functions that only pass memory on, such as\n"
+"                     ngx_palloc (1 for top, 0 for folded)\n"
 "  --level=1..9       how hard to compress pprof (1)\n"
 "  --any-kernel       the dump is from a machine with another kernel: do not\n"
 "                     expect its list of mappings to end as it does here\n"

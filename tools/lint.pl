@@ -36,10 +36,12 @@ my @rooms = qw(base options elf profile read unwind capture symbol output host
 my %floor = map { $rooms[$_] => $_ } 0 .. $#rooms;
 
 # What may not stand in the core, and who may do it all the same: whether
-# malloc() is jemalloc's is seen by calling it.
+# malloc() is jemalloc's is seen by calling it, and functions of nginx that pass
+# memory on are known by name.
 
 my @core = (
-    [ qr/\bngx_|\bNGX_|<ngx/, 'nginx in the core' ],
+    [ qr/\bngx_|\bNGX_|<ngx/, 'nginx in the core',
+      'src/output/jpp_passing.c' ],
     [ qr/\b(?:malloc|calloc|realloc|strdup|asprintf|qsort|fopen)\s*\(/,
       'memory from malloc in the core', 'src/capture/jpp_jemalloc.c' ],
     [ qr/\b(?:assert|abort|exit|printf|fprintf|perror|puts)\s*\(/,

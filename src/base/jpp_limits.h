@@ -40,6 +40,9 @@
 #define JPP_MAX_QUERY           16384
 #define JPP_MAX_VALUE           256
 
+/* rows of a table that can be asked for */
+#define JPP_MAX_ROWS            1000
+
 /* the longest time between two dumps that can be asked for */
 #define JPP_MAX_SECONDS         86400
 

@@ -15,6 +15,7 @@ typedef enum {
     JPP_ARG_IS_FORMAT,                  /* one of the formats' words */
     JPP_ARG_IS_TYPE,                    /* one of the types' words */
     JPP_ARG_IS_SECONDS,                 /* 1..max_seconds */
+    JPP_ARG_IS_ROWS,                    /* 1..JPP_MAX_ROWS */
     JPP_ARG_IS_WORKER                   /* one of words, a number, or a pid */
 } jpp_arg_kind_t;
 
@@ -24,13 +25,15 @@ typedef struct {
     jpp_arg_kind_t    kind;
     const char       *words[JPP_ARG_WORDS];
     uint32_t          value;            /* the default */
-    const char       *allowed;          /* of seconds: max_seconds follows; */
+    const char       *allowed;          /* of numbers: the most follows; */
                                         /*   NULL: the words say it */
 } jpp_arg_row_t;
 
 
 static bool jpp_args_value(jpp_args_t *args, const jpp_arg_row_t *row,
     const char *value, size_t len, uint32_t *number);
+static bool jpp_args_number(const char *value, size_t len, uint32_t most,
+    uint32_t *number);
 static bool jpp_args_word(const jpp_arg_row_t *row, const char *value,
     size_t len, uint32_t *number);
 static bool jpp_args_given(const jpp_words_t *words, const char *value,
@@ -69,7 +72,16 @@ static const jpp_arg_row_t  jpp_arg_rows[JPP_ARGS] = {
       "strict must be 0 or 1" },
 
     { "origin",    JPP_ARG_IS_WORD, { "all", "worker", "master" },
-      JPP_ORIGIN_ALL, "origin must be all, worker or master" }
+      JPP_ORIGIN_ALL, "origin must be all, worker or master" },
+
+    { "sort",      JPP_ARG_IS_WORD, { "flat", "cum" }, JPP_SORT_FLAT,
+      "sort must be flat or cum" },
+
+    { "n",         JPP_ARG_IS_ROWS, { NULL }, 50,
+      "n must be a whole number from 1 to" },
+
+    { "callers",   JPP_ARG_IS_WORD, { "0", "1" }, 1,
+      "callers must be 0 or 1" }
 };
 
 
@@ -147,6 +159,10 @@ jpp_args_refuse(const jpp_args_t *args, const jpp_arg_row_t *row,
         return jpp_err_set(err, JPP_ERR_ARG, "%s %" PRIu32, row->allowed,
                            args->max_seconds);
 
+    case JPP_ARG_IS_ROWS:
+        return jpp_err_set(err, JPP_ERR_ARG, "%s %d", row->allowed,
+                           JPP_MAX_ROWS);
+
     case JPP_ARG_IS_WORD:
     case JPP_ARG_IS_WORKER:
         break;
@@ -193,19 +209,13 @@ static bool
 jpp_args_value(jpp_args_t *args, const jpp_arg_row_t *row, const char *value,
     size_t len, uint32_t *number)
 {
-    uint32_t  n;
-
     switch (row->kind) {
 
     case JPP_ARG_IS_SECONDS:
-        if (!jpp_query_number(value, len, &n) || n < 1
-            || n > args->max_seconds)
-        {
-            return false;
-        }
+        return jpp_args_number(value, len, args->max_seconds, number);
 
-        *number = n;
-        return true;
+    case JPP_ARG_IS_ROWS:
+        return jpp_args_number(value, len, JPP_MAX_ROWS, number);
 
     case JPP_ARG_IS_WORKER:
         return jpp_args_word(row, value, len, number)
@@ -222,6 +232,22 @@ jpp_args_value(jpp_args_t *args, const jpp_arg_row_t *row, const char *value,
     }
 
     return jpp_args_word(row, value, len, number);
+}
+
+
+static bool
+jpp_args_number(const char *value, size_t len, uint32_t most,
+    uint32_t *number)
+{
+    uint32_t  n;
+
+    if (!jpp_query_number(value, len, &n) || n < 1 || n > most) {
+        return false;
+    }
+
+    *number = n;
+
+    return true;
 }
 
 

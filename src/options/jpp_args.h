@@ -32,6 +32,13 @@ typedef enum {
 } jpp_origin_t;
 
 
+/* By which of its columns a table is sorted. */
+typedef enum {
+    JPP_SORT_FLAT = 0,
+    JPP_SORT_CUM
+} jpp_sort_by_t;
+
+
 /* Which workers; the number is in args.worker. */
 typedef enum {
     JPP_WORKER_ALL = 0,
@@ -62,6 +69,9 @@ typedef enum {                 /* values, the default first */
     JPP_ARG_WORKER,            /* jpp_worker_kind_t: all */
     JPP_ARG_STRICT,            /* 0, 1 */
     JPP_ARG_ORIGIN,            /* jpp_origin_t: all */
+    JPP_ARG_SORT,              /* jpp_sort_by_t: flat */
+    JPP_ARG_N,                 /* rows of a table: 50; 1..JPP_MAX_ROWS */
+    JPP_ARG_CALLERS,           /* 1, 0; see jpp_passing.h */
     JPP_ARGS
 } jpp_arg_t;
 

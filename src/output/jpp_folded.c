@@ -1,10 +1,11 @@
 
 #include "jpp_folded.h"
 #include "jpp_intern.h"
+#include "jpp_passing.h"
 
 
 static void jpp_folded_stack(const jpp_profile_t *profile, jpp_sink_t *sink,
-    const jpp_sample_t *sample);
+    const uint8_t *p, const uint8_t *end);
 
 
 bool
@@ -12,10 +13,25 @@ jpp_folded_write(const jpp_view_t *view, jpp_sink_t *sink)
 {
     uint32_t              i, type;
     jpp_sample_t          sample;
+    const uint8_t        *stack, *end, *passing;
+    const jpp_args_t     *args;
     const jpp_profile_t  *profile;
 
+    args = view->args;
     profile = view->profile;
     type = profile->default_type;
+    passing = NULL;
+
+    /* a flame graph has room for all */
+
+    if (args->is_set[JPP_ARG_CALLERS] && args->values[JPP_ARG_CALLERS] == 1) {
+
+        passing = jpp_passing_table(profile);
+
+        if (passing == NULL) {
+            return false;
+        }
+    }
 
     for (i = 0; i < profile->n_samples; i++) {
 
@@ -25,7 +41,12 @@ jpp_folded_write(const jpp_view_t *view, jpp_sink_t *sink)
             continue;
         }
 
-        jpp_folded_stack(profile, sink, &sample);
+        end = sample.stack + sample.stack_len;
+        stack = passing != NULL
+                ? jpp_passing_skip(profile, passing, sample.stack, end)
+                : sample.stack;
+
+        jpp_folded_stack(profile, sink, stack, end);
 
         jpp_sink_char(sink, ' ');
         jpp_sink_i64(sink, sample.values[type]);
@@ -38,18 +59,15 @@ jpp_folded_write(const jpp_view_t *view, jpp_sink_t *sink)
 
 static void
 jpp_folded_stack(const jpp_profile_t *profile, jpp_sink_t *sink,
-    const jpp_sample_t *sample)
+    const uint8_t *p, const uint8_t *end)
 {
     size_t                 i;
     uint32_t               n, ids[JPP_MAX_FRAMES];
     jpp_str_t              name;
-    const uint8_t         *p, *end;
     const jpp_location_t  *location;
     const jpp_function_t  *function;
 
-    end = sample->stack + sample->stack_len;
-
-    for (p = sample->stack, n = 0; p < end; n++) {
+    for (n = 0; p < end; n++) {
         p = jpp_stack_next(p, &ids[n]);
     }
 

@@ -4,193 +4,331 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "jpp_error.h"
 #include "jpp_intern.h"
+#include "jpp_passing.h"
 #include "jpp_sort.h"
 #include "jpp_top.h"
+#include "jpp_units.h"
 
 
 #define JPP_TOP_VALUE  24
 
-/* below this many samples the heading says how far off the figures may be */
-#define JPP_TOP_FEW    400
+
+/* A sum over stacks. */
+typedef struct {
+    int64_t     value;
+    int64_t     objects;
+    int64_t     size;          /* of these objects, see jpp_top_sizes() */
+    double      variance;
+} jpp_top_sum_t;
 
 
 typedef struct {
-    int64_t     flat;
-    int64_t     cum;
-    uint32_t    function;      /* id */
-    uint32_t    seen;          /* the last sample counted in cum, from 1 */
+    jpp_top_sum_t   sums[2];   /* by jpp_sort_by_t: flat and cum */
+    uint32_t        function;  /* id */
+    uint32_t        seen;      /* the last sample counted in cum, from 1 */
 } jpp_top_row_t;
 
 
 typedef struct {
-    int64_t     total;
-    uint64_t    n_stacks;
-} jpp_top_sum_t;
+    const jpp_profile_t   *profile;
+    const uint8_t         *passing;    /* NULL: no function is passed over */
+    uint32_t               type;
+    uint32_t               objects;    /* types */
+    uint32_t               size;
+    jpp_sort_by_t          sort;
+
+    jpp_top_row_t         *rows;
+    size_t                 n;
+    jpp_top_sum_t          total;
+    uint64_t               n_stacks;
+    bool                   is_passed;  /* some function was */
+} jpp_top_t;
 
 
-static void jpp_top_add(const jpp_profile_t *profile, uint32_t type,
-    uint32_t i, jpp_top_row_t *rows, jpp_top_sum_t *sum);
-static void jpp_top_heading(const jpp_profile_t *profile, uint32_t type,
-    const jpp_top_sum_t *sum, jpp_sink_t *sink);
-static void jpp_top_row(const jpp_profile_t *profile, uint32_t type,
-    const jpp_top_row_t *row, int64_t total, jpp_sink_t *sink);
+static bool jpp_top_init(jpp_top_t *top, const jpp_view_t *view);
+static uint32_t jpp_top_sizes(const jpp_profile_t *profile, uint32_t type);
+static void jpp_top_sample(jpp_top_t *top, uint32_t i);
+static void jpp_top_add(jpp_top_sum_t *sum, const jpp_top_sum_t *sample);
+static void jpp_top_heading(const jpp_top_t *top, jpp_sink_t *sink);
+static void jpp_top_rows(jpp_top_t *top, size_t most, jpp_sink_t *sink);
+static void jpp_top_row(const jpp_top_t *top, const jpp_top_row_t *row,
+    jpp_sink_t *sink);
 static void jpp_top_comments(const jpp_profile_t *profile, jpp_sink_t *sink);
 static const char *jpp_top_value(const jpp_profile_t *profile, uint32_t type,
     int64_t value, char text[JPP_TOP_VALUE]);
-static const char *jpp_top_bytes(int64_t value, char text[JPP_TOP_VALUE]);
 static double jpp_top_percent(int64_t value, int64_t total);
 static int jpp_top_compare(const void *a, const void *b, void *ctx);
+static int jpp_top_compare_by(const jpp_top_row_t *x, const jpp_top_row_t *y,
+    jpp_sort_by_t sort);
 
 
 bool
 jpp_top_write(const jpp_view_t *view, jpp_sink_t *sink)
 {
-    size_t                n, shown;
-    uint32_t              i, type;
-    jpp_top_row_t        *rows;
-    jpp_top_sum_t         sum = { 0 };
-    const jpp_profile_t  *profile;
+    uint32_t   i;
+    jpp_top_t  top;
 
-    profile = view->profile;
-    type = profile->default_type;
-
-    n = jpp_vec_count(profile->functions, jpp_function_t);
-
-    rows = jpp_arena_alloc(profile->arena, (n + 1) * sizeof(jpp_top_row_t));
-    if (rows == NULL) {
+    if (!jpp_top_init(&top, view)) {
         return false;
     }
 
-    for (i = 0; i < n; i++) {
-        rows[i].function = i + 1;
+    for (i = 0; i < top.profile->n_samples; i++) {
+        jpp_top_sample(&top, i);
     }
 
-    for (i = 0; i < profile->n_samples; i++) {
-        jpp_top_add(profile, type, i, rows, &sum);
-    }
+    jpp_sort(top.rows, top.n, sizeof(jpp_top_row_t), jpp_top_compare, &top);
 
-    jpp_sort(rows, n, sizeof(jpp_top_row_t), jpp_top_compare, NULL);
-
-    jpp_top_heading(profile, type, &sum, sink);
-
-    while (n > 0 && rows[n - 1].cum == 0 && rows[n - 1].flat == 0) {
-        n--;
-    }
-
-    shown = n < JPP_TOP_ROWS ? n : JPP_TOP_ROWS;
-
-    for (i = 0; i < shown; i++) {
-        jpp_top_row(profile, type, &rows[i], sum.total, sink);
-    }
-
-    if (shown < n) {
-        jpp_sink_printf(sink, "%zu more functions\n", n - shown);
-    }
-
-    jpp_top_comments(profile, sink);
+    jpp_top_heading(&top, sink);
+    jpp_top_rows(&top, view->args->values[JPP_ARG_N], sink);
+    jpp_top_comments(top.profile, sink);
 
     return true;
 }
 
 
-static void
-jpp_top_add(const jpp_profile_t *profile, uint32_t type, uint32_t i,
-    jpp_top_row_t *rows, jpp_top_sum_t *sum)
+static bool
+jpp_top_init(jpp_top_t *top, const jpp_view_t *view)
 {
-    bool                   is_leaf;
-    int64_t                value;
+    uint32_t              i;
+    const jpp_profile_t  *profile;
+
+    memset(top, 0, sizeof(jpp_top_t));
+
+    profile = view->profile;
+
+    top->profile = profile;
+    top->type = profile->default_type;
+    top->objects = profile->types[top->type].objects;
+    top->size = jpp_top_sizes(profile, top->type);
+    top->sort = (jpp_sort_by_t) view->args->values[JPP_ARG_SORT];
+    top->n = jpp_vec_count(profile->functions, jpp_function_t);
+
+    top->rows = jpp_arena_alloc(profile->arena,
+                                (top->n + 1) * sizeof(jpp_top_row_t));
+    if (top->rows == NULL) {
+        return false;
+    }
+
+    for (i = 0; i < top->n; i++) {
+        top->rows[i].function = i + 1;
+    }
+
+    if (view->args->values[JPP_ARG_CALLERS] == 0) {
+        return true;
+    }
+
+    top->passing = jpp_passing_table(profile);
+
+    return top->passing != NULL;
+}
+
+
+/* The type that says how large the objects are that TYPE is about. */
+
+static uint32_t
+jpp_top_sizes(const jpp_profile_t *profile, uint32_t type)
+{
+    uint32_t  i, objects;
+
+    objects = profile->types[type].objects;
+
+    for (i = 0; i < profile->n_types; i++) {
+        if (i != objects && profile->types[i].objects == objects) {
+            return i;
+        }
+    }
+
+    return objects;
+}
+
+
+static void
+jpp_top_sample(jpp_top_t *top, uint32_t i)
+{
     uint32_t               id;
     jpp_sample_t           sample;
     jpp_top_row_t         *row;
-    const uint8_t         *p, *end;
-    const jpp_location_t  *location;
+    jpp_top_sum_t          sum;
+    const uint8_t         *p, *leaf, *end;
+    const jpp_profile_t   *profile;
+
+    profile = top->profile;
 
     jpp_profile_sample(profile, i, &sample);
 
-    value = sample.values[type];
-
-    if (value == 0) {
+    if (sample.values[top->type] == 0) {
         return;
     }
 
-    sum->total = jpp_add_i64(sum->total, value);
-    sum->n_stacks++;
+    sum.value = sample.values[top->type];
+    sum.objects = sample.values[top->objects];
+    sum.size = sample.values[top->size];
+    sum.variance = jpp_error_variance(profile, top->type, i);
+
+    jpp_top_add(&top->total, &sum);
+    top->n_stacks++;
 
     end = sample.stack + sample.stack_len;
+    leaf = sample.stack;
 
-    for (p = sample.stack; p < end; /* void */ ) {
+    if (top->passing != NULL) {
+        leaf = jpp_passing_skip(profile, top->passing, leaf, end);
+        top->is_passed |= leaf != sample.stack;
+    }
 
-        is_leaf = (p == sample.stack);
+    for (p = leaf; p < end; /* void */ ) {
+
+        if (p == leaf) {
+            (void) jpp_stack_next(p, &id);
+            row = &top->rows[jpp_profile_location_at(profile, id)->function
+                             - 1];
+            jpp_top_add(&row->sums[JPP_SORT_FLAT], &sum);
+        }
 
         p = jpp_stack_next(p, &id);
-        location = jpp_profile_location_at(profile, id);
-        row = &rows[location->function - 1];
-
-        if (is_leaf) {
-            row->flat = jpp_add_i64(row->flat, value);
-        }
+        row = &top->rows[jpp_profile_location_at(profile, id)->function - 1];
 
         /* a function that recurs in the stack counts once */
 
         if (row->seen != i + 1) {
             row->seen = i + 1;
-            row->cum = jpp_add_i64(row->cum, value);
+            jpp_top_add(&row->sums[JPP_SORT_CUM], &sum);
         }
     }
 }
 
 
 static void
-jpp_top_heading(const jpp_profile_t *profile, uint32_t type,
-    const jpp_top_sum_t *sum, jpp_sink_t *sink)
+jpp_top_add(jpp_top_sum_t *sum, const jpp_top_sum_t *sample)
 {
-    char      text[JPP_TOP_VALUE];
-    uint64_t  n;
-
-    jpp_sink_printf(sink, "%s%s: %s in %" PRIu64 " stacks",
-                    profile->types[type].type,
-                    profile->is_difference ? " (difference)" : "",
-                    jpp_top_value(profile, type, sum->total, text),
-                    sum->n_stacks);
-
-    /* n samples of a Poisson process: their deviation is sqrt(n) */
-
-    n = profile->n_seen[profile->types[type].count];
-
-    jpp_sink_printf(sink, ", estimated from %" PRIu64 " samples", n);
-
-    if (profile->period > 1 && !profile->has_periods) {
-        jpp_sink_printf(sink, ", one every %s",
-                        jpp_top_bytes(profile->period, text));
-    }
-
-    if (profile->period > 1 && n > 0 && n < JPP_TOP_FEW) {
-        jpp_sink_printf(sink, " (so few may be off by %.0f%%)",
-                        100 / sqrt((double) n));
-    }
-
-    jpp_sink_printf(sink, "\n%11s %6s %11s %6s  %s\n",
-                    "flat", "flat%", "cum", "cum%", "function");
+    sum->value = jpp_add_i64(sum->value, sample->value);
+    sum->objects = jpp_add_i64(sum->objects, sample->objects);
+    sum->size = jpp_add_i64(sum->size, sample->size);
+    sum->variance += sample->variance;
 }
 
 
 static void
-jpp_top_row(const jpp_profile_t *profile, uint32_t type,
-    const jpp_top_row_t *row, int64_t total, jpp_sink_t *sink)
+jpp_top_heading(const jpp_top_t *top, jpp_sink_t *sink)
+{
+    char                     text[JPP_TOP_VALUE];
+    double                   percent;
+    uint64_t                 n;
+    const jpp_profile_t     *profile;
+    const jpp_value_type_t  *type;
+
+    profile = top->profile;
+    type = &profile->types[top->type];
+
+    n = profile->n_seen[type->count];
+
+    jpp_sink_printf(sink, "%s%s: %s in %" PRIu64 " stack%s, estimated from %"
+                    PRIu64 " sample%s", type->type,
+                    profile->is_difference ? " (difference)" : "",
+                    jpp_top_value(profile, top->type, top->total.value, text),
+                    top->n_stacks, top->n_stacks == 1 ? "" : "s",
+                    n, n == 1 ? "" : "s");
+
+    if (profile->period > 1 && !profile->has_periods) {
+        jpp_sink_printf(sink, ", one every %s",
+                        jpp_units_bytes((uint64_t) profile->period, text));
+    }
+
+    if (top->total.value != 0) {
+        percent = jpp_error_percent(top->total.variance, top->total.value);
+
+        jpp_sink_printf(sink, ", %s%s", jpp_error_text(percent, text),
+                        profile->is_difference && percent >= JPP_ERROR_EXACT
+                        ? " at least" : "");
+    }
+
+    jpp_sink_char(sink, '\n');
+}
+
+
+static void
+jpp_top_rows(jpp_top_t *top, size_t most, jpp_sink_t *sink)
+{
+    size_t                i, n, shown;
+    const jpp_top_row_t  *rows;
+
+    rows = top->rows;
+
+    for (i = 0, n = 0; i < top->n; i++) {
+        n += rows[i].seen != 0;
+    }
+
+    shown = n < most ? n : most;
+
+    jpp_sink_printf(sink, "%11s %6s %11s %6s %10s %10s %8s  %s\n",
+                    "flat", "flat%", "cum", "cum%", "objects", "mean", "error",
+                    "function");
+
+    for (i = 0; i < shown; i++) {
+        jpp_top_row(top, &rows[i], sink);
+    }
+
+    if (shown < n) {
+        jpp_sink_printf(sink, "%zu more function%s\n", n - shown,
+                        n - shown == 1 ? "" : "s");
+    }
+
+    if (top->is_passed) {
+        jpp_sink_str(sink, "functions that only pass memory on (pools, "
+                     "strdup, operator new) are passed over: callers=0 shows "
+                     "them\n");
+    }
+}
+
+
+/* Objects, mean and error are those of what the rows are sorted by. */
+
+static void
+jpp_top_row(const jpp_top_t *top, const jpp_top_row_t *row, jpp_sink_t *sink)
 {
     char                   flat[JPP_TOP_VALUE], cum[JPP_TOP_VALUE];
+    char                   mean[JPP_TOP_VALUE], error[JPP_ERROR_TEXT];
     jpp_str_t              name;
+    const char            *p;
+    const jpp_top_sum_t   *sum;
     const jpp_function_t  *function;
 
-    jpp_sink_printf(sink, "%11s %5.1f%% %11s %5.1f%%  ",
-                    jpp_top_value(profile, type, row->flat, flat),
-                    jpp_top_percent(row->flat, total),
-                    jpp_top_value(profile, type, row->cum, cum),
-                    jpp_top_percent(row->cum, total));
+    sum = &row->sums[top->sort];
 
-    function = jpp_profile_function_at(profile, row->function);
-    name = jpp_profile_str(profile, function->name);
+    (void) snprintf(mean, sizeof(mean), "-");
+    (void) snprintf(error, sizeof(error), "-");
+
+    if (sum->objects != 0 && top->size != top->objects
+        && (sum->objects < 0) == (sum->size < 0))
+    {
+        (void) jpp_top_value(top->profile, top->size, sum->size / sum->objects,
+                             mean);
+    }
+
+    if (sum->value != 0) {
+        (void) jpp_error_text(jpp_error_percent(sum->variance, sum->value),
+                              error);
+    }
+
+    /* the heading says "+-" already */
+
+    p = error[0] == '+' ? error + sizeof("+- ") - 1 : error;
+
+    jpp_sink_printf(sink, "%11s %5.1f%% %11s %5.1f%% %10" PRId64 " %10s %8s  ",
+                    jpp_top_value(top->profile, top->type,
+                                  row->sums[JPP_SORT_FLAT].value, flat),
+                    jpp_top_percent(row->sums[JPP_SORT_FLAT].value,
+                                    top->total.value),
+                    jpp_top_value(top->profile, top->type,
+                                  row->sums[JPP_SORT_CUM].value, cum),
+                    jpp_top_percent(row->sums[JPP_SORT_CUM].value,
+                                    top->total.value),
+                    sum->objects, mean, p);
+
+    function = jpp_profile_function_at(top->profile, row->function);
+    name = jpp_profile_str(top->profile, function->name);
 
     jpp_sink_write(sink, name.data, name.len);
     jpp_sink_char(sink, '\n');
@@ -225,7 +363,7 @@ jpp_top_value(const jpp_profile_t *profile, uint32_t type, int64_t value,
     char text[JPP_TOP_VALUE])
 {
     if (strcmp(profile->types[type].unit, "bytes") == 0) {
-        return jpp_top_bytes(value, text);
+        return jpp_units_change(value, text);
     }
 
     (void) snprintf(text, JPP_TOP_VALUE, "%" PRId64, value);
@@ -234,69 +372,64 @@ jpp_top_value(const jpp_profile_t *profile, uint32_t type, int64_t value,
 }
 
 
-static const char *
-jpp_top_bytes(int64_t value, char text[JPP_TOP_VALUE])
-{
-    double              scaled;
-    const char *const  *unit;
-
-    static const char  *units[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB",
-                                    NULL };
-
-    scaled = (double) value;
-
-    if (fabs(scaled) < 1024) {
-        (void) snprintf(text, JPP_TOP_VALUE, "%.0f B", scaled);
-        return text;
-    }
-
-    for (unit = units, scaled /= 1024;
-         fabs(scaled) >= 1024 && unit[1] != NULL;
-         unit++)
-    {
-        scaled /= 1024;
-    }
-
-    (void) snprintf(text, JPP_TOP_VALUE, "%.*f %s", fabs(scaled) < 10 ? 2 : 1,
-                    scaled, *unit);
-
-    return text;
-}
-
-
 static double
 jpp_top_percent(int64_t value, int64_t total)
 {
-    return total != 0 ? 100 * (double) value / (double) total : 0;
+    double  percent;
+
+    percent = total != 0 ? 100 * (double) value / (double) total : 0;
+
+    /* nothing is "-0.0%" */
+
+    return fabs(percent) < 0.05 ? 0 : percent;
 }
 
 
 static int
 jpp_top_compare(const void *a, const void *b, void *ctx)
 {
-    int64_t               m, n;
+    int                   order;
+    jpp_top_t            *top;
     const jpp_top_row_t  *x, *y;
-
-    (void) ctx;
 
     x = a;
     y = b;
+    top = ctx;
 
-    /* what shrank by much in a difference is as interesting as what grew */
+    /* rows that no sample has are the last */
 
-    m = x->flat < 0 ? -x->flat : x->flat;
-    n = y->flat < 0 ? -y->flat : y->flat;
-
-    if (m != n) {
-        return m > n ? -1 : 1;
+    if ((x->seen != 0) != (y->seen != 0)) {
+        return x->seen != 0 ? -1 : 1;
     }
 
-    m = x->cum < 0 ? -x->cum : x->cum;
-    n = y->cum < 0 ? -y->cum : y->cum;
+    order = jpp_top_compare_by(x, y, top->sort);
 
-    if (m != n) {
-        return m > n ? -1 : 1;
+    if (order == 0) {
+        order = jpp_top_compare_by(x, y, top->sort == JPP_SORT_FLAT
+                                         ? JPP_SORT_CUM : JPP_SORT_FLAT);
     }
 
-    return x->function < y->function ? -1 : 1;
+    if (order == 0) {
+        order = x->function < y->function ? -1 : 1;
+    }
+
+    return order;
+}
+
+
+/* What shrank by much in a difference is as interesting as what grew. */
+
+static int
+jpp_top_compare_by(const jpp_top_row_t *x, const jpp_top_row_t *y,
+    jpp_sort_by_t sort)
+{
+    int64_t  m, n;
+
+    m = x->sums[sort].value;
+    n = y->sums[sort].value;
+
+    m = m < 0 ? -m : m;
+    n = n < 0 ? -n : n;
+
+    return m == n ? 0 : (m > n ? -1 : 1);
 }

@@ -1,9 +1,14 @@
 
 /*
  * One value of a profile as a table for a terminal: per function what it
- * holds itself (flat) and with what it calls (cum), the largest first, under
- * a heading that says how many samples all of it rests on; and the comments,
- * since who is missing matters as much here as anywhere.
+ * holds itself (flat) and with what it calls (cum), how many objects that is
+ * and of which mean size, and how far off it may be; the largest first.
+ *
+ * A heading says what all of it rests on, and the comments of the profile
+ * follow: which workers are missing matters as much here as anywhere.
+ *
+ * Functions that only pass memory on (jpp_passing.h) are passed over, unless
+ * callers=0 is asked for: the first row is the function that wanted it.
  */
 
 
@@ -14,11 +19,7 @@
 #include "jpp_view.h"
 
 
-/* rows of the table; what is left out is summed up in a last line */
-#define JPP_TOP_ROWS  50
-
-
-/* Append the table of the profile of VIEW to SINK. */
+/* Append the table of the profile of VIEW, which counts, to SINK. */
 bool jpp_top_write(const jpp_view_t *view, jpp_sink_t *sink);
 
 

@@ -79,16 +79,16 @@ jpp_profile_count(jpp_profile_t *profile)
 {
     uint32_t  i;
 
-    for (i = 0; i < profile->n_counts; i++) {
+    profile->n_columns = jpp_profile_seen(profile, profile->n_counts);
 
-        profile->columns[profile->n_types + i] = jpp_vec_create(profile->arena);
+    for (i = profile->n_types; i < profile->n_columns; i++) {
 
-        if (profile->columns[profile->n_types + i] == NULL) {
+        profile->columns[i] = jpp_vec_create(profile->arena);
+
+        if (profile->columns[i] == NULL) {
             return false;
         }
     }
-
-    profile->n_columns = profile->n_types + profile->n_counts;
 
     return true;
 }

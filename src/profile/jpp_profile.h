@@ -17,9 +17,11 @@
  * about two bytes a frame, because a million stacks must fit into 128 MiB;
  * values are columns, and a column of zeros takes no memory.
  *
- * The values of a sample may be estimates from things that were seen: how many
- * were is counted for all of the profile and, where somebody asked for it, for
- * each sample, in columns behind those of the values.
+ * The values of a sample may be estimates from things that were seen.  How many
+ * were seen is counted for all of the profile.  Where somebody asked for it,
+ * each sample has two columns more for each count: the things seen, and their
+ * doubt.  Something that had the probability p to be seen has the doubt 1 - p;
+ * the doubts of several are added up, in units of 1 / JPP_DOUBT_ONE.
  *
  * What is not here: what samples refer to (jpp_intern.h), reading captures
  * (read/), names (jpp_symbolize.h), formats (output/).  One thread at a time;
@@ -41,8 +43,10 @@
 #define JPP_MAX_TYPES    4
 #define JPP_MAX_COUNTS   2
 
-/* those of the values, and those of the counts */
-#define JPP_MAX_COLUMNS  (JPP_MAX_TYPES + JPP_MAX_COUNTS)
+/* those of the values, and two for each count */
+#define JPP_MAX_COLUMNS  (JPP_MAX_TYPES + 2 * JPP_MAX_COUNTS)
+
+#define JPP_DOUBT_ONE    (1 << 20)
 
 /* a varint of 32 bits */
 #define JPP_VARINT_MAX   5
@@ -173,10 +177,17 @@ bool jpp_profile_init(jpp_profile_t *profile, jpp_arena_t *arena,
     const jpp_value_type_t *types, uint32_t n_types);
 
 /*
- * From here on the columns of PROFILE, with no sample yet, have counts of the
- * samples behind each stack.
+ * From here on PROFILE, with no sample yet, has columns of the things seen
+ * behind each sample, and of their doubt.
  */
 bool jpp_profile_count(jpp_profile_t *profile);
+
+/* Their columns for COUNT: that of the things seen, and the doubt's behind. */
+static inline uint32_t
+jpp_profile_seen(const jpp_profile_t *profile, uint32_t count)
+{
+    return profile->n_types + 2 * count;
+}
 
 /*
  * Make room for N_SAMPLES more samples whose stacks take BYTES: a guess, which

@@ -21,10 +21,12 @@ enum {
     JPP_HEAP_INUSE_SPACE,
     JPP_HEAP_TYPES,
 
-    /* columns of the counts of samples */
+    /* columns of the samples, and of their doubt */
 
     JPP_HEAP_ALLOC_SAMPLES = JPP_HEAP_TYPES,
+    JPP_HEAP_ALLOC_DOUBT,
     JPP_HEAP_INUSE_SAMPLES,
+    JPP_HEAP_INUSE_DOUBT,
     JPP_HEAP_COLUMNS
 };
 

@@ -194,8 +194,12 @@ jpp_heap_commit(jpp_heap_t *heap, const uint64_t counts[4])
 
     profile = heap->profile;
 
-    jpp_scale_known(&heap->scales, counts, &values[JPP_HEAP_INUSE_OBJECTS]);
-    jpp_scale_known(&heap->scales, counts + 2, &values[JPP_HEAP_ALLOC_OBJECTS]);
+    values[JPP_HEAP_INUSE_DOUBT] =
+                          jpp_scale_known(&heap->scales, counts,
+                                          &values[JPP_HEAP_INUSE_OBJECTS]);
+    values[JPP_HEAP_ALLOC_DOUBT] =
+                          jpp_scale_known(&heap->scales, counts + 2,
+                                          &values[JPP_HEAP_ALLOC_OBJECTS]);
 
     values[JPP_HEAP_ALLOC_SAMPLES] = jpp_heap_samples(counts[2]);
     values[JPP_HEAP_INUSE_SAMPLES] = jpp_heap_samples(counts[0]);

@@ -154,7 +154,7 @@ void
 jpp_origin_keep(jpp_profile_t *profile, jpp_origin_t origin)
 {
     bool          is_inherited;
-    uint32_t      i;
+    uint32_t      i, seen;
     jpp_sample_t  sample;
 
     for (i = 0; origin != JPP_ORIGIN_ALL && i < profile->n_samples; i++) {
@@ -175,8 +175,8 @@ jpp_origin_keep(jpp_profile_t *profile, jpp_origin_t origin)
     }
 
     for (i = 0; i < profile->n_counts; i++) {
-        profile->n_seen[i] =
-                      jpp_origin_sum(profile->columns[profile->n_types + i]);
+        seen = jpp_profile_seen(profile, i);
+        profile->n_seen[i] = jpp_origin_sum(profile->columns[seen]);
     }
 }
 

@@ -1,6 +1,7 @@
 
 #include <math.h>
 
+#include "jpp_profile.h"
 #include "jpp_scale.h"
 
 
@@ -17,7 +18,7 @@ static int64_t jpp_scale_round(double value);
  * 1 - exp(-x) is -expm1(-x), which stays exact where x is small.
  */
 
-void
+int64_t
 jpp_scale(uint64_t period, uint64_t objects, uint64_t bytes,
     int64_t values[2])
 {
@@ -26,7 +27,7 @@ jpp_scale(uint64_t period, uint64_t objects, uint64_t bytes,
     if (objects == 0 || bytes == 0) {
         values[0] = 0;
         values[1] = 0;
-        return;
+        return 0;
     }
 
     if (period > 1) {
@@ -35,12 +36,14 @@ jpp_scale(uint64_t period, uint64_t objects, uint64_t bytes,
         if (q < 1) {
             values[0] = jpp_scale_round((double) objects / q);
             values[1] = jpp_scale_round((double) bytes / q);
-            return;
+            return jpp_scale_round((double) objects * (1 - q) * JPP_DOUBT_ONE);
         }
     }
 
     values[0] = objects < INT64_MAX ? (int64_t) objects : INT64_MAX;
     values[1] = bytes < INT64_MAX ? (int64_t) bytes : INT64_MAX;
+
+    return 0;
 }
 
 

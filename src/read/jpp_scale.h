@@ -13,9 +13,10 @@
 
 /*
  * What OBJECTS of together BYTES stand for when one byte in PERIOD was
- * sampled: VALUES[0] objects and VALUES[1] bytes, held at INT64_MAX.
+ * sampled: VALUES[0] objects and VALUES[1] bytes, held at INT64_MAX.  The
+ * result is their doubt (see jpp_profile.h).
  */
-void jpp_scale(uint64_t period, uint64_t objects, uint64_t bytes,
+int64_t jpp_scale(uint64_t period, uint64_t objects, uint64_t bytes,
     int64_t values[2]);
 
 
@@ -32,6 +33,7 @@ typedef struct {
         uint64_t  objects;
         uint64_t  bytes;
         int64_t   values[2];
+        int64_t   doubt;
     } known[JPP_SCALES];
 } jpp_scales_t;
 
@@ -40,7 +42,7 @@ typedef struct {
  * The same for the pair COUNTS, remembered in the caller's SCALES: zeros, but
  * for its period, at first.
  */
-static inline void
+static inline int64_t
 jpp_scale_known(jpp_scales_t *scales, const uint64_t counts[2],
     int64_t values[2])
 {
@@ -54,15 +56,17 @@ jpp_scale_known(jpp_scales_t *scales, const uint64_t counts[2],
     if (scales->known[i].objects != counts[0]
         || scales->known[i].bytes != counts[1])
     {
-        jpp_scale(scales->period, counts[0], counts[1],
-                  scales->known[i].values);
-
+        scales->known[i].doubt = jpp_scale(scales->period, counts[0],
+                                           counts[1],
+                                           scales->known[i].values);
         scales->known[i].objects = counts[0];
         scales->known[i].bytes = counts[1];
     }
 
     values[0] = scales->known[i].values[0];
     values[1] = scales->known[i].values[1];
+
+    return scales->known[i].doubt;
 }
 
 

@@ -152,6 +152,43 @@ static const jpp_args_number_t  origins[] = {
 };
 
 
+#define JPP_BAD_ROWS  "n must be a whole number from 1 to 1000"
+
+static const jpp_args_number_t  rows_of_a_table[] = {
+    { "", 50, 0, NULL },
+    { "n=1", 1, 0, NULL },
+    { "n=1000", 1000, 0, NULL },
+    { "n=3&n=0", 3, 0, NULL },
+    { "n=0", 50, 0, JPP_BAD_ROWS },
+    { "n=1001", 50, 0, JPP_BAD_ROWS },
+    { "n=-1", 50, 0, JPP_BAD_ROWS },
+    { "n=1e2", 50, 0, JPP_BAD_ROWS },
+    { "n=", 50, 0, JPP_BAD_ROWS },
+    { "n=99999999999", 50, 0, JPP_BAD_ROWS },
+    { NULL, 0, 0, NULL }
+};
+
+
+static const jpp_args_number_t  sorts[] = {
+    { "", JPP_SORT_FLAT, 0, NULL },
+    { "sort=flat", JPP_SORT_FLAT, 0, NULL },
+    { "sort=cum", JPP_SORT_CUM, 0, NULL },
+    { "sort=Cum", 0, 0, "sort must be flat or cum" },
+    { "sort", 0, 0, "sort must be flat or cum" },
+    { NULL, 0, 0, NULL }
+};
+
+
+static const jpp_args_number_t  callers[] = {
+    { "", 1, 0, NULL },
+    { "callers=0", 0, 0, NULL },
+    { "callers=1", 1, 0, NULL },
+    { "callers=2", 1, 0, "callers must be 0 or 1" },
+    { "callers=no", 1, 0, "callers must be 0 or 1" },
+    { NULL, 0, 0, NULL }
+};
+
+
 static const char  *bad[] = {
     "format", "format=", "format=TOP", "format=top ", "format=+top",
     "format=top%00", "format=%74%6", "format=%", "format=%zz", "format=pb",
@@ -229,6 +266,9 @@ main(void)
     jpp_args_test_numbers(workers, JPP_ARG_WORKER);
     jpp_args_test_numbers(stricts, JPP_ARG_STRICT);
     jpp_args_test_numbers(origins, JPP_ARG_ORIGIN);
+    jpp_args_test_numbers(rows_of_a_table, JPP_ARG_N);
+    jpp_args_test_numbers(sorts, JPP_ARG_SORT);
+    jpp_args_test_numbers(callers, JPP_ARG_CALLERS);
 
     /* what the path says comes before the query, and counts */
 

@@ -424,13 +424,17 @@ jpp_origin_test_top(void)
         const char  *heading;
     } tops[] = {
         { "format=top&symbolize=0",
-          "inuse_space: 510 B in 3 stacks, estimated from 6 samples\n" },
+          "inuse_space: 510 B in 3 stacks, "
+          "estimated from 6 samples, exact\n" },
         { "format=top&symbolize=0&type=alloc_space",
-          "alloc_space: 910 B in 3 stacks, estimated from 10 samples\n" },
+          "alloc_space: 910 B in 3 stacks, "
+          "estimated from 10 samples, exact\n" },
         { "format=top&symbolize=0&origin=worker",
-          "inuse_space: 210 B in 2 stacks, estimated from 3 samples\n" },
+          "inuse_space: 210 B in 2 stacks, "
+          "estimated from 3 samples, exact\n" },
         { "format=top&symbolize=0&origin=master&type=alloc_space",
-          "alloc_space: 400 B in 1 stacks, estimated from 4 samples\n" },
+          "alloc_space: 400 B in 1 stack, "
+          "estimated from 4 samples, exact\n" },
     };
 
     jpp_origin_fleet(&fleet, workers);

@@ -497,7 +497,7 @@ jpp_test_counts(void)
     jpp_arena_t     arena;
     jpp_profile_t   profile;
 
-    static const int64_t  values[6] = { 0, 0, 7, 700, 0, 3 };
+    static const int64_t  values[8] = { 0, 0, 7, 700, 0, 0, 3, 5 };
 
     jpp_arena_init(&arena, JPP_CAP);
     jpp_profile_init(&profile, &arena, jpp_types, 4);
@@ -505,7 +505,7 @@ jpp_test_counts(void)
     jpp_is_u64(profile.n_counts, 2, "the types have two counts");
     jpp_is_u64(profile.n_columns, 4, "which nobody asked for");
     jpp_ok(jpp_profile_count(&profile), "now somebody does");
-    jpp_is_u64(profile.n_columns, 6, "so that there are columns");
+    jpp_is_u64(profile.n_columns, 8, "so that there are columns");
 
     for (i = 0; i < 4; i++) {
         pos = jpp_profile_begin(&profile, 0, 1);
@@ -516,8 +516,9 @@ jpp_test_counts(void)
     }
 
     jpp_is_u64(profile.n_samples, 3, "what is appended is not added up");
-    jpp_is_i64(jpp_profile_value(profile.columns[5], 0), 6, "counts are");
-    jpp_is_i64(jpp_profile_value(profile.columns[5], 1), 3, "alone");
+    jpp_is_i64(jpp_profile_value(profile.columns[6], 0), 6, "counts are");
+    jpp_is_i64(jpp_profile_value(profile.columns[7], 0), 10, "with doubts");
+    jpp_is_i64(jpp_profile_value(profile.columns[6], 1), 3, "alone");
     jpp_is_i64(jpp_profile_value(profile.columns[3], 2), 700, "with values");
 
     pos = jpp_profile_begin(&profile, 0, 1);

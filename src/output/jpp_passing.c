@@ -1,0 +1,162 @@
+
+#include <string.h>
+
+#include "jpp_intern.h"
+#include "jpp_passing.h"
+
+
+static bool jpp_passing_matches(const char *pattern, const char *name,
+    const char *end);
+
+
+/*
+ * A star is any number of characters.  What a compiler or a linker appends
+ * (".isra.0", "@plt") is not looked at.
+ */
+
+static const char *const  jpp_passing_patterns[] = {
+
+    /* nginx, njs */
+
+    "ngx_alloc", "ngx_calloc", "ngx_memalign", "ngx_palloc*", "ngx_pnalloc",
+    "ngx_pcalloc", "ngx_pmemalign", "ngx_pstrdup", "ngx_create_pool",
+    "ngx_create_temp_buf", "ngx_create_chain_of_bufs", "ngx_alloc_chain_link",
+    "ngx_chain_get_free_buf", "ngx_array_create", "ngx_array_push*",
+    "ngx_list_create", "ngx_list_push", "ngx_pool_cleanup_add",
+    "ngx_http_gzip_filter_alloc", "ngx_http_gunzip_filter_alloc",
+    "ngx_regex_malloc", "njs_mp_alloc*", "njs_mp_zalloc*", "njs_mp_align",
+    "njs_mp_zalign", "njs_malloc", "njs_memalign",
+
+    /* libraries */
+
+    "CRYPTO_*alloc", "CRYPTO_*dup", "OPENSSL_*alloc", "OPENSSL_*dup",
+    "BUF_MEM_grow*", "BIO_strdup", "g_malloc*", "g_realloc*", "g_try_malloc*",
+    "g_try_realloc*", "g_slice_alloc*", "g_strdup*", "g_strndup", "g_memdup*",
+    "xmlMallocLoc", "xmlStrdup", "xmlStrndup", "zcalloc", "gdMalloc",
+    "gdCalloc", "gdRealloc", "luaM_*alloc*", "lj_alloc_*", "lj_mem_*",
+    "Perl_safesys*alloc",
+
+    /* C and C++ */
+
+    "malloc", "calloc", "realloc", "reallocarray", "memalign", "valloc",
+    "pvalloc", "aligned_alloc", "posix_memalign", "str*dup", "__str*dup",
+    "wcsdup", "asprintf", "vasprintf", "__vasprintf*", "operator new*",
+    "_Znw*", "_Zna*", "std::allocator<*::allocate*",
+    "std::allocator_traits<*::allocate*", "std::__new_allocator<*::allocate*",
+    "__gnu_cxx::new_allocator<*::allocate*", NULL
+};
+
+
+jpp_passing_t
+jpp_passing(const char *name)
+{
+    const char         *end;
+    const char *const  *pattern;
+
+    if (strncmp(name, "0x", 2) == 0 || strstr(name, "+0x") != NULL) {
+        return JPP_PASSING_UNNAMED;
+    }
+
+    end = name + strcspn(name, ".@");
+
+    for (pattern = jpp_passing_patterns; *pattern != NULL; pattern++) {
+
+        if (jpp_passing_matches(*pattern, name, end)) {
+            return JPP_PASSING_YES;
+        }
+    }
+
+    return JPP_PASSING_NOT;
+}
+
+
+/* On a mismatch the last star takes one character more. */
+
+static bool
+jpp_passing_matches(const char *pattern, const char *name, const char *end)
+{
+    const char  *star, *from;
+
+    star = NULL;
+    from = NULL;
+
+    while (name < end) {
+
+        if (*pattern == '*') {
+            star = ++pattern;
+            from = name;
+
+        } else if (*pattern == *name) {
+            pattern++;
+            name++;
+
+        } else if (star != NULL) {
+            pattern = star;
+            name = ++from;
+
+        } else {
+            return false;
+        }
+    }
+
+    while (*pattern == '*') {
+        pattern++;
+    }
+
+    return *pattern == '\0';
+}
+
+
+const uint8_t *
+jpp_passing_table(const jpp_profile_t *profile)
+{
+    uint8_t               *table;
+    uint32_t               i, n;
+    const jpp_function_t  *function;
+
+    n = (uint32_t) jpp_vec_count(profile->functions, jpp_function_t);
+
+    table = jpp_arena_alloc(profile->arena, (size_t) n + 1);
+
+    for (i = 1; table != NULL && i <= n; i++) {
+        function = jpp_profile_function_at(profile, i);
+        table[i] = jpp_passing(jpp_profile_str(profile, function->name).data);
+    }
+
+    return table;
+}
+
+
+const uint8_t *
+jpp_passing_skip(const jpp_profile_t *profile, const uint8_t *table,
+    const uint8_t *stack, const uint8_t *end)
+{
+    uint8_t         kind;
+    uint32_t        id;
+    const uint8_t  *p, *next, *wanted, *last;
+
+    wanted = stack;
+    last = stack;
+    kind = JPP_PASSING_YES;
+
+    for (p = stack; p < end; p = next) {
+
+        next = jpp_stack_next(p, &id);
+        kind = table[jpp_profile_location_at(profile, id)->function];
+
+        /* without a callee that passes on, this may be anything */
+
+        if (kind == JPP_PASSING_NOT
+            || (kind == JPP_PASSING_UNNAMED && wanted == stack))
+        {
+            break;
+        }
+
+        if (kind == JPP_PASSING_YES) {
+            wanted = next;
+            last = p;
+        }
+    }
+
+    return wanted < end ? wanted : last;
+}

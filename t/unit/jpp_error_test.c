@@ -1,0 +1,259 @@
+
+#include <math.h>
+
+#include "jpp_error.h"
+#include "jpp_heap.h"
+#include "jpp_scale.h"
+#include "jpp_test.h"
+
+
+#define JPP_CAP     (64 << 20)
+#define JPP_PERIOD  16384
+#define JPP_TRIALS  2000
+
+
+static void jpp_error_test_draws(void);
+static void jpp_error_test_few(void);
+static double jpp_error_draw(uint64_t *state);
+static void jpp_error_commit(jpp_profile_t *profile, uint32_t stack,
+    uint64_t objects, uint64_t bytes, uint64_t period, bool is_base);
+static double jpp_error_of(const jpp_profile_t *profile);
+static double jpp_error_sum(const jpp_profile_t *profile, uint32_t type,
+    int64_t *sum);
+
+
+/* sizes from far below the period to far above, and how many there are */
+
+static const struct {
+    uint64_t  size;
+    uint64_t  n;
+} stacks[] = {
+    { 200, 6000 }, { 3000, 500 }, { 16384, 80 }, { 40000, 30 }, { 1 << 20, 3 }
+};
+
+
+int
+main(void)
+{
+    char    text[JPP_ERROR_TEXT];
+    size_t  i;
+
+    static const struct {
+        double       percent;
+        const char  *text;
+    } texts[] = {
+        { 0, "exact" }, { 0.0499, "exact" }, { 0.05, "+- 0.1 %" },
+        { 0.5, "+- 0.5 %" }, { 9.94, "+- 9.9 %" }, { 9.95, "+- 10 %" },
+        { 24.4, "+- 24 %" }, { 1e300, "+- 1000000 %" }
+    };
+
+    for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        jpp_is_str(jpp_error_text(texts[i].percent, text), texts[i].text,
+                   "%s", texts[i].text);
+    }
+
+    jpp_error_test_draws();
+    jpp_error_test_few();
+
+    return jpp_done();
+}
+
+
+/*
+ * Heaps that are known, sampled again and again: estimates are as far off as
+ * is said, so that the squares of (estimate - truth) / error have the mean 1.
+ */
+
+static void
+jpp_error_test_draws(void)
+{
+    double         variance[2], z[2] = { 0, 0 }, bias[2] = { 0, 0 };
+    size_t         i, k;
+    int64_t        sum[2];
+    uint64_t       seen, state, truth[2] = { 0, 0 };
+    uint32_t       trial;
+    jpp_arena_t    arena;
+    jpp_profile_t  profile;
+
+    state = 42;
+
+    for (i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++) {
+        truth[0] += stacks[i].n;
+        truth[1] += stacks[i].n * stacks[i].size;
+    }
+
+    for (trial = 0; trial < JPP_TRIALS; trial++) {
+
+        jpp_arena_init(&arena, JPP_CAP);
+        jpp_heap_init(&profile, &arena);
+        jpp_profile_count(&profile);
+
+        for (i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++) {
+
+            for (k = 0, seen = 0; k < stacks[i].n; k++) {
+                seen += jpp_error_draw(&state)
+                        < -expm1(-(double) stacks[i].size / JPP_PERIOD);
+            }
+
+            jpp_error_commit(&profile, (uint32_t) i + 1, seen,
+                             seen * stacks[i].size, JPP_PERIOD, false);
+        }
+
+        for (k = 0; k < 2; k++) {
+            variance[k] = jpp_error_sum(&profile,
+                                        JPP_HEAP_INUSE_OBJECTS + (uint32_t) k,
+                                        &sum[k]);
+
+            z[k] += pow((double) sum[k] - (double) truth[k], 2) / variance[k];
+            bias[k] += ((double) sum[k] - (double) truth[k])
+                       / (double) truth[k];
+        }
+
+        jpp_arena_destroy(&arena);
+    }
+
+    for (k = 0; k < 2; k++) {
+        z[k] /= JPP_TRIALS;
+        bias[k] /= JPP_TRIALS;
+
+        jpp_ok(z[k] > 0.9 && z[k] < 1.1, "type %zu: the mean square is %.3f",
+               k, z[k]);
+        jpp_ok(fabs(bias[k]) < 0.01, "and there is no bias: %.4f", bias[k]);
+    }
+}
+
+
+static void
+jpp_error_test_few(void)
+{
+    double         percent;
+    int64_t        sum;
+    jpp_arena_t    arena;
+    jpp_profile_t  profile;
+
+    jpp_arena_init(&arena, JPP_CAP);
+
+    /* three objects of sixteen periods are seen by all means */
+
+    jpp_heap_init(&profile, &arena);
+    jpp_profile_count(&profile);
+    jpp_error_commit(&profile, 1, 3, 3 * 16 * JPP_PERIOD, JPP_PERIOD, false);
+    percent = jpp_error_of(&profile);
+    jpp_ok(percent < JPP_ERROR_EXACT, "much larger than the period: %f %%",
+           percent);
+
+    /* one of 1.6 periods stands for 1.25, which is rounded to 1 */
+
+    jpp_heap_init(&profile, &arena);
+    jpp_profile_count(&profile);
+    jpp_error_commit(&profile, 1, 1, JPP_PERIOD * 8 / 5, JPP_PERIOD, false);
+    percent = jpp_error_of(&profile);
+    jpp_ok(percent > 44 && percent < 46, "a single one: %.1f %%", percent);
+
+    /* n small ones have the error of a Poisson process */
+
+    jpp_heap_init(&profile, &arena);
+    jpp_profile_count(&profile);
+    jpp_error_commit(&profile, 1, 100, 100, JPP_PERIOD, false);
+    percent = jpp_error_of(&profile);
+    jpp_ok(percent > 9.9 && percent < 10.1, "a hundred: %.2f %%", percent);
+
+    /* all that is there was seen */
+
+    jpp_heap_init(&profile, &arena);
+    jpp_profile_count(&profile);
+    jpp_error_commit(&profile, 1, 5, 50, 1, false);
+    jpp_ok(jpp_error_sum(&profile, JPP_HEAP_INUSE_SPACE, &sum) == 0,
+           "a period of 1 is exact");
+
+    /* what is in both dumps cancels out */
+
+    jpp_heap_init(&profile, &arena);
+    jpp_profile_count(&profile);
+    jpp_error_commit(&profile, 1, 104, 10400, JPP_PERIOD, false);
+    jpp_error_commit(&profile, 1, 100, 10000, JPP_PERIOD, true);
+    percent = jpp_error_of(&profile);
+    jpp_ok(percent > 49 && percent < 51, "four more: %.1f %%", percent);
+
+    /* as many, of another size: the figure is worth nothing */
+
+    jpp_heap_init(&profile, &arena);
+    jpp_profile_count(&profile);
+    jpp_error_commit(&profile, 1, 10, 2000, JPP_PERIOD, false);
+    jpp_error_commit(&profile, 1, 10, 1000, JPP_PERIOD, true);
+    jpp_ok(isfinite(jpp_error_sum(&profile, JPP_HEAP_INUSE_SPACE, &sum)),
+           "as many of another size");
+
+    jpp_ok(jpp_error_percent(4, 0) == 0, "nothing has no error");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* A number from 0 to 1 (xorshift64*). */
+
+static double
+jpp_error_draw(uint64_t *state)
+{
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+
+    return (double) (*state * 0x2545f4914f6cdd1dULL >> 11) / 0x1p53;
+}
+
+
+static void
+jpp_error_commit(jpp_profile_t *profile, uint32_t stack, uint64_t objects,
+    uint64_t bytes, uint64_t period, bool is_base)
+{
+    int       i;
+    int64_t   values[JPP_HEAP_COLUMNS] = { 0 };
+    uint8_t  *pos;
+
+    values[JPP_HEAP_INUSE_DOUBT] = jpp_scale(period, objects, bytes,
+                                             &values[JPP_HEAP_INUSE_OBJECTS]);
+    values[JPP_HEAP_INUSE_SAMPLES] = (int64_t) objects;
+
+    for (i = 0; is_base && i < JPP_HEAP_COLUMNS; i++) {
+        values[i] = -values[i];
+    }
+
+    pos = jpp_profile_begin(profile, 0, 1);
+    jpp_profile_end(profile, jpp_profile_push(pos, stack));
+    (void) jpp_profile_commit(profile, values);
+}
+
+
+/* The error of what is in use, in per cent. */
+
+static double
+jpp_error_of(const jpp_profile_t *profile)
+{
+    double   variance;
+    int64_t  sum;
+
+    variance = jpp_error_sum(profile, JPP_HEAP_INUSE_SPACE, &sum);
+
+    return jpp_error_percent(variance, sum);
+}
+
+
+static double
+jpp_error_sum(const jpp_profile_t *profile, uint32_t type, int64_t *sum)
+{
+    double        variance;
+    uint32_t      i;
+    jpp_sample_t  sample;
+
+    variance = 0;
+    *sum = 0;
+
+    for (i = 0; i < profile->n_samples; i++) {
+        jpp_profile_sample(profile, i, &sample);
+        *sum += sample.values[type];
+        variance += jpp_error_variance(profile, type, i);
+    }
+
+    return variance;
+}

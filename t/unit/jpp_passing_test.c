@@ -1,0 +1,155 @@
+
+#include <stdlib.h>
+
+#include "jpp_intern.h"
+#include "jpp_passing.h"
+#include "jpp_test.h"
+
+
+#define JPP_CAP  (64 << 20)
+
+
+static void jpp_passing_test_stacks(void);
+
+
+static const char  *passing[] = {
+    "ngx_alloc", "ngx_calloc", "ngx_memalign", "ngx_palloc",
+    "ngx_palloc_large", "ngx_palloc_block.isra.0", "ngx_pnalloc",
+    "ngx_pcalloc", "ngx_pmemalign", "ngx_create_pool", "ngx_create_temp_buf",
+    "ngx_array_push", "ngx_array_push_n", "ngx_list_push", "CRYPTO_malloc",
+    "CRYPTO_zalloc", "CRYPTO_clear_realloc", "CRYPTO_allocalloc",
+    "CRYPTO_strdup", "OPENSSL_strndup", "strdup", "strndup",
+    "__strdup", "g_malloc0_n", "operator new(unsigned long)",
+    "operator new[](unsigned long, std::nothrow_t const&)", "_Znwm", "_Znam",
+    "malloc", "malloc@plt", "strdup@plt",
+    "std::allocator<char>::allocate(unsigned long)",
+    "std::allocator_traits<std::allocator<int> >::allocate(x)"
+};
+
+
+static const char  *others[] = {
+    "", "n", "ngx_allo", "ngx_allocator", "xngx_alloc", "ngx_create_pools",
+    "ngx_pallo", "ngx_array_pus", "ngx_array_destroy", "CRYPTO_alloc_x",
+    "CRYPTO_free", "CRYPTOalloc", "SSL_new", "strduplicate", "xstrdup",
+    "strdupa", "operator delete(void*)", "operator", "main", "mallocx",
+    "std::allocator<char>::deallocat(x)", "std::string::reserve", "g_free",
+    "*", "ngx_*", "\xff\xfe"
+};
+
+
+static const char  *unnamed[] = {
+    "nginx+0x3f2a0", "libc.so.6+0x1", "0x30000000", "a+0x", "0x"
+};
+
+
+int
+main(void)
+{
+    char    *name;
+    size_t   i;
+
+    for (i = 0; i < sizeof(passing) / sizeof(passing[0]); i++) {
+        jpp_is_u64(jpp_passing(passing[i]), JPP_PASSING_YES, "%s", passing[i]);
+    }
+
+    for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        jpp_is_u64(jpp_passing(others[i]), JPP_PASSING_NOT, "\"%s\" is not",
+                   others[i]);
+    }
+
+    for (i = 0; i < sizeof(unnamed) / sizeof(unnamed[0]); i++) {
+        jpp_is_u64(jpp_passing(unnamed[i]), JPP_PASSING_UNNAMED, "%s",
+                   unnamed[i]);
+    }
+
+    /* as long as a name may be, for whatever a star makes of it */
+
+    name = malloc(JPP_MAX_SYMBOL_NAME + 1);
+    memset(name, 'a', JPP_MAX_SYMBOL_NAME);
+    memcpy(name, "CRYPTO_", 7);
+    memcpy(name + JPP_MAX_SYMBOL_NAME - 5, "alloc", 6);
+    jpp_is_u64(jpp_passing(name), JPP_PASSING_YES, "a long name");
+    name[strlen(name) - 1] = 'x';
+    jpp_is_u64(jpp_passing(name), JPP_PASSING_NOT, "another");
+    free(name);
+
+    jpp_passing_test_stacks();
+
+    return jpp_done();
+}
+
+
+/* Each letter is a function: p passes on, u has no name, the others want. */
+
+static void
+jpp_passing_test_stacks(void)
+{
+    char             text[8], name[2] = "a";
+    size_t           i, k, len;
+    uint8_t         *pos;
+    uint32_t         id, string, function;
+    jpp_arena_t      arena;
+    jpp_sample_t     sample;
+    jpp_profile_t    profile;
+    const uint8_t   *table, *p, *end;
+    static const jpp_value_type_t  type = { "space", "bytes", false, 0, 0 };
+
+    static const struct {
+        const char  *stack;        /* leaf first */
+        const char  *rest;
+    } rows[] = {
+        { "", "" }, { "a", "a" }, { "ab", "ab" }, { "pa", "a" },
+        { "ppab", "ab" }, { "apb", "apb" }, { "p", "p" }, { "ppp", "p" },
+        { "pua", "ua" }, { "pupa", "a" }, { "puupab", "ab" }, { "ua", "ua" },
+        { "upa", "upa" }, { "pu", "u" }, { "pup", "p" }, { "pap", "ap" },
+        { "puap", "uap" }
+    };
+
+    jpp_arena_init(&arena, JPP_CAP);
+    jpp_profile_init(&profile, &arena, &type, 1);
+
+    for (i = 0; i < 26; i++) {
+        name[0] = (char) ('a' + i);
+        string = name[0] == 'p' ? jpp_profile_string(&profile, "strdup", 6)
+                 : name[0] == 'u' ? jpp_profile_string(&profile, "x+0x1", 5)
+                 : jpp_profile_string(&profile, name, 1);
+
+        function = jpp_profile_function(&profile, 0, string, string);
+        id = jpp_profile_location(&profile, 0, i + 1);
+        jpp_profile_location_at(&profile, id)->function = function;
+    }
+
+    table = jpp_passing_table(&profile);
+    jpp_ok(table != NULL, "a table");
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+
+        len = strlen(rows[i].stack);
+        pos = jpp_profile_begin(&profile, 0, (uint32_t) len);
+
+        for (k = 0; k < len; k++) {
+            pos = jpp_profile_push(pos,
+                                   (uint32_t) (rows[i].stack[k] - 'a') + 1);
+        }
+
+        jpp_profile_end(&profile, pos);
+        (void) jpp_profile_append(&profile, (int64_t[]) { 1 });
+        jpp_profile_sample(&profile, (uint32_t) i, &sample);
+
+        end = sample.stack + sample.stack_len;
+        p = jpp_passing_skip(&profile, table, sample.stack, end);
+
+        for (k = 0; p < end; k++) {
+            p = jpp_stack_next(p, &id);
+            text[k] = (char) ('a' + id - 1);
+        }
+
+        text[k] = '\0';
+        jpp_is_str(text, rows[i].rest, "\"%s\" begins with", rows[i].stack);
+    }
+
+    arena.fail_at = arena.n_calls + 1;
+    jpp_ok(jpp_passing_table(&profile) == NULL, "no memory, no table");
+
+    jpp_arena_destroy(&arena);
+}

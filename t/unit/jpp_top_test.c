@@ -1,0 +1,369 @@
+
+#include "jpp_folded.h"
+#include "jpp_test_dump.h"
+#include "jpp_top.h"
+
+
+#define JPP_CAP     (64 << 20)
+
+#define jpp_nelts(a)  (sizeof(a) / sizeof((a)[0]))
+
+#define JPP_HEAD                                                              \
+    "       flat  flat%         cum   cum%    objects       mean    error  "  \
+    "function\n"
+
+#define JPP_PASSED                                                            \
+    "functions that only pass memory on (pools, strdup, operator new) are "   \
+    "passed over: callers=0 shows them\n"
+
+
+typedef struct {
+    const char   *stack;       /* leaf first, by blanks */
+    int64_t       objects;
+    int64_t       bytes;
+    int64_t       seen;
+    int64_t       doubt;       /* per cent of one */
+} jpp_top_stack_t;
+
+
+typedef struct {
+    const char              *name;
+    const char              *args;
+    const jpp_top_stack_t   *stacks;
+    bool                     is_difference;
+    const char              *top;
+    const char              *folded;
+} jpp_top_case_t;
+
+
+static void jpp_top_test_case(const jpp_top_case_t *row);
+static void jpp_top_test_many(void);
+static void jpp_top_test_memory(void);
+static void jpp_top_fill(jpp_profile_t *profile,
+    const jpp_top_stack_t *stacks);
+static uint32_t jpp_top_location(jpp_profile_t *profile, const char *name,
+    size_t len);
+static const char *jpp_top_text(bool (*write)(const jpp_view_t *view,
+    jpp_sink_t *sink), jpp_profile_t *profile, const char *args);
+
+
+static const jpp_top_stack_t  stacks[] = {
+    { "ngx_alloc ngx_palloc handler main", 10, 10240, 10, 0 },
+    { "ngx_alloc ngx_create_pool accept main", 1, 4096, 1, 0 },
+    { "handler main", 4, 1024, 1, 100 },
+    { "strdup", 1, 16, 1, 0 },
+    { NULL, 0, 0, 0, 0 }
+};
+
+
+static const jpp_top_stack_t  changes[] = {
+    { "a main", 0, -1, 0, 0 },
+    { "b main", 1024, 1048576, 4, 400 },
+    { "c main", -2, -300, -1, -50 },
+    { "d main", 1, -20, 1, 0 },
+    { "e main", 0, 40, 0, 0 },
+    { NULL, 0, 0, 0, 0 }
+};
+
+
+static const jpp_top_case_t  cases[] = {
+
+    { "callers, by flat", "", stacks, false,
+      "inuse_space: 15.0 KiB in 4 stacks, estimated from 13 samples, one every "
+      "16.0 KiB, +- 6.7 %\n"
+      JPP_HEAD
+      "   11.0 KiB  73.3%    11.0 KiB  73.3%         14      804 B    9.1 %  "
+      "handler\n"
+      "    4.0 KiB  26.6%     4.0 KiB  26.6%          1    4.0 KiB    exact  "
+      "accept\n"
+      "       16 B   0.1%        16 B   0.1%          1       16 B    exact  "
+      "strdup\n"
+      "        0 B   0.0%    15.0 KiB  99.9%          0          -        -  "
+      "main\n"
+      JPP_PASSED,
+      "main;handler;ngx_palloc;ngx_alloc 10240\n"
+      "main;accept;ngx_create_pool;ngx_alloc 4096\n"
+      "main;handler 1024\nstrdup 16\n" },
+
+    { "callers, by cum", "sort=cum&callers=1", stacks, false,
+      "inuse_space: 15.0 KiB in 4 stacks, estimated from 13 samples, one every "
+      "16.0 KiB, +- 6.7 %\n"
+      JPP_HEAD
+      "        0 B   0.0%    15.0 KiB  99.9%         15    1.0 KiB    6.7 %  "
+      "main\n"
+      "   11.0 KiB  73.3%    11.0 KiB  73.3%         14      804 B    9.1 %  "
+      "handler\n"
+      "    4.0 KiB  26.6%     4.0 KiB  26.6%          1    4.0 KiB    exact  "
+      "accept\n"
+      "       16 B   0.1%        16 B   0.1%          1       16 B    exact  "
+      "strdup\n"
+      JPP_PASSED,
+      "main;handler 10240\nmain;accept 4096\nmain;handler 1024\nstrdup 16\n" },
+
+    { "all frames, two rows", "callers=0&n=2", stacks, false,
+      "inuse_space: 15.0 KiB in 4 stacks, estimated from 13 samples, one every "
+      "16.0 KiB, +- 6.7 %\n"
+      JPP_HEAD
+      "   14.0 KiB  93.2%    14.0 KiB  93.2%         11    1.3 KiB    exact  "
+      "ngx_alloc\n"
+      "    1.0 KiB   6.7%    11.0 KiB  73.3%          4      256 B    100 %  "
+      "handler\n"
+      "5 more functions\n",
+      "main;handler;ngx_palloc;ngx_alloc 10240\n"
+      "main;accept;ngx_create_pool;ngx_alloc 4096\n"
+      "main;handler 1024\nstrdup 16\n" },
+
+    { "one row less than there are", "n=3", stacks, false,
+      "inuse_space: 15.0 KiB in 4 stacks, estimated from 13 samples, one every "
+      "16.0 KiB, +- 6.7 %\n"
+      JPP_HEAD
+      "   11.0 KiB  73.3%    11.0 KiB  73.3%         14      804 B    9.1 %  "
+      "handler\n"
+      "    4.0 KiB  26.6%     4.0 KiB  26.6%          1    4.0 KiB    exact  "
+      "accept\n"
+      "       16 B   0.1%        16 B   0.1%          1       16 B    exact  "
+      "strdup\n"
+      "1 more function\n" JPP_PASSED, NULL },
+
+    { "objects", "type=inuse_objects&n=1", stacks, false,
+      "inuse_objects: 16 in 4 stacks, estimated from 13 samples, one every "
+      "16.0 KiB, +- 25 %\n"
+      JPP_HEAD
+      "         14  87.5%          14  87.5%         14      804 B     29 %  "
+      "handler\n"
+      "3 more functions\n" JPP_PASSED, NULL },
+
+    { "a difference", "", changes, true,
+      "inuse_space (difference): 1023.7 KiB in 5 stacks, estimated from 4 "
+      "samples, one every 16.0 KiB, +- 50 % at least\n"
+      JPP_HEAD
+      "    1.0 MiB 100.0%     1.0 MiB 100.0%       1024    1.0 KiB     50 %  "
+      "b\n"
+      "     -300 B   0.0%      -300 B   0.0%         -2      150 B     71 %  "
+      "c\n"
+      "       40 B   0.0%        40 B   0.0%          0          -    exact  "
+      "e\n"
+      "      -20 B   0.0%       -20 B   0.0%          1          -    exact  "
+      "d\n"
+      "       -1 B   0.0%        -1 B   0.0%          0          -    exact  "
+      "a\n"
+      "        0 B   0.0%  1023.7 KiB 100.0%          0          -        -  "
+      "main\n",
+      "main;a -1\nmain;b 1048576\nmain;c -300\nmain;d -20\nmain;e 40\n" }
+};
+
+
+int
+main(void)
+{
+    size_t  i;
+
+    for (i = 0; i < jpp_nelts(cases); i++) {
+        jpp_top_test_case(&cases[i]);
+    }
+
+    jpp_top_test_many();
+    jpp_top_test_memory();
+
+    return jpp_done();
+}
+
+
+static void
+jpp_top_test_case(const jpp_top_case_t *row)
+{
+    jpp_arena_t    arena;
+    jpp_profile_t  profile;
+
+    jpp_arena_init(&arena, JPP_CAP);
+    jpp_heap_init(&profile, &arena);
+    jpp_top_fill(&profile, row->stacks);
+    profile.is_difference = row->is_difference;
+
+    jpp_is_str(jpp_top_text(jpp_top_write, &profile, row->args), row->top,
+               "%s: top", row->name);
+
+    if (row->folded != NULL) {
+        jpp_is_str(jpp_top_text(jpp_folded_write, &profile, row->args),
+                   row->folded, "%s: folded", row->name);
+    }
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* As many rows as asked for, and fifty where nobody asks. */
+
+static void
+jpp_top_test_many(void)
+{
+    char              name[16];
+    size_t            i, k, n;
+    const char       *p;
+    jpp_arena_t       arena;
+    jpp_profile_t     profile;
+    jpp_top_stack_t   one[2] = { { name, 1, 1, 1, 0 }, { NULL, 0, 0, 0, 0 } };
+
+    static const struct {
+        const char  *args;
+        size_t       n;
+        const char  *more;
+    } rows[] = {
+        { "", 50, "\n951 more functions\n" },
+        { "n=1", 1, "\n1000 more functions\n" },
+        { "n=1000", 1000, "\n1 more function\n" }
+    };
+
+    jpp_arena_init(&arena, JPP_CAP);
+    jpp_heap_init(&profile, &arena);
+
+    for (i = 0; i < 1001; i++) {
+        snprintf(name, sizeof(name), "f%zu", i);
+        one[0].bytes = (int64_t) i + 1;
+        jpp_top_fill(&profile, one);
+    }
+
+    for (i = 0; i < jpp_nelts(rows); i++) {
+        p = jpp_top_text(jpp_top_write, &profile, rows[i].args);
+
+        jpp_ok(strstr(p, rows[i].more) != NULL, "\"%s\"", rows[i].args);
+
+        for (n = 0, k = 0; p[k] != '\0'; k++) {
+            n += p[k] == '\n';
+        }
+
+        jpp_is_u64(n, rows[i].n + 3, "its lines");
+    }
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* Whichever allocation fails, false is the result. */
+
+static void
+jpp_top_test_memory(void)
+{
+    size_t         i, n_wrong;
+    uint64_t       before, n;
+    jpp_view_t     view;
+    jpp_sink_t     sink;
+    jpp_arena_t    arena;
+    jpp_args_t     args;
+    jpp_profile_t  profile;
+
+    static uint8_t  buffer[JPP_SINK_BUFFER];
+
+    static bool (*const writers[])(const jpp_view_t *, jpp_sink_t *) = {
+        jpp_top_write, jpp_folded_write
+    };
+
+    jpp_arena_init(&arena, JPP_CAP);
+    jpp_heap_init(&profile, &arena);
+    jpp_top_fill(&profile, stacks);
+
+    memset(&view, 0, sizeof(jpp_view_t));
+    view.profile = &profile;
+    view.args = &args;
+
+    jpp_report_args_init(&args);
+    args.is_set[JPP_ARG_CALLERS] = true;
+    n_wrong = 0;
+
+    for (i = 0; i < jpp_nelts(writers); i++) {
+        jpp_sink_init(&sink, buffer, sizeof(buffer), NULL, NULL);
+
+        before = arena.n_calls;
+        arena.fail_at = 0;
+        n_wrong += !writers[i](&view, &sink);
+
+        for (n = arena.n_calls - before; n > 0; n--) {
+            arena.fail_at = arena.n_calls + n;
+            n_wrong += writers[i](&view, &sink);
+        }
+    }
+
+    jpp_is_u64(n_wrong, 0, "no allocation may fail unnoticed");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_top_fill(jpp_profile_t *profile, const jpp_top_stack_t *from)
+{
+    int64_t      values[JPP_HEAP_COLUMNS] = { 0 };
+    uint8_t     *pos;
+    const char  *p, *end;
+
+    if (profile->n_samples == 0) {
+        (void) jpp_profile_count(profile);
+        profile->period = 16384;
+    }
+
+    for ( /* void */ ; from->stack != NULL; from++) {
+
+        pos = jpp_profile_begin(profile, 0, 8);
+
+        for (p = from->stack; *p != '\0'; p = *end == ' ' ? end + 1 : end) {
+            end = p + strcspn(p, " ");
+            pos = jpp_profile_push(pos, jpp_top_location(profile, p,
+                                                         (size_t) (end - p)));
+        }
+
+        jpp_profile_end(profile, pos);
+
+        values[JPP_HEAP_INUSE_OBJECTS] = from->objects;
+        values[JPP_HEAP_INUSE_SPACE] = from->bytes;
+        values[JPP_HEAP_INUSE_SAMPLES] = from->seen;
+        values[JPP_HEAP_INUSE_DOUBT] = from->doubt * JPP_DOUBT_ONE / 100;
+
+        (void) jpp_profile_commit(profile, values);
+        profile->n_seen[1] += (uint64_t) from->seen;
+    }
+}
+
+
+static uint32_t
+jpp_top_location(jpp_profile_t *profile, const char *name, size_t len)
+{
+    uint32_t  id, string;
+
+    string = jpp_profile_string(profile, name, len);
+    id = jpp_profile_location(profile, 0, string);
+
+    jpp_profile_location_at(profile, id)->function =
+                        jpp_profile_function(profile, 0, string, string);
+    return id;
+}
+
+
+static const char *
+jpp_top_text(bool (*write)(const jpp_view_t *view, jpp_sink_t *sink),
+    jpp_profile_t *profile, const char *args)
+{
+    jpp_vec_t             *out;
+    jpp_view_t             view;
+    jpp_sink_t             sink;
+    jpp_report_options_t   options;
+
+    static uint8_t  buffer[JPP_SINK_BUFFER];
+
+    options = jpp_test_options(args);
+    out = jpp_vec_create(profile->arena);
+
+    memset(&view, 0, sizeof(jpp_view_t));
+    view.profile = profile;
+    view.args = &options.args;
+
+    profile->default_type = options.args.values[JPP_ARG_TYPE];
+
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, out);
+
+    jpp_ok(write(&view, &sink), "written");
+    jpp_is_i64(jpp_sink_flush(&sink), 0, "all of it");
+
+    *(char *) jpp_vec_push(out, 1) = '\0';
+
+    return (char *) out->data;
+}
