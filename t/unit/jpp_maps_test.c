@@ -40,6 +40,7 @@ static const jpp_maps_bad_t  bad[] = {
     { "no device", "1000-2000 r-xp 0\n", JPP_ERR_INPUT, 1 },
     { "a large device", "1000-2000 r-xp 0 100000000:0 0\n", JPP_ERR_INPUT,
       1 },
+    { "a large minor", "1000-2000 r-xp 0 0:100000000 0\n", JPP_ERR_INPUT, 1 },
     { "no inode", "1000-2000 r-xp 0 08:01\n", JPP_ERR_INPUT, 1 },
     { "inode and more", "1000-2000 r-xp 0 08:01 12x\n", JPP_ERR_INPUT, 1 },
     { "the second line", "1000-2000 r-xp 0 08:01 12 /a\nx\n", JPP_ERR_INPUT,
@@ -103,12 +104,19 @@ jpp_maps_test_fields(void)
         "9000-a000 r-xp 00000000 08:01 6 /usr/lib/libjemalloc.so.2\n"
         "a000-b000 r-xp 00000000 08:01 5 (deleted)\n"
         "b000-c000 r--p 00000000 08:01 4 /usr/lib/libc.so.6\n"
-        "c000-d000 r-xp 00000000 08:01 3 /tmp/\xff\xc3\xa4\x01\n";
+        "c000-d000 r-xp 00000000 08:01 3 /tmp/\xff\xc3\xa4\x01\n"
+        "d000-e000 r-xp 00000000 ffffffff:ffffffff 2 /a\n"
+        "e000-f000 r-xp 00000000 08:01 1 / (deleted)\n";
 
     jpp_is_u64(jpp_maps_of(text, sizeof(text) - 1, NULL), JPP_OK, "%s",
                err.text);
-    jpp_is_u64(jpp_vec_count(profile.mappings, jpp_mapping_t), 9,
+    jpp_is_u64(jpp_vec_count(profile.mappings, jpp_mapping_t), 11,
                "the executable ones");
+
+    m = jpp_profile_mapping_at(&profile, 10);
+    jpp_is_u64(m->device, UINT64_MAX, "the largest device");
+    m = jpp_profile_mapping_at(&profile, 11);
+    jpp_ok(m->deleted && strcmp(m->path, "/") == 0, "the shortest path");
 
     m = jpp_profile_mapping_at(&profile, 1);
     jpp_is_u64(m->start, 0x1000, "start");
@@ -150,7 +158,7 @@ jpp_maps_test_fields(void)
     jpp_ok(jpp_maps_find(maps, 0xfff) == NULL, "below all");
     jpp_ok(jpp_maps_find(maps, 0x3000) == NULL, "between");
     jpp_ok(jpp_maps_find(maps, 0xb000) == NULL, "not executable");
-    jpp_ok(jpp_maps_find(maps, 0xd000) == NULL, "above all");
+    jpp_ok(jpp_maps_find(maps, 0xf000) == NULL, "above all");
 
     map = jpp_maps_find(maps, 0x1000);
     jpp_ok(map != NULL && map->mapping == 1, "the first byte");

@@ -319,7 +319,7 @@ jpp_test_labels(void)
     jpp_arena_t       arena;
     jpp_profile_t     profile;
     jpp_label_set_t  *sets;
-    jpp_label_t       labels[JPP_MAX_LABELS] = {
+    jpp_label_t       labels[JPP_MAX_LABELS + 1] = {
         { "worker", "0", 0, NULL },
         { "pid", NULL, 12, NULL },
         { "origin", "", 0, NULL },
@@ -370,6 +370,9 @@ jpp_test_labels(void)
         labels[i].num = (int64_t) i;
         wrong += !jpp_profile_labels(&profile, labels, i + 1, &set);
     }
+
+    jpp_ok(jpp_profile_labels(&profile, labels, JPP_MAX_LABELS + 1, &other)
+           && other == set, "one more is not looked at");
 
     sets = jpp_vec_items(profile.label_sets, jpp_label_set_t);
     jpp_ok(wrong == 0 && sets[set].n == JPP_MAX_LABELS, "%d labels",

@@ -436,6 +436,11 @@ jpp_report_test_errors(void)
                                     JPP_MAX_CAPTURES + 1, &options, &err),
                JPP_ERR_LIMIT, "%s", err.text);
 
+    jpp_is_u64(jpp_report_check(&options, JPP_MAX_CAPTURES, &err), JPP_OK,
+               "as many captures as there may be");
+    jpp_is_u64(jpp_report_check(&options, JPP_MAX_CAPTURES + 1, &err),
+               JPP_ERR_LIMIT, "one more");
+
     jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 0, &options, &err),
                JPP_ERR_ARG, "%s", err.text);
 
