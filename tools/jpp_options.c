@@ -84,7 +84,7 @@ static const char  jpp_options_more[] =
 "  -o, --output=FILE  write to FILE, which appears only when all is well\n"
 "  --help, --version\n"
 "\n"
-"Exit: 0; 1 where there is no profile; 2 where the options are wrong.\n"
+"Exit: 0; 1 if no profile could be made; 2 if the options are wrong.\n"
 "\n"
 "Examples:\n"
 "  " JPP_TOOL " jeprof.1234.0.f.heap\n"
@@ -149,13 +149,13 @@ jpp_options_read_one(jpp_options_t *options, char **argv, int *i,
         len = strlen(name);
 
     } else if (argv[*i][1] != '-') {
-        return jpp_err_set(err, JPP_ERR_ARG, "there is no option %s", argv[*i]);
+        return jpp_err_set(err, JPP_ERR_ARG, "unknown option %s", argv[*i]);
     }
 
     option = jpp_options_find(name, len);
 
     if (option == NULL) {
-        return jpp_err_set(err, JPP_ERR_ARG, "there is no option --%.*s",
+        return jpp_err_set(err, JPP_ERR_ARG, "unknown option --%.*s",
                            (int) len, name);
     }
 
@@ -276,7 +276,7 @@ jpp_options_help(jpp_options_t *options)
 }
 
 
-/* What only all options together say. */
+/* Checks that need all options. */
 
 static jpp_code_t
 jpp_options_check(jpp_options_t *options, jpp_err_t *err)

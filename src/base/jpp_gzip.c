@@ -201,7 +201,7 @@ jpp_gunzip_members(z_stream *zs, const uint8_t *data, size_t len, size_t max,
 
     if (rc != Z_STREAM_END) {
         return jpp_err_set(err, JPP_ERR_CUT,
-                           "gzip: the compressed data ends before its end");
+                           "gzip: the compressed data is incomplete");
     }
 
     return JPP_OK;

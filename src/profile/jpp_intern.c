@@ -148,7 +148,7 @@ jpp_profile_mapping(jpp_profile_t *profile, const jpp_mapping_t *mapping,
 static bool
 jpp_profile_mapping_equal(const jpp_mapping_t *a, const jpp_mapping_t *b)
 {
-    /* without a file behind it only the place tells two of them apart */
+    /* mappings without a file differ by their address only */
 
     if (a->inode == 0 && a->start != b->start) {
         return false;

@@ -1,16 +1,16 @@
 
 /*
- * The distinct return addresses of one capture, and the location that each of
- * them is in the profile.
+ * The distinct return addresses of one capture, and the location of each in the
+ * profile.
  *
  * A dump names an address once for each stack that passes through it; this
  * table makes all but the first mention cost one probe.  Its key is the text
  * of an address, so that a known address is never converted: the twelve digits
- * that nearly all addresses have, or else the value.  What it gives is the
- * varint of the location's id, ready to be stored in a stack.
+ * that nearly all addresses have, or else the value.  The result is the varint
+ * of the location's id, ready to be stored in a stack.
  *
- * It is also the place where an address finds its mapping, and where the
- * allocator's own code is told from the program's.
+ * Addresses also find their mapping here, and the allocator's own code is
+ * separated from the program's.
  *
  * One thread at a time; memory from the profile's arena.
  */

@@ -93,7 +93,7 @@ jpp_heap_is_whole(const char *data, size_t len)
 }
 
 
-/* The sampling period, and what the file is where there is none. */
+/* The sampling period; if there is none, what kind of file this is. */
 
 static jpp_code_t
 jpp_heap_first_line(jpp_dump_t *dump, jpp_err_t *err)

@@ -72,7 +72,7 @@ static const char *jpp_heap_error(jpp_heap_t *heap, const char *p,
 
 
 static const char  jpp_heap_no_address[] =
-    "a stack with something that is no address";
+    "a stack contains something that is not an address";
 
 
 jpp_code_t
@@ -183,7 +183,7 @@ jpp_heap_stack(jpp_heap_t *heap, const char *p)
 }
 
 
-/* The stack with what the COUNTS of live and of all allocations stand for. */
+/* Add the stack with the estimates from its COUNTS. */
 
 static bool
 jpp_heap_commit(jpp_heap_t *heap, const uint64_t counts[4])
@@ -237,7 +237,7 @@ jpp_heap_frames(jpp_heap_t *heap, const char *p, uint8_t **stack)
     p++;
     depth = 0;
 
-    /* mostly the allocator was passed as it was the last time */
+    /* most stacks pass through the allocator as the one before */
 
     if ((size_t) (heap->end - p) > heap->lead_len
         && p[heap->lead_len] == ' '
@@ -463,7 +463,7 @@ jpp_heap_threads(jpp_heap_t *heap, const char *p, const char *totals)
 
         p = jpp_heap_thread(line, heap->end);
 
-        /* mostly one thread has it all */
+        /* usually one thread has all of it */
 
         if (p != NULL && (size_t) (heap->end - p) >= len
             && memcmp(p, totals, len) == 0)

@@ -97,7 +97,7 @@ jpp_maps_read(jpp_profile_t *profile, const char *text, size_t len,
 }
 
 
-/* Every line of TEXT, and the proof that they are all of them. */
+/* Every line of TEXT, and the check that none is missing. */
 
 static jpp_code_t
 jpp_maps_lines(const char *text, size_t len, const char *tail,
@@ -135,8 +135,8 @@ jpp_maps_lines(const char *text, size_t len, const char *tail,
 
         if (line->mapping.start < limit) {
             return jpp_err_line(err, JPP_ERR_INPUT, n + 1,
-                                "this mapping overlaps the one before it, or "
-                                "stands below it");
+                                "this mapping overlaps the previous one, or is "
+                                "out of order");
         }
 
         limit = line->mapping.limit;
@@ -218,7 +218,7 @@ jpp_maps_parse(const char *p, const char *end, jpp_maps_line_t *line)
 }
 
 
-/* What follows the inode at P: blanks, and mostly a path. */
+/* What follows the inode at P: blanks and, usually, a path. */
 
 static const char *
 jpp_maps_path(const char *p, const char *end, jpp_maps_line_t *line)

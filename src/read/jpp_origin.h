@@ -1,23 +1,23 @@
 
 /*
- * What a worker inherited, told apart from what it allocated itself.
+ * What a worker inherited, separated from what it allocated itself.
  *
- * The dumps of a process that was forked show what its parent had allocated
- * too.  Its baseline, a dump from when it started, tells how much: of every
- * stack and value the smaller of both was inherited, because what was freed
- * since is in the baseline alone, and what was allocated since is not.
+ * The dumps of a forked process also show what its parent had allocated.  Its
+ * baseline, a dump from when it started, says how much: for every stack and
+ * value the smaller of the two was inherited, because memory freed since then
+ * is only in the baseline, and memory allocated since then is not in it.
  *
  *     inherited = min(now, baseline)
  *     own       = now - inherited
  *
  * The processes of one parent share what they inherited until they write to
- * it, so that it is there once, however many hold it.  One that has freed it
- * does not make it less for the others:
+ * it: it exists once, however many hold it.  If one of them frees it, the
+ * others still have it:
  *
  *     of a group = max(inherited of each)
  *
- * Samples are counted in the same way, in columns of their own: how many
- * samples an estimate rests on is known for either part.
+ * The counts of samples and of doubts are split in the same way, so the number
+ * of samples behind an estimate is known for both parts.
  *
  *     jpp_origin_init();
  *     for each process: read its dump, under labels of a part that no other
@@ -50,7 +50,7 @@ typedef struct {
 /* Initialize the caller's SPLIT of PROFILE, which has no sample yet. */
 bool jpp_origin_init(jpp_origin_split_t *split, jpp_profile_t *profile);
 
-/* Can BASELINE be one of DUMP? */
+/* Can BASELINE be a baseline of DUMP? */
 jpp_code_t jpp_origin_check(const jpp_dump_t *baseline, const jpp_dump_t *dump,
     jpp_err_t *err);
 

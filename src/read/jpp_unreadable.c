@@ -23,7 +23,7 @@ static const jpp_unreadable_t  jpp_unreadables[] = {
       "the dump was cut in its first line" },
 
     { "heap_v1/", NULL,
-      "a heap_v1 dump of jemalloc 3, whose counts cannot be scaled rightly" },
+      "a heap_v1 dump of jemalloc 3, whose counts cannot be scaled correctly" },
 
     { "heap profile: ", "@ heap/",
       "a heap profile of Go or of gperftools, not jemalloc's heap_v2: go tool "

@@ -1,6 +1,6 @@
 
 /*
- * What a file is that is no heap_v2 dump: a sentence for whoever gave it.
+ * What a file is that is not a heap_v2 dump: a sentence for its owner.
  */
 
 

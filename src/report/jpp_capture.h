@@ -1,6 +1,6 @@
 
 /*
- * What goes into a report: captures, and how they are to be reported.
+ * The input of a report: captures, and options for reporting them.
  */
 
 
@@ -13,27 +13,24 @@
 #include "jpp_symbolize.h"
 
 
-/* What gzip level 1 costs and saves is in bench/. */
-#define JPP_REPORT_LEVEL  1
-
-
 /*
  * A dump as jemalloc wrote it, gzip-ed or not.
  *
- * Where captures can be left out, those of one source are left out together: a
- * base and what it is to be subtracted from must be of one source.
+ * Where captures may be left out, all captures of one source are left out
+ * together: a base and the capture it is subtracted from must have the same
+ * source.
  *
- * A process that was forked shows what its parent had allocated too.  With its
- * baseline, a dump of when it started, that part gets labels of its own, and
- * of the captures of one group counts once (jpp_origin.h says how).  Where
- * there are baselines, the labels of any two captures have to differ, and so
- * have those of what two groups inherited.
+ * A forked process also shows what its parent had allocated.  With a baseline,
+ * a dump from the time of the fork, that part gets labels of its own and counts
+ * once for all captures of one group (jpp_origin.h says how).  Where there are
+ * baselines, any two captures must have different labels, and so must the
+ * inherited parts of any two groups.
  *
- * Without a baseline all is its own, and so it is in a report that has a base:
- * what changes is a process's own doing.  A baseline that is bad, or was taken
- * with another sampling period, is as none, but for a comment that says why.
- * One of before a reset that kept the period cannot be told from a good one
- * and is not to be passed.
+ * Without a baseline everything counts as the process's own; in a report that
+ * has a base it does so in any case, because changes are the process's own
+ * doing.  A bad baseline, or one with another sampling period, is ignored, and
+ * a comment says why.  A baseline taken before a reset that kept the period is
+ * indistinguishable from a good one: do not pass it.
  */
 typedef struct {
     const char           *data;
@@ -41,7 +38,7 @@ typedef struct {
     bool                  is_base;      /* to be subtracted */
     const jpp_label_t    *labels;       /* of its samples */
     size_t                n_labels;
-    const char           *tail;         /* see jpp_dump.h */
+    const char           *tail;         /* see jpp_maps_read() */
     uint32_t              source;       /* 0: one of its own */
     const char           *name;         /* "worker 3", or NULL */
     size_t                index;        /* the caller's: of which of its own */
@@ -56,9 +53,9 @@ typedef struct {
 
 
 /*
- * What the caller has to say of the profile once its captures were read, and
- * options->errors says which of them were not: a NULL-terminated array, or NULL
- * without memory, which is an error of the report.
+ * The caller's comments on the profile: a NULL-terminated array, or NULL if
+ * memory is out, which fails the report.  It is called after the captures were
+ * read, when options->errors says which of them could not be.
  */
 typedef const char *const *(*jpp_report_comments_pt)(void *data,
     jpp_arena_t *arena);

@@ -237,7 +237,7 @@ jpp_lookup_answer(const jpp_lookup_t *lookup, jpp_sink_t *sink)
     asked = jpp_vec_items(lookup->asked, jpp_asked_t);
     n = jpp_vec_count(lookup->asked, jpp_asked_t);
 
-    /* that there are symbols; nobody wants their number */
+    /* any number above 0 says that symbols follow */
 
     jpp_sink_str(sink, "num_symbols: 1\n");
 

@@ -5,15 +5,14 @@
  *     question := address *( "+" address )          address := [ "0x" ] hex
  *     answer   := "num_symbols: 1" NL *( "0x" hex " " name NL )
  *
- * What is no address is passed over, and so is an address that lies in no
- * executable mapping: the clients count on lines for what is known, and on
- * nothing else.  Whatever is no letter and no digit separates, and so does a
- * byte that is percent-encoded ("%2B"): the clients put a plus sign between
- * addresses, people blanks, commas and newlines.
+ * Words that are not addresses are ignored, and so are addresses outside all
+ * executable mappings: the clients expect lines for known addresses only.  Any
+ * byte that is neither letter nor digit is a separator, and so is a
+ * percent-encoded byte ("%2B"): the clients put a plus sign between addresses,
+ * people put blanks, commas and newlines.
  *
- * An address has 16 digits at most.  In the answer it has no leading zeros,
- * and stands once, however often it was asked for: both clients that there are
- * compare values.
+ * An address has at most 16 digits.  The answer has each address once, without
+ * leading zeros, however often it was asked for: both clients compare values.
  *
  * Memory from the arena, which can be destroyed whatever happened; one thread
  * at a time per arena and cache.

@@ -48,7 +48,7 @@ jpp_report_check(const jpp_report_options_t *options, size_t n,
     format = jpp_format_of(&options->args);
 
     if (n == 0) {
-        return jpp_err_set(err, JPP_ERR_ARG, "there is no dump to report");
+        return jpp_err_set(err, JPP_ERR_ARG, "no dump is given");
     }
 
     if (n > JPP_MAX_CAPTURES) {
@@ -127,7 +127,7 @@ jpp_report(jpp_arena_t *arena, jpp_symbols_t *symbols,
 }
 
 
-/* All that is missing of the profile when its samples are there. */
+/* Everything a profile needs after its samples. */
 
 static jpp_code_t
 jpp_report_prepare(jpp_reporter_t *report, jpp_err_t *err)

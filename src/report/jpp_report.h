@@ -22,6 +22,10 @@
 #include "jpp_formats.h"
 
 
+/* bench/ measures what level 1 of gzip costs and saves. */
+#define JPP_REPORT_LEVEL  1
+
+
 /* Initialize the caller's ARGS for a report. */
 void jpp_report_args_init(jpp_args_t *args);
 
@@ -29,25 +33,26 @@ void jpp_report_args_init(jpp_args_t *args);
 void jpp_report_options_init(jpp_report_options_t *options);
 
 /*
- * Can there be a report of N captures, bases included, with OPTIONS?  To be
- * asked before they are taken; jpp_report() asks too.
+ * Do OPTIONS allow a report of N captures, bases included?  Ask before taking
+ * them; jpp_report() asks as well.
  */
 jpp_code_t jpp_report_check(const jpp_report_options_t *options, size_t n,
     jpp_err_t *err);
 
-/* Will OPTIONS have names looked up? */
+/* Do OPTIONS need the names of functions? */
 bool jpp_report_has_names(const jpp_report_options_t *options);
 
 /*
  * Write the report of N CAPTURES to SINK, which needs a buffer of
- * JPP_SINK_BUFFER bytes and is flushed at the end.  ERR is required; in it,
- * capture says which of them was wrong.
+ * JPP_SINK_BUFFER bytes and is flushed at the end.  ERR is required; its field
+ * capture is the index of the capture that failed.
  *
- * Without options->errors one that cannot be read fails the report.  With it,
- * what is wrong with each is in there (code JPP_OK: nothing), and the report
- * is, to the byte, that of the others: what was left out is the caller's to
- * tell.  Only where none is left does it fail, with the error of the first.
- * Want of memory is no error of a capture.
+ * Without options->errors, a capture that cannot be read fails the report.
+ * With it, the errors of all captures are stored there (JPP_OK: none), and the
+ * report is, to the byte, that of the remaining captures; reporting what was
+ * left out is up to the caller.  Only if no capture remains does the report
+ * fail, with the error of the first.  Running out of memory always fails the
+ * report.
  */
 jpp_code_t jpp_report(jpp_arena_t *arena, jpp_symbols_t *symbols,
     const jpp_capture_t *captures, size_t n,

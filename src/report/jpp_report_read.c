@@ -35,9 +35,9 @@ static void jpp_report_close(jpp_report_input_t *input);
 
 
 /*
- * What was read of a capture or a baseline that turns out to be bad cannot be
- * taken out of the profile again.  So all are read; only where some were bad,
- * everything is thrown away and the others are read once more.
+ * Samples of a capture or baseline that turns out to be bad cannot be removed
+ * from the profile.  So all are read first; if some were bad, the profile is
+ * thrown away and the others are read again.
  */
 
 jpp_code_t
@@ -201,7 +201,7 @@ jpp_report_can_leave_out(const jpp_err_t *err)
 }
 
 
-/* What is wrong with one capture is so with its source.  How many are right? */
+/* A bad capture spoils its source.  Returns how many captures are good. */
 
 static size_t
 jpp_report_leave_out(jpp_reporter_t *report)
@@ -265,7 +265,7 @@ jpp_report_capture(jpp_reporter_t *report, size_t i, jpp_err_t *err)
     has_baseline = report->has_baselines && capture->baseline != NULL
                    && report->baselines[i].code == JPP_OK;
 
-    /* what a baseline is compared with must be of this capture alone */
+    /* a baseline must only meet samples of its own capture */
 
     is_done = has_baseline
               ? jpp_profile_part(profile, capture->labels, capture->n_labels,
@@ -424,7 +424,7 @@ jpp_report_close(jpp_report_input_t *input)
 }
 
 
-/* A profile that lacks something says so itself. */
+/* A comment for each baseline that was left out. */
 
 bool
 jpp_report_left_out(jpp_reporter_t *report)
@@ -441,7 +441,7 @@ jpp_report_left_out(jpp_reporter_t *report)
         name = report->captures[i].name;
         why = &report->baselines[i];
 
-        /* of what is left out it does not matter what was inherited */
+        /* the baseline of a capture that is left out does not matter */
 
         if (why->code == JPP_OK
             || (errors != NULL && errors[i].code != JPP_OK))

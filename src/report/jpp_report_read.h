@@ -24,8 +24,8 @@ typedef struct {
     const jpp_report_options_t   *options;
     const jpp_format_t           *format;
 
-    jpp_err_t                    *baselines;      /* what is wrong with each */
-    bool                          has_baselines;  /* that are to be read */
+    jpp_err_t                    *baselines;      /* the error of each */
+    bool                          has_baselines;  /* any to be read */
     bool                          is_raw;         /* the profile is */
     bool                          is_split;       /* by origin */
     jpp_origin_split_t            split;

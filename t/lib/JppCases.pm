@@ -30,7 +30,7 @@ my ($max_maps) = $limits =~ /JPP_MAX_MAPS\s+(\d+)/;
 my $cut = 'the dump was cut';
 my $no_section = "$cut: it has no MAPPED_LIBRARIES section at its end";
 my $no_totals = 'a stack is not followed by its totals';
-my $no_address = 'a stack with something that is no address';
+my $no_address = 'a stack contains something that is not an address';
 my $too_deep = qr/a stack of more .*frames/;
 my $no_map = 'not a line of a maps section';
 my $cr_lf = 'the lines end in CR LF: the dump was copied in text mode, copy '
@@ -169,7 +169,7 @@ my @maps = (
     'a NUL in a path' => dump_of(maps => maps("$line /a\0b\n")),
         [ 9, $no_map ],
     'an overlap' => dump_of(maps => maps("$line /a\n" x 2)),
-        [ 10, 'this mapping overlaps the one before it, or stands below it' ],
+        [ 10, 'this mapping overlaps the previous one, or is out of order' ],
     'deleted' => dump_of(maps => maps("$line /usr/sbin/a (deleted)\n")),
         '0x7f0000200300;a+0x300;a+0x200 100' . "\n",
     'blanks in a path' => dump_of(maps => maps("$line /usr/my dir/a  b\n")),
@@ -372,7 +372,7 @@ sub check_gzip {
     refuses('which is not given out as it is', 1, qr/:4: neither a stack/,
             '--format=jemalloc', $file);
 
-    my $ends = 'gzip: the compressed data ends before its end';
+    my $ends = 'gzip: the compressed data is incomplete';
     my $damaged = qr/gzip: the compressed data is damaged/;
 
     for my $len (3, 9, 10, 11, 100, length($gz) / 2, length($gz) - 8,

@@ -89,15 +89,15 @@ static const jpp_heap_bad_t  bad[] = {
       "  t*: 1: 2 [0: 0]\n  t7: 1: 2\n" JPP_TEST_MAPS, JPP_ERR_INPUT, 6,
       "thread" },
     { "not an address", JPP_TEST_HEAD("1") "@ 0x7f00000001g1 0x400201\n"
-      "  t*: 1: 2 [0: 0]\n" JPP_TEST_MAPS, JPP_ERR_INPUT, 4, "no address" },
+      "  t*: 1: 2 [0: 0]\n" JPP_TEST_MAPS, JPP_ERR_INPUT, 4, "not an address" },
     { "upper case", JPP_TEST_HEAD("1") "@ 0x7F0000000101\n"
-      "  t*: 1: 2 [0: 0]\n" JPP_TEST_MAPS, JPP_ERR_INPUT, 4, "no address" },
+      "  t*: 1: 2 [0: 0]\n" JPP_TEST_MAPS, JPP_ERR_INPUT, 4, "not an address" },
     { "no 0x", JPP_TEST_HEAD("1") "@ 7f0000000101\n"
-      "  t*: 1: 2 [0: 0]\n" JPP_TEST_MAPS, JPP_ERR_INPUT, 4, "no address" },
+      "  t*: 1: 2 [0: 0]\n" JPP_TEST_MAPS, JPP_ERR_INPUT, 4, "not an address" },
     { "17 digits", JPP_TEST_HEAD("1") "@ 0x10000000000000000\n"
-      "  t*: 1: 2 [0: 0]\n" JPP_TEST_MAPS, JPP_ERR_INPUT, 4, "no address" },
+      "  t*: 1: 2 [0: 0]\n" JPP_TEST_MAPS, JPP_ERR_INPUT, 4, "not an address" },
     { "a blank at the end", JPP_TEST_HEAD("1") "@ 0x400201 \n"
-      "  t*: 1: 2 [0: 0]\n" JPP_TEST_MAPS, JPP_ERR_INPUT, 4, "no address" },
+      "  t*: 1: 2 [0: 0]\n" JPP_TEST_MAPS, JPP_ERR_INPUT, 4, "not an address" },
     { "garbage between", JPP_TEST_HEAD("1") "hello\n" JPP_TEST_MAPS,
       JPP_ERR_INPUT, 4, "neither" },
     { "a blank line between", JPP_TEST_HEAD("1") "\n" JPP_STACK
