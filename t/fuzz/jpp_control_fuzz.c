@@ -1,6 +1,7 @@
 
 #include "jpp_control.h"
 #include "jpp_fuzz.h"
+#include "jpp_report.h"
 
 
 int
@@ -9,7 +10,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     jpp_args_t     args;
     jpp_control_t  control;
 
-    jpp_args_init(&args);
+    jpp_report_args_init(&args);
     jpp_control_init(&control);
 
     if (jpp_control_query(&control, &args, (const char *) data, size, NULL)

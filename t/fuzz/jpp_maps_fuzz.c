@@ -1,6 +1,7 @@
 
 #include "jpp_fuzz.h"
 #include "jpp_heap.h"
+#include "jpp_maps.h"
 
 
 int
