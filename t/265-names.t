@@ -152,6 +152,15 @@ sub formats {
     like($top, qr/  directive http$/m, 'a name in top');
     like($folded, qr/;directive http;/, 'and in folded');
     unlike("$top$folded", qr/nginx table|between ngx_/, 'without its mark');
+
+    like($top, qr/^\d+ of \d+ addresses have no name \(.*nginx \d+.*\): .*/m,
+         'top says how many addresses have no name');
+
+    my $is_debian = -e '/etc/debian_version'
+                    && slurp('/etc/os-release') =~ /^ID=debian$/m;
+
+    like($top, qr/ no name .*: apt install .*nginx-dbgsym.*, then reload$/m,
+         'and how they get one') if $is_debian;
 }
 
 

@@ -43,6 +43,9 @@
 /* of this stack: main() and what leads from there to init_process */
 #define NGX_HTTP_JEMALLOC_PPROF_CALLERS    32
 
+/* bytes of os-release that are looked at: it has 300 to 700 */
+#define NGX_HTTP_JEMALLOC_PPROF_OS_RELEASE  4096
+
 /* how deep locations may be nested in trees: what is deeper has no hint */
 #define NGX_HTTP_JEMALLOC_PPROF_DEPTH      64
 
@@ -81,6 +84,8 @@ typedef struct {
 } ngx_http_jemalloc_pprof_slot_t;
 
 
+static size_t ngx_http_jemalloc_pprof_hints_release(
+    char text[NGX_HTTP_JEMALLOC_PPROF_OS_RELEASE]);
 static void ngx_http_jemalloc_pprof_hints_gather(
     ngx_http_jemalloc_pprof_gather_t *gather);
 static void ngx_http_jemalloc_pprof_hints_module(
@@ -229,6 +234,8 @@ ngx_http_jemalloc_pprof_hints(jpp_symbols_t *symbols)
 {
     jpp_vec_t                         *maps, *images;
     jpp_arena_t                        arena;
+    char                               os_release[
+                                   NGX_HTTP_JEMALLOC_PPROF_OS_RELEASE];
     jpp_loaded_source_t                source;
     ngx_http_jemalloc_pprof_gather_t   gather;
 
@@ -258,11 +265,35 @@ ngx_http_jemalloc_pprof_hints(jpp_symbols_t *symbols)
         source.n_hints = gather.failed
                          ? 0 : jpp_vec_count(gather.hints, jpp_hint_t);
         source.table = "nginx table";
+        source.os_release = os_release;
+        source.os_release_len =
+                      ngx_http_jemalloc_pprof_hints_release(os_release);
 
         jpp_loaded_init(&symbols->loaded, &source);
     }
 
     jpp_arena_destroy(&arena);
+}
+
+
+static size_t
+ngx_http_jemalloc_pprof_hints_release(
+    char text[NGX_HTTP_JEMALLOC_PPROF_OS_RELEASE])
+{
+    int      fd;
+    ssize_t  n;
+
+    fd = open("/etc/os-release", O_RDONLY|O_CLOEXEC);
+
+    if (fd == -1) {
+        return 0;
+    }
+
+    n = read(fd, text, NGX_HTTP_JEMALLOC_PPROF_OS_RELEASE);
+
+    (void) close(fd);
+
+    return n > 0 ? n : 0;
 }
 
 

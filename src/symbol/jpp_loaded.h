@@ -22,6 +22,7 @@
 
 #include "jpp_hints.h"
 #include "jpp_images.h"
+#include "jpp_packages.h"
 
 
 /* What a process says of itself. */
@@ -32,6 +33,8 @@ typedef struct {
     size_t              n_images;
     const jpp_hint_t   *hints;
     size_t              n_hints;
+    const char         *os_release;
+    size_t              os_release_len;
     const char         *table;     /* what hints are from: "nginx table", */
                                    /*   static memory */
 } jpp_loaded_source_t;
@@ -50,6 +53,7 @@ typedef struct {
     jpp_vec_t        *files;       /* jpp_loaded_file_t */
     jpp_hints_t       hints;
     const char       *table;
+    jpp_host_t        host;
 } jpp_loaded_t;
 
 

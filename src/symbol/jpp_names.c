@@ -100,6 +100,8 @@ jpp_names_function(jpp_names_t *names, uint64_t address)
     uint64_t                   vaddr;
     const jpp_elf_function_t  *function;
 
+    names->is_named = false;
+
     if (names->mapping == NULL) {
         return jpp_names_nameless(names, address);
     }
@@ -115,6 +117,8 @@ jpp_names_function(jpp_names_t *names, uint64_t address)
     if (function == NULL) {
         return jpp_names_nameless(names, vaddr);
     }
+
+    names->is_named = function->name != 0;
 
     id = jpp_vec_items(names->functions, uint32_t);
     id += function - names->elf->functions;

@@ -27,6 +27,7 @@ typedef struct {
     jpp_mapping_t      *mapping;        /* NULL for id 0 */
     const char         *module;         /* what is shown of its path */
     const jpp_elf_t    *elf;            /* NULL: not to be had */
+    bool                is_named;       /* the function asked for last */
 } jpp_names_t;
 
 

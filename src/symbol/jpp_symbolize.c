@@ -4,6 +4,7 @@
 #include "jpp_intern.h"
 #include "jpp_names.h"
 #include "jpp_symbolize.h"
+#include "jpp_unnamed.h"
 
 
 /* files without names that are told of one by one */
@@ -14,6 +15,7 @@ typedef struct {
     jpp_symbols_t      *symbols;
     jpp_profile_t      *profile;
     jpp_names_t         names;
+    jpp_unnamed_t       unnamed;
     uint32_t            n_comments;
 
     uint32_t            id;             /* the mapping at work, or 0 */
@@ -73,6 +75,13 @@ jpp_symbolize(jpp_symbols_t *symbols, jpp_profile_t *profile, jpp_err_t *err)
         s.n_locations = start[1] - start[0];
 
         done = jpp_symbolize_mapping(&s);
+    }
+
+    /* a host that is not known has no packages, and may be another one */
+
+    if (symbols->loaded.files != NULL) {
+        done = done && jpp_unnamed_comment(&s.unnamed, profile,
+                                           &symbols->loaded.host);
     }
 
     jpp_vec_release(order);
@@ -209,7 +218,10 @@ static bool
 jpp_symbolize_locations(jpp_symbolizer_t *s, const jpp_elf_t *elf)
 {
     size_t           i;
+    uint32_t         unnamed;
     jpp_location_t  *location;
+
+    unnamed = 0;
 
     if (!jpp_names_enter(&s->names, s->id, elf)) {
         return false;
@@ -223,6 +235,12 @@ jpp_symbolize_locations(jpp_symbolizer_t *s, const jpp_elf_t *elf)
         if (location->function == 0) {
             return false;
         }
+
+        unnamed += !s->names.is_named;
+    }
+
+    if (elf != NULL && !elf->has_symtab && unnamed != 0) {
+        jpp_unnamed_add(&s->unnamed, s->names.mapping->file, unnamed);
     }
 
     return true;
