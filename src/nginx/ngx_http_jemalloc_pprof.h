@@ -39,6 +39,7 @@
  *     self       what it is and says of itself
  *     baseline   what it inherited
  *     hints      what it knows of its own code
+ *     functions  what the tables of nginx say of it
  *     worker     its start and its end
  *
  * Files of the adapter never parse, encode or unwind: that is the core's.

@@ -13,8 +13,6 @@
 
 #include "jpp_symbolize.h"
 
-#include "jpp_object.h"
-
 
 /*
  * Tell SYMBOLS what is loaded.  To be called once in each worker, as it

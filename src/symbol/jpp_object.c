@@ -13,8 +13,7 @@
  */
 #define JPP_OBJECT_READING   8
 
-/* to whole pages, and the head of a block */
-#define JPP_OBJECT_ROUNDING  8192
+#define JPP_OBJECT_HEAD      16
 
 #define JPP_DEBUG_ROOT       "/usr/lib/debug"
 
@@ -30,10 +29,10 @@ static void jpp_object_refuse(jpp_symbols_t *symbols, const jpp_file_t *file,
 static jpp_code_t jpp_object_fits(const jpp_elf_t *elf, size_t cap,
     jpp_err_t *err);
 static size_t jpp_object_size(const jpp_elf_t *elf);
+static size_t jpp_object_bytes(const jpp_elf_t *elf);
 static jpp_object_t *jpp_object_store(const jpp_elf_t *elf,
     const jpp_build_id_t *key, jpp_err_t *err);
 static uint8_t *jpp_object_append(uint8_t *p, const void *data, size_t size);
-static void jpp_object_free(jpp_object_t *object);
 
 
 void
@@ -55,7 +54,7 @@ jpp_symbols_destroy(jpp_symbols_t *symbols)
 
     for (object = symbols->objects; object != NULL; object = next) {
         next = object->next;
-        jpp_object_free(object);
+        jpp_arena_object_destroy(object);
     }
 
     symbols->objects = NULL;
@@ -92,7 +91,7 @@ jpp_object_get(jpp_symbols_t *symbols, const jpp_file_t *file, size_t room,
 
     if (object != NULL) {
         symbols->n_hits++;
-        symbols->bytes -= object->arena.mapped;
+        symbols->bytes -= object->bytes;
         return object;
     }
 
@@ -115,12 +114,12 @@ jpp_object_put(jpp_symbols_t *symbols, jpp_object_t *object)
 
     /* or where the cap was lowered since the object was read */
 
-    if (object->is_partial || object->arena.mapped > symbols->cap) {
-        jpp_object_free(object);
+    if (object->is_partial || object->bytes > symbols->cap) {
+        jpp_arena_object_destroy(object);
         return;
     }
 
-    while (symbols->bytes > symbols->cap - object->arena.mapped) {
+    while (symbols->bytes > symbols->cap - object->bytes) {
 
         for (link = &symbols->objects; (*link)->next != NULL;
              link = &(*link)->next)
@@ -131,13 +130,13 @@ jpp_object_put(jpp_symbols_t *symbols, jpp_object_t *object)
         last = *link;
         *link = NULL;
 
-        symbols->bytes -= last->arena.mapped;
-        jpp_object_free(last);
+        symbols->bytes -= last->bytes;
+        jpp_arena_object_destroy(last);
     }
 
     object->next = symbols->objects;
     symbols->objects = object;
-    symbols->bytes += object->arena.mapped;
+    symbols->bytes += object->bytes;
 }
 
 
@@ -256,7 +255,7 @@ jpp_object_fits(const jpp_elf_t *elf, size_t cap, jpp_err_t *err)
 {
     size_t  size;
 
-    size = jpp_object_size(elf) + JPP_OBJECT_ROUNDING;
+    size = jpp_object_bytes(elf);
 
     if (size <= cap) {
         return JPP_OK;
@@ -279,35 +278,41 @@ jpp_object_size(const jpp_elf_t *elf)
 }
 
 
+/* The pages that it takes, with the head that jpp_arena_object() puts there. */
+
+static size_t
+jpp_object_bytes(const jpp_elf_t *elf)
+{
+    size_t  page;
+
+    page = (size_t) sysconf(_SC_PAGESIZE);
+
+    return (jpp_object_size(elf) + JPP_OBJECT_HEAD + page - 1) & ~(page - 1);
+}
+
+
 /* A copy of ELF that takes no more memory than it must. */
 
 static jpp_object_t *
 jpp_object_store(const jpp_elf_t *elf, const jpp_build_id_t *key,
     jpp_err_t *err)
 {
-    size_t         segments, functions, size;
+    size_t         segments, functions;
     uint8_t       *p;
-    jpp_arena_t    arena;
     jpp_object_t  *object;
 
     segments = elf->n_segments * sizeof(jpp_elf_segment_t);
     functions = elf->n_functions * sizeof(jpp_elf_function_t);
-    size = jpp_object_size(elf);
 
-    /* all at once: near its cap an arena maps just what is asked for */
-
-    jpp_arena_init(&arena, size + JPP_OBJECT_ROUNDING);
-
-    p = jpp_arena_alloc(&arena, size);
-    if (p == NULL) {
+    object = jpp_arena_object(jpp_object_size(elf));
+    if (object == NULL) {
         (void) jpp_err_memory(err);
         return NULL;
     }
 
-    object = (jpp_object_t *) (void *) p;
-    p += sizeof(jpp_object_t);
+    p = (uint8_t *) object + sizeof(jpp_object_t);
 
-    object->arena = arena;
+    object->bytes = jpp_object_bytes(elf);
     object->key = *key;
     object->elf = *elf;
 
@@ -332,15 +337,4 @@ jpp_object_append(uint8_t *p, const void *data, size_t size)
     }
 
     return p + size;
-}
-
-
-static void
-jpp_object_free(jpp_object_t *object)
-{
-    jpp_arena_t  arena;
-
-    arena = object->arena;
-
-    jpp_arena_destroy(&arena);
 }

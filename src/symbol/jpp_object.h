@@ -31,7 +31,7 @@ typedef struct jpp_object_s  jpp_object_t;
 
 struct jpp_object_s {
     jpp_object_t     *next;
-    jpp_arena_t       arena;            /* this object is in it, too */
+    size_t            bytes;            /* of whole pages */
     jpp_build_id_t    key;
     jpp_elf_t         elf;
     bool              is_partial;       /* not to be kept */

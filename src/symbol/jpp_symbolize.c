@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "jpp_intern.h"
+#include "jpp_identify.h"
 #include "jpp_names.h"
 #include "jpp_symbolize.h"
 #include "jpp_unnamed.h"
@@ -32,11 +33,6 @@ static bool jpp_symbolize_locations(jpp_symbolizer_t *s, const jpp_elf_t *elf);
 static bool jpp_symbolize_comment(jpp_symbolizer_t *s, const char *what,
     const char *why);
 static size_t jpp_symbolize_room(const jpp_profile_t *profile);
-static jpp_code_t jpp_symbolize_open(jpp_symbols_t *symbols,
-    const jpp_profile_t *profile, const jpp_mapping_t *mapping,
-    bool is_identity, jpp_file_t *file, jpp_err_t *err);
-static bool jpp_symbolize_identify(jpp_profile_t *profile,
-    jpp_mapping_t *mapping, const jpp_build_id_t *id);
 static bool jpp_symbolize_range(jpp_vec_t *ranges,
     const jpp_mapping_t *mapping, const jpp_elf_t *elf,
     const jpp_elf_function_t *function);
@@ -156,14 +152,14 @@ jpp_symbolize_mapping(jpp_symbolizer_t *s)
         return jpp_symbolize_locations(s, NULL);
     }
 
-    if (!jpp_symbolize_identify(s->profile, mapping,
+    if (!jpp_identify(s->profile, mapping,
                               jpp_loaded_build_id(&s->symbols->loaded,
                                                   mapping)))
     {
         return false;
     }
 
-    if (jpp_symbolize_open(s->symbols, s->profile, mapping,
+    if (jpp_identify_open(s->symbols, s->profile, mapping,
                            s->n_locations == 0, &file, &err)
         != JPP_OK)
     {
@@ -171,7 +167,7 @@ jpp_symbolize_mapping(jpp_symbolizer_t *s)
                && jpp_symbolize_locations(s, NULL);
     }
 
-    done = jpp_symbolize_identify(s->profile, mapping, &file.build_id)
+    done = jpp_identify(s->profile, mapping, &file.build_id)
            && jpp_symbolize_file(s, &file);
 
     jpp_file_close(&file);
@@ -298,59 +294,6 @@ jpp_symbolize_room(const jpp_profile_t *profile)
 }
 
 
-/*
- * With IS_IDENTITY for its build id only.  A file that is known, and whose
- * object is in the cache where that is needed, is not opened.
- */
-
-static jpp_code_t
-jpp_symbolize_open(jpp_symbols_t *symbols, const jpp_profile_t *profile,
-    const jpp_mapping_t *mapping, bool is_identity, jpp_file_t *file,
-    jpp_err_t *err)
-{
-    jpp_code_t   rc;
-    const char  *build_id;
-
-    build_id = jpp_profile_str(profile, mapping->build_id).data;
-
-    if (jpp_known_find(&symbols->known, mapping, build_id, file)
-        && (is_identity || jpp_object_has(symbols, file)))
-    {
-        return JPP_OK;
-    }
-
-    symbols->n_opened++;
-
-    rc = jpp_file_open(file, mapping, build_id, err);
-
-    if (rc == JPP_OK) {
-        jpp_known_add(&symbols->known, file);
-    }
-
-    return rc;
-}
-
-
-/* The mapping gets build id ID, or NULL, where it has none yet. */
-
-static bool
-jpp_symbolize_identify(jpp_profile_t *profile, jpp_mapping_t *mapping,
-    const jpp_build_id_t *id)
-{
-    char  text[JPP_BUILD_ID_TEXT];
-
-    if (mapping->build_id != 0 || id == NULL || id->len == 0) {
-        return true;
-    }
-
-    jpp_build_id_text(id, text);
-
-    mapping->build_id = jpp_profile_string(profile, text, strlen(text));
-
-    return mapping->build_id != 0;
-}
-
-
 jpp_code_t
 jpp_symbolize_build_ids(jpp_symbols_t *symbols, jpp_profile_t *profile,
     jpp_err_t *err)
@@ -369,15 +312,15 @@ jpp_symbolize_build_ids(jpp_symbols_t *symbols, jpp_profile_t *profile,
             continue;
         }
 
-        done = jpp_symbolize_identify(profile, mapping,
+        done = jpp_identify(profile, mapping,
                                       jpp_loaded_build_id(&symbols->loaded,
                                                           mapping));
 
         if (mapping->build_id == 0
-            && jpp_symbolize_open(symbols, profile, mapping, true, &file, NULL)
+            && jpp_identify_open(symbols, profile, mapping, true, &file, NULL)
                == JPP_OK)
         {
-            done = jpp_symbolize_identify(profile, mapping, &file.build_id);
+            done = jpp_identify(profile, mapping, &file.build_id);
 
             jpp_file_close(&file);
         }
@@ -434,7 +377,7 @@ jpp_symbolize_ranges(jpp_symbols_t *symbols, const jpp_profile_t *profile,
     m = jpp_profile_mapping_at(profile, mapping);
 
     if (!jpp_file_is_expected(m)
-        || jpp_symbolize_open(symbols, profile, m, false, &file, NULL)
+        || jpp_identify_open(symbols, profile, m, false, &file, NULL)
            != JPP_OK)
     {
         return JPP_OK;

@@ -1,0 +1,38 @@
+
+/*
+ * What nginx's own tables say about its functions, as hints for the core.
+ */
+
+
+#ifndef _NGX_HTTP_JEMALLOC_PPROF_FUNCTIONS_H_INCLUDED_
+#define _NGX_HTTP_JEMALLOC_PPROF_FUNCTIONS_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+
+#include "jpp_hints.h"
+
+
+/* the address of a function, or 0 */
+#define ngx_http_jemalloc_pprof_code(function)  ((uintptr_t) (function))
+
+
+typedef struct {
+    jpp_arena_t      *arena;
+    jpp_vec_t        *hints;       /* jpp_hint_t */
+    const char       *owner;       /* of what is added; NULL: unknown */
+    ngx_uint_t        failed;      /* no memory */
+} ngx_http_jemalloc_pprof_gather_t;
+
+
+/* Add every function that a table of this cycle points to. */
+void ngx_http_jemalloc_pprof_functions(
+    ngx_http_jemalloc_pprof_gather_t *gather);
+
+/* Add the function at ADDRESS, unless that is 0; the rest as ngx_sprintf(). */
+void ngx_http_jemalloc_pprof_hint(ngx_http_jemalloc_pprof_gather_t *gather,
+    uintptr_t address, const char *fmt, ...);
+
+
+#endif /* _NGX_HTTP_JEMALLOC_PPROF_FUNCTIONS_H_INCLUDED_ */
