@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# README.md is complete and true: what the tables of the sources have it names,
-# what it names they have; its links lead somewhere, and nginx takes its
-# configurations.
+# README.md and docs/ are complete and true: what the tables of the sources
+# have they name, what they name the sources have; their links lead somewhere,
+# and nginx takes their configurations.
 #
 # nginx is $TEST_NGINX_BINARY with the modules of $TEST_NGINX_LOAD_MODULES, or
 # the machine's with the one in build/.
@@ -28,22 +28,58 @@ my @modules = $ENV{TEST_NGINX_BINARY}
               ? split(/\s+/, $ENV{TEST_NGINX_LOAD_MODULES} // '')
               : "$top/build/ngx_http_jemalloc_pprof_module.so";
 
-my $readme = slurp("$top/README.md");
+# Where a subject is: the document and the heading of its table or text; a
+# document that is its own heading has nothing else.
+
+my %where = (
+    'directives'     => [ 'docs/directives.md' ],
+    'resources'      => [ 'docs/http.md', 'Resources' ],
+    'parameters'     => [ 'docs/http.md', 'Parameters' ],
+    'formats'        => [ 'docs/http.md', 'Formats' ],
+    'statuses'       => [ 'docs/http.md', 'Statuses' ],
+    'headers'        => [ 'docs/http.md', 'Headers' ],
+    'status'         => [ 'docs/http.md', 'status' ],
+    'control'        => [ 'docs/http.md', 'control' ],
+    'states'         => [ 'docs/troubleshooting.md',
+                          'States and their cures' ],
+    'limits'         => [ 'docs/troubleshooting.md', 'Limits' ],
+    'verbs'          => [ 'docs/install.md', './dev' ],
+    'examples'       => [ 'docs/install.md', 'Examples' ],
+    'summary'        => [ 'README.md', 'Configure' ],
+    'index'          => [ 'README.md', 'Documentation' ],
+);
+
+my %text = map { $_ => slurp("$top/$_") }
+               'README.md', map { 'docs/' . basename($_) }
+                                glob("$top/docs/*.md");
+
+my $all = join '', map { $text{$_} } sort keys %text;
 
 my $module = slurp("$top/ngx_http_jemalloc_pprof_module.c");
-my $request = slurp("$top/src/nginx/ngx_http_jemalloc_pprof_request.c");
+my $core = join '', map { slurp($_) } grep { !m{/nginx/} }
+                                           glob("$top/src/*/*.c");
 my $adapter = join '', map { slurp($_) } glob("$top/src/nginx/*.c");
-my $args = slurp("$top/src/options/jpp_args.c");
+my $headers = join '', map { slurp($_) } glob("$top/src/*/*.h");
 my $options = slurp("$top/tools/jpp_options.c");
-my $problems = slurp("$top/src/fleet/jpp_problems.c");
-my $status = slurp("$top/src/fleet/jpp_status.c");
-my $control = slurp("$top/src/fleet/jpp_control.c");
+my $manual = slurp("$top/docs/jemalloc-pprof.1");
 my $config = slurp("$top/config");
 my $dev = slurp("$top/dev");
 
-my @directives = $module =~ /^    \{ ngx_string\("(\w+)"\),/mg;
-my @parameters = table($args, 'jpp_arg_rows') =~ /^    \{ "(\w+)",/mg;
+# tables are known by what is in them, so that they may move
 
+my $arguments = table('"debug"', '"symbolize"', '"gc"');
+
+my @directives = some('directives',
+                      $module =~ /^    \{ ngx_string\("(\w+)"\),/mg);
+my @parameters = some('parameters', $arguments =~ /^    \{ "(\w+)",/mg);
+my %methods = some('resources',
+                   table('ngx_string("cmdline")')
+                   =~ /\{[ ]ngx_string\("(\w*)"\),
+                       [^{}]*? ngx_string\("([^"]+)"\)/gx);
+my %words = some('words', table('[JPP_JEMALLOC_READY] = "')
+                          =~ /\[JPP_JEMALLOC_(\w+)\] = "([a-z-]+)"/g);
+
+subtest 'README.md' => \&check_readme;
 subtest 'directives' => \&check_directives;
 subtest 'resources' => \&check_resources;
 subtest 'parameters' => \&check_parameters;
@@ -53,6 +89,7 @@ subtest 'statuses and headers' => \&check_statuses;
 subtest 'states and problems' => \&check_problems;
 subtest 'the build' => \&check_build;
 subtest 'the tool' => \&check_tool;
+subtest 'one scheme' => \&check_scheme;
 subtest 'links' => \&check_links;
 subtest 'configurations' => \&check_configurations;
 
@@ -69,29 +106,57 @@ sub slurp {
 }
 
 
-# The initializer of the table NAME in a source.
+# The initializer of the one table of the sources that has all of WORDS.
 
 sub table {
-    my ($source, $name) = @_;
+    my (@words) = @_;
 
-    $source =~ /\b\Q$name\E\[[^\n]*\n?\s*=?\s*\{\n(.*?)^\};/ms
-        or die "there is no table $name\n";
+    my @tables = grep {
+        my $table = $_;
+        @words == grep { index($table, $_) >= 0 } @words;
+    } "$core\n$adapter" =~ /=\s*\{\n(.*?)^\};/msg;
 
-    return $1;
+    die @tables . " tables have ", join(' and ', @words), ", not one\n"
+        if @tables != 1;
+
+    return $tables[0];
 }
 
 
-# The text below the heading NAME, up to the next of its level or above.
+# A list that has to have something in it.
+
+sub some {
+    my ($what, @list) = @_;
+
+    die "there are no $what in the sources\n" if !@list;
+
+    return @list;
+}
+
+
+# The text of a subject.
+
+sub about {
+    my ($subject) = @_;
+
+    my ($document, $heading) = @{ $where{$subject} };
+
+    return defined $heading ? section($document, $heading) : $text{$document};
+}
+
+
+# The text of a document below the heading NAME, up to the next of its level or
+# above.
 
 sub section {
-    my ($name) = @_;
+    my ($document, $name) = @_;
 
-    $readme =~ /^(#+) \Q$name\E\n/mg or die "README.md has no \"$name\"\n";
+    my $prose = $text{$document};
+
+    $prose =~ /^(#+) \Q$name\E\n/mg or die "$document has no \"$name\"\n";
     my $level = length $1;
 
-    $readme =~ /\G(.*?)(?=^#{1,$level} |\z)/msg;
-
-    pos($readme) = undef;
+    $prose =~ /\G(.*?)(?=^#{1,$level} |\z)/msg;
 
     return $1;
 }
@@ -135,13 +200,13 @@ sub same {
 
 sub check_directives {
 
-    my $text = section('Directives');
+    my $text = about('directives');
 
-    same([ $text =~ /^### (\w+)$/mg ], \@directives, 'each has its section');
+    same([ $text =~ /^## (\w+)$/mg ], \@directives, 'each has its section');
 
     for my $directive (@directives) {
         my %row = map { $_->[0] =~ s/\*//gr => $_->[1] // '' }
-                      rows(section($directive));
+                      rows(section('docs/directives.md', $directive));
 
         like($row{syntax}, qr/^`$directive .*;`$/, "$directive: syntax");
 
@@ -170,7 +235,7 @@ sub check_directives {
         like($module, qr/_value\(conf->$name, prev->$name,\s+$source\)/,
              "$name: its default in the source");
         like($text, qr/`jemalloc_pprof_$name $documented;`/,
-             "$name: its default in README.md");
+             "$name: its default in the document");
     }
 
     # whatever looks like one is one
@@ -178,8 +243,23 @@ sub check_directives {
     my %is = map { $_ => 1 } @directives;
 
     is_deeply([ grep { !$is{$_} }
-                $readme =~ /(?<![\w.\/])(jemalloc_pprof\w*)(?!\w|\.)/g ],
+                $all =~ /(?<![\w.\/])(jemalloc_pprof\w*)(?!\w|\.)/g ],
               [], 'no others are named');
+
+    # README.md has a row for each, with the same default
+
+    my %row = map { (words($_->[0]))[0] => $_ }
+                  grep { $_->[0] =~ /jemalloc_pprof/ } rows(about('summary'));
+
+    same([ keys %row ], \@directives, 'README.md has a row for each');
+
+    for my $directive (sort keys %row) {
+        my ($short) = $row{$directive}[1] =~ /^`([^`]+)`$/;
+        my ($long) = section('docs/directives.md', $directive)
+                     =~ /^\| \*\*default\*\* \| `$directive ([^ ]+);` \|$/m;
+
+        is($short, $long, "$directive: its default in README.md");
+    }
 
     # words that jemalloc_pprof takes, and no others
 
@@ -200,7 +280,7 @@ sub check_directives {
 
 
 sub level {
-    slurp("$top/src/report/jpp_report.h") =~ /JPP_REPORT_LEVEL\s+(\d+)/
+    $headers =~ /^#define JPP_REPORT_LEVEL\s+(\d+)/m
         or die "no default level\n";
 
     return $1;
@@ -209,25 +289,19 @@ sub level {
 
 sub check_resources {
 
-    my $resources = "$top/src/nginx/ngx_http_jemalloc_pprof_resources.c";
-    my %methods = table(slurp($resources), 'ngx_http_jemalloc_pprof_rows')
-                  =~ /\{ ngx_string\("(\w*)"\),.*\n\s+ngx_string\("(.*?)"\)/g;
     my %documented;
 
-    my ($table) = section('Resources') =~ /(.*?)^### /ms;
-
-    for my $row (rows($table)) {
+    for my $row (rows(about('resources'))) {
         my ($name) = words($row->[0]);
 
         $documented{$name // ''} = $row->[1];
     }
 
-    ok(scalar(keys %methods), 'there are some');
     is_deeply(\%documented, \%methods, 'each, and its methods');
 
     # what the examples ask for is there
 
-    my @asked = $readme =~ m{/debug/pprof/(?:worker/\w+/)?(?:pprof/)?(\w+)}g;
+    my @asked = $all =~ m{/debug/pprof/(?:worker/\w+/)?(?:pprof/)?(\w+)}g;
 
     ok(scalar @asked, 'there are examples');
     is_deeply([ grep { !defined $methods{$_} } @asked ], [],
@@ -235,22 +309,22 @@ sub check_resources {
 
     # the segments of the grammar
 
-    like(section('Resources'), qr/`\Q$_\E/, "the segment $_")
-        for $request =~ /_segment\(rest, "(\w+\/)"\)/g;
+    like(about('resources'), qr/`\Q$_\E/, "the segment $_")
+        for some('segments', $adapter =~ /_segment\([^"]*"(\w+\/)"\)/g);
 }
 
 
 sub check_parameters {
 
     my %row = map { ((words($_->[0]))[0] // '') => $_ }
-                  rows(section('Parameters'));
+                  rows(about('parameters'));
 
     same([ keys %row ], \@parameters, 'each');
 
     # the words of each, format among them
 
-    my %words = table($args, 'jpp_arg_rows')
-                =~ /^    \{ "(\w+)",\s+\w+,\s+\{ ("[^}]*") \}/mg;
+    my %words = some('words', $arguments
+                     =~ /^    \{ "(\w+)",\s+\w+,\s+\{ ("[^}]*") \}/mg);
 
     for my $parameter (sort keys %words) {
         my %is = map { $_ => 1 } words($row{$parameter}[1] // '');
@@ -259,34 +333,52 @@ sub check_parameters {
             for $words{$parameter} =~ /"([^"]+)"/g;
     }
 
+    my %types = formats();
     my %formats = map { (words($_->[0]))[0] => $_->[1] }
-                      rows(section('Formats'));
+                      rows(about('formats'));
 
-    my %types = table(slurp("$top/src/output/jpp_formats.c"), 'jpp_formats')
-                =~ /\.name = "(\w+)".*?\.type = "(.*?)"/gs;
+    is_deeply(\%formats, \%types, 'formats and their types');
 
-    same([ keys %formats ], [ keys %types ], 'formats');
+    # words that come from other tables
 
-    for my $format (sort keys %formats) {
-        is($formats{$format}, $types{$format}, "$format: its type");
-    }
+    same([ words($row{format}[1]) ], [ keys %types ], 'words of format');
+
+    my %is_type = map { $_ => 1 }
+                      $core =~ /"((?:alloc|inuse)_(?:objects|space))"/g;
+
+    same([ words($row{type}[1]) ], [ keys %is_type ], 'words of type');
 
     # what the examples ask for
 
     my %is = map { $_ => 1 } @parameters;
 
-    is_deeply([ grep { !$is{$_} } $readme =~ /heap\?(\w+)=/g ], [],
-              'the examples have no others');
+    is_deeply([ grep { !$is{$_} }
+                map { /(\w+)=/g } $all =~ /(?:heap|allocs)\?([\w=&]+)/g ],
+              [], 'the examples have no others');
+}
+
+
+# The formats, each with its type, in whatever form their table has.
+
+sub formats {
+
+    my $table = table('"application/octet-stream"', '"text/plain"');
+    my %type = $table =~ /\.name = "(\w+)"[^}]*?\.type = "([^"]+)"/g;
+
+    %type = map { lc } $table =~ /\[JPP_FORMAT_(\w+)\] = \{ "([^"]+)"/g
+        if !%type;
+
+    return some('formats', %type);
 }
 
 
 sub check_control {
 
     my %rows = map { (words($_->[0]))[0] => $_ }
-                   grep { @$_ == 3 } rows(section('control'));
+                   grep { @$_ == 3 } rows(about('control'));
     my %keys;
 
-    my $table = table($control, 'jpp_control_rows');
+    my $table = table('"lg_sample"', '"purge"');
 
     while ($table =~ /\{ "(\w+)", \{ (.*?) \}, (\w+), (\w+),/g)
     {
@@ -295,14 +387,12 @@ sub check_control {
 
     same([ keys %rows ], [ keys %keys ], 'its parameters');
 
-    my $limits = slurp("$top/src/capture/jpp_jemalloc.h");
-
     for my $key (sort keys %keys) {
         my ($words, @range) = @{ $keys{$key} };
         my @allowed = $words =~ /"(\w+)"/g;
 
         if (!@allowed) {
-            @allowed = map { /^\d+$/ ? $_ : $limits =~ /define $_ +(\d+)/ }
+            @allowed = map { /^\d+$/ ? $_ : $headers =~ /define $_ +(\d+)/ }
                            @range;
         }
 
@@ -311,11 +401,11 @@ sub check_control {
         is_deeply({ map { $_ => 1 } @allowed }, \%said, "$key: its values");
     }
 
-    my %is = map { $_ => 1 } 'worker', keys %keys;
+    my %is = map { $_ => 1 } 'worker', 'strict', keys %keys;
 
     is_deeply([ grep { !$is{$_} }
                 map { /(\w+)=/g }
-                $readme =~ /^curl .* -d '?([\w=&]+)'? .*\/control/mg ],
+                $all =~ /^(?:\$ )?curl .* -d '?([\w=&]+)'? .*\/control/mg ],
               [], 'the examples have no others');
 }
 
@@ -324,12 +414,26 @@ sub check_control {
 
 sub check_status {
 
-    my %named = map { $_ => 1 } words(section('status'));
+    # the sample, and the tables, each of which has them all
 
-    same([ keys %named ],
-         [ keys %{{ map { $_ => 1 }
-                    $status =~ /jpp_json_\w+\(&?json, "(\w+)"/g }} ],
-         'its keys');
+    my $about = about('status');
+    my %shown = map { $_ => 1 } $about =~ /^ *"(\w+)":/mg;
+    my %named = map { $_ => 1 }
+                map { words($_->[0]), words($_->[1]) }
+                rows($about);
+
+    my ($status) = grep { /jpp_json_\w+\([^;]*"in_step"/ }
+                   map { slurp($_) } glob("$top/src/*/*.c");
+
+    my %keys = map { $_ => 1 }
+                   some('keys', $status =~ /jpp_json_\w+\(&?json, "(\w+)"/g);
+
+    same([ keys %named ], [ keys %keys ], 'its keys');
+
+    # in the sample nothing is wrong
+
+    delete @keys{qw( id fatal what why cure time text )};
+    same([ keys %shown ], [ keys %keys ], 'those of the sample');
 }
 
 
@@ -347,73 +451,85 @@ sub check_statuses {
 
     $sent{301} = 1 if $module =~ /auto_redirect = 1/;
 
-    my @rows = rows(section('Statuses'));
-
-    same([ map { $_->[0] =~ /^(\d{3})$/ } @rows ], [ keys %sent ], 'statuses');
+    same([ map { $_->[0] =~ /^(\d{3})$/ } rows(about('statuses')) ],
+         [ keys %sent ], 'statuses');
 
     my %headers = map { $_ => 1 }
                       $adapter =~ /_header\(r,\s+"([A-Za-z-]+)",/g;
 
-    same([ map { words($_->[0]) } grep { $_->[0] =~ /^`/ } @rows ],
+    same([ map { words($_->[0]) } rows(about('headers')) ],
          [ keys %headers ], 'headers');
 
     # the numbers of the limits
 
-    my $limits = slurp("$top/src/nginx/ngx_http_jemalloc_pprof.h");
+    my %limit = map { $_ => limit($_) } qw( MAX_JOBS MAX_ROWS MAX_FORM );
 
-    my ($jobs) = $limits =~ /_MAX_JOBS +(\d+)/;
-    my ($rows) = slurp("$top/src/nginx/ngx_http_jemalloc_pprof_table.h")
-                 =~ /_MAX_ROWS +(\d+)/;
-    my ($form) = $adapter =~ /_MAX_FORM +(\d+)/;
-
-    like(section('Statuses'), qr/\b$jobs profiles are in work/,
+    like(about('statuses'), qr/\b$limit{MAX_JOBS} profiles are in work/,
          'how many may be in work');
-    like(section('Statuses'), qr{\b@{[ $form / 1024 ]} KiB for `control`},
+    like($text{'docs/security.md'}, qr/\bat most $limit{MAX_JOBS} profiles/,
+         'and again');
+    like(about('statuses'),
+         qr{\b@{[ $limit{MAX_FORM} / 1024 ]} KiB for `control`},
          'how long a form may be');
-    like(section('Limitations'), qr/\b$rows rows/, 'how many workers');
-    like($limits, qr/_MAX_BODY +\(1024 \* 1024\)/, 'how much may be asked');
-    like(section('Statuses'), qr/1 MiB of addresses/, 'and it is said');
+    like(about('limits'), qr/\b$limit{MAX_ROWS} rows/, 'how many workers');
+    is(limit('MAX_BODY'), 1 << 20, 'how much may be asked');
+    like(about('statuses'), qr/1 MiB of addresses/, 'and it is said');
+}
+
+
+# A number that the sources define, which may be a product.
+
+sub limit {
+    my ($name) = @_;
+
+    "$headers\n$adapter" =~ /^#define \w+_$name +\(?([\d *]+)\)?$/m
+        or die "there is no $name in the sources\n";
+
+    return eval $1;
 }
 
 
 sub check_problems {
 
-    my @ids = $problems =~ /^        "([a-z-]+)", (?:true|false),$/mg;
-    my @words = table($status, 'jpp_status_words') =~ /= "([a-z-]+)"/g;
+    my $problems = table('"no-jemalloc", true', '"thread-name"');
+    my @ids = some('problems',
+                   $problems =~ /\] = \{\s+"([a-z-]+)", (?:true|false),$/mg);
 
-    my @rows = rows(section('States and their cures'));
+    my @rows = rows(about('states'));
 
     # one table has what is fatal, with a state, and one the rest
 
     my @states = grep { @$_ == 5 } @rows;
     my @warnings = grep { @$_ == 3 } @rows;
 
-    same([ map { $_->[0] } @states ], \@words, 'states');
+    same([ map { $_->[0] } @states ], [ values %words ], 'states');
     same([ map { words($_) } map({ $_->[2] } @states),
                              map({ $_->[0] } @warnings) ],
          \@ids, 'problems');
 
     # the statuses of the states
 
-    my %reason = $adapter =~ /\[JPP_JEMALLOC_(\w+)\] = NGX_HTTP_(\w+)/g;
-    my %refused = $adapter =~ /\[NGX_HTTP_(\w+)\] =\s+\{ NGX_HTTP_(\w+),/g;
-    my %status = map { $_ => $refused{$reason{$_}} } keys %reason;
-
-    $status{READY} = 'OK';
-
-    my %word = table($status, 'jpp_status_words')
-               =~ /\[JPP_JEMALLOC_(\w+)\] = "([a-z-]+)"/g;
     my %number = (OK => 200, FORBIDDEN => 403, NOT_IMPLEMENTED => 501);
+    my %status = some('statuses of states', "$adapter\n$core"
+                      =~ /\[JPP_JEMALLOC_(\w+)\] = NGX_HTTP_(\w+)/g);
+
+    # which may be reasons, whose statuses are in another table
+
+    my %reason = $adapter =~ /\[NGX_HTTP_(\w+)\] =\s+\{ NGX_HTTP_(\w+),/g;
+
+    %status = (READY => 'OK',
+               map { $_ => $reason{$status{$_}} // $status{$_} } keys %status);
 
     is_deeply({ map { $_->[0] => $_->[1] } @states },
-              { map { $word{$_} => $number{$status{$_}} } keys %word },
+              { map { $words{$_} => $number{$status{$_}} } keys %words },
               'the status of each state');
 
     # options that a cure appends
 
-    for my $option ($problems =~ /JPP_APPEND\("(\w+:[^"]+)"\)/g) {
-        like(section('States and their cures'), qr/`,\Q$option\E`/,
-             "the cure $option");
+    for my $option (some('cures', $problems
+                         =~ /JPP_APPEND\("(\w+:[^"]+)"\)/g))
+    {
+        like(about('states'), qr/`,\Q$option\E`/, "the cure $option");
     }
 }
 
@@ -424,48 +540,108 @@ sub check_build {
 
     # some come with a word behind
 
-    my @verbs = map { s/ $//r } $usage =~ /^    (\w+ (?:[a-z]+(?= ))?)/mg;
+    my %verb = map { s/ $//r => 1 }
+                   $usage =~ /^    (\w+ (?:[a-z]+(?= ))?)/mg;
 
     same([ map { /^\.\/dev (.*)$/ } map { words($_->[0]) }
-               rows(section('Tests')) ],
-         \@verbs, 'verbs of ./dev');
-
-    like($readme, qr/\A# \S+\n(?:.*\n){1,6}```\n\.\/dev run\n\.\/dev test\n/,
-         'the two commands come first');
+               rows(about('verbs')) ],
+         [ keys %verb ], 'verbs of ./dev');
 
     my %variables = map { $_ => 1 } $config =~ /\b(NGX_HTTP_JEMALLOC_\w+)/g;
 
     ok(scalar(keys %variables), 'config has a variable');
-    like($readme, qr/`$_`/, $_) for sort keys %variables;
+    like($text{'docs/install.md'}, qr/`$_`/, $_) for sort keys %variables;
 
-    # its order
+    my @contrib = map { s/^contrib\///r }
+                  grep { !m{^contrib/debian/} }
+                  map { s/^\Q$top\E\///r }
+                  grep { -f } map { glob "$top/contrib/$_" } '*/*', '*/*/*';
 
-    my @headings = $readme =~ /^## (.*)$/mg;
-    my @wanted = ('Synopsis', 'Description', 'Directives', 'Limitations',
-                  'Installation', 'Compatibility', 'Tests', 'License');
-    my %is = map { $_ => 1 } @wanted;
+    is_deeply([ grep { about('examples') !~ /\[\Q$_\E\]/ } @contrib ], [],
+              'all that is in contrib/');
+}
 
-    is_deeply([ grep { $is{$_} } @headings ], \@wanted, 'the order');
+
+sub check_readme {
+
+    my $readme = $text{'README.md'};
+
+    cmp_ok(scalar(() = $readme =~ /\n/g), '<=', 300, 'it is short');
+
+    is_deeply([ $readme =~ /^## (.*)$/mg ],
+              [ 'What it does', 'Quick start', 'Install', 'Configure', 'Use',
+                'Security', 'Limits', 'Compatibility', 'Documentation',
+                'Tests', 'License' ],
+              'the order');
+
+    like($readme, qr/\A# \S+\n\n(?:[^`\n].*\n){1,3}\n```console\n/,
+         'a sentence, then what it looks like');
+
+    same([ map { $_->[0] =~ /\((.*)\)/ } rows(about('index')) ],
+         [ map { s/^\Q$top\E\///r } glob("$top/docs/*") ],
+         'the index of docs/');
 }
 
 
 sub check_tool {
 
-    my @names = table($options, 'jpp_options_table') =~ /\{ "([a-z-]+)",/g;
+    my @names = some('options', $options =~ /^    \{ "([a-z-]+)", /mg);
 
-    same([ map { /^--([a-z-]+)/ } map { words($_->[0]) }
-               rows(section('The offline tool')) ],
-         \@names, 'options');
+    same([ $manual =~ /^\.It (?:.* )?Fl Fl ([a-z-]+)/mg ], \@names,
+         'options in the manual');
+
+    my $build = $ENV{JPP_BUILD} // "$top/build";
+    my $help = `'$build/jemalloc-pprof' --help`;
+
+    like($help, qr/--\Q$_\E\b/, "--help has --$_") for @names;
+}
+
+
+# An address, and what the profiler is set to, are the same everywhere.
+
+sub check_scheme {
+
+    my %used = map { $_ => slurp("$top/$_") }
+               'tools/run.sh',
+               grep { !m{/debian/} } map { s/^\Q$top\E\///r }
+               grep { -f } map { glob "$top/contrib/$_" } '*/*', '*/*/*';
+
+    my %ports;
+
+    for my $file (keys %text, keys %used) {
+        my $what = $text{$file} // $used{$file};
+
+        $ports{$_}{$file} = 1
+            for $what =~ /(?:127\.0\.0\.1|JPP_PORT)(?::-?|=)(\d+)/g;
+    }
+
+    # 4040 is Pyroscope's, 18081 is that of whoever has 8081 taken
+
+    delete @ports{qw( 4040 18081 )};
+    is_deeply([ keys %ports ], [ 8081 ], 'one port') or diag(explain(\%ports));
+
+    my @set = some('settings', $used{'contrib/systemd/nginx.service.d/'
+                                     . 'jemalloc-pprof.conf'}
+                               =~ /^(Environment=.*)$/mg);
+
+    for my $set (@set) {
+        for my $document ('README.md', 'docs/troubleshooting.md') {
+            like($text{$document}, qr/^ *\Q$set\E$/m, "$document: $set");
+        }
+    }
+
+    my ($conf) = map { /MALLOC_CONF=(.*)/ } @set;
+
+    like($used{'tools/run.sh'}, qr/^malloc_conf=\Q$conf\E$/m,
+         'the demonstration has the same');
 }
 
 
 sub check_links {
 
-    for my $document ('README.md', map { "docs/" . basename($_) }
-                                       glob("$top/docs/*.md"))
-    {
-        my $text = slurp("$top/$document") =~ s/^```.*?^```$//msgr;
-        my @links = $text =~ /\]\(([^)]+)\)/g;
+    for my $document (sort keys %text) {
+        my $text = $text{$document} =~ s/^```.*?^```$//msgr;
+        my @links = map { s/\n//r } $text =~ /\]\(([^)]+)\)/g;
 
         for my $link (@links) {
             my ($path, $anchor) = split /#/, $link;
@@ -503,8 +679,8 @@ sub check_configurations {
 
     my @blocks;
 
-    for my $document ('README.md', 'docs/reading-a-heap.md') {
-        my $text = slurp("$top/$document");
+    for my $document (sort keys %text) {
+        my $text = $text{$document};
 
         while ($text =~ /^( *)```nginx\n(.*?)^\1```$/msg) {
             push @blocks, [ "$document, block " . (1 + @blocks), $2 ];
@@ -513,7 +689,7 @@ sub check_configurations {
 
     ok(scalar @blocks, 'there are some');
 
-    my $all = '';
+    my $shown = '';
 
     for my $block (@blocks) {
         my ($name, $text) = @$block;
@@ -521,12 +697,12 @@ sub check_configurations {
         my ($said, $exit) = try_configuration($text);
 
         is($exit, 0, "nginx takes $name") or diag($text, $said);
-        $all .= $text;
+        $shown .= $text;
     }
 
     # the examples show everything
 
-    like($all, qr/^\s*$_\b/m, "$_ is shown") for @directives;
+    like($shown, qr/^\s*$_\b/m, "$_ is shown") for @directives;
 
     # and what is no configuration is refused
 
@@ -547,10 +723,11 @@ sub try_configuration {
 
     $text =~ s/127\.0\.0\.1:8081/127.0.0.1:$port/g;
     $text =~ s/unix:\/run\/nginx-pprof\//unix:$dir\/run\//g;
+    $text =~ s/\/var\/log\/nginx\//$dir\//g;
 
     # the module is loaded already, or linked
 
-    $text =~ s/^load_module modules\/ngx_http_jemalloc_pprof_module\.so;$//mg;
+    $text =~ s/^load_module \S+\/ngx_http_jemalloc_pprof_module\.so;$//mg;
 
     my $main = $text =~ s/^(env \w+;\n)+//m ? $& : '';
 

@@ -4,7 +4,7 @@
 # parsed, and nginx is started with its environment; the pieces of
 # configuration are included in an nginx, and answer; what the scrapers would
 # ask for is asked for; the Debian package is built, and what it holds is
-# loaded.  And the commands of README.md that find leaks find some.
+# loaded.  And the commands of docs/reading-a-heap.md that find leaks find some.
 #
 # nginx is $TEST_NGINX_BINARY with the modules of $TEST_NGINX_LOAD_MODULES, or
 # the machine's with the one in build/.
@@ -54,7 +54,7 @@ chmod 0755, $dir or die "$dir: $!";
 subtest 'the drop-in' => \&check_drop_in;
 subtest 'nginx as the drop-in starts it' => \&check_started;
 subtest 'the scrapers' => \&check_scrapers;
-subtest 'the leaks of README.md' => \&check_leaks;
+subtest 'finding what leaks' => \&check_leaks;
 subtest 'configure without protoc-c' => \&check_configure;
 subtest 'the package' => \&check_package;
 
@@ -372,7 +372,7 @@ sub check_scrapers {
         my ($address) = $text =~ /"127\.0\.0\.1:(\d+)"/;
         my ($key, $value) = $text =~ /^ +"?(strict)"? *[:=] \["(\d)"\]/m;
 
-        is($address, 8081, "$file: the address of README.md");
+        is($address, 8081, "$file: the address of the documents");
 
         my $answer = $server->get("$path?$key=$value");
 
@@ -492,14 +492,14 @@ sub holds {
 }
 
 
-# What the commands of a section of README.md say.
+# What the commands of a section of docs/reading-a-heap.md say.
 
 sub told {
     my ($server, $heading, $worker) = @_;
 
-    my ($text) = slurp("$top/README.md")
+    my ($text) = slurp("$top/docs/reading-a-heap.md")
                  =~ /^### \Q$heading\E\n(.*?)(?=^##)/ms
-                     or die "README.md has no \"$heading\"\n";
+                     or die "reading-a-heap.md has no \"$heading\"\n";
 
     my @commands = map { split /\n/ } $text =~ /^```sh\n(.*?)^```$/msg;
 

@@ -8,7 +8,7 @@
 # --once takes one profile, checks it, prints everything and ends: with 0, or
 # with 1 and a sentence if anything did not work.
 #
-# JPP_PORT and JPP_TLS_PORT choose other ports than 8080 and 8443, JPP_BUILD
+# JPP_PORT and JPP_TLS_PORT choose other ports than 8081 and 8443, JPP_BUILD
 # another build than build/.  Called by ./dev run, which builds and installs.
 # Everything written is below build/run/.
 
@@ -17,7 +17,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 build=${JPP_BUILD:-build}
-port=${JPP_PORT:-8080}
+port=${JPP_PORT:-8081}
 tls_port=${JPP_TLS_PORT:-8443}
 
 addr=127.0.0.1
@@ -85,7 +85,7 @@ check()
     case ${1-} in
         '')     ;;
         --once) once=1 ;;
-        *)      die "usage: [JPP_PORT=8080] [JPP_TLS_PORT=8443] run.sh [--once]"
+        *)      die "usage: [JPP_PORT=8081] [JPP_TLS_PORT=8443] run.sh [--once]"
     esac
 
     for number in "$port" "$tls_port"; do
@@ -111,7 +111,7 @@ check()
         test -f "$file" || die "$file is missing; type: ./dev run"
     done
 
-    unused "$port" JPP_PORT 18080
+    unused "$port" JPP_PORT 18081
     unused "$tls_port" JPP_TLS_PORT 18443
 }
 
