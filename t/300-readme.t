@@ -2,7 +2,8 @@
 
 # README.md and docs/ are complete and true: what the tables of the sources
 # have they name, what they name the sources have; their links lead somewhere,
-# and nginx takes their configurations.
+# and nginx takes their configurations.  What they show as output is run by
+# t/305-shown.t.
 #
 # nginx is $TEST_NGINX_BINARY with the modules of $TEST_NGINX_LOAD_MODULES, or
 # the machine's with the one in build/.

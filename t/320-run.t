@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
-# ./dev run as a new user would see it: it ends well, shows a profile, and
-# leaves nothing behind, whenever it is told to end.
+# ./dev run as a new user would see it: it shows what README.md shows, ends
+# well, and leaves nothing behind, whenever it is told to end.
 
 use strict;
 use warnings;
@@ -17,6 +17,7 @@ use Time::HiRes qw( time );
 use lib dirname(__FILE__) . '/lib';
 
 use JppNginx qw( wait_until slurp );
+use JppShown qw( shown_blocks shown_pattern );
 
 my $top = dirname(dirname(abs_path(__FILE__)));
 
@@ -62,6 +63,13 @@ for (
     subtest "Ctrl-C $when" => sub { interrupted($is_now) };
 }
 
+# the last of these printed all that there is to read
+
+my ($said) = slurp("$log") =~ /(.*^Ctrl-C ends it\.\n)/ms;
+
+like($said // '', shown_pattern($_->{output}), "what README.md shows of it")
+    for shown('README.md', './dev run');
+
 # a port that is taken
 
 my $taken = IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1',
@@ -75,6 +83,20 @@ like($out, qr/\b$port\b.*JPP_PORT/s, 'which names the port, and the cure');
 is(scalar(split /\n/, $out), 1, 'in one line') or diag($out);
 
 done_testing();
+
+
+# The steps of a document that show what COMMAND says.
+
+sub shown {
+    my ($document, $command) = @_;
+
+    my @steps = grep { $_->{command} eq "$command\n" }
+                map { @{ $_->{steps} } } shown_blocks($document);
+
+    die "$document does not show $command\n" if !@steps;
+
+    return @steps;
+}
 
 
 sub is_free {

@@ -1,0 +1,137 @@
+package JppShown;
+
+# What README.md and docs/ show as the output of a command.  A block
+#
+#     ```console
+#     $ command
+#     output
+#     ```
+#
+# is run by a test, and what comes out has to look like what is shown: the same
+# words in the same lines, with other numbers.  A number with a point stays one,
+# and one without stays one, but for percentages, and sizes as pprof writes them
+# (160MB).  "[...]" stands for any text: alone in a line, for any lines.
+
+use strict;
+use warnings;
+
+use Exporter qw( import );
+
+our @EXPORT_OK = qw( shown_blocks shown_pattern shown_script shown_parts );
+
+# what separates the outputs of commands
+my $mark = '@@ jpp shown @@';
+
+
+# The blocks of a document, in order: each with its heading (empty above the
+# second), and its steps, which have a command and the output that is shown.
+
+sub shown_blocks {
+    my ($path) = @_;
+    my ($heading, $is_block, @blocks) = ('', '');
+
+    open my $fh, '<', $path or die "$path: $!\n";
+
+    while (my $line = <$fh>) {
+
+        if ($line =~ /^```(\w*)$/) {
+            $is_block = $is_block ne '' ? '' : $1 || 'text';
+            push @blocks, { heading => $heading, steps => [] }
+                if $is_block eq 'console';
+
+        } elsif ($is_block eq 'console') {
+            add_line($blocks[-1]{steps}, $line, "$path:$.");
+
+        } elsif ($is_block eq '' && $line =~ /^##+ (.*)$/) {
+            $heading = $1;
+        }
+    }
+
+    return @blocks;
+}
+
+
+sub add_line {
+    my ($steps, $line, $where) = @_;
+
+    if ($line =~ /^\$ (.*)/s) {
+        push @$steps, { command => $1, output => '', where => $where };
+
+    } elsif (!@$steps) {
+        die "$where: no command comes first\n";
+
+    } elsif ($steps->[-1]{command} =~ /\\\n\z/ && $line =~ /^> (.*)/s) {
+        $steps->[-1]{command} .= $1;
+
+    } else {
+        $steps->[-1]{output} .= $line;
+    }
+}
+
+
+# What an output has to match that is shown as TEXT.
+
+sub shown_pattern {
+    my ($text) = @_;
+
+    my $pattern = join '', map {
+        $_ eq "[...]\n" ? '(?:.*\n)*?' : line($_)
+    } $text =~ /.*\n/g;
+
+    return qr/\A$pattern\z/;
+}
+
+
+sub line {
+    my ($line) = @_;
+
+    # as many blanks as it takes to align numbers
+
+    my ($blanks, $rest) = $line =~ /^([ ]*)(.*)\n/;
+
+    my $pattern = join '', map {
+          /^\[\.\.\.\]$/            ? '.*?'
+        : /^[ ]+$/                  ? '[ ]+'
+        : /^(?:[KMGT]i)?B$/         ? '(?:[KMGT]i?)?B'
+        : /^0x[0-9a-f]+$/           ? '0x[0-9a-f]+'
+        : /^-?[\d.]+%$/             ? '-?\d+(?:\.\d+)?%'
+        : /^-?[\d.]+[kMGT]?B$/      ? '-?\d+(?:\.\d+)?[kMGT]?B'
+        : /^-?\d+\.\d+$/            ? '-?\d+\.\d+'
+        : /^\d+$/                   ? '\d+'
+                                    : quotemeta
+    } $rest =~ /\[\.\.\.\]
+                |[ ]+
+                |(?<=\d[ ])(?:[KMGT]i)?B\b
+                |\b0x[0-9a-f]+
+                |(?:(?<=[ ])-)?\d+(?:\.\d+)?(?:%|[kMGT]?B\b)
+                |(?:(?<=[ ])-)?\d+\.\d+
+                |\d+
+                |./gx;
+
+    return ($blanks ne '' ? '[ ]*' : '') . $pattern . '\n';
+}
+
+
+# A script that runs the commands of blocks one after the other, each after a
+# mark.  What is on stderr is on the terminal, too.
+
+sub shown_script {
+    my (@blocks) = @_;
+
+    return join '', "exec 2>&1\n", map { "echo '$mark'\n$_->{command}" }
+                                   map { @{ $_->{steps} } } @blocks;
+}
+
+
+# What each command said, out of all that the script did.
+
+sub shown_parts {
+    my ($output) = @_;
+
+    my (undef, @parts) = split /^\Q$mark\E\n/m, $output, -1;
+
+    return @parts;
+}
+
+
+1;
