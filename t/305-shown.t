@@ -2,7 +2,7 @@
 
 # What README.md and docs/ show is what comes out: every block of commands with
 # their output is run, in the state of the server that its section speaks of.
-# That of ./dev run is compared by t/320-run.t.
+# The two of ./dev are run by t/320-run.t.
 #
 # nginx is $TEST_NGINX_BINARY with the modules of $TEST_NGINX_LOAD_MODULES.
 
@@ -45,6 +45,9 @@ my %states = (
     'docs/http.md' => {
         'status' => \&idle,
         'control' => \&idle,
+    },
+    'docs/install.md' => {
+        'Debian and Ubuntu, as a file' => undef,
     },
     'docs/reading-a-heap.md' => {
         'A session' => \&downloads,

@@ -1,14 +1,15 @@
 #!/usr/bin/perl
 
-# ./dev run as a new user would see it: it shows what README.md shows, ends
-# well, and leaves nothing behind, whenever it is told to end.
+# ./dev build and ./dev run as a new user would see them: they say what the
+# documents show; and what runs ends well, and leaves nothing behind, whenever it
+# is told to end.
 
 use strict;
 use warnings;
 
 use Cwd qw( abs_path );
 use File::Basename;
-use File::Temp;
+use File::Temp qw( tempdir );
 use IO::Socket::INET;
 use POSIX qw( :sys_wait_h setsid );
 use Test::More;
@@ -16,7 +17,7 @@ use Time::HiRes qw( time );
 
 use lib dirname(__FILE__) . '/lib';
 
-use JppNginx qw( wait_until slurp );
+use JppNginx qw( wait_until slurp spew );
 use JppShown qw( shown_blocks shown_pattern );
 
 my $top = dirname(dirname(abs_path(__FILE__)));
@@ -82,7 +83,75 @@ isnt($? >> 8, 0, 'a port that is taken is a failure');
 like($out, qr/\b$port\b.*JPP_PORT/s, 'which names the port, and the cure');
 is(scalar(split /\n/, $out), 1, 'in one line') or diag($out);
 
+subtest './dev build' => \&check_build;
+
 done_testing();
+
+
+# It says what it built, and what is next; for which nginx, or that it does not
+# load the module.
+
+sub check_build {
+
+    my $bin = tempdir(TMPDIR => 1, CLEANUP => 1);
+    my ($nginx) = grep { -x } map { "$_/nginx" } split(/:/, $ENV{PATH}),
+                                                 '/usr/sbin';
+
+    like(scalar `./dev build 2>&1`, shown_pattern($_->{output}),
+         'what docs/install.md shows of it')
+        for shown('docs/install.md', './dev build');
+
+    # one that has the package; configure, which asks first, may not see it
+
+    my $enabled = "$bin/modules-enabled/50-mod-http-jemalloc-pprof.conf";
+
+    mkdir "$bin/modules-enabled" or die "$bin: $!\n";
+    spew($enabled, slurp('contrib/nginx/mod-http-jemalloc-pprof.conf'));
+
+    imitate("$bin/nginx", <<"END");
+test "\$1" = -V && test -e $bin/asked && {
+    $nginx -V 2>&1 | sed 's:conf-path=[^ ]*:conf-path=$bin/nginx.conf:' >&2
+    exit
+}
+test "\$1" = -V && >$bin/asked
+exec $nginx "\$@"
+END
+
+    my $text = `PATH=$bin:\$PATH ./dev build 2>&1`;
+
+    like($text, qr/^and add no load_module: \Q$enabled\E has it already\.\n\z/m,
+         'the package has loaded it');
+    unlike($text, qr/^ *load_module/m, 'and it is not loaded twice');
+
+    # one that is not the nginx of nginx-dev
+
+    my $why = 'module "x.so" version 1022001 instead of 1026003';
+
+    imitate("$bin/nginx", <<"END");
+test "\$1" = -t || exec $nginx "\$@"
+echo 'nginx: [emerg] $why in x' >&2
+exit 1
+END
+
+    $text = `PATH=$bin:\$PATH ./dev build 2>&1`;
+
+    isnt($?, 0, 'a module that is not loaded is a failure');
+    like($text, qr{^dev: \Q$bin\E/nginx \(\d+\.\d+\.\d+\) does not load (?#
+                   )the module:\ndev: \Q$why\E in x\n(?#
+                   )dev: it was built for .* nginx-dev \(.*\); for another (?#
+                   )see docs/install\.md, "From the sources of nginx"\n\z},
+         'which says why, and what to do');
+    like(slurp('docs/install.md'), qr/^## From the sources of nginx$/m,
+         'where it is said');
+}
+
+
+sub imitate {
+    my ($path, $script) = @_;
+
+    spew($path, "#!/bin/sh\n$script");
+    chmod 0755, $path or die "$path: $!\n";
+}
 
 
 # The steps of a document that show what COMMAND says.
