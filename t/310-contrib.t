@@ -589,7 +589,7 @@ sub check_package {
     unlike($field{Depends}, qr/jemalloc/, 'it loads without jemalloc');
     is($field{Recommends}, 'libjemalloc2', 'which it recommends');
 
-    check_contents($deb);
+    check_contents($deb, $version);
 }
 
 
@@ -600,7 +600,7 @@ sub build_package {
     my $copy = "$dir/package/source";
     my @files = map { "$top/$_" } qw( config LICENSE README.md contrib docs
                                       ngx_http_jemalloc_pprof_module.c proto
-                                      src );
+                                      src tools );
 
     make_dir("$dir/package");
     make_dir($copy);
@@ -627,7 +627,7 @@ sub build_package {
 
 
 sub check_contents {
-    my ($deb) = @_;
+    my ($deb, $version) = @_;
 
     my $root = make_dir("$dir/root");
     my $doc = "usr/share/doc/$name";
@@ -637,6 +637,8 @@ sub check_contents {
     is($exit, 0, 'it can be unpacked') or diag($text);
 
     for my $file ("usr/lib/nginx/modules/$module",
+                  'usr/bin/jemalloc-pprof',
+                  'usr/share/man/man1/jemalloc-pprof.1.gz',
                   "usr/share/nginx/modules-available/$load",
                   "$doc/copyright",
                   "$doc/examples/nginx/jemalloc-pprof.conf",
@@ -655,6 +657,8 @@ sub check_contents {
 
     is(words("$root/$doc/copyright"), words("$top/LICENSE"),
        'its license is ours');
+
+    check_tool($root, $version);
 
     ($text) = output('sh', '-c', 'dpkg-deb --ctrl-tarfile "$1" | tar -xO',
                      'sh', $deb);
@@ -678,6 +682,36 @@ CONF
                             '-c', $conf);
 
     is($exit, 0, "the machine's nginx takes it") or diag($text);
+}
+
+
+# The tool of the package makes profiles, as the one of the tree does, and its
+# manual can be read.
+
+sub check_tool {
+    my ($root, $version) = @_;
+
+    my $tool = "$root/usr/bin/jemalloc-pprof";
+    my $dump = "$top/t/data/hand.heap";
+
+    is((output($tool, '--version'))[0], "jemalloc-pprof $version\n",
+       'the tool runs');
+
+    my ($text, $exit) = output($tool, '--format=folded', '--symbolize=0',
+                               '--any-kernel', $dump);
+
+    is($exit, 0, 'it reads a dump') or diag($text);
+    is($text, slurp("$top/t/data/hand.folded"), 'and says what is in it');
+
+    ($text, $exit) = output('readelf', '-d', $tool);
+    like($text, qr/\bPIE\b/, 'it is built as Debian wants programs');
+    like($text, qr/\bBIND_NOW\b/, 'and linked');
+
+    ($text, $exit) = output('man', '-l',
+                            "$root/usr/share/man/man1/jemalloc-pprof.1.gz");
+
+    is($exit, 0, 'its manual is one');
+    like($text, qr/--any-kernel/, 'of this tool');
 }
 
 
