@@ -483,7 +483,8 @@ sub check_statuses {
 sub limit {
     my ($name) = @_;
 
-    "$headers\n$adapter" =~ /^#define \w+_$name +\(?([\d *]+)\)?$/m
+    "$headers\n$adapter" =~ /^#define NGX_HTTP_JEMALLOC_PPROF_$name +(?#
+                             )\(?([\d *]+)\)?$/m
         or die "there is no $name in the sources\n";
 
     return eval $1;
@@ -595,6 +596,20 @@ sub check_tool {
     my $help = `'$build/jemalloc-pprof' --help`;
 
     like($help, qr/--\Q$_\E\b/, "--help has --$_") for @names;
+
+    # the limits of a dump, which the module has, too
+
+    my $refused = section('docs/troubleshooting.md', 'Refused dumps');
+    my ($frames) = $headers =~ /^#define JPP_MAX_FRAMES +(\d+)$/m;
+    my ($maps) = $headers =~ /^#define JPP_MAX_MAPS +(\d+)$/m;
+    my ($gigabytes) = $headers =~ /_MAX_DUMP +\(\(size_t\) (\d+) << 30\)/;
+
+    for my $limit ("$frames frames", "$maps mappings",
+                   "$gigabytes GiB unpacked")
+    {
+        like(join(' ', split ' ', $_), qr/\b$limit\b/, "a limit: $limit")
+            for $refused, $manual;
+    }
 }
 
 
