@@ -645,11 +645,6 @@ sub check_scheme {
             like($text{$document}, qr/^ *\Q$set\E$/m, "$document: $set");
         }
     }
-
-    my ($conf) = map { /MALLOC_CONF=(.*)/ } @set;
-
-    like($used{'tools/run.sh'}, qr/^malloc_conf=\Q$conf\E$/m,
-         'the demonstration has the same');
 }
 
 
