@@ -25,7 +25,7 @@ my $upgrade = 'For binary upgrades, add to nginx.conf, outside of all blocks: '
               . '| env LD_PRELOAD; env MALLOC_CONF;';
 
 my $variable = 'Environment=MALLOC_CONF='
-               . 'prof:true,prof_active:true,lg_prof_sample:14';
+               . 'prof:true,prof_active:true,lg_prof_sample:19';
 
 my $preload = 'systemctl edit nginx, and add: | [Service] | '
               . 'Environment=LD_PRELOAD=libjemalloc.so.2 | '
@@ -106,7 +106,7 @@ my @fatal = (
     },
     {
         name => 'prof_sys_thread_name before 5.3.1',
-        how => { fake_jemalloc("$dir/thread-name", "prof.lg_sample 12\n"
+        how => { fake_jemalloc("$dir/thread-name", "prof.lg_sample 16\n"
                                . "opt.prof_sys_thread_name 1\n") },
         state => 'refused', status => 501, problem => 'thread-name',
         level => 'error',
@@ -118,7 +118,8 @@ my @fatal = (
     },
     {
         name => 'prof_active:false',
-        how => { options => options('prof_active:false') },
+        how => { options => options('lg_prof_sample:16',
+                                    'prof_active:false') },
         state => 'inactive', status => 403, level => 'warn',
         says => qr/profiling is not active: prof\.active is false, so (?#
                    )jemalloc takes no samples/,
@@ -128,7 +129,7 @@ my @fatal = (
     },
 );
 
-# Profiles all the same.
+# Profiles all the same, at a rate that is no problem by itself.
 
 my @ready = (
     { name => 'ready', options => [], problems => [] },
@@ -152,31 +153,36 @@ my @ready = (
       says => 'prof_final makes every worker write a dump file as it ends' },
 
     { name => 'prof_leak_error',
-      keys => "opt.prof_leak_error 1\nprof.lg_sample 12\n",
+      keys => "opt.prof_leak_error 1\nprof.lg_sample 16\n",
       problems => [ 'leak-error' ],
       says => 'prof_leak_error can make a worker end with status 1' },
 
-    { name => 'prof_accum', options => [ 'prof_accum:true' ],
-      problems => [ 'accum' ],
-      says => 'prof_accum keeps every stack for ever', also => \&accum },
+    { name => 'prof_accum', options => [ 'prof_accum:true',
+                                         'lg_prof_sample:12' ],
+      problems => [ 'accum', 'fine' ], rate => '4 KiB',
+      says => 'prof_accum keeps every stack for ever; '
+              . 'one sample every 4 KiB makes workers larger and slower',
+      also => \&accum },
 
-    { name => 'a coarse rate', options => [ 'lg_prof_sample:17' ],
-      problems => [ 'coarse' ], rate => '128 KiB',
-      says => 'one sample every 128 KiB is too coarse for nginx' },
+    { name => 'the rate of the cures', options => [ 'lg_prof_sample:19' ],
+      problems => [], rate => '512 KiB' },
+
+    { name => 'a coarse rate', options => [ 'lg_prof_sample:21' ],
+      problems => [ 'coarse' ], rate => '2 MiB',
+      says => 'one sample every 2 MiB is too coarse for nginx' },
 
     { name => 'a fine rate', options => [ 'lg_prof_sample:9' ],
       problems => [ 'fine' ], rate => '512 B',
-      says => 'one sample every 512 B makes workers grow' },
+      says => 'one sample every 512 B makes workers larger and slower' },
 
-    { name => 'several', options => [ 'prof_accum:true', 'prof_final:true',
-                                      'lg_prof_sample:16' ],
-      problems => [ 'final', 'accum' ], rate => '64 KiB',
+    { name => 'several', options => [ 'prof_accum:true', 'prof_final:true' ],
+      problems => [ 'final', 'accum' ],
       says => 'prof_final makes every worker write a dump file as it ends; '
               . 'prof_accum keeps every stack for ever' },
 
     { name => 'prof_sys_thread_name of 5.3.1',
       keys => "opt.prof_sys_thread_name 1\nversion 5.3.1-0-g0\n"
-              . "prof.lg_sample 12\n",
+              . "prof.lg_sample 16\n",
       problems => [] },
 );
 
@@ -297,13 +303,14 @@ sub ready {
 
     my %how = defined $case->{keys}
               ? fake_jemalloc("$dir/ready", $case->{keys})
-              : (options => options(@{ $case->{options} }));
+              : (options => options('lg_prof_sample:16',
+                                    @{ $case->{options} }));
 
     is_quiet_test(\%how);
 
     my $level = $case->{level}
                 // (@{ $case->{problems} } ? 'warn' : 'notice');
-    my $rate = $case->{rate} // '4 KiB';
+    my $rate = $case->{rate} // '64 KiB';
     my $says = defined $case->{says} ? "; $case->{says}" : '';
 
     my $server = serve(%how, config => $tree);

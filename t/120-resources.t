@@ -222,11 +222,17 @@ sub status {
     my %is = map { $_ => delete $worker->{$_} }
              qw( pid generation started jemalloc );
 
+    # the suites' rate is for tests
+
+    my $problems = join ' ', map { $_->{id} } @{ delete $worker->{problems} };
+
+    return "problems $problems\n"
+        if $problems ne ($lg_sample < 15 ? 'fine' : '');
+
     $wrong = differs($worker, {
         worker => 0, exiting => JSON::PP::false, allocator => 'jemalloc',
         state => 'ready', active => JSON::PP::true, lg_sample => $lg_sample,
-        prof_accum => JSON::PP::false, in_step => undef, problems => [],
-        last_error => undef,
+        prof_accum => JSON::PP::false, in_step => undef, last_error => undef,
     });
 
     return $wrong if $wrong;
@@ -439,7 +445,10 @@ sub console {
     for ("<td>0</td><td>$status->{workers}[0]{pid}</td>",
          "<p>nginx $status->{nginx}, jemalloc_pprof module "
          . "$status->{module}, 1 of 1 workers answered",
-         '<dt>control (POST)</dt>')
+         '<dt>control (POST)</dt>',
+         'for an hour, and then go back. jemalloc forgets its samples both '
+         . "times.\n<pre>curl -d lg_sample=14 &quot;\${URL}control&quot;\n"
+         . 'curl -d lg_sample=19 &quot;${URL}control&quot;</pre>')
     {
         return "not in the page: $_\n" if index($page, $_) == -1;
     }

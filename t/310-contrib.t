@@ -248,7 +248,8 @@ sub check_answers {
     ($text, $exit) = fetch(@options, "$site/debug/pprof/heap?format=top");
 
     is($exit, 0, "$what: the heap is served") or diag($text);
-    like($text, qr/^inuse_space: .* in [1-9]\d* stacks, .* every 16(?:\.0+)? KiB/,
+    like($text, qr/^inuse_space: .* in [1-9]\d* stacks, .* every 512(?:\.0+)? (?#
+                  )KiB/,
          "$what: sampled as the drop-in says");
 }
 
@@ -279,6 +280,8 @@ pid $folder/nginx.pid;
 error_log $folder/error.log info;
 
 events {
+    # 7 MB of one worker, which are sampled for certain
+    worker_connections 16384;
 }
 
 http {

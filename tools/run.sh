@@ -24,9 +24,9 @@ addr=127.0.0.1
 workers=4
 jemalloc=libjemalloc.so.2
 
-# An nginx allocates little: at the usual 2^19 bytes between two samples there
-# would be ten stacks, at 2^14 there are some dozens.
-malloc_conf=prof:true,prof_active:true,lg_prof_sample:14
+# An nginx of a few MB has some ten stacks at 2^19 bytes between two samples,
+# which is the rate to run with.  For showing, this one has dozens at 2^15.
+malloc_conf=prof:true,prof_active:true,lg_prof_sample:15
 
 # absolute, because nginx knows another folder
 build=$(cd "$build" 2>/dev/null && pwd || echo "$build")

@@ -96,8 +96,10 @@ static const jpp_console_link_t
       "Changes how the chosen workers sample; refused unless this location has "
       "control=on. It takes active=on or off, lg_sample=10 to 24, reset=1 and "
       "purge=1. What is set in all workers is kept for those that come after "
-      "a reload.",
-      "curl -d lg_sample=14 \"${URL}control\"", true },
+      "a reload. A finer rate shows more and costs more: set it for an hour, "
+      "and then go back. jemalloc forgets its samples both times.",
+      "curl -d lg_sample=14 \"${URL}control\"\n"
+      "curl -d lg_sample=19 \"${URL}control\"", true },
 
     { NULL, NULL, NULL, false }
 };

@@ -58,7 +58,7 @@ jpp_test_page(void)
         "<p class=\"bad\">Worker 7, pid 4718, did not answer: it &lt;ended"
         "&gt;.</p>\n<div",
         "<tr><td>0</td><td>4711</td><td class=\"good\">ready</td>\n"
-        "<td class=\"n\">16 KiB</td><td class=\"n\">12.3 MiB</td>"
+        "<td class=\"n\">512 KiB</td><td class=\"n\">12.3 MiB</td>"
         "<td class=\"n\">20.1 MiB</td>\n"
         "<td>5.3.0</td><td>2</td><td>2026-11-21T04:02:00Z</td></tr>\n",
         "<tr><td>1</td><td>4712</td><td class=\"bad\">no-jemalloc</td>\n"
@@ -145,8 +145,8 @@ jpp_test_problems(void)
     }
 
     workers[2].jemalloc.state = JPP_JEMALLOC_INACTIVE;
-    workers[1].jemalloc.lg_sample = 18;
-    workers[4].jemalloc.lg_sample = 19;
+    workers[1].jemalloc.lg_sample = 21;
+    workers[4].jemalloc.lg_sample = 22;
 
     fleet = jpp_fleet_of(5, workers, 5);
     (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
@@ -156,9 +156,9 @@ jpp_test_problems(void)
     jpp_is_u64(jpp_console_count("Warning: prof_accum keeps"), 1, "one once");
     jpp_is_u64(jpp_console_count("Seen in pid 4712 4713 4715."), 1,
                "of three workers");
-    jpp_is_u64(jpp_console_count("Warning: one sample every 256 KiB"), 1,
+    jpp_is_u64(jpp_console_count("Warning: one sample every 2 MiB"), 1,
                "the same row in other words");
-    jpp_is_u64(jpp_console_count("Warning: one sample every 512 KiB"), 1,
+    jpp_is_u64(jpp_console_count("Warning: one sample every 4 MiB"), 1,
                "is another problem");
     jpp_is_u64(jpp_console_count("No profile: profiling is not active"), 1,
                "a fatal one");

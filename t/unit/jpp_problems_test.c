@@ -32,37 +32,46 @@ static unsigned jpp_problem_misshapen(const jpp_problem_t *problem);
     "    [Service]\n"                                                         \
     "    Environment=LD_PRELOAD=libjemalloc.so.2\n"                           \
     "    Environment=MALLOC_CONF=prof:true,prof_active:true,"                 \
-    "lg_prof_sample:14\n"                                                     \
+    "lg_prof_sample:19\n"                                                     \
     "Then run systemctl restart nginx: a reload is not enough.\n"             \
     "For binary upgrades, add to nginx.conf, outside of all blocks:\n"        \
     "    env LD_PRELOAD; env MALLOC_CONF;"
 
+#define JPP_RATE                                                              \
+    "Without a restart: POST lg_sample=19 to control, or set in the http "    \
+    "block, and reload:\n"                                                    \
+    "    jemalloc_pprof_sample 512k;\n"                                       \
+    "From the start: Run systemctl edit nginx, and append to the line "       \
+    "Environment=MALLOC_CONF=\n"                                              \
+    "    ,lg_prof_sample:19\n"                                                \
+    "Then run systemctl restart nginx: a reload is not enough."
+
 
 static const jpp_problem_case_t  cases[] = {
-    { "no-jemalloc", JPP_JEMALLOC_ABSENT, 0, 14,
+    { "no-jemalloc", JPP_JEMALLOC_ABSENT, 0, 19,
       "the malloc of this nginx is not jemalloc's",
       "it is that of libc.so.6, which",
       "Run apt-get install libjemalloc2 and " JPP_UNIT },
 
-    { "no-prof", JPP_JEMALLOC_NO_PROF, 0, 14,
+    { "no-prof", JPP_JEMALLOC_NO_PROF, 0, 19,
       "jemalloc 5.3.0 was built without profiling", "--enable-prof",
       "Run " JPP_UNIT },
 
-    { "prof-off", JPP_JEMALLOC_OFF, 0, 14,
+    { "prof-off", JPP_JEMALLOC_OFF, 0, 19,
       "the profiling of jemalloc 5.3.0 is off", "opt.prof is false",
       "Run systemctl edit nginx, and add:\n"
       "    [Service]\n"
       "    Environment=MALLOC_CONF=prof:true,prof_active:true,"
-      "lg_prof_sample:14\n"
+      "lg_prof_sample:19\n"
       "Then run systemctl restart nginx: a reload is not enough.\n"
       "For binary upgrades, add to nginx.conf, outside of all blocks:\n"
       "    env LD_PRELOAD; env MALLOC_CONF;" },
 
-    { "thread-name", JPP_JEMALLOC_REFUSED, 0, 14,
+    { "thread-name", JPP_JEMALLOC_REFUSED, 0, 19,
       "jemalloc 5.3.0 cannot be dumped safely with prof_sys_thread_name:true",
       "before 5.3.1", "    ,prof_sys_thread_name:false\n" },
 
-    { "inactive", JPP_JEMALLOC_INACTIVE, 0, 14,
+    { "inactive", JPP_JEMALLOC_INACTIVE, 0, 19,
       "profiling is not active", "prof.active is false",
       "    jemalloc_pprof_active on;\n"
       "From the start: Run systemctl edit nginx, and append to the line "
@@ -70,38 +79,38 @@ static const jpp_problem_case_t  cases[] = {
       "    ,prof_active:true\n"
       "Then run systemctl restart nginx: a reload is not enough." },
 
-    { "unsampled", JPP_JEMALLOC_READY, jpp_option(unsampled), 14,
+    { "unsampled", JPP_JEMALLOC_READY, jpp_option(unsampled), 19,
       "profiles stay empty with prof_thread_active_init:false",
       "keeps every thread from being sampled",
       "    ,prof_thread_active_init:true\n" },
 
-    { "interval", JPP_JEMALLOC_READY, jpp_option(interval), 14,
+    { "interval", JPP_JEMALLOC_READY, jpp_option(interval), 19,
       "lg_prof_interval makes workers write dump files as they serve",
       "working directory", "    ,lg_prof_interval:-1\n" },
 
-    { "gdump", JPP_JEMALLOC_READY, jpp_option(gdump), 14,
+    { "gdump", JPP_JEMALLOC_READY, jpp_option(gdump), 19,
       "prof_gdump makes workers write dump files as they grow",
       "working directory", "    ,prof_gdump:false\n" },
 
-    { "final", JPP_JEMALLOC_READY, jpp_option(final), 14,
+    { "final", JPP_JEMALLOC_READY, jpp_option(final), 19,
       "prof_final makes every worker write a dump file as it ends",
       "working directory", "    ,prof_final:false\n" },
 
-    { "leak-error", JPP_JEMALLOC_READY, jpp_option(leak_error), 14,
+    { "leak-error", JPP_JEMALLOC_READY, jpp_option(leak_error), 19,
       "prof_leak_error can make a worker end with status 1",
       "a leak", "    ,prof_leak_error:false\n" },
 
-    { "accum", JPP_JEMALLOC_READY, jpp_option(accum), 14,
+    { "accum", JPP_JEMALLOC_READY, jpp_option(accum), 19,
       "prof_accum keeps every stack for ever", "alloc_space",
       "    ,prof_accum:false\n" },
 
-    { "coarse", JPP_JEMALLOC_READY, 0, 17,
-      "one sample every 128 KiB is too coarse for nginx",
-      "lg_prof_sample:17", "    ,lg_prof_sample:14\n" },
+    { "coarse", JPP_JEMALLOC_READY, 0, 21,
+      "one sample every 2 MiB is too coarse for nginx",
+      "lg_prof_sample:21", JPP_RATE },
 
-    { "fine", JPP_JEMALLOC_READY, 0, 9,
-      "one sample every 512 B makes workers grow",
-      "lg_prof_sample:9", "    ,lg_prof_sample:14\n" },
+    { "fine", JPP_JEMALLOC_READY, 0, 14,
+      "one sample every 16 KiB makes workers larger and slower",
+      "lg_prof_sample:14", JPP_RATE },
 };
 
 
@@ -163,7 +172,7 @@ jpp_test_form(void)
     jpp_worker_t    worker;
     jpp_problem_t   p[JPP_MAX_PROBLEMS];
 
-    static const uint32_t  rates[] = { 0, 9, 10, 16, 17, 63, UINT32_MAX };
+    static const uint32_t  rates[] = { 0, 14, 15, 20, 21, 63, UINT32_MAX };
 
     misshapen = 0;
 
@@ -244,7 +253,7 @@ jpp_test_order(void)
                                   "final", "leak-error", "accum", "coarse" };
 
     worker = jpp_fleet_evil(0, JPP_JEMALLOC_INACTIVE);
-    worker.jemalloc.lg_sample = 19;
+    worker.jemalloc.lg_sample = 24;
 
     n = jpp_problems(&worker.jemalloc, p);
     jpp_is_u64(n, 8, "all at once");
@@ -309,11 +318,11 @@ jpp_test_silent(void)
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
     jpp_is_u64(jpp_problems(&worker.jemalloc, p), 0, "ready: none");
 
-    worker.jemalloc.lg_sample = 10;
-    jpp_is_u64(jpp_problems(&worker.jemalloc, p), 0, "10 is not too fine");
+    worker.jemalloc.lg_sample = 15;
+    jpp_is_u64(jpp_problems(&worker.jemalloc, p), 0, "15 is not too fine");
 
-    worker.jemalloc.lg_sample = 16;
-    jpp_is_u64(jpp_problems(&worker.jemalloc, p), 0, "16 is not too coarse");
+    worker.jemalloc.lg_sample = 20;
+    jpp_is_u64(jpp_problems(&worker.jemalloc, p), 0, "20 is not too coarse");
 }
 
 

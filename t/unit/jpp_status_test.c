@@ -164,14 +164,14 @@ jpp_test_notices(void)
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
     jpp_status_notice(&worker.jemalloc, text, sizeof(text));
     jpp_is_str(text, "jemalloc 5.3.0, profiling ready, one sample every "
-               "16 KiB", "ready");
+               "512 KiB", "ready");
 
     worker.jemalloc.accum = true;
-    worker.jemalloc.lg_sample = 19;
+    worker.jemalloc.lg_sample = 22;
     jpp_status_notice(&worker.jemalloc, text, sizeof(text));
     jpp_is_str(text, "jemalloc 5.3.0, profiling ready, one sample every "
-               "512 KiB; prof_accum keeps every stack for ever; one sample "
-               "every 512 KiB is too coarse for nginx", "and its harm");
+               "4 MiB; prof_accum keeps every stack for ever; one sample "
+               "every 4 MiB is too coarse for nginx", "and its harm");
 
     worker.jemalloc.state = JPP_JEMALLOC_INACTIVE;
     jpp_status_notice(&worker.jemalloc, text, sizeof(text));
@@ -191,7 +191,7 @@ jpp_test_notices(void)
                "and add: | [Service] | "
                "Environment=LD_PRELOAD=libjemalloc.so.2 | "
                "Environment=MALLOC_CONF=prof:true,prof_active:true,"
-               "lg_prof_sample:14 | Then run systemctl restart nginx: a "
+               "lg_prof_sample:19 | Then run systemctl restart nginx: a "
                "reload is not enough. | For binary upgrades, add to "
                "nginx.conf, outside of all blocks: | env LD_PRELOAD; "
                "env MALLOC_CONF;", "no jemalloc");
@@ -256,7 +256,7 @@ jpp_test_json(void)
         ".workers.0.started=\"2026-11-21T04:02:00Z\"",
         ".workers.0.jemalloc=\"5.3.0\"", ".workers.0.allocator=\"jemalloc\"",
         ".workers.0.state=\"ready\"", ".workers.0.active=true",
-        ".workers.0.lg_sample=19", ".workers.0.prof_accum=true",
+        ".workers.0.lg_sample=22", ".workers.0.prof_accum=true",
         ".workers.0.stats.allocated=12897484",
         ".workers.0.stats.active=14680064", ".workers.0.stats.metadata=3",
         ".workers.0.stats.resident=21076377",
@@ -284,7 +284,7 @@ jpp_test_json(void)
 
     workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
     workers[0].jemalloc.accum = true;
-    workers[0].jemalloc.lg_sample = 19;
+    workers[0].jemalloc.lg_sample = 22;
     workers[1] = jpp_fleet_worker(1, JPP_JEMALLOC_ABSENT);
     workers[1].is_exiting = true;
     jpp_status_failed(&workers[1].last_error, 1795233781,
@@ -347,7 +347,7 @@ jpp_test_json_in_step(void)
           { "true", "false", "true", "false" } },
         { { .active = 0, .lg_sample = -1 },
           { "false", "true", "false", "false" } },
-        { { .active = -1, .lg_sample = 14 },
+        { { .active = -1, .lg_sample = 19 },
           { "true", "true", "false", "false" } },
         { { .active = 1, .lg_sample = 15 },
           { "false", "false", "true", "false" } },
@@ -401,7 +401,7 @@ jpp_test_json_states(void)
         jpp_ok(jpp_status_has(line), "%s", line);
 
         (void) snprintf(line, sizeof(line), ".workers.%u.lg_sample=%s", i,
-                        i > JPP_JEMALLOC_OFF ? "14" : "null");
+                        i > JPP_JEMALLOC_OFF ? "19" : "null");
         jpp_ok(jpp_status_has(line), "%s", line);
 
         (void) snprintf(line, sizeof(line), ".workers.%u.problems=%d", i,

@@ -55,7 +55,7 @@ jpp_fleet_worker(uint32_t index, jpp_jemalloc_state_t state)
     strcpy(worker.jemalloc.version, "5.3.0");
     worker.jemalloc.variable = "MALLOC_CONF";
     worker.jemalloc.active = state == JPP_JEMALLOC_READY;
-    worker.jemalloc.lg_sample = 14;
+    worker.jemalloc.lg_sample = 19;
 
     worker.has_stats = true;
     worker.stats.allocated = 12897484;
