@@ -27,6 +27,8 @@ static void jpp_elf_test_nm(const char *name, const char *options,
     const char *debug);
 static void jpp_elf_test_frames(const char *name);
 static void jpp_elf_test_debug(void);
+static void jpp_elf_test_edges(void);
+static void jpp_elf_test_compressed(void);
 static void jpp_elf_test_bad(void);
 static void jpp_elf_test_cut(void);
 static void jpp_elf_test_mutations(void);
@@ -65,6 +67,8 @@ main(void)
     jpp_elf_test_frames("/lib/x86_64-linux-gnu/libc.so.6");
     jpp_elf_test_frames("/usr/lib/x86_64-linux-gnu/libcrypto.so.3");
     jpp_elf_test_debug();
+    jpp_elf_test_edges();
+    jpp_elf_test_compressed();
     jpp_elf_test_bad();
     jpp_elf_test_cut();
     jpp_elf_test_mutations();
@@ -434,6 +438,95 @@ jpp_elf_test_debug(void)
     jpp_arena_destroy(&arena);
 
     jpp_elf_test_nm("stripped.so", "", debug);
+}
+
+
+/* The first and the last byte of a segment, and those beside them. */
+
+static void
+jpp_elf_test_edges(void)
+{
+    size_t     i;
+    uint64_t   got;
+    jpp_elf_t  elf;
+
+    static const jpp_elf_segment_t  segments[] = {
+        { 0x401000, 0x1000, 0x100 }, { 0x802000, 0x2000, 0x80 }
+    };
+
+    static const struct {
+        uint64_t  vaddr;
+        uint64_t  offset;
+        bool      is_inside;
+    } rows[] = {
+        { 0x400fff, 0x0fff, false },
+        { 0x401000, 0x1000, true },
+        { 0x4010ff, 0x10ff, true },
+        { 0x401100, 0x1100, false },
+        { 0x801fff, 0x1fff, false },
+        { 0x802000, 0x2000, true },
+        { 0x80207f, 0x207f, true },
+        { 0x802080, 0x2080, false }
+    };
+
+    memset(&elf, 0, sizeof(jpp_elf_t));
+
+    elf.segments = segments;
+    elf.n_segments = 2;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        got = 0;
+        jpp_ok(jpp_elf_vaddr(&elf, rows[i].offset, &got) == rows[i].is_inside
+               && got == (rows[i].is_inside ? rows[i].vaddr : 0),
+               "offset 0x%" PRIx64, rows[i].offset);
+
+        got = 0;
+        jpp_ok(jpp_elf_offset(&elf, rows[i].vaddr, &got) == rows[i].is_inside
+               && got == (rows[i].is_inside ? rows[i].offset : 0),
+               "address 0x%" PRIx64, rows[i].vaddr);
+    }
+}
+
+
+/* A symbol table that is compressed is none: that of the linker is taken. */
+
+static void
+jpp_elf_test_compressed(void)
+{
+    int           fd;
+    size_t        size, i;
+    jpp_elf_t     elf;
+    jpp_arena_t   arena;
+    Elf64_Ehdr    ehdr;
+    Elf64_Shdr    shdr;
+
+    fd = jpp_test_copy("full.so", &size);
+    (void) pread(fd, &ehdr, sizeof(ehdr), 0);
+
+    for (i = 0; i < ehdr.e_shnum; i++) {
+        (void) pread(fd, &shdr, sizeof(shdr),
+                     (off_t) (ehdr.e_shoff + i * sizeof(shdr)));
+
+        if (shdr.sh_type == SHT_SYMTAB) {
+            shdr.sh_flags |= SHF_COMPRESSED;
+            (void) pwrite(fd, &shdr, sizeof(shdr),
+                          (off_t) (ehdr.e_shoff + i * sizeof(shdr)));
+            break;
+        }
+    }
+
+    jpp_ok(i < ehdr.e_shnum, "section %zu is compressed", i);
+
+    jpp_arena_init(&arena, JPP_TEST_CAP);
+
+    jpp_is_u64(jpp_elf_read(&elf, &arena, fd, -1, JPP_ELF_ALL, &err), JPP_OK,
+               "the file can be read");
+    jpp_ok(!elf.has_symtab, "and has no .symtab");
+    jpp_is_str(jpp_elf_test_name(&elf, jpp_test_nm("full.so", "jt_global")),
+               "jt_global", "but names all the same");
+
+    jpp_arena_destroy(&arena);
+    (void) close(fd);
 }
 
 
