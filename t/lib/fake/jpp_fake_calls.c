@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 
@@ -61,6 +62,26 @@ memfd_create(const char *name, unsigned flags)
     }
 
     return next(name, flags);
+}
+
+
+int
+eventfd(unsigned count, int flags)
+{
+    void  *symbol;
+
+    static int (*next)(unsigned count, int flags);
+
+    if (jpp_fake_fails("eventfd")) {
+        return -1;
+    }
+
+    if (next == NULL) {
+        symbol = dlsym(RTLD_NEXT, "eventfd");
+        memcpy(&next, &symbol, sizeof(next));
+    }
+
+    return next(count, flags);
 }
 
 

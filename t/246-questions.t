@@ -1,0 +1,475 @@
+#!/usr/bin/perl
+
+# Questions among workers when many are asked, when some are never read, and
+# when something changes meanwhile: a reset, a reload, control.  No answer is
+# wrong without saying so, and nobody pays for a worker that hangs.
+#
+# Not here: what one worker finds of one other (245), how much memory answers
+# may take (248), processes that are no workers (270).
+
+use strict;
+use warnings;
+
+use File::Basename;
+use POSIX ();
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+use lib dirname(__FILE__) . '/lib';
+
+use JppFleet qw( clients_of_one fleet is_well missing status );
+use JppNginx qw( wait_until limit lowest profile partly sockets );
+use JppRun qw( subtests slurp spew title );
+
+# what hangs ends
+alarm 600;
+
+my $heap = '/debug/pprof/heap';
+my $control = '/debug/pprof/control';
+
+subtests(
+    'questions that nobody reads' => [ \&unread, 'fake' ],
+    'more that ask than are heard at a time' => [ \&crowd, 'fake' ],
+    'one dump for all who wait' => [ \&shared, 'fake' ],
+    'samples that are forgotten in between' => [ \&forgotten, 'jemalloc' ],
+    'an index during reloads' => [ \&reloaded, 'fake' ],
+    'an index of one that was killed' => [ \&killed, 'fake' ],
+    'what was collected before a change' => [ \&stale, 'fake' ],
+    'files that are lost on the way' => [ \&lost, 'jemalloc' ],
+    'a worker without a thread' => [ \&threadless, 'fake' ],
+    'a pid that is another process by now' => [ \&reused, 'fake', 'root',
+                                                \&has_last_pid ],
+);
+
+
+# Workers that are stopped leave questions unread, more than a worker may have
+# descriptors, and it goes on to ask the others.
+
+sub unread {
+    my $nginx = fleet('jemalloc_pprof_timeout 100ms;', workers => 5,
+                      fake => '');
+    my ($asker, $client) = clients_of_one($nginx, 1);
+    my @victims = (grep { $_ != $asker } $nginx->worker_pids)[0 .. 2];
+    my $limit = 100;
+    my $n = 50;
+
+    limit($asker, 'nofile', $limit);
+    is(partly($client->get($heap)), '5/5', 'before');
+
+    $nginx->signal('STOP', $_) for @victims;
+
+    my %answers;
+
+    $answers{ join ' ', map { $_->{status}, partly($_) }
+              $client->get($heap) }++ for 1 .. $n;
+
+    is_deeply(\%answers, { '200 2/5' => $n },
+              @victims * $n . " questions: each time two of five answer");
+
+    my $why = missing($client->get($heap), 'unread');
+
+    like($why->{$_}, qr/: it is stopped, by a signal or a debugger /,
+         'and the answer says what is the matter with the others')
+        for @victims;
+
+    $nginx->signal('CONT', $_) for @victims;
+    is_well($nginx, 'unread');
+    $nginx->stop;
+}
+
+
+# A worker hears sixteen at a time, and the others wait for their turn.
+
+sub crowd {
+    my $nginx = fleet('', workers => 24, fake => '');
+
+    $nginx->fake("hang 0.05\n");
+
+    my @clients = map { $nginx->client } 1 .. 96;
+
+    $_->send_request("$heap?worker=7&strict=1") for @clients;
+
+    my %statuses;
+
+    $statuses{ join ' ', map { $_->{status}, partly($_) } $_->response }++
+        for @clients;
+    is_deeply(\%statuses, { '200 1/1' => 96 }, 'one worker is asked by all');
+
+    $_->send_request("$heap?strict=1") for @clients;
+
+    %statuses = ();
+    $statuses{ join ' ', map { $_->{status}, partly($_) } $_->response }++
+        for @clients;
+    is_deeply(\%statuses, { '200 24/24' => 96 }, 'all are asked by all');
+
+    undef @clients;
+    $nginx->fake('');
+    is_well($nginx, 'crowd');
+    $nginx->stop;
+}
+
+
+# Who asks before a dump has begun gets that one.
+
+sub shared {
+    my $n = 8;
+    my $nginx = fleet('', workers => $n, fake => "hold 1\n");
+    my @pids = $nginx->worker_pids;
+    my ($victim) = $pids[0];
+    my $from = () = $nginx->dump_log;
+
+    # from different workers, so that each asks a question of its own
+
+    my %clients;
+
+    while (keys %clients < $n) {
+        my $client = $nginx->client;
+
+        $clients{ $client->get('/pid')->{body} } //= $client;
+    }
+
+    my @clients = values %clients;
+
+    $clients[0]->send_request("$heap?worker=pid-$victim");
+    $nginx->wait_dumping($victim);
+
+    $_->send_request("$heap?worker=pid-$victim") for @clients[1 .. $#clients];
+    ok(wait_until(sub { questions($victim) >= $n - 1 }), 'the others wait');
+
+    $nginx->fake('');
+    is(scalar(grep { $_->response->{status} == 200 } @clients), $n,
+       'all are answered');
+
+    my @begun = grep { $_->[0] == $victim && $_->[1] eq 'begins' }
+                $nginx->dump_log($from);
+
+    is(scalar @begun, 2, 'with the dump that was on, and one more');
+    is_well($nginx, 'shared');
+    $nginx->stop;
+}
+
+
+# Connections of the unix kind that PID has, beside those it listens by.
+
+sub questions {
+    my ($pid) = @_;
+
+    return scalar grep { /^socket:/ }
+           map { readlink($_) // '' } glob "/proc/$pid/fd/*";
+}
+
+
+# What was sampled before a reset is not there afterwards, and was not freed.
+
+sub forgotten {
+    my $nginx = fleet('', workers => 2);
+    my $why = 'its samples were forgotten in the meantime, by a reset or a '
+              . 'new lg_sample';
+
+    for my $change ('reset=1', 'lg_sample=13') {
+        my %asked = map {
+            my $client = $nginx->client;
+
+            $client->send_request("$heap?seconds=2$_");
+            ($_ => $client);
+        } '', '&strict=1';
+
+        sleep 0.5;
+
+        my $done = $nginx->get($control, body => "$change&worker=0");
+
+        is($done->{status}, 200, $change);
+
+        my $answer = $asked{''}->response;
+
+        is($answer->{status}, 200, "$change: there is a difference");
+        is(partly($answer), '1/2', "$change: of one worker");
+        is_deeply([ values %{ missing($answer, $change) } ], [ $why ],
+                  "$change: and why not of the other");
+
+        my $strict = $asked{'&strict=1'}->response;
+
+        is($strict->{status}, 503, "$change: strict: there is none");
+    }
+
+    my $client = $nginx->client;
+
+    $client->send_request("$heap?seconds=2&format=top");
+    sleep 0.5;
+    is($nginx->get($control, body => 'reset=1')->{status}, 200, 'of all');
+
+    my $answer = $client->response;
+
+    is($answer->{status}, 503, 'of all: there is no difference');
+    like($answer->{body}, qr/\Ano worker can be compared with itself: worker 0 (?#
+         )\(pid \d+\), \Q$why\E: ask again\n\z/, 'and why');
+
+    is_well($nginx, 'forgotten');
+    $nginx->stop;
+}
+
+
+# Either those that are to be replaced answer, or those that replace them.
+
+sub reloaded {
+    my $nginx = fleet('', workers => 8, fake => '');
+    my %statuses;
+
+    for my $reload (1 .. 8) {
+        $nginx->signal('HUP');
+
+        $statuses{ $nginx->get("$heap?worker=7&format=folded")->{status} }++
+            for 1 .. 250;
+    }
+
+    is_deeply([ keys %statuses ], [ 200 ], 'eight reloads: 2000 times 200')
+        or diag(join ', ', map { "$_: $statuses{$_}" } keys %statuses);
+    is($nginx->get("$heap?worker=8")->{status}, 404, 'there is no ninth');
+
+    wait_until(sub { $nginx->worker_pids == 8 });
+    is_well($nginx, 'reloaded');
+    $nginx->stop;
+}
+
+
+sub killed {
+    my $nginx = fleet('', workers => 2, fake => '');
+    my ($asker, $client) = clients_of_one($nginx, 1);
+    my %answers;
+
+    # the master cannot start another one meanwhile
+
+    for (1 .. 3) {
+        my ($victim) = grep { $_ != $asker } $nginx->worker_pids;
+        my ($index) = status($client)->{text}
+                      =~ /"worker": (\d+),\s+"pid": $victim\b/;
+
+        $nginx->signal('STOP');
+        $nginx->signal('KILL', $victim);
+        wait_until(sub { !sockets($victim) });
+
+        for (1, 2) {
+            my $answer = $client->get("$heap?worker=$index");
+
+            $answers{"$answer->{status} $answer->{body}"}++;
+            is($answer->{headers}{'retry-after'}, 1, 'a time to come back')
+                if $answer->{body} =~ /started/;
+        }
+
+        $nginx->signal('CONT');
+        ok(wait_until(sub {
+            my @pids = $nginx->worker_pids;
+
+            return @pids == 2 && !grep { $_ == $victim } @pids;
+        }), 'another worker');
+    }
+
+    is_deeply(\%answers, {
+        "503 it does not listen any more, so it has ended\n" => 3,
+        "503 this worker is being started: try again in a second\n" => 3,
+    }, 'there is such a worker, though not now');
+
+    $nginx->stop(alerts => qr/exited on signal 9|was locked by/);
+}
+
+
+# A collection that began before a change is not for who knows of the change.
+
+sub stale {
+    my $nginx = fleet('jemalloc_pprof_timeout 2s;', workers => 2, fake => '');
+    my ($asker, @clients) = clients_of_one($nginx, 3);
+    my ($victim) = grep { $_ != $asker } $nginx->worker_pids;
+
+    $nginx->signal('STOP', $victim);
+
+    $clients[0]->send_request('/debug/pprof/status');
+    ok(!$clients[0]->hears(0.1), 'the state of both is asked for');
+
+    my $done = $clients[1]->get("$control?worker=pid-$asker",
+                                body => 'active=off');
+
+    like($done->{body}, qr/"after": \{\s*"active": false/, 'one is changed');
+
+    like($clients[2]->get('/debug/pprof/status')->{body}, qr/"active": false/,
+         'who asks now sees it');
+    $clients[0]->response;
+
+    is($clients[2]->get("$heap?worker=self")->{status}, 403, 'no samples');
+
+    # the same for a profile, and the other way round
+
+    $clients[0]->send_request($heap);
+    ok(!$clients[0]->hears(0.1), 'profiles of both are asked for');
+    $clients[1]->get("$control?worker=pid-$asker", body => 'active=on');
+    is($clients[2]->get($heap)->{status}, 200, 'there are samples again');
+    $clients[0]->response;
+
+    $nginx->signal('CONT', $victim);
+    $nginx->stop;
+}
+
+
+# A worker has as few descriptors as it can have: what it answers with is right,
+# or is missing.
+
+sub lost {
+    my $nginx = fleet('', workers => 2);
+    my ($asker, $client) = clients_of_one($nginx, 1);
+    my ($other) = grep { $_ != $asker } $nginx->worker_pids;
+    my $path = "$heap?worker=pid-$other&strict=1";
+    my %words;
+
+    ok(grep({ $_ eq 'master' } @{ profile($client->get($path))->{strings} }),
+       'what the other inherited is told apart');
+
+    for my $free (0 .. 5) {
+        my $was = limit($asker, 'nofile', lowest($free, $asker));
+        my $answer = $client->get($path);
+
+        limit($asker, 'nofile', $was);
+
+        if ($answer->{status} == 200) {
+            is(scalar(grep { $_ eq 'master' }
+                      @{ profile($answer)->{strings} }), 1, "$free: and here");
+            $words{200}++;
+            next;
+        }
+
+        is($answer->{status}, 503, "$free: no answer");
+        $words{ $answer->{body} =~ s/:.*//sr }++;
+    }
+
+    is_deeply(\%words, {
+        'cannot create a socket to query it (raise worker_rlimit_nofile)' => 1,
+        'the files of its answer are lost' => 2,
+        200 => 3,
+    }, 'no socket, no room for the files, and enough');
+
+    is_well($nginx, 'lost');
+    $nginx->stop;
+}
+
+
+# It has no profile, and is counted all the same.
+
+sub threadless {
+    my $nginx = fleet('', workers => 2, fake => "eventfd 24\n");
+    my $why = 'it cannot have a background thread: the error log says why';
+
+    $nginx->fake('');
+
+    like($nginx->error_log, qr/eventfd\(\) failed, this worker will serve no (?#
+         )profiles \(24: /, 'the log says so');
+
+    my $status = status($nginx);
+
+    is("@{ $status->{counts} }", '2 2', 'both are there');
+
+    my $answer = $nginx->get("$heap?strict=1");
+
+    is($answer->{status}, 503, 'no profile');
+    like($answer->{body}, qr/\Ano worker answered: worker 0 \(pid \d+\), \Q$why/,
+         'and why');
+
+    # one that is started afresh has one
+
+    my ($victim) = $nginx->worker_pids;
+
+    $nginx->signal('KILL', $victim);
+    ok(wait_until(sub {
+        my @pids = $nginx->worker_pids;
+
+        return @pids == 2 && !grep { $_ == $victim } @pids;
+    }), 'another worker');
+    ok(wait_until(sub { partly($nginx->get($heap)) eq '1/2' }),
+       'one of two answers');
+
+    is_deeply([ values %{ missing($nginx->get("$heap?worker=all"),
+                                  'threadless') } ],
+              [ $why ], 'and why not the other') for 1, 2;
+    $nginx->stop(alerts => qr/exited on signal 9|was locked by/);
+}
+
+
+sub has_last_pid { -w '/proc/sys/kernel/ns_last_pid' }
+
+
+# Another user has the pid and the name of a worker that was killed.
+
+sub reused {
+    my $nginx = fleet('jemalloc_pprof_timeout 1s;', workers => 2, fake => '');
+    my ($asker, $client) = clients_of_one($nginx, 1);
+    my ($victim) = grep { $_ != $asker } $nginx->worker_pids;
+    my ($name) = sockets($victim);
+
+    $nginx->signal('KILL', $victim);
+    ok(wait_until(sub {
+        my @pids = $nginx->worker_pids;
+
+        return @pids == 2 && !grep { $_ == $victim } @pids;
+    }), 'another worker');
+
+    my ($pid, $pipe) = impostor($victim, $name);
+
+    SKIP: {
+        skip 'the pid was given to somebody else', 1 unless $pid;
+
+        ok(wait_until(sub { sockets($victim) }), 'another process has its name');
+
+        my @answers = map { $client->get("$heap?worker=all") } 1 .. 3;
+
+        is(partly($answers[-1]), '2/2', 'and is not counted for long');
+        is($client->get("$heap?strict=1")->{status}, 200, 'strict or not');
+
+        kill 'KILL', $pid;
+        waitpid $pid, 0;
+    }
+
+    is_well($nginx, 'reused');
+    $nginx->stop(alerts => qr/exited on signal 9|was locked by/);
+}
+
+
+# A process with the number PID that listens by NAME, as another user.
+
+sub impostor {
+    my ($pid, $name) = @_;
+
+    require Socket;
+
+    for (1 .. 20) {
+        return if -e "/proc/$pid";
+
+        spew_pid($pid - 1);
+
+        my $child = fork;
+
+        if ($child == 0) {
+            POSIX::_exit(1) unless $$ == $pid;
+
+            $( = $) = 1;
+            $< = $> = 1;
+            socket(my $s, Socket::AF_UNIX(), Socket::SOCK_SEQPACKET(), 0);
+            bind($s, pack 'Sxa*', Socket::AF_UNIX(), $name);
+            listen($s, 5);
+            alarm 60;
+            accept(my $client, $s);
+            sleep 60;
+            POSIX::_exit(0);
+        }
+
+        return $child if $child == $pid;
+        waitpid $child, 0;
+    }
+
+    return;
+}
+
+
+# Not in one step, as spew() does: this file cannot be replaced.
+
+sub spew_pid {
+    open my $fh, '>', '/proc/sys/kernel/ns_last_pid' or die "ns_last_pid: $!";
+    print $fh shift;
+    close $fh;
+}
