@@ -345,7 +345,7 @@ ngx_http_jemalloc_pprof_name(ngx_conf_t *cf,
     }
 
     ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                       "unknown resource \"%V\": there are %V", value,
+                       "unknown resource \"%V\": use one of %V", value,
                        ngx_http_jemalloc_pprof_resource_names());
 
     return NGX_ERROR;

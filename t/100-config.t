@@ -31,14 +31,14 @@ sub untold {
 
 my @refused = (
     [ 'an unknown resource', 'location /a/ { jemalloc_pprof profiles; }',
-      "unknown resource \"profiles\": there are $resources" ],
+      "unknown resource \"profiles\": use one of $resources" ],
 
     [ 'a resource that is no prefix of a name',
       'location /a/ { jemalloc_pprof hea; }',
-      "unknown resource \"hea\": there are $resources" ],
+      "unknown resource \"hea\": use one of $resources" ],
 
     [ 'a resource in capitals', 'location /a/ { jemalloc_pprof Heap; }',
-      "unknown resource \"Heap\": there are $resources" ],
+      "unknown resource \"Heap\": use one of $resources" ],
 
     [ 'an empty name', 'location /a/ { jemalloc_pprof ""; }',
       "invalid parameter \"\": $parameter" ],
@@ -225,7 +225,7 @@ END
 
 my $html = '\A<!DOCTYPE html>';
 my $json = '\A\{.*"asked": 1,';
-my $none = "\\Athere is no such resource here: there are $resources\\n\\z";
+my $none = "\\Ano such resource here: use one of $resources\\n\\z";
 my $internal = '\Aprofiles are not served to internal redirects: '
                . 'ask for their own URL\n\z';
 my $post = '\Athe method is not allowed here: use POST\n\z';

@@ -175,9 +175,9 @@ sub saved {
 my $arguments = 'worker must be all, self, exiting, an index such as 0, or '
                 . 'pid- and a process id';
 
-my $nobody = 'there is no such worker: status lists those that there are';
+my $nobody = 'no such worker: status lists all workers';
 
-my $none = 'there is no such resource here: there are heap, allocs, symbol, '
+my $none = 'no such resource here: use one of heap, allocs, symbol, '
            . 'cmdline, status and control';
 
 my @refused = (

@@ -366,9 +366,9 @@ sub stopped {
         )stopped, by a signal or a debugger \(state T[^()]*\)/;
     my $none = qr/\Ano worker answered in time: worker $victim->{worker} (?#
         )\(pid $victim->{pid}\), $why\n\z/;
-    my $partly = qr/\Aonly 3 of 4 workers answered, and strict=1 wants all: the (?#
-        )error log and the answer without strict=1 say which are missing and (?#
-        )why\n\z/;
+    my $partly = qr/\Aonly 3 of 4 workers answered, and strict=1 requires (?#
+        )all: the error log and the answer without strict=1 say which are (?#
+        )missing and why\n\z/;
     my $one = "worker=pid-$victim->{pid}";
 
     for (
@@ -503,5 +503,5 @@ location /a/ { jemalloc_pprof; }
 GET /a/worker/self/
 --- error_code: 404
 --- response_body eval
-"there is no such resource here: there are heap, allocs, symbol, cmdline, "
+"no such resource here: use one of heap, allocs, symbol, cmdline, "
 . "status and control\n"

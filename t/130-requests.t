@@ -23,7 +23,7 @@ my $connection = dial();
 my @answers;
 
 my $resources = 'heap, allocs, symbol, cmdline, status and control';
-my $none = "there is no such resource here: there are $resources";
+my $none = "no such resource here: use one of $resources";
 
 # A key, what its sentence is, and what it does allow.
 
@@ -576,7 +576,7 @@ sub conditions {
 sub pids {
     my $status = decode_json($connection->ask('GET', '/status')->{body});
     my $pid = $status->{workers}[0]{pid};
-    my $refused = 'there is no such worker: status lists those that there are';
+    my $refused = 'no such worker: status lists all workers';
 
     for my $what ("worker/pid-$pid/heap", "heap?worker=pid-$pid",
                   "worker/pid-0$pid/allocs", "heap?worker=pid-0$pid",

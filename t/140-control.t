@@ -13,7 +13,7 @@ use Test::More;
 
 my $n = 4;
 
-my $nothing = 'nothing is asked for: say active=on, active=off, lg_sample= and '
+my $nothing = 'nothing to change: send active=on, active=off, lg_sample= and '
               . 'a number from 10 to 24, reset=1, purge=1, or several of them '
               . 'joined by &';
 
@@ -341,7 +341,7 @@ sub one_worker {
     control('lg_sample=12');
 
     asked("worker=$_", 404,
-          'there is no such worker: status lists those that there are', 'POST',
+          'no such worker: status lists all workers', 'POST',
           "/a/control?worker=$_", \'active=off')
         for $n, 'exiting', 'pid-1';
 
@@ -560,7 +560,7 @@ sub stopped {
          qr/\A$victim->{pid} $why\z/, 'and why not that one');
 
     asked('strict', 503, 'only ' . ($n - 1) . " of $n workers answered, and "
-          . 'strict=1 wants all: what was asked for is done in those; the '
+          . 'strict=1 requires all: what was asked for is done in those; the '
           . 'error log and the answer without strict=1 say which are missing '
           . 'and why', 'POST', '/late/control?strict=1', \'lg_sample=12');
 
@@ -660,7 +660,7 @@ sub reloaded {
     is(told('lg_sample'), same(12), 'it ends, and the others are left');
 
     asked('exiting', 404,
-          'there is no such worker: status lists those that there are', 'POST',
+          'no such worker: status lists all workers', 'POST',
           '/a/control?worker=exiting', \'active=off');
 }
 
@@ -737,9 +737,9 @@ sub no_profiler {
     $answer = dial()->ask('POST', '/a/control?strict=1', \'active=on');
 
     is($answer->{status}, 503, 'strict: no answer');
-    is($answer->{body}, 'only 0 of 2 workers answered, and strict=1 wants all: '
-       . 'what was asked for is done in those; the error log and the answer '
-       . "without strict=1 say which are missing and why\n", 'and why');
+    is($answer->{body}, 'only 0 of 2 workers answered, and strict=1 requires '
+       . 'all: what was asked for is done in those; the error log and the '
+       . "answer without strict=1 say which are missing and why\n", 'and why');
     like($server->log, qr/worker \d \(pid \d+\) did not answer: active was (?#
                           )not set: the profiling of jemalloc [\d.]+ is off/,
          'the error log does say it');

@@ -39,8 +39,8 @@ my $total = 4 * $max_size;
 # what connections may take beside it: less than one more answer
 my $spare = 1024 * 1024;
 
-my $too_many = 'too many profiles are asked of this worker at once: try again '
-               . "in a second, with fewer scrapers\n";
+my $too_many = 'this worker has too many requests for profiles at once: try '
+               . "again in a second, with fewer scrapers\n";
 
 subtests(
     'a difference' => [ \&difference, 'fake' ],

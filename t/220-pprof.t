@@ -268,7 +268,7 @@ sub pprof_errors {
         [ '', 'prof.active 0', qr/403 Forbidden.*profiling is not active: /s ],
         [ '?seconds=0', '', qr/400 Bad Request.*seconds must be a whole num/s ],
         [ '', 'cut 700', qr/503 Service.*jemalloc's dump came back incompl/s ],
-        [ 's', '', qr/404 Not Found.*there is no such resource here: /s ],
+        [ 's', '', qr/404 Not Found.*no such resource here: /s ],
     );
 
     for my $case (@cases) {

@@ -97,8 +97,8 @@ sub stopped {
     my $strict = $client->get("$heap?strict=1");
 
     is($strict->{status}, 503, 'strict: nothing');
-    is($strict->{body}, 'only 2 of 3 workers answered, and strict=1 wants all: '
-                        . 'the error log and the comments of the profile '
+    is($strict->{body}, 'only 2 of 3 workers answered, and strict=1 requires '
+                        . 'all: the error log and the comments of the profile '
                         . "without strict=1 say why\n", 'and why');
 
     for my $who ("pid-$victim", $number) {

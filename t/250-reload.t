@@ -201,8 +201,8 @@ sub exiting {
     my $none = $nginx->get("$heap?worker=pid-$old");
 
     is($none->{status}, 404, 'and is not found');
-    is($none->{body}, 'there is no such worker: status lists those that there '
-                      . "are\n", 'which is said');
+    is($none->{body}, "no such worker: status lists all workers\n",
+       'which is said');
     $nginx->stop;
 }
 

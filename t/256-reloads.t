@@ -46,8 +46,7 @@ my $gone = 'it ended before it answered|it does not listen any more, so it has '
 my @allowed = (
     qr/^\S+: 503 this worker is shutting down: ask again, another one will (?#
       )answer$/,
-    qr/^\Q$exiting\E: 404 there is no such worker: status lists those that (?#
-      )there are$/,
+    qr/^\Q$exiting\E: 404 no such worker: status lists all workers$/,
     qr/^\Q$exiting\E: 503 (?:$gone)/,
     qr/^\Q$exiting\E: 503 no worker answered: worker N \(pid N\), (?:$gone)/,
 );

@@ -233,7 +233,7 @@ jpp_control_check(const jpp_control_t *control, jpp_err_t *err)
         && !control->purge)
     {
         return jpp_err_set(err, JPP_ERR_ARG,
-                           "nothing is asked for: say active=on, active=off, "
+                           "nothing to change: send active=on, active=off, "
                            "lg_sample= and a number from %d to %d, reset=1, "
                            "purge=1, or several of them joined by &",
                            JPP_JEMALLOC_LG_MIN, JPP_JEMALLOC_LG_MAX);

@@ -30,11 +30,11 @@ static const ngx_http_jemalloc_pprof_refusal_t
 
     [NGX_HTTP_JEMALLOC_PPROF_NO_RESOURCE] =
         { NGX_HTTP_NOT_FOUND, NGX_LOG_INFO, NULL,
-          "there is no such resource here: there are %V" },
+          "no such resource here: use one of %V" },
 
     [NGX_HTTP_JEMALLOC_PPROF_NO_WORKER] =
         { NGX_HTTP_NOT_FOUND, NGX_LOG_INFO, NULL,
-          "there is no such worker: status lists those that there are" },
+          "no such worker: status lists all workers" },
 
     [NGX_HTTP_JEMALLOC_PPROF_BAD_PATH] =
         { NGX_HTTP_NOT_FOUND, NGX_LOG_INFO, NULL, "%s" },
@@ -72,8 +72,8 @@ static const ngx_http_jemalloc_pprof_refusal_t
 
     [NGX_HTTP_JEMALLOC_PPROF_BUSY] =
         { NGX_HTTP_TOO_MANY_REQUESTS, NGX_LOG_INFO, "1",
-          "too many profiles are asked of this worker at once: try again in "
-          "a second, with fewer scrapers" },
+          "this worker has too many requests for profiles at once: try "
+          "again in a second, with fewer scrapers" },
 
     [NGX_HTTP_JEMALLOC_PPROF_FULL] =
         { NGX_HTTP_TOO_MANY_REQUESTS, NGX_LOG_INFO, "1",
@@ -103,7 +103,7 @@ static const ngx_http_jemalloc_pprof_refusal_t
 
     [NGX_HTTP_JEMALLOC_PPROF_INCOMPLETE] =
         { NGX_HTTP_SERVICE_UNAVAILABLE, NGX_LOG_WARN, NULL,
-          "only %ui of %ui workers answered, and strict=1 wants all: %s" },
+          "only %ui of %ui workers answered, and strict=1 requires all: %s" },
 
     [NGX_HTTP_JEMALLOC_PPROF_UNSPLIT] =
         { NGX_HTTP_SERVICE_UNAVAILABLE, NGX_LOG_WARN, NULL,

@@ -238,7 +238,7 @@ jpp_test_nothing(void)
     jpp_report_args_init(&args);
     jpp_control_init(&control);
     jpp_is_u64(jpp_control_check(&control, &err), JPP_ERR_ARG, "nothing");
-    jpp_is_str(err.text, "nothing is asked for: say active=on, active=off, "
+    jpp_is_str(err.text, "nothing to change: send active=on, active=off, "
                "lg_sample= and a number from 10 to 24, reset=1, purge=1, or "
                "several of them joined by &", "and what there is");
 
