@@ -30,6 +30,7 @@ static void jpp_heap_test_frames(void);
 static void jpp_heap_test_merge(void);
 static void jpp_heap_test_baseline(void);
 static void jpp_heap_test_ranges(void);
+static void jpp_heap_test_open(void);
 static const char *jpp_heap_stack_text(const jpp_profile_t *profile,
     uint32_t i);
 
@@ -187,6 +188,7 @@ main(void)
     jpp_heap_test_merge();
     jpp_heap_test_baseline();
     jpp_heap_test_ranges();
+    jpp_heap_test_open();
     jpp_heap_test_cut();
 
     return jpp_done();
@@ -471,6 +473,59 @@ jpp_heap_test_ranges(void)
                JPP_OK, "a dump of a static allocator");
     jpp_is_str(jpp_heap_stack_text(&profile, 0), "400200@1",
                "its frames are left out by address");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* Where the allocator is to be looked for, and where the maps begin. */
+
+static void
+jpp_heap_test_open(void)
+{
+    size_t          i;
+    jpp_err_t       err;
+    jpp_dump_t      dump;
+    jpp_arena_t     arena;
+    jpp_profile_t   profile;
+
+    static const struct {
+        const char  *maps;
+        uint32_t     program;
+    } rows[] = {
+        { "MAPPED_LIBRARIES:\n"
+          "00300000-00310000 r-xp 00000000 00:00 0 \n"
+          "00400000-00500000 r-xp 00000000 08:01 11 /usr/sbin/prog\n"
+          "00600000-00700000 r-xp 00000000 08:01 12 /lib/libc.so.6\n", 2 },
+        { "\nMAPPED_LIBRARIES:\n"
+          "00400000-00500000 r-xp 00000000 08:01 11 /usr/sbin/prog\n"
+          "00600000-00700000 r-xp 00000000 08:01 12 /lib/libjemalloc.so.2\n",
+          0 },
+        { "\nMAPPED_LIBRARIES:\n"
+          "00400000-00500000 r-xp 00000000 00:00 0 [vdso]\n", 0 }
+    };
+
+    jpp_arena_init(&arena, 1 << 30);
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char  text[1024];
+
+        snprintf(text, sizeof(text), "heap_v2/1024\n  t*: 0: 0 [0: 0]\n%s",
+                 rows[i].maps);
+
+        jpp_heap_init(&profile, &arena);
+        jpp_is_u64(jpp_heap_open(&dump, &profile, text, strlen(text), NULL,
+                                 &err), JPP_OK, "a dump without stacks");
+        jpp_is_u64(dump.period, 1024, "its period");
+        jpp_ok(dump.samples <= dump.end && dump.end - dump.samples <= 1,
+               "nothing to read");
+        jpp_ok(dump.program == 0 || rows[i].program != 0, "a program, or none");
+
+        if (rows[i].program != 0) {
+            jpp_is_str(jpp_profile_mapping_at(&profile, dump.program)->path,
+                       "/usr/sbin/prog", "the lowest file");
+        }
+    }
 
     jpp_arena_destroy(&arena);
 }

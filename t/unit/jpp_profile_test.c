@@ -23,6 +23,7 @@ static void jpp_test_stacks(void);
 static void jpp_test_values(void);
 static void jpp_test_baseline(void);
 static void jpp_test_counts(void);
+static void jpp_test_utf8(void);
 static void jpp_test_many(void);
 static void jpp_test_types(void);
 static void jpp_test_add_i64(void);
@@ -50,6 +51,7 @@ main(void)
     jpp_test_values();
     jpp_test_baseline();
     jpp_test_counts();
+    jpp_test_utf8();
     jpp_test_many();
     jpp_test_types();
     jpp_test_add_i64();
@@ -485,6 +487,48 @@ jpp_test_values(void)
     jpp_ok(!jpp_sample_is_zero(&sample), "which is not zero");
 
     jpp_is_u64(profile.columns[0]->size, 0, "a column of zeros has no memory");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* The first and the last of each length, and what lies just beyond. */
+
+static void
+jpp_test_utf8(void)
+{
+    size_t         i;
+    uint32_t       id;
+    jpp_arena_t    arena;
+    jpp_profile_t  profile;
+
+    static const struct {
+        const char  *bytes;
+        const char  *text;
+    } rows[] = {
+        { "\x20\x7e", "\x20\x7e" }, { "\x1f\x7f", "??" },
+        { "\xc2\x80", "\xc2\x80" }, { "\xdf\xbf", "\xdf\xbf" },
+        { "\xc1\xbf", "??" }, { "\xc2\x7f", "??" }, { "\xdf\xc0", "??" },
+        { "\xe0\xa0\x80", "\xe0\xa0\x80" }, { "\xe0\x9f\xbf", "???" },
+        { "\xed\x9f\xbf", "\xed\x9f\xbf" }, { "\xed\xa0\x80", "???" },
+        { "\xee\x80\x80", "\xee\x80\x80" }, { "\xef\xbf\xbf", "\xef\xbf\xbf" },
+        { "\xf0\x90\x80\x80", "\xf0\x90\x80\x80" },
+        { "\xf0\x8f\xbf\xbf", "????" },
+        { "\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf" },
+        { "\xf4\x90\x80\x80", "????" }, { "\xf5\x80\x80\x80", "????" },
+        { "\xe1\x80\x7f", "???" }, { "\xe1\x80\xc0", "???" },
+        { "\xe1\x80", "??" }, { "\xf1\x80\x80", "???" }
+    };
+
+    jpp_arena_init(&arena, JPP_CAP);
+    jpp_profile_init(&profile, &arena, jpp_types, 4);
+
+    for (i = 0; i < jpp_nelts(rows); i++) {
+        id = jpp_profile_string(&profile, rows[i].bytes,
+                                strlen(rows[i].bytes));
+        jpp_is_str(jpp_profile_str(&profile, id).data, rows[i].text,
+                   "characters, row %zu", i);
+    }
 
     jpp_arena_destroy(&arena);
 }
