@@ -117,8 +117,7 @@ jpp_pprof_pack(jpp_profile_t *profile, jpp_sink_t *sink)
     jpp_pprof_rest(pp);
     jpp_pprof_comments(pp);
 
-    /* the last, because the others intern */
-    jpp_pprof_strings(pp);
+    jpp_pprof_strings(pp);      /* the last, because the others intern */
 
     return !pp->failed;
 }
@@ -143,7 +142,6 @@ jpp_pprof_types(jpp_pprof_t *pp)
 
     message.n_sample_type = pp->n_shown;
     message.sample_type = ptrs;
-
     jpp_pprof_append(pp, &message, pp->n_shown * JPP_PPROF_TYPE);
 }
 
@@ -397,10 +395,8 @@ jpp_pprof_rest(jpp_pprof_t *pp)
     const jpp_profile_t     *profile;
     Jpp__Pprof__Profile      message = JPP__PPROF__PROFILE__INIT;
     Jpp__Pprof__ValueType    type = JPP__PPROF__VALUE_TYPE__INIT;
-    const jpp_value_type_t  *shown_first;
 
     profile = pp->profile;
-    shown_first = &profile->types[profile->default_type];
 
     type.type = jpp_pprof_string(pp, profile->period_type);
     type.unit = jpp_pprof_string(pp, profile->period_unit);
@@ -409,7 +405,8 @@ jpp_pprof_rest(jpp_pprof_t *pp)
     message.duration_nanos = profile->duration_nanos;
     message.period_type = &type;
     message.period = profile->period;
-    message.default_sample_type = jpp_pprof_string(pp, shown_first->type);
+    message.default_sample_type =
+              jpp_pprof_string(pp, profile->types[profile->default_type].type);
 
     jpp_pprof_append(pp, &message, JPP_PPROF_REST);
 }
