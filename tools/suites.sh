@@ -245,6 +245,7 @@ tests_units()
         set -- "$@" "$name"
     done
 
+    # shellcheck disable=SC2046
     core build gcc "-O2 -g" $(printf 'build/t/%s_test ' "$@") build/t/jpp_fake.so
     exec prove --verbose t/00-unit.t :: "$@"
 }
