@@ -1,0 +1,359 @@
+
+/*
+ * Changes: what was set, what was refused, what was forgotten and given back.
+ * See jpp_test_jemalloc.h.
+ */
+
+/* unshare(), memmem() */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#define JPP_PROGRAM  "jpp_jemalloc_control_test"
+
+#include <pthread.h>
+
+#include "jpp_control.h"
+#include "jpp_test_jemalloc.h"
+
+
+/* what is freed before a purge, and stays with jemalloc until then */
+#define JPP_FREED         (64 << 20)
+#define JPP_KEEP          "dirty_decay_ms:-1,muzzy_decay_ms:-1"
+
+
+static void jpp_tests(void);
+static void jpp_tests_real(void);
+static void jpp_test_fake_control(void);
+static void jpp_test_real_control(void);
+static void jpp_test_real_forget(void);
+static void jpp_test_real_purge(void);
+
+static void jpp_part_control(const char *argument);
+static void *jpp_part_control_thread(void *data);
+static void jpp_part_forget(const char *argument);
+static void jpp_part_purge(const char *argument);
+static void jpp_part_tell(const char *text);
+static jpp_code_t jpp_part_apply(const char *text,
+    jpp_control_result_t *result, jpp_err_t *err);
+
+
+static const jpp_part_t  jpp_parts[] = {
+    { "state",    jpp_part_state },
+    { "control",  jpp_part_control },
+    { "forget",   jpp_part_forget },
+    { "purge",    jpp_part_purge }
+};
+
+
+int
+main(int argc, char **argv)
+{
+    return jpp_test_jemalloc(argc, argv, jpp_parts,
+                             sizeof(jpp_parts) / sizeof(jpp_parts[0]),
+                             jpp_tests, jpp_tests_real);
+}
+
+
+static void
+jpp_tests(void)
+{
+    jpp_test_fake_control();
+}
+
+
+static void
+jpp_tests_real(void)
+{
+    jpp_test_real_control();
+    jpp_test_real_forget();
+    jpp_test_real_purge();
+}
+
+
+static void
+jpp_test_fake_control(void)
+{
+    size_t     i;
+    jpp_run_t  run = { jpp_fake_so, NULL, NULL, "control", NULL };
+
+    static const struct {
+        const char    *fake;
+        const char    *control;
+        const char    *said;
+    } cases[] = {
+        { "", "", "0, on 19, on 19" },
+        { "", "active=off", "0, on 19, off 19" },
+        { "prof.active 0\n", "active=on", "0, off 19, on 19" },
+        { "", "active=on", "0, on 19, on 19" },
+        { "", "lg_sample=14", "0, on 19, on 14" },
+        { "", "lg_sample=19", "0, on 19, on 19" },
+        { "", "reset=1", "0, on 19, on 19" },
+        { "", "reset=1&lg_sample=12&active=off", "0, on 19, off 12" },
+        { "", "purge=1", "0, on 19, on 19, 4000000 to 3000000" },
+        { "", "purge=1&active=off&lg_sample=24",
+          "0, on 19, off 24, 4000000 to 3000000" },
+
+        /* without statistics, and without a profiler */
+
+        { "stats.resident -\n", "purge=1", "0, on 19, on 19" },
+        { "config.prof 0\n", "purge=1",
+          "0, none, 4000000 to 3000000" },
+        { "opt.prof 0\n", "purge=1", "0, none, 4000000 to 3000000" },
+        { "opt.prof_sys_thread_name 1\n", "purge=1",
+          "0, on 19, on 19, 4000000 to 3000000" },
+
+        /* the present rate is not set again */
+
+        { "refuse prof.reset\n", "lg_sample=19", "0, on 19, on 19" },
+
+        /* the first that fails is the last */
+
+        { "refuse prof.reset\n", "lg_sample=14&active=off&purge=1",
+          "7, on 19, on 19: lg_sample was not set: jemalloc refuses "
+          "prof.reset (Bad address), which 5.2.1 to 5.3.1 are known to "
+          "allow" },
+        { "refuse prof.reset\n", "reset=1",
+          "7, on 19, on 19: the samples were not reset: jemalloc refuses "
+          "prof.reset (Bad address), which 5.2.1 to 5.3.1 are known to "
+          "allow" },
+        { "refuse prof.active\n", "lg_sample=14&active=off&purge=1",
+          "7, on 19, on 14: active was not set: jemalloc refuses "
+          "prof.active (Bad address), which 5.2.1 to 5.3.1 are known to "
+          "allow" },
+        { "refuse arena.4096.purge\n", "lg_sample=14&active=off&purge=1",
+          "7, on 19, off 14: the memory was not purged: jemalloc refuses "
+          "arena.4096.purge (Bad address), which 5.2.1 to 5.3.1 are known to "
+          "allow" },
+
+        /* where there is no dump there is no change */
+
+        { "opt.prof 0\n", "active=on&purge=1",
+          "14, none: active was not set" },
+        { "opt.prof 0\n", "active=off",
+          "14, none: active was not set" },
+        { "config.prof 0\n", "lg_sample=14",
+          "14, none: lg_sample was not set" },
+        { "opt.prof_sys_thread_name 1\n", "reset=1",
+          "14, on 19, on 19: the samples were not reset" },
+        { "symbol none\n", "active=on&purge=1",
+          "14, none: active was not set" }
+    };
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        run.fake = cases[i].fake;
+        run.argument = cases[i].control;
+        jpp_is_str(jpp_run(&run), cases[i].said, "a change, case %zu", i);
+    }
+}
+
+
+static void
+jpp_test_real_control(void)
+{
+    size_t     i;
+    jpp_run_t  run = { JPP_REAL, NULL, NULL, "control", NULL };
+
+    static const struct {
+        const char    *conf;
+        const char    *control;
+        const char    *said;
+    } cases[] = {
+        { "prof:true", "active=off", "0, on 19, off 19" },
+        { "prof:true,prof_active:false", "active=on", "0, off 19, on 19" },
+        { "prof:true,prof_active:false", "active=on&lg_sample=10",
+          "0, off 19, on 10" },
+        { "prof:true", "lg_sample=14", "0, on 19, on 14" },
+        { "prof:true", "lg_sample=24&active=off", "0, on 19, off 24" },
+        { "prof:true,lg_prof_sample:14", "lg_sample=14", "0, on 14, on 14" },
+        { "prof:true,lg_prof_sample:14", "reset=1", "0, on 14, on 14" },
+        { "prof:true,lg_prof_sample:14", "reset=1&lg_sample=14",
+          "0, on 14, on 14" },
+        { NULL, "active=on",
+          "14, none: active was not set" }
+    };
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        run.conf = cases[i].conf;
+        run.argument = cases[i].control;
+        jpp_is_str(jpp_run(&run), cases[i].said, "a real change, case %zu", i);
+    }
+}
+
+
+static void
+jpp_test_real_forget(void)
+{
+    size_t       i;
+    long long    bytes;
+    const char  *got;
+    jpp_run_t    run = { JPP_REAL, JPP_CONF, NULL, "forget", NULL };
+
+    static const struct {
+        const char    *control;
+        bool           is_kept;
+    } cases[] = {
+        { "active=off", true },
+        { "lg_sample=12", true },
+        { "purge=1", true },
+        { "reset=1", false },
+        { "reset=1&lg_sample=12", false },
+        { "lg_sample=13", false }
+    };
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        run.argument = cases[i].control;
+        got = jpp_run(&run);
+        bytes = 0;
+
+        jpp_ok(sscanf(got, "read 0: %*d samples of %lld bytes", &bytes) == 1,
+               "a dump after %s: %s", cases[i].control, got);
+        jpp_ok(cases[i].is_kept ? bytes >= JPP_HELD : bytes < JPP_HELD / 2,
+               "what was held before is %s",
+               cases[i].is_kept ? "still there" : "forgotten");
+    }
+}
+
+
+static void
+jpp_test_real_purge(void)
+{
+    size_t       i;
+    long long    before, after;
+    const char  *got, *stats;
+    jpp_run_t    run = { JPP_REAL, NULL, NULL, "purge", "purge=1" };
+
+    /* a purge needs no profiler */
+
+    static const char  *confs[] = { JPP_KEEP, "prof:true," JPP_KEEP };
+
+    for (i = 0; i < sizeof(confs) / sizeof(confs[0]); i++) {
+        run.conf = confs[i];
+        got = jpp_run(&run);
+
+        stats = strrchr(got, ',');
+        before = after = 0;
+
+        jpp_ok(got[0] == '0' && stats != NULL
+               && sscanf(stats, ", %lld to %lld", &before, &after) == 2,
+               "a real purge: %s", got);
+        jpp_ok(before > JPP_FREED && after < before - JPP_FREED * 3LL / 4,
+               "takes most of what was freed");
+    }
+}
+
+
+/* As in a worker: in a thread that is not the first. */
+
+static void
+jpp_part_control(const char *argument)
+{
+    pthread_t       thread;
+    jpp_jemalloc_t  jemalloc;
+
+    jpp_jemalloc_read(&jemalloc);
+
+    pthread_create(&thread, NULL, jpp_part_control_thread, &argument);
+    pthread_join(thread, NULL);
+}
+
+
+static void *
+jpp_part_control_thread(void *data)
+{
+    const char  **text = data;
+
+    jpp_part_tell(*text);
+
+    return NULL;
+}
+
+
+static void
+jpp_part_forget(const char *argument)
+{
+    jpp_err_t             err;
+    jpp_jemalloc_t        jemalloc;
+    jpp_control_result_t  result;
+
+    jpp_jemalloc_read(&jemalloc);
+    jpp_part_hold();
+
+    if (jpp_part_apply(argument, &result, &err) == JPP_OK) {
+        jpp_part_capture("");
+    }
+
+    printf("\n");
+}
+
+
+static void
+jpp_part_purge(const char *argument)
+{
+    size_t           i;
+    jpp_jemalloc_t   jemalloc;
+
+    static void  *blocks[JPP_FREED / JPP_BLOCK];
+
+    jpp_jemalloc_read(&jemalloc);
+
+    for (i = 0; i < JPP_FREED / JPP_BLOCK; i++) {
+        blocks[i] = malloc(JPP_BLOCK);
+        memset(blocks[i], 1, JPP_BLOCK);
+    }
+
+    for (i = 0; i < JPP_FREED / JPP_BLOCK; i++) {
+        free(blocks[i]);
+    }
+
+    jpp_part_tell(argument);
+}
+
+
+/* What a change does, "CODE, BEFORE, AFTER, RESIDENT to RESIDENT: WHY". */
+
+static void
+jpp_part_tell(const char *text)
+{
+    jpp_err_t             err;
+    jpp_code_t            rc;
+    jpp_control_result_t  result;
+
+    rc = jpp_part_apply(text, &result, &err);
+
+    printf("%d", rc);
+
+    if (result.has_profiler) {
+        printf(", %s %u, %s %u",
+               result.before.active ? "on" : "off", result.before.lg_sample,
+               result.after.active ? "on" : "off", result.after.lg_sample);
+
+    } else {
+        printf(", none");
+    }
+
+    if (result.has_stats) {
+        printf(", %" PRIu64 " to %" PRIu64, result.resident_before,
+               result.resident_after);
+    }
+
+    printf("%s%s\n", rc != JPP_OK ? ": " : "", rc != JPP_OK ? err.text : "");
+}
+
+
+static jpp_code_t
+jpp_part_apply(const char *text, jpp_control_result_t *result, jpp_err_t *err)
+{
+    jpp_code_t      rc;
+    jpp_args_t      args;
+    jpp_control_t   control;
+
+    memset(result, 0x55, sizeof(jpp_control_result_t));
+
+    jpp_report_args_init(&args);
+    jpp_control_init(&control);
+
+    rc = jpp_control_query(&control, &args, text, strlen(text), err);
+
+    return rc == JPP_OK ? jpp_jemalloc_control(&control, result, err) : rc;
+}

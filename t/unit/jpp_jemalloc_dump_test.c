@@ -1,0 +1,500 @@
+
+/*
+ * Dumps: what is in them, and what can keep them from being written.
+ * See jpp_test_jemalloc.h.
+ */
+
+/* unshare(), memmem() */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#define JPP_PROGRAM  "jpp_jemalloc_dump_test"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "jpp_test_jemalloc.h"
+
+
+typedef struct {
+    const char    *text;             /* options of the fake, or MALLOC_CONF */
+    const char    *state;            /* what the part "state" prints of it */
+} jpp_case_t;
+
+
+static void jpp_tests(void);
+static void jpp_tests_real(void);
+static void jpp_test_fake_dumps(void);
+static void jpp_test_fake_refused(void);
+static void jpp_test_fake_failed(void);
+static void jpp_test_fake_file(void);
+static void jpp_test_fake_hang(void);
+static void jpp_test_fake_memfd(void);
+static void jpp_test_real_dump(void);
+static void jpp_test_real_descriptors(void);
+static void jpp_test_real_file_size(void);
+static void jpp_test_real_directory(void);
+static void jpp_test_real_full(void);
+static void jpp_test_real_no_proc(void);
+
+static void jpp_part_dump(const char *argument);
+static void jpp_part_unsampled(const char *argument);
+static void jpp_part_descriptors(const char *argument);
+static unsigned jpp_part_open(void);
+static void jpp_part_file_size(const char *argument);
+static void jpp_part_full(const char *argument);
+static void jpp_part_no_proc(const char *argument);
+
+
+static const jpp_part_t  jpp_parts[] = {
+    { "state",        jpp_part_state },
+    { "dump",         jpp_part_dump },
+    { "unsampled",    jpp_part_unsampled },
+    { "descriptors",  jpp_part_descriptors },
+    { "file size",    jpp_part_file_size },
+    { "full",         jpp_part_full },
+    { "no proc",      jpp_part_no_proc }
+};
+
+
+int
+main(int argc, char **argv)
+{
+    return jpp_test_jemalloc(argc, argv, jpp_parts,
+                             sizeof(jpp_parts) / sizeof(jpp_parts[0]),
+                             jpp_tests, jpp_tests_real);
+}
+
+
+static void
+jpp_tests(void)
+{
+    jpp_test_fake_dumps();
+    jpp_test_fake_refused();
+    jpp_test_fake_failed();
+    jpp_test_fake_file();
+    jpp_test_fake_hang();
+    jpp_test_fake_memfd();
+}
+
+
+static void
+jpp_tests_real(void)
+{
+    jpp_test_real_dump();
+    jpp_test_real_descriptors();
+    jpp_test_real_file_size();
+    jpp_test_real_directory();
+    jpp_test_real_full();
+    jpp_test_real_no_proc();
+}
+
+
+static void
+jpp_test_fake_dumps(void)
+{
+    jpp_run_t  run = { jpp_fake_so, NULL, "", "dump", "" };
+
+    jpp_is_str(jpp_run(&run), "read 0: 3 samples of 234881024 bytes",
+               "three stacks");
+
+    run.fake = "prof.active 0\n";
+    jpp_is_str(jpp_run(&run), "read 0: 3 samples of 234881024 bytes",
+               "a profiler that is not active may be asked");
+
+    run.fake = "cut 200\n";
+    jpp_ok(strncmp(jpp_run(&run), "read 3: ", 8) == 0, "a cut dump is refused");
+
+    run.fake = "maps 0\n";
+    jpp_ok(strncmp(jpp_run(&run), "read 3: ", 8) == 0, "one without maps too");
+
+    run.fake = "garbage 5000\n";
+    jpp_ok(strncmp(jpp_run(&run), "read 2: ", 8) == 0, "noise is refused");
+
+    run.fake = "empty 1\n";
+    jpp_ok(strncmp(jpp_run(&run), "read ", 5) == 0
+           && strncmp(jpp_run(&run), "read 0", 6) != 0,
+           "nothing is refused");
+
+    run.fake = "large 3\n";
+    jpp_ok(strstr(jpp_run(&run), "read 0: ") != NULL, "a large one is read");
+
+    run.fake = "large 17\n";
+    jpp_ok(strncmp(jpp_run(&run), "map 4: the dump has 17", 22) == 0,
+           "one above the cap is refused");
+}
+
+
+static void
+jpp_test_fake_refused(void)
+{
+    size_t     i;
+    jpp_run_t  run = { jpp_fake_so, NULL, NULL, "dump", "" };
+
+    static const jpp_case_t  cases[] = {
+        { "config.prof 0\n", "there is no dump" },
+        { "opt.prof 0\n", "there is no dump" },
+        { "opt.prof_sys_thread_name 1\n", "there is no dump" },
+        { "symbol none\n", "there is no dump" }
+    };
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        run.fake = cases[i].text;
+        jpp_is_str(jpp_run(&run), "dump 14: there is no dump", "no dump: %s",
+                   cases[i].text);
+    }
+}
+
+
+static void
+jpp_test_fake_failed(void)
+{
+    char        text[32];
+    jpp_run_t   run = { jpp_fake_so, NULL, text, "dump", "" };
+
+    snprintf(text, sizeof(text), "fail %d\n", EMFILE);
+    jpp_is_str(jpp_run(&run),
+               "dump 7: jemalloc could not write the dump: it needs /proc to "
+               "be visible, two more free descriptors (raise RLIMIT_NOFILE) "
+               "and memory; perhaps: Too many open files",
+               "a dump that failed");
+}
+
+
+/* A dump of another process, and its maps instead of ours. */
+
+static void
+jpp_test_fake_file(void)
+{
+    char        text[4200], *root, cwd[4096];
+    jpp_run_t   run = { jpp_fake_so, NULL, text, "dump", "foreign" };
+
+    root = getenv("JPP_ROOT");
+
+    if (root == NULL) {
+        root = getcwd(cwd, sizeof(cwd));
+    }
+
+    snprintf(text, sizeof(text), "dump %s/t/data/nginx-530.heap\n", root);
+    jpp_ok(strncmp(jpp_run(&run), "read 0: ", 8) == 0, "a file as it is");
+
+    snprintf(text, sizeof(text), "dump %s/t/data/nginx-530.heap\nmaps 1\n",
+             root);
+    jpp_ok(strncmp(jpp_run(&run), "read 0: ", 8) != 0,
+           "not with a second listing of maps");
+}
+
+
+static void
+jpp_test_fake_hang(void)
+{
+    double           time;
+    jpp_run_t        run = { jpp_fake_so, NULL, "hang 0.4\n", "dump", "" };
+    struct timespec  start, end;
+
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    jpp_is_str(jpp_run(&run), "read 0: 3 samples of 234881024 bytes",
+               "a slow dump");
+    clock_gettime(CLOCK_MONOTONIC, &end);
+
+    time = (double) (end.tv_sec - start.tv_sec)
+           + (double) (end.tv_nsec - start.tv_nsec) / 1e9;
+    jpp_ok(time >= 0.4, "took %.3f s", time);
+}
+
+
+static void
+jpp_test_fake_memfd(void)
+{
+    char        text[32];
+    jpp_run_t   run = { jpp_fake_so, NULL, text, "dump", "" };
+
+    snprintf(text, sizeof(text), "memfd %d\n", EPERM);
+    jpp_ok(strncmp(jpp_run(&run), "open 13: memfd_create is forbidden", 34)
+           == 0, "memfd_create is forbidden");
+
+    run.argument = "/tmp";
+    jpp_is_str(jpp_run(&run), "read 0: 3 samples of 234881024 bytes",
+               "and there is a directory");
+}
+
+
+static void
+jpp_test_real_dump(void)
+{
+    long long    bytes;
+    const char  *got;
+    jpp_run_t    run = { JPP_REAL, JPP_CONF, NULL, "dump", "" };
+
+    got = jpp_run(&run);
+    bytes = 0;
+
+    jpp_ok(sscanf(got, "read 0: %*d samples of %lld bytes", &bytes) == 1,
+           "a dump of a real heap: %s", got);
+    jpp_ok(bytes >= JPP_HELD && bytes < 2 * JPP_HELD,
+           "shows what is held");
+
+    run.part = "unsampled";
+    got = jpp_run(&run);
+    bytes = 0;
+
+    jpp_ok(sscanf(got, "read 0: %*d samples of %lld bytes", &bytes) == 1
+           && bytes < JPP_HELD / 2,
+           "but not what a thread took that is not sampled: %s", got);
+
+    run.part = "dump";
+    run.conf = NULL;
+    got = jpp_run(&run);
+    jpp_is_str(got, "dump 14: there is no dump", "none without prof:true");
+}
+
+
+static void
+jpp_test_real_descriptors(void)
+{
+    size_t       i;
+    const char  *got;
+    jpp_run_t    run = { JPP_REAL, JPP_CONF, NULL, "descriptors", NULL };
+
+    /* for the file, for the dump, and for the maps in it */
+
+    static const struct {
+        const char    *free;
+        const char    *what;
+    } cases[] = {
+        { "0", "open 5: a dump cannot be put into anonymous memory, because "
+               "the process has no free descriptor (raise RLIMIT_NOFILE)" },
+        { "1", "dump 7: jemalloc could not write the dump" },
+        { "2", "read 3: " },
+        { "3", "read 0: " }
+    };
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        run.argument = cases[i].free;
+        got = jpp_run(&run);
+
+        jpp_ok(strncmp(got, cases[i].what, strlen(cases[i].what)) == 0,
+               "%s free descriptors: %s", cases[i].free, got);
+        jpp_ok(strstr(got, ", 0 left open") != NULL, "none is left open");
+    }
+}
+
+
+static void
+jpp_test_real_file_size(void)
+{
+    const char  *got;
+    jpp_run_t    run = { JPP_REAL, JPP_CONF, NULL, "file size", "4096" };
+
+    got = jpp_run(&run);
+    jpp_ok(strncmp(got, "read 3: ", 8) == 0 || strncmp(got, "dump 7: ", 8) == 0,
+           "files of 4096 bytes at most: %s", got);
+}
+
+
+static void
+jpp_test_real_directory(void)
+{
+    char         preload[5000], text[32];
+    const char  *got;
+    jpp_run_t    run = { preload, JPP_CONF, text, "dump", "" };
+
+    /* malloc and mallctl of the first, memfd_create of the second */
+
+    snprintf(preload, sizeof(preload), JPP_REAL ":%s", jpp_fake_so);
+    snprintf(text, sizeof(text), "memfd %d\n", ENOSYS);
+
+    got = jpp_run(&run);
+    jpp_ok(strncmp(got, "open 13: memfd_create is forbidden", 34) == 0,
+           "no memfd_create: %s", got);
+
+    run.argument = "/tmp";
+    got = jpp_run(&run);
+    jpp_ok(strncmp(got, "read 0: ", 8) == 0, "and a directory: %s", got);
+}
+
+
+static void
+jpp_test_real_full(void)
+{
+    char         preload[5000], text[32], directory[64];
+    const char  *got;
+    jpp_run_t    run = { preload, JPP_CONF, text, "full", directory };
+
+    snprintf(directory, sizeof(directory), "%s/full", jpp_directory);
+    mkdir(directory, 0700);
+
+    snprintf(preload, sizeof(preload), JPP_REAL ":%s", jpp_fake_so);
+    snprintf(text, sizeof(text), "memfd %d\n", EPERM);
+
+    got = jpp_run(&run);
+    rmdir(directory);
+
+    if (strncmp(got, "no tmpfs", 8) == 0) {
+        jpp_ok(true, "a full disk # SKIP %s", got);
+        return;
+    }
+
+    jpp_ok(strncmp(got, "read 3: ", 8) == 0 || strncmp(got, "dump 7: ", 8) == 0,
+           "a full disk: %s", got);
+}
+
+
+static void
+jpp_test_real_no_proc(void)
+{
+    const char  *got;
+    jpp_run_t    run = { JPP_REAL, JPP_CONF, NULL, "no proc", jpp_directory };
+
+    got = jpp_run(&run);
+
+    if (strncmp(got, "no chroot", 9) == 0) {
+        jpp_ok(true, "no /proc # SKIP %s", got);
+        return;
+    }
+
+    jpp_ok(strncmp(got, "dump 7: jemalloc could not write the dump: it needs "
+                        "/proc to be visible", 71)
+           == 0
+           && strstr(got, "perhaps: No such file or directory") != NULL,
+           "no /proc: %s", got);
+}
+
+
+static void
+jpp_part_dump(const char *argument)
+{
+    jpp_jemalloc_t  jemalloc;
+
+    jpp_jemalloc_read(&jemalloc);
+    jpp_part_hold();
+    jpp_part_capture(argument);
+    printf("\n");
+}
+
+
+static void
+jpp_part_unsampled(const char *argument)
+{
+    jpp_jemalloc_t  jemalloc;
+
+    jpp_jemalloc_read(&jemalloc);
+    (void) jpp_jemalloc_sample_thread(false);
+    jpp_part_hold();
+    (void) jpp_jemalloc_sample_thread(true);
+    jpp_part_capture(argument);
+    printf("\n");
+}
+
+
+/* All are taken but ARGUMENT. */
+
+static void
+jpp_part_descriptors(const char *argument)
+{
+    int             fd, n;
+    unsigned        before;
+    struct rlimit   limit;
+    jpp_jemalloc_t  jemalloc;
+
+    jpp_jemalloc_read(&jemalloc);
+    jpp_part_hold();
+
+    limit.rlim_cur = 64;
+    limit.rlim_max = 64;
+    setrlimit(RLIMIT_NOFILE, &limit);
+
+    while ((fd = dup(0)) != -1) { /* void */ }
+
+    for (n = 0; n < atoi(argument); n++) {
+        close(63 - n);
+    }
+
+    before = jpp_part_open();
+    jpp_part_capture("");
+    printf(", %u left open\n", jpp_part_open() - before);
+}
+
+
+static unsigned
+jpp_part_open(void)
+{
+    int       fd;
+    unsigned  n;
+
+    n = 0;
+
+    for (fd = 0; fd < 64; fd++) {
+        n += (fcntl(fd, F_GETFD) != -1);
+    }
+
+    return n;
+}
+
+
+static void
+jpp_part_file_size(const char *argument)
+{
+    sigset_t        set;
+    struct rlimit   limit;
+    jpp_jemalloc_t  jemalloc;
+
+    jpp_jemalloc_read(&jemalloc);
+    jpp_part_hold();
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGXFSZ);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+
+    limit.rlim_cur = (rlim_t) atoi(argument);
+    limit.rlim_max = limit.rlim_cur;
+    setrlimit(RLIMIT_FSIZE, &limit);
+
+    jpp_part_capture("");
+    printf("\n");
+}
+
+
+/* A file system of one page, seen by this process alone. */
+
+static void
+jpp_part_full(const char *argument)
+{
+    jpp_jemalloc_t  jemalloc;
+
+    if (unshare(CLONE_NEWNS) == -1
+        || mount("none", "/", NULL, MS_REC|MS_PRIVATE, NULL) == -1
+        || mount("none", argument, "tmpfs", 0, "size=4k") == -1)
+    {
+        printf("no tmpfs: %s\n", strerror(errno));
+        return;
+    }
+
+    jpp_jemalloc_read(&jemalloc);
+    jpp_part_hold();
+    jpp_part_capture(argument);
+    printf("\n");
+}
+
+
+static void
+jpp_part_no_proc(const char *argument)
+{
+    jpp_jemalloc_t  jemalloc;
+
+    if (chroot(argument) == -1) {
+        printf("no chroot: %s\n", strerror(errno));
+        return;
+    }
+
+    jpp_jemalloc_read(&jemalloc);
+    jpp_part_hold();
+    jpp_part_capture("");
+    printf("\n");
+}

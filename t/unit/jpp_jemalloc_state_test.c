@@ -1,0 +1,438 @@
+
+/*
+ * What jemalloc is there, what it is set to, what it says of itself and of its
+ * threads.  See jpp_test_jemalloc.h.
+ */
+
+/* unshare(), memmem() */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#define JPP_PROGRAM  "jpp_jemalloc_state_test"
+
+#include <pthread.h>
+
+#include "jpp_control.h"
+#include "jpp_test_jemalloc.h"
+
+
+typedef struct {
+    const char    *text;             /* options of the fake, or MALLOC_CONF */
+    const char    *state;            /* what the part "state" prints of it */
+} jpp_case_t;
+
+
+static void jpp_tests(void);
+static void jpp_tests_real(void);
+static void jpp_test_absent(void);
+static void jpp_test_fake_states(void);
+static void jpp_test_fake_change(void);
+static void jpp_test_fake_stats(void);
+static void jpp_test_fake_thread(void);
+static void jpp_test_wanted(void);
+static void jpp_test_real_states(void);
+static void jpp_test_real_names(void);
+
+static void jpp_part_change(const char *argument);
+static void jpp_part_stats(const char *argument);
+static void jpp_part_thread(const char *argument);
+static void *jpp_part_thread_other(void *data);
+
+
+static const jpp_part_t  jpp_parts[] = {
+    { "state",   jpp_part_state },
+    { "change",  jpp_part_change },
+    { "stats",   jpp_part_stats },
+    { "thread",  jpp_part_thread }
+};
+
+
+int
+main(int argc, char **argv)
+{
+    return jpp_test_jemalloc(argc, argv, jpp_parts,
+                             sizeof(jpp_parts) / sizeof(jpp_parts[0]),
+                             jpp_tests, jpp_tests_real);
+}
+
+
+static void
+jpp_tests(void)
+{
+    jpp_test_absent();
+    jpp_test_fake_states();
+    jpp_test_fake_change();
+    jpp_test_fake_stats();
+    jpp_test_fake_thread();
+    jpp_test_wanted();
+}
+
+
+static void
+jpp_tests_real(void)
+{
+    jpp_test_real_states();
+    jpp_test_real_names();
+}
+
+
+static void
+jpp_test_absent(void)
+{
+    jpp_err_t             err;
+    jpp_control_t         control;
+    jpp_jemalloc_t        jemalloc;
+    jpp_jemalloc_stats_t  stats;
+    jpp_control_result_t  result;
+
+    jpp_jemalloc_read(&jemalloc);
+
+    jpp_is_u64(jemalloc.state, JPP_JEMALLOC_ABSENT, "no jemalloc");
+    jpp_is_str(jemalloc.allocator,
+               JPP_IS_SANITIZED ? JPP_PROGRAM : "libc.so.6",
+               "whose malloc it is");
+    jpp_is_str(jemalloc.variable, "MALLOC_CONF", "the variable");
+    jpp_is_str(jemalloc.version, "", "no version");
+
+    jpp_ok(!jpp_jemalloc_stats(&stats), "no statistics");
+    jpp_ok(jpp_jemalloc_sample_thread(false), "no thread is not sampled");
+
+    jpp_is_u64(jpp_jemalloc_dump(1, &err), JPP_ERR_STATE, "no dump");
+    jpp_is_str(err.text, "there is no dump", "by its code alone");
+
+    jpp_control_init(&control);
+    control.purge = true;
+    memset(&result, 0x55, sizeof(result));
+
+    jpp_is_u64(jpp_jemalloc_control(&control, &result, &err),
+               JPP_ERR_STATE, "no purge");
+    jpp_is_str(err.text, "the memory was not purged", "what was not done");
+    jpp_ok(!result.has_profiler && !result.has_stats
+           && result.after.lg_sample == 0, "the result is filled");
+    jpp_is_u64(jpp_jemalloc_control(&control, &result, NULL),
+               JPP_ERR_STATE, "nobody need hear why");
+}
+
+
+static void
+jpp_test_fake_states(void)
+{
+    size_t     i;
+    jpp_run_t  run = { jpp_fake_so, NULL, NULL, "state", "" };
+
+    static const jpp_case_t  cases[] = {
+        { "", "ready 5.3.0 MALLOC_CONF lg 19 active" },
+        { "prof.active 0\n", "inactive 5.3.0 MALLOC_CONF lg 19" },
+        { "opt.prof 0\n", "off 5.3.0 MALLOC_CONF lg 0" },
+        { "config.prof 0\n", "no_prof 5.3.0 MALLOC_CONF lg 0" },
+        { "config.prof 0\nopt.prof 1\nprof.active 1\n",
+          "no_prof 5.3.0 MALLOC_CONF lg 0" },
+        { "config.prof -\n", "no_prof 5.3.0 MALLOC_CONF lg 0" },
+        { "prof.lg_sample 12\n", "ready 5.3.0 MALLOC_CONF lg 12 active" },
+
+        /* what does harm */
+
+        { "opt.prof_accum 1\n", "ready 5.3.0 MALLOC_CONF lg 19 active accum" },
+        { "opt.prof_final 1\n", "ready 5.3.0 MALLOC_CONF lg 19 active final" },
+        { "opt.prof_thread_active_init 1\n",
+          "ready 5.3.0 MALLOC_CONF lg 19 active" },
+        { "opt.prof_thread_active_init 0\n",
+          "ready 5.3.0 MALLOC_CONF lg 19 active unsampled" },
+        { "opt.prof_leak_error 1\n",
+          "ready 5.3.0 MALLOC_CONF lg 19 active leak_error" },
+        { "prof.gdump 1\n", "ready 5.3.0 MALLOC_CONF lg 19 active gdump" },
+        { "opt.lg_prof_interval 0\n",
+          "ready 5.3.0 MALLOC_CONF lg 19 active interval" },
+        { "opt.lg_prof_interval 30\n",
+          "ready 5.3.0 MALLOC_CONF lg 19 active interval" },
+
+        /* names of threads */
+
+        { "opt.prof_sys_thread_name 1\n",
+          "refused 5.3.0 MALLOC_CONF lg 19 active" },
+        { "opt.prof_sys_thread_name 1\nprof.active 0\n",
+          "refused 5.3.0 MALLOC_CONF lg 19" },
+        { "opt.prof_sys_thread_name 1\nversion 5.3.0-170-gabcdef\n",
+          "refused 5.3.0 MALLOC_CONF lg 19 active" },
+        { "opt.prof_sys_thread_name 1\nversion 5.3.1-0-gabcdef\n",
+          "ready 5.3.1 MALLOC_CONF lg 19 active" },
+        { "opt.prof_sys_thread_name 1\nversion 6.0.0\n",
+          "ready 6.0.0 MALLOC_CONF lg 19 active" },
+        { "opt.prof_sys_thread_name 1\nversion unknown\n",
+          "refused unknown MALLOC_CONF lg 19 active" },
+        { "opt.prof_sys_thread_name 1\nversion -\n",
+          "refused  MALLOC_CONF lg 19 active" },
+
+        /* 5.2.1 */
+
+        { "version 5.2.1-0-gea6b3e97\nopt.prof_sys_thread_name -\n"
+          "opt.prof_leak_error -\n",
+          "ready 5.2.1 MALLOC_CONF lg 19 active" },
+
+        { "version 0123456789012345678901234567890123456789\n",
+          "ready 0123456789012345678901234567890 MALLOC_CONF lg 19 active" },
+
+        /* of another width than is known */
+
+        { "narrow opt.prof\n", "off 5.3.0 MALLOC_CONF lg 0" },
+        { "narrow prof.lg_sample\n",
+          "ready 5.3.0 MALLOC_CONF lg 0 active" },
+
+        /* other builds */
+
+        { "symbol je_mallctl\n", "ready 5.3.0 JE_MALLOC_CONF lg 19 active" },
+        { "symbol _rjem_mallctl\n",
+          "ready 5.3.0 _RJEM_MALLOC_CONF lg 19 active" },
+        { "symbol _rjem_mallctl\nopt.prof 0\n",
+          "off 5.3.0 _RJEM_MALLOC_CONF lg 0" },
+
+        /* of another allocator; and malloc() is in the fake, or is not */
+
+        { "symbol none\n",
+          JPP_IS_SANITIZED ? "absent  MALLOC_CONF lg 0 " JPP_PROGRAM
+                           : "absent  MALLOC_CONF lg 0 jpp_fake.so" },
+        { "thread.allocated -\n",
+          JPP_IS_SANITIZED ? "absent  MALLOC_CONF lg 0 " JPP_PROGRAM
+                           : "ready 5.3.0 MALLOC_CONF lg 19 active" }
+    };
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        run.fake = cases[i].text;
+        jpp_is_str(jpp_run(&run), cases[i].state, "a fake's state, case %zu",
+                   i);
+    }
+}
+
+
+static void
+jpp_test_fake_change(void)
+{
+    jpp_run_t  run = { jpp_fake_so, NULL, "prof.active 0\n", "change", "" };
+
+    jpp_is_str(jpp_run(&run),
+               "inactive 5.3.0 MALLOC_CONF lg 19\n"
+               "ready 5.3.0 MALLOC_CONF lg 14 active gdump\n"
+               "inactive 5.3.0 MALLOC_CONF lg 14\n",
+               "what changes is seen, what cannot is not asked again");
+}
+
+
+static void
+jpp_test_fake_stats(void)
+{
+    jpp_run_t  run = { jpp_fake_so, NULL, "", "stats", "" };
+
+    jpp_is_str(jpp_run(&run),
+               "1000000 2000000 3000000 4000000 5000000 6000000",
+               "statistics");
+
+    run.fake = "stats.retained -\n";
+    jpp_is_str(jpp_run(&run), "none", "one is missing");
+
+    run.fake = "epoch -\n";
+    jpp_is_str(jpp_run(&run), "none", "they cannot be refreshed");
+}
+
+
+static void
+jpp_test_fake_thread(void)
+{
+    jpp_run_t  run = { jpp_fake_so, NULL, "", "thread", "" };
+
+    jpp_is_str(jpp_run(&run), "was 1 0 0 1, another 1",
+               "a thread is sampled, or not, by itself");
+
+    run.fake = "opt.prof 0\n";
+    jpp_is_str(jpp_run(&run), "was 1 1 1 1, another 1",
+               "where that is unknown, it was");
+}
+
+
+static void
+jpp_test_wanted(void)
+{
+    size_t  i;
+
+    static const struct {
+        const char    *variable;
+        const char    *conf;
+        bool           is_wanted;
+    } cases[] = {
+        { "MALLOC_CONF", "", false },
+        { "MALLOC_CONF", "prof:true", true },
+        { "MALLOC_CONF", "prof:false", false },
+        { "MALLOC_CONF", "prof_active:true,lg_prof_sample:14", false },
+        { "MALLOC_CONF", "narenas:1,prof:true,lg_prof_sample:14", true },
+        { "MALLOC_CONF", ",,prof:true,", true },
+        { "MALLOC_CONF", "prof:true,prof:false", false },
+        { "MALLOC_CONF", "prof:false,prof:true", true },
+        { "MALLOC_CONF", "xprof:true", false },
+        { "_RJEM_MALLOC_CONF", "prof:true", true },
+        { "JE_MALLOC_CONF", "prof:true", true },
+        { "OTHER_MALLOC_CONF", "prof:true", false }
+    };
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        unsetenv("MALLOC_CONF");
+        setenv(cases[i].variable, cases[i].conf, 1);
+
+        jpp_is_u64(jpp_jemalloc_is_wanted(), cases[i].is_wanted, "%s=%s",
+                   cases[i].variable, cases[i].conf);
+
+        unsetenv(cases[i].variable);
+    }
+
+    jpp_ok(!jpp_jemalloc_is_wanted(), "no variable");
+}
+
+
+static void
+jpp_test_real_states(void)
+{
+    size_t       i;
+    const char  *got;
+    jpp_run_t    run = { JPP_REAL, NULL, NULL, "state", "" };
+
+    /* the version is between the two */
+
+    static const struct {
+        const char    *conf;
+        const char    *state;
+        const char    *rest;
+    } cases[] = {
+        { NULL, "off ", " MALLOC_CONF lg 0" },
+        { "prof:false", "off ", " MALLOC_CONF lg 0" },
+        { "prof:true", "ready ", " MALLOC_CONF lg 19 active" },
+        { "prof:true,lg_prof_sample:12", "ready ",
+          " MALLOC_CONF lg 12 active" },
+        { "prof:true,prof_active:false", "inactive ",
+          " MALLOC_CONF lg 19" },
+        { "prof:true,prof_thread_active_init:false", "ready ",
+          " MALLOC_CONF lg 19 active unsampled" },
+        { "prof:true,prof_prefix:,prof_accum:true", "ready ",
+          " MALLOC_CONF lg 19 active accum" },
+        { "prof:true,prof_prefix:,lg_prof_interval:40", "ready ",
+          " MALLOC_CONF lg 19 active interval" },
+        { "prof:true,prof_prefix:,prof_gdump:true", "ready ",
+          " MALLOC_CONF lg 19 active gdump" },
+        { "prof:true,prof_prefix:,prof_final:true", "ready ",
+          " MALLOC_CONF lg 19 active final" }
+    };
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        run.conf = cases[i].conf;
+        got = jpp_run(&run);
+
+        jpp_ok(strncmp(got, cases[i].state, strlen(cases[i].state)) == 0
+               && strlen(got) > strlen(cases[i].rest)
+               && strcmp(got + strlen(got) - strlen(cases[i].rest),
+                         cases[i].rest)
+                  == 0,
+               "%s: %s", cases[i].conf != NULL ? cases[i].conf : "nothing",
+               got);
+    }
+
+    run.conf = NULL;
+    run.part = "stats";
+    got = jpp_run(&run);
+    jpp_ok(got[0] >= '1' && got[0] <= '9', "statistics: %s", got);
+
+    run.conf = "prof:true";
+    run.part = "thread";
+    jpp_is_str(jpp_run(&run), "was 1 0 0 1, another 1", "sampling by thread");
+}
+
+
+static void
+jpp_test_real_names(void)
+{
+    bool         is_old;
+    char         version[32];
+    unsigned     major, minor, bugfix;
+    const char  *got;
+    jpp_run_t    run = { JPP_REAL, "prof:true,prof_sys_thread_name:true", NULL,
+                         "state", "" };
+
+    got = jpp_run(&run);
+
+    is_old = sscanf(got, "%*s %31s", version) == 1
+             && sscanf(version, "%u.%u.%u", &major, &minor, &bugfix) == 3
+             && (major < 5 || (major == 5 && minor < 3)
+                 || (major == 5 && minor == 3 && bugfix < 1));
+
+    jpp_ok(strncmp(got, is_old ? "refused " : "ready ", 6) == 0,
+           "prof_sys_thread_name:true: %s", got);
+}
+
+
+static void
+jpp_part_change(const char *argument)
+{
+    snprintf(jpp_fake_file, sizeof(jpp_fake_file), "%s", getenv("JPP_FAKE"));
+
+    jpp_part_state(argument);
+    jpp_run_fake("prof.lg_sample 14\nprof.gdump 1\nversion 9.9.9\n"
+                 "opt.prof_accum 1\nopt.prof_sys_thread_name 1\n");
+    jpp_part_state(argument);
+    jpp_run_fake("prof.lg_sample 14\nprof.active 0\n");
+    jpp_part_state(argument);
+}
+
+
+static void
+jpp_part_stats(const char *argument)
+{
+    jpp_jemalloc_t        jemalloc;
+    jpp_jemalloc_stats_t  stats;
+
+    (void) argument;
+
+    jpp_jemalloc_read(&jemalloc);
+
+    if (!jpp_jemalloc_stats(&stats)) {
+        printf("none\n");
+        return;
+    }
+
+    printf("%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+           " %" PRIu64 "\n",
+           stats.allocated, stats.active, stats.metadata, stats.resident,
+           stats.mapped, stats.retained);
+}
+
+
+static void
+jpp_part_thread(const char *argument)
+{
+    bool            was[4], another;
+    pthread_t       thread;
+    jpp_jemalloc_t  jemalloc;
+
+    (void) argument;
+
+    jpp_jemalloc_read(&jemalloc);
+
+    was[0] = jpp_jemalloc_sample_thread(false);
+
+    pthread_create(&thread, NULL, jpp_part_thread_other, &another);
+    pthread_join(thread, NULL);
+
+    was[1] = jpp_jemalloc_sample_thread(false);
+    was[2] = jpp_jemalloc_sample_thread(true);
+    was[3] = jpp_jemalloc_sample_thread(true);
+
+    printf("was %d %d %d %d, another %d\n", was[0], was[1], was[2], was[3],
+           another);
+}
+
+
+static void *
+jpp_part_thread_other(void *data)
+{
+    bool  *was = data;
+
+    *was = jpp_jemalloc_sample_thread(true);
+
+    return NULL;
+}
