@@ -335,7 +335,7 @@ sub killed_of_three {
 
             # and not that it did not answer in time
 
-            like($_, qr/^it (?:ended, or was|does not listen)/,
+            like($_, qr/^it (?:ended|does not listen)/,
                  "$round: why it is missing") for values %$why;
         }
 

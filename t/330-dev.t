@@ -1,0 +1,73 @@
+#!/usr/bin/perl
+
+# ./dev test with the name of one test runs that one, and nothing that is not
+# one; every suite is in a list of those that run without a name.
+
+use strict;
+use warnings;
+
+use File::Basename;
+use Test::More;
+
+use lib dirname(__FILE__) . '/lib';
+
+use JppRun qw( $root );
+
+chdir $root or die "$root: $!\n";
+
+# what is for the suites is not for those that are started here
+
+delete @ENV{ grep { /^(?:TEST_NGINX_|JPP_|MALLOC_CONF|HARNESS_)/ } keys %ENV };
+
+
+my ($status, $said) = dev();
+
+is($status, 0, 'without a verb');
+like($said, qr/^usage: /, 'dev says what it can');
+like($said, qr/^    test t\/NAME\.t /m, 'one suite, too');
+like($said, qr/^    test unit /m, 'and one unit');
+
+for (
+    [ 'test unit jpp_nothing', qr/^dev: no test is called jpp_nothing: / ],
+    [ 'test t/nothing.t', qr/^dev: no test is called t\/nothing\.t: / ],
+    [ 'test nothing', qr/^dev: no test is called nothing: / ],
+    [ 'test t/140-control.t sideways',
+      qr/^dev: a suite is loaded, reloaded or linked, not sideways$/ ],
+) {
+    my ($command, $words) = @$_;
+
+    ($status, $said) = dev(split ' ', $command);
+    is($status, 2, "$command: refused");
+    like($said, $words, "$command: its sentence");
+    is(scalar(split /\n/, $said), 1, "$command: which is all");
+}
+
+($status, $said) = dev(qw( test unit jpp_err jpp_scale_test ));
+is($status, 0, 'units by name') or diag($said);
+is(join(' ', $said =~ /^# Subtest: (\S+)/mg), 'jpp_err_test jpp_scale_test',
+   'those two, and no others');
+
+my %is_listed = map { $_ => 1 } lists();
+
+is_deeply([ grep { !$is_listed{$_} } glob 't/*.t' ], [],
+          'every suite is in a list');
+is_deeply([ grep { /\.t$/ && !-e } keys %is_listed ], [],
+          'and nothing else is');
+
+done_testing();
+
+
+sub dev {
+    my $said = `sh ./dev @_ 2>&1 </dev/null`;
+
+    return ($? >> 8, $said);
+}
+
+
+# The files of tools/suites.sh.
+
+sub lists {
+    my $lines = `. ./tools/suites.sh && tests_jobs && tests_alone`;
+
+    return map { (split)[1] } split /\n/, $lines;
+}
