@@ -430,7 +430,8 @@ sub hangs {
 EOF
     my $pid = $nginx->worker;
     my $late = "no worker answered in time: worker 0 (pid $pid), no answer "
-               . "within 1500 ms (jemalloc_pprof_timeout)\n";
+               . 'within 1500 ms (jemalloc_pprof_timeout): its background thread '
+               . "has not come to an end\n";
     my %n;
 
     $nginx->fake("hold 1\n");
