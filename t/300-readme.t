@@ -43,6 +43,8 @@ my %where = (
     'control'        => [ 'docs/http.md', 'control' ],
     'states'         => [ 'docs/troubleshooting.md',
                           'States and their cures' ],
+    'missing'        => [ 'docs/troubleshooting.md',
+                          'A worker is missing' ],
     'limits'         => [ 'docs/troubleshooting.md', 'Limits' ],
     'verbs'          => [ 'docs/install.md', './dev' ],
     'examples'       => [ 'docs/install.md', 'Examples' ],
@@ -88,6 +90,7 @@ subtest 'control' => \&check_control;
 subtest 'status' => \&check_status;
 subtest 'statuses and headers' => \&check_statuses;
 subtest 'states and problems' => \&check_problems;
+subtest 'workers that are missing' => \&check_missing;
 subtest 'the build' => \&check_build;
 subtest 'the tool' => \&check_tool;
 subtest 'one scheme' => \&check_scheme;
@@ -533,6 +536,23 @@ sub check_problems {
     {
         like(about('states'), qr/`,\Q$option\E`/, "the cure $option");
     }
+}
+
+
+# Why a worker does not answer.
+
+sub check_missing {
+
+    my @sentences = map { join '', /"([^"]*)"/g }
+                    some('sentences', table('"ep_poll"')
+                         =~ /^ {6}((?:"[^"]*"\s*)+)\}/mg);
+
+    my %said = map { $_->[0] => 1 } rows(about('missing'));
+
+    push @sentences, some('sentences', $core =~ /"(it is computing)"/);
+
+    same([ keys %said ], [ keys %{{ map { $_ => 1 } @sentences }} ],
+         'all that /proc says');
 }
 
 
