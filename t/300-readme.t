@@ -429,8 +429,12 @@ sub check_status {
     my ($status) = grep { /jpp_json_\w+\([^;]*"in_step"/ }
                    map { slurp($_) } glob("$top/src/*/*.c");
 
+    my ($identity) = $core =~ /^jpp_json_identity\((.*?)^\}/ms
+        or die "no keys of a worker\n";
+
     my %keys = map { $_ => 1 }
-                   some('keys', $status =~ /jpp_json_\w+\(&?json, "(\w+)"/g);
+                   some('keys', "$status\n$identity"
+                                =~ /jpp_json_\w+\(&?json, "(\w+)"/g);
 
     same([ keys %named ], [ keys %keys ], 'its keys');
 
