@@ -420,7 +420,8 @@ CONF
                    grep { holds($server, $_) } map { "worker=$_" } 0, 1;
 
     like(told($server, 'A worker that leaks', $worker),
-         qr/^ *8\.\d+ MiB.* ngx_output_chain\n(?:.*\n)*.* 8(?:\.\d+)?MB .* ngx_alloc\n/m,
+         qr/ 8\.\d+ MiB .* ngx_output_chain\n(?:.*\n)*(?#
+           ).* 8(?:\.\d+)?MB .* ngx_alloc\n/m,
          'a worker: it is found');
 
     my ($sum) = told($server, 'A worker that leaks', $worker)
@@ -434,7 +435,7 @@ CONF
 
     ok(wait_until(sub {
         $text = told($server, 'A reload that leaks');
-        return $text =~ /^1$/m && $text =~ /^ *8\.\d+ MiB.* ngx_output_chain$/m;
+        return $text =~ /^1$/m && $text =~ / 8\.\d+ MiB .* ngx_output_chain$/m;
     }, 20), 'a reload: the old one is found') or diag($text);
 
     like($text, qr/^ *generation: Total .*\n(?:.*\n){2}/m,
@@ -464,8 +465,8 @@ CONF
     kill KILL => $pid;
     waitpid $pid, 0;
 
-    like($text, qr/^ *8\.\d+ MiB.* ngx_output_chain$/m, 'a module: it is found');
-    like($text, qr/^\S+;ngx_output_chain;\S*;ngx_alloc [1-9]\d*$/m,
+    like($text, qr/ 8\.\d+ MiB .* ngx_output_chain$/m, 'a module: it is found');
+    like($text, qr/^.+;ngx_output_chain;.*;ngx_alloc [1-9]\d*$/m,
          'a module: and its objects, by stack') or diag($text);
 
     $server->stop;

@@ -38,7 +38,7 @@ my $out = `sh tools/run.sh --once 2>&1 </dev/null`;
 is($?, 0, 'it ends well') or diag($out);
 
 like($out, qr/^ +inuse_space: .* in \d+ stacks/m, 'it shows the top');
-like($out, qr/^ +[0-9.]+ [KM]iB .* ngx_\w+$/m, 'with names');
+like($out, qr/^ +[0-9.]+ [KM]iB .* ngx_\w+/m, 'with names');
 like($out, qr{ all workers: 4/4}, 'of all workers');
 like($out, qr/^ +worker $_: inuse_space: /m, "and of worker $_") for 0 .. 3;
 like($out, qr{http://127\.0\.0\.1:$port/debug/pprof/}, 'it says where');
