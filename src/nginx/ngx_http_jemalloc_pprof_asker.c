@@ -39,6 +39,8 @@ ngx_http_jemalloc_pprof_ask(ngx_http_jemalloc_pprof_peer_t *peer,
     ngx_int_t     rc;
     ngx_socket_t  s;
 
+    s = (ngx_socket_t) -1;
+
     rc = peer->row.pid == ngx_pid
          ? ngx_http_jemalloc_pprof_ask_self(peer, &s)
          : ngx_http_jemalloc_pprof_ask_other(peer, &s);
