@@ -42,7 +42,9 @@ jpp_heap_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
     jpp_code_t   rc;
     const char  *maps;
 
-    err = err != NULL ? err : &ignored;
+    if (err == NULL) {
+        err = &ignored;
+    }
 
     memset(err, 0, sizeof(jpp_err_t));
     memset(dump, 0, sizeof(jpp_dump_t));
