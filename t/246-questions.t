@@ -40,6 +40,8 @@ subtests(
     'an index of one that was killed' => [ \&killed, 'fake' ],
     'what was collected before a change' => [ \&stale, 'fake' ],
     'files that are lost on the way' => [ \&lost, 'jemalloc' ],
+    'no socket to ask by' => [ \&no_socket, 'fake' ],
+    'a baseline without room' => [ \&no_room, 'fake' ],
     'a worker without a thread' => [ \&threadless, 'fake' ],
     'a pid that is another process by now' => [ \&reused, 'fake', 'root',
                                                 \&has_last_pid ],
@@ -356,6 +358,74 @@ sub lost {
     }, 'no socket, no room for the files, and enough');
 
     is_well($nginx, 'lost');
+    $nginx->stop;
+}
+
+
+# The cure is for what is the matter, and is none where nothing is known.
+
+sub no_socket {
+    my $nginx = fleet('', workers => 2, fake => '');
+    my ($asker, $client) = clients_of_one($nginx, 1);
+    my ($other) = grep { $_ != $asker } $nginx->worker_pids;
+    my $forbidden = ' (a seccomp filter, or RestrictAddressFamilies without '
+                    . 'AF_UNIX, forbids it)';
+
+    for my $fault ([ 24, ' (raise worker_rlimit_nofile)',
+                     'Too many open files' ],
+                   [ 1, $forbidden, 'Operation not permitted' ],
+                   [ 97, $forbidden,
+                     'Address family not supported by protocol' ],
+                   [ 12, '', 'Cannot allocate memory' ])
+    {
+        my ($errno, $cure, $words) = @$fault;
+
+        $nginx->fake("socket $errno\n");
+
+        is(missing($client->get($heap), $words)->{$other},
+           "cannot create a socket to query it$cure: $words", $words);
+    }
+
+    $nginx->fake('');
+    is_well($nginx, 'no socket');
+    $nginx->stop;
+}
+
+
+# What workers inherited is more than they may have now: it counts as their own,
+# which is said, or is an error.
+
+sub no_room {
+    my $nginx = fleet('jemalloc_pprof_max_size 100k;', workers => 2,
+                      fake => "large 1\n");
+
+    $nginx->fake('');
+
+    my $answer = $nginx->get($heap);
+
+    is($answer->{status}, 200, 'a profile');
+    is(partly($answer), '2/2', 'of both');
+
+    my @left_out = grep { /^left out the baseline of / }
+                   @{ profile($answer)->{comments} };
+
+    is(scalar @left_out, 2, 'without two baselines');
+    like($_, qr/^left out the baseline of worker \d pid \d+: the dump has (?#
+         )\d+ bytes and 102400 are allowed: /, 'and why') for @left_out;
+
+    my $strict = $nginx->get("$heap?strict=1");
+
+    is($strict->{status}, 503, 'strict: none');
+    is($strict->{body}, 'the baseline of 2 of 2 workers had to be left out, so '
+       . 'that what they inherited would count as their own, which strict=1 '
+       . 'does not allow: the comments of the profile without strict=1 say '
+       . "why\n", 'and why');
+
+    # what did not fit does not stay
+
+    is($nginx->get("$heap?format=folded&worker=0&seconds=1")->{status}, 200,
+       'a difference needs none');
+    is_well($nginx, 'no room');
     $nginx->stop;
 }
 

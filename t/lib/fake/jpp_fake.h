@@ -2,7 +2,7 @@
 /*
  * A jemalloc that misbehaves as a test wants it to: a library to be preloaded
  * (into nginx, or into a unit test) that exports mallctl(), and a
- * memfd_create(), eventfd(), connect() and accept4() that can be made to fail.
+ * memfd_create(), eventfd(), socket(), connect() and accept4() that can be made to fail.
  *
  *     LD_PRELOAD=build/t/jpp_fake.so JPP_FAKE=FILE nginx ...
  *
@@ -70,6 +70,7 @@
  *
  *     memfd ERRNO     memfd_create()
  *     eventfd ERRNO   eventfd(), as a worker starts
+ *     socket ERRNO    socket() of the kind that workers talk by
  *     connect ERRNO   connect() to an abstract unix socket
  *     accept ERRNO    accept4() from a unix socket
  */

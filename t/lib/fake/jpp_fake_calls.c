@@ -88,6 +88,28 @@ eventfd(unsigned count, int flags)
 
 
 int
+socket(int domain, int type, int protocol)
+{
+    void  *symbol;
+
+    static int (*next)(int domain, int type, int protocol);
+
+    if (domain == AF_UNIX && (type & 0xf) == SOCK_SEQPACKET
+        && jpp_fake_fails("socket"))
+    {
+        return -1;
+    }
+
+    if (next == NULL) {
+        symbol = dlsym(RTLD_NEXT, "socket");
+        memcpy(&next, &symbol, sizeof(next));
+    }
+
+    return next(domain, type, protocol);
+}
+
+
+int
 connect(int fd, const struct sockaddr *addr, socklen_t len)
 {
     void  *symbol;
