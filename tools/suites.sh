@@ -327,7 +327,7 @@ proved_all()
            /Failed tests?:/ { n += split($0, list, ",") }
            /^Result: /      { failed += $2 == "FAIL" && n == 0 ? 1 : n; n = 0 }
            END { printf "%d passed, %d failed\n",
-                        tests > failed ? tests - failed : 0, failed }'
+                        (tests > failed ? tests - failed : 0), failed }'
 }
 
 

@@ -193,7 +193,12 @@ jpp_process_ms(uint64_t ticks)
 
     hz = sysconf(_SC_CLK_TCK);
 
-    return hz > 0 ? (uint64_t) ((double) ticks * 1000 / (double) hz) : 0;
+    if (hz <= 0) {
+        return 0;
+    }
+
+    return ticks <= UINT64_MAX / 1000 ? ticks * 1000 / (uint64_t) hz
+                                      : UINT64_MAX;
 }
 
 

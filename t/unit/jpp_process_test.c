@@ -22,6 +22,10 @@ static bool jpp_process_becomes(int64_t pid, char state,
     "0 987654 1000 10 18446744073709551615 1 1 0"
 
 
+#define JPP_TEST_LONG                                                         \
+    "1 (a) S 1 1 1 0 -1 0 0 0 0 0 18446744073709551615 0 0 0 20 0 2 0 1 "
+
+
 int
 main(void)
 {
@@ -59,6 +63,10 @@ jpp_process_test_parse(void)
     }
 
     jpp_is_u64(wrong, 0, "the line cut at every byte");
+
+    jpp_ok(jpp_process_parse(JPP_TEST_LONG, sizeof(JPP_TEST_LONG) - 1,
+                             &process), "more time than there is");
+    jpp_is_u64(process.cpu_ms, UINT64_MAX, "is as much as there can be");
 
     jpp_ok(!jpp_process_parse("1 (x S 1 1", 10, &process), "no name");
     jpp_ok(!jpp_process_parse("1 (x) S x ", 10, &process), "no number");
