@@ -9,6 +9,8 @@
 #include "ngx_http_jemalloc_pprof_service.h"
 #include "ngx_http_jemalloc_pprof_socket.h"
 
+#include "jpp_arena.h"
+
 
 /* questions that are heard at a time */
 #define NGX_HTTP_JEMALLOC_PPROF_MAX_HEARD  16
@@ -21,14 +23,10 @@
 /* how long a worker without descriptors does not accept, ms */
 #define NGX_HTTP_JEMALLOC_PPROF_AGAIN      100
 
-/* what the arena of a hearing needs beside it */
-#define NGX_HTTP_JEMALLOC_PPROF_HEAR_SPARE (4 * 1024)
-
 
 /* One who asks. */
 typedef struct {
     ngx_http_jemalloc_pprof_caller_t   caller;
-    jpp_arena_t                        memory;     /* it is in it, too */
     ngx_connection_t                  *connection;
     unsigned                           is_asked;   /* the question has come */
 } ngx_http_jemalloc_pprof_hearing_t;
@@ -205,28 +203,20 @@ ngx_http_jemalloc_pprof_answerer_resume(ngx_event_t *ev)
 ngx_int_t
 ngx_http_jemalloc_pprof_answerer_hear(ngx_socket_t s)
 {
-    jpp_arena_t                         memory;
     ngx_http_jemalloc_pprof_hearing_t  *hearing;
 
-    jpp_arena_init(&memory, sizeof(ngx_http_jemalloc_pprof_hearing_t)
-                            + NGX_HTTP_JEMALLOC_PPROF_HEAR_SPARE);
-
-    hearing = jpp_arena_alloc(&memory,
-                              sizeof(ngx_http_jemalloc_pprof_hearing_t));
-
+    hearing = jpp_arena_object(sizeof(ngx_http_jemalloc_pprof_hearing_t));
     if (hearing == NULL) {
-        jpp_arena_destroy(&memory);
         return NGX_ERROR;
     }
 
     hearing->caller.answer = ngx_http_jemalloc_pprof_answerer_reply;
-    hearing->memory = memory;
 
     hearing->connection = ngx_http_jemalloc_pprof_socket_connection(s,
                               ngx_http_jemalloc_pprof_answerer_read, hearing);
 
     if (hearing->connection == NULL) {
-        jpp_arena_destroy(&memory);
+        jpp_arena_object_destroy(hearing);
         return NGX_ERROR;
     }
 
@@ -330,14 +320,11 @@ static void
 ngx_http_jemalloc_pprof_answerer_leave(
     ngx_http_jemalloc_pprof_hearing_t *hearing)
 {
-    jpp_arena_t  memory;
-
     ngx_http_jemalloc_pprof_serve_leave(&hearing->caller);
 
     ngx_close_connection(hearing->connection);
 
-    memory = hearing->memory;
-    jpp_arena_destroy(&memory);
+    jpp_arena_object_destroy(hearing);
 
     ngx_http_jemalloc_pprof_n_heard--;
 

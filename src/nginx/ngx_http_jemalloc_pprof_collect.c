@@ -4,15 +4,14 @@
 #include "ngx_http_jemalloc_pprof_collect.h"
 #include "ngx_http_jemalloc_pprof_self.h"
 
+#include "jpp_arena.h"
+
 
 /* how often a worker that accepts no more is tried again, ms */
 #define NGX_HTTP_JEMALLOC_PPROF_RETRY          20
 
 /* how old a collection may be for a request that comes later, ms */
 #define NGX_HTTP_JEMALLOC_PPROF_FRESH          1000
-
-/* what the arena of a collection needs beside it */
-#define NGX_HTTP_JEMALLOC_PPROF_COLLECT_SPARE  (16 * 1024)
 
 
 static ngx_http_jemalloc_pprof_collection_t *
@@ -194,23 +193,17 @@ ngx_http_jemalloc_pprof_collect_create(
 {
     size_t                                 size;
     ngx_uint_t                             i;
-    jpp_arena_t                            memory;
     ngx_http_jemalloc_pprof_share_t       *share;
     ngx_http_jemalloc_pprof_collection_t  *co;
 
     size = sizeof(ngx_http_jemalloc_pprof_collection_t)
            + n * sizeof(ngx_http_jemalloc_pprof_share_t);
 
-    jpp_arena_init(&memory, size + NGX_HTTP_JEMALLOC_PPROF_COLLECT_SPARE);
-
-    co = jpp_arena_alloc(&memory, size);
-
+    co = jpp_arena_object(size);
     if (co == NULL) {
-        jpp_arena_destroy(&memory);
         return NULL;
     }
 
-    co->memory = memory;
     co->refs = 1;
     co->inquiry = *inquiry;
     co->kind = &ngx_http_jemalloc_pprof_kinds[inquiry->question.kind];
@@ -453,8 +446,7 @@ static void
 ngx_http_jemalloc_pprof_collect_release(
     ngx_http_jemalloc_pprof_collection_t *co)
 {
-    ngx_uint_t   i;
-    jpp_arena_t  memory;
+    ngx_uint_t  i;
 
     co->refs--;
 
@@ -478,8 +470,7 @@ ngx_http_jemalloc_pprof_collect_release(
         ngx_http_jemalloc_pprof_share_close(&co->shares[i]);
     }
 
-    memory = co->memory;
-    jpp_arena_destroy(&memory);
+    jpp_arena_object_destroy(co);
 
     /* others may have waited for its room */
 

@@ -46,7 +46,6 @@ struct ngx_http_jemalloc_pprof_collection_s {
     ngx_queue_t                             queue;     /* of all there are */
     ngx_queue_t                             readers;   /* that wait */
     ngx_uint_t                              refs;
-    jpp_arena_t                             memory;    /* it is in it, too */
 
     ngx_http_jemalloc_pprof_inquiry_t       inquiry;
     const ngx_http_jemalloc_pprof_kind_t   *kind;

@@ -3,15 +3,14 @@
 #include "ngx_http_jemalloc_pprof_refuse.h"
 #include "ngx_http_jemalloc_pprof_self.h"
 
+#include "jpp_arena.h"
+
 
 /* how often a job looks around, ms */
 #define NGX_HTTP_JEMALLOC_PPROF_TICK   100
 
 /* what is left to a job that is worked for when nginx exits, ms */
 #define NGX_HTTP_JEMALLOC_PPROF_GRACE  300
-
-/* what the arena of a job needs beside the job */
-#define NGX_HTTP_JEMALLOC_PPROF_SPARE  (64 * 1024)
 
 
 static void ngx_http_jemalloc_pprof_job_collected(
@@ -45,19 +44,13 @@ static ngx_uint_t  ngx_http_jemalloc_pprof_n_jobs;
 ngx_http_jemalloc_pprof_job_t *
 ngx_http_jemalloc_pprof_job_create(size_t size, ngx_msec_t timeout)
 {
-    jpp_arena_t                     memory;
     ngx_http_jemalloc_pprof_job_t  *job;
 
-    jpp_arena_init(&memory, size + NGX_HTTP_JEMALLOC_PPROF_SPARE);
-
-    job = jpp_arena_alloc(&memory, size);
-
+    job = jpp_arena_object(size);
     if (job == NULL) {
-        jpp_arena_destroy(&memory);
         return NULL;
     }
 
-    job->memory = memory;
     job->timeout = timeout;
 
     job->task.work = ngx_http_jemalloc_pprof_job_work;
@@ -439,8 +432,6 @@ ngx_http_jemalloc_pprof_job_detach(ngx_http_jemalloc_pprof_job_t *job)
 void
 ngx_http_jemalloc_pprof_job_destroy(ngx_http_jemalloc_pprof_job_t *job)
 {
-    jpp_arena_t  memory;
-
     if (job->timer.timer_set) {
         ngx_del_timer(&job->timer);
     }
@@ -449,8 +440,7 @@ ngx_http_jemalloc_pprof_job_destroy(ngx_http_jemalloc_pprof_job_t *job)
         job->release(job);
     }
 
-    memory = job->memory;
-    jpp_arena_destroy(&memory);
+    jpp_arena_object_destroy(job);
 
     ngx_http_jemalloc_pprof_n_jobs--;
 }

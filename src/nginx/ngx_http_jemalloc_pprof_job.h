@@ -47,12 +47,11 @@ struct ngx_http_jemalloc_pprof_job_s {
      */
     ngx_http_jemalloc_pprof_job_next_pt   next;
 
-    /* gives back what does not lie in memory; always called, once */
+    /* gives back what the job holds beside itself; always called, once */
     ngx_http_jemalloc_pprof_job_pt        release;
 
     jpp_code_t                            rc;
     jpp_err_t                             err;
-    jpp_arena_t                           memory;   /* the job is in it, too */
 
     ngx_http_request_t                   *request;  /* NULL: detached */
     ngx_http_cleanup_t                   *cleanup;

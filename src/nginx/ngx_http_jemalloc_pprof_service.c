@@ -3,9 +3,7 @@
 #include "ngx_http_jemalloc_pprof_service.h"
 #include "ngx_http_jemalloc_pprof_thread.h"
 
-
-/* what the arena of a work needs beside it */
-#define NGX_HTTP_JEMALLOC_PPROF_WORK_SPARE  (16 * 1024)
+#include "jpp_arena.h"
 
 
 struct ngx_http_jemalloc_pprof_work_s {
@@ -13,7 +11,6 @@ struct ngx_http_jemalloc_pprof_work_s {
 
     ngx_queue_t                             queue;      /* of all works */
     ngx_queue_t                             callers;
-    jpp_arena_t                             memory;     /* it is in it, too */
     const ngx_http_jemalloc_pprof_kind_t   *kind;
     unsigned                                is_worked;  /* by the thread */
 
@@ -148,20 +145,13 @@ static ngx_http_jemalloc_pprof_work_t *
 ngx_http_jemalloc_pprof_work_create(const ngx_http_jemalloc_pprof_kind_t *kind,
     const ngx_http_jemalloc_pprof_reply_t *reply)
 {
-    jpp_arena_t                      memory;
     ngx_http_jemalloc_pprof_work_t  *work;
 
-    jpp_arena_init(&memory, sizeof(ngx_http_jemalloc_pprof_work_t)
-                            + NGX_HTTP_JEMALLOC_PPROF_WORK_SPARE);
-
-    work = jpp_arena_alloc(&memory, sizeof(ngx_http_jemalloc_pprof_work_t));
-
+    work = jpp_arena_object(sizeof(ngx_http_jemalloc_pprof_work_t));
     if (work == NULL) {
-        jpp_arena_destroy(&memory);
         return NULL;
     }
 
-    work->memory = memory;
     work->kind = kind;
     work->reply = *reply;
 
@@ -274,12 +264,8 @@ ngx_http_jemalloc_pprof_serve_leave(ngx_http_jemalloc_pprof_caller_t *caller)
 static void
 ngx_http_jemalloc_pprof_work_destroy(ngx_http_jemalloc_pprof_work_t *work)
 {
-    jpp_arena_t  memory;
-
     jpp_memfd_close(&work->reply.file);
-
-    memory = work->memory;
-    jpp_arena_destroy(&memory);
+    jpp_arena_object_destroy(work);
 }
 
 
