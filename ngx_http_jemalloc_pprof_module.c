@@ -7,9 +7,9 @@
  */
 
 
-#include "ngx_http_jemalloc_pprof.h"
 #include "ngx_http_jemalloc_pprof_host.h"
 #include "ngx_http_jemalloc_pprof_registry.h"
+#include "ngx_http_jemalloc_pprof_request.h"
 #include "ngx_http_jemalloc_pprof_resources.h"
 #include "ngx_http_jemalloc_pprof_self.h"
 #include "ngx_http_jemalloc_pprof_worker.h"

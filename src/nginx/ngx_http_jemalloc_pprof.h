@@ -10,13 +10,15 @@
  *     host       the name that a request is addressed to
  *     heap       dumps and their report       | each is a job
  *     symbol     addresses in, names out      |
- *     status     console and cmdline, too     |
+ *     status     and cmdline                  |
  *     control    changes to the profiler      |
+ *     console    the page for people          |
  *     body       the body of a request, in memory or in a file
  *     page       what workers answer, as a page
  *     report     what workers answer, as a profile
  *     job        the work of one request, step by step: it outlives the request
  *                when the client leaves, and ends when nginx ends
+ *     deliver    a body that counts in the budget
  *     send       headers, bodies
  *     refuse     why there is no answer
  *
@@ -55,6 +57,7 @@
 #include <ngx_http.h>
 
 #include "jpp_args.h"
+#include "jpp_console.h"
 
 
 /* requests in work in one worker: beyond these they are told to come back */
@@ -62,6 +65,9 @@
 
 /* bytes of addresses that may be asked for at once: about 55,000 */
 #define NGX_HTTP_JEMALLOC_PPROF_MAX_BODY    (1024 * 1024)
+
+/* the methods of a resource that only reads */
+#define NGX_HTTP_JEMALLOC_PPROF_READ        (NGX_HTTP_GET|NGX_HTTP_HEAD)
 
 
 typedef struct {
@@ -107,13 +113,22 @@ typedef struct {
 } ngx_http_jemalloc_pprof_question_t;
 
 
+/* Answer R; returns what a content handler returns. */
+typedef ngx_int_t (*ngx_http_jemalloc_pprof_answer_pt)(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_question_t *question);
+
+
+struct ngx_http_jemalloc_pprof_resource_s {
+    ngx_str_t                           name;
+    ngx_uint_t                          methods;
+    ngx_str_t                           allow;        /* the same, for 405 */
+    ngx_http_jemalloc_pprof_answer_pt   answer;
+    ngx_uint_t                          is_change;    /* not only read */
+    const jpp_console_link_t           *links;        /* for the console */
+};
+
+
 extern ngx_module_t  ngx_http_jemalloc_pprof_module;
-
-
-/* request */
-
-/* The content handler. */
-ngx_int_t ngx_http_jemalloc_pprof_handler(ngx_http_request_t *r);
 
 
 #endif /* _NGX_HTTP_JEMALLOC_PPROF_H_INCLUDED_ */

@@ -8,7 +8,7 @@
 #define _NGX_HTTP_JEMALLOC_PPROF_CONTROL_H_INCLUDED_
 
 
-#include "ngx_http_jemalloc_pprof_resources.h"
+#include "ngx_http_jemalloc_pprof.h"
 
 
 ngx_int_t ngx_http_jemalloc_pprof_control(ngx_http_request_t *r,

@@ -6,11 +6,11 @@
  */
 
 
+#include "ngx_http_jemalloc_pprof_deliver.h"
 #include "ngx_http_jemalloc_pprof_heap.h"
 #include "ngx_http_jemalloc_pprof_job.h"
 #include "ngx_http_jemalloc_pprof_refuse.h"
 #include "ngx_http_jemalloc_pprof_report.h"
-#include "ngx_http_jemalloc_pprof_send.h"
 
 #include "jpp_heap.h"
 
@@ -331,7 +331,7 @@ ngx_http_jemalloc_pprof_heap_send(ngx_http_jemalloc_pprof_job_t *job,
     answer.workers = (char *) workers;
     answer.is_begun = heap->seconds != 0;
 
-    return ngx_http_jemalloc_pprof_send_body(r, &answer, &report->arena,
+    return ngx_http_jemalloc_pprof_deliver(r, &answer, &report->arena,
                                              report->body, report->len);
 }
 

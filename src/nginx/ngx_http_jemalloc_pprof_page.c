@@ -1,4 +1,5 @@
 
+#include "ngx_http_jemalloc_pprof_deliver.h"
 #include "ngx_http_jemalloc_pprof_job.h"
 #include "ngx_http_jemalloc_pprof_page.h"
 #include "ngx_http_jemalloc_pprof_refuse.h"
@@ -147,7 +148,7 @@ ngx_http_jemalloc_pprof_page_send(ngx_http_jemalloc_pprof_page_t *page,
         goto failed;
     }
 
-    return ngx_http_jemalloc_pprof_send_body(r, page->answer, &arena,
+    return ngx_http_jemalloc_pprof_deliver(r, page->answer, &arena,
                                              out->data, out->len);
 
 failed:

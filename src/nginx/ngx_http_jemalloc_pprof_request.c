@@ -1,16 +1,8 @@
 
-/*
- * From a request to a question:
- *
- *     tree := location [ "worker/" selector "/" ] [ "pprof/" ] resource
- *
- * The segment pprof/ is for jeprof, which takes no other URLs and reads nothing
- * but text; worker/ is for clients that drop the query.
- */
-
-
+#include "ngx_http_jemalloc_pprof_console.h"
 #include "ngx_http_jemalloc_pprof_host.h"
 #include "ngx_http_jemalloc_pprof_refuse.h"
+#include "ngx_http_jemalloc_pprof_request.h"
 #include "ngx_http_jemalloc_pprof_resources.h"
 #include "ngx_http_jemalloc_pprof_send.h"
 
@@ -178,10 +170,11 @@ ngx_http_jemalloc_pprof_walk(ngx_str_t *rest,
 
     path->is_for_jeprof = ngx_http_jemalloc_pprof_segment(rest, "pprof/");
 
-    /* the console is the root of the tree, and nowhere else */
-
-    if (rest->len != 0 || is_root) {
+    if (rest->len != 0) {
         path->resource = ngx_http_jemalloc_pprof_resource(rest);
+
+    } else if (is_root) {
+        path->resource = &ngx_http_jemalloc_pprof_console;
     }
 }
 

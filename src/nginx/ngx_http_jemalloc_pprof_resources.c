@@ -1,11 +1,10 @@
 
 #include "ngx_http_jemalloc_pprof_control.h"
 #include "ngx_http_jemalloc_pprof_heap.h"
+#include "ngx_http_jemalloc_pprof_resources.h"
 #include "ngx_http_jemalloc_pprof_status.h"
 #include "ngx_http_jemalloc_pprof_symbol.h"
 
-
-#define NGX_HTTP_JEMALLOC_PPROF_READ   (NGX_HTTP_GET|NGX_HTTP_HEAD)
 
 #define NGX_HTTP_JEMALLOC_PPROF_NAMES  256
 
@@ -132,12 +131,6 @@ static const ngx_http_jemalloc_pprof_resource_t
       ngx_string("POST"), ngx_http_jemalloc_pprof_control, 1,
       ngx_http_jemalloc_pprof_control_links },
 
-    /* the console has no name: it is what a tree itself is */
-
-    { ngx_string(""), NGX_HTTP_JEMALLOC_PPROF_READ,
-      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_console, 0,
-      NULL },
-
     { ngx_null_string, 0, ngx_null_string, NULL, 0, NULL }
 };
 
@@ -179,10 +172,6 @@ ngx_http_jemalloc_pprof_resource_names(void)
          resource->answer != NULL;
          resource++)
     {
-        if (resource->links == NULL) {
-            continue;
-        }
-
         if (p != text) {
             comma = p;
             p = ngx_slprintf(p, last, ", ");
@@ -220,10 +209,7 @@ ngx_http_jemalloc_pprof_resource_links(jpp_arena_t *arena)
          resource->answer != NULL;
          resource++)
     {
-        for (link = resource->links;
-             link != NULL && link->address != NULL;
-             link++)
-        {
+        for (link = resource->links; link->address != NULL; link++) {
             n++;
         }
     }
@@ -239,10 +225,7 @@ ngx_http_jemalloc_pprof_resource_links(jpp_arena_t *arena)
          resource->answer != NULL;
          resource++)
     {
-        for (link = resource->links;
-             link != NULL && link->address != NULL;
-             link++)
-        {
+        for (link = resource->links; link->address != NULL; link++) {
             links[n++] = *link;
         }
     }

@@ -1,16 +1,10 @@
 
-#include "ngx_http_jemalloc_pprof_budget.h"
-#include "ngx_http_jemalloc_pprof_refuse.h"
 #include "ngx_http_jemalloc_pprof_send.h"
 
 
-/* A body that is being sent. */
-typedef struct {
-    jpp_arena_t    arena;
-    size_t         len;
-} ngx_http_jemalloc_pprof_body_t;
-
-
+static ngx_int_t ngx_http_jemalloc_pprof_send(ngx_http_request_t *r,
+    ngx_uint_t status, const ngx_http_jemalloc_pprof_answer_t *answer,
+    u_char *data, size_t len);
 static ngx_int_t ngx_http_jemalloc_pprof_send_headers(ngx_http_request_t *r,
     ngx_uint_t status, const ngx_http_jemalloc_pprof_answer_t *answer,
     off_t len);
@@ -19,7 +13,6 @@ static ngx_int_t ngx_http_jemalloc_pprof_disposition(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_answer_t *answer, char **value);
 static ngx_int_t ngx_http_jemalloc_pprof_send_bytes(ngx_http_request_t *r,
     u_char *data, size_t len);
-static void ngx_http_jemalloc_pprof_free_body(void *data);
 
 
 static const ngx_http_jemalloc_pprof_answer_t  ngx_http_jemalloc_pprof_text = {
@@ -31,17 +24,9 @@ ngx_int_t
 ngx_http_jemalloc_pprof_send_sentence(ngx_http_request_t *r,
     ngx_uint_t status, u_char *text, size_t len)
 {
-    ngx_int_t  rc;
-
-    rc = ngx_http_jemalloc_pprof_send_headers(r, status,
-                                              &ngx_http_jemalloc_pprof_text,
-                                              len);
-
-    if (rc == NGX_ERROR || rc > NGX_OK || r->header_only) {
-        return rc;
-    }
-
-    return ngx_http_jemalloc_pprof_send_bytes(r, text, len);
+    return ngx_http_jemalloc_pprof_send(r, status,
+                                        &ngx_http_jemalloc_pprof_text, text,
+                                        len);
 }
 
 
@@ -55,46 +40,19 @@ ngx_http_jemalloc_pprof_send_head(ngx_http_request_t *r,
 
 ngx_int_t
 ngx_http_jemalloc_pprof_send_body(ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_answer_t *answer, jpp_arena_t *arena,
-    u_char *data, size_t len)
+    const ngx_http_jemalloc_pprof_answer_t *answer, u_char *data, size_t len)
 {
-    size_t                               max;
-    ngx_int_t                            rc;
-    ngx_pool_cleanup_t                  *cln;
-    ngx_http_jemalloc_pprof_body_t      *body;
-    ngx_http_jemalloc_pprof_loc_conf_t  *conf;
+    return ngx_http_jemalloc_pprof_send(r, NGX_HTTP_OK, answer, data, len);
+}
 
-    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
 
-    cln = ngx_pool_cleanup_add(r->pool,
-                               sizeof(ngx_http_jemalloc_pprof_body_t));
-    if (cln == NULL) {
-        jpp_arena_destroy(arena);
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
+static ngx_int_t
+ngx_http_jemalloc_pprof_send(ngx_http_request_t *r, ngx_uint_t status,
+    const ngx_http_jemalloc_pprof_answer_t *answer, u_char *data, size_t len)
+{
+    ngx_int_t  rc;
 
-    max = ngx_http_jemalloc_pprof_budget_cap(conf->max_size);
-
-    /* what is no profile is small, and told while profiles are not */
-
-    if (answer->workers == NULL || answer->is_begun) {
-        max *= 2;
-    }
-
-    if (ngx_http_jemalloc_pprof_budget_hold(len, max) != NGX_OK) {
-        jpp_arena_destroy(arena);
-        return ngx_http_jemalloc_pprof_refuse_full(r);
-    }
-
-    body = cln->data;
-    body->arena = *arena;
-    body->len = len;
-
-    jpp_arena_init(arena, 0);
-
-    cln->handler = ngx_http_jemalloc_pprof_free_body;
-
-    rc = ngx_http_jemalloc_pprof_send_headers(r, NGX_HTTP_OK, answer, len);
+    rc = ngx_http_jemalloc_pprof_send_headers(r, status, answer, len);
 
     if (rc == NGX_ERROR || rc > NGX_OK || r->header_only) {
         return rc;
@@ -274,14 +232,4 @@ ngx_http_jemalloc_pprof_send_bytes(ngx_http_request_t *r, u_char *data,
     out.next = NULL;
 
     return ngx_http_output_filter(r, &out);
-}
-
-
-static void
-ngx_http_jemalloc_pprof_free_body(void *data)
-{
-    ngx_http_jemalloc_pprof_body_t *body = data;
-
-    ngx_http_jemalloc_pprof_budget_release(body->len);
-    jpp_arena_destroy(&body->arena);
 }

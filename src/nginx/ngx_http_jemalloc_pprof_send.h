@@ -4,8 +4,8 @@
  *
  * Every answer of the module leaves through here, so that all of them carry
  * the same headers, and none is compressed again or cut into ranges.  All
- * functions that send return what a content handler does after that.  What is
- * said where there is no answer is in refuse.
+ * functions that send return what a content handler returns.  Bodies that
+ * count as memory are sent by deliver, and refusals by refuse.
  */
 
 
@@ -14,8 +14,6 @@
 
 
 #include "ngx_http_jemalloc_pprof.h"
-
-#include "jpp_arena.h"
 
 
 /* What an answer is.  Texts live as long as the request. */
@@ -40,14 +38,9 @@ ngx_int_t ngx_http_jemalloc_pprof_add_header(ngx_http_request_t *r,
 ngx_int_t ngx_http_jemalloc_pprof_send_head(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_answer_t *answer);
 
-/*
- * 200 with LEN bytes at DATA, which lie in ARENA; or 429, where they do not fit
- * into memory beside others.  The arena is the request's from here on: the
- * caller's is left empty.
- */
+/* 200 with LEN bytes at DATA, which live as long as the request. */
 ngx_int_t ngx_http_jemalloc_pprof_send_body(ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_answer_t *answer, jpp_arena_t *arena,
-    u_char *data, size_t len);
+    const ngx_http_jemalloc_pprof_answer_t *answer, u_char *data, size_t len);
 
 
 #endif /* _NGX_HTTP_JEMALLOC_PPROF_SEND_H_INCLUDED_ */

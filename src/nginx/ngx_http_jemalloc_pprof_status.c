@@ -1,45 +1,19 @@
 
-/*
- * status and console: what state the profiling of the workers is in; cmdline:
- * what nginx was started with.
- */
-
-
-#include "ngx_http_jemalloc_pprof_page.h"
-#include "ngx_http_jemalloc_pprof_resources.h"
+#include "ngx_http_jemalloc_pprof_deliver.h"
 #include "ngx_http_jemalloc_pprof_self.h"
 #include "ngx_http_jemalloc_pprof_status.h"
 #include "ngx_http_jemalloc_pprof_worker.h"
 
-#include "jpp_console.h"
 
-
-static ngx_int_t ngx_http_jemalloc_pprof_status_page(ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_question_t *question,
-    const ngx_http_jemalloc_pprof_answer_t *answer,
-    ngx_http_jemalloc_pprof_page_pt write);
 static ngx_int_t ngx_http_jemalloc_pprof_status_write(
     const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
     jpp_sink_t *sink);
-static ngx_int_t ngx_http_jemalloc_pprof_console_write(
-    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
-    jpp_sink_t *sink);
-static ngx_int_t ngx_http_jemalloc_pprof_status_fleet(
-    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
-    jpp_fleet_t *fleet);
 
 
 static const ngx_http_jemalloc_pprof_answer_t
     ngx_http_jemalloc_pprof_status_answer =
 {
     .type = "application/json"
-};
-
-static const ngx_http_jemalloc_pprof_answer_t
-    ngx_http_jemalloc_pprof_console_answer =
-{
-    .type = "text/html",
-    .policy = jpp_console_policy
 };
 
 static const ngx_http_jemalloc_pprof_answer_t
@@ -60,16 +34,6 @@ ngx_http_jemalloc_pprof_status(ngx_http_request_t *r,
 
 
 ngx_int_t
-ngx_http_jemalloc_pprof_console(ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_question_t *question)
-{
-    return ngx_http_jemalloc_pprof_status_page(r, question,
-               &ngx_http_jemalloc_pprof_console_answer,
-               ngx_http_jemalloc_pprof_console_write);
-}
-
-
-static ngx_int_t
 ngx_http_jemalloc_pprof_status_page(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question,
     const ngx_http_jemalloc_pprof_answer_t *answer,
@@ -104,29 +68,7 @@ ngx_http_jemalloc_pprof_status_write(
 }
 
 
-static ngx_int_t
-ngx_http_jemalloc_pprof_console_write(
-    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
-    jpp_sink_t *sink)
-{
-    jpp_fleet_t                fleet;
-    const jpp_console_link_t  *links;
-
-    links = ngx_http_jemalloc_pprof_resource_links(arena);
-
-    if (links == NULL
-        || ngx_http_jemalloc_pprof_status_fleet(co, arena, &fleet) != NGX_OK)
-    {
-        return NGX_ERROR;
-    }
-
-    jpp_console_html(&fleet, links, sink);
-
-    return NGX_OK;
-}
-
-
-static ngx_int_t
+ngx_int_t
 ngx_http_jemalloc_pprof_status_fleet(
     const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
     jpp_fleet_t *fleet)
@@ -204,6 +146,6 @@ ngx_http_jemalloc_pprof_cmdline(ngx_http_request_t *r,
 
     /* between them, and not behind the last */
 
-    return ngx_http_jemalloc_pprof_send_body(r,
+    return ngx_http_jemalloc_pprof_deliver(r,
                &ngx_http_jemalloc_pprof_cmdline_answer, &arena, data, len - 1);
 }

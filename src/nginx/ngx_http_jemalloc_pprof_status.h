@@ -1,6 +1,6 @@
 
 /*
- * status and console: what state the workers are in; cmdline: what nginx was
+ * status: the state of the profiling of the workers; cmdline: what nginx was
  * started with.
  */
 
@@ -9,15 +9,24 @@
 #define _NGX_HTTP_JEMALLOC_PPROF_STATUS_H_INCLUDED_
 
 
-#include "ngx_http_jemalloc_pprof_resources.h"
+#include "ngx_http_jemalloc_pprof_page.h"
 
 
 ngx_int_t ngx_http_jemalloc_pprof_status(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question);
-ngx_int_t ngx_http_jemalloc_pprof_console(ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_question_t *question);
 ngx_int_t ngx_http_jemalloc_pprof_cmdline(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question);
+
+/* Answer R with the page that WRITE makes of the state of the workers. */
+ngx_int_t ngx_http_jemalloc_pprof_status_page(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_question_t *question,
+    const ngx_http_jemalloc_pprof_answer_t *answer,
+    ngx_http_jemalloc_pprof_page_pt write);
+
+/* Fill FLEET, in ARENA, with what CO collected; NGX_ERROR: no memory. */
+ngx_int_t ngx_http_jemalloc_pprof_status_fleet(
+    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
+    jpp_fleet_t *fleet);
 
 
 #endif /* _NGX_HTTP_JEMALLOC_PPROF_STATUS_H_INCLUDED_ */

@@ -6,10 +6,10 @@
 
 
 #include "ngx_http_jemalloc_pprof_body.h"
+#include "ngx_http_jemalloc_pprof_deliver.h"
 #include "ngx_http_jemalloc_pprof_job.h"
 #include "ngx_http_jemalloc_pprof_refuse.h"
 #include "ngx_http_jemalloc_pprof_self.h"
-#include "ngx_http_jemalloc_pprof_send.h"
 #include "ngx_http_jemalloc_pprof_symbol.h"
 
 #include "jpp_lookup.h"
@@ -211,7 +211,7 @@ ngx_http_jemalloc_pprof_symbol_send(ngx_http_jemalloc_pprof_job_t *job,
         return ngx_http_jemalloc_pprof_refuse_error(r, &job->err);
     }
 
-    return ngx_http_jemalloc_pprof_send_body(r,
+    return ngx_http_jemalloc_pprof_deliver(r,
                &ngx_http_jemalloc_pprof_symbol_answer, &lookup->arena,
                lookup->out->data, lookup->out->len);
 }
