@@ -1,7 +1,4 @@
 
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -12,23 +9,6 @@
 
 /* 9999-12-31T23:59:59Z: ISO 8601 knows no later year */
 #define JPP_STATUS_LAST    253402300799
-
-/* the longest names the error of a worker that is missing */
-#define JPP_STATUS_FACT    (JPP_ERR_TEXT + 128)
-
-/* " in worker 4294967295 pid -9223372036854775808, the largest" */
-#define JPP_STATUS_WHERE   64
-
-/* comments besides those of the versions of jemalloc and of the missing */
-#define JPP_STATUS_FACTS   7
-
-
-/* The comments so far; facts is NULL once memory was missing. */
-typedef struct {
-    jpp_arena_t   *arena;
-    const char   **facts;
-    size_t         n;
-} jpp_facts_t;
 
 
 static size_t jpp_status_append(char *text, size_t size, size_t len,
@@ -47,14 +27,6 @@ static void jpp_status_json_problems(jpp_json_t *json,
     const jpp_jemalloc_t *jemalloc);
 static void jpp_status_json_failure(jpp_json_t *json,
     const jpp_failure_t *failure);
-static void jpp_facts_jemalloc(jpp_facts_t *facts, const jpp_fleet_t *fleet);
-static void jpp_facts_stats(jpp_facts_t *facts, const jpp_fleet_t *fleet);
-static void jpp_facts_sum(jpp_facts_t *facts, const char *what,
-    uint64_t bytes, size_t n);
-static void jpp_facts_resident(jpp_facts_t *facts, const jpp_worker_t *worker,
-    size_t n);
-static void jpp_facts_add(jpp_facts_t *facts, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
 
 
 static const char  *jpp_status_words[] = {
@@ -345,174 +317,4 @@ jpp_status_json_missing(jpp_json_t *json, const jpp_missing_t *missing)
     jpp_json_str(json, "why", missing->why);
 
     jpp_json_close(json, '}');
-}
-
-
-const char *const *
-jpp_status_comments(const jpp_fleet_t *fleet, jpp_arena_t *arena)
-{
-    size_t                i;
-    jpp_facts_t           facts;
-    const jpp_worker_t   *worker;
-    const jpp_missing_t  *missing;
-
-    facts.arena = arena;
-    facts.n = 0;
-    facts.facts = jpp_arena_alloc(arena, (JPP_STATUS_FACTS + fleet->n
-                                          + fleet->n_missing + 1)
-                                         * sizeof(char *));
-
-    jpp_facts_add(&facts, "nginx %s", fleet->nginx);
-    jpp_facts_add(&facts, "jemalloc_pprof module %s", JPP_VERSION);
-    jpp_facts_jemalloc(&facts, fleet);
-    jpp_facts_add(&facts, "workers %zu/%" PRIu32, fleet->n, fleet->n_asked);
-
-    if (fleet->n == 1) {
-        worker = &fleet->workers[0];
-
-        jpp_facts_add(&facts, "worker %" PRIu32 " pid %" PRId64,
-                      worker->who.index, worker->who.pid);
-    }
-
-    for (i = 0; i < fleet->n_missing; i++) {
-        missing = &fleet->missing[i];
-
-        jpp_facts_add(&facts, "worker %" PRIu32 " pid %" PRId64 " is missing: "
-                      "%s", missing->who.index, missing->who.pid, missing->why);
-    }
-
-    jpp_facts_stats(&facts, fleet);
-
-    return facts.facts;
-}
-
-
-/* workers of two binaries, during an upgrade, may have two versions */
-
-static void
-jpp_facts_jemalloc(jpp_facts_t *facts, const jpp_fleet_t *fleet)
-{
-    size_t               i, k;
-    const jpp_worker_t  *workers;
-
-    workers = fleet->workers;
-
-    for (i = 0; i < fleet->n; i++) {
-
-        for (k = 0; k < i; k++) {
-            if (strcmp(workers[k].jemalloc.version,
-                       workers[i].jemalloc.version) == 0)
-            {
-                break;
-            }
-        }
-
-        if (k == i && workers[i].jemalloc.version[0] != '\0') {
-            jpp_facts_add(facts, "jemalloc %s", workers[i].jemalloc.version);
-        }
-    }
-}
-
-
-/*
- * A sum without one of its parts would be wrong, so there is none then.  What
- * is resident is not added up: after a fork workers share most pages, and
- * jemalloc counts each in all of them, and those that nobody ever touched.
- */
-
-static void
-jpp_facts_stats(jpp_facts_t *facts, const jpp_fleet_t *fleet)
-{
-    size_t               i;
-    uint64_t             allocated, active;
-    const jpp_worker_t  *worker, *largest;
-
-    allocated = 0;
-    active = 0;
-    largest = NULL;
-
-    for (i = 0; i < fleet->n; i++) {
-        worker = &fleet->workers[i];
-
-        if (!worker->has_stats) {
-            return;
-        }
-
-        allocated += worker->stats.allocated;
-        active += worker->stats.active;
-
-        if (largest == NULL
-            || worker->stats.resident > largest->stats.resident)
-        {
-            largest = worker;
-        }
-    }
-
-    if (largest != NULL) {
-        jpp_facts_sum(facts, "allocated", allocated, fleet->n);
-        jpp_facts_sum(facts, "active", active, fleet->n);
-        jpp_facts_resident(facts, largest, fleet->n);
-    }
-}
-
-
-static void
-jpp_facts_sum(jpp_facts_t *facts, const char *what, uint64_t bytes, size_t n)
-{
-    char  text[JPP_BYTES_TEXT];
-
-    (void) jpp_problems_bytes(bytes, text);
-
-    if (n == 1) {
-        jpp_facts_add(facts, "jemalloc stats.%s %" PRIu64 " bytes (%s)",
-                      what, bytes, text);
-
-    } else {
-        jpp_facts_add(facts, "jemalloc stats.%s %" PRIu64 " bytes (%s), the "
-                      "sum of %zu workers, with what they inherited in each",
-                      what, bytes, text, n);
-    }
-}
-
-
-static void
-jpp_facts_resident(jpp_facts_t *facts, const jpp_worker_t *worker, size_t n)
-{
-    char  text[JPP_BYTES_TEXT], where[JPP_STATUS_WHERE];
-
-    where[0] = '\0';
-
-    if (n != 1) {
-        (void) snprintf(where, sizeof(where), " in worker %" PRIu32 " pid %"
-                        PRId64 ", the largest", worker->who.index,
-                        worker->who.pid);
-    }
-
-    jpp_facts_add(facts, "jemalloc stats.resident at most %" PRIu64 " bytes "
-                  "(%s)%s: shared pages and pages never touched count",
-                  worker->stats.resident,
-                  jpp_problems_bytes(worker->stats.resident, text), where);
-}
-
-
-static void
-jpp_facts_add(jpp_facts_t *facts, const char *fmt, ...)
-{
-    char     text[JPP_STATUS_FACT];
-    va_list  args;
-
-    if (facts->facts == NULL) {
-        return;
-    }
-
-    va_start(args, fmt);
-    (void) vsnprintf(text, sizeof(text), fmt, args);
-    va_end(args);
-
-    facts->facts[facts->n] = jpp_arena_strndup(facts->arena, text,
-                                               strlen(text));
-
-    if (facts->facts[facts->n++] == NULL) {
-        facts->facts = NULL;
-    }
 }

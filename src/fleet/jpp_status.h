@@ -1,7 +1,7 @@
 
 /*
- * What state the profiling of each worker is in: as a line of the log, as
- * JSON, and as comments of a profile.
+ * What state the profiling of each worker is in: as a line of the log and as
+ * JSON.  As comments of a profile it is in jpp_status_comments.h.
  *
  * Pure functions of the caller's values; any thread.
  */
@@ -80,15 +80,6 @@ void jpp_status_notice(const jpp_jemalloc_t *jemalloc, char *text,
  * become question marks.
  */
 void jpp_status_json(const jpp_fleet_t *fleet, jpp_sink_t *sink);
-
-/*
- * The comments of a profile of FLEET's workers, one fact each: versions, which
- * workers, how much memory jemalloc has given them: what is allocated as a sum,
- * and what is resident in the largest of them, since they share pages.
- * NULL-terminated, in ARENA; NULL without memory.
- */
-const char *const *jpp_status_comments(const jpp_fleet_t *fleet,
-    jpp_arena_t *arena);
 
 
 #endif /* _JPP_STATUS_H_INCLUDED_ */

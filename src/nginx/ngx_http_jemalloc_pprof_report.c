@@ -2,6 +2,8 @@
 #include "ngx_http_jemalloc_pprof_report.h"
 #include "ngx_http_jemalloc_pprof_self.h"
 
+#include "jpp_status_comments.h"
+
 
 /*
  * Memory for a report: the model, its indices and the body are smaller than
