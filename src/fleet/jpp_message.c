@@ -235,10 +235,15 @@ jpp_message_load(const jpp_message_field_t *field, const char *from)
         memcpy(&name, from, sizeof(name));
         return jpp_message_variable(name);
 
-    default: /* JPP_MESSAGE_U64 */
+    case JPP_MESSAGE_U64:
         memcpy(&u64, from, sizeof(u64));
         return u64;
+
+    case JPP_MESSAGE_TEXT:
+        break;
     }
+
+    return 0;
 }
 
 
@@ -368,10 +373,15 @@ jpp_message_store(const jpp_message_field_t *field, uint64_t value, char *to)
         memcpy(to, &name, sizeof(name));
         return name != NULL;
 
-    default: /* JPP_MESSAGE_U64 */
+    case JPP_MESSAGE_U64:
         memcpy(to, &value, sizeof(value));
         return true;
+
+    case JPP_MESSAGE_TEXT:
+        break;
     }
+
+    return false;
 }
 
 
