@@ -593,7 +593,7 @@ ngx_http_jemalloc_pprof_notice(ngx_cycle_t *cycle)
     jpp_jemalloc_read(&jemalloc);
 
     ngx_http_jemalloc_pprof_worker_wanted(cycle, &control);
-    jpp_control_foresee(&control, &jemalloc);
+    jpp_control_preview(&control, &jemalloc);
 
     jpp_status_notice(&jemalloc, text, sizeof(text));
 

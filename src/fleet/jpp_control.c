@@ -244,7 +244,7 @@ jpp_control_check(const jpp_control_t *control, jpp_err_t *err)
 
 
 void
-jpp_control_foresee(const jpp_control_t *control, jpp_jemalloc_t *jemalloc)
+jpp_control_preview(const jpp_control_t *control, jpp_jemalloc_t *jemalloc)
 {
     /* a profiler that is not there, or says no, will not be changed either */
 

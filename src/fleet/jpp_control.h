@@ -53,7 +53,7 @@ jpp_code_t jpp_control_query(jpp_control_t *control, jpp_args_t *args,
 jpp_code_t jpp_control_check(const jpp_control_t *control, jpp_err_t *err);
 
 /* Make JEMALLOC what it will be once CONTROL is done, if that goes well. */
-void jpp_control_foresee(const jpp_control_t *control,
+void jpp_control_preview(const jpp_control_t *control,
     jpp_jemalloc_t *jemalloc);
 
 /*

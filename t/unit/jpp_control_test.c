@@ -20,7 +20,7 @@ static void jpp_test_good(void);
 static void jpp_test_bad(void);
 static void jpp_test_twice(void);
 static void jpp_test_nothing(void);
-static void jpp_test_foresee(void);
+static void jpp_test_preview(void);
 static void jpp_test_json(void);
 static void jpp_test_json_evil(void);
 static void jpp_test_json_fails(void);
@@ -41,7 +41,7 @@ main(void)
     jpp_test_bad();
     jpp_test_twice();
     jpp_test_nothing();
-    jpp_test_foresee();
+    jpp_test_preview();
     jpp_test_json();
     jpp_test_json_evil();
     jpp_test_json_fails();
@@ -254,7 +254,7 @@ jpp_test_nothing(void)
 
 
 static void
-jpp_test_foresee(void)
+jpp_test_preview(void)
 {
     size_t           i;
     jpp_args_t       args;
@@ -290,7 +290,7 @@ jpp_test_foresee(void)
         jpp_control_init(&control);
         (void) jpp_control_query(&control, &args, rows[i].text,
                                  strlen(rows[i].text), NULL);
-        jpp_control_foresee(&control, &jemalloc);
+        jpp_control_preview(&control, &jemalloc);
 
         jpp_is_u64(jemalloc.state, rows[i].after, "%s", rows[i].text);
         jpp_is_u64(jemalloc.active, rows[i].after == JPP_JEMALLOC_READY,
