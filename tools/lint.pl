@@ -49,6 +49,16 @@ my @core = (
     [ qr/\b(?:strcpy|strcat|sprintf|gets|strtok|alloca)\s*\(/, 'no bounds' ],
 );
 
+# How many lines a file of src/ may have, and a function there and elsewhere.
+# What is split next may keep the length that it has, and none above it.
+
+my ($max_file, $max_src, $max_function) = (500, 60, 120);
+my %max_file = ('src/capture/jpp_jemalloc.c' => 634);
+
+# The header with the map of the adapter, whose files begin with its name.
+
+my $map = 'src/nginx/ngx_http_jemalloc_pprof.h';
+
 # The look of C, by line.
 
 my @look = (
@@ -85,6 +95,8 @@ for my $file (@files) {
 
 check_names();
 check_includes();
+check_declared();
+check_map();
 
 exit $broken ? 1 : 0;
 
@@ -147,11 +159,17 @@ sub check_owners {
 }
 
 
-# A function is at most 120 lines, and two blank lines lie between two.
+# Files and functions have an end, and two blank lines lie between two functions.
 
 sub check_functions {
     my ($file, $lines) = @_;
+    my $is_ours = $file =~ m{^src/|_module\.c$};
+    my $max = $is_ours ? $max_src : $max_function;
+    my $max_lines = $max_file{$file} // $max_file;
     my $start;
+
+    complain($file, scalar @$lines, "a file of more than $max_lines lines")
+        if $file =~ m{^src/} && @$lines > $max_lines;
 
     for my $i (0 .. $#$lines) {
 
@@ -159,8 +177,8 @@ sub check_functions {
 
         if ($lines->[$i] eq '}' && defined $start) {
 
-            complain($file, $start + 1, 'a function of more than 120 lines')
-                if $i - $start > 120;
+            complain($file, $start + 1, "a function of more than $max lines")
+                if $i - $start > $max;
 
             complain($file, $i + 1, 'no two blank lines behind a function')
                 if $i < $#$lines
@@ -209,17 +227,17 @@ sub check_names {
 }
 
 
-# The table of rooms holds.
+# The table of rooms holds, and inside a room no two files need each other.
 
 sub check_includes {
-    my %room;
+    my (%room, %needs);
 
     for my $file (@c) {
         $room{$2} = $1 if $file =~ m{^src/([^/]+)/([^/]+\.h)$};
     }
 
     for my $file (grep { m{^src/} } @c) {
-        my ($room) = $file =~ m{^src/([^/]+)/};
+        my ($room, $stem) = $file =~ m{^src/([^/]+)/([^/]+)\.[ch]$};
 
         complain($file, 1, "src/$room is no room of the table in tools/lint.pl")
             unless exists $floor{$room};
@@ -233,6 +251,77 @@ sub check_includes {
             complain($file, $i + 1, "src/$there is above src/$room")
                 if ($floor{$there} // 0) > ($floor{$room} // 0);
 
+            $needs{$stem}{ $name =~ s/\.h$//r } = 1;
         }
+    }
+
+    check_circle(\%needs, $_) for sort keys %needs;
+}
+
+
+# Does something that STEM needs, directly or not, need STEM?
+
+sub check_circle {
+    my ($needs, $stem) = @_;
+    my @next = sort keys %{ $needs->{$stem} };
+    my %seen;
+
+    while (defined(my $other = shift @next)) {
+        next if $other eq $stem || $seen{$other}++;
+
+        if ($needs->{$other}{$stem}) {
+            complain("src/*/$stem.[ch]", 1, "a circle with $other");
+            return;
+        }
+
+        push @next, sort keys %{ $needs->{$other} };
+    }
+}
+
+
+# What others may call is declared in the header of the file that defines it.
+
+sub check_declared {
+    for my $file (grep { m{^src/.*\.c$} } @c) {
+        my $header = $file =~ s/c$/h/r;
+        my $declared = -e $header ? join '', read_lines($header) : '';
+
+        my @lines = read_lines($file);
+
+        for my $i (1 .. $#lines) {
+            my ($name) = $lines[$i] =~ /^(\w+)\(/ or next;
+
+            next if $lines[$i - 1] !~ /^\w[\w *]*$/
+                    || $lines[$i - 1] =~ /^static\b/;
+
+            complain($file, $i + 1, "$name() is not declared in its own header")
+                unless $declared =~ /\b$name\(/;
+        }
+    }
+}
+
+
+# The map of the adapter names each of its files, and no others.
+
+sub check_map {
+    return unless grep { $_ eq $map } @c;
+
+    my $stem = $map =~ s/\.h$//r;
+    my %exists = map { m{^\Q$stem\E_(\w+)\.[ch]$} ? ($1 => 1) : () } @c;
+    my %named;
+
+    for (read_lines($map)) {
+        last if m{^ \*/};
+        $named{$1} = 1 if /^ \*     (\w+)  +\S/;
+    }
+
+    for (sort keys %exists) {
+        complain("${stem}_$_", 1, "is not in the map of $map")
+            unless $named{$_};
+    }
+
+    for (sort keys %named) {
+        complain($map, 1, "its map names $_, which is no file")
+            unless $exists{$_};
     }
 }

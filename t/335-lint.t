@@ -1,0 +1,160 @@
+#!/usr/bin/perl
+
+# tools/lint.pl finds what breaks a rule of src/: each tree here breaks one, and
+# the same tree without that breaks none.
+
+use strict;
+use warnings;
+
+use File::Basename;
+use File::Path qw(make_path);
+use File::Temp qw(tempdir);
+use Test::More;
+
+use lib dirname(__FILE__) . '/lib';
+
+use JppRun qw( $root spew );
+
+# a repository of one's own, whoever started this
+delete @ENV{ grep { /^GIT_/ } keys %ENV };
+
+my $adapter = 'src/nginx/ngx_http_jemalloc_pprof';
+
+
+for (
+    [ 'nothing', {}, '' ],
+
+    [ 'a function of 60 lines',
+      { 'src/base/jpp_a.c' => source('jpp_a', 60) }, '' ],
+
+    [ 'a function of 61 lines',
+      { 'src/base/jpp_a.c' => source('jpp_a', 61) },
+      'src/base/jpp_a.c:6: a function of more than 60 lines' ],
+
+    [ 'a function of 61 lines in the module',
+      { 'ngx_http_x_module.c' => source('x', 61) },
+      'ngx_http_x_module.c:6: a function of more than 60 lines' ],
+
+    [ 'a function of 61 lines of a test',
+      { 't/unit/jpp_a_test.c' => source('a', 61) }, '' ],
+
+    [ 'a file of 500 lines',
+      { 'src/base/jpp_a.c' => comments(500) }, '' ],
+
+    [ 'a file of 501 lines',
+      { 'src/base/jpp_a.c' => comments(501) },
+      'src/base/jpp_a.c:501: a file of more than 500 lines' ],
+
+    [ 'a room above',
+      { 'src/base/jpp_a.h' => header('jpp_a', 'jpp_b'),
+        'src/fleet/jpp_b.h' => header('jpp_b') },
+      'src/base/jpp_a.h:9: src/fleet is above src/base' ],
+
+    [ 'a room below',
+      { 'src/base/jpp_a.h' => header('jpp_a'),
+        'src/fleet/jpp_b.h' => header('jpp_b', 'jpp_a') }, '' ],
+
+    [ 'a circle of three',
+      { 'src/base/jpp_a.h' => header('jpp_a', 'jpp_b'),
+        'src/base/jpp_b.h' => header('jpp_b', 'jpp_c'),
+        'src/base/jpp_c.h' => header('jpp_c', 'jpp_a') },
+      "src/*/jpp_a.[ch]:1: a circle with jpp_c\n"
+      . "src/*/jpp_b.[ch]:1: a circle with jpp_a\n"
+      . 'src/*/jpp_c.[ch]:1: a circle with jpp_b' ],
+
+    [ 'a circle by way of a source file',
+      { 'src/base/jpp_a.h' => header('jpp_a'),
+        'src/base/jpp_a.c' => qq{\n#include "jpp_b.h"\n},
+        'src/base/jpp_b.h' => header('jpp_b', 'jpp_a') },
+      "src/*/jpp_a.[ch]:1: a circle with jpp_b\n"
+      . 'src/*/jpp_b.[ch]:1: a circle with jpp_a' ],
+
+    [ 'a function that no header declares',
+      { 'src/base/jpp_a.c' => source('jpp_a', 3, 'int') },
+      'src/base/jpp_a.c:5: jpp_a() is not declared in its own header' ],
+
+    [ 'a function that another header declares',
+      { 'src/base/jpp_a.h' => header('jpp_a'),
+        'src/base/jpp_a.c' => source('jpp_a', 3, 'int'),
+        'src/base/jpp_b.h' => header('jpp_b') . "\nint jpp_a(void);\n" },
+      'src/base/jpp_a.c:5: jpp_a() is not declared in its own header' ],
+
+    [ 'a function that its own header declares',
+      { 'src/base/jpp_a.h' => header('jpp_a') . "\nint jpp_a(void);\n",
+        'src/base/jpp_a.c' => source('jpp_a', 3, 'int') }, '' ],
+
+    [ 'an adapter with its map',
+      { "$adapter.h" => map_of('send'), "${adapter}_send.c" => "\n" }, '' ],
+
+    [ 'a file of the adapter that the map lacks',
+      { "$adapter.h" => map_of('send'), "${adapter}_send.c" => "\n",
+        "${adapter}_refuse.c" => "\n" },
+      "${adapter}_refuse:1: is not in the map of $adapter.h" ],
+
+    [ 'a map with a file that is gone',
+      { "$adapter.h" => map_of(qw( refuse send )),
+        "${adapter}_send.c" => "\n" },
+      "$adapter.h:1: its map names refuse, which is no file" ],
+) {
+    my ($title, $files, $expected) = @$_;
+
+    is(lint($files), $expected eq '' ? '' : "$expected\n", $title);
+}
+
+done_testing();
+
+
+# What lint says of a tree of FILES, by path.
+
+sub lint {
+    my ($files) = @_;
+    my $tree = tempdir(CLEANUP => 1);
+
+    for my $path (keys %$files) {
+        make_path(dirname("$tree/$path"));
+        spew("$tree/$path", $files->{$path});
+    }
+
+    my $said = `cd $tree && git init -q . && perl $root/tools/lint.pl 2>&1`;
+
+    is($? != 0, $said ne '', 'it fails where it says something');
+
+    return $said;
+}
+
+
+# A file with one function, whose braces are N lines apart.
+
+sub source {
+    my ($name, $n, $type) = @_;
+
+    return "\n/* one */\n\n" . ($type // 'static int') . "\n$name(void)\n{\n"
+           . "    ;\n" x ($n - 1) . "}\n";
+}
+
+
+sub comments {
+    my ($n) = @_;
+
+    return "/* one */\n" x $n;
+}
+
+
+sub header {
+    my ($name, @includes) = @_;
+    my $guard = '_' . uc($name) . '_H_INCLUDED_';
+
+    return "\n/* one */\n\n\n#ifndef $guard\n#define $guard\n\n\n"
+           . join('', map { qq{#include "$_.h"\n} } @includes)
+           . "\n\n#endif\n";
+}
+
+
+sub map_of {
+    my (@names) = @_;
+    my $guard = '_NGX_HTTP_JEMALLOC_PPROF_H_INCLUDED_';
+
+    return "\n/*\n * The map:\n *\n"
+           . join('', map { " *     $_  what it does\n" } @names)
+           . " */\n\n\n#ifndef $guard\n#define $guard\n\n\n#endif\n";
+}
