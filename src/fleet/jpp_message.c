@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "jpp_ascii.h"
 #include "jpp_control.h"
 #include "jpp_message.h"
 
@@ -27,8 +28,6 @@
 /* jemalloc takes larger ones for this */
 #define JPP_MESSAGE_MAX_LG          63
 
-#define JPP_MESSAGE_ASK(member)     offsetof(jpp_message_question_t, member)
-#define JPP_MESSAGE_AT(member)      offsetof(jpp_message_reply_t, member)
 #define JPP_MESSAGE_LENGTH(table)   (sizeof(table) / sizeof((table)[0]))
 
 
@@ -46,6 +45,7 @@ typedef enum {                     /* in memory, and its values */
 typedef struct {
     jpp_message_type_t   type;
     size_t               offset;
+    size_t               width;    /* in a message */
     uint64_t             max;
 } jpp_message_field_t;
 
@@ -68,85 +68,104 @@ _Static_assert(sizeof(jpp_code_t) == sizeof(uint32_t),
                "an enum has the width of an unsigned");
 
 
-/* Bytes in a message; those of a text are the field's. */
+/*
+ * The fields of a message: type, member, max.  The macros below make tables
+ * of them, and check the sizes that the header gives.
+ */
 
-static const size_t  jpp_message_widths[] = {
-    [JPP_MESSAGE_BOOL] = 1,
-    [JPP_MESSAGE_U32] = 4,
-    [JPP_MESSAGE_INT] = 4,
-    [JPP_MESSAGE_U64] = 8,
-    [JPP_MESSAGE_SIZE] = 8,
-    [JPP_MESSAGE_VARIABLE] = 1
-};
+#define JPP_MESSAGE_QUESTION_FIELDS(X)                                        \
+    X(U32, kind, JPP_MESSAGE_CONTROL)                                         \
+    X(INT, control.active, 1)                                                 \
+    X(INT, control.lg_sample, JPP_JEMALLOC_LG_MAX)                            \
+    X(BOOL, control.reset, 1)                                                 \
+    X(BOOL, control.purge, 1)
+
+#define JPP_MESSAGE_REPLY_FIELDS(X)                                           \
+    X(U32, err.code, JPP_CODES - 1)                                           \
+    X(INT, err.sys_errno, INT32_MAX)                                          \
+    X(SIZE, err.capture, SIZE_MAX)                                            \
+    X(U64, err.line, UINT64_MAX)                                              \
+    X(TEXT, err.text, JPP_ERR_TEXT)                                           \
+                                                                              \
+    X(U32, worker.who.index, UINT32_MAX)                                      \
+    X(U64, worker.who.pid, INT64_MAX)                                         \
+    X(U64, worker.who.generation, UINT64_MAX)                                 \
+    X(BOOL, worker.is_exiting, 1)                                             \
+    X(U64, worker.started, INT64_MAX)                                         \
+                                                                              \
+    X(U32, worker.jemalloc.state, JPP_JEMALLOC_READY)                         \
+    X(TEXT, worker.jemalloc.allocator,                                        \
+      sizeof(((jpp_jemalloc_t *) 0)->allocator))                              \
+    X(TEXT, worker.jemalloc.version, sizeof(((jpp_jemalloc_t *) 0)->version)) \
+    X(VARIABLE, worker.jemalloc.variable, 0)                                  \
+    X(BOOL, worker.jemalloc.active, 1)                                        \
+    X(U32, worker.jemalloc.lg_sample, JPP_MESSAGE_MAX_LG)                     \
+    X(BOOL, worker.jemalloc.accum, 1)                                         \
+    X(BOOL, worker.jemalloc.unsampled, 1)                                     \
+    X(BOOL, worker.jemalloc.interval, 1)                                      \
+    X(BOOL, worker.jemalloc.gdump, 1)                                         \
+    X(BOOL, worker.jemalloc.final, 1)                                         \
+    X(BOOL, worker.jemalloc.leak_error, 1)                                    \
+                                                                              \
+    X(BOOL, worker.has_stats, 1)                                              \
+    X(U64, worker.stats.allocated, UINT64_MAX)                                \
+    X(U64, worker.stats.active, UINT64_MAX)                                   \
+    X(U64, worker.stats.metadata, UINT64_MAX)                                 \
+    X(U64, worker.stats.resident, UINT64_MAX)                                 \
+    X(U64, worker.stats.mapped, UINT64_MAX)                                   \
+    X(U64, worker.stats.retained, UINT64_MAX)                                 \
+                                                                              \
+    X(U64, worker.last_error.time, INT64_MAX)                                 \
+    X(TEXT, worker.last_error.text, sizeof(((jpp_failure_t *) 0)->text))      \
+                                                                              \
+    X(BOOL, control.has_profiler, 1)                                          \
+    X(BOOL, control.before.active, 1)                                         \
+    X(U32, control.before.lg_sample, JPP_MESSAGE_MAX_LG)                      \
+    X(BOOL, control.after.active, 1)                                          \
+    X(U32, control.after.lg_sample, JPP_MESSAGE_MAX_LG)                       \
+    X(BOOL, control.has_stats, 1)                                             \
+    X(U64, control.resident_before, UINT64_MAX)                               \
+    X(U64, control.resident_after, UINT64_MAX)                                \
+                                                                              \
+    X(U64, time_nanos, INT64_MAX)                                             \
+    X(U64, n_resets, UINT64_MAX)                                              \
+    X(BOOL, has_file, 1)                                                      \
+    X(BOOL, has_baseline, 1)
+
+/* bytes in a message, by type */
+
+#define JPP_MESSAGE_WIDTH_BOOL(max)      1
+#define JPP_MESSAGE_WIDTH_U32(max)       4
+#define JPP_MESSAGE_WIDTH_INT(max)       4
+#define JPP_MESSAGE_WIDTH_U64(max)       8
+#define JPP_MESSAGE_WIDTH_SIZE(max)      8
+#define JPP_MESSAGE_WIDTH_VARIABLE(max)  1
+#define JPP_MESSAGE_WIDTH_TEXT(max)      (max)
+
+#define JPP_MESSAGE_ADD(type, member, max)                                    \
+    + JPP_MESSAGE_WIDTH_##type(max)
+
+#define JPP_MESSAGE_ASK(type, member, max)                                    \
+    { JPP_MESSAGE_##type, offsetof(jpp_message_question_t, member),           \
+      JPP_MESSAGE_WIDTH_##type(max), max },
+
+#define JPP_MESSAGE_ANSWER(type, member, max)                                 \
+    { JPP_MESSAGE_##type, offsetof(jpp_message_reply_t, member),              \
+      JPP_MESSAGE_WIDTH_##type(max), max },
+
+_Static_assert(JPP_MESSAGE_HEAD JPP_MESSAGE_QUESTION_FIELDS(JPP_MESSAGE_ADD)
+               == JPP_MESSAGE_QUESTION, "the size of a question");
+_Static_assert(JPP_MESSAGE_HEAD JPP_MESSAGE_REPLY_FIELDS(JPP_MESSAGE_ADD)
+               == JPP_MESSAGE_REPLY, "the size of a reply");
 
 
 static const jpp_message_field_t  jpp_message_question[] = {
-    { JPP_MESSAGE_U32, JPP_MESSAGE_ASK(kind), JPP_MESSAGE_CONTROL },
-    { JPP_MESSAGE_INT, JPP_MESSAGE_ASK(control.active), 1 },
-    { JPP_MESSAGE_INT, JPP_MESSAGE_ASK(control.lg_sample),
-      JPP_JEMALLOC_LG_MAX },
-    { JPP_MESSAGE_BOOL, JPP_MESSAGE_ASK(control.reset), 1 },
-    { JPP_MESSAGE_BOOL, JPP_MESSAGE_ASK(control.purge), 1 }
+    JPP_MESSAGE_QUESTION_FIELDS(JPP_MESSAGE_ASK)
 };
 
 
 static const jpp_message_field_t  jpp_message_reply[] = {
-    { JPP_MESSAGE_U32, JPP_MESSAGE_AT(err.code), JPP_CODES - 1 },
-    { JPP_MESSAGE_INT, JPP_MESSAGE_AT(err.sys_errno), INT32_MAX },
-    { JPP_MESSAGE_SIZE, JPP_MESSAGE_AT(err.capture), SIZE_MAX },
-    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(err.line), UINT64_MAX },
-    { JPP_MESSAGE_TEXT, JPP_MESSAGE_AT(err.text), JPP_ERR_TEXT },
-
-    { JPP_MESSAGE_U32, JPP_MESSAGE_AT(worker.who.index), UINT32_MAX },
-    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(worker.who.pid), INT64_MAX },
-    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(worker.who.generation), UINT64_MAX },
-    { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(worker.is_exiting), 1 },
-    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(worker.started), INT64_MAX },
-
-    { JPP_MESSAGE_U32, JPP_MESSAGE_AT(worker.jemalloc.state),
-      JPP_JEMALLOC_READY },
-    { JPP_MESSAGE_TEXT, JPP_MESSAGE_AT(worker.jemalloc.allocator),
-      sizeof(((jpp_jemalloc_t *) 0)->allocator) },
-    { JPP_MESSAGE_TEXT, JPP_MESSAGE_AT(worker.jemalloc.version),
-      sizeof(((jpp_jemalloc_t *) 0)->version) },
-    { JPP_MESSAGE_VARIABLE, JPP_MESSAGE_AT(worker.jemalloc.variable), 0 },
-    { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(worker.jemalloc.active), 1 },
-    { JPP_MESSAGE_U32, JPP_MESSAGE_AT(worker.jemalloc.lg_sample),
-      JPP_MESSAGE_MAX_LG },
-    { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(worker.jemalloc.accum), 1 },
-    { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(worker.jemalloc.unsampled), 1 },
-    { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(worker.jemalloc.interval), 1 },
-    { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(worker.jemalloc.gdump), 1 },
-    { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(worker.jemalloc.final), 1 },
-    { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(worker.jemalloc.leak_error), 1 },
-
-    { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(worker.has_stats), 1 },
-    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(worker.stats.allocated), UINT64_MAX },
-    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(worker.stats.active), UINT64_MAX },
-    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(worker.stats.metadata), UINT64_MAX },
-    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(worker.stats.resident), UINT64_MAX },
-    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(worker.stats.mapped), UINT64_MAX },
-    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(worker.stats.retained), UINT64_MAX },
-
-    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(worker.last_error.time), INT64_MAX },
-    { JPP_MESSAGE_TEXT, JPP_MESSAGE_AT(worker.last_error.text),
-      sizeof(((jpp_failure_t *) 0)->text) },
-
-    { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(control.has_profiler), 1 },
-    { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(control.before.active), 1 },
-    { JPP_MESSAGE_U32, JPP_MESSAGE_AT(control.before.lg_sample),
-      JPP_MESSAGE_MAX_LG },
-    { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(control.after.active), 1 },
-    { JPP_MESSAGE_U32, JPP_MESSAGE_AT(control.after.lg_sample),
-      JPP_MESSAGE_MAX_LG },
-    { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(control.has_stats), 1 },
-    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(control.resident_before), UINT64_MAX },
-    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(control.resident_after), UINT64_MAX },
-
-    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(time_nanos), INT64_MAX },
-    { JPP_MESSAGE_U64, JPP_MESSAGE_AT(n_resets), UINT64_MAX },
-    { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(has_file), 1 },
-    { JPP_MESSAGE_BOOL, JPP_MESSAGE_AT(has_baseline), 1 }
+    JPP_MESSAGE_REPLY_FIELDS(JPP_MESSAGE_ANSWER)
 };
 
 
@@ -180,7 +199,7 @@ static void
 jpp_message_pack(const void *message, uint32_t magic,
     const jpp_message_field_t *fields, size_t n, uint8_t *data)
 {
-    size_t       i, width, len;
+    size_t       i, len;
     uint8_t     *p;
     const char  *from;
 
@@ -189,19 +208,18 @@ jpp_message_pack(const void *message, uint32_t magic,
 
     p = data + JPP_MESSAGE_HEAD;
 
-    for (i = 0; i < n; i++, p += width) {
+    for (i = 0; i < n; p += fields[i++].width) {
         from = (const char *) message + fields[i].offset;
 
         if (fields[i].type == JPP_MESSAGE_TEXT) {
-            width = (size_t) fields[i].max;
-            len = strnlen(from, width - 1);
+            len = strnlen(from, fields[i].width - 1);
 
             memcpy(p, from, len);
-            memset(p + len, 0, width - len);
+            memset(p + len, 0, fields[i].width - len);
 
         } else {
-            width = jpp_message_widths[fields[i].type];
-            jpp_message_put(p, jpp_message_load(&fields[i], from), width);
+            jpp_message_put(p, jpp_message_load(&fields[i], from),
+                            fields[i].width);
         }
     }
 }
@@ -300,7 +318,7 @@ jpp_message_unpack(void *message, uint32_t magic,
 {
     bool            is_valid;
     char           *to;
-    size_t          i, width;
+    size_t          i;
     const uint8_t  *p;
 
     if (jpp_message_get(data, 4) != magic
@@ -311,18 +329,14 @@ jpp_message_unpack(void *message, uint32_t magic,
 
     p = data + JPP_MESSAGE_HEAD;
 
-    for (i = 0; i < n; i++, p += width) {
+    for (i = 0; i < n; p += fields[i++].width) {
         to = (char *) message + fields[i].offset;
 
-        if (fields[i].type == JPP_MESSAGE_TEXT) {
-            width = (size_t) fields[i].max;
-            is_valid = jpp_message_text(to, p, width);
-
-        } else {
-            width = jpp_message_widths[fields[i].type];
-            is_valid = jpp_message_store(&fields[i],
-                                         jpp_message_get(p, width), to);
-        }
+        is_valid = fields[i].type == JPP_MESSAGE_TEXT
+                   ? jpp_message_text(to, p, fields[i].width)
+                   : jpp_message_store(&fields[i],
+                                       jpp_message_get(p, fields[i].width),
+                                       to);
 
         if (!is_valid) {
             return false;
@@ -395,7 +409,7 @@ jpp_message_text(char *to, const uint8_t *p, size_t size)
     }
 
     for (i = 0; p[i] != '\0'; i++) {
-        to[i] = p[i] >= 0x20 && p[i] < 0x7f ? (char) p[i] : '?';
+        to[i] = jpp_ascii((char) p[i]);
     }
 
     memset(to + i, 0, size - i);

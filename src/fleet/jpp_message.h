@@ -20,7 +20,7 @@
 #include "jpp_status.h"
 
 
-/* Bytes of a message. */
+/* Bytes in a message.  Another sum of its fields does not compile. */
 #define JPP_MESSAGE_QUESTION  22
 #define JPP_MESSAGE_REPLY     1044
 
