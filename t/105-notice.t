@@ -159,17 +159,17 @@ my @ready = (
 
     { name => 'prof_accum', options => [ 'prof_accum:true',
                                          'lg_prof_sample:12' ],
-      problems => [ 'accum', 'fine' ], rate => '4 KiB',
+      problems => [ 'accum', 'fine' ], rate => '4.0 KiB',
       says => 'prof_accum keeps every stack for ever; '
-              . 'one sample every 4 KiB makes workers larger and slower',
+              . 'one sample every 4.0 KiB makes workers larger and slower',
       also => \&accum },
 
     { name => 'the rate of the cures', options => [ 'lg_prof_sample:19' ],
-      problems => [], rate => '512 KiB' },
+      problems => [], rate => '512.0 KiB' },
 
     { name => 'a coarse rate', options => [ 'lg_prof_sample:21' ],
-      problems => [ 'coarse' ], rate => '2 MiB',
-      says => 'one sample every 2 MiB is too coarse for nginx' },
+      problems => [ 'coarse' ], rate => '2.0 MiB',
+      says => 'one sample every 2.0 MiB is too coarse for nginx' },
 
     { name => 'a fine rate', options => [ 'lg_prof_sample:9' ],
       problems => [ 'fine' ], rate => '512 B',
@@ -310,7 +310,7 @@ sub ready {
 
     my $level = $case->{level}
                 // (@{ $case->{problems} } ? 'warn' : 'notice');
-    my $rate = $case->{rate} // '64 KiB';
+    my $rate = $case->{rate} // '64.0 KiB';
     my $says = defined $case->{says} ? "; $case->{says}" : '';
 
     my $server = serve(%how, config => $tree);

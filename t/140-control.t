@@ -667,7 +667,8 @@ sub reloaded {
 
 sub directives {
     my ($case) = @_;
-    my %rates = (10 => '1 KiB', 12 => '4 KiB', 14 => '16 KiB', 24 => '16 MiB');
+    my %rates = (10 => '1.0 KiB', 12 => '4.0 KiB', 14 => '16.0 KiB',
+                 24 => '16.0 MiB');
 
     my $server = serve(workers => 2, http => $case->{main}, config => $config,
                        options => options($case->{options} // ()));
@@ -703,7 +704,7 @@ sub directives {
 
     $says = $case->{active} ? 'profiling is not active: '
                             : 'jemalloc [\d.]+, profiling ready, one sample '
-                              . 'every 8 KiB';
+                              . 'every 8.0 KiB';
 
     like((grep { /: jemalloc_pprof: / } split /^/m, $server->log)[-1],
          qr/: jemalloc_pprof: $says/, 'and the log says that');

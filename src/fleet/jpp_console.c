@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "jpp_ascii.h"
 #include "jpp_console.h"
 #include "jpp_version.h"
 
@@ -145,7 +146,7 @@ jpp_console_workers(const jpp_fleet_t *fleet, jpp_sink_t *sink)
 static void
 jpp_console_worker(const jpp_worker_t *worker, jpp_sink_t *sink)
 {
-    char                   since[JPP_STATUS_TIME], rate[JPP_BYTES_TEXT];
+    char                   since[JPP_STATUS_TIME], rate[JPP_UNITS_TEXT];
     const jpp_jemalloc_t  *jemalloc;
 
     jemalloc = &worker->jemalloc;
@@ -175,10 +176,10 @@ jpp_console_worker(const jpp_worker_t *worker, jpp_sink_t *sink)
 static void
 jpp_console_stat(const jpp_worker_t *worker, uint64_t bytes, jpp_sink_t *sink)
 {
-    char  text[JPP_BYTES_TEXT];
+    char  text[JPP_UNITS_TEXT];
 
     jpp_sink_printf(sink, "<td class=\"n\">%s</td>",
-                    worker->has_stats ? jpp_problems_bytes(bytes, text) : "-");
+                    worker->has_stats ? jpp_units_bytes(bytes, text) : "-");
 }
 
 
@@ -376,7 +377,7 @@ jpp_console_text(jpp_sink_t *sink, const char *s)
             break;
 
         default:
-            jpp_sink_char(sink, *s >= 0x20 && *s < 0x7f ? *s : '?');
+            jpp_sink_char(sink, jpp_ascii(*s));
         }
     }
 }

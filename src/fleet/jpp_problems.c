@@ -1,6 +1,7 @@
 
 #include <stdio.h>
 
+#include "jpp_ascii.h"
 #include "jpp_problems.h"
 
 
@@ -82,7 +83,7 @@ typedef struct {
 
 
 static const char *jpp_problems_value(const jpp_jemalloc_t *jemalloc,
-    char name, char text[JPP_BYTES_TEXT]);
+    char name, char text[JPP_UNITS_TEXT]);
 static void jpp_problems_expand(const jpp_jemalloc_t *jemalloc,
     const char *template, char *text, size_t size);
 
@@ -265,7 +266,7 @@ static void
 jpp_problems_expand(const jpp_jemalloc_t *jemalloc, const char *template,
     char *text, size_t size)
 {
-    char         buffer[JPP_BYTES_TEXT], *last;
+    char         buffer[JPP_UNITS_TEXT], *last;
     const char  *value;
 
     for (last = text + size - 1; *template != '\0'; template++) {
@@ -281,7 +282,7 @@ jpp_problems_expand(const jpp_jemalloc_t *jemalloc, const char *template,
         value = jpp_problems_value(jemalloc, *++template, buffer);
 
         for ( /* void */ ; *value != '\0' && text < last; value++) {
-            *text++ = *value >= 0x20 && *value < 0x7f ? *value : '?';
+            *text++ = jpp_ascii(*value);
         }
     }
 
@@ -291,7 +292,7 @@ jpp_problems_expand(const jpp_jemalloc_t *jemalloc, const char *template,
 
 static const char *
 jpp_problems_value(const jpp_jemalloc_t *jemalloc, char name,
-    char text[JPP_BYTES_TEXT])
+    char text[JPP_UNITS_TEXT])
 {
     switch (name) {
 
@@ -307,7 +308,7 @@ jpp_problems_value(const jpp_jemalloc_t *jemalloc, char name,
                                           : "MALLOC_CONF";
 
     case 'l':
-        (void) snprintf(text, JPP_BYTES_TEXT, "%u", jemalloc->lg_sample);
+        (void) snprintf(text, JPP_UNITS_TEXT, "%u", jemalloc->lg_sample);
         return text;
 
     default: /* 'r' */
@@ -317,41 +318,7 @@ jpp_problems_value(const jpp_jemalloc_t *jemalloc, char name,
 
 
 const char *
-jpp_problems_bytes(uint64_t bytes, char text[JPP_BYTES_TEXT])
+jpp_problems_rate(uint32_t lg_sample, char text[JPP_UNITS_TEXT])
 {
-    uint64_t  part;
-    unsigned  shift, unit, tenths;
-
-    static const char  *units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB",
-                                    "EiB" };
-
-    for (unit = 0, shift = 0; bytes >> shift >= 1024; unit++) {
-        shift += 10;
-    }
-
-    part = bytes & ((1ULL << shift) - 1);
-
-    if (part == 0) {
-        (void) snprintf(text, JPP_BYTES_TEXT, "%u %s",
-                        (unsigned) (bytes >> shift), units[unit]);
-
-        return text;
-    }
-
-    /* without doubles: their point depends on the locale */
-
-    tenths = (unsigned) (bytes >> shift) * 10
-             + (unsigned) ((part * 10 + (1ULL << shift >> 1)) >> shift);
-
-    (void) snprintf(text, JPP_BYTES_TEXT, "%u.%u %s", tenths / 10, tenths % 10,
-                    units[unit]);
-
-    return text;
-}
-
-
-const char *
-jpp_problems_rate(uint32_t lg_sample, char text[JPP_BYTES_TEXT])
-{
-    return jpp_problems_bytes(1ULL << (lg_sample < 63 ? lg_sample : 63), text);
+    return jpp_units_bytes(1ULL << (lg_sample < 63 ? lg_sample : 63), text);
 }

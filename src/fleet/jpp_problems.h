@@ -14,11 +14,10 @@
 
 
 #include "jpp_jemalloc.h"
+#include "jpp_units.h"
 
 
 #define JPP_MAX_PROBLEMS  8
-
-#define JPP_BYTES_TEXT    24
 
 
 /*
@@ -47,11 +46,8 @@ size_t jpp_problems(const jpp_jemalloc_t *jemalloc,
  */
 void jpp_problems_explain(const jpp_jemalloc_t *jemalloc, jpp_err_t *err);
 
-/* BYTES as people read them, "12.3 MiB", in TEXT, which is the result. */
-const char *jpp_problems_bytes(uint64_t bytes, char text[JPP_BYTES_TEXT]);
-
-/* The same of the bytes between two samples, 2^LG_SAMPLE. */
-const char *jpp_problems_rate(uint32_t lg_sample, char text[JPP_BYTES_TEXT]);
+/* The bytes between two samples, 2^LG_SAMPLE, in TEXT, which is the result. */
+const char *jpp_problems_rate(uint32_t lg_sample, char text[JPP_UNITS_TEXT]);
 
 
 #endif /* _JPP_PROBLEMS_H_INCLUDED_ */

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "jpp_ascii.h"
 #include "jpp_json.h"
 #include "jpp_status.h"
 #include "jpp_version.h"
@@ -78,7 +79,7 @@ jpp_status_failed(jpp_failure_t *failure, int64_t seconds, const char *text)
 void
 jpp_status_notice(const jpp_jemalloc_t *jemalloc, char *text, size_t size)
 {
-    char            rate[JPP_BYTES_TEXT];
+    char            rate[JPP_UNITS_TEXT];
     size_t          i, n, len;
     jpp_problem_t   problems[JPP_MAX_PROBLEMS];
 
@@ -131,7 +132,7 @@ jpp_status_append(char *text, size_t size, size_t len, const char *s)
             continue;
         }
 
-        text[len++] = *p >= 0x20 && *p < 0x7f ? *p : '?';
+        text[len++] = jpp_ascii(*p);
     }
 
     text[len] = '\0';

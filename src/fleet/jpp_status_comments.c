@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "jpp_status_comments.h"
+#include "jpp_units.h"
 #include "jpp_version.h"
 
 
@@ -147,9 +148,9 @@ jpp_facts_stats(jpp_facts_t *facts, const jpp_fleet_t *fleet)
 static void
 jpp_facts_sum(jpp_facts_t *facts, const char *what, uint64_t bytes, size_t n)
 {
-    char  text[JPP_BYTES_TEXT];
+    char  text[JPP_UNITS_TEXT];
 
-    (void) jpp_problems_bytes(bytes, text);
+    (void) jpp_units_bytes(bytes, text);
 
     if (n == 1) {
         jpp_facts_add(facts, "jemalloc stats.%s %" PRIu64 " bytes (%s)",
@@ -166,7 +167,7 @@ jpp_facts_sum(jpp_facts_t *facts, const char *what, uint64_t bytes, size_t n)
 static void
 jpp_facts_resident(jpp_facts_t *facts, const jpp_worker_t *worker, size_t n)
 {
-    char  text[JPP_BYTES_TEXT], where[JPP_STATUS_WHERE];
+    char  text[JPP_UNITS_TEXT], where[JPP_STATUS_WHERE];
 
     where[0] = '\0';
 
@@ -179,7 +180,7 @@ jpp_facts_resident(jpp_facts_t *facts, const jpp_worker_t *worker, size_t n)
     jpp_facts_add(facts, "jemalloc stats.resident at most %" PRIu64 " bytes "
                   "(%s)%s: shared pages and pages never touched count",
                   worker->stats.resident,
-                  jpp_problems_bytes(worker->stats.resident, text), where);
+                  jpp_units_bytes(worker->stats.resident, text), where);
 }
 
 

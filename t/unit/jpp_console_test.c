@@ -58,7 +58,7 @@ jpp_test_page(void)
         "<p class=\"bad\">Worker 7, pid 4718, did not answer: it &lt;ended"
         "&gt;.</p>\n<div",
         "<tr><td>0</td><td>4711</td><td class=\"good\">ready</td>\n"
-        "<td class=\"n\">512 KiB</td><td class=\"n\">12.3 MiB</td>"
+        "<td class=\"n\">512.0 KiB</td><td class=\"n\">12.3 MiB</td>"
         "<td class=\"n\">20.1 MiB</td>\n"
         "<td>5.3.0</td><td>2</td><td>2026-11-21T04:02:00Z</td></tr>\n",
         "<tr><td>1</td><td>4712</td><td class=\"bad\">no-jemalloc</td>\n"
@@ -156,9 +156,9 @@ jpp_test_problems(void)
     jpp_is_u64(jpp_console_count("Warning: prof_accum keeps"), 1, "one once");
     jpp_is_u64(jpp_console_count("Seen in pid 4712 4713 4715."), 1,
                "of three workers");
-    jpp_is_u64(jpp_console_count("Warning: one sample every 2 MiB"), 1,
+    jpp_is_u64(jpp_console_count("Warning: one sample every 2.0 MiB"), 1,
                "the same row in other words");
-    jpp_is_u64(jpp_console_count("Warning: one sample every 4 MiB"), 1,
+    jpp_is_u64(jpp_console_count("Warning: one sample every 4.0 MiB"), 1,
                "is another problem");
     jpp_is_u64(jpp_console_count("No profile: profiling is not active"), 1,
                "a fatal one");

@@ -164,14 +164,14 @@ jpp_test_notices(void)
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
     jpp_status_notice(&worker.jemalloc, text, sizeof(text));
     jpp_is_str(text, "jemalloc 5.3.0, profiling ready, one sample every "
-               "512 KiB", "ready");
+               "512.0 KiB", "ready");
 
     worker.jemalloc.accum = true;
     worker.jemalloc.lg_sample = 22;
     jpp_status_notice(&worker.jemalloc, text, sizeof(text));
     jpp_is_str(text, "jemalloc 5.3.0, profiling ready, one sample every "
-               "4 MiB; prof_accum keeps every stack for ever; one sample "
-               "every 4 MiB is too coarse for nginx", "and its harm");
+               "4.0 MiB; prof_accum keeps every stack for ever; one sample "
+               "every 4.0 MiB is too coarse for nginx", "and its harm");
 
     worker.jemalloc.state = JPP_JEMALLOC_INACTIVE;
     jpp_status_notice(&worker.jemalloc, text, sizeof(text));
@@ -540,7 +540,7 @@ jpp_test_comments(void)
         "nginx 1.22.1", "jemalloc_pprof module " JPP_VERSION,
         "jemalloc 5.3.0", "workers 1/1", "worker 3 pid 4714",
         "jemalloc stats.allocated 12897484 bytes (12.3 MiB)",
-        "jemalloc stats.active 14680064 bytes (14 MiB)",
+        "jemalloc stats.active 14680064 bytes (14.0 MiB)",
         "jemalloc stats.resident at most 21076377 bytes (20.1 MiB): shared "
         "pages and pages never touched count", NULL
     };
@@ -583,8 +583,8 @@ jpp_test_comments_of_many(void)
         JPP_LONG_WHY,
         "jemalloc stats.allocated 38692452 bytes (36.9 MiB), the sum of 3 "
         "workers, with what they inherited in each",
-        "jemalloc stats.active 44040192 bytes (42 MiB), the sum of 3 workers, "
-        "with what they inherited in each",
+        "jemalloc stats.active 44040192 bytes (42.0 MiB), the sum of 3 "
+        "workers, with what they inherited in each",
         "jemalloc stats.resident at most 21076378 bytes (20.1 MiB) in worker 1 "
         "pid 4712, the largest: shared pages and pages never touched count",
         NULL
