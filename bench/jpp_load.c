@@ -632,8 +632,10 @@ jpp_load_event(jpp_load_t *load, jpp_load_connection_t *c)
         jpp_load_send(load, c);
         break;
 
-    default:
+    case JPP_LOAD_IN_HEAD:
+    case JPP_LOAD_IN_BODY:
         jpp_load_read(load, c);
+        break;
     }
 }
 
@@ -878,9 +880,11 @@ jpp_load_body(jpp_load_connection_t *c, const char *p, size_t len)
     case JPP_LOAD_CHUNKED:
         return jpp_load_chunked(c, p, len);
 
-    default:
-        return JPP_LOAD_MORE;
+    case JPP_LOAD_UNTIL_CLOSE:
+        break;
     }
+
+    return JPP_LOAD_MORE;
 }
 
 

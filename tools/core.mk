@@ -10,7 +10,8 @@ FLAGS ?=   -O2 -g
 ROOMS :=   $(filter-out src/nginx/,$(wildcard src/*/))
 
 WARNINGS = -Wall -Wextra -Werror -Wshadow -Wpointer-arith -Wcast-qual \
-           -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings
+           -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings \
+           -Wswitch-enum
 
 CFLAGS =   -std=gnu11 $(WARNINGS) $(FLAGS) -MMD -MP \
            $(ROOMS:%/=-I%) -Itools \

@@ -468,10 +468,13 @@ jpp_contract_bytes(jpp_contract_t *c, jpp_message_t type,
 
         return jpp_contract_decode(c, field->message, message, data, end);
 
-    default:
-        return jpp_contract_no(c, "wire: %s of a %s is not a number",
-                               field->name, jpp_contract_names[type]);
+    case JPP_KIND_INT:
+    case JPP_KIND_NONE:
+        break;
     }
+
+    return jpp_contract_no(c, "wire: %s of a %s is not a number",
+                           field->name, jpp_contract_names[type]);
 }
 
 

@@ -899,8 +899,12 @@ jpp_report_bad(jpp_report_bad_t kind)
 
         break;
 
-    default: /* GZIP */
+    case GZIP:
         memcpy((char *) (uintptr_t) capture.data, "\x1f\x8b\x08", 3);
+        break;
+
+    case BADS:
+        break;
     }
 
     return capture;
