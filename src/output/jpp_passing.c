@@ -5,6 +5,7 @@
 #include "jpp_passing.h"
 
 
+static jpp_passing_t jpp_passing_near(const char *file);
 static bool jpp_passing_matches(const char *pattern, const char *name,
     const char *end);
 
@@ -47,6 +48,20 @@ static const char *const  jpp_passing_patterns[] = {
 };
 
 
+/*
+ * The functions of ngx_palloc.c.  Its static ones, which get a block or a
+ * large piece of memory for a pool, have no names in a stripped nginx.  gcc
+ * puts them in front of a function of the file, clang between two.
+ */
+
+static const char *const  jpp_passing_pool[] = {
+    "ngx_create_pool", "ngx_destroy_pool", "ngx_reset_pool", "ngx_palloc",
+    "ngx_pnalloc", "ngx_pmemalign", "ngx_pfree", "ngx_pcalloc",
+    "ngx_pool_cleanup_add", "ngx_pool_cleanup_file",
+    "ngx_pool_delete_file", "ngx_pool_run_cleanup_file", NULL
+};
+
+
 jpp_passing_t
 jpp_passing(const char *name)
 {
@@ -67,6 +82,39 @@ jpp_passing(const char *name)
     }
 
     return JPP_PASSING_NOT;
+}
+
+
+/* What a function without a name is, by its FILE, "between a and b". */
+
+static jpp_passing_t
+jpp_passing_near(const char *file)
+{
+    const char         *next;
+    const char *const  *name;
+
+    static const char  between[] = "between ", before[] = "before ";
+    static const char  join[] = " and ";
+
+    if (strncmp(file, between, sizeof(between) - 1) == 0) {
+        next = strstr(file, join);
+        next = next != NULL ? next + sizeof(join) - 1 : "";
+
+    } else if (strncmp(file, before, sizeof(before) - 1) == 0) {
+        next = file + sizeof(before) - 1;
+
+    } else {
+        return JPP_PASSING_UNNAMED;
+    }
+
+    for (name = jpp_passing_pool; *name != NULL; name++) {
+
+        if (strcmp(*name, next) == 0) {
+            return JPP_PASSING_YES;
+        }
+    }
+
+    return JPP_PASSING_UNNAMED;
 }
 
 
@@ -121,6 +169,11 @@ jpp_passing_table(const jpp_profile_t *profile)
     for (i = 1; table != NULL && i <= n; i++) {
         function = jpp_profile_function_at(profile, i);
         table[i] = jpp_passing(jpp_profile_str(profile, function->name).data);
+
+        if (table[i] == JPP_PASSING_UNNAMED) {
+            table[i] = jpp_passing_near(jpp_profile_str(profile,
+                                                        function->file).data);
+        }
     }
 
     return table;
@@ -133,9 +186,9 @@ jpp_passing_skip(const jpp_profile_t *profile, const uint8_t *table,
 {
     uint8_t         kind;
     uint32_t        id;
-    const uint8_t  *p, *next, *wanted, *last;
+    const uint8_t  *p, *next, *from, *last;
 
-    wanted = stack;
+    from = stack;
     last = stack;
     kind = JPP_PASSING_YES;
 
@@ -147,16 +200,16 @@ jpp_passing_skip(const jpp_profile_t *profile, const uint8_t *table,
         /* without a callee that passes on, this may be anything */
 
         if (kind == JPP_PASSING_NOT
-            || (kind == JPP_PASSING_UNNAMED && wanted == stack))
+            || (kind == JPP_PASSING_UNNAMED && from == stack))
         {
             break;
         }
 
         if (kind == JPP_PASSING_YES) {
-            wanted = next;
+            from = next;
             last = p;
         }
     }
 
-    return wanted < end ? wanted : last;
+    return from < end ? from : last;
 }

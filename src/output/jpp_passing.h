@@ -1,10 +1,11 @@
 
 /*
- * Functions that only pass memory on to whoever wanted it: ngx_palloc(),
- * CRYPTO_malloc(), strdup() ...  In a table of functions they are the first
- * rows, and say nothing.
+ * Functions that only pass memory on to their callers: ngx_palloc(),
+ * CRYPTO_malloc(), strdup() ...  At the head of a table of functions they say
+ * nothing.
  *
- * They are known by name.  Memory from the profile's arena.
+ * They are known by name, and where they have none by the functions next to
+ * them.  Memory from the profile's arena.
  */
 
 
@@ -15,7 +16,7 @@
 #include "jpp_profile.h"
 
 
-/* What a function is, by its name. */
+/* What a function is. */
 typedef enum {
     JPP_PASSING_NOT = 0,
     JPP_PASSING_YES,
@@ -23,20 +24,20 @@ typedef enum {
 } jpp_passing_t;
 
 
-/* What the function NAME is. */
+/* What the function NAME is, by its name alone. */
 jpp_passing_t jpp_passing(const char *name);
 
 /*
- * What each function of PROFILE is, by id from 1 on; NULL: no memory.  All its
- * locations have functions.
+ * What each function of PROFILE is, by id from 1 on; NULL: no memory.  One
+ * without a name that lies among the functions of nginx's pools (see
+ * jpp_symbolize.h) passes on.  All locations of PROFILE have functions.
  */
 const uint8_t *jpp_passing_table(const jpp_profile_t *profile);
 
 /*
- * The innermost frame of the packed STACK, which ends at END, that does not
- * only pass memory on.  A stack of nothing else keeps its outermost frame.  A
- * frame without a name counts as what its caller is, if a callee passes memory
- * on: ngx_palloc() calls functions that have no names in a stripped nginx.
+ * The innermost frame of the packed STACK, which ends at END, that does more
+ * than pass memory on.  A stack of nothing else keeps its outermost frame.  A
+ * frame without a name passes on if its callee and its caller do.
  */
 const uint8_t *jpp_passing_skip(const jpp_profile_t *profile,
     const uint8_t *table, const uint8_t *stack, const uint8_t *end);

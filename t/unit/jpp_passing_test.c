@@ -79,15 +79,18 @@ main(void)
 }
 
 
-/* Each letter is a function: p passes on, u has no name, the others want. */
+/*
+ * Each letter is a function: p passes memory on, u has no name, and neither
+ * have v, w, x and y, whose neighbours are below.  The others hold memory.
+ */
 
 static void
 jpp_passing_test_stacks(void)
 {
-    char             text[8], name[2] = "a";
+    char             text[8], name[2] = "a", nameless[] = "x+0x1";
     size_t           i, k, len;
     uint8_t         *pos;
-    uint32_t         id, string, function;
+    uint32_t         id, string, file, function;
     jpp_arena_t      arena;
     jpp_sample_t     sample;
     jpp_profile_t    profile;
@@ -102,7 +105,18 @@ jpp_passing_test_stacks(void)
         { "ppab", "ab" }, { "apb", "apb" }, { "p", "p" }, { "ppp", "p" },
         { "pua", "ua" }, { "pupa", "a" }, { "puupab", "ab" }, { "ua", "ua" },
         { "upa", "upa" }, { "pu", "u" }, { "pup", "p" }, { "pap", "ap" },
-        { "puap", "uap" }
+        { "puap", "uap" },
+
+        /* static functions of the pools */
+        { "pva", "a" }, { "va", "a" }, { "pwa", "a" }, { "pvwpa", "a" },
+        { "pxa", "xa" }, { "pya", "ya" }, { "pxpa", "a" }, { "pv", "v" }
+    };
+
+    static const char  *near[26] = {
+        ['v' - 'a'] = "between ngx_pool_cleanup_file and ngx_create_pool",
+        ['w' - 'a'] = "before ngx_pool_cleanup_file",
+        ['x' - 'a'] = "between ngx_pool_delete_file and ngx_array_create",
+        ['y' - 'a'] = "after ngx_palloc"
     };
 
     jpp_arena_init(&arena, JPP_CAP);
@@ -110,13 +124,20 @@ jpp_passing_test_stacks(void)
 
     for (i = 0; i < 26; i++) {
         name[0] = (char) ('a' + i);
+        nameless[0] = name[0];
         string = name[0] == 'p' ? jpp_profile_string(&profile, "strdup", 6)
-                 : name[0] == 'u' ? jpp_profile_string(&profile, "x+0x1", 5)
+                 : name[0] == 'u' || near[i] != NULL
+                 ? jpp_profile_string(&profile, nameless, 5)
                  : jpp_profile_string(&profile, name, 1);
 
         function = jpp_profile_function(&profile, 0, string, string);
         id = jpp_profile_location(&profile, 0, i + 1);
         jpp_profile_location_at(&profile, id)->function = function;
+
+        if (near[i] != NULL) {
+            file = jpp_profile_string(&profile, near[i], strlen(near[i]));
+            jpp_profile_function_at(&profile, function)->file = file;
+        }
     }
 
     table = jpp_passing_table(&profile);
