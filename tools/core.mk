@@ -15,7 +15,7 @@ WARNINGS = -Wall -Wextra -Werror -Wshadow -Wpointer-arith -Wcast-qual \
 
 CFLAGS =   -std=gnu11 $(WARNINGS) $(FLAGS) -MMD -MP \
            $(ROOMS:%/=-I%) -Itools \
-           -I$(OUT)/proto -It/unit -It/lib -It/fuzz -Ibench
+           -I$(OUT)/proto -It/unit -It/lib -It/fuzz -Ibench/generate
 LIBS =     -lprotobuf-c -lz -lelf -lm -ldl
 
 SOURCES := $(wildcard $(ROOMS:%=%*.c))
@@ -25,7 +25,15 @@ TOOL :=    $(patsubst %.c,$(OUT)/%.o,$(wildcard tools/*.c))
 UNITS :=   $(patsubst t/unit/%.c,$(OUT)/t/%,$(wildcard t/unit/*_test.c))
 FUZZERS := $(patsubst t/fuzz/%.c,$(OUT)/fuzz/%,$(wildcard t/fuzz/*_fuzz.c))
 CHECKER := $(OUT)/t/lib/jpp_contract.o $(OUT)/t/lib/jpp_contract_wire.o
-BENCHES := $(patsubst bench/%.c,$(OUT)/bench/%,$(wildcard bench/*.c))
+
+# a program of bench/ is what lies in a folder; another may take its files, but
+# not its main()
+
+BENCH =    $(patsubst %.c,$(OUT)/%.o,$(wildcard bench/$(1)/*.c))
+LOAD :=    $(call BENCH,load)
+GENERATE := $(call BENCH,generate)
+REPORT :=  $(call BENCH,report) $(filter-out %_main.o,$(GENERATE))
+BENCHES := $(addprefix $(OUT)/bench/,jpp_load jpp_generate jpp_bench)
 
 
 .PHONY: all tool units fuzzers benches
@@ -100,9 +108,17 @@ $(OUT)/fuzz/%: t/fuzz/%.c $(OUT)/libjpp.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
 
-$(OUT)/bench/%: bench/%.c $(OUT)/libjpp.a
+$(OUT)/bench/%.o: bench/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
+	$(CC) $(CFLAGS) -c -o $@ $<
+
+$(OUT)/bench/jpp_load: $(LOAD)
+$(OUT)/bench/jpp_generate: $(GENERATE) $(OUT)/libjpp.a
+$(OUT)/bench/jpp_bench: $(REPORT) $(OUT)/libjpp.a
+
+$(BENCHES):
+	$(CC) $(FLAGS) -o $@ $^ $(LIBS)
 
 
--include $(OBJECTS:.o=.d) $(TOOL:.o=.d) $(CHECKER:.o=.d) $(UNITS:=.d)
+-include $(OBJECTS:.o=.d) $(TOOL:.o=.d) $(CHECKER:.o=.d) $(UNITS:=.d) \
+  $(LOAD:.o=.d) $(REPORT:.o=.d)

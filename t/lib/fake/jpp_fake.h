@@ -2,7 +2,8 @@
 /*
  * A jemalloc that misbehaves as a test wants it to: a library to be preloaded
  * (into nginx, or into a unit test) that exports mallctl(), and a
- * memfd_create(), eventfd(), socket(), connect() and accept4() that can be made to fail.
+ * memfd_create(), eventfd(), socket(), connect() and accept4() that can be
+ * made to fail.
  *
  *     LD_PRELOAD=build/t/jpp_fake.so JPP_FAKE=FILE nginx ...
  *
