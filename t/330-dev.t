@@ -32,7 +32,7 @@ for (
     [ 'test t/nothing.t', qr/^dev: no test is called t\/nothing\.t: / ],
     [ 'test nothing', qr/^dev: no test is called nothing: / ],
     [ 'test t/140-control.t sideways',
-      qr/^dev: a suite is loaded, reloaded or linked, not sideways$/ ],
+      qr/^dev: a suite is loaded, reloaded, linked or asan, not sideways$/ ],
 ) {
     my ($command, $words) = @$_;
 
@@ -47,12 +47,17 @@ is($status, 0, 'units by name') or diag($said);
 is(join(' ', $said =~ /^# Subtest: (\S+)/mg), 'jpp_err_test jpp_scale_test',
    'those two, and no others');
 
-my %is_listed = map { $_ => 1 } lists();
+my %is_listed = map { (split)[1] => 1 } lists();
 
 is_deeply([ grep { !$is_listed{$_} } glob 't/*.t' ], [],
           'every suite is in a list');
 is_deeply([ grep { /\.t$/ && !-e } keys %is_listed ], [],
           'and nothing else is');
+
+# an answer into a request that nginx has freed is seen there alone
+
+is(scalar(grep { m{^asan t/(?:210|240|280)-} } lists()), 3,
+   'those that end requests and workers run under the sanitizers, too');
 
 done_testing();
 
@@ -64,10 +69,8 @@ sub dev {
 }
 
 
-# The files of tools/suites.sh.
+# Ways and files, as tools/suites.sh has them.
 
 sub lists {
-    my $lines = `. ./tools/suites.sh && tests_jobs && tests_alone`;
-
-    return map { (split)[1] } split /\n/, $lines;
+    return split /\n/, `. ./tools/suites.sh && tests_jobs && tests_alone`;
 }

@@ -10,6 +10,7 @@
 #     loaded      the machine's nginx, the module and jemalloc loaded
 #     reloaded    the same, and nginx is reloaded where it would be restarted
 #     linked      an nginx that was built with both
+#     asan        an nginx under the sanitizers, with the module and no jemalloc
 #     fuzz        a fuzzer in place of a suite
 #
 # Jobs run side by side: every suite has ports and a place of its own, and none
@@ -20,6 +21,7 @@
 
 tests_jobs()
 {
+    tests_are asan t/280*.t t/210*.t t/240*.t
     tests_are loaded t/24*.t t/21*.t t/25*.t t/27*.t t/28*.t t/310*.t
     tests_are sanitized t/00-unit.t
     tests_are core t/0*.t
@@ -80,12 +82,32 @@ tests_job()
             export JPP_BUILD
             ;;
 
+        asan)
+            tests_asan || return 1
+            tests_env "$1"
+            ;;
+
         loaded|reloaded|linked)
             tests_env "$1"
             ;;
     esac
 
     proved "$2, $1" "./dev test $2 $1" --timer -I t/lib "$2"
+}
+
+
+# An nginx takes a minute to build: the first job that needs this one builds it
+# beside the other jobs, and those that need it too wait for that.
+
+tests_asan()
+{
+    log=build/suites/asan-build.txt
+
+    mkdir -p build/suites
+    flock build/suites/asan.lock ./dev asan >"$log" 2>&1 || {
+        printf '%-48s FAILED\n%s\n' "build/nginx-asan" "$(tail -n 40 "$log")"
+        return 1
+    }
 }
 
 
@@ -97,6 +119,10 @@ tests_env()
 
         linked)
             suites_env "$PWD/build/nginx/static-gcc/nginx" '' ''
+            ;;
+
+        asan)
+            suites_env "$PWD/build/nginx-asan" '' ''
             ;;
 
         *)
@@ -124,6 +150,7 @@ tests_build()
     case $1 in
         sanitized) core build/sanitized clang "$SANITIZE" units tool ;;
         linked)    nginx_build static-gcc own gcc --add-module ;;
+        asan)      build_asan ;;
         loaded|reloaded) build ;;
     esac
 
@@ -207,8 +234,8 @@ tests_suite()
     esac
 
     case $way in
-        core|sanitized|loaded|reloaded|linked) ;;
-        *)  echo "dev: a suite is loaded, reloaded or linked, not $way" >&2
+        core|sanitized|loaded|reloaded|linked|asan) ;;
+        *)  echo "dev: a suite is loaded, reloaded, linked or asan, not $way" >&2
             exit 2 ;;
     esac
 
