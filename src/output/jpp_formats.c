@@ -21,11 +21,13 @@ const jpp_format_t  jpp_formats[] = {
 
     { .name = "text", .about = "the legacy text form, for jeprof",
       .type = "text/plain",
+      .reader = &jpp_reader_heap,
       .names = JPP_NAMES_NONE, .is_raw = true,
       .write = jpp_text_write },
 
     { .name = "jemalloc", .about = "the dump as it is",
       .type = "text/plain", .suffix = "heap",
+      .reader = &jpp_reader_heap,
       .names = JPP_NAMES_NONE, .takes_one = true,
       .write = jpp_format_as_it_is },
 

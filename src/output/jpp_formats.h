@@ -14,6 +14,7 @@
 #define _JPP_FORMATS_H_INCLUDED_
 
 
+#include "jpp_readers.h"
 #include "jpp_view.h"
 
 
@@ -30,6 +31,8 @@ typedef struct {
     const char       *about;       /* for people: one line */
     const char       *type;        /* Content-Type */
     const char       *suffix;      /* of a file's name; NULL: it is shown */
+    const jpp_reader_t
+                     *reader;      /* of whose profiles only; NULL: of all */
     jpp_names_t       names;
     bool              is_binary;   /* nothing for a terminal */
     bool              takes_one;   /* the bytes of exactly one capture */

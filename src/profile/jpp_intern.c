@@ -196,6 +196,28 @@ jpp_profile_location(jpp_profile_t *profile, uint32_t mapping,
 }
 
 
+/* What tells such locations apart stands where others have their address. */
+
+uint32_t
+jpp_profile_frame(jpp_profile_t *profile, const char *name, size_t len)
+{
+    uint32_t  id, string, function;
+
+    string = jpp_profile_string(profile, name, len);
+
+    function = string != 0 ? jpp_profile_function(profile, 0, string, string)
+                           : 0;
+
+    id = function != 0 ? jpp_profile_location(profile, 0, function) : 0;
+
+    if (id != 0) {
+        jpp_profile_location_at(profile, id)->function = function;
+    }
+
+    return id;
+}
+
+
 uint32_t
 jpp_profile_function(jpp_profile_t *profile, uint32_t mapping, uint32_t name,
     uint32_t system_name)

@@ -46,6 +46,14 @@ uint32_t jpp_profile_mapping(jpp_profile_t *profile,
 uint32_t jpp_profile_location(jpp_profile_t *profile, uint32_t mapping,
     uint64_t address);
 
+/*
+ * The id of the location that is nothing but its name, the LEN bytes at NAME:
+ * a frame of a capture that has names and no addresses.  It has its function,
+ * which the symbolizer leaves as it is.
+ */
+uint32_t jpp_profile_frame(jpp_profile_t *profile, const char *name,
+    size_t len);
+
 /* The id of the function NAME of MAPPING; names are string ids. */
 uint32_t jpp_profile_function(jpp_profile_t *profile, uint32_t mapping,
     uint32_t name, uint32_t system_name);

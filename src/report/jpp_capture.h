@@ -64,6 +64,9 @@ typedef const char *const *(*jpp_report_comments_pt)(void *data,
 typedef struct {
     const jpp_reader_t   *reader;       /* of all captures */
     jpp_args_t            args;
+    const char           *prefers;      /* the type that is shown where the */
+                                        /*   profile has it and none is asked */
+                                        /*   for; NULL: the reader's default */
     int                   level;        /* of gzip, 1 to 9 */
     int64_t               time_nanos;   /* when it was taken */
     int64_t               duration_nanos;   /* > 0 for a difference */

@@ -7,6 +7,7 @@
 
 
 static jpp_code_t jpp_report_prepare(jpp_reporter_t *report, jpp_err_t *err);
+static uint32_t jpp_report_type(const jpp_reporter_t *report);
 static bool jpp_report_has_type(const jpp_profile_t *profile);
 static jpp_code_t jpp_report_symbolize(jpp_reporter_t *report,
     jpp_err_t *err);
@@ -54,6 +55,12 @@ jpp_report_check(const jpp_report_options_t *options, size_t n,
     if (n > JPP_MAX_CAPTURES) {
         return jpp_err_set(err, JPP_ERR_LIMIT, "more than %d dumps",
                            JPP_MAX_CAPTURES);
+    }
+
+    if (format->reader != NULL && format->reader != options->reader) {
+        return jpp_err_set(err, JPP_ERR_ARG, "format=%s has profiles of a %s "
+                           "only: choose another format", format->name,
+                           format->reader->name);
     }
 
     if (format->takes_one && n != 1) {
@@ -139,7 +146,7 @@ jpp_report_prepare(jpp_reporter_t *report, jpp_err_t *err)
 
     jpp_profile_close(profile);
 
-    profile->default_type = report->options->args.values[JPP_ARG_TYPE];
+    profile->default_type = jpp_report_type(report);
 
     if (!jpp_report_has_type(profile)) {
         return jpp_err_set(err, JPP_ERR_ARG,
@@ -154,6 +161,32 @@ jpp_report_prepare(jpp_reporter_t *report, jpp_err_t *err)
     }
 
     return jpp_report_describe(report) ? JPP_OK : jpp_err_memory(err);
+}
+
+
+static uint32_t
+jpp_report_type(const jpp_reporter_t *report)
+{
+    uint32_t                     i, n, shown[JPP_MAX_TYPES];
+    const jpp_report_options_t  *options;
+
+    options = report->options;
+
+    if (options->prefers == NULL || options->args.is_set[JPP_ARG_TYPE]) {
+        return options->args.values[JPP_ARG_TYPE];
+    }
+
+    n = jpp_profile_types(&report->profile, shown);
+
+    for (i = 0; i < n; i++) {
+        if (strcmp(report->profile.types[shown[i]].type, options->prefers)
+            == 0)
+        {
+            return shown[i];
+        }
+    }
+
+    return options->args.values[JPP_ARG_TYPE];
 }
 
 

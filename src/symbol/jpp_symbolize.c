@@ -226,6 +226,10 @@ jpp_symbolize_locations(jpp_symbolizer_t *s, const jpp_elf_t *elf)
     for (i = 0; i < s->n_locations; i++) {
         location = jpp_profile_location_at(s->profile, s->locations[i]);
 
+        if (location->function != 0) {
+            continue;
+        }
+
         location->function = jpp_names_function(&s->names, location->address);
 
         if (location->function == 0) {
@@ -347,6 +351,10 @@ jpp_symbolize_addresses(jpp_profile_t *profile, jpp_err_t *err)
 
     for (i = 1; i <= n && done; i++) {
         location = jpp_profile_location_at(profile, i);
+
+        if (location->function != 0) {
+            continue;
+        }
 
         done = jpp_names_enter(&names, location->mapping, NULL);
 

@@ -40,9 +40,10 @@ typedef bool (*jpp_symbol_wanted_pt)(const char *name);
 
 
 /*
- * Give every location of PROFILE a function, every mapping has_functions and
- * its build id: the one it carries, else what SYMBOLS knows was loaded, else
- * the file's.  A file with another build id than was known before is not used.
+ * Give every location of PROFILE that has none a function, every mapping
+ * has_functions and its build id: the one it carries, else what SYMBOLS knows
+ * was loaded, else the file's.  A file with another build id than was known
+ * before is not used.
  * A mapping whose file cannot be used is no error: its locations become
  * module+0xoffset and a comment of the profile says why.  Only memory fails:
  * JPP_ERR_MEMORY.

@@ -1,0 +1,462 @@
+
+/*
+ * A second reader: a report asks nothing of a capture but what its reader's row
+ * says, so evidence that is no heap gets every format that is not a heap's.
+ *
+ *     capture := ( name ( ";" name )* " " number NL )*        root first
+ */
+
+
+#include "jpp_contract.h"
+#include "jpp_intern.h"
+#include "jpp_test_dump.h"
+
+
+#define JPP_READER_NAMES  64
+
+
+typedef struct {
+    const char     *args;
+    const char     *expected;
+} jpp_reader_case_t;
+
+
+static void jpp_reader_test_formats(void);
+static void jpp_reader_test_contract(void);
+static void jpp_reader_test_heap_only(void);
+static void jpp_reader_test_merge(void);
+static void jpp_reader_test_memory(void);
+static void jpp_reader_test_prefers(void);
+static void jpp_reader_test_shown(const char *name, const char *args,
+    const char *prefers, const char *expected);
+static jpp_code_t jpp_reader_report(jpp_vec_t **out, jpp_arena_t *arena,
+    const char *args, const char *data, jpp_err_t *err);
+static bool jpp_names_of(jpp_profile_t *profile, jpp_arena_t *arena);
+static bool jpp_names_none(const char *name);
+static jpp_code_t jpp_names_open(jpp_dump_t *dump, jpp_profile_t *profile,
+    const char *data, size_t len, const char *tail, jpp_err_t *err);
+static jpp_code_t jpp_names_read(jpp_profile_t *profile,
+    const jpp_dump_t *dump, const jpp_read_options_t *options,
+    jpp_err_t *err);
+static bool jpp_names_stack(jpp_profile_t *profile, uint32_t labels,
+    const char *p, const char *end);
+static bool jpp_names_describe(jpp_profile_t *profile);
+static const char *jpp_names_word(const void *ctx, uint32_t i);
+
+
+static const jpp_value_type_t  jpp_names_types[] = {
+    { "held_bytes", "bytes", false, 0, 0 }
+};
+
+static const jpp_words_t  jpp_names_words = { jpp_names_word, NULL, 0 };
+
+static const jpp_reader_t  jpp_reader_names = {
+    .name = "names",
+    .types = &jpp_names_words,
+    .absent = "it has no other",
+    .is_allocator = jpp_names_none,
+    .init = jpp_names_of,
+    .open = jpp_names_open,
+    .read = jpp_names_read,
+    .describe = jpp_names_describe
+};
+
+
+int
+main(void)
+{
+    jpp_reader_test_formats();
+    jpp_reader_test_contract();
+    jpp_reader_test_heap_only();
+    jpp_reader_test_merge();
+    jpp_reader_test_memory();
+    jpp_reader_test_prefers();
+
+    return jpp_done();
+}
+
+
+static void
+jpp_reader_test_formats(void)
+{
+    size_t        i;
+    jpp_err_t     err;
+    jpp_vec_t    *out;
+    jpp_arena_t   arena;
+
+    static const jpp_reader_case_t  cases[] = {
+        { "format=folded", "main;a 2048\nmain;b;a 10\n" },
+        { "format=folded&symbolize=0", "main;a 2048\nmain;b;a 10\n" },
+        { "format=folded&type=held_bytes", "main;a 2048\nmain;b;a 10\n" },
+    };
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+
+        jpp_arena_init(&arena, (size_t) 1 << 30);
+
+        jpp_is_u64(jpp_reader_report(&out, &arena, cases[i].args,
+                                     "main;a 2048\nmain;b;a 10\n", &err),
+                   JPP_OK, "%s: %s", cases[i].args, err.text);
+
+        (void) jpp_vec_push(out, 1);
+        jpp_is_str((char *) out->data, cases[i].expected, "its lines");
+
+        jpp_arena_destroy(&arena);
+    }
+
+    jpp_arena_init(&arena, (size_t) 1 << 30);
+
+    jpp_is_u64(jpp_reader_report(&out, &arena, "format=top",
+                                 "main;a 2048\nmain;b;a 10\n", &err),
+               JPP_OK, "top: %s", err.text);
+
+    (void) jpp_vec_push(out, 1);
+    jpp_ok(strncmp((char *) out->data, "held_bytes: 2.0 KiB in 2 stacks",
+                   sizeof("held_bytes: 2.0 KiB in 2 stacks") - 1)
+           == 0, "what it is about: %.60s", (char *) out->data);
+    jpp_ok(strstr((char *) out->data, "  main\n") != NULL
+           && strstr((char *) out->data, "\ncounted, not sampled\n") != NULL,
+           "its rows, and its reader's comment");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_reader_test_contract(void)
+{
+    FILE         *print;
+    char          text[4096];
+    size_t        i, len;
+    jpp_err_t     err;
+    jpp_vec_t    *out;
+    jpp_arena_t   arena;
+
+    static const char  *args[] = { "", "symbolize=0" };
+
+    for (i = 0; i < 2; i++) {
+
+        jpp_arena_init(&arena, (size_t) 1 << 30);
+
+        jpp_is_u64(jpp_reader_report(&out, &arena, args[i], "main;a 7\n",
+                                     &err),
+                   JPP_OK, "pprof, %s: %s", args[i], err.text);
+
+        print = tmpfile();
+        jpp_is_u64(jpp_contract_check(out->data, out->len, 0, stdout, print),
+                   0, "the contract holds");
+
+        rewind(print);
+        len = fread(text, 1, sizeof(text) - 1, print);
+        text[len] = '\0';
+        fclose(print);
+
+        jpp_ok(strstr(text, "held_bytes/bytes") != NULL
+               && strstr(text, "main") != NULL, "its type, its names");
+
+        jpp_arena_destroy(&arena);
+    }
+}
+
+
+static void
+jpp_reader_test_heap_only(void)
+{
+    size_t        i;
+    jpp_err_t     err;
+    jpp_vec_t    *out;
+    jpp_arena_t   arena;
+
+    static const jpp_reader_case_t  cases[] = {
+        { "format=text", "format=text has profiles of a heap only: choose "
+          "another format" },
+        { "debug=1", "format=text has profiles of a heap only: choose another "
+          "format" },
+        { "format=jemalloc", "format=jemalloc has profiles of a heap only: "
+          "choose another format" }
+    };
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+
+        jpp_arena_init(&arena, (size_t) 1 << 30);
+
+        jpp_is_u64(jpp_reader_report(&out, &arena, cases[i].args, "a 1\n",
+                                     &err),
+                   JPP_ERR_ARG, "%s", cases[i].args);
+        jpp_is_str(err.text, cases[i].expected, "says why");
+
+        jpp_arena_destroy(&arena);
+    }
+}
+
+
+/* Frames of one name are one location, also of two captures. */
+
+static void
+jpp_reader_test_merge(void)
+{
+    jpp_err_t             err;
+    jpp_vec_t            *out;
+    jpp_arena_t           arena;
+    jpp_capture_t         captures[2];
+    jpp_report_options_t  options;
+
+    options = jpp_test_options("format=folded");
+    options.reader = &jpp_reader_names;
+    options.args.types = jpp_names_words;
+    options.args.values[JPP_ARG_TYPE] = 0;
+
+    memset(captures, 0, sizeof(captures));
+
+    captures[0].data = "main;a 5\nmain 1\n";
+    captures[0].len = strlen(captures[0].data);
+    captures[1].data = "main;a 3\nmain;c 1\n";
+    captures[1].len = strlen(captures[1].data);
+    captures[1].is_base = true;
+
+    jpp_arena_init(&arena, (size_t) 1 << 30);
+
+    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 2, &options, &err),
+               JPP_OK, "a difference: %s", err.text);
+
+    (void) jpp_vec_push(out, 1);
+    jpp_is_str((char *) out->data, "main;a 2\nmain 1\nmain;c -1\n",
+               "by names");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_reader_test_memory(void)
+{
+    uint64_t      n;
+    jpp_err_t     err;
+    jpp_vec_t    *out;
+    jpp_code_t    rc;
+    jpp_arena_t   arena;
+
+    for (n = 1; /* void */ ; n++) {
+
+        jpp_arena_init(&arena, (size_t) 1 << 30);
+        arena.fail_at = n;
+
+        rc = jpp_reader_report(&out, &arena, "", "main;a 7\n", &err);
+
+        jpp_arena_destroy(&arena);
+
+        if (rc == JPP_OK) {
+            break;
+        }
+
+        /* what is written lies in the arena, too */
+
+        jpp_ok(rc == JPP_ERR_MEMORY || rc == JPP_ERR_WRITE,
+               "allocation %" PRIu64, n);
+    }
+
+    jpp_ok(n > 20, "there are %" PRIu64 " of them", n - 1);
+}
+
+
+/* The type of a resource is shown where the profile has it. */
+
+static void
+jpp_reader_test_prefers(void)
+{
+    jpp_reader_test_shown("accum-530.heap", "format=top", "alloc_space",
+                          "alloc_space: ");
+    jpp_reader_test_shown("accum-530.heap", "format=top", NULL,
+                          "inuse_space: ");
+    jpp_reader_test_shown("accum-530.heap", "format=top&type=inuse_objects",
+                          "alloc_space", "inuse_objects: ");
+    jpp_reader_test_shown("nginx-530.heap", "format=top", "alloc_space",
+                          "inuse_space: ");
+    jpp_reader_test_shown("nginx-530.heap", "format=top", "no such type",
+                          "inuse_space: ");
+}
+
+
+static void
+jpp_reader_test_shown(const char *name, const char *args, const char *prefers,
+    const char *expected)
+{
+    jpp_err_t             err;
+    jpp_vec_t            *out;
+    jpp_arena_t           arena;
+    jpp_capture_t         capture;
+    jpp_test_file_t       file;
+    jpp_report_options_t  options;
+
+    options = jpp_test_options(args);
+    options.prefers = prefers;
+
+    file = jpp_test_file(name);
+
+    memset(&capture, 0, sizeof(capture));
+    capture.data = file.data;
+    capture.len = file.len;
+
+    jpp_arena_init(&arena, (size_t) 1 << 30);
+
+    jpp_is_u64(jpp_test_report_into(&out, &arena, &capture, 1, &options, &err),
+               JPP_OK, "%s, %s: %s", name, args, err.text);
+    jpp_ok(out->len > strlen(expected)
+           && memcmp(out->data, expected, strlen(expected)) == 0,
+           "prefers %s: shows %s", prefers != NULL ? prefers : "none",
+           expected);
+
+    jpp_arena_destroy(&arena);
+    free(file.data);
+}
+
+
+static jpp_code_t
+jpp_reader_report(jpp_vec_t **out, jpp_arena_t *arena, const char *args,
+    const char *data, jpp_err_t *err)
+{
+    jpp_capture_t         capture;
+    jpp_report_options_t  options;
+
+    jpp_report_options_init(&options);
+
+    options.reader = &jpp_reader_names;
+    options.time_nanos = 1;
+
+    jpp_args_init(&options.args, &jpp_format_words, jpp_reader_names.types);
+
+    if (jpp_args_query(&options.args, args, strlen(args), err) != JPP_OK) {
+        return err->code;
+    }
+
+    memset(&capture, 0, sizeof(capture));
+    capture.data = data;
+    capture.len = strlen(data);
+
+    return jpp_test_report_into(out, arena, &capture, 1, &options, err);
+}
+
+
+static bool
+jpp_names_of(jpp_profile_t *profile, jpp_arena_t *arena)
+{
+    if (!jpp_profile_init(profile, arena, jpp_names_types, 1)) {
+        return false;
+    }
+
+    profile->period_type = "space";
+    profile->period_unit = "bytes";
+    profile->period = 1;
+
+    return true;
+}
+
+
+static bool
+jpp_names_none(const char *name)
+{
+    (void) name;
+
+    return false;
+}
+
+
+static jpp_code_t
+jpp_names_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
+    size_t len, const char *tail, jpp_err_t *err)
+{
+    (void) profile;
+    (void) tail;
+    (void) err;
+
+    dump->data = data;
+    dump->len = len;
+    dump->samples = data;
+    dump->end = data + len;
+
+    return JPP_OK;
+}
+
+
+static jpp_code_t
+jpp_names_read(jpp_profile_t *profile, const jpp_dump_t *dump,
+    const jpp_read_options_t *options, jpp_err_t *err)
+{
+    int64_t      values[JPP_MAX_COLUMNS] = { 0 };
+    const char  *p, *blank, *end;
+
+    for (p = dump->samples; p < dump->end; p = end + 1) {
+
+        blank = strchr(p, ' ');
+        end = strchr(p, '\n');
+
+        values[0] = strtoll(blank + 1, NULL, 10);
+
+        if (options->is_base) {
+            values[0] = -values[0];
+            profile->is_difference = true;
+        }
+
+        if (!jpp_names_stack(profile, options->labels, p, blank)
+            || !jpp_profile_commit(profile, values))
+        {
+            return jpp_err_memory(err);
+        }
+    }
+
+    return JPP_OK;
+}
+
+
+static bool
+jpp_names_stack(jpp_profile_t *profile, uint32_t labels, const char *p,
+    const char *end)
+{
+    uint8_t     *pos;
+    uint32_t     n, ids[JPP_READER_NAMES];
+    const char  *name;
+
+    for (n = 0, name = p; p <= end; p++) {
+
+        if (p != end && *p != ';') {
+            continue;
+        }
+
+        ids[n] = jpp_profile_frame(profile, name, (size_t) (p - name));
+
+        if (ids[n++] == 0) {
+            return false;
+        }
+
+        name = p + 1;
+    }
+
+    pos = jpp_profile_begin(profile, labels, n);
+    if (pos == NULL) {
+        return false;
+    }
+
+    while (n > 0) {
+        pos = jpp_profile_push(pos, ids[--n]);
+    }
+
+    jpp_profile_end(profile, pos);
+
+    return true;
+}
+
+
+static bool
+jpp_names_describe(jpp_profile_t *profile)
+{
+    return jpp_profile_comment(profile, "counted, not sampled");
+}
+
+
+static const char *
+jpp_names_word(const void *ctx, uint32_t i)
+{
+    (void) ctx;
+
+    return i == 0 ? jpp_names_types[0].type : NULL;
+}
