@@ -74,7 +74,7 @@ _Static_assert(sizeof(jpp_code_t) == sizeof(uint32_t),
  */
 
 #define JPP_MESSAGE_QUESTION_FIELDS(X)                                        \
-    X(U32, kind, JPP_MESSAGE_CONTROL)                                         \
+    X(U32, kind, JPP_MESSAGE_KINDS - 1)                                       \
     X(INT, control.active, 1)                                                 \
     X(INT, control.lg_sample, JPP_JEMALLOC_LG_MAX)                            \
     X(BOOL, control.reset, 1)                                                 \

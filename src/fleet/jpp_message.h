@@ -29,7 +29,8 @@
 typedef enum {
     JPP_MESSAGE_STATUS = 0,        /* nothing */
     JPP_MESSAGE_DUMP,              /* a dump of its heap */
-    JPP_MESSAGE_CONTROL            /* a change */
+    JPP_MESSAGE_CONTROL,           /* a change */
+    JPP_MESSAGE_KINDS
 } jpp_message_kind_t;
 
 

@@ -8,7 +8,7 @@
  *     request    from URI, method and query to a question, or a refusal
  *     resources  what is served: the table of them
  *     host       the name that a request is addressed to
- *     heap       dumps and their report       | each is a job
+ *     profile    evidence and its report      | each is a job
  *     symbol     addresses in, names out      |
  *     status     and cmdline                  |
  *     control    changes to the profiler      |
@@ -58,6 +58,8 @@
 
 #include "jpp_args.h"
 #include "jpp_console.h"
+#include "jpp_message.h"
+#include "jpp_readers.h"
 
 
 /* requests in work in one worker: beyond these they are told to come back */
@@ -118,6 +120,14 @@ typedef ngx_int_t (*ngx_http_jemalloc_pprof_answer_pt)(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question);
 
 
+/* What a profile is made from. */
+typedef struct {
+    jpp_message_kind_t                  kind;      /* what workers are asked */
+    const jpp_reader_t                 *reader;    /* of their answers */
+    const char                         *prefers;   /* see jpp_capture.h */
+} ngx_http_jemalloc_pprof_evidence_t;
+
+
 struct ngx_http_jemalloc_pprof_resource_s {
     ngx_str_t                           name;
     ngx_uint_t                          methods;
@@ -125,6 +135,8 @@ struct ngx_http_jemalloc_pprof_resource_s {
     ngx_http_jemalloc_pprof_answer_pt   answer;
     ngx_uint_t                          is_change;    /* not only read */
     const jpp_console_link_t           *links;        /* for the console */
+    const ngx_http_jemalloc_pprof_evidence_t
+                                       *evidence;     /* NULL: no profile */
 };
 
 

@@ -7,13 +7,11 @@
 #include "jpp_problems.h"
 
 
-static ngx_int_t ngx_http_jemalloc_pprof_kind_status(
+static void ngx_http_jemalloc_pprof_kind_status(
     ngx_http_jemalloc_pprof_reply_t *reply);
-static ngx_int_t ngx_http_jemalloc_pprof_kind_dump(
-    ngx_http_jemalloc_pprof_reply_t *reply);
+static jpp_code_t ngx_http_jemalloc_pprof_kind_dump_check(
+    const jpp_worker_t *worker, jpp_err_t *err);
 static void ngx_http_jemalloc_pprof_kind_dump_work(
-    ngx_http_jemalloc_pprof_reply_t *reply);
-static ngx_int_t ngx_http_jemalloc_pprof_kind_control(
     ngx_http_jemalloc_pprof_reply_t *reply);
 static void ngx_http_jemalloc_pprof_kind_control_work(
     ngx_http_jemalloc_pprof_reply_t *reply);
@@ -21,20 +19,22 @@ static void ngx_http_jemalloc_pprof_kind_control_end(
     ngx_http_jemalloc_pprof_reply_t *reply);
 
 
-const ngx_http_jemalloc_pprof_kind_t  ngx_http_jemalloc_pprof_kinds[] = {
+const ngx_http_jemalloc_pprof_kind_t
+    ngx_http_jemalloc_pprof_kinds[JPP_MESSAGE_KINDS] =
+{
 
     [JPP_MESSAGE_STATUS] = {
         .begin = ngx_http_jemalloc_pprof_kind_status
     },
 
     [JPP_MESSAGE_DUMP] = {
-        .begin = ngx_http_jemalloc_pprof_kind_dump,
+        .check = ngx_http_jemalloc_pprof_kind_dump_check,
         .work = ngx_http_jemalloc_pprof_kind_dump_work,
-        .has_file = 1
+        .has_file = 1,
+        .is_sampled = 1
     },
 
     [JPP_MESSAGE_CONTROL] = {
-        .begin = ngx_http_jemalloc_pprof_kind_control,
         .work = ngx_http_jemalloc_pprof_kind_control_work,
         .end = ngx_http_jemalloc_pprof_kind_control_end,
         .is_change = 1
@@ -42,7 +42,7 @@ const ngx_http_jemalloc_pprof_kind_t  ngx_http_jemalloc_pprof_kinds[] = {
 };
 
 
-static ngx_int_t
+static void
 ngx_http_jemalloc_pprof_kind_status(ngx_http_jemalloc_pprof_reply_t *reply)
 {
     jpp_worker_t  *worker;
@@ -54,29 +54,23 @@ ngx_http_jemalloc_pprof_kind_status(ngx_http_jemalloc_pprof_reply_t *reply)
     if (ngx_http_jemalloc_pprof_thread_is_idle()) {
         worker->has_stats = jpp_jemalloc_stats(&worker->stats);
     }
-
-    return NGX_OK;
 }
 
 
-static ngx_int_t
-ngx_http_jemalloc_pprof_kind_dump(ngx_http_jemalloc_pprof_reply_t *reply)
+static jpp_code_t
+ngx_http_jemalloc_pprof_kind_dump_check(const jpp_worker_t *worker,
+    jpp_err_t *err)
 {
-    jpp_problem_t    problems[JPP_MAX_PROBLEMS];
-    jpp_jemalloc_t  *jemalloc;
+    jpp_problem_t  problems[JPP_MAX_PROBLEMS];
 
-    jemalloc = &reply->reply.worker.jemalloc;
-
-    if (jemalloc->state == JPP_JEMALLOC_READY) {
-        return NGX_AGAIN;
+    if (worker->jemalloc.state == JPP_JEMALLOC_READY) {
+        return JPP_OK;
     }
 
-    (void) jpp_problems(jemalloc, problems);
+    (void) jpp_problems(&worker->jemalloc, problems);
 
-    (void) jpp_err_set(&reply->reply.err, JPP_ERR_STATE, "%s: %s",
-                       problems[0].what, problems[0].why);
-
-    return NGX_OK;
+    return jpp_err_set(err, JPP_ERR_STATE, "%s: %s", problems[0].what,
+                       problems[0].why);
 }
 
 
@@ -106,13 +100,6 @@ ngx_http_jemalloc_pprof_kind_dump_work(ngx_http_jemalloc_pprof_reply_t *reply)
     }
 
     message->worker.has_stats = jpp_jemalloc_stats(&message->worker.stats);
-}
-
-
-static ngx_int_t
-ngx_http_jemalloc_pprof_kind_control(ngx_http_jemalloc_pprof_reply_t *reply)
-{
-    return NGX_AGAIN;
 }
 
 

@@ -30,25 +30,35 @@ typedef struct {
 typedef struct {
 
     /*
-     * In the event loop, at once.  NGX_OK: the reply is complete, which it is
-     * with an error, too.  NGX_AGAIN: there is work to do.
+     * Can WORKER, which is this one, answer at all?  If not, ERR says why, and
+     * nothing else is called.  Whoever only asks for the headers of a profile
+     * gets this far.  NULL: always.
      */
-    ngx_int_t              (*begin)(ngx_http_jemalloc_pprof_reply_t *reply);
+    jpp_code_t             (*check)(const jpp_worker_t *worker,
+                                    jpp_err_t *err);
 
-    /* in the background thread, without nginx; NULL where begin does it all */
+    /* in the event loop, at once; NULL: nothing */
+    void                   (*begin)(ngx_http_jemalloc_pprof_reply_t *reply);
+
+    /* in the background thread, without nginx; NULL: begin does it all */
     void                   (*work)(ngx_http_jemalloc_pprof_reply_t *reply);
 
     /* in the event loop, after the work; NULL: nothing */
     void                   (*end)(ngx_http_jemalloc_pprof_reply_t *reply);
 
-    unsigned                 has_file:1;   /* and a baseline, if there is one */
+    unsigned                 has_file:1;   /* what it found goes with it */
+    unsigned                 is_sampled:1; /* jemalloc's samples are in it: */
+                                           /*   a fork inherits them, so a */
+                                           /*   baseline goes with the file, */
+                                           /*   and a reset forgets them */
     unsigned                 is_change:1;  /* made in all that are asked, for */
                                            /*   one asker, who may leave */
 } ngx_http_jemalloc_pprof_kind_t;
 
 
 /* By jpp_message_kind_t. */
-extern const ngx_http_jemalloc_pprof_kind_t  ngx_http_jemalloc_pprof_kinds[];
+extern const ngx_http_jemalloc_pprof_kind_t
+    ngx_http_jemalloc_pprof_kinds[JPP_MESSAGE_KINDS];
 
 
 #endif /* _NGX_HTTP_JEMALLOC_PPROF_KINDS_H_INCLUDED_ */

@@ -48,6 +48,7 @@ static ngx_int_t ngx_http_jemalloc_pprof_report_share(
     ngx_http_jemalloc_pprof_input_t *input,
     const ngx_http_jemalloc_pprof_share_t *share);
 static const char *ngx_http_jemalloc_pprof_report_compare(
+    const ngx_http_jemalloc_pprof_kind_t *kind,
     const ngx_http_jemalloc_pprof_share_t *before,
     const ngx_http_jemalloc_pprof_share_t *share);
 static jpp_capture_t *ngx_http_jemalloc_pprof_report_capture(
@@ -217,7 +218,8 @@ ngx_http_jemalloc_pprof_report_share(ngx_http_jemalloc_pprof_report_t *report,
 
     if (report->base != NULL) {
         before = ngx_http_jemalloc_pprof_report_find(report->base, share);
-        why = ngx_http_jemalloc_pprof_report_compare(before, share);
+        why = ngx_http_jemalloc_pprof_report_compare(report->last->kind,
+                                                     before, share);
 
         if (why != NULL) {
             ngx_http_jemalloc_pprof_report_missing(input, share, why);
@@ -265,6 +267,7 @@ ngx_http_jemalloc_pprof_report_share(ngx_http_jemalloc_pprof_report_t *report,
 
 static const char *
 ngx_http_jemalloc_pprof_report_compare(
+    const ngx_http_jemalloc_pprof_kind_t *kind,
     const ngx_http_jemalloc_pprof_share_t *before,
     const ngx_http_jemalloc_pprof_share_t *share)
 {
@@ -278,7 +281,9 @@ ngx_http_jemalloc_pprof_report_compare(
 
     /* what was sampled before would seem to have been freed */
 
-    if (before->peer.reply.n_resets != share->peer.reply.n_resets) {
+    if (kind->is_sampled
+        && before->peer.reply.n_resets != share->peer.reply.n_resets)
+    {
         return "its samples were forgotten in the meantime, by a reset or a "
                "new lg_sample";
     }

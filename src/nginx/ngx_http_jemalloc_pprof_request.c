@@ -201,16 +201,22 @@ static ngx_int_t
 ngx_http_jemalloc_pprof_answer(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_path_t *path)
 {
-    bool                                 is_known;
-    jpp_err_t                            err;
-    ngx_http_jemalloc_pprof_question_t   question;
-    ngx_http_jemalloc_pprof_loc_conf_t  *conf;
+    bool                                       is_known;
+    jpp_err_t                                  err;
+    ngx_http_jemalloc_pprof_question_t         question;
+    ngx_http_jemalloc_pprof_loc_conf_t        *conf;
+    const ngx_http_jemalloc_pprof_evidence_t  *evidence;
 
     conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
 
     question.resource = path->resource;
 
-    jpp_report_args_init(&question.args);
+    evidence = path->resource->evidence;
+
+    jpp_args_init(&question.args, &jpp_format_words,
+                  evidence != NULL ? evidence->reader->types
+                                   : jpp_reader_heap.types);
+
     question.args.values[JPP_ARG_WORKER] = conf->worker;
     question.args.values[JPP_ARG_SYMBOLIZE] = conf->symbolize;
     question.args.values[JPP_ARG_DEBUG] = path->is_for_jeprof;

@@ -1,6 +1,6 @@
 
 #include "ngx_http_jemalloc_pprof_control.h"
-#include "ngx_http_jemalloc_pprof_heap.h"
+#include "ngx_http_jemalloc_pprof_profile.h"
 #include "ngx_http_jemalloc_pprof_resources.h"
 #include "ngx_http_jemalloc_pprof_status.h"
 #include "ngx_http_jemalloc_pprof_symbol.h"
@@ -104,34 +104,50 @@ static const jpp_console_link_t
 };
 
 
+static const ngx_http_jemalloc_pprof_evidence_t
+    ngx_http_jemalloc_pprof_heap_evidence =
+{
+    JPP_MESSAGE_DUMP, &jpp_reader_heap, NULL
+};
+
+
+static const ngx_http_jemalloc_pprof_evidence_t
+    ngx_http_jemalloc_pprof_allocs_evidence =
+{
+    JPP_MESSAGE_DUMP, &jpp_reader_heap, "alloc_space"
+};
+
+
 static const ngx_http_jemalloc_pprof_resource_t
     ngx_http_jemalloc_pprof_rows[] =
 {
     { ngx_string("heap"), NGX_HTTP_JEMALLOC_PPROF_READ,
-      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_heap, 0,
-      ngx_http_jemalloc_pprof_heap_links },
+      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_profile, 0,
+      ngx_http_jemalloc_pprof_heap_links,
+      &ngx_http_jemalloc_pprof_heap_evidence },
 
     { ngx_string("allocs"), NGX_HTTP_JEMALLOC_PPROF_READ,
-      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_allocs, 0,
-      ngx_http_jemalloc_pprof_allocs_links },
+      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_profile, 0,
+      ngx_http_jemalloc_pprof_allocs_links,
+      &ngx_http_jemalloc_pprof_allocs_evidence },
 
     { ngx_string("symbol"), NGX_HTTP_JEMALLOC_PPROF_READ|NGX_HTTP_POST,
       ngx_string("GET, HEAD, POST"), ngx_http_jemalloc_pprof_symbol, 0,
-      ngx_http_jemalloc_pprof_symbol_links },
+      ngx_http_jemalloc_pprof_symbol_links, NULL },
 
     { ngx_string("cmdline"), NGX_HTTP_JEMALLOC_PPROF_READ,
       ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_cmdline, 0,
-      ngx_http_jemalloc_pprof_cmdline_links },
+      ngx_http_jemalloc_pprof_cmdline_links, NULL },
 
     { ngx_string("status"), NGX_HTTP_JEMALLOC_PPROF_READ,
       ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_status, 0,
-      ngx_http_jemalloc_pprof_status_links },
+      ngx_http_jemalloc_pprof_status_links, NULL },
 
     { ngx_string("control"), NGX_HTTP_POST,
       ngx_string("POST"), ngx_http_jemalloc_pprof_control, 1,
-      ngx_http_jemalloc_pprof_control_links },
+      ngx_http_jemalloc_pprof_control_links, NULL },
 
-    { ngx_null_string, 0, ngx_null_string, NULL, 0, NULL }
+    { ngx_null_string, 0, ngx_null_string, NULL, 0, NULL, NULL }
 };
 
 

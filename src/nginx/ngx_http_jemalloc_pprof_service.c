@@ -63,8 +63,16 @@ ngx_http_jemalloc_pprof_serve(ngx_http_jemalloc_pprof_caller_t *caller,
 
     ngx_http_jemalloc_pprof_describe(&reply.reply.worker);
 
-    if (kind->begin(&reply) == NGX_AGAIN) {
-        return ngx_http_jemalloc_pprof_serve_by_work(caller, kind, &reply);
+    if (kind->check == NULL
+        || kind->check(&reply.reply.worker, &reply.reply.err) == JPP_OK)
+    {
+        if (kind->begin != NULL) {
+            kind->begin(&reply);
+        }
+
+        if (kind->work != NULL) {
+            return ngx_http_jemalloc_pprof_serve_by_work(caller, kind, &reply);
+        }
     }
 
     ngx_http_jemalloc_pprof_serve_note(&reply);
