@@ -1,7 +1,6 @@
 
 #include "ngx_http_jemalloc_pprof_baseline.h"
 #include "ngx_http_jemalloc_pprof_kinds.h"
-#include "ngx_http_jemalloc_pprof_self.h"
 #include "ngx_http_jemalloc_pprof_thread.h"
 
 #include "jpp_problems.h"
@@ -77,27 +76,11 @@ ngx_http_jemalloc_pprof_kind_dump_check(const jpp_worker_t *worker,
 static void
 ngx_http_jemalloc_pprof_kind_dump_work(ngx_http_jemalloc_pprof_reply_t *reply)
 {
-    jpp_code_t            rc;
-    struct timespec       now;
     jpp_message_reply_t  *message;
 
     message = &reply->reply;
 
-    (void) clock_gettime(CLOCK_REALTIME, &now);
-    message->time_nanos = (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
-
-    rc = jpp_memfd_open(&reply->file, ngx_http_jemalloc_pprof_self.directory,
-                        &message->err);
-
-    if (rc == JPP_OK) {
-        (void) jpp_jemalloc_dump(reply->file.fd, &message->err);
-
-    } else if (rc == JPP_ERR_DENIED) {
-        (void) jpp_err_set(&message->err, JPP_ERR_DENIED,
-                           "memfd_create is forbidden to nginx: name a "
-                           "directory for its dumps by "
-                           "jemalloc_pprof_temp_path");
-    }
+    (void) jpp_jemalloc_dump(reply->file.fd, &message->err);
 
     message->worker.has_stats = jpp_jemalloc_stats(&message->worker.stats);
 }

@@ -40,13 +40,16 @@ typedef struct {
     /* in the event loop, at once; NULL: nothing */
     void                   (*begin)(ngx_http_jemalloc_pprof_reply_t *reply);
 
-    /* in the background thread, without nginx; NULL: begin does it all */
+    /*
+     * In the background thread, without nginx: where the kind has a file, it is
+     * open, and empty.  NULL: begin does it all.
+     */
     void                   (*work)(ngx_http_jemalloc_pprof_reply_t *reply);
 
     /* in the event loop, after the work; NULL: nothing */
     void                   (*end)(ngx_http_jemalloc_pprof_reply_t *reply);
 
-    unsigned                 has_file:1;   /* what it found goes with it */
+    unsigned                 has_file:1;   /* the answer: work writes it */
     unsigned                 is_sampled:1; /* jemalloc's samples are in it: */
                                            /*   a fork inherits them, so a */
                                            /*   baseline goes with the file, */

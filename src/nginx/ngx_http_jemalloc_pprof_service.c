@@ -29,6 +29,8 @@ static ngx_http_jemalloc_pprof_work_t *ngx_http_jemalloc_pprof_work_create(
     const ngx_http_jemalloc_pprof_reply_t *reply);
 static void ngx_http_jemalloc_pprof_work_run(
     ngx_http_jemalloc_pprof_task_t *task);
+static jpp_code_t ngx_http_jemalloc_pprof_work_open(
+    ngx_http_jemalloc_pprof_reply_t *reply);
 static void ngx_http_jemalloc_pprof_work_done(
     ngx_http_jemalloc_pprof_task_t *task);
 static void ngx_http_jemalloc_pprof_work_describe(
@@ -184,7 +186,37 @@ ngx_http_jemalloc_pprof_work_run(ngx_http_jemalloc_pprof_task_t *task)
 
     ngx_memzero(&work->reply.reply.err, sizeof(jpp_err_t));
 
-    work->kind->work(&work->reply);
+    if (!work->kind->has_file
+        || ngx_http_jemalloc_pprof_work_open(&work->reply) == JPP_OK)
+    {
+        work->kind->work(&work->reply);
+    }
+}
+
+
+static jpp_code_t
+ngx_http_jemalloc_pprof_work_open(ngx_http_jemalloc_pprof_reply_t *reply)
+{
+    jpp_code_t            rc;
+    struct timespec       now;
+    jpp_message_reply_t  *message;
+
+    message = &reply->reply;
+
+    (void) clock_gettime(CLOCK_REALTIME, &now);
+    message->time_nanos = (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
+
+    rc = jpp_memfd_open(&reply->file, ngx_http_jemalloc_pprof_self.directory,
+                        &message->err);
+
+    if (rc == JPP_ERR_DENIED) {
+        (void) jpp_err_set(&message->err, JPP_ERR_DENIED,
+                           "memfd_create is forbidden to nginx: name a "
+                           "directory for its dumps by "
+                           "jemalloc_pprof_temp_path");
+    }
+
+    return rc;
 }
 
 
