@@ -224,12 +224,17 @@ jpp_top_heading(const jpp_top_t *top, jpp_sink_t *sink)
 
     n = profile->n_seen[type->count];
 
-    jpp_sink_printf(sink, "%s%s: %s in %" PRIu64 " stack%s, estimated from %"
-                    PRIu64 " sample%s", type->type,
+    jpp_sink_printf(sink, "%s%s: %s in %" PRIu64 " stack%s", type->type,
                     profile->is_difference ? " (difference)" : "",
                     jpp_top_value(profile, top->type, top->total.value, text),
-                    top->n_stacks, top->n_stacks == 1 ? "" : "s",
-                    n, n == 1 ? "" : "s");
+                    top->n_stacks, top->n_stacks == 1 ? "" : "s");
+
+    /* what was counted rests on no samples */
+
+    if (n != 0 || top->n_stacks == 0) {
+        jpp_sink_printf(sink, ", estimated from %" PRIu64 " sample%s", n,
+                        n == 1 ? "" : "s");
+    }
 
     if (profile->period > 1 && !profile->has_periods) {
         jpp_sink_printf(sink, ", one every %s",
