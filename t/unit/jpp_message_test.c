@@ -149,9 +149,10 @@ jpp_test_question_bytes(void)
         data[i] = saved;
     }
 
-    /* two kinds, two of active, 14 rates, and two booleans */
+    /* the other kinds, one of active, 14 rates, and two booleans */
 
-    jpp_is_u64(accepted, 1 + 2 + 14 + 1 + 1, "other questions by one byte");
+    jpp_is_u64(accepted, JPP_MESSAGE_KINDS - 1 + 1 + 14 + 1 + 1,
+               "other questions by one byte");
     jpp_is_u64(wrong, 0, "and none that is not one");
 }
 
@@ -506,7 +507,7 @@ jpp_question_is_valid(const jpp_message_question_t *question)
 
     control = &question->control;
 
-    return (unsigned) question->kind <= JPP_MESSAGE_CONTROL
+    return (unsigned) question->kind < JPP_MESSAGE_KINDS
            && control->active >= -1
            && control->active <= 1
            && (control->lg_sample == -1
