@@ -97,6 +97,7 @@ check_names();
 check_includes();
 check_declared();
 check_map();
+check_rooms();
 
 exit $broken ? 1 : 0;
 
@@ -324,4 +325,34 @@ sub check_map {
         complain($map, 1, "its map names $_, which is no file")
             unless $exists{$_};
     }
+}
+
+
+# docs/architecture.md has one row for each file of src/, and no other.
+
+sub check_rooms {
+    my $where = 'docs/architecture.md';
+    my (%rows, %there);
+
+    my ($rooms) = join('', read_lines($where))
+                  =~ /^## The rooms\n(.*?)^Outside of/ms;
+
+    for my $row (($rooms // '') =~ /^\| `(.*?)` \|/mg) {
+        $row =~ s/\.\.\._/ngx_http_jemalloc_pprof_/;
+        complain($where, 1, "$row has two rows") if $rows{$row}++;
+    }
+
+    for my $file (map { m{^src/(.*)} } @c) {
+        my $stem = $file =~ s/\.[ch]$//r;
+        my $other = $stem . ($file =~ /c$/ ? '.h' : '.c');
+
+        my $name = (grep { $_ eq "src/$other" } @c) ? $stem : $file;
+
+        complain("src/$file", 1, "$where has no row for $name")
+            unless $rows{$name};
+        $there{$name} = 1;
+    }
+
+    complain($where, 1, "there is no src/$_")
+        for grep { !$there{$_} } sort keys %rows;
 }
