@@ -40,6 +40,11 @@ my $more = 0.5;
 
 my $timeouts = "jemalloc_pprof_timeout ${timeout}s;";
 
+# milliseconds that a job may still take in a worker that ends, and three times
+# that for all that a worker does
+my $grace = 300;
+my $most_waited = 3 * $grace;
+
 my $shutting_down = 'this worker is shutting down: ask again, another one will '
                     . "answer\n";
 
@@ -55,8 +60,9 @@ subtests(
 
 
 # A dump that is held would end with the test, and a pause after a minute: who
-# waited for either would not be gone.  A soak run compares how long it takes
-# with an nginx without the module whose connections are in the same state.
+# waited for either would not be gone.  How long a worker means to wait is in
+# its log; a soak run compares how long it takes with an nginx without the
+# module whose connections are in the same state.
 
 sub ends {
     my %states = (
@@ -97,7 +103,7 @@ sub time_to_end {
     my $is_slow = $what =~ /slow/;
 
     my $nginx = JppNginx->start(
-        module => $with, fake => '',
+        module => $with, fake => '', level => 'debug',
         server => ($with ? 'location /debug/pprof/ { jemalloc_pprof; }' : '')
                   . 'location /file { root .; }');
     my $pid = $nginx->worker;
@@ -143,9 +149,37 @@ sub time_to_end {
 
     my $time = time() - $start;
 
+    # how long a reader has is the reader's affair
+
+    has_waited($nginx, $pid, $what) unless $is_slow;
     $nginx->stop(is_told => 1);
 
     return $time;
+}
+
+
+# How long PID has waited in its event loop, once it knew that it had to end:
+# nginx's debug log has what each wait was to be, at most, and was.  A machine
+# that is slow makes none of them longer than it was to be.
+
+sub has_waited {
+    my ($nginx, $pid, $what) = @_;
+    my ($is_ending, $at_most, $sum) = (0, 0, 0);
+
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    for (grep { / $pid#/ } split /\n/, $nginx->error_log) {
+        $is_ending ||= /: (?:gracefully shutting down|exiting)$/;
+        next unless $is_ending;
+
+        # without a timer it is as long as it takes
+
+        $at_most = $1 < 0 ? 9 ** 9 : $1 if /: epoll timer: (-?\d+)$/;
+        $sum += $1 < $at_most ? $1 : $at_most if /: timer delta: (\d+)$/;
+    }
+
+    ok($is_ending, "$what: it knows");
+    cmp_ok($sum, '<=', $most_waited, "$what: and waits no longer");
 }
 
 
@@ -206,7 +240,7 @@ sub ends_of_two {
 
 sub times_to_end {
     my ($signal, $with, $what, $n) = @_;
-    my @how = (workers => 2, fake => '');
+    my @how = (workers => 2, fake => '', level => 'debug');
     my $nginx = $with ? fleet($timeouts, @how)
               : JppNginx->start(@how, module => 0, server => <<'EOF');
         location = /pid { return 200 $pid; }
@@ -249,6 +283,8 @@ sub time_to_end_of_two {
        "$what and $signal: they end");
 
     my $time = time() - $start;
+
+    has_waited($nginx, $_, "$what and $signal") for @ends;
 
     # each has another, or the next round would have nobody
 
