@@ -7,7 +7,7 @@
 # Not here: workers that end (240), how much may be asked at a time, and how
 # much there may be of it (248), processes that are no workers (270).
 #
-# JPP_SOAK=1 does it more often.
+# JPP_SOAK=1 does it more often, and asserts times.
 
 use strict;
 use warnings;
@@ -157,8 +157,12 @@ sub several_stopped {
         is_deeply([ sort keys %$why ], [ sort @victims ], "$n: not the others");
         like($why->{$_}, qr/\A$late\z/, "$n: and why") for @victims;
 
+        $start = time();
+
         my $status = status($client);
 
+        cmp_ok(time() - $start, '<', $timeout + 0.5, "$n: status in time")
+            if $soak > 1;
         is("@{ $status->{counts} }", '4 ' . (4 - $n), "$n: of as many");
         is(scalar(grep { /\A$late\z/ } @{ $status->{why} }), $n,
            "$n: and why");

@@ -5,6 +5,8 @@
 # nothing, and keep nobody from an answer.
 #
 # Not here: clients of HTTP (210), workers that misbehave (245).
+#
+# JPP_SOAK=1 asserts times.
 
 use strict;
 use warnings;
@@ -15,7 +17,7 @@ use Time::HiRes qw(sleep time);
 
 use lib dirname(__FILE__) . '/lib';
 
-use JppFleet qw( clients_of_one fleet is_well missing status );
+use JppFleet qw( clients_of_one fleet is_well measured missing most status );
 use JppNginx qw( wait_until spew sockets profile partly );
 use JppRun qw( subtests );
 
@@ -23,7 +25,10 @@ use JppRun qw( subtests );
 alarm 300;
 
 my $heap = '/debug/pprof/heap';
-my $timeouts = 'jemalloc_pprof_timeout 2s;';
+
+# seconds of a question
+my $timeout = 2;
+my $timeouts = "jemalloc_pprof_timeout ${timeout}s;";
 
 subtests(
     'one who connects' => [ \&strangers, 'fake', 'root', 'setpriv' ],
@@ -253,11 +258,15 @@ sub flooded {
     my @pipes = map { open my $pipe, '-|', $command or die "$command: $!";
                       $pipe } 1, 2;
     my $end = time() + 3.5;
+    my @times;
 
     # one that came too late would be 1/2
 
     while (time() < $end) {
+        my $start = time();
         my $answer = $nginx->get($heap);
+
+        push @times, time() - $start;
 
         $answers{ "$answer->{status} " . partly($answer) }++;
         $why{$_} = 1 for grep { /missing/ } @{ profile($answer)->{comments} };
@@ -267,6 +276,9 @@ sub flooded {
     is_deeply([ keys %answers ], [ '200 2/2' ], 'all of them, all the time')
         or diag((map { "$_: $answers{$_}\n" } sort keys %answers),
                 map { "$_\n" } sort keys %why);
+    measured(sprintf 'flooded: %d answers; the longest %.2f s', scalar @times,
+                     most(@times));
+    cmp_ok(most(@times), '<', $timeout + 0.5, 'in time') if $ENV{JPP_SOAK};
 
     for my $pipe (@pipes) {
         cmp_ok(<$pipe> // 0, '>', 1000, 'many connections were made');
