@@ -170,9 +170,13 @@ sub measure {
 
     return \%there if !$is_worker;
 
-    ($there{'bytes allocated'})
-        = $nginx->get("/debug/pprof/status?worker=pid-$pid")->{body}
-          =~ /"allocated": (\d+)/;
+    # it has no figures as long as a dump is on, and may be late
+
+    $there{'bytes allocated'} = wait_until(sub {
+        my $path = "/debug/pprof/status?worker=pid-$pid";
+
+        return ($nginx->get($path)->{body} =~ /"allocated": (\d+)/)[0];
+    }) // die "no figures of $pid\n";
 
     return \%there;
 }
