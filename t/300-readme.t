@@ -76,8 +76,8 @@ my @directives = some('directives',
                       $module =~ /^    \{ ngx_string\("(\w+)"\),/mg);
 my @parameters = some('parameters', $arguments =~ /^    \{ "(\w+)",/mg);
 my %methods = some('resources',
-                   table('ngx_string("cmdline")')
-                   =~ /\{[ ]ngx_string\("(\w*)"\),
+                   (table('ngx_string("cmdline")') . table('ngx_string(""),'))
+                   =~ /ngx_string\("(\w*)"\),
                        [^{}]*? ngx_string\("([^"]+)"\)/gx);
 my %words = some('words', table('[JPP_JEMALLOC_READY] = "')
                           =~ /\[JPP_JEMALLOC_(\w+)\] = "([a-z-]+)"/g);
