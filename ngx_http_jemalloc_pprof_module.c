@@ -2,8 +2,8 @@
 /*
  * ngx_http_jemalloc_pprof_module: heap profiles of nginx on jemalloc.
  *
- * Directives and hooks.  What a request goes through is in src/nginx, and
- * src/nginx/ngx_http_jemalloc_pprof.h tells where.
+ * Directives and hooks.  src/nginx has the rest, and
+ * src/nginx/ngx_http_jemalloc_pprof.h the map of it.
  */
 
 
@@ -250,7 +250,7 @@ ngx_http_jemalloc_pprof_merge_loc_conf(ngx_conf_t *cf, void *parent,
                               64 * 1024 * 1024);
     ngx_conf_merge_value(conf->gzip_level, prev->gzip_level, JPP_REPORT_LEVEL);
 
-    /* "if" and "limit_except" are locations too, of the same content */
+    /* "if" and "limit_except" are locations, too, with the same content */
 
     clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
 
@@ -390,7 +390,7 @@ ngx_http_jemalloc_pprof_parameter(ngx_conf_t *cf,
 }
 
 
-/* What a location serves that does not say it: its own name tells. */
+/* Without a resource's name, the location's name decides what it serves. */
 
 static char *
 ngx_http_jemalloc_pprof_locate(ngx_conf_t *cf,
@@ -415,7 +415,7 @@ ngx_http_jemalloc_pprof_locate(ngx_conf_t *cf,
     if (is_plain && clcf->name.len != 0
         && clcf->name.data[clcf->name.len - 1] == '/')
     {
-        /* the address without the slash is sent to the one with it */
+        /* the address without the slash redirects to the one with it */
 
         clcf->auto_redirect = 1;
 
@@ -588,7 +588,7 @@ ngx_http_jemalloc_pprof_notice(ngx_cycle_t *cycle)
     jpp_problem_t   problems[JPP_MAX_PROBLEMS];
     jpp_jemalloc_t  jemalloc;
 
-    /* the workers will be as the master is, but for what is wanted of them */
+    /* workers start as the master is, and apply the settings for all */
 
     jpp_jemalloc_read(&jemalloc);
 
@@ -598,8 +598,8 @@ ngx_http_jemalloc_pprof_notice(ngx_cycle_t *cycle)
     jpp_status_notice(&jemalloc, text, sizeof(text));
 
     /*
-     * Distributions have an error_log without a level, which drops what is
-     * below an error: what somebody wants and does not get must be seen.  An
+     * Distributions set error_log without a level, which drops everything below
+     * an error: who wants profiles and does not get them must see it.  An
      * inactive profiler is a choice, and can be switched on.
      */
 

@@ -34,8 +34,8 @@ my $preload = 'systemctl edit nginx, and add: | [Service] | '
 my $append = 'Run systemctl edit nginx, and append to the line '
              . 'Environment=MALLOC_CONF= | ,';
 
-my $libc = qr/the malloc of this nginx is not jemalloc's: it is that of (?#
-              )[^ ]*libc\.so\.6, which cannot tell where memory was (?#
+my $libc = qr/the malloc of this nginx is not jemalloc's: it comes from (?#
+              )[^ ]*libc\.so\.6, which does not record where memory was (?#
               )allocated/;
 
 my $prof_off = qr/the profiling of jemalloc [\d.]+ is off: opt\.prof is (?#
@@ -113,7 +113,7 @@ my @fatal = (
         says => qr/jemalloc 5\.3\.0 cannot be dumped safely with (?#
                    )prof_sys_thread_name:true: before 5\.3\.1 that option (?#
                    )races with a dump and can crash the process/,
-        cure => 'Take jemalloc 5.3.1 or later, or switch the option off. | '
+        cure => 'Upgrade to jemalloc 5.3.1 or later, or switch the option off. | '
                 . "${append}prof_sys_thread_name:false | $restart",
     },
     {
@@ -560,8 +560,8 @@ sub timeout {
         is($answer->{status}, 504, $uri);
         like($answer->{body}, qr/\Ano worker answered in time: worker 0 (?#
              )\(pid \d+\), no answer within $ms ms (?#
-             )\(jemalloc_pprof_timeout\): its background thread has (?#
-             )not come to an end\n\z/, 'and what to do');
+             )\(jemalloc_pprof_timeout\): its background thread is (?#
+             )still busy\n\z/, 'and what to do');
         is($answer->{headers}{'x-go-pprof'}, '1', 'for pprof to show');
     }
 
@@ -575,8 +575,9 @@ sub temp_path {
     my @fake = fake_jemalloc("$dir/memfd", "memfd 1\n");
 
     for (
-        [ '', 503, qr/\Amemfd_create is forbidden to nginx: name a directory (?#
-                      )for its dumps by jemalloc_pprof_temp_path\n\z/ ],
+        [ '', 503, qr/\Amemfd_create is forbidden to nginx: set (?#
+                      )jemalloc_pprof_temp_path to a directory for its (?#
+                      )dumps\n\z/ ],
         [ 'jemalloc_pprof_temp_path temp;', 200, qr/\A\x1f\x8b/ ],
         [ "jemalloc_pprof_temp_path $dir;", 200, qr/\A\x1f\x8b/ ],
         [ 'jemalloc_pprof_temp_path nowhere;', 503,

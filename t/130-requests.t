@@ -409,7 +409,7 @@ sub chunked {
 
 sub bodies {
     my $max = 1024 * 1024;
-    my $too_large = "more than $max bytes of addresses: ask in parts";
+    my $too_large = "more than $max bytes of addresses: send fewer at once";
 
     for my $place (qw( /a/ /unlimited/ /disk/ /buffer/ )) {
         for my $len (0, 1, 100, 1023, 1024, 1025, 8192, 16384, 16385, 90000,
@@ -707,7 +707,7 @@ sub protocols {
         spew($large, body_of(1024 * 1024 + 1));
 
         is(`$curl --data-binary '\@$large' '$site/symbol'`,
-           "more than 1048576 bytes of addresses: ask in parts\n",
+           "more than 1048576 bytes of addresses: send fewer at once\n",
            'a POST that is too large');
 
         is(`$curl -H 'Content-Type: x' --data-binary '\@$large' '$site/heap'`,

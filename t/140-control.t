@@ -28,7 +28,7 @@ my $foreign = 'control refuses requests that a page of another site sends: use '
               . 'curl';
 
 my $off = 'control is off in this location: add control=on to its '
-          . 'jemalloc_pprof directive, and let nobody else reach it';
+          . 'jemalloc_pprof directive, and restrict who can reach it';
 
 my $config = <<'END';
 location /a/ { jemalloc_pprof control=on; }
@@ -560,9 +560,9 @@ sub stopped {
          qr/\A$victim->{pid} $why\z/, 'and why not that one');
 
     asked('strict', 503, 'only ' . ($n - 1) . " of $n workers answered, and "
-          . 'strict=1 requires all: what was asked for is done in those; the '
-          . 'error log and the answer without strict=1 say which are missing '
-          . 'and why', 'POST', '/late/control?strict=1', \'lg_sample=12');
+          . 'strict=1 requires all: the change was made in those; the error '
+          . 'log and the answer without strict=1 say which are missing and '
+          . 'why', 'POST', '/late/control?strict=1', \'lg_sample=12');
 
     for my $query ('', '&strict=1') {
         my $answer = asked("alone$query", 504, undef, 'POST',
@@ -739,7 +739,7 @@ sub no_profiler {
 
     is($answer->{status}, 503, 'strict: no answer');
     is($answer->{body}, 'only 0 of 2 workers answered, and strict=1 requires '
-       . 'all: what was asked for is done in those; the error log and the '
+       . 'all: the change was made in those; the error log and the '
        . "answer without strict=1 say which are missing and why\n", 'and why');
     like($server->log, qr/worker \d \(pid \d+\) did not answer: active was (?#
                           )not set: the profiling of jemalloc [\d.]+ is off/,

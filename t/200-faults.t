@@ -33,11 +33,11 @@ my $needs = 'A worker needs five free descriptors (worker_rlimit_nofile), '
 my $failed = 'jemalloc could not write the dump: it needs /proc to be '
              . 'visible, two more free descriptors (raise RLIMIT_NOFILE) and '
              . 'memory; perhaps:';
-my $no_thread = 'it cannot have a background thread';
+my $no_thread = 'it cannot start a background thread';
 my $no_descriptor = 'because the process has no free descriptor (raise '
                     . 'RLIMIT_NOFILE): Too many open files';
-my $forbidden = 'memfd_create is forbidden to nginx: name a directory for its '
-                . 'dumps by jemalloc_pprof_temp_path';
+my $forbidden = 'memfd_create is forbidden to nginx: set '
+                . 'jemalloc_pprof_temp_path to a directory for its dumps';
 
 my $heap = '/debug/pprof/heap';
 
@@ -239,7 +239,7 @@ EOF
         answers($nginx, $heap, 504,
                 "no worker answered in time: worker 0 (pid $before->{pid}), "
                 . 'no answer within 1000 ms (jemalloc_pprof_timeout): its '
-                . 'background thread has not come to an end',
+                . 'background thread is still busy',
                 'a dump that hangs');
         is($nginx->get('/fine')->{status}, 200, 'all else is served');
         is($nginx->get('/debug/pprof/status')->{status}, 200,
@@ -272,8 +272,8 @@ sub states {
         [ "opt.prof_sys_thread_name 1\nopt.prof 0", 403,
           'the profiling of jemalloc 5.3.0 is off: *' ],
         [ 'symbol none', 501,
-          "the malloc of this nginx is not jemalloc's: it is that of *, which "
-          . 'cannot tell where memory was allocated. '
+          "the malloc of this nginx is not jemalloc's: it comes from *, which "
+          . 'does not record where memory was allocated. '
           . 'Run apt-get install libjemalloc2 *' ],
         [ "symbol _rjem_mallctl\nopt.prof 0", 403,
           '* Environment=_RJEM_MALLOC_CONF=prof:true*' ],
@@ -361,8 +361,8 @@ sub real_states {
     my $nginx = JppNginx->start(preload => []);
 
     refuses($nginx, 501,
-            "the malloc of this nginx is not jemalloc's: it is that of *, "
-            . 'which cannot tell * Environment=LD_PRELOAD=libjemalloc.so.2 *',
+            "the malloc of this nginx is not jemalloc's: it comes from *, "
+            . 'which does not record * Environment=LD_PRELOAD=libjemalloc.so.2 *',
             'no jemalloc')
         if $nginx->get('/debug/pprof/status')->{body} !~ /"state": "ready"/;
 
@@ -685,7 +685,7 @@ sub little_memory {
 
         $seen{ $answer->{status} }++;
 
-        says($answer, '*cannot have a background thread: the error log says '
+        says($answer, '*cannot start a background thread: the error log says '
                       . 'why', "$megabytes MB")
             if $answer->{status} == 503 && $megabytes != 0;
 
@@ -826,7 +826,7 @@ sub last_error {
     failed_last($nginx, "$failed No space left on device", 'still that');
 
     like($nginx->get('/debug/pprof/')->{body},
-         qr/<p>What failed last in worker 0, pid \d+, at \S+Z: jemalloc could /,
+         qr/<p>Last error in worker 0, pid \d+, at \S+Z: jemalloc could /,
          'the console tells it, too');
 
     $nginx->fake("refuse prof.active\n");

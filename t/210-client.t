@@ -400,7 +400,7 @@ sub is_refused {
     like($answer->{headers}{'retry-after'} // '', qr/^[1-9]\d*$/,
          "$what: until when");
     like($answer->{body},
-         qr/^the dumps and answers in memory are more than/, "$what: and why");
+         qr/^dumps and answers would use more than/, "$what: and why");
 }
 
 
@@ -437,7 +437,7 @@ EOF
     my $pid = $nginx->worker;
     my $late = "no worker answered in time: worker 0 (pid $pid), no answer "
                . 'within 1500 ms (jemalloc_pprof_timeout): its background thread '
-               . "has not come to an end\n";
+               . "is still busy\n";
     my %n;
 
     $nginx->fake("hold 1\n");

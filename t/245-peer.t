@@ -379,7 +379,7 @@ EOF
 
         is($answer->{status}, 200, $words);
         is(partly($answer), '1/3', 'of itself');
-        is(scalar(grep { /is missing: it cannot be asked: \Q$words\E$/ }
+        is(scalar(grep { /is missing: cannot query it: \Q$words\E$/ }
                   @{ profile($answer)->{comments} }), 2, 'and why');
 
         $nginx->fake('');
@@ -398,7 +398,7 @@ EOF
     is(partly($patient->response), '3/3', 'and asked again');
 
     $nginx->fake("connect 11\n");
-    is((grep { /is missing: it accepted no question within / }
+    is((grep { /is missing: it accepted no connection within / }
         @{ profile($client->get($heap))->{comments} }), 2,
        'the answer names one that never accepts');
     $nginx->fake('');

@@ -211,8 +211,8 @@ sub forgotten {
     my $answer = $client->response;
 
     is($answer->{status}, 503, 'of all: there is no difference');
-    like($answer->{body}, qr/\Ano worker can be compared with itself: worker 0 (?#
-         )\(pid \d+\), \Q$why\E: ask again\n\z/, 'and why');
+    like($answer->{body}, qr/\Ano worker answered both times: worker 0 (?#
+         )\(pid \d+\), \Q$why\E: try again\n\z/, 'and why');
 
     # they have no baseline any more, which is all that is different
 
@@ -277,7 +277,7 @@ sub killed {
     }
 
     is_deeply(\%answers, {
-        "503 it does not listen any more, so it has ended\n" => 3,
+        "503 it no longer listens, so it has exited\n" => 3,
         "503 this worker is being started: try again in a second\n" => 3,
     }, 'there is such a worker, though not now');
 
@@ -353,7 +353,7 @@ sub lost {
 
     is_deeply(\%words, {
         'cannot create a socket to query it (raise worker_rlimit_nofile)' => 1,
-        'the files of its answer are lost' => 2,
+        'the files of its answer were lost' => 2,
         200 => 3,
     }, 'no socket, no room for the files, and enough');
 
@@ -417,7 +417,7 @@ sub no_room {
 
     is($strict->{status}, 503, 'strict: none');
     is($strict->{body}, 'the baseline of 2 of 2 workers had to be left out, so '
-       . 'that what they inherited would count as their own, which strict=1 '
+       . 'what they inherited would count as their own, which strict=1 '
        . 'does not allow: the comments of the profile without strict=1 say '
        . "why\n", 'and why');
 
@@ -434,7 +434,7 @@ sub no_room {
 
 sub threadless {
     my $nginx = fleet('', workers => 2, fake => "eventfd 24\n");
-    my $why = 'it cannot have a background thread: the error log says why';
+    my $why = 'it cannot start a background thread: the error log says why';
 
     $nginx->fake('');
 

@@ -106,7 +106,7 @@ sub crowd {
 
     is_deeply(\%selves, { '200 1/1' => 300 }, 'whoever is asked for itself');
 
-    is(scalar(grep { /no row left/ } split /\n/, $nginx->error_log), 0,
+    is(scalar(grep { /table of workers is full/ } split /\n/, $nginx->error_log), 0,
        'there is room for all of them');
     $nginx->stop;
 }
@@ -268,7 +268,7 @@ sub difference {
 
         is($answer->{status}, 200, 'an answer');
         is(partly($answer), '2/4', 'of those that were there');
-        is_deeply(\%why, { $victim => 'it ended in the meantime',
+        is_deeply(\%why, { $victim => 'it exited in the meantime',
                            $new => 'it was started in the meantime' },
                   'and the others by name');
         is_deeply([ sort keys %{ $profile->{labels}{pid} } ],

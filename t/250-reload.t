@@ -243,7 +243,7 @@ sub ended {
 
     is($answer->{status}, 200, 'an answer') or diag($answer->{body});
     is(partly($answer), '2/3', 'of two of three');
-    is_deeply(missing($answer, 'ended'), { $old => 'it ended in the meantime' },
+    is_deeply(missing($answer, 'ended'), { $old => 'it exited in the meantime' },
               'and why not of all');
     is($strict->{status}, 503, 'strict: nothing');
     ok($strict->{body} =~ /^only 2 of 3 workers answered, and strict=1 /,

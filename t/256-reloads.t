@@ -40,8 +40,8 @@ my @paths = ($heap, "$heap?format=folded", '/debug/pprof/status', $exiting);
 # What is an answer besides 200, as PATH: STATUS SENTENCE.  Only of those that
 # exit there may be none, or the only ones may end while they are asked.
 
-my $gone = 'it ended before it answered|it does not listen any more, so it has '
-           . 'ended';
+my $gone = 'it exited before it answered|it no longer listens, so it has '
+           . 'exited';
 
 my @allowed = (
     qr/^\S+: 503 this worker is shutting down: ask again, another one will (?#

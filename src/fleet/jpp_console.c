@@ -52,7 +52,7 @@ static void jpp_console_address(const jpp_console_link_t *link,
 static void jpp_console_text(jpp_sink_t *sink, const char *s);
 
 
-/* the hash is the one of JPP_CONSOLE_STYLE: only that style is applied */
+/* the hash of JPP_CONSOLE_STYLE: no other style is applied */
 
 const char  jpp_console_policy[] =
     "default-src 'none'; "
@@ -199,7 +199,7 @@ jpp_console_failures(const jpp_fleet_t *fleet, jpp_sink_t *sink)
             continue;
         }
 
-        jpp_sink_printf(sink, "<p>What failed last in worker %" PRIu32
+        jpp_sink_printf(sink, "<p>Last error in worker %" PRIu32
                         ", pid %" PRId64 ", at %s: ", worker->who.index,
                         worker->who.pid, jpp_status_time(failure->time, time));
         jpp_console_text(sink, failure->text);
@@ -208,7 +208,7 @@ jpp_console_failures(const jpp_fleet_t *fleet, jpp_sink_t *sink)
 }
 
 
-/* What several workers have in common is said once, at the first of them. */
+/* A problem of several workers is shown once, with the first of them. */
 
 static void
 jpp_console_problems(const jpp_fleet_t *fleet, jpp_sink_t *sink)
@@ -274,7 +274,7 @@ jpp_console_problem(const jpp_fleet_t *fleet, size_t first,
 }
 
 
-/* The same row, and the same words filled in. */
+/* The same row, with the same words filled in. */
 
 static bool
 jpp_console_has(const jpp_worker_t *worker, const jpp_problem_t *problem)

@@ -1,8 +1,8 @@
 
 /*
- * The console: one page for people that shows the workers, their state, what
- * is wrong and its cure, and links to what the caller serves.  No script,
- * nothing fetched from outside, every text from outside of the module escaped.
+ * The console: one page for people, with the workers, their state, what is
+ * wrong and its cure, and links to the resources.  It has no script, fetches
+ * nothing from outside, and escapes every text that is not the module's own.
  *
  * A pure function of the caller's values; any thread.
  */
@@ -15,12 +15,12 @@
 #include "jpp_status.h"
 
 
-/* A resource, or one way to ask for it. */
+/* A resource, or one way to request it. */
 typedef struct {
-    const char    *address;        /* "heap?format=top"; NULL: the last one */
+    const char    *address;        /* "heap?format=top"; NULL ends the list */
     const char    *text;           /* what it is */
     const char    *command;        /* to be copied */
-    bool           is_post;        /* nothing to follow */
+    bool           is_post;        /* POST only: not a link */
 } jpp_console_link_t;
 
 

@@ -1,11 +1,11 @@
 
 /*
- * The control resource: what is asked of the profilers of the workers, and the
- * answer.  The change itself is made by jpp_jemalloc.h.
+ * The control resource: the changes requested of the workers' profilers, and
+ * the answer.  jpp_jemalloc.h makes the change itself.
  *
- *     active=on|off       take samples or not
+ *     active=on|off       take samples, or not
  *     lg_sample=10..24    one sample every 2^N bytes
- *     reset=1             forget the samples there are
+ *     reset=1             forget all samples
  *     purge=1             give unused memory back to the kernel
  *
  * Beside these it takes worker and strict of jpp_args.h.
@@ -24,7 +24,7 @@
 #include "jpp_sink.h"
 
 
-/* What came of it in one worker. */
+/* The outcome in one worker. */
 typedef struct {
     jpp_identity_t         who;
     const char            *error;          /* one sentence; NULL: none */
@@ -32,7 +32,7 @@ typedef struct {
 } jpp_controlled_t;
 
 
-/* Initialize the caller's CONTROL: nothing is asked for. */
+/* Initialize the caller's CONTROL: no change. */
 void jpp_control_init(jpp_control_t *control);
 
 /* The keys that control takes, for a sentence. */
@@ -40,25 +40,25 @@ extern const char  jpp_control_keys[];
 
 /*
  * Set CONTROL, and worker and strict of ARGS, from the LEN bytes of a query
- * string or of a form's body at TEXT.  What an earlier call, or the caller, has
- * set stays, and the other value is not looked at: so the query is read first
- * and the form then.  An unknown key, and one that TEXT repeats, is refused:
- * what was meant must not be guessed where something is changed.  The sentence
- * of JPP_ERR_ARG says what is allowed and never quotes TEXT.
+ * string or of a form's body at TEXT.  A key that an earlier call, or the
+ * caller, has set is kept, and the new value is ignored: so the query is read
+ * before the form.  An unknown or repeated key is refused, since a change must
+ * not be a guess.  The sentence of JPP_ERR_ARG says what is allowed, and never
+ * quotes TEXT.
  */
 jpp_code_t jpp_control_query(jpp_control_t *control, jpp_args_t *args,
     const char *text, size_t len, jpp_err_t *err);
 
-/* JPP_ERR_ARG where nothing is asked for; the sentence says what could be. */
+/* JPP_ERR_ARG if CONTROL has no change; the sentence lists the changes. */
 jpp_code_t jpp_control_check(const jpp_control_t *control, jpp_err_t *err);
 
-/* Make JEMALLOC what it will be once CONTROL is done, if that goes well. */
+/* Change JEMALLOC to what it will be if CONTROL is applied successfully. */
 void jpp_control_preview(const jpp_control_t *control,
     jpp_jemalloc_t *jemalloc);
 
 /*
- * What came of it in the N WORKERS that were asked, as JSON to SINK, which the
- * caller flushes; those without an error count as answered.  It is ASCII:
+ * Write the outcome in the N WORKERS that were asked as JSON to SINK, which the
+ * caller flushes; those without an error count as answered.  The JSON is ASCII:
  * other bytes become question marks.
  */
 void jpp_control_json(const jpp_controlled_t *workers, size_t n,

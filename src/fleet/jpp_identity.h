@@ -1,6 +1,6 @@
 
 /*
- * Which worker: the same three numbers wherever one is named.
+ * A worker's identity: the same three numbers wherever one is named.
  *
  * Pure functions of the caller's values; any thread.
  */
@@ -14,7 +14,7 @@
 
 
 typedef struct {
-    uint32_t   index;              /* nginx's number of it, from 0 */
+    uint32_t   index;              /* nginx's number for it, from 0 */
     int64_t    pid;
     uint64_t   generation;         /* of the configuration, from 1 */
 } jpp_identity_t;

@@ -1,13 +1,13 @@
 
 /*
- * What workers say to each other: a question and a reply, as bytes of a fixed
- * size.  How they travel is not here.
+ * The messages between workers: a question and a reply, as bytes of a fixed
+ * size.  The adapter sends them.
  *
- * Both ends are processes of one machine and mostly of one module; another
- * layout is another version, and is refused.  What is unpacked is believed in
- * no other way: every value is one that its type allows, strings end, and are
- * printable ASCII.  Whether it is true is another matter: who a worker is, its
- * asker knows better.
+ * Both ends are processes of one machine, and mostly of one module; another
+ * layout is another version, and is refused.  Unpacking checks only that every
+ * value is valid for its type, and that strings end and are printable ASCII.
+ * It does not check that values are true: the asker knows better which worker
+ * it asks.
  *
  * Pure functions of the caller's values; any thread.
  */
@@ -25,9 +25,9 @@
 #define JPP_MESSAGE_REPLY     1044
 
 
-/* What is asked for, beside the worker's state, which every reply has. */
+/* What is asked for, besides the worker's state, which every reply has. */
 typedef enum {
-    JPP_MESSAGE_STATUS = 0,        /* nothing */
+    JPP_MESSAGE_STATUS = 0,        /* nothing else */
     JPP_MESSAGE_DUMP,              /* a dump of its heap */
     JPP_MESSAGE_CONTROL,           /* a change */
     JPP_MESSAGE_KINDS
@@ -55,9 +55,9 @@ typedef struct {
 
 /*
  * Pack QUESTION, REPLY into JPP_MESSAGE_QUESTION, JPP_MESSAGE_REPLY bytes at
- * DATA.  All of a reply travels, so the caller zeroes it before filling it.  A
- * string without an end is cut, and a variable that is none of
- * jpp_jemalloc_variable() becomes the first of these.
+ * DATA.  All of a reply is sent, so the caller zeroes it before filling it.  A
+ * string without an end is cut, and a variable that jpp_jemalloc_variable()
+ * does not know becomes its first.
  */
 void jpp_message_question_pack(const jpp_message_question_t *question,
     uint8_t data[JPP_MESSAGE_QUESTION]);
@@ -65,8 +65,8 @@ void jpp_message_reply_pack(const jpp_message_reply_t *reply,
     uint8_t data[JPP_MESSAGE_REPLY]);
 
 /*
- * Fill the caller's QUESTION, REPLY from the LEN bytes at DATA.  False: it is
- * none, and what was filled in is of no use.
+ * Fill the caller's QUESTION, REPLY from the LEN bytes at DATA.  False: DATA is
+ * not valid, and neither is what was filled in.
  */
 bool jpp_message_question_unpack(jpp_message_question_t *question,
     const uint8_t *data, size_t len);

@@ -9,7 +9,7 @@
  * Against prof:false, a worker with 1,000 idle TLS connections takes 2 % more
  * memory at 19, 12 % at 16, 26 % at 15 and 48 % at 14; a small static request
  * takes 5 %, 39 %, 75 % and 143 % more instructions (./dev bench sampling).
- * Above 20 next to nothing is left to be saved, and little is seen.
+ * Above 20 there is next to nothing left to save, and little is sampled.
  */
 
 #define JPP_COARSE  20
@@ -93,7 +93,7 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
     [JPP_PROBLEM_NO_JEMALLOC] = {
         "no-jemalloc", true,
         "the malloc of this nginx is not jemalloc's",
-        "it is that of %a, which cannot tell where memory was allocated",
+        "it comes from %a, which does not record where memory was allocated",
         "Run apt-get install libjemalloc2 and " JPP_PRELOAD },
 
     [JPP_PROBLEM_NO_PROF] = {
@@ -119,7 +119,7 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
         "thread-name", true,
         "jemalloc %v cannot be dumped safely with prof_sys_thread_name:true",
         "before 5.3.1 that option races with a dump and can crash the process",
-        "Take jemalloc 5.3.1 or later, or switch the option off.\n"
+        "Upgrade to jemalloc 5.3.1 or later, or switch the option off.\n"
         JPP_APPEND("prof_sys_thread_name:false") },
 
     [JPP_PROBLEM_INACTIVE] = {
@@ -169,8 +169,8 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
     [JPP_PROBLEM_ACCUM] = {
         "accum", false,
         "prof_accum keeps every stack for ever",
-        "the memory of the profiler and the time of a dump only grow; "
-        "nothing but alloc_objects and alloc_space needs the option",
+        "the memory of the profiler and the time of a dump only grow; only "
+        "alloc_objects and alloc_space need the option",
         JPP_APPEND("prof_accum:false") },
 
     [JPP_PROBLEM_COARSE] = {
@@ -184,7 +184,7 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
         "fine", false,
         "one sample every %r makes workers larger and slower",
         "every sampled small object takes 16 KiB and a walk up the stack; "
-        "lg_prof_sample:%l is for an hour, not for always",
+        "lg_prof_sample:%l is for an hour, not for good",
         JPP_RESAMPLE },
 };
 

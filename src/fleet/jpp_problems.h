@@ -1,9 +1,9 @@
 
 /*
- * What can be wrong with the profiling of a process, why, and its cure.
+ * What can be wrong with the profiling of a process, why, and the cure.
  *
- * One table holds every problem there can be: the log, the error answers, the
- * status resource and the console all say the same, from the same row.
+ * One table has every problem: the log, the error answers, the status resource
+ * and the console all take their words from the same row.
  *
  * Pure functions of the caller's values; any thread.
  */
@@ -21,12 +21,12 @@
 
 
 /*
- * Sentences to be joined as "WHAT: WHY. CURE": NUL-terminated printable ASCII,
- * and in the cure newlines.  Its indented lines are to be copied.
+ * Sentences, joined as "WHAT: WHY. CURE": NUL-terminated printable ASCII; a
+ * cure may have newlines, and its indented lines are for copying.
  */
 typedef struct {
     const char    *id;             /* "prof-off" */
-    bool           is_fatal;       /* no profile until it is cured */
+    bool           is_fatal;       /* no profile without the cure */
     char           what[160];
     char           why[256];
     char           cure[512];
@@ -34,19 +34,19 @@ typedef struct {
 
 
 /*
- * Fill PROBLEMS with what is wrong with JEMALLOC, the fatal one (there is one
- * at most) first; the number as the result.
+ * Fill PROBLEMS with what is wrong with JEMALLOC; a fatal one, at most one,
+ * comes first.  Returns their number.
  */
 size_t jpp_problems(const jpp_jemalloc_t *jemalloc,
     jpp_problem_t problems[JPP_MAX_PROBLEMS]);
 
 /*
- * Append to the sentence of ERR what is wrong with JEMALLOC, and why, where its
- * code is JPP_ERR_STATE; another is left as it is.
+ * If ERR's code is JPP_ERR_STATE, append to its sentence what is wrong with
+ * JEMALLOC, and why.
  */
 void jpp_problems_explain(const jpp_jemalloc_t *jemalloc, jpp_err_t *err);
 
-/* The bytes between two samples, 2^LG_SAMPLE, in TEXT, which is the result. */
+/* Write the bytes between two samples, 2^LG_SAMPLE, to TEXT; returns TEXT. */
 const char *jpp_problems_rate(uint32_t lg_sample, char text[JPP_UNITS_TEXT]);
 
 

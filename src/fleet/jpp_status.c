@@ -113,7 +113,7 @@ jpp_status_notice(const jpp_jemalloc_t *jemalloc, char *text, size_t size)
 }
 
 
-/* lines of a cure are joined by " | ", without their indentation */
+/* joins the lines of a cure by " | ", without their indentation */
 
 static size_t
 jpp_status_append(char *text, size_t size, size_t len, const char *s)
@@ -205,7 +205,7 @@ jpp_status_json_worker(jpp_json_t *json, const jpp_worker_t *worker,
 }
 
 
-/* null: there is no such thing, or it cannot be told */
+/* null: not there, or unknown */
 
 static void
 jpp_status_json_jemalloc(jpp_json_t *json, const jpp_jemalloc_t *jemalloc)
@@ -232,7 +232,7 @@ jpp_status_json_jemalloc(jpp_json_t *json, const jpp_jemalloc_t *jemalloc)
 }
 
 
-/* null: nothing is wanted */
+/* null: no settings for all workers */
 
 static void
 jpp_status_json_in_step(jpp_json_t *json, const jpp_jemalloc_t *jemalloc,

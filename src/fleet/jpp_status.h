@@ -1,7 +1,7 @@
 
 /*
- * What state the profiling of each worker is in: as a line of the log and as
- * JSON.  As comments of a profile it is in jpp_status_comments.h.
+ * The state of the profiling of each worker: as a line of the log and as JSON.
+ * jpp_status_comments.h writes it as comments of a profile.
  *
  * Pure functions of the caller's values; any thread.
  */
@@ -19,14 +19,14 @@
 #define JPP_STATUS_TIME  32
 
 
-/* What failed last in a worker. */
+/* The last failure in a worker. */
 typedef struct {
     int64_t                time;           /* seconds since the epoch */
-    char                   text[256];      /* one sentence; "": nothing has */
+    char                   text[256];      /* one sentence; "": none */
 } jpp_failure_t;
 
 
-/* One worker as it was when it was last asked. */
+/* One worker when it was last asked. */
 typedef struct {
     jpp_identity_t         who;
     bool                   is_exiting;
@@ -38,7 +38,7 @@ typedef struct {
 } jpp_worker_t;
 
 
-/* One that did not answer, and one sentence. */
+/* A worker that did not answer, and one sentence that says why. */
 typedef struct {
     jpp_identity_t         who;
     const char            *why;
@@ -48,36 +48,36 @@ typedef struct {
 typedef struct {
     const char            *nginx;          /* "1.22.1" */
     const char            *host;           /* name of the machine */
-    uint32_t               n_asked;        /* workers there are */
+    uint32_t               n_asked;        /* workers that were asked */
     const jpp_worker_t    *workers;        /* those that answered */
     size_t                 n;
     const jpp_missing_t   *missing;        /* the others */
     size_t                 n_missing;
-    const jpp_control_t   *wanted;         /* of all workers; NULL: nothing */
+    const jpp_control_t   *wanted;         /* settings for all; or NULL */
 } jpp_fleet_t;
 
 
 /* The word for STATE: "no-jemalloc no-prof off refused inactive ready". */
 const char *jpp_status_word(jpp_jemalloc_state_t state);
 
-/* SECONDS since the epoch as "2026-11-21T04:02:00Z" in TEXT, the result. */
+/* SECONDS since the epoch as "2026-11-21T04:02:00Z"; returns TEXT. */
 const char *jpp_status_time(int64_t seconds, char text[JPP_STATUS_TIME]);
 
-/* Fill FAILURE with TEXT, cut where it is too long, of SECONDS. */
+/* Fill FAILURE with the time SECONDS and TEXT, which is cut if too long. */
 void jpp_status_failed(jpp_failure_t *failure, int64_t seconds,
     const char *text);
 
 /*
- * One line for a log, without newline, in the SIZE bytes at TEXT, cut where
- * they are too few: the state and, unless ready, the reason and the cure; or
- * what harm the options do.
+ * Write one line for a log, without a newline, to the SIZE bytes at TEXT, cut
+ * if they are too few: the state and, unless ready, the reason and the cure; or
+ * the harm that options do.
  */
 void jpp_status_notice(const jpp_jemalloc_t *jemalloc, char *text,
     size_t size);
 
 /*
- * The status resource, which the caller flushes.  It is ASCII: other bytes
- * become question marks.
+ * Write the status resource to SINK, which the caller flushes.  It is ASCII:
+ * other bytes become question marks.
  */
 void jpp_status_json(const jpp_fleet_t *fleet, jpp_sink_t *sink);
 

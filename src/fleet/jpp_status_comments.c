@@ -9,7 +9,7 @@
 #include "jpp_version.h"
 
 
-/* the longest names the error of a worker that is missing */
+/* the longest has the error of a missing worker */
 #define JPP_STATUS_FACT    (JPP_ERR_TEXT + 128)
 
 /* " in worker 4294967295 pid -9223372036854775808, the largest" */
@@ -104,9 +104,9 @@ jpp_facts_jemalloc(jpp_facts_t *facts, const jpp_fleet_t *fleet)
 
 
 /*
- * A sum without one of its parts would be wrong, so there is none then.  What
- * is resident is not added up: after a fork workers share most pages, and
- * jemalloc counts each in all of them, and those that nobody ever touched.
+ * A sum that lacks a worker would be wrong, so it is left out.  Resident memory
+ * is not added up: after a fork workers share most pages, jemalloc counts each
+ * in all of them, and it counts pages that were never touched.
  */
 
 static void
@@ -158,7 +158,7 @@ jpp_facts_sum(jpp_facts_t *facts, const char *what, uint64_t bytes, size_t n)
 
     } else {
         jpp_facts_add(facts, "jemalloc stats.%s %" PRIu64 " bytes (%s), the "
-                      "sum of %zu workers, with what they inherited in each",
+                      "sum of %zu workers, each with what it inherited",
                       what, bytes, text, n);
     }
 }

@@ -3,7 +3,7 @@
  * What the files of the adapter share: the configuration, and what a request
  * asks for.
  *
- * The way of a request, by file:
+ * The path of a request, by file:
  *
  *     request    from URI, method and query to a question, or a refusal
  *     resources  what is served: the table of them
@@ -20,31 +20,31 @@
  *                when the client leaves, and ends when nginx ends
  *     deliver    a body that counts in the budget
  *     send       headers, bodies
- *     refuse     why there is no answer
+ *     refuse     errors: a row for each
  *
- * The way of a question among workers:
+ * The path of a question among workers:
  *
  *     kinds      the kinds of question, a row each
  *     collect    what the chosen workers answer to one question
- *     choose     who they are
- *     share      one worker's share in that
+ *     choose     which workers these are
+ *     share      one worker's share of it
  *     asker      a question to one worker
  *     socket     one message at a time, with files
- *     answerer   the questions of others to this one
- *     service    what this one does for them
+ *     answerer   questions from other workers
+ *     service    the work that answers them
  *     thread     its one background thread
- *     registry   the workers there are, in shared memory
- *     budget     how much dumps and answers may take
+ *     registry   all workers, in shared memory
+ *     budget     how much memory dumps and answers may use
  *
  * This worker:
  *
- *     self       what it is and says of itself
- *     baseline   what it inherited
- *     hints      what it knows of its own code
- *     functions  what the tables of nginx say of it
+ *     self       what it is, and what it reports about itself
+ *     baseline   what it inherited from the master
+ *     hints      what it knows about its own code
+ *     functions  what the tables of nginx say about that
  *     worker     its start and its end
  *
- * Files of the adapter never parse, encode or unwind: that is the core's.
+ * Files of the adapter never parse, encode or unwind: the core does.
  */
 
 
@@ -62,7 +62,7 @@
 #include "jpp_readers.h"
 
 
-/* requests in work in one worker: beyond these they are told to come back */
+/* requests at work in one worker: any more are answered with 429 */
 #define NGX_HTTP_JEMALLOC_PPROF_MAX_JOBS    32
 
 /* bytes of addresses that may be asked for at once: about 55,000 */
@@ -75,8 +75,8 @@
 typedef struct {
     ngx_str_t    temp_path;        /* where dumps go if memory may not */
     ngx_shm_zone_t
-                *zone;             /* NULL: no location serves anything */
-    ngx_flag_t   active;           /* what workers are set to as they start */
+                *zone;             /* NULL: no location serves profiles */
+    ngx_flag_t   active;           /* the setting that workers start with */
     ngx_int_t    lg_sample;
 } ngx_http_jemalloc_pprof_main_conf_t;
 
@@ -97,9 +97,9 @@ typedef struct {
     ngx_flag_t   is_on;
     ngx_flag_t   is_named;         /* the resource is served under any URI */
     jpp_worker_kind_t
-                 worker;           /* who is asked where nothing is said */
+                 worker;           /* the default of worker= */
     ngx_flag_t   symbolize;
-    ngx_flag_t   control;          /* may be changed from here */
+    ngx_flag_t   control;          /* control is allowed here */
 
     ngx_msec_t   timeout;
     time_t       max_seconds;

@@ -12,19 +12,19 @@
 #include "jpp_arena.h"
 
 
-/* questions that are heard at a time */
+/* questions that are read at a time */
 #define NGX_HTTP_JEMALLOC_PPROF_MAX_HEARD  16
 
 #define NGX_HTTP_JEMALLOC_PPROF_BACKLOG    511
 
-/* what is accepted at once: a flood does not stop the event loop */
+/* connections accepted at once: a flood does not stop the event loop */
 #define NGX_HTTP_JEMALLOC_PPROF_AT_A_TIME  64
 
 /* how long a worker without descriptors does not accept, ms */
 #define NGX_HTTP_JEMALLOC_PPROF_AGAIN      100
 
 
-/* One who asks. */
+/* An asker. */
 typedef struct {
     ngx_http_jemalloc_pprof_caller_t   caller;
     ngx_connection_t                  *connection;
@@ -48,7 +48,7 @@ static void ngx_http_jemalloc_pprof_answerer_leave(
 
 static ngx_uint_t   ngx_http_jemalloc_pprof_n_heard;
 
-/* data: the connection that listens; NULL: none does */
+/* data: the connection that listens, or NULL */
 static ngx_event_t  ngx_http_jemalloc_pprof_again = {
     .handler = ngx_http_jemalloc_pprof_answerer_resume,
     .cancelable = 1
@@ -93,8 +93,8 @@ ngx_http_jemalloc_pprof_answerer_listen(ngx_cycle_t *cycle,
 failed:
 
     ngx_log_error(NGX_LOG_WARN, cycle->log, ngx_errno,
-                  "jemalloc_pprof: this worker cannot listen for the others, "
-                  "which will not be able to ask it");
+                  "jemalloc_pprof: this worker cannot listen on its socket, so "
+                  "the other workers cannot query it");
 
     if (s != (ngx_socket_t) -1) {
         (void) close(s);
@@ -113,7 +113,7 @@ ngx_http_jemalloc_pprof_answerer_accept(ngx_event_t *ev)
 
     c = ev->data;
 
-    /* the event is level-triggered: for what is left it comes by itself */
+    /* the event is level-triggered: it comes again for the rest */
 
     for (n = 0; n < NGX_HTTP_JEMALLOC_PPROF_AT_A_TIME; n++) {
 
@@ -136,7 +136,7 @@ ngx_http_jemalloc_pprof_answerer_accept(ngx_event_t *ev)
 }
 
 
-/* Strangers are sent away at once, so that none keeps others waiting. */
+/* Strangers are closed at once, so that none keeps others waiting. */
 
 static void
 ngx_http_jemalloc_pprof_answerer_admit(ngx_socket_t s)
@@ -155,8 +155,8 @@ ngx_http_jemalloc_pprof_answerer_admit(ngx_socket_t s)
 
 
 /*
- * Without a descriptor, or memory, the question stays where it is, and the
- * event would come again at once: the worker looks again in a while.
+ * Without a descriptor or memory the question stays in the queue, and the event
+ * would come again at once: the worker tries again a little later.
  */
 
 static void
@@ -183,7 +183,7 @@ ngx_http_jemalloc_pprof_answerer_pause(ngx_connection_t *c)
 }
 
 
-/* Accept again: descriptors may have become free, or one was answered. */
+/* Accept again: a descriptor may be free, or a question was answered. */
 
 static void
 ngx_http_jemalloc_pprof_answerer_resume(ngx_event_t *ev)
@@ -250,7 +250,7 @@ ngx_http_jemalloc_pprof_answerer_read(ngx_event_t *ev)
         return;
     }
 
-    /* one question is all there is; while it is worked on, its end may come */
+    /* there is one question only; the end may come while it is worked on */
 
     if (n <= 0 || hearing->is_asked
         || !jpp_message_question_unpack(&question, data, n))
@@ -296,7 +296,7 @@ ngx_http_jemalloc_pprof_answerer_reply(
         == -1
         && files[0] != -1)
     {
-        /* files that are on their way are counted, and there may be too many */
+        /* the kernel limits the files that are in flight */
 
         (void) jpp_err_sys(&message.err, ngx_errno,
                            "it could not send the files of its answer");
@@ -307,7 +307,7 @@ ngx_http_jemalloc_pprof_answerer_reply(
 
         jpp_message_reply_pack(&message, data);
 
-        /* whether the asker is still there is its own matter */
+        /* the asker may have left, which is no error here */
 
         (void) ngx_http_jemalloc_pprof_socket_send(hearing->connection->fd,
                                                    data, sizeof(data), files);

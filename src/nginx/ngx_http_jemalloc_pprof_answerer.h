@@ -1,13 +1,13 @@
 
 /*
- * The questions of others: this worker listens on a socket of its own, reads
- * one question from each connection, and sends the answer with its files.  What
- * it does for the answer is service.
+ * Questions from other workers: this worker listens on a socket of its own,
+ * reads one question from each connection, and sends the answer with its files.
+ * service does the work.
  *
- * Nothing is believed of who asks but what the kernel says: that it runs as our
- * user, and is a process of the registry.  As many are heard at a time as there
- * may be; the others wait in the socket's queue, where they hold nothing but
- * their connection.  All functions are for the event loop.
+ * Only the kernel is trusted about the asker: that it runs as our user and is a
+ * process of the registry.  A fixed number of questions is read at a time; the
+ * others wait in the socket's queue, where each holds only its connection.  All
+ * functions are for the event loop.
  */
 
 
@@ -19,15 +19,15 @@
 
 
 /*
- * Once per worker: listen.  KEY names the socket.  NGX_ERROR, which was logged:
- * this worker is reached by nobody but itself.
+ * Once per worker: listen.  KEY names the socket.  NGX_ERROR was logged: only
+ * this worker itself can query it.
  */
 ngx_int_t ngx_http_jemalloc_pprof_answerer_listen(ngx_cycle_t *cycle,
     const u_char key[NGX_HTTP_JEMALLOC_PPROF_KEY]);
 
 /*
- * Answer the question that will come from S, which belongs to it from here on.
- * NGX_ERROR, and S stays the caller's: there is no connection or memory left.
+ * Answer the question that will come from S, and take over S.  NGX_ERROR: no
+ * connection or memory is left, and S stays the caller's.
  */
 ngx_int_t ngx_http_jemalloc_pprof_answerer_hear(ngx_socket_t s);
 

@@ -58,7 +58,7 @@ ngx_http_jemalloc_pprof_ask(ngx_http_jemalloc_pprof_peer_t *peer,
 }
 
 
-/* *S is the asker's end of a pair, the other one is asked. */
+/* *S is the asker's end of a pair; the other end is answered. */
 
 static ngx_int_t
 ngx_http_jemalloc_pprof_ask_self(ngx_http_jemalloc_pprof_peer_t *peer,
@@ -94,8 +94,8 @@ ngx_http_jemalloc_pprof_ask_other(ngx_http_jemalloc_pprof_peer_t *peer,
 
     if (!peer->row.can_listen) {
         (void) jpp_err_set(&peer->reply.err, JPP_ERR_SYS,
-                           "it cannot listen for the others: the error log "
-                           "of its start says why");
+                           "it could not listen on its socket: the error log "
+                           "at its start says why");
         return NGX_ERROR;
     }
 
@@ -149,15 +149,15 @@ ngx_http_jemalloc_pprof_ask_refused(ngx_http_jemalloc_pprof_peer_t *peer,
 
     case NGX_EAGAIN:
         (void) jpp_err_set(&peer->reply.err, JPP_ERR_LATE,
-                           "it accepts no questions: it is stopped, or asked "
-                           "too much at once");
+                           "it accepts no connections: it is stopped or "
+                           "overloaded");
         return NGX_AGAIN;
 
     case NGX_ECONNREFUSED:
         (void) jpp_err_set(&peer->reply.err, JPP_ERR_GONE,
-                           "it does not listen any more, so it has ended");
+                           "it no longer listens, so it has exited");
 
-        /* it was killed, and its pid may be somebody else's by now */
+        /* it was killed, and its pid may belong to another process by now */
 
         ngx_http_jemalloc_pprof_registry_forget(
             ngx_http_jemalloc_pprof_self.zone, &peer->row);
@@ -166,9 +166,9 @@ ngx_http_jemalloc_pprof_ask_refused(ngx_http_jemalloc_pprof_peer_t *peer,
 
     default:
 
-        /* which says nothing of the worker */
+        /* this says nothing about the worker */
 
-        (void) jpp_err_sys(&peer->reply.err, err, "it cannot be asked");
+        (void) jpp_err_sys(&peer->reply.err, err, "cannot query it");
 
         return NGX_ERROR;
     }
@@ -176,9 +176,9 @@ ngx_http_jemalloc_pprof_ask_refused(ngx_http_jemalloc_pprof_peer_t *peer,
 
 
 /*
- * Somebody else listens by the worker's name.  If the process of this pid was
- * not started when the worker was, the worker is gone; if it was, or that
- * cannot be seen, it may be one that runs as another user since a reload.
+ * Another process listens by the worker's name.  If the process of this pid was
+ * not started when the worker was, the worker is gone.  If it was, or that
+ * cannot be read, a reload may have changed the user that it runs as.
  */
 
 static void
@@ -187,8 +187,8 @@ ngx_http_jemalloc_pprof_ask_imitated(ngx_http_jemalloc_pprof_peer_t *peer)
     jpp_process_t  process;
 
     (void) jpp_err_set(&peer->reply.err, JPP_ERR_GONE,
-                       "another process listens in its place, or it runs as "
-                       "another user since a reload");
+                       "another process listens in its place, or a reload "
+                       "changed the user of the workers");
 
     if (peer->row.started != 0
         && jpp_process_read(peer->row.pid, &process)
@@ -220,7 +220,7 @@ ngx_http_jemalloc_pprof_ask_send(ngx_http_jemalloc_pprof_peer_t *peer,
         }
 
         (void) jpp_err_sys(&peer->reply.err, ngx_errno,
-                           "the question did not reach it");
+                           "cannot send the question");
         return NGX_ERROR;
     }
 
@@ -267,7 +267,7 @@ static ngx_int_t
 ngx_http_jemalloc_pprof_ask_no_connection(ngx_http_jemalloc_pprof_peer_t *peer)
 {
     (void) jpp_err_set(&peer->reply.err, JPP_ERR_SYS,
-                       "no connection is left to query it by (raise "
+                       "no free connection to query it (raise "
                        "worker_connections)");
 
     return NGX_ERROR;
@@ -278,7 +278,7 @@ static ngx_int_t
 ngx_http_jemalloc_pprof_ask_ended(ngx_http_jemalloc_pprof_peer_t *peer)
 {
     (void) jpp_err_set(&peer->reply.err, JPP_ERR_GONE,
-                       "it ended before it answered");
+                       "it exited before it answered");
 
     return NGX_ERROR;
 }
@@ -324,7 +324,7 @@ ngx_http_jemalloc_pprof_ask_read(ngx_event_t *ev)
 
     ngx_http_jemalloc_pprof_ask_take(peer, data, n, files);
 
-    /* who it is the registry knows, and the kernel has confirmed it */
+    /* the registry knows who it is, and the kernel has confirmed that */
 
     peer->reply.worker.who.index = peer->row.index;
     peer->reply.worker.who.pid = peer->row.pid;
@@ -348,27 +348,27 @@ ngx_http_jemalloc_pprof_ask_take(ngx_http_jemalloc_pprof_peer_t *peer,
 
     } else if (n < 0 || !jpp_message_reply_unpack(&peer->reply, data, n)) {
         (void) jpp_err_set(&peer->reply.err, JPP_ERR_GONE,
-                           "its answer makes no sense: it runs another "
-                           "version of the module");
+                           "its answer is not valid: it runs another version "
+                           "of the module");
 
     } else if ((peer->reply.has_file && files[0] == -1)
                || (peer->reply.has_baseline && files[1] == -1))
     {
-        /* the kernel drops what it cannot give a number to */
+        /* without a free descriptor the kernel drops the file */
 
         (void) jpp_err_set(&peer->reply.err, JPP_ERR_SYS,
-                           "the files of its answer are lost: the worker that "
+                           "the files of its answer were lost: the worker that "
                            "asked has no free descriptor (raise "
                            "worker_rlimit_nofile)");
 
     } else if (files[0] != -1
                && (fstat(files[0], &st) == -1 || !S_ISREG(st.st_mode)))
     {
-        /* which might block whoever reads it */
+        /* reading anything else might block */
 
         (void) jpp_err_set(&peer->reply.err, JPP_ERR_GONE,
-                           "its answer makes no sense: what it sent is no "
-                           "file");
+                           "its answer is not valid: it sent a descriptor that "
+                           "is not a file");
     }
 
     if (peer->reply.err.code != JPP_OK || !peer->reply.has_file) {

@@ -3,14 +3,14 @@
  * A question to one worker: one connection for each.
  *
  * Every worker listens on an abstract unix socket of its own.  To ask one,
- * connect, check with the kernel that it is the process of the registry and of
- * our user, and send the question.  The files of the answer are the answering
- * worker's, so that a question which is never read holds nothing but its place.
- * A worker that was killed is an end of file at once, one that is stuck is the
- * asker's deadline, and an answer cannot be of an older question.
+ * connect, check with the kernel that it is the process of the registry and
+ * runs as our user, and send the question.  The answering worker creates the
+ * files of the answer, so a question that nobody reads holds only its place in
+ * the queue.  A killed worker is seen at once, as end of file; a stuck one runs
+ * into the asker's deadline; and no answer can belong to an older question.
  *
- * A worker asks itself in the same way, by a pair of sockets.  What comes from
- * a peer is unpacked as if it were hostile (jpp_message.h).  All functions are
+ * A worker queries itself in the same way, through a socket pair.  What a peer
+ * sends is unpacked as if it were hostile (jpp_message.h).  All functions are
  * for the event loop.
  */
 
@@ -27,7 +27,7 @@
 typedef struct ngx_http_jemalloc_pprof_peer_s  ngx_http_jemalloc_pprof_peer_t;
 
 
-/* A worker that is asked, in the memory of whoever asks. */
+/* A worker that is asked; the asker owns the memory. */
 struct ngx_http_jemalloc_pprof_peer_s {
     ngx_http_jemalloc_pprof_row_t         row;
     jpp_message_reply_t                   reply;
@@ -35,7 +35,7 @@ struct ngx_http_jemalloc_pprof_peer_s {
     int                                   baseline;    /* -1: none */
     ngx_connection_t                     *connection;
 
-    /* the answer is there, or none will come: reply.err says why */
+    /* the answer has come, or none will: then reply.err says why */
     void                                (*replied)(
         ngx_http_jemalloc_pprof_peer_t *peer);
 };
@@ -44,8 +44,8 @@ struct ngx_http_jemalloc_pprof_peer_s {
 /*
  * Ask the worker of PEER's row, which may be this one.  NGX_OK: replied will be
  * called.  NGX_ERROR, NGX_AGAIN: it will not, the reply's err says why, and
- * nothing is open; with NGX_AGAIN the worker accepts nothing now, and may be
- * asked again with the same PEER.
+ * nothing is open.  NGX_AGAIN: the worker accepts no connection now, and PEER
+ * may be used again.
  */
 ngx_int_t ngx_http_jemalloc_pprof_ask(ngx_http_jemalloc_pprof_peer_t *peer,
     const jpp_message_question_t *question);

@@ -13,9 +13,9 @@ static void ngx_http_jemalloc_pprof_baseline_drop(void *data);
 
 
 /*
- * In the master, because a worker allocates before a module can look: its
- * connections and events, for example.  A single process is started once, and
- * what it has at a reload is its own.
+ * In the master, because a worker allocates before a module can take a dump:
+ * its connections and events, for example.  A single process is started once,
+ * and what it has at a reload is its own.
  */
 
 void
@@ -49,7 +49,7 @@ ngx_http_jemalloc_pprof_baseline_take(ngx_cycle_t *cycle)
     cln->handler = ngx_http_jemalloc_pprof_baseline_drop;
     cln->data = (void *) self->generation;
 
-    /* a limit of file size would end nginx here */
+    /* a file size limit would end nginx here */
 
     ngx_memzero(&ignore, sizeof(struct sigaction));
     ignore.sa_handler = SIG_IGN;
@@ -71,9 +71,8 @@ ngx_http_jemalloc_pprof_baseline_take(ngx_cycle_t *cycle)
 
 
 /*
- * It is mapped to be sealed; the pages are the same for whoever reads it.
- * jemalloc overlooks that a disk is full: half a dump would be held for nothing
- * by every worker.
+ * Mapping seals it; all readers share the pages.  jemalloc ignores a full disk,
+ * and every worker would hold half a dump for nothing.
  */
 
 static jpp_code_t
@@ -103,7 +102,7 @@ ngx_http_jemalloc_pprof_baseline_dump(jpp_memfd_t *baseline, jpp_err_t *err)
 }
 
 
-/* A configuration that loads the module no more says nothing to it. */
+/* A configuration without the module does not call it. */
 
 static void
 ngx_http_jemalloc_pprof_baseline_drop(void *data)
@@ -114,7 +113,7 @@ ngx_http_jemalloc_pprof_baseline_drop(void *data)
 }
 
 
-/* Where the samples were forgotten, those that were inherited were too. */
+/* A reset forgets the inherited samples, too. */
 
 void
 ngx_http_jemalloc_pprof_baseline_changed(const jpp_control_t *control,

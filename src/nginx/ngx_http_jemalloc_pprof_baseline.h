@@ -1,7 +1,7 @@
 
 /*
- * What workers inherit: a dump that the master takes before it forks them, and
- * which each of them holds as long as it still has those samples.
+ * What workers inherit: the master takes a dump before it forks them, and each
+ * worker keeps it as long as it still has those samples.
  */
 
 
@@ -17,11 +17,11 @@
 
 /*
  * In the master, for each configuration: keep what its workers will inherit.
- * What fails is logged, and costs nothing but the distinction.
+ * A failure is logged: inherited memory then counts as the workers' own.
  */
 void ngx_http_jemalloc_pprof_baseline_take(ngx_cycle_t *cycle);
 
-/* In a worker: CONTROL was done, with RESULT. */
+/* In a worker: CONTROL was applied, with RESULT. */
 void ngx_http_jemalloc_pprof_baseline_changed(const jpp_control_t *control,
     const jpp_control_result_t *result);
 

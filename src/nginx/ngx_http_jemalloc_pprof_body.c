@@ -15,7 +15,7 @@ ngx_http_jemalloc_pprof_body_len(const ngx_chain_t *in)
 }
 
 
-/* A body larger than client_body_buffer_size is in a file of nginx's. */
+/* A body larger than client_body_buffer_size is in a temporary file. */
 
 ngx_int_t
 ngx_http_jemalloc_pprof_body_copy(u_char *to, const ngx_chain_t *in)

@@ -1,6 +1,6 @@
 
 /*
- * The body of a request, in memory or in a file of nginx's.
+ * The body of a request, in memory or in a temporary file.
  */
 
 
@@ -13,10 +13,10 @@
 #include <ngx_http.h>
 
 
-/* The bytes of IN; NULL are none. */
+/* The number of bytes in IN, which may be NULL. */
 off_t ngx_http_jemalloc_pprof_body_len(const ngx_chain_t *in);
 
-/* Copy them TO where there is room for so many. */
+/* Copy them to TO, which has room for all of them. */
 ngx_int_t ngx_http_jemalloc_pprof_body_copy(u_char *to,
     const ngx_chain_t *in);
 

@@ -2,7 +2,7 @@
 #include "ngx_http_jemalloc_pprof_budget.h"
 
 
-/* what is allowed in any case, so that pages are served, bytes */
+/* bytes that are always allowed, so that pages are served */
 #define NGX_HTTP_JEMALLOC_PPROF_LEAST  (1024 * 1024)
 
 

@@ -1,7 +1,7 @@
 
 /*
- * The memory that dumps and answers take in this worker: a count, so that
- * neither many scrapers nor slow ones make it grow without a bound.
+ * The memory that dumps and answers use in this worker: a count that bounds it,
+ * however many scrapers there are and however slow.
  *
  * For the event loop.
  */
@@ -19,13 +19,13 @@
 #define NGX_HTTP_JEMALLOC_PPROF_TOTAL  4
 
 
-/* What may be held in all where a dump may have MAX_SIZE bytes. */
+/* The bytes that may be held in all, if a dump may have MAX_SIZE. */
 size_t ngx_http_jemalloc_pprof_budget_cap(size_t max_size);
 
-/* Count LEN bytes; NGX_BUSY, and they are not: it would be more than MAX. */
+/* Count LEN more bytes; NGX_BUSY: that would exceed MAX, and nothing is. */
 ngx_int_t ngx_http_jemalloc_pprof_budget_hold(size_t len, size_t max);
 
-/* LEN bytes that were held are given back. */
+/* Give LEN bytes back. */
 void ngx_http_jemalloc_pprof_budget_release(size_t len);
 
 

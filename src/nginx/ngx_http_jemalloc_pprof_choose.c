@@ -3,10 +3,10 @@
 #include "ngx_http_jemalloc_pprof_self.h"
 
 
-/* What a row is held against. */
+/* What a row is compared with. */
 typedef struct {
     uint64_t      number;      /* of the selector */
-    ngx_uint_t    generation;  /* the one that is running */
+    ngx_uint_t    generation;  /* the current one */
     ngx_uint_t    newest;      /* that has a worker of this index */
 } ngx_http_jemalloc_pprof_choice_t;
 
@@ -66,8 +66,8 @@ ngx_http_jemalloc_pprof_choose(const jpp_selector_t *selector,
     n_listed = ngx_http_jemalloc_pprof_choose_list(list, &choice.generation);
 
     /*
-     * At a reload the newest generation has no workers for a while, or not
-     * all of them, and those that are to be replaced still serve.
+     * After a reload the newest generation has none or not all of its workers
+     * for a while, and those of the previous one still serve.
      */
 
     for (i = 0; i < n_listed; i++) {
@@ -95,7 +95,7 @@ ngx_http_jemalloc_pprof_choose(const jpp_selector_t *selector,
 }
 
 
-/* All there are.  A worker for which there was no row knows itself at least. */
+/* All rows.  A worker that found no free row still knows itself. */
 
 static ngx_uint_t
 ngx_http_jemalloc_pprof_choose_list(ngx_http_jemalloc_pprof_row_t *rows,
@@ -159,7 +159,7 @@ ngx_http_jemalloc_pprof_choose_pid(const ngx_http_jemalloc_pprof_row_t *row,
 }
 
 
-/* One of this index is configured, so it was killed or has just been forked. */
+/* The index is configured, so its worker was killed or just forked. */
 
 static ngx_uint_t
 ngx_http_jemalloc_pprof_choose_is_coming(const jpp_selector_t *selector)

@@ -16,9 +16,9 @@
 
 
 /*
- * In *ROWS the workers that SELECTOR means and in *N their number; the rows are
- * good until the next call.  NGX_DECLINED: there is no such worker.  NGX_AGAIN:
- * it is being started.
+ * Set *ROWS to the workers that SELECTOR means and *N to their number; the rows
+ * are valid until the next call.  NGX_DECLINED: no such worker.  NGX_AGAIN: it
+ * is being started.
  */
 ngx_int_t ngx_http_jemalloc_pprof_choose(const jpp_selector_t *selector,
     const ngx_http_jemalloc_pprof_row_t **rows, ngx_uint_t *n);

@@ -7,7 +7,7 @@
 #include "jpp_arena.h"
 
 
-/* how often a worker that accepts no more is tried again, ms */
+/* how often a worker that refused is tried again, ms */
 #define NGX_HTTP_JEMALLOC_PPROF_RETRY          20
 
 /* how old a collection may be for a request that comes later, ms */
@@ -42,7 +42,7 @@ static void ngx_http_jemalloc_pprof_collect_release(
     ngx_http_jemalloc_pprof_collection_t *co);
 
 
-/* those that are being collected or read */
+/* all that are being collected or read */
 static ngx_queue_t  ngx_http_jemalloc_pprof_collections = {
     &ngx_http_jemalloc_pprof_collections, &ngx_http_jemalloc_pprof_collections
 };
@@ -75,7 +75,7 @@ ngx_http_jemalloc_pprof_collect(ngx_http_jemalloc_pprof_reader_t *reader,
     const ngx_http_jemalloc_pprof_row_t   *rows;
     ngx_http_jemalloc_pprof_collection_t  *co;
 
-    /* a single process goes on to serve after a reload without the module */
+    /* after a reload without the module a single process still serves */
 
     if (ngx_http_jemalloc_pprof_self.zone == NULL) {
         return NGX_DECLINED;
@@ -139,7 +139,7 @@ ngx_http_jemalloc_pprof_collect_leave(ngx_http_jemalloc_pprof_reader_t *reader)
 }
 
 
-/* One that began lately, and after the last change. */
+/* One that began recently, and after the last change. */
 
 static ngx_http_jemalloc_pprof_collection_t *
 ngx_http_jemalloc_pprof_collect_shared(
@@ -239,9 +239,9 @@ ngx_http_jemalloc_pprof_collect_create(
 
 
 /*
- * Ask as many as may be asked now, of all collections in turn.  Those in which
- * nobody is left are completed when nothing else is being done: their requests
- * end by that, and this may be in the midst of another one's.
+ * Ask as many workers as may be asked now, in all collections in turn.  Those
+ * that are done are completed from the timer: that ends their requests, and the
+ * caller may be in the middle of another request.
  */
 
 static void
@@ -283,7 +283,7 @@ ngx_http_jemalloc_pprof_collect_schedule(void)
 }
 
 
-/* What a reader does may end collections and start others. */
+/* A reader may end collections and start others. */
 
 static void
 ngx_http_jemalloc_pprof_collect_completed(ngx_event_t *ev)
@@ -296,7 +296,7 @@ ngx_http_jemalloc_pprof_collect_completed(ngx_event_t *ev)
 }
 
 
-/* The first in which everybody IS_DONE, or somebody was not asked; or NULL. */
+/* The first with all shares done (IS_DONE), or one not asked; or NULL. */
 
 static ngx_http_jemalloc_pprof_collection_t *
 ngx_http_jemalloc_pprof_collect_next(ngx_uint_t is_done)
@@ -329,7 +329,7 @@ ngx_http_jemalloc_pprof_collect_done(ngx_http_jemalloc_pprof_share_t *share)
 }
 
 
-/* To be called once for each share that is done, and at will before. */
+/* Called once for each share that is done, and any time before. */
 
 static void
 ngx_http_jemalloc_pprof_collect_count(ngx_http_jemalloc_pprof_collection_t *co,
@@ -362,7 +362,7 @@ ngx_http_jemalloc_pprof_collect_tick(ngx_event_t *ev)
             ngx_http_jemalloc_pprof_share_give_up(share);
 
         } else {
-            ngx_http_jemalloc_pprof_share_look(share);
+            ngx_http_jemalloc_pprof_share_check(share);
         }
 
         ngx_http_jemalloc_pprof_collect_count(co, share);
@@ -397,7 +397,7 @@ ngx_http_jemalloc_pprof_collect_arm(ngx_http_jemalloc_pprof_collection_t *co)
 
     left = timeout - (ngx_current_msec - co->started);
 
-    /* one that is set is not moved by a little */
+    /* nginx ignores small changes of a timer that is set */
 
     if (co->timer.timer_set) {
         ngx_del_timer(&co->timer);
@@ -420,7 +420,7 @@ ngx_http_jemalloc_pprof_collect_complete(
         ngx_del_timer(&co->timer);
     }
 
-    /* before anybody hears of it: nobody is answered from before that */
+    /* before the readers: none may get an answer from before the change */
 
     if (co->kind->is_change && ngx_http_jemalloc_pprof_self.zone != NULL) {
         ngx_http_jemalloc_pprof_registry_changed(
@@ -450,7 +450,7 @@ ngx_http_jemalloc_pprof_collect_release(
 
     co->refs--;
 
-    /* its own reference is not enough, but for a change that was begun */
+    /* its own reference keeps only a change that was begun */
 
     if (co->refs == 1 && !co->is_complete && !co->kind->is_change) {
         co->refs = 0;
@@ -472,7 +472,7 @@ ngx_http_jemalloc_pprof_collect_release(
 
     jpp_arena_object_destroy(co);
 
-    /* others may have waited for its room */
+    /* others may be waiting for its slots */
 
     ngx_http_jemalloc_pprof_collect_schedule();
 }

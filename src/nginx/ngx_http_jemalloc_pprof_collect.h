@@ -2,16 +2,16 @@
 /*
  * What the chosen workers answer to one question, this worker among them.
  *
- * Requests that ask the same while it is being collected share one collection,
- * but for changes, and unless a change was made since it began.  One that is
- * not complete in its time is closed with what there is, and the shares that
- * are missing say why.
+ * Requests that ask the same question at about the same time share one
+ * collection, unless it changes something or a change was made since it began.
+ * When the time is over, it is complete with the answers that have come, and
+ * the missing shares say why.
  *
- * A collection lives in pages of its own, is counted, and holds itself until
- * it is complete.  When its last reader leaves before that, it ends; but a
- * change is made in all workers whether anybody waits or not.  All functions
- * are for the event loop; the shares of a complete one may be read in any
- * thread.
+ * A collection lives in pages of its own, is reference counted, and holds a
+ * reference to itself until it is complete.  It ends early when its last reader
+ * leaves; but a change is made in all workers even if nobody waits for it.  All
+ * functions are for the event loop; the shares of a complete collection may be
+ * read in any thread.
  */
 
 
@@ -43,7 +43,7 @@ struct ngx_http_jemalloc_pprof_reader_s {
 
 
 struct ngx_http_jemalloc_pprof_collection_s {
-    ngx_queue_t                             queue;     /* of all there are */
+    ngx_queue_t                             queue;     /* of all collections */
     ngx_queue_t                             readers;   /* that wait */
     ngx_uint_t                              refs;
 
@@ -70,15 +70,15 @@ void ngx_http_jemalloc_pprof_inquire(
 
 /*
  * Have READER, whose ready function is set, read the answer to INQUIRY.
- * NGX_OK: ready will be called, not before this returns.  NGX_DECLINED: there
- * is no such worker.  NGX_AGAIN: it is being started.  NGX_BUSY: too much is in
- * memory.  NGX_ERROR: no memory.
+ * NGX_OK: ready will be called, after this has returned.  NGX_DECLINED: no such
+ * worker.  NGX_AGAIN: it is being started.  NGX_BUSY: the budget is used up.
+ * NGX_ERROR: no memory.
  */
 ngx_int_t ngx_http_jemalloc_pprof_collect(
     ngx_http_jemalloc_pprof_reader_t *reader,
     const ngx_http_jemalloc_pprof_inquiry_t *inquiry);
 
-/* READER needs its collection no more.  Allowed at any time. */
+/* READER no longer needs its collection.  Allowed at any time. */
 void ngx_http_jemalloc_pprof_collect_leave(
     ngx_http_jemalloc_pprof_reader_t *reader);
 

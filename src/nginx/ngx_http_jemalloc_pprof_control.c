@@ -1,10 +1,4 @@
 
-/*
- * control: changes to the profiling of the chosen workers.  What is wanted of
- * all of them is kept in the table, for those that are to come.
- */
-
-
 #include "ngx_http_jemalloc_pprof_body.h"
 #include "ngx_http_jemalloc_pprof_control.h"
 #include "ngx_http_jemalloc_pprof_page.h"
@@ -85,8 +79,7 @@ ngx_http_jemalloc_pprof_control(ngx_http_request_t *r,
 
 
 /*
- * A browser says where a request comes from.  Clients that are none of a page
- * say nothing.
+ * A browser says which site a request comes from; other clients say nothing.
  */
 
 static ngx_uint_t
@@ -221,9 +214,8 @@ ngx_http_jemalloc_pprof_control_start(ngx_http_request_t *r,
 
 
 /*
- * A change of all workers is for those, too, that are started while it is made:
- * it is in the registry before anybody is asked, and is taken out again where
- * nobody can be.
+ * A change to all workers also applies to those that start meanwhile: it is in
+ * the registry before any worker is asked, and is taken back if none can be.
  */
 
 static ngx_int_t

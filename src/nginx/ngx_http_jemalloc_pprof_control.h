@@ -1,6 +1,7 @@
 
 /*
- * control: changes to the profiling of the chosen workers.
+ * control: changes to the profiling of the chosen workers.  A change to all of
+ * them is kept in the registry, for workers that start later.
  */
 
 

@@ -2,10 +2,10 @@
 /*
  * What nginx's own tables say about its functions.
  *
- * A stripped nginx has names for what it exports and for nothing else, but
- * most of its static functions stand in some table: a module's directives, its
- * context, the phases, the variables.  All of that is reached from ngx_cycle
- * without a symbol of nginx's that not every build has.
+ * A stripped nginx has names for exported functions only, but most static ones
+ * are in some table: a module's directives, its context, the phases, the
+ * variables.  All tables are reached from ngx_cycle, by symbols that every
+ * build of nginx has.
  *
  * The names, in the words of nginx:
  *
@@ -18,8 +18,8 @@
  *     upstream init                          how peers are chosen, and begun
  *     first header filter                    of the chain
  *
- * with, in parentheses, the module that a function belongs to where that is
- * not said otherwise (jpp_hints.h).
+ * followed by the function's module in parentheses, unless the name contains it
+ * (jpp_hints.h).
  */
 
 
@@ -29,7 +29,7 @@
 #include <ngx_event.h>
 
 
-/* how deep locations may be nested in trees: what is deeper has no hint */
+/* how deep trees of locations are read: what is deeper has no hint */
 #define NGX_HTTP_JEMALLOC_PPROF_DEPTH      64
 
 /* modules that may not have been built, and whose headers are not here */
@@ -176,7 +176,7 @@ static const char *const
 };
 
 
-/* What names a function best comes first. */
+/* The best name of a function comes first. */
 
 void
 ngx_http_jemalloc_pprof_functions(
@@ -307,7 +307,7 @@ ngx_http_jemalloc_pprof_functions_http(
 }
 
 
-/* What is used is in an array, what may be asked for by name in a hash. */
+/* Indexed variables are in an array, the others in a hash. */
 
 static void
 ngx_http_jemalloc_pprof_functions_variables(

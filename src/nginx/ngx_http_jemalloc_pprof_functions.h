@@ -30,7 +30,7 @@ typedef struct {
 void ngx_http_jemalloc_pprof_functions(
     ngx_http_jemalloc_pprof_gather_t *gather);
 
-/* Add the function at ADDRESS, unless that is 0; the rest as ngx_sprintf(). */
+/* Add the function at ADDRESS, unless that is 0, with a name of FMT. */
 void ngx_http_jemalloc_pprof_hint(ngx_http_jemalloc_pprof_gather_t *gather,
     uintptr_t address, const char *fmt, ...);
 

@@ -1,7 +1,7 @@
 
 /*
- * What is read from where: mappings and os-release from the system, builds
- * from memory, names from nginx's tables, and from what is running already:
+ * Mappings and os-release come from the system, builds from memory, names from
+ * nginx's tables, and from what already runs:
  *
  *     listening handler                      of a socket
  *     worker process cycle                   what a worker runs in
@@ -18,13 +18,13 @@
 #include <unwind.h>
 
 
-/* mappings and hints of this process; given back before a request comes */
+/* mappings and hints of this process; freed before a request comes */
 #define NGX_HTTP_JEMALLOC_PPROF_HINTS_CAP  (64 * 1024 * 1024)
 
 /* of this stack: main() and what leads from there to init_process */
 #define NGX_HTTP_JEMALLOC_PPROF_CALLERS    32
 
-/* bytes of os-release that are looked at: it has 300 to 700 */
+/* bytes of os-release that are read: it has 300 to 700 */
 #define NGX_HTTP_JEMALLOC_PPROF_OS_RELEASE  4096
 
 
@@ -151,10 +151,10 @@ ngx_http_jemalloc_pprof_hints_listening(
 
 /*
  * This runs in init_process, which is called on the way from
- * ngx_spawn_process() to a worker's loop: what lies between them on the stack
- * is in every stack of the profile, and in no table.  A compiler may have made
- * one function of two of them.  The unwinder is jemalloc's, as a rule; where
- * none is loaded there are no such hints.
+ * ngx_spawn_process() to a worker's loop: the functions between them on the
+ * stack are in every stack of the profile, and in no table.  A compiler may
+ * have merged two of them.  The unwinder usually comes with jemalloc; where
+ * none is loaded, these hints are missing.
  */
 
 static void
@@ -209,7 +209,7 @@ ngx_http_jemalloc_pprof_hints_callers(
 }
 
 
-/* The place of START in CALLERS, or their number. */
+/* The index of START in CALLERS, or their number. */
 
 static ngx_uint_t
 ngx_http_jemalloc_pprof_hints_caller(

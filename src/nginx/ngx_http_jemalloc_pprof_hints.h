@@ -15,8 +15,8 @@
 
 
 /*
- * Tell SYMBOLS what is loaded.  To be called once in each worker, as it
- * starts; what fails costs names, or proofs of them, and nothing else.
+ * Fill SYMBOLS with what is loaded.  Called once in each worker, as it starts.
+ * A failure costs names, or the proof that they are right, and nothing else.
  */
 void ngx_http_jemalloc_pprof_hints(jpp_symbols_t *symbols);
 

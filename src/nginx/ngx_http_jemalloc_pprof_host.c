@@ -11,7 +11,7 @@ static ngx_uint_t ngx_http_jemalloc_pprof_host_is_wildcard(
     const ngx_str_t *name, const ngx_str_t *host);
 
 
-/* What nginx has of them lies in a pool that goes with the configuration. */
+/* nginx's own list is in a pool that goes with the configuration. */
 
 ngx_int_t
 ngx_http_jemalloc_pprof_host_names(ngx_conf_t *cf, ngx_array_t *names)
@@ -41,12 +41,12 @@ ngx_http_jemalloc_pprof_host_names(ngx_conf_t *cf, ngx_array_t *names)
 
 
 /*
- * nginx has lowercased the host and cut its port and the dot at its end.  It
- * has taken it from the request line, the header or :authority, whichever the
- * server was chosen by.
+ * nginx has lowercased the host and cut off its port and a trailing dot.  It
+ * took it from the request line, the header or :authority, by which it also
+ * chose the server.
  *
- * That a server was chosen is no proof: a host that no server has goes to the
- * default one.
+ * That a server was chosen proves nothing: an unknown host goes to the default
+ * server.
  */
 
 ngx_uint_t
@@ -169,7 +169,7 @@ ngx_http_jemalloc_pprof_host_is_loopback(ngx_http_request_t *r)
     struct sockaddr_in6  *sin6;
 #endif
 
-    /* one that cannot be read is not trusted */
+    /* an unreadable address is not trusted */
 
     if (ngx_connection_local_sockaddr(r->connection, NULL, 0) != NGX_OK) {
         return 1;

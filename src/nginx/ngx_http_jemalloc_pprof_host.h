@@ -1,10 +1,10 @@
 
 /*
- * The name that a request is addressed to: is it ours?
+ * The guard against DNS rebinding: is a request addressed to this server?
  *
- * A page of any site can have its own name resolve to 127.0.0.1, and then read
- * what this nginx answers there: to the browser both are one site.  The Host
- * that it sends is what gives it away.
+ * Any site can let its own name resolve to 127.0.0.1, and its pages then read
+ * what this nginx answers there: to the browser both are one site.  Only the
+ * Host that it sends gives it away.
  */
 
 
@@ -17,13 +17,13 @@
 #include <ngx_http.h>
 
 
-/* At configuration: fill NAMES with copies of what server_name says. */
+/* At configuration: fill NAMES with copies of the names of server_name. */
 ngx_int_t ngx_http_jemalloc_pprof_host_names(ngx_conf_t *cf,
     ngx_array_t *names);
 
 /*
  * Is R addressed to an IP address, to "localhost" or to a name of its server?
- * A request that names no host is: browsers send none like that.
+ * One that names no host is: browsers always name one.
  */
 ngx_uint_t ngx_http_jemalloc_pprof_host_is_ours(ngx_http_request_t *r);
 

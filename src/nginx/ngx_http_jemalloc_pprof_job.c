@@ -6,10 +6,10 @@
 #include "jpp_arena.h"
 
 
-/* how often a job looks around, ms */
+/* how often a job checks its request and the exit flags, ms */
 #define NGX_HTTP_JEMALLOC_PPROF_TICK   100
 
-/* what is left to a job that is worked for when nginx exits, ms */
+/* the time that a working job has when nginx exits, ms */
 #define NGX_HTTP_JEMALLOC_PPROF_GRACE  300
 
 
@@ -37,7 +37,7 @@ static void ngx_http_jemalloc_pprof_job_detach(
     ngx_http_jemalloc_pprof_job_t *job);
 
 
-/* jobs there are, those included that nobody waits for any more */
+/* all jobs, also those that nobody waits for */
 static ngx_uint_t  ngx_http_jemalloc_pprof_n_jobs;
 
 
@@ -117,15 +117,15 @@ ngx_http_jemalloc_pprof_job_run(ngx_http_jemalloc_pprof_job_t *job,
 {
     job->next = next;
 
-    /* stays where there is no thread to run in */
+    /* kept if no thread can be started */
 
     job->rc = jpp_err_set(&job->err, JPP_ERR_SYS,
-                          "this worker cannot have a background thread: "
+                          "this worker cannot start a background thread: "
                           "the error log says why");
 
     if (ngx_http_jemalloc_pprof_thread_post(&job->task) != NGX_OK) {
 
-        /* next is called as after a thread that failed */
+        /* next is called as after a thread that has failed */
 
         ngx_http_jemalloc_pprof_job_wait(job, 0);
         return NGX_OK;
@@ -166,7 +166,7 @@ ngx_http_jemalloc_pprof_job_collect(ngx_http_jemalloc_pprof_job_t *job,
 }
 
 
-/* The job may be gone after that. */
+/* Afterwards the job may be freed. */
 
 static void
 ngx_http_jemalloc_pprof_job_collected(ngx_http_jemalloc_pprof_reader_t *reader)
@@ -179,7 +179,7 @@ ngx_http_jemalloc_pprof_job_collected(ngx_http_jemalloc_pprof_reader_t *reader)
 }
 
 
-/* Wait, for DELAY or until it is finished. */
+/* Wait for DELAY, or until it is finished. */
 
 static void
 ngx_http_jemalloc_pprof_job_wait(ngx_http_jemalloc_pprof_job_t *job,
@@ -188,7 +188,7 @@ ngx_http_jemalloc_pprof_job_wait(ngx_http_jemalloc_pprof_job_t *job,
     job->is_pending = 1;
     job->is_paused = 0;
 
-    /* what is left to one that leaves is left for all of its steps */
+    /* a job that leaves has one deadline for all of its steps */
 
     if (!job->is_leaving) {
         job->deadline = ngx_current_msec + delay;
@@ -268,7 +268,7 @@ ngx_http_jemalloc_pprof_job_tick(ngx_event_t *ev)
         }
     }
 
-    /* a collection ends in its own time */
+    /* a collection has a timeout of its own */
 
     if ((ngx_msec_int_t) (job->deadline - ngx_current_msec) > 0
         || (job->is_collecting && !job->is_leaving))
@@ -318,7 +318,7 @@ ngx_http_jemalloc_pprof_job_arm(ngx_http_jemalloc_pprof_job_t *job)
 
 
 /*
- * Have nginx notice when the client leaves.  A body that is being discarded has
+ * Let nginx notice when the client leaves.  A body that is being discarded has
  * a read handler of its own, and leaves one behind that notices nothing.
  */
 
@@ -331,7 +331,7 @@ ngx_http_jemalloc_pprof_job_watch(ngx_http_request_t *r)
 
     r->read_event_handler = ngx_http_test_reading;
 
-    /* a client that has left by now causes no other event */
+    /* a client that has already left causes no other event */
 
     if (r->connection->read->ready) {
         ngx_post_event(r->connection->read, &ngx_posted_events);
@@ -340,9 +340,9 @@ ngx_http_jemalloc_pprof_job_watch(ngx_http_request_t *r)
 
 
 /*
- * When the client leaves and there is a post_action, nginx sends the request
- * there, without a cleanup: it lives on, in another location, and an answer
- * would free it under that location's hands.
+ * When the client leaves and a post_action is set, nginx sends the request
+ * there without a cleanup: it lives on in another location, which would still
+ * use it after an answer has freed it.
  */
 
 static ngx_uint_t
@@ -405,7 +405,7 @@ ngx_http_jemalloc_pprof_job_abandoned(void *data)
 }
 
 
-/* The request is no concern of the job from here on. */
+/* From here on the job leaves the request alone. */
 
 static void
 ngx_http_jemalloc_pprof_job_detach(ngx_http_jemalloc_pprof_job_t *job)
@@ -417,7 +417,7 @@ ngx_http_jemalloc_pprof_job_detach(ngx_http_jemalloc_pprof_job_t *job)
         ngx_del_timer(&job->timer);
     }
 
-    /* what runs cannot be stopped: it is freed when it is done */
+    /* running work cannot be stopped: the job is freed when it is done */
 
     if (job->is_in_thread
         && !ngx_http_jemalloc_pprof_thread_cancel(&job->task))

@@ -2,12 +2,11 @@
 /*
  * The background work of one request.
  *
- * A job is made for a request and outlives it where it must: when the client
- * leaves, the request detaches, and the job is freed as soon as the thread is
- * not in it any more.  A job looks at nginx's exit flags ten times a second:
- * one that is paused ends at once, one that is worked for has a moment left.
- * Its timer is not cancelable, so that a worker which is told to quit does not
- * leave before its answers.
+ * A job may outlive its request: when the client leaves, the request detaches,
+ * and the job is freed as soon as the thread has left it.  A job checks nginx's
+ * exit flags ten times a second: a paused job ends at once, one that works has
+ * a moment to finish.  Its timer is not cancelable, so a worker that quits
+ * sends its answers first.
  *
  *     create -> start -> next -> run in the thread -> next -> ... -> sent
  *                             -> wait for workers  ->
@@ -37,17 +36,17 @@ typedef ngx_int_t (*ngx_http_jemalloc_pprof_job_next_pt)(
 struct ngx_http_jemalloc_pprof_job_s {
     ngx_http_jemalloc_pprof_task_t        task;
 
-    /* in the thread; it leaves what came out in rc and err */
+    /* in the thread; leaves its result in rc and err */
     ngx_http_jemalloc_pprof_job_pt        work;
 
     /*
-     * In the event loop, for a request that is still there: the next step.  It
-     * either runs or waits, and says what comes after that; or it sends the
-     * answer, and returns what content handlers do.
+     * In the event loop, while the request exists: the next step.  It either
+     * starts a run or a wait, and names the step after that; or it sends the
+     * answer, and returns what a content handler returns.
      */
     ngx_http_jemalloc_pprof_job_next_pt   next;
 
-    /* gives back what the job holds beside itself; always called, once */
+    /* frees what the job holds; called exactly once */
     ngx_http_jemalloc_pprof_job_pt        release;
 
     jpp_code_t                            rc;
@@ -67,16 +66,16 @@ struct ngx_http_jemalloc_pprof_job_s {
 
 
 /*
- * A zeroed job of SIZE bytes, of which a job_t is the first member, that may
- * take TIMEOUT each time it runs.  NULL: no memory.
+ * A zeroed job of SIZE bytes whose first member is a job_t; each run may take
+ * TIMEOUT.  NULL: no memory.
  */
 ngx_http_jemalloc_pprof_job_t *ngx_http_jemalloc_pprof_job_create(size_t size,
     ngx_msec_t timeout);
 
 /*
  * Attach R and take the first step.  NGX_DONE: an answer will come, and R is
- * referenced for that.  Otherwise the job is gone, and what is returned is of
- * the answer that was sent.
+ * referenced until then.  Otherwise the job is freed, and the result is that of
+ * the answer it sent.
  */
 ngx_int_t ngx_http_jemalloc_pprof_job_start(
     ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
@@ -84,13 +83,13 @@ ngx_int_t ngx_http_jemalloc_pprof_job_start(
 /* Free a job that was not started. */
 void ngx_http_jemalloc_pprof_job_destroy(ngx_http_jemalloc_pprof_job_t *job);
 
-/* In a step: have work run in the thread, and NEXT come after it. */
+/* In a step: run work in the thread, then NEXT. */
 ngx_int_t ngx_http_jemalloc_pprof_job_run(ngx_http_jemalloc_pprof_job_t *job,
     ngx_http_jemalloc_pprof_job_next_pt next);
 
 /*
- * In a step: have READER read what workers answer to INQUIRY, and NEXT come
- * after that; or send why they are not asked.
+ * In a step: collect what workers answer to INQUIRY in READER, then NEXT.  If
+ * they cannot be asked, send the reason.
  */
 ngx_int_t ngx_http_jemalloc_pprof_job_collect(
     ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r,
@@ -98,7 +97,7 @@ ngx_int_t ngx_http_jemalloc_pprof_job_collect(
     const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
     ngx_http_jemalloc_pprof_job_next_pt next);
 
-/* In a step: wait for DELAY, in which nobody works, and NEXT come after it. */
+/* In a step: wait for DELAY, then NEXT. */
 ngx_int_t ngx_http_jemalloc_pprof_job_pause(ngx_http_jemalloc_pprof_job_t *job,
     ngx_msec_t delay, ngx_http_jemalloc_pprof_job_next_pt next);
 

@@ -5,7 +5,7 @@
 #include "ngx_http_jemalloc_pprof_refuse.h"
 
 
-/* what the largest table of workers makes a page of */
+/* a page of the largest table of workers fits */
 #define NGX_HTTP_JEMALLOC_PPROF_PAGE_CAP     (16 * 1024 * 1024)
 
 #define NGX_HTTP_JEMALLOC_PPROF_PAGE_BUFFER  4096
@@ -81,8 +81,8 @@ ngx_http_jemalloc_pprof_page_collect(ngx_http_jemalloc_pprof_job_t *job,
 
 
 /*
- * Where nobody answered and the first was not late there is a page, too: it
- * tells of each what was wrong.
+ * If nobody answered and the first was not late, the page still shows what was
+ * wrong with each worker.
  */
 
 static ngx_int_t
@@ -107,8 +107,8 @@ ngx_http_jemalloc_pprof_page_collected(ngx_http_jemalloc_pprof_job_t *job,
 
     if (page->is_strict && co->n_answered < co->n) {
         where = page->inquiry.question.kind == JPP_MESSAGE_CONTROL
-                ? "what was asked for is done in those; the error log and the "
-                  "answer without strict=1 say which are missing and why"
+                ? "the change was made in those; the error log and the answer "
+                  "without strict=1 say which are missing and why"
                 : "the error log and the answer without strict=1 say which "
                   "are missing and why";
 

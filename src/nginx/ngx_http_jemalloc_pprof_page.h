@@ -1,7 +1,7 @@
 
 /*
  * A page: what the chosen workers answer, written in the event loop.  For
- * answers of some kilobytes; profiles are made in the background.
+ * answers of some kilobytes; a profile is written in the background.
  */
 
 
@@ -20,8 +20,9 @@ typedef ngx_int_t (*ngx_http_jemalloc_pprof_page_pt)(
 
 
 /*
- * Answer R with the page that WRITE makes of what INQUIRY brings.  Where nobody
- * answers in time, or not all do and QUESTION is strict, it is an error.
+ * Answer R with the page that WRITE makes of the answers to INQUIRY.  It is an
+ * error if the first worker is late and none answers, or if QUESTION is strict
+ * and one is missing.
  */
 ngx_int_t ngx_http_jemalloc_pprof_page(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question,

@@ -82,7 +82,7 @@ ngx_http_jemalloc_pprof_profile(ngx_http_request_t *r,
     options.args = question->args;
     options.level = conf->gzip_level;
 
-    /* a difference is of two captures at least; how many workers comes later */
+    /* a difference has two captures at least; workers are counted later */
 
     if (jpp_report_check(&options,
                          options.args.values[JPP_ARG_SECONDS] != 0 ? 2 : 1,
@@ -221,7 +221,7 @@ ngx_http_jemalloc_pprof_profile_collected(ngx_http_jemalloc_pprof_job_t *job,
 }
 
 
-/* Nobody answered: the reason of the first is mostly that of all. */
+/* Nobody answered: all workers mostly have the reason of the first. */
 
 static ngx_int_t
 ngx_http_jemalloc_pprof_profile_none(ngx_http_jemalloc_pprof_profile_t *profile,
@@ -372,7 +372,7 @@ ngx_http_jemalloc_pprof_profile_describe(ngx_http_request_t *r,
 
     p = ngx_sprintf(filename, "nginx-%V-", &resource->name);
 
-    /* the name of a machine is not ours: it must not end the header's string */
+    /* the machine's name may hold anything, and must not end the string */
 
     n = ngx_min(ngx_cycle->hostname.len, NGX_HTTP_JEMALLOC_PPROF_HOST_LEN);
 

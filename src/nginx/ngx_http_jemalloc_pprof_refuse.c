@@ -6,7 +6,7 @@
 #include "jpp_problems.h"
 
 
-/* the longest text: two sentences of the core and some words */
+/* the longest text: two sentences of the core, and some words */
 #define NGX_HTTP_JEMALLOC_PPROF_MAX_TEXT  1536
 
 
@@ -18,7 +18,7 @@ typedef struct {
 } ngx_http_jemalloc_pprof_refusal_t;
 
 
-/* The client's fault is info, that of the server a warning. */
+/* A client's fault is logged as info, the server's as a warning. */
 
 static const ngx_http_jemalloc_pprof_refusal_t
     ngx_http_jemalloc_pprof_refusals[NGX_HTTP_JEMALLOC_PPROF_REASONS] =
@@ -55,7 +55,7 @@ static const ngx_http_jemalloc_pprof_refusal_t
     [NGX_HTTP_JEMALLOC_PPROF_CONTROL_OFF] =
         { NGX_HTTP_FORBIDDEN, NGX_LOG_INFO, NULL,
           "control is off in this location: add control=on to its "
-          "jemalloc_pprof directive, and let nobody else reach it" },
+          "jemalloc_pprof directive, and restrict who can reach it" },
 
     [NGX_HTTP_JEMALLOC_PPROF_FOREIGN] =
         { NGX_HTTP_FORBIDDEN, NGX_LOG_INFO, NULL,
@@ -64,7 +64,7 @@ static const ngx_http_jemalloc_pprof_refusal_t
 
     [NGX_HTTP_JEMALLOC_PPROF_LARGE_BODY] =
         { NGX_HTTP_REQUEST_ENTITY_TOO_LARGE, NGX_LOG_INFO, NULL,
-          "more than %ui bytes of addresses: ask in parts" },
+          "more than %ui bytes of addresses: send fewer at once" },
 
     [NGX_HTTP_JEMALLOC_PPROF_LARGE_FORM] =
         { NGX_HTTP_REQUEST_ENTITY_TOO_LARGE, NGX_LOG_INFO, NULL,
@@ -77,9 +77,9 @@ static const ngx_http_jemalloc_pprof_refusal_t
 
     [NGX_HTTP_JEMALLOC_PPROF_FULL] =
         { NGX_HTTP_TOO_MANY_REQUESTS, NGX_LOG_INFO, "1",
-          "the dumps and answers in memory are more than %ui times the %uz "
-          "bytes of jemalloc_pprof_max_size: try again in a second, with "
-          "fewer scrapers, or raise it" },
+          "dumps and answers would use more than %ui times the %uz bytes of "
+          "jemalloc_pprof_max_size: try again in a second, with fewer "
+          "scrapers, or raise it" },
 
     [NGX_HTTP_JEMALLOC_PPROF_CROWDED] =
         { NGX_HTTP_TOO_MANY_REQUESTS, NGX_LOG_INFO, "1", "%s" },
@@ -107,9 +107,9 @@ static const ngx_http_jemalloc_pprof_refusal_t
 
     [NGX_HTTP_JEMALLOC_PPROF_UNSPLIT] =
         { NGX_HTTP_SERVICE_UNAVAILABLE, NGX_LOG_WARN, NULL,
-          "the baseline of %ui of %ui workers had to be left out, so that what "
-          "they inherited would count as their own, which strict=1 does not "
-          "allow: the comments of the profile without strict=1 say why" },
+          "the baseline of %ui of %ui workers had to be left out, so what they "
+          "inherited would count as their own, which strict=1 does not allow: "
+          "the comments of the profile without strict=1 say why" },
 
     [NGX_HTTP_JEMALLOC_PPROF_STARTING] =
         { NGX_HTTP_SERVICE_UNAVAILABLE, NGX_LOG_INFO, "1",
@@ -125,7 +125,7 @@ static const ngx_http_jemalloc_pprof_refusal_t
 
     [NGX_HTTP_JEMALLOC_PPROF_OVERDUE] =
         { NGX_HTTP_GATEWAY_TIME_OUT, NGX_LOG_WARN, NULL,
-          "the worker's background thread was not done within %M ms: raise "
+          "the worker's background thread did not finish within %M ms: raise "
           "jemalloc_pprof_timeout, or lower the number of samples with a "
           "larger lg_prof_sample" },
 
@@ -134,7 +134,7 @@ static const ngx_http_jemalloc_pprof_refusal_t
 };
 
 
-/* All take one text but the last, which is no error. */
+/* All take one text except the last, which is no error. */
 
 static const ngx_http_jemalloc_pprof_reason_t
     ngx_http_jemalloc_pprof_codes[JPP_CODES] =
@@ -158,7 +158,7 @@ static const ngx_http_jemalloc_pprof_reason_t
 };
 
 
-/* 403: it can be switched on; 501: this process has none. */
+/* 403: it can be switched on; 501: this process has no profiler. */
 
 static const ngx_http_jemalloc_pprof_reason_t
     ngx_http_jemalloc_pprof_states[JPP_JEMALLOC_READY] =
@@ -197,7 +197,7 @@ ngx_http_jemalloc_pprof_refuse(ngx_http_request_t *r,
                       row->fmt, args);
     va_end(args);
 
-    /* an entry of a log is a line, and the cure may be several */
+    /* a log entry is one line; a cure may be several */
 
     line = ngx_strlchr(text, p, LF);
     if (line == NULL) {
@@ -209,7 +209,7 @@ ngx_http_jemalloc_pprof_refuse(ngx_http_request_t *r,
 
     *p++ = LF;
 
-    /* without it pprof shows the status only */
+    /* without it pprof shows only the status */
 
     if (ngx_http_jemalloc_pprof_add_header(r, "X-Go-Pprof", "1") != NGX_OK
         || ngx_http_jemalloc_pprof_add_header(r, "Retry-After",
@@ -239,7 +239,7 @@ ngx_http_jemalloc_pprof_refuse_state(ngx_http_request_t *r,
 {
     jpp_problem_t  problems[JPP_MAX_PROBLEMS];
 
-    /* the fatal one is the first, and each of these states has one */
+    /* each of these states has a fatal problem, which comes first */
 
     (void) jpp_problems(jemalloc, problems);
 

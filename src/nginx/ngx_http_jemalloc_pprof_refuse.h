@@ -1,11 +1,10 @@
 
 /*
- * Refusals: every way in which a request is not answered.
+ * Refusals: every error that a request can get.
  *
  * One table has a row for each: status, level of the log, Retry-After and the
- * sentence.  A new refusal is a row.  All functions return what a content
- * handler does, after the answer was sent; a body that nobody has read is
- * discarded first.
+ * sentence.  A new refusal is a row.  All functions send the answer and return
+ * what a content handler returns; they first discard a body that was not read.
  */
 
 
@@ -18,10 +17,10 @@
 #include "jpp_jemalloc.h"
 
 
-/* Behind each, the arguments of its sentence. */
+/* The comment lists the arguments of the sentence. */
 typedef enum {
     NGX_HTTP_JEMALLOC_PPROF_INTERNAL = 0,
-    NGX_HTTP_JEMALLOC_PPROF_NO_RESOURCE,  /* ngx_str_t *: those there are */
+    NGX_HTTP_JEMALLOC_PPROF_NO_RESOURCE,  /* ngx_str_t *: all names */
     NGX_HTTP_JEMALLOC_PPROF_NO_WORKER,
     NGX_HTTP_JEMALLOC_PPROF_BAD_PATH,     /* char *: why */
     NGX_HTTP_JEMALLOC_PPROF_BAD_VALUE,    /* char *: why */
@@ -55,23 +54,23 @@ typedef enum {
 } ngx_http_jemalloc_pprof_reason_t;
 
 
-/* Send the row of REASON, whose sentence takes the arguments behind it. */
+/* Send the row of REASON; the arguments are those of its sentence. */
 ngx_int_t ngx_http_jemalloc_pprof_refuse(ngx_http_request_t *r,
     ngx_http_jemalloc_pprof_reason_t reason, ...);
 
-/* What the core said no to: the row of ERR's code. */
+/* Send ERR, an error of the core, with the row of its code. */
 ngx_int_t ngx_http_jemalloc_pprof_refuse_error(ngx_http_request_t *r,
     const jpp_err_t *err);
 
-/* JEMALLOC is in a state in which there is no profile. */
+/* Send why JEMALLOC, in its present state, makes no profile. */
 ngx_int_t ngx_http_jemalloc_pprof_refuse_state(ngx_http_request_t *r,
     const jpp_jemalloc_t *jemalloc);
 
-/* The workers cannot be asked: RC is of ngx_http_jemalloc_pprof_collect(). */
+/* Send why ngx_http_jemalloc_pprof_collect() failed with RC. */
 ngx_int_t ngx_http_jemalloc_pprof_refuse_uncollected(ngx_http_request_t *r,
     ngx_int_t rc);
 
-/* Too much is in memory. */
+/* Send that the budget is used up. */
 ngx_int_t ngx_http_jemalloc_pprof_refuse_full(ngx_http_request_t *r);
 
 

@@ -81,8 +81,8 @@ ngx_http_jemalloc_pprof_init_zone(ngx_shm_zone_t *zone, void *data)
 
 
 /*
- * The master takes no lock: it would wait for ever for one that a worker was
- * killed with while nginx does not look after its children.
+ * The master takes no lock: if a killed worker held it, the master would wait
+ * for ever, since it reaps its children only later.
  */
 
 ngx_uint_t
@@ -107,7 +107,7 @@ ngx_http_jemalloc_pprof_registry_join(ngx_shm_zone_t *zone,
         return NGX_OK;
     }
 
-    /* which clears the rows of the dead */
+    /* this clears the rows of killed workers */
 
     (void) ngx_http_jemalloc_pprof_registry_list(zone, rows, &generation);
 
@@ -130,7 +130,7 @@ ngx_http_jemalloc_pprof_registry_enter(ngx_shm_zone_t *zone,
     for (i = 0; i < NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS; i++) {
         r = &registry->rows[i];
 
-        /* the pid of one that was killed may be ours now */
+        /* our pid may have belonged to a killed worker */
 
         if (r->pid == row->pid) {
             r->pid = 0;

@@ -6,13 +6,13 @@
 
 
 /*
- * Memory for a report: the model, its indices and the body are smaller than
- * the dumps, but for dumps that were made up; and the names have to fit.
+ * Memory for a report: the model, its indices and the body are smaller than any
+ * dump of jemalloc's, and the names have to fit.
  */
 #define NGX_HTTP_JEMALLOC_PPROF_REPORT_CAP(max_size)                          \
     (4 * (max_size) + 256 * 1024 * 1024)
 
-/* what the arena of a body needs beside it */
+/* what the arena needs beside the body */
 #define NGX_HTTP_JEMALLOC_PPROF_BODY_SPARE  (64 * 1024)
 
 /* of a capture and, behind them, of what was inherited */
@@ -115,8 +115,8 @@ ngx_http_jemalloc_pprof_report_write(ngx_http_jemalloc_pprof_report_t *report,
 
     if (input.n == 0) {
         return jpp_err_set(err, JPP_ERR_GONE,
-                           "no worker can be compared with itself: worker %d "
-                           "(pid %d), %s: ask again",
+                           "no worker answered both times: worker %d (pid %d), "
+                           "%s: try again",
                            (int) input.missing[0].who.index,
                            (int) input.missing[0].who.pid,
                            input.missing[0].why);
@@ -141,7 +141,7 @@ ngx_http_jemalloc_pprof_report_write(ngx_http_jemalloc_pprof_report_t *report,
 }
 
 
-/* The shares that there are as captures, the others with their reasons. */
+/* The answered shares as captures, the others with their reasons. */
 
 static ngx_int_t
 ngx_http_jemalloc_pprof_report_shares(ngx_http_jemalloc_pprof_report_t *report,
@@ -182,7 +182,7 @@ ngx_http_jemalloc_pprof_report_shares(ngx_http_jemalloc_pprof_report_t *report,
         }
     }
 
-    /* a difference is of those that were there all the time */
+    /* a difference needs workers that were there all the time */
 
     for (i = 0; base != NULL && i < base->n; i++) {
         share = &base->shares[i];
@@ -191,7 +191,7 @@ ngx_http_jemalloc_pprof_report_shares(ngx_http_jemalloc_pprof_report_t *report,
             input->fleet.n_asked++;
 
             ngx_http_jemalloc_pprof_report_missing(input, share,
-                                                "it ended in the meantime");
+                                                "it exited in the meantime");
         }
     }
 
@@ -263,7 +263,7 @@ ngx_http_jemalloc_pprof_report_share(ngx_http_jemalloc_pprof_report_t *report,
 }
 
 
-/* Why there is no difference between BEFORE and SHARE; NULL: there is. */
+/* Why BEFORE and SHARE cannot be compared; NULL: they can. */
 
 static const char *
 ngx_http_jemalloc_pprof_report_compare(
@@ -279,7 +279,7 @@ ngx_http_jemalloc_pprof_report_compare(
         return "it did not answer the first time";
     }
 
-    /* what was sampled before would seem to have been freed */
+    /* all earlier samples would seem to have been freed */
 
     if (kind->is_sampled
         && before->peer.reply.n_resets != share->peer.reply.n_resets)
@@ -349,7 +349,7 @@ ngx_http_jemalloc_pprof_report_labels(jpp_arena_t *arena,
 
     (void) ngx_sprintf(index, "%ui%Z", row->index);
 
-    /* readers make series of labels that are strings: no pid among them */
+    /* readers make series of string labels: a pid must not be one */
 
     labels[0].key = "worker";
     labels[0].str = (char *) index;
@@ -360,7 +360,7 @@ ngx_http_jemalloc_pprof_report_labels(jpp_arena_t *arena,
     labels[3].key = "origin";
     labels[3].str = "worker";
 
-    /* what was inherited is of a generation, and of no worker */
+    /* inherited memory belongs to a generation, not to a worker */
 
     labels[4].key = "generation";
     labels[4].num = row->generation;
@@ -380,7 +380,7 @@ ngx_http_jemalloc_pprof_report_missing(ngx_http_jemalloc_pprof_input_t *input,
 }
 
 
-/* The share of the same process, or NULL: a pid may be another's by now. */
+/* The share of the same process, or NULL: a pid may have been reused. */
 
 static const ngx_http_jemalloc_pprof_share_t *
 ngx_http_jemalloc_pprof_report_find(
@@ -407,7 +407,7 @@ ngx_http_jemalloc_pprof_report_find(
 }
 
 
-/* Workers whose dumps turned out to be bad did not answer after all. */
+/* Workers with bad dumps count as missing. */
 
 static const char *const *
 ngx_http_jemalloc_pprof_report_comments(void *data, jpp_arena_t *arena)
@@ -450,7 +450,7 @@ ngx_http_jemalloc_pprof_report_comments(void *data, jpp_arena_t *arena)
 }
 
 
-/* Copied to pages that hold nothing else: a response may live long. */
+/* Copied to pages of its own: a response may live long. */
 
 static jpp_code_t
 ngx_http_jemalloc_pprof_report_keep(ngx_http_jemalloc_pprof_report_t *report,

@@ -1,6 +1,6 @@
 
 /*
- * From the parts of a collection to the body of an answer: captures and their
+ * From the shares of a collection to the body of an answer: captures and their
  * labels, the workers that are missing, and one call of jpp_report().
  */
 
@@ -20,7 +20,7 @@ typedef struct {
     jpp_report_options_t                          options;
     size_t                                        max_size; /* of a dump */
 
-    /* what comes out: the body is in the arena, which is the caller's */
+    /* the result: the body is in the arena, which becomes the caller's */
 
     jpp_arena_t                                   arena;
     u_char                                       *body;

@@ -36,7 +36,7 @@ ngx_http_jemalloc_pprof_handler(ngx_http_request_t *r)
     ngx_http_jemalloc_pprof_path_t             path;
     const ngx_http_jemalloc_pprof_resource_t  *resource;
 
-    /* no page includes a profile, and no other location leads to one */
+    /* profiles are for clients: not for SSI, nor for other locations */
 
     if (r != r->main || r->internal) {
         return ngx_http_jemalloc_pprof_refuse_internal(r);
@@ -46,7 +46,7 @@ ngx_http_jemalloc_pprof_handler(ngx_http_request_t *r)
 
     resource = path.resource;
 
-    /* what changes something is not safe behind a name at any address */
+    /* a change is checked at any address, the rest on loopback only */
 
     if (((resource != NULL && resource->is_change)
          || ngx_http_jemalloc_pprof_host_is_loopback(r))
@@ -123,7 +123,7 @@ ngx_http_jemalloc_pprof_find(ngx_http_request_t *r,
         return;
     }
 
-    /* what was rewritten was refused, so that this is a guard only */
+    /* rewritten requests were refused: this is only a guard */
 
     if (r->uri.len < conf->name.len
         || ngx_strncmp(r->uri.data, conf->name.data, conf->name.len) != 0)
@@ -143,7 +143,7 @@ ngx_http_jemalloc_pprof_find(ngx_http_request_t *r,
 }
 
 
-/* The way through the tree. */
+/* The path below the root of a tree. */
 
 static void
 ngx_http_jemalloc_pprof_walk(ngx_str_t *rest,

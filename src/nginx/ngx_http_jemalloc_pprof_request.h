@@ -4,8 +4,8 @@
  *
  *     tree := location [ "worker/" selector "/" ] [ "pprof/" ] resource
  *
- * The segment pprof/ is for jeprof, which takes no other URLs and reads nothing
- * but text; worker/ is for clients that drop the query.
+ * The segment pprof/ is for jeprof, which accepts no other URLs and reads only
+ * text; worker/ is for clients that drop the query.
  */
 
 

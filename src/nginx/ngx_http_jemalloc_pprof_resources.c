@@ -13,8 +13,9 @@ static const jpp_console_link_t
     ngx_http_jemalloc_pprof_heap_links[] =
 {
     { "heap",
-      "What is allocated now in all workers, by the functions that did it; "
-      "for pprof, Parca, Pyroscope and whatever else reads profile.proto.",
+      "The memory in use in all workers, by the functions that allocated "
+      "it; for pprof, Parca, Pyroscope and whatever else reads "
+      "profile.proto.",
       "go tool pprof \"${URL}heap\"", false },
 
     { "heap?format=top",
@@ -30,13 +31,13 @@ static const jpp_console_link_t
       "curl -o heap.text \"${URL}heap?debug=1\"", false },
 
     { "heap?seconds=30",
-      "What was added and what went within the next 30 seconds. The answer "
-      "takes that long.",
+      "What is allocated and what is freed within the next 30 seconds. The "
+      "answer takes that long.",
       "go tool pprof \"${URL}heap?seconds=30\"", false },
 
     { "heap?format=jemalloc&worker=self",
-      "The dump of one worker as jemalloc wrote it. Instead of self, the one "
-      "that answers, worker takes an index or pid-1234.",
+      "The dump of one worker as jemalloc wrote it. worker takes self (the "
+      "one that answers), an index, or pid-1234.",
       "curl -o heap.dump \"${URL}heap?format=jemalloc&worker=self\"", false },
 
     { NULL, NULL, NULL, false }
@@ -59,7 +60,7 @@ static const jpp_console_link_t
     ngx_http_jemalloc_pprof_symbol_links[] =
 {
     { "symbol",
-      "The names of addresses. The tools ask for them by themselves.",
+      "The names of addresses. The tools ask for them on their own.",
       "curl -d 0x55d0c0de1234 \"${URL}symbol\"", false },
 
     { NULL, NULL, NULL, false }
@@ -70,7 +71,7 @@ static const jpp_console_link_t
     ngx_http_jemalloc_pprof_cmdline_links[] =
 {
     { "cmdline",
-      "The command line of nginx. The tools ask for it by themselves.",
+      "The command line of nginx. The tools ask for it on their own.",
       "curl -s \"${URL}cmdline\" | tr '\\0' ' '", false },
 
     { NULL, NULL, NULL, false }
@@ -94,9 +95,9 @@ static const jpp_console_link_t
     { "control",
       "Changes how the chosen workers sample; refused unless this location has "
       "control=on. It takes active=on or off, lg_sample=10 to 24, reset=1 and "
-      "purge=1. What is set in all workers is kept for those that come after "
-      "a reload. A finer rate shows more and costs more: set it for an hour, "
-      "and then go back. jemalloc forgets its samples both times.",
+      "purge=1. What is set in all workers also applies to those that start "
+      "later. A finer rate shows more and costs more: set it for an hour, "
+      "then go back. jemalloc forgets its samples both times.",
       "curl -d lg_sample=14 \"${URL}control\"\n"
       "curl -d lg_sample=19 \"${URL}control\"", true },
 

@@ -23,7 +23,7 @@ const ngx_http_jemalloc_pprof_resource_t *
  */
 const ngx_str_t *ngx_http_jemalloc_pprof_resource_names(void);
 
-/* Their links, as jpp_console_html() takes them, in ARENA; NULL: no memory. */
+/* Their links for jpp_console_html(), in ARENA; NULL: no memory. */
 const jpp_console_link_t *ngx_http_jemalloc_pprof_resource_links(
     jpp_arena_t *arena);
 

@@ -1,8 +1,8 @@
 
 /*
- * What this worker process is, and what it says of itself.
+ * What this worker process is, and what it reports about itself.
  *
- * For the event loop, but for symbols, which only the background thread uses.
+ * For the event loop; only the background thread uses symbols.
  */
 
 
@@ -20,9 +20,9 @@
 typedef struct {
     char             host[NGX_MAXHOSTNAMELEN];
     const char      *directory;    /* for dumps, or NULL */
-    ngx_shm_zone_t  *zone;         /* the registry; NULL: none serves it */
+    ngx_shm_zone_t  *zone;         /* the registry; NULL: no location serves */
     ngx_http_jemalloc_pprof_row_t
-                     row;          /* this one's, in the registry or not */
+                     row;          /* its own, in the registry or not */
     ngx_uint_t       generation;
     time_t           started;
     jpp_memfd_t      baseline;     /* what was inherited; fd -1: unknown */
@@ -39,7 +39,7 @@ extern ngx_http_jemalloc_pprof_self_t  ngx_http_jemalloc_pprof_self;
 extern ngx_connection_t  ngx_http_jemalloc_pprof_no_connection;
 
 
-/* Fill WORKER, but for its stats, with what this worker is now. */
+/* Fill WORKER, except its stats, with the present state of this worker. */
 void ngx_http_jemalloc_pprof_describe(jpp_worker_t *worker);
 
 /* Fill FLEET with the N WORKERS that answered, of N_ASKED; none is missing. */

@@ -80,7 +80,7 @@ ngx_http_jemalloc_pprof_send_headers(ngx_http_request_t *r, ngx_uint_t status,
         ngx_str_set(&r->headers_out.charset, "utf-8");
     }
 
-    /* a profile is no document with a history */
+    /* a profile is never "not modified", and has no ranges */
 
     r->disable_not_modified = 1;
     r->allow_ranges = 0;
@@ -107,10 +107,10 @@ ngx_http_jemalloc_pprof_send_headers(ngx_http_request_t *r, ngx_uint_t status,
 
 
 /*
- * nginx sends what is in its list of headers; filters look at fields beside
- * it, and change those.  These are in the fields only.  No filter encodes what
- * has a Content-Encoding: not gzip, nor brotli or zstd, which ask nothing else.
- * And "expires" finds a Cache-Control and an Expires to overwrite.
+ * nginx sends the headers in its list; filters read and change fields beside
+ * the list.  These are in the fields only.  No filter encodes an answer that
+ * has a Content-Encoding: not gzip, nor brotli or zstd, which check nothing
+ * else. And "expires" finds a Cache-Control and an Expires to overwrite.
  */
 
 static ngx_int_t
@@ -158,7 +158,7 @@ ngx_http_jemalloc_pprof_decoys(ngx_http_request_t *r)
 }
 
 
-/* *VALUE is NULL where the answer is to be shown, and not saved. */
+/* *VALUE is NULL for an answer that is shown, not saved. */
 
 static ngx_int_t
 ngx_http_jemalloc_pprof_disposition(ngx_http_request_t *r,

@@ -16,25 +16,25 @@
 #include "ngx_http_jemalloc_pprof.h"
 
 
-/* What an answer is.  Texts live as long as the request. */
+/* The headers of an answer.  Texts live as long as the request. */
 typedef struct {
     const char    *type;           /* Content-Type, without a charset */
-    const char    *filename;       /* to be saved under, or NULL */
+    const char    *filename;       /* of a download, or NULL */
     const char    *policy;         /* Content-Security-Policy, or NULL */
-    const char    *workers;        /* "7/8", or NULL: it is no profile */
-    ngx_uint_t     is_begun;       /* a difference, for which room is kept */
+    const char    *workers;        /* "7/8"; NULL: not a profile */
+    ngx_uint_t     is_begun;       /* a difference: the budget keeps room */
 } ngx_http_jemalloc_pprof_answer_t;
 
 
-/* STATUS with the LEN bytes of plain text at TEXT, which are the request's. */
+/* STATUS with LEN bytes of plain text at TEXT, which live as long as R. */
 ngx_int_t ngx_http_jemalloc_pprof_send_sentence(ngx_http_request_t *r,
     ngx_uint_t status, u_char *text, size_t len);
 
-/* Add a header to the answer that will be sent; without a VALUE, none. */
+/* Add a header to the answer, unless VALUE is NULL. */
 ngx_int_t ngx_http_jemalloc_pprof_add_header(ngx_http_request_t *r,
     const char *key, const char *value);
 
-/* 200 without a body, to HEAD. */
+/* 200 without a body, for HEAD. */
 ngx_int_t ngx_http_jemalloc_pprof_send_head(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_answer_t *answer);
 

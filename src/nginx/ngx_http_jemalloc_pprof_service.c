@@ -41,7 +41,7 @@ static void ngx_http_jemalloc_pprof_serve_note(
     const ngx_http_jemalloc_pprof_reply_t *reply);
 
 
-/* those that are posted or run */
+/* posted or running */
 static ngx_queue_t  ngx_http_jemalloc_pprof_works = {
     &ngx_http_jemalloc_pprof_works, &ngx_http_jemalloc_pprof_works
 };
@@ -109,10 +109,10 @@ ngx_http_jemalloc_pprof_serve_by_work(ngx_http_jemalloc_pprof_caller_t *caller,
     caller->work = work;
     ngx_queue_insert_tail(&work->callers, &caller->queue);
 
-    /* stays where there is no thread to work in */
+    /* kept if no thread can be started */
 
     (void) jpp_err_set(&work->reply.reply.err, JPP_ERR_SYS,
-                       "it cannot have a background thread: the error log "
+                       "it cannot start a background thread: the error log "
                        "says why");
 
     if (ngx_http_jemalloc_pprof_thread_post(&work->task) != NGX_OK) {
@@ -124,8 +124,8 @@ ngx_http_jemalloc_pprof_serve_by_work(ngx_http_jemalloc_pprof_caller_t *caller,
 
 
 /*
- * One of KIND that has not begun, so that its answer will be younger than any
- * question for it.  A change is made for each that asks for it.
+ * One of KIND that has not begun, so its answer will be newer than the
+ * question. A change is made once for each asker.
  */
 
 static ngx_http_jemalloc_pprof_work_t *
@@ -211,9 +211,9 @@ ngx_http_jemalloc_pprof_work_open(ngx_http_jemalloc_pprof_reply_t *reply)
 
     if (rc == JPP_ERR_DENIED) {
         (void) jpp_err_set(&message->err, JPP_ERR_DENIED,
-                           "memfd_create is forbidden to nginx: name a "
-                           "directory for its dumps by "
-                           "jemalloc_pprof_temp_path");
+                           "memfd_create is forbidden to nginx: set "
+                           "jemalloc_pprof_temp_path to a directory for its "
+                           "dumps");
     }
 
     return rc;
@@ -237,7 +237,7 @@ ngx_http_jemalloc_pprof_work_done(ngx_http_jemalloc_pprof_task_t *task)
         work->kind->end(&work->reply);
     }
 
-    /* whether or not somebody still hears of it, the status shows it */
+    /* status shows it even if every caller has left */
 
     ngx_http_jemalloc_pprof_serve_note(&work->reply);
 
@@ -256,7 +256,7 @@ ngx_http_jemalloc_pprof_work_done(ngx_http_jemalloc_pprof_task_t *task)
 }
 
 
-/* A change may have been made while it waited for its turn. */
+/* A change may have been made while the work waited. */
 
 static void
 ngx_http_jemalloc_pprof_work_describe(ngx_http_jemalloc_pprof_work_t *work)
@@ -290,7 +290,7 @@ ngx_http_jemalloc_pprof_serve_leave(ngx_http_jemalloc_pprof_caller_t *caller)
     ngx_queue_remove(&caller->queue);
     caller->work = NULL;
 
-    /* what has begun cannot be stopped: it is freed when it is done */
+    /* running work cannot be stopped: it is freed when it is done */
 
     if (ngx_queue_empty(&work->callers)
         && ngx_http_jemalloc_pprof_thread_cancel(&work->task))
@@ -313,7 +313,7 @@ static void
 ngx_http_jemalloc_pprof_serve_note(
     const ngx_http_jemalloc_pprof_reply_t *reply)
 {
-    /* a state is one of the problems that status has, and no event */
+    /* status shows a state as a problem; it is not an event */
 
     if (reply->reply.err.code != JPP_OK
         && reply->reply.err.code != JPP_ERR_STATE)

@@ -1,10 +1,10 @@
 
 /*
- * What this worker does for those that ask it: one thing at a time, in its
- * background thread.  Whoever asks the same before that has begun gets the same
- * answer, so that many askers cost a worker little more than one.
+ * The work that answers questions: one at a time, in the background thread.
+ * Whoever asks the same before the work has begun gets the same answer, so many
+ * askers cost a worker little more than one.
  *
- * Knows nothing of sockets.  All functions are for the event loop.
+ * Knows nothing about sockets.  All functions are for the event loop.
  */
 
 
@@ -20,12 +20,12 @@ typedef struct ngx_http_jemalloc_pprof_caller_s
     ngx_http_jemalloc_pprof_caller_t;
 
 
-/* One who waits for an answer, in memory of its own. */
+/* A caller that waits for an answer, in memory of its own. */
 struct ngx_http_jemalloc_pprof_caller_s {
     ngx_queue_t                       queue;
     ngx_http_jemalloc_pprof_work_t   *work;    /* NULL: waits for nothing */
 
-    /* REPLY is good during the call; a file of it is not the caller's */
+    /* REPLY is valid during the call, and keeps its file */
     void                            (*answer)(
         ngx_http_jemalloc_pprof_caller_t *caller,
         const ngx_http_jemalloc_pprof_reply_t *reply);
@@ -33,14 +33,14 @@ struct ngx_http_jemalloc_pprof_caller_s {
 
 
 /*
- * Have CALLER, whose answer function is set, answered, perhaps before this
- * returns.  NGX_ERROR: there is no memory, and there will be no answer.
+ * Answer QUESTION by CALLER's answer function, perhaps before this returns.
+ * NGX_ERROR: no memory, and no answer will come.
  */
 ngx_int_t ngx_http_jemalloc_pprof_serve(
     ngx_http_jemalloc_pprof_caller_t *caller,
     const jpp_message_question_t *question);
 
-/* CALLER waits no more.  Allowed at any time, after the answer too. */
+/* CALLER no longer waits.  Allowed at any time, after the answer too. */
 void ngx_http_jemalloc_pprof_serve_leave(
     ngx_http_jemalloc_pprof_caller_t *caller);
 

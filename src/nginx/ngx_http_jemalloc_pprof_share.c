@@ -6,7 +6,7 @@
 /* workers that are asked at the same time */
 #define NGX_HTTP_JEMALLOC_PPROF_AT_ONCE    2
 
-/* of what the kernel says of one, behind a colon */
+/* what the kernel says about a process, after a colon */
 #define NGX_HTTP_JEMALLOC_PPROF_DESCRIBED  (sizeof(": ") + JPP_PROCESS_TEXT)
 
 
@@ -108,7 +108,7 @@ ngx_http_jemalloc_pprof_share_replied(ngx_http_jemalloc_pprof_peer_t *peer)
 }
 
 
-/* The error of the reply says which it is. */
+/* The error of the reply says whether it failed. */
 
 static void
 ngx_http_jemalloc_pprof_share_finish(ngx_http_jemalloc_pprof_share_t *share)
@@ -151,7 +151,7 @@ ngx_http_jemalloc_pprof_share_is_done(
 
 
 void
-ngx_http_jemalloc_pprof_share_look(ngx_http_jemalloc_pprof_share_t *share)
+ngx_http_jemalloc_pprof_share_check(ngx_http_jemalloc_pprof_share_t *share)
 {
     if (share->state == NGX_HTTP_JEMALLOC_PPROF_SHARE_REFUSED) {
         ngx_http_jemalloc_pprof_share_try(share);
@@ -163,13 +163,13 @@ ngx_http_jemalloc_pprof_share_look(ngx_http_jemalloc_pprof_share_t *share)
         return;
     }
 
-    if (share->looked == 0
+    if (share->checked == 0
         && ngx_current_msec - share->asked
            >= share->inquiry->timeout / NGX_HTTP_JEMALLOC_PPROF_SLICES)
     {
         ngx_http_jemalloc_pprof_share_free_slot(share);
 
-        share->looked = ngx_current_msec;
+        share->checked = ngx_current_msec;
         (void) jpp_process_read(share->peer.row.pid, &share->process);
     }
 }
@@ -186,10 +186,10 @@ ngx_http_jemalloc_pprof_share_give_up(ngx_http_jemalloc_pprof_share_t *share)
 
     (void) jpp_err_set(&share->peer.reply.err, JPP_ERR_LATE,
                        share->state == NGX_HTTP_JEMALLOC_PPROF_SHARE_WAITING
-                       ? "it was not asked: %lu ms were over "
+                       ? "it was not queried within %lu ms "
                          "(jemalloc_pprof_timeout)%s"
                        : share->state == NGX_HTTP_JEMALLOC_PPROF_SHARE_REFUSED
-                       ? "it accepted no question within %lu ms "
+                       ? "it accepted no connection within %lu ms "
                          "(jemalloc_pprof_timeout)%s"
                        : "no answer within %lu ms "
                          "(jemalloc_pprof_timeout)%s",
@@ -207,13 +207,13 @@ ngx_http_jemalloc_pprof_share_describe(
 {
     jpp_process_t  now;
 
-    /* this event loop runs, or nobody would come here */
+    /* this event loop runs, since it calls this */
 
     if (share->peer.row.pid == ngx_pid) {
-        return ": its background thread has not come to an end";
+        return ": its background thread is still busy";
     }
 
-    if (share->looked == 0
+    if (share->checked == 0
         || !jpp_process_read(share->peer.row.pid, &now))
     {
         return "";
@@ -224,12 +224,12 @@ ngx_http_jemalloc_pprof_share_describe(
 
     (void) jpp_process_say(share->process.state != '\0' ? &share->process
                                                         : NULL,
-                           &now, ngx_current_msec - share->looked, text + 2);
+                           &now, ngx_current_msec - share->checked, text + 2);
     return text;
 }
 
 
-/* Map the dump and the baseline, which need no descriptor from here on. */
+/* Map the dump and the baseline, and close their descriptors. */
 
 static void
 ngx_http_jemalloc_pprof_share_take(ngx_http_jemalloc_pprof_share_t *share)
@@ -271,8 +271,8 @@ ngx_http_jemalloc_pprof_share_take(ngx_http_jemalloc_pprof_share_t *share)
 
 
 /*
- * Workers of one generation have the same file, which is mapped once.  Without
- * it what a worker inherited counts as its own, and the report says so.
+ * Workers of one generation share one file, which is mapped once.  Without it,
+ * inherited memory counts as the worker's own, and the report says so.
  */
 
 static void
@@ -293,7 +293,7 @@ ngx_http_jemalloc_pprof_share_take_baseline(
     share->baseline = memfd;
 
     if (fstat(memfd->fd, &st) == -1 || !S_ISREG(st.st_mode)) {
-        (void) jpp_err_set(err, JPP_ERR_INPUT, "it is no file");
+        (void) jpp_err_set(err, JPP_ERR_INPUT, "it is not a file");
         jpp_memfd_close(memfd);
         return;
     }
@@ -323,7 +323,7 @@ ngx_http_jemalloc_pprof_share_take_baseline(
 }
 
 
-/* The one of another share that is mapped already, or NULL. */
+/* That of another share, if it is mapped already, or NULL. */
 
 static const jpp_memfd_t *
 ngx_http_jemalloc_pprof_share_same_baseline(
@@ -346,7 +346,7 @@ ngx_http_jemalloc_pprof_share_same_baseline(
 }
 
 
-/* LEN bytes more are SHARE's. */
+/* Count LEN more bytes for SHARE. */
 
 static jpp_code_t
 ngx_http_jemalloc_pprof_share_hold(ngx_http_jemalloc_pprof_share_t *share,
@@ -357,9 +357,9 @@ ngx_http_jemalloc_pprof_share_hold(ngx_http_jemalloc_pprof_share_t *share,
         != NGX_OK)
     {
         return jpp_err_set(err, JPP_ERR_FULL,
-                           "its %s of %zu bytes does not fit beside what is "
-                           "in memory already (%d times "
-                           "jemalloc_pprof_max_size): raise that", what, len,
+                           "its %s of %zu bytes does not fit: dumps and "
+                           "answers may use %d times jemalloc_pprof_max_size "
+                           "together: raise that", what, len,
                            NGX_HTTP_JEMALLOC_PPROF_TOTAL);
     }
 

@@ -1,13 +1,12 @@
 
 /*
- * One worker's share in what is collected: whether it was asked, what came
- * back, in memory that is counted, or why nothing did.
+ * One worker's share of a collection: whether the worker was asked, and what it
+ * answered, in memory that is counted, or why it did not.
  *
- * At most two workers are asked at a time, by all collections there are: as
- * many dumps at once as there are workers would stall the whole server.  One
- * that does not answer in a part of the time no longer keeps others from being
- * asked.  All functions are for the event loop; an answered share may be read
- * in any thread.
+ * All collections together ask at most two workers at a time: a dump of every
+ * worker at once would stall the whole server.  A worker that is slow to answer
+ * gives up its turn to others, and may still answer.  All functions are for the
+ * event loop; an answered share may be read in any thread.
  */
 
 
@@ -23,11 +22,11 @@
 #include "jpp_status.h"
 
 
-/* how often a share is looked at that is not answered, part of the timeout */
+/* how often an unanswered share is checked within the timeout */
 #define NGX_HTTP_JEMALLOC_PPROF_SLICES  8
 
 
-/* What is asked of whom, and what the answer may take. */
+/* A question, the workers it goes to, and the limits of the answer. */
 typedef struct {
     jpp_message_question_t                    question;
     jpp_selector_t                            selector;
@@ -39,7 +38,7 @@ typedef struct {
 
 typedef enum {
     NGX_HTTP_JEMALLOC_PPROF_SHARE_WAITING = 0,
-    NGX_HTTP_JEMALLOC_PPROF_SHARE_REFUSED,   /* for now: is asked again */
+    NGX_HTTP_JEMALLOC_PPROF_SHARE_REFUSED,   /* for now: try again */
     NGX_HTTP_JEMALLOC_PPROF_SHARE_ASKED,
     NGX_HTTP_JEMALLOC_PPROF_SHARE_ANSWERED,
     NGX_HTTP_JEMALLOC_PPROF_SHARE_FAILED     /* peer.reply.err says why */
@@ -69,7 +68,7 @@ struct ngx_http_jemalloc_pprof_share_s {
     size_t                                    held;        /* bytes */
 
     ngx_msec_t                                asked;       /* when */
-    ngx_msec_t                                looked;      /* 0: never */
+    ngx_msec_t                                checked;     /* 0: never */
     jpp_process_t                             process;     /* as it was then */
     unsigned                                  has_slot:1;  /* of the two */
 
@@ -85,25 +84,25 @@ void ngx_http_jemalloc_pprof_share_init(ngx_http_jemalloc_pprof_share_t *share,
     const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
     const ngx_http_jemalloc_pprof_row_t *row);
 
-/* May another one be asked now? */
+/* May another worker be asked now? */
 ngx_uint_t ngx_http_jemalloc_pprof_share_has_room(void);
 
-/* Ask.  It may have failed when this returns, and done is not called then. */
+/* Ask.  Where this fails at once, done is not called. */
 void ngx_http_jemalloc_pprof_share_ask(ngx_http_jemalloc_pprof_share_t *share);
 
-/* Time passes: ask again where it was refused, look why it is slow. */
-void ngx_http_jemalloc_pprof_share_look(
+/* As time passes: ask again where refused, see why it is slow. */
+void ngx_http_jemalloc_pprof_share_check(
     ngx_http_jemalloc_pprof_share_t *share);
 
-/* The time is over: fail unless it is done. */
+/* The time is over: fail unless done. */
 void ngx_http_jemalloc_pprof_share_give_up(
     ngx_http_jemalloc_pprof_share_t *share);
 
-/* Is it answered, or failed? */
+/* Has it been answered, or failed? */
 ngx_uint_t ngx_http_jemalloc_pprof_share_is_done(
     const ngx_http_jemalloc_pprof_share_t *share);
 
-/* Give back all that it holds. */
+/* Free all that it holds. */
 void ngx_http_jemalloc_pprof_share_close(
     ngx_http_jemalloc_pprof_share_t *share);
 
@@ -113,8 +112,8 @@ void ngx_http_jemalloc_pprof_share_missing(
     jpp_missing_t *missing);
 
 /*
- * Bytes that may be held with the answers to INQUIRY.  A difference that was
- * begun is to end: for its second dumps there is as much again.
+ * The bytes that may be held, counting the answers to INQUIRY.  The second
+ * dumps of a difference may use as much again, so that it can complete.
  */
 size_t ngx_http_jemalloc_pprof_share_cap(
     const ngx_http_jemalloc_pprof_inquiry_t *inquiry);

@@ -70,7 +70,7 @@ ngx_http_jemalloc_pprof_socket_connection(ngx_socket_t s,
     c->read->log = c->log;
     c->write->log = c->log;
 
-    /* it is nginx's own: no alert when the worker exits with it */
+    /* no alert when the worker exits with it open */
 
     c->read->channel = 1;
     c->write->channel = 1;
@@ -161,7 +161,7 @@ ngx_http_jemalloc_pprof_socket_receive(ngx_socket_t s, void *data, size_t size,
     msg.msg_iovlen = 1;
     msg.msg_control = &control;
 
-    /* room for no more than these: the kernel closes others */
+    /* room for these only: the kernel closes any others */
 
     msg.msg_controllen = CMSG_LEN(NGX_HTTP_JEMALLOC_PPROF_FILES * sizeof(int));
 
@@ -171,7 +171,7 @@ ngx_http_jemalloc_pprof_socket_receive(ngx_socket_t s, void *data, size_t size,
 
     if (n == -1) {
 
-        /* a reset is the end, too: of one that left a question unread */
+        /* a peer that leaves a question unread resets the connection */
 
         return ngx_errno == NGX_EAGAIN ? NGX_AGAIN
                : ngx_errno == NGX_ECONNRESET ? 0 : NGX_ERROR;

@@ -1,7 +1,7 @@
 
 /*
- * The sockets that workers talk by: their names, who is at the other end, and
- * one message at a time.  What the messages say is jpp_message.h.
+ * The sockets between workers: their names, the process at the other end, and
+ * one message at a time.  jpp_message.h has the messages.
  *
  * All functions are for the event loop, and none blocks.
  */
@@ -20,33 +20,33 @@
 #define NGX_HTTP_JEMALLOC_PPROF_FILES  2
 
 
-/* Fill SUN with the name of the socket of PID and KEY; the length of it. */
+/* Fill SUN with the name of the socket of PID and KEY; returns its length. */
 socklen_t ngx_http_jemalloc_pprof_socket_name(struct sockaddr_un *sun,
     ngx_pid_t pid, const u_char key[NGX_HTTP_JEMALLOC_PPROF_KEY]);
 
-/* Fill PID with the process at the other end; NGX_ERROR: of another user. */
+/* Set *PID to the process at the other end; NGX_ERROR: of another user. */
 ngx_int_t ngx_http_jemalloc_pprof_socket_process(ngx_socket_t s,
     ngx_pid_t *pid);
 
 /*
- * Have HANDLER called, with a connection of DATA, when there is something to
- * be read.  NULL, and S stays open: there is no connection left.
+ * A connection with DATA for S, whose HANDLER is called when something can be
+ * read.  NULL: no connection is free, and S stays open.
  */
 ngx_connection_t *ngx_http_jemalloc_pprof_socket_connection(ngx_socket_t s,
     ngx_event_handler_pt handler, void *data);
 
 /*
- * Send one message with those of the FILES that are not -1, which are the first
- * ones; as sendmsg() returns.
+ * Send one message with the FILES that are not -1, which come first.  Returns
+ * what sendmsg() returns.
  */
 ssize_t ngx_http_jemalloc_pprof_socket_send(ngx_socket_t s, const void *data,
     size_t size, const int files[NGX_HTTP_JEMALLOC_PPROF_FILES]);
 
 /*
- * One message of exactly SIZE bytes, and in FILES the descriptors that came
- * with it, -1 for those that did not: where this process has no free ones the
- * kernel drops them.  0 is the end; NGX_AGAIN, that there is none yet;
- * NGX_ERROR, that it was something else, and nothing is open.
+ * Receive one message of exactly SIZE bytes, and its descriptors in FILES, -1
+ * for each that did not come: the kernel drops them if this process has none
+ * free.  0: end of file.  NGX_AGAIN: nothing has come yet.  NGX_ERROR: it was
+ * something else, and nothing is open.
  */
 ssize_t ngx_http_jemalloc_pprof_socket_receive(ngx_socket_t s, void *data,
     size_t size, int files[NGX_HTTP_JEMALLOC_PPROF_FILES]);

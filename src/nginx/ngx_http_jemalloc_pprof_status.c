@@ -125,7 +125,7 @@ ngx_http_jemalloc_pprof_cmdline(ngx_http_request_t *r,
                                      &ngx_http_jemalloc_pprof_cmdline_answer);
     }
 
-    /* what this nginx was started with: the title of a process is not that */
+    /* a process title is not what nginx was started with */
 
     for (len = 0, i = 0; i < ngx_argc; i++) {
         len += ngx_strlen(ngx_argv[i]) + 1;

@@ -1,10 +1,4 @@
 
-/*
- * symbol: pprof's protocol for names.  GET asks whether there are any, POST
- * brings addresses; a GET with a query does too.
- */
-
-
 #include "ngx_http_jemalloc_pprof_body.h"
 #include "ngx_http_jemalloc_pprof_deliver.h"
 #include "ngx_http_jemalloc_pprof_job.h"
@@ -101,7 +95,7 @@ ngx_http_jemalloc_pprof_symbol_body(ngx_http_request_t *r)
 }
 
 
-/* IN are the addresses; NULL: none. */
+/* IN: the addresses, or NULL. */
 
 static ngx_int_t
 ngx_http_jemalloc_pprof_symbol_start(ngx_http_request_t *r,

@@ -1,6 +1,7 @@
 
 /*
- * symbol: the names of addresses.
+ * symbol: pprof's protocol for names.  GET asks whether names are available,
+ * POST sends addresses, and so does a GET with a query.
  */
 
 

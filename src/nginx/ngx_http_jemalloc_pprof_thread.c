@@ -11,16 +11,16 @@
 #include <sys/mman.h>
 
 
-/* room for the C++ demangler, which recurses; only what is used is memory */
+/* room for the C++ demangler, which recurses; unused pages cost nothing */
 #define NGX_HTTP_JEMALLOC_PPROF_STACK      (8 * 1024 * 1024)
 
 /*
- * What else a new thread may take.  jemalloc has an arena made for it, and
- * where there is no memory for that, 5.3.0 crashes (tcache_arena_associate()).
+ * What else a new thread may need.  jemalloc makes an arena for it, and 5.3.0
+ * crashes without the memory for that (tcache_arena_associate()).
  */
 #define NGX_HTTP_JEMALLOC_PPROF_ROOM       (32 * 1024 * 1024)
 
-/* how long a worker that exits waits for the task that runs, ms */
+/* how long a worker that exits waits for a running task, ms */
 #define NGX_HTTP_JEMALLOC_PPROF_EXIT_WAIT  300
 
 
@@ -69,7 +69,7 @@ ngx_http_jemalloc_pprof_thread_init(ngx_cycle_t *cycle)
         != NGX_OK)
     {
         ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
-                      "jemalloc_pprof: no connection for an eventfd is left, "
+                      "jemalloc_pprof: no free connection for an eventfd, "
                       "this worker will serve no profiles: raise "
                       "worker_connections");
 
@@ -153,7 +153,7 @@ ngx_http_jemalloc_pprof_thread_exit(ngx_cycle_t *cycle)
 
     (void) poll(&pfd, 1, NGX_HTTP_JEMALLOC_PPROF_EXIT_WAIT);
 
-    /* what still runs touches nothing of nginx, and its code stays mapped */
+    /* a task that still runs uses nothing of nginx; its code stays mapped */
 
     ngx_log_debug1(NGX_LOG_DEBUG_CORE, cycle->log, 0,
                    "jemalloc_pprof: exit, task done: %uA", thread->is_done);
@@ -186,7 +186,7 @@ ngx_http_jemalloc_pprof_thread_start(ngx_http_jemalloc_pprof_task_t *task)
     (void) pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     (void) pthread_attr_setstacksize(&attr, NGX_HTTP_JEMALLOC_PPROF_STACK);
 
-    /* signals are the event loop's; faults must not be blocked */
+    /* signals belong to the event loop; faults must not be blocked */
 
     (void) sigfillset(&set);
     (void) sigdelset(&set, SIGILL);
@@ -310,7 +310,7 @@ ngx_http_jemalloc_pprof_thread_done(ngx_event_t *ev)
 
         task = ngx_queue_data(q, ngx_http_jemalloc_pprof_task_t, queue);
 
-        /* without a thread the task is done, and nothing of it was */
+        /* no thread: the task counts as done, without having run */
 
         if (ngx_http_jemalloc_pprof_thread_start(task) != NGX_OK) {
             task->done(task);

@@ -1,10 +1,10 @@
 
 /*
- * The background thread of a worker: tasks are run one after the other, each
- * in a thread of its own that ends with it.  Knows nothing of HTTP.
+ * The background thread of a worker: it runs tasks one after the other, each in
+ * a thread that ends with it.  Knows nothing about HTTP.
  *
- * All functions are for the event loop.  A thread runs with all signals
- * blocked and with the allocations of its own not sampled.
+ * All functions are for the event loop.  A thread runs with signals blocked,
+ * and jemalloc does not sample its allocations.
  */
 
 
@@ -34,24 +34,24 @@ struct ngx_http_jemalloc_pprof_task_s {
 ngx_int_t ngx_http_jemalloc_pprof_thread_init(ngx_cycle_t *cycle);
 
 /*
- * Have TASK run when those before it have; it belongs to the thread until its
- * done function is called.  NGX_ERROR: there is no thread to be had.
+ * Run TASK after those before it; the thread owns it until its done function is
+ * called.  NGX_ERROR: no thread can be started.
  */
 ngx_int_t ngx_http_jemalloc_pprof_thread_post(
     ngx_http_jemalloc_pprof_task_t *task);
 
-/* Does nothing run? */
+/* Is no task running? */
 ngx_uint_t ngx_http_jemalloc_pprof_thread_is_idle(void);
 
-/* Does TASK, which was posted and is not done, run already? */
+/* Is TASK, which was posted and is not done, running already? */
 ngx_uint_t ngx_http_jemalloc_pprof_thread_has_begun(
     const ngx_http_jemalloc_pprof_task_t *task);
 
-/* Take TASK back from the queue; 0: it runs already. */
+/* Take TASK back from the queue; 0: it is running already. */
 ngx_uint_t ngx_http_jemalloc_pprof_thread_cancel(
     ngx_http_jemalloc_pprof_task_t *task);
 
-/* The worker exits: give a running task a moment to end. */
+/* The worker exits: give a running task a moment to finish. */
 void ngx_http_jemalloc_pprof_thread_exit(ngx_cycle_t *cycle);
 
 

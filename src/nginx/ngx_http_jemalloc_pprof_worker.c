@@ -14,10 +14,10 @@
 #include <sys/random.h>
 
 
-/* for a look at the mappings of this process */
+/* for the mappings of this process */
 #define NGX_HTTP_JEMALLOC_PPROF_MAPS_CAP  (64 * 1024 * 1024)
 
-/* how often a worker that found no row looks for one, ms */
+/* how often a worker without a row tries to get one, ms */
 #define NGX_HTTP_JEMALLOC_PPROF_REJOIN    1000
 
 
@@ -61,13 +61,13 @@ ngx_http_jemalloc_pprof_worker_init(ngx_cycle_t *cycle)
     self->row.started = jpp_process_read(ngx_pid, &process) ? process.started
                                                             : 0;
 
-    /* one without a thread has said so, and serves what needs none */
+    /* without a thread, which was logged, it serves what needs none */
 
     (void) ngx_http_jemalloc_pprof_thread_init(cycle);
 
     ngx_http_jemalloc_pprof_worker_join(cycle);
 
-    /* in this order: what is wanted from here on is asked of us, too */
+    /* in this order: from here on, changes reach this worker, too */
 
     ngx_http_jemalloc_pprof_worker_apply_wanted(cycle);
 }
@@ -88,9 +88,9 @@ ngx_http_jemalloc_pprof_worker_exit(ngx_cycle_t *cycle)
 
 
 /*
- * The code must stay while a thread of the module runs, which may be longer
- * than nginx has the module open.  Not so in the master, where a module that
- * is loaded anew must find its variables as they were in the file.
+ * The code must stay mapped while a thread of the module runs, which may be
+ * longer than nginx keeps the module open.  Not in the master: a module that is
+ * loaded again must find its variables as they are in the file.
  */
 
 static void
@@ -103,7 +103,7 @@ ngx_http_jemalloc_pprof_worker_pin_module(void)
 
     if (dladdr(&ngx_http_jemalloc_pprof_module, &info) != 0) {
 
-        /* none of the program itself, where the module is linked into it */
+        /* NULL where the module is linked into nginx */
 
         (void) dlopen(info.dli_fname, RTLD_NOW|RTLD_NOLOAD|RTLD_NODELETE);
     }
@@ -120,7 +120,7 @@ ngx_http_jemalloc_pprof_worker_join(ngx_cycle_t *cycle)
 
     row = &ngx_http_jemalloc_pprof_self.row;
 
-    /* not a secret: it keeps two that have one pid apart, after another */
+    /* not a secret: it tells apart two workers that had the same pid */
 
     if (getrandom(&key, sizeof(uint64_t), GRND_NONBLOCK) != sizeof(uint64_t)) {
         key = (uint64_t) ngx_random() << 32 | ngx_random();
@@ -139,8 +139,8 @@ ngx_http_jemalloc_pprof_worker_join(ngx_cycle_t *cycle)
     }
 
     ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
-                  "jemalloc_pprof: the table has no row left for this worker: "
-                  "profiles will be without it until others have ended");
+                  "jemalloc_pprof: the table of workers is full: profiles will "
+                  "lack this worker until others have exited");
 
     ngx_http_jemalloc_pprof_rejoin.handler =
                                         ngx_http_jemalloc_pprof_worker_rejoin;
@@ -165,13 +165,13 @@ ngx_http_jemalloc_pprof_worker_rejoin(ngx_event_t *ev)
         return;
     }
 
-    /* it was not asked for what others were asked meanwhile */
+    /* it has missed the changes that were made meanwhile */
 
     ngx_http_jemalloc_pprof_worker_apply_wanted((ngx_cycle_t *) ngx_cycle);
 }
 
 
-/* A single process goes on after a reload, and is of the new generation. */
+/* After a reload a single process goes on, in the new generation. */
 
 void
 ngx_http_jemalloc_pprof_worker_configured(ngx_cycle_t *cycle)
@@ -190,7 +190,7 @@ ngx_http_jemalloc_pprof_worker_configured(ngx_cycle_t *cycle)
 }
 
 
-/* What was asked of all workers is before what is configured. */
+/* What control has set in all workers comes before the configuration. */
 
 void
 ngx_http_jemalloc_pprof_worker_wanted(ngx_cycle_t *cycle,
@@ -218,7 +218,7 @@ ngx_http_jemalloc_pprof_worker_wanted(ngx_cycle_t *cycle,
 }
 
 
-/* Make this worker what is wanted of every one. */
+/* Apply the settings that every worker should have. */
 
 static void
 ngx_http_jemalloc_pprof_worker_apply_wanted(ngx_cycle_t *cycle)
@@ -233,7 +233,7 @@ ngx_http_jemalloc_pprof_worker_apply_wanted(ngx_cycle_t *cycle)
         return;
     }
 
-    /* what the state forbids was said as nginx started, and is a problem */
+    /* a state that forbids it was logged at the start, and is a problem */
 
     if (jpp_jemalloc_control(&control, &result, &err) != JPP_OK
         && err.code != JPP_ERR_STATE)
@@ -262,7 +262,7 @@ ngx_http_jemalloc_pprof_worker_tail(char *buffer, size_t size)
     maps = jpp_vec_create(&arena);
     tail = NULL;
 
-    /* without it only the check for a listing cut between two lines is lost */
+    /* without it, a listing that is cut between two lines is not noticed */
 
     if (maps != NULL && jpp_proc_maps(maps, NULL) == JPP_OK) {
         tail = jpp_proc_tail((char *) maps->data, maps->len, &arena);

@@ -1,6 +1,6 @@
 
 /*
- * The start and the end of this worker, and what it is set to.
+ * The start and the end of this worker, and its settings.
  */
 
 
@@ -14,14 +14,14 @@
 #include "jpp_control.h"
 
 
-/* Make this process a worker that can answer, and be found by others. */
+/* Make this process a worker that answers, and that others find. */
 void ngx_http_jemalloc_pprof_worker_init(ngx_cycle_t *cycle);
 void ngx_http_jemalloc_pprof_worker_exit(ngx_cycle_t *cycle);
 
-/* In the master, or a single process: CYCLE is what is configured now. */
+/* In the master, or a single process: CYCLE is the new configuration. */
 void ngx_http_jemalloc_pprof_worker_configured(ngx_cycle_t *cycle);
 
-/* Fill CONTROL with what every worker is to be set to. */
+/* Fill CONTROL with the settings that every worker should have. */
 void ngx_http_jemalloc_pprof_worker_wanted(ngx_cycle_t *cycle,
     jpp_control_t *control);
 

@@ -65,10 +65,10 @@ jpp_test_page(void)
         "<td class=\"n\">-</td><td class=\"n\">-</td><td class=\"n\">-</td>\n"
         "<td>-</td><td>2 (exiting)</td><td>2026-11-21T04:02:00Z</td></tr>\n",
         "</table>\n</div>\n"
-        "<p>What failed last in worker 0, pid 4711, at 2026-11-21T04:03:01Z: "
+        "<p>Last error in worker 0, pid 4711, at 2026-11-21T04:03:01Z: "
         "the &lt;dump&gt; failed.</p>\n",
         "<h3 class=\"bad\">No profile: the malloc of this nginx is not "
-        "jemalloc&#39;s</h3>\n<p>Because it is that of libc.so.6, ",
+        "jemalloc&#39;s</h3>\n<p>Because it comes from libc.so.6, ",
         "</p>\n<pre>Run apt-get install libjemalloc2 and systemctl edit "
         "nginx, and add:\n    [Service]\n    Environment=LD_PRELOAD=",
         "<p>Seen in pid 4712.</p>\n",
@@ -108,7 +108,7 @@ jpp_test_page(void)
         jpp_ok(strstr(jpp_output.text, parts[i]) != NULL, "part %zu", i);
     }
 
-    jpp_is_u64(jpp_console_count("What failed last"), 1,
+    jpp_is_u64(jpp_console_count("Last error"), 1,
                "nothing failed in the other");
 }
 

@@ -50,7 +50,7 @@ static unsigned jpp_problem_misshapen(const jpp_problem_t *problem);
 static const jpp_problem_case_t  cases[] = {
     { "no-jemalloc", JPP_JEMALLOC_ABSENT, 0, 19,
       "the malloc of this nginx is not jemalloc's",
-      "it is that of libc.so.6, which",
+      "it comes from libc.so.6, which",
       "Run apt-get install libjemalloc2 and " JPP_UNIT },
 
     { "no-prof", JPP_JEMALLOC_NO_PROF, 0, 19,
@@ -336,7 +336,7 @@ jpp_test_names(void)
     worker.jemalloc.allocator[0] = '\0';
 
     (void) jpp_problems(&worker.jemalloc, p);
-    jpp_ok(strstr(p[0].why, "it is that of another library,") != NULL,
+    jpp_ok(strstr(p[0].why, "it comes from another library,") != NULL,
            "an allocator that cannot be told");
     jpp_ok(strstr(p[0].cure, "Environment=MALLOC_CONF=prof:true") != NULL,
            "a variable that is not known");

@@ -185,10 +185,10 @@ jpp_test_notices(void)
 
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_ABSENT);
     jpp_status_notice(&worker.jemalloc, text, sizeof(text));
-    jpp_is_str(text, "the malloc of this nginx is not jemalloc's: it is that "
-               "of libc.so.6, which cannot tell where memory was allocated. "
-               "Run apt-get install libjemalloc2 and systemctl edit nginx, "
-               "and add: | [Service] | "
+    jpp_is_str(text, "the malloc of this nginx is not jemalloc's: it comes "
+               "from libc.so.6, which does not record where memory was "
+               "allocated. Run apt-get install libjemalloc2 and systemctl "
+               "edit nginx, and add: | [Service] | "
                "Environment=LD_PRELOAD=libjemalloc.so.2 | "
                "Environment=MALLOC_CONF=prof:true,prof_active:true,"
                "lg_prof_sample:19 | Then run systemctl restart nginx: a "
@@ -303,8 +303,8 @@ jpp_test_json(void)
         jpp_ok(jpp_status_has(lines[i]), "%s", lines[i]);
     }
 
-    jpp_ok(jpp_status_has(".workers.1.problems.0.why=\"it is that of "
-                          "libc.so.6, which cannot tell where memory was "
+    jpp_ok(jpp_status_has(".workers.1.problems.0.why=\"it comes from "
+                          "libc.so.6, which does not record where memory was "
                           "allocated\""), "why");
     jpp_ok(strstr(jpp_parsed.text, ".cure=\"Run apt-get install libjemalloc2 "
                   "and systemctl edit nginx, and add:\\n    [Service]\\n")
@@ -582,9 +582,9 @@ jpp_test_comments_of_many(void)
         "worker 4294967295 pid -9223372036854775808 is missing: "
         JPP_LONG_WHY,
         "jemalloc stats.allocated 38692452 bytes (36.9 MiB), the sum of 3 "
-        "workers, with what they inherited in each",
+        "workers, each with what it inherited",
         "jemalloc stats.active 44040192 bytes (42.0 MiB), the sum of 3 "
-        "workers, with what they inherited in each",
+        "workers, each with what it inherited",
         "jemalloc stats.resident at most 21076378 bytes (20.1 MiB) in worker 1 "
         "pid 4712, the largest: shared pages and pages never touched count",
         NULL
