@@ -13,15 +13,15 @@
 
 
 /* questions that are read at a time */
-#define NGX_HTTP_JEMALLOC_PPROF_MAX_HEARD  16
+#define NGX_HTTP_JEMALLOC_PPROF_MAX_QUERIES  16
 
-#define NGX_HTTP_JEMALLOC_PPROF_BACKLOG    511
+#define NGX_HTTP_JEMALLOC_PPROF_BACKLOG      511
 
 /* connections accepted at once: a flood does not stop the event loop */
-#define NGX_HTTP_JEMALLOC_PPROF_AT_A_TIME  64
+#define NGX_HTTP_JEMALLOC_PPROF_AT_A_TIME    64
 
 /* how long a worker without descriptors does not accept, ms */
-#define NGX_HTTP_JEMALLOC_PPROF_AGAIN      100
+#define NGX_HTTP_JEMALLOC_PPROF_AGAIN        100
 
 
 /* An asker. */
@@ -29,7 +29,7 @@ typedef struct {
     ngx_http_jemalloc_pprof_caller_t   caller;
     ngx_connection_t                  *connection;
     unsigned                           is_asked;   /* the question has come */
-} ngx_http_jemalloc_pprof_hearing_t;
+} ngx_http_jemalloc_pprof_query_t;
 
 
 static void ngx_http_jemalloc_pprof_answerer_accept(ngx_event_t *ev);
@@ -43,10 +43,10 @@ static void ngx_http_jemalloc_pprof_answerer_reply(
     ngx_http_jemalloc_pprof_caller_t *caller,
     const ngx_http_jemalloc_pprof_reply_t *reply);
 static void ngx_http_jemalloc_pprof_answerer_leave(
-    ngx_http_jemalloc_pprof_hearing_t *hearing);
+    ngx_http_jemalloc_pprof_query_t *query);
 
 
-static ngx_uint_t   ngx_http_jemalloc_pprof_n_heard;
+static ngx_uint_t   ngx_http_jemalloc_pprof_n_queries;
 
 /* data: the connection that listens, or NULL */
 static ngx_event_t  ngx_http_jemalloc_pprof_again = {
@@ -117,8 +117,8 @@ ngx_http_jemalloc_pprof_answerer_accept(ngx_event_t *ev)
 
     for (n = 0; n < NGX_HTTP_JEMALLOC_PPROF_AT_A_TIME; n++) {
 
-        if (ngx_http_jemalloc_pprof_n_heard
-            >= NGX_HTTP_JEMALLOC_PPROF_MAX_HEARD)
+        if (ngx_http_jemalloc_pprof_n_queries
+            >= NGX_HTTP_JEMALLOC_PPROF_MAX_QUERIES)
         {
             (void) ngx_http_jemalloc_pprof_answerer_pause(c);
             return;
@@ -147,7 +147,7 @@ ngx_http_jemalloc_pprof_answerer_admit(ngx_socket_t s)
         || ngx_http_jemalloc_pprof_socket_process(s, &pid) != NGX_OK
         || !ngx_http_jemalloc_pprof_registry_has(
                 ngx_http_jemalloc_pprof_self.zone, pid)
-        || ngx_http_jemalloc_pprof_answerer_hear(s) != NGX_OK)
+        || ngx_http_jemalloc_pprof_answerer_open(s) != NGX_OK)
     {
         (void) close(s);
     }
@@ -201,26 +201,26 @@ ngx_http_jemalloc_pprof_answerer_resume(ngx_event_t *ev)
 
 
 ngx_int_t
-ngx_http_jemalloc_pprof_answerer_hear(ngx_socket_t s)
+ngx_http_jemalloc_pprof_answerer_open(ngx_socket_t s)
 {
-    ngx_http_jemalloc_pprof_hearing_t  *hearing;
+    ngx_http_jemalloc_pprof_query_t  *query;
 
-    hearing = jpp_arena_object(sizeof(ngx_http_jemalloc_pprof_hearing_t));
-    if (hearing == NULL) {
+    query = jpp_arena_object(sizeof(ngx_http_jemalloc_pprof_query_t));
+    if (query == NULL) {
         return NGX_ERROR;
     }
 
-    hearing->caller.answer = ngx_http_jemalloc_pprof_answerer_reply;
+    query->caller.answer = ngx_http_jemalloc_pprof_answerer_reply;
 
-    hearing->connection = ngx_http_jemalloc_pprof_socket_connection(s,
-                              ngx_http_jemalloc_pprof_answerer_read, hearing);
+    query->connection = ngx_http_jemalloc_pprof_socket_connection(s,
+                              ngx_http_jemalloc_pprof_answerer_read, query);
 
-    if (hearing->connection == NULL) {
-        jpp_arena_object_destroy(hearing);
+    if (query->connection == NULL) {
+        jpp_arena_object_destroy(query);
         return NGX_ERROR;
     }
 
-    ngx_http_jemalloc_pprof_n_heard++;
+    ngx_http_jemalloc_pprof_n_queries++;
 
     return NGX_OK;
 }
@@ -234,10 +234,10 @@ ngx_http_jemalloc_pprof_answerer_read(ngx_event_t *ev)
     uint8_t                             data[JPP_MESSAGE_QUESTION];
     ngx_connection_t                   *c;
     jpp_message_question_t              question;
-    ngx_http_jemalloc_pprof_hearing_t  *hearing;
+    ngx_http_jemalloc_pprof_query_t  *query;
 
     c = ev->data;
-    hearing = c->data;
+    query = c->data;
 
     n = ngx_http_jemalloc_pprof_socket_receive(c->fd, data, sizeof(data),
                                                files);
@@ -252,17 +252,17 @@ ngx_http_jemalloc_pprof_answerer_read(ngx_event_t *ev)
 
     /* there is one question only; the end may come while it is worked on */
 
-    if (n <= 0 || hearing->is_asked
+    if (n <= 0 || query->is_asked
         || !jpp_message_question_unpack(&question, data, n))
     {
-        ngx_http_jemalloc_pprof_answerer_leave(hearing);
+        ngx_http_jemalloc_pprof_answerer_leave(query);
         return;
     }
 
-    hearing->is_asked = 1;
+    query->is_asked = 1;
 
-    if (ngx_http_jemalloc_pprof_serve(&hearing->caller, &question) != NGX_OK) {
-        ngx_http_jemalloc_pprof_answerer_leave(hearing);
+    if (ngx_http_jemalloc_pprof_serve(&query->caller, &question) != NGX_OK) {
+        ngx_http_jemalloc_pprof_answerer_leave(query);
     }
 }
 
@@ -275,9 +275,9 @@ ngx_http_jemalloc_pprof_answerer_reply(
     int                                 files[NGX_HTTP_JEMALLOC_PPROF_FILES];
     uint8_t                             data[JPP_MESSAGE_REPLY];
     jpp_message_reply_t                 message;
-    ngx_http_jemalloc_pprof_hearing_t  *hearing;
+    ngx_http_jemalloc_pprof_query_t  *query;
 
-    hearing = (ngx_http_jemalloc_pprof_hearing_t *) caller;
+    query = (ngx_http_jemalloc_pprof_query_t *) caller;
 
     message = reply->reply;
 
@@ -291,7 +291,7 @@ ngx_http_jemalloc_pprof_answerer_reply(
 
     jpp_message_reply_pack(&message, data);
 
-    if (ngx_http_jemalloc_pprof_socket_send(hearing->connection->fd, data,
+    if (ngx_http_jemalloc_pprof_socket_send(query->connection->fd, data,
                                             sizeof(data), files)
         == -1
         && files[0] != -1)
@@ -309,25 +309,25 @@ ngx_http_jemalloc_pprof_answerer_reply(
 
         /* the asker may have left, which is no error here */
 
-        (void) ngx_http_jemalloc_pprof_socket_send(hearing->connection->fd,
+        (void) ngx_http_jemalloc_pprof_socket_send(query->connection->fd,
                                                    data, sizeof(data), files);
     }
 
-    ngx_http_jemalloc_pprof_answerer_leave(hearing);
+    ngx_http_jemalloc_pprof_answerer_leave(query);
 }
 
 
 static void
 ngx_http_jemalloc_pprof_answerer_leave(
-    ngx_http_jemalloc_pprof_hearing_t *hearing)
+    ngx_http_jemalloc_pprof_query_t *query)
 {
-    ngx_http_jemalloc_pprof_serve_leave(&hearing->caller);
+    ngx_http_jemalloc_pprof_serve_leave(&query->caller);
 
-    ngx_close_connection(hearing->connection);
+    ngx_close_connection(query->connection);
 
-    jpp_arena_object_destroy(hearing);
+    jpp_arena_object_destroy(query);
 
-    ngx_http_jemalloc_pprof_n_heard--;
+    ngx_http_jemalloc_pprof_n_queries--;
 
     ngx_http_jemalloc_pprof_answerer_resume(&ngx_http_jemalloc_pprof_again);
 }

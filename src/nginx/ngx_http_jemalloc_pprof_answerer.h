@@ -29,7 +29,7 @@ ngx_int_t ngx_http_jemalloc_pprof_answerer_listen(ngx_cycle_t *cycle,
  * Answer the question that will come from S, and take over S.  NGX_ERROR: no
  * connection or memory is left, and S stays the caller's.
  */
-ngx_int_t ngx_http_jemalloc_pprof_answerer_hear(ngx_socket_t s);
+ngx_int_t ngx_http_jemalloc_pprof_answerer_open(ngx_socket_t s);
 
 
 #endif /* _NGX_HTTP_JEMALLOC_PPROF_ANSWERER_H_INCLUDED_ */

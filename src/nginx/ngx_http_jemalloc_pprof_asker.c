@@ -15,7 +15,7 @@ static ngx_int_t ngx_http_jemalloc_pprof_ask_open(
     ngx_http_jemalloc_pprof_peer_t *peer, ngx_socket_t s);
 static ngx_int_t ngx_http_jemalloc_pprof_ask_refused(
     ngx_http_jemalloc_pprof_peer_t *peer, ngx_err_t err);
-static void ngx_http_jemalloc_pprof_ask_imitated(
+static void ngx_http_jemalloc_pprof_ask_wrong_process(
     ngx_http_jemalloc_pprof_peer_t *peer);
 static ngx_int_t ngx_http_jemalloc_pprof_ask_send(
     ngx_http_jemalloc_pprof_peer_t *peer,
@@ -72,7 +72,7 @@ ngx_http_jemalloc_pprof_ask_self(ngx_http_jemalloc_pprof_peer_t *peer,
         return ngx_http_jemalloc_pprof_ask_no_socket(peer, ngx_errno);
     }
 
-    if (ngx_http_jemalloc_pprof_answerer_hear(pair[0]) != NGX_OK) {
+    if (ngx_http_jemalloc_pprof_answerer_open(pair[0]) != NGX_OK) {
 
         (void) close(pair[0]);
         (void) close(pair[1]);
@@ -133,7 +133,7 @@ ngx_http_jemalloc_pprof_ask_open(ngx_http_jemalloc_pprof_peer_t *peer,
     if (ngx_http_jemalloc_pprof_socket_process(s, &pid) != NGX_OK
         || pid != peer->row.pid)
     {
-        ngx_http_jemalloc_pprof_ask_imitated(peer);
+        ngx_http_jemalloc_pprof_ask_wrong_process(peer);
         return NGX_ERROR;
     }
 
@@ -182,7 +182,7 @@ ngx_http_jemalloc_pprof_ask_refused(ngx_http_jemalloc_pprof_peer_t *peer,
  */
 
 static void
-ngx_http_jemalloc_pprof_ask_imitated(ngx_http_jemalloc_pprof_peer_t *peer)
+ngx_http_jemalloc_pprof_ask_wrong_process(ngx_http_jemalloc_pprof_peer_t *peer)
 {
     jpp_process_t  process;
 

@@ -53,7 +53,7 @@ static ngx_event_t  ngx_http_jemalloc_pprof_completion = {
 
 
 void
-ngx_http_jemalloc_pprof_inquire(ngx_http_jemalloc_pprof_inquiry_t *inquiry,
+ngx_http_jemalloc_pprof_inquiry_init(ngx_http_jemalloc_pprof_inquiry_t *inquiry,
     jpp_message_kind_t kind, const jpp_args_t *args,
     const ngx_http_jemalloc_pprof_loc_conf_t *conf)
 {

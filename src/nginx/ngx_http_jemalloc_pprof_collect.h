@@ -64,7 +64,7 @@ struct ngx_http_jemalloc_pprof_collection_s {
 
 
 /* Fill INQUIRY with a question of KIND to the workers that ARGS select. */
-void ngx_http_jemalloc_pprof_inquire(
+void ngx_http_jemalloc_pprof_inquiry_init(
     ngx_http_jemalloc_pprof_inquiry_t *inquiry, jpp_message_kind_t kind,
     const jpp_args_t *args, const ngx_http_jemalloc_pprof_loc_conf_t *conf);
 

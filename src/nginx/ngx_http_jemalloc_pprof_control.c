@@ -18,16 +18,17 @@ typedef ngx_uint_t (*ngx_http_jemalloc_pprof_value_pt)(ngx_http_request_t *r,
 
 static ngx_uint_t ngx_http_jemalloc_pprof_control_is_foreign(
     ngx_http_request_t *r);
-static ngx_uint_t ngx_http_jemalloc_pprof_control_has(ngx_http_request_t *r,
-    const char *name, ngx_http_jemalloc_pprof_value_pt is_bad);
-static ngx_uint_t ngx_http_jemalloc_pprof_control_is_cross(
+static ngx_uint_t ngx_http_jemalloc_pprof_control_has_header(
+    ngx_http_request_t *r, const char *name,
+    ngx_http_jemalloc_pprof_value_pt is_bad);
+static ngx_uint_t ngx_http_jemalloc_pprof_control_is_cross_site(
     ngx_http_request_t *r, const ngx_str_t *site);
-static ngx_uint_t ngx_http_jemalloc_pprof_control_is_other(
+static ngx_uint_t ngx_http_jemalloc_pprof_control_is_other_origin(
     ngx_http_request_t *r, const ngx_str_t *value);
 static void ngx_http_jemalloc_pprof_control_body(ngx_http_request_t *r);
 static ngx_int_t ngx_http_jemalloc_pprof_control_start(ngx_http_request_t *r,
     ngx_http_jemalloc_pprof_question_t *question);
-static ngx_int_t ngx_http_jemalloc_pprof_control_do(ngx_http_request_t *r,
+static ngx_int_t ngx_http_jemalloc_pprof_control_apply(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question,
     const jpp_control_t *control);
 static ngx_int_t ngx_http_jemalloc_pprof_control_write(
@@ -85,18 +86,18 @@ ngx_http_jemalloc_pprof_control(ngx_http_request_t *r,
 static ngx_uint_t
 ngx_http_jemalloc_pprof_control_is_foreign(ngx_http_request_t *r)
 {
-    return ngx_http_jemalloc_pprof_control_has(r, "Sec-Fetch-Site",
-                                  ngx_http_jemalloc_pprof_control_is_cross)
-           || ngx_http_jemalloc_pprof_control_has(r, "Origin",
-                                  ngx_http_jemalloc_pprof_control_is_other);
+    return ngx_http_jemalloc_pprof_control_has_header(r, "Sec-Fetch-Site",
+               ngx_http_jemalloc_pprof_control_is_cross_site)
+           || ngx_http_jemalloc_pprof_control_has_header(r, "Origin",
+                  ngx_http_jemalloc_pprof_control_is_other_origin);
 }
 
 
 /* Is there a header NAME with a value that IS_BAD?  There may be several. */
 
 static ngx_uint_t
-ngx_http_jemalloc_pprof_control_has(ngx_http_request_t *r, const char *name,
-    ngx_http_jemalloc_pprof_value_pt is_bad)
+ngx_http_jemalloc_pprof_control_has_header(ngx_http_request_t *r,
+    const char *name, ngx_http_jemalloc_pprof_value_pt is_bad)
 {
     size_t            len;
     ngx_uint_t        i;
@@ -124,7 +125,7 @@ ngx_http_jemalloc_pprof_control_has(ngx_http_request_t *r, const char *name,
 
 
 static ngx_uint_t
-ngx_http_jemalloc_pprof_control_is_cross(ngx_http_request_t *r,
+ngx_http_jemalloc_pprof_control_is_cross_site(ngx_http_request_t *r,
     const ngx_str_t *site)
 {
     return ngx_strcmp(site->data, "same-origin") != 0
@@ -135,7 +136,7 @@ ngx_http_jemalloc_pprof_control_is_cross(ngx_http_request_t *r,
 /* "http://host:port" with the host that was asked, or it is foreign */
 
 static ngx_uint_t
-ngx_http_jemalloc_pprof_control_is_other(ngx_http_request_t *r,
+ngx_http_jemalloc_pprof_control_is_other_origin(ngx_http_request_t *r,
     const ngx_str_t *value)
 {
     u_char     *origin;
@@ -209,7 +210,7 @@ ngx_http_jemalloc_pprof_control_start(ngx_http_request_t *r,
         return ngx_http_jemalloc_pprof_refuse_error(r, &err);
     }
 
-    return ngx_http_jemalloc_pprof_control_do(r, question, &control);
+    return ngx_http_jemalloc_pprof_control_apply(r, question, &control);
 }
 
 
@@ -219,7 +220,7 @@ ngx_http_jemalloc_pprof_control_start(ngx_http_request_t *r,
  */
 
 static ngx_int_t
-ngx_http_jemalloc_pprof_control_do(ngx_http_request_t *r,
+ngx_http_jemalloc_pprof_control_apply(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question,
     const jpp_control_t *control)
 {
@@ -232,8 +233,8 @@ ngx_http_jemalloc_pprof_control_do(ngx_http_request_t *r,
     conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
     zone = ngx_http_jemalloc_pprof_self.zone;
 
-    ngx_http_jemalloc_pprof_inquire(&inquiry, JPP_MESSAGE_CONTROL,
-                                    &question->args, conf);
+    ngx_http_jemalloc_pprof_inquiry_init(&inquiry, JPP_MESSAGE_CONTROL,
+                                         &question->args, conf);
 
     inquiry.question.control = *control;
 
@@ -243,7 +244,7 @@ ngx_http_jemalloc_pprof_control_do(ngx_http_request_t *r,
                    ngx_http_jemalloc_pprof_control_write);
     }
 
-    ngx_http_jemalloc_pprof_registry_wanted(zone, &was);
+    ngx_http_jemalloc_pprof_registry_get_wanted(zone, &was);
 
     wanted = was;
 
@@ -255,14 +256,14 @@ ngx_http_jemalloc_pprof_control_do(ngx_http_request_t *r,
         wanted.lg_sample = control->lg_sample;
     }
 
-    ngx_http_jemalloc_pprof_registry_want(zone, &wanted);
+    ngx_http_jemalloc_pprof_registry_set_wanted(zone, &wanted);
 
     rc = ngx_http_jemalloc_pprof_page(r, question, &inquiry,
              &ngx_http_jemalloc_pprof_control_answer,
              ngx_http_jemalloc_pprof_control_write);
 
     if (rc != NGX_DONE) {
-        ngx_http_jemalloc_pprof_registry_want(zone, &was);
+        ngx_http_jemalloc_pprof_registry_set_wanted(zone, &was);
     }
 
     return rc;

@@ -271,7 +271,7 @@ ngx_http_jemalloc_pprof_registry_changed(ngx_shm_zone_t *zone)
 /* each is one word, and no lock is taken */
 
 void
-ngx_http_jemalloc_pprof_registry_wanted(ngx_shm_zone_t *zone,
+ngx_http_jemalloc_pprof_registry_get_wanted(ngx_shm_zone_t *zone,
     ngx_http_jemalloc_pprof_wanted_t *wanted)
 {
     ngx_http_jemalloc_pprof_registry_t *registry = zone->data;
@@ -281,7 +281,7 @@ ngx_http_jemalloc_pprof_registry_wanted(ngx_shm_zone_t *zone,
 
 
 void
-ngx_http_jemalloc_pprof_registry_want(ngx_shm_zone_t *zone,
+ngx_http_jemalloc_pprof_registry_set_wanted(ngx_shm_zone_t *zone,
     const ngx_http_jemalloc_pprof_wanted_t *wanted)
 {
     ngx_http_jemalloc_pprof_registry_t *registry = zone->data;

@@ -75,9 +75,9 @@ ngx_uint_t ngx_http_jemalloc_pprof_registry_has(ngx_shm_zone_t *zone,
     ngx_pid_t pid);
 
 /* The settings of every worker: read them, and change them. */
-void ngx_http_jemalloc_pprof_registry_wanted(ngx_shm_zone_t *zone,
+void ngx_http_jemalloc_pprof_registry_get_wanted(ngx_shm_zone_t *zone,
     ngx_http_jemalloc_pprof_wanted_t *wanted);
-void ngx_http_jemalloc_pprof_registry_want(ngx_shm_zone_t *zone,
+void ngx_http_jemalloc_pprof_registry_set_wanted(ngx_shm_zone_t *zone,
     const ngx_http_jemalloc_pprof_wanted_t *wanted);
 
 /*

@@ -65,7 +65,7 @@ static const ngx_http_jemalloc_pprof_share_t *
     const ngx_http_jemalloc_pprof_share_t *share);
 static const char *const *ngx_http_jemalloc_pprof_report_comments(void *data,
     jpp_arena_t *arena);
-static jpp_code_t ngx_http_jemalloc_pprof_report_keep(
+static jpp_code_t ngx_http_jemalloc_pprof_report_copy_body(
     ngx_http_jemalloc_pprof_report_t *report, const jpp_vec_t *out,
     jpp_err_t *err);
 
@@ -136,8 +136,11 @@ ngx_http_jemalloc_pprof_report_write(ngx_http_jemalloc_pprof_report_t *report,
     report->n_answered = input.fleet.n;
     report->n_unsplit = input.n_unsplit;
 
-    return rc == JPP_OK ? ngx_http_jemalloc_pprof_report_keep(report, out, err)
-                        : rc;
+    if (rc != JPP_OK) {
+        return rc;
+    }
+
+    return ngx_http_jemalloc_pprof_report_copy_body(report, out, err);
 }
 
 
@@ -453,8 +456,9 @@ ngx_http_jemalloc_pprof_report_comments(void *data, jpp_arena_t *arena)
 /* Copied to pages of its own: a response may live long. */
 
 static jpp_code_t
-ngx_http_jemalloc_pprof_report_keep(ngx_http_jemalloc_pprof_report_t *report,
-    const jpp_vec_t *out, jpp_err_t *err)
+ngx_http_jemalloc_pprof_report_copy_body(
+    ngx_http_jemalloc_pprof_report_t *report, const jpp_vec_t *out,
+    jpp_err_t *err)
 {
     jpp_arena_init(&report->arena,
                    out->len + NGX_HTTP_JEMALLOC_PPROF_BODY_SPARE);

@@ -8,7 +8,7 @@ static ngx_int_t ngx_http_jemalloc_pprof_send(ngx_http_request_t *r,
 static ngx_int_t ngx_http_jemalloc_pprof_send_headers(ngx_http_request_t *r,
     ngx_uint_t status, const ngx_http_jemalloc_pprof_answer_t *answer,
     off_t len);
-static ngx_int_t ngx_http_jemalloc_pprof_decoys(ngx_http_request_t *r);
+static ngx_int_t ngx_http_jemalloc_pprof_filter_fields(ngx_http_request_t *r);
 static ngx_int_t ngx_http_jemalloc_pprof_disposition(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_answer_t *answer, char **value);
 static ngx_int_t ngx_http_jemalloc_pprof_send_bytes(ngx_http_request_t *r,
@@ -85,7 +85,7 @@ ngx_http_jemalloc_pprof_send_headers(ngx_http_request_t *r, ngx_uint_t status,
     r->disable_not_modified = 1;
     r->allow_ranges = 0;
 
-    if (ngx_http_jemalloc_pprof_decoys(r) != NGX_OK
+    if (ngx_http_jemalloc_pprof_filter_fields(r) != NGX_OK
         || ngx_http_jemalloc_pprof_disposition(r, answer, &disposition)
            != NGX_OK
         || ngx_http_jemalloc_pprof_add_header(r, "X-Content-Type-Options",
@@ -114,7 +114,7 @@ ngx_http_jemalloc_pprof_send_headers(ngx_http_request_t *r, ngx_uint_t status,
  */
 
 static ngx_int_t
-ngx_http_jemalloc_pprof_decoys(ngx_http_request_t *r)
+ngx_http_jemalloc_pprof_filter_fields(ngx_http_request_t *r)
 {
     ngx_table_elt_t  *h;
 #if (nginx_version < 1023000)

@@ -37,7 +37,7 @@ static void ngx_http_jemalloc_pprof_work_describe(
     ngx_http_jemalloc_pprof_work_t *work);
 static void ngx_http_jemalloc_pprof_work_destroy(
     ngx_http_jemalloc_pprof_work_t *work);
-static void ngx_http_jemalloc_pprof_serve_note(
+static void ngx_http_jemalloc_pprof_serve_record_error(
     const ngx_http_jemalloc_pprof_reply_t *reply);
 
 
@@ -77,7 +77,7 @@ ngx_http_jemalloc_pprof_serve(ngx_http_jemalloc_pprof_caller_t *caller,
         }
     }
 
-    ngx_http_jemalloc_pprof_serve_note(&reply);
+    ngx_http_jemalloc_pprof_serve_record_error(&reply);
     caller->answer(caller, &reply);
 
     return NGX_OK;
@@ -239,7 +239,7 @@ ngx_http_jemalloc_pprof_work_done(ngx_http_jemalloc_pprof_task_t *task)
 
     /* status shows it even if every caller has left */
 
-    ngx_http_jemalloc_pprof_serve_note(&work->reply);
+    ngx_http_jemalloc_pprof_serve_record_error(&work->reply);
 
     while (!ngx_queue_empty(&work->callers)) {
 
@@ -310,7 +310,7 @@ ngx_http_jemalloc_pprof_work_destroy(ngx_http_jemalloc_pprof_work_t *work)
 
 
 static void
-ngx_http_jemalloc_pprof_serve_note(
+ngx_http_jemalloc_pprof_serve_record_error(
     const ngx_http_jemalloc_pprof_reply_t *reply)
 {
     /* status shows a state as a problem; it is not an event */

@@ -44,8 +44,8 @@ ngx_http_jemalloc_pprof_status_page(ngx_http_request_t *r,
 
     conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
 
-    ngx_http_jemalloc_pprof_inquire(&inquiry, JPP_MESSAGE_STATUS,
-                                    &question->args, conf);
+    ngx_http_jemalloc_pprof_inquiry_init(&inquiry, JPP_MESSAGE_STATUS,
+                                         &question->args, conf);
 
     return ngx_http_jemalloc_pprof_page(r, question, &inquiry, answer, write);
 }

@@ -208,8 +208,8 @@ ngx_http_jemalloc_pprof_worker_wanted(ngx_cycle_t *cycle,
         return;
     }
 
-    ngx_http_jemalloc_pprof_registry_wanted(ngx_http_jemalloc_pprof_self.zone,
-                                         &wanted);
+    ngx_http_jemalloc_pprof_registry_get_wanted(
+        ngx_http_jemalloc_pprof_self.zone, &wanted);
 
     control->active = wanted.active != NGX_CONF_UNSET ? wanted.active
                                                       : jmcf->active;
