@@ -128,9 +128,9 @@ ngx_http_jemalloc_pprof_profile_create(
     profile->resource = question->resource;
     profile->seconds = options->args.values[JPP_ARG_SECONDS];
 
-    ngx_http_jemalloc_pprof_inquire(&profile->inquiry,
-                                    question->resource->evidence->kind,
-                                    &options->args, conf);
+    ngx_http_jemalloc_pprof_inquiry_init(&profile->inquiry,
+                                         question->resource->evidence->kind,
+                                         &options->args, conf);
 
     profile->report.options = *options;
     profile->report.max_size = conf->max_size;
