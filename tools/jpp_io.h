@@ -4,12 +4,12 @@
  *
  * A dump is read, never mapped (a file that is cut in place would be a
  * SIGBUS), into pages of an arena.  The report goes to a temporary file beside
- * its target, which takes the target's name only when all is well; whatever
+ * its target, which takes the target's name only if all went well; whatever
  * happens before, signals included, the temporary file is removed.  A target
- * that is no regular file, such as a pipe or /dev/full, is written straight.
+ * that is no regular file, such as a pipe or /dev/full, is written directly.
  *
- * What is in the files is the core's business.  One output at a time, because
- * a signal handler has to find it; one thread.
+ * The core reads what is in the files.  One output at a time, because a signal
+ * handler has to find it; one thread.
  */
 
 
@@ -30,34 +30,34 @@ typedef struct {
 
 
 typedef struct {
-    const char   *name;            /* of the target, to show */
+    const char   *name;            /* the target's, to show */
     int           fd;
     bool          is_temporary;
 } jpp_output_t;
 
 
 /*
- * Read all of INPUT, whose path is set, into ARENA.  Where stderr is a
- * terminal, it shows the progress of large files.
+ * Read all of INPUT, whose path is set, into ARENA.  If stderr is a terminal,
+ * it shows the progress for large files.
  */
 jpp_code_t jpp_input_read(jpp_input_t *input, jpp_arena_t *arena,
     jpp_err_t *err);
 
 /*
- * Open the caller's OUTPUT to the file PATH; NULL and "-" are stdout.  Output
- * name is set in any case.  To be closed by jpp_output_commit() or
+ * Open the caller's OUTPUT to the file PATH; NULL and "-" are stdout.
+ * output->name is set in any case.  Close it with jpp_output_commit() or
  * jpp_output_discard().
  */
 jpp_code_t jpp_output_open(jpp_output_t *output, const char *path,
     jpp_err_t *err);
 
-/* Takes all LEN bytes; a jpp_sink_write_pt, whose CTX is a jpp_output_t. */
+/* Writes all LEN bytes; a jpp_sink_write_pt whose CTX is a jpp_output_t. */
 int jpp_output_write(void *ctx, const uint8_t *data, size_t len);
 
-/* All was written: let it take its place.  After an error nothing is left. */
+/* Give what was written its name.  After an error no file is left behind. */
 jpp_code_t jpp_output_commit(jpp_output_t *output, jpp_err_t *err);
 
-/* Close, and leave nothing. */
+/* Close, and leave no file behind. */
 void jpp_output_discard(jpp_output_t *output);
 
 

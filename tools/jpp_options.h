@@ -3,9 +3,9 @@
  * The command line of the tool.
  *
  * "--key=value" and "--key value", "-oFILE" and "-o FILE", in any order with
- * the files; behind "--" all are files.  An option with a value that is given
- * twice is an error, for either of the two might have been meant.  What is in
- * jpp_args.h is checked there, by the table that a server's query meets.
+ * the files; after "--" all are files.  An option with a value that is given
+ * twice is an error, because either of them might be the one that was meant.
+ * jpp_args.h checks its own keys, with the same table as for a server's query.
  */
 
 
@@ -36,8 +36,9 @@ typedef struct {
 
 
 /*
- * Read ARGV into the caller's OPTIONS; ARGV is changed.  JPP_ERR_ARG, or
- * JPP_ERR_LIMIT of too many files: the sentence says what is wrong.
+ * Read ARGV into the caller's OPTIONS; ARGV is changed.  Errors are
+ * JPP_ERR_ARG, and JPP_ERR_LIMIT for too many files; the sentence says what is
+ * wrong.
  */
 jpp_code_t jpp_options_read(jpp_options_t *options, int argc, char **argv,
     jpp_err_t *err);

@@ -2,18 +2,18 @@
 /*
  * The memory of a report: mmap-ed pages under one byte cap.
  *
- * Nothing here comes from malloc, so nothing of the profiler is in the heap
- * that it measures, and one call gives all of it back.  Small things are cut
+ * Nothing here comes from malloc, so the profiler adds nothing to the heap
+ * that it measures, and one call gives everything back.  Small things are cut
  * from blocks and live as long as the arena.  What grows is a jpp_vec_t: it
  * begins in a block, and once it is large it has a mapping of its own, which
  * grows by mremap() (no copy, no moment at which old and new exist side by
  * side) and may be given back early.
  *
- * Blocks and large vectors are made of huge pages where the kernel has them:
- * a page of 4 KiB costs more to get than what a report does with it.  They are
- * multiples of 2 MiB, aligned to that.  Near the cap, where such a multiple is
- * more than is left, a block or a vector maps just what is asked for, rounded
- * up to pages.
+ * Blocks and large vectors consist of huge pages where the kernel has them:
+ * getting a page of 4 KiB costs more than what a report does with it.  They
+ * are multiples of 2 MiB, aligned to that.  Near the cap, where less than such
+ * a multiple is left, a block or a vector maps just the size requested,
+ * rounded up to pages.
  *
  * An arena belongs to one thread at a time.  All memory is handed out zeroed.
  */
@@ -40,7 +40,7 @@ struct jpp_arena_s {
     jpp_vec_t     *vecs;
 
     size_t         mapped;         /* bytes mapped now */
-    size_t         peak;           /* the most that ever was */
+    size_t         peak;           /* the highest so far */
     size_t         cap;
     size_t         page;           /* the kernel's page size */
 
@@ -52,7 +52,7 @@ struct jpp_arena_s {
 struct jpp_vec_s {
     uint8_t       *data;
     size_t         len;            /* bytes in use */
-    size_t         size;           /* bytes there are */
+    size_t         size;           /* bytes allocated */
     bool           is_mapped;      /* in a mapping of its own */
     jpp_arena_t   *arena;
     jpp_vec_t     *next;
@@ -66,8 +66,8 @@ void jpp_arena_init(jpp_arena_t *arena, size_t cap);
 void jpp_arena_destroy(jpp_arena_t *arena);
 
 /*
- * SIZE bytes, aligned to 16; NULL when the cap or the kernel says no.  The
- * memory lives until the arena is destroyed.
+ * SIZE bytes, aligned to 16; NULL when the cap is reached or the kernel
+ * refuses.  The memory lives until the arena is destroyed.
  */
 void *jpp_arena_alloc(jpp_arena_t *arena, size_t size);
 
@@ -77,7 +77,7 @@ char *jpp_arena_strndup(jpp_arena_t *arena, const char *data, size_t len);
 
 /*
  * SIZE zeroed bytes in pages of their own, for an object that outlives what it
- * was made for; NULL where there is no memory.
+ * was made for; NULL: no memory.
  */
 void *jpp_arena_object(size_t size);
 
@@ -89,18 +89,18 @@ void jpp_arena_object_destroy(void *object);
 jpp_vec_t *jpp_vec_create(jpp_arena_t *arena);
 
 /*
- * Empty the vector, before the arena's end giving back what it has mapped.
- * NULL is allowed.
+ * Empty the vector and unmap its own mapping, before the arena's end.  NULL is
+ * allowed.
  */
 void jpp_vec_release(jpp_vec_t *vec);
 
-/* Make room for SIZE > 0 bytes behind len; false: that is not to be had. */
+/* Make room for SIZE > 0 bytes after len; false: no memory. */
 bool jpp_vec_grow(jpp_vec_t *vec, size_t size);
 
 
 /*
- * Room for SIZE > 0 more bytes behind VEC's end, len unchanged: the caller
- * writes and then advances len itself.  NULL when there is none.
+ * Room for SIZE > 0 more bytes at VEC's end, len unchanged: the caller writes
+ * and then advances len.  NULL: no memory.
  */
 static inline uint8_t *
 jpp_vec_reserve(jpp_vec_t *vec, size_t size)

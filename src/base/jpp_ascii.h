@@ -1,8 +1,8 @@
 
 /*
- * What may be shown anywhere: printable ASCII.  Bytes that are not become
- * question marks, because names and paths are hostile input, and a log, a
- * terminal and a header take different bytes for commands.
+ * Text that is safe to show anywhere: printable ASCII.  Other bytes become
+ * question marks, because names and paths are hostile input, and logs,
+ * terminals and HTTP headers interpret different bytes.
  */
 
 

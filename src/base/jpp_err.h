@@ -26,16 +26,16 @@ typedef enum {
     JPP_OK = 0,
     JPP_ERR_ARG,         /* a parameter has a value that is not allowed */
     JPP_ERR_INPUT,       /* the input is not what it claims to be */
-    JPP_ERR_CUT,         /* the input ends before its end */
-    JPP_ERR_LIMIT,       /* a limit of jpp_limits.h or of the caller was met */
+    JPP_ERR_CUT,         /* the input was truncated */
+    JPP_ERR_LIMIT,       /* past a limit of jpp_limits.h, or the caller's */
     JPP_ERR_SYS,         /* a system call failed, see sys_errno */
     JPP_ERR_WRITE,       /* what was written could not be delivered */
-    JPP_ERR_JEMALLOC,    /* jemalloc said no */
-    JPP_ERR_MEMORY,      /* the arena's cap, or the kernel's memory, is met */
+    JPP_ERR_JEMALLOC,    /* jemalloc refused */
+    JPP_ERR_MEMORY,      /* the arena or the kernel has no memory */
     JPP_ERR_TAIL,        /* the input was cut, or is of another kernel */
     JPP_ERR_LATE,        /* nothing came in time */
-    JPP_ERR_GONE,        /* whoever was asked has ended, or is another */
-    JPP_ERR_FULL,        /* what is held already leaves no room: try again */
+    JPP_ERR_GONE,        /* the process asked has ended, or is another */
+    JPP_ERR_FULL,        /* what is held leaves no room: try again */
     JPP_ERR_DENIED,      /* a policy, or an old kernel, has no such call */
     JPP_ERR_STATE,       /* the profiler's state forbids it: jpp_problems.h */
     JPP_CODES
@@ -67,7 +67,7 @@ jpp_code_t jpp_err_line(jpp_err_t *err, jpp_code_t code, uint64_t line,
 jpp_code_t jpp_err_sys(jpp_err_t *err, int sys_errno, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The arena ran into its cap, or the kernel into the end of memory. */
+/* The arena has reached its cap, or the kernel has no memory. */
 jpp_code_t jpp_err_memory(jpp_err_t *err);
 
 

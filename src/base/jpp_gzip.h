@@ -32,7 +32,7 @@ bool jpp_gzip_open(jpp_gzip_t *gz, jpp_arena_t *arena, int level,
 
 /*
  * End the stream (OUT is not flushed); 0, or the first error of either sink.
- * To be called once, after an error too.
+ * Call it once, after an error too.
  */
 int jpp_gzip_close(jpp_gzip_t *gz);
 

@@ -1,9 +1,9 @@
 
 /*
- * A hash index over things that live elsewhere: slots of (hash, id), open
- * addressing, ids from 1.  The owner keeps the things, computes the hash and
- * compares; the index only narrows the search and never looks at a thing, so
- * it can be rebuilt without its owner.
+ * A hash index over items that live elsewhere: slots of (hash, id), open
+ * addressing, ids from 1.  The owner keeps the items, computes the hashes and
+ * compares; the index only narrows the search.  It never looks at an item, so
+ * it can grow without its owner.
  *
  *     pos = hash;
  *     while ((id = jpp_index_next(index, hash, &pos)) != 0) {
@@ -39,12 +39,12 @@ typedef struct {
 bool jpp_index_init(jpp_index_t *index, jpp_arena_t *arena, uint32_t n);
 
 /*
- * Make room for N ids at once, which saves growing step by step; false: no
+ * Make room for N ids at once, to avoid growing step by step; false: no
  * memory.
  */
 bool jpp_index_expect(jpp_index_t *index, uint64_t n);
 
-/* Add ID under HASH, whether or not it is there; false: no memory. */
+/* Add ID under HASH, even if it is there already; false: no memory. */
 bool jpp_index_add(jpp_index_t *index, uint32_t hash, uint32_t id);
 
 
@@ -66,7 +66,7 @@ jpp_index_next(const jpp_index_t *index, uint32_t hash, uint32_t *pos)
 }
 
 
-/* Fetch what a search for HASH will begin with. */
+/* Prefetch the first slot of a search for HASH. */
 static inline void
 jpp_index_prefetch(const jpp_index_t *index, uint32_t hash)
 {

@@ -3,10 +3,10 @@
  * JSON out: one value per line, indented, so that people can read it too.
  *
  * The caller opens and closes objects and arrays as they nest; commas, lines
- * and quoting come by themselves.  In an array KEY is NULL.  What is written
- * is ASCII: bytes of a string above that become question marks.
+ * and quoting come by themselves.  In an array KEY is NULL.  The output is
+ * ASCII: other bytes of a string become question marks.
  *
- * One thread at a time; no memory but the sink's.
+ * One thread at a time; the only memory is the sink's.
  */
 
 
@@ -31,7 +31,7 @@ void jpp_json_init(jpp_json_t *json, jpp_sink_t *sink);
 void jpp_json_open(jpp_json_t *json, const char *key, char bracket);
 void jpp_json_close(jpp_json_t *json, char bracket);
 
-/* A string, NUL-terminated; NULL is null. */
+/* A NUL-terminated string; NULL becomes null. */
 void jpp_json_str(jpp_json_t *json, const char *key, const char *value);
 
 void jpp_json_i64(jpp_json_t *json, const char *key, int64_t value);

@@ -1,7 +1,7 @@
 
 /*
- * Every bound on foreign bytes, in one table: what a reader refuses is here,
- * and t/unit tries each at the limit and one past it.
+ * Every bound on foreign input, in one table.  t/unit tries each at the limit
+ * and one past it.
  */
 
 
@@ -40,10 +40,10 @@
 #define JPP_MAX_QUERY           16384
 #define JPP_MAX_VALUE           256
 
-/* rows of a table that can be asked for */
+/* the most rows of a table that can be requested */
 #define JPP_MAX_ROWS            1000
 
-/* the longest time between two dumps that can be asked for */
+/* the longest time between two dumps that can be requested */
 #define JPP_MAX_SECONDS         86400
 
 

@@ -1,11 +1,11 @@
 
 /*
- * Numbers out of text.
+ * Reading numbers from text.
  *
- * The functions return where the number ends, or NULL where there is none or
+ * The functions return where the number ends, or NULL if no number is there or
  * it does not fit into 64 bits.  They take no end: the text must be followed
- * by a byte that is no digit, such as the newline that every reader proves to
- * be there before it starts.
+ * by a byte that is not a digit, such as the newline that every reader checks
+ * for before it starts.
  */
 
 
@@ -18,7 +18,7 @@
 #include <string.h>
 
 
-/* Numbers of none, or of many digits. */
+/* Numbers without digits, or with many. */
 
 static inline const char *
 jpp_scan_dec_slow(const char *p, uint64_t *n)
@@ -107,7 +107,7 @@ jpp_scan_hex(const char *p, uint64_t *n)
 }
 
 
-/* The value of a hexadecimal digit of either case; -1: it is none. */
+/* The value of a hexadecimal digit of either case; -1: not a digit. */
 static inline int
 jpp_scan_digit(char c)
 {
@@ -121,7 +121,9 @@ jpp_scan_digit(char c)
 }
 
 
-/* P behind the NUL-terminated LITERAL, or NULL where it is not there. */
+/*
+ * The end of the NUL-terminated LITERAL at P, or NULL if P does not have it.
+ */
 static inline const char *
 jpp_scan_text(const char *p, const char *end, const char *literal)
 {

@@ -2,9 +2,9 @@
 /*
  * Bytes out: a buffer in front of a write function, with a sticky error.
  *
- * Writers append and never look; whoever opened the sink asks once at the end
- * (jpp_sink_flush).  After a failure everything appended is dropped and the
- * write function is not called again.
+ * Writers append and never check; the opener of the sink checks once, at the
+ * end (jpp_sink_flush).  After a failure the sink drops everything appended
+ * and does not call the write function again.
  *
  * The buffer belongs to the caller.  One thread at a time.
  */
@@ -55,20 +55,20 @@ void jpp_sink_i64(jpp_sink_t *sink, int64_t n);
 void jpp_sink_u64(jpp_sink_t *sink, uint64_t n);
 void jpp_sink_hex(jpp_sink_t *sink, uint64_t n);
 
-/* Append formatted text of at most 511 bytes: for headings, not for loops. */
+/* Append at most 511 bytes of formatted text: for headings, not for loops. */
 void jpp_sink_printf(jpp_sink_t *sink, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * SIZE contiguous bytes of buffer to fill, the filled part to be added to
- * sink->pos; NULL after an error, and where SIZE is above the buffer's size.
+ * SIZE contiguous bytes of the buffer; the caller fills them and advances
+ * sink->pos.  NULL after an error, and if SIZE exceeds the buffer's.
  */
 uint8_t *jpp_sink_reserve(jpp_sink_t *sink, size_t size);
 
-/* Fail the sink by hand: ERROR is an errno. */
+/* Make the sink fail with ERROR, an errno. */
 void jpp_sink_fail(jpp_sink_t *sink, int error);
 
-/* Hand on what is buffered; 0, or the first error there was. */
+/* Write what is buffered; returns 0, or the first errno. */
 int jpp_sink_flush(jpp_sink_t *sink);
 
 

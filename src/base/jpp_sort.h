@@ -1,7 +1,7 @@
 
 /*
- * Sorting in place.  The C library's qsort() takes memory from malloc for
- * large arrays, which is the heap that is being measured.
+ * Sorting in place.  For large arrays the C library's qsort() takes memory
+ * from malloc, the heap that is being measured.
  */
 
 
@@ -12,10 +12,13 @@
 #include <stddef.h>
 
 
-/* < 0, 0, > 0 as A belongs before, beside or behind B. */
+/* < 0, 0, > 0: A belongs before, beside or after B. */
 typedef int (*jpp_sort_cmp_pt)(const void *a, const void *b, void *ctx);
 
-/* Sort N elements of SIZE bytes at BASE.  Equal ones end in any order. */
+/*
+ * Sort N elements of SIZE bytes at BASE.  The order of equal ones is
+ * undefined.
+ */
 void jpp_sort(void *base, size_t n, size_t size, jpp_sort_cmp_pt cmp,
     void *ctx);
 

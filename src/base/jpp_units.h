@@ -18,10 +18,10 @@
 #define JPP_UNITS_TEXT  16
 
 
-/* BYTES in TEXT, which is the result. */
+/* Write BYTES to TEXT, which is the result. */
 const char *jpp_units_bytes(uint64_t bytes, char text[JPP_UNITS_TEXT]);
 
-/* The same with a sign: what has shrunk is below 0. */
+/* The same with a sign, for changes. */
 const char *jpp_units_change(int64_t bytes, char text[JPP_UNITS_TEXT]);
 
 

@@ -27,7 +27,7 @@ bool jpp_images_read(jpp_vec_t *images);
 
 /*
  * The build id among the LEN bytes of notes at DATA, aligned to ALIGNMENT (4
- * or 8); false: there is none.
+ * or 8); false: they have none.
  */
 bool jpp_images_note(const uint8_t *data, size_t len, size_t alignment,
     jpp_build_id_t *id);

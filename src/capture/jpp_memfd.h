@@ -1,9 +1,9 @@
 
 /*
  * A file without a name, for a dump to be written into: anonymous memory by
- * memfd_create(), or where that is forbidden an O_TMPFILE in a directory that
- * somebody named.  Whoever writes uses the descriptor, or its path below
- * /proc/self/fd; whoever reads maps it.
+ * memfd_create(), or where that is forbidden an O_TMPFILE in a directory of
+ * the caller's.  The writer uses the descriptor, or its path below
+ * /proc/self/fd; the reader maps it.
  *
  * No state; any thread.
  */
@@ -23,22 +23,22 @@ typedef struct {
 } jpp_memfd_t;
 
 
-/* Make MEMFD one that is closed, so that it may be closed. */
+/* Initialize MEMFD as closed, so that closing it is safe. */
 void jpp_memfd_init(jpp_memfd_t *memfd);
 
 /*
- * Open the caller's MEMFD: empty, and closed on exec.  DIRECTORY is where to
- * put it when anonymous memory is forbidden; where that is so and DIRECTORY is
- * NULL, the error is JPP_ERR_DENIED.
+ * Open the caller's MEMFD: empty, and closed on exec.  If anonymous memory is
+ * forbidden, the file goes to DIRECTORY; if that is NULL, the error is
+ * JPP_ERR_DENIED.
  */
 jpp_code_t jpp_memfd_open(jpp_memfd_t *memfd, const char *directory,
     jpp_err_t *err);
 
 /*
- * Map what was written, MAX bytes at most (JPP_ERR_LIMIT above that).  What
- * can be is sealed first, and what cannot is copied, so that nobody who holds
- * the descriptor too can cut the file under the reader.  An empty file is
- * mapped as no bytes: data is not NULL, and len is 0.
+ * Map what was written, MAX bytes at most (JPP_ERR_LIMIT above that).  The
+ * file is sealed first, or copied if it cannot be, so that nobody else who
+ * holds the descriptor can truncate it while it is read.  For an empty file
+ * data is not NULL, and len is 0.
  */
 jpp_code_t jpp_memfd_map(jpp_memfd_t *memfd, size_t max, jpp_err_t *err);
 

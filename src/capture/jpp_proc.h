@@ -21,8 +21,8 @@ jpp_code_t jpp_proc_maps(jpp_vec_t *maps, jpp_err_t *err);
 /*
  * The name of the last mapping in the LEN bytes of maps TEXT ("[vsyscall]"),
  * copied to ARENA: with it jpp_maps_read() sees that a listing is complete.
- * NULL where the last mapping is none of the kernel's own, whose names stand
- * in brackets, and without memory.
+ * NULL if the last mapping is not one of the kernel's own, whose names are in
+ * brackets, and without memory.
  */
 const char *jpp_proc_tail(const char *text, size_t len, jpp_arena_t *arena);
 

@@ -1,7 +1,7 @@
 
 /*
- * Where functions start and end, from a section .eh_frame.  It is there in
- * stripped files too, because the unwinder needs it.
+ * Where functions start and end, from the section .eh_frame.  Stripped files
+ * have it too, because the unwinder needs it.
  *
  * Pure; memory from the vector's arena.
  */
@@ -19,9 +19,8 @@
  * describe to EXTENTS.  The section lies at virtual address VADDR, and
  * addresses of the file are ADDRESS_SIZE (4 or 8) bytes wide.
  *
- * What cannot be read is left out: an entry in an encoding that is not used
- * for code, and all that follows the first entry that is damaged.  False: no
- * memory.
+ * Leaves out what it cannot read: entries in an encoding that code does not
+ * use, and everything from the first damaged entry on.  False: no memory.
  */
 bool jpp_eh_frame_read(jpp_vec_t *extents, const uint8_t *data, size_t len,
     uint64_t vaddr, uint32_t address_size);

@@ -3,10 +3,9 @@
  * What one ELF file says about functions: its build id, its executable
  * segments, and one table of functions by address.
  *
- * Addresses here are the file's own virtual addresses, as nm and addr2line
- * use them.  jpp_elf_read.h fills the table from a file; which file belongs to
- * a mapping is decided in jpp_file.h, and what a name looks like to the reader
- * in jpp_symbolize.h.
+ * Addresses here are the file's own virtual addresses, as nm and addr2line use
+ * them.  jpp_elf_read.h fills the table from a file; jpp_file.h decides which
+ * file belongs to a mapping, and jpp_symbolize.h how a name is shown.
  *
  * Pure functions of a table that does not change; any thread.
  */
@@ -39,8 +38,8 @@ typedef struct {
 
 
 /*
- * Code of one function.  A function with another one inside of it, or one
- * that only .eh_frame knows and symbols cover in part, has several of these.
+ * A piece of a function's code.  A function with another inside it has several
+ * pieces, and so has one that only .eh_frame knows and symbols cover in part.
  */
 typedef struct {
     uint64_t           start;
@@ -64,7 +63,7 @@ typedef struct {
 } jpp_elf_t;
 
 
-/* Which parts of a file are wanted. */
+/* Which parts of a file to read. */
 typedef enum {
     JPP_ELF_IDENTITY,       /* build id and segments */
     JPP_ELF_ALL             /* functions too */
@@ -77,7 +76,7 @@ const jpp_elf_function_t *jpp_elf_function(const jpp_elf_t *elf,
 
 /*
  * The virtual address of file offset OFFSET, through the executable segments;
- * false where none holds it.
+ * false if none holds it.
  */
 bool jpp_elf_vaddr(const jpp_elf_t *elf, uint64_t offset, uint64_t *vaddr);
 

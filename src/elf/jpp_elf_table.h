@@ -1,7 +1,7 @@
 
 /*
- * The table of functions of jpp_elf.h, made of a symbol table and .eh_frame
- * that were loaded before.  Which of them wins is decided in jpp_extents.h.
+ * Makes the table of functions of jpp_elf.h from a symbol table and .eh_frame
+ * that are loaded.  jpp_extents.h decides which of them wins.
  */
 
 
@@ -14,7 +14,7 @@
 #include "jpp_err.h"
 
 
-/* What functions are made of; loaded, or empty where a file has none. */
+/* What the table is made from: loaded, or empty where a file has none. */
 typedef struct {
     void             *symbols;
     uint32_t          n_symbols;
@@ -28,8 +28,8 @@ typedef struct {
 
 
 /*
- * Make ELF's functions of SOURCE, within the segments of ELF.  The memory is
- * ARENA's, and SOURCE is needed no longer.  JPP_ERR_MEMORY: no memory.
+ * Make ELF's functions from SOURCE, within the segments of ELF.  Memory from
+ * ARENA; SOURCE is not needed afterwards.  JPP_ERR_MEMORY: no memory.
  */
 jpp_code_t jpp_elf_table(jpp_elf_t *elf, jpp_arena_t *arena,
     const jpp_elf_source_t *source, jpp_err_t *err);

@@ -5,12 +5,11 @@
  *
  * Symbol tables name one address many times (malloc and __libc_malloc) and
  * nest functions into each other; .eh_frame knows more functions than the
- * symbol table, but no names.  Here it is decided who wins: of the names of
- * one start the best, of nested extents the inner one, and of a symbol and
- * .eh_frame the symbol.
+ * symbol table, but no names.  Who wins is decided here: the best of the names
+ * at one start, the inner of nested extents, and a symbol over .eh_frame.
  *
- * Pure functions; memory from the arena of the vectors.  They return false
- * when memory is out.
+ * Pure functions; memory from the arena of the vectors.  They return false if
+ * there is no memory.
  */
 
 
@@ -25,17 +24,17 @@
 typedef struct {
     uint64_t           start;
     uint64_t           end;
-    uint64_t           entry;           /* start of the function it is of */
+    uint64_t           entry;           /* where its function starts */
     uint32_t           name;            /* offset into strings; 0: nameless */
-    uint32_t           rank;            /* of the name; the lowest is taken */
+    uint32_t           rank;            /* of the name; the lowest wins */
 } jpp_extent_t;
 
 
 /*
- * The rank of a symbol's NAME of LEN bytes.  The order is the one that gives
- * the name of the source code, and the same name with and without debug
- * symbols (which add __libc_malloc to malloc, and __GI___write to write):
- * what is not local, has fewer leading underscores, is not weak, is shorter.
+ * The rank of a symbol's NAME of LEN bytes.  Lower is better.  The order
+ * yields the name in the source code, and the same name with and without debug
+ * symbols (which add __libc_malloc to malloc, and __GI___write to write): not
+ * local, fewer leading underscores, not weak, shorter.
  */
 uint32_t jpp_extent_rank(const char *name, size_t len, bool is_local,
     bool is_weak);
@@ -54,7 +53,7 @@ bool jpp_extents_resolve(jpp_vec_t *extents, const char *strings,
 bool jpp_extents_fill(const jpp_vec_t *named, const jpp_vec_t *nameless,
     jpp_vec_t *table);
 
-/* Make ELF's functions and names of TABLE, in memory of ARENA. */
+/* Make ELF's functions and names from TABLE, in memory from ARENA. */
 bool jpp_extents_store(const jpp_vec_t *table, const char *strings,
     jpp_elf_t *elf, jpp_arena_t *arena);
 

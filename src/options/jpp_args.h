@@ -1,15 +1,15 @@
 
 /*
- * Parameters in: what a query string, or the options of the tool, ask for.
+ * The parameters of a query string, or of the tool's command line.
  *
  * One table lists the keys and the values that each allows.  A known key with
  * another value is an error that lists what is allowed; it never becomes a
  * silent default, and the error never quotes the value.  A query may have
- * unknown keys, which are ignored.  Of a repeated key the first value counts,
- * and the others are not looked at.
+ * unknown keys, which are ignored.  If a key is repeated, its first value
+ * counts, and the others are ignored.
  *
  * The words of "format" and "type" belong to the tables of formats and of
- * readers; whoever initializes the arguments passes them.
+ * readers; the caller passes them.
  *
  * No allocation; any thread.
  */
@@ -24,7 +24,7 @@
 #include "jpp_err.h"
 
 
-/* Which of their memory: what they allocated, or what their master gave. */
+/* Which memory: what workers allocated, or what they inherited. */
 typedef enum {
     JPP_ORIGIN_ALL = 0,
     JPP_ORIGIN_WORKER,
@@ -32,7 +32,7 @@ typedef enum {
 } jpp_origin_t;
 
 
-/* By which of its columns a table is sorted. */
+/* The column that a table is sorted by. */
 typedef enum {
     JPP_SORT_FLAT = 0,
     JPP_SORT_CUM
@@ -43,7 +43,7 @@ typedef enum {
 typedef enum {
     JPP_WORKER_ALL = 0,
     JPP_WORKER_SELF,           /* the one that answers */
-    JPP_WORKER_EXITING,        /* those of former configurations */
+    JPP_WORKER_EXITING,        /* of former configurations */
     JPP_WORKER_INDEX,          /* "3" */
     JPP_WORKER_PID             /* "pid-4711" */
 } jpp_worker_kind_t;
@@ -51,7 +51,7 @@ typedef enum {
 
 typedef struct {
     jpp_worker_kind_t  kind;
-    uint64_t           number;     /* of an index, a pid; else 0 */
+    uint64_t           number;     /* the index or pid; else 0 */
 } jpp_selector_t;
 
 
@@ -60,11 +60,11 @@ typedef struct {
  * itself where the key takes one: plain digits, no more than ten.
  */
 typedef enum {                 /* values, the default first */
-    JPP_ARG_FORMAT = 0,        /* index of the words of formats */
+    JPP_ARG_FORMAT = 0,        /* index into the words of formats */
     JPP_ARG_DEBUG,             /* 0, 1: format=text, where no format is set */
-    JPP_ARG_TYPE,              /* index of the words of types */
+    JPP_ARG_TYPE,              /* index into the words of types */
     JPP_ARG_SYMBOLIZE,         /* 1, 0 */
-    JPP_ARG_GC,                /* 0, 1: for the clients of Go, no effect */
+    JPP_ARG_GC,                /* 0, 1: no effect, for clients of Go */
     JPP_ARG_SECONDS,           /* 0: not set; 1..max_seconds */
     JPP_ARG_WORKER,            /* jpp_worker_kind_t: all */
     JPP_ARG_STRICT,            /* 0, 1 */
@@ -104,7 +104,7 @@ void jpp_args_init(jpp_args_t *args, const jpp_words_t *formats,
 
 /*
  * Set the key that is the LEN bytes at KEY to the VALUE_LEN bytes at VALUE.
- * *IS_KNOWN says whether the key is known; one that is not is JPP_OK.
+ * *IS_KNOWN says whether the key is known; an unknown one is JPP_OK.
  */
 jpp_code_t jpp_args_set(jpp_args_t *args, const char *key, size_t len,
     const char *value, size_t value_len, bool *is_known, jpp_err_t *err);
@@ -113,7 +113,7 @@ jpp_code_t jpp_args_set(jpp_args_t *args, const char *key, size_t len,
 jpp_code_t jpp_args_query(jpp_args_t *args, const char *query, size_t len,
     jpp_err_t *err);
 
-/* The workers asked for. */
+/* The requested workers. */
 jpp_selector_t jpp_args_selector(const jpp_args_t *args);
 
 

@@ -27,14 +27,14 @@
 #include "jpp_limits.h"
 
 
-/* The pair that is the last one read, decoded; no NUL ends them. */
+/* The last pair read, decoded, without a NUL at the end. */
 typedef struct {
     char           key[JPP_MAX_VALUE];
     size_t         key_len;
     char           value[JPP_MAX_VALUE];
     size_t         value_len;
 
-    bool           has_unread;     /* pairs were passed over */
+    bool           has_unread;     /* pairs were skipped */
 
     const char    *pos;
     const char    *end;
@@ -42,16 +42,17 @@ typedef struct {
 
 
 /*
- * Initialize the caller's QUERY with the LEN bytes at TEXT, which are to stay;
- * of no bytes TEXT may be NULL.  More than JPP_MAX_QUERY are JPP_ERR_ARG.
+ * Initialize the caller's QUERY with the LEN bytes at TEXT, which must stay;
+ * TEXT may be NULL if LEN is 0.  More than JPP_MAX_QUERY bytes are
+ * JPP_ERR_ARG.
  */
 jpp_code_t jpp_query_init(jpp_query_t *query, const char *text, size_t len,
     jpp_err_t *err);
 
 /*
- * Read the next pair; false where there is none.  A pair whose key cannot be
- * decoded or is too long is passed over (has_unread), and such a value is an
- * empty one: nobody may have a key, or allow a value, that is empty.
+ * Read the next pair; false at the end.  A pair whose key cannot be decoded or
+ * is too long is skipped (has_unread); such a value becomes empty.  So no
+ * caller may use an empty key, or allow an empty value.
  */
 bool jpp_query_next(jpp_query_t *query);
 

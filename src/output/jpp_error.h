@@ -1,6 +1,6 @@
 
 /*
- * How far off a figure may be that is a sum of estimates.
+ * The error of a figure that is a sum of estimates.
  *
  *     jpp_error_add() each sample, then jpp_error_percent() or _text()
  *
@@ -17,23 +17,23 @@
 
 #define JPP_ERROR_TEXT   24
 
-/* per cent: what is less is shown as exact */
+/* per cent: a smaller error is shown as exact */
 #define JPP_ERROR_EXACT  0.05
 
 
-/* The variance of sample I of PROFILE, which counts, in type TYPE. */
+/* The variance of sample I of PROFILE, which has counts, in type TYPE. */
 double jpp_error_variance(const jpp_profile_t *profile, uint32_t type,
     uint32_t i);
 
 /*
- * The standard error of VALUE in per cent of it; 0 where it is exact, and
- * where VALUE is 0.
+ * The standard error of VALUE in per cent of it; 0 if it is exact or VALUE is
+ * 0.
  */
 double jpp_error_percent(double variance, int64_t value);
 
 /*
- * The same for people: "+- 0.5 %", or "exact" below what one decimal shows.
- * The text is in TEXT, which is the result.
+ * The same for people: "+- 0.5 %", or "exact" below JPP_ERROR_EXACT; in TEXT,
+ * which is the result.
  */
 const char *jpp_error_text(double percent, char text[JPP_ERROR_TEXT]);
 

@@ -3,10 +3,10 @@
  * One value of a profile as folded stacks: "root;...;leaf value" lines, as
  * flame graph tools, speedscope and the Firefox profiler read them.
  *
- * Functions that only pass memory on (jpp_passing.h) are left out where
- * callers=1 is asked for.  A semicolon in a name becomes a colon.  A sample
- * without a stack is "[no stack]".  Samples whose value is 0 are left out; in a
- * difference a value may be below 0.
+ * With callers=1, functions that only pass memory on (jpp_passing.h) are left
+ * out.  A semicolon in a name becomes a colon.  A sample without a stack is
+ * "[no stack]".  Samples whose value is 0 are left out; in a difference a
+ * value may be negative.
  */
 
 

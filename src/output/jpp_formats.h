@@ -1,10 +1,10 @@
 
 /*
- * The formats that a profile is written in: one table, one row each.
+ * The formats of a profile: one table, one row each.
  *
- * The parameter "format" and the sentence of what it allows, the header
- * Content-Type, the name that an answer is saved under and the help of the
- * tool are taken from the rows.  A new format is a row and a writer.
+ * The rows provide the words of the parameter "format" and of its error, the
+ * header Content-Type, the name that an answer is saved under, and the help of
+ * the tool.  A new format is a row and a writer.
  *
  * No state; any thread.
  */
@@ -18,10 +18,10 @@
 #include "jpp_view.h"
 
 
-/* What a format needs of the functions of locations. */
+/* How a format shows functions. */
 typedef enum {
-    JPP_NAMES_NONE = 0,        /* nothing: its readers look them up */
-    JPP_NAMES_OPTIONAL,        /* names, or build ids to find them by */
+    JPP_NAMES_NONE = 0,        /* addresses: its readers look names up */
+    JPP_NAMES_OPTIONAL,        /* names, or build ids to look them up by */
     JPP_NAMES_ALWAYS           /* names, or addresses in their place */
 } jpp_names_t;
 
@@ -30,14 +30,14 @@ typedef struct {
     const char       *name;
     const char       *about;       /* for people: one line */
     const char       *type;        /* Content-Type */
-    const char       *suffix;      /* of a file's name; NULL: it is shown */
+    const char       *suffix;      /* of a file's name; NULL: shown */
     const jpp_reader_t
                      *reader;      /* of whose profiles only; NULL: of all */
     jpp_names_t       names;
-    bool              is_binary;   /* nothing for a terminal */
+    bool              is_binary;   /* not for a terminal */
     bool              takes_one;   /* the bytes of exactly one capture */
     bool              is_raw;      /* counts of one capture as sampled */
-    bool              is_counted;  /* it says what its figures rest on */
+    bool              is_counted;  /* shows samples and errors of figures */
     bool            (*write)(const jpp_view_t *view, jpp_sink_t *sink);
 } jpp_format_t;
 
@@ -52,7 +52,7 @@ extern const jpp_words_t   jpp_format_words;
 /* The row with the name that is the string NAME, or NULL. */
 const jpp_format_t *jpp_format_find(const char *name);
 
-/* The row that ARGS ask for, in whichever way. */
+/* The row that ARGS select, by format or by debug. */
 const jpp_format_t *jpp_format_of(const jpp_args_t *args);
 
 

@@ -2,10 +2,9 @@
 /*
  * A profile as profile.proto; the owner of protobuf-c.
  *
- * The message is written in pieces: a Profile that holds only some of the
- * samples, or only some of the strings, packed again and again, is a valid
- * Profile once the pieces stand behind each other.  So a batch is all that is
- * ever held in the form that protobuf-c wants.
+ * The message is written in pieces: several Profiles, each with some of the
+ * samples or strings, are a valid Profile when concatenated.  So only one
+ * batch at a time has the form that protobuf-c needs.
  */
 
 

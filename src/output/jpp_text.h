@@ -1,12 +1,12 @@
 
 /*
  * A heap profile in the legacy text form, which google/pprof and jeprof both
- * read: one line a stack, return addresses, and the executable mappings.
+ * read: one line per stack, return addresses, and the executable mappings.
  *
- * The readers scale.  A profile that was read raw is written with its period;
- * the estimates of any other (a difference, a merger) are written as they are,
- * with a period of 1, which no reader scales.  Values below zero that the form
- * cannot hold become 0.
+ * The readers scale.  So a profile with raw counts is written with its period;
+ * estimates (of a difference, or a sum) are written with a period of 1, which
+ * no reader scales.  The form cannot hold some negative values; these become
+ * 0.
  */
 
 

@@ -1,14 +1,14 @@
 
 /*
- * One value of a profile as a table for a terminal: per function what it
- * holds itself (flat) and with what it calls (cum), how many objects that is
- * and of which mean size, and how far off it may be; the largest first.
+ * One value of a profile as a table for a terminal: what each function holds
+ * itself (flat) and with what it calls (cum), the number of objects, their
+ * mean size and the error; the largest first.
  *
- * A heading says what all of it rests on, and the comments of the profile
- * follow: which workers are missing matters as much here as anywhere.
+ * A heading says what the figures rest on; the comments of the profile, such
+ * as which workers are missing, follow.
  *
- * Functions that only pass memory on (jpp_passing.h) are passed over, unless
- * callers=0 is asked for: the first row is the function that wanted it.
+ * Unless callers=0 is set, functions that only pass memory on (jpp_passing.h)
+ * are passed over: the rows are the functions that hold it.
  */
 
 
@@ -19,7 +19,7 @@
 #include "jpp_view.h"
 
 
-/* Append the table of the profile of VIEW, which counts, to SINK. */
+/* Append the table of the profile of VIEW, which has counts, to SINK. */
 bool jpp_top_write(const jpp_view_t *view, jpp_sink_t *sink);
 
 

@@ -2,9 +2,9 @@
 /*
  * What a writer is given: the profile, and how it is to be shown.
  *
- * A writer drains the model into a sink and returns false where memory is out;
- * errors of the sink stay in the sink.  Whether locations have functions is
- * said by the format's row (jpp_formats.h).
+ * A writer drains the model into a sink and returns false without memory;
+ * errors of the sink stay in the sink.  The format's row (jpp_formats.h) says
+ * whether locations have functions.
  */
 
 
@@ -22,7 +22,7 @@ typedef struct {
     const jpp_args_t    *args;
     int                  level;         /* of gzip, 1 to 9 */
     bool                 is_raw;        /* values are counts as sampled */
-    const char          *capture;       /* where the format takes one: its */
+    const char          *capture;       /* if the format takes one: its */
     size_t               capture_len;   /*   bytes, unpacked */
 } jpp_view_t;
 

@@ -1,7 +1,7 @@
 
 /*
- * What the samples of a profile refer to, each thing kept once: strings,
- * comments, mappings, locations, functions and label sets.
+ * What the samples of a profile refer to, each kept once: strings, comments,
+ * mappings, locations, functions and label sets.
  *
  * The samples themselves are in jpp_profile.h, which knows nothing of this.
  * One thread at a time; memory from the profile's arena.
@@ -18,7 +18,7 @@
 /*
  * The id of the string of LEN bytes at DATA; bytes that are not UTF-8 and
  * control bytes are stored as question marks.  0 is the empty string and, for
- * a string that is not empty, the end of memory.
+ * any other string, no memory.
  */
 uint32_t jpp_profile_string(jpp_profile_t *profile, const char *data,
     size_t len);
@@ -32,16 +32,16 @@ bool jpp_profile_comment(jpp_profile_t *profile, const char *fmt, ...)
 
 /*
  * The id of the mapping like MAPPING: same object, same part of it (device,
- * inode, path, offset and size; where it was loaded does not matter, nor does
- * whether the file was deleted by then, which is noted).
- * mapping->file is set here, from the path as it is to be SHOWN.
+ * inode, path, offset and size; where it was loaded does not matter, nor
+ * whether the file was deleted, which is noted).  SHOWN is the path to show,
+ * which becomes mapping->file.
  */
 uint32_t jpp_profile_mapping(jpp_profile_t *profile,
     const jpp_mapping_t *mapping, const char *shown);
 
 /*
- * The id of the location at ADDRESS in mapping MAPPING (an id, or 0).
- * ADDRESS must lie inside of it.
+ * The id of the location at ADDRESS in mapping MAPPING (an id, or 0).  ADDRESS
+ * must lie inside it.
  */
 uint32_t jpp_profile_location(jpp_profile_t *profile, uint32_t mapping,
     uint64_t address);
@@ -63,8 +63,8 @@ bool jpp_profile_labels(jpp_profile_t *profile, const jpp_label_t *labels,
     size_t n, uint32_t *set);
 
 /*
- * The same for labels of a PART, which is not 0: sets of different parts are
- * different, also where their labels are equal.
+ * The same for labels of a PART, which is not 0: sets of different parts
+ * differ even if their labels are equal.
  */
 bool jpp_profile_part(jpp_profile_t *profile, const jpp_label_t *labels,
     size_t n, uint64_t part, uint32_t *set);

@@ -17,18 +17,18 @@
  * about two bytes a frame, because a million stacks must fit into 128 MiB;
  * values are columns, and a column of zeros takes no memory.
  *
- * The values of a sample may be estimates from things that were seen.  How many
- * were seen is counted for all of the profile.  Where somebody asked for it,
- * each sample has two columns more for each count: the things seen, and their
- * doubt.  Something that had the probability p to be seen has the doubt 1 - p;
- * the doubts of several are added up, in units of 1 / JPP_DOUBT_ONE.
+ * The values of a sample may be estimates from things that were seen.  The
+ * profile counts how many were seen.  After jpp_profile_count() each sample
+ * has two more columns for each count: the things seen, and their doubt.  A
+ * thing that is seen with probability p has the doubt 1 - p; doubts are added
+ * up, in units of 1 / JPP_DOUBT_ONE.
  *
  * What is not here: what samples refer to (jpp_intern.h), reading captures
  * (read/), names (jpp_symbolize.h), formats (output/).  One thread at a time;
  * everything lives in the arena.
  *
- * Functions that return an id return 0, and the others false, when memory is
- * out; the profile is then only good for being destroyed with its arena.
+ * Without memory, functions that return an id return 0, and the others false;
+ * the profile can then only be destroyed, with its arena.
  */
 
 
@@ -61,7 +61,7 @@ typedef struct {
 typedef struct {
     const char       *type;        /* "inuse_space" */
     const char       *unit;        /* "bytes" */
-    bool              optional;    /* left out where all values are 0 */
+    bool              optional;    /* left out if all values are 0 */
     uint32_t          count;       /* which count of samples it rests on */
     uint32_t          objects;     /* the type that says how many things */
                                    /*   were there, seen or not */
@@ -77,7 +77,7 @@ typedef struct {
     const char       *path;        /* to open: raw bytes, unescaped */
     uint32_t          file;        /* to show: string id */
     uint32_t          build_id;    /* string id, lower-case hex; 0 unknown */
-    bool              deleted;     /* the path named another file already */
+    bool              deleted;     /* the path named another file by then */
     bool              has_functions;
 } jpp_mapping_t;
 
@@ -177,12 +177,12 @@ bool jpp_profile_init(jpp_profile_t *profile, jpp_arena_t *arena,
     const jpp_value_type_t *types, uint32_t n_types);
 
 /*
- * From here on PROFILE, with no sample yet, has columns of the things seen
- * behind each sample, and of their doubt.
+ * Give PROFILE, which has no sample yet, the columns of things seen and of
+ * their doubt.
  */
 bool jpp_profile_count(jpp_profile_t *profile);
 
-/* Their columns for COUNT: that of the things seen, and the doubt's behind. */
+/* The column of things seen for COUNT; that of their doubt is the next. */
 static inline uint32_t
 jpp_profile_seen(const jpp_profile_t *profile, uint32_t count)
 {
@@ -190,8 +190,8 @@ jpp_profile_seen(const jpp_profile_t *profile, uint32_t count)
 }
 
 /*
- * Make room for N_SAMPLES more samples whose stacks take BYTES: a guess, which
- * saves growing step by step.
+ * Make room for N_SAMPLES more samples whose stacks take BYTES: a guess, to
+ * avoid growing step by step.
  */
 bool jpp_profile_expect(jpp_profile_t *profile, size_t n_samples,
     size_t bytes);
@@ -199,9 +199,9 @@ bool jpp_profile_expect(jpp_profile_t *profile, size_t n_samples,
 /*
  * A sample is added in four steps without a copy: begin with a label set (an
  * index) and room for DEPTH frames, push location ids leaf first, end the
- * stack, commit the values.  Begin returns where the first id goes, and NULL
- * without memory.  What is done between end and commit hides the time that
- * memory takes to answer whether the stack is known.
+ * stack, commit the values.  Begin returns where the first id goes, or NULL
+ * without memory.  Work between end and commit hides the latency of the
+ * look-up of the stack.
  */
 uint8_t *jpp_profile_begin(jpp_profile_t *profile, uint32_t set,
     uint32_t depth);
@@ -228,21 +228,22 @@ jpp_profile_push(uint8_t *pos, uint32_t id)
 
 void jpp_profile_end(jpp_profile_t *profile, const uint8_t *pos);
 
-/* Between end and commit: the known stack's sample from 1 on; 0: it is new. */
+/* Between end and commit: the sample with this stack, from 1; 0: it is new. */
 uint32_t jpp_profile_find(const jpp_profile_t *profile);
 
 /*
- * The values of all columns: they are added to a known stack's.  The caller
- * may have them added to COLUMNS of its own, which are as the profile's.
+ * Commit the VALUES of all columns; those of a known stack are added up.
+ * jpp_profile_commit_to() adds them to the caller's COLUMNS, which must have
+ * the profile's form.
  */
 bool jpp_profile_commit(jpp_profile_t *profile, const int64_t *values);
 bool jpp_profile_commit_to(jpp_profile_t *profile, jpp_vec_t *const *columns,
     const int64_t *values);
 
-/* The same for a sample of its own, whether or not its stack is known. */
+/* The same, as a sample of its own even if the stack is known. */
 bool jpp_profile_append(jpp_profile_t *profile, const int64_t *values);
 
-/* No samples are added from here on: what finds known stacks is given back. */
+/* Give back what finds known stacks; no samples may be added after this. */
 void jpp_profile_close(jpp_profile_t *profile);
 
 
@@ -254,7 +255,7 @@ void jpp_profile_sample(const jpp_profile_t *profile, uint32_t i,
 bool jpp_sample_is_zero(const jpp_sample_t *sample);
 
 /*
- * The types to write: their indices in SHOWN, the number as the result.
+ * Fill SHOWN with the indices of the types to write; returns their number.
  * Optional ones that hold only zeros are left out.
  */
 uint32_t jpp_profile_types(const jpp_profile_t *profile,

@@ -3,14 +3,14 @@
  * The distinct return addresses of one capture, and the location of each in the
  * profile.
  *
- * A dump names an address once for each stack that passes through it; this
- * table makes all but the first mention cost one probe.  Its key is the text
- * of an address, so that a known address is never converted: the twelve digits
- * that nearly all addresses have, or else the value.  The result is the varint
- * of the location's id, ready to be stored in a stack.
+ * A dump names an address once for each stack that passes through it; with
+ * this table all but the first mention cost one probe.  The key is the text of
+ * an address, its twelve digits, so that a known address is never converted;
+ * the few addresses that do not have twelve have their value as key.  The
+ * result is the varint of the location's id, ready to be stored in a stack.
  *
- * Addresses also find their mapping here, and the allocator's own code is
- * separated from the program's.
+ * This also finds the mapping of an address, and separates the allocator's own
+ * code from the program's.
  *
  * One thread at a time; memory from the profile's arena.
  */
@@ -27,7 +27,7 @@
 
 #define JPP_ADDRESS_DIGITS     12
 
-/* flags of a slot, over its varint, and the ids that leave room for them */
+/* flags of a slot, above its varint, and the ids that leave room for them */
 #define JPP_ADDRESS_ALLOCATOR  0x80000000u
 #define JPP_ADDRESS_VALUE      0x40000000u
 
@@ -52,7 +52,7 @@ typedef struct {
 typedef struct {
     jpp_profile_t       *profile;
     const jpp_vec_t     *maps;          /* jpp_map_t */
-    const jpp_range_t   *allocator;     /* code of an allocator that is no */
+    const jpp_range_t   *allocator;     /* code of an allocator that is not a */
     size_t               n_allocator;   /*   library, at profile addresses */
 
     jpp_vec_t           *table;
@@ -63,8 +63,8 @@ typedef struct {
 
 
 /*
- * Initialize the caller's ADDRESSES, an empty table; profile, maps and
- * allocator are set by the caller and outlive it.  False: no memory.
+ * Initialize the caller's ADDRESSES, an empty table; the caller sets profile,
+ * maps and allocator, which outlive it.  False: no memory.
  */
 bool jpp_addresses_init(jpp_addresses_t *addresses);
 
@@ -72,9 +72,8 @@ bool jpp_addresses_init(jpp_addresses_t *addresses);
 void jpp_addresses_destroy(jpp_addresses_t *addresses);
 
 /*
- * What is known of ADDRESS, made known under KEY (whose slot is SLOT) where it
- * is not: the varint of its location in *VARINT, with JPP_ADDRESS_ALLOCATOR for
- * the allocator's.
+ * Set *VARINT to the varint of ADDRESS's location, with JPP_ADDRESS_ALLOCATOR
+ * for the allocator's.  A new address is added under KEY, whose slot is SLOT.
  * Those have no location (0) until it IS_WANTED: few are ever part of a stack.
  * False: no memory.
  */
@@ -83,7 +82,7 @@ bool jpp_addresses_add(jpp_addresses_t *addresses, jpp_address_t *slot,
     uint32_t *varint);
 
 
-/* Append the varint of a slot at POS, where four bytes are free. */
+/* Write the varint of a slot to POS, where four bytes are free. */
 static inline uint8_t *
 jpp_address_push(uint8_t *pos, uint32_t varint)
 {
@@ -115,8 +114,8 @@ jpp_address_key(const char *p)
 
 
 /*
- * The key of an address by its value.  Garbage may look like one: whoever
- * comes to a slot with JPP_ADDRESS_VALUE by text has to read the text.
+ * The key of an address by its value.  Garbage may look like one: if a search
+ * by text ends at a slot with JPP_ADDRESS_VALUE, the text has to be read.
  */
 static inline jpp_address_key_t
 jpp_address_value(uint64_t address)
@@ -129,7 +128,7 @@ jpp_address_value(uint64_t address)
 
 /*
  * The slot where the search for KEY starts.  It mostly ends here or at the
- * next slot, which there always is.
+ * next slot, which always exists.
  */
 static inline const jpp_address_t *
 jpp_addresses_first(const jpp_addresses_t *addresses,
@@ -137,7 +136,7 @@ jpp_addresses_first(const jpp_addresses_t *addresses,
 {
     uint64_t  last;
 
-    /* the last digits tell nearly all addresses apart */
+    /* nearly all addresses differ in their last digits */
 
     last = key->high >> 32 ^ (uint64_t) key->low << 32;
 
@@ -146,7 +145,7 @@ jpp_addresses_first(const jpp_addresses_t *addresses,
 }
 
 
-/* The slot of KEY, or the free one where it would go. */
+/* The slot of KEY, or the free one for it. */
 jpp_address_t *jpp_addresses_slot(const jpp_addresses_t *addresses,
     const jpp_address_key_t *key);
 

@@ -3,8 +3,8 @@
  * What belongs to jemalloc: its library by the file's name, and where it is
  * linked into a program, its functions by theirs.
  *
- * Names only decide which addresses are left out at the leaf of a stack, up to
- * the first that is none of these.  Pure functions.
+ * The names only decide which addresses are left out at the leaf of a stack,
+ * up to the first of another function.  Pure functions.
  */
 
 

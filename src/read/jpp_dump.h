@@ -1,9 +1,9 @@
 
 /*
- * A capture that is being read: what all grammars have in common.
+ * A capture while it is read: what all grammars share.
  *
- * It is opened first, which finds its parts and reads its mappings, and then
- * read.  In between the caller finds out which of the addresses belong to the
+ * Opening it finds its parts and reads its mappings; reading it adds its
+ * samples.  In between the caller finds out which addresses belong to the
  * allocator.
  */
 

@@ -1,6 +1,6 @@
 
 /*
- * What a profile of a heap has: types, columns, comments.
+ * The types, columns and comments of a heap profile.
  *
  * jpp_heap_file.h opens a dump of jemalloc, jpp_heap_stacks.h reads it.
  */

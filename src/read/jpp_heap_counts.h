@@ -2,7 +2,7 @@
 /*
  * The lines of counts in a heap dump.
  *
- * Nothing here looks for the end of the text at each byte: what follows the
+ * Nothing here checks for the end of the text at each byte: what follows the
  * stacks ends every number and every line.  Pure functions.
  */
 

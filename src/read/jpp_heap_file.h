@@ -2,9 +2,8 @@
 /*
  * A heap dump taken apart: its first line, its mappings, its header.
  *
- * A dump that jemalloc could not write to its end is refused, although
- * jemalloc reported success: the maps section has to be there, and the last
- * byte has to be a newline.
+ * A dump that jemalloc could not finish is refused, although jemalloc reported
+ * success: it must have a maps section, and end in a newline.
  *
  * Pure functions; memory from the profile's arena.
  */
@@ -28,12 +27,12 @@ jpp_code_t jpp_heap_open(jpp_dump_t *dump, jpp_profile_t *profile,
     const char *data, size_t len, const char *tail, jpp_err_t *err);
 
 /*
- * Are the LEN bytes at DATA a dump with all its parts?  This looks at its ends
- * only: whoever wrote it may ask at once, and a reader finds out the rest.
+ * Are the LEN bytes at DATA a dump with all its parts?  This checks its ends
+ * only: the writer may call it at once, and a reader finds out the rest.
  */
 bool jpp_heap_is_whole(const char *data, size_t len);
 
-/* The line of P, which is in DUMP: counted when somebody is to read it. */
+/* The number of the line at P in DUMP.  Slow: for errors. */
 uint64_t jpp_heap_line(const jpp_dump_t *dump, const char *p);
 
 

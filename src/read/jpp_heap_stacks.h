@@ -2,11 +2,10 @@
 /*
  * The stacks of jemalloc's heap dumps (heap_v2, 5.2.1 to 5.3.1) into a profile.
  *
- * They are read as they lie in memory.  Counts are scaled to what the sampling
- * stands for, per stack and per pair (see jpp_scale.h), unless the program that
- * reads the profile is to do that.  The allocator's own frames, which lead
- * every stack, are left out; a stack of nothing else keeps its outermost frame.
- * Every stack must have its totals.
+ * Counts are scaled to what they stand for, per stack and per pair (see
+ * jpp_scale.h), unless the reader of the profile does that.  The allocator's
+ * own frames, at the leaf of every stack, are left out; a stack of nothing
+ * else keeps its outermost frame.  Every stack must have its totals.
  *
  * Memory from the profile's arena.
  */

@@ -2,10 +2,10 @@
 /*
  * The maps section of a dump: /proc/<pid>/maps as it was when the dump was
  * taken.  Its executable mappings become mappings of the profile, the main
- * program's first; and a table by address, for the reader of the stacks,
- * says which mapping an address of this capture belongs to.
+ * program's first.  A table by address tells the reader of the stacks which
+ * mapping an address belongs to.
  *
- * Two captures that loaded one object at two places share its mapping, and
+ * Captures that loaded one object at different places share its mapping:
  * addresses are moved to where the first capture had it.
  *
  * A pure function of the text; memory from the profile's arena.
@@ -30,7 +30,7 @@ typedef struct {
 typedef struct {
     uint64_t    start;
     uint64_t    limit;
-    uint64_t    shift;             /* to add for the profile's address */
+    uint64_t    shift;             /* add it for the profile's address */
     uint32_t    mapping;           /* id in the profile */
     bool        is_allocator;      /* this is a libjemalloc */
 } jpp_map_t;
@@ -41,10 +41,10 @@ typedef struct {
  * to PROFILE and, by address, to MAPS (jpp_map_t).  The line of an error is
  * counted from TEXT.
  *
- * A section that was cut between two lines still parses.  Where the caller
- * knows it, TAIL is the name of the last mapping that the kernel lists
- * ("[vsyscall]"): a listing that ends otherwise is JPP_ERR_CUT.  A list of
- * nothing but executable mappings was not written by a kernel and has no tail.
+ * A section that was cut between two lines still parses.  TAIL, if the caller
+ * knows it, is the name of the last mapping that the kernel lists
+ * ("[vsyscall]"): a listing that ends otherwise is JPP_ERR_CUT.  A list with
+ * only executable mappings was not written by a kernel and needs no tail.
  * TAIL may be NULL.
  */
 jpp_code_t jpp_maps_read(jpp_profile_t *profile, const char *text, size_t len,

@@ -1,11 +1,12 @@
 
 /*
- * What a worker inherited, separated from what it allocated itself.
+ * Separates what a worker inherited from what it allocated itself.
  *
  * The dumps of a forked process also show what its parent had allocated.  Its
  * baseline, a dump from when it started, says how much: for every stack and
- * value the smaller of the two was inherited, because memory freed since then
- * is only in the baseline, and memory allocated since then is not in it.
+ * value the process inherited the smaller of the two, because memory freed
+ * since then is only in the baseline, and memory allocated since then is not
+ * in it.
  *
  *     inherited = min(now, baseline)
  *     own       = now - inherited
@@ -16,8 +17,8 @@
  *
  *     of a group = max(inherited of each)
  *
- * The counts of samples and of doubts are split in the same way, so the number
- * of samples behind an estimate is known for both parts.
+ * The counts of samples and of doubts are split in the same way, so both parts
+ * know the number of samples behind an estimate.
  *
  *     jpp_origin_init();
  *     for each process: read its dump, under labels of a part that no other
@@ -55,12 +56,12 @@ jpp_code_t jpp_origin_check(const jpp_dump_t *baseline, const jpp_dump_t *dump,
     jpp_err_t *err);
 
 /*
- * Move what was inherited of the samples from FROM on, which are those of one
- * process and its baseline, to samples under the label set SET of its group.
+ * Of the samples from FROM on, those of one process and its baseline, move
+ * what was inherited to samples under SET, the label set of its group.
  */
 bool jpp_origin_take(jpp_origin_split_t *split, uint32_t from, uint32_t set);
 
-/* Keep what is of ORIGIN, and count the samples that it is estimated from. */
+/* Keep what has ORIGIN, and count the samples behind its estimates. */
 void jpp_origin_keep(jpp_profile_t *profile, jpp_origin_t origin);
 
 

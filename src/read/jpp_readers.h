@@ -2,8 +2,8 @@
 /*
  * The readers of captures: one table, a row for each grammar.
  *
- * The report asks nothing of a capture but what its row says.  A new kind of
- * evidence is a row and a reader.
+ * A report uses a capture only through its row.  A new kind of capture is a
+ * row and a reader.
  */
 
 
@@ -18,7 +18,7 @@
 typedef struct {
     const char          *name;
     const jpp_words_t   *types;        /* the words of the parameter "type" */
-    const char          *absent;       /* why an optional type is not there */
+    const char          *absent;       /* why an optional type is missing */
 
     /* Is this function, as the linker knows it, the allocator's? */
     bool               (*is_allocator)(const char *name);

@@ -12,15 +12,15 @@
 
 
 /*
- * What OBJECTS of together BYTES stand for when one byte in PERIOD was
- * sampled: VALUES[0] objects and VALUES[1] bytes, held at INT64_MAX.  The
- * result is their doubt (see jpp_profile.h).
+ * What OBJECTS with BYTES in all stand for if one byte in PERIOD was sampled:
+ * VALUES[0] objects and VALUES[1] bytes, INT64_MAX at most.  Returns their
+ * doubt (see jpp_profile.h).
  */
 int64_t jpp_scale(uint64_t period, uint64_t objects, uint64_t bytes,
     int64_t values[2]);
 
 
-/* pairs of counts to be remembered */
+/* pairs of counts to remember */
 #define JPP_SCALES_BITS  10
 #define JPP_SCALES       (1 << JPP_SCALES_BITS)
 
@@ -39,8 +39,8 @@ typedef struct {
 
 
 /*
- * The same for the pair COUNTS, remembered in the caller's SCALES: zeros, but
- * for its period, at first.
+ * The same for the pair COUNTS, remembered in the caller's SCALES, which
+ * starts as zeros with its period set.
  */
 static inline int64_t
 jpp_scale_known(jpp_scales_t *scales, const uint64_t counts[2],

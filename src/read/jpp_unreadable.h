@@ -1,6 +1,6 @@
 
 /*
- * What a file is that is not a heap_v2 dump: a sentence for its owner.
+ * What a file is if it is not a heap_v2 dump: a sentence for its owner.
  */
 
 

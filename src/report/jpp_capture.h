@@ -16,13 +16,12 @@
 /*
  * A dump as jemalloc wrote it, gzip-ed or not.
  *
- * Where captures may be left out, all captures of one source are left out
- * together: a base and the capture it is subtracted from must have the same
- * source.
+ * If a capture is left out, so are all captures of its source: a base and the
+ * capture it is subtracted from must have the same source.
  *
  * A forked process also shows what its parent had allocated.  With a baseline,
- * a dump from the time of the fork, that part gets labels of its own and counts
- * once for all captures of one group (jpp_origin.h says how).  Where there are
+ * a dump from the time of the fork, that part gets labels of its own and
+ * counts once for all captures of one group (jpp_origin.h says how).  With
  * baselines, any two captures must have different labels, and so must the
  * inherited parts of any two groups.
  *
@@ -54,8 +53,8 @@ typedef struct {
 
 /*
  * The caller's comments on the profile: a NULL-terminated array, or NULL if
- * memory is out, which fails the report.  It is called after the captures were
- * read, when options->errors says which of them could not be.
+ * memory is out, which fails the report.  Called after reading, when
+ * options->errors says which captures could not be read.
  */
 typedef const char *const *(*jpp_report_comments_pt)(void *data,
     jpp_arena_t *arena);

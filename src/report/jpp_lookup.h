@@ -8,11 +8,11 @@
  * Words that are not addresses are ignored, and so are addresses outside all
  * executable mappings: the clients expect lines for known addresses only.  Any
  * byte that is neither letter nor digit is a separator, and so is a
- * percent-encoded byte ("%2B"): the clients put a plus sign between addresses,
- * people put blanks, commas and newlines.
+ * percent-encoded byte ("%2B"): clients separate addresses by plus signs,
+ * people by blanks, commas and newlines.
  *
  * An address has at most 16 digits.  The answer has each address once, without
- * leading zeros, however often it was asked for: both clients compare values.
+ * leading zeros, however often it is asked for: both clients compare values.
  *
  * Memory from the arena, which can be destroyed whatever happened; one thread
  * at a time per arena and cache.

@@ -4,9 +4,8 @@
  *
  *     captures --read--> profile --symbolize--> profile --write--> sink
  *
- * A pure function of its inputs and of the files that the mappings name.
- * Nothing can be wrong in a server that is right in the tool, because both
- * call this.
+ * A pure function of its inputs and of the files that the mappings name.  A
+ * server and the tool both call this, so their reports cannot differ.
  *
  * All memory comes from the arena, and from the symbol cache, which has its
  * own; after the call the arena can be destroyed whatever happened.  One
@@ -22,7 +21,7 @@
 #include "jpp_formats.h"
 
 
-/* bench/ measures what level 1 of gzip costs and saves. */
+/* bench/ measures the cost and gain of gzip's level 1. */
 #define JPP_REPORT_LEVEL  1
 
 

@@ -14,8 +14,8 @@
 
 
 /*
- * Add the samples of DUMP, which READER opened, to PROFILE.  Where the
- * allocator lies is found out here and set in OPTIONS.
+ * Add the samples of DUMP, which READER opened, to PROFILE.  Finds out where
+ * the allocator lies, and sets that in OPTIONS.
  */
 jpp_code_t jpp_report_dump(jpp_profile_t *profile, jpp_symbols_t *symbols,
     const jpp_reader_t *reader, const jpp_dump_t *dump,

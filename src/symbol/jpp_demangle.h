@@ -3,10 +3,10 @@
  * C++ names as people write them, by the demangler of whatever C++ library
  * the process has loaded; the owner of __cxa_demangle.
  *
- * It works in malloc and what it takes is given back.  A name is hostile
- * input, and one of 190 bytes can unfold to 9 MB and to twice as much with
- * every ten bytes more; so names are not only bounded in length but also in
- * what they can unfold to, and those beyond stay as they are.
+ * It uses malloc, and gives everything back.  A name is hostile input: one of
+ * 190 bytes can unfold to 9 MB, and to twice as much with every ten bytes
+ * more.  So the length of names is bounded, and what they can unfold to;
+ * others stay mangled.
  */
 
 
@@ -22,12 +22,12 @@ typedef char *(*jpp_demangle_pt)(const char *name, char *buf, size_t *len,
     int *status);
 
 
-/* The demangler, or NULL where the process has none.  Slow: ask once. */
+/* The demangler, or NULL if the process has none.  Slow: call it once. */
 jpp_demangle_pt jpp_demangle_find(void);
 
 /*
- * Write what NAME means to the SIZE bytes at BUF and return true; false where
- * DEMANGLE is NULL, or NAME is not mangled, or too much for it or for BUF.
+ * Write the demangled NAME to the SIZE bytes at BUF; false if DEMANGLE is
+ * NULL, NAME is not mangled, or the result exceeds the bounds or BUF.
  */
 bool jpp_demangle(jpp_demangle_pt demangle, const char *name, char *buf,
     size_t size);

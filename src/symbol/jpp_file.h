@@ -15,9 +15,9 @@
  *                           deleted: an executable segment lies where the
  *                           mapping does; likely, but no proof
  *
- * A file that was replaced after it was loaded is still there for the process
- * that runs it: where the path fails, /proc/self/exe and /proc/self/map_files
- * are tried, and for them the layout is no proof.
+ * A process can still open a file that was replaced after it was loaded: if
+ * the path fails, /proc/self/exe and /proc/self/map_files are tried; for them
+ * the layout is no proof.
  *
  * Reads identities only; no state; any thread.
  */
@@ -42,9 +42,9 @@ typedef struct {
     int               fd;          /* -1: it is not open */
     struct stat       st;
     bool              is_at_path;  /* of the mapping */
-    bool              is_proven;   /* not only likely */
+    bool              is_proven;   /* not just likely */
     jpp_build_id_t    build_id;
-    jpp_build_id_t    key;         /* the same, or made of inode and time */
+    jpp_build_id_t    key;         /* the same, or from inode and time */
     uint64_t          device;      /* as the mapping has them */
     uint64_t          inode;
 } jpp_file_t;
@@ -62,28 +62,28 @@ jpp_code_t jpp_file_open(jpp_file_t *file, const jpp_mapping_t *mapping,
 void jpp_file_close(jpp_file_t *file);
 
 /*
- * Is FILE what MAPPING was made of, by the build id BUILD_ID or, where that is
- * "", by device and inode?
+ * Is FILE what MAPPING maps, by the build id BUILD_ID or, if that is "", by
+ * device and inode?
  */
 bool jpp_file_is_of(const jpp_file_t *file, const jpp_mapping_t *mapping,
     const char *build_id);
 
 /*
- * Are A and B of one file that did not change in between?  A change of who
- * owns it, or may write to it, is one.
+ * Are A and B one file, unchanged?  Changes of its owner and permissions
+ * count.
  */
 bool jpp_file_is_same(const struct stat *a, const struct stat *b);
 
-/* Was the last change so long ago that the next one gets another time? */
+/* Was the last change long enough ago that another one gets a new time? */
 bool jpp_file_is_settled(const struct stat *st);
 
-/* Could MAPPING have a file at all?  Not "[vdso]", and not anonymous memory. */
+/* Could MAPPING have a file? "[vdso]" and anonymous memory could not. */
 bool jpp_file_is_expected(const jpp_mapping_t *mapping);
 
 /*
  * A descriptor of the debug file for build id ID below ROOT, or -1.  Links are
- * followed, for distributions that install these files so; what is inside
- * has to prove itself (jpp_elf.h).
+ * followed, because some distributions install them; the build id inside
+ * proves the file (jpp_elf_read.h).
  */
 int jpp_file_open_debug(const jpp_build_id_t *id, const char *root);
 

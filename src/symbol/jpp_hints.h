@@ -1,21 +1,20 @@
 
 /*
- * Names for functions that have no symbol, by what a process knows about its
- * own code: a program whose static functions lost their symbols still has
- * tables that point to them, and what stands in which table says what the
- * function is for ("directive http").
+ * Names for functions without a symbol, from what a process knows about its
+ * own code.  A stripped program still has tables that point to its static
+ * functions, and the table says what a function is for ("directive http").
  *
  * A hint is the address of a function in a process.  It is kept as a place in
- * a file, so it holds for every process that has loaded the same file, at
- * whatever address; and it counts only where .eh_frame has a function start
- * that no symbol covers.
+ * a file, so it holds for every process that loaded the file, at any address.
+ * It counts only where .eh_frame has the start of a function that no symbol
+ * covers.
  *
- * One function that stands in many tables gets the name of the first of them
- * and ", ..."; of several functions with one name, each gets its owner behind
- * it, or its offset.  Who owns a function that no table of its owner names is
- * seen from its neighbours: functions of one source file lie side by side.
+ * A function in several tables gets the name of the first, and ", ...".
+ * Functions with the same name get their owner, or their offset, appended.
+ * The owner of a function that none of its tables names is its neighbours':
+ * functions of one source file are adjacent.
  *
- * Does not change once it is made, and may then be read by any thread.
+ * Never changes after it is made; any thread may read it then.
  */
 
 
@@ -42,7 +41,7 @@ typedef struct {
 } jpp_hint_t;
 
 
-/* A hint as it is kept. */
+/* A hint, as stored. */
 typedef struct {
     uint64_t          device;
     uint64_t          inode;
@@ -60,7 +59,7 @@ typedef struct {
 
 
 /*
- * Make the caller's HINTS, in ARENA, of the N hints at GIVEN of a process whose
+ * Make the caller's HINTS, in ARENA, from the N hints at GIVEN; the process's
  * mappings are PROFILE's and MAPS.  False: no memory.
  */
 bool jpp_hints_init(jpp_hints_t *hints, jpp_arena_t *arena,
@@ -68,9 +67,9 @@ bool jpp_hints_init(jpp_hints_t *hints, jpp_arena_t *arena,
     const jpp_hint_t *given, size_t n);
 
 /*
- * Give the nameless functions of ELF, which is the file DEVICE and INODE, the
- * names that are known: they follow all others in ELF's names, from
- * elf->hinted on.  Memory from ARENA; false: there is none.
+ * Give the nameless functions of ELF, the file DEVICE and INODE, the names
+ * that are known, behind all others in ELF's names, from elf->hinted on.
+ * Memory from ARENA; false: no memory.
  */
 bool jpp_hints_apply(const jpp_hints_t *hints, uint64_t device,
     uint64_t inode, jpp_elf_t *elf, jpp_arena_t *arena);

@@ -1,7 +1,7 @@
 
 /*
- * From a mapping to its file: the one that was proven before, or the one that
- * is opened now; and to its build id.
+ * From a mapping to its file, proven before or opened now, and to its build
+ * id.
  *
  * One thread at a time per cache and profile.
  */
@@ -15,8 +15,8 @@
 
 
 /*
- * Fill FILE for MAPPING of PROFILE, to be closed; with IS_IDENTITY for its
- * build id only.  A file that is known is not opened, unless its object is
+ * Fill FILE for MAPPING of PROFILE; with IS_IDENTITY only its build id.  The
+ * caller closes it.  A file that is known is not opened, unless its object is
  * needed and is not in the cache.
  */
 jpp_code_t jpp_identify_open(jpp_symbols_t *symbols,
@@ -24,8 +24,8 @@ jpp_code_t jpp_identify_open(jpp_symbols_t *symbols,
     bool is_identity, jpp_file_t *file, jpp_err_t *err);
 
 /*
- * MAPPING of PROFILE gets build id ID, or NULL, where it has none yet; false:
- * no memory.
+ * Set the build id of MAPPING of PROFILE to ID, unless it has one, or ID is
+ * NULL; false: no memory.
  */
 bool jpp_identify(jpp_profile_t *profile, jpp_mapping_t *mapping,
     const jpp_build_id_t *id);

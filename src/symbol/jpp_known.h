@@ -2,13 +2,12 @@
 /*
  * Files that were proven before.
  *
- * What a report needs of most files is their build id, and what it needs of
- * the others is in the cache of objects.  So a file that stat() says is what it
- * was need not be opened again: device, inode, size and the times of change are
- * the same.  One that was changed so lately that its time might be the same
- * after another change is not kept.
+ * A report needs only the build ids of most files, and the cache of objects
+ * has the others.  So a file is not opened again while stat() says that it is
+ * unchanged: same device, inode, size and times of change.  A file that
+ * changed so recently that another change might get the same time is not kept.
  *
- * A table of fixed size, the oldest row goes first.  One thread at a time.
+ * A table of fixed size: a new row replaces the oldest.  One thread at a time.
  */
 
 
@@ -23,24 +22,24 @@
 #define JPP_KNOWN_FILES  128
 
 
-/* Zeros are an empty one. */
+/* Zeros are an empty table. */
 typedef struct {
     jpp_file_t  files[JPP_KNOWN_FILES];
-    uint32_t    n;                       /* that were ever kept */
+    uint32_t    n;                       /* ever kept */
 } jpp_known_t;
 
 
 /*
- * Fill FILE, but for its descriptor (-1), with what is known of MAPPING's file,
- * whose build id is the text BUILD_ID ("": not known).  False: nothing is, or
- * it has changed.
+ * Fill FILE, but for its descriptor (-1), with what is known of MAPPING's
+ * file, whose build id is the text BUILD_ID ("": not known).  False: nothing
+ * is known, or it has changed.
  */
 bool jpp_known_find(const jpp_known_t *known, const jpp_mapping_t *mapping,
     const char *build_id, jpp_file_t *file);
 
 /*
- * Keep what FILE is, in place of what it was.  Not kept is one that was not
- * proven, was found elsewhere, or has changed just now.
+ * Keep FILE, in place of what was known.  A file is not kept if it is not
+ * proven, was found elsewhere, or changed just now.
  */
 void jpp_known_add(jpp_known_t *known, const jpp_file_t *file);
 

@@ -3,16 +3,16 @@
  * What a process knows about the files it has loaded itself: which build each
  * of them is, and what some of their functions are for (jpp_hints.h).
  *
- * It is gathered once, as the process starts, and given to the symbolizer as
- * data: a report is a pure function of its inputs, and the tool reads the
- * dumps of other machines, about which it knows nothing.
+ * It is gathered once, when the process starts, and passed to the symbolizer
+ * as data: a report is a pure function of its inputs, and the tool knows
+ * nothing about the machines whose dumps it reads.
  *
- * A file is known by device and inode, as the mappings have them: what one
- * process of a server has loaded from a file is what the others have, wherever
- * it lies in their memory.
+ * A file is known by device and inode, as the mappings have them: all
+ * processes of a server that loaded a file have the same code, wherever it
+ * lies in their memory.
  *
- * Does not change once it is made, and may then be read by any thread.  Memory
- * of its own.
+ * Never changes after it is made; any thread may read it then.  Memory of its
+ * own.
  */
 
 
@@ -25,7 +25,7 @@
 #include "jpp_packages.h"
 
 
-/* What a process says of itself. */
+/* What a process says about itself. */
 typedef struct {
     const char         *maps;      /* the text of its mappings */
     size_t              maps_len;
@@ -35,7 +35,7 @@ typedef struct {
     size_t              n_hints;
     const char         *os_release;
     size_t              os_release_len;
-    const char         *table;     /* what hints are from: "nginx table", */
+    const char         *table;     /* where hints are from: "nginx table", */
                                    /*   static memory */
 } jpp_loaded_source_t;
 
@@ -58,8 +58,8 @@ typedef struct {
 
 
 /*
- * Make the caller's LOADED of SOURCE, of which nothing but the table is needed
- * after that.  Without memory, or where the mappings cannot be read, it knows
+ * Make the caller's LOADED from SOURCE, of which only the table is needed
+ * afterwards.  Without memory, or if the mappings cannot be read, it knows
  * nothing.
  */
 void jpp_loaded_init(jpp_loaded_t *loaded, const jpp_loaded_source_t *source);

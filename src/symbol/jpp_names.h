@@ -1,8 +1,7 @@
 
 /*
- * What the location at an address of a mapping is called: see the table in
- * jpp_symbolize.h.  Each function of an object is named once, however many
- * locations it has.
+ * The name of the location at an address: see the table in jpp_symbolize.h.
+ * Each function of an object is named once, however many locations it has.
  *
  * For one profile; one thread at a time; memory from the profile's arena.
  */
@@ -26,15 +25,15 @@ typedef struct {
     uint32_t            id;             /* the mapping at work */
     jpp_mapping_t      *mapping;        /* NULL for id 0 */
     const char         *module;         /* what is shown of its path */
-    const jpp_elf_t    *elf;            /* NULL: not to be had */
-    bool                is_named;       /* the function asked for last */
+    const jpp_elf_t    *elf;            /* NULL: could not be read */
+    bool                is_named;       /* of the last function */
 } jpp_names_t;
 
 
 /* Initialize the caller's NAMES for PROFILE; false: no memory. */
 bool jpp_names_init(jpp_names_t *names, jpp_profile_t *profile);
 
-/* Give back what is needed no longer. */
+/* Give back what is no longer needed. */
 void jpp_names_destroy(jpp_names_t *names);
 
 /* What follows is about mapping ID (or 0) and ELF (or NULL) behind it. */

@@ -1,13 +1,13 @@
 
 /*
- * The cache of what was read from ELF files, by build id, each object in pages
- * of its own outside malloc, up to a byte cap: the one used longest ago goes
+ * The cache of what was read from ELF files, by build id.  Each object has
+ * pages of its own outside malloc; at a byte cap the least recently used goes
  * first.
  *
  * A file whose functions would not fit under the cap is refused, and so is one
- * that takes too much to read or is damaged: a file of a million functions
- * would cost each report half a second otherwise, again and again.  Refusals
- * are remembered until the file changes.
+ * that takes too much to read or is damaged: otherwise a file of a million
+ * functions would cost every report half a second.  Refusals are remembered
+ * until the file changes.
  *
  * One object is in use at a time.  One thread at a time per cache.
  */
@@ -34,7 +34,7 @@ struct jpp_object_s {
     size_t            bytes;            /* of whole pages */
     jpp_build_id_t    key;
     jpp_elf_t         elf;
-    bool              is_partial;       /* not to be kept */
+    bool              is_partial;       /* do not keep */
 };
 
 
@@ -46,7 +46,7 @@ typedef struct {
     const char       *debug_root;       /* "/usr/lib/debug" */
     jpp_known_t       known;
     jpp_refused_t     refused;
-    jpp_loaded_t      loaded;           /* what the caller knows; or zeros */
+    jpp_loaded_t      loaded;           /* what the caller knows, or zeros */
     uint64_t          n_hits;
     uint64_t          n_misses;
     uint64_t          n_opened;         /* files */
@@ -59,19 +59,19 @@ typedef struct {
  */
 void jpp_symbols_init(jpp_symbols_t *symbols, size_t cap);
 
-/* Give everything back, and what is known about this process too. */
+/* Give everything back, including what is known about this process. */
 void jpp_symbols_destroy(jpp_symbols_t *symbols);
 
 /*
- * Is the object of FILE in the cache, or known to be refused, so that the file
- * need not be open?
+ * Is the object of FILE in the cache, or FILE refused?  Then it need not be
+ * open.
  */
 bool jpp_object_has(const jpp_symbols_t *symbols, const jpp_file_t *file);
 
 /*
- * The object of FILE, to be given back by jpp_object_put() before the next one
- * is asked for; NULL: there is none, and ERR says why.  Reading takes at most
- * ROOM bytes, all of which are given back.
+ * The object of FILE; give it back by jpp_object_put() before the next call.
+ * NULL: no object, and ERR says why.  Reading takes at most ROOM bytes, all of
+ * which are given back.
  */
 jpp_object_t *jpp_object_get(jpp_symbols_t *symbols, const jpp_file_t *file,
     size_t room, jpp_err_t *err);

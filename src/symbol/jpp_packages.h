@@ -1,10 +1,10 @@
 
 /*
- * Which package has the symbols that a file lost: one table of files and one
- * of distributions.  What is in neither has no cure here that can be copied,
- * and gets a general one.
+ * Which package has the symbols of a stripped file: a table of files and one
+ * of distributions.  Anything else gets a general sentence, without a command
+ * to copy.
  *
- * Pure functions; the facts of the host are the caller's to find.
+ * Pure functions; the caller finds the facts of the host.
  */
 
 
@@ -18,7 +18,7 @@
 
 #define JPP_PACKAGES_TEXT  512
 
-/* a word of os-release that is longer is not believed */
+/* longer words of os-release are ignored */
 #define JPP_HOST_WORD      32
 
 
@@ -26,14 +26,14 @@ typedef enum {
     JPP_PACKAGES_UNKNOWN = 0,
     JPP_PACKAGES_DEBIAN,
     JPP_PACKAGES_UBUNTU,
-    JPP_PACKAGES_FEDORA,           /* and all that are made like it */
+    JPP_PACKAGES_FEDORA,           /* and those derived from it */
     JPP_PACKAGES_SUSE,
     JPP_PACKAGES_ALPINE,
     JPP_PACKAGES
 } jpp_packages_t;
 
 
-/* Zeros are a host that nothing is known about. */
+/* Zeros: nothing is known about the host. */
 typedef struct {
     jpp_packages_t    packages;
     uint32_t          version;     /* of the distribution; 0: unknown */

@@ -1,9 +1,9 @@
 
 /*
- * Files whose functions cannot be had, and why: what is damaged, or takes too
- * much, stays so until stat() says that the file has changed.
+ * Files whose functions cannot be read, and why: a file that is damaged, or
+ * takes too much, stays refused until stat() says that it has changed.
  *
- * A table of fixed size, the oldest row goes first.  One thread at a time.
+ * A table of fixed size: a new row replaces the oldest.  One thread at a time.
  */
 
 
@@ -25,10 +25,10 @@ typedef struct {
 } jpp_refused_file_t;
 
 
-/* Zeros are an empty one. */
+/* Zeros are an empty table. */
 typedef struct {
     jpp_refused_file_t   files[JPP_REFUSED_FILES];
-    uint32_t             n;        /* that were ever kept */
+    uint32_t             n;        /* ever kept */
 } jpp_refused_t;
 
 
@@ -37,8 +37,8 @@ bool jpp_refused_find(const jpp_refused_t *refused, const jpp_file_t *file,
     jpp_err_t *err);
 
 /*
- * Keep that FILE was refused for the reason ERR.  Not kept are reasons that
- * may pass, a system call that failed, and a file that has just changed.
+ * Remember that FILE was refused for the reason ERR; but not if the reason may
+ * pass, such as a failed system call, or if the file changed just now.
  */
 void jpp_refused_add(jpp_refused_t *refused, const jpp_file_t *file,
     const jpp_err_t *err);

@@ -1,10 +1,9 @@
 
 /*
- * How much of a profile has no name, and what to do about it: one comment.
+ * The comment that says how much of a profile has no name, and the cure.
  *
- * Only files that were stripped count.  Where a symbol table is whole, what
- * has no name in it has none anywhere; and what could not be read at all has a
- * comment of its own.
+ * Only stripped files count.  If a symbol table is complete, nothing else has
+ * more names; and files that could not be read have a comment of their own.
  *
  * For one profile; memory from the profile's arena.
  */
@@ -18,7 +17,7 @@
 #include "jpp_profile.h"
 
 
-/* that are told of by name */
+/* files listed by name */
 #define JPP_UNNAMED_FILES  4
 
 
@@ -28,7 +27,7 @@ typedef struct {
 } jpp_unnamed_file_t;
 
 
-/* Zeros are nothing without a name. */
+/* Zeros: everything has a name. */
 typedef struct {
     jpp_unnamed_file_t   files[JPP_UNNAMED_FILES];   /* by n, falling */
     uint32_t             n_files;
@@ -39,7 +38,7 @@ typedef struct {
 /* N > 0 addresses of FILE have no name. */
 void jpp_unnamed_add(jpp_unnamed_t *unnamed, uint32_t file, uint32_t n);
 
-/* Append the comment, if there is any, to PROFILE; false: no memory. */
+/* Append the comment, if any, to PROFILE; false: no memory. */
 bool jpp_unnamed_comment(const jpp_unnamed_t *unnamed,
     jpp_profile_t *profile, const jpp_host_t *host);
 
