@@ -606,7 +606,7 @@ ngx_http_jemalloc_pprof_notice(ngx_cycle_t *cycle)
     if (jemalloc.state == JPP_JEMALLOC_REFUSED
         || (jemalloc.state == JPP_JEMALLOC_READY && jemalloc.unsampled)
         || (jemalloc.state < JPP_JEMALLOC_REFUSED
-            && (control.active == 1 || jpp_jemalloc_is_wanted())))
+            && (control.active == 1 || jpp_jemalloc_is_requested())))
     {
         level = NGX_LOG_ERR;
 

@@ -293,14 +293,14 @@ sub check_usage {
     refuses('-o without', 2, "--output needs a value $more", $one, '-o');
     refuses('-o and --output', 2, "--output is given twice $more", '-o',
             "$dir/never", "--output=$dir/never", $one);
-    refuses('no file', 2, "no FILE is given $more");
-    refuses('no file but options', 2, "no FILE is given $more",
+    refuses('no file', 2, "no FILE given $more");
+    refuses('no file but options', 2, "no FILE given $more",
             '--format=top', '--base', $one);
     refuses('stdin twice', 2, "stdin (-) is given twice $more", '-', '-');
     refuses('stdin as base too', 2, "stdin (-) is given twice $more",
             '--base=-', '-');
 
-    my $not_one = "format=jemalloc is one dump as it is: choose one worker or "
+    my $not_one = "format=jemalloc serves a single dump unchanged: choose one worker or "
         . "file, and no difference $more";
 
     refuses('jemalloc of two', 2, $not_one, '--format=jemalloc', $one, $two);
@@ -591,7 +591,7 @@ END
 
         $listed->($last);
         refuses('another end', 1, "$dir/kernel.heap:$line: the maps section "
-                . "ends before \"$tail\", with which this kernel ends it: the "
+                . "does not end with \"$tail\", as it does on this kernel: the "
                 . 'dump was cut, or comes from another kernel (if the latter: '
                 . '--any-kernel)', @args);
         gives('another end, --any-kernel', "$folded 100\n", '--any-kernel',
@@ -669,14 +669,14 @@ sub check_output_fails {
 
     spew($out, 'old');
 
-    refuses('no such directory', 1, "$dir/no/p: no file can be made in its "
+    refuses('no such directory', 1, "$dir/no/p: cannot create a file in its "
             . 'directory: No such file or directory', '-o', "$dir/no/p", $one);
     refuses('a directory', 1, "$dir/out: cannot be written: Is a directory",
             '-o', "$dir/out", $one);
 
     symlink 'nothing', "$dir/out/link" or die;
     refuses('a link to nothing', 1, "$dir/out/link: a symbolic link to a file "
-            . 'that is not there', '-o', "$dir/out/link", $one);
+            . 'that does not exist', '-o', "$dir/out/link", $one);
     unlink "$dir/out/link";
 
     for my $bad ("$dir/none", $dir, '/etc/passwd') {

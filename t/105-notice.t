@@ -581,7 +581,7 @@ sub temp_path {
         [ 'jemalloc_pprof_temp_path temp;', 200, qr/\A\x1f\x8b/ ],
         [ "jemalloc_pprof_temp_path $dir;", 200, qr/\A\x1f\x8b/ ],
         [ 'jemalloc_pprof_temp_path nowhere;', 503,
-          qr{\Aa dump cannot be put into /.*/nowhere: No such file or (?#
+          qr{\Acannot put the dump into /.*/nowhere: No such file or (?#
              )directory\n\z} ],
     ) {
         my ($directive, $status, $like) = @$_;

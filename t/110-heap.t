@@ -186,8 +186,8 @@ my @refused = (
     [ 'allocs?type=alloc_objects&format=top', 400,
       'alloc_objects is not in this profile: jemalloc counts what was ever '
       . 'allocated only with prof_accum:true' ],
-    [ 'heap?format=jemalloc&seconds=1', 400, 'format=jemalloc is one dump as '
-      . 'it is: choose one worker or file, and no difference' ],
+    [ 'heap?format=jemalloc&seconds=1', 400, 'format=jemalloc serves a single '
+      . 'dump unchanged: choose one worker or file, and no difference' ],
 
     [ 'worker/1/heap', 404, $nobody ],
     [ 'worker/4294967295/heap', 404, $nobody ],
@@ -543,7 +543,7 @@ sub selected {
 
     # one dump is of one worker
 
-    for (['', 400, qr/\Aformat=jemalloc is one dump as it is: choose one (?#
+    for (['', 400, qr/\Aformat=jemalloc serves a single dump unchanged: choose one (?#
                      )worker or file, and no difference\n\z/],
          ['&worker=1', 200, qr/\Aheap_v2/],
          ['&worker=self', 200, qr/\Aheap_v2/])

@@ -141,7 +141,7 @@ sub descriptors_at_rest {
 sub dumps {
     my $nginx = JppNginx->start(fake => '');
     my $before = remember($nginx);
-    my $cut = "$incomplete the dump was cut: its last line has no end. $needs";
+    my $cut = "$incomplete the dump was cut: its last line has no newline. $needs";
     my $empty = "$incomplete the dump is empty. $needs";
     my $other = "$incomplete not a heap dump of jemalloc: it does not start "
                 . "with heap_v2/. $needs";
@@ -396,7 +396,7 @@ sub forbidden {
     my $nginx = JppNginx->start(fake => '');
     my $before = remember($nginx);
 
-    my $cannot = 'a dump cannot be put into anonymous memory';
+    my $cannot = 'cannot put the dump into anonymous memory';
 
     my @faults = (
         [ 1, $forbidden ],
@@ -502,7 +502,7 @@ sub directories {
         $nginx->fake("memfd 1\n");
 
         answers($nginx, $heap, 503,
-                "a dump cannot be put into $prefix/$dir$words", $dir);
+                "cannot put the dump into $prefix/$dir$words", $dir);
 
         $nginx->fake('');
         recovers($nginx, $before, $dir);
@@ -520,13 +520,13 @@ sub mounted {
         # not even what there is of what the worker inherited stays
 
         [ 'full', '-t tmpfs -o size=64k,mode=1777 none', 'large 1', 503,
-          "$incomplete the dump was cut: its last line has no end. $needs",
+          "$incomplete the dump was cut: its last line has no newline. $needs",
           'remount,size=8m' ],
         [ 'no entry left', '-t tmpfs -o nr_inodes=1,mode=1777 none', '', 503,
-          'a dump cannot be put into *: No space left on device',
+          'cannot put the dump into *: No space left on device',
           'remount,nr_inodes=10' ],
         [ 'read-only', '-t tmpfs -o ro,mode=1777 none', '', 503,
-          'a dump cannot be put into *, because this process may not write '
+          'cannot put the dump into *, because this process may not write '
           . 'there: Read-only file system',
           'remount,rw' ],
     );
@@ -563,8 +563,8 @@ sub mounted {
                  "mount -t mqueue none $dir && exec \"\$@\"", 'sh' ]);
 
     answers($nginx, $heap, 503,
-            'a dump cannot be put into *, because its file system has no '
-            . 'files without a name (name a directory on another one): *',
+            'cannot put the dump into *, because its file system does '
+            . 'not support O_TMPFILE (name a directory on another one): *',
             'a file system without such files');
     $nginx->stop;
 }
@@ -588,7 +588,7 @@ sub few_descriptors {
     my @expected = (
         [ 503, $no_socket ],
         [ 503, $no_socket ],
-        [ 503, 'a dump cannot be put into anonymous memory, '
+        [ 503, 'cannot put the dump into anonymous memory, '
                . $no_descriptor ],
         [ 500, "$failed Too many open files" ],
         [ 503, "$incomplete the dump was cut: it has no MAPPED_LIBRARIES "
@@ -634,7 +634,7 @@ sub small_files {
         my $was = limit($before->{pid}, 'fsize', $size);
         my $words = $size == 0 ? 'the dump is empty'
                   : $size == 1 ? 'the dump was cut in its first line'
-                  : 'the dump was cut: its last line has no end';
+                  : 'the dump was cut: its last line has no newline';
 
         answers($nginx, $heap, 503, "$incomplete $words. $needs",
                 "$size bytes") for 1, 2;

@@ -94,9 +94,9 @@ main(int argc, char **argv)
 
 
 /*
- * A standard descriptor that is closed would be given to the next file that
- * is opened, and our sentences be written into it.  One opened the wrong way
- * round keeps the place, and fails as a closed one does.
+ * The next file opened would get a closed standard descriptor, and our error
+ * sentences would go into it.  So such a descriptor is opened for the wrong
+ * direction: it keeps its number, and fails like a closed one.
  */
 
 static void
@@ -138,7 +138,7 @@ jpp_tool_run(jpp_tool_t *tool, jpp_err_t *err)
     jpp_arena_t   arena;
     jpp_output_t  output;
 
-    /* above that the machine is what would fail, and not say why */
+    /* beyond that the machine would fail, without a reason */
 
     jpp_arena_init(&arena, (size_t) sysconf(_SC_PHYS_PAGES)
                            * (size_t) sysconf(_SC_PAGESIZE));
@@ -229,7 +229,7 @@ jpp_tool_read(jpp_tool_t *tool, jpp_arena_t *arena, jpp_err_t *err)
 }
 
 
-/* Comments and labels: what is from where. */
+/* Comments and labels: which file a sample is from. */
 
 static jpp_code_t
 jpp_tool_describe(jpp_tool_t *tool, jpp_arena_t *arena, jpp_err_t *err)
@@ -257,7 +257,7 @@ jpp_tool_describe(jpp_tool_t *tool, jpp_arena_t *arena, jpp_err_t *err)
             return jpp_err_memory(err);
         }
 
-        /* a base meets what it is to be subtracted from by labels too */
+        /* a base is subtracted from samples with the same labels */
 
         if (tool->n > 1 && tool->options.base == NULL) {
             labels[i].key = "file";
@@ -284,8 +284,8 @@ jpp_tool_comments(void *data, jpp_arena_t *arena)
 
 
 /*
- * What this kernel lists last of every process, which is of its own making:
- * "[vsyscall]", say.  NULL where there is no /proc, or no such thing.
+ * The mapping of its own that this kernel lists last for every process, such
+ * as "[vsyscall]".  NULL without /proc, or without one.
  */
 
 static const char *
@@ -356,8 +356,8 @@ jpp_tool_report(jpp_tool_t *tool, jpp_arena_t *arena, jpp_output_t *output,
 
 /*
  * The core looks for __cxa_demangle() among what the process has loaded.  A
- * server has it when a module of it is written in C++; here it is fetched,
- * and where there is none, names stay as the linker has them.
+ * server has it when a module of it is written in C++; here it is loaded;
+ * without it, names stay mangled.
  */
 
 static void

@@ -16,10 +16,10 @@
 /* one read(): small enough for progress to move */
 #define JPP_IO_STEP       (4 * 1024 * 1024)
 
-/* room for what has no size: a pipe */
+/* room for input without a size: a pipe */
 #define JPP_IO_PIECE      (256 * 1024)
 
-/* files below that are read before anybody could read the progress */
+/* smaller files are read before anybody could see the progress */
 #define JPP_IO_LARGE      (64 * 1024 * 1024)
 
 #define JPP_IO_TEMPORARY  ".jemalloc-pprof.%d.%d"
@@ -94,8 +94,8 @@ jpp_input_read(jpp_input_t *input, jpp_arena_t *arena, jpp_err_t *err)
 
 
 /*
- * To the end of the file, wherever that is by then: its size only says how
- * much room to make, with one byte more to meet the end without growing.
+ * Reads to the end of the file, even if it grows: the size only says how much
+ * room to make, with one byte more to see the end without growing.
  */
 
 static jpp_code_t
@@ -211,7 +211,7 @@ jpp_output_open(jpp_output_t *output, const char *path, jpp_err_t *err)
             return JPP_OK;
         }
 
-        /* a link stays, and its target is what is replaced */
+        /* a link stays, and its target is replaced */
 
         if (realpath(path, jpp_output_target) == NULL) {
             return jpp_err_sys(err, errno, "cannot be written");
@@ -226,10 +226,10 @@ jpp_output_open(jpp_output_t *output, const char *path, jpp_err_t *err)
 
     if (lstat(path, &st) == 0) {
         return jpp_err_set(err, JPP_ERR_WRITE,
-                           "a symbolic link to a file that is not there");
+                           "a symbolic link to a file that does not exist");
     }
 
-    /* stat() has refused what is longer */
+    /* stat() has refused longer ones */
 
     (void) snprintf(jpp_output_target, PATH_MAX, "%s", path);
 
@@ -280,7 +280,7 @@ jpp_output_beside(jpp_output_t *output, jpp_err_t *err)
     (void) sigprocmask(SIG_SETMASK, &old, NULL);
 
     if (output->fd == -1) {
-        return jpp_err_sys(err, error, "no file can be made in its directory");
+        return jpp_err_sys(err, error, "cannot create a file in its directory");
     }
 
     output->is_temporary = true;
@@ -382,7 +382,7 @@ jpp_output_commit(jpp_output_t *output, jpp_err_t *err)
 
     error = 0;
 
-    /* some file systems tell of a full disk only now */
+    /* some file systems report a full disk only now */
 
     if (close(output->fd) == -1 && errno != EINTR) {
         error = errno;

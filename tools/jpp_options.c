@@ -59,32 +59,31 @@ static const char  jpp_options_version[] = JPP_TOOL " " JPP_VERSION "\n";
 static const char  jpp_options_usage[] =
 "usage: " JPP_TOOL " [option...] FILE...\n"
 "\n"
-"Makes a profile of heap dumps that jemalloc wrote (prof_gdump, prof_final,\n"
+"Makes a profile from heap dumps that jemalloc wrote (prof_gdump, prof_final,\n"
 "lg_prof_interval, prof.dump).  A FILE may be gzip-ed; - is stdin.  Several\n"
-"are added up, and the label \"file\" says which of them a sample is from.\n"
+"FILEs are added up; the label \"file\" says which one a sample is from.\n"
 "\n"
-"  --format=FORMAT    pprof, or top where the output is a terminal, unless it\n"
-"                     is one of\n";
+"  --format=FORMAT    top if the output is a terminal, otherwise pprof;\n"
+"                     FORMAT is one of\n";
 
 static const char  jpp_options_more[] =
-"  --type=TYPE        what top and folded show and pprof shows first:\n"
-"                     inuse_space (the default), inuse_objects, alloc_space\n"
-"                     or alloc_objects\n"
-"  --base=FILE        subtract this dump: what has changed since; several\n"
-"                     FILEs get no label \"file\" then\n"
-"  --symbolize=0|1    names of functions, from the files on this machine (1)\n"
-"  --sort=flat|cum    of top: by what a function holds itself (flat), or with\n"
-"                     what it calls\n"
-"  --n=ROWS           of top: 1 to 1000 functions (50)\n"
+"  --type=TYPE        the value that top and folded show, and pprof shows\n"
+"                     first: inuse_space (the default), inuse_objects,\n"
+"                     alloc_space or alloc_objects\n"
+"  --base=FILE        subtract this dump, to show what has changed since;\n"
+"                     with it, FILEs get no label \"file\"\n"
+"  --symbolize=0|1    names of functions, from files on this machine (1)\n"
+"  --sort=flat|cum    sort top by flat (the default), or by cum\n"
+"  --n=ROWS           functions that top shows: 1 to 1000 (50)\n"
 "  --callers=0|1      pass over functions that only pass memory on, such as\n"
 "                     ngx_palloc (1 for top, 0 for folded)\n"
 "  --level=1..9       how hard to compress pprof (1)\n"
-"  --any-kernel       the dump is from a machine with another kernel: do not\n"
-"                     expect its list of mappings to end as it does here\n"
-"  -o, --output=FILE  write to FILE, which appears only when all is well\n"
+"  --any-kernel       the dump comes from another kernel: do not expect its\n"
+"                     list of mappings to end as it does on this machine\n"
+"  -o, --output=FILE  write to FILE, which appears only if all went well\n"
 "  --help, --version\n"
 "\n"
-"Exit: 0; 1 if no profile could be made; 2 if the options are wrong.\n"
+"Exit status: 0, or 1 if there is no profile, or 2 if the options are wrong.\n"
 "\n"
 "Examples:\n"
 "  " JPP_TOOL " jeprof.1234.0.f.heap\n"
@@ -285,7 +284,7 @@ jpp_options_check(jpp_options_t *options, jpp_err_t *err)
     jpp_code_t  rc;
 
     if (options->n_files == 0) {
-        return jpp_err_set(err, JPP_ERR_ARG, "no FILE is given");
+        return jpp_err_set(err, JPP_ERR_ARG, "no FILE given");
     }
 
     n = options->n_files + (options->base != NULL);

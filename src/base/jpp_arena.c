@@ -174,7 +174,7 @@ jpp_arena_block(jpp_arena_t *arena, size_t size)
     need = jpp_round_up(head + size, arena->page);
     want = jpp_round_up(need, JPP_HUGE_PAGE);
 
-    /* near the cap a block is no larger than it must be */
+    /* near the cap a block is as small as possible */
 
     if (want > left) {
         want = need;
@@ -198,7 +198,7 @@ jpp_arena_block(jpp_arena_t *arena, size_t size)
 
     p = (uint8_t *) block + head;
 
-    /* of two blocks the one with more room stays, the rest of one is lost */
+    /* keep the block with more room; the rest of the other is lost */
 
     if (arena->pos == NULL
         || (size_t) (arena->end - arena->pos) < want - head - size)
@@ -285,7 +285,7 @@ jpp_vec_copy(jpp_vec_t *vec, size_t need)
         want = need;
     }
 
-    /* the last piece of the block grows where it is */
+    /* the last piece of the block grows in place */
 
     arena = vec->arena;
 
@@ -345,9 +345,9 @@ jpp_vec_map(jpp_vec_t *vec, size_t need)
     if (vec->is_mapped) {
 
         /*
-         * The pages move to where the new mapping is, and the kernel unmaps
-         * that first.  What it may refuse, one mapping too many, it checks
-         * before (mremap_to() in mm/mremap.c): then both are still there.
+         * The pages move over the new mapping, which the kernel unmaps first.
+         * Before that it checks what it may refuse, a mapping too many
+         * (mremap_to() in mm/mremap.c); both mappings remain then.
          */
 
         if (mremap(vec->data, had, want, MREMAP_MAYMOVE|MREMAP_FIXED, p)
@@ -376,8 +376,9 @@ jpp_vec_map(jpp_vec_t *vec, size_t need)
 
 
 /*
- * SIZE bytes, whole pages.  As much as a huge page is aligned to one also when
- * it ends with small ones: otherwise mremap() would have to split them all.
+ * SIZE bytes, whole pages.  From the size of a huge page on they are aligned
+ * to one, even if they end with small ones: otherwise mremap() would have to
+ * split them all.
  */
 
 static void *
@@ -413,7 +414,7 @@ jpp_map(size_t size)
         (void) munmap(p + size, spare - before);
     }
 
-    /* where there are no huge pages it is done with small ones */
+    /* without huge pages, small ones do */
 
     (void) madvise(p, size, MADV_HUGEPAGE);
 

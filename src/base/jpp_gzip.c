@@ -208,7 +208,7 @@ jpp_gunzip_members(z_stream *zs, const uint8_t *data, size_t len, size_t max,
 }
 
 
-/* As much as one step unpacks; *GROWN is what all of them have, *RC zlib's. */
+/* One step; *GROWN counts the bytes of all steps, *RC is zlib's result. */
 
 static jpp_code_t
 jpp_gunzip_step(z_stream *zs, size_t max, jpp_vec_t *out, size_t *grown,
@@ -217,7 +217,7 @@ jpp_gunzip_step(z_stream *zs, size_t max, jpp_vec_t *out, size_t *grown,
     size_t    room;
     uint8_t  *p;
 
-    /* room for one byte too many: what ends at the limit may go on */
+    /* room for one byte too many: more may follow what fills the limit */
 
     room = max - *grown < JPP_GUNZIP_STEP ? max - *grown + 1
                                           : JPP_GUNZIP_STEP;

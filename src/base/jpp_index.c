@@ -113,7 +113,7 @@ jpp_hash_bytes(const void *data, size_t len)
     uint64_t        a, b, word[2];
     const uint8_t  *p;
 
-    /* two chains of multiplications, because one has to wait for itself */
+    /* two chains of multiplications, as each waits for its own last result */
 
     a = 0x9e3779b97f4a7c15ULL ^ (uint64_t) len << 32;
     b = 0;

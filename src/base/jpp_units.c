@@ -22,12 +22,12 @@ jpp_units_bytes(uint64_t bytes, char text[JPP_UNITS_TEXT])
         shift += 10;
     }
 
-    /* the part below the unit is brought to 10 bits, for no product to wrap */
+    /* the part below the unit is cut to 10 bits, so that no product wraps */
 
     whole = bytes >> shift;
     tenths = whole * 10 + ((bytes >> (shift - 10) & 1023) * 10 + 512) / 1024;
 
-    /* 1023.95 is rounded to what the next unit calls 1 */
+    /* 1023.95 rounds to 1.0 of the next unit */
 
     if (tenths >= 10240) {
         tenths = 10;

@@ -181,8 +181,8 @@ jpp_jemalloc_find(void)
 
 
 /*
- * A mallctl may belong to an allocator that something was linked with for its
- * own use; then no malloc() of this thread moves its counter.
+ * A mallctl may belong to an allocator that a library was linked with for its
+ * own use; then malloc() in this thread does not move its counter.
  */
 
 static bool
@@ -201,7 +201,7 @@ jpp_jemalloc_is_malloc(void *symbol)
 
     block = malloc(64);
 
-    /* without a use of the block a compiler leaves both calls out */
+    /* if the block is unused, a compiler leaves both calls out */
 
     __asm__ volatile ("" : "+r" (block) : : "memory");
 
@@ -288,7 +288,7 @@ jpp_jemalloc_options(void)
 /* The last value of an option counts. */
 
 bool
-jpp_jemalloc_is_wanted(void)
+jpp_jemalloc_is_requested(void)
 {
     bool         is_wanted;
     size_t       i;
@@ -333,7 +333,7 @@ jpp_jemalloc_version(void)
 }
 
 
-/* The same errno means three things: what is asked first decides. */
+/* One errno has three causes: the order of the questions decides. */
 
 static jpp_jemalloc_state_t
 jpp_jemalloc_decide(void)
@@ -356,7 +356,7 @@ jpp_jemalloc_decide(void)
 }
 
 
-/* "5.3.1" is 50301; what cannot be read is older than everything. */
+/* "5.3.1" is 50301; one that cannot be read counts as the oldest. */
 
 static uint32_t
 jpp_jemalloc_number(void)
@@ -445,7 +445,7 @@ jpp_jemalloc_dump(int fd, jpp_err_t *err)
     const char  *name;
 
     if (jpp_jemalloc_fixed.state < JPP_JEMALLOC_INACTIVE) {
-        return jpp_err_set(err, JPP_ERR_STATE, "there is no dump");
+        return jpp_err_set(err, JPP_ERR_STATE, "cannot dump");
     }
 
     (void) snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
@@ -462,8 +462,8 @@ jpp_jemalloc_dump(int fd, jpp_err_t *err)
 
 
 /*
- * jemalloc says EFAULT of everything, and errno is what some call in it left:
- * mostly the cause, but nothing to decide by.
+ * jemalloc returns EFAULT for every failure, and errno is whatever a call in
+ * it left: mostly the cause, but not reliable.
  */
 
 static jpp_code_t
@@ -602,7 +602,7 @@ jpp_jemalloc_variable(uint32_t number)
 }
 
 
-/* 0, or an errno; EINVAL also where the value has not the width expected. */
+/* 0, or an errno; EINVAL also if the value has another width. */
 
 static int
 jpp_jemalloc_ctl(const char *name, void *old, size_t old_size, void *new,

@@ -5,9 +5,8 @@
  * mallctl.
  *
  * mallctl is looked up by dlsym() under the names of the usual builds, and is
- * believed only when malloc() of this process is proven to be the same
- * library's; without it every function here still works and says so.  There
- * is no dependency at link time.
+ * used only if malloc() of this process is proven to be the same library's.
+ * Without it every function here still works and says so.  Nothing is linked.
  *
  * The lookup is done once per process, by jpp_jemalloc_read(), which the first
  * caller must finish before a second thread calls anything here.  After that
@@ -25,15 +24,15 @@
 
 
 /*
- * The rates that may be asked for, as lg_sample.  A small object that is
- * sampled takes 16 KiB, so that below them a process grows; above them next to
- * nothing is sampled.
+ * The rates that may be set, as lg_sample.  A small object that is sampled
+ * takes 16 KiB, so that lower ones make a process grow; higher ones sample
+ * next to nothing.
  */
 #define JPP_JEMALLOC_LG_MIN  10
 #define JPP_JEMALLOC_LG_MAX  24
 
 
-/* In the order in which it is decided: the first that holds. */
+/* The first that holds. */
 typedef enum {
     JPP_JEMALLOC_ABSENT = 0,   /* malloc is not a jemalloc's */
     JPP_JEMALLOC_NO_PROF,      /* built without --enable-prof */
@@ -79,10 +78,10 @@ typedef struct {
 
 /* What to change. */
 typedef struct {
-    int                    active;         /* 0, 1; -1: as it is */
+    int                    active;         /* 0, 1; -1: keep */
     int                    lg_sample;      /* JPP_JEMALLOC_LG_MIN .. _MAX; */
                                            /*   -1: as it is */
-    bool                   reset;          /* forget the samples there are */
+    bool                   reset;          /* forget all samples */
     bool                   purge;          /* give unused memory back */
 } jpp_control_t;
 
@@ -98,7 +97,7 @@ typedef struct {
     jpp_control_state_t    before;
     jpp_control_state_t    after;
 
-    bool                   has_stats;      /* of a purge that was done */
+    bool                   has_stats;      /* of a purge */
     uint64_t               resident_before;
     uint64_t               resident_after;
 } jpp_control_result_t;
@@ -108,47 +107,48 @@ typedef struct {
 void jpp_jemalloc_read(jpp_jemalloc_t *jemalloc);
 
 /*
- * Does the environment of this process ask for a profiler, whether or not one
- * is there?  prof:true in a variable that jemalloc reads its options from.
+ * Does the environment request a profiler, by prof:true in a variable that
+ * jemalloc reads its options from?  Whether jemalloc has one does not matter.
  */
-bool jpp_jemalloc_is_wanted(void);
+bool jpp_jemalloc_is_requested(void);
 
-/* Fill STATS; false where there is no jemalloc, or one without statistics. */
+/* Fill STATS; false without a jemalloc, or if it has no statistics. */
 bool jpp_jemalloc_stats(jpp_jemalloc_stats_t *stats);
 
 /*
- * Have the allocations of the calling thread sampled, or not: what the
- * profiler itself does is no part of the picture.  Returns how it was, true
- * where that is unknown.
+ * Switch the sampling of the calling thread on or off, so that a profile does
+ * not show the profiler's own work.  Returns how it was; true if that is
+ * unknown.
  */
 bool jpp_jemalloc_sample_thread(bool is_sampled);
 
 /*
- * Write a heap dump to the file behind descriptor FD, which is truncated.  It
- * takes two more descriptors for a moment, and /proc.  The calling thread must
- * have SIGXFSZ blocked or ignored.
+ * Write a heap dump to the file behind descriptor FD, which is truncated.
+ * This needs /proc, and for a moment two more descriptors.  The calling thread
+ * must have SIGXFSZ blocked or ignored.
  *
- * Where the state forbids a dump it is JPP_ERR_STATE, and jpp_problems.h has
+ * If the state forbids a dump, this is JPP_ERR_STATE, and jpp_problems.h has
  * the sentence.  JPP_OK only says that jemalloc saw no failure: it overlooks
- * some, and the reader of the dump has to notice (jpp_heap.h).
+ * some, which the reader of the dump has to notice (jpp_heap_file.h).
  */
 jpp_code_t jpp_jemalloc_dump(int fd, jpp_err_t *err);
 
 /*
- * Do what CONTROL wants, in this order: samples forgotten and the rate set,
- * active, purge.  jemalloc sets a rate only by forgetting the samples, so a
- * new one implies that; the present one again changes nothing.  A purge takes
- * as long as the kernel needs to take the pages: not for the event loop.
+ * Do what CONTROL says, in this order: forget the samples and set the rate,
+ * active, purge.  jemalloc forgets the samples whenever it sets a rate, so a
+ * new rate implies that; the present rate changes nothing.  A purge takes as
+ * long as the kernel needs to take the pages back: do not call it in an event
+ * loop.
  *
- * The first step that fails is the last, and ERR names it: with JPP_ERR_STATE
- * where the state forbids it.  RESULT is filled in any case.
+ * Stops at the first step that fails, and ERR names it; JPP_ERR_STATE: the
+ * state forbids it.  RESULT is filled in any case.
  */
 jpp_code_t jpp_jemalloc_control(const jpp_control_t *control,
     jpp_control_result_t *result, jpp_err_t *err);
 
 /*
  * The names that jpp_jemalloc_t.variable may have, by number from 0; NULL
- * behind the last.
+ * after the last.
  */
 const char *jpp_jemalloc_variable(uint32_t number);
 

@@ -73,8 +73,7 @@ jpp_memfd_open(jpp_memfd_t *memfd, const char *directory, jpp_err_t *err)
     if (directory == NULL) {
         (void) jpp_err_sys(err, sys_errno,
                            "memfd_create is forbidden to this process, and no "
-                           "directory is named that could hold the dump "
-                           "instead");
+                           "directory is set to hold the dump instead");
 
         if (err != NULL) {
             err->code = JPP_ERR_DENIED;
@@ -87,7 +86,7 @@ jpp_memfd_open(jpp_memfd_t *memfd, const char *directory, jpp_err_t *err)
 }
 
 
-/* By a seccomp filter, by a security module, or the kernel has no such call. */
+/* A seccomp filter or a security module forbids it, or the kernel lacks it. */
 
 static bool
 jpp_memfd_is_forbidden(int sys_errno)
@@ -130,8 +129,8 @@ jpp_memfd_failed(jpp_err_t *err, int sys_errno, const char *where)
 
     case EOPNOTSUPP:
     case EISDIR:
-        cure = ", because its file system has no files without a name (name "
-               "a directory on another one)";
+        cure = ", because its file system does not support O_TMPFILE (name a "
+               "directory on another one)";
         break;
 
     case EACCES:
@@ -143,7 +142,7 @@ jpp_memfd_failed(jpp_err_t *err, int sys_errno, const char *where)
         cure = "";
     }
 
-    return jpp_err_sys(err, sys_errno, "a dump cannot be put into %.200s%s",
+    return jpp_err_sys(err, sys_errno, "cannot put the dump into %.200s%s",
                        where, cure);
 }
 
@@ -174,7 +173,7 @@ jpp_memfd_map(jpp_memfd_t *memfd, size_t max, jpp_err_t *err)
         return JPP_OK;
     }
 
-    /* a file that another process may cut would be a SIGBUS: it is copied */
+    /* another process could truncate the file, a SIGBUS here: copy it */
 
     is_sealed = jpp_memfd_is_sealed(memfd->fd);
 
@@ -238,9 +237,9 @@ jpp_memfd_copy(const jpp_memfd_t *memfd, char *data, jpp_err_t *err)
 
 
 /*
- * A file in a directory has no seals.  While somebody has a writable mapping
- * the kernel refuses the seal on writing, and that of them all: the size then
- * is what matters, for a read beyond it is a SIGBUS.
+ * A file in a directory has no seals.  While a writable mapping exists, the
+ * kernel refuses the seal on writing, and all seals requested with it.  Then
+ * only the size is sealed: reading past it would be a SIGBUS.
  */
 
 static void

@@ -91,8 +91,8 @@ jpp_proc_read(int fd, jpp_vec_t *maps, jpp_err_t *err)
 
 
 /*
- * A path is none: its file may be mapped by one thread while another writes
- * the dump.  Paths may hold blanks, so the fields are counted.
+ * A path does not count: one thread may map the file while another writes the
+ * dump.  Paths may hold blanks, so the fields are counted.
  */
 
 const char *

@@ -42,8 +42,8 @@
 
 
 /*
- * The place in the section.  Reading past the end sets is_damaged and gives
- * zeros, so one look at the end of an entry is enough.
+ * A position in the section.  Reading past the end sets is_damaged and returns
+ * zeros, so one check at the end of an entry is enough.
  */
 typedef struct {
     const uint8_t   *data;
@@ -152,7 +152,7 @@ jpp_eh_fde(jpp_vec_t *extents, jpp_eh_reader_t *r, uint8_t encoding)
 }
 
 
-/* Is the entry at OFFSET a CIE that tells the encoding of addresses? */
+/* Is the entry at OFFSET a CIE that has the encoding of addresses? */
 
 static bool
 jpp_eh_cie(const jpp_eh_reader_t *section, size_t offset, uint8_t *encoding)
@@ -310,7 +310,7 @@ jpp_eh_pointer(jpp_eh_reader_t *r, uint8_t encoding)
 }
 
 
-/* SIZE is at most 8; the byte order is ours, see jpp_elf.c */
+/* SIZE is at most 8; the byte order is ours, see jpp_elf_image.c */
 
 static uint64_t
 jpp_eh_uint(jpp_eh_reader_t *r, uint32_t size, bool is_signed)

@@ -1,9 +1,9 @@
 
 /*
- * libelf follows offsets inside of the image only, so nothing that it does can
- * fault; and what it finds where nothing was loaded is zeros.  It looks at all
- * section headers when it opens an image, so it is opened twice: for the ELF
- * header, which says where the others are, and again once these are loaded.
+ * libelf follows offsets inside the image only, so it cannot fault, and it
+ * finds zeros where nothing was loaded.  On opening it reads all section
+ * headers, so an image is opened twice: for the ELF header, which says where
+ * the others are, and again once these are loaded.
  *
  * libelf takes its handle from malloc, about 200 bytes a section, and copies
  * nothing as long as the byte order is ours and tables are aligned.
@@ -27,7 +27,7 @@
 #include "jpp_limits.h"
 
 
-/* one read gets what identifies most files */
+/* one read covers what identifies most files */
 #define JPP_ELF_HEAD        4096
 
 /* the kernel loads no file with more program headers */
@@ -108,7 +108,7 @@ jpp_elf_image_open(jpp_elf_image_t *image, int fd, size_t room,
     image->data = p;
     image->size = (size_t) st.st_size;
 
-    /* else touching one byte may take 2 MiB */
+    /* otherwise touching one byte may take 2 MiB */
     (void) madvise(p, image->size, MADV_NOHUGEPAGE);
 
     return jpp_elf_image_headers(image, parts, err);
@@ -219,8 +219,8 @@ jpp_elf_image_check(const jpp_elf_image_t *image, jpp_err_t *err)
     shdr = gelf_fsize(image->elf, ELF_T_SHDR, 1, EV_CURRENT);
 
     /*
-     * e_shnum is 0 where there are no sections, or more than 65279: then the
-     * number is in the first section header, and libelf would believe any.
+     * e_shnum is 0 without sections, and with more than 65279: then the first
+     * section header has the number, which libelf would not check.
      */
 
     if (h->e_phnum == 0
@@ -262,7 +262,7 @@ jpp_elf_image_load(jpp_elf_image_t *image, uint64_t offset, uint64_t len,
     ssize_t  n;
 
     if (offset > image->size || len > image->size - offset) {
-        return jpp_err_set(err, JPP_ERR_CUT, "it ends before its end");
+        return jpp_err_set(err, JPP_ERR_CUT, "it is truncated");
     }
 
     if (offset + len <= image->head) {
@@ -297,7 +297,7 @@ jpp_elf_image_load(jpp_elf_image_t *image, uint64_t offset, uint64_t len,
         }
 
         if (n == 0) {
-            return jpp_err_set(err, JPP_ERR_CUT, "it ends before its end");
+            return jpp_err_set(err, JPP_ERR_CUT, "it is truncated");
         }
     }
 

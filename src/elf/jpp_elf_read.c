@@ -14,7 +14,7 @@
 #define JPP_ELF_MAX_SEGMENTS   64
 
 
-/* Section numbers; 0 for what is not there. */
+/* Section numbers; 0: no such section. */
 typedef struct {
     uint32_t          symtab;
     uint32_t          dynsym;
@@ -109,7 +109,7 @@ jpp_elf_segments(jpp_elf_t *elf, jpp_arena_t *arena,
         if (phdr.p_offset > image->size
             || phdr.p_filesz > image->size - phdr.p_offset)
         {
-            return jpp_err_set(err, JPP_ERR_CUT, "it ends before its end");
+            return jpp_err_set(err, JPP_ERR_CUT, "it is truncated");
         }
 
         if (phdr.p_vaddr > UINT64_MAX - phdr.p_filesz
@@ -158,7 +158,7 @@ jpp_elf_identity(jpp_build_id_t *id, jpp_elf_image_t *image, jpp_err_t *err)
 
 /*
  * The same for a debug file, by section: some strippers copy the program
- * headers from the other file, and what they say is not true of this one.
+ * headers from the stripped file, which are wrong here.
  */
 
 static jpp_code_t
@@ -296,7 +296,7 @@ jpp_elf_sections(jpp_elf_sections_t *sections, jpp_elf_image_t *image,
         return rc;
     }
 
-    /* an end in sight keeps the search for a name's end short */
+    /* a NUL at the end keeps the search for a name's end short */
 
     if (shdr.sh_size == 0
         || image->data[shdr.sh_offset + shdr.sh_size - 1] != '\0')

@@ -83,7 +83,7 @@ jpp_elf_named(jpp_vec_t *extents, const jpp_elf_t *elf,
         wanted.rank = jpp_extent_rank(name, len, bind == STB_LOCAL,
                                       bind == STB_WEAK);
 
-        /* without a size it covers nothing, whatever stands behind it */
+        /* without a size it covers nothing, whatever follows it */
 
         if (len == 0 || !jpp_elf_clip(elf, &wanted)) {
             continue;
@@ -135,7 +135,7 @@ jpp_elf_nameless(jpp_vec_t *extents, const jpp_elf_t *elf,
 
 
 /*
- * Keep EXTENT within the segment where it starts; false where that is none, or
+ * Clip EXTENT to the segment where it starts; false if it starts in none, or
  * nothing is left.
  */
 

@@ -14,9 +14,9 @@
 #define JPP_RANK_MAX_LEN           (JPP_RANK_WEAK - 1)
 
 /*
- * Names that have the same rank are compared as far as this, and then by
- * their place in the string table: comparing long names to their end is
- * quadratic in a file made for that.
+ * Names of the same rank are compared up to this length, and then by their
+ * place in the string table: comparing long names to their end is quadratic in
+ * a hostile file.
  */
 #define JPP_EXTENT_COMPARED        64
 
@@ -84,9 +84,9 @@ jpp_extents_resolve(jpp_vec_t *extents, const char *strings,
     n = jpp_extents_unalias(extent, jpp_vec_count(extents, jpp_extent_t));
 
     /*
-     * One walk over the starts.  What has started and not ended is on a stack
-     * whose top owns the code: the extent that started last.  Every extent is
-     * pushed and taken off once, so nesting of any depth costs nothing.
+     * One walk over the starts.  Open extents are on a stack; the top, which
+     * started last, owns the code.  Every extent is pushed and popped once, so
+     * the depth of nesting does not matter.
      */
 
     open = jpp_vec_create(pieces->arena);
@@ -174,8 +174,8 @@ jpp_extents_compare(const void *first, const void *second, void *ctx)
 
 
 /*
- * Of the extents with one start, the first is kept, which has the best name,
- * with the largest of their ends.  Returns the number of those that remain.
+ * Of the extents with one start, keeps the first, which has the best name,
+ * with the largest of their ends.  Returns how many remain.
  */
 
 static size_t

@@ -5,7 +5,7 @@
  *     pid " (" comm ") " state " " field*
  *
  * where comm may hold anything, parentheses and newlines included, so that its
- * end is the last one; fields are numbers, counted from 1, which pid is.
+ * end is the last one; fields are numbers, counted from pid, which is 1.
  */
 
 
@@ -33,11 +33,11 @@
 /* room for the line, whose comm is 15 bytes at most */
 #define JPP_PROCESS_LINE     1024
 
-/* one that has used this part of the time is computing, in per cent */
+/* per cent of the time: a process that used more is computing */
 #define JPP_PROCESS_BUSY     50
 
 
-/* Why one does not answer that is in this state. */
+/* Why a process in this state does not answer. */
 
 typedef struct {
     const char    *states;
@@ -62,7 +62,7 @@ static const jpp_process_row_t  jpp_process_rows[] = {
       "it has ended" },
 
     { "D", NULL,
-      "it waits for a disk or the like, and cannot be interrupted" },
+      "it waits for a disk or another device, and cannot be interrupted" },
 
     { "R", NULL,
       "it waits for a CPU" },
@@ -76,10 +76,10 @@ static const jpp_process_row_t  jpp_process_rows[] = {
       "end" },
 
     { "S", NULL,
-      "something that it called sleeps, and blocks its event loop" },
+      "a call that it made sleeps, and blocks its event loop" },
 
     { NULL, NULL,
-      "it does nothing that the kernel has a word for" }
+      "the kernel reports no state that explains it" }
 };
 
 
@@ -155,7 +155,7 @@ jpp_process_parse(const char *text, size_t len, jpp_process_t *process)
 
     for (field = JPP_PROCESS_STATE + 1; p < end; field++) {
 
-        /* only fields that are not wanted are ever negative */
+        /* only fields that are not used here are ever negative */
 
         value = 0;
 

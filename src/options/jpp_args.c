@@ -25,7 +25,7 @@ typedef struct {
     jpp_arg_kind_t    kind;
     const char       *words[JPP_ARG_WORDS];
     uint32_t          value;            /* the default */
-    const char       *allowed;          /* of numbers: the most follows; */
+    const char       *allowed;          /* of numbers: the limit follows; */
                                         /*   NULL: the words say it */
 } jpp_arg_row_t;
 
@@ -203,7 +203,7 @@ jpp_args_list(const char *key, const jpp_words_t *words, bool is_reversed,
 }
 
 
-/* Sets *NUMBER when the value is one that ROW allows, and only then. */
+/* Sets *NUMBER only if ROW allows the value. */
 
 static bool
 jpp_args_value(jpp_args_t *args, const jpp_arg_row_t *row, const char *value,

@@ -45,7 +45,7 @@ jpp_query_next(jpp_query_t *query)
         pair = query->pos;
         end = memchr(pair, '&', (size_t) (query->end - pair));
 
-        /* no address is beyond that of the end */
+        /* no address lies past the end */
 
         query->pos = end != NULL ? end + 1 : query->end;
 

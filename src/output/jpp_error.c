@@ -5,7 +5,7 @@
 #include "jpp_error.h"
 
 
-/* from here on one decimal more says nothing */
+/* from here on decimals mean nothing */
 #define JPP_ERROR_WHOLE  9.95
 
 
@@ -27,10 +27,10 @@
  * things of a stack together, so that of things of different sizes only the
  * mean is known.
  *
- * In a difference n, V and D are what has changed.  What is in both captures
- * cancels out, and rightly: those are the same samples.  Things that came
- * where as many went cancel out as well, though their errors do not; so the
- * error of a difference is the least that it can be.
+ * In a difference n, V and D are changes.  What is in both captures cancels
+ * out, rightly: those are the same samples.  If as many things came as went,
+ * they cancel out as well, but their errors should not; so the error of a
+ * difference is a lower bound.
  */
 
 double
@@ -46,7 +46,7 @@ jpp_error_variance(const jpp_profile_t *profile, uint32_t type, uint32_t i)
     doubt = fabs((double) jpp_profile_value(profile->columns[column + 1], i))
             / JPP_DOUBT_ONE;
 
-    /* a difference of as many things, of other sizes */
+    /* a difference with as many things, but of other sizes */
 
     if (n < 1) {
         n = 1;

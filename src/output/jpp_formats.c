@@ -25,7 +25,7 @@ const jpp_format_t  jpp_formats[] = {
       .names = JPP_NAMES_NONE, .is_raw = true,
       .write = jpp_text_write },
 
-    { .name = "jemalloc", .about = "the dump as it is",
+    { .name = "jemalloc", .about = "the dump, unchanged",
       .type = "text/plain", .suffix = "heap",
       .reader = &jpp_reader_heap,
       .names = JPP_NAMES_NONE, .takes_one = true,

@@ -11,8 +11,8 @@ static bool jpp_passing_matches(const char *pattern, const char *name,
 
 
 /*
- * A star is any number of characters.  What a compiler or a linker appends
- * (".isra.0", "@plt") is not looked at.
+ * A star is any number of characters.  Suffixes from a compiler or linker
+ * (".isra.0", "@plt") are ignored.
  */
 
 static const char *const  jpp_passing_patterns[] = {

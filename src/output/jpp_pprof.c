@@ -11,8 +11,8 @@
 /*
  * Bounds of what a message takes in the buffer: tag and length of the message
  * (6), then every field with its tag; the ids of a stack come on top.  A
- * varint of 64 bits has ten bytes; ids and string numbers are of 32 bits and
- * have five.
+ * varint of 64 bits has ten bytes; ids and string numbers have 32 bits, so
+ * five.
  */
 #define JPP_PPROF_LABEL      (6 + 6 + 6 + 11 + 6)
 #define JPP_PPROF_SAMPLE     (6 + 6 + 6 + 10 * JPP_MAX_TYPES)
@@ -187,9 +187,9 @@ jpp_pprof_labels(jpp_pprof_t *pp)
 
 
 /*
- * The profile holds a stack as the packed varints that location_id is on the
- * wire.  So protobuf-c is given the field already encoded, as it keeps fields
- * that it does not know, instead of numbers to encode anew.
+ * The profile stores a stack as packed varints, the wire form of location_id.
+ * So protobuf-c gets the field encoded, in the form that it keeps unknown
+ * fields in, and need not encode the numbers again.
  */
 
 static void

@@ -30,7 +30,7 @@ jpp_text_write(const jpp_view_t *view, jpp_sink_t *sink)
         }
     }
 
-    /* the readers of the header know no sign */
+    /* readers of the header accept no sign */
 
     for (t = 0; t < JPP_HEAP_TYPES; t++) {
         totals[t] = totals[t] > 0 ? totals[t] : 0;
@@ -76,7 +76,7 @@ jpp_text_sample(const jpp_profile_t *profile, uint32_t i, jpp_sample_t *sample)
         alloc[1] = 0;
     }
 
-    /* google/pprof refuses a file with bytes of no objects: they are of one */
+    /* google/pprof refuses bytes without objects: count one */
 
     if (alloc[0] == 0 && alloc[1] != 0) {
         alloc[0] = 1;

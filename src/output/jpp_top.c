@@ -288,7 +288,7 @@ jpp_top_rows(jpp_top_t *top, size_t most, jpp_sink_t *sink)
 }
 
 
-/* Objects, mean and error are those of what the rows are sorted by. */
+/* Objects, mean and error belong to the column that the rows are sorted by. */
 
 static void
 jpp_top_row(const jpp_top_t *top, const jpp_top_row_t *row, jpp_sink_t *sink)
@@ -401,7 +401,7 @@ jpp_top_compare(const void *a, const void *b, void *ctx)
     y = b;
     top = ctx;
 
-    /* rows that no sample has are the last */
+    /* functions without samples come last */
 
     if ((x->seen != 0) != (y->seen != 0)) {
         return x->seen != 0 ? -1 : 1;

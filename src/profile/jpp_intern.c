@@ -29,9 +29,9 @@ jpp_profile_string(jpp_profile_t *profile, const char *data, size_t len)
     }
 
     /*
-     * What is searched for is the cleaned string, and cleaning needs a copy:
-     * the copy is made first and wasted where the string is known.  Callers
-     * intern once per thing, so that is seldom.
+     * The search is for the cleaned string, and cleaning needs a copy, which
+     * is wasted if the string is known.  That is rare, because callers intern
+     * a thing once.
      */
 
     copy = jpp_arena_strndup(profile->arena, data, len);
@@ -148,7 +148,7 @@ jpp_profile_mapping(jpp_profile_t *profile, const jpp_mapping_t *mapping,
 static bool
 jpp_profile_mapping_equal(const jpp_mapping_t *a, const jpp_mapping_t *b)
 {
-    /* mappings without a file differ by their address only */
+    /* mappings without a file differ only by their address */
 
     if (a->inode == 0 && a->start != b->start) {
         return false;
@@ -355,7 +355,7 @@ jpp_utf8_clean(uint8_t *p, size_t len)
 
 
 /*
- * The length of the character at P, 0 for what is not allowed.  The table of
+ * The length of the character at P, 0 if it is not allowed.  The table of
  * well-formed sequences (Unicode, table 3-7): first byte, range of the second;
  * the others are 80..BF.
  */

@@ -99,7 +99,7 @@ jpp_profile_expect(jpp_profile_t *profile, size_t n_samples, size_t bytes)
 {
     size_t  n_locations;
 
-    /* a column that is short by a little is copied; so they get some more */
+    /* a column that is a little too short would be copied, so reserve more */
 
     profile->n_expected = profile->n_samples + n_samples + n_samples / 4 + 1;
 

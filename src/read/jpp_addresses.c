@@ -50,7 +50,7 @@ jpp_addresses_add(jpp_addresses_t *addresses, jpp_address_t *slot,
         slot = jpp_addresses_slot(addresses, key);
     }
 
-    /* the return address is behind the call, perhaps in the next function */
+    /* the return address follows the call, perhaps in the next function */
 
     call = address - (address != 0);
 

@@ -113,7 +113,7 @@ jpp_heap_first_line(jpp_dump_t *dump, jpp_err_t *err)
 
     if (end[-1] != '\n') {
         return jpp_err_line(err, JPP_ERR_CUT, jpp_heap_line(dump, end),
-                            "the dump was cut: its last line has no end");
+                            "the dump was cut: its last line has no newline");
     }
 
     p = jpp_scan_dec(p, &dump->period);
@@ -140,8 +140,8 @@ jpp_heap_first_line(jpp_dump_t *dump, jpp_err_t *err)
 
 
 /*
- * Where no mapping is a libjemalloc, the allocator is in the main program, the
- * file that lies lowest.
+ * Without a libjemalloc among the mappings the allocator is in the main
+ * program, which has the lowest addresses.
  */
 
 static uint32_t
@@ -177,7 +177,7 @@ jpp_heap_maps(const char *data, size_t len)
 {
     const char  *p, *maps;
 
-    /* from the end, where it is */
+    /* search from the end: it is there */
 
     for (p = data + len; p > data; /* void */ ) {
 

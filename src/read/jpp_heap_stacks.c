@@ -305,8 +305,8 @@ jpp_heap_lead(jpp_heap_t *heap, const char *p, uint32_t *depth, uint8_t **pos)
 
 
 /*
- * The frames further out, from P on.  This is where the time goes: an address
- * that was met before costs the loads of its digits and one probe.
+ * The frames further out, from P on.  Most of the time is spent here: a known
+ * address costs the loads of its digits and one probe.
  */
 
 static const char *
@@ -324,7 +324,7 @@ jpp_heap_callers(jpp_heap_t *heap, const char *p, uint32_t depth,
 
         if (depth == JPP_MAX_FRAMES) {
             return jpp_heap_error(heap, p, JPP_ERR_LIMIT,
-                                  "a stack of more frames than "
+                                  "a stack has more frames than "
                                   JPP_HEAP_STRING(JPP_MAX_FRAMES));
         }
 
@@ -357,8 +357,8 @@ jpp_heap_callers(jpp_heap_t *heap, const char *p, uint32_t depth,
 
 
 /*
- * The varint of the frame at P, which begins with a blank, where it is known
- * and has no flags; else 0.
+ * The varint of the frame at P, which begins with a blank, if it is known and
+ * has no flags; else 0.
  */
 
 static inline uint32_t
@@ -383,7 +383,7 @@ jpp_heap_known(const jpp_addresses_t *addresses, const char *p)
 }
 
 
-/* The frame at P, however it is written and whether it is known or new. */
+/* The frame at P, in any form, known or new. */
 
 static const char *
 jpp_heap_frame(jpp_heap_t *heap, const char *p, bool is_wanted,
@@ -447,7 +447,7 @@ jpp_heap_samples(uint64_t count)
 }
 
 
-/* The lines of threads at P, behind the line of TOTALS. */
+/* The lines of threads at P, after the line of TOTALS. */
 
 static const char *
 jpp_heap_threads(jpp_heap_t *heap, const char *p, const char *totals)

@@ -67,8 +67,8 @@ jpp_maps_read(jpp_profile_t *profile, const char *text, size_t len,
     n = jpp_vec_count(lines, jpp_maps_line_t);
 
     /*
-     * The main program is the file that lies lowest.  Adding its mappings
-     * ahead of all others gives them the first ids.
+     * The main program is the file with the lowest addresses.  Adding its
+     * mappings before all others gives them the first ids.
      */
 
     for (first = line; first < line + n && first->path_len == 0; first++) {
@@ -97,7 +97,7 @@ jpp_maps_read(jpp_profile_t *profile, const char *text, size_t len,
 }
 
 
-/* Every line of TEXT, and the check that none is missing. */
+/* Every line of TEXT, and the check for missing ones. */
 
 static jpp_code_t
 jpp_maps_lines(const char *text, size_t len, const char *tail,
@@ -153,8 +153,8 @@ jpp_maps_lines(const char *text, size_t len, const char *tail,
             || memcmp(line->path, tail, line->path_len) != 0))
     {
         return jpp_err_line(err, JPP_ERR_TAIL, n,
-                            "the maps section ends before \"%s\", with which "
-                            "this kernel ends it: the dump was cut, or comes "
+                            "the maps section does not end with \"%s\", as it "
+                            "does on this kernel: the dump was cut, or comes "
                             "from another kernel", tail);
     }
 

@@ -40,7 +40,7 @@ jpp_code_t
 jpp_origin_check(const jpp_dump_t *baseline, const jpp_dump_t *dump,
     jpp_err_t *err)
 {
-    /* a new period comes by a reset, which forgets what was inherited */
+    /* a new period means a reset, which forgets what was inherited */
 
     if (baseline->period != dump->period) {
         return jpp_err_line(err, JPP_ERR_INPUT, 1,
@@ -58,7 +58,7 @@ jpp_origin_take(jpp_origin_split_t *split, uint32_t from, uint32_t set)
     int64_t   values[JPP_MAX_COLUMNS];
     uint32_t  i, n;
 
-    /* those of the group are added behind */
+    /* the group's are appended */
 
     n = split->profile->n_samples;
 
@@ -168,7 +168,7 @@ jpp_origin_keep(jpp_profile_t *profile, jpp_origin_t origin)
         }
     }
 
-    /* of a difference nothing is inherited, and both dumps count */
+    /* in a difference nothing is inherited, and both dumps count */
 
     if (profile->is_difference && origin != JPP_ORIGIN_MASTER) {
         return;

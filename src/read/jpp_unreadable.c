@@ -4,7 +4,7 @@
 #include "jpp_unreadable.h"
 
 
-/* bytes of a file that are looked at */
+/* bytes of a file to examine */
 #define JPP_UNREADABLE_LINE  256
 
 

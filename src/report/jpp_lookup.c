@@ -86,7 +86,7 @@ jpp_lookup_open(jpp_lookup_t *lookup, jpp_arena_t *arena, const char *maps,
 
     if (maps_len == 0 || maps[maps_len - 1] != '\n') {
         return jpp_err_set(err, JPP_ERR_CUT, "the list of this process's "
-                           "mappings is cut: its last line has no end");
+                           "mappings is cut: its last line has no newline");
     }
 
     if (!jpp_profile_init(&lookup->profile, arena, NULL, 0)
@@ -130,7 +130,7 @@ jpp_lookup_ask(jpp_lookup_t *lookup, const char *text, size_t len)
             return false;
         }
 
-        /* the rest of a word that is no address, or what separates */
+        /* the rest of a word that is not an address, or separators */
 
         while (n < len && jpp_lookup_is_word(text[n])) {
             n++;
@@ -146,7 +146,7 @@ jpp_lookup_ask(jpp_lookup_t *lookup, const char *text, size_t len)
 }
 
 
-/* The bytes of the word at TEXT, where it is an address, or 0. */
+/* The length of the word at TEXT if it is an address, else 0. */
 
 static size_t
 jpp_lookup_address(const char *text, size_t len, uint64_t *address)

@@ -49,7 +49,7 @@ jpp_report_check(const jpp_report_options_t *options, size_t n,
     format = jpp_format_of(&options->args);
 
     if (n == 0) {
-        return jpp_err_set(err, JPP_ERR_ARG, "no dump is given");
+        return jpp_err_set(err, JPP_ERR_ARG, "no dump given");
     }
 
     if (n > JPP_MAX_CAPTURES) {
@@ -64,17 +64,17 @@ jpp_report_check(const jpp_report_options_t *options, size_t n,
     }
 
     if (format->takes_one && n != 1) {
-        return jpp_err_set(err, JPP_ERR_ARG, "format=%s is one dump as it is: "
-                           "choose one worker or file, and no difference",
-                           format->name);
+        return jpp_err_set(err, JPP_ERR_ARG, "format=%s serves a single dump "
+                           "unchanged: choose one worker or file, and no "
+                           "difference", format->name);
     }
 
     if (format->takes_one
         && options->args.values[JPP_ARG_ORIGIN] != JPP_ORIGIN_ALL)
     {
-        return jpp_err_set(err, JPP_ERR_ARG, "format=%s is one dump as it is, "
-                           "of all origins: choose origin=all or another "
-                           "format", format->name);
+        return jpp_err_set(err, JPP_ERR_ARG, "format=%s serves a single dump "
+                           "unchanged, with all origins: choose origin=all "
+                           "or another format", format->name);
     }
 
     return JPP_OK;

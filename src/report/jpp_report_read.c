@@ -147,8 +147,8 @@ jpp_report_captures(jpp_reporter_t *report, size_t n_read, jpp_err_t *err)
 
 
 /*
- * Do counts stay as they were sampled?  Are baselines to be read, and is what
- * was inherited to be kept apart?
+ * Should counts stay as sampled, baselines be read, and inherited memory be
+ * kept apart?
  */
 
 static void
@@ -191,7 +191,7 @@ jpp_report_choose(jpp_reporter_t *report, size_t n_read)
 }
 
 
-/* Out of memory is no error of a capture: the others would fail, too. */
+/* A lack of memory is not a capture's error: the others would fail, too. */
 
 static bool
 jpp_report_can_leave_out(const jpp_err_t *err)

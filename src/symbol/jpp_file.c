@@ -21,12 +21,12 @@
 
 
 /*
- * For headers, notes and segments of one file.  So small that the arena maps
- * single pages: this is done for every mapping of every report.
+ * For headers, notes and segments of one file: small, so that the arena maps
+ * single pages, because every mapping of every report needs it.
  */
 #define JPP_FILE_ARENA    (256 * 1024)
 
-/* the times of a file are those of the kernel's last tick, or worse, seconds */
+/* times of files have the precision of the kernel's tick, or of seconds */
 #define JPP_FILE_SETTLED  2
 
 
@@ -58,7 +58,7 @@ jpp_file_open(jpp_file_t *file, const jpp_mapping_t *mapping,
         return JPP_OK;
     }
 
-    /* these are links of the kernel's, to the very file that is mapped */
+    /* the kernel's own links to the file that is mapped */
 
     strict = *mapping;
     strict.deleted = true;

@@ -51,7 +51,7 @@ jpp_hints_init(jpp_hints_t *hints, jpp_arena_t *arena,
     hints->rows = jpp_vec_create(arena);
     hints->names = jpp_vec_create(arena);
 
-    /* what is only needed here is in the arena that is given back soon */
+    /* working memory is in the arena that is given back soon */
 
     work = jpp_vec_create(profile->arena);
 
@@ -121,7 +121,7 @@ jpp_hints_place(jpp_vec_t *work, const jpp_profile_t *profile,
 }
 
 
-/* One hint remains of those for one function: the first that was given. */
+/* Keep one hint for each function: the first given. */
 
 static size_t
 jpp_hints_unalias(jpp_hint_work_t *work, size_t n)
@@ -143,7 +143,7 @@ jpp_hints_unalias(jpp_hint_work_t *work, size_t n)
             last->is_shared = true;
         }
 
-        /* what several have in common is nobody's */
+        /* a function that several owners have has no owner */
 
         if (last->owner != NULL
             && work[i].owner != NULL
@@ -157,7 +157,7 @@ jpp_hints_unalias(jpp_hint_work_t *work, size_t n)
 }
 
 
-/* What lies between two functions of one owner is the owner's, too. */
+/* A function between two of one owner is that owner's, too. */
 
 static void
 jpp_hints_own(jpp_hint_work_t *work, size_t n)
@@ -245,7 +245,9 @@ jpp_hints_text(const jpp_hint_work_t *work, char text[JPP_HINT_TEXT])
 
     more = work->is_shared ? ", ..." : "";
 
-    /* an owner that was found out is told, one that was given says the name */
+    /*
+     * the text has an owner only if it was derived: a given one is in the name
+     */
 
     if (work->owner != NULL
         && (work->has_namesake || work->given->owner == NULL))
@@ -409,7 +411,7 @@ jpp_hints_name(jpp_elf_t *elf, uint64_t offset, size_t name)
         return 0;
     }
 
-    /* symbols inside of it may have cut it into pieces */
+    /* symbols inside it may have split it into pieces */
 
     functions = (jpp_elf_function_t *) (uintptr_t) elf->functions;
     end = elf->functions + elf->n_functions;

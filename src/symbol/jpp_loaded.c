@@ -6,8 +6,8 @@
 
 
 /*
- * For files and hints, below what an arena maps at once where it may; and for
- * the mappings while it is made.
+ * For files and hints, less than an arena maps at once; and for the mappings,
+ * while it is made.
  */
 #define JPP_LOADED_CAP       (2 * 1024 * 1024 - 4096)
 #define JPP_LOADED_MAPS_CAP  (64 * 1024 * 1024)

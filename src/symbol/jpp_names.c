@@ -7,11 +7,11 @@
 #include "jpp_names.h"
 
 
-/* a file's name is at most 255 bytes, shown as up to four times as many */
+/* a file's name has up to 255 bytes, and takes up to four times that */
 #define JPP_MODULE_NAME   1024
 #define JPP_DEMANGLED     4096
 
-/* how far a neighbour may be, and how much of its name is shown */
+/* the distance of a neighbour, and the bytes of its name that are shown */
 #define JPP_NEIGHBOURS    256
 #define JPP_NEIGHBOUR     200
 
@@ -192,8 +192,8 @@ jpp_names_hinted(jpp_names_t *names, const jpp_elf_function_t *function)
 
 
 /*
- * A static function lies between others of its source file, as a rule: that is
- * no name, but it says where to look.
+ * A static function mostly lies between others of its source file: that is not
+ * a name, but says where to look.
  */
 
 static uint32_t
@@ -260,7 +260,7 @@ jpp_names_neighbour(jpp_names_t *names, const jpp_elf_function_t *function,
 }
 
 
-/* Function ID is known from FILE. */
+/* Set the file of function ID to FILE. */
 
 static bool
 jpp_names_file(jpp_names_t *names, uint32_t id, const char *file)

@@ -112,7 +112,7 @@ jpp_object_put(jpp_symbols_t *symbols, jpp_object_t *object)
 {
     jpp_object_t  *last, **link;
 
-    /* or where the cap was lowered since the object was read */
+    /* or if the cap was lowered since the object was read */
 
     if (object->is_partial || object->bytes > symbols->cap) {
         jpp_arena_object_destroy(object);
@@ -223,8 +223,8 @@ jpp_object_read(jpp_symbols_t *symbols, const jpp_file_t *file, size_t room,
 
 
 /*
- * Make ERR, for which reading FILE into ARENA failed, say what a person can do,
- * and remember it.
+ * Reading FILE into ARENA failed with ERR: add the cure to it, and remember
+ * it.
  */
 
 static void
@@ -262,8 +262,8 @@ jpp_object_fits(const jpp_elf_t *elf, size_t cap, jpp_err_t *err)
     }
 
     return jpp_err_set(err, JPP_ERR_LIMIT, "its %" PRIu32 " functions take "
-                       "%zu MiB, and there are %zu MiB for the names of all "
-                       "files (the tool jemalloc-pprof has no such limit)",
+                       "%zu MiB, more than the %zu MiB kept for the names of "
+                       "all files (the tool jemalloc-pprof has no such limit)",
                        elf->n_functions, (size >> 20) + 1, cap >> 20);
 }
 
@@ -278,7 +278,7 @@ jpp_object_size(const jpp_elf_t *elf)
 }
 
 
-/* The pages that it takes, with the head that jpp_arena_object() puts there. */
+/* The pages that it takes, with jpp_arena_object()'s head. */
 
 static size_t
 jpp_object_bytes(const jpp_elf_t *elf)
@@ -291,7 +291,7 @@ jpp_object_bytes(const jpp_elf_t *elf)
 }
 
 
-/* A copy of ELF that takes no more memory than it must. */
+/* A copy of ELF that takes as little memory as possible. */
 
 static jpp_object_t *
 jpp_object_store(const jpp_elf_t *elf, const jpp_build_id_t *key,

@@ -29,8 +29,8 @@ typedef struct {
 
 typedef struct {
     const char       *install;     /* before the packages */
-    const char       *archive;     /* behind them, before the codename */
-    const char       *main;        /* behind that */
+    const char       *archive;     /* after them, before the codename */
+    const char       *main;        /* after that */
     const char       *included;    /* a package that needs no archive */
 } jpp_command_t;
 
@@ -148,7 +148,7 @@ jpp_host_line(jpp_host_t *host, const char *line, size_t len)
 
     if (n == 2 && memcmp(line, "ID", 2) == 0) {
 
-        /* what it is goes before what it is like */
+        /* ID comes before ID_LIKE */
 
         host->packages = JPP_PACKAGES_UNKNOWN;
         jpp_host_id(host, value, len);
@@ -284,7 +284,7 @@ jpp_packages_find(const jpp_host_t *host, const char *file)
 }
 
 
-/* What does not fit is left out: the files are few, and so are the names. */
+/* What does not fit is left out: files and names are few. */
 
 static void
 jpp_packages_add(char *text, const char *fmt, ...)

@@ -8,7 +8,7 @@
 #include "jpp_unnamed.h"
 
 
-/* files without names that are told of one by one */
+/* files without names that get a comment each */
 #define JPP_SYMBOLIZE_COMMENTS  32
 
 
@@ -113,9 +113,9 @@ jpp_symbolize_group(const jpp_profile_t *profile, jpp_vec_t *groups,
     }
 
     /*
-     * Sizes are counted two places up.  Summing makes them starts one place
-     * up, and filling a group moves its start to its end, which is the start
-     * of the next.
+     * Sizes are counted two places up.  Adding them up makes them starts, one
+     * place up; filling a group moves its start to its end, the start of the
+     * next.
      */
 
     for (i = 0; i < n; i++) {
@@ -247,7 +247,7 @@ jpp_symbolize_locations(jpp_symbolizer_t *s, const jpp_elf_t *elf)
 }
 
 
-/* One comment for all mappings of a file, none where nothing needs names. */
+/* One comment for all mappings of a file; none if nothing needs names. */
 
 static bool
 jpp_symbolize_comment(jpp_symbolizer_t *s, const char *what, const char *why)
@@ -261,8 +261,8 @@ jpp_symbolize_comment(jpp_symbolizer_t *s, const char *what, const char *why)
     }
 
     if (s->n_comments++ == JPP_SYMBOLIZE_COMMENTS) {
-        return jpp_profile_comment(s->profile, "no names, or names that may "
-                                   "be wrong, for more files than these");
+        return jpp_profile_comment(s->profile, "more files have no names, or "
+                                   "names that may be wrong");
     }
 
     file = jpp_profile_mapping_at(s->profile, s->id)->file;
@@ -289,7 +289,7 @@ jpp_symbolize_comment(jpp_symbolizer_t *s, const char *what, const char *why)
 }
 
 
-/* What reading a file takes is part of what the report may take. */
+/* Reading a file counts towards the memory of the report. */
 
 static size_t
 jpp_symbolize_room(const jpp_profile_t *profile)
@@ -371,7 +371,7 @@ jpp_symbolize_addresses(jpp_profile_t *profile, jpp_err_t *err)
 
 jpp_code_t
 jpp_symbolize_ranges(jpp_symbols_t *symbols, const jpp_profile_t *profile,
-    uint32_t mapping, jpp_symbol_wanted_pt is_wanted, jpp_vec_t *ranges,
+    uint32_t mapping, jpp_symbol_filter_pt filter, jpp_vec_t *ranges,
     jpp_err_t *err)
 {
     bool                       done;
@@ -406,7 +406,7 @@ jpp_symbolize_ranges(jpp_symbols_t *symbols, const jpp_profile_t *profile,
     for (i = 0; i < elf->n_functions && done; i++) {
         function = &elf->functions[i];
 
-        if (function->name != 0 && is_wanted(elf->names + function->name)) {
+        if (function->name != 0 && filter(elf->names + function->name)) {
             done = jpp_symbolize_range(ranges, m, elf, function);
         }
     }

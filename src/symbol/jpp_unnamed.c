@@ -7,7 +7,7 @@
 #include "jpp_unnamed.h"
 
 
-/* of a file's name, of which 255 bytes are possible and 20 usual */
+/* bytes of a file's name: up to 255 are possible, 20 usual */
 #define JPP_UNNAMED_NAME  64
 
 

@@ -31,7 +31,7 @@ my $cut = 'the dump was cut';
 my $no_section = "$cut: it has no MAPPED_LIBRARIES section at its end";
 my $no_totals = 'a stack is not followed by its totals';
 my $no_address = 'a stack contains something that is not an address';
-my $too_deep = qr/a stack of more .*frames/;
+my $too_deep = qr/a stack has more .*frames/;
 my $no_map = 'not a line of a maps section';
 my $cr_lf = 'the lines end in CR LF: the dump was copied in text mode, copy '
     . 'it in binary mode';
@@ -165,7 +165,7 @@ my @maps = (
     'a line that is none' => dump_of(maps => maps("$line /a\n", "x\n")),
         [ 10, $no_map ],
     'a last line without its end' => dump_of() =~ s/\n\z//r,
-        [ 11, "$cut: its last line has no end" ],
+        [ 11, "$cut: its last line has no newline" ],
     'a NUL in a path' => dump_of(maps => maps("$line /a\0b\n")),
         [ 9, $no_map ],
     'an overlap' => dump_of(maps => maps("$line /a\n" x 2)),

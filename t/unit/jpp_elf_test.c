@@ -554,10 +554,10 @@ jpp_elf_test_bad(void)
         { "i386 of 64 bits", 18, "\3", "another machine (ELF machine 3)" },
         { "e_phentsize", 54, "\67", "ELF header is damaged" },
         { "e_shentsize", 58, "\1", "ELF header is damaged" },
-        { "e_phoff", 36, "\1", "it ends before its end" },
-        { "e_shoff", 44, "\1", "it ends before its end" },
+        { "e_phoff", 36, "\1", "it is truncated" },
+        { "e_shoff", 44, "\1", "it is truncated" },
         { "e_phnum", 57, "\377", "ELF header is damaged" },
-        { "e_shnum", 61, "\100", "it ends before its end" }
+        { "e_shnum", 61, "\100", "it is truncated" }
     };
 
     jpp_arena_init(&arena, JPP_TEST_CAP);

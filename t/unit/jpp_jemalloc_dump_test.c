@@ -138,15 +138,15 @@ jpp_test_fake_refused(void)
     jpp_run_t  run = { jpp_fake_so, NULL, NULL, "dump", "" };
 
     static const jpp_case_t  cases[] = {
-        { "config.prof 0\n", "there is no dump" },
-        { "opt.prof 0\n", "there is no dump" },
-        { "opt.prof_sys_thread_name 1\n", "there is no dump" },
-        { "symbol none\n", "there is no dump" }
+        { "config.prof 0\n", "cannot dump" },
+        { "opt.prof 0\n", "cannot dump" },
+        { "opt.prof_sys_thread_name 1\n", "cannot dump" },
+        { "symbol none\n", "cannot dump" }
     };
 
     for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         run.fake = cases[i].text;
-        jpp_is_str(jpp_run(&run), "dump 14: there is no dump", "no dump: %s",
+        jpp_is_str(jpp_run(&run), "dump 14: cannot dump", "no dump: %s",
                    cases[i].text);
     }
 }
@@ -251,7 +251,7 @@ jpp_test_real_dump(void)
     run.part = "dump";
     run.conf = NULL;
     got = jpp_run(&run);
-    jpp_is_str(got, "dump 14: there is no dump", "none without prof:true");
+    jpp_is_str(got, "dump 14: cannot dump", "none without prof:true");
 }
 
 
@@ -268,7 +268,7 @@ jpp_test_real_descriptors(void)
         const char    *free;
         const char    *what;
     } cases[] = {
-        { "0", "open 5: a dump cannot be put into anonymous memory, because "
+        { "0", "open 5: cannot put the dump into anonymous memory, because "
                "the process has no free descriptor (raise RLIMIT_NOFILE)" },
         { "1", "dump 7: jemalloc could not write the dump" },
         { "2", "read 3: " },

@@ -99,7 +99,7 @@ jpp_test_absent(void)
     jpp_ok(jpp_jemalloc_sample_thread(false), "no thread is not sampled");
 
     jpp_is_u64(jpp_jemalloc_dump(1, &err), JPP_ERR_STATE, "no dump");
-    jpp_is_str(err.text, "there is no dump", "by its code alone");
+    jpp_is_str(err.text, "cannot dump", "by its code alone");
 
     jpp_control_init(&control);
     control.purge = true;
@@ -277,13 +277,13 @@ jpp_test_wanted(void)
         unsetenv("MALLOC_CONF");
         setenv(cases[i].variable, cases[i].conf, 1);
 
-        jpp_is_u64(jpp_jemalloc_is_wanted(), cases[i].is_wanted, "%s=%s",
+        jpp_is_u64(jpp_jemalloc_is_requested(), cases[i].is_wanted, "%s=%s",
                    cases[i].variable, cases[i].conf);
 
         unsetenv(cases[i].variable);
     }
 
-    jpp_ok(!jpp_jemalloc_is_wanted(), "no variable");
+    jpp_ok(!jpp_jemalloc_is_requested(), "no variable");
 }
 
 

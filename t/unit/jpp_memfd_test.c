@@ -361,7 +361,7 @@ jpp_memfd_test_no_directory(void)
 
     /* others are refused before the file system is asked */
 
-    jpp_ok(strstr(err.text, geteuid() == 0 ? "no files without a name"
+    jpp_ok(strstr(err.text, geteuid() == 0 ? "does not support O_TMPFILE"
                                            : "may not write there")
            != NULL, "%s", err.text);
 

@@ -250,7 +250,7 @@ jpp_origin_test_bad(void)
         const char  *baseline;
         const char  *why;
     } bads[] = {
-        { "!", "the dump was cut: its last line has no end" },
+        { "!", "the dump was cut: its last line has no newline" },
         { "z9:900 c2:200 x", "neither a stack nor the maps section" },
         { "~a3:300 ", "its sampling period is not the dump's: profiling was "
                       "reset in between" },

@@ -95,7 +95,8 @@ jpp_process_test_say(void)
         { 'Z', "", 0,
           "it has ended (state Z, 0.0 s of CPU in the last 4.0 s)" },
         { 'D', "folio_wait_bit", 10,
-          "it waits for a disk or the like, and cannot be interrupted (state "
+          "it waits for a disk or another device, and cannot be interrupted "
+          "(state "
           "D in folio_wait_bit, 0.0 s of CPU in the last 4.0 s)" },
         { 'R', "", 2000,
           "it waits for a CPU (state R, 2.0 s of CPU in the last 4.0 s)" },
@@ -108,15 +109,15 @@ jpp_process_test_say(void)
           "its event loop is idle, so its background thread has not come to "
           "an end (state S in do_epoll_wait, 0.0 s of CPU in the last 4.0 s)" },
         { 'S', "hrtimer_nanosleep", 0,
-          "something that it called sleeps, and blocks its event loop (state "
+          "a call that it made sleeps, and blocks its event loop (state "
           "S in hrtimer_nanosleep, 0.0 s of CPU in the last 4.0 s)" },
         { 'S', "", 4000,
           "it is computing (state S, 4.0 s of CPU in the last 4.0 s)" },
         { 'W', "", 0,
-          "it does nothing that the kernel has a word for (state W, 0.0 s of "
+          "the kernel reports no state that explains it (state W, 0.0 s of "
           "CPU in the last 4.0 s)" },
         { '\0', "", 0,
-          "it does nothing that the kernel has a word for (state ?, 0.0 s of "
+          "the kernel reports no state that explains it (state ?, 0.0 s of "
           "CPU in the last 4.0 s)" }
     };
 
@@ -135,7 +136,7 @@ jpp_process_test_say(void)
     }
 
     jpp_is_str(jpp_process_say(NULL, &now, 4000, text),
-               "it does nothing that the kernel has a word for (state ?)",
+               "the kernel reports no state that explains it (state ?)",
                "nothing to compare with");
 
     memset(now.wchan, 'w', sizeof(now.wchan) - 1);

@@ -532,8 +532,9 @@ jpp_report_test_jemalloc(void)
     jpp_report_options_t   options;
 
     static uint8_t      buffer[JPP_SINK_BUFFER];
-    static const char   why[] = "format=jemalloc is one dump as it is: choose "
-                                "one worker or file, and no difference";
+    static const char   why[] = "format=jemalloc serves a single dump "
+                                "unchanged: choose one worker or file, and no "
+                                "difference";
 
     captures[0] = jpp_report_capture("nginx-530");
     captures[1] = captures[0];

@@ -315,7 +315,7 @@ jpp_symbolize_test_refused(void)
         { "cp full.so bad.so && chmod 666 bad.so", "everybody may write" },
         { "cp full.so bad.so && chown 54321 bad.so", "belongs to user 54321" },
         { "cp full.so bad.so && truncate -s 1T bad.so", "larger than 4096" },
-        { "cp full.so bad.so && truncate -s 4200 bad.so", "before its end" },
+        { "cp full.so bad.so && truncate -s 4200 bad.so", "it is truncated" },
         { "cp full.so bad.so && truncate -s 9 bad.so", "not an ELF file" },
         { "cp full.so bad.so && truncate -s 0 bad.so", "not an ELF file" },
         { "cp a.c bad.so", "not an ELF file" },
