@@ -21,7 +21,7 @@ my @owners = (
     [ qr/#include\s*[<"](?:protobuf-c|profile\.pb-c)/,
       'src/output/jpp_pprof.c' ],
     [ qr/__cxa_demangle/, 'src/symbol/jpp_demangle.c' ],
-    [ qr/mallctl\b/, 'src/capture/jpp_jemalloc.c' ],
+    [ qr/(?<!jpp_)mallctl\b/, 'src/capture/jpp_mallctl.c' ],
     [ qr/\bmemfd_create\s*\(/, 'src/capture/jpp_memfd.c' ],
     [ qr{/proc/self/maps}, 'src/capture/jpp_proc.c' ],
     [ qr/\bmremap\s*\(/, 'src/base/jpp_arena.c' ],
@@ -43,7 +43,7 @@ my @core = (
     [ qr/\bngx_|\bNGX_|<ngx/, 'nginx in the core',
       'src/output/jpp_passing.c' ],
     [ qr/\b(?:malloc|calloc|realloc|strdup|asprintf|qsort|fopen)\s*\(/,
-      'memory from malloc in the core', 'src/capture/jpp_jemalloc.c' ],
+      'memory from malloc in the core', 'src/capture/jpp_mallctl.c' ],
     [ qr/\b(?:assert|abort|exit|printf|fprintf|perror|puts)\s*\(/,
       'the core neither prints nor ends' ],
     [ qr/\b(?:strcpy|strcat|sprintf|gets|strtok|alloca)\s*\(/, 'no bounds' ],
@@ -53,7 +53,7 @@ my @core = (
 # What is split next may keep the length that it has, and none above it.
 
 my ($max_file, $max_src, $max_function) = (500, 60, 120);
-my %max_file = ('src/capture/jpp_jemalloc.c' => 634);
+my %max_file = ();
 
 # The header with the map of the adapter, whose files begin with its name.
 

@@ -1,10 +1,4 @@
 
-/* RTLD_DEFAULT, dladdr() */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,22 +7,13 @@
 #include <sys/types.h>
 
 #include "jpp_jemalloc.h"
+#include "jpp_mallctl.h"
 
 
 #define JPP_JEMALLOC_LENGTH(table)  (sizeof(table) / sizeof((table)[0]))
 
 /* the first version in which prof_sys_thread_name is safe */
 #define JPP_JEMALLOC_SAFE_NAMES  50301
-
-
-typedef int (*jpp_jemalloc_mallctl_pt)(const char *name, void *old,
-    size_t *old_size, void *new, size_t new_size);
-
-
-typedef struct {
-    const char    *symbol;
-    const char    *variable;
-} jpp_jemalloc_build_t;
 
 
 typedef struct {
@@ -53,15 +38,11 @@ typedef struct {
 
 
 static void jpp_jemalloc_find(void);
-static bool jpp_jemalloc_is_malloc(void *symbol);
-static bool jpp_jemalloc_is_same_object(void *symbol);
-static void jpp_jemalloc_allocator(void);
 static void jpp_jemalloc_options(void);
 static void jpp_jemalloc_version(void);
 static jpp_jemalloc_state_t jpp_jemalloc_decide(void);
 static uint32_t jpp_jemalloc_number(void);
 static void jpp_jemalloc_current(jpp_jemalloc_t *jemalloc);
-static bool jpp_jemalloc_is_true(const char *name);
 static jpp_code_t jpp_jemalloc_failed(jpp_err_t *err);
 static void jpp_jemalloc_profiler(jpp_control_state_t *state,
     const jpp_jemalloc_t *jemalloc);
@@ -70,20 +51,6 @@ static jpp_code_t jpp_jemalloc_purge(jpp_control_result_t *result,
     jpp_err_t *err);
 static jpp_code_t jpp_jemalloc_set(jpp_jemalloc_step_t step, void *new,
     size_t new_size, jpp_err_t *err);
-static int jpp_jemalloc_ctl(const char *name, void *old, size_t old_size,
-    void *new, size_t new_size);
-
-
-/*
- * A build with a prefix puts it, in upper case, before the variable's name too
- * (JEMALLOC_CPREFIX in jemalloc.c).
- */
-
-static const jpp_jemalloc_build_t  jpp_jemalloc_builds[] = {
-    { "mallctl",        "MALLOC_CONF" },
-    { "je_mallctl",     "JE_MALLOC_CONF" },
-    { "_rjem_mallctl",  "_RJEM_MALLOC_CONF" }
-};
 
 
 /* Fixed when the process starts.  Versions that lack one behave as if false. */
@@ -125,9 +92,8 @@ static const jpp_jemalloc_step_row_t  jpp_jemalloc_steps[] = {
 
 /* What the lookup found; written once, see the header. */
 
-static bool                     jpp_jemalloc_is_found;
-static jpp_jemalloc_mallctl_pt  jpp_jemalloc_mallctl;
-static jpp_jemalloc_t           jpp_jemalloc_fixed;
+static bool            jpp_jemalloc_is_found;
+static jpp_jemalloc_t  jpp_jemalloc_fixed;
 
 
 void
@@ -149,110 +115,15 @@ jpp_jemalloc_read(jpp_jemalloc_t *jemalloc)
 static void
 jpp_jemalloc_find(void)
 {
-    void    *symbol;
-    size_t   i;
-
-    jpp_jemalloc_fixed.variable = jpp_jemalloc_builds[0].variable;
-
-    for (i = 0; i < JPP_JEMALLOC_LENGTH(jpp_jemalloc_builds); i++) {
-
-        symbol = dlsym(RTLD_DEFAULT, jpp_jemalloc_builds[i].symbol);
-
-        if (symbol == NULL) {
-            continue;
-        }
-
-        /* ISO C has no conversion from an object's address to a function's */
-
-        memcpy(&jpp_jemalloc_mallctl, &symbol, sizeof(symbol));
-
-        if (jpp_jemalloc_is_malloc(symbol)) {
-            jpp_jemalloc_fixed.variable = jpp_jemalloc_builds[i].variable;
-            jpp_jemalloc_options();
-            jpp_jemalloc_version();
-            jpp_jemalloc_fixed.state = jpp_jemalloc_decide();
-            return;
-        }
-    }
-
-    jpp_jemalloc_mallctl = NULL;
-    jpp_jemalloc_allocator();
-}
-
-
-/*
- * A mallctl may belong to an allocator that a library was linked with for its
- * own use; then malloc() in this thread does not move its counter.
- */
-
-static bool
-jpp_jemalloc_is_malloc(void *symbol)
-{
-    void      *block;
-    uint64_t   before, after;
-
-    if (jpp_jemalloc_ctl("thread.allocated", &before, sizeof(before), NULL, 0)
-        != 0)
-    {
-        /* built without statistics */
-
-        return jpp_jemalloc_is_same_object(symbol);
-    }
-
-    block = malloc(64);
-
-    /* if the block is unused, a compiler leaves both calls out */
-
-    __asm__ volatile ("" : "+r" (block) : : "memory");
-
-    if (jpp_jemalloc_ctl("thread.allocated", &after, sizeof(after), NULL, 0)
-        != 0)
-    {
-        after = before;
-    }
-
-    free(block);
-
-    return after > before;
-}
-
-
-static bool
-jpp_jemalloc_is_same_object(void *symbol)
-{
-    void     *function;
-    Dl_info   ours, theirs;
-
-    function = dlsym(RTLD_DEFAULT, "malloc");
-
-    return function != NULL
-           && dladdr(function, &ours) != 0
-           && dladdr(symbol, &theirs) != 0
-           && ours.dli_fbase == theirs.dli_fbase;
-}
-
-
-static void
-jpp_jemalloc_allocator(void)
-{
-    void        *function;
-    Dl_info      info;
-    const char  *name;
-
-    function = dlsym(RTLD_DEFAULT, "malloc");
-
-    if (function == NULL
-        || dladdr(function, &info) == 0
-        || info.dli_fname == NULL)
-    {
+    if (!jpp_mallctl_find(&jpp_jemalloc_fixed.variable)) {
+        jpp_mallctl_allocator(jpp_jemalloc_fixed.allocator,
+                              sizeof(jpp_jemalloc_fixed.allocator));
         return;
     }
 
-    name = strrchr(info.dli_fname, '/');
-
-    (void) snprintf(jpp_jemalloc_fixed.allocator,
-                    sizeof(jpp_jemalloc_fixed.allocator), "%s",
-                    name != NULL ? name + 1 : info.dli_fname);
+    jpp_jemalloc_options();
+    jpp_jemalloc_version();
+    jpp_jemalloc_fixed.state = jpp_jemalloc_decide();
 }
 
 
@@ -268,17 +139,17 @@ jpp_jemalloc_options(void)
         option = &jpp_jemalloc_bools[i];
 
         *(bool *) ((char *) &jpp_jemalloc_fixed + option->offset) =
-            jpp_jemalloc_is_true(option->name);
+            jpp_mallctl_is_true(option->name);
     }
 
     jpp_jemalloc_fixed.interval =
-        jpp_jemalloc_ctl("opt.lg_prof_interval", &interval, sizeof(interval),
+        jpp_mallctl_call("opt.lg_prof_interval", &interval, sizeof(interval),
                          NULL, 0)
         == 0
         && interval >= 0;
 
     jpp_jemalloc_fixed.unsampled =
-        jpp_jemalloc_ctl("opt.prof_thread_active_init", &init, sizeof(init),
+        jpp_mallctl_call("opt.prof_thread_active_init", &init, sizeof(init),
                          NULL, 0)
         == 0
         && !init;
@@ -290,27 +161,28 @@ jpp_jemalloc_options(void)
 bool
 jpp_jemalloc_is_requested(void)
 {
-    bool         is_wanted;
-    size_t       i;
-    const char  *conf;
+    bool         is_requested;
+    uint32_t     i;
+    const char  *conf, *variable;
 
-    is_wanted = false;
+    is_requested = false;
 
-    for (i = 0; i < JPP_JEMALLOC_LENGTH(jpp_jemalloc_builds); i++) {
+    for (i = 0; (variable = jpp_mallctl_variable(i)) != NULL; i++) {
 
-        conf = getenv(jpp_jemalloc_builds[i].variable);
+        conf = getenv(variable);
 
         for ( /* void */ ; conf != NULL; conf = strchr(conf, ',')) {
             conf += *conf == ',';
 
             if (strncmp(conf, "prof:", sizeof("prof:") - 1) == 0) {
-                is_wanted = strncmp(conf, "prof:true", sizeof("prof:true") - 1)
-                            == 0;
+                is_requested = strncmp(conf, "prof:true",
+                                       sizeof("prof:true") - 1)
+                               == 0;
             }
         }
     }
 
-    return is_wanted;
+    return is_requested;
 }
 
 
@@ -319,7 +191,7 @@ jpp_jemalloc_version(void)
 {
     const char  *version;
 
-    if (jpp_jemalloc_ctl("version", &version, sizeof(version), NULL, 0) != 0
+    if (jpp_mallctl_call("version", &version, sizeof(version), NULL, 0) != 0
         || version == NULL)
     {
         return;
@@ -338,15 +210,15 @@ jpp_jemalloc_version(void)
 static jpp_jemalloc_state_t
 jpp_jemalloc_decide(void)
 {
-    if (!jpp_jemalloc_is_true("config.prof")) {
+    if (!jpp_mallctl_is_true("config.prof")) {
         return JPP_JEMALLOC_NO_PROF;
     }
 
-    if (!jpp_jemalloc_is_true("opt.prof")) {
+    if (!jpp_mallctl_is_true("opt.prof")) {
         return JPP_JEMALLOC_OFF;
     }
 
-    if (jpp_jemalloc_is_true("opt.prof_sys_thread_name")
+    if (jpp_mallctl_is_true("opt.prof_sys_thread_name")
         && jpp_jemalloc_number() < JPP_JEMALLOC_SAFE_NAMES)
     {
         return JPP_JEMALLOC_REFUSED;
@@ -379,10 +251,10 @@ jpp_jemalloc_current(jpp_jemalloc_t *jemalloc)
 {
     size_t  lg_sample;
 
-    jemalloc->active = jpp_jemalloc_is_true("prof.active");
-    jemalloc->gdump = jpp_jemalloc_is_true("prof.gdump");
+    jemalloc->active = jpp_mallctl_is_true("prof.active");
+    jemalloc->gdump = jpp_mallctl_is_true("prof.gdump");
 
-    if (jpp_jemalloc_ctl("prof.lg_sample", &lg_sample, sizeof(lg_sample), NULL,
+    if (jpp_mallctl_call("prof.lg_sample", &lg_sample, sizeof(lg_sample), NULL,
                          0)
         == 0)
     {
@@ -405,13 +277,13 @@ jpp_jemalloc_stats(jpp_jemalloc_stats_t *stats)
 
     epoch = 1;
 
-    if (jpp_jemalloc_ctl("epoch", NULL, 0, &epoch, sizeof(epoch)) != 0) {
+    if (jpp_mallctl_call("epoch", NULL, 0, &epoch, sizeof(epoch)) != 0) {
         return false;
     }
 
     for (i = 0; i < JPP_JEMALLOC_LENGTH(jpp_jemalloc_counters); i++) {
 
-        if (jpp_jemalloc_ctl(jpp_jemalloc_counters[i].name, &value,
+        if (jpp_mallctl_call(jpp_jemalloc_counters[i].name, &value,
                              sizeof(value), NULL, 0)
             != 0)
         {
@@ -431,7 +303,7 @@ jpp_jemalloc_sample_thread(bool is_sampled)
 {
     bool  was;
 
-    return jpp_jemalloc_ctl("thread.prof.active", &was, sizeof(was),
+    return jpp_mallctl_call("thread.prof.active", &was, sizeof(was),
                             &is_sampled, sizeof(is_sampled))
            != 0
            || was;
@@ -453,7 +325,7 @@ jpp_jemalloc_dump(int fd, jpp_err_t *err)
 
     errno = 0;
 
-    if (jpp_jemalloc_ctl("prof.dump", NULL, 0, &name, sizeof(name)) != 0) {
+    if (jpp_mallctl_call("prof.dump", NULL, 0, &name, sizeof(name)) != 0) {
         return jpp_jemalloc_failed(err);
     }
 
@@ -580,7 +452,7 @@ jpp_jemalloc_set(jpp_jemalloc_step_t step, void *new, size_t new_size,
         return jpp_err_set(err, JPP_ERR_STATE, "%s", row->failed);
     }
 
-    rc = jpp_jemalloc_ctl(row->name, NULL, 0, new, new_size);
+    rc = jpp_mallctl_call(row->name, NULL, 0, new, new_size);
 
     if (rc != 0) {
         errno = rc;
@@ -597,38 +469,5 @@ jpp_jemalloc_set(jpp_jemalloc_step_t step, void *new, size_t new_size,
 const char *
 jpp_jemalloc_variable(uint32_t number)
 {
-    return number < JPP_JEMALLOC_LENGTH(jpp_jemalloc_builds)
-           ? jpp_jemalloc_builds[number].variable : NULL;
-}
-
-
-/* 0, or an errno; EINVAL also if the value has another width. */
-
-static int
-jpp_jemalloc_ctl(const char *name, void *old, size_t old_size, void *new,
-    size_t new_size)
-{
-    int     rc;
-    size_t  size;
-
-    if (jpp_jemalloc_mallctl == NULL) {
-        return ENOENT;
-    }
-
-    size = old_size;
-
-    rc = jpp_jemalloc_mallctl(name, old, old != NULL ? &size : NULL, new,
-                              new_size);
-
-    return rc == 0 && size != old_size ? EINVAL : rc;
-}
-
-
-static bool
-jpp_jemalloc_is_true(const char *name)
-{
-    bool  value;
-
-    return jpp_jemalloc_ctl(name, &value, sizeof(value), NULL, 0) == 0
-           && value;
+    return jpp_mallctl_variable(number);
 }

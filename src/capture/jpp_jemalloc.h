@@ -1,12 +1,10 @@
 
 /*
  * The jemalloc of this process: whether it is there, what state its profiler
- * is in, a dump of it, and what can be changed while it runs.  The owner of
- * mallctl.
+ * is in, a dump of it, and what can be changed while it runs.
  *
- * mallctl is looked up by dlsym() under the names of the usual builds, and is
- * used only if malloc() of this process is proven to be the same library's.
- * Without it every function here still works and says so.  Nothing is linked.
+ * jpp_mallctl.h looks mallctl up by dlsym(), so nothing is linked.  Without it
+ * every function here still works and says so.
  *
  * The lookup is done once per process, by jpp_jemalloc_read(), which the first
  * caller must finish before a second thread calls anything here.  After that

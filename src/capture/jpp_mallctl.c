@@ -1,0 +1,191 @@
+
+/* RTLD_DEFAULT, dladdr() */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "jpp_mallctl.h"
+
+
+#define JPP_MALLCTL_BUILDS                                                    \
+    (sizeof(jpp_mallctl_builds) / sizeof(jpp_mallctl_builds[0]))
+
+
+typedef int (*jpp_mallctl_pt)(const char *name, void *old, size_t *old_size,
+    void *new, size_t new_size);
+
+
+typedef struct {
+    const char    *symbol;
+    const char    *variable;
+} jpp_mallctl_build_t;
+
+
+static bool jpp_mallctl_is_malloc(void *symbol);
+static bool jpp_mallctl_is_same_object(void *symbol);
+
+
+/*
+ * A build with a prefix puts it, in upper case, before the variable's name too
+ * (JEMALLOC_CPREFIX in jemalloc.c).
+ */
+
+static const jpp_mallctl_build_t  jpp_mallctl_builds[] = {
+    { "mallctl",        "MALLOC_CONF" },
+    { "je_mallctl",     "JE_MALLOC_CONF" },
+    { "_rjem_mallctl",  "_RJEM_MALLOC_CONF" }
+};
+
+
+static jpp_mallctl_pt  jpp_mallctl_function;
+
+
+bool
+jpp_mallctl_find(const char **variable)
+{
+    void    *symbol;
+    size_t   i;
+
+    *variable = jpp_mallctl_builds[0].variable;
+
+    for (i = 0; i < JPP_MALLCTL_BUILDS; i++) {
+
+        symbol = dlsym(RTLD_DEFAULT, jpp_mallctl_builds[i].symbol);
+
+        if (symbol == NULL) {
+            continue;
+        }
+
+        /* ISO C has no conversion from an object's address to a function's */
+
+        memcpy(&jpp_mallctl_function, &symbol, sizeof(symbol));
+
+        if (jpp_mallctl_is_malloc(symbol)) {
+            *variable = jpp_mallctl_builds[i].variable;
+            return true;
+        }
+    }
+
+    jpp_mallctl_function = NULL;
+
+    return false;
+}
+
+
+/*
+ * A mallctl may belong to an allocator that a library was linked with for its
+ * own use; then malloc() in this thread does not move its counter.
+ */
+
+static bool
+jpp_mallctl_is_malloc(void *symbol)
+{
+    void      *block;
+    uint64_t   before, after;
+
+    if (jpp_mallctl_call("thread.allocated", &before, sizeof(before), NULL, 0)
+        != 0)
+    {
+        /* built without statistics */
+
+        return jpp_mallctl_is_same_object(symbol);
+    }
+
+    block = malloc(64);
+
+    /* if the block is unused, a compiler leaves both calls out */
+
+    __asm__ volatile ("" : "+r" (block) : : "memory");
+
+    if (jpp_mallctl_call("thread.allocated", &after, sizeof(after), NULL, 0)
+        != 0)
+    {
+        after = before;
+    }
+
+    free(block);
+
+    return after > before;
+}
+
+
+static bool
+jpp_mallctl_is_same_object(void *symbol)
+{
+    void     *function;
+    Dl_info   ours, theirs;
+
+    function = dlsym(RTLD_DEFAULT, "malloc");
+
+    return function != NULL
+           && dladdr(function, &ours) != 0
+           && dladdr(symbol, &theirs) != 0
+           && ours.dli_fbase == theirs.dli_fbase;
+}
+
+
+void
+jpp_mallctl_allocator(char *text, size_t size)
+{
+    void        *function;
+    Dl_info      info;
+    const char  *name;
+
+    function = dlsym(RTLD_DEFAULT, "malloc");
+
+    if (function == NULL
+        || dladdr(function, &info) == 0
+        || info.dli_fname == NULL)
+    {
+        return;
+    }
+
+    name = strrchr(info.dli_fname, '/');
+
+    (void) snprintf(text, size, "%s",
+                    name != NULL ? name + 1 : info.dli_fname);
+}
+
+
+const char *
+jpp_mallctl_variable(uint32_t number)
+{
+    return number < JPP_MALLCTL_BUILDS ? jpp_mallctl_builds[number].variable
+                                       : NULL;
+}
+
+
+int
+jpp_mallctl_call(const char *name, void *old, size_t old_size, void *new,
+    size_t new_size)
+{
+    int     rc;
+    size_t  size;
+
+    if (jpp_mallctl_function == NULL) {
+        return ENOENT;
+    }
+
+    size = old_size;
+
+    rc = jpp_mallctl_function(name, old, old != NULL ? &size : NULL, new,
+                              new_size);
+
+    return rc == 0 && size != old_size ? EINVAL : rc;
+}
+
+
+bool
+jpp_mallctl_is_true(const char *name)
+{
+    bool  value;
+
+    return jpp_mallctl_call(name, &value, sizeof(value), NULL, 0) == 0
+           && value;
+}

@@ -1,0 +1,44 @@
+
+/*
+ * The mallctl of this process, the owner of that function: looked up under
+ * the names of the usual builds, and used only if malloc() is proven to be the
+ * same library's.  What its values mean is in jpp_jemalloc.h, whose file alone
+ * uses this.
+ *
+ * Threads as in jpp_jemalloc.h.
+ */
+
+
+#ifndef _JPP_MALLCTL_H_INCLUDED_
+#define _JPP_MALLCTL_H_INCLUDED_
+
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+
+/*
+ * Look mallctl up; false: malloc() has none.  *VARIABLE is set in any case: the
+ * name of the variable that this build reads its options from.
+ */
+bool jpp_mallctl_find(const char **variable);
+
+/* Write the name of the file that has malloc() to TEXT, of SIZE bytes. */
+void jpp_mallctl_allocator(char *text, size_t size);
+
+/* The variables of the builds, by NUMBER from 0; NULL after the last. */
+const char *jpp_mallctl_variable(uint32_t number);
+
+/*
+ * mallctl(NAME) with widths: 0, or an errno.  EINVAL also if the value has
+ * another width than OLD_SIZE, ENOENT if there is no mallctl.
+ */
+int jpp_mallctl_call(const char *name, void *old, size_t old_size, void *new,
+    size_t new_size);
+
+/* Is NAME a boolean that is true? */
+bool jpp_mallctl_is_true(const char *name);
+
+
+#endif /* _JPP_MALLCTL_H_INCLUDED_ */
