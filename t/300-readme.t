@@ -463,7 +463,7 @@ sub check_statuses {
          [ keys %sent ], 'statuses');
 
     my %headers = map { $_ => 1 }
-                      $adapter =~ /_header\(r,\s+"([A-Za-z-]+)",/g;
+                      $adapter =~ /_add_header\(r,\s+"([A-Za-z-]+)",/g;
 
     same([ map { words($_->[0]) } rows(about('headers')) ],
          [ keys %headers ], 'headers');
