@@ -446,7 +446,7 @@ sub console {
          "<p>nginx $status->{nginx}, jemalloc_pprof module "
          . "$status->{module}, 1 of 1 workers answered",
          '<dt>control (POST)</dt>',
-         'for an hour, and then go back. jemalloc forgets its samples both '
+         'for an hour, then go back. jemalloc forgets its samples both '
          . "times.\n<pre>curl -d lg_sample=14 &quot;\${URL}control&quot;\n"
          . 'curl -d lg_sample=19 &quot;${URL}control&quot;</pre>')
     {
