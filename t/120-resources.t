@@ -208,6 +208,14 @@ sub status {
 
     my $workers = delete $status->{workers};
 
+    # what the last profile said, if there was one
+
+    my $unnamed = delete $status->{unnamed};
+
+    return "unnamed $unnamed\n"
+        if defined $unnamed
+           && $unnamed !~ /^\d+ of \d+ addresses have no name \(/;
+
     my $wrong = differs($status, {
         module => $version, nginx => $nginx, host => lc hostname(),
         asked => 1, answered => 1, missing => [],

@@ -156,6 +156,16 @@ sub formats {
     like($top, qr/^\d+ of \d+ addresses have no name \(.*nginx \d+.*\): .*/m,
          'top says how many addresses have no name');
 
+    my ($said) = $nginx->get('/debug/pprof/heap?format=top')->{body}
+                 =~ /^(\d+ of \d+ addresses have no name .*)/m;
+    my ($unnamed) = $nginx->get('/debug/pprof/status')->{body}
+                    =~ /"unnamed": "(.*)",/;
+    my ($shown) = $nginx->get('/debug/pprof/')->{body}
+                  =~ m{<p>In the last profile, (.*)</p>};
+
+    is($unnamed, $said, 'status says it, too');
+    is($shown, $said, 'and the console');
+
     my $is_debian = -e '/etc/debian_version'
                     && slurp('/etc/os-release') =~ /^ID=debian$/m;
 

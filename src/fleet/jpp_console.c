@@ -39,6 +39,8 @@ static void jpp_console_workers(const jpp_fleet_t *fleet, jpp_sink_t *sink);
 static void jpp_console_worker(const jpp_worker_t *worker, jpp_sink_t *sink);
 static void jpp_console_stat(const jpp_worker_t *worker, uint64_t bytes,
     jpp_sink_t *sink);
+static void jpp_console_unnamed(const jpp_fleet_t *fleet,
+    jpp_sink_t *sink);
 static void jpp_console_failures(const jpp_fleet_t *fleet, jpp_sink_t *sink);
 static void jpp_console_problems(const jpp_fleet_t *fleet, jpp_sink_t *sink);
 static void jpp_console_problem(const jpp_fleet_t *fleet, size_t first,
@@ -66,6 +68,7 @@ jpp_console_html(const jpp_fleet_t *fleet, const jpp_console_link_t *links,
 {
     jpp_console_head(fleet, sink);
     jpp_console_workers(fleet, sink);
+    jpp_console_unnamed(fleet, sink);
     jpp_console_problems(fleet, sink);
     jpp_console_links(links, sink);
 
@@ -180,6 +183,17 @@ jpp_console_stat(const jpp_worker_t *worker, uint64_t bytes, jpp_sink_t *sink)
 
     jpp_sink_printf(sink, "<td class=\"n\">%s</td>",
                     worker->has_stats ? jpp_units_bytes(bytes, text) : "-");
+}
+
+
+static void
+jpp_console_unnamed(const jpp_fleet_t *fleet, jpp_sink_t *sink)
+{
+    if (fleet->unnamed != NULL) {
+        jpp_sink_str(sink, "<p>In the last profile, ");
+        jpp_console_text(sink, fleet->unnamed);
+        jpp_sink_str(sink, "</p>\n");
+    }
 }
 
 

@@ -156,6 +156,7 @@ jpp_status_json(const jpp_fleet_t *fleet, jpp_sink_t *sink)
     jpp_json_str(&json, "host", fleet->host);
     jpp_json_u64(&json, "asked", fleet->n_asked);
     jpp_json_u64(&json, "answered", fleet->n);
+    jpp_json_str(&json, "unnamed", fleet->unnamed);
 
     jpp_json_open(&json, "workers", '[');
 

@@ -54,6 +54,8 @@ typedef struct {
     const jpp_missing_t   *missing;        /* the others */
     size_t                 n_missing;
     const jpp_control_t   *wanted;         /* settings for all; or NULL */
+    const char            *unnamed;        /* of the last profile: which */
+                                           /*   code lacks names; or NULL */
 } jpp_fleet_t;
 
 

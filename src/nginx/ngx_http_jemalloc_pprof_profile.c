@@ -54,6 +54,8 @@ static ngx_int_t ngx_http_jemalloc_pprof_profile_refuse(ngx_http_request_t *r,
     const jpp_err_t *err);
 static ngx_int_t ngx_http_jemalloc_pprof_profile_send(
     ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
+static ngx_int_t ngx_http_jemalloc_pprof_profile_incomplete(
+    ngx_http_request_t *r, const ngx_http_jemalloc_pprof_report_t *report);
 static void ngx_http_jemalloc_pprof_profile_work(
     ngx_http_jemalloc_pprof_job_t *job);
 static ngx_int_t ngx_http_jemalloc_pprof_profile_describe(ngx_http_request_t *r,
@@ -291,6 +293,10 @@ ngx_http_jemalloc_pprof_profile_send(ngx_http_jemalloc_pprof_job_t *job,
     }
 
     report = &profile->report;
+
+    ngx_memcpy(ngx_http_jemalloc_pprof_self.unnamed, report->unnamed,
+               JPP_UNNAMED_TEXT);
+
     n_asked = report->n_asked;
     n_answered = report->n_answered;
 
@@ -300,20 +306,9 @@ ngx_http_jemalloc_pprof_profile_send(ngx_http_jemalloc_pprof_job_t *job,
     ngx_http_jemalloc_pprof_collect_leave(&profile->base);
 
     if (report->options.args.values[JPP_ARG_STRICT] != 0
-        && n_answered < n_asked)
+        && (n_answered < n_asked || report->n_unsplit != 0))
     {
-        return ngx_http_jemalloc_pprof_refuse(r,
-                   NGX_HTTP_JEMALLOC_PPROF_INCOMPLETE, n_answered, n_asked,
-                   "the error log and the comments of the profile without "
-                   "strict=1 say why");
-    }
-
-    if (report->options.args.values[JPP_ARG_STRICT] != 0
-        && report->n_unsplit != 0)
-    {
-        return ngx_http_jemalloc_pprof_refuse(r,
-                   NGX_HTTP_JEMALLOC_PPROF_UNSPLIT, report->n_unsplit,
-                   n_answered);
+        return ngx_http_jemalloc_pprof_profile_incomplete(r, report);
     }
 
     workers = ngx_pnalloc(r->pool, 2 * NGX_INT_T_LEN + 2);
@@ -335,6 +330,24 @@ ngx_http_jemalloc_pprof_profile_send(ngx_http_jemalloc_pprof_job_t *job,
 
     return ngx_http_jemalloc_pprof_deliver(r, &answer, &report->arena,
                                            report->body, report->len);
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_profile_incomplete(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_report_t *report)
+{
+    if (report->n_answered < report->n_asked) {
+        return ngx_http_jemalloc_pprof_refuse(r,
+                   NGX_HTTP_JEMALLOC_PPROF_INCOMPLETE, report->n_answered,
+                   report->n_asked,
+                   "the error log and the comments of the profile without "
+                   "strict=1 say why");
+    }
+
+    return ngx_http_jemalloc_pprof_refuse(r, NGX_HTTP_JEMALLOC_PPROF_UNSPLIT,
+                                          report->n_unsplit,
+                                          report->n_answered);
 }
 
 

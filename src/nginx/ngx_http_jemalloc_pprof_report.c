@@ -86,6 +86,11 @@ ngx_http_jemalloc_pprof_report(ngx_http_jemalloc_pprof_report_t *report,
 
     jpp_arena_destroy(&arena);
 
+    /* another report may run by the time that this one is answered */
+
+    ngx_memcpy(report->unnamed, ngx_http_jemalloc_pprof_self.symbols.unnamed,
+               JPP_UNNAMED_TEXT);
+
     return rc;
 }
 

@@ -24,6 +24,7 @@ typedef struct {
 
     jpp_arena_t                                   arena;
     u_char                                       *body;
+    char                                          unnamed[JPP_UNNAMED_TEXT];
     size_t                                        len;
     ngx_uint_t                                    n_asked;    /* at all */
     ngx_uint_t                                    n_answered;

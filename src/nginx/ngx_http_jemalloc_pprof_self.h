@@ -29,6 +29,7 @@ typedef struct {
     uint64_t         n_resets;     /* how often its samples were forgotten */
     const char      *tail;         /* see jpp_maps_read() */
     jpp_symbols_t    symbols;
+    char             unnamed[JPP_UNNAMED_TEXT];   /* of its last report */
     jpp_failure_t    last_error;
 } ngx_http_jemalloc_pprof_self_t;
 

@@ -94,6 +94,10 @@ ngx_http_jemalloc_pprof_status_fleet(
     fleet->missing = missing;
     fleet->wanted = control;
 
+    if (ngx_http_jemalloc_pprof_self.unnamed[0] != '\0') {
+        fleet->unnamed = ngx_http_jemalloc_pprof_self.unnamed;
+    }
+
     for (i = 0; i < co->n; i++) {
         share = &co->shares[i];
 

@@ -20,6 +20,7 @@
 #include "jpp_known.h"
 #include "jpp_loaded.h"
 #include "jpp_refused.h"
+#include "jpp_unnamed.h"
 
 
 /* nginx, libc with debug symbols, libssl, libcrypto, libjemalloc: 1 MiB */
@@ -47,6 +48,7 @@ typedef struct {
     jpp_known_t       known;
     jpp_refused_t     refused;
     jpp_loaded_t      loaded;           /* what the caller knows, or zeros */
+    char              unnamed[JPP_UNNAMED_TEXT];  /* of the last profile */
     uint64_t          n_hits;
     uint64_t          n_misses;
     uint64_t          n_opened;         /* files */

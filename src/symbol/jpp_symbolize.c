@@ -77,7 +77,8 @@ jpp_symbolize(jpp_symbols_t *symbols, jpp_profile_t *profile, jpp_err_t *err)
 
     if (symbols->loaded.files != NULL) {
         done = done && jpp_unnamed_comment(&s.unnamed, profile,
-                                           &symbols->loaded.host);
+                                           &symbols->loaded.host,
+                                           symbols->unnamed);
     }
 
     jpp_vec_release(order);

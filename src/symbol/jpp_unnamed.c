@@ -46,13 +46,15 @@ jpp_unnamed_add(jpp_unnamed_t *unnamed, uint32_t file, uint32_t n)
 
 bool
 jpp_unnamed_comment(const jpp_unnamed_t *unnamed, jpp_profile_t *profile,
-    const jpp_host_t *host)
+    const jpp_host_t *host, char text[JPP_UNNAMED_TEXT])
 {
     int          len;
     char         cure[JPP_PACKAGES_TEXT];
     char         list[JPP_UNNAMED_FILES * (JPP_UNNAMED_NAME + 16)];
     uint32_t     i;
     const char  *path, *slash, *files[JPP_UNNAMED_FILES];
+
+    text[0] = '\0';
 
     if (unnamed->n == 0) {
         return true;
@@ -70,9 +72,10 @@ jpp_unnamed_comment(const jpp_unnamed_t *unnamed, jpp_profile_t *profile,
 
     jpp_packages_cure(host, files, unnamed->n_files, cure);
 
-    return jpp_profile_comment(profile, "%" PRIu64 " of %zu addresses have no "
-                               "name (%s): %s", unnamed->n,
-                               jpp_vec_count(profile->locations,
-                                             jpp_location_t),
-                               list, cure);
+    (void) snprintf(text, JPP_UNNAMED_TEXT, "%" PRIu64 " of %zu addresses have "
+                    "no name (%s): %s", unnamed->n,
+                    jpp_vec_count(profile->locations, jpp_location_t), list,
+                    cure);
+
+    return jpp_profile_comment(profile, "%s", text);
 }

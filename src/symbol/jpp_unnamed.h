@@ -20,6 +20,9 @@
 /* files listed by name */
 #define JPP_UNNAMED_FILES  4
 
+/* the cure, the files, and the words between them */
+#define JPP_UNNAMED_TEXT   (JPP_PACKAGES_TEXT + 448)
+
 
 typedef struct {
     uint32_t          file;        /* string id */
@@ -38,9 +41,13 @@ typedef struct {
 /* N > 0 addresses of FILE have no name. */
 void jpp_unnamed_add(jpp_unnamed_t *unnamed, uint32_t file, uint32_t n);
 
-/* Append the comment, if any, to PROFILE; false: no memory. */
+/*
+ * Write the sentence to TEXT, "" if all have names, and append it to PROFILE as
+ * a comment.  False: no memory.
+ */
 bool jpp_unnamed_comment(const jpp_unnamed_t *unnamed,
-    jpp_profile_t *profile, const jpp_host_t *host);
+    jpp_profile_t *profile, const jpp_host_t *host,
+    char text[JPP_UNNAMED_TEXT]);
 
 
 #endif /* _JPP_UNNAMED_H_INCLUDED_ */

@@ -67,6 +67,8 @@ jpp_test_page(void)
         "</table>\n</div>\n"
         "<p>Last error in worker 0, pid 4711, at 2026-11-21T04:03:01Z: "
         "the &lt;dump&gt; failed.</p>\n",
+        "<p>In the last profile, 5 of 9 addresses have no name (a&lt;b 5): "
+        "do</p>\n",
         "<h3 class=\"bad\">No profile: the malloc of this nginx is not "
         "jemalloc&#39;s</h3>\n<p>Because it comes from libc.so.6, ",
         "</p>\n<pre>Run apt-get install libjemalloc2 and systemctl edit "
@@ -98,6 +100,7 @@ jpp_test_page(void)
     };
 
     fleet = jpp_fleet_of(3, workers, 2);
+    fleet.unnamed = "5 of 9 addresses have no name (a<b 5): do";
     fleet.missing = &missing;
     fleet.n_missing = 1;
 

@@ -221,7 +221,7 @@ jpp_packages_test_comment(const uint32_t (*added)[2], size_t n,
 
     text[0] = '\0';
 
-    if (jpp_unnamed_comment(&unnamed, &profile, host)
+    if (jpp_unnamed_comment(&unnamed, &profile, host, text)
         && profile.comments->len != 0)
     {
         (void) snprintf(text, sizeof(text), "%s",

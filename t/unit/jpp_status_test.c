@@ -278,6 +278,7 @@ jpp_test_json(void)
         ".workers.0.last_error=null",
         ".workers.1.last_error.time=\"2026-11-21T04:03:01Z\"",
         ".workers.1.last_error.text=\"the \\\"dump\\\" failed\"",
+        ".unnamed=\"5 of 9 addresses have no name\"",
         ".missing=1", ".missing.0.worker=7", ".missing.0.pid=4718",
         ".missing.0.generation=1", ".missing.0.why=\"it ended\"",
     };
@@ -295,6 +296,7 @@ jpp_test_json(void)
     };
 
     fleet = jpp_fleet_of(3, workers, 2);
+    fleet.unnamed = "5 of 9 addresses have no name";
     fleet.missing = &missing;
     fleet.n_missing = 1;
     jpp_status_parse(&fleet);
