@@ -7,10 +7,14 @@
 use strict;
 use warnings;
 
+use File::Basename;
 use File::Temp qw(tempdir);
 use Test::More;
 
-my $build = $ENV{JPP_BUILD} // 'build';
+use lib dirname(__FILE__) . '/lib';
+
+use JppRun qw( $build slurp );
+
 my $tool = "$build/jemalloc-pprof";
 my $dir = tempdir(CLEANUP => 1);
 
@@ -180,14 +184,4 @@ sub output {
     my $output = `$command`;
 
     return $? == 0 ? $output : undef;
-}
-
-
-sub slurp {
-    my ($file) = @_;
-
-    open my $fh, '<', $file or die "$file: $!\n";
-    local $/;
-
-    return scalar <$fh>;
 }

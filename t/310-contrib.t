@@ -5,17 +5,12 @@
 # configuration are included in an nginx, and answer; what the scrapers would
 # ask for is asked for; the Debian package is built, and what it holds is
 # loaded.  And the commands of docs/reading-a-heap.md that find leaks find some.
-#
-# nginx is $TEST_NGINX_BINARY with the modules of $TEST_NGINX_LOAD_MODULES, or
-# the machine's with the one in build/.
 
 use strict;
 use warnings;
 
-use Cwd qw( abs_path );
 use File::Basename;
 use File::Temp qw( tempdir );
-use IO::Socket::INET;
 use JSON::PP;
 use POSIX ();
 use Test::More;
@@ -23,11 +18,12 @@ use Time::HiRes qw( sleep );
 
 use lib dirname(__FILE__) . '/lib';
 
-use JppNginx qw( has_jemalloc wait_until );
+use JppNginx;
+use JppRun qw( binary free_port has_jemalloc loaded slurp spew wait_until );
 
 $ENV{PATH} .= ':/usr/sbin:/sbin';
 
-my $top = dirname(dirname(abs_path(__FILE__)));
+my $top = $JppRun::root;
 my $contrib = "$top/contrib";
 my $dir = tempdir('jpp-contrib-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 
@@ -35,10 +31,8 @@ my $own = '/usr/share/nginx/src';
 my $name = 'libnginx-mod-http-jemalloc-pprof';
 my $module = 'ngx_http_jemalloc_pprof_module.so';
 
-my $nginx = $ENV{TEST_NGINX_BINARY} || 'nginx';
-my @modules = $ENV{TEST_NGINX_BINARY}
-              ? split(/\s+/, $ENV{TEST_NGINX_LOAD_MODULES} // '')
-              : "$top/build/$module";
+my $nginx = binary();
+my @modules = loaded();
 
 # seconds: a build and a start are ended after so many
 my $build_time = 300;
@@ -67,27 +61,6 @@ END {
     nginx_end() if $process;
 
     $? = $status;
-}
-
-
-sub slurp {
-    my ($path) = @_;
-
-    open my $fh, '<', $path or die "$path: $!\n";
-    local $/;
-
-    return <$fh> // '';
-}
-
-
-sub spew {
-    my ($path, @text) = @_;
-
-    open my $fh, '>', $path or die "$path: $!\n";
-    print $fh @text;
-    close $fh or die "$path: $!\n";
-
-    return $path;
 }
 
 
@@ -254,15 +227,6 @@ sub check_answers {
 }
 
 
-sub free_port {
-
-    my $socket = IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1')
-        or die "no port: $!\n";
-
-    return $socket->sockport();
-}
-
-
 # The path of a configuration around the directives of http in TEXT.
 
 sub configuration {
@@ -311,13 +275,12 @@ sub nginx_start {
         exec $nginx, '-p', $dir, '-c', $conf or POSIX::_exit(127);
     }
 
-    for (1 .. $start_time * 10) {
+    my $answers = wait_until(sub {
+        return (output('curl', '-s', '-o', '/dev/null', '--noproxy', '*',
+                       $url))[1] == 0;
+    }, $start_time);
 
-        return if (output('curl', '-s', '-o', '/dev/null', '--noproxy', '*',
-                          $url))[1] == 0;
-
-        sleep 0.1;
-    }
+    return if $answers;
 
     die "nginx does not answer: ", slurp("$dir/stderr"), "\n";
 }

@@ -17,7 +17,7 @@ use Time::HiRes qw( time );
 
 use lib dirname(__FILE__) . '/lib';
 
-use JppNginx qw( wait_until slurp spew );
+use JppRun qw( free_port slurp spew title wait_until );
 use JppShown qw( shown_blocks shown_pattern );
 
 my $top = dirname(dirname(abs_path(__FILE__)));
@@ -222,7 +222,7 @@ sub interrupted {
     my @left = session($pid);
 
     is(scalar @left, 0, 'nothing of it runs')
-        or diag(map { "$_ " . JppNginx::title($_) . "\n" } @left);
+        or diag(map { "$_ " . title($_) . "\n" } @left);
     is_free();
 }
 
@@ -237,12 +237,4 @@ sub session {
 
         $stat =~ /.*\) [^Z] \d+ \d+ (\d+) / && $1 == $leader;
     } map { m{/(\d+)$} } glob '/proc/[0-9]*';
-}
-
-
-sub free_port {
-    my $socket = IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1')
-        or die "listen: $!\n";
-
-    return $socket->sockport();
 }
