@@ -371,7 +371,7 @@ sub killed_of_three {
 
             # and not that it did not answer in time
 
-            like($_, qr/^it (?:ended|does not listen)/,
+            like($_, qr/^it (?:exited|no longer listens)/,
                  "$round: why it is missing") for values %$why;
         }
 

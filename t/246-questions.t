@@ -21,7 +21,7 @@ use lib dirname(__FILE__) . '/lib';
 
 use JppFleet qw( clients_of_one fleet is_well missing status );
 use JppNginx qw( wait_until limit lowest profile partly sockets );
-use JppRun qw( subtests slurp spew title );
+use JppRun qw( subtests );
 
 my $soak = $ENV{JPP_SOAK};
 
@@ -132,7 +132,7 @@ sub shared {
 
     $nginx->fake("hold 1\n");
 
-    # from different workers, so that each asks a question of its own
+    # by different workers, so that each asks a question of its own
 
     my %clients;
 
@@ -142,16 +142,21 @@ sub shared {
         $clients{ $client->get('/pid')->{body} } //= $client;
     }
 
-    my @clients = values %clients;
+    delete $clients{$victim};
 
-    $clients[0]->send_request("$heap?worker=pid-$victim");
+    my ($first, @others) = values %clients;
+
+    $first->send_request("$heap?worker=pid-$victim");
     $nginx->wait_dumping($victim);
 
-    $_->send_request("$heap?worker=pid-$victim") for @clients[1 .. $#clients];
-    ok(wait_until(sub { questions($victim) >= $n - 1 }), 'the others wait');
+    my $before = sockets_of($victim);
+
+    $_->send_request("$heap?worker=pid-$victim") for @others;
+    ok(wait_until(sub { sockets_of($victim) == $before + @others }),
+       'the others wait');
 
     $nginx->fake('');
-    is(scalar(grep { $_->response->{status} == 200 } @clients), $n,
+    is(scalar(grep { $_->response->{status} == 200 } $first, @others), $n - 1,
        'all are answered');
 
     my @begun = grep { $_->[0] == $victim && $_->[1] eq 'begins' }
@@ -163,9 +168,9 @@ sub shared {
 }
 
 
-# Connections of the unix kind that PID has, beside those it listens by.
+# A question is a socket more.
 
-sub questions {
+sub sockets_of {
     my ($pid) = @_;
 
     return scalar grep { /^socket:/ }
@@ -225,21 +230,30 @@ sub forgotten {
 }
 
 
-# Either those that are to be replaced answer, or those that replace them.
+# Either those that are to be replaced answer, or those that replace them; one
+# that is asked as it exits does not.
 
 sub reloaded {
     my $nginx = fleet('', workers => 8, fake => '');
-    my %statuses;
+    my $going = qr/\A(?:it exited before it answered|it no longer listens,|(?#
+        )this worker is (?:being started|shutting down):)/;
+    my %answers;
 
     for my $reload (1 .. 8) {
         $nginx->signal('HUP');
 
-        $statuses{ $nginx->get("$heap?worker=7&format=folded")->{status} }++
-            for 1 .. 250;
+        for (1 .. 250) {
+            my $answer = $nginx->get("$heap?worker=7&format=folded");
+
+            $answers{ $answer->{status} == 200 ? 'answers'
+                      : $answer->{status} == 503 && $answer->{body} =~ $going
+                      ? 'exits' : "$answer->{status} $answer->{body}" }++;
+        }
     }
 
-    is_deeply([ keys %statuses ], [ 200 ], 'eight reloads: 2000 times 200')
-        or diag(join ', ', map { "$_: $statuses{$_}" } keys %statuses);
+    cmp_ok($answers{answers}, '>', 1000, 'eight reloads: it answers');
+    delete @answers{qw( answers exits )};
+    is_deeply(\%answers, {}, 'and is never said not to be there');
     is($nginx->get("$heap?worker=8")->{status}, 404, 'there is no ninth');
 
     wait_until(sub { $nginx->worker_pids == 8 });
