@@ -4,12 +4,35 @@
 #define _GNU_SOURCE
 #endif
 
+#include <dlfcn.h>
 #include <link.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "jpp_images.h"
 
 
+/* the longest name of an object that is looked at */
+#define JPP_IMAGES_NAME  4096
+
+
+/* an object that the unwinder does not know yet */
+typedef struct {
+    const jpp_mapped_t   *objects;
+    size_t                 first;      /* objects before it are passed over */
+    size_t                 n;
+    uintptr_t              base;
+    bool                   is_pinned;
+    jpp_mapped_object_t    object;
+    char                   name[JPP_IMAGES_NAME];
+} jpp_images_new_t;
+
+
+static int jpp_images_find_new(struct dl_phdr_info *info, size_t size,
+    void *data);
+static void jpp_images_segments(const struct dl_phdr_info *info,
+    jpp_mapped_object_t *object);
+static bool jpp_images_pin(const char *name, uintptr_t base);
 static int jpp_images_add(struct dl_phdr_info *info, size_t size, void *data);
 static const ElfW(Phdr) *jpp_images_code(const struct dl_phdr_info *info);
 static bool jpp_images_id(const struct dl_phdr_info *info,
@@ -52,6 +75,125 @@ jpp_images_add(struct dl_phdr_info *info, size_t size, void *data)
     image->build_id = id;
 
     return 0;
+}
+
+
+bool
+jpp_images_unwind(jpp_mapped_t *objects)
+{
+    jpp_images_new_t  found;
+
+    found.objects = objects;
+    found.first = 0;
+
+    /*
+     * One at a time: the linker's list is locked while it is walked, and
+     * dlopen() takes the locks in another order.
+     */
+
+    for ( ;; ) {
+        found.n = 0;
+
+        if (dl_iterate_phdr(jpp_images_find_new, &found) == 0) {
+            return true;
+        }
+
+        if ((found.is_pinned || jpp_images_pin(found.name, found.base))
+            && !jpp_mapped_add(objects, &found.object))
+        {
+            return false;
+        }
+
+        found.first = found.n;
+    }
+}
+
+
+static int
+jpp_images_find_new(struct dl_phdr_info *info, size_t size, void *data)
+{
+    jpp_images_new_t *found = data;
+
+    const ElfW(Phdr)  *code;
+
+    (void) size;
+
+    code = jpp_images_code(info);
+
+    if (found->n++ < found->first
+        || code == NULL
+        || strlen(info->dlpi_name) >= JPP_IMAGES_NAME
+        || jpp_mapped_find(found->objects, info->dlpi_addr + code->p_vaddr)
+           != NULL)
+    {
+        return 0;
+    }
+
+    /* the main program and the kernel's own object are never unmapped */
+
+    found->is_pinned = info->dlpi_name[0] == '\0'
+                       || (uintptr_t) info->dlpi_phdr == getauxval(AT_PHDR)
+                       || info->dlpi_addr == getauxval(AT_SYSINFO_EHDR);
+
+    found->base = info->dlpi_addr;
+    memcpy(found->name, info->dlpi_name, strlen(info->dlpi_name) + 1);
+    jpp_images_segments(info, &found->object);
+
+    return 1;
+}
+
+
+static void
+jpp_images_segments(const struct dl_phdr_info *info,
+    jpp_mapped_object_t *object)
+{
+    size_t             i;
+    jpp_segment_t     *segment;
+    const ElfW(Phdr)  *phdr;
+
+    object->n = 0;
+    object->frames = 0;
+
+    for (i = 0; i < info->dlpi_phnum; i++) {
+        phdr = &info->dlpi_phdr[i];
+
+        if (phdr->p_type == PT_GNU_EH_FRAME) {
+            object->frames = info->dlpi_addr + phdr->p_vaddr;
+        }
+
+        if (phdr->p_type != PT_LOAD || object->n == JPP_MAPPED_SEGMENTS) {
+            continue;
+        }
+
+        segment = &object->segments[object->n++];
+        segment->start = info->dlpi_addr + phdr->p_vaddr;
+        segment->end = segment->start + phdr->p_memsz;
+        segment->is_readable = (phdr->p_flags & PF_R) != 0;
+        segment->is_executable = (phdr->p_flags & PF_X) != 0;
+    }
+}
+
+
+/* It may have been unloaded meanwhile, and loaded again elsewhere. */
+
+static bool
+jpp_images_pin(const char *name, uintptr_t base)
+{
+    bool              is_there;
+    void             *handle;
+    struct link_map  *map;
+
+    handle = dlopen(name, RTLD_LAZY|RTLD_NOLOAD|RTLD_NODELETE);
+    if (handle == NULL) {
+        return false;
+    }
+
+    is_there = dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0
+               && map->l_addr == base;
+
+    (void) dlclose(handle);
+
+    return is_there;
 }
 
 

@@ -1,8 +1,8 @@
 
 /*
- * The builds that are loaded into this process: the build id of every object
- * that the dynamic linker knows, read from memory.  The owner of
- * dl_iterate_phdr().
+ * What is loaded into this process: the build id of every object that the
+ * dynamic linker knows, read from memory, and its segments for the unwinder.
+ * The owner of dl_iterate_phdr().
  *
  * No state; any thread, but not while the objects may change under it.
  */
@@ -14,6 +14,7 @@
 
 #include "jpp_arena.h"
 #include "jpp_elf.h"
+#include "jpp_mapped.h"
 
 
 typedef struct {
@@ -24,6 +25,13 @@ typedef struct {
 
 /* Append what is loaded and has a build id to IMAGES; false: no memory. */
 bool jpp_images_read(jpp_vec_t *images);
+
+/*
+ * Add every object that is loaded, and not in OBJECTS yet, after pinning it:
+ * dlclose() does not unmap it any more.  One that cannot be pinned is left
+ * out.  Outside signals, one thread at a time; false: the table is full.
+ */
+bool jpp_images_unwind(jpp_mapped_t *objects);
 
 /*
  * The build id among the LEN bytes of notes at DATA, aligned to ALIGNMENT (4

@@ -1,0 +1,402 @@
+
+#include <string.h>
+
+#include "jpp_cfi_row.h"
+
+
+/* far above what compilers and assembly write: the tests read all of libc,
+   libcrypto and nginx */
+#define JPP_CFI_MAX_STEPS   8192
+#define JPP_CFI_MAX_SAVED   4
+
+
+/* instructions: those with an operand in the low six bits, and the others */
+#define JPP_CFA_ADVANCE              0x40
+#define JPP_CFA_OFFSET               0x80
+#define JPP_CFA_RESTORE              0xc0
+#define JPP_CFA_NOP                  0x00
+#define JPP_CFA_SET_LOC              0x01
+#define JPP_CFA_ADVANCE1             0x02
+#define JPP_CFA_ADVANCE2             0x03
+#define JPP_CFA_ADVANCE4             0x04
+#define JPP_CFA_OFFSET_EXTENDED      0x05
+#define JPP_CFA_RESTORE_EXTENDED     0x06
+#define JPP_CFA_UNDEFINED            0x07
+#define JPP_CFA_SAME                 0x08
+#define JPP_CFA_REGISTER             0x09
+#define JPP_CFA_REMEMBER             0x0a
+#define JPP_CFA_RECALL               0x0b
+#define JPP_CFA_DEF_CFA              0x0c
+#define JPP_CFA_DEF_CFA_REGISTER     0x0d
+#define JPP_CFA_DEF_CFA_OFFSET       0x0e
+#define JPP_CFA_DEF_CFA_EXPRESSION   0x0f
+#define JPP_CFA_EXPRESSION           0x10
+#define JPP_CFA_OFFSET_SF            0x11
+#define JPP_CFA_DEF_CFA_SF           0x12
+#define JPP_CFA_DEF_CFA_OFFSET_SF    0x13
+#define JPP_CFA_VAL_OFFSET           0x14
+#define JPP_CFA_VAL_OFFSET_SF        0x15
+#define JPP_CFA_VAL_EXPRESSION       0x16
+#define JPP_CFA_GNU_ARGS_SIZE        0x2e
+#define JPP_CFA_GNU_NEGATIVE_OFFSET  0x2f
+
+
+typedef struct {
+    const jpp_cfi_entry_t   *entry;
+    uintptr_t                address;      /* the row that is asked for */
+    uintptr_t                location;     /* where the rules hold from */
+    jpp_cfi_bytes_t          b;
+    uint32_t                 steps;
+    uint32_t                 saved;
+    bool                     is_past;      /* what follows holds later */
+    jpp_cfi_row_t           *row;
+    jpp_cfi_row_t            initial;      /* after the CIE */
+    jpp_cfi_row_t            stack[JPP_CFI_MAX_SAVED];
+} jpp_cfi_machine_t;
+
+
+static bool jpp_cfi_run(jpp_cfi_machine_t *m, const jpp_cfi_bytes_t *code);
+static bool jpp_cfi_step(jpp_cfi_machine_t *m, uint8_t op);
+static bool jpp_cfi_step_register(jpp_cfi_machine_t *m, uint8_t op);
+static bool jpp_cfi_step_offset(jpp_cfi_machine_t *m, uint8_t op,
+    uint64_t column);
+static bool jpp_cfi_step_other(jpp_cfi_machine_t *m, uint8_t op,
+    uint64_t column);
+static bool jpp_cfi_step_cfa(jpp_cfi_machine_t *m, uint8_t op);
+static bool jpp_cfi_step_state(jpp_cfi_machine_t *m, uint8_t op);
+static void jpp_cfi_advance(jpp_cfi_machine_t *m, uint64_t delta);
+static void jpp_cfi_set(jpp_cfi_machine_t *m, uint64_t column,
+    jpp_cfi_how_t how, int64_t value);
+static void jpp_cfi_restore(jpp_cfi_machine_t *m, uint64_t column);
+static int64_t jpp_cfi_expression(jpp_cfi_machine_t *m);
+static int64_t jpp_cfi_times(jpp_cfi_machine_t *m, uint64_t factor);
+
+
+bool
+jpp_cfi_row_at(const jpp_cfi_entry_t *entry, uintptr_t address,
+    jpp_cfi_row_t *row)
+{
+    jpp_cfi_machine_t  m;
+
+    memset(row, 0, sizeof(jpp_cfi_row_t));
+
+    /* the caller's rsp is the CFA, unless something else is said */
+
+    row->how[JPP_CFI_RSP] = JPP_CFI_IS;
+    row->how[JPP_CFI_RETURN] = JPP_CFI_UNDEFINED;
+    row->cfa_register = JPP_CFI_COLUMNS;
+
+    m.entry = entry;
+    m.address = address;
+    m.location = entry->start;
+    m.steps = 0;
+    m.saved = 0;
+    m.is_past = false;
+    m.row = row;
+    m.initial = *row;
+
+    if (!jpp_cfi_run(&m, &entry->initial)) {
+        return false;
+    }
+
+    m.initial = *row;
+
+    return jpp_cfi_run(&m, &entry->own)
+           && (row->is_cfa_expression || row->cfa_register < JPP_CFI_RETURN);
+}
+
+
+static bool
+jpp_cfi_run(jpp_cfi_machine_t *m, const jpp_cfi_bytes_t *code)
+{
+    uint8_t  op;
+
+    m->b = *code;
+
+    while (m->b.pos != m->b.end && !m->is_past) {
+
+        if (m->steps++ == JPP_CFI_MAX_STEPS) {
+            return false;
+        }
+
+        op = (uint8_t) jpp_cfi_uint(&m->b, 1);
+
+        if (!jpp_cfi_step(m, op) || m->b.is_damaged) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+static bool
+jpp_cfi_step(jpp_cfi_machine_t *m, uint8_t op)
+{
+    switch (op & 0xc0) {
+
+    case JPP_CFA_ADVANCE:
+        jpp_cfi_advance(m, op & 0x3f);
+        return true;
+
+    case JPP_CFA_OFFSET:
+        jpp_cfi_set(m, op & 0x3f, JPP_CFI_AT,
+                    jpp_cfi_times(m, jpp_cfi_uleb(&m->b)));
+        return true;
+
+    case JPP_CFA_RESTORE:
+        jpp_cfi_restore(m, op & 0x3f);
+        return true;
+    }
+
+    return jpp_cfi_step_state(m, op)
+           || jpp_cfi_step_cfa(m, op)
+           || jpp_cfi_step_register(m, op);
+}
+
+
+/* Instructions of the location, and of the whole row. */
+
+static bool
+jpp_cfi_step_state(jpp_cfi_machine_t *m, uint8_t op)
+{
+    switch (op) {
+
+    case JPP_CFA_NOP:
+        return true;
+
+    case JPP_CFA_SET_LOC:
+        m->location = jpp_cfi_pointer(&m->b, m->entry->encoding);
+        m->is_past = m->location > m->address;
+        return true;
+
+    case JPP_CFA_ADVANCE1:
+        jpp_cfi_advance(m, jpp_cfi_uint(&m->b, 1));
+        return true;
+
+    case JPP_CFA_ADVANCE2:
+        jpp_cfi_advance(m, jpp_cfi_uint(&m->b, 2));
+        return true;
+
+    case JPP_CFA_ADVANCE4:
+        jpp_cfi_advance(m, jpp_cfi_uint(&m->b, 4));
+        return true;
+
+    case JPP_CFA_REMEMBER:
+        m->b.is_damaged |= m->saved == JPP_CFI_MAX_SAVED;
+
+        if (!m->b.is_damaged) {
+            m->stack[m->saved++] = *m->row;
+        }
+
+        return true;
+
+    case JPP_CFA_RECALL:
+        m->b.is_damaged |= m->saved == 0;
+
+        if (!m->b.is_damaged) {
+            *m->row = m->stack[--m->saved];
+        }
+
+        return true;
+
+    case JPP_CFA_GNU_ARGS_SIZE:
+        (void) jpp_cfi_uleb(&m->b);
+        return true;
+    }
+
+    return false;
+}
+
+
+static bool
+jpp_cfi_step_cfa(jpp_cfi_machine_t *m, uint8_t op)
+{
+    jpp_cfi_row_t *row = m->row;
+
+    switch (op) {
+
+    case JPP_CFA_DEF_CFA:
+        row->cfa_register = jpp_cfi_uleb(&m->b);
+        row->cfa_value = (int64_t) jpp_cfi_uleb(&m->b);
+        break;
+
+    case JPP_CFA_DEF_CFA_SF:
+        row->cfa_register = jpp_cfi_uleb(&m->b);
+        row->cfa_value = jpp_cfi_times(m, (uint64_t) jpp_cfi_sleb(&m->b));
+        break;
+
+    case JPP_CFA_DEF_CFA_REGISTER:
+        m->b.is_damaged |= row->is_cfa_expression;
+        row->cfa_register = jpp_cfi_uleb(&m->b);
+        break;
+
+    case JPP_CFA_DEF_CFA_OFFSET:
+        m->b.is_damaged |= row->is_cfa_expression;
+        row->cfa_value = (int64_t) jpp_cfi_uleb(&m->b);
+        break;
+
+    case JPP_CFA_DEF_CFA_OFFSET_SF:
+        m->b.is_damaged |= row->is_cfa_expression;
+        row->cfa_value = jpp_cfi_times(m, (uint64_t) jpp_cfi_sleb(&m->b));
+        break;
+
+    case JPP_CFA_DEF_CFA_EXPRESSION:
+        row->cfa_value = jpp_cfi_expression(m);
+        row->is_cfa_expression = true;
+        return true;
+
+    default:
+        return false;
+    }
+
+    row->is_cfa_expression = false;
+
+    return true;
+}
+
+
+static bool
+jpp_cfi_step_register(jpp_cfi_machine_t *m, uint8_t op)
+{
+    uint64_t  column;
+
+    if (op < JPP_CFA_OFFSET_EXTENDED
+        || (op > JPP_CFA_VAL_EXPRESSION && op != JPP_CFA_GNU_NEGATIVE_OFFSET))
+    {
+        return false;
+    }
+
+    column = jpp_cfi_uleb(&m->b);
+
+    return jpp_cfi_step_offset(m, op, column)
+           || jpp_cfi_step_other(m, op, column);
+}
+
+
+/* Instructions that say where a register is by an offset from the CFA. */
+
+static bool
+jpp_cfi_step_offset(jpp_cfi_machine_t *m, uint8_t op, uint64_t column)
+{
+    switch (op) {
+
+    case JPP_CFA_OFFSET_EXTENDED:
+        jpp_cfi_set(m, column, JPP_CFI_AT,
+                    jpp_cfi_times(m, jpp_cfi_uleb(&m->b)));
+        return true;
+
+    case JPP_CFA_OFFSET_SF:
+        jpp_cfi_set(m, column, JPP_CFI_AT,
+                    jpp_cfi_times(m, (uint64_t) jpp_cfi_sleb(&m->b)));
+        return true;
+
+    case JPP_CFA_GNU_NEGATIVE_OFFSET:
+        jpp_cfi_set(m, column, JPP_CFI_AT,
+                    -jpp_cfi_times(m, jpp_cfi_uleb(&m->b) & INT64_MAX));
+        return true;
+
+    case JPP_CFA_VAL_OFFSET:
+        jpp_cfi_set(m, column, JPP_CFI_IS,
+                    jpp_cfi_times(m, jpp_cfi_uleb(&m->b)));
+        return true;
+
+    case JPP_CFA_VAL_OFFSET_SF:
+        jpp_cfi_set(m, column, JPP_CFI_IS,
+                    jpp_cfi_times(m, (uint64_t) jpp_cfi_sleb(&m->b)));
+        return true;
+    }
+
+    return false;
+}
+
+
+static bool
+jpp_cfi_step_other(jpp_cfi_machine_t *m, uint8_t op, uint64_t column)
+{
+    switch (op) {
+
+    case JPP_CFA_RESTORE_EXTENDED:
+        jpp_cfi_restore(m, column);
+        return true;
+
+    case JPP_CFA_UNDEFINED:
+        jpp_cfi_set(m, column, JPP_CFI_UNDEFINED, 0);
+        return true;
+
+    case JPP_CFA_SAME:
+        jpp_cfi_set(m, column, JPP_CFI_SAME, 0);
+        return true;
+
+    case JPP_CFA_REGISTER:
+        jpp_cfi_set(m, column, JPP_CFI_REGISTER,
+                    (int64_t) jpp_cfi_uleb(&m->b));
+        return true;
+
+    case JPP_CFA_EXPRESSION:
+        jpp_cfi_set(m, column, JPP_CFI_AT_EXPRESSION, jpp_cfi_expression(m));
+        return true;
+
+    case JPP_CFA_VAL_EXPRESSION:
+        jpp_cfi_set(m, column, JPP_CFI_IS_EXPRESSION, jpp_cfi_expression(m));
+        return true;
+    }
+
+    return false;
+}
+
+
+/* The row that is wanted is complete when the next one starts past it. */
+
+static void
+jpp_cfi_advance(jpp_cfi_machine_t *m, uint64_t delta)
+{
+    delta *= m->entry->code_align;
+
+    m->is_past = delta > m->address - m->location;
+    m->location += m->is_past ? 0 : delta;
+}
+
+
+/* Columns past the return address are of vectors: nothing is found by them. */
+
+static void
+jpp_cfi_set(jpp_cfi_machine_t *m, uint64_t column, jpp_cfi_how_t how,
+    int64_t value)
+{
+    if (column < JPP_CFI_COLUMNS) {
+        m->row->how[column] = (uint8_t) how;
+        m->row->values[column] = value;
+    }
+}
+
+
+static void
+jpp_cfi_restore(jpp_cfi_machine_t *m, uint64_t column)
+{
+    if (column < JPP_CFI_COLUMNS) {
+        m->row->how[column] = m->initial.how[column];
+        m->row->values[column] = m->initial.values[column];
+    }
+}
+
+
+static int64_t
+jpp_cfi_expression(jpp_cfi_machine_t *m)
+{
+    const uint8_t  *start;
+
+    start = m->b.pos;
+    (void) jpp_cfi_skip(&m->b, jpp_cfi_uleb(&m->b));
+
+    return (int64_t) (uintptr_t) start;
+}
+
+
+/* without the overflow of a signed number, which foreign bytes can cause */
+
+static int64_t
+jpp_cfi_times(jpp_cfi_machine_t *m, uint64_t factor)
+{
+    return (int64_t) (factor * (uint64_t) m->entry->data_align);
+}

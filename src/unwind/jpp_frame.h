@@ -1,0 +1,90 @@
+
+/*
+ * One frame while a stack is walked: its address, its registers, its stack.
+ * And the only way to memory: words between the frame's rsp and the top of the
+ * stack.
+ *
+ * [signal] No state, no lock, no memory; any thread.
+ */
+
+
+#ifndef _JPP_FRAME_H_INCLUDED_
+#define _JPP_FRAME_H_INCLUDED_
+
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "jpp_cfi_row.h"
+
+
+#define JPP_FRAME_REGISTERS  JPP_CFI_RETURN
+
+
+/* why a walk ended */
+typedef enum {
+    JPP_UNWIND_ON = 0,        /* it did not */
+    JPP_UNWIND_OUTERMOST,     /* the stack is complete */
+    JPP_UNWIND_DEPTH,         /* there is no room for more frames */
+    JPP_UNWIND_OBJECT,        /* code of no known object: JIT, or new */
+    JPP_UNWIND_RULE,          /* code of an object that has no rule for it */
+    JPP_UNWIND_ODD,           /* a rule that cannot be followed */
+    JPP_UNWIND_STACK,         /* the next frame lies outside the stack */
+    JPP_UNWIND_ABSENT,        /* no unwinder for this machine */
+    JPP_UNWIND_ENDS
+} jpp_unwind_end_t;
+
+
+/* a stack: addresses below HIGH, and not below LOW, are mapped */
+typedef struct {
+    uintptr_t         low;
+    uintptr_t         high;
+} jpp_unwind_stack_t;
+
+
+/* where a walk starts; registers by their DWARF numbers */
+typedef struct {
+    uintptr_t         pc;
+    uintptr_t         registers[JPP_FRAME_REGISTERS];
+    uint32_t          known;       /* a bit for each register with a value */
+    bool              is_exact;    /* pc is an instruction, no return address */
+} jpp_unwind_context_t;
+
+
+typedef struct {
+    jpp_unwind_context_t   at;
+    uintptr_t              high;   /* of the stack */
+} jpp_frame_t;
+
+
+/* [signal] Is register N (any number) known? */
+static inline bool
+jpp_frame_has(const jpp_frame_t *frame, uint64_t n)
+{
+    return n < JPP_FRAME_REGISTERS && (frame->at.known >> n & 1) != 0;
+}
+
+
+/* [signal] Do the words of the stack from LOW to HIGH have one at ADDRESS? */
+static inline bool
+jpp_frame_holds(uintptr_t low, uintptr_t high, uintptr_t address)
+{
+    return address >= low
+           && address < high
+           && high - address >= sizeof(uintptr_t);
+}
+
+
+/* [signal] The word at ADDRESS, which the stack holds: foreign frames have
+   red zones of a sanitizer. */
+static inline uintptr_t __attribute__((no_sanitize("address")))
+jpp_frame_word(uintptr_t address)
+{
+    typedef uintptr_t __attribute__((aligned(1), may_alias))  jpp_word_t;
+
+    return *(const jpp_word_t *) address;
+}
+
+
+#endif /* _JPP_FRAME_H_INCLUDED_ */

@@ -1,0 +1,149 @@
+
+/*
+ * The header of the table (Linux Standard Base, ".eh_frame_hdr"):
+ *
+ *     hdr    := u8 version 1, u8 encoding of the pointer, u8 of the count,
+ *               u8 of the table, pointer to .eh_frame, count, pair*
+ *     pair   := start, FDE: both i32, relative to hdr
+ */
+
+
+#include "jpp_cfi_bytes.h"
+#include "jpp_mapped.h"
+
+
+#define JPP_MAPPED_HEADER   4
+#define JPP_MAPPED_PAIR     8
+
+
+static void jpp_mapped_frames(jpp_mapped_code_t *code,
+    const jpp_mapped_object_t *object);
+static const jpp_segment_t *jpp_mapped_readable(
+    const jpp_mapped_object_t *object, uintptr_t address);
+
+
+bool
+jpp_mapped_add(jpp_mapped_t *objects, const jpp_mapped_object_t *object)
+{
+    uint32_t              i, n;
+    jpp_mapped_code_t          code;
+    const jpp_segment_t  *segment;
+
+    for (i = 0; i < object->n; i++) {
+        segment = &object->segments[i];
+
+        if (!segment->is_executable
+            || segment->end <= segment->start
+            || jpp_mapped_find(objects, segment->start) != NULL)
+        {
+            continue;
+        }
+
+        n = objects->n;
+
+        if (n == JPP_MAPPED_MAX) {
+            return false;
+        }
+
+        code.start = segment->start;
+        code.end = segment->end;
+        jpp_mapped_frames(&code, object);
+
+        objects->objects[n] = code;
+        __atomic_store_n(&objects->n, n + 1, __ATOMIC_RELEASE);
+    }
+
+    return true;
+}
+
+
+static void
+jpp_mapped_frames(jpp_mapped_code_t *code, const jpp_mapped_object_t *object)
+{
+    uint8_t               header[JPP_MAPPED_HEADER];
+    uint32_t              i;
+    uintptr_t             frames;
+    jpp_cfi_bytes_t       b;
+    const jpp_segment_t  *segment;
+
+    code->table = NULL;
+    code->count = 0;
+    code->base = object->frames;
+    code->low = NULL;
+    code->high = NULL;
+
+    segment = jpp_mapped_readable(object, object->frames);
+    if (object->frames == 0 || segment == NULL) {
+        return;
+    }
+
+    b.pos = (const uint8_t *) object->frames;
+    b.end = (const uint8_t *) segment->end;
+    b.is_damaged = false;
+
+    for (i = 0; i < JPP_MAPPED_HEADER; i++) {
+        header[i] = (uint8_t) jpp_cfi_uint(&b, 1);
+    }
+
+    frames = jpp_cfi_pointer(&b, header[1]);
+    code->count = jpp_cfi_uint(&b, 4);
+    code->table = b.pos;
+    segment = jpp_mapped_readable(object, frames);
+
+    if (b.is_damaged
+        || header[0] != 1
+        || header[2] != JPP_CFI_UDATA4
+        || header[3] != (JPP_CFI_DATAREL | JPP_CFI_SDATA4)
+        || code->count > (uint64_t) (b.end - b.pos) / JPP_MAPPED_PAIR
+        || segment == NULL)
+    {
+        code->count = 0;
+        return;
+    }
+
+    code->low = (const uint8_t *) segment->start;
+    code->high = (const uint8_t *) segment->end;
+}
+
+
+static const jpp_segment_t *
+jpp_mapped_readable(const jpp_mapped_object_t *object, uintptr_t address)
+{
+    uint32_t              i;
+    const jpp_segment_t  *segment;
+
+    for (i = 0; i < object->n; i++) {
+        segment = &object->segments[i];
+
+        if (segment->is_readable
+            && address >= segment->start
+            && address < segment->end)
+        {
+            return segment;
+        }
+    }
+
+    return NULL;
+}
+
+
+/* There are tens of objects, and rules are cached: a search is rare. */
+
+const jpp_mapped_code_t *
+jpp_mapped_find(const jpp_mapped_t *objects, uintptr_t address)
+{
+    uint32_t             i, n;
+    const jpp_mapped_code_t  *object;
+
+    n = __atomic_load_n(&objects->n, __ATOMIC_ACQUIRE);
+
+    for (i = 0; i < n; i++) {
+        object = &objects->objects[i];
+
+        if (address - object->start < object->end - object->start) {
+            return object;
+        }
+    }
+
+    return NULL;
+}

@@ -1,0 +1,73 @@
+
+/*
+ * Stacks of this process, by the call-frame information of what it has loaded:
+ * what libgcc's unwinder does, without its locks, its cost, and its crashes.
+ *
+ * It reads .eh_frame of known objects, and words of the stack between rsp and
+ * the top; never what a register or a return address points at elsewhere.  So
+ * wrong call-frame information, code of a JIT compiler and an overwritten
+ * stack give a short or a wrong stack, and no fault.  A walk that cannot go on
+ * keeps what it has and says why.
+ *
+ * Nearly all frames need rsp and rbp only; their rules are cached as they are
+ * met (jpp_rules.h).  A frame that needs more (a signal's, a realigned stack,
+ * the dynamic linker's, some assembly) makes the walk start again with all
+ * registers, and without the cache (jpp_complete.h).
+ *
+ * Who uses it brings the objects (jpp_mapped_add(), outside signals) and the
+ * bounds of the stack: threads and coroutines have their own, and an rsp
+ * outside gives no frames.  amd64 only.
+ *
+ * Everything marked [signal] is safe in a handler and in malloc() itself: no
+ * lock, no memory, no system call, errno untouched; at most 3 KB of stack.
+ * Walk once outside of a handler first, so that lazy binding is done.
+ */
+
+
+#ifndef _JPP_UNWIND_H_INCLUDED_
+#define _JPP_UNWIND_H_INCLUDED_
+
+
+#include "jpp_frame.h"
+#include "jpp_mapped.h"
+#include "jpp_rules.h"
+
+
+/* zeroed, it is an unwinder that knows nothing; about 130 KB */
+typedef struct {
+    jpp_mapped_t      mapped;
+    jpp_rules_t       rules;
+} jpp_unwinder_t;
+
+
+/* Is there an unwinder for this machine? */
+bool jpp_unwind_is_here(void);
+
+/*
+ * [signal] Walk from AT, which knows rsp and rbp at least, and store at most
+ * DEPTH addresses, innermost first: at PCS[0] that of AT, then return
+ * addresses.  Returns their number; END becomes the reason why there are no
+ * more.
+ *
+ * An address in no known object is stored, and ends the walk.
+ */
+uint32_t jpp_unwind_walk(jpp_unwinder_t *unwinder,
+    const jpp_unwind_context_t *at, const jpp_unwind_stack_t *stack,
+    uintptr_t *pcs, uint32_t depth, jpp_unwind_end_t *end);
+
+/* [signal] The same from the caller of this function: PCS[0] lies in it. */
+uint32_t jpp_unwind_here(jpp_unwinder_t *unwinder,
+    const jpp_unwind_stack_t *stack, uintptr_t *pcs, uint32_t depth,
+    jpp_unwind_end_t *end);
+
+/*
+ * [signal] AT becomes what a signal has interrupted: UCONTEXT is the third
+ * argument of its handler.
+ */
+void jpp_unwind_interrupted(jpp_unwind_context_t *at, const void *ucontext);
+
+/* [signal] END as a few words: "JIT or unknown code". */
+const char *jpp_unwind_end_name(jpp_unwind_end_t end);
+
+
+#endif /* _JPP_UNWIND_H_INCLUDED_ */

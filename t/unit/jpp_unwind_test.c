@@ -1,0 +1,413 @@
+
+/*
+ * The rules of a walk, one by one: call-frame information written by hand over
+ * stacks written by hand.  The walk with the cache and the complete one have
+ * to agree wherever both can go.
+ */
+
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <dlfcn.h>
+#include <errno.h>
+
+#include "jpp_complete.h"
+#include "jpp_test.h"
+#include "jpp_test_cfi.h"
+#include "jpp_test_unwind.h"
+
+
+#if defined(__x86_64__)
+
+
+#define JPP_WORDS    16
+
+/* words of a stack that depend on where things lie: in the function that has
+   no caller, in code without a function, in no object, at word N */
+#define JPP_OUTER    0x201
+#define JPP_HOLE     0x202
+#define JPP_JIT      0x203
+#define JPP_BASED    0x205          /* in a function whose CFA is rbp + 16 */
+#define JPP_ENTRY    0x204         /* the first instruction of that function */
+#define JPP_WORD(n)  (0x100 + (n))
+
+#define JPP_BYTES(...)                                                        \
+    (const uint8_t []) { __VA_ARGS__ },                                       \
+    sizeof((const uint8_t []) { __VA_ARGS__ })
+
+
+typedef struct {
+    const char         *name;
+    const uint8_t      *instructions;    /* of the innermost function */
+    size_t              len;
+    uint64_t            words[8];
+    uint64_t            rbp;
+    uint64_t            r9;
+    uint32_t            n;               /* frames */
+    jpp_unwind_end_t    end;
+    bool                is_signal;
+} jpp_walk_case_t;
+
+
+static const jpp_walk_case_t  jpp_walks[] = {
+    { "a return address on top", JPP_BYTES(0),
+      { JPP_OUTER }, 0, 0, 2, JPP_UNWIND_OUTERMOST, false },
+    { "an offset", JPP_BYTES(0x0e, 24),
+      { 7, 7, JPP_OUTER }, 0, 0, 2, JPP_UNWIND_OUTERMOST, false },
+    { "no return address", JPP_BYTES(0),
+      { 0 }, 0, 0, 1, JPP_UNWIND_OUTERMOST, false },
+    { "code of no object", JPP_BYTES(0),
+      { JPP_JIT }, 0, 0, 2, JPP_UNWIND_OBJECT, false },
+    { "an address beyond all code", JPP_BYTES(0),
+      { UINT64_MAX - 99 }, 0, 0, 2, JPP_UNWIND_OBJECT, false },
+    { "code without a rule", JPP_BYTES(0),
+      { JPP_HOLE }, 0, 0, 2, JPP_UNWIND_RULE, false },
+    { "an unknown instruction", JPP_BYTES(0x3f),
+      { JPP_OUTER }, 0, 0, 1, JPP_UNWIND_ODD, false },
+    { "an instruction that is cut", JPP_BYTES(0, 0, 0, 0x0e, 0x80, 0x80, 0x80,
+      0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80),
+      { JPP_OUTER }, 0, 0, 1, JPP_UNWIND_ODD, false },
+    { "a frame above the stack", JPP_BYTES(0x0e, 0x88, 1),
+      { JPP_OUTER }, 0, 0, 1, JPP_UNWIND_STACK, false },
+    { "a frame far above it", JPP_BYTES(0x0e, 0x80, 0x80, 0x80, 0x80, 0x20),
+      { JPP_OUTER }, 0, 0, 1, JPP_UNWIND_STACK, false },
+    { "rbp as the base", JPP_BYTES(0x0c, 6, 16),
+      { 7, 7, 7, JPP_OUTER }, JPP_WORD(2), 0, 2, JPP_UNWIND_OUTERMOST, false },
+    { "rbp that is below rsp", JPP_BYTES(0x0c, 6, 16),
+      { JPP_OUTER }, 4711, 0, 1, JPP_UNWIND_STACK, false },
+    { "rbp that was stored", JPP_BYTES(0x0e, 16, 0x86, 2),
+      { JPP_WORD(3), JPP_BASED, 7, 7, JPP_OUTER }, 4711, 0, 3,
+      JPP_UNWIND_OUTERMOST, false },
+    { "rbp that was popped again", JPP_BYTES(0x86, 2),
+      { JPP_BASED, 7, 7, JPP_OUTER }, JPP_WORD(2), 0, 3,
+      JPP_UNWIND_OUTERMOST, false },
+    { "rows of other instructions", JPP_BYTES(0x41, 0x0e, 16, 0x02, 200, 0x0e,
+      99), { 7, JPP_OUTER }, 0, 0, 2, JPP_UNWIND_OUTERMOST, false },
+    { "rows remembered", JPP_BYTES(0x0e, 16, 0x0a, 0x0e, 32, 0x0b),
+      { 7, JPP_OUTER }, 0, 0, 2, JPP_UNWIND_OUTERMOST, false },
+    { "none remembered", JPP_BYTES(0x0b),
+      { JPP_OUTER }, 0, 0, 1, JPP_UNWIND_ODD, false },
+    { "too many remembered", JPP_BYTES(0x0a, 0x0a, 0x0a, 0x0a, 0x0a),
+      { JPP_OUTER }, 0, 0, 1, JPP_UNWIND_ODD, false },
+    { "libcrypto's CFA, *(rsp + 8 + 8 * r9) + 8", JPP_BYTES(0x0f, 10, 0x77, 8,
+      0x79, 0, 0x38, 0x1e, 0x22, 0x06, 0x23, 8),
+      { 7, 7, 7, JPP_WORD(4), JPP_OUTER }, 0, 2, 2, JPP_UNWIND_OUTERMOST,
+      false },
+    { "the same, outside the stack", JPP_BYTES(0x0f, 10, 0x77, 8, 0x79, 0,
+      0x38, 0x1e, 0x22, 0x06, 0x23, 8),
+      { JPP_OUTER }, 0, 2000, 1, JPP_UNWIND_STACK, false },
+    { "a PLT's CFA, by the address", JPP_BYTES(0x0f, 11, 0x77, 8, 0x80, 0,
+      0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22),
+      { 7, JPP_OUTER }, 0, 0, 2, JPP_UNWIND_OUTERMOST, false },
+    { "an expression that jumps", JPP_BYTES(0x0f, 3, 0x2f, 0xfd, 0xff),
+      { JPP_OUTER }, 0, 0, 1, JPP_UNWIND_ODD, false },
+    { "an expression without a value", JPP_BYTES(0x0f, 1, 0x22),
+      { JPP_OUTER }, 0, 0, 1, JPP_UNWIND_ODD, false },
+    { "an expression with too many", JPP_BYTES(0x0f, 17, 0x30, 0x30, 0x30,
+      0x30, 0x30, 0x30, 0x30, 0x30, 0x30, 0x30, 0x30, 0x30, 0x30, 0x30, 0x30,
+      0x30, 0x30), { JPP_OUTER }, 0, 0, 1, JPP_UNWIND_ODD, false },
+    { "a return address in a register", JPP_BYTES(0x09, 16, 9),
+      { JPP_OUTER }, 0, JPP_OUTER, 2, JPP_UNWIND_OUTERMOST, false },
+    { "a call as the last instruction", JPP_BYTES(0),
+      { JPP_ENTRY }, 0, 0, 2, JPP_UNWIND_RULE, false },
+    { "a signal at the first instruction", JPP_BYTES(0),
+      { JPP_ENTRY }, 0, 0, 2, JPP_UNWIND_OUTERMOST, true },
+};
+
+
+static jpp_cfi_image_t      jpp_image __attribute__((aligned(16)));
+static uintptr_t            jpp_words[JPP_WORDS];
+static jpp_unwind_stack_t   jpp_bounds;
+static jpp_unwinder_t       jpp_unwinder;
+
+
+static uintptr_t
+jpp_place(uint64_t value)
+{
+    const uintptr_t  code = (uintptr_t) jpp_image.data;
+
+    switch (value) {
+
+    case JPP_OUTER:
+        return code + 2 * JPP_CFI_CODE + 5;
+
+    case JPP_ENTRY:
+        return code + 2 * JPP_CFI_CODE;
+
+    case JPP_BASED:
+        return code + 3 * JPP_CFI_CODE + 5;
+
+    case JPP_HOLE:
+        return code + 4 * JPP_CFI_CODE + 5;
+
+    case JPP_JIT:
+        return code + 64 * JPP_CFI_CODE;
+    }
+
+    return value >= JPP_WORD(0) && value < JPP_WORD(JPP_WORDS)
+           ? (uintptr_t) &jpp_words[value - JPP_WORD(0)] : value;
+}
+
+
+static void
+jpp_prepare(const jpp_walk_case_t *walk, jpp_unwind_context_t *at)
+{
+    size_t               i;
+    jpp_mapped_object_t  object;
+
+    jpp_cfi_image(&jpp_image);
+
+    if (walk->is_signal) {
+        jpp_cfi_cie(&jpp_image, true);
+    }
+
+    jpp_cfi_function(&jpp_image, walk->instructions, walk->len);
+    jpp_cfi_cie(&jpp_image, false);
+    jpp_cfi_function(&jpp_image, JPP_BYTES(0x07, 16));
+    jpp_cfi_function(&jpp_image, JPP_BYTES(0x0c, 6, 16));
+
+    memset(&jpp_unwinder, 0, sizeof(jpp_unwinder));
+    jpp_cfi_object(jpp_image.data, jpp_image.n, &object);
+    (void) jpp_mapped_add(&jpp_unwinder.mapped, &object);
+
+    for (i = 0; i < JPP_WORDS; i++) {
+        jpp_words[i] = i < 8 ? jpp_place(walk->words[i]) : 0;
+    }
+
+    jpp_bounds.low = (uintptr_t) jpp_words;
+    jpp_bounds.high = (uintptr_t) (jpp_words + JPP_WORDS);
+
+    memset(at, 0, sizeof(*at));
+    at->pc = (uintptr_t) jpp_image.data + JPP_CFI_CODE + 59;
+    at->registers[JPP_CFI_RBP] = jpp_place(walk->rbp);
+    at->registers[JPP_CFI_RSP] = (uintptr_t) jpp_words;
+    at->registers[9] = jpp_place(walk->r9);
+    at->known = 0xffff;
+}
+
+
+static void
+jpp_walk(const jpp_walk_case_t *walk)
+{
+    int                   i;
+    uint32_t              n;
+    uintptr_t             pcs[8], again[8];
+    jpp_unwind_end_t      end;
+    jpp_unwind_context_t  at;
+
+    jpp_prepare(walk, &at);
+
+    /* the first fills the cache, the second is from it */
+
+    for (i = 0; i < 2; i++) {
+        errno = 4711;
+        n = jpp_unwind_walk(&jpp_unwinder, &at, &jpp_bounds, pcs, 8, &end);
+
+        jpp_is_u64(n, walk->n, "%s: frames", walk->name);
+        jpp_is_str(jpp_unwind_end_name(end), jpp_unwind_end_name(walk->end),
+                   "%s: its end", walk->name);
+    }
+
+    jpp_is_u64(errno, 4711, "%s: errno", walk->name);
+    jpp_is_u64(jpp_complete_walk(&jpp_unwinder.mapped, &at, &jpp_bounds, 0,
+                                 again, 8, &end), n,
+               "%s: frames of the complete walk", walk->name);
+    jpp_is_mem(again, pcs, n * sizeof(uintptr_t), "%s: the same frames",
+               walk->name);
+    jpp_is_str(jpp_unwind_end_name(end), jpp_unwind_end_name(walk->end),
+               "%s: its end", walk->name);
+
+    /* no room for what was found */
+
+    n = jpp_unwind_walk(&jpp_unwinder, &at, &jpp_bounds, pcs, n - 1, &end);
+    jpp_ok(n == walk->n - 1 && end == JPP_UNWIND_DEPTH,
+           "%s: too deep for %u", walk->name, n);
+}
+
+
+/* What is not there: stacks, objects, tables. */
+
+static void
+jpp_missing(void)
+{
+    uint32_t              count;
+    uintptr_t             pcs[8];
+    jpp_unwind_end_t      end;
+    jpp_mapped_object_t   object;
+    jpp_unwind_context_t  at;
+
+    jpp_prepare(&jpp_walks[0], &at);
+
+    at.registers[JPP_CFI_RSP] = jpp_bounds.high;
+    jpp_is_u64(jpp_unwind_walk(&jpp_unwinder, &at, &jpp_bounds, pcs, 8, &end),
+               0, "rsp above the stack: no frames");
+    jpp_is_u64(end, JPP_UNWIND_STACK, "and that is why");
+
+    at.registers[JPP_CFI_RSP] = jpp_bounds.low - 8;
+    jpp_is_u64(jpp_unwind_walk(&jpp_unwinder, &at, &jpp_bounds, pcs, 8, &end),
+               0, "rsp below the stack: no frames");
+
+    at.registers[JPP_CFI_RSP] = jpp_bounds.low;
+    at.pc = 0x1000;
+    jpp_is_u64(jpp_unwind_walk(&jpp_unwinder, &at, &jpp_bounds, pcs, 8, &end),
+               1, "interrupted code of no object: itself");
+    jpp_is_u64(end, JPP_UNWIND_OBJECT, "and that is why");
+
+    jpp_cfi_object(jpp_image.data, jpp_image.n, &object);
+    jpp_ok(jpp_mapped_add(&jpp_unwinder.mapped, &object)
+           && jpp_unwinder.mapped.n == 1, "an object is added once");
+
+    for (count = jpp_image.functions; count < 1000; count *= 4) {
+        memset(&jpp_unwinder, 0, sizeof(jpp_unwinder));
+        jpp_cfi_put(&jpp_image, 8, count);
+        (void) jpp_mapped_add(&jpp_unwinder.mapped, &object);
+        jpp_is_u64(jpp_unwinder.mapped.objects[0].count,
+                   12 + 8 * count <= jpp_image.n ? count : 0,
+                   "a table of %u rows in %zu bytes", count, jpp_image.n);
+    }
+}
+
+
+static void
+jpp_full(void)
+{
+    uint32_t             i;
+    jpp_mapped_object_t  object;
+
+    static jpp_mapped_t  mapped;
+
+    memset(&object, 0, sizeof(object));
+    object.n = 1;
+    object.segments[0].is_executable = true;
+
+    for (i = 1; i <= JPP_MAPPED_MAX; i++) {
+        object.segments[0].start = i * 4096;
+        object.segments[0].end = i * 4096 + 4096;
+
+        if (!jpp_mapped_add(&mapped, &object)) {
+            break;
+        }
+    }
+
+    jpp_is_u64(i, JPP_MAPPED_MAX + 1, "the table takes what it promises");
+
+    object.segments[0].start = i * 4096;
+    object.segments[0].end = i * 4096 + 4096;
+    jpp_ok(!jpp_mapped_add(&mapped, &object), "and no more");
+    jpp_ok(jpp_mapped_find(&mapped, 4096 * 7) == &mapped.objects[6]
+           && jpp_mapped_find(&mapped, 4096 * 8 - 1) == &mapped.objects[6]
+           && jpp_mapped_find(&mapped, 4095) == NULL,
+           "an address belongs to its code");
+}
+
+
+/* What the unwinder knows is never unmapped. */
+
+static void
+jpp_pinned(void)
+{
+    void  *handle;
+    void  *function;
+
+    handle = dlopen("libresolv.so.2", RTLD_LAZY);
+    function = handle == NULL ? NULL : dlsym(handle, "ns_initparse");
+
+    if (!jpp_ok(function != NULL, "a library that nobody else uses")) {
+        return;
+    }
+
+    jpp_ok(jpp_mapped_find(&jpp_test_unwinder.mapped, (uintptr_t) function)
+           == NULL, "loaded later, it is not known");
+    jpp_ok(jpp_images_unwind(&jpp_test_unwinder.mapped), "the next look");
+    jpp_ok(jpp_mapped_find(&jpp_test_unwinder.mapped, (uintptr_t) function)
+           != NULL, "finds it");
+
+    (void) dlclose(handle);
+    handle = dlopen("libresolv.so.2", RTLD_LAZY|RTLD_NOLOAD);
+    jpp_ok(handle != NULL, "and it stays when it is closed");
+}
+
+
+/* The walk from here, in a real process. */
+
+static void
+jpp_here(void)
+{
+    uint32_t             i, n;
+    uintptr_t            pcs[JPP_TEST_DEPTH];
+    jpp_test_stack_t     witness;
+    jpp_unwind_end_t     end;
+    jpp_unwind_stack_t   bounds;
+
+    jpp_ok(jpp_images_unwind(&jpp_test_unwinder.mapped), "what is loaded");
+    n = jpp_test_unwinder.mapped.n;
+    jpp_ok(n > 2 && jpp_images_unwind(&jpp_test_unwinder.mapped)
+           && n == jpp_test_unwinder.mapped.n, "and again: nothing is new");
+
+    bounds = jpp_test_bounds();
+
+    for (i = 0; i < 2; i++) {
+        n = jpp_unwind_here(&jpp_test_unwinder, &bounds, pcs, JPP_TEST_DEPTH,
+                            &end);
+        jpp_test_libgcc(&witness);
+    }
+
+    jpp_is_u64(end, JPP_UNWIND_OUTERMOST, "the stack from here is complete");
+
+    /* the witness may stand in a frame of its own */
+
+    jpp_ok(n > 2 && (witness.n == n || witness.n == n + 1),
+           "and has libgcc's frames, %u of %u", n, witness.n);
+    jpp_is_mem(pcs + 1, witness.pcs + witness.n - (n - 1),
+               (n - 1) * sizeof(uintptr_t), "which are the same");
+
+    n = jpp_unwind_here(&jpp_test_unwinder, &bounds, pcs, 1, &end);
+    jpp_ok(n == 1 && end == JPP_UNWIND_DEPTH, "or the innermost only");
+
+    n = jpp_unwind_here(&jpp_test_unwinder, &bounds, pcs, 0, &end);
+    jpp_ok(n == 0 && end == JPP_UNWIND_DEPTH, "or none");
+}
+
+
+int
+main(void)
+{
+    size_t  i;
+
+    for (i = 0; i < sizeof(jpp_walks) / sizeof(jpp_walks[0]); i++) {
+        jpp_walk(&jpp_walks[i]);
+    }
+
+    jpp_missing();
+    jpp_full();
+    jpp_here();
+    jpp_pinned();
+
+    return jpp_done();
+}
+
+
+#else
+
+
+int
+main(void)
+{
+    uintptr_t            pc;
+    jpp_unwind_end_t     end;
+    jpp_unwind_stack_t   bounds;
+
+    memset(&bounds, 0, sizeof(bounds));
+
+    jpp_ok(!jpp_unwind_is_here(), "there is no unwinder for this machine");
+    jpp_is_u64(jpp_unwind_here(&jpp_test_unwinder, &bounds, &pc, 1, &end), 0,
+               "and no frame");
+    jpp_is_u64(end, JPP_UNWIND_ABSENT, "which it says");
+
+    return jpp_done();
+}
+
+
+#endif
