@@ -33,7 +33,9 @@ BENCH =    $(patsubst %.c,$(OUT)/%.o,$(wildcard bench/$(1)/*.c))
 LOAD :=    $(call BENCH,load)
 GENERATE := $(call BENCH,generate)
 REPORT :=  $(call BENCH,report) $(filter-out %_main.o,$(GENERATE))
-BENCHES := $(addprefix $(OUT)/bench/,jpp_load jpp_generate jpp_bench)
+UNWIND :=  $(call BENCH,unwind)
+BENCHES := $(addprefix $(OUT)/bench/,jpp_load jpp_generate jpp_bench \
+             jpp_unwind_bench)
 
 
 .PHONY: all tool units fuzzers benches
@@ -115,6 +117,7 @@ $(OUT)/bench/%.o: bench/%.c
 $(OUT)/bench/jpp_load: $(LOAD)
 $(OUT)/bench/jpp_generate: $(GENERATE) $(OUT)/libjpp.a
 $(OUT)/bench/jpp_bench: $(REPORT) $(OUT)/libjpp.a
+$(OUT)/bench/jpp_unwind_bench: $(UNWIND) $(OUT)/libjpp.a
 
 $(BENCHES):
 	$(CC) $(FLAGS) -o $@ $^ $(LIBS)
