@@ -293,7 +293,7 @@ sub ours {
     my $dump = $client->get("$heap?format=jemalloc")->{body};
 
     is_deeply([ map { $_->{path} } stacks_of_ours($client, $dump) ],
-              [ 'jpp_jemalloc_read' ], 'one block, and that was freed');
+              [ 'jpp_mallctl_find' ], 'one block, and that was freed');
 
     my ($header) = $dump =~ /^(heap_v2.*?)^@/ms;
     my %threads = $header =~ /^  (t\d+): (.*)$/mg;

@@ -83,6 +83,15 @@ for (
       { 'src/base/jpp_a.h' => header('jpp_a') . "\nint jpp_a(void);\n",
         'src/base/jpp_a.c' => source('jpp_a', 3, 'int') }, '' ],
 
+    [ 'a file without a row',
+      { 'src/base/jpp_a.c' => "\n", 'docs/architecture.md' => rooms() },
+      'src/base/jpp_a.c:1: docs/architecture.md has no row for '
+      . 'base/jpp_a.c' ],
+
+    [ 'a row without a file',
+      { 'docs/architecture.md' => rooms('src/base/jpp_a.c') },
+      'docs/architecture.md:1: there is no src/base/jpp_a.c' ],
+
     [ 'an adapter with its map',
       { "$adapter.h" => map_of('send'), "${adapter}_send.c" => "\n" }, '' ],
 
@@ -110,6 +119,8 @@ sub lint {
     my ($files) = @_;
     my $tree = tempdir(CLEANUP => 1);
 
+    $files = { 'docs/architecture.md' => rooms(keys %$files), %$files };
+
     for my $path (keys %$files) {
         make_path(dirname("$tree/$path"));
         spew("$tree/$path", $files->{$path});
@@ -120,6 +131,23 @@ sub lint {
     is($? != 0, $said ne '', 'it fails where it says something');
 
     return $said;
+}
+
+
+# The table of rooms, which has each file of src/ once.
+
+sub rooms {
+    my %has = map { $_ => 1 } grep { m{^src/} } @_;
+
+    my %rows = map {
+        my ($stem) = m{^src/(.*)\.[ch]$};
+
+        ($has{"src/$stem.c"} && $has{"src/$stem.h"} ? $stem : s{^src/}{}r => 1)
+    } keys %has;
+
+    return "## The rooms\n\n| file | its one job |\n|---|---|\n"
+           . join('', map { "| `$_` | one |\n" } sort keys %rows)
+           . "\nOutside of src/\n";
 }
 
 
