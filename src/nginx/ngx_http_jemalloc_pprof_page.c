@@ -106,7 +106,7 @@ ngx_http_jemalloc_pprof_page_collected(ngx_http_jemalloc_pprof_job_t *job,
     }
 
     if (page->is_strict && co->n_answered < co->n) {
-        where = page->inquiry.question.kind == JPP_MESSAGE_CONTROL
+        where = co->kind->is_change
                 ? "the change was made in those; the error log and the answer "
                   "without strict=1 say which are missing and why"
                 : "the error log and the answer without strict=1 say which "
