@@ -94,11 +94,19 @@ ngx_http_jemalloc_pprof_share_try(ngx_http_jemalloc_pprof_share_t *share)
 static void
 ngx_http_jemalloc_pprof_share_replied(ngx_http_jemalloc_pprof_peer_t *peer)
 {
-    ngx_http_jemalloc_pprof_share_t  *share;
+    ngx_http_jemalloc_pprof_share_t       *share;
+    const ngx_http_jemalloc_pprof_kind_t  *kind;
 
     share = (ngx_http_jemalloc_pprof_share_t *) peer;
+    kind = &ngx_http_jemalloc_pprof_kinds[share->inquiry->question.kind];
 
-    if (peer->file != -1) {
+    if (peer->reply.err.code == JPP_OK && kind->has_file != (peer->file != -1))
+    {
+        (void) jpp_err_set(&peer->reply.err, JPP_ERR_GONE,
+                           "its answer makes no sense: it has a file too many "
+                           "or too few");
+
+    } else if (peer->file != -1) {
         ngx_http_jemalloc_pprof_share_take(share);
     }
 
