@@ -230,7 +230,7 @@ sub ended {
     for my $i (0, 1) {
         my $n = held($asker);
 
-        $clients[$i]->send_request("$heap?seconds=3" . ('', '&strict=1')[$i]);
+        $clients[$i]->send_request("$heap?seconds=8" . ('', '&strict=1')[$i]);
         ok(wait_until(sub { held($asker) >= $n + 3 && threads($asker) == 1 }),
            'the first dumps are there');
     }
