@@ -156,11 +156,15 @@ sub formats {
     like($top, qr/^\d+ of \d+ addresses have no name \(.*nginx \d+.*\): .*/m,
          'top says how many addresses have no name');
 
-    my ($said) = $nginx->get('/debug/pprof/heap?format=top')->{body}
+    # whoever has made a profile knows
+
+    my $client = $nginx->client;
+
+    my ($said) = $client->get('/debug/pprof/heap?format=top')->{body}
                  =~ /^(\d+ of \d+ addresses have no name .*)/m;
-    my ($unnamed) = $nginx->get('/debug/pprof/status')->{body}
+    my ($unnamed) = $client->get('/debug/pprof/status')->{body}
                     =~ /"unnamed": "(.*)",/;
-    my ($shown) = $nginx->get('/debug/pprof/')->{body}
+    my ($shown) = $client->get('/debug/pprof/')->{body}
                   =~ m{<p>In the last profile, (.*)</p>};
 
     is($unnamed, $said, 'status says it, too');
