@@ -1,0 +1,329 @@
+
+#include <stdio.h>
+#include <string.h>
+
+#include "jpp_cgroup.h"
+#include "jpp_cgroup_place.h"
+
+
+/* version 1 has no way to say that there is no limit but a large one */
+#define JPP_CGROUP_UNLIMITED  ((uint64_t) 1 << 62)
+
+
+/* how the versions call their files; NULL: it has none */
+
+typedef struct {
+    const char  *usage;
+    const char  *limit;
+    const char  *high;
+    const char  *low;
+    const char  *peak;
+    const char  *swap_usage;           /* of version 1: memory and swap */
+    const char  *swap_limit;
+} jpp_cgroup_names_t;
+
+
+static void jpp_cgroup_levels(jpp_cgroup_t *cgroup, const char *mount);
+static void jpp_cgroup_bind(jpp_cgroup_t *cgroup);
+static void jpp_cgroup_itself(jpp_cgroup_t *cgroup, const char *mount);
+static void jpp_cgroup_itself_1(jpp_cgroup_t *cgroup, const char *mount);
+static uint64_t jpp_cgroup_number(const jpp_cgroup_t *cgroup,
+    const char *mount, size_t len, const char *name);
+static bool jpp_cgroup_file(char file[JPP_CGROUP_PATH * 3],
+    const jpp_cgroup_t *cgroup, const char *mount, size_t len,
+    const char *name);
+
+
+static const jpp_cgroup_names_t  jpp_cgroup_names[] = {
+    { "memory.usage_in_bytes", "memory.limit_in_bytes", NULL, NULL,
+      "memory.max_usage_in_bytes", "memory.memsw.usage_in_bytes",
+      "memory.memsw.limit_in_bytes" },
+    { "memory.current", "memory.max", "memory.high", "memory.low",
+      "memory.peak", "memory.swap.current", "memory.swap.max" },
+};
+
+
+#define JPP_CGROUP_STAT(name)                                                 \
+    { #name, offsetof(jpp_cgroup_stat_t, name) }
+
+const jpp_keys_row_t  jpp_cgroup_stat_rows[] = {
+    JPP_CGROUP_STAT(anon),
+    JPP_CGROUP_STAT(file),
+    JPP_CGROUP_STAT(kernel),
+    JPP_CGROUP_STAT(kernel_stack),
+    JPP_CGROUP_STAT(pagetables),
+    JPP_CGROUP_STAT(percpu),
+    JPP_CGROUP_STAT(sock),
+    JPP_CGROUP_STAT(shmem),
+    JPP_CGROUP_STAT(file_dirty),
+    JPP_CGROUP_STAT(anon_thp),
+    JPP_CGROUP_STAT(inactive_file),
+    JPP_CGROUP_STAT(slab_reclaimable),
+    JPP_CGROUP_STAT(slab_unreclaimable),
+};
+
+const size_t  jpp_cgroup_n_stat_rows = sizeof(jpp_cgroup_stat_rows)
+                                       / sizeof(jpp_cgroup_stat_rows[0]);
+
+
+/* the same of version 1, whose total_* include the cgroups below */
+
+static const jpp_keys_row_t  jpp_cgroup_stat_rows_1[] = {
+    { "total_cache", offsetof(jpp_cgroup_stat_t, file) },
+    { "total_rss", offsetof(jpp_cgroup_stat_t, anon) },
+    { "total_rss_huge", offsetof(jpp_cgroup_stat_t, anon_thp) },
+    { "total_shmem", offsetof(jpp_cgroup_stat_t, shmem) },
+    { "total_dirty", offsetof(jpp_cgroup_stat_t, file_dirty) },
+    { "total_inactive_file", offsetof(jpp_cgroup_stat_t, inactive_file) },
+};
+
+
+#define JPP_CGROUP_EVENT(name)                                                \
+    { #name, offsetof(jpp_cgroup_events_t, name) }
+
+const jpp_keys_row_t  jpp_cgroup_events_rows[] = {
+    JPP_CGROUP_EVENT(low),
+    JPP_CGROUP_EVENT(high),
+    JPP_CGROUP_EVENT(max),
+    JPP_CGROUP_EVENT(oom),
+    JPP_CGROUP_EVENT(oom_kill),
+    JPP_CGROUP_EVENT(oom_group_kill),
+};
+
+const size_t  jpp_cgroup_n_events_rows = sizeof(jpp_cgroup_events_rows)
+                                         / sizeof(jpp_cgroup_events_rows[0]);
+
+
+jpp_code_t
+jpp_cgroup_read(jpp_cgroup_t *cgroup, const char *root, jpp_err_t *err)
+{
+    char                 file[JPP_CGROUP_PATH];
+    char                 mount[JPP_CGROUP_PATH * 2];
+    jpp_code_t           code;
+    jpp_lines_t          own, mounts;
+    jpp_cgroup_place_t   place;
+
+    /* numbers that are not there, until they are */
+
+    memset(cgroup, 0xff, sizeof(jpp_cgroup_t));
+    cgroup->version = 0;
+    cgroup->path[0] = '\0';
+    cgroup->n_levels = 0;
+    cgroup->binding = 0;
+    cgroup->is_deeper = false;
+
+    (void) snprintf(file, sizeof(file), "%s/proc/self/cgroup", root);
+    (void) jpp_lines_open(&own, file);
+
+    (void) snprintf(file, sizeof(file), "%s/proc/self/mountinfo", root);
+    (void) jpp_lines_open(&mounts, file);
+
+    code = jpp_cgroup_place_find(&place, &own, &mounts, err);
+
+    jpp_lines_close(&own);
+    jpp_lines_close(&mounts);
+
+    if (code != JPP_OK) {
+        return code;
+    }
+
+    cgroup->version = place.version;
+    memcpy(cgroup->path, place.path, sizeof(cgroup->path));
+    (void) snprintf(mount, sizeof(mount), "%s%s", root, place.mount);
+
+    jpp_cgroup_levels(cgroup, mount);
+
+    if (cgroup->n_levels == 0) {
+        return jpp_err_set(err, JPP_ERR_DENIED, "the kernel shows no memory "
+                           "usage of cgroup %s below %s", place.path,
+                           place.mount);
+    }
+
+    jpp_cgroup_bind(cgroup);
+    jpp_cgroup_itself(cgroup, mount);
+
+    return JPP_OK;
+}
+
+
+/*
+ * A level that cannot be read is passed over: the root of version 2 has no
+ * usage, and a container may not see the path that the kernel reports.
+ */
+
+static void
+jpp_cgroup_levels(jpp_cgroup_t *cgroup, const char *mount)
+{
+    size_t                     len;
+    jpp_cgroup_level_t        *level;
+    const jpp_cgroup_names_t  *names;
+
+    names = &jpp_cgroup_names[cgroup->version - 1];
+    len = strlen(cgroup->path);
+    len -= cgroup->path[len - 1] == '/';
+
+    for ( ;; ) {
+        level = &cgroup->levels[cgroup->n_levels];
+
+        level->len = len;
+        level->usage = jpp_cgroup_number(cgroup, mount, len, names->usage);
+        level->limit = jpp_cgroup_number(cgroup, mount, len, names->limit);
+        level->high = jpp_cgroup_number(cgroup, mount, len, names->high);
+
+        if (level->limit >= JPP_CGROUP_UNLIMITED) {
+            level->limit = JPP_KEYS_NONE;
+        }
+
+        cgroup->n_levels += level->usage != JPP_KEYS_NONE;
+
+        if (len == 0) {
+            break;
+        }
+
+        if (cgroup->n_levels == JPP_CGROUP_LEVELS) {
+            cgroup->is_deeper = true;
+            break;
+        }
+
+        do {
+            len--;
+        } while (cgroup->path[len] != '/');
+    }
+}
+
+
+static void
+jpp_cgroup_bind(jpp_cgroup_t *cgroup)
+{
+    size_t                     i;
+    uint64_t                   room;
+    const jpp_cgroup_level_t  *level;
+
+    cgroup->binding = cgroup->n_levels;
+
+    for (i = 0; i < cgroup->n_levels; i++) {
+        level = &cgroup->levels[i];
+
+        if (level->limit == JPP_KEYS_NONE) {
+            continue;
+        }
+
+        room = level->limit > level->usage ? level->limit - level->usage : 0;
+
+        if (room < cgroup->headroom) {
+            cgroup->headroom = room;
+            cgroup->binding = i;
+        }
+    }
+}
+
+
+static void
+jpp_cgroup_itself(jpp_cgroup_t *cgroup, const char *mount)
+{
+    char                       file[JPP_CGROUP_PATH * 3];
+    size_t                     len;
+    const jpp_cgroup_names_t  *names;
+
+    names = &jpp_cgroup_names[cgroup->version - 1];
+    len = cgroup->levels[0].len;
+
+    cgroup->usage = cgroup->levels[0].usage;
+    cgroup->low = jpp_cgroup_number(cgroup, mount, len, names->low);
+    cgroup->peak = jpp_cgroup_number(cgroup, mount, len, names->peak);
+    cgroup->swap_usage = jpp_cgroup_number(cgroup, mount, len,
+                                           names->swap_usage);
+    cgroup->swap_limit = jpp_cgroup_number(cgroup, mount, len,
+                                           names->swap_limit);
+
+    (void) jpp_cgroup_file(file, cgroup, mount, len, "memory.stat");
+
+    if (cgroup->version == 2) {
+        (void) jpp_keys_read(jpp_cgroup_stat_rows, jpp_cgroup_n_stat_rows,
+                             file, &cgroup->stat);
+
+        (void) jpp_cgroup_file(file, cgroup, mount, len, "memory.events");
+        (void) jpp_keys_read(jpp_cgroup_events_rows, jpp_cgroup_n_events_rows,
+                             file, &cgroup->events);
+
+        (void) jpp_cgroup_file(file, cgroup, mount, len, "memory.pressure");
+        (void) jpp_pressure_read(&cgroup->pressure, file);
+
+    } else {
+        (void) jpp_keys_read(jpp_cgroup_stat_rows_1,
+                             sizeof(jpp_cgroup_stat_rows_1)
+                             / sizeof(jpp_cgroup_stat_rows_1[0]),
+                             file, &cgroup->stat);
+
+        jpp_cgroup_itself_1(cgroup, mount);
+    }
+
+    if (cgroup->stat.inactive_file != JPP_KEYS_NONE) {
+        cgroup->working_set = cgroup->usage > cgroup->stat.inactive_file
+                              ? cgroup->usage - cgroup->stat.inactive_file : 0;
+    }
+}
+
+
+/* what version 1 has elsewhere; and of swap alone, as version 2 has it */
+
+static void
+jpp_cgroup_itself_1(jpp_cgroup_t *cgroup, const char *mount)
+{
+    char                  file[JPP_CGROUP_PATH * 3];
+    size_t                len;
+    const jpp_keys_row_t  row = { "oom_kill", 0 };
+
+    len = cgroup->levels[0].len;
+
+    if (cgroup->swap_usage != JPP_KEYS_NONE) {
+        cgroup->swap_usage -= cgroup->swap_usage > cgroup->usage
+                              ? cgroup->usage : cgroup->swap_usage;
+    }
+
+    if (cgroup->swap_limit >= JPP_CGROUP_UNLIMITED
+        || cgroup->levels[0].limit == JPP_KEYS_NONE)
+    {
+        cgroup->swap_limit = JPP_KEYS_NONE;
+
+    } else {
+        cgroup->swap_limit -= cgroup->levels[0].limit;
+    }
+
+    cgroup->stat.kernel = jpp_cgroup_number(cgroup, mount, len,
+                                            "memory.kmem.usage_in_bytes");
+    cgroup->stat.sock = jpp_cgroup_number(cgroup, mount, len,
+                                          "memory.kmem.tcp.usage_in_bytes");
+    cgroup->events.max = jpp_cgroup_number(cgroup, mount, len,
+                                           "memory.failcnt");
+
+    (void) jpp_cgroup_file(file, cgroup, mount, len, "memory.oom_control");
+    (void) jpp_keys_read(&row, 1, file, &cgroup->events.oom_kill);
+}
+
+
+static uint64_t
+jpp_cgroup_number(const jpp_cgroup_t *cgroup, const char *mount, size_t len,
+    const char *name)
+{
+    char  file[JPP_CGROUP_PATH * 3];
+
+    if (name == NULL || !jpp_cgroup_file(file, cgroup, mount, len, name)) {
+        return JPP_KEYS_NONE;
+    }
+
+    return jpp_keys_file(file);
+}
+
+
+static bool
+jpp_cgroup_file(char file[JPP_CGROUP_PATH * 3], const jpp_cgroup_t *cgroup,
+    const char *mount, size_t len, const char *name)
+{
+    int  n;
+
+    n = snprintf(file, JPP_CGROUP_PATH * 3, "%s%.*s/%s", mount, (int) len,
+                 cgroup->path, name);
+
+    return n > 0 && n < JPP_CGROUP_PATH * 3;
+}

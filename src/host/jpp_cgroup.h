@@ -1,0 +1,108 @@
+
+/*
+ * The memory of this process's cgroup, and of those above it: what is used,
+ * what is allowed, and how much room is left.
+ *
+ * A cgroup's own limit says little: a parent may have a lower one, and other
+ * children that fill it.  So usage and limit are compared at each level up to
+ * the root, and the headroom is the least that any of them leaves.  Both
+ * versions of cgroups are read, also where they are mounted side by side, and
+ * from inside a container, where only the levels that it can see count.
+ *
+ * What a kernel does not have is JPP_KEYS_NONE; so is a limit that is not set.
+ * Reads files only.  No allocation; any thread.
+ */
+
+
+#ifndef _JPP_CGROUP_H_INCLUDED_
+#define _JPP_CGROUP_H_INCLUDED_
+
+
+#include "jpp_cgroup_place.h"
+#include "jpp_pressure.h"
+
+
+/* levels from the cgroup to the root */
+#define JPP_CGROUP_LEVELS  32
+
+
+/* The path of a level is the first LEN bytes of the cgroup's. */
+typedef struct {
+    size_t                 len;
+    uint64_t               usage;
+    uint64_t               limit;
+    uint64_t               high;       /* version 2: reclaim begins there */
+} jpp_cgroup_level_t;
+
+
+/* memory.stat, in bytes */
+typedef struct {
+    uint64_t               anon;
+    uint64_t               file;
+    uint64_t               kernel;
+    uint64_t               kernel_stack;
+    uint64_t               pagetables;
+    uint64_t               percpu;
+    uint64_t               sock;
+    uint64_t               shmem;
+    uint64_t               file_dirty;
+    uint64_t               anon_thp;
+    uint64_t               inactive_file;
+    uint64_t               slab_reclaimable;
+    uint64_t               slab_unreclaimable;
+} jpp_cgroup_stat_t;
+
+
+/* memory.events: how often */
+typedef struct {
+    uint64_t               low;
+    uint64_t               high;
+    uint64_t               max;
+    uint64_t               oom;
+    uint64_t               oom_kill;
+    uint64_t               oom_group_kill;
+} jpp_cgroup_events_t;
+
+
+typedef struct {
+    uint32_t               version;    /* 1, 2 */
+    char                   path[JPP_CGROUP_PATH];      /* below the mount; */
+                                                       /*   "/" is its root */
+    jpp_cgroup_level_t     levels[JPP_CGROUP_LEVELS];  /* its own first, */
+                                                       /*   if readable */
+    size_t                 n_levels;
+    bool                   is_deeper;  /* than JPP_CGROUP_LEVELS */
+    size_t                 binding;    /* the level that leaves least; */
+                                       /*   n_levels: none has a limit */
+    uint64_t               headroom;   /* what it leaves */
+
+    uint64_t               usage;      /* of the first level, as the rest */
+    uint64_t               working_set;    /* without the file pages that go */
+                                           /*   first */
+    uint64_t               low;
+    uint64_t               peak;
+    uint64_t               swap_usage;
+    uint64_t               swap_limit;
+    jpp_cgroup_stat_t      stat;
+    jpp_cgroup_events_t    events;
+    jpp_pressure_t         pressure;
+} jpp_cgroup_t;
+
+
+/* names and places of the values above, for those who write them */
+extern const jpp_keys_row_t  jpp_cgroup_stat_rows[];
+extern const size_t          jpp_cgroup_n_stat_rows;
+extern const jpp_keys_row_t  jpp_cgroup_events_rows[];
+extern const size_t          jpp_cgroup_n_events_rows;
+
+
+/*
+ * Fill CGROUP for this process.  ROOT is what comes before /proc and the mounts
+ * of cgroups: "" but for tests.  Fails with JPP_ERR_DENIED where there is no
+ * cgroup with a memory controller to be seen, and says why.
+ */
+jpp_code_t jpp_cgroup_read(jpp_cgroup_t *cgroup, const char *root,
+    jpp_err_t *err);
+
+
+#endif /* _JPP_CGROUP_H_INCLUDED_ */

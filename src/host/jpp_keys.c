@@ -1,0 +1,133 @@
+
+#include <string.h>
+
+#include "jpp_keys.h"
+#include "jpp_scan.h"
+
+
+static uint64_t *jpp_keys_value(const jpp_keys_row_t *row, void *to);
+static size_t jpp_keys_find(const jpp_keys_row_t *rows, size_t n, size_t from,
+    const char *line, size_t len);
+
+
+void
+jpp_keys_clear(const jpp_keys_row_t *rows, size_t n, void *to)
+{
+    size_t  i;
+
+    for (i = 0; i < n; i++) {
+        *jpp_keys_value(&rows[i], to) = JPP_KEYS_NONE;
+    }
+}
+
+
+static uint64_t *
+jpp_keys_value(const jpp_keys_row_t *row, void *to)
+{
+    return (uint64_t *) (void *) ((char *) to + row->offset);
+}
+
+
+void
+jpp_keys_lines(const jpp_keys_row_t *rows, size_t n, jpp_lines_t *lines,
+    void *to)
+{
+    char      *line;
+    size_t     i, next, len;
+    uint64_t  *value;
+
+    next = 0;
+
+    while ((line = jpp_lines_next(lines)) != NULL) {
+
+        len = strcspn(line, ": \t");
+        i = jpp_keys_find(rows, n, next, line, len);
+
+        if (i == n || line[len] == '\0') {
+            continue;
+        }
+
+        next = i + 1;
+        value = jpp_keys_value(&rows[i], to);
+
+        if (*value == JPP_KEYS_NONE) {
+            *value = jpp_keys_number(line + len + 1);
+        }
+    }
+}
+
+
+/* the row after the last one that was found is the next one, as a rule */
+
+static size_t
+jpp_keys_find(const jpp_keys_row_t *rows, size_t n, size_t from,
+    const char *line, size_t len)
+{
+    size_t  i, k;
+
+    for (i = 0; i < n; i++) {
+        k = from + i < n ? from + i : from + i - n;
+
+        if (strncmp(rows[k].key, line, len) == 0 && rows[k].key[len] == '\0') {
+            return k;
+        }
+    }
+
+    return n;
+}
+
+
+int
+jpp_keys_read(const jpp_keys_row_t *rows, size_t n, const char *path, void *to)
+{
+    jpp_lines_t  lines;
+
+    jpp_keys_clear(rows, n, to);
+
+    if (jpp_lines_open(&lines, path)) {
+        jpp_keys_lines(rows, n, &lines, to);
+        jpp_lines_close(&lines);
+    }
+
+    return lines.error;
+}
+
+
+uint64_t
+jpp_keys_number(const char *line)
+{
+    uint64_t     number;
+    const char  *end;
+
+    line += strspn(line, " \t");
+    end = jpp_scan_dec(line, &number);
+
+    if (end == NULL) {
+        return JPP_KEYS_NONE;
+    }
+
+    if (strcmp(end, " kB") == 0) {
+        return number <= UINT64_MAX / 1024 ? number * 1024 : JPP_KEYS_NONE;
+    }
+
+    return *end == '\0' ? number : JPP_KEYS_NONE;
+}
+
+
+uint64_t
+jpp_keys_file(const char *path)
+{
+    char         *line;
+    uint64_t      number;
+    jpp_lines_t   lines;
+
+    number = JPP_KEYS_NONE;
+
+    if (jpp_lines_open(&lines, path)) {
+        line = jpp_lines_next(&lines);
+        number = line != NULL ? jpp_keys_number(line) : JPP_KEYS_NONE;
+        jpp_lines_close(&lines);
+    }
+
+    return number;
+}

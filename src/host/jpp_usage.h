@@ -1,0 +1,100 @@
+
+/*
+ * What this process uses of the machine: memory as the kernel counts it, CPU
+ * time, faults, descriptors; and, where somebody asks for that, what its page
+ * tables say (smaps_rollup), which stops the process for as long as the kernel
+ * reads them: 5 ms for each GiB, so it is a function of its own.
+ *
+ * Bytes; what a kernel does not have is JPP_KEYS_NONE.  No allocation; any
+ * thread.
+ */
+
+
+#ifndef _JPP_USAGE_H_INCLUDED_
+#define _JPP_USAGE_H_INCLUDED_
+
+
+#include "jpp_keys.h"
+
+
+/*
+ * The names of the values, in the order of their output: X(name), one uint64_t
+ * each.
+ */
+
+#define JPP_USAGE_STATUS(X)                                                   \
+    X(peak_size, "VmPeak")                                                    \
+    X(size, "VmSize")                                                         \
+    X(locked, "VmLck")                                                        \
+    X(peak, "VmHWM")                                                          \
+    X(rss, "VmRSS")                                                           \
+    X(rss_anon, "RssAnon")                                                    \
+    X(rss_file, "RssFile")                                                    \
+    X(rss_shmem, "RssShmem")                                                  \
+    X(page_tables, "VmPTE")                                                   \
+    X(swap, "VmSwap")                                                         \
+    X(threads, "Threads")                                                     \
+    X(voluntary_switches, "voluntary_ctxt_switches")                          \
+    X(involuntary_switches, "nonvoluntary_ctxt_switches")
+
+#define JPP_USAGE_OTHER(X)                                                    \
+    X(minor_faults)                                                           \
+    X(major_faults)                                                           \
+    X(user_us)                                                                \
+    X(system_us)                                                              \
+    X(fds)                                                                    \
+    X(max_fds)                                                                \
+    X(oom_score)
+
+
+#define JPP_USAGE_FIELD(name, ...)  uint64_t  name;
+
+typedef struct {
+    JPP_USAGE_STATUS(JPP_USAGE_FIELD)
+    JPP_USAGE_OTHER(JPP_USAGE_FIELD)
+    int64_t  oom_score_adj;            /* -1000 .. 1000; 0 if unreadable */
+} jpp_usage_t;
+
+
+/* every field of smaps_rollup that some kernel has */
+
+#define JPP_USAGE_SMAPS(X)                                                    \
+    X(rss, "Rss")                                                             \
+    X(pss, "Pss")                                                             \
+    X(pss_dirty, "Pss_Dirty")                                                 \
+    X(pss_anon, "Pss_Anon")                                                   \
+    X(pss_file, "Pss_File")                                                   \
+    X(pss_shmem, "Pss_Shmem")                                                 \
+    X(shared_clean, "Shared_Clean")                                           \
+    X(shared_dirty, "Shared_Dirty")                                           \
+    X(private_clean, "Private_Clean")                                         \
+    X(private_dirty, "Private_Dirty")                                         \
+    X(referenced, "Referenced")                                               \
+    X(anonymous, "Anonymous")                                                 \
+    X(ksm, "KSM")                                                             \
+    X(lazy_free, "LazyFree")                                                  \
+    X(anon_huge_pages, "AnonHugePages")                                       \
+    X(shmem_pmd_mapped, "ShmemPmdMapped")                                     \
+    X(file_pmd_mapped, "FilePmdMapped")                                       \
+    X(shared_hugetlb, "Shared_Hugetlb")                                       \
+    X(private_hugetlb, "Private_Hugetlb")                                     \
+    X(swap, "Swap")                                                           \
+    X(swap_pss, "SwapPss")                                                    \
+    X(locked, "Locked")
+
+typedef struct {
+    JPP_USAGE_SMAPS(JPP_USAGE_FIELD)
+} jpp_usage_smaps_t;
+
+
+/* Fill USAGE for this process. */
+void jpp_usage_read(jpp_usage_t *usage);
+
+/* Set what /proc/self/status has, from LINES. */
+void jpp_usage_status(jpp_usage_t *usage, jpp_lines_t *lines);
+
+/* Fill SMAPS for this process; errno, or 0. */
+int jpp_usage_smaps(jpp_usage_smaps_t *smaps);
+
+
+#endif /* _JPP_USAGE_H_INCLUDED_ */

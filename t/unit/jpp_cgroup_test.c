@@ -1,0 +1,223 @@
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "jpp_cgroup.h"
+#include "jpp_test.h"
+
+
+#define JPP_TEST_MIB  (1024 * 1024)
+
+
+static void jpp_cgroup_test_versions(void);
+static void jpp_cgroup_test_levels(void);
+static void jpp_cgroup_test_containers(void);
+static void jpp_cgroup_test_odd(void);
+static void jpp_cgroup_test_deep(void);
+static void jpp_cgroup_test_here(void);
+static bool jpp_cgroup_test_read(const char *name);
+
+
+static jpp_err_t     jpp_cgroup_test_err;
+static jpp_cgroup_t  jpp_cgroup_test;
+
+
+int
+main(void)
+{
+    jpp_cgroup_test_versions();
+    jpp_cgroup_test_levels();
+    jpp_cgroup_test_containers();
+    jpp_cgroup_test_odd();
+    jpp_cgroup_test_deep();
+    jpp_cgroup_test_here();
+
+    return jpp_done();
+}
+
+
+static bool
+jpp_cgroup_test_read(const char *name)
+{
+    char  root[256];
+
+    (void) snprintf(root, sizeof(root), "t/data/cgroup/%s", name);
+
+    return jpp_cgroup_read(&jpp_cgroup_test, root, &jpp_cgroup_test_err)
+           == JPP_OK;
+}
+
+
+/* the same state of affairs in both versions */
+
+static void
+jpp_cgroup_test_versions(void)
+{
+    size_t               i;
+    const jpp_cgroup_t  *cgroup;
+    static const char   *names[] = { "v1", "v2" };
+
+    cgroup = &jpp_cgroup_test;
+
+    for (i = 0; i < 2; i++) {
+        jpp_ok(jpp_cgroup_test_read(names[i]), "%s is read", names[i]);
+        jpp_is_u64(cgroup->version, i + 1, "its version");
+        jpp_is_str(cgroup->path, "/system.slice/nginx.service", "its path");
+        jpp_is_u64(cgroup->usage, 160 * JPP_TEST_MIB, "usage");
+        jpp_is_u64(cgroup->levels[0].limit, 256 * JPP_TEST_MIB, "limit");
+        jpp_is_u64(cgroup->headroom, 96 * JPP_TEST_MIB, "headroom");
+        jpp_is_u64(cgroup->binding, 0, "which its own limit leaves");
+        jpp_is_u64(cgroup->peak, 192 * JPP_TEST_MIB, "peak");
+        jpp_is_u64(cgroup->working_set, 140 * JPP_TEST_MIB,
+                   "working set: without inactive file pages");
+        jpp_is_u64(cgroup->swap_usage, 1 * JPP_TEST_MIB, "swap alone");
+        jpp_is_u64(cgroup->stat.anon, 100 * JPP_TEST_MIB, "anonymous");
+        jpp_is_u64(cgroup->stat.file, 48 * JPP_TEST_MIB, "files");
+        jpp_is_u64(cgroup->stat.anon_thp, 2 * JPP_TEST_MIB, "huge pages");
+        jpp_is_u64(cgroup->events.oom_kill, i == 0 ? 2 : 5, "kills");
+        jpp_is_u64(cgroup->events.max, i == 0 ? 7 : 333, "refusals");
+    }
+
+    jpp_is_u64(cgroup->n_levels, 2, "version 2: the root has no usage");
+    jpp_is_u64(cgroup->levels[0].high, 224 * JPP_TEST_MIB, "high");
+    jpp_is_u64(cgroup->levels[1].high, JPP_KEYS_NONE, "\"max\" is no limit");
+    jpp_is_u64(cgroup->swap_limit, JPP_KEYS_NONE, "nor is that of swap");
+    jpp_is_u64(cgroup->events.high, 22, "how often it was above high");
+    jpp_is_u64(cgroup->stat.sock, 3 * JPP_TEST_MIB, "sockets");
+    jpp_is_u64(cgroup->pressure.some.avg10, 125, "pressure, last 10 s");
+    jpp_is_u64(cgroup->pressure.some.avg60, 1050, "last minute");
+    jpp_is_u64(cgroup->pressure.some.avg300, 7, "last 5 minutes");
+    jpp_is_u64(cgroup->pressure.some.total, 123456789, "so far");
+    jpp_is_u64(cgroup->pressure.full.total, 42, "of all tasks");
+
+    (void) jpp_cgroup_test_read("v1");
+    jpp_is_u64(cgroup->n_levels, 3, "version 1: the root has one");
+    jpp_is_u64(cgroup->swap_limit, 256 * JPP_TEST_MIB, "a limit of swap");
+    jpp_is_u64(cgroup->stat.kernel, 5 * JPP_TEST_MIB, "the kernel's");
+    jpp_is_u64(cgroup->stat.sock, 65536, "of that for sockets");
+    jpp_is_u64(cgroup->pressure.some.total, JPP_KEYS_NONE, "no pressure");
+
+    jpp_ok(jpp_cgroup_test_read("hybrid"), "both versions are mounted");
+    jpp_is_u64(cgroup->version, 1, "memory belongs to version 1");
+    jpp_is_u64(cgroup->headroom, 4000, "whose limit counts");
+}
+
+
+static void
+jpp_cgroup_test_levels(void)
+{
+    const jpp_cgroup_t  *cgroup;
+
+    cgroup = &jpp_cgroup_test;
+
+    jpp_ok(jpp_cgroup_test_read("nested"), "limits at three levels");
+    jpp_is_u64(cgroup->n_levels, 3, "are all read");
+    jpp_is_u64(cgroup->headroom, 50, "the least room counts");
+    jpp_is_u64(cgroup->binding, 1, "which the parent leaves");
+    jpp_is_u64(cgroup->levels[1].len, 4, "its path is /a/b");
+    jpp_is_u64(cgroup->working_set, 0, "a working set is never negative");
+}
+
+
+static void
+jpp_cgroup_test_containers(void)
+{
+    const jpp_cgroup_t  *cgroup;
+
+    cgroup = &jpp_cgroup_test;
+
+    jpp_ok(jpp_cgroup_test_read("namespaced"), "a namespace of cgroups");
+    jpp_is_str(cgroup->path, "/", "shows its root only");
+    jpp_is_u64(cgroup->headroom, 4096, "which has the limit");
+
+    jpp_ok(jpp_cgroup_test_read("part"), "a mount of a part");
+    jpp_is_str(cgroup->path, "/", "the path is below its root");
+    jpp_is_u64(cgroup->headroom, 10, "which has the limit");
+}
+
+
+static void
+jpp_cgroup_test_odd(void)
+{
+    const jpp_cgroup_t  *cgroup;
+
+    cgroup = &jpp_cgroup_test;
+
+    jpp_ok(jpp_cgroup_test_read("odd"), "lines that are none are left out");
+    jpp_is_str(cgroup->path, "/a\\b c", "a path of odd bytes");
+    jpp_is_u64(cgroup->n_levels, 1, "a level without a number is passed over");
+    jpp_is_u64(cgroup->usage, 77, "the one above has one");
+    jpp_is_u64(cgroup->levels[0].len, 0, "and is the root");
+    jpp_is_u64(cgroup->headroom, JPP_KEYS_NONE, "garbage is no limit");
+    jpp_is_u64(cgroup->binding, cgroup->n_levels, "so that none binds");
+
+    jpp_ok(!jpp_cgroup_test_read("empty"), "empty files");
+    jpp_is_str(jpp_cgroup_test_err.text, "/proc/self/cgroup names no cgroup "
+               "that could limit memory", "say nothing");
+
+    jpp_ok(!jpp_cgroup_test_read("unmounted"), "no mount");
+    jpp_is_str(jpp_cgroup_test_err.text, "the memory controller of cgroups "
+               "(version 2) is not mounted here", "is a reason");
+
+    jpp_ok(!jpp_cgroup_test_read("absent"), "no /proc");
+    jpp_is_str(jpp_cgroup_test_err.text, "/proc/self/cgroup cannot be read: "
+               "No such file or directory", "is another");
+    jpp_is_u64(jpp_cgroup_test_err.code, JPP_ERR_DENIED, "none is a failure");
+}
+
+
+/* one level more than there may be */
+
+static void
+jpp_cgroup_test_deep(void)
+{
+    int     n;
+    char    root[64], command[2048];
+    size_t  i;
+
+    (void) snprintf(root, sizeof(root), "/tmp/jpp_cgroup_test.%d",
+                    (int) getpid());
+
+    n = snprintf(command, sizeof(command), "set -e; mkdir -p %s/proc/self; "
+                 "cp t/data/cgroup/v2/proc/self/mountinfo %s/proc/self; "
+                 "d=; for i in $(seq 32); do d=$d/d; "
+                 "mkdir -p %s/sys/fs/cgroup$d; "
+                 "echo 5 >%s/sys/fs/cgroup$d/memory.current; done; "
+                 "echo 5 >%s/sys/fs/cgroup/memory.current; "
+                 "echo 0::$d >%s/proc/self/cgroup", root, root, root, root,
+                 root, root);
+
+    jpp_ok(n > 0 && (size_t) n < sizeof(command) && system(command) == 0,
+           "33 levels");
+
+    jpp_ok(jpp_cgroup_read(&jpp_cgroup_test, root, NULL) == JPP_OK, "read");
+    jpp_is_u64(jpp_cgroup_test.n_levels, JPP_CGROUP_LEVELS, "32 of them");
+    jpp_ok(jpp_cgroup_test.is_deeper, "and it is known that there are more");
+
+    for (i = 0; i < JPP_CGROUP_LEVELS; i++) {
+        if (jpp_cgroup_test.levels[i].len != 2 * (32 - i)) {
+            break;
+        }
+    }
+
+    jpp_is_u64(i, JPP_CGROUP_LEVELS, "the lowest ones, in order");
+
+    (void) snprintf(command, sizeof(command), "rm -r %s", root);
+    jpp_ok(system(command) == 0, "cleaned up");
+}
+
+
+/* whatever this machine has */
+
+static void
+jpp_cgroup_test_here(void)
+{
+    jpp_code_t  code;
+
+    code = jpp_cgroup_read(&jpp_cgroup_test, "", &jpp_cgroup_test_err);
+
+    jpp_ok(code == JPP_OK || code == JPP_ERR_DENIED, "this process: %s",
+           code == JPP_OK ? jpp_cgroup_test.path : jpp_cgroup_test_err.text);
+
+    jpp_ok(code != JPP_OK || jpp_cgroup_test.usage != 0, "uses memory");
+}

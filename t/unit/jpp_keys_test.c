@@ -1,0 +1,267 @@
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "jpp_pressure.h"
+#include "jpp_system.h"
+#include "jpp_test.h"
+#include "jpp_usage.h"
+
+
+typedef struct {
+    uint64_t  first;
+    uint64_t  second;
+    uint64_t  third;
+} jpp_keys_test_t;
+
+
+static void jpp_keys_test_lines(void);
+static void jpp_keys_test_long(void);
+static void jpp_keys_test_values(void);
+static void jpp_keys_test_pressure(void);
+static void jpp_keys_test_usage(void);
+static void jpp_keys_test_system(void);
+
+
+static const jpp_keys_row_t  jpp_keys_test_rows[] = {
+    { "First", offsetof(jpp_keys_test_t, first) },
+    { "Second", offsetof(jpp_keys_test_t, second) },
+    { "third", offsetof(jpp_keys_test_t, third) },
+};
+
+
+int
+main(void)
+{
+    jpp_keys_test_lines();
+    jpp_keys_test_long();
+    jpp_keys_test_values();
+    jpp_keys_test_pressure();
+    jpp_keys_test_usage();
+    jpp_keys_test_system();
+
+    return jpp_done();
+}
+
+
+static void
+jpp_keys_test_lines(void)
+{
+    char         *line;
+    jpp_lines_t   lines;
+
+    jpp_lines_text(&lines, "one\n\nthree\ncut", 14);
+
+    jpp_is_str(jpp_lines_next(&lines), "one", "a line");
+    jpp_is_str(jpp_lines_next(&lines), "", "an empty one");
+    jpp_is_str(jpp_lines_next(&lines), "three", "the last whole one");
+    jpp_ok(jpp_lines_next(&lines) == NULL, "what has no end is no line");
+    jpp_ok(jpp_lines_next(&lines) == NULL, "and stays none");
+
+    jpp_ok(!jpp_lines_open(&lines, "t/data/nothing"), "no such file");
+    jpp_is_u64((uint64_t) lines.error, ENOENT, "which is the reason");
+    jpp_ok(jpp_lines_next(&lines) == NULL, "has no lines");
+    jpp_lines_close(&lines);
+
+    jpp_ok(jpp_lines_open(&lines, "/proc/self/status"), "a file of /proc");
+    line = jpp_lines_next(&lines);
+    jpp_ok(line != NULL && strncmp(line, "Name:\t", 6) == 0, "its first line");
+    jpp_lines_close(&lines);
+    jpp_ok(jpp_lines_next(&lines) == NULL, "a closed file has no more");
+
+    jpp_ok(jpp_lines_open(&lines, "/proc/self"), "a directory");
+    jpp_ok(jpp_lines_next(&lines) == NULL, "has no lines");
+    jpp_is_u64((uint64_t) lines.error, EISDIR, "for a reason");
+    jpp_lines_close(&lines);
+}
+
+
+/* lines as long as the buffer, and longer by up to two buffers */
+
+static void
+jpp_keys_test_long(void)
+{
+    int           fd;
+    char         *text, *line, path[64];
+    size_t        len, wrong;
+    bool          fits;
+    jpp_lines_t   lines;
+
+    text = malloc(3 * JPP_LINES_BUFFER);
+    wrong = 0;
+
+    for (len = JPP_LINES_BUFFER - 2; len < 2 * JPP_LINES_BUFFER + 3; len++) {
+
+        if (len == JPP_LINES_BUFFER + 3) {
+            len = 2 * JPP_LINES_BUFFER - 2;
+        }
+
+        memset(text, 'x', len);
+        memcpy(text + len, "\nnext\n", 6);
+
+        fits = len < JPP_LINES_BUFFER;
+
+        jpp_lines_text(&lines, text, len + 6);
+        line = jpp_lines_next(&lines);
+
+        if (fits) {
+            wrong += line == NULL || strlen(line) != len;
+            line = jpp_lines_next(&lines);
+        }
+
+        wrong += line == NULL || strcmp(line, "next") != 0;
+        wrong += lines.n_skipped != !fits;
+    }
+
+    jpp_is_u64(wrong, 0, "long lines are whole or left out");
+
+    fd = memfd_create("lines", 0);
+    (void) snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+
+    jpp_ok(write(fd, text, len + 5) == (ssize_t) (len + 5), "a file");
+    jpp_ok(jpp_lines_open(&lines, path), "is read");
+    jpp_is_str(jpp_lines_next(&lines), "next", "in the same way");
+    jpp_lines_close(&lines);
+
+    (void) close(fd);
+    free(text);
+}
+
+
+static void
+jpp_keys_test_values(void)
+{
+    jpp_lines_t      lines;
+    jpp_keys_test_t  to;
+    static const char  text[] =
+        "Other: 5\nthird 7\nFirst:\t  12 kB\nSecond: max\nFirst: 13 kB\n"
+        "Fir: 1\nFirstborn: 2\nthird\n";
+
+    jpp_keys_clear(jpp_keys_test_rows, 3, &to);
+    jpp_is_u64(to.second, JPP_KEYS_NONE, "cleared");
+
+    jpp_lines_text(&lines, text, sizeof(text) - 1);
+    jpp_keys_lines(jpp_keys_test_rows, 3, &lines, &to);
+
+    jpp_is_u64(to.first, 12 * 1024, "kB are bytes; the first one counts");
+    jpp_is_u64(to.second, JPP_KEYS_NONE, "\"max\" is no number");
+    jpp_is_u64(to.third, 7, "a blank, and out of order");
+
+    jpp_is_u64(jpp_keys_number("18446744073709551615"), JPP_KEYS_NONE,
+               "the largest number means none");
+    jpp_is_u64(jpp_keys_number("18446744073709551616"), JPP_KEYS_NONE,
+               "nor is there a larger one");
+    jpp_is_u64(jpp_keys_number("18014398509481983 kB"), UINT64_MAX - 1023,
+               "the most kB");
+    jpp_is_u64(jpp_keys_number("18014398509481984 kB"), JPP_KEYS_NONE,
+               "one more");
+    jpp_is_u64(jpp_keys_number("12 MB"), JPP_KEYS_NONE, "another unit");
+    jpp_is_u64(jpp_keys_number("-1"), JPP_KEYS_NONE, "a negative one");
+
+    jpp_is_u64((uint64_t) jpp_keys_read(jpp_keys_test_rows, 3,
+                                        "t/data/nothing", &to), ENOENT,
+               "no file");
+    jpp_is_u64(to.first, JPP_KEYS_NONE, "no values");
+}
+
+
+static void
+jpp_keys_test_pressure(void)
+{
+    jpp_lines_t     lines;
+    jpp_pressure_t  pressure;
+    static const char  text[] =
+        "some avg10=100.00 avg60=1.5 avg300=x  other=1 total=9 total\n"
+        "fulls avg10=1.00\n"
+        "full avg10=0.01\n";
+
+    jpp_lines_text(&lines, text, sizeof(text) - 1);
+    jpp_pressure_lines(&pressure, &lines);
+
+    jpp_is_u64(pressure.some.avg10, 10000, "all of the time");
+    jpp_is_u64(pressure.some.avg60, JPP_KEYS_NONE, "one digit is not two");
+    jpp_is_u64(pressure.some.avg300, JPP_KEYS_NONE, "no number");
+    jpp_is_u64(pressure.some.total, 9, "the total");
+    jpp_is_u64(pressure.full.avg10, 1, "a hundredth of a per cent");
+    jpp_is_u64(pressure.full.total, JPP_KEYS_NONE, "a line that is cut");
+}
+
+
+/* what this process does to itself is seen */
+
+static void
+jpp_keys_test_usage(void)
+{
+    int                  fd;
+    char                *memory;
+    size_t               size;
+    jpp_lines_t          lines;
+    jpp_usage_t          before, after;
+    jpp_usage_smaps_t    smaps;
+
+    size = (size_t) 32 << 20;
+
+    jpp_usage_read(&before);
+
+    memory = mmap(NULL, size, PROT_READ|PROT_WRITE,
+                  MAP_PRIVATE|MAP_ANONYMOUS|MAP_POPULATE, -1, 0);
+    fd = open("/dev/null", O_RDONLY);
+
+    jpp_usage_read(&after);
+
+    jpp_ok(memory != MAP_FAILED && after.rss_anon >= before.rss_anon + size
+           && after.rss_anon < before.rss_anon + size + (1 << 20),
+           "32 MiB more: %" PRIu64 ", %" PRIu64, before.rss_anon,
+           after.rss_anon);
+    jpp_ok(after.size >= before.size + size, "also in the size");
+    jpp_is_u64(after.fds, before.fds + 1, "one descriptor more");
+    jpp_is_u64(after.threads, 1, "one thread");
+    jpp_ok(after.minor_faults >= before.minor_faults, "faults");
+    jpp_ok(after.max_fds != JPP_KEYS_NONE && after.max_fds >= after.fds,
+           "of so many");
+    jpp_ok(after.oom_score_adj >= -1000 && after.oom_score_adj <= 1000,
+           "an adjustment");
+
+    jpp_is_u64((uint64_t) jpp_usage_smaps(&smaps), 0, "its page tables");
+    jpp_ok(smaps.anonymous >= size && smaps.rss >= smaps.anonymous,
+           "have them too");
+    jpp_ok(smaps.private_dirty >= size && smaps.pss >= size, "in their way");
+
+    (void) close(fd);
+    (void) munmap(memory, size);
+
+    jpp_lines_text(&lines, "VmRSS:\t 1 kB\n", 13);
+    jpp_usage_status(&after, &lines);
+    jpp_is_u64(after.rss, 1024, "a kernel that says little");
+    jpp_is_u64(after.swap, JPP_KEYS_NONE, "is one without the rest");
+}
+
+
+static void
+jpp_keys_test_system(void)
+{
+    jpp_system_t  system;
+
+    jpp_system_read(&system, "");
+    jpp_ok(system.total != JPP_KEYS_NONE && system.available < system.total,
+           "this machine's memory");
+
+    jpp_system_read(&system, "t/data/system");
+    jpp_is_u64(system.total, (uint64_t) 8000000 * 1024, "a machine");
+    jpp_is_u64(system.available, JPP_KEYS_NONE, "with an old kernel");
+    jpp_is_u64(system.swap_free, 0, "no swap left");
+    jpp_is_u64(system.overcommit, 2, "no overcommit");
+    jpp_is_str(system.thp, "madvise", "huge pages where asked for");
+    jpp_is_u64(system.pressure.full.avg60, 375, "and some pressure");
+
+    jpp_system_read(&system, "t/data/nothing");
+    jpp_is_u64(system.total, JPP_KEYS_NONE, "no /proc, no number");
+    jpp_is_str(system.thp, "", "no word");
+}
