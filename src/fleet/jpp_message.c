@@ -301,6 +301,21 @@ jpp_message_question_unpack(jpp_message_question_t *question,
 }
 
 
+/* As bytes: without padding, and without what the kind does not use. */
+
+bool
+jpp_message_question_is_same(const jpp_message_question_t *a,
+    const jpp_message_question_t *b)
+{
+    uint8_t  one[JPP_MESSAGE_QUESTION], other[JPP_MESSAGE_QUESTION];
+
+    jpp_message_question_pack(a, one);
+    jpp_message_question_pack(b, other);
+
+    return memcmp(one, other, JPP_MESSAGE_QUESTION) == 0;
+}
+
+
 bool
 jpp_message_reply_unpack(jpp_message_reply_t *reply, const uint8_t *data,
     size_t len)

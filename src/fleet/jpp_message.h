@@ -73,5 +73,9 @@ bool jpp_message_question_unpack(jpp_message_question_t *question,
 bool jpp_message_reply_unpack(jpp_message_reply_t *reply, const uint8_t *data,
     size_t len);
 
+/* Do A and B ask the same? */
+bool jpp_message_question_is_same(const jpp_message_question_t *a,
+    const jpp_message_question_t *b);
+
 
 #endif /* _JPP_MESSAGE_H_INCLUDED_ */

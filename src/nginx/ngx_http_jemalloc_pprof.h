@@ -33,6 +33,7 @@
  *     answerer   questions from other workers
  *     service    the work that answers them
  *     thread     its one background thread
+ *     slices     the same in slices on the event loop
  *     registry   all workers, in shared memory
  *     budget     how much memory dumps and answers may use
  *

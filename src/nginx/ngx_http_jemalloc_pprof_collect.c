@@ -81,7 +81,7 @@ ngx_http_jemalloc_pprof_collect(ngx_http_jemalloc_pprof_reader_t *reader,
         return NGX_DECLINED;
     }
 
-    if (ngx_http_jemalloc_pprof_kinds[inquiry->question.kind].has_file
+    if (ngx_http_jemalloc_pprof_kinds[inquiry->question.kind].file != NULL
         && ngx_http_jemalloc_pprof_budget_hold(0,
                ngx_http_jemalloc_pprof_share_cap(inquiry))
            != NGX_OK)
@@ -177,7 +177,7 @@ ngx_http_jemalloc_pprof_collect_is_same(
     const ngx_http_jemalloc_pprof_inquiry_t *a,
     const ngx_http_jemalloc_pprof_inquiry_t *b)
 {
-    return a->question.kind == b->question.kind
+    return jpp_message_question_is_same(&a->question, &b->question)
            && a->selector.kind == b->selector.kind
            && a->selector.number == b->selector.number
            && a->is_second == b->is_second

@@ -29,7 +29,8 @@ const ngx_http_jemalloc_pprof_kind_t
     [JPP_MESSAGE_DUMP] = {
         .check = ngx_http_jemalloc_pprof_kind_dump_check,
         .work = ngx_http_jemalloc_pprof_kind_dump_work,
-        .has_file = 1,
+        .file = "dump",
+        .smaller = ", or lg_prof_sample",
         .is_sampled = 1
     },
 

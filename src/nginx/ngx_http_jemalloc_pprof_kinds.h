@@ -24,6 +24,7 @@ typedef struct {
     jpp_message_question_t   question;
     jpp_message_reply_t      reply;
     jpp_memfd_t              file;         /* that goes with it; fd -1: none */
+    void                    *state;        /* what the slices keep, or NULL */
 } ngx_http_jemalloc_pprof_reply_t;
 
 
@@ -42,14 +43,34 @@ typedef struct {
 
     /*
      * In the background thread, without nginx: where the kind has a file, it is
-     * open, and empty.  NULL: begin does it all.
+     * open, and empty.  NULL: slice or begin does it all.
      */
     void                   (*work)(ngx_http_jemalloc_pprof_reply_t *reply);
+
+    /*
+     * The same in the event loop, where nginx has to stand still meanwhile: at
+     * most a millisecond at a time, from an event of its own.  NGX_AGAIN: there
+     * is more to do.
+     */
+    ngx_int_t              (*slice)(ngx_http_jemalloc_pprof_reply_t *reply);
 
     /* in the event loop, after the work; NULL: nothing */
     void                   (*end)(ngx_http_jemalloc_pprof_reply_t *reply);
 
-    unsigned                 has_file:1;   /* the answer: work writes it */
+    /*
+     * In the event loop: free the state of REPLY, which is done, or which
+     * nobody waits for any longer.  NULL: there is none.
+     */
+    void                   (*release)(ngx_http_jemalloc_pprof_reply_t *reply);
+
+    /*
+     * For sentences.  What the answer has as a file, which work or slice
+     * writes; NULL: none.  And what makes that smaller, besides a larger
+     * jemalloc_pprof_max_size, behind a comma; or "".
+     */
+    const char              *file;
+    const char              *smaller;
+
     unsigned                 is_sampled:1; /* jemalloc's samples are in it: */
                                            /*   a fork inherits them, so a */
                                            /*   baseline goes with the file, */

@@ -260,20 +260,25 @@ ngx_http_jemalloc_pprof_profile_none(ngx_http_jemalloc_pprof_profile_t *profile,
 }
 
 
-/* What the state of jemalloc explains has a cure. */
+/*
+ * What the state of jemalloc explains has a cure, and so has a dump that is not
+ * whole.  Other kinds are the module's own work.
+ */
 
 static ngx_int_t
 ngx_http_jemalloc_pprof_profile_refuse(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_kind_t *kind, const jpp_worker_t *worker,
     const jpp_err_t *err)
 {
-    if (kind->is_sampled && err->code == JPP_ERR_STATE
+    if (kind->is_sampled && err->code == JPP_ERR_STATE && worker != NULL
         && worker->jemalloc.state != JPP_JEMALLOC_READY)
     {
         return ngx_http_jemalloc_pprof_refuse_state(r, &worker->jemalloc);
     }
 
-    return ngx_http_jemalloc_pprof_refuse_error(r, err);
+    return kind->is_sampled
+           ? ngx_http_jemalloc_pprof_refuse_error(r, err)
+           : ngx_http_jemalloc_pprof_refuse_own(r, err);
 }
 
 
@@ -289,7 +294,10 @@ ngx_http_jemalloc_pprof_profile_send(ngx_http_jemalloc_pprof_job_t *job,
     ngx_http_jemalloc_pprof_report_t  *report;
 
     if (profile->job.rc != JPP_OK) {
-        return ngx_http_jemalloc_pprof_refuse_error(r, &profile->job.err);
+        return ngx_http_jemalloc_pprof_profile_refuse(r,
+                   &ngx_http_jemalloc_pprof_kinds[profile->inquiry.question
+                                                  .kind],
+                   NULL, &profile->job.err);
     }
 
     report = &profile->report;

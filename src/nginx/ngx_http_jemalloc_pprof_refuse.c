@@ -234,6 +234,18 @@ ngx_http_jemalloc_pprof_refuse_error(ngx_http_request_t *r,
 
 
 ngx_int_t
+ngx_http_jemalloc_pprof_refuse_own(ngx_http_request_t *r,
+    const jpp_err_t *err)
+{
+    return ngx_http_jemalloc_pprof_codes[err->code]
+           == NGX_HTTP_JEMALLOC_PPROF_BAD_DUMP
+           ? ngx_http_jemalloc_pprof_refuse(r, NGX_HTTP_JEMALLOC_PPROF_FAILED,
+                                            err->text)
+           : ngx_http_jemalloc_pprof_refuse_error(r, err);
+}
+
+
+ngx_int_t
 ngx_http_jemalloc_pprof_refuse_state(ngx_http_request_t *r,
     const jpp_jemalloc_t *jemalloc)
 {

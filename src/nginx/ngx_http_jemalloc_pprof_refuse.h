@@ -62,6 +62,10 @@ ngx_int_t ngx_http_jemalloc_pprof_refuse(ngx_http_request_t *r,
 ngx_int_t ngx_http_jemalloc_pprof_refuse_error(ngx_http_request_t *r,
     const jpp_err_t *err);
 
+/* The same where what cannot be read is the module's own, and no dump. */
+ngx_int_t ngx_http_jemalloc_pprof_refuse_own(ngx_http_request_t *r,
+    const jpp_err_t *err);
+
 /* Send why JEMALLOC, in its present state, makes no profile. */
 ngx_int_t ngx_http_jemalloc_pprof_refuse_state(ngx_http_request_t *r,
     const jpp_jemalloc_t *jemalloc);

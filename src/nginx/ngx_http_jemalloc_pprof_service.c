@@ -1,7 +1,7 @@
 
 #include "ngx_http_jemalloc_pprof_self.h"
 #include "ngx_http_jemalloc_pprof_service.h"
-#include "ngx_http_jemalloc_pprof_thread.h"
+#include "ngx_http_jemalloc_pprof_slices.h"
 
 #include "jpp_arena.h"
 
@@ -12,7 +12,7 @@ struct ngx_http_jemalloc_pprof_work_s {
     ngx_queue_t                             queue;      /* of all works */
     ngx_queue_t                             callers;
     const ngx_http_jemalloc_pprof_kind_t   *kind;
-    unsigned                                is_worked;  /* by the thread */
+    unsigned                                is_worked;  /* work has begun */
 
     ngx_http_jemalloc_pprof_reply_t         reply;
 };
@@ -23,11 +23,17 @@ static ngx_int_t ngx_http_jemalloc_pprof_serve_by_work(
     const ngx_http_jemalloc_pprof_kind_t *kind,
     const ngx_http_jemalloc_pprof_reply_t *reply);
 static ngx_http_jemalloc_pprof_work_t *ngx_http_jemalloc_pprof_work_next(
-    const ngx_http_jemalloc_pprof_kind_t *kind);
+    const jpp_message_question_t *question);
+static ngx_uint_t ngx_http_jemalloc_pprof_work_has_begun(
+    const ngx_http_jemalloc_pprof_work_t *work);
 static ngx_http_jemalloc_pprof_work_t *ngx_http_jemalloc_pprof_work_create(
     const ngx_http_jemalloc_pprof_kind_t *kind,
     const ngx_http_jemalloc_pprof_reply_t *reply);
+static ngx_int_t ngx_http_jemalloc_pprof_work_post(
+    ngx_http_jemalloc_pprof_work_t *work);
 static void ngx_http_jemalloc_pprof_work_run(
+    ngx_http_jemalloc_pprof_task_t *task);
+static ngx_int_t ngx_http_jemalloc_pprof_work_slice(
     ngx_http_jemalloc_pprof_task_t *task);
 static jpp_code_t ngx_http_jemalloc_pprof_work_open(
     ngx_http_jemalloc_pprof_reply_t *reply);
@@ -35,13 +41,15 @@ static void ngx_http_jemalloc_pprof_work_done(
     ngx_http_jemalloc_pprof_task_t *task);
 static void ngx_http_jemalloc_pprof_work_describe(
     ngx_http_jemalloc_pprof_work_t *work);
+static ngx_uint_t ngx_http_jemalloc_pprof_work_cancel(
+    ngx_http_jemalloc_pprof_work_t *work);
 static void ngx_http_jemalloc_pprof_work_destroy(
     ngx_http_jemalloc_pprof_work_t *work);
 static void ngx_http_jemalloc_pprof_serve_record_error(
     const ngx_http_jemalloc_pprof_reply_t *reply);
 
 
-/* posted or running */
+/* posted or begun */
 static ngx_queue_t  ngx_http_jemalloc_pprof_works = {
     &ngx_http_jemalloc_pprof_works, &ngx_http_jemalloc_pprof_works
 };
@@ -72,7 +80,7 @@ ngx_http_jemalloc_pprof_serve(ngx_http_jemalloc_pprof_caller_t *caller,
             kind->begin(&reply);
         }
 
-        if (kind->work != NULL) {
+        if (kind->work != NULL || kind->slice != NULL) {
             return ngx_http_jemalloc_pprof_serve_by_work(caller, kind, &reply);
         }
     }
@@ -91,7 +99,7 @@ ngx_http_jemalloc_pprof_serve_by_work(ngx_http_jemalloc_pprof_caller_t *caller,
 {
     ngx_http_jemalloc_pprof_work_t  *work;
 
-    work = ngx_http_jemalloc_pprof_work_next(kind);
+    work = ngx_http_jemalloc_pprof_work_next(&reply->question);
 
     if (work != NULL) {
         caller->work = work;
@@ -109,13 +117,7 @@ ngx_http_jemalloc_pprof_serve_by_work(ngx_http_jemalloc_pprof_caller_t *caller,
     caller->work = work;
     ngx_queue_insert_tail(&work->callers, &caller->queue);
 
-    /* kept if no thread can be started */
-
-    (void) jpp_err_set(&work->reply.reply.err, JPP_ERR_SYS,
-                       "it cannot start a background thread: the error log "
-                       "says why");
-
-    if (ngx_http_jemalloc_pprof_thread_post(&work->task) != NGX_OK) {
+    if (ngx_http_jemalloc_pprof_work_post(work) != NGX_OK) {
         ngx_http_jemalloc_pprof_work_done(&work->task);
     }
 
@@ -124,12 +126,12 @@ ngx_http_jemalloc_pprof_serve_by_work(ngx_http_jemalloc_pprof_caller_t *caller,
 
 
 /*
- * One of KIND that has not begun, so its answer will be newer than the
- * question. A change is made once for each asker.
+ * One for the same question that has not begun, so its answer will be newer
+ * than QUESTION.  A change is made once for each asker.
  */
 
 static ngx_http_jemalloc_pprof_work_t *
-ngx_http_jemalloc_pprof_work_next(const ngx_http_jemalloc_pprof_kind_t *kind)
+ngx_http_jemalloc_pprof_work_next(const jpp_message_question_t *question)
 {
     ngx_queue_t                     *q;
     ngx_http_jemalloc_pprof_work_t  *work;
@@ -140,14 +142,25 @@ ngx_http_jemalloc_pprof_work_next(const ngx_http_jemalloc_pprof_kind_t *kind)
     {
         work = ngx_queue_data(q, ngx_http_jemalloc_pprof_work_t, queue);
 
-        if (work->kind == kind && !kind->is_change
-            && !ngx_http_jemalloc_pprof_thread_has_begun(&work->task))
+        if (!work->kind->is_change
+            && !ngx_http_jemalloc_pprof_work_has_begun(work)
+            && jpp_message_question_is_same(&work->reply.question, question))
         {
             return work;
         }
     }
 
     return NULL;
+}
+
+
+static ngx_uint_t
+ngx_http_jemalloc_pprof_work_has_begun(
+    const ngx_http_jemalloc_pprof_work_t *work)
+{
+    return work->kind->work != NULL
+           ? ngx_http_jemalloc_pprof_thread_has_begun(&work->task)
+           : ngx_http_jemalloc_pprof_slices_has_begun(&work->task);
 }
 
 
@@ -166,12 +179,32 @@ ngx_http_jemalloc_pprof_work_create(const ngx_http_jemalloc_pprof_kind_t *kind,
     work->reply = *reply;
 
     work->task.work = ngx_http_jemalloc_pprof_work_run;
+    work->task.slice = ngx_http_jemalloc_pprof_work_slice;
     work->task.done = ngx_http_jemalloc_pprof_work_done;
 
     ngx_queue_init(&work->callers);
     ngx_queue_insert_tail(&ngx_http_jemalloc_pprof_works, &work->queue);
 
     return work;
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_work_post(ngx_http_jemalloc_pprof_work_t *work)
+{
+    if (work->kind->work == NULL) {
+        ngx_http_jemalloc_pprof_slices_post(&work->task);
+
+        return NGX_OK;
+    }
+
+    /* kept if no thread can be started */
+
+    (void) jpp_err_set(&work->reply.reply.err, JPP_ERR_SYS,
+                       "it cannot start a background thread: the error log "
+                       "says why");
+
+    return ngx_http_jemalloc_pprof_thread_post(&work->task);
 }
 
 
@@ -186,11 +219,32 @@ ngx_http_jemalloc_pprof_work_run(ngx_http_jemalloc_pprof_task_t *task)
 
     ngx_memzero(&work->reply.reply.err, sizeof(jpp_err_t));
 
-    if (!work->kind->has_file
+    if (work->kind->file == NULL
         || ngx_http_jemalloc_pprof_work_open(&work->reply) == JPP_OK)
     {
         work->kind->work(&work->reply);
     }
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_work_slice(ngx_http_jemalloc_pprof_task_t *task)
+{
+    ngx_http_jemalloc_pprof_work_t  *work;
+
+    work = (ngx_http_jemalloc_pprof_work_t *) task;
+
+    if (!work->is_worked) {
+        work->is_worked = 1;
+
+        if (work->kind->file != NULL
+            && ngx_http_jemalloc_pprof_work_open(&work->reply) != JPP_OK)
+        {
+            return NGX_ERROR;
+        }
+    }
+
+    return work->kind->slice(&work->reply);
 }
 
 
@@ -290,10 +344,8 @@ ngx_http_jemalloc_pprof_serve_leave(ngx_http_jemalloc_pprof_caller_t *caller)
     ngx_queue_remove(&caller->queue);
     caller->work = NULL;
 
-    /* running work cannot be stopped: it is freed when it is done */
-
     if (ngx_queue_empty(&work->callers)
-        && ngx_http_jemalloc_pprof_thread_cancel(&work->task))
+        && ngx_http_jemalloc_pprof_work_cancel(work))
     {
         ngx_queue_remove(&work->queue);
         ngx_http_jemalloc_pprof_work_destroy(work);
@@ -301,9 +353,28 @@ ngx_http_jemalloc_pprof_serve_leave(ngx_http_jemalloc_pprof_caller_t *caller)
 }
 
 
+/* A running thread cannot be stopped: its work is freed when it is done. */
+
+static ngx_uint_t
+ngx_http_jemalloc_pprof_work_cancel(ngx_http_jemalloc_pprof_work_t *work)
+{
+    if (work->kind->work != NULL) {
+        return ngx_http_jemalloc_pprof_thread_cancel(&work->task);
+    }
+
+    ngx_http_jemalloc_pprof_slices_cancel(&work->task);
+
+    return 1;
+}
+
+
 static void
 ngx_http_jemalloc_pprof_work_destroy(ngx_http_jemalloc_pprof_work_t *work)
 {
+    if (work->kind->release != NULL) {
+        work->kind->release(&work->reply);
+    }
+
     jpp_memfd_close(&work->reply.file);
     jpp_arena_object_destroy(work);
 }

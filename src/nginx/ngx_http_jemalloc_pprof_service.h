@@ -1,8 +1,8 @@
 
 /*
- * The work that answers questions: one at a time, in the background thread.
- * Whoever asks the same before the work has begun gets the same answer, so many
- * askers cost a worker little more than one.
+ * The work that answers questions, one at a time: in the background thread, or
+ * in slices on the event loop.  Whoever asks the same before the work has begun
+ * gets the same answer, so many askers cost a worker little more than one.
  *
  * Knows nothing about sockets.  All functions are for the event loop.
  */

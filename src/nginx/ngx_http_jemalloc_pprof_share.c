@@ -100,7 +100,8 @@ ngx_http_jemalloc_pprof_share_replied(ngx_http_jemalloc_pprof_peer_t *peer)
     share = (ngx_http_jemalloc_pprof_share_t *) peer;
     kind = &ngx_http_jemalloc_pprof_kinds[share->inquiry->question.kind];
 
-    if (peer->reply.err.code == JPP_OK && kind->has_file != (peer->file != -1))
+    if (peer->reply.err.code == JPP_OK
+        && (kind->file != NULL) != (peer->file != -1))
     {
         (void) jpp_err_set(&peer->reply.err, JPP_ERR_GONE,
                            "its answer makes no sense: it has a file too many "
@@ -218,7 +219,9 @@ ngx_http_jemalloc_pprof_share_describe(
     /* this event loop runs, since it calls this */
 
     if (share->peer.row.pid == ngx_pid) {
-        return ": its background thread is still busy";
+        return ngx_http_jemalloc_pprof_kinds[share->inquiry->question.kind].work
+               != NULL ? ": its background thread is still busy"
+                       : ": its event loop is still busy";
     }
 
     if (share->checked == 0
@@ -237,16 +240,18 @@ ngx_http_jemalloc_pprof_share_describe(
 }
 
 
-/* Map the dump and the baseline, and close their descriptors. */
+/* Map the file and the baseline, and close their descriptors. */
 
 static void
 ngx_http_jemalloc_pprof_share_take(ngx_http_jemalloc_pprof_share_t *share)
 {
-    size_t      max_size;
-    jpp_err_t  *err;
+    size_t                                 max_size;
+    jpp_err_t                             *err;
+    const ngx_http_jemalloc_pprof_kind_t  *kind;
 
     err = &share->peer.reply.err;
     max_size = share->inquiry->max_size;
+    kind = &ngx_http_jemalloc_pprof_kinds[share->inquiry->question.kind];
 
     share->dump.fd = share->peer.file;
     share->peer.file = -1;
@@ -255,15 +260,16 @@ ngx_http_jemalloc_pprof_share_take(ngx_http_jemalloc_pprof_share_t *share)
 
         if (err->code == JPP_ERR_LIMIT) {
             (void) jpp_err_set(err, JPP_ERR_LIMIT,
-                               "its dump is larger than the %zu bytes of "
-                               "jemalloc_pprof_max_size: raise that, or "
-                               "lg_prof_sample", max_size);
+                               "its %s is larger than the %zu bytes of "
+                               "jemalloc_pprof_max_size: raise that%s",
+                               kind->file, max_size, kind->smaller);
         }
 
         return;
     }
 
-    if (ngx_http_jemalloc_pprof_share_hold(share, share->dump.len, "dump", err)
+    if (ngx_http_jemalloc_pprof_share_hold(share, share->dump.len, kind->file,
+                                           err)
         != JPP_OK)
     {
         return;

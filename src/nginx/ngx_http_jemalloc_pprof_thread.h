@@ -21,11 +21,15 @@ typedef struct ngx_http_jemalloc_pprof_task_s
 
 typedef void (*ngx_http_jemalloc_pprof_task_pt)(
     ngx_http_jemalloc_pprof_task_t *task);
+typedef ngx_int_t (*ngx_http_jemalloc_pprof_slice_pt)(
+    ngx_http_jemalloc_pprof_task_t *task);
 
 
 struct ngx_http_jemalloc_pprof_task_s {
     ngx_queue_t                       queue;
     ngx_http_jemalloc_pprof_task_pt   work;    /* in the thread: no nginx */
+    ngx_http_jemalloc_pprof_slice_pt  slice;   /* or else in the event loop; */
+                                               /*   see _slices.h */
     ngx_http_jemalloc_pprof_task_pt   done;    /* in the event loop */
 };
 

@@ -15,6 +15,7 @@
 
 static void jpp_test_question(void);
 static void jpp_test_question_empty(void);
+static void jpp_test_question_same(void);
 static void jpp_test_question_bytes(void);
 static void jpp_test_reply(void);
 static void jpp_test_reply_bytes(void);
@@ -37,6 +38,7 @@ main(void)
 {
     jpp_test_question();
     jpp_test_question_empty();
+    jpp_test_question_same();
     jpp_test_question_bytes();
     jpp_test_reply();
     jpp_test_reply_bytes();
@@ -116,6 +118,39 @@ jpp_test_question_empty(void)
                && !out.control.reset && !out.control.purge,
                "asks for no change");
     }
+}
+
+
+/* Who asks the same gets one answer: of a change everything counts. */
+
+static void
+jpp_test_question_same(void)
+{
+    size_t                  i;
+    jpp_message_question_t  a, b[5];
+
+    a = jpp_question();
+
+    for (i = 0; i < 5; i++) {
+        b[i] = jpp_question();
+    }
+
+    b[0].control.active = 0;
+    b[1].control.lg_sample = 15;
+    b[2].control.reset = false;
+    b[3].control.purge = false;
+    b[4].kind = JPP_MESSAGE_DUMP;
+
+    for (i = 0; i < 5; i++) {
+        jpp_ok(!jpp_message_question_is_same(&a, &b[i]), "another one %zu", i);
+        jpp_ok(jpp_message_question_is_same(&b[i], &b[i]), "and the same");
+    }
+
+    a.kind = JPP_MESSAGE_DUMP;
+    a.control.purge = false;
+
+    jpp_ok(jpp_message_question_is_same(&a, &b[4]),
+           "what the kind does not use makes no difference");
 }
 
 
