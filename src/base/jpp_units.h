@@ -17,6 +17,9 @@
 
 #define JPP_UNITS_TEXT  16
 
+/* there is no such number: a kernel or a library lacks it */
+#define JPP_NONE        UINT64_MAX
+
 
 /* Write BYTES to TEXT, which is the result. */
 const char *jpp_units_bytes(uint64_t bytes, char text[JPP_UNITS_TEXT]);

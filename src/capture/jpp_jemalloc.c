@@ -8,6 +8,7 @@
 
 #include "jpp_jemalloc.h"
 #include "jpp_mallctl.h"
+#include "jpp_stats.h"
 
 
 #define JPP_JEMALLOC_LENGTH(table)  (sizeof(table) / sizeof((table)[0]))
@@ -59,16 +60,6 @@ static const jpp_jemalloc_ctl_t  jpp_jemalloc_bools[] = {
     { "opt.prof_accum",       offsetof(jpp_jemalloc_t, accum) },
     { "opt.prof_final",       offsetof(jpp_jemalloc_t, final) },
     { "opt.prof_leak_error",  offsetof(jpp_jemalloc_t, leak_error) }
-};
-
-
-static const jpp_jemalloc_ctl_t  jpp_jemalloc_counters[] = {
-    { "stats.allocated",  offsetof(jpp_jemalloc_stats_t, allocated) },
-    { "stats.active",     offsetof(jpp_jemalloc_stats_t, active) },
-    { "stats.metadata",   offsetof(jpp_jemalloc_stats_t, metadata) },
-    { "stats.resident",   offsetof(jpp_jemalloc_stats_t, resident) },
-    { "stats.mapped",     offsetof(jpp_jemalloc_stats_t, mapped) },
-    { "stats.retained",   offsetof(jpp_jemalloc_stats_t, retained) }
 };
 
 
@@ -268,37 +259,6 @@ jpp_jemalloc_current(jpp_jemalloc_t *jemalloc)
 
 
 bool
-jpp_jemalloc_stats(jpp_jemalloc_stats_t *stats)
-{
-    size_t    i, value;
-    uint64_t  epoch;
-
-    /* the counters are those of the last epoch */
-
-    epoch = 1;
-
-    if (jpp_mallctl_call("epoch", NULL, 0, &epoch, sizeof(epoch)) != 0) {
-        return false;
-    }
-
-    for (i = 0; i < JPP_JEMALLOC_LENGTH(jpp_jemalloc_counters); i++) {
-
-        if (jpp_mallctl_call(jpp_jemalloc_counters[i].name, &value,
-                             sizeof(value), NULL, 0)
-            != 0)
-        {
-            return false;
-        }
-
-        *(uint64_t *) (void *) ((char *) stats
-                                + jpp_jemalloc_counters[i].offset) = value;
-    }
-
-    return true;
-}
-
-
-bool
 jpp_jemalloc_sample_thread(bool is_sampled)
 {
     bool  was;
@@ -423,13 +383,13 @@ jpp_jemalloc_purge(jpp_control_result_t *result, jpp_err_t *err)
 {
     bool                   has_before;
     jpp_code_t             rc;
-    jpp_jemalloc_stats_t   before, after;
+    jpp_stats_t            before, after;
 
-    has_before = jpp_jemalloc_stats(&before);
+    has_before = jpp_stats_read(&before);
 
     rc = jpp_jemalloc_set(JPP_JEMALLOC_PURGE, NULL, 0, err);
 
-    if (rc == JPP_OK && has_before && jpp_jemalloc_stats(&after)) {
+    if (rc == JPP_OK && has_before && jpp_stats_read(&after)) {
         result->has_stats = true;
         result->resident_before = before.resident;
         result->resident_after = after.resident;

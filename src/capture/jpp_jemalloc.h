@@ -64,16 +64,6 @@ typedef struct {
 } jpp_jemalloc_t;
 
 
-typedef struct {
-    uint64_t               allocated;      /* bytes, see jemalloc(3) stats.* */
-    uint64_t               active;
-    uint64_t               metadata;
-    uint64_t               resident;
-    uint64_t               mapped;
-    uint64_t               retained;
-} jpp_jemalloc_stats_t;
-
-
 /* What to change. */
 typedef struct {
     int                    active;         /* 0, 1; -1: keep */
@@ -109,9 +99,6 @@ void jpp_jemalloc_read(jpp_jemalloc_t *jemalloc);
  * jemalloc reads its options from?  Whether jemalloc has one does not matter.
  */
 bool jpp_jemalloc_is_requested(void);
-
-/* Fill STATS; false without a jemalloc, or if it has no statistics. */
-bool jpp_jemalloc_stats(jpp_jemalloc_stats_t *stats);
 
 /*
  * Switch the sampling of the calling thread on or off, so that a profile does

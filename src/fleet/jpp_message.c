@@ -17,7 +17,7 @@
 
 
 /* to be changed with the tables */
-#define JPP_MESSAGE_VERSION         3
+#define JPP_MESSAGE_VERSION         4
 
 /* "jppQ", "jppR" */
 #define JPP_MESSAGE_MAGIC_QUESTION  0x5170706a
@@ -38,7 +38,8 @@ typedef enum {                     /* in memory, and its values */
     JPP_MESSAGE_U64,               /* uint64_t, int64_t: 0..max */
     JPP_MESSAGE_SIZE,              /* size_t: 0..max */
     JPP_MESSAGE_VARIABLE,          /* const char *: a name */
-    JPP_MESSAGE_TEXT               /* char[max] */
+    JPP_MESSAGE_TEXT,              /* char[max] */
+    JPP_MESSAGE_NUMBERS            /* max bytes of nothing but uint64_t */
 } jpp_message_type_t;
 
 
@@ -60,10 +61,16 @@ static bool jpp_message_unpack(void *message, uint32_t magic,
 static bool jpp_message_store(const jpp_message_field_t *field,
     uint64_t value, char *to);
 static bool jpp_message_text(char *to, const uint8_t *p, size_t size);
+static void jpp_message_put_numbers(uint8_t *p, const char *from,
+    size_t size);
+static void jpp_message_get_numbers(char *to, const uint8_t *p, size_t size);
 static void jpp_message_put(uint8_t *p, uint64_t value, size_t width);
 static uint64_t jpp_message_get(const uint8_t *p, size_t width);
 
 
+_Static_assert(sizeof(jpp_stats_t) % sizeof(uint64_t) == 0
+               && sizeof(jpp_activity_t) % sizeof(uint64_t) == 0,
+               "they have nothing but numbers of 64 bits");
 _Static_assert(sizeof(jpp_code_t) == sizeof(uint32_t),
                "an enum has the width of an unsigned");
 
@@ -108,12 +115,8 @@ _Static_assert(sizeof(jpp_code_t) == sizeof(uint32_t),
     X(BOOL, worker.jemalloc.leak_error, 1)                                    \
                                                                               \
     X(BOOL, worker.has_stats, 1)                                              \
-    X(U64, worker.stats.allocated, UINT64_MAX)                                \
-    X(U64, worker.stats.active, UINT64_MAX)                                   \
-    X(U64, worker.stats.metadata, UINT64_MAX)                                 \
-    X(U64, worker.stats.resident, UINT64_MAX)                                 \
-    X(U64, worker.stats.mapped, UINT64_MAX)                                   \
-    X(U64, worker.stats.retained, UINT64_MAX)                                 \
+    X(NUMBERS, worker.stats, sizeof(jpp_stats_t))                             \
+    X(NUMBERS, worker.activity, sizeof(jpp_activity_t))                       \
                                                                               \
     X(U64, worker.last_error.time, INT64_MAX)                                 \
     X(TEXT, worker.last_error.text, sizeof(((jpp_failure_t *) 0)->text))      \
@@ -141,6 +144,7 @@ _Static_assert(sizeof(jpp_code_t) == sizeof(uint32_t),
 #define JPP_MESSAGE_WIDTH_SIZE(max)      8
 #define JPP_MESSAGE_WIDTH_VARIABLE(max)  1
 #define JPP_MESSAGE_WIDTH_TEXT(max)      (max)
+#define JPP_MESSAGE_WIDTH_NUMBERS(max)   (max)
 
 #define JPP_MESSAGE_ADD(type, member, max)                                    \
     + JPP_MESSAGE_WIDTH_##type(max)
@@ -217,6 +221,9 @@ jpp_message_pack(const void *message, uint32_t magic,
             memcpy(p, from, len);
             memset(p + len, 0, fields[i].width - len);
 
+        } else if (fields[i].type == JPP_MESSAGE_NUMBERS) {
+            jpp_message_put_numbers(p, from, fields[i].width);
+
         } else {
             jpp_message_put(p, jpp_message_load(&fields[i], from),
                             fields[i].width);
@@ -258,6 +265,7 @@ jpp_message_load(const jpp_message_field_t *field, const char *from)
         return u64;
 
     case JPP_MESSAGE_TEXT:
+    case JPP_MESSAGE_NUMBERS:
         break;
     }
 
@@ -347,6 +355,11 @@ jpp_message_unpack(void *message, uint32_t magic,
     for (i = 0; i < n; p += fields[i++].width) {
         to = (char *) message + fields[i].offset;
 
+        if (fields[i].type == JPP_MESSAGE_NUMBERS) {
+            jpp_message_get_numbers(to, p, fields[i].width);
+            continue;
+        }
+
         is_valid = fields[i].type == JPP_MESSAGE_TEXT
                    ? jpp_message_text(to, p, fields[i].width)
                    : jpp_message_store(&fields[i],
@@ -407,6 +420,7 @@ jpp_message_store(const jpp_message_field_t *field, uint64_t value, char *to)
         return true;
 
     case JPP_MESSAGE_TEXT:
+    case JPP_MESSAGE_NUMBERS:
         break;
     }
 
@@ -430,6 +444,32 @@ jpp_message_text(char *to, const uint8_t *p, size_t size)
     memset(to + i, 0, size - i);
 
     return true;
+}
+
+
+static void
+jpp_message_put_numbers(uint8_t *p, const char *from, size_t size)
+{
+    size_t    i;
+    uint64_t  value;
+
+    for (i = 0; i < size; i += sizeof(value)) {
+        memcpy(&value, from + i, sizeof(value));
+        jpp_message_put(p + i, value, sizeof(value));
+    }
+}
+
+
+static void
+jpp_message_get_numbers(char *to, const uint8_t *p, size_t size)
+{
+    size_t    i;
+    uint64_t  value;
+
+    for (i = 0; i < size; i += sizeof(value)) {
+        value = jpp_message_get(p + i, sizeof(value));
+        memcpy(to + i, &value, sizeof(value));
+    }
 }
 
 

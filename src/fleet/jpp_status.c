@@ -23,7 +23,7 @@ static void jpp_status_json_missing(jpp_json_t *json,
 static void jpp_status_json_jemalloc(jpp_json_t *json,
     const jpp_jemalloc_t *jemalloc);
 static void jpp_status_json_stats(jpp_json_t *json,
-    const jpp_jemalloc_stats_t *stats);
+    const jpp_stats_t *stats);
 static void jpp_status_json_problems(jpp_json_t *json,
     const jpp_jemalloc_t *jemalloc);
 static void jpp_status_json_failure(jpp_json_t *json,
@@ -239,22 +239,36 @@ static void
 jpp_status_json_in_step(jpp_json_t *json, const jpp_jemalloc_t *jemalloc,
     const jpp_control_t *wanted)
 {
-    if (wanted == NULL || (wanted->active == -1 && wanted->lg_sample == -1)) {
+    int  in_step;
+
+    in_step = jpp_status_in_step(jemalloc, wanted);
+
+    if (in_step == -1) {
         jpp_json_null(json, "in_step");
-        return;
+
+    } else {
+        jpp_json_bool(json, "in_step", in_step == 1);
+    }
+}
+
+
+int
+jpp_status_in_step(const jpp_jemalloc_t *jemalloc, const jpp_control_t *wanted)
+{
+    if (wanted == NULL || (wanted->active == -1 && wanted->lg_sample == -1)) {
+        return -1;
     }
 
-    jpp_json_bool(json, "in_step",
-                  jemalloc->state > JPP_JEMALLOC_OFF
-                  && (wanted->active == -1
-                      || jemalloc->active == (wanted->active == 1))
-                  && (wanted->lg_sample == -1
-                      || jemalloc->lg_sample == (uint32_t) wanted->lg_sample));
+    return jemalloc->state > JPP_JEMALLOC_OFF
+           && (wanted->active == -1
+               || jemalloc->active == (wanted->active == 1))
+           && (wanted->lg_sample == -1
+               || jemalloc->lg_sample == (uint32_t) wanted->lg_sample);
 }
 
 
 static void
-jpp_status_json_stats(jpp_json_t *json, const jpp_jemalloc_stats_t *stats)
+jpp_status_json_stats(jpp_json_t *json, const jpp_stats_t *stats)
 {
     jpp_json_open(json, "stats", '{');
 

@@ -12,8 +12,11 @@
 
 
 #include "jpp_identity.h"
+#include "jpp_loop.h"
 #include "jpp_problems.h"
 #include "jpp_sink.h"
+#include "jpp_stats.h"
+#include "jpp_usage.h"
 
 
 #define JPP_STATUS_TIME  32
@@ -26,6 +29,18 @@ typedef struct {
 } jpp_failure_t;
 
 
+/*
+ * What a worker uses, and how busy it is; zeros where it was not asked for its
+ * status.
+ */
+typedef struct {
+    jpp_usage_t            usage;
+    uint64_t               connections;    /* of worker_connections */
+    uint64_t               connections_free;
+    jpp_loop_t             loop;
+} jpp_activity_t;
+
+
 /* One worker when it was last asked. */
 typedef struct {
     jpp_identity_t         who;
@@ -33,7 +48,8 @@ typedef struct {
     int64_t                started;        /* seconds since the epoch */
     jpp_jemalloc_t         jemalloc;
     bool                   has_stats;
-    jpp_jemalloc_stats_t   stats;
+    jpp_stats_t            stats;
+    jpp_activity_t         activity;
     jpp_failure_t          last_error;
 } jpp_worker_t;
 
@@ -76,6 +92,13 @@ void jpp_status_failed(jpp_failure_t *failure, int64_t seconds,
  */
 void jpp_status_notice(const jpp_jemalloc_t *jemalloc, char *text,
     size_t size);
+
+/*
+ * Are the settings of JEMALLOC those WANTED for all workers?  1, 0; -1: none
+ * are.
+ */
+int jpp_status_in_step(const jpp_jemalloc_t *jemalloc,
+    const jpp_control_t *wanted);
 
 /*
  * Write the status resource to SINK, which the caller flushes.  It is ASCII:

@@ -171,10 +171,10 @@ jpp_cgroup_levels(jpp_cgroup_t *cgroup, const char *mount)
         level->high = jpp_cgroup_number(cgroup, mount, len, names->high);
 
         if (level->limit >= JPP_CGROUP_UNLIMITED) {
-            level->limit = JPP_KEYS_NONE;
+            level->limit = JPP_NONE;
         }
 
-        cgroup->n_levels += level->usage != JPP_KEYS_NONE;
+        cgroup->n_levels += level->usage != JPP_NONE;
 
         if (len == 0) {
             break;
@@ -204,7 +204,7 @@ jpp_cgroup_bind(jpp_cgroup_t *cgroup)
     for (i = 0; i < cgroup->n_levels; i++) {
         level = &cgroup->levels[i];
 
-        if (level->limit == JPP_KEYS_NONE) {
+        if (level->limit == JPP_NONE) {
             continue;
         }
 
@@ -258,7 +258,7 @@ jpp_cgroup_itself(jpp_cgroup_t *cgroup, const char *mount)
         jpp_cgroup_itself_1(cgroup, mount);
     }
 
-    if (cgroup->stat.inactive_file != JPP_KEYS_NONE) {
+    if (cgroup->stat.inactive_file != JPP_NONE) {
         cgroup->working_set = cgroup->usage > cgroup->stat.inactive_file
                               ? cgroup->usage - cgroup->stat.inactive_file : 0;
     }
@@ -276,15 +276,15 @@ jpp_cgroup_itself_1(jpp_cgroup_t *cgroup, const char *mount)
 
     len = cgroup->levels[0].len;
 
-    if (cgroup->swap_usage != JPP_KEYS_NONE) {
+    if (cgroup->swap_usage != JPP_NONE) {
         cgroup->swap_usage -= cgroup->swap_usage > cgroup->usage
                               ? cgroup->usage : cgroup->swap_usage;
     }
 
     if (cgroup->swap_limit >= JPP_CGROUP_UNLIMITED
-        || cgroup->levels[0].limit == JPP_KEYS_NONE)
+        || cgroup->levels[0].limit == JPP_NONE)
     {
-        cgroup->swap_limit = JPP_KEYS_NONE;
+        cgroup->swap_limit = JPP_NONE;
 
     } else {
         cgroup->swap_limit -= cgroup->levels[0].limit;
@@ -309,7 +309,7 @@ jpp_cgroup_number(const jpp_cgroup_t *cgroup, const char *mount, size_t len,
     char  file[JPP_CGROUP_PATH * 3];
 
     if (name == NULL || !jpp_cgroup_file(file, cgroup, mount, len, name)) {
-        return JPP_KEYS_NONE;
+        return JPP_NONE;
     }
 
     return jpp_keys_file(file);

@@ -9,7 +9,7 @@
  * versions of cgroups are read, also where they are mounted side by side, and
  * from inside a container, where only the levels that it can see count.
  *
- * What a kernel does not have is JPP_KEYS_NONE; so is a limit that is not set.
+ * What a kernel does not have is JPP_NONE; so is a limit that is not set.
  * Reads files only.  No allocation; any thread.
  */
 

@@ -16,7 +16,7 @@ jpp_keys_clear(const jpp_keys_row_t *rows, size_t n, void *to)
     size_t  i;
 
     for (i = 0; i < n; i++) {
-        *jpp_keys_value(&rows[i], to) = JPP_KEYS_NONE;
+        *jpp_keys_value(&rows[i], to) = JPP_NONE;
     }
 }
 
@@ -50,7 +50,7 @@ jpp_keys_lines(const jpp_keys_row_t *rows, size_t n, jpp_lines_t *lines,
         next = i + 1;
         value = jpp_keys_value(&rows[i], to);
 
-        if (*value == JPP_KEYS_NONE) {
+        if (*value == JPP_NONE) {
             *value = jpp_keys_number(line + len + 1);
         }
     }
@@ -103,14 +103,14 @@ jpp_keys_number(const char *line)
     end = jpp_scan_dec(line, &number);
 
     if (end == NULL) {
-        return JPP_KEYS_NONE;
+        return JPP_NONE;
     }
 
     if (strcmp(end, " kB") == 0) {
-        return number <= UINT64_MAX / 1024 ? number * 1024 : JPP_KEYS_NONE;
+        return number <= UINT64_MAX / 1024 ? number * 1024 : JPP_NONE;
     }
 
-    return *end == '\0' ? number : JPP_KEYS_NONE;
+    return *end == '\0' ? number : JPP_NONE;
 }
 
 
@@ -121,11 +121,11 @@ jpp_keys_file(const char *path)
     uint64_t      number;
     jpp_lines_t   lines;
 
-    number = JPP_KEYS_NONE;
+    number = JPP_NONE;
 
     if (jpp_lines_open(&lines, path)) {
         line = jpp_lines_next(&lines);
-        number = line != NULL ? jpp_keys_number(line) : JPP_KEYS_NONE;
+        number = line != NULL ? jpp_keys_number(line) : JPP_NONE;
         jpp_lines_close(&lines);
     }
 

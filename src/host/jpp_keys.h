@@ -8,7 +8,7 @@
  *     1572864                    memory.current (jpp_keys_number())
  *
  * A table says which names are wanted, and where in a structure their values
- * go.  What a file does not have stays JPP_KEYS_NONE: kernels differ.
+ * go.  What a file does not have stays JPP_NONE: kernels differ.
  *
  * No allocation; any thread.
  */
@@ -19,10 +19,7 @@
 
 
 #include "jpp_lines.h"
-
-
-/* there is no such value */
-#define JPP_KEYS_NONE  UINT64_MAX
+#include "jpp_units.h"
 
 
 typedef struct {
@@ -31,7 +28,7 @@ typedef struct {
 } jpp_keys_row_t;
 
 
-/* Set the values of the N ROWS in the structure at TO to JPP_KEYS_NONE. */
+/* Set the values of the N ROWS in the structure at TO to JPP_NONE. */
 void jpp_keys_clear(const jpp_keys_row_t *rows, size_t n, void *to);
 
 /*
@@ -45,10 +42,10 @@ void jpp_keys_lines(const jpp_keys_row_t *rows, size_t n, jpp_lines_t *lines,
 int jpp_keys_read(const jpp_keys_row_t *rows, size_t n, const char *path,
     void *to);
 
-/* The number that LINE has; JPP_KEYS_NONE for anything else, such as "max". */
+/* The number that LINE has; JPP_NONE for anything else, such as "max". */
 uint64_t jpp_keys_number(const char *line);
 
-/* The number that the file PATH consists of, or JPP_KEYS_NONE. */
+/* The number that the file PATH consists of, or JPP_NONE. */
 uint64_t jpp_keys_file(const char *path);
 
 

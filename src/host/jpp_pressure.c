@@ -85,14 +85,14 @@ jpp_pressure_value(const char *text)
     end = jpp_scan_dec(text, &value);
 
     if (end == NULL || *end != '.') {
-        return end != NULL ? value : JPP_KEYS_NONE;
+        return end != NULL ? value : JPP_NONE;
     }
 
     fraction = end + 1;
     end = jpp_scan_dec(fraction, &hundredths);
 
     if (end == NULL || end - fraction != 2 || value > UINT64_MAX / 200) {
-        return JPP_KEYS_NONE;
+        return JPP_NONE;
     }
 
     return value * 100 + hundredths;

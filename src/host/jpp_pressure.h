@@ -29,7 +29,7 @@ typedef struct {
 } jpp_pressure_t;
 
 
-/* Fill PRESSURE from LINES; what is not there is JPP_KEYS_NONE. */
+/* Fill PRESSURE from LINES; what is not there is JPP_NONE. */
 void jpp_pressure_lines(jpp_pressure_t *pressure, jpp_lines_t *lines);
 
 /* The same from the file PATH; its errno, or 0. */

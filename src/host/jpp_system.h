@@ -3,7 +3,7 @@
  * The memory of the machine: what is left of it, whether tasks wait for it,
  * and how the kernel hands it out.
  *
- * Bytes; what a kernel does not have is JPP_KEYS_NONE.  No allocation; any
+ * Bytes; what a kernel does not have is JPP_NONE.  No allocation; any
  * thread.
  */
 

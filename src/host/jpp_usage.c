@@ -106,7 +106,7 @@ jpp_usage_fds(void)
 
     fd = open("/proc/self/fd", O_RDONLY|O_DIRECTORY|O_CLOEXEC);
     if (fd == -1) {
-        return JPP_KEYS_NONE;
+        return JPP_NONE;
     }
 
     if (fstat(fd, &st) == 0 && st.st_size > 0) {
@@ -120,7 +120,7 @@ jpp_usage_fds(void)
 
     /* without this one */
 
-    return n != JPP_KEYS_NONE && n > 0 ? n - 1 : n;
+    return n != JPP_NONE && n > 0 ? n - 1 : n;
 }
 
 
@@ -142,7 +142,7 @@ jpp_usage_count(int fd)
         }
     }
 
-    return len == 0 ? n : JPP_KEYS_NONE;
+    return len == 0 ? n : JPP_NONE;
 }
 
 

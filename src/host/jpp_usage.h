@@ -5,7 +5,7 @@
  * tables say (smaps_rollup), which stops the process for as long as the kernel
  * reads them: 5 ms for each GiB, so it is a function of its own.
  *
- * Bytes; what a kernel does not have is JPP_KEYS_NONE.  No allocation; any
+ * Bytes; what a kernel does not have is JPP_NONE.  No allocation; any
  * thread.
  */
 

@@ -52,7 +52,7 @@ ngx_http_jemalloc_pprof_kind_status(ngx_http_jemalloc_pprof_reply_t *reply)
     /* jemalloc's statistics wait for a dump to end */
 
     if (ngx_http_jemalloc_pprof_thread_is_idle()) {
-        worker->has_stats = jpp_jemalloc_stats(&worker->stats);
+        worker->has_stats = jpp_stats_read(&worker->stats);
     }
 }
 
@@ -83,7 +83,7 @@ ngx_http_jemalloc_pprof_kind_dump_work(ngx_http_jemalloc_pprof_reply_t *reply)
 
     (void) jpp_jemalloc_dump(reply->file.fd, &message->err);
 
-    message->worker.has_stats = jpp_jemalloc_stats(&message->worker.stats);
+    message->worker.has_stats = jpp_stats_read(&message->worker.stats);
 }
 
 

@@ -80,8 +80,8 @@ jpp_cgroup_test_versions(void)
 
     jpp_is_u64(cgroup->n_levels, 2, "version 2: the root has no usage");
     jpp_is_u64(cgroup->levels[0].high, 224 * JPP_TEST_MIB, "high");
-    jpp_is_u64(cgroup->levels[1].high, JPP_KEYS_NONE, "\"max\" is no limit");
-    jpp_is_u64(cgroup->swap_limit, JPP_KEYS_NONE, "nor is that of swap");
+    jpp_is_u64(cgroup->levels[1].high, JPP_NONE, "\"max\" is no limit");
+    jpp_is_u64(cgroup->swap_limit, JPP_NONE, "nor is that of swap");
     jpp_is_u64(cgroup->events.high, 22, "how often it was above high");
     jpp_is_u64(cgroup->stat.sock, 3 * JPP_TEST_MIB, "sockets");
     jpp_is_u64(cgroup->pressure.some.avg10, 125, "pressure, last 10 s");
@@ -95,7 +95,7 @@ jpp_cgroup_test_versions(void)
     jpp_is_u64(cgroup->swap_limit, 256 * JPP_TEST_MIB, "a limit of swap");
     jpp_is_u64(cgroup->stat.kernel, 5 * JPP_TEST_MIB, "the kernel's");
     jpp_is_u64(cgroup->stat.sock, 65536, "of that for sockets");
-    jpp_is_u64(cgroup->pressure.some.total, JPP_KEYS_NONE, "no pressure");
+    jpp_is_u64(cgroup->pressure.some.total, JPP_NONE, "no pressure");
 
     jpp_ok(jpp_cgroup_test_read("hybrid"), "both versions are mounted");
     jpp_is_u64(cgroup->version, 1, "memory belongs to version 1");
@@ -148,7 +148,7 @@ jpp_cgroup_test_odd(void)
     jpp_is_u64(cgroup->n_levels, 1, "a level without a number is passed over");
     jpp_is_u64(cgroup->usage, 77, "the one above has one");
     jpp_is_u64(cgroup->levels[0].len, 0, "and is the root");
-    jpp_is_u64(cgroup->headroom, JPP_KEYS_NONE, "garbage is no limit");
+    jpp_is_u64(cgroup->headroom, JPP_NONE, "garbage is no limit");
     jpp_is_u64(cgroup->binding, cgroup->n_levels, "so that none binds");
 
     jpp_ok(!jpp_cgroup_test_read("empty"), "empty files");

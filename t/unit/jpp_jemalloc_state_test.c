@@ -14,6 +14,7 @@
 #include <pthread.h>
 
 #include "jpp_control.h"
+#include "jpp_stats.h"
 #include "jpp_test_jemalloc.h"
 
 
@@ -36,6 +37,7 @@ static void jpp_test_real_names(void);
 
 static void jpp_part_change(const char *argument);
 static void jpp_part_stats(const char *argument);
+static void jpp_part_details(const char *argument);
 static void jpp_part_thread(const char *argument);
 static void *jpp_part_thread_other(void *data);
 
@@ -44,6 +46,7 @@ static const jpp_part_t  jpp_parts[] = {
     { "state",   jpp_part_state },
     { "change",  jpp_part_change },
     { "stats",   jpp_part_stats },
+    { "details", jpp_part_details },
     { "thread",  jpp_part_thread }
 };
 
@@ -83,7 +86,7 @@ jpp_test_absent(void)
     jpp_err_t             err;
     jpp_control_t         control;
     jpp_jemalloc_t        jemalloc;
-    jpp_jemalloc_stats_t  stats;
+    jpp_stats_t           stats;
     jpp_control_result_t  result;
 
     jpp_jemalloc_read(&jemalloc);
@@ -95,7 +98,7 @@ jpp_test_absent(void)
     jpp_is_str(jemalloc.variable, "MALLOC_CONF", "the variable");
     jpp_is_str(jemalloc.version, "", "no version");
 
-    jpp_ok(!jpp_jemalloc_stats(&stats), "no statistics");
+    jpp_ok(!jpp_stats_read(&stats), "no statistics");
     jpp_ok(jpp_jemalloc_sample_thread(false), "no thread is not sampled");
 
     jpp_is_u64(jpp_jemalloc_dump(1, &err), JPP_ERR_STATE, "no dump");
@@ -232,6 +235,10 @@ jpp_test_fake_stats(void)
 
     run.fake = "epoch -\n";
     jpp_is_str(jpp_run(&run), "none", "they cannot be refreshed");
+
+    run.fake = "";
+    run.part = "details";
+    jpp_is_str(jpp_run(&run), "unknown", "a version without the details");
 }
 
 
@@ -338,6 +345,9 @@ jpp_test_real_states(void)
     got = jpp_run(&run);
     jpp_ok(got[0] >= '1' && got[0] <= '9', "statistics: %s", got);
 
+    run.part = "details";
+    jpp_is_str(jpp_run(&run), "whole", "their details");
+
     run.conf = "prof:true";
     run.part = "thread";
     jpp_is_str(jpp_run(&run), "was 1 0 0 1, another 1", "sampling by thread");
@@ -384,13 +394,13 @@ static void
 jpp_part_stats(const char *argument)
 {
     jpp_jemalloc_t        jemalloc;
-    jpp_jemalloc_stats_t  stats;
+    jpp_stats_t           stats;
 
     (void) argument;
 
     jpp_jemalloc_read(&jemalloc);
 
-    if (!jpp_jemalloc_stats(&stats)) {
+    if (!jpp_stats_read(&stats)) {
         printf("none\n");
         return;
     }
@@ -399,6 +409,44 @@ jpp_part_stats(const char *argument)
            " %" PRIu64 "\n",
            stats.allocated, stats.active, stats.metadata, stats.resident,
            stats.mapped, stats.retained);
+}
+
+
+/* one allocation more, large enough to have pages of its own */
+
+static void
+jpp_part_details(const char *argument)
+{
+    void            *p;
+    jpp_stats_t      stats, after;
+    jpp_jemalloc_t   jemalloc;
+
+    (void) argument;
+
+    jpp_jemalloc_read(&jemalloc);
+
+    p = NULL;
+
+    if (!jpp_stats_read(&stats) || stats.dirty == JPP_NONE
+        || (p = malloc(1 << 20)) == NULL || !jpp_stats_read(&after))
+    {
+        printf("unknown\n");
+        return;
+    }
+
+    printf("%s\n",
+           after.large_mallocs == stats.large_mallocs + 1
+           && after.large_frees == stats.large_frees
+           && after.large >= stats.large + (1 << 20)
+           && after.small != JPP_NONE && after.small_mallocs > 0
+           && after.small_frees <= after.small_mallocs
+           && after.muzzy % 4096 == 0 && after.dirty % 4096 == 0
+           && after.dirty_purged != JPP_NONE && after.tcache != JPP_NONE
+           && after.arenas >= 1 && after.threads == 0
+           && after.thread_runs == 0
+           ? "whole" : "wrong");
+
+    free(p);
 }
 
 

@@ -145,30 +145,30 @@ jpp_keys_test_values(void)
         "Fir: 1\nFirstborn: 2\nthird\n";
 
     jpp_keys_clear(jpp_keys_test_rows, 3, &to);
-    jpp_is_u64(to.second, JPP_KEYS_NONE, "cleared");
+    jpp_is_u64(to.second, JPP_NONE, "cleared");
 
     jpp_lines_text(&lines, text, sizeof(text) - 1);
     jpp_keys_lines(jpp_keys_test_rows, 3, &lines, &to);
 
     jpp_is_u64(to.first, 12 * 1024, "kB are bytes; the first one counts");
-    jpp_is_u64(to.second, JPP_KEYS_NONE, "\"max\" is no number");
+    jpp_is_u64(to.second, JPP_NONE, "\"max\" is no number");
     jpp_is_u64(to.third, 7, "a blank, and out of order");
 
-    jpp_is_u64(jpp_keys_number("18446744073709551615"), JPP_KEYS_NONE,
+    jpp_is_u64(jpp_keys_number("18446744073709551615"), JPP_NONE,
                "the largest number means none");
-    jpp_is_u64(jpp_keys_number("18446744073709551616"), JPP_KEYS_NONE,
+    jpp_is_u64(jpp_keys_number("18446744073709551616"), JPP_NONE,
                "nor is there a larger one");
     jpp_is_u64(jpp_keys_number("18014398509481983 kB"), UINT64_MAX - 1023,
                "the most kB");
-    jpp_is_u64(jpp_keys_number("18014398509481984 kB"), JPP_KEYS_NONE,
+    jpp_is_u64(jpp_keys_number("18014398509481984 kB"), JPP_NONE,
                "one more");
-    jpp_is_u64(jpp_keys_number("12 MB"), JPP_KEYS_NONE, "another unit");
-    jpp_is_u64(jpp_keys_number("-1"), JPP_KEYS_NONE, "a negative one");
+    jpp_is_u64(jpp_keys_number("12 MB"), JPP_NONE, "another unit");
+    jpp_is_u64(jpp_keys_number("-1"), JPP_NONE, "a negative one");
 
     jpp_is_u64((uint64_t) jpp_keys_read(jpp_keys_test_rows, 3,
                                         "t/data/nothing", &to), ENOENT,
                "no file");
-    jpp_is_u64(to.first, JPP_KEYS_NONE, "no values");
+    jpp_is_u64(to.first, JPP_NONE, "no values");
 }
 
 
@@ -186,11 +186,11 @@ jpp_keys_test_pressure(void)
     jpp_pressure_lines(&pressure, &lines);
 
     jpp_is_u64(pressure.some.avg10, 10000, "all of the time");
-    jpp_is_u64(pressure.some.avg60, JPP_KEYS_NONE, "one digit is not two");
-    jpp_is_u64(pressure.some.avg300, JPP_KEYS_NONE, "no number");
+    jpp_is_u64(pressure.some.avg60, JPP_NONE, "one digit is not two");
+    jpp_is_u64(pressure.some.avg300, JPP_NONE, "no number");
     jpp_is_u64(pressure.some.total, 9, "the total");
     jpp_is_u64(pressure.full.avg10, 1, "a hundredth of a per cent");
-    jpp_is_u64(pressure.full.total, JPP_KEYS_NONE, "a line that is cut");
+    jpp_is_u64(pressure.full.total, JPP_NONE, "a line that is cut");
 }
 
 
@@ -224,7 +224,7 @@ jpp_keys_test_usage(void)
     jpp_is_u64(after.fds, before.fds + 1, "one descriptor more");
     jpp_is_u64(after.threads, 1, "one thread");
     jpp_ok(after.minor_faults >= before.minor_faults, "faults");
-    jpp_ok(after.max_fds != JPP_KEYS_NONE && after.max_fds >= after.fds,
+    jpp_ok(after.max_fds != JPP_NONE && after.max_fds >= after.fds,
            "of so many");
     jpp_ok(after.oom_score_adj >= -1000 && after.oom_score_adj <= 1000,
            "an adjustment");
@@ -240,7 +240,7 @@ jpp_keys_test_usage(void)
     jpp_lines_text(&lines, "VmRSS:\t 1 kB\n", 13);
     jpp_usage_status(&after, &lines);
     jpp_is_u64(after.rss, 1024, "a kernel that says little");
-    jpp_is_u64(after.swap, JPP_KEYS_NONE, "is one without the rest");
+    jpp_is_u64(after.swap, JPP_NONE, "is one without the rest");
 }
 
 
@@ -250,18 +250,18 @@ jpp_keys_test_system(void)
     jpp_system_t  system;
 
     jpp_system_read(&system, "");
-    jpp_ok(system.total != JPP_KEYS_NONE && system.available < system.total,
+    jpp_ok(system.total != JPP_NONE && system.available < system.total,
            "this machine's memory");
 
     jpp_system_read(&system, "t/data/system");
     jpp_is_u64(system.total, (uint64_t) 8000000 * 1024, "a machine");
-    jpp_is_u64(system.available, JPP_KEYS_NONE, "with an old kernel");
+    jpp_is_u64(system.available, JPP_NONE, "with an old kernel");
     jpp_is_u64(system.swap_free, 0, "no swap left");
     jpp_is_u64(system.overcommit, 2, "no overcommit");
     jpp_is_str(system.thp, "madvise", "huge pages where asked for");
     jpp_is_u64(system.pressure.full.avg60, 375, "and some pressure");
 
     jpp_system_read(&system, "t/data/nothing");
-    jpp_is_u64(system.total, JPP_KEYS_NONE, "no /proc, no number");
+    jpp_is_u64(system.total, JPP_NONE, "no /proc, no number");
     jpp_is_str(system.thp, "", "no word");
 }

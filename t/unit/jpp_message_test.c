@@ -10,7 +10,7 @@
 #define JPP_REPLY_ALLOCATOR  577
 #define JPP_REPLY_VERSION    641
 #define JPP_REPLY_VARIABLE   673
-#define JPP_REPLY_FAILED     742
+#define JPP_REPLY_FAILED     1142
 
 
 static void jpp_test_question(void);
@@ -517,6 +517,11 @@ jpp_reply(jpp_message_reply_t *reply)
     reply->worker.stats.resident = UINT64_MAX - 13;
     reply->worker.stats.mapped = UINT64_MAX - 14;
     reply->worker.stats.retained = UINT64_MAX - 15;
+    reply->worker.stats.thread_runs = JPP_NONE;
+    reply->worker.activity.usage.peak_size = 0x123456789abcdef0;
+    reply->worker.activity.usage.oom_score_adj = -1000;
+    reply->worker.activity.connections_free = 7;
+    reply->worker.activity.loop.max = UINT64_MAX - 8;
 
     reply->worker.last_error.time = INT64_MAX - 6;
     strcpy(reply->worker.last_error.text, "the dump could not be written");

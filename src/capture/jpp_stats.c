@@ -1,0 +1,114 @@
+
+#include <string.h>
+
+#include "jpp_mallctl.h"
+#include "jpp_stats.h"
+
+
+typedef enum {
+    JPP_STATS_SIZE,
+    JPP_STATS_PAGES,
+    JPP_STATS_UNSIGNED
+} jpp_stats_width_t;
+
+
+typedef struct {
+    const char         *ctl;
+    size_t              offset;
+    jpp_stats_width_t   width;
+    bool                is_sum;
+} jpp_stats_row_t;
+
+
+static bool jpp_stats_get(const jpp_stats_row_t *row, uint64_t page,
+    uint64_t *value);
+
+
+#define JPP_STATS_SUM(name, ctl, width)                                   \
+    { ctl, offsetof(jpp_stats_t, name), JPP_STATS_##width, true },
+
+#define JPP_STATS_DETAIL(name, ctl, width)                                \
+    { ctl, offsetof(jpp_stats_t, name), JPP_STATS_##width, false },
+
+static const jpp_stats_row_t  jpp_stats_rows[] = {
+    JPP_STATS_SUMS(JPP_STATS_SUM)
+    JPP_STATS_DETAILS(JPP_STATS_DETAIL)
+};
+
+
+bool
+jpp_stats_read(jpp_stats_t *stats)
+{
+    size_t                  i, page;
+    uint64_t                epoch, *value;
+    const jpp_stats_row_t  *row;
+
+    memset(stats, 0, sizeof(jpp_stats_t));
+
+    /* the counters are those of the last epoch */
+
+    epoch = 1;
+
+    if (jpp_mallctl_call("epoch", NULL, 0, &epoch, sizeof(epoch)) != 0) {
+        return false;
+    }
+
+    if (jpp_mallctl_call("arenas.page", &page, sizeof(page), NULL, 0) != 0) {
+        page = 0;
+    }
+
+    for (i = 0; i < sizeof(jpp_stats_rows) / sizeof(jpp_stats_rows[0]); i++) {
+        row = &jpp_stats_rows[i];
+        value = (uint64_t *) (void *) ((char *) stats + row->offset);
+
+        if (jpp_stats_get(row, page, value)) {
+            continue;
+        }
+
+        if (row->is_sum) {
+            return false;
+        }
+
+        *value = JPP_NONE;
+    }
+
+    return true;
+}
+
+
+static bool
+jpp_stats_get(const jpp_stats_row_t *row, uint64_t page, uint64_t *value)
+{
+    size_t    size;
+    unsigned  number;
+
+    switch (row->width) {
+
+    case JPP_STATS_SIZE:
+        return jpp_mallctl_call(row->ctl, value, sizeof(uint64_t), NULL, 0)
+               == 0;
+
+    case JPP_STATS_PAGES:
+        if (page == 0
+            || jpp_mallctl_call(row->ctl, &size, sizeof(size), NULL, 0)
+               != 0)
+        {
+            return false;
+        }
+
+        *value = (uint64_t) size * page;
+        return true;
+
+    case JPP_STATS_UNSIGNED:
+        if (jpp_mallctl_call(row->ctl, &number, sizeof(number), NULL, 0)
+            != 0)
+        {
+            return false;
+        }
+
+        *value = number;
+        return true;
+    }
+
+    return false;
+}

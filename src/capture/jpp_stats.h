@@ -1,0 +1,70 @@
+
+/*
+ * What jemalloc counts: how much it has handed out, holds and keeps, and what
+ * it has done so far.  jemalloc(3) says what each of its names means.
+ *
+ * Any thread, as soon as jpp_jemalloc_read() has been called once.  A dump in
+ * progress delays the caller until it has ended: jemalloc locks.
+ */
+
+
+#ifndef _JPP_STATS_H_INCLUDED_
+#define _JPP_STATS_H_INCLUDED_
+
+
+#include <stdbool.h>
+
+#include "jpp_units.h"
+
+
+/*
+ * X(name, ctl, width), one uint64_t each.  PAGES are converted to bytes;
+ * 4096 is MALLCTL_ARENAS_ALL of jemalloc.h, since 5.0.
+ */
+
+/* without one of these there are no statistics */
+#define JPP_STATS_SUMS(X)                                                     \
+    X(allocated, "stats.allocated", SIZE)                                     \
+    X(active, "stats.active", SIZE)                                           \
+    X(metadata, "stats.metadata", SIZE)                                       \
+    X(resident, "stats.resident", SIZE)                                       \
+    X(mapped, "stats.mapped", SIZE)                                           \
+    X(retained, "stats.retained", SIZE)
+
+/* what a version lacks is JPP_NONE */
+#define JPP_STATS_DETAILS(X)                                                  \
+    X(dirty, "stats.arenas.4096.pdirty", PAGES)                               \
+    X(muzzy, "stats.arenas.4096.pmuzzy", PAGES)                               \
+    X(tcache, "stats.arenas.4096.tcache_bytes", SIZE)                         \
+    X(small, "stats.arenas.4096.small.allocated", SIZE)                       \
+    X(large, "stats.arenas.4096.large.allocated", SIZE)                       \
+    X(small_mallocs, "stats.arenas.4096.small.nmalloc", SIZE)                 \
+    X(large_mallocs, "stats.arenas.4096.large.nmalloc", SIZE)                 \
+    X(small_frees, "stats.arenas.4096.small.ndalloc", SIZE)                   \
+    X(large_frees, "stats.arenas.4096.large.ndalloc", SIZE)                   \
+    X(dirty_purged, "stats.arenas.4096.dirty_purged", PAGES)                  \
+    X(muzzy_purged, "stats.arenas.4096.muzzy_purged", PAGES)                  \
+    X(arenas, "arenas.narenas", UNSIGNED)                                     \
+    X(threads, "stats.background_thread.num_threads", SIZE)                   \
+    X(thread_runs, "stats.background_thread.num_runs", SIZE)
+
+#define JPP_STATS_FIELD(name, ctl, width)  uint64_t  name;
+
+typedef struct {
+    JPP_STATS_SUMS(JPP_STATS_FIELD)
+    JPP_STATS_DETAILS(JPP_STATS_FIELD)
+} jpp_stats_t;
+
+
+/* Fill STATS; false without a jemalloc, or if it has no statistics. */
+bool jpp_stats_read(jpp_stats_t *stats);
+
+/* X + Y, JPP_NONE if either is. */
+static inline uint64_t
+jpp_stats_add(uint64_t x, uint64_t y)
+{
+    return x == JPP_NONE || y == JPP_NONE ? JPP_NONE : x + y;
+}
+
+
+#endif /* _JPP_STATS_H_INCLUDED_ */

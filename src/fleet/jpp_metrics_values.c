@@ -1,0 +1,104 @@
+
+#include <string.h>
+
+#include "jpp_metrics_values.h"
+
+
+void
+jpp_metrics_nginx(const jpp_telemetry_t *telemetry, jpp_metrics_nginx_t *nginx)
+{
+    size_t                    i;
+    const jpp_fleet_t        *fleet;
+    const jpp_cgroup_t       *cgroup;
+
+    fleet = telemetry->fleet;
+    cgroup = telemetry->cgroup;
+
+    nginx->exiting = 0;
+
+    for (i = 0; i < fleet->n; i++) {
+        nginx->exiting += fleet->workers[i].is_exiting;
+    }
+
+    nginx->running = fleet->n - nginx->exiting;
+    nginx->missing = fleet->n_missing;
+    nginx->generation = telemetry->generation;
+    nginx->loaded = (uint64_t) telemetry->loaded;
+    nginx->unclean_exits = telemetry->unclean_exits;
+    nginx->limit = cgroup != NULL ? cgroup->levels[0].limit : JPP_NONE;
+    nginx->high = cgroup != NULL ? cgroup->levels[0].high : JPP_NONE;
+}
+
+
+void
+jpp_metrics_worker(const jpp_telemetry_t *telemetry,
+    const jpp_worker_t *worker, jpp_metrics_worker_t *values)
+{
+    int                in_step;
+    const jpp_stats_t *stats;
+
+    memset(values, 0xff, sizeof(jpp_metrics_worker_t));
+
+    values->activity = worker->activity;
+    values->started = (uint64_t) worker->started;
+
+    if (worker->has_stats) {
+        stats = &worker->stats;
+
+        values->stats = *stats;
+        values->mallocs = jpp_stats_add(stats->small_mallocs,
+                                        stats->large_mallocs);
+        values->frees = jpp_stats_add(stats->small_frees, stats->large_frees);
+        values->purged = jpp_stats_add(stats->dirty_purged,
+                                       stats->muzzy_purged);
+    }
+
+    if (worker->jemalloc.state > JPP_JEMALLOC_OFF) {
+        values->prof_active = worker->jemalloc.active;
+        values->interval = (uint64_t) 1 << worker->jemalloc.lg_sample;
+    }
+
+    in_step = jpp_status_in_step(&worker->jemalloc, telemetry->fleet->wanted);
+
+    if (in_step != -1) {
+        values->in_step = (uint64_t) in_step;
+    }
+}
+
+
+/* numbers that no worker has stay unknown */
+
+void
+jpp_metrics_exiting(const jpp_telemetry_t *telemetry,
+    jpp_metrics_worker_t *exiting)
+{
+    size_t                i, k, n;
+    uint64_t             *sum;
+    const uint64_t       *value;
+    const jpp_fleet_t    *fleet;
+    jpp_metrics_worker_t  values;
+
+    fleet = telemetry->fleet;
+    n = sizeof(jpp_metrics_worker_t) / sizeof(uint64_t);
+
+    memset(exiting, 0xff, sizeof(jpp_metrics_worker_t));
+
+    sum = (uint64_t *) (void *) exiting;
+    value = (const uint64_t *) (const void *) &values;
+
+    for (i = 0; i < fleet->n; i++) {
+
+        if (!fleet->workers[i].is_exiting) {
+            continue;
+        }
+
+        jpp_metrics_worker(telemetry, &fleet->workers[i], &values);
+
+        for (k = 0; k < n; k++) {
+
+            if (value[k] != JPP_NONE) {
+                sum[k] = sum[k] == JPP_NONE ? value[k] : sum[k] + value[k];
+            }
+        }
+    }
+}

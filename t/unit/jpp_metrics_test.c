@@ -1,0 +1,336 @@
+
+/*
+ * As a program of its own it is a test; with an argument it prints what the
+ * module would, "text" or "openmetrics", for promtool.
+ */
+
+
+#include <stdlib.h>
+
+#include "jpp_metrics.h"
+#include "jpp_metrics_rows.h"
+#include "jpp_test_fleet.h"
+
+
+typedef struct {
+    jpp_worker_t      workers[4];
+    jpp_missing_t     missing;
+    jpp_control_t     wanted;
+    jpp_fleet_t       fleet;
+    jpp_system_t      system;
+    jpp_cgroup_t      cgroup;
+    jpp_zone_t        zones[2];
+    jpp_telemetry_t   telemetry;
+} jpp_metrics_test_t;
+
+
+static void jpp_metrics_test_init(jpp_metrics_test_t *test);
+static void jpp_metrics_test_text(void);
+static void jpp_metrics_test_openmetrics(void);
+static void jpp_metrics_test_unknown(void);
+static void jpp_metrics_test_families(void);
+static void jpp_metrics_test_failing(void);
+static const char *jpp_metrics_test_write(const jpp_metrics_test_t *test,
+    bool is_openmetrics);
+static bool jpp_metrics_test_has(const char *text, const char *line);
+
+
+static jpp_output_t         jpp_metrics_test_out;
+static jpp_metrics_test_t   jpp_metrics_test;
+
+
+int
+main(int argc, char **argv)
+{
+    if (argc == 2) {
+        jpp_metrics_test_init(&jpp_metrics_test);
+        printf("%s", jpp_metrics_test_write(&jpp_metrics_test,
+                                     strcmp(argv[1], "openmetrics") == 0));
+        return 0;
+    }
+
+    jpp_metrics_test_text();
+    jpp_metrics_test_openmetrics();
+    jpp_metrics_test_unknown();
+    jpp_metrics_test_families();
+    jpp_metrics_test_failing();
+
+    return jpp_done();
+}
+
+
+static void
+jpp_metrics_test_init(jpp_metrics_test_t *test)
+{
+    size_t         i;
+    jpp_worker_t  *worker;
+
+    memset(test, 0, sizeof(jpp_metrics_test_t));
+
+    for (i = 0; i < 4; i++) {
+        worker = &test->workers[i];
+
+        *worker = jpp_fleet_worker((uint32_t) i, JPP_JEMALLOC_READY);
+
+        worker->is_exiting = i >= 2;
+        worker->stats.allocated = 1000 * (i + 1);
+        worker->stats.muzzy = JPP_NONE;
+        worker->stats.small_mallocs = 40;
+        worker->stats.large_mallocs = 2;
+        worker->activity.usage.rss_anon = 7000 + i;
+        worker->activity.usage.user_us = 1234567;
+        worker->activity.usage.oom_score_adj = -1;
+        worker->activity.connections = 512;
+        jpp_loop_add(&worker->activity.loop, 3);
+        jpp_loop_add(&worker->activity.loop, 9000);
+    }
+
+    test->wanted.active = 1;
+    test->wanted.lg_sample = -1;
+
+    test->fleet.nginx = "1.22.1";
+    test->fleet.host = "host";
+    test->fleet.workers = test->workers;
+    test->fleet.n = 4;
+    test->fleet.n_missing = 1;
+    test->fleet.missing = &test->missing;
+    test->fleet.wanted = &test->wanted;
+
+    jpp_system_read(&test->system, "t/data/system");
+    (void) jpp_cgroup_read(&test->cgroup, "t/data/cgroup/v2", NULL);
+
+    test->zones[0].name = "limit \"a\\b\"\n\x80{}";
+    test->zones[0].name_len = strlen(test->zones[0].name);
+    test->zones[0].size = 65536;
+    test->zones[0].failures = 3;
+    test->zones[1].name = "cache";
+    test->zones[1].name_len = 5;
+
+    test->telemetry.fleet = &test->fleet;
+    test->telemetry.generation = 7;
+    test->telemetry.loaded = 1795233720;
+    test->telemetry.zones = test->zones;
+    test->telemetry.n_zones = 2;
+    test->telemetry.system = &test->system;
+    test->telemetry.cgroup = &test->cgroup;
+}
+
+
+static const char *
+jpp_metrics_test_write(const jpp_metrics_test_t *test, bool is_openmetrics)
+{
+    jpp_sink_t      sink;
+    static uint8_t  buffer[4096];
+
+    memset(&jpp_metrics_test_out, 0, sizeof(jpp_output_t));
+
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_output_write,
+                  &jpp_metrics_test_out);
+    jpp_metrics_write(&test->telemetry, is_openmetrics, &sink);
+    (void) jpp_sink_flush(&sink);
+
+    return jpp_metrics_test_out.text;
+}
+
+
+/* is LINE a line of TEXT, or the beginning of one if it ends in "..."? */
+
+static bool
+jpp_metrics_test_has(const char *text, const char *line)
+{
+    size_t       len;
+    const char  *p;
+
+    len = strlen(line);
+
+    for (p = text; *p != '\0'; p += strcspn(p, "\n") + 1) {
+
+        if (strncmp(p, line, len) == 0 && (p[len] == '\n')) {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+static void
+jpp_metrics_test_text(void)
+{
+    size_t       i;
+    const char  *text;
+
+    static const char  *lines[] = {
+        "# HELP nginx_workers Workers by state; missing ones did not answer.",
+        "# TYPE nginx_workers gauge",
+        "nginx_workers{state=\"running\"} 2",
+        "nginx_workers{state=\"exiting\"} 2",
+        "nginx_workers{state=\"missing\"} 1",
+        "# TYPE nginx_worker_info gauge",
+        "nginx_worker_info{worker=\"1\",pid=\"4712\",generation=\"2\"} 1",
+        "nginx_jemalloc_allocated_bytes{worker=\"0\"} 1000",
+        "nginx_jemalloc_allocated_bytes{worker=\"1\"} 2000",
+        "nginx_jemalloc_allocated_bytes{worker=\"exiting\"} 7000",
+        "# TYPE nginx_jemalloc_mallocs_total counter",
+        "nginx_jemalloc_mallocs_total{worker=\"1\"} 42",
+        "nginx_jemalloc_prof_sample_interval_bytes{worker=\"0\"} 524288",
+        "nginx_jemalloc_prof_in_step{worker=\"0\"} 1",
+        "nginx_worker_resident_memory_bytes{worker=\"1\",kind=\"anon\"} 7001",
+        "nginx_worker_cpu_seconds_total{worker=\"0\",mode=\"user\"} 1.234567",
+        "nginx_worker_oom_score_adj{worker=\"0\"} -1",
+        "nginx_worker_connections{worker=\"exiting\"} 1024",
+        "# TYPE nginx_worker_event_loop_busy_seconds histogram",
+        "nginx_worker_event_loop_busy_seconds_bucket{worker=\"0\","
+            "le=\"0.001\"} 0",
+        "nginx_worker_event_loop_busy_seconds_bucket{worker=\"0\","
+            "le=\"0.005\"} 1",
+        "nginx_worker_event_loop_busy_seconds_bucket{worker=\"0\","
+            "le=\"5.0\"} 1",
+        "nginx_worker_event_loop_busy_seconds_bucket{worker=\"0\","
+            "le=\"+Inf\"} 2",
+        "nginx_worker_event_loop_busy_seconds_count{worker=\"0\"} 2",
+        "nginx_worker_event_loop_busy_seconds_sum{worker=\"0\"} 9.003",
+        "nginx_cgroup_info{version=\"2\"} 1",
+        "nginx_cgroup_memory_limit_bytes 268435456",
+        "nginx_cgroup_memory_headroom_bytes 100663296",
+        "nginx_cgroup_memory_events_total{event=\"max\"} 333",
+        "nginx_cgroup_memory_stat_bytes{kind=\"sock\"} 3145728",
+        "nginx_cgroup_memory_pressure_seconds_total{kind=\"some\"} 123.456789",
+        "nginx_memory_total_bytes 8192000000",
+        "nginx_zone_size_bytes{zone=\"limit \\\"a\\\\b\\\"??{}\"} 65536",
+        "nginx_zone_allocation_failures_total{zone=\"cache\"} 0",
+        "nginx_config_generation 7"
+    };
+
+    jpp_metrics_test_init(&jpp_metrics_test);
+    text = jpp_metrics_test_write(&jpp_metrics_test, false);
+
+    for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        jpp_ok(jpp_metrics_test_has(text, lines[i]), "%s", lines[i]);
+    }
+
+    jpp_ok(strstr(text, "mallocs_total{worker=\"exiting\"}") == NULL,
+           "counters of workers that end are not added up");
+    jpp_ok(strstr(text, "nginx_jemalloc_muzzy_bytes{") == NULL,
+           "what is not known has no line");
+    jpp_ok(strstr(text, "swap_limit_bytes ") == NULL
+           || strstr(text, "\nnginx_cgroup_memory_swap_limit_bytes ") == NULL,
+           "nor has what has no limit");
+    jpp_ok(strstr(text, "EOF") == NULL && strstr(text, "# UNIT") == NULL,
+           "nothing that belongs to OpenMetrics");
+}
+
+
+static void
+jpp_metrics_test_openmetrics(void)
+{
+    size_t       i;
+    const char  *text;
+
+    static const char  *lines[] = {
+        "# TYPE nginx_worker info",
+        "nginx_worker_info{worker=\"0\",pid=\"4711\",generation=\"2\"} 1",
+        "# TYPE nginx_jemalloc_mallocs counter",
+        "# HELP nginx_jemalloc_mallocs Allocations.",
+        "nginx_jemalloc_mallocs_total{worker=\"0\"} 42",
+        "# UNIT nginx_jemalloc_allocated_bytes bytes",
+        "# UNIT nginx_worker_cpu_seconds seconds",
+        "# TYPE nginx_worker_event_loop_busy_seconds histogram"
+    };
+
+    text = jpp_metrics_test_write(&jpp_metrics_test, true);
+
+    for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        jpp_ok(jpp_metrics_test_has(text, lines[i]), "%s", lines[i]);
+    }
+
+    jpp_is_str(text + strlen(text) - 6, "# EOF\n", "the end");
+}
+
+
+/* no jemalloc, no cgroup, no zone: what is left is still valid */
+
+static void
+jpp_metrics_test_unknown(void)
+{
+    const char  *text;
+
+    jpp_metrics_test_init(&jpp_metrics_test);
+
+    jpp_metrics_test.fleet.n = 1;
+    jpp_metrics_test.fleet.wanted = NULL;
+    jpp_metrics_test.workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_ABSENT);
+    jpp_metrics_test.telemetry.cgroup = NULL;
+    jpp_metrics_test.telemetry.n_zones = 0;
+
+    text = jpp_metrics_test_write(&jpp_metrics_test, false);
+
+    jpp_ok(strstr(text, "\nnginx_jemalloc_allocated_bytes") == NULL,
+           "no jemalloc");
+    jpp_ok(strstr(text, "\nnginx_cgroup_") == NULL, "no cgroup");
+    jpp_ok(strstr(text, "\nnginx_zone_") == NULL, "no zone");
+    jpp_ok(strstr(text, "\"exiting\"} ") != NULL
+           && strstr(text, "worker=\"exiting\"") == NULL, "nobody exits");
+    jpp_ok(jpp_metrics_test_has(text, "nginx_worker_connections{worker=\"0\"} "
+                                "0"), "but a worker");
+}
+
+
+/* of the table: names are unique, and of the units that their values have */
+
+static void
+jpp_metrics_test_families(void)
+{
+    size_t                    len, wrong;
+    const jpp_metrics_row_t  *row, *other;
+
+    wrong = 0;
+
+    for (row = jpp_metrics_rows; row->label != NULL; row++) {
+
+        if (row->name == NULL) {
+            continue;
+        }
+
+        len = strlen(row->name);
+
+        wrong += strncmp(row->name, "nginx_", 6) != 0;
+        wrong += row->help[strlen(row->help) - 1] != '.';
+        wrong += len > 6 && strcmp(row->name + len - 6, "_total") == 0;
+        wrong += (row->scale == JPP_METRICS_MICRO
+                  || row->scale == JPP_METRICS_MILLI)
+                 && strcmp(row->name + len - 8, "_seconds") != 0;
+
+        for (other = row + 1; other->label != NULL; other++) {
+            wrong += other->name != NULL && strcmp(row->name, other->name) == 0;
+        }
+    }
+
+    jpp_is_u64(wrong, 0, "the families keep the rules of names");
+}
+
+
+static void
+jpp_metrics_test_failing(void)
+{
+    unsigned        i;
+    jpp_sink_t      sink;
+    static uint8_t  buffer[256];
+
+    jpp_metrics_test_init(&jpp_metrics_test);
+
+    for (i = 1; i < 1000; i++) {
+        memset(&jpp_metrics_test_out, 0, sizeof(jpp_output_t));
+        jpp_metrics_test_out.fail_at = i;
+
+        jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_output_write,
+                      &jpp_metrics_test_out);
+        jpp_metrics_write(&jpp_metrics_test.telemetry, false, &sink);
+
+        if (jpp_sink_flush(&sink) == 0) {
+            break;
+        }
+    }
+
+    jpp_ok(i > 10 && i < 1000, "each of %u writes fails once", i);
+}
