@@ -7,14 +7,12 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 
-use JppSuite qw( blocks quiet_log table );
+use JppSuite qw( $resources blocks quiet_log table );
 use Test::Nginx::Socket 'no_plan';
 
 repeat_each(2);
 quiet_log();
 no_root_location();
-
-my $resources = 'heap, allocs, symbol, cmdline, status and control';
 
 my $parameter = 'a resource\'s name may come first, then "worker=all" or '
                 . '"worker=self", "symbolize=on" or "symbolize=off", '

@@ -8,8 +8,8 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 
-use JppSuite qw( $build $dir blocks contract dial fleets profile quiet_log
-                 settled slurp spew table totals );
+use JppSuite qw( $build $dir $resources blocks contract dial fleets profile
+                 quiet_log settled slurp spew table totals );
 use Test::Nginx::Socket 'no_plan';
 
 repeat_each(2);
@@ -177,8 +177,7 @@ my $arguments = 'worker must be all, self, exiting, an index such as 0, or '
 
 my $nobody = 'no such worker: status lists all workers';
 
-my $none = 'no such resource here: use one of heap, allocs, symbol, '
-           . 'cmdline, status and control';
+my $none = "no such resource here: use one of $resources";
 
 my @refused = (
     [ 'heap?type=alloc_space', 400, 'alloc_space is not in this profile: '

@@ -8,7 +8,8 @@ use FindBin;
 use lib "$FindBin::RealBin/lib";
 
 use Digest::SHA qw(sha256_base64);
-use JppSuite qw( blocks dial fleets profile quiet_log settled slurp table );
+use JppSuite qw( $resources blocks dial fleets profile quiet_log settled slurp
+                 table );
 use JSON::PP qw(decode_json);
 use POSIX qw(strftime);
 use Sys::Hostname;
@@ -511,5 +512,4 @@ location /a/ { jemalloc_pprof; }
 GET /a/worker/self/
 --- error_code: 404
 --- response_body eval
-"no such resource here: use one of heap, allocs, symbol, cmdline, "
-. "status and control\n"
+"no such resource here: use one of $JppSuite::resources\n"

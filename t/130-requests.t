@@ -9,8 +9,8 @@ use FindBin;
 use lib "$FindBin::RealBin/lib";
 
 use IO::Socket::INET;
-use JppSuite qw( $dir contract dial fake_jemalloc holds profile serve slurp
-                 spew );
+use JppSuite qw( $dir $resources contract dial fake_jemalloc holds profile
+                 serve slurp spew );
 use JSON::PP qw(decode_json);
 use Test::More;
 
@@ -22,7 +22,6 @@ my $server = server();
 my $connection = dial();
 my @answers;
 
-my $resources = 'heap, allocs, symbol, cmdline, status and control';
 my $none = "no such resource here: use one of $resources";
 
 # A key, what its sentence is, and what it does allow.

@@ -20,9 +20,9 @@ use Time::HiRes qw( sleep time );
 use JppClient;
 use JppRun qw( $build $checker $fake free_port is_alive slurp spew wait_until );
 
-our @EXPORT_OK = qw( $build $dir $port blocks contract dial fake_jemalloc
-                     fleets holds is_static nginx_test options profile quiet_log
-                     serve settled slurp spew table totals );
+our @EXPORT_OK = qw( $build $dir $port $resources blocks contract dial
+                     fake_jemalloc fleets holds is_static nginx_test options
+                     profile quiet_log serve settled slurp spew table totals );
 
 # what hangs is ended by this: seconds
 my $patience = 20;
@@ -45,6 +45,14 @@ our $dir = tempdir('jpp-suite-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 
 # nginx may be told to run its workers as somebody else
 chmod 0755, $dir;
+
+# The resources, as sentences name them.
+
+our $resources = join ', ', slurp("$JppRun::root/src/nginx/"
+                                  . 'ngx_http_jemalloc_pprof_resources.c')
+                            =~ /\{ ngx_string\("(\w+)"\), NGX_HTTP_/g;
+$resources =~ s/, (\w+)\z/ and $1/;
+
 
 # Is jemalloc part of nginx itself?
 
