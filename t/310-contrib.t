@@ -3,7 +3,7 @@
 # What is in contrib/ is used as its reader would: the drop-in of systemd is
 # parsed, and nginx is started with its environment; the pieces of
 # configuration are included in an nginx, and answer; what the scrapers would
-# ask for is asked for; the Debian package is built, and what it holds is
+# ask for is asked for; the alerts are tested; the Debian package is built, and what it holds is
 # loaded.  And the commands of docs/reading-a-heap.md that find leaks find some.
 
 use strict;
@@ -48,6 +48,7 @@ chmod 0755, $dir or die "$dir: $!";
 subtest 'the drop-in' => \&check_drop_in;
 subtest 'nginx as the drop-in starts it' => \&check_started;
 subtest 'the scrapers' => \&check_scrapers;
+subtest 'the alerts' => \&check_alerts;
 subtest 'finding what leaks' => \&check_leaks;
 subtest 'configure without protoc-c' => \&check_configure;
 subtest 'the package' => \&check_package;
@@ -349,6 +350,34 @@ sub check_scrapers {
         is($answer->{headers}{'jemalloc-pprof-workers'}, '2/2',
            "$file: for all workers");
     }
+
+    $server->stop;
+}
+
+
+# They are valid, each fires as it should, and what they ask for is served.
+
+sub check_alerts {
+    my $rules = "$contrib/prometheus/nginx-memory.rules.yml";
+    my $test = "$contrib/prometheus/nginx-memory.test.yml";
+
+    for my $command ("check rules $rules", "test rules $test") {
+        is(system("promtool $command >$dir/promtool 2>&1"), 0, $command)
+            or diag(slurp("$dir/promtool"));
+    }
+
+    my @alerts = slurp($rules) =~ /alert: (\w+)/g;
+    my %is_tested = map { $_ => 1 } slurp($test) =~ /alertname: (\w+)/g;
+
+    is_deeply([ grep { !$is_tested{$_} } @alerts ], [], 'each has a test');
+
+    my $server = JppNginx->start;
+    my $body = $server->get('/debug/pprof/metrics')->{body};
+    my %is_served = map { $_ => 1 } $body =~ /^# HELP (\w+)/mg;
+    my %asked = map { s/_bucket$//r => 1 } slurp($rules) =~ /\b(nginx_\w+)/g;
+
+    is_deeply([ grep { !$is_served{$_} } sort keys %asked ], [],
+              'what they ask for is served');
 
     $server->stop;
 }

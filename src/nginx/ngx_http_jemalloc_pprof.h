@@ -11,6 +11,7 @@
  *     profile    evidence and its report      | each is a job
  *     symbol     addresses in, names out      |
  *     status     and cmdline                  |
+ *     metrics    the same for Prometheus      |
  *     control    changes to the profiler      |
  *     console    the page for people          |
  *     body       the body of a request, in memory or in a file
@@ -43,6 +44,8 @@
  *     baseline   what it inherited from the master
  *     hints      what it knows about its own code
  *     functions  what the tables of nginx say about that
+ *     loop       how long its event loop keeps everybody waiting
+ *     telemetry  the configuration, the shared zones, the kernel
  *     worker     its start and its end
  *
  * Files of the adapter never parse, encode or unwind: the core does.

@@ -1,6 +1,7 @@
 
 #include "ngx_http_jemalloc_pprof_baseline.h"
 #include "ngx_http_jemalloc_pprof_kinds.h"
+#include "ngx_http_jemalloc_pprof_loop.h"
 #include "ngx_http_jemalloc_pprof_thread.h"
 
 #include "jpp_problems.h"
@@ -54,6 +55,12 @@ ngx_http_jemalloc_pprof_kind_status(ngx_http_jemalloc_pprof_reply_t *reply)
     if (ngx_http_jemalloc_pprof_thread_is_idle()) {
         worker->has_stats = jpp_stats_read(&worker->stats);
     }
+
+    jpp_usage_read(&worker->activity.usage);
+
+    worker->activity.connections = ngx_cycle->connection_n;
+    worker->activity.connections_free = ngx_cycle->free_connection_n;
+    worker->activity.loop = ngx_http_jemalloc_pprof_loop;
 }
 
 

@@ -14,6 +14,8 @@
 typedef struct {
     ngx_atomic_t                                generation;
     ngx_atomic_t                                n_changes;
+    ngx_atomic_t                                n_unclean_exits;
+    volatile time_t                             loaded;
     volatile ngx_http_jemalloc_pprof_wanted_t   wanted;
     ngx_http_jemalloc_pprof_row_t
                                       rows[NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS];
@@ -24,6 +26,9 @@ static ngx_int_t ngx_http_jemalloc_pprof_init_zone(ngx_shm_zone_t *zone,
     void *data);
 static ngx_int_t ngx_http_jemalloc_pprof_registry_enter(ngx_shm_zone_t *zone,
     const ngx_http_jemalloc_pprof_row_t *row);
+static ngx_uint_t ngx_http_jemalloc_pprof_is_row(
+    const ngx_http_jemalloc_pprof_row_t *a,
+    const ngx_http_jemalloc_pprof_row_t *b);
 static ngx_http_jemalloc_pprof_registry_t *ngx_http_jemalloc_pprof_lock(
     ngx_shm_zone_t *zone);
 static void ngx_http_jemalloc_pprof_unlock(ngx_shm_zone_t *zone);
@@ -90,6 +95,8 @@ ngx_http_jemalloc_pprof_registry_advance(ngx_shm_zone_t *zone)
 {
     ngx_http_jemalloc_pprof_registry_t *registry = zone->data;
 
+    registry->loaded = ngx_time();
+
     return ngx_atomic_fetch_add(&registry->generation, 1) + 1;
 }
 
@@ -133,6 +140,8 @@ ngx_http_jemalloc_pprof_registry_enter(ngx_shm_zone_t *zone,
         /* our pid may have belonged to a killed worker */
 
         if (r->pid == row->pid) {
+            registry->n_unclean_exits += !ngx_http_jemalloc_pprof_is_row(r,
+                                                                         row);
             r->pid = 0;
         }
 
@@ -179,9 +188,8 @@ ngx_http_jemalloc_pprof_registry_forget(ngx_shm_zone_t *zone,
     for (i = 0; i < NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS; i++) {
         r = &registry->rows[i];
 
-        if (r->pid == row->pid
-            && ngx_memcmp(r->key, row->key, NGX_HTTP_JEMALLOC_PPROF_KEY) == 0)
-        {
+        if (ngx_http_jemalloc_pprof_is_row(r, row)) {
+            registry->n_unclean_exits++;
             r->pid = 0;
         }
     }
@@ -250,6 +258,18 @@ ngx_http_jemalloc_pprof_registry_has(ngx_shm_zone_t *zone, ngx_pid_t pid)
 }
 
 
+void
+ngx_http_jemalloc_pprof_registry_facts(ngx_shm_zone_t *zone,
+    uint64_t *generation, int64_t *loaded, uint64_t *unclean_exits)
+{
+    ngx_http_jemalloc_pprof_registry_t *registry = zone->data;
+
+    *generation = registry->generation;
+    *loaded = registry->loaded;
+    *unclean_exits = registry->n_unclean_exits;
+}
+
+
 ngx_uint_t
 ngx_http_jemalloc_pprof_registry_changes(ngx_shm_zone_t *zone)
 {
@@ -287,6 +307,17 @@ ngx_http_jemalloc_pprof_registry_set_wanted(ngx_shm_zone_t *zone,
     ngx_http_jemalloc_pprof_registry_t *registry = zone->data;
 
     registry->wanted = *wanted;
+}
+
+
+/* a pid may be used again, a key is not */
+
+static ngx_uint_t
+ngx_http_jemalloc_pprof_is_row(const ngx_http_jemalloc_pprof_row_t *a,
+    const ngx_http_jemalloc_pprof_row_t *b)
+{
+    return a->pid == b->pid
+           && ngx_memcmp(a->key, b->key, NGX_HTTP_JEMALLOC_PPROF_KEY) == 0;
 }
 
 

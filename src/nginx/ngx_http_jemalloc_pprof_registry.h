@@ -58,7 +58,7 @@ ngx_int_t ngx_http_jemalloc_pprof_registry_join(ngx_shm_zone_t *zone,
 /* In a worker, at its end. */
 void ngx_http_jemalloc_pprof_registry_leave(ngx_shm_zone_t *zone);
 
-/* Clear ROW, whose worker has exited. */
+/* Clear ROW, whose worker has exited without leaving. */
 void ngx_http_jemalloc_pprof_registry_forget(ngx_shm_zone_t *zone,
     const ngx_http_jemalloc_pprof_row_t *row);
 
@@ -73,6 +73,13 @@ ngx_uint_t ngx_http_jemalloc_pprof_registry_list(ngx_shm_zone_t *zone,
 /* Is there a row with PID? */
 ngx_uint_t ngx_http_jemalloc_pprof_registry_has(ngx_shm_zone_t *zone,
     ngx_pid_t pid);
+
+/*
+ * The present generation, when it was loaded, and how many workers have ended
+ * without leaving.
+ */
+void ngx_http_jemalloc_pprof_registry_facts(ngx_shm_zone_t *zone,
+    uint64_t *generation, int64_t *loaded, uint64_t *unclean_exits);
 
 /* The settings of every worker: read them, and change them. */
 void ngx_http_jemalloc_pprof_registry_get_wanted(ngx_shm_zone_t *zone,

@@ -1,5 +1,6 @@
 
 #include "ngx_http_jemalloc_pprof_control.h"
+#include "ngx_http_jemalloc_pprof_metrics.h"
 #include "ngx_http_jemalloc_pprof_profile.h"
 #include "ngx_http_jemalloc_pprof_resources.h"
 #include "ngx_http_jemalloc_pprof_status.h"
@@ -90,6 +91,18 @@ static const jpp_console_link_t
 
 
 static const jpp_console_link_t
+    ngx_http_jemalloc_pprof_metrics_links[] =
+{
+    { "metrics",
+      "The memory of all workers, of the cgroup, of the machine and of the "
+      "shared zones, for Prometheus.",
+      "curl \"${URL}metrics\"", false },
+
+    { NULL, NULL, NULL, false }
+};
+
+
+static const jpp_console_link_t
     ngx_http_jemalloc_pprof_control_links[] =
 {
     { "control",
@@ -143,6 +156,10 @@ static const ngx_http_jemalloc_pprof_resource_t
     { ngx_string("status"), NGX_HTTP_JEMALLOC_PPROF_READ,
       ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_status, 0,
       ngx_http_jemalloc_pprof_status_links, NULL },
+
+    { ngx_string("metrics"), NGX_HTTP_JEMALLOC_PPROF_READ,
+      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_metrics, 0,
+      ngx_http_jemalloc_pprof_metrics_links, NULL },
 
     { ngx_string("control"), NGX_HTTP_POST,
       ngx_string("POST"), ngx_http_jemalloc_pprof_control, 1,

@@ -3,6 +3,7 @@
 #include "ngx_http_jemalloc_pprof_answerer.h"
 #include "ngx_http_jemalloc_pprof_baseline.h"
 #include "ngx_http_jemalloc_pprof_hints.h"
+#include "ngx_http_jemalloc_pprof_loop.h"
 #include "ngx_http_jemalloc_pprof_thread.h"
 #include "ngx_http_jemalloc_pprof_self.h"
 #include "ngx_http_jemalloc_pprof_worker.h"
@@ -65,6 +66,8 @@ ngx_http_jemalloc_pprof_worker_init(ngx_cycle_t *cycle)
 
     (void) ngx_http_jemalloc_pprof_thread_init(cycle);
 
+    ngx_http_jemalloc_pprof_loop_init(cycle);
+
     ngx_http_jemalloc_pprof_worker_join(cycle);
 
     /* in this order: from here on, changes reach this worker, too */
@@ -82,6 +85,8 @@ ngx_http_jemalloc_pprof_worker_exit(ngx_cycle_t *cycle)
         ngx_http_jemalloc_pprof_registry_leave(
             ngx_http_jemalloc_pprof_self.zone);
     }
+
+    ngx_http_jemalloc_pprof_loop_exit();
 
     ngx_http_jemalloc_pprof_thread_exit(cycle);
 }

@@ -1,0 +1,35 @@
+
+/*
+ * How long each iteration of the event loop keeps everybody waiting.
+ *
+ * nginx calls process_events once an iteration, through a table, and reads the
+ * clock as soon as epoll_wait() returns.  A wrapper around that call looks how
+ * late it is: what lies between was spent on events, timers and posted events.
+ * One read of the kernel's coarse clock an iteration, whose resolution is that
+ * of the kernel's ticks (4 ms, as a rule): a single figure may be off by that
+ * much, sums are not.
+ *
+ * For the event loop.
+ */
+
+
+#ifndef _NGX_HTTP_JEMALLOC_PPROF_LOOP_H_INCLUDED_
+#define _NGX_HTTP_JEMALLOC_PPROF_LOOP_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+
+#include "jpp_loop.h"
+
+
+/* of this worker; all zeros with timer_resolution, which stops nginx's clock */
+extern jpp_loop_t  ngx_http_jemalloc_pprof_loop;
+
+
+/* Begin to count, once per worker; and stop, before the module is gone. */
+void ngx_http_jemalloc_pprof_loop_init(ngx_cycle_t *cycle);
+void ngx_http_jemalloc_pprof_loop_exit(void);
+
+
+#endif /* _NGX_HTTP_JEMALLOC_PPROF_LOOP_H_INCLUDED_ */
