@@ -16,6 +16,7 @@ use Fcntl qw(:mode);
 use IO::Handle;
 use JppCases qw( check_cases );
 use JppDump qw( counts dump_of maps megabytes stack );
+use JppRun qw( wait_until );
 use JppTool qw( $dir $root $tool finish gives keeps_contract listing
                 profile refuses run slurp spew start );
 use POSIX qw(mkfifo);
@@ -300,8 +301,8 @@ sub check_usage {
     refuses('stdin as base too', 2, "stdin (-) is given twice $more",
             '--base=-', '-');
 
-    my $not_one = "format=jemalloc serves a single dump unchanged: choose one worker or "
-        . "file, and no difference $more";
+    my $not_one = 'format=jemalloc serves a single dump unchanged: choose one '
+                  . "worker or file, and no difference $more";
 
     refuses('jemalloc of two', 2, $not_one, '--format=jemalloc', $one, $two);
     refuses('jemalloc and a base', 2, $not_one, '--format=jemalloc', $one,
@@ -775,10 +776,7 @@ sub in_the_middle {
     $writer->autoflush(1);
     print $writer substr dump_of(), 0, 20;
 
-    for (1 .. 500) {
-        last if listing("$dir/out") =~ /jemalloc-pprof/;
-        sleep 0.01;
-    }
+    wait_until(sub { listing("$dir/out") =~ /jemalloc-pprof/ });
 
     return ($run, $writer);
 }

@@ -113,8 +113,8 @@ my @fatal = (
         says => qr/jemalloc 5\.3\.0 cannot be dumped safely with (?#
                    )prof_sys_thread_name:true: before 5\.3\.1 that option (?#
                    )races with a dump and can crash the process/,
-        cure => 'Upgrade to jemalloc 5.3.1 or later, or switch the option off. | '
-                . "${append}prof_sys_thread_name:false | $restart",
+        cure => 'Upgrade to jemalloc 5.3.1 or later, or switch the option off. '
+                . '| ' . "${append}prof_sys_thread_name:false | $restart",
     },
     {
         name => 'prof_active:false',
@@ -221,7 +221,8 @@ sub fatal {
 
     my $server = serve(%{ $case->{how} }, config => $tree);
 
-    starts($server, qr/\[$case->{level}\] \d+#\d+: jemalloc_pprof: $like$/) or return;
+    starts($server, qr/\[$case->{level}\] \d+#\d+: jemalloc_pprof: $like$/)
+        or return;
 
     my $c = dial();
 

@@ -542,11 +542,12 @@ sub selected {
 
     # one dump is of one worker
 
-    for (['', 400, qr/\Aformat=jemalloc serves a single dump unchanged: choose one (?#
-                     )worker or file, and no difference\n\z/],
-         ['&worker=1', 200, qr/\Aheap_v2/],
-         ['&worker=self', 200, qr/\Aheap_v2/])
-    {
+    for (
+        [ '', 400, qr/\Aformat=jemalloc serves a single dump unchanged: (?#
+                      )choose one worker or file, and no difference\n\z/ ],
+        [ '&worker=1', 200, qr/\Aheap_v2/ ],
+        [ '&worker=self', 200, qr/\Aheap_v2/ ],
+    ) {
         my ($whose, $wanted, $like) = @$_;
         my $answer = $c->ask('GET', "/a/heap?format=jemalloc$whose");
 
@@ -579,7 +580,7 @@ sub difference {
     # nginx counts in milliseconds, and two clocks are involved
 
     return "duration $profile->{duration}\n"
-        if $profile->{duration} < 0.9e9 || $profile->{duration} > 20e9;
+        if $profile->{duration} < 0.9e9;
 
     return "types @{ $profile->{types} }\n"
         if "@{ $profile->{types} }" ne 'inuse_objects/count inuse_space/bytes';
@@ -653,7 +654,6 @@ GET /a/status
 \&main::selected
 --- response_body
 those that were chosen
---- timeout: 10
 
 
 
@@ -682,7 +682,6 @@ location /a/ { jemalloc_pprof; }
 [ "no difference\n", "a difference\n", "a difference\n" ]
 --- error_code eval
 [ 200, 200, 200 ]
---- timeout: 10
 
 
 

@@ -8,7 +8,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 
-use IO::Socket::INET;
+use JppRun qw( free_port );
 use JppSuite qw( $dir $resources contract dial fake_jemalloc holds profile
                  serve slurp spew );
 use JSON::PP qw(decode_json);
@@ -17,7 +17,7 @@ use Test::More;
 # what is looked for in every answer
 my $marker = 'qvzMARKERzvq';
 
-my $tls_port = unused_port();
+my $tls_port = free_port();
 my $server = server();
 my $connection = dial();
 my @answers;
@@ -96,12 +96,6 @@ END
     $server->reload or die 'no reload' if $ENV{TEST_NGINX_USE_HUP};
 
     return $server;
-}
-
-
-sub unused_port {
-    return IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1')
-           ->sockport;
 }
 
 
@@ -615,7 +609,9 @@ sub connections {
                       'symbol?0x1', 'heap?seconds=0') } 1 .. 20;
     my @status = map { (200, 200, 404, 200, 200, 400) } 1 .. 20;
 
-    $c->write(join '', map { "GET /a/$_ HTTP/1.1\r\nHost: localhost\r\n\r\n" } @what);
+    my $host = 'Host: localhost';
+
+    $c->write(join '', map { "GET /a/$_ HTTP/1.1\r\n$host\r\n\r\n" } @what);
 
     my @got = map { $c->answer('GET') } @what;
 
@@ -624,10 +620,10 @@ sub connections {
     like(contract($got[-3]{body}), qr/^types: /, 'that keep the contract');
     push @answers, @got;
 
-    $c->write("GET /a/heap HTTP/1.1\r\nHost: localhost\r\n\r\n"
-              . "POST /a/symbol HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n"
-              . "\r\n0x1HEAD /a/heap HTTP/1.1\r\nHost: localhost\r\n\r\n"
-              . "GET /a/status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+    $c->write("GET /a/heap HTTP/1.1\r\n$host\r\n\r\n"
+              . "POST /a/symbol HTTP/1.1\r\n$host\r\nContent-Length: 3\r\n"
+              . "\r\n0x1HEAD /a/heap HTTP/1.1\r\n$host\r\n\r\n"
+              . "GET /a/status HTTP/1.1\r\n$host\r\nConnection: close\r\n"
               . "\r\n");
 
     is_deeply([ map { $c->answer($_)->{status} } qw( GET POST HEAD GET GET ) ],
@@ -678,7 +674,7 @@ sub protocols {
     my $site = "https://127.0.0.1:$tls_port/a";
 
     for my $version ('--http1.1', '--http2') {
-        my $curl = "curl -sS -k --noproxy '*' -m 20 $version";
+        my $curl = "curl -sS -k --noproxy '*' -m 60 $version";
         my $is = $version eq '--http2' ? '2' : '1.1';
 
         my $heap = `$curl '$site/heap'`;
@@ -719,7 +715,7 @@ sub protocols {
 
     my $out = join ' ', map { "-o '$dir/out.$_' '$site/heap?x=$_'" } 1 .. 9;
 
-    is(system("curl -sS -k --noproxy '*' -m 20 --http2 --parallel "
+    is(system("curl -sS -k --noproxy '*' -m 60 --http2 --parallel "
               . "--no-progress-meter $out"), 0, 'curl');
 
     is(scalar(grep { contract(slurp("$dir/out.$_")) =~ /^types: / }

@@ -8,8 +8,8 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 
-use IO::Socket::INET;
 use JppClient;
+use JppRun qw( free_port );
 use JppSuite qw( $dir $port dial serve settled slurp );
 use JSON::PP qw(decode_json);
 use Test::More;
@@ -45,7 +45,7 @@ my @foreign = (
     '1.2.3.256',
 );
 
-my $tls_port = unused_port();
+my $tls_port = free_port();
 my $socket = "$dir/socket";
 my $server = server();
 
@@ -106,12 +106,6 @@ END
     $server->reload or die 'no reload' if $ENV{TEST_NGINX_USE_HUP};
 
     return $server;
-}
-
-
-sub unused_port {
-    return IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1')
-           ->sockport;
 }
 
 

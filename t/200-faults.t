@@ -17,12 +17,13 @@ use Test::More;
 
 use lib dirname(__FILE__) . '/lib';
 
-use JppNginx qw( has_fake has_jemalloc wait_until slurp spew descriptors
-                 memory limit lowest );
+use JppFleet qw( rests_at );
+use JppNginx qw( has_fake has_jemalloc wait_until slurp spew memory limit
+                 lowest );
 use JppRun qw( subtests );
 
 # what hangs ends
-alarm 400;
+alarm 1200;
 
 # Sentences are written with * for what may be anything, and blanks for blanks
 # and line ends alike.
@@ -104,7 +105,7 @@ sub remember {
 
     my $pid = $nginx->worker;
 
-    return { pid => $pid, descriptors => scalar descriptors_at_rest($pid) };
+    return { pid => $pid, descriptors => rests_at($nginx, $pid, 0) };
 }
 
 
@@ -113,35 +114,16 @@ sub recovers {
 
     is($nginx->get($heap)->{status}, 200, "$what: and all is well again");
     is($nginx->worker, $before->{pid}, "$what: the worker lives");
-    is(descriptors_at_rest($before->{pid}, $before->{descriptors}),
+    is(rests_at($nginx, $before->{pid}, 0, $before->{descriptors}),
        $before->{descriptors}, "$what: no descriptor is kept");
-}
-
-
-# A connection that was closed stays for a moment: waits until there are as
-# many as EXPECTED, or for as long as their number changes.
-
-sub descriptors_at_rest {
-    my ($pid, $expected) = @_;
-    my $last = -1;
-
-    wait_until(sub {
-        my $n = () = descriptors($pid);
-        my $is_enough = defined $expected ? $n == $expected : $n == $last;
-
-        $last = $n;
-
-        return $is_enough;
-    }, 10);
-
-    return $last;
 }
 
 
 sub dumps {
     my $nginx = JppNginx->start(fake => '');
     my $before = remember($nginx);
-    my $cut = "$incomplete the dump was cut: its last line has no newline. $needs";
+    my $cut = "$incomplete the dump was cut: its last line has no newline. "
+              . $needs;
     my $empty = "$incomplete the dump is empty. $needs";
     my $other = "$incomplete not a heap dump of jemalloc: it does not start "
                 . "with heap_v2/. $needs";
@@ -362,7 +344,8 @@ sub real_states {
 
     refuses($nginx, 501,
             "the malloc of this nginx is not jemalloc's: it comes from *, "
-            . 'which does not record * Environment=LD_PRELOAD=libjemalloc.so.2 *',
+            . 'which does not record * '
+            . 'Environment=LD_PRELOAD=libjemalloc.so.2 *',
             'no jemalloc')
         if $nginx->get('/debug/pprof/status')->{body} !~ /"state": "ready"/;
 
@@ -544,8 +527,8 @@ sub mounted {
         my $pid = $nginx->worker;
 
         like($nginx->error_log,
-             qr/\[warn\].*memory inherited from the master will be reported as (?#
-                )the workers' own: /, "$name: at the start");
+             qr/\[warn\].*memory inherited from the master will be (?#
+                )reported as the workers' own: /, "$name: at the start");
 
         answers($nginx, $heap, $status, $words, $name) for 1, 2;
 
@@ -598,6 +581,7 @@ sub few_descriptors {
 
     for my $free ((0 .. $#expected) x 2) {
         is($client->get('/fine')->{status}, 200, 'the connection is there');
+        rests_at($nginx, $before->{pid}, 1, $before->{descriptors} + 1);
 
         my $was = limit($before->{pid}, 'nofile',
                         lowest($free, $before->{pid}));
@@ -847,7 +831,8 @@ sub last_error {
     $nginx->reload;
     failed_last($nginx, $refused, 'what it was told at its start');
     like($nginx->error_log,
-         qr/\[warn\] .*: could not apply the requested settings to this worker: active was not/,
+         qr/\[warn\] .*: could not apply the requested settings to this (?#
+            )worker: active was not/,
          'and so does the log');
 
     $nginx->stop;

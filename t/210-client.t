@@ -24,7 +24,7 @@ use JppNginx qw( wait_until spew threads memory partly );
 use JppRun qw( subtests );
 
 # what hangs ends
-alarm 500;
+alarm 1500;
 
 my $heap = '/debug/pprof/heap';
 my $fine = qr/^(?:200|429)$/;
@@ -94,19 +94,21 @@ sub unblocked {
     my $pid = $nginx->worker;
     my $client = $nginx->client;
 
-    $client->send_request("$heap?seconds=2&format=top");
-    ok(wait_for($pid, 1, 0), 'it waits');
+    $client->send_request("$heap?seconds=60");
+    ok(wait_for($pid, 1, 0), 'a difference is in its pause');
 
-    for my $path ('/fine', $heap, '/debug/pprof/status', "$heap?format=text") {
-        is($nginx->get($path)->{status}, 200, "$path meanwhile") for 1 .. 3;
+    for my $path ('/fine', $heap, '/debug/pprof/status', "$heap?format=text",
+                  "$heap?seconds=1&format=top")
+    {
+        is($nginx->get($path)->{status}, 200, "$path is answered meanwhile")
+            for 1 .. 3;
     }
 
-    ok(!$client->hears(0), 'it still waits');
+    ok(!$client->hears(0), 'the pause is not over');
+    $client->leave;
 
-    my $answer = $client->response;
-
-    is($answer->{status}, 200, 'and is answered');
-    like($answer->{body}, qr/ \(difference\): /, 'with a difference');
+    like($nginx->get("$heap?seconds=1&format=top")->{body},
+         qr/ \(difference\): /, 'a pause ends with a difference');
     is_at_rest($pid, 'at the end');
     $nginx->stop;
 }
@@ -229,7 +231,7 @@ sub any_moment {
 
 sub left {
     my $control = '/debug/pprof/control';
-    my $nginx = fleet('jemalloc_pprof_timeout 20s;', workers => 6, fake => '');
+    my $nginx = fleet('', workers => 6, fake => '');
     my @clients = map { $nginx->client } 1 .. 3;
 
     # the first ones have something else to do
@@ -282,7 +284,7 @@ sub slow_reader {
 
         # pages are given back after their mapping is gone
 
-        ok(wait_until(sub { memory($pid, 'VmRSS') < $before + 60e6 }, 5),
+        ok(wait_until(sub { memory($pid, 'VmRSS') < $before + 60e6 }),
            'memory: what the body needs');
 
         for my $path ('/fine', "$heap?format=top") {
@@ -340,7 +342,7 @@ sub unread {
 
         ok(wait_until(sub {
             memory($pid, 'VmRSS') < $before + $total + $spare;
-        }, 5), "$how: which is what they take")
+        }), "$how: which is what they take")
             or diag(memory($pid, 'VmRSS') - $before);
         cmp_ok(@$refused, '>=', 20, "$how: the others are refused");
         is_refused($_, $how) for @$refused;
@@ -351,7 +353,7 @@ sub unread {
 
         # half an answer is more than what an allocator keeps
 
-        ok(wait_until(sub { memory($pid, 'VmRSS') < $before + $size / 2 }, 5),
+        ok(wait_until(sub { memory($pid, 'VmRSS') < $before + $size / 2 }),
            "$how: it is given back")
             or diag(memory($pid, 'VmRSS') - $before);
 
@@ -428,16 +430,21 @@ sub pipelined {
 
 
 sub hangs {
-    my $nginx = JppNginx->start(fake => '', server => <<'EOF');
+    my $timeout = 5;
+    my $nginx = JppNginx->start(fake => '', server => <<"EOF");
         location /debug/pprof/ {
             jemalloc_pprof control=on;
-            jemalloc_pprof_timeout 1500ms;
+            jemalloc_pprof_timeout ${timeout}s;
+        }
+        location /short/ {
+            jemalloc_pprof;
+            jemalloc_pprof_timeout 100ms;
         }
 EOF
     my $pid = $nginx->worker;
     my $late = "no worker answered in time: worker 0 (pid $pid), no answer "
-               . 'within 1500 ms (jemalloc_pprof_timeout): its background thread '
-               . "is still busy\n";
+               . "within ${timeout}000 ms (jemalloc_pprof_timeout): its "
+               . "background thread is still busy\n";
     my %n;
 
     $nginx->fake("hold 1\n");
@@ -477,7 +484,8 @@ EOF
 
     is_deeply(\%n, { 504 => $n_jobs, 429 => 4 }, 'too late, or too many');
     is($nginx->get('/fine')->{status}, 200, 'all else is served');
-    is($nginx->get($heap)->{status}, 504, 'the thread is still in it');
+    is($nginx->get('/short/heap')->{status}, 504,
+       'the thread is still in it');
 
     $nginx->fake('');
     is_at_rest($pid, 'afterwards');
@@ -534,11 +542,9 @@ sub many_paused {
     my @clients = map { $nginx->client } 1 .. 40;
     my %n;
 
-    for my $client (@clients) {
-        $client->send_request("$heap?seconds=1");
-        $client->hears(0.01);
-    }
+    # the first has a pause for as long as it takes to send them all
 
+    $_->send_request("$heap?seconds=3") for @clients;
     $n{ $_->response->{status} }++ for @clients;
 
     is($n{200}, $n_jobs, 'as many as there may be');
@@ -551,7 +557,7 @@ sub many_paused {
 # A worker takes one dump after the other, each for all who wait for it.
 
 sub same {
-    my $nginx = fleet('jemalloc_pprof_timeout 20s;', workers => 2, fake => '');
+    my $nginx = fleet('', workers => 2, fake => '');
     my $n = 20;
 
     is($nginx->get($heap)->{status}, 200, 'before');

@@ -20,7 +20,7 @@ use JppNginx qw( free_port wait_until slurp );
 use JppRun qw( subtests );
 
 # what hangs ends
-alarm 300;
+alarm 900;
 
 my $heap = '/debug/pprof/heap';
 my $n_streams = 8;

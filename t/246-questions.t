@@ -19,14 +19,14 @@ use Time::HiRes qw(sleep time);
 
 use lib dirname(__FILE__) . '/lib';
 
-use JppFleet qw( clients_of_one fleet is_well missing status );
-use JppNginx qw( wait_until limit lowest profile partly sockets );
+use JppFleet qw( clients_of_one fleet held is_well missing rests_at status );
+use JppNginx qw( wait_until limit lowest profile partly sockets threads );
 use JppRun qw( subtests );
 
 my $soak = $ENV{JPP_SOAK};
 
 # what hangs ends
-alarm($soak ? 1800 : 600);
+alarm($soak ? 3600 : 1800);
 
 my $heap = '/debug/pprof/heap';
 my $control = '/debug/pprof/control';
@@ -205,15 +205,14 @@ sub forgotten {
     my $why = 'its samples were forgotten in the meantime, by a reset or a '
               . 'new lg_sample';
 
+    my ($asker, %asked);
+
+    ($asker, @asked{'', '&strict=1'}) = clients_of_one($nginx, 2);
+
     for my $change ('reset=1', 'lg_sample=13') {
-        my %asked = map {
-            my $client = $nginx->client;
-
-            $client->send_request("$heap?seconds=2$_");
-            ($_ => $client);
-        } '', '&strict=1';
-
-        sleep 0.5;
+        rests_at($nginx, $asker, 2);
+        ask_and_pause($asker, $asked{$_}, "$heap?seconds=4$_")
+            for sort keys %asked;
 
         my $done = $nginx->get($control, body => "$change&worker=0");
 
@@ -231,13 +230,11 @@ sub forgotten {
         is($strict->{status}, 503, "$change: strict: there is none");
     }
 
-    my $client = $nginx->client;
-
-    $client->send_request("$heap?seconds=2&format=top");
-    sleep 0.5;
+    rests_at($nginx, $asker, 2);
+    ask_and_pause($asker, $asked{''}, "$heap?seconds=4&format=top");
     is($nginx->get($control, body => 'reset=1')->{status}, 200, 'of all');
 
-    my $answer = $client->response;
+    my $answer = $asked{''}->response;
 
     is($answer->{status}, 503, 'of all: there is no difference');
     like($answer->{body}, qr/\Ano worker answered both times: worker 0 (?#
@@ -247,6 +244,18 @@ sub forgotten {
 
     is(partly($nginx->get("$heap?strict=1")), '2/2', 'profiles as ever');
     $nginx->stop;
+}
+
+
+# Until ASKER has the first dump of each of two workers, and waits.
+
+sub ask_and_pause {
+    my ($asker, $client, $path) = @_;
+    my $n = held($asker);
+
+    $client->send_request($path);
+    ok(wait_until(sub { held($asker) >= $n + 2 && threads($asker) == 1 }),
+       'the first dumps were taken');
 }
 
 
@@ -367,12 +376,16 @@ sub lost {
     my ($asker, $client) = clients_of_one($nginx, 1);
     my ($other) = grep { $_ != $asker } $nginx->worker_pids;
     my $path = "$heap?worker=pid-$other&strict=1";
-    my %words;
+    my ($n, %words);
 
     ok(grep({ $_ eq 'master' } @{ profile($client->get($path))->{strings} }),
-       'what the other inherited is told apart');
+       'what the other inherited is reported as inherited');
+
+    $n = rests_at($nginx, $asker, 1);
 
     for my $free (0 .. 5) {
+        rests_at($nginx, $asker, 1, $n);
+
         my $was = limit($asker, 'nofile', lowest($free, $asker));
         my $answer = $client->get($path);
 
@@ -486,8 +499,8 @@ sub threadless {
     my $answer = $nginx->get("$heap?strict=1");
 
     is($answer->{status}, 503, 'no profile');
-    like($answer->{body}, qr/\Ano worker answered: worker 0 \(pid \d+\), \Q$why/,
-         'and why');
+    like($answer->{body},
+         qr/\Ano worker answered: worker 0 \(pid \d+\), \Q$why/, 'and why');
 
     # one that is started afresh has one
 
@@ -520,7 +533,7 @@ sub has_last_pid { -w '/proc/sys/kernel/ns_last_pid' }
 # Another user has the pid and the name of a worker that was killed.
 
 sub reused {
-    my $nginx = fleet('jemalloc_pprof_timeout 1s;', workers => 2, fake => '');
+    my $nginx = fleet('', workers => 2, fake => '');
     my ($asker, $client) = clients_of_one($nginx, 1);
     my ($victim) = grep { $_ != $asker } $nginx->worker_pids;
     my ($name) = sockets($victim);
@@ -537,7 +550,8 @@ sub reused {
     SKIP: {
         skip 'the pid was given to somebody else', 1 unless $pid;
 
-        ok(wait_until(sub { sockets($victim) }), 'another process has its name');
+        ok(wait_until(sub { sockets($victim) }),
+           'another process has its name');
 
         my @answers = map { $client->get("$heap?worker=all") } 1 .. 3;
 

@@ -4,7 +4,7 @@
 # for a mapping there than stat() has for its file.  No file is doubted for
 # that, and none is read again for every report.
 #
-# What is not here: files that really are others (t/unit/jpp_symbolize_test.c,
+# Not here: files that really are others (t/unit/jpp_symbolize_test.c,
 # t/unit/jpp_loaded_test.c).
 
 use strict;
@@ -20,7 +20,7 @@ use lib dirname(__FILE__) . '/lib';
 use JppNginx qw( has_jemalloc is_root slurp );
 
 # what hangs ends
-alarm 180;
+alarm 600;
 
 my $dir = tempdir(CLEANUP => 1);
 
@@ -82,7 +82,8 @@ sub measure {
     my $text = Compress::Zlib::memGunzip($answer->{body});
 
     $result{names} = () = $text =~ /\bngx_\w+/g;
-    $result{doubts} = [ $text =~ /((?:no names for|names may be wrong) [^:]*)/g ];
+    $result{doubts} = [ $text =~ /((?:no names for|names may be wrong)(?#
+                                    ) [^:]*)/g ];
     $result{devices} = devices($nginx->worker);
 
     $nginx->stop;

@@ -23,7 +23,7 @@ use lib dirname(__FILE__) . '/lib';
 use JppNginx qw( has_jemalloc wait_until spew );
 
 # what hangs ends
-alarm 300;
+alarm 900;
 
 my $root = dirname(dirname(abs_path(__FILE__)));
 my $build = abs_path($ENV{JPP_BUILD} // "$root/build");

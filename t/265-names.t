@@ -3,7 +3,7 @@
 # Names where nginx is stripped: what nginx's own tables point to has a name
 # that says so, and what they do not is marked by its neighbours.
 #
-# What is not here: how hints become names (t/unit/jpp_hints_test.c).
+# Not here: how hints become names (t/unit/jpp_hints_test.c).
 
 use strict;
 use warnings;
@@ -18,7 +18,7 @@ use lib dirname(__FILE__) . '/lib';
 use JppNginx qw( has_jemalloc slurp spew );
 
 # what hangs ends
-alarm 180;
+alarm 600;
 
 my $root = dirname(dirname(abs_path(__FILE__)));
 my $build = abs_path($ENV{JPP_BUILD} // "$root/build");

@@ -14,8 +14,11 @@ use warnings;
 use Cwd qw( abs_path );
 use File::Basename;
 use File::Temp qw( tempdir );
-use IO::Socket::INET;
 use Test::More;
+
+use lib dirname(__FILE__) . '/lib';
+
+use JppRun qw( binary free_port loaded slurp );
 
 $ENV{PATH} .= ':/usr/sbin:/sbin';
 
@@ -24,10 +27,8 @@ my $dir = tempdir('jpp-readme-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 
 my $own = '/usr/share/nginx/src/src';
 
-my $nginx = $ENV{TEST_NGINX_BINARY} || 'nginx';
-my @modules = $ENV{TEST_NGINX_BINARY}
-              ? split(/\s+/, $ENV{TEST_NGINX_LOAD_MODULES} // '')
-              : "$top/build/ngx_http_jemalloc_pprof_module.so";
+my $nginx = binary();
+my @modules = loaded();
 
 # Where a subject is: the document and the heading of its table or text; a
 # document that is its own heading has nothing else.
@@ -98,16 +99,6 @@ subtest 'links' => \&check_links;
 subtest 'configurations' => \&check_configurations;
 
 done_testing();
-
-
-sub slurp {
-    my ($path) = @_;
-
-    open my $fh, '<', $path or die "$path: $!\n";
-    local $/;
-
-    return <$fh>;
-}
 
 
 # The initializer of the one table of the sources that has all of WORDS.
@@ -751,10 +742,7 @@ sub check_configurations {
 sub try_configuration {
     my ($text) = @_;
 
-    my $port = IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1')
-               // die "no port: $!\n";
-
-    $port = $port->sockport();
+    my $port = free_port();
 
     $text =~ s/127\.0\.0\.1:8081/127.0.0.1:$port/g;
     $text =~ s/unix:\/run\/nginx-pprof\//unix:$dir\/run\//g;

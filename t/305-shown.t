@@ -23,15 +23,15 @@ my $top = dirname(dirname(abs_path(__FILE__)));
 my $build = abs_path($ENV{JPP_BUILD} // "$top/build");
 my $dir = tempdir('jpp-shown-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 
-# what the documents recommend, with which nothing is wrong; and for examples, in
-# which there has to be something to see
+# what the documents recommend, with which nothing is wrong; and a rate at which
+# the examples have something to show
 my ($recommended) = slurp("$top/contrib/systemd/nginx.service.d/"
                           . 'jemalloc-pprof.conf')
                     =~ /^Environment=MALLOC_CONF=(.*)$/m;
 my $fine = 'prof:true,prof_active:true,lg_prof_sample:14';
 
 # seconds: commands are ended after so many
-my $patience = 60;
+my $patience = 180;
 
 my $clients = 40;
 
@@ -213,7 +213,7 @@ sub downloads {
         my $client = $server->client(window => 4096);
 
         $client->send_request('/large/big.bin');
-        $client->read_some(5, 1);
+        $client->read_some(30, 1);
         $client;
     } 1 .. $clients;
 
@@ -221,7 +221,7 @@ sub downloads {
         my $text = $server->get('/debug/pprof/heap?format=top')->{body};
 
         return $text =~ /: 1[5-9]\d\.\d MiB/;
-    }, 20), 'the downloads fill their buffers');
+    }), 'the downloads fill their buffers');
 
     return ($server, @clients);
 }

@@ -14,11 +14,11 @@ use File::Temp qw( tempdir );
 use JSON::PP;
 use POSIX ();
 use Test::More;
-use Time::HiRes qw( sleep );
 
 use lib dirname(__FILE__) . '/lib';
 
-use JppNginx;
+use JppFleet qw( held );
+use JppNginx qw( threads );
 use JppRun qw( binary free_port has_jemalloc loaded slurp spew wait_until );
 
 $ENV{PATH} .= ':/usr/sbin:/sbin';
@@ -35,8 +35,8 @@ my $nginx = binary();
 my @modules = loaded();
 
 # seconds: a build and a start are ended after so many
-my $build_time = 300;
-my $start_time = 20;
+my $build_time = 900;
+my $start_time = 60;
 
 my %drop_in = service("$contrib/systemd/nginx.service.d/jemalloc-pprof.conf");
 my $process;
@@ -222,8 +222,8 @@ sub check_answers {
     ($text, $exit) = fetch(@options, "$site/debug/pprof/heap?format=top");
 
     is($exit, 0, "$what: the heap is served") or diag($text);
-    like($text, qr/^inuse_space: .* in [1-9]\d* stacks, .* every 512(?:\.0+)? (?#
-                  )KiB/,
+    like($text, qr/^inuse_space: .* in [1-9]\d* stacks, .* every (?#
+                  )512(?:\.0+)? KiB/,
          "$what: sampled as the drop-in says");
 }
 
@@ -428,7 +428,7 @@ CONF
     ok(wait_until(sub {
         $text = told($server, 'A reload that leaks');
         return $text =~ /^1$/m && $text =~ / 8\.\d+ MiB .* ngx_output_chain$/m;
-    }, 20), 'a reload: the old one is found') or diag($text);
+    }), 'a reload: the old one is found') or diag($text);
 
     like($text, qr/^ *generation: Total .*\n(?:.*\n){2}/m,
          'a reload: two generations');
@@ -438,18 +438,20 @@ CONF
     ok(wait_until(sub { !holds($server, 'worker=all') }),
        'it ends with its client');
 
-    # a client comes while a command waits: there are two of three seconds
+    # a client comes while a command waits, and there are two commands
 
     my $pid = fork() // die "fork: $!\n";
 
     if ($pid == 0) {
         my @kept;
 
-        for my $pause (1.5, 3.2, 20) {
-            sleep $pause;
+        for (1, 2) {
+            wait_until(sub { is_paused($server) });
             push @kept, hold($server);
+            wait_until(sub { !is_paused($server) });
         }
 
+        sleep 60;
         POSIX::_exit(0);
     }
 
@@ -465,6 +467,16 @@ CONF
 }
 
 
+# A worker has the first dumps of a difference, and nobody is at work.
+
+sub is_paused {
+    my ($server) = @_;
+    my @pids = $server->worker_pids;
+
+    return grep({ held($_) > 0 } @pids) && !grep { threads($_) > 1 } @pids;
+}
+
+
 # A client that is slow to read, and what it makes its worker have.
 
 sub hold {
@@ -473,7 +485,7 @@ sub hold {
     my $client = $server->client;
 
     $client->send_request('/large');
-    $client->read_some(5, 1);
+    $client->read_some(30, 1);
 
     return $client;
 }
@@ -482,7 +494,8 @@ sub hold {
 sub holds {
     my ($server, $query) = @_;
 
-    my $text = $server->get("/debug/pprof/heap?format=top&callers=0&$query")->{body};
+    my $text = $server->get('/debug/pprof/heap?format=top&callers=0&'
+                            . $query)->{body};
 
     return $text =~ /^ *8\.\d+ MiB.* ngx_alloc$/m;
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# ./dev build and ./dev run as a new user would see them: they say what the
-# documents show; and what runs ends well, and leaves nothing behind, whenever it
-# is told to end.
+# ./dev build and ./dev run as a new user sees them: they say what the documents
+# show; and the demonstration ends well and leaves nothing behind, whenever it
+# is interrupted.
 
 use strict;
 use warnings;
@@ -13,7 +13,6 @@ use File::Temp qw( tempdir );
 use IO::Socket::INET;
 use POSIX qw( :sys_wait_h setsid );
 use Test::More;
-use Time::HiRes qw( time );
 
 use lib dirname(__FILE__) . '/lib';
 
@@ -202,22 +201,19 @@ sub interrupted {
 
     ok(wait_until($is_now), 'it comes so far') or diag(slurp("$log"));
 
-    my $start = time();
-
     kill 'INT', -$pid;
 
-    my $has_ended = wait_until(sub { waitpid($pid, WNOHANG) == $pid }, 20);
+    my $has_ended = wait_until(sub { waitpid($pid, WNOHANG) == $pid });
     my $status = $?;
 
     ok($has_ended, 'it ends') or kill 'KILL', -$pid;
-    cmp_ok(time() - $start, '<', 10, 'soon');
 
     # by the signal itself, as long as there is nothing to clean up
 
     ok($status == POSIX::SIGINT || $status >> 8 == 130, 'by the signal')
         or diag("status $status\n", slurp("$log"));
 
-    wait_until(sub { !session($pid) }, 2);
+    wait_until(sub { !session($pid) });
 
     my @left = session($pid);
 

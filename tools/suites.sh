@@ -235,8 +235,11 @@ tests_suite()
 
     case $way in
         core|sanitized|loaded|reloaded|linked|asan) ;;
-        *)  echo "dev: a suite is loaded, reloaded, linked or asan, not $way" >&2
-            exit 2 ;;
+        *)
+            echo "dev: a suite is loaded, reloaded, linked or asan," \
+                 "not $way" >&2
+            exit 2
+            ;;
     esac
 
     tests_build "$way" "$file"
@@ -273,7 +276,8 @@ tests_units()
     done
 
     # shellcheck disable=SC2046
-    core build gcc "-O2 -g" $(printf 'build/t/%s_test ' "$@") build/t/jpp_fake.so
+    core build gcc "-O2 -g" $(printf 'build/t/%s_test ' "$@") \
+        build/t/jpp_fake.so
     exec prove --verbose t/00-unit.t :: "$@"
 }
 
@@ -329,8 +333,8 @@ proved()
     verdict=ok
     prove "$@" >"$log" 2>&1 || verdict=FAILED
 
-    count=$(sed -n 's/^Files=.* Tests=\([0-9]*\), *\([0-9]*\) .*/\1 tests, \2 s/p' \
-                "$log")
+    count=$(sed -n 's/^Files=.* Tests=//p' "$log" \
+            | sed 's/\([0-9]*\), *\([0-9]*\) .*/\1 tests, \2 s/')
     line=$(printf '%-48s %-6s %s' "$title" "$verdict" "$count")
 
     if [ "$verdict" = FAILED ]; then

@@ -11,7 +11,7 @@ no warnings 'portable';
 use Exporter qw(import);
 use IO::Compress::Gzip ();
 use JppDump qw( counts dump_of maps megabytes stack );
-use JppTool qw( $dir $root $tool finish gives keeps_contract profile refuses
+use JppTool qw( $dir $root $tool gives keeps_contract profile refuses
                 run slurp spew start );
 use Test::More;
 

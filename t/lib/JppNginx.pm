@@ -23,13 +23,17 @@ use Time::HiRes qw(sleep time);
 
 use JppClient;
 use JppRun qw( $fake $checker binary free_port has_fake has_jemalloc is_alive
-               is_linked is_root loaded preloads slurp spew title wait_until );
+               is_root loaded preloads slurp spew title wait_until );
 
 our @EXPORT_OK = qw( has_fake has_jemalloc is_root free_port wait_until slurp
                      spew descriptors threads mappings memory limit dumps
                      sockets cpu_time lowest profile partly );
 
 my $sampling = 'prof:true,prof_active:true,lg_prof_sample:12';
+
+# seconds: what a location has as jemalloc_pprof_timeout that sets none.  It is
+# less than a client waits, and more than a worker needs on a busy machine.
+my $patience = 40;
 
 # those that run, by the pid of the test and their prefix
 my %running;
@@ -145,6 +149,9 @@ sub configure {
                  // ($self->{module}
                      ? 'location /debug/pprof/ { jemalloc_pprof; }' : '');
 
+    my $timeout = $self->{module}
+                  ? "    jemalloc_pprof_timeout ${patience}s;" : '';
+
     my ($main, $http) = map { $self->{$_} // '' } qw( main http );
 
     spew("$self->{prefix}/nginx.conf", <<"EOF");
@@ -162,6 +169,7 @@ events {
 }
 http {
 $temp
+$timeout
     access_log logs/access.log;
     default_type text/plain;
     keepalive_requests 1000000;
@@ -257,8 +265,7 @@ sub say_why {
 }
 
 
-# The workers of MASTER, those included that are exiting, in the order in which
-# they were started.
+# The workers of MASTER, those included that are exiting.
 
 sub worker_pids {
     my ($self, $master) = @_;
@@ -298,10 +305,25 @@ sub processes {
 }
 
 
+# The one that was started last.  Its pid may be lower than the others': they
+# begin anew where they end.
+
 sub worker {
     my ($self) = @_;
 
-    return ($self->worker_pids)[-1];
+    return (sort { started($a) <=> started($b) || $a <=> $b }
+            $self->worker_pids)[-1];
+}
+
+
+# When PID was started, in ticks since the machine was: the 22nd field of its
+# line, the 20th behind its name.
+
+sub started {
+    my ($pid) = @_;
+    my $stat = eval { slurp("/proc/$pid/stat") } // '';
+
+    return (split ' ', $stat =~ s/.*\) //sr)[19] // 0;
 }
 
 
@@ -388,9 +410,9 @@ sub stop {
     $self->signal('TERM') unless $how{is_told};
 
     push @wrong, 'the master does not end'
-        unless wait_until(sub { is_gone($self->{pid}) }, 20);
+        unless wait_until(sub { is_gone($self->{pid}) });
 
-    wait_until(sub { !$self->processes }, 2);
+    wait_until(sub { !$self->processes });
 
     push @wrong, "process $_ is left: " . title($_) for $self->processes;
     push @wrong, $self->alerts($how{alerts});

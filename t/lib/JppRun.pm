@@ -18,6 +18,7 @@ use Cwd qw(abs_path);
 use Exporter qw(import);
 use File::Basename;
 use IO::Socket::INET;
+use IO::Socket::UNIX;
 use Test::More;
 use Time::HiRes qw( sleep time );
 
@@ -69,15 +70,23 @@ sub spew {
 }
 
 
-# Below the ports that the kernel gives to clients.
+# Below the ports that the kernel gives to clients.  Suites run side by side,
+# and a port is free between a test and the next: until this process ends, a
+# socket whose name has the port's number keeps the other suites off it.
+
+my @reserved;
 
 sub free_port {
     for (1 .. 100) {
         my $port = 10000 + int rand 20000;
+        my $reserved = IO::Socket::UNIX->new(Local => "\0jpp-port-$port",
+                                             Listen => 1) or next;
 
-        return $port if IO::Socket::INET->new(LocalAddr => '127.0.0.1',
-                                              LocalPort => $port,
-                                              Listen => 1);
+        IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => $port,
+                              Listen => 1) or next;
+
+        push @reserved, $reserved;
+        return $port;
     }
 
     die "no port is free\n";

@@ -25,15 +25,18 @@ our @EXPORT_OK = qw( $build $dir $port $resources blocks contract dial
                      profile quiet_log serve settled slurp spew table totals );
 
 # what hangs is ended by this: seconds
-my $patience = 20;
+my $patience;
 
 # Each has its own place and port: several may run at a time.
 
 BEGIN {
+    $patience = 30;
+
     my $root = $ENV{TEST_NGINX_SERVROOT} // "$build/servroot";
 
     $ENV{TEST_NGINX_SERVROOT} = "$root-" . basename($0, '.t');
     $ENV{TEST_NGINX_SERVER_PORT} //= free_port();
+    $ENV{TEST_NGINX_TIMEOUT} //= $patience;
     $ENV{MALLOC_CONF} //= 'prof:true,prof_active:true,lg_prof_sample:12';
 }
 
