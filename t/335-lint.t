@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
-# tools/lint.pl finds what breaks a rule of src/: each tree here breaks one, and
-# the same tree without that breaks none.
+# tools/lint.pl finds what breaks a rule: each tree here breaks one, and the
+# same tree without that breaks none.
 
 use strict;
 use warnings;
@@ -104,6 +104,66 @@ for (
       { "$adapter.h" => map_of(qw( refuse send )),
         "${adapter}_send.c" => "\n" },
       "$adapter.h:1: its map names refuse, which is no file" ],
+
+    (map { my $file = $_;
+           ([ "80 columns of $file", { $file => columns(80) }, '' ],
+            [ "81 columns of $file", { $file => columns(81) },
+              "$file:1: more than 80 columns" ])
+         } qw( t/100-a.t t/lib/JppA.pm tools/a.pl tools/a.sh bench/a.sh dev )),
+
+    [ '81 columns of data', { 't/data/a.text' => columns(81) }, '' ],
+
+    [ 'a tab in a suite', { 't/100-a.t' => "#\ta\n" },
+      't/100-a.t:1: a tab' ],
+
+    [ 'a suite that is not done', { 't/100-a.t' => '# TO' . "DO: all\n" },
+      't/100-a.t:1: work left undone' ],
+
+    [ 'a suite of processes with its head', { 't/200-a.t' => suite() }, '' ],
+
+    [ 'one that does not say what is elsewhere',
+      { 't/200-a.t' => suite() =~ s/^# Not here.*\n//mr },
+      't/200-a.t:1: its first comment has no "Not here:"' ],
+
+    [ 'one that says so too late',
+      { 't/200-a.t' => suite() =~ s/^#\n/\n/mr },
+      't/200-a.t:1: its first comment has no "Not here:"' ],
+
+    [ 'one that says nothing else',
+      { 't/200-a.t' => suite() =~ s/^# One\.\n#\n//mr },
+      't/200-a.t:1: does not open with a comment' ],
+
+    [ 'one without a comment', { 't/200-a.t' => "#!/usr/bin/perl\n\n1;\n" },
+      "t/200-a.t:1: does not open with a comment\n"
+      . 't/200-a.t:1: its first comment has no "Not here:"' ],
+
+    [ 'a suite of requests without one', { 't/100-a.t' => "1;\n" }, '' ],
+
+    [ 'imports that are used',
+      { 't/100-a.t' => imports('slurp', '$root', '@all')
+                       . 'slurp("$root/a", "${root}b", @all);' . "\n" }, '' ],
+
+    [ 'imports that are not',
+      { 't/100-a.t' => imports('slurp', '$root')
+                       . '$slurp = a($rooted); # root, $slurp' . "\n" },
+      "t/100-a.t:1: does not use slurp of JppA\n"
+      . 't/100-a.t:1: does not use $root of JppA' ],
+
+    [ 'a helper of JppRun, in its place',
+      { 't/lib/JppRun.pm' => run_module() }, '' ],
+
+    [ 'a helper of JppRun that a suite defines',
+      { 't/lib/JppRun.pm' => run_module(),
+        't/100-a.t' => function('slurp', 2) },
+      "t/100-a.t:1: slurp() is JppRun's" ],
+
+    [ 'the same function in two files',
+      { 't/100-a.t' => function('a', 1), 't/101-a.t' => function('b', 1) },
+      't/101-a.t:1: b() is that of t/100-a.t' ],
+
+    [ 'other functions of the same name',
+      { 't/100-a.t' => function('a', 1), 't/101-a.t' => function('a', 2) },
+      '' ],
 ) {
     my ($title, $files, $expected) = @$_;
 
@@ -175,6 +235,41 @@ sub header {
     return "\n/* one */\n\n\n#ifndef $guard\n#define $guard\n\n\n"
            . join('', map { qq{#include "$_.h"\n} } @includes)
            . "\n\n#endif\n";
+}
+
+
+sub columns {
+    my ($n) = @_;
+
+    return '#' x $n . "\n";
+}
+
+
+# The head of a suite of processes.
+
+sub suite {
+    return "#!/usr/bin/perl\n\n# One.\n#\n# Not here: two (201).\n\n";
+}
+
+
+sub imports {
+    my (@names) = @_;
+
+    return "use JppA qw( @names );\n";
+}
+
+
+sub run_module {
+    return 'our @EXPORT_OK = qw( slurp );' . "\n\n\n" . function('slurp', 1);
+}
+
+
+# A function in Perl, whose body is the number N.
+
+sub function {
+    my ($name, $n) = @_;
+
+    return "sub $name {\n    $n;\n}\n";
 }
 
 

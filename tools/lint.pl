@@ -13,6 +13,12 @@ my @files = grep { -f } split /\n/,
 
 my @c = grep { /\.[ch]$/ } @files;
 
+# The Perl and the shell of tests and tools.
+
+my @scripts = grep {
+    m{^(?:t|tools|bench)/.*\.(?:t|pm|pl|sh)$} || $_ eq 'dev'
+} @files;
+
 # Each foreign thing has one owner: what names it, and where that may be.
 
 my @owners = (
@@ -98,6 +104,9 @@ check_includes();
 check_declared();
 check_map();
 check_rooms();
+check_script($_, read_lines($_)) for @scripts;
+check_imports($_) for grep { /\.(?:t|pm)$/ } @scripts;
+check_helpers(grep { /\.(?:t|pm)$/ } @scripts);
 
 exit $broken ? 1 : 0;
 
@@ -160,7 +169,7 @@ sub check_owners {
 }
 
 
-# Files and functions have an end, and two blank lines lie between two functions.
+# Files and functions have an end, and two blank lines lie between functions.
 
 sub check_functions {
     my ($file, $lines) = @_;
@@ -355,4 +364,81 @@ sub check_rooms {
 
     complain($where, 1, "there is no src/$_")
         for grep { !$there{$_} } sort keys %rows;
+}
+
+
+# The look of Perl and shell; and a suite of processes says at its head what it
+# is about, and where the rest is: there are many, and they share an actor.
+
+sub check_script {
+    my ($file, @lines) = @_;
+
+    chomp @lines;
+    check($file, \@lines, $look[0], $look[2], $look[7]);
+
+    return if $file !~ m{^t/2[^/]*\.t$};
+
+    shift @lines if @lines && $lines[0] =~ /^#!/;
+    shift @lines while @lines && $lines[0] eq '';
+
+    my @head;
+
+    push @head, shift @lines while @lines && $lines[0] =~ /^#/;
+
+    complain($file, 1, 'does not open with a comment')
+        if !@head || $head[0] =~ /^# Not here:/;
+    complain($file, 1, 'its first comment has no "Not here:"')
+        unless grep { /^# Not here: \S/ } @head;
+}
+
+
+# What is taken from t/lib is used.
+
+sub check_imports {
+    my ($file) = @_;
+    my $text = join '', read_lines($file);
+    my $import = qr/^use (Jpp\w+) qw\((.*?)\);\n/ms;
+    my $rest = $text =~ s/$import//gr;
+
+    while ($text =~ /$import/g) {
+        my ($module, $names) = ($1, $2);
+
+        for my $name (split ' ', $names) {
+            my ($sigil, $word) = $name =~ /^(\W?)(\w+)$/;
+
+            complain($file, 1, "does not use $name of $module")
+                if $rest !~ ($sigil ? qr/\Q$sigil\E\{?$word\b/
+                                    : qr/(?<![\w\$\@%>])$word\b/);
+        }
+    }
+}
+
+
+# A helper is defined once: what JppRun has no other file defines, and no two
+# files have the same function.
+
+sub check_helpers {
+    my (@perl) = @_;
+    my ($run) = grep { m{/JppRun\.pm$} } @perl;
+    my ($exported) = join('', $run ? read_lines($run) : ())
+                     =~ /\@EXPORT_OK = qw\((.*?)\)/s;
+    my %is_exported = map { $_ => 1 } split ' ', $exported // '';
+    my %seen;
+
+    for my $file (@perl) {
+        my $text = join '', read_lines($file);
+
+        while ($text =~ /^sub (\w+) \{\n(.*?)^\}/msg) {
+            my ($name, $body) = ($1, $2);
+
+            $body =~ s/\s+/ /g;
+
+            complain($file, 1, "$name() is JppRun's")
+                if $is_exported{$name} && $file ne $run;
+            complain($file, 1, "$name() is that of $seen{$body}")
+                if $seen{$body};
+
+            $seen{$body} = $file;
+        }
+    }
 }
