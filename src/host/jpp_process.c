@@ -68,12 +68,10 @@ static const jpp_process_row_t  jpp_process_rows[] = {
       "it waits for a CPU" },
 
     { "S", "ep_poll",
-      "its event loop is idle, so its background thread has not come to an "
-      "end" },
+      "its event loop is idle, so its background thread is still busy" },
 
     { "S", "do_epoll_wait",
-      "its event loop is idle, so its background thread has not come to an "
-      "end" },
+      "its event loop is idle, so its background thread is still busy" },
 
     { "S", NULL,
       "a call that it made sleeps, and blocks its event loop" },

@@ -103,11 +103,11 @@ jpp_process_test_say(void)
         { 'R', "", 2001,
           "it is computing (state R, 2.0 s of CPU in the last 4.0 s)" },
         { 'S', "ep_poll", 0,
-          "its event loop is idle, so its background thread has not come to "
-          "an end (state S in ep_poll, 0.0 s of CPU in the last 4.0 s)" },
+          "its event loop is idle, so its background thread is still "
+          "busy (state S in ep_poll, 0.0 s of CPU in the last 4.0 s)" },
         { 'S', "do_epoll_wait", 0,
-          "its event loop is idle, so its background thread has not come to "
-          "an end (state S in do_epoll_wait, 0.0 s of CPU in the last 4.0 s)" },
+          "its event loop is idle, so its background thread is still "
+          "busy (state S in do_epoll_wait, 0.0 s of CPU in the last 4.0 s)" },
         { 'S', "hrtimer_nanosleep", 0,
           "a call that it made sleeps, and blocks its event loop (state "
           "S in hrtimer_nanosleep, 0.0 s of CPU in the last 4.0 s)" },
