@@ -591,7 +591,8 @@ sub in_time {
     my $answer;
 
     $server->soon(sub {
-        $answer = dial()->ask('POST', "/late/control$query", \'lg_sample=12');
+        $answer = $connection->ask('POST', "/late/control$query",
+                                   \'lg_sample=12');
 
         return $answer->{body} !~ /only [012] of $n |"answered": [012],/;
     });

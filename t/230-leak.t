@@ -129,10 +129,6 @@ sub client_of {
 
     $nginx->signal('STOP', $_) for @others;
 
-    wait_until(sub {
-        @others == grep { slurp("/proc/$_/stat") =~ /\) T / } @others;
-    });
-
     my $client = $nginx->client;
 
     is($client->get('/pid')->{body}, $pid, "a client of $pid");

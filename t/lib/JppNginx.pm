@@ -327,10 +327,17 @@ sub started {
 }
 
 
+# One that is stopped runs on for a moment, in which it may accept a connection.
+
 sub signal {
     my ($self, $name, $pid) = @_;
 
-    return kill $name, $pid // $self->{pid};
+    $pid //= $self->{pid};
+    kill $name, $pid;
+
+    wait_until(sub {
+        (eval { slurp("/proc/$pid/stat") } // ') T') =~ /\) [TXZ]/
+    }) if $name eq 'STOP';
 }
 
 
