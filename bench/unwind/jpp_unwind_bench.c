@@ -57,7 +57,7 @@ jpp_bench_own(void)
 {
     jpp_unwind_end_t  end;
 
-    return jpp_unwind_here(&jpp_test_unwinder, &jpp_bench_bounds,
+    return jpp_unwind_here(&jpp_test_unwinder, NULL,
                            jpp_bench_stack.pcs, JPP_TEST_DEPTH, &end);
 }
 

@@ -53,6 +53,9 @@ static uint32_t jpp_unwind_fast(jpp_unwinder_t *unwinder,
 static uint32_t jpp_unwind_skip(jpp_unwinder_t *unwinder,
     const jpp_unwind_context_t *at, const jpp_unwind_stack_t *stack,
     uint32_t skip, uintptr_t *pcs, uint32_t depth, jpp_unwind_end_t *end);
+static uint32_t jpp_unwind_both(jpp_unwinder_t *unwinder,
+    const jpp_unwind_context_t *at, const jpp_unwind_stack_t *stack,
+    uint32_t skip, uintptr_t *pcs, uint32_t depth, jpp_unwind_end_t *end);
 
 
 bool
@@ -106,6 +109,32 @@ jpp_unwind_here(jpp_unwinder_t *unwinder, const jpp_unwind_stack_t *stack,
 
 static uint32_t
 jpp_unwind_skip(jpp_unwinder_t *unwinder, const jpp_unwind_context_t *at,
+    const jpp_unwind_stack_t *stack, uint32_t skip, uintptr_t *pcs,
+    uint32_t depth, jpp_unwind_end_t *end)
+{
+    bool                is_whole;
+    uint32_t            n;
+    jpp_unwind_stack_t  bounds;
+
+    if (stack != NULL) {
+        return jpp_unwind_both(unwinder, at, stack, skip, pcs, depth, end);
+    }
+
+    is_whole = jpp_stack_bounds(&unwinder->stacks, at->registers[JPP_CFI_RSP],
+                                &bounds);
+
+    do {
+        n = jpp_unwind_both(unwinder, at, &bounds, skip, pcs, depth, end);
+
+    } while (*end == JPP_UNWIND_STACK && !is_whole
+             && jpp_stack_more(&bounds));
+
+    return n;
+}
+
+
+static uint32_t
+jpp_unwind_both(jpp_unwinder_t *unwinder, const jpp_unwind_context_t *at,
     const jpp_unwind_stack_t *stack, uint32_t skip, uintptr_t *pcs,
     uint32_t depth, jpp_unwind_end_t *end)
 {

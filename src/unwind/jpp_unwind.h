@@ -14,13 +14,13 @@
  * the dynamic linker's, some assembly) makes the walk start again with all
  * registers, and without the cache (jpp_complete.h).
  *
- * Who uses it brings the objects (jpp_mapped_add(), outside signals) and the
- * bounds of the stack: threads and coroutines have their own, and an rsp
- * outside gives no frames.  amd64 only.
+ * Who uses it brings the objects: jpp_mapped_add(), outside signals.  A stack
+ * ends at the frame that a signal interrupted on another stack.  amd64 only.
  *
  * Everything marked [signal] is safe in a handler and in malloc() itself: no
- * lock, no memory, no system call, errno untouched; at most 3 KB of stack.
- * Walk once outside of a handler first, so that lazy binding is done.
+ * lock, no memory, errno untouched; at most 3 KB of stack; no system call but
+ * those that prove a page of a stack.  Walk once outside of a handler first,
+ * so that lazy binding is done.
  */
 
 
@@ -31,12 +31,14 @@
 #include "jpp_frame.h"
 #include "jpp_mapped.h"
 #include "jpp_rules.h"
+#include "jpp_stack.h"
 
 
 /* zeroed, it is an unwinder that knows nothing; about 130 KB */
 typedef struct {
     jpp_mapped_t      mapped;
     jpp_rules_t       rules;
+    jpp_stacks_t      stacks;
 } jpp_unwinder_t;
 
 
@@ -47,7 +49,8 @@ bool jpp_unwind_is_here(void);
  * [signal] Walk from AT, which knows rsp and rbp at least, and store at most
  * DEPTH addresses, innermost first: at PCS[0] that of AT, then return
  * addresses.  Returns their number; END becomes the reason why there are no
- * more.
+ * more.  STACK is what may be read; NULL: the bounds around AT's rsp are found
+ * (jpp_stack.h).
  *
  * An address in no known object is stored, and ends the walk.
  */

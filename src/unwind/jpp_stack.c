@@ -1,0 +1,250 @@
+
+#include <errno.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+
+#include "jpp_stack.h"
+
+
+#define JPP_STACK_ADDRESS    ((1ull << JPP_STACK_POINTER) - 1)
+#define JPP_STACK_POINTER    47
+
+/* of the kernel: no process may read it */
+#define JPP_STACK_FORBIDDEN  0xffff800000000000u
+
+
+static bool jpp_stack_main(jpp_stacks_t *stacks, uintptr_t rsp,
+    jpp_unwind_stack_t *stack);
+static bool jpp_stack_thread(jpp_stacks_t *stacks, uintptr_t rsp,
+    jpp_unwind_stack_t *stack);
+static bool jpp_stack_extend(jpp_stacks_t *stacks, uintptr_t rsp,
+    uintptr_t low);
+static bool jpp_stack_proves(jpp_stacks_t *stacks);
+static uintptr_t jpp_stack_thread_pointer(void);
+static bool jpp_stack_is_readable(uintptr_t page);
+static uintptr_t jpp_stack_page(uintptr_t address);
+
+
+bool
+jpp_stack_bounds(jpp_stacks_t *stacks, uintptr_t rsp,
+    jpp_unwind_stack_t *stack)
+{
+    if (jpp_stack_main(stacks, rsp, stack)
+        || jpp_stack_thread(stacks, rsp, stack))
+    {
+        return true;
+    }
+
+    stack->low = jpp_stack_page(rsp);
+
+    if (!jpp_stack_proves(stacks)) {
+        stack->high = jpp_stack_page(rsp + JPP_STACK_PAGE - 1);
+        return true;
+    }
+
+    stack->high = stack->low;
+    (void) jpp_stack_more(stack);
+
+    return false;
+}
+
+
+bool
+jpp_stack_more(jpp_unwind_stack_t *stack)
+{
+    uintptr_t  size, high;
+
+    size = 4 * (stack->high - stack->low);
+    size = size < JPP_STACK_FIRST ? JPP_STACK_FIRST : size;
+    size = size > JPP_STACK_MORE ? JPP_STACK_MORE : size;
+
+    high = stack->high;
+
+    while (stack->high - stack->low < size
+           && jpp_stack_is_readable(stack->high))
+    {
+        stack->high += JPP_STACK_PAGE;
+    }
+
+    return stack->high != high;
+}
+
+
+/* Above all frames of the main thread lie the bytes of AT_RANDOM. */
+
+static bool
+jpp_stack_main(jpp_stacks_t *stacks, uintptr_t rsp, jpp_unwind_stack_t *stack)
+{
+    stack->low = __atomic_load_n(&stacks->low, __ATOMIC_RELAXED);
+    stack->high = __atomic_load_n(&stacks->top, __ATOMIC_RELAXED);
+
+    if (stack->high == 0 || stack->low == 0) {
+        stack->high = (uintptr_t) getauxval(AT_RANDOM)
+                      & ~(sizeof(uintptr_t) - 1);
+        stack->low = jpp_stack_page(stack->high);
+        __atomic_store_n(&stacks->top, stack->high, __ATOMIC_RELAXED);
+    }
+
+    if (rsp >= stack->high) {
+        return false;
+    }
+
+    if (rsp < stack->low) {
+
+        if (!jpp_stack_extend(stacks, rsp, stack->low)) {
+            return false;
+        }
+
+        stack->low = jpp_stack_page(rsp);
+        __atomic_store_n(&stacks->low, stack->low, __ATOMIC_RELAXED);
+    }
+
+    return true;
+}
+
+
+/*
+ * What is kept of a thread that has ended is wrong for the next one with the
+ * same thread pointer only if its stack is smaller, and rsp lies in another
+ * stack right below.
+ */
+
+static bool
+jpp_stack_thread(jpp_stacks_t *stacks, uintptr_t rsp,
+    jpp_unwind_stack_t *stack)
+{
+    uint64_t   *kept, word;
+    uintptr_t   pointer, page;
+
+    pointer = jpp_stack_thread_pointer();
+
+    if (rsp >= pointer || pointer > JPP_STACK_ADDRESS) {
+        return false;
+    }
+
+    page = jpp_stack_page(pointer);
+    kept = &stacks->threads[(pointer / JPP_STACK_PAGE * 0x9e3779b1u >> 16)
+                            % JPP_STACK_THREADS];
+    word = __atomic_load_n(kept, __ATOMIC_RELAXED);
+
+    stack->high = pointer & ~(sizeof(uintptr_t) - 1);
+    stack->low = page;
+
+    if ((word & JPP_STACK_ADDRESS) == pointer) {
+        stack->low -= (word >> JPP_STACK_POINTER) * JPP_STACK_PAGE;
+    }
+
+    if (rsp < stack->low) {
+
+        if (!jpp_stack_extend(stacks, rsp, stack->low)) {
+            return false;
+        }
+
+        stack->low = jpp_stack_page(rsp);
+        word = (page - stack->low) / JPP_STACK_PAGE << JPP_STACK_POINTER;
+        __atomic_store_n(kept, word | pointer, __ATOMIC_RELAXED);
+    }
+
+    return true;
+}
+
+
+/* Is it one stack from RSP up to LOW?  From below, since the kernel lets the
+   main thread's stack grow to where it is read. */
+
+static bool
+jpp_stack_extend(jpp_stacks_t *stacks, uintptr_t rsp, uintptr_t low)
+{
+    uintptr_t  page;
+
+    if (low - rsp > JPP_STACK_SIZE || !jpp_stack_proves(stacks)) {
+        return false;
+    }
+
+    for (page = jpp_stack_page(rsp); page < low; page += JPP_STACK_PAGE) {
+        if (!jpp_stack_is_readable(page)) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+static bool
+jpp_stack_proves(jpp_stacks_t *stacks)
+{
+    uint32_t  proof;
+
+    proof = __atomic_load_n(&stacks->proof, __ATOMIC_RELAXED);
+
+    if (proof == JPP_STACK_UNTRIED) {
+        proof = jpp_stack_is_readable(jpp_stack_page((uintptr_t) &proof))
+                && !jpp_stack_is_readable(JPP_STACK_FORBIDDEN)
+                ? JPP_STACK_PROVES : JPP_STACK_NO_PROOF;
+        __atomic_store_n(&stacks->proof, proof, __ATOMIC_RELAXED);
+    }
+
+    return proof == JPP_STACK_PROVES;
+}
+
+
+static uintptr_t
+jpp_stack_page(uintptr_t address)
+{
+    return address & ~(uintptr_t) (JPP_STACK_PAGE - 1);
+}
+
+
+#if defined(__x86_64__) && defined(__LP64__)
+
+
+static uintptr_t
+jpp_stack_thread_pointer(void)
+{
+    uintptr_t  pointer;
+
+    __asm__ ("movq %%fs:0, %0" : "=r" (pointer));
+
+    return pointer;
+}
+
+
+/* The kernel reads the set of signals before it looks at the operation. */
+
+static bool
+jpp_stack_is_readable(uintptr_t page)
+{
+    long           rc;
+    register long  size __asm__ ("r10") = 8;
+
+    __asm__ volatile ("syscall"
+                      : "=a" (rc)
+                      : "0" ((long) SYS_rt_sigprocmask), "D" (-1L), "S" (page),
+                        "d" (0L), "r" (size)
+                      : "rcx", "r11", "memory");
+
+    return rc == -EINVAL;
+}
+
+
+#else
+
+
+static uintptr_t
+jpp_stack_thread_pointer(void)
+{
+    return 0;
+}
+
+
+static bool
+jpp_stack_is_readable(uintptr_t page)
+{
+    (void) page;
+
+    return false;
+}
+
+
+#endif

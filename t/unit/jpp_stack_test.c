@@ -1,0 +1,378 @@
+
+/*
+ * The bounds of stacks, against /proc/self/maps: what is given is readable, is
+ * one mapping, and has the frames that lie in it.
+ */
+
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <alloca.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include "jpp_test.h"
+#include "jpp_test_unwind.h"
+
+
+#if defined(__x86_64__)
+
+
+#define JPP_DEEP   (100 * JPP_STACK_PAGE)
+#define JPP_FRAME  2000
+#define JPP_SMALL  (16 * JPP_STACK_PAGE)
+
+
+typedef struct {
+    const char   *name;
+    uintptr_t     low;                 /* the truth; 0: a mapping's end */
+    uintptr_t     high;
+    bool          is_whole;
+    bool          is_cut;              /* the walk ends with the stack */
+} jpp_expect_t;
+
+
+static jpp_stacks_t  jpp_stacks;
+static ucontext_t    jpp_caller, jpp_callee;
+static jpp_expect_t  jpp_expected;
+
+
+/* The readable mapping that ADDRESS lies in, joined with its neighbours. */
+
+static bool
+jpp_mapping(uintptr_t address, uintptr_t *low, uintptr_t *high)
+{
+    char       line[512], r;
+    FILE      *file;
+    uint64_t   start, end;
+
+    file = fopen("/proc/self/maps", "r");
+    *low = *high = 0;
+
+    while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
+
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %c", &start, &end, &r) != 3
+            || r != 'r')
+        {
+            continue;
+        }
+
+        if (start != *high) {
+
+            if (address < *high) {
+                break;
+            }
+
+            *low = start;
+        }
+
+        *high = end;
+    }
+
+    if (file != NULL) {
+        fclose(file);
+    }
+
+    return address >= *low && address < *high;
+}
+
+
+/* Both from here: the bounds, and a walk that finds them itself. */
+
+static __attribute__((noinline)) void
+jpp_check(const jpp_expect_t *expect)
+{
+    bool                is_whole;
+    uint32_t            n;
+    uintptr_t           pcs[JPP_TEST_DEPTH], low, high, rsp;
+    jpp_unwind_end_t    end;
+    jpp_unwind_stack_t  stack;
+
+    rsp = (uintptr_t) __builtin_frame_address(0) - 16;
+    errno = 4711;
+    is_whole = jpp_stack_bounds(&jpp_stacks, rsp, &stack);
+    n = jpp_unwind_here(&jpp_test_unwinder, NULL, pcs, JPP_TEST_DEPTH, &end);
+    jpp_is_u64(errno, 4711, "%s: errno stays", expect->name);
+
+    jpp_ok(is_whole == expect->is_whole, "%s: its end is%s known",
+           expect->name, expect->is_whole ? "" : " not");
+
+    while (!is_whole && jpp_stack_more(&stack)) { /* void */ }
+
+    jpp_ok(jpp_mapping(rsp, &low, &high), "%s: a mapping", expect->name);
+    jpp_ok(stack.low <= rsp && stack.low >= low && stack.high > rsp
+           && stack.high <= high, "%s: %zu bytes that are mapped",
+           expect->name, (size_t) (stack.high - stack.low));
+
+    if (expect->high != 0) {
+        jpp_ok(stack.low >= expect->low && stack.high <= expect->high
+               && stack.high > expect->high - JPP_STACK_PAGE,
+               "%s: up to its end, %#" PRIxPTR " and %#" PRIxPTR,
+               expect->name, stack.high, expect->high);
+    }
+
+    /* a coroutine of glibc starts before a function's first instruction */
+
+    jpp_ok(expect->is_cut ? end == JPP_UNWIND_STACK
+                          : end == JPP_UNWIND_OUTERMOST
+                            || (!expect->is_whole && end == JPP_UNWIND_RULE),
+           "%s: %u frames, %s", expect->name, n, jpp_unwind_end_name(end));
+}
+
+
+static __attribute__((noinline)) void
+jpp_deep(size_t size, const jpp_expect_t *expect)
+{
+    volatile char  *frame;
+
+    frame = alloca(JPP_FRAME);
+    frame[0] = 1;
+    __asm__ volatile ("" : : "r" (frame) : "memory");
+
+    if (size < JPP_FRAME) {
+        jpp_check(expect);
+
+    } else {
+        jpp_deep(size - JPP_FRAME, expect);
+    }
+
+    frame[1] = frame[0];
+}
+
+
+/* The kernel makes the main thread's stack larger as it is written. */
+
+static void
+jpp_main_stack(void)
+{
+    uintptr_t  low, high, here;
+
+    here = (uintptr_t) __builtin_frame_address(0);
+    (void) jpp_mapping(here, &low, &high);
+
+    jpp_expected = (jpp_expect_t) { "the main stack", 0, 0, true, false };
+    jpp_check(&jpp_expected);
+
+    jpp_expected.name = "the main stack, grown";
+    jpp_deep(JPP_DEEP, &jpp_expected);
+    jpp_ok(jpp_stacks.low < low, "it was proven below what was mapped before");
+
+    low = jpp_stacks.low;
+    jpp_expected.name = "the main stack, shallow again";
+    jpp_check(&jpp_expected);
+    jpp_is_u64(jpp_stacks.low, low, "what is proven stays proven");
+}
+
+
+static void *
+jpp_thread_main(void *data)
+{
+    const char *const *name = data;
+
+    jpp_unwind_stack_t  bounds;
+
+    bounds = jpp_test_bounds();
+    jpp_expected = (jpp_expect_t) { *name, bounds.low, 0, true, false };
+    jpp_check(&jpp_expected);
+    jpp_deep(JPP_DEEP / 4, &jpp_expected);
+    jpp_check(&jpp_expected);
+
+    return NULL;
+}
+
+
+static void
+jpp_thread_stacks(void)
+{
+    void            *stack;
+    pthread_t        thread;
+    pthread_attr_t   attr;
+
+    static const char  *names[] = { "a thread",
+                                    "a thread on memory of malloc()" };
+
+    pthread_create(&thread, NULL, jpp_thread_main, &names[0]);
+    pthread_join(thread, NULL);
+
+    stack = aligned_alloc(JPP_STACK_PAGE, JPP_DEEP);
+    pthread_attr_init(&attr);
+    pthread_attr_setstack(&attr, stack, JPP_DEEP);
+    pthread_create(&thread, &attr, jpp_thread_main, &names[1]);
+    pthread_join(thread, NULL);
+    pthread_attr_destroy(&attr);
+    free(stack);
+}
+
+
+static void
+jpp_coroutine_main(void)
+{
+    jpp_deep(jpp_expected.high == 0 ? JPP_DEEP / 4 : JPP_SMALL / 2,
+             &jpp_expected);
+}
+
+
+static void
+jpp_run(void *stack, size_t size)
+{
+    getcontext(&jpp_callee);
+    jpp_callee.uc_stack.ss_sp = stack;
+    jpp_callee.uc_stack.ss_size = size;
+    jpp_callee.uc_link = &jpp_caller;
+    makecontext(&jpp_callee, jpp_coroutine_main, 0);
+    swapcontext(&jpp_caller, &jpp_callee);
+}
+
+
+/* The second lies where a larger one was, which nothing may remember. */
+
+static void
+jpp_coroutines(void)
+{
+    char    *place;
+    size_t   size;
+    void    *stack;
+
+    stack = malloc(JPP_DEEP);
+    jpp_expected = (jpp_expect_t) { "a coroutine on memory of malloc()", 0, 0,
+                                    false, false };
+    jpp_run(stack, JPP_DEEP);
+    free(stack);
+
+    place = mmap(NULL, 8 * JPP_SMALL, PROT_NONE, MAP_PRIVATE|MAP_ANONYMOUS,
+                 -1, 0);
+    if (!jpp_ok(place != MAP_FAILED, "a place for coroutines")) {
+        return;
+    }
+
+    for (size = 4 * JPP_SMALL; size >= JPP_SMALL; size /= 2) {
+        (void) mprotect(place, 8 * JPP_SMALL, PROT_NONE);
+        (void) mprotect(place + JPP_STACK_PAGE, size, PROT_READ|PROT_WRITE);
+
+        jpp_expected = (jpp_expect_t) {
+            "a coroutine between guard pages",
+            (uintptr_t) place + JPP_STACK_PAGE,
+            (uintptr_t) place + JPP_STACK_PAGE + size, false, false };
+        jpp_run(place + JPP_STACK_PAGE, size);
+    }
+
+    (void) munmap(place, 8 * JPP_SMALL);
+}
+
+
+static void
+jpp_handler(int signo)
+{
+    (void) signo;
+
+    jpp_check(&jpp_expected);
+}
+
+
+/* The frame that was interrupted lies in another stack. */
+
+static void
+jpp_alternate(void)
+{
+    stack_t           old;
+    struct sigaction  sa;
+
+    const stack_t  alternate = { .ss_sp = malloc(JPP_SMALL),
+                                 .ss_size = JPP_SMALL };
+
+    sigaltstack(&alternate, &old);
+    memset(&sa, 0, sizeof(sa));
+    sa.sa_handler = jpp_handler;
+    sa.sa_flags = SA_ONSTACK;
+    sigaction(SIGUSR1, &sa, NULL);
+
+    jpp_expected = (jpp_expect_t) { "an alternate signal stack", 0, 0, false,
+                                    true };
+    raise(SIGUSR1);
+
+    (void) sigaltstack(&old, NULL);
+    free(alternate.ss_sp);
+}
+
+
+/* Without a proof there is the page that rsp lies in. */
+
+static void
+jpp_emulated(void)
+{
+    uintptr_t           rsp;
+    jpp_stacks_t        stacks;
+    jpp_unwind_stack_t  stack;
+
+    memset(&stacks, 0, sizeof(stacks));
+    stacks.proof = JPP_STACK_NO_PROOF;
+    rsp = jpp_stacks.low + 40;
+
+    jpp_ok(jpp_stack_bounds(&stacks, rsp, &stack)
+           && stack.low == jpp_stacks.low
+           && stack.high == jpp_stacks.low + JPP_STACK_PAGE,
+           "without a proof a stack is a page");
+    jpp_ok(jpp_stack_bounds(&stacks, jpp_stacks.low, &stack)
+           && stack.low == stack.high, "or nothing, where that is in doubt");
+}
+
+
+/* Nothing lies there, and no frame is found. */
+
+static void
+jpp_nowhere(void)
+{
+    uintptr_t              pc;
+    jpp_unwind_end_t       end;
+    jpp_unwind_stack_t     stack;
+    jpp_unwind_context_t   at;
+
+    static const uintptr_t  places[] = { 0, 4711, UINTPTR_MAX - 7,
+                                         1ull << 47, 1ull << 63 };
+
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        (void) jpp_stack_bounds(&jpp_stacks, places[i], &stack);
+        jpp_ok(stack.low == stack.high, "no stack at %#" PRIxPTR, places[i]);
+
+        memset(&at, 0, sizeof(at));
+        at.registers[JPP_CFI_RSP] = places[i];
+        jpp_ok(jpp_unwind_walk(&jpp_test_unwinder, &at, NULL, &pc, 1, &end)
+               == 0 && end == JPP_UNWIND_STACK, "and no frame");
+    }
+}
+
+
+int
+main(void)
+{
+    (void) jpp_images_unwind(&jpp_test_unwinder.mapped);
+
+    jpp_main_stack();
+    jpp_thread_stacks();
+    jpp_coroutines();
+    jpp_alternate();
+    jpp_emulated();
+    jpp_nowhere();
+
+    return jpp_done();
+}
+
+
+#else
+
+
+int
+main(void)
+{
+    jpp_ok(!jpp_unwind_is_here(), "there is no unwinder for this machine");
+
+    return jpp_done();
+}
+
+
+#endif
