@@ -211,9 +211,7 @@ jpp_expr_unary(jpp_expr_t *e, uint8_t op)
             return true;
         }
 
-        if (!jpp_frame_holds(e->frame->at.registers[JPP_CFI_RSP],
-                             e->frame->high, (uintptr_t) a))
-        {
+        if (!jpp_frame_reads(e->frame, (uintptr_t) a)) {
             e->end = JPP_UNWIND_STACK;
             return true;
         }

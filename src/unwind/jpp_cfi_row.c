@@ -106,6 +106,19 @@ jpp_cfi_row_at(const jpp_cfi_entry_t *entry, uintptr_t address,
 }
 
 
+void
+jpp_cfi_row_return(jpp_cfi_row_t *row)
+{
+    memset(row, 0, sizeof(jpp_cfi_row_t));
+
+    row->cfa_register = JPP_CFI_RSP;
+    row->cfa_value = 8;
+    row->how[JPP_CFI_RSP] = JPP_CFI_IS;
+    row->how[JPP_CFI_RETURN] = JPP_CFI_AT;
+    row->values[JPP_CFI_RETURN] = -8;
+}
+
+
 static bool
 jpp_cfi_run(jpp_cfi_machine_t *m, const jpp_cfi_bytes_t *code)
 {

@@ -3,6 +3,8 @@
 #include "jpp_complete.h"
 
 
+static jpp_unwind_end_t jpp_complete_row(const jpp_mapped_t *objects,
+    const jpp_unwind_context_t *at, jpp_cfi_row_t *row, bool *is_signal);
 static jpp_unwind_end_t jpp_complete_cfa(const jpp_frame_t *frame,
     const jpp_cfi_row_t *row, uintptr_t *cfa);
 static jpp_unwind_end_t jpp_complete_caller(const jpp_frame_t *frame,
@@ -25,7 +27,7 @@ jpp_complete_walk(const jpp_mapped_t *objects,
     jpp_frame_t  frame;
 
     frame.at = *at;
-    frame.high = stack->high;
+    frame.stack = *stack;
     n = 0;
 
     do {
@@ -52,35 +54,17 @@ jpp_complete_walk(const jpp_mapped_t *objects,
 jpp_unwind_end_t
 jpp_complete_step(const jpp_mapped_t *objects, jpp_frame_t *frame)
 {
-    uintptr_t            address, cfa;
-    jpp_frame_t          caller;
-    jpp_cfi_row_t        row;
-    jpp_cfi_entry_t      entry;
-    jpp_unwind_end_t     end;
-    const jpp_mapped_code_t  *object;
+    bool              is_signal;
+    uintptr_t         cfa;
+    jpp_frame_t       caller;
+    jpp_cfi_row_t     row;
+    jpp_unwind_end_t  end;
 
-    address = frame->at.pc - !frame->at.is_exact;
+    end = jpp_complete_row(objects, &frame->at, &row, &is_signal);
 
-    object = jpp_mapped_find(objects, address);
-    if (object == NULL) {
-        return JPP_UNWIND_OBJECT;
+    if (end == JPP_UNWIND_ON) {
+        end = jpp_complete_cfa(frame, &row, &cfa);
     }
-
-    if (!jpp_cfi_entry_find(object, address, &entry)) {
-        return JPP_UNWIND_RULE;
-    }
-
-    if (entry.return_column != JPP_CFI_RETURN
-        || !jpp_cfi_row_at(&entry, address, &row))
-    {
-        return JPP_UNWIND_ODD;
-    }
-
-    if (row.how[JPP_CFI_RETURN] == JPP_CFI_UNDEFINED) {
-        return JPP_UNWIND_OUTERMOST;
-    }
-
-    end = jpp_complete_cfa(frame, &row, &cfa);
 
     if (end == JPP_UNWIND_ON) {
         end = jpp_complete_caller(frame, &row, cfa, &caller);
@@ -96,10 +80,53 @@ jpp_complete_step(const jpp_mapped_t *objects, jpp_frame_t *frame)
 
     /* what a signal interrupted may be any instruction */
 
-    caller.at.is_exact = entry.is_signal;
+    caller.at.is_exact = is_signal;
     *frame = caller;
 
     return JPP_UNWIND_ON;
+}
+
+
+/*
+ * At a return the frame is the return address, whatever is said of it: in
+ * OpenSSL 3.0 that of x25519's functions is wrong.
+ */
+
+static jpp_unwind_end_t
+jpp_complete_row(const jpp_mapped_t *objects, const jpp_unwind_context_t *at,
+    jpp_cfi_row_t *row, bool *is_signal)
+{
+    uintptr_t                 address;
+    jpp_cfi_entry_t           entry;
+    const jpp_mapped_code_t  *code;
+
+    address = at->pc - !at->is_exact;
+    *is_signal = false;
+
+    code = jpp_mapped_find(objects, address);
+    if (code == NULL) {
+        return JPP_UNWIND_OBJECT;
+    }
+
+    if (at->is_exact && jpp_mapped_returns(code, address)) {
+        jpp_cfi_row_return(row);
+        return JPP_UNWIND_ON;
+    }
+
+    if (!jpp_cfi_entry_find(code, address, &entry)) {
+        return JPP_UNWIND_RULE;
+    }
+
+    *is_signal = entry.is_signal;
+
+    if (entry.return_column != JPP_CFI_RETURN
+        || !jpp_cfi_row_at(&entry, address, row))
+    {
+        return JPP_UNWIND_ODD;
+    }
+
+    return row->how[JPP_CFI_RETURN] == JPP_CFI_UNDEFINED
+           ? JPP_UNWIND_OUTERMOST : JPP_UNWIND_ON;
 }
 
 
@@ -133,7 +160,7 @@ jpp_complete_caller(const jpp_frame_t *frame, const jpp_cfi_row_t *row,
     uintptr_t         value, rsp, low;
     jpp_unwind_end_t  end;
 
-    caller->high = frame->high;
+    caller->stack = frame->stack;
     caller->at.known = 0;
 
     for (i = 0; i < JPP_CFI_RETURN; i++) {
@@ -166,8 +193,8 @@ jpp_complete_caller(const jpp_frame_t *frame, const jpp_cfi_row_t *row,
     rsp = caller->at.registers[JPP_CFI_RSP];
     low = frame->at.registers[JPP_CFI_RSP] + !frame->at.is_exact;
 
-    return rsp >= low && rsp <= frame->high ? JPP_UNWIND_ON
-                                            : JPP_UNWIND_STACK;
+    return rsp >= low && rsp <= frame->stack.high ? JPP_UNWIND_ON
+                                                  : JPP_UNWIND_STACK;
 }
 
 
@@ -238,7 +265,7 @@ jpp_complete_load(const jpp_frame_t *frame, uint32_t column,
 
     rsp = frame->at.registers[JPP_CFI_RSP];
 
-    if (jpp_frame_holds(rsp, frame->high, address)) {
+    if (jpp_frame_holds(rsp, frame->stack.high, address)) {
         *value = jpp_frame_word(address);
         *is_known = true;
 

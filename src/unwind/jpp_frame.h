@@ -2,7 +2,7 @@
 /*
  * One frame while a stack is walked: its address, its registers, its stack.
  * And the only way to memory: words between the frame's rsp and the top of the
- * stack.
+ * stack, and the red zone below rsp where a function was interrupted.
  *
  * [signal] No state, no lock, no memory; any thread.
  */
@@ -20,6 +20,9 @@
 
 
 #define JPP_FRAME_REGISTERS  JPP_CFI_RETURN
+
+/* bytes below rsp that a function may use without a word */
+#define JPP_FRAME_RED_ZONE   128
 
 
 /* why a walk ended */
@@ -54,7 +57,7 @@ typedef struct {
 
 typedef struct {
     jpp_unwind_context_t   at;
-    uintptr_t              high;   /* of the stack */
+    jpp_unwind_stack_t     stack;
 } jpp_frame_t;
 
 
@@ -73,6 +76,23 @@ jpp_frame_holds(uintptr_t low, uintptr_t high, uintptr_t address)
     return address >= low
            && address < high
            && high - address >= sizeof(uintptr_t);
+}
+
+
+/* [signal] May FRAME's rules read the word at ADDRESS? */
+static inline bool
+jpp_frame_reads(const jpp_frame_t *frame, uintptr_t address)
+{
+    uintptr_t  low, below;
+
+    low = frame->at.registers[JPP_CFI_RSP];
+
+    if (frame->at.is_exact) {
+        below = low - frame->stack.low;
+        low -= below < JPP_FRAME_RED_ZONE ? below : JPP_FRAME_RED_ZONE;
+    }
+
+    return jpp_frame_holds(low, frame->stack.high, address);
 }
 
 

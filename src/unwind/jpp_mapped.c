@@ -15,6 +15,11 @@
 #define JPP_MAPPED_HEADER   4
 #define JPP_MAPPED_PAIR     8
 
+/* ret, and the prefixes that assembly gives it */
+#define JPP_MAPPED_RET      0xc3
+#define JPP_MAPPED_REP      0xf3
+#define JPP_MAPPED_BND      0xf2
+
 
 static void jpp_mapped_frames(jpp_mapped_code_t *code,
     const jpp_mapped_object_t *object);
@@ -47,6 +52,7 @@ jpp_mapped_add(jpp_mapped_t *objects, const jpp_mapped_object_t *object)
 
         code.start = segment->start;
         code.end = segment->end;
+        code.is_readable = segment->is_readable;
         jpp_mapped_frames(&code, object);
 
         objects->objects[n] = code;
@@ -146,4 +152,24 @@ jpp_mapped_find(const jpp_mapped_t *objects, uintptr_t address)
     }
 
     return NULL;
+}
+
+
+bool __attribute__((no_sanitize("address")))
+jpp_mapped_returns(const jpp_mapped_code_t *code, uintptr_t address)
+{
+    const uint8_t  *p, *end;
+
+    p = (const uint8_t *) address;
+    end = (const uint8_t *) code->end;
+
+    if (!code->is_readable) {
+        return false;
+    }
+
+    if (end - p > 1 && (*p == JPP_MAPPED_REP || *p == JPP_MAPPED_BND)) {
+        p++;
+    }
+
+    return *p == JPP_MAPPED_RET;
 }

@@ -49,6 +49,7 @@ typedef struct {
 typedef struct {
     uintptr_t         start;
     uintptr_t         end;
+    bool              is_readable;
     const uint8_t    *table;       /* in order of starts */
     uint64_t          count;       /* 0: no information */
     uintptr_t         base;        /* what the table's numbers are added to */
@@ -71,6 +72,10 @@ typedef struct {
  */
 bool jpp_mapped_add(jpp_mapped_t *objects,
     const jpp_mapped_object_t *object);
+
+/* [signal] Does the instruction at ADDRESS of CODE return?  False where code
+   cannot be read. */
+bool jpp_mapped_returns(const jpp_mapped_code_t *code, uintptr_t address);
 
 /* [signal] The code that ADDRESS lies in, NULL: in none that is known. */
 const jpp_mapped_code_t *jpp_mapped_find(const jpp_mapped_t *objects,

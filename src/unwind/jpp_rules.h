@@ -58,6 +58,10 @@ typedef enum {
 } jpp_rule_kind_t;
 
 
+/* the rule at an instruction that returns: CFA is rsp + 8 */
+#define JPP_RULE_RETURN  (JPP_RULE_PLAIN << JPP_RULE_KIND | 1)
+
+
 typedef struct {
     uint64_t          words[JPP_RULES_SETS][JPP_RULES_WAYS];
 } jpp_rules_t;

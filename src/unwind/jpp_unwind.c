@@ -267,13 +267,14 @@ jpp_unwind_rule(jpp_unwinder_t *unwinder, uintptr_t address, bool is_kept)
         return JPP_RULE_EMPTY;
     }
 
-    rule = jpp_rule_make(code, address);
-
     if (is_kept) {
+        rule = jpp_rule_make(code, address);
         jpp_rules_put(&unwinder->rules, address, (uint32_t) rule);
+        return rule;
     }
 
-    return rule;
+    return jpp_mapped_returns(code, address) ? JPP_RULE_RETURN
+                                             : jpp_rule_make(code, address);
 }
 
 

@@ -227,6 +227,115 @@ jpp_walk(const jpp_walk_case_t *walk)
 }
 
 
+/* Where a function was interrupted, its red zone counts, if it is mapped: the
+   CFA of libcrypto's SHA-512 is there. */
+
+static void
+jpp_red_zone(void)
+{
+    size_t                 i;
+    uint32_t               n;
+    uintptr_t              pcs[8];
+    jpp_unwind_end_t       end;
+    jpp_unwind_context_t   at;
+
+    const jpp_walk_case_t  walk = {
+        "*(rsp - 8) + 8", JPP_BYTES(0x0f, 5, 0x77, 0x78, 0x06, 0x23, 8),
+        { 7, JPP_WORD(4), 7, 7, JPP_OUTER }, 0, 0, 0, JPP_UNWIND_ON, false
+    };
+
+    static const struct {
+        const char        *name;
+        bool               is_exact;
+        size_t             low;
+        uint32_t           n;
+        jpp_unwind_end_t   end;
+    } cases[] = {
+        { "interrupted", true, 0, 2, JPP_UNWIND_OUTERMOST },
+        { "interrupted, and not mapped", true, 2, 1, JPP_UNWIND_STACK },
+        { "called from", false, 0, 1, JPP_UNWIND_STACK },
+    };
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        jpp_prepare(&walk, &at);
+        at.registers[JPP_CFI_RSP] = (uintptr_t) &jpp_words[2];
+        at.is_exact = cases[i].is_exact;
+        jpp_bounds.low = (uintptr_t) &jpp_words[cases[i].low];
+
+        n = jpp_unwind_walk(&jpp_unwinder, &at, &jpp_bounds, pcs, 8, &end);
+        jpp_ok(n == cases[i].n && end == cases[i].end,
+               "a CFA in the red zone, %s: %u frames, %s", cases[i].name, n,
+               jpp_unwind_end_name(end));
+    }
+}
+
+
+/* An instruction that returns has its caller on top, whatever is said of it;
+   as the bytes of another one, or behind a call, it means nothing. */
+
+static void
+jpp_returns(void)
+{
+    size_t                 i;
+    uint32_t               n, m;
+    uintptr_t              pcs[8], again[8];
+    uint8_t               *code;
+    jpp_unwind_end_t       end, other;
+    jpp_mapped_object_t    object;
+    jpp_unwind_context_t   at;
+
+    static uint8_t  place[7 * JPP_CFI_CODE];
+
+    const jpp_walk_case_t  walk = {
+        "a return", JPP_BYTES(0x0e, 0xa8, 1), { JPP_OUTER }, 0, 0, 0,
+        JPP_UNWIND_ON, false
+    };
+
+    static const struct {
+        uint8_t   bytes[2];
+        bool      is_exact;
+        bool      is_readable;
+        bool      is_right;
+    } cases[] = {
+        { { 0xc3, 0x90 }, true, true, true },
+        { { 0xf3, 0xc3 }, true, true, true },
+        { { 0xf2, 0xc3 }, true, true, true },
+        { { 0xf3, 0x90 }, true, true, false },
+        { { 0x90, 0xc3 }, true, true, false },
+        { { 0xc3, 0x90 }, false, true, false },
+        { { 0xc3, 0x90 }, true, false, false },
+    };
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        jpp_prepare(&walk, &at);
+
+        /* the same object, where there is memory for its code */
+
+        memcpy(place, jpp_image.data, jpp_image.n);
+        jpp_cfi_object(place, jpp_image.n, &object);
+        object.segments[1].is_readable = cases[i].is_readable;
+        memset(&jpp_unwinder, 0, sizeof(jpp_unwinder));
+        (void) jpp_mapped_add(&jpp_unwinder.mapped, &object);
+
+        code = place + JPP_CFI_CODE + 59;
+        memcpy(code, cases[i].bytes, 2);
+        at.pc = (uintptr_t) code + !cases[i].is_exact;
+        at.is_exact = cases[i].is_exact;
+        jpp_words[0] = (uintptr_t) place + 2 * JPP_CFI_CODE + 5;
+
+        n = jpp_unwind_walk(&jpp_unwinder, &at, &jpp_bounds, pcs, 8, &end);
+        m = jpp_complete_walk(&jpp_unwinder.mapped, &at, &jpp_bounds, 0,
+                              again, 8, &other);
+
+        jpp_is_u64(n, cases[i].is_right ? 2 : 1, "bytes %02x %02x, %s",
+                   cases[i].bytes[0], cases[i].bytes[1],
+                   jpp_unwind_end_name(end));
+        jpp_ok(n == m && end == other && pcs[n - 1] == again[n - 1],
+               "and the complete walk agrees");
+    }
+}
+
+
 /* What is not there: stacks, objects, tables. */
 
 static void
@@ -380,6 +489,8 @@ main(void)
         jpp_walk(&jpp_walks[i]);
     }
 
+    jpp_red_zone();
+    jpp_returns();
     jpp_missing();
     jpp_full();
     jpp_here();
