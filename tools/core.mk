@@ -36,6 +36,7 @@ REPORT :=  $(call BENCH,report) $(filter-out %_main.o,$(GENERATE))
 UNWIND :=  $(call BENCH,unwind)
 BENCHES := $(addprefix $(OUT)/bench/,jpp_load jpp_generate jpp_bench \
              jpp_unwind_bench)
+PRELOADED := $(OUT)/bench/jpp_equal.so
 
 
 .PHONY: all tool units fuzzers benches
@@ -50,7 +51,7 @@ units: $(UNITS) $(OUT)/t/jpp_contract $(OUT)/t/liveset \
 
 fuzzers: $(FUZZERS)
 
-benches: $(BENCHES)
+benches: $(BENCHES) $(PRELOADED)
 
 
 $(OUT)/jemalloc-pprof: $(TOOL) $(OUT)/libjpp.a
@@ -118,6 +119,13 @@ $(OUT)/bench/jpp_load: $(LOAD)
 $(OUT)/bench/jpp_generate: $(GENERATE) $(OUT)/libjpp.a
 $(OUT)/bench/jpp_bench: $(REPORT) $(OUT)/libjpp.a
 $(OUT)/bench/jpp_unwind_bench: $(UNWIND) $(OUT)/libjpp.a
+
+# a library: what the unwinder needs, made for one
+
+$(OUT)/bench/jpp_equal.so: $(wildcard bench/equal/*.c src/unwind/*.[ch]) \
+  src/capture/jpp_images.c src/base/jpp_arena.c t/unit/jpp_test_unwind.h
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -fPIC -shared -o $@ $(filter %.c,$^) -ldl
 
 $(BENCHES):
 	$(CC) $(FLAGS) -o $@ $^ $(LIBS)
