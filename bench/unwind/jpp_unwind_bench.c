@@ -11,8 +11,9 @@
  * pages: half of them return addresses of functions that are loaded, the rest
  * anything.  A fault ends the program; what is printed is how they ended.
  *
- * -f own or -f libgcc only repeats 100,000 walks of 25 frames, for counting
- * instructions: `valgrind --tool=callgrind` and divide.
+ * -f own or -f libgcc only repeats 100,000 walks of 25 frames, one right after
+ * the other; for instructions, divide what
+ * `valgrind --tool=callgrind --toggle-collect=jpp_unwind_here` counts.
  */
 
 
@@ -28,7 +29,7 @@
 #include <unistd.h>
 
 #include "jpp_cfi_entry.h"
-#include "jpp_complete.h"
+#include "jpp_test_complete.h"
 #include "jpp_test_unwind.h"
 
 
@@ -72,9 +73,8 @@ jpp_bench_complete(void)
     getcontext(&here);
     jpp_unwind_interrupted(&at, &here);
 
-    return jpp_complete_walk(&jpp_test_unwinder.mapped, &at,
-                             &jpp_bench_bounds, 0, jpp_bench_stack.pcs,
-                             JPP_TEST_DEPTH, &end);
+    return jpp_test_complete(&jpp_test_unwinder, &at, &jpp_bench_bounds,
+                             jpp_bench_stack.pcs, JPP_TEST_DEPTH, &end);
 }
 
 
@@ -145,6 +145,24 @@ jpp_bench_measure(const jpp_bench_row_t *row)
 }
 
 
+static void
+jpp_bench_repeat(jpp_bench_pt walk, uint32_t rounds)
+{
+    uint32_t  i, n;
+    uint64_t  start;
+
+    n = walk();
+    start = jpp_bench_now();
+
+    for (i = 0; i < rounds; i++) {
+        n = walk();
+    }
+
+    printf("%u walks of %u frames, %.1f ns each\n", rounds, n,
+           (double) (jpp_bench_now() - start) / rounds);
+}
+
+
 static __attribute__((noinline)) int
 jpp_bench_deep(int depth, jpp_bench_pt walk, uint32_t rounds)
 {
@@ -155,10 +173,7 @@ jpp_bench_deep(int depth, jpp_bench_pt walk, uint32_t rounds)
     }
 
     if (walk != NULL) {
-        while (rounds--) {
-            (void) walk();
-        }
-
+        jpp_bench_repeat(walk, rounds);
         return 0;
     }
 
@@ -268,8 +283,8 @@ jpp_bench_garbage(uint64_t walks)
         if (jpp_frame_holds(stack.low, stack.high,
                             at.registers[JPP_CFI_RSP]))
         {
-            frames += jpp_complete_walk(&jpp_test_unwinder.mapped, &at,
-                                        &stack, 0, pcs, 64, &end);
+            frames += jpp_test_complete(&jpp_test_unwinder, &at, &stack, pcs,
+                                        64, &end);
         }
     }
 
@@ -291,7 +306,7 @@ main(int argc, char **argv)
     uint64_t      walks;
     jpp_bench_pt  counted;
 
-    static const int  depths[] = { 4, 21, 96 };
+    static const int  depths[] = { 2, 19, 94 };
 
     walks = 1000000;
     counted = NULL;
@@ -317,8 +332,7 @@ main(int argc, char **argv)
     jpp_bench_bounds = jpp_test_bounds();
 
     if (counted != NULL) {
-        (void) jpp_bench_deep(21, counted, JPP_BENCH_COUNTED);
-        printf("%u walks of %u frames\n", JPP_BENCH_COUNTED, counted());
+        (void) jpp_bench_deep(19, counted, JPP_BENCH_COUNTED);
         return 0;
     }
 

@@ -18,39 +18,6 @@ static void jpp_complete_same(const jpp_frame_t *frame, uint64_t n,
     uintptr_t *value, bool *is_known);
 
 
-uint32_t
-jpp_complete_walk(const jpp_mapped_t *objects,
-    const jpp_unwind_context_t *at, const jpp_unwind_stack_t *stack,
-    uint32_t skip, uintptr_t *pcs, uint32_t depth, jpp_unwind_end_t *end)
-{
-    uint32_t     n;
-    jpp_frame_t  frame;
-
-    frame.at = *at;
-    frame.stack = *stack;
-    n = 0;
-
-    do {
-
-        if (skip != 0) {
-            skip--;
-
-        } else if (n == depth) {
-            *end = JPP_UNWIND_DEPTH;
-            return n;
-
-        } else {
-            pcs[n++] = frame.at.pc;
-        }
-
-        *end = jpp_complete_step(objects, &frame);
-
-    } while (*end == JPP_UNWIND_ON);
-
-    return n;
-}
-
-
 jpp_unwind_end_t
 jpp_complete_step(const jpp_mapped_t *objects, jpp_frame_t *frame)
 {

@@ -1,8 +1,7 @@
 
 /*
- * The complete walk: all registers, and every rule that call-frame information
- * can express, interpreted frame by frame.  The rare and slow half of
- * jpp_unwind.h.
+ * The complete step: all registers, and every rule that call-frame information
+ * can express.  The rare and slow half of jpp_unwind.h.
  *
  * [signal] No state, no lock, no memory; any thread.
  */
@@ -15,14 +14,6 @@
 #include "jpp_frame.h"
 #include "jpp_mapped.h"
 
-
-/*
- * [signal] Walk as jpp_unwind_walk() does, from AT, whose rsp lies in STACK;
- * the innermost SKIP frames are not stored.
- */
-uint32_t jpp_complete_walk(const jpp_mapped_t *objects,
-    const jpp_unwind_context_t *at, const jpp_unwind_stack_t *stack,
-    uint32_t skip, uintptr_t *pcs, uint32_t depth, jpp_unwind_end_t *end);
 
 /* [signal] FRAME becomes its caller; any result but JPP_UNWIND_ON: it cannot,
    and is what it was. */

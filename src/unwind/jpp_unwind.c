@@ -33,29 +33,47 @@ jpp_unwind_end_name(jpp_unwind_end_t end)
 #if defined(__x86_64__) && defined(__LP64__)
 
 
-/* what a rule that is not plain means */
+/* what a special rule means */
 static const jpp_unwind_end_t  jpp_unwind_reasons[JPP_RULE_KINDS] = {
-    [JPP_RULE_EMPTY]     = JPP_UNWIND_OBJECT,
+    [JPP_RULE_FRAME]     = JPP_UNWIND_ON,
     [JPP_RULE_OUTERMOST] = JPP_UNWIND_OUTERMOST,
     [JPP_RULE_COMPLETE]  = JPP_UNWIND_ON,
     [JPP_RULE_NONE]      = JPP_UNWIND_RULE,
-    [JPP_RULE_ODD]       = JPP_UNWIND_ODD
+    [JPP_RULE_ODD]       = JPP_UNWIND_ODD,
+    [JPP_RULE_OBJECT]    = JPP_UNWIND_OBJECT,
+    [JPP_RULE_NOBODY]    = JPP_UNWIND_OUTERMOST
 };
 
 
-static uint64_t jpp_unwind_rule(jpp_unwinder_t *unwinder, uintptr_t address,
-    bool is_kept) __attribute__((noinline));
-static uint32_t jpp_unwind_count(int64_t n, uintptr_t address,
-    jpp_unwind_end_t *end);
-static uint32_t jpp_unwind_fast(jpp_unwinder_t *unwinder,
-    const jpp_unwind_context_t *at, const jpp_unwind_stack_t *stack,
-    uint32_t skip, uintptr_t *pcs, uint32_t depth, jpp_unwind_end_t *end);
-static uint32_t jpp_unwind_skip(jpp_unwinder_t *unwinder,
-    const jpp_unwind_context_t *at, const jpp_unwind_stack_t *stack,
-    uint32_t skip, uintptr_t *pcs, uint32_t depth, jpp_unwind_end_t *end);
-static uint32_t jpp_unwind_both(jpp_unwinder_t *unwinder,
-    const jpp_unwind_context_t *at, const jpp_unwind_stack_t *stack,
-    uint32_t skip, uintptr_t *pcs, uint32_t depth, jpp_unwind_end_t *end);
+typedef struct {
+    jpp_unwinder_t   *unwinder;
+    uintptr_t        *pcs;
+    int64_t           depth;
+
+    /* the frame that is stored next; RBP_AT: where its rbp is, 0: nowhere */
+    int64_t           n;
+    uintptr_t         pc;
+    uintptr_t         rsp;
+    uintptr_t         rbp_at;
+
+    /* that one, or one before it, with all registers */
+    int64_t           n_complete;
+    jpp_frame_t       complete;
+} jpp_unwind_walk_t;
+
+
+static uint32_t jpp_unwind_run(jpp_unwind_walk_t *walk,
+    const jpp_unwind_stack_t *stack, jpp_unwind_end_t *end);
+static uint32_t jpp_unwind_grow(const jpp_unwind_walk_t *walk,
+    jpp_unwind_stack_t *stack, jpp_unwind_end_t *end);
+static uint32_t jpp_unwind_bounded(jpp_unwind_walk_t *walk,
+    const jpp_unwind_stack_t *stack, jpp_unwind_end_t *end);
+static jpp_unwind_end_t jpp_unwind_fast(jpp_unwind_walk_t *walk);
+static inline bool jpp_unwind_special(uint64_t rule, uintptr_t rsp,
+    uintptr_t high, uintptr_t *rbp_at, jpp_unwind_end_t *end);
+static uint32_t jpp_unwind_rule(jpp_unwinder_t *unwinder, uintptr_t pc)
+    __attribute__((noinline));
+static jpp_unwind_end_t jpp_unwind_complete(jpp_unwind_walk_t *walk);
 
 
 bool
@@ -70,25 +88,39 @@ jpp_unwind_walk(jpp_unwinder_t *unwinder, const jpp_unwind_context_t *at,
     const jpp_unwind_stack_t *stack, uintptr_t *pcs, uint32_t depth,
     jpp_unwind_end_t *end)
 {
-    return jpp_unwind_skip(unwinder, at, stack, 0, pcs, depth, end);
+    jpp_unwind_walk_t  walk;
+
+    walk.unwinder = unwinder;
+    walk.pcs = pcs;
+    walk.depth = depth;
+    walk.n = 0;
+    walk.pc = at->pc;
+    walk.rsp = at->registers[JPP_CFI_RSP];
+    walk.rbp_at = (uintptr_t) &at->registers[JPP_CFI_RBP];
+    walk.n_complete = 0;
+    walk.complete.at = *at;
+
+    return jpp_unwind_run(&walk, stack, end);
 }
 
 
 /*
- * The registers are those of this function, so its own frame is walked and not
- * stored.  The address is taken as a return address: behind the last
- * instruction that was in this frame.
+ * All registers are those of this function, behind the last instruction that
+ * was in its frame; so that is frame -1.  Its frame pointer leads to the
+ * caller's pc, rsp and rbp.
  */
 
 uint32_t __attribute__((noinline))
 jpp_unwind_here(jpp_unwinder_t *unwinder, const jpp_unwind_stack_t *stack,
     uintptr_t *pcs, uint32_t depth, jpp_unwind_end_t *end)
 {
-    jpp_unwind_context_t  at;
+    jpp_unwind_walk_t      walk;
+    jpp_unwind_context_t  *at;
 
-    at.is_exact = false;
-    at.known = 1u << 3 | 1u << JPP_CFI_RBP | 1u << JPP_CFI_RSP
-               | 1u << 12 | 1u << 13 | 1u << 14 | 1u << 15;
+    at = &walk.complete.at;
+    at->is_exact = false;
+    at->known = 1u << 3 | 1u << JPP_CFI_RBP | 1u << JPP_CFI_RSP
+                | 1u << 12 | 1u << 13 | 1u << 14 | 1u << 15;
 
     __asm__ volatile (
         "movq %%rbx, 3*8(%[r])\n\t"
@@ -101,180 +133,242 @@ jpp_unwind_here(jpp_unwinder_t *unwinder, const jpp_unwind_stack_t *stack,
         "leaq 1f(%%rip), %%rax\n\t"
         "movq %%rax, (%[pc])\n"
         "1:"
-        : : [r] "r" (at.registers), [pc] "r" (&at.pc) : "rax", "memory");
+        : : [r] "r" (at->registers), [pc] "r" (&at->pc) : "rax", "memory");
 
-    return jpp_unwind_skip(unwinder, &at, stack, 1, pcs, depth, end);
+    walk.unwinder = unwinder;
+    walk.pcs = pcs;
+    walk.depth = depth;
+    walk.n = 0;
+    walk.pc = (uintptr_t) __builtin_return_address(0);
+    walk.rbp_at = (uintptr_t) __builtin_frame_address(0);
+    walk.rsp = walk.rbp_at + 16;
+    walk.n_complete = -1;
+
+    return jpp_unwind_run(&walk, stack, end);
 }
 
 
 static uint32_t
-jpp_unwind_skip(jpp_unwinder_t *unwinder, const jpp_unwind_context_t *at,
-    const jpp_unwind_stack_t *stack, uint32_t skip, uintptr_t *pcs,
-    uint32_t depth, jpp_unwind_end_t *end)
+jpp_unwind_run(jpp_unwind_walk_t *walk, const jpp_unwind_stack_t *stack,
+    jpp_unwind_end_t *end)
 {
-    bool                is_whole;
-    uint32_t            n;
     jpp_unwind_stack_t  bounds;
 
     if (stack != NULL) {
-        return jpp_unwind_both(unwinder, at, stack, skip, pcs, depth, end);
+        return jpp_unwind_bounded(walk, stack, end);
     }
 
-    is_whole = jpp_stack_bounds(&unwinder->stacks, at->registers[JPP_CFI_RSP],
-                                &bounds);
+    return jpp_stack_bounds(&walk->unwinder->stacks, walk->rsp, &bounds)
+           ? jpp_unwind_bounded(walk, &bounds, end)
+           : jpp_unwind_grow(walk, &bounds, end);
+}
+
+
+/* Nobody knows where the stack ends: as much of it is proven as WALK needs. */
+
+static uint32_t
+jpp_unwind_grow(const jpp_unwind_walk_t *walk, jpp_unwind_stack_t *stack,
+    jpp_unwind_end_t *end)
+{
+    uint32_t           n;
+    jpp_unwind_walk_t  again;
 
     do {
-        n = jpp_unwind_both(unwinder, at, &bounds, skip, pcs, depth, end);
+        again = *walk;
+        n = jpp_unwind_bounded(&again, stack, end);
 
-    } while (*end == JPP_UNWIND_STACK && !is_whole
-             && jpp_stack_more(&bounds));
+    } while (*end == JPP_UNWIND_STACK && jpp_stack_more(stack));
 
     return n;
 }
 
 
 static uint32_t
-jpp_unwind_both(jpp_unwinder_t *unwinder, const jpp_unwind_context_t *at,
-    const jpp_unwind_stack_t *stack, uint32_t skip, uintptr_t *pcs,
-    uint32_t depth, jpp_unwind_end_t *end)
+jpp_unwind_bounded(jpp_unwind_walk_t *walk, const jpp_unwind_stack_t *stack,
+    jpp_unwind_end_t *end)
 {
-    uint32_t  n;
-
-    if (!jpp_frame_holds(stack->low, stack->high,
-                         at->registers[JPP_CFI_RSP]))
-    {
+    if (!jpp_frame_holds(stack->low, stack->high, walk->rsp)) {
         *end = JPP_UNWIND_STACK;
         return 0;
     }
 
-    n = jpp_unwind_fast(unwinder, at, stack, skip, pcs, depth, end);
+    walk->complete.stack = *stack;
 
-    return *end != JPP_UNWIND_ON ? n
-           : jpp_complete_walk(&unwinder->mapped, at, stack, skip, pcs, depth,
-                               end);
-}
+    /* the cache knows return addresses only */
 
+    *end = walk->complete.at.is_exact ? jpp_unwind_complete(walk)
+                                      : JPP_UNWIND_ON;
 
-/* Leaves END at JPP_UNWIND_ON where a frame needs the complete walk. */
+    while (*end == JPP_UNWIND_ON) {
+        *end = jpp_unwind_fast(walk);
 
-static uint32_t
-jpp_unwind_fast(jpp_unwinder_t *unwinder, const jpp_unwind_context_t *at,
-    const jpp_unwind_stack_t *stack, uint32_t skip, uintptr_t *pcs,
-    uint32_t depth, jpp_unwind_end_t *end)
-{
-    int64_t    n;
-    uint64_t   rule;
-    uintptr_t  pc, address, rsp, cfa, rbp_at, last;
-
-    pc = at->pc;
-    address = pc - !at->is_exact;
-    rsp = at->registers[JPP_CFI_RSP];
-    last = stack->high - sizeof(uintptr_t);
-
-    /* rbp is loaded where it is needed only: seldom */
-
-    rbp_at = (uintptr_t) &at->registers[JPP_CFI_RBP];
-    *end = JPP_UNWIND_DEPTH;
-
-    for (n = -(int64_t) skip; n < depth; n++) {
-
-        if (n >= 0) {
-            pcs[n] = pc;
+        if (*end == JPP_UNWIND_ON) {
+            *end = jpp_unwind_complete(walk);
         }
-
-        if (address >> JPP_RULES_ADDRESSES != 0) {
-            *end = JPP_UNWIND_OBJECT;
-            break;
-        }
-
-        rule = jpp_rules_get(&unwinder->rules, address);
-
-        if (jpp_rule_kind(rule) != JPP_RULE_PLAIN) {
-
-            /* what a signal interrupts does not come back soon */
-
-            rule = jpp_unwind_rule(unwinder, address, address != pc);
-
-            if (jpp_rule_kind(rule) != JPP_RULE_PLAIN) {
-                *end = jpp_unwind_reasons[jpp_rule_kind(rule)];
-                break;
-            }
-        }
-
-        cfa = jpp_rule_cfa(rule)
-              + (jpp_rule_on_rbp(rule) ? jpp_frame_word(rbp_at) : rsp);
-
-        if (cfa - sizeof(uintptr_t) < rsp || cfa - sizeof(uintptr_t) > last) {
-            *end = JPP_UNWIND_STACK;
-            break;
-        }
-
-        /* rbp that was stored below rsp is popped already */
-
-        if (jpp_rule_rbp(rule) != 0 && cfa - jpp_rule_rbp(rule) >= rsp) {
-            rbp_at = cfa - jpp_rule_rbp(rule);
-        }
-
-        pc = jpp_frame_word(cfa - sizeof(uintptr_t));
-        address = pc - 1;
-        rsp = cfa;
     }
 
-    return jpp_unwind_count(n, address, end);
+    return (uint32_t) walk->n;
 }
 
 
 /*
- * The frame that a walk ended at counts, unless it is none: a return address
- * of 0 is the outermost end that threads and coroutines have.  Frames that
- * are skipped have negative numbers.
+ * From frame to frame by rsp and rbp.  JPP_UNWIND_ON: the frame that was
+ * stored last needs more than that.
  */
 
-static uint32_t
-jpp_unwind_count(int64_t n, uintptr_t address, jpp_unwind_end_t *end)
+static jpp_unwind_end_t
+jpp_unwind_fast(jpp_unwind_walk_t *walk)
 {
-    if (address == UINTPTR_MAX) {
-        *end = JPP_UNWIND_OUTERMOST;
+    int64_t             n, depth;
+    uint64_t            rule;
+    uintptr_t           pc, rsp, cfa, rbp_at, high, *pcs;
+    jpp_unwind_end_t    end;
+    const jpp_rules_t  *rules;
 
-    } else {
-        n += *end != JPP_UNWIND_DEPTH;
+    rules = &walk->unwinder->rules;
+    pcs = walk->pcs;
+    depth = walk->depth;
+    high = walk->complete.stack.high;
+    pc = walk->pc;
+    rsp = walk->rsp;
+    rbp_at = walk->rbp_at;
+    end = JPP_UNWIND_DEPTH;
+
+    for (n = walk->n; n < depth; n++) {
+        pcs[n] = pc;
+        rule = jpp_rules_word(rules, pc);
+
+        if (!jpp_rules_is_for(rule, pc)) {
+            rule = jpp_unwind_rule(walk->unwinder, pc);
+        }
+
+        cfa = rsp + jpp_rule_cfa(rule);
+
+        if (jpp_rule_is_short(rule)) {
+
+            /* as most are: nothing but the CFA */
+
+        } else if (jpp_rule_is_special(rule)) {
+
+            if (!jpp_unwind_special(rule, rsp, high, &rbp_at, &end)) {
+                break;
+            }
+
+            cfa = rbp_at + 16;
+
+        } else {
+            rbp_at = cfa - 8 - jpp_rule_rbp(rule);
+        }
+
+        if (cfa > high) {
+            end = JPP_UNWIND_STACK;
+            break;
+        }
+
+        pc = jpp_frame_word(cfa - 8);
+        rsp = cfa;
     }
 
-    return n < 0 ? 0 : (uint32_t) n;
+    walk->n = n + (end != JPP_UNWIND_DEPTH && pc != 0);
+
+    return pc == 0 ? JPP_UNWIND_OUTERMOST : end;
 }
 
 
-/* The rule of any kind; JPP_RULE_EMPTY: the address lies in no object. */
+/*
+ * With a frame pointer, rbp is where the caller's rbp is.  False: RULE is
+ * another one, or rbp lies outside the stack, as END says.
+ */
 
-static uint64_t
-jpp_unwind_rule(jpp_unwinder_t *unwinder, uintptr_t address, bool is_kept)
+static inline bool
+jpp_unwind_special(uint64_t rule, uintptr_t rsp, uintptr_t high,
+    uintptr_t *rbp_at, jpp_unwind_end_t *end)
 {
-    uint64_t                  rule;
+    if (jpp_rule_kind(rule) != JPP_RULE_FRAME || *rbp_at == 0) {
+        *end = jpp_unwind_reasons[jpp_rule_kind(rule)];
+        return false;
+    }
+
+    *rbp_at = jpp_frame_word(*rbp_at);
+
+    if (*rbp_at < rsp || *rbp_at > high) {
+        *end = JPP_UNWIND_STACK;
+        return false;
+    }
+
+    return true;
+}
+
+
+static uint32_t
+jpp_unwind_rule(jpp_unwinder_t *unwinder, uintptr_t pc)
+{
+    uint32_t                  rule;
     const jpp_mapped_code_t  *code;
 
-    rule = jpp_rules_get(&unwinder->rules, address);
+    if (pc == 0) {
+        return jpp_rule_special(JPP_RULE_NOBODY);
+    }
 
-    /* a rule of another address has bits above those of rules */
+    rule = jpp_rules_get(&unwinder->rules, pc);
 
-    if (jpp_rule_kind(rule) < JPP_RULE_KINDS
-        && jpp_rule_kind(rule) != JPP_RULE_EMPTY)
-    {
+    if (rule != 0) {
         return rule;
     }
 
-    code = jpp_mapped_find(&unwinder->mapped, address);
+    code = jpp_mapped_find(&unwinder->mapped, pc - 1);
+
     if (code == NULL) {
-        return JPP_RULE_EMPTY;
+        return jpp_rule_special(JPP_RULE_OBJECT);
     }
 
-    if (is_kept) {
-        rule = jpp_rule_make(code, address);
-        jpp_rules_put(&unwinder->rules, address, (uint32_t) rule);
-        return rule;
-    }
+    rule = jpp_rule_make(code, pc - 1);
+    jpp_rules_put(&unwinder->rules, pc, rule);
 
-    return jpp_mapped_returns(code, address) ? JPP_RULE_RETURN
-                                             : jpp_rule_make(code, address);
+    return rule;
+}
+
+
+/*
+ * The frames up to the one that was stored last, with all registers; and those
+ * above it that a signal interrupted.
+ */
+
+static jpp_unwind_end_t
+jpp_unwind_complete(jpp_unwind_walk_t *walk)
+{
+    jpp_unwind_end_t       end;
+    jpp_unwind_context_t  *at;
+
+    at = &walk->complete.at;
+
+    do {
+
+        if (walk->n_complete == walk->n) {
+
+            if (walk->n == walk->depth) {
+                return JPP_UNWIND_DEPTH;
+            }
+
+            walk->pcs[walk->n++] = at->pc;
+        }
+
+        end = jpp_complete_step(&walk->unwinder->mapped, &walk->complete);
+
+        if (end != JPP_UNWIND_ON) {
+            return end;
+        }
+
+        walk->n_complete++;
+
+    } while (walk->n_complete < walk->n || at->is_exact);
+
+    walk->pc = at->pc;
+    walk->rsp = at->registers[JPP_CFI_RSP];
+    walk->rbp_at = jpp_frame_has(&walk->complete, JPP_CFI_RBP)
+                   ? (uintptr_t) &at->registers[JPP_CFI_RBP] : 0;
+
+    return JPP_UNWIND_ON;
 }
 
 

@@ -10,9 +10,10 @@
  * keeps what it has and says why.
  *
  * Nearly all frames need rsp and rbp only; their rules are cached as they are
- * met (jpp_rules.h).  A frame that needs more (a signal's, a realigned stack,
- * the dynamic linker's, some assembly) makes the walk start again with all
- * registers, and without the cache (jpp_complete.h).
+ * met (jpp_rules.h).  At one that needs more (a signal's, a realigned stack,
+ * the dynamic linker's, some assembly) the frames up to it are stepped over
+ * again, with all registers (jpp_complete.h); above it the walk goes on with
+ * the cache.
  *
  * Who uses it brings the objects: jpp_mapped_add(), outside signals.  A stack
  * ends at the frame that a signal interrupted on another stack.  amd64 only.

@@ -1,6 +1,6 @@
 
-#include "jpp_complete.h"
 #include "jpp_fuzz_unwind.h"
+#include "jpp_test_complete.h"
 
 
 /* a stack, then call-frame information */
@@ -29,6 +29,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     jpp_fuzz_context(data, image, &at, &stack);
     (void) jpp_unwind_walk(&unwinder, &at, &stack, pcs, 32, &end);
-    (void) jpp_complete_walk(&unwinder.mapped, &at, &stack, 0, pcs, 32, &end);
+    (void) jpp_test_complete(&unwinder, &at, &stack, pcs, 32, &end);
     return 0;
 }

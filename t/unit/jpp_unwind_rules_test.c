@@ -27,7 +27,7 @@
 typedef struct {
     const char   *names[3];      /* the first that is there */
     uint64_t      rows;          /* at least so many functions */
-    uint64_t      plain;         /* fewer than 1 in so many are not plain */
+    uint64_t      plain;         /* fewer than 1 in so many need more */
 } jpp_rules_file_t;
 
 
@@ -130,43 +130,51 @@ jpp_map(const char *name, jpp_mapped_object_t *object)
 /* Does RULE say what ROW says? */
 
 static bool
-jpp_is_rule_of(uint64_t rule, const jpp_cfi_entry_t *entry,
+jpp_is_rule_of(uint32_t rule, const jpp_cfi_entry_t *entry,
     const jpp_cfi_row_t *row)
 {
+    bool     is_frame;
     int64_t  rbp;
 
-    if (jpp_rule_kind(rule) == JPP_RULE_OUTERMOST) {
-        return row->how[JPP_CFI_RETURN] == JPP_CFI_UNDEFINED;
+    is_frame = rule == jpp_rule_special(JPP_RULE_FRAME);
+
+    if (jpp_rule_is_special(rule) && !is_frame) {
+        return jpp_rule_kind(rule)
+               == (row->how[JPP_CFI_RETURN] == JPP_CFI_UNDEFINED
+                   ? JPP_RULE_OUTERMOST : JPP_RULE_COMPLETE);
     }
 
-    if (jpp_rule_kind(rule) == JPP_RULE_COMPLETE) {
-        return row->how[JPP_CFI_RETURN] != JPP_CFI_UNDEFINED;
-    }
+    /* what lies below rsp is popped */
 
     rbp = row->how[JPP_CFI_RBP] == JPP_CFI_AT ? -row->values[JPP_CFI_RBP] : 0;
 
-    return jpp_rule_kind(rule) == JPP_RULE_PLAIN
-           && !entry->is_signal
+    if (!is_frame && rbp > row->cfa_value) {
+        rbp = 0;
+    }
+
+    return !entry->is_signal
            && !row->is_cfa_expression
-           && row->cfa_register == (jpp_rule_on_rbp(rule) ? JPP_CFI_RBP
-                                                          : JPP_CFI_RSP)
-           && row->cfa_value == (int64_t) jpp_rule_cfa(rule)
+           && row->cfa_register == (is_frame ? JPP_CFI_RBP : JPP_CFI_RSP)
+           && row->cfa_value == (is_frame ? 16 : (int64_t) jpp_rule_cfa(rule))
            && row->how[JPP_CFI_RETURN] == JPP_CFI_AT
            && row->values[JPP_CFI_RETURN] == -8
            && row->how[JPP_CFI_RSP] == JPP_CFI_IS
            && row->how[JPP_CFI_RBP] <= JPP_CFI_AT
            && row->how[JPP_CFI_RBP] != JPP_CFI_UNDEFINED
-           && rbp == (int64_t) jpp_rule_rbp(rule);
+           && rbp == (is_frame ? 16 : jpp_rule_rbp(rule) == 0 ? 0
+                      : (int64_t) (8 + jpp_rule_rbp(rule)));
 }
 
 
-/* counts: addresses, those not plain, wrong ones, and functions not found */
+/* counts: addresses, those that need all registers, wrong ones, and functions
+   not found */
 
 static void
 jpp_compare(const jpp_mapped_code_t *code, uint64_t counts[4])
 {
     bool             is_right;
-    uint64_t         i, rule, address;
+    uint32_t         rule;
+    uint64_t         i, address;
     jpp_cfi_row_t    row;
     jpp_cfi_entry_t  entry, found;
 
@@ -178,8 +186,9 @@ jpp_compare(const jpp_mapped_code_t *code, uint64_t counts[4])
         }
 
         for (address = entry.start; address < entry.end; address++) {
-            jpp_rules_put(&jpp_rules, address, jpp_rule_make(code, address));
-            rule = jpp_rules_get(&jpp_rules, address);
+            jpp_rules_put(&jpp_rules, address + 1,
+                          jpp_rule_make(code, address));
+            rule = jpp_rules_get(&jpp_rules, address + 1);
 
             is_right = rule >> JPP_RULE_BITS == 0
                        && jpp_cfi_entry_find(code, address, &found)
@@ -188,11 +197,11 @@ jpp_compare(const jpp_mapped_code_t *code, uint64_t counts[4])
                        && jpp_is_rule_of(rule, &entry, &row);
 
             counts[0]++;
-            counts[1] += jpp_rule_kind(rule) != JPP_RULE_PLAIN;
+            counts[1] += rule == jpp_rule_special(JPP_RULE_COMPLETE);
             counts[2] += !is_right;
 
             if (!is_right && counts[2] < 10) {
-                jpp_diag("%#" PRIx64 " of %#" PRIxPTR ": rule %#" PRIx64,
+                jpp_diag("%#" PRIx64 " of %#" PRIxPTR ": rule %#" PRIx32,
                          address, code->start, rule);
             }
         }
@@ -229,7 +238,7 @@ jpp_compare_file(const jpp_rules_file_t *file)
         jpp_is_u64(counts[2], 0, "%" PRIu64 " addresses: wrong rules",
                    counts[0]);
         jpp_ok(counts[1] * file->plain < counts[0],
-               "%" PRIu64 " rules are not plain", counts[1]);
+               "%" PRIu64 " rules need all registers", counts[1]);
         return;
     }
 
@@ -237,39 +246,38 @@ jpp_compare_file(const jpp_rules_file_t *file)
 }
 
 
-/* Two addresses share a set; a third pushes the first of them out. */
+/* Two addresses share two places; a third pushes the first of them out.
+   Nothing is known of an address whose word nobody has written. */
 
 static void
 jpp_cache(void)
 {
-    uint32_t   i, n;
-    uintptr_t  address, same[3];
+    uint32_t   i;
+    uintptr_t  same[3];
 
     static jpp_rules_t  rules;
 
-    n = 0;
-
-    for (address = 0x7f0000000000; n < 3; address++) {
-        if (jpp_rules_hash(address) >> 52 == 7) {
-            same[n++] = address;
-        }
+    for (i = 0; i < 3; i++) {
+        same[i] = 0x7f0000000007 + i * JPP_RULES_WORDS;
+        jpp_is_u64(jpp_rules_get(&rules, same[i]), 0, "no rule at first");
     }
+
+    jpp_is_u64(jpp_rules_get(&rules, 0), 0, "nor for an address of 0");
 
     for (i = 0; i < 3; i++) {
-        jpp_ok(jpp_rule_kind(jpp_rules_get(&rules, same[i]))
-               != JPP_RULE_PLAIN, "an empty set has no rule");
+        jpp_rules_put(&rules, same[i], 4711 + i);
     }
 
-    for (i = 0; i < 3; i++) {
-        jpp_rules_put(&rules, same[i], JPP_RULE_PLAIN << JPP_RULE_KIND | i);
-    }
-
-    jpp_ok(jpp_rules_get(&rules, same[0]) >> JPP_RULE_KIND != JPP_RULE_PLAIN,
-           "of three addresses of a set the first is gone");
+    jpp_is_u64(jpp_rules_get(&rules, same[0]), 0,
+               "of three addresses of a place the first is gone");
 
     for (i = 1; i < 3; i++) {
-        jpp_is_u64(jpp_rules_get(&rules, same[i]),
-                   JPP_RULE_PLAIN << JPP_RULE_KIND | i, "and %u is there", i);
+        jpp_is_u64(jpp_rules_get(&rules, same[i]), 4711 + i,
+                   "and %u is there", i);
+        jpp_ok(jpp_rules_is_for(jpp_rules_word(&rules, same[i]), same[i])
+               == (i == 2), "the last one at once");
+        jpp_is_u64(jpp_rules_get(&rules, same[i] ^ 1), 0,
+                   "and nothing of the address beside it");
     }
 }
 

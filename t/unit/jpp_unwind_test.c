@@ -13,9 +13,9 @@
 #include <dlfcn.h>
 #include <errno.h>
 
-#include "jpp_complete.h"
 #include "jpp_test.h"
 #include "jpp_test_cfi.h"
+#include "jpp_test_complete.h"
 #include "jpp_test_unwind.h"
 
 
@@ -75,6 +75,15 @@ static const jpp_walk_case_t  jpp_walks[] = {
       { JPP_OUTER }, 0, 0, 1, JPP_UNWIND_STACK, false },
     { "rbp as the base", JPP_BYTES(0x0c, 6, 16),
       { 7, 7, 7, JPP_OUTER }, JPP_WORD(2), 0, 2, JPP_UNWIND_OUTERMOST, false },
+    { "a frame pointer", JPP_BYTES(0x0c, 6, 16, 0x86, 2),
+      { 7, 7, JPP_WORD(5), JPP_BASED, 7, 7, JPP_OUTER }, JPP_WORD(2), 0, 3,
+      JPP_UNWIND_OUTERMOST, false },
+    { "a frame pointer that leads nowhere", JPP_BYTES(0x0c, 6, 16, 0x86, 2),
+      { 7, 7, 4711, JPP_BASED, 7, 7, JPP_OUTER }, JPP_WORD(2), 0, 2,
+      JPP_UNWIND_STACK, false },
+    { "a frame pointer at the end of memory", JPP_BYTES(0x0c, 6, 16, 0x86, 2),
+      { 7, 7, UINT64_MAX - 7, JPP_BASED, 7, 7, JPP_OUTER }, JPP_WORD(2), 0, 2,
+      JPP_UNWIND_STACK, false },
     { "rbp that is below rsp", JPP_BYTES(0x0c, 6, 16),
       { JPP_OUTER }, 4711, 0, 1, JPP_UNWIND_STACK, false },
     { "rbp that was stored", JPP_BYTES(0x0e, 16, 0x86, 2),
@@ -166,7 +175,7 @@ jpp_prepare(const jpp_walk_case_t *walk, jpp_unwind_context_t *at)
     jpp_cfi_function(&jpp_image, walk->instructions, walk->len);
     jpp_cfi_cie(&jpp_image, false);
     jpp_cfi_function(&jpp_image, JPP_BYTES(0x07, 16));
-    jpp_cfi_function(&jpp_image, JPP_BYTES(0x0c, 6, 16));
+    jpp_cfi_function(&jpp_image, JPP_BYTES(0x0c, 6, 16, 0x86, 2));
 
     memset(&jpp_unwinder, 0, sizeof(jpp_unwinder));
     jpp_cfi_object(jpp_image.data, jpp_image.n, &object);
@@ -211,8 +220,8 @@ jpp_walk(const jpp_walk_case_t *walk)
     }
 
     jpp_is_u64(errno, 4711, "%s: errno", walk->name);
-    jpp_is_u64(jpp_complete_walk(&jpp_unwinder.mapped, &at, &jpp_bounds, 0,
-                                 again, 8, &end), n,
+    jpp_is_u64(jpp_test_complete(&jpp_unwinder, &at, &jpp_bounds, again, 8,
+                                 &end), n,
                "%s: frames of the complete walk", walk->name);
     jpp_is_mem(again, pcs, n * sizeof(uintptr_t), "%s: the same frames",
                walk->name);
@@ -270,6 +279,36 @@ jpp_red_zone(void)
 }
 
 
+/* Above a frame that needs all registers, the walk goes on with the cache. */
+
+static void
+jpp_resumes(void)
+{
+    uint32_t               n;
+    uintptr_t              pcs[8];
+    jpp_unwind_end_t       end;
+    jpp_unwind_context_t   at;
+
+    const jpp_walk_case_t  walk = {
+        "*(rsp + 8 + 8 * r9) + 8", JPP_BYTES(0x0f, 10, 0x77, 8, 0x79, 0, 0x38,
+        0x1e, 0x22, 0x06, 0x23, 8), { 7, 7, 7, JPP_WORD(4), JPP_BASED, 7,
+        JPP_OUTER }, JPP_WORD(5), 2, 0, JPP_UNWIND_ON, false
+    };
+
+    jpp_prepare(&walk, &at);
+    n = jpp_unwind_walk(&jpp_unwinder, &at, &jpp_bounds, pcs, 8, &end);
+
+    jpp_is_u64(n, 3, "frames that need less above one that needs all");
+    jpp_is_str(jpp_unwind_end_name(end), "outermost frame", "all of them");
+    jpp_is_u64(jpp_rules_get(&jpp_unwinder.rules, pcs[0]),
+               jpp_rule_special(JPP_RULE_COMPLETE), "the first is known so");
+    jpp_is_u64(jpp_rules_get(&jpp_unwinder.rules, pcs[1]),
+               jpp_rule_special(JPP_RULE_FRAME), "the next is in the cache");
+    jpp_is_u64(jpp_rules_get(&jpp_unwinder.rules, pcs[2]),
+               jpp_rule_special(JPP_RULE_OUTERMOST), "and the last");
+}
+
+
 /* An instruction that returns has its caller on top, whatever is said of it;
    as the bytes of another one, or behind a call, it means nothing. */
 
@@ -324,8 +363,8 @@ jpp_returns(void)
         jpp_words[0] = (uintptr_t) place + 2 * JPP_CFI_CODE + 5;
 
         n = jpp_unwind_walk(&jpp_unwinder, &at, &jpp_bounds, pcs, 8, &end);
-        m = jpp_complete_walk(&jpp_unwinder.mapped, &at, &jpp_bounds, 0,
-                              again, 8, &other);
+        m = jpp_test_complete(&jpp_unwinder, &at, &jpp_bounds, again, 8,
+                              &other);
 
         jpp_is_u64(n, cases[i].is_right ? 2 : 1, "bytes %02x %02x, %s",
                    cases[i].bytes[0], cases[i].bytes[1],
@@ -490,6 +529,7 @@ main(void)
     }
 
     jpp_red_zone();
+    jpp_resumes();
     jpp_returns();
     jpp_missing();
     jpp_full();
