@@ -107,12 +107,13 @@ prepare()
         put('a.png', "\x89PNG\r\n\x1a\n"
             . chunk('IHDR', pack 'NNCCCCC', 64, 64, 8, 2, 0, 0, 0)
             . chunk('IDAT', compress($rows)) . chunk('IEND', ''));
-        put('a.html', join '', map { "line $_ of " . $_ * 7919 . "\n" } 1 .. 400);
+        put('a.html', join '', map { "line $_ of " . $_ * 7919 . "\n" }
+                                   1 .. 400);
         put('ssi.html', "<!--#include virtual=\"/a.html\" -->"
             . "<!--#if expr=\"\$uri = /s.*html/\" -->"
             . "<!--#include virtual=\"/perl\" --><!--#endif -->");
-        put('a.xml', '<list>' . join('', map { "<item n='$_'>x</item>" } 1 .. 60)
-            . '</list>');
+        put('a.xml', '<list>'
+            . join('', map { "<item n='$_'>x</item>" } 1 .. 60) . '</list>');
         put('a.xslt', '<xsl:stylesheet version="1.0" xmlns:xsl='
             . '"http://www.w3.org/1999/XSL/Transform"><xsl:template match="/">'
             . '<ul><xsl:for-each select="list/item"><xsl:sort select="@n"/>'

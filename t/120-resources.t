@@ -9,8 +9,7 @@ use lib "$FindBin::RealBin/lib";
 
 use Digest::SHA qw(sha256_base64);
 use JppRun qw( wait_until );
-use JppSuite qw( $resources blocks dial fleets profile quiet_log settled slurp
-                 table );
+use JppSuite qw( blocks dial fleets profile quiet_log settled slurp table );
 use JSON::PP qw(decode_json);
 use POSIX qw(strftime);
 use Sys::Hostname;

@@ -119,11 +119,12 @@ sub openmetrics {
                      "Accept: $open;version=1.0.0,$open;version=0.0.1;q=0.75,"
                      . "text/plain;version=0.0.4;q=0.5,*/*;q=0.1\r\n");
 
-    is($answer->{headers}{'content-type'}, "$open; version=1.0.0; charset=utf-8",
-       'the type');
+    is($answer->{headers}{'content-type'},
+       "$open; version=1.0.0; charset=utf-8", 'the type');
     like($answer->{body}, qr/^# TYPE nginx_jemalloc_mallocs counter\n/m,
          'families of counters have no suffix');
-    like($answer->{body}, qr/^nginx_jemalloc_mallocs_total\{worker="0"\} \d+\n/m,
+    like($answer->{body},
+         qr/^nginx_jemalloc_mallocs_total\{worker="0"\} \d+\n/m,
          'their values have one');
     like($answer->{body}, qr/^# UNIT nginx_worker_cpu_seconds seconds\n/m,
          'units');

@@ -3,8 +3,9 @@
 # What is in contrib/ is used as its reader would: the drop-in of systemd is
 # parsed, and nginx is started with its environment; the pieces of
 # configuration are included in an nginx, and answer; what the scrapers would
-# ask for is asked for; the alerts are tested; the Debian package is built, and what it holds is
-# loaded.  And the commands of docs/reading-a-heap.md that find leaks find some.
+# ask for is asked for; the alerts are tested; the Debian package is built, and
+# what it holds is loaded.  And the commands of docs/reading-a-heap.md that find
+# leaks find some.
 
 use strict;
 use warnings;
