@@ -16,17 +16,49 @@
 #endif
 
 
+/*
+ * A counter of the CPU that costs an instruction, and a difference of it that
+ * is less than a millisecond on every machine: time stamp counters run at more
+ * than 500 MHz, those of ARM at 1 MHz at least.
+ */
+
+#if defined(__x86_64__) || defined(__i386__)
+
+#define NGX_HTTP_JEMALLOC_PPROF_SHORT  500000
+
+#define ngx_http_jemalloc_pprof_ticks(ticks)  ticks = __builtin_ia32_rdtsc()
+
+#elif defined(__aarch64__)
+
+#define NGX_HTTP_JEMALLOC_PPROF_SHORT  1000
+
+#define ngx_http_jemalloc_pprof_ticks(ticks)                                  \
+    __asm__ __volatile__ ("mrs %0, cntvct_el0" : "=r" (ticks))
+
+#else
+
+#define NGX_HTTP_JEMALLOC_PPROF_SHORT         0
+
+#define ngx_http_jemalloc_pprof_ticks(ticks)  ticks = 0
+
+#endif
+
+
 typedef ngx_int_t (*ngx_http_jemalloc_pprof_process_pt)(ngx_cycle_t *cycle,
     ngx_msec_t timer, ngx_uint_t flags);
 
 
 static ngx_int_t ngx_http_jemalloc_pprof_loop_process(ngx_cycle_t *cycle,
     ngx_msec_t timer, ngx_uint_t flags);
+static void ngx_http_jemalloc_pprof_loop_measure(void);
 
 
 jpp_loop_t  ngx_http_jemalloc_pprof_loop;
 
 static ngx_http_jemalloc_pprof_process_pt  ngx_http_jemalloc_pprof_process;
+
+/* when the last iteration ended */
+static uint64_t  ngx_http_jemalloc_pprof_last;
 
 
 /* the first iteration contains the worker's start, which nobody waited for */
@@ -68,6 +100,29 @@ static ngx_int_t
 ngx_http_jemalloc_pprof_loop_process(ngx_cycle_t *cycle, ngx_msec_t timer,
     ngx_uint_t flags)
 {
+    uint64_t  now, passed;
+
+    ngx_http_jemalloc_pprof_ticks(now);
+
+    passed = now - ngx_http_jemalloc_pprof_last;
+    ngx_http_jemalloc_pprof_last = now;
+
+    if (passed < NGX_HTTP_JEMALLOC_PPROF_SHORT) {
+        ngx_http_jemalloc_pprof_loop.counts[0]++;
+
+    } else {
+        ngx_http_jemalloc_pprof_loop_measure();
+    }
+
+    return ngx_http_jemalloc_pprof_process(cycle, timer, flags);
+}
+
+
+/* ngx_current_msec is when epoll_wait() returned */
+
+static void __attribute__((noinline))
+ngx_http_jemalloc_pprof_loop_measure(void)
+{
     ngx_msec_int_t   ms;
     struct timespec  now;
 
@@ -77,6 +132,4 @@ ngx_http_jemalloc_pprof_loop_process(ngx_cycle_t *cycle, ngx_msec_t timer,
 
         jpp_loop_add(&ngx_http_jemalloc_pprof_loop, ms > 0 ? ms : 0);
     }
-
-    return ngx_http_jemalloc_pprof_process(cycle, timer, flags);
 }

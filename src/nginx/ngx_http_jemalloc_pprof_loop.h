@@ -5,9 +5,10 @@
  * nginx calls process_events once an iteration, through a table, and reads the
  * clock as soon as epoll_wait() returns.  A wrapper around that call looks how
  * late it is: what lies between was spent on events, timers and posted events.
- * One read of the kernel's coarse clock an iteration, whose resolution is that
- * of the kernel's ticks (4 ms, as a rule): a single figure may be off by that
- * much, sums are not.
+ * The clock is the kernel's coarse one, as nginx's, which advances by ticks
+ * (4 ms, as a rule): a single figure may be off by that much, sums are not.  It
+ * is not even read if the CPU's counter proves that no millisecond has passed
+ * since the last iteration.
  *
  * For the event loop.
  */
