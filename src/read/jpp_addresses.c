@@ -1,5 +1,8 @@
 
+#include <string.h>
+
 #include "jpp_addresses.h"
+#include "jpp_cut.h"
 #include "jpp_intern.h"
 
 
@@ -7,6 +10,8 @@
 
 
 static bool jpp_addresses_resize(jpp_addresses_t *addresses, uint32_t shift);
+static uint32_t jpp_addresses_location(const jpp_addresses_t *addresses,
+    uint32_t mapping, uint64_t call);
 static uint32_t jpp_addresses_varint(uint32_t id);
 static bool jpp_addresses_is_allocator(const jpp_addresses_t *addresses,
     const jpp_map_t *map, uint64_t address);
@@ -66,8 +71,8 @@ jpp_addresses_add(jpp_addresses_t *addresses, jpp_address_t *slot,
 
     if (is_wanted || flag == 0) {
 
-        id = jpp_profile_location(addresses->profile,
-                                  map != NULL ? map->mapping : 0, call);
+        id = jpp_addresses_location(addresses,
+                                    map != NULL ? map->mapping : 0, call);
 
         if (id == 0 || id > JPP_ADDRESS_MAX_ID) {
             return false;
@@ -149,6 +154,37 @@ jpp_addresses_resize(jpp_addresses_t *addresses, uint32_t shift)
     addresses->table = table;
 
     return true;
+}
+
+
+/* One that says why a stack was cut has its name from the start. */
+
+static uint32_t
+jpp_addresses_location(const jpp_addresses_t *addresses, uint32_t mapping,
+    uint64_t call)
+{
+    uint32_t        id, string;
+    const char     *name;
+    jpp_profile_t  *profile;
+
+    profile = addresses->profile;
+    id = jpp_profile_location(profile, mapping, call);
+    name = mapping == 0 ? jpp_cut_name(call + 1) : NULL;
+
+    if (id == 0 || name == NULL) {
+        return id;
+    }
+
+    string = jpp_profile_string(profile, name, strlen(name));
+
+    if (string == 0) {
+        return 0;
+    }
+
+    jpp_profile_location_at(profile, id)->function =
+                           jpp_profile_function(profile, 0, string, string);
+
+    return jpp_profile_location_at(profile, id)->function != 0 ? id : 0;
 }
 
 

@@ -1,0 +1,20 @@
+
+#include <stddef.h>
+
+#include "jpp_cut.h"
+
+
+static const char *const  jpp_cut_names[JPP_CUTS] = {
+    [JPP_CUT_CODE]  = "[cut: JIT code]",
+    [JPP_CUT_RULE]  = "[cut: no call-frame information]",
+    [JPP_CUT_ODD]   = "[cut: unknown call-frame information]",
+    [JPP_CUT_STACK] = "[cut: outside the stack]"
+};
+
+
+const char *
+jpp_cut_name(uint64_t frame)
+{
+    return frame - JPP_CUT_FRAME < JPP_CUTS
+           ? jpp_cut_names[frame - JPP_CUT_FRAME] : NULL;
+}
