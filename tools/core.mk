@@ -47,7 +47,7 @@ all: tool
 tool: $(OUT)/jemalloc-pprof
 
 units: $(UNITS) $(OUT)/t/jpp_contract $(OUT)/t/liveset \
-  $(OUT)/t/liveset-static $(OUT)/t/jpp_fake.so
+  $(OUT)/t/liveset-static $(OUT)/t/jpp_fake.so $(OUT)/t/jpp_throw.so
 
 fuzzers: $(FUZZERS)
 
@@ -106,6 +106,12 @@ $(OUT)/t/jpp_fake.so: $(wildcard t/lib/fake/*.c) t/lib/fake/jpp_fake.h
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(WARNINGS) -O1 -g -fPIC -shared -o $@ \
 	    $(filter %.c,$^) -ldl -lpthread
+
+# it throws beside the hook: without the sanitizers, which have a malloc() each
+
+$(OUT)/t/jpp_throw.so: t/lib/jpp_throw.cc
+	@mkdir -p $(@D)
+	g++ -O1 -g -fPIC -shared -o $@ $<
 
 $(OUT)/fuzz/%: t/fuzz/%.c $(OUT)/libjpp.a
 	@mkdir -p $(@D)

@@ -259,7 +259,7 @@ tests_suite()
 tests_units()
 {
     # shellcheck disable=SC2086
-    need $CORE_PACKAGES
+    need $CORE_PACKAGES g++
 
     if [ $# = 0 ]; then
         core build gcc "-O2 -g" units
@@ -277,7 +277,7 @@ tests_units()
 
     # shellcheck disable=SC2046
     core build gcc "-O2 -g" $(printf 'build/t/%s_test ' "$@") \
-        build/t/jpp_fake.so
+        build/t/jpp_fake.so build/t/jpp_throw.so
     exec prove --verbose t/00-unit.t :: "$@"
 }
 

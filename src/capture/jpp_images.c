@@ -1,5 +1,5 @@
 
-/* dl_iterate_phdr() */
+/* dl_iterate_phdr(), RTLD_DEFAULT */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -28,6 +28,8 @@ typedef struct {
 } jpp_images_new_t;
 
 
+static int jpp_images_count(struct dl_phdr_info *info, size_t size,
+    void *data);
 static int jpp_images_find_new(struct dl_phdr_info *info, size_t size,
     void *data);
 static void jpp_images_segments(const struct dl_phdr_info *info,
@@ -106,6 +108,41 @@ jpp_images_unwind(jpp_mapped_t *objects)
 
         found.first = found.n;
     }
+}
+
+
+bool
+jpp_images_has(const char *name)
+{
+    return dlsym(RTLD_DEFAULT, name) != NULL;
+}
+
+
+uint64_t
+jpp_images_loads(void)
+{
+    uint64_t  loads;
+
+    loads = 0;
+
+    (void) dl_iterate_phdr(jpp_images_count, &loads);
+
+    return loads;
+}
+
+
+/* Every object has the same number: the first will do. */
+
+static int
+jpp_images_count(struct dl_phdr_info *info, size_t size, void *data)
+{
+    uint64_t *loads = data;
+
+    (void) size;
+
+    *loads = info->dlpi_adds;
+
+    return 1;
 }
 
 

@@ -33,6 +33,12 @@ bool jpp_images_read(jpp_vec_t *images);
  */
 bool jpp_images_unwind(jpp_mapped_t *objects);
 
+/* Has anything that is loaded the global symbol NAME? */
+bool jpp_images_has(const char *name);
+
+/* How many objects were loaded so far; those that are gone count. */
+uint64_t jpp_images_loads(void);
+
 /*
  * The build id among the LEN bytes of notes at DATA, aligned to ALIGNMENT (4
  * or 8); false: they have none.

@@ -6,12 +6,16 @@
 #include <string.h>
 #include <sys/types.h>
 
+#include "jpp_images.h"
 #include "jpp_jemalloc.h"
 #include "jpp_mallctl.h"
 #include "jpp_stats.h"
 
 
 #define JPP_JEMALLOC_LENGTH(table)  (sizeof(table) / sizeof((table)[0]))
+
+/* a function that every LuaJIT has */
+#define JPP_JEMALLOC_LUAJIT  "luaJIT_setmode"
 
 /* the first version in which prof_sys_thread_name is safe */
 #define JPP_JEMALLOC_SAFE_NAMES  50301
@@ -244,6 +248,9 @@ jpp_jemalloc_current(jpp_jemalloc_t *jemalloc)
 
     jemalloc->active = jpp_mallctl_is_true("prof.active");
     jemalloc->gdump = jpp_mallctl_is_true("prof.gdump");
+    jemalloc->hook = jpp_hook_read();
+    jemalloc->has_luajit = jpp_images_has(JPP_JEMALLOC_LUAJIT);
+    jpp_backtrace_count(&jemalloc->stacks);
 
     if (jpp_mallctl_call("prof.lg_sample", &lg_sample, sizeof(lg_sample), NULL,
                          0)
@@ -255,6 +262,15 @@ jpp_jemalloc_current(jpp_jemalloc_t *jemalloc)
     if (jemalloc->state == JPP_JEMALLOC_READY && !jemalloc->active) {
         jemalloc->state = JPP_JEMALLOC_INACTIVE;
     }
+}
+
+
+bool
+jpp_jemalloc_will_abort(const jpp_jemalloc_t *jemalloc)
+{
+    return jemalloc->state > JPP_JEMALLOC_OFF
+           && jemalloc->has_luajit
+           && jemalloc->hook != JPP_HOOK_ON;
 }
 
 

@@ -18,7 +18,9 @@
 
 #include <stdbool.h>
 
+#include "jpp_backtrace.h"
 #include "jpp_err.h"
+#include "jpp_hook.h"
 
 
 /*
@@ -54,6 +56,9 @@ typedef struct {
     bool                   accum;          /* opt.prof_accum */
     bool                   unsampled;      /* !opt.prof_thread_active_init: */
                                            /*   no thread is sampled */
+    jpp_hook_t             hook;           /* who walks stacks */
+    jpp_backtrace_counts_t stacks;         /* those that the hook walked */
+    bool                   has_luajit;     /* LuaJIT is loaded */
 
     /* options that do harm in a server */
 
@@ -93,6 +98,9 @@ typedef struct {
 
 /* Fill the caller's JEMALLOC with the state as it is now. */
 void jpp_jemalloc_read(jpp_jemalloc_t *jemalloc);
+
+/* Will a sample end the process, where LuaJIT runs? */
+bool jpp_jemalloc_will_abort(const jpp_jemalloc_t *jemalloc);
 
 /*
  * Does the environment request a profiler, by prof:true in a variable that

@@ -2,8 +2,8 @@
 /*
  * The mallctl of this process, the owner of that function: looked up under
  * the names of the usual builds, and used only if malloc() is proven to be the
- * same library's.  What its values mean is in jpp_jemalloc.h, whose file alone
- * uses this.
+ * same library's.  What its values mean is in jpp_jemalloc.h and jpp_hook.h,
+ * whose files alone use this.
  *
  * Threads as in jpp_jemalloc.h.
  */

@@ -11,12 +11,21 @@
 #define _JPP_PROC_H_INCLUDED_
 
 
+#include <stdint.h>
+
 #include "jpp_arena.h"
 #include "jpp_err.h"
 
 
 /* Append the text of /proc/self/maps to MAPS. */
 jpp_code_t jpp_proc_maps(jpp_vec_t *maps, jpp_err_t *err);
+
+/*
+ * [signal] Find the mapping that ADDRESS lies in: from *START to *END.  No
+ * lock, no memory, errno untouched; a kilobyte of stack.  False: none, or it
+ * cannot be read.
+ */
+bool jpp_proc_mapping(uintptr_t address, uintptr_t *start, uintptr_t *end);
 
 /*
  * The name of the last mapping in the LEN bytes of maps TEXT ("[vsyscall]"),

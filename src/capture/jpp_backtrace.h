@@ -1,0 +1,60 @@
+
+/*
+ * The stack of whoever allocates, for samplers: src/unwind, with what it needs
+ * to know about this process.
+ *
+ * It knows the objects that are loaded, and where the stacks are: that of the
+ * main thread and those of other threads are looked up in the list of mappings
+ * when they are first met, those of coroutines each time.  A stack that cannot
+ * be walked to its end has a last frame that says so (jpp_cut.h).
+ *
+ * One per process, because allocators call their hooks without an argument.
+ * jpp_backtrace_start() and _refresh() are for one thread, outside signals and
+ * allocators; everything marked [signal] is for any thread, in a handler and
+ * in malloc() itself: no lock, no memory, errno untouched.
+ */
+
+
+#ifndef _JPP_BACKTRACE_H_INCLUDED_
+#define _JPP_BACKTRACE_H_INCLUDED_
+
+
+#include <stdbool.h>
+#include <stdint.h>
+
+
+/* the least depth */
+#define JPP_BACKTRACE_MIN  4
+
+
+typedef struct {
+    uint64_t          n;           /* stacks that were walked */
+    uint64_t          n_cut;       /* and ended before their outermost frame */
+} jpp_backtrace_counts_t;
+
+
+/*
+ * Learn what is loaded, and walk once, so that lazy binding is done.  The main
+ * thread is the one that calls this.  May be called again; false: there is no
+ * unwinder for this machine.
+ */
+bool jpp_backtrace_start(void);
+
+/* Learn what was loaded since.  Costs next to nothing if that is nothing. */
+void jpp_backtrace_refresh(void);
+
+/*
+ * [signal] Store the stack of the caller at PCS, return addresses from the
+ * innermost: the first lies in the caller's caller.  At least one, and at most
+ * DEPTH - 2; deeper stacks lack their outermost frames.
+ */
+uint32_t jpp_backtrace(uintptr_t *pcs, uint32_t depth);
+
+/* [signal] Where the function that ADDRESS lies in starts; 0: unknown. */
+uintptr_t jpp_backtrace_function(uintptr_t address);
+
+/* [signal] What was walked so far; threads that walk are seen soon. */
+void jpp_backtrace_count(jpp_backtrace_counts_t *counts);
+
+
+#endif /* _JPP_BACKTRACE_H_INCLUDED_ */

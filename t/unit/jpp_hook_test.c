@@ -1,0 +1,517 @@
+
+/*
+ * The hook in a real jemalloc: whose frames are in its dumps, in threads and
+ * coroutines, in code of nobody and in libraries that come later, while others
+ * throw.  See jpp_test_jemalloc.h.
+ */
+
+/* memmem(), RTLD_DEFAULT */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#define JPP_PROGRAM  "jpp_hook_test"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <ucontext.h>
+
+#include "jpp_backtrace.h"
+#include "jpp_hook.h"
+#include "jpp_test_jemalloc.h"
+
+
+#define JPP_HOOK_THREADS     8
+#define JPP_HOOK_ROUNDS      300
+#define JPP_HOOK_COROUTINE   (64 * 1024)
+
+/* each is sampled */
+#define JPP_HOOK_CONF        "prof:true,lg_prof_sample:0,prof_prefix:"
+#define JPP_HOOK_BLOCK       200
+
+
+typedef void *(*jpp_hook_alloc_pt)(size_t size, void **caller);
+
+
+static void jpp_tests(void);
+static void jpp_tests_real(void);
+static void jpp_test_states(void);
+static void jpp_test_real(const char *part, const char *argument,
+    const char *want);
+
+static void jpp_part_hook(const char *argument);
+static void jpp_part_frames(const char *argument);
+static void jpp_part_given_back(const char *argument);
+static void jpp_part_threads(const char *argument);
+static void *jpp_part_thread(void *data);
+static void jpp_part_switch(void);
+static void jpp_part_coroutine(void);
+static void jpp_part_jit(const char *argument);
+static void jpp_part_late(const char *argument);
+static void jpp_part_blind(const char *argument);
+static void *jpp_part_alone(void *data);
+static void *jpp_part_alloc(size_t size, void **caller);
+static unsigned jpp_part_dump_has(const void *frame, const char *behind);
+static void *jpp_part_library(const char *name);
+
+
+static const jpp_part_t  jpp_parts[] = {
+    { "state",       jpp_part_state },
+    { "hook",        jpp_part_hook },
+    { "frames",      jpp_part_frames },
+    { "given back",  jpp_part_given_back },
+    { "threads",     jpp_part_threads },
+    { "jit",         jpp_part_jit },
+    { "late",        jpp_part_late },
+    { "blind",       jpp_part_blind }
+};
+
+
+static long (*jpp_hook_throw)(unsigned n);
+
+
+int
+main(int argc, char **argv)
+{
+    return jpp_test_jemalloc(argc, argv, jpp_parts,
+                             sizeof(jpp_parts) / sizeof(jpp_parts[0]),
+                             jpp_tests, jpp_tests_real);
+}
+
+
+static void
+jpp_tests(void)
+{
+    jpp_test_states();
+}
+
+
+static void
+jpp_tests_real(void)
+{
+    jpp_test_real("hook", "", "before 1, set 4, again 4, after 1");
+    jpp_test_real("frames", "", "caller 1, outermost 1, cut 0");
+    jpp_test_real("given back", "", "ours 1, then 0, ours again 1");
+    jpp_test_real("threads", "", "caught all, cut 0");
+    jpp_test_real("jit", "", "cut 1, frame 1");
+    jpp_test_real("late", "", "cut at first 1, then 0, caller 1");
+    jpp_test_real("blind", "", "cut 1, frames 1, then 0");
+}
+
+
+/* What a jemalloc without the hook says, and one that does not profile. */
+
+static void
+jpp_test_states(void)
+{
+    jpp_run_t  run = { jpp_fake_so, NULL, "", "hook", "" };
+
+    jpp_is_str(jpp_run(&run), "before 2, set 2, again 2, after 2",
+               "a jemalloc without the hook");
+
+    run.preload = NULL;
+    jpp_is_str(jpp_run(&run), "before 2, set 2, again 2, after 2",
+               "no jemalloc");
+
+    if (!JPP_IS_SANITIZED) {
+        run.preload = JPP_REAL;
+        run.conf = "prof:false";
+        jpp_is_str(jpp_run(&run), "before 1, set 1, again 1, after 1",
+                   "a profiler that is off for good");
+    }
+}
+
+
+static void
+jpp_test_real(const char *part, const char *argument, const char *want)
+{
+    jpp_run_t  run = { JPP_REAL, JPP_HOOK_CONF, NULL, part, argument };
+
+    jpp_is_str(jpp_run(&run), want, "%s", part);
+}
+
+
+static void
+jpp_part_hook(const char *argument)
+{
+    jpp_hook_t      before, set, again;
+    jpp_jemalloc_t  jemalloc;
+
+    (void) argument;
+
+    jpp_jemalloc_read(&jemalloc);
+
+    before = jpp_hook_read();
+    set = jpp_hook_set();
+    again = jpp_hook_set();
+    jpp_hook_reset();
+
+    printf("before %d, set %d, again %d, after %d\n", before, set, again,
+           jpp_hook_read());
+}
+
+
+static void __attribute__((noinline))
+jpp_part_start(void)
+{
+    jpp_jemalloc_t  jemalloc;
+
+    jpp_jemalloc_read(&jemalloc);
+
+    if (jpp_hook_set() != JPP_HOOK_ON) {
+        printf("no hook ");
+    }
+}
+
+
+static void * __attribute__((noinline))
+jpp_part_alloc(size_t size, void **caller)
+{
+    void  *p;
+
+    *caller = __builtin_return_address(0);
+    p = malloc(size);
+
+    __asm__ volatile ("" : : "r" (p) : "memory");
+
+    return p;
+}
+
+
+/* The stack from malloc() to the start of the program. */
+
+static void
+jpp_part_frames(const char *argument)
+{
+    void            *caller;
+    uintptr_t        pcs[64];
+    uint32_t         n;
+    char             outermost[32];
+    jpp_jemalloc_t   jemalloc;
+
+    (void) argument;
+
+    jpp_part_start();
+    (void) jpp_part_alloc(JPP_HOOK_BLOCK, &caller);
+
+    n = jpp_backtrace(pcs, 64);
+    snprintf(outermost, sizeof(outermost), " 0x%zx\n", pcs[n - 1]);
+
+    jpp_jemalloc_read(&jemalloc);
+
+    printf("caller %u, outermost %u, cut %" PRIu64 "\n",
+           jpp_part_dump_has(caller, NULL),
+           jpp_part_dump_has(caller, outermost), jemalloc.stacks.n_cut);
+}
+
+
+static void
+jpp_part_given_back(const char *argument)
+{
+    void                    *caller;
+    uint64_t                 ours, theirs;
+    jpp_backtrace_counts_t   counts;
+
+    (void) argument;
+
+    jpp_part_start();
+
+    (void) jpp_part_alloc(JPP_HOOK_BLOCK, &caller);
+    jpp_backtrace_count(&counts);
+    ours = counts.n;
+
+    jpp_hook_reset();
+
+    (void) jpp_part_alloc(JPP_HOOK_BLOCK, &caller);
+    jpp_backtrace_count(&counts);
+    theirs = counts.n - ours;
+
+    (void) jpp_hook_set();
+
+    (void) jpp_part_alloc(JPP_HOOK_BLOCK, &caller);
+    jpp_backtrace_count(&counts);
+
+    printf("ours %d, then %" PRIu64 ", ours again %d\n", ours != 0, theirs,
+           counts.n != 0);
+}
+
+
+/* Threads, coroutines in them, exceptions, and threads that end by force. */
+
+static void
+jpp_part_threads(const char *argument)
+{
+    int              i;
+    long             caught;
+    void            *value;
+    pthread_t        threads[JPP_HOOK_THREADS];
+    jpp_jemalloc_t   jemalloc;
+
+    (void) argument;
+
+    jpp_hook_throw = jpp_part_library("jpp_throw");
+    jpp_part_start();
+
+    caught = 0;
+
+    for (i = 0; i < JPP_HOOK_THREADS; i++) {
+        (void) pthread_create(&threads[i], NULL, jpp_part_thread, NULL);
+    }
+
+    for (i = 0; i < JPP_HOOK_THREADS; i++) {
+        (void) pthread_join(threads[i], &value);
+        caught += (long) value;
+    }
+
+    jpp_jemalloc_read(&jemalloc);
+
+    printf("caught %s, cut %" PRIu64 "\n",
+           caught == JPP_HOOK_THREADS * JPP_HOOK_ROUNDS * 10 ? "all" : "some",
+           jemalloc.stacks.n_cut);
+}
+
+
+static void *
+jpp_part_thread(void *data)
+{
+    int    i;
+    long   caught;
+    void  *caller;
+
+    (void) data;
+
+    caught = 0;
+
+    for (i = 0; i < JPP_HOOK_ROUNDS; i++) {
+        free(jpp_part_alloc(JPP_HOOK_BLOCK, &caller));
+        caught += jpp_hook_throw(10);
+        jpp_part_switch();
+    }
+
+    /* libgcc unwinds the frames of this thread */
+
+    pthread_exit((void *) caught);
+}
+
+
+static void
+jpp_part_switch(void)
+{
+    void        *stack;
+    ucontext_t   coroutine, here;
+
+    stack = mmap(NULL, JPP_HOOK_COROUTINE, PROT_READ|PROT_WRITE,
+                 MAP_PRIVATE|MAP_ANONYMOUS, -1, 0);
+
+    getcontext(&coroutine);
+    coroutine.uc_stack.ss_sp = stack;
+    coroutine.uc_stack.ss_size = JPP_HOOK_COROUTINE;
+    coroutine.uc_link = &here;
+    makecontext(&coroutine, jpp_part_coroutine, 0);
+    swapcontext(&here, &coroutine);
+
+    munmap(stack, JPP_HOOK_COROUTINE);
+}
+
+
+static void
+jpp_part_coroutine(void)
+{
+    void  *caller;
+
+    free(jpp_part_alloc(JPP_HOOK_BLOCK, &caller));
+}
+
+
+/* malloc() from code that nobody knows. */
+
+static void
+jpp_part_jit(const char *argument)
+{
+    void                    *(*code)(size_t size, void *(*alloc)(size_t size));
+    uint8_t                  *page;
+    jpp_backtrace_counts_t    counts;
+
+    /* sub $8, %rsp; call *%rsi; add $8, %rsp; ret */
+
+    static const uint8_t  bytes[] = {
+        0x48, 0x83, 0xec, 0x08, 0xff, 0xd6, 0x48, 0x83, 0xc4, 0x08, 0xc3
+    };
+
+    (void) argument;
+
+    page = mmap(NULL, 4096, PROT_READ|PROT_WRITE|PROT_EXEC,
+                MAP_PRIVATE|MAP_ANONYMOUS, -1, 0);
+    memcpy(page, bytes, sizeof(bytes));
+    memcpy(&code, &page, sizeof(page));
+
+    jpp_part_start();
+    (void) code(JPP_HOOK_BLOCK, malloc);
+    jpp_backtrace_count(&counts);
+
+    printf("cut %" PRIu64 ", frame %u\n", counts.n_cut,
+           jpp_part_dump_has((void *) 0x101, "\n"));
+}
+
+
+/* A library that is opened once the hook is set. */
+
+static void
+jpp_part_late(const char *argument)
+{
+    void                    *caller;
+    uint64_t                 cut;
+    jpp_hook_alloc_pt        alloc;
+    jpp_backtrace_counts_t   counts;
+
+    (void) argument;
+
+    jpp_part_start();
+
+    alloc = jpp_part_library("jpp_throw_alloc");
+
+    jpp_backtrace_count(&counts);
+    cut = counts.n_cut;
+
+    (void) alloc(JPP_HOOK_BLOCK, &caller);
+    jpp_backtrace_count(&counts);
+    printf("cut at first %" PRIu64, counts.n_cut - cut);
+
+    jpp_backtrace_refresh();
+    cut = counts.n_cut;
+
+    (void) alloc(JPP_HOOK_BLOCK, &caller);
+    jpp_backtrace_count(&counts);
+    printf(", then %" PRIu64 ", caller %u\n", counts.n_cut - cut,
+           jpp_part_dump_has(caller, NULL));
+}
+
+
+/* A thread whose stack cannot be looked up, until it can. */
+
+static void
+jpp_part_blind(const char *argument)
+{
+    pthread_t  thread;
+
+    (void) argument;
+
+    jpp_part_start();
+
+    (void) pthread_create(&thread, NULL, jpp_part_alone, NULL);
+    (void) pthread_join(thread, NULL);
+}
+
+
+static void *
+jpp_part_alone(void *data)
+{
+    int            fd;
+    uint32_t       n;
+    uint64_t       cut;
+    uintptr_t      pcs[64];
+    struct rlimit  limit, none;
+
+    jpp_backtrace_counts_t  counts;
+
+    fd = dup(0);
+    close(fd);
+
+    getrlimit(RLIMIT_NOFILE, &limit);
+    none = limit;
+    none.rlim_cur = (rlim_t) fd;
+
+    /* of its start it may have walked a stack already */
+
+    jpp_backtrace_count(&counts);
+    cut = counts.n_cut;
+
+    setrlimit(RLIMIT_NOFILE, &none);
+    n = jpp_backtrace(pcs, 64);
+    setrlimit(RLIMIT_NOFILE, &limit);
+
+    jpp_backtrace_count(&counts);
+    printf("cut %" PRIu64 ", frames %u", counts.n_cut - cut, n);
+
+    cut = counts.n_cut;
+    (void) jpp_backtrace(pcs, 64);
+    jpp_backtrace_count(&counts);
+    printf(", then %" PRIu64 "\n", counts.n_cut - cut);
+
+    return data;
+}
+
+
+/*
+ * Is there a stack in a dump with FRAME and, where BEHIND is not NULL, with
+ * that behind it in the same line?
+ */
+
+static unsigned
+jpp_part_dump_has(const void *frame, const char *behind)
+{
+    char         text[32], *found, *end;
+    jpp_err_t    err;
+    jpp_memfd_t  memfd;
+
+    snprintf(text, sizeof(text), " 0x%zx", (size_t) frame);
+
+    if (jpp_memfd_open(&memfd, NULL, &err) != JPP_OK
+        || jpp_jemalloc_dump(memfd.fd, &err) != JPP_OK
+        || jpp_memfd_map(&memfd, 16 << 20, &err) != JPP_OK)
+    {
+        printf("no dump: %s ", err.text);
+        return 0;
+    }
+
+    found = strndup(memfd.data, memfd.len);
+
+    for ( ;; ) {
+        found = strstr(found, text);
+
+        if (found == NULL) {
+            return 0;
+        }
+
+        found += strlen(text);
+        end = strchr(found, '\n');
+
+        if ((*found == ' ' || *found == '\n')
+            && (behind == NULL
+                || memmem(found, (size_t) (end + 1 - found), behind,
+                          strlen(behind))
+                   != NULL))
+        {
+            return 1;
+        }
+    }
+}
+
+
+/* The function NAME of the library beside this program. */
+
+static void *
+jpp_part_library(const char *name)
+{
+    char      path[4096], *slash;
+    void     *library;
+    ssize_t   len;
+
+    len = readlink("/proc/self/exe", path, sizeof(path) - 32);
+    path[len > 0 ? len : 0] = '\0';
+
+    slash = strrchr(path, '/');
+    strcpy(slash, "/jpp_throw.so");
+
+    library = dlopen(path, RTLD_NOW);
+
+    if (library == NULL) {
+        printf("%s\n", dlerror());
+        fflush(stdout);
+        _exit(1);
+    }
+
+    return dlsym(library, name);
+}
