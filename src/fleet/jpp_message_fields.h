@@ -1,0 +1,73 @@
+
+/*
+ * The fields of the messages between workers, in order: type, member, largest
+ * value.  jpp_message.c makes its tables of them, and what a field's type means
+ * is there.  A change here needs another JPP_MESSAGE_VERSION.
+ */
+
+
+#ifndef _JPP_MESSAGE_FIELDS_H_INCLUDED_
+#define _JPP_MESSAGE_FIELDS_H_INCLUDED_
+
+
+/* jemalloc takes larger ones for this */
+#define JPP_MESSAGE_MAX_LG          63
+
+
+#define JPP_MESSAGE_QUESTION_FIELDS(X)                                        \
+    X(U32, kind, JPP_MESSAGE_KINDS - 1)                                       \
+    X(INT, control.active, 1)                                                 \
+    X(INT, control.lg_sample, JPP_JEMALLOC_LG_MAX)                            \
+    X(BOOL, control.reset, 1)                                                 \
+    X(BOOL, control.purge, 1)
+
+#define JPP_MESSAGE_REPLY_FIELDS(X)                                           \
+    X(U32, err.code, JPP_CODES - 1)                                           \
+    X(INT, err.sys_errno, INT32_MAX)                                          \
+    X(SIZE, err.capture, SIZE_MAX)                                            \
+    X(U64, err.line, UINT64_MAX)                                              \
+    X(TEXT, err.text, JPP_ERR_TEXT)                                           \
+                                                                              \
+    X(U32, worker.who.index, UINT32_MAX)                                      \
+    X(U64, worker.who.pid, INT64_MAX)                                         \
+    X(U64, worker.who.generation, UINT64_MAX)                                 \
+    X(BOOL, worker.is_exiting, 1)                                             \
+    X(U64, worker.started, INT64_MAX)                                         \
+                                                                              \
+    X(U32, worker.jemalloc.state, JPP_JEMALLOC_READY)                         \
+    X(TEXT, worker.jemalloc.allocator,                                        \
+      sizeof(((jpp_jemalloc_t *) 0)->allocator))                              \
+    X(TEXT, worker.jemalloc.version, sizeof(((jpp_jemalloc_t *) 0)->version)) \
+    X(VARIABLE, worker.jemalloc.variable, 0)                                  \
+    X(BOOL, worker.jemalloc.active, 1)                                        \
+    X(U32, worker.jemalloc.lg_sample, JPP_MESSAGE_MAX_LG)                     \
+    X(BOOL, worker.jemalloc.accum, 1)                                         \
+    X(BOOL, worker.jemalloc.unsampled, 1)                                     \
+    X(BOOL, worker.jemalloc.interval, 1)                                      \
+    X(BOOL, worker.jemalloc.gdump, 1)                                         \
+    X(BOOL, worker.jemalloc.final, 1)                                         \
+    X(BOOL, worker.jemalloc.leak_error, 1)                                    \
+                                                                              \
+    X(BOOL, worker.has_stats, 1)                                              \
+    X(NUMBERS, worker.stats, sizeof(jpp_stats_t))                             \
+    X(NUMBERS, worker.activity, sizeof(jpp_activity_t))                       \
+                                                                              \
+    X(U64, worker.last_error.time, INT64_MAX)                                 \
+    X(TEXT, worker.last_error.text, sizeof(((jpp_failure_t *) 0)->text))      \
+                                                                              \
+    X(BOOL, control.has_profiler, 1)                                          \
+    X(BOOL, control.before.active, 1)                                         \
+    X(U32, control.before.lg_sample, JPP_MESSAGE_MAX_LG)                      \
+    X(BOOL, control.after.active, 1)                                          \
+    X(U32, control.after.lg_sample, JPP_MESSAGE_MAX_LG)                       \
+    X(BOOL, control.has_stats, 1)                                             \
+    X(U64, control.resident_before, UINT64_MAX)                               \
+    X(U64, control.resident_after, UINT64_MAX)                                \
+                                                                              \
+    X(U64, time_nanos, INT64_MAX)                                             \
+    X(U64, n_resets, UINT64_MAX)                                              \
+    X(BOOL, has_file, 1)                                                      \
+    X(BOOL, has_baseline, 1)
+
+
+#endif /* _JPP_MESSAGE_FIELDS_H_INCLUDED_ */
