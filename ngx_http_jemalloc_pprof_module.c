@@ -12,6 +12,7 @@
 #include "ngx_http_jemalloc_pprof_request.h"
 #include "ngx_http_jemalloc_pprof_resources.h"
 #include "ngx_http_jemalloc_pprof_self.h"
+#include "ngx_http_jemalloc_pprof_unwind.h"
 #include "ngx_http_jemalloc_pprof_worker.h"
 
 #include "jpp_limits.h"
@@ -22,6 +23,8 @@
 
 
 static void *ngx_http_jemalloc_pprof_create_main_conf(ngx_conf_t *cf);
+static char *ngx_http_jemalloc_pprof_init_main_conf(ngx_conf_t *cf,
+    void *conf);
 static void *ngx_http_jemalloc_pprof_create_srv_conf(ngx_conf_t *cf);
 static char *ngx_http_jemalloc_pprof_merge_srv_conf(ngx_conf_t *cf,
     void *parent, void *child);
@@ -120,6 +123,13 @@ static ngx_command_t  ngx_http_jemalloc_pprof_commands[] = {
       0,
       NULL },
 
+    { ngx_string("jemalloc_pprof_unwind"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_FLAG,
+      ngx_conf_set_flag_slot,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      offsetof(ngx_http_jemalloc_pprof_main_conf_t, unwind),
+      NULL },
+
     { ngx_string("jemalloc_pprof_temp_path"),
       NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
       ngx_http_jemalloc_pprof_temp_path,
@@ -136,7 +146,7 @@ static ngx_http_module_t  ngx_http_jemalloc_pprof_module_ctx = {
     NULL,                                      /* postconfiguration */
 
     ngx_http_jemalloc_pprof_create_main_conf,  /* create main configuration */
-    NULL,                                      /* init main configuration */
+    ngx_http_jemalloc_pprof_init_main_conf,    /* init main configuration */
 
     ngx_http_jemalloc_pprof_create_srv_conf,   /* create server configuration */
     ngx_http_jemalloc_pprof_merge_srv_conf,    /* merge server configuration */
@@ -181,8 +191,20 @@ ngx_http_jemalloc_pprof_create_main_conf(ngx_conf_t *cf)
 
     conf->active = NGX_CONF_UNSET;
     conf->lg_sample = NGX_CONF_UNSET;
+    conf->unwind = NGX_CONF_UNSET;
 
     return conf;
+}
+
+
+static char *
+ngx_http_jemalloc_pprof_init_main_conf(ngx_conf_t *cf, void *conf)
+{
+    ngx_http_jemalloc_pprof_main_conf_t *jmcf = conf;
+
+    ngx_conf_init_value(jmcf->unwind, 1);
+
+    return NGX_CONF_OK;
 }
 
 
@@ -582,15 +604,23 @@ ngx_http_jemalloc_pprof_init_module(ngx_cycle_t *cycle)
 static void
 ngx_http_jemalloc_pprof_notice(ngx_cycle_t *cycle)
 {
-    char            text[NGX_HTTP_JEMALLOC_PPROF_NOTICE];
-    ngx_uint_t      level;
-    jpp_control_t   control;
-    jpp_problem_t   problems[JPP_MAX_PROBLEMS];
-    jpp_jemalloc_t  jemalloc;
+    char                                  text[NGX_HTTP_JEMALLOC_PPROF_NOTICE];
+    ngx_uint_t                            level;
+    jpp_control_t                         control;
+    jpp_problem_t                         problems[JPP_MAX_PROBLEMS];
+    jpp_jemalloc_t                        jemalloc;
+    ngx_http_jemalloc_pprof_main_conf_t  *jmcf;
 
     /* workers start as the master is, and apply the settings for all */
 
     jpp_jemalloc_read(&jemalloc);
+
+    jmcf = ngx_http_cycle_get_module_main_conf(cycle,
+                                               ngx_http_jemalloc_pprof_module);
+
+    if (jmcf->unwind && jemalloc.hook == JPP_HOOK_OFF) {
+        jemalloc.hook = JPP_HOOK_ON;
+    }
 
     ngx_http_jemalloc_pprof_worker_wanted(cycle, &control);
     jpp_control_preview(&control, &jemalloc);
@@ -599,12 +629,14 @@ ngx_http_jemalloc_pprof_notice(ngx_cycle_t *cycle)
 
     /*
      * Distributions set error_log without a level, which drops everything below
-     * an error: who wants profiles and does not get them must see it.  An
-     * inactive profiler is a choice, and can be switched on.
+     * an error: who wants profiles and does not get them must see it, and who
+     * loses workers for them, too.  An inactive profiler is a choice, and can
+     * be switched on.
      */
 
     if (jemalloc.state == JPP_JEMALLOC_REFUSED
-        || (jemalloc.state == JPP_JEMALLOC_READY && jemalloc.unsampled)
+        || (jemalloc.state == JPP_JEMALLOC_READY
+            && (jemalloc.unsampled || jpp_jemalloc_will_abort(&jemalloc)))
         || (jemalloc.state < JPP_JEMALLOC_REFUSED
             && (control.active == 1 || jpp_jemalloc_is_requested())))
     {
@@ -627,11 +659,16 @@ ngx_http_jemalloc_pprof_init_process(ngx_cycle_t *cycle)
     jmcf = ngx_http_cycle_get_module_main_conf(cycle,
                                                ngx_http_jemalloc_pprof_module);
 
-    /* the cache's helpers come here as well */
+    if (jmcf == NULL || jmcf->zone == NULL) {
+        return NGX_OK;
+    }
 
-    if (jmcf != NULL && jmcf->zone != NULL
-        && (ngx_process == NGX_PROCESS_WORKER
-            || ngx_process == NGX_PROCESS_SINGLE))
+    /* helpers come here as well: the cache's, and some that run Lua */
+
+    ngx_http_jemalloc_pprof_unwind_init(cycle);
+
+    if (ngx_process == NGX_PROCESS_WORKER
+        || ngx_process == NGX_PROCESS_SINGLE)
     {
         ngx_http_jemalloc_pprof_worker_init(cycle);
     }
@@ -644,4 +681,5 @@ static void
 ngx_http_jemalloc_pprof_exit_process(ngx_cycle_t *cycle)
 {
     ngx_http_jemalloc_pprof_worker_exit(cycle);
+    ngx_http_jemalloc_pprof_unwind_exit();
 }

@@ -229,7 +229,7 @@ sub status {
     my $stats = delete $worker->{stats};
 
     my %is = map { $_ => delete $worker->{$_} }
-             qw( pid generation started jemalloc );
+             qw( pid generation started jemalloc unwinder );
 
     # the suites' rate is for tests
 
@@ -251,6 +251,10 @@ sub status {
 
     return "generation $is{generation}\n" if $is{generation} < 1;
     return "jemalloc $is{jemalloc}\n" if $is{jemalloc} !~ /^\d+\.\d+\.\d+$/;
+
+    return "unwinder $is{unwinder}{name}\n"
+        if $is{unwinder}{name}
+           ne ($is{jemalloc} =~ /^5\.3\.[01]$/ ? 'module' : 'jemalloc');
 
     # the machine's clock may be set while this runs, but not by much
 

@@ -43,6 +43,9 @@
     X(U32, worker.jemalloc.lg_sample, JPP_MESSAGE_MAX_LG)                     \
     X(BOOL, worker.jemalloc.accum, 1)                                         \
     X(BOOL, worker.jemalloc.unsampled, 1)                                     \
+    X(U32, worker.jemalloc.hook, JPP_HOOK_ON)                                 \
+    X(NUMBERS, worker.jemalloc.stacks, sizeof(jpp_backtrace_counts_t))        \
+    X(BOOL, worker.jemalloc.has_luajit, 1)                                    \
     X(BOOL, worker.jemalloc.interval, 1)                                      \
     X(BOOL, worker.jemalloc.gdump, 1)                                         \
     X(BOOL, worker.jemalloc.final, 1)                                         \

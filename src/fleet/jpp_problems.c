@@ -56,6 +56,7 @@ typedef enum {
     JPP_PROBLEM_PROF_OFF,
     JPP_PROBLEM_THREAD_NAME,
     JPP_PROBLEM_INACTIVE,
+    JPP_PROBLEM_LUA_ABORT,
     JPP_PROBLEM_UNSAMPLED,
     JPP_PROBLEM_INTERVAL,
     JPP_PROBLEM_GDUMP,
@@ -70,7 +71,8 @@ typedef enum {
 
 /*
  * In the texts: %a the file that has malloc, %v the version of jemalloc, %m
- * the variable of its options, %l lg_sample, %r the same in bytes.
+ * the variable of its options, %l lg_sample, %r the same in bytes, %h why
+ * jemalloc walks stacks itself.
  */
 
 typedef struct {
@@ -132,6 +134,17 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
         "From the start: "
         JPP_APPEND("prof_active:true") },
 
+    [JPP_PROBLEM_LUA_ABORT] = {
+        "lua-abort", false,
+        "sampling ends workers in which LuaJIT runs",
+        "jemalloc's own unwinder, libgcc's, aborts the process when it samples "
+        "under code that LuaJIT has compiled; the module's does not, but %h",
+        "Where jemalloc is 5.3.0 or 5.3.1 and the machine is amd64, set in the "
+        "http block, and reload:\n"
+        "    jemalloc_pprof_unwind on;\n"
+        "Elsewhere take no samples:\n"
+        "    jemalloc_pprof_active off;" },
+
     [JPP_PROBLEM_UNSAMPLED] = {
         "unsampled", false,
         "profiles stay empty with prof_thread_active_init:false",
@@ -189,6 +202,17 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
 };
 
 
+/* why jemalloc walks stacks itself */
+
+static const char *const  jpp_problem_hooks[] = {
+    [JPP_HOOK_NONE] = "nothing is sampled",
+    [JPP_HOOK_OFF] = "the configuration has jemalloc_pprof_unwind off",
+    [JPP_HOOK_ABSENT] = "this jemalloc has no hook for it: 5.3.0 and 5.3.1 do",
+    [JPP_HOOK_MACHINE] = "it is written for amd64 only",
+    [JPP_HOOK_ON] = NULL
+};
+
+
 size_t
 jpp_problems(const jpp_jemalloc_t *jemalloc,
     jpp_problem_t problems[JPP_MAX_PROBLEMS])
@@ -207,6 +231,7 @@ jpp_problems(const jpp_jemalloc_t *jemalloc,
     holds[JPP_PROBLEM_PROF_OFF] = jemalloc->state == JPP_JEMALLOC_OFF;
     holds[JPP_PROBLEM_THREAD_NAME] = jemalloc->state == JPP_JEMALLOC_REFUSED;
     holds[JPP_PROBLEM_INACTIVE] = jemalloc->state == JPP_JEMALLOC_INACTIVE;
+    holds[JPP_PROBLEM_LUA_ABORT] = jpp_jemalloc_will_abort(jemalloc);
     holds[JPP_PROBLEM_UNSAMPLED] = on && jemalloc->unsampled;
     holds[JPP_PROBLEM_INTERVAL] = on && jemalloc->interval;
     holds[JPP_PROBLEM_GDUMP] = on && jemalloc->gdump;
@@ -307,6 +332,9 @@ jpp_problems_value(const jpp_jemalloc_t *jemalloc, char name,
         return jemalloc->variable != NULL ? jemalloc->variable
                                           : "MALLOC_CONF";
 
+    case 'h':
+        return jpp_problems_hook(jemalloc->hook);
+
     case 'l':
         (void) snprintf(text, JPP_UNITS_TEXT, "%u", jemalloc->lg_sample);
         return text;
@@ -314,6 +342,13 @@ jpp_problems_value(const jpp_jemalloc_t *jemalloc, char name,
     default: /* 'r' */
         return jpp_problems_rate(jemalloc->lg_sample, text);
     }
+}
+
+
+const char *
+jpp_problems_hook(jpp_hook_t hook)
+{
+    return (unsigned) hook <= JPP_HOOK_ON ? jpp_problem_hooks[hook] : NULL;
 }
 
 

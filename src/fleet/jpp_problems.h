@@ -46,6 +46,12 @@ size_t jpp_problems(const jpp_jemalloc_t *jemalloc,
  */
 void jpp_problems_explain(const jpp_jemalloc_t *jemalloc, jpp_err_t *err);
 
+/*
+ * Why jemalloc walks stacks itself, as HOOK says: the second half of a
+ * sentence; NULL: it does not.
+ */
+const char *jpp_problems_hook(jpp_hook_t hook);
+
 /* Write the bytes between two samples, 2^LG_SAMPLE, to TEXT; returns TEXT. */
 const char *jpp_problems_rate(uint32_t lg_sample, char text[JPP_UNITS_TEXT]);
 

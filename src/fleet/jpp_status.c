@@ -22,6 +22,8 @@ static void jpp_status_json_missing(jpp_json_t *json,
     const jpp_missing_t *missing);
 static void jpp_status_json_jemalloc(jpp_json_t *json,
     const jpp_jemalloc_t *jemalloc);
+static void jpp_status_json_unwinder(jpp_json_t *json,
+    const jpp_jemalloc_t *jemalloc);
 static void jpp_status_json_stats(jpp_json_t *json,
     const jpp_stats_t *stats);
 static void jpp_status_json_problems(jpp_json_t *json,
@@ -230,6 +232,34 @@ jpp_status_json_jemalloc(jpp_json_t *json, const jpp_jemalloc_t *jemalloc)
     }
 
     jpp_json_bool(json, "prof_accum", jemalloc->accum);
+
+    jpp_status_json_unwinder(json, jemalloc);
+}
+
+
+/* null: nothing is sampled; and jemalloc does not count stacks */
+
+static void
+jpp_status_json_unwinder(jpp_json_t *json, const jpp_jemalloc_t *jemalloc)
+{
+    jpp_json_open(json, "unwinder", '{');
+
+    jpp_json_str(json, "name", jemalloc->hook == JPP_HOOK_NONE
+                               ? NULL
+                               : jemalloc->hook == JPP_HOOK_ON ? "module"
+                                                               : "jemalloc");
+    jpp_json_str(json, "reason", jpp_problems_hook(jemalloc->hook));
+
+    if (jemalloc->hook == JPP_HOOK_ON) {
+        jpp_json_u64(json, "stacks", jemalloc->stacks.n);
+        jpp_json_u64(json, "cut", jemalloc->stacks.n_cut);
+
+    } else {
+        jpp_json_null(json, "stacks");
+        jpp_json_null(json, "cut");
+    }
+
+    jpp_json_close(json, '}');
 }
 
 

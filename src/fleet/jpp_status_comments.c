@@ -16,7 +16,7 @@
 #define JPP_STATUS_WHERE   64
 
 /* comments besides those of the versions of jemalloc and of the missing */
-#define JPP_STATUS_FACTS   7
+#define JPP_STATUS_FACTS   8
 
 
 /* The comments so far; facts is NULL once memory was missing. */
@@ -28,6 +28,7 @@ typedef struct {
 
 
 static void jpp_facts_jemalloc(jpp_facts_t *facts, const jpp_fleet_t *fleet);
+static void jpp_facts_stacks(jpp_facts_t *facts, const jpp_fleet_t *fleet);
 static void jpp_facts_stats(jpp_facts_t *facts, const jpp_fleet_t *fleet);
 static void jpp_facts_sum(jpp_facts_t *facts, const char *what,
     uint64_t bytes, size_t n);
@@ -70,6 +71,7 @@ jpp_status_comments(const jpp_fleet_t *fleet, jpp_arena_t *arena)
                       "%s", missing->who.index, missing->who.pid, missing->why);
     }
 
+    jpp_facts_stacks(&facts, fleet);
     jpp_facts_stats(&facts, fleet);
 
     return facts.facts;
@@ -99,6 +101,37 @@ jpp_facts_jemalloc(jpp_facts_t *facts, const jpp_fleet_t *fleet)
         if (k == i && workers[i].jemalloc.version[0] != '\0') {
             jpp_facts_add(facts, "jemalloc %s", workers[i].jemalloc.version);
         }
+    }
+}
+
+
+/* Since the workers started, whatever of it is in the profile. */
+
+static void
+jpp_facts_stacks(jpp_facts_t *facts, const jpp_fleet_t *fleet)
+{
+    size_t                 i, n;
+    uint64_t               walked, cut;
+    const jpp_jemalloc_t  *jemalloc;
+
+    n = 0;
+    walked = 0;
+    cut = 0;
+
+    for (i = 0; i < fleet->n; i++) {
+        jemalloc = &fleet->workers[i].jemalloc;
+
+        if (jemalloc->hook == JPP_HOOK_ON) {
+            walked += jemalloc->stacks.n;
+            cut += jemalloc->stacks.n_cut;
+            n++;
+        }
+    }
+
+    if (n != 0) {
+        jpp_facts_add(facts, "stacks walked by the module in %zu of %zu "
+                      "workers: %" PRIu64 ", of which %" PRIu64 " were cut",
+                      n, fleet->n, walked, cut);
     }
 }
 

@@ -46,6 +46,7 @@
  *     functions  what the tables of nginx say about that
  *     loop       how long its event loop keeps everybody waiting
  *     telemetry  the configuration, the shared zones, the kernel
+ *     unwind     who walks its stacks
  *     worker     its start and its end
  *
  * Files of the adapter never parse, encode or unwind: the core does.
@@ -82,6 +83,7 @@ typedef struct {
                 *zone;             /* NULL: no location serves profiles */
     ngx_flag_t   active;           /* the setting that workers start with */
     ngx_int_t    lg_sample;
+    ngx_flag_t   unwind;           /* by the module, where it can */
 } ngx_http_jemalloc_pprof_main_conf_t;
 
 

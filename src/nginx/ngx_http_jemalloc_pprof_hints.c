@@ -12,10 +12,9 @@
 #include "ngx_http_jemalloc_pprof_functions.h"
 #include "ngx_http_jemalloc_pprof_hints.h"
 
+#include "jpp_backtrace.h"
+#include "jpp_images.h"
 #include "jpp_proc.h"
-
-#include <dlfcn.h>
-#include <unwind.h>
 
 
 /* mappings and hints of this process; freed before a request comes */
@@ -32,13 +31,7 @@
 typedef struct {
     uintptr_t         starts[NGX_HTTP_JEMALLOC_PPROF_CALLERS];
     ngx_uint_t        n;
-
-    _Unwind_Ptr     (*start)(struct _Unwind_Context *context);
 } ngx_http_jemalloc_pprof_callers_t;
-
-
-typedef _Unwind_Reason_Code (*ngx_http_jemalloc_pprof_unwind_pt)(
-    _Unwind_Trace_Fn frame, void *data);
 
 
 static size_t ngx_http_jemalloc_pprof_hints_release(
@@ -49,8 +42,6 @@ static void ngx_http_jemalloc_pprof_hints_callers(
     ngx_http_jemalloc_pprof_gather_t *gather);
 static ngx_uint_t ngx_http_jemalloc_pprof_hints_caller(
     const ngx_http_jemalloc_pprof_callers_t *callers, uintptr_t start);
-static _Unwind_Reason_Code ngx_http_jemalloc_pprof_hints_frame(
-    struct _Unwind_Context *context, void *data);
 
 
 void
@@ -153,32 +144,22 @@ ngx_http_jemalloc_pprof_hints_listening(
  * This runs in init_process, which is called on the way from
  * ngx_spawn_process() to a worker's loop: the functions between them on the
  * stack are in every stack of the profile, and in no table.  A compiler may
- * have merged two of them.  The unwinder usually comes with jemalloc; where
- * none is loaded, these hints are missing.
+ * have merged two of them.  Without an unwinder these hints are missing.
  */
 
 static void
 ngx_http_jemalloc_pprof_hints_callers(
     ngx_http_jemalloc_pprof_gather_t *gather)
 {
-    void                               *unwind, *start;
-    ngx_uint_t                          init, spawn, master;
+    uintptr_t                           pcs[NGX_HTTP_JEMALLOC_PPROF_CALLERS];
+    ngx_uint_t                          i, init, spawn, master;
     ngx_http_jemalloc_pprof_callers_t   callers;
-    ngx_http_jemalloc_pprof_unwind_pt   backtrace;
 
-    unwind = dlsym(RTLD_DEFAULT, "_Unwind_Backtrace");
-    start = dlsym(RTLD_DEFAULT, "_Unwind_GetRegionStart");
+    callers.n = jpp_backtrace(pcs, NGX_HTTP_JEMALLOC_PPROF_CALLERS);
 
-    if (unwind == NULL || start == NULL) {
-        return;
+    for (i = 0; i < callers.n; i++) {
+        callers.starts[i] = jpp_backtrace_function(pcs[i] - 1);
     }
-
-    ngx_memcpy(&backtrace, &unwind, sizeof(void *));
-    ngx_memcpy(&callers.start, &start, sizeof(void *));
-
-    callers.n = 0;
-
-    (void) backtrace(ngx_http_jemalloc_pprof_hints_frame, &callers);
 
     init = ngx_http_jemalloc_pprof_hints_caller(&callers,
                ngx_http_jemalloc_pprof_code(
@@ -222,20 +203,4 @@ ngx_http_jemalloc_pprof_hints_caller(
     }
 
     return i;
-}
-
-
-static _Unwind_Reason_Code
-ngx_http_jemalloc_pprof_hints_frame(struct _Unwind_Context *context,
-    void *data)
-{
-    ngx_http_jemalloc_pprof_callers_t *callers = data;
-
-    if (callers->n == NGX_HTTP_JEMALLOC_PPROF_CALLERS) {
-        return _URC_END_OF_STACK;
-    }
-
-    callers->starts[callers->n++] = (uintptr_t) callers->start(context);
-
-    return _URC_NO_REASON;
 }

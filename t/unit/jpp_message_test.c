@@ -10,7 +10,7 @@
 #define JPP_REPLY_ALLOCATOR  577
 #define JPP_REPLY_VERSION    641
 #define JPP_REPLY_VARIABLE   673
-#define JPP_REPLY_FAILED     1142
+#define JPP_REPLY_FAILED     1163
 
 
 static void jpp_test_question(void);

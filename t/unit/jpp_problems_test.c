@@ -18,6 +18,7 @@ static void jpp_test_rows(void);
 static void jpp_test_form(void);
 static void jpp_test_order(void);
 static void jpp_test_explain(void);
+static void jpp_test_hooks(void);
 static void jpp_test_silent(void);
 static void jpp_test_names(void);
 static void jpp_test_evil(void);
@@ -79,6 +80,14 @@ static const jpp_problem_case_t  cases[] = {
       "    ,prof_active:true\n"
       "Then run systemctl restart nginx: a reload is not enough." },
 
+    { "lua-abort", JPP_JEMALLOC_READY, jpp_option(has_luajit), 19,
+      "sampling ends workers in which LuaJIT runs",
+      "under code that LuaJIT has compiled; the module's does not, but the "
+      "configuration has jemalloc_pprof_unwind off",
+      "    jemalloc_pprof_unwind on;\n"
+      "Elsewhere take no samples:\n"
+      "    jemalloc_pprof_active off;" },
+
     { "unsampled", JPP_JEMALLOC_READY, jpp_option(unsampled), 19,
       "profiles stay empty with prof_thread_active_init:false",
       "keeps every thread from being sampled",
@@ -121,6 +130,7 @@ main(void)
     jpp_test_form();
     jpp_test_order();
     jpp_test_explain();
+    jpp_test_hooks();
     jpp_test_silent();
     jpp_test_names();
     jpp_test_evil();
@@ -294,6 +304,46 @@ jpp_test_explain(void)
     (void) jpp_err_set(&err, JPP_ERR_STATE, "it was so");
     jpp_problems_explain(&worker.jemalloc, &err);
     jpp_is_str(err.text, "it was so", "a warning is no reason");
+}
+
+
+/* LuaJIT without the hook, for every reason why there is none; and with it. */
+
+static void
+jpp_test_hooks(void)
+{
+    size_t         i;
+    jpp_worker_t   worker;
+    jpp_problem_t  p[JPP_MAX_PROBLEMS];
+
+    static const struct {
+        jpp_hook_t    hook;
+        const char   *why;
+    } rows[] = {
+        { JPP_HOOK_OFF, "the configuration has jemalloc_pprof_unwind off" },
+        { JPP_HOOK_ABSENT,
+          "this jemalloc has no hook for it: 5.3.0 and 5.3.1 do" },
+        { JPP_HOOK_MACHINE, "it is written for amd64 only" }
+    };
+
+    worker = jpp_fleet_worker(0, JPP_JEMALLOC_INACTIVE);
+    worker.jemalloc.has_luajit = true;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        worker.jemalloc.hook = rows[i].hook;
+
+        jpp_is_u64(jpp_problems(&worker.jemalloc, p), 2, "once it is active");
+        jpp_is_str(p[1].id, "lua-abort", "LuaJIT ends workers");
+        jpp_ok(strstr(p[1].why, rows[i].why) != NULL, "%s", p[1].why);
+    }
+
+    worker.jemalloc.hook = JPP_HOOK_ON;
+    jpp_is_u64(jpp_problems(&worker.jemalloc, p), 1, "not under the hook");
+    jpp_ok(jpp_problems_hook(JPP_HOOK_ON) == NULL, "for which there is no why");
+
+    worker = jpp_fleet_worker(0, JPP_JEMALLOC_OFF);
+    worker.jemalloc.has_luajit = true;
+    jpp_is_u64(jpp_problems(&worker.jemalloc, p), 1, "nor without a profiler");
 }
 
 

@@ -257,6 +257,9 @@ jpp_test_json(void)
         ".workers.0.jemalloc=\"5.3.0\"", ".workers.0.allocator=\"jemalloc\"",
         ".workers.0.state=\"ready\"", ".workers.0.active=true",
         ".workers.0.lg_sample=22", ".workers.0.prof_accum=true",
+        ".workers.0.unwinder.name=\"module\"",
+        ".workers.0.unwinder.reason=null", ".workers.0.unwinder.stacks=12345",
+        ".workers.0.unwinder.cut=67",
         ".workers.0.stats.allocated=12897484",
         ".workers.0.stats.active=14680064", ".workers.0.stats.metadata=3",
         ".workers.0.stats.resident=21076377",
@@ -271,6 +274,9 @@ jpp_test_json(void)
         ".workers.1.allocator=\"libc.so.6\"",
         ".workers.1.state=\"no-jemalloc\"", ".workers.1.active=false",
         ".workers.1.lg_sample=null", ".workers.1.prof_accum=false",
+        ".workers.1.unwinder.name=null",
+        ".workers.1.unwinder.reason=\"nothing is sampled\"",
+        ".workers.1.unwinder.stacks=null", ".workers.1.unwinder.cut=null",
         ".workers.1.stats=null", ".workers.1.problems=1",
         ".workers.1.problems.0.id=\"no-jemalloc\"",
         ".workers.1.problems.0.fatal=true",
@@ -286,6 +292,9 @@ jpp_test_json(void)
     workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
     workers[0].jemalloc.accum = true;
     workers[0].jemalloc.lg_sample = 22;
+    workers[0].jemalloc.hook = JPP_HOOK_ON;
+    workers[0].jemalloc.stacks.n = 12345;
+    workers[0].jemalloc.stacks.n_cut = 67;
     workers[1] = jpp_fleet_worker(1, JPP_JEMALLOC_ABSENT);
     workers[1].is_exiting = true;
     jpp_status_failed(&workers[1].last_error, 1795233781,
@@ -557,6 +566,13 @@ jpp_test_comments(void)
     fleet = jpp_fleet_of(1, &worker, 1);
     comments = jpp_status_comments(&fleet, &arena);
     jpp_ok(jpp_status_is(comments, one), "of one");
+
+    worker.jemalloc.hook = JPP_HOOK_ON;
+    worker.jemalloc.stacks.n = 12;
+    worker.jemalloc.stacks.n_cut = 3;
+    comments = jpp_status_comments(&fleet, &arena);
+    jpp_is_str(comments[5], "stacks walked by the module in 1 of 1 workers: "
+               "12, of which 3 were cut", "of one with the hook");
 
     jpp_arena_destroy(&arena);
 }

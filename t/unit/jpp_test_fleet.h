@@ -57,6 +57,10 @@ jpp_fleet_worker(uint32_t index, jpp_jemalloc_state_t state)
     worker.jemalloc.active = state == JPP_JEMALLOC_READY;
     worker.jemalloc.lg_sample = 19;
 
+    if (state > JPP_JEMALLOC_OFF) {
+        worker.jemalloc.hook = JPP_HOOK_OFF;
+    }
+
     worker.has_stats = true;
     worker.stats.allocated = 12897484;
     worker.stats.active = 14680064;

@@ -1,0 +1,25 @@
+
+/*
+ * Who walks the stacks of this process: the module's unwinder, where jemalloc
+ * allows it and the configuration does not forbid it.
+ *
+ * For the event loop.
+ */
+
+
+#ifndef _NGX_HTTP_JEMALLOC_PPROF_UNWIND_H_INCLUDED_
+#define _NGX_HTTP_JEMALLOC_PPROF_UNWIND_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+
+
+/* As this process starts: learn its code, and give jemalloc the unwinder. */
+void ngx_http_jemalloc_pprof_unwind_init(ngx_cycle_t *cycle);
+
+/* As it ends: jemalloc has its own again. */
+void ngx_http_jemalloc_pprof_unwind_exit(void);
+
+
+#endif /* _NGX_HTTP_JEMALLOC_PPROF_UNWIND_H_INCLUDED_ */
