@@ -44,6 +44,8 @@ static const uintptr_t  jpp_backtrace_cuts[JPP_UNWIND_ENDS] = {
 static jpp_unwinder_t          jpp_backtrace_unwinder;
 static jpp_unwind_stack_t      jpp_backtrace_main;
 static uint64_t                jpp_backtrace_loads;
+static bool                    jpp_backtrace_is_started;
+static bool                    jpp_backtrace_is_busy;
 static jpp_backtrace_counts_t  jpp_backtrace_counts;
 static jpp_backtrace_thread_t  jpp_backtrace_threads[JPP_BACKTRACE_THREADS];
 
@@ -56,6 +58,14 @@ jpp_backtrace_start(void)
     if (!jpp_unwind_is_here()) {
         return false;
     }
+
+    if (jpp_backtrace_is_started) {
+        jpp_backtrace_refresh();
+
+        return true;
+    }
+
+    jpp_backtrace_is_started = true;
 
     /* without /proc every stack has but a frame, and says why */
 
@@ -81,6 +91,10 @@ jpp_backtrace_refresh(void)
 {
     uint64_t  loads;
 
+    if (__atomic_exchange_n(&jpp_backtrace_is_busy, true, __ATOMIC_ACQUIRE)) {
+        return;
+    }
+
     loads = jpp_images_loads();
 
     if (loads != jpp_backtrace_loads) {
@@ -88,6 +102,8 @@ jpp_backtrace_refresh(void)
 
         jpp_backtrace_loads = loads;
     }
+
+    __atomic_store_n(&jpp_backtrace_is_busy, false, __ATOMIC_RELEASE);
 }
 
 

@@ -9,9 +9,9 @@
  * be walked to its end has a last frame that says so (jpp_cut.h).
  *
  * One per process, because allocators call their hooks without an argument.
- * jpp_backtrace_start() and _refresh() are for one thread, outside signals and
- * allocators; everything marked [signal] is for any thread, in a handler and
- * in malloc() itself: no lock, no memory, errno untouched.
+ * jpp_backtrace_start() and _refresh() are for any thread, outside signals and
+ * allocators; everything marked [signal] also for handlers and for malloc()
+ * itself: no lock, no memory, errno untouched.
  */
 
 
@@ -34,13 +34,17 @@ typedef struct {
 
 
 /*
- * Learn what is loaded, and walk once, so that lazy binding is done.  The main
- * thread is the one that calls this.  May be called again; false: there is no
- * unwinder for this machine.
+ * Learn what is loaded, and walk once, so that lazy binding is done.  The
+ * thread that calls this first must be the main thread, or its stack is looked
+ * up each time; later calls only refresh.  False: there is no unwinder for this
+ * machine.
  */
 bool jpp_backtrace_start(void);
 
-/* Learn what was loaded since.  Costs next to nothing if that is nothing. */
+/*
+ * Learn what was loaded since.  Costs next to nothing if that is nothing, or if
+ * another thread is at it.
+ */
 void jpp_backtrace_refresh(void);
 
 /*
