@@ -1,0 +1,335 @@
+
+/*
+ * What a walk through the pools of a worker found, in nginx's terms: who holds
+ * memory, of which class, how much.  The walk fills the table; its bytes
+ * (jpp_pools_file.h) travel to whoever asked, and become a profile
+ * (jpp_pools.h) or a list of requests (fleet/jpp_requests.h).
+ *
+ *     names   <- owners <- rows      what is held, added up by its key
+ *                       <- units     the largest requests and connections
+ *
+ * The table knows nothing of nginx.  An owner is a place in the configuration:
+ * a kind, and the names of a server, a location and a third, which depends on
+ * the kind.  A row is what one owner holds of one class.  A unit is a single
+ * request or connection; only the largest are kept.
+ *
+ *     jpp_pools_init();
+ *     for each request or connection:
+ *         jpp_pools_begin();
+ *         for each of its pools: jpp_pools_owner(), jpp_pools_add() ...
+ *         unit = jpp_pools_end();
+ *         if it is not NULL: fill in what is expensive to find out
+ *     for the configuration, slots and so on: owner, add
+ *     table.facts = ...
+ *
+ * A walk may stop between any two calls and go on later: the table holds copies
+ * only.  The pointers that tell names apart are compared, never followed.
+ *
+ * The table is bounded.  Of each sort of name, those past JPP_POOLS_NAMES
+ * become "(other locations)" and the like, so that nothing is lost from the
+ * sums.  Without memory a call adds nothing and says so, and the table is
+ * partial from then on.
+ *
+ * One thread at a time; everything lives in the arena.
+ */
+
+
+#ifndef _JPP_POOLS_TABLE_H_INCLUDED_
+#define _JPP_POOLS_TABLE_H_INCLUDED_
+
+
+#include "jpp_index.h"
+#include "jpp_limits.h"
+#include "jpp_profile.h"
+
+
+/* distinct names that come from the configuration, all sorts together */
+#define JPP_POOLS_NAMES      2000
+
+/* bytes of a name: a word of the configuration; what is longer is cut */
+#define JPP_POOLS_NAME       4096
+
+#define JPP_POOLS_OWNERS     16384
+#define JPP_POOLS_ROWS       65536
+
+/* classes of one unit that are told apart; those after them are "other" */
+#define JPP_POOLS_SUMS       16
+
+#define JPP_POOLS_CLIENT     64
+#define JPP_POOLS_URI        256
+#define JPP_POOLS_ALLOCATOR  64
+
+
+/*
+ * Who holds memory.  What frames each becomes is a table in jpp_pools.c; the
+ * names in brackets are those it needs, and the others are 0.
+ */
+typedef enum {
+    JPP_POOLS_CLIENT_CONNECTION = 0,   /* http [server] */
+    JPP_POOLS_CLOSING,                 /* http [server]: no request any more */
+    JPP_POOLS_HTTP2,                   /* http [server]: the connection */
+    JPP_POOLS_HTTP2_HEADERS,           /* http [server]: of its streams */
+    JPP_POOLS_HTTP3,                   /* http [server]: connection, streams */
+    JPP_POOLS_REQUEST,                 /* http [server] [location] */
+    JPP_POOLS_UPSTREAM,                /* http [server] [location] [upstream] */
+    JPP_POOLS_KEEPALIVE,               /* [upstream], which is idle */
+    JPP_POOLS_STREAM,                  /* [address as third] */
+    JPP_POOLS_MAIL,                    /* [address as third] */
+    JPP_POOLS_MODULE_CONNECTION,       /* [module as third] */
+    JPP_POOLS_CONFIGURATION,
+    JPP_POOLS_SLOTS_USED,              /* connections[] and its events */
+    JPP_POOLS_SLOTS_FREE,
+    JPP_POOLS_OPEN_FILES,
+    JPP_POOLS_RESOLVER,
+    JPP_POOLS_KINDS
+} jpp_pools_kind_t;
+
+
+/* What it is held for: the blocks of a pool, or its large allocations. */
+typedef enum {
+    JPP_POOLS_ITSELF = 0,              /* not in a pool: slots, caches */
+    JPP_POOLS_BLOCKS,
+    JPP_POOLS_HEADERS,                 /* client header buffers */
+    JPP_POOLS_BODY,                    /* request body */
+    JPP_POOLS_UPSTREAM_HEADER,         /* u->buffer */
+    JPP_POOLS_UPSTREAM_BUFFERS,        /* of the pipe; u->from_client */
+    JPP_POOLS_OUTPUT,                  /* r->out */
+    JPP_POOLS_TLS,                     /* c->ssl->buf */
+    JPP_POOLS_HTTP2_BUFFERS,           /* hpack, streams_index */
+    JPP_POOLS_SESSION,                 /* buffers of a stream or mail session */
+    JPP_POOLS_MODULE,                  /* [module]: its context points there */
+    JPP_POOLS_OTHER,
+    JPP_POOLS_CLASSES
+} jpp_pools_class_t;
+
+
+/* The sorts of a name: what it becomes when there are too many. */
+typedef enum {
+    JPP_POOLS_SERVER = 0,
+    JPP_POOLS_LOCATION,
+    JPP_POOLS_UPSTREAM_NAME,
+    JPP_POOLS_MODULE_NAME,
+    JPP_POOLS_ADDRESS,
+    JPP_POOLS_WORD,                    /* an action, a state: static text */
+    JPP_POOLS_SORTS
+} jpp_pools_sort_t;
+
+
+/* Names are ids from 1; 0: none.  So are owners. */
+
+typedef struct {
+    uint8_t        kind;               /* jpp_pools_kind_t */
+    uint32_t       server;
+    uint32_t       location;
+    uint32_t       third;              /* upstream, module or address */
+    uint64_t       n_units;            /* that ended: how many requests ... */
+} jpp_pools_owner_t;
+
+
+typedef struct {
+    uint32_t       owner;
+    uint8_t        class;              /* jpp_pools_class_t */
+    uint8_t        is_inherited;       /* of the rows of the same key, what */
+                                       /*   the process had when it started: */
+                                       /*   not in addition to them */
+    uint32_t       module;             /* a name, of JPP_POOLS_MODULE */
+    uint64_t       objects;            /* blocks, large allocations, slots */
+    uint64_t       bytes;              /* by the allocator's size, all of it */
+    uint64_t       unused;             /* of these, never handed out */
+} jpp_pools_row_t;
+
+
+typedef enum {
+    JPP_POOLS_HTTP1 = 0,
+    JPP_POOLS_H2,
+    JPP_POOLS_H3,
+    JPP_POOLS_TCP,                     /* a stream session */
+    JPP_POOLS_UDP,
+    JPP_POOLS_MAILS,
+    JPP_POOLS_PROTOCOLS
+} jpp_pools_protocol_t;
+
+
+/* The first lines are filled in here; what follows is the walk's. */
+typedef struct {
+    uint32_t       owner;              /* that it began with */
+    uint32_t       upstream;           /* a name: of its owners' */
+    uint64_t       objects;
+    uint64_t       bytes;
+    uint64_t       unused;
+    uint32_t       most_owner;         /* what holds most: of which owner, */
+    uint8_t        most_class;         /*   class and module, and how much */
+    uint32_t       most_module;
+    uint64_t       most_bytes;
+
+    /* the directive that bounds it, where the walk knows: "8 4k" is 8, 4096 */
+
+    uint32_t       bound_module;       /* a name: "proxy", "fastcgi" ... */
+    uint64_t       bound_number;       /* 0: the directive has none */
+    uint64_t       bound_size;         /* 0: not known */
+
+    uint64_t       sending;            /* bytes in the kernel's queues, */
+    uint64_t       receiving;          /*   of the client and the upstream */
+    uint64_t       age_msec;           /* of the request, or the connection */
+    uint64_t       n_requests;         /* on this connection so far */
+    uint32_t       state;              /* names: nginx's words */
+    uint32_t       action;
+    uint8_t        protocol;           /* jpp_pools_protocol_t */
+    uint8_t        is_tls;
+    uint16_t       client_len;
+    uint16_t       uri_len;
+    char           client[JPP_POOLS_CLIENT];   /* raw bytes, not strings; */
+    char           uri[JPP_POOLS_URI];         /*   without arguments; empty */
+                                               /*   unless they were wanted */
+} jpp_pools_unit_t;
+
+
+/* Why the walk did not see everything. */
+typedef enum {
+    JPP_POOLS_WHOLE = 0,
+    JPP_POOLS_NO_MEMORY,               /* the arena's cap: set by the table */
+    JPP_POOLS_NO_TIME,                 /* it took longer than it may */
+    JPP_POOLS_EXITING,                 /* the worker was about to end */
+    JPP_POOLS_REASONS
+} jpp_pools_reason_t;
+
+
+/* What the walk says of itself and of the whole heap. */
+typedef struct {
+    uint8_t        reason;             /* jpp_pools_reason_t */
+    uint8_t        has_total;          /* total and outside are known: the */
+                                       /*   allocator counts by thread */
+    uint8_t        is_estimate;        /* its sizes are not what it set */
+                                       /*   aside: glibc's leave out headers */
+    uint8_t        has_scripts;        /* njs, perl: outside is not TLS only */
+    uint64_t       total;              /* allocated - deallocated, by the */
+                                       /*   thread of the event loop, after */
+                                       /*   the last slice */
+    uint64_t       outside_inherited;  /* total minus all rows, as the worker */
+                                       /*   started */
+    uint64_t       n_connections;      /* in use */
+    uint64_t       n_slots;
+    uint64_t       n_tls;              /* connections with an SSL object */
+    uint64_t       n_missed;           /* connections not seen */
+    uint64_t       n_slices;
+    uint64_t       nanos;              /* of all slices */
+    uint64_t       longest_nanos;
+    uint32_t       pid;                /* of the worker, for the list */
+    uint32_t       index;
+    char           allocator[JPP_POOLS_ALLOCATOR];   /* "jemalloc 5.3.0" */
+} jpp_pools_facts_t;
+
+
+/* Which units are kept. */
+typedef enum {
+    JPP_POOLS_NO_UNITS = 0,
+    JPP_POOLS_REQUESTS,                /* of kind REQUEST */
+    JPP_POOLS_CONNECTIONS,             /* of all other kinds */
+    JPP_POOLS_WANTS
+} jpp_pools_wants_t;
+
+
+/* What the unit that is open holds of one class. */
+typedef struct {
+    uint32_t       owner;
+    uint32_t       module;
+    uint8_t        class;
+    uint64_t       bytes;
+} jpp_pools_sum_t;
+
+
+typedef struct {
+    jpp_arena_t         *arena;
+    jpp_pools_facts_t    facts;
+
+    jpp_vec_t           *names;        /* jpp_str_t */
+    jpp_vec_t           *keys;         /* of names: const void * */
+    jpp_vec_t           *owners;       /* jpp_pools_owner_t */
+    jpp_vec_t           *rows;         /* jpp_pools_row_t */
+    jpp_vec_t           *units;        /* jpp_pools_unit_t: a heap, the */
+                                       /*   smallest first */
+    jpp_index_t          name_index;
+    jpp_index_t          owner_index;
+    jpp_index_t          row_index;
+
+    uint32_t             others[JPP_POOLS_SORTS];   /* names */
+
+    jpp_pools_wants_t    wants;
+    uint32_t             top;          /* units to keep */
+
+    bool                 is_open;      /* a unit is: */
+    jpp_pools_unit_t     unit;
+    jpp_pools_sum_t      sums[JPP_POOLS_SUMS];
+    uint32_t             n_sums;
+} jpp_pools_t;
+
+
+/*
+ * Initialize the caller's TABLE, empty, which keeps the TOP largest units of
+ * those it WANTS (JPP_MAX_ROWS at most).  False: no memory.
+ */
+bool jpp_pools_init(jpp_pools_t *table, jpp_arena_t *arena,
+    jpp_pools_wants_t wants, uint32_t top);
+
+/* The id of the name that was added with KEY, or 0. */
+uint32_t jpp_pools_find(const jpp_pools_t *table, const void *key);
+
+/*
+ * The id of the name of SORT with KEY, the address of what has this name (a
+ * server's configuration, a static string): the LEN bytes at DATA, any bytes,
+ * are copied the first time.  An empty name is shown as "".  0: no memory.
+ */
+uint32_t jpp_pools_name(jpp_pools_t *table, jpp_pools_sort_t sort,
+    const void *key, const char *data, size_t len);
+
+/*
+ * The id of the owner of KIND with these names (0: none).  0: no memory.
+ */
+uint32_t jpp_pools_owner(jpp_pools_t *table, jpp_pools_kind_t kind,
+    uint32_t server, uint32_t location, uint32_t third);
+
+/*
+ * Add to what OWNER holds of CLASS, and of MODULE (a name, or 0), and to the
+ * open unit.  BYTES is the allocator's size with everything; UNUSED is what of
+ * it is still free in the pool.  An owner of 0 is no memory, too.
+ */
+bool jpp_pools_add(jpp_pools_t *table, uint32_t owner,
+    jpp_pools_class_t class, uint32_t module, uint64_t objects,
+    uint64_t bytes, uint64_t unused);
+
+/*
+ * The same for what the process had of it when it started, which its parent
+ * has, too.  It is said beside what it has now, not in addition to it.
+ */
+bool jpp_pools_add_inherited(jpp_pools_t *table, uint32_t owner,
+    jpp_pools_class_t class, uint64_t objects, uint64_t bytes,
+    uint64_t unused);
+
+/* What is added from now on belongs to a unit of OWNER. */
+void jpp_pools_begin(jpp_pools_t *table, uint32_t owner);
+
+/*
+ * The unit has ended.  Returns it if it is one of the largest so far, to fill
+ * in the rest, until the next call; or NULL.
+ */
+jpp_pools_unit_t *jpp_pools_end(jpp_pools_t *table);
+
+
+static inline jpp_pools_owner_t *
+jpp_pools_owner_at(const jpp_pools_t *table, uint32_t id)
+{
+    return &jpp_vec_items(table->owners, jpp_pools_owner_t)[id - 1];
+}
+
+
+/* The name with ID, 0 for "". */
+static inline jpp_str_t
+jpp_pools_str(const jpp_pools_t *table, uint32_t id)
+{
+    static const jpp_str_t  none = { "", 0 };
+
+    return id == 0 ? none : jpp_vec_items(table->names, jpp_str_t)[id - 1];
+}
+
+
+#endif /* _JPP_POOLS_TABLE_H_INCLUDED_ */
