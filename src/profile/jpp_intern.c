@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "jpp_intern.h"
+#include "jpp_utf8.h"
 
 
 #define JPP_COMMENT  1024
@@ -14,7 +15,6 @@ static bool jpp_profile_mapping_equal(const jpp_mapping_t *a,
 static bool jpp_profile_label(jpp_profile_t *profile, const jpp_label_t *from,
     jpp_profile_label_t *label);
 static void jpp_utf8_clean(uint8_t *p, size_t len);
-static size_t jpp_utf8_len(const uint8_t *p, size_t len);
 
 
 uint32_t
@@ -351,54 +351,4 @@ jpp_utf8_clean(uint8_t *p, size_t len)
         p += n;
         len -= n;
     }
-}
-
-
-/*
- * The length of the character at P, 0 if it is not allowed.  The table of
- * well-formed sequences (Unicode, table 3-7): first byte, range of the second;
- * the others are 80..BF.
- */
-
-static size_t
-jpp_utf8_len(const uint8_t *p, size_t len)
-{
-    size_t  i, k;
-
-    static const struct {
-        uint8_t  first, last, low, high, n;
-    } rows[] = {
-        { 0x20, 0x7e, 0x00, 0x00, 1 },
-        { 0xc2, 0xdf, 0x80, 0xbf, 2 },
-        { 0xe0, 0xe0, 0xa0, 0xbf, 3 },
-        { 0xe1, 0xec, 0x80, 0xbf, 3 },
-        { 0xed, 0xed, 0x80, 0x9f, 3 },
-        { 0xee, 0xef, 0x80, 0xbf, 3 },
-        { 0xf0, 0xf0, 0x90, 0xbf, 4 },
-        { 0xf1, 0xf3, 0x80, 0xbf, 4 },
-        { 0xf4, 0xf4, 0x80, 0x8f, 4 }
-    };
-
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-
-        if (p[0] < rows[i].first || p[0] > rows[i].last) {
-            continue;
-        }
-
-        if (rows[i].n > len
-            || (rows[i].n > 1 && (p[1] < rows[i].low || p[1] > rows[i].high)))
-        {
-            return 0;
-        }
-
-        for (k = 2; k < rows[i].n; k++) {
-            if (p[k] < 0x80 || p[k] > 0xbf) {
-                return 0;
-            }
-        }
-
-        return rows[i].n;
-    }
-
-    return 0;
 }

@@ -1,0 +1,38 @@
+
+/*
+ * Names that may have any bytes, as text.
+ *
+ * Configurations, clients and symbol tables bring names that are no UTF-8, have
+ * control bytes, or characters that turn the direction of a line, so that it
+ * reads as something else.  Pure functions.
+ */
+
+
+#ifndef _JPP_UTF8_H_INCLUDED_
+#define _JPP_UTF8_H_INCLUDED_
+
+
+#include <stddef.h>
+#include <stdint.h>
+
+
+/* the most that escaping makes of LEN bytes */
+#define JPP_UTF8_ESCAPED(len)  (4 * (len))
+
+
+/*
+ * The length of the UTF-8 character at P, which has LEN > 0 bytes; 0: there is
+ * none, or it is a control byte.
+ */
+size_t jpp_utf8_len(const uint8_t *p, size_t len);
+
+/*
+ * Write the LEN bytes at DATA to TO; those of what is not UTF-8, of control
+ * characters and of characters that cannot be seen become "\x1b", and so does
+ * the backslash of a "\x", so that two names never become the same.  Returns
+ * the length, which is JPP_UTF8_ESCAPED(LEN) at most.
+ */
+size_t jpp_utf8_escape(char *to, const char *data, size_t len);
+
+
+#endif /* _JPP_UTF8_H_INCLUDED_ */
