@@ -199,16 +199,20 @@ jpp_profile_location(jpp_profile_t *profile, uint32_t mapping,
 /* What tells such locations apart stands where others have their address. */
 
 uint32_t
-jpp_profile_frame(jpp_profile_t *profile, const char *name, size_t len)
+jpp_profile_frame(jpp_profile_t *profile, uint32_t mapping, const char *name,
+    size_t len)
 {
     uint32_t  id, string, function;
+    uint64_t  start;
 
+    start = mapping != 0 ? jpp_profile_mapping_at(profile, mapping)->start : 0;
     string = jpp_profile_string(profile, name, len);
 
-    function = string != 0 ? jpp_profile_function(profile, 0, string, string)
-                           : 0;
+    function = string != 0
+               ? jpp_profile_function(profile, mapping, string, string) : 0;
 
-    id = function != 0 ? jpp_profile_location(profile, 0, function) : 0;
+    id = function != 0
+         ? jpp_profile_location(profile, mapping, start + function) : 0;
 
     if (id != 0) {
         jpp_profile_location_at(profile, id)->function = function;

@@ -15,6 +15,10 @@
 #include "jpp_profile.h"
 
 
+/* more than a profile can have functions */
+#define JPP_FRAMES_SIZE  ((uint64_t) 1 << 32)
+
+
 /*
  * The id of the string of LEN bytes at DATA; bytes that are not UTF-8 and
  * control bytes are stored as question marks.  0 is the empty string and, for
@@ -49,10 +53,11 @@ uint32_t jpp_profile_location(jpp_profile_t *profile, uint32_t mapping,
 /*
  * The id of the location that is nothing but its name, the LEN bytes at NAME:
  * a frame of a capture that has names and no addresses.  It has its function,
- * which the symbolizer leaves as it is.
+ * which the symbolizer leaves as it is.  MAPPING is 0, or a mapping of
+ * JPP_FRAMES_SIZE bytes that nobody has loaded.
  */
-uint32_t jpp_profile_frame(jpp_profile_t *profile, const char *name,
-    size_t len);
+uint32_t jpp_profile_frame(jpp_profile_t *profile, uint32_t mapping,
+    const char *name, size_t len);
 
 /* The id of the function NAME of MAPPING; names are string ids. */
 uint32_t jpp_profile_function(jpp_profile_t *profile, uint32_t mapping,

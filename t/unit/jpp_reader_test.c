@@ -423,7 +423,7 @@ jpp_names_stack(jpp_profile_t *profile, uint32_t labels, const char *p,
             continue;
         }
 
-        ids[n] = jpp_profile_frame(profile, name, (size_t) (p - name));
+        ids[n] = jpp_profile_frame(profile, 0, name, (size_t) (p - name));
 
         if (ids[n++] == 0) {
             return false;
