@@ -11,7 +11,8 @@
  * The table knows nothing of nginx.  An owner is a place in the configuration:
  * a kind, and the names of a server, a location and a third, which depends on
  * the kind.  A row is what one owner holds of one class.  A unit is a single
- * request or connection; only the largest are kept.
+ * request or connection; only the largest are kept.  Rows and units are filled
+ * by jpp_pools_units.h.
  *
  *     jpp_pools_init();
  *     for each request or connection:
@@ -25,9 +26,9 @@
  * A walk may stop between any two calls and go on later: the table holds copies
  * only.  The pointers that tell names apart are compared, never followed.
  *
- * The table is bounded.  Of each sort of name, those past JPP_POOLS_NAMES
- * become "(other locations)" and the like, so that nothing is lost from the
- * sums.  Without memory a call adds nothing and says so, and the table is
+ * The table is bounded.  Names past JPP_POOLS_NAMES become, by sort, "(other
+ * locations)" and the like, so that nothing is lost from the sums.  Without
+ * memory a call adds nothing and returns 0, false or NULL, and the table is
  * partial from then on.
  *
  * One thread at a time; everything lives in the arena.
@@ -43,12 +44,13 @@
 #include "jpp_profile.h"
 
 
-/* distinct names that come from the configuration, all sorts together */
+/* distinct names, all sorts together, and besides one for the rest of a sort */
 #define JPP_POOLS_NAMES      2000
 
 /* bytes of a name: a word of the configuration; what is longer is cut */
 #define JPP_POOLS_NAME       4096
 
+/* what is past them goes to owners of other names, rows of other classes */
 #define JPP_POOLS_OWNERS     16384
 #define JPP_POOLS_ROWS       65536
 
@@ -214,8 +216,6 @@ typedef struct {
     uint64_t       n_slices;
     uint64_t       nanos;              /* of all slices */
     uint64_t       longest_nanos;
-    uint32_t       pid;                /* of the worker, for the list */
-    uint32_t       index;
     char           allocator[JPP_POOLS_ALLOCATOR];   /* "jemalloc 5.3.0" */
 } jpp_pools_facts_t;
 
@@ -227,6 +227,13 @@ typedef enum {
     JPP_POOLS_CONNECTIONS,             /* of all other kinds */
     JPP_POOLS_WANTS
 } jpp_pools_wants_t;
+
+
+/* What has a name. */
+typedef struct {
+    const void    *key;
+    uint32_t       name;
+} jpp_pools_named_t;
 
 
 /* What the unit that is open holds of one class. */
@@ -243,12 +250,13 @@ typedef struct {
     jpp_pools_facts_t    facts;
 
     jpp_vec_t           *names;        /* jpp_str_t */
-    jpp_vec_t           *keys;         /* of names: const void * */
+    jpp_vec_t           *keys;         /* jpp_pools_named_t */
     jpp_vec_t           *owners;       /* jpp_pools_owner_t */
     jpp_vec_t           *rows;         /* jpp_pools_row_t */
     jpp_vec_t           *units;        /* jpp_pools_unit_t: a heap, the */
                                        /*   smallest first */
-    jpp_index_t          name_index;
+    jpp_index_t          name_index;   /* by text */
+    jpp_index_t          key_index;    /* by what has the name */
     jpp_index_t          owner_index;
     jpp_index_t          row_index;
 
@@ -275,44 +283,23 @@ bool jpp_pools_init(jpp_pools_t *table, jpp_arena_t *arena,
 uint32_t jpp_pools_find(const jpp_pools_t *table, const void *key);
 
 /*
- * The id of the name of SORT with KEY, the address of what has this name (a
- * server's configuration, a static string): the LEN bytes at DATA, any bytes,
- * are copied the first time.  An empty name is shown as "".  0: no memory.
+ * The id of the name of what is at KEY, the address of a server's configuration
+ * or of a static string: the LEN bytes at DATA, any bytes, which are copied the
+ * first time.  Equal names have one id, whatever their sort.  0: no memory.
  */
 uint32_t jpp_pools_name(jpp_pools_t *table, jpp_pools_sort_t sort,
     const void *key, const char *data, size_t len);
 
-/*
- * The id of the owner of KIND with these names (0: none).  0: no memory.
- */
+/* The id of the owner of KIND with these names (0: none).  0: no memory. */
 uint32_t jpp_pools_owner(jpp_pools_t *table, jpp_pools_kind_t kind,
     uint32_t server, uint32_t location, uint32_t third);
 
 /*
- * Add to what OWNER holds of CLASS, and of MODULE (a name, or 0), and to the
- * open unit.  BYTES is the allocator's size with everything; UNUSED is what of
- * it is still free in the pool.  An owner of 0 is no memory, too.
+ * The row with the owner, class, module and origin of KEY, until the next call.
+ * NULL: no memory, or the owner is 0.
  */
-bool jpp_pools_add(jpp_pools_t *table, uint32_t owner,
-    jpp_pools_class_t class, uint32_t module, uint64_t objects,
-    uint64_t bytes, uint64_t unused);
-
-/*
- * The same for what the process had of it when it started, which its parent
- * has, too.  It is said beside what it has now, not in addition to it.
- */
-bool jpp_pools_add_inherited(jpp_pools_t *table, uint32_t owner,
-    jpp_pools_class_t class, uint64_t objects, uint64_t bytes,
-    uint64_t unused);
-
-/* What is added from now on belongs to a unit of OWNER. */
-void jpp_pools_begin(jpp_pools_t *table, uint32_t owner);
-
-/*
- * The unit has ended.  Returns it if it is one of the largest so far, to fill
- * in the rest, until the next call; or NULL.
- */
-jpp_pools_unit_t *jpp_pools_end(jpp_pools_t *table);
+jpp_pools_row_t *jpp_pools_row(jpp_pools_t *table,
+    const jpp_pools_row_t *key);
 
 
 static inline jpp_pools_owner_t *

@@ -1,0 +1,30 @@
+
+/*
+ * A table of pools from its bytes.
+ *
+ * They are a file in memory that another process has filled, so they are
+ * foreign: everything in them is checked, and a file that was cut, by a writer
+ * that was killed for example, is refused as that (JPP_ERR_CUT).
+ *
+ * No state; any thread.
+ */
+
+
+#ifndef _JPP_POOLS_LOAD_H_INCLUDED_
+#define _JPP_POOLS_LOAD_H_INCLUDED_
+
+
+#include "jpp_err.h"
+#include "jpp_pools_table.h"
+
+
+/*
+ * Initialize the caller's TABLE from the LEN bytes at DATA, which it refers to:
+ * nothing can be added to it.  All ids and enumerations in it are valid, and
+ * all amounts fit into an int64_t; names may have any bytes.
+ */
+jpp_code_t jpp_pools_load(jpp_pools_t *table, jpp_arena_t *arena,
+    const char *data, size_t len, jpp_err_t *err);
+
+
+#endif /* _JPP_POOLS_LOAD_H_INCLUDED_ */

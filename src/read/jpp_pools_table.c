@@ -1,0 +1,343 @@
+
+#include <string.h>
+
+#include "jpp_pools_table.h"
+
+
+static uint32_t jpp_pools_text(jpp_pools_t *table, jpp_pools_sort_t sort,
+    const char *data, size_t len);
+static uint32_t jpp_pools_other(jpp_pools_t *table, jpp_pools_sort_t sort);
+static bool jpp_pools_rest(jpp_pools_t *table, jpp_pools_kind_t kind,
+    uint32_t *server, uint32_t *location, uint32_t *third);
+static uint32_t jpp_pools_no_memory(jpp_pools_t *table);
+static uint32_t jpp_pools_key_hash(const void *key);
+static uint32_t jpp_pools_hash(const uint32_t *words, size_t n);
+
+
+static const char *const  jpp_pools_others[] = {
+    [JPP_POOLS_SERVER] = "(other servers)",
+    [JPP_POOLS_LOCATION] = "(other locations)",
+    [JPP_POOLS_UPSTREAM_NAME] = "(other upstreams)",
+    [JPP_POOLS_MODULE_NAME] = "(other modules)",
+    [JPP_POOLS_ADDRESS] = "(other addresses)",
+    [JPP_POOLS_WORD] = "(other)"
+};
+
+
+/* the sort of an owner's third name; the others have none */
+
+static const jpp_pools_sort_t  jpp_pools_thirds[JPP_POOLS_KINDS] = {
+    [JPP_POOLS_UPSTREAM] = JPP_POOLS_UPSTREAM_NAME,
+    [JPP_POOLS_KEEPALIVE] = JPP_POOLS_UPSTREAM_NAME,
+    [JPP_POOLS_STREAM] = JPP_POOLS_ADDRESS,
+    [JPP_POOLS_MAIL] = JPP_POOLS_ADDRESS,
+    [JPP_POOLS_MODULE_CONNECTION] = JPP_POOLS_MODULE_NAME
+};
+
+
+bool
+jpp_pools_init(jpp_pools_t *table, jpp_arena_t *arena,
+    jpp_pools_wants_t wants, uint32_t top)
+{
+    memset(table, 0, sizeof(jpp_pools_t));
+
+    table->arena = arena;
+    table->wants = wants;
+    table->top = top < JPP_MAX_ROWS ? top : JPP_MAX_ROWS;
+
+    table->names = jpp_vec_create(arena);
+    table->keys = jpp_vec_create(arena);
+    table->owners = jpp_vec_create(arena);
+    table->rows = jpp_vec_create(arena);
+    table->units = jpp_vec_create(arena);
+
+    return table->names != NULL && table->keys != NULL
+           && table->owners != NULL && table->rows != NULL
+           && table->units != NULL
+           && jpp_index_init(&table->name_index, arena, 64)
+           && jpp_index_init(&table->key_index, arena, 64)
+           && jpp_index_init(&table->owner_index, arena, 64)
+           && jpp_index_init(&table->row_index, arena, 256);
+}
+
+
+uint32_t
+jpp_pools_find(const jpp_pools_t *table, const void *key)
+{
+    uint32_t                  id, hash, pos;
+    const jpp_pools_named_t  *named;
+
+    hash = jpp_pools_key_hash(key);
+    pos = hash;
+
+    named = jpp_vec_items(table->keys, jpp_pools_named_t);
+
+    while ((id = jpp_index_next(&table->key_index, hash, &pos)) != 0) {
+
+        if (named[id - 1].key == key) {
+            return named[id - 1].name;
+        }
+    }
+
+    return 0;
+}
+
+
+uint32_t
+jpp_pools_name(jpp_pools_t *table, jpp_pools_sort_t sort, const void *key,
+    const char *data, size_t len)
+{
+    uint32_t            name;
+    jpp_pools_named_t  *named;
+
+    name = jpp_pools_find(table, key);
+
+    if (name != 0) {
+        return name;
+    }
+
+    name = jpp_pools_text(table, sort, data,
+                          len < JPP_POOLS_NAME ? len : JPP_POOLS_NAME);
+
+    named = name != 0 ? jpp_vec_push(table->keys, sizeof(jpp_pools_named_t))
+                      : NULL;
+
+    if (named == NULL
+        || !jpp_index_add(&table->key_index, jpp_pools_key_hash(key),
+                          (uint32_t) jpp_vec_count(table->keys,
+                                                   jpp_pools_named_t)))
+    {
+        return jpp_pools_no_memory(table);
+    }
+
+    named->key = key;
+    named->name = name;
+
+    return name;
+}
+
+
+static uint32_t
+jpp_pools_text(jpp_pools_t *table, jpp_pools_sort_t sort, const char *data,
+    size_t len)
+{
+    uint32_t          id, hash, pos;
+    jpp_str_t        *name;
+    const jpp_str_t  *known;
+
+    hash = jpp_hash_bytes(data, len);
+    pos = hash;
+
+    while ((id = jpp_index_next(&table->name_index, hash, &pos)) != 0) {
+
+        known = &jpp_vec_items(table->names, jpp_str_t)[id - 1];
+
+        if (known->len == len && memcmp(known->data, data, len) == 0) {
+            return id;
+        }
+    }
+
+    if (table->name_index.n >= JPP_POOLS_NAMES) {
+        return jpp_pools_other(table, sort);
+    }
+
+    data = jpp_arena_strndup(table->arena, data, len);
+    name = data != NULL ? jpp_vec_push(table->names, sizeof(jpp_str_t)) : NULL;
+
+    if (name == NULL) {
+        return 0;
+    }
+
+    name->data = data;
+    name->len = len;
+
+    id = (uint32_t) jpp_vec_count(table->names, jpp_str_t);
+
+    return jpp_index_add(&table->name_index, hash, id) ? id : 0;
+}
+
+
+static uint32_t
+jpp_pools_other(jpp_pools_t *table, jpp_pools_sort_t sort)
+{
+    jpp_str_t  *name;
+
+    if (table->others[sort] != 0) {
+        return table->others[sort];
+    }
+
+    name = jpp_vec_push(table->names, sizeof(jpp_str_t));
+
+    if (name == NULL) {
+        return 0;
+    }
+
+    name->data = jpp_pools_others[sort];
+    name->len = strlen(jpp_pools_others[sort]);
+
+    table->others[sort] = (uint32_t) jpp_vec_count(table->names, jpp_str_t);
+
+    return table->others[sort];
+}
+
+
+uint32_t
+jpp_pools_owner(jpp_pools_t *table, jpp_pools_kind_t kind, uint32_t server,
+    uint32_t location, uint32_t third)
+{
+    uint32_t             id, hash, pos;
+    jpp_pools_owner_t   *owner;
+    const uint32_t       words[] = { kind, server, location, third };
+
+    hash = jpp_pools_hash(words, sizeof(words) / sizeof(words[0]));
+    pos = hash;
+
+    while ((id = jpp_index_next(&table->owner_index, hash, &pos)) != 0) {
+
+        owner = jpp_pools_owner_at(table, id);
+
+        if (owner->kind == kind && owner->server == server
+            && owner->location == location && owner->third == third)
+        {
+            return id;
+        }
+    }
+
+    id = (uint32_t) jpp_vec_count(table->owners, jpp_pools_owner_t) + 1;
+
+    if (id > JPP_POOLS_OWNERS
+        && !jpp_pools_rest(table, kind, &server, &location, &third))
+    {
+        return jpp_pools_owner(table, kind, server, location, third);
+    }
+
+    owner = jpp_vec_push(table->owners, sizeof(jpp_pools_owner_t));
+
+    if (owner == NULL || !jpp_index_add(&table->owner_index, hash, id)) {
+        return jpp_pools_no_memory(table);
+    }
+
+    owner->kind = (uint8_t) kind;
+    owner->server = server;
+    owner->location = location;
+    owner->third = third;
+
+    return id;
+}
+
+
+/* Makes the names of an owner those of the rest.  True: they were already. */
+
+static bool
+jpp_pools_rest(jpp_pools_t *table, jpp_pools_kind_t kind, uint32_t *server,
+    uint32_t *location, uint32_t *third)
+{
+    size_t    i;
+    bool      is_rest;
+    uint32_t  name;
+
+    const struct {
+        uint32_t          *name;
+        jpp_pools_sort_t   sort;
+    } names[] = {
+        { server, JPP_POOLS_SERVER },
+        { location, JPP_POOLS_LOCATION },
+        { third, jpp_pools_thirds[kind] }
+    };
+
+    is_rest = true;
+
+    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+
+        name = *names[i].name != 0 ? jpp_pools_other(table, names[i].sort) : 0;
+
+        is_rest &= *names[i].name == name;
+        *names[i].name = name;
+    }
+
+    return is_rest;
+}
+
+
+jpp_pools_row_t *
+jpp_pools_row(jpp_pools_t *table, const jpp_pools_row_t *key)
+{
+    uint32_t          id, hash, pos;
+    jpp_pools_row_t  *row, rest;
+    const uint32_t    words[] = {
+        key->owner, key->class, key->module, key->is_inherited
+    };
+
+    if (key->owner == 0) {
+        return NULL;
+    }
+
+    hash = jpp_pools_hash(words, sizeof(words) / sizeof(words[0]));
+    pos = hash;
+
+    while ((id = jpp_index_next(&table->row_index, hash, &pos)) != 0) {
+
+        row = &jpp_vec_items(table->rows, jpp_pools_row_t)[id - 1];
+
+        if (row->owner == key->owner && row->class == key->class
+            && row->module == key->module
+            && row->is_inherited == key->is_inherited)
+        {
+            return row;
+        }
+    }
+
+    id = (uint32_t) jpp_vec_count(table->rows, jpp_pools_row_t) + 1;
+
+    if (id > JPP_POOLS_ROWS && key->class != JPP_POOLS_OTHER) {
+        rest = *key;
+        rest.class = JPP_POOLS_OTHER;
+        rest.module = 0;
+
+        return jpp_pools_row(table, &rest);
+    }
+
+    row = jpp_vec_push(table->rows, sizeof(jpp_pools_row_t));
+
+    if (row == NULL || !jpp_index_add(&table->row_index, hash, id)) {
+        (void) jpp_pools_no_memory(table);
+        return NULL;
+    }
+
+    row->owner = key->owner;
+    row->class = key->class;
+    row->module = key->module;
+    row->is_inherited = key->is_inherited;
+
+    return row;
+}
+
+
+static uint32_t
+jpp_pools_no_memory(jpp_pools_t *table)
+{
+    table->facts.reason = JPP_POOLS_NO_MEMORY;
+
+    return 0;
+}
+
+
+static uint32_t
+jpp_pools_key_hash(const void *key)
+{
+    return (uint32_t) jpp_hash_u64((uintptr_t) key);
+}
+
+
+static uint32_t
+jpp_pools_hash(const uint32_t *words, size_t n)
+{
+    size_t    i;
+    uint64_t  hash;
+
+    for (i = 0, hash = 0; i < n; i++) {
+        hash = jpp_hash_u64(hash ^ words[i]);
+    }
+
+    return (uint32_t) hash;
+}

@@ -1,0 +1,329 @@
+
+/*
+ * The bytes of a table: there and back, and whatever else may be in their
+ * place.
+ */
+
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "jpp_pools_fields.h"
+#include "jpp_test_pools.h"
+
+
+#define JPP_CAP  (64 << 20)
+
+
+static void jpp_pools_test_back(void);
+static void jpp_pools_test_cut(void);
+static void jpp_pools_test_other(void);
+static void jpp_pools_test_invalid(void);
+static void jpp_pools_test_flipped(void);
+static void jpp_pools_test_save(void);
+static void jpp_pools_test_memory(void);
+static bool jpp_pools_same(const jpp_vec_t *a, const jpp_vec_t *b);
+
+
+static jpp_arena_t  arena;
+static jpp_pools_t  table;
+static jpp_vec_t   *bytes;
+
+
+int
+main(void)
+{
+    jpp_arena_init(&arena, JPP_CAP);
+
+    (void) jpp_pools_init(&table, &arena, JPP_POOLS_REQUESTS, 20);
+
+    jpp_ok(jpp_test_fill(&table), "a table");
+
+    bytes = jpp_test_bytes(&arena, &table);
+
+    jpp_pools_test_back();
+    jpp_pools_test_cut();
+    jpp_pools_test_other();
+    jpp_pools_test_invalid();
+    jpp_pools_test_flipped();
+    jpp_pools_test_save();
+    jpp_pools_test_memory();
+
+    jpp_arena_destroy(&arena);
+
+    return jpp_done();
+}
+
+
+static void
+jpp_pools_test_back(void)
+{
+    size_t        i, n, n_wrong;
+    jpp_err_t     err;
+    jpp_str_t     a, b;
+    jpp_vec_t    *again;
+    jpp_pools_t   loaded;
+
+    memset(&err, 0, sizeof(err));
+
+    jpp_is_u64(jpp_pools_load(&loaded, &arena, (char *) bytes->data,
+                              bytes->len, &err),
+               JPP_OK, "it is loaded: %s", err.text);
+
+    n = jpp_vec_count(table.names, jpp_str_t);
+    n_wrong = jpp_vec_count(loaded.names, jpp_str_t) != n;
+
+    for (i = 1; n_wrong == 0 && i <= n; i++) {
+        a = jpp_pools_str(&table, (uint32_t) i);
+        b = jpp_pools_str(&loaded, (uint32_t) i);
+
+        n_wrong += a.len != b.len || memcmp(a.data, b.data, a.len) != 0;
+    }
+
+    jpp_is_u64(n_wrong, 0, "its names");
+    jpp_ok(jpp_pools_same(table.owners, loaded.owners), "its owners");
+    jpp_ok(jpp_pools_same(table.rows, loaded.rows), "its rows");
+    jpp_ok(jpp_pools_same(table.units, loaded.units), "its units");
+    jpp_ok(memcmp(&table.facts, &loaded.facts, sizeof(table.facts)) == 0,
+           "its facts");
+
+    again = jpp_test_bytes(&arena, &loaded);
+
+    jpp_ok(jpp_pools_same(bytes, again), "the same bytes again");
+
+    /* an empty table is one, too: a worker without a connection */
+
+    (void) jpp_pools_init(&loaded, &arena, JPP_POOLS_NO_UNITS, 0);
+    again = jpp_test_bytes(&arena, &loaded);
+
+    jpp_is_u64(jpp_pools_load(&loaded, &arena, (char *) again->data,
+                              again->len, &err),
+               JPP_OK, "an empty table: %s", err.text);
+}
+
+
+/* A writer that was killed leaves any part of it. */
+
+static void
+jpp_pools_test_cut(void)
+{
+    size_t        len, n_wrong;
+    jpp_err_t     err;
+    jpp_pools_t   loaded;
+
+    n_wrong = 0;
+
+    for (len = 0; len < bytes->len; len++) {
+        n_wrong += jpp_pools_load(&loaded, &arena, (char *) bytes->data, len,
+                                  &err)
+                   != JPP_ERR_CUT;
+    }
+
+    jpp_is_u64(n_wrong, 0, "every part of it is cut");
+    jpp_is_str(err.text, "the table of pools was cut: whoever wrote it did "
+               "not finish", "which is said");
+
+    (void) jpp_pools_load(&loaded, &arena, "", 0, &err);
+    jpp_is_str(err.text, "the table of pools is empty", "nothing at all");
+}
+
+
+static void
+jpp_pools_test_other(void)
+{
+    char          copy[4096];
+    jpp_err_t     err;
+    jpp_pools_t   loaded;
+
+    memcpy(copy, bytes->data, bytes->len);
+    copy[bytes->len] = '\0';
+
+    jpp_is_u64(jpp_pools_load(&loaded, &arena, copy, bytes->len + 1, &err),
+               JPP_ERR_INPUT, "a byte more");
+    jpp_is_str(err.text, "not a table of pools: 1 bytes follow its end",
+               "which is said");
+
+    copy[7]++;
+    jpp_is_u64(jpp_pools_load(&loaded, &arena, copy, bytes->len, &err),
+               JPP_ERR_INPUT, "another version");
+    jpp_is_str(err.text, "not a table of pools, or one of another version",
+               "which is said");
+
+    jpp_is_u64(jpp_pools_load(&loaded, &arena, "heap_v2/524288\n", 15, &err),
+               JPP_ERR_INPUT, "a dump of the heap");
+}
+
+
+/* Each kind of field, out of bounds by one. */
+
+static void
+jpp_pools_test_invalid(void)
+{
+    char                *copy;
+    size_t               i;
+    jpp_err_t            err;
+    jpp_vec_t           *out;
+    jpp_pools_t          loaded, bad;
+    jpp_pools_row_t     *row;
+    jpp_pools_unit_t    *unit;
+    jpp_pools_owner_t   *owner;
+
+    bad = table;
+
+    owner = jpp_pools_owner_at(&bad, 1);
+    row = jpp_vec_items(bad.rows, jpp_pools_row_t);
+    unit = jpp_vec_items(bad.units, jpp_pools_unit_t);
+
+#define JPP_BAD(field, value, what)                                           \
+    do {                                                                      \
+        __typeof__(field)  was = (field);                                     \
+                                                                              \
+        (field) = (__typeof__(field)) (value);                                \
+        out = jpp_test_bytes(&arena, &bad);                                   \
+        (field) = was;                                                        \
+                                                                              \
+        jpp_is_u64(jpp_pools_load(&loaded, &arena, (char *) out->data,        \
+                                  out->len, &err),                            \
+                   JPP_ERR_INPUT, "%s: %s", what, err.text);                  \
+    } while (0)
+
+    JPP_BAD(bad.facts.reason, JPP_POOLS_REASONS, "a reason");
+    JPP_BAD(bad.facts.has_total, 2, "a boolean");
+    JPP_BAD(bad.facts.total, (uint64_t) INT64_MAX + 1, "an amount");
+    JPP_BAD(owner->kind, JPP_POOLS_KINDS, "a kind");
+    JPP_BAD(owner->server, jpp_vec_count(bad.names, jpp_str_t) + 1, "a name");
+    JPP_BAD(row->owner, 0, "no owner");
+    JPP_BAD(row->owner, jpp_vec_count(bad.owners, jpp_pools_owner_t) + 1,
+            "an owner");
+    JPP_BAD(row->class, JPP_POOLS_CLASSES, "a class");
+    JPP_BAD(unit->protocol, JPP_POOLS_PROTOCOLS, "a protocol");
+    JPP_BAD(unit->client_len, JPP_POOLS_CLIENT + 1, "a client's length");
+    JPP_BAD(unit->uri_len, JPP_POOLS_URI + 1, "a URI's length");
+
+    /* numbers of records that cannot be there take no memory */
+
+    for (i = 0; i < 4; i++) {
+        copy = jpp_arena_alloc(&arena, bytes->len);
+        memcpy(copy, bytes->data, bytes->len);
+        memset(copy + 16 + 4 * i, 0xff, 4);
+
+        jpp_is_u64(jpp_pools_load(&loaded, &arena, copy, bytes->len, &err),
+                   JPP_ERR_INPUT, "2^32 records, part %zu: %s", i, err.text);
+    }
+
+    jpp_ok(arena.peak < JPP_CAP / 2, "%zu bytes mapped", arena.peak);
+}
+
+
+/* Each byte changed: whatever is loaded can be written again. */
+
+static void
+jpp_pools_test_flipped(void)
+{
+    char         *copy;
+    size_t        i;
+    jpp_err_t     err;
+    jpp_code_t    rc;
+    unsigned      n_wrong, n_loaded;
+    jpp_arena_t   part;
+    jpp_pools_t   loaded;
+
+    copy = malloc(bytes->len);
+    n_wrong = 0;
+    n_loaded = 0;
+
+    for (i = 0; i < bytes->len; i++) {
+        memcpy(copy, bytes->data, bytes->len);
+        copy[i] = (char) (copy[i] ^ 0x81);
+
+        jpp_arena_init(&part, JPP_CAP);
+
+        rc = jpp_pools_load(&loaded, &part, copy, bytes->len, &err);
+
+        n_wrong += rc != JPP_OK && rc != JPP_ERR_INPUT && rc != JPP_ERR_CUT;
+        n_loaded += rc == JPP_OK;
+
+        if (rc == JPP_OK && jpp_test_bytes(&part, &loaded) == NULL) {
+            n_wrong++;
+        }
+
+        jpp_arena_destroy(&part);
+    }
+
+    free(copy);
+
+    jpp_is_u64(n_wrong, 0, "no error but the two");
+    jpp_ok(n_loaded != 0, "%u of %zu are tables still", n_loaded, bytes->len);
+}
+
+
+static void
+jpp_pools_test_save(void)
+{
+    int         fd;
+    char        copy[4096];
+    ssize_t     n;
+    jpp_err_t   err;
+
+    fd = memfd_create("jpp_pools", 0);
+
+    jpp_is_u64(jpp_pools_save(&table, fd, &err), JPP_OK, "into a file");
+
+    n = pread(fd, copy, sizeof(copy), 0);
+
+    jpp_ok((size_t) n == bytes->len && memcmp(copy, bytes->data, (size_t) n)
+           == 0, "which has the same bytes");
+    close(fd);
+
+    fd = open("/dev/full", O_WRONLY);
+
+    jpp_is_u64(jpp_pools_save(&table, fd, &err), JPP_ERR_SYS,
+               "into one without room");
+    jpp_is_i64(err.sys_errno, ENOSPC, "%s", err.text);
+    close(fd);
+}
+
+
+static void
+jpp_pools_test_memory(void)
+{
+    unsigned      n_wrong;
+    uint64_t      n, all;
+    jpp_err_t     err;
+    jpp_arena_t   part;
+    jpp_pools_t   loaded;
+
+    jpp_arena_init(&part, JPP_CAP);
+    (void) jpp_pools_load(&loaded, &part, (char *) bytes->data, bytes->len,
+                          &err);
+    all = part.n_calls;
+    jpp_arena_destroy(&part);
+
+    for (n = 1, n_wrong = 0; n <= all; n++) {
+        jpp_arena_init(&part, JPP_CAP);
+        part.fail_at = n;
+
+        n_wrong += jpp_pools_load(&loaded, &part, (char *) bytes->data,
+                                  bytes->len, &err)
+                   != JPP_ERR_MEMORY;
+
+        jpp_arena_destroy(&part);
+    }
+
+    jpp_ok(all > 5, "%" PRIu64 " allocations", all);
+    jpp_is_u64(n_wrong, 0, "none may fail unnoticed");
+}
+
+
+static bool
+jpp_pools_same(const jpp_vec_t *a, const jpp_vec_t *b)
+{
+    return a->len == b->len && memcmp(a->data, b->data, a->len) == 0;
+}

@@ -1,0 +1,377 @@
+
+/*
+ * The table that a walk fills: names, owners, rows and units, their bounds, and
+ * what it does without memory.
+ */
+
+
+#include "jpp_test_pools.h"
+
+
+#define JPP_CAP  (64 << 20)
+
+
+static void jpp_pools_test_names(void);
+static void jpp_pools_test_many_names(void);
+static void jpp_pools_test_many_owners(void);
+static void jpp_pools_test_many_rows(void);
+static void jpp_pools_test_units(void);
+static void jpp_pools_test_sums(void);
+static void jpp_pools_test_memory(void);
+static uint64_t jpp_pools_bytes(const jpp_pools_t *table);
+
+
+int
+main(void)
+{
+    jpp_pools_test_names();
+    jpp_pools_test_many_names();
+    jpp_pools_test_many_owners();
+    jpp_pools_test_many_rows();
+    jpp_pools_test_units();
+    jpp_pools_test_sums();
+    jpp_pools_test_memory();
+
+    return jpp_done();
+}
+
+
+static void
+jpp_pools_test_names(void)
+{
+    char          longest[JPP_POOLS_NAME + 2];
+    uint32_t      a, b;
+    jpp_arena_t   arena;
+    jpp_pools_t   table;
+
+    jpp_arena_init(&arena, JPP_CAP);
+
+    jpp_ok(jpp_pools_init(&table, &arena, JPP_POOLS_NO_UNITS, 0), "a table");
+
+    jpp_is_u64(jpp_pools_find(&table, &a), 0, "a name that nobody added");
+
+    a = jpp_pools_name(&table, JPP_POOLS_SERVER, &a, "same\0name", 9);
+    b = jpp_pools_name(&table, JPP_POOLS_LOCATION, &b, "same\0name", 9);
+
+    jpp_ok(a != 0 && a == b, "equal names have one id, whatever their key");
+    jpp_is_u64(jpp_pools_find(&table, &b), b, "which is found by key");
+    jpp_is_u64(jpp_pools_name(&table, JPP_POOLS_SERVER, &b, "other", 5), b,
+               "a key has the name that it had first");
+    jpp_is_u64(jpp_pools_str(&table, a).len, 9, "any byte is part of a name");
+    jpp_is_u64(jpp_pools_str(&table, 0).len, 0, "no name has no bytes");
+
+    memset(longest, 'x', sizeof(longest));
+
+    a = jpp_pools_name(&table, JPP_POOLS_SERVER, longest, longest,
+                       JPP_POOLS_NAME);
+    b = jpp_pools_name(&table, JPP_POOLS_SERVER, longest + 1, longest,
+                       JPP_POOLS_NAME + 1);
+
+    jpp_is_u64(jpp_pools_str(&table, a).len, JPP_POOLS_NAME,
+               "the longest name");
+    jpp_is_u64(a, b, "a longer one is cut");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* 5,000 locations: what is past the limit has one name, and nothing is lost. */
+
+static void
+jpp_pools_test_many_names(void)
+{
+    char          name[32];
+    uint32_t      i, id, owner, rest;
+    jpp_arena_t   arena;
+    jpp_pools_t   table;
+
+    static char  keys[5000];
+
+    jpp_arena_init(&arena, JPP_CAP);
+    (void) jpp_pools_init(&table, &arena, JPP_POOLS_NO_UNITS, 0);
+
+    for (i = 0; i < sizeof(keys); i++) {
+        snprintf(name, sizeof(name), "/location/%u", i);
+
+        id = jpp_pools_name(&table, JPP_POOLS_LOCATION, &keys[i], name,
+                            strlen(name));
+        owner = jpp_pools_owner(&table, JPP_POOLS_REQUEST, 0, id, 0);
+
+        (void) jpp_pools_add(&table, owner, JPP_POOLS_BLOCKS, 0, 1, 10, 1);
+    }
+
+    rest = jpp_pools_find(&table, &keys[JPP_POOLS_NAMES]);
+
+    jpp_is_str(jpp_pools_str(&table,
+                             jpp_pools_find(&table,
+                                            &keys[JPP_POOLS_NAMES - 1])).data,
+               "/location/1999", "the last name that there is room for");
+    jpp_is_str(jpp_pools_str(&table, rest).data, "(other locations)",
+               "the first that there is none for");
+    jpp_is_u64(jpp_pools_find(&table, &keys[4999]), rest, "and all others");
+    jpp_is_u64(jpp_vec_count(table.rows, jpp_pools_row_t), JPP_POOLS_NAMES + 1,
+               "which share a row");
+    jpp_is_u64(jpp_pools_bytes(&table), 50000, "no byte is lost");
+
+    id = jpp_pools_name(&table, JPP_POOLS_SERVER, &table, "late", 4);
+    jpp_is_str(jpp_pools_str(&table, id).data, "(other servers)",
+               "each sort has a name for the rest");
+    jpp_is_u64(table.facts.reason, JPP_POOLS_WHOLE, "all of it was seen");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_pools_test_many_owners(void)
+{
+    uint32_t      i, k, id, names[200];
+    jpp_arena_t   arena;
+    jpp_pools_t   table;
+
+    static char  keys[200];
+
+    jpp_arena_init(&arena, JPP_CAP);
+    (void) jpp_pools_init(&table, &arena, JPP_POOLS_NO_UNITS, 0);
+
+    for (i = 0; i < 200; i++) {
+        names[i] = jpp_pools_name(&table, JPP_POOLS_LOCATION, &keys[i],
+                                  (char *) &i, sizeof(i));
+    }
+
+    for (i = 0, id = 0; i < 200; i++) {
+        for (k = 0; k < 200; k++) {
+            id = jpp_pools_owner(&table, JPP_POOLS_UPSTREAM, names[0],
+                                 names[i], names[k]);
+
+            (void) jpp_pools_add(&table, id, JPP_POOLS_BLOCKS, 0, 1, 10, 1);
+        }
+    }
+
+    jpp_is_u64(jpp_vec_count(table.owners, jpp_pools_owner_t),
+               JPP_POOLS_OWNERS + 1, "one owner for those past the limit");
+    jpp_is_str(jpp_pools_str(&table,
+                             jpp_pools_owner_at(&table, id)->location).data,
+               "(other locations)", "its location");
+    jpp_is_str(jpp_pools_str(&table,
+                             jpp_pools_owner_at(&table, id)->third).data,
+               "(other upstreams)", "its upstream");
+    jpp_is_u64(jpp_pools_bytes(&table), 400000, "no byte is lost");
+
+    jpp_is_u64(jpp_pools_owner(&table, JPP_POOLS_UPSTREAM, names[0], names[0],
+                               names[0]), 1, "known ones are found all the "
+               "same");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_pools_test_many_rows(void)
+{
+    uint32_t      i, owner, n_wrong;
+    jpp_arena_t   arena;
+    jpp_pools_t   table;
+
+    jpp_arena_init(&arena, JPP_CAP);
+    (void) jpp_pools_init(&table, &arena, JPP_POOLS_NO_UNITS, 0);
+
+    owner = jpp_pools_owner(&table, JPP_POOLS_REQUEST, 0, 0, 0);
+    n_wrong = 0;
+
+    /* the table does not look at the id of a module */
+
+    for (i = 1; i <= JPP_POOLS_ROWS + 100; i++) {
+        n_wrong += !jpp_pools_add(&table, owner, JPP_POOLS_MODULE, i, 1, 10,
+                                  1);
+    }
+
+    jpp_is_u64(n_wrong, 0, "all are added");
+    jpp_is_u64(jpp_vec_count(table.rows, jpp_pools_row_t), JPP_POOLS_ROWS + 1,
+               "one row for those past the limit");
+    jpp_is_u64(jpp_vec_items(table.rows, jpp_pools_row_t)[JPP_POOLS_ROWS].class,
+               JPP_POOLS_OTHER, "of the class \"other\"");
+    jpp_is_u64(jpp_vec_items(table.rows, jpp_pools_row_t)[JPP_POOLS_ROWS].bytes,
+               1000, "with all their bytes");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* The largest are kept, in whatever order they come. */
+
+static void
+jpp_pools_test_units(void)
+{
+    size_t             i, n;
+    uint32_t           owner, client, seed, n_kept;
+    uint64_t           least;
+    jpp_arena_t        arena;
+    jpp_pools_t        table;
+    jpp_pools_unit_t  *unit, *units;
+
+    jpp_arena_init(&arena, JPP_CAP);
+
+    (void) jpp_pools_init(&table, &arena, JPP_POOLS_REQUESTS, 7);
+
+    owner = jpp_pools_owner(&table, JPP_POOLS_REQUEST, 0, 0, 0);
+    client = jpp_pools_owner(&table, JPP_POOLS_CLIENT_CONNECTION, 0, 0, 0);
+    seed = 1;
+    n_kept = 0;
+
+    for (i = 0; i < 1000; i++) {
+
+        /* every residue of 1009 but 0, in disorder */
+
+        seed = seed * 11 % 1009;
+
+        jpp_pools_begin(&table, i % 2 ? owner : client);
+        (void) jpp_pools_add(&table, i % 2 ? owner : client, JPP_POOLS_BLOCKS,
+                             0, 1, i % 2 ? seed : 100000, 0);
+        unit = jpp_pools_end(&table);
+
+        if (unit != NULL) {
+            n_kept++;
+            unit->age_msec = unit->bytes;
+        }
+    }
+
+    units = jpp_vec_items(table.units, jpp_pools_unit_t);
+    n = jpp_vec_count(table.units, jpp_pools_unit_t);
+
+    least = UINT64_MAX;
+
+    for (i = 0; i < n; i++) {
+        least = units[i].bytes < least ? units[i].bytes : least;
+        seed = units[i].age_msec != units[i].bytes ? 0 : seed;
+    }
+
+    jpp_is_u64(n, 7, "as many as were wanted");
+    jpp_is_u64(units[0].bytes, least, "the smallest of them is the first");
+    jpp_ok(least > 980, "they are the largest: %" PRIu64, least);
+    jpp_ok(seed != 0, "what was filled in stays with its unit");
+    jpp_ok(n_kept >= 7 && n_kept < 100, "and was asked for %u of 500", n_kept);
+
+    jpp_is_u64(jpp_pools_owner_at(&table, owner)->n_units, 500,
+               "all are counted");
+
+    jpp_ok(jpp_pools_end(&table) == NULL, "no unit ends twice");
+
+    (void) jpp_pools_init(&table, &arena, JPP_POOLS_CONNECTIONS, 0);
+
+    jpp_pools_begin(&table, jpp_pools_owner(&table, JPP_POOLS_STREAM, 0, 0, 0));
+    jpp_ok(jpp_pools_end(&table) == NULL, "nobody wants any");
+
+    (void) jpp_pools_init(&table, &arena, JPP_POOLS_CONNECTIONS,
+                          JPP_MAX_ROWS + 1);
+    jpp_is_u64(table.top, JPP_MAX_ROWS, "nobody gets more than the limit");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_pools_test_sums(void)
+{
+    uint32_t           i, request, upstream;
+    jpp_arena_t        arena;
+    jpp_pools_t        table;
+    jpp_pools_unit_t  *unit;
+
+    jpp_arena_init(&arena, JPP_CAP);
+    (void) jpp_pools_init(&table, &arena, JPP_POOLS_REQUESTS, 20);
+
+    request = jpp_test_owner(&table, JPP_POOLS_REQUEST, "s", "/", NULL);
+    upstream = jpp_test_owner(&table, JPP_POOLS_UPSTREAM, "s", "/", "u");
+
+    jpp_pools_begin(&table, request);
+    (void) jpp_pools_add(&table, request, JPP_POOLS_BLOCKS, 0, 1, 100, 50);
+    (void) jpp_pools_add(&table, upstream, JPP_POOLS_BLOCKS, 0, 1, 60, 5);
+    (void) jpp_pools_add(&table, request, JPP_POOLS_HEADERS, 0, 1, 70, 0);
+    (void) jpp_pools_add(&table, upstream, JPP_POOLS_BLOCKS, 0, 1, 60, 5);
+    unit = jpp_pools_end(&table);
+
+    jpp_ok(unit != NULL, "a unit");
+    jpp_is_u64(unit->bytes, 290, "its bytes");
+    jpp_is_u64(unit->unused, 60, "those never used");
+    jpp_is_u64(unit->objects, 4, "its allocations");
+    jpp_is_u64(unit->most_owner, upstream, "what holds most");
+    jpp_is_u64(unit->most_class, JPP_POOLS_BLOCKS, "its class");
+    jpp_is_u64(unit->most_bytes, 120, "and how much");
+    jpp_is_str(jpp_pools_str(&table, unit->upstream).data, "u",
+               "the upstream");
+
+    /* more classes than are told apart */
+
+    jpp_pools_begin(&table, request);
+
+    for (i = 1; i <= JPP_POOLS_SUMS + 5; i++) {
+        (void) jpp_pools_add(&table, request, JPP_POOLS_MODULE, i, 1, 10, 0);
+    }
+
+    unit = jpp_pools_end(&table);
+
+    jpp_is_u64(unit->bytes, (JPP_POOLS_SUMS + 5) * 10, "all bytes count");
+    jpp_is_u64(unit->most_class, JPP_POOLS_OTHER, "the rest is \"other\"");
+    jpp_is_u64(unit->most_bytes, 60, "which is six of them");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* Every allocation fails once: never a crash, and never unnoticed. */
+
+static void
+jpp_pools_test_memory(void)
+{
+    bool          is_filled;
+    uint64_t      n, all, n_wrong;
+    jpp_arena_t   arena;
+    jpp_pools_t   table;
+
+    jpp_arena_init(&arena, JPP_CAP);
+
+    (void) jpp_pools_init(&table, &arena, JPP_POOLS_REQUESTS, 20);
+    jpp_ok(jpp_test_fill(&table), "a table is filled");
+
+    all = arena.n_calls;
+    n_wrong = 0;
+
+    jpp_arena_destroy(&arena);
+
+    for (n = 1; n <= all; n++) {
+        jpp_arena_init(&arena, JPP_CAP);
+        arena.fail_at = n;
+
+        if (jpp_pools_init(&table, &arena, JPP_POOLS_REQUESTS, 20)) {
+            is_filled = jpp_test_fill(&table);
+
+            /* a name that is missing is missing in a list only */
+
+            n_wrong += table.facts.reason != JPP_POOLS_NO_MEMORY;
+            n_wrong += !is_filled && jpp_pools_bytes(&table) > 2000000;
+        }
+
+        jpp_arena_destroy(&arena);
+    }
+
+    jpp_ok(all > 10, "%" PRIu64 " allocations", all);
+    jpp_is_u64(n_wrong, 0, "none may fail unnoticed");
+}
+
+
+static uint64_t
+jpp_pools_bytes(const jpp_pools_t *table)
+{
+    size_t                  i;
+    uint64_t                sum;
+    const jpp_pools_row_t  *rows;
+
+    rows = jpp_vec_items(table->rows, jpp_pools_row_t);
+
+    for (i = 0, sum = 0; i < jpp_vec_count(table->rows, jpp_pools_row_t); i++) {
+        sum += rows[i].bytes;
+    }
+
+    return sum;
+}

@@ -1,0 +1,150 @@
+
+/*
+ * For tests of tables of pools: tables as a walk would fill them, and their
+ * bytes.
+ */
+
+
+#ifndef _JPP_TEST_POOLS_H_INCLUDED_
+#define _JPP_TEST_POOLS_H_INCLUDED_
+
+
+#include "jpp_pools_file.h"
+#include "jpp_pools_load.h"
+#include "jpp_pools_units.h"
+#include "jpp_test.h"
+
+
+/* The name of SORT that is the string TEXT; its address is the key. */
+static inline uint32_t
+jpp_test_name(jpp_pools_t *table, jpp_pools_sort_t sort, const char *text)
+{
+    return text == NULL ? 0 : jpp_pools_name(table, sort, text, text,
+                                             strlen(text));
+}
+
+
+/* The owner of KIND with these names, which may be NULL. */
+static inline uint32_t
+jpp_test_owner(jpp_pools_t *table, jpp_pools_kind_t kind, const char *server,
+    const char *location, const char *third)
+{
+    return jpp_pools_owner(table, kind,
+                           jpp_test_name(table, JPP_POOLS_SERVER, server),
+                           jpp_test_name(table, JPP_POOLS_LOCATION, location),
+                           jpp_test_name(table, JPP_POOLS_UPSTREAM_NAME,
+                                         third));
+}
+
+
+/*
+ * A worker as small as can be: two requests, one of them proxied, their
+ * connections, what was inherited, and memory in no pool.
+ */
+static inline bool
+jpp_test_fill(jpp_pools_t *table)
+{
+    uint32_t            request, upstream, client, config;
+    jpp_pools_unit_t   *unit;
+
+    request = jpp_test_owner(table, JPP_POOLS_REQUEST, "a.example", "/big",
+                             NULL);
+    upstream = jpp_test_owner(table, JPP_POOLS_UPSTREAM, "a.example", "/big",
+                              "backend");
+    client = jpp_test_owner(table, JPP_POOLS_CLIENT_CONNECTION, "a.example",
+                            NULL, NULL);
+
+    jpp_pools_begin(table, request);
+
+    if (!jpp_pools_add(table, request, JPP_POOLS_BLOCKS, 0, 2, 8192, 1000)
+        || !jpp_pools_add(table, upstream, JPP_POOLS_UPSTREAM_BUFFERS, 0, 16,
+                          1114112, 0)
+        || !jpp_pools_add(table, upstream, JPP_POOLS_BLOCKS, 0, 1, 128, 8))
+    {
+        return false;
+    }
+
+    unit = jpp_pools_end(table);
+
+    if (unit != NULL) {
+        unit->bound_module = jpp_test_name(table, JPP_POOLS_WORD, "proxy");
+        unit->bound_number = 16;
+        unit->bound_size = 65536;
+        unit->sending = 4000000;
+        unit->age_msec = 12345;
+        unit->state = jpp_test_name(table, JPP_POOLS_WORD, "writing request");
+        unit->action = jpp_test_name(table, JPP_POOLS_WORD,
+                                     "sending to client");
+    }
+
+    jpp_pools_begin(table, client);
+
+    if (!jpp_pools_add(table, client, JPP_POOLS_BLOCKS, 0, 1, 512, 100)) {
+        return false;
+    }
+
+    (void) jpp_pools_end(table);
+
+    request = jpp_test_owner(table, JPP_POOLS_REQUEST, "a.example", "/", NULL);
+
+    jpp_pools_begin(table, request);
+
+    if (!jpp_pools_add(table, request, JPP_POOLS_BLOCKS, 0, 1, 4096, 2000)
+        || !jpp_pools_add(table, request, JPP_POOLS_MODULE,
+                          jpp_test_name(table, JPP_POOLS_MODULE_NAME,
+                                        "gzip filter"), 1, 262144, 0))
+    {
+        return false;
+    }
+
+    (void) jpp_pools_end(table);
+
+    config = jpp_test_owner(table, JPP_POOLS_CONFIGURATION, NULL, NULL, NULL);
+
+    if (!jpp_pools_add(table, config, JPP_POOLS_BLOCKS, 0, 10, 163840, 4000)
+        || !jpp_pools_add(table, config, JPP_POOLS_OTHER, 0, 3, 300000, 0)
+        || !jpp_pools_add_inherited(table, config, JPP_POOLS_BLOCKS, 9,
+                                    147456, 3000)
+        || !jpp_pools_add_inherited(table, config, JPP_POOLS_OTHER, 2, 40000,
+                                    0)
+        || !jpp_pools_add(table, jpp_test_owner(table, JPP_POOLS_SLOTS_USED,
+                                                NULL, NULL, NULL),
+                          JPP_POOLS_ITSELF, 0, 3, 1344, 0))
+    {
+        return false;
+    }
+
+    table->facts.has_total = 1;
+    table->facts.total = 3000000;
+    table->facts.outside_inherited = 500000;
+    table->facts.n_connections = 3;
+    table->facts.n_slots = 512;
+    table->facts.n_slices = 1;
+    table->facts.nanos = 100000;
+    table->facts.longest_nanos = 100000;
+    table->facts.n_tls = 40;
+    strcpy(table->facts.allocator, "jemalloc 5.3.0");
+
+    return true;
+}
+
+
+/* The bytes of TABLE, in ARENA. */
+static inline jpp_vec_t *
+jpp_test_bytes(jpp_arena_t *arena, const jpp_pools_t *table)
+{
+    jpp_vec_t   *out;
+    jpp_sink_t   sink;
+
+    static uint8_t  buffer[JPP_SINK_BUFFER];
+
+    out = jpp_vec_create(arena);
+
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, out);
+    jpp_pools_write(table, &sink);
+
+    return jpp_sink_flush(&sink) == 0 ? out : NULL;
+}
+
+
+#endif /* _JPP_TEST_POOLS_H_INCLUDED_ */
