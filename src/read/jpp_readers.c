@@ -3,6 +3,7 @@
 #include "jpp_heap.h"
 #include "jpp_heap_file.h"
 #include "jpp_heap_stacks.h"
+#include "jpp_pools_stacks.h"
 #include "jpp_readers.h"
 
 
@@ -16,4 +17,16 @@ const jpp_reader_t  jpp_reader_heap = {
     .open = jpp_heap_open,
     .read = jpp_heap_read,
     .describe = jpp_heap_describe
+};
+
+
+const jpp_reader_t  jpp_reader_pools = {
+    .name = "pools",
+    .types = &jpp_pools_words,
+    .absent = "it has only what is in use",
+    .is_allocator = jpp_allocator_is_function,
+    .init = jpp_pools_profile,
+    .open = jpp_pools_open,
+    .read = jpp_pools_read,
+    .describe = jpp_pools_describe
 };

@@ -47,5 +47,8 @@ typedef struct {
 /* jemalloc's heap dumps */
 extern const jpp_reader_t  jpp_reader_heap;
 
+/* tables of what a walk through nginx's pools found */
+extern const jpp_reader_t  jpp_reader_pools;
+
 
 #endif /* _JPP_READERS_H_INCLUDED_ */

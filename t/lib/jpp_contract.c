@@ -65,7 +65,9 @@ static const struct {
     { JPP_CONTRACT_HEAP, " alloc_objects/count alloc_space/bytes"
                          " inuse_objects/count inuse_space/bytes" },
     { JPP_CONTRACT_HEAP, " inuse_objects/count inuse_space/bytes" },
-    { JPP_CONTRACT_CPU,  " samples/count cpu/nanoseconds" }
+    { JPP_CONTRACT_CPU,  " samples/count cpu/nanoseconds" },
+    { JPP_CONTRACT_POOLS, " inuse_objects/count inuse_space/bytes"
+                          " unused_space/bytes" }
 };
 
 
@@ -227,7 +229,8 @@ jpp_contract_period(jpp_contract_t *c)
     period = (long long) c->profile[JPP_PROFILE_PERIOD].num;
 
     if (period < 1
-        || ((c->flags & JPP_CONTRACT_HEAP) && (period & (period - 1)) != 0))
+        || ((c->flags & JPP_CONTRACT_HEAP) && (period & (period - 1)) != 0)
+        || ((c->flags & JPP_CONTRACT_POOLS) && period != 1))
     {
         jpp_contract_no(c, "period is %lld", period);
     }
@@ -242,7 +245,7 @@ jpp_contract_period(jpp_contract_t *c)
     unit = message[JPP_VALUE_TYPE_UNIT].str;
 
     if (type[0] == '\0' || unit[0] == '\0'
-        || ((c->flags & JPP_CONTRACT_HEAP)
+        || ((c->flags & (JPP_CONTRACT_HEAP|JPP_CONTRACT_POOLS))
             && (strcmp(type, "space") != 0 || strcmp(unit, "bytes") != 0))
         || ((c->flags & JPP_CONTRACT_CPU)
             && (strcmp(type, "cpu") != 0 || strcmp(unit, "nanoseconds") != 0)))
@@ -293,6 +296,12 @@ jpp_contract_sample(jpp_contract_t *c, jpp_value_t *sample)
 
     } else if (zero) {
         jpp_contract_no(c, "all its values are 0");
+    }
+
+    if ((c->flags & JPP_CONTRACT_POOLS)
+        && sample[JPP_SAMPLE_LOCATION].num == 0)
+    {
+        jpp_contract_no(c, "it has no frame");
     }
 
     if (negative && c->profile[JPP_PROFILE_DURATION].num == 0) {
@@ -409,6 +418,14 @@ jpp_contract_location(jpp_contract_t *c, jpp_value_t *location)
                         mapping[JPP_ID].num);
     }
 
+    /* a frame is nothing but its name */
+
+    if ((c->flags & JPP_CONTRACT_POOLS)
+        && (mapping == NULL || location[JPP_LOCATION_LINE].num != 1))
+    {
+        jpp_contract_no(c, "it is not one name in the mapping");
+    }
+
     for (i = 0; i < location[JPP_LOCATION_LINE].num; i++) {
 
         function = jpp_contract_item(location, JPP_LOCATION_LINE, i)
@@ -467,6 +484,14 @@ jpp_contract_mapping(jpp_contract_t *c, jpp_value_t *mapping)
                      mapping[JPP_MAPPING_FILENAME].str,
                      build_id[0] != '\0' ? build_id : "-",
                      mapping[JPP_MAPPING_HAS_FUNCTIONS].num ? " [FN]" : "");
+
+    if ((c->flags & JPP_CONTRACT_POOLS)
+        && (mapping[JPP_ID].num != 1 || build_id[0] != '\0'
+            || mapping[JPP_MAPPING_HAS_FUNCTIONS].num == 0
+            || strcmp(mapping[JPP_MAPPING_FILENAME].str, "[nginx]") != 0))
+    {
+        jpp_contract_no(c, "it is not \"[nginx]\", the only one");
+    }
 
     if (start >= limit) {
         jpp_contract_no(c, "it ends at 0x%llx and starts at 0x%llx", limit,

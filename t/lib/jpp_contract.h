@@ -21,8 +21,9 @@
 
 
 /* what the profile claims to be; 0: only what holds for all */
-#define JPP_CONTRACT_HEAP  1
-#define JPP_CONTRACT_CPU   2
+#define JPP_CONTRACT_HEAP   1
+#define JPP_CONTRACT_CPU    2
+#define JPP_CONTRACT_POOLS  4
 
 
 /*

@@ -1,6 +1,6 @@
 
 /*
- * jpp_contract [--heap|--cpu] [--print] FILE
+ * jpp_contract [--heap|--cpu|--pools] [--print] FILE
  *
  * Exit 0 where the profile keeps the contract; else every violation is a
  * sentence on stderr and the exit is 1, or 2 where FILE cannot be read.
@@ -36,6 +36,9 @@ main(int argc, char **argv)
         } else if (strcmp(argv[i], "--cpu") == 0) {
             flags = JPP_CONTRACT_CPU;
 
+        } else if (strcmp(argv[i], "--pools") == 0) {
+            flags = JPP_CONTRACT_POOLS;
+
         } else if (strcmp(argv[i], "--print") == 0) {
             print = stdout;
 
@@ -45,7 +48,8 @@ main(int argc, char **argv)
     }
 
     if (i != argc - 1) {
-        fprintf(stderr, "usage: jpp_contract [--heap|--cpu] [--print] FILE\n");
+        fprintf(stderr, "usage: jpp_contract [--heap|--cpu|--pools] [--print] "
+                "FILE\n");
         return 2;
     }
 

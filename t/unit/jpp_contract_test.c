@@ -14,6 +14,7 @@
 
 #define HEAP             JPP_CONTRACT_HEAP
 #define CPU              JPP_CONTRACT_CPU
+#define POOLS            JPP_CONTRACT_POOLS
 
 #define JPP_MAX_PROFILE  4096
 
@@ -42,7 +43,7 @@ typedef struct {
     const char      *name;
     unsigned         flags;
     const char      *complaint;    /* NULL: the profile is right */
-    jpp_edit_t       edits[7];
+    jpp_edit_t       edits[20];
 } jpp_case_t;
 
 
@@ -122,6 +123,23 @@ static const jpp_piece_t  jpp_right[END] = {
 };
 
 
+/* what makes pools of the right one; of two edits of a piece the last counts */
+
+#define JPP_POOLS_EDITS                                                       \
+    { S6, { 0x32, B("[nginx]") } },                                           \
+    { S14, { 0x32, B("unused_space") } },                                     \
+    { T2, { 0x0a, B("\010\016\020\004") } },                                  \
+    { M1, { 0x1a, B("\010\001\020\200\040\030\200\140\050\006\070\001") } },   \
+    { M2, { 0, B("") } },                                                     \
+    { L3, { 0x22, B("\010\003\020\001\030\221\040\042\002\010\003") } },       \
+    { L4, { 0x22, B("\010\004\020\001\030\222\040\042\002\010\002") } },       \
+    { F3, { 0x2a, B("\010\003\020\015") } },                                  \
+    { P1, { 0x12, B("\012\002\001\002\022\003\001\100\040") } },              \
+    { P2, { 0x12, B("\010\003\022\003\002\005\000") } },                      \
+    { P3, { 0, B("") } },                                                     \
+    { PERIOD, { 0x60, B("\001") } }
+
+
 static const jpp_case_t  jpp_cases[] = {
 
     /* right ones */
@@ -150,6 +168,7 @@ static const jpp_case_t  jpp_cases[] = {
         { PERIOD, { 0x60, B("\003") } },
         { DEFAULT, { 0x70, B("\020") } },
         { END, { 0x50, B("\001") } } } },
+    { "pools", POOLS, NULL, { JPP_POOLS_EDITS } },
     { "no mapping is no violation for a location", HEAP, NULL,
       { { L2, { 0x22, B("\010\002\030\220\100") } } } },
     { "period 1", HEAP, NULL, { { PERIOD, { 0x60, B("\001") } } } },
@@ -287,7 +306,30 @@ static const jpp_case_t  jpp_cases[] = {
     { "a negative duration", HEAP, "duration_nanos is -1",
       { { END, { 0x50, B(MINUS_ONE) } } } },
 
+    { "pools by 2 bytes", POOLS, "period is 2",
+      { JPP_POOLS_EDITS, { PERIOD, { 0x60, B("\002") } } } },
+    { "pools by objects", POOLS, "period_type is \"inuse_objects/bytes\"",
+      { JPP_POOLS_EDITS, { PERIOD_TYPE, { 0x5a, B("\010\001\020\004") } } } },
+    { "a heap as pools", POOLS, "not those of this kind",
+      { JPP_POOLS_EDITS, { T2, { 0x0a, B("\010\017\020\004") } } } },
+
     /* mappings, locations, functions */
+
+    { "a frame of pools in no mapping", POOLS, "location 4: it is not one name",
+      { JPP_POOLS_EDITS, { L4, { 0x22, B("\010\004\030\011") } } } },
+    { "a frame of pools without a name", POOLS, "location 4: it is not one "
+      "name",
+      { JPP_POOLS_EDITS,
+        { L4, { 0x22, B("\010\004\020\001\030\222\040") } } } },
+    { "another mapping of pools", POOLS, "mapping 1: it is not \"[nginx]\"",
+      { JPP_POOLS_EDITS, { S6, { 0x32, B("/bin/x") } } } },
+    { "two mappings of pools", POOLS, "mapping 2: it is not \"[nginx]\"",
+      { JPP_POOLS_EDITS,
+        { M2, { 0x1a, B("\010\002\020\200\200\001\030\200\240\001\050"
+                        "\006") } } } },
+    { "a stack of pools without a frame", POOLS, "sample 2: it has no frame",
+      { JPP_POOLS_EDITS,
+        { P2, { 0x12, B("\022\003\002\005\000") } } } },
 
     { "a mapping without length", HEAP, "mapping 2: it ends at",
       { { M2, { 0x1a, B("\010\002\020\200\240\001\030\200\240\001") } },

@@ -1,0 +1,234 @@
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "jpp_intern.h"
+#include "jpp_pools.h"
+#include "jpp_units.h"
+
+
+static bool jpp_pools_describe_total(jpp_profile_t *profile,
+    const jpp_pools_sums_t *sums);
+static bool jpp_pools_describe_tls(jpp_profile_t *profile,
+    const jpp_pools_sums_t *sums);
+static bool jpp_pools_describe_walks(jpp_profile_t *profile,
+    const jpp_pools_sums_t *sums);
+static const char *jpp_pools_word(const void *ctx, uint32_t i);
+
+
+const jpp_value_type_t  jpp_pools_types[JPP_POOLS_TYPES] = {
+    { "inuse_objects", "count", false, 0, JPP_POOLS_INUSE_OBJECTS },
+    { "inuse_space",   "bytes", false, 0, JPP_POOLS_INUSE_OBJECTS },
+    { "unused_space",  "bytes", false, 0, JPP_POOLS_INUSE_OBJECTS }
+};
+
+
+const jpp_words_t  jpp_pools_words = {
+    jpp_pools_word, NULL, JPP_POOLS_INUSE_SPACE
+};
+
+
+/* why a walk ended early */
+
+static const char *const  jpp_pools_reasons[] = {
+    [JPP_POOLS_WHOLE] = "nothing",
+    [JPP_POOLS_NO_MEMORY] = "no memory was left for what it found",
+    [JPP_POOLS_NO_TIME] = "it took too long",
+    [JPP_POOLS_EXITING] = "the worker was about to exit"
+};
+
+
+static const char *
+jpp_pools_word(const void *ctx, uint32_t i)
+{
+    (void) ctx;
+
+    return i < JPP_POOLS_TYPES ? jpp_pools_types[i].type : NULL;
+}
+
+
+bool
+jpp_pools_profile(jpp_profile_t *profile, jpp_arena_t *arena)
+{
+    if (!jpp_profile_init(profile, arena, jpp_pools_types, JPP_POOLS_TYPES)) {
+        return false;
+    }
+
+    profile->default_type = JPP_POOLS_INUSE_SPACE;
+    profile->period_type = "space";
+    profile->period_unit = "bytes";
+    profile->period = 1;
+
+    profile->facts = jpp_arena_alloc(arena, sizeof(jpp_pools_sums_t));
+
+    return profile->facts != NULL;
+}
+
+
+uint64_t
+jpp_pools_outside(const jpp_pools_t *table, bool *is_short)
+{
+    size_t                  i, n;
+    int64_t                 sum;
+    const jpp_pools_row_t  *rows;
+
+    rows = jpp_vec_items(table->rows, jpp_pools_row_t);
+    n = jpp_vec_count(table->rows, jpp_pools_row_t);
+
+    for (i = 0, sum = 0; i < n; i++) {
+        if (!rows[i].is_inherited) {
+            sum = jpp_add_i64(sum, (int64_t) rows[i].bytes);
+        }
+    }
+
+    *is_short = (uint64_t) sum > table->facts.total;
+
+    return *is_short ? 0 : table->facts.total - (uint64_t) sum;
+}
+
+
+void
+jpp_pools_add_up(jpp_pools_sums_t *sums, const jpp_pools_t *table)
+{
+    bool                      is_short;
+    uint64_t                  outside;
+    const jpp_pools_facts_t  *facts;
+
+    facts = &table->facts;
+
+    sums->n++;
+    sums->is_estimate |= facts->is_estimate;
+    sums->has_scripts |= facts->has_scripts;
+    sums->n_connections += facts->n_connections;
+    sums->n_slices += facts->n_slices;
+    sums->nanos += facts->nanos;
+
+    if (facts->longest_nanos > sums->longest_nanos) {
+        sums->longest_nanos = facts->longest_nanos;
+    }
+
+    memcpy(sums->allocator, facts->allocator, JPP_POOLS_ALLOCATOR);
+
+    if (facts->reason != JPP_POOLS_WHOLE) {
+        sums->n_partial++;
+        sums->n_missed += facts->n_missed;
+        sums->reason = (jpp_pools_reason_t) facts->reason;
+    }
+
+    if (!facts->has_total) {
+        return;
+    }
+
+    outside = jpp_pools_outside(table, &is_short);
+
+    sums->n_totals++;
+    sums->n_short += is_short;
+    sums->total += facts->total;
+    sums->outside += outside;
+    sums->n_tls += facts->n_tls;
+
+    if (outside > facts->outside_inherited) {
+        sums->since_start += outside - facts->outside_inherited;
+    }
+}
+
+
+bool
+jpp_pools_describe(jpp_profile_t *profile)
+{
+    const jpp_pools_sums_t  *sums;
+
+    sums = profile->facts;
+
+    return jpp_profile_comment(profile, "counted, not sampled")
+           && jpp_pools_describe_total(profile, sums)
+           && jpp_profile_comment(profile, "allocator %s%s", sums->allocator,
+                                  sums->is_estimate
+                                  ? ": sizes are what it lets nginx use, "
+                                    "without its own headers" : "")
+           && jpp_pools_describe_tls(profile, sums)
+           && jpp_pools_describe_walks(profile, sums);
+}
+
+
+static bool
+jpp_pools_describe_total(jpp_profile_t *profile, const jpp_pools_sums_t *sums)
+{
+    double  named;
+
+    if (sums->n_totals < sums->n
+        && !jpp_profile_comment(profile, "what is in no pool is not known of "
+                                "%" PRIu32 " of %" PRIu32 " workers: their "
+                                "allocator does not count what a thread holds",
+                                sums->n - sums->n_totals, sums->n))
+    {
+        return false;
+    }
+
+    if (sums->n_short != 0
+        && !jpp_profile_comment(profile, "%" PRIu32 " of %" PRIu32 " workers "
+                                "hold less than their pools: another thread "
+                                "allocated there, or the walk took time",
+                                sums->n_short, sums->n))
+    {
+        return false;
+    }
+
+    if (sums->total == 0) {
+        return true;
+    }
+
+    named = 100 * (double) (sums->total - sums->outside)
+            / (double) sums->total;
+
+    return jpp_profile_comment(profile, "total %" PRIu64 " bytes in %" PRIu32
+                               " worker%s, what was inherited in each: %.1f %% "
+                               "in units of nginx, exactly; %" PRIu64 " bytes "
+                               "outside pools, by difference",
+                               sums->total, sums->n_totals,
+                               sums->n_totals == 1 ? "" : "s", named,
+                               sums->outside);
+}
+
+
+static bool
+jpp_pools_describe_tls(jpp_profile_t *profile, const jpp_pools_sums_t *sums)
+{
+    char  each[JPP_UNITS_TEXT];
+
+    if (sums->n_tls == 0 || sums->since_start == 0) {
+        return true;
+    }
+
+    return jpp_profile_comment(profile, "TLS (OpenSSL)%s: about %s a "
+                               "connection: the average of %" PRIu64 " bytes "
+                               "outside pools since start over %" PRIu64
+                               " connections",
+                               sums->has_scripts
+                               ? ", and whatever scripts hold" : "",
+                               jpp_units_bytes(sums->since_start / sums->n_tls,
+                                               each),
+                               sums->since_start, sums->n_tls);
+}
+
+
+static bool
+jpp_pools_describe_walks(jpp_profile_t *profile, const jpp_pools_sums_t *sums)
+{
+    if (sums->n_partial != 0
+        && !jpp_profile_comment(profile, "partial: %" PRIu32 " of %" PRIu32
+                                " walks ended early, %" PRIu64 " connections "
+                                "were not seen: %s",
+                                sums->n_partial, sums->n, sums->n_missed,
+                                jpp_pools_reasons[sums->reason]))
+    {
+        return false;
+    }
+
+    return jpp_profile_comment(profile, "%" PRIu64 " connections, seen in "
+                               "%" PRIu64 " slices of %.1f ms in all, the "
+                               "longest of %.1f ms",
+                               sums->n_connections, sums->n_slices,
+                               (double) sums->nanos / 1e6,
+                               (double) sums->longest_nanos / 1e6);
+}

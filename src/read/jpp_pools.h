@@ -1,0 +1,79 @@
+
+/*
+ * The types, columns and comments of a profile of pools.
+ *
+ * Nothing in it is sampled: the memory that nginx holds, by its own units, to
+ * the byte.  inuse_space is what the allocator has set aside, and unused_space
+ * what of it has never been handed out.  What is in no pool is there by
+ * difference, so that the sum is all that the worker's event loop holds, where
+ * the allocator counts that.
+ *
+ * jpp_pools_stacks.h reads a table into it.
+ */
+
+
+#ifndef _JPP_POOLS_H_INCLUDED_
+#define _JPP_POOLS_H_INCLUDED_
+
+
+#include "jpp_args.h"
+#include "jpp_pools_table.h"
+
+
+/* the synthetic mapping of all frames */
+#define JPP_POOLS_MAPPING  "[nginx]"
+
+
+enum {
+    JPP_POOLS_INUSE_OBJECTS = 0,
+    JPP_POOLS_INUSE_SPACE,
+    JPP_POOLS_UNUSED_SPACE,
+    JPP_POOLS_TYPES
+};
+
+
+/* What the tables of a profile say of themselves, added up. */
+typedef struct {
+    uint32_t             n;            /* tables */
+    uint32_t             n_totals;     /* with a total */
+    uint32_t             n_partial;
+    uint32_t             n_short;      /* whose total is below their sum */
+    jpp_pools_reason_t   reason;       /* of the last that is partial */
+    bool                 is_estimate;
+    bool                 has_scripts;
+    uint64_t             total;        /* by the allocator, where it counts */
+    uint64_t             outside;      /* of that, in no pool */
+    uint64_t             since_start;
+    uint64_t             n_connections;
+    uint64_t             n_tls;
+    uint64_t             n_missed;
+    uint64_t             n_slices;
+    uint64_t             nanos;
+    uint64_t             longest_nanos;
+    char                 allocator[JPP_POOLS_ALLOCATOR];   /* of the last */
+} jpp_pools_sums_t;
+
+
+extern const jpp_value_type_t  jpp_pools_types[JPP_POOLS_TYPES];
+
+/* their names as the words of the parameter "type" */
+extern const jpp_words_t       jpp_pools_words;
+
+
+/* Initialize the caller's PROFILE for pools; its facts are the sums. */
+bool jpp_pools_profile(jpp_profile_t *profile, jpp_arena_t *arena);
+
+/*
+ * What of the total of TABLE is in no pool: the thread's total less all rows.
+ * *IS_SHORT: the rows are more than that, and the result is 0.
+ */
+uint64_t jpp_pools_outside(const jpp_pools_t *table, bool *is_short);
+
+/* Add what TABLE says of itself to SUMS. */
+void jpp_pools_add_up(jpp_pools_sums_t *sums, const jpp_pools_t *table);
+
+/* Comments on the total, the allocator and the walks; false: no memory. */
+bool jpp_pools_describe(jpp_profile_t *profile);
+
+
+#endif /* _JPP_POOLS_H_INCLUDED_ */

@@ -1,0 +1,358 @@
+
+#include <string.h>
+
+#include "jpp_index.h"
+#include "jpp_intern.h"
+#include "jpp_pools_load.h"
+#include "jpp_pools_stacks.h"
+#include "jpp_pools_words.h"
+#include "jpp_utf8.h"
+
+
+#define JPP_POOLS_DEPTH   (JPP_POOLS_FRAMES + 2)
+
+/* the longest text before a name */
+#define JPP_POOLS_PREFIX  32
+
+#define JPP_POOLS_START   4096
+
+
+/* a frame that was made, by its text and the id of its name */
+typedef struct {
+    const char          *text;
+    uint32_t             name;
+    uint32_t             location;
+} jpp_pools_made_t;
+
+
+typedef struct {
+    jpp_profile_t              *profile;
+    const jpp_pools_t          *table;
+    const jpp_read_options_t   *options;
+    uint32_t                    mapping;
+    jpp_vec_t                  *made;          /* jpp_pools_made_t */
+    jpp_index_t                 index;
+} jpp_pools_reading_t;
+
+
+static uint32_t jpp_pools_mapping(jpp_profile_t *profile);
+static bool jpp_pools_read_row(jpp_pools_reading_t *reading,
+    const jpp_pools_row_t *row);
+static bool jpp_pools_read_outside(jpp_pools_reading_t *reading);
+static bool jpp_pools_commit(jpp_pools_reading_t *reading,
+    const uint32_t *ids, uint32_t n, const jpp_pools_row_t *held);
+static uint32_t jpp_pools_class_frames(jpp_pools_reading_t *reading,
+    const jpp_pools_row_t *row, bool has_classes, uint32_t *ids);
+static uint32_t jpp_pools_frame(jpp_pools_reading_t *reading,
+    const char *text, uint32_t name);
+
+
+jpp_code_t
+jpp_pools_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
+    size_t len, const char *tail, jpp_err_t *err)
+{
+    (void) tail;
+
+    memset(dump, 0, sizeof(jpp_dump_t));
+
+    dump->data = data;
+    dump->len = len;
+    dump->period = 1;
+    dump->opened = jpp_arena_alloc(profile->arena, sizeof(jpp_pools_t));
+
+    if (dump->opened == NULL) {
+        return jpp_err_memory(err);
+    }
+
+    return jpp_pools_load(dump->opened, profile->arena, data, len, err);
+}
+
+
+jpp_code_t
+jpp_pools_read(jpp_profile_t *profile, const jpp_dump_t *dump,
+    const jpp_read_options_t *options, jpp_err_t *err)
+{
+    size_t                  i, n;
+    bool                    is_baseline;
+    jpp_pools_reading_t     reading;
+    const jpp_pools_row_t  *rows;
+
+    memset(&reading, 0, sizeof(jpp_pools_reading_t));
+
+    reading.profile = profile;
+    reading.table = dump->opened;
+    reading.options = options;
+
+    profile->is_difference |= options->is_base;
+    is_baseline = options->columns != NULL;
+
+    reading.made = jpp_vec_create(profile->arena);
+
+    if (reading.made == NULL
+        || !jpp_index_init(&reading.index, profile->arena, 0))
+    {
+        return jpp_err_memory(err);
+    }
+
+    rows = jpp_vec_items(reading.table->rows, jpp_pools_row_t);
+    n = jpp_vec_count(reading.table->rows, jpp_pools_row_t);
+
+    for (i = 0; i < n; i++) {
+        if (rows[i].is_inherited == is_baseline
+            && !jpp_pools_read_row(&reading, &rows[i]))
+        {
+            return jpp_err_memory(err);
+        }
+    }
+
+    if (reading.table->facts.has_total && !jpp_pools_read_outside(&reading)) {
+        return jpp_err_memory(err);
+    }
+
+    if (!is_baseline && !options->is_base) {
+        jpp_pools_add_up(profile->facts, reading.table);
+    }
+
+    return JPP_OK;
+}
+
+
+/* A profile without a frame has no mapping, either. */
+
+static uint32_t
+jpp_pools_mapping(jpp_profile_t *profile)
+{
+    jpp_mapping_t  mapping;
+
+    memset(&mapping, 0, sizeof(jpp_mapping_t));
+
+    mapping.start = JPP_POOLS_START;
+    mapping.limit = JPP_POOLS_START + JPP_FRAMES_SIZE;
+    mapping.path = JPP_POOLS_MAPPING;
+    mapping.has_functions = true;
+
+    return jpp_profile_mapping(profile, &mapping, JPP_POOLS_MAPPING);
+}
+
+
+static bool
+jpp_pools_read_row(jpp_pools_reading_t *reading, const jpp_pools_row_t *row)
+{
+    uint32_t                   i, n, name, ids[JPP_POOLS_DEPTH];
+    const jpp_pools_part_t    *parts;
+    const jpp_pools_owner_t   *owner;
+
+    owner = jpp_pools_owner_at(reading->table, row->owner);
+    parts = jpp_pools_owners[owner->kind].parts;
+
+    n = jpp_pools_class_frames(reading, row,
+                               jpp_pools_owners[owner->kind].has_classes, ids);
+
+    for (i = JPP_POOLS_FRAMES; i-- > 0; /* void */ ) {
+
+        if (parts[i].text == NULL) {
+            continue;
+        }
+
+        name = 0;
+
+        switch (parts[i].which) {
+
+        case JPP_POOLS_SERVERS:
+            name = owner->server;
+            break;
+
+        case JPP_POOLS_LOCATIONS:
+            name = owner->location;
+            break;
+
+        case JPP_POOLS_THIRDS:
+            name = owner->third;
+            break;
+
+        case JPP_POOLS_NO_NAME:
+            break;
+        }
+
+        ids[n++] = jpp_pools_frame(reading, parts[i].text, name);
+    }
+
+    return jpp_pools_commit(reading, ids, n, row);
+}
+
+
+/* The frames of what is held, leaf first; returns how many. */
+
+static uint32_t
+jpp_pools_class_frames(jpp_pools_reading_t *reading,
+    const jpp_pools_row_t *row, bool has_classes, uint32_t *ids)
+{
+    uint32_t  n;
+
+    n = 0;
+
+    if (row->class == JPP_POOLS_ITSELF) {
+        return 0;
+    }
+
+    if (row->class == JPP_POOLS_BLOCKS) {
+        ids[n++] = jpp_pools_frame(reading, jpp_pools_parts[0], 0);
+        return n;
+    }
+
+    if (has_classes) {
+        ids[n++] = jpp_pools_frame(reading, jpp_pools_classes[row->class],
+                                   row->class == JPP_POOLS_MODULE
+                                   ? row->module : 0);
+    }
+
+    ids[n++] = jpp_pools_frame(reading, jpp_pools_parts[1], 0);
+
+    return n;
+}
+
+
+/*
+ * Memory that is in no pool: what the event loop's thread holds, less all rows.
+ * The process inherited at most what it had when it started.
+ */
+
+static bool
+jpp_pools_read_outside(jpp_pools_reading_t *reading)
+{
+    bool               is_short;
+    uint64_t           outside;
+    uint32_t           ids[2];
+    jpp_pools_row_t    held;
+    const jpp_pools_facts_t  *facts;
+
+    facts = &reading->table->facts;
+
+    memset(&held, 0, sizeof(jpp_pools_row_t));
+
+    ids[0] = jpp_pools_frame(reading, "inherited", 0);
+    ids[1] = jpp_pools_frame(reading, "outside pools", 0);
+
+    if (reading->options->columns != NULL) {
+        held.bytes = facts->outside_inherited;
+        return jpp_pools_commit(reading, ids, 2, &held);
+    }
+
+    outside = jpp_pools_outside(reading->table, &is_short);
+
+    held.bytes = outside < facts->outside_inherited
+                 ? outside : facts->outside_inherited;
+
+    if (!jpp_pools_commit(reading, ids, 2, &held)) {
+        return false;
+    }
+
+    ids[0] = jpp_pools_frame(reading, "since start", 0);
+    held.bytes = outside - held.bytes;
+
+    return jpp_pools_commit(reading, ids, 2, &held);
+}
+
+
+/* The N frames of IDS, leaf first, and what HELD has of them. */
+
+static bool
+jpp_pools_commit(jpp_pools_reading_t *reading, const uint32_t *ids,
+    uint32_t n, const jpp_pools_row_t *held)
+{
+    int64_t         sign, values[JPP_MAX_COLUMNS] = { 0 };
+    uint8_t        *pos;
+    uint32_t        i;
+    jpp_profile_t  *profile;
+
+    profile = reading->profile;
+
+    if (held->objects == 0 && held->bytes == 0) {
+        return true;
+    }
+
+    pos = jpp_profile_begin(profile, reading->options->labels, n);
+
+    if (pos == NULL) {
+        return false;
+    }
+
+    for (i = 0; i < n; i++) {
+
+        if (ids[i] == 0) {
+            return false;
+        }
+
+        pos = jpp_profile_push(pos, ids[i]);
+    }
+
+    jpp_profile_end(profile, pos);
+
+    sign = reading->options->is_base ? -1 : 1;
+
+    values[JPP_POOLS_INUSE_OBJECTS] = sign * (int64_t) held->objects;
+    values[JPP_POOLS_INUSE_SPACE] = sign * (int64_t) held->bytes;
+    values[JPP_POOLS_UNUSED_SPACE] = sign * (int64_t) held->unused;
+
+    return reading->options->columns != NULL
+           ? jpp_profile_commit_to(profile, reading->options->columns, values)
+           : jpp_profile_commit(profile, values);
+}
+
+
+/* The frame of TEXT and the name with the id NAME; 0: no memory. */
+
+static uint32_t
+jpp_pools_frame(jpp_pools_reading_t *reading, const char *text, uint32_t name)
+{
+    char               buffer[JPP_POOLS_PREFIX
+                              + JPP_UTF8_ESCAPED(JPP_POOLS_NAME)];
+    size_t             len;
+    uint32_t           id, hash, pos;
+    jpp_str_t          str;
+    jpp_pools_made_t  *made;
+
+    hash = (uint32_t) jpp_hash_u64((uintptr_t) text + ((uint64_t) name << 32));
+    pos = hash;
+
+    while ((id = jpp_index_next(&reading->index, hash, &pos)) != 0) {
+
+        made = &jpp_vec_items(reading->made, jpp_pools_made_t)[id - 1];
+
+        if (made->text == text && made->name == name) {
+            return made->location;
+        }
+    }
+
+    str = jpp_pools_str(reading->table, name);
+    len = strlen(text);
+
+    memcpy(buffer, text, len);
+
+    if (len != 0 && text[len - 1] == ' ' && str.len == 0) {
+        str.data = "(none)";
+        str.len = sizeof("(none)") - 1;
+    }
+
+    len += jpp_utf8_escape(buffer + len, str.data, str.len);
+
+    made = jpp_vec_push(reading->made, sizeof(jpp_pools_made_t));
+    id = (uint32_t) jpp_vec_count(reading->made, jpp_pools_made_t);
+
+    if (reading->mapping == 0) {
+        reading->mapping = jpp_pools_mapping(reading->profile);
+    }
+
+    if (made == NULL || reading->mapping == 0
+        || !jpp_index_add(&reading->index, hash, id))
+    {
+        return 0;
+    }
+
+    made->text = text;
+    made->name = name;
+    made->location = jpp_profile_frame(reading->profile, reading->mapping,
+                                       buffer, len);
+
+    return made->location;
+}

@@ -1,0 +1,599 @@
+
+/*
+ * Tables of pools as a report: frames, types, comments, what is shared between
+ * workers, differences, hostile names, and captures that are no tables.
+ */
+
+
+#include <errno.h>
+
+#include "jpp_contract.h"
+#include "jpp_test_dump.h"
+#include "jpp_test_pools.h"
+
+
+#define JPP_CAP  ((size_t) 256 << 20)
+
+
+static void jpp_pools_test_folded(void);
+static void jpp_pools_test_kinds(void);
+static void jpp_pools_test_contract(void);
+static void jpp_pools_test_origin(void);
+static void jpp_pools_test_difference(void);
+static void jpp_pools_test_names(void);
+static void jpp_pools_test_comments(void);
+static void jpp_pools_test_cut(void);
+static void jpp_pools_test_formats(void);
+static void jpp_pools_test_memory(void);
+static void jpp_pools_start(void);
+static void jpp_pools_capture(const jpp_pools_t *table);
+static jpp_code_t jpp_pools_report(const char *args, jpp_err_t *err);
+static const char *jpp_pools_text(const char *args);
+
+
+static jpp_arena_t    arena;
+static jpp_pools_t    table;
+static jpp_capture_t  captures[4];
+static size_t         n_captures;
+static jpp_err_t     *errors;
+static jpp_vec_t     *out;
+
+
+int
+main(void)
+{
+    jpp_pools_test_folded();
+    jpp_pools_test_kinds();
+    jpp_pools_test_contract();
+    jpp_pools_test_origin();
+    jpp_pools_test_difference();
+    jpp_pools_test_names();
+    jpp_pools_test_comments();
+    jpp_pools_test_cut();
+    jpp_pools_test_formats();
+    jpp_pools_test_memory();
+
+    return jpp_done();
+}
+
+
+static void
+jpp_pools_test_folded(void)
+{
+    jpp_pools_start();
+    (void) jpp_test_fill(&table);
+    jpp_pools_capture(&table);
+
+    jpp_is_str(jpp_pools_text("format=folded"),
+               "http;server a.example;location /big;request;pool blocks 8192\n"
+               "http;server a.example;location /big;upstream backend;large;"
+               "upstream buffers 1114112\n"
+               "http;server a.example;location /big;upstream backend;"
+               "pool blocks 128\n"
+               "http;server a.example;client connection;pool blocks 512\n"
+               "http;server a.example;location /;request;pool blocks 4096\n"
+               "http;server a.example;location /;request;large;"
+               "module gzip filter 262144\n"
+               "configuration;pool blocks 163840\n"
+               "configuration;large 300000\n"
+               "connection slots;in use 1344\n"
+               "outside pools;inherited 500000\n"
+               "outside pools;since start 645632\n",
+               "every row is a stack, and the sum is the total");
+
+    jpp_is_str(jpp_pools_text("format=folded&type=unused_space"),
+               "http;server a.example;location /big;request;pool blocks 1000\n"
+               "http;server a.example;location /big;upstream backend;"
+               "pool blocks 8\n"
+               "http;server a.example;client connection;pool blocks 100\n"
+               "http;server a.example;location /;request;pool blocks 2000\n"
+               "configuration;pool blocks 4000\n", "what was never used");
+
+    jpp_is_str(jpp_pools_text("format=folded&type=inuse_objects&worker=0"),
+               "http;server a.example;location /big;request;pool blocks 2\n"
+               "http;server a.example;location /big;upstream backend;large;"
+               "upstream buffers 16\n"
+               "http;server a.example;location /big;upstream backend;"
+               "pool blocks 1\n"
+               "http;server a.example;client connection;pool blocks 1\n"
+               "http;server a.example;location /;request;pool blocks 1\n"
+               "http;server a.example;location /;request;large;"
+               "module gzip filter 1\n"
+               "configuration;pool blocks 10\n"
+               "configuration;large 3\n"
+               "connection slots;in use 3\n", "how many allocations");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* The stacks of all kinds and classes. */
+
+static void
+jpp_pools_test_kinds(void)
+{
+    uint32_t  i, owner;
+
+    jpp_pools_start();
+
+    for (i = 0; i < JPP_POOLS_KINDS; i++) {
+        owner = jpp_test_owner(&table, (jpp_pools_kind_t) i, "s", "/l", "t");
+
+        (void) jpp_pools_add(&table, owner,
+                             i >= JPP_POOLS_SLOTS_USED ? JPP_POOLS_ITSELF
+                                                       : JPP_POOLS_BLOCKS,
+                             0, 1, i + 1, 0);
+    }
+
+    owner = jpp_test_owner(&table, JPP_POOLS_REQUEST, "s", "/l", NULL);
+
+    for (i = JPP_POOLS_HEADERS; i < JPP_POOLS_CLASSES; i++) {
+        (void) jpp_pools_add(&table, owner, (jpp_pools_class_t) i,
+                             i == JPP_POOLS_MODULE
+                             ? jpp_test_name(&table, JPP_POOLS_MODULE_NAME,
+                                             "m") : 0,
+                             1, i, 0);
+    }
+
+    jpp_pools_capture(&table);
+
+    jpp_is_str(jpp_pools_text("format=folded"),
+               "http;server s;client connection;pool blocks 1\n"
+               "http;server s;closing connection;pool blocks 2\n"
+               "http;server s;http2 connection;pool blocks 3\n"
+               "http;server s;http2 stream headers;pool blocks 4\n"
+               "http;server s;http3 connection;pool blocks 5\n"
+               "http;server s;location /l;request;pool blocks 6\n"
+               "http;server s;location /l;upstream t;pool blocks 7\n"
+               "upstream t;keepalive;pool blocks 8\n"
+               "stream;server t;session;pool blocks 9\n"
+               "mail;server t;session;pool blocks 10\n"
+               "connection of t;pool blocks 11\n"
+               "configuration;pool blocks 12\n"
+               "connection slots;in use 13\n"
+               "connection slots;free 14\n"
+               "open file cache 15\n"
+               "resolver 16\n"
+               "http;server s;location /l;request;large;client header buffers "
+               "2\n"
+               "http;server s;location /l;request;large;request body 3\n"
+               "http;server s;location /l;request;large;upstream header buffer "
+               "4\n"
+               "http;server s;location /l;request;large;upstream buffers 5\n"
+               "http;server s;location /l;request;large;output buffers 6\n"
+               "http;server s;location /l;request;large;tls buffer 7\n"
+               "http;server s;location /l;request;large;http2 8\n"
+               "http;server s;location /l;request;large;session buffers 9\n"
+               "http;server s;location /l;request;large;module m 10\n"
+               "http;server s;location /l;request;large;other 11\n",
+               "without a total nothing is said of what is outside");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_pools_test_contract(void)
+{
+    FILE         *print;
+    char          text[8192];
+    size_t        i, len;
+    jpp_err_t     err;
+
+    static const char  *args[] = { "", "symbolize=0" };
+
+    jpp_pools_start();
+    (void) jpp_test_fill(&table);
+    jpp_pools_capture(&table);
+
+    for (i = 0; i < 2; i++) {
+        jpp_is_u64(jpp_pools_report(args[i], &err), JPP_OK, "pprof, \"%s\": %s",
+                   args[i], err.text);
+
+        print = tmpfile();
+
+        jpp_is_u64(jpp_contract_check(out->data, out->len, JPP_CONTRACT_POOLS,
+                                      stdout, print),
+                   0, "the contract holds");
+
+        rewind(print);
+        len = fread(text, 1, sizeof(text) - 1, print);
+        text[len] = '\0';
+        fclose(print);
+
+        jpp_ok(strstr(text, "2 8192 1000: ") != NULL, "values");
+        jpp_ok(strstr(text, "\"location /big\" M=1") != NULL, "a name");
+    }
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/*
+ * What two workers inherited exists once, and what they added is their own;
+ * the total of both is twice what is not shared, and once what is.
+ */
+
+static void
+jpp_pools_test_origin(void)
+{
+    size_t              i;
+    const char         *text;
+    static jpp_label_t  labels[2] = {
+        { "worker", "0", 0, NULL }, { "worker", "1", 0, NULL }
+    };
+    static jpp_label_t  master = { "origin", "master", 0, NULL };
+
+    jpp_pools_start();
+    (void) jpp_test_fill(&table);
+    jpp_pools_capture(&table);
+
+    /* the other gave some of it back */
+
+    for (i = 0; i < jpp_vec_count(table.rows, jpp_pools_row_t); i++) {
+        if (jpp_vec_items(table.rows, jpp_pools_row_t)[i].bytes == 163840) {
+            jpp_vec_items(table.rows, jpp_pools_row_t)[i].bytes = 100000;
+        }
+    }
+
+    jpp_pools_capture(&table);
+
+    for (i = 0; i < 2; i++) {
+        captures[i].labels = &labels[i];
+        captures[i].n_labels = 1;
+        captures[i].inherited_labels = &master;
+        captures[i].n_inherited_labels = 1;
+        captures[i].group = 1;
+        captures[i].baseline = captures[i].data;
+        captures[i].baseline_len = captures[i].len;
+    }
+
+    jpp_is_str(jpp_pools_text("format=folded&origin=master"),
+               "configuration;pool blocks 147456\n"
+               "configuration;large 40000\n"
+               "outside pools;inherited 500000\n", "what is shared is there "
+               "once, the most that any has");
+
+    jpp_is_str(jpp_pools_text("format=folded&origin=worker&type=inuse_space"),
+               "http;server a.example;location /big;request;pool blocks 8192\n"
+               "http;server a.example;location /big;upstream backend;large;"
+               "upstream buffers 1114112\n"
+               "http;server a.example;location /big;upstream backend;"
+               "pool blocks 128\n"
+               "http;server a.example;client connection;pool blocks 512\n"
+               "http;server a.example;location /;request;pool blocks 4096\n"
+               "http;server a.example;location /;request;large;"
+               "module gzip filter 262144\n"
+               "configuration;pool blocks 16384\n"
+               "configuration;large 260000\n"
+               "connection slots;in use 1344\n"
+               "outside pools;since start 645632\n"
+               "http;server a.example;location /big;request;pool blocks 8192\n"
+               "http;server a.example;location /big;upstream backend;large;"
+               "upstream buffers 1114112\n"
+               "http;server a.example;location /big;upstream backend;"
+               "pool blocks 128\n"
+               "http;server a.example;client connection;pool blocks 512\n"
+               "http;server a.example;location /;request;pool blocks 4096\n"
+               "http;server a.example;location /;request;large;"
+               "module gzip filter 262144\n"
+               "configuration;large 260000\n"
+               "connection slots;in use 1344\n"
+               "outside pools;since start 709472\n", "the rest is each one's "
+               "own");
+
+    text = jpp_pools_text("format=folded");
+    jpp_ok(strstr(text, "configuration;pool blocks 147456\n") != NULL
+           && strstr(text, "configuration;pool blocks 16384\n") != NULL,
+           "both together");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_pools_test_difference(void)
+{
+    jpp_err_t  err;
+
+    jpp_pools_start();
+    (void) jpp_test_fill(&table);
+    jpp_pools_capture(&table);
+    captures[0].is_base = true;
+    captures[0].source = 1;
+
+    (void) jpp_pools_add(&table, 1, JPP_POOLS_BODY, 0, 1, 100000, 0);
+    table.facts.total += 90000;
+    jpp_pools_capture(&table);
+    captures[1].source = 1;
+
+    jpp_is_str(jpp_pools_text("format=folded"),
+               "outside pools;since start -10000\n"
+               "http;server a.example;location /big;request;large;request body "
+               "100000\n", "what changed");
+
+    jpp_is_u64(jpp_pools_report("", &err), JPP_OK, "pprof: %s", err.text);
+    jpp_is_u64(jpp_contract_check(out->data, out->len, JPP_CONTRACT_POOLS,
+                                  stdout, NULL), 0, "the contract holds");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* Names of any bytes, of 4 KB, none at all, and two that only look alike. */
+
+static void
+jpp_pools_test_names(void)
+{
+    char         name[JPP_POOLS_NAME + 1];
+    size_t       i;
+    uint32_t     ids[5];
+    jpp_err_t    err;
+    const char  *text;
+
+    static const char  *names[] = {
+        "a;b\x1b[2J\n", "\xff", "\xe2\x80\xae", "", "\\xff"
+    };
+
+    jpp_pools_start();
+
+    for (i = 0; i < 5; i++) {
+        ids[i] = jpp_test_name(&table, JPP_POOLS_SERVER, names[i]);
+
+        (void) jpp_pools_add(&table,
+                             jpp_pools_owner(&table,
+                                             JPP_POOLS_CLIENT_CONNECTION,
+                                             ids[i], 0, 0),
+                             JPP_POOLS_BLOCKS, 0, 1, 512, 0);
+    }
+
+    jpp_pools_capture(&table);
+
+    jpp_is_str(jpp_pools_text("format=folded"),
+               "http;server a:b\\x1b[2J\\x0a;client connection;pool blocks "
+               "512\n"
+               "http;server \\xff;client connection;pool blocks 512\n"
+               "http;server \\xe2\\x80\\xae;client connection;pool blocks "
+               "512\n"
+               "http;server (none);client connection;pool blocks 512\n"
+               "http;server \\x5cxff;client connection;pool blocks 512\n",
+               "nothing of a name reaches a terminal");
+
+    jpp_arena_destroy(&arena);
+
+    jpp_pools_start();
+
+    memset(name, 0x01, JPP_POOLS_NAME);
+    name[JPP_POOLS_NAME] = '\0';
+
+    (void) jpp_pools_add(&table,
+                         jpp_test_owner(&table, JPP_POOLS_REQUEST, name, name,
+                                        NULL),
+                         JPP_POOLS_BLOCKS, 0, 1, 512, 0);
+    jpp_pools_capture(&table);
+
+    text = jpp_pools_text("format=folded");
+    jpp_is_u64(strlen(text), sizeof("http;server ;location ;request;pool blocks"
+                                    " 512\n") - 1 + 2 * 4 * JPP_POOLS_NAME,
+               "the longest names");
+
+    jpp_is_u64(jpp_pools_report("", &err), JPP_OK, "pprof: %s", err.text);
+    jpp_is_u64(jpp_contract_check(out->data, out->len, JPP_CONTRACT_POOLS,
+                                  stdout, NULL), 0, "the contract holds");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_pools_test_comments(void)
+{
+    const char  *text;
+
+    jpp_pools_start();
+    (void) jpp_test_fill(&table);
+    jpp_pools_capture(&table);
+
+    text = jpp_pools_text("format=top");
+
+    jpp_ok(strstr(text, "\ncounted, not sampled\n") != NULL, "no estimate");
+    jpp_ok(strstr(text, "\ntotal 3000000 bytes in 1 worker, what was inherited "
+                  "in each: 61.8 % in units of nginx, exactly; 1145632 bytes "
+                  "outside pools, by difference\n") != NULL, "the total: %s",
+           text);
+    jpp_ok(strstr(text, "\nallocator jemalloc 5.3.0\n") != NULL,
+           "the allocator");
+    jpp_ok(strstr(text, "\nTLS (OpenSSL): about 15.8 KiB a connection: the "
+                  "average of 645632 bytes outside pools since start over 40 "
+                  "connections\n") != NULL, "TLS");
+    jpp_ok(strstr(text, "\n3 connections, seen in 1 slices of 0.1 ms in all, "
+                  "the longest of 0.1 ms\n") != NULL, "the walk");
+    jpp_ok(strstr(text, "partial") == NULL, "all of it was seen");
+
+    /* glibc, scripts, a walk that ended early, a heap smaller than its pools */
+
+    table.facts.has_scripts = 1;
+    table.facts.total = 1000;
+    table.facts.reason = JPP_POOLS_NO_MEMORY;
+    table.facts.n_missed = 7;
+    jpp_pools_capture(&table);
+
+    table.facts.has_total = 0;
+    table.facts.is_estimate = 1;
+    strcpy(table.facts.allocator, "glibc 2.36");
+    jpp_pools_capture(&table);
+
+    text = jpp_pools_text("format=top");
+
+    jpp_ok(strstr(text, "\nwhat is in no pool is not known of 1 of 3 workers: "
+                  "their allocator does not count what a thread holds\n")
+           != NULL, "no total");
+    jpp_ok(strstr(text, "\n1 of 3 workers hold less than their pools: another "
+                  "thread allocated there, or the walk took time\n") != NULL,
+           "a total below the sum");
+    jpp_ok(strstr(text, "\nallocator glibc 2.36: sizes are what it lets nginx "
+                  "use, without its own headers\n") != NULL, "an estimate");
+    jpp_ok(strstr(text, "\nTLS (OpenSSL), and whatever scripts hold: about ")
+           != NULL, "scripts");
+    jpp_ok(strstr(text, "\npartial: 2 of 3 walks ended early, 14 connections "
+                  "were not seen: no memory was left for what it found\n")
+           != NULL, "partial: %s", text);
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* One of two workers was killed as it wrote. */
+
+static void
+jpp_pools_test_cut(void)
+{
+    jpp_err_t    err, faults[2];
+    const char  *text;
+
+    jpp_pools_start();
+    (void) jpp_test_fill(&table);
+    jpp_pools_capture(&table);
+    jpp_pools_capture(&table);
+    captures[1].len -= 1;
+
+    jpp_is_u64(jpp_pools_report("", &err), JPP_ERR_CUT, "%s", err.text);
+    jpp_is_u64(err.capture, 1, "which one");
+
+    errors = faults;
+    text = jpp_pools_text("format=folded");
+    jpp_ok(strstr(text, "pool blocks 8192\n") != NULL, "the other remains");
+    jpp_is_u64(faults[1].code, JPP_ERR_CUT, "%s", faults[1].text);
+
+    errors = NULL;
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_pools_test_formats(void)
+{
+    jpp_err_t  err;
+
+    jpp_pools_start();
+    jpp_pools_capture(&table);
+
+    jpp_is_u64(jpp_pools_report("format=text", &err), JPP_ERR_ARG, "text");
+    jpp_is_str(err.text, "format=text has profiles of a heap only: choose "
+               "another format", "says why");
+
+    jpp_is_u64(jpp_pools_report("type=alloc_space", &err), JPP_ERR_ARG,
+               "a type");
+    jpp_is_str(err.text, "type must be unused_space, inuse_space or "
+               "inuse_objects", "says which there are");
+
+    jpp_is_u64(jpp_pools_report("", &err), JPP_OK, "an empty worker: %s",
+               err.text);
+    jpp_is_u64(jpp_contract_check(out->data, out->len, JPP_CONTRACT_POOLS,
+                                  stdout, NULL), 0, "the contract holds");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_pools_test_memory(void)
+{
+    char        data[4096];
+    uint64_t    n, n_wrong;
+    jpp_err_t   err;
+    jpp_code_t  rc;
+
+    jpp_pools_start();
+    (void) jpp_test_fill(&table);
+    jpp_pools_capture(&table);
+
+    memcpy(data, captures[0].data, captures[0].len);
+    captures[0].data = data;
+    captures[0].baseline = data;
+    captures[0].baseline_len = captures[0].len;
+    captures[0].group = 1;
+
+    n_wrong = 0;
+
+    for (n = 1; /* void */ ; n++) {
+        jpp_arena_destroy(&arena);
+        jpp_arena_init(&arena, JPP_CAP);
+        arena.fail_at = n;
+
+        rc = jpp_pools_report("origin=worker", &err);
+
+        if (rc == JPP_OK) {
+            break;
+        }
+
+        n_wrong += rc != JPP_ERR_MEMORY
+                   && !(rc == JPP_ERR_WRITE && err.sys_errno == ENOMEM);
+    }
+
+    jpp_ok(n > 50, "%" PRIu64 " allocations", n - 1);
+    jpp_is_u64(n_wrong, 0, "none may fail unnoticed");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_pools_start(void)
+{
+    jpp_arena_init(&arena, JPP_CAP);
+    memset(captures, 0, sizeof(captures));
+    n_captures = 0;
+
+    (void) jpp_pools_init(&table, &arena, JPP_POOLS_NO_UNITS, 0);
+}
+
+
+static void
+jpp_pools_capture(const jpp_pools_t *from)
+{
+    jpp_vec_t  *bytes;
+
+    bytes = jpp_test_bytes(&arena, from);
+
+    captures[n_captures].data = (char *) bytes->data;
+    captures[n_captures].len = bytes->len;
+    n_captures++;
+}
+
+
+static jpp_code_t
+jpp_pools_report(const char *args, jpp_err_t *err)
+{
+    jpp_report_options_t  options;
+
+    memset(err, 0, sizeof(jpp_err_t));
+
+    jpp_report_options_init(&options);
+
+    options.reader = &jpp_reader_pools;
+    options.time_nanos = 1;
+    options.errors = errors;
+
+    jpp_args_init(&options.args, &jpp_format_words, jpp_reader_pools.types);
+
+    if (jpp_args_query(&options.args, args, strlen(args), err) != JPP_OK) {
+        return err->code;
+    }
+
+    return jpp_test_report_into(&out, &arena, captures, n_captures, &options,
+                                err);
+}
+
+
+static const char *
+jpp_pools_text(const char *args)
+{
+    jpp_err_t  err;
+
+    jpp_is_u64(jpp_pools_report(args, &err), JPP_OK, "%s: %s", args, err.text);
+
+    (void) jpp_vec_push(out, 1);
+
+    return (char *) out->data;
+}
