@@ -3,11 +3,13 @@
 
 #include "jpp_folded.h"
 #include "jpp_formats.h"
+#include "jpp_places.h"
 #include "jpp_pprof.h"
 #include "jpp_text.h"
 #include "jpp_top.h"
 
 
+static bool jpp_format_top(const jpp_view_t *view, jpp_sink_t *sink);
 static bool jpp_format_as_it_is(const jpp_view_t *view, jpp_sink_t *sink);
 static const char *jpp_format_word(const void *ctx, uint32_t i);
 
@@ -36,10 +38,10 @@ const jpp_format_t  jpp_formats[] = {
       .names = JPP_NAMES_ALWAYS,
       .write = jpp_folded_write },
 
-    { .name = "top", .about = "a table of functions, for people",
+    { .name = "top", .about = "a table of what holds most, for people",
       .type = "text/plain",
       .names = JPP_NAMES_ALWAYS, .is_counted = true,
-      .write = jpp_top_write }
+      .write = jpp_format_top }
 };
 
 
@@ -73,6 +75,14 @@ jpp_format_of(const jpp_args_t *args)
     }
 
     return &jpp_formats[args->values[JPP_ARG_FORMAT]];
+}
+
+
+static bool
+jpp_format_top(const jpp_view_t *view, jpp_sink_t *sink)
+{
+    return view->parts != NULL ? jpp_places_write(view, sink)
+                               : jpp_top_write(view, sink);
 }
 
 

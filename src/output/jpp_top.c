@@ -5,14 +5,12 @@
 #include <string.h>
 
 #include "jpp_error.h"
+#include "jpp_figures.h"
 #include "jpp_intern.h"
 #include "jpp_passing.h"
 #include "jpp_sort.h"
 #include "jpp_top.h"
 #include "jpp_units.h"
-
-
-#define JPP_TOP_VALUE  24
 
 
 /* A sum over stacks. */
@@ -55,10 +53,6 @@ static void jpp_top_heading(const jpp_top_t *top, jpp_sink_t *sink);
 static void jpp_top_rows(jpp_top_t *top, size_t most, jpp_sink_t *sink);
 static void jpp_top_row(const jpp_top_t *top, const jpp_top_row_t *row,
     jpp_sink_t *sink);
-static void jpp_top_comments(const jpp_profile_t *profile, jpp_sink_t *sink);
-static const char *jpp_top_value(const jpp_profile_t *profile, uint32_t type,
-    int64_t value, char text[JPP_TOP_VALUE]);
-static double jpp_top_percent(int64_t value, int64_t total);
 static int jpp_top_compare(const void *a, const void *b, void *ctx);
 static int jpp_top_compare_by(const jpp_top_row_t *x, const jpp_top_row_t *y,
     jpp_sort_by_t sort);
@@ -82,7 +76,7 @@ jpp_top_write(const jpp_view_t *view, jpp_sink_t *sink)
 
     jpp_top_heading(&top, sink);
     jpp_top_rows(&top, view->args->values[JPP_ARG_N], sink);
-    jpp_top_comments(top.profile, sink);
+    jpp_figures_comments(top.profile, sink);
 
     return true;
 }
@@ -213,7 +207,7 @@ jpp_top_add(jpp_top_sum_t *sum, const jpp_top_sum_t *sample)
 static void
 jpp_top_heading(const jpp_top_t *top, jpp_sink_t *sink)
 {
-    char                     text[JPP_TOP_VALUE];
+    char                     text[JPP_FIGURES_TEXT];
     double                   percent;
     uint64_t                 n;
     const jpp_profile_t     *profile;
@@ -226,7 +220,8 @@ jpp_top_heading(const jpp_top_t *top, jpp_sink_t *sink)
 
     jpp_sink_printf(sink, "%s%s: %s in %" PRIu64 " stack%s", type->type,
                     profile->is_difference ? " (difference)" : "",
-                    jpp_top_value(profile, top->type, top->total.value, text),
+                    jpp_figures_value(profile, top->type, top->total.value,
+                                      text),
                     top->n_stacks, top->n_stacks == 1 ? "" : "s");
 
     /* what was counted rests on no samples */
@@ -293,8 +288,8 @@ jpp_top_rows(jpp_top_t *top, size_t most, jpp_sink_t *sink)
 static void
 jpp_top_row(const jpp_top_t *top, const jpp_top_row_t *row, jpp_sink_t *sink)
 {
-    char                   flat[JPP_TOP_VALUE], cum[JPP_TOP_VALUE];
-    char                   mean[JPP_TOP_VALUE], error[JPP_ERROR_TEXT];
+    char                   flat[JPP_FIGURES_TEXT], cum[JPP_FIGURES_TEXT];
+    char                   mean[JPP_FIGURES_TEXT], error[JPP_ERROR_TEXT];
     jpp_str_t              name;
     const char            *p;
     const jpp_top_sum_t   *sum;
@@ -308,8 +303,8 @@ jpp_top_row(const jpp_top_t *top, const jpp_top_row_t *row, jpp_sink_t *sink)
     if (sum->objects != 0 && top->size != top->objects
         && (sum->objects < 0) == (sum->size < 0))
     {
-        (void) jpp_top_value(top->profile, top->size, sum->size / sum->objects,
-                             mean);
+        (void) jpp_figures_value(top->profile, top->size,
+                                 sum->size / sum->objects, mean);
     }
 
     if (sum->value != 0) {
@@ -322,13 +317,13 @@ jpp_top_row(const jpp_top_t *top, const jpp_top_row_t *row, jpp_sink_t *sink)
     p = error[0] == '+' ? error + sizeof("+- ") - 1 : error;
 
     jpp_sink_printf(sink, "%11s %5.1f%% %11s %5.1f%% %10" PRId64 " %10s %8s  ",
-                    jpp_top_value(top->profile, top->type,
+                    jpp_figures_value(top->profile, top->type,
                                   row->sums[JPP_SORT_FLAT].value, flat),
-                    jpp_top_percent(row->sums[JPP_SORT_FLAT].value,
+                    jpp_figures_percent(row->sums[JPP_SORT_FLAT].value,
                                     top->total.value),
-                    jpp_top_value(top->profile, top->type,
+                    jpp_figures_value(top->profile, top->type,
                                   row->sums[JPP_SORT_CUM].value, cum),
-                    jpp_top_percent(row->sums[JPP_SORT_CUM].value,
+                    jpp_figures_percent(row->sums[JPP_SORT_CUM].value,
                                     top->total.value),
                     sum->objects, mean, p);
 
@@ -337,56 +332,6 @@ jpp_top_row(const jpp_top_t *top, const jpp_top_row_t *row, jpp_sink_t *sink)
 
     jpp_sink_write(sink, name.data, name.len);
     jpp_sink_char(sink, '\n');
-}
-
-
-static void
-jpp_top_comments(const jpp_profile_t *profile, jpp_sink_t *sink)
-{
-    size_t           i, n;
-    jpp_str_t        comment;
-    const uint32_t  *comments;
-
-    comments = jpp_vec_items(profile->comments, uint32_t);
-    n = jpp_vec_count(profile->comments, uint32_t);
-
-    if (n != 0) {
-        jpp_sink_char(sink, '\n');
-    }
-
-    for (i = 0; i < n; i++) {
-        comment = jpp_profile_str(profile, comments[i]);
-
-        jpp_sink_write(sink, comment.data, comment.len);
-        jpp_sink_char(sink, '\n');
-    }
-}
-
-
-static const char *
-jpp_top_value(const jpp_profile_t *profile, uint32_t type, int64_t value,
-    char text[JPP_TOP_VALUE])
-{
-    if (strcmp(profile->types[type].unit, "bytes") == 0) {
-        return jpp_units_change(value, text);
-    }
-
-    (void) snprintf(text, JPP_TOP_VALUE, "%" PRId64, value);
-
-    return text;
-}
-
-
-static double
-jpp_top_percent(int64_t value, int64_t total)
-{
-    double  percent;
-
-    percent = total != 0 ? 100 * (double) value / (double) total : 0;
-
-    /* nothing is "-0.0%" */
-
-    return fabs(percent) < 0.05 ? 0 : percent;
 }
 
 

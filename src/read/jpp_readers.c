@@ -4,6 +4,7 @@
 #include "jpp_heap_file.h"
 #include "jpp_heap_stacks.h"
 #include "jpp_pools_stacks.h"
+#include "jpp_pools_words.h"
 #include "jpp_readers.h"
 
 
@@ -24,6 +25,7 @@ const jpp_reader_t  jpp_reader_pools = {
     .name = "pools",
     .types = &jpp_pools_words,
     .absent = "it has only what is in use",
+    .parts = jpp_pools_parts,
     .is_allocator = jpp_allocator_is_function,
     .init = jpp_pools_profile,
     .open = jpp_pools_open,

@@ -20,6 +20,13 @@ typedef struct {
     const jpp_words_t   *types;        /* the words of the parameter "type" */
     const char          *absent;       /* why an optional type is missing */
 
+    /*
+     * Names of frames, NULL at the end: those above the first of them in a
+     * stack are a place that holds something, not functions that call each
+     * other, and the leaf is what it holds.  NULL: there are none.
+     */
+    const char *const   *parts;
+
     /* Is this function, as the linker knows it, the allocator's? */
     bool               (*is_allocator)(const char *name);
 

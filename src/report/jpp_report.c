@@ -291,6 +291,7 @@ jpp_report_write(jpp_reporter_t *report, jpp_sink_t *sink)
 
     view.profile = &report->profile;
     view.args = &report->options->args;
+    view.parts = report->options->reader->parts;
     view.is_raw = report->is_raw;
     view.level = report->options->level;
     view.capture = report->dump;

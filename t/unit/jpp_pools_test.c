@@ -21,6 +21,7 @@ static void jpp_pools_test_contract(void);
 static void jpp_pools_test_origin(void);
 static void jpp_pools_test_difference(void);
 static void jpp_pools_test_names(void);
+static void jpp_pools_test_top(void);
 static void jpp_pools_test_comments(void);
 static void jpp_pools_test_cut(void);
 static void jpp_pools_test_formats(void);
@@ -48,6 +49,7 @@ main(void)
     jpp_pools_test_origin();
     jpp_pools_test_difference();
     jpp_pools_test_names();
+    jpp_pools_test_top();
     jpp_pools_test_comments();
     jpp_pools_test_cut();
     jpp_pools_test_formats();
@@ -385,6 +387,85 @@ jpp_pools_test_names(void)
 }
 
 
+/* A row for each place, by the type that is shown. */
+
+static void
+jpp_pools_test_top(void)
+{
+    size_t  i;
+
+    static const struct {
+        const char  *args, *expected;
+    } cases[] = {
+
+        { "format=top&n=6",
+          "inuse_space: 2.9 MiB in 8 places\n"
+          "  inuse_space      % inuse_objects  unused_space  "
+          "mostly                  where\n"
+          "      1.1 MiB  37.1%            17           8 B  "
+          "upstream buffers        http; server a.example; location /big; "
+          "upstream backend\n"
+          "    630.5 KiB  21.5%             0           0 B  "
+          "-                       outside pools; since start\n"
+          "    488.3 KiB  16.7%             0           0 B  "
+          "-                       outside pools; inherited\n"
+          "    453.0 KiB  15.5%            13       3.9 KiB  "
+          "large                   configuration\n"
+          "    260.0 KiB   8.9%             2       2.0 KiB  "
+          "module gzip filter      http; server a.example; location /; request"
+          "\n"
+          "      8.0 KiB   0.3%             2        1000 B  "
+          "pool blocks             http; server a.example; location /big; "
+          "request\n"
+          "2 more places\n\n" },
+
+        { "format=top&n=1&type=unused_space",
+          "unused_space: 6.9 KiB in 5 places\n"
+          " unused_space      % inuse_objects   inuse_space  "
+          "mostly                  where\n"
+          "      3.9 KiB  56.3%            10     160.0 KiB  "
+          "pool blocks             configuration\n"
+          "4 more places\n\n" }
+    };
+
+    jpp_pools_start();
+    (void) jpp_test_fill(&table);
+    jpp_pools_capture(&table);
+
+    for (i = 0; i < 2; i++) {
+        jpp_ok(strncmp(jpp_pools_text(cases[i].args), cases[i].expected,
+                       strlen(cases[i].expected)) == 0,
+               "%s: %s", cases[i].args, (char *) out->data);
+    }
+
+    /* by two workers, one of them before */
+
+    jpp_pools_capture(&table);
+    captures[1].is_base = true;
+
+    (void) jpp_pools_add(&table, 1, JPP_POOLS_BODY, 0, 1, 100, 0);
+    table.facts.total -= 900;
+    jpp_pools_capture(&table);
+
+    captures[0] = captures[2];
+    n_captures = 2;
+
+    (void) jpp_pools_text("format=top");
+
+    jpp_ok(strstr((char *) out->data,
+                  "inuse_space (difference): -900 B in 2 places\n") != NULL
+           && strstr((char *) out->data,
+                     "\n      -1000 B 111.1%             0           0 B  "
+                     "-                       outside pools; since start\n"
+                     "        100 B -11.1%             1           0 B  "
+                     "request body            http; server a.example; "
+                     "location /big; request\n") != NULL,
+           "a difference, what changed most first: %s", (char *) out->data);
+
+    jpp_arena_destroy(&arena);
+}
+
+
 static void
 jpp_pools_test_comments(void)
 {
@@ -499,6 +580,7 @@ jpp_pools_test_formats(void)
 static void
 jpp_pools_test_memory(void)
 {
+    bool        is_top;
     char        data[4096];
     uint64_t    n, n_wrong;
     jpp_err_t   err;
@@ -515,13 +597,20 @@ jpp_pools_test_memory(void)
     captures[0].group = 1;
 
     n_wrong = 0;
+    is_top = false;
 
     for (n = 1; /* void */ ; n++) {
         jpp_arena_destroy(&arena);
         jpp_arena_init(&arena, JPP_CAP);
         arena.fail_at = n;
 
-        rc = jpp_pools_report("origin=worker", &err);
+        rc = jpp_pools_report(is_top ? "format=top" : "origin=worker", &err);
+
+        if (rc == JPP_OK && !is_top) {
+            is_top = true;
+            n = 0;
+            continue;
+        }
 
         if (rc == JPP_OK) {
             break;

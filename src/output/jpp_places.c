@@ -1,0 +1,422 @@
+
+#include <stdio.h>
+#include <string.h>
+
+#include "jpp_figures.h"
+#include "jpp_intern.h"
+#include "jpp_places.h"
+#include "jpp_sort.h"
+
+
+/* a place, or what a place holds of one class, by its frames, leaf first */
+typedef struct {
+    const uint8_t         *stack;
+    size_t                 len;
+    int64_t                values[JPP_MAX_TYPES];
+    uint32_t               place;      /* id; of a place: what it holds most */
+} jpp_places_row_t;
+
+
+typedef struct {
+    jpp_vec_t             *rows;       /* jpp_places_row_t */
+    jpp_index_t            index;
+} jpp_places_rows_t;
+
+
+typedef struct {
+    const jpp_profile_t   *profile;
+    uint32_t               type;
+    uint8_t               *is_part;    /* by location */
+    jpp_places_rows_t      places;
+    jpp_places_rows_t      held;
+    int64_t                total;
+} jpp_places_t;
+
+
+static bool jpp_places_init(jpp_places_t *places, const jpp_view_t *view);
+static bool jpp_places_read(jpp_places_t *places);
+static uint32_t jpp_places_row(jpp_places_rows_t *rows, const uint8_t *stack,
+    size_t len);
+static void jpp_places_add(jpp_places_row_t *row, const jpp_sample_t *sample,
+    uint32_t n_types);
+static const uint8_t *jpp_places_place(const jpp_places_t *places,
+    const jpp_sample_t *sample);
+static void jpp_places_most(jpp_places_t *places);
+static void jpp_places_heading(const jpp_places_t *places, size_t n,
+    jpp_sink_t *sink);
+static void jpp_places_line(const jpp_places_t *places,
+    const jpp_places_row_t *row, jpp_sink_t *sink);
+static void jpp_places_where(const jpp_profile_t *profile,
+    const jpp_places_row_t *row, jpp_sink_t *sink);
+static jpp_str_t jpp_places_name(const jpp_profile_t *profile, uint32_t id);
+static int64_t jpp_places_size(int64_t value);
+static int jpp_places_compare(const void *a, const void *b, void *ctx);
+
+
+#define jpp_places_row_at(set, id)                                            \
+    (&jpp_vec_items((set)->rows, jpp_places_row_t)[(id) - 1])
+
+
+bool
+jpp_places_write(const jpp_view_t *view, jpp_sink_t *sink)
+{
+    size_t             i, n, shown;
+    jpp_places_t       places;
+    jpp_places_row_t  *rows;
+
+    if (!jpp_places_init(&places, view) || !jpp_places_read(&places)) {
+        return false;
+    }
+
+    jpp_places_most(&places);
+
+    rows = jpp_vec_items(places.places.rows, jpp_places_row_t);
+    n = jpp_vec_count(places.places.rows, jpp_places_row_t);
+
+    jpp_sort(rows, n, sizeof(jpp_places_row_t), jpp_places_compare, &places);
+
+    jpp_places_heading(&places, n, sink);
+
+    shown = n < view->args->values[JPP_ARG_N] ? n
+                                              : view->args->values[JPP_ARG_N];
+
+    for (i = 0; i < shown; i++) {
+        jpp_places_line(&places, &rows[i], sink);
+    }
+
+    if (shown < n) {
+        jpp_sink_printf(sink, "%zu more place%s\n", n - shown,
+                        n - shown == 1 ? "" : "s");
+    }
+
+    jpp_figures_comments(places.profile, sink);
+
+    return true;
+}
+
+
+static bool
+jpp_places_init(jpp_places_t *places, const jpp_view_t *view)
+{
+    size_t        n;
+    uint32_t      id, i;
+    jpp_str_t     name;
+    jpp_arena_t  *arena;
+
+    memset(places, 0, sizeof(jpp_places_t));
+
+    places->profile = view->profile;
+    places->type = view->profile->default_type;
+
+    arena = view->profile->arena;
+    n = jpp_vec_count(view->profile->locations, jpp_location_t);
+
+    places->is_part = jpp_arena_alloc(arena, n + 1);
+    places->places.rows = jpp_vec_create(arena);
+    places->held.rows = jpp_vec_create(arena);
+
+    if (places->is_part == NULL || places->places.rows == NULL
+        || places->held.rows == NULL
+        || !jpp_index_init(&places->places.index, arena, 0)
+        || !jpp_index_init(&places->held.index, arena, 0))
+    {
+        return false;
+    }
+
+    for (id = 1; id <= n; id++) {
+        name = jpp_places_name(places->profile, id);
+
+        for (i = 0; view->parts[i] != NULL; i++) {
+            places->is_part[id] |= strcmp(name.data, view->parts[i]) == 0;
+        }
+    }
+
+    return true;
+}
+
+
+static bool
+jpp_places_read(jpp_places_t *places)
+{
+    uint32_t               i, place, held;
+    jpp_sample_t           sample;
+    const uint8_t         *stack;
+    jpp_places_row_t      *row;
+    const jpp_profile_t   *profile;
+
+    profile = places->profile;
+
+    for (i = 0; i < profile->n_samples; i++) {
+
+        jpp_profile_sample(profile, i, &sample);
+
+        if (sample.values[places->type] == 0) {
+            continue;
+        }
+
+        stack = jpp_places_place(places, &sample);
+
+        place = jpp_places_row(&places->places, stack,
+                               (size_t) (sample.stack + sample.stack_len
+                                         - stack));
+        held = jpp_places_row(&places->held, sample.stack, sample.stack_len);
+
+        if (place == 0 || held == 0) {
+            return false;
+        }
+
+        jpp_places_add(jpp_places_row_at(&places->places, place), &sample,
+                       profile->n_types);
+
+        row = jpp_places_row_at(&places->held, held);
+        row->place = place;
+        jpp_places_add(row, &sample, profile->n_types);
+
+        places->total = jpp_add_i64(places->total,
+                                    sample.values[places->type]);
+    }
+
+    return true;
+}
+
+
+/* Where the place of SAMPLE begins: behind what it is held for. */
+
+static const uint8_t *
+jpp_places_place(const jpp_places_t *places, const jpp_sample_t *sample)
+{
+    uint32_t        id;
+    const uint8_t  *p, *end, *place;
+
+    place = sample->stack;
+    end = sample->stack + sample->stack_len;
+
+    for (p = sample->stack; p < end; /* void */ ) {
+        p = jpp_stack_next(p, &id);
+
+        if (places->is_part[id] && p < end) {
+            place = p;
+        }
+    }
+
+    return place;
+}
+
+
+/* The id of the row with these frames, 0: no memory. */
+
+static uint32_t
+jpp_places_row(jpp_places_rows_t *rows, const uint8_t *stack, size_t len)
+{
+    uint32_t           id, hash, pos;
+    jpp_places_row_t  *row;
+
+    hash = jpp_hash_bytes(stack, len);
+    pos = hash;
+
+    while ((id = jpp_index_next(&rows->index, hash, &pos)) != 0) {
+
+        row = jpp_places_row_at(rows, id);
+
+        if (row->len == len && memcmp(row->stack, stack, len) == 0) {
+            return id;
+        }
+    }
+
+    row = jpp_vec_push(rows->rows, sizeof(jpp_places_row_t));
+    id = (uint32_t) jpp_vec_count(rows->rows, jpp_places_row_t);
+
+    if (row == NULL || !jpp_index_add(&rows->index, hash, id)) {
+        return 0;
+    }
+
+    row->stack = stack;
+    row->len = len;
+
+    return id;
+}
+
+
+static void
+jpp_places_add(jpp_places_row_t *row, const jpp_sample_t *sample,
+    uint32_t n_types)
+{
+    uint32_t  t;
+
+    for (t = 0; t < n_types; t++) {
+        row->values[t] = jpp_add_i64(row->values[t], sample->values[t]);
+    }
+}
+
+
+/* Finds what each place holds most of. */
+
+static void
+jpp_places_most(jpp_places_t *places)
+{
+    size_t             n;
+    uint32_t           id, t;
+    jpp_places_row_t  *held, *place, *most;
+
+    t = places->type;
+    n = jpp_vec_count(places->held.rows, jpp_places_row_t);
+
+    for (id = 1; id <= n; id++) {
+        held = jpp_places_row_at(&places->held, id);
+        place = jpp_places_row_at(&places->places, held->place);
+        most = place->place != 0
+               ? jpp_places_row_at(&places->held, place->place) : NULL;
+
+        if (most == NULL
+            || jpp_places_size(held->values[t])
+               > jpp_places_size(most->values[t]))
+        {
+            place->place = id;
+        }
+    }
+}
+
+
+/* The other types have columns, too. */
+
+static void
+jpp_places_heading(const jpp_places_t *places, size_t n, jpp_sink_t *sink)
+{
+    char                  text[JPP_FIGURES_TEXT];
+    uint32_t              t;
+    const jpp_profile_t  *profile;
+
+    profile = places->profile;
+
+    jpp_sink_printf(sink, "%s%s: %s in %zu place%s\n",
+                    profile->types[places->type].type,
+                    profile->is_difference ? " (difference)" : "",
+                    jpp_figures_value(profile, places->type, places->total,
+                                      text),
+                    n, n == 1 ? "" : "s");
+
+    jpp_sink_printf(sink, "%13s %6s", profile->types[places->type].type, "%");
+
+    for (t = 0; t < profile->n_types; t++) {
+        if (t != places->type) {
+            jpp_sink_printf(sink, " %13s", profile->types[t].type);
+        }
+    }
+
+    jpp_sink_printf(sink, "  %-23s %s\n", "mostly", "where");
+}
+
+
+static void
+jpp_places_line(const jpp_places_t *places, const jpp_places_row_t *row,
+    jpp_sink_t *sink)
+{
+    char                     text[JPP_FIGURES_TEXT];
+    uint32_t                 t, id;
+    jpp_str_t                mostly;
+    const jpp_profile_t     *profile;
+    const jpp_places_row_t  *most;
+
+    profile = places->profile;
+    most = jpp_places_row_at(&places->held, row->place);
+
+    jpp_sink_printf(sink, "%13s %5.1f%%",
+                    jpp_figures_value(profile, places->type,
+                                      row->values[places->type], text),
+                    jpp_figures_percent(row->values[places->type],
+                                        places->total));
+
+    for (t = 0; t < profile->n_types; t++) {
+        if (t != places->type) {
+            jpp_sink_printf(sink, " %13s",
+                            jpp_figures_value(profile, t, row->values[t],
+                                              text));
+        }
+    }
+
+    /* a place that is the whole stack holds nothing but itself */
+
+    mostly.data = "-";
+    mostly.len = 1;
+
+    if (most->len != row->len) {
+        (void) jpp_stack_next(most->stack, &id);
+        mostly = jpp_places_name(profile, id);
+    }
+
+    jpp_sink_str(sink, "  ");
+    jpp_sink_write(sink, mostly.data, mostly.len);
+    jpp_sink_printf(sink, "%*s", mostly.len < 23 ? 24 - (int) mostly.len : 1,
+                    "");
+
+    jpp_places_where(profile, row, sink);
+    jpp_sink_char(sink, '\n');
+}
+
+
+/* Root first. */
+
+static void
+jpp_places_where(const jpp_profile_t *profile, const jpp_places_row_t *row,
+    jpp_sink_t *sink)
+{
+    uint32_t        n, ids[JPP_MAX_FRAMES];
+    jpp_str_t       name;
+    const uint8_t  *p;
+
+    for (n = 0, p = row->stack; p < row->stack + row->len; n++) {
+        p = jpp_stack_next(p, &ids[n]);
+    }
+
+    while (n-- > 0) {
+        name = jpp_places_name(profile, ids[n]);
+
+        jpp_sink_write(sink, name.data, name.len);
+        jpp_sink_str(sink, n != 0 ? "; " : "");
+    }
+}
+
+
+static jpp_str_t
+jpp_places_name(const jpp_profile_t *profile, uint32_t id)
+{
+    const jpp_function_t  *function;
+
+    function = jpp_profile_function_at(profile,
+                   jpp_profile_location_at(profile, id)->function);
+
+    return jpp_profile_str(profile, function->name);
+}
+
+
+/* What shrank by much in a difference is as interesting as what grew. */
+
+static int64_t
+jpp_places_size(int64_t value)
+{
+    return value < 0 ? -value : value;
+}
+
+
+static int
+jpp_places_compare(const void *a, const void *b, void *ctx)
+{
+    int64_t                  m, n;
+    const jpp_places_t      *places;
+    const jpp_places_row_t  *x, *y;
+
+    x = a;
+    y = b;
+    places = ctx;
+
+    m = jpp_places_size(x->values[places->type]);
+    n = jpp_places_size(y->values[places->type]);
+
+    if (m != n) {
+        return m > n ? -1 : 1;
+    }
+
+    /* of equal ones the one that was found first */
+
+    return x->stack < y->stack ? -1 : 1;
+}
