@@ -1,11 +1,16 @@
 
 #include "jpp_ascii.h"
 #include "jpp_json.h"
+#include "jpp_utf8.h"
+
+
+#define JPP_JSON_NAME  4096
 
 
 static void jpp_json_member(jpp_json_t *json, const char *key);
 static void jpp_json_line(jpp_json_t *json);
 static void jpp_json_text(jpp_json_t *json, const char *s);
+static void jpp_json_code(jpp_json_t *json, uint32_t code);
 
 
 void
@@ -57,6 +62,56 @@ jpp_json_str(jpp_json_t *json, const char *key, const char *value)
 
     jpp_json_member(json, key);
     jpp_json_text(json, value);
+}
+
+
+void
+jpp_json_name(jpp_json_t *json, const char *key, const char *data, size_t len)
+{
+    size_t           n;
+    const uint8_t   *p, *end;
+    char             text[JPP_UTF8_ESCAPED(JPP_JSON_NAME)];
+
+    len = jpp_utf8_escape(text, data,
+                          len < JPP_JSON_NAME ? len : JPP_JSON_NAME);
+
+    jpp_json_member(json, key);
+    jpp_sink_char(json->sink, '"');
+
+    p = (const uint8_t *) text;
+
+    for (end = p + len; p < end; p += n) {
+
+        n = jpp_utf8_len(p, (size_t) (end - p));
+
+        if (n > 1) {
+            jpp_json_code(json, jpp_utf8_code(p, n));
+            continue;
+        }
+
+        if (*p == '"' || *p == '\\') {
+            jpp_sink_char(json->sink, '\\');
+        }
+
+        jpp_sink_char(json->sink, (char) *p);
+    }
+
+    jpp_sink_char(json->sink, '"');
+}
+
+
+static void
+jpp_json_code(jpp_json_t *json, uint32_t code)
+{
+    if (code < 0x10000) {
+        jpp_sink_printf(json->sink, "\\u%04x", code);
+        return;
+    }
+
+    code -= 0x10000;
+
+    jpp_sink_printf(json->sink, "\\u%04x\\u%04x", 0xd800 + (code >> 10),
+                    0xdc00 + (code & 0x3ff));
 }
 
 

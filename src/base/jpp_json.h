@@ -34,6 +34,13 @@ void jpp_json_close(jpp_json_t *json, char bracket);
 /* A NUL-terminated string; NULL becomes null. */
 void jpp_json_str(jpp_json_t *json, const char *key, const char *value);
 
+/*
+ * The LEN bytes of a name that anybody may have given, the first 4096 of them,
+ * as jpp_utf8_escape() writes them.
+ */
+void jpp_json_name(jpp_json_t *json, const char *key, const char *data,
+    size_t len);
+
 void jpp_json_i64(jpp_json_t *json, const char *key, int64_t value);
 void jpp_json_u64(jpp_json_t *json, const char *key, uint64_t value);
 void jpp_json_bool(jpp_json_t *json, const char *key, bool value);

@@ -58,6 +58,22 @@ jpp_utf8_len(const uint8_t *p, size_t len)
 }
 
 
+uint32_t
+jpp_utf8_code(const uint8_t *p, size_t n)
+{
+    size_t    i;
+    uint32_t  code;
+
+    code = n == 1 ? p[0] : p[0] & (0x7fu >> n);
+
+    for (i = 1; i < n; i++) {
+        code = code << 6 | (p[i] & 0x3f);
+    }
+
+    return code;
+}
+
+
 size_t
 jpp_utf8_escape(char *to, const char *data, size_t len)
 {
@@ -128,11 +144,7 @@ jpp_utf8_is_seen(const uint8_t *p, size_t n)
         { 0xe0000, 0xe0fff }
     };
 
-    code = n == 1 ? p[0] : p[0] & (0x7fu >> n);
-
-    for (i = 1; i < n; i++) {
-        code = code << 6 | (p[i] & 0x3f);
-    }
+    code = jpp_utf8_code(p, n);
 
     for (i = 0; i < sizeof(unseen) / sizeof(unseen[0]); i++) {
         if (code >= unseen[i].first && code <= unseen[i].last) {

@@ -26,6 +26,9 @@
  */
 size_t jpp_utf8_len(const uint8_t *p, size_t len);
 
+/* The number of the character of N bytes at P. */
+uint32_t jpp_utf8_code(const uint8_t *p, size_t n);
+
 /*
  * Write the LEN bytes at DATA to TO; those of what is not UTF-8, of control
  * characters and of characters that cannot be seen become "\x1b", and so does

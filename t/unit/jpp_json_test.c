@@ -7,6 +7,7 @@
 
 static void jpp_test_nesting(void);
 static void jpp_test_strings(void);
+static void jpp_test_names(void);
 static int jpp_collect(void *ctx, const uint8_t *data, size_t len);
 
 
@@ -18,6 +19,7 @@ main(void)
 {
     jpp_test_nesting();
     jpp_test_strings();
+    jpp_test_names();
 
     return jpp_done();
 }
@@ -99,6 +101,41 @@ jpp_test_strings(void)
         jpp_json_str(&json, NULL, value);
         (void) jpp_sink_flush(&sink);
         jpp_is_str(jpp_text, expected, "byte 0x%02x", c);
+    }
+}
+
+
+static void
+jpp_test_names(void)
+{
+    size_t      i;
+    uint8_t     buffer[16];
+    jpp_json_t  json;
+    jpp_sink_t  sink;
+
+    static const struct {
+        const char  *name;
+        size_t       len;
+        const char  *expected;
+    } cases[] = {
+        { "", 0, "\"\"" },
+        { "a \"b\" \\d", 8, "\"a \\\"b\\\" \\\\d\"" },
+        { "a\0b\n", 4, "\"a\\\\x00b\\\\x0a\"" },
+        { "\xd0\xbf\xe2\x82\xac", 5, "\"\\u043f\\u20ac\"" },
+        { "\xf0\x9f\x8c\x8d", 4, "\"\\ud83c\\udf0d\"" },
+        { "\\xff", 4, "\"\\\\x5cxff\"" },
+        { "\xff\xe2\x82", 3, "\"\\\\xff\\\\xe2\\\\x82\"" },
+        { "\xe2\x80\xae", 3, "\"\\\\xe2\\\\x80\\\\xae\"" }
+    };
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        jpp_text[0] = '\0';
+        jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_collect, NULL);
+        jpp_json_init(&json, &sink);
+
+        jpp_json_name(&json, NULL, cases[i].name, cases[i].len);
+        (void) jpp_sink_flush(&sink);
+        jpp_is_str(jpp_text, cases[i].expected, "name %zu", i);
     }
 }
 
