@@ -7,7 +7,7 @@
 #include "jpp_query.h"
 
 
-#define JPP_ARG_WORDS  3
+#define JPP_ARG_WORDS  5
 
 
 typedef enum {
@@ -81,7 +81,18 @@ static const jpp_arg_row_t  jpp_arg_rows[JPP_ARGS] = {
       "n must be a whole number from 1 to" },
 
     { "callers",   JPP_ARG_IS_WORD, { "0", "1" }, 1,
-      "callers must be 0 or 1" }
+      "callers must be 0 or 1" },
+
+    { "top",       JPP_ARG_IS_ROWS, { NULL }, 20,
+      "top must be a whole number from 1 to" },
+
+    { "by",        JPP_ARG_IS_WORD,
+      { "request", "connection", "location", "server", "upstream" },
+      JPP_BY_REQUEST,
+      "by must be request, connection, location, server or upstream" },
+
+    { "clients",   JPP_ARG_IS_WORD, { "off", "on" }, 0,
+      "clients must be on or off" }
 };
 
 

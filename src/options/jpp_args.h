@@ -39,6 +39,16 @@ typedef enum {
 } jpp_sort_by_t;
 
 
+/* What a list of memory holders has a row for. */
+typedef enum {
+    JPP_BY_REQUEST = 0,
+    JPP_BY_CONNECTION,
+    JPP_BY_LOCATION,
+    JPP_BY_SERVER,
+    JPP_BY_UPSTREAM
+} jpp_by_t;
+
+
 /* Which workers; the number is in args.worker. */
 typedef enum {
     JPP_WORKER_ALL = 0,
@@ -72,6 +82,9 @@ typedef enum {                 /* values, the default first */
     JPP_ARG_SORT,              /* jpp_sort_by_t: flat */
     JPP_ARG_N,                 /* rows of a table: 50; 1..JPP_MAX_ROWS */
     JPP_ARG_CALLERS,           /* 1, 0; see jpp_passing.h */
+    JPP_ARG_TOP,               /* rows of a list: 20; 1..JPP_MAX_ROWS */
+    JPP_ARG_BY,                /* jpp_by_t: request */
+    JPP_ARG_CLIENTS,           /* 0, 1: show them */
     JPP_ARGS
 } jpp_arg_t;
 

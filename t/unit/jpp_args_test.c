@@ -189,6 +189,49 @@ static const jpp_args_number_t  callers[] = {
 };
 
 
+#define JPP_BAD_TOP  "top must be a whole number from 1 to 1000"
+
+static const jpp_args_number_t  tops[] = {
+    { "", 20, 0, NULL },
+    { "top=1", 1, 0, NULL },
+    { "top=1000", 1000, 0, NULL },
+    { "top=0", 20, 0, JPP_BAD_TOP },
+    { "top=1001", 20, 0, JPP_BAD_TOP },
+    { "top=1e9", 20, 0, JPP_BAD_TOP },
+    { "top=1000000000", 20, 0, JPP_BAD_TOP },
+    { "top=-5", 20, 0, JPP_BAD_TOP },
+    { "top=", 20, 0, JPP_BAD_TOP },
+    { NULL, 0, 0, NULL }
+};
+
+
+#define JPP_BAD_BY                                                            \
+    "by must be request, connection, location, server or upstream"
+
+static const jpp_args_number_t  bys[] = {
+    { "", JPP_BY_REQUEST, 0, NULL },
+    { "by=request", JPP_BY_REQUEST, 0, NULL },
+    { "by=connection", JPP_BY_CONNECTION, 0, NULL },
+    { "by=location", JPP_BY_LOCATION, 0, NULL },
+    { "by=server", JPP_BY_SERVER, 0, NULL },
+    { "by=upstream", JPP_BY_UPSTREAM, 0, NULL },
+    { "by=x", JPP_BY_REQUEST, 0, JPP_BAD_BY },
+    { "by=", JPP_BY_REQUEST, 0, JPP_BAD_BY },
+    { "by=Request", JPP_BY_REQUEST, 0, JPP_BAD_BY },
+    { NULL, 0, 0, NULL }
+};
+
+
+static const jpp_args_number_t  clients[] = {
+    { "", 0, 0, NULL },
+    { "clients=off", 0, 0, NULL },
+    { "clients=on", 1, 0, NULL },
+    { "clients=1", 0, 0, "clients must be on or off" },
+    { "clients", 0, 0, "clients must be on or off" },
+    { NULL, 0, 0, NULL }
+};
+
+
 static const char  *bad[] = {
     "format", "format=", "format=TOP", "format=top ", "format=+top",
     "format=top%00", "format=%74%6", "format=%", "format=%zz", "format=pb",
@@ -269,6 +312,9 @@ main(void)
     jpp_args_test_numbers(rows_of_a_table, JPP_ARG_N);
     jpp_args_test_numbers(sorts, JPP_ARG_SORT);
     jpp_args_test_numbers(callers, JPP_ARG_CALLERS);
+    jpp_args_test_numbers(tops, JPP_ARG_TOP);
+    jpp_args_test_numbers(bys, JPP_ARG_BY);
+    jpp_args_test_numbers(clients, JPP_ARG_CLIENTS);
 
     /* what the path says comes before the query, and counts */
 
