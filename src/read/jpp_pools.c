@@ -4,6 +4,7 @@
 
 #include "jpp_intern.h"
 #include "jpp_pools.h"
+#include "jpp_pools_words.h"
 #include "jpp_units.h"
 
 
@@ -25,16 +26,6 @@ const jpp_value_type_t  jpp_pools_types[JPP_POOLS_TYPES] = {
 
 const jpp_words_t  jpp_pools_words = {
     jpp_pools_word, NULL, JPP_POOLS_INUSE_SPACE
-};
-
-
-/* why a walk ended early */
-
-static const char *const  jpp_pools_reasons[] = {
-    [JPP_POOLS_WHOLE] = "nothing",
-    [JPP_POOLS_NO_MEMORY] = "no memory was left for what it found",
-    [JPP_POOLS_NO_TIME] = "it took too long",
-    [JPP_POOLS_EXITING] = "the worker was about to exit"
 };
 
 

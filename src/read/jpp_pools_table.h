@@ -124,7 +124,8 @@ typedef struct {
     uint32_t       server;
     uint32_t       location;
     uint32_t       third;              /* upstream, module or address */
-    uint64_t       n_units;            /* that ended: how many requests ... */
+    uint64_t       n_units;            /* that ended: how many requests; of */
+                                       /*   an upstream: that use it */
 } jpp_pools_owner_t;
 
 

@@ -42,6 +42,9 @@ extern const jpp_pools_frames_t  jpp_pools_owners[JPP_POOLS_KINDS];
 /* By jpp_pools_class_t; NULL for JPP_POOLS_ITSELF. */
 extern const char *const  jpp_pools_classes[JPP_POOLS_CLASSES];
 
+/* By jpp_pools_reason_t: why a walk ended early. */
+extern const char *const  jpp_pools_reasons[JPP_POOLS_REASONS];
+
 /* the first frame of what memory is held for; those before it say by whom */
 extern const char *const  jpp_pools_parts[];
 

@@ -1,0 +1,162 @@
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "jpp_directives.h"
+
+
+/* any kind */
+#define JPP_DIRECTIVE_ANY  JPP_POOLS_KINDS
+
+
+typedef struct {
+    jpp_pools_kind_t     kind;
+    jpp_pools_class_t    class;
+    const char          *module;       /* a word of its name; NULL: any */
+    const char          *names;        /* %s is the prefix */
+} jpp_directive_row_t;
+
+
+static bool jpp_directive_has_word(jpp_str_t name, const char *word);
+
+
+/* the first row that fits counts */
+
+static const jpp_directive_row_t  jpp_directive_rows[] = {
+
+    { JPP_POOLS_REQUEST, JPP_POOLS_BLOCKS, NULL, "request_pool_size" },
+    { JPP_POOLS_CLIENT_CONNECTION, JPP_POOLS_BLOCKS, NULL,
+      "connection_pool_size" },
+    { JPP_POOLS_CLOSING, JPP_POOLS_BLOCKS, NULL, "connection_pool_size" },
+    { JPP_POOLS_HTTP2, JPP_POOLS_BLOCKS, NULL, "http2_pool_size" },
+    { JPP_POOLS_HTTP3, JPP_POOLS_BLOCKS, NULL, "connection_pool_size" },
+
+    { JPP_DIRECTIVE_ANY, JPP_POOLS_HEADERS, NULL,
+      "client_header_buffer_size, large_client_header_buffers" },
+    { JPP_DIRECTIVE_ANY, JPP_POOLS_BODY, NULL, "client_body_buffer_size" },
+    { JPP_DIRECTIVE_ANY, JPP_POOLS_UPSTREAM_HEADER, NULL, "%s_buffer_size" },
+    { JPP_DIRECTIVE_ANY, JPP_POOLS_UPSTREAM_BUFFERS, NULL, "%s_buffers" },
+    { JPP_DIRECTIVE_ANY, JPP_POOLS_OUTPUT, NULL, "output_buffers" },
+    { JPP_DIRECTIVE_ANY, JPP_POOLS_TLS, NULL, "ssl_buffer_size" },
+    { JPP_DIRECTIVE_ANY, JPP_POOLS_HTTP2_BUFFERS, NULL,
+      "http2_streams_index_size" },
+
+    { JPP_POOLS_STREAM, JPP_POOLS_SESSION, NULL, "proxy_buffer_size" },
+    { JPP_POOLS_MAIL, JPP_POOLS_SESSION, NULL, "proxy_buffer" },
+
+    { JPP_DIRECTIVE_ANY, JPP_POOLS_MODULE, "gzip",
+      "gzip_window, gzip_hash, gzip_buffers" },
+    { JPP_DIRECTIVE_ANY, JPP_POOLS_MODULE, "gunzip", "gunzip_buffers" },
+    { JPP_DIRECTIVE_ANY, JPP_POOLS_MODULE, "brotli",
+      "brotli_window, brotli_buffers" },
+    { JPP_DIRECTIVE_ANY, JPP_POOLS_MODULE, "image", "image_filter_buffer" },
+    { JPP_DIRECTIVE_ANY, JPP_POOLS_MODULE, "ssi", "ssi_value_length" },
+    { JPP_DIRECTIVE_ANY, JPP_POOLS_MODULE, "mp4",
+      "mp4_buffer_size, mp4_max_buffer_size" },
+    { JPP_DIRECTIVE_ANY, JPP_POOLS_MODULE, "copy", "output_buffers" },
+    { JPP_DIRECTIVE_ANY, JPP_POOLS_MODULE, "postpone",
+      "subrequest_output_buffer_size" }
+};
+
+
+const char *
+jpp_directive(const jpp_directive_of_t *of, char text[JPP_DIRECTIVE_TEXT])
+{
+    size_t                      i, n;
+    const char                 *mark;
+    const jpp_directive_row_t  *row;
+
+    n = sizeof(jpp_directive_rows) / sizeof(jpp_directive_rows[0]);
+    text[0] = '\0';
+
+    for (i = 0; i < n; i++) {
+        row = &jpp_directive_rows[i];
+
+        if (row->class != of->class
+            || (row->kind != JPP_DIRECTIVE_ANY && row->kind != of->kind)
+            || (row->module != NULL
+                && !jpp_directive_has_word(of->module, row->module)))
+        {
+            continue;
+        }
+
+        mark = strstr(row->names, "%s");
+
+        if (mark == NULL) {
+            (void) snprintf(text, JPP_DIRECTIVE_TEXT, "%s", row->names);
+
+        } else if (of->prefix.len == 0) {
+            (void) snprintf(text, JPP_DIRECTIVE_TEXT, "*%s", mark + 2);
+
+        } else {
+            (void) snprintf(text, JPP_DIRECTIVE_TEXT, "%.*s%s",
+                            (int) (of->prefix.len < 32 ? of->prefix.len : 32),
+                            of->prefix.data, mark + 2);
+        }
+
+        break;
+    }
+
+    return text;
+}
+
+
+/* WORD with no letter or digit beside it: "gzip" of "ngx_http_gzip_filter" */
+
+static bool
+jpp_directive_has_word(jpp_str_t name, const char *word)
+{
+    size_t       i, len;
+    const char  *p;
+
+    len = strlen(word);
+
+    for (i = 0; i + len <= name.len; i++) {
+        p = name.data + i;
+
+        if (memcmp(p, word, len) == 0
+            && (i == 0 || !isalnum((unsigned char) p[-1]))
+            && (i + len == name.len || !isalnum((unsigned char) p[len])))
+        {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+const char *
+jpp_directive_value(uint64_t number, uint64_t size,
+    char text[JPP_DIRECTIVE_TEXT])
+{
+    int          n;
+    const char  *unit;
+
+    text[0] = '\0';
+
+    if (size == 0) {
+        return text;
+    }
+
+    unit = "";
+
+    if (size % (1024 * 1024) == 0) {
+        unit = "m";
+        size /= 1024 * 1024;
+
+    } else if (size % 1024 == 0) {
+        unit = "k";
+        size /= 1024;
+    }
+
+    n = number != 0
+        ? snprintf(text, JPP_DIRECTIVE_TEXT, "%" PRIu64 " ", number) : 0;
+
+    (void) snprintf(text + n, JPP_DIRECTIVE_TEXT - (size_t) n,
+                    "%" PRIu64 "%s", size, unit);
+
+    return text;
+}

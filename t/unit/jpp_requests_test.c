@@ -1,0 +1,557 @@
+
+/*
+ * The largest requests of several workers: merged, sorted, cut, in both forms.
+ */
+
+
+#include <stdlib.h>
+
+#include "jpp_directives.h"
+#include "jpp_requests_write.h"
+#include "jpp_test_pools.h"
+
+
+#define JPP_CAP  ((size_t) 256 << 20)
+
+
+static void jpp_requests_test_directives(void);
+static void jpp_requests_test_text(void);
+static void jpp_requests_test_groups(void);
+static void jpp_requests_test_connections(void);
+static void jpp_requests_test_json(void);
+static void jpp_requests_test_many(void);
+static void jpp_requests_test_clients(void);
+static void jpp_requests_test_bad(void);
+static void jpp_requests_test_memory(void);
+static void jpp_requests_start(const char *args);
+static void jpp_requests_worker(uint32_t index, const jpp_pools_t *from);
+static const char *jpp_requests_result(void);
+
+
+static jpp_arena_t     arena;
+static jpp_args_t      args;
+static jpp_pools_t     table;
+static jpp_requests_t  requests;
+
+
+int
+main(void)
+{
+    jpp_requests_test_directives();
+    jpp_requests_test_text();
+    jpp_requests_test_groups();
+    jpp_requests_test_connections();
+    jpp_requests_test_json();
+    jpp_requests_test_many();
+    jpp_requests_test_clients();
+    jpp_requests_test_bad();
+    jpp_requests_test_memory();
+
+    return jpp_done();
+}
+
+
+static void
+jpp_requests_test_directives(void)
+{
+    char                text[JPP_DIRECTIVE_TEXT];
+    size_t              i;
+    jpp_directive_of_t  of;
+
+    static const struct {
+        jpp_pools_kind_t    kind;
+        jpp_pools_class_t   class;
+        const char         *module, *prefix, *expected;
+    } names[] = {
+        { JPP_POOLS_REQUEST, JPP_POOLS_BLOCKS, "", "", "request_pool_size" },
+        { JPP_POOLS_CLIENT_CONNECTION, JPP_POOLS_BLOCKS, "", "",
+          "connection_pool_size" },
+        { JPP_POOLS_UPSTREAM, JPP_POOLS_BLOCKS, "", "", "" },
+        { JPP_POOLS_UPSTREAM, JPP_POOLS_UPSTREAM_BUFFERS, "", "fastcgi",
+          "fastcgi_buffers" },
+        { JPP_POOLS_UPSTREAM, JPP_POOLS_UPSTREAM_HEADER, "", "proxy",
+          "proxy_buffer_size" },
+        { JPP_POOLS_UPSTREAM, JPP_POOLS_UPSTREAM_BUFFERS, "", "",
+          "*_buffers" },
+        { JPP_POOLS_CLIENT_CONNECTION, JPP_POOLS_TLS, "", "",
+          "ssl_buffer_size" },
+        { JPP_POOLS_REQUEST, JPP_POOLS_MODULE, "ngx_http_gzip_filter_module",
+          "", "gzip_window, gzip_hash, gzip_buffers" },
+        { JPP_POOLS_REQUEST, JPP_POOLS_MODULE, "gunzip filter", "",
+          "gunzip_buffers" },
+        { JPP_POOLS_REQUEST, JPP_POOLS_MODULE, "mygzip", "", "" },
+        { JPP_POOLS_STREAM, JPP_POOLS_SESSION, "", "", "proxy_buffer_size" },
+        { JPP_POOLS_MAIL, JPP_POOLS_SESSION, "", "", "proxy_buffer" },
+        { JPP_POOLS_REQUEST, JPP_POOLS_OTHER, "", "", "" }
+    };
+
+    static const struct {
+        uint64_t     number, size;
+        const char  *expected;
+    } values[] = {
+        { 0, 0, "" }, { 4, 0, "" }, { 0, 512, "512" }, { 0, 4096, "4k" },
+        { 16, 65536, "16 64k" }, { 2, 3 * 1024 * 1024, "2 3m" },
+        { 0, 1000, "1000" }, { UINT64_MAX, 1, "18446744073709551615 1" }
+    };
+
+    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        of.kind = names[i].kind;
+        of.class = names[i].class;
+        of.module.data = names[i].module;
+        of.module.len = strlen(names[i].module);
+        of.prefix.data = names[i].prefix;
+        of.prefix.len = strlen(names[i].prefix);
+
+        jpp_is_str(jpp_directive(&of, text), names[i].expected, "directive "
+                   "%zu", i);
+    }
+
+    for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        jpp_is_str(jpp_directive_value(values[i].number, values[i].size, text),
+                   values[i].expected, "value %zu", i);
+    }
+}
+
+
+static void
+jpp_requests_test_text(void)
+{
+    jpp_identity_t  other = { 1, 4712, 1 };
+
+    jpp_requests_start("top=3");
+    (void) jpp_test_fill(&table);
+
+    jpp_requests_worker(0, &table);
+    jpp_requests_worker(2, &table);
+    (void) jpp_requests_missing(&requests, &other, "it has exited");
+
+    jpp_is_str(jpp_requests_result(),
+               "the 3 largest of 4 requests: 2.4 MiB of 2.6 MiB\n"
+               "    bytes   unused   kernel     age  worker   pid  "
+               "doing              server     location  upstream  "
+               "mostly                         bounded by\n"
+               "  1.1 MiB   1008 B  3.8 MiB  12.3 s       0  1000  "
+               "sending to client  a.example  /big      backend   "
+               "1.1 MiB: upstream buffers      proxy_buffers 16 64k\n"
+               "  1.1 MiB   1008 B  3.8 MiB  12.3 s       2  1002  "
+               "sending to client  a.example  /big      backend   "
+               "1.1 MiB: upstream buffers      proxy_buffers 16 64k\n"
+               "260.0 KiB  2.0 KiB      0 B   0.0 s       0  1000  "
+               "-                  a.example  /         -         "
+               "256.0 KiB: module gzip filter  gzip_window, gzip_hash, "
+               "gzip_buffers\n"
+               "\n"
+               "workers 2/3\n"
+               "worker 1 pid 4712 is missing: it has exited\n"
+               "kernel: bytes in the queues of the sockets, besides those of "
+               "nginx\n"
+               "clients and URIs are not shown: clients=on does, where the "
+               "location allows it\n", "the largest of two workers");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* Sums over all workers, by the texts of names. */
+
+static void
+jpp_requests_test_groups(void)
+{
+    jpp_requests_start("by=location");
+    (void) jpp_test_fill(&table);
+    jpp_requests_worker(0, &table);
+    table.facts.reason = JPP_POOLS_NO_TIME;
+    table.facts.n_missed = 5;
+    jpp_requests_worker(1, &table);
+
+    jpp_is_str(jpp_requests_result(),
+               "2 locations: 2.6 MiB\n"
+               "    bytes   unused  requests  server     location  "
+               "mostly                         bounded by\n"
+               "  2.1 MiB  2.0 KiB         2  a.example  /big      "
+               "2.1 MiB: upstream buffers      *_buffers\n"
+               "520.0 KiB  3.9 KiB         2  a.example  /         "
+               "512.0 KiB: module gzip filter  gzip_window, gzip_hash, "
+               "gzip_buffers\n"
+               "\n"
+               "workers 2/2\n"
+               "worker 1 pid 1001 is partial, 5 connections were not seen: it "
+               "took too long\n", "by location");
+
+    jpp_arena_destroy(&arena);
+
+    jpp_requests_start("by=server");
+    (void) jpp_test_fill(&table);
+    (void) jpp_pools_add(&table, jpp_test_owner(&table, JPP_POOLS_STREAM, NULL,
+                                                NULL, "127.0.0.1:1"),
+                         JPP_POOLS_BLOCKS, 0, 1, 512, 12);
+    jpp_requests_worker(0, &table);
+    jpp_requests_worker(1, &table);
+
+    jpp_is_str(jpp_requests_result(),
+               "2 servers: 2.7 MiB\n"
+               "  bytes   unused  requests  connections  server       "
+               "mostly                     bounded by\n"
+               "2.6 MiB  6.1 KiB         4            2  a.example    "
+               "2.1 MiB: upstream buffers  *_buffers\n"
+               "1.0 KiB     24 B         0            0  127.0.0.1:1  "
+               "1.0 KiB: pool blocks       -\n"
+               "\n"
+               "workers 2/2\n", "by server");
+
+    jpp_arena_destroy(&arena);
+
+    jpp_requests_start("by=upstream");
+    (void) jpp_test_fill(&table);
+    jpp_requests_worker(0, &table);
+
+    jpp_is_str(jpp_requests_result(),
+               "1 upstream: 1.1 MiB\n"
+               "  bytes  unused  requests  idle  upstream  "
+               "mostly                     bounded by\n"
+               "1.1 MiB     8 B         1     0  backend   "
+               "1.1 MiB: upstream buffers  *_buffers\n"
+               "\n"
+               "workers 1/1\n", "by upstream");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_requests_test_connections(void)
+{
+    jpp_requests_start("by=connection");
+    (void) jpp_test_fill(&table);
+    jpp_requests_worker(0, &table);
+
+    jpp_is_str(jpp_requests_result(),
+               "1 connection: 512 B\n"
+               "bytes  unused  kernel    age  requests  worker   pid  "
+               "kind               doing  server     "
+               "upstream, address or module  mostly              "
+               "bounded by\n"
+               "512 B   100 B     0 B  0.0 s         0       0  1000  "
+               "client connection  -      a.example  "
+               "-                            512 B: pool blocks  "
+               "connection_pool_size\n"
+               "\n"
+               "workers 1/1\n"
+               "kernel: bytes in the queues of the sockets, besides those of "
+               "nginx\n"
+               "clients and URIs are not shown: clients=on does, where the "
+               "location allows it\n", "a connection");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_requests_test_json(void)
+{
+    const char  *text;
+
+    jpp_requests_start("format=json&top=1");
+    (void) jpp_test_fill(&table);
+    jpp_requests_worker(3, &table);
+
+    text = jpp_requests_result();
+
+    jpp_is_str(strchr(strchr(text, '\n') + 1, '\n'),
+               "\n"
+               "  \"asked\": 1,\n"
+               "  \"answered\": 1,\n"
+               "  \"by\": \"request\",\n"
+               "  \"count\": 2,\n"
+               "  \"bytes\": 1388672,\n"
+               "  \"rows\": [\n"
+               "    {\n"
+               "      \"bytes\": 1122432,\n"
+               "      \"unused\": 1008,\n"
+               "      \"server\": \"a.example\",\n"
+               "      \"location\": \"/big\",\n"
+               "      \"kind\": \"request\",\n"
+               "      \"upstream\": \"backend\",\n"
+               "      \"module\": null,\n"
+               "      \"address\": null,\n"
+               "      \"requests\": 0,\n"
+               "      \"mostly\": {\n"
+               "        \"class\": \"upstream buffers\",\n"
+               "        \"module\": null,\n"
+               "        \"bytes\": 1114112,\n"
+               "        \"directive\": \"proxy_buffers\",\n"
+               "        \"value\": \"16 64k\"\n"
+               "      },\n"
+               "      \"worker\": 3,\n"
+               "      \"pid\": 1003,\n"
+               "      \"generation\": 1,\n"
+               "      \"kernel\": {\n"
+               "        \"sending\": 4000000,\n"
+               "        \"receiving\": 0\n"
+               "      },\n"
+               "      \"age_ms\": 12345,\n"
+               "      \"protocol\": \"HTTP/1\",\n"
+               "      \"tls\": false,\n"
+               "      \"state\": \"writing request\",\n"
+               "      \"action\": \"sending to client\",\n"
+               "      \"client\": null,\n"
+               "      \"uri\": null\n"
+               "    }\n"
+               "  ],\n"
+               "  \"partial\": [],\n"
+               "  \"missing\": []\n"
+               "}\n", "a request");
+
+    jpp_arena_destroy(&arena);
+
+    jpp_requests_start("format=json&by=location&top=1");
+    (void) jpp_test_fill(&table);
+    table.facts.reason = JPP_POOLS_NO_MEMORY;
+    jpp_requests_worker(0, &table);
+
+    text = jpp_requests_result();
+
+    jpp_ok(strstr(text, "\"requests\": 1,\n      \"connections\": 0,\n")
+           != NULL && strstr(text, "\"count\": 2,") != NULL
+           && strstr(text, "\"why\": \"no memory was left for what it found\"")
+              != NULL, "a location, of a walk that was cut: %s", text);
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* 8 workers with 1,000 requests each: the largest of all, in order. */
+
+static void
+jpp_requests_test_many(void)
+{
+    char              *end;
+    uint32_t           i, k, owner, seed, n;
+    const char        *line;
+    unsigned long      pid;
+    jpp_pools_t        many;
+
+    jpp_requests_start("top=1000");
+
+    seed = 1;
+
+    for (i = 0; i < 8; i++) {
+        (void) jpp_pools_init(&many, &arena, JPP_POOLS_REQUESTS, 1000);
+        owner = jpp_test_owner(&many, JPP_POOLS_REQUEST, "s", "/", NULL);
+
+        for (k = 0; k < 2000; k++) {
+            seed = seed * 1103515245 + 12345;
+
+            jpp_pools_begin(&many, owner);
+            (void) jpp_pools_add(&many, owner, JPP_POOLS_BODY, 0, 1,
+                                 1 + (seed >> 8) % 100, 0);
+            (void) jpp_pools_end(&many);
+        }
+
+        jpp_requests_worker(i, &many);
+    }
+
+    line = jpp_requests_result();
+
+    jpp_ok(strncmp(line, "the 1000 largest of 16000 requests: ", 36) == 0,
+           "all are counted");
+
+    seed = 100;
+
+    for (n = 0; (line = strchr(line, '\n')) != NULL; /* void */ ) {
+        pid = strtoul(++line, &end, 10);
+
+        if (strncmp(end, " B ", 3) == 0 && pid <= seed) {
+            seed = (uint32_t) pid;
+            n++;
+        }
+    }
+
+    jpp_is_u64(n, 1000, "each at most as large as the one before");
+    jpp_ok(seed > 90, "and all of the largest: %u", seed);
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* What a client sent is shown only if asked for, and never as it came. */
+
+static void
+jpp_requests_test_clients(void)
+{
+    unsigned           i;
+    uint32_t           owner;
+    const char        *text;
+    jpp_pools_unit_t  *unit;
+
+    static const char  *queries[] = {
+        "", "clients=on", "format=json", "format=json&clients=on"
+    };
+
+    for (i = 0; i < 4; i++) {
+
+        jpp_requests_start(queries[i]);
+        owner = jpp_test_owner(&table, JPP_POOLS_REQUEST,
+                               "a\x1b[2J\n\"\xe2\x80\xae\xff\xd0\xbf", "/",
+                               NULL);
+
+        jpp_pools_begin(&table, owner);
+        (void) jpp_pools_add(&table, owner, JPP_POOLS_BODY, 0, 1, 10, 0);
+        unit = jpp_pools_end(&table);
+
+        memcpy(unit->client, "192.0.2.7", 9);
+        unit->client_len = 9;
+        memcpy(unit->uri, "/secret\r\n\x9b", 10);
+        unit->uri_len = 10;
+
+        jpp_requests_worker(0, &table);
+        text = jpp_requests_result();
+
+        jpp_ok((strstr(text, "192.0.2.7") != NULL) == (i % 2 == 1),
+               "\"%s\": the client", queries[i]);
+        jpp_ok((strstr(text, "/secret") != NULL) == (i % 2 == 1), "the URI");
+        jpp_ok(strstr(text, i < 2 ? "a\\x1b[2J\\x0a\"\\xe2\\x80\\xae\\xff\xd0"
+                                    "\xbf"
+                                  : "a\\\\x1b[2J\\\\x0a\\\"\\\\xe2\\\\x80"
+                                    "\\\\xae\\\\xff\\u043f") != NULL,
+               "the name: %s", text);
+        jpp_ok(strpbrk(text, "\x1b\r\x9b\xff") == NULL, "no such byte");
+
+        jpp_arena_destroy(&arena);
+    }
+}
+
+
+/* Captures that are none, and no worker at all. */
+
+static void
+jpp_requests_test_bad(void)
+{
+    const char      *text;
+    jpp_vec_t       *bytes;
+    jpp_identity_t   who = { 0, 4711, 1 };
+
+    jpp_requests_start("");
+    (void) jpp_test_fill(&table);
+    bytes = jpp_test_bytes(&arena, &table);
+
+    jpp_ok(jpp_requests_add(&requests, &who, (char *) bytes->data,
+                            bytes->len - 1), "half a table");
+    jpp_ok(jpp_requests_add(&requests, &who, "heap_v2/1\n", 10),
+           "another file");
+
+    text = jpp_requests_result();
+
+    jpp_ok(strncmp(text, "0 requests: 0 B\n", 16) == 0, "no request");
+    jpp_ok(strstr(text, "\nworkers 0/2\n"
+                  "worker 0 pid 4711 is missing: the table of pools was cut: "
+                  "whoever wrote it did not finish\n"
+                  "worker 0 pid 4711 is missing: not a table of pools, or one "
+                  "of another version\n") != NULL, "says why: %s", text);
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_requests_test_memory(void)
+{
+    bool             is_done;
+    char             data[4096];
+    size_t           len;
+    unsigned         i, n_wrong;
+    uint64_t         n, all;
+    jpp_vec_t       *bytes, *out;
+    jpp_sink_t       sink;
+    jpp_identity_t   who = { 0, 4711, 1 };
+
+    static uint8_t      buffer[JPP_SINK_BUFFER];
+    static const char  *queries[] = { "", "by=location", "by=server" };
+
+    for (i = 0; i < 3; i++) {
+        all = 0;
+        n_wrong = 0;
+
+        for (n = 0; n <= all; n++) {
+            jpp_requests_start(queries[i]);
+            (void) jpp_test_fill(&table);
+            bytes = jpp_test_bytes(&arena, &table);
+            len = bytes->len;
+            memcpy(data, bytes->data, len);
+            out = jpp_vec_create(&arena);
+            (void) jpp_vec_reserve(out, 65536);
+            jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, out);
+
+            arena.fail_at = n != 0 ? arena.n_calls + n : 0;
+            all = n == 0 ? arena.n_calls : all;
+
+            is_done = jpp_requests_add(&requests, &who, data, len)
+                      && jpp_requests_missing(&requests, &who, "why")
+                      && jpp_requests_write(&requests, &sink);
+
+            n_wrong += is_done != (n == 0);
+
+            all = n == 0 ? arena.n_calls - all : all;
+            jpp_arena_destroy(&arena);
+        }
+
+        jpp_ok(all > 10, "\"%s\": %" PRIu64 " allocations", queries[i], all);
+        jpp_is_u64(n_wrong, 0, "none may fail unnoticed");
+    }
+}
+
+
+static void
+jpp_requests_start(const char *query)
+{
+    jpp_err_t    err;
+    jpp_words_t  none = jpp_requests_words;
+
+    jpp_arena_init(&arena, JPP_CAP);
+    jpp_args_init(&args, &jpp_requests_words, &none);
+
+    if (jpp_args_query(&args, query, strlen(query), &err) != JPP_OK) {
+        printf("Bail out!  %s: %s\n", query, err.text);
+    }
+
+    (void) jpp_requests_init(&requests, &arena, &args);
+    (void) jpp_pools_init(&table, &arena,
+                          jpp_requests_wants((jpp_by_t)
+                                             args.values[JPP_ARG_BY]), 20);
+}
+
+
+static void
+jpp_requests_worker(uint32_t index, const jpp_pools_t *from)
+{
+    jpp_vec_t       *bytes;
+    jpp_identity_t   who;
+
+    bytes = jpp_test_bytes(&arena, from);
+
+    who.index = index;
+    who.pid = 1000 + index;
+    who.generation = 1;
+
+    (void) jpp_requests_add(&requests, &who, (char *) bytes->data, bytes->len);
+}
+
+
+static const char *
+jpp_requests_result(void)
+{
+    jpp_vec_t   *out;
+    jpp_sink_t   sink;
+
+    static uint8_t  buffer[JPP_SINK_BUFFER];
+
+    out = jpp_vec_create(&arena);
+
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, out);
+
+    jpp_ok(jpp_requests_write(&requests, &sink), "written");
+    (void) jpp_sink_flush(&sink);
+    (void) jpp_vec_push(out, 1);
+
+    return (char *) out->data;
+}
