@@ -4,6 +4,8 @@
 # worker, and jemalloc's own where that is switched off, or the module is gone.
 # LuaJIT ends workers under the one, and not under the other.
 #
+# Not here: whether the stacks are right (t/unit), reloads without it (250).
+#
 # JPP_SOAK=1 asks a hundred thousand times.
 
 use strict;
