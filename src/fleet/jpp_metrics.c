@@ -18,13 +18,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "jpp_ascii.h"
 #include "jpp_metrics.h"
 #include "jpp_metrics_rows.h"
+#include "jpp_utf8.h"
 #include "jpp_version.h"
 
 
-#define JPP_METRICS_LABEL  512
+/* the bytes of a name that are shown, and those that they may become */
+#define JPP_METRICS_NAME   256
+#define JPP_METRICS_LABEL  (2 * JPP_UTF8_ESCAPED(JPP_METRICS_NAME) + 16)
 
 /* of workers: all that are exiting */
 #define JPP_METRICS_EXITING  "worker=\"exiting\""
@@ -324,7 +326,11 @@ jpp_metrics_series(const jpp_metrics_t *metrics,
         if (label[0] != '\0' || row->label[0] != '\0') {
             comma = label[0] != '\0' && row->label[0] != '\0' ? "," : "";
 
-            jpp_sink_printf(sink, "{%s%s%s}", label, comma, row->label);
+            jpp_sink_char(sink, '{');
+            jpp_sink_str(sink, label);
+            jpp_sink_str(sink, comma);
+            jpp_sink_str(sink, row->label);
+            jpp_sink_char(sink, '}');
         }
 
         jpp_sink_char(sink, ' ');
@@ -393,27 +399,29 @@ jpp_metrics_number(jpp_sink_t *sink, uint64_t value, jpp_metrics_scale_t scale)
 
 
 /*
- * The formats want UTF-8, and a name may be anything: other bytes than those of
- * ASCII become question marks.  A name too long is cut.
+ * The formats want UTF-8, and a name may be anything.  Escaped, two names never
+ * become one, which would make two series one; a name too long is cut.
  */
 
 static const char *
 jpp_metrics_label(char label[JPP_METRICS_LABEL], const char *name,
     const char *value, size_t len)
 {
-    char    *p, *last;
-    size_t   i;
+    char    *p, escaped[JPP_UTF8_ESCAPED(JPP_METRICS_NAME)];
+    size_t   i, n;
+
+    n = jpp_utf8_escape(escaped, value,
+                        len < JPP_METRICS_NAME ? len : JPP_METRICS_NAME);
 
     p = label + snprintf(label, JPP_METRICS_LABEL, "%s=\"", name);
-    last = label + JPP_METRICS_LABEL - sizeof("\\\"\"");
 
-    for (i = 0; i < len && p < last; i++) {
+    for (i = 0; i < n; i++) {
 
-        if (value[i] == '"' || value[i] == '\\') {
+        if (escaped[i] == '"' || escaped[i] == '\\') {
             *p++ = '\\';
         }
 
-        *p++ = jpp_ascii(value[i]);
+        *p++ = escaped[i];
     }
 
     *p++ = '"';

@@ -33,6 +33,8 @@ typedef struct {
     const jpp_fleet_t     *fleet;
     uint64_t               generation;     /* of the configuration */
     int64_t                loaded;         /* when: seconds since the epoch */
+    uint64_t               oom_kills;      /* of the cgroup, when nginx */
+                                           /*   started; JPP_NONE: unknown */
     uint64_t               unclean_exits;  /* workers that ended without */
                                            /*   saying so */
     const jpp_zone_t      *zones;

@@ -19,7 +19,8 @@ typedef struct {
     jpp_fleet_t       fleet;
     jpp_system_t      system;
     jpp_cgroup_t      cgroup;
-    jpp_zone_t        zones[2];
+    char              name[4096];
+    jpp_zone_t        zones[3];
     jpp_telemetry_t   telemetry;
 } jpp_metrics_test_t;
 
@@ -110,7 +111,11 @@ jpp_metrics_test_init(jpp_metrics_test_t *test)
     test->telemetry.generation = 7;
     test->telemetry.loaded = 1795233720;
     test->telemetry.zones = test->zones;
-    test->telemetry.n_zones = 2;
+    memset(test->name, '\xff', sizeof(test->name));
+    test->zones[2].name = test->name;
+    test->zones[2].name_len = sizeof(test->name);
+
+    test->telemetry.n_zones = 3;
     test->telemetry.system = &test->system;
     test->telemetry.cgroup = &test->cgroup;
 }
@@ -197,7 +202,8 @@ jpp_metrics_test_text(void)
         "nginx_cgroup_memory_stat_bytes{kind=\"sock\"} 3145728",
         "nginx_cgroup_memory_pressure_seconds_total{kind=\"some\"} 123.456789",
         "nginx_memory_total_bytes 8192000000",
-        "nginx_zone_size_bytes{zone=\"limit \\\"a\\\\b\\\"??{}\"} 65536",
+        "nginx_zone_size_bytes{zone=\"limit \\\"a\\\\b\\\"\\\\x0a\\\\x80{}\"} "
+            "65536",
         "nginx_zone_allocation_failures_total{zone=\"cache\"} 0",
         "nginx_config_generation 7"
     };

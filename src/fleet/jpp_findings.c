@@ -1,0 +1,120 @@
+
+#include "jpp_findings.h"
+#include "jpp_findings_kernel.h"
+#include "jpp_findings_workers.h"
+
+
+typedef bool (*jpp_finding_check_pt)(const jpp_telemetry_t *telemetry,
+    jpp_finding_t *finding);
+
+
+typedef struct {
+    const char             *id;
+    bool                    is_critical;
+    jpp_finding_check_pt    check;
+    const char             *what;
+    const char             *cure;
+} jpp_finding_row_t;
+
+
+static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
+
+    [JPP_FINDING_LIMIT_NEAR] = {
+        "limit-near", true, jpp_finding_limit_near,
+        "nginx is close to its memory limit",
+        "Raise the limit (MemoryMax= of the systemd unit, or the container's), "
+        "or find what holds the memory: pools and heap have it by location and "
+        "by function." },
+
+    [JPP_FINDING_OOM_KILL] = {
+        "oom-kill", true, jpp_finding_oom_kill,
+        "processes were killed, or crashed",
+        "The error log says \"exited on signal 9\" for workers that were "
+        "killed, and the kernel's log (dmesg) why." },
+
+    [JPP_FINDING_PRESSURE] = {
+        "pressure", false, jpp_finding_pressure,
+        "processes wait for memory",
+        "Something on this machine, or in this container, needs more memory "
+        "than there is: find the largest (ps --sort=-rss), or add some." },
+
+    [JPP_FINDING_SWAP] = {
+        "swap", false, jpp_finding_swap,
+        "memory of workers was swapped out",
+        "Requests that touch it wait for the disk. Add memory, or keep nginx "
+        "from being swapped out (MemorySwapMax=0 of the systemd unit)." },
+
+    [JPP_FINDING_ZONE_FULL] = {
+        "zone-full", false, jpp_finding_zone_full,
+        "a zone of shared memory is full",
+        "Make it larger where it is defined: the size stands behind its "
+        "name." },
+
+    [JPP_FINDING_OLD_WORKERS] = {
+        "old-workers", false, jpp_finding_old_workers,
+        "workers of former configurations hold much of the memory",
+        "They live until their last connection ends. To bound that, add "
+        "outside of all blocks: worker_shutdown_timeout 10m;" },
+
+    [JPP_FINDING_ODD_WORKER] = {
+        "odd-worker", false, jpp_finding_odd_worker,
+        "one worker holds much more than the others",
+        "Compare its profile with another's: "
+        "go tool pprof -diff_base of worker/A/heap and worker/B/heap." },
+
+    [JPP_FINDING_OUTSIDE] = {
+        "outside", false, jpp_finding_outside,
+        "much of the memory does not come from malloc",
+        "jemalloc has not handed it out: LuaJIT, where it is loaded, maps its "
+        "own (collectgarbage(\"count\") in Lua says how much); other libraries "
+        "may do so too (/proc/PID/smaps shows the mappings)." },
+
+    [JPP_FINDING_RETAINED] = {
+        "retained", false, jpp_finding_retained,
+        "jemalloc keeps much memory that was freed",
+        "POST purge=1 to control returns it to the kernel. For good: add "
+        "background_thread:true,dirty_decay_ms:5000 to MALLOC_CONF." },
+
+    [JPP_FINDING_FRAGMENTED] = {
+        "fragmented", false, jpp_finding_fragmented,
+        "allocations use only a part of their pages",
+        "A burst that has ended leaves pages with few allocations; a fine "
+        "sampling rate does the same, as jemalloc gives each sampled one a "
+        "page. A reload starts afresh." },
+
+    [JPP_FINDING_PEAK] = {
+        "peak", false, jpp_finding_peak,
+        "the memory was much larger before: a peak has passed",
+        "What a monitor saw then is not there any more. metrics keeps the "
+        "peak as nginx_worker_peak_resident_memory_bytes." },
+
+    [JPP_FINDING_STALLS] = {
+        "stalls", false, jpp_finding_stalls,
+        "something keeps the event loop for more than 100 ms",
+        "While a handler computes or waits for a disk, no other client of its "
+        "worker is served: look for large files without aio, for regular "
+        "expressions, compression and scripts." }
+};
+
+
+size_t
+jpp_findings(const jpp_telemetry_t *telemetry,
+    jpp_finding_t findings[JPP_FINDINGS])
+{
+    size_t                    n;
+    unsigned                  i;
+    const jpp_finding_row_t  *row;
+
+    for (i = 0, n = 0; i < JPP_FINDINGS; i++) {
+        row = &jpp_finding_rows[i];
+
+        findings[n].id = row->id;
+        findings[n].is_critical = row->is_critical;
+        findings[n].what = row->what;
+        findings[n].cure = row->cure;
+
+        n += row->check(telemetry, &findings[n]);
+    }
+
+    return n;
+}

@@ -1,0 +1,321 @@
+
+#include <inttypes.h>
+
+#include "jpp_findings_workers.h"
+
+
+/* the sums that several rules start from; what is not known adds nothing */
+
+typedef struct {
+    uint64_t  allocated;
+    uint64_t  active;
+    uint64_t  resident;
+    uint64_t  freed;               /* by the program, and still resident */
+    uint64_t  exiting;             /* resident in exiting workers */
+    uint32_t  n_exiting;
+} jpp_finding_sums_t;
+
+
+static uint64_t jpp_finding_median(const jpp_fleet_t *fleet, size_t but);
+static void jpp_finding_sums(const jpp_telemetry_t *telemetry,
+    jpp_finding_sums_t *sums);
+
+
+bool
+jpp_finding_old_workers(const jpp_telemetry_t *telemetry,
+    jpp_finding_t *finding)
+{
+    char                old[JPP_UNITS_TEXT], all[JPP_UNITS_TEXT];
+    jpp_finding_sums_t  sums;
+
+    jpp_finding_sums(telemetry, &sums);
+
+    if (sums.exiting <= JPP_FINDING_FLOOR
+        || sums.exiting <= sums.resident / 10 * 3)
+    {
+        return false;
+    }
+
+    return jpp_finding_because(finding, "%" PRIu32 " that are exiting hold %s "
+               "of %s", sums.n_exiting, jpp_units_bytes(sums.exiting, old),
+               jpp_units_bytes(sums.resident, all));
+}
+
+
+bool
+jpp_finding_odd_worker(const jpp_telemetry_t *telemetry,
+    jpp_finding_t *finding)
+{
+    char                  its[JPP_UNITS_TEXT], others[JPP_UNITS_TEXT];
+    size_t                i, largest;
+    uint64_t              median;
+    const jpp_fleet_t    *fleet;
+    const jpp_worker_t   *worker;
+
+    fleet = telemetry->fleet;
+    largest = fleet->n;
+
+    for (i = 0; i < fleet->n; i++) {
+        worker = &fleet->workers[i];
+
+        if (worker->has_stats
+            && (largest == fleet->n
+                || worker->stats.allocated
+                   > fleet->workers[largest].stats.allocated))
+        {
+            largest = i;
+        }
+    }
+
+    if (largest == fleet->n) {
+        return false;
+    }
+
+    worker = &fleet->workers[largest];
+    median = jpp_finding_median(fleet, largest);
+
+    if (median == JPP_NONE || worker->stats.allocated / 3 <= median
+        || worker->stats.allocated <= JPP_FINDING_FLOOR)
+    {
+        return false;
+    }
+
+    return jpp_finding_because(finding, "worker %" PRIu32 " (pid %" PRId64
+               ") holds %s, half of the others at most %s", worker->who.index,
+               worker->who.pid, jpp_units_bytes(worker->stats.allocated, its),
+               jpp_units_bytes(median, others));
+}
+
+
+/*
+ * By counting: there are few workers.  JPP_NONE: there is no other.  Of an even
+ * number it is the upper one in the middle.
+ */
+
+static uint64_t
+jpp_finding_median(const jpp_fleet_t *fleet, size_t but)
+{
+    size_t    i, k, n, below, equal;
+    uint64_t  allocated;
+
+    for (i = 0, n = 0; i < fleet->n; i++) {
+        n += i != but && fleet->workers[i].has_stats;
+    }
+
+    for (i = 0; i < fleet->n; i++) {
+
+        if (i == but || !fleet->workers[i].has_stats) {
+            continue;
+        }
+
+        allocated = fleet->workers[i].stats.allocated;
+
+        for (k = 0, below = 0, equal = 0; k < fleet->n; k++) {
+
+            if (k == but || !fleet->workers[k].has_stats) {
+                continue;
+            }
+
+            below += fleet->workers[k].stats.allocated < allocated;
+            equal += fleet->workers[k].stats.allocated == allocated;
+        }
+
+        if (below <= n / 2 && n / 2 < below + equal) {
+            return allocated;
+        }
+    }
+
+    return JPP_NONE;
+}
+
+
+/* of the worker where it is most */
+
+bool
+jpp_finding_outside(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
+{
+    char                 outside[JPP_UNITS_TEXT], anon[JPP_UNITS_TEXT];
+    size_t               i;
+    uint64_t             bytes, most;
+    const jpp_fleet_t   *fleet;
+    const jpp_worker_t  *worker, *where;
+
+    fleet = telemetry->fleet;
+    where = NULL;
+    most = 0;
+
+    for (i = 0; i < fleet->n; i++) {
+        worker = &fleet->workers[i];
+        bytes = worker->activity.usage.rss_anon;
+
+        if (!worker->has_stats || bytes == JPP_NONE
+            || bytes <= worker->stats.resident)
+        {
+            continue;
+        }
+
+        bytes -= worker->stats.resident;
+
+        if (bytes > most && bytes > JPP_FINDING_FLOOR
+            && bytes > worker->activity.usage.rss_anon / 4)
+        {
+            most = bytes;
+            where = worker;
+        }
+    }
+
+    return where != NULL
+           && jpp_finding_because(finding, "in worker %" PRIu32 " (pid %" PRId64
+                  ") %s of %s of anonymous memory%s", where->who.index,
+                  where->who.pid, jpp_units_bytes(most, outside),
+                  jpp_units_bytes(where->activity.usage.rss_anon, anon),
+                  where->jemalloc.has_luajit ? "; LuaJIT is loaded" : "");
+}
+
+
+/* resident counts pages that were never touched; dirty and muzzy ones were */
+
+bool
+jpp_finding_retained(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
+{
+    char                freed[JPP_UNITS_TEXT], all[JPP_UNITS_TEXT];
+    jpp_finding_sums_t  sums;
+
+    jpp_finding_sums(telemetry, &sums);
+
+    if (sums.freed <= JPP_FINDING_FLOOR || sums.freed <= sums.resident / 2) {
+        return false;
+    }
+
+    return jpp_finding_because(finding, "%s of %s are free: a purge returns "
+               "about that much", jpp_units_bytes(sums.freed, freed),
+               jpp_units_bytes(sums.resident, all));
+}
+
+
+bool
+jpp_finding_fragmented(const jpp_telemetry_t *telemetry,
+    jpp_finding_t *finding)
+{
+    char                active[JPP_UNITS_TEXT], allocated[JPP_UNITS_TEXT];
+    jpp_finding_sums_t  sums;
+
+    jpp_finding_sums(telemetry, &sums);
+
+    if (sums.active <= sums.allocated + JPP_FINDING_FLOOR
+        || sums.active / 7 <= sums.allocated / 5)
+    {
+        return false;
+    }
+
+    return jpp_finding_because(finding, "%s of pages for %s",
+               jpp_units_bytes(sums.active, active),
+               jpp_units_bytes(sums.allocated, allocated));
+}
+
+
+/* of the worker where the difference is largest */
+
+bool
+jpp_finding_peak(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
+{
+    char                 peak[JPP_UNITS_TEXT], now[JPP_UNITS_TEXT];
+    size_t               i;
+    uint64_t             most;
+    const jpp_fleet_t   *fleet;
+    const jpp_usage_t   *usage;
+    const jpp_worker_t  *where;
+
+    fleet = telemetry->fleet;
+    where = NULL;
+    most = JPP_FINDING_FLOOR;
+
+    for (i = 0; i < fleet->n; i++) {
+        usage = &fleet->workers[i].activity.usage;
+
+        if (usage->peak != JPP_NONE && usage->rss != JPP_NONE
+            && usage->peak > usage->rss + most
+            && usage->peak / 3 > usage->rss / 2)
+        {
+            most = usage->peak - usage->rss;
+            where = &fleet->workers[i];
+        }
+    }
+
+    if (where == NULL) {
+        return false;
+    }
+
+    usage = &where->activity.usage;
+
+    return jpp_finding_because(finding, "worker %" PRIu32 " (pid %" PRId64
+               ") had %s at most, and has %s now", where->who.index,
+               where->who.pid, jpp_units_bytes(usage->peak, peak),
+               jpp_units_bytes(usage->rss, now));
+}
+
+
+/* more than ten, and more than one in a hundred thousand */
+
+bool
+jpp_finding_stalls(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
+{
+    size_t               i;
+    unsigned             b;
+    uint64_t             slow, all, max;
+    const jpp_loop_t    *loop;
+    const jpp_fleet_t   *fleet;
+
+    fleet = telemetry->fleet;
+    slow = 0;
+    all = 0;
+    max = 0;
+
+    for (i = 0; i < fleet->n; i++) {
+        loop = &fleet->workers[i].activity.loop;
+
+        for (b = 0; b <= JPP_LOOP_BOUNDS; b++) {
+            all += loop->counts[b];
+            slow += b > 0 && jpp_loop_bounds[b - 1] >= 100 ? loop->counts[b]
+                                                           : 0;
+        }
+
+        max = loop->max > max ? loop->max : max;
+    }
+
+    return slow > 10 && slow > all / 100000
+           && jpp_finding_because(finding, "%" PRIu64 " of %" PRIu64
+                  " iterations, over all workers; the longest took %" PRIu64
+                  " ms", slow, all, max);
+}
+
+
+static void
+jpp_finding_sums(const jpp_telemetry_t *telemetry, jpp_finding_sums_t *sums)
+{
+    size_t               i;
+    const jpp_stats_t   *stats;
+    const jpp_worker_t  *worker;
+
+    *sums = (jpp_finding_sums_t) { 0 };
+
+    for (i = 0; i < telemetry->fleet->n; i++) {
+        worker = &telemetry->fleet->workers[i];
+        stats = &worker->stats;
+
+        if (!worker->has_stats) {
+            continue;
+        }
+
+        sums->allocated += stats->allocated;
+        sums->active += stats->active;
+        sums->resident += stats->resident;
+        sums->freed += stats->dirty != JPP_NONE ? stats->dirty : 0;
+        sums->freed += stats->muzzy != JPP_NONE ? stats->muzzy : 0;
+
+        if (worker->is_exiting) {
+            sums->exiting += stats->resident;
+            sums->n_exiting++;
+        }
+    }
+}

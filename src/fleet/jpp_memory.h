@@ -1,0 +1,26 @@
+
+/*
+ * The resource memory: what is known about the memory of all workers, of their
+ * cgroup, of the machine and of the shared zones, and what there is to say
+ * about it, as JSON.
+ *
+ * A value that a kernel or a version of jemalloc lacks is null, and what could
+ * not be read at all is null with its reason in "unavailable".
+ *
+ * Pure functions of the caller's values; any thread.
+ */
+
+
+#ifndef _JPP_MEMORY_H_INCLUDED_
+#define _JPP_MEMORY_H_INCLUDED_
+
+
+#include "jpp_telemetry.h"
+
+
+/* Write TELEMETRY, which is of SECONDS since the epoch, to SINK. */
+void jpp_memory_json(const jpp_telemetry_t *telemetry, int64_t seconds,
+    jpp_sink_t *sink);
+
+
+#endif /* _JPP_MEMORY_H_INCLUDED_ */

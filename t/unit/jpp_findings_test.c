@@ -1,0 +1,418 @@
+
+/* Each rule, by numbers that fulfil it and by numbers that just do not. */
+
+
+#include <stdlib.h>
+
+#include "jpp_findings.h"
+#include "jpp_memory.h"
+#include "jpp_test_fleet.h"
+
+
+#define JPP_TEST_MIB  ((uint64_t) 1024 * 1024)
+
+
+/* four idle workers, without limits and zones */
+
+typedef struct {
+    jpp_worker_t      workers[4];
+    jpp_missing_t     missing;
+    jpp_fleet_t       fleet;
+    jpp_system_t      system;
+    jpp_cgroup_t      cgroup;
+    jpp_zone_t        zones[2];
+    jpp_telemetry_t   telemetry;
+} jpp_findings_test_t;
+
+
+static void jpp_findings_test_init(void);
+static const char *jpp_findings_test_has(const char *id);
+static void jpp_findings_test_limit(void);
+static void jpp_findings_test_kernel(void);
+static void jpp_findings_test_zones(void);
+static void jpp_findings_test_old(void);
+static void jpp_findings_test_odd(void);
+static void jpp_findings_test_outside(void);
+static void jpp_findings_test_allocator(void);
+static void jpp_findings_test_time(void);
+static void jpp_findings_test_memory(void);
+
+
+static jpp_findings_test_t  jpp_test;
+static jpp_finding_t        jpp_test_findings[JPP_FINDINGS];
+static jpp_output_t         jpp_test_output;
+
+
+int
+main(void)
+{
+    jpp_findings_test_limit();
+    jpp_findings_test_kernel();
+    jpp_findings_test_zones();
+    jpp_findings_test_old();
+    jpp_findings_test_odd();
+    jpp_findings_test_outside();
+    jpp_findings_test_allocator();
+    jpp_findings_test_time();
+    jpp_findings_test_memory();
+
+    return jpp_done();
+}
+
+
+static void
+jpp_findings_test_init(void)
+{
+    size_t         i;
+    jpp_worker_t  *worker;
+
+    memset(&jpp_test, 0, sizeof(jpp_test));
+    memset(&jpp_test.system, 0xff, sizeof(jpp_system_t));
+    jpp_test.system.thp[0] = '\0';
+
+    for (i = 0; i < 4; i++) {
+        worker = &jpp_test.workers[i];
+
+        *worker = jpp_fleet_worker((uint32_t) i, JPP_JEMALLOC_READY);
+
+        worker->stats.allocated = 12 * JPP_TEST_MIB;
+        worker->stats.active = 13 * JPP_TEST_MIB;
+        worker->stats.resident = 20 * JPP_TEST_MIB;
+        worker->activity.usage.rss = 24 * JPP_TEST_MIB;
+        worker->activity.usage.peak = 25 * JPP_TEST_MIB;
+        worker->activity.usage.rss_anon = 21 * JPP_TEST_MIB;
+    }
+
+    jpp_test.fleet.nginx = "1.22.1";
+    jpp_test.fleet.host = "host";
+    jpp_test.fleet.workers = jpp_test.workers;
+    jpp_test.fleet.missing = &jpp_test.missing;
+    jpp_test.fleet.n = 4;
+
+    jpp_test.telemetry.fleet = &jpp_test.fleet;
+    jpp_test.telemetry.system = &jpp_test.system;
+    jpp_test.telemetry.zones = jpp_test.zones;
+    jpp_test.telemetry.oom_kills = JPP_NONE;
+}
+
+
+/* its numbers; NULL: it is not found */
+
+static const char *
+jpp_findings_test_has(const char *id)
+{
+    size_t  i, n;
+
+    n = jpp_findings(&jpp_test.telemetry, jpp_test_findings);
+
+    for (i = 0; i < n; i++) {
+        if (strcmp(jpp_test_findings[i].id, id) == 0) {
+            return jpp_test_findings[i].because;
+        }
+    }
+
+    return NULL;
+}
+
+
+static void
+jpp_findings_test_limit(void)
+{
+    jpp_cgroup_t  *cgroup;
+
+    jpp_findings_test_init();
+    cgroup = &jpp_test.cgroup;
+
+    jpp_is_u64(jpp_findings(&jpp_test.telemetry, jpp_test_findings), 0,
+               "an idle nginx: nothing to say");
+
+    jpp_test.telemetry.cgroup = cgroup;
+
+    memset(cgroup, 0xff, sizeof(jpp_cgroup_t));
+    cgroup->n_levels = 2;
+    cgroup->binding = 2;
+
+    jpp_is_str(jpp_findings_test_has("limit-near"), NULL, "no limit");
+
+    cgroup->binding = 0;
+    cgroup->levels[0].limit = 1000 * JPP_TEST_MIB;
+    cgroup->headroom = 100 * JPP_TEST_MIB;
+    jpp_is_str(jpp_findings_test_has("limit-near"), NULL, "a tenth is left");
+
+    cgroup->headroom--;
+    jpp_is_str(jpp_findings_test_has("limit-near"),
+               "100.0 MiB of 1000.0 MiB are left", "a byte less");
+
+    cgroup->stat.inactive_file = 1;
+    jpp_is_str(jpp_findings_test_has("limit-near"), NULL,
+               "pages of files that would go");
+
+    cgroup->binding = 1;
+    cgroup->levels[1].limit = 512 * JPP_TEST_MIB;
+    cgroup->headroom = 64 * JPP_TEST_MIB - 2;
+    jpp_is_str(jpp_findings_test_has("limit-near"),
+               "64.0 MiB of 512.0 MiB are left, by the limit of a cgroup above "
+               "its own", "less than 64 MiB of another's limit");
+    jpp_ok(jpp_test_findings[0].is_critical, "which is critical");
+
+    cgroup->levels[1].limit--;
+    jpp_is_str(jpp_findings_test_has("limit-near"), NULL,
+               "of a small one that is enough");
+}
+
+
+static void
+jpp_findings_test_kernel(void)
+{
+    jpp_findings_test_init();
+    memset(&jpp_test.cgroup, 0xff, sizeof(jpp_cgroup_t));
+    jpp_test.cgroup.n_levels = 0;
+    jpp_test.cgroup.binding = 0;
+    jpp_test.telemetry.cgroup = &jpp_test.cgroup;
+
+    jpp_test.cgroup.events.oom_kill = 3;
+    jpp_is_str(jpp_findings_test_has("oom-kill"), NULL,
+               "kills of nobody knows when");
+
+    jpp_test.telemetry.oom_kills = 3;
+    jpp_is_str(jpp_findings_test_has("oom-kill"), NULL, "before nginx");
+
+    jpp_test.telemetry.oom_kills = 1;
+    jpp_is_str(jpp_findings_test_has("oom-kill"),
+               "since nginx started, 0 of its workers ended without saying so, "
+               "and the kernel has killed 2 of the processes of its cgroup for "
+               "want of memory", "two since");
+
+    jpp_test.cgroup.events.oom_kill = JPP_NONE;
+    jpp_test.telemetry.unclean_exits = 1;
+    jpp_ok(jpp_findings_test_has("oom-kill") != NULL, "a worker that vanished");
+
+    jpp_test.cgroup.pressure.some.avg60 = 1000;
+    jpp_is_str(jpp_findings_test_has("pressure"), NULL, "10 %% of the time");
+
+    jpp_test.cgroup.pressure.some.avg60 = 1001;
+    jpp_is_str(jpp_findings_test_has("pressure"),
+               "in the last minute some task of the cgroup waited for memory "
+               "10.01 % of the time", "a hundredth more");
+
+    jpp_test.telemetry.cgroup = NULL;
+    jpp_test.system.pressure.some.avg60 = 2500;
+    jpp_is_str(jpp_findings_test_has("pressure"),
+               "in the last minute some task of the machine waited for memory "
+               "25.00 % of the time", "without a cgroup");
+
+    jpp_test.workers[0].activity.usage.swap = 16 * JPP_TEST_MIB;
+    jpp_test.workers[1].activity.usage.swap = JPP_NONE;
+    jpp_is_str(jpp_findings_test_has("swap"), NULL, "16 MiB in swap");
+
+    jpp_test.workers[2].activity.usage.swap = 1;
+    jpp_is_str(jpp_findings_test_has("swap"), "16.0 MiB, over all workers",
+               "a byte more");
+}
+
+
+static void
+jpp_findings_test_zones(void)
+{
+    jpp_findings_test_init();
+
+    jpp_test.telemetry.n_zones = 2;
+
+    jpp_test.zones[0].name = "one";
+    jpp_test.zones[0].name_len = 3;
+    jpp_test.zones[0].size = 100 * 4096;
+    jpp_test.zones[0].free = 5 * 4096;
+    jpp_test.zones[1].name = "a\nb\xff";
+    jpp_test.zones[1].name_len = 4;
+
+    jpp_is_str(jpp_findings_test_has("zone-full"), NULL, "a twentieth is free");
+
+    jpp_test.zones[0].free--;
+    jpp_is_str(jpp_findings_test_has("zone-full"),
+               "zone one has 20.0 KiB of 400.0 KiB left in whole pages, and "
+               "refused 0 allocations", "a byte less");
+
+    jpp_test.zones[1].failures = 7;
+    jpp_is_str(jpp_findings_test_has("zone-full"),
+               "zone a\\x0ab\\xff has 0 B of 0 B left in whole pages, and "
+               "refused 7 allocations", "one that refused counts first");
+}
+
+
+static void
+jpp_findings_test_old(void)
+{
+    jpp_findings_test_init();
+
+    jpp_test.workers[3].is_exiting = true;
+    jpp_test.workers[3].stats.resident = 64 * JPP_TEST_MIB;
+    jpp_is_str(jpp_findings_test_has("old-workers"), NULL, "64 MiB, half");
+
+    jpp_test.workers[3].stats.resident++;
+    jpp_is_str(jpp_findings_test_has("old-workers"),
+               "1 that are exiting hold 64.0 MiB of 124.0 MiB", "a byte more");
+
+    jpp_test.workers[0].stats.resident = 1000 * JPP_TEST_MIB;
+    jpp_is_str(jpp_findings_test_has("old-workers"), NULL,
+               "little of a large nginx");
+}
+
+
+static void
+jpp_findings_test_odd(void)
+{
+    jpp_findings_test_init();
+
+    jpp_test.workers[1].stats.allocated = 65 * JPP_TEST_MIB;
+    jpp_is_str(jpp_findings_test_has("odd-worker"),
+               "worker 1 (pid 4712) holds 65.0 MiB, half of the others at most "
+               "12.0 MiB", "five times the others");
+
+    jpp_test.workers[1].stats.allocated = 64 * JPP_TEST_MIB;
+    jpp_is_str(jpp_findings_test_has("odd-worker"), NULL, "but 64 MiB only");
+
+    jpp_test.workers[1].stats.allocated = 75 * JPP_TEST_MIB;
+    jpp_test.workers[0].stats.allocated = 25 * JPP_TEST_MIB;
+    jpp_test.workers[2].stats.allocated = 25 * JPP_TEST_MIB;
+    jpp_is_str(jpp_findings_test_has("odd-worker"), NULL, "three times");
+
+    jpp_test.workers[1].stats.allocated += 3;
+    jpp_ok(jpp_findings_test_has("odd-worker") != NULL, "and a little more");
+
+    jpp_test.fleet.n = 2;
+    jpp_test.workers[0].has_stats = false;
+    jpp_is_str(jpp_findings_test_has("odd-worker"), NULL, "a single one");
+}
+
+
+static void
+jpp_findings_test_outside(void)
+{
+    jpp_findings_test_init();
+
+    jpp_test.workers[2].activity.usage.rss_anon = 84 * JPP_TEST_MIB;
+    jpp_is_str(jpp_findings_test_has("outside"), NULL, "64 MiB");
+
+    jpp_test.workers[2].activity.usage.rss_anon++;
+    jpp_is_str(jpp_findings_test_has("outside"),
+               "in worker 2 (pid 4713) 64.0 MiB of 84.0 MiB of anonymous "
+               "memory", "a byte more");
+
+    jpp_test.workers[2].jemalloc.has_luajit = true;
+    jpp_is_str(jpp_findings_test_has("outside"),
+               "in worker 2 (pid 4713) 64.0 MiB of 84.0 MiB of anonymous "
+               "memory; LuaJIT is loaded", "with Lua");
+
+    jpp_test.workers[2].stats.resident = 300 * JPP_TEST_MIB;
+    jpp_test.workers[2].activity.usage.rss_anon = 400 * JPP_TEST_MIB;
+    jpp_is_str(jpp_findings_test_has("outside"), NULL, "a quarter of it");
+
+    jpp_test.workers[2].activity.usage.rss_anon = JPP_NONE;
+    jpp_is_str(jpp_findings_test_has("outside"), NULL, "nobody knows");
+}
+
+
+static void
+jpp_findings_test_allocator(void)
+{
+    jpp_findings_test_init();
+
+    jpp_test.workers[0].stats.dirty = 40 * JPP_TEST_MIB;
+    jpp_test.workers[1].stats.muzzy = 24 * JPP_TEST_MIB;
+    jpp_test.workers[2].stats.dirty = JPP_NONE;
+    jpp_is_str(jpp_findings_test_has("retained"), NULL, "64 MiB of 80");
+
+    jpp_test.workers[1].stats.muzzy++;
+    jpp_is_str(jpp_findings_test_has("retained"),
+               "64.0 MiB of 80.0 MiB are free: a purge returns about that much",
+               "a byte more");
+
+    jpp_test.workers[1].stats.resident = 69 * JPP_TEST_MIB;
+    jpp_is_str(jpp_findings_test_has("retained"), NULL, "less than half");
+
+    jpp_findings_test_init();
+
+    jpp_test.workers[0].stats.allocated = 1000 * JPP_TEST_MIB;
+    jpp_test.workers[0].stats.active = 1411 * JPP_TEST_MIB;
+    jpp_is_str(jpp_findings_test_has("fragmented"), NULL, "1.4 times");
+
+    jpp_test.workers[0].stats.active = 1412 * JPP_TEST_MIB;
+    jpp_is_str(jpp_findings_test_has("fragmented"),
+               "1.4 GiB of pages for 1.0 GiB", "and more");
+
+    jpp_test.workers[0].stats.allocated = 10 * JPP_TEST_MIB;
+    jpp_test.workers[0].stats.active = 60 * JPP_TEST_MIB;
+    jpp_is_str(jpp_findings_test_has("fragmented"), NULL, "little of both");
+}
+
+
+static void
+jpp_findings_test_time(void)
+{
+    jpp_loop_t  *loop;
+
+    jpp_findings_test_init();
+
+    jpp_test.workers[0].activity.usage.peak = 88 * JPP_TEST_MIB;
+    jpp_is_str(jpp_findings_test_has("peak"), NULL, "64 MiB above");
+
+    jpp_test.workers[0].activity.usage.peak++;
+    jpp_is_str(jpp_findings_test_has("peak"),
+               "worker 0 (pid 4711) had 88.0 MiB at most, and has 24.0 MiB now",
+               "a byte more");
+
+    jpp_test.workers[0].activity.usage.rss = 200 * JPP_TEST_MIB;
+    jpp_test.workers[0].activity.usage.peak = 300 * JPP_TEST_MIB;
+    jpp_is_str(jpp_findings_test_has("peak"), NULL, "1.5 times");
+
+    loop = &jpp_test.workers[1].activity.loop;
+    loop->max = 5000;
+    loop->counts[0] = 1000000 - 11;
+    loop->counts[5] = 1000;
+    loop->counts[6] = 9;
+    loop->counts[10] = 1;
+    jpp_is_str(jpp_findings_test_has("stalls"), NULL, "ten in a million");
+
+    loop->counts[6] = 10;
+    jpp_is_str(jpp_findings_test_has("stalls"),
+               "11 of 1001000 iterations, over all workers; the longest took "
+               "5000 ms", "one more");
+
+    loop->counts[0] = 2000000;
+    jpp_is_str(jpp_findings_test_has("stalls"), NULL, "of twice as many");
+}
+
+
+/* each write of the answer fails once; t/175-memory.t reads it */
+
+static void
+jpp_findings_test_memory(void)
+{
+    unsigned        i;
+    jpp_sink_t      sink;
+    static uint8_t  buffer[64];
+
+    jpp_findings_test_init();
+    jpp_test.telemetry.n_zones = 1;
+    jpp_test.zones[0].name = JPP_FLEET_EVIL;
+    jpp_test.zones[0].name_len = strlen(JPP_FLEET_EVIL);
+    jpp_test.telemetry.cgroup_why = "there is none";
+
+    for (i = 1; i < 10000; i++) {
+        memset(&jpp_test_output, 0, sizeof(jpp_output_t));
+        jpp_test_output.fail_at = i;
+
+        jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_output_write,
+                      &jpp_test_output);
+        jpp_memory_json(&jpp_test.telemetry, 0, &sink);
+
+        if (jpp_sink_flush(&sink) == 0) {
+            break;
+        }
+    }
+
+    jpp_ok(i > 50 && i < 10000, "each of %u writes failed once", i - 1);
+    jpp_ok(strstr(jpp_test_output.text, "\"cgroup\": null") != NULL
+           && strstr(jpp_test_output.text, "\"cgroup\": \"there is none\"")
+              != NULL, "what is not available, and why");
+}
