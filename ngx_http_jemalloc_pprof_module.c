@@ -12,6 +12,7 @@
 #include "ngx_http_jemalloc_pprof_request.h"
 #include "ngx_http_jemalloc_pprof_resources.h"
 #include "ngx_http_jemalloc_pprof_self.h"
+#include "ngx_http_jemalloc_pprof_telemetry.h"
 #include "ngx_http_jemalloc_pprof_unwind.h"
 #include "ngx_http_jemalloc_pprof_worker.h"
 
@@ -590,6 +591,8 @@ ngx_http_jemalloc_pprof_init_module(ngx_cycle_t *cycle)
     ngx_http_jemalloc_pprof_self.directory = (char *) jmcf->temp_path.data;
     ngx_http_jemalloc_pprof_self.generation =
                          ngx_http_jemalloc_pprof_registry_advance(jmcf->zone);
+
+    ngx_http_jemalloc_pprof_telemetry_start();
 
     ngx_http_jemalloc_pprof_notice(cycle);
 

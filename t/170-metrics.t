@@ -31,7 +31,7 @@ my %with = (
                    if ($arg_a ~ "^(a+)+$") { return 204; }
                    return 200 "slow";
                }
-               location /limited { limit_req zone=clients; return 204; }',
+               location /limited { limit_req zone=clients; empty_gif; }',
 );
 
 subtests(
@@ -210,6 +210,8 @@ sub event_loop {
 sub zones {
     my $nginx = JppNginx->start(%with);
 
+    my $before = scrape($nginx);
+
     $nginx->get('/limited');
 
     my $values = scrape($nginx);
@@ -217,8 +219,9 @@ sub zones {
     is($values->{'nginx_zone_size_bytes{zone="clients"}'}, 65536, 'a zone');
     cmp_ok($values->{'nginx_zone_free_bytes{zone="clients"}'}, '<', 65536,
            'it is not empty');
-    cmp_ok($values->{'nginx_zone_allocations_total{zone="clients"}'}, '>', 0,
-           'something was allocated in it');
+    is($values->{'nginx_zone_allocations_total{zone="clients"}'},
+       $before->{'nginx_zone_allocations_total{zone="clients"}'} + 1,
+       'a client was entered');
     ok(exists $values->{'nginx_zone_free_bytes{zone="jemalloc_pprof"}'},
        'the registry is one as well');
 

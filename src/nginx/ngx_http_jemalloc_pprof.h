@@ -11,6 +11,7 @@
  *     profile    evidence and its report      | each is a job
  *     symbol     addresses in, names out      |
  *     status     and cmdline                  |
+ *     memory     what the kernel and jemalloc count, and findings
  *     metrics    the same for Prometheus      |
  *     control    changes to the profiler      |
  *     console    the page for people          |

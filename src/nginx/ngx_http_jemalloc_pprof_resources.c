@@ -1,5 +1,6 @@
 
 #include "ngx_http_jemalloc_pprof_control.h"
+#include "ngx_http_jemalloc_pprof_memory.h"
 #include "ngx_http_jemalloc_pprof_metrics.h"
 #include "ngx_http_jemalloc_pprof_profile.h"
 #include "ngx_http_jemalloc_pprof_resources.h"
@@ -91,6 +92,18 @@ static const jpp_console_link_t
 
 
 static const jpp_console_link_t
+    ngx_http_jemalloc_pprof_memory_links[] =
+{
+    { "memory",
+      "What jemalloc, the kernel and the cgroup count, for all workers, and "
+      "what there is to say about it: JSON.",
+      "curl \"${URL}memory\"", false },
+
+    { NULL, NULL, NULL, false }
+};
+
+
+static const jpp_console_link_t
     ngx_http_jemalloc_pprof_metrics_links[] =
 {
     { "metrics",
@@ -156,6 +169,10 @@ static const ngx_http_jemalloc_pprof_resource_t
     { ngx_string("status"), NGX_HTTP_JEMALLOC_PPROF_READ,
       ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_status, 0,
       ngx_http_jemalloc_pprof_status_links, NULL },
+
+    { ngx_string("memory"), NGX_HTTP_JEMALLOC_PPROF_READ,
+      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_memory, 0,
+      ngx_http_jemalloc_pprof_memory_links, NULL },
 
     { ngx_string("metrics"), NGX_HTTP_JEMALLOC_PPROF_READ,
       ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_metrics, 0,

@@ -26,6 +26,7 @@ typedef struct {
     ngx_uint_t       generation;
     time_t           started;
     jpp_memfd_t      baseline;     /* what was inherited; fd -1: unknown */
+    uint64_t         oom_kills;    /* of the cgroup, when nginx started */
     uint64_t         n_resets;     /* how often its samples were forgotten */
     const char      *tail;         /* see jpp_maps_read() */
     jpp_symbols_t    symbols;

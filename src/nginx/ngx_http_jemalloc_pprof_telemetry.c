@@ -10,6 +10,25 @@ static void ngx_http_jemalloc_pprof_telemetry_zone(const ngx_shm_zone_t *zone,
     jpp_zone_t *to);
 
 
+void
+ngx_http_jemalloc_pprof_telemetry_start(void)
+{
+    jpp_cgroup_t       cgroup;
+
+    static ngx_uint_t  is_started;
+
+    if (is_started) {
+        return;
+    }
+
+    is_started = 1;
+
+    ngx_http_jemalloc_pprof_self.oom_kills =
+        jpp_cgroup_read(&cgroup, "", NULL) == JPP_OK ? cgroup.events.oom_kill
+                                                     : JPP_NONE;
+}
+
+
 ngx_int_t
 ngx_http_jemalloc_pprof_telemetry(
     const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
@@ -35,6 +54,7 @@ ngx_http_jemalloc_pprof_telemetry(
     }
 
     telemetry->fleet = fleet;
+    telemetry->oom_kills = ngx_http_jemalloc_pprof_self.oom_kills;
 
     ngx_http_jemalloc_pprof_registry_facts(ngx_http_jemalloc_pprof_self.zone,
                                            &telemetry->generation,

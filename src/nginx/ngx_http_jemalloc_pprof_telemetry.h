@@ -14,6 +14,9 @@
 #include "jpp_telemetry.h"
 
 
+/* In the master, once: what the kernel has counted before nginx. */
+void ngx_http_jemalloc_pprof_telemetry_start(void);
+
 /*
  * Fill TELEMETRY, in ARENA, with what CO collected and with that; NGX_ERROR: no
  * memory.  Reads about twenty small files of the kernel.
