@@ -17,9 +17,9 @@ use Test::More;
 
 my $top = dirname(dirname(abs_path(__FILE__)));
 my $dir = ($ENV{JPP_BUILD} || "$top/build") . '/t';
-my %is_wanted = map { ("${_}_test" => 1) } @ARGV;
+my %is_named = map { ("${_}_test" => 1) } @ARGV;
 
-my @tests = sort grep { -x && (!@ARGV || $is_wanted{basename($_)}) }
+my @tests = sort grep { -x && (!@ARGV || $is_named{basename($_)}) }
             glob("$dir/*_test");
 
 ok(scalar @tests, "there are unit tests in $dir");
@@ -28,12 +28,12 @@ for my $test (@tests) {
     subtest basename($test) => sub { run($test) };
 }
 
-# one that does not build must not be forgotten
+# a test that does not build is missed
 
 for my $source (glob("$top/t/unit/*_test.c")) {
     my $name = basename($source, '.c');
 
-    next if @ARGV && !$is_wanted{$name};
+    next if @ARGV && !$is_named{$name};
     ok(scalar(grep { basename($_) eq $name } @tests), "$name is built");
 }
 

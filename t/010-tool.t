@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
-# The tool: each option, each exit code, each sentence; and that what fails
-# leaves nothing behind.  The dumps that may come its way are in JppCases.pm.
+# The tool: each option, each exit code, each sentence; and that a failure
+# leaves nothing behind.  The dumps that users may give it are in JppCases.pm.
 #
 # The tool is $JPP_BUILD/jemalloc-pprof, or in build/.  Nothing is built here.
 
@@ -37,7 +37,7 @@ my $accum = spew("$dir/accum.heap", dump_of(
     stacks => stack(counts(1, 10, 4, 40), 0x400201)
               . stack(counts(0, 0, 3, 30), 0x400301)));
 
-# a real one, which is of any kernel
+# a real one, from another kernel
 
 my $real = "$root/t/data/nginx-530.heap";
 my @real = ('--any-kernel', $real);
@@ -47,7 +47,7 @@ subtest 'formats' => \&check_formats;
 subtest 'types' => \&check_types;
 subtest 'other options' => \&check_options;
 subtest 'how options are written' => \&check_spelling;
-subtest 'what is refused of options' => \&check_usage;
+subtest 'options that are refused' => \&check_usage;
 subtest 'real dumps' => \&check_real;
 subtest 'dumps, good and bad' => \&check_cases;
 subtest 'several files' => \&check_merge;
@@ -117,7 +117,7 @@ sub check_types {
     is(profile($pprof)->{default}, 'alloc_space', 'its default type');
     keeps_contract('it is a profile', $pprof);
 
-    refuses('a type that the dump has not', 1,
+    refuses('a type that is not in the dump', 1,
             'alloc_space is not in this profile: jemalloc counts what was '
             . 'ever allocated only with prof_accum:true',
             '--type=alloc_space', $one);
@@ -170,13 +170,13 @@ sub check_options {
     my ($examples) = $help =~ /^Examples:\n((?:  .*\n)+)\z/m;
 
     is(() = ($examples // '') =~ /^  jemalloc-pprof /mg, 3, 'three examples');
-    like($help, qr/^ {20,}$_ {2,}\w/m, "it has the format $_")
+    like($help, qr/^ {20,}$_ {2,}\w/m, "it lists the format $_")
         for qw( pprof text jemalloc folded top );
     is(() = $help =~ /^.{80,}$/mg, 0, 'it fits a terminal');
 
     for my $option (qw( format type base symbolize level any-kernel output
                         help version )) {
-        like($help, qr/--$option\b/, "it tells of --$option");
+        like($help, qr/--$option\b/, "it names --$option");
     }
 
     # one version in one place
@@ -184,7 +184,8 @@ sub check_options {
     my ($version) = slurp("$root/src/base/jpp_version.h")
         =~ /JPP_VERSION\s+"(.*)"/;
 
-    is(run('--version')->{out}, "jemalloc-pprof $version\n", 'the version');
+    is(run('--version')->{out}, "jemalloc-pprof $version\n",
+       '--version prints the version of the header');
     is(profile(run($one)->{out})->{comments}[-2], "jemalloc-pprof $version",
        'the version in a comment');
     is(profile(run($one)->{out})->{comments}[-1], "dump $one",
@@ -193,7 +194,7 @@ sub check_options {
 
 
 # A dump with a stack of functions of the ELF file PATH, by their symbols, leaf
-# first.  Nothing where nm does not know all of them.
+# first; nothing if nm does not list all of them.
 
 sub named {
     my ($path, @symbols) = @_;
@@ -447,7 +448,7 @@ sub check_time {
 }
 
 
-# What of FILE comes on the tool's stdin, and in pieces.
+# The tool, with FILE on its stdin, in pieces.
 
 sub through_pipe {
     my ($file, @args) = @_;
@@ -531,7 +532,7 @@ sub check_unreadable {
 
     my $run = start({}, $tool, '--format=folded', "$dir/fifo");
 
-    # which must stay one: spew() would put a file in its place
+    # spew() would replace it by a file
 
     open my $fh, '>', "$dir/fifo" or die "fifo: $!";
     print $fh dump_of();
@@ -627,25 +628,25 @@ sub check_output {
 
     gives('under another umask', '', { before => sub { umask 077 } }, '-o',
           $out, $one);
-    is($mode->($out), '0600', 'the mode by it');
+    is($mode->($out), '0600', 'the umask decides the mode');
 
     spew($out, 'x' x 100_000);
     gives('over a file', '', '--format=folded', '-o', $out, $one);
-    is(slurp($out), "$folded 100\n", 'is all new');
+    is(slurp($out), "$folded 100\n", 'nothing of the old file is left');
 
     spew($out, dump_of());
     gives('over its input', '', '--format=folded', '-o', $out, $out);
-    is(slurp($out), "$folded 100\n", 'which was read before');
+    is(slurp($out), "$folded 100\n", 'the input was read first');
 
     symlink 'p', "$dir/out/link" or die;
     gives('through a link', '', '-o', "$dir/out/link", $one);
-    ok(-l "$dir/out/link", 'which stays one');
-    is(slurp($out), $want, 'to what was written');
+    ok(-l "$dir/out/link", 'the link stays a link');
+    is(slurp($out), $want, 'its target is written');
     is(listing("$dir/out"), 'link p', 'and nothing else');
 
     chdir "$dir/out" or die;
     gives('without a directory', '', '-o', 'q', $one);
-    is(slurp('q'), $want, 'is here');
+    is(slurp('q'), $want, 'the file is in the working directory');
     chdir $root or die;
     unlink "$dir/out/q", "$dir/out/link";
 
@@ -762,7 +763,7 @@ sub check_full_disk {
 }
 
 
-# The dump does not end, so the tool is somewhere in the middle.
+# The dump does not end, so the tool stays in the middle of reading it.
 
 sub in_the_middle {
     my ($how) = @_;
@@ -855,13 +856,13 @@ sub check_terminals {
     like($shown, qr/\A(?:$line){5,102}\r\e\[K\z/, 'progress of a large file');
     is(() = $shown =~ /: 100%/g, 1, 'to its end');
     is(on_terminal("$tool -o $dir/out/t $one")->{out}, '',
-       'none of a small file');
-    gives('none without a terminal', '', '-o', "$dir/out/t", $large);
+       'no progress for a small file');
+    gives('no progress without a terminal', '', '-o', "$dir/out/t", $large);
 
     spew($large, megabytes(64, 'x'));
     like(on_terminal("$tool $large")->{out},
          qr/\r\e\[Kjemalloc-pprof: \Q$large\E:1: not a heap dump of/,
-         'it is gone before a sentence');
+         'the progress is erased before an error');
     unlink $large, "$dir/out/t";
 }
 

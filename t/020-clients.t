@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# What real clients make of our output: google/pprof reads every profile and
-# every text, jeprof every text, and the totals of both, of ours, and of jeprof
-# on jemalloc's own dump agree within one unit for each stack.
+# Real clients read our output: google/pprof every profile and every text,
+# jeprof every text.  Their totals, ours, and those that jeprof finds in
+# jemalloc's own dump agree within one unit for each stack.
 
 use strict;
 use warnings;
@@ -54,7 +54,7 @@ sub check {
     my @of_profile = totals("$dir/p.pb.gz");
     my @of_text = totals("$dir/p.text");
 
-    # the type that is asked for last is the one that jeprof shows
+    # jeprof shows the type that comes last
 
     near($of_text[-2], $of_profile[-2], $stacks, 'objects of the text');
     near($of_text[-1], $of_profile[-1], $stacks, 'bytes of the text');
@@ -92,7 +92,7 @@ sub check {
 }
 
 
-# A dump minus itself is nothing, whoever subtracts.
+# A dump minus itself is nothing, for us and for pprof.
 
 sub check_difference {
     my $dump = 't/data/nginx-530.heap';
@@ -124,7 +124,7 @@ sub check_difference {
 
     is($ab[$_], $b[$_] - $a[$_], "value $_ of the difference") for 0, 1;
 
-    # bytes of no objects are told as bytes of one
+    # bytes without objects are written as bytes of one object
 
     near($text[0], $ab[0], scalar(() = slurp("$dir/ab.text") =~ /@/g),
          'objects of its text');

@@ -1,5 +1,5 @@
-# The directives: where they may stand, what they take, how they are merged,
-# which location serves what, and what nginx says to everything else.
+# The directives: their contexts and values, how they are merged, which location
+# serves what, and the error for everything else.
 
 use strict;
 use warnings;
@@ -25,7 +25,7 @@ sub untold {
 }
 
 
-# [ what it is, in the server, the sentence, outside of the server ]
+# [ title, text in the server, the error, text outside of the server ]
 
 my @refused = (
     [ 'an unknown resource', 'location /a/ { jemalloc_pprof profiles; }',
@@ -219,7 +219,7 @@ my $refused = <<'END';
 END
 
 
-# [ location, what is asked, status, what the body is like ]
+# [ location, path, status, pattern of the body ]
 
 my $html = '\A<!DOCTYPE html>';
 my $json = '\A\{.*"asked": 1,';
@@ -318,7 +318,7 @@ GET [% uri %]
 END
 
 
-# [ in http, in the server, in the location, what is asked, the answer ]
+# [ text in http, in the server, in the location, path, status, body ]
 
 my $size = 'jemalloc_pprof_max_size';
 my $seconds = 'jemalloc_pprof_max_seconds';
@@ -356,7 +356,7 @@ GET /a/[% uri %]
 END
 
 
-# Of the level a gzip header says whether it is the fastest or the best.
+# A gzip header says whether the level is the fastest or the best.
 
 my $level = 'jemalloc_pprof_gzip_level';
 

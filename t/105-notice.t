@@ -1,6 +1,6 @@
-# What takes a start of its own: each state that the jemalloc of an nginx can
-# be in, in the log, in what "nginx -t" says, and in every resource; and the
-# directives that matter only when something goes wrong.
+# What takes an nginx of its own: each state that its jemalloc can be in, as the
+# log, "nginx -t" and every resource report it; and the directives that matter
+# only when something goes wrong.
 
 use strict;
 use warnings;
@@ -42,7 +42,7 @@ my $prof_off = qr/the profiling of jemalloc [\d.]+ is off: opt\.prof is (?#
                   )false, and jemalloc reads its options once, before (?#
                   )main\(\)/;
 
-# No profile; what is said, at which level of the log, and the cure.
+# States without a profile: the sentence, its level in the log, and the cure.
 
 my @fatal = (
     {
@@ -54,7 +54,7 @@ my @fatal = (
         cure => "Run apt-get install libjemalloc2 and $preload",
     },
     {
-        name => 'no jemalloc, and nobody wants it',
+        name => 'no jemalloc, and no options for one',
         how => { preload => '', options => '' },
         skip => is_static() && 'jemalloc is linked',
         state => 'no-jemalloc', status => 501, level => 'warn',
@@ -129,7 +129,7 @@ my @fatal = (
     },
 );
 
-# Profiles all the same, at a rate that is no problem by itself.
+# States with profiles, at a rate that is no problem by itself.
 
 my @ready = (
     { name => 'ready', options => [], problems => [] },
@@ -191,9 +191,9 @@ subtest $_->{name} => \&fatal, $_ for @fatal;
 subtest "ready: $_->{name}" => \&ready, $_ for @ready;
 
 subtest 'the log of a distribution' => \&default_level;
-subtest 'nothing is said where nothing is served' => \&unused;
-subtest 'format=jemalloc is what the report is made of' => \&same_by_tool;
-subtest 'what was inherited counts once' => \&inherited;
+subtest 'no notice where nothing is served' => \&unused;
+subtest 'the tool makes the same of format=jemalloc' => \&same_by_tool;
+subtest 'inherited memory counts once' => \&inherited;
 subtest 'jemalloc_pprof_timeout' => \&timeout;
 subtest 'jemalloc_pprof_temp_path' => \&temp_path;
 
@@ -234,12 +234,12 @@ sub fatal {
         is($answer->{status}, $case->{status}, "$what is refused");
         like(in_a_line($answer->{body}),
              qr/\A$case->{says}\. \| \Q$case->{cure}\E \| \z/,
-             'it says why, and the cure');
-        is($answer->{headers}{'x-go-pprof'}, '1', 'and pprof shows it');
+             'the answer has the reason and the cure');
+        is($answer->{headers}{'x-go-pprof'}, '1', 'pprof shows it');
         is($answer->{headers}{'content-type'}, 'text/plain; charset=utf-8',
            'as text');
         ok(!exists $answer->{headers}{'content-disposition'},
-           'that is not to be saved');
+           'a browser shows it, too');
     }
 
     my $answer = $c->ask('HEAD', '/p/heap');
@@ -249,11 +249,11 @@ sub fatal {
 
     is_deeply([ map { $_->{id} } @$problem ],
               [ $case->{problem} // $case->{state} ],
-              'status has the problem');
-    ok($problem->[0]{fatal}, 'as a fatal one');
+              'status reports the problem');
+    ok($problem->[0]{fatal}, 'as fatal');
     like(in_a_line("$problem->[0]{what}: $problem->[0]{why}. "
                    . $problem->[0]{cure}), qr/\A$like\z/,
-         'with the same words');
+         'in the same words');
 
     is($server->quiet, '', 'no alerts');
 }
@@ -263,10 +263,10 @@ sub fatal {
 
 sub default_level {
     for (
-        [ 'what is wanted and not there', 1,
+        [ 'profiling is wanted and off', 1,
           fake_jemalloc("$dir/level", "opt.prof 0\n") ],
-        [ 'what is not wanted', 0, options => 'prof:false' ],
-        [ 'what works', 0 ],
+        [ 'profiling is not wanted', 0, options => 'prof:false' ],
+        [ 'profiling works', 0 ],
     ) {
         my ($name, $n, %how) = @$_;
         my $server = serve(%how, config => $tree, workers => 4,
@@ -278,16 +278,16 @@ sub default_level {
         };
 
         ok(defined $server->{pid}, "$name: nginx starts") or next;
-        is($lines->(), $n, "$name: so many lines");
+        is($lines->(), $n, "$name: lines at the start");
 
         is(dial()->ask('GET', '/p/heap')->{status}, 403, "$name: no profile")
             if $n;
 
         $server->reload;
 
-        is($lines->(), 2 * $n, "$name: one more for a reload");
+        is($lines->(), 2 * $n, "$name: as many for a reload");
         ok($server->stop, "$name: nginx ends");
-        is($lines->(), 2 * $n, "$name: and no other");
+        is($lines->(), 2 * $n, "$name: and none at the end");
     }
 }
 
@@ -328,7 +328,7 @@ sub ready {
 
     is_deeply([ map { $_->{id} } @{ others($c, 'ready') } ],
               $case->{problems},
-              'status has the problems');
+              'status reports the problems');
 
     $case->{also}->($c) if $case->{also};
 
@@ -346,21 +346,21 @@ sub starts {
     my @notices = notices($server);
 
     is(scalar @notices, 1, 'one notice');
-    like($notices[0] // '', $like, 'it says what is');
+    like($notices[0] // '', $like, 'it names the state');
 
     # as nginx does with its own warnings
     my $said = ($notices[0] // '') =~ /(\[(?:warn|error)\]) .*?: (.*)/
                ? "nginx: $1 $2\n" : '';
 
     is($server->said, $said,
-       'a warning stands on stderr too, and a notice does not');
+       'stderr has a warning too, and no notice');
 
     ok($server->reload, 'nginx is reloaded');
 
     @notices = notices($server);
 
     is(scalar @notices, 2, 'one more notice');
-    like($notices[1] // '', $like, 'it says the same');
+    like($notices[1] // '', $like, 'it names the same state');
 
     return 1;
 }
@@ -373,17 +373,17 @@ sub is_quiet_test {
 
     is($test->{status}, 0, 'nginx -t');
     like($test->said, qr/\Anginx: .* syntax is ok\nnginx: .* successful\n\z/,
-         'says nothing but that all is well');
+         'says only that the test is successful');
 
     $test = nginx_test('-t -q', %$how, config => $tree);
 
-    is($test->{status} . $test->said, '0', 'and with -q nothing');
-    is($test->log, '', 'nor in the log');
+    is($test->{status} . $test->said, '0', 'with -q it says nothing');
+    is($test->log, '', 'the log stays empty');
 }
 
 
-# What does not need a profiler works whatever its state; the problems of
-# status, after the console was seen to have them too.
+# The resources that need no profiler work in any state.  Returns the problems
+# in status, once it is proven that the console shows them, too.
 
 sub others {
     my ($c, $state) = @_;
@@ -403,21 +403,21 @@ sub others {
     my $worker = $json->{workers}[0];
 
     is($status->{status}, 200, 'status');
-    is($worker->{state}, $state, 'tells the state');
-    is($worker->{last_error}, undef, 'which is no event')
+    is($worker->{state}, $state, 'reports the state');
+    is($worker->{last_error}, undef, 'which is no error of this worker')
         if $state ne 'ready';
     is($worker->{generation}, 2, 'after a reload');
     is($worker->{active} ? 1 : 0, $state eq 'ready' || $state eq 'refused'
-                                  ? 1 : 0, 'and whether it is active');
+                                  ? 1 : 0, 'reports whether it is active');
 
     $answer = $c->ask('GET', '/p/');
 
     my $page = $answer->{body} =~ s/&#39;/'/gr;
 
     is($answer->{status}, 200, 'the console');
-    like($page, qr{<td class="[a-z]+">$state</td>}, 'tells the state');
+    like($page, qr{<td class="[a-z]+">$state</td>}, 'shows the state');
     is(() = $page =~ /<h3/g, scalar @{ $worker->{problems} },
-       'and the problems');
+       'and as many problems');
 
     for (@{ $worker->{problems} }) {
         my $kind = $_->{fatal} ? 'No profile' : 'Warning';
@@ -441,20 +441,20 @@ sub accum {
                      inuse_objects/count inuse_space/bytes )];
 
     is_deeply($heap->{types}, $types, 'heap has four types');
-    is($heap->{default}, 'inuse_space', 'and shows what is there');
+    is($heap->{default}, 'inuse_space', 'and opens with what is in use');
 
     is_deeply($allocs->{types}, $types, 'allocs has four types');
-    is($allocs->{default}, 'alloc_space', 'and shows what was');
+    is($allocs->{default}, 'alloc_space', 'and opens with what was allocated');
 
     my @sums = totals($allocs);
 
     cmp_ok($sums[1], '>', $sums[3], 'more was allocated than is left');
 
     my $top = $c->ask('GET', '/p/allocs?format=top')->{body};
-    like($top, qr/\Aalloc_space: /, 'a table too');
+    like($top, qr/\Aalloc_space: /, 'so does its table');
 
     $top = $c->ask('GET', '/p/allocs?format=top&type=inuse_objects')->{body};
-    like($top, qr/\Ainuse_objects: /, 'unless told otherwise');
+    like($top, qr/\Ainuse_objects: /, 'type= chooses another');
 }
 
 
@@ -500,8 +500,8 @@ sub same_by_tool {
 }
 
 
-# Of four workers with one and the same dump, which each had when it started,
-# all is of the master: and that there is once.
+# Four workers have one and the same dump, as they had when they started: all of
+# it is the master's, and counts once.
 
 sub inherited {
     my $server = serve(fake_jemalloc("$dir/four", "prof.lg_sample 12\n"),
@@ -524,10 +524,10 @@ sub inherited {
                       @{ $profile->{samples} // [] };
 
         is_deeply([ totals($profile) ], \@totals, "$what: the totals");
-        is(join(' ', sort keys %origins), $origins, "$what: whose");
+        is(join(' ', sort keys %origins), $origins, "$what: their origin");
     }
 
-    # once a worker has another dump, what it has beside the first is its own
+    # once a worker's dump has more than the first one, the rest is its own
 
     spew("$dir/four", "prof.lg_sample 12\nlarge 1\n");
 
@@ -537,7 +537,7 @@ sub inherited {
                grep { $_->{labels}{origin} eq 'worker' }
                     @{ $profile->{samples} };
 
-    is(scalar keys %pids, 4, 'then each has samples');
+    is(scalar keys %pids, 4, 'then each worker has samples');
 
     is($server->quiet, '', 'no alerts');
 }
@@ -562,7 +562,7 @@ sub timeout {
         like($answer->{body}, qr/\Ano worker answered in time: worker 0 (?#
              )\(pid \d+\), no answer within $ms ms (?#
              )\(jemalloc_pprof_timeout\): its background thread is (?#
-             )still busy\n\z/, 'and what to do');
+             )still busy\n\z/, 'the answer names the cause');
         is($answer->{headers}{'x-go-pprof'}, '1', 'for pprof to show');
     }
 
@@ -593,7 +593,7 @@ sub temp_path {
         my $answer = dial()->ask('GET', '/p/heap');
 
         is($answer->{status}, $status, $directive || 'no directory');
-        like($answer->{body}, $like, 'what is answered');
+        like($answer->{body}, $like, 'a profile, or the cause');
         like(contract($answer->{body}), qr/^types: /, 'keeps the contract')
             if $status == 200;
 

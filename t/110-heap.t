@@ -1,6 +1,6 @@
-# heap and allocs: every format with its headers, also where the configuration
-# would have it otherwise; what is in a profile; HEAD; selectors of workers; and
-# that nothing but a client gets one.
+# heap and allocs: every format with its headers, even where other directives
+# would change them; what is in a profile; HEAD; selectors of workers; and that
+# only a client gets a profile.
 
 use strict;
 use warnings;
@@ -47,7 +47,7 @@ my $bytes = 'application/octet-stream';
 my $plain = 'text/plain; charset=utf-8';
 
 
-# [ what is asked, Content-Type, Content-Disposition, the filter, the body ]
+# [ path, Content-Type, Content-Disposition, filter, pattern of the body ]
 
 my @formats = (
     [ 'heap', $bytes, $heap, 'contract', $pprof ],
@@ -170,7 +170,7 @@ sub saved {
 }
 
 
-# [ what is asked, status, the sentence ]
+# [ path, status, the sentence ]
 
 my $arguments = 'worker must be all, self, exiting, an index such as 0, or '
                 . 'pid- and a process id';
@@ -242,7 +242,7 @@ Cache-Control: no-store
 END
 
 
-# [ what is asked, the directive's parameters, are there names ]
+# [ path, parameters of the directive, 1 if there are names ]
 
 my @names = (
     [ 'heap', '', 1 ],
@@ -270,7 +270,7 @@ GET /a/[% uri %]
 names: [% names %]
 END
 
-# No profile has a frame of the allocator.
+# No frame of a profile belongs to the allocator.
 
 sub names {
     my $profile = profile($_[0]);
@@ -293,7 +293,7 @@ sub names {
 }
 
 
-# Where nginx itself asks: the log says which location is meant.
+# Subrequests and internal redirects: the log names the location.
 
 my $nothing = '\A\s*before [ -~\s]*<h1>404 Not Found</h1>[ -~\s]*\z';
 
@@ -368,7 +368,7 @@ must be asked for by the client
 END
 
 
-# What the worker says of itself, to compare a profile with.
+# What a worker's status says, to compare a profile with.
 
 my %seen;
 
@@ -418,7 +418,7 @@ sub labels {
             if $said !~ /^jemalloc stats\.$_ [1-9]\d+ bytes \(.*\)(?::|$)/m;
     }
 
-    return scalar @{ $profile->{samples} } ? "as the worker says\n"
+    return scalar @{ $profile->{samples} } ? "as in status\n"
                                            : "no samples\n";
 }
 
@@ -429,7 +429,7 @@ sub all_labels {
                      sort keys %{ $sample->{labels} };
 }
 
-# Each worker's own samples once, and what the master gave to all of them once.
+# Each worker's own samples, and once what all of them inherited.
 
 sub merged {
     my %index = map { $_->{pid} => $_->{worker} }
@@ -441,12 +441,12 @@ sub merged {
     my %of = map { all_labels($_) => 1 } @{ $all->{samples} };
     my ($generation) = keys(%of) ? (keys %of)[0] =~ /(generation=\d+)/ : '';
 
-    my $wanted = join "\n", sort "$generation origin=master",
+    my $expected = join "\n", sort "$generation origin=master",
                  map { "$generation origin=worker pid=$_ worker=$index{$_}" }
                      keys %index;
 
-    return "labels:\n" . join("\n", sort keys %of) . "\nnot:\n$wanted\n"
-        if join("\n", sort keys %of) ne $wanted;
+    return "labels:\n" . join("\n", sort keys %of) . "\nnot:\n$expected\n"
+        if join("\n", sort keys %of) ne $expected;
 
     my $said = join "\n", @{ $all->{comments} };
 
@@ -480,7 +480,7 @@ sub merged {
            ? "of a worker with origin=master\n" : "one answer of all\n";
 }
 
-# A profile of WHAT, which is of so many workers, and its bytes.
+# A profile, which says that WORKERS answered, and its bytes.
 
 sub asked {
     my ($what, $workers) = @_;
@@ -494,7 +494,7 @@ sub asked {
     return ($profile, (totals($profile))[1]);
 }
 
-# [ what is asked, whose samples there are, by index; none: nobody's ]
+# Each selector has the samples of its workers, by pid, or is refused.
 
 sub selected {
     my @workers = @{ settled('/a/status', 4)->{workers} };
@@ -540,7 +540,7 @@ sub selected {
         return "$what: of @{[ %is ]}\n" if %is;
     }
 
-    # one dump is of one worker
+    # a raw dump is one worker's
 
     for (
         [ '', 400, qr/\Aformat=jemalloc serves a single dump unchanged: (?#
@@ -548,14 +548,14 @@ sub selected {
         [ '&worker=1', 200, qr/\Aheap_v2/ ],
         [ '&worker=self', 200, qr/\Aheap_v2/ ],
     ) {
-        my ($whose, $wanted, $like) = @$_;
+        my ($whose, $status, $like) = @$_;
         my $answer = $c->ask('GET', "/a/heap?format=jemalloc$whose");
 
         return "format=jemalloc$whose: $answer->{status}: $answer->{body}"
-            if $answer->{status} != $wanted || $answer->{body} !~ $like;
+            if $answer->{status} != $status || $answer->{body} !~ $like;
     }
 
-    # who answers is not known before
+    # any worker may answer these
 
     for ('/a/heap?worker=self', '/self/heap', '/a/worker/self/heap') {
         my $profile = profile($c->ask('GET', $_)->{body});
@@ -571,7 +571,7 @@ sub selected {
     return "those that were chosen\n";
 }
 
-# The file says what it claims: that of a difference has a duration.
+# The profile of a difference has a duration.
 
 sub difference {
     my $profile = profile($_[0]);
@@ -585,7 +585,7 @@ sub difference {
     return "types @{ $profile->{types} }\n"
         if "@{ $profile->{types} }" ne 'inuse_objects/count inuse_space/bytes';
 
-    # of what is there already nothing is left
+    # what was there before is subtracted
 
     return abs $sums[1] < $seen{space} / 2 ? "a difference\n"
                                            : "$sums[1] of $seen{space} bytes\n";
@@ -601,8 +601,8 @@ sub space {
     return $seen{space} > 0 ? "no difference\n" : "nothing\n";
 }
 
-# The tool makes of the dump what the worker does: only the requests between
-# the two differ.
+# The tool makes the same profile of the dump as the worker: only the requests
+# between the two differ.
 
 sub same_by_tool {
     spew("$dir/dump.heap", $_[0]);
@@ -657,7 +657,7 @@ those that were chosen
 
 
 
-=== labels and comments are those of the worker
+=== labels and comments agree with status
 --- config
 location /a/ { jemalloc_pprof; }
 --- pipelined_requests eval
@@ -665,7 +665,7 @@ location /a/ { jemalloc_pprof; }
 --- response_body_filters eval
 [ [ \&main::remember ], [ \&main::labels ], [ \&main::labels ] ]
 --- response_body eval
-[ "seen\n", "as the worker says\n", "as the worker says\n" ]
+[ "seen\n", "as in status\n", "as in status\n" ]
 --- error_code eval
 [ 200, 200, 200 ]
 
@@ -694,7 +694,7 @@ GET /a/heap?seconds=1&format=top
 
 
 
-=== format=jemalloc is what the report is made of
+=== the tool makes the same profile of format=jemalloc
 --- config
 location /a/ { jemalloc_pprof; }
 --- pipelined_requests eval
@@ -724,7 +724,7 @@ qr/^Content-Length: [1-9]\d+\r$/m
 
 
 
-=== a filter that is told to take anything leaves a profile that was not meant
+=== a filter for every type leaves a profile without a match alone
 --- config
 location /a/ {
     jemalloc_pprof;
@@ -769,7 +769,7 @@ GET /a/heap
 
 
 
-=== who knows the password is let in
+=== a request with the password is served
 --- config
 location /a/ { jemalloc_pprof; auth_basic "heap"; auth_basic_user_file users; }
 --- user_files

@@ -106,7 +106,7 @@ $headers
 --- response_body
 END
 
-# [ where, what a request brings ]: addresses that are none of ours
+# [ path, body ]: addresses that are not mapped, or no addresses
 
 my $zeros = '0' x 16;
 
@@ -156,8 +156,8 @@ sub names {
             [ 'GET', '?' . join '+', map { "0x$_" } @asked[ 0 .. 9 ] ],
         ) {
             my ($method, $query, $body) = @$_;
-            my %wanted = $body ? %names
-                               : map { $_ => $names{$_} } @asked[ 0 .. 9 ];
+            my %expected = $body ? %names
+                                 : map { $_ => $names{$_} } @asked[ 0 .. 9 ];
 
             my $answer = $c->ask($method, "$uri$query",
                                  defined $body ? \$body : ());
@@ -171,12 +171,12 @@ sub names {
             return "another first line: $first\n"
                 if $first ne 'num_symbols: 1';
 
-            return scalar(@rest) . ' lines for ' . keys(%wanted)
-                   . " addresses\n" if @rest != keys %wanted;
+            return scalar(@rest) . ' lines for ' . keys(%expected)
+                   . " addresses\n" if @rest != keys %expected;
 
-            for (keys %wanted) {
-                return "$_ is $wanted{$_}, not " . ($got{$_} // '-') . "\n"
-                    if $wanted{$_} ne ($got{$_} // '');
+            for (keys %expected) {
+                return ($got{$_} // '-') . " for $_, not $expected{$_}\n"
+                    if $expected{$_} ne ($got{$_} // '');
             }
         }
 
@@ -197,7 +197,7 @@ the same names
 END
 
 
-# Is everything in the status what it is? The sentence says what is not.
+# Is everything in the status true?  The sentence says what is not.
 
 sub status {
     my $status = eval { decode_json($_[0]) } // return "no JSON: $@\n";
@@ -285,14 +285,14 @@ sub stats {
 
 
 sub differs {
-    my ($is, $wanted) = @_;
+    my ($is, $expected) = @_;
     my $json = JSON::PP->new->canonical->allow_nonref;
     my @keys = join ' ', sort keys %$is;
 
-    return "members: @keys\n" if "@keys" ne join ' ', sort keys %$wanted;
+    return "members: @keys\n" if "@keys" ne join ' ', sort keys %$expected;
 
-    for (sort keys %$wanted) {
-        my ($a, $b) = map { $json->encode($_) } $is->{$_}, $wanted->{$_};
+    for (sort keys %$expected) {
+        my ($a, $b) = map { $json->encode($_) } $is->{$_}, $expected->{$_};
 
         return "$_: $a, not $b\n" if $a =~ s/"//gr ne $b =~ s/"//gr;
     }
@@ -301,7 +301,7 @@ sub differs {
 }
 
 
-# The same of four, by their index.
+# Four workers, in the order of their indexes.
 
 sub four {
     my $status = settled('/a/status', 4);
@@ -346,8 +346,8 @@ sub four {
 }
 
 
-# One of four is stopped: a page says who is missing, or there is none.  At
-# /late/ a worker has half a second.
+# One of four is stopped: an answer says who is missing, and with strict=1 there
+# is none.  At /late/ a worker has half a second.
 
 sub late {
     my $status = settled('/a/status', 4);

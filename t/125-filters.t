@@ -1,5 +1,5 @@
-# What other modules would do to an answer, and must not: compress it again,
-# let it be kept, or recode it.
+# What other modules must not do to an answer: compress it again, make it
+# cacheable, or recode it.
 
 use strict;
 use warnings;
@@ -13,7 +13,7 @@ use Test::More;
 
 my $brotli = '/usr/lib/nginx/modules/ngx_http_brotli_filter_module.so';
 
-# what nginx has of its own, all of it on
+# all filters of nginx itself
 my $filters = <<'END';
 gzip on;
 gzip_types *;
@@ -29,7 +29,7 @@ charset_types *;
 charset_map windows-1251 koi8-r { 80 E1; }
 END
 
-# the type of each, and a sign that it is whole
+# path, status, and what only a complete body has
 my @answers = (
     [ '/a/heap', 200, qr/^types: /, \&contract ],
     [ '/a/heap?format=text', 200, qr/^heap profile: / ],
@@ -72,13 +72,14 @@ END
 
     ok(defined $server->{pid}, 'nginx starts') or return;
 
-    # they are on: what is not ours is changed
+    # the filters are on: another answer is changed
 
     my $plain = dial()->ask('GET', '/plain', 'Accept-Encoding: br, gzip');
 
     is($plain->{headers}{'content-encoding'}, $how{main} ? 'br' : 'gzip',
        'another answer is compressed');
-    like($plain->{headers}{'cache-control'}, qr/^max-age=\d+$/, 'and kept');
+    like($plain->{headers}{'cache-control'}, qr/^max-age=\d+$/,
+         'and may be cached');
 
     for (@answers) {
         my ($uri, $status, $like, $filter) = @$_;
@@ -88,12 +89,12 @@ END
 
         is($answer->{status}, $status, $uri);
         is($answer->{headers}{'content-encoding'}, undef, 'not compressed');
-        is($answer->{headers}{vary}, undef, 'nor would it be');
-        is($answer->{headers}{'cache-control'}, 'no-store', 'not kept');
-        is($answer->{headers}{expires}, undef, 'it has no time to live');
+        is($answer->{headers}{vary}, undef, 'no Vary');
+        is($answer->{headers}{'cache-control'}, 'no-store', 'not cacheable');
+        is($answer->{headers}{expires}, undef, 'no Expires');
         is($answer->{headers}{'content-length'}, length $body, 'its length');
         unlike($answer->{headers}{'content-type'}, qr/koi8/, 'its charset');
-        like($filter ? $filter->($body) : $body, $like, 'what is in it');
+        like($filter ? $filter->($body) : $body, $like, 'complete');
     }
 
     is($server->quiet, '', 'no alerts');

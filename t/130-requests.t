@@ -1,6 +1,6 @@
-# Requests as they should not be, and as they rarely are: queries, paths,
-# methods, bodies, conditions, protocols.  Nothing of what a client sends comes
-# back, and after each question the next one on the connection is answered.
+# Bad requests, and rare ones: queries, paths, methods, bodies, conditions,
+# protocols.  No answer repeats what a client sent, and after each request the
+# next one on the connection is answered.
 
 use strict;
 use warnings;
@@ -24,7 +24,7 @@ my @answers;
 
 my $none = "no such resource here: use one of $resources";
 
-# A key, what its sentence is, and what it does allow.
+# A key, its error, and the values that it allows.
 
 my @keys = (
     [ 'format', 'format must be pprof, text, jemalloc, folded or top',
@@ -48,7 +48,7 @@ subtest 'queries as a whole' => \&whole_queries;
 subtest 'paths' => \&paths;
 subtest 'methods' => \&methods;
 subtest 'bodies to symbol' => \&bodies;
-subtest 'bodies where none is wanted' => \&unwanted_bodies;
+subtest 'bodies that no resource reads' => \&unread_bodies;
 subtest 'bodies that nginx refuses' => \&refused_bodies;
 subtest 'conditions, ranges, encodings' => \&conditions;
 subtest 'workers by their pid' => \&pids;
@@ -58,7 +58,7 @@ subtest 'TLS and HTTP/2' => \&protocols;
 is($server->quiet, '', 'no alerts');
 is(scalar(@answers), scalar(grep { $_->{status} } @answers), 'all answered');
 cmp_ok(scalar @answers, '>', 500, 'many answers');
-is(scalar holds($marker, @answers), 0, 'nothing that was sent came back');
+is(scalar holds($marker, @answers), 0, 'no answer repeats what was sent');
 
 ok($server->stop, 'nginx ends');
 
@@ -99,8 +99,8 @@ END
 }
 
 
-# One question; the answer has STATUS and a body like LIKE, which is compared
-# as a whole if it is a string.  Then the same connection has another one.
+# One request; its answer has STATUS and a body like LIKE: if that is a string,
+# the whole body.  Then the same connection is used for another one.
 
 sub asked {
     my ($name, $status, $like, @request) = @_;
@@ -137,7 +137,7 @@ sub asked {
 }
 
 
-# What every answer of the module has, and those that are none have not.
+# Every answer of the module has these headers, and no other answer has.
 
 sub is_whole {
     my ($answer, $method) = @_;
@@ -245,7 +245,7 @@ sub good_queries {
     asked('heap' . shown($_), 200, qr/\A\x1f\x8b/, 'GET', "/a/heap$_")
         for @queries;
 
-    # the first of a key counts, and what comes behind is not looked at
+
 
     asked('top before text', 200, qr/\Ainuse_space:/, 'GET',
           '/a/heap?format=top&format=text');
@@ -383,7 +383,7 @@ sub methods {
 }
 
 
-# Addresses that are none of ours, in many bytes; a marker is no address.
+# LEN bytes of addresses that are not mapped, and of the marker.
 
 sub body_of {
     my ($len) = @_;
@@ -410,17 +410,17 @@ sub bodies {
         {
             my $body = body_of($len);
             my $is_good = $len <= $max;
-            my @wanted = $is_good ? (200, 'num_symbols: 1')
-                                  : (413, $too_large);
+            my @expected = $is_good ? (200, 'num_symbols: 1')
+                                    : (413, $too_large);
 
-            asked("$len bytes to $place", @wanted, 'POST', "${place}symbol",
+            asked("$len bytes to $place", @expected, 'POST', "${place}symbol",
                   \$body);
 
-            asked("$len bytes to $place in chunks", @wanted, 'POST',
+            asked("$len bytes to $place in chunks", @expected, 'POST',
                   "${place}symbol", 'Transfer-Encoding: chunked',
                   \chunked($body, 50000));
 
-            asked("$len bytes to $place, expected", @wanted, 'POST',
+            asked("$len bytes to $place, with Expect", @expected, 'POST',
                   "${place}symbol", 'Expect: 100-continue', \$body);
         }
     }
@@ -467,7 +467,7 @@ sub bodies {
 }
 
 
-sub unwanted_bodies {
+sub unread_bodies {
     for my $len (0, 1, 20_000, 10_000_000) {
         my $body = body_of($len);
 
@@ -496,14 +496,14 @@ sub unwanted_bodies {
             asked("$method $what with $len bytes in chunks", $status, $like,
                   $method, "/a/$what", 'Transfer-Encoding: chunked',
                   \chunked($body, 50000));
-            asked("$method $what with $len bytes, expected", $status, $like,
+            asked("$method $what with $len bytes, with Expect", $status, $like,
                   $method, "/a/$what", 'Expect: 100-continue', \$body);
         }
     }
 }
 
 
-# Where client_max_body_size is smaller than what we allow.
+# client_max_body_size is smaller than our limit.
 
 sub refused_bodies {
     my $body = body_of(1025);
@@ -562,7 +562,7 @@ sub conditions {
                        '/a/heap', 'Origin: http://evil.example');
 
     ok(!defined $answer->{headers}{'access-control-allow-origin'},
-       'and none is told');
+       'no header allows an origin');
 }
 
 
@@ -581,7 +581,7 @@ sub pids {
 
         is_deeply({ map { ($_->{labels}{pid} // 'master') => 1 }
                         @{ $profile->{samples} } },
-                  { $pid => 1, master => 1 }, 'is the one');
+                  { $pid => 1, master => 1 }, 'is that worker');
     }
 
     for ('heap', 'status', '', 'allocs') {
@@ -637,7 +637,7 @@ sub connections {
     my $answer = $c->answer('GET');
 
     like(contract($answer->{body}), qr/^types: /, 'HTTP/1.0, kept alive');
-    is($answer->{headers}{connection}, 'keep-alive', 'as it was asked for');
+    is($answer->{headers}{connection}, 'keep-alive', 'as requested');
 
     $c->write("GET /a/heap HTTP/1.0\r\n\r\n");
     $answer = $c->answer('GET');
@@ -681,7 +681,7 @@ sub protocols {
         like(contract($heap), qr/^types: /, "heap by TLS, $version");
 
         is(`$curl -o /dev/null -w '%{http_version} %{http_code}' '$site/heap'`,
-           "$is 200", 'as it was asked for');
+           "$is 200", 'the protocol that was requested');
 
         like(contract(scalar `$curl '$site/heap?seconds=1'`),
              qr/^duration: [1-9]/m, 'a difference');
@@ -707,7 +707,7 @@ sub protocols {
 
         is(`$curl -H 'Content-Type: x' --data-binary '\@$large' '$site/heap'`,
            "the method is not allowed here: use GET, HEAD\n",
-           'a large POST where none is wanted');
+           'a large POST that is not allowed');
 
     }
 
@@ -723,7 +723,8 @@ sub protocols {
 }
 
 
-# With an allocator that fails every dump only what takes none succeeds.
+# With an allocator that fails every dump, only a request that takes none
+# succeeds.
 
 sub heads {
     my $server = serve(fake_jemalloc("$dir/fail", "fail 28\n"),
@@ -737,7 +738,7 @@ sub heads {
 
         is($answer->{status}, 200, "HEAD $_");
         ok(!defined $answer->{headers}{'jemalloc-pprof-workers'},
-           'and nobody was asked');
+           'no worker was asked');
     }
 
     my $answer = $c->ask('GET', '/a/heap');
@@ -745,7 +746,7 @@ sub heads {
     is($answer->{status}, 500, 'GET heap');
     is($answer->{body}, 'jemalloc could not write the dump: it needs /proc to '
        . 'be visible, two more free descriptors (raise RLIMIT_NOFILE) and '
-       . "memory; perhaps: No space left on device\n", 'and why');
+       . "memory; perhaps: No space left on device\n", 'the cause');
 
     is($server->quiet, '', 'no alerts');
 }

@@ -1,6 +1,6 @@
-# Whom a request is addressed to.  A page of another site can have its own name
-# resolve to this machine (DNS rebinding), and the browser then lets it read
-# what comes back: only the Host gives it away.
+# The host of a request.  A page of another site can make its own name resolve
+# to this machine (DNS rebinding), and the browser then lets it read the answer:
+# only the Host header shows it.
 
 use strict;
 use warnings;
@@ -52,7 +52,7 @@ my $server = server();
 settled('/a/status', 2);
 
 subtest 'hosts that are ours' => \&ours;
-subtest 'hosts that are not' => \&foreign;
+subtest 'hosts that are not ours' => \&foreign;
 subtest 'no host, and one in the request line' => \&other_places;
 subtest 'two servers at one address' => \&second;
 subtest 'HTTP/2' => \&http2;
@@ -126,7 +126,7 @@ sub ask {
 }
 
 
-# How the workers are set, which no refused request may change.
+# The settings of the workers, which no refused request may change.
 
 sub state {
     my $status = decode_json(ask('localhost', 'GET', '/a/status')->{body});
@@ -161,7 +161,7 @@ sub foreign {
             my $answer = ask($host, @$_);
 
             is($answer->{status}, 421, "$host: @$_");
-            is($answer->{body}, "$why\n", 'why, and the cure');
+            is($answer->{body}, "$why\n", 'the reason and the cure');
         }
     }
 
@@ -185,7 +185,7 @@ sub foreign {
            "POST $uri");
     }
 
-    is(state(), $before, 'and nothing was changed');
+    is(state(), $before, 'nothing was changed');
 }
 
 
@@ -202,11 +202,11 @@ sub other_places {
     is(ask('localhost', 'GET', 'http://evil.example/a/status')->{status}, 421,
        'the request line counts');
     is(ask('evil.example', 'GET', 'http://localhost/a/status')->{status}, 200,
-       'and not the header then');
+       'and the header does not');
 }
 
 
-# The name of one server is not one of another.
+# A name of one server is not valid for another.
 
 sub second {
     is(ask('second.example', 'GET', '/a/status')->{status}, 200,
@@ -238,7 +238,7 @@ sub http2 {
 }
 
 
-# No page reaches one; what changes something is still not for every name.
+# No page can reach a socket; a change still needs a name of the server.
 
 sub unix_socket {
     my $before = state();

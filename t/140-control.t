@@ -1,5 +1,5 @@
-# control: what it changes, in whom and for how long; how it is asked; whom it
-# refuses; and the directives that set workers as they start.
+# control: what it changes, in which workers and for how long; its parameters;
+# what it refuses; and the directives that set workers as they start.
 
 use strict;
 use warnings;
@@ -98,7 +98,8 @@ sub server {
 }
 
 
-# Of the answer, which has STATUS and, where that is no 200, this sentence.
+# The answer, which has STATUS and, unless that is 200, this sentence; the JSON
+# of a 200.
 
 sub asked {
     my ($name, $status, $sentence, @request) = @_;
@@ -123,7 +124,7 @@ sub asked {
 }
 
 
-# The answer to a form that all workers do.
+# The answer to a form that all workers apply.
 
 sub control {
     my ($form) = @_;
@@ -132,9 +133,10 @@ sub control {
 
     my $json = asked($form, 200, undef, 'POST', '/a/control', \$form);
 
-    is("$json->{answered} of $json->{asked}", "$n of $n", "$form: all did it");
+    is("$json->{answered} of $json->{asked}", "$n of $n",
+       "$form: all applied it");
     is(join(' ', map { $_->{worker} } @{ $json->{workers} }),
-       join(' ', 0 .. $n - 1), "$form: by their index");
+       join(' ', 0 .. $n - 1), "$form: in the order of their indexes");
     is(scalar(grep { defined $_->{error} } @{ $json->{workers} }), 0,
        "$form: without an error");
 
@@ -142,9 +144,9 @@ sub control {
 }
 
 
-# One field of all workers, as status has it.
+# One field of all workers, from status.
 
-sub told {
+sub of_all {
     my ($field, $of) = @_;
     my $status = settled('/a/status', $of // $n);
 
@@ -168,9 +170,9 @@ sub active {
         is($_->{purged}, undef, 'nothing was purged');
     }
 
-    is(told('state'), same('inactive'), 'status has it');
-    is(told('active'), same(0), 'in two ways');
-    is(told('in_step'), same(1), 'as it is wanted');
+    is(of_all('state'), same('inactive'), 'status reports the state');
+    is(of_all('active'), same(0), 'and that it is not active');
+    is(of_all('in_step'), same(1), 'in step');
 
     for my $what ('/a/heap', '/a/heap?worker=2', '/a/allocs?format=top') {
         my $answer = $connection->ask('GET', $what);
@@ -178,19 +180,19 @@ sub active {
         is($answer->{status}, 403, "$what is refused");
         like($answer->{body}, qr/\Aprofiling is not active: prof\.active is (?#
              )false, so jemalloc takes no samples\.\n.*prof_active:true/s,
-             'why, and the cure');
+             'the reason and the cure');
     }
 
     like($connection->ask('GET', '/a/')->{body},
-         qr{<td class="bad">inactive</td>}, 'the console has it');
+         qr{<td class="bad">inactive</td>}, 'the console shows it');
 
     $done = control('active=on');
 
     ok(!$_->{before}{active} && $_->{after}{active},
        "worker $_->{worker} is active again") for @$done;
 
-    is(told('state'), same('ready'), 'status has it');
-    is(told('in_step'), same(1), 'as it is wanted');
+    is(of_all('state'), same('ready'), 'status reports it');
+    is(of_all('in_step'), same(1), 'in step');
 
     my $answer = $connection->ask('GET', '/a/heap?strict=1');
 
@@ -205,26 +207,26 @@ sub rate {
 
         is(join(' ', map { $_->{after}{lg_sample} } @$done), same($lg),
            "the rate is $lg");
-        is(told('lg_sample'), same($lg), 'status has it');
-        is(told('in_step'), same(1), 'as it is wanted');
+        is(of_all('lg_sample'), same($lg), 'status reports it');
+        is(of_all('in_step'), same(1), 'in step');
     }
 
     my $done = control('lg_sample=11');
 
     is(join(' ', map { $_->{before}{lg_sample} } @$done), same(12),
-       'what it was is told');
+       'the answer has the rate of before');
 
     my $answer = $connection->ask('GET', '/a/heap');
 
     is(profile($answer->{body})->{period}, 2048,
-       'and of profiles from then on');
+       'profiles have the new period');
     is($answer->{headers}{'jemalloc-pprof-workers'}, "$n/$n", 'of all');
 
     control('lg_sample=12');
 }
 
 
-# What was inherited is forgotten with the rest: no such sample may be left.
+# A reset forgets inherited samples with the rest.
 
 sub reset_samples {
     control('reset=1');
@@ -232,9 +234,9 @@ sub reset_samples {
     my $after = profile($connection->ask('GET', '/a/heap')->{body});
 
     is(scalar(grep { $_->{labels}{origin} eq 'master' }
-                   @{ $after->{samples} // [] }), 0, 'nothing of the master');
+                   @{ $after->{samples} // [] }), 0, 'nothing is inherited');
 
-    is(told('lg_sample'), same(12), 'the rate is what it was');
+    is(of_all('lg_sample'), same(12), 'the rate is what it was');
 }
 
 
@@ -253,12 +255,12 @@ sub purge {
 }
 
 
-# Each worker has had LEN bytes of a request, and has them no more.  Connections
-# go to whoever is not stopped.
+# Each worker has had LEN bytes of a request, and has freed them.  The one that
+# is not stopped accepts the connection.
 
 sub fill {
     my ($len) = @_;
-    my @pids = split ' ', told('pid');
+    my @pids = split ' ', of_all('pid');
 
     for my $pid (@pids) {
         my @others = grep { $_ != $pid } @pids;
@@ -286,24 +288,24 @@ sub together {
         like($_->{purged}, qr/^\d+$/, 'purged');
     }
 
-    is(told('lg_sample'), same(13), 'status has the rate');
-    is(told('active'), same(0), 'and the rest');
+    is(of_all('lg_sample'), same(13), 'status has the rate');
+    is(of_all('active'), same(0), 'and the rest');
 
     control('active=on&lg_sample=12');
 }
 
 
-# What is set in one is not what is wanted of all.
+# A setting of one worker is not the setting of all.
 
 sub one_worker {
-    my @pids = split ' ', told('pid');
+    my @pids = split ' ', of_all('pid');
 
     for (
         [ '/a/control?worker=1', 1 ],
         [ '/a/worker/2/control', 2 ],
         [ "/a/control?worker=pid-$pids[3]", 3 ],
 
-        # in the form as well, and the path before the query before that
+        # in the form; a query comes before that, and a path before both
 
         [ '/a/control', 0, 'worker=0&' ], [ '/a/control', 1, 'worker=1&' ],
         [ '/a/control', 3, "worker=pid-$pids[3]&" ],
@@ -316,27 +318,28 @@ sub one_worker {
         my $form = ($worker // '') . 'lg_sample=15';
         my $json = asked("$uri $form", 200, undef, 'POST', $uri, \$form);
 
-        is("$json->{answered} of $json->{asked}", '1 of 1', 'one did it');
-        is($json->{workers}[0]{pid}, $pids[$index], 'the one');
+        is("$json->{answered} of $json->{asked}", '1 of 1', 'one applied it');
+        is($json->{workers}[0]{pid}, $pids[$index], 'the right one');
 
-        my @wanted = map { $_ == $index ? 15 : 12 } 0 .. $n - 1;
+        my @rates = map { $_ == $index ? 15 : 12 } 0 .. $n - 1;
 
-        is(told('lg_sample'), "@wanted", 'and the others did not');
-        is(told('in_step'), join(' ', map { $_ == 12 ? 1 : 0 } @wanted),
+        is(of_all('lg_sample'), "@rates", 'the others did not');
+        is(of_all('in_step'), join(' ', map { $_ == 12 ? 1 : 0 } @rates),
            'it is out of step');
 
         control('lg_sample=12');
 
-        is(told('in_step'), same(1), 'and all are in step again');
+        is(of_all('in_step'), same(1), 'all are in step again');
     }
 
     my $json = asked('worker=self', 200, undef, 'POST', '/self',
                      \'lg_sample=15');
     my $self = $json->{workers}[0]{worker};
 
-    is($json->{asked}, 1, 'one by the directive');
-    is(told('lg_sample'), join(' ', map { $_ == $self ? 15 : 12 } 0 .. $n - 1),
-       'no other');
+    is($json->{asked}, 1, 'the directive chooses one');
+    is(of_all('lg_sample'),
+       join(' ', map { $_ == $self ? 15 : 12 } 0 .. $n - 1),
+       'the others did not');
 
     control('lg_sample=12');
 
@@ -345,7 +348,7 @@ sub one_worker {
           "/a/control?worker=$_", \'active=off')
         for $n, 'exiting', 'pid-1';
 
-    is(told('active'), same(1), 'nobody did it');
+    is(of_all('active'), same(1), 'no worker applied it');
 }
 
 
@@ -374,7 +377,7 @@ sub forms {
         my $name = "$uri, " . substr $body, 0, 30;
 
         asked($name, 200, undef, 'POST', $uri, $type, \$body);
-        is(told('lg_sample'), same($lg), "$name: $lg");
+        is(of_all('lg_sample'), same($lg), "$name: $lg");
     }
 
     # in chunks, and in two pieces
@@ -390,7 +393,7 @@ sub forms {
     $connection->write('ple=12');
 
     is($connection->answer('POST')->{status}, 200, 'two pieces');
-    is(told('lg_sample'), same(12), 'two pieces: 12');
+    is(of_all('lg_sample'), same(12), 'two pieces: 12');
 }
 
 
@@ -416,7 +419,7 @@ sub bad_values {
         [ 'active', 'active must be on or off' ],
         [ 'reset=0', 'reset must be 1' ], [ 'purge=2', 'purge must be 1' ],
 
-        # nothing is done where a part is wrong
+        # one bad value, and nothing is applied
 
         [ 'active=off&lg_sample=9', $bad_rate ],
         [ 'lg_sample=14&purge=0', 'purge must be 1' ],
@@ -432,11 +435,11 @@ sub bad_values {
           '/a/control?active=off', \'lg_sample=9');
     asked('a bad query, and a good form', 400, 'active must be on or off',
           'POST', '/a/control?active=x', \'active=off');
-    asked('a key of the others', 400, 'strict must be 0 or 1', 'POST',
+    asked('a key that every resource has', 400, 'strict must be 0 or 1', 'POST',
           '/a/control?strict=x&active=off');
 
-    is(told('active'), same(1), 'nobody did a part of it');
-    is(told('lg_sample'), same(12), 'nor another');
+    is(of_all('active'), same(1), 'no worker applied a part of it');
+    is(of_all('lg_sample'), same(12), 'or another part');
 }
 
 
@@ -457,9 +460,9 @@ sub large_forms {
 
     like(asked('more than nginx takes', 413, undef, 'POST', '/a/control',
                'Content-Length: 2000000', \'')->{body},
-         qr/413 Request Entity Too Large/, 'it says so itself');
+         qr/413 Request Entity Too Large/, 'nginx answers');
 
-    is(told('lg_sample'), same(12), 'nobody did it');
+    is(of_all('lg_sample'), same(12), 'no worker applied it');
 }
 
 
@@ -486,7 +489,7 @@ sub foreign_pages {
               '/a/control?active=off', @$_);
     }
 
-    is(told('active'), same(1), 'nobody did it');
+    is(of_all('active'), same(1), 'no worker applied it');
 
     for (
         [ 'Sec-Fetch-Site: same-origin' ], [ 'Sec-Fetch-Site: none' ],
@@ -516,7 +519,7 @@ sub switched_off {
               'GET', "$place/control?active=off");
     }
 
-    is(told('active'), same(1), 'nobody did it');
+    is(of_all('active'), same(1), 'no worker applied it');
 }
 
 
@@ -529,17 +532,18 @@ sub methods {
         is($answer->{headers}{allow}, 'POST', "$method: Allow");
     }
 
-    is(told('active'), same(1), 'nobody did it');
+    is(of_all('active'), same(1), 'no worker applied it');
 }
 
 
-# Who does it in time is told, or with strict=1 why all of it is no answer.
+# The answer says who applied the change in time; with strict=1 it is an error.
 
 sub stopped {
     my $strict = asked('strict', 200, undef, 'POST', '/a/control?strict=1',
                        \'lg_sample=12');
 
-    is("$strict->{answered} of $strict->{asked}", "$n of $n", 'all did it');
+    is("$strict->{answered} of $strict->{asked}", "$n of $n",
+       'all applied it');
 
     my ($self) = @{ decode_json($connection->ask('GET', '/a/worker/self/status')
                                 ->{body})->{workers} };
@@ -553,10 +557,10 @@ sub stopped {
     my $json = decode_json(in_time('')->{body});
 
     is("$json->{answered} of $json->{asked}", $n - 1 . " of $n",
-       'the others did it');
+       'the others applied it');
     like((join "\n", map { "$_->{pid} $_->{error}" }
                      grep { defined $_->{error} } @{ $json->{workers} }),
-         qr/\A$victim->{pid} $why\z/, 'and why not that one');
+         qr/\A$victim->{pid} $why\z/, 'the answer says why that one did not');
 
     my $refused = in_time('?strict=1');
 
@@ -578,8 +582,8 @@ sub stopped {
 
     kill 'CONT', $victim->{pid};
 
-    is(told('lg_sample'), same(12), 'all are as it is wanted');
-    is(told('in_step'), same(1), 'in step');
+    is(of_all('lg_sample'), same(12), 'all have the rate');
+    is(of_all('in_step'), same(1), 'in step');
 }
 
 
@@ -601,7 +605,7 @@ sub in_time {
 }
 
 
-# What all were set to is kept for those that come; what one was set to is not.
+# New workers take over the settings of all, and not those of one.
 
 sub reloaded {
     control('active=off&lg_sample=14');
@@ -609,9 +613,9 @@ sub reloaded {
     ok($server->reload, 'a reload');
     $connection = dial();
 
-    is(told('active'), same(0), 'the new ones are not active either');
-    is(told('lg_sample'), same(14), 'and have the rate');
-    is(told('in_step'), same(1), 'as it is wanted');
+    is(of_all('active'), same(0), 'the new workers are not active either');
+    is(of_all('lg_sample'), same(14), 'and have the rate');
+    is(of_all('in_step'), same(1), 'in step');
 
     control('active=on');
     asked('one of them', 200, undef, 'POST', '/a/control?worker=1',
@@ -620,10 +624,10 @@ sub reloaded {
     ok($server->reload, 'another');
     $connection = dial();
 
-    is(told('active'), same(1), 'the last word counts');
-    is(told('lg_sample'), same(14), 'of what all were told');
+    is(of_all('active'), same(1), 'the last setting of all counts');
+    is(of_all('lg_sample'), same(14), 'and not that of one');
 
-    # one that has work keeps its process; it is asked like the others
+    # an old worker with a request stays, and is asked like the others
 
     $connection->leave;
 
@@ -652,32 +656,33 @@ sub reloaded {
 
     my ($old) = grep { $_->{exiting} } @{ $status->{workers} };
 
-    ok((grep { $_->{pid} == $old->{pid} } @before), 'it is one of those');
+    ok((grep { $_->{pid} == $old->{pid} } @before), 'it was there before');
 
     my $answer = asked('exiting', 200, undef, 'POST',
                        '/a/control?worker=exiting', \'lg_sample=15');
 
     is(join(' ', map { "$_->{pid} $_->{after}{lg_sample}" }
                      @{ $answer->{workers} }), "$old->{pid} 15",
-       'it alone is set');
+       'the change is made in it alone');
 
     $answer = dial()->ask('GET', '/a/heap?worker=exiting');
 
-    is($answer->{headers}{'jemalloc-pprof-workers'}, '1/1', 'its profile');
+    is($answer->{headers}{'jemalloc-pprof-workers'}, '1/1',
+       'there is a profile of it');
     is($connection->ask('GET', '/a/heap?worker=all')
                   ->{headers}{'jemalloc-pprof-workers'},
-       $n + 1 . '/' . ($n + 1), 'and that of all');
+       $n + 1 . '/' . ($n + 1), 'and one of all');
 
     $answer = asked('all', 200, undef, 'POST', '/a/control', \'lg_sample=12');
 
-    is($answer->{answered}, $n + 1, 'with the new ones');
+    is($answer->{answered}, $n + 1, 'old and new workers apply it');
 
     $slow->write('x1');
 
     is($slow->answer('POST')->{body}, "num_symbols: 1\n",
        'its request is answered');
 
-    is(told('lg_sample'), same(12), 'it ends, and the others are left');
+    is(of_all('lg_sample'), same(12), 'it ends, and the others are left');
 
     asked('exiting', 404,
           'no such worker: status lists all workers', 'POST',
@@ -697,9 +702,9 @@ sub directives {
 
     $server->reload or die 'no reload' if $ENV{TEST_NGINX_USE_HUP};
 
-    is(told('active', 2), join(' ', ($case->{active}) x 2), 'active');
-    is(told('lg_sample', 2), join(' ', ($case->{lg_sample}) x 2), 'rate');
-    is(told('in_step', 2), '1 1', 'as it is wanted');
+    is(of_all('active', 2), join(' ', ($case->{active}) x 2), 'active');
+    is(of_all('lg_sample', 2), join(' ', ($case->{lg_sample}) x 2), 'rate');
+    is(of_all('in_step', 2), '1 1', 'in step');
 
     my $says = $case->{active}
                ? 'jemalloc [\d.]+, profiling ready, one sample every '
@@ -711,7 +716,7 @@ sub directives {
     is(dial()->ask('GET', '/a/heap')->{status}, $case->{active} ? 200 : 403,
        'heap');
 
-    # control comes before directives, and a reload does not undo it
+    # control takes precedence over directives, and outlives a reload
 
     my $form = 'lg_sample=13&active=' . ($case->{active} ? 'off' : 'on');
     my $answer = dial()->ask('POST', '/a/control', \$form);
@@ -719,15 +724,15 @@ sub directives {
     is(decode_json($answer->{body})->{answered}, 2, $form);
 
     ok($server->reload, 'a reload');
-    is(told('active', 2), join(' ', (1 - $case->{active}) x 2), 'active');
-    is(told('lg_sample', 2), '13 13', 'rate');
+    is(of_all('active', 2), join(' ', (1 - $case->{active}) x 2), 'active');
+    is(of_all('lg_sample', 2), '13 13', 'rate');
 
     $says = $case->{active} ? 'profiling is not active: '
                             : 'jemalloc [\d.]+, profiling ready, one sample '
                               . 'every 8.0 KiB';
 
     like((grep { /: jemalloc_pprof: / } split /^/m, $server->log)[-1],
-         qr/: jemalloc_pprof: $says/, 'and the log says that');
+         qr/: jemalloc_pprof: $says/, 'the log says so');
 
     is($server->quiet, '', 'no alerts');
 }
@@ -744,14 +749,14 @@ sub no_profiler {
     my $json = decode_json($answer->{body});
 
     is($answer->{status}, 200, 'an answer');
-    is("$json->{answered} of $json->{asked}", '0 of 2', 'nobody could');
+    is("$json->{answered} of $json->{asked}", '0 of 2', 'no worker could');
 
     for (@{ $json->{workers} }) {
         like($_->{error}, qr/\Aactive was not set: the profiling of jemalloc (?#
                              )[\d.]+ is off: opt\.prof is false, and (?#
                              )jemalloc reads its options once, before (?#
                              )main\(\); status has the cure\z/,
-             'why, and where the cure is');
+             'the reason, and where the cure is');
         is($_->{after}{lg_sample}, undef, 'there is no rate');
     }
 
@@ -760,12 +765,13 @@ sub no_profiler {
     is($answer->{status}, 503, 'strict: no answer');
     is($answer->{body}, 'only 0 of 2 workers answered, and strict=1 requires '
        . 'all: the change was made in those; the error log and the '
-       . "answer without strict=1 say which are missing and why\n", 'and why');
+       . "answer without strict=1 say which are missing and why\n",
+       'the reason');
     like($server->log, qr/worker \d \(pid \d+\) did not answer: active was (?#
                           )not set: the profiling of jemalloc [\d.]+ is off/,
-         'the error log does say it');
+         'the error log has it');
 
-    is(told('in_step', 2), '0 0', 'and status says that it is not so');
+    is(of_all('in_step', 2), '0 0', 'status: not in step');
 
     is($server->quiet, '', 'no alerts');
 }

@@ -1,11 +1,11 @@
 #!/usr/bin/perl
 
-# What can go wrong in a worker, by a jemalloc that misbehaves and by real
-# limits: each time the answer is the documented status and a sentence that
-# names the cause, the worker lives, and once the cause is gone all is well.
+# Faults inside a worker, from a jemalloc that misbehaves and from real limits:
+# each answer has the documented status and a sentence that names the cause, the
+# worker lives, and serves profiles again once the cause is gone.
 #
-# Not here: faults on the way from one worker to another (245), and how a worker
-# ends (240).
+# Not here: faults on the way from one worker to another (245); the end of a
+# worker (240).
 
 use strict;
 use warnings;
@@ -25,8 +25,8 @@ use JppRun qw( subtests );
 # what hangs ends
 alarm 1200;
 
-# Sentences are written with * for what may be anything, and blanks for blanks
-# and line ends alike.
+# In these sentences * stands for any text, and a blank for blanks and line
+# ends.
 
 my $incomplete = "jemalloc's dump came back incomplete:";
 my $needs = 'A worker needs five free descriptors (worker_rlimit_nofile), '
@@ -51,14 +51,14 @@ subtests(
     'profiling that is switched' => [ \&switched, 'fake' ],
     'anonymous memory is forbidden' => [ \&forbidden, 'fake' ],
     'directories that do not take a dump' => [ \&directories, 'fake' ],
-    'file systems that do not' => [ \&mounted, 'fake', 'mount' ],
+    'file systems that do not take a dump' => [ \&mounted, 'fake', 'mount' ],
     'few descriptors' => [ \&few_descriptors, 'jemalloc' ],
     'files may not be large' => [ \&small_files, 'fake' ],
     '/proc is hidden' => [ \&no_proc, 'jemalloc', 'mount' ],
     'little memory' => [ \&little_memory, 'jemalloc' ],
     'no threads' => [ \&no_threads, 'jemalloc' ],
     'no second thread' => [ \&no_second_thread, 'fake' ],
-    'what failed last' => [ \&last_error, 'fake' ],
+    'the last error' => [ \&last_error, 'fake' ],
 );
 
 
@@ -74,7 +74,7 @@ sub answers {
     return $answer if $status == 200;
 
     says($answer, $words, $what);
-    like($answer->{head}, qr/^X-Go-Pprof: 1\r?$/m, "$what: for pprof, too");
+    like($answer->{head}, qr/^X-Go-Pprof: 1\r?$/m, "$what: pprof shows it");
 
     return $answer;
 }
@@ -96,7 +96,7 @@ sub pattern {
 }
 
 
-# What a worker is before a fault, and again when it is gone.
+# A worker before a fault, and after it.
 
 sub remember {
     my ($nginx) = @_;
@@ -112,7 +112,7 @@ sub remember {
 sub recovers {
     my ($nginx, $before, $what) = @_;
 
-    is($nginx->get($heap)->{status}, 200, "$what: and all is well again");
+    is($nginx->get($heap)->{status}, 200, "$what: over: there is a profile");
     is($nginx->worker, $before->{pid}, "$what: the worker lives");
     is(rests_at($nginx, $before->{pid}, 0, $before->{descriptors}),
        $before->{descriptors}, "$what: no descriptor is kept");
@@ -164,7 +164,7 @@ sub dumps {
 }
 
 
-# Of 43 MB, and one byte around what is allowed.
+# Dumps of 43 MB, and of one byte more than is allowed.
 
 sub sizes {
     my $nginx = JppNginx->start(fake => '');
@@ -193,7 +193,7 @@ sub sizes {
 
     $nginx->reload(server => sprintf $location, $len);
     $nginx->fake("dump $nginx->{prefix}/three\n");
-    answers($nginx, $heap, 200, undef, 'a dump of what is allowed');
+    answers($nginx, $heap, 200, undef, 'a dump of the allowed size');
 
     spew("$nginx->{prefix}/three", $three =~ s/ fake$/ fake!/mr);
     answers($nginx, $heap, 503,
@@ -202,7 +202,7 @@ sub sizes {
             'one byte more');
 
     $nginx->fake('cut 500');
-    answers($nginx, $heap, 503, "$incomplete *", 'a short one that is cut');
+    answers($nginx, $heap, 503, "$incomplete *", 'a short dump that is cut');
     $nginx->stop;
 }
 
@@ -223,20 +223,20 @@ EOF
                 . 'no answer within 1000 ms (jemalloc_pprof_timeout): its '
                 . 'background thread is still busy',
                 'a dump that hangs');
-        is($nginx->get('/fine')->{status}, 200, 'all else is served');
+        is($nginx->get('/fine')->{status}, 200, 'other requests are served');
         is($nginx->get('/debug/pprof/status')->{status}, 200,
-           'and so is the status');
+           'and status is');
 
         $nginx->fake('');
         wait_until(sub { $nginx->get($heap)->{status} == 200 });
-        recovers($nginx, $before, 'once it is done');
+        recovers($nginx, $before, 'a dump that hung');
     }
 
     $nginx->stop;
 }
 
 
-# What is fixed when a process starts.
+# States that are fixed when a process starts.
 
 sub states {
     my @states = (
@@ -277,7 +277,7 @@ sub states {
 }
 
 
-# The same on heap and allocs, to HEAD, and in the log.
+# heap, allocs, HEAD, the log and status agree.
 
 sub refuses {
     my ($nginx, $status, $words, $what) = @_;
@@ -302,9 +302,9 @@ sub refuses {
 
     like($nginx->error_log,
          qr/\[(?:warn|error)\] .* jemalloc_pprof: \Q$what_is\E: /,
-         "$what: the log said so at the start");
+         "$what: the log has it from the start");
     like($nginx->get('/debug/pprof/status')->{body}, qr/\Q$what_is\E/,
-         "$what: the status says so");
+         "$what: status has it");
 }
 
 
@@ -336,7 +336,7 @@ sub real_states {
         $nginx->stop;
     }
 
-    # one that is linked is always there
+    # a jemalloc that is linked is always there
 
     return unless JppNginx::preloads();
 
@@ -353,7 +353,7 @@ sub real_states {
 }
 
 
-# prof.active may change as a process runs.
+# prof.active may change while a process runs.
 
 sub switched {
     my $nginx = JppNginx->start(fake => '');
@@ -401,7 +401,7 @@ sub forbidden {
         recovers($nginx, $before, "errno $errno");
     }
 
-    # of several it names the first
+    # with several workers, the answer names the first
 
     $nginx->reload(workers => 2);
     $nginx->fake("memfd 1\n");
@@ -410,7 +410,7 @@ sub forbidden {
             'of two workers');
     $nginx->fake('');
 
-    # with a directory only what forbids it leads there
+    # the directory is used only where anonymous memory is forbidden
 
     my $dir = "$nginx->{prefix}/dumps";
 
@@ -429,7 +429,7 @@ sub forbidden {
 
     $nginx->fake("memfd 24\n");
     answers($nginx, $heap, 503, "$cannot, $no_descriptor",
-            'no descriptor is none for the directory, too');
+            'without a descriptor the directory does not help');
 
     $nginx->fake("memfd 1\nhold 1\n");
 
@@ -495,12 +495,12 @@ sub directories {
 }
 
 
-# In a name space of its own: a file system that is full, one that may not be
-# written to, and one without files that have no name.
+# In a name space of its own: file systems that are full, read-only, or without
+# O_TMPFILE.
 
 sub mounted {
     my @mounts = (
-        # not even what there is of what the worker inherited stays
+        # a cut baseline is not kept
 
         [ 'full', '-t tmpfs -o size=64k,mode=1777 none', 'large 1', 503,
           "$incomplete the dump was cut: its last line has no newline. $needs",
@@ -548,15 +548,14 @@ sub mounted {
     answers($nginx, $heap, 503,
             'cannot put the dump into *, because its file system does '
             . 'not support O_TMPFILE (name a directory on another one): *',
-            'a file system without such files');
+            'a file system without O_TMPFILE');
     $nginx->stop;
 }
 
 
-# With n free descriptors: of the one who asks, who is the one who is asked,
-# too.  The file, two sockets, the file again; and jemalloc 5.3.0 needs two
-# beside it: with one it writes a dump without mappings and says that all is
-# well.
+# With n free descriptors, in a worker that asks itself: it needs one for the
+# file, two for sockets, and one for the file again; jemalloc 5.3.0 needs two
+# more.  With one, jemalloc writes a dump without mappings and reports success.
 
 sub few_descriptors {
     my $nginx = JppNginx->start;
@@ -607,7 +606,7 @@ sub few_descriptors {
 }
 
 
-# A write beyond the limit is a signal that ends a process.
+# A write beyond the limit raises a signal that would end the process.
 
 sub small_files {
     my $nginx = JppNginx->start(fake => "large 1\n", level => 'error',
@@ -657,8 +656,8 @@ sub no_proc {
 }
 
 
-# Address space for n MB more: the thread's stack has 8, jemalloc takes more for
-# every thread, and a report takes more than that.
+# Address space for n MB more: the thread's stack takes 8, jemalloc some for
+# each thread, and a report takes more than that.
 
 sub little_memory {
     my %seen;
@@ -679,8 +678,8 @@ sub little_memory {
                                ? qr/\(12: Cannot allocate memory\)/ : undef);
     }
 
-    ok($seen{503}, 'too little for some');
-    ok($seen{200}, 'and enough for others');
+    ok($seen{503}, 'some have too little');
+    ok($seen{200}, 'others have enough');
 
     SKIP: {
         skip 'no fake jemalloc', 1 unless has_fake();
@@ -728,7 +727,7 @@ sub with_more {
 }
 
 
-# One that waits for the thread, which then cannot be had: nothing was done.
+# A change waits for the thread, which cannot start then: nothing is changed.
 
 sub no_second_thread {
     my $nginx = JppNginx->start(fake => '', server => <<'EOF');
@@ -755,13 +754,13 @@ EOF
         my $answer = $clients[1]->response;
 
         like($answer->{body}, qr/$no_thread: the error log says why/,
-             'a change that could not be made is not said to be made');
+             'the answer says that the change was not made');
 
         limit($before->{pid}, 'nproc', $was);
         undef @clients;
         recovers($nginx, $before, 'a thread again');
         is($nginx->get($reset, method => 'POST', body => '')->{status}, 200,
-           'and the change is made');
+           'the change is made');
         $before = remember($nginx);
     }
 
@@ -769,7 +768,7 @@ EOF
 }
 
 
-# Somebody who is not root may not have more than so many.
+# RLIMIT_NPROC holds for users other than root.
 
 sub no_threads {
     my $nginx = JppNginx->start;
@@ -794,7 +793,8 @@ sub no_threads {
 }
 
 
-# Of a dump, of a change, and of what is wanted as a worker starts.
+# The last error of a dump, of a change, and of the settings that a worker takes
+# over as it starts.
 
 sub last_error {
     my $server = 'location /debug/pprof/ { jemalloc_pprof control=on; }';
@@ -803,7 +803,7 @@ sub last_error {
                   . '* are known to allow';
 
     is($nginx->get($heap)->{status}, 200, 'a dump');
-    failed_last($nginx, undef, 'nothing has');
+    failed_last($nginx, undef, 'none');
 
     $nginx->fake("fail 28\n");
     answers($nginx, $heap, 500, "$failed No space left on device", 'a dump');
@@ -811,11 +811,12 @@ sub last_error {
 
     $nginx->fake('');
     is($nginx->get($heap)->{status}, 200, 'a dump again');
-    failed_last($nginx, "$failed No space left on device", 'still that');
+    failed_last($nginx, "$failed No space left on device",
+                'the same after a good dump');
 
     like($nginx->get('/debug/pprof/')->{body},
          qr/<p>Last error in worker 0, pid \d+, at \S+Z: jemalloc could /,
-         'the console tells it, too');
+         'the console shows it, too');
 
     $nginx->fake("refuse prof.active\n");
     like($nginx->get('/debug/pprof/control', method => 'POST',
@@ -825,21 +826,21 @@ sub last_error {
 
     $nginx->fake('');
     $nginx->reload;
-    failed_last($nginx, undef, 'nothing has in a new one');
+    failed_last($nginx, undef, 'none in a new worker');
 
     $nginx->fake("refuse prof.active\n");
     $nginx->reload;
-    failed_last($nginx, $refused, 'what it was told at its start');
+    failed_last($nginx, $refused, 'a setting that it took over');
     like($nginx->error_log,
          qr/\[warn\] .*: could not apply the requested settings to this (?#
             )worker: active was not/,
-         'and so does the log');
+         'the log has it');
 
     $nginx->stop;
 }
 
 
-# The status tells WORDS, and a time that is now or has just been.
+# status has WORDS as the last error, and a time of the last minute.
 
 sub failed_last {
     my ($nginx, $words, $what) = @_;
@@ -854,6 +855,7 @@ sub failed_last {
                                   \s+"text":\s"(.*)"\s+\}/x;
 
     like($text, pattern($words), "last: $what");
-    cmp_ok($time, 'le', strftime('%FT%TZ', gmtime(time() + 1)), 'not to come');
-    cmp_ok($time, 'ge', strftime('%FT%TZ', gmtime(time() - 60)), 'nor old');
+    cmp_ok($time, 'le', strftime('%FT%TZ', gmtime(time() + 1)),
+           'not in the future');
+    cmp_ok($time, 'ge', strftime('%FT%TZ', gmtime(time() - 600)), 'recent');
 }

@@ -1,13 +1,12 @@
 #!/usr/bin/perl
 
-# Clients, as a worker sees them: they wait, read slowly, send one request
-# behind the other, are very many, ask for the same, and leave at any moment.
-# Nobody waits for a job but the one who asked for it, and no job outlives who
-# did.
+# Clients, as a worker sees them: they wait, read slowly, pipeline requests,
+# come in numbers, ask for the same, and leave at any moment.  Only the client
+# that asked for a job waits for it, and no job outlives its client.
 #
-# Not here: HTTP/2 and TLS (215), real clients (220), clients that leave a
-# request which nginx still needs (280); what the end of a worker, a reload or
-# another worker does to a client (240, 250, 245).
+# Not here: HTTP/2 and TLS (215); real clients (220); clients that leave a
+# request which nginx still needs (280); what a client hears when a worker ends
+# (240), is late (245) or is reloaded (250).
 
 use strict;
 use warnings;
@@ -36,7 +35,7 @@ my $n_jobs = 32;
 my $max_size = 8 * 1024 * 1024;
 my $total = 4 * $max_size;
 
-# what connections may take beside it: less than one more answer
+# what connections may take in addition: less than one more answer
 my $spare = 1024 * 1024;
 
 my $too_many = 'this worker has too many requests for profiles at once: try '
@@ -47,14 +46,14 @@ subtests(
     'a difference blocks nobody' => [ \&unblocked, 'jemalloc' ],
     'clients that leave' => [ \&leaving, 'fake' ],
     'clients that leave at any moment' => [ \&any_moment, 'fake' ],
-    'a change whose client leaves' => [ \&left, 'fake' ],
+    'a change that outlives its client' => [ \&left, 'fake' ],
     'a slow reader' => [ \&slow_reader, 'fake' ],
     'answers that nobody reads' => [ \&unread, 'fake' ],
     'pipelined requests' => [ \&pipelined, 'fake' ],
     'a dump that hangs' => [ \&hangs, 'fake' ],
     'many at once' => [ \&many, 'jemalloc' ],
     'many with a pause' => [ \&many_paused, 'jemalloc' ],
-    'many that ask the same' => [ \&same, 'fake' ],
+    'many that ask for the same' => [ \&same, 'fake' ],
 );
 
 
@@ -81,10 +80,10 @@ sub difference {
         is($answer->{status}, 200, 'an answer');
         is_deeply([ sort $answer->{body} =~ /;(\w+ -?\d+)$/mg ],
                   [ 'jpp_fake_alpha 33554432', 'jpp_fake_beta -33554432' ],
-                  'what was added and what went, and nothing else');
+                  'what was added and what was freed, and nothing else');
     }
 
-    is_at_rest($nginx->worker, 'both');
+    is_at_rest($nginx->worker, 'after both');
     $nginx->stop;
 }
 
@@ -118,7 +117,7 @@ sub leaving {
     my $nginx = JppNginx->start(fake => '');
     my $pid = $nginx->worker;
 
-    # what a pause is made of ends at once
+    # a pause ends at once
 
     for my $how ('leave', 'break_off') {
         my @clients = map { $nginx->client } 1 .. $n_jobs;
@@ -127,12 +126,12 @@ sub leaving {
         $_->hears(0.01) for @clients;
         ok(wait_until(sub { connections($nginx) == $n_jobs
                             && held($pid) > 0 && threads($pid) == 1 }),
-           'they wait');
+           'all wait');
         $_->$how for @clients;
         is_at_rest($pid, "$how, in a pause");
     }
 
-    # before the worker has read what was asked
+    # before the worker has read the request
 
     for my $how ('leave', 'break_off') {
         for (1 .. $n_jobs + 1) {
@@ -142,13 +141,13 @@ sub leaving {
             $client->$how;
         }
 
-        # one that comes later is answered later
+        # a later client is answered later
 
         is($nginx->get('/fine')->{status}, 200, 'all were read');
         is_at_rest($pid, "$how, at once");
     }
 
-    # those that wait for a dump, of another request or of their own
+    # while they wait for a dump, for another request's or for their own
 
     for my $how ('leave', 'break_off') {
         $nginx->fake("hold 1\n");
@@ -163,15 +162,16 @@ sub leaving {
 
             $_->send_request($heap) for @clients;
             is(scalar(grep { $_->hears(0.02) } @clients), 0,
-               'all of them wait');
+               'all wait for the dump');
             $_->$how for @clients;
             wait_until(sub { connections($nginx) == 1 });
         }
 
-        # the one that is at work cannot be stopped
+        # a dump that has begun cannot be stopped
 
         $first->$how;
-        ok(wait_until(sub { connections($nginx) == 0 }), "$how: all left");
+        ok(wait_until(sub { connections($nginx) == 0 }),
+           "$how: all have left");
         is(threads($pid), 2, "$how: the dump goes on");
         $nginx->fake('');
         is_at_rest($pid, "$how, in the dump");
@@ -183,11 +183,11 @@ sub leaving {
 }
 
 
-# At a hundred moments between the request and its answer.
+# A hundred clients leave at moments between the request and its answer.
 
 sub any_moment {
 
-    # after a body that was broken off nginx waits for another request
+    # after half a body nginx waits for the rest
 
     my $nginx = JppNginx->start(fake => "hang 0.02\nlarge 1\n",
                                 http => 'keepalive_timeout 1s;');
@@ -205,7 +205,7 @@ sub any_moment {
         $i % 2 ? $client->break_off : $client->leave;
     }
 
-    # half a body, also for one that takes none
+    # half a body, also for a resource that takes none
 
     for my $path ('/debug/pprof/symbol', $heap) {
         my $client = $nginx->client;
@@ -216,7 +216,7 @@ sub any_moment {
         $client->break_off;
     }
 
-    is_at_rest($pid, 'a hundred that left');
+    is_at_rest($pid, 'a hundred have left');
     ok(wait_until(sub { connections($nginx) == 0 }), 'no connection is left');
 
     $nginx->fake('');
@@ -226,15 +226,15 @@ sub any_moment {
 }
 
 
-# All workers do what they were asked for, those included that were not asked
-# yet when the client left: two at a time are.
+# All workers apply a change, even those that had not been asked when the client
+# left: two at a time are asked.
 
 sub left {
     my $control = '/debug/pprof/control';
     my $nginx = fleet('', workers => 6, fake => '');
     my @clients = map { $nginx->client } 1 .. 3;
 
-    # the first ones have something else to do
+    # three workers are busy with a dump
 
     $nginx->fake("hold 1\n");
     $clients[$_]->send_request("$heap?worker=$_") for 0 .. 2;
@@ -243,8 +243,8 @@ sub left {
     my $leaves = $nginx->client;
 
     $leaves->send_request($control, body => 'active=off');
-    ok(wait_until(sub { connections($nginx) == 4 }), 'it is asked');
-    ok(!$leaves->hears(0.15), 'and waits');
+    ok(wait_until(sub { connections($nginx) == 4 }), 'the change is sent');
+    ok(!$leaves->hears(0.15), 'and not answered');
     $leaves->break_off;
     ok(wait_until(sub { connections($nginx) == 3 }), 'the client left');
     $nginx->fake('');
@@ -256,14 +256,14 @@ sub left {
 
         return @{ $status->{active} } == 6
                && !grep { $_ eq 'true' } @{ $status->{active} };
-    }), 'all of them are off') or diag($status->{text});
+    }), 'all workers are off') or diag($status->{text});
 
     is($_->response->{status}, 200, 'the busy ones answered') for @clients;
     $nginx->stop;
 }
 
 
-# A body that is not read holds its own bytes, and nothing else.
+# A body that nobody reads keeps its own bytes, and nothing else.
 
 sub slow_reader {
     my $nginx = JppNginx->start(fake => '');
@@ -280,12 +280,12 @@ sub slow_reader {
 
         $slow->send_request("$heap?format=jemalloc");
         ok($slow->hears(30), 'the answer begins');
-        is_at_rest($pid, 'as it is sent');
+        is_at_rest($pid, 'while it is sent');
 
         # pages are given back after their mapping is gone
 
         ok(wait_until(sub { memory($pid, 'VmRSS') < $before + 60e6 }),
-           'memory: what the body needs');
+           'memory: no more than the body needs');
 
         for my $path ('/fine', "$heap?format=top") {
             is($nginx->get($path)->{status}, 200, "$path meanwhile");
@@ -293,17 +293,17 @@ sub slow_reader {
 
         my $answer = $slow->response;
 
-        is($answer->{status}, 200, 'it is read to its end');
-        like($answer->{body}, qr/\[vsyscall\]\n\z|\n\z/, 'whole');
+        is($answer->{status}, 200, 'the rest of the answer');
+        like($answer->{body}, qr/\[vsyscall\]\n\z|\n\z/, 'to its last line');
         is(length $answer->{body}, $answer->{headers}{'content-length'},
            'all of its bytes');
         undef $slow;
 
         ok(wait_until(sub { memory($pid, 'VmRSS') < $before + 16e6 }),
-           'and its memory is given back');
+           'its memory is freed');
     }
 
-    # one that leaves in the middle
+    # a client that leaves in the middle
 
     my $slow = $nginx->client(window => 4096);
 
@@ -312,12 +312,12 @@ sub slow_reader {
     $slow->read_some(10, 100000) for 1 .. 3;
     $slow->break_off;
     ok(wait_until(sub { memory($pid, 'VmRSS') < $before + 16e6 }),
-       'who leaves leaves no memory');
+       'a client that leaves has its memory freed');
     $nginx->stop;
 }
 
 
-# An answer is kept until it was read, or its reader left.
+# An answer is kept until it has been read, or its reader has left.
 
 sub unread {
     my $nginx = fleet("jemalloc_pprof_max_size $max_size; "
@@ -330,45 +330,45 @@ sub unread {
     my $size = length $nginx->get($query)->{body};
     my $before = memory($pid, 'VmRSS');
 
-    cmp_ok($size, '>', 7e6, 'an answer that is large');
+    cmp_ok($size, '>', 7e6, 'a large answer');
 
     for my $how ('one after the other', 'at once') {
         my ($full, $refused) = unread_by($nginx, $query, $how);
 
         cmp_ok(@$full, '>=', 2, "$how: some are answered");
-        cmp_ok(@$full * $size, '<=', $total, "$how: as many as fit");
+        cmp_ok(@$full * $size, '<=', $total, "$how: no more than fit");
 
         # pages are given back after their mapping is gone
 
         ok(wait_until(sub {
             memory($pid, 'VmRSS') < $before + $total + $spare;
-        }), "$how: which is what they take")
+        }), "$how: the worker has no more memory than that")
             or diag(memory($pid, 'VmRSS') - $before);
         cmp_ok(@$refused, '>=', 20, "$how: the others are refused");
         is_refused($_, $how) for @$refused;
         is($nginx->get('/debug/pprof/status')->{status}, 200,
-           "$how: status is told");
+           "$how: status is served");
 
         $_->break_off for @$full;
 
         # half an answer is more than what an allocator keeps
 
         ok(wait_until(sub { memory($pid, 'VmRSS') < $before + $size / 2 }),
-           "$how: it is given back")
+           "$how: it is freed")
             or diag(memory($pid, 'VmRSS') - $before);
 
-        is($nginx->get($query)->{status}, 200, "$how: and used again");
+        is($nginx->get($query)->{status}, 200, "$how: there is room again");
     }
 
-    is($nginx->worker, $pid, 'it is the same worker');
+    is($nginx->worker, $pid, 'by the same worker');
     $nginx->fake('');
     is_well($nginx, 'unread');
     $nginx->stop;
 }
 
 
-# Thirty clients that ask and do not read on: those that are answered, and the
-# answers of the others.
+# Thirty clients that ask and do not read on: those that are answered, and what
+# the others hear.
 
 sub unread_by {
     my ($nginx, $query, $how) = @_;
@@ -398,11 +398,11 @@ sub unread_by {
 sub is_refused {
     my ($answer, $what) = @_;
 
-    is($answer->{status}, 429, "$what: too much");
+    is($answer->{status}, 429, "$what: 429");
     like($answer->{headers}{'retry-after'} // '', qr/^[1-9]\d*$/,
-         "$what: until when");
+         "$what: when to come back");
     like($answer->{body},
-         qr/^dumps and answers would use more than/, "$what: and why");
+         qr/^dumps and answers would use more than/, "$what: the reason");
 }
 
 
@@ -449,7 +449,7 @@ EOF
 
     $nginx->fake("hold 1\n");
 
-    # as many as there may be, and those that are told to come back
+    # as many as are allowed, and four that have to come back
 
     my @clients = map { $nginx->client } 1 .. $n_jobs + 4;
 
@@ -458,7 +458,7 @@ EOF
         $client->hears(0.001);
     }
 
-    # pages find room beside them, and are not too many either
+    # pages have room of their own, which is limited, too
 
     is($nginx->get('/debug/pprof/status')->{status}, 200, 'status meanwhile');
 
@@ -479,19 +479,20 @@ EOF
         $n{ $answer->{status} }++;
         answers_busy($answer) if $answer->{status} == 429;
 
-        is($answer->{body}, $late, 'not done') if $answer->{status} == 504;
+        is($answer->{body}, $late, '504: its sentence')
+            if $answer->{status} == 504;
     }
 
     is_deeply(\%n, { 504 => $n_jobs, 429 => 4 }, 'too late, or too many');
-    is($nginx->get('/fine')->{status}, 200, 'all else is served');
+    is($nginx->get('/fine')->{status}, 200, 'other requests are served');
     is($nginx->get('/short/heap')->{status}, 504,
        'the thread is still in it');
 
     $nginx->fake('');
     is_at_rest($pid, 'afterwards');
-    is($nginx->get($heap)->{status}, 200, 'and fine again') for 1, 2;
+    is($nginx->get($heap)->{status}, 200, 'profiles are served again') for 1, 2;
     like($nginx->get('/debug/pprof/status')->{body}, qr/"in_step": null/,
-         'control that was told to come back has changed nothing');
+         'the control request that was refused has changed nothing');
     is($nginx->worker, $pid, 'the worker lives');
     $nginx->stop;
 }
@@ -500,7 +501,7 @@ EOF
 sub answers_busy {
     my ($answer) = @_;
 
-    is($answer->{status}, 429, 'too many');
+    is($answer->{status}, 429, 'too many: 429');
     is($answer->{body}, $too_many, 'too many: its sentence');
     is($answer->{headers}{'retry-after'}, 1, 'too many: when to come back');
 }
@@ -526,7 +527,7 @@ sub many {
 
         is_deeply(\@other, [], "$n at once: 200 or 429");
         cmp_ok($n{200}, '>=', $n < $n_jobs ? $n : $n_jobs,
-               "$n: as many as there may be");
+               "$n: as many as are allowed");
     }
 
     is_at_rest($pid, 'at the end');
@@ -535,7 +536,7 @@ sub many {
 }
 
 
-# Those with a pause come back together.
+# Differences whose pauses end together.
 
 sub many_paused {
     my $nginx = JppNginx->start;
@@ -547,14 +548,14 @@ sub many_paused {
     $_->send_request("$heap?seconds=3") for @clients;
     $n{ $_->response->{status} }++ for @clients;
 
-    is($n{200}, $n_jobs, 'as many as there may be');
+    is($n{200}, $n_jobs, 'as many as are allowed');
     is($n{429}, 40 - $n_jobs, 'and no more');
     is_at_rest($nginx->worker, 'at the end');
     $nginx->stop;
 }
 
 
-# A worker takes one dump after the other, each for all who wait for it.
+# A worker takes one dump after the other, each for all clients that wait.
 
 sub same {
     my $nginx = fleet('', workers => 2, fake => '');
@@ -577,12 +578,12 @@ sub same {
         my @answers = map { $_->response } @clients;
 
         is(scalar(grep { $_->{status} == 200 && partly($_) eq '2/2' } @answers),
-           $n, 'all are answered, by all');
+           $n, 'all clients have an answer from both workers');
 
         my @begun = grep { $_->[1] eq 'begins' } $nginx->dump_log($before);
 
         cmp_ok(scalar @begun, '<', 2 * $n / 2,
-               'with fewer dumps than half of them');
+               'with fewer than half as many dumps');
     }
 
     is_well($nginx, 'the same');

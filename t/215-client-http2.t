@@ -3,7 +3,7 @@
 # Clients whose requests are streams of one connection, or encrypted: answered,
 # broken off, reset.
 #
-# Not here: everything that is the same in HTTP/1.1 (210).
+# Not here: what is the same in HTTP/1.1 (210).
 
 use strict;
 use warnings;
@@ -69,9 +69,9 @@ EOF
 }
 
 
-# Streams of one connection that are reset, where the connection stays: a frame
-# is length, type, flags, stream (RFC 9113); names and values of the header are
-# literals (RFC 7541), but for what has a number.
+# Streams that are reset while their connection stays: a frame is length, type,
+# flags, stream (RFC 9113); header fields are literals (RFC 7541), except those
+# that have a number.
 
 sub reset_streams {
     my $port = free_port();
@@ -109,7 +109,7 @@ EOF
     ok(wait_until(sub {
         $client->read_some(0.1);
         $client->{buffer} =~ /;jpp_fake_beta 67108864\n/;
-    }), 'the next on that connection is answered');
+    }), 'the next stream of that connection is answered');
     $nginx->stop;
 }
 
@@ -152,14 +152,14 @@ EOF
     my $curl = "curl -s -k -m 30 -o $nginx->{prefix}/out "
                . "-w '%{http_code} %{http_version} %{size_download}\\n'";
 
-    # with one connection there are as many jobs as with many
+    # one connection may have as many jobs as many connections
 
     my @urls = map { "-o /dev/null '$url'" } 1 .. 20;
     my @statuses = `$curl --http2 -Z --parallel-max 20 @urls 2>/dev/null`
                    =~ /^(\d+) 2 /mg;
 
     is(scalar @statuses, 20, 'twenty streams are answered');
-    is(scalar(grep { $_ != 200 } @statuses), 0, 'by 200');
+    is(scalar(grep { $_ != 200 } @statuses), 0, 'with 200');
 
     $nginx->fake("large 5\n");
 

@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
 # Real clients by URL: go tool pprof, jeprof, curl, and the commands that the
-# console tells people to type.  They come to the same totals as our text.
+# console shows.  They find the same totals as our text.
 #
-# Not here: clients of our own, who do what no real one does (210).
+# Not here: clients of our own, which do what no real one does (210).
 
 use strict;
 use warnings;
@@ -24,12 +24,12 @@ alarm 900;
 
 my $dir = tempdir(CLEANUP => 1);
 
-# what the clients keep goes there, and pprof finds no binaries of its own
+# what the clients keep goes there, and pprof finds no binaries
 
 $ENV{HOME} = $ENV{PPROF_TMPDIR} = $ENV{JEPROF_TMPDIR} = $dir;
 $ENV{PPROF_BINARY_PATH} = $dir;
 
-# three stacks of a known size, and what each worker has besides
+# three stacks of a known size, and what each worker has in addition
 my $bytes = 16777216 + 67108864 + 150994944;
 my $more = 2 * 16777216;
 
@@ -54,8 +54,8 @@ sub url {
 }
 
 
-# Workers that have what they inherited, which is told once, and as much again
-# each as $more.
+# Workers that share what they inherited, which counts once, and have $more
+# each.
 
 sub fleet_of_four {
     my $nginx = JppNginx->start(workers => $n_workers, fake => '');
@@ -70,7 +70,7 @@ sub fleet_of_four {
 }
 
 
-# The bytes there are at PATH.
+# The bytes that PATH should report.
 
 sub bytes_at {
     my ($path) = @_;
@@ -79,7 +79,7 @@ sub bytes_at {
 }
 
 
-# A command that has to do; what it prints.
+# What COMMAND prints, which has to succeed.
 
 sub output {
     my ($command) = @_;
@@ -92,9 +92,8 @@ sub output {
 }
 
 
-# What is asked of nginx by CODE, as "METHOD path", in no order: each worker
-# writes the log on its own, after the answer and before it closes the
-# connection.
+# The requests that CODE makes, as "METHOD path", sorted: each worker writes to
+# the log on its own, after the answer and before it closes the connection.
 
 sub asked {
     my ($nginx, $code) = @_;
@@ -140,7 +139,7 @@ sub pprof {
         like($top, qr/ $_$/m, "$path: $_ is named")
             for qw( jpp_fake_alpha jpp_fake_beta jpp_fake_gamma );
         is_deeply(\@asked, [ "GET /debug/pprof$path" ],
-                  "$path: and nothing else is asked for");
+                  "$path: and pprof asks for nothing else");
     }
 
     my $raw = output("go tool pprof -raw '$url/heap'");
@@ -151,7 +150,7 @@ sub pprof {
 }
 
 
-# It asks us for them, wherever it finds no file or may not use it.
+# pprof asks the server for names where it finds no file, or may not use it.
 
 sub pprof_names {
     my $nginx = fleet_of_four();
@@ -173,10 +172,10 @@ sub pprof_names {
         my $get = "GET /debug/pprof$path";
         my @others = grep { $_ ne $get } @asked;
 
-        is(@asked - @others, 1, 'a profile is asked for, once');
-        cmp_ok(scalar @others, '>', 0, 'and something else');
+        is(@asked - @others, 1, 'one request for a profile');
+        cmp_ok(scalar @others, '>', 0, 'and others');
         is(scalar(grep { $_ ne "POST /debug/pprof$tree/symbol" } @others), 0,
-           'which is names, of the same worker');
+           'which ask the same worker for names');
     }
 
     # as many addresses as a large heap has
@@ -195,7 +194,7 @@ sub pprof_names {
 }
 
 
-# Whose it is: a frame above all others, or a sum for each.
+# The workers as root frames, and a sum for each.
 
 sub pprof_workers {
     my $nginx = fleet_of_four();
@@ -249,7 +248,7 @@ sub pprof_base {
     is(total($top), 33554432, 'what was added');
     like($top, qr/^ *33554432B .* jpp_fake_alpha$/m, 'and where');
 
-    # the server subtracts as well
+    # the server's difference
 
     $top = output("go tool pprof -top -unit=B '$heap?seconds=1'");
     like($top, qr/^Duration: (?:[1-9][\d.]*s|99\d(?:\.\d+)?ms)/m,
@@ -259,7 +258,7 @@ sub pprof_base {
 }
 
 
-# What it shows is the sentence.
+# pprof shows the sentence of an error.
 
 sub pprof_errors {
     my $nginx = JppNginx->start(fake => "prof.active 0\n");
@@ -280,7 +279,7 @@ sub pprof_errors {
         my $output = `go tool pprof -top '$heap$end' 2>&1 </dev/null`;
 
         isnt($?, 0, "$end $keys: an error");
-        like($output, $words, "$end $keys: which is told");
+        like($output, $words, "$end $keys: its sentence");
     }
 
     $nginx->stop;
@@ -308,7 +307,7 @@ sub jeprof {
         is_deeply(\@asked,
                   [ "GET ${tree}cmdline", "GET ${tree}heap",
                     "GET ${tree}symbol", "HEAD ${tree}symbol",
-                    "POST ${tree}symbol" ], "$path: what it asks for");
+                    "POST ${tree}symbol" ], "$path: its requests");
     }
 
     my $objects = output("jeprof --text --inuse_objects $url/pprof/heap");
@@ -330,7 +329,7 @@ sub real {
                 . 'log_format v "$v";');
     my $url = url($nginx);
 
-    # what is allocated once for the first request of each kind
+    # the first request of each kind allocates once
 
     $nginx->get("/debug/pprof/heap?format=$_") for qw( text pprof folded );
 
@@ -353,7 +352,7 @@ sub real {
                =~ /^Total: (\d+) B$/m ? $1 : undef,
     );
 
-    # every stack is rounded by whoever scales it
+    # each client rounds every stack
 
     for my $who (sort keys %totals) {
         my $off = defined $totals{$who} ? abs($totals{$who} - $total) : 1e9;
@@ -387,13 +386,14 @@ sub console {
 
         $out = slurp("$dir/$file") if defined $file;
 
-        cmp_ok(length $out, '>', 0, 'which answers something')
+        cmp_ok(length $out, '>', 0, 'it prints an answer')
             if $command =~ /^curl/;
-        unlike($out, qr/^<html>|not found/, 'and no error');
+        unlike($out, qr/^<html>|not found/, 'which is no error');
     }
 
-    ok(wait_until(sub { connections($nginx) == 0 }), 'all are done');
+    ok(wait_until(sub { connections($nginx) == 0 }),
+       'all connections are closed');
     is(scalar(grep { !/ 200 / } $nginx->access_log =~ /".*?" \d+ /g), 0,
-       'none of them was refused');
+       'no command was refused');
     $nginx->stop;
 }

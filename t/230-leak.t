@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# Nothing is kept of a request, whatever became of it; and the profiler is not
-# in its own picture.  What is measured here runs alone.
+# A worker keeps nothing of a request, however it ended; and the profiler is not
+# in its own profiles.  This suite measures, and runs alone.
 #
-# Not here: what is kept of workers (240) and of configurations (250, 256).
+# Not here: what is kept of workers (240) or of configurations (250, 256).
 #
 # JPP_SOAK=1 has ten thousand profiles.
 
@@ -37,7 +37,7 @@ plan tests => 3;
 
 subtest 'many requests' => \&leak;
 subtest 'two profiles in a row' => \&in_a_row;
-subtest 'what we ever allocated' => \&ours;
+subtest 'what the module ever allocated' => \&ours;
 
 
 # Freed memory is given back at once here, so that RSS is what is in use, and
@@ -83,9 +83,9 @@ sub leak {
 
     cmp_ok($n, '>=', 10000, "$n requests");
     cmp_ok($n_heaps, '>=', $soak ? 10000 : 5000, "$n_heaps of them profiles");
-    is($n_wrong, 0, 'each had the answer it had to have');
-    cmp_ok(time() - $start, '<', 600, 'in a time that is bounded') if $soak;
-    is_deeply([ $nginx->worker_pids ], \@pids, 'the same workers did it all');
+    is($n_wrong, 0, 'each had the expected status');
+    cmp_ok(time() - $start, '<', 600, 'within ten minutes') if $soak;
+    is_deeply([ $nginx->worker_pids ], \@pids, 'from the same workers');
 
     my $measured = $n * $rounds / ($warm_up + $rounds) / $n_workers;
 
@@ -98,7 +98,7 @@ sub leak {
 }
 
 
-# What is there after N requests, and was not before.
+# What a process has more after N requests than before.
 
 sub grew {
     my ($who, $n, $before, $after) = @_;
@@ -121,7 +121,7 @@ sub grew {
 }
 
 
-# Connections go to whoever is not stopped.
+# The one worker that is not stopped accepts the connection.
 
 sub client_of {
     my ($nginx, $pid) = @_;
@@ -138,8 +138,8 @@ sub client_of {
 }
 
 
-# At rest: who left is gone, no thread is at work, and the only dump is that of
-# what was inherited.
+# At rest: closed connections are gone, no thread is at work, and the only dump
+# is the baseline.
 
 sub measure {
     my ($nginx, $pid) = @_;
@@ -187,7 +187,7 @@ sub code_of {
 
 
 # Requests of all kinds: how many, how many of them profiles, and how many had
-# not the status they should have.
+# another status than expected.
 
 sub a_round {
     my ($nginx, $client, $code) = @_;
@@ -244,7 +244,7 @@ sub in_a_row {
     } 0 .. 10;
     my @clients = map { $_->client } @servers;
 
-    # what is allocated once
+    # the first request allocates once
 
     $_->send_request("$heap?seconds=1") for @clients;
     $_->response for @clients;
@@ -261,15 +261,16 @@ sub in_a_row {
         my $dump = $client->get("$heap?format=jemalloc")->{body};
         my @stacks = grep { $_->{live} } stacks_of_ours($client, $dump);
 
-        is_deeply([ map { $_->{path} } @stacks ], [], 'nothing of ours lives');
+        is_deeply([ map { $_->{path} } @stacks ], [],
+                  'the module has no live memory');
         $servers[$lg]->stop;
     }
 }
 
 
-# With prof_accum all that was ever allocated is told.  There is one block, by
-# which mallctl is proven to be malloc()'s; what a request takes from its pool
-# is the request's.  Threads of ours are not sampled.
+# With prof_accum a dump has all that was ever allocated.  The module allocates
+# one block, to prove that mallctl is malloc()'s; what a request takes from its
+# pool is the request's.  Our threads are not sampled.
 
 sub ours {
     my $nginx = JppNginx->start(
@@ -289,21 +290,21 @@ sub ours {
     my $dump = $client->get("$heap?format=jemalloc")->{body};
 
     is_deeply([ map { $_->{path} } stacks_of_ours($client, $dump) ],
-              [ 'jpp_mallctl_find' ], 'one block, and that was freed');
+              [ 'jpp_mallctl_find' ], 'one block, which is freed');
 
     my ($header) = $dump =~ /^(heap_v2.*?)^@/ms;
     my %threads = $header =~ /^  (t\d+): (.*)$/mg;
     my @busy = grep { $threads{$_} !~ /^0: 0 \[0: 0\]/ } keys %threads;
 
     cmp_ok(scalar keys %threads, '>', 1, 'threads');
-    is(scalar @busy, 1, 'of which the event loop allocated');
+    is(scalar @busy, 1, 'only the event loop has allocated');
     $nginx->stop;
 }
 
 
-# The stacks of a raw dump in which something is the module's, or a library's
-# that only the module uses, or the start of a thread: where it was called from
-# nginx's pools it is left out.
+# The stacks of a raw dump that contain the module, a library that only the
+# module uses, or the start of a thread; without those that pass through nginx's
+# pools first.
 
 sub stacks_of_ours {
     my ($client, $dump) = @_;
@@ -329,8 +330,8 @@ sub stacks_of_ours {
 }
 
 
-# Of the addresses of a dump, as name@file; those of calls, as they are asked
-# for, lie a byte before.
+# The addresses of a dump, as name@file.  A dump has return addresses, and the
+# call lies a byte before.
 
 sub names {
     my ($client, $dump) = @_;

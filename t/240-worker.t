@@ -1,12 +1,12 @@
 #!/usr/bin/perl
 
-# A worker comes to its end, by a signal or by a crash, whatever it is doing: it
-# ends as soon as it would without the module, its clients hear why, another one
-# takes its place, and nothing is left of it.  And workers without a master,
-# and processes of nginx that are no workers.
+# A worker ends, by a signal or by a crash, whatever it is doing: as soon as it
+# would without the module; its clients hear why, another one takes its place,
+# and nothing is left of it.  Also a worker without a master, and processes of
+# nginx that are no workers.
 #
-# Not here: workers that are stopped or short of something (245), what ends one
-# because of a reload (250), what can go wrong inside of one (200).
+# Not here: workers that are stopped, or short of descriptors (245); the end by
+# a reload (250); faults inside a worker (200).
 #
 # JPP_SOAK=1 does it ten times as often, and compares times.
 
@@ -52,7 +52,7 @@ my $shutting_down = 'this worker is shutting down: ask again, another one will '
 subtests(
     'the end of one' => [ \&ends, 'fake' ],
     'the end of one of two' => [ \&ends_of_two, 'fake' ],
-    'what is said at the end' => [ \&last_words, 'fake' ],
+    'what clients hear at the end' => [ \&last_words, 'fake' ],
     'one that is killed' => [ \&killed, 'fake' ],
     'those that are killed as all are asked' => [ \&killed_of_three, 'fake' ],
     'without a master' => [ \&no_master, 'fake' ],
@@ -60,10 +60,10 @@ subtests(
 );
 
 
-# A dump that is held would end with the test, and a pause after a minute: who
-# waited for either would not be gone.  How long a worker means to wait is in
-# its log; a soak run compares how long it takes with an nginx without the
-# module whose connections are in the same state.
+# A held dump would end with the test, and a pause after a minute: a worker that
+# waited for either would not be gone.  Its log has how long it means to wait; a
+# soak run compares times with an nginx without the module, whose connections
+# are in the same state.
 
 sub ends {
     my %states = (
@@ -109,7 +109,7 @@ sub time_to_end {
                   . 'location /file { root .; }');
     my $pid = $nginx->worker;
 
-    # not before: the master dumps as well, when it starts
+    # now, since the master dumps when it starts
 
     $nginx->fake($keys);
 
@@ -128,18 +128,18 @@ sub time_to_end {
         $_->get('/fine') for @clients;
     }
 
-    # those that queue behind the first have been read, too
+    # all requests have been read
 
     wait_until(sub { connections($nginx) == $n });
 
     ok($is_slow ? $clients[0]->hears(30)
-       : !$with || wait_until(sub { held($pid) > 0 }), "$what: it is so far");
+       : !$with || wait_until(sub { held($pid) > 0 }), "$what: it has begun");
 
     my $start = time();
 
     $nginx->signal($signal);
 
-    # a reader has its time: here half a second
+    # QUIT waits for a reader: here half a second
 
     if ($is_slow && $signal eq 'QUIT') {
         sleep 0.5;
@@ -150,7 +150,7 @@ sub time_to_end {
 
     my $time = time() - $start;
 
-    # how long a reader has is the reader's affair
+    # a slow reader may take as long as it likes
 
     has_waited($nginx, $pid, $what) unless $is_slow;
     $nginx->stop(is_told => 1);
@@ -179,8 +179,8 @@ sub has_waited {
         $sum += $1 < $at_most ? $1 : $at_most if /: timer delta: (\d+)$/;
     }
 
-    ok($is_ending, "$what: it knows");
-    cmp_ok($sum, '<=', $most_waited, "$what: and waits no longer");
+    ok($is_ending, "$what: it knows that it has to end");
+    cmp_ok($sum, '<=', $most_waited, "$what: and waits no longer than that");
 }
 
 
@@ -191,14 +191,14 @@ sub last_words {
         my $pid = $nginx->worker;
         my @clients = map { $nginx->client } 1 .. $n;
 
-        # not before: the master dumps as well, when it starts
+        # now, since the master dumps when it starts
 
         $nginx->fake($keys);
         $_->send_request($path) for @clients;
         ok(wait_until(sub { connections($nginx) == $n && held($pid) > 0 }),
-           "$path: it is so far");
+           "$path: all wait");
 
-        # who comes later is answered later
+        # a later client is answered later
 
         is($nginx->get('/fine')->{status}, 200, 'all were read');
         $nginx->signal('QUIT');
@@ -215,7 +215,7 @@ sub last_words {
 }
 
 
-# The same in the middle of something that another worker takes part in.
+# The same while another worker takes part.
 
 sub ends_of_two {
     my %most;
@@ -268,7 +268,7 @@ sub time_to_end_of_two {
         $nginx->fake("hang 60\n");
         $client->send_request("$heap?worker=pid-$asked");
 
-        # once it is in it: those that come dump in no time
+        # new workers dump without a delay
 
         $nginx->wait_dumping($asked);
         $nginx->fake('');
@@ -281,13 +281,13 @@ sub time_to_end_of_two {
     $nginx->signal($signal, $signal eq 'HUP' ? $nginx->{pid} : $ends[0]);
 
     ok(wait_until(sub { !grep { !is_gone($_) } @ends }),
-       "$what and $signal: they end");
+       "$what and $signal: the workers end");
 
     my $time = time() - $start;
 
     has_waited($nginx, $_, "$what and $signal") for @ends;
 
-    # each has another, or the next round would have nobody
+    # each is replaced, or the next round would have no worker
 
     wait_until(sub {
         my @pids = $nginx->worker_pids;
@@ -320,15 +320,15 @@ sub killed {
            'there is a new worker');
 
         $nginx->fake('');
-        is($nginx->get($heap)->{status}, 200, 'which serves');
+        is($nginx->get($heap)->{status}, 200, 'which serves profiles');
     }
 
     $nginx->stop(alerts => qr/exited on signal 9/);
 }
 
 
-# At random moments of a dump of 0.15 s, and every fourth time for certain in
-# the middle of one.
+# Workers are killed at random moments of a dump of 0.15 s, and every fourth
+# time certainly in the middle of one.
 
 sub killed_of_three {
     my $nginx = fleet($timeouts, workers => 3, fake => '');
@@ -350,7 +350,7 @@ sub killed_of_three {
         $nginx->signal('KILL', $victim);
         push @dead, $victim;
 
-        # those that come dump as they please
+        # new workers dump without a delay
 
         $nginx->fake("dump $dump\n") if $is_held;
 
@@ -359,7 +359,7 @@ sub killed_of_three {
         push @times, time() - $start;
 
         if ($victim == $asker) {
-            is($answer->{status}, 0, "$round: nobody is left to answer");
+            is($answer->{status}, 0, "$round: no answer from the asker");
             $n_left++;
 
         } else {
@@ -370,10 +370,10 @@ sub killed_of_three {
 
             $n_named++ if $why->{$victim};
 
-            # and not that it did not answer in time
+            # its end is noticed before the timeout
 
             like($_, qr/^it (?:exited|no longer listens)/,
-                 "$round: why it is missing") for values %$why;
+                 "$round: the reason") for values %$why;
         }
 
         ok(wait_until(sub {
@@ -383,11 +383,11 @@ sub killed_of_three {
         }), "$round: another worker");
     }
 
-    cmp_ok($n_named, '>', 0, 'some were killed in the middle');
-    cmp_ok($n_left, '>', 0, 'and some of those who asked');
-    measured(sprintf 'killed: %d rounds, %d in the middle, %d of those who '
-                     . 'asked; the longest %.2f s', scalar @times, $n_named,
-                     $n_left, most(@times));
+    cmp_ok($n_named, '>', 0, 'some were killed in the middle of a dump');
+    cmp_ok($n_left, '>', 0, 'and some as they asked');
+    measured(sprintf 'killed: %d rounds, %d in the middle of a dump, %d as '
+                     . 'they asked; the longest %.2f s',
+                     scalar @times, $n_named, $n_left, most(@times));
     cmp_ok(most(@times), '<', $timeout + $more, 'all in time') if $soak > 1;
 
     $nginx->fake('');
@@ -414,7 +414,7 @@ sub no_master {
 }
 
 
-# They have what they have without the module.
+# They have the same descriptors as without the module.
 
 sub helpers {
     my %seen;
@@ -446,6 +446,6 @@ sub helpers {
         $nginx->stop;
     }
 
-    is($seen{$_}[1], $seen{$_}[0], "$_: no eventfd of ours")
+    is($seen{$_}[1], $seen{$_}[0], "$_: no eventfd from the module")
         for sort keys %seen;
 }

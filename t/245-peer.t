@@ -1,11 +1,11 @@
 #!/usr/bin/perl
 
-# One worker as another one finds it: stopped, late, out of descriptors, busy,
-# or behind a connection that fails.  The answer comes in time, says who is
-# missing and why, and all are asked again afterwards.
+# A worker asks another one that is stopped, late, out of descriptors, busy, or
+# behind a connection that fails.  The answer comes in time, says who is missing
+# and why, and all are asked again afterwards.
 #
-# Not here: workers that end (240), how much may be asked at a time, and how
-# much there may be of it (248), processes that are no workers (270).
+# Not here: workers that end (240); many questions (246); many workers, and the
+# size of their answers (248); processes that are no workers (270).
 #
 # JPP_SOAK=1 does it more often, and asserts times.
 
@@ -41,10 +41,11 @@ my $late = qr/no answer within ${timeout}000 ms \(jemalloc_pprof_timeout\): (?#
 subtests(
     'one that is stopped' => [ \&stopped, 'fake' ],
     'several that are stopped' => [ \&several_stopped, 'fake' ],
-    'one that was stopped while it asked' => [ \&late_itself, 'fake' ],
-    'no dump of before' => [ \&fresh, 'fake' ],
-    'few descriptors of the one who asks' => [ \&few_asking, 'jemalloc' ],
-    'few descriptors of the one who is asked' => [ \&few_asked, 'jemalloc' ],
+    'one that is stopped while it asks' => [ \&late_itself, 'fake' ],
+    'no stale dump' => [ \&fresh, 'fake' ],
+    'few descriptors in the worker that asks' => [ \&few_asking, 'jemalloc' ],
+    'few descriptors in the worker that is asked' => [ \&few_asked,
+                                                       'jemalloc' ],
     'connections that cannot be made' => [ \&not_made, 'fake' ],
     'connections that cannot be taken' => [ \&not_taken, 'fake' ],
     'statistics during a dump' => [ \&busy, 'fake' ],
@@ -79,22 +80,23 @@ sub stopped {
         my $answer = $client->response;
         my $time = time() - $start;
 
-        # on a busy machine another one may be late, too
+        # on a busy machine another worker may be late, too
 
         redo if partly($answer) eq '1/3';
 
         push @times, $time;
-        cmp_ok($time, '>', $timeout - 0.1, 'an answer, no earlier');
-        is($answer->{status}, 200, 'than its deadline');
-        is(partly($answer), '2/3', 'of two');
+        cmp_ok($time, '>', $timeout - 0.1, 'no answer before the deadline');
+        is($answer->{status}, 200, 'an answer');
+        is(partly($answer), '2/3', 'of two workers');
         like(missing($answer, 'stopped')->{$victim}, qr/\A$late\z/,
-             'and why not of the third');
+             'which says why the third is missing');
     }
 
     measured(sprintf 'stopped: %d rounds; the longest %.2f s, %+.2f s of the '
                      . 'deadline', scalar @times, most(@times),
                      most(@times) - $timeout);
-    cmp_ok(most(@times), '<', $timeout + 0.5, 'and no later') if $soak > 1;
+    cmp_ok(most(@times), '<', $timeout + 0.5, 'soon after the deadline')
+        if $soak > 1;
 
     like(once_like($client, "$heap?format=top", qr{^workers 2/3\n}m)->{body},
          qr{^workers 2/3\nworker $number pid $victim is missing: no answer }m,
@@ -102,30 +104,30 @@ sub stopped {
 
     my $strict = once_like($client, "$heap?strict=1", qr/^only 2 /m);
 
-    is($strict->{status}, 503, 'strict: nothing');
+    is($strict->{status}, 503, 'strict: no profile');
     is($strict->{body}, 'only 2 of 3 workers answered, and strict=1 requires '
                         . 'all: the error log and the comments of the profile '
-                        . "without strict=1 say why\n", 'and why');
+                        . "without strict=1 say why\n", 'strict: the reason');
 
     for my $who ("pid-$victim", $number) {
         my $alone = $client->get("$heap?worker=$who");
 
-        is($alone->{status}, 504, "$who: too late");
+        is($alone->{status}, 504, "$who: 504");
         like($alone->{body}, qr/\Ano worker answered in time: worker (?#
-             )$number \(pid $victim\), $late\n\z/, 'and why');
+             )$number \(pid $victim\), $late\n\z/, "$who: the reason");
     }
 
     is($client->get("$heap?worker=pid-$asker")->{status}, 200,
-       'the others are asked as ever');
+       'the others can be asked');
 
     $nginx->signal('CONT', $victim);
-    is_well($nginx, 'goes on');
+    is_well($nginx, 'continued');
     $nginx->stop;
 }
 
 
-# The answer to PATH, once it is like PATTERN: on a busy machine one that runs
-# may be late as well.
+# The answer to PATH, once it is like PATTERN: on a busy machine a worker that
+# runs may be late as well.
 
 sub once_like {
     my ($client, $path, $pattern) = @_;
@@ -151,7 +153,7 @@ sub numbered {
 }
 
 
-# Those that do not answer do not keep the others from being asked.
+# Workers that do not answer do not keep the others from being asked.
 
 sub several_stopped {
     my $nginx = fleet($timeouts, workers => 4, fake => '');
@@ -168,7 +170,7 @@ sub several_stopped {
 
         my ($answer, $time, $start);
 
-        # on a busy machine another one may be late, too
+        # on a busy machine another worker may be late, too
 
         wait_until(sub {
             $start = time();
@@ -182,11 +184,13 @@ sub several_stopped {
         cmp_ok($time, '>', $timeout - 0.1, "$n: no earlier than its deadline");
         cmp_ok($time, '<', $timeout + 0.5, "$n: and not much later")
             if $soak > 1;
-        is(partly($answer), $expected, "$n: of all that live");
+        is(partly($answer), $expected, "$n: of all that run");
+
         my $why = missing($answer, $n);
 
-        is_deeply([ sort keys %$why ], [ sort @victims ], "$n: not the others");
-        like($why->{$_}, qr/\A$late\z/, "$n: and why") for @victims;
+        is_deeply([ sort keys %$why ], [ sort @victims ],
+                  "$n: those that are stopped are missing");
+        like($why->{$_}, qr/\A$late\z/, "$n: the reason") for @victims;
 
         my $status;
 
@@ -199,19 +203,20 @@ sub several_stopped {
 
         cmp_ok(time() - $start, '<', $timeout + 0.5, "$n: status in time")
             if $soak > 1;
-        is("@{ $status->{counts} }", '4 ' . (4 - $n), "$n: of as many");
+        is("@{ $status->{counts} }", '4 ' . (4 - $n), "$n: status counts them");
         is(scalar(grep { /\A$late\z/ } @{ $status->{why} }), $n,
-           "$n: and why");
+           "$n: and has the reason");
 
         $nginx->signal('CONT', $_) for @victims;
-        is_well($nginx, "$n that go on");
+        is_well($nginx, "$n continued");
     }
 
     $nginx->stop;
 }
 
 
-# Its timers all fire at once then, and no step comes before its collection.
+# When it continues, all its timers fire at once: no step may run before its
+# collection.
 
 sub late_itself {
     my $nginx = fleet($timeouts, workers => 2, fake => '');
@@ -242,23 +247,25 @@ sub late_itself {
         is($answer->{status}, 200, "$path: an answer");
 
         if ($path eq $heap) {
-            is(partly($answer), '1/2', 'of one');
+            is(partly($answer), '1/2', 'of one worker');
 
         } else {
-            like($answer->{body}, qr/"asked": 2,\s+"answered": 1,/, 'of one');
+            like($answer->{body}, qr/"asked": 2,\s+"answered": 1,/,
+                 'of one worker');
             like($answer->{body}, qr/"missing": \[\s*\{[^]]*"pid": $other,/,
                  'the other one is missing');
         }
     }
 
     $nginx->signal('CONT', $other);
-    ok(wait_until(sub { partly($client->get($heap)) eq '2/2' }), 'both');
+    ok(wait_until(sub { partly($client->get($heap)) eq '2/2' }),
+       'both answer again');
     $nginx->stop;
 }
 
 
-# What a stopped worker is asked it does not answer after it went on: questions
-# that nobody waits for any more go nowhere.
+# A stopped worker that continues does not answer what it was asked meanwhile:
+# nobody waits for those answers any more.
 
 sub fresh {
     my $nginx = fleet('', workers => 2, fake => '');
@@ -272,7 +279,7 @@ sub fresh {
         is($before->{status}, 200, 'before');
         $nginx->signal('STOP', $victim);
 
-        # who leaves does not wait for the deadline
+        # a client that leaves ends its question
 
         for (1 .. 3) {
             my $gone = $nginx->client;
@@ -291,18 +298,18 @@ sub fresh {
         # of the worker, and of what it inherited
 
         $bytes += $_ for $answer->{body} =~ /jpp_fake_alpha (\d+)$/mg;
-        is($bytes, (1 + $n) * 16777216, 'of what is now');
+        is($bytes, (1 + $n) * 16777216, 'the answer is a new dump');
     }
 
     $nginx->fake('');
-    is_well($nginx, 'questions that nobody waits for');
+    is_well($nginx, 'stale questions');
     $nginx->stop;
 }
 
 
-# PID, which has N clients, has FREE descriptors as CODE runs; the CPU time it
-# took, and that which it takes in the quarter of a second after that: who loops
-# computes all of it.
+# PID, which has N clients, has FREE descriptors as CODE runs.  It uses little
+# CPU time meanwhile, and in the quarter of a second after that: a loop would
+# use all of it.
 
 sub with_few {
     my ($nginx, $pid, $n, $free, $code) = @_;
@@ -317,13 +324,13 @@ sub with_few {
     my $cpu = cpu_time($pid);
 
     sleep 0.25;
-    cmp_ok(cpu_time($pid) - $cpu, '<', 0.1, "$free free: no loop");
-    cmp_ok($cpu - $before, '<', 0.5, "$free free: nor before");
+    cmp_ok($cpu - $before, '<', 0.5, "$free free: no loop in the request");
+    cmp_ok(cpu_time($pid) - $cpu, '<', 0.1, "$free free: or after it");
     limit($pid, 'nofile', $was);
 }
 
 
-# Whatever came is whole, or a refusal with a reason.
+# An answer is complete, or a refusal with a reason.
 
 sub is_whole_or_none {
     my ($answer, $what) = @_;
@@ -335,7 +342,7 @@ sub is_whole_or_none {
 
         like($answer->{body},
              qr/descriptor|worker_rlimit_nofile|within|Too many references/,
-             "$what: why");
+             "$what: the reason");
         return;
     }
 
@@ -363,7 +370,7 @@ sub few_asking {
                                    qr{^jemalloc-pprof-workers: (\d)/\1\r$}mi);
 
             is($answer->{status}, 200, 'enough again');
-            like(partly($answer), qr{^(\d)/\1$}, 'of all');
+            like(partly($answer), qr{^(\d)/\1$}, 'all answered');
         }
     }
 
@@ -388,7 +395,7 @@ sub few_asked {
                 $statuses{ $query ? $answer->{status} : partly($answer) }++;
             });
 
-            # the one whose question it could not take in time
+            # until it has taken the question that it could not take in time
 
             ok(wait_until(sub {
                 my $answer = $client->get("$heap$query");
@@ -400,8 +407,9 @@ sub few_asked {
     }
 
     ok($statuses{200} && $statuses{504} && $statuses{503},
-       'enough, none to accept by, none for the file');
-    ok($statuses{'1/2'} && $statuses{'2/2'}, 'in part, or in full');
+       'enough descriptors, none to accept with, none for the file');
+    ok($statuses{'1/2'} && $statuses{'2/2'},
+       'answers of one worker, and of both');
 
     undef $client;
     is_well($nginx, 'few descriptors');
@@ -409,7 +417,8 @@ sub few_asked {
 }
 
 
-# One that fails says nothing of the worker, who is asked again the next time.
+# A failed connection says nothing about the worker, which is asked again the
+# next time.
 
 sub not_made {
     my $port = free_port();
@@ -432,22 +441,22 @@ EOF
         my $answer = $client->get($heap);
 
         is($answer->{status}, 200, $words);
-        is(partly($answer), '1/3', 'of itself');
+        is(partly($answer), '1/3', 'of the worker itself');
         is(scalar(grep { /is missing: cannot query it: \Q$words\E$/ }
-                  @{ profile($answer)->{comments} }), 2, 'and why');
+                  @{ profile($answer)->{comments} }), 2, 'the reason');
 
         $nginx->fake('');
-        is(partly($client->get("$heap?strict=1")), '3/3', 'all of them again');
+        is(partly($client->get("$heap?strict=1")), '3/3', 'all answer again');
     }
 
-    # nobody is in the way for ever; for a while he is
+    # the asker waits for a worker that accepts nothing, but not for ever
 
     $nginx->fake("connect 11\n");
 
     $client->send_request($heap);
-    ok(!$client->hears(0.2), 'one that accepts nothing is waited for');
+    ok(!$client->hears(0.2), 'no answer while workers accept nothing');
     $nginx->fake('');
-    is(partly($client->response), '3/3', 'and asked again');
+    is(partly($client->response), '3/3', 'then they are asked again');
 
     $nginx->fake("connect 11\n");
 
@@ -455,14 +464,14 @@ EOF
 
     is((grep { /is missing: it accepted no connection within / }
         @{ profile($answer)->{comments} }), 2,
-       'the answer names one that never accepts');
+       'the answer names those that never accept');
     $nginx->fake('');
-    is(partly($client->get($heap)), '3/3', 'all of them again');
+    is(partly($client->get($heap)), '3/3', 'all answer again');
     $nginx->stop;
 }
 
 
-# Whoever cannot accept does not try all the time.
+# A worker that cannot accept does not try all the time.
 
 sub not_taken {
     my $nginx = fleet($timeouts, workers => 2, fake => '');
@@ -474,19 +483,19 @@ sub not_taken {
 
         my $cpu = cpu_time($other);
 
-        is(partly($client->get($heap)), '1/2', "errno $errno: late");
+        is(partly($client->get($heap)), '1/2', "errno $errno: it is late");
         cmp_ok(cpu_time($other) - $cpu, '<', 0.3, 'no loop');
 
         $nginx->fake('');
         ok(wait_until(sub { partly($client->get($heap)) eq '2/2' }),
-           'both again');
+           'both answer again');
     }
 
     $nginx->stop;
 }
 
 
-# jemalloc has them wait for a dump, and the event loop does not.
+# jemalloc makes its statistics wait for a dump; the event loop does not wait.
 
 sub busy {
     my $nginx = fleet('', workers => 1, fake => '');
@@ -501,7 +510,8 @@ sub busy {
 
     $other->send_request($heap);
     ok($nginx->wait_dumping($nginx->worker), 'a dump');
-    like($client->get($path)->{body}, qr/"stats": null/, 'none meanwhile');
+    like($client->get($path)->{body}, qr/"stats": null/,
+         'no statistics meanwhile');
     $nginx->fake('');
     is($other->response->{status}, 200, 'the dump');
     ok(wait_until(sub { $client->get($path)->{body} =~ /"stats": \{/ }),

@@ -1,13 +1,13 @@
 #!/usr/bin/perl
 
-# Questions among workers when many are asked, when some are never read, and
-# when something changes meanwhile: a reset, a reload, control.  No answer is
-# wrong without saying so, and nobody pays for a worker that hangs.
+# Questions among workers: many of them, some that are never read, and some that
+# a reset, a reload or control overtakes.  No answer is wrong without saying so,
+# and no other worker pays for one that hangs.
 #
 # JPP_SOAK=1 does it with 64 workers, 200 clients and 400 questions.
 #
-# Not here: what one worker finds of one other (245), how much memory answers
-# may take (248), processes that are no workers (270).
+# Not here: one worker that asks one other (245); the memory of answers (248);
+# processes that are no workers (270).
 
 use strict;
 use warnings;
@@ -33,14 +33,14 @@ my $control = '/debug/pprof/control';
 
 subtests(
     'questions that nobody reads' => [ \&unread, 'fake' ],
-    'more that ask than are heard at a time' => [ \&crowd, 'fake' ],
+    'more askers than a worker accepts' => [ \&crowd, 'fake' ],
     'one dump for all who wait' => [ \&shared, 'fake' ],
     'samples that are forgotten in between' => [ \&forgotten, 'jemalloc' ],
     'an index during reloads' => [ \&reloaded, 'fake' ],
-    'an index of one that was killed' => [ \&killed, 'fake' ],
+    'an index of a killed worker' => [ \&killed, 'fake' ],
     'what was collected before a change' => [ \&stale, 'fake' ],
     'files that are lost on the way' => [ \&lost, 'jemalloc' ],
-    'no socket to ask by' => [ \&no_socket, 'fake' ],
+    'no socket for a question' => [ \&no_socket, 'fake' ],
     'a baseline without room' => [ \&no_room, 'fake' ],
     'a worker without a thread' => [ \&threadless, 'fake' ],
     'a pid that is another process by now' => [ \&reused, 'fake', 'root',
@@ -48,8 +48,8 @@ subtests(
 );
 
 
-# Workers that are stopped leave questions unread, more than a worker may have
-# descriptors, and it goes on to ask the others.
+# Stopped workers leave more questions unread than the asker may have
+# descriptors, and it still asks the others.
 
 sub unread {
     my $nginx = fleet('jemalloc_pprof_timeout 100ms;', workers => 5,
@@ -65,7 +65,7 @@ sub unread {
 
     $client->get($heap) for 1 .. $n;
 
-    # one that is slow, too, is late in some of them
+    # on a busy machine another worker may be late, too
 
     my $answer;
 
@@ -78,7 +78,7 @@ sub unread {
     my $why = missing($answer, 'unread');
 
     like($why->{$_}, qr/: it is stopped, by a signal or a debugger /,
-         'and the answer says what is the matter with the others')
+         'the answer says that the others are stopped')
         for @victims;
 
     $nginx->signal('CONT', $_) for @victims;
@@ -87,7 +87,7 @@ sub unread {
 }
 
 
-# A worker hears sixteen at a time, and the others wait for their turn.
+# A worker accepts sixteen askers at a time; the others wait for their turn.
 
 sub crowd {
     my ($n, $n_clients) = $soak ? (64, 200) : (24, 96);
@@ -112,8 +112,8 @@ sub crowd {
 }
 
 
-# What CLIENTS are answered that ask for PATH at once.  Who happens to be served
-# by a worker that has enough to do is told to come back, and does.
+# What CLIENTS hear that ask for PATH at once.  A client that has to come back,
+# since the worker that serves it has enough to do, comes back.
 
 sub asked_by_all {
     my ($path, @clients) = @_;
@@ -142,7 +142,7 @@ sub asked_by_all {
 }
 
 
-# Who asks before a dump has begun gets that one.
+# All that ask before a dump begins get that one.
 
 sub shared {
     my $n = 8;
@@ -152,7 +152,7 @@ sub shared {
 
     $nginx->fake("hold 1\n");
 
-    # by different workers, so that each asks a question of its own
+    # clients of different workers, so that each asks a question of its own
 
     my %clients;
 
@@ -182,7 +182,7 @@ sub shared {
     my @begun = grep { $_->[0] == $victim && $_->[1] eq 'begins' }
                 $nginx->dump_log($from);
 
-    is(scalar @begun, 2, 'with the dump that was on, and one more');
+    is(scalar @begun, 2, 'with the dump that had begun, and one more');
     is_well($nginx, 'shared');
     $nginx->stop;
 }
@@ -198,7 +198,7 @@ sub sockets_of {
 }
 
 
-# What was sampled before a reset is not there afterwards, and was not freed.
+# Samples that a reset forgets were not freed: a difference must not say so.
 
 sub forgotten {
     my $nginx = fleet('', workers => 2);
@@ -223,31 +223,32 @@ sub forgotten {
         is($answer->{status}, 200, "$change: there is a difference");
         is(partly($answer), '1/2', "$change: of one worker");
         is_deeply([ values %{ missing($answer, $change) } ], [ $why ],
-                  "$change: and why not of the other");
+                  "$change: the reason for the other");
 
         my $strict = $asked{'&strict=1'}->response;
 
-        is($strict->{status}, 503, "$change: strict: there is none");
+        is($strict->{status}, 503, "$change: strict: no difference");
     }
 
     rests_at($nginx, $asker, 2);
     ask_and_pause($asker, $asked{''}, "$heap?seconds=4&format=top");
-    is($nginx->get($control, body => 'reset=1')->{status}, 200, 'of all');
+    is($nginx->get($control, body => 'reset=1')->{status}, 200,
+       'a reset of all');
 
     my $answer = $asked{''}->response;
 
-    is($answer->{status}, 503, 'of all: there is no difference');
+    is($answer->{status}, 503, 'a reset of all: no difference');
     like($answer->{body}, qr/\Ano worker answered both times: worker 0 (?#
-         )\(pid \d+\), \Q$why\E: try again\n\z/, 'and why');
+         )\(pid \d+\), \Q$why\E: try again\n\z/, 'a reset of all: the reason');
 
-    # they have no baseline any more, which is all that is different
+    # without their baselines they still have profiles
 
-    is(partly($nginx->get("$heap?strict=1")), '2/2', 'profiles as ever');
+    is(partly($nginx->get("$heap?strict=1")), '2/2', 'profiles of both');
     $nginx->stop;
 }
 
 
-# Until ASKER has the first dump of each of two workers, and waits.
+# Asks for PATH, and waits until ASKER has the first dumps of two workers.
 
 sub ask_and_pause {
     my ($asker, $client, $path) = @_;
@@ -259,8 +260,8 @@ sub ask_and_pause {
 }
 
 
-# Either those that are to be replaced answer, or those that replace them; one
-# that is asked as it exits does not.
+# The old worker of an index answers, or the new one; one that is asked as it
+# exits says so.
 
 sub reloaded {
     my $nginx = fleet('', workers => 8, fake => '');
@@ -282,8 +283,8 @@ sub reloaded {
 
     cmp_ok($answers{answers}, '>', 1000, 'eight reloads: it answers');
     delete @answers{qw( answers exits )};
-    is_deeply(\%answers, {}, 'and is never said not to be there');
-    is($nginx->get("$heap?worker=8")->{status}, 404, 'there is no ninth');
+    is_deeply(\%answers, {}, 'and is never reported as unknown');
+    is($nginx->get("$heap?worker=8")->{status}, 404, 'a ninth is unknown');
 
     wait_until(sub { $nginx->worker_pids == 8 });
     is_well($nginx, 'reloaded');
@@ -296,7 +297,7 @@ sub killed {
     my ($asker, $client) = clients_of_one($nginx, 1);
     my %answers;
 
-    # the master cannot start another one meanwhile
+    # a stopped master starts no other worker
 
     for (1 .. 3) {
         my ($victim) = grep { $_ != $asker } $nginx->worker_pids;
@@ -326,13 +327,13 @@ sub killed {
     is_deeply(\%answers, {
         "503 it no longer listens, so it has exited\n" => 3,
         "503 this worker is being started: try again in a second\n" => 3,
-    }, 'there is such a worker, though not now');
+    }, 'the index is known, and its worker is not there');
 
     $nginx->stop(alerts => qr/exited on signal 9|was locked by/);
 }
 
 
-# A collection that began before a change is not for who knows of the change.
+# A client that knows of a change gets no answer that was collected before it.
 
 sub stale {
     my $nginx = fleet('jemalloc_pprof_timeout 2s;', workers => 2, fake => '');
@@ -342,7 +343,7 @@ sub stale {
     $nginx->signal('STOP', $victim);
 
     $clients[0]->send_request('/debug/pprof/status');
-    ok(!$clients[0]->hears(0.1), 'the state of both is asked for');
+    ok(!$clients[0]->hears(0.1), 'a status of both is under way');
 
     my $done = $clients[1]->get("$control?worker=pid-$asker",
                                 body => 'active=off');
@@ -350,15 +351,15 @@ sub stale {
     like($done->{body}, qr/"after": \{\s*"active": false/, 'one is changed');
 
     like($clients[2]->get('/debug/pprof/status')->{body}, qr/"active": false/,
-         'who asks now sees it');
+         'a later status has the change');
     $clients[0]->response;
 
     is($clients[2]->get("$heap?worker=self")->{status}, 403, 'no samples');
 
-    # the same for a profile, and the other way round
+    # the same for a profile, in the other direction
 
     $clients[0]->send_request($heap);
-    ok(!$clients[0]->hears(0.1), 'profiles of both are asked for');
+    ok(!$clients[0]->hears(0.1), 'a profile of both is under way');
     $clients[1]->get("$control?worker=pid-$asker", body => 'active=on');
     is($clients[2]->get($heap)->{status}, 200, 'there are samples again');
     $clients[0]->response;
@@ -368,8 +369,8 @@ sub stale {
 }
 
 
-# A worker has as few descriptors as it can have: what it answers with is right,
-# or is missing.
+# An asker with few descriptors: what its answer contains is right, or the
+# answer says what is missing.
 
 sub lost {
     my $nginx = fleet('', workers => 2);
@@ -393,7 +394,8 @@ sub lost {
 
         if ($answer->{status} == 200) {
             is(scalar(grep { $_ eq 'master' }
-                      @{ profile($answer)->{strings} }), 1, "$free: and here");
+                      @{ profile($answer)->{strings} }), 1,
+               "$free: it is reported as inherited");
             $words{200}++;
             next;
         }
@@ -406,14 +408,14 @@ sub lost {
         'cannot create a socket to query it (raise worker_rlimit_nofile)' => 1,
         'the files of its answer were lost' => 2,
         200 => 3,
-    }, 'no socket, no room for the files, and enough');
+    }, 'no socket, no descriptors for the files, and enough');
 
     is_well($nginx, 'lost');
     $nginx->stop;
 }
 
 
-# The cure is for what is the matter, and is none where nothing is known.
+# The cure fits the cause, and an unknown cause has none.
 
 sub no_socket {
     my $nginx = fleet('', workers => 2, fake => '');
@@ -443,8 +445,8 @@ sub no_socket {
 }
 
 
-# What workers inherited is more than they may have now: it counts as their own,
-# which is said, or is an error.
+# What workers inherited is larger than the limit of now: it counts as their
+# own, which a comment says, and which is an error with strict=1.
 
 sub no_room {
     my $nginx = fleet('jemalloc_pprof_max_size 100k;', workers => 2,
@@ -462,17 +464,17 @@ sub no_room {
 
     is(scalar @left_out, 2, 'without two baselines');
     like($_, qr/^left out the baseline of worker \d pid \d+: the dump has (?#
-         )\d+ bytes and 102400 are allowed: /, 'and why') for @left_out;
+         )\d+ bytes and 102400 are allowed: /, 'the reason') for @left_out;
 
     my $strict = $nginx->get("$heap?strict=1");
 
-    is($strict->{status}, 503, 'strict: none');
+    is($strict->{status}, 503, 'strict: no profile');
     is($strict->{body}, 'the baseline of 2 of 2 workers had to be left out, so '
        . 'what they inherited would count as their own, which strict=1 '
        . 'does not allow: the comments of the profile without strict=1 say '
-       . "why\n", 'and why');
+       . "why\n", 'strict: the reason');
 
-    # what did not fit does not stay
+    # a baseline that did not fit takes no room
 
     is($nginx->get("$heap?format=folded&worker=0&seconds=1")->{status}, 200,
        'a difference needs none');
@@ -481,7 +483,7 @@ sub no_room {
 }
 
 
-# It has no profile, and is counted all the same.
+# A worker that cannot start a thread has no profile, and is counted.
 
 sub threadless {
     my $nginx = fleet('', workers => 2, fake => "eventfd 24\n");
@@ -490,19 +492,20 @@ sub threadless {
     $nginx->fake('');
 
     like($nginx->error_log, qr/eventfd\(\) failed, this worker will serve no (?#
-         )profiles \(24: /, 'the log says so');
+         )profiles \(24: /, 'the log has it');
 
     my $status = status($nginx);
 
-    is("@{ $status->{counts} }", '2 2', 'both are there');
+    is("@{ $status->{counts} }", '2 2', 'both have a status');
 
     my $answer = $nginx->get("$heap?strict=1");
 
     is($answer->{status}, 503, 'no profile');
     like($answer->{body},
-         qr/\Ano worker answered: worker 0 \(pid \d+\), \Q$why/, 'and why');
+         qr/\Ano worker answered: worker 0 \(pid \d+\), \Q$why/,
+         'the reason');
 
-    # one that is started afresh has one
+    # the next one has a thread
 
     my ($victim) = $nginx->worker_pids;
 
@@ -513,7 +516,7 @@ sub threadless {
         return @pids == 2 && !grep { $_ == $victim } @pids;
     }), 'another worker');
 
-    # profiles are made by whoever has a thread, too
+    # the worker that serves the request needs a thread, too
 
     ok(wait_until(sub {
         $answer = $nginx->get($heap);
@@ -522,7 +525,7 @@ sub threadless {
     }), 'one of two answers');
     is(partly($answer), '1/2', 'of two');
     is_deeply([ values %{ missing($answer, 'threadless') } ], [ $why ],
-              'and why not the other');
+              'the reason for the other');
     $nginx->stop(alerts => qr/exited on signal 9|was locked by/);
 }
 
@@ -530,7 +533,7 @@ sub threadless {
 sub has_last_pid { -w '/proc/sys/kernel/ns_last_pid' }
 
 
-# Another user has the pid and the name of a worker that was killed.
+# Another user's process has the pid and the name of a killed worker.
 
 sub reused {
     my $nginx = fleet('', workers => 2, fake => '');
@@ -548,15 +551,15 @@ sub reused {
     my ($pid, $pipe) = impostor($victim, $name);
 
     SKIP: {
-        skip 'the pid was given to somebody else', 1 unless $pid;
+        skip 'another process got the pid', 1 unless $pid;
 
         ok(wait_until(sub { sockets($victim) }),
            'another process has its name');
 
         my @answers = map { $client->get("$heap?worker=all") } 1 .. 3;
 
-        is(partly($answers[-1]), '2/2', 'and is not counted for long');
-        is($client->get("$heap?strict=1")->{status}, 200, 'strict or not');
+        is(partly($answers[-1]), '2/2', 'it is not counted for long');
+        is($client->get("$heap?strict=1")->{status}, 200, 'even with strict=1');
 
         kill 'KILL', $pid;
         waitpid $pid, 0;
@@ -567,7 +570,7 @@ sub reused {
 }
 
 
-# A process with the number PID that listens by NAME, as another user.
+# A process of another user with the pid PID that listens by NAME.
 
 sub impostor {
     my ($pid, $name) = @_;

@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# All workers together: how many there are, how many are asked at a time, how
-# much of what they answer fits, and differences of those that came and went.
+# All workers together: their number, how many are asked at a time, how many of
+# their dumps fit, and differences between workers that come and go.
 #
-# Not here: one of them that does not answer (245) or ends (240).
+# Not here: a worker that does not answer (245) or ends (240).
 
 use strict;
 use warnings;
@@ -60,7 +60,7 @@ sub numbers {
 }
 
 
-# Those before a reload and those after it are there at the same time.
+# Around a reload, old and new workers are there at the same time.
 
 sub crowd {
     my $port = free_port();
@@ -72,7 +72,7 @@ sub crowd {
     $nginx->reload;
     is($nginx->worker_pids, $n, 'as many as before');
 
-    # what is as it was inherited is told of no worker
+    # memory that was inherited belongs to no worker
 
     my $dump = $nginx->get("$heap?format=jemalloc&worker=self")->{body};
 
@@ -82,17 +82,17 @@ sub crowd {
     my $answer = $nginx->get($heap);
 
     is($answer->{status}, 200, 'an answer') or diag($answer->{body});
-    is(partly($answer), "$n/$n", 'of all');
+    is(partly($answer), "$n/$n", 'of all workers');
     is_deeply([ sort { $a <=> $b } keys %{ profile($answer)->{labels}{pid} } ],
-              [ $nginx->worker_pids ], 'by name');
+              [ $nginx->worker_pids ], 'each with its pid');
 
     my $status = status($nginx->client);
 
-    is("@{ $status->{counts} }", "$n $n", 'status: of all');
+    is("@{ $status->{counts} }", "$n $n", 'status: all workers');
     is_deeply([ sort { $a <=> $b } @{ $status->{pids} } ],
-              [ $nginx->worker_pids ], 'status: by name');
+              [ $nginx->worker_pids ], 'status: each with its pid');
 
-    # each has a socket of its own here, and the kernel chooses among them
+    # with reuseport each has a socket, and the kernel chooses one
 
     my %selves;
 
@@ -103,7 +103,7 @@ sub crowd {
         $selves{ "$self->{status} " . partly($self) }++;
     }
 
-    is_deeply(\%selves, { '200 1/1' => 300 }, 'whoever is asked for itself');
+    is_deeply(\%selves, { '200 1/1' => 300 }, 'worker=self works in each');
 
     unlike($nginx->error_log, qr/table of workers is full/,
            'the table has room for all of them');
@@ -111,7 +111,7 @@ sub crowd {
 }
 
 
-# A worker asks two at a time, however many questions it has.
+# A worker asks two workers at a time, however many requests it serves.
 
 sub two_at_a_time {
     my $nginx = fleet('', workers => 6, fake => '');
@@ -135,7 +135,7 @@ sub two_at_a_time {
         $most = max($most, $n);
     }
 
-    is($n, 0, 'what begins ends');
+    is($n, 0, 'each dump that begins ends');
     is($most, 2, 'two dumps at a time, and never more');
 
     for my $i (0 .. $#answers) {
@@ -150,7 +150,8 @@ sub two_at_a_time {
 }
 
 
-# Of as many as fit: the others are told, and nobody is hurt.
+# The answer has as many dumps as fit; it names the other workers, and none
+# ends.
 
 sub too_many {
     my $nginx = fleet('jemalloc_pprof_max_size 1200k;', workers => 6,
@@ -167,20 +168,21 @@ sub too_many {
 
         is($answer->{status}, 200, "$round: an answer")
             or diag($answer->{body});
-        cmp_ok($n // 0, '>=', 3, "$round: of some");
-        cmp_ok(($n // 6) * 1e6, '<', $total, "$round: of as many as fit");
+        cmp_ok($n // 0, '>=', 3, "$round: of some workers");
+        cmp_ok(($n // 6) * 1e6, '<', $total, "$round: no more than fit");
 
         my $why = missing($answer, $round);
 
         like($why->{$_}, qr/does not fit.*jemalloc_pprof_max_size/,
-             "$round: why the others are missing") for keys %$why;
+             "$round: the reason for the others") for keys %$why;
     }
 
     ok($client->get("$heap?format=top")->{body}
        =~ /^worker \d+ pid \d+ is missing: .*does not fit/m,
        'top says so as well');
-    is($client->get("$heap?strict=1")->{status}, 503, 'strict: nothing');
-    is($client->get("$heap?worker=$_")->{status}, 200, "$_ alone fits")
+    is($client->get("$heap?strict=1")->{status}, 503, 'strict: no profile');
+    is($client->get("$heap?worker=$_")->{status}, 200,
+       "worker $_ alone fits")
         for 0 .. 5;
 
     my $difference = $client->get("$heap?seconds=1");
@@ -191,17 +193,17 @@ sub too_many {
     my $why = missing($difference, 'a difference');
 
     like($why->{$_}, qr/does not fit|did not answer the first time/,
-         'a difference: why') for keys %$why;
+         'a difference: the reason') for keys %$why;
 
-    is_deeply([ $nginx->worker_pids ], \@pids, 'nobody ended');
+    is_deeply([ $nginx->worker_pids ], \@pids, 'no worker ended');
     $nginx->fake('');
     is_well($nginx, 'too many');
     $nginx->stop;
 }
 
 
-# The dumps before and after are twice what a profile needs, and each comes
-# with what was inherited, which is one and the same.
+# A difference needs twice as many dumps as a profile, and each comes with the
+# baseline, which is the same for all.
 
 sub just_fit {
     for ([ '1200k', '' ], [ '1500k', "large 1\n" ]) {
@@ -217,15 +219,15 @@ sub just_fit {
         } 0 .. 3;
         my $size = $sizes[0] + $sizes[1] + $sizes[2] + $sizes[3];
 
-        cmp_ok($size, '>', 0.6 * $total, "$max_size: dumps that nearly");
-        cmp_ok($size, '<', 0.95 * $total, 'fill what there is for them');
+        cmp_ok($size, '>', 0.6 * $total, "$max_size: large dumps");
+        cmp_ok($size, '<', 0.95 * $total, "$max_size: which just fit");
 
         for my $query ('', '?seconds=1', '?seconds=1&strict=1') {
             my $answer = $nginx->get("$heap$query");
 
             is($answer->{status}, 200, "$query: an answer")
                 or diag($answer->{body});
-            is(partly($answer), '4/4', "$query: of all");
+            is(partly($answer), '4/4', "$query: of all workers");
         }
 
         $nginx->fake('');
@@ -235,7 +237,7 @@ sub just_fit {
 }
 
 
-# Of those that were there all the time.
+# A difference is of the workers that were there all the time.
 
 sub difference {
     my $nginx = fleet('', workers => 3, fake => '');
@@ -271,10 +273,10 @@ sub difference {
         is(partly($answer), '2/4', 'of those that were there');
         is_deeply(\%why, { $victim => 'it exited in the meantime',
                            $new => 'it was started in the meantime' },
-                  'and the others by name');
+                  'it names the others');
         is_deeply([ sort keys %{ $profile->{labels}{pid} } ],
                   [ sort grep { $_ != $new } $nginx->worker_pids ],
-                  'of whom nothing is told');
+                  'and has no samples of theirs');
     }
 
     $nginx->fake('');

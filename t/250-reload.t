@@ -1,11 +1,11 @@
 #!/usr/bin/perl
 
-# Reloads and upgrades, one at a time: the workers of before finish what they
-# can and say so, those that come know what was set, the master keeps nothing,
-# and lets the module go where a configuration has none.
+# Reloads and upgrades, one at a time: old workers finish what they can and say
+# so, new ones know the settings, and the master keeps nothing, and unloads the
+# module where a configuration has none.
 #
-# Not here: reloads faster than workers come and go (256), signals to workers
-# (240), what was inherited from which configuration (260).
+# Not here: reloads faster than workers come and go (256); signals to workers
+# (240); what is inherited from which configuration (260).
 #
 # JPP_SOAK=1 does it ten times as often.
 
@@ -41,8 +41,8 @@ subtests(
     'a reload without the module' => [ \&unloaded, 'fake', 'loaded' ],
     'a number of workers that changes' => [ \&changing, 'fake' ],
     'workers that exit' => [ \&exiting, 'fake' ],
-    'a difference, and one that ended' => [ \&ended, 'fake' ],
-    'what is wanted' => [ \&wanted, 'fake' ],
+    'a difference, and a worker that ended' => [ \&ended, 'fake' ],
+    'settings outlive workers' => [ \&settings, 'fake' ],
     'a binary upgrade' => [ \&upgrade, 'jemalloc' ],
 );
 
@@ -85,29 +85,29 @@ sub over_a_reload {
     $nginx->fake($keys);
     $client->send_request($path);
 
-    # once the old one is in it the master, which dumps what it leaves to the
-    # new ones, does so in no time
+    # once the old worker is in its dump; the master, which dumps what it leaves
+    # to the new ones, dumps without a delay
 
     ok($keys =~ /large/ ? $client->hears(30)
        : $keys =~ /hang/ ? $nginx->wait_dumping($pid)
-       : wait_for($pid, 1, 0), "$path: it is so far");
+       : wait_for($pid, 1, 0), "$path: it has begun");
     $nginx->fake('');
     $nginx->reload(is_kept => 1);
     isnt($nginx->worker, $pid, "$path: a new worker");
 
-    is($nginx->get($heap)->{status}, 200, 'it serves');
+    is($nginx->get($heap)->{status}, 200, 'it serves profiles');
 
     my $answer = $client->response;
 
-    is($answer->{body}, $shutting_down, 'the old one says why it does not')
+    is($answer->{body}, $shutting_down, 'the old one has the reason')
         if $answer->{status} == 503;
-    ok(wait_until(sub { is_gone($pid) }), 'and it is gone');
+    ok(wait_until(sub { is_gone($pid) }), 'the old one ends');
 
     return $answer;
 }
 
 
-# The master lets the module go, with what it held for it, and takes it anew.
+# The master unloads the module, with all that it holds, and loads it again.
 
 sub unloaded {
     my $nginx = JppNginx->start(fake => '', level => 'notice');
@@ -117,14 +117,15 @@ sub unloaded {
     for my $round (1 .. 3) {
         $nginx->reload(module => 0);
         unlike(slurp("/proc/$master/maps"), qr/jemalloc_pprof_module/,
-               "$round: it is gone");
-        is($nginx->get($heap)->{status}, 404, 'and serves nothing');
-        ok(wait_until(sub { descriptors($master) <= $n }), 'or holds');
+               "$round: it is unloaded");
+        is($nginx->get($heap)->{status}, 404, 'no profile');
+        ok(wait_until(sub { descriptors($master) <= $n }),
+           'no descriptor is left');
 
         $nginx->reload(module => 1);
-        is($nginx->get($heap)->{status}, 200, 'it is there again');
+        is($nginx->get($heap)->{status}, 200, 'loaded again');
         ok(wait_until(sub { descriptors($master) <= $n }),
-           'with as much as before');
+           'with as many descriptors as before');
     }
 
     $nginx->stop;
@@ -145,7 +146,7 @@ sub changing {
             is_well($nginx, "$round: $n", @dead);
         }
 
-        # the first fifth takes what is taken once
+        # what is allocated once is there after a fifth
 
         push @memory, memory($master, 'VmRSS') if $round >= $n_rounds / 5;
     }
@@ -153,7 +154,7 @@ sub changing {
     ok(wait_until(sub { descriptors($master) <= $n_descriptors }),
        "the master's descriptors are no more than before");
 
-    # of few rounds it is still what is taken once
+    # after few rounds, what is allocated once may still grow
 
     cmp_ok($memory[-1] - $memory[0], '<=', $soak == 1 ? 2 ** 20 : 2 ** 18,
            'and its memory does not grow');
@@ -163,14 +164,14 @@ sub changing {
 }
 
 
-# A reader of one worker of the generation before, which stays for that.
+# An old worker stays for a slow reader.
 
 sub exiting {
     my $nginx = fleet('', workers => 2, fake => '');
 
     spew("$nginx->{prefix}/file", 'x' x 20e6);
 
-    is($nginx->get("$heap?worker=exiting")->{status}, 404, 'nobody exits');
+    is($nginx->get("$heap?worker=exiting")->{status}, 404, 'no worker exits');
 
     my $slow = $nginx->client(window => 4096);
 
@@ -194,16 +195,16 @@ sub exiting {
         my $answer = $nginx->get("$heap?worker=$who");
 
         is($answer->{status}, 200, "$who: an answer");
-        is(partly($answer), '1/1', "$who: of one");
+        is(partly($answer), '1/1', "$who: of one worker");
         is_deeply([ keys %{ profile($answer)->{labels}{pid} } ], [ $old ],
-                  "$who: of that");
+                  "$who: the old one");
     }
 
     my $all = $nginx->get($heap);
     my $labels = profile($all)->{labels};
     my $generation = $ENV{TEST_NGINX_USE_HUP} ? 2 : 1;
 
-    is(partly($all), '3/3', 'it is one of all');
+    is(partly($all), '3/3', 'a profile of all has it');
     is_deeply([ sort { $a <=> $b } keys %{ $labels->{pid} } ],
               [ $nginx->worker_pids ], 'with its pid');
     is_deeply([ sort { $a <=> $b } keys %{ $labels->{generation} } ],
@@ -219,14 +220,14 @@ sub exiting {
 
     my $none = $nginx->get("$heap?worker=pid-$old");
 
-    is($none->{status}, 404, 'and is not found');
+    is($none->{status}, 404, 'and is unknown');
     is($none->{body}, "no such worker: status lists all workers\n",
-       'which is said');
+       'the answer says so');
     $nginx->stop;
 }
 
 
-# One that was there at the beginning is asked for at the end, too.
+# A worker that had the first dump of a difference ends before the second.
 
 sub ended {
     my $nginx = fleet('', workers => 2, fake => '');
@@ -244,7 +245,7 @@ sub ended {
     my ($old) = grep { $is_old{$_} } $nginx->worker_pids;
     my ($asker, @clients) = clients_of_one($nginx, 2);
 
-    # each has a dump of all three of them
+    # each difference has a dump of all three workers
 
     for my $i (0, 1) {
         my $n = held($asker);
@@ -256,26 +257,26 @@ sub ended {
 
     $slow->break_off;
     ok(wait_until(sub { is_gone($old) }), 'it ends');
-    ok(!grep({ $_->hears(0) } @clients), 'meanwhile');
+    ok(!grep({ $_->hears(0) } @clients), 'while both differences wait');
 
     my ($answer, $strict) = map { $_->response } @clients;
 
     is($answer->{status}, 200, 'an answer') or diag($answer->{body});
     is(partly($answer), '2/3', 'of two of three');
     is_deeply(missing($answer, 'ended'),
-              { $old => 'it exited in the meantime' }, 'and why not of all');
-    is($strict->{status}, 503, 'strict: nothing');
+              { $old => 'it exited in the meantime' }, 'the reason');
+    is($strict->{status}, 503, 'strict: no difference');
     ok($strict->{body} =~ /^only 2 of 3 workers answered, and strict=1 /,
-       'and why');
+       'strict: the reason');
 
     is_well($nginx, 'ended');
     $nginx->stop;
 }
 
 
-# A rate and a switch are those of workers that come later, too.
+# Workers that start later have the rate and the switch of all.
 
-sub wanted {
+sub settings {
     my $nginx = fleet('', workers => 3, fake => '');
     my (@times, @later);
 
@@ -288,9 +289,9 @@ sub wanted {
             "/debug/pprof/control?lg_sample=$rate&active=$active",
             method => 'POST', body => '');
 
-        is($answer->{status}, 200, "$round: it is done");
-        push @times, is_wanted($nginx, $rate, $active,
-                               "$round: by those there are");
+        is($answer->{status}, 200, "$round: a change");
+        push @times, is_set($nginx, $rate, $active,
+                            "$round: all workers have it");
 
         if ($round % 2) {
             $nginx->reload;
@@ -305,22 +306,22 @@ sub wanted {
             });
         }
 
-        push @later, is_wanted($nginx, $rate, $active,
-                               "$round: and by others");
+        push @later, is_set($nginx, $rate, $active,
+                            "$round: new workers have it");
     }
 
     cmp_ok(most(@times, @later), '<', 1, 'all within a second') if $soak > 1;
-    measured(sprintf 'wanted: %d rounds; the longest until it is so %.3f s, '
-                     . 'and of others %.3f s', scalar @times, most(@times),
-                     most(@later));
+    measured(sprintf 'settings: %d rounds; the longest until all have them '
+                     . '%.3f s, and new workers %.3f s', scalar @times,
+                     most(@times), most(@later));
 
     $nginx->stop(alerts => qr/exited on signal 9|was locked by/);
 }
 
 
-# How long it takes until it is so.
+# How long it takes until all workers have the settings.
 
-sub is_wanted {
+sub is_set {
     my ($nginx, $rate, $active, $what) = @_;
     my $start = time();
     my $status;
@@ -333,7 +334,7 @@ sub is_wanted {
         return @{ $status->{rates} } == 3
                && !grep({ $_ != $rate } @{ $status->{rates} })
                && !grep({ $_ ne $expected } @{ $status->{active} });
-    }), $what) or diag("wanted: $rate $active\n$status->{text}");
+    }), $what) or diag("not $rate $active:\n$status->{text}");
 
     return time() - $start;
 }
@@ -366,22 +367,22 @@ sub upgrade {
         my $answer = $nginx->get($heap);
 
         if ($main) {
-            is($answer->{status}, 200, 'with env it goes on');
+            is($answer->{status}, 200, 'with env there are profiles');
 
         } elsif (is_linked()) {
-            is($answer->{status}, 403, 'without env there are no options');
+            is($answer->{status}, 403, 'without env jemalloc has no options');
             like($answer->{body}, qr/^the profiling of jemalloc \S+ is off: /,
-                 'which is said');
+                 'the answer says so');
 
         } else {
             is($answer->{status}, 501, 'without env there is no jemalloc');
             like($answer->{body},
                  qr/^the malloc of this nginx is not jemalloc's: /,
-                 'which is said');
+                 'the answer says so');
         }
 
         like($answer->{body},
-             qr/^ +env LD_PRELOAD; env MALLOC_CONF;$/m, 'and the cure')
+             qr/^ +env LD_PRELOAD; env MALLOC_CONF;$/m, 'and has the cure')
             unless $main;
 
         $nginx->stop;

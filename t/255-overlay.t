@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# A server on overlayfs, as in every container: the kernel lists another device
-# for a mapping there than stat() has for its file.  No file is doubted for
-# that, and none is read again for every report.
+# A server on overlayfs, as in containers: the kernel lists another device for a
+# mapping than stat() reports for its file.  That casts no doubt on a file, and
+# no file is read again for every report.
 #
 # Not here: files that really are others (t/unit/jpp_symbolize_test.c,
 # t/unit/jpp_loaded_test.c).
@@ -39,23 +39,24 @@ my %plain = measure();
 my %overlay = measure(run => \@overlay);
 
 isnt($overlay{devices}[0], $overlay{devices}[1],
-     'the device of a mapping is not that of its file')
+     'a mapping and its file have different devices')
     or diag("both are $overlay{devices}[0]");
 
 for my $what (sort keys %{ $plain{reads} }) {
     is($overlay{reads}{$what}, $plain{reads}{$what},
-       "$what: as many reads as without");
+       "$what: as many reads as without overlayfs");
 }
 
-is_deeply($overlay{doubts}, [], 'no file is doubted');
-is_deeply($plain{doubts}, [], 'and none without');
+is_deeply($overlay{doubts}, [], 'no comment doubts a file');
+is_deeply($plain{doubts}, [], 'or does without overlayfs');
 cmp_ok($overlay{names}, '>', 5, "names: $overlay{names}");
 
 done_testing();
 
 
-# Calls of read() for a request with names and for one without, when the files
-# are known; names and doubts; the devices of the program, listed and by stat().
+# Once the files are known: the calls of read() for a request with names and for
+# one without; names and doubts; the device of the program, as the kernel lists
+# it and as stat() reports it.
 
 sub measure {
     my $nginx = JppNginx->start(@_);

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
-# Reloads one after the other, faster than workers come and go, while profiles
-# are asked for all the time: nothing adds up, in the master least of all.
+# Reloads one after the other, faster than workers come and go, under constant
+# requests for profiles: nothing adds up, least of all in the master.
 #
 # Not here: what one reload does (250).
 #
@@ -23,11 +23,11 @@ use JppNginx qw( has_jemalloc wait_until spew descriptors memory dumps
 my $n_reloads = $ENV{JPP_SOAK} ? 1000 : 60;
 my $n_scrapers = 4;
 
-# bytes, from the first fifth on: of few reloads it is still what is taken once
+# bytes, after the first fifth: what is allocated once may still grow
 my $may_grow = $ENV{JPP_SOAK} ? 256 * 1024 : 1024 * 1024;
 my $n_workers = 2;
 
-# seconds between two
+# seconds between two reloads
 my $pause = 0.06;
 
 # what hangs ends
@@ -37,8 +37,8 @@ my $heap = '/debug/pprof/heap';
 my $exiting = "$heap?worker=exiting";
 my @paths = ($heap, "$heap?format=folded", '/debug/pprof/status', $exiting);
 
-# What is an answer besides 200, as PATH: STATUS SENTENCE.  Only of those that
-# exit there may be none, or the only ones may end while they are asked.
+# The answers that are allowed besides 200, as PATH: STATUS SENTENCE.  Only
+# exiting workers may be missing, or end while they are asked.
 
 my $gone = 'it exited before it answered|it no longer listens, so it has '
            . 'exited';
@@ -56,10 +56,10 @@ plan tests => 11 + @paths;
 
 my $nginx = JppNginx->start(workers => $n_workers);
 
-# there once the scrapers may end
+# tells the scrapers to end
 my $enough = "$nginx->{prefix}/enough";
 
-# the first ones take what is taken once
+# what is allocated once
 
 reload($_) for 1 .. 5;
 is_settled();
@@ -70,7 +70,7 @@ my %seen = map { $_ => 1 } $nginx->worker_pids;
 my @scrapers = map { scraper($_) } 0 .. $n_scrapers - 1;
 my @memory;
 
-# what grows with every reload is seen from the first fifth to the last
+# what grows with every reload grows from the first fifth to the last
 
 for my $part (1 .. 5) {
     for (1 .. $n_reloads / 5) {
@@ -98,7 +98,7 @@ for my $path (@paths) {
 is_deeply([ grep { my $answer = $_;
                    $answer !~ /: 200$/ && !grep { $answer =~ $_ } @allowed }
                  sort keys %answers ], [],
-          'and no other end than that nobody exits, or that one just did');
+          'the others say that no worker exits, or that one just did');
 
 ok(is_settled(), 'the old workers are gone');
 ok(wait_until(sub { descriptors($master) <= $n_descriptors }),
@@ -111,14 +111,14 @@ my @pids = $nginx->worker_pids;
 my $status = $nginx->get('/debug/pprof/status')->{body};
 
 is_deeply([ sort { $a <=> $b } $status =~ /"pid": (\d+)/g ], \@pids,
-          'the table has the living, and nobody else') or diag($status);
+          'the table has the running workers, and no others') or diag($status);
 is(scalar(sockets(grep { my $pid = $_; !grep { $_ == $pid } @pids }
-                  keys %seen)), 0, 'nobody else listens');
+                  keys %seen)), 0, 'no other worker listens');
 is_deeply([ grep { !wait_until(sub { dumps($_) == 1 }) } @pids ], [],
-          'they hold nothing');
-is(partly($nginx->get($heap)), "$n_workers/$n_workers", 'and answer');
+          'they hold no dump but the baseline');
+is(partly($nginx->get($heap)), "$n_workers/$n_workers", 'all of them answer');
 unlike($nginx->error_log, qr/exited on signal|exited with code [1-9]/,
-       'none died');
+       'no worker crashed');
 
 $nginx->stop;
 
@@ -129,7 +129,7 @@ sub reload {
 }
 
 
-# As many workers as there should be, none of which is to end.
+# As many workers as configured, and none that is shutting down.
 
 sub is_settled {
     return wait_until(sub {
@@ -142,7 +142,7 @@ sub is_settled {
 }
 
 
-# A process that asks until it is told to stop, and tells what it got.
+# A process that asks until $enough is there, and prints the answers it had.
 
 sub scraper {
     my ($i) = @_;
@@ -157,7 +157,7 @@ sub scraper {
     close $reader;
     $test = getppid;
 
-    # a signal would interrupt it in the middle of a request
+    # a file, since a signal would interrupt a request
 
     until (-e $enough || getppid != $test) {
         my $path = $paths[$i++ % @paths];
@@ -187,7 +187,7 @@ sub ended {
 sub scraped {
     my %n;
 
-    # on a busy machine they may have had less than a reload's time each
+    # a busy machine serves fewer profiles in this time
 
     wait_until(sub {
         my $n = () = $nginx->access_log

@@ -1,12 +1,12 @@
 #!/usr/bin/perl
 
-# The numbers are honest: what workers inherited counts once, what they
-# allocated themselves counts for each, and the whole is the sum of its parts.
+# The totals are true: what workers inherited counts once, what they allocated
+# themselves counts for each, and the whole is the sum of its parts.
 #
 # Eight workers share a configuration of 10,000 entries, and each has live
 # stacks of its own, whose number and size are known.
 #
-# Not here: who is asked, and who is missing (245, 248).
+# Not here: which workers are asked, and which are missing (245, 248).
 
 use strict;
 use warnings;
@@ -34,11 +34,11 @@ my $preload = "$dir/jpp_stacks.so";
 
 my $workers = 8;
 
-# of each worker; a block is too large to be missed, so all is exact
+# in each worker; a block is so large that each is sampled, so all is exact
 my $stacks = 20;
 my $block = 8 << 19;
 
-# every byte of a large page of the hash is in a sample of its own
+# fine enough that the tables of the hash are sampled
 my $conf = 'prof:true,prof_active:true,lg_prof_sample:10';
 
 my $map = join '', "map_hash_max_size 65536;\nmap_hash_bucket_size 128;\n",
@@ -72,13 +72,13 @@ location = /slow { limit_rate 1; return 200 "0123456789 and many more"; }
 location /debug/pprof/ { jemalloc_pprof control=on; }
 END
 
-subtest 'what was inherited counts once' => \&inherited;
-subtest 'what is a worker\'s own counts for each' => \&own;
+subtest 'inherited memory counts once' => \&inherited;
+subtest 'a worker\'s own memory counts for each' => \&own;
 subtest 'the whole is the sum of its parts' => \&parts;
-subtest 'the other formats say the same' => \&formats;
-subtest 'pprof tells them apart' => \&pprof;
+subtest 'the other formats agree' => \&formats;
+subtest 'pprof selects by origin and worker' => \&pprof;
 subtest 'two generations' => \&generations;
-subtest 'a reset forgets what was inherited' => \&reset_all;
+subtest 'a reset forgets inherited memory' => \&reset_all;
 
 $nginx->stop;
 
@@ -136,7 +136,7 @@ sub bytes { return sum0(map { $_->{bytes} } @_) }
 sub objects { return sum0(map { $_->{objects} } @_) }
 
 
-# Those of whose labels KEY is VALUE.
+# The samples whose label KEY is VALUE.
 
 sub with {
     my ($key, $value, @samples) = @_;
@@ -145,7 +145,7 @@ sub with {
 }
 
 
-# Those through a function.
+# The samples whose stack has a function.
 
 sub through {
     my ($name, @samples) = @_;
@@ -176,31 +176,31 @@ sub inherited {
     my @master = with(origin => 'master', @all);
     my @hash = through('ngx_hash_init', @master);
 
-    cmp_ok(bytes(@hash), '>', $hash_min, 'the configuration is there');
+    cmp_ok(bytes(@hash), '>', $hash_min, 'the hash is inherited');
     is(bytes(@hash), bytes(through('ngx_hash_init', @one)),
-       'as large as one worker shows it');
+       'it is as large as in a profile of one worker');
     is(bytes(through('ngx_hash_init', @all)), bytes(@hash),
-       'and nowhere else');
+       'no worker has it as its own');
 
     my $master = bytes(@master);
     my $alone = bytes(with(origin => 'master', @one));
 
-    cmp_ok($alone, '<=', $master, 'one worker has not more than all');
+    cmp_ok($alone, '<=', $master, 'one worker inherited no more than all');
     cmp_ok($alone, '>', 0.98 * $master, 'and hardly less');
 
     is_deeply([ uniq map { join ' ', sort keys %{ $_->{labels} } } @master ],
               [ 'generation origin' ],
-              'it is of a generation, and of no worker');
+              'it has a generation, and no worker');
 
-    # what came in before the fork, and what after it
+    # before the fork, and after it
 
     is(scalar through('ngx_spawn_process', @master), 0,
-       'nothing of it was allocated by a worker');
+       'no worker allocated any of it');
     is(scalar through('ngx_init_cycle', with(origin => 'worker', @all)), 0,
-       'and nothing of a worker\'s own by the configuration');
+       'the configuration allocated nothing of a worker\'s own');
 
     is(bytes(samples('origin=master', $workers)), $master,
-       'origin=master is that alone');
+       'origin=master selects it alone');
 }
 
 
@@ -209,9 +209,9 @@ sub own {
     my @own = with(origin => 'worker', @all);
 
     is_deeply([ sort { $a <=> $b } uniq map { $_->{labels}{worker} } @own ],
-              [ 0 .. $workers - 1 ], 'every worker has some');
+              [ 0 .. $workers - 1 ], 'every worker has samples');
     is(scalar(uniq map { $_->{labels}{pid} } @own), $workers,
-       'under a pid of its own');
+       'with a pid of its own');
     is_deeply([ uniq map { join ' ', sort keys %{ $_->{labels} } } @own ],
               [ 'generation origin pid worker' ], 'and all labels');
 
@@ -223,24 +223,24 @@ sub own {
     }
 
     is(bytes(through('jpp_stacks_\w+', @all)), $workers * $stacks * $block,
-       'together, and no others');
+       'all workers together, and no other samples');
 
-    # before a module can look: connections, events
+    # what nginx allocates before a module can: connections, events
 
     my @init = grep { !/ngx_process_events_and_timers/ }
                map { $_->{functions} }
                grep { $_->{functions} !~ /;jpp_stacks_/ }
                with(worker => 0, @own);
 
-    cmp_ok(scalar @init, '>', 0, 'what a worker begins with is its own');
+    cmp_ok(scalar @init, '>', 0, 'what a worker allocates first is its own');
 
     is(bytes(through('jpp_stacks_\w+', samples('origin=worker', $workers))),
-       $workers * $stacks * $block, 'origin=worker is that alone');
+       $workers * $stacks * $block, 'origin=worker selects it alone');
 }
 
 
-# All is asked by one connection, so that one worker serves it.  That one has
-# this request too; all others are idle, and what they have is the same.
+# One connection makes all requests, so that one worker serves them, and has
+# their memory, too; the others are idle, and their memory stays the same.
 
 sub parts {
     my $client = $nginx->client;
@@ -258,7 +258,7 @@ sub parts {
         my @own = with(origin => 'worker', @one);
 
         is_deeply([ uniq map { $_->{labels}{worker} } @own ], [ $worker ],
-                  "worker $worker: all is its own");
+                  "worker $worker: all its samples have its label");
 
         $own{$worker} = [ @own ];
 
@@ -273,7 +273,7 @@ sub parts {
     }
 
     is_deeply(table(with(origin => 'master', @all)), \%master,
-              'what was inherited is the most that any has of it');
+              'of an inherited stack, the most that any worker has');
 
     my $sum = bytes(with(origin => 'master', @all));
     my $loop = 'ngx_process_events_and_timers';
@@ -297,7 +297,7 @@ sub parts {
         $sum += bytes(@own);
     }
 
-    is(bytes(@all), $sum, 'and that is all there is');
+    is(bytes(@all), $sum, 'the whole is the sum');
 
     $client->leave;
 }
@@ -318,7 +318,7 @@ sub formats {
 
     cmp_ok($total, '>=', $known, 'top: all of it');
     cmp_ok($total, '<', 1.05 * $known, 'top: once');
-    like($top, qr/ main$/m, 'and the way there');
+    like($top, qr/ main$/m, 'top: with its callers');
 }
 
 
@@ -332,11 +332,12 @@ sub pprof {
     my %total = map { $_ => total($file, "-tagfocus=$_") }
                 'origin=master', 'origin=worker', 'worker=^3$';
 
-    cmp_ok($total{'worker=^3$'}, '>=', $one, 'one worker by tagfocus');
+    cmp_ok($total{'worker=^3$'}, '>=', $one, 'tagfocus selects one worker');
     cmp_ok($total{'worker=^3$'}, '<', 1.1 * $one, 'and no other');
-    cmp_ok($total{'origin=worker'}, '>=', $workers * $one, 'their own');
+    cmp_ok($total{'origin=worker'}, '>=', $workers * $one,
+           'tagfocus selects the workers\' own');
     is($total{'origin=worker'} + $total{'origin=master'}, total($file),
-       'and the rest is the master\'s');
+       'the rest is inherited');
     is(total($file, '-tagignore=origin=master'), $total{'origin=worker'},
        'tagignore is the reverse');
 
@@ -361,7 +362,7 @@ sub pprof {
 }
 
 
-# What pprof says is shown, in bytes.
+# The total that pprof prints, in bytes.
 
 sub total {
     my ($file, @options) = @_;
@@ -377,7 +378,7 @@ sub total {
 }
 
 
-# A worker of the former configuration is kept by a client that is slow.
+# A slow client keeps a worker of the old configuration.
 
 sub generations {
     my $slow = $nginx->client;
@@ -391,12 +392,12 @@ sub generations {
     $nginx->reload(is_kept => 1);
     $nginx->get('/fine');
 
-    # the others of the old ones end
+    # the other old workers end
 
     ok(wait_until(sub {
         ($nginx->get('/debug/pprof/heap')->{headers}{'jemalloc-pprof-workers'})
         eq ($workers + 1) . '/' . ($workers + 1)
-    }), 'one worker of the former configuration is left');
+    }), 'one worker of the old configuration is left');
 
     my @all = samples('', $workers + 1);
     my @master = with(origin => 'master', @all);
@@ -410,9 +411,9 @@ sub generations {
                                          with(generation => $_, @master))) }
                    $old, $new;
 
-    is($hash{$old}, $before, 'the configuration of the old one');
+    is($hash{$old}, $before, 'the hash of the old configuration');
 
-    # where a block of a pool begins is not the same in two
+    # blocks of pools do not begin at the same place in both
 
     cmp_ok(abs($hash{$new} - $before), '<', 0.05 * $before,
            'and that of the new one');
@@ -429,18 +430,18 @@ sub generations {
     my @exiting = samples('worker=exiting', 1);
 
     is_deeply([ uniq map { $_->{labels}{generation} } @exiting ], [ $old ],
-              'worker=exiting is the old one');
+              'worker=exiting selects the old worker');
     is(bytes(through('ngx_hash_init', @exiting)), $before,
-       'with its configuration');
+       'with its hash');
 
-    # an index is one of the running, even if the old one has it as well
+    # an index selects a running worker, even if an old one has the same
 
     my ($index) = map { $_->{labels}{worker} }
                   with(origin => 'worker', @exiting);
 
     is_deeply([ uniq map { $_->{labels}{generation} }
                 samples("worker=$index", 1) ], [ $new ],
-              'an index is one of the running ones');
+              'an index selects a running worker');
 
     $slow->leave;
 
@@ -449,7 +450,7 @@ sub generations {
     }), 'it ends when the client leaves');
 
     is(bytes(through('ngx_hash_init', samples('', $workers))), $hash{$new},
-       'and its configuration with it');
+       'and its hash with it');
 }
 
 
@@ -458,26 +459,26 @@ sub reset_all {
 
     is($answer->{status}, 200, 'a reset') or diag($answer->{body});
 
-    my $told = decode_json($answer->{body});
+    my $json = decode_json($answer->{body});
 
-    is_deeply([ map { $_->{error} } @{ $told->{workers} } ],
-              [ (undef) x $workers ], 'which every worker did');
+    is_deeply([ map { $_->{error} } @{ $json->{workers} } ],
+              [ (undef) x $workers ], 'in every worker');
 
     my @all = samples('', $workers);
 
     is(scalar with(origin => 'master', @all), 0,
-       'nothing is told as inherited');
+       'nothing is reported as inherited');
     is(bytes(through('jpp_stacks_\w+|ngx_hash_init', @all)), 0,
-       'nor as their own');
+       'or as their own');
 
-    # those who come after it were not reset
+    # later workers were not reset
 
     $nginx->reload;
 
     my @after = samples('', $workers);
 
     cmp_ok(bytes(through('ngx_hash_init', with(origin => 'master', @after))),
-           '>', $hash_min, 'new workers know what they inherited');
+           '>', $hash_min, 'new workers report what they inherited');
     is(bytes(through('jpp_stacks_\w+', with(origin => 'worker', @after))),
-       $workers * $stacks * $block, 'and have their own');
+       $workers * $stacks * $block, 'and their own');
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
-# Names where nginx is stripped: what nginx's own tables point to has a name
-# that says so, and what they do not is marked by its neighbours.
+# Names in a stripped nginx: a function that nginx's own tables point to is
+# named after its entry, and any other shows its neighbours.
 #
 # Not here: how hints become names (t/unit/jpp_hints_test.c).
 
@@ -26,7 +26,7 @@ my $contract = "$build/t/jpp_contract";
 
 my $dir = tempdir(CLEANUP => 1);
 
-# what must hold a name for a function of nginx's to have one: any of these
+# the forms that a name from a table has
 
 my $name = qr/^(?: ngx_\w+ [ ] (?: init | exit | create | merge | pre | post )
                   | \w+ [ ] (?: process_events | init | add | del | done )
@@ -52,7 +52,7 @@ location /proxy/ {
 }
 END
 
-# clients that do not read keep what they asked for in memory
+# clients that do not read keep their answers in memory
 
 my @clients = map { $nginx->client(window => 4096) } 1 .. 40;
 
@@ -74,8 +74,8 @@ $nginx->stop;
 done_testing();
 
 
-# The functions of nginx in a profile: name, name in the file, file, and how
-# many frames of stacks are in them.
+# The functions of nginx in a profile: name, symbol, file, and the number of
+# their frames in stacks.
 
 sub functions {
     my $answer = $nginx->get('/debug/pprof/heap');
@@ -124,24 +124,24 @@ sub tables {
 
     cmp_ok($share, '>=', 50, sprintf '%d of %d frames without a symbol (%d %%)'
            . ' have a name from a table', $frames, $frames + $missed, $share);
-    cmp_ok(scalar @named, '>=', 8, scalar(@named) . ' functions have, and '
-           . scalar(@nameless) . ' have not');
+    cmp_ok(scalar @named, '>=', 8, scalar(@named) . ' functions have such a '
+           . 'name, and ' . scalar(@nameless) . ' have none');
 
     is_deeply([ grep { $_->{name} !~ $name } @named ], [],
-              'the names are of a kind that is known');
+              'the names have a known form');
     is_deeply([ grep { $_->{symbol} !~ /^nginx\S*\+0x[0-9a-f]+$/ } @named ], [],
               'each keeps its address');
     is_deeply([ grep { $_->{file} !~ /^(?:between .* and |before |after )\S/ }
-                @nameless ], [], 'what has no name has neighbours');
+                @nameless ], [], 'a nameless function has neighbours');
     is_deeply([ grep { $_->{file} ne '' && !is_nameless($_)
                        && $_->{file} ne 'nginx table' } @all ], [],
-              'what has a symbol is not marked');
+              'a function with a symbol has no mark');
 
     my %is = map { $_->{name} => 1 } @named;
 
-    ok($is{'directive http'}, 'the directive that reads all others');
+    ok($is{'directive http'}, 'the configuration has a name');
     ok($is{'epoll process_events'} || $is{'worker process cycle'},
-       'what a worker does all its life');
+       'the event loop has a name');
 }
 
 
@@ -156,7 +156,7 @@ sub formats {
     like($top, qr/^\d+ of \d+ addresses have no name \(.*nginx \d+.*\): .*/m,
          'top says how many addresses have no name');
 
-    # whoever has made a profile knows
+    # the worker that made the profile reports it
 
     my $client = $nginx->client;
 
@@ -174,7 +174,7 @@ sub formats {
                     && slurp('/etc/os-release') =~ /^ID=debian$/m;
 
     like($top, qr/ no name .*: apt install .*nginx-dbgsym.*, then reload$/m,
-         'and how they get one') if $is_debian;
+         'and how to get their names') if $is_debian;
 }
 
 
@@ -186,7 +186,7 @@ sub symbol {
     my ($http) = grep { $_->{name} eq 'directive http' } functions();
     my ($vaddr) = $http->{symbol} =~ /\+0x([0-9a-f]+)/;
 
-    # where the program's addresses are offsets in its file
+    # the addresses in the file are offsets from where it is loaded
 
     no warnings 'portable';
     my $address = hex($start) + hex($vaddr) - hex($offset);
@@ -203,5 +203,5 @@ sub reloaded {
 
     my %is = map { $_->{name} => 1 } functions();
 
-    ok($is{'directive http'}, 'they have names, too');
+    ok($is{'directive http'}, 'new workers have names, too');
 }

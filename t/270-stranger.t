@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# Processes of the machine that are none of the workers: they connect to them,
-# flood them, and listen in the place of one that is gone.  They are sent
-# nothing, and keep nobody from an answer.
+# Processes that are no workers: they connect to workers, flood them, and listen
+# in the place of one that is gone.  They are sent nothing, and keep no client
+# from its answer.
 #
 # Not here: clients of HTTP (210), workers that misbehave (245).
 #
@@ -32,22 +32,22 @@ my $timeout = $ENV{JPP_SOAK} ? 2 : 40;
 my $timeouts = "jemalloc_pprof_timeout ${timeout}s;";
 
 subtests(
-    'one who connects' => [ \&strangers, 'fake', 'root', 'setpriv' ],
-    'one who imitates a worker' => [ \&imitated, 'fake', 'root', 'setpriv' ],
+    'one that connects' => [ \&strangers, 'fake', 'root', 'setpriv' ],
+    'one that imitates a worker' => [ \&imitated, 'fake', 'root', 'setpriv' ],
     'a flood' => [ \&flooded, 'fake', 'root', 'setpriv' ],
 );
 
 
-# What a process that is none of the workers can do: as UID it connects to
-# their sockets, says something and waits for an answer, a thousand times; and
-# it listens by a name that looks like theirs.  It prints what it was told.
+# A process that connects to the sockets of workers, sends something and waits
+# for an answer, a thousand times; and listens by a name that looks like theirs.
+# It prints the number of connections, and of answers.
 
 sub stranger {
     return <<'EOF';
     use Socket;
 
     my ($n, @names) = @ARGV;
-    my ($n_told, $n_bytes, @all) = (0, 0);
+    my ($n_answers, @all) = 0;
 
     $SIG{PIPE} = 'IGNORE';
 
@@ -73,10 +73,10 @@ sub stranger {
 
         setsockopt($s, SOL_SOCKET, SO_RCVTIMEO, pack 'l!l!', 5, 0);
         defined recv($s, my $data, 65536, 0) or next;
-        $n_told++ if length $data;
+        $n_answers++ if length $data;
     }
 
-    print scalar(@all), " $n_told\n";
+    print scalar(@all), " $n_answers\n";
 EOF
 }
 
@@ -99,17 +99,17 @@ sub strangers {
 
         open my $pipe, '-|', $command or die "$command: $!";
 
-        # while they try
+        # meanwhile
 
         my $n = grep { my $answer = $nginx->get($heap);
                        $answer->{status} == 200 && partly($answer) eq '2/2'
                      } 1 .. 5;
-        my ($n_connected, $n_told) = split ' ', <$pipe> // '';
+        my ($n_connected, $n_answers) = split ' ', <$pipe> // '';
 
-        ok(close $pipe, 'the stranger ends');
-        is($n, 5, "uid $as: profiles of both meanwhile");
-        cmp_ok($n_connected // 0, '>', 100, 'many connections were made');
-        is($n_told, 0, 'and nothing was told to any of them');
+        ok(close $pipe, 'it ends');
+        is($n, 5, "uid $as: profiles of both workers meanwhile");
+        cmp_ok($n_connected // 0, '>', 100, 'it has made many connections');
+        is($n_answers, 0, 'and was sent nothing');
         is_well($nginx, "uid $as");
     }
 
@@ -118,8 +118,8 @@ sub strangers {
 }
 
 
-# A process that listens by the name it is given, and tells for each of those
-# that connect how many bytes it was sent.
+# A process that listens by a name, and prints for each connection how many
+# bytes it was sent.
 
 sub imitator {
     return <<'EOF';
@@ -145,7 +145,7 @@ EOF
 }
 
 
-# A worker is gone, its row is not, and somebody else has its name.
+# A worker is gone, its row is still there, and another process has its name.
 
 sub imitated {
     my $nginx = fleet($timeouts, workers => 2, fake => '');
@@ -154,13 +154,13 @@ sub imitated {
     my ($name) = sockets($victim);
     my $file = spew("$nginx->{prefix}/imitator", imitator());
 
-    # as whom the workers run
+    # the user of the workers
 
     my $nobody = getpwnam 'nobody';
 
     is(partly($client->get($heap)), '2/2', 'before');
 
-    # it reaps nobody, and starts nobody
+    # a stopped master reaps no worker, and starts none
 
     $nginx->signal('STOP');
     $nginx->signal('KILL', $victim);
@@ -186,41 +186,41 @@ sub is_imitated {
                                    '--clear-groups', 'perl', $file, $name
         or die "setpriv: $!";
 
-    is(scalar(<$pipe>), "listens\n", "uid $uid listens by the name");
+    is(scalar(<$pipe>), "listens\n", "uid $uid has the name");
 
     my $answer = $client->get($heap);
 
     is($answer->{status}, 200, "uid $uid: an answer");
-    is(partly($answer), '1/2', "uid $uid: of the one who lives");
+    is(partly($answer), '1/2', "uid $uid: of the worker that runs");
     like(missing($answer, "uid $uid")->{$victim} // '', qr/^$why/,
-         "uid $uid: and why not of the other");
+         "uid $uid: the reason for the other");
 
     my $alone = $client->get("$heap?worker=pid-$victim");
 
-    is($alone->{status}, 503, "uid $uid: alone: nothing");
-    like($alone->{body}, qr/$why/, "uid $uid: alone: and why");
+    is($alone->{status}, 503, "uid $uid: alone: no profile");
+    like($alone->{body}, qr/$why/, "uid $uid: alone: the reason");
 
     my $status = status($client);
 
     is("@{ $status->{counts} }", '2 1', "uid $uid: status: one of two");
-    like($status->{why}[0] // '', qr/^$why/, "uid $uid: status: and why");
+    like($status->{why}[0] // '', qr/^$why/, "uid $uid: status: the reason");
 
     $client->get('/debug/pprof/control?purge=1', method => 'POST',
                  body => '');
 
-    # of those who connected nobody said a word
+    # four connections, and not a byte
 
-    my @told = map { scalar <$pipe> } 1 .. 4;
+    my @sent = map { scalar <$pipe> } 1 .. 4;
 
-    is(join('', @told), "0\n" x 4, "uid $uid: is told nothing");
+    is(join('', @sent), "0\n" x 4, "uid $uid: it is sent nothing");
 
     kill 'KILL', $pid;
     close $pipe;
 }
 
 
-# Two strangers connect as fast as they can, and keep what they get; they are
-# turned away before they stand in anybody's way.
+# Two processes connect as fast as they can, and keep their connections; they
+# are turned away before they delay an answer.
 
 sub flooder {
     return <<'EOF';
@@ -261,7 +261,7 @@ sub flooded {
     my $end = time() + 3.5;
     my @times;
 
-    # one that came too late would be 1/2
+    # with a worker that is too late it would be 1/2
 
     while (time() < $end) {
         my $start = time();
@@ -274,7 +274,7 @@ sub flooded {
         sleep 0.01;
     }
 
-    is_deeply([ keys %answers ], [ '200 2/2' ], 'all of them, all the time')
+    is_deeply([ keys %answers ], [ '200 2/2' ], 'every answer has both workers')
         or diag((map { "$_: $answers{$_}\n" } sort keys %answers),
                 map { "$_\n" } sort keys %why);
     measured(sprintf 'flooded: %d answers; the longest %.2f s', scalar @times,
@@ -282,8 +282,8 @@ sub flooded {
     cmp_ok(most(@times), '<', $timeout + 0.5, 'in time') if $ENV{JPP_SOAK};
 
     for my $pipe (@pipes) {
-        cmp_ok(<$pipe> // 0, '>', 1000, 'many connections were made');
-        ok(close $pipe, 'the stranger ends');
+        cmp_ok(<$pipe> // 0, '>', 1000, 'it has made many connections');
+        ok(close $pipe, 'it ends');
     }
 
     is_well($nginx, 'a flood');

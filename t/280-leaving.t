@@ -31,8 +31,8 @@ subtests(
 );
 
 
-# What the client's request was for ends while the post_action still runs: the
-# one has nothing to do with the other.
+# The profile of a client that has left ends while its post_action still runs:
+# the two have nothing to do with each other.
 
 sub post_action {
     my $upstream = IO::Socket::INET->new(LocalAddr => '127.0.0.1',
@@ -61,14 +61,14 @@ EOF
 
         $_->send_request($path) for @clients;
         ok(wait_until(sub { connections($nginx) == 4 && held($pid) > 0 }),
-           "$name: it is so far");
+           "$name: it has begun");
         $_->leave for @clients;
 
         my @asked = map { accepted($upstream) } @clients;
 
         is(scalar(grep { defined } @asked), 4, "$name: the action begins");
 
-        # nothing of the profile is left, and the action goes on
+        # nothing is left of the profile, and the actions run
 
         $nginx->fake('');
         ok(wait_until(sub { threads($pid) == 1 }), 'the profile ends');
@@ -86,7 +86,7 @@ EOF
 
         ok(wait_until(sub { 4 == grep { /"GET \Q$path\E HTTP/ && / 204 / }
                             split /\n/, $nginx->access_log }),
-           'and each is logged with its own end')
+           'each is logged with the status of its action')
             or diag($nginx->access_log);
     }
 
@@ -114,7 +114,7 @@ sub accepted {
 }
 
 
-# nginx reads such a body to throw it away, and then nothing any more.
+# nginx reads such a body to discard it, and stops reading then.
 
 sub late_bodies {
     my $nginx = JppNginx->start(fake => '');
@@ -143,29 +143,29 @@ sub late_bodies {
             sleep 0.05;
             $_->$how for @clients;
 
-            # as many as there may be: one that stays leaves no room
+            # one that were left would take the room of another
 
             ok(wait_until(sub { connections($nginx) == 0
                                 && wait_for($pid, 0, 0) }),
-               "$name, $how: they have left");
+               "$name, $how: all have left");
 
             my @more = map { $nginx->client } 1 .. 32;
 
             $_->send_request($heap) for @more;
             is(scalar(grep { $_->response->{status} == 200 } @more), 32,
-               'and leave all their room');
+               'and others have their room');
         }
     }
 
-    # one that stays is answered, whatever it has sent
+    # a client that stays is answered, whatever it has sent
 
     my $client = $nginx->client;
 
     $client->send_request("$heap?seconds=1", headers => $length);
     sleep 0.05;
     $client->write('body');
-    is($client->response->{status}, 200, 'one that stays has its answer');
-    is($client->get('/fine')->{status}, 200, 'and may ask again');
+    is($client->response->{status}, 200, 'a client that stays is answered');
+    is($client->get('/fine')->{status}, 200, 'and again');
 
     is($nginx->worker, $pid, 'by the same worker');
     $nginx->stop;
