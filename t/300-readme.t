@@ -1,9 +1,8 @@
 #!/usr/bin/perl
 
-# README.md and docs/ are complete and true: what the tables of the sources
-# have they name, what they name the sources have; their links lead somewhere,
-# and nginx takes their configurations.  What they show as output is run by
-# t/305-shown.t.
+# README.md and docs/ are complete and true: they name what is in the tables of
+# the sources, and nothing else; their links lead somewhere, and nginx takes
+# their configurations.  t/305-shown.t runs the commands whose output they show.
 #
 # nginx is $TEST_NGINX_BINARY with the modules of $TEST_NGINX_LOAD_MODULES, or
 # the machine's with the one in build/.
@@ -30,8 +29,8 @@ my $own = '/usr/share/nginx/src/src';
 my $nginx = binary();
 my @modules = loaded();
 
-# Where a subject is: the document and the heading of its table or text; a
-# document that is its own heading has nothing else.
+# The place of each subject: a document, and the heading of its table or text
+# unless the whole document is about it.
 
 my %where = (
     'directives'     => [ 'docs/directives.md' ],
@@ -69,7 +68,7 @@ my $manual = slurp("$top/docs/jemalloc-pprof.1");
 my $config = slurp("$top/config");
 my $dev = slurp("$top/dev");
 
-# tables are known by what is in them, so that they may move
+# tables are found by what is in them, so they may move
 
 my $arguments = table('"debug"', '"symbolize"', '"gc"');
 
@@ -94,7 +93,7 @@ subtest 'states and problems' => \&check_problems;
 subtest 'workers that are missing' => \&check_missing;
 subtest 'the build' => \&check_build;
 subtest 'the tool' => \&check_tool;
-subtest 'one scheme' => \&check_scheme;
+subtest 'addresses and settings agree' => \&check_scheme;
 subtest 'links' => \&check_links;
 subtest 'configurations' => \&check_configurations;
 
@@ -118,7 +117,7 @@ sub table {
 }
 
 
-# A list that has to have something in it.
+# A list that must not be empty.
 
 sub some {
     my ($what, @list) = @_;
@@ -197,7 +196,7 @@ sub check_directives {
 
     my $text = about('directives');
 
-    same([ $text =~ /^## (\w+)$/mg ], \@directives, 'each has its section');
+    same([ $text =~ /^## (\w+)$/mg ], \@directives, 'each has a section');
 
     for my $directive (@directives) {
         my %row = map { $_->[0] =~ s/\*//gr => $_->[1] // '' }
@@ -233,13 +232,13 @@ sub check_directives {
              "$name: its default in the document");
     }
 
-    # whatever looks like one is one
+    # no other word looks like a directive
 
     my %is = map { $_ => 1 } @directives;
 
     is_deeply([ grep { !$is{$_} }
                 $all =~ /(?<![\w.\/])(jemalloc_pprof\w*)(?!\w|\.)/g ],
-              [], 'no others are named');
+              [], 'no other directive is named');
 
     # README.md has a row for each, with the same default
 
@@ -256,7 +255,7 @@ sub check_directives {
         is($short, $long, "$directive: its default in README.md");
     }
 
-    # words that jemalloc_pprof takes, and no others
+    # the words that jemalloc_pprof takes, and no others
 
     my $syntax = join ' ', $text =~ /`(jemalloc_pprof \[.*)`/;
     my %taken;
@@ -292,9 +291,9 @@ sub check_resources {
         $documented{$name // ''} = $row->[1];
     }
 
-    is_deeply(\%documented, \%methods, 'each, and its methods');
+    is_deeply(\%documented, \%methods, 'each resource with its methods');
 
-    # what the examples ask for is there
+    # the examples ask for resources that exist
 
     my @asked = $all =~ m{/debug/pprof/(?:worker/\w+/)?(?:pprof/)?(\w+)}g;
 
@@ -314,7 +313,7 @@ sub check_parameters {
     my %row = map { ((words($_->[0]))[0] // '') => $_ }
                   rows(about('parameters'));
 
-    same([ keys %row ], \@parameters, 'each');
+    same([ keys %row ], \@parameters, 'parameters');
 
     # the words of each, format among them
 
@@ -343,17 +342,17 @@ sub check_parameters {
 
     same([ words($row{type}[1]) ], [ keys %is_type ], 'words of type');
 
-    # what the examples ask for
+    # the parameters in the examples
 
     my %is = map { $_ => 1 } @parameters;
 
     is_deeply([ grep { !$is{$_} }
                 map { /(\w+)=/g } $all =~ /(?:heap|allocs)\?([\w=&]+)/g ],
-              [], 'the examples have no others');
+              [], 'the examples have no other parameters');
 }
 
 
-# The formats, each with its type, in whatever form their table has.
+# The formats, each with its media type.
 
 sub formats {
 
@@ -401,7 +400,7 @@ sub check_control {
     is_deeply([ grep { !$is{$_} }
                 map { /(\w+)=/g }
                 $all =~ /^(?:\$ )?curl .* -d '?([\w=&]+)'? .*\/control/mg ],
-              [], 'the examples have no others');
+              [], 'the examples have no other parameters');
 }
 
 
@@ -409,7 +408,7 @@ sub check_control {
 
 sub check_status {
 
-    # the sample, and the tables, each of which has them all
+    # the sample and the tables have all of them
 
     my $about = about('status');
     my %shown = map { $_ => 1 } $about =~ /^ *"(\w+)":/mg;
@@ -429,7 +428,7 @@ sub check_status {
 
     same([ keys %named ], [ keys %keys ], 'its keys');
 
-    # in the sample nothing is wrong
+    # the sample has no problem and no error
 
     delete @keys{qw( id fatal what why cure time text )};
     same([ keys %shown ], [ keys %keys ], 'those of the sample');
@@ -441,7 +440,7 @@ sub check_statuses {
     my %number = slurp("$own/http/ngx_http_request.h")
                  =~ /^#define (NGX_HTTP_\w+) +([2-5]\d\d)$/mg;
 
-    # a bound, and what nginx sends for a location that ends in a slash
+    # a bound, and the redirect to a location that ends in a slash
 
     delete $number{NGX_HTTP_SPECIAL_RESPONSE};
 
@@ -464,15 +463,17 @@ sub check_statuses {
     my %limit = map { $_ => limit($_) } qw( MAX_JOBS MAX_ROWS MAX_FORM );
 
     like(about('statuses'), qr/\b$limit{MAX_JOBS} profiles are in work/,
-         'how many may be in work');
+         'how many profiles may be in work');
     like($text{'docs/security.md'}, qr/\bat most $limit{MAX_JOBS} profiles/,
-         'and again');
+         'the same in docs/security.md');
     like(about('statuses'),
          qr{\b@{[ $limit{MAX_FORM} / 1024 ]} KiB for `control`},
          'how long a form may be');
-    like(about('limits'), qr/\b$limit{MAX_ROWS} rows/, 'how many workers');
-    is(limit('MAX_BODY'), 1 << 20, 'how much may be asked');
-    like(about('statuses'), qr/1 MiB of addresses/, 'and it is said');
+    like(about('limits'), qr/\b$limit{MAX_ROWS} rows/,
+         'how many workers there may be');
+    is(limit('MAX_BODY'), 1 << 20, 'how many addresses a request may have');
+    like(about('statuses'), qr/1 MiB of addresses/,
+         'the same in docs/http.md');
 }
 
 
@@ -497,7 +498,7 @@ sub check_problems {
 
     my @rows = rows(about('states'));
 
-    # one table has what is fatal, with a state, and one the rest
+    # one table has the fatal ones, with a state, and one the rest
 
     my @states = grep { @$_ == 5 } @rows;
     my @warnings = grep { @$_ == 3 } @rows;
@@ -513,7 +514,7 @@ sub check_problems {
     my %status = some('statuses of states', "$adapter\n$core"
                       =~ /\[JPP_JEMALLOC_(\w+)\] = NGX_HTTP_(\w+)/g);
 
-    # which may be reasons, whose statuses are in another table
+    # a reason has its status in another table
 
     my %reason = $adapter =~ /\[NGX_HTTP_(\w+)\] =\s+\{ NGX_HTTP_(\w+),/g;
 
@@ -534,7 +535,7 @@ sub check_problems {
 }
 
 
-# Why a worker does not answer.
+# The reasons why a worker does not answer.
 
 sub check_missing {
 
@@ -547,7 +548,7 @@ sub check_missing {
     push @sentences, some('sentences', $core =~ /"(it is computing)"/);
 
     same([ keys %said ], [ keys %{{ map { $_ => 1 } @sentences }} ],
-         'all that /proc says');
+         'all sentences about /proc');
 }
 
 
@@ -555,7 +556,7 @@ sub check_build {
 
     my ($usage) = $dev =~ /usage: \.\/dev VERB\n(.*?)^END$/ms;
 
-    # some come with a word behind
+    # some verbs have two words
 
     my %verb = map { s/ $//r => 1 }
                    $usage =~ /^    (\w+ (?:[a-z]+(?= ))?)/mg;
@@ -575,7 +576,7 @@ sub check_build {
                   grep { -f } map { glob "$top/contrib/$_" } '*/*', '*/*/*';
 
     is_deeply([ grep { about('examples') !~ /\[\Q$_\E\]/ } @contrib ], [],
-              'all that is in contrib/');
+              'all files of contrib/');
 }
 
 
@@ -583,16 +584,16 @@ sub check_readme {
 
     my $readme = $text{'README.md'};
 
-    cmp_ok(scalar(() = $readme =~ /\n/g), '<=', 300, 'it is short');
+    cmp_ok(scalar(() = $readme =~ /\n/g), '<=', 300, 'at most 300 lines');
 
     is_deeply([ $readme =~ /^## (.*)$/mg ],
               [ 'What it does', 'Quick start', 'Install', 'Configure', 'Use',
                 'Security', 'Limits', 'Compatibility', 'Documentation',
                 'Tests', 'License' ],
-              'the order');
+              'the order of its sections');
 
     like($readme, qr/\A# \S+\n\n(?:[^`\n].*\n){1,3}\n```console\n/,
-         'a sentence, then what it looks like');
+         'a sentence, then a session');
 
     same([ map { $_->[0] =~ /\((.*)\)/ } rows(about('index')) ],
          [ map { s/^\Q$top\E\///r } glob("$top/docs/*") ],
@@ -612,7 +613,7 @@ sub check_tool {
 
     like($help, qr/--\Q$_\E\b/, "--help has --$_") for @names;
 
-    # the limits of a dump, which the module has, too
+    # the limits of a dump, which are those of the module, too
 
     my $refused = section('docs/troubleshooting.md', 'Refused dumps');
     my ($frames) = $headers =~ /^#define JPP_MAX_FRAMES +(\d+)$/m;
@@ -628,7 +629,7 @@ sub check_tool {
 }
 
 
-# An address, and what the profiler is set to, are the same everywhere.
+# Addresses and the profiler's settings are the same everywhere.
 
 sub check_scheme {
 
@@ -646,7 +647,7 @@ sub check_scheme {
             for $what =~ /(?:127\.0\.0\.1|JPP_PORT)(?::-?|=)(\d+)/g;
     }
 
-    # 4040 is Pyroscope's, 18081 is that of whoever has 8081 taken
+    # 4040 is Pyroscope's; 18081 is for a machine where 8081 is taken
 
     delete @ports{qw( 4040 18081 )};
     is_deeply([ keys %ports ], [ 8081 ], 'one port') or diag(explain(\%ports));
@@ -699,7 +700,7 @@ sub anchors {
 
 sub check_configurations {
 
-    # a socket of the machine may be in use, or another user's
+    # the machine's socket may be in use, or another user's
 
     mkdir "$dir/run" or die "$dir/run: $!\n";
 
@@ -730,14 +731,14 @@ sub check_configurations {
 
     like($shown, qr/^\s*$_\b/m, "$_ is shown") for @directives;
 
-    # and what is no configuration is refused
+    # a bad configuration is refused
 
     my (undef, $exit) = try_configuration("jemalloc_pprof;\n");
-    isnt($exit, 0, 'nginx looks at them');
+    isnt($exit, 0, 'nginx does check them');
 }
 
 
-# What nginx -t says of directives, which are put where they belong.
+# What nginx -t prints about directives, in the context that they need.
 
 sub try_configuration {
     my ($text) = @_;

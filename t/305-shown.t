@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# What README.md and docs/ show is what comes out: every block of commands with
-# their output is run, in the state of the server that its section speaks of.
-# The two of ./dev are run by t/320-run.t.
+# README.md and docs/ show true output: every block of commands is run, with a
+# server in the state that its section describes, and prints what is shown.
+# t/320-run.t runs the two blocks about ./dev.
 #
 # nginx is $TEST_NGINX_BINARY with the modules of $TEST_NGINX_LOAD_MODULES.
 
@@ -35,7 +35,7 @@ my $patience = 180;
 
 my $clients = 40;
 
-# By document and heading: what the server is like.
+# The server for each document and heading.
 
 my %states = (
     'README.md' => {
@@ -79,7 +79,7 @@ for my $document ('README.md', map { 'docs/' . basename($_) }
     my $states = $states{$document} // {};
 
     is_deeply([ sort keys %blocks ], [ sort keys %$states ],
-              "$document: each section that shows output is known");
+              "$document: each section that shows output has a server");
 
     for my $heading (sort keys %blocks) {
         my $state = $states->{$heading} // next;
@@ -93,7 +93,7 @@ for my $document ('README.md', map { 'docs/' . basename($_) }
 done_testing();
 
 
-# A pattern is no pattern if it takes everything.
+# The pattern of an output must not match everything.
 
 sub check_pattern {
 
@@ -101,11 +101,11 @@ sub check_pattern {
                 . "  2.0 MiB  f+0x1f\n";
     my $pattern = shown_pattern($shown);
 
-    like($shown, $pattern, 'what is shown is what is shown');
+    like($shown, $pattern, 'the output as it is shown matches');
     like("one sample every 4 MiB, off by 20.5%\nmore\n 12.5 KiB   f+0xa\n",
-         $pattern, 'other numbers are');
+         $pattern, 'the same with other numbers matches');
 
-    unlike($shown =~ s/$_->[0]/$_->[1]/r, $pattern, "$_->[2] is not")
+    unlike($shown =~ s/$_->[0]/$_->[1]/r, $pattern, "$_->[2] does not match")
         for [ '16 KiB', '16.0 KiB', 'a number with a point' ],
             [ 'KiB', 'kB', 'another sort of unit' ],
             [ 'every', 'each', 'another word' ],
@@ -136,8 +136,8 @@ sub check {
 }
 
 
-# What the commands say, in a directory like the top of the tree, to which they
-# add nothing.
+# What the commands print, in a directory that looks like the top of the tree,
+# so that they add nothing to that.
 
 sub run {
     my ($server, @blocks) = @_;
@@ -165,7 +165,7 @@ sub run {
 }
 
 
-# A server whose workers are as many as the example has.
+# A server with as many workers as the examples have.
 
 sub server {
     my (%how) = @_;
@@ -203,7 +203,7 @@ sub alone { server(workers => 1) }
 sub malloc { server(preload => [ '' ]) }
 
 
-# Clients that are slow, until all their buffers are full.
+# Slow clients, once all their buffers are full.
 
 sub downloads {
 

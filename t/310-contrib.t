@@ -1,11 +1,10 @@
 #!/usr/bin/perl
 
-# What is in contrib/ is used as its reader would: the drop-in of systemd is
-# parsed, and nginx is started with its environment; the pieces of
-# configuration are included in an nginx, and answer; what the scrapers would
-# ask for is asked for; the alerts are tested; the Debian package is built, and
-# what it holds is loaded.  And the commands of docs/reading-a-heap.md that find
-# leaks find some.
+# The files of contrib/ work: systemd's drop-in is parsed, and nginx started
+# with its environment; the pieces of configuration are included, and answer;
+# the requests of the scrapers are made; the alerts are tested; the Debian
+# package is built, and its module loaded.  And the commands of
+# docs/reading-a-heap.md that find leaks find some.
 
 use strict;
 use warnings;
@@ -35,14 +34,14 @@ my $module = 'ngx_http_jemalloc_pprof_module.so';
 my $nginx = binary();
 my @modules = loaded();
 
-# seconds: a build and a start are ended after so many
+# seconds: a build and a start are ended after that
 my $build_time = 900;
 my $start_time = 60;
 
 my %drop_in = service("$contrib/systemd/nginx.service.d/jemalloc-pprof.conf");
 my $process;
 
-# workers of root become another user, who has to get at the files
+# root's workers run as another user, who needs access to the files
 
 chmod 0755, $dir or die "$dir: $!";
 
@@ -126,12 +125,12 @@ sub check_drop_in {
 
     is_deeply([ sort keys %drop_in ],
               [ qw( Environment RuntimeDirectory RuntimeDirectoryMode ) ],
-              'what it sets');
+              'its settings');
 
     is_deeply($drop_in{RuntimeDirectoryMode}, [ '0750' ],
               'its directory is closed to others');
 
-    # the module's cures say the same
+    # the module's cures have the same settings
 
     my $cures = slurp("$top/src/fleet/jpp_problems.c");
 
@@ -159,7 +158,7 @@ sub check_drop_in {
         my ($text, $exit) = output('systemd-analyze', 'verify',
                                    "$dir/systemd/nginx.service");
 
-        is("$text$exit", '0', 'systemd has nothing against it');
+        is("$text$exit", '0', 'systemd-analyze accepts it');
     }
 }
 
@@ -173,7 +172,7 @@ sub check_started {
     like($socket, qr{listen unix:\Q$run\E/socket;},
          "the socket is in the drop-in's directory");
 
-    # the same one, elsewhere
+    # the same socket, elsewhere
 
     make_dir("$dir/run", oct($drop_in{RuntimeDirectoryMode}[0]));
     spew("$dir/socket.conf", $socket =~ s/\Q$run\E/$dir\/run/gr);
@@ -197,15 +196,15 @@ CONF
                         '--noproxy', '*', '--interface', '127.0.0.2',
                         "http://127.0.0.1:$port/debug/pprof/heap");
 
-    is($code, 403, 'the snippet: nobody else is let in');
+    is($code, 403, 'the snippet: other addresses are refused');
 
-    is(nginx_end(), 0, 'nginx ended well');
+    is(nginx_end(), 0, 'nginx ends with status 0');
 
     my $log = slurp("$dir/error.log");
 
     like($log, qr/jemalloc_pprof: jemalloc \S+, profiling ready, one /,
-         'the log says that it was ready');
-    unlike($log, qr/\[(?:alert|crit|emerg)\]/, 'and nothing bad');
+         'the log says that profiling is ready');
+    unlike($log, qr/\[(?:alert|crit|emerg)\]/, 'and has no alerts');
 }
 
 
@@ -218,7 +217,7 @@ sub check_answers {
     my $worker = (eval { decode_json($text) } // {})->{workers}[0];
 
     is($worker->{state}, 'ready', "$what: the worker is ready");
-    is_deeply($worker->{problems}, [], "$what: nothing is wrong");
+    is_deeply($worker->{problems}, [], "$what: it has no problems");
 
     ($text, $exit) = fetch(@options, "$site/debug/pprof/heap?format=top");
 
@@ -246,7 +245,7 @@ pid $folder/nginx.pid;
 error_log $folder/error.log info;
 
 events {
-    # 7 MB of one worker, which are sampled for certain
+    # 7 MB in each worker, which are certainly sampled
     worker_connections 16384;
 }
 
@@ -259,7 +258,7 @@ CONF
 }
 
 
-# Starts nginx with what the drop-in sets, and PATH, and nothing else.
+# Starts nginx with the drop-in's environment, and PATH, and nothing else.
 
 sub nginx_start {
     my ($conf, $url) = @_;
@@ -306,14 +305,14 @@ sub fetch {
 }
 
 
-# What the configurations of scrapers ask for is there, and they ask for
-# nothing else.
+# The configurations of scrapers ask for what the module serves, and for nothing
+# else.
 
 sub check_scrapers {
 
     plan skip_all => 'there is no jemalloc' unless has_jemalloc();
 
-    # by their file: what is on, and what is off
+    # how each file switches a profile on and off
 
     my %kinds = (
         'parca/parca.yaml' => qr/^ +(\w+):\n +enabled: (true|false)$/m,
@@ -334,7 +333,7 @@ sub check_scrapers {
         is_deeply(\%is_on, { memory => 'true', block => 'false',
                              goroutine => 'false', mutex => 'false',
                              process_cpu => 'false' },
-                  "$file: of the profiles of Go, memory alone");
+                  "$file: only memory, of the profiles of Go");
 
         my ($path) = $text =~ /^ +path *[:=] "?([\w\/]+)"?$/m;
         my ($address) = $text =~ /"127\.0\.0\.1:(\d+)"/;
@@ -347,7 +346,7 @@ sub check_scrapers {
         is($answer->{status}, 200, "$file: its path is served")
             or diag($answer->{body});
         is($answer->{headers}{'content-type'}, 'application/octet-stream',
-           "$file: as they want it");
+           "$file: in pprof's format");
         is($answer->{headers}{'jemalloc-pprof-workers'}, '2/2',
            "$file: for all workers");
     }
@@ -356,7 +355,8 @@ sub check_scrapers {
 }
 
 
-# They are valid, each fires as it should, and what they ask for is served.
+# The alerts are valid, each fires as it should, and the module serves their
+# metrics.
 
 sub check_alerts {
     my $rules = "$contrib/prometheus/nginx-memory.rules.yml";
@@ -378,14 +378,14 @@ sub check_alerts {
     my %asked = map { s/_bucket$//r => 1 } slurp($rules) =~ /\b(nginx_\w+)/g;
 
     is_deeply([ grep { !$is_served{$_} } sort keys %asked ], [],
-              'what they ask for is served');
+              'their metrics are served');
 
     $server->stop;
 }
 
 
-# The commands of the section, with something to be found: one worker has a
-# client that holds eight megabytes, and then that worker is an old one.
+# The commands of the section, with a leak to find: a client makes one worker
+# hold eight megabytes, first a new worker and then an old one.
 
 sub check_leaks {
 
@@ -478,7 +478,7 @@ sub is_paused {
 }
 
 
-# A client that is slow to read, and what it makes its worker have.
+# A client that is slow to read, so that its worker holds eight megabytes.
 
 sub hold {
     my ($server) = @_;
@@ -502,7 +502,7 @@ sub holds {
 }
 
 
-# What the commands of a section of docs/reading-a-heap.md say.
+# What the commands of a section of docs/reading-a-heap.md print.
 
 sub told {
     my ($server, $heading, $worker) = @_;
@@ -529,13 +529,13 @@ sub told {
 
     my ($said, $exit) = output('sh', '-c', $script);
 
-    is($exit, 0, "$heading: they work") or diag($said);
+    is($exit, 0, "$heading: they succeed") or diag($said);
 
     return $said;
 }
 
 
-# All programs of the PATH but one: what is missing has a name.
+# All programs of the PATH but one: the error names what is missing.
 
 sub check_configure {
 
@@ -561,14 +561,13 @@ sub check_configure {
     isnt($exit, 0, 'it is an error');
     like($said, qr/^\S+: error: the jemalloc pprof module needs protoc-c (?#
                    )\(Debian package protobuf-c-compiler\)\.\n*\z/m,
-         'which says what is missing, and in what package, at its end');
+         'its end says what is missing, and which package has it');
 }
 
 
 sub check_package {
 
-    # a package is of the machine's nginx, and the same whatever nginx the
-    # suites run with
+    # the package is for the machine's nginx, whatever nginx the suites use
 
     plan skip_all => 'the package is built where the module is loaded'
         if !@modules || $ENV{TEST_NGINX_USE_HUP};
@@ -589,15 +588,15 @@ sub check_package {
                 =~ /^nginx:abi=(.*)$/m;
 
     like($field{Depends}, qr/(?:^|, )\Q$abi\E(?:,|$)/,
-         'it is for this nginx only');
+         'it depends on this nginx');
 
     for my $library (qw( libc6 libelf1 libprotobuf-c1 zlib1g )) {
         like($field{Depends}, qr/(?:^|, )$library(?:t64)? \(>= /,
              "it depends on $library");
     }
 
-    unlike($field{Depends}, qr/jemalloc/, 'it loads without jemalloc');
-    is($field{Recommends}, 'libjemalloc2', 'which it recommends');
+    unlike($field{Depends}, qr/jemalloc/, 'it does not depend on jemalloc');
+    is($field{Recommends}, 'libjemalloc2', 'and recommends it');
 
     check_contents($deb, $version);
 }
@@ -630,7 +629,7 @@ sub build_package {
 
     my @debs = glob("$dir/package/*.deb");
 
-    is(scalar @debs, 1, 'one package came out');
+    is(scalar @debs, 1, 'one package is built');
 
     return $debs[0];
 }
@@ -658,7 +657,7 @@ sub check_contents {
         ok(-f "$root/$file", "it has $file");
     }
 
-    # which may be compressed
+    # documents may be compressed
 
     for my $file ('README.md', map { basename($_) } glob("$top/docs/*.md")) {
         ok(-f "$root/$doc/$file" || -f "$root/$doc/$file.gz",
@@ -695,7 +694,7 @@ CONF
 }
 
 
-# The tool of the package makes profiles, as the one of the tree does, and its
+# The package's tool makes the same profile as the one of the tree, and its
 # manual can be read.
 
 sub check_tool {
@@ -711,17 +710,17 @@ sub check_tool {
                                '--any-kernel', $dump);
 
     is($exit, 0, 'it reads a dump') or diag($text);
-    is($text, slurp("$top/t/data/hand.folded"), 'and says what is in it');
+    is($text, slurp("$top/t/data/hand.folded"), 'and prints its stacks');
 
     ($text, $exit) = output('readelf', '-d', $tool);
-    like($text, qr/\bPIE\b/, 'it is built as Debian wants programs');
-    like($text, qr/\bBIND_NOW\b/, 'and linked');
+    like($text, qr/\bPIE\b/, 'it is position-independent, as Debian wants');
+    like($text, qr/\bBIND_NOW\b/, 'and bound at its start');
 
     ($text, $exit) = output('man', '-l',
                             "$root/usr/share/man/man1/jemalloc-pprof.1.gz");
 
-    is($exit, 0, 'its manual is one');
-    like($text, qr/--any-kernel/, 'of this tool');
+    is($exit, 0, 'man reads its manual');
+    like($text, qr/--any-kernel/, 'which is the manual of this tool');
 }
 
 

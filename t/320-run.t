@@ -28,25 +28,25 @@ my ($port, $tls) = map { free_port() } 1 .. 2;
 $ENV{JPP_PORT} = $port;
 $ENV{JPP_TLS_PORT} = $tls;
 
-# what is for the suites' own nginx is not for this one
+# the environment of the suites' nginx is not for this one
 
 delete @ENV{qw( MALLOC_CONF LD_PRELOAD )};
 
 my $out = `sh tools/run.sh --once 2>&1 </dev/null`;
 
-is($?, 0, 'it ends well') or diag($out);
+is($?, 0, 'it ends with status 0') or diag($out);
 
 like($out, qr/^ +inuse_space: .* in \d+ stacks/m, 'it shows the top');
 like($out, qr/^ +[0-9.]+ [KM]iB .* ngx_\w+/m, 'with names');
-like($out, qr{ all workers: 4/4}, 'of all workers');
-like($out, qr/^ +worker $_: inuse_space: /m, "and of worker $_") for 0 .. 3;
-like($out, qr{http://127\.0\.0\.1:$port/debug/pprof/}, 'it says where');
-like($out, qr{^ *go tool pprof -top http://}m, 'and what to type');
+like($out, qr{ all workers: 4/4}, 'for all workers');
+like($out, qr/^ +worker $_: inuse_space: /m, "and for worker $_") for 0 .. 3;
+like($out, qr{http://127\.0\.0\.1:$port/debug/pprof/}, 'it shows its URL');
+like($out, qr{^ *go tool pprof -top http://}m, 'and a command to type');
 like($out, qr/errors=0 /, 'the traffic had no errors');
 
 is_free();
 
-# Ctrl-C, as a terminal sends it: to all of them
+# Ctrl-C, as a terminal sends it: to the whole group
 
 my $log = File::Temp->new;
 my $logs = ($ENV{JPP_BUILD} // 'build') . "/run/$port/logs";
@@ -63,7 +63,7 @@ for (
     subtest "Ctrl-C $when" => sub { interrupted($is_now) };
 }
 
-# the last of these printed all that there is to read
+# the last one printed everything
 
 my ($said) = slurp("$log") =~ /(.*^Ctrl-C ends it\.\n)/ms;
 
@@ -87,8 +87,8 @@ subtest './dev build' => \&check_build;
 done_testing();
 
 
-# It says what it built, and what is next; for which nginx, or that it does not
-# load the module.
+# ./dev build prints what it built, for which nginx, and the next step, or that
+# this nginx does not load the module.
 
 sub check_build {
 
@@ -100,7 +100,8 @@ sub check_build {
          'what docs/install.md shows of it')
         for shown('docs/install.md', './dev build');
 
-    # one that has the package; configure, which asks first, may not see it
+    # an nginx with the package, which configure, as the first to ask, must not
+    # see
 
     my $enabled = "$bin/modules-enabled/50-mod-http-jemalloc-pprof.conf";
 
@@ -119,10 +120,10 @@ END
     my $text = `PATH=$bin:\$PATH ./dev build 2>&1`;
 
     like($text, qr/^and add no load_module: \Q$enabled\E has it already\.\n\z/m,
-         'the package has loaded it');
-    unlike($text, qr/^ *load_module/m, 'and it is not loaded twice');
+         'it says that the package loads the module');
+    unlike($text, qr/^ *load_module/m, 'and does not tell to load it twice');
 
-    # one that is not the nginx of nginx-dev
+    # an nginx that is not the one of nginx-dev
 
     my $why = 'module "x.so" version 1022001 instead of 1026003';
 
@@ -139,9 +140,9 @@ END
                    )the module:\ndev: \Q$why\E in x\n(?#
                    )dev: it was built for .* nginx-dev \(.*\); for another (?#
                    )see docs/install\.md, "From the sources of nginx"\n\z},
-         'which says why, and what to do');
+         'which has the reason, and what to do');
     like(slurp('docs/install.md'), qr/^## From the sources of nginx$/m,
-         'where it is said');
+         'the section that it names exists');
 }
 
 
@@ -170,12 +171,13 @@ sub shown {
 sub is_free {
     for ($port, $tls) {
         ok(!IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $_),
-           "nobody listens on $_ any more");
+           "port $_ is free");
     }
 }
 
 
-# It is a session of its own, which is interrupted once IS_NOW is true.
+# Runs the demonstration in a session of its own, and interrupts it once IS_NOW
+# is true.
 
 sub interrupted {
     my ($is_now) = @_;
@@ -195,11 +197,11 @@ sub interrupted {
         exec 'sh', 'tools/run.sh' or POSIX::_exit(127);
     }
 
-    # until there is such a group nobody would be told
+    # until the group exists, no signal reaches it
 
     wait_until(sub { getpgrp($pid) == $pid });
 
-    ok(wait_until($is_now), 'it comes so far') or diag(slurp("$log"));
+    ok(wait_until($is_now), 'it has come that far') or diag(slurp("$log"));
 
     kill 'INT', -$pid;
 
@@ -208,7 +210,7 @@ sub interrupted {
 
     ok($has_ended, 'it ends') or kill 'KILL', -$pid;
 
-    # by the signal itself, as long as there is nothing to clean up
+    # by the signal itself while there is nothing to clean up
 
     ok($status == POSIX::SIGINT || $status >> 8 == 130, 'by the signal')
         or diag("status $status\n", slurp("$log"));
@@ -217,13 +219,13 @@ sub interrupted {
 
     my @left = session($pid);
 
-    is(scalar @left, 0, 'nothing of it runs')
+    is(scalar @left, 0, 'no process of it is left')
         or diag(map { "$_ " . title($_) . "\n" } @left);
     is_free();
 }
 
 
-# Who is in the session of LEADER: the sixth field of its line.
+# The processes in the session of LEADER: the sixth field of their line.
 
 sub session {
     my ($leader) = @_;

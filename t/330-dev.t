@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
-# ./dev test with the name of one test runs that one, and nothing that is not
-# one; every suite is in a list of those that run without a name.
+# ./dev test with the name of a test runs that one, and refuses other names;
+# every suite is in a list of those that run without a name.
 
 use strict;
 use warnings;
@@ -15,7 +15,7 @@ use JppRun qw( $root );
 
 chdir $root or die "$root: $!\n";
 
-# what is for the suites is not for those that are started here
+# the environment of the suites is not for those that start here
 
 delete @ENV{ grep { /^(?:TEST_NGINX_|JPP_|MALLOC_CONF|HARNESS_)/ } keys %ENV };
 
@@ -23,8 +23,8 @@ delete @ENV{ grep { /^(?:TEST_NGINX_|JPP_|MALLOC_CONF|HARNESS_)/ } keys %ENV };
 my ($status, $said) = dev();
 
 is($status, 0, 'without a verb');
-like($said, qr/^usage: /, 'dev says what it can');
-like($said, qr/^    test t\/NAME\.t /m, 'one suite, too');
+like($said, qr/^usage: /, 'dev prints its usage');
+like($said, qr/^    test t\/NAME\.t /m, 'with one suite');
 like($said, qr/^    test unit /m, 'and one unit');
 
 for (
@@ -39,25 +39,25 @@ for (
     ($status, $said) = dev(split ' ', $command);
     is($status, 2, "$command: refused");
     like($said, $words, "$command: its sentence");
-    is(scalar(split /\n/, $said), 1, "$command: which is all");
+    is(scalar(split /\n/, $said), 1, "$command: in one line");
 }
 
 ($status, $said) = dev(qw( test unit jpp_err jpp_scale_test ));
 is($status, 0, 'units by name') or diag($said);
 is(join(' ', $said =~ /^# Subtest: (\S+)/mg), 'jpp_err_test jpp_scale_test',
-   'those two, and no others');
+   'these two run, and no others');
 
 my %is_listed = map { (split)[1] => 1 } lists();
 
 is_deeply([ grep { !$is_listed{$_} } glob 't/*.t' ], [],
           'every suite is in a list');
 is_deeply([ grep { /\.t$/ && !-e } keys %is_listed ], [],
-          'and nothing else is');
+          'and the lists have no other');
 
-# an answer into a request that nginx has freed is seen there alone
+# only the sanitizers notice an answer into a request that nginx has freed
 
 is(scalar(grep { m{^asan t/(?:210|240|280)-} } lists()), 3,
-   'those that end requests and workers run under the sanitizers, too');
+   'suites that end requests and workers run under the sanitizers, too');
 
 done_testing();
 

@@ -173,7 +173,7 @@ for (
 done_testing();
 
 
-# What lint says of a tree of FILES, by path.
+# What lint prints about a tree of FILES, by path.
 
 sub lint {
     my ($files) = @_;
@@ -188,7 +188,7 @@ sub lint {
 
     my $said = `cd $tree && git init -q . && perl $root/tools/lint.pl 2>&1`;
 
-    is($? != 0, $said ne '', 'it fails where it says something');
+    is($? != 0, $said ne '', 'its status says whether it complains');
 
     return $said;
 }

@@ -1,8 +1,7 @@
 package JppCases;
 
-# The dumps that may come the tool's way, as text, with what it has to say:
-# a string or pattern is its output (folded stacks), [ LINE, SENTENCE ] is a
-# refusal.
+# Dumps that users may give the tool, as text, with what it has to print: a
+# string or pattern is its output (folded stacks), [ LINE, SENTENCE ] a refusal.
 
 use strict;
 use warnings;
@@ -259,7 +258,7 @@ sub check_table {
 }
 
 
-# What is in the file gives WANT in every format, or a refusal.
+# The tool makes WANT of the file, in every format, or refuses it.
 
 sub check {
     my ($name, $want) = @_;
@@ -296,7 +295,7 @@ sub check_counts {
                                     : [ 5, $no_totals ]);
     }
 
-    # what was freed is there with prof_accum only
+    # freed allocations are in a dump only with prof_accum
 
     spew($file, dump_of(period => 524288,
                         stacks => stack(counts(0, 0, 7, 7340032), 0x400201)));
@@ -305,7 +304,7 @@ sub check_counts {
     gives('ever allocated', qr/^jpp-no-prog\+0x200 84888\d\d$/,
           '--format=folded', '--type=alloc_space', $file);
 
-    # objects without bytes, and bytes without objects, are nothing
+    # objects without bytes, and bytes without objects, count as nothing
 
     for my $odd (counts(1, 0), counts(0, 1), counts(0, 0)) {
         spew($file, dump_of(period => 524288,
@@ -313,7 +312,7 @@ sub check_counts {
         check("$odd", '');
     }
 
-    # sums stay at the end of the range
+    # a sum stays at the end of its range
 
     spew($file, dump_of(stacks => stack(counts(1, $max), 0x400201) x 3));
     check('a sum that is too large', "jpp-no-prog+0x200 $max\n");
@@ -354,22 +353,22 @@ sub check_gzip {
     gives('a dump', $want, @args, $file);
     gives('on stdin', $want, { stdin => $file }, @args, '-');
 
-    # several members are one file, as gzip has it
+    # several gzip members are one file
 
     my $head = gzipped(substr($dump, 0, 1000));
     my $tail = gzipped(substr($dump, 1000));
 
     spew($file, $head, $tail);
     gives('two members', $want, @args, $file);
-    gives('as it is, unpacked', $dump, '--any-kernel', '--format=jemalloc',
-          $file);
+    gives('unpacked by format=jemalloc', $dump, '--any-kernel',
+          '--format=jemalloc', $file);
 
-    # the line is the dump's
+    # a line number counts the lines of the dump
 
     my $bad = gzipped(dump_of(stacks => "stack\n"));
     spew($file, $bad);
     check('a bad dump', [ 4, 'neither a stack nor the maps section' ]);
-    refuses('which is not given out as it is', 1, qr/:4: neither a stack/,
+    refuses('a bad dump, by format=jemalloc', 1, qr/:4: neither a stack/,
             '--format=jemalloc', $file);
 
     my $ends = 'gzip: the compressed data is incomplete';
@@ -406,12 +405,12 @@ sub check_gzip {
 }
 
 
-# 200 KB that become 200 MB: with the memory for it, no dump; without, no
-# report.
+# 200 KB that become 200 MB: refused for what they are, and with little memory
+# for their size.
 
 sub check_bomb {
     spew($file, gzipped(megabytes(1, "\0")) x 200);
-    check('it is read', [ 1, $not_ours ]);
+    check('with enough memory', [ 1, $not_ours ]);
 
     my $limited = sub { exec 'sh', '-c', 'ulimit -v 200000; exec "$@"', 'sh',
                         $tool, @_ };
@@ -435,14 +434,14 @@ sub gzipped {
 }
 
 
-# A real dump ends nowhere but at its end.
+# No part of a real dump passes for a whole one.
 
 sub check_cuts {
     my $dump = slurp("$root/t/data/threads-530.heap");
     my ($tail) = slurp('/proc/self/maps') =~ /\s(\[\S+\])\n\z/;
     my $maps = index $dump, "MAPPED_LIBRARIES:\n";
 
-    # the listing ends as one of this kernel does
+    # with the last line that this kernel lists
 
     $dump =~ s/\[vsyscall\]\n\z/$tail\n/ if defined $tail;
 
@@ -468,16 +467,16 @@ sub check_cuts {
         }
     }
 
-    cmp_ok(scalar @refused, '>', 100, 'cuts are found');
-    is(scalar @odd, 0, 'by a sentence') or diag($odd[0]);
+    cmp_ok(scalar @refused, '>', 100, 'cut dumps are refused');
+    is(scalar @odd, 0, 'with a sentence that says so') or diag($odd[0]);
 
     @good = grep { $_ < $maps } @good if !defined $tail;
-    is("@good", '', 'all of them');
+    is("@good", '', 'every cut is found');
 
     spew($file, $dump);
-    check('the whole', qr/./);
+    check('the whole dump', qr/./);
 
-    # where the kernel is not known, a listing may end anywhere
+    # the listing of another kernel may end anywhere
 
     spew($file, substr $dump, 0, (line_ends($dump))[-3]);
     gives('--any-kernel takes a shorter listing', qr/./, '--any-kernel',
@@ -495,8 +494,8 @@ sub line_ends {
 }
 
 
-# Bytes of a real dump are replaced, taken away and doubled: whatever comes of
-# it, the tool neither dies nor hangs, and what it writes is a profile.
+# Bytes of a real dump are replaced, removed and doubled: the tool neither dies
+# nor hangs, and what it writes is a profile.
 
 sub check_noise {
     my $dump = slurp("$root/t/data/threads-530.heap");
@@ -530,8 +529,8 @@ sub check_noise {
                || $result->{err} !~ /\Ajemalloc-pprof: \Q$file\E[: ].*\n\z/;
     }
 
-    is("@odd", '', 'a profile or a sentence');
-    cmp_ok($n{1}, '>', 20, 'sentences');
+    is("@odd", '', 'a profile, or a refusal with a sentence');
+    cmp_ok($n{1}, '>', 20, 'some are refused');
     note("profiles: ", $n{0} // 0);
 }
 

@@ -1,8 +1,8 @@
 package JppClient;
 
-# The one HTTP client of the suites: a connection that hides nothing, for
-# requests one after the other, for clients that pipeline, read slowly, say
-# nothing or leave.  Every wait has an end.
+# The HTTP client of the suites: a connection that hides nothing, for requests
+# one after the other, and for clients that pipeline, read slowly, send nothing
+# or leave.  Every wait has an end.
 #
 # An answer is a hash: status, head (text), headers (by names in lower case; a
 # list where a name comes more than once; also as header), body.  Its status is
@@ -110,7 +110,7 @@ sub response {
 }
 
 
-# The next answer, to METHOD; those that only announce it are passed over.
+# The next answer, to METHOD, without the 100 that may precede it.
 
 sub answer {
     my ($self, $method) = @_;
@@ -247,7 +247,7 @@ sub leave {
 }
 
 
-# Without a farewell: the server gets a reset.
+# Closes the connection by a reset.
 
 sub break_off {
     my ($self) = @_;

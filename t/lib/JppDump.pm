@@ -1,8 +1,8 @@
 package JppDump;
 
-# Dumps written by hand, whose reports are known: the program lies at 0x400000
-# and libc, from its offset 0x1000 on, at 0x7f0000200000.  With a period of 1
-# nothing is scaled.
+# Dumps written by hand, whose reports are known: the program is mapped at
+# 0x400000, and libc, from its offset 0x1000 on, at 0x7f0000200000.  With a
+# period of 1 nothing is scaled.
 
 use strict;
 use warnings;
@@ -41,8 +41,8 @@ sub stack {
 }
 
 
-# N MB of TEXT.  Written out, perl would keep them from its start to its end,
-# and each fork() would have them to copy.
+# N MB of TEXT.  As constants, perl would keep them all the time, and each
+# fork() would copy them.
 
 sub megabytes {
     my ($n, $text) = @_;

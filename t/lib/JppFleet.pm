@@ -1,8 +1,8 @@
 package JppFleet;
 
-# What the suites of processes share beyond JppNginx: several workers that are
-# asked together, what an answer says of those who are missing, and the state
-# that everything has to return to.
+# What the suites of processes share beyond JppNginx: several workers that
+# answer together, what an answer says about missing ones, and the state to
+# which everything has to return.
 
 use strict;
 use warnings;
@@ -35,7 +35,8 @@ EOF
 }
 
 
-# Who serves the first of N clients, for as long as they live, and the clients.
+# A worker and N clients whose connections it serves: the first worker that has
+# accepted so many.
 
 sub clients_of_one {
     my ($nginx, $n) = @_;
@@ -52,7 +53,7 @@ sub clients_of_one {
 }
 
 
-# The workers as status, asked by WHO, shows them, and why some are missing.
+# The workers in the status that WHO gets, and why some are missing.
 
 sub status {
     my ($who) = @_;
@@ -69,8 +70,8 @@ sub status {
 }
 
 
-# The workers there are know of nobody else, hold nothing of anybody, and all of
-# them answer.
+# The running workers know of no others, hold no dumps of others, and all
+# answer.
 
 sub is_well {
     my ($nginx, $what, @dead) = @_;
@@ -78,7 +79,7 @@ sub is_well {
 
     local $Test::Builder::Level = $Test::Builder::Level + 1;
 
-    # the diagnosis is of the last look
+    # the diagnosis shows the last attempt
 
     my $is_well = wait_until(sub {
         @pids = $nginx->worker_pids;
@@ -90,17 +91,18 @@ sub is_well {
                && !grep { dumps($_) != 1 || threads($_) != 1 } @pids;
     });
 
-    ok($is_well, "$what: the living, and nothing of the dead")
+    ok($is_well, "$what: status has the running workers, which are at rest")
         or diag("workers: @pids\ndumps: @{[ map { dumps($_) } @pids ]}\n"
                 . $status->{text});
 
-    ok(wait_until(sub { !sockets(@dead) }), "$what: no socket of the dead")
+    ok(wait_until(sub { !sockets(@dead) }),
+       "$what: ended workers left no socket")
         or diag(sockets(@dead));
 
     my $all = "$nginx->{workers}/$nginx->{workers}";
     my $answer;
 
-    # one of a busy machine may be late
+    # on a busy machine a worker may be late
 
     wait_until(sub {
         $answer = $nginx->get($heap);
@@ -109,12 +111,12 @@ sub is_well {
     });
 
     is($answer->{status}, 200, "$what: an answer") or diag($answer->{body});
-    is(partly($answer), $all, "$what: of all of them");
+    is(partly($answer), $all, "$what: of all workers");
 }
 
 
-# Why workers are missing, by pid.  An answer of fewer says so, by number and
-# name, and has nothing of them.
+# Why workers are missing, by pid.  The answer says how many and which, and has
+# no samples of theirs.
 
 sub missing {
     my ($answer, $what) = @_;
@@ -128,19 +130,19 @@ sub missing {
               @{ $profile->{comments} };
 
     is(($of // 0) - $n, scalar keys %why,
-       "$what: as many as are missing are named")
+       "$what: each missing worker is named")
         or diag(partly($answer), map { "\n$_" } @{ $profile->{comments} });
 
     ok(grep({ $_ eq 'workers ' . partly($answer) } @{ $profile->{comments} }),
-       "$what: and how many answered");
+       "$what: a comment says how many answered");
     is(scalar(grep { $why{$_} } keys %{ $profile->{labels}{pid} }), 0,
-       "$what: and there is nothing of those");
+       "$what: missing workers have no samples");
 
     return \%why;
 }
 
 
-# A dump that is larger than what was inherited, by N more allocations.
+# The path of a dump with N allocations more than what was inherited.
 
 sub grow {
     my ($nginx, $n) = @_;
@@ -154,7 +156,7 @@ sub grow {
 }
 
 
-# The dumps that a worker holds, beside that of what it inherited.
+# How many dumps a worker holds beside its baseline.
 
 sub held {
     my ($pid) = @_;
@@ -163,7 +165,7 @@ sub held {
 }
 
 
-# Until N dumps are held, and a thread is at work or none is.
+# Waits until PID holds N dumps, and a thread is at work or none is.
 
 sub wait_for {
     my ($pid, $n, $is_at_work) = @_;
@@ -208,9 +210,9 @@ sub is_at_rest {
 }
 
 
-# The connections of clients that workers have not closed; of PID, or of all.
-# The fields of the kernel's list are: the second the address, the fourth the
-# state (0A listens), the tenth the inode.
+# How many connections of clients are open in the worker PID, or in all.  In the
+# kernel's list the second field is the address, the fourth the state (0A
+# listens), the tenth the inode.
 
 sub connections {
     my ($nginx, $pid) = @_;
@@ -231,7 +233,7 @@ sub connections {
 }
 
 
-# What was measured: a soak run shows it.
+# A measured figure, which a soak run shows.
 
 sub measured { return $ENV{JPP_SOAK} ? diag(@_) : note(@_) }
 

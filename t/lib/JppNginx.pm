@@ -1,11 +1,11 @@
 package JppNginx;
 
-# An nginx under control, for what Test::Nginx has no words for: one process
-# at a time is started with its own environment, limits and preloads, asked,
-# told things, measured and ended.  At its end nothing of it may be left, and
-# its error log must hold no alert.
+# An nginx under control, for what Test::Nginx cannot do: it has an environment,
+# limits and preloads of its own; it is asked, sent signals, reloaded, measured
+# and ended.  At its end no process may be left, and its error log must have no
+# alert.
 #
-# JppRun says which nginx, module and jemalloc.  With TEST_NGINX_USE_HUP every
+# JppRun chooses nginx, module and jemalloc.  With TEST_NGINX_USE_HUP every
 # nginx is reloaded once before it is used.
 #
 # Everything listens on 127.0.0.1.  Times are bounds against a hang only.
@@ -35,7 +35,7 @@ my $sampling = 'prof:true,prof_active:true,lg_prof_sample:12';
 # less than a client waits, and more than a worker needs on a busy machine.
 my $patience = 40;
 
-# those that run, by the pid of the test and their prefix
+# those that run: the pid of the test and the object, by prefix
 my %running;
 
 
@@ -47,7 +47,7 @@ my %running;
 #     master                0: there is none
 #     daemon                1: nobody's child, which a binary upgrade needs
 #     module                0: it is neither loaded nor used
-#     fake                  what the fake jemalloc is told, which is used then
+#     fake                  use the fake jemalloc, with this script
 #     preload               a list in place of the environment's
 #     conf                  MALLOC_CONF
 #     env                   more of the environment
@@ -66,7 +66,7 @@ sub start {
 
     chmod 0755, $self->{prefix};
 
-    # a sanitizer writes as who the worker is
+    # a sanitizer writes as the worker's user
 
     for my $dir ('logs', 'temp') {
         mkdir "$self->{prefix}/$dir";
@@ -113,7 +113,7 @@ sub become {
     $env{LD_PRELOAD} = join ':', @preload if @preload;
     $env{JPP_FAKE} = "$self->{prefix}/fake" if defined $self->{fake};
 
-    # a sanitizer must not mind what is preloaded, nor what nginx keeps
+    # sanitizers would complain about preloads, and about what nginx keeps
 
     $env{ASAN_OPTIONS} = 'verify_asan_link_order=0:detect_leaks=0'
                          . ":log_path=$self->{prefix}/logs/asan";
@@ -184,7 +184,7 @@ EOF
 }
 
 
-# What the fake jemalloc does from now on; it always logs its dumps.
+# Changes what the fake jemalloc does; it always logs its dumps.
 
 sub fake {
     my ($self, $text) = @_;
@@ -193,7 +193,7 @@ sub fake {
 }
 
 
-# What the fake logged, from the line FROM on: pairs of a pid and "begins" or
+# The log of the fake, from the line FROM on: pairs of a pid and "begins" or
 # "ends".
 
 sub dump_log {
@@ -205,7 +205,8 @@ sub dump_log {
 }
 
 
-# Who is in a dump now: of the living, those with more beginnings than ends.
+# The pids that are in a dump now: the running ones with more beginnings than
+# ends.
 
 sub dumping {
     my ($self) = @_;
@@ -221,7 +222,7 @@ sub dumping {
 }
 
 
-# Until those of PIDS are in a dump, all of them.
+# Waits until all of PIDS are in a dump.
 
 sub wait_dumping {
     my ($self, @pids) = @_;
@@ -247,7 +248,7 @@ sub wait_ready {
 
     die $self->say_why('nginx does not listen') unless $is_ready;
 
-    # a worker is there once it answers, not when it was forked
+    # a worker is ready once it answers, not when it is forked
 
     $self->get('/fine');
 }
@@ -293,7 +294,7 @@ sub children {
 }
 
 
-# Whoever has the error log open is one of ours.
+# All processes of this nginx: those that have its error log open.
 
 sub processes {
     my ($self) = @_;
@@ -305,8 +306,8 @@ sub processes {
 }
 
 
-# The one that was started last.  Its pid may be lower than the others': they
-# begin anew where they end.
+# The worker that was started last.  Its pid may be lower than the others',
+# since pids wrap around.
 
 sub worker {
     my ($self) = @_;
@@ -317,7 +318,7 @@ sub worker {
 
 
 # When PID was started, in ticks since the machine was: the 22nd field of its
-# line, the 20th behind its name.
+# line, the 20th after its name.
 
 sub started {
     my ($pid) = @_;
@@ -341,7 +342,8 @@ sub signal {
 }
 
 
-# A new generation with what HOW changes; returns when its workers are there.
+# Reloads with what HOW changes; returns once the new workers serve and the old
+# ones are gone, or, with is_kept, shutting down.
 
 sub reload {
     my ($self, %how) = @_;
@@ -355,7 +357,7 @@ sub reload {
         $self->{workers} == grep { !$old{$_} } $self->worker_pids
     }) or die $self->say_why('no new workers');
 
-    # the old one takes requests until it knows; a client may keep it longer
+    # an old worker accepts until it has the signal; a client may keep it longer
 
     my $is_old = $how{is_kept} ? qr/^nginx: worker process(?! is shutting)/
                                : qr/./;
@@ -398,7 +400,7 @@ sub get {
 }
 
 
-# Ended: a master that was upgraded is nobody's child, and may be a zombie.
+# Has PID ended?  An upgraded master is not our child, and may be a zombie.
 
 sub is_gone {
     my ($pid) = @_;
@@ -407,8 +409,8 @@ sub is_gone {
 }
 
 
-# Ends all of it, which is a test.  HOW: is_told (the test did that already);
-# alerts, a pattern of lines of the log that are not held against it.
+# Ends nginx, and tests that it ends.  HOW: is_told (the test has sent the
+# signal already); alerts, a pattern of lines that the log may have.
 
 sub stop {
     my ($self, %how) = @_;
@@ -428,7 +430,7 @@ sub stop {
     $self->kill_all;
     delete $running{$self->{prefix}};
 
-    ok(!@wrong, 'nginx ends, and leaves nothing but a clean log')
+    ok(!@wrong, 'nginx ends, and leaves a clean log and no process')
         or diag(join "\n", @wrong);
 }
 
@@ -451,7 +453,7 @@ sub kill_all {
 }
 
 
-# A test that died leaves nothing either.
+# A test that died leaves no process either.
 
 END {
     my $status = $?;
@@ -466,7 +468,7 @@ END {
 }
 
 
-# What a process holds.
+# The descriptors of a process.
 
 sub descriptors {
     my ($pid) = @_;
@@ -489,8 +491,8 @@ sub mappings {
 }
 
 
-# The dumps that a process holds, open or mapped.  A worker keeps one: of what
-# it inherited.
+# How many dumps a process holds, open or mapped.  A worker keeps one, its
+# baseline.
 
 sub dumps {
     my ($pid) = @_;
@@ -511,7 +513,7 @@ sub dumps {
 }
 
 
-# The names that workers listen by, those of PIDS only.
+# The names by which the workers PIDS listen.
 
 sub sockets {
     my %is_ours = map { $_ => 1 } @_;
@@ -521,7 +523,7 @@ sub sockets {
 }
 
 
-# What a process has computed, in seconds.
+# The CPU time of a process, in seconds.
 
 sub cpu_time {
     my ($pid) = @_;
@@ -531,7 +533,7 @@ sub cpu_time {
 }
 
 
-# The limit of open files that leaves PID just FREE numbers.
+# The limit of open files that leaves PID exactly FREE descriptors.
 
 sub lowest {
     my ($free, $pid) = @_;
@@ -545,7 +547,7 @@ sub lowest {
 }
 
 
-# Workers that answered, and that were asked.
+# How many workers answered, and how many were asked.
 
 sub partly {
     my ($answer) = @_;
@@ -554,8 +556,8 @@ sub partly {
 }
 
 
-# Of an answer in pprof's format, which has to keep the contract: the comments,
-# the names, and for the labels that are numbers their values.
+# The comments, the strings and the values of numeric labels in an answer in
+# pprof's format, which has to keep the contract.
 
 sub profile {
     my ($answer) = @_;
@@ -564,7 +566,7 @@ sub profile {
 
     is(complaints($answer->{body}), '', 'the profile keeps the contract');
 
-    # which takes what it reads
+    # memGunzip() consumes its input
 
     my $copy = $answer->{body};
     my $bytes = Compress::Zlib::memGunzip($copy) // '';
@@ -574,7 +576,7 @@ sub profile {
         my ($field, $value) = @_;
 
         push @strings, $value if $field == 6;
-        # numbers one after the other
+        # packed numbers
 
         while ($field == 13 && length $value) {
             push @comments, varint($value);
@@ -598,7 +600,7 @@ sub profile {
 }
 
 
-# What the checker of profiles has against BYTES.
+# The complaints of the contract checker about BYTES.
 
 sub complaints {
     my ($bytes) = @_;
@@ -631,7 +633,7 @@ sub fields {
 }
 
 
-# Takes a number off the beginning of BYTES.
+# Takes a number from the beginning of BYTES.
 
 sub varint {
     my ($n, $shift, $byte) = (0, 0);
@@ -646,7 +648,7 @@ sub varint {
 }
 
 
-# A figure of /proc/PID/status, in bytes where it is one of memory.
+# A figure of memory in /proc/PID/status, in bytes.
 
 sub memory {
     my ($pid, $what) = @_;
@@ -656,8 +658,8 @@ sub memory {
 }
 
 
-# Sets a soft limit of PID as prlimit calls it, and returns what it was.  Not
-# every root may do that to others, so it is done as who PID is.
+# Sets a soft limit of PID, by prlimit's name of it, and returns the old one.
+# Not every root may do that to others, so PID's user does.
 
 sub limit {
     my ($pid, $what, $value) = @_;

@@ -1,11 +1,10 @@
 package JppRun;
 
-# What every test needs that runs something: where things lie, files, free
-# ports, waiting for a state, what is possible on this machine, and tables of
-# subtests.
+# What every test needs that runs something: paths, files, free ports, waiting
+# for a state, what is possible on this machine, and tables of subtests.
 #
-# Which nginx, module and jemalloc the suites take is said by TEST_NGINX_BINARY,
-# TEST_NGINX_LOAD_MODULES, TEST_NGINX_LD_PRELOAD; without them it is the
+# TEST_NGINX_BINARY, TEST_NGINX_LOAD_MODULES and TEST_NGINX_LD_PRELOAD choose
+# the nginx, the module and the jemalloc of the suites; without them it is the
 # machine's nginx with what ./dev build has made.
 #
 # Nothing here starts an nginx: JppSuite does for requests, JppNginx for
@@ -56,7 +55,7 @@ sub slurp {
 }
 
 
-# In one step, since somebody may be reading.  Returns PATH.
+# In one step, since another process may be reading.  Returns PATH.
 
 sub spew {
     my ($path, @data) = @_;
@@ -93,7 +92,7 @@ sub free_port {
 }
 
 
-# Until CODE is true, looking a hundred times a second; its value.
+# Runs CODE a hundred times a second until it is true; returns its value.
 
 sub wait_until {
     my ($code, $seconds) = @_;
@@ -115,7 +114,7 @@ sub title {
 }
 
 
-# Who has ended may still be there for a parent to see.
+# A process that has ended may be a zombie until its parent waits for it.
 
 sub is_alive {
     my ($pid) = @_;
@@ -145,7 +144,7 @@ my %known;
 sub is_possible {
     my ($what) = @_;
 
-    die "nobody knows what $what is\n" unless $possible{$what};
+    die "$what is in no table of conditions\n" unless $possible{$what};
 
     return $known{$what} //= $possible{$what}->() ? 1 : 0;
 }

@@ -1,16 +1,16 @@
 package JppShown;
 
-# What README.md and docs/ show as the output of a command.  A block
+# The commands and outputs that README.md and docs/ show.  A block
 #
 #     ```console
 #     $ command
 #     output
 #     ```
 #
-# is run by a test, and what comes out has to look like what is shown: the same
-# words in the same lines, with other numbers.  A number with a point stays one,
-# and one without stays one, but for percentages, and sizes as pprof writes them
-# (160MB).  "[...]" stands for any text: alone in a line, for any lines.
+# is run by a test, and the output has to look like what is shown: the same
+# words in the same lines, with other numbers.  A number with a point stays one
+# with a point, except percentages, and sizes as pprof writes them (160MB).
+# "[...]" stands for any text, and alone in a line for any lines.
 
 use strict;
 use warnings;
@@ -69,7 +69,7 @@ sub add_line {
 }
 
 
-# What an output has to match that is shown as TEXT.
+# The pattern for an output that is shown as TEXT.
 
 sub shown_pattern {
     my ($text) = @_;
@@ -124,7 +124,7 @@ sub shown_script {
 }
 
 
-# What each command said, out of all that the script did.
+# The output of each command, from that of the whole script.
 
 sub shown_parts {
     my ($output) = @_;

@@ -1,9 +1,9 @@
 package JppSuite;
 
-# What the suites with nginx share: the environment where ./dev did not set it,
-# blocks that are made from tables, what is in a profile, an HTTP client that
-# hides nothing, and an nginx of one's own for what Test::Nginx has no way to
-# do: another allocator, other options of jemalloc, a look at the start.
+# What the suites with nginx share: an environment where ./dev has set none,
+# blocks that are made from tables, the contents of profiles, an HTTP client
+# that hides nothing, and an nginx of one's own for what Test::Nginx cannot do:
+# another allocator, other options of jemalloc, the output at the start.
 #
 # To be loaded before Test::Nginx::Socket.
 
@@ -46,7 +46,7 @@ our $port = $ENV{TEST_NGINX_SERVER_PORT};
 
 our $dir = tempdir('jpp-suite-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 
-# nginx may be told to run its workers as somebody else
+# the workers may run as another user
 chmod 0755, $dir;
 
 # The resources, as sentences name them.
@@ -94,7 +94,7 @@ sub blocks {
 }
 
 
-# The log of every block that does not say what it holds is a quiet one.
+# The log of a block must have no alerts, unless the block says what it has.
 
 sub quiet_log {
     Test::Nginx::Socket::add_block_preprocessor(sub {
@@ -106,7 +106,7 @@ sub quiet_log {
 }
 
 
-# A block says how many workers it wants, where one is too few.
+# A block may say how many workers it has.
 
 sub fleets {
     Test::Nginx::Socket::add_block_preprocessor(sub {
@@ -122,8 +122,8 @@ sub fleets {
 }
 
 
-# What the status at PATH says once N workers of one generation answer, and no
-# others are left.
+# The status at PATH, once N workers of one generation answer and no others are
+# left.
 
 sub settled {
     my ($path, $n) = @_;
@@ -160,7 +160,7 @@ sub contract {
 }
 
 
-# What a test asks of a profile.
+# The parts of a profile that tests look at.
 
 sub profile {
     my ($bytes) = @_;
@@ -214,8 +214,7 @@ sub totals {
 }
 
 
-# The library to preload for a jemalloc that does what FILE says, and the
-# environment it wants.
+# For serve(): the fake jemalloc, which does what FILE says.
 
 sub fake_jemalloc {
     my ($file, $keys) = @_;
@@ -266,7 +265,7 @@ sub serve {
 }
 
 
-# What "nginx -t" says: with ARGUMENTS, like "-t -q", in place of a start.
+# Runs nginx with ARGUMENTS, like "-t -q", in place of a start.
 
 sub nginx_test {
     my ($arguments, %how) = @_;
@@ -343,7 +342,7 @@ sub start {
 }
 
 
-# HUP, and the workers that answer from then on are new ones.
+# Reloads; returns once all old workers have exited.
 
 sub reload {
     my ($self) = @_;
@@ -385,14 +384,14 @@ sub log {
 }
 
 
-# What came on stderr, until nginx was a daemon.
+# What nginx wrote to stderr before it became a daemon.
 
 sub said {
     return slurp($_[0]{prefix} . '/logs/stderr');
 }
 
 
-# The lines of the log that no server should write.
+# The lines of the log that should not be there.
 
 sub quiet {
     my ($self) = @_;
@@ -410,14 +409,14 @@ sub DESTROY {
 }
 
 
-# A connection, on which questions are asked one after the other.
+# A connection, for requests one after the other.
 
 sub dial {
     return JppClient->new(port => $_[0] // $port);
 }
 
 
-# Those of the answers that have these bytes in them.
+# The answers that have BYTES in them.
 
 sub holds {
     my ($bytes, @answers) = @_;

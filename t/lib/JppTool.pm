@@ -1,6 +1,6 @@
 package JppTool;
 
-# Runs the built tool, and says what came of it: exit, signal, stdout, stderr.
+# Runs the built tool; returns its exit status, signal, stdout and stderr.
 
 use strict;
 use warnings;
@@ -98,8 +98,8 @@ sub listing {
 }
 
 
-# The tool succeeds without a word, and writes WANT (a string or a pattern;
-# undef: whatever), which is returned.
+# The tool succeeds, with an empty stderr, and writes WANT: a string, a pattern,
+# or anything if undef.  Returns what it wrote.
 
 sub gives {
     my ($name, $want, @args) = @_;
@@ -119,8 +119,8 @@ sub gives {
 }
 
 
-# The tool ends with EXIT and one sentence that is like WANT; stdout stays
-# empty, and the directory as it was.
+# The tool ends with the status EXIT and one sentence like WANT; stdout stays
+# empty, and the directory unchanged.
 
 sub refuses {
     my ($name, $exit, $want, @args) = @_;
@@ -155,7 +155,7 @@ sub explain_result {
 }
 
 
-# The bytes are a profile of a heap that keeps the contract.
+# BYTES are a profile of a heap that keeps the contract.
 
 sub keeps_contract {
     my ($name, $bytes) = @_;
@@ -175,8 +175,8 @@ sub keeps_contract {
 }
 
 
-# What a test asks of a profile, without the tool's own code: a hash of time,
-# duration, comments, default, and the values of the label "file".
+# The parts of a profile that tests look at, read without the tool's own code: a
+# hash of time, duration, comments, default, and the values of the label "file".
 
 sub profile {
     my ($bytes) = @_;
