@@ -44,7 +44,7 @@ static void jpp_contract_print_function(const jpp_value_t *function,
     FILE *out);
 
 
-/* locations come first: they tell the others who uses them */
+/* locations come first: they say which mappings and functions are in use */
 
 static const struct {
     unsigned                field;
@@ -448,7 +448,7 @@ jpp_contract_location(jpp_contract_t *c, jpp_value_t *location)
 }
 
 
-/* module+0xoffset: made up where there is no name */
+/* module+0xoffset: made up for what has no name */
 
 static bool
 jpp_contract_is_offset(const char *name)

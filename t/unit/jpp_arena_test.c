@@ -184,7 +184,7 @@ jpp_test_object(void)
     jpp_is_u64(jpp_process_size(), before, "is given back, too");
 
     jpp_ok(jpp_arena_object(SIZE_MAX) == NULL
-           && jpp_arena_object(PTRDIFF_MAX) == NULL, "none is too large");
+           && jpp_arena_object(PTRDIFF_MAX) == NULL, "no object that large");
 
     jpp_arena_object_destroy(NULL);
 }
@@ -329,7 +329,7 @@ jpp_test_cap_pages(void)
 }
 
 
-/* With no cap to speak of no sum of sizes may wrap. */
+/* With a huge cap, no sum of sizes may wrap around. */
 
 static void
 jpp_test_huge(void)
@@ -367,7 +367,7 @@ jpp_test_huge(void)
         }
     }
 
-    jpp_is_u64(wrong, 0, "nor vectors");
+    jpp_is_u64(wrong, 0, "vectors refuse such sizes, too");
     jpp_ok(vec->len == 1 && vec->data[0] == 1, "what there is stays");
     jpp_is_u64(arena.mapped, JPP_BLOCK, "in the only block");
     jpp_arena_destroy(&arena);
@@ -621,7 +621,7 @@ jpp_test_vec_cap_moved(void)
     p = jpp_vec_push(vec, JPP_MIB / 2);
     jpp_ok(p != NULL && jpp_is_all(p, 0, JPP_MIB / 2), "and to the cap");
     jpp_is_u64((uintptr_t) vec->data % JPP_BLOCK, 0, "still aligned");
-    jpp_is_u64(arena.mapped, arena.cap, "which is mapped");
+    jpp_is_u64(arena.mapped, arena.cap, "all of the cap is mapped");
     jpp_ok(jpp_is_all(vec->data, 0x55, 9 * JPP_MIB / 2),
            "and keeps its contents");
     jpp_ok(jpp_vec_push(vec, 1) == NULL, "and stops there");
@@ -659,8 +659,8 @@ jpp_test_refused(void)
     (void) setrlimit(RLIMIT_AS, &old);
 
     jpp_ok(block == NULL && more == NULL, "no address space");
-    jpp_is_u64(jpp_process_size(), size, "none is lost");
-    jpp_is_u64(arena.mapped, 2 * JPP_BLOCK, "nor counted");
+    jpp_is_u64(jpp_process_size(), size, "a failure maps nothing");
+    jpp_is_u64(arena.mapped, 2 * JPP_BLOCK, "and counts nothing");
     jpp_ok(vec->data == first && vec->len == JPP_BLOCK
            && jpp_is_all(first, 0x55, JPP_BLOCK), "the vector stays");
 

@@ -296,11 +296,11 @@ main(void)
 
     jpp_report_args_init(&args);
     rc = jpp_args_set(&args, "color", 5, "red", 3, &is_known, &err);
-    jpp_ok(rc == JPP_OK && !is_known, "an unknown key is told");
+    jpp_ok(rc == JPP_OK && !is_known, "an unknown key is reported as unknown");
     rc = jpp_args_set(&args, "type", 4, "inuse_objects", 13, &is_known, &err);
-    jpp_ok(rc == JPP_OK && is_known, "a known key is told");
+    jpp_ok(rc == JPP_OK && is_known, "a known key as known");
     rc = jpp_args_set(&args, "debug", 5, "7", 1, &is_known, NULL);
-    jpp_ok(rc == JPP_ERR_ARG && is_known, "nobody need hear why");
+    jpp_ok(rc == JPP_ERR_ARG && is_known, "an error without a place for it");
 
     jpp_report_args_init(&args);
     jpp_is_u64(args.max_seconds, JPP_MAX_SECONDS, "seconds, unless bounded");

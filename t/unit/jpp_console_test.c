@@ -11,7 +11,7 @@
 
 
 static void jpp_test_page(void);
-static void jpp_test_nobody(void);
+static void jpp_test_no_worker(void);
 static void jpp_test_problems(void);
 static void jpp_test_tags(void);
 static void jpp_test_evil(void);
@@ -30,7 +30,7 @@ int
 main(void)
 {
     jpp_test_page();
-    jpp_test_nobody();
+    jpp_test_no_worker();
     jpp_test_problems();
     jpp_test_tags();
     jpp_test_evil();
@@ -117,23 +117,23 @@ jpp_test_page(void)
 
 
 static void
-jpp_test_nobody(void)
+jpp_test_no_worker(void)
 {
     jpp_fleet_t  fleet = jpp_fleet_of(4, NULL, 0);
 
     jpp_is_i64(jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0), 0,
                "written");
     jpp_ok(strstr(jpp_output.text, "No worker answered.") != NULL,
-           "no worker");
-    jpp_is_u64(jpp_console_count("did not answer"), 0, "none is missing");
+           "the page says that no worker answered");
+    jpp_is_u64(jpp_console_count("did not answer"), 0, "and names none");
     jpp_is_u64(jpp_console_count("<table>"), 0, "no table");
     jpp_is_u64(jpp_console_count("Problems"), 0, "no problem");
     jpp_ok(strstr(jpp_output.text, "0 of 4 workers answered.") != NULL,
-           "which is said");
+           "and how many there are");
 }
 
 
-/* what is wrong with several workers is said once, with the pids of all */
+/* a problem of several workers is shown once, with the pids of all */
 
 static void
 jpp_test_problems(void)
@@ -293,7 +293,7 @@ jpp_console_count(const char *text)
 }
 
 
-/* Strings from outside can neither open nor close a tag, nor an attribute. */
+/* Strings from outside cannot open or close a tag or an attribute. */
 
 static void
 jpp_test_evil(void)
@@ -367,7 +367,7 @@ jpp_test_evil(void)
 
 /* Links stay below the page, and ask for what there is. */
 
-/* Those that the caller has, and no other. */
+/* The links of the caller, and no others. */
 
 static void
 jpp_test_links(void)
@@ -456,7 +456,8 @@ jpp_test_policy(void)
     jpp_ok(strstr(jpp_console_policy, "default-src 'none'; ")
            == jpp_console_policy, "nothing else is loaded");
     jpp_ok(strstr(jpp_console_policy, "base-uri 'none'; form-action 'none'; "
-                  "frame-ancestors 'none'") != NULL, "nor sent, nor framed");
+                  "frame-ancestors 'none'") != NULL,
+           "nothing is sent or framed");
 }
 
 

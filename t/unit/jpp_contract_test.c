@@ -2,7 +2,7 @@
 /*
  * Does the checker refuse what it is there for?  A right profile, in pieces
  * written by hand; each case replaces one or two of them and names the
- * complaint that it must provoke, and no other.
+ * complaint that it must cause, and no other.
  */
 
 #include <stdlib.h>

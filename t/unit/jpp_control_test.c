@@ -173,7 +173,7 @@ jpp_test_bad(void)
     }
 
     jpp_is_u64(jpp_control_query(&control, &args, "purge=2", 7, NULL),
-               JPP_ERR_ARG, "nobody need hear why");
+               JPP_ERR_ARG, "an error without a place for it");
 
     memset(long_text, 'a', sizeof(long_text));
     jpp_report_args_init(&args);

@@ -80,7 +80,7 @@ main(void)
 }
 
 
-/* Random extents against the plain definition of who owns an address. */
+/* Random extents against the plain definition of which one owns an address. */
 
 static void
 jpp_elf_test_extents(void)

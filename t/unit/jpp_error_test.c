@@ -118,7 +118,7 @@ jpp_error_test_draws(void)
 
         jpp_ok(z[k] > 0.9 && z[k] < 1.1, "type %zu: the mean square is %.3f",
                k, z[k]);
-        jpp_ok(fabs(bias[k]) < 0.01, "and there is no bias: %.4f", bias[k]);
+        jpp_ok(fabs(bias[k]) < 0.01, "no bias: %.4f", bias[k]);
     }
 }
 

@@ -41,7 +41,7 @@ main(void)
 
     jpp_is_u64(n_same, 0, "no two have one name");
     jpp_ok(jpp_format_words.word(NULL, (uint32_t) jpp_formats_n) == NULL,
-           "there are no more words");
+           "the words end with the last format");
     jpp_ok(jpp_format_find("top ") == NULL && jpp_format_find("") == NULL,
            "what is no format is not found");
 
@@ -55,7 +55,7 @@ main(void)
     jpp_is_str(err.text, "type must be inuse_space, inuse_objects, "
                "alloc_space or alloc_objects", "types, the default first");
 
-    /* whoever else brings words is heard, whatever their length */
+    /* words of any length can be compared */
 
     jpp_args_init(&args, &words, &words);
     jpp_is_u64(args.values[JPP_ARG_FORMAT], 1, "the default of the words");

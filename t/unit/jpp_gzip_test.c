@@ -138,7 +138,7 @@ jpp_test_round_trip(void)
 
     jpp_arena_init(&arena, JPP_CAP);
     jpp_ok(jpp_compress(&arena, (const uint8_t *) "", 0, 10) == NULL,
-           "there is no level 10");
+           "level 10 is refused");
     jpp_arena_destroy(&arena);
 }
 

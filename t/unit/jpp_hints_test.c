@@ -201,7 +201,7 @@ jpp_hints_test_words(void)
               "a", "between functions of two owners" },
             { { { one - 4, "x", "mod_a" }, { one - 4, "x", "mod_b" },
                 { one, "a", NULL }, { two, "y", "mod_a" } }, 4,
-              "a", "what several have in common is nobody's" },
+              "a", "a function of several tables has no name" },
             { { { one, "a", NULL }, { two, "y", "mod_a" },
                 { three, "z", "mod_a" } }, 3,
               "a", "before the functions of an owner" },
@@ -397,7 +397,7 @@ jpp_hints_test_memory(void)
                                     ->device, st.st_ino, &elf, &scratch),
            "no memory for the names of a file");
     jpp_ok(jpp_hints_apply(&hints, 1, 1, &elf, &scratch),
-           "none is needed for a file without hints");
+           "a file without hints needs no memory");
 
     jpp_arena_destroy(&scratch);
     jpp_test_end();

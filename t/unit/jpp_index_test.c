@@ -88,7 +88,7 @@ jpp_test_add(void)
         wrong += jpp_holds(&index, (uint32_t) jpp_hash_u64(id), id + N);
     }
 
-    jpp_is_u64(wrong, 0, "are found, and no others");
+    jpp_is_u64(wrong, 0, "all ids are found, and no others");
     jpp_ok(arena.mapped < (size_t) N * sizeof(jpp_slot_t) * 4,
            "tables outgrown are given back");
 
@@ -96,7 +96,7 @@ jpp_test_add(void)
 }
 
 
-/* Ids under one hash come out in the order they went in, until it grows. */
+/* Ids under one hash are found in the order of their insertion. */
 
 static void
 jpp_test_collisions(void)
@@ -127,7 +127,8 @@ jpp_test_collisions(void)
         wrong += jpp_index_next(&index, hashes[k], &pos) != 0;
 
         jpp_is_u64(wrong, 0, "500 ids under hash 0x%x, in order", hashes[k]);
-        jpp_is_u64(jpp_count(&index, hashes[k] ^ 2), 0, "none beside it");
+        jpp_is_u64(jpp_count(&index, hashes[k] ^ 2), 0,
+                   "no id under another hash");
 
         for (id = 501; id <= 5000; id++) {
             wrong += !jpp_index_add(&index, hashes[k], id);

@@ -126,7 +126,7 @@ jpp_test_fake_control(void)
           "arena.4096.purge (Bad address), which 5.2.1 to 5.3.1 are known to "
           "allow" },
 
-        /* where there is no dump there is no change */
+        /* without a dump there is no change */
 
         { "opt.prof 0\n", "active=on&purge=1",
           "14, none: active was not set" },

@@ -251,7 +251,7 @@ jpp_test_real_dump(void)
     run.part = "dump";
     run.conf = NULL;
     got = jpp_run(&run);
-    jpp_is_str(got, "dump 14: cannot dump", "none without prof:true");
+    jpp_is_str(got, "dump 14: cannot dump", "no dump without prof:true");
 }
 
 
@@ -281,7 +281,8 @@ jpp_test_real_descriptors(void)
 
         jpp_ok(strncmp(got, cases[i].what, strlen(cases[i].what)) == 0,
                "%s free descriptors: %s", cases[i].free, got);
-        jpp_ok(strstr(got, ", 0 left open") != NULL, "none is left open");
+        jpp_ok(strstr(got, ", 0 left open") != NULL,
+               "no descriptor is left open");
     }
 }
 

@@ -31,7 +31,7 @@ static void jpp_test_fake_states(void);
 static void jpp_test_fake_change(void);
 static void jpp_test_fake_stats(void);
 static void jpp_test_fake_thread(void);
-static void jpp_test_wanted(void);
+static void jpp_test_requested(void);
 static void jpp_test_real_states(void);
 static void jpp_test_real_names(void);
 
@@ -68,7 +68,7 @@ jpp_tests(void)
     jpp_test_fake_change();
     jpp_test_fake_stats();
     jpp_test_fake_thread();
-    jpp_test_wanted();
+    jpp_test_requested();
 }
 
 
@@ -94,7 +94,7 @@ jpp_test_absent(void)
     jpp_is_u64(jemalloc.state, JPP_JEMALLOC_ABSENT, "no jemalloc");
     jpp_is_str(jemalloc.allocator,
                JPP_IS_SANITIZED ? JPP_PROGRAM : "libc.so.6",
-               "whose malloc it is");
+               "the library that malloc comes from");
     jpp_is_str(jemalloc.variable, "MALLOC_CONF", "the variable");
     jpp_is_str(jemalloc.version, "", "no version");
 
@@ -114,7 +114,7 @@ jpp_test_absent(void)
     jpp_ok(!result.has_profiler && !result.has_stats
            && result.after.lg_sample == 0, "the result is filled");
     jpp_is_u64(jpp_jemalloc_control(&control, &result, NULL),
-               JPP_ERR_STATE, "nobody need hear why");
+               JPP_ERR_STATE, "an error without a place for it");
 }
 
 
@@ -257,14 +257,14 @@ jpp_test_fake_thread(void)
 
 
 static void
-jpp_test_wanted(void)
+jpp_test_requested(void)
 {
     size_t  i;
 
     static const struct {
         const char    *variable;
         const char    *conf;
-        bool           is_wanted;
+        bool           is_requested;
     } cases[] = {
         { "MALLOC_CONF", "", false },
         { "MALLOC_CONF", "prof:true", true },
@@ -284,7 +284,7 @@ jpp_test_wanted(void)
         unsetenv("MALLOC_CONF");
         setenv(cases[i].variable, cases[i].conf, 1);
 
-        jpp_is_u64(jpp_jemalloc_is_requested(), cases[i].is_wanted, "%s=%s",
+        jpp_is_u64(jpp_jemalloc_is_requested(), cases[i].is_requested, "%s=%s",
                    cases[i].variable, cases[i].conf);
 
         unsetenv(cases[i].variable);

@@ -244,7 +244,7 @@ jpp_loaded_test_report(const char *text, const jpp_image_t *image,
 }
 
 
-/* Where only the build ids are wanted, no file is looked at. */
+/* For build ids alone, no file is opened. */
 
 static void
 jpp_loaded_test_build_ids(const char *text, const jpp_image_t *image)

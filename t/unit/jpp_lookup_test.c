@@ -33,7 +33,7 @@ int jpp_lookup_test_one(int n);
 int jpp_lookup_test_two(int n);
 
 
-/* two files that are not there, and one that is nobody's */
+/* two files that do not exist, and a mapping without a file */
 static const char  fixed[] =
     "00400000-00500000 r-xp 00000000 08:01 11 /jpp-no/prog\n"
     "00500000-00600000 rw-p 00100000 08:01 11 /jpp-no/prog\n"

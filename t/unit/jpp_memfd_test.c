@@ -192,9 +192,9 @@ jpp_memfd_test_seals(void)
     jpp_is_i64(fcntl(memfd.fd, F_GET_SEALS)
                & (JPP_MEMFD_SIZES|F_SEAL_WRITE),
                JPP_MEMFD_SIZES|F_SEAL_WRITE, "everything is sealed");
-    jpp_is_i64(ftruncate(memfd.fd, 0), -1, "nobody can cut it");
-    jpp_is_i64(errno, EPERM, "any more");
-    jpp_is_i64(pwrite(memfd.fd, "x", 1, 0), -1, "or write into it");
+    jpp_is_i64(ftruncate(memfd.fd, 0), -1, "it cannot be cut any more");
+    jpp_is_i64(errno, EPERM, "which is forbidden");
+    jpp_is_i64(pwrite(memfd.fd, "x", 1, 0), -1, "or written");
     jpp_is_u64((uint64_t) memfd.data[8191], 0, "its last byte can be read");
 
     jpp_memfd_close(&memfd);
@@ -212,7 +212,7 @@ jpp_memfd_test_writable(void)
     jpp_is_i64(ftruncate(memfd.fd, 4096), 0, "a page");
 
     p = mmap(NULL, 4096, PROT_READ|PROT_WRITE, MAP_SHARED, memfd.fd, 0);
-    jpp_ok(p != MAP_FAILED, "that somebody has mapped for writing");
+    jpp_ok(p != MAP_FAILED, "it is mapped for writing");
 
     jpp_is_u64(jpp_memfd_map(&memfd, 4096, &err), JPP_OK, "is mapped");
     jpp_is_i64(fcntl(memfd.fd, F_GET_SEALS) & (JPP_MEMFD_SIZES|F_SEAL_WRITE),
@@ -283,7 +283,7 @@ jpp_memfd_test_forbidden(void)
         jpp_memfd_errno = numbers[i];
 
         jpp_is_u64(jpp_memfd_open(&memfd, NULL, &err), JPP_ERR_DENIED,
-                   "memfd_create is forbidden, and there is no directory");
+                   "memfd_create is forbidden, and no directory is set");
         jpp_is_u64(err.code, JPP_ERR_DENIED, "and the error says so");
         jpp_is_u64(jpp_memfd_open(&memfd, NULL, NULL), JPP_ERR_DENIED,
                    "whether or not somebody reads it");
@@ -328,7 +328,7 @@ jpp_memfd_test_directory(void)
     snprintf(from, sizeof(from), "/proc/self/fd/%d", memfd.fd);
     snprintf(to, sizeof(to), "%s/name", directory);
     jpp_is_i64(linkat(AT_FDCWD, from, AT_FDCWD, to, AT_SYMLINK_FOLLOW), -1,
-               "nobody can give it one");
+               "it cannot be given a name");
 
     jpp_is_i64(write(memfd.fd, "dump", 4), 4, "written");
     jpp_is_u64(jpp_memfd_map(&memfd, 4, &err), JPP_OK, "mapped without seals");
@@ -351,7 +351,7 @@ jpp_memfd_test_no_directory(void)
     jpp_memfd_errno = EPERM;
 
     jpp_is_u64(jpp_memfd_open(&memfd, "/no/such/directory", &err), JPP_ERR_SYS,
-               "no such directory");
+               "a directory that does not exist");
     jpp_is_i64(err.sys_errno, ENOENT, "%s", err.text);
     jpp_ok(strstr(err.text, "/no/such/directory") != NULL, "it is named");
 
@@ -387,7 +387,7 @@ jpp_memfd_test_not_writable(void)
 
     jpp_memfd_errno = EPERM;
     jpp_is_u64(jpp_memfd_open(&memfd, directory, &err), JPP_ERR_SYS,
-               "that is not to be written to");
+               "a directory that is not writable");
     jpp_memfd_errno = 0;
 
     if (getuid() == 0 && seteuid(0) == -1) {

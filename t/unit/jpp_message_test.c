@@ -187,8 +187,8 @@ jpp_test_question_bytes(void)
     /* the other kinds, one of active, 14 rates, and two booleans */
 
     jpp_is_u64(accepted, JPP_MESSAGE_KINDS - 1 + 1 + 14 + 1 + 1,
-               "other questions by one byte");
-    jpp_is_u64(wrong, 0, "and none that is not one");
+               "one byte makes other valid questions of it");
+    jpp_is_u64(wrong, 0, "and no invalid question is accepted");
 }
 
 
@@ -258,7 +258,7 @@ jpp_test_reply_bytes(void)
     }
 
     jpp_ok(accepted > 200000, "%u other replies by one byte", accepted);
-    jpp_is_u64(wrong, 0, "and none that is not one");
+    jpp_is_u64(wrong, 0, "and no invalid reply is accepted");
     jpp_is_u64(last, 1, "the last byte is a boolean too");
 }
 
@@ -319,7 +319,7 @@ jpp_test_reply_edges(void)
     reply.worker.last_error.time = -1;
     jpp_message_reply_pack(&reply, data);
     jpp_ok(!jpp_message_reply_unpack(&out, data, sizeof(data)),
-           "nor that of a failure");
+           "no time of a failure is");
 }
 
 
@@ -407,15 +407,15 @@ jpp_test_variables(void)
         jpp_is_str(out.worker.jemalloc.variable, rows[i].out, "its name");
     }
 
-    jpp_ok(jpp_jemalloc_variable(3) == NULL, "there are no others");
+    jpp_ok(jpp_jemalloc_variable(3) == NULL, "the variables end there");
 
     data[JPP_REPLY_VARIABLE] = 3;
     jpp_ok(!jpp_message_reply_unpack(&out, data, sizeof(data)),
-           "one that nobody has");
+           "a variable that no build has");
 }
 
 
-/* Each in memory of its own, so that a sanitizer sees who reads on. */
+/* Each in memory of its own, so that a sanitizer sees a read beyond its end. */
 
 static void
 jpp_test_lengths(void)

@@ -230,7 +230,7 @@ jpp_origin_test_filters(void)
 }
 
 
-/* A bad baseline is as none, to the byte, but for a comment. */
+/* A bad baseline is ignored, to the byte; a comment says why. */
 
 static void
 jpp_origin_test_bad(void)

@@ -184,7 +184,7 @@ jpp_packages_test_unnamed(void)
     jpp_is_str(jpp_packages_test_comment(many, 6, &host),
                "16 of 9 addresses have no name (lib2 5, lib6 4, lib4 3, "
                "lib3 2): install their debug symbols, then reload",
-               "those that have the most");
+               "the packages with the most addresses");
 }
 
 

@@ -171,7 +171,7 @@ jpp_test_rows(void)
 }
 
 
-/* Every text with the longest values that there are still fits. */
+/* Every text fits, even with the longest values. */
 
 static void
 jpp_test_form(void)
@@ -347,7 +347,7 @@ jpp_test_hooks(void)
 }
 
 
-/* with opt.prof false no other option does anything, nor is a rate known */
+/* with opt.prof false no other option has an effect, and no rate is known */
 
 static void
 jpp_test_silent(void)
@@ -387,7 +387,7 @@ jpp_test_names(void)
 
     (void) jpp_problems(&worker.jemalloc, p);
     jpp_ok(strstr(p[0].why, "it comes from another library,") != NULL,
-           "an allocator that cannot be told");
+           "an unknown allocator");
     jpp_ok(strstr(p[0].cure, "Environment=MALLOC_CONF=prof:true") != NULL,
            "a variable that is not known");
 

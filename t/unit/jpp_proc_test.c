@@ -123,8 +123,8 @@ jpp_proc_test_append(void)
     text = jpp_vec_create(&arena);
     memcpy(jpp_vec_push(text, 4), "head", 4);
 
-    jpp_is_u64(jpp_proc_maps(text, &err), JPP_OK, "behind what is there");
-    jpp_is_mem(text->data, "head", 4, "that stays");
+    jpp_is_u64(jpp_proc_maps(text, &err), JPP_OK, "appended to a text");
+    jpp_is_mem(text->data, "head", 4, "the text stays");
     jpp_ok(text->len > 4 && text->data[4] != '\0', "the mappings follow");
 
     jpp_arena_destroy(&arena);

@@ -167,17 +167,17 @@ jpp_process_test_read(void)
     }
 
     jpp_ok(jpp_process_becomes(pid, 'S', &process), "a child that sleeps");
-    jpp_ok(process.started != 0, "that has a start");
+    jpp_ok(process.started != 0, "it has a start time");
 
     (void) kill(pid, SIGSTOP);
-    jpp_ok(jpp_process_becomes(pid, 'T', &again), "that is stopped");
-    jpp_is_u64(again.started, process.started, "and is still the same");
+    jpp_ok(jpp_process_becomes(pid, 'T', &again), "it is stopped");
+    jpp_is_u64(again.started, process.started, "with the same start time");
 
     (void) kill(pid, SIGKILL);
-    jpp_ok(jpp_process_becomes(pid, 'Z', &again), "that was killed");
+    jpp_ok(jpp_process_becomes(pid, 'Z', &again), "it is killed");
 
     (void) waitpid(pid, NULL, 0);
-    jpp_ok(!jpp_process_read(pid, &again), "and is no more");
+    jpp_ok(!jpp_process_read(pid, &again), "it is gone");
     jpp_ok(!jpp_process_read(-1, &again), "no process at all");
 }
 

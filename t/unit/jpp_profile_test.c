@@ -272,7 +272,7 @@ jpp_test_mappings(void)
 
     m = jpp_profile_mapping_at(&profile, 1);
     jpp_is_u64(m->start, 0x1000, "the first place stays");
-    jpp_ok(m->deleted, "and that the file was deleted is known");
+    jpp_ok(m->deleted, "it knows that the file was deleted");
 
     jpp_arena_destroy(&arena);
 }
@@ -342,7 +342,7 @@ jpp_test_labels(void)
     jpp_is_str(jpp_profile_str(&profile, sets[1].labels[0].str).data, "0",
                "the string");
     jpp_is_i64(sets[1].labels[1].num, 12, "the number");
-    jpp_is_u64(sets[1].labels[1].str, 0, "which is no string");
+    jpp_is_u64(sets[1].labels[1].str, 0, "a number is no string");
     jpp_is_str(jpp_profile_str(&profile, sets[1].labels[2].unit).data, "bytes",
                "the unit");
 
@@ -483,8 +483,8 @@ jpp_test_values(void)
 
     jpp_add(&profile, 0, ids, 3, -1, 1);
     jpp_profile_sample(&profile, 0, &sample);
-    jpp_is_i64(sample.values[2], -1, "and may be negative");
-    jpp_ok(!jpp_sample_is_zero(&sample), "which is not zero");
+    jpp_is_i64(sample.values[2], -1, "a value may be negative");
+    jpp_ok(!jpp_sample_is_zero(&sample), "a negative value is not zero");
 
     jpp_is_u64(profile.columns[0]->size, 0, "a column of zeros has no memory");
 
@@ -550,9 +550,9 @@ jpp_test_counts(void)
     jpp_profile_init(&profile, &arena, jpp_types, 4);
 
     jpp_is_u64(profile.n_counts, 2, "the types have two counts");
-    jpp_is_u64(profile.n_columns, 4, "which nobody asked for");
-    jpp_ok(jpp_profile_count(&profile), "now somebody does");
-    jpp_is_u64(profile.n_columns, 8, "so that there are columns");
+    jpp_is_u64(profile.n_columns, 4, "which have no columns at first");
+    jpp_ok(jpp_profile_count(&profile), "the counts are requested");
+    jpp_is_u64(profile.n_columns, 8, "and have columns");
 
     for (i = 0; i < 4; i++) {
         pos = jpp_profile_begin(&profile, 0, 1);
@@ -627,8 +627,8 @@ jpp_test_baseline(void)
 
     jpp_profile_sample(&profile, 1, &sample);
     jpp_ok(jpp_sample_is_zero(&sample), "a sample of it alone is zero");
-    jpp_is_i64(jpp_profile_value(baseline[3], 1), 100, "beside it");
-    jpp_is_i64(jpp_profile_value(baseline[3], 2), 0, "none is zero");
+    jpp_is_i64(jpp_profile_value(baseline[3], 1), 100, "the value beside it");
+    jpp_is_i64(jpp_profile_value(baseline[3], 2), 0, "no value is zero");
 
     for (i = 1; i <= 3; i++) {
         pos = jpp_profile_begin(&profile, 0, i);
@@ -700,7 +700,7 @@ jpp_test_types(void)
     jpp_profile_init(&profile, &arena, jpp_types, 4);
 
     jpp_is_u64(jpp_profile_types(&profile, shown), 2, "two types");
-    jpp_ok(shown[0] == 2 && shown[1] == 3, "which are the inuse pair");
+    jpp_ok(shown[0] == 2 && shown[1] == 3, "the inuse types");
 
     pos = jpp_profile_begin(&profile, 0, 1);
     pos = jpp_profile_push(pos, 1);
@@ -732,7 +732,7 @@ jpp_test_add_i64(void)
 }
 
 
-/* All ways to take memory; false at the first that has none. */
+/* All ways to take memory; false at the first that fails. */
 
 static bool
 jpp_script(jpp_profile_t *profile, jpp_arena_t *arena)

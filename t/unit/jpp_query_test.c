@@ -64,7 +64,7 @@ jpp_test_pairs(void)
     jpp_query_init(&query, "a=1&%zz=1", 9, &err);
     jpp_ok(jpp_query_next(&query) && !query.has_unread
            && !jpp_query_next(&query) && query.has_unread,
-           "that one was passed over is known");
+           "the query knows that it has skipped a pair");
     jpp_is_str(jpp_query_text(NULL, 0), "", "no bytes, and no address");
 }
 
@@ -101,7 +101,7 @@ jpp_test_limits(void)
     jpp_is_u64(jpp_query_init(&query, text, JPP_MAX_QUERY + 1, &err),
                JPP_ERR_ARG, "one byte more");
     jpp_is_str(err.text, "the query is longer than 16384 bytes", "why");
-    jpp_ok(!jpp_query_next(&query), "of which there are no pairs");
+    jpp_ok(!jpp_query_next(&query), "it has no pairs");
 
     free(text);
 }
@@ -149,7 +149,7 @@ jpp_query_text(const char *text, size_t len)
 
     static char  out[4096];
 
-    /* with nothing behind it, a sanitizer sees who reads on */
+    /* with nothing behind it, so that a sanitizer sees a read beyond its end */
 
     copy = malloc(len != 0 ? len : 1);
 

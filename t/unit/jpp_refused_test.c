@@ -1,7 +1,7 @@
 
 /*
- * Files that have too many functions, or are damaged: what they take, what is
- * said of them, and that nobody reads them twice.
+ * Files that have too many functions, or are damaged: the memory they take, the
+ * comments about them, and that no file is read twice.
  */
 
 
@@ -141,17 +141,17 @@ jpp_refused_test_many(void)
            != NULL, "the comment names cause and cure");
     jpp_ok(strstr(jpp_test_ask("many.so", JPP_TEST_CAP, 0, 0, "again"),
                   "its 520000 functions take 17 MiB, more than")
-           != NULL, "and stays");
+           != NULL, "the comment is there again");
 
     jpp_ok(strstr(jpp_test_ask("most.so", JPP_TEST_CAP, 1, 1, "1,200,000"),
                   "reading its functions takes more than 128 MiB (the tool")
            != NULL, "the comment names cause and cure");
     jpp_ok(strstr(jpp_test_ask("most.so", JPP_TEST_CAP, 0, 0, "again"),
                   "reading its functions takes more than 128 MiB (the tool")
-           != NULL, "and stays");
+           != NULL, "the comment is there again");
 
     jpp_is_str(jpp_test_ask("few.so", JPP_TEST_CAP, 0, 0, "a few"), "",
-               "which were not driven out");
+               "the small file is still known");
 
     /* another file by that name */
 

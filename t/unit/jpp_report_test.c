@@ -447,7 +447,7 @@ jpp_report_test_errors(void)
     odd.data = nothing_executable;
     odd.len = sizeof(nothing_executable) - 1;
     jpp_is_u64(jpp_test_report_into(&out, &arena, &odd, 1, &options, &err),
-               JPP_ERR_ARG, "it has no such type, but is read");
+               JPP_ERR_ARG, "a dump that is read, but has not that type");
 
     for (i = 0; i <= JPP_MAX_LABELS; i++) {
         labels[i].key = &"abcdefghi"[i];
@@ -680,7 +680,7 @@ jpp_report_test_comments(void)
                JPP_OK, "one bad capture of two");
     *(char *) jpp_vec_push(out, 1) = '\0';
     jpp_ok(strstr((char *) out->data, "\nwithout the first\n") != NULL,
-           "the comment tells which");
+           "the comment names it");
 
     options.data = NULL;
 
@@ -694,7 +694,7 @@ jpp_report_test_comments(void)
 }
 
 
-/* Without DATA, the errors of both captures: there is no memory. */
+/* Without DATA, both captures have an error: no memory. */
 
 static const char *const *
 jpp_report_comments(void *data, jpp_arena_t *arena)
@@ -748,21 +748,21 @@ jpp_report_test_sources(void)
     options.errors = errors;
     jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 4, &options, &err),
                JPP_OK, "two differences, one of which is bad");
-    jpp_report_test_same(out, want, "is the other");
+    jpp_report_test_same(out, want, "the report is the other difference");
 
-    jpp_is_u64(errors[0].code, JPP_OK, "a good base");
-    jpp_is_u64(errors[1].code, JPP_OK, "and what is good");
-    jpp_is_u64(errors[2].code, JPP_ERR_INPUT, "a base of what is bad");
-    jpp_is_u64(errors[2].capture, 3, "which is");
-    jpp_is_str(errors[2].text, errors[3].text, "why");
+    jpp_is_u64(errors[0].code, JPP_OK, "the base of the good one is good");
+    jpp_is_u64(errors[1].code, JPP_OK, "and its second dump");
+    jpp_is_u64(errors[2].code, JPP_ERR_INPUT, "the base of the bad one is bad");
+    jpp_is_u64(errors[2].capture, 3, "because of its second dump");
+    jpp_is_str(errors[2].text, errors[3].text, "for the same reason");
 
-    /* none is left; and those without a source stand alone */
+    /* a report of nothing; and captures without a source stand alone */
 
     jpp_is_u64(jpp_test_report_into(&out, &arena, captures + 2, 2, &options,
                                     &err),
                JPP_ERR_INPUT, "nothing is left: %s", err.text);
-    jpp_is_u64(err.capture, 1, "because of");
-    jpp_is_u64(out->len, 0, "and nothing written");
+    jpp_is_u64(err.capture, 1, "because of the second capture");
+    jpp_is_u64(out->len, 0, "and nothing is written");
 
     captures[2].source = 0;
     captures[3].source = 0;
@@ -778,7 +778,7 @@ jpp_report_test_sources(void)
                JPP_OK, "the good one");
     jpp_report_test_same(out, want, "as if it had been one, so not scaled");
 
-    /* what the caller did wrong is nobody else's error */
+    /* a mistake of the caller is no capture's error */
 
     options.errors = errors;
     captures[4].n_labels = JPP_MAX_LABELS + 1;

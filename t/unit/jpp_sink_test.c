@@ -98,8 +98,8 @@ jpp_script(jpp_sink_t *sink)
 
 
 /*
- * What comes out does not depend on the buffer, and each write failed once:
- * a prefix comes out, and no write is called after the failed one.
+ * The output does not depend on the size of the buffer.  With each write
+ * failing once, the output is a prefix, and no write follows the failed one.
  */
 
 static void
@@ -267,8 +267,8 @@ jpp_test_reserve(void)
     jpp_is_i64(sink.error, 0, "is no error of the sink");
 
     jpp_sink_str(&sink, "abc");
-    jpp_is_i64(jpp_sink_flush(&sink), 0, "which goes on");
-    jpp_is_str((char *) out.data, "0123456789abc", "with what came after");
+    jpp_is_i64(jpp_sink_flush(&sink), 0, "the sink takes more");
+    jpp_is_str((char *) out.data, "0123456789abc", "and writes it");
 
     jpp_open(&sink, buffer, sizeof(buffer), &out, 1);
     jpp_sink_str(&sink, "abc");

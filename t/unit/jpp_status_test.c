@@ -236,7 +236,7 @@ jpp_test_notice_sizes(void)
     text = whole;
     *text = 'x';
     jpp_status_notice(&worker.jemalloc, text, 0);
-    jpp_is_u64((uint64_t) *text, 'x', "no byte of none");
+    jpp_is_u64((uint64_t) *text, 'x', "an empty buffer is not written");
 }
 
 
@@ -334,11 +334,11 @@ jpp_test_json_empty(void)
     jpp_ok(jpp_status_has(".asked=4"), "asked");
     jpp_ok(jpp_status_has(".answered=0"), "answered");
     jpp_ok(jpp_status_has(".workers=0"), "no workers");
-    jpp_ok(jpp_status_has(".missing=0"), "and none is missing");
+    jpp_ok(jpp_status_has(".missing=0"), "no worker is missing");
 }
 
 
-/* Is each worker as all are wanted? */
+/* Does each worker have the settings of all? */
 
 static void
 jpp_test_json_in_step(void)
@@ -371,7 +371,7 @@ jpp_test_json_in_step(void)
     workers[2] = jpp_fleet_worker(2, JPP_JEMALLOC_READY);
     workers[2].jemalloc.lg_sample = 15;
 
-    /* what is off cannot be what is wanted, whatever its fields are */
+    /* a worker without a profiler is never in step, whatever its fields are */
 
     workers[3] = jpp_fleet_worker(3, JPP_JEMALLOC_OFF);
 
@@ -383,7 +383,7 @@ jpp_test_json_in_step(void)
         for (k = 0; k < 4; k++) {
             (void) snprintf(line, sizeof(line), ".workers.%zu.in_step=%s", k,
                             rows[i].in_step[k]);
-            jpp_ok(jpp_status_has(line), "wanted %zu: %s", i, line);
+            jpp_ok(jpp_status_has(line), "settings %zu: %s", i, line);
         }
     }
 }
@@ -421,7 +421,7 @@ jpp_test_json_states(void)
     }
 
     jpp_ok(jpp_status_has(".workers.0.allocator=null"),
-           "an allocator that cannot be told");
+           "an unknown allocator");
 }
 
 
@@ -560,7 +560,7 @@ jpp_test_comments(void)
 
     fleet = jpp_fleet_of(4, NULL, 0);
     comments = jpp_status_comments(&fleet, &arena);
-    jpp_ok(jpp_status_is(comments, none), "of no worker");
+    jpp_ok(jpp_status_is(comments, none), "comments without a worker");
 
     worker = jpp_fleet_worker(3, JPP_JEMALLOC_READY);
     fleet = jpp_fleet_of(1, &worker, 1);

@@ -44,7 +44,7 @@ static void jpp_symbolize_test_known(void);
 static void jpp_symbolize_test_opens(const char *name, uint32_t change,
     uint64_t n, const char *what);
 static void jpp_symbolize_test_ranges(void);
-static bool jpp_symbolize_test_is_wanted(const char *name);
+static bool jpp_symbolize_test_is_selected(const char *name);
 static void jpp_symbolize_test_comments(void);
 static void jpp_symbolize_test_memory(void);
 static void jpp_symbolize_test_demangle(void);
@@ -179,9 +179,9 @@ jpp_symbolize_test_kinds(void)
     jpp_ok(jpp_profile_mapping_at(&profile, so)->has_functions, "full.so has"
            " functions");
     jpp_ok(!jpp_profile_mapping_at(&profile, bare)->has_functions,
-           "bare.so has none, by what was asked for");
-    jpp_ok(!jpp_profile_mapping_at(&profile, vdso)->has_functions, "nor has"
-           " the vdso");
+           "bare.so has none, where none was asked for");
+    jpp_ok(!jpp_profile_mapping_at(&profile, vdso)->has_functions,
+           "the vdso has none");
     jpp_is_u64(jpp_profile_str(&profile, jpp_profile_mapping_at(&profile, so)
                                ->build_id).len, 40, "build id");
     jpp_is_u64(profile.comments->len, 0, "comments");
@@ -254,7 +254,7 @@ jpp_symbolize_test_proof(void)
     static const struct {
         uint32_t     change;
         bool         has_name;
-        const char  *comment;      /* a part of it, NULL: there is none */
+        const char  *comment;      /* a part of it; NULL: no comment */
     } rows[] = {
         { SAME,                         true,  NULL },
         { OTHER_SIZE,                   true,  NULL },
@@ -328,7 +328,7 @@ jpp_symbolize_test_refused(void)
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         jpp_test_begin();
 
-        /* laid out as full.so, and this is the size of no other */
+        /* laid out as full.so, and no other file has this size */
 
         mapping = jpp_test_mapping("full.so", OTHER_INODE);
         jpp_profile_mapping_at(&profile, mapping)->path = jpp_arena_strndup(
@@ -509,20 +509,21 @@ jpp_symbolize_test_known(void)
 
     (void) sleep(4);
 
-    jpp_symbolize_test_opens("old.so", SAME, 1, "one of the past");
-    jpp_symbolize_test_opens("old.so", SAME, 0, "is");
-    jpp_symbolize_test_opens("old.so", SAME | HAS_ID, 0, "its build id, too");
+    jpp_symbolize_test_opens("old.so", SAME, 1, "an older file is opened");
+    jpp_symbolize_test_opens("old.so", SAME, 0, "and kept");
+    jpp_symbolize_test_opens("old.so", SAME | HAS_ID, 0,
+                             "for its build id, too");
     jpp_symbolize_test_opens("old.so", OTHER_INODE | HAS_ID, 0,
-                             "which is proof enough");
+                             "a build id is proof enough");
     jpp_symbolize_test_opens("old.so", OTHER_INODE, 1, "another inode");
     jpp_symbolize_test_opens("old.so", OTHER_DEVICE, 1, "another device");
     jpp_symbolize_test_opens("old.so", OTHER_ID, 1, "another build id");
 
     symbols.cap = 0;
-    jpp_symbolize_test_opens("old.so", SAME, 0, "with its object");
+    jpp_symbolize_test_opens("old.so", SAME, 0, "its object is kept");
     symbols.cap = JPP_SYMBOLS_CAP;
-    jpp_symbolize_test_opens("old.so", SAME, 1, "which is not there");
-    jpp_symbolize_test_opens("old.so", SAME, 0, "and is read once");
+    jpp_symbolize_test_opens("old.so", SAME, 1, "a missing object is read");
+    jpp_symbolize_test_opens("old.so", SAME, 0, "once");
 
     jpp_is_u64(symbols.known.n, 1, "it has one row");
 
@@ -615,7 +616,7 @@ jpp_symbolize_test_ranges(void)
     mapping = jpp_test_mapping("full.so", SAME);
 
     jpp_is_u64(jpp_symbolize_ranges(&symbols, &profile, mapping,
-                                    jpp_symbolize_test_is_wanted, ranges,
+                                    jpp_symbolize_test_is_selected, ranges,
                                     &err), JPP_OK, "ranges");
 
     range = jpp_vec_items(ranges, jpp_range_t);
@@ -636,7 +637,7 @@ jpp_symbolize_test_ranges(void)
 
     mapping = jpp_test_mapping("cxx.so", OTHER_ID);
     jpp_is_u64(jpp_symbolize_ranges(&symbols, &profile, mapping,
-                                    jpp_symbolize_test_is_wanted, ranges,
+                                    jpp_symbolize_test_is_selected, ranges,
                                     &err), JPP_OK, "a file that is not used");
     jpp_is_u64(jpp_vec_count(ranges, jpp_range_t), 2, "nothing added");
 
@@ -644,7 +645,7 @@ jpp_symbolize_test_ranges(void)
     ranges->len = 0;
 
     (void) jpp_symbolize_ranges(&symbols, &profile, 1,
-                                jpp_symbolize_test_is_wanted, ranges, &err);
+                                jpp_symbolize_test_is_selected, ranges, &err);
     jpp_is_u64(jpp_vec_count(ranges, jpp_range_t), 1, "what is mapped");
     jpp_is_u64(jpp_vec_items(ranges, jpp_range_t)[0].end, base + outside + 8,
                "ends where the mapping ends");
@@ -652,7 +653,7 @@ jpp_symbolize_test_ranges(void)
     ranges = jpp_vec_create(&arena);
     arena.fail_at = arena.n_calls + 1;
     jpp_is_u64(jpp_symbolize_ranges(&symbols, &profile, 1,
-                                    jpp_symbolize_test_is_wanted, ranges,
+                                    jpp_symbolize_test_is_selected, ranges,
                                     &err), JPP_ERR_MEMORY, "no memory");
 
     jpp_test_end();
@@ -660,7 +661,7 @@ jpp_symbolize_test_ranges(void)
 
 
 static bool
-jpp_symbolize_test_is_wanted(const char *name)
+jpp_symbolize_test_is_selected(const char *name)
 {
     return strcmp(name, "jt_alias") == 0 || strcmp(name, "jt_outside") == 0
            || strcmp(name, "jt_inside") == 0;

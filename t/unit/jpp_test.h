@@ -14,7 +14,7 @@
  *
  * Every check is one line, `ok 3 - file.c:12: message`, and evaluates to
  * whether it held.  Arguments are evaluated once.  A test that checks
- * something thousands of times counts the failures itself, tells of each with
+ * something thousands of times counts the failures itself, reports each with
  * jpp_diag() and checks the count.
  *
  * One source file and one thread per test program.

@@ -1,7 +1,7 @@
 
 /*
- * Workers for the tests of src/host: tame ones, and ones of which every string
- * is an attack.  And a sink that collects, or fails at a wanted write.
+ * Workers for the tests of src/fleet: tame ones, and ones with an attack in
+ * every string.  And a sink that collects, or fails at a given write.
  */
 
 
@@ -103,7 +103,7 @@ jpp_fleet_evil(uint32_t index, jpp_jemalloc_state_t state)
 }
 
 
-/* N WORKERS of N_ASKED; none is missing. */
+/* N WORKERS of N_ASKED; the others are not named. */
 static inline jpp_fleet_t
 jpp_fleet_of(uint32_t n_asked, const jpp_worker_t *workers, size_t n)
 {

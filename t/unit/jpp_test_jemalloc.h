@@ -110,13 +110,13 @@ jpp_test_jemalloc(int argc, char **argv, const jpp_part_t *parts, size_t n,
             parts[i].play(argv[2]);
             fflush(stdout);
 
-            /* not exit(): jemalloc may have been told to dump there */
+            /* not exit(): jemalloc may have an option to dump there */
 
             _exit(0);
         }
     }
 
-    /* a part that nobody has: not the tests again, which would play it */
+    /* an unknown part must not run the tests, which would play it again */
 
     if (argc != 1) {
         return 1;
@@ -298,7 +298,7 @@ jpp_part_hold(void)
     for (i = 0; i < JPP_BLOCKS; i++) {
         jpp_held[i] = malloc(JPP_BLOCK);
 
-        /* a block that nobody looks at is none */
+        /* the compiler leaves out a block that nothing reads */
 
         __asm__ volatile ("" : : "r" (jpp_held[i]) : "memory");
     }

@@ -192,7 +192,7 @@ jpp_top_test_case(const jpp_top_case_t *row)
 }
 
 
-/* As many rows as asked for, and fifty where nobody asks. */
+/* As many rows as requested, and fifty by default. */
 
 static void
 jpp_top_test_many(void)

@@ -7,7 +7,7 @@
  *
  *     LD_PRELOAD=build/t/jpp_fake.so JPP_FAKE=FILE nginx ...
  *
- * FILE is read at every call, so that a running process can be told something
+ * FILE is read at every call, so that a running process can be given something
  * new; replace it by rename(), or half of it may be read.  While it cannot be
  * read (no free descriptor, say) what was last read holds.  A file that is
  * empty, or none, is a jemalloc 5.3.0 with a profiler that is active, and a
