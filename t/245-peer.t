@@ -19,7 +19,7 @@ use Time::HiRes qw(sleep time);
 use lib dirname(__FILE__) . '/lib';
 
 use JppClient;
-use JppFleet qw( clients_of_one fleet grow is_well measured missing most
+use JppFleet qw( clients_of_one fleet grow held is_well measured missing most
                  rests_at status );
 use JppNginx qw( wait_until free_port cpu_time descriptors limit lowest profile
                  partly threads );
@@ -229,11 +229,13 @@ sub late_itself {
         my $n = rests_at($nginx, $asker, 1);
         my $from = () = $nginx->dump_log;
 
-        # a question is a socket; its own dump is taken meanwhile
+        # a question is a socket; to itself it is a pair of them, and its own
+        # dump has come back once it is held and the pair is closed
 
         my $has_asked = $path eq $heap
-            ? sub { threads($asker) == 1
-                    && grep { "@$_" eq "$asker ends" } $nginx->dump_log($from) }
+            ? sub { grep({ "@$_" eq "$asker ends" } $nginx->dump_log($from))
+                    && threads($asker) == 1 && held($asker) == 1
+                    && descriptors($asker) <= $n + 2 }
             : sub { descriptors($asker) > $n };
 
         $client->send_request($path);
