@@ -3,8 +3,8 @@
  * Telemetry as metrics: the text of Prometheus, version 0.0.4, or OpenMetrics
  * 1.0.0.
  *
- * One table has every family with its type, unit and help.  Workers are told
- * apart by their index; pid and generation are in nginx_worker_info alone, so
+ * One table has every family with its type, unit and help.  Workers are known
+ * by their index; pid and generation are in nginx_worker_info alone, so
  * that a reload starts no new series.  Workers that are exiting are one, with
  * the sum of what can be added up: not counters, whose sum would fall when one
  * of them ends.  A value that is not known has no line.
