@@ -28,7 +28,7 @@ my $warm_up = 200;
 my $rounds = $soak ? 1000 : 600;
 
 # what hangs ends
-alarm($soak ? 900 : 400);
+alarm($soak ? 1800 : 1200);
 
 my $heap = '/debug/pprof/heap';
 
