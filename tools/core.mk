@@ -107,7 +107,11 @@ $(OUT)/t/jpp_fake.so: $(wildcard t/lib/fake/*.c) t/lib/fake/jpp_fake.h
 	$(CC) -std=gnu11 $(WARNINGS) -O1 -g -fPIC -shared -o $@ \
 	    $(filter %.c,$^) -ldl -lpthread
 
-# it throws beside the hook: without the sanitizers, which have a malloc() each
+# the sanitizers look for exceptions as a program starts
+
+$(OUT)/t/jpp_unwind_threads_test: LIBS += -Wl,--no-as-needed -lstdc++
+
+# it throws beside the unwinder: without the sanitizers, which have a malloc() each
 
 $(OUT)/t/jpp_throw.so: t/lib/jpp_throw.cc
 	@mkdir -p $(@D)
