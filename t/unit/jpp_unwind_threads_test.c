@@ -3,7 +3,8 @@
  * The same stacks as libgcc's unwinder sees, with all that a process may do at
  * the same time: threads that come and go, coroutines on memory of malloc(),
  * alloca(), callbacks of qsort(), exceptions; libraries that are loaded and
- * unloaded, while the unwinder learns what is loaded; and signals.
+ * unloaded, while the unwinder learns what is loaded, and meets their
+ * addresses; and signals.
  *
  * JPP_SOAK=N goes on until N stacks were compared.
  */
@@ -66,7 +67,8 @@ static void jpp_compare(void *data);
 
 
 static uint64_t             jpp_same, jpp_wrong, jpp_unknown, jpp_loads;
-static uint64_t             jpp_signals, jpp_signals_cut;
+static uint64_t             jpp_signals, jpp_signals_cut, jpp_walks;
+static uintptr_t            jpp_latest;
 static uint32_t             jpp_shown;
 static bool                 jpp_is_over;
 static char                 jpp_build[PATH_MAX];
@@ -334,6 +336,8 @@ jpp_load(void *data)
 
             actor->code = dlsym(handle, "jpp_throw_calls");
             actor->throws = (jpp_throws_pt) actor->code;
+            __atomic_store_n(&jpp_latest, (uintptr_t) actor->code,
+                             __ATOMIC_RELAXED);
             (void) actor->throws(3, jpp_compare, NULL);
             (void) dlclose(handle);
 
@@ -345,6 +349,45 @@ jpp_load(void *data)
 
         (void) unlink(name);
         actor->code = NULL;
+    }
+
+    return data;
+}
+
+
+/* Stacks of addresses in the library that comes and goes: what the unwinder
+   does not know it does not read, and what it knows stays. */
+
+static void *
+jpp_garbage(void *data)
+{
+    uint32_t               i;
+    uintptr_t              words[64], pcs[64], code;
+    jpp_unwind_end_t       end;
+    jpp_unwind_stack_t     stack;
+    jpp_unwind_context_t   at;
+
+    memset(words, 0, sizeof(words));
+    stack.low = (uintptr_t) words;
+    stack.high = (uintptr_t) (words + 64);
+
+    while (!__atomic_load_n(&jpp_is_over, __ATOMIC_RELAXED)) {
+        code = __atomic_load_n(&jpp_latest, __ATOMIC_RELAXED);
+
+        for (i = 0; i < 64; i++) {
+            words[i] = code + jpp_random(&jpp_actor, 256);
+        }
+
+        for (i = 0; i < JPP_FRAME_REGISTERS; i++) {
+            at.registers[i] = stack.low + 8 * jpp_random(&jpp_actor, 64);
+        }
+
+        at.pc = code;
+        at.known = (1u << JPP_FRAME_REGISTERS) - 1;
+        at.is_exact = jpp_random(&jpp_actor, 2) == 0;
+
+        (void) jpp_unwind_walk(&jpp_test_unwinder, &at, &stack, pcs, 64, &end);
+        __atomic_fetch_add(&jpp_walks, 1, __ATOMIC_RELAXED);
     }
 
     return data;
@@ -411,13 +454,14 @@ static void
 jpp_run(uint64_t count)
 {
     uintptr_t  i;
-    pthread_t  starters[JPP_THREADS], loader;
+    pthread_t  starters[JPP_THREADS], loader, garbage;
 
     for (i = 0; i < JPP_THREADS; i++) {
         pthread_create(&starters[i], NULL, jpp_start_threads, (void *) i);
     }
 
     pthread_create(&loader, NULL, jpp_load, NULL);
+    pthread_create(&garbage, NULL, jpp_garbage, NULL);
 
     while (__atomic_load_n(&jpp_same, __ATOMIC_RELAXED) < count
            && __atomic_load_n(&jpp_wrong, __ATOMIC_RELAXED) == 0)
@@ -438,6 +482,7 @@ jpp_run(uint64_t count)
     }
 
     pthread_join(loader, NULL);
+    pthread_join(garbage, NULL);
 }
 
 
@@ -463,6 +508,7 @@ main(void)
     jpp_ok(jpp_loads >= JPP_LIBRARIES,
            "libraries were loaded and unloaded %" PRIu64 " times; %" PRIu64
            " stacks ended there", jpp_loads, jpp_unknown);
+    jpp_ok(jpp_walks > 0, "%" PRIu64 " stacks of addresses in them", jpp_walks);
     jpp_ok(jpp_signals > 0 && jpp_signals_cut * 10000 <= jpp_signals,
            "%" PRIu64 " signals, %" PRIu64 " stacks were cut", jpp_signals,
            jpp_signals_cut);
