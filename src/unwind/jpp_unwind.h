@@ -16,7 +16,9 @@
  * the cache.
  *
  * Who uses it brings the objects: jpp_mapped_add(), outside signals.  A stack
- * ends at the frame that a signal interrupted on another stack.  amd64 only.
+ * ends at the frame that a signal interrupted on another stack; with musl,
+ * whose libc has no call-frame information, at the first frame in libc, be it
+ * the one that has called main().  amd64 only.
  *
  * Everything marked [signal] is safe in a handler and in malloc() itself: no
  * lock, no memory, errno untouched; at most 3 KB of stack; no system call but
