@@ -1,0 +1,124 @@
+
+/*
+ * A heap sampler of our own: which stacks hold the memory that is live now, and
+ * how much each has allocated since the sampler was switched on.  It works with
+ * any malloc(), in a process that runs already, and costs nothing while it is
+ * off.
+ *
+ * On, it takes the place of malloc(), free(), operator new and their like in
+ * the tables of addresses that loaded objects call them by (jpp_got.h); where
+ * malloc() is linked into the program, whose calls go by no table, jemalloc's
+ * own hooks take that part.  Of the bytes that a thread allocates, about one in
+ * 2^LG takes a sample: the stack (jpp_backtrace.h), the address and the size,
+ * kept until the address is freed (jpp_samples.h).
+ *
+ * What it does not see: memory that was allocated before it was switched on,
+ * and calls of objects that were loaded since the last rescan.  An object that
+ * is freed by such a call counts as live until the same address is freed or
+ * sampled again.
+ *
+ * Samples may be taken in any thread, in a handler of a signal, in a destructor
+ * and on both sides of a fork(): nothing there locks, waits or allocates.  A
+ * forked process has its own sampler, with what its parent knew.
+ *
+ * The functions here are for any thread but no handler of a signal, and one of
+ * them runs at a time: another waits for it, jpp_sampler_rescan() does not.
+ * The module must not be unloaded after jpp_sampler_on(), not even when it is
+ * off: a thread may be inside, and others may have kept our addresses.
+ * jpp_sampler_on() itself pins every loaded object, and so this one.
+ */
+
+
+#ifndef _JPP_SAMPLER_H_INCLUDED_
+#define _JPP_SAMPLER_H_INCLUDED_
+
+
+#include <stdbool.h>
+
+#include "jpp_err.h"
+
+
+/* the rates, as lg of the mean number of bytes from one sample to the next */
+#define JPP_SAMPLER_LG_MIN      8
+#define JPP_SAMPLER_LG_MAX      24
+#define JPP_SAMPLER_LG_DEFAULT  12
+
+
+typedef struct {
+    bool         is_on;
+    bool         is_hooked;      /* by jemalloc's hooks, not by tables */
+    uint32_t     lg_sample;      /* the rate, 0 before it was ever on */
+    int64_t      since;          /* when it was switched on, seconds of the */
+                                 /*   epoch */
+
+    uint64_t     samples;        /* taken since then */
+    uint64_t     live;           /* of those, not freed yet */
+    uint64_t     live_max;       /* more of them are dropped */
+    uint64_t     sites;          /* stacks, and sizes apart, ever sampled */
+    uint64_t     bytes;          /* of memory that all this takes now */
+    uint64_t     bytes_max;
+
+    uint64_t     dropped_live;   /* samples that were dropped since then: */
+    uint64_t     dropped_sites;  /*   too many live ones, too many stacks */
+    uint64_t     cut;            /* stacks that were not walked to their end */
+
+    uint32_t     slots;          /* places in tables that are ours */
+    uint32_t     objects;        /* loaded objects that have them */
+    uint32_t     foreign;        /* places somebody else had before us */
+    uint32_t     lost;           /* and took over from us since then */
+    uint32_t     kept;           /* slots that could not be restored */
+} jpp_sampler_state_t;
+
+
+/*
+ * Switch it on at the rate LG.  What an earlier time knew is forgotten; being
+ * on at this rate already, it goes on.
+ *
+ * All objects are patched or none: if the kernel refuses (seccomp, SELinux),
+ * nothing has changed, and ERR says what was refused.  JPP_ERR_STATE: it cannot
+ * work in this process; JPP_ERR_ARG: LG is out of bounds.
+ */
+jpp_code_t jpp_sampler_on(uint32_t lg, jpp_err_t *err);
+
+/*
+ * Switch it off: every slot and every page gets back what it had, and the
+ * samples are forgotten.  A slot that somebody else has taken over since then
+ * is left to them (state's "lost"): they may call us, and are passed on.
+ *
+ * If the kernel refuses to have the slots written, ERR says so; no sample is
+ * taken any more, and what calls us still is passed on at the cost of a jump.
+ */
+jpp_code_t jpp_sampler_off(jpp_err_t *err);
+
+/*
+ * Patch what was loaded since the last time; to be called from time to time.
+ * Costs a fraction of a microsecond if nothing was, or if it is off.  A refusal
+ * is reported once for each change, and leaves the new objects as they are.
+ */
+jpp_code_t jpp_sampler_rescan(jpp_err_t *err);
+
+/*
+ * Write the live samples and the counts since `on' to FD, from where its
+ * offset is, as a dump that jpp_heap_file.h can read: heap_v2, with
+ * MAPPED_LIBRARIES.  Its counts are those of the samples, grouped by stack and
+ * size so that jpp_scale.h makes unbiased estimates of them.
+ *
+ * Samples go on meanwhile: each is in it as a whole or not at all.
+ * JPP_ERR_STATE: it is off; JPP_ERR_WRITE: FD takes no more.  STATE, which may
+ * be NULL, is what goes with the dump.
+ */
+jpp_code_t jpp_sampler_dump(int fd, jpp_sampler_state_t *state,
+    jpp_err_t *err);
+
+/* Fill STATE; waits for nobody. */
+void jpp_sampler_state(jpp_sampler_state_t *state);
+
+/*
+ * Sample the calling thread or do not, so that a profile does not show the
+ * profiler's own work; what the thread frees is seen in any case.  Returns how
+ * it was.  Allowed at any time.
+ */
+bool jpp_sampler_sample_thread(bool is_sampled);
+
+
+#endif /* _JPP_SAMPLER_H_INCLUDED_ */
