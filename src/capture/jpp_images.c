@@ -16,24 +16,24 @@
 #define JPP_IMAGES_NAME  4096
 
 
-/* an object that the unwinder does not know yet */
+/* the next object that is not among those that are known */
 typedef struct {
-    const jpp_mapped_t   *objects;
+    const jpp_mapped_t    *known;      /* NULL: all are new */
     size_t                 first;      /* objects before it are passed over */
     size_t                 n;
-    uintptr_t              base;
     bool                   is_pinned;
-    jpp_mapped_object_t    object;
+    jpp_images_object_t    object;
     char                   name[JPP_IMAGES_NAME];
 } jpp_images_new_t;
 
 
 static int jpp_images_count(struct dl_phdr_info *info, size_t size,
     void *data);
+static bool jpp_images_next(jpp_images_new_t *found);
 static int jpp_images_find_new(struct dl_phdr_info *info, size_t size,
     void *data);
 static void jpp_images_segments(const struct dl_phdr_info *info,
-    jpp_mapped_object_t *object);
+    jpp_images_object_t *object);
 static bool jpp_images_pin(const char *name, uintptr_t base);
 static int jpp_images_add(struct dl_phdr_info *info, size_t size, void *data);
 static const ElfW(Phdr) *jpp_images_code(const struct dl_phdr_info *info);
@@ -85,29 +85,50 @@ jpp_images_unwind(jpp_mapped_t *objects)
 {
     jpp_images_new_t  found;
 
-    found.objects = objects;
+    found.known = objects;
     found.first = 0;
 
-    /*
-     * One at a time: the linker's list is locked while it is walked, and
-     * dlopen() takes the locks in another order.
-     */
-
-    for ( ;; ) {
-        found.n = 0;
-
-        if (dl_iterate_phdr(jpp_images_find_new, &found) == 0) {
-            return true;
-        }
-
-        if ((found.is_pinned || jpp_images_pin(found.name, found.base))
-            && !jpp_mapped_add(objects, &found.object))
-        {
+    while (jpp_images_next(&found)) {
+        if (!jpp_mapped_add(objects, &found.object.mapped)) {
             return false;
         }
-
-        found.first = found.n;
     }
+
+    return true;
+}
+
+
+void
+jpp_images_pinned(jpp_images_visit_pt visit, void *data)
+{
+    jpp_images_new_t  found;
+
+    found.known = NULL;
+    found.first = 0;
+
+    while (jpp_images_next(&found)) {
+        if (!visit(&found.object, data)) {
+            return;
+        }
+    }
+}
+
+
+const jpp_segment_t *
+jpp_images_segment(const jpp_images_object_t *object, uintptr_t address)
+{
+    size_t                i;
+    const jpp_segment_t  *segment;
+
+    for (i = 0; i < object->mapped.n; i++) {
+        segment = &object->mapped.segments[i];
+
+        if (address >= segment->start && address < segment->end) {
+            return segment;
+        }
+    }
+
+    return NULL;
 }
 
 
@@ -146,6 +167,30 @@ jpp_images_count(struct dl_phdr_info *info, size_t size, void *data)
 }
 
 
+/*
+ * One at a time: the linker's list is locked while it is walked, and dlopen()
+ * takes the locks in another order.
+ */
+
+static bool
+jpp_images_next(jpp_images_new_t *found)
+{
+    do {
+        found->n = 0;
+
+        if (dl_iterate_phdr(jpp_images_find_new, found) == 0) {
+            return false;
+        }
+
+        found->first = found->n;
+
+    } while (!found->is_pinned
+             && !jpp_images_pin(found->name, found->object.base));
+
+    return true;
+}
+
+
 static int
 jpp_images_find_new(struct dl_phdr_info *info, size_t size, void *data)
 {
@@ -160,8 +205,9 @@ jpp_images_find_new(struct dl_phdr_info *info, size_t size, void *data)
     if (found->n++ < found->first
         || code == NULL
         || strlen(info->dlpi_name) >= JPP_IMAGES_NAME
-        || jpp_mapped_find(found->objects, info->dlpi_addr + code->p_vaddr)
-           != NULL)
+        || (found->known != NULL
+            && jpp_mapped_find(found->known, info->dlpi_addr + code->p_vaddr)
+               != NULL))
     {
         return 0;
     }
@@ -172,8 +218,9 @@ jpp_images_find_new(struct dl_phdr_info *info, size_t size, void *data)
                        || (uintptr_t) info->dlpi_phdr == getauxval(AT_PHDR)
                        || info->dlpi_addr == getauxval(AT_SYSINFO_EHDR);
 
-    found->base = info->dlpi_addr;
     memcpy(found->name, info->dlpi_name, strlen(info->dlpi_name) + 1);
+    found->object.name = found->name;
+    found->object.base = info->dlpi_addr;
     jpp_images_segments(info, &found->object);
 
     return 1;
@@ -182,27 +229,34 @@ jpp_images_find_new(struct dl_phdr_info *info, size_t size, void *data)
 
 static void
 jpp_images_segments(const struct dl_phdr_info *info,
-    jpp_mapped_object_t *object)
+    jpp_images_object_t *object)
 {
-    size_t             i;
-    jpp_segment_t     *segment;
-    const ElfW(Phdr)  *phdr;
+    size_t                i;
+    jpp_segment_t        *segment;
+    const ElfW(Phdr)     *phdr;
+    jpp_mapped_object_t  *mapped;
 
-    object->n = 0;
-    object->frames = 0;
+    mapped = &object->mapped;
+    mapped->n = 0;
+    mapped->frames = 0;
+    object->dynamic = 0;
 
     for (i = 0; i < info->dlpi_phnum; i++) {
         phdr = &info->dlpi_phdr[i];
 
         if (phdr->p_type == PT_GNU_EH_FRAME) {
-            object->frames = info->dlpi_addr + phdr->p_vaddr;
+            mapped->frames = info->dlpi_addr + phdr->p_vaddr;
         }
 
-        if (phdr->p_type != PT_LOAD || object->n == JPP_MAPPED_SEGMENTS) {
+        if (phdr->p_type == PT_DYNAMIC) {
+            object->dynamic = info->dlpi_addr + phdr->p_vaddr;
+        }
+
+        if (phdr->p_type != PT_LOAD || mapped->n == JPP_MAPPED_SEGMENTS) {
             continue;
         }
 
-        segment = &object->segments[object->n++];
+        segment = &mapped->segments[mapped->n++];
         segment->start = info->dlpi_addr + phdr->p_vaddr;
         segment->end = segment->start + phdr->p_memsz;
         segment->is_readable = (phdr->p_flags & PF_R) != 0;

@@ -23,6 +23,20 @@ typedef struct {
 } jpp_image_t;
 
 
+/* an object that stays loaded */
+typedef struct {
+    const char           *name;    /* "" for the program */
+    uintptr_t             base;    /* what its addresses are added to */
+    uintptr_t             dynamic; /* its dynamic section, 0: none */
+    jpp_mapped_object_t   mapped;
+} jpp_images_object_t;
+
+
+/* False: enough. */
+typedef bool (*jpp_images_visit_pt)(const jpp_images_object_t *object,
+    void *data);
+
+
 /* Append what is loaded and has a build id to IMAGES; false: no memory. */
 bool jpp_images_read(jpp_vec_t *images);
 
@@ -38,6 +52,17 @@ bool jpp_images_has(const char *name);
 
 /* How many objects were loaded so far; those that are gone count. */
 uint64_t jpp_images_loads(void);
+
+/*
+ * Call VISIT with every object that is loaded, in the linker's order and after
+ * pinning it, until it returns false; one that cannot be pinned is left out.
+ * VISIT may call the linker.  Outside signals.
+ */
+void jpp_images_pinned(jpp_images_visit_pt visit, void *data);
+
+/* The segment of OBJECT that ADDRESS lies in; NULL: none. */
+const jpp_segment_t *jpp_images_segment(const jpp_images_object_t *object,
+    uintptr_t address);
 
 /*
  * The build id among the LEN bytes of notes at DATA, aligned to ALIGNMENT (4

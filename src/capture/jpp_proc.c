@@ -7,15 +7,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "jpp_limits.h"
 #include "jpp_proc.h"
+#include "jpp_scan.h"
 
 
 /* bytes: a read hands out about a page, whatever it is offered */
 #define JPP_PROC_READ    (64 * 1024)
+
+/* how often it is read until it is in order */
+#define JPP_PROC_TRIES   10
 
 /* bytes of a listing: a line has 50 without its path */
 #define JPP_PROC_MAX     ((size_t) JPP_MAX_MAPS * 256)
@@ -34,6 +39,7 @@ typedef struct {
 } jpp_proc_line_t;
 
 
+static bool jpp_proc_is_ordered(const char *text, size_t len);
 static jpp_code_t jpp_proc_read(int fd, jpp_vec_t *maps, jpp_err_t *err);
 static bool jpp_proc_find(int fd, uintptr_t address, jpp_proc_line_t *line);
 static bool jpp_proc_line(jpp_proc_line_t *line, char c);
@@ -43,6 +49,8 @@ jpp_code_t
 jpp_proc_maps(jpp_vec_t *maps, jpp_err_t *err)
 {
     int         fd;
+    size_t      start;
+    unsigned    tries;
     jpp_code_t  rc;
 
     fd = open("/proc/self/maps", O_RDONLY|O_CLOEXEC);
@@ -56,11 +64,57 @@ jpp_proc_maps(jpp_vec_t *maps, jpp_err_t *err)
                            : "");
     }
 
-    rc = jpp_proc_read(fd, maps, err);
+    start = maps->len;
+    tries = JPP_PROC_TRIES;
+
+    do {
+        maps->len = start;
+
+        if (lseek(fd, 0, SEEK_SET) == -1) {
+            rc = jpp_err_sys(err, errno, "/proc/self/maps cannot be read");
+
+        } else {
+            rc = jpp_proc_read(fd, maps, err);
+        }
+
+    } while (rc == JPP_OK
+             && --tries != 0
+             && !jpp_proc_is_ordered((const char *) maps->data + start,
+                                     maps->len - start));
 
     (void) close(fd);
 
     return rc;
+}
+
+
+/*
+ * The kernel lists a page at a time, and other threads map and unmap meanwhile:
+ * what has grown since may be listed again.
+ */
+
+static bool
+jpp_proc_is_ordered(const char *text, size_t len)
+{
+    uint64_t     start, stop, last;
+    const char  *p, *end;
+
+    end = text + len;
+    last = 0;
+
+    for (p = text; p != end; p++) {
+        p = jpp_scan_hex(p, &start);
+        p = p != NULL && *p == '-' ? jpp_scan_hex(p + 1, &stop) : NULL;
+        p = p != NULL ? memchr(p, '\n', (size_t) (end - p)) : NULL;
+
+        if (p == NULL || start < last) {
+            return false;
+        }
+
+        last = stop;
+    }
+
+    return true;
 }
 
 
@@ -192,6 +246,37 @@ jpp_proc_line(jpp_proc_line_t *line, char c)
                                                          : c - 'a' + 10);
 
     return false;
+}
+
+
+/* "7f1200000000-7f1200001000 r-xp ..." */
+
+int
+jpp_proc_protection(const char *text, size_t len, uintptr_t address)
+{
+    uint64_t     start, stop;
+    const char  *p, *next, *end;
+
+    end = text + len;
+
+    for (p = text; p < end; p = next) {
+
+        next = memchr(p, '\n', (size_t) (end - p));
+        if (next++ == NULL) {
+            break;
+        }
+
+        p = jpp_scan_hex(p, &start);
+        p = p != NULL && *p == '-' ? jpp_scan_hex(p + 1, &stop) : NULL;
+
+        if (p != NULL && next - p > 4 && address >= start && address < stop) {
+            return (p[1] == 'r' ? PROT_READ : 0)
+                   | (p[2] == 'w' ? PROT_WRITE : 0)
+                   | (p[3] == 'x' ? PROT_EXEC : 0);
+        }
+    }
+
+    return 0;
 }
 
 

@@ -17,7 +17,8 @@
 #include "jpp_err.h"
 
 
-/* Append the text of /proc/self/maps to MAPS. */
+/* Append the text of /proc/self/maps to MAPS, once more if it changed while it
+   was read. */
 jpp_code_t jpp_proc_maps(jpp_vec_t *maps, jpp_err_t *err);
 
 /*
@@ -26,6 +27,12 @@ jpp_code_t jpp_proc_maps(jpp_vec_t *maps, jpp_err_t *err);
  * cannot be read.
  */
 bool jpp_proc_mapping(uintptr_t address, uintptr_t *start, uintptr_t *end);
+
+/*
+ * How the page at ADDRESS is protected, as mprotect() has it (PROT_READ ...),
+ * by the LEN bytes of maps TEXT; 0: nothing is mapped there.
+ */
+int jpp_proc_protection(const char *text, size_t len, uintptr_t address);
 
 /*
  * The name of the last mapping in the LEN bytes of maps TEXT ("[vsyscall]"),

@@ -35,6 +35,7 @@ static void jpp_proc_test_descriptors(void);
 static void jpp_proc_test_tail(void);
 static void jpp_proc_test_mapping(void);
 static void jpp_proc_test_mapping_fails(void);
+static void jpp_proc_test_protection(void);
 
 
 int
@@ -53,6 +54,7 @@ main(void)
     jpp_proc_test_tail();
     jpp_proc_test_mapping();
     jpp_proc_test_mapping_fails();
+    jpp_proc_test_protection();
 
     after = dup(0);
     close(after);
@@ -438,4 +440,54 @@ jpp_proc_test_mapping_fails(void)
     errno = ENOTTY;
     jpp_ok(jpp_proc_mapping((uintptr_t) &fd, &low, &high), "with one");
     jpp_is_i64(errno, ENOTTY, "errno as it was");
+}
+
+
+static void
+jpp_proc_test_protection(void)
+{
+    void         *page;
+    jpp_vec_t    *maps;
+    jpp_arena_t   arena;
+
+    static const char  text[] =
+        "1000-3000 r--p 00000000 00:00 0\n"
+        "3000-4000 rw-s 00000000 00:00 0    /tmp/a file\n"
+        "7f0000000000-7f0000001000 --xp 00000000 00:00 0\n"
+        "not a line\n"
+        "8f0000000000-8f0000001000 rwxp";
+
+    static const struct {
+        uintptr_t     address;
+        int           protection;
+        const char   *name;
+    } cases[] = {
+        { 0xfff, 0, "below all" },
+        { 0x1000, PROT_READ, "the first byte" },
+        { 0x2fff, PROT_READ, "the last byte" },
+        { 0x3000, PROT_READ|PROT_WRITE, "the next mapping" },
+        { 0x4000, 0, "a hole" },
+        { 0x7f0000000800, PROT_EXEC, "code that cannot be read" },
+        { 0x8f0000000000, 0, "a line that is cut" }
+    };
+
+    size_t  i;
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        jpp_is_i64(jpp_proc_protection(text, sizeof(text) - 1,
+                                       cases[i].address),
+                   cases[i].protection, "protection: %s", cases[i].name);
+    }
+
+    jpp_arena_init(&arena, 64 << 20);
+    maps = jpp_vec_create(&arena);
+    page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0);
+    (void) jpp_proc_maps(maps, NULL);
+
+    jpp_is_i64(jpp_proc_protection((char *) maps->data, maps->len,
+                                   (uintptr_t) page), PROT_READ,
+               "protection: a page of this process");
+
+    (void) munmap(page, 4096);
+    jpp_arena_destroy(&arena);
 }

@@ -1,0 +1,90 @@
+
+/*
+ * The tables of addresses that loaded objects call functions of others by
+ * (global offset tables, and pointers in data): functions in them are replaced
+ * by others, and put back.
+ *
+ * Patched are slots that hold the function, or that are not bound yet.  What
+ * holds anything else is somebody else's, and stays so, when patching and when
+ * restoring.  (An object that was opened with RTLD_DEEPBIND, and would bind to
+ * another allocator, must have called that before.)
+ *
+ * Slots in pages that are read-only (RELRO) are written after mprotect(), and
+ * their pages get the protection back that they had.
+ *
+ * It takes effect as a whole or not at all: the pages are made writable first,
+ * and nothing is written if one of them cannot be.  Each slot is written at
+ * once, so other threads may call by it meanwhile.
+ *
+ * Objects are pinned, so a slot stays what it is.  One thread at a time,
+ * outside signals; it needs /proc/self/maps.  amd64 only.
+ */
+
+
+#ifndef _JPP_GOT_H_INCLUDED_
+#define _JPP_GOT_H_INCLUDED_
+
+
+#include <stdbool.h>
+
+#include "jpp_err.h"
+
+
+/* slots of a process: about four for each object */
+#define JPP_GOT_SLOTS  8192
+
+
+typedef struct {
+    const char                 *name;      /* as the linker knows it */
+    uintptr_t                   real;      /* 0: it is left alone */
+    uintptr_t                   hook;      /* takes its place */
+} jpp_got_function_t;
+
+
+typedef struct {
+    uintptr_t                  *at;
+    uintptr_t                   was;
+    uint32_t                    function;
+} jpp_got_slot_t;
+
+
+typedef struct {
+    uintptr_t                   start;
+    int                         protection;
+} jpp_got_page_t;
+
+
+/* zeroed but for the first three, it has patched nothing; about 330 KB */
+typedef struct {
+    const jpp_got_function_t   *functions;
+    uint32_t                    n_functions;
+    uintptr_t                   except;    /* the object that this address */
+                                           /*   lies in is left alone; 0 */
+    uint32_t                    n_slots;
+    uint32_t                    n_objects; /* that have slots */
+    uint32_t                    n_foreign; /* slots with another's address */
+    uint32_t                    n_pages;
+    jpp_got_slot_t              slots[JPP_GOT_SLOTS];
+    jpp_got_page_t              pages[JPP_GOT_SLOTS];
+} jpp_got_t;
+
+
+/*
+ * Patch every object that is loaded; also again, for those that were loaded
+ * since.  On failure no new slot is patched, and GOT has those from before; but
+ * a page that cannot be made read-only again is found too late, so that GOT has
+ * them all.
+ */
+jpp_code_t jpp_got_patch(jpp_got_t *got, jpp_err_t *err);
+
+/*
+ * Put back what the slots had, unless they hold somebody else's by now; GOT has
+ * none then.  On failure all stay patched, with the same exception.
+ */
+jpp_code_t jpp_got_restore(jpp_got_t *got, jpp_err_t *err);
+
+/* How many of the slots hold somebody else's address by now. */
+uint32_t jpp_got_lost(const jpp_got_t *got);
+
+
+#endif /* _JPP_GOT_H_INCLUDED_ */

@@ -1,0 +1,452 @@
+
+/*
+ * Slots that are replaced and put back, in this process: getppid() stands for
+ * what the sampler patches, so that nothing depends on malloc().
+ */
+
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "jpp_arena.h"
+#include "jpp_got.h"
+#include "jpp_got_find.h"
+#include "jpp_got_read.h"
+#include "jpp_proc.h"
+#include "jpp_test.h"
+
+
+#if defined(__x86_64__) && defined(__LP64__)
+
+
+#define JPP_HOOKED    4711
+#define JPP_ANOTHER   4712
+
+
+/* a place of this process: what is in it, and how its page is protected */
+typedef struct {
+    uintptr_t   *at;
+    uintptr_t    value;
+    int          protection;
+} jpp_place_t;
+
+
+static pid_t jpp_hook(void);
+static pid_t jpp_another(void);
+
+
+static jpp_got_function_t  jpp_functions[] = {
+    { "getppid", 0, 0 },
+    { "jpp_no_such_function", 0, 0 }
+};
+
+static jpp_got_t    jpp_got;
+static jpp_place_t  jpp_places[100000];
+static size_t       jpp_places_n;
+static uintptr_t   *jpp_slot;
+
+/* a pointer in data, which the linker fills, in a page of its own */
+static struct {
+    pid_t      (*volatile call)(void);
+    char         rest[4096 - sizeof(void *)];
+} jpp_page __attribute__((aligned(4096))) = { getppid, "" };
+
+
+static pid_t
+jpp_hook(void)
+{
+    return JPP_HOOKED;
+}
+
+
+static pid_t
+jpp_another(void)
+{
+    return JPP_ANOTHER;
+}
+
+
+static bool
+jpp_place(const jpp_got_reloc_t *reloc, void *data)
+{
+    jpp_place_t     *place;
+    const jpp_vec_t *maps = data;
+
+    place = &jpp_places[jpp_places_n];
+
+    if (jpp_places_n < sizeof(jpp_places) / sizeof(jpp_places[0])) {
+        jpp_places_n++;
+
+        place->at = reloc->at;
+        place->value = *reloc->at;
+        place->protection = jpp_proc_protection((const char *) maps->data,
+                                                maps->len,
+                                                (uintptr_t) reloc->at);
+    }
+
+    if (reloc->is_call && strcmp(reloc->name, "getppid") == 0
+        && !reloc->is_own)
+    {
+        jpp_slot = reloc->at;
+    }
+
+    return true;
+}
+
+
+static bool
+jpp_object(const jpp_images_object_t *object, void *data)
+{
+    jpp_got_read(object, jpp_place, data);
+
+    return true;
+}
+
+
+/* Every place of every object. */
+
+static void
+jpp_look(void)
+{
+    jpp_vec_t    *maps;
+    jpp_arena_t   arena;
+
+    jpp_arena_init(&arena, 64 << 20);
+    maps = jpp_vec_create(&arena);
+
+    (void) jpp_proc_maps(maps, NULL);
+    jpp_places_n = 0;
+    jpp_images_pinned(jpp_object, maps);
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* How many places are not what they were. */
+
+static size_t
+jpp_changed(void)
+{
+    size_t        i, n;
+    jpp_vec_t    *maps;
+    jpp_arena_t   arena;
+
+    jpp_arena_init(&arena, 64 << 20);
+    maps = jpp_vec_create(&arena);
+    (void) jpp_proc_maps(maps, NULL);
+
+    for (i = 0, n = 0; i < jpp_places_n; i++) {
+        n += *jpp_places[i].at != jpp_places[i].value
+             || jpp_places[i].protection
+                != jpp_proc_protection((const char *) maps->data, maps->len,
+                                       (uintptr_t) jpp_places[i].at);
+    }
+
+    jpp_arena_destroy(&arena);
+
+    return n;
+}
+
+
+/* mprotect() that makes anything writable is refused from now on. */
+
+static bool
+jpp_refuse(void)
+{
+    struct sock_filter  code[] = {
+        BPF_STMT(BPF_LD|BPF_W|BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP|BPF_JEQ|BPF_K, SYS_mprotect, 0, 3),
+        BPF_STMT(BPF_LD|BPF_W|BPF_ABS,
+                 offsetof(struct seccomp_data, args[2])),
+        BPF_JUMP(BPF_JMP|BPF_JSET|BPF_K, PROT_WRITE, 0, 1),
+        BPF_STMT(BPF_RET|BPF_K, SECCOMP_RET_ERRNO|EPERM),
+        BPF_STMT(BPF_RET|BPF_K, SECCOMP_RET_ALLOW)
+    };
+
+    struct sock_fprog  program = { sizeof(code) / sizeof(code[0]), code };
+
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+           && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
+}
+
+
+/* What a child finds, as the bits of its status. */
+
+static int
+jpp_in_child(int (*run)(void))
+{
+    int    status;
+    pid_t  pid;
+
+    pid = fork();
+
+    if (pid == 0) {
+        _exit(run());
+    }
+
+    return waitpid(pid, &status, 0) == pid && WIFEXITED(status)
+           ? WEXITSTATUS(status) : -1;
+}
+
+
+/* The page of our pointer, as RELRO leaves one. */
+
+static void
+jpp_protect(int protection)
+{
+    (void) mprotect(&jpp_page, sizeof(jpp_page), protection);
+}
+
+
+static int
+jpp_refused_on(void)
+{
+    int         found;
+    jpp_err_t   err = { 0 };
+
+    jpp_protect(PROT_READ);
+    found = !jpp_refuse();
+
+    /* what a failure calls is bound by then */
+
+    (void) jpp_err_sys(&err, EPERM, "refused");
+    jpp_look();
+
+    found |= (jpp_got_patch(&jpp_got, &err) == JPP_ERR_SYS) << 1;
+    found |= (jpp_changed() == 0 && jpp_got.n_slots == 0) << 3;
+    found |= (strstr(err.text, "mprotect is refused") != NULL
+              && strstr(err.text, "seccomp") != NULL) << 2;
+    found |= (getppid() != JPP_HOOKED && jpp_page.call() != JPP_HOOKED) << 4;
+
+    return found;
+}
+
+
+static int
+jpp_refused_off(void)
+{
+    int         found;
+    uint32_t    n;
+    jpp_err_t   err = { 0 };
+
+    jpp_protect(PROT_READ);
+
+    found = jpp_got_patch(&jpp_got, &err) != JPP_OK || !jpp_refuse();
+    n = jpp_got.n_slots;
+
+    found |= (jpp_got_restore(&jpp_got, &err) == JPP_ERR_SYS) << 1;
+    found |= (strstr(err.text, "mprotect is refused") != NULL) << 2;
+    found |= (jpp_got.n_slots == n) << 3;
+    found |= (getppid() == JPP_HOOKED && jpp_page.call() == JPP_HOOKED) << 4;
+
+    return found;
+}
+
+
+static void
+jpp_test_patch(void)
+{
+    int  i;
+
+    jpp_ok(getppid() != JPP_HOOKED && jpp_page.call() != JPP_HOOKED,
+           "the real one");
+
+    /* a slot that the linker binds meanwhile would have changed */
+
+    jpp_look();
+    (void) jpp_changed();
+    (void) jpp_got_patch(&jpp_got, NULL);
+    (void) jpp_got_restore(&jpp_got, NULL);
+    jpp_protect(PROT_READ|PROT_WRITE);
+
+    jpp_look();
+    jpp_ok(jpp_places_n > 100 && jpp_slot != NULL,
+           "%zu places, the slot for calls among them", jpp_places_n);
+    jpp_is_u64(jpp_changed(), 0, "none has changed");
+
+    jpp_is_i64(jpp_got_patch(&jpp_got, NULL), JPP_OK, "patch");
+    jpp_ok(jpp_got.n_slots >= 2 && jpp_got.n_objects >= 1
+           && jpp_got.n_foreign == 0, "%u slots of %u objects",
+           jpp_got.n_slots, jpp_got.n_objects);
+    jpp_is_i64(getppid(), JPP_HOOKED, "a call");
+    jpp_is_i64(jpp_page.call(), JPP_HOOKED, "a pointer");
+    jpp_is_u64(jpp_changed(), jpp_got.n_slots, "nothing else has changed");
+
+    i = (int) jpp_got.n_slots;
+    jpp_is_i64(jpp_got_patch(&jpp_got, NULL), JPP_OK, "once more");
+    jpp_is_i64((int) jpp_got.n_slots, i, "no slot is taken twice");
+
+    jpp_is_i64(jpp_got_restore(&jpp_got, NULL), JPP_OK, "restore");
+    jpp_ok(getppid() != JPP_HOOKED && jpp_page.call() != JPP_HOOKED,
+           "the real one again");
+    jpp_is_u64(jpp_changed(), 0, "every slot and page is what it was");
+
+    jpp_protect(PROT_READ);
+    jpp_look();
+    (void) jpp_got_patch(&jpp_got, NULL);
+    jpp_is_i64(jpp_page.call(), JPP_HOOKED, "a pointer in a read-only page");
+
+    for (i = 0; i < 100; i++) {
+        (void) jpp_got_restore(&jpp_got, NULL);
+        (void) jpp_got_patch(&jpp_got, NULL);
+    }
+
+    (void) jpp_got_restore(&jpp_got, NULL);
+    jpp_is_u64(jpp_changed(), 0, "which is read-only again");
+    jpp_protect(PROT_READ|PROT_WRITE);
+}
+
+
+/* A slot that was never called by leads to the linker, and does so again. */
+
+static void
+jpp_test_unbound(void)
+{
+    char        name[] = "/tmp/jpp_got_XXXXXX";
+    void       *handle;
+    char        command[512];
+    uintptr_t   was;
+    pid_t     (*call)(void);
+
+    close(mkstemp(name));
+    snprintf(command, sizeof(command),
+             "echo 'int getppid(void); int jpp_call(void) "
+             "{ return getppid(); }' | cc -x c -shared -fPIC -fplt "
+             "-Wl,-z,lazy -o %s - 2>/dev/null", name);
+
+    if (system(command) != 0) {
+        jpp_ok(true, "a slot that is not bound # SKIP no compiler");
+        unlink(name);
+        return;
+    }
+
+    handle = dlopen(name, RTLD_LAZY|RTLD_LOCAL);
+    *(void **) &call = dlsym(handle, "jpp_call");
+    unlink(name);
+
+    jpp_slot = NULL;
+    jpp_look();
+    was = jpp_slot != NULL ? *jpp_slot : 0;
+
+    jpp_ok(was != 0 && was != jpp_functions[0].real,
+           "the last object's slot is not bound");
+
+    (void) jpp_got_patch(&jpp_got, NULL);
+    jpp_is_i64(call(), JPP_HOOKED, "it is patched");
+
+    dlclose(handle);
+    jpp_is_i64(call(), JPP_HOOKED, "and stays loaded");
+
+    (void) jpp_got_restore(&jpp_got, NULL);
+    jpp_ok(*jpp_slot == was, "it is not bound again");
+    jpp_ok(call() == getppid() && *jpp_slot == jpp_functions[0].real,
+           "the linker binds it");
+
+    /* the linker may do so while it is patched, too */
+
+    (void) jpp_got_patch(&jpp_got, NULL);
+    *jpp_slot = jpp_functions[0].real;
+    jpp_is_u64(jpp_got_lost(&jpp_got), 1, "a slot that was written since");
+    (void) jpp_got_patch(&jpp_got, NULL);
+    jpp_is_i64(call(), JPP_HOOKED, "is patched again");
+    (void) jpp_got_restore(&jpp_got, NULL);
+    jpp_ok(*jpp_slot == jpp_functions[0].real, "and restored");
+}
+
+
+static void
+jpp_test_another(void)
+{
+    jpp_slot = NULL;
+    jpp_look();
+
+    *jpp_slot = (uintptr_t) jpp_another;
+    (void) jpp_got_patch(&jpp_got, NULL);
+    jpp_is_u64(*jpp_slot, (uintptr_t) jpp_another,
+               "another's is left to it");
+    jpp_is_u64(jpp_got.n_foreign, 1, "and counted");
+    (void) jpp_got_restore(&jpp_got, NULL);
+    jpp_is_u64(*jpp_slot, (uintptr_t) jpp_another, "also when restoring");
+    *jpp_slot = jpp_functions[0].real;
+
+    (void) jpp_got_patch(&jpp_got, NULL);
+    jpp_is_u64(jpp_got_lost(&jpp_got), 0, "none is lost");
+    *jpp_slot = (uintptr_t) jpp_another;
+    jpp_is_u64(jpp_got_lost(&jpp_got), 1, "one that another takes over is");
+    (void) jpp_got_restore(&jpp_got, NULL);
+    jpp_is_u64(*jpp_slot, (uintptr_t) jpp_another, "it keeps what it took");
+
+    /* and puts back what it found, after we have gone */
+
+    *jpp_slot = (uintptr_t) jpp_hook;
+    (void) jpp_got_patch(&jpp_got, NULL);
+    (void) jpp_got_restore(&jpp_got, NULL);
+    jpp_is_u64(*jpp_slot, jpp_functions[0].real,
+               "what it gives back late is restored the next time");
+    jpp_is_u64(jpp_changed(), 0, "every slot and page is what it was");
+}
+
+
+int
+main(void)
+{
+    jpp_functions[0].real = jpp_got_find("getppid");
+    jpp_functions[0].hook = (uintptr_t) jpp_hook;
+    jpp_functions[1].real = jpp_got_find("jpp_no_such_function");
+    jpp_functions[1].hook = (uintptr_t) jpp_hook;
+
+    jpp_got.functions = jpp_functions;
+    jpp_got.n_functions = 2;
+
+    jpp_is_u64(jpp_functions[1].real, 0, "a function that nobody has");
+    jpp_ok(jpp_got_is_beside(jpp_functions[0].real, jpp_got_find("getpid")),
+           "two functions of libc lie in one object");
+    jpp_ok(!jpp_got_is_beside(jpp_functions[0].real, (uintptr_t) jpp_hook),
+           "ours lies in another");
+
+    jpp_test_patch();
+    jpp_test_unbound();
+    jpp_test_another();
+
+    jpp_got.except = (uintptr_t) jpp_hook;
+    (void) jpp_got_patch(&jpp_got, NULL);
+    jpp_ok(getppid() != JPP_HOOKED, "an object that is excepted");
+    (void) jpp_got_restore(&jpp_got, NULL);
+    jpp_got.except = 0;
+
+    jpp_is_i64(jpp_in_child(jpp_refused_on), 0x1e,
+               "patching that is refused changes nothing");
+    jpp_is_i64(jpp_in_child(jpp_refused_off), 0x1e,
+               "restoring that is refused leaves all patched");
+
+    return jpp_done();
+}
+
+
+#else
+
+
+int
+main(void)
+{
+    jpp_ok(true, "slots # SKIP not on this machine");
+
+    return jpp_done();
+}
+
+
+#endif
