@@ -1,0 +1,203 @@
+
+/*
+ * An allocation of m bytes is sampled with the probability 1 - exp(-m / 2^lg),
+ * which jpp_scale.h undoes: each thread counts down the bytes that it allocates
+ * from a number that is drawn anew after each sample (jpp_samples_draw.h).
+ *
+ * A thread that has drawn for an earlier start, or never, draws when it has
+ * counted down, and the allocation that it is at counts for the new number.  So
+ * after a change of the rate a thread other than the one that made it takes its
+ * first sample as late as the earlier rate had it.
+ */
+
+
+/* MADV_NOHUGEPAGE */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "jpp_backtrace.h"
+#include "jpp_cut.h"
+#include "jpp_index.h"
+#include "jpp_samples_draw.h"
+#include "jpp_samples.h"
+
+
+/* frames of the profiler that a stack may begin with, and some more */
+#define JPP_SAMPLES_OWN  6
+
+
+static void jpp_samples_forked(void);
+static void jpp_samples_record(void *p, size_t size, const void *caller,
+    uint32_t generation) __attribute__((noinline));
+static uint32_t jpp_samples_stack(uintptr_t *pcs, uint32_t n,
+    const void *caller);
+
+
+JPP_SAMPLES_THREAD jpp_samples_thread_t  jpp_samples_thread;
+jpp_samples_t                            jpp_samples;
+
+
+/* Of huge pages a few objects would touch all. */
+
+bool
+jpp_samples_prepare(void)
+{
+    uint8_t  *p;
+
+    if (jpp_samples.live.addresses != NULL) {
+        return true;
+    }
+
+    p = mmap(NULL, JPP_LIVE_MEMORY + JPP_SITES_MEMORY, PROT_READ|PROT_WRITE,
+             MAP_PRIVATE|MAP_ANONYMOUS|MAP_NORESERVE, -1, 0);
+
+    if (p == MAP_FAILED) {
+        return false;
+    }
+
+    (void) madvise(p, JPP_LIVE_MEMORY + JPP_SITES_MEMORY, MADV_NOHUGEPAGE);
+
+    jpp_sites_init(&jpp_samples.sites, p + JPP_LIVE_MEMORY);
+    jpp_live_init(&jpp_samples.live, p);
+    jpp_draw_init();
+
+    (void) pthread_atfork(NULL, NULL, jpp_samples_forked);
+
+    return true;
+}
+
+
+/* The child has what its parent had, but goes on by numbers of its own. */
+
+static void
+jpp_samples_forked(void)
+{
+    jpp_samples.seed = jpp_hash_u64(jpp_samples.seed ^ (uint64_t) getpid());
+    jpp_samples.generation += 2;
+}
+
+
+void
+jpp_samples_start(uint32_t lg, uint64_t seed)
+{
+    jpp_live_clear(&jpp_samples.live);
+    jpp_sites_clear(&jpp_samples.sites);
+
+    __atomic_store_n(&jpp_samples.n_cut, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&jpp_samples.lg, lg, __ATOMIC_RELAXED);
+    __atomic_store_n(&jpp_samples.seed, seed, __ATOMIC_RELAXED);
+    __atomic_store_n(&jpp_samples.generation,
+                     (jpp_samples.generation + 1) | 1, __ATOMIC_RELEASE);
+
+    jpp_samples_thread.left = 0;
+}
+
+
+void
+jpp_samples_stop(void)
+{
+    __atomic_store_n(&jpp_samples.generation,
+                     (jpp_samples.generation | 1) + 1, __ATOMIC_RELEASE);
+
+    jpp_live_clear(&jpp_samples.live);
+}
+
+
+void
+jpp_samples_take(void *p, size_t size, const void *caller)
+{
+    uint32_t               generation, lg;
+    uint64_t               seed;
+    jpp_samples_thread_t  *thread;
+
+    thread = &jpp_samples_thread;
+    generation = __atomic_load_n(&jpp_samples.generation, __ATOMIC_ACQUIRE);
+    lg = __atomic_load_n(&jpp_samples.lg, __ATOMIC_RELAXED);
+
+    if (thread->generation != generation) {
+        thread->generation = generation;
+
+        seed = __atomic_fetch_add(&jpp_samples.seed, 1, __ATOMIC_RELAXED);
+        thread->random = jpp_hash_u64(seed);
+        thread->left = jpp_draw(&thread->random, lg) - (int64_t) size;
+
+        if (thread->left >= 0) {
+            return;
+        }
+    }
+
+    thread->left = jpp_draw(&thread->random, lg);
+
+    if (p != NULL && !thread->is_unsampled && (generation & 1) != 0) {
+        jpp_samples_record(p, size, caller, generation);
+    }
+}
+
+
+static void
+jpp_samples_record(void *p, size_t size, const void *caller,
+    uint32_t generation)
+{
+    uint32_t    n, site;
+    uint64_t    object;
+    uintptr_t   pcs[JPP_SITES_DEPTH + JPP_SAMPLES_OWN];
+
+    n = jpp_backtrace(pcs, JPP_SITES_DEPTH + JPP_SAMPLES_OWN);
+    n = jpp_samples_stack(pcs, n, caller);
+
+    site = jpp_sites_add(&jpp_samples.sites, pcs, n, size);
+    if (site == 0) {
+        return;
+    }
+
+    jpp_sites_count(&jpp_samples.sites, site, size);
+
+    (void) jpp_live_add(&jpp_samples.live, (uintptr_t) p,
+                        jpp_live_object(site, size));
+
+    /* it was switched off meanwhile, and forgot the others */
+
+    if (__atomic_load_n(&jpp_samples.generation, __ATOMIC_ACQUIRE)
+        != generation)
+    {
+        (void) jpp_live_take(&jpp_samples.live, (uintptr_t) p, &object);
+    }
+}
+
+
+/*
+ * The stack begins with CALLER: how many frames of the profiler lie before it
+ * is the compiler's choice.  Where the walk does not reach it, it is all that
+ * is known, but for the last frame, which says why.
+ */
+
+static uint32_t
+jpp_samples_stack(uintptr_t *pcs, uint32_t n, const void *caller)
+{
+    uint32_t  i;
+
+    for (i = 0; i < n && pcs[i] != (uintptr_t) caller; i++) {
+        /* void */
+    }
+
+    if (jpp_cut_name(pcs[n - 1]) != NULL) {
+        (void) __atomic_fetch_add(&jpp_samples.n_cut, 1, __ATOMIC_RELAXED);
+    }
+
+    if (i == n) {
+        pcs[1] = pcs[n - 1];
+        pcs[0] = (uintptr_t) caller;
+
+        return 2;
+    }
+
+    memmove(pcs, pcs + i, (n - i) * sizeof(uintptr_t));
+
+    return n - i;
+}

@@ -1,0 +1,106 @@
+
+/*
+ * Samples of what is allocated: when one is due, where it was, what is live of
+ * them.
+ *
+ * Whoever sees allocations reports each to jpp_samples_is_due(), those for
+ * which that is true to jpp_samples_take(), and each object that is about to be
+ * freed to jpp_samples_freed().  Between two samples that costs a few
+ * instructions; a sample costs a walk of the stack.
+ *
+ * One per process.  Everything marked [signal] is for any thread, in a handler
+ * and in a destructor, before, in and after a fork(), and at any time after
+ * jpp_samples_prepare(), also when nothing is sampled.  The rest is for one
+ * thread at a time.
+ */
+
+
+#ifndef _JPP_SAMPLES_H_INCLUDED_
+#define _JPP_SAMPLES_H_INCLUDED_
+
+
+#include "jpp_samples_live.h"
+#include "jpp_samples_sites.h"
+
+
+/*
+ * Room in a dlopen-ed module for variables of threads is scarce, but there is
+ * some in glibc; musl has none, and no need: it never allocates them late.
+ */
+
+#ifdef __GLIBC__
+#define JPP_SAMPLES_THREAD  __thread __attribute__((tls_model("initial-exec")))
+#else
+#define JPP_SAMPLES_THREAD  __thread
+#endif
+
+
+typedef struct {
+    int64_t        left;           /* bytes until the next sample */
+    uint64_t       random;
+    uint32_t       generation;     /* that both are of */
+    bool           is_unsampled;
+} jpp_samples_thread_t;
+
+
+typedef struct {
+    jpp_live_t     live;
+    jpp_sites_t    sites;
+    uint64_t       n_cut;          /* stacks that were not walked to the end */
+    uint32_t       generation;     /* counts starts and stops: odd is on */
+    uint32_t       lg;
+    uint64_t       seed;           /* of the next thread's numbers */
+} jpp_samples_t;
+
+
+extern JPP_SAMPLES_THREAD jpp_samples_thread_t  jpp_samples_thread;
+extern jpp_samples_t                            jpp_samples;
+
+
+/* Get the memory, which is done once; false: the kernel has none. */
+bool jpp_samples_prepare(void);
+
+/*
+ * Sample one byte in 2^LG from now on, and forget what was before.  SEED is
+ * where the numbers of all threads start from.
+ */
+void jpp_samples_start(uint32_t lg, uint64_t seed);
+
+/* Sample no more, and forget. */
+void jpp_samples_stop(void);
+
+/*
+ * [signal] SIZE bytes were allocated at P, which is NULL if they were not, by a
+ * call that returns to CALLER; and jpp_samples_is_due() was true for it.
+ */
+void jpp_samples_take(void *p, size_t size, const void *caller);
+
+
+/* [signal] Count SIZE bytes: is a sample due? */
+static inline bool
+jpp_samples_is_due(uintptr_t size)
+{
+    return __builtin_expect((jpp_samples_thread.left -= (int64_t) size) < 0,
+                            0);
+}
+
+
+/* [signal] May there be a sample at P? */
+static inline bool
+jpp_samples_may_have(uintptr_t p)
+{
+    return __builtin_expect(jpp_live_may_have(&jpp_samples.live, p), 0);
+}
+
+
+/* [signal] What is at P is about to be freed; OBJECT becomes its sample.
+   False: it was not sampled. */
+static inline bool
+jpp_samples_freed(uintptr_t p, uint64_t *object)
+{
+    return jpp_samples_may_have(p)
+           && jpp_live_take(&jpp_samples.live, p, object);
+}
+
+
+#endif /* _JPP_SAMPLES_H_INCLUDED_ */

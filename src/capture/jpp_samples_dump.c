@@ -1,0 +1,195 @@
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "jpp_proc.h"
+#include "jpp_samples_dump.h"
+#include "jpp_sink.h"
+
+
+/* memory for the list of mappings, and a buffer */
+#define JPP_DUMP_ARENA  ((size_t) 64 << 20)
+
+
+typedef struct {
+    const jpp_samples_t   *samples;
+    jpp_sink_t             sink;
+    jpp_site_t             total;      /* the counts of all sites */
+} jpp_samples_dump_t;
+
+
+static void jpp_dump_zero(jpp_site_t *site, void *data);
+static void jpp_dump_live(uint64_t object, void *data);
+static void jpp_dump_total(jpp_site_t *site, void *data);
+static void jpp_dump_site(jpp_site_t *site, void *data);
+static void jpp_dump_counts(jpp_sink_t *sink, const jpp_site_t *site);
+static int jpp_dump_write(void *ctx, const uint8_t *data, size_t len);
+
+
+jpp_code_t
+jpp_samples_dump(jpp_samples_t *samples, int fd, jpp_err_t *err)
+{
+    uint8_t             *buffer;
+    jpp_vec_t           *maps;
+    jpp_code_t           rc;
+    jpp_arena_t          arena;
+    jpp_samples_dump_t   dump;
+
+    jpp_arena_init(&arena, JPP_DUMP_ARENA);
+
+    buffer = jpp_arena_alloc(&arena, JPP_SINK_BUFFER);
+    maps = jpp_vec_create(&arena);
+
+    rc = buffer != NULL && maps != NULL ? jpp_proc_maps(maps, err)
+                                        : jpp_err_memory(err);
+
+    if (rc != JPP_OK) {
+        jpp_arena_destroy(&arena);
+        return rc;
+    }
+
+    memset(&dump.total, 0, sizeof(dump.total));
+    dump.samples = samples;
+    jpp_sink_init(&dump.sink, buffer, JPP_SINK_BUFFER, jpp_dump_write, &fd);
+
+    jpp_sites_walk(&samples->sites, jpp_dump_zero, NULL);
+    jpp_live_walk(&samples->live, jpp_dump_live, &dump);
+    jpp_sites_walk(&samples->sites, jpp_dump_total, &dump);
+
+    jpp_sink_printf(&dump.sink, "heap_v2/%" PRIu64 "\n",
+                    (uint64_t) 1 << samples->lg);
+    jpp_dump_counts(&dump.sink, &dump.total);
+
+    jpp_sites_walk(&samples->sites, jpp_dump_site, &dump);
+
+    jpp_sink_str(&dump.sink, "\nMAPPED_LIBRARIES:\n");
+    jpp_sink_write(&dump.sink, maps->data, maps->len);
+
+    if (jpp_sink_flush(&dump.sink) != 0) {
+        rc = jpp_err_sys(err, dump.sink.error, "cannot write the dump");
+
+        if (err != NULL) {
+            err->code = JPP_ERR_WRITE;
+        }
+
+        rc = JPP_ERR_WRITE;
+    }
+
+    jpp_arena_destroy(&arena);
+
+    return rc;
+}
+
+
+static void
+jpp_dump_zero(jpp_site_t *site, void *data)
+{
+    (void) data;
+
+    site->live = 0;
+    site->live_bytes = 0;
+}
+
+
+static void
+jpp_dump_live(uint64_t object, void *data)
+{
+    jpp_samples_dump_t *dump = data;
+
+    jpp_site_t  *site;
+
+    site = jpp_sites_at(&dump->samples->sites, jpp_live_site(object));
+
+    site->live++;
+    site->live_bytes += jpp_live_size(object);
+}
+
+
+static void
+jpp_dump_total(jpp_site_t *site, void *data)
+{
+    jpp_samples_dump_t *dump = data;
+
+    dump->total.live += site->live;
+    dump->total.live_bytes += site->live_bytes;
+    dump->total.allocated += __atomic_load_n(&site->allocated,
+                                             __ATOMIC_RELAXED);
+    dump->total.allocated_bytes += __atomic_load_n(&site->allocated_bytes,
+                                                   __ATOMIC_RELAXED);
+}
+
+
+static void
+jpp_dump_site(jpp_site_t *site, void *data)
+{
+    jpp_samples_dump_t *dump = data;
+
+    uint32_t  i;
+
+    if (site->live == 0
+        && __atomic_load_n(&site->allocated, __ATOMIC_RELAXED) == 0)
+    {
+        return;
+    }
+
+    jpp_sink_char(&dump->sink, '@');
+
+    for (i = 0; i < site->n; i++) {
+        jpp_sink_str(&dump->sink, " 0x");
+        jpp_sink_hex(&dump->sink, site->pcs[i]);
+    }
+
+    jpp_sink_char(&dump->sink, '\n');
+    jpp_dump_counts(&dump->sink, site);
+}
+
+
+/* For all threads, and for one that stands for them. */
+
+static void
+jpp_dump_counts(jpp_sink_t *sink, const jpp_site_t *site)
+{
+    uint32_t  i;
+
+    static const char *const  threads[] = { "  t*: ", "  t0: " };
+
+    for (i = 0; i < 2; i++) {
+        jpp_sink_str(sink, threads[i]);
+        jpp_sink_u64(sink, site->live);
+        jpp_sink_str(sink, ": ");
+        jpp_sink_u64(sink, site->live_bytes);
+        jpp_sink_str(sink, " [");
+        jpp_sink_u64(sink, site->allocated);
+        jpp_sink_str(sink, ": ");
+        jpp_sink_u64(sink, site->allocated_bytes);
+        jpp_sink_str(sink, "]\n");
+    }
+}
+
+
+static int
+jpp_dump_write(void *ctx, const uint8_t *data, size_t len)
+{
+    const int *fd = ctx;
+
+    ssize_t  n;
+
+    while (len != 0) {
+        n = write(*fd, data, len);
+
+        if (n == -1 && errno == EINTR) {
+            continue;
+        }
+
+        if (n <= 0) {
+            return n == 0 ? EIO : errno;
+        }
+
+        data += n;
+        len -= (size_t) n;
+    }
+
+    return 0;
+}

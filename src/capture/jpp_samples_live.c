@@ -1,0 +1,256 @@
+
+/* MADV_DONTNEED */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "jpp_index.h"
+#include "jpp_samples_live.h"
+
+
+/* no address of an object */
+#define JPP_LIVE_FREE    0
+#define JPP_LIVE_FILLED  1
+
+#define JPP_LIVE_MANY    UINT8_MAX
+
+
+static inline uintptr_t *jpp_live_window(const jpp_live_t *live,
+    uintptr_t address, uint32_t lg);
+static uintptr_t *jpp_live_find(const jpp_live_t *live, uintptr_t address);
+static uintptr_t *jpp_live_place(jpp_live_t *live, uintptr_t address);
+static uintptr_t *jpp_live_free(uintptr_t *window);
+static void jpp_live_count(jpp_live_t *live, uintptr_t address, int change);
+
+
+void
+jpp_live_init(jpp_live_t *live, void *memory)
+{
+    live->addresses = memory;
+    live->objects = (uint64_t *) memory + JPP_LIVE_PLACES;
+    live->lg = JPP_LIVE_LG_MIN;
+}
+
+
+/*
+ * Pages that are given back are zeros when they are touched again.  Tables in
+ * use remain so: a thread may be about to add to one.
+ */
+
+void
+jpp_live_clear(jpp_live_t *live)
+{
+    if (madvise(live->addresses, JPP_LIVE_MEMORY, MADV_DONTNEED) == -1) {
+        memset(live->addresses, 0, JPP_LIVE_MEMORY);
+    }
+
+    memset(live->filter, 0, sizeof(live->filter));
+
+    __atomic_store_n(&live->n, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&live->n_dropped, 0, __ATOMIC_RELAXED);
+}
+
+
+bool
+jpp_live_add(jpp_live_t *live, uintptr_t address, uint64_t object)
+{
+    uintptr_t  *place;
+
+    if (jpp_live_may_have(live, address)) {
+        place = jpp_live_find(live, address);
+
+        if (place != NULL) {
+            __atomic_store_n(&live->objects[place - live->addresses], object,
+                             __ATOMIC_RELAXED);
+            return true;
+        }
+    }
+
+    place = jpp_live_place(live, address);
+
+    if (place == NULL) {
+        (void) __atomic_fetch_add(&live->n_dropped, 1, __ATOMIC_RELAXED);
+        return false;
+    }
+
+    __atomic_store_n(&live->objects[place - live->addresses], object,
+                     __ATOMIC_RELAXED);
+
+    jpp_live_count(live, address, 1);
+
+    __atomic_store_n(place, address, __ATOMIC_RELEASE);
+
+    return true;
+}
+
+
+/* A free place of the address's windows, which is ours from now on. */
+
+static uintptr_t *
+jpp_live_place(jpp_live_t *live, uintptr_t address)
+{
+    uint32_t    lg, before;
+    uintptr_t  *place;
+
+    if (__atomic_load_n(&live->n, __ATOMIC_RELAXED) >= JPP_LIVE_MAX) {
+        return NULL;
+    }
+
+    for (lg = JPP_LIVE_LG_MIN; lg <= JPP_LIVE_LG_MAX; lg++) {
+
+        /* before it is used, so that a search looks there */
+
+        before = lg - 1;
+        (void) __atomic_compare_exchange_n(&live->lg, &before, lg, false,
+                                           __ATOMIC_RELEASE,
+                                           __ATOMIC_RELAXED);
+
+        place = jpp_live_free(jpp_live_window(live, address, lg));
+
+        if (place != NULL) {
+            return place;
+        }
+    }
+
+    return NULL;
+}
+
+
+static uintptr_t *
+jpp_live_free(uintptr_t *window)
+{
+    uint32_t   i;
+    uintptr_t  free;
+
+    for (i = 0; i < JPP_LIVE_WINDOW; i++) {
+        free = JPP_LIVE_FREE;
+
+        if (__atomic_load_n(&window[i], __ATOMIC_RELAXED) == free
+            && __atomic_compare_exchange_n(&window[i], &free, JPP_LIVE_FILLED,
+                                           false, __ATOMIC_ACQUIRE,
+                                           __ATOMIC_RELAXED))
+        {
+            return &window[i];
+        }
+    }
+
+    return NULL;
+}
+
+
+bool
+jpp_live_take(jpp_live_t *live, uintptr_t address, uint64_t *object)
+{
+    uintptr_t  *place;
+
+    if (address <= JPP_LIVE_FILLED) {
+        return false;
+    }
+
+    place = jpp_live_find(live, address);
+
+    if (place == NULL) {
+        return false;
+    }
+
+    *object = __atomic_load_n(&live->objects[place - live->addresses],
+                              __ATOMIC_RELAXED);
+
+    if (!__atomic_compare_exchange_n(place, &address, JPP_LIVE_FREE, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    {
+        return false;
+    }
+
+    jpp_live_count(live, address, -1);
+
+    return true;
+}
+
+
+static uintptr_t *
+jpp_live_find(const jpp_live_t *live, uintptr_t address)
+{
+    uint32_t    i, lg, max;
+    uintptr_t  *window;
+
+    max = __atomic_load_n(&live->lg, __ATOMIC_ACQUIRE);
+
+    for (lg = JPP_LIVE_LG_MIN; lg <= max; lg++) {
+        window = jpp_live_window(live, address, lg);
+
+        for (i = 0; i < JPP_LIVE_WINDOW; i++) {
+            if (__atomic_load_n(&window[i], __ATOMIC_ACQUIRE) == address) {
+                return &window[i];
+            }
+        }
+    }
+
+    return NULL;
+}
+
+
+/*
+ * Objects of an array have addresses in steps, some of which a multiplication
+ * puts side by side: good enough for the filter, but not here.
+ */
+
+static inline uintptr_t *
+jpp_live_window(const jpp_live_t *live, uintptr_t address, uint32_t lg)
+{
+    return live->addresses + ((size_t) 1 << lg)
+           + (jpp_hash_u64(address) >> (64 - lg));
+}
+
+
+/* Where 255 objects share a hash, it is looked for them ever after. */
+
+static void
+jpp_live_count(jpp_live_t *live, uintptr_t address, int change)
+{
+    uint8_t  now, next, *count;
+
+    count = &live->filter[jpp_live_hash(address) >> 48];
+    now = __atomic_load_n(count, __ATOMIC_RELAXED);
+
+    do {
+        next = now == JPP_LIVE_MANY || (now == 0 && change < 0)
+               ? now : (uint8_t) (now + change);
+
+    } while (!__atomic_compare_exchange_n(count, &now, next, false,
+                                          __ATOMIC_RELEASE,
+                                          __ATOMIC_RELAXED));
+
+    (void) __atomic_fetch_add(&live->n, change, __ATOMIC_RELAXED);
+}
+
+
+void
+jpp_live_walk(const jpp_live_t *live, jpp_live_visit_pt visit, void *data)
+{
+    size_t  i, n;
+
+    n = ((size_t) 2 << __atomic_load_n(&live->lg, __ATOMIC_RELAXED))
+        + JPP_LIVE_WINDOW;
+
+    for (i = (size_t) 1 << JPP_LIVE_LG_MIN; i < n; i++) {
+        if (__atomic_load_n(&live->addresses[i], __ATOMIC_ACQUIRE)
+            > JPP_LIVE_FILLED)
+        {
+            visit(__atomic_load_n(&live->objects[i], __ATOMIC_RELAXED), data);
+        }
+    }
+}
+
+
+size_t
+jpp_live_bytes(const jpp_live_t *live)
+{
+    return sizeof(live->filter)
+           + (((size_t) 2 << __atomic_load_n(&live->lg, __ATOMIC_RELAXED))
+              + JPP_LIVE_WINDOW - ((size_t) 1 << JPP_LIVE_LG_MIN))
+             * 2 * sizeof(uint64_t);
+}

@@ -1,0 +1,229 @@
+
+#include <string.h>
+
+#include "jpp_samples_sites.h"
+
+
+/* objects of this many bytes and more are all sampled: one class will do */
+#define JPP_SITES_LARGE  ((uint64_t) 1 << 29)
+
+
+static uint64_t jpp_sites_hash(const uintptr_t *pcs, uint32_t n,
+    uint16_t size_class);
+static uint32_t jpp_sites_find(const jpp_sites_t *sites, uint32_t first,
+    const jpp_site_t *like, const uintptr_t *pcs);
+static uint32_t jpp_sites_make(jpp_sites_t *sites, const jpp_site_t *like,
+    const uintptr_t *pcs);
+static void jpp_sites_clear_site(jpp_site_t *site, void *data);
+
+
+void
+jpp_sites_init(jpp_sites_t *sites, void *memory)
+{
+    sites->memory = memory;
+
+    /* no site is 0 */
+
+    sites->used = 1;
+}
+
+
+uint32_t
+jpp_sites_add(jpp_sites_t *sites, const uintptr_t *pcs, uint32_t n,
+    uint64_t size)
+{
+    uint32_t     site, first, *head;
+    jpp_site_t   like;
+
+    like.n = (uint16_t) (n < JPP_SITES_DEPTH ? n : JPP_SITES_DEPTH);
+    like.size_class = jpp_sites_class(size);
+    like.hash = jpp_sites_hash(pcs, like.n, like.size_class);
+
+    head = &sites->heads[like.hash % JPP_SITES_HEADS];
+    first = __atomic_load_n(head, __ATOMIC_ACQUIRE);
+
+    site = jpp_sites_find(sites, first, &like, pcs);
+    if (site != 0) {
+        return site;
+    }
+
+    site = jpp_sites_make(sites, &like, pcs);
+    if (site == 0) {
+        (void) __atomic_fetch_add(&sites->n_dropped, 1, __ATOMIC_RELAXED);
+        return 0;
+    }
+
+    /*
+     * Another thread may have added the same meanwhile: then there are two,
+     * whose counts add up.
+     */
+
+    do {
+        jpp_sites_at(sites, site)->next = first;
+
+    } while (!__atomic_compare_exchange_n(head, &first, site, false,
+                                          __ATOMIC_RELEASE,
+                                          __ATOMIC_RELAXED));
+
+    (void) __atomic_fetch_add(&sites->n, 1, __ATOMIC_RELAXED);
+
+    return site;
+}
+
+
+static uint64_t
+jpp_sites_hash(const uintptr_t *pcs, uint32_t n, uint16_t size_class)
+{
+    uint32_t  i;
+    uint64_t  hash;
+
+    hash = size_class;
+
+    for (i = 0; i < n; i++) {
+        hash = (hash ^ pcs[i]) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 32;
+    }
+
+    return hash;
+}
+
+
+static uint32_t
+jpp_sites_find(const jpp_sites_t *sites, uint32_t first,
+    const jpp_site_t *like, const uintptr_t *pcs)
+{
+    uint32_t           i, site;
+    const jpp_site_t  *known;
+
+    for (site = first; site != 0; site = known->next) {
+        known = jpp_sites_at(sites, site);
+
+        if (known->hash != like->hash
+            || known->n != like->n
+            || known->size_class != like->size_class)
+        {
+            continue;
+        }
+
+        for (i = 0; i < like->n && known->pcs[i] == pcs[i]; i++) {
+            /* void */
+        }
+
+        if (i == like->n) {
+            return site;
+        }
+    }
+
+    return 0;
+}
+
+
+static uint32_t
+jpp_sites_make(jpp_sites_t *sites, const jpp_site_t *like,
+    const uintptr_t *pcs)
+{
+    uint32_t     i, used, words;
+    jpp_site_t  *site;
+
+    words = (uint32_t) (sizeof(jpp_site_t) / sizeof(uint64_t)) + like->n;
+    used = __atomic_load_n(&sites->used, __ATOMIC_RELAXED);
+
+    do {
+        if (used + words > JPP_SITES_WORDS) {
+            return 0;
+        }
+
+    } while (!__atomic_compare_exchange_n(&sites->used, &used, used + words,
+                                          false, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
+
+    site = jpp_sites_at(sites, used);
+    site->hash = like->hash;
+    site->n = like->n;
+    site->size_class = like->size_class;
+
+    for (i = 0; i < like->n; i++) {
+        site->pcs[i] = pcs[i];
+    }
+
+    return used;
+}
+
+
+void
+jpp_sites_count(jpp_sites_t *sites, uint32_t site, uint64_t size)
+{
+    jpp_site_t  *at;
+
+    at = jpp_sites_at(sites, site);
+
+    (void) __atomic_fetch_add(&at->allocated, 1, __ATOMIC_RELAXED);
+    (void) __atomic_fetch_add(&at->allocated_bytes, size, __ATOMIC_RELAXED);
+}
+
+
+void
+jpp_sites_walk(jpp_sites_t *sites, jpp_sites_visit_pt visit, void *data)
+{
+    uint32_t     i, site;
+    jpp_site_t  *at;
+
+    for (i = 0; i < JPP_SITES_HEADS; i++) {
+        for (site = __atomic_load_n(&sites->heads[i], __ATOMIC_ACQUIRE);
+             site != 0;
+             site = at->next)
+        {
+            at = jpp_sites_at(sites, site);
+            visit(at, data);
+        }
+    }
+}
+
+
+void
+jpp_sites_clear(jpp_sites_t *sites)
+{
+    jpp_sites_walk(sites, jpp_sites_clear_site, NULL);
+
+    __atomic_store_n(&sites->n_dropped, 0, __ATOMIC_RELAXED);
+}
+
+
+static void
+jpp_sites_clear_site(jpp_site_t *site, void *data)
+{
+    (void) data;
+
+    __atomic_store_n(&site->allocated, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&site->allocated_bytes, 0, __ATOMIC_RELAXED);
+}
+
+
+size_t
+jpp_sites_bytes(const jpp_sites_t *sites)
+{
+    return sizeof(jpp_sites_t)
+           + __atomic_load_n(&sites->used, __ATOMIC_RELAXED)
+             * sizeof(uint64_t);
+}
+
+
+/* The exponent, and the two bits below the first. */
+
+uint16_t
+jpp_sites_class(uint64_t size)
+{
+    unsigned  lg;
+
+    if (size >= JPP_SITES_LARGE) {
+        size = JPP_SITES_LARGE;
+    }
+
+    if (size < 4) {
+        return (uint16_t) size;
+    }
+
+    lg = 63 - (unsigned) __builtin_clzll(size);
+
+    return (uint16_t) (lg << 2 | (size >> (lg - 2) & 3));
+}
