@@ -47,7 +47,9 @@ all: tool
 tool: $(OUT)/jemalloc-pprof
 
 units: $(UNITS) $(OUT)/t/jpp_contract $(OUT)/t/liveset \
-  $(OUT)/t/liveset-static $(OUT)/t/jpp_fake.so $(OUT)/t/jpp_throw.so
+  $(OUT)/t/liveset-static $(OUT)/t/jpp_fake.so $(OUT)/t/jpp_throw.so \
+  $(OUT)/t/jpp_operators.so $(OUT)/t/jpp_sampler_test_static \
+  $(OUT)/t/jpp_sampler_test_fixed
 
 fuzzers: $(FUZZERS)
 
@@ -111,11 +113,22 @@ $(OUT)/t/jpp_fake.so: $(wildcard t/lib/fake/*.c) t/lib/fake/jpp_fake.h
 
 $(OUT)/t/jpp_unwind_threads_test: LIBS += -Wl,--no-as-needed -lstdc++
 
-# it throws beside the unwinder: without the sanitizers, which have a malloc() each
+# beside a hook or a sampler: without the sanitizers, which have a malloc() each
 
-$(OUT)/t/jpp_throw.so: t/lib/jpp_throw.cc
+$(OUT)/t/%.so: t/lib/%.cc
 	@mkdir -p $(@D)
 	g++ -O1 -g -fPIC -shared -o $@ $<
+
+# the same test with jemalloc linked in, and in a program at a fixed address,
+# which takes the address of malloc() from itself
+
+$(OUT)/t/jpp_sampler_test_static: t/unit/jpp_sampler_test.c $(OUT)/libjpp.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -rdynamic -o $@ $^ -l:libjemalloc.a $(LIBS) -lstdc++
+
+$(OUT)/t/jpp_sampler_test_fixed: t/unit/jpp_sampler_test.c $(OUT)/libjpp.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -fno-pie -no-pie -o $@ $^ $(LIBS)
 
 $(OUT)/fuzz/%: t/fuzz/%.c $(OUT)/libjpp.a
 	@mkdir -p $(@D)

@@ -1,0 +1,358 @@
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "jpp_backtrace.h"
+#include "jpp_got.h"
+#include "jpp_got_find.h"
+#include "jpp_images.h"
+#include "jpp_index.h"
+#include "jpp_jemalloc.h"
+#include "jpp_sampler.h"
+#include "jpp_sampler_calls.h"
+#include "jpp_sampler_hooks.h"
+#include "jpp_samples.h"
+#include "jpp_samples_dump.h"
+
+
+/* what the process has of the sampler, but for the samples */
+typedef struct {
+    bool         is_on;
+    bool         is_hooked;
+    uint32_t     lg;
+    int64_t      since;
+    uint64_t     loads;            /* of objects, at the last look */
+    uint32_t     lost;             /* slots, when it was switched off */
+    uint32_t     kept;
+    jpp_got_t    got;
+} jpp_sampler_t;
+
+
+static jpp_code_t jpp_sampler_start(uint32_t lg, jpp_err_t *err);
+static jpp_code_t jpp_sampler_see(jpp_err_t *err);
+static jpp_code_t jpp_sampler_patch(jpp_err_t *err);
+static jpp_code_t jpp_sampler_stop(jpp_err_t *err);
+static uint64_t jpp_sampler_seed(void);
+static void jpp_sampler_forked(void);
+static void jpp_sampler_count(jpp_site_t *site, void *data);
+
+
+static jpp_sampler_t    jpp_sampler;
+static pthread_mutex_t  jpp_sampler_lock = PTHREAD_MUTEX_INITIALIZER;
+
+
+jpp_code_t
+jpp_sampler_on(uint32_t lg, jpp_err_t *err)
+{
+    jpp_code_t  rc;
+
+    if (lg < JPP_SAMPLER_LG_MIN || lg > JPP_SAMPLER_LG_MAX) {
+        return jpp_err_set(err, JPP_ERR_ARG,
+                           "the sampler's rate is %u, and %u to %u are "
+                           "allowed", lg, JPP_SAMPLER_LG_MIN,
+                           JPP_SAMPLER_LG_MAX);
+    }
+
+    pthread_mutex_lock(&jpp_sampler_lock);
+
+    rc = jpp_sampler.is_on && jpp_sampler.lg == lg
+         ? JPP_OK : jpp_sampler_start(lg, err);
+
+    pthread_mutex_unlock(&jpp_sampler_lock);
+
+    return rc;
+}
+
+
+static jpp_code_t
+jpp_sampler_start(uint32_t lg, jpp_err_t *err)
+{
+    jpp_code_t  rc;
+
+    if (!jpp_backtrace_start()) {
+        return jpp_err_set(err, JPP_ERR_STATE,
+                           "the sampler cannot walk stacks on this machine, "
+                           "but on amd64 only: use jemalloc's profiler");
+    }
+
+    if (!jpp_samples_prepare()) {
+        return jpp_err_memory(err);
+    }
+
+    jpp_samples_start(lg, jpp_sampler_seed());
+
+    rc = jpp_sampler.is_on ? JPP_OK : jpp_sampler_see(err);
+
+    if (rc != JPP_OK) {
+        jpp_samples_stop();
+        return rc;
+    }
+
+    if (jpp_sampler.since == 0) {
+        (void) pthread_atfork(NULL, NULL, jpp_sampler_forked);
+    }
+
+    jpp_sampler.is_on = true;
+    jpp_sampler.lg = lg;
+    jpp_sampler.since = time(NULL);
+
+    return JPP_OK;
+}
+
+
+/* Begin to see what is allocated. */
+
+static jpp_code_t
+jpp_sampler_see(jpp_err_t *err)
+{
+    uintptr_t       allocator;
+    jpp_jemalloc_t  jemalloc;
+
+    allocator = jpp_calls_prepare();
+
+    jpp_sampler.is_hooked = jpp_got_is_beside(allocator, getauxval(AT_PHDR));
+
+    if (!jpp_sampler.is_hooked) {
+
+        /*
+         * An allocator that calls itself would be counted twice; libc does not,
+         * and hands out what it has allocated: by strdup(), getline() ...
+         */
+
+        jpp_sampler.got.except = jpp_got_is_beside(allocator,
+                                                   jpp_got_find("strdup"))
+                                 ? 0 : allocator;
+
+        return jpp_sampler_patch(err);
+    }
+
+    /* finds jemalloc */
+
+    jpp_jemalloc_read(&jemalloc);
+
+    return jpp_hooks_install()
+           ? JPP_OK
+           : jpp_err_set(err, JPP_ERR_STATE,
+                         "malloc is linked into the program, so that its "
+                         "calls cannot be seen, and it is no jemalloc 5.2.0 "
+                         "to 5.3.1, which would report them: preload an "
+                         "allocator, or link the program with a shared one");
+}
+
+
+static jpp_code_t
+jpp_sampler_patch(jpp_err_t *err)
+{
+    jpp_code_t  rc;
+    jpp_got_t  *got;
+
+    got = &jpp_sampler.got;
+    got->functions = jpp_calls_functions(&got->n_functions);
+
+    jpp_sampler.loads = jpp_images_loads();
+
+    rc = jpp_got_patch(got, err);
+
+    if (rc == JPP_OK && got->n_slots == 0) {
+        return jpp_err_set(err, JPP_ERR_STATE,
+                           "no loaded object calls malloc by a table of "
+                           "addresses, so that no call can be seen");
+    }
+
+    if (rc != JPP_OK && got->n_slots != 0) {
+        (void) jpp_got_restore(got, NULL);
+    }
+
+    return rc;
+}
+
+
+jpp_code_t
+jpp_sampler_off(jpp_err_t *err)
+{
+    jpp_code_t  rc;
+
+    pthread_mutex_lock(&jpp_sampler_lock);
+
+    rc = jpp_sampler_stop(err);
+
+    pthread_mutex_unlock(&jpp_sampler_lock);
+
+    return rc;
+}
+
+
+/* Also once more, where the slots could not be restored the first time. */
+
+static jpp_code_t
+jpp_sampler_stop(jpp_err_t *err)
+{
+    jpp_code_t  rc;
+
+    if (!jpp_sampler.is_on && jpp_sampler.got.n_slots == 0) {
+        return JPP_OK;
+    }
+
+    jpp_sampler.lost = jpp_got_lost(&jpp_sampler.got);
+
+    if (jpp_sampler.is_on && jpp_sampler.is_hooked) {
+        rc = jpp_hooks_remove()
+             ? JPP_OK
+             : jpp_err_set(err, JPP_ERR_JEMALLOC,
+                           "jemalloc refuses experimental.hooks.remove, which "
+                           "5.2.0 to 5.3.1 are known to allow");
+
+    } else {
+        rc = jpp_got_restore(&jpp_sampler.got, err);
+    }
+
+    jpp_sampler.kept = jpp_sampler.got.n_slots;
+    jpp_sampler.is_on = false;
+    jpp_samples_stop();
+
+    return rc;
+}
+
+
+/* A lock that is held says that somebody else looks, or that the sampler is
+   busy with a dump: the next time will do. */
+
+jpp_code_t
+jpp_sampler_rescan(jpp_err_t *err)
+{
+    jpp_code_t  rc;
+
+    if (pthread_mutex_trylock(&jpp_sampler_lock) != 0) {
+        return JPP_OK;
+    }
+
+    rc = JPP_OK;
+
+    if (jpp_sampler.is_on && jpp_images_loads() != jpp_sampler.loads) {
+        jpp_sampler.loads = jpp_images_loads();
+        jpp_backtrace_refresh();
+
+        rc = jpp_sampler.is_hooked ? JPP_OK
+                                   : jpp_got_patch(&jpp_sampler.got, err);
+    }
+
+    pthread_mutex_unlock(&jpp_sampler_lock);
+
+    return rc;
+}
+
+
+jpp_code_t
+jpp_sampler_dump(int fd, jpp_sampler_state_t *state, jpp_err_t *err)
+{
+    jpp_code_t  rc;
+
+    pthread_mutex_lock(&jpp_sampler_lock);
+
+    if (jpp_sampler.is_on) {
+        rc = jpp_samples_dump(&jpp_samples, fd, err);
+
+    } else {
+        rc = jpp_err_set(err, JPP_ERR_STATE, "the sampler is off");
+    }
+
+    if (state != NULL) {
+        jpp_sampler_state(state);
+    }
+
+    pthread_mutex_unlock(&jpp_sampler_lock);
+
+    return rc;
+}
+
+
+void
+jpp_sampler_state(jpp_sampler_state_t *state)
+{
+    const jpp_got_t  *got;
+
+    got = &jpp_sampler.got;
+
+    memset(state, 0, sizeof(jpp_sampler_state_t));
+
+    state->is_on = jpp_sampler.is_on;
+    state->is_hooked = jpp_sampler.is_hooked;
+    state->lg_sample = jpp_sampler.lg;
+    state->since = jpp_sampler.since;
+    state->live_max = JPP_LIVE_MAX;
+    state->bytes_max = sizeof(jpp_samples) + JPP_LIVE_MEMORY
+                       + JPP_SITES_MEMORY;
+
+    if (jpp_sampler.since == 0) {
+        return;
+    }
+
+    jpp_sites_walk(&jpp_samples.sites, jpp_sampler_count, state);
+
+    state->live = (uint64_t) __atomic_load_n(&jpp_samples.live.n,
+                                             __ATOMIC_RELAXED);
+    state->bytes = jpp_live_bytes(&jpp_samples.live)
+                   + jpp_sites_bytes(&jpp_samples.sites);
+    state->dropped_live = __atomic_load_n(&jpp_samples.live.n_dropped,
+                                          __ATOMIC_RELAXED);
+    state->dropped_sites = __atomic_load_n(&jpp_samples.sites.n_dropped,
+                                           __ATOMIC_RELAXED);
+    state->cut = __atomic_load_n(&jpp_samples.n_cut, __ATOMIC_RELAXED);
+
+    state->slots = got->n_slots;
+    state->objects = got->n_objects;
+    state->foreign = got->n_foreign;
+    state->lost = jpp_sampler.is_on ? jpp_got_lost(got) : jpp_sampler.lost;
+    state->kept = jpp_sampler.is_on ? 0 : jpp_sampler.kept;
+}
+
+
+static void
+jpp_sampler_count(jpp_site_t *site, void *data)
+{
+    jpp_sampler_state_t *state = data;
+
+    state->sites++;
+    state->samples += __atomic_load_n(&site->allocated, __ATOMIC_RELAXED);
+}
+
+
+bool
+jpp_sampler_sample_thread(bool is_sampled)
+{
+    bool  was;
+
+    was = !jpp_samples_thread.is_unsampled;
+    jpp_samples_thread.is_unsampled = !is_sampled;
+
+    return was;
+}
+
+
+/* Two processes that start at once have other numbers. */
+
+static uint64_t
+jpp_sampler_seed(void)
+{
+    struct timespec  now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+
+    return jpp_hash_u64((uint64_t) now.tv_sec << 32
+                        ^ (uint64_t) now.tv_nsec
+                        ^ (uint64_t) getpid() << 40);
+}
+
+
+/* A thread of the parent may have held it, which the child has not. */
+
+static void
+jpp_sampler_forked(void)
+{
+    static const pthread_mutex_t  unlocked = PTHREAD_MUTEX_INITIALIZER;
+
+    jpp_sampler_lock = unlocked;
+}
