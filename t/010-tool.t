@@ -242,12 +242,12 @@ sub check_spelling {
 
 sub check_usage {
     my %sentence = (
-        '--format=x' => 'format must be pprof, text, jemalloc, folded '
-                        . 'or top',
-        '--format=' => 'format must be pprof, text, jemalloc, folded '
-                        . 'or top',
-        '--format=TOP' => 'format must be pprof, text, jemalloc, folded '
-                        . 'or top',
+        '--format=x' => 'format must be pprof, text, jemalloc, folded, '
+                        . 'top or html',
+        '--format=' => 'format must be pprof, text, jemalloc, folded, '
+                        . 'top or html',
+        '--format=TOP' => 'format must be pprof, text, jemalloc, folded, '
+                        . 'top or html',
         '--type=space' => 'type must be inuse_space, inuse_objects, '
                           . 'alloc_space or alloc_objects',
         '--symbolize=yes' => 'symbolize must be 0 or 1',

@@ -63,7 +63,7 @@ $(OUT)/libjpp.a: $(OBJECTS)
 	rm -f $@
 	$(AR) rcs $@ $^
 
-$(OUT)/%.o: src/%.c $(OUT)/proto/profile.pb-c.h
+$(OUT)/%.o: src/%.c $(OUT)/proto/profile.pb-c.h | $(OUT)/proto/jpp_page.h
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -c -o $@ $<
 
@@ -74,6 +74,11 @@ $(OUT)/tools/%.o: tools/%.c
 $(OUT)/proto/profile.pb-c.c $(OUT)/proto/profile.pb-c.h &: proto/profile.proto
 	@mkdir -p $(@D)
 	protoc-c --proto_path=proto --c_out=$(@D) $<
+
+$(OUT)/proto/jpp_page.h: tools/page.sh $(wildcard src/web/*)
+	@mkdir -p $(@D)
+	sh tools/page.sh src/web >$@.new
+	mv $@.new $@
 
 $(OUT)/proto/%.o: $(OUT)/proto/%.c
 	$(CC) $(CFLAGS) -c -o $@ $<

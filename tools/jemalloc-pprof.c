@@ -267,6 +267,7 @@ jpp_tool_describe(jpp_tool_t *tool, jpp_arena_t *arena, jpp_err_t *err)
         }
     }
 
+    tool->options.report.title = tool->names[0];
     tool->options.report.comments = jpp_tool_comments;
     tool->options.report.data = comments;
 

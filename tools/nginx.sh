@@ -24,7 +24,7 @@ NGINX_CC_OPTIONS="-O2 -g -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"
 nginx_stamp()
 {
     echo "$@" "${NGX_HTTP_JEMALLOC_PPROF_JEMALLOC-}"
-    cksum config proto/profile.proto
+    cksum config proto/profile.proto tools/page.sh src/web/*
     ls src/*/*.[ch]
     nginx -v 2>&1
 }

@@ -28,6 +28,7 @@ tests_jobs()
     tests_are reloaded t/1*.t
     tests_are linked t/1*.t t/200*.t t/220*.t t/260*.t
     tests_are loaded t/1*.t t/20*.t t/22*.t t/26*.t t/29*.t t/30*.t t/3[2-9]*.t
+    tests_are loaded t/4*.t
     tests_are fuzz t/fuzz/*_fuzz.c
 }
 
@@ -157,10 +158,43 @@ tests_build()
     case $2 in
         t/0*) ;;
         t/3*) test_nginx; core build gcc "-O2 -g" benches ;;
+        t/4*) test_nginx; browser ;;
         *)    test_nginx ;;
     esac
 
     core build gcc "-O2 -g" tool units
+}
+
+
+# A browser, and what it is tested with.  Where npm cannot fetch, the tests that
+# need it say so.
+
+browser()
+{
+    # shellcheck disable=SC2086
+    need $BROWSER_PACKAGES
+
+    for package in axe-core@4.14.1 eslint@10.15.0; do
+        npm_get "$package"
+    done
+}
+
+
+# npm_get NAME@VERSION, into build/npm.
+
+npm_get()
+{
+    stamp=build/npm/$1
+
+    test ! -e "$stamp" || return 0
+
+    mkdir -p build/npm
+    npm install --silent --no-audit --no-fund --prefix build/npm "$1" \
+        >build/npm/log 2>&1 || {
+        echo "dev: npm cannot fetch $1: $(tail -n 1 build/npm/log)" >&2
+        return 0
+    }
+    : >"$stamp"
 }
 
 
@@ -178,6 +212,7 @@ tests_all()
     tests_build sanitized t/00-unit.t
     tests_build loaded t/300-readme.t
     tests_build linked t/100-config.t
+    tests_build loaded t/400-page.t
     fuzz_build
 
     # two for each processor: half of a suite is waiting

@@ -381,6 +381,7 @@ ngx_http_jemalloc_pprof_profile_describe(ngx_http_request_t *r,
     ngx_memzero(answer, sizeof(ngx_http_jemalloc_pprof_answer_t));
 
     answer->type = format->type;
+    answer->policy = format->policy;
 
     if (format->suffix == NULL) {
         return NGX_OK;

@@ -12,6 +12,9 @@
 #define NGX_HTTP_JEMALLOC_PPROF_REPORT_CAP(max_size)                          \
     (4 * (max_size) + 256 * 1024 * 1024)
 
+/* "nginx on " and the machine's name */
+#define NGX_HTTP_JEMALLOC_PPROF_TITLE       256
+
 /* what the arena needs beside the body */
 #define NGX_HTTP_JEMALLOC_PPROF_BODY_SPARE  (64 * 1024)
 
@@ -99,6 +102,7 @@ static jpp_code_t
 ngx_http_jemalloc_pprof_report_write(ngx_http_jemalloc_pprof_report_t *report,
     jpp_arena_t *arena, jpp_err_t *err)
 {
+    u_char                            title[NGX_HTTP_JEMALLOC_PPROF_TITLE];
     uint8_t                          *buffer;
     jpp_vec_t                        *out;
     jpp_sink_t                        sink;
@@ -129,6 +133,11 @@ ngx_http_jemalloc_pprof_report_write(ngx_http_jemalloc_pprof_report_t *report,
 
     jpp_sink_init(&sink, buffer, JPP_SINK_BUFFER, jpp_sink_to_vec, out);
 
+    (void) ngx_snprintf(title, sizeof(title), "nginx on %s%Z",
+                        input.fleet.host);
+    title[sizeof(title) - 1] = '\0';
+
+    report->options.title = (char *) title;
     report->options.comments = ngx_http_jemalloc_pprof_report_comments;
     report->options.data = &input;
     report->options.errors = input.errors;
@@ -136,6 +145,8 @@ ngx_http_jemalloc_pprof_report_write(ngx_http_jemalloc_pprof_report_t *report,
 
     rc = jpp_report(arena, &ngx_http_jemalloc_pprof_self.symbols,
                     input.captures, input.n, &report->options, &sink, err);
+
+    report->options.title = "";
 
     report->n_asked = input.fleet.n_asked;
     report->n_answered = input.fleet.n;

@@ -9,6 +9,8 @@ static ngx_int_t ngx_http_jemalloc_pprof_send_headers(ngx_http_request_t *r,
     ngx_uint_t status, const ngx_http_jemalloc_pprof_answer_t *answer,
     off_t len);
 static ngx_int_t ngx_http_jemalloc_pprof_filter_fields(ngx_http_request_t *r);
+static ngx_int_t ngx_http_jemalloc_pprof_page_headers(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_answer_t *answer);
 static ngx_int_t ngx_http_jemalloc_pprof_disposition(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_answer_t *answer, char **value);
 static ngx_int_t ngx_http_jemalloc_pprof_send_bytes(ngx_http_request_t *r,
@@ -94,8 +96,7 @@ ngx_http_jemalloc_pprof_send_headers(ngx_http_request_t *r, ngx_uint_t status,
                "no-store") != NGX_OK
         || ngx_http_jemalloc_pprof_add_header(r, "Jemalloc-Pprof-Workers",
                answer->workers) != NGX_OK
-        || ngx_http_jemalloc_pprof_add_header(r, "Content-Security-Policy",
-               answer->policy) != NGX_OK
+        || ngx_http_jemalloc_pprof_page_headers(r, answer) != NGX_OK
         || ngx_http_jemalloc_pprof_add_header(r, "Content-Disposition",
                disposition) != NGX_OK)
     {
@@ -158,7 +159,39 @@ ngx_http_jemalloc_pprof_filter_fields(ngx_http_request_t *r)
 }
 
 
-/* *VALUE is NULL for an answer that is shown, not saved. */
+/*
+ * What a browser shows does what its policy says, is part of no other site's
+ * page, and says nothing of its address to another one.
+ */
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_page_headers(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_answer_t *answer)
+{
+    if (answer->policy == NULL) {
+        return NGX_OK;
+    }
+
+    if (ngx_http_jemalloc_pprof_add_header(r, "Content-Security-Policy",
+               answer->policy) != NGX_OK
+        || ngx_http_jemalloc_pprof_add_header(r,
+               "Cross-Origin-Resource-Policy", "same-origin") != NGX_OK
+        || ngx_http_jemalloc_pprof_add_header(r,
+               "Cross-Origin-Opener-Policy", "same-origin") != NGX_OK
+        || ngx_http_jemalloc_pprof_add_header(r, "Referrer-Policy",
+               "no-referrer") != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+
+/*
+ * *VALUE is NULL for an answer without a name.  What has a policy is a page or
+ * a picture, which is shown.
+ */
 
 static ngx_int_t
 ngx_http_jemalloc_pprof_disposition(ngx_http_request_t *r,
@@ -176,7 +209,8 @@ ngx_http_jemalloc_pprof_disposition(ngx_http_request_t *r,
         return NGX_ERROR;
     }
 
-    (void) ngx_sprintf((u_char *) *value, "attachment; filename=\"%s\"%Z",
+    (void) ngx_sprintf((u_char *) *value, "%s; filename=\"%s\"%Z",
+                       answer->policy != NULL ? "inline" : "attachment",
                        answer->filename);
 
     return NGX_OK;

@@ -3,6 +3,7 @@
 
 #include "jpp_folded.h"
 #include "jpp_formats.h"
+#include "jpp_html.h"
 #include "jpp_places.h"
 #include "jpp_pprof.h"
 #include "jpp_text.h"
@@ -41,7 +42,12 @@ const jpp_format_t  jpp_formats[] = {
     { .name = "top", .about = "a table of what holds most, for people",
       .type = "text/plain",
       .names = JPP_NAMES_ALWAYS, .is_counted = true,
-      .write = jpp_format_top }
+      .write = jpp_format_top },
+
+    { .name = "html", .about = "a page with flame graphs, for a browser",
+      .type = "text/html", .suffix = "html", .policy = jpp_html_policy,
+      .names = JPP_NAMES_ALWAYS, .keeps_base = true,
+      .write = jpp_html_write }
 };
 
 

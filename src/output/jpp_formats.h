@@ -31,6 +31,9 @@ typedef struct {
     const char       *about;       /* for people: one line */
     const char       *type;        /* Content-Type */
     const char       *suffix;      /* of a file's name; NULL: shown */
+    const char       *policy;      /* what a browser that shows it may do, as */
+                                   /*   Content-Security-Policy; NULL: none */
+                                   /*   needs to show it */
     const jpp_reader_t
                      *reader;      /* of whose profiles only; NULL: of all */
     jpp_names_t       names;
@@ -38,6 +41,7 @@ typedef struct {
     bool              takes_one;   /* the bytes of exactly one capture */
     bool              is_raw;      /* counts of one capture as sampled */
     bool              is_counted;  /* shows samples and errors of figures */
+    bool              keeps_base;  /* shows both sides of a difference */
     bool            (*write)(const jpp_view_t *view, jpp_sink_t *sink);
 } jpp_format_t;
 

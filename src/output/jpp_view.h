@@ -21,6 +21,9 @@ typedef struct {
     jpp_profile_t       *profile;       /* its default type is shown */
     const jpp_args_t    *args;
     const char *const   *parts;         /* see jpp_readers.h, or NULL */
+    jpp_vec_t *const    *base;          /* if the format keeps the base: */
+                                        /*   its columns; NULL: there is none */
+    const char          *title;         /* of what is shown, for people */
     int                  level;         /* of gzip, 1 to 9 */
     bool                 is_raw;        /* values are counts as sampled */
     const char          *capture;       /* if the format takes one: its */

@@ -66,6 +66,7 @@ typedef struct {
     const char           *prefers;      /* the type that is shown where the */
                                         /*   profile has it and none is asked */
                                         /*   for; NULL: the reader's default */
+    const char           *title;        /* of a page or picture */
     int                   level;        /* of gzip, 1 to 9 */
     int64_t               time_nanos;   /* when it was taken */
     int64_t               duration_nanos;   /* > 0 for a difference */

@@ -12,6 +12,7 @@ static bool jpp_report_has_type(const jpp_profile_t *profile);
 static jpp_code_t jpp_report_symbolize(jpp_reporter_t *report,
     jpp_err_t *err);
 static bool jpp_report_describe(jpp_reporter_t *report);
+static bool jpp_report_left_out(jpp_reporter_t *report);
 static bool jpp_report_write(jpp_reporter_t *report, jpp_sink_t *sink);
 
 
@@ -29,6 +30,7 @@ jpp_report_options_init(jpp_report_options_t *options)
 
     jpp_report_args_init(&options->args);
     options->reader = &jpp_reader_heap;
+    options->title = "";
     options->level = JPP_REPORT_LEVEL;
 }
 
@@ -75,6 +77,16 @@ jpp_report_check(const jpp_report_options_t *options, size_t n,
         return jpp_err_set(err, JPP_ERR_ARG, "format=%s serves a single dump "
                            "unchanged, with all origins: choose origin=all "
                            "or another format", format->name);
+    }
+
+    /* debug is for programs that want the text */
+
+    if (format->policy != NULL
+        && options->args.values[JPP_ARG_DEBUG] == 1)
+    {
+        return jpp_err_set(err, JPP_ERR_ARG, "format=%s has no debug=1, which "
+                           "asks for format=text: choose one of the two",
+                           format->name);
     }
 
     return JPP_OK;
@@ -282,6 +294,48 @@ jpp_report_describe(jpp_reporter_t *report)
 }
 
 
+/* A comment for each baseline that was left out. */
+
+static bool
+jpp_report_left_out(jpp_reporter_t *report)
+{
+    bool               is_done;
+    size_t             i;
+    const char        *name;
+    const jpp_err_t   *errors, *why;
+
+    errors = report->options->errors;
+
+    for (i = 0; i < report->n; i++) {
+
+        name = report->captures[i].name;
+        why = &report->baselines[i];
+
+        /* the baseline of a capture that is left out does not matter */
+
+        if (why->code == JPP_OK
+            || (errors != NULL && errors[i].code != JPP_OK))
+        {
+            continue;
+        }
+
+        is_done = name != NULL
+                  ? jpp_profile_comment(&report->profile, "left out the "
+                                        "baseline of %.256s: %s", name,
+                                        why->text)
+                  : jpp_profile_comment(&report->profile, "left out the "
+                                        "baseline of dump %zu: %s", i + 1,
+                                        why->text);
+
+        if (!is_done) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
 static bool
 jpp_report_write(jpp_reporter_t *report, jpp_sink_t *sink)
 {
@@ -292,6 +346,8 @@ jpp_report_write(jpp_reporter_t *report, jpp_sink_t *sink)
     view.profile = &report->profile;
     view.args = &report->options->args;
     view.parts = report->options->reader->parts;
+    view.base = report->has_base ? report->base : NULL;
+    view.title = report->options->title;
     view.is_raw = report->is_raw;
     view.level = report->options->level;
     view.capture = report->dump;

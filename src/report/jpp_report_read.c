@@ -14,8 +14,10 @@ typedef struct {
 } jpp_report_input_t;
 
 
+static void jpp_report_origin(jpp_reporter_t *report);
 static jpp_code_t jpp_report_captures(jpp_reporter_t *report, size_t n_read,
     jpp_err_t *err);
+static bool jpp_report_keep_base(jpp_reporter_t *report);
 static void jpp_report_choose(jpp_reporter_t *report, size_t n_read);
 static bool jpp_report_can_leave_out(const jpp_err_t *err);
 static size_t jpp_report_leave_out(jpp_reporter_t *report);
@@ -92,11 +94,28 @@ jpp_report_read(jpp_reporter_t *report, jpp_err_t *err)
     }
 
     if (report->is_split) {
-        jpp_origin_keep(&report->profile, (jpp_origin_t)
-                        report->options->args.values[JPP_ARG_ORIGIN]);
+        jpp_report_origin(report);
     }
 
     return JPP_OK;
+}
+
+
+static void
+jpp_report_origin(jpp_reporter_t *report)
+{
+    jpp_origin_t    origin;
+    jpp_profile_t   base;
+
+    origin = (jpp_origin_t) report->options->args.values[JPP_ARG_ORIGIN];
+
+    jpp_origin_keep(&report->profile, origin);
+
+    if (report->has_base) {
+        base = report->profile;
+        memcpy(base.columns, report->base, sizeof(base.columns));
+        jpp_origin_keep(&base, origin);
+    }
 }
 
 
@@ -116,7 +135,8 @@ jpp_report_captures(jpp_reporter_t *report, size_t n_read, jpp_err_t *err)
     if (!report->options->reader->init(&report->profile, report->arena)
         || (report->format->is_counted && !jpp_profile_count(&report->profile))
         || (report->is_split
-            && !jpp_origin_init(&report->split, &report->profile)))
+            && !jpp_origin_init(&report->split, &report->profile))
+        || (report->has_base && !jpp_report_keep_base(report)))
     {
         return jpp_err_memory(err);
     }
@@ -143,6 +163,28 @@ jpp_report_captures(jpp_reporter_t *report, size_t n_read, jpp_err_t *err)
     }
 
     return JPP_OK;
+}
+
+
+/* Bases get columns of their own: nothing is subtracted. */
+
+static bool
+jpp_report_keep_base(jpp_reporter_t *report)
+{
+    uint32_t  t;
+
+    for (t = 0; t < report->profile.n_columns; t++) {
+
+        report->base[t] = jpp_vec_create(report->arena);
+
+        if (report->base[t] == NULL) {
+            return false;
+        }
+    }
+
+    report->profile.is_difference = true;
+
+    return true;
 }
 
 
@@ -181,6 +223,8 @@ jpp_report_choose(jpp_reporter_t *report, size_t n_read)
         report->has_baselines |= report->captures[i].baseline != NULL
                                  && report->baselines[i].code == JPP_OK;
     }
+
+    report->has_base = is_base && report->format->keeps_base;
 
     report->has_baselines &= !is_base && !report->is_raw
                              && !report->format->takes_one;
@@ -259,7 +303,9 @@ jpp_report_capture(jpp_reporter_t *report, size_t i, jpp_err_t *err)
 
     memset(&options, 0, sizeof(jpp_read_options_t));
 
-    options.is_base = capture->is_base;
+    options.is_base = capture->is_base && !report->has_base;
+    options.columns = capture->is_base && report->has_base ? report->base
+                                                           : NULL;
     options.is_raw = report->is_raw;
 
     has_baseline = report->has_baselines && capture->baseline != NULL
@@ -421,46 +467,4 @@ jpp_report_close(jpp_report_input_t *input)
 {
     jpp_vec_release(input->dump.maps);
     jpp_vec_release(input->unpacked);
-}
-
-
-/* A comment for each baseline that was left out. */
-
-bool
-jpp_report_left_out(jpp_reporter_t *report)
-{
-    bool               is_done;
-    size_t             i;
-    const char        *name;
-    const jpp_err_t   *errors, *why;
-
-    errors = report->options->errors;
-
-    for (i = 0; i < report->n; i++) {
-
-        name = report->captures[i].name;
-        why = &report->baselines[i];
-
-        /* the baseline of a capture that is left out does not matter */
-
-        if (why->code == JPP_OK
-            || (errors != NULL && errors[i].code != JPP_OK))
-        {
-            continue;
-        }
-
-        is_done = name != NULL
-                  ? jpp_profile_comment(&report->profile, "left out the "
-                                        "baseline of %.256s: %s", name,
-                                        why->text)
-                  : jpp_profile_comment(&report->profile, "left out the "
-                                        "baseline of dump %zu: %s", i + 1,
-                                        why->text);
-
-        if (!is_done) {
-            return false;
-        }
-    }
-
-    return true;
 }

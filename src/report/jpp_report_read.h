@@ -16,6 +16,9 @@
 
 typedef struct {
     jpp_profile_t                 profile;
+    jpp_vec_t                    *base[JPP_MAX_COLUMNS];  /* the values of */
+                                             /*   bases, where they are kept */
+    bool                          has_base;
     jpp_arena_t                  *arena;
     jpp_symbols_t                *symbols;
 
@@ -38,9 +41,6 @@ typedef struct {
 
 /* Read the captures of REPORT into its profile, which is initialized here. */
 jpp_code_t jpp_report_read(jpp_reporter_t *report, jpp_err_t *err);
-
-/* Comments on baselines left out; false: no memory. */
-bool jpp_report_left_out(jpp_reporter_t *report);
 
 
 #endif /* _JPP_REPORT_READ_H_INCLUDED_ */

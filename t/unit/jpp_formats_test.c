@@ -3,6 +3,7 @@
 #include "jpp_test.h"
 
 
+static void jpp_formats_debug(void);
 static const char *jpp_formats_long_word(const void *ctx, uint32_t i);
 
 
@@ -49,11 +50,13 @@ main(void)
 
     jpp_report_args_init(&args);
     jpp_is_u64(jpp_args_query(&args, "format=x", 8, &err), JPP_ERR_ARG, "a");
-    jpp_is_str(err.text, "format must be pprof, text, jemalloc, folded or top",
-               "formats, the default first");
+    jpp_is_str(err.text, "format must be pprof, text, jemalloc, folded, top or "
+               "html", "formats, the default first");
     jpp_is_u64(jpp_args_query(&args, "type=x", 6, &err), JPP_ERR_ARG, "b");
     jpp_is_str(err.text, "type must be inuse_space, inuse_objects, "
                "alloc_space or alloc_objects", "types, the default first");
+
+    jpp_formats_debug();
 
     /* words of any length can be compared */
 
@@ -67,6 +70,28 @@ main(void)
     jpp_is_u64(args.values[JPP_ARG_TYPE], 2, "is the third");
 
     return jpp_done();
+}
+
+
+/* A page is for people, and debug=1 for programs that read the text. */
+
+static void
+jpp_formats_debug(void)
+{
+    jpp_err_t              err;
+    jpp_report_options_t   options;
+
+    jpp_report_options_init(&options);
+    jpp_is_u64(jpp_args_query(&options.args, "format=html&debug=1", 19, &err),
+               JPP_OK, "a page for a program");
+    jpp_is_u64(jpp_report_check(&options, 1, &err), JPP_ERR_ARG, "is refused");
+    jpp_is_str(err.text, "format=html has no debug=1, which asks for "
+               "format=text: choose one of the two", "with a reason");
+
+    jpp_report_options_init(&options);
+    jpp_is_u64(jpp_args_query(&options.args, "format=html&debug=0", 19, &err),
+               JPP_OK, "one for people");
+    jpp_is_u64(jpp_report_check(&options, 1, &err), JPP_OK, "is not");
 }
 
 

@@ -228,7 +228,7 @@ jpp_report_test_memory(void)
 
     static const char  *args[] = { "", "symbolize=0", "format=text",
                                    "format=folded", "format=top",
-                                   "format=jemalloc", NULL };
+                                   "format=jemalloc", "format=html", NULL };
 
     capture = jpp_report_capture("accum-530");
 
@@ -300,7 +300,8 @@ jpp_report_test_writes(void)
     jpp_report_options_t   options;
 
     static const char  *args[] = { "", "format=text", "format=folded",
-                                   "format=top", "format=jemalloc", NULL };
+                                   "format=top", "format=jemalloc",
+                                   "format=html", NULL };
 
     capture = jpp_report_capture("nginx-530");
 

@@ -1,0 +1,94 @@
+
+#include <string.h>
+
+#include "jpp_base64.h"
+#include "jpp_html.h"
+#include "jpp_markup.h"
+#include "jpp_page.h"
+#include "jpp_pprof.h"
+
+
+#define JPP_HTML_POLICY                                                       \
+    "default-src 'none'; script-src '" JPP_PAGE_SCRIPT_HASH "'; "             \
+    "style-src '" JPP_PAGE_STYLE_HASH "'; connect-src 'self'; "               \
+    "base-uri 'none'; form-action 'none'; trusted-types 'none'; "             \
+    "require-trusted-types-for 'script'"
+
+
+static bool jpp_html_profile(const jpp_view_t *view, const char *id,
+    jpp_sink_t *sink);
+static bool jpp_html_base(const jpp_view_t *view, jpp_sink_t *sink);
+
+
+/* frame-ancestors means nothing in a meta element */
+
+const char  jpp_html_policy[] = JPP_HTML_POLICY "; frame-ancestors 'none'";
+
+
+bool
+jpp_html_write(const jpp_view_t *view, jpp_sink_t *sink)
+{
+    jpp_sink_str(sink, jpp_page_parts[JPP_PAGE_POLICY]);
+    jpp_sink_str(sink, JPP_HTML_POLICY);
+
+    jpp_sink_str(sink, jpp_page_parts[JPP_PAGE_TITLE]);
+    jpp_markup_text(sink, view->title, strlen(view->title));
+
+    jpp_sink_str(sink, jpp_page_parts[JPP_PAGE_PROFILES]);
+
+    if (!jpp_html_profile(view, "profile", sink)
+        || (view->base != NULL && !jpp_html_base(view, sink)))
+    {
+        return false;
+    }
+
+    jpp_sink_str(sink, jpp_page_parts[JPP_PAGE_END]);
+
+    return true;
+}
+
+
+static bool
+jpp_html_profile(const jpp_view_t *view, const char *id, jpp_sink_t *sink)
+{
+    bool           is_written;
+    jpp_base64_t   b64;
+
+    jpp_sink_printf(sink, "<script type=\"application/octet-stream\" "
+                    "id=\"%s\">", id);
+
+    if (!jpp_base64_open(&b64, view->profile->arena, sink)) {
+        return false;
+    }
+
+    is_written = jpp_pprof_write(view, &b64.sink);
+
+    if (jpp_base64_close(&b64) != 0) {
+        jpp_sink_fail(sink, b64.sink.error);
+    }
+
+    jpp_sink_str(sink, "</script>\n");
+
+    return is_written;
+}
+
+
+/* The same profile with the values of the base. */
+
+static bool
+jpp_html_base(const jpp_view_t *view, jpp_sink_t *sink)
+{
+    jpp_view_t     before;
+    jpp_profile_t  profile;
+
+    before = *view;
+    profile = *view->profile;
+    before.profile = &profile;
+
+    memcpy(profile.columns, view->base, sizeof(profile.columns));
+
+    profile.time_nanos -= profile.duration_nanos;
+    profile.duration_nanos = 0;
+
+    return jpp_html_profile(&before, "base", sink);
+}

@@ -1,0 +1,154 @@
+/*
+ * Numbers for people, and the tables of functions and of owners.
+ */
+
+const UNITS = {
+  bytes: [1024, ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']],
+  nanoseconds: [1000, ['ns', 'us', 'ms', 's', 'ks']],
+};
+
+function show(value, unit) {
+  const [base, names] = UNITS[unit] || [1, ['']];
+  let n = Math.abs(value), i = 0;
+  while (base > 1 && n >= base && i + 1 < names.length) {
+    n /= base;
+    i++;
+  }
+  const text = i > 0 ? n.toFixed(1) : Math.round(n).toLocaleString('en');
+  return `${value < 0 ? '-' : ''}${text} ${names[i]}`.trim();
+}
+
+function percent(value, total) {
+  return total ? `${(100 * value / total).toFixed(1)} %` : '-';
+}
+
+/* What the sum of VALUE rests on: "1,312 samples, +- 2.8 %". */
+function doubt(value, seen, variance, isExact) {
+  const error = value ? 100 * Math.sqrt(variance) / Math.abs(value) : 0;
+  if (isExact) return 'exact';
+  const n = Math.round(seen);
+  return `${n.toLocaleString('en')} sample${n === 1 ? '' : 's'}, `
+    + `${error < 0.05 ? 'exact' : `+- ${error.toFixed(error < 9.95 ? 1 : 0)} %`}`
+    + (n < 10 && error >= 0.05 ? ', few samples' : '');
+}
+
+class Sum {
+  constructor() {
+    this.after = this.before = this.seen = this.variance = 0;
+  }
+
+  add(m, i) {
+    this.after += m.after[i];
+    if (m.before) this.before += m.before[i];
+    this.seen += m.seen[i];
+    this.variance += m.variance[i];
+  }
+
+  get change() {
+    return this.after - this.before;
+  }
+
+  get isNoise() {
+    return Math.abs(this.change) < 2 * Math.sqrt(this.variance);
+  }
+}
+
+/* What each function has itself (flat) and with what it calls (cum). */
+function functionsOf(rows, m, choice) {
+  const all = new Map(), out = new Uint32Array(MAX_FRAMES);
+  for (let i = 0; i < rows.n; i++) {
+    const n = choose(rows, i, choice, out);
+    for (let k = 0; k < n; k++) {
+      let entry = all.get(out[k]);
+      if (!entry) {
+        entry = { frame: out[k], flat: new Sum(), cum: new Sum(), row: -1 };
+        all.set(out[k], entry);
+      }
+      if (k === 0) entry.flat.add(m, i);
+      if (entry.row !== i) entry.cum.add(m, i);
+      entry.row = i;
+    }
+  }
+  return [...all.values()];
+}
+
+/* The owner of a row is that of its innermost frame that has one. */
+function ownersOf(rows, m, choice) {
+  const all = new Map(), out = new Uint32Array(MAX_FRAMES);
+  const inner = { ...choice, skip: true };
+  for (let i = 0; i < rows.n; i++) {
+    const n = choose(rows, i, inner, out);
+    if (n < 0) continue;
+    let owner = -1;
+    for (let k = 0; k < n && owner < 0; k++) owner = ownerOf(out[k]);
+    if (!all.has(owner)) all.set(owner, { owner, cum: new Sum() });
+    all.get(owner).cum.add(m, i);
+  }
+  return [...all.values()].sort((p, q) =>
+    Math.abs(q.cum.after) - Math.abs(p.cum.after));
+}
+
+/* Owners keep the colour that they got first; the largest choose first. */
+function giveColours(owners) {
+  for (const { owner } of owners) {
+    if (owner >= 0 && OWNERS.colours[owner] === undefined) {
+      const n = OWNERS.colours.filter((c) => c !== undefined).length;
+      if (n < HUES.length) OWNERS.colours[owner] = n;
+    }
+  }
+}
+
+function ownerName(owner) {
+  return owner < 0 ? 'other' : OWNERS.names[owner];
+}
+
+/* Columns: a heading, a number to sort by, its text.  C is the context. */
+function columnsOf(c, isDifference) {
+  const value = (name, of) => ({ name, of, text: (e) => show(of(e), c.unit) });
+  const share = (name, of) => ({ name, of,
+    text: (e) => percent(of(e), c.total) });
+  const rests = { name: 'rests on', of: (e) => e.cum.seen,
+    text: (e) => doubt(e.cum.change, e.cum.seen, e.cum.variance, c.isExact) };
+  const flat = (e) => e.flat.change, cum = (e) => e.cum.change;
+  const verdict = { name: 'verdict', of: (e) => (e.cum.isNoise ? 0 : 1),
+    text: (e) => (e.cum.change !== 0 && e.cum.isNoise ? 'noise' : '') };
+  const sides = [value('before', (e) => e.cum.before),
+    value('after', (e) => e.cum.after), value('change', cum), rests, verdict];
+  const isOwners = c.v === 'owners';
+  if (isDifference) return isOwners ? sides : [value('flat', flat), ...sides];
+  const whole = [value(isOwners ? 'value' : 'cum', cum),
+    share(isOwners ? '%' : 'cum %', cum), rests];
+  return isOwners ? whole
+    : [value('flat', flat), share('flat %', flat), ...whole];
+}
+
+function make(tag, props, ...children) {
+  const element = document.createElement(tag);
+  for (const [key, value] of Object.entries(props || {})) {
+    if (key in element) element[key] = value;
+    else element.setAttribute(key, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+/* The table of ENTRIES; LABEL makes the first cell of one. */
+function makeTable(entries, columns, sort, label, act) {
+  const column = columns[Math.min(sort.column, columns.length - 1)];
+  const sign = sort.isUp ? 1 : -1;
+  entries.sort((p, q) => sign * (Math.abs(column.of(p))
+    - Math.abs(column.of(q))));
+  const head = columns.map((one, i) => make('th', { scope: 'col',
+    ariaSort: one !== column ? 'none' : sort.isUp ? 'ascending'
+      : 'descending' }, make('button', { onclick: () => act.sort(i) },
+    one.name)));
+  const body = entries.slice(0, act.rows).map((entry) => make('tr', {},
+    ...columns.map((one) => make('td', { title: String(one.of(entry)) },
+      one.text(entry))), make('th', { scope: 'row' }, label(entry))));
+  const table = make('table', {}, make('thead', {}, make('tr', {}, ...head,
+    make('th', { scope: 'col' }, act.heading))), make('tbody', {}, ...body));
+  const rest = entries.length - body.length;
+  const more = rest > 0 ? [make('button', { onclick: act.more },
+    `${rest.toLocaleString('en')} more`)] : [];
+  return [table, ...more];
+}

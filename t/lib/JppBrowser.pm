@@ -1,0 +1,328 @@
+package JppBrowser;
+
+# A browser for tests: chromium without a window, driven by chromedriver with
+# WebDriver, which is JSON over HTTP.
+#
+#     my $browser = JppBrowser->start;
+#     $browser->open('http://127.0.0.1:1234/...');
+#     my $title = $browser->run('return document.title');
+#     $browser->press('#graph', 'ArrowDown');
+#     $browser->picture('build/page.png');
+#     $browser->complaints;        # what the console and the policy had to say
+#
+# Everything dies with a sentence if it cannot be done.  The processes are ended
+# by their ids when the object goes.
+
+use strict;
+use warnings;
+
+use Carp;
+use File::Temp qw(tempdir);
+use HTTP::Tiny;
+use IO::Socket::INET;
+use JSON::PP;
+use MIME::Base64 qw(decode_base64);
+use POSIX qw(:sys_wait_h);
+use Time::HiRes qw(sleep time);
+
+my $element = 'element-6066-11e4-a52e-4f735466cecf';
+
+my %names = (
+    Backspace => "\x{e003}", Tab => "\x{e004}", Enter => "\x{e007}",
+    Shift => "\x{e008}", Control => "\x{e009}", Escape => "\x{e00c}",
+    ArrowLeft => "\x{e012}", ArrowUp => "\x{e013}", ArrowRight => "\x{e014}",
+    ArrowDown => "\x{e015}",
+);
+
+
+# Is there a browser to start?
+
+sub is_there {
+    my @missing = grep { system("command -v $_ >/dev/null 2>&1") != 0 }
+                  qw(chromium chromedriver);
+
+    return @missing ? 0 : 1;
+}
+
+
+sub start {
+    my ($class, %options) = @_;
+    my $self = bless { http => HTTP::Tiny->new(timeout => 60),
+                       json => JSON::PP->new->utf8->allow_nonref,
+                       dir => tempdir(CLEANUP => 1), owner => $$ }, $class;
+
+    $self->{port} = free_port();
+    $self->{pid} = fork // die "cannot fork: $!\n";
+
+    if ($self->{pid} == 0) {
+        setpgrp 0, 0;
+        open STDOUT, '>', "$self->{dir}/driver.log" or POSIX::_exit(126);
+        open STDERR, '>&', \*STDOUT or POSIX::_exit(126);
+        delete $ENV{$_} for qw(LD_PRELOAD MALLOC_CONF);
+        $ENV{HOME} = $self->{dir};
+        exec 'chromedriver', "--port=$self->{port}" or POSIX::_exit(127);
+    }
+
+    my $end = time + 30;
+
+    until (eval { $self->call(GET => '/status')->{ready} }) {
+        die "chromedriver did not start\n" if time > $end;
+        sleep 0.05;
+    }
+
+    $self->{session} = $self->call(POST => '/session', {
+        capabilities => { alwaysMatch => capabilities($self, %options) },
+    })->{sessionId};
+
+    return $self;
+}
+
+
+sub capabilities {
+    my ($self, %options) = @_;
+    my ($width, $height) = @{ $options{size} // [1600, 900] };
+
+    return {
+        browserName => 'chrome',
+        'goog:loggingPrefs' => { browser => 'ALL' },
+        'goog:chromeOptions' => {
+            binary => '/usr/bin/chromium',
+            args => ['--headless=new', '--no-sandbox', '--disable-gpu',
+                     '--disable-dev-shm-usage', '--no-first-run',
+                     '--disable-background-networking', '--disable-sync',
+                     '--disable-component-update', '--no-proxy-server',
+                     '--force-color-profile=srgb', '--hide-scrollbars',
+                     "--user-data-dir=$self->{dir}/profile",
+                     "--window-size=$width,$height",
+                     @{ $options{args} // [] }],
+            prefs => { 'download.default_directory' => $self->{dir} },
+        },
+    };
+}
+
+
+sub free_port {
+    my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1)
+        or die "no port is free: $!\n";
+
+    return $socket->sockport;
+}
+
+
+# One command; what it answers.
+
+sub call {
+    my ($self, $method, $path, $body) = @_;
+
+    $path = "/session/$self->{session}$path" if $self->{session};
+
+    my $answer = $self->{http}->request($method,
+        "http://127.0.0.1:$self->{port}$path",
+        $method eq 'POST'
+            ? { content => $self->{json}->encode($body // {}) } : {});
+
+    my $said = eval { $self->{json}->decode($answer->{content}) };
+
+    croak "WebDriver: $method $path: "
+          . ($said ? substr $said->{value}{message}, 0, 800
+                   : $answer->{content})
+        if !$answer->{success};
+
+    return $said->{value};
+}
+
+
+sub open {
+    my ($self, $url) = @_;
+
+    $self->call(POST => '/url', { url => $url });
+    $self->{policy} = $self->run(<<'END');
+window.jppViolations = [];
+document.addEventListener('securitypolicyviolation', (event) =>
+    window.jppViolations.push(event.violatedDirective + ' '
+                              + event.blockedURI));
+END
+}
+
+
+# SCRIPT's value in the page; it may be a promise.
+
+sub run {
+    my ($self, $script, @args) = @_;
+
+    return $self->call(POST => '/execute/sync',
+                       { script => $script, args => \@args });
+}
+
+
+# Waits until SCRIPT is true.
+
+sub wait_for {
+    my ($self, $script, $seconds) = @_;
+    my $end = time + ($seconds // 20);
+
+    for (;;) {
+        my $value = $self->run($script);
+        return $value if $value;
+        croak "this did not happen in the page: $script" if time > $end;
+        sleep 0.05;
+    }
+}
+
+
+sub find {
+    my ($self, $css) = @_;
+
+    return $self->call(POST => '/element', { using => 'css selector',
+                                             value => $css })->{$element};
+}
+
+
+sub text {
+    my ($self, $css) = @_;
+
+    return $self->call(GET => '/element/' . $self->find($css) . '/text');
+}
+
+
+sub click {
+    my ($self, $css) = @_;
+
+    $self->call(POST => '/element/' . $self->find($css) . '/click');
+}
+
+
+# Puts TEXT into a field; a file's name into a field for files.
+
+sub type {
+    my ($self, $css, $text) = @_;
+
+    $self->call(POST => '/element/' . $self->find($css) . '/value',
+                { text => $text });
+}
+
+
+# Presses the KEYS, by name or letter, where the focus is put by CSS first.
+
+sub press {
+    my ($self, $css, @keys) = @_;
+
+    $self->run('document.querySelector(arguments[0]).focus()', $css)
+        if defined $css;
+
+    $self->call(POST => '/actions', { actions => [{
+        type => 'key', id => 'keyboard',
+        actions => [map { my $key = $names{$_} // $_;
+                          ({ type => 'keyDown', value => $key },
+                           { type => 'keyUp', value => $key }) } @keys],
+    }] });
+}
+
+
+# Clicks at X, Y of the window, with the BUTTON 0 or 2.
+
+sub click_at {
+    my ($self, $x, $y, $button, $times) = @_;
+
+    $self->call(POST => '/actions', { actions => [{
+        type => 'pointer', id => 'mouse', parameters => { pointerType =>
+                                                          'mouse' },
+        actions => [{ type => 'pointerMove', x => int $x, y => int $y,
+                      duration => 0 },
+                    map { ({ type => 'pointerDown', button => $button // 0 },
+                           { type => 'pointerUp', button => $button // 0 }) }
+                        1 .. ($times // 1)],
+    }] });
+}
+
+
+sub hover {
+    my ($self, $x, $y) = @_;
+
+    $self->call(POST => '/actions', { actions => [{
+        type => 'pointer', id => 'mouse', parameters => { pointerType =>
+                                                          'mouse' },
+        actions => [{ type => 'pointerMove', x => int $x, y => int $y,
+                      duration => 0 }],
+    }] });
+}
+
+
+# The page at this size, whatever the window's frame takes.
+
+sub resize {
+    my ($self, $width, $height) = @_;
+
+    $self->devtools('Emulation.setDeviceMetricsOverride',
+                    { width => $width, height => $height,
+                      deviceScaleFactor => 1, mobile => JSON::PP::false });
+}
+
+
+# What a media query is to say: theme => 'dark', 'forced-colors' => 'active'.
+
+sub media {
+    my ($self, $type, %features) = @_;
+
+    $self->devtools('Emulation.setEmulatedMedia', { media => $type,
+        features => [map { { name => $_, value => $features{$_} } }
+                     sort keys %features] });
+}
+
+
+sub devtools {
+    my ($self, $command, $params) = @_;
+
+    return $self->call(POST => '/goog/cdp/execute',
+                       { cmd => $command, params => $params // {} });
+}
+
+
+sub picture {
+    my ($self, $path) = @_;
+
+    CORE::open(my $fh, '>:raw', $path) or die "$path: $!\n";
+    print $fh decode_base64($self->call(GET => '/screenshot'));
+    close $fh or die "$path: $!\n";
+}
+
+
+# What the console and the policy complained about since the last time.
+
+sub complaints {
+    my ($self) = @_;
+    my @said = map { "$_->{level}: $_->{message}" }
+               grep { $_->{level} =~ /SEVERE|WARNING/ }
+               @{ $self->call(POST => '/se/log', { type => 'browser' }) };
+
+    return (@said, @{ $self->run('return window.jppViolations || []') });
+}
+
+
+sub folder {
+    my ($self) = @_;
+
+    return $self->{dir};
+}
+
+
+sub DESTROY {
+    my ($self) = @_;
+
+    return if $self->{owner} != $$ || !$self->{pid};
+
+    local ($?, $@);
+
+    eval { $self->call(DELETE => '') } if $self->{session};
+
+    kill 'TERM', -$self->{pid};
+
+    for (1 .. 100) {
+        last if waitpid($self->{pid}, WNOHANG) != 0;
+        sleep 0.05;
+    }
+
+    kill 'KILL', -$self->{pid};
+}
+
+1;

@@ -1,0 +1,143 @@
+
+#include <errno.h>
+
+#include "jpp_base64.h"
+#include "jpp_test.h"
+
+
+static void jpp_base64_test_rfc(void);
+static void jpp_base64_test_pieces(void);
+static void jpp_base64_test_fails(void);
+static const char *jpp_base64_text(jpp_arena_t *arena, const char *data,
+    size_t len, size_t piece);
+static int jpp_base64_full(void *ctx, const uint8_t *data, size_t len);
+
+
+int
+main(void)
+{
+    jpp_base64_test_rfc();
+    jpp_base64_test_pieces();
+    jpp_base64_test_fails();
+
+    return jpp_done();
+}
+
+
+/* The vectors of RFC 4648, and each letter of the alphabet. */
+
+static void
+jpp_base64_test_rfc(void)
+{
+    size_t        i;
+    jpp_arena_t   arena;
+
+    static const char *const  vectors[][2] = {
+        { "", "" }, { "f", "Zg==" }, { "fo", "Zm8=" }, { "foo", "Zm9v" },
+        { "foob", "Zm9vYg==" }, { "fooba", "Zm9vYmE=" },
+        { "foobar", "Zm9vYmFy" },
+        { "\377\377\377\376", "/////g==" },
+        { "\020\121\207\040\222\213\060\323\217\101\024\223\121\125\227\141"
+          "\226\233\161\327\237\202\030\243\222\131\247\242\232\253\262\333"
+          "\257\303\034\263\323\135\267\343\236\273\363\337\277",
+          "EFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/" }
+    };
+
+    jpp_arena_init(&arena, 1 << 20);
+
+    for (i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
+        jpp_is_str(jpp_base64_text(&arena, vectors[i][0],
+                                   strlen(vectors[i][0]), 100),
+                   vectors[i][1], "vector %zu", i);
+    }
+
+    jpp_is_str(jpp_base64_text(&arena, "\0\0\0\0", 4, 100), "AAAAAA==",
+               "zeros are bytes as others are");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* However the bytes come. */
+
+static void
+jpp_base64_test_pieces(void)
+{
+    size_t        piece;
+    const char   *whole;
+    jpp_arena_t   arena;
+
+    static const char  data[] = "the quick brown fox jumps over it";
+
+    jpp_arena_init(&arena, 16 << 20);
+
+    whole = jpp_base64_text(&arena, data, sizeof(data), sizeof(data));
+
+    for (piece = 1; piece < 8; piece++) {
+        jpp_is_str(jpp_base64_text(&arena, data, sizeof(data), piece), whole,
+                   "in pieces of %zu", piece);
+    }
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_base64_test_fails(void)
+{
+    uint8_t        buffer[16];
+    jpp_sink_t     sink;
+    jpp_arena_t    arena;
+    jpp_base64_t   b64;
+
+    jpp_arena_init(&arena, 1 << 20);
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_base64_full, NULL);
+
+    jpp_ok(jpp_base64_open(&b64, &arena, &sink), "opened");
+    jpp_sink_str(&b64.sink, "more than the buffer has room for");
+    jpp_is_u64(jpp_base64_close(&b64), ENOSPC, "an error of the other sink");
+
+    jpp_arena_destroy(&arena);
+    jpp_arena_init(&arena, 1);
+
+    jpp_ok(!jpp_base64_open(&b64, &arena, &sink), "without memory");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static const char *
+jpp_base64_text(jpp_arena_t *arena, const char *data, size_t len, size_t piece)
+{
+    size_t         i;
+    uint8_t        buffer[8];
+    jpp_vec_t     *vec;
+    jpp_sink_t     sink;
+    jpp_base64_t   b64;
+
+    vec = jpp_vec_create(arena);
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, vec);
+    jpp_base64_open(&b64, arena, &sink);
+
+    for (i = 0; i < len; i += piece) {
+        jpp_sink_write(&b64.sink, data + i, len - i < piece ? len - i : piece);
+        (void) jpp_sink_flush(&b64.sink);
+    }
+
+    jpp_is_u64(jpp_base64_close(&b64), 0, "closed");
+    jpp_sink_char(&sink, '\0');
+    jpp_is_u64(jpp_sink_flush(&sink), 0, "written");
+
+    return (const char *) vec->data;
+}
+
+
+static int
+jpp_base64_full(void *ctx, const uint8_t *data, size_t len)
+{
+    (void) ctx;
+    (void) data;
+    (void) len;
+
+    return ENOSPC;
+}

@@ -1,0 +1,34 @@
+
+#include "jpp_markup.h"
+#include "jpp_test.h"
+
+
+int
+main(void)
+{
+    uint8_t       buffer[8];
+    jpp_vec_t    *vec;
+    jpp_sink_t    sink;
+    jpp_arena_t   arena;
+
+    static const char  text[] = "a<b>&\"c'\n\x7f\033[1m \303\251 </script>";
+
+    jpp_arena_init(&arena, 1 << 20);
+
+    vec = jpp_vec_create(&arena);
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, vec);
+
+    jpp_markup_text(&sink, text, sizeof(text));
+    jpp_is_u64(jpp_sink_flush(&sink), 0, "written");
+
+    jpp_is_u64(vec->data[vec->len - 1], '?', "a NUL too");
+    vec->data[vec->len - 1] = '\0';
+
+    jpp_is_str((const char *) vec->data,
+               "a&lt;b&gt;&amp;&quot;c&#39;???[1m \303\251 &lt;/script&gt;",
+               "text is nothing but text");
+
+    jpp_arena_destroy(&arena);
+
+    return jpp_done();
+}
