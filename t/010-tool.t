@@ -243,11 +243,11 @@ sub check_spelling {
 sub check_usage {
     my %sentence = (
         '--format=x' => 'format must be pprof, text, jemalloc, folded, '
-                        . 'top or html',
+                        . 'top, html or svg',
         '--format=' => 'format must be pprof, text, jemalloc, folded, '
-                        . 'top or html',
+                        . 'top, html or svg',
         '--format=TOP' => 'format must be pprof, text, jemalloc, folded, '
-                        . 'top or html',
+                        . 'top, html or svg',
         '--type=space' => 'type must be inuse_space, inuse_objects, '
                           . 'alloc_space or alloc_objects',
         '--symbolize=yes' => 'symbolize must be 0 or 1',
@@ -255,6 +255,9 @@ sub check_usage {
         '--n=0' => 'n must be a whole number from 1 to 1000',
         '--n=1001' => 'n must be a whole number from 1 to 1000',
         '--callers=2' => 'callers must be 0 or 1',
+        '--width=0' => 'width must be a whole number of pixels from 300 to '
+                       . '8000',
+        '--invert=2' => 'invert must be 0 or 1',
         '--level=0' => 'level must be 1 to 9',
         '--level=10' => 'level must be 1 to 9',
         '--level=' => 'level must be 1 to 9',
@@ -276,14 +279,15 @@ sub check_usage {
         refuses($option, 2, "$sentence{$option} $more", $option, $one);
     }
 
-    for my $option (qw( format type symbolize sort n callers level base
-                        output )) {
+    for my $option (qw( format type symbolize sort n callers width
+                        invert level base output )) {
         refuses("--$option without", 2, "--$option needs a value $more", $one,
                 "--$option");
     }
 
     my %value = ( format => 'top', type => 'inuse_space', symbolize => 1,
                   sort => 'cum', n => 1, callers => 0, level => 1,
+                  width => 300, invert => 1,
                   base => $one, output => "$dir/never" );
 
     for my $option (sort keys %value) {

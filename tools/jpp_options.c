@@ -42,6 +42,8 @@ static const jpp_option_t  jpp_options_table[] = {
     { "sort",       JPP_OPTION_ARG,        true },
     { "n",          JPP_OPTION_ARG,        true },
     { "callers",    JPP_OPTION_ARG,        true },
+    { "width",      JPP_OPTION_ARG,        true },
+    { "invert",     JPP_OPTION_ARG,        true },
     { "level",      JPP_OPTION_LEVEL,      true },
     { "base",       JPP_OPTION_BASE,       true },
     { "output",     JPP_OPTION_OUTPUT,     true },
@@ -67,16 +69,19 @@ static const char  jpp_options_usage[] =
 "                     FORMAT is one of\n";
 
 static const char  jpp_options_more[] =
-"  --type=TYPE        the value that top and folded show, and pprof shows\n"
-"                     first: inuse_space (the default), inuse_objects,\n"
-"                     alloc_space or alloc_objects\n"
+"  --type=TYPE        the value that top, folded and svg show, and pprof and\n"
+"                     html show first: inuse_space (the default),\n"
+"                     inuse_objects, alloc_space or alloc_objects\n"
 "  --base=FILE        subtract this dump, to show what has changed since;\n"
 "                     with it, FILEs get no label \"file\"\n"
 "  --symbolize=0|1    names of functions, from files on this machine (1)\n"
 "  --sort=flat|cum    sort top by flat (the default), or by cum\n"
 "  --n=ROWS           functions that top shows: 1 to 1000 (50)\n"
 "  --callers=0|1      pass over functions that only pass memory on, such as\n"
-"                     ngx_palloc (1 for top, 0 for folded)\n"
+"                     ngx_palloc (1 for top and for svg with --invert=1,\n"
+"                     0 for folded and svg)\n"
+"  --width=PIXELS     of svg: 300 to 8000 (1200)\n"
+"  --invert=0|1       svg from the leaf on, not from the root on (0)\n"
 "  --level=1..9       how hard to compress pprof (1)\n"
 "  --any-kernel       the dump comes from another kernel: do not expect its\n"
 "                     list of mappings to end as it does on this machine\n"

@@ -1,6 +1,7 @@
 #!/bin/sh
 
-# page.sh FOLDER: the page of FOLDER, src/web, as C on stdout.
+# page.sh FOLDER: the page and the style of pictures in FOLDER, src/web, as C on
+# stdout: macros of string literals.
 #
 # page.html has a line <!-- style --> and a line <!-- script -->, in whose
 # places come page.css and the scripts, in the order below, without comments
@@ -8,7 +9,7 @@
 # <!-- policy -->, <!-- title --> or <!-- profiles -->, the page is cut: what
 # comes there is jpp_html's to write.
 #
-# The hashes are those of the two elements, as a Content-Security-Policy wants
+# The hashes are those of the elements, as a Content-Security-Policy wants
 # them: of all bytes between the tags.
 
 set -eu
@@ -50,29 +51,30 @@ page()
 }
 
 
+literals()
+{
+    sed -e '/^<!-- [a-z]* -->$/ s/.*/, \\/; t' \
+        -e 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n" \\/'
+    echo
+}
+
+
 # shellcheck disable=SC2086
 cat <<END
 /* Made by tools/page.sh of src/web: do not edit. */
 
-#define JPP_PAGE_STYLE_HASH   "$(hash page.css)"
-#define JPP_PAGE_SCRIPT_HASH  "$(hash $SCRIPTS)"
+#define JPP_PAGE_STYLE_HASH    "$(hash page.css)"
+#define JPP_PAGE_SCRIPT_HASH   "$(hash $SCRIPTS)"
+#define JPP_PICTURE_HASH       "$(hash picture.css)"
 
-/* the parts of the page, by what comes after them */
+/* the style of a picture */
 
-enum {
-    JPP_PAGE_POLICY = 0,
-    JPP_PAGE_TITLE,
-    JPP_PAGE_PROFILES,
-    JPP_PAGE_END
-};
+#define JPP_PICTURE_STYLE "\\n" \\
+$(bare picture.css | literals)
 
-static const char *const  jpp_page_parts[] = {
+/* the parts of the page: up to its policy, title, profiles, and end */
+
+#define JPP_PAGE_PARTS \\
+$(page | literals)
+
 END
-
-page \
-| sed -e '/^<!-- policy -->$/ s/.*/,/; t' \
-      -e '/^<!-- title -->$/ s/.*/,/; t' \
-      -e '/^<!-- profiles -->$/ s/.*/,/; t' \
-      -e 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/'
-
-echo '};'

@@ -43,6 +43,10 @@
 /* the most rows of a table that can be requested */
 #define JPP_MAX_ROWS            1000
 
+/* the width of a picture that can be requested, in pixels */
+#define JPP_MIN_WIDTH           300
+#define JPP_MAX_WIDTH           8000
+
 /* the longest time between two dumps that can be requested */
 #define JPP_MAX_SECONDS         86400
 

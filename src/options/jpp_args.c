@@ -16,6 +16,7 @@ typedef enum {
     JPP_ARG_IS_TYPE,                    /* one of the types' words */
     JPP_ARG_IS_SECONDS,                 /* 1..max_seconds */
     JPP_ARG_IS_ROWS,                    /* 1..JPP_MAX_ROWS */
+    JPP_ARG_IS_WIDTH,                   /* JPP_MIN_WIDTH..JPP_MAX_WIDTH */
     JPP_ARG_IS_WORKER                   /* one of words, a number, or a pid */
 } jpp_arg_kind_t;
 
@@ -32,8 +33,8 @@ typedef struct {
 
 static bool jpp_args_value(jpp_args_t *args, const jpp_arg_row_t *row,
     const char *value, size_t len, uint32_t *number);
-static bool jpp_args_number(const char *value, size_t len, uint32_t most,
-    uint32_t *number);
+static bool jpp_args_number(const char *value, size_t len, uint32_t least,
+    uint32_t most, uint32_t *number);
 static bool jpp_args_word(const jpp_arg_row_t *row, const char *value,
     size_t len, uint32_t *number);
 static bool jpp_args_given(const jpp_words_t *words, const char *value,
@@ -92,7 +93,13 @@ static const jpp_arg_row_t  jpp_arg_rows[JPP_ARGS] = {
       "by must be request, connection, location, server or upstream" },
 
     { "clients",   JPP_ARG_IS_WORD, { "off", "on" }, 0,
-      "clients must be on or off" }
+      "clients must be on or off" },
+
+    { "width",     JPP_ARG_IS_WIDTH, { NULL }, 1200,
+      "width must be a whole number of pixels from" },
+
+    { "invert",    JPP_ARG_IS_WORD, { "0", "1" }, 0,
+      "invert must be 0 or 1" }
 };
 
 
@@ -174,6 +181,10 @@ jpp_args_refuse(const jpp_args_t *args, const jpp_arg_row_t *row,
         return jpp_err_set(err, JPP_ERR_ARG, "%s %d", row->allowed,
                            JPP_MAX_ROWS);
 
+    case JPP_ARG_IS_WIDTH:
+        return jpp_err_set(err, JPP_ERR_ARG, "%s %d to %d", row->allowed,
+                           JPP_MIN_WIDTH, JPP_MAX_WIDTH);
+
     case JPP_ARG_IS_WORD:
     case JPP_ARG_IS_WORKER:
         break;
@@ -223,10 +234,14 @@ jpp_args_value(jpp_args_t *args, const jpp_arg_row_t *row, const char *value,
     switch (row->kind) {
 
     case JPP_ARG_IS_SECONDS:
-        return jpp_args_number(value, len, args->max_seconds, number);
+        return jpp_args_number(value, len, 1, args->max_seconds, number);
 
     case JPP_ARG_IS_ROWS:
-        return jpp_args_number(value, len, JPP_MAX_ROWS, number);
+        return jpp_args_number(value, len, 1, JPP_MAX_ROWS, number);
+
+    case JPP_ARG_IS_WIDTH:
+        return jpp_args_number(value, len, JPP_MIN_WIDTH, JPP_MAX_WIDTH,
+                               number);
 
     case JPP_ARG_IS_WORKER:
         return jpp_args_word(row, value, len, number)
@@ -247,12 +262,12 @@ jpp_args_value(jpp_args_t *args, const jpp_arg_row_t *row, const char *value,
 
 
 static bool
-jpp_args_number(const char *value, size_t len, uint32_t most,
+jpp_args_number(const char *value, size_t len, uint32_t least, uint32_t most,
     uint32_t *number)
 {
     uint32_t  n;
 
-    if (!jpp_query_number(value, len, &n) || n < 1 || n > most) {
+    if (!jpp_query_number(value, len, &n) || n < least || n > most) {
         return false;
     }
 

@@ -85,6 +85,9 @@ typedef enum {                 /* values, the default first */
     JPP_ARG_TOP,               /* rows of a list: 20; 1..JPP_MAX_ROWS */
     JPP_ARG_BY,                /* jpp_by_t: request */
     JPP_ARG_CLIENTS,           /* 0, 1: show them */
+    JPP_ARG_WIDTH,             /* of a picture, pixels: 1200; */
+                               /*   JPP_MIN_WIDTH..JPP_MAX_WIDTH */
+    JPP_ARG_INVERT,            /* 0, 1: a picture from the leaf on */
     JPP_ARGS
 } jpp_arg_t;
 

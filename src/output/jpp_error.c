@@ -42,9 +42,18 @@ jpp_error_variance(const jpp_profile_t *profile, uint32_t type, uint32_t i)
     column = jpp_profile_seen(profile, profile->types[type].count);
 
     value = (double) jpp_profile_value(profile->columns[type], i);
-    n = fabs((double) jpp_profile_value(profile->columns[column], i));
-    doubt = fabs((double) jpp_profile_value(profile->columns[column + 1], i))
-            / JPP_DOUBT_ONE;
+    n = (double) jpp_profile_value(profile->columns[column], i);
+    doubt = (double) jpp_profile_value(profile->columns[column + 1], i);
+
+    return jpp_error_of_value(value, n, doubt / JPP_DOUBT_ONE);
+}
+
+
+double
+jpp_error_of_value(double value, double n, double doubt)
+{
+    n = fabs(n);
+    doubt = fabs(doubt);
 
     /* a difference with as many things, but of other sizes */
 

@@ -2,7 +2,8 @@
 /*
  * The error of a figure that is a sum of estimates.
  *
- *     jpp_error_add() each sample, then jpp_error_percent() or _text()
+ *     jpp_error_variance() of each sample, summed up, then
+ *     jpp_error_percent() and jpp_error_text()
  *
  * No state but the caller's; any thread.
  */
@@ -24,6 +25,9 @@
 /* The variance of sample I of PROFILE, which has counts, in type TYPE. */
 double jpp_error_variance(const jpp_profile_t *profile, uint32_t type,
     uint32_t i);
+
+/* The variance of VALUE, of N things with DOUBT; both may be changes. */
+double jpp_error_of_value(double value, double n, double doubt);
 
 /*
  * The standard error of VALUE in per cent of it; 0 if it is exact or VALUE is

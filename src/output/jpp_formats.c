@@ -6,6 +6,7 @@
 #include "jpp_html.h"
 #include "jpp_places.h"
 #include "jpp_pprof.h"
+#include "jpp_svg.h"
 #include "jpp_text.h"
 #include "jpp_top.h"
 
@@ -47,7 +48,12 @@ const jpp_format_t  jpp_formats[] = {
     { .name = "html", .about = "a page with flame graphs, for a browser",
       .type = "text/html", .suffix = "html", .policy = jpp_html_policy,
       .names = JPP_NAMES_ALWAYS, .keeps_base = true,
-      .write = jpp_html_write }
+      .write = jpp_html_write },
+
+    { .name = "svg", .about = "a flame graph as a picture",
+      .type = "image/svg+xml", .suffix = "svg", .policy = jpp_svg_policy,
+      .names = JPP_NAMES_ALWAYS, .is_counted = true, .keeps_base = true,
+      .write = jpp_svg_write }
 };
 
 

@@ -15,10 +15,21 @@
     "require-trusted-types-for 'script'"
 
 
+/* The parts of the page, by what comes after them. */
+typedef enum {
+    JPP_HTML_UP_TO_POLICY = 0,
+    JPP_HTML_UP_TO_TITLE,
+    JPP_HTML_UP_TO_PROFILES,
+    JPP_HTML_END
+} jpp_html_part_t;
+
+
 static bool jpp_html_profile(const jpp_view_t *view, const char *id,
     jpp_sink_t *sink);
 static bool jpp_html_base(const jpp_view_t *view, jpp_sink_t *sink);
 
+
+static const char *const  jpp_html_parts[] = { JPP_PAGE_PARTS };
 
 /* frame-ancestors means nothing in a meta element */
 
@@ -28,13 +39,13 @@ const char  jpp_html_policy[] = JPP_HTML_POLICY "; frame-ancestors 'none'";
 bool
 jpp_html_write(const jpp_view_t *view, jpp_sink_t *sink)
 {
-    jpp_sink_str(sink, jpp_page_parts[JPP_PAGE_POLICY]);
+    jpp_sink_str(sink, jpp_html_parts[JPP_HTML_UP_TO_POLICY]);
     jpp_sink_str(sink, JPP_HTML_POLICY);
 
-    jpp_sink_str(sink, jpp_page_parts[JPP_PAGE_TITLE]);
+    jpp_sink_str(sink, jpp_html_parts[JPP_HTML_UP_TO_TITLE]);
     jpp_markup_text(sink, view->title, strlen(view->title));
 
-    jpp_sink_str(sink, jpp_page_parts[JPP_PAGE_PROFILES]);
+    jpp_sink_str(sink, jpp_html_parts[JPP_HTML_UP_TO_PROFILES]);
 
     if (!jpp_html_profile(view, "profile", sink)
         || (view->base != NULL && !jpp_html_base(view, sink)))
@@ -42,7 +53,7 @@ jpp_html_write(const jpp_view_t *view, jpp_sink_t *sink)
         return false;
     }
 
-    jpp_sink_str(sink, jpp_page_parts[JPP_PAGE_END]);
+    jpp_sink_str(sink, jpp_html_parts[JPP_HTML_END]);
 
     return true;
 }

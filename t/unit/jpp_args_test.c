@@ -205,6 +205,23 @@ static const jpp_args_number_t  tops[] = {
 };
 
 
+#define JPP_BAD_WIDTH                                                         \
+    "width must be a whole number of pixels from 300 to 8000"
+
+static const jpp_args_number_t  widths[] = {
+    { "", 1200, 0, NULL },
+    { "width=300", 300, 0, NULL },
+    { "width=8000", 8000, 0, NULL },
+    { "width=0", 1200, 0, JPP_BAD_WIDTH },
+    { "width=299", 1200, 0, JPP_BAD_WIDTH },
+    { "width=8001", 1200, 0, JPP_BAD_WIDTH },
+    { "width=99999", 1200, 0, JPP_BAD_WIDTH },
+    { "width=1e3", 1200, 0, JPP_BAD_WIDTH },
+    { "width=", 1200, 0, JPP_BAD_WIDTH },
+    { NULL, 0, 0, NULL }
+};
+
+
 #define JPP_BAD_BY                                                            \
     "by must be request, connection, location, server or upstream"
 
@@ -232,13 +249,21 @@ static const jpp_args_number_t  clients[] = {
 };
 
 
+static const jpp_args_number_t  inverts[] = {
+    { "", 0, 0, NULL },
+    { "invert=1", 1, 0, NULL },
+    { "invert=yes", 0, 0, "invert must be 0 or 1" },
+    { NULL, 0, 0, NULL }
+};
+
+
 static const char  *bad[] = {
     "format", "format=", "format=TOP", "format=top ", "format=+top",
     "format=top%00", "format=%74%6", "format=%", "format=%zz", "format=pb",
     "format==top", "type=", "type=space", "type=inuse_space;", "debug=2",
     "debug=-1", "debug=01", "debug=1e0", "debug=0x1", "debug= 1",
     "symbolize=yes", "symbolize=2", "symbolize=\xff", "gc=2",
-    "a=b&format=svg", "format=svg&format=top"
+    "a=b&format=png", "format=png&format=top"
 };
 
 
@@ -315,6 +340,8 @@ main(void)
     jpp_args_test_numbers(tops, JPP_ARG_TOP);
     jpp_args_test_numbers(bys, JPP_ARG_BY);
     jpp_args_test_numbers(clients, JPP_ARG_CLIENTS);
+    jpp_args_test_numbers(widths, JPP_ARG_WIDTH);
+    jpp_args_test_numbers(inverts, JPP_ARG_INVERT);
 
     /* what the path says comes before the query, and counts */
 

@@ -228,7 +228,8 @@ jpp_report_test_memory(void)
 
     static const char  *args[] = { "", "symbolize=0", "format=text",
                                    "format=folded", "format=top",
-                                   "format=jemalloc", "format=html", NULL };
+                                   "format=jemalloc", "format=html",
+                                   "format=svg", NULL };
 
     capture = jpp_report_capture("accum-530");
 
@@ -301,7 +302,7 @@ jpp_report_test_writes(void)
 
     static const char  *args[] = { "", "format=text", "format=folded",
                                    "format=top", "format=jemalloc",
-                                   "format=html", NULL };
+                                   "format=html", "format=svg", NULL };
 
     capture = jpp_report_capture("nginx-530");
 

@@ -1,0 +1,165 @@
+#!/usr/bin/perl
+
+# ./dev bench page: what the page costs in a browser, and what it weighs.
+#
+#     load      from the script's first line to the first picture
+#     grow      filters, sums, owners and the tree anew
+#     draw      one picture of 1600x900, as frames are searched and zoomed
+#     memory    of the page's script after a collection, with its typed arrays
+#
+# Chromium without a window draws in software, so that no card is measured.
+# Dumps are generated: random trees, the worst case; the real one is
+# t/data/nginx-531.heap.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../../t/lib";
+
+use JppBrowser;
+use JppTool qw( $build $dir $root $tool run );
+use List::Util qw( max sum );
+use Time::HiRes qw( time );
+
+my @goals = ( [ 10_000, 150, 60, 8, 16, undef ],
+              [ 100_000, 1000, undef, 8, undef, 150 ] );
+
+die "no chromium: apt-get install chromium chromium-driver\n"
+    unless JppBrowser::is_there();
+
+sizes();
+speed(@$_) for @goals;
+
+
+sub sizes {
+    my $real = "$root/t/data/nginx-531.heap";
+
+    run('--any-kernel', '--format=html', '-o', "$dir/real.html", $real);
+
+    my $html = do { local (@ARGV, $/) = "$dir/real.html"; <> };
+    my $code = $html =~ s/(id="profile">)[^<]*/$1/r;
+
+    open my $fh, '>', "$dir/code.html" or die $!;
+    print $fh $code;
+    close $fh;
+
+    printf "code %.1f KiB, %.1f KiB gzip-ed (48, 16)\n", length($code) / 1024,
+           `gzip -9 <'$dir/code.html' | wc -c` / 1024;
+    printf "page of a real nginx %.1f KiB (72)\n", length($html) / 1024;
+
+    return if !grep { $_ eq 'svg' }
+               run('--help')->{out} =~ /^ {23}(\w+)/mg;
+
+    run('--any-kernel', '--format=svg', '-o', "$dir/real.svg", $real);
+    printf "picture of a real nginx %.1f KiB (80)\n", -s "$dir/real.svg"
+           > 0 ? (-s "$dir/real.svg") / 1024 : 0;
+}
+
+
+sub speed {
+    my ($stacks, $load, $grow, $draw, $late, $memory) = @_;
+    my $dump = "$dir/$stacks.heap";
+    my $page = "$dir/$stacks.html";
+
+    system("'$build/bench/jpp_generate' -n $stacks -o '$dump'") == 0
+        or die "no dump of $stacks stacks\n";
+    run('--any-kernel', '--format=html', '-o', $page, $dump);
+
+    printf "\n%d stacks, page %.1f MiB\n", $stacks, (-s $page) / 2**20;
+    pictures($stacks, $dump);
+
+    my @runs = map { once($page) } 1 .. 5;
+
+    line('load', median(map { $_->{load} } @runs), $load, 'ms');
+    line('grow', median(map { @{ $_->{grow} } } @runs), $grow, 'ms');
+
+    my @draws = sort { $a <=> $b } map { @{ $_->{draw} } } @runs;
+
+    line('draw, median', median(@draws), $draw, 'ms');
+    line('draw, 95 of 100', $draws[0.95 * $#draws], $late, 'ms');
+    line('memory', median(map { $_->{memory} } @runs), $memory, 'MiB');
+    printf "%-18s %8d, %d boxes\n", 'nodes', @{ $runs[0] }{qw( nodes boxes )};
+}
+
+
+# The picture, beside format=top of the same dump.
+
+sub pictures {
+    my ($stacks, $dump) = @_;
+    my %took;
+
+    return if run('--any-kernel', '--format=svg', '-o', "$dir/p.svg", $dump)
+              ->{exit} != 0;
+
+    for my $format (qw( top svg ) x 3) {
+        my $start = time;
+
+        run('--any-kernel', "--format=$format", '-o', "$dir/p.$format", $dump);
+        my $took = time - $start;
+
+        $took{$format} = $took
+            if !defined $took{$format} || $took < $took{$format};
+    }
+
+    line('picture', (-s "$dir/p.svg") / 1024, $stacks > 10_000 ? 200 : 480,
+         'KiB');
+    line('picture : top', $took{svg} / $took{top}, 2, 'times');
+}
+
+
+sub once {
+    my ($page) = @_;
+    my $browser = JppBrowser->start;
+
+    $browser->resize(1600, 900);
+    $browser->open("file://$page");
+    $browser->wait_for('return page.timings.load', 60);
+
+    my $result = $browser->run(<<'END');
+const times = { load: page.timings.load, grow: [], draw: [] };
+for (let i = 0; i < 5; i++) {
+    grow();
+    times.grow.push(page.timings.grow);
+}
+const { tree } = page.scene.parts[0], { view } = page;
+const context = document.getElementById('canvas').getContext('2d');
+for (let i = 0; i < 60; i++) {
+    const node = i % 3 === 0 ? 0 : Math.floor(tree.n * i / 60);
+    view.match = i % 2 ? flagsOf('[0-4]$') : null;
+    zoomTo(tree, i % 3 === 2 ? tree.parent[Math.max(1, node)] : node);
+    const start = performance.now();
+    draw();
+    context.getImageData(0, 0, 1, 1);
+    times.draw.push(performance.now() - start);
+}
+times.nodes = tree.n;
+zoomTo(tree, 0);
+draw();
+times.boxes = page.boxes.n;
+return times;
+END
+
+    $browser->devtools('HeapProfiler.collectGarbage');
+    $result->{memory} = $browser->devtools('Runtime.evaluate', {
+        expression => 'performance.memory.usedJSHeapSize',
+        returnByValue => JSON::PP::true })->{result}{value} / 2**20;
+
+    return $result;
+}
+
+
+sub median {
+    my @sorted = sort { $a <=> $b } @_;
+
+    return $sorted[@sorted / 2];
+}
+
+
+sub line {
+    my ($what, $value, $goal, $unit) = @_;
+
+    printf "%-18s %8.1f %s%s\n", $what, $value, $unit,
+           defined $goal ? sprintf(' (%s%s)', $goal,
+                                   $value > $goal ? ', missed' : '') : '';
+}

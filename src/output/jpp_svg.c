@@ -1,0 +1,485 @@
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "jpp_boxes.h"
+#include "jpp_error.h"
+#include "jpp_figures.h"
+#include "jpp_intern.h"
+#include "jpp_markup.h"
+#include "jpp_page.h"
+#include "jpp_picture.h"
+#include "jpp_svg.h"
+
+
+/* pixels: a row, what of it a box takes, and the lines above */
+#define JPP_SVG_ROW      18
+#define JPP_SVG_BOX      17
+#define JPP_SVG_HEAD     26
+
+/* characters of a line that is put together */
+#define JPP_SVG_LINE     512
+
+/* colours of owners, of changes, and functions in the description */
+#define JPP_SVG_OWNERS   12
+#define JPP_SVG_STEPS    5
+#define JPP_SVG_TOP      10
+
+/* lines below the picture */
+#define JPP_SVG_NOTES    4
+
+
+typedef struct {
+    const jpp_view_t     *view;
+    const jpp_profile_t  *profile;
+    jpp_sink_t           *sink;
+    jpp_tree_t            tree;
+    jpp_boxes_t           boxes;
+    uint32_t              type;
+    uint32_t              width;
+    double                most;                      /* the largest change */
+    uint32_t              owners[JPP_SVG_OWNERS];    /* the largest first */
+    size_t                n_owners;
+    const char           *notes[JPP_SVG_NOTES];
+    size_t                n_notes;
+} jpp_svg_t;
+
+
+static bool jpp_svg_init(jpp_svg_t *svg, const jpp_view_t *view);
+static void jpp_svg_notes(jpp_svg_t *svg);
+static void jpp_svg_head(const jpp_svg_t *svg);
+static void jpp_svg_summary(const jpp_svg_t *svg, char line[JPP_SVG_LINE]);
+static void jpp_svg_describe(const jpp_svg_t *svg);
+static void jpp_svg_box(const jpp_svg_t *svg, const jpp_box_t *box);
+static void jpp_svg_class(const jpp_svg_t *svg, const jpp_box_t *box);
+static void jpp_svg_title(const jpp_svg_t *svg, const jpp_box_t *box);
+static void jpp_svg_foot(const jpp_svg_t *svg);
+static jpp_str_t jpp_svg_name(const jpp_svg_t *svg, uint32_t function);
+
+
+static const char  jpp_svg_legend[] =
+    "red: more, blue: less, grey: below two standard errors, outlined: new, "
+    "dashed: gone";
+
+
+const char  jpp_svg_policy[] =
+    "default-src 'none'; style-src '" JPP_PICTURE_HASH "'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'self'";
+
+
+bool
+jpp_svg_write(const jpp_view_t *view, jpp_sink_t *sink)
+{
+    size_t           i, n;
+    jpp_svg_t        svg;
+    const jpp_box_t  *boxes;
+
+    memset(&svg, 0, sizeof(jpp_svg_t));
+
+    svg.sink = sink;
+
+    if (!jpp_svg_init(&svg, view)) {
+        return false;
+    }
+
+    jpp_svg_head(&svg);
+
+    boxes = jpp_vec_items(svg.boxes.boxes, jpp_box_t);
+    n = jpp_vec_count(svg.boxes.boxes, jpp_box_t);
+
+    for (i = 0; i < n; i++) {
+        jpp_svg_box(&svg, &boxes[i]);
+    }
+
+    jpp_svg_foot(&svg);
+
+    return true;
+}
+
+
+static bool
+jpp_svg_init(jpp_svg_t *svg, const jpp_view_t *view)
+{
+    size_t                  i, n;
+    double                  change;
+    const jpp_tree_node_t  *node;
+
+    svg->view = view;
+    svg->profile = view->profile;
+    svg->type = view->profile->default_type;
+    svg->width = view->args->values[JPP_ARG_WIDTH];
+
+    if (!jpp_tree_init(&svg->tree, view,
+                       view->args->values[JPP_ARG_INVERT] == 1)
+        || !jpp_boxes_init(&svg->boxes, &svg->tree, svg->width))
+    {
+        return false;
+    }
+
+    n = jpp_vec_count(svg->tree.nodes, jpp_tree_node_t);
+
+    for (i = 1; i < n; i++) {
+        node = jpp_tree_node(&svg->tree, (uint32_t) i);
+        change = fabs((double) node->after - (double) node->before);
+        svg->most = fmax(svg->most, change);
+    }
+
+    svg->n_owners = jpp_tree_owners(&svg->tree, svg->owners,
+                                    JPP_SVG_OWNERS);
+    jpp_svg_notes(svg);
+
+    return true;
+}
+
+
+/* What a reader of the figures must know: comments on what is left out. */
+
+static void
+jpp_svg_notes(jpp_svg_t *svg)
+{
+    size_t           i, n;
+    const char      *text;
+    const uint32_t  *comments;
+
+    comments = jpp_vec_items(svg->profile->comments, uint32_t);
+    n = jpp_vec_count(svg->profile->comments, uint32_t);
+
+    for (i = 0; i < n && svg->n_notes < JPP_SVG_NOTES; i++) {
+
+        text = jpp_profile_str(svg->profile, comments[i]).data;
+
+        if (strstr(text, " is missing: ") != NULL
+            || strncmp(text, "left out ", 9) == 0
+            || strncmp(text, "origin=", 7) == 0)
+        {
+            svg->notes[svg->n_notes++] = text;
+        }
+    }
+}
+
+
+static void
+jpp_svg_head(const jpp_svg_t *svg)
+{
+    char        line[JPP_SVG_LINE];
+    uint32_t    height;
+    jpp_sink_t  *sink;
+
+    sink = svg->sink;
+    height = JPP_SVG_HEAD
+             + JPP_SVG_ROW * (svg->boxes.height + 2 + (uint32_t) svg->n_notes);
+
+    jpp_sink_printf(sink, "<svg xmlns=\"http://www.w3.org/2000/svg\" "
+                    "width=\"%" PRIu32 "\" height=\"%" PRIu32 "\" "
+                    "viewBox=\"0 0 %" PRIu32 " %" PRIu32 "\" role=\"img\">\n",
+                    svg->width, height, svg->width, height);
+
+    jpp_svg_summary(svg, line);
+
+    jpp_sink_str(sink, "<title>");
+    jpp_markup_text(sink, line, strlen(line));
+    jpp_sink_str(sink, "</title>\n<desc>");
+    jpp_svg_describe(svg);
+    jpp_sink_str(sink, "</desc>\n<style>" JPP_PICTURE_STYLE "</style>\n"
+                 "<defs><pattern id=\"h\" width=\"8\" height=\"8\" "
+                 "patternUnits=\"userSpaceOnUse\">"
+                 "<path d=\"M0 8L8 0\"/></pattern></defs>\n");
+
+    jpp_picture_text(svg->sink, 0, 16, svg->width, line, strlen(line));
+    jpp_sink_char(sink, '\n');
+}
+
+
+/* "nginx on web1, 2026-11-22T05:50:00Z, inuse_space 5.1 MiB, ..." */
+
+static void
+jpp_svg_summary(const jpp_svg_t *svg, char line[JPP_SVG_LINE])
+{
+    char                    when[32], value[JPP_FIGURES_TEXT];
+    char                    change[JPP_FIGURES_TEXT + 32], error[JPP_ERROR_TEXT];
+    int64_t                 by;
+    time_t                  t;
+    struct tm               tm;
+    const jpp_tree_node_t  *root;
+
+    root = jpp_tree_node(&svg->tree, 0);
+    t = (time_t) (svg->profile->time_nanos / 1000000000);
+    by = root->after - root->before;
+
+    if (gmtime_r(&t, &tm) == NULL
+        || strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
+    {
+        when[0] = '\0';
+    }
+
+    change[0] = '\0';
+
+    if (svg->view->base != NULL) {
+        (void) snprintf(change, sizeof(change), " (%s%s)", by > 0 ? "+" : "",
+                        jpp_figures_value(svg->profile, svg->type, by, value));
+    }
+
+    error[0] = '\0';
+
+    if (by != 0) {
+        (void) jpp_error_text(jpp_error_percent(root->variance, by), error);
+    }
+
+    (void) snprintf(line, JPP_SVG_LINE, "%.256s, %s, %s %s%s, %" PRId64
+                    " samples%s%s", svg->view->title, when,
+                    svg->profile->types[svg->type].type,
+                    jpp_figures_value(svg->profile, svg->type, root->after, value),
+                    change, root->seen, error[0] != '\0' ? ", " : "", error);
+}
+
+
+/* The functions that hold most, for those who cannot see. */
+
+static void
+jpp_svg_describe(const jpp_svg_t *svg)
+{
+    char              value[JPP_FIGURES_TEXT];
+    double            most, here;
+    size_t            i, n, best, shown;
+    jpp_str_t         name;
+    jpp_tree_node_t  *flat;
+
+    flat = svg->tree.flat;
+    n = jpp_vec_count(svg->profile->functions, jpp_function_t);
+
+    for (shown = 0; shown < JPP_SVG_TOP; shown++) {
+
+        best = 0;
+        most = 0;
+
+        for (i = 1; i <= n; i++) {
+            here = fabs((double) flat[i].after - (double) flat[i].before);
+
+            if (here > most) {
+                best = i;
+                most = here;
+            }
+        }
+
+        if (best == 0) {
+            return;
+        }
+
+        name = jpp_svg_name(svg, (uint32_t) best);
+
+        jpp_markup_text(svg->sink, name.data, name.len);
+        jpp_sink_printf(svg->sink, ": %s\n",
+                        jpp_figures_value(svg->profile, svg->type,
+                                      flat[best].after - flat[best].before,
+                                      value));
+        flat[best].after = flat[best].before;
+    }
+}
+
+
+static void
+jpp_svg_box(const jpp_svg_t *svg, const jpp_box_t *box)
+{
+    char        more[JPP_SVG_LINE];
+    double      width;
+    uint32_t    y;
+    jpp_str_t   name;
+    jpp_sink_t  *sink;
+
+    sink = svg->sink;
+    y = JPP_SVG_HEAD + box->depth * JPP_SVG_ROW;
+
+    /* a gap between siblings, where there is room for one */
+
+    width = box->width >= 2 ? box->width - 0.5 : box->width;
+
+    jpp_sink_str(sink, "<path class=\"");
+    jpp_svg_class(svg, box);
+    jpp_sink_str(sink, "\" d=\"M");
+    jpp_picture_pixels(sink, box->x);
+    jpp_sink_printf(sink, " %" PRIu32 "h", y);
+    jpp_picture_pixels(sink, width);
+    jpp_sink_printf(sink, "v%dh-", JPP_SVG_BOX);
+    jpp_picture_pixels(sink, width);
+    jpp_sink_str(sink, "z\"><title>");
+    jpp_svg_title(svg, box);
+    jpp_sink_str(sink, "</title></path>");
+
+    if (box->n_rest != 0) {
+        (void) snprintf(more, sizeof(more), "+ %" PRIu32 " more", box->n_rest);
+        jpp_picture_text(sink, box->x, y + 13, width, more, strlen(more));
+
+    } else {
+        name = jpp_svg_name(svg, jpp_tree_node(&svg->tree,
+                                               box->node)->function);
+        jpp_picture_text(sink, box->x, y + 13, width, name.data, name.len);
+    }
+
+    jpp_sink_char(sink, '\n');
+}
+
+
+/* Its colour. */
+
+static void
+jpp_svg_class(const jpp_svg_t *svg, const jpp_box_t *box)
+{
+    int                     step;
+    size_t                  i;
+    double                  change;
+    const jpp_tree_node_t  *node;
+
+    if (box->n_rest != 0) {
+        jpp_sink_str(svg->sink, "h");
+        return;
+    }
+
+    if (!svg->tree.is_difference) {
+
+        for (i = 0; i < svg->n_owners; i++) {
+            if (svg->owners[i] == box->owner) {
+                jpp_sink_printf(svg->sink, "o%zu", i);
+                return;
+            }
+        }
+
+        jpp_sink_str(svg->sink, "x");
+
+        return;
+    }
+
+    node = jpp_tree_node(&svg->tree, box->node);
+    change = (double) node->after - (double) node->before;
+
+    if (fabs(change) < 0.5) {
+        jpp_sink_str(svg->sink, "s");
+
+    } else if (change * change < 4 * node->variance) {
+        jpp_sink_str(svg->sink, "n");
+
+    } else {
+        step = (int) (sqrt(fabs(change) / fmax(svg->most, 1)) * JPP_SVG_STEPS);
+
+        jpp_sink_printf(svg->sink, "%c%d", change > 0 ? 'm' : 'l',
+                        step < JPP_SVG_STEPS ? step + 1 : JPP_SVG_STEPS);
+    }
+
+    if (svg->view->base != NULL && (node->before == 0 || node->after == 0)) {
+        jpp_sink_str(svg->sink, node->before == 0 ? " w" : " w g");
+    }
+}
+
+
+static void
+jpp_svg_title(const jpp_svg_t *svg, const jpp_box_t *box)
+{
+    char                    value[JPP_FIGURES_TEXT];
+    double                  total;
+    int64_t                 change;
+    jpp_str_t               name;
+    jpp_sink_t             *sink;
+    const jpp_tree_node_t  *node;
+
+    sink = svg->sink;
+    node = jpp_tree_node(&svg->tree, box->node);
+    total = jpp_tree_node(&svg->tree, 0)->width;
+
+    if (box->n_rest != 0) {
+        jpp_sink_printf(sink, "%" PRIu32 " frames narrower than a pixel",
+                        box->n_rest);
+        return;
+    }
+
+    name = jpp_svg_name(svg, node->function);
+    jpp_markup_text(sink, name.data, name.len);
+
+    jpp_sink_printf(sink, ": %s, %.1f %%, %" PRId64 " samples",
+                    jpp_figures_value(svg->profile, svg->type, node->after, value),
+                    total > 0 ? 100 * node->width / total : 0, node->seen);
+
+    if (svg->view->base == NULL) {
+        return;
+    }
+
+    change = node->after - node->before;
+
+    jpp_sink_printf(sink, ", %s%s since ", change > 0 ? "+" : "",
+                    jpp_figures_value(svg->profile, svg->type, change, value));
+    jpp_sink_str(sink, jpp_figures_value(svg->profile, svg->type, node->before,
+                                     value));
+
+    if (node->after == 0 && node->before != 0) {
+        jpp_sink_str(sink, ", gone");
+    }
+}
+
+
+/* The owners, and what is not shown. */
+
+static void
+jpp_svg_foot(const jpp_svg_t *svg)
+{
+    char         line[JPP_SVG_LINE];
+    size_t       i;
+    double       x;
+    uint32_t     y;
+    jpp_str_t    name;
+    const char  *p;
+
+    y = JPP_SVG_HEAD + JPP_SVG_ROW * svg->boxes.height + 14;
+
+    for (i = 0, x = 0; !svg->tree.is_difference && i < svg->n_owners; i++) {
+
+        name = jpp_profile_str(svg->profile, svg->owners[i]);
+        p = strrchr(name.data, '/');
+        p = p != NULL ? p + 1 : name.data;
+
+        if (x + 30 + (double) strlen(p) * JPP_PICTURE_CHAR > svg->width) {
+            break;
+        }
+
+        jpp_sink_printf(svg->sink, "<path class=\"o%zu\" d=\"M%u %" PRIu32
+                        "h12v12h-12z\"/>", i, (unsigned) x + 2, y - 10);
+        jpp_picture_text(svg->sink, x + 14, y, svg->width, p, strlen(p));
+
+        x += 36 + (double) strlen(p) * JPP_PICTURE_CHAR;
+    }
+
+    if (svg->tree.is_difference) {
+        jpp_picture_text(svg->sink, 0, y, svg->width, jpp_svg_legend,
+                         sizeof(jpp_svg_legend) - 1);
+    }
+
+    (void) snprintf(line, sizeof(line), "%zu frames narrower than a pixel are "
+                    "not shown", svg->boxes.n_left_out);
+    jpp_picture_text(svg->sink, 0, y += JPP_SVG_ROW, svg->width, line,
+                     strlen(line));
+
+    for (i = 0; i < svg->n_notes; i++) {
+        jpp_picture_text(svg->sink, 0, y += JPP_SVG_ROW, svg->width,
+                         svg->notes[i], strlen(svg->notes[i]));
+    }
+
+    jpp_sink_str(svg->sink, "\n</svg>\n");
+}
+
+
+static jpp_str_t
+jpp_svg_name(const jpp_svg_t *svg, uint32_t function)
+{
+    jpp_str_t  all;
+
+    if (function == 0) {
+        all.data = "all";
+        all.len = 3;
+
+        return all;
+    }
+
+    return jpp_profile_str(svg->profile,
+                           jpp_profile_function_at(svg->profile,
+                                                   function)->name);
+}

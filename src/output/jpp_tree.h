@@ -1,0 +1,71 @@
+
+/*
+ * The stacks of a profile as a tree of functions, for pictures: from the root
+ * on, or from the leaf on.
+ *
+ * Node 0 is the root.  A parent has a smaller index than its children, which
+ * are a list in no order.  Each node has the values of its subtree; where the
+ * view has a base, those before and after.
+ *
+ * Memory from the profile's arena; one thread at a time.
+ */
+
+
+#ifndef _JPP_TREE_H_INCLUDED_
+#define _JPP_TREE_H_INCLUDED_
+
+
+#include "jpp_view.h"
+
+
+typedef struct {
+    uint32_t     function;     /* id; 0: of the root, and of no stack */
+    uint32_t     parent;
+    uint32_t     child;        /* the first, or 0 */
+    uint32_t     next;         /* sibling, or 0 */
+    int64_t      after;
+    int64_t      before;       /* 0 without a base */
+    int64_t      seen;         /* samples */
+    double       variance;     /* of the change */
+    double       width;        /* the greater of both, summed over leaves */
+} jpp_tree_node_t;
+
+
+typedef struct {
+    const jpp_profile_t  *profile;
+    jpp_vec_t            *nodes;       /* jpp_tree_node_t */
+    jpp_index_t           index;       /* by parent and function */
+    jpp_tree_node_t      *flat;        /* by function: what leaves have */
+    double               *owned;       /* by string id: see jpp_tree_owner() */
+    const uint8_t        *passing;     /* see jpp_passing.h */
+    bool                  is_passed_over;
+    bool                  is_by_leaf;
+    bool                  is_difference;
+} jpp_tree_t;
+
+
+/* Fill the caller's TREE from VIEW, whose profile has counts. */
+bool jpp_tree_init(jpp_tree_t *tree, const jpp_view_t *view, bool is_by_leaf);
+
+/*
+ * Whose memory FUNCTION is: the id of a string.  That is the file of its
+ * mapping; among the frames of pools, the function's own name if that is a
+ * server's or a location's.  0: nobody's, but its caller's.
+ */
+uint32_t jpp_tree_owner(const jpp_profile_t *profile, uint32_t function);
+
+/*
+ * The owners of most memory, N at most, the largest first; returns how many.
+ * Call it once: it uses up tree->owned.
+ */
+size_t jpp_tree_owners(jpp_tree_t *tree, uint32_t *owners, size_t n);
+
+
+static inline jpp_tree_node_t *
+jpp_tree_node(const jpp_tree_t *tree, uint32_t i)
+{
+    return &jpp_vec_items(tree->nodes, jpp_tree_node_t)[i];
+}
+
+
+#endif /* _JPP_TREE_H_INCLUDED_ */
