@@ -24,10 +24,12 @@ my @answers;
 
 my $none = "no such resource here: use one of $resources";
 
+my $formats = 'format must be pprof, text, jemalloc, folded, top, html or svg';
+
 # A key, its error, and the values that it allows.
 
 my @keys = (
-    [ 'format', 'format must be pprof, text, jemalloc, folded, top, html or svg',
+    [ 'format', $formats,
       qw( pprof text jemalloc folded top ) ],
     [ 'debug', 'debug must be 0 (pprof) or 1 (text)', qw( 0 1 ) ],
     [ 'type', 'type must be inuse_space, inuse_objects, alloc_space or '
@@ -252,7 +254,7 @@ sub good_queries {
     asked('text before top', 200, qr/\Aheap profile:/, 'GET',
           '/a/heap?format=text&format=top');
     asked('a bad one before a good one', 400,
-          'format must be pprof, text, jemalloc, folded, top, html or svg', 'GET',
+          $formats, 'GET',
           "/a/heap?format=$marker&format=top");
     asked('an encoded key', 200, qr/\Ainuse_space:/, 'GET',
           '/a/heap?%66%6F%72mat=t%6fp');
@@ -487,7 +489,7 @@ sub unread_bodies {
             [ 'POST', 'nothing', 404, $none ],
             [ 'GET', 'nothing', 404, $none ],
             [ 'GET', 'heap?format=x', 400,
-              'format must be pprof, text, jemalloc, folded, top, html or svg' ],
+              $formats ],
         ) {
             my ($method, $what, $status, $like) = @$_;
 

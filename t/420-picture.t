@@ -11,7 +11,7 @@ use lib "$FindBin::RealBin/lib";
 
 use Digest::SHA qw( sha256 );
 use JppBrowser;
-use JppDump qw( counts dump_of stack );
+use JppDump qw( dump_of );
 use JppTool qw( $build $dir $root $tool run slurp spew );
 use MIME::Base64 qw( encode_base64 );
 use Test::More;
@@ -205,7 +205,8 @@ sub check_bounds {
 
     my @widths = map { my $width = $_;
                        my @boxes = boxes(picture("--width=$width", $one));
-                       cmp_ok($boxes[0]{width} + 0.5, '==', $width, 'its width');
+                       cmp_ok($boxes[0]{width} + 0.5, '==', $width,
+                              'its width');
                        scalar @boxes } 300, 1200, 8000;
 
     cmp_ok($widths[0], '<', $widths[1], 'a narrow picture has fewer boxes');

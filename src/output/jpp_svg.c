@@ -199,7 +199,8 @@ static void
 jpp_svg_summary(const jpp_svg_t *svg, char line[JPP_SVG_LINE])
 {
     char                    when[32], value[JPP_FIGURES_TEXT];
-    char                    change[JPP_FIGURES_TEXT + 32], error[JPP_ERROR_TEXT];
+    char                    change[JPP_FIGURES_TEXT + 32];
+    char                    error[JPP_ERROR_TEXT];
     int64_t                 by;
     time_t                  t;
     struct tm               tm;
@@ -231,7 +232,8 @@ jpp_svg_summary(const jpp_svg_t *svg, char line[JPP_SVG_LINE])
     (void) snprintf(line, JPP_SVG_LINE, "%.256s, %s, %s %s%s, %" PRId64
                     " samples%s%s", svg->view->title, when,
                     svg->profile->types[svg->type].type,
-                    jpp_figures_value(svg->profile, svg->type, root->after, value),
+                    jpp_figures_value(svg->profile, svg->type, root->after,
+                                      value),
                     change, root->seen, error[0] != '\0' ? ", " : "", error);
 }
 
@@ -397,7 +399,8 @@ jpp_svg_title(const jpp_svg_t *svg, const jpp_box_t *box)
     jpp_markup_text(sink, name.data, name.len);
 
     jpp_sink_printf(sink, ": %s, %.1f %%, %" PRId64 " samples",
-                    jpp_figures_value(svg->profile, svg->type, node->after, value),
+                    jpp_figures_value(svg->profile, svg->type, node->after,
+                                      value),
                     total > 0 ? 100 * node->width / total : 0, node->seen);
 
     if (svg->view->base == NULL) {

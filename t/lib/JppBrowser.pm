@@ -19,11 +19,12 @@ use warnings;
 use Carp;
 use File::Temp qw(tempdir);
 use HTTP::Tiny;
-use IO::Socket::INET;
 use JSON::PP;
 use MIME::Base64 qw(decode_base64);
 use POSIX qw(:sys_wait_h);
 use Time::HiRes qw(sleep time);
+
+use JppRun qw( free_port );
 
 my $element = 'element-6066-11e4-a52e-4f735466cecf';
 
@@ -98,14 +99,6 @@ sub capabilities {
             prefs => { 'download.default_directory' => $self->{dir} },
         },
     };
-}
-
-
-sub free_port {
-    my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1)
-        or die "no port is free: $!\n";
-
-    return $socket->sockport;
 }
 
 
