@@ -1,5 +1,5 @@
 
-/* dl_iterate_phdr(), RTLD_DEFAULT */
+/* dl_iterate_phdr() */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "jpp_image_symbol.h"
 #include "jpp_images.h"
 
 
@@ -27,6 +28,7 @@ typedef struct {
 } jpp_images_new_t;
 
 
+static int jpp_images_look(struct dl_phdr_info *info, size_t size, void *data);
 static int jpp_images_count(struct dl_phdr_info *info, size_t size,
     void *data);
 static bool jpp_images_next(jpp_images_new_t *found);
@@ -135,7 +137,31 @@ jpp_images_segment(const jpp_images_object_t *object, uintptr_t address)
 bool
 jpp_images_has(const char *name)
 {
-    return dlsym(RTLD_DEFAULT, name) != NULL;
+    return dl_iterate_phdr(jpp_images_look, &name) != 0;
+}
+
+
+static int
+jpp_images_look(struct dl_phdr_info *info, size_t size, void *data)
+{
+    const char *const *name = data;
+
+    size_t            i;
+    const ElfW(Dyn)  *dynamic;
+
+    (void) size;
+
+    for (i = 0; i < info->dlpi_phnum; i++) {
+
+        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC) {
+            dynamic = (const ElfW(Dyn) *) (info->dlpi_addr
+                                           + info->dlpi_phdr[i].p_vaddr);
+
+            return jpp_image_symbol(info->dlpi_addr, dynamic, *name);
+        }
+    }
+
+    return 0;
 }
 
 

@@ -4,6 +4,8 @@
 #define _GNU_SOURCE
 #endif
 
+#include <dlfcn.h>
+
 #include "jpp_intern.h"
 #include "jpp_elf_read.h"
 #include "jpp_maps.h"
@@ -16,6 +18,7 @@
 
 
 static void jpp_loaded_test_images(void);
+static void jpp_loaded_test_symbols(void);
 static void jpp_loaded_test_notes(void);
 static void jpp_loaded_test_device(void);
 static void jpp_loaded_test_report(const char *text, const jpp_image_t *image,
@@ -37,6 +40,7 @@ int
 main(void)
 {
     jpp_loaded_test_images();
+    jpp_loaded_test_symbols();
     jpp_loaded_test_notes();
     jpp_loaded_test_device();
 
@@ -89,6 +93,32 @@ jpp_loaded_test_images(void)
     jpp_ok(n > 2, "and its libraries: %zu", n);
 
     jpp_arena_destroy(&arena);
+}
+
+
+/* An error of the linker is text that it keeps in memory from malloc. */
+
+static void
+jpp_loaded_test_symbols(void)
+{
+    size_t  i;
+
+    static const char *const  there[] = { "malloc", "dl_iterate_phdr", "qsort",
+                                          "stdout", "inflate" };
+    static const char *const  missing[] = { "", "mallo", "mallocc", "malloc@",
+                                            "jpp_loaded_test_symbols" };
+
+    (void) dlerror();
+
+    for (i = 0; i < sizeof(there) / sizeof(there[0]); i++) {
+        jpp_ok(jpp_images_has(there[i]), "%s is found", there[i]);
+    }
+
+    for (i = 0; i < sizeof(missing) / sizeof(missing[0]); i++) {
+        jpp_ok(!jpp_images_has(missing[i]), "'%s' is not", missing[i]);
+    }
+
+    jpp_ok(dlerror() == NULL, "and that is no error of the linker");
 }
 
 
