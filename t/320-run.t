@@ -187,8 +187,10 @@ sub interrupted {
     my $pid = fork() // die "fork: $!\n";
 
     if ($pid == 0) {
-        setsid();
+        # first, since the signal may come as soon as there is a group
+
         $SIG{INT} = 'DEFAULT';
+        setsid();
 
         open STDIN, '<', '/dev/null' or POSIX::_exit(126);
         open STDOUT, '>', "$log" or POSIX::_exit(126);
