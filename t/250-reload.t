@@ -248,11 +248,16 @@ sub ended {
     # each difference has a dump of all three workers
 
     for my $i (0, 1) {
-        my $n = held($asker);
+        my $from = () = $nginx->dump_log;
 
         $clients[$i]->send_request("$heap?seconds=8" . ('', '&strict=1')[$i]);
-        ok(wait_until(sub { held($asker) >= $n + 3 && threads($asker) == 1 }),
-           'the first dumps are there');
+        ok(wait_until(sub {
+            my %ended = map { $_->[0] => 1 } grep { $_->[1] eq 'ends' }
+                        $nginx->dump_log($from);
+
+            return keys %ended == 3 && held($asker) >= 3 * ($i + 1)
+                   && threads($asker) == 1;
+        }), 'the first dumps are there');
     }
 
     $slow->break_off;
