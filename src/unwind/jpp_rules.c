@@ -73,7 +73,7 @@ jpp_rule_of(const jpp_cfi_row_t *row)
     if (row->how[JPP_CFI_RBP] != JPP_CFI_AT
         || rbp % 8 != 0
         || rbp > -16
-        || rbp <= -8 - 8 * JPP_RULE_SPECIAL)
+        || rbp <= -JPP_RULE_RBP_LOW)
     {
         return jpp_rule_special(JPP_RULE_COMPLETE);
     }
@@ -82,5 +82,5 @@ jpp_rule_of(const jpp_cfi_row_t *row)
 
     return (uint32_t) words
            | (rbp < -row->cfa_value
-              ? 0 : (uint32_t) (-rbp / 8 - 1) << JPP_RULE_RBP);
+              ? 0 : (uint32_t) (rbp + JPP_RULE_RBP_LOW) / 8 << JPP_RULE_RBP);
 }

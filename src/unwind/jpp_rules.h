@@ -6,8 +6,8 @@
  *     return address 48, where rbp is stored 3, CFA - rsp 13, in words
  *
  * The middle field is 0 where the caller's rbp is still in the register, and
- * otherwise its words below the return address.  Its largest value marks a
- * special rule, of which the last field is the kind (jpp_rule_kind_t).
+ * otherwise its words above CFA - 64.  The last one is never 0, but in a
+ * special rule, of which the middle one is the kind (jpp_rule_kind_t).
  *
  * Only frames that were left by a call are kept: there are few return
  * addresses, and an interrupted instruction does not come back soon.
@@ -32,30 +32,27 @@
 #define JPP_RULE_BITS      16
 #define JPP_RULE_RBP       13
 #define JPP_RULE_CFA_MAX   8191
-#define JPP_RULE_SPECIAL   7
+#define JPP_RULE_RBP_LOW   64
 
 #define jpp_rule_cfa(rule)      ((uintptr_t) ((rule) & JPP_RULE_CFA_MAX) * 8)
-#define jpp_rule_rbp(rule)                                                    \
-    (((rule) >> JPP_RULE_RBP & JPP_RULE_SPECIAL) * 8)
-#define jpp_rule_is_short(rule)                                               \
-    (((rule) & JPP_RULE_SPECIAL << JPP_RULE_RBP) == 0)
-#define jpp_rule_special(kind)                                                \
-    ((uint32_t) JPP_RULE_SPECIAL << JPP_RULE_RBP | (kind))
+#define jpp_rule_has_rbp(rule)  (jpp_rule_kind(rule) != 0)
+#define jpp_rule_rbp(rule)      (jpp_rule_kind(rule) * 8)
 
-#define jpp_rule_is_special(rule)                                             \
-    (jpp_rule_rbp(rule) == JPP_RULE_SPECIAL * 8)
-#define jpp_rule_kind(rule)     ((rule) & JPP_RULE_CFA_MAX)
+#define jpp_rule_special(kind)     ((uint32_t) (kind) << JPP_RULE_RBP)
+#define jpp_rule_is_special(rule)  (((rule) & JPP_RULE_CFA_MAX) == 0)
+#define jpp_rule_kind(rule)                                                   \
+    ((rule) >> JPP_RULE_RBP & (JPP_RULE_KINDS - 1))
 
 
 typedef enum {
-    JPP_RULE_FRAME = 0,       /* rbp is at CFA - 16, and CFA is rbp + 16 */
+    JPP_RULE_FRAME = 1,       /* rbp is at CFA - 16, and CFA is rbp + 16 */
     JPP_RULE_OUTERMOST,       /* there is no caller */
     JPP_RULE_COMPLETE,        /* needs all registers, or an expression */
     JPP_RULE_NONE,            /* the object does not say */
     JPP_RULE_ODD,             /* what it says cannot be read */
     JPP_RULE_OBJECT,          /* the address lies in no object: never kept */
     JPP_RULE_NOBODY,          /* an address of 0 is no frame: never kept */
-    JPP_RULE_KINDS
+    JPP_RULE_KINDS            /* what three bits can say */
 } jpp_rule_kind_t;
 
 

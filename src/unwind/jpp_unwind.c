@@ -244,11 +244,7 @@ jpp_unwind_fast(jpp_unwind_walk_t *walk)
 
         cfa = rsp + jpp_rule_cfa(rule);
 
-        if (jpp_rule_is_short(rule)) {
-
-            /* as most are: nothing but the CFA */
-
-        } else if (jpp_rule_is_special(rule)) {
+        if (jpp_rule_is_special(rule)) {
 
             if (!jpp_unwind_special(rule, rsp, high, &rbp_at, &end)) {
                 break;
@@ -256,8 +252,8 @@ jpp_unwind_fast(jpp_unwind_walk_t *walk)
 
             cfa = rbp_at + 16;
 
-        } else {
-            rbp_at = cfa - 8 - jpp_rule_rbp(rule);
+        } else if (jpp_rule_has_rbp(rule)) {
+            rbp_at = cfa - JPP_RULE_RBP_LOW + jpp_rule_rbp(rule);
         }
 
         if (cfa > high) {

@@ -161,8 +161,8 @@ jpp_is_rule_of(uint32_t rule, const jpp_cfi_entry_t *entry,
            && row->how[JPP_CFI_RSP] == JPP_CFI_IS
            && row->how[JPP_CFI_RBP] <= JPP_CFI_AT
            && row->how[JPP_CFI_RBP] != JPP_CFI_UNDEFINED
-           && rbp == (is_frame ? 16 : jpp_rule_rbp(rule) == 0 ? 0
-                      : (int64_t) (8 + jpp_rule_rbp(rule)));
+           && rbp == (is_frame ? 16 : !jpp_rule_has_rbp(rule) ? 0
+                      : (int64_t) (JPP_RULE_RBP_LOW - jpp_rule_rbp(rule)));
 }
 
 
