@@ -17,10 +17,11 @@ static bool jpp_stack_main(jpp_stacks_t *stacks, uintptr_t rsp,
     jpp_unwind_stack_t *stack);
 static bool jpp_stack_thread(jpp_stacks_t *stacks, uintptr_t rsp,
     jpp_unwind_stack_t *stack);
-static bool jpp_stack_extend(jpp_stacks_t *stacks, uintptr_t rsp,
+static bool jpp_stack_is_one(jpp_stacks_t *stacks, uintptr_t rsp,
     uintptr_t low);
 static bool jpp_stack_proves(jpp_stacks_t *stacks);
 static uintptr_t jpp_stack_thread_pointer(void);
+static bool jpp_stack_is_main_thread(void);
 static bool jpp_stack_is_readable(uintptr_t page);
 static uintptr_t jpp_stack_page(uintptr_t address);
 
@@ -91,7 +92,9 @@ jpp_stack_main(jpp_stacks_t *stacks, uintptr_t rsp, jpp_unwind_stack_t *stack)
 
     if (rsp < stack->low) {
 
-        if (!jpp_stack_extend(stacks, rsp, stack->low)) {
+        if (stack->low - rsp > JPP_STACK_GROWN
+            || !jpp_stack_is_one(stacks, rsp, stack->low))
+        {
             return false;
         }
 
@@ -104,6 +107,9 @@ jpp_stack_main(jpp_stacks_t *stacks, uintptr_t rsp, jpp_unwind_stack_t *stack)
 
 
 /*
+ * The main thread has its thread pointer elsewhere, and below it may lie what
+ * is unmapped one day.
+ *
  * What is kept of a thread that has ended is wrong for the next one with the
  * same thread pointer only if its stack is smaller, and rsp lies in another
  * stack right below.
@@ -136,7 +142,10 @@ jpp_stack_thread(jpp_stacks_t *stacks, uintptr_t rsp,
 
     if (rsp < stack->low) {
 
-        if (!jpp_stack_extend(stacks, rsp, stack->low)) {
+        if (stack->low - rsp > JPP_STACK_GROWN
+            || jpp_stack_is_main_thread()
+            || !jpp_stack_is_one(stacks, rsp, stack->low))
+        {
             return false;
         }
 
@@ -153,11 +162,11 @@ jpp_stack_thread(jpp_stacks_t *stacks, uintptr_t rsp,
    main thread's stack grow to where it is read. */
 
 static bool
-jpp_stack_extend(jpp_stacks_t *stacks, uintptr_t rsp, uintptr_t low)
+jpp_stack_is_one(jpp_stacks_t *stacks, uintptr_t rsp, uintptr_t low)
 {
     uintptr_t  page;
 
-    if (low - rsp > JPP_STACK_SIZE || !jpp_stack_proves(stacks)) {
+    if (!jpp_stack_proves(stacks)) {
         return false;
     }
 
@@ -199,6 +208,9 @@ jpp_stack_page(uintptr_t address)
 #if defined(__x86_64__) && defined(__LP64__)
 
 
+static long jpp_stack_call(long number, long one, uintptr_t two, long four);
+
+
 static uintptr_t
 jpp_stack_thread_pointer(void)
 {
@@ -210,21 +222,39 @@ jpp_stack_thread_pointer(void)
 }
 
 
+static bool
+jpp_stack_is_main_thread(void)
+{
+    return jpp_stack_call(SYS_gettid, 0, 0, 0)
+           == jpp_stack_call(SYS_getpid, 0, 0, 0);
+}
+
+
 /* The kernel reads the set of signals before it looks at the operation. */
 
 static bool
 jpp_stack_is_readable(uintptr_t page)
 {
+    return jpp_stack_call(SYS_rt_sigprocmask, -1, page, sizeof(uint64_t))
+           == -EINVAL;
+}
+
+
+/* The third argument is 0. */
+
+static long
+jpp_stack_call(long number, long one, uintptr_t two, long four)
+{
     long           rc;
-    register long  size __asm__ ("r10") = 8;
+    register long  r10 __asm__ ("r10") = four;
 
     __asm__ volatile ("syscall"
                       : "=a" (rc)
-                      : "0" ((long) SYS_rt_sigprocmask), "D" (-1L), "S" (page),
-                        "d" (0L), "r" (size)
+                      : "0" (number), "D" (one), "S" (two), "d" (0L),
+                        "r" (r10)
                       : "rcx", "r11", "memory");
 
-    return rc == -EINVAL;
+    return rc;
 }
 
 
@@ -235,6 +265,13 @@ static uintptr_t
 jpp_stack_thread_pointer(void)
 {
     return 0;
+}
+
+
+static bool
+jpp_stack_is_main_thread(void)
+{
+    return true;
 }
 
 

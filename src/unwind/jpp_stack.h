@@ -30,8 +30,8 @@
 
 #define JPP_STACK_PAGE      4096
 
-/* what is believed to be one stack at most */
-#define JPP_STACK_SIZE      (64 * 1024 * 1024)
+/* by how much a stack may be found to have grown: far more lies elsewhere */
+#define JPP_STACK_GROWN     (2048 * JPP_STACK_PAGE)
 
 /* what is proven of a stack whose end is not known: at first, and at most */
 #define JPP_STACK_FIRST     (4 * JPP_STACK_PAGE)
@@ -61,7 +61,8 @@ typedef struct {
 
 
 /*
- * [signal] STACK becomes the bounds around RSP.  False: more of it may be had
+ * [signal] STACK becomes the bounds around RSP, which lies in the stack that
+ * this thread runs on.  False: more of it may be had
  * from jpp_stack_more(), because nobody knows where it ends.
  */
 bool jpp_stack_bounds(jpp_stacks_t *stacks, uintptr_t rsp,

@@ -265,6 +265,34 @@ jpp_coroutines(void)
 }
 
 
+/* Memory right below the main thread's pointer is not its stack. */
+
+static void
+jpp_below_main(void)
+{
+    void       *place;
+    uintptr_t   pointer, low, high;
+
+    __asm__ ("movq %%fs:0, %0" : "=r" (pointer));
+    (void) jpp_mapping(pointer, &low, &high);
+
+    place = mmap((void *) (low - 4 * JPP_SMALL), 4 * JPP_SMALL,
+                 PROT_READ|PROT_WRITE,
+                 MAP_PRIVATE|MAP_ANONYMOUS|MAP_FIXED_NOREPLACE, -1, 0);
+
+    if (place == MAP_FAILED || pointer - low > JPP_STACK_GROWN / 2) {
+        jpp_diag("something else is below the main thread's pointer");
+        return;
+    }
+
+    jpp_expected = (jpp_expect_t) {
+        "a coroutine below the main thread's pointer", 0, 0, false, false };
+    jpp_run(place, 4 * JPP_SMALL);
+
+    (void) munmap(place, 4 * JPP_SMALL);
+}
+
+
 static void
 jpp_handler(int signo)
 {
@@ -352,6 +380,7 @@ main(void)
 {
     (void) jpp_images_unwind(&jpp_test_unwinder.mapped);
 
+    jpp_below_main();
     jpp_main_stack();
     jpp_thread_stacks();
     jpp_coroutines();
