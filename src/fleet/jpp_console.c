@@ -4,6 +4,7 @@
 
 #include "jpp_ascii.h"
 #include "jpp_console.h"
+#include "jpp_findings.h"
 #include "jpp_version.h"
 
 
@@ -35,6 +36,10 @@
 
 
 static void jpp_console_head(const jpp_fleet_t *fleet, jpp_sink_t *sink);
+static void jpp_console_verdict(const jpp_telemetry_t *telemetry,
+    jpp_sink_t *sink);
+static void jpp_console_healthy(const jpp_telemetry_t *telemetry,
+    jpp_sink_t *sink);
 static void jpp_console_workers(const jpp_fleet_t *fleet, jpp_sink_t *sink);
 static void jpp_console_worker(const jpp_worker_t *worker, jpp_sink_t *sink);
 static void jpp_console_stat(const jpp_worker_t *worker, uint64_t bytes,
@@ -63,10 +68,15 @@ const char  jpp_console_policy[] =
 
 
 void
-jpp_console_html(const jpp_fleet_t *fleet, const jpp_console_link_t *links,
-    jpp_sink_t *sink)
+jpp_console_html(const jpp_telemetry_t *telemetry,
+    const jpp_console_link_t *links, jpp_sink_t *sink)
 {
+    const jpp_fleet_t  *fleet;
+
+    fleet = telemetry->fleet;
+
     jpp_console_head(fleet, sink);
+    jpp_console_verdict(telemetry, sink);
     jpp_console_workers(fleet, sink);
     jpp_console_unnamed(fleet, sink);
     jpp_console_problems(fleet, sink);
@@ -105,6 +115,69 @@ jpp_console_head(const jpp_fleet_t *fleet, jpp_sink_t *sink)
     jpp_sink_printf(sink, ", jemalloc_pprof module " JPP_VERSION
                     ", %zu of %" PRIu32 " workers answered.</p>\n",
                     fleet->n, fleet->n_asked);
+}
+
+
+static void
+jpp_console_verdict(const jpp_telemetry_t *telemetry, jpp_sink_t *sink)
+{
+    size_t         i, n;
+    jpp_finding_t  findings[JPP_FINDINGS];
+
+    n = jpp_findings(telemetry, findings);
+
+    if (n == 0) {
+
+        if (telemetry->fleet->n != 0) {
+            jpp_console_healthy(telemetry, sink);
+        }
+
+        return;
+    }
+
+    jpp_sink_str(sink, "\n<h2>Memory</h2>\n");
+
+    for (i = 0; i < n; i++) {
+        jpp_sink_str(sink, findings[i].is_critical
+                           ? "\n<h3 class=\"bad\">Critical: " : "\n<h3>");
+        jpp_console_text(sink, findings[i].what);
+        jpp_sink_str(sink, "</h3>\n<p>");
+        jpp_console_text(sink, findings[i].because);
+        jpp_sink_str(sink, ".</p>\n<p>");
+        jpp_console_text(sink, findings[i].cure);
+        jpp_sink_str(sink, "</p>\n");
+    }
+}
+
+
+static void
+jpp_console_healthy(const jpp_telemetry_t *telemetry, jpp_sink_t *sink)
+{
+    char                 anon[JPP_UNITS_TEXT], room[JPP_UNITS_TEXT];
+    size_t               i;
+    uint64_t             bytes;
+    const jpp_fleet_t   *fleet;
+    const jpp_usage_t   *usage;
+
+    fleet = telemetry->fleet;
+
+    for (i = 0, bytes = 0; i < fleet->n; i++) {
+        usage = &fleet->workers[i].activity.usage;
+        bytes += usage->rss_anon != JPP_NONE ? usage->rss_anon : 0;
+    }
+
+    jpp_sink_printf(sink, "\n<p class=\"good\">The memory looks healthy: %zu "
+                    "worker%s %s of memory that is not shared", fleet->n,
+                    fleet->n == 1 ? " has" : "s have",
+                    jpp_units_bytes(bytes, anon));
+
+    if (telemetry->cgroup != NULL && telemetry->cgroup->headroom != JPP_NONE) {
+        jpp_sink_printf(sink, ", and %s are left below the limit",
+                        jpp_units_bytes(telemetry->cgroup->headroom, room));
+    }
+
+    jpp_sink_str(sink, ". <a href=\"memory\">memory</a> has the numbers."
+                       "</p>\n");
 }
 
 

@@ -1,8 +1,9 @@
 
 /*
- * The console: one page for people, with the workers, their state, what is
- * wrong and its cure, and links to the resources.  It has no script, fetches
- * nothing from outside, and escapes every text that is not the module's own.
+ * The console: one page for people, with a verdict on the memory, the workers,
+ * their state, what is wrong and its cure, and links to the resources.  It has
+ * no script, fetches nothing from outside, and escapes every text that is not
+ * the module's own.
  *
  * A pure function of the caller's values; any thread.
  */
@@ -12,7 +13,7 @@
 #define _JPP_CONSOLE_H_INCLUDED_
 
 
-#include "jpp_status.h"
+#include "jpp_telemetry.h"
 
 
 /* A resource, or one way to request it. */
@@ -28,11 +29,11 @@ typedef struct {
 extern const char  jpp_console_policy[];
 
 /*
- * Write the page for FLEET with LINKS, which the caller flushes.  Its links are
- * relative to its own address, so that has to end in a slash.  It is ASCII:
+ * Write the page for TELEMETRY with LINKS, which the caller flushes.  Its links
+ * are relative to its own address, so that has to end in a slash.  It is ASCII:
  * other bytes become question marks.
  */
-void jpp_console_html(const jpp_fleet_t *fleet,
+void jpp_console_html(const jpp_telemetry_t *telemetry,
     const jpp_console_link_t *links, jpp_sink_t *sink);
 
 

@@ -2,6 +2,7 @@
 #include "ngx_http_jemalloc_pprof_console.h"
 #include "ngx_http_jemalloc_pprof_resources.h"
 #include "ngx_http_jemalloc_pprof_status.h"
+#include "ngx_http_jemalloc_pprof_telemetry.h"
 
 
 static ngx_int_t ngx_http_jemalloc_pprof_console_answer(ngx_http_request_t *r,
@@ -40,18 +41,18 @@ ngx_http_jemalloc_pprof_console_write(
     const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
     jpp_sink_t *sink)
 {
-    jpp_fleet_t                fleet;
+    jpp_telemetry_t            telemetry;
     const jpp_console_link_t  *links;
 
     links = ngx_http_jemalloc_pprof_resource_links(arena);
 
     if (links == NULL
-        || ngx_http_jemalloc_pprof_status_fleet(co, arena, &fleet) != NGX_OK)
+        || ngx_http_jemalloc_pprof_telemetry(co, arena, &telemetry) != NGX_OK)
     {
         return NGX_ERROR;
     }
 
-    jpp_console_html(&fleet, links, sink);
+    jpp_console_html(&telemetry, links, sink);
 
     return NGX_OK;
 }

@@ -12,6 +12,7 @@
 
 static void jpp_test_page(void);
 static void jpp_test_no_worker(void);
+static void jpp_test_verdict(void);
 static void jpp_test_problems(void);
 static void jpp_test_tags(void);
 static void jpp_test_evil(void);
@@ -23,7 +24,10 @@ static unsigned jpp_console_count(const char *text);
 static void jpp_console_write(const jpp_fleet_t *fleet, jpp_sink_t *sink);
 
 
-static jpp_output_t  jpp_output, jpp_evil;
+static jpp_output_t         jpp_output, jpp_evil;
+static jpp_zone_t           jpp_console_zone;
+static uint64_t             jpp_console_unclean;
+static const jpp_cgroup_t  *jpp_console_cgroup;
 
 
 int
@@ -31,6 +35,7 @@ main(void)
 {
     jpp_test_page();
     jpp_test_no_worker();
+    jpp_test_verdict();
     jpp_test_problems();
     jpp_test_tags();
     jpp_test_evil();
@@ -113,6 +118,55 @@ jpp_test_page(void)
 
     jpp_is_u64(jpp_console_count("Last error"), 1,
                "nothing failed in the other");
+}
+
+
+static void
+jpp_test_verdict(void)
+{
+    jpp_cgroup_t  cgroup;
+    jpp_worker_t  workers[2];
+    jpp_fleet_t   fleet = jpp_fleet_of(2, workers, 2);
+
+    workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
+    workers[1] = jpp_fleet_worker(1, JPP_JEMALLOC_READY);
+    workers[0].activity.usage.rss_anon = 3 * 1024 * 1024;
+    workers[1].activity.usage.rss_anon = JPP_NONE;
+
+    (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
+    jpp_ok(strstr(jpp_output.text, "</p>\n\n<p class=\"good\">The memory looks "
+                  "healthy: 2 workers have 3.0 MiB of memory that is not "
+                  "shared. <a href=\"memory\">memory</a> has the numbers.</p>\n"
+                  "\n<h2>Workers</h2>") != NULL, "nothing to say");
+
+    memset(&cgroup, 0xff, sizeof(jpp_cgroup_t));
+    cgroup.n_levels = 1;
+    cgroup.binding = 0;
+    cgroup.levels[0].limit = 1024 * 1024 * 1024;
+    cgroup.headroom = 512 * 1024 * 1024;
+    jpp_console_cgroup = &cgroup;
+    fleet.n = 1;
+
+    (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
+    jpp_ok(strstr(jpp_output.text, ": 1 worker has 3.0 MiB of memory that is "
+                  "not shared, and 512.0 MiB are left below the limit. ")
+           != NULL, "room is left");
+
+    jpp_console_unclean = 1;
+    jpp_console_zone.name = "a<b";
+    jpp_console_zone.name_len = 3;
+    jpp_console_zone.failures = 1;
+
+    (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
+    jpp_ok(strstr(jpp_output.text, "\n<h2>Memory</h2>\n\n<h3 class=\"bad\">"
+                  "Critical: processes were killed, or crashed</h3>\n<p>since "
+                  "nginx started, 1 of its") != NULL, "the gravest first");
+    jpp_ok(strstr(jpp_output.text, "\n<h3>a zone of shared memory is full</h3>"
+                  "\n<p>zone a&lt;b has") != NULL, "then the other");
+
+    jpp_console_unclean = 0;
+    jpp_console_zone.name = NULL;
+    jpp_console_cgroup = NULL;
 }
 
 
@@ -403,7 +457,19 @@ jpp_console_write(const jpp_fleet_t *fleet, jpp_sink_t *sink)
         { NULL, NULL, NULL, false }
     };
 
-    jpp_console_html(fleet, links, sink);
+    jpp_telemetry_t                  telemetry = { 0 };
+    jpp_system_t                     system;
+
+    memset(&system, 0xff, sizeof(jpp_system_t));
+
+    telemetry.fleet = fleet;
+    telemetry.system = &system;
+    telemetry.zones = &jpp_console_zone;
+    telemetry.n_zones = jpp_console_zone.name != NULL;
+    telemetry.unclean_exits = jpp_console_unclean;
+    telemetry.cgroup = jpp_console_cgroup;
+
+    jpp_console_html(&telemetry, links, sink);
 }
 
 
