@@ -1,0 +1,244 @@
+#!/usr/bin/perl
+
+# The page as nginx serves it: its headers, labels of workers, live refresh,
+# what it asks the server for, and what it says when the server does not answer.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+
+use JppBrowser;
+use JppRun qw( is_alive );
+use JppSuite qw( $dir $port dial serve slurp );
+use Test::More;
+
+plan skip_all => 'no chromium: ./dev test installs it'
+    unless JppBrowser::is_there();
+
+my $server = serve(workers => 2, http => <<'END', config => <<'END');
+    log_format uri '$status $request_method $request_uri';
+END
+        access_log logs/access.log uri;
+
+        location /debug/pprof/ {
+            jemalloc_pprof;
+        }
+
+        location /busy {
+            add_header Retry-After 7 always;
+            return 429 "too many profiles: come back later";
+        }
+END
+
+my $url = "http://127.0.0.1:$port/debug/pprof/heap?format=html";
+my $browser = JppBrowser->start;
+
+subtest 'headers' => \&check_headers;
+subtest 'what is refused' => \&check_refused;
+subtest 'labels' => \&check_labels;
+subtest 'refresh' => \&check_refresh;
+subtest 'a difference of seconds' => \&check_seconds;
+subtest 'what it asks for' => \&check_requests;
+subtest 'a busy server' => \&check_busy;
+subtest 'a server that is gone' => \&check_gone;
+
+is($server->quiet, '', 'the log is quiet');
+
+done_testing();
+
+
+sub show {
+    my ($address) = @_;
+
+    $browser->open('about:blank');
+    $browser->open($address);
+    $browser->wait_for('return page.timings.load');
+}
+
+
+sub is_quiet {
+    is_deeply([$browser->complaints], [], 'neither the console nor the policy '
+                                          . 'complained');
+}
+
+
+sub check_headers {
+    my %policy = (html => qr/script-src 'sha256-[^']+='; style-src 'sha256-/,
+                  svg => qr/^default-src 'none'; style-src 'sha256-[^']+=';/);
+    my %type = (html => 'text/html; charset=utf-8', svg => 'image/svg+xml');
+
+    for my $format (qw( html svg )) {
+        for my $method (qw( GET HEAD )) {
+            my $answer = dial()->ask($method,
+                                     "/debug/pprof/heap?format=$format");
+            my ($head) = $answer->{head};
+
+            is($answer->{status}, 200, "$method $format");
+            like($head, qr/^Content-Type: \Q$type{$format}\E\r$/mi, 'its type');
+            like($head, qr/^Content-Disposition:\ inline;\ filename="
+                           nginx-heap-[-.\w]+-\d{8}T\d{6}Z\.$format"\r$/xmi,
+                 'it is shown, and has a name to save it by');
+            like($head =~ s/.*^Content-Security-Policy: ([^\r]*).*/$1/smir,
+                 $policy{$format}, 'its policy');
+            like($head, qr/^Cross-Origin-Resource-Policy: same-origin\r$/mi,
+                 'no other site may embed it');
+            like($head, qr/^Cross-Origin-Opener-Policy: same-origin\r$/mi,
+                 'or hold its window');
+            like($head, qr/^Referrer-Policy: no-referrer\r$/mi,
+                 'or learn its address');
+            like($head, qr/^Cache-Control: no-store\r$/mi, 'nor is it stored');
+        }
+
+        like(dial()->ask('GET', "/debug/pprof/heap?format=$format")->{head},
+             qr{^Jemalloc-Pprof-Workers: 2/2\r$}mi, 'of all workers');
+    }
+
+    like(dial()->ask('GET', '/debug/pprof/heap')->{head},
+         qr/^Content-Disposition: attachment;/mi, 'a profile is saved still');
+    unlike(dial()->ask('GET', '/debug/pprof/heap')->{head},
+           qr/^(?:Content-Security|Cross-Origin|Referrer)/mi,
+           'and has no headers of pages');
+}
+
+
+sub check_refused {
+    for (['format=html&debug=1', 'format=html has no debug=1'],
+         ['format=svg&debug=1', 'format=svg has no debug=1'],
+         ['format=svg&width=0', 'width must be a whole number of pixels'],
+         ['format=svg&width=99999', 'from 300 to 8000'],
+         ['format=svg&invert=2', 'invert must be 0 or 1']) {
+        my $answer = dial()->ask('GET', "/debug/pprof/heap?$_->[0]");
+
+        is($answer->{status}, 400, $_->[0]);
+        like($answer->{body}, qr/\Q$_->[1]/, 'and why');
+    }
+}
+
+
+sub sum {
+    return $browser->run('return page.m.after.reduce((sum, value, i) =>
+        sum + (page.choice.sets[setOf(page.rows, i)] ? value : 0), 0)');
+}
+
+
+sub check_labels {
+    show($url);
+    like($browser->text('#title'), qr/^nginx on \S+$/, 'the host is its title');
+    like($browser->text('#sum'), qr{, workers 2/2$}, 'who answered is said');
+
+    my $all = sum();
+    my %of;
+
+    for my $worker (0, 1, '') {
+        show("$url#l=" . ($worker eq '' ? 'origin%3Dmaster'
+                                        : "worker%3D$worker"));
+        $of{$worker} = sum();
+        is($browser->run('return page.scene.parts[0].tree.after[0]'),
+           $of{$worker}, 'the graph has the same');
+        cmp_ok($of{$worker}, '>', 0, "worker '$worker' has some");
+    }
+
+    cmp_ok($of{0} + $of{1} + $of{''}, '<', 3 * $all, 'each has a part');
+
+    show("$url#g=worker");
+
+    my $names = $browser->run('const { tree } = page.scene.parts[0];
+        return [...tree.order.slice(0, tree.first[1])].map((node) =>
+            frames.names[tree.frame[node]]).sort()');
+
+    is_deeply($names, ['no worker', 'worker 0', 'worker 1'],
+              'split by worker: they are the root frames');
+
+    # by hand
+
+    $browser->run('document.querySelector("#labels [name=worker]").click()');
+    like($browser->run('return state.l'), qr/^worker=\d$/, 'a box is a choice');
+    is_quiet();
+}
+
+
+sub check_refresh {
+    show("$url#s=ngx_&v=flame");
+    $browser->run('const { tree } = page.scene.parts[0];
+                   zoom({ part: page.scene.parts[0], node: tree.order[0] })');
+
+    my ($hash, $time) = @{ $browser->run('return [location.hash,
+                                                  page.now.time]') };
+
+    $browser->click('#keep');
+    $browser->press('#graph', 'r');
+    $browser->wait_for("return page.now.time !== $time");
+
+    is($browser->run('return location.hash'), $hash, 'the place is kept');
+    ok($browser->run('return page.base !== null'), 'and the baseline');
+    ok($browser->run('return page.at.node > 0'), 'and the zoom');
+    ok($browser->run('return page.rows.n < page.now.n + page.base.n'),
+       'samples of one process meet');
+    like($browser->text('#sum'), qr/ since /, 'what changed is said');
+
+    $browser->run('document.getElementById("live").value = "2";
+                   setLive("2")');
+    $browser->wait_for('return live.totals.length >= 3');
+    ok($browser->run('return document.querySelector("#line polyline")
+                      .getAttribute("points").length > 10'),
+       'live has a line of totals');
+    $browser->run('document.getElementById("live").value = "0"; setLive("0")');
+    is_quiet();
+}
+
+
+sub check_seconds {
+    show("$url&seconds=1");
+    ok($browser->run('return page.base !== null'), 'both sides are there');
+    ok($browser->run('return page.now.time > page.base.time'), 'in order');
+    ok($browser->run('return document.getElementById("live").disabled'),
+       'live is off');
+    is_quiet();
+}
+
+
+sub check_requests {
+    my @lines = split /\n/, slurp("$server->{prefix}/logs/access.log");
+    my @others = grep { !m{^(?:200|400)\ (?:GET|HEAD)
+                           \ /debug/pprof/heap(?:$|\?)}x } @lines;
+
+    cmp_ok(scalar @lines, '>', 10, 'there were requests');
+    is_deeply(\@others, [], 'all of them for its own address');
+}
+
+
+sub check_busy {
+    show($url);
+    $browser->run('history.replaceState(null, "", "/busy");
+                   document.getElementById("live").value = "30"');
+    $browser->run('return refresh()');
+    is($browser->text('#say'), 'too many profiles: come back later',
+       'the sentence of the answer');
+    is($browser->run('return live.failures'), 0, 'which is no failure');
+    is($browser->run('return document.getElementById("live").value'), '30',
+       'and goes on');
+    $browser->run('setLive("0")');
+    $browser->complaints;
+}
+
+
+sub check_gone {
+    show($url);
+
+    # a browser holds connections that QUIT would wait for
+
+    kill 'TERM', $server->{pid};
+    ok($server->soon(sub { !is_alive($server->{pid}) }), 'the server ends');
+    undef $server->{pid};
+
+    $browser->run('document.getElementById("live").value = "30"');
+    $browser->wait_for('return refresh().then(() => live.failures >= 3)');
+    like($browser->text('#say'), qr/^The server did not answer: /,
+         'a sentence');
+    is($browser->run('return document.getElementById("live").value'), '0',
+       'three failures end it');
+    ok($browser->run('return page.now.n > 0'), 'what was there stays');
+    $browser->complaints;
+}

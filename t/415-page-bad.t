@@ -1,0 +1,323 @@
+#!/usr/bin/perl
+
+# What the page makes of profiles that are not ours, of hostile ones, and of
+# bytes that are none: a graph or a sentence, never nothing.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+
+use Compress::Zlib ();
+use JppBrowser;
+use JppTool qw( $dir $root $tool run slurp spew );
+use MIME::Base64 qw( encode_base64 );
+use Test::More;
+
+die "no $tool: ./dev build makes it\n" unless -x $tool;
+
+plan skip_all => 'no chromium: ./dev test installs it'
+    unless JppBrowser::is_there();
+
+my $browser = JppBrowser->start;
+
+# the page of a dump, whose profile others take the place of
+
+run('--any-kernel', '--format=html', '-o', "$dir/page.html",
+    "$root/t/data/cxx-530.heap");
+
+my $page = slurp("$dir/page.html");
+
+subtest 'a profile of CPU time' => \&check_cpu;
+subtest 'without names' => \&check_nameless;
+subtest 'pools' => \&check_pools;
+subtest 'no samples' => \&check_empty;
+subtest 'values below zero' => \&check_negative;
+subtest 'deep stacks' => \&check_deep;
+subtest 'hostile names' => \&check_names;
+subtest 'damaged' => \&check_damaged;
+subtest 'too large' => \&check_large;
+subtest 'an old browser' => \&check_old;
+
+done_testing();
+
+
+# profile.proto, as little as is needed.
+
+sub varint {
+    my ($n) = @_;
+    my $bytes = '';
+
+    use integer;
+
+    for (1 .. 10) {
+        my $byte = $n & 0x7f;
+        $n = ($n >> 7) & ((1 << 57) - 1);
+        $bytes .= chr($byte | ($n != 0 ? 0x80 : 0));
+        last if $n == 0;
+    }
+
+    return $bytes;
+}
+
+
+sub field {
+    my ($number, $value) = @_;
+
+    return varint($number << 3 | 2) . varint(length $value) . $value;
+}
+
+
+sub number {
+    my ($number, $value) = @_;
+
+    return varint($number << 3) . varint($value);
+}
+
+
+# A profile: TYPES (name unit ...), SAMPLES ([stack of function ids], [values]),
+# NAMES of functions from 1 on, and more FIELDS.
+
+sub proto {
+    my (%how) = @_;
+    my @strings = ('');
+    my $bytes = '';
+
+    my $string = sub { push @strings, $_[0]; $#strings };
+
+    for (my $i = 0; $i < @{ $how{types} }; $i += 2) {
+        $bytes .= field(1, number(1, $string->($how{types}[$i]))
+                           . number(2, $string->($how{types}[$i + 1])));
+    }
+
+    for (@{ $how{samples} // [] }) {
+        $bytes .= field(2, field(1, join '', map { varint($_) } @{ $_->[0] })
+                           . field(2, join '', map { varint($_) }
+                                               @{ $_->[1] }));
+    }
+
+    $bytes .= field(3, number(1, 1) . number(5, $string->($how{file}
+                                                           // '/bin/prog')));
+
+    for my $id (1 .. @{ $how{names} // [] }) {
+        my $name = $how{names}[$id - 1];
+
+        $bytes .= field(4, number(1, $id) . number(2, 1)
+                           . number(3, 4096 * $id)
+                           . (defined $name ? field(4, number(1, $id)) : ''));
+        $bytes .= field(5, number(1, $id) . number(2, $string->($name)))
+            if defined $name;
+    }
+
+    $bytes .= $how{fields}->($string) if $how{fields};
+
+    return $bytes . join '', map { field(6, $_) } @strings;
+}
+
+
+sub show {
+    my ($bytes, $fragment) = @_;
+    my $base64 = encode_base64($bytes, '');
+
+    spew("$dir/bad.html",
+         $page =~ s{(id="profile">)[^<]*}{$1$base64}r);
+    $browser->open('about:blank');
+    $browser->open("file://$dir/bad.html#" . ($fragment // ''));
+    $browser->wait_for('return page.timings.load
+                        || document.getElementById("say").textContent');
+}
+
+
+sub is_quiet {
+    is_deeply([$browser->complaints], [], 'no complaints');
+}
+
+
+sub check_cpu {
+    show(proto(types => [qw( samples count cpu nanoseconds )],
+               names => [qw( main work idle )],
+               samples => [[[2, 1], [100, 1e9]], [[3, 1], [25, 25e7]]],
+               fields => sub {
+                   field(11, number(1, $_[0]->('cpu'))
+                             . number(2, $_[0]->('nanoseconds')))
+                   . number(12, 10_000_000) . number(10, 30e9);
+               }));
+
+    like($browser->text('#sum'),
+         qr/^cpu 1\.3 s, 2 stacks, 125 samples, \+- 8\.[29] %$/,
+         'samples are counts');
+    $browser->press('#graph', 'ArrowDown', 'ArrowDown');
+    like($browser->text('#status'), qr/^work: 1\.0 s, 80\.0 % of all/, 'work');
+    is_quiet();
+}
+
+
+sub check_nameless {
+    show(proto(types => [qw( inuse_space bytes )], names => [undef, undef],
+               samples => [[[2, 1], [100]]]));
+    is_deeply($browser->run('return [...page.scene.parts[0].tree.frame]
+                             .map((frame) => frames.names[frame])'),
+              ['all', 'prog+0x1000', 'prog+0x2000'], 'places in files');
+    is_quiet();
+}
+
+
+# Exact numbers; owners are servers and locations.
+
+sub check_pools {
+    my @names = ('http', 'server a', 'location /x', 'request', 'pool blocks',
+                 'server b', 'client connection', '0-512');
+
+    show(proto(file => '[nginx]', names => \@names,
+               types => [qw( inuse_objects count inuse_space bytes
+                             unused_space bytes )],
+               samples => [[[8, 5, 4, 3, 2, 1], [4, 4096, 100]],
+                           [[8, 5, 7, 6, 1], [1, 512, 7]]]),
+         't=inuse_space');
+
+    like($browser->text('#sum'), qr/inuse_space 4\.5 KiB, 2 stacks, exact$/,
+         'exact');
+    is_deeply($browser->run('return page.owners.map((one) =>
+                                 [ownerName(one.owner), one.cum.after])'),
+              [['location /x', 4096], ['server b', 512]],
+              'owners are locations and servers');
+    is($browser->run('const { tree } = page.scene.parts[0];
+                      return ownerName(tree.owner[tree.n - 1])'), 'server b',
+       'and what is below them is theirs');
+    is_deeply($browser->run('return [...document.getElementById("t").options]
+                             .map((option) => option.value)'),
+              [qw( inuse_objects inuse_space unused_space )], 'every type');
+    is_quiet();
+}
+
+
+sub check_empty {
+    show(proto(types => [qw( inuse_space bytes )]));
+    is($browser->text('#sum'), 'The profile has no samples.', 'a sentence');
+
+    for my $view (qw( flame callers both table owners )) {
+        $browser->run("change({ v: '$view' })");
+        is($browser->text('#say'), '', "$view has nothing to complain about");
+    }
+
+    is_quiet();
+}
+
+
+sub check_negative {
+    show(proto(types => [qw( inuse_space bytes )], names => [qw( main a b )],
+               samples => [[[2, 1], [-300]], [[3, 1], [100]]]));
+    is($browser->run('return page.scene.parts[0].tree.after[0]'), -200,
+       'a difference without its base has signs');
+    is($browser->run('return page.scene.parts[0].tree.width[0]'), 400,
+       'and widths');
+    like($browser->text('#legend'), qr/more.*less/s, 'in red and blue');
+    is_quiet();
+}
+
+
+sub check_deep {
+    my @names = map { "f$_" } 1 .. 4096;
+
+    show(proto(types => [qw( inuse_space bytes )], names => \@names,
+               samples => [[[1 .. 4096], [100]]]));
+    is($browser->run('return page.scene.parts[0].tree.height'), 4097,
+       '4096 frames');
+    $browser->run('document.getElementById("graph").scrollTop = 1e6');
+    $browser->wait_for('return page.view.top > 70000');
+    cmp_ok($browser->run('return page.boxes.n'), '>', 5, 'to the last one');
+
+    show(proto(types => [qw( inuse_space bytes )], names => \@names,
+               samples => [[[1 .. 4096, 1], [100]]]));
+    is($browser->text('#say'), 'A stack has more than 4096 frames.',
+       'one more is refused');
+    is_quiet();
+}
+
+
+sub check_names {
+    my @names = ('</script><script>alert(1)</script>', '"\'><img src=x>',
+                 'x' x 10_000, "\xff\xfe\x80", "a\xe2\x80\xaeb", "\0\n\x1b[1m",
+                 '__proto__', 'constructor');
+
+    for my $view (qw( flame callers both table owners )) {
+        show(proto(types => [qw( inuse_space bytes )], names => \@names,
+                   file => '/bin/<b>"&',
+                   samples => [[[1 .. @names], [100]],
+                               [[reverse 1 .. @names], [50]]]),
+             "v=$view&p=__proto__");
+        is($browser->text('#say'), '', "$view: no complaint");
+        is($browser->run('return document.querySelectorAll("img, b").length
+                          + document.scripts.length'), 2, 'no element of it');
+        cmp_ok($browser->run('return document.documentElement.scrollWidth'),
+               '<=', 1600, 'and the page is no wider');
+        is_quiet();
+    }
+
+    show(proto(types => [qw( inuse_space bytes )], names => \@names,
+               samples => [[[1 .. @names], [100]]]), 'v=table');
+
+    my $text = $browser->run('return document.getElementById("table")
+                              .textContent');
+
+    like($text, qr/<\/script><script>alert\(1\)<\/script>/, 'names are text');
+    unlike($text, qr/[\x{202e}\0\x1b]/, 'that turns nothing round');
+    like($text, qr/constructor/, 'whatever they mean to others');
+}
+
+
+sub check_damaged {
+    my $good = Compress::Zlib::memGzip(
+        proto(types => [qw( inuse_space bytes )], names => [qw( main )],
+              samples => [[[1], [1]]]));
+
+    for (['nothing', ''], ['words', 'hello, world'],
+         ['a cut profile', substr $good, 0, length($good) - 12],
+         ['one with a changed byte', substr($good, 0, 12) . 'X'
+                                     . substr $good, 13],
+         ['an unknown location', proto(types => [qw( a b )],
+                                       samples => [[[7], [1]]])],
+         ['too few values', proto(types => [qw( a b c d )], names => ['main'],
+                                  samples => [[[1], [1]]])],
+         ['an endless number', "\x08" . "\xff" x 20],
+         ['a message longer than all', "\x12\xff\xff\x03ab"]) {
+        show($_->[1]);
+        is($browser->text('#say'), 'This is no profile, or it is cut or '
+           . 'damaged: fetch it again.', "$_->[0]: a sentence");
+        is_quiet();
+    }
+
+    spew("$dir/bad.html", $page =~ s{(id="profile">)[^<]*}{$1****}r);
+    $browser->open("file://$dir/bad.html");
+    like($browser->text('#say'), qr/^This is no profile/, 'cut base64');
+    $browser->complaints;
+}
+
+
+sub check_large {
+    my ($deflate) = Compress::Zlib::deflateInit(-Level => 1,
+                                                -WindowBits => 31);
+    my $block = "\0" x (1 << 20);
+    my $packed = join '', map { ($deflate->deflate($block))[0] } 1 .. 257;
+
+    $packed .= ($deflate->flush)[0];
+
+    show($packed);
+    like($browser->text('#say'), qr/^The profile has more than 256 MiB: /,
+         'a sentence');
+    is_quiet();
+}
+
+
+sub check_old {
+    $browser->devtools('Page.addScriptToEvaluateOnNewDocument',
+                       { source => 'delete window.DecompressionStream' });
+    $browser->open('about:blank');
+    $browser->open("file://$dir/page.html");
+    like($browser->wait_for('return document.getElementById("say")
+                             .textContent'),
+         qr/^This browser cannot unpack gzip .* or format=svg\.$/,
+         'without DecompressionStream: a sentence, and what to use');
+    is_quiet();
+}
