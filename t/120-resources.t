@@ -458,7 +458,8 @@ sub console {
     my @links = map { s/&amp;/&/gr } $page =~ /href="(.*?)"/g;
 
     for (qw( heap allocs status cmdline symbol heap?format=top heap?debug=1
-             heap?format=folded heap?seconds=30
+             heap?format=html heap?format=svg heap?format=folded
+             heap?seconds=30
              heap?format=jemalloc&worker=self ))
     {
         my $link = $_;

@@ -403,6 +403,7 @@ advice()
 nginx (pid $nginx_pid), $workers workers, serves its heap; try
 
   in a browser            $pprof/
+  flame graphs            $pprof/heap?format=html
   in a terminal           curl '$pprof/heap?format=top'
   one worker of them      curl '$pprof/heap?format=top&worker=0'
   without what it inherited

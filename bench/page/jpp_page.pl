@@ -4,8 +4,8 @@
 #
 #     load      from the script's first line to the first picture
 #     grow      filters, sums, owners and the tree anew
-#     draw      one picture of 1600x900, as frames are searched and zoomed
-#     memory    of the page's script after a collection, with its typed arrays
+#     draw      one picture of 1600x900: the whole, searched, and zoomed
+#     memory    of the tab's process, beside that of an empty page
 #
 # Chromium without a window draws in software, so that no card is measured.
 # Dumps are generated: random trees, the worst case; the real one is
@@ -113,6 +113,10 @@ sub once {
     my $browser = JppBrowser->start;
 
     $browser->resize(1600, 900);
+    $browser->open('about:blank');
+
+    my $empty = memory($browser);
+
     $browser->open("file://$page");
     $browser->wait_for('return page.timings.load', 60);
 
@@ -125,9 +129,8 @@ for (let i = 0; i < 5; i++) {
 const { tree } = page.scene.parts[0], { view } = page;
 const context = document.getElementById('canvas').getContext('2d');
 for (let i = 0; i < 60; i++) {
-    const node = i % 3 === 0 ? 0 : Math.floor(tree.n * i / 60);
     view.match = i % 2 ? flagsOf('[0-4]$') : null;
-    zoomTo(tree, i % 3 === 2 ? tree.parent[Math.max(1, node)] : node);
+    zoomTo(tree, i % 5 === 4 ? tree.order[i] : 0);
     const start = performance.now();
     draw();
     context.getImageData(0, 0, 1, 1);
@@ -140,12 +143,33 @@ times.boxes = page.boxes.n;
 return times;
 END
 
-    $browser->devtools('HeapProfiler.collectGarbage');
-    $result->{memory} = $browser->devtools('Runtime.evaluate', {
-        expression => 'performance.memory.usedJSHeapSize',
-        returnByValue => JSON::PP::true })->{result}{value} / 2**20;
+    $result->{memory} = memory($browser) - $empty;
 
     return $result;
+}
+
+
+# MiB of the largest process that draws pages, after a collection.
+
+sub memory {
+    my ($browser) = @_;
+    my $folder = $browser->folder;
+    my $most = 0;
+
+    $browser->devtools('HeapProfiler.collectGarbage');
+
+    for my $file (glob '/proc/[0-9]*/cmdline') {
+        my $command = do { local (@ARGV, $/) = $file; <> } // next;
+
+        next unless $command =~ /--type=renderer/
+                    && $command =~ /\Q$folder/;
+
+        my $status = do { local (@ARGV, $/) = $file =~ s/cmdline/status/r; <> };
+
+        $most = max($most, $1 / 1024) if ($status // '') =~ /RssAnon:\s+(\d+)/;
+    }
+
+    return $most;
 }
 
 

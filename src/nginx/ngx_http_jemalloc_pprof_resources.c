@@ -24,8 +24,17 @@ static const jpp_console_link_t
       "The same as a table for a terminal.",
       "curl \"${URL}heap?format=top\"", false },
 
+    { "heap?format=html",
+      "Flame graphs, tables and differences as a page, which holds the "
+      "profile and can be saved and shared.",
+      "curl -o heap.html \"${URL}heap?format=html\"", false },
+
+    { "heap?format=svg",
+      "A flame graph as a picture.",
+      "curl -o heap.svg \"${URL}heap?format=svg\"", false },
+
     { "heap?format=folded",
-      "One line per stack, for flame graphs (flamegraph.pl, speedscope).",
+      "One line per stack, for other tools (flamegraph.pl, speedscope).",
       "curl -o heap.folded \"${URL}heap?format=folded\"", false },
 
     { "heap?debug=1",

@@ -114,13 +114,17 @@ jpp_tree_value(const jpp_tree_t *tree, const jpp_view_t *view, uint32_t i,
 
     value->after = jpp_profile_value(profile->columns[type], i);
     value->seen = jpp_profile_value(profile->columns[seen], i);
-
     n = (double) value->seen;
     doubt = (double) jpp_profile_value(profile->columns[seen + 1], i);
 
     if (view->base != NULL) {
         value->before = jpp_profile_value(view->base[type], i);
         n -= (double) jpp_profile_value(view->base[seen], i);
+
+        if (value->seen == 0) {
+            value->seen = jpp_profile_value(view->base[seen], i);
+        }
+
         doubt -= (double) jpp_profile_value(view->base[seen + 1], i);
     }
 

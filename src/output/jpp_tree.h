@@ -25,7 +25,7 @@ typedef struct {
     uint32_t     next;         /* sibling, or 0 */
     int64_t      after;
     int64_t      before;       /* 0 without a base */
-    int64_t      seen;         /* samples */
+    int64_t      seen;         /* samples; of what is gone, those before */
     double       variance;     /* of the change */
     double       width;        /* the greater of both, summed over leaves */
 } jpp_tree_node_t;

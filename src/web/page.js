@@ -55,14 +55,14 @@ function complain(error) {
  * A regular expression as a flag for each frame; null: there is none.  Only one
  * with a capital letter minds them.
  */
-function flagsOf(pattern) {
-  if (pattern === '') return null;
+function flagsOf(said) {
+  if (said === '') return null;
   let test;
   try {
-    test = new RegExp(pattern,
-      /[A-Z]/.test(pattern.replace(/\\./g, '')) ? '' : 'i');
+    test = new RegExp(said,
+      /[A-Z]/.test(said.replace(/\\./g, '')) ? '' : 'i');
   } catch {
-    throw new Complaint(`Not a regular expression: ${pattern}`);
+    throw new Complaint(`Not a regular expression: ${said}`);
   }
   return Uint8Array.from(frames.names, (name) => (test.test(name) ? 1 : 0));
 }
@@ -106,7 +106,7 @@ function isTable() {
 }
 
 function grow() {
-  const start = performance.now();
+  const begun = performance.now();
   $('say').textContent = '';
   try {
     const t = typeIndex();
@@ -117,7 +117,7 @@ function grow() {
     giveColours(page.owners);
     page.scene = isTable() ? null : makeScene();
     giveColours(OWNERS.names.map((_, owner) => ({ owner })));
-    page.timings.grow = performance.now() - start;
+    page.timings.grow = performance.now() - begun;
   } catch (error) {
     complain(error);
     return;
@@ -181,7 +181,7 @@ function zoomTo(tree, node) {
 
 function draw() {
   if (!page.scene) return;
-  const start = performance.now(), { view } = page;
+  const begun = performance.now(), { view } = page;
   const canvas = $('canvas'), graph = $('graph'), ratio = devicePixelRatio;
   view.width = graph.clientWidth;
   view.height = Math.min(graph.clientHeight, innerHeight);
@@ -201,7 +201,7 @@ function draw() {
   page.boxes = layOut(page.scene, view);
   paint(context, page.scene, page.boxes, page.palette, view);
   mark();
-  page.timings.draw = performance.now() - start;
+  page.timings.draw = performance.now() - begun;
 }
 
 /* The outline of the frame that the keyboard is at. */
@@ -218,11 +218,11 @@ function mark() {
 function describe(tree, node) {
   const { unit, m } = page, root = page.scene.parts[0].tree;
   const value = tree.after[node], up = Math.max(0, tree.parent[node]);
-  const zoom = page.view.to - page.view.from;
+  const span = page.view.to - page.view.from;
   const parts = [`${frames.names[tree.frame[node]]}: ${show(value, unit)}`,
     `${percent(tree.width[node], root.width[0])} of all`];
-  if (zoom < root.width[0]) {
-    parts.push(`${percent(tree.width[node], zoom)} of the zoom`);
+  if (span < root.width[0]) {
+    parts.push(`${percent(tree.width[node], span)} of the zoom`);
   }
   parts.push(`${percent(tree.width[node], tree.width[up])} of its caller`);
   if (tree.before) {
@@ -287,9 +287,9 @@ function showTable() {
 
 function swatch(owner) {
   const colour = OWNERS.colours[owner];
-  const fill = page.palette.fills[colour === undefined ? OTHER : 3 * colour];
   const box = make('i', { className: 'swatch', ariaHidden: 'true' });
-  box.style.background = fill;
+  box.style.background = page.palette.fills[colour === undefined ? OTHER
+    : 3 * colour];
   return make('span', {}, box, ownerName(owner));
 }
 
@@ -346,6 +346,7 @@ function showState() {
   }
   $('graph').hidden = isTable();
   $('table').hidden = !isTable();
+  $('status').hidden = isTable();
   showSum(total);
   showLegend();
   showChips();
@@ -354,11 +355,11 @@ function showState() {
 function showSum(total) {
   const { now, base, m, unit } = page, { types, time } = now;
   const when = time ? `${new Date(time).toISOString().slice(0, 19)}Z, ` : '';
-  const change = base ? `, ${total.change > 0 ? '+' : ''}`
+  const by = base ? `, ${total.change > 0 ? '+' : ''}`
     + `${show(total.change, unit)} since ${show(total.before, unit)}` : '';
   const asked = now.comments.find((text) => /^workers \d/.test(text));
   $('sum').textContent = now.n === 0 ? 'The profile has no samples.'
-    : `${when}${types[typeIndex()].name} ${show(total.after, unit)}${change}, `
+    : `${when}${types[typeIndex()].name} ${show(total.after, unit)}${by}, `
     + `${page.rows.n.toLocaleString('en')} stacks, `
     + doubt(total.change, total.seen, total.variance, m.isExact)
     + (asked ? `, ${asked}` : '');

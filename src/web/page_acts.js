@@ -430,7 +430,7 @@ function listenToGraph() {
   }
 }
 
-async function start() {
+async function main() {
   try {
     $('title').textContent = document.title.trim() || 'Profile';
     $('theme').value = remembered();
@@ -441,13 +441,13 @@ async function start() {
     const canFetch = location.protocol.startsWith('http')
       && !/[?&]seconds=/.test(location.search);
     $('live').disabled = !canFetch;
-    const base = $('base'), before = performance.now();
+    const base = $('base'), begun = performance.now();
     const read = (block) => readProfile(fromBase64(block.textContent));
     setProfiles(await read($('profile')), base ? await read(base) : null);
-    page.timings.load = performance.now() - before;
+    page.timings.load = performance.now() - begun;
   } catch (error) {
     complain(error);
   }
 }
 
-start();
+main();

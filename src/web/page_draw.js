@@ -7,7 +7,7 @@
  * that is too narrow ends its siblings.
  */
 
-const ROW = 18, MIN = 0.5, TEXT = 6, CHAR = 12;
+const ROW = 18, MIN = 0.5, TEXT = 6;
 const FONT = '12px ui-monospace, "DejaVu Sans Mono", Menlo, monospace';
 const HUES = [212, 28, 140, 270, 52, 186, 340, 96, 240, 12, 164, 310];
 const STEPS = 5;
@@ -96,14 +96,14 @@ function colourOf(scene, tree, node, match) {
     if (owner < 0) return OTHER;
     const colour = OWNERS.colours[owner];
     return colour === undefined ? OTHER
-      : 3 * colour + (nameHash(tree.frame[node]) >>> 8) % 3;
+      : 3 * colour + (frames.hashes[tree.frame[node]] >>> 8) % 3;
   }
-  const change = scene.changeOf(tree, node);
-  if (change === 0) return SAME;
+  const by = scene.changeOf(tree, node);
+  if (by === 0) return SAME;
   if (tree.isNoise(node)) return NOISE;
-  const share = Math.min(1, Math.abs(change) / scene.scale);
+  const share = Math.min(1, Math.abs(by) / scene.scale);
   const step = Math.min(STEPS - 1, Math.floor(Math.sqrt(share) * STEPS));
-  return (change > 0 ? MORE : LESS) + step;
+  return (by > 0 ? MORE : LESS) + step;
 }
 
 /* Indices of boxes by colour, so that each colour is set once. */

@@ -22,7 +22,8 @@ const MAX_FRAMES = 4096;
 class Complaint extends Error {}
 
 /* Functions, and label sets, of all profiles, each once. */
-const frames = { names: [], modules: [], passes: [], ids: new Map() };
+const frames = { names: [], modules: [], passes: [], owners: [], hashes: [],
+  ids: new Map() };
 const sets = { labels: [], ids: new Map() };
 
 /* What could hide or turn round a name. */
@@ -102,12 +103,6 @@ class Wire {
     return all;
   }
 
-  /* A repeated number, packed or not. */
-  repeated(number, end, push) {
-    if (end === undefined) push(number);
-    else while (this.at < end) push(this.int());
-  }
-
   text(end) {
     return new TextDecoder().decode(this.bytes.subarray(this.at, end));
   }
@@ -130,8 +125,11 @@ const FIELDS = {
   10: (raw, wire, n) => { raw.duration = n / 1e9; },
   11: (raw, wire, n, end) => { raw.periodType = wire.numbers(end); },
   12: (raw, wire, n) => { raw.period = n; },
-  13: (raw, wire, n, end) =>
-    wire.repeated(n, end, (i) => raw.comments.push(i)),
+  13: (raw, wire, n, end) => {
+    if (wire.at === end) return;
+    do raw.comments.push(end === undefined ? n : wire.int());
+    while (wire.at < end);
+  },
   14: (raw, wire, n) => { raw.best = n; },
 };
 
@@ -150,13 +148,16 @@ function readSample(raw, wire, unused, end) {
   const from = raw.path.n;
   let labels = '';
   wire.each(end, (field, number, stop) => {
-    if (field === 1) {
-      wire.repeated(number, stop,
-        (id) => raw.path.push(locationIndex(raw, id)));
-    } else if (field === 2) {
-      wire.repeated(number, stop, (value) => raw.values.push(value));
-    } else if (field === 3) {
+    if (field === 3) {
       labels += wire.numbers(stop) + ';';
+    } else if (field === 1 || field === 2) {
+      const isPacked = stop !== undefined;
+      if (isPacked && wire.at === stop) return;
+      do {
+        const n = isPacked ? wire.int() : number;
+        if (field === 1) raw.path.push(locationIndex(raw, n));
+        else raw.values.push(n);
+      } while (wire.at < stop);
     }
   });
   if (raw.path.n - from > MAX_FRAMES) {
@@ -240,15 +241,18 @@ function setId(pairs) {
 
 function resolvePaths(profile, raw, string) {
   const known = raw.locations.map((one) => locationFrames(raw, one, string));
+  const single = Int32Array.from(known, (ids) =>
+    (ids && ids.length === 1 ? ids[0] : -1));
   const path = new List(Uint32Array), starts = new Uint32Array(profile.n + 1);
   const from = raw.starts.done();
   for (let i = 0; i < profile.n; i++) {
     const end = i + 1 < profile.n ? from[i + 1] : raw.path.n;
     starts[i] = path.n;
     for (let k = from[i]; k < end; k++) {
-      const ids = known[raw.path.items[k]];
-      if (ids === undefined) throw damaged();
-      for (const id of ids) path.push(id);
+      const location = raw.path.items[k];
+      if (single[location] >= 0) path.push(single[location]);
+      else if (!known[location]) throw damaged();
+      else known[location].forEach((id) => path.push(id));
     }
   }
   starts[profile.n] = path.n;
@@ -281,6 +285,8 @@ function frameId(name, module, file) {
     frames.names.push(name.replace(UNSEEN, '\ufffd'));
     frames.modules.push(module.replace(UNSEEN, '\ufffd'));
     frames.passes.push(passing(name, file));
+    frames.owners.push(ownerFor(name, module));
+    frames.hashes.push(hashText(key));
   }
   return id;
 }

@@ -95,10 +95,10 @@ function hashOf(profile, i) {
 }
 
 function isSame(p, i, q, k) {
-  const from = p.starts[i], start = q.starts[k], n = p.starts[i + 1] - from;
-  if (p.sets[i] !== q.sets[k] || q.starts[k + 1] - start !== n) return false;
+  const from = p.starts[i], other = q.starts[k], n = p.starts[i + 1] - from;
+  if (p.sets[i] !== q.sets[k] || q.starts[k + 1] - other !== n) return false;
   for (let j = 0; j < n; j++) {
-    if (p.path[from + j] !== q.path[start + j]) return false;
+    if (p.path[from + j] !== q.path[other + j]) return false;
   }
   return true;
 }
@@ -159,11 +159,11 @@ function measure(rows, t) {
   const knowA = evidence(now, t), knowB = base ? evidence(base, of) : null;
   m.isExact = !knowA && !knowB;
   for (let i = 0; i < n; i++) {
-    let value = 0, seen = 0, doubt = 0;
+    let value = 0, seen = 0, unsure = 0;
     if (a[i] >= 0) {
       value = m.after[i] = now.values[a[i] * now.types.length + t];
       if (value < 0) m.isSigned = true;
-      if (knowA) [seen, doubt] = knowA(a[i]);
+      if (knowA) [seen, unsure] = knowA(a[i]);
       m.seen[i] = Math.abs(seen);
     }
     if (b && b[i] >= 0 && of >= 0) {
@@ -172,10 +172,10 @@ function measure(rows, t) {
       const [s, d] = knowB ? knowB(b[i]) : [0, 0];
       if (a[i] < 0) m.seen[i] = s;
       seen -= s;
-      doubt -= d;
+      unsure -= d;
     }
     seen = Math.max(1, Math.abs(seen));
-    m.variance[i] = (value / seen) ** 2 * Math.min(seen, Math.abs(doubt));
+    m.variance[i] = (value / seen) ** 2 * Math.min(seen, Math.abs(unsure));
   }
   return m;
 }
@@ -207,11 +207,11 @@ function choose(rows, i, choice, out) {
 }
 
 /* As jpp_passing_skip(): a stack of nothing else keeps its outermost one. */
-function skipPassing(path, start, end) {
-  let from = start, last = start;
-  for (let k = start; k < end; k++) {
+function skipPassing(path, leaf, end) {
+  let from = leaf, last = leaf;
+  for (let k = leaf; k < end; k++) {
     const kind = frames.passes[path[k]];
-    if (kind === 0 || (kind === UNNAMED && from === start)) break;
+    if (kind === 0 || (kind === UNNAMED && from === leaf)) break;
     if (kind === PASSES) {
       from = k + 1;
       last = k;

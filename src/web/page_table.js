@@ -24,12 +24,12 @@ function percent(value, total) {
 
 /* What the sum of VALUE rests on: "1,312 samples, +- 2.8 %". */
 function doubt(value, seen, variance, isExact) {
-  const error = value ? 100 * Math.sqrt(variance) / Math.abs(value) : 0;
   if (isExact) return 'exact';
-  const n = Math.round(seen);
+  const error = value ? 100 * Math.sqrt(variance) / Math.abs(value) : 0;
+  const n = Math.round(seen), isSure = error < 0.05;
   return `${n.toLocaleString('en')} sample${n === 1 ? '' : 's'}, `
-    + `${error < 0.05 ? 'exact' : `+- ${error.toFixed(error < 9.95 ? 1 : 0)} %`}`
-    + (n < 10 && error >= 0.05 ? ', few samples' : '');
+    + (isSure ? 'exact' : `+- ${error.toFixed(error < 9.95 ? 1 : 0)} %`)
+    + (n < 10 && !isSure ? ', few samples' : '');
 }
 
 class Sum {
@@ -80,7 +80,7 @@ function ownersOf(rows, m, choice) {
     const n = choose(rows, i, inner, out);
     if (n < 0) continue;
     let owner = -1;
-    for (let k = 0; k < n && owner < 0; k++) owner = ownerOf(out[k]);
+    for (let k = 0; k < n && owner < 0; k++) owner = frames.owners[out[k]];
     if (!all.has(owner)) all.set(owner, { owner, cum: new Sum() });
     all.get(owner).cum.add(m, i);
   }

@@ -134,10 +134,10 @@ class Tree {
     this.hash = new Uint32Array(n);
     this.height = 1;
     for (let i = 0; i < n; i++) {
-      const up = parent[i], own = ownerOf(frame[i]);
+      const up = parent[i], own = frames.owners[frame[i]];
       this.owner[i] = own >= 0 || i === 0 ? own : this.owner[up];
       this.hash[i] = i === 0 ? 1
-        : Math.imul(this.hash[up] ^ nameHash(frame[i]), 0x9e3779b1) >>> 0;
+        : Math.imul(this.hash[up] ^ frames.hashes[frame[i]], 0x9e3779b1) >>> 0;
       if (depth[i] >= this.height) this.height = depth[i] + 1;
     }
   }
@@ -174,22 +174,17 @@ function insert(order, width, from, k) {
   order[k] = node;
 }
 
-const nameHashes = [];
-
-function nameHash(frame) {
-  if (nameHashes[frame] === undefined) {
-    let hash = 0x811c9dc5;
-    for (const c of frames.modules[frame] + frames.names[frame]) {
-      hash = Math.imul(hash ^ c.codePointAt(0), 0x01000193);
-    }
-    nameHashes[frame] = hash;
+/* A link finds a node by the names on the way to it. */
+function hashText(text) {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) {
+    hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
   }
-  return nameHashes[frame];
+  return hash;
 }
 
 /* A module; of pools, a server or a location, and -1 below it. */
-function ownerOf(frame) {
-  const name = frames.names[frame], module = frames.modules[frame];
+function ownerFor(name, module) {
   if (module !== '[nginx]') return module === '' ? -1 : ownerId(module);
   return /^(?:server|location) /.test(name) ? ownerId(name) : -1;
 }

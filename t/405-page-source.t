@@ -1,0 +1,145 @@
+#!/usr/bin/perl
+
+# The rules of the house for the page's own source: lines, functions, nothing
+# unused, nothing that makes HTML of a string; its weight; and eslint.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+
+use File::Temp qw( tempdir );
+use JppRun qw( $build $root slurp spew );
+use Test::More;
+
+my $web = "$root/src/web";
+my $dir = tempdir(CLEANUP => 1);
+my ($list) = slurp("$root/tools/page.sh") =~ /^SCRIPTS="([^"]+)"/m;
+my @scripts = split ' ', $list;
+my %text = map { $_ => slurp("$web/$_") } @scripts;
+my $all = join '', map { $text{$_} } @scripts;
+
+subtest 'files' => \&check_files;
+subtest 'lines' => \&check_lines;
+subtest 'functions' => \&check_functions;
+subtest 'what it must not do' => \&check_forbidden;
+subtest 'what is served' => \&check_served;
+subtest 'eslint' => \&check_eslint;
+
+done_testing();
+
+
+sub check_files {
+    my @there = map { s{.*/}{}r } glob "$web/*";
+
+    is_deeply([sort @there],
+              [sort @scripts, qw( page.html page.css picture.css )],
+              'every file is a part of the page or of the picture');
+
+    like($text{$_}, qr{\A(?:'use strict';\n\n)?/\*\n \* }, "$_ has a head")
+        for @scripts;
+}
+
+
+sub check_lines {
+    for my $file (glob "$web/*") {
+        my @lines = split /\n/, slurp($file);
+        my @wrong = grep { $lines[$_ - 1] =~ /^.{81}|\t|[ \t]$/ }
+                    1 .. @lines;
+
+        is_deeply(\@wrong, [], "$file: 80 columns, no tabs");
+        cmp_ok(scalar @lines, '<=', 500, 'at most 500 lines');
+    }
+}
+
+
+# Each is used, and none is longer than 40 lines.
+
+sub check_functions {
+    my %names = map { $_ => 1 } $all =~ /^(?:async )?function (\w+)/mg;
+    my @unused = grep { my $n = () = $all =~ /\b$_\b/g; $n < 2 }
+                 sort keys %names;
+
+    cmp_ok(scalar keys %names, '>', 100, 'there are functions');
+    is_deeply(\@unused, [], 'all of them are used');
+
+    my @long;
+
+    while ($all =~ /^(?:async )?function (\w+)(.*?)^\}/msg) {
+        my ($name, $n) = ($1, $2 =~ tr/\n//);
+        push @long, "$name: $n lines" if $n > 40;
+    }
+
+    is_deeply(\@long, [], 'none is longer than 40 lines');
+}
+
+
+# With Trusted Types these would throw, the first time that somebody sees them.
+
+sub check_forbidden {
+    my @found = $all =~ /(\b(?:innerHTML|outerHTML\s*=|insertAdjacentHTML|eval
+                             |document\.write|new\ Function|setAttribute
+                             \(['"]on|XMLHttpRequest|WebSocket|importScripts)
+                         \b)/xg;
+
+    is_deeply(\@found, [], 'no string becomes HTML or code');
+    unlike($all, qr{https?://(?!www\.w3\.org/)}, 'and no address is foreign');
+}
+
+
+# The literals are the files, without comments and indentation.
+
+sub check_served {
+    my $header = slurp("$build/proto/jpp_page.h");
+    my ($parts) = $header =~ /#define JPP_PAGE_PARTS \\\n(.*)/s;
+    my $served = join '', map { s/\\(.)/$1 eq 'n' ? "\n" : $1/ger }
+                 $parts =~ /^"((?:[^"\\]|\\.)*)"/mg;
+
+    for my $line (map { s/^ +//r } split /\n/, $text{'page.js'}) {
+        next if $line eq '' || $line =~ m{^/?\*};
+        next if index($served, "$line\n") != -1;
+        fail("served: $line");
+    }
+
+    unlike($served, qr{^ */\*}m, 'no comment is served');
+    cmp_ok(length $served, '<', 72 * 1024, 'it weighs less than 72 KiB');
+}
+
+
+sub check_eslint {
+    my $eslint = "$root/build/npm/node_modules/eslint/bin/eslint.js";
+
+    plan skip_all => "no $eslint: npm could not fetch eslint"
+        unless -f $eslint;
+
+    spew("$dir/page.js", $all);
+    spew("$dir/eslint.config.mjs", <<'END');
+const browser = ['window', 'document', 'location', 'history', 'navigator',
+    'fetch', 'URL', 'URLSearchParams', 'Blob', 'TextDecoder', 'performance',
+    'DecompressionStream', 'ResizeObserver', 'DOMParser', 'atob', 'btoa',
+    'console', 'matchMedia', 'getComputedStyle', 'localStorage', 'setTimeout',
+    'clearTimeout', 'requestAnimationFrame', 'addEventListener', 'innerWidth',
+    'innerHeight', 'devicePixelRatio'];
+
+export default [{
+    languageOptions: {
+        sourceType: 'script',
+        ecmaVersion: 2023,
+        globals: Object.fromEntries(browser.map((name) => [name, 'readonly'])),
+    },
+    linterOptions: { reportUnusedDisableDirectives: 'error' },
+    rules: Object.fromEntries(['no-undef', 'no-unused-vars', 'eqeqeq',
+        'no-var', 'prefer-const', 'no-shadow', 'no-eval', 'no-implied-eval',
+        'no-loop-func', 'no-fallthrough', 'no-redeclare', 'no-self-compare',
+        'no-unreachable', 'no-useless-escape', 'no-control-regex',
+        'use-isnan', 'valid-typeof', 'no-constant-binary-expression',
+        'no-unsafe-finally', 'no-return-assign', 'no-throw-literal']
+        .map((rule) => [rule, 'error'])),
+}];
+END
+
+    my $said = `cd '$dir' && node '$eslint' --no-color page.js 2>&1`;
+
+    is($?, 0, 'eslint has nothing to say') or diag($said);
+}
