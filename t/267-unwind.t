@@ -4,7 +4,8 @@
 # worker, and jemalloc's own where that is switched off, or the module is gone.
 # LuaJIT ends workers under the one, and not under the other.
 #
-# Not here: whether the stacks are right (t/unit), reloads without it (250).
+# Not here: the hook by itself (t/unit/jpp_hook_test.c), and what it costs
+# (bench/sampling.sh).
 #
 # JPP_SOAK=1 asks a hundred thousand times.
 
@@ -18,7 +19,7 @@ use Test::More;
 use lib dirname(__FILE__) . '/lib';
 
 use JppNginx qw( profile partly slurp spew wait_until );
-use JppRun qw( loaded subtests );
+use JppRun qw( loaded lua_modules subtests );
 
 my $is_long = $ENV{JPP_SOAK};
 
@@ -27,10 +28,6 @@ alarm($is_long ? 1800 : 240);
 
 # as often as may be
 my $conf = 'prof:true,prof_active:true,lg_prof_sample:10';
-
-# a package that ./dev installs
-my @lua = map { "/usr/lib/nginx/modules/$_.so" }
-          qw( ndk_http_module ngx_http_lua_module );
 
 # memory of code that was compiled: kept, and freed
 
@@ -85,7 +82,7 @@ my $has_lua;
 
 sub has_lua {
     return $has_lua if defined $has_lua;
-    return $has_lua = 0 if grep { !-f } @lua;
+    return $has_lua = 0 if lua_modules() eq '';
 
     my $nginx = eval { start(main => lua_modules(), server => $hot) };
 
@@ -94,10 +91,6 @@ sub has_lua {
     return $has_lua = defined $nginx;
 }
 
-
-sub lua_modules {
-    return join '', map { "load_module $_;\n" } @lua;
-}
 
 
 # What the status says of the stacks of each worker.

@@ -1,12 +1,8 @@
 
 /*
- * The stack of whoever allocates, for samplers: src/unwind, with what it needs
- * to know about this process.
- *
- * It knows the objects that are loaded, and where the stacks are: that of the
- * main thread and those of other threads are looked up in the list of mappings
- * when they are first met, those of coroutines each time.  A stack that cannot
- * be walked to its end has a last frame that says so (jpp_cut.h).
+ * The stack of whoever allocates, for samplers: src/unwind, with the objects
+ * that this process has loaded.  A stack that cannot be walked to its end has a
+ * last frame that says so (jpp_cut.h).
  *
  * One per process, because allocators call their hooks without an argument.
  * jpp_backtrace_start() and _refresh() are for any thread, outside signals and
@@ -34,10 +30,8 @@ typedef struct {
 
 
 /*
- * Learn what is loaded, and walk once, so that lazy binding is done.  The
- * thread that calls this first must be the main thread, or its stack is looked
- * up each time; later calls only refresh.  False: there is no unwinder for this
- * machine.
+ * Learn what is loaded, and walk once, so that lazy binding is done; later
+ * calls only refresh.  False: there is no unwinder for this machine.
  */
 bool jpp_backtrace_start(void);
 

@@ -23,7 +23,8 @@ use Time::HiRes qw( sleep time );
 
 our @EXPORT_OK = qw( $root $build $fake $checker slurp spew free_port wait_until
                      title is_alive is_possible has_fake has_jemalloc is_root
-                     binary loaded preloads is_linked subtests );
+                     binary loaded preloads is_linked lua_modules
+                     subtests );
 
 # what hangs is ended by this: seconds
 my $patience = 30;
@@ -186,6 +187,18 @@ sub binary {
 
 sub loaded { split ' ', $ENV{TEST_NGINX_LOAD_MODULES} // '' }
 sub preloads { grep { length } split /[ :]/, $ENV{TEST_NGINX_LD_PRELOAD} // '' }
+
+
+# What loads Lua, of a package that ./dev installs and for one nginx only; '' if
+# it is not there.
+
+sub lua_modules {
+    my @modules = map { "/usr/lib/nginx/modules/$_.so" }
+                  qw( ndk_http_module ngx_http_lua_module );
+
+    return (grep { !-f } @modules)
+           ? '' : join '', map { "load_module $_;\n" } @modules;
+}
 
 
 # Has this nginx a jemalloc of its own?  One under a sanitizer has none.

@@ -15,7 +15,6 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <ucontext.h>
 
 #include "jpp_backtrace.h"
@@ -50,10 +49,6 @@ static void jpp_part_switch(void);
 static void jpp_part_coroutine(void);
 static void jpp_part_jit(const char *argument);
 static void jpp_part_late(const char *argument);
-static void jpp_part_blind(const char *argument);
-static void *jpp_part_alone(void *data);
-static void jpp_part_again(const char *argument);
-static void *jpp_part_restart(void *data);
 static void *jpp_part_alloc(size_t size, void **caller);
 static unsigned jpp_part_dump_has(const void *frame, const char *behind);
 static void *jpp_part_library(const char *name);
@@ -66,9 +61,7 @@ static const jpp_part_t  jpp_parts[] = {
     { "given back",  jpp_part_given_back },
     { "threads",     jpp_part_threads },
     { "jit",         jpp_part_jit },
-    { "late",        jpp_part_late },
-    { "blind",       jpp_part_blind },
-    { "again",       jpp_part_again }
+    { "late",        jpp_part_late }
 };
 
 
@@ -100,8 +93,6 @@ jpp_tests_real(void)
     jpp_test_real("threads", "", "caught all, cut 0");
     jpp_test_real("jit", "", "cut 1, frame 1");
     jpp_test_real("late", "", "cut at first 1, then 0, caller 1");
-    jpp_test_real("blind", "", "cut 1, frames 1, then 0");
-    jpp_test_real("again", "", "cut 0, and 0 without descriptors");
 }
 
 
@@ -390,113 +381,6 @@ jpp_part_late(const char *argument)
     jpp_backtrace_count(&counts);
     printf(", then %" PRIu64 ", caller %u\n", counts.n_cut - cut,
            jpp_part_dump_has(caller, NULL));
-}
-
-
-/* A thread whose stack cannot be looked up, until it can. */
-
-static void
-jpp_part_blind(const char *argument)
-{
-    pthread_t  thread;
-
-    (void) argument;
-
-    jpp_part_start();
-
-    (void) pthread_create(&thread, NULL, jpp_part_alone, NULL);
-    (void) pthread_join(thread, NULL);
-}
-
-
-static void *
-jpp_part_alone(void *data)
-{
-    int            fd;
-    uint32_t       n;
-    uint64_t       cut;
-    uintptr_t      pcs[64];
-    struct rlimit  limit, none;
-
-    jpp_backtrace_counts_t  counts;
-
-    fd = dup(0);
-    close(fd);
-
-    getrlimit(RLIMIT_NOFILE, &limit);
-    none = limit;
-    none.rlim_cur = (rlim_t) fd;
-
-    /* of its start it may have walked a stack already */
-
-    jpp_backtrace_count(&counts);
-    cut = counts.n_cut;
-
-    setrlimit(RLIMIT_NOFILE, &none);
-    n = jpp_backtrace(pcs, 64);
-    setrlimit(RLIMIT_NOFILE, &limit);
-
-    jpp_backtrace_count(&counts);
-    printf("cut %" PRIu64 ", frames %u", counts.n_cut - cut, n);
-
-    cut = counts.n_cut;
-    (void) jpp_backtrace(pcs, 64);
-    jpp_backtrace_count(&counts);
-    printf(", then %" PRIu64 "\n", counts.n_cut - cut);
-
-    return data;
-}
-
-
-/*
- * A second start, by another thread: the main stack is known as it was, so that
- * it is not looked up.
- */
-
-static void
-jpp_part_again(const char *argument)
-{
-    int                      fd;
-    uint64_t                 cut;
-    uintptr_t                pcs[64];
-    pthread_t                thread;
-    struct rlimit            limit, none;
-    jpp_backtrace_counts_t   counts;
-
-    (void) argument;
-
-    jpp_part_start();
-
-    (void) pthread_create(&thread, NULL, jpp_part_restart, NULL);
-    (void) pthread_join(thread, NULL);
-
-    (void) jpp_backtrace(pcs, 64);
-    jpp_backtrace_count(&counts);
-    cut = counts.n_cut;
-
-    fd = dup(0);
-    close(fd);
-
-    getrlimit(RLIMIT_NOFILE, &limit);
-    none = limit;
-    none.rlim_cur = (rlim_t) fd;
-
-    setrlimit(RLIMIT_NOFILE, &none);
-    (void) jpp_backtrace(pcs, 64);
-    setrlimit(RLIMIT_NOFILE, &limit);
-
-    jpp_backtrace_count(&counts);
-    printf("cut %" PRIu64 ", and %" PRIu64 " without descriptors\n", cut,
-           counts.n_cut - cut);
-}
-
-
-static void *
-jpp_part_restart(void *data)
-{
-    (void) jpp_backtrace_start();
-
-    return data;
 }
 
 
