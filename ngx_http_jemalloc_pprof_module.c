@@ -52,6 +52,8 @@ static char *ngx_http_jemalloc_pprof_check_size(ngx_conf_t *cf, void *post,
     void *data);
 static ngx_int_t ngx_http_jemalloc_pprof_init_module(ngx_cycle_t *cycle);
 static void ngx_http_jemalloc_pprof_notice(ngx_cycle_t *cycle);
+static ngx_uint_t ngx_http_jemalloc_pprof_is_missed(
+    const jpp_jemalloc_t *jemalloc, const jpp_control_t *control);
 static ngx_int_t ngx_http_jemalloc_pprof_init_process(ngx_cycle_t *cycle);
 static void ngx_http_jemalloc_pprof_exit_process(ngx_cycle_t *cycle);
 
@@ -70,6 +72,13 @@ static ngx_conf_post_t  ngx_http_jemalloc_pprof_seconds_post = {
 
 static ngx_conf_post_t  ngx_http_jemalloc_pprof_size_post = {
     ngx_http_jemalloc_pprof_check_size
+};
+
+
+static ngx_conf_enum_t  ngx_http_jemalloc_pprof_sources[] = {
+    { ngx_string("jemalloc"), JPP_SOURCE_JEMALLOC },
+    { ngx_string("sampler"), JPP_SOURCE_SAMPLER },
+    { ngx_null_string, 0 }
 };
 
 
@@ -123,6 +132,13 @@ static ngx_command_t  ngx_http_jemalloc_pprof_commands[] = {
       NGX_HTTP_MAIN_CONF_OFFSET,
       0,
       NULL },
+
+    { ngx_string("jemalloc_pprof_source"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_enum_slot,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      offsetof(ngx_http_jemalloc_pprof_main_conf_t, source),
+      ngx_http_jemalloc_pprof_sources },
 
     { ngx_string("jemalloc_pprof_unwind"),
       NGX_HTTP_MAIN_CONF|NGX_CONF_FLAG,
@@ -193,6 +209,9 @@ ngx_http_jemalloc_pprof_create_main_conf(ngx_conf_t *cf)
     conf->active = NGX_CONF_UNSET;
     conf->lg_sample = NGX_CONF_UNSET;
     conf->unwind = NGX_CONF_UNSET;
+    conf->source = NGX_CONF_UNSET_UINT;
+    conf->sampler = NGX_CONF_UNSET;
+    conf->sampler_lg = NGX_CONF_UNSET;
 
     return conf;
 }
@@ -204,6 +223,16 @@ ngx_http_jemalloc_pprof_init_main_conf(ngx_conf_t *cf, void *conf)
     ngx_http_jemalloc_pprof_main_conf_t *jmcf = conf;
 
     ngx_conf_init_value(jmcf->unwind, 1);
+    ngx_conf_init_uint_value(jmcf->source, JPP_SOURCE_JEMALLOC);
+
+    /* the rate is that of the source */
+
+    if (jmcf->source == JPP_SOURCE_SAMPLER) {
+        jmcf->sampler = 1;
+        jmcf->sampler_lg = jmcf->lg_sample != NGX_CONF_UNSET
+                           ? jmcf->lg_sample : JPP_SAMPLER_LG_DEFAULT;
+        jmcf->lg_sample = NGX_CONF_UNSET;
+    }
 
     return NGX_CONF_OK;
 }
@@ -611,24 +640,24 @@ ngx_http_jemalloc_pprof_notice(ngx_cycle_t *cycle)
     ngx_uint_t                            level;
     jpp_control_t                         control;
     jpp_problem_t                         problems[JPP_MAX_PROBLEMS];
-    jpp_jemalloc_t                        jemalloc;
+    jpp_worker_t                          worker;
     ngx_http_jemalloc_pprof_main_conf_t  *jmcf;
 
     /* workers start as the master is, and apply the settings for all */
 
-    jpp_jemalloc_read(&jemalloc);
+    ngx_http_jemalloc_pprof_describe(&worker);
 
     jmcf = ngx_http_cycle_get_module_main_conf(cycle,
                                                ngx_http_jemalloc_pprof_module);
 
-    if (jmcf->unwind && jemalloc.hook == JPP_HOOK_OFF) {
-        jemalloc.hook = JPP_HOOK_ON;
+    if (jmcf->unwind && worker.jemalloc.hook == JPP_HOOK_OFF) {
+        worker.jemalloc.hook = JPP_HOOK_ON;
     }
 
     ngx_http_jemalloc_pprof_worker_wanted(cycle, &control);
-    jpp_control_preview(&control, &jemalloc);
+    jpp_control_preview(&control, &worker);
 
-    jpp_status_notice(&jemalloc, text, sizeof(text));
+    jpp_status_notice(&worker, text, sizeof(text));
 
     /*
      * Distributions set error_log without a level, which drops everything below
@@ -637,20 +666,30 @@ ngx_http_jemalloc_pprof_notice(ngx_cycle_t *cycle)
      * be switched on.
      */
 
-    if (jemalloc.state == JPP_JEMALLOC_REFUSED
-        || (jemalloc.state == JPP_JEMALLOC_READY
-            && (jemalloc.unsampled || jpp_jemalloc_will_abort(&jemalloc)))
-        || (jemalloc.state < JPP_JEMALLOC_REFUSED
-            && (control.active == 1 || jpp_jemalloc_is_requested())))
+    level = jpp_problems(&worker, problems) == 0 ? NGX_LOG_NOTICE
+                                                 : NGX_LOG_WARN;
+
+    if ((worker.jemalloc.active && jpp_jemalloc_will_abort(&worker.jemalloc))
+        || (!worker.sampler.is_on
+            && ngx_http_jemalloc_pprof_is_missed(&worker.jemalloc, &control)))
     {
         level = NGX_LOG_ERR;
-
-    } else {
-        level = jpp_problems(&jemalloc, problems) == 0 ? NGX_LOG_NOTICE
-                                                       : NGX_LOG_WARN;
     }
 
     ngx_log_error(level, cycle->log, 0, "jemalloc_pprof: %s", text);
+}
+
+
+/* Are profiles wanted, by anybody, that JEMALLOC will not give? */
+
+static ngx_uint_t
+ngx_http_jemalloc_pprof_is_missed(const jpp_jemalloc_t *jemalloc,
+    const jpp_control_t *control)
+{
+    return jemalloc->state == JPP_JEMALLOC_REFUSED
+           || (jemalloc->state == JPP_JEMALLOC_READY && jemalloc->unsampled)
+           || (jemalloc->state < JPP_JEMALLOC_REFUSED
+               && (control->active == 1 || jpp_jemalloc_is_requested()));
 }
 
 

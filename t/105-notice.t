@@ -31,6 +31,9 @@ my $preload = 'systemctl edit nginx, and add: | [Service] | '
               . 'Environment=LD_PRELOAD=libjemalloc.so.2 | '
               . "$variable | $restart | $upgrade";
 
+my $sampler = 'Without a restart: POST sampler=on to control, or set in the '
+              . 'http block, and reload: | jemalloc_pprof_source sampler; | ';
+
 my $append = 'Run systemctl edit nginx, and append to the line '
              . 'Environment=MALLOC_CONF= | ,';
 
@@ -51,7 +54,7 @@ my @fatal = (
         skip => is_static() && 'jemalloc is linked',
         state => 'no-jemalloc', status => 501, level => 'error',
         says => $libc,
-        cure => "Run apt-get install libjemalloc2 and $preload",
+        cure => "${sampler}Or run apt-get install libjemalloc2 and $preload",
     },
     {
         name => 'no jemalloc, and no options for one',
@@ -59,7 +62,7 @@ my @fatal = (
         skip => is_static() && 'jemalloc is linked',
         state => 'no-jemalloc', status => 501, level => 'warn',
         says => $libc,
-        cure => "Run apt-get install libjemalloc2 and $preload",
+        cure => "${sampler}Or run apt-get install libjemalloc2 and $preload",
     },
     {
         name => 'no jemalloc, and options for a build with a prefix',
@@ -68,14 +71,14 @@ my @fatal = (
         skip => is_static() && 'jemalloc is linked',
         state => 'no-jemalloc', status => 501, level => 'error',
         says => $libc,
-        cure => "Run apt-get install libjemalloc2 and $preload",
+        cure => "${sampler}Or run apt-get install libjemalloc2 and $preload",
     },
     {
         name => 'a jemalloc that is not the malloc',
         how => { preload => "libc.so.6 $jemalloc" },
         state => 'no-jemalloc', status => 501, level => 'error',
         says => $libc,
-        cure => "Run apt-get install libjemalloc2 and $preload",
+        cure => "${sampler}Or run apt-get install libjemalloc2 and $preload",
     },
     {
         name => 'built without profiling',
@@ -85,7 +88,7 @@ my @fatal = (
                    )build with --enable-prof has it; Debian's libjemalloc2 (?#
                    )is one on amd64 and i386, packages of other (?#
                    )distributions may not be/,
-        cure => 'Install one, or build jemalloc with ./configure '
+        cure => $sampler . 'Or install one, or build jemalloc with ./configure '
                 . "--enable-prof. | Run $preload",
     },
     {
@@ -93,16 +96,16 @@ my @fatal = (
         how => { options => 'prof:false' },
         state => 'off', status => 403, problem => 'prof-off', level => 'warn',
         says => $prof_off,
-        cure => 'Run systemctl edit nginx, and add: | [Service] | '
-                . "$variable | $restart | $upgrade",
+        cure => "${sampler}Or run systemctl edit nginx, and add: "
+                . "| [Service] | $variable | $restart | $upgrade",
     },
     {
         name => 'prof:false, and jemalloc_pprof_active on',
         how => { options => 'prof:false', http => 'jemalloc_pprof_active on;' },
         state => 'off', status => 403, problem => 'prof-off', level => 'error',
         says => $prof_off,
-        cure => 'Run systemctl edit nginx, and add: | [Service] | '
-                . "$variable | $restart | $upgrade",
+        cure => "${sampler}Or run systemctl edit nginx, and add: "
+                . "| [Service] | $variable | $restart | $upgrade",
     },
     {
         name => 'prof_sys_thread_name before 5.3.1',

@@ -229,7 +229,7 @@ sub status {
     my $stats = delete $worker->{stats};
 
     my %is = map { $_ => delete $worker->{$_} }
-             qw( pid generation started jemalloc unwinder );
+             qw( pid generation started jemalloc unwinder cost );
 
     # the suites' rate is for tests
 
@@ -241,7 +241,8 @@ sub status {
     $wrong = differs($worker, {
         worker => 0, exiting => JSON::PP::false, allocator => 'jemalloc',
         state => 'ready', active => JSON::PP::true, lg_sample => $lg_sample,
-        prof_accum => JSON::PP::false, in_step => undef, last_error => undef,
+        prof_accum => JSON::PP::false, source => 'jemalloc',
+        sampler => undef, in_step => undef, last_error => undef,
     });
 
     return $wrong if $wrong;

@@ -13,11 +13,13 @@ use Test::More;
 
 my $n = 4;
 
-my $nothing = 'nothing to change: send active=on, active=off, lg_sample= and '
+my $nothing = 'nothing to change: send active=on, active=off, sampler=on, '
+              . 'sampler=off, lg_sample= and '
               . 'a number from 10 to 24, reset=1, purge=1, or several of them '
               . 'joined by &';
 
-my $keys = 'control takes active, lg_sample, reset, purge, worker and strict';
+my $keys = 'control takes active, sampler, lg_sample, reset, purge, worker and '
+           . 'strict';
 my $unknown = "unknown key: $keys";
 
 my $bad_rate = 'lg_sample must be a whole number from 10 to 24: below 10 too '

@@ -242,7 +242,7 @@ sub states {
     my @states = (
         [ 'config.prof 0', 501,
           'jemalloc 5.3.0 was built without profiling: only a build with '
-          . '--enable-prof has it* Install one, or build jemalloc with *' ],
+          . '--enable-prof has it* Or install one, or build jemalloc with *' ],
         [ 'opt.prof 0', 403,
           'the profiling of jemalloc 5.3.0 is off: opt.prof is false,*'
           . 'Environment=MALLOC_CONF=prof:true,prof_active:true,*'
@@ -255,8 +255,8 @@ sub states {
           'the profiling of jemalloc 5.3.0 is off: *' ],
         [ 'symbol none', 501,
           "the malloc of this nginx is not jemalloc's: it comes from *, which "
-          . 'does not record where memory was allocated. '
-          . 'Run apt-get install libjemalloc2 *' ],
+          . 'does not record where memory was allocated. * Or run apt-get '
+          . 'install libjemalloc2 *' ],
         [ "symbol _rjem_mallctl\nopt.prof 0", 403,
           '* Environment=_RJEM_MALLOC_CONF=prof:true*' ],
         [ 'thread.allocated -', 200 ],

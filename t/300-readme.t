@@ -73,7 +73,8 @@ my $dev = slurp("$top/dev");
 my $arguments = table('"debug"', '"symbolize"', '"gc"');
 
 my @directives = some('directives',
-                      $module =~ /^    \{ ngx_string\("(\w+)"\),/mg);
+                      $module
+                      =~ /^    \{ ngx_string\("(jemalloc_pprof\w*)"\),/mg);
 my @parameters = some('parameters', $arguments =~ /^    \{ "(\w+)",/mg);
 my %methods = some('resources',
                    (table('ngx_string("cmdline")') . table('ngx_string(""),'))
@@ -416,8 +417,8 @@ sub check_status {
                 map { words($_->[0]), words($_->[1]) }
                 rows($about);
 
-    my ($status) = grep { /jpp_json_\w+\([^;]*"in_step"/ }
-                   map { slurp($_) } glob("$top/src/*/*.c");
+    my $status = join "\n", map { slurp($_) }
+                 glob("$top/src/fleet/jpp_status*.c");
 
     my ($identity) = $core =~ /^jpp_json_identity\((.*?)^\}/ms
         or die "no keys of a worker\n";
@@ -428,9 +429,11 @@ sub check_status {
 
     same([ keys %named ], [ keys %keys ], 'its keys');
 
-    # the sample has no problem and no error
+    # the sample has no problem and no error, and its sampler is off
 
-    delete @keys{qw( id fatal what why cure time text )};
+    delete @keys{qw( id fatal what why cure time text
+                     since samples live live_max sites dropped bytes_max
+                     slots objects foreign lost )};
     same([ keys %shown ], [ keys %keys ], 'those of the sample');
 }
 

@@ -48,6 +48,7 @@ static void jpp_jemalloc_version(void);
 static jpp_jemalloc_state_t jpp_jemalloc_decide(void);
 static uint32_t jpp_jemalloc_number(void);
 static void jpp_jemalloc_current(jpp_jemalloc_t *jemalloc);
+static bool jpp_jemalloc_has_luajit(void);
 static jpp_code_t jpp_jemalloc_failed(jpp_err_t *err);
 static void jpp_jemalloc_profiler(jpp_control_state_t *state,
     const jpp_jemalloc_t *jemalloc);
@@ -100,6 +101,8 @@ jpp_jemalloc_read(jpp_jemalloc_t *jemalloc)
     }
 
     *jemalloc = jpp_jemalloc_fixed;
+
+    jpp_backtrace_count(&jemalloc->stacks);
 
     if (jemalloc->state >= JPP_JEMALLOC_REFUSED) {
         jpp_jemalloc_current(jemalloc);
@@ -249,8 +252,7 @@ jpp_jemalloc_current(jpp_jemalloc_t *jemalloc)
     jemalloc->active = jpp_mallctl_is_true("prof.active");
     jemalloc->gdump = jpp_mallctl_is_true("prof.gdump");
     jemalloc->hook = jpp_hook_read();
-    jemalloc->has_luajit = jpp_images_has(JPP_JEMALLOC_LUAJIT);
-    jpp_backtrace_count(&jemalloc->stacks);
+    jemalloc->has_luajit = jpp_jemalloc_has_luajit();
 
     if (jpp_mallctl_call("prof.lg_sample", &lg_sample, sizeof(lg_sample), NULL,
                          0)
@@ -262,6 +264,35 @@ jpp_jemalloc_current(jpp_jemalloc_t *jemalloc)
     if (jemalloc->state == JPP_JEMALLOC_READY && !jemalloc->active) {
         jemalloc->state = JPP_JEMALLOC_INACTIVE;
     }
+}
+
+
+/*
+ * A name that is not found costs memory for a sentence about it: so it is
+ * looked up when something was loaded, and unsampled.
+ */
+
+static bool
+jpp_jemalloc_has_luajit(void)
+{
+    bool      was_sampled;
+    uint64_t  loads;
+
+    static bool      has_luajit;
+    static uint64_t  looked_at;
+
+    loads = jpp_images_loads();
+
+    if (loads != looked_at) {
+        was_sampled = jpp_jemalloc_sample_thread(false);
+
+        has_luajit = jpp_images_has(JPP_JEMALLOC_LUAJIT);
+        looked_at = loads;
+
+        (void) jpp_jemalloc_sample_thread(was_sampled);
+    }
+
+    return has_luajit;
 }
 
 
@@ -351,6 +382,8 @@ jpp_jemalloc_control(const jpp_control_t *control,
 
     if (control->reset || is_new) {
         rc = jpp_jemalloc_reset(control->lg_sample, err);
+
+        result->is_reset = rc == JPP_OK;
     }
 
     if (rc == JPP_OK && control->active != -1) {

@@ -57,7 +57,7 @@ typedef struct {
     bool                   unsampled;      /* !opt.prof_thread_active_init: */
                                            /*   no thread is sampled */
     jpp_hook_t             hook;           /* who walks stacks */
-    jpp_backtrace_counts_t stacks;         /* those that the hook walked */
+    jpp_backtrace_counts_t stacks;         /* that the module walked */
     bool                   has_luajit;     /* LuaJIT is loaded */
 
     /* options that do harm in a server */
@@ -76,19 +76,28 @@ typedef struct {
                                            /*   -1: as it is */
     bool                   reset;          /* forget all samples */
     bool                   purge;          /* give unused memory back */
+    int                    sampler;        /* of the module: 0, 1; -1: keep */
+    int                    sampler_lg;     /* its rate, where both sources */
+                                           /*   have one; -1: lg_sample */
 } jpp_control_t;
 
 
+/* of jemalloc, or of the sampler (jpp_source.h) */
 typedef struct {
+    bool                   by_sampler;
     bool                   active;
     uint32_t               lg_sample;
 } jpp_control_state_t;
 
 
 typedef struct {
-    bool                   has_profiler;   /* false: the states are zeros */
+    bool                   has_profiler;   /* false: the states of jemalloc */
+                                           /*   are zeros */
     jpp_control_state_t    before;
     jpp_control_state_t    after;
+    bool                   is_reset;       /* jemalloc forgot its samples */
+    bool                   is_other;       /* and so did the source, or it is */
+                                           /*   another; neither is sent */
 
     bool                   has_stats;      /* of a purge */
     uint64_t               resident_before;

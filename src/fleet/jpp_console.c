@@ -42,6 +42,8 @@ static void jpp_console_healthy(const jpp_telemetry_t *telemetry,
     jpp_sink_t *sink);
 static void jpp_console_workers(const jpp_fleet_t *fleet, jpp_sink_t *sink);
 static void jpp_console_worker(const jpp_worker_t *worker, jpp_sink_t *sink);
+static const char *jpp_console_rate(const jpp_worker_t *worker,
+    char text[JPP_UNITS_TEXT]);
 static void jpp_console_stat(const jpp_worker_t *worker, uint64_t bytes,
     jpp_sink_t *sink);
 static void jpp_console_unnamed(const jpp_fleet_t *fleet,
@@ -230,10 +232,11 @@ jpp_console_worker(const jpp_worker_t *worker, jpp_sink_t *sink)
     jpp_sink_printf(sink, "<tr><td>%" PRIu32 "</td><td>%" PRId64 "</td>"
                     "<td class=\"%s\">%s</td>\n<td class=\"n\">%s</td>",
                     worker->who.index, worker->who.pid,
-                    jemalloc->state == JPP_JEMALLOC_READY ? "good" : "bad",
-                    jpp_status_word(jemalloc->state),
-                    jemalloc->state > JPP_JEMALLOC_OFF
-                    ? jpp_problems_rate(jemalloc->lg_sample, rate) : "-");
+                    worker->sampler.is_on
+                    || jemalloc->state == JPP_JEMALLOC_READY ? "good" : "bad",
+                    worker->sampler.is_on ? "sampler"
+                                          : jpp_status_word(jemalloc->state),
+                    jpp_console_rate(worker, rate));
 
     jpp_console_stat(worker, worker->stats.allocated, sink);
     jpp_console_stat(worker, worker->stats.resident, sink);
@@ -246,6 +249,26 @@ jpp_console_worker(const jpp_worker_t *worker, jpp_sink_t *sink)
                     worker->who.generation,
                     worker->is_exiting ? " (exiting)" : "",
                     jpp_status_time(worker->started, since));
+}
+
+
+static const char *
+jpp_console_rate(const jpp_worker_t *worker, char text[JPP_UNITS_TEXT])
+{
+    switch (jpp_source(&worker->jemalloc, &worker->sampler)) {
+
+    case JPP_SOURCE_SAMPLER:
+        return jpp_problems_rate(worker->sampler.lg_sample, text);
+
+    case JPP_SOURCE_JEMALLOC:
+        return jpp_problems_rate(worker->jemalloc.lg_sample, text);
+
+    case JPP_SOURCE_NONE:
+    case JPP_SOURCES:
+        break;
+    }
+
+    return "-";
 }
 
 
@@ -307,7 +330,7 @@ jpp_console_problems(const jpp_fleet_t *fleet, jpp_sink_t *sink)
     is_first = true;
 
     for (i = 0; i < fleet->n; i++) {
-        n = jpp_problems(&fleet->workers[i].jemalloc, problems);
+        n = jpp_problems(&fleet->workers[i], problems);
 
         for (p = 0; p < n; p++) {
 
@@ -369,7 +392,7 @@ jpp_console_has(const jpp_worker_t *worker, const jpp_problem_t *problem)
     size_t          i, n;
     jpp_problem_t   problems[JPP_MAX_PROBLEMS];
 
-    n = jpp_problems(&worker->jemalloc, problems);
+    n = jpp_problems(worker, problems);
 
     for (i = 0; i < n; i++) {
         if (problems[i].id == problem->id

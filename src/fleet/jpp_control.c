@@ -8,6 +8,7 @@
 
 typedef enum {
     JPP_CONTROL_ACTIVE = 0,
+    JPP_CONTROL_SAMPLER,
     JPP_CONTROL_LG_SAMPLE,
     JPP_CONTROL_RESET,
     JPP_CONTROL_PURGE,
@@ -43,6 +44,9 @@ static const jpp_control_row_t  jpp_control_rows[JPP_CONTROLS] = {
     [JPP_CONTROL_ACTIVE] =
         { "active", { "off", "on" }, 0, 0, "active must be on or off" },
 
+    [JPP_CONTROL_SAMPLER] =
+        { "sampler", { "off", "on" }, 0, 0, "sampler must be on or off" },
+
     [JPP_CONTROL_LG_SAMPLE] =
         { "lg_sample", { NULL }, JPP_JEMALLOC_LG_MIN, JPP_JEMALLOC_LG_MAX,
           "lg_sample must be a whole number from 10 to 24: below 10 too many "
@@ -67,7 +71,7 @@ static const char *const  jpp_control_args[] = { "worker", "strict" };
 
 
 const char  jpp_control_keys[] =
-    "active, lg_sample, reset, purge, worker and strict";
+    "active, sampler, lg_sample, reset, purge, worker and strict";
 
 
 void
@@ -75,6 +79,8 @@ jpp_control_init(jpp_control_t *control)
 {
     control->active = -1;
     control->lg_sample = -1;
+    control->sampler = -1;
+    control->sampler_lg = -1;
     control->reset = false;
     control->purge = false;
 }
@@ -90,6 +96,7 @@ jpp_control_query(jpp_control_t *control, jpp_args_t *args,
 
     int  values[JPP_CONTROLS] = {
         [JPP_CONTROL_ACTIVE] = control->active,
+        [JPP_CONTROL_SAMPLER] = control->sampler,
         [JPP_CONTROL_LG_SAMPLE] = control->lg_sample,
         [JPP_CONTROL_RESET] = control->reset ? 1 : -1,
         [JPP_CONTROL_PURGE] = control->purge ? 1 : -1
@@ -107,6 +114,7 @@ jpp_control_query(jpp_control_t *control, jpp_args_t *args,
     }
 
     control->active = values[JPP_CONTROL_ACTIVE];
+    control->sampler = values[JPP_CONTROL_SAMPLER];
     control->lg_sample = values[JPP_CONTROL_LG_SAMPLE];
     control->reset = values[JPP_CONTROL_RESET] == 1;
     control->purge = values[JPP_CONTROL_PURGE] == 1;
@@ -229,13 +237,15 @@ jpp_control_check(const jpp_control_t *control, jpp_err_t *err)
 {
     if (control->active == -1
         && control->lg_sample == -1
+        && control->sampler == -1
         && !control->reset
         && !control->purge)
     {
         return jpp_err_set(err, JPP_ERR_ARG,
                            "nothing to change: send active=on, active=off, "
-                           "lg_sample= and a number from %d to %d, reset=1, "
-                           "purge=1, or several of them joined by &",
+                           "sampler=on, sampler=off, lg_sample= and a number "
+                           "from %d to %d, reset=1, purge=1, or several of "
+                           "them joined by &",
                            JPP_JEMALLOC_LG_MIN, JPP_JEMALLOC_LG_MAX);
     }
 
@@ -244,8 +254,20 @@ jpp_control_check(const jpp_control_t *control, jpp_err_t *err)
 
 
 void
-jpp_control_preview(const jpp_control_t *control, jpp_jemalloc_t *jemalloc)
+jpp_control_preview(const jpp_control_t *control, jpp_worker_t *worker)
 {
+    jpp_jemalloc_t  *jemalloc;
+
+    jemalloc = &worker->jemalloc;
+
+    if (control->sampler != -1) {
+        worker->sampler.is_on = control->sampler == 1;
+    }
+
+    if (control->sampler_lg != -1) {
+        worker->sampler.lg_sample = (uint32_t) control->sampler_lg;
+    }
+
     /* a profiler that is not there, or says no, will not be changed either */
 
     if (jemalloc->state < JPP_JEMALLOC_INACTIVE) {
@@ -336,9 +358,13 @@ jpp_control_json_state(jpp_json_t *json, const char *key,
 {
     jpp_json_open(json, key, '{');
 
+    jpp_json_str(json, "source",
+                 jpp_source_name(state->by_sampler ? JPP_SOURCE_SAMPLER
+                                 : has_profiler ? JPP_SOURCE_JEMALLOC
+                                                : JPP_SOURCE_NONE));
     jpp_json_bool(json, "active", state->active);
 
-    if (has_profiler) {
+    if (state->by_sampler || has_profiler) {
         jpp_json_u64(json, "lg_sample", state->lg_sample);
 
     } else {

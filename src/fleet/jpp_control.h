@@ -1,10 +1,11 @@
 
 /*
  * The control resource: the changes requested of the workers' profilers, and
- * the answer.  jpp_jemalloc.h makes the change itself.
+ * the answer.  jpp_source.h makes the change itself.
  *
- *     active=on|off       take samples, or not
- *     lg_sample=10..24    one sample every 2^N bytes
+ *     active=on|off       let jemalloc take samples, or not
+ *     sampler=on|off      let the module take samples, in its place
+ *     lg_sample=10..24    one sample every 2^N bytes, by who takes them
  *     reset=1             forget all samples
  *     purge=1             give unused memory back to the kernel
  *
@@ -20,7 +21,7 @@
 
 #include "jpp_args.h"
 #include "jpp_identity.h"
-#include "jpp_jemalloc.h"
+#include "jpp_worker.h"
 #include "jpp_sink.h"
 
 
@@ -52,9 +53,8 @@ jpp_code_t jpp_control_query(jpp_control_t *control, jpp_args_t *args,
 /* JPP_ERR_ARG if CONTROL has no change; the sentence lists the changes. */
 jpp_code_t jpp_control_check(const jpp_control_t *control, jpp_err_t *err);
 
-/* Change JEMALLOC to what it will be if CONTROL is applied successfully. */
-void jpp_control_preview(const jpp_control_t *control,
-    jpp_jemalloc_t *jemalloc);
+/* Change WORKER to what it will be if CONTROL is applied successfully. */
+void jpp_control_preview(const jpp_control_t *control, jpp_worker_t *worker);
 
 /*
  * Write the outcome in the N WORKERS that were asked as JSON to SINK, which the

@@ -18,7 +18,7 @@
 
 
 /* to be changed with the tables */
-#define JPP_MESSAGE_VERSION         5
+#define JPP_MESSAGE_VERSION         6
 
 /* "jppQ", "jppR" */
 #define JPP_MESSAGE_MAGIC_QUESTION  0x5170706a
@@ -237,6 +237,10 @@ bool
 jpp_message_question_unpack(jpp_message_question_t *question,
     const uint8_t *data, size_t len)
 {
+    /* what does not travel */
+
+    jpp_control_init(&question->control);
+
     return len == JPP_MESSAGE_QUESTION
            && jpp_message_unpack(question, JPP_MESSAGE_MAGIC_QUESTION,
                                  jpp_message_question,

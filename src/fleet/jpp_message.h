@@ -21,8 +21,8 @@
 
 
 /* Bytes in a message.  Another sum of its fields does not compile. */
-#define JPP_MESSAGE_QUESTION  22
-#define JPP_MESSAGE_REPLY     1465
+#define JPP_MESSAGE_QUESTION  26
+#define JPP_MESSAGE_REPLY     1573
 
 
 /* What is asked for, besides the worker's state, which every reply has. */

@@ -18,6 +18,7 @@
     X(U32, kind, JPP_MESSAGE_KINDS - 1)                                       \
     X(INT, control.active, 1)                                                 \
     X(INT, control.lg_sample, JPP_JEMALLOC_LG_MAX)                            \
+    X(INT, control.sampler, 1)                                                \
     X(BOOL, control.reset, 1)                                                 \
     X(BOOL, control.purge, 1)
 
@@ -51,6 +52,25 @@
     X(BOOL, worker.jemalloc.final, 1)                                         \
     X(BOOL, worker.jemalloc.leak_error, 1)                                    \
                                                                               \
+    X(BOOL, worker.sampler.is_on, 1)                                          \
+    X(BOOL, worker.sampler.is_hooked, 1)                                      \
+    X(U32, worker.sampler.lg_sample, JPP_MESSAGE_MAX_LG)                      \
+    X(U64, worker.sampler.since, INT64_MAX)                                   \
+    X(U64, worker.sampler.samples, UINT64_MAX)                                \
+    X(U64, worker.sampler.live, UINT64_MAX)                                   \
+    X(U64, worker.sampler.live_max, UINT64_MAX)                               \
+    X(U64, worker.sampler.sites, UINT64_MAX)                                  \
+    X(U64, worker.sampler.bytes, UINT64_MAX)                                  \
+    X(U64, worker.sampler.bytes_max, UINT64_MAX)                              \
+    X(U64, worker.sampler.dropped_live, UINT64_MAX)                           \
+    X(U64, worker.sampler.dropped_sites, UINT64_MAX)                          \
+    X(U64, worker.sampler.cut, UINT64_MAX)                                    \
+    X(U32, worker.sampler.slots, UINT32_MAX)                                  \
+    X(U32, worker.sampler.objects, UINT32_MAX)                                \
+    X(U32, worker.sampler.foreign, UINT32_MAX)                                \
+    X(U32, worker.sampler.lost, UINT32_MAX)                                   \
+    X(U32, worker.sampler.kept, UINT32_MAX)                                   \
+                                                                              \
     X(BOOL, worker.has_stats, 1)                                              \
     X(NUMBERS, worker.stats, sizeof(jpp_stats_t))                             \
     X(NUMBERS, worker.activity, sizeof(jpp_activity_t))                       \
@@ -59,8 +79,10 @@
     X(TEXT, worker.last_error.text, sizeof(((jpp_failure_t *) 0)->text))      \
                                                                               \
     X(BOOL, control.has_profiler, 1)                                          \
+    X(BOOL, control.before.by_sampler, 1)                                     \
     X(BOOL, control.before.active, 1)                                         \
     X(U32, control.before.lg_sample, JPP_MESSAGE_MAX_LG)                      \
+    X(BOOL, control.after.by_sampler, 1)                                      \
     X(BOOL, control.after.active, 1)                                          \
     X(U32, control.after.lg_sample, JPP_MESSAGE_MAX_LG)                       \
     X(BOOL, control.has_stats, 1)                                             \

@@ -58,7 +58,7 @@ jpp_metrics_worker(const jpp_telemetry_t *telemetry,
         values->interval = (uint64_t) 1 << worker->jemalloc.lg_sample;
     }
 
-    in_step = jpp_status_in_step(&worker->jemalloc, telemetry->fleet->wanted);
+    in_step = jpp_status_in_step(worker, telemetry->fleet->wanted);
 
     if (in_step != -1) {
         values->in_step = (uint64_t) in_step;

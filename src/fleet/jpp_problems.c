@@ -1,4 +1,5 @@
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "jpp_ascii.h"
@@ -11,6 +12,9 @@
  * takes 5 %, 39 %, 75 % and 143 % more instructions (./dev bench sampling).
  * Above 20 there is next to nothing left to save, and little is sampled.
  */
+
+/* of what is filled in: the longest number */
+#define JPP_PROBLEMS_VALUE  24
 
 #define JPP_COARSE  20
 #define JPP_FINE    15
@@ -40,6 +44,13 @@
     "    ," option "\n"                                                       \
     JPP_RESTART
 
+/* works with any malloc(), and at once */
+
+#define JPP_SAMPLER                                                           \
+    "Without a restart: POST sampler=on to control, or set in the http "      \
+    "block, and reload:\n"                                                    \
+    "    jemalloc_pprof_source sampler;\n"
+
 /* a rate may come from control, from the directive or from the environment */
 
 #define JPP_RESAMPLE                                                          \
@@ -65,6 +76,9 @@ typedef enum {
     JPP_PROBLEM_ACCUM,
     JPP_PROBLEM_COARSE,
     JPP_PROBLEM_FINE,
+    JPP_PROBLEM_BOTH,
+    JPP_PROBLEM_DROPS,
+    JPP_PROBLEM_KEPT,
     JPP_PROBLEMS
 } jpp_problem_id_t;
 
@@ -72,7 +86,7 @@ typedef enum {
 /*
  * In the texts: %a the file that has malloc, %v the version of jemalloc, %m
  * the variable of its options, %l lg_sample, %r the same in bytes, %h why
- * jemalloc walks stacks itself.
+ * jemalloc walks stacks itself, %d the samples that were dropped.
  */
 
 typedef struct {
@@ -84,9 +98,12 @@ typedef struct {
 } jpp_problem_row_t;
 
 
-static const char *jpp_problems_value(const jpp_jemalloc_t *jemalloc,
-    char name, char text[JPP_UNITS_TEXT]);
-static void jpp_problems_expand(const jpp_jemalloc_t *jemalloc,
+static const char *jpp_problems_value(const jpp_worker_t *worker, char name,
+    char text[JPP_PROBLEMS_VALUE]);
+static void jpp_problems_hold(const jpp_worker_t *worker,
+    bool holds[JPP_PROBLEMS]);
+static uint64_t jpp_problems_dropped(const jpp_sampler_state_t *sampler);
+static void jpp_problems_expand(const jpp_worker_t *worker,
     const char *template, char *text, size_t size);
 
 
@@ -96,14 +113,16 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
         "no-jemalloc", true,
         "the malloc of this nginx is not jemalloc's",
         "it comes from %a, which does not record where memory was allocated",
-        "Run apt-get install libjemalloc2 and " JPP_PRELOAD },
+        JPP_SAMPLER
+        "Or run apt-get install libjemalloc2 and " JPP_PRELOAD },
 
     [JPP_PROBLEM_NO_PROF] = {
         "no-prof", true,
         "jemalloc %v was built without profiling",
         "only a build with --enable-prof has it; Debian's libjemalloc2 is one "
         "on amd64 and i386, packages of other distributions may not be",
-        "Install one, or build jemalloc with ./configure --enable-prof.\n"
+        JPP_SAMPLER
+        "Or install one, or build jemalloc with ./configure --enable-prof.\n"
         "Run " JPP_PRELOAD },
 
     [JPP_PROBLEM_PROF_OFF] = {
@@ -111,7 +130,8 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
         "the profiling of jemalloc %v is off",
         "opt.prof is false, and jemalloc reads its options once, before "
         "main()",
-        "Run systemctl edit nginx, and add:\n"
+        JPP_SAMPLER
+        "Or run systemctl edit nginx, and add:\n"
         "    [Service]\n"
         JPP_OPTIONS
         JPP_RESTART "\n"
@@ -199,6 +219,31 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
         "every sampled small object takes 16 KiB and a walk up the stack; "
         "lg_prof_sample:%l is for an hour, not for good",
         JPP_RESAMPLE },
+
+    [JPP_PROBLEM_BOTH] = {
+        "both", false,
+        "jemalloc samples beside the module's sampler",
+        "profiles are made from the sampler's samples, and jemalloc's cost all "
+        "the same",
+        "Without a restart: POST active=off to control, or set in the http "
+        "block, and reload:\n"
+        "    jemalloc_pprof_active off;" },
+
+    [JPP_PROBLEM_DROPS] = {
+        "sampler-drops", false,
+        "the sampler has dropped samples",
+        "its memory is bounded and full: %d samples are missing in profiles, "
+        "which show less than there is",
+        "Sample coarser: POST sampler=on&lg_sample=14 to control, or set in "
+        "the http block, and reload:\n"
+        "    jemalloc_pprof_sample 16k;" },
+
+    [JPP_PROBLEM_KEPT] = {
+        "sampler-kept", false,
+        "calls of malloc still pass through the sampler, which is off",
+        "the kernel refused to have the tables of addresses written back; each "
+        "call costs a jump, and no more",
+        "Run nginx -s reload: new workers have none of it." },
 };
 
 
@@ -214,32 +259,15 @@ static const char *const  jpp_problem_hooks[] = {
 
 
 size_t
-jpp_problems(const jpp_jemalloc_t *jemalloc,
+jpp_problems(const jpp_worker_t *worker,
     jpp_problem_t problems[JPP_MAX_PROBLEMS])
 {
-    bool                      on, holds[JPP_PROBLEMS];
+    bool                      holds[JPP_PROBLEMS];
     size_t                    i, n;
     jpp_problem_t            *problem;
     const jpp_problem_row_t  *row;
 
-    /* with opt.prof false the other options do nothing */
-
-    on = jemalloc->state > JPP_JEMALLOC_OFF;
-
-    holds[JPP_PROBLEM_NO_JEMALLOC] = jemalloc->state == JPP_JEMALLOC_ABSENT;
-    holds[JPP_PROBLEM_NO_PROF] = jemalloc->state == JPP_JEMALLOC_NO_PROF;
-    holds[JPP_PROBLEM_PROF_OFF] = jemalloc->state == JPP_JEMALLOC_OFF;
-    holds[JPP_PROBLEM_THREAD_NAME] = jemalloc->state == JPP_JEMALLOC_REFUSED;
-    holds[JPP_PROBLEM_INACTIVE] = jemalloc->state == JPP_JEMALLOC_INACTIVE;
-    holds[JPP_PROBLEM_LUA_ABORT] = jpp_jemalloc_will_abort(jemalloc);
-    holds[JPP_PROBLEM_UNSAMPLED] = on && jemalloc->unsampled;
-    holds[JPP_PROBLEM_INTERVAL] = on && jemalloc->interval;
-    holds[JPP_PROBLEM_GDUMP] = on && jemalloc->gdump;
-    holds[JPP_PROBLEM_FINAL] = on && jemalloc->final;
-    holds[JPP_PROBLEM_LEAK_ERROR] = on && jemalloc->leak_error;
-    holds[JPP_PROBLEM_ACCUM] = on && jemalloc->accum;
-    holds[JPP_PROBLEM_COARSE] = on && jemalloc->lg_sample > JPP_COARSE;
-    holds[JPP_PROBLEM_FINE] = on && jemalloc->lg_sample < JPP_FINE;
+    jpp_problems_hold(worker, holds);
 
     n = 0;
 
@@ -255,11 +283,11 @@ jpp_problems(const jpp_jemalloc_t *jemalloc,
         problem->id = row->id;
         problem->is_fatal = row->is_fatal;
 
-        jpp_problems_expand(jemalloc, row->what, problem->what,
+        jpp_problems_expand(worker, row->what, problem->what,
                             sizeof(problem->what));
-        jpp_problems_expand(jemalloc, row->why, problem->why,
+        jpp_problems_expand(worker, row->why, problem->why,
                             sizeof(problem->why));
-        jpp_problems_expand(jemalloc, row->cure, problem->cure,
+        jpp_problems_expand(worker, row->cure, problem->cure,
                             sizeof(problem->cure));
     }
 
@@ -267,14 +295,62 @@ jpp_problems(const jpp_jemalloc_t *jemalloc,
 }
 
 
+static void
+jpp_problems_hold(const jpp_worker_t *worker, bool holds[JPP_PROBLEMS])
+{
+    bool                        on, other;
+    const jpp_jemalloc_t       *jemalloc;
+    const jpp_sampler_state_t  *sampler;
+
+    jemalloc = &worker->jemalloc;
+    sampler = &worker->sampler;
+
+    /* with opt.prof false the other options do nothing */
+
+    on = jemalloc->state > JPP_JEMALLOC_OFF;
+    other = sampler->is_on;
+
+    holds[JPP_PROBLEM_NO_JEMALLOC] = !other
+                                     && jemalloc->state == JPP_JEMALLOC_ABSENT;
+    holds[JPP_PROBLEM_NO_PROF] = !other
+                                 && jemalloc->state == JPP_JEMALLOC_NO_PROF;
+    holds[JPP_PROBLEM_PROF_OFF] = !other
+                                  && jemalloc->state == JPP_JEMALLOC_OFF;
+    holds[JPP_PROBLEM_THREAD_NAME] = !other
+                                     && jemalloc->state
+                                        == JPP_JEMALLOC_REFUSED;
+    holds[JPP_PROBLEM_INACTIVE] = !other
+                                  && jemalloc->state == JPP_JEMALLOC_INACTIVE;
+    holds[JPP_PROBLEM_LUA_ABORT] = jpp_jemalloc_will_abort(jemalloc);
+    holds[JPP_PROBLEM_UNSAMPLED] = on && jemalloc->unsampled;
+    holds[JPP_PROBLEM_INTERVAL] = on && jemalloc->interval;
+    holds[JPP_PROBLEM_GDUMP] = on && jemalloc->gdump;
+    holds[JPP_PROBLEM_FINAL] = on && jemalloc->final;
+    holds[JPP_PROBLEM_LEAK_ERROR] = on && jemalloc->leak_error;
+    holds[JPP_PROBLEM_ACCUM] = on && jemalloc->accum;
+    holds[JPP_PROBLEM_COARSE] = on && jemalloc->lg_sample > JPP_COARSE;
+    holds[JPP_PROBLEM_FINE] = on && jemalloc->lg_sample < JPP_FINE;
+    holds[JPP_PROBLEM_BOTH] = other && jemalloc->active;
+    holds[JPP_PROBLEM_DROPS] = other && jpp_problems_dropped(sampler) != 0;
+    holds[JPP_PROBLEM_KEPT] = !other && sampler->kept != 0;
+}
+
+
+static uint64_t
+jpp_problems_dropped(const jpp_sampler_state_t *sampler)
+{
+    return sampler->dropped_live + sampler->dropped_sites;
+}
+
+
 void
-jpp_problems_explain(const jpp_jemalloc_t *jemalloc, jpp_err_t *err)
+jpp_problems_explain(const jpp_worker_t *worker, jpp_err_t *err)
 {
     char            failed[JPP_ERR_TEXT];
     jpp_problem_t   problems[JPP_MAX_PROBLEMS];
 
     if (err->code != JPP_ERR_STATE
-        || jpp_problems(jemalloc, problems) == 0
+        || jpp_problems(worker, problems) == 0
         || !problems[0].is_fatal)
     {
         return;
@@ -288,10 +364,10 @@ jpp_problems_explain(const jpp_jemalloc_t *jemalloc, jpp_err_t *err)
 
 
 static void
-jpp_problems_expand(const jpp_jemalloc_t *jemalloc, const char *template,
+jpp_problems_expand(const jpp_worker_t *worker, const char *template,
     char *text, size_t size)
 {
-    char         buffer[JPP_UNITS_TEXT], *last;
+    char         buffer[JPP_PROBLEMS_VALUE], *last;
     const char  *value;
 
     for (last = text + size - 1; *template != '\0'; template++) {
@@ -304,7 +380,7 @@ jpp_problems_expand(const jpp_jemalloc_t *jemalloc, const char *template,
             continue;
         }
 
-        value = jpp_problems_value(jemalloc, *++template, buffer);
+        value = jpp_problems_value(worker, *++template, buffer);
 
         for ( /* void */ ; *value != '\0' && text < last; value++) {
             *text++ = jpp_ascii(*value);
@@ -316,9 +392,13 @@ jpp_problems_expand(const jpp_jemalloc_t *jemalloc, const char *template,
 
 
 static const char *
-jpp_problems_value(const jpp_jemalloc_t *jemalloc, char name,
-    char text[JPP_UNITS_TEXT])
+jpp_problems_value(const jpp_worker_t *worker, char name,
+    char text[JPP_PROBLEMS_VALUE])
 {
+    const jpp_jemalloc_t  *jemalloc;
+
+    jemalloc = &worker->jemalloc;
+
     switch (name) {
 
     case 'a':
@@ -332,11 +412,16 @@ jpp_problems_value(const jpp_jemalloc_t *jemalloc, char name,
         return jemalloc->variable != NULL ? jemalloc->variable
                                           : "MALLOC_CONF";
 
+    case 'd':
+        (void) snprintf(text, JPP_PROBLEMS_VALUE, "%" PRIu64,
+                        jpp_problems_dropped(&worker->sampler));
+        return text;
+
     case 'h':
         return jpp_problems_hook(jemalloc->hook);
 
     case 'l':
-        (void) snprintf(text, JPP_UNITS_TEXT, "%u", jemalloc->lg_sample);
+        (void) snprintf(text, JPP_PROBLEMS_VALUE, "%u", jemalloc->lg_sample);
         return text;
 
     default: /* 'r' */

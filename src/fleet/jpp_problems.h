@@ -13,8 +13,8 @@
 #define _JPP_PROBLEMS_H_INCLUDED_
 
 
-#include "jpp_jemalloc.h"
 #include "jpp_units.h"
+#include "jpp_worker.h"
 
 
 #define JPP_MAX_PROBLEMS  8
@@ -29,22 +29,22 @@ typedef struct {
     bool           is_fatal;       /* no profile without the cure */
     char           what[160];
     char           why[256];
-    char           cure[512];
+    char           cure[768];
 } jpp_problem_t;
 
 
 /*
- * Fill PROBLEMS with what is wrong with JEMALLOC; a fatal one, at most one,
- * comes first.  Returns their number.
+ * Fill PROBLEMS with what is wrong with the sampling of WORKER; a fatal one, at
+ * most one, comes first.  Returns their number.
  */
-size_t jpp_problems(const jpp_jemalloc_t *jemalloc,
+size_t jpp_problems(const jpp_worker_t *worker,
     jpp_problem_t problems[JPP_MAX_PROBLEMS]);
 
 /*
  * If ERR's code is JPP_ERR_STATE, append to its sentence what is wrong with
- * JEMALLOC, and why.
+ * WORKER's jemalloc, and why.
  */
-void jpp_problems_explain(const jpp_jemalloc_t *jemalloc, jpp_err_t *err);
+void jpp_problems_explain(const jpp_worker_t *worker, jpp_err_t *err);
 
 /*
  * Why jemalloc walks stacks itself, as HOOK says: the second half of a

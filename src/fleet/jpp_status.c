@@ -1,33 +1,27 @@
 
 #include <string.h>
-#include <time.h>
 
 #include "jpp_ascii.h"
 #include "jpp_json.h"
 #include "jpp_status.h"
+#include "jpp_status_sampling.h"
 #include "jpp_version.h"
-
-
-/* 9999-12-31T23:59:59Z: ISO 8601 knows no later year */
-#define JPP_STATUS_LAST    253402300799
 
 
 static size_t jpp_status_append(char *text, size_t size, size_t len,
     const char *s);
 static void jpp_status_json_worker(jpp_json_t *json,
     const jpp_worker_t *worker, const jpp_control_t *wanted);
-static void jpp_status_json_in_step(jpp_json_t *json,
-    const jpp_jemalloc_t *jemalloc, const jpp_control_t *wanted);
-static void jpp_status_json_missing(jpp_json_t *json,
-    const jpp_missing_t *missing);
 static void jpp_status_json_jemalloc(jpp_json_t *json,
     const jpp_jemalloc_t *jemalloc);
-static void jpp_status_json_unwinder(jpp_json_t *json,
-    const jpp_jemalloc_t *jemalloc);
+static void jpp_status_json_in_step(jpp_json_t *json,
+    const jpp_worker_t *worker, const jpp_control_t *wanted);
+static void jpp_status_json_missing(jpp_json_t *json,
+    const jpp_missing_t *missing);
 static void jpp_status_json_stats(jpp_json_t *json,
     const jpp_stats_t *stats);
 static void jpp_status_json_problems(jpp_json_t *json,
-    const jpp_jemalloc_t *jemalloc);
+    const jpp_worker_t *worker);
 static void jpp_status_json_failure(jpp_json_t *json,
     const jpp_failure_t *failure);
 
@@ -49,26 +43,6 @@ jpp_status_word(jpp_jemalloc_state_t state)
 }
 
 
-const char *
-jpp_status_time(int64_t seconds, char text[JPP_STATUS_TIME])
-{
-    time_t     t;
-    struct tm  tm;
-
-    t = (time_t) (seconds < 0 ? 0 : seconds);
-
-    if (t > JPP_STATUS_LAST) {
-        t = JPP_STATUS_LAST;
-    }
-
-    (void) gmtime_r(&t, &tm);
-
-    (void) strftime(text, JPP_STATUS_TIME, "%Y-%m-%dT%H:%M:%SZ", &tm);
-
-    return text;
-}
-
-
 void
 jpp_status_failed(jpp_failure_t *failure, int64_t seconds, const char *text)
 {
@@ -79,17 +53,18 @@ jpp_status_failed(jpp_failure_t *failure, int64_t seconds, const char *text)
 
 
 void
-jpp_status_notice(const jpp_jemalloc_t *jemalloc, char *text, size_t size)
+jpp_status_notice(const jpp_worker_t *worker, char *text, size_t size)
 {
     char            rate[JPP_UNITS_TEXT];
     size_t          i, n, len;
+    uint32_t        lg_sample;
     jpp_problem_t   problems[JPP_MAX_PROBLEMS];
 
     if (size == 0) {
         return;
     }
 
-    n = jpp_problems(jemalloc, problems);
+    n = jpp_problems(worker, problems);
 
     if (n != 0 && problems[0].is_fatal) {
         len = jpp_status_append(text, size, 0, problems[0].what);
@@ -101,12 +76,22 @@ jpp_status_notice(const jpp_jemalloc_t *jemalloc, char *text, size_t size)
         return;
     }
 
-    len = jpp_status_append(text, size, 0, "jemalloc ");
-    len = jpp_status_append(text, size, len, jemalloc->version);
-    len = jpp_status_append(text, size, len, ", profiling ready, one sample "
-                            "every ");
+    len = 0;
+
+    if (worker->sampler.is_on) {
+        len = jpp_status_append(text, size, len, "the module's sampler");
+        lg_sample = worker->sampler.lg_sample;
+
+    } else {
+        len = jpp_status_append(text, size, len, "jemalloc ");
+        len = jpp_status_append(text, size, len, worker->jemalloc.version);
+        len = jpp_status_append(text, size, len, ", profiling");
+        lg_sample = worker->jemalloc.lg_sample;
+    }
+
+    len = jpp_status_append(text, size, len, " ready, one sample every ");
     len = jpp_status_append(text, size, len,
-                            jpp_problems_rate(jemalloc->lg_sample, rate));
+                            jpp_problems_rate(lg_sample, rate));
 
     for (i = 0; i < n; i++) {
         len = jpp_status_append(text, size, len, "; ");
@@ -192,7 +177,8 @@ jpp_status_json_worker(jpp_json_t *json, const jpp_worker_t *worker,
     jpp_json_str(json, "started", jpp_status_time(worker->started, started));
 
     jpp_status_json_jemalloc(json, &worker->jemalloc);
-    jpp_status_json_in_step(json, &worker->jemalloc, wanted);
+    jpp_status_sampling(json, worker);
+    jpp_status_json_in_step(json, worker, wanted);
 
     if (worker->has_stats) {
         jpp_status_json_stats(json, &worker->stats);
@@ -201,7 +187,7 @@ jpp_status_json_worker(jpp_json_t *json, const jpp_worker_t *worker,
         jpp_json_null(json, "stats");
     }
 
-    jpp_status_json_problems(json, &worker->jemalloc);
+    jpp_status_json_problems(json, worker);
     jpp_status_json_failure(json, &worker->last_error);
 
     jpp_json_close(json, '}');
@@ -232,46 +218,18 @@ jpp_status_json_jemalloc(jpp_json_t *json, const jpp_jemalloc_t *jemalloc)
     }
 
     jpp_json_bool(json, "prof_accum", jemalloc->accum);
-
-    jpp_status_json_unwinder(json, jemalloc);
-}
-
-
-/* null: nothing is sampled; and jemalloc does not count stacks */
-
-static void
-jpp_status_json_unwinder(jpp_json_t *json, const jpp_jemalloc_t *jemalloc)
-{
-    jpp_json_open(json, "unwinder", '{');
-
-    jpp_json_str(json, "name", jemalloc->hook == JPP_HOOK_NONE
-                               ? NULL
-                               : jemalloc->hook == JPP_HOOK_ON ? "module"
-                                                               : "jemalloc");
-    jpp_json_str(json, "reason", jpp_problems_hook(jemalloc->hook));
-
-    if (jemalloc->hook == JPP_HOOK_ON) {
-        jpp_json_u64(json, "stacks", jemalloc->stacks.n);
-        jpp_json_u64(json, "cut", jemalloc->stacks.n_cut);
-
-    } else {
-        jpp_json_null(json, "stacks");
-        jpp_json_null(json, "cut");
-    }
-
-    jpp_json_close(json, '}');
 }
 
 
 /* null: no settings for all workers */
 
 static void
-jpp_status_json_in_step(jpp_json_t *json, const jpp_jemalloc_t *jemalloc,
+jpp_status_json_in_step(jpp_json_t *json, const jpp_worker_t *worker,
     const jpp_control_t *wanted)
 {
     int  in_step;
 
-    in_step = jpp_status_in_step(jemalloc, wanted);
+    in_step = jpp_status_in_step(worker, wanted);
 
     if (in_step == -1) {
         jpp_json_null(json, "in_step");
@@ -283,10 +241,30 @@ jpp_status_json_in_step(jpp_json_t *json, const jpp_jemalloc_t *jemalloc,
 
 
 int
-jpp_status_in_step(const jpp_jemalloc_t *jemalloc, const jpp_control_t *wanted)
+jpp_status_in_step(const jpp_worker_t *worker, const jpp_control_t *wanted)
 {
-    if (wanted == NULL || (wanted->active == -1 && wanted->lg_sample == -1)) {
+    const jpp_jemalloc_t       *jemalloc;
+    const jpp_sampler_state_t  *sampler;
+
+    if (wanted == NULL
+        || (wanted->active == -1 && wanted->lg_sample == -1
+            && wanted->sampler == -1))
+    {
         return -1;
+    }
+
+    jemalloc = &worker->jemalloc;
+    sampler = &worker->sampler;
+
+    if ((wanted->sampler != -1 && sampler->is_on != (wanted->sampler == 1))
+        || (wanted->sampler == 1
+            && sampler->lg_sample != (uint32_t) wanted->sampler_lg))
+    {
+        return 0;
+    }
+
+    if (wanted->active == -1 && wanted->lg_sample == -1) {
+        return 1;
     }
 
     return jemalloc->state > JPP_JEMALLOC_OFF
@@ -314,12 +292,12 @@ jpp_status_json_stats(jpp_json_t *json, const jpp_stats_t *stats)
 
 
 static void
-jpp_status_json_problems(jpp_json_t *json, const jpp_jemalloc_t *jemalloc)
+jpp_status_json_problems(jpp_json_t *json, const jpp_worker_t *worker)
 {
     size_t          i, n;
     jpp_problem_t   problems[JPP_MAX_PROBLEMS];
 
-    n = jpp_problems(jemalloc, problems);
+    n = jpp_problems(worker, problems);
 
     jpp_json_open(json, "problems", '[');
 

@@ -16,7 +16,7 @@
 #define JPP_STATUS_WHERE   64
 
 /* comments besides those of the versions of jemalloc and of the missing */
-#define JPP_STATUS_FACTS   8
+#define JPP_STATUS_FACTS   10
 
 
 /* The comments so far; facts is NULL once memory was missing. */
@@ -29,6 +29,7 @@ typedef struct {
 
 static void jpp_facts_jemalloc(jpp_facts_t *facts, const jpp_fleet_t *fleet);
 static void jpp_facts_stacks(jpp_facts_t *facts, const jpp_fleet_t *fleet);
+static void jpp_facts_sampler(jpp_facts_t *facts, const jpp_fleet_t *fleet);
 static void jpp_facts_stats(jpp_facts_t *facts, const jpp_fleet_t *fleet);
 static void jpp_facts_sum(jpp_facts_t *facts, const char *what,
     uint64_t bytes, size_t n);
@@ -71,6 +72,7 @@ jpp_status_comments(const jpp_fleet_t *fleet, jpp_arena_t *arena)
                       "%s", missing->who.index, missing->who.pid, missing->why);
     }
 
+    jpp_facts_sampler(&facts, fleet);
     jpp_facts_stacks(&facts, fleet);
     jpp_facts_stats(&facts, fleet);
 
@@ -105,6 +107,48 @@ jpp_facts_jemalloc(jpp_facts_t *facts, const jpp_fleet_t *fleet)
 }
 
 
+/* What was there before it was switched on is not seen. */
+
+static void
+jpp_facts_sampler(jpp_facts_t *facts, const jpp_fleet_t *fleet)
+{
+    char                        text[JPP_STATUS_TIME];
+    size_t                      i, n;
+    int64_t                     since;
+    uint64_t                    dropped;
+    const jpp_sampler_state_t  *sampler;
+
+    n = 0;
+    since = 0;
+    dropped = 0;
+
+    for (i = 0; i < fleet->n; i++) {
+        sampler = &fleet->workers[i].sampler;
+
+        if (!sampler->is_on) {
+            continue;
+        }
+
+        since = since > sampler->since ? since : sampler->since;
+        dropped += sampler->dropped_live + sampler->dropped_sites;
+        n++;
+    }
+
+    if (n == 0) {
+        return;
+    }
+
+    jpp_facts_add(facts, "source: the module's sampler in %zu of %zu workers, "
+                  "on in all of them since %s: what was allocated before is "
+                  "not in it", n, fleet->n, jpp_status_time(since, text));
+
+    if (dropped != 0) {
+        jpp_facts_add(facts, "the sampler dropped %" PRIu64 " samples, so "
+                      "there is more than this: sample coarser", dropped);
+    }
+}
+
+
 /* Since the workers started, whatever of it is in the profile. */
 
 static void
@@ -121,7 +165,7 @@ jpp_facts_stacks(jpp_facts_t *facts, const jpp_fleet_t *fleet)
     for (i = 0; i < fleet->n; i++) {
         jemalloc = &fleet->workers[i].jemalloc;
 
-        if (jemalloc->hook == JPP_HOOK_ON) {
+        if (jemalloc->hook == JPP_HOOK_ON || fleet->workers[i].sampler.is_on) {
             walked += jemalloc->stacks.n;
             cut += jemalloc->stacks.n_cut;
             n++;

@@ -85,6 +85,9 @@ typedef struct {
     ngx_flag_t   active;           /* the setting that workers start with */
     ngx_int_t    lg_sample;
     ngx_flag_t   unwind;           /* by the module, where it can */
+    ngx_uint_t   source;           /* jpp_source_t */
+    ngx_int_t    sampler;          /* 1; NGX_CONF_UNSET: off */
+    ngx_int_t    sampler_lg;
 } ngx_http_jemalloc_pprof_main_conf_t;
 
 

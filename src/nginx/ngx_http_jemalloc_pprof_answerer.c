@@ -284,6 +284,7 @@ ngx_http_jemalloc_pprof_answerer_reply(
     files[0] = message.err.code == JPP_OK ? reply->file.fd : -1;
     files[1] = files[0] != -1
                && ngx_http_jemalloc_pprof_kinds[reply->question.kind].is_sampled
+               && !message.worker.sampler.is_on
                ? ngx_http_jemalloc_pprof_self.baseline.fd : -1;
 
     message.has_file = files[0] != -1;

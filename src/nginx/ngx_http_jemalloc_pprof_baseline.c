@@ -113,16 +113,19 @@ ngx_http_jemalloc_pprof_baseline_drop(void *data)
 }
 
 
-/* A reset forgets the inherited samples, too. */
+/*
+ * A reset of jemalloc forgets the inherited samples, too.  The sampler has
+ * none: that of the master is never switched on.
+ */
 
 void
-ngx_http_jemalloc_pprof_baseline_changed(const jpp_control_t *control,
-    const jpp_control_result_t *result)
+ngx_http_jemalloc_pprof_baseline_changed(const jpp_control_result_t *result)
 {
-    if (control->reset || result->after.lg_sample != result->before.lg_sample)
-    {
+    if (result->is_reset) {
         jpp_memfd_close(&ngx_http_jemalloc_pprof_self.baseline);
+    }
 
+    if (result->is_other) {
         ngx_http_jemalloc_pprof_self.n_resets++;
     }
 }

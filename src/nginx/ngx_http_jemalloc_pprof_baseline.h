@@ -21,8 +21,8 @@
  */
 void ngx_http_jemalloc_pprof_baseline_take(ngx_cycle_t *cycle);
 
-/* In a worker: CONTROL was applied, with RESULT. */
-void ngx_http_jemalloc_pprof_baseline_changed(const jpp_control_t *control,
+/* In a worker: a change was made, with RESULT. */
+void ngx_http_jemalloc_pprof_baseline_changed(
     const jpp_control_result_t *result);
 
 

@@ -4,6 +4,7 @@
 #include "ngx_http_jemalloc_pprof_page.h"
 #include "ngx_http_jemalloc_pprof_refuse.h"
 #include "ngx_http_jemalloc_pprof_self.h"
+#include "ngx_http_jemalloc_pprof_worker.h"
 
 #include "jpp_control.h"
 
@@ -31,6 +32,9 @@ static ngx_int_t ngx_http_jemalloc_pprof_control_start(ngx_http_request_t *r,
 static ngx_int_t ngx_http_jemalloc_pprof_control_apply(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question,
     const jpp_control_t *control);
+static void ngx_http_jemalloc_pprof_control_want(
+    ngx_http_jemalloc_pprof_wanted_t *wanted, const jpp_control_t *control,
+    ngx_int_t sampler);
 static ngx_int_t ngx_http_jemalloc_pprof_control_write(
     const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
     jpp_sink_t *sink);
@@ -225,6 +229,7 @@ ngx_http_jemalloc_pprof_control_apply(ngx_http_request_t *r,
     const jpp_control_t *control)
 {
     ngx_int_t                            rc;
+    jpp_control_t                        now;
     ngx_shm_zone_t                      *zone;
     ngx_http_jemalloc_pprof_wanted_t     was, wanted;
     ngx_http_jemalloc_pprof_inquiry_t    inquiry;
@@ -238,6 +243,14 @@ ngx_http_jemalloc_pprof_control_apply(ngx_http_request_t *r,
 
     inquiry.question.control = *control;
 
+    ngx_http_jemalloc_pprof_worker_wanted((ngx_cycle_t *) ngx_cycle, &now);
+
+    /* switched on without a rate, it has the one that was set last */
+
+    if (control->sampler == 1 && control->lg_sample == -1) {
+        inquiry.question.control.lg_sample = now.sampler_lg;
+    }
+
     if (inquiry.selector.kind != JPP_WORKER_ALL || zone == NULL) {
         return ngx_http_jemalloc_pprof_page(r, question, &inquiry,
                    &ngx_http_jemalloc_pprof_control_answer,
@@ -247,14 +260,7 @@ ngx_http_jemalloc_pprof_control_apply(ngx_http_request_t *r,
     ngx_http_jemalloc_pprof_registry_get_wanted(zone, &was);
 
     wanted = was;
-
-    if (control->active != -1) {
-        wanted.active = control->active;
-    }
-
-    if (control->lg_sample != -1) {
-        wanted.lg_sample = control->lg_sample;
-    }
+    ngx_http_jemalloc_pprof_control_want(&wanted, control, now.sampler);
 
     ngx_http_jemalloc_pprof_registry_set_wanted(zone, &wanted);
 
@@ -267,6 +273,33 @@ ngx_http_jemalloc_pprof_control_apply(ngx_http_request_t *r,
     }
 
     return rc;
+}
+
+
+/*
+ * A rate is that of the source that workers will have then; SAMPLER is what was
+ * wanted of the sampler before.
+ */
+
+static void
+ngx_http_jemalloc_pprof_control_want(ngx_http_jemalloc_pprof_wanted_t *wanted,
+    const jpp_control_t *control, ngx_int_t sampler)
+{
+    if (control->active != -1) {
+        wanted->active = control->active;
+    }
+
+    if (control->sampler != -1) {
+        wanted->sampler = control->sampler;
+        sampler = control->sampler;
+    }
+
+    if (control->lg_sample != -1 && sampler == 1) {
+        wanted->sampler_lg = control->lg_sample;
+
+    } else if (control->lg_sample != -1) {
+        wanted->lg_sample = control->lg_sample;
+    }
 }
 
 

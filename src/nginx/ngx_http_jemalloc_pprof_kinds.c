@@ -3,6 +3,7 @@
 #include "ngx_http_jemalloc_pprof_kinds.h"
 #include "ngx_http_jemalloc_pprof_loop.h"
 #include "ngx_http_jemalloc_pprof_thread.h"
+#include "ngx_http_jemalloc_pprof_unwind.h"
 
 #include "jpp_problems.h"
 
@@ -70,11 +71,13 @@ ngx_http_jemalloc_pprof_kind_dump_check(const jpp_worker_t *worker,
 {
     jpp_problem_t  problems[JPP_MAX_PROBLEMS];
 
-    if (worker->jemalloc.state == JPP_JEMALLOC_READY) {
+    if (worker->sampler.is_on
+        || worker->jemalloc.state == JPP_JEMALLOC_READY)
+    {
         return JPP_OK;
     }
 
-    (void) jpp_problems(&worker->jemalloc, problems);
+    (void) jpp_problems(worker, problems);
 
     return jpp_err_set(err, JPP_ERR_STATE, "%s: %s", problems[0].what,
                        problems[0].why);
@@ -88,7 +91,8 @@ ngx_http_jemalloc_pprof_kind_dump_work(ngx_http_jemalloc_pprof_reply_t *reply)
 
     message = &reply->reply;
 
-    (void) jpp_jemalloc_dump(reply->file.fd, &message->err);
+    (void) jpp_source_dump(reply->file.fd, &message->worker.sampler,
+                           &message->err);
 
     message->worker.has_stats = jpp_stats_read(&message->worker.stats);
 }
@@ -102,10 +106,10 @@ ngx_http_jemalloc_pprof_kind_control_work(
 
     message = &reply->reply;
 
-    (void) jpp_jemalloc_control(&reply->question.control, &message->control,
-                                &message->err);
+    (void) jpp_source_control(&reply->question.control, &message->control,
+                              &message->err);
 
-    jpp_problems_explain(&message->worker.jemalloc, &message->err);
+    jpp_problems_explain(&message->worker, &message->err);
 }
 
 
@@ -113,6 +117,6 @@ static void
 ngx_http_jemalloc_pprof_kind_control_end(
     ngx_http_jemalloc_pprof_reply_t *reply)
 {
-    ngx_http_jemalloc_pprof_baseline_changed(&reply->question.control,
-                                           &reply->reply.control);
+    ngx_http_jemalloc_pprof_baseline_changed(&reply->reply.control);
+    ngx_http_jemalloc_pprof_unwind_watch();
 }

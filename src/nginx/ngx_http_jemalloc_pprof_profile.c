@@ -271,9 +271,10 @@ ngx_http_jemalloc_pprof_profile_refuse(ngx_http_request_t *r,
     const jpp_err_t *err)
 {
     if (kind->is_sampled && err->code == JPP_ERR_STATE && worker != NULL
+        && !worker->sampler.is_on
         && worker->jemalloc.state != JPP_JEMALLOC_READY)
     {
-        return ngx_http_jemalloc_pprof_refuse_state(r, &worker->jemalloc);
+        return ngx_http_jemalloc_pprof_refuse_state(r, worker);
     }
 
     return kind->is_sampled

@@ -247,16 +247,16 @@ ngx_http_jemalloc_pprof_refuse_own(ngx_http_request_t *r,
 
 ngx_int_t
 ngx_http_jemalloc_pprof_refuse_state(ngx_http_request_t *r,
-    const jpp_jemalloc_t *jemalloc)
+    const jpp_worker_t *worker)
 {
     jpp_problem_t  problems[JPP_MAX_PROBLEMS];
 
     /* each of these states has a fatal problem, which comes first */
 
-    (void) jpp_problems(jemalloc, problems);
+    (void) jpp_problems(worker, problems);
 
     return ngx_http_jemalloc_pprof_refuse(r,
-               ngx_http_jemalloc_pprof_states[jemalloc->state],
+               ngx_http_jemalloc_pprof_states[worker->jemalloc.state],
                problems[0].what, problems[0].why, problems[0].cure);
 }
 

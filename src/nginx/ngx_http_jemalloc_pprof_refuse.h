@@ -68,7 +68,7 @@ ngx_int_t ngx_http_jemalloc_pprof_refuse_own(ngx_http_request_t *r,
 
 /* Send why JEMALLOC, in its present state, makes no profile. */
 ngx_int_t ngx_http_jemalloc_pprof_refuse_state(ngx_http_request_t *r,
-    const jpp_jemalloc_t *jemalloc);
+    const jpp_worker_t *worker);
 
 /* Send why ngx_http_jemalloc_pprof_collect() failed with RC. */
 ngx_int_t ngx_http_jemalloc_pprof_refuse_uncollected(ngx_http_request_t *r,

@@ -75,6 +75,8 @@ ngx_http_jemalloc_pprof_init_zone(ngx_shm_zone_t *zone, void *data)
 
         registry->wanted.active = NGX_CONF_UNSET;
         registry->wanted.lg_sample = NGX_CONF_UNSET;
+        registry->wanted.sampler = NGX_CONF_UNSET;
+        registry->wanted.sampler_lg = NGX_CONF_UNSET;
 
         shpool->data = registry;
     }

@@ -42,6 +42,8 @@ typedef struct {
 typedef struct {
     ngx_int_t       active;        /* 0, 1; NGX_CONF_UNSET: as it is */
     ngx_int_t       lg_sample;     /* NGX_CONF_UNSET: as it is */
+    ngx_int_t       sampler;       /* 0, 1; NGX_CONF_UNSET: as it is */
+    ngx_int_t       sampler_lg;    /* NGX_CONF_UNSET: the default */
 } ngx_http_jemalloc_pprof_wanted_t;
 
 

@@ -24,6 +24,7 @@ ngx_http_jemalloc_pprof_describe(jpp_worker_t *worker)
     worker->last_error = ngx_http_jemalloc_pprof_self.last_error;
 
     jpp_jemalloc_read(&worker->jemalloc);
+    jpp_sampler_state(&worker->sampler);
 }
 
 

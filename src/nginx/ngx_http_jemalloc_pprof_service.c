@@ -325,6 +325,13 @@ ngx_http_jemalloc_pprof_work_describe(ngx_http_jemalloc_pprof_work_t *work)
 
     ngx_http_jemalloc_pprof_describe(&reply->worker);
 
+    if (work->is_worked && work->kind->is_sampled) {
+
+        /* of the dump: the source may be another by now */
+
+        reply->worker.sampler = was.sampler;
+    }
+
     reply->worker.has_stats = was.has_stats;
     reply->worker.stats = was.stats;
 }

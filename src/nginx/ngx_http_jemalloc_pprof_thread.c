@@ -1,7 +1,7 @@
 
 #include "ngx_http_jemalloc_pprof_thread.h"
 
-#include "jpp_jemalloc.h"
+#include "jpp_source.h"
 
 #include <ngx_channel.h>
 
@@ -164,7 +164,7 @@ static ngx_int_t
 ngx_http_jemalloc_pprof_thread_start(ngx_http_jemalloc_pprof_task_t *task)
 {
     int                                err;
-    bool                               was_sampled;
+    unsigned                           was_sampled;
     sigset_t                           set, old;
     pthread_t                          tid;
     pthread_attr_t                     attr;
@@ -199,14 +199,14 @@ ngx_http_jemalloc_pprof_thread_start(ngx_http_jemalloc_pprof_task_t *task)
 
     /* glibc takes a little of a thread's memory from malloc() */
 
-    was_sampled = jpp_jemalloc_sample_thread(false);
+    was_sampled = jpp_source_sample_thread(JPP_SOURCE_BY_NONE);
     (void) pthread_sigmask(SIG_SETMASK, &set, &old);
 
     err = pthread_create(&tid, &attr, ngx_http_jemalloc_pprof_thread_main,
                          task);
 
     (void) pthread_sigmask(SIG_SETMASK, &old, NULL);
-    (void) jpp_jemalloc_sample_thread(was_sampled);
+    (void) jpp_source_sample_thread(was_sampled);
 
     (void) pthread_attr_destroy(&attr);
 
@@ -257,7 +257,7 @@ ngx_http_jemalloc_pprof_thread_main(void *data)
 
     thread = &ngx_http_jemalloc_pprof_thread;
 
-    (void) jpp_jemalloc_sample_thread(false);
+    (void) jpp_source_sample_thread(JPP_SOURCE_BY_NONE);
 
     task->work(task);
 

@@ -10,6 +10,7 @@
 #define NGX_HTTP_JEMALLOC_PPROF_REFRESH  1000
 
 
+static ngx_uint_t ngx_http_jemalloc_pprof_unwind_is_used(void);
 static void ngx_http_jemalloc_pprof_unwind_refresh(ngx_event_t *ev);
 
 
@@ -19,7 +20,7 @@ static ngx_event_t  ngx_http_jemalloc_pprof_refresh;
 void
 ngx_http_jemalloc_pprof_unwind_init(ngx_cycle_t *cycle)
 {
-    bool                                  was_sampled;
+    unsigned                              was_sampled;
     jpp_jemalloc_t                        jemalloc;
     ngx_http_jemalloc_pprof_main_conf_t  *jmcf;
 
@@ -30,41 +31,73 @@ ngx_http_jemalloc_pprof_unwind_init(ngx_cycle_t *cycle)
 
     /* pinning allocates */
 
-    was_sampled = jpp_jemalloc_sample_thread(false);
+    was_sampled = jpp_source_sample_thread(JPP_SOURCE_BY_NONE);
 
     (void) jpp_backtrace_start();
 
-    if (jmcf->unwind
-        && jemalloc.hook == JPP_HOOK_OFF
-        && jpp_hook_set() == JPP_HOOK_ON)
-    {
-        ngx_http_jemalloc_pprof_refresh.handler =
-                                       ngx_http_jemalloc_pprof_unwind_refresh;
-        ngx_http_jemalloc_pprof_refresh.data =
-                                       &ngx_http_jemalloc_pprof_no_connection;
-        ngx_http_jemalloc_pprof_refresh.log = cycle->log;
-        ngx_http_jemalloc_pprof_refresh.cancelable = 1;
-
-        ngx_add_timer(&ngx_http_jemalloc_pprof_refresh,
-                      NGX_HTTP_JEMALLOC_PPROF_REFRESH);
+    if (jmcf->unwind && jemalloc.hook == JPP_HOOK_OFF) {
+        (void) jpp_hook_set();
     }
 
-    (void) jpp_jemalloc_sample_thread(was_sampled);
+    (void) jpp_source_sample_thread(was_sampled);
+
+    ngx_http_jemalloc_pprof_unwind_watch();
+}
+
+
+void
+ngx_http_jemalloc_pprof_unwind_watch(void)
+{
+    ngx_event_t  *ev;
+
+    ev = &ngx_http_jemalloc_pprof_refresh;
+
+    if (ev->timer_set || !ngx_http_jemalloc_pprof_unwind_is_used()) {
+        return;
+    }
+
+    ev->handler = ngx_http_jemalloc_pprof_unwind_refresh;
+    ev->data = &ngx_http_jemalloc_pprof_no_connection;
+    ev->log = ngx_cycle->log;
+    ev->cancelable = 1;
+
+    ngx_add_timer(ev, NGX_HTTP_JEMALLOC_PPROF_REFRESH);
+}
+
+
+static ngx_uint_t
+ngx_http_jemalloc_pprof_unwind_is_used(void)
+{
+    jpp_sampler_state_t  sampler;
+
+    jpp_sampler_state(&sampler);
+
+    return sampler.is_on || jpp_hook_read() == JPP_HOOK_ON;
 }
 
 
 static void
 ngx_http_jemalloc_pprof_unwind_refresh(ngx_event_t *ev)
 {
-    bool  was_sampled;
+    unsigned   was_sampled;
+    jpp_err_t  err;
 
-    was_sampled = jpp_jemalloc_sample_thread(false);
+    was_sampled = jpp_source_sample_thread(JPP_SOURCE_BY_NONE);
 
     jpp_backtrace_refresh();
 
-    (void) jpp_jemalloc_sample_thread(was_sampled);
+    if (jpp_sampler_rescan(&err) != JPP_OK) {
+        ngx_log_error(NGX_LOG_WARN, ev->log, 0,
+                      "jemalloc_pprof: what was loaded since the sampler was "
+                      "switched on is not sampled: %s", err.text);
 
-    ngx_add_timer(ev, NGX_HTTP_JEMALLOC_PPROF_REFRESH);
+        jpp_status_failed(&ngx_http_jemalloc_pprof_self.last_error,
+                          ngx_time(), err.text);
+    }
+
+    (void) jpp_source_sample_thread(was_sampled);
+
+    ngx_http_jemalloc_pprof_unwind_watch();
 }
 
 

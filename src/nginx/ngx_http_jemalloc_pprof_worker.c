@@ -6,6 +6,7 @@
 #include "ngx_http_jemalloc_pprof_loop.h"
 #include "ngx_http_jemalloc_pprof_thread.h"
 #include "ngx_http_jemalloc_pprof_self.h"
+#include "ngx_http_jemalloc_pprof_unwind.h"
 #include "ngx_http_jemalloc_pprof_worker.h"
 
 #include "jpp_proc.h"
@@ -101,10 +102,10 @@ ngx_http_jemalloc_pprof_worker_exit(ngx_cycle_t *cycle)
 static void
 ngx_http_jemalloc_pprof_worker_pin_module(void)
 {
-    bool     was_sampled;
-    Dl_info  info;
+    Dl_info   info;
+    unsigned  was_sampled;
 
-    was_sampled = jpp_jemalloc_sample_thread(false);
+    was_sampled = jpp_source_sample_thread(JPP_SOURCE_BY_NONE);
 
     if (dladdr(&ngx_http_jemalloc_pprof_module, &info) != 0) {
 
@@ -113,7 +114,7 @@ ngx_http_jemalloc_pprof_worker_pin_module(void)
         (void) dlopen(info.dli_fname, RTLD_NOW|RTLD_NOLOAD|RTLD_NODELETE);
     }
 
-    (void) jpp_jemalloc_sample_thread(was_sampled);
+    (void) jpp_source_sample_thread(was_sampled);
 }
 
 
@@ -220,6 +221,12 @@ ngx_http_jemalloc_pprof_worker_wanted(ngx_cycle_t *cycle,
                                                       : jmcf->active;
     control->lg_sample = wanted.lg_sample != NGX_CONF_UNSET ? wanted.lg_sample
                                                             : jmcf->lg_sample;
+    control->sampler = wanted.sampler != NGX_CONF_UNSET ? wanted.sampler
+                                                        : jmcf->sampler;
+    control->sampler_lg = wanted.sampler_lg != NGX_CONF_UNSET
+                          ? wanted.sampler_lg
+                          : jmcf->sampler_lg != NGX_CONF_UNSET
+                            ? jmcf->sampler_lg : JPP_SAMPLER_LG_DEFAULT;
 }
 
 
@@ -240,7 +247,7 @@ ngx_http_jemalloc_pprof_worker_apply_wanted(ngx_cycle_t *cycle)
 
     /* a state that forbids it was logged at the start, and is a problem */
 
-    if (jpp_jemalloc_control(&control, &result, &err) != JPP_OK
+    if (jpp_source_control(&control, &result, &err) != JPP_OK
         && err.code != JPP_ERR_STATE)
     {
         ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
@@ -251,7 +258,8 @@ ngx_http_jemalloc_pprof_worker_apply_wanted(ngx_cycle_t *cycle)
                           ngx_time(), err.text);
     }
 
-    ngx_http_jemalloc_pprof_baseline_changed(&control, &result);
+    ngx_http_jemalloc_pprof_baseline_changed(&result);
+    ngx_http_jemalloc_pprof_unwind_watch();
 }
 
 

@@ -76,7 +76,8 @@ jpp_test_page(void)
         "do</p>\n",
         "<h3 class=\"bad\">No profile: the malloc of this nginx is not "
         "jemalloc&#39;s</h3>\n<p>Because it comes from libc.so.6, ",
-        "</p>\n<pre>Run apt-get install libjemalloc2 and systemctl edit "
+        "    jemalloc_pprof_source sampler;\nOr run apt-get install "
+        "libjemalloc2 and systemctl edit "
         "nginx, and add:\n    [Service]\n    Environment=LD_PRELOAD=",
         "<p>Seen in pid 4712.</p>\n",
         "<a href=\"heap\">heap</a>",

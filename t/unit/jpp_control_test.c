@@ -10,8 +10,8 @@
 
 
 #define JPP_UNKNOWN                                                           \
-    "unknown key: control takes active, lg_sample, reset, purge, worker and " \
-    "strict"
+    "unknown key: control takes active, sampler, lg_sample, reset, purge, "   \
+    "worker and strict"
 
 #define JPP_TWICE(key)  key " is given twice: give it once"
 
@@ -62,20 +62,24 @@ jpp_test_good(void)
         const char     *text;
         jpp_control_t   control;
     } rows[] = {
-        { "", { -1, -1, false, false } },
-        { "active=on", { 1, -1, false, false } },
-        { "active=off", { 0, -1, false, false } },
-        { "lg_sample=10", { -1, 10, false, false } },
-        { "lg_sample=24", { -1, 24, false, false } },
-        { "lg_sample=014", { -1, 14, false, false } },
-        { "reset=1", { -1, -1, true, false } },
-        { "purge=1", { -1, -1, false, true } },
-        { "active=on&lg_sample=14&reset=1&purge=1", { 1, 14, true, true } },
-        { "purge=1&reset=1&lg_sample=14&active=off", { 0, 14, true, true } },
-        { "%61ctive=%6fn&lg%5Fsample=%31%34", { 1, 14, false, false } },
-        { "&&=&active=on&", { 1, -1, false, false } },
-        { "worker=all&strict=1&active=on", { 1, -1, false, false } },
-        { "active=on&worker=pid-7", { 1, -1, false, false } }
+        { "", { -1, -1, false, false, -1, -1 } },
+        { "active=on", { 1, -1, false, false, -1, -1 } },
+        { "active=off", { 0, -1, false, false, -1, -1 } },
+        { "sampler=on", { -1, -1, false, false, 1, -1 } },
+        { "sampler=off&lg_sample=11", { -1, 11, false, false, 0, -1 } },
+        { "lg_sample=10", { -1, 10, false, false, -1, -1 } },
+        { "lg_sample=24", { -1, 24, false, false, -1, -1 } },
+        { "lg_sample=014", { -1, 14, false, false, -1, -1 } },
+        { "reset=1", { -1, -1, true, false, -1, -1 } },
+        { "purge=1", { -1, -1, false, true, -1, -1 } },
+        { "active=on&lg_sample=14&reset=1&purge=1",
+          { 1, 14, true, true, -1, -1 } },
+        { "purge=1&reset=1&lg_sample=14&active=off",
+          { 0, 14, true, true, -1, -1 } },
+        { "%61ctive=%6fn&lg%5Fsample=%31%34", { 1, 14, false, false, -1, -1 } },
+        { "&&=&active=on&", { 1, -1, false, false, -1, -1 } },
+        { "worker=all&strict=1&active=on", { 1, -1, false, false, -1, -1 } },
+        { "active=on&worker=pid-7", { 1, -1, false, false, -1, -1 } }
     };
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -232,15 +236,17 @@ jpp_test_nothing(void)
     jpp_control_t   control;
 
     static const char  *something[] = {
-        "active=on", "active=off", "lg_sample=14", "reset=1", "purge=1"
+        "active=on", "active=off", "lg_sample=14", "reset=1", "purge=1",
+        "sampler=on", "sampler=off"
     };
 
     jpp_report_args_init(&args);
     jpp_control_init(&control);
     jpp_is_u64(jpp_control_check(&control, &err), JPP_ERR_ARG, "nothing");
     jpp_is_str(err.text, "nothing to change: send active=on, active=off, "
-               "lg_sample= and a number from 10 to 24, reset=1, purge=1, or "
-               "several of them joined by &", "and what there is");
+               "sampler=on, sampler=off, lg_sample= and a number from 10 to "
+               "24, reset=1, purge=1, or several of them joined by &",
+               "and what there is");
 
     for (i = 0; i < sizeof(something) / sizeof(something[0]); i++) {
         jpp_report_args_init(&args);
@@ -259,7 +265,7 @@ jpp_test_preview(void)
     size_t           i;
     jpp_args_t       args;
     jpp_control_t    control;
-    jpp_jemalloc_t   jemalloc;
+    jpp_worker_t     worker;
 
     static const struct {
         const char            *text;
@@ -280,23 +286,30 @@ jpp_test_preview(void)
     };
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        memset(&jemalloc, 0, sizeof(jpp_jemalloc_t));
+        memset(&worker, 0, sizeof(jpp_worker_t));
 
-        jemalloc.state = rows[i].before;
-        jemalloc.active = rows[i].before == JPP_JEMALLOC_READY;
-        jemalloc.lg_sample = 19;
+        worker.jemalloc.state = rows[i].before;
+        worker.jemalloc.active = rows[i].before == JPP_JEMALLOC_READY;
+        worker.jemalloc.lg_sample = 19;
 
         jpp_report_args_init(&args);
         jpp_control_init(&control);
         (void) jpp_control_query(&control, &args, rows[i].text,
                                  strlen(rows[i].text), NULL);
-        jpp_control_preview(&control, &jemalloc);
+        jpp_control_preview(&control, &worker);
 
-        jpp_is_u64(jemalloc.state, rows[i].after, "%s", rows[i].text);
-        jpp_is_u64(jemalloc.active, rows[i].after == JPP_JEMALLOC_READY,
+        jpp_is_u64(worker.jemalloc.state, rows[i].after, "%s", rows[i].text);
+        jpp_is_u64(worker.jemalloc.active, rows[i].after == JPP_JEMALLOC_READY,
                    "active");
-        jpp_is_u64(jemalloc.lg_sample, rows[i].lg_sample, "its rate");
+        jpp_is_u64(worker.jemalloc.lg_sample, rows[i].lg_sample, "its rate");
+        jpp_ok(!worker.sampler.is_on, "and no sampler");
     }
+
+    control.sampler = 1;
+    control.sampler_lg = 11;
+    jpp_control_preview(&control, &worker);
+    jpp_ok(worker.sampler.is_on, "the sampler, without a jemalloc");
+    jpp_is_u64(worker.sampler.lg_sample, 11, "its rate");
 }
 
 
@@ -324,10 +337,12 @@ jpp_test_json(void)
                "      \"pid\": 4711,\n"
                "      \"generation\": 2,\n"
                "      \"before\": {\n"
+               "        \"source\": \"jemalloc\",\n"
                "        \"active\": true,\n"
                "        \"lg_sample\": 19\n"
                "      },\n"
                "      \"after\": {\n"
+               "        \"source\": \"jemalloc\",\n"
                "        \"active\": false,\n"
                "        \"lg_sample\": 14\n"
                "      },\n"
@@ -339,10 +354,12 @@ jpp_test_json(void)
                "      \"pid\": 4712,\n"
                "      \"generation\": 2,\n"
                "      \"before\": {\n"
+               "        \"source\": null,\n"
                "        \"active\": true,\n"
                "        \"lg_sample\": null\n"
                "      },\n"
                "      \"after\": {\n"
+               "        \"source\": null,\n"
                "        \"active\": false,\n"
                "        \"lg_sample\": null\n"
                "      },\n"
@@ -357,6 +374,22 @@ jpp_test_json(void)
     jpp_output_fill(&jpp_output, jpp_control_write, &fleet, 0);
     jpp_ok(strstr(jpp_output.text, "\"purged\": 0,") != NULL,
            "what has grown was not purged");
+
+    /* without a profiler, the sampler was switched on */
+
+    jpp_workers[0].result.has_profiler = false;
+    jpp_workers[0].result.after.by_sampler = true;
+    jpp_output_fill(&jpp_output, jpp_control_write, &fleet, 0);
+    jpp_ok(strstr(jpp_output.text,
+                  "\"before\": {\n"
+                  "        \"source\": null,\n"
+                  "        \"active\": true,\n"
+                  "        \"lg_sample\": null\n") != NULL, "no source before");
+    jpp_ok(strstr(jpp_output.text,
+                  "\"after\": {\n"
+                  "        \"source\": \"sampler\",\n"
+                  "        \"active\": false,\n"
+                  "        \"lg_sample\": 14\n") != NULL, "the sampler after");
 
     fleet.n = 0;
     jpp_output_fill(&jpp_output, jpp_control_write, &fleet, 0);

@@ -10,7 +10,7 @@
 #define JPP_REPLY_ALLOCATOR  577
 #define JPP_REPLY_VERSION    641
 #define JPP_REPLY_VARIABLE   673
-#define JPP_REPLY_FAILED     1163
+#define JPP_REPLY_FAILED     1269
 
 
 static void jpp_test_question(void);
@@ -59,14 +59,16 @@ jpp_test_question(void)
     jpp_message_question_t  in, out;
 
     static const jpp_control_t  controls[] = {
-        { -1, -1, false, false },
-        { 0, -1, false, false },
-        { 1, -1, false, false },
-        { -1, 10, false, false },
-        { -1, 24, false, false },
-        { -1, -1, true, false },
-        { -1, -1, false, true },
-        { 1, 14, true, true }
+        { -1, -1, false, false, -1, -1 },
+        { 0, -1, false, false, -1, -1 },
+        { 1, -1, false, false, -1, -1 },
+        { -1, 10, false, false, -1, -1 },
+        { -1, 24, false, false, -1, -1 },
+        { -1, -1, true, false, -1, -1 },
+        { -1, -1, false, true, -1, -1 },
+        { 1, 14, true, true, -1, -1 },
+        { -1, -1, false, false, 0, -1 },
+        { -1, 12, false, false, 1, -1 }
     };
 
     for (i = 0; i < sizeof(controls) / sizeof(controls[0]); i++) {
@@ -82,6 +84,7 @@ jpp_test_question(void)
                && out.control.active == in.control.active
                && out.control.lg_sample == in.control.lg_sample
                && out.control.reset == in.control.reset
+               && out.control.sampler == in.control.sampler
                && out.control.purge == in.control.purge, "is the same");
     }
 
@@ -184,9 +187,10 @@ jpp_test_question_bytes(void)
         data[i] = saved;
     }
 
-    /* the other kinds, one of active, 14 rates, and two booleans */
+    /* the other kinds, one of active, 14 rates, and two booleans; one of
+       the sampler */
 
-    jpp_is_u64(accepted, JPP_MESSAGE_KINDS - 1 + 1 + 14 + 1 + 1,
+    jpp_is_u64(accepted, JPP_MESSAGE_KINDS - 1 + 1 + 14 + 1 + 1 + 1,
                "one byte makes other valid questions of it");
     jpp_is_u64(wrong, 0, "and no invalid question is accepted");
 }

@@ -19,6 +19,7 @@ static void jpp_test_form(void);
 static void jpp_test_order(void);
 static void jpp_test_explain(void);
 static void jpp_test_hooks(void);
+static void jpp_test_sampler(void);
 static void jpp_test_silent(void);
 static void jpp_test_names(void);
 static void jpp_test_evil(void);
@@ -38,6 +39,11 @@ static unsigned jpp_problem_misshapen(const jpp_problem_t *problem);
     "For binary upgrades, add to nginx.conf, outside of all blocks:\n"        \
     "    env LD_PRELOAD; env MALLOC_CONF;"
 
+#define JPP_SAMPLER                                                           \
+    "Without a restart: POST sampler=on to control, or set in the http "      \
+    "block, and reload:\n"                                                    \
+    "    jemalloc_pprof_source sampler;\n"
+
 #define JPP_RATE                                                              \
     "Without a restart: POST lg_sample=19 to control, or set in the http "    \
     "block, and reload:\n"                                                    \
@@ -52,15 +58,16 @@ static const jpp_problem_case_t  cases[] = {
     { "no-jemalloc", JPP_JEMALLOC_ABSENT, 0, 19,
       "the malloc of this nginx is not jemalloc's",
       "it comes from libc.so.6, which",
-      "Run apt-get install libjemalloc2 and " JPP_UNIT },
+      JPP_SAMPLER "Or run apt-get install libjemalloc2 and " JPP_UNIT },
 
     { "no-prof", JPP_JEMALLOC_NO_PROF, 0, 19,
       "jemalloc 5.3.0 was built without profiling", "--enable-prof",
-      "Run " JPP_UNIT },
+      JPP_SAMPLER "Or install one, or build jemalloc with ./configure "
+      "--enable-prof.\nRun " JPP_UNIT },
 
     { "prof-off", JPP_JEMALLOC_OFF, 0, 19,
       "the profiling of jemalloc 5.3.0 is off", "opt.prof is false",
-      "Run systemctl edit nginx, and add:\n"
+      JPP_SAMPLER "Or run systemctl edit nginx, and add:\n"
       "    [Service]\n"
       "    Environment=MALLOC_CONF=prof:true,prof_active:true,"
       "lg_prof_sample:19\n"
@@ -131,6 +138,7 @@ main(void)
     jpp_test_order();
     jpp_test_explain();
     jpp_test_hooks();
+    jpp_test_sampler();
     jpp_test_silent();
     jpp_test_names();
     jpp_test_evil();
@@ -158,7 +166,7 @@ jpp_test_rows(void)
         }
 
         memset(p, 0xff, sizeof(p));
-        n = jpp_problems(&worker.jemalloc, p);
+        n = jpp_problems(&worker, p);
 
         jpp_is_u64(n, 1, "%s alone", c->id);
         jpp_is_str(p[0].id, c->id, "its id");
@@ -199,7 +207,7 @@ jpp_test_form(void)
             worker.jemalloc.final = worker.jemalloc.leak_error = true;
             worker.jemalloc.accum = worker.jemalloc.unsampled = true;
 
-            n = jpp_problems(&worker.jemalloc, p);
+            n = jpp_problems(&worker, p);
 
             for (i = 0; i < n; i++) {
                 misshapen += jpp_problem_misshapen(&p[i]);
@@ -216,7 +224,7 @@ jpp_test_form(void)
 static unsigned
 jpp_problem_misshapen(const jpp_problem_t *problem)
 {
-    char         text[1024];
+    char         text[1280];
     size_t       len;
     const char  *c;
 
@@ -265,7 +273,7 @@ jpp_test_order(void)
     worker = jpp_fleet_evil(0, JPP_JEMALLOC_INACTIVE);
     worker.jemalloc.lg_sample = 24;
 
-    n = jpp_problems(&worker.jemalloc, p);
+    n = jpp_problems(&worker, p);
     jpp_is_u64(n, 8, "all at once");
 
     wrong = 0;
@@ -287,7 +295,7 @@ jpp_test_explain(void)
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_OFF);
 
     (void) jpp_err_set(&err, JPP_ERR_STATE, "active was not set");
-    jpp_problems_explain(&worker.jemalloc, &err);
+    jpp_problems_explain(&worker, &err);
 
     jpp_is_str(err.text, "active was not set: the profiling of jemalloc 5.3.0 "
                "is off: opt.prof is false, and jemalloc reads its options "
@@ -295,14 +303,14 @@ jpp_test_explain(void)
     jpp_is_u64(err.code, JPP_ERR_STATE, "its code stays");
 
     (void) jpp_err_set(&err, JPP_ERR_JEMALLOC, "jemalloc says no");
-    jpp_problems_explain(&worker.jemalloc, &err);
+    jpp_problems_explain(&worker, &err);
     jpp_is_str(err.text, "jemalloc says no", "what is no state stays");
 
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
     worker.jemalloc.accum = true;
 
     (void) jpp_err_set(&err, JPP_ERR_STATE, "it was so");
-    jpp_problems_explain(&worker.jemalloc, &err);
+    jpp_problems_explain(&worker, &err);
     jpp_is_str(err.text, "it was so", "a warning is no reason");
 }
 
@@ -332,18 +340,59 @@ jpp_test_hooks(void)
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         worker.jemalloc.hook = rows[i].hook;
 
-        jpp_is_u64(jpp_problems(&worker.jemalloc, p), 2, "once it is active");
+        jpp_is_u64(jpp_problems(&worker, p), 2, "once it is active");
         jpp_is_str(p[1].id, "lua-abort", "LuaJIT ends workers");
         jpp_ok(strstr(p[1].why, rows[i].why) != NULL, "%s", p[1].why);
     }
 
     worker.jemalloc.hook = JPP_HOOK_ON;
-    jpp_is_u64(jpp_problems(&worker.jemalloc, p), 1, "not under the hook");
+    jpp_is_u64(jpp_problems(&worker, p), 1, "not under the hook");
     jpp_ok(jpp_problems_hook(JPP_HOOK_ON) == NULL, "for which there is no why");
 
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_OFF);
     worker.jemalloc.has_luajit = true;
-    jpp_is_u64(jpp_problems(&worker.jemalloc, p), 1, "nor without a profiler");
+    jpp_is_u64(jpp_problems(&worker, p), 1, "nor without a profiler");
+}
+
+
+/* With the sampler nothing about jemalloc is fatal. */
+
+static void
+jpp_test_sampler(void)
+{
+    unsigned       state;
+    jpp_worker_t   worker;
+    jpp_problem_t  p[JPP_MAX_PROBLEMS];
+
+    for (state = 0; state < JPP_JEMALLOC_READY; state++) {
+        worker = jpp_fleet_worker(0, (jpp_jemalloc_state_t) state);
+        worker.sampler.is_on = true;
+
+        jpp_is_u64(jpp_problems(&worker, p), 0, "state %u is no problem",
+                   state);
+    }
+
+    worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
+    worker.sampler.is_on = true;
+    jpp_is_u64(jpp_problems(&worker, p), 1, "but two that sample are");
+    jpp_is_str(p[0].id, "both", "which is told");
+    jpp_ok(!p[0].is_fatal, "and not fatal");
+
+    worker = jpp_fleet_worker(0, JPP_JEMALLOC_ABSENT);
+    worker.sampler.is_on = true;
+    worker.sampler.dropped_live = UINT64_MAX - 1;
+    worker.sampler.dropped_sites = 1;
+    jpp_is_u64(jpp_problems(&worker, p), 1, "and samples that were dropped");
+    jpp_is_str(p[0].id, "sampler-drops", "which is told");
+    jpp_ok(strstr(p[0].why, "full: 18446744073709551615 samples are") != NULL,
+           "with how many: %s", p[0].why);
+    jpp_is_u64(jpp_problem_misshapen(&p[0]), 0, "its form");
+
+    worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
+    worker.sampler.kept = 1;
+    jpp_is_u64(jpp_problems(&worker, p), 1, "and slots that stay");
+    jpp_is_str(p[0].id, "sampler-kept", "which is told");
+    jpp_is_u64(jpp_problem_misshapen(&p[0]), 0, "its form");
 }
 
 
@@ -360,19 +409,19 @@ jpp_test_silent(void)
         worker = jpp_fleet_evil(0, (jpp_jemalloc_state_t) state);
         worker.jemalloc.lg_sample = 0;
 
-        jpp_is_u64(jpp_problems(&worker.jemalloc, p), 1,
+        jpp_is_u64(jpp_problems(&worker, p), 1,
                    "state %u has one problem", state);
         jpp_ok(p[0].is_fatal, "a fatal one");
     }
 
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
-    jpp_is_u64(jpp_problems(&worker.jemalloc, p), 0, "ready: none");
+    jpp_is_u64(jpp_problems(&worker, p), 0, "ready: none");
 
     worker.jemalloc.lg_sample = 15;
-    jpp_is_u64(jpp_problems(&worker.jemalloc, p), 0, "15 is not too fine");
+    jpp_is_u64(jpp_problems(&worker, p), 0, "15 is not too fine");
 
     worker.jemalloc.lg_sample = 20;
-    jpp_is_u64(jpp_problems(&worker.jemalloc, p), 0, "20 is not too coarse");
+    jpp_is_u64(jpp_problems(&worker, p), 0, "20 is not too coarse");
 }
 
 
@@ -385,7 +434,7 @@ jpp_test_names(void)
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_ABSENT);
     worker.jemalloc.allocator[0] = '\0';
 
-    (void) jpp_problems(&worker.jemalloc, p);
+    (void) jpp_problems(&worker, p);
     jpp_ok(strstr(p[0].why, "it comes from another library,") != NULL,
            "an unknown allocator");
     jpp_ok(strstr(p[0].cure, "Environment=MALLOC_CONF=prof:true") != NULL,
@@ -394,7 +443,7 @@ jpp_test_names(void)
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_OFF);
     worker.jemalloc.variable = "_RJEM_MALLOC_CONF";
 
-    (void) jpp_problems(&worker.jemalloc, p);
+    (void) jpp_problems(&worker, p);
     jpp_ok(strstr(p[0].cure, "Environment=_RJEM_MALLOC_CONF=prof:true") != NULL,
            "another variable");
     jpp_ok(strstr(p[0].cure, "env _RJEM_MALLOC_CONF;") != NULL, "twice");
@@ -420,7 +469,7 @@ jpp_test_evil(void)
 
         worker = jpp_fleet_evil(0, (jpp_jemalloc_state_t) state);
         worker.jemalloc.variable = variable;
-        n = jpp_problems(&worker.jemalloc, p);
+        n = jpp_problems(&worker, p);
 
         for (i = 0; i < n; i++) {
             wrong += strlen(p[i].cure) != sizeof(p[i].cure) - 1;
@@ -438,7 +487,7 @@ jpp_test_evil(void)
     jpp_is_u64(wrong, 0, "values too long are cut, their bytes are printable");
 
     worker = jpp_fleet_evil(0, JPP_JEMALLOC_ABSENT);
-    (void) jpp_problems(&worker.jemalloc, p);
+    (void) jpp_problems(&worker, p);
     jpp_ok(strstr(p[0].why, JPP_FLEET_ASCII "???????????%s%n<<<") != NULL,
            "no byte but those is lost");
 }

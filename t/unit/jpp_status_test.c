@@ -28,6 +28,7 @@ static void jpp_test_json(void);
 static void jpp_test_json_empty(void);
 static void jpp_test_json_in_step(void);
 static void jpp_test_json_states(void);
+static void jpp_test_json_sampler(void);
 static void jpp_test_json_evil(void);
 static void jpp_test_json_fails(void);
 static void jpp_test_comments(void);
@@ -69,6 +70,7 @@ main(void)
     jpp_test_json_empty();
     jpp_test_json_in_step();
     jpp_test_json_states();
+    jpp_test_json_sampler();
     jpp_test_json_evil();
     jpp_test_json_fails();
     jpp_test_comments();
@@ -162,19 +164,19 @@ jpp_test_notices(void)
     jpp_worker_t  worker;
 
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
-    jpp_status_notice(&worker.jemalloc, text, sizeof(text));
+    jpp_status_notice(&worker, text, sizeof(text));
     jpp_is_str(text, "jemalloc 5.3.0, profiling ready, one sample every "
                "512.0 KiB", "ready");
 
     worker.jemalloc.accum = true;
     worker.jemalloc.lg_sample = 22;
-    jpp_status_notice(&worker.jemalloc, text, sizeof(text));
+    jpp_status_notice(&worker, text, sizeof(text));
     jpp_is_str(text, "jemalloc 5.3.0, profiling ready, one sample every "
                "4.0 MiB; prof_accum keeps every stack for ever; one sample "
                "every 4.0 MiB is too coarse for nginx", "and its harm");
 
     worker.jemalloc.state = JPP_JEMALLOC_INACTIVE;
-    jpp_status_notice(&worker.jemalloc, text, sizeof(text));
+    jpp_status_notice(&worker, text, sizeof(text));
     jpp_is_str(text, "profiling is not active: prof.active is false, so "
                "jemalloc takes no samples. Without a restart: POST "
                "active=on to control, or add to the http block, and reload: "
@@ -184,10 +186,12 @@ jpp_test_notices(void)
                "reload is not enough.", "inactive");
 
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_ABSENT);
-    jpp_status_notice(&worker.jemalloc, text, sizeof(text));
+    jpp_status_notice(&worker, text, sizeof(text));
     jpp_is_str(text, "the malloc of this nginx is not jemalloc's: it comes "
                "from libc.so.6, which does not record where memory was "
-               "allocated. Run apt-get install libjemalloc2 and systemctl "
+               "allocated. Without a restart: POST sampler=on to control, or "
+               "set in the http block, and reload: | jemalloc_pprof_source "
+               "sampler; | Or run apt-get install libjemalloc2 and systemctl "
                "edit nginx, and add: | [Service] | "
                "Environment=LD_PRELOAD=libjemalloc.so.2 | "
                "Environment=MALLOC_CONF=prof:true,prof_active:true,"
@@ -212,7 +216,7 @@ jpp_test_notice_sizes(void)
     for (state = 0; state <= JPP_JEMALLOC_READY; state++) {
 
         worker = jpp_fleet_evil(0, (jpp_jemalloc_state_t) state);
-        jpp_status_notice(&worker.jemalloc, whole, sizeof(whole));
+        jpp_status_notice(&worker, whole, sizeof(whole));
 
         wrong = 0;
         len = strlen(whole);
@@ -223,7 +227,7 @@ jpp_test_notice_sizes(void)
 
         for (size = 1; size <= len + 2; size++) {
             text = malloc(size);
-            jpp_status_notice(&worker.jemalloc, text, size);
+            jpp_status_notice(&worker, text, size);
 
             wrong += strlen(text) != (size <= len ? size - 1 : len)
                      || memcmp(text, whole, strlen(text)) != 0;
@@ -235,7 +239,7 @@ jpp_test_notice_sizes(void)
 
     text = whole;
     *text = 'x';
-    jpp_status_notice(&worker.jemalloc, text, 0);
+    jpp_status_notice(&worker, text, 0);
     jpp_is_u64((uint64_t) *text, 'x', "an empty buffer is not written");
 }
 
@@ -277,6 +281,10 @@ jpp_test_json(void)
         ".workers.1.unwinder.name=null",
         ".workers.1.unwinder.reason=\"nothing is sampled\"",
         ".workers.1.unwinder.stacks=null", ".workers.1.unwinder.cut=null",
+        ".workers.0.source=\"jemalloc\"", ".workers.0.sampler=null",
+        ".workers.0.cost.cpu_ms=61", ".workers.0.cost.bytes=null",
+        ".workers.1.source=null", ".workers.1.sampler=null",
+        ".workers.1.cost.cpu_ms=null", ".workers.1.cost.bytes=null",
         ".workers.1.stats=null", ".workers.1.problems=1",
         ".workers.1.problems.0.id=\"no-jemalloc\"",
         ".workers.1.problems.0.fatal=true",
@@ -317,8 +325,9 @@ jpp_test_json(void)
     jpp_ok(jpp_status_has(".workers.1.problems.0.why=\"it comes from "
                           "libc.so.6, which does not record where memory was "
                           "allocated\""), "why");
-    jpp_ok(strstr(jpp_parsed.text, ".cure=\"Run apt-get install libjemalloc2 "
-                  "and systemctl edit nginx, and add:\\n    [Service]\\n")
+    jpp_ok(strstr(jpp_parsed.text, "sampler;\\nOr run apt-get install "
+                  "libjemalloc2 and systemctl edit nginx, and add:\\n"
+                  "    [Service]\\n")
            != NULL, "a cure of several lines");
     jpp_ok(strstr(jpp_output.text, "\n      \"pid\": 4711,\n") != NULL,
            "one value on a line, for people");
@@ -352,18 +361,24 @@ jpp_test_json_in_step(void)
         jpp_control_t   wanted;
         const char     *in_step[4];
     } rows[] = {
-        { { .active = -1, .lg_sample = -1 },
+        { { .active = -1, .lg_sample = -1, .sampler = -1 },
           { "null", "null", "null", "null" } },
-        { { .active = 1, .lg_sample = -1 },
+        { { .active = 1, .lg_sample = -1, .sampler = -1 },
           { "true", "false", "true", "false" } },
-        { { .active = 0, .lg_sample = -1 },
+        { { .active = 0, .lg_sample = -1, .sampler = -1 },
           { "false", "true", "false", "false" } },
-        { { .active = -1, .lg_sample = 19 },
+        { { .active = -1, .lg_sample = 19, .sampler = -1 },
           { "true", "true", "false", "false" } },
-        { { .active = 1, .lg_sample = 15 },
+        { { .active = 1, .lg_sample = 15, .sampler = -1 },
           { "false", "false", "true", "false" } },
-        { { .active = 0, .lg_sample = 15 },
-          { "false", "false", "false", "false" } }
+        { { .active = 0, .lg_sample = 15, .sampler = -1 },
+          { "false", "false", "false", "false" } },
+        { { .active = -1, .lg_sample = -1, .sampler = 1, .sampler_lg = 12 },
+          { "false", "false", "false", "true" } },
+        { { .active = -1, .lg_sample = -1, .sampler = 1, .sampler_lg = 13 },
+          { "false", "false", "false", "false" } },
+        { { .active = -1, .lg_sample = -1, .sampler = 0 },
+          { "true", "true", "true", "false" } }
     };
 
     workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
@@ -374,6 +389,8 @@ jpp_test_json_in_step(void)
     /* a worker without a profiler is never in step, whatever its fields are */
 
     workers[3] = jpp_fleet_worker(3, JPP_JEMALLOC_OFF);
+    workers[3].sampler.is_on = true;
+    workers[3].sampler.lg_sample = 12;
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         fleet = jpp_fleet_of(4, workers, 4);
@@ -422,6 +439,48 @@ jpp_test_json_states(void)
 
     jpp_ok(jpp_status_has(".workers.0.allocator=null"),
            "an unknown allocator");
+}
+
+
+static void
+jpp_test_json_sampler(void)
+{
+    size_t         i;
+    char           text[256];
+    jpp_fleet_t    fleet;
+    jpp_worker_t   worker;
+
+    static const char  *lines[] = {
+        ".workers.0.state=\"no-jemalloc\"", ".workers.0.problems=0",
+        ".workers.0.source=\"sampler\"", ".workers.0.sampler.lg_sample=12",
+        ".workers.0.sampler.since=\"2026-11-21T04:02:00Z\"",
+        ".workers.0.sampler.samples=4000000", ".workers.0.sampler.live=31",
+        ".workers.0.sampler.live_max=65536", ".workers.0.sampler.sites=7",
+        ".workers.0.sampler.dropped=0", ".workers.0.sampler.cut=5",
+        ".workers.0.sampler.bytes_max=99", ".workers.0.sampler.slots=25",
+        ".workers.0.sampler.objects=8", ".workers.0.sampler.foreign=1",
+        ".workers.0.sampler.lost=2", ".workers.0.cost.cpu_ms=2000",
+        ".workers.0.cost.bytes=88"
+    };
+
+    worker = jpp_fleet_worker(0, JPP_JEMALLOC_ABSENT);
+    worker.sampler = (jpp_sampler_state_t) {
+        .is_on = true, .lg_sample = 12, .since = 1795233720,
+        .samples = 4000000, .live = 31, .live_max = 65536, .sites = 7,
+        .bytes = 88, .bytes_max = 99, .cut = 5, .slots = 25, .objects = 8,
+        .foreign = 1, .lost = 2
+    };
+
+    fleet = jpp_fleet_of(1, &worker, 1);
+    jpp_status_parse(&fleet);
+
+    for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        jpp_ok(jpp_status_has(lines[i]), "%s", lines[i]);
+    }
+
+    jpp_status_notice(&worker, text, sizeof(text));
+    jpp_is_str(text, "the module's sampler ready, one sample every 4.0 KiB",
+               "the line of the log");
 }
 
 
@@ -573,6 +632,20 @@ jpp_test_comments(void)
     comments = jpp_status_comments(&fleet, &arena);
     jpp_is_str(comments[5], "stacks walked by the module in 1 of 1 workers: "
                "12, of which 3 were cut", "of one with the hook");
+
+    worker.jemalloc.hook = JPP_HOOK_OFF;
+    worker.sampler.is_on = true;
+    worker.sampler.since = 1795233720;
+    worker.sampler.dropped_sites = 4;
+    worker.sampler.dropped_live = 5;
+    comments = jpp_status_comments(&fleet, &arena);
+    jpp_is_str(comments[5], "source: the module's sampler in 1 of 1 workers, "
+               "on in all of them since 2026-11-21T04:02:00Z: what was "
+               "allocated before is not in it", "of one with the sampler");
+    jpp_is_str(comments[6], "the sampler dropped 9 samples, so there is more "
+               "than this: sample coarser", "and what it dropped");
+    jpp_is_str(comments[7], "stacks walked by the module in 1 of 1 workers: "
+               "12, of which 3 were cut", "and walked");
 
     jpp_arena_destroy(&arena);
 }

@@ -1,0 +1,172 @@
+
+#include <string.h>
+
+#include "jpp_source.h"
+
+
+static jpp_code_t jpp_source_switch(const jpp_control_t *control,
+    jpp_control_t *rest, jpp_err_t *err);
+static jpp_code_t jpp_source_sample(const jpp_control_t *control,
+    const jpp_sampler_state_t *was, jpp_err_t *err);
+static void jpp_source_show(jpp_control_state_t *state,
+    const jpp_sampler_state_t *sampler);
+
+
+static const char *const  jpp_source_names[JPP_SOURCES] = {
+    [JPP_SOURCE_NONE] = NULL,
+    [JPP_SOURCE_JEMALLOC] = "jemalloc",
+    [JPP_SOURCE_SAMPLER] = "sampler"
+};
+
+
+jpp_source_t
+jpp_source(const jpp_jemalloc_t *jemalloc, const jpp_sampler_state_t *sampler)
+{
+    if (sampler->is_on) {
+        return JPP_SOURCE_SAMPLER;
+    }
+
+    return jemalloc->state > JPP_JEMALLOC_OFF ? JPP_SOURCE_JEMALLOC
+                                              : JPP_SOURCE_NONE;
+}
+
+
+const char *
+jpp_source_name(jpp_source_t source)
+{
+    return (unsigned) source < JPP_SOURCES ? jpp_source_names[source] : NULL;
+}
+
+
+jpp_code_t
+jpp_source_dump(int fd, jpp_sampler_state_t *sampler, jpp_err_t *err)
+{
+    jpp_sampler_state(sampler);
+
+    return sampler->is_on ? jpp_sampler_dump(fd, sampler, err)
+                          : jpp_jemalloc_dump(fd, err);
+}
+
+
+jpp_code_t
+jpp_source_control(const jpp_control_t *control,
+    jpp_control_result_t *result, jpp_err_t *err)
+{
+    jpp_err_t             ignored;
+    jpp_code_t            rc;
+    jpp_control_t         rest;
+    jpp_sampler_state_t   was, is;
+
+    jpp_sampler_state(&was);
+
+    rest = *control;
+    rc = jpp_source_switch(control, &rest, err);
+
+    if (rc == JPP_OK) {
+        rc = jpp_jemalloc_control(&rest, result, err);
+
+    } else {
+        rest.active = -1;
+        rest.lg_sample = -1;
+        rest.reset = false;
+        rest.purge = false;
+
+        /* for the state of it */
+
+        (void) jpp_jemalloc_control(&rest, result, &ignored);
+    }
+
+    jpp_sampler_state(&is);
+
+    jpp_source_show(&result->before, &was);
+    jpp_source_show(&result->after, &is);
+
+    result->is_other = result->is_reset
+                       || was.is_on != is.is_on
+                       || (is.is_on && (was.lg_sample != is.lg_sample
+                                        || control->reset));
+
+    return rc;
+}
+
+
+/* What is left for jemalloc is in REST. */
+
+static jpp_code_t
+jpp_source_switch(const jpp_control_t *control, jpp_control_t *rest,
+    jpp_err_t *err)
+{
+    jpp_code_t            rc;
+    jpp_sampler_state_t   sampler;
+
+    jpp_sampler_state(&sampler);
+
+    rc = JPP_OK;
+
+    if (control->sampler == 1 || (control->sampler == -1 && sampler.is_on)) {
+
+        rc = jpp_source_sample(control, &sampler, err);
+
+        if (control->sampler_lg == -1) {
+            rest->lg_sample = -1;
+        }
+
+        rest->reset = false;
+
+    } else if (control->sampler == 0) {
+        rc = jpp_sampler_off(err);
+    }
+
+    /* a state would be jemalloc's */
+
+    if (rc == JPP_ERR_STATE) {
+        err->code = JPP_ERR_SYS;
+        rc = JPP_ERR_SYS;
+    }
+
+    return rc;
+}
+
+
+static jpp_code_t
+jpp_source_sample(const jpp_control_t *control, const jpp_sampler_state_t *was,
+    jpp_err_t *err)
+{
+    int         lg;
+    jpp_code_t  rc;
+
+    lg = control->sampler_lg != -1 ? control->sampler_lg : control->lg_sample;
+
+    if (lg == -1) {
+        lg = was->is_on ? (int) was->lg_sample : JPP_SAMPLER_LG_DEFAULT;
+    }
+
+    rc = was->is_on && control->reset ? jpp_sampler_off(err) : JPP_OK;
+
+    return rc == JPP_OK ? jpp_sampler_on((uint32_t) lg, err) : rc;
+}
+
+
+static void
+jpp_source_show(jpp_control_state_t *state, const jpp_sampler_state_t *sampler)
+{
+    if (sampler->is_on) {
+        state->by_sampler = true;
+        state->active = true;
+        state->lg_sample = sampler->lg_sample;
+    }
+}
+
+
+unsigned
+jpp_source_sample_thread(unsigned set)
+{
+    bool  by_jemalloc, by_sampler;
+
+    by_jemalloc = jpp_jemalloc_sample_thread((set & JPP_SOURCE_BY_JEMALLOC)
+                                             != 0);
+    by_sampler = jpp_sampler_sample_thread((set & JPP_SOURCE_BY_SAMPLER) != 0);
+
+    return (by_jemalloc ? JPP_SOURCE_BY_JEMALLOC : 0)
+           | (by_sampler ? JPP_SOURCE_BY_SAMPLER : 0);
+}

@@ -1,0 +1,63 @@
+
+/*
+ * The two sources of a process's heap profile: jemalloc's profiler, and the
+ * sampler of the module.  Where the sampler is on, it is the source.
+ *
+ * Threads as in jpp_sampler.h.
+ */
+
+
+#ifndef _JPP_SOURCE_H_INCLUDED_
+#define _JPP_SOURCE_H_INCLUDED_
+
+
+#include "jpp_jemalloc.h"
+#include "jpp_sampler.h"
+
+
+typedef enum {
+    JPP_SOURCE_NONE = 0,       /* no sampler, and no profiler in jemalloc */
+    JPP_SOURCE_JEMALLOC,
+    JPP_SOURCE_SAMPLER,
+    JPP_SOURCES
+} jpp_source_t;
+
+
+/* The source as JEMALLOC and SAMPLER have it. */
+jpp_source_t jpp_source(const jpp_jemalloc_t *jemalloc,
+    const jpp_sampler_state_t *sampler);
+
+/* "sampler", "jemalloc"; NULL for none. */
+const char *jpp_source_name(jpp_source_t source);
+
+/*
+ * Write the dump of the source to FD, as jpp_jemalloc_dump() does; SAMPLER is
+ * filled with the state that it belongs to.
+ */
+jpp_code_t jpp_source_dump(int fd, jpp_sampler_state_t *sampler,
+    jpp_err_t *err);
+
+/*
+ * Do what CONTROL says: the sampler first, then jemalloc.  The rate lg_sample
+ * is for the one that is the source then, unless sampler_lg is given too; a
+ * reset is for the source.  The sampler forgets its samples when it is switched
+ * on, off or to another rate.
+ *
+ * Stops at the first step that fails, and ERR names it; JPP_ERR_STATE: the
+ * state of jemalloc forbids it.  RESULT is filled in any case.
+ */
+jpp_code_t jpp_source_control(const jpp_control_t *control,
+    jpp_control_result_t *result, jpp_err_t *err);
+
+/*
+ * Have the calling thread sampled by the sources of the set, and by no others;
+ * returns the set that it was sampled by.
+ */
+#define JPP_SOURCE_BY_NONE      0u
+#define JPP_SOURCE_BY_JEMALLOC  1u
+#define JPP_SOURCE_BY_SAMPLER   2u
+
+unsigned jpp_source_sample_thread(unsigned set);
+
+
+#endif /* _JPP_SOURCE_H_INCLUDED_ */

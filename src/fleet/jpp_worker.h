@@ -1,0 +1,52 @@
+
+/*
+ * What a worker says of itself: who it is, what samples its heap, what it uses,
+ * and what failed last.
+ */
+
+
+#ifndef _JPP_WORKER_H_INCLUDED_
+#define _JPP_WORKER_H_INCLUDED_
+
+
+#include "jpp_identity.h"
+#include "jpp_loop.h"
+#include "jpp_source.h"
+#include "jpp_stats.h"
+#include "jpp_usage.h"
+
+
+/* The last failure in a worker. */
+typedef struct {
+    int64_t                time;           /* seconds since the epoch */
+    char                   text[256];      /* one sentence; "": none */
+} jpp_failure_t;
+
+
+/*
+ * What a worker uses, and how busy it is; zeros where it was not asked for its
+ * status.
+ */
+typedef struct {
+    jpp_usage_t            usage;
+    uint64_t               connections;    /* of worker_connections */
+    uint64_t               connections_free;
+    jpp_loop_t             loop;
+} jpp_activity_t;
+
+
+/* One worker when it was last asked. */
+typedef struct {
+    jpp_identity_t         who;
+    bool                   is_exiting;
+    int64_t                started;        /* seconds since the epoch */
+    jpp_jemalloc_t         jemalloc;
+    jpp_sampler_state_t    sampler;
+    bool                   has_stats;
+    jpp_stats_t            stats;
+    jpp_activity_t         activity;
+    jpp_failure_t          last_error;
+} jpp_worker_t;
+
+
+#endif /* _JPP_WORKER_H_INCLUDED_ */
