@@ -11,10 +11,15 @@
 #     instructions  user instructions of a request: a static file, the same by
 #                   proxy and gzip, and a full TLS handshake with one request
 #
-# and both are measured where none is named.  That takes about ten minutes;
-# QUICK=1 takes four, for less certain figures.  RATES names other rates than
-# "off 19 18 17 16 15 14 12"; off is prof:false, which the others are compared
-# with.  JPP_BUILD is another build than build/.  ./dev bench sampling calls it.
+# and both are measured where none is named.  That takes about twenty minutes;
+# QUICK=1 takes eight, for less certain figures.  RATES names other rates than
+#
+#     off 19 18 17 16 15 14 12 h19 h18 h17 h16 h15 h14 h12 s14 s12 s10
+#
+# A number is lg_prof_sample, walked by jemalloc's own unwinder; with an h by
+# the module's; with an s it is the rate of the module's sampler.  off is
+# prof:false, which the others are compared with.  JPP_BUILD is another build
+# than build/.  ./dev bench sampling calls it.
 #
 # Memory is a median over new processes, in turns, because chance decides which
 # objects are sampled.  Instructions are those of one nginx process under
@@ -37,7 +42,7 @@ load=$build/bench/jpp_load
 prefix=$build/bench/sampling
 
 jemalloc=libjemalloc.so.2
-rates=${RATES:-off 19 18 17 16 15 14 12}
+rates=${RATES:-off 19 18 17 16 15 14 12 h19 h18 h17 h16 h15 h14 h12 s14 s12 s10}
 
 # an odd corner of 127/8, so that no server of the machine is in the way
 addr=127.92.53.2
@@ -96,8 +101,9 @@ check()
 
     for rate in $rates; do
         case $rate in
-            off|[0-9]|[1-5][0-9]) ;;
-            *) die "RATES takes off and numbers below 60, not \"$rate\""
+            off|[0-9]|[1-5][0-9]|[hs][0-9]|[hs][1-5][0-9]) ;;
+            *) die "RATES takes off, and numbers below 60, perhaps behind h" \
+                   "or s, not \"$rate\""
         esac
     done
 
@@ -168,7 +174,7 @@ text()
 }
 
 
-# configuration MASTER: on or off
+# configuration MASTER RATE: on or off, and who samples
 
 configuration()
 {
@@ -198,6 +204,8 @@ http {
     uwsgi_temp_path temp/uwsgi;
     scgi_temp_path temp/scgi;
 
+    $(sampling "$2")
+
     ssl_certificate certificate.pem;
     ssl_certificate_key key.pem;
 
@@ -217,6 +225,19 @@ http {
     }
 }
 END
+}
+
+
+# sampling RATE: the directives for it
+
+sampling()
+{
+    case $1 in
+        h*)   echo "jemalloc_pprof_unwind on;" ;;
+        s*)   echo "jemalloc_pprof_source sampler;"
+              echo "jemalloc_pprof_sample $((1 << ${1#s}));" ;;
+        *)    echo "jemalloc_pprof_unwind off;" ;;
+    esac
 }
 
 
@@ -269,10 +290,12 @@ answers()
 
 start()
 {
-    conf=prof:false
-    test "$1" = off || conf=prof:true,prof_active:true,lg_prof_sample:$1
+    case $1 in
+        off|s*) conf=prof:false ;;
+        *)      conf=prof:true,prof_active:true,lg_prof_sample:${1#h} ;;
+    esac
 
-    configuration "$2" >"$prefix/nginx.conf"
+    configuration "$2" "$1" >"$prefix/nginx.conf"
     shift 2
 
     rm -f "$prefix/error.log"
