@@ -123,6 +123,10 @@ jpp_message_question_pack(const jpp_message_question_t *question,
         jpp_control_init(&copy.control);
     }
 
+    if (copy.kind != JPP_MESSAGE_POOLS) {
+        memset(&copy.pools, 0, sizeof(jpp_message_pools_t));
+    }
+
     jpp_message_pack(&copy, JPP_MESSAGE_MAGIC_QUESTION, jpp_message_question,
                      JPP_MESSAGE_LENGTH(jpp_message_question), data);
 }
@@ -248,21 +252,6 @@ jpp_message_question_unpack(jpp_message_question_t *question,
                                  data)
            && (question->control.lg_sample == -1
                || question->control.lg_sample >= JPP_JEMALLOC_LG_MIN);
-}
-
-
-/* As bytes: without padding, and without what the kind does not use. */
-
-bool
-jpp_message_question_is_same(const jpp_message_question_t *a,
-    const jpp_message_question_t *b)
-{
-    uint8_t  one[JPP_MESSAGE_QUESTION], other[JPP_MESSAGE_QUESTION];
-
-    jpp_message_question_pack(a, one);
-    jpp_message_question_pack(b, other);
-
-    return memcmp(one, other, JPP_MESSAGE_QUESTION) == 0;
 }
 
 

@@ -17,11 +17,14 @@
 #define _JPP_MESSAGE_H_INCLUDED_
 
 
+#include <string.h>
+
+#include "jpp_pools_table.h"
 #include "jpp_status.h"
 
 
 /* Bytes in a message.  Another sum of its fields does not compile. */
-#define JPP_MESSAGE_QUESTION  26
+#define JPP_MESSAGE_QUESTION  35
 #define JPP_MESSAGE_REPLY     1573
 
 
@@ -30,13 +33,23 @@ typedef enum {
     JPP_MESSAGE_STATUS = 0,        /* nothing else */
     JPP_MESSAGE_DUMP,              /* a dump of its heap */
     JPP_MESSAGE_CONTROL,           /* a change */
+    JPP_MESSAGE_POOLS,             /* a table of its pools */
     JPP_MESSAGE_KINDS
 } jpp_message_kind_t;
+
+
+/* Which requests or connections a table of pools shows one by one. */
+typedef struct {
+    jpp_pools_wants_t      wants;
+    uint32_t               top;            /* how many: JPP_MAX_ROWS at most */
+    bool                   has_clients;    /* with their addresses and URIs */
+} jpp_message_pools_t;
 
 
 typedef struct {
     jpp_message_kind_t     kind;
     jpp_control_t          control;        /* of JPP_MESSAGE_CONTROL */
+    jpp_message_pools_t    pools;          /* of JPP_MESSAGE_POOLS */
 } jpp_message_question_t;
 
 
@@ -73,9 +86,22 @@ bool jpp_message_question_unpack(jpp_message_question_t *question,
 bool jpp_message_reply_unpack(jpp_message_reply_t *reply, const uint8_t *data,
     size_t len);
 
-/* Do A and B ask the same? */
-bool jpp_message_question_is_same(const jpp_message_question_t *a,
-    const jpp_message_question_t *b);
+
+/*
+ * Do A and B ask the same?  As bytes they have no padding, and nothing that
+ * their kind does not use.
+ */
+static inline bool
+jpp_message_question_is_same(const jpp_message_question_t *a,
+    const jpp_message_question_t *b)
+{
+    uint8_t  one[JPP_MESSAGE_QUESTION], other[JPP_MESSAGE_QUESTION];
+
+    jpp_message_question_pack(a, one);
+    jpp_message_question_pack(b, other);
+
+    return memcmp(one, other, JPP_MESSAGE_QUESTION) == 0;
+}
 
 
 #endif /* _JPP_MESSAGE_H_INCLUDED_ */

@@ -20,7 +20,11 @@
     X(INT, control.lg_sample, JPP_JEMALLOC_LG_MAX)                            \
     X(INT, control.sampler, 1)                                                \
     X(BOOL, control.reset, 1)                                                 \
-    X(BOOL, control.purge, 1)
+    X(BOOL, control.purge, 1)                                                 \
+                                                                              \
+    X(U32, pools.wants, JPP_POOLS_WANTS - 1)                                  \
+    X(U32, pools.top, JPP_MAX_ROWS)                                           \
+    X(BOOL, pools.has_clients, 1)
 
 #define JPP_MESSAGE_REPLY_FIELDS(X)                                           \
     X(U32, err.code, JPP_CODES - 1)                                           \

@@ -27,6 +27,7 @@
  * The path of a question among workers:
  *
  *     kinds      the kinds of question, a row each
+ *     reply      what is answered, while it is worked on
  *     collect    what the chosen workers answer to one question
  *     choose     which workers these are
  *     share      one worker's share of it
@@ -38,6 +39,22 @@
  *     slices     the same in slices on the event loop
  *     registry   all workers, in shared memory
  *     budget     how much memory dumps and answers may use
+ *
+ * Its pools:
+ *
+ *     pools           a walk through them, in slices
+ *     pools_walk      what its files share, and its rules
+ *     pools_scope     which memory belongs to pools that are alive
+ *     pools_config    the configuration's
+ *     pools_http      those of clients
+ *     pools_requests  those of requests
+ *     pools_http2     the same of HTTP/2 and HTTP/3
+ *     pools_buffers   what large allocations are for
+ *     pools_sessions  those of stream and mail
+ *     pools_others    those of upstreams and modules
+ *     pools_caches    what is not in pools
+ *     pools_units     what is shown of a single request
+ *     pools_names     names from the configuration
  *
  * This worker:
  *

@@ -2,6 +2,7 @@
 #include "ngx_http_jemalloc_pprof_baseline.h"
 #include "ngx_http_jemalloc_pprof_kinds.h"
 #include "ngx_http_jemalloc_pprof_loop.h"
+#include "ngx_http_jemalloc_pprof_pools.h"
 #include "ngx_http_jemalloc_pprof_thread.h"
 #include "ngx_http_jemalloc_pprof_unwind.h"
 
@@ -40,6 +41,13 @@ const ngx_http_jemalloc_pprof_kind_t
         .work = ngx_http_jemalloc_pprof_kind_control_work,
         .end = ngx_http_jemalloc_pprof_kind_control_end,
         .is_change = 1
+    },
+
+    [JPP_MESSAGE_POOLS] = {
+        .slice = ngx_http_jemalloc_pprof_pools_slice,
+        .release = ngx_http_jemalloc_pprof_pools_release,
+        .file = "table of pools",
+        .smaller = ""
     }
 };
 

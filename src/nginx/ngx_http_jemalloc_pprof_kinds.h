@@ -12,20 +12,7 @@
 #define _NGX_HTTP_JEMALLOC_PPROF_KINDS_H_INCLUDED_
 
 
-#include <ngx_config.h>
-#include <ngx_core.h>
-
-#include "jpp_memfd.h"
-#include "jpp_message.h"
-
-
-/* An answer in the making, for everybody who asked for it in time. */
-typedef struct {
-    jpp_message_question_t   question;
-    jpp_message_reply_t      reply;
-    jpp_memfd_t              file;         /* that goes with it; fd -1: none */
-    void                    *state;        /* what the slices keep, or NULL */
-} ngx_http_jemalloc_pprof_reply_t;
+#include "ngx_http_jemalloc_pprof_reply.h"
 
 
 typedef struct {

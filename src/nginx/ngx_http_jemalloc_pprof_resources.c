@@ -68,6 +68,22 @@ static const jpp_console_link_t
 
 
 static const jpp_console_link_t
+    ngx_http_jemalloc_pprof_pools_links[] =
+{
+    { "pools?format=top",
+      "The memory in use by server, location, connection and so on: to the "
+      "byte, and without a profiler.",
+      "curl \"${URL}pools?format=top\"", false },
+
+    { "pools",
+      "The same as a profile.",
+      "go tool pprof \"${URL}pools\"", false },
+
+    { NULL, NULL, NULL, false }
+};
+
+
+static const jpp_console_link_t
     ngx_http_jemalloc_pprof_symbol_links[] =
 {
     { "symbol",
@@ -154,6 +170,13 @@ static const ngx_http_jemalloc_pprof_evidence_t
 };
 
 
+static const ngx_http_jemalloc_pprof_evidence_t
+    ngx_http_jemalloc_pprof_pools_evidence =
+{
+    JPP_MESSAGE_POOLS, &jpp_reader_pools, NULL
+};
+
+
 static const ngx_http_jemalloc_pprof_resource_t
     ngx_http_jemalloc_pprof_rows[] =
 {
@@ -166,6 +189,11 @@ static const ngx_http_jemalloc_pprof_resource_t
       ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_profile, 0,
       ngx_http_jemalloc_pprof_allocs_links,
       &ngx_http_jemalloc_pprof_allocs_evidence },
+
+    { ngx_string("pools"), NGX_HTTP_JEMALLOC_PPROF_READ,
+      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_profile, 0,
+      ngx_http_jemalloc_pprof_pools_links,
+      &ngx_http_jemalloc_pprof_pools_evidence },
 
     { ngx_string("symbol"), NGX_HTTP_JEMALLOC_PPROF_READ|NGX_HTTP_POST,
       ngx_string("GET, HEAD, POST"), ngx_http_jemalloc_pprof_symbol, 0,

@@ -4,6 +4,7 @@
 #include "ngx_http_jemalloc_pprof_baseline.h"
 #include "ngx_http_jemalloc_pprof_hints.h"
 #include "ngx_http_jemalloc_pprof_loop.h"
+#include "ngx_http_jemalloc_pprof_pools.h"
 #include "ngx_http_jemalloc_pprof_thread.h"
 #include "ngx_http_jemalloc_pprof_self.h"
 #include "ngx_http_jemalloc_pprof_unwind.h"
@@ -55,6 +56,7 @@ ngx_http_jemalloc_pprof_worker_init(ngx_cycle_t *cycle)
     ngx_http_jemalloc_pprof_hints(&self->symbols);
 
     ngx_http_jemalloc_pprof_worker_pin_module();
+    ngx_http_jemalloc_pprof_pools_init(cycle);
 
     self->row.pid = ngx_pid;
     self->row.index = ngx_worker;

@@ -130,12 +130,13 @@ static void
 jpp_test_question_same(void)
 {
     size_t                  i;
-    jpp_message_question_t  a, b[5];
+    jpp_message_question_t  a, b[8];
 
     a = jpp_question();
 
-    for (i = 0; i < 5; i++) {
+    for (i = 0; i < 8; i++) {
         b[i] = jpp_question();
+        b[i].kind = i < 5 ? JPP_MESSAGE_CONTROL : JPP_MESSAGE_POOLS;
     }
 
     b[0].control.active = 0;
@@ -143,8 +144,12 @@ jpp_test_question_same(void)
     b[2].control.reset = false;
     b[3].control.purge = false;
     b[4].kind = JPP_MESSAGE_DUMP;
+    b[5].pools.top = 8;
+    b[6].pools.wants = JPP_POOLS_CONNECTIONS;
+    b[7].pools.has_clients = true;
 
-    for (i = 0; i < 5; i++) {
+    for (i = 0; i < 8; i++) {
+        a.kind = i < 5 ? JPP_MESSAGE_CONTROL : JPP_MESSAGE_POOLS;
         jpp_ok(!jpp_message_question_is_same(&a, &b[i]), "another one %zu", i);
         jpp_ok(jpp_message_question_is_same(&b[i], &b[i]), "and the same");
     }
@@ -187,10 +192,14 @@ jpp_test_question_bytes(void)
         data[i] = saved;
     }
 
-    /* the other kinds, one of active, 14 rates, and two booleans; one of
-       the sampler */
+    /*
+     * the other kinds, one of active, 14 rates, two booleans, one of the
+     * sampler; of pools two sorts of units, 255 and 3 numbers of them, and a
+     * boolean
+     */
 
-    jpp_is_u64(accepted, JPP_MESSAGE_KINDS - 1 + 1 + 14 + 1 + 1 + 1,
+    jpp_is_u64(accepted, JPP_MESSAGE_KINDS - 1 + 1 + 14 + 1 + 1 + 1
+                         + 2 + 255 + 3 + 1,
                "one byte makes other valid questions of it");
     jpp_is_u64(wrong, 0, "and no invalid question is accepted");
 }
@@ -473,6 +482,9 @@ jpp_question(void)
     question.control.lg_sample = 14;
     question.control.reset = true;
     question.control.purge = true;
+    question.pools.wants = JPP_POOLS_REQUESTS;
+    question.pools.top = 7;
+    question.pools.has_clients = false;
 
     return question;
 }

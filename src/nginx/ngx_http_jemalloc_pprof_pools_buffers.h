@@ -1,0 +1,35 @@
+
+/*
+ * What the large allocations of a connection and a request are for: the fields
+ * that nginx keeps them in.  Marks them in the scope.
+ */
+
+
+#ifndef _NGX_HTTP_JEMALLOC_PPROF_POOLS_BUFFERS_H_INCLUDED_
+#define _NGX_HTTP_JEMALLOC_PPROF_POOLS_BUFFERS_H_INCLUDED_
+
+
+#include "ngx_http_jemalloc_pprof_pools_walk.h"
+
+
+/* A client's; HC is NULL, or lies in its pool. */
+void ngx_http_jemalloc_pprof_buffers_connection(
+    ngx_http_jemalloc_pprof_walk_t *walk, const ngx_connection_t *c,
+    const void *hc);
+
+/* One to an upstream. */
+void ngx_http_jemalloc_pprof_buffers_peer(
+    ngx_http_jemalloc_pprof_walk_t *walk, const ngx_connection_t *pc);
+
+void ngx_http_jemalloc_pprof_buffers_request(
+    ngx_http_jemalloc_pprof_walk_t *walk, ngx_http_request_t *r);
+
+/*
+ * What is unnamed after that may be found in the context of a module, whose
+ * size nobody knows: the best guess.
+ */
+void ngx_http_jemalloc_pprof_buffers_contexts(
+    ngx_http_jemalloc_pprof_walk_t *walk, ngx_http_request_t *r);
+
+
+#endif /* _NGX_HTTP_JEMALLOC_PPROF_POOLS_BUFFERS_H_INCLUDED_ */

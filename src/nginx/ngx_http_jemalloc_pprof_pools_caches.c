@@ -1,0 +1,373 @@
+
+#include "ngx_http_jemalloc_pprof_pools_caches.h"
+#include "ngx_http_jemalloc_pprof_pools_scope.h"
+
+
+/* different ones that are seen; more would be an odd configuration */
+#define NGX_HTTP_JEMALLOC_PPROF_CACHES  64
+
+/* how deep locations are nested in locations, as in a tree */
+#define NGX_HTTP_JEMALLOC_PPROF_NESTED  64
+
+/* the queues of a resolver: what is asked for, and what is known */
+#define NGX_HTTP_JEMALLOC_PPROF_QUEUES  8
+
+
+/* Different pointers. */
+typedef struct {
+    void                 *elts[NGX_HTTP_JEMALLOC_PPROF_CACHES];
+    ngx_uint_t            n;
+} ngx_http_jemalloc_pprof_list_t;
+
+
+static void ngx_http_jemalloc_pprof_caches_list(const ngx_cycle_t *cycle);
+static void ngx_http_jemalloc_pprof_caches_location(
+    const ngx_http_core_loc_conf_t *clcf, ngx_uint_t depth);
+static void ngx_http_jemalloc_pprof_caches_tree(
+    const ngx_http_location_tree_node_t *node, ngx_uint_t depth);
+static void ngx_http_jemalloc_pprof_list_add(
+    ngx_http_jemalloc_pprof_list_t *list, void *elt);
+static ngx_int_t ngx_http_jemalloc_pprof_caches_queue(
+    ngx_http_jemalloc_pprof_walk_t *walk, const ngx_queue_t *queue,
+    uint64_t (*size)(const ngx_queue_t *q), jpp_pools_kind_t kind);
+static uint64_t ngx_http_jemalloc_pprof_caches_file(const ngx_queue_t *q);
+static uint64_t ngx_http_jemalloc_pprof_caches_node(const ngx_queue_t *q);
+static const ngx_queue_t *ngx_http_jemalloc_pprof_caches_resolver_queue(
+    const ngx_resolver_t *resolver, ngx_uint_t i);
+
+
+/* those of the cycle that was listed last: the configuration says which */
+static ngx_http_jemalloc_pprof_list_t  ngx_http_jemalloc_pprof_files;
+static ngx_http_jemalloc_pprof_list_t  ngx_http_jemalloc_pprof_resolvers;
+static const ngx_cycle_t              *ngx_http_jemalloc_pprof_listed;
+
+
+/* By walk->next: the caches of files, then the queues of resolvers. */
+
+ngx_int_t
+ngx_http_jemalloc_pprof_caches_walk(ngx_http_jemalloc_pprof_walk_t *walk)
+{
+    ngx_int_t               rc;
+    ngx_uint_t              i, n_files, n;
+    ngx_open_file_cache_t  *cache;
+
+    if (ngx_http_jemalloc_pprof_listed != walk->cycle) {
+        ngx_http_jemalloc_pprof_caches_list(walk->cycle);
+    }
+
+    n_files = ngx_http_jemalloc_pprof_files.n;
+    n = n_files + ngx_http_jemalloc_pprof_resolvers.n
+                  * NGX_HTTP_JEMALLOC_PPROF_QUEUES;
+
+    while (walk->next < n) {
+
+        i = walk->next;
+
+        if (i < n_files) {
+            cache = ngx_http_jemalloc_pprof_files.elts[i];
+
+            rc = ngx_http_jemalloc_pprof_caches_queue(walk,
+                     &cache->expire_queue, ngx_http_jemalloc_pprof_caches_file,
+                     JPP_POOLS_OPEN_FILES);
+
+        } else {
+            i -= n_files;
+
+            rc = ngx_http_jemalloc_pprof_caches_queue(walk,
+                     ngx_http_jemalloc_pprof_caches_resolver_queue(
+                         ngx_http_jemalloc_pprof_resolvers.elts[
+                             i / NGX_HTTP_JEMALLOC_PPROF_QUEUES],
+                         i % NGX_HTTP_JEMALLOC_PPROF_QUEUES),
+                     ngx_http_jemalloc_pprof_caches_node, JPP_POOLS_RESOLVER);
+        }
+
+        if (rc == NGX_AGAIN) {
+            return NGX_AGAIN;
+        }
+
+        walk->next++;
+        walk->n_seen = 0;
+    }
+
+    return NGX_OK;
+}
+
+
+/*
+ * Those after the first n_seen, which other slices have seen: what is used in
+ * between moves to the front, so that few are seen twice or not at all.
+ */
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_caches_queue(ngx_http_jemalloc_pprof_walk_t *walk,
+    const ngx_queue_t *queue, uint64_t (*size)(const ngx_queue_t *q),
+    jpp_pools_kind_t kind)
+{
+    uint32_t            owner;
+    ngx_uint_t          n;
+    const ngx_queue_t  *q;
+
+    if (queue == NULL || ngx_queue_empty(queue)) {
+        return NGX_OK;
+    }
+
+    owner = jpp_pools_owner(&walk->table, kind, 0, 0, 0);
+
+    for (q = ngx_queue_last(queue), n = 0;
+         q != ngx_queue_sentinel(queue);
+         q = ngx_queue_prev(q), n++)
+    {
+        if (n < walk->n_seen) {
+            continue;
+        }
+
+        if (ngx_http_jemalloc_pprof_walk_is_over(walk)) {
+            return NGX_AGAIN;
+        }
+
+        walk->n_seen++;
+        walk->work++;
+
+        ngx_http_jemalloc_pprof_walk_add(walk, owner, JPP_POOLS_ITSELF, 0, 1,
+                                         size(q), 0);
+    }
+
+    return NGX_OK;
+}
+
+
+static uint64_t
+ngx_http_jemalloc_pprof_caches_file(const ngx_queue_t *q)
+{
+    uint64_t                 bytes;
+    ngx_cached_open_file_t  *file;
+
+    file = ngx_queue_data(q, ngx_cached_open_file_t, queue);
+
+    bytes = ngx_http_jemalloc_pprof_size(file)
+            + ngx_http_jemalloc_pprof_size(file->name);
+
+    if (file->event != NULL) {
+        bytes += ngx_http_jemalloc_pprof_size(file->event)
+                 + ngx_http_jemalloc_pprof_size(file->event->data);
+    }
+
+    return bytes;
+}
+
+
+/* What nginx frees with a node. */
+
+static uint64_t
+ngx_http_jemalloc_pprof_caches_node(const ngx_queue_t *q)
+{
+    uint64_t              bytes;
+    ngx_uint_t            i;
+    ngx_resolver_node_t  *rn;
+
+    rn = ngx_queue_data(q, ngx_resolver_node_t, queue);
+
+    bytes = ngx_http_jemalloc_pprof_size(rn)
+            + ngx_http_jemalloc_pprof_size(rn->name)
+            + ngx_http_jemalloc_pprof_size(rn->query);
+
+    if (rn->cnlen != 0) {
+        bytes += ngx_http_jemalloc_pprof_size(rn->u.cname);
+    }
+
+    /* -1: not known yet; and one is kept in the node itself */
+
+    if (rn->naddrs > 1 && rn->naddrs != (u_short) -1) {
+        bytes += ngx_http_jemalloc_pprof_size(rn->u.addrs);
+    }
+
+#if (NGX_HAVE_INET6)
+    if (rn->naddrs6 > 1 && rn->naddrs6 != (u_short) -1) {
+        bytes += ngx_http_jemalloc_pprof_size(rn->u6.addrs6);
+    }
+#endif
+
+    if (rn->nsrvs != 0) {
+        bytes += ngx_http_jemalloc_pprof_size(rn->u.srvs);
+
+        for (i = 0; i < rn->nsrvs; i++) {
+            bytes += ngx_http_jemalloc_pprof_size(rn->u.srvs[i].name.data);
+        }
+    }
+
+    return bytes;
+}
+
+
+static const ngx_queue_t *
+ngx_http_jemalloc_pprof_caches_resolver_queue(const ngx_resolver_t *resolver,
+    ngx_uint_t i)
+{
+    const ngx_queue_t  *queues[NGX_HTTP_JEMALLOC_PPROF_QUEUES];
+
+    queues[0] = &resolver->name_resend_queue;
+    queues[1] = &resolver->srv_resend_queue;
+    queues[2] = &resolver->addr_resend_queue;
+    queues[3] = &resolver->name_expire_queue;
+    queues[4] = &resolver->srv_expire_queue;
+    queues[5] = &resolver->addr_expire_queue;
+
+#if (NGX_HAVE_INET6)
+    queues[6] = &resolver->addr6_resend_queue;
+    queues[7] = &resolver->addr6_expire_queue;
+#else
+    queues[6] = NULL;
+    queues[7] = NULL;
+#endif
+
+    return queues[i];
+}
+
+
+static void
+ngx_http_jemalloc_pprof_caches_list(const ngx_cycle_t *cycle)
+{
+    ngx_uint_t                   i;
+    ngx_http_core_srv_conf_t   **cscf;
+    ngx_http_core_loc_conf_t   **named;
+    ngx_http_core_main_conf_t   *cmcf;
+
+    ngx_http_jemalloc_pprof_listed = cycle;
+    ngx_http_jemalloc_pprof_files.n = 0;
+    ngx_http_jemalloc_pprof_resolvers.n = 0;
+
+    cmcf = ngx_http_cycle_get_module_main_conf(cycle, ngx_http_core_module);
+
+    if (cmcf == NULL) {
+        return;
+    }
+
+    cscf = cmcf->servers.elts;
+
+    for (i = 0; i < cmcf->servers.nelts; i++) {
+        ngx_http_jemalloc_pprof_caches_location(
+            cscf[i]->ctx->loc_conf[ngx_http_core_module.ctx_index], 0);
+
+        for (named = cscf[i]->named_locations;
+             named != NULL && *named != NULL;
+             named++)
+        {
+            ngx_http_jemalloc_pprof_caches_location(*named, 0);
+        }
+    }
+}
+
+
+static void
+ngx_http_jemalloc_pprof_caches_location(const ngx_http_core_loc_conf_t *clcf,
+    ngx_uint_t depth)
+{
+#if (NGX_PCRE)
+    ngx_http_core_loc_conf_t  **regex;
+#endif
+
+    ngx_http_jemalloc_pprof_list_add(&ngx_http_jemalloc_pprof_files,
+                                     clcf->open_file_cache);
+    ngx_http_jemalloc_pprof_list_add(&ngx_http_jemalloc_pprof_resolvers,
+                                     clcf->resolver);
+
+    if (depth == NGX_HTTP_JEMALLOC_PPROF_NESTED) {
+        return;
+    }
+
+    ngx_http_jemalloc_pprof_caches_tree(clcf->static_locations, depth + 1);
+
+#if (NGX_PCRE)
+    for (regex = clcf->regex_locations; regex != NULL && *regex != NULL;
+         regex++)
+    {
+        ngx_http_jemalloc_pprof_caches_location(*regex, depth + 1);
+    }
+#endif
+}
+
+
+static void
+ngx_http_jemalloc_pprof_caches_tree(const ngx_http_location_tree_node_t *node,
+    ngx_uint_t depth)
+{
+    if (node == NULL || depth == NGX_HTTP_JEMALLOC_PPROF_NESTED) {
+        return;
+    }
+
+    if (node->exact != NULL) {
+        ngx_http_jemalloc_pprof_caches_location(node->exact, depth + 1);
+    }
+
+    if (node->inclusive != NULL) {
+        ngx_http_jemalloc_pprof_caches_location(node->inclusive, depth + 1);
+    }
+
+    ngx_http_jemalloc_pprof_caches_tree(node->left, depth + 1);
+    ngx_http_jemalloc_pprof_caches_tree(node->tree, depth + 1);
+    ngx_http_jemalloc_pprof_caches_tree(node->right, depth + 1);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_list_add(ngx_http_jemalloc_pprof_list_t *list,
+    void *elt)
+{
+    ngx_uint_t  i;
+
+    if (elt == NULL || elt == NGX_CONF_UNSET_PTR) {
+        return;
+    }
+
+    for (i = 0; i < list->n; i++) {
+        if (list->elts[i] == elt) {
+            return;
+        }
+    }
+
+    if (list->n < NGX_HTTP_JEMALLOC_PPROF_CACHES) {
+        list->elts[list->n++] = elt;
+    }
+}
+
+
+uint64_t
+ngx_http_jemalloc_pprof_slots_bytes(const ngx_cycle_t *cycle)
+{
+    return ngx_http_jemalloc_pprof_size(cycle->connections)
+           + ngx_http_jemalloc_pprof_size(cycle->read_events)
+           + ngx_http_jemalloc_pprof_size(cycle->write_events);
+}
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_slots_walk(ngx_http_jemalloc_pprof_walk_t *walk)
+{
+    uint32_t            owner;
+    uint64_t            n, used, bytes;
+    const ngx_cycle_t  *cycle;
+
+    cycle = walk->cycle;
+
+    /* a single process that was reloaded serves nothing, and has none */
+
+    if (cycle->connections == NULL) {
+        return NGX_OK;
+    }
+
+    n = cycle->connection_n - cycle->free_connection_n;
+    used = n * (sizeof(ngx_connection_t) + 2 * sizeof(ngx_event_t));
+    bytes = ngx_http_jemalloc_pprof_slots_bytes(cycle) - used;
+
+    walk->table.facts.n_connections = n;
+    walk->table.facts.n_slots = cycle->connection_n;
+
+    owner = jpp_pools_owner(&walk->table, JPP_POOLS_SLOTS_USED, 0, 0, 0);
+    ngx_http_jemalloc_pprof_walk_add(walk, owner, JPP_POOLS_ITSELF, 0, n,
+                                     used, 0);
+
+    owner = jpp_pools_owner(&walk->table, JPP_POOLS_SLOTS_FREE, 0, 0, 0);
+    ngx_http_jemalloc_pprof_walk_add(walk, owner, JPP_POOLS_ITSELF, 0,
+                                     cycle->free_connection_n, bytes, bytes);
+    return NGX_OK;
+}

@@ -1,0 +1,25 @@
+
+/*
+ * What nginx itself takes from malloc(): the connection slots, the caches of
+ * open files, and the answers of resolvers.
+ */
+
+
+#ifndef _NGX_HTTP_JEMALLOC_PPROF_POOLS_CACHES_H_INCLUDED_
+#define _NGX_HTTP_JEMALLOC_PPROF_POOLS_CACHES_H_INCLUDED_
+
+
+#include "ngx_http_jemalloc_pprof_pools_walk.h"
+
+
+/* The bytes of the connection slots, which a process takes as it starts. */
+uint64_t ngx_http_jemalloc_pprof_slots_bytes(const ngx_cycle_t *cycle);
+
+/* Phases. */
+ngx_int_t ngx_http_jemalloc_pprof_caches_walk(
+    ngx_http_jemalloc_pprof_walk_t *walk);
+ngx_int_t ngx_http_jemalloc_pprof_slots_walk(
+    ngx_http_jemalloc_pprof_walk_t *walk);
+
+
+#endif /* _NGX_HTTP_JEMALLOC_PPROF_POOLS_CACHES_H_INCLUDED_ */

@@ -1,0 +1,268 @@
+
+#include "ngx_http_jemalloc_pprof_pools_http2.h"
+#include "ngx_http_jemalloc_pprof_pools_names.h"
+#include "ngx_http_jemalloc_pprof_pools_requests.h"
+#include "ngx_http_jemalloc_pprof_pools_scope.h"
+
+#if (NGX_HTTP_V2)
+
+#include <ngx_http_v2_module.h>
+
+/* a module may be loaded by an nginx that was built without */
+#pragma weak ngx_http_v2_module
+
+
+static void ngx_http_jemalloc_pprof_http2_stream(
+    ngx_http_jemalloc_pprof_walk_t *walk, ngx_connection_t *c,
+    ngx_http_v2_connection_t *h2c, const ngx_http_v2_node_t *node,
+    uint32_t headers);
+static void ngx_http_jemalloc_pprof_http2_headers(
+    ngx_http_jemalloc_pprof_walk_t *walk, ngx_pool_t *pool, uint32_t headers);
+
+
+void *
+ngx_http_jemalloc_pprof_http2_of(ngx_http_jemalloc_pprof_walk_t *walk,
+    ngx_connection_t *c, ngx_http_core_srv_conf_t **cscf)
+{
+    ngx_http_v2_connection_t          *h2c;
+    ngx_http_jemalloc_pprof_server_t  *server;
+
+    h2c = c->data;
+
+    if (&ngx_http_v2_module == NULL
+        || !ngx_http_jemalloc_pprof_scope_has(walk, h2c,
+                                              sizeof(ngx_http_v2_connection_t))
+        || h2c->connection != c)
+    {
+        return NULL;
+    }
+
+    server = ngx_http_jemalloc_pprof_request_server(walk, h2c->http_connection);
+
+    if (server == NULL) {
+        return NULL;
+    }
+
+    *cscf = server->cscf;
+
+    return h2c;
+}
+
+
+void
+ngx_http_jemalloc_pprof_http2_connection(ngx_http_jemalloc_pprof_walk_t *walk,
+    ngx_connection_t *c, void *http2, uint32_t owner,
+    ngx_http_core_srv_conf_t *cscf)
+{
+    ngx_http_v2_connection_t *h2c = http2;
+
+    uint32_t                       headers;
+    ngx_uint_t                     i, n;
+    ngx_http_v2_node_t            *node;
+    ngx_http_v2_srv_conf_t        *h2scf;
+
+    (void) ngx_http_jemalloc_pprof_scope_mark(walk, h2c->streams_index,
+                                              JPP_POOLS_HTTP2_BUFFERS);
+    (void) ngx_http_jemalloc_pprof_scope_mark(walk, h2c->hpack.storage,
+                                              JPP_POOLS_HTTP2_BUFFERS);
+    (void) ngx_http_jemalloc_pprof_scope_mark(walk, h2c->hpack.entries,
+                                              JPP_POOLS_HTTP2_BUFFERS);
+
+    /* there is none while the connection is idle */
+
+    if (h2c->pool != NULL) {
+        ngx_http_jemalloc_pprof_scope_push(walk, h2c->pool);
+        ngx_http_jemalloc_pprof_scope_count(walk, h2c->pool, owner);
+    }
+
+    ngx_http_jemalloc_pprof_scope_flush(walk);
+
+    headers = jpp_pools_owner(&walk->table, JPP_POOLS_HTTP2_HEADERS,
+                         ngx_http_jemalloc_pprof_name_server(walk, cscf),
+                         0, 0);
+
+    if (h2c->state.pool != NULL) {
+        ngx_http_jemalloc_pprof_http2_headers(walk, h2c->state.pool, headers);
+    }
+
+    h2scf = cscf->ctx->srv_conf[ngx_http_v2_module.ctx_index];
+    n = h2scf->streams_index_mask + 1;
+
+    if (!ngx_http_jemalloc_pprof_scope_has(walk, h2c->streams_index,
+                                           n * sizeof(ngx_http_v2_node_t *)))
+    {
+        return;
+    }
+
+    for (i = 0; i < n; i++) {
+
+        for (node = h2c->streams_index[i];
+             ngx_http_jemalloc_pprof_scope_has(walk, node,
+                                               sizeof(ngx_http_v2_node_t));
+             node = node->index)
+        {
+            ngx_http_jemalloc_pprof_http2_stream(walk, c, h2c, node, headers);
+        }
+    }
+}
+
+
+static void
+ngx_http_jemalloc_pprof_http2_stream(ngx_http_jemalloc_pprof_walk_t *walk,
+    ngx_connection_t *c, ngx_http_v2_connection_t *h2c,
+    const ngx_http_v2_node_t *node, uint32_t headers)
+{
+    ngx_http_request_t                *r;
+    ngx_http_v2_stream_t              *stream;
+    ngx_http_jemalloc_pprof_extent_t   extent;
+
+    stream = node->stream;
+    walk->work++;
+
+    if (!ngx_http_jemalloc_pprof_scope_has(walk, stream,
+                                           sizeof(ngx_http_v2_stream_t))
+        || stream->connection != h2c || stream->node != node)
+    {
+        return;
+    }
+
+    extent = ngx_http_jemalloc_pprof_scope_extent(walk);
+
+    /* until all headers are parsed it is the connection's as well */
+
+    if (stream->pool != NULL) {
+
+        if (stream->pool != h2c->state.pool) {
+            ngx_http_jemalloc_pprof_http2_headers(walk, stream->pool,
+                                                  headers);
+        }
+
+        ngx_http_jemalloc_pprof_scope_push(walk, stream->pool);
+    }
+
+    r = stream->request;
+
+    if (r != NULL && r->stream == stream
+        && ngx_http_jemalloc_pprof_scope_has(walk, r->connection,
+                                             sizeof(ngx_connection_t))
+        && ngx_http_jemalloc_pprof_request_is_of(r, r->connection))
+    {
+        ngx_http_jemalloc_pprof_request_count(walk, c, r);
+    }
+
+    ngx_http_jemalloc_pprof_scope_restore(walk, extent);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_http2_headers(ngx_http_jemalloc_pprof_walk_t *walk,
+    ngx_pool_t *pool, uint32_t headers)
+{
+    ngx_http_jemalloc_pprof_extent_t  extent;
+
+    extent = ngx_http_jemalloc_pprof_scope_extent(walk);
+
+    ngx_http_jemalloc_pprof_scope_count(walk, pool, headers);
+    ngx_http_jemalloc_pprof_scope_flush(walk);
+    ngx_http_jemalloc_pprof_scope_restore(walk, extent);
+}
+
+#else
+
+void *
+ngx_http_jemalloc_pprof_http2_of(ngx_http_jemalloc_pprof_walk_t *walk,
+    ngx_connection_t *c, ngx_http_core_srv_conf_t **cscf)
+{
+    (void) walk;
+    (void) c;
+    (void) cscf;
+
+    return NULL;
+}
+
+
+void
+ngx_http_jemalloc_pprof_http2_connection(ngx_http_jemalloc_pprof_walk_t *walk,
+    ngx_connection_t *c, void *http2, uint32_t owner,
+    ngx_http_core_srv_conf_t *cscf)
+{
+    (void) c;
+    (void) http2;
+    (void) owner;
+    (void) cscf;
+
+    ngx_http_jemalloc_pprof_scope_flush(walk);
+}
+
+#endif
+
+
+#if (NGX_HTTP_V3)
+
+ngx_uint_t
+ngx_http_jemalloc_pprof_http3_is(const ngx_connection_t *c)
+{
+    return c->listening->quic;
+}
+
+
+/* A stream does not outlive its connection, which has a session as its data. */
+
+ngx_http_jemalloc_pprof_server_t *
+ngx_http_jemalloc_pprof_http3_server(ngx_http_jemalloc_pprof_walk_t *walk,
+    const ngx_connection_t *c)
+{
+    void                              **session;
+    ngx_connection_t                   *parent;
+    ngx_http_jemalloc_pprof_extent_t    extent;
+    ngx_http_jemalloc_pprof_server_t   *server;
+
+    if (c->quic == NULL) {
+        return NULL;
+    }
+
+    parent = c->quic->parent;
+
+    if (ngx_http_jemalloc_pprof_walk_slot(walk, parent) == NGX_ERROR
+        || !ngx_http_jemalloc_pprof_walk_is_used(walk, parent)
+        || parent->pool == NULL)
+    {
+        return NULL;
+    }
+
+    extent = ngx_http_jemalloc_pprof_scope_extent(walk);
+
+    ngx_http_jemalloc_pprof_scope_push(walk, parent->pool);
+
+    session = parent->data;
+
+    server = ngx_http_jemalloc_pprof_scope_has(walk, session, sizeof(void *))
+             ? ngx_http_jemalloc_pprof_request_server(walk, *session) : NULL;
+
+    ngx_http_jemalloc_pprof_scope_restore(walk, extent);
+
+    return server;
+}
+
+#else
+
+ngx_uint_t
+ngx_http_jemalloc_pprof_http3_is(const ngx_connection_t *c)
+{
+    (void) c;
+
+    return 0;
+}
+
+
+ngx_http_jemalloc_pprof_server_t *
+ngx_http_jemalloc_pprof_http3_server(ngx_http_jemalloc_pprof_walk_t *walk,
+    const ngx_connection_t *c)
+{
+    (void) walk;
+    (void) c;
+
+    return NULL;
+}
+
+#endif

@@ -1,0 +1,59 @@
+
+/*
+ * The names of a walk: all from the configuration, or nginx's own words.  Each
+ * function returns the id of a name in the walk's table; 0: no memory.
+ */
+
+
+#ifndef _NGX_HTTP_JEMALLOC_PPROF_POOLS_NAMES_H_INCLUDED_
+#define _NGX_HTTP_JEMALLOC_PPROF_POOLS_NAMES_H_INCLUDED_
+
+
+#include "ngx_http_jemalloc_pprof_pools_walk.h"
+
+
+/* Learn the servers there are; NGX_ERROR: no memory. */
+ngx_int_t ngx_http_jemalloc_pprof_names_init(
+    ngx_http_jemalloc_pprof_walk_t *walk);
+
+/* The server that has CTX, which may be any pointer, or NULL. */
+ngx_http_jemalloc_pprof_server_t *ngx_http_jemalloc_pprof_names_server(
+    ngx_http_jemalloc_pprof_walk_t *walk, const void *ctx);
+
+/* The server that C would get without anything else known; NULL: unknown. */
+ngx_http_core_srv_conf_t *ngx_http_jemalloc_pprof_names_default(
+    const ngx_connection_t *c);
+
+uint32_t ngx_http_jemalloc_pprof_name_server(
+    ngx_http_jemalloc_pprof_walk_t *walk,
+    const ngx_http_core_srv_conf_t *cscf);
+uint32_t ngx_http_jemalloc_pprof_name_location(
+    ngx_http_jemalloc_pprof_walk_t *walk,
+    const ngx_http_core_loc_conf_t *clcf);
+
+/* NULL: found at run time. */
+uint32_t ngx_http_jemalloc_pprof_name_upstream(
+    ngx_http_jemalloc_pprof_walk_t *walk,
+    const ngx_http_upstream_srv_conf_t *uscf);
+
+uint32_t ngx_http_jemalloc_pprof_name_address(
+    ngx_http_jemalloc_pprof_walk_t *walk, const ngx_listening_t *ls);
+
+/* The HTTP module with context INDEX. */
+uint32_t ngx_http_jemalloc_pprof_name_module(
+    ngx_http_jemalloc_pprof_walk_t *walk, ngx_uint_t index);
+
+/* Is there a module called NAME? */
+ngx_uint_t ngx_http_jemalloc_pprof_names_has(
+    const ngx_http_jemalloc_pprof_walk_t *walk, const char *name);
+
+/* The module whose file has the function at ADDRESS. */
+uint32_t ngx_http_jemalloc_pprof_name_code(
+    ngx_http_jemalloc_pprof_walk_t *walk, uintptr_t address);
+
+/* A string that lives as long as the program; NULL is 0. */
+uint32_t ngx_http_jemalloc_pprof_name_word(
+    ngx_http_jemalloc_pprof_walk_t *walk, const char *word);
+
+
+#endif /* _NGX_HTTP_JEMALLOC_PPROF_POOLS_NAMES_H_INCLUDED_ */

@@ -1,0 +1,37 @@
+
+/*
+ * Connections that nobody accepted: kept alive to an upstream, or a module's.
+ * They are looked at last, when it is known whose peers there are.
+ */
+
+
+#ifndef _NGX_HTTP_JEMALLOC_PPROF_POOLS_OTHERS_H_INCLUDED_
+#define _NGX_HTTP_JEMALLOC_PPROF_POOLS_OTHERS_H_INCLUDED_
+
+
+#include "ngx_http_jemalloc_pprof_pools_walk.h"
+
+
+/* Connections with LOG are on behalf of C, and of OWNER. */
+void ngx_http_jemalloc_pprof_others_client(
+    ngx_http_jemalloc_pprof_walk_t *walk, const ngx_connection_t *c,
+    const ngx_log_t *log, uint32_t owner);
+
+/* PC is counted now, as somebody's peer; 0: it was already. */
+ngx_uint_t ngx_http_jemalloc_pprof_others_count(
+    ngx_http_jemalloc_pprof_walk_t *walk, const ngx_connection_t *pc);
+
+/* C was not accepted: see it later. */
+void ngx_http_jemalloc_pprof_others_postpone(
+    ngx_http_jemalloc_pprof_walk_t *walk, const ngx_connection_t *c);
+
+/* C is a module's. */
+void ngx_http_jemalloc_pprof_others_foreign(
+    ngx_http_jemalloc_pprof_walk_t *walk, ngx_connection_t *c);
+
+/* A phase: those that were postponed. */
+ngx_int_t ngx_http_jemalloc_pprof_others_walk(
+    ngx_http_jemalloc_pprof_walk_t *walk);
+
+
+#endif /* _NGX_HTTP_JEMALLOC_PPROF_POOLS_OTHERS_H_INCLUDED_ */

@@ -1,0 +1,193 @@
+
+#include "ngx_http_jemalloc_pprof_pools_buffers.h"
+#include "ngx_http_jemalloc_pprof_pools_names.h"
+#include "ngx_http_jemalloc_pprof_pools_others.h"
+#include "ngx_http_jemalloc_pprof_pools_requests.h"
+#include "ngx_http_jemalloc_pprof_pools_scope.h"
+#include "ngx_http_jemalloc_pprof_pools_units.h"
+
+
+/* how deep subrequests are followed: nginx allows fewer */
+#define NGX_HTTP_JEMALLOC_PPROF_SUBREQUESTS  64
+
+
+static uint32_t ngx_http_jemalloc_pprof_request_owner(
+    ngx_http_jemalloc_pprof_walk_t *walk, jpp_pools_kind_t kind,
+    ngx_http_request_t *r, uint32_t third);
+static void ngx_http_jemalloc_pprof_request_tree(
+    ngx_http_jemalloc_pprof_walk_t *walk, ngx_http_request_t *r,
+    void (*see)(ngx_http_jemalloc_pprof_walk_t *walk, ngx_http_request_t *r),
+    ngx_uint_t depth);
+static void ngx_http_jemalloc_pprof_request_peer(
+    ngx_http_jemalloc_pprof_walk_t *walk, ngx_http_request_t *r);
+
+
+ngx_uint_t
+ngx_http_jemalloc_pprof_request_is_of(const ngx_http_request_t *r,
+    const ngx_connection_t *c)
+{
+    return r->signature == NGX_HTTP_MODULE && r->main == r
+           && r->connection == c && r->pool != NULL
+           && ngx_http_jemalloc_pprof_pool_has(r->pool, r,
+                                               sizeof(ngx_http_request_t));
+}
+
+
+ngx_http_jemalloc_pprof_server_t *
+ngx_http_jemalloc_pprof_request_server(ngx_http_jemalloc_pprof_walk_t *walk,
+    const void *hc)
+{
+    const ngx_http_connection_t  *connection;
+
+    if (!ngx_http_jemalloc_pprof_scope_has(walk, hc,
+                                           sizeof(ngx_http_connection_t)))
+    {
+        return NULL;
+    }
+
+    connection = hc;
+
+    return ngx_http_jemalloc_pprof_names_server(walk, connection->conf_ctx);
+}
+
+
+void
+ngx_http_jemalloc_pprof_request_count(ngx_http_jemalloc_pprof_walk_t *walk,
+    ngx_connection_t *c, ngx_http_request_t *r)
+{
+    uint32_t                           owner;
+    jpp_pools_unit_t                  *unit;
+    ngx_http_jemalloc_pprof_extent_t   extent;
+
+    extent = ngx_http_jemalloc_pprof_scope_extent(walk);
+
+    owner = ngx_http_jemalloc_pprof_request_owner(walk,
+                                                       JPP_POOLS_REQUEST, r,
+                                                       0);
+    ngx_http_jemalloc_pprof_walk_begin(walk, owner, 1);
+
+    ngx_http_jemalloc_pprof_scope_push(walk, r->pool);
+    ngx_http_jemalloc_pprof_scope_count(walk, r->pool, owner);
+
+    ngx_http_jemalloc_pprof_others_client(walk, c, r->connection->log, owner);
+
+    ngx_http_jemalloc_pprof_request_tree(walk, r,
+                                      ngx_http_jemalloc_pprof_request_peer, 0);
+    ngx_http_jemalloc_pprof_request_tree(walk, r,
+                                      ngx_http_jemalloc_pprof_buffers_request,
+                                      0);
+    ngx_http_jemalloc_pprof_request_tree(walk, r,
+                                      ngx_http_jemalloc_pprof_buffers_contexts,
+                                      0);
+
+    ngx_http_jemalloc_pprof_scope_flush(walk);
+
+    unit = ngx_http_jemalloc_pprof_walk_end(walk, 1);
+
+    if (unit != NULL) {
+        ngx_http_jemalloc_pprof_request_unit(walk, unit, c, r);
+    }
+
+    ngx_http_jemalloc_pprof_scope_restore(walk, extent);
+}
+
+
+static uint32_t
+ngx_http_jemalloc_pprof_request_owner(
+    ngx_http_jemalloc_pprof_walk_t *walk, jpp_pools_kind_t kind,
+    ngx_http_request_t *r, uint32_t third)
+{
+    ngx_http_core_loc_conf_t  *clcf;
+    ngx_http_core_srv_conf_t  *cscf;
+
+    cscf = ngx_http_get_module_srv_conf(r, ngx_http_core_module);
+    clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
+
+    return jpp_pools_owner(&walk->table, kind,
+                           ngx_http_jemalloc_pprof_name_server(walk, cscf),
+                           ngx_http_jemalloc_pprof_name_location(walk, clcf),
+                           third);
+}
+
+
+/* R and its subrequests, which share its pool; not those in the background. */
+
+static void
+ngx_http_jemalloc_pprof_request_tree(ngx_http_jemalloc_pprof_walk_t *walk,
+    ngx_http_request_t *r,
+    void (*see)(ngx_http_jemalloc_pprof_walk_t *walk, ngx_http_request_t *r),
+    ngx_uint_t depth)
+{
+    ngx_http_request_t            *sr;
+    ngx_http_postponed_request_t  *pr;
+
+    see(walk, r);
+
+    if (depth == NGX_HTTP_JEMALLOC_PPROF_SUBREQUESTS) {
+        return;
+    }
+
+    for (pr = r->postponed;
+         ngx_http_jemalloc_pprof_scope_has(walk, pr,
+                                        sizeof(ngx_http_postponed_request_t));
+         pr = pr->next)
+    {
+        sr = pr->request;
+        walk->work++;
+
+        if (ngx_http_jemalloc_pprof_scope_has(walk, sr,
+                                              sizeof(ngx_http_request_t))
+            && sr->signature == NGX_HTTP_MODULE && sr->main == r->main
+            && sr != sr->main)
+        {
+            ngx_http_jemalloc_pprof_request_tree(walk, sr, see, depth + 1);
+        }
+    }
+}
+
+
+static void
+ngx_http_jemalloc_pprof_request_peer(ngx_http_jemalloc_pprof_walk_t *walk,
+    ngx_http_request_t *r)
+{
+    uint32_t              name, owner;
+    ngx_connection_t     *pc;
+    ngx_http_upstream_t  *u;
+
+    u = r->upstream;
+
+    if (u == NULL || u->peer.connection == NULL) {
+        return;
+    }
+
+    pc = u->peer.connection;
+
+    if (ngx_http_jemalloc_pprof_walk_slot(walk, pc) == NGX_ERROR
+        || !ngx_http_jemalloc_pprof_walk_is_used(walk, pc)
+        || pc->pool == NULL || pc->pool == r->pool
+        || (pc->data != r && pc->log != r->connection->log)
+        || !ngx_http_jemalloc_pprof_others_count(walk, pc))
+    {
+        return;
+    }
+
+    name = ngx_http_jemalloc_pprof_name_upstream(walk, u->upstream);
+    owner = ngx_http_jemalloc_pprof_request_owner(walk,
+                                                       JPP_POOLS_UPSTREAM, r,
+                                                       name);
+    ngx_http_jemalloc_pprof_scope_push(walk, pc->pool);
+    ngx_http_jemalloc_pprof_scope_count(walk, pc->pool, owner);
+    ngx_http_jemalloc_pprof_buffers_peer(walk, pc);
+}
+
+
+void
+ngx_http_jemalloc_pprof_request_unit(ngx_http_jemalloc_pprof_walk_t *walk,
+    jpp_pools_unit_t *unit, const ngx_connection_t *c, ngx_http_request_t *r)
+{
+    ngx_http_jemalloc_pprof_unit_connection(walk, unit, c);
+
+    if (r != NULL) {
+        ngx_http_jemalloc_pprof_unit_request(walk, unit, r);
+    }
+}

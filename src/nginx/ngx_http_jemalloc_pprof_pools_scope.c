@@ -1,0 +1,402 @@
+
+#include "ngx_http_jemalloc_pprof_pools_scope.h"
+
+#include "jpp_sort.h"
+
+#include <malloc.h>
+
+
+/*
+ * How far memory is looked for: what nginx itself keeps in a pool is in its
+ * first blocks, and a pool that somebody leaks into has very many.
+ */
+#define NGX_HTTP_JEMALLOC_PPROF_SEARCHED  256
+
+/* of a chain; a free link may have become part of another one */
+#define NGX_HTTP_JEMALLOC_PPROF_LINKS     4096
+
+
+static ngx_http_jemalloc_pprof_large_t *ngx_http_jemalloc_pprof_scope_find(
+    ngx_http_jemalloc_pprof_walk_t *walk, const void *p);
+static ngx_http_jemalloc_pprof_large_t *ngx_http_jemalloc_pprof_scope_search(
+    ngx_http_jemalloc_pprof_large_t *larges, size_t n, const u_char *p);
+static void ngx_http_jemalloc_pprof_scope_sort(
+    ngx_http_jemalloc_pprof_walk_t *walk);
+static int ngx_http_jemalloc_pprof_scope_compare(const void *a, const void *b,
+    void *ctx);
+static const u_char *ngx_http_jemalloc_pprof_pool_end(const ngx_pool_t *pool,
+    const void *p);
+
+
+/* This process's own function, of whatever allocator it has. */
+
+size_t
+ngx_http_jemalloc_pprof_size(const void *p)
+{
+    return malloc_usable_size((void *) p);
+}
+
+
+void
+ngx_http_jemalloc_pprof_scope_open(ngx_http_jemalloc_pprof_walk_t *walk)
+{
+    ngx_http_jemalloc_pprof_extent_t  none;
+
+    none.n_pools = 0;
+    none.n_larges = 0;
+
+    ngx_http_jemalloc_pprof_scope_restore(walk, none);
+}
+
+
+void
+ngx_http_jemalloc_pprof_scope_push(ngx_http_jemalloc_pprof_walk_t *walk,
+    ngx_pool_t *pool)
+{
+    ngx_http_jemalloc_pprof_scope_t  *scope;
+
+    scope = &walk->scope;
+
+    /* what is in others is not looked at */
+
+    if (scope->n_pools < NGX_HTTP_JEMALLOC_PPROF_SCOPE) {
+        scope->pools[scope->n_pools++] = pool;
+    }
+}
+
+
+void
+ngx_http_jemalloc_pprof_scope_count(ngx_http_jemalloc_pprof_walk_t *walk,
+    ngx_pool_t *pool, uint32_t owner)
+{
+    size_t                             size;
+    ngx_pool_large_t                  *l;
+    ngx_http_jemalloc_pprof_large_t   *large;
+    ngx_http_jemalloc_pprof_scope_t   *scope;
+    ngx_http_jemalloc_pprof_blocks_t   blocks;
+
+    scope = &walk->scope;
+
+    ngx_http_jemalloc_pprof_pool_blocks(pool, &blocks);
+    ngx_http_jemalloc_pprof_walk_add(walk, owner, JPP_POOLS_BLOCKS, 0,
+                                     blocks.n, blocks.bytes, blocks.unused);
+    walk->work += blocks.n;
+
+    for (l = pool->large; l != NULL; l = l->next) {
+
+        if (l->alloc == NULL) {
+            continue;
+        }
+
+        walk->work++;
+
+        size = ngx_http_jemalloc_pprof_size(l->alloc);
+        large = jpp_vec_push(scope->larges,
+                             sizeof(ngx_http_jemalloc_pprof_large_t));
+
+        if (large == NULL) {
+            ngx_http_jemalloc_pprof_walk_add(walk, owner, JPP_POOLS_OTHER, 0,
+                                             1, size, 0);
+            continue;
+        }
+
+        large->start = l->alloc;
+        large->size = size;
+        large->owner = owner;
+        large->module = 0;
+        large->class = JPP_POOLS_OTHER;
+
+        scope->n_unnamed++;
+        scope->is_sorted = 0;
+    }
+}
+
+
+/*
+ * All blocks of a pool have one size; only d is valid in those after the first.
+ */
+
+void
+ngx_http_jemalloc_pprof_pool_blocks(const ngx_pool_t *pool,
+    ngx_http_jemalloc_pprof_blocks_t *blocks)
+{
+    const ngx_pool_t  *p;
+
+    ngx_memzero(blocks, sizeof(ngx_http_jemalloc_pprof_blocks_t));
+
+    for (p = pool; p != NULL; p = p->d.next) {
+        blocks->n++;
+        blocks->unused += p->d.end - p->d.last;
+    }
+
+    blocks->bytes = blocks->n * ngx_http_jemalloc_pprof_size(pool);
+}
+
+
+void
+ngx_http_jemalloc_pprof_scope_flush(ngx_http_jemalloc_pprof_walk_t *walk)
+{
+    size_t                            i, n;
+    ngx_http_jemalloc_pprof_large_t  *larges;
+    ngx_http_jemalloc_pprof_scope_t  *scope;
+
+    scope = &walk->scope;
+
+    ngx_http_jemalloc_pprof_scope_sort(walk);
+
+    larges = jpp_vec_items(scope->larges, ngx_http_jemalloc_pprof_large_t);
+    n = jpp_vec_count(scope->larges, ngx_http_jemalloc_pprof_large_t);
+
+    for (i = scope->base.n_larges; i < n; i++) {
+        ngx_http_jemalloc_pprof_walk_add(walk, larges[i].owner,
+                                         larges[i].class, larges[i].module,
+                                         1, larges[i].size, 0);
+    }
+
+    ngx_http_jemalloc_pprof_scope_restore(walk,
+                                   ngx_http_jemalloc_pprof_scope_extent(walk));
+}
+
+
+ngx_http_jemalloc_pprof_extent_t
+ngx_http_jemalloc_pprof_scope_extent(
+    const ngx_http_jemalloc_pprof_walk_t *walk)
+{
+    ngx_http_jemalloc_pprof_extent_t  extent;
+
+    extent.n_pools = walk->scope.n_pools;
+    extent.n_larges = jpp_vec_count(walk->scope.larges,
+                                    ngx_http_jemalloc_pprof_large_t);
+    return extent;
+}
+
+
+void
+ngx_http_jemalloc_pprof_scope_restore(ngx_http_jemalloc_pprof_walk_t *walk,
+    ngx_http_jemalloc_pprof_extent_t extent)
+{
+    ngx_http_jemalloc_pprof_scope_t  *scope;
+
+    scope = &walk->scope;
+
+    scope->n_pools = extent.n_pools;
+    scope->larges->len = extent.n_larges
+                         * sizeof(ngx_http_jemalloc_pprof_large_t);
+    scope->base = extent;
+    scope->n_unnamed = 0;
+    scope->is_sorted = 1;
+}
+
+
+ngx_uint_t
+ngx_http_jemalloc_pprof_scope_has(ngx_http_jemalloc_pprof_walk_t *walk,
+    const void *p, size_t len)
+{
+    const u_char  *end;
+
+    end = ngx_http_jemalloc_pprof_scope_end(walk, p);
+
+    return end != NULL && (size_t) (end - (const u_char *) p) >= len;
+}
+
+
+ngx_uint_t
+ngx_http_jemalloc_pprof_pool_has(const ngx_pool_t *pool, const void *p,
+    size_t len)
+{
+    const u_char  *end;
+
+    end = ngx_http_jemalloc_pprof_pool_end(pool, p);
+
+    return end != NULL && (size_t) (end - (const u_char *) p) >= len;
+}
+
+
+const u_char *
+ngx_http_jemalloc_pprof_scope_end(ngx_http_jemalloc_pprof_walk_t *walk,
+    const void *p)
+{
+    ngx_uint_t                        i;
+    const u_char                     *end;
+    ngx_http_jemalloc_pprof_large_t  *large;
+
+    /* the latest is the most likely */
+
+    for (i = walk->scope.n_pools; i > 0; i--) {
+        end = ngx_http_jemalloc_pprof_pool_end(walk->scope.pools[i - 1], p);
+
+        if (end != NULL) {
+            return end;
+        }
+    }
+
+    large = ngx_http_jemalloc_pprof_scope_find(walk, p);
+
+    return large != NULL ? large->start + large->size : NULL;
+}
+
+
+static const u_char *
+ngx_http_jemalloc_pprof_pool_end(const ngx_pool_t *pool, const void *p)
+{
+    size_t             header;
+    ngx_uint_t         n;
+    const u_char      *address;
+    const ngx_pool_t  *block;
+
+    address = p;
+    header = sizeof(ngx_pool_t);
+
+    for (block = pool, n = 0;
+         block != NULL && n < NGX_HTTP_JEMALLOC_PPROF_SEARCHED;
+         block = block->d.next, n++)
+    {
+        if (address >= (const u_char *) block + header
+            && address < block->d.last)
+        {
+            return block->d.last;
+        }
+
+        header = sizeof(ngx_pool_data_t);
+    }
+
+    return NULL;
+}
+
+
+/* The large allocation that P lies in, or NULL. */
+
+static ngx_http_jemalloc_pprof_large_t *
+ngx_http_jemalloc_pprof_scope_find(ngx_http_jemalloc_pprof_walk_t *walk,
+    const void *p)
+{
+    size_t                            n, base;
+    ngx_http_jemalloc_pprof_large_t  *larges, *large;
+
+    ngx_http_jemalloc_pprof_scope_sort(walk);
+
+    larges = jpp_vec_items(walk->scope.larges,
+                           ngx_http_jemalloc_pprof_large_t);
+    n = jpp_vec_count(walk->scope.larges, ngx_http_jemalloc_pprof_large_t);
+    base = walk->scope.base.n_larges;
+
+    large = ngx_http_jemalloc_pprof_scope_search(larges + base, n - base, p);
+
+    return large != NULL
+           ? large : ngx_http_jemalloc_pprof_scope_search(larges, base, p);
+}
+
+
+static ngx_http_jemalloc_pprof_large_t *
+ngx_http_jemalloc_pprof_scope_search(ngx_http_jemalloc_pprof_large_t *larges,
+    size_t n, const u_char *p)
+{
+    size_t  low, high, middle;
+
+    low = 0;
+    high = n;
+
+    /* those below low begin at P or before it */
+
+    while (low < high) {
+        middle = low + (high - low) / 2;
+
+        if (larges[middle].start <= p) {
+            low = middle + 1;
+
+        } else {
+            high = middle;
+        }
+    }
+
+    return low != 0 && p < larges[low - 1].start + larges[low - 1].size
+           ? &larges[low - 1] : NULL;
+}
+
+
+static void
+ngx_http_jemalloc_pprof_scope_sort(ngx_http_jemalloc_pprof_walk_t *walk)
+{
+    size_t                            n, base;
+    ngx_http_jemalloc_pprof_scope_t  *scope;
+
+    scope = &walk->scope;
+
+    if (scope->is_sorted) {
+        return;
+    }
+
+    n = jpp_vec_count(scope->larges, ngx_http_jemalloc_pprof_large_t);
+    base = scope->base.n_larges;
+
+    jpp_sort(jpp_vec_items(scope->larges, ngx_http_jemalloc_pprof_large_t)
+             + base, n - base, sizeof(ngx_http_jemalloc_pprof_large_t),
+             ngx_http_jemalloc_pprof_scope_compare, NULL);
+
+    scope->is_sorted = 1;
+}
+
+
+static int
+ngx_http_jemalloc_pprof_scope_compare(const void *a, const void *b, void *ctx)
+{
+    const ngx_http_jemalloc_pprof_large_t *one = a;
+    const ngx_http_jemalloc_pprof_large_t *other = b;
+
+    (void) ctx;
+
+    return (one->start > other->start) - (one->start < other->start);
+}
+
+
+ngx_http_jemalloc_pprof_large_t *
+ngx_http_jemalloc_pprof_scope_mark(ngx_http_jemalloc_pprof_walk_t *walk,
+    const void *p, jpp_pools_class_t class)
+{
+    size_t                            n, base;
+    ngx_http_jemalloc_pprof_large_t  *large;
+
+    if (p == NULL || walk->scope.n_unnamed == 0) {
+        return NULL;
+    }
+
+    ngx_http_jemalloc_pprof_scope_sort(walk);
+
+    n = jpp_vec_count(walk->scope.larges, ngx_http_jemalloc_pprof_large_t);
+    base = walk->scope.base.n_larges;
+
+    large = ngx_http_jemalloc_pprof_scope_search(
+                jpp_vec_items(walk->scope.larges,
+                              ngx_http_jemalloc_pprof_large_t) + base,
+                n - base, p);
+
+    if (large == NULL || large->start != p
+        || large->class != JPP_POOLS_OTHER)
+    {
+        return NULL;
+    }
+
+    large->class = class;
+    walk->scope.n_unnamed--;
+
+    return large;
+}
+
+
+void
+ngx_http_jemalloc_pprof_scope_mark_chain(ngx_http_jemalloc_pprof_walk_t *walk,
+    const ngx_chain_t *cl, jpp_pools_class_t class)
+{
+    ngx_uint_t  n;
+
+    for (n = 0;
+         n < NGX_HTTP_JEMALLOC_PPROF_LINKS && walk->scope.n_unnamed != 0
+         && ngx_http_jemalloc_pprof_scope_has(walk, cl, sizeof(ngx_chain_t))
+         && ngx_http_jemalloc_pprof_scope_has(walk, cl->buf,
+                                              sizeof(ngx_buf_t));
+         cl = cl->next, n++)
+    {
+        (void) ngx_http_jemalloc_pprof_scope_mark(walk, cl->buf->start, class);
+        walk->work++;
+    }
+}

@@ -1,0 +1,73 @@
+
+/*
+ * The pools at hand while a connection is looked at: what they hold, and which
+ * memory is theirs.  A pointer is only followed into that.
+ */
+
+
+#ifndef _NGX_HTTP_JEMALLOC_PPROF_POOLS_SCOPE_H_INCLUDED_
+#define _NGX_HTTP_JEMALLOC_PPROF_POOLS_SCOPE_H_INCLUDED_
+
+
+#include "ngx_http_jemalloc_pprof_pools_walk.h"
+
+
+/* The allocator's size of P; 0 for NULL. */
+size_t ngx_http_jemalloc_pprof_size(const void *p);
+
+/* Begin with an empty scope. */
+void ngx_http_jemalloc_pprof_scope_open(ngx_http_jemalloc_pprof_walk_t *walk);
+
+/* From now on memory of POOL, which is alive, may be looked at. */
+void ngx_http_jemalloc_pprof_scope_push(ngx_http_jemalloc_pprof_walk_t *walk,
+    ngx_pool_t *pool);
+
+/*
+ * Count POOL, in scope or not, for OWNER: its blocks at once, its large
+ * allocations at the next flush.
+ */
+void ngx_http_jemalloc_pprof_scope_count(ngx_http_jemalloc_pprof_walk_t *walk,
+    ngx_pool_t *pool, uint32_t owner);
+
+/*
+ * Add all large allocations that were counted, under the class that they were
+ * marked with.  They stay in scope, under what comes.
+ */
+void ngx_http_jemalloc_pprof_scope_flush(ngx_http_jemalloc_pprof_walk_t *walk);
+
+/* What is in scope; and back to it. */
+ngx_http_jemalloc_pprof_extent_t ngx_http_jemalloc_pprof_scope_extent(
+    const ngx_http_jemalloc_pprof_walk_t *walk);
+void ngx_http_jemalloc_pprof_scope_restore(
+    ngx_http_jemalloc_pprof_walk_t *walk,
+    ngx_http_jemalloc_pprof_extent_t extent);
+
+/* Have LEN bytes at P been handed out by a pool in scope; by POOL? */
+ngx_uint_t ngx_http_jemalloc_pprof_scope_has(
+    ngx_http_jemalloc_pprof_walk_t *walk, const void *p, size_t len);
+ngx_uint_t ngx_http_jemalloc_pprof_pool_has(const ngx_pool_t *pool,
+    const void *p, size_t len);
+
+/* Where the memory in scope that P lies in ends; NULL: it is not in scope. */
+const u_char *ngx_http_jemalloc_pprof_scope_end(
+    ngx_http_jemalloc_pprof_walk_t *walk, const void *p);
+
+/*
+ * If a large allocation that was counted begins at P, and has no class yet, it
+ * is of CLASS, and returned; or NULL.
+ */
+ngx_http_jemalloc_pprof_large_t *ngx_http_jemalloc_pprof_scope_mark(
+    ngx_http_jemalloc_pprof_walk_t *walk, const void *p,
+    jpp_pools_class_t class);
+
+/* The same for the buffers of a chain. */
+void ngx_http_jemalloc_pprof_scope_mark_chain(
+    ngx_http_jemalloc_pprof_walk_t *walk, const ngx_chain_t *cl,
+    jpp_pools_class_t class);
+
+/* Fill BLOCKS with those of POOL, from its first. */
+void ngx_http_jemalloc_pprof_pool_blocks(const ngx_pool_t *pool,
+    ngx_http_jemalloc_pprof_blocks_t *blocks);
+
+
+#endif /* _NGX_HTTP_JEMALLOC_PPROF_POOLS_SCOPE_H_INCLUDED_ */

@@ -1,0 +1,189 @@
+
+#include "ngx_http_jemalloc_pprof_pools_buffers.h"
+#include "ngx_http_jemalloc_pprof_pools_names.h"
+#include "ngx_http_jemalloc_pprof_pools_others.h"
+#include "ngx_http_jemalloc_pprof_pools_scope.h"
+#include "ngx_http_jemalloc_pprof_pools_sessions.h"
+#include "ngx_http_jemalloc_pprof_pools_units.h"
+
+#include <ngx_mail.h>
+#include <ngx_stream.h>
+
+#include <dlfcn.h>
+
+
+typedef struct {
+    jpp_pools_kind_t   kind;
+    const char        *symbol;         /* what accepts its connections */
+
+    /* Mark the buffers of DATA, which is in scope; its peer, or NULL. */
+    ngx_connection_t  *(*buffers)(ngx_http_jemalloc_pprof_walk_t *walk,
+        const ngx_connection_t *c, void *data);
+} ngx_http_jemalloc_pprof_sessions_t;
+
+
+static ngx_connection_t *ngx_http_jemalloc_pprof_sessions_stream(
+    ngx_http_jemalloc_pprof_walk_t *walk, const ngx_connection_t *c,
+    void *data);
+static ngx_connection_t *ngx_http_jemalloc_pprof_sessions_mail(
+    ngx_http_jemalloc_pprof_walk_t *walk, const ngx_connection_t *c,
+    void *data);
+
+
+static const ngx_http_jemalloc_pprof_sessions_t
+    ngx_http_jemalloc_pprof_sessions[] =
+{
+    { JPP_POOLS_STREAM, "ngx_stream_init_connection",
+      ngx_http_jemalloc_pprof_sessions_stream },
+
+    { JPP_POOLS_MAIL, "ngx_mail_init_connection",
+      ngx_http_jemalloc_pprof_sessions_mail }
+};
+
+#define NGX_HTTP_JEMALLOC_PPROF_SESSIONS                                      \
+    (sizeof(ngx_http_jemalloc_pprof_sessions)                                 \
+     / sizeof(ngx_http_jemalloc_pprof_sessions_t))
+
+/* their addresses, or NULL */
+static void  *ngx_http_jemalloc_pprof_accepting
+    [NGX_HTTP_JEMALLOC_PPROF_SESSIONS];
+
+
+/* By name: a module may be loaded after this one. */
+
+void
+ngx_http_jemalloc_pprof_sessions_init(void)
+{
+    ngx_uint_t  i;
+
+    for (i = 0; i < NGX_HTTP_JEMALLOC_PPROF_SESSIONS; i++) {
+        ngx_http_jemalloc_pprof_accepting[i] =
+            dlsym(RTLD_DEFAULT, ngx_http_jemalloc_pprof_sessions[i].symbol);
+    }
+}
+
+
+ngx_uint_t
+ngx_http_jemalloc_pprof_sessions_connection(
+    ngx_http_jemalloc_pprof_walk_t *walk, ngx_connection_t *c)
+{
+    uint32_t                                   owner;
+    ngx_uint_t                                 i;
+    ngx_connection_t                          *pc;
+    jpp_pools_unit_t                          *unit;
+    const ngx_http_jemalloc_pprof_sessions_t  *sessions;
+
+    for (i = 0; i < NGX_HTTP_JEMALLOC_PPROF_SESSIONS; i++) {
+        if (ngx_http_jemalloc_pprof_accepting[i] != NULL
+            && (void *) c->listening->handler
+               == ngx_http_jemalloc_pprof_accepting[i])
+        {
+            break;
+        }
+    }
+
+    if (i == NGX_HTTP_JEMALLOC_PPROF_SESSIONS) {
+        return 0;
+    }
+
+    sessions = &ngx_http_jemalloc_pprof_sessions[i];
+
+    ngx_http_jemalloc_pprof_scope_open(walk);
+    ngx_http_jemalloc_pprof_scope_push(walk, c->pool);
+
+    owner = jpp_pools_owner(&walk->table, sessions->kind, 0, 0,
+                            ngx_http_jemalloc_pprof_name_address(walk,
+                                                               c->listening));
+
+    ngx_http_jemalloc_pprof_walk_begin(walk, owner, 0);
+    ngx_http_jemalloc_pprof_others_client(walk, c, c->log, owner);
+
+    ngx_http_jemalloc_pprof_scope_count(walk, c->pool, owner);
+    ngx_http_jemalloc_pprof_buffers_connection(walk, c, NULL);
+
+    pc = sessions->buffers(walk, c, c->data);
+
+    /* the peer has the session's pool */
+
+    if (pc != NULL
+        && ngx_http_jemalloc_pprof_walk_slot(walk, pc) != NGX_ERROR
+        && pc->pool == c->pool)
+    {
+        (void) ngx_http_jemalloc_pprof_others_count(walk, pc);
+        ngx_http_jemalloc_pprof_buffers_peer(walk, pc);
+    }
+
+    ngx_http_jemalloc_pprof_scope_flush(walk);
+
+    unit = ngx_http_jemalloc_pprof_walk_end(walk, 0);
+
+    if (unit != NULL) {
+        ngx_http_jemalloc_pprof_unit_connection(walk, unit, c);
+    }
+
+    return 1;
+}
+
+
+static ngx_connection_t *
+ngx_http_jemalloc_pprof_sessions_stream(ngx_http_jemalloc_pprof_walk_t *walk,
+    const ngx_connection_t *c, void *data)
+{
+    ngx_stream_session_t *s = data;
+
+    ngx_stream_upstream_t  *u;
+
+    if (!ngx_http_jemalloc_pprof_scope_has(walk, s,
+                                           sizeof(ngx_stream_session_t))
+        || s->signature != NGX_STREAM_MODULE || s->connection != c
+        || !ngx_http_jemalloc_pprof_scope_has(walk, s->upstream,
+                                              sizeof(ngx_stream_upstream_t)))
+    {
+        return NULL;
+    }
+
+    u = s->upstream;
+
+    (void) ngx_http_jemalloc_pprof_scope_mark(walk, u->upstream_buf.start,
+                                              JPP_POOLS_SESSION);
+    (void) ngx_http_jemalloc_pprof_scope_mark(walk, u->downstream_buf.start,
+                                              JPP_POOLS_SESSION);
+    return u->peer.connection;
+}
+
+
+static ngx_connection_t *
+ngx_http_jemalloc_pprof_sessions_mail(ngx_http_jemalloc_pprof_walk_t *walk,
+    const ngx_connection_t *c, void *data)
+{
+    ngx_mail_session_t *s = data;
+
+    if (!ngx_http_jemalloc_pprof_scope_has(walk, s,
+                                           sizeof(ngx_mail_session_t))
+        || s->signature != NGX_MAIL_MODULE || s->connection != c)
+    {
+        return NULL;
+    }
+
+    if (ngx_http_jemalloc_pprof_scope_has(walk, s->buffer, sizeof(ngx_buf_t)))
+    {
+        (void) ngx_http_jemalloc_pprof_scope_mark(walk, s->buffer->start,
+                                                  JPP_POOLS_SESSION);
+    }
+
+    if (!ngx_http_jemalloc_pprof_scope_has(walk, s->proxy,
+                                           sizeof(ngx_mail_proxy_ctx_t)))
+    {
+        return NULL;
+    }
+
+    if (ngx_http_jemalloc_pprof_scope_has(walk, s->proxy->buffer,
+                                          sizeof(ngx_buf_t)))
+    {
+        (void) ngx_http_jemalloc_pprof_scope_mark(walk,
+                                                  s->proxy->buffer->start,
+                                                  JPP_POOLS_SESSION);
+    }
+
+    return s->proxy->upstream.connection;
+}

@@ -1,0 +1,25 @@
+
+/*
+ * What is shown of a single request or connection, besides its memory.
+ */
+
+
+#ifndef _NGX_HTTP_JEMALLOC_PPROF_POOLS_UNITS_H_INCLUDED_
+#define _NGX_HTTP_JEMALLOC_PPROF_POOLS_UNITS_H_INCLUDED_
+
+
+#include "ngx_http_jemalloc_pprof_pools_walk.h"
+
+
+/* Fill UNIT with what C, in use, is and does. */
+void ngx_http_jemalloc_pprof_unit_connection(
+    ngx_http_jemalloc_pprof_walk_t *walk, jpp_pools_unit_t *unit,
+    const ngx_connection_t *c);
+
+/* The same with R, of that connection, which is in scope. */
+void ngx_http_jemalloc_pprof_unit_request(
+    ngx_http_jemalloc_pprof_walk_t *walk, jpp_pools_unit_t *unit,
+    ngx_http_request_t *r);
+
+
+#endif /* _NGX_HTTP_JEMALLOC_PPROF_POOLS_UNITS_H_INCLUDED_ */

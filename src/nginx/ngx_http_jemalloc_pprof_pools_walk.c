@@ -1,0 +1,174 @@
+
+#include "ngx_http_jemalloc_pprof_pools_walk.h"
+
+
+/* how much work may be done before the clock is read again */
+#define NGX_HTTP_JEMALLOC_PPROF_UNREAD  16
+
+
+static void ngx_http_jemalloc_pprof_walk_read_free(
+    ngx_http_jemalloc_pprof_walk_t *walk);
+
+
+uint64_t
+ngx_http_jemalloc_pprof_walk_clock(void)
+{
+    struct timespec  now;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &now);
+
+    return (uint64_t) now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+
+ngx_uint_t
+ngx_http_jemalloc_pprof_walk_is_over(ngx_http_jemalloc_pprof_walk_t *walk)
+{
+    if (walk->work < NGX_HTTP_JEMALLOC_PPROF_UNREAD) {
+        return 0;
+    }
+
+    walk->work = 0;
+
+    return ngx_http_jemalloc_pprof_walk_clock() >= walk->deadline;
+}
+
+
+/*
+ * Mostly the descriptor says it, or that the connection was closed.  One that
+ * has no descriptor may be a module's, or one that could not be accepted: then
+ * the list of free ones knows.
+ */
+
+ngx_uint_t
+ngx_http_jemalloc_pprof_walk_is_used(ngx_http_jemalloc_pprof_walk_t *walk,
+    const ngx_connection_t *c)
+{
+    ngx_uint_t  slot;
+
+    if (c->fd != (ngx_socket_t) -1) {
+        return 1;
+    }
+
+    if (c->read == NULL || c->read->closed) {
+        return 0;
+    }
+
+    if (!walk->knows_free) {
+        ngx_http_jemalloc_pprof_walk_read_free(walk);
+    }
+
+    slot = ngx_http_jemalloc_pprof_walk_slot(walk, c);
+
+    return (walk->is_free[slot / 8] & 1 << slot % 8) == 0;
+}
+
+
+static void
+ngx_http_jemalloc_pprof_walk_read_free(ngx_http_jemalloc_pprof_walk_t *walk)
+{
+    ngx_uint_t               slot;
+    const ngx_connection_t  *c;
+
+    ngx_memzero(walk->is_free, walk->cycle->connection_n / 8 + 1);
+
+    for (c = walk->cycle->free_connections; c != NULL; c = c->data) {
+        slot = ngx_http_jemalloc_pprof_walk_slot(walk, c);
+        walk->is_free[slot / 8] |= 1 << slot % 8;
+        walk->work++;
+    }
+
+    walk->knows_free = 1;
+}
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_walk_slot(const ngx_http_jemalloc_pprof_walk_t *walk,
+    const ngx_connection_t *c)
+{
+    const ngx_connection_t  *first;
+
+    first = walk->cycle->connections;
+
+    return first != NULL && c >= first
+           && c < first + walk->cycle->connection_n
+           && ((const u_char *) c - (const u_char *) first)
+              % sizeof(ngx_connection_t) == 0
+           ? c - first : NGX_ERROR;
+}
+
+
+/* Connections one after the other mostly have the same owner. */
+
+void
+ngx_http_jemalloc_pprof_walk_add(ngx_http_jemalloc_pprof_walk_t *walk,
+    uint32_t owner, jpp_pools_class_t class, uint32_t module,
+    uint64_t objects, uint64_t bytes, uint64_t unused)
+{
+    ngx_http_jemalloc_pprof_sum_t  *sum;
+
+    sum = &walk->sum;
+
+    if (sum->owner != owner || sum->class != class || sum->module != module) {
+        ngx_http_jemalloc_pprof_walk_add_up(walk);
+
+        sum->owner = owner;
+        sum->class = class;
+        sum->module = module;
+    }
+
+    sum->objects += objects;
+    sum->bytes += bytes;
+    sum->unused += unused;
+}
+
+
+void
+ngx_http_jemalloc_pprof_walk_add_up(ngx_http_jemalloc_pprof_walk_t *walk)
+{
+    ngx_http_jemalloc_pprof_sum_t  *sum;
+
+    sum = &walk->sum;
+
+    if (sum->objects != 0) {
+        (void) jpp_pools_add(&walk->table, sum->owner, sum->class,
+                             sum->module, sum->objects, sum->bytes,
+                             sum->unused);
+    }
+
+    ngx_memzero(sum, sizeof(ngx_http_jemalloc_pprof_sum_t));
+}
+
+
+/* Units that nobody wants are only counted. */
+
+void
+ngx_http_jemalloc_pprof_walk_begin(ngx_http_jemalloc_pprof_walk_t *walk,
+    uint32_t owner, ngx_uint_t is_request)
+{
+    if (walk->table.wants == (is_request ? JPP_POOLS_REQUESTS
+                                         : JPP_POOLS_CONNECTIONS))
+    {
+        ngx_http_jemalloc_pprof_walk_add_up(walk);
+        jpp_pools_begin(&walk->table, owner);
+
+    } else if (owner != 0) {
+        jpp_pools_owner_at(&walk->table, owner)->n_units++;
+    }
+}
+
+
+jpp_pools_unit_t *
+ngx_http_jemalloc_pprof_walk_end(ngx_http_jemalloc_pprof_walk_t *walk,
+    ngx_uint_t is_request)
+{
+    if (walk->table.wants != (is_request ? JPP_POOLS_REQUESTS
+                                         : JPP_POOLS_CONNECTIONS))
+    {
+        return NULL;
+    }
+
+    ngx_http_jemalloc_pprof_walk_add_up(walk);
+
+    return jpp_pools_end(&walk->table);
+}

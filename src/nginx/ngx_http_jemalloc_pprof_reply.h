@@ -1,0 +1,27 @@
+
+/*
+ * What this worker answers to a question, while it is worked on.
+ */
+
+
+#ifndef _NGX_HTTP_JEMALLOC_PPROF_REPLY_H_INCLUDED_
+#define _NGX_HTTP_JEMALLOC_PPROF_REPLY_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+
+#include "jpp_memfd.h"
+#include "jpp_message.h"
+
+
+/* An answer in the making, for everybody who asked for it in time. */
+typedef struct {
+    jpp_message_question_t   question;
+    jpp_message_reply_t      reply;
+    jpp_memfd_t              file;         /* that goes with it; fd -1: none */
+    void                    *state;        /* what the slices keep, or NULL */
+} ngx_http_jemalloc_pprof_reply_t;
+
+
+#endif /* _NGX_HTTP_JEMALLOC_PPROF_REPLY_H_INCLUDED_ */
