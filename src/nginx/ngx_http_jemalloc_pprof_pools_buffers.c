@@ -21,7 +21,8 @@ static void ngx_http_jemalloc_pprof_buffers_buf(
     ngx_http_jemalloc_pprof_walk_t *walk, const ngx_buf_t *b,
     jpp_pools_class_t class);
 static void ngx_http_jemalloc_pprof_buffers_module(
-    ngx_http_jemalloc_pprof_walk_t *walk, ngx_uint_t index, const void *p);
+    ngx_http_jemalloc_pprof_walk_t *walk, ngx_uint_t index,
+    void *const *word);
 static void *const *ngx_http_jemalloc_pprof_buffers_context_end(
     ngx_http_jemalloc_pprof_walk_t *walk, const ngx_http_request_t *r,
     void *ctx);
@@ -129,10 +130,10 @@ static void
 ngx_http_jemalloc_pprof_buffers_upstream(ngx_http_jemalloc_pprof_walk_t *walk,
     const ngx_http_upstream_t *u)
 {
-    (void) ngx_http_jemalloc_pprof_scope_mark(walk, u->buffer.start,
-                                              JPP_POOLS_UPSTREAM_HEADER);
-    (void) ngx_http_jemalloc_pprof_scope_mark(walk, u->from_client.start,
-                                              JPP_POOLS_UPSTREAM_BUFFERS);
+    ngx_http_jemalloc_pprof_scope_mark(walk, u->buffer.start,
+                                       JPP_POOLS_UPSTREAM_HEADER);
+    ngx_http_jemalloc_pprof_scope_mark(walk, u->from_client.start,
+                                       JPP_POOLS_UPSTREAM_BUFFERS);
 
     if (ngx_http_jemalloc_pprof_scope_has(walk, u->pipe,
                                           sizeof(ngx_event_pipe_t)))
@@ -182,7 +183,7 @@ ngx_http_jemalloc_pprof_buffers_buf(ngx_http_jemalloc_pprof_walk_t *walk,
     if (b != NULL
         && ngx_http_jemalloc_pprof_scope_has(walk, b, sizeof(ngx_buf_t)))
     {
-        (void) ngx_http_jemalloc_pprof_scope_mark(walk, b->start, class);
+        ngx_http_jemalloc_pprof_scope_mark(walk, b->start, class);
     }
 }
 
@@ -209,27 +210,32 @@ ngx_http_jemalloc_pprof_buffers_contexts(ngx_http_jemalloc_pprof_walk_t *walk,
 
         walk->work++;
 
-        ngx_http_jemalloc_pprof_buffers_module(walk, i, r->ctx[i]);
+        ngx_http_jemalloc_pprof_buffers_module(walk, i, &r->ctx[i]);
 
         end = ngx_http_jemalloc_pprof_buffers_context_end(walk, r, r->ctx[i]);
 
         for (word = r->ctx[i]; word < end; word++) {
-            ngx_http_jemalloc_pprof_buffers_module(walk, i, *word);
+            ngx_http_jemalloc_pprof_buffers_module(walk, i, word);
         }
     }
 }
 
 
+/* The pool's own lists lie between contexts, and name all of its memory. */
+
 static void
 ngx_http_jemalloc_pprof_buffers_module(ngx_http_jemalloc_pprof_walk_t *walk,
-    ngx_uint_t index, const void *p)
+    ngx_uint_t index, void *const *word)
 {
     ngx_http_jemalloc_pprof_large_t  *large;
 
-    large = ngx_http_jemalloc_pprof_scope_mark(walk, p, JPP_POOLS_MODULE);
+    large = ngx_http_jemalloc_pprof_scope_unnamed(walk, *word);
 
-    if (large != NULL) {
+    if (large != NULL && large->cell != word) {
         large->module = ngx_http_jemalloc_pprof_name_module(walk, index);
+
+        ngx_http_jemalloc_pprof_scope_mark(walk, *word,
+                                           JPP_POOLS_MODULE);
     }
 }
 

@@ -75,6 +75,7 @@ ngx_http_jemalloc_pprof_config_walk(ngx_http_jemalloc_pprof_walk_t *walk)
              ngx_http_jemalloc_pprof_config_compare, NULL);
 
     owner = jpp_pools_owner(&walk->table, JPP_POOLS_CONFIGURATION, 0, 0, 0);
+    ngx_http_jemalloc_pprof_scope_see(walk, walk->cycle->pool, owner);
 
     ngx_http_jemalloc_pprof_config_add(walk, owner, JPP_POOLS_BLOCKS,
                                        &walk->blocks,

@@ -23,6 +23,8 @@ static ngx_int_t ngx_http_jemalloc_pprof_http_log(
 static void ngx_http_jemalloc_pprof_http_data(
     ngx_http_jemalloc_pprof_walk_t *walk, ngx_connection_t *c,
     ngx_http_jemalloc_pprof_found_t *found);
+static ngx_http_jemalloc_pprof_server_t *ngx_http_jemalloc_pprof_http_closing(
+    ngx_http_jemalloc_pprof_walk_t *walk, const ngx_connection_t *c);
 static uint32_t ngx_http_jemalloc_pprof_http_owner(
     ngx_http_jemalloc_pprof_walk_t *walk,
     const ngx_http_jemalloc_pprof_found_t *found);
@@ -38,6 +40,7 @@ ngx_http_jemalloc_pprof_http_connection(ngx_http_jemalloc_pprof_walk_t *walk,
 
     ngx_http_jemalloc_pprof_scope_open(walk);
     ngx_http_jemalloc_pprof_scope_push(walk, c->pool);
+    ngx_http_jemalloc_pprof_scope_larges(walk, c->pool);
 
     ngx_memzero(&found, sizeof(ngx_http_jemalloc_pprof_found_t));
 
@@ -45,6 +48,8 @@ ngx_http_jemalloc_pprof_http_connection(ngx_http_jemalloc_pprof_walk_t *walk,
 
         /* a timer of Lua, for example, that borrows a client's listening */
 
+        ngx_http_jemalloc_pprof_scope_open(walk);
+        ngx_http_jemalloc_pprof_scope_push(walk, c->pool);
         ngx_http_jemalloc_pprof_others_foreign(walk, c);
         return;
     }
@@ -53,7 +58,7 @@ ngx_http_jemalloc_pprof_http_connection(ngx_http_jemalloc_pprof_walk_t *walk,
 
     ngx_http_jemalloc_pprof_walk_begin(walk, owner, 0);
 
-    ngx_http_jemalloc_pprof_scope_count(walk, c->pool, owner);
+    ngx_http_jemalloc_pprof_scope_claim(walk, c->pool, owner);
     ngx_http_jemalloc_pprof_buffers_connection(walk, c,
         found.request != NULL ? found.request->http_connection
         : found.kind == JPP_POOLS_CLIENT_CONNECTION ? c->data : NULL);
@@ -171,7 +176,40 @@ ngx_http_jemalloc_pprof_http_data(ngx_http_jemalloc_pprof_walk_t *walk,
         found->kind = JPP_POOLS_CLOSING;
     }
 
-    found->cscf = ngx_http_jemalloc_pprof_names_default(c);
+    server = ngx_http_jemalloc_pprof_http_closing(walk, c);
+    found->cscf = server != NULL ? server->cscf : NULL;
+}
+
+
+/*
+ * Nothing refers to what a connection was accepted with, but it is still there:
+ * nginx allocates it a little before what the log refers to.
+ */
+
+static ngx_http_jemalloc_pprof_server_t *
+ngx_http_jemalloc_pprof_http_closing(ngx_http_jemalloc_pprof_walk_t *walk,
+    const ngx_connection_t *c)
+{
+    const u_char                      *p, *first;
+    ngx_http_jemalloc_pprof_server_t  *server;
+
+    p = c->log->data;
+    first = (const u_char *) c->pool + sizeof(ngx_pool_t);
+
+    if (p < first || p >= c->pool->d.last) {
+        return NULL;
+    }
+
+    while (p >= first + NGX_ALIGNMENT) {
+        p -= NGX_ALIGNMENT;
+        server = ngx_http_jemalloc_pprof_request_server(walk, p);
+
+        if (server != NULL) {
+            return server;
+        }
+    }
+
+    return NULL;
 }
 
 

@@ -12,12 +12,12 @@
 #pragma weak ngx_http_v2_module
 
 
-static void ngx_http_jemalloc_pprof_http2_stream(
+static ngx_uint_t ngx_http_jemalloc_pprof_http2_stream(
     ngx_http_jemalloc_pprof_walk_t *walk, ngx_connection_t *c,
-    ngx_http_v2_connection_t *h2c, const ngx_http_v2_node_t *node,
-    uint32_t headers);
+    ngx_http_v2_connection_t *h2c, const ngx_http_v2_node_t *node);
 static void ngx_http_jemalloc_pprof_http2_headers(
-    ngx_http_jemalloc_pprof_walk_t *walk, ngx_pool_t *pool, uint32_t headers);
+    ngx_http_jemalloc_pprof_walk_t *walk, ngx_pool_t *pool,
+    const ngx_http_core_srv_conf_t *cscf);
 
 
 void *
@@ -56,17 +56,17 @@ ngx_http_jemalloc_pprof_http2_connection(ngx_http_jemalloc_pprof_walk_t *walk,
 {
     ngx_http_v2_connection_t *h2c = http2;
 
-    uint32_t                       headers;
-    ngx_uint_t                     i, n;
+    ngx_uint_t                     i, n, has_stream;
     ngx_http_v2_node_t            *node;
     ngx_http_v2_srv_conf_t        *h2scf;
 
-    (void) ngx_http_jemalloc_pprof_scope_mark(walk, h2c->streams_index,
-                                              JPP_POOLS_HTTP2_BUFFERS);
-    (void) ngx_http_jemalloc_pprof_scope_mark(walk, h2c->hpack.storage,
-                                              JPP_POOLS_HTTP2_BUFFERS);
-    (void) ngx_http_jemalloc_pprof_scope_mark(walk, h2c->hpack.entries,
-                                              JPP_POOLS_HTTP2_BUFFERS);
+    ngx_http_jemalloc_pprof_scope_mark(walk, h2c, JPP_POOLS_HTTP2_BUFFERS);
+    ngx_http_jemalloc_pprof_scope_mark(walk, h2c->streams_index,
+                                       JPP_POOLS_HTTP2_BUFFERS);
+    ngx_http_jemalloc_pprof_scope_mark(walk, h2c->hpack.storage,
+                                       JPP_POOLS_HTTP2_BUFFERS);
+    ngx_http_jemalloc_pprof_scope_mark(walk, h2c->hpack.entries,
+                                       JPP_POOLS_HTTP2_BUFFERS);
 
     /* there is none while the connection is idle */
 
@@ -77,16 +77,9 @@ ngx_http_jemalloc_pprof_http2_connection(ngx_http_jemalloc_pprof_walk_t *walk,
 
     ngx_http_jemalloc_pprof_scope_flush(walk);
 
-    headers = jpp_pools_owner(&walk->table, JPP_POOLS_HTTP2_HEADERS,
-                         ngx_http_jemalloc_pprof_name_server(walk, cscf),
-                         0, 0);
-
-    if (h2c->state.pool != NULL) {
-        ngx_http_jemalloc_pprof_http2_headers(walk, h2c->state.pool, headers);
-    }
-
     h2scf = cscf->ctx->srv_conf[ngx_http_v2_module.ctx_index];
     n = h2scf->streams_index_mask + 1;
+    has_stream = 0;
 
     if (!ngx_http_jemalloc_pprof_scope_has(walk, h2c->streams_index,
                                            n * sizeof(ngx_http_v2_node_t *)))
@@ -101,16 +94,27 @@ ngx_http_jemalloc_pprof_http2_connection(ngx_http_jemalloc_pprof_walk_t *walk,
                                                sizeof(ngx_http_v2_node_t));
              node = node->index)
         {
-            ngx_http_jemalloc_pprof_http2_stream(walk, c, h2c, node, headers);
+            has_stream |= ngx_http_jemalloc_pprof_http2_stream(walk, c, h2c,
+                                                               node);
         }
+    }
+
+    if (h2c->state.pool != NULL && !has_stream) {
+        ngx_http_jemalloc_pprof_http2_headers(walk, h2c->state.pool, cscf);
     }
 }
 
 
-static void
+/*
+ * A stream lies in the pool of its request.  nginx clears that of its node
+ * before it frees the request, as it does with the request of a log.  True: the
+ * pool that the connection parses headers into is this one's.
+ */
+
+static ngx_uint_t
 ngx_http_jemalloc_pprof_http2_stream(ngx_http_jemalloc_pprof_walk_t *walk,
     ngx_connection_t *c, ngx_http_v2_connection_t *h2c,
-    const ngx_http_v2_node_t *node, uint32_t headers)
+    const ngx_http_v2_node_t *node)
 {
     ngx_http_request_t                *r;
     ngx_http_v2_stream_t              *stream;
@@ -119,50 +123,50 @@ ngx_http_jemalloc_pprof_http2_stream(ngx_http_jemalloc_pprof_walk_t *walk,
     stream = node->stream;
     walk->work++;
 
-    if (!ngx_http_jemalloc_pprof_scope_has(walk, stream,
-                                           sizeof(ngx_http_v2_stream_t))
-        || stream->connection != h2c || stream->node != node)
-    {
-        return;
-    }
-
-    extent = ngx_http_jemalloc_pprof_scope_extent(walk);
-
-    /* until all headers are parsed it is the connection's as well */
-
-    if (stream->pool != NULL) {
-
-        if (stream->pool != h2c->state.pool) {
-            ngx_http_jemalloc_pprof_http2_headers(walk, stream->pool,
-                                                  headers);
-        }
-
-        ngx_http_jemalloc_pprof_scope_push(walk, stream->pool);
+    if (stream == NULL || stream->connection != h2c || stream->node != node) {
+        return 0;
     }
 
     r = stream->request;
 
-    if (r != NULL && r->stream == stream
-        && ngx_http_jemalloc_pprof_scope_has(walk, r->connection,
-                                             sizeof(ngx_connection_t))
-        && ngx_http_jemalloc_pprof_request_is_of(r, r->connection))
+    if (r == NULL || r->stream != stream
+        || !ngx_http_jemalloc_pprof_scope_has(walk, r->connection,
+                                              sizeof(ngx_connection_t))
+        || !ngx_http_jemalloc_pprof_request_is_of(r, r->connection))
     {
-        ngx_http_jemalloc_pprof_request_count(walk, c, r);
+        return 0;
     }
 
+    extent = ngx_http_jemalloc_pprof_scope_extent(walk);
+
+    if (stream->pool != NULL) {
+        ngx_http_jemalloc_pprof_http2_headers(walk, stream->pool,
+                       ngx_http_get_module_srv_conf(r, ngx_http_core_module));
+        ngx_http_jemalloc_pprof_scope_push(walk, stream->pool);
+    }
+
+    ngx_http_jemalloc_pprof_request_count(walk, c, r);
+
     ngx_http_jemalloc_pprof_scope_restore(walk, extent);
+
+    return stream->pool == h2c->state.pool;
 }
 
 
 static void
 ngx_http_jemalloc_pprof_http2_headers(ngx_http_jemalloc_pprof_walk_t *walk,
-    ngx_pool_t *pool, uint32_t headers)
+    ngx_pool_t *pool, const ngx_http_core_srv_conf_t *cscf)
 {
+    uint32_t                          owner;
     ngx_http_jemalloc_pprof_extent_t  extent;
 
     extent = ngx_http_jemalloc_pprof_scope_extent(walk);
 
-    ngx_http_jemalloc_pprof_scope_count(walk, pool, headers);
+    owner = jpp_pools_owner(&walk->table, JPP_POOLS_HTTP2_HEADERS,
+                            ngx_http_jemalloc_pprof_name_server(walk, cscf),
+                            0, 0);
+
+    ngx_http_jemalloc_pprof_scope_count(walk, pool, owner);
     ngx_http_jemalloc_pprof_scope_flush(walk);
     ngx_http_jemalloc_pprof_scope_restore(walk, extent);
 }

@@ -90,36 +90,6 @@ ngx_http_jemalloc_pprof_names_hash(const void *p)
 }
 
 
-ngx_http_core_srv_conf_t *
-ngx_http_jemalloc_pprof_names_default(const ngx_connection_t *c)
-{
-    ngx_http_port_t       *port;
-    ngx_http_in_addr_t    *addr;
-#if (NGX_HAVE_INET6)
-    ngx_http_in6_addr_t   *addr6;
-#endif
-
-    port = c->listening->servers;
-
-    if (port == NULL || port->naddrs == 0) {
-        return NULL;
-    }
-
-    /* of several addresses of a port, the last is the wildcard */
-
-#if (NGX_HAVE_INET6)
-    if (c->listening->sockaddr->sa_family == AF_INET6) {
-        addr6 = port->addrs;
-        return addr6[port->naddrs - 1].conf.default_server;
-    }
-#endif
-
-    addr = port->addrs;
-
-    return addr[port->naddrs - 1].conf.default_server;
-}
-
-
 uint32_t
 ngx_http_jemalloc_pprof_name_server(ngx_http_jemalloc_pprof_walk_t *walk,
     const ngx_http_core_srv_conf_t *cscf)

@@ -27,7 +27,8 @@ static uint32_t ngx_http_jemalloc_pprof_others_module(
 
 void
 ngx_http_jemalloc_pprof_others_client(ngx_http_jemalloc_pprof_walk_t *walk,
-    const ngx_connection_t *c, const ngx_log_t *log, uint32_t owner)
+    const ngx_connection_t *c, const ngx_log_t *log, const ngx_pool_t *pool,
+    uint32_t owner)
 {
     ngx_http_jemalloc_pprof_client_t  *client;
 
@@ -38,6 +39,7 @@ ngx_http_jemalloc_pprof_others_client(ngx_http_jemalloc_pprof_walk_t *walk,
     }
 
     client->log = log;
+    client->pool = pool;
     client->slot = ngx_http_jemalloc_pprof_walk_slot(walk, c);
     client->owner = owner;
     client->number = c->number;
@@ -147,9 +149,9 @@ ngx_http_jemalloc_pprof_others_connection(
 
 
 /*
- * 0: its pool is the client's, and was counted with that.  The client is found
- * by the log, which is compared only: it is the same connection as long as its
- * number is.
+ * 0: its pool is the client's or its request's, and was counted with that.  The
+ * client is found by the log, which is compared only, as the pool is: it is the
+ * same connection as long as its number is.
  */
 
 static uint32_t
@@ -166,7 +168,8 @@ ngx_http_jemalloc_pprof_others_owner(ngx_http_jemalloc_pprof_walk_t *walk,
         accepted = &walk->cycle->connections[client->slot];
 
         if (accepted->number == client->number) {
-            return accepted->pool == c->pool ? 0 : client->owner;
+            return c->pool == client->pool || c->pool == accepted->pool
+                   ? 0 : client->owner;
         }
     }
 

@@ -12,10 +12,13 @@
 #include "ngx_http_jemalloc_pprof_pools_walk.h"
 
 
-/* Connections with LOG are on behalf of C, and of OWNER. */
+/*
+ * Connections with LOG are on behalf of C, and of OWNER; those that share POOL
+ * have no other.
+ */
 void ngx_http_jemalloc_pprof_others_client(
     ngx_http_jemalloc_pprof_walk_t *walk, const ngx_connection_t *c,
-    const ngx_log_t *log, uint32_t owner);
+    const ngx_log_t *log, const ngx_pool_t *pool, uint32_t owner);
 
 /* PC is counted now, as somebody's peer; 0: it was already. */
 ngx_uint_t ngx_http_jemalloc_pprof_others_count(

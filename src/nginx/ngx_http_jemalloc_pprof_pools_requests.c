@@ -11,13 +11,22 @@
 #define NGX_HTTP_JEMALLOC_PPROF_SUBREQUESTS  64
 
 
+typedef void (*ngx_http_jemalloc_pprof_see_pt)(
+    ngx_http_jemalloc_pprof_walk_t *walk, ngx_http_request_t *r);
+
+
 static uint32_t ngx_http_jemalloc_pprof_request_owner(
     ngx_http_jemalloc_pprof_walk_t *walk, jpp_pools_kind_t kind,
     ngx_http_request_t *r, uint32_t third);
 static void ngx_http_jemalloc_pprof_request_tree(
     ngx_http_jemalloc_pprof_walk_t *walk, ngx_http_request_t *r,
-    void (*see)(ngx_http_jemalloc_pprof_walk_t *walk, ngx_http_request_t *r),
-    ngx_uint_t depth);
+    ngx_http_jemalloc_pprof_see_pt see);
+static void ngx_http_jemalloc_pprof_request_branch(
+    ngx_http_jemalloc_pprof_walk_t *walk, ngx_http_request_t *r,
+    ngx_http_jemalloc_pprof_see_pt see, ngx_uint_t depth);
+static ngx_uint_t ngx_http_jemalloc_pprof_request_is_sub(
+    ngx_http_jemalloc_pprof_walk_t *walk, const ngx_http_request_t *sr,
+    const ngx_http_request_t *r);
 static void ngx_http_jemalloc_pprof_request_peer(
     ngx_http_jemalloc_pprof_walk_t *walk, ngx_http_request_t *r);
 
@@ -69,16 +78,15 @@ ngx_http_jemalloc_pprof_request_count(ngx_http_jemalloc_pprof_walk_t *walk,
     ngx_http_jemalloc_pprof_scope_push(walk, r->pool);
     ngx_http_jemalloc_pprof_scope_count(walk, r->pool, owner);
 
-    ngx_http_jemalloc_pprof_others_client(walk, c, r->connection->log, owner);
+    ngx_http_jemalloc_pprof_others_client(walk, c, r->connection->log, r->pool,
+                                          owner);
 
     ngx_http_jemalloc_pprof_request_tree(walk, r,
-                                      ngx_http_jemalloc_pprof_request_peer, 0);
+                                     ngx_http_jemalloc_pprof_request_peer);
     ngx_http_jemalloc_pprof_request_tree(walk, r,
-                                      ngx_http_jemalloc_pprof_buffers_request,
-                                      0);
+                                   ngx_http_jemalloc_pprof_buffers_request);
     ngx_http_jemalloc_pprof_request_tree(walk, r,
-                                      ngx_http_jemalloc_pprof_buffers_contexts,
-                                      0);
+                                  ngx_http_jemalloc_pprof_buffers_contexts);
 
     ngx_http_jemalloc_pprof_scope_flush(walk);
 
@@ -110,15 +118,38 @@ ngx_http_jemalloc_pprof_request_owner(
 }
 
 
-/* R and its subrequests, which share its pool; not those in the background. */
+/*
+ * R and its subrequests, which share its pool; not those in the background.
+ * One that is active has left the list of its parent.
+ */
 
 static void
 ngx_http_jemalloc_pprof_request_tree(ngx_http_jemalloc_pprof_walk_t *walk,
-    ngx_http_request_t *r,
-    void (*see)(ngx_http_jemalloc_pprof_walk_t *walk, ngx_http_request_t *r),
+    ngx_http_request_t *r, ngx_http_jemalloc_pprof_see_pt see)
+{
+    ngx_uint_t           depth;
+    ngx_http_request_t  *sr;
+
+    ngx_http_jemalloc_pprof_request_branch(walk, r, see, 0);
+
+    sr = r->connection->data;
+
+    for (depth = 0;
+         depth < NGX_HTTP_JEMALLOC_PPROF_SUBREQUESTS
+         && ngx_http_jemalloc_pprof_request_is_sub(walk, sr, r);
+         depth++)
+    {
+        ngx_http_jemalloc_pprof_request_branch(walk, sr, see, 0);
+        sr = sr->parent;
+    }
+}
+
+
+static void
+ngx_http_jemalloc_pprof_request_branch(ngx_http_jemalloc_pprof_walk_t *walk,
+    ngx_http_request_t *r, ngx_http_jemalloc_pprof_see_pt see,
     ngx_uint_t depth)
 {
-    ngx_http_request_t            *sr;
     ngx_http_postponed_request_t  *pr;
 
     see(walk, r);
@@ -132,17 +163,24 @@ ngx_http_jemalloc_pprof_request_tree(ngx_http_jemalloc_pprof_walk_t *walk,
                                         sizeof(ngx_http_postponed_request_t));
          pr = pr->next)
     {
-        sr = pr->request;
         walk->work++;
 
-        if (ngx_http_jemalloc_pprof_scope_has(walk, sr,
-                                              sizeof(ngx_http_request_t))
-            && sr->signature == NGX_HTTP_MODULE && sr->main == r->main
-            && sr != sr->main)
+        if (ngx_http_jemalloc_pprof_request_is_sub(walk, pr->request, r->main))
         {
-            ngx_http_jemalloc_pprof_request_tree(walk, sr, see, depth + 1);
+            ngx_http_jemalloc_pprof_request_branch(walk, pr->request, see,
+                                                   depth + 1);
         }
     }
+}
+
+
+static ngx_uint_t
+ngx_http_jemalloc_pprof_request_is_sub(ngx_http_jemalloc_pprof_walk_t *walk,
+    const ngx_http_request_t *sr, const ngx_http_request_t *r)
+{
+    return ngx_http_jemalloc_pprof_scope_has(walk, sr,
+                                             sizeof(ngx_http_request_t))
+           && sr->signature == NGX_HTTP_MODULE && sr->main == r && sr != r;
 }
 
 

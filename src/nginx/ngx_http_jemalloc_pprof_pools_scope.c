@@ -28,6 +28,10 @@ static const u_char *ngx_http_jemalloc_pprof_pool_end(const ngx_pool_t *pool,
     const void *p);
 
 
+void  (*ngx_http_jemalloc_pprof_pool_seen)(const ngx_pool_t *pool,
+    const jpp_pools_t *table, uint32_t owner);
+
+
 /* This process's own function, of whatever allocator it has. */
 
 size_t
@@ -69,18 +73,20 @@ void
 ngx_http_jemalloc_pprof_scope_count(ngx_http_jemalloc_pprof_walk_t *walk,
     ngx_pool_t *pool, uint32_t owner)
 {
-    size_t                             size;
+    ngx_http_jemalloc_pprof_scope_larges(walk, pool);
+    ngx_http_jemalloc_pprof_scope_claim(walk, pool, owner);
+}
+
+
+void
+ngx_http_jemalloc_pprof_scope_larges(ngx_http_jemalloc_pprof_walk_t *walk,
+    const ngx_pool_t *pool)
+{
     ngx_pool_large_t                  *l;
     ngx_http_jemalloc_pprof_large_t   *large;
     ngx_http_jemalloc_pprof_scope_t   *scope;
-    ngx_http_jemalloc_pprof_blocks_t   blocks;
 
     scope = &walk->scope;
-
-    ngx_http_jemalloc_pprof_pool_blocks(pool, &blocks);
-    ngx_http_jemalloc_pprof_walk_add(walk, owner, JPP_POOLS_BLOCKS, 0,
-                                     blocks.n, blocks.bytes, blocks.unused);
-    walk->work += blocks.n;
 
     for (l = pool->large; l != NULL; l = l->next) {
 
@@ -90,24 +96,60 @@ ngx_http_jemalloc_pprof_scope_count(ngx_http_jemalloc_pprof_walk_t *walk,
 
         walk->work++;
 
-        size = ngx_http_jemalloc_pprof_size(l->alloc);
         large = jpp_vec_push(scope->larges,
                              sizeof(ngx_http_jemalloc_pprof_large_t));
 
         if (large == NULL) {
-            ngx_http_jemalloc_pprof_walk_add(walk, owner, JPP_POOLS_OTHER, 0,
-                                             1, size, 0);
-            continue;
+            walk->table.facts.reason = JPP_POOLS_NO_MEMORY;
+            return;
         }
 
         large->start = l->alloc;
-        large->size = size;
-        large->owner = owner;
+        large->cell = &l->alloc;
+        large->size = ngx_http_jemalloc_pprof_size(l->alloc);
+        large->owner = 0;
         large->module = 0;
         large->class = JPP_POOLS_OTHER;
 
         scope->n_unnamed++;
         scope->is_sorted = 0;
+    }
+}
+
+
+void
+ngx_http_jemalloc_pprof_scope_claim(ngx_http_jemalloc_pprof_walk_t *walk,
+    ngx_pool_t *pool, uint32_t owner)
+{
+    size_t                             i, n;
+    ngx_http_jemalloc_pprof_large_t   *larges;
+    ngx_http_jemalloc_pprof_blocks_t   blocks;
+
+    ngx_http_jemalloc_pprof_scope_see(walk, pool, owner);
+
+    ngx_http_jemalloc_pprof_pool_blocks(pool, &blocks);
+    ngx_http_jemalloc_pprof_walk_add(walk, owner, JPP_POOLS_BLOCKS, 0,
+                                     blocks.n, blocks.bytes, blocks.unused);
+    walk->work += blocks.n;
+
+    larges = jpp_vec_items(walk->scope.larges,
+                           ngx_http_jemalloc_pprof_large_t);
+    n = jpp_vec_count(walk->scope.larges, ngx_http_jemalloc_pprof_large_t);
+
+    for (i = walk->scope.base.n_larges; i < n; i++) {
+        if (larges[i].owner == 0) {
+            larges[i].owner = owner;
+        }
+    }
+}
+
+
+void
+ngx_http_jemalloc_pprof_scope_see(ngx_http_jemalloc_pprof_walk_t *walk,
+    const ngx_pool_t *pool, uint32_t owner)
+{
+    if (ngx_http_jemalloc_pprof_pool_seen != NULL) {
+        ngx_http_jemalloc_pprof_pool_seen(pool, &walk->table, owner);
     }
 }
 
@@ -350,8 +392,8 @@ ngx_http_jemalloc_pprof_scope_compare(const void *a, const void *b, void *ctx)
 
 
 ngx_http_jemalloc_pprof_large_t *
-ngx_http_jemalloc_pprof_scope_mark(ngx_http_jemalloc_pprof_walk_t *walk,
-    const void *p, jpp_pools_class_t class)
+ngx_http_jemalloc_pprof_scope_unnamed(ngx_http_jemalloc_pprof_walk_t *walk,
+    const void *p)
 {
     size_t                            n, base;
     ngx_http_jemalloc_pprof_large_t  *large;
@@ -370,16 +412,24 @@ ngx_http_jemalloc_pprof_scope_mark(ngx_http_jemalloc_pprof_walk_t *walk,
                               ngx_http_jemalloc_pprof_large_t) + base,
                 n - base, p);
 
-    if (large == NULL || large->start != p
-        || large->class != JPP_POOLS_OTHER)
-    {
-        return NULL;
+    return large != NULL && large->start == p
+           && large->class == JPP_POOLS_OTHER
+           ? large : NULL;
+}
+
+
+void
+ngx_http_jemalloc_pprof_scope_mark(ngx_http_jemalloc_pprof_walk_t *walk,
+    const void *p, jpp_pools_class_t class)
+{
+    ngx_http_jemalloc_pprof_large_t  *large;
+
+    large = ngx_http_jemalloc_pprof_scope_unnamed(walk, p);
+
+    if (large != NULL) {
+        large->class = class;
+        walk->scope.n_unnamed--;
     }
-
-    large->class = class;
-    walk->scope.n_unnamed--;
-
-    return large;
 }
 
 
@@ -396,7 +446,7 @@ ngx_http_jemalloc_pprof_scope_mark_chain(ngx_http_jemalloc_pprof_walk_t *walk,
                                               sizeof(ngx_buf_t));
          cl = cl->next, n++)
     {
-        (void) ngx_http_jemalloc_pprof_scope_mark(walk, cl->buf->start, class);
+        ngx_http_jemalloc_pprof_scope_mark(walk, cl->buf->start, class);
         walk->work++;
     }
 }

@@ -30,6 +30,15 @@ void ngx_http_jemalloc_pprof_scope_count(ngx_http_jemalloc_pprof_walk_t *walk,
     ngx_pool_t *pool, uint32_t owner);
 
 /*
+ * The same in two steps, where the owner depends on what is in POOL: its large
+ * allocations come into scope, and are OWNER's as soon as that is known.
+ */
+void ngx_http_jemalloc_pprof_scope_larges(ngx_http_jemalloc_pprof_walk_t *walk,
+    const ngx_pool_t *pool);
+void ngx_http_jemalloc_pprof_scope_claim(ngx_http_jemalloc_pprof_walk_t *walk,
+    ngx_pool_t *pool, uint32_t owner);
+
+/*
  * Add all large allocations that were counted, under the class that they were
  * marked with.  They stay in scope, under what comes.
  */
@@ -53,12 +62,15 @@ const u_char *ngx_http_jemalloc_pprof_scope_end(
     ngx_http_jemalloc_pprof_walk_t *walk, const void *p);
 
 /*
- * If a large allocation that was counted begins at P, and has no class yet, it
- * is of CLASS, and returned; or NULL.
+ * The large allocation that begins at P, if it was counted after the last
+ * flush, and has no class yet; or NULL.
  */
-ngx_http_jemalloc_pprof_large_t *ngx_http_jemalloc_pprof_scope_mark(
-    ngx_http_jemalloc_pprof_walk_t *walk, const void *p,
-    jpp_pools_class_t class);
+ngx_http_jemalloc_pprof_large_t *ngx_http_jemalloc_pprof_scope_unnamed(
+    ngx_http_jemalloc_pprof_walk_t *walk, const void *p);
+
+/* It is of CLASS. */
+void ngx_http_jemalloc_pprof_scope_mark(ngx_http_jemalloc_pprof_walk_t *walk,
+    const void *p, jpp_pools_class_t class);
 
 /* The same for the buffers of a chain. */
 void ngx_http_jemalloc_pprof_scope_mark_chain(
@@ -68,6 +80,18 @@ void ngx_http_jemalloc_pprof_scope_mark_chain(
 /* Fill BLOCKS with those of POOL, from its first. */
 void ngx_http_jemalloc_pprof_pool_blocks(const ngx_pool_t *pool,
     ngx_http_jemalloc_pprof_blocks_t *blocks);
+
+
+/*
+ * For tests: called with each pool that a walk counts, and the owner that it
+ * has in the table.  NULL: nobody looks.
+ */
+extern void  (*ngx_http_jemalloc_pprof_pool_seen)(const ngx_pool_t *pool,
+    const jpp_pools_t *table, uint32_t owner);
+
+/* Show it POOL. */
+void ngx_http_jemalloc_pprof_scope_see(ngx_http_jemalloc_pprof_walk_t *walk,
+    const ngx_pool_t *pool, uint32_t owner);
 
 
 #endif /* _NGX_HTTP_JEMALLOC_PPROF_POOLS_SCOPE_H_INCLUDED_ */

@@ -96,7 +96,7 @@ ngx_http_jemalloc_pprof_sessions_connection(
                                                                c->listening));
 
     ngx_http_jemalloc_pprof_walk_begin(walk, owner, 0);
-    ngx_http_jemalloc_pprof_others_client(walk, c, c->log, owner);
+    ngx_http_jemalloc_pprof_others_client(walk, c, c->log, c->pool, owner);
 
     ngx_http_jemalloc_pprof_scope_count(walk, c->pool, owner);
     ngx_http_jemalloc_pprof_buffers_connection(walk, c, NULL);
@@ -144,10 +144,12 @@ ngx_http_jemalloc_pprof_sessions_stream(ngx_http_jemalloc_pprof_walk_t *walk,
 
     u = s->upstream;
 
-    (void) ngx_http_jemalloc_pprof_scope_mark(walk, u->upstream_buf.start,
-                                              JPP_POOLS_SESSION);
-    (void) ngx_http_jemalloc_pprof_scope_mark(walk, u->downstream_buf.start,
-                                              JPP_POOLS_SESSION);
+    ngx_http_jemalloc_pprof_scope_mark(walk, s, JPP_POOLS_SESSION);
+    ngx_http_jemalloc_pprof_scope_mark(walk, u, JPP_POOLS_SESSION);
+    ngx_http_jemalloc_pprof_scope_mark(walk, u->upstream_buf.start,
+                                       JPP_POOLS_SESSION);
+    ngx_http_jemalloc_pprof_scope_mark(walk, u->downstream_buf.start,
+                                       JPP_POOLS_SESSION);
     return u->peer.connection;
 }
 
@@ -165,10 +167,12 @@ ngx_http_jemalloc_pprof_sessions_mail(ngx_http_jemalloc_pprof_walk_t *walk,
         return NULL;
     }
 
+    ngx_http_jemalloc_pprof_scope_mark(walk, s, JPP_POOLS_SESSION);
+
     if (ngx_http_jemalloc_pprof_scope_has(walk, s->buffer, sizeof(ngx_buf_t)))
     {
-        (void) ngx_http_jemalloc_pprof_scope_mark(walk, s->buffer->start,
-                                                  JPP_POOLS_SESSION);
+        ngx_http_jemalloc_pprof_scope_mark(walk, s->buffer->start,
+                                           JPP_POOLS_SESSION);
     }
 
     if (!ngx_http_jemalloc_pprof_scope_has(walk, s->proxy,
@@ -180,9 +184,9 @@ ngx_http_jemalloc_pprof_sessions_mail(ngx_http_jemalloc_pprof_walk_t *walk,
     if (ngx_http_jemalloc_pprof_scope_has(walk, s->proxy->buffer,
                                           sizeof(ngx_buf_t)))
     {
-        (void) ngx_http_jemalloc_pprof_scope_mark(walk,
-                                                  s->proxy->buffer->start,
-                                                  JPP_POOLS_SESSION);
+        ngx_http_jemalloc_pprof_scope_mark(walk,
+                                           s->proxy->buffer->start,
+                                           JPP_POOLS_SESSION);
     }
 
     return s->proxy->upstream.connection;

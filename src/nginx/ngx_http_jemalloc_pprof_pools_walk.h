@@ -52,6 +52,7 @@
 /* A large allocation of a pool in scope. */
 typedef struct {
     u_char                *start;
+    void                 **cell;       /* where the pool itself has start */
     size_t                 size;       /* the allocator's */
     uint32_t               owner;
     uint32_t               module;     /* a name, or 0 */
@@ -98,6 +99,7 @@ typedef struct {
 /* A client's log, which the connections that it causes have, too. */
 typedef struct {
     const ngx_log_t            *log;
+    const ngx_pool_t           *pool;      /* that was counted with it */
     uint32_t                    slot;      /* of the client's connection */
     uint32_t                    owner;
     ngx_atomic_uint_t           number;    /* of the client's connection */
