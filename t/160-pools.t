@@ -526,9 +526,10 @@ EOF
 
 sub http2_frame {
     my ($type, $flags, $stream, $payload) = @_;
+    my $n = length $payload;
 
-    return substr(pack('N', length $payload), 1)
-           . pack('CCN', $type, $flags, $stream) . $payload;
+    return pack('CnCCNa*', $n >> 16, $n & 0xffff, $type, $flags, $stream,
+                $payload);
 }
 
 
