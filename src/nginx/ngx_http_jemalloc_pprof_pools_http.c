@@ -92,20 +92,29 @@ static ngx_int_t
 ngx_http_jemalloc_pprof_http_log(ngx_http_jemalloc_pprof_walk_t *walk,
     ngx_connection_t *c, ngx_http_jemalloc_pprof_found_t *found)
 {
-    ngx_http_request_t  *r;
-    ngx_http_log_ctx_t  *ctx;
+    ngx_http_request_t                *r;
+    ngx_http_log_ctx_t                *ctx;
+    ngx_http_jemalloc_pprof_server_t  *server;
 
-    if (!ngx_http_jemalloc_pprof_scope_has(walk, c->log, sizeof(ngx_log_t))) {
-        return NGX_DECLINED;
-    }
-
-    ctx = c->log->data;
+    ctx = ngx_http_jemalloc_pprof_scope_has(walk, c->log, sizeof(ngx_log_t))
+          ? c->log->data : NULL;
 
     if (!ngx_http_jemalloc_pprof_scope_has(walk, ctx,
                                            sizeof(ngx_http_log_ctx_t))
         || ctx->connection != c)
     {
-        return NGX_DECLINED;
+        /* a stream of HTTP/3 that nginx itself has opened has its parent's */
+
+        if (!ngx_http_jemalloc_pprof_http3_is(c)) {
+            return NGX_DECLINED;
+        }
+
+        server = ngx_http_jemalloc_pprof_http3_server(walk, c);
+
+        found->kind = JPP_POOLS_HTTP3;
+        found->cscf = server != NULL ? server->cscf : NULL;
+
+        return NGX_OK;
     }
 
     r = ctx->request;

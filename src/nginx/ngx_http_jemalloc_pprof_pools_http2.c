@@ -216,10 +216,9 @@ ngx_http_jemalloc_pprof_server_t *
 ngx_http_jemalloc_pprof_http3_server(ngx_http_jemalloc_pprof_walk_t *walk,
     const ngx_connection_t *c)
 {
-    void                              **session;
-    ngx_connection_t                   *parent;
-    ngx_http_jemalloc_pprof_extent_t    extent;
-    ngx_http_jemalloc_pprof_server_t   *server;
+    void                          **session;
+    ngx_connection_t               *parent;
+    const ngx_http_connection_t    *hc;
 
     if (c->quic == NULL) {
         return NULL;
@@ -234,18 +233,19 @@ ngx_http_jemalloc_pprof_http3_server(ngx_http_jemalloc_pprof_walk_t *walk,
         return NULL;
     }
 
-    extent = ngx_http_jemalloc_pprof_scope_extent(walk);
-
-    ngx_http_jemalloc_pprof_scope_push(walk, parent->pool);
-
     session = parent->data;
 
-    server = ngx_http_jemalloc_pprof_scope_has(walk, session, sizeof(void *))
-             ? ngx_http_jemalloc_pprof_request_server(walk, *session) : NULL;
+    if (!ngx_http_jemalloc_pprof_pool_has(parent->pool, session,
+                                          sizeof(void *)))
+    {
+        return NULL;
+    }
 
-    ngx_http_jemalloc_pprof_scope_restore(walk, extent);
+    hc = *session;
 
-    return server;
+    return ngx_http_jemalloc_pprof_pool_has(parent->pool, hc,
+                                            sizeof(ngx_http_connection_t))
+           ? ngx_http_jemalloc_pprof_names_server(walk, hc->conf_ctx) : NULL;
 }
 
 #else
