@@ -225,6 +225,7 @@ ngx_http_jemalloc_pprof_report_share(ngx_http_jemalloc_pprof_report_t *report,
 {
     const char                             *why;
     jpp_capture_t                          *last, *base;
+    const jpp_memfd_t                      *inherited;
     const ngx_http_jemalloc_pprof_share_t  *before;
 
     if (share->state != NGX_HTTP_JEMALLOC_PPROF_SHARE_ANSWERED) {
@@ -249,7 +250,6 @@ ngx_http_jemalloc_pprof_report_share(ngx_http_jemalloc_pprof_report_t *report,
     input->workers[input->fleet.n++] = share->peer.reply.worker;
 
     last = ngx_http_jemalloc_pprof_report_capture(input, share);
-
     if (last == NULL) {
         return NGX_ERROR;
     }
@@ -258,9 +258,12 @@ ngx_http_jemalloc_pprof_report_share(ngx_http_jemalloc_pprof_report_t *report,
 
     if (before == NULL) {
 
-        if (share->baseline != NULL && share->baseline->data != NULL) {
-            last->baseline = share->baseline->data;
-            last->baseline_len = share->baseline->len;
+        inherited = report->options.reader->is_own_baseline ? &share->dump
+                                                            : share->baseline;
+
+        if (inherited != NULL && inherited->data != NULL) {
+            last->baseline = inherited->data;
+            last->baseline_len = inherited->len;
         }
 
         input->baselines[input->n - 1] = share->baseline_err;

@@ -26,6 +26,7 @@ const jpp_reader_t  jpp_reader_pools = {
     .types = &jpp_pools_words,
     .absent = "it has only what is in use",
     .parts = jpp_pools_parts,
+    .is_own_baseline = true,
     .is_allocator = jpp_allocator_is_function,
     .init = jpp_pools_profile,
     .open = jpp_pools_open,

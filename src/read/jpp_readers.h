@@ -27,6 +27,10 @@ typedef struct {
      */
     const char *const   *parts;
 
+    bool                 is_own_baseline;   /* a capture says what its */
+                                            /*   process inherited: it is */
+                                            /*   its own baseline */
+
     /* Is this function, as the linker knows it, the allocator's? */
     bool               (*is_allocator)(const char *name);
 
