@@ -33,6 +33,8 @@ static const jpp_directive_row_t  jpp_directive_rows[] = {
     { JPP_POOLS_HTTP2, JPP_POOLS_BLOCKS, NULL, "http2_pool_size" },
     { JPP_POOLS_HTTP3, JPP_POOLS_BLOCKS, NULL, "connection_pool_size" },
 
+    { JPP_POOLS_REQUEST, JPP_POOLS_HEADERS, NULL,
+      "large_client_header_buffers" },
     { JPP_DIRECTIVE_ANY, JPP_POOLS_HEADERS, NULL,
       "client_header_buffer_size, large_client_header_buffers" },
     { JPP_DIRECTIVE_ANY, JPP_POOLS_BODY, NULL, "client_body_buffer_size" },

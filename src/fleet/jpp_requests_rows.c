@@ -40,7 +40,10 @@ static int jpp_requests_compare(const void *a, const void *b, void *ctx);
 static int jpp_requests_order(jpp_str_t a, jpp_str_t b);
 
 
-/* which owners count, by jpp_by_t, and what names the server of a sum */
+/*
+ * Which owners count, by jpp_by_t, and what names the server of a sum.  A
+ * connection has its requests, and a request its upstreams.
+ */
 
 static const struct {
     bool    counts[JPP_BY_UPSTREAM + 1];
@@ -53,8 +56,8 @@ static const struct {
     [JPP_POOLS_HTTP2] =             { { 0,  1,  0,  1,  0 }, false },
     [JPP_POOLS_HTTP2_HEADERS] =     { { 0,  1,  0,  1,  0 }, false },
     [JPP_POOLS_HTTP3] =             { { 0,  1,  0,  1,  0 }, false },
-    [JPP_POOLS_REQUEST] =           { { 1,  0,  1,  1,  0 }, false },
-    [JPP_POOLS_UPSTREAM] =          { { 1,  0,  1,  1,  1 }, false },
+    [JPP_POOLS_REQUEST] =           { { 1,  1,  1,  1,  0 }, false },
+    [JPP_POOLS_UPSTREAM] =          { { 1,  1,  1,  1,  1 }, false },
     [JPP_POOLS_KEEPALIVE] =         { { 0,  1,  0,  0,  1 }, true },
     [JPP_POOLS_STREAM] =            { { 0,  1,  0,  1,  0 }, true },
     [JPP_POOLS_MAIL] =              { { 0,  1,  0,  1,  0 }, true },
@@ -141,10 +144,9 @@ jpp_requests_totals(jpp_requests_rows_t *rows, jpp_by_t by,
     for (i = 1; i <= n; i++) {
         owner = jpp_pools_owner_at(table, (uint32_t) i);
 
-        /* an upstream is counted with its request */
-
         if (jpp_requests_kinds[owner->kind].counts[by]
-            && owner->kind != JPP_POOLS_UPSTREAM)
+            && owner->kind != JPP_POOLS_UPSTREAM
+            && (owner->kind == JPP_POOLS_REQUEST) == (by == JPP_BY_REQUEST))
         {
             rows->n += owner->n_units;
         }

@@ -173,9 +173,9 @@ jpp_pools_describe_total(jpp_profile_t *profile, const jpp_pools_sums_t *sums)
             / (double) sums->total;
 
     return jpp_profile_comment(profile, "total %" PRIu64 " bytes in %" PRIu32
-                               " worker%s, what was inherited in each: %.1f %% "
-                               "in units of nginx, exactly; %" PRIu64 " bytes "
-                               "outside pools, by difference",
+                               " worker%s, each with what it inherited: %.1f "
+                               "%% in units of nginx, exactly; %" PRIu64
+                               " bytes outside pools, by difference",
                                sums->total, sums->n_totals,
                                sums->n_totals == 1 ? "" : "s", named,
                                sums->outside);

@@ -125,7 +125,8 @@ typedef struct {
     uint32_t       location;
     uint32_t       third;              /* upstream, module or address */
     uint64_t       n_units;            /* that ended: how many requests; of */
-                                       /*   an upstream: that use it */
+                                       /*   an upstream, those that use it, */
+                                       /*   which the walk counts */
 } jpp_pools_owner_t;
 
 

@@ -98,7 +98,7 @@ jpp_pools_unit_add(jpp_pools_t *table, const jpp_pools_row_t *row)
     uint32_t                  i;
     jpp_pools_sum_t          *sum;
     jpp_pools_unit_t         *unit;
-    jpp_pools_owner_t        *owner;
+    const jpp_pools_owner_t  *owner;
 
     unit = &table->unit;
     owner = jpp_pools_owner_at(table, row->owner);
@@ -107,9 +107,8 @@ jpp_pools_unit_add(jpp_pools_t *table, const jpp_pools_row_t *row)
     unit->bytes += row->bytes;
     unit->unused += row->unused;
 
-    if (owner->kind == JPP_POOLS_UPSTREAM && unit->upstream != owner->third) {
+    if (owner->kind == JPP_POOLS_UPSTREAM) {
         unit->upstream = owner->third;
-        owner->n_units++;
     }
 
     for (i = 0; i < table->n_sums; i++) {

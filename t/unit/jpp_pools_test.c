@@ -478,8 +478,8 @@ jpp_pools_test_comments(void)
     text = jpp_pools_text("format=top");
 
     jpp_ok(strstr(text, "\ncounted, not sampled\n") != NULL, "no estimate");
-    jpp_ok(strstr(text, "\ntotal 3000000 bytes in 1 worker, what was inherited "
-                  "in each: 61.8 % in units of nginx, exactly; 1145632 bytes "
+    jpp_ok(strstr(text, "\ntotal 3000000 bytes in 1 worker, each with what it "
+                  "inherited: 61.8 % in units of nginx, exactly; 1145632 bytes "
                   "outside pools, by difference\n") != NULL, "the total: %s",
            text);
     jpp_ok(strstr(text, "\nallocator jemalloc 5.3.0\n") != NULL,

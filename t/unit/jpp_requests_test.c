@@ -226,7 +226,7 @@ jpp_requests_test_connections(void)
     jpp_requests_worker(0, &table);
 
     jpp_is_str(jpp_requests_result(),
-               "1 connection: 512 B\n"
+               "1 connection: 1.3 MiB\n"
                "bytes  unused  kernel    age  requests  worker   pid  "
                "kind               doing  server     "
                "upstream, address or module  mostly              "

@@ -54,6 +54,12 @@ jpp_test_fill(jpp_pools_t *table)
     client = jpp_test_owner(table, JPP_POOLS_CLIENT_CONNECTION, "a.example",
                             NULL, NULL);
 
+    if (upstream == 0) {
+        return false;
+    }
+
+    jpp_pools_owner_at(table, upstream)->n_units++;
+
     jpp_pools_begin(table, request);
 
     if (!jpp_pools_add(table, request, JPP_POOLS_BLOCKS, 0, 2, 8192, 1000)
