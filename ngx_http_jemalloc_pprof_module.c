@@ -274,6 +274,7 @@ ngx_http_jemalloc_pprof_create_loc_conf(ngx_conf_t *cf)
      *     conf->is_on = 0;
      *     conf->is_named = 0;
      *     conf->control = 0;
+     *     conf->clients = 0;
      */
 
     conf->worker = JPP_WORKER_ALL;
@@ -314,6 +315,7 @@ ngx_http_jemalloc_pprof_merge_loc_conf(ngx_conf_t *cf, void *parent,
         conf->worker = prev->worker;
         conf->symbolize = prev->symbolize;
         conf->control = prev->control;
+        conf->clients = prev->clients;
 
         clcf->handler = ngx_http_jemalloc_pprof_handler;
     }
@@ -360,7 +362,8 @@ ngx_http_jemalloc_pprof_serve(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                            "come first, then \"worker=all\" or "
                            "\"worker=self\", \"symbolize=on\" or "
                            "\"symbolize=off\", \"control=on\" or "
-                           "\"control=off\"",
+                           "\"control=off\", \"clients=on\" or "
+                           "\"clients=off\"",
                            &value[i]);
         return NGX_CONF_ERROR;
     }
@@ -435,6 +438,16 @@ ngx_http_jemalloc_pprof_parameter(ngx_conf_t *cf,
 
     if (ngx_strcmp(value->data, "control=off") == 0) {
         jlcf->control = 0;
+        return NGX_OK;
+    }
+
+    if (ngx_strcmp(value->data, "clients=on") == 0) {
+        jlcf->clients = 1;
+        return NGX_OK;
+    }
+
+    if (ngx_strcmp(value->data, "clients=off") == 0) {
+        jlcf->clients = 0;
         return NGX_OK;
     }
 

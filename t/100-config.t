@@ -16,7 +16,8 @@ no_root_location();
 
 my $parameter = 'a resource\'s name may come first, then "worker=all" or '
                 . '"worker=self", "symbolize=on" or "symbolize=off", '
-                . '"control=on" or "control=off"';
+                . '"control=on" or "control=off", "clients=on" or '
+                . '"clients=off"';
 
 sub untold {
     return "\"jemalloc_pprof\" cannot tell what location \"$_[0]\" serves: "

@@ -13,6 +13,7 @@
  *     status     and cmdline                  |
  *     memory     what the kernel and jemalloc count, and findings
  *     metrics    the same for Prometheus      |
+ *     requests   the largest requests         |
  *     control    changes to the profiler      |
  *     console    the page for people          |
  *     body       the body of a request, in memory or in a file
@@ -127,6 +128,7 @@ typedef struct {
                  worker;           /* the default of worker= */
     ngx_flag_t   symbolize;
     ngx_flag_t   control;          /* control is allowed here */
+    ngx_flag_t   clients;          /* clients may be shown here */
 
     ngx_msec_t   timeout;
     time_t       max_seconds;
@@ -164,6 +166,7 @@ struct ngx_http_jemalloc_pprof_resource_s {
     const jpp_console_link_t           *links;        /* for the console */
     const ngx_http_jemalloc_pprof_evidence_t
                                        *evidence;     /* NULL: no profile */
+    const jpp_words_t                  *formats;      /* NULL: a profile's */
 };
 
 

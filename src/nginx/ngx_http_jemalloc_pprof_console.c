@@ -15,7 +15,7 @@ static ngx_int_t ngx_http_jemalloc_pprof_console_write(
 const ngx_http_jemalloc_pprof_resource_t  ngx_http_jemalloc_pprof_console = {
     ngx_string(""), NGX_HTTP_JEMALLOC_PPROF_READ,
     ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_console_answer, 0, NULL,
-    NULL
+    NULL, NULL
 };
 
 static const ngx_http_jemalloc_pprof_answer_t

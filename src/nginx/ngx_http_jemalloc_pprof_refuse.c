@@ -57,6 +57,11 @@ static const ngx_http_jemalloc_pprof_refusal_t
           "control is off in this location: add control=on to its "
           "jemalloc_pprof directive, and restrict who can reach it" },
 
+    [NGX_HTTP_JEMALLOC_PPROF_CLIENTS_OFF] =
+        { NGX_HTTP_FORBIDDEN, NGX_LOG_INFO, NULL,
+          "clients are not shown in this location: add clients=on to its "
+          "jemalloc_pprof directive, and restrict who can reach it" },
+
     [NGX_HTTP_JEMALLOC_PPROF_FOREIGN] =
         { NGX_HTTP_FORBIDDEN, NGX_LOG_INFO, NULL,
           "control refuses requests that a page of another site sends: use "

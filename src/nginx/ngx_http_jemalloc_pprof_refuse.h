@@ -27,6 +27,7 @@ typedef enum {
     NGX_HTTP_JEMALLOC_PPROF_BAD_METHOD,   /* ngx_str_t *: those allowed */
     NGX_HTTP_JEMALLOC_PPROF_BAD_HOST,
     NGX_HTTP_JEMALLOC_PPROF_CONTROL_OFF,
+    NGX_HTTP_JEMALLOC_PPROF_CLIENTS_OFF,
     NGX_HTTP_JEMALLOC_PPROF_FOREIGN,
     NGX_HTTP_JEMALLOC_PPROF_LARGE_BODY,   /* ngx_uint_t: bytes allowed */
     NGX_HTTP_JEMALLOC_PPROF_LARGE_FORM,   /* the same; char *: the keys */

@@ -213,7 +213,9 @@ ngx_http_jemalloc_pprof_answer(ngx_http_request_t *r,
 
     evidence = path->resource->evidence;
 
-    jpp_args_init(&question.args, &jpp_format_words,
+    jpp_args_init(&question.args,
+                  path->resource->formats != NULL ? path->resource->formats
+                                                  : &jpp_format_words,
                   evidence != NULL ? evidence->reader->types
                                    : jpp_reader_heap.types);
 

@@ -3,9 +3,12 @@
 #include "ngx_http_jemalloc_pprof_memory.h"
 #include "ngx_http_jemalloc_pprof_metrics.h"
 #include "ngx_http_jemalloc_pprof_profile.h"
+#include "ngx_http_jemalloc_pprof_requests.h"
 #include "ngx_http_jemalloc_pprof_resources.h"
 #include "ngx_http_jemalloc_pprof_status.h"
 #include "ngx_http_jemalloc_pprof_symbol.h"
+
+#include "jpp_requests_write.h"
 
 
 #define NGX_HTTP_JEMALLOC_PPROF_NAMES  256
@@ -78,6 +81,22 @@ static const jpp_console_link_t
     { "pools",
       "The same as a profile.",
       "go tool pprof \"${URL}pools\"", false },
+
+    { NULL, NULL, NULL, false }
+};
+
+
+static const jpp_console_link_t
+    ngx_http_jemalloc_pprof_requests_links[] =
+{
+    { "requests",
+      "The requests that hold most memory right now, with the directive that "
+      "bounds what they hold.",
+      "curl \"${URL}requests\"", false },
+
+    { "requests?by=connection",
+      "The same of connections; by takes location, server and upstream, too.",
+      "curl \"${URL}requests?by=connection\"", false },
 
     { NULL, NULL, NULL, false }
 };
@@ -183,43 +202,47 @@ static const ngx_http_jemalloc_pprof_resource_t
     { ngx_string("heap"), NGX_HTTP_JEMALLOC_PPROF_READ,
       ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_profile, 0,
       ngx_http_jemalloc_pprof_heap_links,
-      &ngx_http_jemalloc_pprof_heap_evidence },
+      &ngx_http_jemalloc_pprof_heap_evidence, NULL },
 
     { ngx_string("allocs"), NGX_HTTP_JEMALLOC_PPROF_READ,
       ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_profile, 0,
       ngx_http_jemalloc_pprof_allocs_links,
-      &ngx_http_jemalloc_pprof_allocs_evidence },
+      &ngx_http_jemalloc_pprof_allocs_evidence, NULL },
 
     { ngx_string("pools"), NGX_HTTP_JEMALLOC_PPROF_READ,
       ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_profile, 0,
       ngx_http_jemalloc_pprof_pools_links,
-      &ngx_http_jemalloc_pprof_pools_evidence },
+      &ngx_http_jemalloc_pprof_pools_evidence, NULL },
+
+    { ngx_string("requests"), NGX_HTTP_JEMALLOC_PPROF_READ,
+      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_requests, 0,
+      ngx_http_jemalloc_pprof_requests_links, NULL, &jpp_requests_words },
 
     { ngx_string("symbol"), NGX_HTTP_JEMALLOC_PPROF_READ|NGX_HTTP_POST,
       ngx_string("GET, HEAD, POST"), ngx_http_jemalloc_pprof_symbol, 0,
-      ngx_http_jemalloc_pprof_symbol_links, NULL },
+      ngx_http_jemalloc_pprof_symbol_links, NULL, NULL },
 
     { ngx_string("cmdline"), NGX_HTTP_JEMALLOC_PPROF_READ,
       ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_cmdline, 0,
-      ngx_http_jemalloc_pprof_cmdline_links, NULL },
+      ngx_http_jemalloc_pprof_cmdline_links, NULL, NULL },
 
     { ngx_string("status"), NGX_HTTP_JEMALLOC_PPROF_READ,
       ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_status, 0,
-      ngx_http_jemalloc_pprof_status_links, NULL },
+      ngx_http_jemalloc_pprof_status_links, NULL, NULL },
 
     { ngx_string("memory"), NGX_HTTP_JEMALLOC_PPROF_READ,
       ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_memory, 0,
-      ngx_http_jemalloc_pprof_memory_links, NULL },
+      ngx_http_jemalloc_pprof_memory_links, NULL, NULL },
 
     { ngx_string("metrics"), NGX_HTTP_JEMALLOC_PPROF_READ,
       ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_metrics, 0,
-      ngx_http_jemalloc_pprof_metrics_links, NULL },
+      ngx_http_jemalloc_pprof_metrics_links, NULL, NULL },
 
     { ngx_string("control"), NGX_HTTP_POST,
       ngx_string("POST"), ngx_http_jemalloc_pprof_control, 1,
-      ngx_http_jemalloc_pprof_control_links, NULL },
+      ngx_http_jemalloc_pprof_control_links, NULL, NULL },
 
-    { ngx_null_string, 0, ngx_null_string, NULL, 0, NULL, NULL }
+    { ngx_null_string, 0, ngx_null_string, NULL, 0, NULL, NULL, NULL }
 };
 
 

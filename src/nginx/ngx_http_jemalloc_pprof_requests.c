@@ -1,0 +1,308 @@
+
+/*
+ * The tables of pools of the chosen workers, each with its largest requests or
+ * connections, as one list.  It is made in the background thread: a thousand
+ * rows of many workers take time.
+ */
+
+
+#include "ngx_http_jemalloc_pprof_deliver.h"
+#include "ngx_http_jemalloc_pprof_job.h"
+#include "ngx_http_jemalloc_pprof_refuse.h"
+#include "ngx_http_jemalloc_pprof_requests.h"
+
+#include "jpp_requests_write.h"
+
+
+/* besides the tables: names, rows, cells */
+#define NGX_HTTP_JEMALLOC_PPROF_REQUESTS_CAP(max_size)                        \
+    (4 * (max_size) + 256 * 1024 * 1024)
+
+/* what the arena needs beside the body */
+#define NGX_HTTP_JEMALLOC_PPROF_REQUESTS_SPARE  (64 * 1024)
+
+
+typedef struct {
+    ngx_http_jemalloc_pprof_job_t        job;
+
+    jpp_args_t                           args;
+    size_t                               max_size;
+    ngx_http_jemalloc_pprof_inquiry_t    inquiry;
+    ngx_http_jemalloc_pprof_reader_t     reader;
+
+    jpp_arena_t                          arena;     /* holds the body */
+    u_char                              *body;
+    size_t                               len;
+    ngx_uint_t                           n_answered;
+} ngx_http_jemalloc_pprof_requests_t;
+
+
+static void ngx_http_jemalloc_pprof_requests_describe(
+    ngx_http_jemalloc_pprof_answer_t *answer, const jpp_args_t *args);
+static ngx_int_t ngx_http_jemalloc_pprof_requests_collect(
+    ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
+static ngx_int_t ngx_http_jemalloc_pprof_requests_collected(
+    ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
+static ngx_int_t ngx_http_jemalloc_pprof_requests_send(
+    ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
+static void ngx_http_jemalloc_pprof_requests_work(
+    ngx_http_jemalloc_pprof_job_t *job);
+static ngx_int_t ngx_http_jemalloc_pprof_requests_write(
+    ngx_http_jemalloc_pprof_requests_t *list, jpp_arena_t *arena);
+static ngx_int_t ngx_http_jemalloc_pprof_requests_add(
+    jpp_requests_t *requests, const ngx_http_jemalloc_pprof_share_t *share);
+static void ngx_http_jemalloc_pprof_requests_release(
+    ngx_http_jemalloc_pprof_job_t *job);
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_requests(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_question_t *question)
+{
+    jpp_message_pools_t                 *pools;
+    ngx_http_jemalloc_pprof_answer_t     answer;
+    ngx_http_jemalloc_pprof_loc_conf_t  *conf;
+    ngx_http_jemalloc_pprof_requests_t  *list;
+
+    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
+
+    if (question->args.values[JPP_ARG_CLIENTS] != 0 && !conf->clients) {
+        return ngx_http_jemalloc_pprof_refuse(r,
+                   NGX_HTTP_JEMALLOC_PPROF_CLIENTS_OFF);
+    }
+
+    if (r->method == NGX_HTTP_HEAD) {
+        ngx_http_jemalloc_pprof_requests_describe(&answer, &question->args);
+
+        return ngx_http_jemalloc_pprof_send_head(r, &answer);
+    }
+
+    list = (ngx_http_jemalloc_pprof_requests_t *)
+               ngx_http_jemalloc_pprof_job_create(
+                   sizeof(ngx_http_jemalloc_pprof_requests_t), conf->timeout);
+
+    if (list == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    list->job.work = ngx_http_jemalloc_pprof_requests_work;
+    list->job.next = ngx_http_jemalloc_pprof_requests_collect;
+    list->job.release = ngx_http_jemalloc_pprof_requests_release;
+
+    list->args = question->args;
+    list->max_size = conf->max_size;
+
+    ngx_http_jemalloc_pprof_inquiry_init(&list->inquiry, JPP_MESSAGE_POOLS,
+                                         &list->args, conf);
+
+    pools = &list->inquiry.question.pools;
+
+    pools->wants = jpp_requests_wants((jpp_by_t)
+                                      list->args.values[JPP_ARG_BY]);
+
+    if (pools->wants != JPP_POOLS_NO_UNITS) {
+        pools->top = list->args.values[JPP_ARG_TOP];
+        pools->has_clients = list->args.values[JPP_ARG_CLIENTS] != 0;
+    }
+
+    jpp_arena_init(&list->arena, 0);
+
+    return ngx_http_jemalloc_pprof_job_start(&list->job, r);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_requests_describe(
+    ngx_http_jemalloc_pprof_answer_t *answer, const jpp_args_t *args)
+{
+    ngx_memzero(answer, sizeof(ngx_http_jemalloc_pprof_answer_t));
+
+    answer->type = jpp_requests_type(args);
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_requests_collect(ngx_http_jemalloc_pprof_job_t *job,
+    ngx_http_request_t *r)
+{
+    ngx_http_jemalloc_pprof_requests_t *list = (void *) job;
+
+    return ngx_http_jemalloc_pprof_job_collect(job, r, &list->reader,
+               &list->inquiry, ngx_http_jemalloc_pprof_requests_collected);
+}
+
+
+/* If nobody answered for another reason than time, the list says why. */
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_requests_collected(ngx_http_jemalloc_pprof_job_t *job,
+    ngx_http_request_t *r)
+{
+    ngx_http_jemalloc_pprof_requests_t *list = (void *) job;
+
+    ngx_http_jemalloc_pprof_share_t       *share;
+    ngx_http_jemalloc_pprof_collection_t  *co;
+
+    co = list->reader.collection;
+    share = &co->shares[0];
+
+    if (co->n_answered == 0 && share->peer.reply.err.code == JPP_ERR_LATE) {
+        return ngx_http_jemalloc_pprof_refuse(r, NGX_HTTP_JEMALLOC_PPROF_LATE,
+                                              share->peer.row.index,
+                                              share->peer.row.pid,
+                                              share->peer.reply.err.text);
+    }
+
+    if (co->n_answered == 0 && share->peer.reply.err.code == JPP_ERR_FULL) {
+        return ngx_http_jemalloc_pprof_refuse_full(r);
+    }
+
+    return ngx_http_jemalloc_pprof_job_run(job,
+               ngx_http_jemalloc_pprof_requests_send);
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_requests_send(ngx_http_jemalloc_pprof_job_t *job,
+    ngx_http_request_t *r)
+{
+    ngx_http_jemalloc_pprof_requests_t *list = (void *) job;
+
+    u_char                            *workers;
+    ngx_uint_t                         n;
+    ngx_http_jemalloc_pprof_answer_t   answer;
+
+    if (job->rc != JPP_OK) {
+        return ngx_http_jemalloc_pprof_refuse_own(r, &job->err);
+    }
+
+    n = list->reader.collection->n;
+
+    /* the answer needs room that the tables have taken */
+
+    ngx_http_jemalloc_pprof_collect_leave(&list->reader);
+
+    if (list->args.values[JPP_ARG_STRICT] != 0 && list->n_answered < n) {
+        return ngx_http_jemalloc_pprof_refuse(r,
+                   NGX_HTTP_JEMALLOC_PPROF_INCOMPLETE, list->n_answered, n,
+                   "the error log and the answer without strict=1 say which "
+                   "are missing and why");
+    }
+
+    workers = ngx_pnalloc(r->pool, 2 * NGX_INT_T_LEN + 2);
+    if (workers == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    (void) ngx_sprintf(workers, "%ui/%ui%Z", list->n_answered, n);
+
+    ngx_http_jemalloc_pprof_requests_describe(&answer, &list->args);
+
+    answer.workers = (char *) workers;
+
+    return ngx_http_jemalloc_pprof_deliver(r, &answer, &list->arena,
+                                           list->body, list->len);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_requests_work(ngx_http_jemalloc_pprof_job_t *job)
+{
+    ngx_http_jemalloc_pprof_requests_t *list = (void *) job;
+
+    jpp_arena_t  arena;
+
+    jpp_arena_init(&arena,
+                   NGX_HTTP_JEMALLOC_PPROF_REQUESTS_CAP(list->max_size));
+
+    job->rc = ngx_http_jemalloc_pprof_requests_write(list, &arena) == NGX_OK
+              ? JPP_OK : jpp_err_memory(&job->err);
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_requests_write(
+    ngx_http_jemalloc_pprof_requests_t *list, jpp_arena_t *arena)
+{
+    uint8_t                               *buffer;
+    jpp_vec_t                             *out;
+    jpp_sink_t                             sink;
+    ngx_uint_t                             i;
+    jpp_requests_t                         requests;
+    ngx_http_jemalloc_pprof_collection_t  *co;
+
+    co = list->reader.collection;
+
+    buffer = jpp_arena_alloc(arena, JPP_SINK_BUFFER);
+    out = jpp_vec_create(arena);
+
+    if (buffer == NULL || out == NULL
+        || !jpp_requests_init(&requests, arena, &list->args))
+    {
+        return NGX_ERROR;
+    }
+
+    for (i = 0; i < co->n; i++) {
+        if (ngx_http_jemalloc_pprof_requests_add(&requests, &co->shares[i])
+            != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
+    }
+
+    list->n_answered = jpp_vec_count(requests.workers, jpp_requests_worker_t);
+
+    jpp_sink_init(&sink, buffer, JPP_SINK_BUFFER, jpp_sink_to_vec, out);
+
+    if (!jpp_requests_write(&requests, &sink) || jpp_sink_flush(&sink) != 0) {
+        return NGX_ERROR;
+    }
+
+    /* to pages of its own: a response may live long */
+
+    jpp_arena_init(&list->arena,
+                   out->len + NGX_HTTP_JEMALLOC_PPROF_REQUESTS_SPARE);
+
+    list->body = jpp_arena_alloc(&list->arena, out->len);
+
+    if (list->body == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_memcpy(list->body, out->data, out->len);
+    list->len = out->len;
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_requests_add(jpp_requests_t *requests,
+    const ngx_http_jemalloc_pprof_share_t *share)
+{
+    bool            is_done;
+    jpp_missing_t   missing;
+
+    ngx_http_jemalloc_pprof_share_missing(share, share->peer.reply.err.text,
+                                          &missing);
+
+    is_done = share->state == NGX_HTTP_JEMALLOC_PPROF_SHARE_ANSWERED
+              ? jpp_requests_add(requests, &missing.who, share->dump.data,
+                                 share->dump.len)
+              : jpp_requests_missing(requests, &missing.who, missing.why);
+
+    return is_done ? NGX_OK : NGX_ERROR;
+}
+
+
+static void
+ngx_http_jemalloc_pprof_requests_release(ngx_http_jemalloc_pprof_job_t *job)
+{
+    ngx_http_jemalloc_pprof_requests_t *list = (void *) job;
+
+    ngx_http_jemalloc_pprof_collect_leave(&list->reader);
+
+    jpp_arena_destroy(&list->arena);
+}
