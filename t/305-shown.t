@@ -17,6 +17,8 @@ use Test::More;
 use lib dirname(__FILE__) . '/lib';
 
 use JppNginx qw( has_jemalloc spew slurp wait_until );
+use JppPlaces qw( huge_configuration idle_tls large_buffers many_connections
+                  slow_uploads streams );
 use JppShown qw( shown_blocks shown_pattern shown_script shown_parts );
 
 my $top = dirname(dirname(abs_path(__FILE__)));
@@ -48,6 +50,14 @@ my %states = (
     },
     'docs/install.md' => {
         'Debian and Ubuntu, as a file' => undef,
+    },
+    'docs/pools.md' => {
+        'Large buffers in one location' => \&large_buffers,
+        'Slow uploads' => \&slow_uploads,
+        'Idle TLS' => \&idle_tls,
+        'HTTP/2 streams' => \&streams,
+        'A huge configuration' => \&huge_configuration,
+        '50,000 connections' => \&many_connections,
     },
     'docs/reading-a-heap.md' => {
         'A session' => \&downloads,
@@ -175,6 +185,7 @@ sub server {
     my $server = JppNginx->start(workers => 4, conf => $fine,
                                  level => 'notice', port => $port,
                                  server => <<"CONF", %how);
+server_name www.example.com;
 location /files/ {
     root html;
 }

@@ -153,6 +153,7 @@ sub configure {
                   ? "    jemalloc_pprof_timeout ${patience}s;" : '';
 
     my ($main, $http) = map { $self->{$_} // '' } qw( main http );
+    my $connections = $self->{connections} // 256;
 
     spew("$self->{prefix}/nginx.conf", <<"EOF");
 $loads
@@ -165,7 +166,7 @@ pid logs/nginx.pid;
 error_log logs/error.log $self->{level};
 $main
 events {
-    worker_connections 256;
+    worker_connections $connections;
 }
 http {
 $temp

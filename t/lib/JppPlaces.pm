@@ -1,0 +1,211 @@
+package JppPlaces;
+
+# The servers that docs/pools.md speaks of: each in the state that its section
+# shows, with the clients that keep it there.
+
+use strict;
+use warnings;
+
+use Exporter qw( import );
+use File::Temp qw( tempdir );
+
+use JppClient;
+use JppNginx qw( free_port spew wait_until );
+
+our @EXPORT_OK = qw( large_buffers slow_uploads idle_tls streams
+                     huge_configuration many_connections );
+
+my $pools = '/debug/pprof/pools?format=folded';
+
+
+# An nginx with more in its server; HOW is that of JppNginx.
+
+sub server {
+    my (%how) = @_;
+
+    my $conf = delete $how{conf} // '';
+
+    return JppNginx->start(conf => 'prof:false', workers => 2,
+                           server => <<"CONF", %how);
+server_name www.example.com;
+location /debug/pprof/ { jemalloc_pprof; }
+$conf
+CONF
+}
+
+
+# Until the bytes below PATH are at least BYTES.
+
+sub wait_held {
+    my ($server, $path, $bytes) = @_;
+
+    wait_until(sub {
+        my $text = $server->get($pools)->{body};
+        my $sum = 0;
+
+        $sum += $1 while $text =~ /^\Q$path\E.* (\d+)$/mg;
+
+        return $sum >= $bytes;
+    }) or die "$path does not hold $bytes bytes\n";
+}
+
+
+# Ten locations, one of which has large buffers.
+
+sub large_buffers {
+    my $port = free_port();
+    my $locations = join '', map { "location /$_/ { proxy_pass "
+                                   . "http://127.0.0.1:$port/files/; }\n" }
+                                 'a' .. 'i';
+
+    my $server = server(port => $port, conf => <<"CONF");
+$locations
+location /files/ { root html; }
+location /video/ {
+    proxy_pass http://127.0.0.1:$port/files/;
+    proxy_buffers 64 64k;
+    proxy_max_temp_file_size 0;
+}
+CONF
+
+    mkdir "$server->{prefix}/$_" or die "$server->{prefix}: $!\n"
+        for qw( html html/files );
+
+    spew("$server->{prefix}/html/files/big.bin", 'x' x (24 << 20));
+
+    my @clients = map { slow($server, "/$_/big.bin") } ('video') x 20,
+                                                        'a' .. 'i';
+
+    wait_held($server, 'http;server www.example.com;location /video/;',
+            20 * 64 * 65536);
+
+    return ($server, @clients);
+}
+
+
+sub slow {
+    my ($server, $path) = @_;
+    my $client = $server->client(window => 4096);
+
+    $client->send_request($path);
+    $client->read_some(30, 1);
+
+    return $client;
+}
+
+
+sub slow_uploads {
+    my $server = server(conf => <<'CONF');
+location /upload/ {
+    client_body_buffer_size 1m;
+    client_max_body_size 0;
+    proxy_pass http://127.0.0.1:1;
+}
+CONF
+
+    my @clients = map {
+        my $client = $server->client;
+
+        $client->write("POST /upload/ HTTP/1.1\r\nHost: a\r\n"
+                       . "Content-Length: 1048576\r\n\r\nx");
+        $client;
+    } 1 .. 20;
+
+    wait_held($server, 'http;server www.example.com;location /upload/;',
+            20 << 20);
+
+    return ($server, @clients);
+}
+
+
+sub idle_tls {
+    my $port = free_port();
+    my $dir = tempdir('jpp-places-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+
+    system('openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj '
+           . "/CN=tls.example.com -keyout $dir/key -out $dir/cert 2>/dev/null")
+        and die "openssl has made no certificate\n";
+
+    my $server = server(http => <<"CONF");
+server {
+    listen 127.0.0.1:$port ssl;
+    server_name tls.example.com;
+    ssl_certificate $dir/cert;
+    ssl_certificate_key $dir/key;
+    location / { return 200; }
+}
+CONF
+
+    my @clients = map {
+        open my $client, '|-', 'openssl s_client -quiet -connect '
+                               . "127.0.0.1:$port >/dev/null 2>&1"
+            or die "openssl: $!\n";
+
+        $client->autoflush;
+        print $client "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+        $client;
+    } 1 .. 20;
+
+    wait_held($server, 'http;server tls.example.com;client connection;',
+            20 * 1024);
+
+    return ($server, @clients);
+}
+
+
+# One connection with 64 streams, of which nothing is read.
+
+sub streams {
+    my ($port, $files) = (free_port(), free_port());
+
+    my $server = server(port => $files, http => <<"CONF", conf => <<'CONF');
+server {
+    listen 127.0.0.1:$port http2;
+    server_name two.example.com;
+    http2_max_concurrent_streams 128;
+    location /slow/ {
+        proxy_pass http://127.0.0.1:$files/files/;
+        proxy_buffers 16 8k;
+        proxy_max_temp_file_size 0;
+    }
+}
+CONF
+location /files/ { root html; }
+CONF
+
+    mkdir "$server->{prefix}/$_" or die "$server->{prefix}: $!\n"
+        for qw( html html/files );
+
+    spew("$server->{prefix}/html/files/x", 'x' x (8 << 20));
+
+    my $client = JppClient->new(port => $port);
+
+    # SETTINGS with a window of nothing, then GET http://h/slow/x, each with the
+    # length, the type, the flags and the stream of a frame before it
+
+    my $get = "\x82\x86\x04\x07/slow/x\x01\x01h";
+
+    $client->write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+                   . pack('xnCCNnN', 6, 4, 0, 0, 4, 0));
+    $client->write(pack('xnCCN', length $get, 1, 5, 2 * $_ + 1) . $get)
+        for 0 .. 63;
+
+    wait_held($server, 'http;server two.example.com;location /slow/;',
+            64 * 16 * 8192);
+
+    return ($server, $client);
+}
+
+
+sub huge_configuration {
+    my $map = join '', map { "key-number-$_ value-number-$_;\n" } 1 .. 20000;
+
+    return server(http => "map_hash_max_size 65536;\n"
+                          . "map \$uri \$huge {\n$map}\n");
+}
+
+
+sub many_connections { server(connections => 50000) }
+
+
+1;
