@@ -11,7 +11,7 @@ use lib "$FindBin::RealBin/lib";
 
 use JppBrowser;
 use JppRun qw( is_alive );
-use JppSuite qw( $dir $port dial serve slurp );
+use JppSuite qw( $port dial serve slurp );
 use Test::More;
 
 plan skip_all => 'no chromium: ./dev test installs it'
@@ -55,12 +55,6 @@ sub show {
     $browser->open('about:blank');
     $browser->open($address);
     $browser->wait_for('return page.timings.load');
-}
-
-
-sub is_quiet {
-    is_deeply([$browser->complaints], [], 'neither the console nor the policy '
-                                          . 'complained');
 }
 
 
@@ -155,7 +149,7 @@ sub check_labels {
 
     $browser->run('document.querySelector("#labels [name=worker]").click()');
     like($browser->run('return state.l'), qr/^worker=\d$/, 'a box is a choice');
-    is_quiet();
+    $browser->is_quiet;
 }
 
 
@@ -185,7 +179,7 @@ sub check_refresh {
                       .getAttribute("points").length > 10'),
        'live has a line of totals');
     $browser->run('document.getElementById("live").value = "0"; setLive("0")');
-    is_quiet();
+    $browser->is_quiet;
 }
 
 
@@ -195,7 +189,7 @@ sub check_seconds {
     ok($browser->run('return page.now.time > page.base.time'), 'in order');
     ok($browser->run('return document.getElementById("live").disabled'),
        'live is off');
-    is_quiet();
+    $browser->is_quiet;
 }
 
 

@@ -11,7 +11,7 @@ use FindBin;
 use lib "$FindBin::RealBin/lib";
 
 use JppBrowser;
-use JppTool qw( $dir $root $tool run slurp spew );
+use JppTool qw( $dir $root $tool run slurp );
 use Test::More;
 
 die "no $tool: ./dev build makes it\n" unless -x $tool;
@@ -45,11 +45,6 @@ sub show {
     $browser->open('about:blank');
     $browser->open("file://$dir/$name.html#$fragment");
     $browser->wait_for('return page.timings.load');
-}
-
-
-sub is_quiet {
-    is_deeply([$browser->complaints], [], 'no complaints');
 }
 
 
@@ -160,7 +155,7 @@ END
         cmp_ok($browser->run('return page.boxes.n'), '>', 10, 'and boxes');
     }
 
-    is_quiet();
+    $browser->is_quiet;
     $browser->resize(1600, 900);
 }
 
@@ -190,7 +185,7 @@ sub check_theme {
          'for the graph, too');
 
     $browser->media('', 'prefers-color-scheme' => 'light');
-    is_quiet();
+    $browser->is_quiet;
 }
 
 
@@ -201,7 +196,7 @@ sub check_forced {
        'the graph has the colours of the system');
     cmp_ok($browser->run('return page.boxes.n'), '>', 10, 'and is drawn');
     $browser->media('');
-    is_quiet();
+    $browser->is_quiet;
 }
 
 
@@ -213,5 +208,5 @@ sub check_print {
     cmp_ok($browser->run('return document.getElementById("table")
                           .clientHeight'), '>', 900, 'the whole table is');
     $browser->media('');
-    is_quiet();
+    $browser->is_quiet;
 }

@@ -129,11 +129,6 @@ sub show {
 }
 
 
-sub is_quiet {
-    is_deeply([$browser->complaints], [], 'no complaints');
-}
-
-
 sub check_cpu {
     show(proto(types => [qw( samples count cpu nanoseconds )],
                names => [qw( main work idle )],
@@ -149,7 +144,7 @@ sub check_cpu {
          'samples are counts');
     $browser->press('#graph', 'ArrowDown', 'ArrowDown');
     like($browser->text('#status'), qr/^work: 1\.0 s, 80\.0 % of all/, 'work');
-    is_quiet();
+    $browser->is_quiet;
 }
 
 
@@ -159,7 +154,7 @@ sub check_nameless {
     is_deeply($browser->run('return [...page.scene.parts[0].tree.frame]
                              .map((frame) => frames.names[frame])'),
               ['all', 'prog+0x1000', 'prog+0x2000'], 'places in files');
-    is_quiet();
+    $browser->is_quiet;
 }
 
 
@@ -188,7 +183,7 @@ sub check_pools {
     is_deeply($browser->run('return [...document.getElementById("t").options]
                              .map((option) => option.value)'),
               [qw( inuse_objects inuse_space unused_space )], 'every type');
-    is_quiet();
+    $browser->is_quiet;
 }
 
 
@@ -201,7 +196,7 @@ sub check_empty {
         is($browser->text('#say'), '', "$view has nothing to complain about");
     }
 
-    is_quiet();
+    $browser->is_quiet;
 }
 
 
@@ -213,7 +208,7 @@ sub check_negative {
     is($browser->run('return page.scene.parts[0].tree.width[0]'), 400,
        'and widths');
     like($browser->text('#legend'), qr/more.*less/s, 'in red and blue');
-    is_quiet();
+    $browser->is_quiet;
 }
 
 
@@ -232,7 +227,7 @@ sub check_deep {
                samples => [[[1 .. 4096, 1], [100]]]));
     is($browser->text('#say'), 'A stack has more than 4096 frames.',
        'one more is refused');
-    is_quiet();
+    $browser->is_quiet;
 }
 
 
@@ -252,7 +247,7 @@ sub check_names {
                           + document.scripts.length'), 2, 'no element of it');
         cmp_ok($browser->run('return document.documentElement.scrollWidth'),
                '<=', 1600, 'and the page is no wider');
-        is_quiet();
+        $browser->is_quiet;
     }
 
     show(proto(types => [qw( inuse_space bytes )], names => \@names,
@@ -285,7 +280,7 @@ sub check_damaged {
         show($_->[1]);
         is($browser->text('#say'), 'This is no profile, or it is cut or '
            . 'damaged: fetch it again.', "$_->[0]: a sentence");
-        is_quiet();
+        $browser->is_quiet;
     }
 
     spew("$dir/bad.html", $page =~ s{(id="profile">)[^<]*}{$1****}r);
@@ -306,7 +301,7 @@ sub check_large {
     show($packed);
     like($browser->text('#say'), qr/^The profile has more than 256 MiB: /,
          'a sentence');
-    is_quiet();
+    $browser->is_quiet;
 }
 
 
@@ -319,5 +314,5 @@ sub check_old {
                              .textContent'),
          qr/^This browser cannot unpack gzip .* or format=svg\.$/,
          'without DecompressionStream: a sentence, and what to use');
-    is_quiet();
+    $browser->is_quiet;
 }

@@ -20,7 +20,6 @@
 #define JPP_SVG_BOX      17
 #define JPP_SVG_HEAD     26
 
-/* characters of a line that is put together */
 #define JPP_SVG_LINE     512
 
 /* colours of owners, of changes, and functions in the description */
@@ -40,9 +39,11 @@ typedef struct {
     jpp_boxes_t           boxes;
     uint32_t              type;
     uint32_t              width;
+    bool                  is_counted;                /* not estimated */
     double                most;                      /* the largest change */
     uint32_t              owners[JPP_SVG_OWNERS];    /* the largest first */
     size_t                n_owners;
+    const char           *workers;                   /* who answered, or "" */
     const char           *notes[JPP_SVG_NOTES];
     size_t                n_notes;
 } jpp_svg_t;
@@ -73,9 +74,8 @@ const char  jpp_svg_policy[] =
 bool
 jpp_svg_write(const jpp_view_t *view, jpp_sink_t *sink)
 {
-    size_t           i, n;
-    jpp_svg_t        svg;
-    const jpp_box_t  *boxes;
+    size_t     i;
+    jpp_svg_t  svg;
 
     memset(&svg, 0, sizeof(jpp_svg_t));
 
@@ -87,11 +87,8 @@ jpp_svg_write(const jpp_view_t *view, jpp_sink_t *sink)
 
     jpp_svg_head(&svg);
 
-    boxes = jpp_vec_items(svg.boxes.boxes, jpp_box_t);
-    n = jpp_vec_count(svg.boxes.boxes, jpp_box_t);
-
-    for (i = 0; i < n; i++) {
-        jpp_svg_box(&svg, &boxes[i]);
+    for (i = 0; i < jpp_vec_count(svg.boxes.boxes, jpp_box_t); i++) {
+        jpp_svg_box(&svg, &jpp_vec_items(svg.boxes.boxes, jpp_box_t)[i]);
     }
 
     jpp_svg_foot(&svg);
@@ -118,6 +115,9 @@ jpp_svg_init(jpp_svg_t *svg, const jpp_view_t *view)
     {
         return false;
     }
+
+    node = jpp_tree_node(&svg->tree, 0);
+    svg->is_counted = node->seen == 0 && node->width > 0;
 
     n = jpp_vec_count(svg->tree.nodes, jpp_tree_node_t);
 
@@ -147,11 +147,16 @@ jpp_svg_notes(jpp_svg_t *svg)
     comments = jpp_vec_items(svg->profile->comments, uint32_t);
     n = jpp_vec_count(svg->profile->comments, uint32_t);
 
+    svg->workers = "";
+
     for (i = 0; i < n && svg->n_notes < JPP_SVG_NOTES; i++) {
 
         text = jpp_profile_str(svg->profile, comments[i]).data;
 
-        if (strstr(text, " is missing: ") != NULL
+        if (strncmp(text, "workers ", 8) == 0) {
+            svg->workers = text;
+
+        } else if (strstr(text, " is missing: ") != NULL
             || strncmp(text, "left out ", 9) == 0
             || strncmp(text, "origin=", 7) == 0)
         {
@@ -200,7 +205,7 @@ jpp_svg_summary(const jpp_svg_t *svg, char line[JPP_SVG_LINE])
 {
     char                    when[32], value[JPP_FIGURES_TEXT];
     char                    change[JPP_FIGURES_TEXT + 32];
-    char                    error[JPP_ERROR_TEXT];
+    char                    rests[40], error[JPP_ERROR_TEXT];
     int64_t                 by;
     time_t                  t;
     struct tm               tm;
@@ -223,18 +228,21 @@ jpp_svg_summary(const jpp_svg_t *svg, char line[JPP_SVG_LINE])
                         jpp_figures_value(svg->profile, svg->type, by, value));
     }
 
-    error[0] = '\0';
+    rests[0] = '\0';
+    (void) jpp_error_text(jpp_error_percent(root->variance, by), error);
 
-    if (by != 0) {
-        (void) jpp_error_text(jpp_error_percent(root->variance, by), error);
+    if (!svg->is_counted) {
+        (void) snprintf(rests, sizeof(rests), ", %" PRId64 " samples",
+                        root->seen);
     }
 
-    (void) snprintf(line, JPP_SVG_LINE, "%.256s, %s, %s %s%s, %" PRId64
-                    " samples%s%s", svg->view->title, when,
+    (void) snprintf(line, JPP_SVG_LINE, "%.256s, %s, %s %s%s%s%s%s%s%s",
+                    svg->view->title, when,
                     svg->profile->types[svg->type].type,
                     jpp_figures_value(svg->profile, svg->type, root->after,
                                       value),
-                    change, root->seen, error[0] != '\0' ? ", " : "", error);
+                    change, rests, by != 0 ? ", " : "", by != 0 ? error : "",
+                    svg->workers[0] != '\0' ? ", " : "", svg->workers);
 }
 
 
@@ -398,10 +406,14 @@ jpp_svg_title(const jpp_svg_t *svg, const jpp_box_t *box)
     name = jpp_svg_name(svg, node->function);
     jpp_markup_text(sink, name.data, name.len);
 
-    jpp_sink_printf(sink, ": %s, %.1f %%, %" PRId64 " samples",
+    jpp_sink_printf(sink, ": %s, %.1f %%",
                     jpp_figures_value(svg->profile, svg->type, node->after,
                                       value),
-                    total > 0 ? 100 * node->width / total : 0, node->seen);
+                    total > 0 ? 100 * node->width / total : 0);
+
+    if (!svg->is_counted) {
+        jpp_sink_printf(sink, ", %" PRId64 " samples", node->seen);
+    }
 
     if (svg->view->base == NULL) {
         return;
@@ -437,8 +449,7 @@ jpp_svg_foot(const jpp_svg_t *svg)
     for (i = 0, x = 0; !svg->tree.is_difference && i < svg->n_owners; i++) {
 
         name = jpp_profile_str(svg->profile, svg->owners[i]);
-        p = strrchr(name.data, '/');
-        p = p != NULL ? p + 1 : name.data;
+        p = name.data[0] == '/' ? strrchr(name.data, '/') + 1 : name.data;
 
         if (x + 30 + (double) strlen(p) * JPP_PICTURE_CHAR > svg->width) {
             break;

@@ -22,6 +22,14 @@ static void jpp_tree_add(jpp_tree_node_t *sum, const jpp_tree_node_t *value);
 static void jpp_tree_totals(jpp_tree_t *tree);
 
 
+/* frames of pools that own: what their names begin with */
+
+static const char *const  jpp_tree_pools[] = {
+    "server ", "location ", "connection of ", "configuration",
+    "connection slots", "open file cache", "resolver"
+};
+
+
 bool
 jpp_tree_init(jpp_tree_t *tree, const jpp_view_t *view, bool is_by_leaf)
 {
@@ -237,10 +245,9 @@ jpp_tree_own(jpp_tree_t *tree, const jpp_sample_t *sample,
 uint32_t
 jpp_tree_owner(const jpp_profile_t *profile, uint32_t function)
 {
+    size_t                 i;
     jpp_str_t              file, name;
     const jpp_function_t  *f;
-
-    static const char  server[] = "server ", location[] = "location ";
 
     if (function == 0) {
         return 0;
@@ -261,9 +268,16 @@ jpp_tree_owner(const jpp_profile_t *profile, uint32_t function)
 
     name = jpp_profile_str(profile, f->name);
 
-    return strncmp(name.data, server, sizeof(server) - 1) == 0
-           || strncmp(name.data, location, sizeof(location) - 1) == 0
-           ? f->name : 0;
+    for (i = 0; i < sizeof(jpp_tree_pools) / sizeof(jpp_tree_pools[0]); i++) {
+
+        if (strncmp(name.data, jpp_tree_pools[i], strlen(jpp_tree_pools[i]))
+            == 0)
+        {
+            return f->name;
+        }
+    }
+
+    return 0;
 }
 
 

@@ -49,8 +49,8 @@ bool jpp_tree_init(jpp_tree_t *tree, const jpp_view_t *view, bool is_by_leaf);
 
 /*
  * Whose memory FUNCTION is: the id of a string.  That is the file of its
- * mapping; among the frames of pools, the function's own name if that is a
- * server's or a location's.  0: nobody's, but its caller's.
+ * mapping; among the frames of pools, the function's own name if that is one
+ * of a server, of a location, or of what belongs to none.  0: its caller's.
  */
 uint32_t jpp_tree_owner(const jpp_profile_t *profile, uint32_t function);
 

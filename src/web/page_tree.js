@@ -183,10 +183,13 @@ function hashText(text) {
   return hash;
 }
 
-/* A module; of pools, a server or a location, and -1 below it. */
+/* As jpp_tree_owner(): a module, or a part of nginx; -1: its caller's. */
+const PARTS = new RegExp('^(?:(?:server|location|connection of) '
+  + '|configuration|connection slots|open file cache|resolver)');
+
 function ownerFor(name, module) {
   if (module !== '[nginx]') return module === '' ? -1 : ownerId(module);
-  return /^(?:server|location) /.test(name) ? ownerId(name) : -1;
+  return PARTS.test(name) ? ownerId(name) : -1;
 }
 
 function ownerId(name) {

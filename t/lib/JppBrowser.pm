@@ -22,6 +22,7 @@ use HTTP::Tiny;
 use JSON::PP;
 use MIME::Base64 qw(decode_base64);
 use POSIX qw(:sys_wait_h);
+use Test::More ();
 use Time::HiRes qw(sleep time);
 
 use JppRun qw( free_port );
@@ -289,6 +290,18 @@ sub complaints {
                @{ $self->call(POST => '/se/log', { type => 'browser' }) };
 
     return (@said, @{ $self->run('return window.jppViolations || []') });
+}
+
+
+# A test: neither the console nor the policy complained.
+
+sub is_quiet {
+    my ($self) = @_;
+
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    Test::More::is_deeply([$self->complaints], [],
+                          'neither the console nor the policy complained');
 }
 
 

@@ -1,0 +1,277 @@
+
+#include "jpp_intern.h"
+#include "jpp_svg.h"
+#include "jpp_test_dump.h"
+#include "jpp_tree.h"
+
+
+#define JPP_CAP  (64 << 20)
+
+
+typedef struct {
+    const char   *stack;       /* root first, by semicolons */
+    int64_t       after;
+    int64_t       before;
+} jpp_svg_stack_t;
+
+
+static void jpp_svg_test_owners(void);
+static void jpp_svg_test_sides(void);
+static void jpp_svg_test_texts(void);
+static void jpp_svg_test_many(void);
+static void jpp_svg_fill(jpp_profile_t *profile, jpp_vec_t **base,
+    const jpp_svg_stack_t *stacks, const char *file);
+static const char *jpp_svg_text(jpp_profile_t *profile, jpp_vec_t **base,
+    const char *query);
+
+
+int
+main(void)
+{
+    jpp_svg_test_owners();
+    jpp_svg_test_sides();
+    jpp_svg_test_texts();
+    jpp_svg_test_many();
+
+    return jpp_done();
+}
+
+
+/* Of pools: servers and locations, and what is neither's under its own name. */
+
+static void
+jpp_svg_test_owners(void)
+{
+    const char     *svg;
+    jpp_arena_t     arena;
+    jpp_profile_t   profile;
+
+    static const jpp_svg_stack_t  stacks[] = {
+        { "http;server a;location /x;request;pool blocks;512", 4000, 0 },
+        { "http;server b;client connection;pool blocks;256", 300, 0 },
+        { "configuration;pool blocks;16384", 200, 0 },
+        { NULL, 0, 0 }
+    };
+
+    jpp_arena_init(&arena, JPP_CAP);
+    jpp_heap_init(&profile, &arena);
+    jpp_svg_fill(&profile, NULL, stacks, "[nginx]");
+
+    svg = jpp_svg_text(&profile, NULL, "");
+
+    jpp_ok(strstr(svg, ">location /x</text><path class=\"o1\"") != NULL,
+           "a location first");
+    jpp_ok(strstr(svg, ">server b</text><path class=\"o2\"") != NULL,
+           "then a server");
+    jpp_ok(strstr(svg, ">configuration</text>\n") != NULL
+           || strstr(svg, ">configuration</text><text") != NULL,
+           "then the configuration");
+    jpp_ok(strstr(svg, "<title>request: 3.9 KiB, 88.9 %</title>") != NULL,
+           "what was counted rests on no samples");
+    jpp_ok(strstr(svg, "inuse_space 4.4 KiB, exact</title>") != NULL,
+           "and is exact");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* Both sides of a difference; widths are the greater of the two. */
+
+static void
+jpp_svg_test_sides(void)
+{
+    const char      *svg;
+    jpp_args_t       args;
+    jpp_tree_t       tree;
+    jpp_vec_t       *base[JPP_MAX_COLUMNS];
+    jpp_view_t       view;
+    jpp_arena_t      arena;
+    jpp_profile_t    profile;
+
+    static const jpp_svg_stack_t  stacks[] = {
+        { "main;grows", 3000, 1000 },
+        { "main;shrinks", 1000, 2000 },
+        { "main;new", 500, 0 },
+        { "main;gone", 0, 700 },
+        { NULL, 0, 0 }
+    };
+
+    jpp_arena_init(&arena, JPP_CAP);
+    jpp_heap_init(&profile, &arena);
+    jpp_svg_fill(&profile, base, stacks, "/bin/prog");
+
+    memset(&view, 0, sizeof(jpp_view_t));
+    jpp_report_args_init(&args);
+    view.profile = &profile;
+    view.args = &args;
+    view.base = base;
+
+    jpp_ok(jpp_tree_init(&tree, &view, false), "a tree");
+    jpp_is_i64(jpp_tree_node(&tree, 0)->after, 4500, "after");
+    jpp_is_i64(jpp_tree_node(&tree, 0)->before, 3700, "before");
+    jpp_ok(jpp_tree_node(&tree, 0)->width > 6199
+           && jpp_tree_node(&tree, 0)->width < 6201, "the greater of each");
+
+    svg = jpp_svg_text(&profile, base, "");
+
+    jpp_ok(strstr(svg, "class=\"m5\" ") != NULL, "more");
+    jpp_ok(strstr(svg, "class=\"l4\" ") != NULL, "less");
+    jpp_ok(strstr(svg, " w\" ") != NULL, "new");
+    jpp_ok(strstr(svg, " w g\" ") != NULL, "gone");
+    jpp_ok(strstr(svg, "<title>gone: 0 B, 11.3 %, -700 B since 700 B, gone"
+                  "</title>") != NULL, "is said");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* Names are cut between characters, and escaped. */
+
+static void
+jpp_svg_test_texts(void)
+{
+    const char     *svg;
+    jpp_arena_t     arena;
+    jpp_profile_t   profile;
+
+    static const jpp_svg_stack_t  stacks[] = {
+        { "\303\251\303\251\303\251\303\251\303\251\303\251\303\251", 50, 0 },
+        { "<&>", 950, 0 },
+        { NULL, 0, 0 }
+    };
+
+    jpp_arena_init(&arena, JPP_CAP);
+    jpp_heap_init(&profile, &arena);
+    jpp_svg_fill(&profile, NULL, stacks, "/bin/<prog>");
+
+    svg = jpp_svg_text(&profile, NULL, "width=800");
+
+    jpp_ok(strstr(svg, ">\303\251\303\251\303\251..</text>") != NULL,
+           "a name of 7 characters in a box of 5");
+    jpp_ok(strstr(svg, "&lt;&amp;&gt;") != NULL, "one of markup");
+    jpp_ok(strstr(svg, "&lt;prog&gt;") != NULL, "and of a file");
+    jpp_ok(strstr(svg, "width=\"800\"") != NULL, "as wide as asked for");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* Siblings that are too narrow are counted in one box. */
+
+static void
+jpp_svg_test_many(void)
+{
+    char              name[16];
+    size_t            i;
+    const char       *svg;
+    jpp_arena_t       arena;
+    jpp_profile_t     profile;
+    jpp_svg_stack_t   one[2] = { { name, 1, 0 }, { NULL, 0, 0 } };
+
+    jpp_arena_init(&arena, JPP_CAP);
+    jpp_heap_init(&profile, &arena);
+
+    for (i = 0; i < 5000; i++) {
+        snprintf(name, sizeof(name), "f%zu", i);
+        jpp_svg_fill(&profile, NULL, one, "/bin/prog");
+    }
+
+    svg = jpp_svg_text(&profile, NULL, "");
+
+    jpp_ok(strstr(svg, ">+ 5000 more</text>") != NULL, "one box for all");
+    jpp_ok(strstr(svg, ">5000 frames narrower than a pixel are not shown<")
+           != NULL, "which is said");
+    jpp_ok(strlen(svg) < 10000, "and the picture is small");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_svg_fill(jpp_profile_t *profile, jpp_vec_t **base,
+    const jpp_svg_stack_t *stacks, const char *file)
+{
+    int64_t         values[JPP_HEAP_COLUMNS] = { 0 };
+    int64_t         before[JPP_HEAP_COLUMNS] = { 0 };
+    uint8_t        *pos;
+    uint32_t        n, i, k, mapping, ids[16];
+    const char     *p, *end;
+    jpp_mapping_t   from;
+
+    memset(&from, 0, sizeof(jpp_mapping_t));
+    from.start = 0x1000;
+    from.limit = 0x1000 + JPP_FRAMES_SIZE;
+    from.path = file;
+    mapping = jpp_profile_mapping(profile, &from, file);
+
+    if (profile->n_samples == 0) {
+        (void) jpp_profile_count(profile);
+
+        for (i = 0; base != NULL && i < profile->n_columns; i++) {
+            base[i] = jpp_vec_create(profile->arena);
+        }
+    }
+
+    for ( /* void */ ; stacks->stack != NULL; stacks++) {
+
+        for (p = stacks->stack, n = 0; *p != '\0'; n++) {
+            end = p + strcspn(p, ";");
+            ids[n] = jpp_profile_frame(profile, mapping, p,
+                                       (size_t) (end - p));
+            p = *end == ';' ? end + 1 : end;
+        }
+
+        for (i = 0; i < 2; i++) {
+
+            pos = jpp_profile_begin(profile, 0, n);
+
+            for (k = n; k > 0; k--) {
+                pos = jpp_profile_push(pos, ids[k - 1]);
+            }
+
+            jpp_profile_end(profile, pos);
+
+            values[JPP_HEAP_INUSE_SPACE] = stacks->after;
+            before[JPP_HEAP_INUSE_SPACE] = stacks->before;
+
+            if (i == 0) {
+                (void) jpp_profile_commit(profile, values);
+
+            } else if (base != NULL) {
+                (void) jpp_profile_commit_to(profile, base, before);
+            }
+        }
+    }
+}
+
+
+static const char *
+jpp_svg_text(jpp_profile_t *profile, jpp_vec_t **base, const char *query)
+{
+    jpp_err_t     err;
+    jpp_vec_t    *out;
+    jpp_args_t    args;
+    jpp_view_t    view;
+    jpp_sink_t    sink;
+
+    static uint8_t  buffer[JPP_SINK_BUFFER];
+
+    memset(&view, 0, sizeof(jpp_view_t));
+    jpp_report_args_init(&args);
+    jpp_is_u64(jpp_args_query(&args, query, strlen(query), &err), JPP_OK,
+               "\"%s\"", query);
+
+    view.profile = profile;
+    view.args = &args;
+    view.base = base;
+    view.title = "title";
+
+    out = jpp_vec_create(profile->arena);
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, out);
+
+    jpp_ok(jpp_svg_write(&view, &sink), "written");
+    jpp_sink_char(&sink, '\0');
+    (void) jpp_sink_flush(&sink);
+
+    return (const char *) out->data;
+}
