@@ -127,8 +127,10 @@ function paint(context, scene, boxes, palette, view) {
   context.clearRect(0, 0, view.width, view.height);
   context.fillStyle = palette.fills[OTHER];
   for (let i = 0; i < boxes.rest.length; i += 3) {
-    const [x, y, w] = boxes.rest.slice(i, i + 3);
-    if (w >= 1) context.fillRect(x, y, w - 0.5, ROW - 1);
+    const w = boxes.rest[i + 2];
+    if (w >= 1) {
+      context.fillRect(boxes.rest[i], boxes.rest[i + 1], w - 0.5, ROW - 1);
+    }
   }
   byColour(scene, boxes, view.match).forEach((group, colour) => {
     context.fillStyle = palette.fills[colour];
@@ -146,11 +148,12 @@ function paint(context, scene, boxes, palette, view) {
 
 function outline(context, boxes, group, line) {
   context.strokeStyle = line;
+  context.beginPath();
   for (const i of group) {
     if (boxes.w[i] < 3) continue;
-    context.strokeRect(boxes.x[i] + 0.5, boxes.y[i] + 0.5, boxes.w[i] - 2,
-      ROW - 2);
+    context.rect(boxes.x[i] + 0.5, boxes.y[i] + 0.5, boxes.w[i] - 2, ROW - 2);
   }
+  context.stroke();
 }
 
 function paintFates(context, scene, boxes, palette) {
