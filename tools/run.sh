@@ -1,7 +1,9 @@
 #!/bin/sh
 
 # The demonstration: an nginx on jemalloc with the module, four workers and
-# traffic, all on 127.0.0.1; then what to try.  It runs until Ctrl-C.
+# traffic, all on 127.0.0.1; beside it, one without jemalloc, whose profile the
+# module's own sampler takes, under Lua where that is installed; then what to
+# try.  It runs until Ctrl-C.
 #
 #     run.sh [--once]
 #
@@ -38,8 +40,24 @@ log=$prefix/logs/error.log
 site=http://$addr:$port
 pprof=$site/debug/pprof
 
+# the one without jemalloc has no port
+plain=$prefix/plain.sock
+plain_url=http://localhost
+plain_page=/long.html
+lua=
+
+modules=/usr/lib/nginx/modules
+
+if [ -f $modules/ngx_http_lua_module.so ] && [ -f $modules/ndk_http_module.so ]
+then
+    lua=1
+    plain_page=/lua
+fi
+
 once=
 nginx_pid=
+plain_pid=
+plain_curl_pid=
 load_pid=
 curl_pid=
 
@@ -60,7 +78,8 @@ stop()
     trap '' INT TERM HUP PIPE
     trap - EXIT
 
-    for pid in $load_pid $curl_pid $nginx_pid; do
+    for pid in $load_pid $curl_pid $plain_curl_pid $plain_pid \
+        $nginx_pid; do
         kill -TERM "$pid" 2>/dev/null || true
         wait "$pid" 2>/dev/null || true
     done
@@ -396,6 +415,131 @@ profile()
 }
 
 
+# The second step: nginx as any distribution has it.  Nothing is preloaded, and
+# the profiler is switched on while it runs.
+
+sampler()
+{
+    plain_configuration >"$prefix/plain.conf"
+    plain_lua >"$prefix/lua.lua"
+
+    setpriv --pdeathsig TERM env -u LD_PRELOAD -u MALLOC_CONF \
+        nginx -p "$prefix/" -c plain.conf 2>"$prefix/logs/plain.stderr" &
+    plain_pid=$!
+
+    tries=40
+
+    until plain "$plain_url" -o /dev/null 2>/dev/null; do
+        tries=$((tries - 1))
+
+        test $tries != 0 && kill -0 "$plain_pid" 2>/dev/null \
+            || die "the nginx without jemalloc does not answer:" \
+                   "$(emergencies "$prefix/logs/plain.log" \
+                      "$prefix/logs/plain.stderr")"
+        sleep 0.25
+    done
+
+    echo
+    echo "The same of an nginx without jemalloc, which runs already:"
+    echo
+    echo "    curl --unix-socket $plain -d 'sampler=on&lg_sample=10'" \
+         "http://localhost/debug/pprof/control"
+    echo "    curl --unix-socket $plain" \
+         "'http://localhost/debug/pprof/heap?format=top'"
+    echo
+
+    plain "$plain_url/debug/pprof/control" -d 'sampler=on&lg_sample=10' \
+        -o "$prefix/logs/plain.control" \
+        || die "the sampler was not switched on:" \
+               "$(head -c 400 "$prefix/logs/plain.control")"
+
+    # connections that last until the profile is taken hold its memory
+
+    plain "$plain_url$plain_page?[1-40]" -Z --limit-rate 2k -o /dev/null \
+        2>/dev/null &
+    plain_curl_pid=$!
+    sleep 1
+
+    plain "$plain_url/debug/pprof/heap?format=top" -o "$prefix/logs/plain.top" \
+        || die "the sampler has no profile:" \
+               "$(head -c 400 "$prefix/logs/plain.top")"
+
+    kill -TERM $plain_curl_pid 2>/dev/null || true
+    wait $plain_curl_pid 2>/dev/null || true
+    plain_curl_pid=
+
+    head -n 8 "$prefix/logs/plain.top" | sed 's/^/    /'
+}
+
+
+# plain URL ARGUMENT...: curl to that nginx
+
+plain()
+{
+    url=$1
+    shift
+
+    curl -sSf --noproxy '*' -m 20 --unix-socket "$plain" "$@" "$url"
+}
+
+
+plain_configuration()
+{
+    cat <<END
+${lua:+load_module $modules/ndk_http_module.so;}
+${lua:+load_module $modules/ngx_http_lua_module.so;}
+load_module $module;
+
+$(user)
+daemon off;
+worker_processes 1;
+pid logs/plain.pid;
+error_log logs/plain.log notice;
+
+events {
+    worker_connections 512;
+}
+
+http {
+    access_log off;
+
+    client_body_temp_path temp/plain_body;
+    proxy_temp_path temp/plain_proxy;
+    fastcgi_temp_path temp/plain_fastcgi;
+    uwsgi_temp_path temp/plain_uwsgi;
+    scgi_temp_path temp/plain_scgi;
+
+    server {
+        listen unix:$plain;
+
+        root html;
+
+        location /debug/pprof/ {
+            jemalloc_pprof control=on;
+        }
+
+        location /lua {
+            ${lua:+content_by_lua_file lua.lua;}
+        }
+    }
+}
+END
+}
+
+
+# As much as LuaJIT needs to compile it.
+
+plain_lua()
+{
+    cat <<END
+for i = 1, 300 do
+    ngx.header["X-Count"] = "line " .. i
+    ngx.say(ngx.var.request_id .. i)
+end
+END
+}
+
+
 advice()
 {
     cat <<END
@@ -437,8 +581,11 @@ once()
     kill -TERM "$nginx_pid"
     wait "$nginx_pid" || die "nginx did not end well"
 
-    if grep -hE '\[(alert|crit|emerg)\]' "$log" \
-        "$prefix/logs/stderr.log" >&2
+    kill -TERM "$plain_pid"
+    wait "$plain_pid" || die "the nginx without jemalloc did not end well"
+
+    if grep -hE '\[(alert|crit|emerg)\]' "$log" "$prefix/logs/plain.log" \
+        "$prefix/logs/stderr.log" "$prefix/logs/plain.stderr" >&2
     then
         die "nginx complained"
     fi
@@ -458,6 +605,7 @@ start
 traffic
 sleep 3
 profile
+sampler
 advice
 
 if [ -n "$once" ]; then
