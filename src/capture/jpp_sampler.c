@@ -269,6 +269,13 @@ jpp_sampler_dump(int fd, jpp_sampler_state_t *state, jpp_err_t *err)
 }
 
 
+bool
+jpp_sampler_is_on(void)
+{
+    return jpp_sampler.is_on;
+}
+
+
 void
 jpp_sampler_state(jpp_sampler_state_t *state)
 {

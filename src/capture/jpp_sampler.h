@@ -110,6 +110,9 @@ jpp_code_t jpp_sampler_rescan(jpp_err_t *err);
 jpp_code_t jpp_sampler_dump(int fd, jpp_sampler_state_t *state,
     jpp_err_t *err);
 
+/* Is it on?  Costs nothing, where the whole state counts slots and sites. */
+bool jpp_sampler_is_on(void);
+
 /* Fill STATE; waits for nobody. */
 void jpp_sampler_state(jpp_sampler_state_t *state);
 

@@ -68,11 +68,7 @@ ngx_http_jemalloc_pprof_unwind_watch(void)
 static ngx_uint_t
 ngx_http_jemalloc_pprof_unwind_is_used(void)
 {
-    jpp_sampler_state_t  sampler;
-
-    jpp_sampler_state(&sampler);
-
-    return sampler.is_on || jpp_hook_read() == JPP_HOOK_ON;
+    return jpp_sampler_is_on() || jpp_hook_read() == JPP_HOOK_ON;
 }
 
 
