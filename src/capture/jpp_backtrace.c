@@ -12,6 +12,8 @@
 #define JPP_BACKTRACE_OWN  2
 
 
+static inline jpp_unwind_end_t jpp_backtrace_end(const uintptr_t *pcs,
+    uint32_t n, jpp_unwind_end_t end);
 static uint32_t jpp_backtrace_cut(uintptr_t *pcs, uint32_t n, uint32_t depth,
     jpp_unwind_end_t end);
 
@@ -84,14 +86,7 @@ jpp_backtrace(uintptr_t *pcs, uint32_t depth)
 
     n = jpp_unwind_here(&jpp_backtrace_unwinder, NULL, pcs, depth, &end);
 
-    /* nobody called the start of a function: makecontext() put it there */
-
-    if (end == JPP_UNWIND_RULE
-        && n != 0
-        && jpp_backtrace_function(pcs[n - 1]) == pcs[n - 1])
-    {
-        end = JPP_UNWIND_OUTERMOST;
-    }
+    end = jpp_backtrace_end(pcs, n, end);
 
     if (n > JPP_BACKTRACE_OWN) {
         n -= JPP_BACKTRACE_OWN;
@@ -105,6 +100,49 @@ jpp_backtrace(uintptr_t *pcs, uint32_t depth)
 
     return jpp_backtrace_cuts[end] == 0 && n != 0
            ? n : jpp_backtrace_cut(pcs, n, depth, end);
+}
+
+
+uint32_t
+jpp_backtrace_from(const jpp_backtrace_frame_t *frame, uintptr_t *pcs,
+    uint32_t depth)
+{
+    uint32_t              n;
+    jpp_unwind_end_t      end;
+    jpp_unwind_context_t  at;
+
+    at.pc = frame->pc;
+    at.registers[JPP_CFI_RSP] = frame->rsp;
+    at.registers[JPP_CFI_RBP] = frame->rbp;
+    at.known = 1u << JPP_CFI_RSP | 1u << JPP_CFI_RBP;
+    at.is_exact = false;
+
+    n = jpp_unwind_walk(&jpp_backtrace_unwinder, &at, NULL, pcs, depth, &end);
+
+    /* perhaps for want of a register */
+
+    if (end == JPP_UNWIND_ODD) {
+        return 0;
+    }
+
+    end = jpp_backtrace_end(pcs, n, end);
+
+    (void) __atomic_fetch_add(&jpp_backtrace_counts.n, 1, __ATOMIC_RELAXED);
+
+    return jpp_backtrace_cuts[end] == 0
+           ? n : jpp_backtrace_cut(pcs, n, depth, end);
+}
+
+
+/* Nobody called the start of a function: makecontext() put it there. */
+
+static inline jpp_unwind_end_t
+jpp_backtrace_end(const uintptr_t *pcs, uint32_t n, jpp_unwind_end_t end)
+{
+    return end == JPP_UNWIND_RULE
+           && n != 0
+           && jpp_backtrace_function(pcs[n - 1]) == pcs[n - 1]
+           ? JPP_UNWIND_OUTERMOST : end;
 }
 
 
@@ -128,6 +166,23 @@ jpp_backtrace_cut(uintptr_t *pcs, uint32_t n, uint32_t depth,
                                             : jpp_cut_frame(JPP_CUT_STACK);
 
     return n;
+}
+
+
+uintptr_t
+jpp_backtrace_distance(uintptr_t pc)
+{
+    return jpp_unwind_distance(&jpp_backtrace_unwinder, pc);
+}
+
+
+bool
+jpp_backtrace_holds(uintptr_t rsp, size_t size)
+{
+    jpp_unwind_stack_t  stack;
+
+    return jpp_stack_bounds(&jpp_backtrace_unwinder.stacks, rsp, &stack)
+           && stack.high - rsp >= size;
 }
 
 

@@ -16,11 +16,22 @@
 
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 
 /* the least depth */
-#define JPP_BACKTRACE_MIN  4
+#define JPP_BACKTRACE_MIN   4
+
+#define JPP_BACKTRACE_LAST  UINTPTR_MAX
+
+
+/* where a call returns to: the address, and what two registers are then */
+typedef struct {
+    uintptr_t         pc;
+    uintptr_t         rsp;
+    uintptr_t         rbp;
+} jpp_backtrace_frame_t;
 
 
 typedef struct {
@@ -47,6 +58,19 @@ void jpp_backtrace_refresh(void);
  * DEPTH - 2; deeper stacks lack their outermost frames.
  */
 uint32_t jpp_backtrace(uintptr_t *pcs, uint32_t depth);
+
+/*
+ * [signal] The same from FRAME, which is the first; at least one, and at most
+ * DEPTH.  0: a frame needs other registers, which jpp_backtrace() knows.
+ */
+uint32_t jpp_backtrace_from(const jpp_backtrace_frame_t *frame,
+    uintptr_t *pcs, uint32_t depth);
+
+/* [signal] As jpp_unwind_distance(); JPP_BACKTRACE_LAST is JPP_UNWIND_LAST. */
+uintptr_t jpp_backtrace_distance(uintptr_t pc);
+
+/* [signal] Is the stack from RSP on at least SIZE bytes long? */
+bool jpp_backtrace_holds(uintptr_t rsp, size_t size);
 
 /* [signal] Where the function that ADDRESS lies in starts; 0: unknown. */
 uintptr_t jpp_backtrace_function(uintptr_t address);

@@ -299,8 +299,7 @@ jpp_sampler_state(jpp_sampler_state_t *state)
 
     jpp_sites_walk(&jpp_samples.sites, jpp_sampler_count, state);
 
-    state->live = (uint64_t) __atomic_load_n(&jpp_samples.live.n,
-                                             __ATOMIC_RELAXED);
+    state->live = jpp_live_count(&jpp_samples.live);
     state->bytes = jpp_live_bytes(&jpp_samples.live)
                    + jpp_sites_bytes(&jpp_samples.sites);
     state->dropped_live = __atomic_load_n(&jpp_samples.live.n_dropped,

@@ -7,6 +7,10 @@
 
 
 #define JPP_CALLS_CALLER  __builtin_return_address(0)
+#define JPP_CALLS_FRAME   __builtin_frame_address(0)
+
+/* what is called as the last thing, so that its caller is that of the call */
+#define JPP_CALLS_SLOW    __attribute__((noinline))
 
 
 /* any of the functions, and any of ours: they have three arguments at most */
@@ -59,13 +63,15 @@ typedef enum {
 
 
 static void *jpp_calls_slow(uint32_t function, uintptr_t a, uintptr_t b,
-    uintptr_t c, uintptr_t size, const void *caller);
+    uintptr_t c, uintptr_t size, const void *caller) JPP_CALLS_SLOW;
+static void *jpp_calls_slow_memalign(uintptr_t at, uintptr_t alignment,
+    uintptr_t size, const void *caller) JPP_CALLS_SLOW;
 static void *jpp_calls_slow_free(uint32_t function, uintptr_t a, uintptr_t b,
-    uintptr_t c);
+    uintptr_t c) JPP_CALLS_SLOW;
 static inline void *jpp_calls_resize(uintptr_t p, uintptr_t size,
     const void *caller);
 static void *jpp_calls_slow_resize(uintptr_t p, uintptr_t size,
-    const void *caller);
+    const void *caller) JPP_CALLS_SLOW;
 
 
 #define JPP_CALLS_DECLARE(name, ...)                                          \
@@ -164,7 +170,7 @@ jpp_calls_slow(uint32_t function, uintptr_t a, uintptr_t b, uintptr_t c,
 
     p = jpp_calls_real(function)(a, b, c);
 
-    jpp_samples_take(p, size, caller);
+    jpp_samples_take(p, size, caller, JPP_CALLS_FRAME);
 
     return p;
 }
@@ -177,7 +183,7 @@ jpp_calls_slow_free(uint32_t function, uintptr_t a, uintptr_t b, uintptr_t c)
 {
     uint64_t  object;
 
-    (void) jpp_samples_freed(a, &object);
+    (void) jpp_live_take(&jpp_samples.live, a, &object);
 
     return jpp_calls_real(function)(a, b, c);
 }
@@ -201,15 +207,24 @@ jpp_calls_calloc(uintptr_t n, uintptr_t size, uintptr_t c)
 static void *
 jpp_calls_posix_memalign(uintptr_t at, uintptr_t alignment, uintptr_t size)
 {
+    if (jpp_samples_is_due(size)) {
+        return jpp_calls_slow_memalign(at, alignment, size, JPP_CALLS_CALLER);
+    }
+
+    return jpp_calls_real(JPP_CALLS_posix_memalign)(at, alignment, size);
+}
+
+
+static void *
+jpp_calls_slow_memalign(uintptr_t at, uintptr_t alignment, uintptr_t size,
+    const void *caller)
+{
     void  *result;
 
     result = jpp_calls_real(JPP_CALLS_posix_memalign)(at, alignment, size);
 
-    if (jpp_samples_is_due(size)) {
-        jpp_samples_take((int) (uintptr_t) result == 0
-                               ? *(void **) at : NULL,
-                               size, JPP_CALLS_CALLER);
-    }
+    jpp_samples_take((int) (uintptr_t) result == 0 ? *(void **) at : NULL,
+                     size, caller, JPP_CALLS_FRAME);
 
     return result;
 }
@@ -270,7 +285,7 @@ jpp_calls_slow_resize(uintptr_t p, uintptr_t size, const void *caller)
     }
 
     if (jpp_samples_thread.left < 0) {
-        jpp_samples_take(result, size, caller);
+        jpp_samples_take(result, size, caller, JPP_CALLS_FRAME);
     }
 
     return result;

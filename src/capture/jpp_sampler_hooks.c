@@ -106,7 +106,7 @@ jpp_hooks_allocated(void *extra, int call, void *p, uintptr_t result,
     }
 
     if (jpp_samples_is_due(size)) {
-        jpp_samples_take(p, size, JPP_HOOKS_CALLER);
+        jpp_samples_take(p, size, JPP_HOOKS_CALLER, NULL);
     }
 }
 
@@ -141,6 +141,6 @@ jpp_hooks_resized(void *extra, int call, void *p, size_t was, size_t size,
     (void) jpp_samples_freed((uintptr_t) p, &object);
 
     if (jpp_samples_is_due(size)) {
-        jpp_samples_take(p, size, JPP_HOOKS_CALLER);
+        jpp_samples_take(p, size, JPP_HOOKS_CALLER, NULL);
     }
 }

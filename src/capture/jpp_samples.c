@@ -33,10 +33,16 @@
 
 
 static void jpp_samples_forked(void);
-static void jpp_samples_record(void *p, size_t size, const void *caller,
-    uint32_t generation) __attribute__((noinline));
-static uint32_t jpp_samples_stack(uintptr_t *pcs, uint32_t n,
-    const void *caller);
+static void jpp_samples_record(void *p, size_t size, uint32_t generation,
+    const void *caller, const void *frame);
+static uint32_t jpp_samples_site(size_t size, const void *caller,
+    const void *frame);
+static uint32_t jpp_samples_walk_from(size_t size,
+    const jpp_backtrace_frame_t *from) __attribute__((noinline));
+static uint32_t jpp_samples_walk(size_t size, const void *caller)
+    __attribute__((noinline));
+static uint32_t jpp_samples_add(const uintptr_t *pcs, uint32_t n,
+    size_t size);
 
 
 JPP_SAMPLES_THREAD jpp_samples_thread_t  jpp_samples_thread;
@@ -110,7 +116,7 @@ jpp_samples_stop(void)
 
 
 void
-jpp_samples_take(void *p, size_t size, const void *caller)
+jpp_samples_take(void *p, size_t size, const void *caller, const void *frame)
 {
     uint32_t               generation, lg;
     uint64_t               seed;
@@ -135,23 +141,20 @@ jpp_samples_take(void *p, size_t size, const void *caller)
     thread->left = jpp_draw(&thread->random, lg);
 
     if (p != NULL && !thread->is_unsampled && (generation & 1) != 0) {
-        jpp_samples_record(p, size, caller, generation);
+        jpp_samples_record(p, size, generation, caller, frame);
     }
 }
 
 
 static void
-jpp_samples_record(void *p, size_t size, const void *caller,
-    uint32_t generation)
+jpp_samples_record(void *p, size_t size, uint32_t generation,
+    const void *caller, const void *frame)
 {
-    uint32_t    n, site;
-    uint64_t    object;
-    uintptr_t   pcs[JPP_SITES_DEPTH + JPP_SAMPLES_OWN];
+    uint32_t  site;
+    uint64_t  object;
 
-    n = jpp_backtrace(pcs, JPP_SITES_DEPTH + JPP_SAMPLES_OWN);
-    n = jpp_samples_stack(pcs, n, caller);
+    site = jpp_samples_site(size, caller, frame);
 
-    site = jpp_sites_add(&jpp_samples.sites, pcs, n, size);
     if (site == 0) {
         return;
     }
@@ -172,32 +175,91 @@ jpp_samples_record(void *p, size_t size, const void *caller,
 
 
 /*
- * The stack begins with CALLER: how many frames of the profiler lie before it
- * is the compiler's choice.  Where the walk does not reach it, it is all that
- * is known, but for the last frame, which says why.
+ * A function that was called from CALLER directly has pushed rbp below that
+ * address.  Otherwise the compiler has left another one between them, and the
+ * frames of the profiler are walked, too.
  */
 
 static uint32_t
-jpp_samples_stack(uintptr_t *pcs, uint32_t n, const void *caller)
+jpp_samples_site(size_t size, const void *caller, const void *frame)
 {
-    uint32_t  i;
+    uint32_t                site;
+    const uintptr_t        *pushed;
+    jpp_backtrace_frame_t   from;
+
+    pushed = frame;
+
+    if (pushed == NULL || pushed[1] != (uintptr_t) caller) {
+        return jpp_samples_walk(size, caller);
+    }
+
+    from.pc = (uintptr_t) caller;
+    from.rsp = (uintptr_t) (pushed + 2);
+    from.rbp = pushed[0];
+
+    site = jpp_again_find(&jpp_samples.again, &jpp_samples.sites, &from,
+                          jpp_sites_class(size));
+
+    return site != 0 ? site : jpp_samples_walk_from(size, &from);
+}
+
+
+static uint32_t
+jpp_samples_walk_from(size_t size, const jpp_backtrace_frame_t *from)
+{
+    uint32_t   n, site;
+    uintptr_t  pcs[JPP_SITES_DEPTH];
+
+    n = jpp_backtrace_from(from, pcs, JPP_SITES_DEPTH);
+
+    if (n == 0) {
+        return jpp_samples_walk(size, (const void *) from->pc);
+    }
+
+    site = jpp_samples_add(pcs, n, size);
+
+    if (site != 0) {
+        jpp_again_learn(&jpp_samples.again, &jpp_samples.sites, from, site);
+    }
+
+    return site;
+}
+
+
+/*
+ * The stack begins with CALLER.  Where the walk does not reach him, he is all
+ * that is known, but for the last frame, which says why.
+ */
+
+static uint32_t
+jpp_samples_walk(size_t size, const void *caller)
+{
+    uint32_t   i, n;
+    uintptr_t  pcs[JPP_SITES_DEPTH + JPP_SAMPLES_OWN];
+
+    n = jpp_backtrace(pcs, JPP_SITES_DEPTH + JPP_SAMPLES_OWN);
 
     for (i = 0; i < n && pcs[i] != (uintptr_t) caller; i++) {
         /* void */
     }
 
+    if (i == n) {
+        pcs[1] = pcs[n - 1];
+        pcs[0] = (uintptr_t) caller;
+        i = 0;
+        n = 2;
+    }
+
+    return jpp_samples_add(pcs + i, n - i, size);
+}
+
+
+static uint32_t
+jpp_samples_add(const uintptr_t *pcs, uint32_t n, size_t size)
+{
     if (jpp_cut_name(pcs[n - 1]) != NULL) {
         (void) __atomic_fetch_add(&jpp_samples.n_cut, 1, __ATOMIC_RELAXED);
     }
 
-    if (i == n) {
-        pcs[1] = pcs[n - 1];
-        pcs[0] = (uintptr_t) caller;
-
-        return 2;
-    }
-
-    memmove(pcs, pcs + i, (n - i) * sizeof(uintptr_t));
-
-    return n - i;
+    return jpp_sites_add(&jpp_samples.sites, pcs, n, size);
 }

@@ -19,6 +19,7 @@
 #define _JPP_SAMPLES_H_INCLUDED_
 
 
+#include "jpp_samples_again.h"
 #include "jpp_samples_live.h"
 #include "jpp_samples_sites.h"
 
@@ -46,6 +47,7 @@ typedef struct {
 typedef struct {
     jpp_live_t     live;
     jpp_sites_t    sites;
+    jpp_again_t    again;
     uint64_t       n_cut;          /* stacks that were not walked to the end */
     uint32_t       generation;     /* counts starts and stops: odd is on */
     uint32_t       lg;
@@ -71,9 +73,12 @@ void jpp_samples_stop(void);
 
 /*
  * [signal] SIZE bytes were allocated at P, which is NULL if they were not, by a
- * call that returns to CALLER; and jpp_samples_is_due() was true for it.
+ * call that returns to CALLER; and jpp_samples_is_due() was true for it.  FRAME
+ * is __builtin_frame_address(0) of a function that may have been called from
+ * there directly, which saves a part of the walk, or NULL.
  */
-void jpp_samples_take(void *p, size_t size, const void *caller);
+void jpp_samples_take(void *p, size_t size, const void *caller,
+    const void *frame);
 
 
 /* [signal] Count SIZE bytes: is a sample due? */

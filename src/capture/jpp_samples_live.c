@@ -15,7 +15,9 @@
 #define JPP_LIVE_FREE    0
 #define JPP_LIVE_FILLED  1
 
-#define JPP_LIVE_MANY    UINT8_MAX
+/* not counted any further, far from where as many threads as there are could
+   make a byte overflow at once */
+#define JPP_LIVE_MANY    192
 
 
 static inline uintptr_t *jpp_live_window(const jpp_live_t *live,
@@ -23,7 +25,8 @@ static inline uintptr_t *jpp_live_window(const jpp_live_t *live,
 static uintptr_t *jpp_live_find(const jpp_live_t *live, uintptr_t address);
 static uintptr_t *jpp_live_place(jpp_live_t *live, uintptr_t address);
 static uintptr_t *jpp_live_free(uintptr_t *window);
-static void jpp_live_count(jpp_live_t *live, uintptr_t address, int change);
+static inline void jpp_live_counted(jpp_live_t *live, uintptr_t address,
+    int change);
 
 
 void
@@ -79,7 +82,7 @@ jpp_live_add(jpp_live_t *live, uintptr_t address, uint64_t object)
     __atomic_store_n(&live->objects[place - live->addresses], object,
                      __ATOMIC_RELAXED);
 
-    jpp_live_count(live, address, 1);
+    jpp_live_counted(live, address, 1);
 
     __atomic_store_n(place, address, __ATOMIC_RELEASE);
 
@@ -165,7 +168,7 @@ jpp_live_take(jpp_live_t *live, uintptr_t address, uint64_t *object)
         return false;
     }
 
-    jpp_live_count(live, address, -1);
+    jpp_live_counted(live, address, -1);
 
     return true;
 }
@@ -206,23 +209,19 @@ jpp_live_window(const jpp_live_t *live, uintptr_t address, uint32_t lg)
 }
 
 
-/* Where 255 objects share a hash, it is looked for them ever after. */
+/* Where so many objects share a hash, it is looked for them ever after. */
 
-static void
-jpp_live_count(jpp_live_t *live, uintptr_t address, int change)
+static inline void
+jpp_live_counted(jpp_live_t *live, uintptr_t address, int change)
 {
-    uint8_t  now, next, *count;
+    uint8_t  now, *count;
 
     count = &live->filter[jpp_live_hash(address) >> 48];
     now = __atomic_load_n(count, __ATOMIC_RELAXED);
 
-    do {
-        next = now == JPP_LIVE_MANY || (now == 0 && change < 0)
-               ? now : (uint8_t) (now + change);
-
-    } while (!__atomic_compare_exchange_n(count, &now, next, false,
-                                          __ATOMIC_RELEASE,
-                                          __ATOMIC_RELAXED));
+    if (now < JPP_LIVE_MANY && (now != 0 || change > 0)) {
+        (void) __atomic_fetch_add(count, (uint8_t) change, __ATOMIC_RELEASE);
+    }
 
     (void) __atomic_fetch_add(&live->n, change, __ATOMIC_RELAXED);
 }
@@ -243,6 +242,17 @@ jpp_live_walk(const jpp_live_t *live, jpp_live_visit_pt visit, void *data)
             visit(__atomic_load_n(&live->objects[i], __ATOMIC_RELAXED), data);
         }
     }
+}
+
+
+uint64_t
+jpp_live_count(const jpp_live_t *live)
+{
+    int64_t  n;
+
+    n = __atomic_load_n(&live->n, __ATOMIC_RELAXED);
+
+    return n > 0 ? (uint64_t) n : 0;
 }
 
 

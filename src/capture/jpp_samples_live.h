@@ -48,9 +48,9 @@
 
 /* zeroed until jpp_live_init() */
 typedef struct {
-    uint8_t      filter[1 << 16];   /* how many of a hash; 255: or more */
+    uint8_t      filter[1 << 16];   /* how many of a hash; 192: or more */
     uint32_t     lg;                /* of the largest table in use */
-    int64_t      n;
+    int64_t      n;                 /* less those that a clear overtook */
     uint64_t     n_dropped;
     uintptr_t   *addresses;         /* 0: free, 1: being filled */
     uint64_t    *objects;
@@ -82,6 +82,9 @@ bool jpp_live_take(jpp_live_t *live, uintptr_t address, uint64_t *object);
 /* Call VISIT with every object. */
 void jpp_live_walk(const jpp_live_t *live, jpp_live_visit_pt visit,
     void *data);
+
+/* How many objects there are. */
+uint64_t jpp_live_count(const jpp_live_t *live);
 
 /* Bytes of memory that are in use, as far as pages go. */
 size_t jpp_live_bytes(const jpp_live_t *live);

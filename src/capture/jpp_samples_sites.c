@@ -1,6 +1,7 @@
 
 #include <string.h>
 
+#include "jpp_index.h"
 #include "jpp_samples_sites.h"
 
 
@@ -81,10 +82,9 @@ jpp_sites_hash(const uintptr_t *pcs, uint32_t n, uint16_t size_class)
 
     for (i = 0; i < n; i++) {
         hash = (hash ^ pcs[i]) * 0x9e3779b97f4a7c15u;
-        hash ^= hash >> 32;
     }
 
-    return hash;
+    return jpp_hash_u64(hash);
 }
 
 
@@ -92,24 +92,17 @@ static uint32_t
 jpp_sites_find(const jpp_sites_t *sites, uint32_t first,
     const jpp_site_t *like, const uintptr_t *pcs)
 {
-    uint32_t           i, site;
+    uint32_t           site;
     const jpp_site_t  *known;
 
     for (site = first; site != 0; site = known->next) {
         known = jpp_sites_at(sites, site);
 
-        if (known->hash != like->hash
-            || known->n != like->n
-            || known->size_class != like->size_class)
+        if (known->hash == like->hash
+            && known->n == like->n
+            && known->size_class == like->size_class
+            && memcmp(known->pcs, pcs, like->n * sizeof(uintptr_t)) == 0)
         {
-            continue;
-        }
-
-        for (i = 0; i < like->n && known->pcs[i] == pcs[i]; i++) {
-            /* void */
-        }
-
-        if (i == like->n) {
             return site;
         }
     }
@@ -122,10 +115,11 @@ static uint32_t
 jpp_sites_make(jpp_sites_t *sites, const jpp_site_t *like,
     const uintptr_t *pcs)
 {
-    uint32_t     i, used, words;
+    uint32_t     used, words;
     jpp_site_t  *site;
 
-    words = (uint32_t) (sizeof(jpp_site_t) / sizeof(uint64_t)) + like->n;
+    words = (uint32_t) (sizeof(jpp_site_t) / sizeof(uint64_t))
+            + like->n + (like->n + 1u) / 2;
     used = __atomic_load_n(&sites->used, __ATOMIC_RELAXED);
 
     do {
@@ -142,9 +136,7 @@ jpp_sites_make(jpp_sites_t *sites, const jpp_site_t *like,
     site->n = like->n;
     site->size_class = like->size_class;
 
-    for (i = 0; i < like->n; i++) {
-        site->pcs[i] = pcs[i];
-    }
+    memcpy(site->pcs, pcs, like->n * sizeof(uintptr_t));
 
     return used;
 }
@@ -208,21 +200,14 @@ jpp_sites_bytes(const jpp_sites_t *sites)
 }
 
 
-/* The exponent, and the two bits below the first. */
+/* The exponent, and the two bits below the first, of one that has three. */
 
 uint16_t
 jpp_sites_class(uint64_t size)
 {
     unsigned  lg;
 
-    if (size >= JPP_SITES_LARGE) {
-        size = JPP_SITES_LARGE;
-    }
-
-    if (size < 4) {
-        return (uint16_t) size;
-    }
-
+    size = (size < JPP_SITES_LARGE ? size : JPP_SITES_LARGE) + 4;
     lg = 63 - (unsigned) __builtin_clzll(size);
 
     return (uint16_t) (lg << 2 | (size >> (lg - 2) & 3));

@@ -5,7 +5,7 @@
  *
  * Sizes are kept apart, four classes to a doubling, because an object that was
  * sampled stands for the more, the smaller it is: counts of one class can be
- * scaled by their mean, to within a third of a per cent.
+ * scaled by their mean, to within half a per cent.
  *
  * A site is its place in memory in words, never 0, and is never given up: its
  * number may be used at any time, whatever happened since.  Additions are one
@@ -34,19 +34,25 @@
 /* frames of a stack */
 #define JPP_SITES_DEPTH   128
 
+#define JPP_SITES_UNKNOWN  0
+#define JPP_SITES_VARIES   UINT64_MAX
+
 
 typedef struct {
     uint64_t      hash;
     uint32_t      next;            /* the next site of this hash, 0: none */
     uint16_t      n;               /* frames */
     uint16_t      size_class;
+    uint64_t      reach;           /* bytes of stack that have the addresses, */
+                                   /*   JPP_SITES_UNKNOWN, or _VARIES */
 
     uint64_t      allocated;       /* objects that were sampled, and bytes: */
     uint64_t      allocated_bytes; /*   since they were cleared */
     uint64_t      live;            /* the same, of the dump being written */
     uint64_t      live_bytes;
 
-    uint64_t      pcs[];           /* innermost first */
+    uintptr_t     pcs[];           /* innermost first; behind them the words */
+                                   /*   of the stack where each lies */
 } jpp_site_t;
 
 
@@ -88,6 +94,15 @@ size_t jpp_sites_bytes(const jpp_sites_t *sites);
 
 /* The class of SIZE. */
 uint16_t jpp_sites_class(uint64_t size);
+
+
+/* Where in the stack the N frames of SITE are, in words above rsp of the first
+   one: room for as many. */
+static inline uint32_t *
+jpp_sites_words(jpp_site_t *site)
+{
+    return (uint32_t *) (void *) (site->pcs + site->n);
+}
 
 
 static inline jpp_site_t *

