@@ -429,9 +429,11 @@ typedef struct {
 } jpp_estimate_t;
 
 
+/* apart from each other, so that an address tells which it is */
+
 #define JPP_SITE(name)                                                        \
                                                                               \
-static void * __attribute__((noinline))                                       \
+static void * __attribute__((noinline, aligned(64)))                          \
 name(size_t size)                                                             \
 {                                                                             \
     return jpp_use(malloc(size));                                             \
@@ -464,7 +466,7 @@ jpp_site_of(const jpp_profile_t *profile, const jpp_sample_t *sample)
         address = jpp_profile_location_at(profile, id)->address;
 
         for (i = 0; i < JPP_SITES; i++) {
-            if (address - (uintptr_t) jpp_sites[i] < 48) {
+            if (address - (uintptr_t) jpp_sites[i] < 64) {
                 return i;
             }
         }
