@@ -262,10 +262,11 @@ jpp_proc_protection(const char *text, size_t len, uintptr_t address)
     for (p = text; p < end; p = next) {
 
         next = memchr(p, '\n', (size_t) (end - p));
-        if (next++ == NULL) {
+        if (next == NULL) {
             break;
         }
 
+        next++;
         p = jpp_scan_hex(p, &start);
         p = p != NULL && *p == '-' ? jpp_scan_hex(p + 1, &stop) : NULL;
 
