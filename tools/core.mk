@@ -34,8 +34,9 @@ LOAD :=    $(call BENCH,load)
 GENERATE := $(call BENCH,generate)
 REPORT :=  $(call BENCH,report) $(filter-out %_main.o,$(GENERATE))
 UNWIND :=  $(call BENCH,unwind)
+SAMPLER := $(call BENCH,sampler)
 BENCHES := $(addprefix $(OUT)/bench/,jpp_load jpp_generate jpp_bench \
-             jpp_unwind_bench)
+             jpp_unwind_bench jpp_sampler_bench)
 PRELOADED := $(OUT)/bench/jpp_equal.so
 
 
@@ -147,6 +148,7 @@ $(OUT)/bench/jpp_load: $(LOAD)
 $(OUT)/bench/jpp_generate: $(GENERATE) $(OUT)/libjpp.a
 $(OUT)/bench/jpp_bench: $(REPORT) $(OUT)/libjpp.a
 $(OUT)/bench/jpp_unwind_bench: $(UNWIND) $(OUT)/libjpp.a
+$(OUT)/bench/jpp_sampler_bench: $(SAMPLER) $(OUT)/libjpp.a
 
 # a library: what the unwinder needs, made for one
 
