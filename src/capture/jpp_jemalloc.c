@@ -306,27 +306,6 @@ jpp_jemalloc_will_abort(const jpp_jemalloc_t *jemalloc)
 
 
 bool
-jpp_jemalloc_thread_bytes(uint64_t *bytes)
-{
-    uint64_t  allocated, deallocated;
-
-    if (jpp_mallctl_call("thread.allocated", &allocated, sizeof(uint64_t),
-                         NULL, 0)
-        != 0
-        || jpp_mallctl_call("thread.deallocated", &deallocated,
-                            sizeof(uint64_t), NULL, 0)
-           != 0)
-    {
-        return false;
-    }
-
-    *bytes = allocated - deallocated;
-
-    return true;
-}
-
-
-bool
 jpp_jemalloc_sample_thread(bool is_sampled)
 {
     bool  was;

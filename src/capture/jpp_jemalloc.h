@@ -118,13 +118,6 @@ bool jpp_jemalloc_will_abort(const jpp_jemalloc_t *jemalloc);
 bool jpp_jemalloc_is_requested(void);
 
 /*
- * The bytes that the calling thread has allocated and not freed, whoever did
- * so; false without a jemalloc that counts them.  Not what a profiler or the
- * allocator takes for itself.
- */
-bool jpp_jemalloc_thread_bytes(uint64_t *bytes);
-
-/*
  * Switch the sampling of the calling thread on or off, so that a profile does
  * not show the profiler's own work.  Returns how it was; true if that is
  * unknown.

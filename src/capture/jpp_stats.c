@@ -112,3 +112,24 @@ jpp_stats_get(const jpp_stats_row_t *row, uint64_t page, uint64_t *value)
 
     return false;
 }
+
+
+bool
+jpp_stats_thread(uint64_t *bytes)
+{
+    uint64_t  allocated, deallocated;
+
+    if (jpp_mallctl_call("thread.allocated", &allocated, sizeof(uint64_t),
+                         NULL, 0)
+        != 0
+        || jpp_mallctl_call("thread.deallocated", &deallocated,
+                            sizeof(uint64_t), NULL, 0)
+           != 0)
+    {
+        return false;
+    }
+
+    *bytes = allocated - deallocated;
+
+    return true;
+}

@@ -59,6 +59,13 @@ typedef struct {
 /* Fill STATS; false without a jemalloc, or if it has no statistics. */
 bool jpp_stats_read(jpp_stats_t *stats);
 
+/*
+ * The bytes that the calling thread has allocated and not freed, whoever did
+ * so; false without a jemalloc that counts them.  Not what a profiler or the
+ * allocator takes for itself.
+ */
+bool jpp_stats_thread(uint64_t *bytes);
+
 /* X + Y, JPP_NONE if either is. */
 static inline uint64_t
 jpp_stats_add(uint64_t x, uint64_t y)

@@ -9,8 +9,8 @@
 #include "ngx_http_jemalloc_pprof_pools_sessions.h"
 #include "ngx_http_jemalloc_pprof_self.h"
 
-#include "jpp_jemalloc.h"
 #include "jpp_pools_file.h"
+#include "jpp_stats.h"
 
 
 /* a table that is full takes less */
@@ -60,7 +60,7 @@ ngx_http_jemalloc_pprof_pools_init(const ngx_cycle_t *cycle)
     known = ngx_http_jemalloc_pprof_config_init(cycle)
             + ngx_http_jemalloc_pprof_slots_bytes(cycle);
 
-    ngx_http_jemalloc_pprof_outside = jpp_jemalloc_thread_bytes(&total)
+    ngx_http_jemalloc_pprof_outside = jpp_stats_thread(&total)
                                       && total > known ? total - known : 0;
 }
 
@@ -303,5 +303,5 @@ ngx_http_jemalloc_pprof_walk_facts(ngx_http_jemalloc_pprof_walk_t *walk)
     }
 
     facts->outside_inherited = ngx_http_jemalloc_pprof_outside;
-    facts->has_total = jpp_jemalloc_thread_bytes(&facts->total);
+    facts->has_total = jpp_stats_thread(&facts->total);
 }
