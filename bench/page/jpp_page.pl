@@ -19,7 +19,7 @@ use lib "$FindBin::RealBin/../../t/lib";
 
 use JppBrowser;
 use JppTool qw( $build $dir $root $tool run );
-use List::Util qw( max sum );
+use List::Util qw( max );
 use Time::HiRes qw( time );
 
 my @goals = ( [ 10_000, 150, 60, 8, 16, undef ],
@@ -48,12 +48,9 @@ sub sizes {
            `gzip -9 <'$dir/code.html' | wc -c` / 1024;
     printf "page of a real nginx %.1f KiB (72)\n", length($html) / 1024;
 
-    return if !grep { $_ eq 'svg' }
-               run('--help')->{out} =~ /^ {23}(\w+)/mg;
-
     run('--any-kernel', '--format=svg', '-o', "$dir/real.svg", $real);
-    printf "picture of a real nginx %.1f KiB (80)\n", -s "$dir/real.svg"
-           > 0 ? (-s "$dir/real.svg") / 1024 : 0;
+    printf "picture of a real nginx %.1f KiB (80)\n",
+           (-s "$dir/real.svg") / 1024;
 }
 
 
@@ -88,9 +85,6 @@ sub speed {
 sub pictures {
     my ($stacks, $dump) = @_;
     my %took;
-
-    return if run('--any-kernel', '--format=svg', '-o', "$dir/p.svg", $dump)
-              ->{exit} != 0;
 
     for my $format (qw( top svg ) x 3) {
         my $start = time;
@@ -158,18 +152,28 @@ sub memory {
 
     $browser->devtools('HeapProfiler.collectGarbage');
 
-    for my $file (glob '/proc/[0-9]*/cmdline') {
-        my $command = do { local (@ARGV, $/) = $file; <> } // next;
+    for my $process (glob '/proc/[0-9]*') {
+        my $command = content("$process/cmdline");
 
-        next unless $command =~ /--type=renderer/
-                    && $command =~ /\Q$folder/;
+        next unless $command =~ /--type=renderer/ && $command =~ /\Q$folder/;
 
-        my $status = do { local (@ARGV, $/) = $file =~ s/cmdline/status/r; <> };
-
-        $most = max($most, $1 / 1024) if ($status // '') =~ /RssAnon:\s+(\d+)/;
+        $most = max($most, $1 / 1024)
+            if content("$process/status") =~ /RssAnon:\s+(\d+)/;
     }
 
     return $most;
+}
+
+
+# Of a file that may be gone by now.
+
+sub content {
+    my ($path) = @_;
+
+    open my $fh, '<', $path or return '';
+    local $/;
+
+    return <$fh> // '';
 }
 
 

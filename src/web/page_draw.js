@@ -25,7 +25,7 @@ function makePalette(isDark, isForced) {
     }
   }
   colours.push(hsl(220, 5, isDark ? 30 : 84), hsl(220, 4, isDark ? 33 : 80),
-    isDark ? '#20242c' : '#ffffff');
+    isDark ? '#262a33' : '#eef0f3');
   for (const hue of [8, 212]) {
     for (let i = 1; i <= STEPS; i++) {
       colours.push(isDark ? hsl(hue, 62, 16 + 4 * i)
