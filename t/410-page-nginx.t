@@ -40,6 +40,7 @@ subtest 'what is refused' => \&check_refused;
 subtest 'labels' => \&check_labels;
 subtest 'refresh' => \&check_refresh;
 subtest 'a difference of seconds' => \&check_seconds;
+subtest 'pools' => \&check_pools;
 subtest 'what it asks for' => \&check_requests;
 subtest 'a busy server' => \&check_busy;
 subtest 'a server that is gone' => \&check_gone;
@@ -193,10 +194,37 @@ sub check_seconds {
 }
 
 
+# Exact, owned by parts of nginx; both sides of a difference have all of them.
+
+sub check_pools {
+    my $pools = $url =~ s/heap/pools/r;
+
+    show($pools);
+    like($browser->text('#sum'), qr/ stacks, exact, workers 2\/2$/, 'exact');
+
+    my %owners = map { $_ => 1 } @{ $browser->run('return page.owners.map(
+        (one) => ownerName(one.owner))') };
+
+    ok($owners{'connection slots'} && $owners{configuration},
+       'parts of nginx are owners');
+    ok((grep { /^(?:server|location) / } keys %owners), 'and so are servers');
+
+    show("$pools&seconds=1#v=owners");
+
+    my $sides = $browser->run('return page.owners.filter((one) =>
+        ownerName(one.owner) === "connection slots").map((one) =>
+            [one.cum.before, one.cum.after])');
+
+    is($sides->[0][0], $sides->[0][1], 'slots are as many before as after');
+    cmp_ok($sides->[0][0], '>', 0, 'and there are some');
+    $browser->is_quiet;
+}
+
+
 sub check_requests {
     my @lines = split /\n/, slurp("$server->{prefix}/logs/access.log");
     my @others = grep { !m{^(?:200|400)\ (?:GET|HEAD)
-                           \ /debug/pprof/heap(?:$|\?)}x } @lines;
+                           \ /debug/pprof/(?:heap|pools)(?:$|\?)}x } @lines;
 
     cmp_ok(scalar @lines, '>', 10, 'there were requests');
     is_deeply(\@others, [], 'all of them for its own address');

@@ -33,6 +33,7 @@ typedef struct {
     bool                  is_base;      /* to be subtracted */
     bool                  is_raw;       /* counts stay as they were sampled, */
                                         /*   and no two stacks are added up */
+    bool                  is_baseline;  /* what was inherited, to columns */
     jpp_vec_t *const     *columns;      /* NULL: the profile's */
     const jpp_range_t    *allocator;    /* see jpp_addresses.h */
     size_t                n_allocator;

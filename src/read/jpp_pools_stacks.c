@@ -84,7 +84,7 @@ jpp_pools_read(jpp_profile_t *profile, const jpp_dump_t *dump,
     reading.options = options;
 
     profile->is_difference |= options->is_base;
-    is_baseline = options->columns != NULL;
+    is_baseline = options->is_baseline;
 
     reading.made = jpp_vec_create(profile->arena);
 
@@ -109,7 +109,7 @@ jpp_pools_read(jpp_profile_t *profile, const jpp_dump_t *dump,
         return jpp_err_memory(err);
     }
 
-    if (!is_baseline && !options->is_base) {
+    if (options->columns == NULL && !options->is_base) {
         jpp_pools_add_up(profile->facts, reading.table);
     }
 
@@ -233,7 +233,7 @@ jpp_pools_read_outside(jpp_pools_reading_t *reading)
     ids[0] = jpp_pools_frame(reading, "inherited", 0);
     ids[1] = jpp_pools_frame(reading, "outside pools", 0);
 
-    if (reading->options->columns != NULL) {
+    if (reading->options->is_baseline) {
         held.bytes = facts->outside_inherited;
         return jpp_pools_commit(reading, ids, 2, &held);
     }
