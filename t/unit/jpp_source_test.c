@@ -1,0 +1,163 @@
+
+/*
+ * Which source answers, whose rate is changed, and what is forgotten: with
+ * libc's malloc(), and with a jemalloc that profiles.  See jpp_test_jemalloc.h.
+ */
+
+/* memmem() */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#define JPP_PROGRAM  "jpp_source_test"
+
+#include "jpp_control.h"
+#include "jpp_source.h"
+#include "jpp_test_jemalloc.h"
+
+
+static void jpp_tests(void);
+static void jpp_tests_real(void);
+
+static void jpp_part_changes(const char *argument);
+static void jpp_part_change(const char *form);
+static void jpp_part_dump(void);
+
+
+static const jpp_part_t  jpp_parts[] = {
+    { "state",    jpp_part_state },
+    { "changes",  jpp_part_changes }
+};
+
+
+int
+main(int argc, char **argv)
+{
+    return jpp_test_jemalloc(argc, argv, jpp_parts,
+                             sizeof(jpp_parts) / sizeof(jpp_parts[0]),
+                             jpp_tests, jpp_tests_real);
+}
+
+
+static void
+jpp_tests(void)
+{
+    jpp_run_t  run = { NULL, NULL, NULL, "changes", NULL };
+
+    jpp_is_str(jpp_source_name(JPP_SOURCE_SAMPLER), "sampler", "a name");
+    jpp_ok(jpp_source_name(JPP_SOURCE_NONE) == NULL, "none");
+
+    if (JPP_IS_SANITIZED) {
+        jpp_ok(true, "changes # SKIP not under a sanitizer");
+        return;
+    }
+
+    run.argument = "sampler=on sampler=on sampler=on&lg_sample=14 reset=1 "
+                   "sampler=off";
+    jpp_is_str(jpp_run(&run),
+               "- 0/s 12 other; s 12/s 12; s 12/s 14 other; s 14/s 14 other; "
+               "s 14/- 0 other; no dump",
+               "with libc's malloc(): on, again, a rate, a reset, off");
+
+    run.argument = "sampler=on&lg_sample=10";
+    jpp_is_str(jpp_run(&run), "- 0/s 10 other; heap_v2/1024",
+               "on, and a dump");
+
+    run.argument = "active=on sampler=on&active=on";
+    jpp_is_str(jpp_run(&run), "- 0/- 0 error 14; - 0/s 12 other error 14; "
+               "heap_v2/4096", "what only jemalloc can");
+}
+
+
+static void
+jpp_tests_real(void)
+{
+    jpp_run_t  run = { JPP_REAL, "prof:true,lg_prof_sample:15,prof_prefix:",
+                       NULL, "changes", NULL };
+
+    run.argument = "lg_sample=16 sampler=on lg_sample=13 reset=1 "
+                   "sampler=off&lg_sample=17";
+    jpp_is_str(jpp_run(&run),
+               "j 15/j 16 reset other; j 16/s 12 other; s 12/s 13 other; "
+               "s 13/s 13 other; s 13/j 17 reset other; heap_v2/131072",
+               "a rate is that of the source then, and so is a reset");
+
+    run.argument = "sampler=on active=off sampler=off";
+    jpp_is_str(jpp_run(&run),
+               "j 15/s 12 other; s 12/s 12; s 12/j 15 other; heap_v2/32768",
+               "active is jemalloc's");
+}
+
+
+/* ARGUMENT: forms, with blanks between. */
+
+static void
+jpp_part_changes(const char *argument)
+{
+    char  forms[256], *form, *next;
+
+    snprintf(forms, sizeof(forms), "%s", argument);
+
+    for (form = strtok_r(forms, " ", &next); form != NULL;
+         form = strtok_r(NULL, " ", &next))
+    {
+        jpp_part_change(form);
+    }
+
+    jpp_part_dump();
+}
+
+
+static void
+jpp_part_change(const char *form)
+{
+    jpp_err_t             err;
+    jpp_args_t            args;
+    jpp_code_t            rc;
+    jpp_control_t         control;
+    jpp_jemalloc_t        jemalloc;
+    jpp_control_result_t  result;
+
+    jpp_jemalloc_read(&jemalloc);
+    jpp_report_args_init(&args);
+    jpp_control_init(&control);
+    (void) jpp_control_query(&control, &args, form, strlen(form), NULL);
+
+    rc = jpp_source_control(&control, &result, &err);
+
+    printf("%s %u/%s %u%s%s", result.before.by_sampler ? "s"
+                              : result.has_profiler ? "j" : "-",
+           result.before.lg_sample,
+           result.after.by_sampler ? "s" : result.has_profiler ? "j" : "-",
+           result.after.lg_sample, result.is_reset ? " reset" : "",
+           result.is_other ? " other" : "");
+
+    if (rc != JPP_OK) {
+        printf(" error %d", rc);
+    }
+
+    printf("; ");
+}
+
+
+/* The first line of it. */
+
+static void
+jpp_part_dump(void)
+{
+    jpp_err_t             err;
+    jpp_memfd_t           memfd;
+    jpp_sampler_state_t   sampler;
+
+    jpp_part_hold();
+
+    if (jpp_memfd_open(&memfd, NULL, &err) != JPP_OK
+        || jpp_source_dump(memfd.fd, &sampler, &err) != JPP_OK
+        || jpp_memfd_map(&memfd, 16 << 20, &err) != JPP_OK)
+    {
+        printf("no dump\n");
+        return;
+    }
+
+    printf("%.*s\n", (int) strcspn(memfd.data, "\n"), memfd.data);
+}
