@@ -1,5 +1,5 @@
 
-/* memrchr(), syscall() */
+/* memrchr() */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "jpp_limits.h"
@@ -28,21 +27,9 @@
 /* of a line before its name */
 #define JPP_PROC_FIELDS  5
 
-/* bytes that are read at once on the stack of somebody else */
-#define JPP_PROC_PIECE   1024
-
-
-/* a listing that is read piece by piece, and the line that it is in */
-typedef struct {
-    uintptr_t    numbers[2];       /* start, end */
-    uint32_t     field;            /* 2: behind them */
-} jpp_proc_line_t;
-
 
 static bool jpp_proc_is_ordered(const char *text, size_t len);
 static jpp_code_t jpp_proc_read(int fd, jpp_vec_t *maps, jpp_err_t *err);
-static bool jpp_proc_find(int fd, uintptr_t address, jpp_proc_line_t *line);
-static bool jpp_proc_line(jpp_proc_line_t *line, char c);
 
 
 jpp_code_t
@@ -156,100 +143,6 @@ jpp_proc_read(int fd, jpp_vec_t *maps, jpp_err_t *err)
     }
 }
 
-
-/*
- * Plain system calls: those of libc are points where a thread may be
- * cancelled, and malloc() is none.
- */
-
-bool
-jpp_proc_mapping(uintptr_t address, uintptr_t *start, uintptr_t *end)
-{
-    int               fd, saved;
-    bool              is_found;
-    jpp_proc_line_t   line;
-
-    saved = errno;
-
-    fd = (int) syscall(SYS_openat, AT_FDCWD, "/proc/self/maps",
-                       O_RDONLY|O_CLOEXEC);
-
-    is_found = fd != -1 && jpp_proc_find(fd, address, &line);
-
-    if (fd != -1) {
-        (void) syscall(SYS_close, fd);
-    }
-
-    if (is_found) {
-        *start = line.numbers[0];
-        *end = line.numbers[1];
-    }
-
-    errno = saved;
-
-    return is_found;
-}
-
-
-static bool
-jpp_proc_find(int fd, uintptr_t address, jpp_proc_line_t *line)
-{
-    char   piece[JPP_PROC_PIECE];
-    long   i, n;
-
-    line->numbers[0] = 0;
-    line->numbers[1] = 0;
-    line->field = 0;
-
-    for ( ;; ) {
-        n = syscall(SYS_read, fd, piece, sizeof(piece));
-
-        if (n <= 0 && !(n < 0 && errno == EINTR)) {
-            return false;
-        }
-
-        for (i = 0; i < n; i++) {
-            if (jpp_proc_line(line, piece[i])
-                && address >= line->numbers[0]
-                && address < line->numbers[1])
-            {
-                return true;
-            }
-        }
-    }
-}
-
-
-/* "7f1200000000-7f1200001000 r-xp ..."; true: C is the one behind the end */
-
-static bool
-jpp_proc_line(jpp_proc_line_t *line, char c)
-{
-    if (c == '\n') {
-        line->numbers[0] = 0;
-        line->numbers[1] = 0;
-        line->field = 0;
-
-        return false;
-    }
-
-    if (line->field == 2) {
-        return false;
-    }
-
-    if (c == '-' || c == ' ') {
-        return ++line->field == 2;
-    }
-
-    line->numbers[line->field] = line->numbers[line->field] << 4
-                                 | (uintptr_t) (c <= '9' ? c - '0'
-                                                         : c - 'a' + 10);
-
-    return false;
-}
-
-
-/* "7f1200000000-7f1200001000 r-xp ..." */
 
 int
 jpp_proc_protection(const char *text, size_t len, uintptr_t address)

@@ -22,13 +22,6 @@
 jpp_code_t jpp_proc_maps(jpp_vec_t *maps, jpp_err_t *err);
 
 /*
- * [signal] Find the mapping that ADDRESS lies in: from *START to *END.  No
- * lock, no memory, errno untouched; a kilobyte of stack.  False: none, or it
- * cannot be read.
- */
-bool jpp_proc_mapping(uintptr_t address, uintptr_t *start, uintptr_t *end);
-
-/*
  * How the page at ADDRESS is protected, as mprotect() has it (PROT_READ ...),
  * by the LEN bytes of maps TEXT; 0: nothing is mapped there.
  */

@@ -33,8 +33,6 @@ static void jpp_proc_undo(char *name);
 static void jpp_proc_test_memory(void);
 static void jpp_proc_test_descriptors(void);
 static void jpp_proc_test_tail(void);
-static void jpp_proc_test_mapping(void);
-static void jpp_proc_test_mapping_fails(void);
 static void jpp_proc_test_protection(void);
 
 
@@ -52,8 +50,6 @@ main(void)
     jpp_proc_test_memory();
     jpp_proc_test_descriptors();
     jpp_proc_test_tail();
-    jpp_proc_test_mapping();
-    jpp_proc_test_mapping_fails();
     jpp_proc_test_protection();
 
     after = dup(0);
@@ -350,96 +346,6 @@ jpp_proc_test_tail(void)
     }
 
     jpp_arena_destroy(&arena);
-}
-
-
-/* Every mapping of the listing, at its first byte, its last, and behind it. */
-
-static void
-jpp_proc_test_mapping(void)
-{
-    char          *line, *next;
-    size_t         n, wrong;
-    jpp_err_t      err;
-    jpp_vec_t     *text;
-    uintptr_t      low, high, start, end, page[2];
-    jpp_arena_t    arena;
-
-    jpp_arena_init(&arena, 256 << 20);
-    text = jpp_vec_create(&arena);
-
-    /* the last look maps nothing more */
-
-    (void) jpp_proc_maps(text, &err);
-    text->len = 0;
-    (void) jpp_proc_maps(text, &err);
-    *(char *) jpp_vec_push(text, 1) = '\0';
-
-    n = 0;
-    wrong = 0;
-
-    for (line = (char *) text->data; *line != '\0'; line = next + 1) {
-        next = strchr(line, '\n');
-
-        if (sscanf(line, "%zx-%zx", &start, &end) != 2) {
-            break;
-        }
-
-        n++;
-        wrong += !jpp_proc_mapping(start, &low, &high)
-                 || low != start || high != end
-                 || !jpp_proc_mapping(end - 1, &low, &high)
-                 || low != start || high != end;
-    }
-
-    jpp_ok(n > 10 && *line == '\0', "%zu mappings", n);
-    jpp_is_u64(wrong, 0, "each is found by its first byte, and its last");
-
-    page[0] = (uintptr_t) mmap(NULL, 3 * 4096, PROT_NONE,
-                               MAP_PRIVATE|MAP_ANONYMOUS, -1, 0);
-    mprotect((void *) (page[0] + 4096), 4096, PROT_READ);
-
-    jpp_ok(jpp_proc_mapping(page[0] + 5000, &low, &high), "a page");
-    jpp_is_u64(low, page[0] + 4096, "from its start");
-    jpp_is_u64(high, page[0] + 8192, "to its end, between two others");
-
-    munmap((void *) (page[0] + 4096), 4096);
-    jpp_ok(!jpp_proc_mapping(page[0] + 5000, &low, &high), "where none is");
-    jpp_ok(!jpp_proc_mapping(0x101, &low, &high), "nor below all");
-    jpp_ok(!jpp_proc_mapping(UINTPTR_MAX, &low, &high), "nor above");
-
-    munmap((void *) page[0], 3 * 4096);
-    jpp_arena_destroy(&arena);
-}
-
-
-static void
-jpp_proc_test_mapping_fails(void)
-{
-    int            fd;
-    bool           is_found;
-    uintptr_t      low, high;
-    struct rlimit  limit, none;
-
-    fd = dup(0);
-    close(fd);
-
-    getrlimit(RLIMIT_NOFILE, &limit);
-    none = limit;
-    none.rlim_cur = (rlim_t) fd;
-
-    setrlimit(RLIMIT_NOFILE, &none);
-    errno = ENOTTY;
-    is_found = jpp_proc_mapping((uintptr_t) &fd, &low, &high);
-    none.rlim_cur = (rlim_t) errno;
-    setrlimit(RLIMIT_NOFILE, &limit);
-
-    jpp_ok(!is_found, "no mapping without a free descriptor");
-    jpp_is_u64(none.rlim_cur, ENOTTY, "and errno as it was");
-
-    errno = ENOTTY;
-    jpp_ok(jpp_proc_mapping((uintptr_t) &fd, &low, &high), "with one");
-    jpp_is_i64(errno, ENOTTY, "errno as it was");
 }
 
 
