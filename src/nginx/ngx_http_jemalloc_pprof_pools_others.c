@@ -28,7 +28,7 @@ static uint32_t ngx_http_jemalloc_pprof_others_module(
 void
 ngx_http_jemalloc_pprof_others_client(ngx_http_jemalloc_pprof_walk_t *walk,
     const ngx_connection_t *c, const ngx_log_t *log, const ngx_pool_t *pool,
-    uint32_t owner)
+    uint32_t owner, ngx_http_jemalloc_pprof_sharing_pt sharing)
 {
     ngx_http_jemalloc_pprof_client_t  *client;
 
@@ -42,6 +42,7 @@ ngx_http_jemalloc_pprof_others_client(ngx_http_jemalloc_pprof_walk_t *walk,
     client->pool = pool;
     client->slot = ngx_http_jemalloc_pprof_walk_slot(walk, c);
     client->owner = owner;
+    client->sharing = sharing;
     client->number = c->number;
 
     (void) jpp_index_add(&walk->client_index,
@@ -168,8 +169,15 @@ ngx_http_jemalloc_pprof_others_owner(ngx_http_jemalloc_pprof_walk_t *walk,
         accepted = &walk->cycle->connections[client->slot];
 
         if (accepted->number == client->number) {
-            return c->pool == client->pool || c->pool == accepted->pool
-                   ? 0 : client->owner;
+            if (c->pool != client->pool && c->pool != accepted->pool) {
+                return client->owner;
+            }
+
+            if (client->sharing != NULL) {
+                client->sharing(walk, accepted, c, client->owner);
+            }
+
+            return 0;
         }
     }
 

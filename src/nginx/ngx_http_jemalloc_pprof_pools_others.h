@@ -14,11 +14,12 @@
 
 /*
  * Connections with LOG are on behalf of C, and of OWNER; those that share POOL
- * have no other.
+ * have no other, but what SHARING counts, if it is not NULL.
  */
 void ngx_http_jemalloc_pprof_others_client(
     ngx_http_jemalloc_pprof_walk_t *walk, const ngx_connection_t *c,
-    const ngx_log_t *log, const ngx_pool_t *pool, uint32_t owner);
+    const ngx_log_t *log, const ngx_pool_t *pool, uint32_t owner,
+    ngx_http_jemalloc_pprof_sharing_pt sharing);
 
 /* PC is counted now, as somebody's peer; 0: it was already. */
 ngx_uint_t ngx_http_jemalloc_pprof_others_count(

@@ -79,7 +79,7 @@ ngx_http_jemalloc_pprof_request_count(ngx_http_jemalloc_pprof_walk_t *walk,
     ngx_http_jemalloc_pprof_scope_count(walk, r->pool, owner);
 
     ngx_http_jemalloc_pprof_others_client(walk, c, r->connection->log, r->pool,
-                                          owner);
+                                          owner, NULL);
 
     ngx_http_jemalloc_pprof_request_tree(walk, r,
                                      ngx_http_jemalloc_pprof_request_peer);

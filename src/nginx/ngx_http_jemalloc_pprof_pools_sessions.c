@@ -19,6 +19,10 @@ typedef struct {
     /* Mark the buffers of DATA, which is in scope; its peer, or NULL. */
     ngx_connection_t  *(*buffers)(ngx_http_jemalloc_pprof_walk_t *walk,
         const ngx_connection_t *c, void *data);
+
+    /* what another connection with its pool has; or NULL */
+    ngx_http_jemalloc_pprof_sharing_pt
+                       sharing;
 } ngx_http_jemalloc_pprof_sessions_t;
 
 
@@ -28,16 +32,20 @@ static ngx_connection_t *ngx_http_jemalloc_pprof_sessions_stream(
 static ngx_connection_t *ngx_http_jemalloc_pprof_sessions_mail(
     ngx_http_jemalloc_pprof_walk_t *walk, const ngx_connection_t *c,
     void *data);
+static void ngx_http_jemalloc_pprof_sessions_auth(
+    ngx_http_jemalloc_pprof_walk_t *walk, const ngx_connection_t *accepted,
+    const ngx_connection_t *c, uint32_t owner);
 
 
 static const ngx_http_jemalloc_pprof_sessions_t
     ngx_http_jemalloc_pprof_sessions[] =
 {
     { JPP_POOLS_STREAM, "ngx_stream_init_connection",
-      ngx_http_jemalloc_pprof_sessions_stream },
+      ngx_http_jemalloc_pprof_sessions_stream, NULL },
 
     { JPP_POOLS_MAIL, "ngx_mail_init_connection",
-      ngx_http_jemalloc_pprof_sessions_mail }
+      ngx_http_jemalloc_pprof_sessions_mail,
+      ngx_http_jemalloc_pprof_sessions_auth }
 };
 
 #define NGX_HTTP_JEMALLOC_PPROF_SESSIONS                                      \
@@ -47,6 +55,8 @@ static const ngx_http_jemalloc_pprof_sessions_t
 /* their addresses, or NULL */
 static void  *ngx_http_jemalloc_pprof_accepting
     [NGX_HTTP_JEMALLOC_PPROF_SESSIONS];
+
+static const ngx_module_t  *ngx_http_jemalloc_pprof_auth_http;
 
 
 /* By name: a module may be loaded after this one. */
@@ -60,6 +70,9 @@ ngx_http_jemalloc_pprof_sessions_init(void)
         ngx_http_jemalloc_pprof_accepting[i] =
             dlsym(RTLD_DEFAULT, ngx_http_jemalloc_pprof_sessions[i].symbol);
     }
+
+    ngx_http_jemalloc_pprof_auth_http = dlsym(RTLD_DEFAULT,
+                                              "ngx_mail_auth_http_module");
 }
 
 
@@ -96,7 +109,8 @@ ngx_http_jemalloc_pprof_sessions_connection(
                                                                c->listening));
 
     ngx_http_jemalloc_pprof_walk_begin(walk, owner, 0);
-    ngx_http_jemalloc_pprof_others_client(walk, c, c->log, c->pool, owner);
+    ngx_http_jemalloc_pprof_others_client(walk, c, c->log, c->pool, owner,
+                                          sessions->sharing);
 
     ngx_http_jemalloc_pprof_scope_count(walk, c->pool, owner);
     ngx_http_jemalloc_pprof_buffers_connection(walk, c, NULL);
@@ -190,4 +204,61 @@ ngx_http_jemalloc_pprof_sessions_mail(ngx_http_jemalloc_pprof_walk_t *walk,
     }
 
     return s->proxy->upstream.connection;
+}
+
+
+/*
+ * What auth_http asks with has a pool of its own, and is the first in it.  The
+ * session does not forget it when the answer is there; but until then there is
+ * the connection, which it refers to, and no proxy yet.
+ */
+
+static void
+ngx_http_jemalloc_pprof_sessions_auth(ngx_http_jemalloc_pprof_walk_t *walk,
+    const ngx_connection_t *accepted, const ngx_connection_t *c,
+    uint32_t owner)
+{
+    ngx_uint_t              index;
+    ngx_pool_t             *pool;
+    ngx_mail_session_t     *s;
+    ngx_peer_connection_t  *peer;
+
+    s = accepted->data;
+
+    if (ngx_http_jemalloc_pprof_auth_http == NULL || c->data != s) {
+        return;
+    }
+
+    index = ngx_http_jemalloc_pprof_auth_http->ctx_index;
+
+    ngx_http_jemalloc_pprof_scope_open(walk);
+    ngx_http_jemalloc_pprof_scope_push(walk, accepted->pool);
+    ngx_http_jemalloc_pprof_scope_larges(walk, accepted->pool);
+
+    if (!ngx_http_jemalloc_pprof_scope_has(walk, s,
+                                           sizeof(ngx_mail_session_t))
+        || s->signature != NGX_MAIL_MODULE || s->connection != accepted
+        || s->proxy != NULL
+        || !ngx_http_jemalloc_pprof_scope_has(walk, s->ctx,
+                                              (index + 1) * sizeof(void *))
+        || s->ctx[index] == NULL)
+    {
+        return;
+    }
+
+    /* it begins with two buffers, and then the peer */
+
+    peer = (ngx_peer_connection_t *) ((ngx_buf_t **) s->ctx[index] + 2);
+    pool = (ngx_pool_t *) ((u_char *) s->ctx[index] - sizeof(ngx_pool_t));
+
+    if (peer->connection == c
+        && ngx_http_jemalloc_pprof_pool_has(pool, peer,
+                                            sizeof(ngx_peer_connection_t)))
+    {
+        /* the session's own were counted with it */
+
+        ngx_http_jemalloc_pprof_scope_open(walk);
+        ngx_http_jemalloc_pprof_scope_count(walk, pool, owner);
+        ngx_http_jemalloc_pprof_scope_flush(walk);
+    }
 }

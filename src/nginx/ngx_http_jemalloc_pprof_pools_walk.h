@@ -96,6 +96,14 @@ typedef struct {
 } ngx_http_jemalloc_pprof_server_t;
 
 
+typedef struct ngx_http_jemalloc_pprof_walk_s  ngx_http_jemalloc_pprof_walk_t;
+
+/* C shares the pool of ACCEPTED: count, for OWNER, what else it has. */
+typedef void (*ngx_http_jemalloc_pprof_sharing_pt)(
+    ngx_http_jemalloc_pprof_walk_t *walk, const ngx_connection_t *accepted,
+    const ngx_connection_t *c, uint32_t owner);
+
+
 /* A client's log, which the connections that it causes have, too. */
 typedef struct {
     const ngx_log_t            *log;
@@ -103,6 +111,8 @@ typedef struct {
     uint32_t                    slot;      /* of the client's connection */
     uint32_t                    owner;
     ngx_atomic_uint_t           number;    /* of the client's connection */
+    ngx_http_jemalloc_pprof_sharing_pt
+                                sharing;   /* or NULL */
 } ngx_http_jemalloc_pprof_client_t;
 
 
@@ -125,7 +135,7 @@ typedef struct {
 } ngx_http_jemalloc_pprof_sum_t;
 
 
-typedef struct {
+struct ngx_http_jemalloc_pprof_walk_s {
     jpp_arena_t            arena;
     jpp_pools_t            table;
     const ngx_cycle_t     *cycle;      /* a reload of a single process ends */
@@ -164,7 +174,7 @@ typedef struct {
                                        /*   somebody's peer? */
     u_char                *is_free;    /* is it in the list of free ones? */
     unsigned               knows_free:1;   /* which was read in this slice */
-} ngx_http_jemalloc_pprof_walk_t;
+};
 
 
 /* A phase: NGX_OK: it is done; NGX_AGAIN: the slice is over. */
