@@ -83,7 +83,7 @@ jpp_proc_maps(jpp_vec_t *maps, jpp_err_t *err)
 static bool
 jpp_proc_is_ordered(const char *text, size_t len)
 {
-    uint64_t     start, stop, last;
+    uint64_t     start, last, stop = 0;
     const char  *p, *end;
 
     end = text + len;
@@ -147,7 +147,7 @@ jpp_proc_read(int fd, jpp_vec_t *maps, jpp_err_t *err)
 int
 jpp_proc_protection(const char *text, size_t len, uintptr_t address)
 {
-    uint64_t     start, stop;
+    uint64_t     start, stop = 0;
     const char  *p, *next, *end;
 
     end = text + len;

@@ -22,7 +22,7 @@ jpp_unwind_end_t
 jpp_complete_step(const jpp_mapped_t *objects, jpp_frame_t *frame)
 {
     bool              is_signal;
-    uintptr_t         cfa;
+    uintptr_t         cfa = 0;
     jpp_frame_t       caller;
     jpp_cfi_row_t     row;
     jpp_unwind_end_t  end;
