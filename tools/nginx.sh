@@ -18,6 +18,11 @@ NGINX_OPTIONS="--with-compat --with-debug --with-threads --with-pcre-jit
 
 NGINX_CC_OPTIONS="-O2 -g -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"
 
+# What the sanitizers watch for.
+
+NGINX_SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined
+    -fno-sanitize=nonnull-attribute,alignment -fno-sanitize=pointer-overflow"
+
 
 # What the module's files, its build script and nginx's own configure depend on.
 
@@ -126,9 +131,8 @@ nginx_build()
 
 nginx_asan()
 (
-    sanitize="-fsanitize=address,undefined -fno-sanitize-recover=undefined"
-    sanitize="$sanitize -fno-sanitize=nonnull-attribute,alignment"
-    sanitize="$sanitize -fno-sanitize=pointer-overflow"
+    # shellcheck disable=SC2086
+    sanitize=$(echo $NGINX_SANITIZE)
     palloc=-DNGX_DEBUG_PALLOC=1
     tree=$(sources_get deb-src own nginx)
 
@@ -139,4 +143,37 @@ nginx_asan()
     nginx_make asan "$tree" build $NGINX_OPTIONS --with-cc=clang \
         --with-cc-opt="-O1 -g -fno-omit-frame-pointer $sanitize $palloc" \
         --with-ld-opt="$sanitize" --add-module="$PWD"
+)
+
+
+# nginx_truth NAME SUITE CC CC_OPTION LD_OPTION OPTION...: an nginx that keeps
+# the truth about its pools, with the module and what compares them.  Its
+# sources are a copy, which bench/pools/patch.pl changes; the file is not
+# stripped, and Debian's modules fit it where SUITE is own.
+
+nginx_truth()
+(
+    name=$1 source=$(sources_get deb-src "$2" nginx) cc=$3 cc_opt=$4 ld_opt=$5
+    shift 5
+
+    tree=$PWD/build/nginx/truth-${source##*/}
+    patch=$(cksum <bench/pools/patch.pl)
+
+    if [ "$patch" != "$(cat "$tree.patch" 2>&1)" ]; then
+        rm -rf "$tree" "$tree.patch"
+        mkdir -p build/nginx
+        cp -R "$source" "$tree"
+        perl bench/pools/patch.pl "$tree"
+        echo "$patch" >"$tree.patch"
+    fi
+
+    NGX_HTTP_JEMALLOC_PPROF_JEMALLOC=none
+    export NGX_HTTP_JEMALLOC_PPROF_JEMALLOC
+
+    # shellcheck disable=SC2086
+    nginx_make "$name" "$tree" build $NGINX_OPTIONS --with-http_dav_module \
+        --with-mail --with-mail_ssl_module --with-stream \
+        --with-stream_ssl_module --with-stream_ssl_preread_module "$@" \
+        --with-cc="$cc" --with-cc-opt="$cc_opt" --with-ld-opt="$ld_opt" \
+        --add-module="$PWD" --add-module="$PWD/bench/pools"
 )
