@@ -4,6 +4,10 @@
 #include "jpp_metrics_values.h"
 
 
+static void jpp_metrics_add(jpp_metrics_worker_t *sums,
+    const jpp_metrics_worker_t *values);
+
+
 void
 jpp_metrics_nginx(const jpp_telemetry_t *telemetry, jpp_metrics_nginx_t *nginx)
 {
@@ -66,39 +70,44 @@ jpp_metrics_worker(const jpp_telemetry_t *telemetry,
 }
 
 
-/* numbers that no worker has stay unknown */
-
 void
 jpp_metrics_exiting(const jpp_telemetry_t *telemetry,
     jpp_metrics_worker_t *exiting)
 {
-    size_t                i, k, n;
-    uint64_t             *sum;
-    const uint64_t       *value;
+    size_t                i;
     const jpp_fleet_t    *fleet;
     jpp_metrics_worker_t  values;
 
     fleet = telemetry->fleet;
-    n = sizeof(jpp_metrics_worker_t) / sizeof(uint64_t);
 
     memset(exiting, 0xff, sizeof(jpp_metrics_worker_t));
 
-    sum = (uint64_t *) (void *) exiting;
-    value = (const uint64_t *) (const void *) &values;
-
     for (i = 0; i < fleet->n; i++) {
 
-        if (!fleet->workers[i].is_exiting) {
-            continue;
+        if (fleet->workers[i].is_exiting) {
+            jpp_metrics_worker(telemetry, &fleet->workers[i], &values);
+            jpp_metrics_add(exiting, &values);
         }
+    }
+}
 
-        jpp_metrics_worker(telemetry, &fleet->workers[i], &values);
 
-        for (k = 0; k < n; k++) {
+/* numbers that no worker has stay unknown */
 
-            if (value[k] != JPP_NONE) {
-                sum[k] = sum[k] == JPP_NONE ? value[k] : sum[k] + value[k];
-            }
+static void
+jpp_metrics_add(jpp_metrics_worker_t *sums, const jpp_metrics_worker_t *values)
+{
+    size_t           i;
+    uint64_t        *sum;
+    const uint64_t  *value;
+
+    sum = (uint64_t *) (void *) sums;
+    value = (const uint64_t *) (const void *) values;
+
+    for (i = 0; i < sizeof(jpp_metrics_worker_t) / sizeof(uint64_t); i++) {
+
+        if (value[i] != JPP_NONE) {
+            sum[i] = sum[i] == JPP_NONE ? value[i] : sum[i] + value[i];
         }
     }
 }

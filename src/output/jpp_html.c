@@ -20,7 +20,8 @@ typedef enum {
     JPP_HTML_UP_TO_POLICY = 0,
     JPP_HTML_UP_TO_TITLE,
     JPP_HTML_UP_TO_PROFILES,
-    JPP_HTML_END
+    JPP_HTML_END,
+    JPP_HTML_PARTS
 } jpp_html_part_t;
 
 
@@ -29,7 +30,7 @@ static bool jpp_html_profile(const jpp_view_t *view, const char *id,
 static bool jpp_html_base(const jpp_view_t *view, jpp_sink_t *sink);
 
 
-static const char *const  jpp_html_parts[] = { JPP_PAGE_PARTS };
+static const char *const  jpp_html_parts[JPP_HTML_PARTS] = { JPP_PAGE_PARTS };
 
 /* frame-ancestors means nothing in a meta element */
 
