@@ -174,6 +174,10 @@ browser()
     # shellcheck disable=SC2086
     need $BROWSER_PACKAGES
 
+    # node's own packages bring npm, and conflict with the distribution's
+
+    command -v npm >/dev/null || need npm
+
     for package in axe-core@4.14.1 eslint@10.15.0; do
         npm_get "$package"
     done
