@@ -6,6 +6,8 @@
 #include "ngx_http_jemalloc_pprof_pools_sessions.h"
 #include "ngx_http_jemalloc_pprof_pools_units.h"
 
+#include "jpp_images.h"
+
 #include <ngx_mail.h>
 #include <ngx_stream.h>
 
@@ -26,6 +28,7 @@ typedef struct {
 } ngx_http_jemalloc_pprof_sessions_t;
 
 
+static void *ngx_http_jemalloc_pprof_sessions_symbol(const char *name);
 static ngx_connection_t *ngx_http_jemalloc_pprof_sessions_stream(
     ngx_http_jemalloc_pprof_walk_t *walk, const ngx_connection_t *c,
     void *data);
@@ -68,11 +71,21 @@ ngx_http_jemalloc_pprof_sessions_init(void)
 
     for (i = 0; i < NGX_HTTP_JEMALLOC_PPROF_SESSIONS; i++) {
         ngx_http_jemalloc_pprof_accepting[i] =
-            dlsym(RTLD_DEFAULT, ngx_http_jemalloc_pprof_sessions[i].symbol);
+            ngx_http_jemalloc_pprof_sessions_symbol(
+                ngx_http_jemalloc_pprof_sessions[i].symbol);
     }
 
-    ngx_http_jemalloc_pprof_auth_http = dlsym(RTLD_DEFAULT,
-                                              "ngx_mail_auth_http_module");
+    ngx_http_jemalloc_pprof_auth_http =
+        ngx_http_jemalloc_pprof_sessions_symbol("ngx_mail_auth_http_module");
+}
+
+
+/* for one that is missing dlsym() would keep memory */
+
+static void *
+ngx_http_jemalloc_pprof_sessions_symbol(const char *name)
+{
+    return jpp_images_has(name) ? dlsym(RTLD_DEFAULT, name) : NULL;
 }
 
 

@@ -705,7 +705,9 @@ jpp_play_leak(void)
 
     jpp_check(state.is_on && state.lg_sample == JPP_SAMPLER_LG_DEFAULT
               && state.since != 0, "the state goes with the dump");
-    jpp_check(state.samples > 2000 && state.live > 1000
+    /* 2,080 and 1,040 are to be expected, give or take 31 and 22 */
+
+    jpp_check(state.samples > 1900 && state.live > 900
               && state.samples > state.live && state.sites >= 2,
               "%u samples, %u live, %u sites", (unsigned) state.samples,
               (unsigned) state.live, (unsigned) state.sites);
