@@ -56,7 +56,7 @@ subtests(
     'all connections are used' => [ \&full, 'jemalloc' ],
 );
 
-kill 'KILL', @backends;
+kill '-KILL', @backends;
 waitpid $_, 0 for @backends;
 
 
@@ -145,6 +145,10 @@ sub backend {
     my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 64)
         or die "listen: $!";
     my $pid = fork() // die "fork: $!";
+
+    # it ends with all that it has started
+
+    setpgrp $pid, $pid;
 
     if ($pid != 0) {
         push @backends, $pid;
