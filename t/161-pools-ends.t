@@ -80,10 +80,19 @@ sub killed {
         my @asking = map { $nginx->client } 1 .. 3;
 
         $_->send_request("$pools?format=folded", close => 1) for @asking;
-        kill 'KILL', ($nginx->worker_pids)[$round % 2];
+
+        my $killed = ($nginx->worker_pids)[$round % 2];
+
+        kill 'KILL', $killed;
         $statuses{ $_->response->{status} }++ for @asking;
 
-        wait_until(sub { $nginx->worker_pids == 2 });
+        # it may be listed for a while
+
+        wait_until(sub {
+            my @pids = $nginx->worker_pids;
+
+            return @pids == 2 && !grep { $_ == $killed } @pids;
+        });
     }
 
     # 0: the one that was asked was killed
