@@ -20,5 +20,8 @@
  */
 void jpp_markup_text(jpp_sink_t *sink, const char *text, size_t len);
 
+/* If C is a character of markup, append it escaped; false: it is none. */
+bool jpp_markup_escape(jpp_sink_t *sink, char c);
+
 
 #endif /* _JPP_MARKUP_H_INCLUDED_ */

@@ -5,6 +5,7 @@
 #include "jpp_ascii.h"
 #include "jpp_console.h"
 #include "jpp_findings.h"
+#include "jpp_markup.h"
 #include "jpp_version.h"
 
 
@@ -460,34 +461,8 @@ jpp_console_text(jpp_sink_t *sink, const char *s)
 {
     for ( /* void */ ; *s != '\0'; s++) {
 
-        switch (*s) {
-
-        case '&':
-            jpp_sink_str(sink, "&amp;");
-            break;
-
-        case '<':
-            jpp_sink_str(sink, "&lt;");
-            break;
-
-        case '>':
-            jpp_sink_str(sink, "&gt;");
-            break;
-
-        case '"':
-            jpp_sink_str(sink, "&quot;");
-            break;
-
-        case '\'':
-            jpp_sink_str(sink, "&#39;");
-            break;
-
-        case '\n':
-            jpp_sink_char(sink, '\n');
-            break;
-
-        default:
-            jpp_sink_char(sink, jpp_ascii(*s));
+        if (!jpp_markup_escape(sink, *s)) {
+            jpp_sink_char(sink, *s == '\n' ? '\n' : jpp_ascii(*s));
         }
     }
 }
