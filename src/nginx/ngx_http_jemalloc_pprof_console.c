@@ -7,7 +7,7 @@
 
 static ngx_int_t ngx_http_jemalloc_pprof_console_answer(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question);
-static ngx_int_t ngx_http_jemalloc_pprof_console_write(
+static ngx_int_t ngx_http_jemalloc_pprof_console_write(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
     jpp_sink_t *sink);
 
@@ -37,7 +37,7 @@ ngx_http_jemalloc_pprof_console_answer(ngx_http_request_t *r,
 
 
 static ngx_int_t
-ngx_http_jemalloc_pprof_console_write(
+ngx_http_jemalloc_pprof_console_write(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
     jpp_sink_t *sink)
 {

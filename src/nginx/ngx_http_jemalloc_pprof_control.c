@@ -35,7 +35,7 @@ static ngx_int_t ngx_http_jemalloc_pprof_control_apply(ngx_http_request_t *r,
 static void ngx_http_jemalloc_pprof_control_want(
     ngx_http_jemalloc_pprof_wanted_t *wanted, const jpp_control_t *control,
     ngx_int_t sampler);
-static ngx_int_t ngx_http_jemalloc_pprof_control_write(
+static ngx_int_t ngx_http_jemalloc_pprof_control_write(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
     jpp_sink_t *sink);
 
@@ -304,7 +304,7 @@ ngx_http_jemalloc_pprof_control_want(ngx_http_jemalloc_pprof_wanted_t *wanted,
 
 
 static ngx_int_t
-ngx_http_jemalloc_pprof_control_write(
+ngx_http_jemalloc_pprof_control_write(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
     jpp_sink_t *sink)
 {

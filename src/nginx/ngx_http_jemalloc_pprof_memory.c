@@ -6,7 +6,7 @@
 #include "jpp_memory.h"
 
 
-static ngx_int_t ngx_http_jemalloc_pprof_memory_write(
+static ngx_int_t ngx_http_jemalloc_pprof_memory_write(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
     jpp_sink_t *sink);
 
@@ -29,7 +29,7 @@ ngx_http_jemalloc_pprof_memory(ngx_http_request_t *r,
 
 
 static ngx_int_t
-ngx_http_jemalloc_pprof_memory_write(
+ngx_http_jemalloc_pprof_memory_write(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
     jpp_sink_t *sink)
 {

@@ -9,10 +9,10 @@
 
 static ngx_uint_t ngx_http_jemalloc_pprof_metrics_prefers_open(
     ngx_http_request_t *r);
-static ngx_int_t ngx_http_jemalloc_pprof_metrics_text(
+static ngx_int_t ngx_http_jemalloc_pprof_metrics_text(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
     jpp_sink_t *sink);
-static ngx_int_t ngx_http_jemalloc_pprof_metrics_open(
+static ngx_int_t ngx_http_jemalloc_pprof_metrics_open(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
     jpp_sink_t *sink);
 static ngx_int_t ngx_http_jemalloc_pprof_metrics_write(
@@ -86,7 +86,7 @@ ngx_http_jemalloc_pprof_metrics_prefers_open(ngx_http_request_t *r)
 
 
 static ngx_int_t
-ngx_http_jemalloc_pprof_metrics_text(
+ngx_http_jemalloc_pprof_metrics_text(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
     jpp_sink_t *sink)
 {
@@ -95,7 +95,7 @@ ngx_http_jemalloc_pprof_metrics_text(
 
 
 static ngx_int_t
-ngx_http_jemalloc_pprof_metrics_open(
+ngx_http_jemalloc_pprof_metrics_open(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
     jpp_sink_t *sink)
 {

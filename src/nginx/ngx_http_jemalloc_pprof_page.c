@@ -142,7 +142,7 @@ ngx_http_jemalloc_pprof_page_send(ngx_http_jemalloc_pprof_page_t *page,
     jpp_sink_init(&sink, buffer, NGX_HTTP_JEMALLOC_PPROF_PAGE_BUFFER,
                   jpp_sink_to_vec, out);
 
-    if (page->write(page->reader.collection, &arena, &sink) != NGX_OK
+    if (page->write(r, page->reader.collection, &arena, &sink) != NGX_OK
         || jpp_sink_flush(&sink) != 0)
     {
         goto failed;

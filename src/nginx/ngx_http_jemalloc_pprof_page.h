@@ -13,8 +13,9 @@
 #include "ngx_http_jemalloc_pprof_send.h"
 
 
-/* Write the page of CO to SINK; NGX_ERROR: no memory in ARENA. */
+/* Write the page of CO for R to SINK; NGX_ERROR: no memory in ARENA. */
 typedef ngx_int_t (*ngx_http_jemalloc_pprof_page_pt)(
+    ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
     jpp_sink_t *sink);
 

@@ -5,7 +5,7 @@
 #include "ngx_http_jemalloc_pprof_worker.h"
 
 
-static ngx_int_t ngx_http_jemalloc_pprof_status_write(
+static ngx_int_t ngx_http_jemalloc_pprof_status_write(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
     jpp_sink_t *sink);
 
@@ -52,7 +52,7 @@ ngx_http_jemalloc_pprof_status_page(ngx_http_request_t *r,
 
 
 static ngx_int_t
-ngx_http_jemalloc_pprof_status_write(
+ngx_http_jemalloc_pprof_status_write(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
     jpp_sink_t *sink)
 {
