@@ -620,23 +620,51 @@ mail {
     server { listen 127.0.0.1:$smtp; protocol smtp; server_name a; }
 }
 EOF
-    my @clients = map { JppClient->new(port => $_) } ($tcp) x 4, ($smtp) x 3;
+    my $stream = "stream;server 127.0.0.1:$tcp;session;";
+    my $mail = "mail;server 127.0.0.1:$smtp;session;";
 
-    $_->write("GET /hold HTTP/1.1\r\n") for @clients[0 .. 3];
+    # A session has blocks of 256 bytes, and takes one more when its first
+    # bytes go on: with the answer back, all have had theirs, and are equal.
+
+    my @clients = said($tcp);
+    my $one = held($nginx);
+
+    is(below($one, "${stream}pool blocks") % 256, 0, 'blocks of stream');
+    cmp_ok(below($one, "${stream}large;session buffers"), '>=', 2 * 16 * $k,
+           'and its buffers');
+    is(below($one, "${stream}large;other"), 0, 'all of them have a name');
+
+    push @clients, said($tcp) for 1 .. 3;
+
+    my $held = held($nginx);
+
+    is(below($held, "$stream$_"), 4 * below($one, "$stream$_"),
+       "4 sessions of stream: $_")
+        for 'pool blocks', 'large;session buffers';
+
+    push @clients, map { JppClient->new(port => $smtp) } 1 .. 3;
     $_->write("EHLO a\r\n") for @clients[4 .. 6];
 
-    my $held = held_with($nginx, "stream;server 127.0.0.1:$tcp;session;large",
-                         sub { $_[0] >= 4 * 2 * 16 * $k });
+    $held = held_with($nginx, $mail, sub { $_[0] >= 3 * 512 });
 
     is_exact($nginx, $held, 'sessions');
-    cmp_ok(below($held, "stream;server 127.0.0.1:$tcp;session;pool blocks"),
-           '>=', 4 * 512, 'of stream');
-    cmp_ok(below($held, "mail;server 127.0.0.1:$smtp;session;"), '>=',
-           3 * 512, 'of mail');
+    is(below($held, "${mail}pool blocks") % 256, 0, 'blocks of mail');
     is(below($held, 'connection of'), 0, 'their peers are theirs');
 
     undef @clients;
     $nginx->stop;
+}
+
+
+# A session of stream that has had an answer.
+
+sub said {
+    my ($port) = @_;
+    my ($client) = clients(undef, 1, '/ok', port => $port);
+
+    is($client->response->{body}, 'ok', 'an answer');
+
+    return $client;
 }
 
 
