@@ -32,6 +32,7 @@ my @owners = (
     [ qr{/proc/self/maps}, 'src/capture/jpp_proc.c' ],
     [ qr/\bmremap\s*\(/, 'src/base/jpp_arena.c' ],
     [ qr/\bdl_iterate_phdr\s*\(/, 'src/capture/jpp_images.c' ],
+    [ qr/\bsigaction\s*\(SIGPROF\b/, 'src/capture/jpp_signal.c' ],
 );
 
 # The rooms, from the ground up: a file includes only what lies in its own room

@@ -14,6 +14,8 @@
 
 static inline jpp_unwind_end_t jpp_backtrace_end(const uintptr_t *pcs,
     uint32_t n, jpp_unwind_end_t end);
+static uint32_t jpp_backtrace_counted(uintptr_t *pcs, uint32_t n,
+    uint32_t depth, jpp_unwind_end_t end);
 static uint32_t jpp_backtrace_cut(uintptr_t *pcs, uint32_t n, uint32_t depth,
     jpp_unwind_end_t end);
 
@@ -96,10 +98,7 @@ jpp_backtrace(uintptr_t *pcs, uint32_t depth)
         n = 0;
     }
 
-    (void) __atomic_fetch_add(&jpp_backtrace_counts.n, 1, __ATOMIC_RELAXED);
-
-    return jpp_backtrace_cuts[end] == 0 && n != 0
-           ? n : jpp_backtrace_cut(pcs, n, depth, end);
+    return jpp_backtrace_counted(pcs, n, depth, end);
 }
 
 
@@ -127,9 +126,29 @@ jpp_backtrace_from(const jpp_backtrace_frame_t *frame, uintptr_t *pcs,
 
     end = jpp_backtrace_end(pcs, n, end);
 
-    (void) __atomic_fetch_add(&jpp_backtrace_counts.n, 1, __ATOMIC_RELAXED);
+    return jpp_backtrace_counted(pcs, n, depth, end);
+}
 
-    return jpp_backtrace_cuts[end] == 0
+
+uint32_t
+jpp_backtrace_interrupted(const void *ucontext, uintptr_t *pcs,
+    uint32_t depth)
+{
+    uint32_t              n;
+    jpp_unwind_end_t      end;
+    jpp_unwind_context_t  at;
+
+    jpp_unwind_interrupted(&at, ucontext);
+
+    n = jpp_unwind_walk(&jpp_backtrace_unwinder, &at, NULL, pcs, depth, &end);
+
+    end = jpp_backtrace_end(pcs, n, end);
+
+    if (n != 0) {
+        pcs[0]++;
+    }
+
+    return jpp_backtrace_cuts[end] == 0 && n != 0
            ? n : jpp_backtrace_cut(pcs, n, depth, end);
 }
 
@@ -146,6 +165,23 @@ jpp_backtrace_end(const uintptr_t *pcs, uint32_t n, jpp_unwind_end_t end)
 }
 
 
+static uint32_t
+jpp_backtrace_counted(uintptr_t *pcs, uint32_t n, uint32_t depth,
+    jpp_unwind_end_t end)
+{
+    (void) __atomic_fetch_add(&jpp_backtrace_counts.n, 1, __ATOMIC_RELAXED);
+
+    if (jpp_backtrace_cuts[end] == 0 && n != 0) {
+        return n;
+    }
+
+    (void) __atomic_fetch_add(&jpp_backtrace_counts.n_cut, 1,
+                              __ATOMIC_RELAXED);
+
+    return jpp_backtrace_cut(pcs, n, depth, end);
+}
+
+
 /*
  * An address in code of a JIT compiler names nothing, and there are thousands:
  * the last frame takes its place.
@@ -155,9 +191,6 @@ static uint32_t
 jpp_backtrace_cut(uintptr_t *pcs, uint32_t n, uint32_t depth,
     jpp_unwind_end_t end)
 {
-    (void) __atomic_fetch_add(&jpp_backtrace_counts.n_cut, 1,
-                              __ATOMIC_RELAXED);
-
     if (n == depth || (n != 0 && end == JPP_UNWIND_OBJECT)) {
         n--;
     }

@@ -1,8 +1,8 @@
 
 /*
- * The stack of whoever allocates, for samplers: src/unwind, with the objects
- * that this process has loaded.  A stack that cannot be walked to its end has a
- * last frame that says so (jpp_cut.h).
+ * The stack of whoever allocates, or is interrupted by a signal, for samplers:
+ * src/unwind, with the objects that this process has loaded.  A stack that
+ * cannot be walked to its end has a last frame that says so (jpp_cut.h).
  *
  * One per process, because allocators call their hooks without an argument.
  * jpp_backtrace_start() and _refresh() are for any thread, outside signals and
@@ -66,6 +66,15 @@ uint32_t jpp_backtrace(uintptr_t *pcs, uint32_t depth);
 uint32_t jpp_backtrace_from(const jpp_backtrace_frame_t *frame,
     uintptr_t *pcs, uint32_t depth);
 
+/*
+ * [signal] The same of what a signal has interrupted, in its handler: UCONTEXT
+ * is the third argument of that.  At least one, and at most DEPTH; the first
+ * lies one behind the instruction, as return addresses do.  Not among what is
+ * counted.
+ */
+uint32_t jpp_backtrace_interrupted(const void *ucontext, uintptr_t *pcs,
+    uint32_t depth);
+
 /* [signal] As jpp_unwind_distance(); JPP_BACKTRACE_LAST is JPP_UNWIND_LAST. */
 uintptr_t jpp_backtrace_distance(uintptr_t pc);
 
@@ -75,7 +84,9 @@ bool jpp_backtrace_holds(uintptr_t rsp, size_t size);
 /* [signal] Where the function that ADDRESS lies in starts; 0: unknown. */
 uintptr_t jpp_backtrace_function(uintptr_t address);
 
-/* [signal] What was walked so far; threads that walk are seen soon. */
+/*
+ * [signal] What allocators have walked so far; threads that walk are seen soon.
+ */
 void jpp_backtrace_count(jpp_backtrace_counts_t *counts);
 
 

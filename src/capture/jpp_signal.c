@@ -1,0 +1,211 @@
+
+/* syscall(), dladdr() */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "jpp_signal.h"
+
+
+/* a value: the mark, the user, the number */
+#define JPP_SIGNAL_MARK   ((uintptr_t) 0x6a700000)
+#define JPP_SIGNAL_SHIFT  12
+
+
+typedef struct {
+    jpp_signal_pt     receive;     /* NULL: not claimed */
+    uint32_t          n;           /* threads in it */
+} jpp_signal_receiver_t;
+
+
+static bool jpp_signal_is_free(const struct sigaction *action,
+    jpp_err_t *err);
+static void jpp_signal_handler(int signo, siginfo_t *info, void *ucontext);
+
+
+static jpp_signal_receiver_t  jpp_signal_receivers[JPP_SIGNAL_USERS];
+
+
+jpp_code_t
+jpp_signal_claim(jpp_signal_user_t user, jpp_signal_pt receive,
+    jpp_err_t *err)
+{
+    struct sigaction  action;
+
+    if (sigaction(SIGPROF, NULL, &action) == -1) {
+        return jpp_err_sys(err, errno, "cannot read who handles SIGPROF");
+    }
+
+    if (!jpp_signal_is_free(&action, err)) {
+        return JPP_ERR_STATE;
+    }
+
+    __atomic_store_n(&jpp_signal_receivers[user].receive, receive,
+                     __ATOMIC_SEQ_CST);
+
+    memset(&action, 0, sizeof(struct sigaction));
+
+    action.sa_sigaction = jpp_signal_handler;
+    action.sa_flags = SA_SIGINFO|SA_RESTART|SA_ONSTACK;
+
+    if (sigaction(SIGPROF, &action, NULL) == -1) {
+        jpp_signal_release(user);
+        return jpp_err_sys(err, errno, "cannot handle SIGPROF");
+    }
+
+    return JPP_OK;
+}
+
+
+static bool
+jpp_signal_is_free(const struct sigaction *action, jpp_err_t *err)
+{
+    Dl_info      info;
+    const char  *name;
+
+    if ((action->sa_flags & SA_SIGINFO) == 0
+        && (action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN))
+    {
+        return true;
+    }
+
+    if ((action->sa_flags & SA_SIGINFO) != 0
+        && action->sa_sigaction == jpp_signal_handler)
+    {
+        return true;
+    }
+
+    name = dladdr((void *) (uintptr_t) action->sa_handler, &info) != 0
+           && info.dli_fname != NULL ? info.dli_fname : "unknown code";
+
+    (void) jpp_err_set(err, JPP_ERR_STATE, "SIGPROF belongs to %s: switch that "
+                       "profiler off (google_perftools_profiles, for one), and "
+                       "start this process again", name);
+
+    return false;
+}
+
+
+void
+jpp_signal_release(jpp_signal_user_t user)
+{
+    uint32_t          i;
+    struct sigaction  action;
+
+    __atomic_store_n(&jpp_signal_receivers[user].receive, NULL,
+                     __ATOMIC_SEQ_CST);
+
+    for (i = 0; i < JPP_SIGNAL_USERS; i++) {
+        if (jpp_signal_receivers[i].receive != NULL) {
+            return;
+        }
+    }
+
+    if (sigaction(SIGPROF, NULL, &action) == -1
+        || (action.sa_flags & SA_SIGINFO) == 0
+        || action.sa_sigaction != jpp_signal_handler)
+    {
+        return;
+    }
+
+    memset(&action, 0, sizeof(struct sigaction));
+
+    action.sa_handler = SIG_IGN;
+
+    (void) sigaction(SIGPROF, &action, NULL);
+}
+
+
+bool
+jpp_signal_is_left(jpp_signal_user_t user)
+{
+    return __atomic_load_n(&jpp_signal_receivers[user].n, __ATOMIC_SEQ_CST)
+           == 0;
+}
+
+
+void *
+jpp_signal_value(jpp_signal_user_t user, uint32_t number)
+{
+    uintptr_t  value;
+
+    value = JPP_SIGNAL_MARK | (uintptr_t) user << JPP_SIGNAL_SHIFT
+            | (number & (JPP_SIGNAL_NUMBERS - 1));
+
+    return (void *) value;
+}
+
+
+bool
+jpp_signal_send(pid_t process, pid_t thread, jpp_signal_user_t user,
+    uint32_t number)
+{
+    siginfo_t  info;
+
+    memset(&info, 0, sizeof(siginfo_t));
+
+    info.si_signo = SIGPROF;
+    info.si_code = SI_QUEUE;
+    info.si_pid = getpid();
+    info.si_uid = getuid();
+    info.si_value.sival_ptr = jpp_signal_value(user, number);
+
+    return syscall(SYS_rt_tgsigqueueinfo, process, thread, SIGPROF, &info)
+           == 0;
+}
+
+
+/*
+ * The count goes up before the receiver is read, and whoever releases it looks
+ * at the count afterwards: one of both sees the other.
+ */
+
+static void
+jpp_signal_handler(int signo, siginfo_t *info, void *ucontext)
+{
+    int                     was_errno;
+    uintptr_t               value, user;
+    jpp_signal_t            signal;
+    jpp_signal_pt           receive;
+    jpp_signal_receiver_t  *receiver;
+
+    (void) signo;
+
+    if (info->si_code != SI_TIMER && info->si_code != SI_QUEUE) {
+        return;
+    }
+
+    value = (uintptr_t) info->si_value.sival_ptr - JPP_SIGNAL_MARK;
+    user = value >> JPP_SIGNAL_SHIFT;
+
+    if (user >= JPP_SIGNAL_USERS) {
+        return;
+    }
+
+    signal.ucontext = ucontext;
+    signal.number = value & (JPP_SIGNAL_NUMBERS - 1);
+    signal.missed = info->si_code == SI_TIMER && info->si_overrun > 0
+                    ? (uint32_t) info->si_overrun : 0;
+
+    was_errno = errno;
+    receiver = &jpp_signal_receivers[user];
+
+    (void) __atomic_fetch_add(&receiver->n, 1, __ATOMIC_SEQ_CST);
+
+    receive = __atomic_load_n(&receiver->receive, __ATOMIC_SEQ_CST);
+
+    if (receive != NULL) {
+        receive(&signal);
+    }
+
+    (void) __atomic_fetch_sub(&receiver->n, 1, __ATOMIC_SEQ_CST);
+
+    errno = was_errno;
+}
