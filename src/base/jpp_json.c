@@ -1,12 +1,14 @@
 
 #include "jpp_ascii.h"
 #include "jpp_json.h"
+#include "jpp_units.h"
 #include "jpp_utf8.h"
 
 
 #define JPP_JSON_NAME  4096
 
 
+static void jpp_json_number(jpp_json_t *json, uint64_t number);
 static void jpp_json_member(jpp_json_t *json, const char *key);
 static void jpp_json_line(jpp_json_t *json);
 static void jpp_json_text(jpp_json_t *json, const char *s);
@@ -144,6 +146,31 @@ jpp_json_null(jpp_json_t *json, const char *key)
 {
     jpp_json_member(json, key);
     jpp_sink_str(json->sink, "null");
+}
+
+
+void
+jpp_json_pair(jpp_json_t *json, uint64_t one, uint64_t other)
+{
+    jpp_json_member(json, NULL);
+
+    jpp_sink_char(json->sink, '[');
+    jpp_json_number(json, one);
+    jpp_sink_str(json->sink, ", ");
+    jpp_json_number(json, other);
+    jpp_sink_char(json->sink, ']');
+}
+
+
+static void
+jpp_json_number(jpp_json_t *json, uint64_t number)
+{
+    if (number == JPP_NONE) {
+        jpp_sink_str(json->sink, "null");
+
+    } else {
+        jpp_sink_u64(json->sink, number);
+    }
 }
 
 

@@ -197,6 +197,9 @@ jpp_memory_worker(jpp_json_t *json, const jpp_worker_t *worker)
 
     jpp_json_close(json, '}');
     jpp_json_close(json, '}');
+
+    jpp_history_json(json, worker->history);
+
     jpp_json_close(json, '}');
 }
 

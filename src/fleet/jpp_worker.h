@@ -9,6 +9,7 @@
 #define _JPP_WORKER_H_INCLUDED_
 
 
+#include "jpp_history.h"
 #include "jpp_identity.h"
 #include "jpp_loop.h"
 #include "jpp_source.h"
@@ -46,6 +47,8 @@ typedef struct {
     jpp_stats_t            stats;
     jpp_activity_t         activity;
     jpp_failure_t          last_error;
+    const jpp_history_t   *history;        /* not sent: it is in shared */
+                                           /*   memory; NULL: none */
 } jpp_worker_t;
 
 

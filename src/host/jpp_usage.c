@@ -50,15 +50,9 @@ static const jpp_keys_row_t  jpp_usage_smaps_rows[] = {
 void
 jpp_usage_read(jpp_usage_t *usage)
 {
-    jpp_lines_t    lines;
     struct rlimit  rlimit;
 
-    memset(usage, 0xff, sizeof(jpp_usage_t));
-
-    (void) jpp_lines_open(&lines, "/proc/self/status");
-    jpp_usage_status(usage, &lines);
-    jpp_lines_close(&lines);
-
+    jpp_usage_memory(usage);
     jpp_usage_rusage(usage);
 
     usage->fds = jpp_usage_fds();
@@ -68,6 +62,21 @@ jpp_usage_read(jpp_usage_t *usage)
     if (getrlimit(RLIMIT_NOFILE, &rlimit) == 0) {
         usage->max_fds = rlimit.rlim_cur;
     }
+}
+
+
+void
+jpp_usage_memory(jpp_usage_t *usage)
+{
+    jpp_lines_t  lines;
+
+    memset(usage, 0xff, sizeof(jpp_usage_t));
+
+    (void) jpp_lines_open(&lines, "/proc/self/status");
+    jpp_usage_status(usage, &lines);
+    jpp_lines_close(&lines);
+
+    usage->oom_score_adj = 0;
 }
 
 

@@ -90,6 +90,9 @@ typedef struct {
 /* Fill USAGE for this process. */
 void jpp_usage_read(jpp_usage_t *usage);
 
+/* The same with nothing but what one small file has: its memory. */
+void jpp_usage_memory(jpp_usage_t *usage);
+
 /* Set what /proc/self/status has, from LINES. */
 void jpp_usage_status(jpp_usage_t *usage, jpp_lines_t *lines);
 

@@ -1,9 +1,8 @@
 
 #include "ngx_http_jemalloc_pprof_baseline.h"
+#include "ngx_http_jemalloc_pprof_figures.h"
 #include "ngx_http_jemalloc_pprof_kinds.h"
-#include "ngx_http_jemalloc_pprof_loop.h"
 #include "ngx_http_jemalloc_pprof_pools.h"
-#include "ngx_http_jemalloc_pprof_thread.h"
 #include "ngx_http_jemalloc_pprof_unwind.h"
 
 #include "jpp_problems.h"
@@ -59,17 +58,8 @@ ngx_http_jemalloc_pprof_kind_status(ngx_http_jemalloc_pprof_reply_t *reply)
 
     worker = &reply->reply.worker;
 
-    /* jemalloc's statistics wait for a dump to end */
-
-    if (ngx_http_jemalloc_pprof_thread_is_idle()) {
-        worker->has_stats = jpp_stats_read(&worker->stats);
-    }
-
+    ngx_http_jemalloc_pprof_figures_read(worker);
     jpp_usage_read(&worker->activity.usage);
-
-    worker->activity.connections = ngx_cycle->connection_n;
-    worker->activity.connections_free = ngx_cycle->free_connection_n;
-    worker->activity.loop = ngx_http_jemalloc_pprof_loop;
 }
 
 

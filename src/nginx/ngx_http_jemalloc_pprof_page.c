@@ -6,7 +6,7 @@
 
 
 /* a page of the largest table of workers fits */
-#define NGX_HTTP_JEMALLOC_PPROF_PAGE_CAP     (16 * 1024 * 1024)
+#define NGX_HTTP_JEMALLOC_PPROF_PAGE_CAP     (32 * 1024 * 1024)
 
 #define NGX_HTTP_JEMALLOC_PPROF_PAGE_BUFFER  4096
 

@@ -7,10 +7,6 @@
 #include <signal.h>
 
 
-/* the registry, and what nginx keeps beside it */
-#define NGX_HTTP_JEMALLOC_PPROF_ZONE_SIZE  (128 * 1024)
-
-
 typedef struct {
     ngx_atomic_t                                generation;
     ngx_atomic_t                                n_changes;
@@ -19,12 +15,27 @@ typedef struct {
     volatile ngx_http_jemalloc_pprof_wanted_t   wanted;
     ngx_http_jemalloc_pprof_row_t
                                       rows[NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS];
+    ngx_http_jemalloc_pprof_note_t              notes[];   /* one for each */
 } ngx_http_jemalloc_pprof_registry_t;
+
+
+/* a page of a note is there once a worker has written it */
+#define NGX_HTTP_JEMALLOC_PPROF_REGISTRY                                      \
+    (sizeof(ngx_http_jemalloc_pprof_registry_t)                               \
+     + NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS                                       \
+       * sizeof(ngx_http_jemalloc_pprof_note_t))
+
+/* with what nginx keeps beside it, and some of it free, which it should be */
+#define NGX_HTTP_JEMALLOC_PPROF_ZONE_SIZE                                     \
+    ((NGX_HTTP_JEMALLOC_PPROF_REGISTRY / 4096 + 16) * 4096 / 4 * 5)
 
 
 static ngx_int_t ngx_http_jemalloc_pprof_init_zone(ngx_shm_zone_t *zone,
     void *data);
 static ngx_int_t ngx_http_jemalloc_pprof_registry_enter(ngx_shm_zone_t *zone,
+    ngx_http_jemalloc_pprof_row_t *row);
+static ngx_http_jemalloc_pprof_note_t *ngx_http_jemalloc_pprof_registry_note(
+    ngx_http_jemalloc_pprof_registry_t *registry,
     const ngx_http_jemalloc_pprof_row_t *row);
 static ngx_uint_t ngx_http_jemalloc_pprof_is_row(
     const ngx_http_jemalloc_pprof_row_t *a,
@@ -67,11 +78,14 @@ ngx_http_jemalloc_pprof_init_zone(ngx_shm_zone_t *zone, void *data)
                             : zone->shm.exists ? shpool->data : NULL;
 
     if (registry == NULL) {
-        registry = ngx_slab_calloc(shpool,
-                       sizeof(ngx_http_jemalloc_pprof_registry_t));
+        registry = ngx_slab_alloc(shpool, NGX_HTTP_JEMALLOC_PPROF_REGISTRY);
         if (registry == NULL) {
             return NGX_ERROR;
         }
+
+        /* a note is cleared by who joins */
+
+        ngx_memzero(registry, sizeof(ngx_http_jemalloc_pprof_registry_t));
 
         registry->wanted.active = NGX_CONF_UNSET;
         registry->wanted.lg_sample = NGX_CONF_UNSET;
@@ -105,7 +119,7 @@ ngx_http_jemalloc_pprof_registry_advance(ngx_shm_zone_t *zone)
 
 ngx_int_t
 ngx_http_jemalloc_pprof_registry_join(ngx_shm_zone_t *zone,
-    const ngx_http_jemalloc_pprof_row_t *row)
+    ngx_http_jemalloc_pprof_row_t *row)
 {
     ngx_uint_t  generation;
 
@@ -126,14 +140,13 @@ ngx_http_jemalloc_pprof_registry_join(ngx_shm_zone_t *zone,
 
 static ngx_int_t
 ngx_http_jemalloc_pprof_registry_enter(ngx_shm_zone_t *zone,
-    const ngx_http_jemalloc_pprof_row_t *row)
+    ngx_http_jemalloc_pprof_row_t *row)
 {
-    ngx_int_t                            rc;
-    ngx_uint_t                           i;
+    ngx_uint_t                           i, place;
     ngx_http_jemalloc_pprof_row_t       *r;
     ngx_http_jemalloc_pprof_registry_t  *registry;
 
-    rc = NGX_DECLINED;
+    place = NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS;
     registry = ngx_http_jemalloc_pprof_lock(zone);
 
     for (i = 0; i < NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS; i++) {
@@ -147,15 +160,22 @@ ngx_http_jemalloc_pprof_registry_enter(ngx_shm_zone_t *zone,
             r->pid = 0;
         }
 
-        if (r->pid == 0 && rc == NGX_DECLINED) {
-            *r = *row;
-            rc = NGX_OK;
+        if (r->pid == 0 && place == NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS) {
+            place = i;
         }
+    }
+
+    if (place < NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS) {
+        row->place = place;
+        registry->rows[place] = *row;
+
+        registry->notes[place].worker.started = 0;
+        jpp_history_init(&registry->notes[place].history);
     }
 
     ngx_http_jemalloc_pprof_unlock(zone);
 
-    return rc;
+    return place < NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS ? NGX_OK : NGX_DECLINED;
 }
 
 
@@ -235,6 +255,78 @@ ngx_http_jemalloc_pprof_registry_list(ngx_shm_zone_t *zone,
              ngx_http_jemalloc_pprof_compare, NULL);
 
     return n;
+}
+
+
+void
+ngx_http_jemalloc_pprof_registry_write(ngx_shm_zone_t *zone,
+    const ngx_http_jemalloc_pprof_row_t *row, const jpp_worker_t *worker,
+    uint64_t seconds)
+{
+    jpp_history_point_t                  point;
+    ngx_http_jemalloc_pprof_note_t      *note;
+    ngx_http_jemalloc_pprof_registry_t  *registry;
+
+    point.allocated = worker->has_stats ? worker->stats.allocated : JPP_NONE;
+    point.rss = worker->activity.usage.rss;
+
+    registry = ngx_http_jemalloc_pprof_lock(zone);
+    note = ngx_http_jemalloc_pprof_registry_note(registry, row);
+
+    if (note != NULL) {
+        note->worker = *worker;
+        note->worker.jemalloc.variable = NULL;
+        note->worker.history = NULL;
+
+        jpp_history_add(&note->history, seconds, &point);
+    }
+
+    ngx_http_jemalloc_pprof_unlock(zone);
+}
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_registry_read(ngx_shm_zone_t *zone,
+    const ngx_http_jemalloc_pprof_row_t *row, jpp_worker_t *worker,
+    jpp_history_t *history)
+{
+    ngx_int_t                             rc;
+    ngx_http_jemalloc_pprof_registry_t    *registry;
+    const ngx_http_jemalloc_pprof_note_t  *note;
+
+    rc = NGX_DECLINED;
+    registry = ngx_http_jemalloc_pprof_lock(zone);
+    note = ngx_http_jemalloc_pprof_registry_note(registry, row);
+
+    if (note != NULL && note->worker.started != 0) {
+
+        if (worker != NULL) {
+            *worker = note->worker;
+        }
+
+        if (history != NULL) {
+            *history = note->history;
+        }
+
+        rc = NGX_OK;
+    }
+
+    ngx_http_jemalloc_pprof_unlock(zone);
+
+    return rc;
+}
+
+
+/* of a worker that is there; NULL: it has no row, or another has it now */
+
+static ngx_http_jemalloc_pprof_note_t *
+ngx_http_jemalloc_pprof_registry_note(
+    ngx_http_jemalloc_pprof_registry_t *registry,
+    const ngx_http_jemalloc_pprof_row_t *row)
+{
+    return row->place < NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS
+           && ngx_http_jemalloc_pprof_is_row(&registry->rows[row->place], row)
+           ? &registry->notes[row->place] : NULL;
 }
 
 

@@ -20,6 +20,8 @@
 #include <ngx_core.h>
 #include <ngx_event.h>
 
+#include "jpp_worker.h"
+
 
 /* any more workers are not found by the others until some have exited */
 #define NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS  1024
@@ -34,8 +36,16 @@ typedef struct {
     ngx_uint_t      generation;
     uint64_t        started;       /* see jpp_process_t; 0: unknown */
     u_char          key[NGX_HTTP_JEMALLOC_PPROF_KEY];
+    ngx_uint_t      place;         /* of its note, while it is entered */
     unsigned        can_listen:1;
 } ngx_http_jemalloc_pprof_row_t;
+
+
+/* What a worker writes down from time to time, for those who do not ask it. */
+typedef struct {
+    jpp_worker_t    worker;        /* started is 0: nothing yet; no pointer */
+    jpp_history_t   history;
+} ngx_http_jemalloc_pprof_note_t;
 
 
 /* The settings that every worker should have. */
@@ -53,9 +63,9 @@ ngx_shm_zone_t *ngx_http_jemalloc_pprof_registry_add(ngx_conf_t *cf);
 /* In the master, for each configuration in use: the new generation. */
 ngx_uint_t ngx_http_jemalloc_pprof_registry_advance(ngx_shm_zone_t *zone);
 
-/* In a worker: enter ROW.  NGX_DECLINED: the table is full. */
+/* In a worker: enter ROW, with an empty note.  NGX_DECLINED: no free row. */
 ngx_int_t ngx_http_jemalloc_pprof_registry_join(ngx_shm_zone_t *zone,
-    const ngx_http_jemalloc_pprof_row_t *row);
+    ngx_http_jemalloc_pprof_row_t *row);
 
 /* In a worker, at its end. */
 void ngx_http_jemalloc_pprof_registry_leave(ngx_shm_zone_t *zone);
@@ -71,6 +81,22 @@ void ngx_http_jemalloc_pprof_registry_forget(ngx_shm_zone_t *zone,
 ngx_uint_t ngx_http_jemalloc_pprof_registry_list(ngx_shm_zone_t *zone,
     ngx_http_jemalloc_pprof_row_t rows[NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS],
     ngx_uint_t *generation);
+
+/*
+ * In a worker whose row is ROW: write down WORKER as it is SECONDS after its
+ * start, and add it to its history.
+ */
+void ngx_http_jemalloc_pprof_registry_write(ngx_shm_zone_t *zone,
+    const ngx_http_jemalloc_pprof_row_t *row, const jpp_worker_t *worker,
+    uint64_t seconds);
+
+/*
+ * Copy what ROW's worker wrote down to WORKER and HISTORY, either of which may
+ * be NULL.  NGX_DECLINED: nothing yet.
+ */
+ngx_int_t ngx_http_jemalloc_pprof_registry_read(ngx_shm_zone_t *zone,
+    const ngx_http_jemalloc_pprof_row_t *row, jpp_worker_t *worker,
+    jpp_history_t *history);
 
 /* Is there a row with PID? */
 ngx_uint_t ngx_http_jemalloc_pprof_registry_has(ngx_shm_zone_t *zone,

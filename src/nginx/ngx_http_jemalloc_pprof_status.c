@@ -102,7 +102,8 @@ ngx_http_jemalloc_pprof_status_fleet(
         share = &co->shares[i];
 
         if (share->state == NGX_HTTP_JEMALLOC_PPROF_SHARE_ANSWERED) {
-            workers[fleet->n++] = share->peer.reply.worker;
+            workers[fleet->n] = share->peer.reply.worker;
+            workers[fleet->n++].history = NULL;
 
         } else {
             ngx_http_jemalloc_pprof_share_missing(share,

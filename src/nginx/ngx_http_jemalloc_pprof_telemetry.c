@@ -4,6 +4,9 @@
 #include "ngx_http_jemalloc_pprof_telemetry.h"
 
 
+static ngx_int_t ngx_http_jemalloc_pprof_telemetry_histories(
+    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
+    jpp_fleet_t *fleet);
 static ngx_int_t ngx_http_jemalloc_pprof_telemetry_zones(jpp_arena_t *arena,
     jpp_telemetry_t *telemetry);
 static void ngx_http_jemalloc_pprof_telemetry_zone(const ngx_shm_zone_t *zone,
@@ -48,6 +51,8 @@ ngx_http_jemalloc_pprof_telemetry(
 
     if (err == NULL || fleet == NULL || cgroup == NULL || system == NULL
         || ngx_http_jemalloc_pprof_status_fleet(co, arena, fleet) != NGX_OK
+        || ngx_http_jemalloc_pprof_telemetry_histories(co, arena, fleet)
+           != NGX_OK
         || ngx_http_jemalloc_pprof_telemetry_zones(arena, telemetry) != NGX_OK)
     {
         return NGX_ERROR;
@@ -69,6 +74,45 @@ ngx_http_jemalloc_pprof_telemetry(
 
     } else {
         telemetry->cgroup_why = err->text;
+    }
+
+    return NGX_OK;
+}
+
+
+/* of the workers that answered, in their order */
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_telemetry_histories(
+    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
+    jpp_fleet_t *fleet)
+{
+    ngx_uint_t      i;
+    jpp_worker_t   *worker;
+    jpp_history_t  *history;
+
+    history = jpp_arena_alloc(arena, fleet->n * sizeof(jpp_history_t));
+    if (history == NULL) {
+        return NGX_ERROR;
+    }
+
+    worker = (jpp_worker_t *) fleet->workers;
+
+    for (i = 0; i < co->n; i++) {
+
+        if (co->shares[i].state != NGX_HTTP_JEMALLOC_PPROF_SHARE_ANSWERED) {
+            continue;
+        }
+
+        if (ngx_http_jemalloc_pprof_registry_read(
+                ngx_http_jemalloc_pprof_self.zone, &co->shares[i].peer.row,
+                NULL, history)
+            == NGX_OK)
+        {
+            worker->history = history++;
+        }
+
+        worker++;
     }
 
     return NGX_OK;

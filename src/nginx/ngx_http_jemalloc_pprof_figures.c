@@ -1,0 +1,54 @@
+
+#include "ngx_http_jemalloc_pprof_figures.h"
+#include "ngx_http_jemalloc_pprof_loop.h"
+#include "ngx_http_jemalloc_pprof_thread.h"
+
+
+static jpp_worker_t  ngx_http_jemalloc_pprof_figures_last;
+static ngx_msec_t    ngx_http_jemalloc_pprof_figures_at;
+
+
+void
+ngx_http_jemalloc_pprof_figures_read(jpp_worker_t *worker)
+{
+    if (ngx_http_jemalloc_pprof_thread_is_idle()) {
+        worker->has_stats = jpp_stats_read(&worker->stats);
+    }
+
+    worker->activity.connections = ngx_cycle->connection_n;
+    worker->activity.connections_free = ngx_cycle->free_connection_n;
+    worker->activity.loop = ngx_http_jemalloc_pprof_loop;
+}
+
+
+const jpp_worker_t *
+ngx_http_jemalloc_pprof_figures(ngx_msec_t age)
+{
+    bool           had_stats;
+    jpp_stats_t    stats;
+    jpp_worker_t  *worker;
+
+    worker = &ngx_http_jemalloc_pprof_figures_last;
+
+    if (worker->started != 0
+        && ngx_current_msec - ngx_http_jemalloc_pprof_figures_at < age)
+    {
+        return worker;
+    }
+
+    stats = worker->stats;
+    had_stats = worker->has_stats;
+
+    ngx_http_jemalloc_pprof_describe(worker);
+    ngx_http_jemalloc_pprof_figures_read(worker);
+    jpp_usage_memory(&worker->activity.usage);
+
+    if (!worker->has_stats) {
+        worker->stats = stats;
+        worker->has_stats = had_stats;
+    }
+
+    ngx_http_jemalloc_pprof_figures_at = ngx_current_msec;
+
+    return worker;
+}

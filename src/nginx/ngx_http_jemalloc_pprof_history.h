@@ -1,0 +1,21 @@
+
+/*
+ * The memory of this worker over time: every few seconds, it writes down in
+ * shared memory what it holds.
+ *
+ * For the event loop.  Its timer is cancelable: no worker waits for it.
+ */
+
+
+#ifndef _NGX_HTTP_JEMALLOC_PPROF_HISTORY_H_INCLUDED_
+#define _NGX_HTTP_JEMALLOC_PPROF_HISTORY_H_INCLUDED_
+
+
+#include "ngx_http_jemalloc_pprof_registry.h"
+
+
+/* Write the first point, and go on; once per row of this worker. */
+void ngx_http_jemalloc_pprof_history_init(ngx_cycle_t *cycle);
+
+
+#endif /* _NGX_HTTP_JEMALLOC_PPROF_HISTORY_H_INCLUDED_ */
