@@ -4,8 +4,8 @@
 # the next, in all workers and those that come later; switched on and off while
 # requests, reloads and kills go on.
 #
-# Not here: the sampler by itself (t/unit/jpp_sampler_test.c), and what it costs
-# (bench/sampling.sh).
+# Not here: the sampler by itself (t/unit/jpp_sampler_*_test.c), and what it
+# costs (bench/sampling.sh).
 #
 # JPP_SOAK=1 switches a thousand times, reloads a hundred and kills fifty.
 
@@ -21,7 +21,7 @@ use Time::HiRes qw( sleep time );
 use lib dirname(__FILE__) . '/lib';
 
 use JppNginx qw( profile partly slurp spew wait_until );
-use JppRun qw( lua_modules subtests );
+use JppRun qw( lua_modules preloads subtests );
 
 my $is_long = $ENV{JPP_SOAK};
 
@@ -71,7 +71,7 @@ sub start {
 
 
 sub with_profiler {
-    return (preload => [ 'libjemalloc.so.2' ],
+    return (preload => [ preloads() ],
             conf => 'prof:true,prof_active:true,lg_prof_sample:15', @_);
 }
 

@@ -23,6 +23,7 @@ OBJECTS := $(SOURCES:src/%.c=$(OUT)/%.o) $(OUT)/proto/profile.pb-c.o
 
 TOOL :=    $(patsubst %.c,$(OUT)/%.o,$(wildcard tools/*.c))
 UNITS :=   $(patsubst t/unit/%.c,$(OUT)/t/%,$(wildcard t/unit/*_test.c))
+SAMPLED := $(filter $(OUT)/t/jpp_sampler_%,$(UNITS))
 FUZZERS := $(patsubst t/fuzz/%.c,$(OUT)/fuzz/%,$(wildcard t/fuzz/*_fuzz.c))
 CHECKER := $(OUT)/t/lib/jpp_contract.o $(OUT)/t/lib/jpp_contract_wire.o
 
@@ -49,8 +50,7 @@ tool: $(OUT)/jemalloc-pprof
 
 units: $(UNITS) $(OUT)/t/jpp_contract $(OUT)/t/liveset \
   $(OUT)/t/liveset-static $(OUT)/t/jpp_fake.so $(OUT)/t/jpp_throw.so \
-  $(OUT)/t/jpp_operators.so $(OUT)/t/jpp_sampler_test_static \
-  $(OUT)/t/jpp_sampler_test_fixed
+  $(OUT)/t/jpp_operators.so $(SAMPLED:%=%_static) $(SAMPLED:%=%_fixed)
 
 fuzzers: $(FUZZERS)
 
@@ -125,14 +125,14 @@ $(OUT)/t/%.so: t/lib/%.cc
 	@mkdir -p $(@D)
 	g++ -O1 -g -fPIC -shared -o $@ $<
 
-# the same test with jemalloc linked in, and in a program at a fixed address,
+# the same tests with jemalloc linked in, and in a program at a fixed address,
 # which takes the address of malloc() from itself
 
-$(OUT)/t/jpp_sampler_test_static: t/unit/jpp_sampler_test.c $(OUT)/libjpp.a
+$(SAMPLED:%=%_static): $(OUT)/t/%_static: t/unit/%.c $(OUT)/libjpp.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -rdynamic -o $@ $^ -l:libjemalloc.a $(LIBS) -lstdc++
 
-$(OUT)/t/jpp_sampler_test_fixed: t/unit/jpp_sampler_test.c $(OUT)/libjpp.a
+$(SAMPLED:%=%_fixed): $(OUT)/t/%_fixed: t/unit/%.c $(OUT)/libjpp.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -fno-pie -no-pie -o $@ $^ $(LIBS)
 

@@ -1,7 +1,7 @@
 
 /*
- * For jpp_sampler_test: every operator new and delete, in a library that is
- * loaded late, and that allocates as it comes and goes.
+ * For jpp_sampler_calls_test: every operator new and delete, in a library that
+ * is loaded late, and that allocates as it comes and goes.
  */
 
 
