@@ -5,8 +5,9 @@
 
 
 /*
- * About what a sample costs, ns, with its free (./dev bench sampling: 1,000 and
- * 8,000 instructions, and jemalloc's are cold).
+ * What a sample costs with its free, ns: fixed figures, of one machine (./dev
+ * bench sampling: 1,000 and 8,000 instructions, and jemalloc's are cold).  To
+ * measure it would cost more than it does.
  */
 
 #define JPP_SAMPLING_SAMPLER_NS  500
@@ -110,35 +111,33 @@ jpp_sampling_sampler(jpp_json_t *json, const jpp_sampler_state_t *sampler)
 static void
 jpp_sampling_cost(jpp_json_t *json, const jpp_worker_t *worker)
 {
-    uint64_t  cpu, bytes;
-    bool      has_cpu;
+    uint64_t  n, each;
 
-    cpu = 0;
-    bytes = 0;
-    has_cpu = true;
+    n = 0;
+    each = 0;
 
     if (worker->sampler.is_on) {
-        cpu = worker->sampler.samples * JPP_SAMPLING_SAMPLER_NS / 1000000;
-        bytes = worker->sampler.bytes;
+        n = worker->sampler.samples;
+        each = JPP_SAMPLING_SAMPLER_NS;
 
     } else if (worker->jemalloc.hook == JPP_HOOK_ON) {
-        cpu = worker->jemalloc.stacks.n * JPP_SAMPLING_HOOK_NS / 1000000;
-
-    } else {
-        has_cpu = false;
+        n = worker->jemalloc.stacks.n;
+        each = JPP_SAMPLING_HOOK_NS;
     }
 
     jpp_json_open(json, "cost", '{');
 
-    if (has_cpu) {
-        jpp_json_u64(json, "cpu_ms", cpu);
+    if (each != 0) {
+        jpp_json_u64(json, "cpu_ms", n * each / 1000000);
+        jpp_json_u64(json, "assumed_ns", each);
 
     } else {
         jpp_json_null(json, "cpu_ms");
+        jpp_json_null(json, "assumed_ns");
     }
 
     if (worker->sampler.is_on) {
-        jpp_json_u64(json, "bytes", bytes);
+        jpp_json_u64(json, "bytes", worker->sampler.bytes);
 
     } else {
         jpp_json_null(json, "bytes");

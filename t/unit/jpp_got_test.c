@@ -11,14 +11,8 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,6 +22,7 @@
 #include "jpp_got_read.h"
 #include "jpp_proc.h"
 #include "jpp_test.h"
+#include "jpp_test_seccomp.h"
 
 
 #if defined(__x86_64__) && defined(__LP64__)
@@ -159,28 +154,6 @@ jpp_changed(void)
     jpp_arena_destroy(&arena);
 
     return n;
-}
-
-
-/* mprotect() that makes anything writable is refused from now on. */
-
-static bool
-jpp_refuse(void)
-{
-    struct sock_filter  code[] = {
-        BPF_STMT(BPF_LD|BPF_W|BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP|BPF_JEQ|BPF_K, SYS_mprotect, 0, 3),
-        BPF_STMT(BPF_LD|BPF_W|BPF_ABS,
-                 offsetof(struct seccomp_data, args[2])),
-        BPF_JUMP(BPF_JMP|BPF_JSET|BPF_K, PROT_WRITE, 0, 1),
-        BPF_STMT(BPF_RET|BPF_K, SECCOMP_RET_ERRNO|EPERM),
-        BPF_STMT(BPF_RET|BPF_K, SECCOMP_RET_ALLOW)
-    };
-
-    struct sock_fprog  program = { sizeof(code) / sizeof(code[0]), code };
-
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
-           && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 }
 
 

@@ -16,6 +16,7 @@
 #include "jpp_proc.h"
 #include "jpp_sampler_calls.h"
 #include "jpp_test_sampler.h"
+#include "jpp_test_seccomp.h"
 
 
 #if defined(__x86_64__) && defined(__LP64__)
@@ -288,6 +289,56 @@ jpp_play_another(void)
 }
 
 
+/*
+ * The kernel refuses to have tables written by the time that it is switched
+ * off: they stay ours, and what calls us is passed on, without a sample.
+ */
+
+static void
+jpp_play_off_refused(void)
+{
+    void                 *p;
+    uint32_t              slots;
+    jpp_err_t             err = { 0 };
+    jpp_sampler_state_t   state;
+
+    /* what a refusal calls is bound by then */
+
+    (void) jpp_err_sys(&err, EPERM, "refused");
+
+    if (!jpp_on(JPP_FINE)) {
+        return;
+    }
+
+    p = jpp_use(malloc(JPP_BLOCK));
+    jpp_sampler_state(&state);
+    slots = state.slots;
+
+    if (!jpp_check(jpp_refuse(), "a filter of system calls")) {
+        return;
+    }
+
+    jpp_check(jpp_sampler_off(&err) == JPP_ERR_SYS
+              && strstr(err.text, "mprotect is refused") != NULL
+              && strstr(err.text, "seccomp") != NULL, "off: %s", err.text);
+
+    jpp_sampler_state(&state);
+    jpp_check(!state.is_on && state.live == 0 && state.slots == slots
+              && state.kept == slots, "it is off, %u of %u slots are kept",
+              state.kept, slots);
+
+    free(p);
+    p = jpp_use(malloc(JPP_BLOCK));
+    jpp_check(p != NULL && jpp_sample(p) == 0, "nothing is sampled any more");
+    p = jpp_use(realloc(p, 2 * JPP_BLOCK));
+    free(p);
+
+    jpp_check(jpp_sampler_off(&err) == JPP_ERR_SYS, "off once more");
+    jpp_sampler_state(&state);
+    jpp_check(state.kept == slots, "and still kept");
+}
+
+
 /* A malloc() that is in the program itself, and is nobody's. */
 
 static void
@@ -303,10 +354,11 @@ jpp_play_refused(void)
 
 
 static const jpp_part_t  jpp_parts[] = {
-    { "late",     jpp_play_late,     true },
-    { "switches", jpp_play_switches, true },
-    { "another",  jpp_play_another,  true },
-    { "refused",  jpp_play_refused,  false }
+    { "late",     jpp_play_late,        true },
+    { "switches", jpp_play_switches,    true },
+    { "another",  jpp_play_another,     true },
+    { "kept",     jpp_play_off_refused, true },
+    { "refused",  jpp_play_refused,     false }
 };
 
 

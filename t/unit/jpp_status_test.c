@@ -282,7 +282,8 @@ jpp_test_json(void)
         ".workers.1.unwinder.reason=\"nothing is sampled\"",
         ".workers.1.unwinder.stacks=null", ".workers.1.unwinder.cut=null",
         ".workers.0.source=\"jemalloc\"", ".workers.0.sampler=null",
-        ".workers.0.cost.cpu_ms=61", ".workers.0.cost.bytes=null",
+        ".workers.0.cost.cpu_ms=61", ".workers.0.cost.assumed_ns=5000",
+        ".workers.0.cost.bytes=null", ".workers.1.cost.assumed_ns=null",
         ".workers.1.source=null", ".workers.1.sampler=null",
         ".workers.1.cost.cpu_ms=null", ".workers.1.cost.bytes=null",
         ".workers.1.stats=null", ".workers.1.problems=1",
@@ -460,6 +461,7 @@ jpp_test_json_sampler(void)
         ".workers.0.sampler.bytes_max=99", ".workers.0.sampler.slots=25",
         ".workers.0.sampler.objects=8", ".workers.0.sampler.foreign=1",
         ".workers.0.sampler.lost=2", ".workers.0.cost.cpu_ms=2000",
+        ".workers.0.cost.assumed_ns=500",
         ".workers.0.cost.bytes=88"
     };
 

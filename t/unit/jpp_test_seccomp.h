@@ -1,0 +1,46 @@
+
+/*
+ * For tests of what a kernel may refuse.
+ *
+ * To be included once, behind a definition of _GNU_SOURCE.
+ */
+
+
+#ifndef _JPP_TEST_SECCOMP_H_INCLUDED_
+#define _JPP_TEST_SECCOMP_H_INCLUDED_
+
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+
+/* mprotect() that makes anything writable is refused from now on, in this
+   process. */
+
+static bool
+jpp_refuse(void)
+{
+    struct sock_filter  code[] = {
+        BPF_STMT(BPF_LD|BPF_W|BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP|BPF_JEQ|BPF_K, SYS_mprotect, 0, 3),
+        BPF_STMT(BPF_LD|BPF_W|BPF_ABS,
+                 offsetof(struct seccomp_data, args[2])),
+        BPF_JUMP(BPF_JMP|BPF_JSET|BPF_K, PROT_WRITE, 0, 1),
+        BPF_STMT(BPF_RET|BPF_K, SECCOMP_RET_ERRNO|EPERM),
+        BPF_STMT(BPF_RET|BPF_K, SECCOMP_RET_ALLOW)
+    };
+
+    struct sock_fprog  program = { sizeof(code) / sizeof(code[0]), code };
+
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+           && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
+}
+
+
+#endif /* _JPP_TEST_SECCOMP_H_INCLUDED_ */
