@@ -11,6 +11,7 @@ use lib "$FindBin::RealBin/lib";
 
 use Compress::Zlib ();
 use JppBrowser;
+use JSON::PP ();
 use JppTool qw( $dir $root $tool run slurp spew );
 use MIME::Base64 qw( encode_base64 );
 use Test::More;
@@ -30,6 +31,7 @@ run('--any-kernel', '--format=html', '-o', "$dir/page.html",
 my $page = slurp("$dir/page.html");
 
 subtest 'a profile of CPU time' => \&check_cpu;
+subtest 'a profile of stalls' => \&check_stalls;
 subtest 'without names' => \&check_nameless;
 subtest 'pools' => \&check_pools;
 subtest 'no samples' => \&check_empty;
@@ -129,21 +131,44 @@ sub show {
 }
 
 
-sub check_cpu {
-    show(proto(types => [qw( samples count cpu nanoseconds )],
-               names => [qw( main work idle )],
-               samples => [[[2, 1], [100, 1e9]], [[3, 1], [25, 25e7]]],
-               fields => sub {
-                   field(11, number(1, $_[0]->('cpu'))
-                             . number(2, $_[0]->('nanoseconds')))
-                   . number(12, 10_000_000) . number(10, 30e9);
-               }));
+# A sample of time is a count, and the time of malloc() is its own.
 
+sub check_cpu {
+    my $cpu = proto(types => [qw( samples count cpu nanoseconds )],
+        names => [qw( main work malloc )],
+        samples => [[[2, 1], [100, 1e9]], [[3, 2, 1], [25, 25e7]]],
+        fields => sub {
+            field(11, number(1, $_[0]->('cpu'))
+                      . number(2, $_[0]->('nanoseconds')))
+            . number(12, 10_000_000) . number(10, 30e9);
+        });
+
+    show($cpu);
     like($browser->text('#sum'),
          qr/^cpu 1\.3 s, 2 stacks, 125 samples, \+- 8\.[29] %$/,
          'samples are counts');
-    $browser->press('#graph', 'ArrowDown', 'ArrowDown');
-    like($browser->text('#status'), qr/^work: 1\.0 s, 80\.0 % of all/, 'work');
+    $browser->press('#graph', 'ArrowDown', 'ArrowDown', 'ArrowDown');
+    is($browser->text('#status'), 'malloc: 250.0 ms, 20.0 % of all, '
+       . '20.0 % of its caller, 25 samples, +- 20 %', 'a figure of time');
+
+    for my $view (qw( callers table owners )) {
+        show($cpu, "v=$view&k=1");
+        is($browser->run('return page.choice.skip'), JSON::PP::false,
+           "$view: nothing only passes time on");
+    }
+
+    $browser->is_quiet;
+}
+
+
+# Every stall was seen.
+
+sub check_stalls {
+    show(proto(types => [qw( stalls count delay nanoseconds )],
+               names => [qw( main read )],
+               samples => [[[2, 1], [3, 900_000_950]]]));
+    like($browser->text('#sum'), qr/^delay 900\.0 ms, 1 stacks, exact$/,
+         'exact');
     $browser->is_quiet;
 }
 

@@ -5,6 +5,10 @@
 #include "jpp_units.h"
 
 
+static const char *jpp_units_signed(int64_t value, char text[JPP_UNITS_TEXT],
+    const char *(*write)(uint64_t value, char text[JPP_UNITS_TEXT]));
+
+
 const char *
 jpp_units_bytes(uint64_t bytes, char text[JPP_UNITS_TEXT])
 {
@@ -42,15 +46,65 @@ jpp_units_bytes(uint64_t bytes, char text[JPP_UNITS_TEXT])
 
 
 const char *
+jpp_units_time(uint64_t ns, char text[JPP_UNITS_TEXT])
+{
+    unsigned  unit;
+    uint64_t  tenth, tenths, whole;
+
+    static const char  *units[] = { "us", "ms", "s" };
+
+    if (ns < 1000) {
+        (void) snprintf(text, JPP_UNITS_TEXT, "%u ns", (unsigned) ns);
+        return text;
+    }
+
+    /* 999.95 rounds to 1.0 of the next unit */
+
+    for (unit = 0, tenth = 100; /* void */ ; unit++, tenth *= 1000) {
+
+        tenths = ns / tenth + (ns % tenth >= tenth / 2);
+
+        if (tenths < 10000 || unit == 2) {
+            break;
+        }
+    }
+
+    /* 136 years at most, which fit into the text */
+
+    whole = tenths / 10 < UINT32_MAX ? tenths / 10 : UINT32_MAX;
+
+    (void) snprintf(text, JPP_UNITS_TEXT, "%u.%u %s", (unsigned) whole,
+                    (unsigned) (tenths % 10), units[unit]);
+
+    return text;
+}
+
+
+const char *
 jpp_units_change(int64_t bytes, char text[JPP_UNITS_TEXT])
+{
+    return jpp_units_signed(bytes, text, jpp_units_bytes);
+}
+
+
+const char *
+jpp_units_time_change(int64_t ns, char text[JPP_UNITS_TEXT])
+{
+    return jpp_units_signed(ns, text, jpp_units_time);
+}
+
+
+static const char *
+jpp_units_signed(int64_t value, char text[JPP_UNITS_TEXT],
+    const char *(*write)(uint64_t value, char text[JPP_UNITS_TEXT]))
 {
     char  size[JPP_UNITS_TEXT];
 
-    if (bytes >= 0) {
-        return jpp_units_bytes((uint64_t) bytes, text);
+    if (value >= 0) {
+        return write((uint64_t) value, text);
     }
 
-    (void) jpp_units_bytes(0 - (uint64_t) bytes, size);
+    (void) write(0 - (uint64_t) value, size);
     (void) snprintf(text, JPP_UNITS_TEXT, "-%.14s", size);
 
     return text;

@@ -1,10 +1,10 @@
 
 /*
- * Sizes for people: "16.0 KiB", one way everywhere.
+ * Sizes and times for people: "16.0 KiB", "83.0 ms", one way everywhere.
  *
- * Below 1024 they are exact ("512 B"); above, they have one decimal, rounded
- * to the nearest.  No doubles, whose point depends on the locale.  Pure
- * functions.
+ * Below 1024 bytes and 1000 ns they are exact ("512 B", "7 ns"); above, they
+ * have one decimal, rounded to the nearest.  The largest unit of time is the
+ * second.  No doubles, whose point depends on the locale.  Pure functions.
  */
 
 
@@ -24,8 +24,12 @@
 /* Write BYTES to TEXT, which is the result. */
 const char *jpp_units_bytes(uint64_t bytes, char text[JPP_UNITS_TEXT]);
 
-/* The same with a sign, for changes. */
+/* The same of nanoseconds. */
+const char *jpp_units_time(uint64_t ns, char text[JPP_UNITS_TEXT]);
+
+/* Both with a sign, for changes. */
 const char *jpp_units_change(int64_t bytes, char text[JPP_UNITS_TEXT]);
+const char *jpp_units_time_change(int64_t ns, char text[JPP_UNITS_TEXT]);
 
 
 #endif /* _JPP_UNITS_H_INCLUDED_ */

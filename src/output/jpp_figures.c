@@ -9,6 +9,17 @@
 #include "jpp_units.h"
 
 
+/* how values are shown, by their unit */
+
+static const struct {
+    const char   *unit;
+    const char *(*show)(int64_t value, char text[JPP_UNITS_TEXT]);
+} jpp_figures_units[] = {
+    { "bytes", jpp_units_change },
+    { "nanoseconds", jpp_units_time_change }
+};
+
+
 void
 jpp_figures_comments(const jpp_profile_t *profile, jpp_sink_t *sink)
 {
@@ -36,8 +47,22 @@ const char *
 jpp_figures_value(const jpp_profile_t *profile, uint32_t type, int64_t value,
     char text[JPP_FIGURES_TEXT])
 {
-    if (strcmp(profile->types[type].unit, "bytes") == 0) {
-        return jpp_units_change(value, text);
+    return jpp_figures_of(profile->types[type].unit, value, text);
+}
+
+
+const char *
+jpp_figures_of(const char *unit, int64_t value, char text[JPP_FIGURES_TEXT])
+{
+    size_t  i, n;
+
+    n = sizeof(jpp_figures_units) / sizeof(jpp_figures_units[0]);
+
+    for (i = 0; i < n; i++) {
+
+        if (strcmp(unit, jpp_figures_units[i].unit) == 0) {
+            return jpp_figures_units[i].show(value, text);
+        }
     }
 
     (void) snprintf(text, JPP_FIGURES_TEXT, "%" PRId64, value);

@@ -20,6 +20,10 @@
 const char *jpp_figures_value(const jpp_profile_t *profile, uint32_t type,
     int64_t value, char text[JPP_FIGURES_TEXT]);
 
+/* The same of a UNIT; a number as it is if it is none for people. */
+const char *jpp_figures_of(const char *unit, int64_t value,
+    char text[JPP_FIGURES_TEXT]);
+
 /* VALUE as a percentage of TOTAL. */
 double jpp_figures_percent(int64_t value, int64_t total);
 

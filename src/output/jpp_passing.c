@@ -5,6 +5,7 @@
 #include "jpp_passing.h"
 
 
+static bool jpp_passing_is_memory(const jpp_profile_t *profile);
 static jpp_passing_t jpp_passing_near(const char *file);
 static bool jpp_passing_matches(const char *pattern, const char *name,
     const char *end);
@@ -166,6 +167,10 @@ jpp_passing_table(const jpp_profile_t *profile)
 
     table = jpp_arena_alloc(profile->arena, (size_t) n + 1);
 
+    if (!jpp_passing_is_memory(profile)) {
+        return table;
+    }
+
     for (i = 1; table != NULL && i <= n; i++) {
         function = jpp_profile_function_at(profile, i);
         table[i] = jpp_passing(jpp_profile_str(profile, function->name).data);
@@ -177,6 +182,24 @@ jpp_passing_table(const jpp_profile_t *profile)
     }
 
     return table;
+}
+
+
+/* The time that malloc() takes is its own. */
+
+static bool
+jpp_passing_is_memory(const jpp_profile_t *profile)
+{
+    uint32_t  t;
+
+    for (t = 0; t < profile->n_types; t++) {
+
+        if (strcmp(profile->types[t].unit, "bytes") == 0) {
+            return true;
+        }
+    }
+
+    return false;
 }
 
 

@@ -30,7 +30,8 @@ jpp_passing_t jpp_passing(const char *name);
 /*
  * What each function of PROFILE is, by id from 1 on; NULL: no memory.  One
  * without a name that lies among the functions of nginx's pools (see
- * jpp_symbolize.h) passes on.  All locations of PROFILE have functions.
+ * jpp_symbolize.h) passes on.  In a profile without bytes, as one of time, no
+ * function does.  All locations of PROFILE have functions.
  */
 const uint8_t *jpp_passing_table(const jpp_profile_t *profile);
 

@@ -10,7 +10,6 @@
 #include "jpp_passing.h"
 #include "jpp_sort.h"
 #include "jpp_top.h"
-#include "jpp_units.h"
 
 
 /* A sum over stacks. */
@@ -51,6 +50,7 @@ static void jpp_top_sample(jpp_top_t *top, uint32_t i);
 static void jpp_top_add(jpp_top_sum_t *sum, const jpp_top_sum_t *sample);
 static void jpp_top_heading(const jpp_top_t *top, jpp_sink_t *sink);
 static void jpp_top_rows(jpp_top_t *top, size_t most, jpp_sink_t *sink);
+static const char *jpp_top_things(const char *type);
 static void jpp_top_row(const jpp_top_t *top, const jpp_top_row_t *row,
     jpp_sink_t *sink);
 static int jpp_top_compare(const void *a, const void *b, void *ctx);
@@ -233,7 +233,8 @@ jpp_top_heading(const jpp_top_t *top, jpp_sink_t *sink)
 
     if (profile->period > 1 && !profile->has_periods) {
         jpp_sink_printf(sink, ", one every %s",
-                        jpp_units_bytes((uint64_t) profile->period, text));
+                        jpp_figures_of(profile->period_unit, profile->period,
+                                       text));
     }
 
     if (top->total.value != 0) {
@@ -263,8 +264,9 @@ jpp_top_rows(jpp_top_t *top, size_t most, jpp_sink_t *sink)
     shown = n < most ? n : most;
 
     jpp_sink_printf(sink, "%11s %6s %11s %6s %10s %10s %8s  %s\n",
-                    "flat", "flat%", "cum", "cum%", "objects", "mean", "error",
-                    "function");
+                    "flat", "flat%", "cum", "cum%",
+                    jpp_top_things(top->profile->types[top->objects].type),
+                    "mean", "error", "function");
 
     for (i = 0; i < shown; i++) {
         jpp_top_row(top, &rows[i], sink);
@@ -280,6 +282,19 @@ jpp_top_rows(jpp_top_t *top, size_t most, jpp_sink_t *sink)
                      "strdup, operator new) are passed over: callers=0 shows "
                      "them\n");
     }
+}
+
+
+/* "objects" of "inuse_objects", "samples" of "samples" */
+
+static const char *
+jpp_top_things(const char *type)
+{
+    const char  *p;
+
+    p = strrchr(type, '_');
+
+    return p != NULL ? p + 1 : type;
 }
 
 

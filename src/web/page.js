@@ -67,9 +67,14 @@ function flagsOf(said) {
   return Uint8Array.from(frames.names, (name) => (test.test(name) ? 1 : 0));
 }
 
+/* The time that malloc() takes is its own. */
+function isMemory() {
+  return page.now.types.some((type) => type.unit === 'bytes');
+}
+
 function isSkipping() {
-  return state.k === '' ? state.v === 'callers' || state.v === 'owners'
-    : state.k === '1';
+  return isMemory() && (state.k === ''
+    ? state.v === 'callers' || state.v === 'owners' : state.k === '1');
 }
 
 function choiceOf() {
@@ -113,7 +118,8 @@ function grow() {
     page.choice = choiceOf();
     page.m = measure(page.rows, t);
     page.unit = page.now.types[t].unit;
-    page.owners = ownersOf(page.rows, page.m, page.choice);
+    page.owners = ownersOf(page.rows, page.m,
+      { ...page.choice, skip: isMemory() });
     giveColours(page.owners);
     page.scene = isTable() ? null : makeScene();
     giveColours(OWNERS.names.map((_, owner) => ({ owner })));
@@ -308,6 +314,7 @@ function showChoices() {
   $('labels').replaceChildren(...[...keys].map(([key, values]) =>
     labelMenu(key, [...values].sort((p, q) => p - q || (p < q ? -1 : 1)))));
   $('diff').hidden = !base;
+  $('k').disabled = !isMemory();
   $('about').textContent = now.comments.join('\n');
 }
 

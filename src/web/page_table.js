@@ -4,7 +4,7 @@
 
 const UNITS = {
   bytes: [1024, ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']],
-  nanoseconds: [1000, ['ns', 'us', 'ms', 's', 'ks']],
+  nanoseconds: [1000, ['ns', 'us', 'ms', 's']],
 };
 
 function show(value, unit) {
@@ -75,9 +75,8 @@ function functionsOf(rows, m, choice) {
 /* The owner of a row is that of its innermost frame that has one. */
 function ownersOf(rows, m, choice) {
   const all = new Map(), out = new Uint32Array(MAX_FRAMES);
-  const inner = { ...choice, skip: true };
   for (let i = 0; i < rows.n; i++) {
-    const n = choose(rows, i, inner, out);
+    const n = choose(rows, i, choice, out);
     if (n < 0) continue;
     let owner = -1;
     for (let k = 0; k < n && owner < 0; k++) owner = frames.owners[out[k]];

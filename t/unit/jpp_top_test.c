@@ -37,10 +37,12 @@ typedef struct {
 
 
 static void jpp_top_test_case(const jpp_top_case_t *row);
+static void jpp_top_test_time(void);
 static void jpp_top_test_many(void);
 static void jpp_top_test_memory(void);
 static void jpp_top_fill(jpp_profile_t *profile,
     const jpp_top_stack_t *stacks);
+static void jpp_top_push(jpp_profile_t *profile, const char *stack);
 static uint32_t jpp_top_location(jpp_profile_t *profile, const char *name,
     size_t len);
 static const char *jpp_top_text(bool (*write)(const jpp_view_t *view,
@@ -162,6 +164,7 @@ main(void)
         jpp_top_test_case(&cases[i]);
     }
 
+    jpp_top_test_time();
     jpp_top_test_many();
     jpp_top_test_memory();
 
@@ -187,6 +190,65 @@ jpp_top_test_case(const jpp_top_case_t *row)
         jpp_is_str(jpp_top_text(jpp_folded_write, &profile, row->args),
                    row->folded, "%s: folded", row->name);
     }
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* Time is shown as such, and what allocates takes its own. */
+
+static void
+jpp_top_test_time(void)
+{
+    size_t         i;
+    jpp_arena_t    arena;
+    jpp_profile_t  profile;
+
+    static const jpp_value_type_t  types[] = {
+        { "samples", "count", false, 0, 0 },
+        { "cpu", "nanoseconds", false, 0, 0 }
+    };
+
+    static const struct {
+        const char  *stack;
+        int64_t      values[4];            /* and samples, and their doubt */
+    } rows[] = {
+        { "malloc handler main", { 90, 900000000, 90, 90 * JPP_DOUBT_ONE } },
+        { "epoll_wait main", { 10, 100000000, 10, 10 * JPP_DOUBT_ONE } }
+    };
+
+    jpp_arena_init(&arena, JPP_CAP);
+    (void) jpp_profile_init(&profile, &arena, types, 2);
+    (void) jpp_profile_count(&profile);
+
+    profile.default_type = 1;
+    profile.period_type = "cpu";
+    profile.period_unit = "nanoseconds";
+    profile.period = 10000000;
+    profile.n_seen[0] = 100;
+
+    for (i = 0; i < jpp_nelts(rows); i++) {
+        jpp_top_push(&profile, rows[i].stack);
+        (void) jpp_profile_commit(&profile, rows[i].values);
+    }
+
+    jpp_is_str(jpp_top_text(jpp_top_write, &profile, ""),
+      "cpu: 1.0 s in 2 stacks, estimated from 100 samples, one every 10.0 ms, "
+      "+- 10 %\n"
+      "       flat  flat%         cum   cum%    samples       mean    error  "
+      "function\n"
+      "   900.0 ms  90.0%    900.0 ms  90.0%         90    10.0 ms     11 %  "
+      "malloc\n"
+      "   100.0 ms  10.0%    100.0 ms  10.0%         10    10.0 ms     32 %  "
+      "epoll_wait\n"
+      "       0 ns   0.0%       1.0 s 100.0%          0          -        -  "
+      "main\n"
+      "       0 ns   0.0%    900.0 ms  90.0%          0          -        -  "
+      "handler\n", "a profile of time");
+
+    jpp_is_str(jpp_top_text(jpp_folded_write, &profile, "callers=1"),
+               "main;handler;malloc 900000000\nmain;epoll_wait 100000000\n",
+               "which has no callers to blame");
 
     jpp_arena_destroy(&arena);
 }
@@ -292,9 +354,7 @@ jpp_top_test_memory(void)
 static void
 jpp_top_fill(jpp_profile_t *profile, const jpp_top_stack_t *from)
 {
-    int64_t      values[JPP_HEAP_COLUMNS] = { 0 };
-    uint8_t     *pos;
-    const char  *p, *end;
+    int64_t  values[JPP_HEAP_COLUMNS] = { 0 };
 
     if (profile->n_samples == 0) {
         (void) jpp_profile_count(profile);
@@ -303,15 +363,7 @@ jpp_top_fill(jpp_profile_t *profile, const jpp_top_stack_t *from)
 
     for ( /* void */ ; from->stack != NULL; from++) {
 
-        pos = jpp_profile_begin(profile, 0, 8);
-
-        for (p = from->stack; *p != '\0'; p = *end == ' ' ? end + 1 : end) {
-            end = p + strcspn(p, " ");
-            pos = jpp_profile_push(pos, jpp_top_location(profile, p,
-                                                         (size_t) (end - p)));
-        }
-
-        jpp_profile_end(profile, pos);
+        jpp_top_push(profile, from->stack);
 
         values[JPP_HEAP_INUSE_OBJECTS] = from->objects;
         values[JPP_HEAP_INUSE_SPACE] = from->bytes;
@@ -321,6 +373,26 @@ jpp_top_fill(jpp_profile_t *profile, const jpp_top_stack_t *from)
         (void) jpp_profile_commit(profile, values);
         profile->n_seen[1] += (uint64_t) from->seen;
     }
+}
+
+
+/* The STACK of a sample, up to its values. */
+
+static void
+jpp_top_push(jpp_profile_t *profile, const char *stack)
+{
+    uint8_t     *pos;
+    const char  *p, *end;
+
+    pos = jpp_profile_begin(profile, 0, 8);
+
+    for (p = stack; *p != '\0'; p = *end == ' ' ? end + 1 : end) {
+        end = p + strcspn(p, " ");
+        pos = jpp_profile_push(pos, jpp_top_location(profile, p,
+                                                     (size_t) (end - p)));
+    }
+
+    jpp_profile_end(profile, pos);
 }
 
 

@@ -29,6 +29,25 @@ static const struct {
 };
 
 
+static const struct {
+    uint64_t      ns;
+    const char   *text;
+} times[] = {
+    { 0, "0 ns" },
+    { 999, "999 ns" },
+    { 1000, "1.0 us" },
+    { 1049, "1.0 us" },
+    { 1050, "1.1 us" },
+    { 999949, "999.9 us" },
+    { 999950, "1.0 ms" },
+    { 83000000, "83.0 ms" },
+    { 999949999, "999.9 ms" },
+    { 999950000, "1.0 s" },
+    { 3600ULL * 1000000000, "3600.0 s" },
+    { UINT64_MAX, "4294967295.7 s" }
+};
+
+
 int
 main(void)
 {
@@ -40,6 +59,15 @@ main(void)
         jpp_is_str(jpp_units_bytes(rows[i].bytes, text), rows[i].text,
                    "%s", rows[i].text);
     }
+
+    for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+        jpp_is_str(jpp_units_time(times[i].ns, text), times[i].text,
+                   "%s", times[i].text);
+    }
+
+    jpp_is_str(jpp_units_time_change(-1500, text), "-1.5 us", "less time");
+    jpp_is_str(jpp_units_time_change(INT64_MIN, text), "-4294967295.9 s",
+               "the least time");
 
     jpp_is_str(jpp_units_change(1536, text), "1.5 KiB", "what has grown");
     jpp_is_str(jpp_units_change(-1536, text), "-1.5 KiB", "what has shrunk");
