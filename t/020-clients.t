@@ -13,7 +13,7 @@ use Test::More;
 
 use lib dirname(__FILE__) . '/lib';
 
-use JppRun qw( $build slurp );
+use JppRun qw( $build printed slurp );
 
 my $tool = "$build/jemalloc-pprof";
 my $dir = tempdir(CLEANUP => 1);
@@ -24,7 +24,7 @@ $ENV{PPROF_BINARY_PATH} = $dir;
 plan skip_all => "no $tool: ./dev build makes it" unless -x $tool;
 
 for my $client ('go version', 'jeprof --version') {
-    BAIL_OUT("$client: not there") if !defined output("$client 2>/dev/null");
+    BAIL_OUT("$client: not there") if !defined printed("$client 2>/dev/null");
 }
 
 my @dumps = map { m{([^/]+)\.heap$} } glob 't/data/*.heap';
@@ -85,7 +85,7 @@ sub check {
     run("$build/t/jpp_contract --heap $dir/s.pb.gz", 'the contract holds');
 
     for my $file ("$dir/s.pb.gz", "$dir/p.text") {
-        my $top = output("go tool pprof -symbolize=none -top $file 2>&1");
+        my $top = printed("go tool pprof -symbolize=none -top $file 2>&1");
 
         like($top, qr/flat%.*\n.*%/, "-top of $file");
     }
@@ -107,12 +107,12 @@ sub check_difference {
     run("$build/t/jpp_contract --heap $dir/ab.pb.gz", 'the contract holds');
 
     for my $option ('-base', '-diff_base') {
-        my $top = output("go tool pprof -symbolize=none -top $option "
+        my $top = printed("go tool pprof -symbolize=none -top $option "
                          . "$dir/a.pb.gz $dir/a.pb.gz 2>&1");
 
         like($top, qr/accounting for 0|of 0 total/, "$option of itself");
 
-        $top = output("go tool pprof -symbolize=none -top $option "
+        $top = printed("go tool pprof -symbolize=none -top $option "
                       . "$dir/a.pb.gz $dir/b.pb.gz 2>&1");
         like($top, qr/flat%.*\n.*%/, "$option of another");
     }
@@ -138,7 +138,7 @@ sub totals {
     my ($file) = @_;
     my @sums;
 
-    my $raw = output("go tool pprof -symbolize=none -raw $file 2>/dev/null");
+    my $raw = printed("go tool pprof -symbolize=none -raw $file 2>/dev/null");
 
     my ($samples) = $raw =~ /^Samples:\n(.*?)^Locations/ms
         or return fail("-raw of $file");
@@ -157,7 +157,7 @@ sub totals {
 sub jeprof_total {
     my ($file, $option) = @_;
 
-    my $text = output("jeprof --text --show_bytes $option /bin/true $file "
+    my $text = printed("jeprof --text --show_bytes $option /bin/true $file "
                       . '2>/dev/null');
 
     return $text =~ /^Total: (-?[\d.]+)/m ? $1 : undef;
@@ -176,12 +176,4 @@ sub run {
     my ($command, $what) = @_;
 
     is(system("$command >$dir/out 2>&1"), 0, $what) or diag(slurp("$dir/out"));
-}
-
-
-sub output {
-    my ($command) = @_;
-    my $output = `$command`;
-
-    return $? == 0 ? $output : undef;
 }

@@ -14,7 +14,7 @@ use Test::More;
 use lib dirname(__FILE__) . '/lib';
 
 use JppDump qw( counts dump_of stack );
-use JppRun qw( $build spew );
+use JppRun qw( $build printed spew );
 
 my $tool = "$build/jemalloc-pprof";
 my $dir = tempdir(CLEANUP => 1);
@@ -25,7 +25,7 @@ $ENV{PPROF_BINARY_PATH} = $dir;
 plan skip_all => "no $tool: ./dev build makes it" unless -x $tool;
 
 for my $client ('go version', 'jeprof --version') {
-    BAIL_OUT("$client: not there") if !defined output("$client 2>/dev/null");
+    BAIL_OUT("$client: not there") if !defined printed("$client 2>/dev/null");
 }
 
 # what is cut, by frame: docs/reading-a-heap.md
@@ -55,7 +55,7 @@ is(system("$build/t/jpp_contract --heap $dir/p.pprof >/dev/null"), 0,
    'the contract holds');
 
 for my $file ($dump, "$dir/p.text") {
-    my $text = output("jeprof --text --show_bytes --inuse_space /bin/true "
+    my $text = printed("jeprof --text --show_bytes --inuse_space /bin/true "
                       . "$file 2>/dev/null") // '';
 
     like($text, qr/^Total: $total B$/m, "jeprof reads $file as a whole");
@@ -63,14 +63,14 @@ for my $file ($dump, "$dir/p.text") {
 }
 
 for my $file ("$dir/p.pprof", "$dir/p.text") {
-    my $raw = output("go tool pprof -symbolize=none -raw $file 2>&1") // '';
+    my $raw = printed("go tool pprof -symbolize=none -raw $file 2>&1") // '';
     my $sum = 0;
 
     $sum += $1 while $raw =~ /^ +\d+ +(\d+):/mg;
     is($sum, $total, "pprof reads $file as a whole");
 }
 
-my $traces = output("go tool pprof -symbolize=none -traces $dir/p.pprof 2>&1");
+my $traces = printed("go tool pprof -symbolize=none -traces $dir/p.pprof 2>&1");
 
 for my $frame (sort keys %cuts) {
     like($traces, qr/^ +@{[ $frame - 1 ]}B .*\n +\Q$cuts{$frame}\E$/m,
@@ -78,11 +78,3 @@ for my $frame (sort keys %cuts) {
 }
 
 done_testing();
-
-
-sub output {
-    my ($command) = @_;
-    my $output = `$command`;
-
-    return $? == 0 ? $output : undef;
-}

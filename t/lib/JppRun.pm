@@ -21,9 +21,9 @@ use IO::Socket::UNIX;
 use Test::More;
 use Time::HiRes qw( sleep time );
 
-our @EXPORT_OK = qw( $root $build $fake $checker slurp spew free_port wait_until
-                     title is_alive is_possible has_fake has_jemalloc is_root
-                     binary loaded preloads is_linked lua_modules
+our @EXPORT_OK = qw( $root $build $fake $checker slurp spew printed free_port
+                     wait_until title is_alive is_possible has_fake has_jemalloc
+                     is_root binary loaded preloads is_linked lua_modules
                      subtests );
 
 # what hangs is ended by this: seconds
@@ -53,6 +53,16 @@ sub slurp {
     local $/;
 
     return <$fh> // '';
+}
+
+
+# What a command prints; undef if it fails.
+
+sub printed {
+    my ($command) = @_;
+    my $output = `$command`;
+
+    return $? == 0 ? $output : undef;
 }
 
 
