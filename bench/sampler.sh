@@ -5,6 +5,7 @@
 #
 # Each figure is a long run under valgrind less a short one.  JPP_BUILD is
 # another build than build/; what is preloaded is JEMALLOC, none by default.
+# ./dev bench sampler calls it.
 
 set -eu
 

@@ -7,18 +7,22 @@
 # A PART is one of
 #
 #     memory        RssAnon of a worker: as it starts, with 3,000 idle
-#                   connections of plain HTTP, with 1,000 of TLS
+#                   connections of plain HTTP, with 1,000 of TLS, with both
 #     instructions  user instructions of a request: a static file, the same by
 #                   proxy and gzip, and a full TLS handshake with one request
 #
 # and both are measured where none is named.  That takes about twenty minutes;
 # QUICK=1 takes eight, for less certain figures.  RATES names other rates than
 #
-#     off 19 18 17 16 15 14 12 h19 h18 h17 h16 h15 h14 h12 s14 s12 s10
+#     off asked 19 18 17 16 15 14 12 h19 h18 h17 h16 h15 h14 h12 s14 s12 s10
+#     o12
 #
 # A number is lg_prof_sample, walked by jemalloc's own unwinder; with an h by
-# the module's; with an s it is the rate of the module's sampler.  off is
-# prof:false, which the others are compared with.  JPP_BUILD is another build
+# the module's; with an s it is the rate of the module's sampler; with an o the
+# sampler was on at that rate, and is off again.  off is prof:false, which the
+# others are compared with.  asked is the same after one question to the module:
+# its thread makes libc count with several, at some instructions for each system
+# call, for good.  So asked is what o12 should be.  JPP_BUILD is another build
 # than build/.  ./dev bench sampling calls it.
 #
 # Memory is a median over new processes, in turns, because chance decides which
@@ -42,7 +46,8 @@ load=$build/bench/jpp_load
 prefix=$build/bench/sampling
 
 jemalloc=libjemalloc.so.2
-rates=${RATES:-off 19 18 17 16 15 14 12 h19 h18 h17 h16 h15 h14 h12 s14 s12 s10}
+rates='off asked 19 18 17 16 15 14 12 h19 h18 h17 h16 h15 h14 h12 s14 s12 s10'
+rates=${RATES:-$rates o12}
 
 # an odd corner of 127/8, so that no server of the machine is in the way
 addr=127.92.53.2
@@ -55,7 +60,8 @@ tls_held=1000
 
 nginx_pid=
 upstream_pid=
-clients_pid=
+http_pid=
+tls_pid=
 
 if [ -n "${QUICK-}" ]; then
     rounds=3 static=4000 proxy=1000 tls=250
@@ -101,9 +107,9 @@ check()
 
     for rate in $rates; do
         case $rate in
-            off|[0-9]|[1-5][0-9]|[hs][0-9]|[hs][1-5][0-9]) ;;
-            *) die "RATES takes off, and numbers below 60, perhaps behind h" \
-                   "or s, not \"$rate\""
+            off|asked|[0-9]|[1-5][0-9]|[hso][0-9]|[hso][1-5][0-9]) ;;
+            *) die "RATES takes off, asked, and numbers below 60, perhaps" \
+                   "behind h, s or o, not \"$rate\""
         esac
     done
 
@@ -120,7 +126,8 @@ end()
     trap '' INT TERM HUP PIPE
     trap - EXIT
 
-    quit "$clients_pid"
+    quit "$http_pid"
+    quit "$tls_pid"
     quit "$nginx_pid"
     quit "$upstream_pid"
 
@@ -189,7 +196,9 @@ pid nginx.pid;
 error_log error.log notice;
 
 events {
-    worker_connections 4096;
+    # the last sixteenth would make nginx close idle ones
+
+    worker_connections 4400;
 }
 
 http {
@@ -220,7 +229,7 @@ http {
         }
 
         location /debug/pprof/ {
-            jemalloc_pprof;
+            jemalloc_pprof control=on;
         }
     }
 }
@@ -291,10 +300,11 @@ answers()
 start()
 {
     case $1 in
-        off|s*) conf=prof:false ;;
+        off|asked|[so]*) conf=prof:false ;;
         *)      conf=prof:true,prof_active:true,lg_prof_sample:${1#h} ;;
     esac
 
+    rate=$1
     configuration "$2" "$1" >"$prefix/nginx.conf"
     shift 2
 
@@ -305,6 +315,29 @@ start()
     nginx_pid=$!
 
     answers $nginx_pid $port nginx
+
+    case $rate in
+        asked)
+            control sampler=off
+            ;;
+
+        o[0-9]*)
+            control "sampler=on&lg_sample=${rate#o}"
+            control sampler=off
+            ;;
+    esac
+}
+
+
+# control FORM: all workers do it
+
+control()
+{
+    curl -sf --noproxy '*' -m 60 -o "$prefix/control" -d "$1" \
+        "http://$addr:$port/debug/pprof/control" || die "no control: $1"
+
+    grep -q '"error": *null' "$prefix/control" \
+        || die "$1: $(cat "$prefix/control")"
 }
 
 
@@ -335,9 +368,9 @@ memory()
     while [ $round -lt $rounds ]; do
         round=$((round + 1))
 
-        for rate in $rates; do
-            held "$rate" $http_held "http://$addr:$port/1k.html" http
-            held "$rate" $tls_held "https://$addr:$tls_port/1k.html" tls
+        for which in $rates; do
+            held "$which" http tls
+            held "$which" tls
         done
     done
 
@@ -346,13 +379,13 @@ memory()
          "that with prof:false;"
     echo "medians of $rounds:"
     echo
-    head_row "at the start" "$http_held idle HTTP" "$tls_held idle TLS"
+    head_row "at the start" "$http_held idle HTTP" "$tls_held idle TLS" "both"
 
-    for rate in $rates; do
-        row "$rate"
+    for which in $rates; do
+        row "$which"
 
-        for what in start http tls; do
-            cell "$rate" $what 1024 "$prefix/rss"
+        for what in start http tls both; do
+            cell "$which" $what 1024 "$prefix/rss"
         done
 
         echo
@@ -360,45 +393,85 @@ memory()
 }
 
 
-# held RATE N URL NAME: one worker with connections
+# held RATE KIND...: one worker with connections, first of one kind, then of the
+# other as well
 
 held()
 {
+    held_rate=$1
     start "$1" on
+    shift
+
     worker=$(cat "/proc/$nginx_pid/task/$nginx_pid/children")
     worker=${worker% }
+    state=start
 
     # of both turns
 
-    rss "$1" start
+    rss "$held_rate" start
 
+    for kind in "$@"; do
+        "hold_$kind"
+        test $state = start && state=$kind || state=both
+        rss "$held_rate" $state
+    done
+
+    exec 3>&- 4>&-
+
+    for pid in $http_pid $tls_pid; do
+        wait "$pid" || die "the clients failed:" \
+                           "$(cat "$prefix"/clients.*.err)"
+    done
+
+    http_pid=
+    tls_pid=
+
+    stop
+}
+
+
+# Connections that the other end holds until a descriptor is closed, which it
+# must not have itself.
+
+hold_http()
+{
     mkfifo "$prefix/until"
-    perl bench/jpp_clients.pl hold "$2" "$3" \
-        <"$prefix/until" >"$prefix/held" 2>"$prefix/clients.err" &
-    clients_pid=$!
+    perl bench/jpp_clients.pl hold $http_held "http://$addr:$port/1k.html" \
+        <"$prefix/until" >"$prefix/held" 2>"$prefix/clients.http.err" &
+    http_pid=$!
     exec 3>"$prefix/until"
+    holds $http_pid
+}
 
+
+hold_tls()
+{
+    mkfifo "$prefix/until"
+    perl bench/jpp_clients.pl hold $tls_held "https://$addr:$tls_port/1k.html" \
+        3>&- <"$prefix/until" >"$prefix/held" 2>"$prefix/clients.tls.err" &
+    tls_pid=$!
+    exec 4>"$prefix/until"
+    holds $tls_pid
+}
+
+
+# holds PID: waits until all connections are there
+
+holds()
+{
     tries=1200
 
     until grep -qs held "$prefix/held"; do
         tries=$((tries - 1))
 
-        if [ $tries = 0 ] || ! kill -0 $clients_pid 2>/dev/null; then
-            die "no $2 connections: $(cat "$prefix/clients.err")"
+        if [ $tries = 0 ] || ! kill -0 "$1" 2>/dev/null; then
+            die "no connections: $(cat "$prefix"/clients.*.err)"
         fi
 
         sleep 0.1
     done
 
-    rss "$1" "$4"
-
-    exec 3>&-
-    wait $clients_pid || die "the clients failed:" \
-                             "$(cat "$prefix/clients.err")"
-    clients_pid=
     rm "$prefix/until" "$prefix/held"
-
-    stop
 }
 
 
@@ -415,10 +488,10 @@ instructions()
 {
     start_upstream
 
-    for rate in $rates; do
-        count "$rate" static "$static" asked "http://$addr:$port/1k.html"
-        count "$rate" proxy "$proxy" asked "http://$addr:$port/proxy/8k.html"
-        count "$rate" tls "$tls" clients "https://$addr:$tls_port/1k.html"
+    for which in $rates; do
+        count "$which" static "$static" asked "http://$addr:$port/1k.html"
+        count "$which" proxy "$proxy" asked "http://$addr:$port/proxy/8k.html"
+        count "$which" tls "$tls" clients "https://$addr:$tls_port/1k.html"
     done
 
     echo
@@ -427,11 +500,11 @@ instructions()
     echo
     head_row "static, 1 KB" "proxy, gzip, 8 KB" "TLS handshake"
 
-    for rate in $rates; do
-        row "$rate"
+    for which in $rates; do
+        row "$which"
 
         for what in static proxy tls; do
-            cell "$rate" $what 1000 "$prefix/count"
+            cell "$which" $what 1000 "$prefix/count"
         done
 
         echo
@@ -488,7 +561,9 @@ clients()
 
 head_row()
 {
-    printf '%-6s %20s %24s %24s\n' "rate" "$@"
+    printf '%-6s' rate
+    printf ' %24s' "$@"
+    echo
 }
 
 
