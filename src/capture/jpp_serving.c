@@ -1,0 +1,81 @@
+
+#include "jpp_frame.h"
+#include "jpp_serving.h"
+
+
+void
+jpp_serving_init(jpp_serving_t *serving)
+{
+    unsigned                    i;
+    uintptr_t                   high, end;
+    const jpp_serving_range_t  *range;
+
+    serving->low = UINTPTR_MAX;
+    high = 0;
+
+    for (i = 0; i < JPP_SERVING_RANGES; i++) {
+        range = &serving->ranges[i];
+        end = range->start + (uintptr_t) range->size * serving->n;
+
+        if (end != range->start) {
+            serving->low = range->start < serving->low ? range->start
+                                                       : serving->low;
+            high = end > high ? end : high;
+        }
+    }
+
+    serving->span = high > serving->low ? high - serving->low : 0;
+}
+
+
+bool
+jpp_serving_is(const jpp_serving_t *serving, uintptr_t word,
+    jpp_serving_one_t *one)
+{
+    unsigned                    i;
+    uintptr_t                   offset;
+    const jpp_serving_range_t  *range;
+
+    if (word - serving->low >= serving->span) {
+        return false;
+    }
+
+    for (i = 0; i < JPP_SERVING_RANGES; i++) {
+        range = &serving->ranges[i];
+        offset = word - range->start;
+
+        if (offset < (uintptr_t) range->size * serving->n
+            && offset % range->size == 0)
+        {
+            one->index = (uint32_t) (offset / range->size);
+            one->number = serving->number(one->index);
+
+            return one->number != 0;
+        }
+    }
+
+    return false;
+}
+
+
+uint32_t
+jpp_serving_find(const jpp_serving_t *serving, uintptr_t address, uint32_t n,
+    jpp_serving_one_t *one)
+{
+    uint32_t   i;
+    uintptr_t  word, low, span;
+
+    low = serving->low;
+    span = serving->span;
+    n = n < JPP_SERVING_WORDS ? n : JPP_SERVING_WORDS;
+
+    for (i = 0; i < n; i++) {
+        word = jpp_frame_word(address + i * sizeof(uintptr_t));
+
+        if (word - low < span && jpp_serving_is(serving, word, one)) {
+            return i + 1;
+        }
+    }
+
+    return 0;
+}
