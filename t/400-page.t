@@ -312,7 +312,7 @@ sub check_noise {
     show('difference', 'v=table');
 
     my @verdicts = @{ $browser->run(<<'END') };
-return page.rows.n > 0 && functionsOf(page.rows, page.m, page.choice).map(
+return functionsOf(page.stacks, page.m).map(
     (entry) => [entry.cum.change, entry.cum.variance, entry.cum.isNoise]);
 END
     my @wrong = grep { my ($change, $variance, $is_noise) = @$_;
@@ -336,6 +336,7 @@ sub check_flame {
         my $wrong = $browser->run(<<'END');
 const { tree } = page.scene.parts[0], wrong = [];
 for (let i = 0; i < tree.n; i++) {
+    tree.open(i);
     let end = tree.x[i];
     for (let k = tree.first[i]; k < tree.first[i + 1]; k++) {
         const child = tree.order[k];
@@ -352,7 +353,8 @@ return wrong;
 END
 
         is_deeply($wrong, [], "the tree of #$fragment");
-        cmp_ok($browser->run('return page.boxes.n'), '>', 50, 'and its boxes');
+        cmp_ok($browser->run('return page.boxes.length'), '>', 50,
+               'and its boxes');
     }
 
     # what is drawn is there: pixels of other colours than the ground
@@ -526,15 +528,10 @@ sub where {
     my ($name) = @_;
 
     return @{ $browser->run(<<'END', $name) };
-const { boxes, scene } = page, box = document.getElementById('graph')
-    .getBoundingClientRect();
-for (let i = 0; i < boxes.n; i++) {
-    const { tree } = scene.parts[boxes.part[i]];
-    if (frames.names[tree.frame[boxes.node[i]]] !== arguments[0]) continue;
-    return [box.left + Math.max(0, boxes.x[i]) + Math.min(20, boxes.w[i] / 2),
-        box.top + boxes.y[i] + 9];
-}
-return null;
+const graph = document.getElementById('graph').getBoundingClientRect();
+const { x, y, w } = page.boxes.find(({ tree, node }) =>
+    frames.names[tree.frame[node]] === arguments[0]);
+return [graph.left + Math.max(0, x) + Math.min(20, w / 2), graph.top + y + 9];
 END
 }
 
@@ -615,7 +612,7 @@ sub check_files {
 
     $browser->click('#keep');
     ok($browser->run('return page.base !== null'), 'kept as a baseline');
-    ok($browser->run('return page.rows.n === page.now.n
+    ok($browser->run('return page.rows.a.length === page.now.n
                       && page.m.variance.every((v) => v === 0)'),
        'of itself: no change, and no doubt');
     $browser->click('#drop');

@@ -114,7 +114,7 @@ sub check_refused {
 
 sub sum {
     return $browser->run('return page.m.after.reduce((sum, value, i) =>
-        sum + (page.choice.sets[setOf(page.rows, i)] ? value : 0), 0)');
+        sum + (page.stacks.some(({ row }) => row === i) ? value : 0), 0)');
 }
 
 
@@ -169,17 +169,17 @@ sub check_refresh {
     is($browser->run('return location.hash'), $hash, 'the place is kept');
     ok($browser->run('return page.base !== null'), 'and the baseline');
     ok($browser->run('return page.at.node > 0'), 'and the zoom');
-    ok($browser->run('return page.rows.n < page.now.n + page.base.n'),
+    ok($browser->run('return page.rows.a.length < page.now.n + page.base.n'),
        'samples of one process meet');
     like($browser->text('#sum'), qr/ since /, 'what changed is said');
 
     $browser->run('document.getElementById("live").value = "2";
-                   setLive("2")');
+                   setLive()');
     $browser->wait_for('return live.totals.length >= 3');
     ok($browser->run('return document.querySelector("#line polyline")
                       .getAttribute("points").length > 10'),
        'live has a line of totals');
-    $browser->run('document.getElementById("live").value = "0"; setLive("0")');
+    $browser->run('document.getElementById("live").value = "0"; setLive()');
     $browser->is_quiet;
 }
 
@@ -241,7 +241,7 @@ sub check_busy {
     is($browser->run('return live.failures'), 0, 'which is no failure');
     is($browser->run('return document.getElementById("live").value'), '30',
        'and goes on');
-    $browser->run('setLive("0")');
+    $browser->run('document.getElementById("live").value = "0"; setLive()');
     $browser->complaints;
 }
 

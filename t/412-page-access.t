@@ -152,7 +152,7 @@ END
         next unless $view =~ /flame|callers|both/;
         cmp_ok($browser->run('return document.getElementById("graph")
                               .clientHeight'), '>', 200, 'the graph has room');
-        cmp_ok($browser->run('return page.boxes.n'), '>', 10, 'and boxes');
+        cmp_ok($browser->run('return page.boxes.length'), '>', 10, 'and boxes');
     }
 
     $browser->is_quiet;
@@ -194,7 +194,7 @@ sub check_forced {
     show('two', 'v=flame&s=SSL');
     is($browser->run('return page.palette.text'), 'CanvasText',
        'the graph has the colours of the system');
-    cmp_ok($browser->run('return page.boxes.n'), '>', 10, 'and is drawn');
+    cmp_ok($browser->run('return page.boxes.length'), '>', 10, 'and is drawn');
     $browser->media('');
     $browser->is_quiet;
 }

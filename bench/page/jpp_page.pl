@@ -133,7 +133,7 @@ for (let i = 0; i < 60; i++) {
 times.nodes = tree.n;
 zoomTo(tree, 0);
 draw();
-times.boxes = page.boxes.n;
+times.boxes = page.boxes.length;
 return times;
 END
 

@@ -1,48 +1,43 @@
 /*
  * The state, and what a change of it redoes: load (a profile), grow (trees or
- * tables), draw (boxes).
+ * tables), search, draw (boxes).
  */
 
 const $ = (id) => document.getElementById(id);
 const VIEWS = ['flame', 'callers', 'both', 'table', 'owners'];
-const DEFAULTS = { v: 'flame', t: '', z: '', p: '', s: '', f: '', x: '',
-  h: '', r: '', g: '', k: '', i: '', d: 'both', e: '', o: '', l: '' };
-
-/* What the fragment says: see readState() for its letters. */
-let state = { ...DEFAULTS };
-
-const page = { now: null, base: null, rows: null, m: null, scene: null,
-  palette: null, view: { from: 0, to: 1, top: 0, width: 0, height: 0,
-    char: 7.2, match: null }, at: null, sort: { column: 0, isUp: false },
-  shown: 200, clicked: { name: '', time: -1e9 }, timings: {} };
 
 /*
  * v view, t type, z zoom, p pivot, s search, f focus, x ignore, h hide, r show
  * from, g split by, k skip allocators, i turned round, d width, e relative, o
  * self, l labels: "worker=0,1;origin=master".
  */
+const DEFAULTS = { v: 'flame', t: '', z: '', p: '', s: '', f: '', x: '',
+  h: '', r: '', g: '', k: '', i: '0', d: 'both', e: '0', o: '0', l: '' };
+
+/* What the fragment says. */
+let state = { ...DEFAULTS };
+
+const page = { now: null, base: null, rows: null, stacks: null, m: null,
+  scene: null, palette: null, boxes: [], matches: [], at: null, shown: 200,
+  view: { from: 0, to: 1, top: 0, width: 0, height: 0, char: 7.2, match: null },
+  sort: { column: 0, isUp: false }, clicked: { name: '', time: -1e9 },
+  timings: {} };
+
 function readState() {
-  const said = new URLSearchParams(location.hash.slice(1));
   state = { ...DEFAULTS };
-  for (const [key, value] of said) if (key in state) state[key] = value;
+  for (const [key, value] of new URLSearchParams(location.hash.slice(1))) {
+    if (key in state) state[key] = value;
+  }
   if (!VIEWS.includes(state.v)) state.v = DEFAULTS.v;
 }
 
-function writeState(isStep) {
-  const said = new URLSearchParams();
-  for (const key of Object.keys(DEFAULTS)) {
-    if (state[key] !== DEFAULTS[key]) said.set(key, state[key]);
-  }
-  const hash = `#${said}`;
-  if (hash === (location.hash || '#')) return;
-  history[isStep ? 'pushState' : 'replaceState'](null, '', hash);
-}
-
 /* Changes the state; it is a step that the browser's Back undoes. */
-function change(changes) {
+function change(changes, redo = grow) {
   Object.assign(state, changes);
-  writeState(true);
-  grow();
+  const hash = `#${new URLSearchParams(Object.entries(state).filter(
+    ([key, value]) => value !== DEFAULTS[key]))}`;
+  if (hash !== (location.hash || '#')) history.pushState(null, '', hash);
+  redo();
 }
 
 function complain(error) {
@@ -57,14 +52,13 @@ function complain(error) {
  */
 function flagsOf(said) {
   if (said === '') return null;
-  let test;
   try {
-    test = new RegExp(said,
+    const test = new RegExp(said,
       /[A-Z]/.test(said.replace(/\\./g, '')) ? '' : 'i');
+    return frames.names.map((name) => test.test(name));
   } catch {
     throw new Complaint(`Not a regular expression: ${said}`);
   }
-  return Uint8Array.from(frames.names, (name) => (test.test(name) ? 1 : 0));
 }
 
 /* The time that malloc() takes is its own. */
@@ -73,35 +67,37 @@ function isMemory() {
 }
 
 function isSkipping() {
-  return isMemory() && (state.k === ''
-    ? state.v === 'callers' || state.v === 'owners' : state.k === '1');
+  return isMemory() && (state.k === '' ? state.v === 'callers'
+    || state.v === 'owners' : state.k === '1');
+}
+
+/* The labels that are chosen: a key and its values, of which one will do. */
+function chosenLabels() {
+  return new Map(state.l.split(';').filter(Boolean).map((part) => {
+    const [key, values = ''] = part.split('=');
+    return [key, values.split(',').map(decodeURIComponent)];
+  }));
 }
 
 function choiceOf() {
-  const wanted = new Map(state.l.split(';').filter(Boolean).map((part) => {
-    const [key, values] = part.split('=');
-    return [key, values.split(',').map(decodeURIComponent)];
-  }));
-  const isWanted = (labels) => [...wanted].every(([key, values]) =>
-    values.includes(labels.get(key) || ''));
+  const wanted = [...chosenLabels()];
   return {
-    sets: Uint8Array.from(sets.labels, (set) => (isWanted(set) ? 1 : 0)),
+    sets: sets.labels.map((labels) => wanted.every(([key, values]) =>
+      values.includes(labels.get(key) || ''))),
     focus: flagsOf(state.f), ignore: flagsOf(state.x), hide: flagsOf(state.h),
-    from: flagsOf(state.r), split: state.g, skip: isSkipping(),
-    width: state.d,
+    from: flagsOf(state.r), split: state.v === 'both' ? '' : state.g,
+    skip: isSkipping(), ofMemory: isMemory(), width: state.d,
   };
 }
 
-function typeIndex() {
-  const i = page.now.types.findIndex((type) => type.name === state.t);
-  return i < 0 ? page.now.best : i;
+function typeNow() {
+  const { types, best } = page.now;
+  return types.find((type) => type.name === state.t) || types[best];
 }
 
 /* Shows the profile NOW against BASE, or null. */
 function setProfiles(now, base) {
-  page.now = now;
-  page.base = base;
-  page.rows = makeRows(now, base);
+  Object.assign(page, { now, base, rows: makeRows(now, base) });
   showChoices();
   grow();
 }
@@ -114,57 +110,45 @@ function grow() {
   const begun = performance.now();
   $('say').textContent = '';
   try {
-    const t = typeIndex();
-    page.choice = choiceOf();
-    page.m = measure(page.rows, t);
-    page.unit = page.now.types[t].unit;
-    page.owners = ownersOf(page.rows, page.m,
-      { ...page.choice, skip: isMemory() });
-    giveColours(page.owners);
+    const choice = page.choice = choiceOf();
+    page.m = measure(page.rows, typeNow().name);
+    page.stacks = chooseStacks(page.rows, choice);
+    page.owners = ownersOf(page.stacks, page.m);
+    giveColours(page.owners.map((one) => one.owner));
     page.scene = isTable() ? null : makeScene();
-    giveColours(OWNERS.names.map((_, owner) => ({ owner })));
+    giveColours(OWNERS.names.keys());
     page.timings.grow = performance.now() - begun;
   } catch (error) {
     complain(error);
     return;
   }
   showState();
-  search();
-  if (isTable()) showTable();
-  else rescale();
+  if (page.scene) rescale();
+  find();
 }
 
 function makeScene() {
-  const { rows, m, choice } = page;
-  const pivot = frames.names.indexOf(state.p);
-  const plant = (kind, p) => growTree(rows, m, choice, kind, p);
-  const scene = { parts: [], origin: 0, scale: 0, changeOf: null };
-  if (state.v === 'both' && pivot >= 0) {
-    scene.parts = [{ tree: plant('flame', pivot), isUp: false },
-      { tree: plant('callers', pivot), isUp: true }];
-    scene.origin = scene.parts[1].tree.height - 1;
-  } else {
-    const isUp = state.i === '1';
-    scene.parts = [{ tree: plant(state.v === 'callers' ? 'callers' : 'flame',
-      -1), isUp }];
-    if (isUp) scene.origin = scene.parts[0].tree.height - 1;
-  }
-  const { tree } = scene.parts[0];
-  scene.height = scene.origin + (scene.parts[0].isUp ? 1 : tree.height);
+  const { stacks, m, choice } = page, pivot = frames.names.indexOf(state.p);
+  const plant = (isCallers, p) => growTree(stacks, m, choice, isCallers, p);
+  const isUp = state.i === '1', isBoth = state.v === 'both' && pivot >= 0;
+  const parts = isBoth ? [{ tree: plant(false, pivot), isUp: false },
+    { tree: plant(true, pivot), isUp: true }]
+    : [{ tree: plant(state.v === 'callers', -1), isUp }];
+  const { tree } = parts[0], above = parts.find((part) => part.isUp);
+  const origin = above ? above.tree.height - 1 : 0;
+  const scene = { parts, origin, scale: 0, isSplit: choice.split !== '',
+    height: origin + (parts[0].isUp ? 1 : tree.height) };
   if (m.before || m.isSigned) addScale(scene, tree);
   return scene;
 }
 
 /* How much a change is: of the total, of each total, with callees or not. */
 function addScale(scene, tree) {
-  const ratio = state.e === '1' && tree.before && tree.before[0] !== 0
-    ? tree.after[0] / tree.before[0] : 1;
-  scene.changeOf = (one, node) => {
-    const value = one.change(node, state.o === '1');
-    return ratio === 1 ? value
-      : value - (ratio - 1) * (state.o === '1'
-        ? one.self(node, one.before) : one.before[node]);
-  };
+  const isSelf = state.o === '1';
+  const growth = state.e === '1' && tree.before && tree.before[0] !== 0
+    ? tree.after[0] / tree.before[0] - 1 : 0;
+  scene.changeOf = (one, node) => one.change(node, isSelf) - (growth && growth
+    * (isSelf ? one.self(node, one.before) : one.before[node]));
   scene.scale = 1;
   for (let i = 1; i < tree.n; i++) {
     scene.scale = Math.max(scene.scale, Math.abs(tree.change(i)));
@@ -173,146 +157,139 @@ function addScale(scene, tree) {
 
 /* The zoom as the state has it, in the trees that there are now. */
 function rescale() {
-  const { tree } = page.scene.parts[0];
-  const node = state.z === '' ? 0 : tree.find(parseInt(state.z, 16));
-  page.at = { part: page.scene.parts[0], node };
-  zoomTo(tree, node);
-  draw();
+  const part = page.scene.parts[0], { tree } = part;
+  const node = state.z && tree.hashes().indexOf(parseInt(state.z, 16));
+  page.at = { part, node: Math.max(0, node) };
+  zoomTo(tree, page.at.node);
 }
 
 function zoomTo(tree, node) {
+  tree.place(node);
   page.view.from = tree.x[node];
   page.view.to = tree.x[node] + (tree.width[node] || 1);
 }
 
 function draw() {
-  if (!page.scene) return;
-  const begun = performance.now(), { view } = page;
-  const canvas = $('canvas'), graph = $('graph'), ratio = devicePixelRatio;
+  const { view, scene, palette } = page;
+  if (!scene) return;
+  const begun = performance.now(), ratio = devicePixelRatio;
+  const canvas = $('canvas'), graph = $('graph');
   view.width = graph.clientWidth;
   view.height = Math.min(graph.clientHeight, innerHeight);
-  if (canvas.width !== Math.round(view.width * ratio)
-      || canvas.height !== Math.round(view.height * ratio)) {
-    canvas.width = Math.round(view.width * ratio);
-    canvas.height = Math.round(view.height * ratio);
+  view.top = graph.scrollTop;
+  const width = Math.round(view.width * ratio);
+  const height = Math.round(view.height * ratio);
+  if (canvas.width !== width || canvas.height !== height) {
+    Object.assign(canvas, { width, height });
     canvas.style.height = `${view.height}px`;
   }
-  const rest = Math.max(0, page.scene.height * ROW - view.height);
-  canvas.style.marginBottom = `${rest}px`;
-  view.top = graph.scrollTop;
+  canvas.style.marginBottom =
+    `${Math.max(0, scene.height * ROW - view.height)}px`;
   const context = canvas.getContext('2d');
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.font = FONT;
   view.char = context.measureText('m').width;
-  page.boxes = layOut(page.scene, view);
-  paint(context, page.scene, page.boxes, page.palette, view);
+  page.boxes = layOut(scene, view);
+  paint(context, scene, page.boxes, palette, view);
   mark();
   page.timings.draw = performance.now() - begun;
 }
 
 /* The outline of the frame that the keyboard is at. */
 function mark() {
-  const { at, view, scene } = page, box = $('mark');
-  const { tree } = at.part, scale = view.width / (view.to - view.from);
-  const x = Math.max(0, (tree.x[at.node] - view.from) * scale);
-  const end = (tree.x[at.node] + tree.width[at.node] - view.from) * scale;
-  box.style.left = `${x}px`;
-  box.style.top = `${yOf(scene, at.part, tree.depth[at.node])}px`;
-  box.style.width = `${Math.max(2, Math.min(view.width, end) - x - 1)}px`;
+  const { at: { part, node }, view, scene } = page, { style } = $('mark');
+  const { tree } = part, scale = view.width / (view.to - view.from);
+  const x = Math.max(0, (tree.x[node] - view.from) * scale);
+  const end = (tree.x[node] + tree.width[node] - view.from) * scale;
+  style.left = `${x}px`;
+  style.top = `${yOf(scene, part, tree.depth[node])}px`;
+  style.width = `${Math.max(2, Math.min(view.width, end) - x - 1)}px`;
+}
+
+/* A change, with its sign, and what it is a change of. */
+function since(by, before) {
+  const { unit } = typeNow();
+  return `${by > 0 ? '+' : ''}${show(by, unit)} since ${show(before, unit)}`;
 }
 
 function describe(tree, node) {
-  const { unit, m } = page, root = page.scene.parts[0].tree;
-  const value = tree.after[node], up = Math.max(0, tree.parent[node]);
-  const span = page.view.to - page.view.from;
-  const parts = [`${frames.names[tree.frame[node]]}: ${show(value, unit)}`,
-    `${percent(tree.width[node], root.width[0])} of all`];
-  if (span < root.width[0]) {
-    parts.push(`${percent(tree.width[node], span)} of the zoom`);
-  }
-  parts.push(`${percent(tree.width[node], tree.width[up])} of its caller`);
-  if (tree.before) {
-    const less = tree.change(node);
-    parts.push(`${less > 0 ? '+' : ''}${show(less, unit)} since `
-      + `${show(tree.before[node], unit)}`
-      + (less !== 0 && tree.isNoise(node) ? ' (noise)' : ''));
-  }
-  parts.push(doubt(tree.change(node), tree.seen[node], tree.variance[node],
-    m.isExact));
-  return parts.join(', ');
+  const { m, view, scene } = page, width = tree.width[node];
+  const all = scene.parts[0].tree.width[0], span = view.to - view.from;
+  const by = tree.change(node), isNoise = by && tree.isNoise(node);
+  return [
+    `${frames.names[tree.frame[node]]}: `
+      + show(tree.after[node], typeNow().unit),
+    `${percent(width, all)} of all`,
+    span < all && `${percent(width, span)} of the zoom`,
+    `${percent(width, tree.width[Math.max(0, tree.parent[node])])} of its `
+      + 'caller',
+    tree.before && since(by, tree.before[node])
+      + (isNoise ? ' (noise)' : ''),
+    doubt(by, tree.seen[node], tree.variance[node], m.isExact),
+  ].filter(Boolean).join(', ');
 }
 
-function search() {
-  const { view, scene, m, unit } = page;
-  let text = '';
+/* Marks what matches, in the graph or in the table. */
+function find() {
+  const { view, scene } = page, output = $('found');
+  output.textContent = '';
+  page.matches = [];
   try {
     view.match = flagsOf(state.s);
-    page.matches = [];
     if (view.match && scene) {
       const { tree } = scene.parts[0], sum = matched(tree, view.match);
-      for (let i = 0; i < tree.n; i++) {
-        if (view.match[tree.frame[i]]) page.matches.push(i);
-      }
-      page.matches.sort((p, q) => tree.x[p] - tree.x[q] || p - q);
-      text = `${page.matches.length.toLocaleString('en')} frames, `
-        + `${show(sum, unit)}, ${percent(sum, tree.after[0])}`;
+      page.matches = [...tree.frame.keys()].filter((i) =>
+        view.match[tree.frame[i]]);
+      output.textContent = `${count(page.matches.length)} frames, `
+        + `${show(sum, typeNow().unit)}, ${percent(sum, tree.after[0])}`;
     }
   } catch (error) {
-    text = error.message;
+    output.textContent = error.message;
   }
-  $('found').textContent = text;
-  return m;
+  if (scene) draw();
+  else showTable();
 }
 
 function showTable() {
-  const { rows, m, choice, unit, view } = page, isOwners = state.v === 'owners';
-  const c = { v: state.v, unit, isExact: m.isExact,
+  const { stacks, m, view, sort } = page, isOwners = state.v === 'owners';
+  const c = { isOwners, unit: typeNow().unit, isExact: m.isExact,
     total: m.after.reduce((sum, value) => sum + value, 0) };
-  let entries = isOwners ? page.owners : functionsOf(rows, m, choice);
-  if (!isOwners && view.match) {
-    entries = entries.filter((entry) => view.match[entry.frame]);
-  }
-  const label = isOwners ? (entry) => swatch(entry.owner)
-    : (entry) => make('button', { className: 'name', onclick: () => change({
-      v: 'both', p: frames.names[entry.frame], z: '' }),
-    title: frames.modules[entry.frame] }, frames.names[entry.frame]);
-  const columns = columnsOf(c, m.before !== null);
-  $('table').replaceChildren(...makeTable(entries, columns, page.sort, label, {
-    heading: isOwners ? 'owner' : 'function', rows: page.shown,
-    sort: (column) => {
-      const isUp = page.sort.column === column && !page.sort.isUp;
-      page.sort = { column, isUp };
-      showTable();
-    },
-    more: () => {
-      page.shown += 200;
-      showTable();
-    },
-  }));
+  const entries = isOwners ? page.owners : functionsOf(stacks, m).filter(
+    ({ frame }) => !view.match || view.match[frame]);
+  const label = ({ owner, frame }) => (isOwners ? swatch(ownerColour(owner, 0),
+    ownerName(owner)) : make('button', { className: 'name',
+    onclick: () => change({ v: 'both', p: frames.names[frame], z: '' }),
+    title: frames.modules[frame] }, frames.names[frame]));
+  const act = (changes) => {
+    Object.assign(page, changes);
+    showTable();
+  };
+  $('table').replaceChildren(...makeTable(entries,
+    columnsOf(c, m.before !== null), sort, label, {
+      heading: isOwners ? 'owner' : 'function', rows: page.shown,
+      sort: (column) => act({ sort: { column,
+        isUp: sort.column === column && !sort.isUp } }),
+      more: () => act({ shown: page.shown + 200 }),
+    }));
 }
 
-function swatch(owner) {
-  const colour = OWNERS.colours[owner];
+function swatch(colour, text) {
   const box = make('i', { className: 'swatch', ariaHidden: 'true' });
-  box.style.background = page.palette.fills[colour === undefined ? OTHER
-    : 3 * colour];
-  return make('span', {}, box, ownerName(owner));
+  box.style.background = page.palette.fills[colour];
+  return make('span', {}, box, text);
 }
 
 /* What the profile has to choose from: types, labels, keys to split by. */
 function showChoices() {
-  const { now, base } = page;
-  fill($('t'), now.types.map((type) => [type.name, type.name]));
-  const keys = new Map();
+  const { now, base } = page, keys = { __proto__: null };
   for (const set of sets.labels) {
-    for (const [key, value] of set) {
-      if (!keys.has(key)) keys.set(key, new Set());
-      keys.get(key).add(value);
-    }
+    for (const [key, value] of set) (keys[key] ||= new Set()).add(value);
   }
-  fill($('g'), [['', 'nothing'], ...[...keys.keys()].map((k) => [k, k])]);
-  $('labels').replaceChildren(...[...keys].map(([key, values]) =>
-    labelMenu(key, [...values].sort((p, q) => p - q || (p < q ? -1 : 1)))));
+  const names = Object.keys(keys);
+  fill($('t'), now.types.map((type) => [type.name, type.name]));
+  fill($('g'), [['', 'nothing'], ...names.map((key) => [key, key])]);
+  $('labels').replaceChildren(...names.map((key) => labelMenu(key,
+    [...keys[key]].sort((p, q) => p - q || (p < q ? -1 : 1)))));
   $('diff').hidden = !base;
   $('k').disabled = !isMemory();
   $('about').textContent = now.comments.join('\n');
@@ -333,70 +310,65 @@ function fill(select, options) {
 
 /* The controls as the state is. */
 function showState() {
-  const { now, m } = page, total = new Sum();
-  for (let i = 0; i < page.rows.n; i++) total.add(m, i);
+  const labels = chosenLabels();
   for (const button of $('views').children) {
     button.ariaPressed = String(button.value === state.v);
   }
-  $('t').value = now.types[typeIndex()].name;
-  $('s').value = document.activeElement === $('s') ? $('s').value : state.s;
-  $('g').value = state.g;
-  $('d').value = state.d;
-  $('k').checked = isSkipping();
-  $('i').checked = state.i === '1';
-  $('e').checked = state.e === '1';
-  $('o').checked = state.o === '1';
-  const labels = new URLSearchParams(state.l.replaceAll(';', '&'));
-  for (const box of $('labels').querySelectorAll('input')) {
-    const said = labels.get(box.name);
-    box.checked = said !== null && said.split(',').includes(box.value);
+  for (const key of CONTROLS) {
+    const control = $(key);
+    if (control.type === 'checkbox') control.checked = state[key] === '1';
+    else if (key !== 's' || control !== document.activeElement) {
+      control.value = state[key];
+    }
   }
-  $('graph').hidden = isTable();
+  $('t').value = typeNow().name;
+  $('k').checked = isSkipping();
+  for (const box of $('labels').querySelectorAll('input')) {
+    box.checked = (labels.get(box.name) || []).includes(box.value);
+  }
+  $('graph').hidden = $('status').hidden = isTable();
   $('table').hidden = !isTable();
-  $('status').hidden = isTable();
-  showSum(total);
+  showSum();
   showLegend();
   showChips();
 }
 
-function showSum(total) {
-  const { now, base, m, unit } = page, { types, time } = now;
-  const when = time ? `${new Date(time).toISOString().slice(0, 19)}Z, ` : '';
-  const by = base ? `, ${total.change > 0 ? '+' : ''}`
-    + `${show(total.change, unit)} since ${show(total.before, unit)}` : '';
-  const asked = now.comments.find((text) => /^workers \d/.test(text));
-  $('sum').textContent = now.n === 0 ? 'The profile has no samples.'
-    : `${when}${types[typeIndex()].name} ${show(total.after, unit)}${by}, `
-    + `${page.rows.n.toLocaleString('en')} stacks, `
-    + doubt(total.change, total.seen, total.variance, m.isExact)
-    + (asked ? `, ${asked}` : '');
+function showSum() {
+  const { now, base, m, rows } = page, type = typeNow(), total = new Sum();
+  rows.a.forEach((_, i) => total.add(m, i));
+  $('sum').textContent = now.n === 0 ? 'The profile has no samples.' : [
+    now.time && `${new Date(now.time).toISOString().slice(0, 19)}Z`,
+    `${type.name} ${show(total.after, type.unit)}`,
+    base && since(total.change, total.before),
+    `${count(rows.a.length)} stacks`,
+    doubt(total.change, total.seen, total.variance, m.isExact),
+    now.comments.find((text) => /^workers \d/.test(text)),
+  ].filter(Boolean).join(', ');
 }
 
 function showLegend() {
-  const isDifference = page.m.before !== null || page.m.isSigned;
-  const words = [[MORE + 3, 'more'], [LESS + 3, 'less'], [SAME, 'the same'],
-    [NOISE, 'noise: below two standard errors']];
-  const items = isDifference ? words.map(([colour, text]) => {
-    const box = make('i', { className: 'swatch' });
-    box.style.background = page.palette.fills[colour];
-    return make('li', {}, box, text);
-  }) : page.owners.slice(0, 14).map(({ owner, cum }) =>
-    make('li', {}, swatch(owner), ` ${show(cum.after, page.unit)}`));
-  if (page.base) items.push(make('li', {}, 'outlined: new, hatched: gone'));
-  $('legend').replaceChildren(...items);
+  const { m, owners, base } = page, { unit } = typeNow();
+  const items = m.before || m.isSigned
+    ? [[MORE + 3, 'more'], [LESS + 3, 'less'], [SAME, 'the same'],
+      [NOISE, 'noise: below two standard errors']]
+    : owners.slice(0, 14).map(({ owner, cum }) => [ownerColour(owner, 0),
+      `${ownerName(owner)} ${show(cum.after, unit)}`]);
+  $('legend').replaceChildren(...items.map(([colour, text]) =>
+    make('li', {}, swatch(colour, text))),
+  ...base ? [make('li', {}, 'outlined: new, hatched: gone')] : []);
 }
 
 const CHIPS = { p: 'both of', f: 'focus', x: 'ignore', h: 'hide',
   r: 'show from', z: 'zoom' };
 
 function showChips() {
+  const isBoth = state.v === 'both';
   const set = Object.keys(CHIPS).filter((key) => state[key] !== ''
-    && (key !== 'p' || state.v === 'both'));
+    && (key !== 'p' || isBoth));
   $('chips').replaceChildren(...set.map((key) => make('button', {
     onclick: () => change({ [key]: '' }),
-  }, `${CHIPS[key]} ${key === 'z' ? '' : state[key].slice(0, 80)} \u00d7`)));
-  if (state.v === 'both' && frames.names.indexOf(state.p) < 0) {
-    $('chips').append('Choose a function: b on a frame, a double click, or '
-      + 'a row of the table.');
-  }
+  }, `${CHIPS[key]} ${key === 'z' ? '' : state[key].slice(0, 80)} \u00d7`)),
+  ...isBoth && frames.names.indexOf(state.p) < 0
+    ? ['Choose a function: b on a frame, a double click, or a row of the '
+      + 'table.'] : []);
 }

@@ -2,28 +2,27 @@
  * What people do: controls, mouse, keys, files, live refresh, saving.
  */
 
+/* The controls that are a letter of the state. */
+const CONTROLS = ['t', 'g', 'd', 's', 'i', 'e', 'o', 'k'];
+
 const live = { timer: 0, failures: 0, totals: [], isBusy: false };
 
-/* The page as it came, around its profile, to be saved again. */
-const SOURCE = document.documentElement.outerHTML;
+/* The page as it came, but for its profiles: savedPage() puts some in. */
+let source = '';
 
-function blockOf(html, id) {
-  const tag = `<script type="application/octet-stream" id="${id}">`;
-  const from = html.indexOf(tag);
-  if (from < 0) return null;
-  return html.slice(from + tag.length, html.indexOf('</', from));
-}
+const PROFILE = (id, data) => '<script type="application/octet-stream" '
+  + `id="${id}">${data}`;
 
 /* The profiles in BYTES: of a page there may be two, the base first. */
 async function profilesIn(bytes) {
-  const start = new TextDecoder().decode(bytes.subarray(0, 64));
-  if (!/^\s*<!doctype html/i.test(start)) return [await readProfile(bytes)];
-  const html = new TextDecoder().decode(bytes);
-  const blocks = [blockOf(html, 'base'), blockOf(html, 'profile')];
-  const all = blocks.filter((block) => block !== null)
-    .map((block) => readProfile(fromBase64(block)));
-  if (all.length === 0) throw damaged();
-  return Promise.all(all);
+  const isPage = /^\s*<!doctype html/i.test(UTF8.decode(bytes.subarray(0, 64)));
+  if (!isPage) return [await readProfile(bytes)];
+  const html = UTF8.decode(bytes);
+  const blocks = ['base', 'profile'].map((id) =>
+    html.split(PROFILE(id, ''))[1]).filter(Boolean);
+  if (blocks.length === 0) throw damaged();
+  return Promise.all(blocks.map((block) =>
+    readProfile(fromBase64(block.split('<', 1)[0]))));
 }
 
 async function openFiles(files) {
@@ -33,7 +32,7 @@ async function openFiles(files) {
       all.push(...await profilesIn(new Uint8Array(await file.arrayBuffer())));
     }
     if (all.length > 1 && all[0].time > all[1].time) all.reverse();
-    setProfiles(all[all.length - 1], all.length > 1 ? all[0] : null);
+    if (all.length > 0) setProfiles(all.pop(), all[0] || null);
   } catch (error) {
     complain(error);
   }
@@ -70,157 +69,148 @@ async function refusal(answer) {
 function stopAfterFailures(error) {
   complain(error instanceof Complaint ? error
     : new Complaint(`The server did not answer: ${error.message}.`));
-  if (error.wait) {
-    setLive($('live').value, error.wait);
-  } else if (++live.failures >= 3) {
-    $('live').value = '0';
-    setLive('0');
-  }
+  if (!error.wait && ++live.failures >= 3) $('live').value = '0';
+  setLive(error.wait);
 }
 
-function setLive(seconds, wait) {
+/* Refreshes as often as the control says, at first after WAIT seconds. */
+function setLive(wait) {
+  const seconds = $('live').value;
   clearTimeout(live.timer);
   if (seconds === '0') return;
-  live.timer = setTimeout(async () => {
-    await refresh();
-    if ($('live').value !== '0') setLive($('live').value);
-  }, 1000 * Math.max(wait || 0, seconds));
+  live.timer = setTimeout(() => refresh().then(() => setLive()),
+    1000 * Math.max(wait || 0, seconds));
 }
 
 /* A line of the totals so far. */
 function addTotal() {
-  const { after } = page.m;
-  live.totals.push(after.reduce((sum, value) => sum + value, 0));
+  live.totals.push(page.m.after.reduce((sum, value) => sum + value, 0));
   const all = live.totals.slice(-60), most = Math.max(...all, 1);
-  const points = all.map((value, i) => `${i * 2},${19 - 18 * value / most}`);
-  const line = document.createElementNS('http://www.w3.org/2000/svg',
-    'polyline');
-  line.setAttribute('points', points.join(' '));
-  $('line').replaceChildren(line);
+  $('line').firstElementChild.setAttribute('points', all.map((value, i) =>
+    `${i * 2},${19 - 18 * value / most}`).join(' '));
 }
 
 function download(name, type, ...parts) {
-  const link = make('a', { download: name,
-    href: URL.createObjectURL(new Blob(parts, { type })) });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  const href = URL.createObjectURL(new Blob(parts, { type }));
+  make('a', { download: name, href }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 10000);
 }
 
-/* Each block of the page gets the profile that is shown now. */
+/* The page with the profiles that it shows now. */
 function savedPage() {
   const block = (id, profile) => (profile
-    ? `<script type="application/octet-stream" id="${id}">`
-      + `${toBase64(profile.bytes)}</` + 'script>\n' : '');
-  return `<!DOCTYPE html>\n${SOURCE.slice(0, SOURCE.indexOf('<script '))}`
-    + block('profile', page.now) + block('base', page.base)
-    + SOURCE.slice(SOURCE.indexOf('<script>'));
+    ? `${PROFILE(id, toBase64(profile.bytes))}</` + 'script>\n' : '');
+  return `<!DOCTYPE html>\n${source.replace('<script>', (tag) =>
+    block('profile', page.now) + block('base', page.base) + tag)}`;
 }
 
-const SAVES = {
-  pb: (name) => download(`${name}.pb.gz`, 'application/octet-stream',
-    page.now.bytes),
-  html: (name) => download(`${name}.html`, 'text/html', savedPage()),
-  svg: (name) => page.scene && download(`${name}.svg`, 'image/svg+xml',
-    pictureOf()),
-};
-
 function pictureOf() {
-  const height = page.scene.height * ROW;
-  const view = { ...page.view, top: 0, height,
+  const view = { ...page.view, top: 0, height: page.scene.height * ROW,
     ground: getComputedStyle(document.body).backgroundColor,
     heading: $('sum').textContent };
   return toSvg(page.scene, layOut(page.scene, view), page.palette, view,
     describe);
 }
 
+const SAVES = {
+  'pb.gz': ['application/octet-stream', () => page.now.bytes],
+  html: ['text/html', savedPage],
+  svg: ['image/svg+xml', () => page.scene && pictureOf()],
+};
+
 function save(kind) {
   const time = new Date(page.now.time || Date.now()).toISOString();
-  if (SAVES[kind]) SAVES[kind](`profile-${time.slice(0, 19)}`
-    .replace(/[-:]/g, (c) => (c === ':' ? '' : c)));
+  const [type, data] = SAVES[kind], bytes = data();
+  const name = `profile-${time.slice(0, 19).replaceAll(':', '')}.${kind}`;
+  if (bytes) download(name, type, bytes);
 }
 
 function chooseLabels() {
-  const chosen = new Map();
-  for (const box of $('labels').querySelectorAll('input:checked')) {
-    const value = encodeURIComponent(box.value);
-    chosen.set(box.name, [...(chosen.get(box.name) || []), value]);
+  const chosen = {};
+  for (const { name, value } of $('labels').querySelectorAll(':checked')) {
+    (chosen[name] ||= []).push(encodeURIComponent(value));
   }
-  change({ l: [...chosen].map(([k, all]) => `${k}=${all}`).join(';') });
+  change({ l: Object.entries(chosen).map(([key, all]) => `${key}=${all}`)
+    .join(';') });
 }
 
-function zoom(at) {
-  const { tree } = at.part, isRoot = at.node === 0;
-  change({ z: isRoot ? '' : tree.hash[at.node].toString(16) });
+function zoom({ part: { tree }, node }) {
+  change({ z: node === 0 ? '' : tree.hashes()[node].toString(16) });
 }
 
 /* The keyboard goes to NODE, and says what it is. */
 function goTo(part, node) {
+  const { tree } = part, { view, scene } = page, graph = $('graph');
   page.at = { part, node };
-  const { tree } = part, { view, scene } = page;
+  tree.place(node);
   if (tree.x[node] < view.from
       || tree.x[node] + tree.width[node] > view.to) zoomTo(tree, node);
-  const y = yOf(scene, part, tree.depth[node]), graph = $('graph');
-  if (y < graph.scrollTop) graph.scrollTop = y;
-  if (y + ROW > graph.scrollTop + view.height) {
-    graph.scrollTop = y + ROW - view.height;
-  }
+  const y = yOf(scene, part, tree.depth[node]);
+  graph.scrollTop = Math.max(y + ROW - view.height,
+    Math.min(y, graph.scrollTop));
   draw();
   $('status').textContent = describe(tree, node);
 }
 
-function sibling(tree, node, step) {
-  const up = tree.parent[node];
+function sibling({ parent, first, order }, node, step) {
+  const up = parent[node];
   if (up < 0) return node;
-  const k = tree.order.indexOf(node, tree.first[up]) + step;
-  return k >= tree.first[up] && k < tree.first[up + 1] ? tree.order[k] : node;
+  const k = order.indexOf(node, first[up]) + step;
+  return k >= first[up] && k < first[up + 1] ? order[k] : node;
 }
 
 function move(key) {
   const { part, node } = page.at, { tree } = part;
-  const isDown = (key === 'ArrowDown') !== part.isUp;
+  const child = (one, of) => (one.open(of), one.first[of] < one.first[of + 1]
+    ? one.order[one.first[of]] : of);
   if (key === 'ArrowLeft') goTo(part, sibling(tree, node, -1));
   else if (key === 'ArrowRight') goTo(part, sibling(tree, node, 1));
-  else if (isDown && tree.first[node] < tree.first[node + 1]) {
-    goTo(part, tree.order[tree.first[node]]);
-  } else if (!isDown && node > 0) goTo(part, tree.parent[node]);
-  else if (!isDown && page.scene.parts.length > 1) {
+  else if ((key === 'ArrowDown') !== part.isUp) goTo(part, child(tree, node));
+  else if (node > 0) goTo(part, tree.parent[node]);
+  else {
     const other = page.scene.parts.find((one) => one !== part);
-    goTo(other, other.tree.first[1] > 0 ? other.tree.order[0] : 0);
+    if (other) goTo(other, child(other.tree, 0));
   }
 }
 
+/* Matches come from left to right. */
 function nextMatch(step) {
-  const { matches, at, scene } = page, n = matches ? matches.length : 0;
-  if (n === 0 || !scene) return;
+  const { matches, at, scene } = page, n = matches.length;
+  if (n === 0) return;
+  const part = scene.parts[0], { tree } = part;
+  matches.forEach((node) => tree.place(node));
+  matches.sort((p, q) => tree.x[p] - tree.x[q] || p - q);
   const i = matches.indexOf(at.node);
-  goTo(scene.parts[0], matches[i < 0 ? 0 : (i + step + n) % n]);
+  goTo(part, matches[i < 0 ? 0 : (i + step + n) % n]);
 }
 
-const nameOf = (at) => frames.names[at.part.tree.frame[at.node]];
+const nameOf = ({ part: { tree }, node }) => frames.names[tree.frame[node]];
 const exactly = (at) =>
   `^${nameOf(at).replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`;
 
-function stackOf({ part: { tree }, node }) {
+function stackOf({ part, node }) {
   const names = [];
-  for (let i = node; i > 0; i = tree.parent[i]) {
-    names.push(frames.names[tree.frame[i]]);
+  for (let i = node; i > 0; i = part.tree.parent[i]) {
+    names.push(nameOf({ part, node: i }));
   }
   return names.join('\n');
 }
 
-const either = (a, b) => (a === '' ? b : `${a}|${b}`);
+/* Filters by a name; OR: besides what is there. */
+const filter = (key, or) => (at) => change({ z: '',
+  [key]: or && state[key] ? `${state[key]}|${exactly(at)}` : exactly(at) });
+const copy = (of) => (at) => navigator.clipboard.writeText(of(at));
 
 const MENU = {
   'Zoom here': zoom,
   'Both: callers and callees': (at) => change({ v: 'both', p: nameOf(at),
     z: '' }),
-  'Focus on it': (at) => change({ f: exactly(at), z: '' }),
-  'Ignore stacks with it': (at) => change({ x: either(state.x, exactly(at)),
-    z: '' }),
-  'Hide it': (at) => change({ h: either(state.h, exactly(at)), z: '' }),
-  'Show from here': (at) => change({ r: exactly(at), z: '' }),
-  'Copy its name': (at) => navigator.clipboard.writeText(nameOf(at)),
-  'Copy its stack': (at) => navigator.clipboard.writeText(stackOf(at)),
+  'Focus on it': filter('f'),
+  'Ignore stacks with it': filter('x', true),
+  'Hide it': filter('h', true),
+  'Show from here': filter('r'),
+  'Copy its name': copy(nameOf),
+  'Copy its stack': copy(stackOf),
 };
 
 function openMenu(at, x, y) {
@@ -243,17 +233,15 @@ function closeMenu() {
   $('graph').focus();
 }
 
-const flip = (key, isOn) => change({ [key]: isOn ? '1' : '' });
-
 const KEYS = {
   '/': () => $('s').focus(),
   '0': () => change({ ...DEFAULTS, v: state.v, t: state.t }),
   '?': () => $('keys').showModal(),
-  i: () => flip('i', state.i === ''),
-  k: () => change({ k: isSkipping() ? '0' : '1' }),
+  i: () => $('i').click(),
+  k: () => $('k').click(),
   n: () => nextMatch(1),
   N: () => nextMatch(-1),
-  r: () => refresh(),
+  r: refresh,
 };
 
 const GRAPH_KEYS = {
@@ -267,18 +255,17 @@ const GRAPH_KEYS = {
 };
 
 function onKey(event) {
-  const { key, target } = event;
-  const isFind = key === 'f' && (event.ctrlKey || event.metaKey);
-  if (isFind) $('s').focus();
-  if ((event.ctrlKey || event.metaKey || event.altKey) && !isFind) return;
-  if (!isFind && /INPUT|SELECT/.test(target.tagName)) return;
+  const { key, target } = event, isCommand = event.ctrlKey || event.metaKey;
+  const isFind = isCommand && key === 'f', isGraph = target === $('graph');
   if (!$('menu').hidden) return void menuKey(event);
-  const isGraph = target === $('graph');
-  if (isGraph && key.startsWith('Arrow')) move(key);
+  if (isFind) $('s').focus();
+  else if (isCommand || event.altKey
+    || /INPUT|SELECT/.test(target.tagName)) return;
+  else if (isGraph && key.startsWith('Arrow')) move(key);
   else if (isGraph && GRAPH_KEYS[key]) GRAPH_KEYS[key]();
   else if (/^[1-5]$/.test(key)) change({ v: VIEWS[key - 1], z: '' });
   else if (KEYS[key]) KEYS[key]();
-  else if (!isFind) return;
+  else return;
   event.preventDefault();
 }
 
@@ -288,75 +275,81 @@ function menuKey(event) {
   if (event.key === 'Escape' || event.key === 'Tab') closeMenu();
   if (!step) return;
   const i = items.indexOf(document.activeElement) + step;
-  items[(i + items.length) % items.length].focus();
+  items.at(i % items.length).focus();
   event.preventDefault();
 }
 
-function pointed(event) {
-  const box = $('graph').getBoundingClientRect();
-  return page.scene && nodeAt(page.scene, page.view, event.clientX - box.left,
-    event.clientY - box.top);
+/* Where EVENT is in the graph, and what frame is there. */
+function pointed({ clientX, clientY }) {
+  const box = $('graph').getBoundingClientRect(), x = clientX - box.left;
+  return { x, at: page.scene
+    && nodeAt(page.scene, page.view, x, clientY - box.top) };
 }
 
 function zoomAt(event) {
   if (!(event.ctrlKey || event.metaKey)) return;
   event.preventDefault();
-  const { view, scene } = page, { width } = scene.parts[0].tree;
-  const share = (event.clientX - $('graph').getBoundingClientRect().left)
-    / view.width;
-  const value = view.from + share * (view.to - view.from);
-  const span = Math.min(width[0], (view.to - view.from)
-    * Math.exp(event.deltaY / 300));
-  moveWindow(value - share * span, Math.max(span, width[0] / 1e7));
+  const { view, scene } = page, [all] = scene.parts[0].tree.width;
+  const share = pointed(event).x / view.width, now = view.to - view.from;
+  const span = Math.min(all, now * Math.exp(event.deltaY / 300));
+  moveWindow(view.from + share * (now - span), Math.max(span, all / 1e7));
 }
 
 function moveWindow(from, span) {
-  const most = page.scene.parts[0].tree.width[0];
-  page.view.from = Math.max(0, Math.min(from, most - span));
+  const [all] = page.scene.parts[0].tree.width;
+  page.view.from = Math.max(0, Math.min(from, all - span));
   page.view.to = page.view.from + span;
   requestAnimationFrame(draw);
 }
 
 let drag = null;
 
-function onPointer(event) {
-  const { view } = page, span = view.to - view.from;
-  if (event.type === 'pointerdown' && event.button === 0) {
-    drag = { x: event.clientX, from: view.from, isMoved: false };
-  } else if (event.type === 'pointerup') {
+const POINTER = {
+  pointerdown: (event) => {
+    drag = event.button === 0
+      ? { x: event.clientX, from: page.view.from, isMoved: false } : null;
+  },
+  pointerup: (event) => {
     if (drag && !drag.isMoved) clicked(event);
     drag = null;
-  } else if (drag && event.buttons === 1) {
-    const by = event.clientX - drag.x;
-    drag.isMoved = drag.isMoved || Math.abs(by) > 4;
-    if (drag.isMoved) moveWindow(drag.from - by / view.width * span, span);
-  } else {
-    const at = pointed(event);
+  },
+  pointermove: (event) => {
+    const { view } = page, span = view.to - view.from;
+    if (drag && event.buttons === 1) {
+      const by = event.clientX - drag.x;
+      drag.isMoved ||= Math.abs(by) > 4;
+      if (drag.isMoved) moveWindow(drag.from - by / view.width * span, span);
+      return;
+    }
+    const { at } = pointed(event);
     if (at) $('status').textContent = describe(at.part.tree, at.node);
-  }
-}
+  },
+  wheel: zoomAt,
+  scroll: () => requestAnimationFrame(draw),
+  contextmenu: (event) => {
+    const { at } = pointed(event);
+    if (!at) return;
+    event.preventDefault();
+    openMenu(at, event.clientX, event.clientY);
+  },
+};
 
 /* The first click of two has zoomed already: its frame is what counts. */
 function clicked(event) {
-  const at = pointed(event), { name, time } = page.clicked;
-  if (!at || event.button !== 0) return;
+  const { at } = pointed(event), { name, time } = page.clicked;
+  if (!at) return;
   page.clicked = { name: nameOf(at), time: event.timeStamp };
   if (event.timeStamp - time < 300) change({ v: 'both', p: name, z: '' });
   else zoom(at);
 }
 
-function listen(id, type, act) {
-  $(id).addEventListener(type, act);
-}
-
-function setTheme(theme) {
-  const root = document.documentElement;
-  if (theme) root.dataset.theme = theme;
-  else delete root.dataset.theme;
-  const isDark = theme ? theme === 'dark'
-    : matchMedia('(prefers-color-scheme: dark)').matches;
-  page.palette = makePalette(isDark,
-    matchMedia('(forced-colors: active)').matches);
+/* Sets the theme of the control, or that of the system. */
+function setTheme() {
+  const is = (query) => matchMedia(query).matches, chosen = $('theme').value;
+  const theme = chosen
+    || (is('(prefers-color-scheme: dark)') ? 'dark' : 'light');
+  document.documentElement.dataset.theme = theme;
+  page.palette = makePalette(theme === 'dark', is('(forced-colors: active)'));
   if (page.rows) grow();
 }
 
@@ -366,49 +359,53 @@ function remembered(theme) {
     if (theme !== undefined) localStorage.setItem('theme', theme);
     return localStorage.getItem('theme') || '';
   } catch {
-    return theme || '';
+    return '';
   }
 }
+
+function onControl({ target }) {
+  const { id, type, checked } = target;
+  const value = type === 'checkbox' ? String(Number(checked)) : target.value;
+  if (id === 's') change({ s: value }, find);
+  else change({ [id]: value, ...id === 'g' && { z: '' } });
+}
+
+/* What events of a control do, by its id; its type is that of the event. */
+const CLICKS = {
+  open: () => $('file').click(),
+  keep: () => setProfiles(page.now, page.now),
+  drop: () => setProfiles(page.now, null),
+  help: () => $('keys').showModal(),
+  close: () => $('keys').close(),
+};
+const CHANGES = {
+  file: (target) => openFiles(target.files).then(() => { target.value = ''; }),
+  live: () => setLive(),
+  save: (target) => {
+    save(target.value);
+    target.value = '';
+  },
+  theme: (target) => {
+    remembered(target.value);
+    setTheme();
+  },
+};
 
 function listenToControls() {
   $('views').append(...VIEWS.map((value, i) => make('button', { value,
     title: `key ${i + 1}`, onclick: () => change({ v: value, z: '' }),
   }, value[0].toUpperCase() + value.slice(1))));
-  for (const key of ['t', 'g', 'd']) {
-    listen(key, 'change', () => change({ [key]: $(key).value, z: '' }));
+  for (const key of CONTROLS) $(key).addEventListener('input', onControl);
+  for (const [id, act] of Object.entries(CLICKS)) $(id).onclick = act;
+  for (const [id, act] of Object.entries(CHANGES)) {
+    $(id).onchange = () => act($(id));
   }
-  for (const key of ['i', 'e', 'o']) {
-    listen(key, 'change', () => flip(key, $(key).checked));
+  for (const [type, act] of Object.entries(POINTER)) {
+    $('graph').addEventListener(type, act);
   }
-  listen('k', 'change', () => change({ k: $('k').checked ? '1' : '0' }));
-  listen('s', 'input', () => change({ s: $('s').value }));
-  listen('open', 'click', () => $('file').click());
-  listen('file', 'change', () => openFiles($('file').files)
-    .then(() => { $('file').value = ''; }));
-  listen('keep', 'click', () => setProfiles(page.now, page.now));
-  listen('drop', 'click', () => setProfiles(page.now, null));
-  listen('live', 'change', () => setLive($('live').value));
-  listen('save', 'change', () => {
-    save($('save').value);
-    $('save').value = '';
-  });
-  listen('theme', 'change', () => setTheme(remembered($('theme').value)));
-  listen('help', 'click', () => $('keys').showModal());
-  listen('close', 'click', () => $('keys').close());
 }
 
-function listenToGraph() {
-  for (const type of ['pointerdown', 'pointermove', 'pointerup']) {
-    listen('graph', type, onPointer);
-  }
-  listen('graph', 'scroll', () => requestAnimationFrame(draw));
-  listen('graph', 'wheel', zoomAt);
-  listen('graph', 'contextmenu', (event) => {
-    const at = pointed(event);
-    if (!at) return;
-    event.preventDefault();
-    openMenu(at, event.clientX, event.clientY);
-  });
+function listenToWindow() {
   addEventListener('keydown', onKey);
   addEventListener('pointerdown', (event) => {
     if (!$('menu').contains(event.target)) closeMenu();
@@ -425,25 +422,31 @@ function listenToGraph() {
   new ResizeObserver(() => requestAnimationFrame(draw)).observe($('graph'));
   for (const query of ['(prefers-color-scheme: dark)',
     '(forced-colors: active)']) {
-    matchMedia(query).addEventListener('change',
-      () => setTheme($('theme').value));
+    matchMedia(query).addEventListener('change', setTheme);
   }
 }
 
+/* The profile of an element, which leaves the page. */
+function profileOf(element) {
+  element?.remove();
+  return element && element.textContent;
+}
+
 async function main() {
+  const begun = performance.now();
   try {
+    const [now, base] = ['profile', 'base'].map((id) => profileOf($(id)));
+    source = document.documentElement.outerHTML;
     $('title').textContent = document.title.trim() || 'Profile';
     $('theme').value = remembered();
-    setTheme($('theme').value);
+    setTheme();
     listenToControls();
-    listenToGraph();
+    listenToWindow();
     readState();
-    const canFetch = location.protocol.startsWith('http')
-      && !/[?&]seconds=/.test(location.search);
-    $('live').disabled = !canFetch;
-    const base = $('base'), begun = performance.now();
-    const read = (block) => readProfile(fromBase64(block.textContent));
-    setProfiles(await read($('profile')), base ? await read(base) : null);
+    $('live').disabled = !location.protocol.startsWith('http')
+      || /[?&]seconds=/.test(location.search);
+    const read = (text) => readProfile(fromBase64(text));
+    setProfiles(await read(now), base ? await read(base) : null);
     page.timings.load = performance.now() - begun;
   } catch (error) {
     complain(error);

@@ -17,8 +17,7 @@ const OTHER = 3 * HUES.length, NOISE = OTHER + 1, SAME = OTHER + 2;
 const MORE = OTHER + 3, LESS = MORE + STEPS, MATCH = LESS + STEPS;
 
 function makePalette(isDark, isForced) {
-  const colours = [];
-  const hsl = (h, s, l) => `hsl(${h}, ${s}%, ${l}%)`;
+  const colours = [], hsl = (h, s, l) => `hsl(${h} ${s}% ${l}%)`;
   for (const hue of HUES) {
     for (const l of isDark ? [27, 30, 24] : [82, 86, 78]) {
       colours.push(hsl(hue, isDark ? 42 : 66, l));
@@ -33,70 +32,58 @@ function makePalette(isDark, isForced) {
     }
   }
   colours.push(hsl(300, isDark ? 55 : 80, isDark ? 30 : 84));
+  const text = isForced ? 'CanvasText' : isDark ? '#f2f4f8' : '#14161b';
   return {
     fills: isForced ? colours.map((_, i) => (i === MATCH ? 'Highlight'
       : 'Canvas')) : colours,
-    text: isForced ? 'CanvasText' : isDark ? '#f2f4f8' : '#14161b',
-    line: isForced ? 'CanvasText' : isDark ? '#ff8df6' : '#93008a',
-    edge: isForced ? 'CanvasText' : isDark ? '#f2f4f8' : '#14161b',
-    isForced,
+    text, line: isForced ? text : isDark ? '#ff8df6' : '#93008a', isForced,
   };
 }
 
-/* Boxes of SCENE between the values FROM and TO, WIDTH pixels wide. */
+/* What of SCENE is in the window; the box of NODE -1 is of narrow siblings. */
 function layOut(scene, view) {
-  const boxes = { n: 0, x: [], y: [], w: [], node: [], part: [], rest: [] };
-  scene.parts.forEach((part, index) => {
-    layOutPart(scene, part, index, view, boxes);
-  });
-  return boxes;
-}
-
-function layOutPart(scene, part, index, view, boxes) {
-  const { tree } = part, { x, width, first, order, depth } = tree;
-  const scale = view.width / (view.to - view.from), stack = [0];
-  while (stack.length > 0) {
-    const node = stack.pop(), y = yOf(scene, part, depth[node]) - view.top;
-    const left = (x[node] - view.from) * scale;
-    if (y > -ROW && y < view.height && (node !== 0 || index === 0)) {
-      put(boxes, left, y, width[node] * scale, node, index);
+  const boxes = [], scale = view.width / (view.to - view.from);
+  for (const part of scene.parts) {
+    const { tree } = part, { x, width, first, order } = tree, open = [0];
+    const put = (node, from, w, depth) => {
+      const y = yOf(scene, part, depth) - view.top;
+      if (y <= -ROW || y >= view.height) return;
+      boxes.push({ tree, node, x: from, y, w });
+    };
+    if (part === scene.parts[0]) {
+      put(0, -view.from * scale, width[0] * scale, 0);
     }
-    for (let k = first[node]; k < first[node + 1]; k++) {
-      const child = order[k], wide = width[child] * scale;
-      const from = (x[child] - view.from) * scale;
-      if (wide < MIN) {
-        const last = order[first[node + 1] - 1];
-        const end = (x[last] + width[last] - view.from) * scale;
-        const next = yOf(scene, part, depth[child]) - view.top;
-        boxes.rest.push(from, next, end - from);
-        break;
+    while (open.length > 0) {
+      const node = open.pop(), depth = tree.depth[node] + 1;
+      tree.open(node);
+      for (let k = first[node]; k < first[node + 1]; k++) {
+        const child = order[k], w = width[child] * scale;
+        const from = (x[child] - view.from) * scale;
+        if (w < MIN) {
+          const last = order[first[node + 1] - 1];
+          const rest = (x[last] + width[last] - x[child]) * scale;
+          if (rest >= 1) put(-1, from, rest, depth);
+          break;
+        }
+        if (from >= view.width || from + w <= 0) continue;
+        put(child, from, w, depth);
+        open.push(child);
       }
-      if (from < view.width && from + wide > 0) stack.push(child);
     }
   }
-}
-
-function put(boxes, x, y, w, node, part) {
-  const i = boxes.n++;
-  boxes.x[i] = x;
-  boxes.y[i] = y;
-  boxes.w[i] = w;
-  boxes.node[i] = node;
-  boxes.part[i] = part;
+  return boxes;
 }
 
 function yOf(scene, part, depth) {
   return (scene.origin + (part.isUp ? -depth : depth)) * ROW;
 }
 
-function colourOf(scene, tree, node, match) {
-  if (match && match[tree.frame[node]]) return MATCH;
+function colourOf(scene, { tree, node }, match) {
+  const frame = tree.frame[node];
+  if (match && match[frame]) return MATCH;
+  if (node < 0) return OTHER;
   if (scene.scale === 0) {
-    const owner = tree.owner[node];
-    if (owner < 0) return OTHER;
-    const colour = OWNERS.colours[owner];
-    return colour === undefined ? OTHER
-      : 3 * colour + (frames.hashes[tree.frame[node]] >>> 8) % 3;
+    return ownerColour(tree.ownerOf(node, scene.isSplit), frame % 3);
   }
   const by = scene.changeOf(tree, node);
   if (by === 0) return SAME;
@@ -106,18 +93,20 @@ function colourOf(scene, tree, node, match) {
   return (by > 0 ? MORE : LESS) + step;
 }
 
-/* Indices of boxes by colour, so that each colour is set once. */
+function ownerColour(owner, shade) {
+  const colour = OWNERS.colours[owner];
+  return colour === undefined ? OTHER : 3 * colour + shade;
+}
+
+/* The boxes by colour, so that each colour is set once. */
 function byColour(scene, boxes, match) {
   const groups = Array.from({ length: MATCH + 1 }, () => []);
-  for (let i = 0; i < boxes.n; i++) {
-    const { tree } = scene.parts[boxes.part[i]];
-    groups[colourOf(scene, tree, boxes.node[i], match)].push(i);
-  }
+  for (const box of boxes) groups[colourOf(scene, box, match)].push(box);
   return groups;
 }
 
 /* New and gone frames of a difference. */
-function fate(tree, node) {
+function fate({ tree, node }) {
   if (!tree.before || tree.after[node] === tree.before[node]) return '';
   if (tree.before[node] === 0) return 'new';
   return tree.after[node] === 0 ? 'gone' : '';
@@ -125,46 +114,40 @@ function fate(tree, node) {
 
 function paint(context, scene, boxes, palette, view) {
   context.clearRect(0, 0, view.width, view.height);
-  context.fillStyle = palette.fills[OTHER];
-  for (let i = 0; i < boxes.rest.length; i += 3) {
-    const w = boxes.rest[i + 2];
-    if (w >= 1) {
-      context.fillRect(boxes.rest[i], boxes.rest[i + 1], w - 0.5, ROW - 1);
-    }
-  }
   byColour(scene, boxes, view.match).forEach((group, colour) => {
     context.fillStyle = palette.fills[colour];
-    for (const i of group) {
-      const w = boxes.w[i];
-      context.fillRect(boxes.x[i], boxes.y[i], w > 2 ? w - 1 : w, ROW - 1);
+    for (const { x, y, w } of group) {
+      context.fillRect(x, y, w > 2 ? w - 1 : w, ROW - 1);
     }
     if (colour === MATCH || palette.isForced) {
-      outline(context, boxes, group, palette.line);
+      context.strokeStyle = palette.line;
+      context.beginPath();
+      group.forEach((box) => outline(context, box));
+      context.stroke();
     }
   });
-  if (scene.scale !== 0) paintFates(context, scene, boxes, palette);
-  paintNames(context, scene, boxes, palette, view);
-}
-
-function outline(context, boxes, group, line) {
-  context.strokeStyle = line;
-  context.beginPath();
-  for (const i of group) {
-    if (boxes.w[i] < 3) continue;
-    context.rect(boxes.x[i] + 0.5, boxes.y[i] + 0.5, boxes.w[i] - 2, ROW - 2);
+  if (scene.scale !== 0) paintFates(context, boxes, palette);
+  context.font = FONT;
+  context.textBaseline = 'middle';
+  context.fillStyle = palette.text;
+  for (const box of boxes) {
+    const { x, text } = inside(box, view);
+    if (text) context.fillText(text, x + TEXT / 2, box.y + ROW / 2);
   }
-  context.stroke();
 }
 
-function paintFates(context, scene, boxes, palette) {
-  context.strokeStyle = palette.edge;
+function outline(context, { x, y, w }) {
+  if (w >= 3) context.rect(x + 0.5, y + 0.5, w - 2, ROW - 2);
+}
+
+/* New frames are outlined, gone ones hatched. */
+function paintFates(context, boxes, palette) {
+  context.strokeStyle = palette.text;
   context.globalAlpha = 0.4;
   context.beginPath();
-  for (let i = 0; i < boxes.n; i++) {
-    const { tree } = scene.parts[boxes.part[i]], w = boxes.w[i];
-    const is = w < 3 ? '' : fate(tree, boxes.node[i]);
-    const x = boxes.x[i], y = boxes.y[i];
-    if (is === 'new') context.rect(x + 0.5, y + 0.5, w - 2, ROW - 2);
+  for (const box of boxes) {
+    const { x, y, w } = box, is = w < 3 ? '' : fate(box);
+    if (is === 'new') outline(context, box);
     if (is !== 'gone') continue;
     for (let k = Math.max(x, x % 12 - 12); k < x + w - 6 && k < 8000; k += 12) {
       context.moveTo(k, y + ROW - 1);
@@ -175,26 +158,13 @@ function paintFates(context, scene, boxes, palette) {
   context.globalAlpha = 1;
 }
 
-function paintNames(context, scene, boxes, palette, view) {
-  context.font = FONT;
-  context.textBaseline = 'middle';
-  context.fillStyle = palette.text;
-  const char = view.char;
-  for (let i = 0; i < boxes.n; i++) {
-    const x = Math.max(0, boxes.x[i]);
-    const end = Math.min(view.width, boxes.x[i] + boxes.w[i]);
-    const text = nameIn(scene, boxes, i, end - x, char);
-    if (text) context.fillText(text, x + TEXT / 2, boxes.y[i] + ROW / 2);
-  }
-}
-
-/* As much of the name of box I as W pixels have room for. */
-function nameIn(scene, boxes, i, w, char) {
-  const room = Math.floor((w - TEXT) / char);
-  if (room < 3) return '';
-  const { tree } = scene.parts[boxes.part[i]];
-  const name = frames.names[tree.frame[boxes.node[i]]];
-  return name.length <= room ? name : name.slice(0, room - 2) + '..';
+/* What of a box is in the window, and as much of its name as has room. */
+function inside({ tree, node, x, w }, view) {
+  const left = Math.max(0, x), width = Math.min(view.width, x + w) - left;
+  const room = Math.floor((width - TEXT) / view.char);
+  const name = node < 0 ? '' : frames.names[tree.frame[node]];
+  return { x: left, w: width, text: room < 3 ? '' : name.length <= room ? name
+    : name.slice(0, room - 2) + '..' };
 }
 
 function escapeXml(text) {
@@ -203,30 +173,22 @@ function escapeXml(text) {
 
 /* The view as a picture, with what hovering says as titles. */
 function toSvg(scene, boxes, palette, view, say) {
-  const height = view.height + 24;
+  const label = (x, y, text) => `<text x="${x}" y="${y}" `
+    + `fill="${palette.text}">${escapeXml(text)}</text>`;
   const out = [`<svg xmlns="http://www.w3.org/2000/svg" width="${view.width}" `
-    + `height="${height}" font-family="monospace" font-size="12">`
+    + `height="${view.height + 24}" font-family="monospace" font-size="12">`
     + `<title>${escapeXml(document.title)}</title>`
     + `<rect width="100%" height="100%" fill="${view.ground}"/>`
-    + `<text x="4" y="16" fill="${palette.text}">${escapeXml(view.heading)}`
-    + '</text><g transform="translate(0,24)">'];
-  byColour(scene, boxes, view.match).forEach((group, colour) => {
-    if (group.length === 0) return;
-    out.push(`<g fill="${palette.fills[colour]}">`);
-    for (const i of group) {
-      const x = Math.max(0, boxes.x[i]);
-      const w = Math.min(view.width, boxes.x[i] + boxes.w[i]) - x;
-      const { tree } = scene.parts[boxes.part[i]];
-      const text = nameIn(scene, boxes, i, w, view.char);
-      out.push(`<g><title>${escapeXml(say(tree, boxes.node[i]))}</title>`
-        + `<rect x="${x.toFixed(1)}" y="${boxes.y[i]}" `
-        + `width="${Math.max(w - 0.5, 0.3).toFixed(1)}" height="${ROW - 1}"/>`
-        + (text ? `<text x="${(x + 3).toFixed(1)}" y="${boxes.y[i] + 13}" `
-          + `fill="${palette.text}">${escapeXml(text)}</text>` : '') + '</g>');
-    }
-    out.push('</g>');
-  });
-  return out.join('\n') + '</g></svg>\n';
+    + `${label(4, 16, view.heading)}<g transform="translate(0,24)">`];
+  for (const box of boxes) {
+    const { x, w, text } = inside(box, view), { y, tree, node } = box;
+    const colour = palette.fills[colourOf(scene, box, view.match)];
+    out.push(`<g><title>${node < 0 ? '' : escapeXml(say(tree, node))}</title>`
+      + `<rect x="${x.toFixed(1)}" y="${y}" width="${Math.max(w - 0.5, 0.3)
+        .toFixed(1)}" height="${ROW - 1}" fill="${colour}"/>`
+      + `${text && label((x + 3).toFixed(1), y + 13, text)}</g>`);
+  }
+  return `${out.join('\n')}</g></svg>\n`;
 }
 
 /* The node of a scene at a point of the window, or null. */
@@ -235,8 +197,7 @@ function nodeAt(scene, view, px, py) {
   const row = Math.floor((py + view.top) / ROW) - scene.origin;
   for (const part of scene.parts) {
     const depth = part.isUp ? -row : row, { tree } = part;
-    if (depth < 0) continue;
-    let node = value >= 0 && value < tree.width[0] ? 0 : -1;
+    let node = depth >= 0 && value >= 0 && value < tree.width[0] ? 0 : -1;
     while (node >= 0 && tree.depth[node] < depth) {
       node = childAt(tree, node, value);
     }
@@ -246,6 +207,7 @@ function nodeAt(scene, view, px, py) {
 }
 
 function childAt(tree, node, value) {
+  tree.open(node);
   for (let k = tree.first[node]; k < tree.first[node + 1]; k++) {
     const child = tree.order[k];
     if (value < tree.x[child] + tree.width[child]) return child;

@@ -5,9 +5,9 @@
  *
  *   base64 of the page, a file, an answer --page_profile.js--> a profile
  *   a profile, or two --page_rows.js--> rows: a stack, its labels, its values
- *   the rows that are chosen --page_tree.js--> a tree in typed arrays
+ *   the stacks that are chosen --page_tree.js--> a tree
  *   what of it is in the window --page_draw.js--> boxes on a canvas, or an SVG
- *   the same rows --page_table.js--> tables of functions and of owners
+ *   the same stacks --page_table.js--> tables of functions and of owners
  *
  * page.js has the state, which lies in the address behind the #, and redoes
  * what a change of it needs.  page_acts.js has what people do.
@@ -15,14 +15,14 @@
  * Names are foreign: they become text of nodes and of the canvas, never HTML.
  */
 
-const MAX_BYTES = 256 << 20;
-const MAX_FRAMES = 4096;
+const MAX_BYTES = 256 << 20, MAX_FRAMES = 4096;
+const UTF8 = new TextDecoder();
 
 /* What people are to read; whatever else is thrown is a fault of ours. */
 class Complaint extends Error {}
 
-/* Functions, and label sets, of all profiles, each once. */
-const frames = { names: [], modules: [], passes: [], owners: [], hashes: [],
+/* Functions, and label sets, of all profiles, each once: ids are indices. */
+const frames = { names: [], modules: [], files: [], owners: [], kinds: [],
   ids: new Map() };
 const sets = { labels: [], ids: new Map() };
 
@@ -30,66 +30,37 @@ const sets = { labels: [], ids: new Map() };
 const UNSEEN = new RegExp('[\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f'
   + '\\u2028-\\u202e\\u2060-\\u2069\\ufeff]', 'g');
 
-class List {
-  constructor(Type) {
-    this.items = new Type(4096);
-    this.n = 0;
-  }
-
-  push(item) {
-    if (this.n === this.items.length) {
-      const grown = new this.items.constructor(2 * this.n);
-      grown.set(this.items);
-      this.items = grown;
-    }
-    this.items[this.n++] = item;
-  }
-
-  done() {
-    return this.items.slice(0, this.n);
-  }
-}
-
+/* Bytes of protobuf; AT is where the next number is. */
 class Wire {
   constructor(bytes) {
     this.bytes = bytes;
     this.at = 0;
   }
 
-  /* A varint of 64 bits, signed, in parts of 28, 28 and 8 bits. */
+  /* A varint of 64 bits, signed, in parts of 28 and 36. */
   int() {
-    const bytes = this.bytes;
-    let byte = bytes[this.at++];
+    let byte = this.bytes[this.at++], high = 0;
     if (byte < 128) return byte;
-    let low = byte & 127, high = 0, top = 0;
+    let low = byte & 127;
     for (let shift = 7; !(byte < 128); shift += 7) {
-      byte = bytes[this.at++];
+      byte = this.bytes[this.at++];
       if (byte === undefined || shift > 63) throw damaged();
       if (shift < 28) low |= (byte & 127) << shift;
-      else if (shift < 56) high |= (byte & 127) << (shift - 28);
-      else top |= (byte & 127) << (shift - 56);
+      else high += (byte & 127) * 2 ** (shift - 28);
     }
-    top &= 255;
-    if (top < 128) return low + high * 2 ** 28 + top * 2 ** 56;
-    return -(0xfffffff - low + (0xfffffff - high) * 2 ** 28
-             + (255 - top) * 2 ** 56 + 1);
+    return (high < 2 ** 35 ? high : high - 2 ** 36) * 2 ** 28 + low;
   }
 
-  /* Calls VISIT(field, number, end) for each; END is that of a message. */
+  /* Calls VISIT(field, number, stop) for each; STOP is that of a message. */
   each(end, visit) {
     while (this.at < end) {
-      const key = this.int();
-      let number = 0, stop;
-      switch (key & 7) {
-        case 0: number = this.int(); break;
-        case 1: this.at += 8; continue;
-        case 2: stop = this.int() + this.at; break;
-        case 5: this.at += 4; continue;
-        default: throw damaged();
-      }
-      if (this.at > end || stop > end || stop < this.at) throw damaged();
-      visit(Math.floor(key / 8), number, stop);
-      if (stop !== undefined) this.at = stop;
+      const key = this.int(), kind = key & 7;
+      const n = kind === 0 || kind === 2 ? this.int() : 8;
+      const stop = kind === 0 ? undefined
+        : this.at + (kind === 5 ? 4 : n);
+      if (kind > 5 || this.at > end || stop > end) throw damaged();
+      if (kind === 0 || kind === 2) visit(Math.floor(key / 8), n, stop);
+      if (stop >= this.at) this.at = stop;
     }
     if (this.at > end) throw damaged();
   }
@@ -97,14 +68,32 @@ class Wire {
   /* The numbers of a message, by field. */
   numbers(end) {
     const all = [0, 0, 0, 0, 0, 0];
-    this.each(end, (field, number, stop) => {
-      if (stop === undefined) all[field] = number;
+    this.each(end, (field, n, stop) => {
+      if (stop === undefined) all[field] = n;
     });
     return all;
   }
 
+  /* Appends to LIST the number N, or those of a message: most are short. */
+  list(list, n, stop) {
+    const { bytes } = this;
+    if (stop === undefined) list.push(n);
+    while (this.at < stop) {
+      const byte = bytes[this.at], next = bytes[this.at + 1];
+      if (byte < 128) {
+        list.push(byte);
+        this.at++;
+      } else if (next < 128) {
+        list.push(byte & 127 | next << 7);
+        this.at += 2;
+      } else {
+        list.push(this.int());
+      }
+    }
+  }
+
   text(end) {
-    return new TextDecoder().decode(this.bytes.subarray(this.at, end));
+    return UTF8.decode(this.bytes.subarray(this.at, end));
   }
 }
 
@@ -113,23 +102,21 @@ function damaged() {
     + 'again.');
 }
 
-/* The fields of the message Profile, by number. */
+/*
+ * The fields of the message Profile, by number.  Samples come before what they
+ * refer to, and so are left for later.
+ */
 const FIELDS = {
   1: (raw, wire, n, end) => raw.types.push(wire.numbers(end)),
-  2: readSample,
+  2: (raw, wire, n, end) => raw.samples.push(wire.at, end),
   3: (raw, wire, n, end) => keep(raw.mappings, wire.numbers(end)),
   4: readLocation,
   5: (raw, wire, n, end) => keep(raw.functions, wire.numbers(end)),
   6: (raw, wire, n, end) => raw.strings.push(wire.text(end)),
   9: (raw, wire, n) => { raw.time = n / 1e6; },
-  10: (raw, wire, n) => { raw.duration = n / 1e9; },
-  11: (raw, wire, n, end) => { raw.periodType = wire.numbers(end); },
+  11: (raw, wire, n, end) => { [, raw.periodType] = wire.numbers(end); },
   12: (raw, wire, n) => { raw.period = n; },
-  13: (raw, wire, n, end) => {
-    if (wire.at === end) return;
-    do raw.comments.push(end === undefined ? n : wire.int());
-    while (wire.at < end);
-  },
+  13: (raw, wire, n, end) => wire.list(raw.comments, n, end),
   14: (raw, wire, n) => { raw.best = n; },
 };
 
@@ -137,45 +124,13 @@ function keep(map, numbers) {
   map.set(numbers[1], numbers);
 }
 
-/* Ids of locations become indices, in order of appearance. */
-function locationIndex(raw, id) {
-  let i = raw.index[id];
-  if (i === undefined) i = raw.index[id] = raw.nLocations++;
-  return i;
-}
-
-function readSample(raw, wire, unused, end) {
-  const from = raw.path.n;
-  let labels = '';
-  wire.each(end, (field, number, stop) => {
-    if (field === 3) {
-      labels += wire.numbers(stop) + ';';
-    } else if (field === 1 || field === 2) {
-      const isPacked = stop !== undefined;
-      if (isPacked && wire.at === stop) return;
-      do {
-        const n = isPacked ? wire.int() : number;
-        if (field === 1) raw.path.push(locationIndex(raw, n));
-        else raw.values.push(n);
-      } while (wire.at < stop);
-    }
-  });
-  if (raw.path.n - from > MAX_FRAMES) {
-    throw new Complaint(`A stack has more than ${MAX_FRAMES} frames.`);
-  }
-  raw.starts.push(from);
-  raw.sets.push(labels);
-}
-
 function readLocation(raw, wire, unused, end) {
-  const location = { id: 0, mapping: 0, address: 0, functions: [] };
-  wire.each(end, (field, number, stop) => {
-    if (field === 1) location.id = number;
-    else if (field === 2) location.mapping = number;
-    else if (field === 3) location.address = number;
-    else if (field === 4) location.functions.push(wire.numbers(stop)[1]);
+  const numbers = [0, 0, 0, 0], functions = [];
+  wire.each(end, (field, n, stop) => {
+    if (field === 4) functions.push(wire.numbers(stop)[1]);
+    else numbers[field] = n;
   });
-  raw.locations[locationIndex(raw, location.id)] = location;
+  raw.locations.push({ numbers, functions });
 }
 
 /* The profile in BYTES, which may be compressed. */
@@ -183,96 +138,90 @@ async function readProfile(bytes) {
   const wire = new Wire(await unpack(bytes));
   const raw = {
     types: [], strings: [], comments: [], mappings: new Map(),
-    functions: new Map(), locations: [], index: [], nLocations: 0,
-    path: new List(Uint32Array), starts: new List(Uint32Array),
-    values: new List(Float64Array), sets: [],
-    time: 0, duration: 0, period: 0, periodType: [0, 0, 0], best: 0,
+    functions: new Map(), locations: [], samples: [], known: [],
+    isInlined: false, labels: new Map(), time: 0, period: 0, periodType: 0,
+    best: 0,
   };
-  wire.each(wire.bytes.length, (field, number, end) => {
-    if (FIELDS[field]) FIELDS[field](raw, wire, number, end);
+  wire.each(wire.bytes.length, (field, n, end) => {
+    if (FIELDS[field]) FIELDS[field](raw, wire, n, end);
   });
-  return resolve(raw, bytes);
+  return resolve(raw, wire, bytes);
 }
 
-function resolve(raw, bytes) {
-  const string = (i) => raw.strings[i] || '';
+function resolve(raw, wire, bytes) {
+  const string = (i) => raw.strings[i] || '', { time, period } = raw;
   const types = raw.types.map((type) =>
     ({ name: string(type[1]), unit: string(type[2]) }));
-  const n = raw.starts.n;
-  if (types.length === 0 || raw.values.n !== n * types.length) throw damaged();
+  const best = types.findIndex((type) => type.name === string(raw.best));
   const profile = {
-    types, n, bytes, time: raw.time, duration: raw.duration,
-    period: raw.period, comments: raw.comments.map(string),
-    isSpace: string(raw.periodType[1]) === 'space',
-    best: types.findIndex((type) => type.name === string(raw.best)),
-    values: raw.values.done(), sets: resolveSets(raw.sets, string),
+    types, bytes, time, period, n: raw.samples.length / 2,
+    comments: raw.comments.map(string),
+    isSpace: string(raw.periodType) === 'space',
+    best: best < 0 ? types.length - 1 : best,
+    values: [], sets: [], stacks: [],
   };
-  if (profile.best < 0) profile.best = types.length - 1;
-  resolvePaths(profile, raw, string);
+  for (const { numbers, functions } of raw.locations) {
+    const ids = locationFrames(raw, numbers, functions, string);
+    raw.known[numbers[1]] = ids.length === 1 ? ids[0] : ids;
+    raw.isInlined ||= ids.length > 1;
+  }
+  for (let i = 0; i < raw.samples.length; i += 2) {
+    wire.at = raw.samples[i];
+    readSample(raw, wire, raw.samples[i + 1], profile, string);
+  }
+  if (types.length === 0
+    || profile.values.length !== profile.n * types.length) throw damaged();
   return profile;
 }
 
-function resolveSets(texts, string) {
-  const known = new Map();
-  return Uint32Array.from(texts, (text) => {
-    let id = known.get(text);
-    if (id === undefined) {
-      id = setId(text.split(';').slice(0, -1).map((label) => {
-        const [, key, str, num, unit] = label.split(',').map(Number);
-        return [string(key), str ? string(str) : num + string(unit)];
-      }));
-      known.set(text, id);
-    }
-    return id;
+/* A sample, its frames leaf first. */
+function readSample({ known, isInlined, labels }, wire, end, profile, string) {
+  const stack = [];
+  let set = '';
+  wire.each(end, (field, n, stop) => {
+    if (field === 3) set += wire.numbers(stop) + ';';
+    else if (field === 1) wire.list(stack, n, stop);
+    else if (field === 2) wire.list(profile.values, n, stop);
   });
+  if (stack.length > MAX_FRAMES) {
+    throw new Complaint(`A stack has more than ${MAX_FRAMES} frames.`);
+  }
+  for (let k = 0; k < stack.length; k++) {
+    stack[k] = known[stack[k]];
+    if (stack[k] === undefined) throw damaged();
+  }
+  if (!labels.has(set)) labels.set(set, setId(set, string));
+  profile.stacks.push(isInlined ? stack.flat() : stack);
+  profile.sets.push(labels.get(set));
 }
 
-function setId(pairs) {
-  pairs.sort();
-  const key = JSON.stringify(pairs);
-  let id = sets.ids.get(key);
-  if (id === undefined) {
-    id = sets.labels.length;
-    sets.ids.set(key, id);
+/* The id of a set of labels: "key,str,num,unit;" of each, as numbers. */
+function setId(text, string) {
+  const pairs = text.split(';').slice(0, -1).map((label) => {
+    const [, key, str, n, unit] = label.split(',').map(Number);
+    return [string(key), str ? string(str) : n + string(unit)];
+  }).sort();
+  const id = JSON.stringify(pairs);
+  if (!sets.ids.has(id)) {
+    sets.ids.set(id, sets.labels.length);
     sets.labels.push(new Map(pairs));
   }
-  return id;
-}
-
-function resolvePaths(profile, raw, string) {
-  const known = raw.locations.map((one) => locationFrames(raw, one, string));
-  const single = Int32Array.from(known, (ids) =>
-    (ids && ids.length === 1 ? ids[0] : -1));
-  const path = new List(Uint32Array), starts = new Uint32Array(profile.n + 1);
-  const from = raw.starts.done();
-  for (let i = 0; i < profile.n; i++) {
-    const end = i + 1 < profile.n ? from[i + 1] : raw.path.n;
-    starts[i] = path.n;
-    for (let k = from[i]; k < end; k++) {
-      const location = raw.path.items[k];
-      if (single[location] >= 0) path.push(single[location]);
-      else if (!known[location]) throw damaged();
-      else known[location].forEach((id) => path.push(id));
-    }
-  }
-  starts[profile.n] = path.n;
-  profile.starts = starts;
-  profile.path = path.done();
+  return sets.ids.get(id);
 }
 
 /* Inlined functions come before the one that they are inlined into. */
-function locationFrames(raw, location, string) {
-  const mapping = raw.mappings.get(location.mapping) || [];
-  const module = string(mapping[5]).replace(/ \(deleted\)$/, '')
-    .replace(/.*\//, '');
-  if (location.functions.length === 0) {
-    const offset = location.address - (mapping[2] || 0) + (mapping[4] || 0);
-    return [frameId(`${module}+0x${offset.toString(16)}`, module, '')];
+function locationFrames(raw, [, , id, address], functions, string) {
+  const [, , start, , offset, file] = raw.mappings.get(id)
+    || [0, 0, 0, 0, 0, 0];
+  const module = string(file).replace(/ \(deleted\)$/, '').replace(/.*\//, '');
+  if (functions.length === 0) {
+    const at = (address - start + offset).toString(16);
+    return [frameId(`${module}+0x${at}`, module, '')];
   }
-  return location.functions.map((id) => {
-    const fn = raw.functions.get(id) || [];
-    return frameId(string(fn[2]) || string(fn[3]) || '?', module,
-      string(fn[4]));
+  return functions.map((one) => {
+    const [, , name, system, source] = raw.functions.get(one) || [];
+    return frameId(string(name) || string(system) || '?', module,
+      string(source));
   });
 }
 
@@ -284,9 +233,9 @@ function frameId(name, module, file) {
     frames.ids.set(key, id);
     frames.names.push(name.replace(UNSEEN, '\ufffd'));
     frames.modules.push(module.replace(UNSEEN, '\ufffd'));
-    frames.passes.push(passing(name, file));
+    frames.files.push(file);
+    frames.kinds.push(undefined);
     frames.owners.push(ownerFor(name, module));
-    frames.hashes.push(hashText(key));
   }
   return id;
 }
@@ -297,45 +246,37 @@ async function unpack(bytes) {
     throw new Complaint('This browser cannot unpack gzip (it has no '
       + 'DecompressionStream): use one from 2023 or later, or format=svg.');
   }
-  const unpacked = new List(Uint8Array);
+  const parts = [];
+  let n = 0;
   try {
-    const reader = new Blob([bytes]).stream()
+    const reader = new window.Response(bytes).body
       .pipeThrough(new DecompressionStream('gzip')).getReader();
-    for (;;) {
-      const { value, done } = await reader.read();
-      if (done) return unpacked.items.subarray(0, unpacked.n);
-      append(unpacked, value);
+    for (let part; !(part = await reader.read()).done;) {
+      parts.push(part.value);
+      n += part.value.length;
+      if (n > MAX_BYTES) break;
     }
-  } catch (error) {
-    throw error instanceof Complaint ? error : damaged();
+  } catch {
+    throw damaged();
   }
-}
-
-function append(list, bytes) {
-  const n = list.n + bytes.length;
   if (n > MAX_BYTES) {
     throw new Complaint('The profile has more than 256 MiB: select fewer '
       + 'workers, or use go tool pprof.');
   }
-  if (n > list.items.length) {
-    const grown = new Uint8Array(2 * n);
-    grown.set(list.items.subarray(0, list.n));
-    list.items = grown;
-  }
-  list.items.set(bytes, list.n);
-  list.n = n;
+  const all = new Uint8Array(n);
+  for (const part of parts.reverse()) all.set(part, n -= part.length);
+  return all;
 }
 
 function fromBase64(text) {
-  let binary;
   try {
-    binary = atob(text.trim());
+    if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+    const binary = atob(text.trim()), bytes = new Uint8Array(binary.length);
+    for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
+    return bytes;
   } catch {
     throw damaged();
   }
-  const bytes = new Uint8Array(binary.length);
-  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
-  return bytes;
 }
 
 function toBase64(bytes) {

@@ -41,86 +41,56 @@ function pattern(names) {
 
 /* Does a function only pass memory on to its callers? */
 function passing(name, file) {
-  if (name.startsWith('0x') || name.includes('+0x')) {
+  if (/^0x|\+0x/.test(name)) {
     const near = /^(?:between .* and|before) (.*)$/.exec(file);
     return near && POOL.test(near[1]) ? PASSES : UNNAMED;
   }
   return PASSING.test(name.split(/[.@]/, 1)[0]) ? PASSES : 0;
 }
 
-/* The rows of the profile NOW and of BASE, which may be null. */
-function makeRows(now, base) {
-  const rows = {
-    now, base, n: now.n,
-    a: Int32Array.from({ length: now.n }, (_, i) => i), b: null,
-  };
-  if (base) pair(rows);
-  return rows;
+function kindOf(frame) {
+  frames.kinds[frame] ??= passing(frames.names[frame], frames.files[frame]);
+  return frames.kinds[frame];
 }
 
-function pair(rows) {
-  const { now, base } = rows;
-  const a = new List(Int32Array), b = new List(Int32Array);
-  const first = new Map(), next = new Int32Array(now.n).fill(-1);
-  for (let i = now.n - 1; i >= 0; i--) {
-    const hash = hashOf(now, i);
-    if (first.has(hash)) next[i] = first.get(hash);
-    first.set(hash, i);
-    a.push(0);
-    b.push(-1);
+/* The rows of the profile NOW and of BASE, which may be null: their indices. */
+function makeRows(now, base) {
+  const a = now.sets.map((set, i) => i), b = now.sets.map(() => -1);
+  const known = new Map();
+  for (let i = 0; base && i < now.n; i++) {
+    const key = `${now.sets[i]} ${now.stacks[i]}`;
+    if (known.has(key)) known.get(key).push(i);
+    else known.set(key, [i]);
   }
-  for (let i = 0; i < now.n; i++) a.items[i] = i;
-  for (let k = 0; k < base.n; k++) {
-    let i = first.get(hashOf(base, k));
-    while (i >= 0 && (b.items[i] >= 0 || !isSame(now, i, base, k))) i = next[i];
-    if (i >= 0) {
-      b.items[i] = k;
+  for (let k = 0; base && k < base.n; k++) {
+    const same = known.get(`${base.sets[k]} ${base.stacks[k]}`);
+    if (same && same.length > 0) {
+      b[same.shift()] = k;
     } else {
       a.push(-1);
       b.push(k);
     }
   }
-  rows.n = a.n;
-  rows.a = a.done();
-  rows.b = b.done();
-}
-
-function hashOf(profile, i) {
-  let hash = profile.sets[i];
-  for (let k = profile.starts[i]; k < profile.starts[i + 1]; k++) {
-    hash = Math.imul(hash ^ profile.path[k], 0x9e3779b1);
-    hash ^= hash >>> 15;
-  }
-  return hash;
-}
-
-function isSame(p, i, q, k) {
-  const from = p.starts[i], other = q.starts[k], n = p.starts[i + 1] - from;
-  if (p.sets[i] !== q.sets[k] || q.starts[k + 1] - other !== n) return false;
-  for (let j = 0; j < n; j++) {
-    if (p.path[from + j] !== q.path[other + j]) return false;
-  }
-  return true;
+  return { now, base, a, b };
 }
 
 /*
- * What the numbers of a type rest on: things seen, and their doubt, which
- * jpp_error.c derives the variance from.  A sample of time is a count: its
- * doubt is all of it.  What was counted has none.
+ * What the values of the type NAME rest on: for each sample its value, things
+ * seen, and their doubt, which jpp_error.c derives the variance from.  A sample
+ * of time is a count: its doubt is all of it.  What was counted has none.
  */
-function evidence(profile, t) {
-  if (t < 0) return null;
+function evidence(profile, name) {
+  if (!profile) return () => [0, 0, 0];
   const { types, values, period } = profile, width = types.length;
-  const find = (name) => types.findIndex((type) => type.name === name);
-  const [kind] = types[t].name.split('_');
-  const objects = find(`${kind}_objects`), space = find(`${kind}_space`);
+  const typed = (type) => types.findIndex((one) => one.name === type);
+  const at = (i, t) => (t < 0 ? 0 : values[i * width + t]);
+  const t = typed(name), [kind] = name.split('_');
+  const objects = typed(`${kind}_objects`), space = typed(`${kind}_space`);
+  const samples = typed('samples');
   if (profile.isSpace && period > 1 && objects >= 0 && space >= 0) {
-    return (i) => sampled(values[i * width + objects],
-      values[i * width + space], period);
+    return (i) => [at(i, t), ...sampled(at(i, objects), at(i, space), period)];
   }
-  const samples = find('samples');
-  if (samples < 0) return null;
-  return (i) => [values[i * width + samples], values[i * width + samples]];
+  return (i) => [at(i, t), at(i, samples), at(i, samples)];
 }
 
 /*
@@ -129,7 +99,7 @@ function evidence(profile, t) {
  * size / period follows from bytes = n * size / p, and p once more from that.
  */
 function sampled(objects, bytes, period) {
-  if (!objects || !(bytes / objects > 0)) return [0, 0];
+  if (!(bytes / objects > 0)) return [0, 0];
   const p = -Math.expm1(-bytes / objects / period);
   const n = Math.max(1, Math.round(Math.abs(objects) * p));
   const each = Math.abs(bytes) / period / n;
@@ -141,81 +111,71 @@ function sampled(objects, bytes, period) {
   return [sign * n, sign * n * (each > 1 ? Math.exp(-u) : 1)];
 }
 
-/* The type of PROFILE that is named as type T of rows.now is; -1: none. */
-function sameType(rows, profile, t) {
-  if (!profile) return -1;
-  return profile.types.findIndex((type) =>
-    type.name === rows.now.types[t].name);
-}
-
-/* Sets of rows: value after and before, samples seen, variance of a change. */
-function measure(rows, t) {
-  const { n, now, base, a, b } = rows, of = sameType(rows, base, t);
-  const m = {
-    after: new Float64Array(n), before: base ? new Float64Array(n) : null,
-    seen: new Float32Array(n), variance: new Float32Array(n), isExact: true,
-    isSigned: false,
-  };
-  const knowA = evidence(now, t), knowB = base ? evidence(base, of) : null;
-  m.isExact = !knowA && !knowB;
-  for (let i = 0; i < n; i++) {
-    let value = 0, seen = 0, unsure = 0;
-    if (a[i] >= 0) {
-      value = m.after[i] = now.values[a[i] * now.types.length + t];
-      if (value < 0) m.isSigned = true;
-      if (knowA) [seen, unsure] = knowA(a[i]);
-      m.seen[i] = Math.abs(seen);
-    }
-    if (b && b[i] >= 0 && of >= 0) {
-      m.before[i] = base.values[b[i] * base.types.length + of];
-      value -= m.before[i];
-      const [s, d] = knowB ? knowB(b[i]) : [0, 0];
-      if (a[i] < 0) m.seen[i] = s;
-      seen -= s;
-      unsure -= d;
-    }
-    seen = Math.max(1, Math.abs(seen));
-    m.variance[i] = (value / seen) ** 2 * Math.min(seen, Math.abs(unsure));
-  }
+/* Of each row: value after and before, samples seen, variance of a change. */
+function measure(rows, name) {
+  const m = { after: [], before: rows.base ? [] : null, seen: [], variance: [],
+    isExact: true, isSigned: false };
+  const ofNow = evidence(rows.now, name), ofBase = evidence(rows.base, name);
+  const none = [0, 0, 0];
+  rows.a.forEach((a, i) => {
+    const b = rows.b[i];
+    const [after, n, unsure] = a < 0 ? none : ofNow(a);
+    const [before, m0, unsure0] = b < 0 ? none : ofBase(b);
+    const seen = Math.max(1, Math.abs(n - m0));
+    m.after.push(after);
+    if (m.before) m.before.push(before);
+    m.seen.push(Math.abs(a < 0 ? m0 : n));
+    m.variance.push(((after - before) / seen) ** 2
+      * Math.min(seen, Math.abs(unsure - unsure0)));
+    if (after < 0) m.isSigned = true;
+    if (n !== 0 || m0 !== 0) m.isExact = false;
+  });
   return m;
 }
 
+/* The stacks that a view shows, with their row, labels and owner. */
+function chooseStacks({ now, base, a, b }, choice) {
+  const chosen = [];
+  a.forEach((i, row) => {
+    const profile = i < 0 ? base : now, k = i < 0 ? b[row] : i;
+    const set = profile.sets[k];
+    const shown = choice.sets[set] && framesOf(profile.stacks[k], choice);
+    if (!shown) return;
+    const { stack, owner } = shown;
+    chosen.push({ row, set, stack, owner: choice.split
+      ? frames.owners[labelFrame(set, choice.split)] : owner });
+  });
+  return chosen;
+}
+
 /*
- * Which frames of row I a view shows: CHOICE says.  Fills OUT, leaf first, and
- * returns how many; -1: the row is left out.
+ * The frames of a STACK that a view shows, and the owner: that of the
+ * innermost one that does more than pass memory on, and has one.
  */
-function choose(rows, i, choice, out) {
-  const isNow = rows.a[i] >= 0, profile = isNow ? rows.now : rows.base;
-  const sample = isNow ? rows.a[i] : rows.b[i];
-  if (!choice.sets[profile.sets[sample]]) return -1;
-  const { path } = profile, end = profile.starts[sample + 1];
-  let from = profile.starts[sample], stop = end, n = 0;
-  let isFocused = !choice.focus;
-  for (let k = from; k < end; k++) {
-    const frame = path[k];
-    if (choice.ignore && choice.ignore[frame]) return -1;
-    if (choice.focus && choice.focus[frame]) isFocused = true;
-    if (choice.from && choice.from[frame]) stop = k + 1;
+function framesOf(stack, { focus, ignore, hide, from, skip, ofMemory }) {
+  let shown = stack;
+  if (ignore && stack.some((frame) => ignore[frame])) return null;
+  if (focus && !stack.some((frame) => focus[frame])) return null;
+  if (from) {
+    shown = stack.slice(0, stack.findLastIndex((frame) => from[frame]) + 1);
+    if (shown.length === 0) return null;
   }
-  if (!isFocused || (choice.from && stop === end
-      && !(end > from && choice.from[path[end - 1]]))) return -1;
-  if (choice.skip) from = skipPassing(path, from, end);
-  for (let k = from; k < stop; k++) {
-    if (!choice.hide || !choice.hide[path[k]]) out[n++] = path[k];
-  }
-  return n;
+  const lead = ofMemory ? leadOf(shown) : 0;
+  let k = lead;
+  while (k < shown.length && frames.owners[shown[k]] < 0) k++;
+  const owner = k < shown.length ? frames.owners[shown[k]] : -1;
+  if (skip && lead > 0) shown = shown.slice(lead);
+  if (hide) shown = shown.filter((frame) => !hide[frame]);
+  return { stack: shown, owner };
 }
 
 /* As jpp_passing_skip(): a stack of nothing else keeps its outermost one. */
-function skipPassing(path, leaf, end) {
-  let from = leaf, last = leaf;
-  for (let k = leaf; k < end; k++) {
-    const kind = frames.passes[path[k]];
-    if (kind === 0 || (kind === UNNAMED && from === leaf)) break;
-    if (kind === PASSES) {
-      from = k + 1;
-      last = k;
-    }
+function leadOf(stack) {
+  let from = 0;
+  for (let k = 0; k < stack.length; k++) {
+    const kind = kindOf(stack[k]);
+    if (kind === 0 || (kind === UNNAMED && from === 0)) break;
+    if (kind === PASSES) from = k + 1;
   }
-  return from < end ? from : last;
+  return Math.min(from, Math.max(0, stack.length - 1));
 }

@@ -14,8 +14,13 @@ function show(value, unit) {
     n /= base;
     i++;
   }
-  const text = i > 0 ? n.toFixed(1) : Math.round(n).toLocaleString('en');
+  const text = i > 0 ? n.toFixed(1) : count(n);
   return `${value < 0 ? '-' : ''}${text} ${names[i]}`.trim();
+}
+
+/* A whole number; toLocaleString() takes ten milliseconds at first. */
+function count(n) {
+  return String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
 function percent(value, total) {
@@ -27,7 +32,7 @@ function doubt(value, seen, variance, isExact) {
   if (isExact) return 'exact';
   const error = value ? 100 * Math.sqrt(variance) / Math.abs(value) : 0;
   const n = Math.round(seen), isSure = error < 0.05;
-  return `${n.toLocaleString('en')} sample${n === 1 ? '' : 's'}, `
+  return `${count(n)} sample${n === 1 ? '' : 's'}, `
     + (isSure ? 'exact' : `+- ${error.toFixed(error < 9.95 ? 1 : 0)} %`)
     + (n < 10 && !isSure ? ', few samples' : '');
 }
@@ -54,34 +59,28 @@ class Sum {
 }
 
 /* What each function has itself (flat) and with what it calls (cum). */
-function functionsOf(rows, m, choice) {
-  const all = new Map(), out = new Uint32Array(MAX_FRAMES);
-  for (let i = 0; i < rows.n; i++) {
-    const n = choose(rows, i, choice, out);
-    for (let k = 0; k < n; k++) {
-      let entry = all.get(out[k]);
-      if (!entry) {
-        entry = { frame: out[k], flat: new Sum(), cum: new Sum(), row: -1 };
-        all.set(out[k], entry);
+function functionsOf(stacks, m) {
+  const all = new Map();
+  for (const { stack, row } of stacks) {
+    stack.forEach((frame, k) => {
+      if (!all.has(frame)) {
+        all.set(frame, { frame, flat: new Sum(), cum: new Sum(), row: -1 });
       }
-      if (k === 0) entry.flat.add(m, i);
-      if (entry.row !== i) entry.cum.add(m, i);
-      entry.row = i;
-    }
+      const entry = all.get(frame);
+      if (k === 0) entry.flat.add(m, row);
+      if (entry.row !== row) entry.cum.add(m, row);
+      entry.row = row;
+    });
   }
   return [...all.values()];
 }
 
-/* The owner of a row is that of its innermost frame that has one. */
-function ownersOf(rows, m, choice) {
-  const all = new Map(), out = new Uint32Array(MAX_FRAMES);
-  for (let i = 0; i < rows.n; i++) {
-    const n = choose(rows, i, choice, out);
-    if (n < 0) continue;
-    let owner = -1;
-    for (let k = 0; k < n && owner < 0; k++) owner = frames.owners[out[k]];
+/* The sum of each owner, the largest first. */
+function ownersOf(stacks, m) {
+  const all = new Map();
+  for (const { owner, row } of stacks) {
     if (!all.has(owner)) all.set(owner, { owner, cum: new Sum() });
-    all.get(owner).cum.add(m, i);
+    all.get(owner).cum.add(m, row);
   }
   return [...all.values()].sort((p, q) =>
     Math.abs(q.cum.after) - Math.abs(p.cum.after));
@@ -89,11 +88,10 @@ function ownersOf(rows, m, choice) {
 
 /* Owners keep the colour that they got first; the largest choose first. */
 function giveColours(owners) {
-  for (const { owner } of owners) {
-    if (owner >= 0 && OWNERS.colours[owner] === undefined) {
-      const n = OWNERS.colours.filter((c) => c !== undefined).length;
-      if (n < HUES.length) OWNERS.colours[owner] = n;
-    }
+  const { colours } = OWNERS;
+  for (const owner of owners) {
+    const n = Object.keys(colours).length;
+    if (owner >= 0 && n < HUES.length) colours[owner] ??= n;
   }
 }
 
@@ -106,19 +104,19 @@ function columnsOf(c, isDifference) {
   const value = (name, of) => ({ name, of, text: (e) => show(of(e), c.unit) });
   const share = (name, of) => ({ name, of,
     text: (e) => percent(of(e), c.total) });
-  const rests = { name: 'rests on', of: (e) => e.cum.seen,
-    text: (e) => doubt(e.cum.change, e.cum.seen, e.cum.variance, c.isExact) };
   const flat = (e) => e.flat.change, cum = (e) => e.cum.change;
+  const rests = { name: 'rests on', of: (e) => e.cum.seen,
+    text: (e) => doubt(cum(e), e.cum.seen, e.cum.variance, c.isExact) };
   const verdict = { name: 'verdict', of: (e) => (e.cum.isNoise ? 0 : 1),
-    text: (e) => (e.cum.change !== 0 && e.cum.isNoise ? 'noise' : '') };
-  const sides = [value('before', (e) => e.cum.before),
-    value('after', (e) => e.cum.after), value('change', cum), rests, verdict];
-  const isOwners = c.v === 'owners';
-  if (isDifference) return isOwners ? sides : [value('flat', flat), ...sides];
-  const whole = [value(isOwners ? 'value' : 'cum', cum),
-    share(isOwners ? '%' : 'cum %', cum), rests];
-  return isOwners ? whole
-    : [value('flat', flat), share('flat %', flat), ...whole];
+    text: (e) => (cum(e) !== 0 && e.cum.isNoise ? 'noise' : '') };
+  if (isDifference) {
+    return [...c.isOwners ? [] : [value('flat', flat)],
+      value('before', (e) => e.cum.before), value('after', (e) => e.cum.after),
+      value('change', cum), rests, verdict];
+  }
+  return c.isOwners ? [value('value', cum), share('%', cum), rests]
+    : [value('flat', flat), share('flat %', flat), value('cum', cum),
+      share('cum %', cum), rests];
 }
 
 function make(tag, props, ...children) {
@@ -148,6 +146,6 @@ function makeTable(entries, columns, sort, label, act) {
     make('th', { scope: 'col' }, act.heading))), make('tbody', {}, ...body));
   const rest = entries.length - body.length;
   const more = rest > 0 ? [make('button', { onclick: act.more },
-    `${rest.toLocaleString('en')} more`)] : [];
+    `${count(rest)} more`)] : [];
   return [table, ...more];
 }

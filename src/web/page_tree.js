@@ -1,149 +1,144 @@
 /*
- * A tree of frames in typed arrays.  Node 0 is the root; a parent comes before
- * its children, so that a loop from the end adds up totals.  The children of a
- * node are order[first[node]] to order[first[node + 1]], the widest first, and
- * x says where a node begins, in the unit of the values.
+ * A tree of frames as columns: node 0 is the root, a parent comes before its
+ * children, so that a loop from the end adds up totals.  The children of a
+ * node are order[first[node]] to order[first[node + 1] - 1].  Once the node is
+ * open they are the widest first, and x says where each begins, in the unit of
+ * the values: few nodes are ever drawn, so that few are ever sorted.
  */
 
 const OWNERS = { names: [], ids: new Map(), colours: [] };
-const COLUMNS = {
-  frame: Uint32Array, parent: Int32Array, depth: Uint16Array,
+const COLUMNS = { parent: Int32Array, frame: Int32Array, depth: Uint16Array,
   after: Float64Array, before: Float64Array, seen: Float32Array,
-  variance: Float32Array,
-};
+  variance: Float32Array };
 
 class Tree {
-  constructor(frame, isDifference) {
-    this.n = 0;
-    this.isDifference = isDifference;
-    this.slots = new Int32Array(8192).fill(-1);
-    for (const name of Object.keys(COLUMNS)) {
-      if (name !== 'before' || isDifference) {
-        this[name] = new COLUMNS[name](4096);
-      }
-    }
+  /* SIZE is how many nodes there may be: a guess. */
+  constructor(frame, isDifference, size) {
+    Object.assign(this, { n: 0, isDifference, height: 1, before: null,
+      slots: new Int32Array(2 ** Math.ceil(Math.log2(size) + 1)) });
+    this.resize(size);
     this.add(-1, frame, 0);
   }
 
-  add(parent, frame, depth) {
-    if (this.n === this.frame.length) this.resize(2 * this.n);
-    const node = this.n++;
-    this.frame[node] = frame;
-    this.parent[node] = parent;
-    this.depth[node] = depth;
-    return node;
-  }
-
   resize(size) {
-    for (const name of Object.keys(COLUMNS)) {
-      if (!this[name]) continue;
-      const column = new COLUMNS[name](size);
-      column.set(this[name].subarray(0, Math.min(this.n, size)));
+    for (const [name, Type] of Object.entries(COLUMNS)) {
+      if (name === 'before' && !this.isDifference) continue;
+      const column = new Type(size);
+      if (this.n > 0) column.set(this[name]);
       this[name] = column;
     }
   }
 
-  slotOf(parent, frame) {
-    const mask = this.slots.length - 1;
-    let at = Math.imul(Math.imul(parent, 0x9e3779b1) ^ frame, 0x85ebca6b);
-    for (at = (at ^ at >>> 15) & mask; ; at = at + 1 & mask) {
-      const node = this.slots[at];
-      if (node < 0 || (this.parent[node] === parent
-          && this.frame[node] === frame)) return at;
-    }
+  add(parent, frame, depth) {
+    const node = this.n;
+    if (node === this.frame.length) this.resize(2 * node);
+    this.parent[node] = parent;
+    this.frame[node] = frame;
+    this.depth[node] = depth;
+    if (depth >= this.height) this.height = depth + 1;
+    return this.n++;
   }
 
+  /* The child of PARENT that is FRAME, by a hash table of nodes. */
   child(parent, frame) {
-    const at = this.slotOf(parent, frame);
-    if (this.slots[at] >= 0) return this.slots[at];
+    const { slots } = this, mask = slots.length - 1;
+    let at = Math.imul(Math.imul(parent, 0x9e3779b1) ^ frame, 0x85ebca6b);
+    for (at ^= at >>> 15; ; at++) {
+      const node = slots[at & mask];
+      if (node === 0) break;
+      if (this.parent[node] === parent && this.frame[node] === frame) {
+        return node;
+      }
+    }
     const node = this.add(parent, frame, this.depth[parent] + 1);
-    this.slots[at] = node;
-    if (2 * this.n > this.slots.length) this.rehash();
+    slots[at & mask] = node;
+    if (1.5 * this.n > slots.length) this.rehash();
     return node;
   }
 
   rehash() {
-    this.slots = new Int32Array(2 * this.slots.length).fill(-1);
-    for (let node = 1; node < this.n; node++) {
-      this.slots[this.slotOf(this.parent[node], this.frame[node])] = node;
-    }
+    const { n, parent, frame } = this;
+    this.slots = new Int32Array(2 * this.slots.length);
+    for (this.n = 1; this.n < n;) this.child(parent[this.n], frame[this.n]);
   }
 
   /* What the nodes have themselves becomes what they have with their own. */
-  finish(width) {
-    this.slots = null;
-    this.resize(this.n);
-    this.width = this.widths(width);
-    const { n, parent } = this;
-    const sums = [this.after, this.before, this.seen, this.variance];
-    if (this.width !== this.after) sums.push(this.width);
-    for (const sum of sums.filter(Boolean)) {
-      for (let i = n - 1; i > 0; i--) sum[parent[i]] += sum[i];
+  finish(which) {
+    for (const name of Object.keys(COLUMNS)) {
+      if (this[name]) this[name] = this[name].subarray(0, this.n);
     }
-    this.sortChildren();
-    this.place();
-    this.describe();
+    this.slots = null;
+    const { n, parent, after, before, seen, variance } = this;
+    const width = this.width = this.widths(which);
+    for (let i = n - 1; i > 0; i--) {
+      const up = parent[i];
+      if (width !== after) width[up] += width[i];
+      after[up] += after[i];
+      if (before) before[up] += before[i];
+      seen[up] += seen[i];
+      variance[up] += variance[i];
+    }
+    const first = this.first = new Int32Array(n + 2);
+    for (let i = 1; i < n; i++) first[parent[i] + 2]++;
+    for (let i = 1; i <= n; i++) first[i + 1] += first[i];
+    this.order = new Int32Array(n);
+    for (let i = 1; i < n; i++) this.order[first[parent[i] + 1]++] = i;
+    this.x = new Float64Array(n);
+    this.isOpen = new Uint8Array(n);
     return this;
   }
 
   widths(which) {
-    const { after, before, n } = this;
+    const { after, before } = this;
     if (!before && !after.some((value) => value < 0)) return after;
-    const width = new Float64Array(n);
-    for (let i = 0; i < n; i++) {
-      const a = Math.abs(after[i]), b = before ? Math.abs(before[i]) : 0;
-      width[i] = which === 'after' ? a : which === 'before' ? b
-        : Math.max(a, b);
-    }
-    return width;
+    const a = after.map(Math.abs), b = before ? before.map(Math.abs) : a;
+    return which === 'after' ? a : which === 'before' ? b
+      : a.map((width, i) => Math.max(width, b[i]));
   }
 
-  sortChildren() {
-    const { n, parent, width } = this;
-    const first = new Int32Array(n + 2), order = new Int32Array(n);
-    for (let i = 1; i < n; i++) first[parent[i] + 2]++;
-    for (let i = 1; i <= n; i++) first[i + 1] += first[i];
-    for (let i = 1; i < n; i++) order[first[parent[i] + 1]++] = i;
-    for (let i = 0; i < n; i++) {
-      const from = first[i], end = first[i + 1];
-      if (end - from > 32) {
-        order.subarray(from, end).sort((p, q) => width[q] - width[p] || p - q);
-      } else {
-        for (let k = from + 1; k < end; k++) insert(order, width, from, k);
-      }
+  /* Sorts and places the children of NODE, whose own place is known. */
+  open(node) {
+    if (this.isOpen[node]) return;
+    this.isOpen[node] = 1;
+    const { width, x, order } = this, end = this.first[node + 1];
+    const from = this.first[node];
+    if (end - from > 32) {
+      order.subarray(from, end).sort((p, q) => width[q] - width[p] || p - q);
+    } else {
+      for (let k = from + 1; k < end; k++) insert(order, width, from, k);
     }
-    this.first = first;
-    this.order = order;
-  }
-
-  place() {
-    const { n, first, order, width } = this, x = new Float64Array(n);
-    for (let i = 0; i < n; i++) {
-      for (let k = first[i], at = x[i]; k < first[i + 1]; k++) {
-        x[order[k]] = at;
-        at += width[order[k]];
-      }
-    }
-    this.x = x;
-  }
-
-  /* Owners, the hashes that links find nodes by, and the depth. */
-  describe() {
-    const { n, frame, parent, depth } = this;
-    this.owner = new Int16Array(n);
-    this.hash = new Uint32Array(n);
-    this.height = 1;
-    for (let i = 0; i < n; i++) {
-      const up = parent[i], own = frames.owners[frame[i]];
-      this.owner[i] = own >= 0 || i === 0 ? own : this.owner[up];
-      this.hash[i] = i === 0 ? 1
-        : Math.imul(this.hash[up] ^ frames.hashes[frame[i]], 0x9e3779b1) >>> 0;
-      if (depth[i] >= this.height) this.height = depth[i] + 1;
+    for (let k = from, at = x[node]; k < end; k++) {
+      x[order[k]] = at;
+      at += width[order[k]];
     }
   }
 
-  find(hash) {
-    return Math.max(0, this.hash.indexOf(hash));
+  /* Opens what is above NODE. */
+  place(node) {
+    const up = this.parent[node];
+    if (up < 0 || this.isOpen[up]) return;
+    this.place(up);
+    this.open(up);
+  }
+
+  /* That of the innermost frame that has one; split: of the outermost. */
+  ownerOf(node, isSplit) {
+    const { frame, parent, depth } = this;
+    let i = node;
+    while (i > 0 && (isSplit ? depth[i] > 1 : frames.owners[frame[i]] < 0)) {
+      i = parent[i];
+    }
+    return frames.owners[frame[i]];
+  }
+
+  /* The hashes of the names on the way to each node: links find them by it. */
+  hashes() {
+    const hashes = [1];
+    for (let i = 1; i < this.n; i++) {
+      hashes.push(Math.imul(hashes[this.parent[i]] ^ hashOf(this.frame[i]),
+        0x9e3779b1) >>> 0);
+    }
+    return hashes;
   }
 
   /* What NODE has itself, in COLUMN. */
@@ -157,8 +152,8 @@ class Tree {
 
   change(node, isSelf) {
     const of = (column) =>
-      (isSelf ? this.self(node, column) : column[node]);
-    return of(this.after) - (this.before ? of(this.before) : 0);
+      (!column ? 0 : isSelf ? this.self(node, column) : column[node]);
+    return of(this.after) - of(this.before);
   }
 
   isNoise(node) {
@@ -166,16 +161,17 @@ class Tree {
   }
 }
 
-function insert(order, width, from, k) {
-  const node = order[k];
+function insert(order, width, from, last) {
+  const node = order[last];
+  let k = last;
   for (; k > from && width[order[k - 1]] < width[node]; k--) {
     order[k] = order[k - 1];
   }
   order[k] = node;
 }
 
-/* A link finds a node by the names on the way to it. */
-function hashText(text) {
+function hashOf(frame) {
+  const text = `${frames.modules[frame]}\n${frames.names[frame]}`;
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) {
     hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
@@ -200,57 +196,53 @@ function ownerId(name) {
   return OWNERS.ids.get(name);
 }
 
-/* The frame that shows label KEY of a set. */
+/* The frame that shows label KEY of a set; it is an owner. */
 function labelFrame(set, key) {
   const value = sets.labels[set].get(key);
-  return frameId(value === undefined ? `no ${key}` : `${key} ${value}`, '',
-    '');
+  const name = value === undefined ? `no ${key}` : `${key} ${value}`;
+  const id = frameId(name, '', '');
+  frames.owners[id] = ownerId(name);
+  return id;
 }
 
 /*
- * The tree of the chosen ROWS by the sums M.  Its KIND is flame (from the root
- * on) or callers (from the leaf on); with a PIVOT it begins at the outermost
- * frame that is the pivot, so that recursion counts once.
+ * The tree of STACKS by the sums M: from the root on or, by CALLERS, from the
+ * leaf on; with a PIVOT from the outermost frame that is the pivot, so that
+ * recursion counts once.
  */
-function growTree(rows, m, choice, kind, pivot) {
-  const isUp = kind === 'callers', out = new Uint32Array(MAX_FRAMES + 1);
+function growTree(stacks, m, choice, isCallers, pivot) {
   const root = pivot >= 0 ? pivot : frameId('all', '', '');
-  const tree = new Tree(root, m.before !== null);
-  for (let i = 0; i < rows.n; i++) {
-    const n = choose(rows, i, choice, out);
-    if (n < 0) continue;
-    const start = pivot >= 0 ? out.subarray(0, n).lastIndexOf(pivot) : -1;
-    if (pivot >= 0 && start < 0) continue;
+  const size = stacks.reduce((sum, one) => sum + one.stack.length, 8192) / 2;
+  const tree = new Tree(root, m.before !== null, Math.ceil(size));
+  for (const { row, set, stack } of stacks) {
+    const at = pivot < 0 ? -1 : stack.lastIndexOf(pivot);
+    if (at < 0 && pivot >= 0) continue;
     let node = 0;
-    if (choice.split && pivot < 0) {
-      node = tree.child(0, labelFrame(setOf(rows, i), choice.split));
-    }
-    if (isUp) {
-      for (let k = start + 1; k < n; k++) node = tree.child(node, out[k]);
+    if (choice.split) node = tree.child(0, labelFrame(set, choice.split));
+    if (isCallers) {
+      for (let k = at + 1; k < stack.length; k++) {
+        node = tree.child(node, stack[k]);
+      }
     } else {
-      const from = pivot >= 0 ? start : n;
-      for (let k = from - 1; k >= 0; k--) node = tree.child(node, out[k]);
+      for (let k = (at < 0 ? stack.length : at) - 1; k >= 0; k--) {
+        node = tree.child(node, stack[k]);
+      }
     }
-    tree.after[node] += m.after[i];
-    if (m.before) tree.before[node] += m.before[i];
-    tree.seen[node] += m.seen[i];
-    tree.variance[node] += m.variance[i];
+    tree.after[node] += m.after[row];
+    if (m.before) tree.before[node] += m.before[row];
+    tree.seen[node] += m.seen[row];
+    tree.variance[node] += m.variance[row];
   }
   return tree.finish(choice.width);
 }
 
-function setOf(rows, i) {
-  return rows.a[i] >= 0 ? rows.now.sets[rows.a[i]]
-    : rows.base.sets[rows.b[i]];
-}
-
 /* The value in frames that match, those in others of them not counted twice. */
 function matched(tree, match) {
-  const isIn = new Uint8Array(tree.n);
+  const isIn = [];
   let sum = 0;
   for (let i = 0; i < tree.n; i++) {
     const isAbove = i > 0 && isIn[tree.parent[i]];
-    isIn[i] = isAbove || match[tree.frame[i]] ? 1 : 0;
+    isIn.push(isAbove || match[tree.frame[i]]);
     if (isIn[i] && !isAbove) sum += tree.after[i];
   }
   return sum;
