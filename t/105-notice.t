@@ -418,8 +418,8 @@ sub others {
     my $page = $answer->{body} =~ s/&#39;/'/gr;
 
     is($answer->{status}, 200, 'the console');
-    like($page, qr{<td class="[a-z]+">$state</td>}, 'shows the state');
-    is(() = $page =~ /<h3/g, scalar @{ $worker->{problems} },
+    like($page, qr{<span class="[a-z]+">$state</span>}, 'shows the state');
+    is(() = $page =~ /<div class="card/g, scalar @{ $worker->{problems} },
        'and as many problems');
 
     for (@{ $worker->{problems} }) {

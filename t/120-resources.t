@@ -328,7 +328,7 @@ sub four {
 
     return "the page: $page\n"
         if $page !~ /, 4 of 4 workers answered\.<\/p>/
-           || grep { $page !~ /<td>$_->{worker}<\/td><td>$_->{pid}<\/td>/ }
+           || grep { $page !~ />$_->{worker} <small>pid $_->{pid}</ }
                    @workers;
 
     for (@workers) {
@@ -432,29 +432,37 @@ sub in_time {
 }
 
 
-# The page fetches and runs nothing, its style is the one that its policy
-# allows, and its links lead somewhere.
+# The page fetches nothing from outside, its style and script are those that its
+# policy allows, and its links lead somewhere.
 
 sub console {
     my ($page) = @_;
 
     return "no ASCII\n" if $page =~ /[^\n -~]/;
+
+    my $c = dial();
+    my $policy = $c->ask('HEAD', '/a/')->{headers}{'content-security-policy'};
+    my %hash;
+
+    for (qw( script style )) {
+        $page =~ s{<$_>(.*)</$_>}{}s or return "no $_\n";
+        $hash{$_} = sha256_base64($1);
+        $hash{$_} .= '=' while length($hash{$_}) % 4;
+    }
+
     return "runs or fetches: $&\n"
         if $page =~ /<(?:script|link|img|iframe|object|form|base)\b|
                      \bon[a-z]+=|\bsrc=|url\(|\@import|javascript:/ix;
     return "not escaped: $&\n" if $page =~ /&(?!(?:amp|lt|gt|quot|#39);).{9}/;
 
-    my ($style) = $page =~ m{<style>(.*)</style>}s;
-    my $hash = sha256_base64($style);
-    my $c = dial();
-    my $policy = $c->ask('HEAD', '/a/')->{headers}{'content-security-policy'};
-
-    $hash .= '=' while length($hash) % 4;
-
-    return "policy: $policy, and $hash\n"
-        if $policy ne "default-src 'none'; style-src 'sha256-$hash'; "
-                      . "base-uri 'none'; form-action 'none'; "
-                      . "frame-ancestors 'none'";
+    return "policy: $policy, and $hash{script}, $hash{style}\n"
+        if $policy ne "default-src 'none'; "
+                      . "script-src 'sha256-$hash{script}'; "
+                      . "style-src 'sha256-$hash{style}'; img-src blob:; "
+                      . "connect-src 'self'; base-uri 'none'; "
+                      . "form-action 'none'; frame-ancestors 'none'; "
+                      . "trusted-types 'none'; "
+                      . "require-trusted-types-for 'script'";
 
     my @links = map { s/&amp;/&/gr } $page =~ /href="(.*?)"/g;
 
@@ -476,7 +484,7 @@ sub console {
 
     my $status = decode_json($c->ask('GET', '/a/status')->{body});
 
-    for ("<td>0</td><td>$status->{workers}[0]{pid}</td>",
+    for ("0 <small>pid $status->{workers}[0]{pid}</small>",
          "<p>nginx $status->{nginx}, jemalloc_pprof module "
          . "$status->{module}, 1 of 1 workers answered",
          '<dt>control (POST)</dt>',

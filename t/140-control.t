@@ -186,7 +186,7 @@ sub active {
     }
 
     like($connection->ask('GET', '/a/')->{body},
-         qr{<td class="bad">inactive</td>}, 'the console shows it');
+         qr{<span class="bad">inactive</span>}, 'the console shows it');
 
     $done = control('active=on');
 

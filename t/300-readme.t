@@ -373,7 +373,7 @@ sub check_control {
                    grep { @$_ == 3 } rows(about('control'));
     my %keys;
 
-    my $table = table('"lg_sample"', '"purge"');
+    my $table = table('"lg_sample"', '"purge must be 1"');
 
     while ($table =~ /\{ "(\w+)", \{ (.*?) \}, (\w+), (\w+),/g)
     {

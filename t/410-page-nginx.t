@@ -81,7 +81,7 @@ sub check_headers {
                  'no other site may embed it');
             like($head, qr/^Cross-Origin-Opener-Policy: same-origin\r$/mi,
                  'or hold its window');
-            like($head, qr/^Referrer-Policy: no-referrer\r$/mi,
+            like($head, qr/^Referrer-Policy: same-origin\r$/mi,
                  'or learn its address');
             like($head, qr/^Cache-Control: no-store\r$/mi, 'nor is it stored');
         }

@@ -1,7 +1,7 @@
 #!/bin/sh
 
-# page.sh FOLDER: the page and the style of pictures in FOLDER, src/web, as C on
-# stdout: macros of string literals.
+# page.sh FOLDER: the page, the style of pictures, and style and script of the
+# console in FOLDER, src/web, as C on stdout: macros of string literals.
 #
 # page.html has a line <!-- style --> and a line <!-- script -->, in whose
 # places come page.css and the scripts, in the order below, without comments
@@ -66,11 +66,21 @@ cat <<END
 #define JPP_PAGE_STYLE_HASH    "$(hash page.css)"
 #define JPP_PAGE_SCRIPT_HASH   "$(hash $SCRIPTS)"
 #define JPP_PICTURE_HASH       "$(hash picture.css)"
+#define JPP_CONSOLE_STYLE_HASH   "$(hash console.css)"
+#define JPP_CONSOLE_SCRIPT_HASH  "$(hash console.js)"
 
 /* the style of a picture */
 
 #define JPP_PICTURE_STYLE "\\n" \\
 $(bare picture.css | literals)
+
+/* the style and the script of the console */
+
+#define JPP_CONSOLE_STYLE "\\n" \\
+$(bare console.css | literals)
+
+#define JPP_CONSOLE_SCRIPT "\\n" \\
+$(bare console.js | literals)
 
 /* the parts of the page: up to its policy, title, profiles, and end */
 

@@ -16,6 +16,7 @@
  *     requests   the largest requests         |
  *     control    changes to the profiler      |
  *     console    the page for people          |
+ *     accept     which type its client prefers
  *     body       the body of a request, in memory or in a file
  *     page       what workers answer, as a page
  *     report     what workers answer, as a profile

@@ -1,4 +1,5 @@
 
+#include "ngx_http_jemalloc_pprof_accept.h"
 #include "ngx_http_jemalloc_pprof_body.h"
 #include "ngx_http_jemalloc_pprof_control.h"
 #include "ngx_http_jemalloc_pprof_page.h"
@@ -35,6 +36,8 @@ static ngx_int_t ngx_http_jemalloc_pprof_control_apply(ngx_http_request_t *r,
 static void ngx_http_jemalloc_pprof_control_want(
     ngx_http_jemalloc_pprof_wanted_t *wanted, const jpp_control_t *control,
     ngx_int_t sampler);
+static const ngx_http_jemalloc_pprof_answer_t *
+    ngx_http_jemalloc_pprof_control_form(ngx_http_request_t *r);
 static ngx_int_t ngx_http_jemalloc_pprof_control_write(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
     jpp_sink_t *sink);
@@ -44,6 +47,14 @@ static const ngx_http_jemalloc_pprof_answer_t
     ngx_http_jemalloc_pprof_control_answer =
 {
     .type = "application/json"
+};
+
+/* for a form of the console: back to it */
+
+static const ngx_http_jemalloc_pprof_answer_t
+    ngx_http_jemalloc_pprof_control_back =
+{
+    .is_address = 1
 };
 
 
@@ -234,8 +245,11 @@ ngx_http_jemalloc_pprof_control_apply(ngx_http_request_t *r,
     ngx_http_jemalloc_pprof_wanted_t     was, wanted;
     ngx_http_jemalloc_pprof_inquiry_t    inquiry;
     ngx_http_jemalloc_pprof_loc_conf_t  *conf;
+    const ngx_http_jemalloc_pprof_answer_t
+                                        *answer;
 
     conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
+    answer = ngx_http_jemalloc_pprof_control_form(r);
     zone = ngx_http_jemalloc_pprof_self.zone;
 
     ngx_http_jemalloc_pprof_inquiry_init(&inquiry, JPP_MESSAGE_CONTROL,
@@ -252,8 +266,7 @@ ngx_http_jemalloc_pprof_control_apply(ngx_http_request_t *r,
     }
 
     if (inquiry.selector.kind != JPP_WORKER_ALL || zone == NULL) {
-        return ngx_http_jemalloc_pprof_page(r, question, &inquiry,
-                   &ngx_http_jemalloc_pprof_control_answer,
+        return ngx_http_jemalloc_pprof_page(r, question, &inquiry, answer,
                    ngx_http_jemalloc_pprof_control_write);
     }
 
@@ -264,9 +277,8 @@ ngx_http_jemalloc_pprof_control_apply(ngx_http_request_t *r,
 
     ngx_http_jemalloc_pprof_registry_set_wanted(zone, &wanted);
 
-    rc = ngx_http_jemalloc_pprof_page(r, question, &inquiry,
-             &ngx_http_jemalloc_pprof_control_answer,
-             ngx_http_jemalloc_pprof_control_write);
+    rc = ngx_http_jemalloc_pprof_page(r, question, &inquiry, answer,
+                                      ngx_http_jemalloc_pprof_control_write);
 
     if (rc != NGX_DONE) {
         ngx_http_jemalloc_pprof_registry_set_wanted(zone, &was);
@@ -303,12 +315,33 @@ ngx_http_jemalloc_pprof_control_want(ngx_http_jemalloc_pprof_wanted_t *wanted,
 }
 
 
+/* The console is at the root of a tree: of the form's own one. */
+
+static const ngx_http_jemalloc_pprof_answer_t *
+ngx_http_jemalloc_pprof_control_form(ngx_http_request_t *r)
+{
+    ngx_uint_t                           is_below;
+    ngx_http_jemalloc_pprof_loc_conf_t  *conf;
+
+    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
+
+    is_below = conf->resource == NULL
+               && r->uri.len == conf->name.len + sizeof("control") - 1;
+
+    return is_below && ngx_http_jemalloc_pprof_prefers(r, "text/html",
+                                                       "application/json")
+           ? &ngx_http_jemalloc_pprof_control_back
+           : &ngx_http_jemalloc_pprof_control_answer;
+}
+
+
 static ngx_int_t
 ngx_http_jemalloc_pprof_control_write(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
     jpp_sink_t *sink)
 {
     ngx_uint_t                              i;
+    jpp_outcome_t                           outcome;
     jpp_controlled_t                       *workers;
     const ngx_http_jemalloc_pprof_share_t  *share;
 
@@ -327,6 +360,17 @@ ngx_http_jemalloc_pprof_control_write(ngx_http_request_t *r,
         workers[i].result = share->peer.reply.control;
         workers[i].error = share->peer.reply.err.code != JPP_OK
                            ? share->peer.reply.err.text : NULL;
+    }
+
+    if (ngx_http_jemalloc_pprof_control_form(r)->is_address) {
+        jpp_outcome_fill(&outcome, &co->inquiry.question.control, workers,
+                         co->n);
+
+        jpp_sink_str(sink, "./?");
+        jpp_outcome_query(&outcome, sink);
+        jpp_sink_str(sink, "#acts");
+
+        return NGX_OK;
     }
 
     jpp_control_json(workers, co->n, sink);

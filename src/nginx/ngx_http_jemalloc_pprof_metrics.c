@@ -1,14 +1,12 @@
 
+#include "ngx_http_jemalloc_pprof_accept.h"
 #include "ngx_http_jemalloc_pprof_metrics.h"
 #include "ngx_http_jemalloc_pprof_status.h"
 #include "ngx_http_jemalloc_pprof_telemetry.h"
 
-#include "jpp_accept.h"
 #include "jpp_metrics.h"
 
 
-static ngx_uint_t ngx_http_jemalloc_pprof_metrics_prefers_open(
-    ngx_http_request_t *r);
 static ngx_int_t ngx_http_jemalloc_pprof_metrics_text(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
     jpp_sink_t *sink);
@@ -39,7 +37,9 @@ ngx_int_t
 ngx_http_jemalloc_pprof_metrics(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question)
 {
-    if (ngx_http_jemalloc_pprof_metrics_prefers_open(r)) {
+    if (ngx_http_jemalloc_pprof_prefers(r, "application/openmetrics-text",
+                                        "text/plain"))
+    {
         return ngx_http_jemalloc_pprof_status_page(r, question,
                    &ngx_http_jemalloc_pprof_metrics_open_answer,
                    ngx_http_jemalloc_pprof_metrics_open);
@@ -48,40 +48,6 @@ ngx_http_jemalloc_pprof_metrics(ngx_http_request_t *r,
     return ngx_http_jemalloc_pprof_status_page(r, question,
                &ngx_http_jemalloc_pprof_metrics_text_answer,
                ngx_http_jemalloc_pprof_metrics_text);
-}
-
-
-/* by the first Accept header: builds without headers do not keep it */
-
-static ngx_uint_t
-ngx_http_jemalloc_pprof_metrics_prefers_open(ngx_http_request_t *r)
-{
-    ngx_uint_t        i;
-    const char       *accept;
-    ngx_list_part_t  *part;
-    ngx_table_elt_t  *header;
-
-    for (part = &r->headers_in.headers.part; part != NULL; part = part->next) {
-        header = part->elts;
-
-        for (i = 0; i < part->nelts; i++) {
-
-            if (header[i].key.len == sizeof("Accept") - 1
-                && ngx_strncasecmp(header[i].key.data, (u_char *) "accept",
-                                   sizeof("accept") - 1)
-                   == 0)
-            {
-                accept = (const char *) header[i].value.data;
-
-                return jpp_accept(accept, header[i].value.len,
-                                  "application/openmetrics-text")
-                       > jpp_accept(accept, header[i].value.len,
-                                    "text/plain");
-            }
-        }
-    }
-
-    return 0;
 }
 
 

@@ -126,6 +126,7 @@ ngx_http_jemalloc_pprof_page_send(ngx_http_jemalloc_pprof_page_t *page,
     ngx_http_request_t *r)
 {
     uint8_t      *buffer;
+    ngx_int_t     rc;
     jpp_vec_t    *out;
     jpp_sink_t    sink;
     jpp_arena_t   arena;
@@ -146,6 +147,13 @@ ngx_http_jemalloc_pprof_page_send(ngx_http_jemalloc_pprof_page_t *page,
         || jpp_sink_flush(&sink) != 0)
     {
         goto failed;
+    }
+
+    if (page->answer->is_address) {
+        rc = ngx_http_jemalloc_pprof_send_see_other(r, out->data, out->len);
+        jpp_arena_destroy(&arena);
+
+        return rc;
     }
 
     return ngx_http_jemalloc_pprof_deliver(r, page->answer, &arena,

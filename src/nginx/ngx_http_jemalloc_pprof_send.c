@@ -33,6 +33,31 @@ ngx_http_jemalloc_pprof_send_sentence(ngx_http_request_t *r,
 
 
 ngx_int_t
+ngx_http_jemalloc_pprof_send_see_other(ngx_http_request_t *r,
+    const u_char *address, size_t len)
+{
+    u_char  *value;
+
+    value = ngx_pnalloc(r->pool, len + 1);
+    if (value == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    *ngx_cpymem(value, address, len) = '\0';
+
+    if (ngx_http_jemalloc_pprof_add_header(r, "Location", (char *) value)
+        != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    return ngx_http_jemalloc_pprof_send(r, NGX_HTTP_SEE_OTHER,
+                                        &ngx_http_jemalloc_pprof_text, NULL,
+                                        0);
+}
+
+
+ngx_int_t
 ngx_http_jemalloc_pprof_send_head(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_answer_t *answer)
 {
@@ -161,7 +186,8 @@ ngx_http_jemalloc_pprof_filter_fields(ngx_http_request_t *r)
 
 /*
  * What a browser shows does what its policy says, is part of no other site's
- * page, and says nothing of its address to another one.
+ * page, and says nothing of its address to another one.  Without a referrer for
+ * its own site, a form would come from nowhere (Origin: null).
  */
 
 static ngx_int_t
@@ -179,7 +205,7 @@ ngx_http_jemalloc_pprof_page_headers(ngx_http_request_t *r,
         || ngx_http_jemalloc_pprof_add_header(r,
                "Cross-Origin-Opener-Policy", "same-origin") != NGX_OK
         || ngx_http_jemalloc_pprof_add_header(r, "Referrer-Policy",
-               "no-referrer") != NGX_OK)
+               "same-origin") != NGX_OK)
     {
         return NGX_ERROR;
     }

@@ -22,6 +22,7 @@ typedef struct {
     const char    *filename;       /* of a download, or NULL */
     const char    *policy;         /* Content-Security-Policy, or NULL */
     const char    *workers;        /* "7/8"; NULL: not a profile */
+    ngx_uint_t     is_address;     /* its body is where to look: 303 */
     ngx_uint_t     is_begun;       /* a difference: the budget keeps room */
 } ngx_http_jemalloc_pprof_answer_t;
 
@@ -33,6 +34,10 @@ ngx_int_t ngx_http_jemalloc_pprof_send_sentence(ngx_http_request_t *r,
 /* Add a header to the answer, unless VALUE is NULL. */
 ngx_int_t ngx_http_jemalloc_pprof_add_header(ngx_http_request_t *r,
     const char *key, const char *value);
+
+/* 303 to the LEN bytes at ADDRESS, which may go away. */
+ngx_int_t ngx_http_jemalloc_pprof_send_see_other(ngx_http_request_t *r,
+    const u_char *address, size_t len);
 
 /* 200 without a body, for HEAD. */
 ngx_int_t ngx_http_jemalloc_pprof_send_head(ngx_http_request_t *r,

@@ -17,10 +17,16 @@ static void jpp_test_problems(void);
 static void jpp_test_tags(void);
 static void jpp_test_evil(void);
 static void jpp_test_links(void);
+static void jpp_test_acts(void);
+static void jpp_test_outcome(const jpp_fleet_t *fleet);
+static bool jpp_console_has_act(const char *act);
+static bool jpp_console_has_word(const char *words, const char *word);
 static void jpp_test_policy(void);
+static void jpp_console_hash(const char *element, char hash[64]);
 static void jpp_test_fails(void);
 static const char *jpp_console_tag(const char *p, char name[16]);
 static unsigned jpp_console_count(const char *text);
+static void jpp_console_drop_script(jpp_output_t *output);
 static void jpp_console_write(const jpp_fleet_t *fleet, jpp_sink_t *sink);
 
 
@@ -28,6 +34,10 @@ static jpp_output_t         jpp_output, jpp_evil;
 static jpp_zone_t           jpp_console_zone;
 static uint64_t             jpp_console_unclean;
 static const jpp_cgroup_t  *jpp_console_cgroup;
+static bool                 jpp_console_has_control;
+static const jpp_console_link_t
+                           *jpp_console_links;
+static const jpp_outcome_t *jpp_console_outcome;
 
 
 int
@@ -40,6 +50,7 @@ main(void)
     jpp_test_tags();
     jpp_test_evil();
     jpp_test_links();
+    jpp_test_acts();
     jpp_test_policy();
     jpp_test_fails();
 
@@ -58,18 +69,31 @@ jpp_test_page(void)
     static const char  *parts[] = {
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
         "<meta charset=\"utf-8\">\n",
-        "<title>The heap of nginx on web1</title>",
+        "<title>The memory of nginx on web1</title>",
         "nginx 1.22.1, jemalloc_pprof module 0.1.0, 2 of 3 workers answered.",
-        "<p class=\"bad\">Worker 7, pid 4718, did not answer: it &lt;ended"
-        "&gt;.</p>\n<div",
-        "<tr><td>0</td><td>4711</td><td class=\"good\">ready</td>\n"
-        "<td class=\"n\">512.0 KiB</td><td class=\"n\">12.3 MiB</td>"
-        "<td class=\"n\">20.1 MiB</td>\n"
-        "<td>5.3.0</td><td>2</td><td>2026-11-21T04:02:00Z</td></tr>\n",
-        "<tr><td>1</td><td>4712</td><td class=\"bad\">no-jemalloc</td>\n"
-        "<td class=\"n\">-</td><td class=\"n\">-</td><td class=\"n\">-</td>\n"
-        "<td>-</td><td>2 (exiting)</td><td>2026-11-21T04:02:00Z</td></tr>\n",
-        "</table>\n</div>\n"
+        "<p id=\"verdict\" role=\"status\" class=\"fair\">Look at this: 1 of 3 "
+        "workers did not answer</p>\n",
+        "<th scope=\"row\">7 <small>pid 4718</small></th><td class=\"bad\" "
+        "colspan=\"8\">did not answer: it &lt;ended&gt;.</td></tr>\n",
+        "<tbody>\n<tr><th scope=\"row\">0 <small>pid 4711</small></th>"
+        "<td data-l=\"state\">running <small title=\"started "
+        "2026-11-21T04:02:00Z\">generation 2, 2 h 13 min old</small></td>\n"
+        "<td class=\"m\" title=\"12.3 MiB allocated, 1.7 MiB unused parts of "
+        "pages, 6.1 MiB freed and kept by jemalloc, 0 B files and shared "
+        "memory\"><svg class=\"bar\" role=\"img\" aria-label=\"12.3 MiB ",
+        "<td class=\"n\" data-l=\"connections\">13 of 512 <meter max=\"512\" "
+        "value=\"13\" aria-label=\"connections in use\"></meter></td>\n"
+        "<td class=\"n\" data-l=\"longest stall\">42 ms</td>"
+        "<td data-l=\"samples\"><span class=\"good\">ready</span> "
+        "<small>one every 512.0 KiB</small></td>\n",
+        "<td class=\"asks\"><a href=\"heap?format=html&amp;worker=0\" "
+        "title=\"its heap as a page\">flame</a> ",
+        "<tr class=\"sum\"><th scope=\"row\">1 exiting</th>"
+        "<td>of former configurations</td>",
+        "<th scope=\"row\">1 <small>pid 4712</small></th>"
+        "<td data-l=\"state\">exiting ",
+        "<td data-l=\"samples\"><span class=\"bad\">no-jemalloc</span></td>\n",
+        "<a href=\"heap?format=html&amp;worker=pid-4712\"",
         "<p>Last error in worker 0, pid 4711, at 2026-11-21T04:03:01Z: "
         "the &lt;dump&gt; failed.</p>\n",
         "<p>In the last profile, 5 of 9 addresses have no name (a&lt;b 5): "
@@ -98,6 +122,9 @@ jpp_test_page(void)
     workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
     workers[1] = jpp_fleet_worker(1, JPP_JEMALLOC_ABSENT);
     workers[1].is_exiting = true;
+    workers[0].activity.connections = 512;
+    workers[0].activity.connections_free = 499;
+    workers[0].activity.loop.max = 42;
     jpp_status_failed(&workers[0].last_error, 1795233781,
                       "the <dump> failed");
 
@@ -135,10 +162,11 @@ jpp_test_verdict(void)
     workers[1].activity.usage.rss_anon = JPP_NONE;
 
     (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
-    jpp_ok(strstr(jpp_output.text, "</p>\n\n<p class=\"good\">The memory looks "
-                  "healthy: 2 workers have 3.0 MiB of memory that is not "
-                  "shared. <a href=\"memory\">memory</a> has the numbers.</p>\n"
-                  "\n<h2>Workers</h2>") != NULL, "nothing to say");
+    jpp_ok(strstr(jpp_output.text, "class=\"good\">Healthy: 2 workers hold "
+                  "3.0 MiB</p>\n") != NULL, "nothing to say");
+    jpp_ok(strstr(jpp_output.text, "<dt>left below the limit</dt><dd>unknown")
+           != NULL, "no cgroup");
+    jpp_ok(strstr(jpp_output.text, "<h2>Memory</h2>") == NULL, "no finding");
 
     memset(&cgroup, 0xff, sizeof(jpp_cgroup_t));
     cgroup.n_levels = 1;
@@ -149,9 +177,12 @@ jpp_test_verdict(void)
     fleet.n = 1;
 
     (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
-    jpp_ok(strstr(jpp_output.text, ": 1 worker has 3.0 MiB of memory that is "
-                  "not shared, and 512.0 MiB are left below the limit. ")
-           != NULL, "room is left");
+    jpp_ok(strstr(jpp_output.text, "Healthy: 1 worker holds 3.0 MiB, and 512.0 "
+                  "MiB are left below the limit of 1.0 GiB</p>\n") != NULL,
+           "room is left");
+    jpp_ok(strstr(jpp_output.text, "512.0 MiB <small>of 1.0 GiB</small> <meter "
+                  "max=\"1073741824\" value=\"536870912\"") != NULL,
+           "and how much of what");
 
     jpp_console_unclean = 1;
     jpp_console_zone.name = "a<b";
@@ -159,11 +190,17 @@ jpp_test_verdict(void)
     jpp_console_zone.failures = 1;
 
     (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
-    jpp_ok(strstr(jpp_output.text, "\n<h2>Memory</h2>\n\n<h3 class=\"bad\">"
-                  "Critical: processes were killed, or crashed</h3>\n<p>since "
-                  "nginx started, 1 of its") != NULL, "the gravest first");
-    jpp_ok(strstr(jpp_output.text, "\n<h3>a zone of shared memory is full</h3>"
-                  "\n<p>zone a&lt;b has") != NULL, "then the other");
+    jpp_ok(strstr(jpp_output.text, "class=\"bad\">Critical: processes were "
+                  "killed, or crashed</p>\n") != NULL, "the gravest is first");
+    jpp_ok(strstr(jpp_output.text, "\n<h2>Memory</h2>\n\n<div class=\"card "
+                  "critical\" id=\"oom-kill\">\n<h3 class=\"bad\">Critical: "
+                  "processes were killed, or crashed</h3>\n<p>Because since "
+                  "nginx started, 1 of its") != NULL, "its card");
+    jpp_ok(strstr(jpp_output.text, "\n<div class=\"card\" id=\"zone-full\">\n"
+                  "<h3>a zone of shared memory is full</h3>\n<p>Because zone "
+                  "a&lt;b has") != NULL, "then the other");
+    jpp_ok(strstr(jpp_output.text, "<th scope=\"row\">zone a&lt;b</th>")
+           != NULL, "and the zone");
 
     jpp_console_unclean = 0;
     jpp_console_zone.name = NULL;
@@ -181,7 +218,7 @@ jpp_test_no_worker(void)
     jpp_ok(strstr(jpp_output.text, "No worker answered.") != NULL,
            "the page says that no worker answered");
     jpp_is_u64(jpp_console_count("did not answer"), 0, "and names none");
-    jpp_is_u64(jpp_console_count("<table>"), 0, "no table");
+    jpp_is_u64(jpp_console_count("<table"), 0, "no table");
     jpp_is_u64(jpp_console_count("Problems"), 0, "no problem");
     jpp_ok(strstr(jpp_output.text, "0 of 4 workers answered.") != NULL,
            "and how many there are");
@@ -210,7 +247,7 @@ jpp_test_problems(void)
     (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
 
     jpp_is_u64(jpp_console_count("<h2>Problems</h2>"), 1, "one heading");
-    jpp_is_u64(jpp_console_count("<h3"), 4, "four problems");
+    jpp_is_u64(jpp_console_count("class=\"card"), 4, "four problems");
     jpp_is_u64(jpp_console_count("Warning: prof_accum keeps"), 1, "one once");
     jpp_is_u64(jpp_console_count("Seen in pid 4712 4713 4715."), 1,
                "of three workers");
@@ -255,7 +292,7 @@ jpp_test_tags(void)
     jpp_worker_t   workers[6];
 
     static const char  *bad[] = {
-        "<script", "<img", "<link", "<iframe", "<form", "<object", "<base",
+        "<img", "<link", "<iframe", "<object", "<base",
         " on", " src=", " style=", "url(", "@import", "javascript:", "data:"
     };
 
@@ -264,7 +301,10 @@ jpp_test_tags(void)
     }
 
     fleet = jpp_fleet_of(6, workers, 6);
+    jpp_console_has_control = true;
     (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
+    jpp_console_has_control = false;
+    jpp_console_drop_script(&jpp_output);
 
     n = 0;
     depth = 0;
@@ -272,7 +312,9 @@ jpp_test_tags(void)
 
     for (p = jpp_output.text; (p = jpp_console_tag(p, name)) != NULL; n++) {
 
-        if (strcmp(name, "!DOCTYPE") == 0 || strcmp(name, "meta") == 0) {
+        if (strcmp(name, "!DOCTYPE") == 0 || strcmp(name, "meta") == 0
+            || strcmp(name, "input") == 0 || strcmp(name, "rect") == 0)
+        {
             continue;
         }
 
@@ -306,6 +348,23 @@ jpp_test_tags(void)
         }
 
         jpp_is_u64(wrong, 0, "nothing like \"%s\"", bad[i]);
+    }
+}
+
+
+/* What the page runs is the module's own, and is not HTML. */
+
+static void
+jpp_console_drop_script(jpp_output_t *output)
+{
+    char  *script, *end;
+
+    script = strstr(output->text, "<script>");
+    end = strstr(output->text, "</script>");
+
+    if (jpp_ok(script != NULL && end != NULL, "there is a script")) {
+        script += strlen("<script>");
+        memmove(script, end, strlen(end) + 1);
     }
 }
 
@@ -420,26 +479,168 @@ jpp_test_evil(void)
 }
 
 
-/* Links stay below the page, and ask for what there is. */
-
-/* The links of the caller, and no others. */
+/* Links are to what is served, and to nothing else. */
 
 static void
 jpp_test_links(void)
 {
-    unsigned      n;
-    const char   *p;
-    jpp_fleet_t   fleet = jpp_fleet_of(0, NULL, 0);
+    jpp_fleet_t   fleet;
+    jpp_worker_t  worker;
 
+    static const jpp_console_link_t  none[] = {
+        { "status", "The state.", "curl", false }, { NULL, NULL, NULL, false }
+    };
+
+    static const jpp_console_link_t  all[] = {
+        { "profile?format=top", "CPU.", "curl", false },
+        { "stalls", "What kept it.", "curl", false },
+        { "pools", "Who has it.", "curl", false },
+        { NULL, NULL, NULL, false }
+    };
+
+    worker = jpp_fleet_worker(3, JPP_JEMALLOC_READY);
+    fleet = jpp_fleet_of(1, &worker, 1);
+
+    jpp_console_links = none;
     (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
+    jpp_console_drop_script(&jpp_output);
+    jpp_is_u64(jpp_console_count(" href="), 1, "nothing else is served");
 
-    n = 0;
+    jpp_console_links = all;
+    (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
+    jpp_console_links = NULL;
 
-    for (p = jpp_output.text; (p = strstr(p, " href=\"")) != NULL; n++) {
-        p += strlen(" href=\"");
+    jpp_ok(strstr(jpp_output.text, "<a href=\"profile?format=html&amp;worker=3"
+                  "\" title=\"what its CPU works on\">cpu</a>") != NULL,
+           "the CPU of a worker");
+    jpp_ok(strstr(jpp_output.text, "<a href=\"stalls?format=html&amp;worker=3")
+           != NULL, "what has kept it");
+    jpp_ok(strstr(jpp_output.text, "<a id=\"pools\" href=\"pools?format=top")
+           != NULL, "who has it");
+    jpp_ok(strstr(jpp_output.text, "<a id=\"heap\"") == NULL, "but no heap");
+}
+
+
+/* A form for each change that makes sense, where control is on. */
+
+static void
+jpp_test_acts(void)
+{
+    size_t         i, k;
+    jpp_fleet_t    fleet;
+    jpp_worker_t   worker;
+
+    static const struct {
+        jpp_jemalloc_state_t   state;
+        bool                   has_sampler;
+        const char            *acts;
+    } rows[] = {
+        { JPP_JEMALLOC_READY, false, "stop sampler rate reset purge" },
+        { JPP_JEMALLOC_INACTIVE, false, "start sampler rate reset purge" },
+        { JPP_JEMALLOC_ABSENT, false, "sampler" },
+        { JPP_JEMALLOC_ABSENT, true, "no-sampler rate reset" },
+        { JPP_JEMALLOC_READY, true, "stop no-sampler rate reset purge" }
+    };
+
+    static const char  *acts[] = {
+        "stop", "start", "sampler", "no-sampler", "rate", "reset", "purge"
+    };
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        worker = jpp_fleet_worker(0, rows[i].state);
+        worker.sampler.is_on = rows[i].has_sampler;
+        worker.sampler.lg_sample = 12;
+        worker.stats.dirty = 3 * 1024 * 1024;
+        worker.stats.muzzy = 1024 * 1024;
+        fleet = jpp_fleet_of(1, &worker, 1);
+
+        jpp_console_has_control = true;
+        (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
+        jpp_console_has_control = false;
+
+        for (k = 0; k < sizeof(acts) / sizeof(acts[0]); k++) {
+            jpp_is_u64(jpp_console_has_act(acts[k]),
+                       jpp_console_has_word(rows[i].acts, acts[k]),
+                       "row %zu: %s", i, acts[k]);
+        }
     }
 
-    jpp_is_u64(n, 2, "as many links as were given");
+    jpp_ok(strstr(jpp_output.text, "page faults. It is about 4.0 MiB.</p>")
+           != NULL, "what a purge returns");
+    jpp_ok(strstr(jpp_output.text, "<option value=\"12\" selected>4.0 KiB"
+                  "</option>") != NULL, "the rate there is");
+    jpp_is_u64(jpp_console_count("<option"), 15, "and the others");
+    jpp_ok(strstr(jpp_output.text, "<details class=\"act\" id=\"act-reset\">\n"
+                  "<summary>Forget all samples ...</summary>\n<p>All samples "
+                  "so far are lost") != NULL, "what is lost is said first");
+
+    jpp_test_outcome(&fleet);
+
+    (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
+    jpp_is_u64(jpp_console_count("<form"), 0, "no control, no form");
+    jpp_is_u64(jpp_console_count("id=\"acts\""), 0, "and nothing of it");
+}
+
+
+static void
+jpp_test_outcome(const jpp_fleet_t *fleet)
+{
+    jpp_outcome_t  outcome;
+
+    static const char  query[] = "purge=1&purged=2097152&done=1&asked=2";
+
+    jpp_ok(jpp_outcome_read(&outcome, query, strlen(query)), "an outcome");
+
+    jpp_console_has_control = true;
+    (void) jpp_output_fill(&jpp_output, jpp_console_write, fleet, 0);
+    jpp_ok(strstr(jpp_output.text, "<p id=\"outcome\" role=\"status\"></p>")
+           != NULL, "nothing was done");
+
+    jpp_console_outcome = &outcome;
+    (void) jpp_output_fill(&jpp_output, jpp_console_write, fleet, 0);
+    jpp_console_outcome = NULL;
+    jpp_console_has_control = false;
+
+    jpp_ok(strstr(jpp_output.text, "<p id=\"outcome\" role=\"status\" class="
+                  "\"bad\">1 of 2 workers have done it; 2.0 MiB went back to "
+                  "the kernel. Last errors below the workers say why ")
+           != NULL, "what was done, and what was not");
+}
+
+
+/* Is there the form of ACT? */
+
+static bool
+jpp_console_has_act(const char *act)
+{
+    char  id[64];
+
+    (void) snprintf(id, sizeof(id), "id=\"act-%s\"", act);
+
+    return strstr(jpp_output.text, id) != NULL;
+}
+
+
+/* Is WORD one of WORDS? */
+
+static bool
+jpp_console_has_word(const char *words, const char *word)
+{
+    size_t       len;
+    const char  *p;
+
+    len = strlen(word);
+
+    for (p = words; *p != '\0'; p += strspn(p, " ")) {
+
+        if (strcspn(p, " ") == len && memcmp(p, word, len) == 0) {
+            return true;
+        }
+
+        p += strcspn(p, " ");
+    }
+
+    return false;
 }
 
 
@@ -458,6 +659,7 @@ jpp_console_write(const jpp_fleet_t *fleet, jpp_sink_t *sink)
         { NULL, NULL, NULL, false }
     };
 
+    jpp_console_t                    console = { 0 };
     jpp_telemetry_t                  telemetry = { 0 };
     jpp_system_t                     system;
 
@@ -470,61 +672,90 @@ jpp_console_write(const jpp_fleet_t *fleet, jpp_sink_t *sink)
     telemetry.unclean_exits = jpp_console_unclean;
     telemetry.cgroup = jpp_console_cgroup;
 
-    jpp_console_html(&telemetry, links, sink);
+    console.telemetry = &telemetry;
+    console.links = jpp_console_links != NULL ? jpp_console_links : links;
+    console.outcome = jpp_console_outcome;
+    console.has_control = jpp_console_has_control;
+    console.now = 1795233720 + 2 * 3600 + 13 * 60 + 5;
+
+    jpp_console_html(&console, sink);
 }
 
 
-/* the browser applies the style only if its hash is the policy's */
+/* the browser takes style and script only if their hashes are the policy's */
 
 static void
 jpp_test_policy(void)
 {
-    int           fd;
-    char          path[] = "/tmp/jpp_console.XXXXXX";
-    char          command[256], hash[64], expected[128];
-    FILE         *perl;
-    const char   *style, *end;
+    char          hash[64], expected[600];
     jpp_fleet_t   fleet = jpp_fleet_of(0, NULL, 0);
 
     (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
 
-    style = strstr(jpp_output.text, "<style>");
-    end = strstr(jpp_output.text, "</style>");
+    jpp_console_hash("style", hash);
 
-    if (!jpp_ok(style != NULL && end != NULL, "there is a style")) {
+    (void) snprintf(expected, sizeof(expected), "; style-src 'sha256-%s='; "
+                    "img-src blob:; connect-src 'self'; base-uri 'none'; "
+                    "form-action 'none'; frame-ancestors 'none'; trusted-types "
+                    "'none'; require-trusted-types-for 'script'", hash);
+
+    jpp_ok(strstr(jpp_console_policy, expected) != NULL, "its style, and no "
+           "more than it needs");
+
+    jpp_console_hash("script", hash);
+
+    (void) snprintf(expected, sizeof(expected), "default-src 'none'; "
+                    "script-src 'sha256-%s='; ", hash);
+
+    jpp_ok(strstr(jpp_console_policy, expected) == jpp_console_policy,
+           "its script");
+    jpp_ok(strstr(jpp_console_policy_control, expected)
+           == jpp_console_policy_control, "with control, too");
+    jpp_ok(strstr(jpp_console_policy_control, "; form-action 'self'; ")
+           != NULL, "which has forms");
+}
+
+
+/* What ELEMENT of the page holds, as perl hashes it. */
+
+static void
+jpp_console_hash(const char *element, char hash[64])
+{
+    int          fd;
+    char         path[] = "/tmp/jpp_console.XXXXXX";
+    char         command[256], open[16], close_[16];
+    FILE        *perl;
+    const char  *text, *end;
+
+    (void) snprintf(open, sizeof(open), "<%s>", element);
+    (void) snprintf(close_, sizeof(close_), "</%s>", element);
+
+    memset(hash, 0, 64);
+
+    text = strstr(jpp_output.text, open);
+    end = strstr(jpp_output.text, close_);
+
+    if (!jpp_ok(text != NULL && end != NULL, "there is a %s", element)) {
         return;
     }
 
-    style += strlen("<style>");
+    text += strlen(open);
 
     fd = mkstemp(path);
-    jpp_ok(fd != -1 && write(fd, style, (size_t) (end - style))
-                       == end - style, "%s", path);
+    jpp_ok(fd != -1 && write(fd, text, (size_t) (end - text)) == end - text,
+           "%s", path);
     close(fd);
 
     (void) snprintf(command, sizeof(command), "perl -MDigest::SHA=sha256_base64"
                     " -0777 -ne 'print sha256_base64($_)' %s", path);
 
-    memset(hash, 0, sizeof(hash));
-
     perl = popen(command, "r");
     if (perl != NULL) {
-        (void) fread(hash, 1, sizeof(hash) - 1, perl);
+        (void) fread(hash, 1, 63, perl);
     }
 
     jpp_ok(perl != NULL && pclose(perl) == 0, "perl has hashed it");
     unlink(path);
-
-    (void) snprintf(expected, sizeof(expected), "; style-src 'sha256-%s='; ",
-                    hash);
-
-    jpp_diag("the hash is %s=", hash);
-    jpp_ok(strstr(jpp_console_policy, expected) != NULL, "its hash");
-    jpp_ok(strstr(jpp_console_policy, "default-src 'none'; ")
-           == jpp_console_policy, "nothing else is loaded");
-    jpp_ok(strstr(jpp_console_policy, "base-uri 'none'; form-action 'none'; "
-                  "frame-ancestors 'none'") != NULL,
-           "nothing is sent or framed");
 }
 
 

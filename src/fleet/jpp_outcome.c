@@ -1,0 +1,259 @@
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "jpp_outcome.h"
+#include "jpp_problems.h"
+#include "jpp_query.h"
+#include "jpp_scan.h"
+
+
+/* more digits than any number of bytes here has */
+#define JPP_OUTCOME_DIGITS  18
+
+
+typedef struct {
+    const char    *key;
+    size_t         offset;         /* of a uint64_t */
+    uint64_t       max;
+} jpp_outcome_row_t;
+
+
+static const jpp_outcome_row_t *jpp_outcome_row(const jpp_query_t *pair);
+static uint64_t jpp_outcome_number(const jpp_query_t *pair, uint64_t max);
+static uint64_t *jpp_outcome_value(jpp_outcome_t *outcome,
+    const jpp_outcome_row_t *row);
+static void jpp_outcome_clear(jpp_outcome_t *outcome);
+
+
+#define JPP_OUTCOME_ROW(name, max)                                            \
+    { #name, offsetof(jpp_outcome_t, name), max }
+
+static const jpp_outcome_row_t  jpp_outcome_rows[] = {
+    JPP_OUTCOME_ROW(active, 1),
+    JPP_OUTCOME_ROW(sampler, 1),
+    JPP_OUTCOME_ROW(lg_sample, JPP_JEMALLOC_LG_MAX),
+    JPP_OUTCOME_ROW(reset, 1),
+    JPP_OUTCOME_ROW(purge, 1),
+    JPP_OUTCOME_ROW(purged, UINT64_MAX),
+    JPP_OUTCOME_ROW(done, UINT32_MAX),
+    JPP_OUTCOME_ROW(asked, UINT32_MAX)
+};
+
+#define JPP_OUTCOME_ROWS                                                      \
+    (sizeof(jpp_outcome_rows) / sizeof(jpp_outcome_rows[0]))
+
+
+void
+jpp_outcome_fill(jpp_outcome_t *outcome, const jpp_control_t *control,
+    const jpp_controlled_t *workers, size_t n)
+{
+    size_t                       i;
+    const jpp_control_result_t  *result;
+
+    jpp_outcome_clear(outcome);
+
+    if (control->active != -1) {
+        outcome->active = (uint64_t) control->active;
+    }
+
+    if (control->sampler != -1) {
+        outcome->sampler = (uint64_t) control->sampler;
+    }
+
+    if (control->lg_sample != -1) {
+        outcome->lg_sample = (uint64_t) control->lg_sample;
+    }
+
+    if (control->reset) {
+        outcome->reset = 1;
+    }
+
+    if (control->purge) {
+        outcome->purge = 1;
+    }
+
+    outcome->asked = n;
+    outcome->done = 0;
+
+    for (i = 0; i < n; i++) {
+        result = &workers[i].result;
+
+        if (workers[i].error != NULL) {
+            continue;
+        }
+
+        outcome->done++;
+
+        if (!control->purge || !result->has_stats) {
+            continue;
+        }
+
+        if (outcome->purged == JPP_NONE) {
+            outcome->purged = 0;
+        }
+
+        /* other threads may have taken more meanwhile */
+
+        if (result->resident_before > result->resident_after) {
+            outcome->purged += result->resident_before
+                               - result->resident_after;
+        }
+    }
+}
+
+
+void
+jpp_outcome_query(const jpp_outcome_t *outcome, jpp_sink_t *sink)
+{
+    size_t         i;
+    uint64_t       value;
+    bool           is_first;
+    jpp_outcome_t  copy;
+
+    copy = *outcome;
+    is_first = true;
+
+    for (i = 0; i < JPP_OUTCOME_ROWS; i++) {
+        value = *jpp_outcome_value(&copy, &jpp_outcome_rows[i]);
+
+        if (value == JPP_NONE) {
+            continue;
+        }
+
+        jpp_sink_printf(sink, "%s%s=%" PRIu64, is_first ? "" : "&",
+                        jpp_outcome_rows[i].key, value);
+        is_first = false;
+    }
+}
+
+
+bool
+jpp_outcome_read(jpp_outcome_t *outcome, const char *text, size_t len)
+{
+    jpp_query_t               query;
+    const jpp_outcome_row_t  *row;
+
+    jpp_outcome_clear(outcome);
+
+    if (jpp_query_init(&query, text, len, NULL) != JPP_OK) {
+        return false;
+    }
+
+    while (jpp_query_next(&query)) {
+        row = jpp_outcome_row(&query);
+
+        if (row != NULL) {
+            *jpp_outcome_value(outcome, row) = jpp_outcome_number(&query,
+                                                                  row->max);
+        }
+    }
+
+    if (outcome->lg_sample < JPP_JEMALLOC_LG_MIN) {
+        outcome->lg_sample = JPP_NONE;
+    }
+
+    return outcome->done != JPP_NONE
+           && outcome->asked != JPP_NONE
+           && outcome->done <= outcome->asked;
+}
+
+
+static const jpp_outcome_row_t *
+jpp_outcome_row(const jpp_query_t *pair)
+{
+    size_t       i;
+    const char  *key;
+
+    for (i = 0; i < JPP_OUTCOME_ROWS; i++) {
+        key = jpp_outcome_rows[i].key;
+
+        if (strlen(key) == pair->key_len
+            && memcmp(key, pair->key, pair->key_len) == 0)
+        {
+            return &jpp_outcome_rows[i];
+        }
+    }
+
+    return NULL;
+}
+
+
+/* JPP_NONE: not a number up to MAX */
+
+static uint64_t
+jpp_outcome_number(const jpp_query_t *pair, uint64_t max)
+{
+    char         text[JPP_OUTCOME_DIGITS + 1];
+    uint64_t     n;
+    const char  *end;
+
+    if (pair->value_len == 0 || pair->value_len > JPP_OUTCOME_DIGITS) {
+        return JPP_NONE;
+    }
+
+    memcpy(text, pair->value, pair->value_len);
+    text[pair->value_len] = '\0';
+
+    end = jpp_scan_dec(text, &n);
+
+    return end == text + pair->value_len && n <= max ? n : JPP_NONE;
+}
+
+
+static uint64_t *
+jpp_outcome_value(jpp_outcome_t *outcome, const jpp_outcome_row_t *row)
+{
+    return (uint64_t *) ((char *) outcome + row->offset);
+}
+
+
+static void
+jpp_outcome_clear(jpp_outcome_t *outcome)
+{
+    size_t  i;
+
+    for (i = 0; i < JPP_OUTCOME_ROWS; i++) {
+        *jpp_outcome_value(outcome, &jpp_outcome_rows[i]) = JPP_NONE;
+    }
+}
+
+
+void
+jpp_outcome_text(const jpp_outcome_t *outcome, jpp_sink_t *sink)
+{
+    char  text[JPP_UNITS_TEXT];
+
+    jpp_sink_printf(sink, "%" PRIu64 " of %" PRIu64 " workers have done it",
+                    outcome->done, outcome->asked);
+
+    if (outcome->active != JPP_NONE) {
+        jpp_sink_printf(sink, "; jemalloc's sampling is %s",
+                        outcome->active == 1 ? "on" : "off");
+    }
+
+    if (outcome->sampler != JPP_NONE) {
+        jpp_sink_printf(sink, "; the module's sampler is %s",
+                        outcome->sampler == 1 ? "on" : "off");
+    }
+
+    if (outcome->lg_sample != JPP_NONE) {
+        jpp_sink_printf(sink, "; one sample every %s from now on",
+                        jpp_problems_rate((uint32_t) outcome->lg_sample,
+                                          text));
+    }
+
+    if (outcome->reset == 1) {
+        jpp_sink_str(sink, "; all samples are forgotten");
+    }
+
+    if (outcome->purge == 1) {
+        jpp_sink_printf(sink, "; %s went back to the kernel",
+                        outcome->purged != JPP_NONE
+                        ? jpp_units_bytes(outcome->purged, text)
+                        : "unused memory");
+    }
+
+    jpp_sink_char(sink, '.');
+}

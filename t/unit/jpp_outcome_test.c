@@ -1,0 +1,152 @@
+
+#include "jpp_outcome.h"
+#include "jpp_test_fleet.h"
+
+
+static void jpp_test_fill(void);
+static void jpp_test_read(void);
+static void jpp_test_garbage(void);
+static void jpp_outcome_write(const jpp_fleet_t *fleet, jpp_sink_t *sink);
+
+
+static jpp_output_t          jpp_output;
+static jpp_outcome_t         jpp_outcome;
+static bool                  jpp_outcome_is_text;
+
+
+int
+main(void)
+{
+    jpp_test_fill();
+    jpp_test_read();
+    jpp_test_garbage();
+
+    return jpp_done();
+}
+
+
+static const char *
+jpp_outcome_said(bool is_text)
+{
+    jpp_fleet_t  fleet = jpp_fleet_of(0, NULL, 0);
+
+    jpp_outcome_is_text = is_text;
+    (void) jpp_output_fill(&jpp_output, jpp_outcome_write, &fleet, 0);
+
+    return jpp_output.text;
+}
+
+
+/* What workers answer becomes numbers, and these come back as they were. */
+
+static void
+jpp_test_fill(void)
+{
+    size_t            i;
+    jpp_control_t     control;
+    jpp_outcome_t     was;
+    jpp_controlled_t  workers[3];
+
+    memset(workers, 0, sizeof(workers));
+
+    for (i = 0; i < 3; i++) {
+        workers[i].result.has_stats = true;
+        workers[i].result.resident_before = 5 << 20;
+        workers[i].result.resident_after = 4 << 20;
+    }
+
+    workers[1].error = "it ended";
+    workers[2].result.resident_after = 6 << 20;
+
+    jpp_control_init(&control);
+    control.purge = true;
+
+    jpp_outcome_fill(&jpp_outcome, &control, workers, 3);
+    jpp_is_str(jpp_outcome_said(false),
+               "purge=1&purged=1048576&done=2&asked=3", "a purge");
+    jpp_is_str(jpp_outcome_said(true), "2 of 3 workers have done it; 1.0 MiB "
+               "went back to the kernel.", "in words");
+
+    was = jpp_outcome;
+    jpp_ok(jpp_outcome_read(&jpp_outcome, jpp_outcome_said(false),
+                            strlen(jpp_outcome_said(false))), "read again");
+    jpp_ok(memcmp(&was, &jpp_outcome, sizeof(was)) == 0, "the same");
+
+    workers[0].result.has_stats = workers[2].result.has_stats = false;
+    jpp_outcome_fill(&jpp_outcome, &control, workers, 3);
+    jpp_is_str(jpp_outcome_said(true), "2 of 3 workers have done it; unused "
+               "memory went back to the kernel.", "how much is not known");
+
+    control.purge = false;
+    control.active = 0;
+    control.sampler = 1;
+    control.lg_sample = 14;
+    control.reset = true;
+    jpp_outcome_fill(&jpp_outcome, &control, workers, 1);
+    jpp_is_str(jpp_outcome_said(false),
+               "active=0&sampler=1&lg_sample=14&reset=1&done=1&asked=1",
+               "all the others");
+    jpp_is_str(jpp_outcome_said(true), "1 of 1 workers have done it; "
+               "jemalloc's sampling is off; the module's sampler is on; one "
+               "sample every 16.0 KiB from now on; all samples are forgotten.",
+               "in words");
+}
+
+
+static void
+jpp_test_read(void)
+{
+    static const char  query[] = "worker=1&active=1&done=8&asked=8&x=%zz";
+
+    jpp_ok(jpp_outcome_read(&jpp_outcome, query, strlen(query)), "a query");
+    jpp_is_str(jpp_outcome_said(true), "8 of 8 workers have done it; "
+               "jemalloc's sampling is on.", "others are passed over");
+    jpp_ok(!jpp_outcome_read(&jpp_outcome, NULL, 0), "no query");
+}
+
+
+/* Anybody may write a query: no text of it is shown. */
+
+static void
+jpp_test_garbage(void)
+{
+    size_t  i;
+    char    large[20000];
+
+    static const char  *bad[] = {
+        "", "&", "done=1", "asked=1", "done=2&asked=1", "done=x&asked=1",
+        "done=-1&asked=1", "done=1&asked=<b>", "done=&asked=1",
+        "done=1&asked=4294967296", "done=1&asked=1e3",
+        "done=99999999999999999999&asked=1"
+    };
+
+    static const char  odd[] = "done=1&asked=1&active=2&sampler=<b>&"
+                               "lg_sample=9&reset=0&purge=0&"
+                               "purged=9999999999999999999&active=<i>";
+
+    for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        jpp_ok(!jpp_outcome_read(&jpp_outcome, bad[i], strlen(bad[i])),
+               "\"%s\"", bad[i]);
+    }
+
+    jpp_ok(jpp_outcome_read(&jpp_outcome, odd, strlen(odd)), "odd values");
+    jpp_is_str(jpp_outcome_said(true), "1 of 1 workers have done it.",
+               "say nothing");
+
+    memset(large, 'a', sizeof(large));
+    jpp_ok(!jpp_outcome_read(&jpp_outcome, large, sizeof(large)), "a long one");
+}
+
+
+static void
+jpp_outcome_write(const jpp_fleet_t *fleet, jpp_sink_t *sink)
+{
+    (void) fleet;
+
+    if (jpp_outcome_is_text) {
+        jpp_outcome_text(&jpp_outcome, sink);
+
+    } else {
+        jpp_outcome_query(&jpp_outcome, sink);
+    }
+}
