@@ -11,7 +11,14 @@
 /* that of jpp_backtrace(), and that of its caller */
 #define JPP_BACKTRACE_OWN  2
 
+/* how far above rsp a frame pointer is looked for, words */
+#define JPP_BACKTRACE_RBP  128
 
+
+static void jpp_backtrace_at_blocked(const jpp_blocked_t *blocked,
+    jpp_unwind_context_t *at);
+static void jpp_backtrace_find_rbp(jpp_unwind_context_t *at,
+    const jpp_unwind_stack_t *stack, uintptr_t *pcs, uint32_t depth);
 static inline jpp_unwind_end_t jpp_backtrace_end(const uintptr_t *pcs,
     uint32_t n, jpp_unwind_end_t end);
 static uint32_t jpp_backtrace_counted(uintptr_t *pcs, uint32_t n,
@@ -150,6 +157,106 @@ jpp_backtrace_interrupted(const void *ucontext, uintptr_t *pcs,
 
     return jpp_backtrace_cuts[end] == 0 && n != 0
            ? n : jpp_backtrace_cut(pcs, n, depth, end);
+}
+
+
+uint32_t
+jpp_backtrace_blocked(const jpp_blocked_t *blocked, uintptr_t *pcs,
+    uint32_t depth)
+{
+    uint32_t              n;
+    jpp_unwind_end_t      end;
+    jpp_unwind_stack_t    stack;
+    jpp_unwind_context_t  at;
+
+    if (!jpp_stack_is_main(&jpp_backtrace_unwinder.stacks, blocked->rsp,
+                           &stack))
+    {
+        return 0;
+    }
+
+    jpp_backtrace_at_blocked(blocked, &at);
+    jpp_backtrace_find_rbp(&at, &stack, pcs, depth);
+
+    n = jpp_unwind_walk(&jpp_backtrace_unwinder, &at, &stack, pcs, depth,
+                        &end);
+
+    end = jpp_backtrace_end(pcs, n, end);
+
+    if (n != 0) {
+        pcs[0]++;
+    }
+
+    return jpp_backtrace_cuts[end] == 0 && n != 0
+           ? n : jpp_backtrace_cut(pcs, n, depth, end);
+}
+
+
+/* vfork() has its return address in a register */
+
+static void
+jpp_backtrace_at_blocked(const jpp_blocked_t *blocked,
+    jpp_unwind_context_t *at)
+{
+    uint32_t  i;
+
+    /* those of the arguments: rdi, rsi, rdx, r10, r8, r9 */
+
+    static const uint8_t  registers[JPP_BLOCKED_ARGS] = { 5, 4, 1, 10, 8, 9 };
+
+    memset(at, 0, sizeof(jpp_unwind_context_t));
+
+    at->pc = blocked->pc;
+    at->registers[JPP_CFI_RSP] = blocked->rsp;
+    at->known = 1u << JPP_CFI_RSP | 1u << JPP_CFI_RBP;
+    at->is_exact = true;
+
+    for (i = 0; blocked->call != -1 && i < JPP_BLOCKED_ARGS; i++) {
+        at->registers[registers[i]] = blocked->args[i];
+        at->known |= 1u << registers[i];
+    }
+}
+
+
+/*
+ * The kernel does not say what rbp is.  Code that is compiled with frame
+ * pointers cannot be walked without; it has stored one close by, and no wrong
+ * one leads to the outermost frame.
+ */
+
+static void
+jpp_backtrace_find_rbp(jpp_unwind_context_t *at,
+    const jpp_unwind_stack_t *stack, uintptr_t *pcs, uint32_t depth)
+{
+    uint32_t          i;
+    uintptr_t        *rbp;
+    jpp_unwind_end_t  end;
+
+    rbp = &at->registers[JPP_CFI_RBP];
+
+    for (i = 0; i < JPP_BACKTRACE_RBP; i++) {
+
+        (void) jpp_unwind_walk(&jpp_backtrace_unwinder, at, stack, pcs, depth,
+                               &end);
+
+        if (i == 0 ? end != JPP_UNWIND_STACK : end == JPP_UNWIND_OUTERMOST) {
+            return;
+        }
+
+        *rbp = at->registers[JPP_CFI_RSP] + i * sizeof(uintptr_t);
+    }
+
+    *rbp = 0;
+}
+
+
+uintptr_t
+jpp_backtrace_top(uintptr_t rsp)
+{
+    jpp_unwind_stack_t  stack;
+
+    return jpp_stack_is_main(&jpp_backtrace_unwinder.stacks, rsp, &stack)
+           ? stack.high : 0;
 }
 
 

@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "jpp_blocked.h"
+
 
 /* the least depth */
 #define JPP_BACKTRACE_MIN   4
@@ -74,6 +76,18 @@ uint32_t jpp_backtrace_from(const jpp_backtrace_frame_t *frame,
  */
 uint32_t jpp_backtrace_interrupted(const void *ucontext, uintptr_t *pcs,
     uint32_t depth);
+
+/*
+ * [signal] The same of the main thread while it is BLOCKED, for any thread of
+ * the process: by its memory, so that it is not disturbed.  It may go on in the
+ * meantime: the stack is true if it is BLOCKED in the same place afterwards.
+ * 0: it does not run on its own stack.
+ */
+uint32_t jpp_backtrace_blocked(const jpp_blocked_t *blocked, uintptr_t *pcs,
+    uint32_t depth);
+
+/* [signal] Where the main thread's stack ends that RSP lies in; 0: in none. */
+uintptr_t jpp_backtrace_top(uintptr_t rsp);
 
 /* [signal] As jpp_unwind_distance(); JPP_BACKTRACE_LAST is JPP_UNWIND_LAST. */
 uintptr_t jpp_backtrace_distance(uintptr_t pc);

@@ -13,8 +13,6 @@
 #define JPP_STACK_FORBIDDEN  0xffff800000000000u
 
 
-static bool jpp_stack_main(jpp_stacks_t *stacks, uintptr_t rsp,
-    jpp_unwind_stack_t *stack);
 static bool jpp_stack_thread(jpp_stacks_t *stacks, uintptr_t rsp,
     jpp_unwind_stack_t *stack);
 static bool jpp_stack_is_one(jpp_stacks_t *stacks, uintptr_t rsp,
@@ -30,7 +28,7 @@ bool
 jpp_stack_bounds(jpp_stacks_t *stacks, uintptr_t rsp,
     jpp_unwind_stack_t *stack)
 {
-    if (jpp_stack_main(stacks, rsp, stack)
+    if (jpp_stack_is_main(stacks, rsp, stack)
         || jpp_stack_thread(stacks, rsp, stack))
     {
         return true;
@@ -73,8 +71,9 @@ jpp_stack_more(jpp_unwind_stack_t *stack)
 
 /* Above all frames of the main thread lie the bytes of AT_RANDOM. */
 
-static bool
-jpp_stack_main(jpp_stacks_t *stacks, uintptr_t rsp, jpp_unwind_stack_t *stack)
+bool
+jpp_stack_is_main(jpp_stacks_t *stacks, uintptr_t rsp,
+    jpp_unwind_stack_t *stack)
 {
     stack->low = __atomic_load_n(&stacks->low, __ATOMIC_RELAXED);
     stack->high = __atomic_load_n(&stacks->top, __ATOMIC_RELAXED);

@@ -68,6 +68,11 @@ typedef struct {
 bool jpp_stack_bounds(jpp_stacks_t *stacks, uintptr_t rsp,
     jpp_unwind_stack_t *stack);
 
+/* [signal] The same if that is the main thread's; false: it is not.  Any
+   thread of the process. */
+bool jpp_stack_is_main(jpp_stacks_t *stacks, uintptr_t rsp,
+    jpp_unwind_stack_t *stack);
+
 /* [signal] Four times as much of such a stack; false: that was all of it, or
    JPP_STACK_MORE bytes. */
 bool jpp_stack_more(jpp_unwind_stack_t *stack);

@@ -1,0 +1,189 @@
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "jpp_backtrace.h"
+#include "jpp_blocked.h"
+#include "jpp_test.h"
+
+
+#define DEPTH  32
+
+
+typedef struct {
+    const char           *line;
+    jpp_blocked_state_t   state;
+    int64_t               call;
+    uintptr_t             rsp;
+    uintptr_t             pc;
+} parsed_t;
+
+
+static void test_parse(void);
+static void test_stack(void (*function)(void), const char *name);
+static void sleeps(void);
+static void vforks(void);
+static void *look(void *data);
+
+
+static const parsed_t  parsed[] = {
+    { "running\n", JPP_BLOCKED_RUNS, 0, 0, 0 },
+    { "232 0x8 0x55 0x200 0xffff 0x0 0x1 0x7ffc10 0x7f20\n",
+      JPP_BLOCKED_WAITS, 232, 0x7ffc10, 0x7f20 },
+    { "-1 0x7ffc10 0x7f20\n", JPP_BLOCKED_WAITS, -1, 0x7ffc10, 0x7f20 },
+    { "", JPP_BLOCKED_UNKNOWN, 0, 0, 0 },
+    { "running", JPP_BLOCKED_UNKNOWN, 0, 0, 0 },
+    { "\n", JPP_BLOCKED_UNKNOWN, 0, 0, 0 },
+    { "-1 0x7ffc10\n", JPP_BLOCKED_UNKNOWN, -1, 0x7ffc10, 0 },
+    { "232 0x8 0x55 0x200 0xffff 0x0 0x1 0x7ffc10\n",
+      JPP_BLOCKED_UNKNOWN, 232, 0x7ffc10, 0 },
+    { "232 0x8 0x55 0x200 0xffff 0x0 0x1 0x7ffc10 0x7f20 0x1\n",
+      JPP_BLOCKED_UNKNOWN, 232, 0x7ffc10, 0x7f20 }
+};
+
+
+static pid_t           tid;
+static volatile int    is_there;
+static jpp_blocked_t   seen;
+static uintptr_t       pcs[DEPTH];
+static uint32_t        depth;
+
+
+int
+main(void)
+{
+    tid = getpid();
+
+    test_parse();
+
+    jpp_is_u64(jpp_backtrace_start(), true, "the unwinder starts");
+    test_stack(sleeps, "a sleep");
+    test_stack(vforks, "an uninterruptible wait");
+
+    jpp_blocked_read(1 << 30, &seen);
+    jpp_ok(seen.state == JPP_BLOCKED_UNKNOWN, "no such thread");
+
+    seen.state = JPP_BLOCKED_WAITS;
+    seen.rsp = (uintptr_t) &is_there;
+    jpp_is_u64(jpp_backtrace_blocked(&seen, pcs, DEPTH), 0,
+               "what is not the main thread's stack is not read");
+
+    return jpp_done();
+}
+
+
+static void
+test_parse(void)
+{
+    size_t         i;
+    jpp_blocked_t  blocked;
+
+    for (i = 0; i < sizeof(parsed) / sizeof(parsed_t); i++) {
+        jpp_blocked_parse(parsed[i].line, strlen(parsed[i].line), &blocked);
+
+        jpp_ok(blocked.state == parsed[i].state
+               && blocked.call == parsed[i].call
+               && blocked.rsp == parsed[i].rsp && blocked.pc == parsed[i].pc,
+               "line %zu: state %u, call %" PRId64 ", rsp %#zx, pc %#zx", i,
+               blocked.state, blocked.call, (size_t) blocked.rsp,
+               (size_t) blocked.pc);
+    }
+
+    blocked.state = JPP_BLOCKED_WAITS;
+    blocked.call = SYS_ppoll;
+    jpp_ok(jpp_blocked_is_idle(&blocked), "loops wait in ppoll()");
+    blocked.call = SYS_read;
+    jpp_ok(!jpp_blocked_is_idle(&blocked), "and not in read()");
+}
+
+
+/* Another thread looks until this one is in FUNCTION. */
+
+static void
+test_stack(void (*function)(void), const char *name)
+{
+    uint32_t   i;
+    pthread_t  thread;
+
+    is_there = 0;
+    depth = 0;
+
+    (void) pthread_create(&thread, NULL, look, NULL);
+
+    while (!is_there) {
+        function();
+    }
+
+    (void) pthread_join(thread, NULL);
+
+    for (i = 0; i < depth; i++) {
+        if (jpp_backtrace_function(pcs[i] - 1) == (uintptr_t) function) {
+            break;
+        }
+    }
+
+    jpp_ok(i < depth, "%s: its function is frame %u of %u", name, i, depth);
+    jpp_ok(depth != 0
+           && jpp_backtrace_function(pcs[depth - 1] - 1)
+              != (uintptr_t) function,
+           "%s: and not the last one", name);
+}
+
+
+static void __attribute__((noinline))
+sleeps(void)
+{
+    struct timespec  time = { 0, 200000000 };
+
+    (void) nanosleep(&time, NULL);
+
+    __asm__ volatile ("" : : : "memory");
+}
+
+
+static void __attribute__((noinline))
+vforks(void)
+{
+    pid_t            child;
+    struct timespec  time = { 0, 200000000 };
+
+    child = vfork();
+
+    if (child == 0) {
+        (void) nanosleep(&time, NULL);
+        _exit(0);
+    }
+
+    (void) waitpid(child, NULL, 0);
+}
+
+
+/* a wait for a lock of libc's is none of these */
+
+static void *
+look(void *data)
+{
+    jpp_blocked_t    now;
+    struct timespec  time = { 0, 1000000 };
+
+    (void) data;
+
+    do {
+        (void) nanosleep(&time, NULL);
+
+        jpp_blocked_read(tid, &seen);
+
+        if (seen.state == JPP_BLOCKED_WAITS && seen.call != SYS_futex) {
+            depth = jpp_backtrace_blocked(&seen, pcs, DEPTH);
+            jpp_blocked_read(tid, &now);
+        }
+
+    } while (depth == 0 || memcmp(&now, &seen, sizeof(now)) != 0);
+
+    is_there = 1;
+
+    return NULL;
+}
