@@ -6,6 +6,7 @@
 #include "jpp_pools_stacks.h"
 #include "jpp_pools_words.h"
 #include "jpp_readers.h"
+#include "jpp_stalls.h"
 
 
 const jpp_reader_t  jpp_reader_heap = {
@@ -32,4 +33,16 @@ const jpp_reader_t  jpp_reader_pools = {
     .open = jpp_pools_open,
     .read = jpp_pools_read,
     .describe = jpp_pools_describe
+};
+
+
+const jpp_reader_t  jpp_reader_stalls = {
+    .name = "stalls",
+    .types = &jpp_stalls_words,
+    .absent = "it has only what is shown",
+    .is_allocator = jpp_allocator_is_function,
+    .init = jpp_stalls_init,
+    .open = jpp_stalls_open,
+    .read = jpp_stalls_read,
+    .describe = jpp_stalls_describe
 };

@@ -61,5 +61,8 @@ extern const jpp_reader_t  jpp_reader_heap;
 /* tables of what a walk through nginx's pools found */
 extern const jpp_reader_t  jpp_reader_pools;
 
+/* iterations of an event loop that took long */
+extern const jpp_reader_t  jpp_reader_stalls;
+
 
 #endif /* _JPP_READERS_H_INCLUDED_ */

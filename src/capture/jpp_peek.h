@@ -1,0 +1,42 @@
+
+/*
+ * Memory that may not be there, read without a fault: a pipe takes it, and a
+ * write() of what is not mapped fails.
+ *
+ * For those who follow pointers that they cannot trust, at a moment when nobody
+ * keeps the memory from changing.
+ *
+ * One reader at a time.  Everything marked [signal] is safe in a handler: no
+ * lock, no memory, errno untouched.
+ */
+
+
+#ifndef _JPP_PEEK_H_INCLUDED_
+#define _JPP_PEEK_H_INCLUDED_
+
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+
+/* the most that can be read at once */
+#define JPP_PEEK_MAX  4096
+
+
+/* fd -1: closed */
+typedef struct {
+    int               fds[2];
+} jpp_peek_t;
+
+
+/* False: there are no descriptors. */
+bool jpp_peek_open(jpp_peek_t *peek);
+void jpp_peek_close(jpp_peek_t *peek);
+
+/* [signal] Copy the SIZE bytes at ADDRESS to TO; false: they are not there. */
+bool jpp_peek(const jpp_peek_t *peek, uintptr_t address, void *to,
+    size_t size);
+
+
+#endif /* _JPP_PEEK_H_INCLUDED_ */

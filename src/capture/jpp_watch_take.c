@@ -1,0 +1,282 @@
+
+/* syscall() */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "jpp_backtrace.h"
+#include "jpp_frame.h"
+#include "jpp_signal.h"
+#include "jpp_unwind.h"
+#include "jpp_watch_take.h"
+
+
+/* how often a stack is read that changes meanwhile */
+#define JPP_WATCH_TRIES   3
+
+/* words of the stack that may say what is served */
+#define JPP_WATCH_WORDS   8192
+
+/* frames of a loop that waits: libc's, which may be two, and the loop's */
+#define JPP_WATCH_IDLE    3
+
+
+typedef struct {
+    const jpp_watch_loop_t   *loop;
+    pid_t                     tid;         /* of the loop's thread */
+    bool                      has_signal;
+
+    /* the handler's: which iteration is asked for, 0: none; and its answer */
+    uint64_t                  asked;
+    uint64_t                  answered;
+    jpp_stall_t               answer;
+
+    bool                      is_scanning;
+} jpp_watch_take_t;
+
+
+static bool jpp_watch_take_read(const jpp_blocked_t *blocked,
+    jpp_stall_t *stall);
+static void jpp_watch_take_interrupted(const jpp_signal_t *signal);
+static void jpp_watch_take_stack(jpp_stall_t *stall, const uintptr_t *pcs,
+    uint32_t n);
+static void jpp_watch_take_serves(uintptr_t rsp, jpp_stall_t *stall);
+
+
+static jpp_watch_take_t  jpp_watch_taken;
+
+
+jpp_code_t
+jpp_watch_take_init(const jpp_watch_loop_t *loop, jpp_err_t *err)
+{
+    jpp_code_t  rc;
+
+    memset(&jpp_watch_taken, 0, sizeof(jpp_watch_take_t));
+
+    jpp_watch_taken.loop = loop;
+    jpp_watch_taken.tid = (pid_t) syscall(SYS_gettid);
+
+    (void) jpp_backtrace_start();
+
+    rc = jpp_signal_claim(JPP_SIGNAL_STALL, jpp_watch_take_interrupted, err);
+
+    jpp_watch_taken.has_signal = rc == JPP_OK;
+
+    return rc;
+}
+
+
+void
+jpp_watch_take_exit(void)
+{
+    if (jpp_watch_taken.has_signal) {
+        jpp_signal_release(JPP_SIGNAL_STALL);
+    }
+}
+
+
+/* Somebody within the loop may wait in the same system call. */
+
+bool
+jpp_watch_take_is_idle(void)
+{
+    uint32_t       i, n;
+    uintptr_t      pcs[JPP_WATCH_IDLE];
+    jpp_blocked_t  blocked;
+
+    jpp_blocked_read(jpp_watch_taken.tid, &blocked);
+
+    if (!jpp_blocked_is_idle(&blocked)) {
+        return false;
+    }
+
+    n = jpp_backtrace_blocked(&blocked, pcs, JPP_WATCH_IDLE);
+
+    for (i = 0; i < n; i++) {
+        if (jpp_backtrace_function(pcs[i] - 1) == jpp_watch_taken.loop->waits)
+        {
+            return true;
+        }
+    }
+
+    /* without an unwinder, the call has to do */
+
+    return n == 0;
+}
+
+
+jpp_blocked_state_t
+jpp_watch_take_blocked(uint64_t iteration, jpp_stall_t *stall)
+{
+    unsigned       i;
+    jpp_blocked_t  blocked, now;
+
+    __atomic_store_n(&jpp_watch_taken.asked, 0, __ATOMIC_SEQ_CST);
+
+    for (i = 0; i < JPP_WATCH_TRIES; i++) {
+        jpp_blocked_read(jpp_watch_taken.tid, &blocked);
+
+        if (blocked.state != JPP_BLOCKED_WAITS) {
+            break;
+        }
+
+        if (!jpp_watch_take_read(&blocked, stall)) {
+            return JPP_BLOCKED_UNKNOWN;
+        }
+
+        jpp_blocked_read(jpp_watch_taken.tid, &now);
+
+        if (memcmp(&now, &blocked, sizeof(jpp_blocked_t)) == 0
+            && jpp_watch_taken.loop->iteration() == iteration)
+        {
+            return JPP_BLOCKED_WAITS;
+        }
+    }
+
+    stall->depth = 0;
+
+    return i < JPP_WATCH_TRIES ? blocked.state : JPP_BLOCKED_RUNS;
+}
+
+
+/* False: there is no unwinder, or it is on a stack of its own. */
+
+static bool
+jpp_watch_take_read(const jpp_blocked_t *blocked, jpp_stall_t *stall)
+{
+    uint32_t   n;
+    uintptr_t  pcs[JPP_STALL_DEPTH];
+
+    n = jpp_backtrace_blocked(blocked, pcs, JPP_STALL_DEPTH);
+
+    jpp_watch_take_stack(stall, pcs, n);
+    jpp_watch_take_serves(blocked->rsp, stall);
+
+    return n != 0;
+}
+
+
+bool
+jpp_watch_take_ask(uint64_t iteration)
+{
+    if (!jpp_watch_taken.has_signal) {
+        return false;
+    }
+
+    /* what a handler has that comes late must not be this answer */
+
+    __atomic_store_n(&jpp_watch_taken.answered, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&jpp_watch_taken.asked, iteration, __ATOMIC_SEQ_CST);
+
+    return jpp_signal_send(getpid(), jpp_watch_taken.tid, JPP_SIGNAL_STALL, 0);
+}
+
+
+bool
+jpp_watch_take_answer(uint64_t iteration, jpp_stall_t *stall)
+{
+    const jpp_stall_t  *answer;
+
+    if (__atomic_load_n(&jpp_watch_taken.answered, __ATOMIC_SEQ_CST)
+        != iteration)
+    {
+        return false;
+    }
+
+    answer = &jpp_watch_taken.answer;
+
+    stall->depth = answer->depth;
+    memcpy(stall->pcs, answer->pcs, sizeof(answer->pcs));
+
+    stall->connection = answer->connection;
+    memcpy(stall->server, answer->server, JPP_STALL_NAME);
+    memcpy(stall->location, answer->location, JPP_STALL_NAME);
+
+    return true;
+}
+
+
+/* In the loop's thread, wherever it is. */
+
+static void
+jpp_watch_take_interrupted(const jpp_signal_t *signal)
+{
+    uint32_t              n;
+    uint64_t              iteration;
+    uintptr_t             pcs[JPP_STALL_DEPTH];
+    jpp_unwind_context_t  at;
+
+    iteration = jpp_watch_taken.loop->iteration();
+
+    if (__atomic_exchange_n(&jpp_watch_taken.asked, 0, __ATOMIC_SEQ_CST)
+        != iteration)
+    {
+        return;
+    }
+
+    n = jpp_backtrace_interrupted(signal->ucontext, pcs, JPP_STALL_DEPTH);
+
+    jpp_watch_take_stack(&jpp_watch_taken.answer, pcs, n);
+
+    jpp_unwind_interrupted(&at, signal->ucontext);
+    jpp_watch_take_serves(at.registers[JPP_CFI_RSP], &jpp_watch_taken.answer);
+
+    __atomic_store_n(&jpp_watch_taken.answered, iteration, __ATOMIC_SEQ_CST);
+}
+
+
+static void
+jpp_watch_take_stack(jpp_stall_t *stall, const uintptr_t *pcs, uint32_t n)
+{
+    uint32_t  i;
+
+    for (i = 0; i < n; i++) {
+        stall->pcs[i] = pcs[i];
+    }
+
+    stall->depth = n;
+    stall->connection = 0;
+    stall->server[0] = '\0';
+    stall->location[0] = '\0';
+}
+
+
+/*
+ * What functions work on is in their frames, the innermost first.  The thread
+ * may run again, and be interrupted, while its words are looked at here.
+ */
+
+static void
+jpp_watch_take_serves(uintptr_t rsp, jpp_stall_t *stall)
+{
+    uint32_t   i;
+    uintptr_t  top, word, last;
+
+    if (__atomic_exchange_n(&jpp_watch_taken.is_scanning, true,
+                            __ATOMIC_SEQ_CST))
+    {
+        return;
+    }
+
+    top = jpp_backtrace_top(rsp);
+    last = 0;
+
+    for (i = 0; i < JPP_WATCH_WORDS && jpp_frame_holds(rsp, top, rsp); i++) {
+        word = jpp_frame_word(rsp);
+
+        if (word != last && (word < rsp || word >= top)
+            && jpp_watch_taken.loop->serves(word, stall))
+        {
+            break;
+        }
+
+        last = word;
+        rsp += sizeof(uintptr_t);
+    }
+
+    __atomic_store_n(&jpp_watch_taken.is_scanning, false, __ATOMIC_SEQ_CST);
+}

@@ -1,0 +1,142 @@
+
+/* dladdr1() */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "jpp_ascii.h"
+#include "jpp_cut.h"
+#include "jpp_where.h"
+
+
+/* of a function, and of its object */
+#define JPP_WHERE_NAME  160
+
+
+static const void *jpp_where_name(uint64_t pc, char name[JPP_WHERE_NAME]);
+static bool jpp_where_is_libc(const void *object);
+static bool jpp_where_symbol(uint64_t address, Dl_info *info);
+
+
+static const char *const  jpp_where_kinds[JPP_STALL_KINDS] = {
+    [JPP_STALL_RAN]     = "computing",
+    [JPP_STALL_WAITED]  = "blocked",
+    [JPP_STALL_SHORT]   = "too short for its stack to be taken",
+    [JPP_STALL_FOREIGN] = "computing, without a stack, since SIGPROF belongs "
+                          "to somebody else",
+    [JPP_STALL_BLIND]   = "without a stack, since the kernel does not say "
+                          "what a thread does"
+};
+
+
+const char *
+jpp_where(const jpp_stall_t *stall, char text[JPP_WHERE_TEXT])
+{
+    char         name[JPP_WHERE_NAME], caller[JPP_WHERE_NAME];
+    uint32_t     i;
+    const void  *leaf, *object;
+
+    if (stall->depth == 0) {
+        (void) snprintf(text, JPP_WHERE_TEXT, "%s",
+                        jpp_where_kinds[stall->kind]);
+        return text;
+    }
+
+    leaf = jpp_where_name(stall->pcs[0], name);
+    object = NULL;
+
+    /* who has called into that library, and not libc for the kernel */
+
+    for (i = 1; i < stall->depth && object == NULL; i++) {
+        object = jpp_where_name(stall->pcs[i], caller);
+
+        if (object == leaf || jpp_where_is_libc(object)) {
+            object = NULL;
+        }
+    }
+
+    (void) snprintf(text, JPP_WHERE_TEXT, "%s in %s%s%s",
+                    jpp_where_kinds[stall->kind], name,
+                    object != NULL ? ", called by " : "",
+                    object != NULL ? caller : "");
+
+    jpp_ascii_clean(text);
+
+    return text;
+}
+
+
+/* The name of PC's function; returns its object, NULL: it is in none. */
+
+static const void *
+jpp_where_name(uint64_t pc, char name[JPP_WHERE_NAME])
+{
+    Dl_info      info;
+    const char  *file;
+
+    if (jpp_cut_name(pc) != NULL
+        || dladdr((const void *) (uintptr_t) (pc - 1), &info) == 0
+        || info.dli_fname == NULL)
+    {
+        (void) snprintf(name, JPP_WHERE_NAME, "code of no file");
+        return NULL;
+    }
+
+    file = strrchr(info.dli_fname, '/');
+    file = file != NULL ? file + 1 : info.dli_fname;
+
+    if (jpp_where_symbol(pc - 1, &info)) {
+        (void) snprintf(name, JPP_WHERE_NAME, "%.96s (%.56s)", info.dli_sname,
+                        file);
+
+    } else {
+        (void) snprintf(name, JPP_WHERE_NAME, "%.96s+0x%" PRIx64, file,
+                        pc - 1 - (uintptr_t) info.dli_fbase);
+    }
+
+    return info.dli_fbase;
+}
+
+
+/* Does OBJECT, as the linker loaded it, have libc's functions? */
+
+static bool
+jpp_where_is_libc(const void *object)
+{
+    Dl_info  info;
+
+    return dladdr((const void *) (uintptr_t) getpid, &info) != 0
+           && info.dli_fbase == object;
+}
+
+
+/* The nearest symbol is the function's only if it extends so far. */
+
+static bool
+jpp_where_symbol(uint64_t address, Dl_info *info)
+{
+    void              *extra;
+    const ElfW(Sym)   *symbol;
+
+    extra = NULL;
+
+    if (dladdr1((const void *) (uintptr_t) address, info, &extra,
+                RTLD_DL_SYMENT)
+        == 0)
+    {
+        return false;
+    }
+
+    symbol = extra;
+
+    return symbol != NULL && info->dli_sname != NULL
+           && address - (uintptr_t) info->dli_saddr < symbol->st_size;
+}

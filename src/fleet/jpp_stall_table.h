@@ -1,0 +1,64 @@
+
+/*
+ * The last stalls of all workers: a table in memory that they share, which
+ * outlives them.
+ *
+ * Nobody locks it, so a worker that is killed while it writes leaves no lock.
+ * Who writes takes the oldest slot; what a reader finds half written, or
+ * written by two, it leaves out.  Zeroed, it is empty.
+ *
+ * Any process, any thread.
+ */
+
+
+#ifndef _JPP_STALL_TABLE_H_INCLUDED_
+#define _JPP_STALL_TABLE_H_INCLUDED_
+
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "jpp_stall.h"
+
+
+/* lines of a log in a minute */
+#define JPP_STALL_LINES  5
+
+
+typedef struct {
+    uint64_t          id;          /* 0: free, or being written */
+    uint64_t          sum;         /* of the stall */
+    jpp_stall_t       stall;
+} jpp_stall_slot_t;
+
+
+typedef struct {
+    uint64_t          n;           /* stalls so far */
+    uint64_t          minute;      /* of the log, since the epoch */
+    uint64_t          n_lines;     /* in this minute */
+    uint64_t          n_silent;    /* stalls without a line, to be counted in */
+                                   /*   the next one */
+    jpp_stall_slot_t  slots[JPP_STALLS];
+} jpp_stall_table_t;
+
+
+/*
+ * Store STALL: *ID is 0 at first, and says later which one is replaced.  If
+ * others have taken its slot meanwhile, it gets another one.
+ */
+void jpp_stall_table_put(jpp_stall_table_t *table, const jpp_stall_t *stall,
+    uint64_t *id);
+
+/* Copy the stalls to STALLS, the newest first; returns their number. */
+size_t jpp_stall_table_list(const jpp_stall_table_t *table,
+    jpp_stall_t stalls[JPP_STALLS]);
+
+/*
+ * May one more stall be logged in MINUTE (since the epoch)?  *SILENT is then
+ * how many were not since the last one that was; else this one counts there.
+ */
+bool jpp_stall_table_may_log(jpp_stall_table_t *table, uint64_t minute,
+    uint64_t *silent);
+
+
+#endif /* _JPP_STALL_TABLE_H_INCLUDED_ */

@@ -1,0 +1,297 @@
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "jpp_cut.h"
+#include "jpp_intern.h"
+#include "jpp_stalls.h"
+
+
+/* the longest index of a worker */
+#define JPP_STALLS_INDEX  16
+
+
+static const char *jpp_stalls_word(const void *ctx, uint32_t i);
+static bool jpp_stalls_is_sound(const jpp_stall_t *stall);
+static jpp_code_t jpp_stalls_add(jpp_profile_t *profile,
+    const jpp_stall_t *stall, jpp_err_t *err);
+static bool jpp_stalls_labels(jpp_profile_t *profile,
+    const jpp_stall_t *stall, uint32_t *set);
+static bool jpp_stalls_stack(jpp_profile_t *profile, const jpp_stall_t *stall,
+    const jpp_vec_t *maps, uint32_t set);
+static uint32_t jpp_stalls_location(jpp_profile_t *profile,
+    const jpp_vec_t *maps, uint64_t pc);
+
+
+const jpp_value_type_t  jpp_stalls_types[JPP_STALLS_TYPES] = {
+    { "stalls", "count",       false, 0, JPP_STALLS_COUNT },
+    { "delay",  "nanoseconds", false, 0, JPP_STALLS_COUNT }
+};
+
+
+const jpp_words_t  jpp_stalls_words = {
+    jpp_stalls_word, NULL, JPP_STALLS_DELAY
+};
+
+
+/* in place of a stack that was not taken */
+
+static const char *const  jpp_stalls_frames[JPP_STALL_KINDS] = {
+    [JPP_STALL_RAN]     = "[no stack]",
+    [JPP_STALL_WAITED]  = "[no stack]",
+    [JPP_STALL_SHORT]   = "[no stack: it was over before it was taken]",
+    [JPP_STALL_FOREIGN] = "[no stack: SIGPROF belongs to somebody else]",
+    [JPP_STALL_BLIND]   = "[no stack: the kernel does not say]"
+};
+
+
+static const char *
+jpp_stalls_word(const void *ctx, uint32_t i)
+{
+    (void) ctx;
+
+    return i < JPP_STALLS_TYPES ? jpp_stalls_types[i].type : NULL;
+}
+
+
+bool
+jpp_stalls_init(jpp_profile_t *profile, jpp_arena_t *arena)
+{
+    if (!jpp_profile_init(profile, arena, jpp_stalls_types, JPP_STALLS_TYPES))
+    {
+        return false;
+    }
+
+    profile->default_type = JPP_STALLS_DELAY;
+    profile->period_type = "stalls";
+    profile->period_unit = "count";
+    profile->period = 1;
+
+    return true;
+}
+
+
+jpp_code_t
+jpp_stalls_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
+    size_t len, const char *tail, jpp_err_t *err)
+{
+    size_t              i, n;
+    const jpp_stall_t  *stalls;
+
+    (void) profile;
+    (void) tail;
+
+    memset(dump, 0, sizeof(jpp_dump_t));
+
+    dump->data = data;
+    dump->len = len;
+    dump->period = 1;
+
+    if (len % sizeof(jpp_stall_t) != 0) {
+        return jpp_err_set(err, JPP_ERR_CUT, "the table of stalls was cut");
+    }
+
+    stalls = (const void *) data;
+    n = len / sizeof(jpp_stall_t);
+
+    if (n > JPP_STALLS) {
+        return jpp_err_set(err, JPP_ERR_LIMIT, "more than %d stalls",
+                           JPP_STALLS);
+    }
+
+    for (i = 0; i < n; i++) {
+        if (!jpp_stalls_is_sound(&stalls[i])) {
+            return jpp_err_set(err, JPP_ERR_INPUT, "stall %zu of the table is "
+                               "none", i + 1);
+        }
+    }
+
+    return JPP_OK;
+}
+
+
+static bool
+jpp_stalls_is_sound(const jpp_stall_t *stall)
+{
+    return stall->kind < JPP_STALL_KINDS
+           && stall->state < JPP_STALL_STATES
+           && stall->depth <= JPP_STALL_DEPTH
+           && stall->nanos <= INT64_MAX
+           && stall->generation <= INT64_MAX
+           && memchr(stall->server, '\0', JPP_STALL_NAME) != NULL
+           && memchr(stall->location, '\0', JPP_STALL_NAME) != NULL
+           && stall->maps_len <= JPP_STALL_MAPS
+           && (stall->maps_len == 0
+               || stall->maps[stall->maps_len - 1] == '\n');
+}
+
+
+jpp_code_t
+jpp_stalls_read(jpp_profile_t *profile, const jpp_dump_t *dump,
+    const jpp_read_options_t *options, jpp_err_t *err)
+{
+    size_t              i, n;
+    jpp_code_t          rc;
+    const jpp_stall_t  *stalls;
+
+    (void) options;
+
+    stalls = (const void *) dump->data;
+    n = dump->len / sizeof(jpp_stall_t);
+
+    for (i = 0; i < n; i++) {
+        rc = jpp_stalls_add(profile, &stalls[i], err);
+
+        if (rc != JPP_OK) {
+            return rc;
+        }
+    }
+
+    return JPP_OK;
+}
+
+
+static jpp_code_t
+jpp_stalls_add(jpp_profile_t *profile, const jpp_stall_t *stall,
+    jpp_err_t *err)
+{
+    uint32_t    set;
+    jpp_vec_t  *maps;
+    jpp_code_t  rc;
+
+    maps = jpp_vec_create(profile->arena);
+
+    if (maps == NULL || !jpp_stalls_labels(profile, stall, &set)) {
+        return jpp_err_memory(err);
+    }
+
+    if (stall->maps_len != 0) {
+        rc = jpp_maps_read(profile, stall->maps, stall->maps_len, NULL, maps,
+                           err);
+
+        if (rc != JPP_OK) {
+            return rc;
+        }
+    }
+
+    if (!jpp_stalls_stack(profile, stall, maps, set)) {
+        return jpp_err_memory(err);
+    }
+
+    jpp_vec_release(maps);
+
+    return JPP_OK;
+}
+
+
+/* readers make series of string labels: what is one is in the configuration */
+
+static bool
+jpp_stalls_labels(jpp_profile_t *profile, const jpp_stall_t *stall,
+    uint32_t *set)
+{
+    char         index[JPP_STALLS_INDEX];
+    size_t       n;
+    jpp_label_t  labels[JPP_MAX_LABELS];
+
+    memset(labels, 0, sizeof(labels));
+
+    (void) snprintf(index, sizeof(index), "%" PRIu32, stall->index);
+
+    labels[0].key = "worker";
+    labels[0].str = index;
+    labels[1].key = "pid";
+    labels[1].num = stall->pid;
+    labels[2].key = "generation";
+    labels[2].num = (int64_t) stall->generation;
+
+    n = 3;
+
+    if (stall->server[0] != '\0') {
+        labels[n].key = "server";
+        labels[n++].str = stall->server;
+    }
+
+    if (stall->location[0] != '\0') {
+        labels[n].key = "location";
+        labels[n++].str = stall->location;
+    }
+
+    return jpp_profile_labels(profile, labels, n, set);
+}
+
+
+static bool
+jpp_stalls_stack(jpp_profile_t *profile, const jpp_stall_t *stall,
+    const jpp_vec_t *maps, uint32_t set)
+{
+    int64_t      values[JPP_STALLS_TYPES];
+    uint8_t     *pos;
+    uint32_t     i, n, ids[JPP_STALL_DEPTH];
+    const char  *name;
+
+    n = stall->depth;
+
+    for (i = 0; i < n; i++) {
+        ids[i] = jpp_stalls_location(profile, maps, stall->pcs[i]);
+    }
+
+    if (n == 0) {
+        name = jpp_stalls_frames[stall->kind];
+        ids[n++] = jpp_profile_frame(profile, 0, name, strlen(name));
+    }
+
+    pos = jpp_profile_begin(profile, set, n);
+
+    for (i = 0; pos != NULL && i < n; i++) {
+        if (ids[i] == 0) {
+            return false;
+        }
+
+        pos = jpp_profile_push(pos, ids[i]);
+    }
+
+    if (pos == NULL) {
+        return false;
+    }
+
+    jpp_profile_end(profile, pos);
+
+    values[JPP_STALLS_COUNT] = 1;
+    values[JPP_STALLS_DELAY] = (int64_t) stall->nanos;
+
+    return jpp_profile_commit(profile, values);
+}
+
+
+static uint32_t
+jpp_stalls_location(jpp_profile_t *profile, const jpp_vec_t *maps, uint64_t pc)
+{
+    uint64_t          address;
+    const char       *cut;
+    const jpp_map_t  *map;
+
+    cut = jpp_cut_name(pc);
+
+    if (cut != NULL) {
+        return jpp_profile_frame(profile, 0, cut, strlen(cut));
+    }
+
+    address = pc - 1;
+    map = jpp_maps_find(maps, address);
+
+    return map != NULL
+           ? jpp_profile_location(profile, map->mapping, address + map->shift)
+           : jpp_profile_location(profile, 0, address);
+}
+
+
+bool
+jpp_stalls_describe(jpp_profile_t *profile)
+{
+    return jpp_profile_comment(profile, "stalls: iterations of the event loop "
+                               "that kept everybody waiting for longer than "
+                               "jemalloc_pprof_stall, the last %d of the fleet",
+                               JPP_STALLS);
+}

@@ -1,0 +1,99 @@
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "jpp_peek.h"
+#include "jpp_test.h"
+#include "jpp_where.h"
+
+
+static void test_peek(void);
+static void test_where(void);
+
+
+int
+main(void)
+{
+    test_peek();
+    test_where();
+
+    return jpp_done();
+}
+
+
+static void
+test_peek(void)
+{
+    char        *pages, to[JPP_PEEK_MAX];
+    size_t       size;
+    unsigned     i, wrong;
+    jpp_peek_t   peek = { { -1, -1 } };
+
+    size = (size_t) sysconf(_SC_PAGESIZE);
+    pages = mmap(NULL, 2 * size, PROT_READ|PROT_WRITE,
+                 MAP_PRIVATE|MAP_ANONYMOUS, -1, 0);
+
+    memset(pages, 'x', size);
+    (void) munmap(pages + size, size);
+
+    jpp_ok(!jpp_peek(&peek, (uintptr_t) pages, to, 8), "it is not open");
+    jpp_ok(jpp_peek_open(&peek), "open");
+    jpp_ok(jpp_peek(&peek, (uintptr_t) pages, to, JPP_PEEK_MAX)
+           && to[0] == 'x' && to[JPP_PEEK_MAX - 1] == 'x', "what is there");
+    jpp_ok(!jpp_peek(&peek, (uintptr_t) pages, to, JPP_PEEK_MAX + 1),
+           "one more than can be");
+
+    errno = 17;
+
+    for (i = 1, wrong = 0; i < 64; i++) {
+
+        wrong += jpp_peek(&peek, (uintptr_t) pages + size - i, to, i + 1);
+        wrong += jpp_peek(&peek, (uintptr_t) pages + size, to, i);
+        wrong += jpp_peek(&peek, 0, to, i);
+        wrong += jpp_peek(&peek, UINTPTR_MAX - 7, to, i);
+
+        /* and nothing of it is left in the pipe */
+
+        *pages = (char) i;
+        wrong += !jpp_peek(&peek, (uintptr_t) pages, to, 1) || *to != (char) i;
+    }
+
+    jpp_is_u64(wrong, 0, "what is not there, or in part, is no answer");
+    jpp_is_u64((uint64_t) errno, 17, "errno is as it was");
+
+    (void) mprotect(pages, size, PROT_NONE);
+    jpp_ok(!jpp_peek(&peek, (uintptr_t) pages, to, 8), "nor what is forbidden");
+
+    jpp_peek_close(&peek);
+    jpp_peek_close(&peek);
+    jpp_ok(!jpp_peek(&peek, (uintptr_t) to, to, 8), "closed");
+}
+
+
+static void
+test_where(void)
+{
+    char         text[JPP_WHERE_TEXT];
+    jpp_stall_t  stall;
+
+    memset(&stall, 0, sizeof(stall));
+    stall.kind = JPP_STALL_WAITED;
+    stall.depth = 2;
+    stall.pcs[0] = (uintptr_t) memccpy + 1;
+    stall.pcs[1] = (uintptr_t) main + 1;
+
+    (void) jpp_where(&stall, text);
+    jpp_ok(strstr(text, "blocked in ") == text
+           && strstr(text, ", called by jpp_peek_test+0x") != NULL,
+           "%s", text);
+
+    stall.depth = 1;
+    stall.pcs[0] = 0x101;
+    jpp_is_str(jpp_where(&stall, text), "blocked in code of no file", "cut");
+
+    stall.depth = 0;
+    stall.kind = JPP_STALL_SHORT;
+    jpp_is_str(jpp_where(&stall, text), "too short for its stack to be taken",
+               "no stack");
+}

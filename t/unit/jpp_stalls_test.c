@@ -1,0 +1,307 @@
+
+/*
+ * The table that workers share, what is said of stalls, and a profile of them.
+ */
+
+
+#include <stdlib.h>
+
+#include "jpp_contract.h"
+#include "jpp_cut.h"
+#include "jpp_pprof.h"
+#include "jpp_report.h"
+#include "jpp_stall_table.h"
+#include "jpp_stall_text.h"
+#include "jpp_stalls.h"
+#include "jpp_test.h"
+
+
+#define MAPS  "55d000000000-55d000001000 r-xp 00000000 08:01 7   /bin/nginx\n" \
+              "7f0000000000-7f0000001000 r-xp 00000000 08:01 9   /lib/libc.so\n"
+
+
+static void test_table(void);
+static void test_lines(void);
+static void test_words(void);
+static void test_report(void);
+static void test_unsound(void);
+static jpp_code_t report(jpp_arena_t *arena, const jpp_stall_t *stalls,
+    size_t n, const char *format, jpp_vec_t **out, jpp_err_t *err);
+static const char *text_of(const jpp_vec_t *out);
+static const char *const *comments(void *data, jpp_arena_t *arena);
+
+
+static jpp_stall_table_t  table;
+static jpp_stall_t        stalls[JPP_STALLS];
+
+static const jpp_stall_t  one = {
+    .time_nanos = 1700000000000000000, .nanos = 312000000,
+    .pid = 4711, .generation = 2, .index = 1,
+    .kind = JPP_STALL_WAITED, .state = JPP_STALL_OVER,
+    .depth = 3, .pcs = { 0x7f0000000011, 0x55d000000021, 0x101 },
+    .connection = 12, .server = "a.example", .location = "/x\n",
+    .maps_len = sizeof(MAPS) - 1, .maps = MAPS
+};
+
+
+int
+main(void)
+{
+    test_table();
+    test_lines();
+    test_words();
+    test_report();
+    test_unsound();
+
+    return jpp_done();
+}
+
+
+static void
+test_table(void)
+{
+    size_t       i, n;
+    uint64_t     id, other, ids[JPP_STALLS + 8];
+    jpp_stall_t  stall;
+
+    jpp_is_u64(jpp_stall_table_list(&table, stalls), 0, "an empty table");
+
+    stall = one;
+    stall.state = JPP_STALL_LASTS;
+    id = 0;
+
+    jpp_stall_table_put(&table, &stall, &id);
+    stall.state = JPP_STALL_OVER;
+    jpp_stall_table_put(&table, &stall, &id);
+
+    n = jpp_stall_table_list(&table, stalls);
+    jpp_is_u64(n, 1, "a stall is stored");
+    jpp_is_u64(stalls[0].state, JPP_STALL_OVER, "and replaced by its end");
+
+    /* while that one lasts, as many others as there are slots */
+
+    for (i = 0; i < JPP_STALLS; i++) {
+        stall.index = (uint32_t) i;
+        ids[i] = 0;
+        jpp_stall_table_put(&table, &stall, &ids[i]);
+    }
+
+    n = jpp_stall_table_list(&table, stalls);
+    jpp_is_u64(n, JPP_STALLS, "a full table");
+    jpp_is_u64(stalls[0].index, JPP_STALLS - 1, "the newest first");
+    jpp_is_u64(stalls[n - 1].index, 0, "the oldest last");
+
+    other = id;
+    stall.index = 4000;
+    jpp_stall_table_put(&table, &stall, &id);
+    (void) jpp_stall_table_list(&table, stalls);
+    jpp_ok(id != other && stalls[0].index == 4000,
+           "one whose slot was taken gets another");
+
+    /* a worker that is killed, or two that write at once */
+
+    table.slots[id % JPP_STALLS].stall.nanos++;
+    jpp_is_u64(jpp_stall_table_list(&table, stalls), JPP_STALLS - 1,
+               "what is half written is left out");
+
+    table.slots[id % JPP_STALLS].stall.nanos--;
+    table.slots[id % JPP_STALLS].id = 0;
+    jpp_is_u64(jpp_stall_table_list(&table, stalls), JPP_STALLS - 1,
+               "so is what is being written");
+}
+
+
+static void
+test_lines(void)
+{
+    int       i, n;
+    uint64_t  silent;
+
+    for (i = 0, n = 0; i < 12; i++) {
+        n += jpp_stall_table_may_log(&table, 1000, &silent);
+    }
+
+    jpp_is_u64((uint64_t) n, JPP_STALL_LINES, "lines in a minute");
+    jpp_ok(jpp_stall_table_may_log(&table, 1001, &silent), "the next minute");
+    jpp_is_u64(silent, 7, "counts the others");
+    jpp_ok(jpp_stall_table_may_log(&table, 1001, &silent) && silent == 0,
+           "once");
+}
+
+
+static void
+test_words(void)
+{
+    char         text[JPP_STALL_TEXT];
+    jpp_stall_t  stall;
+
+    jpp_is_str(jpp_stall_served(&one, text),
+               ", in location \"/x?\" of server \"a.example\", connection *12",
+               "what was served, without control bytes");
+
+    stall = one;
+    stall.location[0] = '\0';
+    jpp_is_str(jpp_stall_served(&stall, text),
+               ", in server \"a.example\", connection *12", "no location");
+
+    stall.server[0] = '\0';
+    stall.connection = 0;
+    jpp_is_str(jpp_stall_served(&stall, text), "", "nothing is known");
+}
+
+
+static void
+test_report(void)
+{
+    FILE         *complaints;
+    size_t        size;
+    char         *told;
+    unsigned      n;
+    jpp_err_t     err;
+    jpp_vec_t    *out;
+    jpp_arena_t   arena;
+    const char   *text;
+
+    stalls[0] = one;
+    stalls[1] = one;
+    stalls[1].state = JPP_STALL_DIED;
+    stalls[1].kind = JPP_STALL_FOREIGN;
+    stalls[1].depth = 0;
+    stalls[1].maps_len = 0;
+    stalls[1].nanos = 1000000;
+
+    jpp_arena_init(&arena, (size_t) 256 << 20);
+
+    jpp_ok(report(&arena, stalls, 2, "pprof", &out, &err) == JPP_OK,
+           "a report");
+
+    complaints = open_memstream(&told, &size);
+    n = jpp_contract_check(out->data, out->len, 0, complaints, NULL);
+    fclose(complaints);
+
+    jpp_ok(n == 0, "keeps the contract: %s", told);
+    free(told);
+
+    jpp_ok(report(&arena, stalls, 2, "folded", &out, &err) == JPP_OK,
+           "folded");
+    text = text_of(out);
+    jpp_ok(strstr(text, "nginx+0x20;libc.so+0x10 312000000\n") != NULL
+           && strstr(text, "[cut: JIT code];") != NULL
+           && strstr(text, "[no stack: SIGPROF belongs to somebody else] "
+                           "1000000\n") != NULL,
+           "stacks, and why there is none");
+
+    jpp_ok(report(&arena, stalls, 2, "top", &out, &err) == JPP_OK, "top");
+    text = text_of(out);
+    jpp_ok(strstr(text, "2023-11-14T22:13:20Z worker 1 pid 4711 generation 2: "
+                  "312 ms, blocked, in location \"/x?\" of server "
+                  "\"a.example\", connection *12\n") != NULL,
+           "a comment for each");
+    jpp_ok(strstr(text, "1 ms at least, until the worker ended, computing, "
+                        "without a stack,") != NULL, "one that died");
+
+    jpp_ok(report(&arena, stalls, 0, "pprof", &out, &err) == JPP_OK, "none");
+    jpp_ok(jpp_contract_check(out->data, out->len, 0, NULL, NULL) == 0,
+           "is a profile as well");
+
+    jpp_ok(report(&arena, stalls, 1, "text", &out, &err) == JPP_ERR_ARG,
+           "format=text is for heaps: %s", err.text);
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* Shared memory may hold anything. */
+
+static void
+test_unsound(void)
+{
+    int          i;
+    jpp_err_t    err;
+    jpp_vec_t   *out;
+    jpp_arena_t  arena;
+
+    for (i = 0; i < 7; i++) {
+        stalls[0] = one;
+
+        switch (i) {
+        case 0: stalls[0].depth = JPP_STALL_DEPTH + 1; break;
+        case 1: stalls[0].kind = JPP_STALL_KINDS; break;
+        case 2: stalls[0].state = JPP_STALL_STATES; break;
+        case 3: stalls[0].maps_len = JPP_STALL_MAPS + 1; break;
+        case 4: stalls[0].maps_len--; break;
+        case 5: memset(stalls[0].server, 'x', JPP_STALL_NAME); break;
+        case 6: stalls[0].nanos = UINT64_MAX; break;
+        }
+
+        jpp_arena_init(&arena, (size_t) 256 << 20);
+        jpp_ok(report(&arena, stalls, 1, "pprof", &out, &err) == JPP_ERR_INPUT,
+               "unsound stall %d: %s", i, err.text);
+        jpp_arena_destroy(&arena);
+    }
+}
+
+
+static jpp_code_t
+report(jpp_arena_t *arena, const jpp_stall_t *from, size_t n,
+    const char *format, jpp_vec_t **out, jpp_err_t *err)
+{
+    bool                   is_known;
+    uint8_t               *buffer;
+    jpp_sink_t             sink;
+    jpp_code_t             rc;
+    jpp_stall_t           *copy;
+    jpp_capture_t          capture;
+    jpp_symbols_t          symbols;
+    jpp_report_options_t   options;
+
+    buffer = jpp_arena_alloc(arena, JPP_SINK_BUFFER);
+    copy = jpp_arena_alloc(arena, (n + 1) * sizeof(jpp_stall_t));
+    *out = jpp_vec_create(arena);
+
+    memcpy(copy, from, n * sizeof(jpp_stall_t));
+    memset(&capture, 0, sizeof(capture));
+    capture.data = (const char *) copy;
+    capture.len = n * sizeof(jpp_stall_t);
+
+    jpp_report_options_init(&options);
+    jpp_args_init(&options.args, &jpp_format_words, &jpp_stalls_words);
+    (void) jpp_args_set(&options.args, "format", 6, format, strlen(format),
+                        &is_known, err);
+
+    options.reader = &jpp_reader_stalls;
+    options.time_nanos = one.time_nanos;
+    options.comments = comments;
+    options.data = &capture;
+
+    jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
+    jpp_sink_init(&sink, buffer, JPP_SINK_BUFFER, jpp_sink_to_vec, *out);
+
+    rc = jpp_report(arena, &symbols, &capture, 1, &options, &sink, err);
+
+    jpp_symbols_destroy(&symbols);
+
+    return rc;
+}
+
+
+static const char *
+text_of(const jpp_vec_t *out)
+{
+    static char  text[16384];
+
+    (void) snprintf(text, sizeof(text), "%.*s", (int) out->len,
+                    (const char *) out->data);
+
+    return text;
+}
+
+
+static const char *const *
+comments(void *data, jpp_arena_t *arena)
+{
+    const jpp_capture_t *capture = data;
+
+    return jpp_stall_comments((const void *) capture->data,
+                              capture->len / sizeof(jpp_stall_t), 100, arena);
+}

@@ -1,0 +1,357 @@
+
+/*
+ * An event loop of its own, which the watcher watches: what it finds when the
+ * loop sleeps, computes, waits in the kernel, or has nothing to do.
+ */
+
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "jpp_backtrace.h"
+#include "jpp_maps.h"
+#include "jpp_stalls.h"
+#include "jpp_test.h"
+#include "jpp_unwind.h"
+#include "jpp_watch.h"
+
+
+#define THRESHOLD  20
+
+/* how often a stall is made until it is seen in time: the machine is busy */
+#define TRIES      50
+
+
+typedef void (*stall_pt)(void);
+
+
+static void once(stall_pt stall);
+static void waits(void);
+static void sleeps(void);
+static void polls(void);
+static void computes(void);
+static void vforks(void);
+static bool has(const jpp_stall_t *stall, stall_pt function);
+static bool is_stored(stall_pt stall, uint32_t kind, const char *name);
+static void spins(int ms);
+static uint64_t iteration(void);
+static uint64_t age(void);
+static bool serves(uintptr_t word, jpp_stall_t *stall);
+static void store(const jpp_stall_t *stall, uint64_t *id);
+static uint64_t now(void);
+static void foreign(int signo);
+
+
+static uint64_t     count = 1;
+static uint64_t     began;
+static int          epoll;
+static int          interrupted;
+static jpp_stall_t  stored[TRIES * 8];
+static uint32_t     n_stored;
+static uint32_t     n_writes;
+
+/* what a stack of the loop leads to */
+static char         served[16] = "a request";
+
+
+int
+main(void)
+{
+    uint32_t          i;
+    uint64_t          pid;
+    jpp_err_t         err;
+    jpp_stall_t       stall;
+    jpp_watch_loop_t  loop = {
+        .threshold = THRESHOLD, .iteration = iteration, .age = age,
+        .waits = (uintptr_t) waits, .serves = serves, .store = store
+    };
+
+    epoll = epoll_create1(EPOLL_CLOEXEC);
+    pid = (uint64_t) getpid();
+    loop.who.pid = (int64_t) pid;
+    loop.who.index = 3;
+
+    if (!jpp_unwind_is_here()) {
+        jpp_ok(true, "no unwinder for this machine: nothing to see");
+        return jpp_done();
+    }
+
+    jpp_ok(jpp_watch_start(&loop, &err) == JPP_OK, "the watcher starts");
+
+    once(waits);
+    once(waits);
+
+    for (i = 0; i < n_stored && !has(&stored[i], waits); i++) {
+        /* this machine may be busy enough for others */
+    }
+
+    jpp_is_u64(i, n_stored, "a loop that waits for events is no stall");
+
+    jpp_ok(is_stored(sleeps, JPP_STALL_WAITED, "a sleep"), "a sleep");
+    jpp_ok(is_stored(polls, JPP_STALL_WAITED, "poll()"), "poll(), by somebody "
+           "else than the loop, is none of its waiting");
+    jpp_is_u64((uint64_t) interrupted, 0, "neither was cut short");
+    jpp_ok(is_stored(computes, JPP_STALL_RAN, "a computation"),
+           "a computation");
+    jpp_ok(is_stored(vforks, JPP_STALL_WAITED, "vfork()"), "an "
+           "uninterruptible wait, while it lasts");
+
+    stall = stored[n_stored - 1];
+    jpp_is_u64((uint64_t) stall.pid, pid, "its process");
+    jpp_is_u64(stall.index, 3, "its worker");
+    jpp_is_str(stall.server, "a request", "what was served");
+    jpp_is_u64(stall.state, JPP_STALL_OVER, "it is over");
+    jpp_ok(n_writes > n_stored, "and was stored before, while it lasted");
+
+    jpp_watch_stop();
+    jpp_watch_stop();
+
+    signal(SIGPROF, foreign);
+    jpp_ok(jpp_watch_start(&loop, &err) == JPP_ERR_STATE
+           && strstr(err.text, "SIGPROF belongs to") != NULL,
+           "SIGPROF is taken: %s", err.text);
+    jpp_ok(is_stored(computes, JPP_STALL_FOREIGN, "a computation"),
+           "a computation without a stack");
+    jpp_ok(is_stored(sleeps, JPP_STALL_WAITED, "a sleep"),
+           "a sleep has one all the same");
+
+    jpp_watch_stop();
+
+    return jpp_done();
+}
+
+
+/* Make stalls until one has KIND; is all of it as it should be? */
+
+static bool
+is_stored(stall_pt stall, uint32_t kind, const char *name)
+{
+    int                  i;
+    jpp_err_t            err;
+    jpp_dump_t           dump;
+    jpp_arena_t          arena;
+    jpp_profile_t        profile;
+    const jpp_stall_t   *last;
+    jpp_read_options_t   options;
+
+    for (i = 0; i < TRIES; i++) {
+        once(stall);
+
+        if (n_stored != 0 && stored[n_stored - 1].kind == kind) {
+            break;
+        }
+    }
+
+    if (i == TRIES) {
+        jpp_diag("%s: never of kind %u", name, kind);
+        return false;
+    }
+
+    last = &stored[n_stored - 1];
+
+    if (last->state != JPP_STALL_OVER
+        || last->nanos < THRESHOLD * 1000000ull
+        || has(last, stall) != (kind <= JPP_STALL_WAITED))
+    {
+        jpp_diag("%s: state %u, %" PRIu64 " ns, %u frames", name, last->state,
+                 last->nanos, last->depth);
+        return false;
+    }
+
+    /* it is a capture */
+
+    memset(&options, 0, sizeof(options));
+    jpp_arena_init(&arena, (size_t) 64 << 20);
+
+    i = jpp_stalls_init(&profile, &arena)
+        && jpp_stalls_open(&dump, &profile, (const char *) last,
+                           sizeof(jpp_stall_t), NULL, &err) == JPP_OK
+        && jpp_stalls_read(&profile, &dump, &options, &err) == JPP_OK
+        && profile.n_samples == 1
+        && (kind > JPP_STALL_WAITED
+            || jpp_vec_count(profile.mappings, jpp_mapping_t) != 0);
+
+    jpp_arena_destroy(&arena);
+
+    return i != 0;
+}
+
+
+static bool
+has(const jpp_stall_t *stall, stall_pt function)
+{
+    uint32_t  i;
+
+    for (i = 0; i < stall->depth; i++) {
+        if (jpp_backtrace_function(stall->pcs[i] - 1) == (uintptr_t) function)
+        {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+/* An iteration: STALL is what is done in it. */
+
+static void __attribute__((noinline))
+once(stall_pt stall)
+{
+    uint64_t            ms;
+    jpp_stall_t         over;
+    char *volatile      request = served;
+
+    if (stall != waits) {
+        __atomic_store_n(&began, now(), __ATOMIC_SEQ_CST);
+    }
+
+    stall();
+
+    __asm__ volatile ("" : : "r" (request) : "memory");
+
+    (void) __atomic_fetch_add(&count, 1, __ATOMIC_SEQ_CST);
+    ms = now() - began;
+
+    if (stall != waits && ms >= THRESHOLD) {
+        jpp_watch_over(ms, &over);
+    }
+}
+
+
+static void __attribute__((noinline))
+waits(void)
+{
+    struct epoll_event  event;
+
+    (void) epoll_wait(epoll, &event, 1, 10 * THRESHOLD);
+
+    __asm__ volatile ("" : : : "memory");
+}
+
+
+static void __attribute__((noinline))
+sleeps(void)
+{
+    struct timespec  time = { 0, 5 * THRESHOLD * 1000000 };
+
+    interrupted += nanosleep(&time, NULL) != 0;
+
+    __asm__ volatile ("" : : : "memory");
+}
+
+
+static void __attribute__((noinline))
+polls(void)
+{
+    struct epoll_event  event;
+
+    interrupted += epoll_wait(epoll, &event, 1, 5 * THRESHOLD) == -1;
+
+    __asm__ volatile ("" : : : "memory");
+}
+
+
+static void __attribute__((noinline))
+computes(void)
+{
+    spins(5 * THRESHOLD);
+
+    __asm__ volatile ("" : : : "memory");
+}
+
+
+static void __attribute__((noinline))
+spins(int ms)
+{
+    uint64_t           end;
+    volatile unsigned  i;
+
+    end = now() + (uint64_t) ms;
+
+    while (now() < end) {
+        for (i = 0; i < 100000; i++) {
+            /* void */
+        }
+    }
+}
+
+
+static void __attribute__((noinline))
+vforks(void)
+{
+    pid_t            child;
+    struct timespec  time = { 0, 5 * THRESHOLD * 1000000 };
+
+    child = vfork();
+
+    if (child == 0) {
+        (void) nanosleep(&time, NULL);
+        _exit(0);
+    }
+
+    (void) waitpid(child, NULL, 0);
+}
+
+
+static uint64_t
+iteration(void)
+{
+    return __atomic_load_n(&count, __ATOMIC_SEQ_CST);
+}
+
+
+static uint64_t
+age(void)
+{
+    return now() - __atomic_load_n(&began, __ATOMIC_SEQ_CST);
+}
+
+
+static bool
+serves(uintptr_t word, jpp_stall_t *stall)
+{
+    if (word != (uintptr_t) served) {
+        return false;
+    }
+
+    memcpy(stall->server, served, sizeof(served));
+
+    return true;
+}
+
+
+static void
+store(const jpp_stall_t *stall, uint64_t *id)
+{
+    n_writes++;
+
+    if (*id == 0) {
+        *id = ++n_stored;
+    }
+
+    stored[*id - 1] = *stall;
+}
+
+
+static uint64_t
+now(void)
+{
+    struct timespec  time;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &time);
+
+    return (uint64_t) time.tv_sec * 1000 + (uint64_t) time.tv_nsec / 1000000;
+}
+
+
+static void
+foreign(int signo)
+{
+    (void) signo;
+}
