@@ -428,7 +428,9 @@ jpp_top_text(bool (*write)(const jpp_view_t *view, jpp_sink_t *sink),
     view.profile = profile;
     view.args = &options.args;
 
-    profile->default_type = options.args.values[JPP_ARG_TYPE];
+    if (profile->default_type == 0 || options.args.is_set[JPP_ARG_TYPE]) {
+        profile->default_type = options.args.values[JPP_ARG_TYPE];
+    }
 
     jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, out);
 
