@@ -20,13 +20,13 @@ use lib dirname(__FILE__) . '/lib';
 
 use JppClient;
 use JppNginx qw( free_port spew wait_until );
-use JppRun qw( $checker preloads subtests );
+use JppRun qw( $checker modules preloads subtests );
 
 # what hangs ends
 alarm 300;
 
 my $pools = '/debug/pprof/pools';
-my $modules = '/usr/lib/nginx/modules';
+my $sessions = modules(qw( ngx_stream_module ngx_mail_module ));
 my $all = 'prof:true,prof_active:true,lg_prof_sample:0';
 
 # memory whose size everybody knows
@@ -61,8 +61,7 @@ waitpid $_, 0 for @backends;
 
 
 sub has_sessions {
-    return is_loaded() && -e "$modules/ngx_stream_module.so"
-           && -e "$modules/ngx_mail_module.so";
+    return is_loaded() && $sessions ne '';
 }
 
 
@@ -612,9 +611,9 @@ sub sessions {
     my ($tcp, $smtp) = (free_port(), free_port());
     my $port = backend();
     my $nginx = start(main => <<"EOF");
-load_module $modules/ngx_stream_module.so;
-load_module $modules/ngx_mail_module.so;
-stream { server { listen 127.0.0.1:$tcp; proxy_pass 127.0.0.1:$port; } }
+${sessions}stream {
+    server { listen 127.0.0.1:$tcp; proxy_pass 127.0.0.1:$port; }
+}
 mail {
     auth_http 127.0.0.1:$port/hold;
     server { listen 127.0.0.1:$smtp; protocol smtp; server_name a; }

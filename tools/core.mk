@@ -49,8 +49,9 @@ all: tool
 tool: $(OUT)/jemalloc-pprof
 
 units: $(UNITS) $(OUT)/t/jpp_contract $(OUT)/t/liveset \
-  $(OUT)/t/liveset-static $(OUT)/t/jpp_fake.so $(OUT)/t/jpp_throw.so \
-  $(OUT)/t/jpp_operators.so $(SAMPLED:%=%_static) $(SAMPLED:%=%_fixed)
+  $(OUT)/t/liveset-static $(OUT)/t/jpp_fake.so $(OUT)/t/jpp_walk.so \
+  $(OUT)/t/jpp_throw.so $(OUT)/t/jpp_operators.so $(SAMPLED:%=%_static) \
+  $(SAMPLED:%=%_fixed)
 
 fuzzers: $(FUZZERS)
 
@@ -114,6 +115,10 @@ $(OUT)/t/jpp_fake.so: $(wildcard t/lib/fake/*.c) t/lib/fake/jpp_fake.h
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(WARNINGS) -O1 -g -fPIC -shared -o $@ \
 	    $(filter %.c,$^) -ldl -lpthread
+
+$(OUT)/t/jpp_walk.so: t/lib/jpp_walk.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(WARNINGS) -O1 -g -fPIC -shared -o $@ $< -ldl
 
 # the sanitizers look for exceptions as a program starts
 

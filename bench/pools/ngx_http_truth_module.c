@@ -18,7 +18,7 @@
 #include <ngx_http.h>
 
 #include "ngx_http_jemalloc_pprof_pools.h"
-#include "ngx_http_jemalloc_pprof_pools_scope.h"
+#include "ngx_http_jemalloc_pprof_pools_count.h"
 #include "ngx_http_jemalloc_pprof_slices.h"
 
 #include <dlfcn.h>

@@ -47,9 +47,11 @@
  *     pools           a walk through them, in slices
  *     pools_walk      what its files share, and its rules
  *     pools_scope     which memory belongs to pools that are alive
+ *     pools_count     what these hold
  *     pools_config    the configuration's
  *     pools_http      those of clients
  *     pools_requests  those of requests
+ *     pools_rests     what is too large for a slice
  *     pools_http2     the same of HTTP/2 and HTTP/3
  *     pools_buffers   what large allocations are for
  *     pools_sessions  those of stream and mail

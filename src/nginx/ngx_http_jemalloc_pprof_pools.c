@@ -5,6 +5,7 @@
 #include "ngx_http_jemalloc_pprof_pools_http.h"
 #include "ngx_http_jemalloc_pprof_pools_names.h"
 #include "ngx_http_jemalloc_pprof_pools_others.h"
+#include "ngx_http_jemalloc_pprof_pools_rests.h"
 #include "ngx_http_jemalloc_pprof_pools_scope.h"
 #include "ngx_http_jemalloc_pprof_pools_sessions.h"
 #include "ngx_http_jemalloc_pprof_self.h"
@@ -27,6 +28,10 @@ static ngx_int_t ngx_http_jemalloc_pprof_walk_init(
     const ngx_http_jemalloc_pprof_reply_t *reply);
 static ngx_int_t ngx_http_jemalloc_pprof_walk_go_on(
     ngx_http_jemalloc_pprof_walk_t *walk);
+static void ngx_http_jemalloc_pprof_walk_give_up(
+    ngx_http_jemalloc_pprof_walk_t *walk);
+static ngx_uint_t ngx_http_jemalloc_pprof_walk_seen(
+    const ngx_http_jemalloc_pprof_walk_t *walk);
 static ngx_int_t ngx_http_jemalloc_pprof_walk_connections(
     ngx_http_jemalloc_pprof_walk_t *walk);
 static void ngx_http_jemalloc_pprof_walk_connection(
@@ -155,11 +160,14 @@ ngx_http_jemalloc_pprof_walk_init(ngx_http_jemalloc_pprof_walk_t *walk,
     walk->clients = jpp_vec_create(arena);
     walk->ranges = jpp_vec_create(arena);
     walk->others = jpp_vec_create(arena);
+    walk->marks = jpp_vec_create(arena);
 
     if (walk->is_counted == NULL || walk->is_free == NULL
         || walk->scope.larges == NULL || walk->clients == NULL
         || walk->ranges == NULL || walk->others == NULL
+        || walk->marks == NULL
         || !jpp_index_init(&walk->client_index, arena, 64)
+        || !jpp_index_init(&walk->mark_index, arena, 0)
         || !jpp_pools_init(&walk->table, arena, wanted->wants, wanted->top))
     {
         return NGX_ERROR;
@@ -177,6 +185,8 @@ ngx_http_jemalloc_pprof_pools_release(ngx_http_jemalloc_pprof_reply_t *reply)
     walk = reply->state;
 
     if (walk != NULL) {
+        ngx_http_jemalloc_pprof_rests_end(walk);
+
         jpp_arena_destroy(&walk->arena);
         jpp_arena_object_destroy(walk);
 
@@ -185,7 +195,10 @@ ngx_http_jemalloc_pprof_pools_release(ngx_http_jemalloc_pprof_reply_t *reply)
 }
 
 
-/* Until all phases are done, or the slice is over. */
+/*
+ * Until all phases are done, or the slice is over.  Rests come first: the fewer
+ * pools are gone by then.
+ */
 
 static ngx_int_t
 ngx_http_jemalloc_pprof_walk_go_on(ngx_http_jemalloc_pprof_walk_t *walk)
@@ -195,8 +208,15 @@ ngx_http_jemalloc_pprof_walk_go_on(ngx_http_jemalloc_pprof_walk_t *walk)
 
     while (ngx_http_jemalloc_pprof_phases[walk->phase] != NULL) {
 
-        if (ngx_http_jemalloc_pprof_phases[walk->phase](walk) == NGX_AGAIN) {
-            return NGX_AGAIN;
+        if (ngx_http_jemalloc_pprof_rests_walk(walk) == NGX_AGAIN
+            || ngx_http_jemalloc_pprof_phases[walk->phase](walk) == NGX_AGAIN)
+        {
+            if (walk->table.facts.reason == JPP_POOLS_WHOLE) {
+                return NGX_AGAIN;
+            }
+
+            ngx_http_jemalloc_pprof_walk_give_up(walk);
+            break;
         }
 
         walk->phase++;
@@ -204,6 +224,49 @@ ngx_http_jemalloc_pprof_walk_go_on(ngx_http_jemalloc_pprof_walk_t *walk)
     }
 
     return NGX_OK;
+}
+
+
+/* Without memory the rest is only counted. */
+
+static void
+ngx_http_jemalloc_pprof_walk_give_up(ngx_http_jemalloc_pprof_walk_t *walk)
+{
+    ngx_uint_t          i, n;
+    ngx_connection_t   *c;
+    const ngx_cycle_t  *cycle;
+
+    ngx_http_jemalloc_pprof_rests_end(walk);
+
+    cycle = walk->cycle;
+    n = cycle->connections != NULL ? cycle->connection_n : 0;
+
+    walk->knows_free = 0;
+
+    for (i = ngx_http_jemalloc_pprof_walk_seen(walk); i < n; i++) {
+        c = &cycle->connections[i];
+
+        walk->table.facts.n_missed +=
+            ngx_http_jemalloc_pprof_walk_is_used(walk, c) && c->pool != NULL
+            && c->pool != cycle->pool;
+    }
+
+    (void) ngx_http_jemalloc_pprof_slots_walk(walk);
+}
+
+
+/* The slot after the last that was seen. */
+
+static ngx_uint_t
+ngx_http_jemalloc_pprof_walk_seen(const ngx_http_jemalloc_pprof_walk_t *walk)
+{
+    ngx_http_jemalloc_pprof_phase_pt  phase;
+
+    phase = ngx_http_jemalloc_pprof_phases[walk->phase];
+
+    return phase == ngx_http_jemalloc_pprof_config_walk ? 0
+           : phase == ngx_http_jemalloc_pprof_walk_connections ? walk->next
+           : walk->cycle->connection_n;
 }
 
 

@@ -9,8 +9,8 @@
 /* how deep locations are nested in locations, as in a tree */
 #define NGX_HTTP_JEMALLOC_PPROF_NESTED  64
 
-/* the queues of a resolver: what is asked for, and what is known */
-#define NGX_HTTP_JEMALLOC_PPROF_QUEUES  8
+/* the trees of a resolver: of names, services, and addresses */
+#define NGX_HTTP_JEMALLOC_PPROF_TREES   4
 
 
 /* Different pointers. */
@@ -27,13 +27,15 @@ static void ngx_http_jemalloc_pprof_caches_tree(
     const ngx_http_location_tree_node_t *node, ngx_uint_t depth);
 static void ngx_http_jemalloc_pprof_list_add(
     ngx_http_jemalloc_pprof_list_t *list, void *elt);
-static ngx_int_t ngx_http_jemalloc_pprof_caches_queue(
-    ngx_http_jemalloc_pprof_walk_t *walk, const ngx_queue_t *queue,
-    uint64_t (*size)(const ngx_queue_t *q), jpp_pools_kind_t kind);
-static uint64_t ngx_http_jemalloc_pprof_caches_file(const ngx_queue_t *q);
-static uint64_t ngx_http_jemalloc_pprof_caches_node(const ngx_queue_t *q);
-static const ngx_queue_t *ngx_http_jemalloc_pprof_caches_resolver_queue(
-    const ngx_resolver_t *resolver, ngx_uint_t i);
+static ngx_int_t ngx_http_jemalloc_pprof_caches_nodes(
+    ngx_http_jemalloc_pprof_walk_t *walk, ngx_rbtree_t *tree,
+    uint64_t (*size)(ngx_rbtree_node_t *node), jpp_pools_kind_t kind);
+static ngx_rbtree_node_t *ngx_http_jemalloc_pprof_caches_from(
+    const ngx_http_jemalloc_pprof_walk_t *walk, ngx_rbtree_t *tree);
+static uint64_t ngx_http_jemalloc_pprof_caches_file(ngx_rbtree_node_t *node);
+static uint64_t ngx_http_jemalloc_pprof_caches_name(ngx_rbtree_node_t *node);
+static ngx_rbtree_t *ngx_http_jemalloc_pprof_caches_resolver(
+    ngx_resolver_t *resolver, ngx_uint_t i);
 
 
 /* those of the cycle that was listed last: the configuration says which */
@@ -42,7 +44,7 @@ static ngx_http_jemalloc_pprof_list_t  ngx_http_jemalloc_pprof_resolvers;
 static const ngx_cycle_t              *ngx_http_jemalloc_pprof_listed;
 
 
-/* By walk->next: the caches of files, then the queues of resolvers. */
+/* By walk->next: the caches of files, then the trees of resolvers. */
 
 ngx_int_t
 ngx_http_jemalloc_pprof_caches_walk(ngx_http_jemalloc_pprof_walk_t *walk)
@@ -57,7 +59,7 @@ ngx_http_jemalloc_pprof_caches_walk(ngx_http_jemalloc_pprof_walk_t *walk)
 
     n_files = ngx_http_jemalloc_pprof_files.n;
     n = n_files + ngx_http_jemalloc_pprof_resolvers.n
-                  * NGX_HTTP_JEMALLOC_PPROF_QUEUES;
+                  * NGX_HTTP_JEMALLOC_PPROF_TREES;
 
     while (walk->next < n) {
 
@@ -66,19 +68,19 @@ ngx_http_jemalloc_pprof_caches_walk(ngx_http_jemalloc_pprof_walk_t *walk)
         if (i < n_files) {
             cache = ngx_http_jemalloc_pprof_files.elts[i];
 
-            rc = ngx_http_jemalloc_pprof_caches_queue(walk,
-                     &cache->expire_queue, ngx_http_jemalloc_pprof_caches_file,
+            rc = ngx_http_jemalloc_pprof_caches_nodes(walk, &cache->rbtree,
+                     ngx_http_jemalloc_pprof_caches_file,
                      JPP_POOLS_OPEN_FILES);
 
         } else {
             i -= n_files;
 
-            rc = ngx_http_jemalloc_pprof_caches_queue(walk,
-                     ngx_http_jemalloc_pprof_caches_resolver_queue(
+            rc = ngx_http_jemalloc_pprof_caches_nodes(walk,
+                     ngx_http_jemalloc_pprof_caches_resolver(
                          ngx_http_jemalloc_pprof_resolvers.elts[
-                             i / NGX_HTTP_JEMALLOC_PPROF_QUEUES],
-                         i % NGX_HTTP_JEMALLOC_PPROF_QUEUES),
-                     ngx_http_jemalloc_pprof_caches_node, JPP_POOLS_RESOLVER);
+                             i / NGX_HTTP_JEMALLOC_PPROF_TREES],
+                         i % NGX_HTTP_JEMALLOC_PPROF_TREES),
+                     ngx_http_jemalloc_pprof_caches_name, JPP_POOLS_RESOLVER);
         }
 
         if (rc == NGX_AGAIN) {
@@ -86,7 +88,8 @@ ngx_http_jemalloc_pprof_caches_walk(ngx_http_jemalloc_pprof_walk_t *walk)
         }
 
         walk->next++;
-        walk->n_seen = 0;
+        walk->key = 0;
+        walk->n_same = 0;
     }
 
     return NGX_OK;
@@ -94,55 +97,86 @@ ngx_http_jemalloc_pprof_caches_walk(ngx_http_jemalloc_pprof_walk_t *walk)
 
 
 /*
- * Those after the first n_seen, which other slices have seen: what is used in
- * between moves to the front, so that few are seen twice or not at all.
+ * In the order of their keys, which are looked up again in each slice: of those
+ * that were there all the while none is seen twice, or missed.  Some may have
+ * the same key: of these, n_same were seen.
  */
 
 static ngx_int_t
-ngx_http_jemalloc_pprof_caches_queue(ngx_http_jemalloc_pprof_walk_t *walk,
-    const ngx_queue_t *queue, uint64_t (*size)(const ngx_queue_t *q),
+ngx_http_jemalloc_pprof_caches_nodes(ngx_http_jemalloc_pprof_walk_t *walk,
+    ngx_rbtree_t *tree, uint64_t (*size)(ngx_rbtree_node_t *node),
     jpp_pools_kind_t kind)
 {
     uint32_t            owner;
-    ngx_uint_t          n;
-    const ngx_queue_t  *q;
+    ngx_rbtree_node_t  *node;
 
-    if (queue == NULL || ngx_queue_empty(queue)) {
+    if (tree == NULL || tree->root == NULL || tree->root == tree->sentinel) {
         return NGX_OK;
     }
 
     owner = jpp_pools_owner(&walk->table, kind, 0, 0, 0);
 
-    for (q = ngx_queue_last(queue), n = 0;
-         q != ngx_queue_sentinel(queue);
-         q = ngx_queue_prev(q), n++)
+    for (node = ngx_http_jemalloc_pprof_caches_from(walk, tree);
+         node != NULL;
+         node = ngx_rbtree_next(tree, node))
     {
-        if (n < walk->n_seen) {
-            continue;
-        }
-
         if (ngx_http_jemalloc_pprof_walk_is_over(walk)) {
             return NGX_AGAIN;
         }
 
-        walk->n_seen++;
+        walk->n_same = node->key == walk->key ? walk->n_same + 1 : 1;
+        walk->key = node->key;
         walk->work++;
 
         ngx_http_jemalloc_pprof_walk_add(walk, owner, JPP_POOLS_ITSELF, 0, 1,
-                                         size(q), 0);
+                                         size(node), 0);
     }
 
     return NGX_OK;
 }
 
 
+/* The first of TREE that was not seen, or NULL. */
+
+static ngx_rbtree_node_t *
+ngx_http_jemalloc_pprof_caches_from(const ngx_http_jemalloc_pprof_walk_t *walk,
+    ngx_rbtree_t *tree)
+{
+    ngx_uint_t          n;
+    ngx_rbtree_node_t  *node, *from;
+
+    from = NULL;
+    node = tree->root;
+
+    while (node != tree->sentinel) {
+
+        if (node->key < walk->key) {
+            node = node->right;
+
+        } else {
+            from = node;
+            node = node->left;
+        }
+    }
+
+    for (n = 0;
+         n < walk->n_same && from != NULL && from->key == walk->key;
+         n++)
+    {
+        from = ngx_rbtree_next(tree, from);
+    }
+
+    return from;
+}
+
+
 static uint64_t
-ngx_http_jemalloc_pprof_caches_file(const ngx_queue_t *q)
+ngx_http_jemalloc_pprof_caches_file(ngx_rbtree_node_t *node)
 {
     uint64_t                 bytes;
     ngx_cached_open_file_t  *file;
 
-    file = ngx_queue_data(q, ngx_cached_open_file_t, queue);
+    file = ngx_rbtree_data(node, ngx_cached_open_file_t, node);
 
     bytes = ngx_http_jemalloc_pprof_size(file)
             + ngx_http_jemalloc_pprof_size(file->name);
@@ -159,13 +193,13 @@ ngx_http_jemalloc_pprof_caches_file(const ngx_queue_t *q)
 /* What nginx frees with a node. */
 
 static uint64_t
-ngx_http_jemalloc_pprof_caches_node(const ngx_queue_t *q)
+ngx_http_jemalloc_pprof_caches_name(ngx_rbtree_node_t *node)
 {
     uint64_t              bytes;
     ngx_uint_t            i;
     ngx_resolver_node_t  *rn;
 
-    rn = ngx_queue_data(q, ngx_resolver_node_t, queue);
+    rn = ngx_rbtree_data(node, ngx_resolver_node_t, node);
 
     bytes = ngx_http_jemalloc_pprof_size(rn)
             + ngx_http_jemalloc_pprof_size(rn->name)
@@ -199,28 +233,22 @@ ngx_http_jemalloc_pprof_caches_node(const ngx_queue_t *q)
 }
 
 
-static const ngx_queue_t *
-ngx_http_jemalloc_pprof_caches_resolver_queue(const ngx_resolver_t *resolver,
-    ngx_uint_t i)
+static ngx_rbtree_t *
+ngx_http_jemalloc_pprof_caches_resolver(ngx_resolver_t *resolver, ngx_uint_t i)
 {
-    const ngx_queue_t  *queues[NGX_HTTP_JEMALLOC_PPROF_QUEUES];
+    ngx_rbtree_t  *trees[NGX_HTTP_JEMALLOC_PPROF_TREES];
 
-    queues[0] = &resolver->name_resend_queue;
-    queues[1] = &resolver->srv_resend_queue;
-    queues[2] = &resolver->addr_resend_queue;
-    queues[3] = &resolver->name_expire_queue;
-    queues[4] = &resolver->srv_expire_queue;
-    queues[5] = &resolver->addr_expire_queue;
+    trees[0] = &resolver->name_rbtree;
+    trees[1] = &resolver->srv_rbtree;
+    trees[2] = &resolver->addr_rbtree;
 
 #if (NGX_HAVE_INET6)
-    queues[6] = &resolver->addr6_resend_queue;
-    queues[7] = &resolver->addr6_expire_queue;
+    trees[3] = &resolver->addr6_rbtree;
 #else
-    queues[6] = NULL;
-    queues[7] = NULL;
+    trees[3] = NULL;
 #endif
 
-    return queues[i];
+    return trees[i];
 }
 
 

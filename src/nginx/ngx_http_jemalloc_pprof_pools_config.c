@@ -1,4 +1,5 @@
 
+#include "ngx_http_jemalloc_pprof_pools_count.h"
 #include "ngx_http_jemalloc_pprof_pools_config.h"
 #include "ngx_http_jemalloc_pprof_pools_scope.h"
 
@@ -33,8 +34,9 @@ ngx_http_jemalloc_pprof_config_init(const ngx_cycle_t *cycle)
 
     larges = &ngx_http_jemalloc_pprof_first_larges;
 
-    ngx_http_jemalloc_pprof_pool_blocks(cycle->pool,
-                                       &ngx_http_jemalloc_pprof_first_blocks);
+    (void) ngx_http_jemalloc_pprof_count_blocks(cycle->pool,
+                                        &ngx_http_jemalloc_pprof_first_blocks,
+                                        (ngx_uint_t) -1);
 
     ngx_memzero(larges, sizeof(ngx_http_jemalloc_pprof_blocks_t));
 
@@ -75,7 +77,7 @@ ngx_http_jemalloc_pprof_config_walk(ngx_http_jemalloc_pprof_walk_t *walk)
              ngx_http_jemalloc_pprof_config_compare, NULL);
 
     owner = jpp_pools_owner(&walk->table, JPP_POOLS_CONFIGURATION, 0, 0, 0);
-    ngx_http_jemalloc_pprof_scope_see(walk, walk->cycle->pool, owner);
+    ngx_http_jemalloc_pprof_count_see(walk, walk->cycle->pool, owner);
 
     ngx_http_jemalloc_pprof_config_add(walk, owner, JPP_POOLS_BLOCKS,
                                        &walk->blocks,

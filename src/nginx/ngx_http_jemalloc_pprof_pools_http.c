@@ -1,4 +1,5 @@
 
+#include "ngx_http_jemalloc_pprof_pools_count.h"
 #include "ngx_http_jemalloc_pprof_pools_buffers.h"
 #include "ngx_http_jemalloc_pprof_pools_http.h"
 #include "ngx_http_jemalloc_pprof_pools_http2.h"
@@ -6,6 +7,7 @@
 #include "ngx_http_jemalloc_pprof_pools_others.h"
 #include "ngx_http_jemalloc_pprof_pools_requests.h"
 #include "ngx_http_jemalloc_pprof_pools_scope.h"
+#include "ngx_http_jemalloc_pprof_pools_units.h"
 
 
 /* What a client's connection is, as its data says. */
@@ -40,7 +42,7 @@ ngx_http_jemalloc_pprof_http_connection(ngx_http_jemalloc_pprof_walk_t *walk,
 
     ngx_http_jemalloc_pprof_scope_open(walk);
     ngx_http_jemalloc_pprof_scope_push(walk, c->pool);
-    ngx_http_jemalloc_pprof_scope_larges(walk, c->pool);
+    ngx_http_jemalloc_pprof_count_larges(walk, c->pool);
 
     ngx_memzero(&found, sizeof(ngx_http_jemalloc_pprof_found_t));
 
@@ -56,9 +58,9 @@ ngx_http_jemalloc_pprof_http_connection(ngx_http_jemalloc_pprof_walk_t *walk,
 
     owner = ngx_http_jemalloc_pprof_http_owner(walk, &found);
 
-    ngx_http_jemalloc_pprof_walk_begin(walk, owner, 0);
+    ngx_http_jemalloc_pprof_unit_begin(walk, owner, 0);
 
-    ngx_http_jemalloc_pprof_scope_claim(walk, c->pool, owner);
+    ngx_http_jemalloc_pprof_count_claim(walk, c->pool, owner);
     ngx_http_jemalloc_pprof_buffers_connection(walk, c,
         found.request != NULL ? found.request->http_connection
         : found.kind == JPP_POOLS_CLIENT_CONNECTION ? c->data : NULL);
@@ -68,14 +70,14 @@ ngx_http_jemalloc_pprof_http_connection(ngx_http_jemalloc_pprof_walk_t *walk,
                                                  found.cscf);
 
     } else {
-        ngx_http_jemalloc_pprof_scope_flush(walk);
+        ngx_http_jemalloc_pprof_count_flush(walk);
 
         if (found.request != NULL) {
             ngx_http_jemalloc_pprof_request_count(walk, c, found.request);
         }
     }
 
-    unit = ngx_http_jemalloc_pprof_walk_end(walk, 0);
+    unit = ngx_http_jemalloc_pprof_unit_end(walk, 0);
 
     if (unit != NULL) {
         ngx_http_jemalloc_pprof_request_unit(walk, unit, c, found.request);

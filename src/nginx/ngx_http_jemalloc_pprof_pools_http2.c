@@ -1,4 +1,5 @@
 
+#include "ngx_http_jemalloc_pprof_pools_count.h"
 #include "ngx_http_jemalloc_pprof_pools_http2.h"
 #include "ngx_http_jemalloc_pprof_pools_names.h"
 #include "ngx_http_jemalloc_pprof_pools_requests.h"
@@ -72,10 +73,10 @@ ngx_http_jemalloc_pprof_http2_connection(ngx_http_jemalloc_pprof_walk_t *walk,
 
     if (h2c->pool != NULL) {
         ngx_http_jemalloc_pprof_scope_push(walk, h2c->pool);
-        ngx_http_jemalloc_pprof_scope_count(walk, h2c->pool, owner);
+        ngx_http_jemalloc_pprof_count_pool(walk, h2c->pool, owner);
     }
 
-    ngx_http_jemalloc_pprof_scope_flush(walk);
+    ngx_http_jemalloc_pprof_count_flush(walk);
 
     h2scf = cscf->ctx->srv_conf[ngx_http_v2_module.ctx_index];
     n = h2scf->streams_index_mask + 1;
@@ -166,8 +167,8 @@ ngx_http_jemalloc_pprof_http2_headers(ngx_http_jemalloc_pprof_walk_t *walk,
                             ngx_http_jemalloc_pprof_name_server(walk, cscf),
                             0, 0);
 
-    ngx_http_jemalloc_pprof_scope_count(walk, pool, owner);
-    ngx_http_jemalloc_pprof_scope_flush(walk);
+    ngx_http_jemalloc_pprof_count_pool(walk, pool, owner);
+    ngx_http_jemalloc_pprof_count_flush(walk);
     ngx_http_jemalloc_pprof_scope_restore(walk, extent);
 }
 
@@ -195,7 +196,7 @@ ngx_http_jemalloc_pprof_http2_connection(ngx_http_jemalloc_pprof_walk_t *walk,
     (void) owner;
     (void) cscf;
 
-    ngx_http_jemalloc_pprof_scope_flush(walk);
+    ngx_http_jemalloc_pprof_count_flush(walk);
 }
 
 #endif

@@ -1,4 +1,5 @@
 
+#include "ngx_http_jemalloc_pprof_pools_count.h"
 #include "ngx_http_jemalloc_pprof_pools_buffers.h"
 #include "ngx_http_jemalloc_pprof_pools_config.h"
 #include "ngx_http_jemalloc_pprof_pools_names.h"
@@ -135,13 +136,13 @@ ngx_http_jemalloc_pprof_others_connection(
     ngx_http_jemalloc_pprof_scope_open(walk);
     ngx_http_jemalloc_pprof_scope_push(walk, c->pool);
 
-    ngx_http_jemalloc_pprof_walk_begin(walk, owner, 0);
+    ngx_http_jemalloc_pprof_unit_begin(walk, owner, 0);
 
-    ngx_http_jemalloc_pprof_scope_count(walk, c->pool, owner);
+    ngx_http_jemalloc_pprof_count_pool(walk, c->pool, owner);
     ngx_http_jemalloc_pprof_buffers_peer(walk, c);
-    ngx_http_jemalloc_pprof_scope_flush(walk);
+    ngx_http_jemalloc_pprof_count_flush(walk);
 
-    unit = ngx_http_jemalloc_pprof_walk_end(walk, 0);
+    unit = ngx_http_jemalloc_pprof_unit_end(walk, 0);
 
     if (unit != NULL) {
         ngx_http_jemalloc_pprof_unit_connection(walk, unit, c);
@@ -264,13 +265,13 @@ ngx_http_jemalloc_pprof_others_foreign(ngx_http_jemalloc_pprof_walk_t *walk,
 
     owner = ngx_http_jemalloc_pprof_others_module(walk, c);
 
-    ngx_http_jemalloc_pprof_walk_begin(walk, owner, 0);
+    ngx_http_jemalloc_pprof_unit_begin(walk, owner, 0);
 
-    ngx_http_jemalloc_pprof_scope_count(walk, c->pool, owner);
+    ngx_http_jemalloc_pprof_count_pool(walk, c->pool, owner);
     ngx_http_jemalloc_pprof_buffers_connection(walk, c, NULL);
-    ngx_http_jemalloc_pprof_scope_flush(walk);
+    ngx_http_jemalloc_pprof_count_flush(walk);
 
-    unit = ngx_http_jemalloc_pprof_walk_end(walk, 0);
+    unit = ngx_http_jemalloc_pprof_unit_end(walk, 0);
 
     if (unit != NULL) {
         ngx_http_jemalloc_pprof_unit_connection(walk, unit, c);

@@ -1,4 +1,5 @@
 
+#include "ngx_http_jemalloc_pprof_pools_count.h"
 #include "ngx_http_jemalloc_pprof_pools_buffers.h"
 #include "ngx_http_jemalloc_pprof_pools_names.h"
 #include "ngx_http_jemalloc_pprof_pools_others.h"
@@ -73,10 +74,10 @@ ngx_http_jemalloc_pprof_request_count(ngx_http_jemalloc_pprof_walk_t *walk,
     owner = ngx_http_jemalloc_pprof_request_owner(walk,
                                                        JPP_POOLS_REQUEST, r,
                                                        0);
-    ngx_http_jemalloc_pprof_walk_begin(walk, owner, 1);
+    ngx_http_jemalloc_pprof_unit_begin(walk, owner, 1);
 
     ngx_http_jemalloc_pprof_scope_push(walk, r->pool);
-    ngx_http_jemalloc_pprof_scope_count(walk, r->pool, owner);
+    ngx_http_jemalloc_pprof_count_pool(walk, r->pool, owner);
 
     ngx_http_jemalloc_pprof_others_client(walk, c, r->connection->log, r->pool,
                                           owner, NULL);
@@ -88,9 +89,9 @@ ngx_http_jemalloc_pprof_request_count(ngx_http_jemalloc_pprof_walk_t *walk,
     ngx_http_jemalloc_pprof_request_tree(walk, r,
                                   ngx_http_jemalloc_pprof_buffers_contexts);
 
-    ngx_http_jemalloc_pprof_scope_flush(walk);
+    ngx_http_jemalloc_pprof_count_flush(walk);
 
-    unit = ngx_http_jemalloc_pprof_walk_end(walk, 1);
+    unit = ngx_http_jemalloc_pprof_unit_end(walk, 1);
 
     if (unit != NULL) {
         ngx_http_jemalloc_pprof_request_unit(walk, unit, c, r);
@@ -214,7 +215,7 @@ ngx_http_jemalloc_pprof_request_peer(ngx_http_jemalloc_pprof_walk_t *walk,
                                                        JPP_POOLS_UPSTREAM, r,
                                                        name);
     ngx_http_jemalloc_pprof_scope_push(walk, pc->pool);
-    ngx_http_jemalloc_pprof_scope_count(walk, pc->pool, owner);
+    ngx_http_jemalloc_pprof_count_pool(walk, pc->pool, owner);
     ngx_http_jemalloc_pprof_buffers_peer(walk, pc);
 }
 

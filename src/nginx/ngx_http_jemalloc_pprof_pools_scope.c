@@ -1,9 +1,8 @@
 
+#include "ngx_http_jemalloc_pprof_pools_rests.h"
 #include "ngx_http_jemalloc_pprof_pools_scope.h"
 
 #include "jpp_sort.h"
-
-#include <malloc.h>
 
 
 /*
@@ -15,30 +14,26 @@
 /* of a chain; a free link may have become part of another one */
 #define NGX_HTTP_JEMALLOC_PPROF_LINKS     4096
 
+/* how many blocks are looked at for the links of a visit: a tenth of a ms */
+#define NGX_HTTP_JEMALLOC_PPROF_LOOKS     65536
+
+/*
+ * How many blocks and large allocations are counted while a connection is
+ * visited, with all that it has: a tenth of a ms, or one where they are cold.
+ */
+#define NGX_HTTP_JEMALLOC_PPROF_VISIT     1024
+
 
 static ngx_http_jemalloc_pprof_large_t *ngx_http_jemalloc_pprof_scope_find(
     ngx_http_jemalloc_pprof_walk_t *walk, const void *p);
 static ngx_http_jemalloc_pprof_large_t *ngx_http_jemalloc_pprof_scope_search(
     ngx_http_jemalloc_pprof_large_t *larges, size_t n, const u_char *p);
-static void ngx_http_jemalloc_pprof_scope_sort(
-    ngx_http_jemalloc_pprof_walk_t *walk);
 static int ngx_http_jemalloc_pprof_scope_compare(const void *a, const void *b,
     void *ctx);
+static ngx_uint_t ngx_http_jemalloc_pprof_pool_has_large(
+    const ngx_pool_t *pool, const void *p, size_t len);
 static const u_char *ngx_http_jemalloc_pprof_pool_end(const ngx_pool_t *pool,
-    const void *p);
-
-
-void  (*ngx_http_jemalloc_pprof_pool_seen)(const ngx_pool_t *pool,
-    const jpp_pools_t *table, uint32_t owner);
-
-
-/* This process's own function, of whatever allocator it has. */
-
-size_t
-ngx_http_jemalloc_pprof_size(const void *p)
-{
-    return malloc_usable_size((void *) p);
-}
+    const void *p, ngx_uint_t *n_looks);
 
 
 void
@@ -50,6 +45,11 @@ ngx_http_jemalloc_pprof_scope_open(ngx_http_jemalloc_pprof_walk_t *walk)
     none.n_larges = 0;
 
     ngx_http_jemalloc_pprof_scope_restore(walk, none);
+
+    walk->visit++;
+    walk->scope.n_left = NGX_HTTP_JEMALLOC_PPROF_VISIT;
+    walk->scope.n_looks = 0;
+    walk->scope.rest = NULL;
 }
 
 
@@ -66,137 +66,6 @@ ngx_http_jemalloc_pprof_scope_push(ngx_http_jemalloc_pprof_walk_t *walk,
     if (scope->n_pools < NGX_HTTP_JEMALLOC_PPROF_SCOPE) {
         scope->pools[scope->n_pools++] = pool;
     }
-}
-
-
-void
-ngx_http_jemalloc_pprof_scope_count(ngx_http_jemalloc_pprof_walk_t *walk,
-    ngx_pool_t *pool, uint32_t owner)
-{
-    ngx_http_jemalloc_pprof_scope_larges(walk, pool);
-    ngx_http_jemalloc_pprof_scope_claim(walk, pool, owner);
-}
-
-
-void
-ngx_http_jemalloc_pprof_scope_larges(ngx_http_jemalloc_pprof_walk_t *walk,
-    const ngx_pool_t *pool)
-{
-    ngx_pool_large_t                  *l;
-    ngx_http_jemalloc_pprof_large_t   *large;
-    ngx_http_jemalloc_pprof_scope_t   *scope;
-
-    scope = &walk->scope;
-
-    for (l = pool->large; l != NULL; l = l->next) {
-
-        if (l->alloc == NULL) {
-            continue;
-        }
-
-        walk->work++;
-
-        large = jpp_vec_push(scope->larges,
-                             sizeof(ngx_http_jemalloc_pprof_large_t));
-
-        if (large == NULL) {
-            walk->table.facts.reason = JPP_POOLS_NO_MEMORY;
-            return;
-        }
-
-        large->start = l->alloc;
-        large->cell = &l->alloc;
-        large->size = ngx_http_jemalloc_pprof_size(l->alloc);
-        large->owner = 0;
-        large->module = 0;
-        large->class = JPP_POOLS_OTHER;
-
-        scope->n_unnamed++;
-        scope->is_sorted = 0;
-    }
-}
-
-
-void
-ngx_http_jemalloc_pprof_scope_claim(ngx_http_jemalloc_pprof_walk_t *walk,
-    ngx_pool_t *pool, uint32_t owner)
-{
-    size_t                             i, n;
-    ngx_http_jemalloc_pprof_large_t   *larges;
-    ngx_http_jemalloc_pprof_blocks_t   blocks;
-
-    ngx_http_jemalloc_pprof_scope_see(walk, pool, owner);
-
-    ngx_http_jemalloc_pprof_pool_blocks(pool, &blocks);
-    ngx_http_jemalloc_pprof_walk_add(walk, owner, JPP_POOLS_BLOCKS, 0,
-                                     blocks.n, blocks.bytes, blocks.unused);
-    walk->work += blocks.n;
-
-    larges = jpp_vec_items(walk->scope.larges,
-                           ngx_http_jemalloc_pprof_large_t);
-    n = jpp_vec_count(walk->scope.larges, ngx_http_jemalloc_pprof_large_t);
-
-    for (i = walk->scope.base.n_larges; i < n; i++) {
-        if (larges[i].owner == 0) {
-            larges[i].owner = owner;
-        }
-    }
-}
-
-
-void
-ngx_http_jemalloc_pprof_scope_see(ngx_http_jemalloc_pprof_walk_t *walk,
-    const ngx_pool_t *pool, uint32_t owner)
-{
-    if (ngx_http_jemalloc_pprof_pool_seen != NULL) {
-        ngx_http_jemalloc_pprof_pool_seen(pool, &walk->table, owner);
-    }
-}
-
-
-/*
- * All blocks of a pool have one size; only d is valid in those after the first.
- */
-
-void
-ngx_http_jemalloc_pprof_pool_blocks(const ngx_pool_t *pool,
-    ngx_http_jemalloc_pprof_blocks_t *blocks)
-{
-    const ngx_pool_t  *p;
-
-    ngx_memzero(blocks, sizeof(ngx_http_jemalloc_pprof_blocks_t));
-
-    for (p = pool; p != NULL; p = p->d.next) {
-        blocks->n++;
-        blocks->unused += p->d.end - p->d.last;
-    }
-
-    blocks->bytes = blocks->n * ngx_http_jemalloc_pprof_size(pool);
-}
-
-
-void
-ngx_http_jemalloc_pprof_scope_flush(ngx_http_jemalloc_pprof_walk_t *walk)
-{
-    size_t                            i, n;
-    ngx_http_jemalloc_pprof_large_t  *larges;
-    ngx_http_jemalloc_pprof_scope_t  *scope;
-
-    scope = &walk->scope;
-
-    ngx_http_jemalloc_pprof_scope_sort(walk);
-
-    larges = jpp_vec_items(scope->larges, ngx_http_jemalloc_pprof_large_t);
-    n = jpp_vec_count(scope->larges, ngx_http_jemalloc_pprof_large_t);
-
-    for (i = scope->base.n_larges; i < n; i++) {
-        ngx_http_jemalloc_pprof_walk_add(walk, larges[i].owner,
-                                         larges[i].class, larges[i].module,
-                                         1, larges[i].size, 0);
-    }
-
-    ngx_http_jemalloc_pprof_scope_restore(walk,
-                                   ngx_http_jemalloc_pprof_scope_extent(walk));
 }
 
 
@@ -227,6 +96,7 @@ ngx_http_jemalloc_pprof_scope_restore(ngx_http_jemalloc_pprof_walk_t *walk,
     scope->base = extent;
     scope->n_unnamed = 0;
     scope->is_sorted = 1;
+    scope->has_rest = 0;
 }
 
 
@@ -246,11 +116,40 @@ ngx_uint_t
 ngx_http_jemalloc_pprof_pool_has(const ngx_pool_t *pool, const void *p,
     size_t len)
 {
+    ngx_uint_t     n_looks;
     const u_char  *end;
 
-    end = ngx_http_jemalloc_pprof_pool_end(pool, p);
+    if (len > pool->max) {
+        return ngx_http_jemalloc_pprof_pool_has_large(pool, p, len);
+    }
+
+    n_looks = 0;
+    end = ngx_http_jemalloc_pprof_pool_end(pool, p, &n_looks);
 
     return end != NULL && (size_t) (end - (const u_char *) p) >= len;
+}
+
+
+/*
+ * A pool of small blocks keeps what is larger as an allocation of its own: a
+ * request, where request_pool_size is 1k, which is the first of them, and the
+ * last of the list.
+ */
+
+static ngx_uint_t
+ngx_http_jemalloc_pprof_pool_has_large(const ngx_pool_t *pool, const void *p,
+    size_t len)
+{
+    const ngx_pool_large_t  *l;
+
+    for (l = pool->large; l != NULL; l = l->next) {
+
+        if (l->alloc == p) {
+            return p != NULL && ngx_http_jemalloc_pprof_size(p) >= len;
+        }
+    }
+
+    return 0;
 }
 
 
@@ -265,7 +164,8 @@ ngx_http_jemalloc_pprof_scope_end(ngx_http_jemalloc_pprof_walk_t *walk,
     /* the latest is the most likely */
 
     for (i = walk->scope.n_pools; i > 0; i--) {
-        end = ngx_http_jemalloc_pprof_pool_end(walk->scope.pools[i - 1], p);
+        end = ngx_http_jemalloc_pprof_pool_end(walk->scope.pools[i - 1], p,
+                                               &walk->scope.n_looks);
 
         if (end != NULL) {
             return end;
@@ -279,7 +179,8 @@ ngx_http_jemalloc_pprof_scope_end(ngx_http_jemalloc_pprof_walk_t *walk,
 
 
 static const u_char *
-ngx_http_jemalloc_pprof_pool_end(const ngx_pool_t *pool, const void *p)
+ngx_http_jemalloc_pprof_pool_end(const ngx_pool_t *pool, const void *p,
+    ngx_uint_t *n_looks)
 {
     size_t             header;
     ngx_uint_t         n;
@@ -293,6 +194,8 @@ ngx_http_jemalloc_pprof_pool_end(const ngx_pool_t *pool, const void *p)
          block != NULL && n < NGX_HTTP_JEMALLOC_PPROF_SEARCHED;
          block = block->d.next, n++)
     {
+        (*n_looks)++;
+
         if (address >= (const u_char *) block + header
             && address < block->d.last)
         {
@@ -356,7 +259,7 @@ ngx_http_jemalloc_pprof_scope_search(ngx_http_jemalloc_pprof_large_t *larges,
 }
 
 
-static void
+void
 ngx_http_jemalloc_pprof_scope_sort(ngx_http_jemalloc_pprof_walk_t *walk)
 {
     size_t                            n, base;
@@ -428,7 +331,12 @@ ngx_http_jemalloc_pprof_scope_mark(ngx_http_jemalloc_pprof_walk_t *walk,
 
     if (large != NULL) {
         large->class = class;
+        large->owner = walk->scope.owner != 0 ? walk->scope.owner
+                                              : large->owner;
         walk->scope.n_unnamed--;
+
+    } else if (walk->scope.has_rest && p != NULL) {
+        ngx_http_jemalloc_pprof_rests_mark(walk, p, class);
     }
 }
 
@@ -441,6 +349,7 @@ ngx_http_jemalloc_pprof_scope_mark_chain(ngx_http_jemalloc_pprof_walk_t *walk,
 
     for (n = 0;
          n < NGX_HTTP_JEMALLOC_PPROF_LINKS && walk->scope.n_unnamed != 0
+         && walk->scope.n_looks < NGX_HTTP_JEMALLOC_PPROF_LOOKS
          && ngx_http_jemalloc_pprof_scope_has(walk, cl, sizeof(ngx_chain_t))
          && ngx_http_jemalloc_pprof_scope_has(walk, cl->buf,
                                               sizeof(ngx_buf_t));

@@ -12,37 +12,15 @@
 #include "ngx_http_jemalloc_pprof_pools_walk.h"
 
 
-/* The allocator's size of P; 0 for NULL. */
-size_t ngx_http_jemalloc_pprof_size(const void *p);
-
-/* Begin with an empty scope. */
+/* A visit begins, with an empty scope. */
 void ngx_http_jemalloc_pprof_scope_open(ngx_http_jemalloc_pprof_walk_t *walk);
 
 /* From now on memory of POOL, which is alive, may be looked at. */
 void ngx_http_jemalloc_pprof_scope_push(ngx_http_jemalloc_pprof_walk_t *walk,
     ngx_pool_t *pool);
 
-/*
- * Count POOL, in scope or not, for OWNER: its blocks at once, its large
- * allocations at the next flush.
- */
-void ngx_http_jemalloc_pprof_scope_count(ngx_http_jemalloc_pprof_walk_t *walk,
-    ngx_pool_t *pool, uint32_t owner);
-
-/*
- * The same in two steps, where the owner depends on what is in POOL: its large
- * allocations come into scope, and are OWNER's as soon as that is known.
- */
-void ngx_http_jemalloc_pprof_scope_larges(ngx_http_jemalloc_pprof_walk_t *walk,
-    const ngx_pool_t *pool);
-void ngx_http_jemalloc_pprof_scope_claim(ngx_http_jemalloc_pprof_walk_t *walk,
-    ngx_pool_t *pool, uint32_t owner);
-
-/*
- * Add all large allocations that were counted, under the class that they were
- * marked with.  They stay in scope, under what comes.
- */
-void ngx_http_jemalloc_pprof_scope_flush(ngx_http_jemalloc_pprof_walk_t *walk);
+/* The large allocations above base, by their addresses. */
+void ngx_http_jemalloc_pprof_scope_sort(ngx_http_jemalloc_pprof_walk_t *walk);
 
 /* What is in scope; and back to it. */
 ngx_http_jemalloc_pprof_extent_t ngx_http_jemalloc_pprof_scope_extent(
@@ -76,22 +54,5 @@ void ngx_http_jemalloc_pprof_scope_mark(ngx_http_jemalloc_pprof_walk_t *walk,
 void ngx_http_jemalloc_pprof_scope_mark_chain(
     ngx_http_jemalloc_pprof_walk_t *walk, const ngx_chain_t *cl,
     jpp_pools_class_t class);
-
-/* Fill BLOCKS with those of POOL, from its first. */
-void ngx_http_jemalloc_pprof_pool_blocks(const ngx_pool_t *pool,
-    ngx_http_jemalloc_pprof_blocks_t *blocks);
-
-
-/*
- * For tests: called with each pool that a walk counts, and the owner that it
- * has in the table.  NULL: nobody looks.
- */
-extern void  (*ngx_http_jemalloc_pprof_pool_seen)(const ngx_pool_t *pool,
-    const jpp_pools_t *table, uint32_t owner);
-
-/* Show it POOL. */
-void ngx_http_jemalloc_pprof_scope_see(ngx_http_jemalloc_pprof_walk_t *walk,
-    const ngx_pool_t *pool, uint32_t owner);
-
 
 #endif /* _NGX_HTTP_JEMALLOC_PPROF_POOLS_SCOPE_H_INCLUDED_ */

@@ -1,4 +1,5 @@
 
+#include "ngx_http_jemalloc_pprof_pools_count.h"
 #include "ngx_http_jemalloc_pprof_pools_buffers.h"
 #include "ngx_http_jemalloc_pprof_pools_names.h"
 #include "ngx_http_jemalloc_pprof_pools_others.h"
@@ -121,11 +122,11 @@ ngx_http_jemalloc_pprof_sessions_connection(
                             ngx_http_jemalloc_pprof_name_address(walk,
                                                                c->listening));
 
-    ngx_http_jemalloc_pprof_walk_begin(walk, owner, 0);
+    ngx_http_jemalloc_pprof_unit_begin(walk, owner, 0);
     ngx_http_jemalloc_pprof_others_client(walk, c, c->log, c->pool, owner,
                                           sessions->sharing);
 
-    ngx_http_jemalloc_pprof_scope_count(walk, c->pool, owner);
+    ngx_http_jemalloc_pprof_count_pool(walk, c->pool, owner);
     ngx_http_jemalloc_pprof_buffers_connection(walk, c, NULL);
 
     pc = sessions->buffers(walk, c, c->data);
@@ -140,9 +141,9 @@ ngx_http_jemalloc_pprof_sessions_connection(
         ngx_http_jemalloc_pprof_buffers_peer(walk, pc);
     }
 
-    ngx_http_jemalloc_pprof_scope_flush(walk);
+    ngx_http_jemalloc_pprof_count_flush(walk);
 
-    unit = ngx_http_jemalloc_pprof_walk_end(walk, 0);
+    unit = ngx_http_jemalloc_pprof_unit_end(walk, 0);
 
     if (unit != NULL) {
         ngx_http_jemalloc_pprof_unit_connection(walk, unit, c);
@@ -246,7 +247,7 @@ ngx_http_jemalloc_pprof_sessions_auth(ngx_http_jemalloc_pprof_walk_t *walk,
 
     ngx_http_jemalloc_pprof_scope_open(walk);
     ngx_http_jemalloc_pprof_scope_push(walk, accepted->pool);
-    ngx_http_jemalloc_pprof_scope_larges(walk, accepted->pool);
+    ngx_http_jemalloc_pprof_count_larges(walk, accepted->pool);
 
     if (!ngx_http_jemalloc_pprof_scope_has(walk, s,
                                            sizeof(ngx_mail_session_t))
@@ -271,7 +272,7 @@ ngx_http_jemalloc_pprof_sessions_auth(ngx_http_jemalloc_pprof_walk_t *walk,
         /* the session's own were counted with it */
 
         ngx_http_jemalloc_pprof_scope_open(walk);
-        ngx_http_jemalloc_pprof_scope_count(walk, pool, owner);
-        ngx_http_jemalloc_pprof_scope_flush(walk);
+        ngx_http_jemalloc_pprof_count_pool(walk, pool, owner);
+        ngx_http_jemalloc_pprof_count_flush(walk);
     }
 }

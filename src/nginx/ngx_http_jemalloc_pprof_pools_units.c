@@ -1,5 +1,6 @@
 
 #include "ngx_http_jemalloc_pprof_pools_names.h"
+#include "ngx_http_jemalloc_pprof_pools_rests.h"
 #include "ngx_http_jemalloc_pprof_pools_scope.h"
 #include "ngx_http_jemalloc_pprof_pools_units.h"
 
@@ -50,6 +51,44 @@ static const uint8_t  ngx_http_jemalloc_pprof_protocols[JPP_POOLS_KINDS] = {
     [JPP_POOLS_MAIL] = JPP_POOLS_MAILS,
     [JPP_POOLS_MODULE_CONNECTION] = JPP_POOLS_TCP
 };
+
+
+/* Units that nobody wants are only counted. */
+
+void
+ngx_http_jemalloc_pprof_unit_begin(ngx_http_jemalloc_pprof_walk_t *walk,
+    uint32_t owner, ngx_uint_t is_request)
+{
+    if (walk->table.wants == (is_request ? JPP_POOLS_REQUESTS
+                                         : JPP_POOLS_CONNECTIONS))
+    {
+        ngx_http_jemalloc_pprof_walk_add_up(walk);
+        jpp_pools_begin(&walk->table, owner);
+
+    } else if (owner != 0) {
+        jpp_pools_owner_at(&walk->table, owner)->n_units++;
+    }
+}
+
+
+jpp_pools_unit_t *
+ngx_http_jemalloc_pprof_unit_end(ngx_http_jemalloc_pprof_walk_t *walk,
+    ngx_uint_t is_request)
+{
+    jpp_pools_unit_t  *unit;
+
+    if (walk->table.wants != (is_request ? JPP_POOLS_REQUESTS
+                                         : JPP_POOLS_CONNECTIONS))
+    {
+        return NULL;
+    }
+
+    ngx_http_jemalloc_pprof_walk_add_up(walk);
+
+    unit = ngx_http_jemalloc_pprof_rests_park(walk);
+
+    return unit != NULL ? unit : jpp_pools_end(&walk->table);
+}
 
 
 void

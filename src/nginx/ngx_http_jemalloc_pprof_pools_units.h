@@ -11,6 +11,16 @@
 #include "ngx_http_jemalloc_pprof_pools_walk.h"
 
 
+/*
+ * What is added from now on belongs to a unit of OWNER: to one of its own, if
+ * units of IS_REQUEST are wanted.  End it: NULL, or the rest is to be filled
+ * in.
+ */
+void ngx_http_jemalloc_pprof_unit_begin(ngx_http_jemalloc_pprof_walk_t *walk,
+    uint32_t owner, ngx_uint_t is_request);
+jpp_pools_unit_t *ngx_http_jemalloc_pprof_unit_end(
+    ngx_http_jemalloc_pprof_walk_t *walk, ngx_uint_t is_request);
+
 /* Fill UNIT with what C, in use, is and does. */
 void ngx_http_jemalloc_pprof_unit_connection(
     ngx_http_jemalloc_pprof_walk_t *walk, jpp_pools_unit_t *unit,

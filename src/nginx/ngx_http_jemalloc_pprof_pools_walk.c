@@ -1,6 +1,8 @@
 
 #include "ngx_http_jemalloc_pprof_pools_walk.h"
 
+#include <malloc.h>
+
 
 /* how much work may be done before the clock is read again */
 #define NGX_HTTP_JEMALLOC_PPROF_UNREAD  16
@@ -8,6 +10,15 @@
 
 static void ngx_http_jemalloc_pprof_walk_read_free(
     ngx_http_jemalloc_pprof_walk_t *walk);
+
+
+/* This process's own function, of whatever allocator it has. */
+
+size_t
+ngx_http_jemalloc_pprof_size(const void *p)
+{
+    return malloc_usable_size((void *) p);
+}
 
 
 uint64_t
@@ -24,6 +35,10 @@ ngx_http_jemalloc_pprof_walk_clock(void)
 ngx_uint_t
 ngx_http_jemalloc_pprof_walk_is_over(ngx_http_jemalloc_pprof_walk_t *walk)
 {
+    if (walk->table.facts.reason != JPP_POOLS_WHOLE) {
+        return 1;
+    }
+
     if (walk->work < NGX_HTTP_JEMALLOC_PPROF_UNREAD) {
         return 0;
     }
@@ -137,38 +152,4 @@ ngx_http_jemalloc_pprof_walk_add_up(ngx_http_jemalloc_pprof_walk_t *walk)
     }
 
     ngx_memzero(sum, sizeof(ngx_http_jemalloc_pprof_sum_t));
-}
-
-
-/* Units that nobody wants are only counted. */
-
-void
-ngx_http_jemalloc_pprof_walk_begin(ngx_http_jemalloc_pprof_walk_t *walk,
-    uint32_t owner, ngx_uint_t is_request)
-{
-    if (walk->table.wants == (is_request ? JPP_POOLS_REQUESTS
-                                         : JPP_POOLS_CONNECTIONS))
-    {
-        ngx_http_jemalloc_pprof_walk_add_up(walk);
-        jpp_pools_begin(&walk->table, owner);
-
-    } else if (owner != 0) {
-        jpp_pools_owner_at(&walk->table, owner)->n_units++;
-    }
-}
-
-
-jpp_pools_unit_t *
-ngx_http_jemalloc_pprof_walk_end(ngx_http_jemalloc_pprof_walk_t *walk,
-    ngx_uint_t is_request)
-{
-    if (walk->table.wants != (is_request ? JPP_POOLS_REQUESTS
-                                         : JPP_POOLS_CONNECTIONS))
-    {
-        return NULL;
-    }
-
-    ngx_http_jemalloc_pprof_walk_add_up(walk);
-
-    return jpp_pools_end(&walk->table);
 }

@@ -3,11 +3,13 @@
  * A walk through the pools of this worker: what its files share.
  *
  *     pools            the phases of a walk, and its slices
- *     pools_scope      the pools at hand: sizes, and which memory is theirs
+ *     pools_scope      the pools at hand, and which memory is theirs
+ *     pools_count      what they hold
  *     pools_names      names from the configuration
  *     pools_config     the configuration's own pool
  *     pools_http       connections of HTTP
  *     pools_requests   their requests
+ *     pools_rests      what is too large for a slice
  *     pools_http2      those of HTTP/2 and HTTP/3
  *     pools_buffers    what the large allocations of a request are for
  *     pools_sessions   stream and mail
@@ -27,6 +29,8 @@
  * - From one slice to the next nothing is kept but what lives as long as the
  *   configuration, copies, and numbers.  A pointer that is kept besides is
  *   compared, and never followed.
+ *
+ * - A pool that is too large for a slice says itself when it goes (rests).
  *
  * A walk takes no memory but its arena's, and nothing from malloc() or a pool.
  */
@@ -84,7 +88,17 @@ typedef struct {
     ngx_http_jemalloc_pprof_extent_t
                            base;
     ngx_uint_t             n_unnamed;  /* larges above base, of class OTHER */
+    ngx_uint_t             n_left;     /* blocks and large allocations that */
+                                       /*   may be counted in this visit */
+    ngx_uint_t             n_looks;    /* at blocks, in chains */
+    const ngx_pool_t      *rest;       /* whose list went on, */
+    const ngx_pool_large_t
+                          *cell;       /*   from here */
+    uint32_t               owner;      /* of what is marked, or 0: of its */
+                                       /*   pool's */
     unsigned               is_sorted:1;
+    unsigned               has_rest:1; /* so what is not in larges may be in */
+                                       /*   a list all the same */
 } ngx_http_jemalloc_pprof_scope_t;
 
 
@@ -96,6 +110,7 @@ typedef struct {
 } ngx_http_jemalloc_pprof_server_t;
 
 
+typedef struct ngx_http_jemalloc_pprof_rest_s  ngx_http_jemalloc_pprof_rest_t;
 typedef struct ngx_http_jemalloc_pprof_walk_s  ngx_http_jemalloc_pprof_walk_t;
 
 /* C shares the pool of ACCEPTED: count, for OWNER, what else it has. */
@@ -144,7 +159,8 @@ struct ngx_http_jemalloc_pprof_walk_s {
 
     ngx_uint_t             phase;
     ngx_uint_t             next;       /* where the phase goes on, */
-    ngx_uint_t             n_seen;     /*   in a queue there, */
+    ngx_rbtree_key_t       key;        /*   in a tree there, */
+    ngx_uint_t             n_same;     /*   after so many with that key, */
     const ngx_pool_t      *block;      /*   in the configuration */
     const ngx_pool_large_t
                           *cell;
@@ -159,6 +175,12 @@ struct ngx_http_jemalloc_pprof_walk_s {
                            scope;
     ngx_http_jemalloc_pprof_sum_t
                            sum;
+
+    uint32_t               visit;      /* a connection each */
+    ngx_http_jemalloc_pprof_rest_t
+                          *rests;      /* the latest first */
+    jpp_vec_t             *marks;      /* what is known of addresses in them */
+    jpp_index_t            mark_index;
 
     ngx_http_jemalloc_pprof_server_t
                           *servers;
@@ -182,10 +204,16 @@ typedef ngx_int_t (*ngx_http_jemalloc_pprof_phase_pt)(
     ngx_http_jemalloc_pprof_walk_t *walk);
 
 
+/* The allocator's size of P; 0 for NULL. */
+size_t ngx_http_jemalloc_pprof_size(const void *p);
+
 /* The time, ns, of a clock that nobody sets. */
 uint64_t ngx_http_jemalloc_pprof_walk_clock(void);
 
-/* Is the slice over?  Work is counted in blocks, large allocations and such. */
+/*
+ * Is the slice over?  Work is counted in blocks, large allocations and such.
+ * So is one that has no memory left.
+ */
 ngx_uint_t ngx_http_jemalloc_pprof_walk_is_over(
     ngx_http_jemalloc_pprof_walk_t *walk);
 
@@ -204,16 +232,6 @@ void ngx_http_jemalloc_pprof_walk_add(ngx_http_jemalloc_pprof_walk_t *walk,
 
 /* Add it now. */
 void ngx_http_jemalloc_pprof_walk_add_up(ngx_http_jemalloc_pprof_walk_t *walk);
-
-/*
- * What is added from now on belongs to a unit of OWNER: to one of its own, if
- * units of IS_REQUEST are wanted.  End it: NULL, or the rest is to be filled
- * in.
- */
-void ngx_http_jemalloc_pprof_walk_begin(ngx_http_jemalloc_pprof_walk_t *walk,
-    uint32_t owner, ngx_uint_t is_request);
-jpp_pools_unit_t *ngx_http_jemalloc_pprof_walk_end(
-    ngx_http_jemalloc_pprof_walk_t *walk, ngx_uint_t is_request);
 
 
 #endif /* _NGX_HTTP_JEMALLOC_PPROF_POOLS_WALK_H_INCLUDED_ */

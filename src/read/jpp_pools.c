@@ -116,9 +116,13 @@ jpp_pools_add_up(jpp_pools_sums_t *sums, const jpp_pools_t *table)
     sums->n_short += is_short;
     sums->total += facts->total;
     sums->outside += outside;
-    sums->n_tls += facts->n_tls;
 
-    if (outside > facts->outside_inherited) {
+    /* what was not seen is there, too */
+
+    if (facts->reason == JPP_POOLS_WHOLE
+        && outside > facts->outside_inherited)
+    {
+        sums->n_tls += facts->n_tls;
         sums->since_start += outside - facts->outside_inherited;
     }
 }
@@ -175,10 +179,11 @@ jpp_pools_describe_total(jpp_profile_t *profile, const jpp_pools_sums_t *sums)
     return jpp_profile_comment(profile, "total %" PRIu64 " bytes in %" PRIu32
                                " worker%s, each with what it inherited: %.1f "
                                "%% in units of nginx, exactly; %" PRIu64
-                               " bytes outside pools, by difference",
+                               " bytes outside pools%s, by difference",
                                sums->total, sums->n_totals,
                                sums->n_totals == 1 ? "" : "s", named,
-                               sums->outside);
+                               sums->outside,
+                               sums->n_partial != 0 ? " or not seen" : "");
 }
 
 

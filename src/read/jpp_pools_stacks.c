@@ -247,7 +247,9 @@ jpp_pools_read_outside(jpp_pools_reading_t *reading)
         return false;
     }
 
-    ids[0] = jpp_pools_frame(reading, "since start", 0);
+    ids[0] = jpp_pools_frame(reading, facts->reason == JPP_POOLS_WHOLE
+                                      ? "since start"
+                                      : "not seen, or since start", 0);
     held.bytes = outside - held.bytes;
 
     return jpp_pools_commit(reading, ids, 2, &held);

@@ -192,8 +192,6 @@ typedef struct {
 typedef enum {
     JPP_POOLS_WHOLE = 0,
     JPP_POOLS_NO_MEMORY,               /* the arena's cap: set by the table */
-    JPP_POOLS_NO_TIME,                 /* it took longer than it may */
-    JPP_POOLS_EXITING,                 /* the worker was about to end */
     JPP_POOLS_REASONS
 } jpp_pools_reason_t;
 
@@ -247,6 +245,15 @@ typedef struct {
 } jpp_pools_sum_t;
 
 
+/* A unit that is filled. */
+typedef struct {
+    bool                 is_open;
+    jpp_pools_unit_t     unit;
+    jpp_pools_sum_t      sums[JPP_POOLS_SUMS];
+    uint32_t             n_sums;
+} jpp_pools_open_t;
+
+
 typedef struct {
     jpp_arena_t         *arena;
     jpp_pools_facts_t    facts;
@@ -267,10 +274,7 @@ typedef struct {
     jpp_pools_wants_t    wants;
     uint32_t             top;          /* units to keep */
 
-    bool                 is_open;      /* a unit is: */
-    jpp_pools_unit_t     unit;
-    jpp_pools_sum_t      sums[JPP_POOLS_SUMS];
-    uint32_t             n_sums;
+    jpp_pools_open_t     open;
 } jpp_pools_t;
 
 

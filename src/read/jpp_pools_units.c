@@ -8,6 +8,7 @@ static bool jpp_pools_add_row(jpp_pools_t *table,
     const jpp_pools_row_t *held);
 static void jpp_pools_unit_add(jpp_pools_t *table,
     const jpp_pools_row_t *row);
+static void jpp_pools_most(jpp_pools_open_t *open);
 static bool jpp_pools_is_wanted(const jpp_pools_t *table,
     jpp_pools_kind_t kind);
 static jpp_pools_unit_t *jpp_pools_keep(jpp_pools_t *table);
@@ -16,11 +17,11 @@ static jpp_pools_unit_t *jpp_pools_keep(jpp_pools_t *table);
 void
 jpp_pools_begin(jpp_pools_t *table, uint32_t owner)
 {
-    memset(&table->unit, 0, sizeof(jpp_pools_unit_t));
+    memset(&table->open.unit, 0, sizeof(jpp_pools_unit_t));
 
-    table->is_open = owner != 0;
-    table->unit.owner = owner;
-    table->n_sums = 0;
+    table->open.is_open = owner != 0;
+    table->open.unit.owner = owner;
+    table->open.n_sums = 0;
 }
 
 
@@ -43,7 +44,7 @@ jpp_pools_add(jpp_pools_t *table, uint32_t owner, jpp_pools_class_t class,
         return false;
     }
 
-    if (table->is_open) {
+    if (table->open.is_open) {
         jpp_pools_unit_add(table, &held);
     }
 
@@ -100,7 +101,7 @@ jpp_pools_unit_add(jpp_pools_t *table, const jpp_pools_row_t *row)
     jpp_pools_unit_t         *unit;
     const jpp_pools_owner_t  *owner;
 
-    unit = &table->unit;
+    unit = &table->open.unit;
     owner = jpp_pools_owner_at(table, row->owner);
 
     unit->objects += row->objects;
@@ -111,8 +112,8 @@ jpp_pools_unit_add(jpp_pools_t *table, const jpp_pools_row_t *row)
         unit->upstream = owner->third;
     }
 
-    for (i = 0; i < table->n_sums; i++) {
-        sum = &table->sums[i];
+    for (i = 0; i < table->open.n_sums; i++) {
+        sum = &table->open.sums[i];
 
         if (sum->owner == row->owner && sum->class == row->class
             && sum->module == row->module)
@@ -123,7 +124,7 @@ jpp_pools_unit_add(jpp_pools_t *table, const jpp_pools_row_t *row)
     }
 
     if (i == JPP_POOLS_SUMS) {
-        sum = &table->sums[i - 1];
+        sum = &table->open.sums[i - 1];
         sum->owner = unit->owner;
         sum->class = JPP_POOLS_OTHER;
         sum->module = 0;
@@ -131,7 +132,7 @@ jpp_pools_unit_add(jpp_pools_t *table, const jpp_pools_row_t *row)
         return;
     }
 
-    sum = &table->sums[table->n_sums++];
+    sum = &table->open.sums[table->open.n_sums++];
     sum->owner = row->owner;
     sum->class = row->class;
     sum->module = row->module;
@@ -142,17 +143,15 @@ jpp_pools_unit_add(jpp_pools_t *table, const jpp_pools_row_t *row)
 jpp_pools_unit_t *
 jpp_pools_end(jpp_pools_t *table)
 {
-    uint32_t                i;
-    jpp_pools_unit_t       *unit;
-    jpp_pools_owner_t      *owner;
-    const jpp_pools_sum_t  *sum;
+    jpp_pools_unit_t   *unit;
+    jpp_pools_owner_t  *owner;
 
-    if (!table->is_open) {
+    if (!table->open.is_open) {
         return NULL;
     }
 
-    table->is_open = false;
-    unit = &table->unit;
+    table->open.is_open = false;
+    unit = &table->open.unit;
 
     owner = jpp_pools_owner_at(table, unit->owner);
     owner->n_units++;
@@ -161,10 +160,47 @@ jpp_pools_end(jpp_pools_t *table)
         return NULL;
     }
 
-    unit->most_owner = unit->owner;
+    jpp_pools_most(&table->open);
 
-    for (i = 0; i < table->n_sums; i++) {
-        sum = &table->sums[i];
+    return jpp_pools_keep(table);
+}
+
+
+void
+jpp_pools_park(jpp_pools_t *table, jpp_pools_open_t *parked)
+{
+    jpp_pools_most(&table->open);
+
+    *parked = table->open;
+    table->open.is_open = false;
+}
+
+
+void
+jpp_pools_resume(jpp_pools_t *table, const jpp_pools_open_t *parked)
+{
+    table->open = *parked;
+}
+
+
+/* A directive that was found bounds what the unit had most of then. */
+
+static void
+jpp_pools_most(jpp_pools_open_t *open)
+{
+    uint8_t                 was;
+    uint32_t                i;
+    jpp_pools_unit_t       *unit;
+    const jpp_pools_sum_t  *sum;
+
+    unit = &open->unit;
+    was = unit->most_class;
+
+    unit->most_owner = unit->owner;
+    unit->most_bytes = 0;
+
+    for (i = 0; i < open->n_sums; i++) {
+        sum = &open->sums[i];
 
         if (sum->bytes > unit->most_bytes) {
             unit->most_owner = sum->owner;
@@ -174,7 +210,11 @@ jpp_pools_end(jpp_pools_t *table)
         }
     }
 
-    return jpp_pools_keep(table);
+    if (unit->most_class != was) {
+        unit->bound_module = 0;
+        unit->bound_number = 0;
+        unit->bound_size = 0;
+    }
 }
 
 
@@ -224,7 +264,7 @@ jpp_pools_keep(jpp_pools_t *table)
         for (i = n; i != 0; i = k) {
             k = (i - 1) / 2;
 
-            if (units[k].bytes <= table->unit.bytes) {
+            if (units[k].bytes <= table->open.unit.bytes) {
                 break;
             }
 
@@ -233,7 +273,7 @@ jpp_pools_keep(jpp_pools_t *table)
 
     } else {
 
-        if (n == 0 || table->unit.bytes <= units[0].bytes) {
+        if (n == 0 || table->open.unit.bytes <= units[0].bytes) {
             return NULL;
         }
 
@@ -241,7 +281,7 @@ jpp_pools_keep(jpp_pools_t *table)
 
             k += k + 1 < n && units[k + 1].bytes < units[k].bytes;
 
-            if (units[k].bytes >= table->unit.bytes) {
+            if (units[k].bytes >= table->open.unit.bytes) {
                 break;
             }
 
@@ -249,7 +289,7 @@ jpp_pools_keep(jpp_pools_t *table)
         }
     }
 
-    units[i] = table->unit;
+    units[i] = table->open.unit;
 
     return &units[i];
 }

@@ -42,5 +42,12 @@ bool jpp_pools_add_inherited(jpp_pools_t *table, uint32_t owner,
  */
 jpp_pools_unit_t *jpp_pools_end(jpp_pools_t *table);
 
+/*
+ * More of the unit that is open is added later: keep it at PARKED, as it is, to
+ * fill in the rest there; no unit is open now.  And open it again.
+ */
+void jpp_pools_park(jpp_pools_t *table, jpp_pools_open_t *parked);
+void jpp_pools_resume(jpp_pools_t *table, const jpp_pools_open_t *parked);
+
 
 #endif /* _JPP_POOLS_UNITS_H_INCLUDED_ */

@@ -81,9 +81,7 @@ const char *const  jpp_pools_classes[JPP_POOLS_CLASSES] = {
 
 const char *const  jpp_pools_reasons[] = {
     [JPP_POOLS_WHOLE] = "nothing",
-    [JPP_POOLS_NO_MEMORY] = "no memory was left for what it found",
-    [JPP_POOLS_NO_TIME] = "it took too long",
-    [JPP_POOLS_EXITING] = "the worker was about to exit"
+    [JPP_POOLS_NO_MEMORY] = "no memory was left for what it found"
 };
 
 

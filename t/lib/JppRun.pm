@@ -16,15 +16,16 @@ use warnings;
 use Cwd qw(abs_path);
 use Exporter qw(import);
 use File::Basename;
+use File::Temp;
 use IO::Socket::INET;
 use IO::Socket::UNIX;
 use Test::More;
 use Time::HiRes qw( sleep time );
 
-our @EXPORT_OK = qw( $root $build $fake $checker slurp spew printed free_port
-                     wait_until title is_alive is_possible has_fake has_jemalloc
-                     is_root binary loaded preloads is_linked lua_modules
-                     subtests );
+our @EXPORT_OK = qw( $root $build $fake $walk $checker slurp spew printed
+                     free_port wait_until title is_alive is_possible has_fake
+                     has_jemalloc is_root binary loaded preloads is_linked
+                     modules lua_modules subtests );
 
 # what hangs is ended by this: seconds
 my $patience = 30;
@@ -35,6 +36,7 @@ our $root = dirname(dirname(dirname(abs_path(__FILE__))));
 our $build = abs_path($ENV{JPP_BUILD} // "$root/build") // "$root/build";
 
 our $fake = "$build/t/jpp_fake.so";
+our $walk = "$build/t/jpp_walk.so";
 our $checker = "$build/t/jpp_contract";
 
 if (!defined $ENV{TEST_NGINX_BINARY}) {
@@ -199,16 +201,32 @@ sub loaded { split ' ', $ENV{TEST_NGINX_LOAD_MODULES} // '' }
 sub preloads { grep { length } split /[ :]/, $ENV{TEST_NGINX_LD_PRELOAD} // '' }
 
 
-# What loads Lua, of a package that ./dev installs and for one nginx only; '' if
-# it is not there.
+# What loads the modules NAMES, of packages that ./dev installs and for one
+# nginx only; '' if they are not there, or for another one.
 
-sub lua_modules {
-    my @modules = map { "/usr/lib/nginx/modules/$_.so" }
-                  qw( ndk_http_module ngx_http_lua_module );
+my %loads;
 
-    return (grep { !-f } @modules)
-           ? '' : join '', map { "load_module $_;\n" } @modules;
+sub modules {
+    my (@names) = @_;
+
+    my $loads = join '', map { "load_module /usr/lib/nginx/modules/$_.so;\n" }
+                         @names;
+
+    return $loads{$loads} //= takes($loads) ? $loads : '';
 }
+
+
+sub takes {
+    my ($loads) = @_;
+    my $dir = File::Temp->newdir;
+
+    spew("$dir/nginx.conf", "${loads}pid $dir/pid; events { }");
+
+    return runs("@{[ binary() ]} -t -p $dir/ -c nginx.conf -e $dir/log");
+}
+
+
+sub lua_modules { modules(qw( ndk_http_module ngx_http_lua_module )) }
 
 
 # Has this nginx a jemalloc of its own?  One under a sanitizer has none.

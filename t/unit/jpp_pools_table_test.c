@@ -17,6 +17,7 @@ static void jpp_pools_test_many_owners(void);
 static void jpp_pools_test_many_rows(void);
 static void jpp_pools_test_units(void);
 static void jpp_pools_test_sums(void);
+static void jpp_pools_test_parked(void);
 static void jpp_pools_test_memory(void);
 static uint64_t jpp_pools_bytes(const jpp_pools_t *table);
 
@@ -30,6 +31,7 @@ main(void)
     jpp_pools_test_many_rows();
     jpp_pools_test_units();
     jpp_pools_test_sums();
+    jpp_pools_test_parked();
     jpp_pools_test_memory();
 
     return jpp_done();
@@ -314,6 +316,60 @@ jpp_pools_test_sums(void)
     jpp_is_u64(unit->bytes, (JPP_POOLS_SUMS + 5) * 10, "all bytes count");
     jpp_is_u64(unit->most_class, JPP_POOLS_OTHER, "the rest is \"other\"");
     jpp_is_u64(unit->most_bytes, 60, "which is six of them");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* A unit that is too large to be filled at once, and others meanwhile. */
+
+static void
+jpp_pools_test_parked(void)
+{
+    uint32_t           owner, other;
+    jpp_arena_t        arena;
+    jpp_pools_t        table;
+    jpp_pools_open_t   parked;
+    jpp_pools_unit_t  *unit;
+
+    jpp_arena_init(&arena, JPP_CAP);
+    (void) jpp_pools_init(&table, &arena, JPP_POOLS_REQUESTS, 1);
+
+    owner = jpp_test_owner(&table, JPP_POOLS_REQUEST, "s", "/", NULL);
+    other = jpp_test_owner(&table, JPP_POOLS_REQUEST, "s", "/other", NULL);
+
+    jpp_pools_begin(&table, owner);
+    (void) jpp_pools_add(&table, owner, JPP_POOLS_BODY, 0, 1, 100, 0);
+    jpp_pools_park(&table, &parked);
+
+    jpp_is_u64(parked.unit.most_class, JPP_POOLS_BODY, "what it has most of");
+    parked.unit.age_msec = 7;
+    parked.unit.bound_size = 8;
+
+    jpp_ok(jpp_pools_end(&table) == NULL, "it is not open any more");
+    (void) jpp_pools_add(&table, owner, JPP_POOLS_BODY, 0, 1, 5, 0);
+
+    jpp_pools_begin(&table, other);
+    (void) jpp_pools_add(&table, other, JPP_POOLS_BLOCKS, 0, 1, 300, 0);
+    jpp_ok(jpp_pools_end(&table) != NULL, "another is the largest so far");
+
+    jpp_pools_resume(&table, &parked);
+    (void) jpp_pools_add(&table, owner, JPP_POOLS_BODY, 0, 1, 400, 0);
+    unit = jpp_pools_end(&table);
+
+    jpp_ok(unit != NULL, "with the rest it is");
+    jpp_is_u64(unit->bytes, 500, "nothing of the others is in it");
+    jpp_is_u64(unit->age_msec, 7, "what was filled in is");
+    jpp_is_u64(unit->bound_size, 8, "and its bound");
+
+    /* which is that of something else, once that is what it has most of */
+
+    jpp_pools_resume(&table, &parked);
+    (void) jpp_pools_add(&table, owner, JPP_POOLS_OTHER, 0, 1, 900, 0);
+    unit = jpp_pools_end(&table);
+
+    jpp_is_u64(unit->most_class, JPP_POOLS_OTHER, "it has more of another");
+    jpp_is_u64(unit->bound_size, 0, "of which no bound is known");
 
     jpp_arena_destroy(&arena);
 }

@@ -23,6 +23,7 @@ static void jpp_pools_test_difference(void);
 static void jpp_pools_test_names(void);
 static void jpp_pools_test_top(void);
 static void jpp_pools_test_comments(void);
+static void jpp_pools_test_partial(void);
 static void jpp_pools_test_cut(void);
 static void jpp_pools_test_formats(void);
 static void jpp_pools_test_memory(void);
@@ -51,6 +52,7 @@ main(void)
     jpp_pools_test_names();
     jpp_pools_test_top();
     jpp_pools_test_comments();
+    jpp_pools_test_partial();
     jpp_pools_test_cut();
     jpp_pools_test_formats();
     jpp_pools_test_memory();
@@ -519,6 +521,35 @@ jpp_pools_test_comments(void)
     jpp_ok(strstr(text, "\npartial: 2 of 3 walks ended early, 14 connections "
                   "were not seen: no memory was left for what it found\n")
            != NULL, "partial: %s", text);
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* How much of the rest a walk has missed, nobody knows. */
+
+static void
+jpp_pools_test_partial(void)
+{
+    const char  *text;
+
+    jpp_pools_start();
+    (void) jpp_test_fill(&table);
+    jpp_pools_capture(&table);
+
+    table.facts.reason = JPP_POOLS_NO_MEMORY;
+    jpp_pools_capture(&table);
+
+    text = jpp_pools_text("format=top");
+
+    jpp_ok(strstr(text, "; 2291264 bytes outside pools or not seen, by "
+                  "difference\n") != NULL, "the total says so: %s", text);
+    jpp_ok(strstr(text, " outside pools; not seen, or since start\n") != NULL
+           && strstr(text, " outside pools; since start\n") != NULL,
+           "and so does the frame of that walk");
+    jpp_ok(strstr(text, "the average of 645632 bytes outside pools since "
+                  "start over 40 connections\n") != NULL,
+           "of which no average is taken");
 
     jpp_arena_destroy(&arena);
 }

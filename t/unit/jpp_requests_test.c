@@ -160,7 +160,7 @@ jpp_requests_test_groups(void)
     jpp_requests_start("by=location");
     (void) jpp_test_fill(&table);
     jpp_requests_worker(0, &table);
-    table.facts.reason = JPP_POOLS_NO_TIME;
+    table.facts.reason = JPP_POOLS_NO_MEMORY;
     table.facts.n_missed = 5;
     jpp_requests_worker(1, &table);
 
@@ -175,8 +175,8 @@ jpp_requests_test_groups(void)
                "gzip_buffers\n"
                "\n"
                "workers 2/2\n"
-               "worker 1 pid 1001 is partial, 5 connections were not seen: it "
-               "took too long\n", "by location");
+               "worker 1 pid 1001 is partial, 5 connections were not seen: no "
+               "memory was left for what it found\n", "by location");
 
     jpp_arena_destroy(&arena);
 
