@@ -315,16 +315,18 @@ sub downloads {
 EOF
     my @clients = clients($nginx, 5, '/slow/', window => 4096);
     my $at = 'http;server [^;]*;location /slow/;request;';
-    my $held = held_with($nginx, "${at}large;upstream buffers",
+    my $upstream = "http;server [^;]*;location /slow/;upstream "
+                   . "127.0.0.1:$port;";
+    my $held = held_with($nginx, "${upstream}large;upstream buffers",
                          sub { $_[0] >= 5 * 16 * 64 * $k });
 
     is_exact($nginx, $held, '5 downloads');
-    is(below($held, "${at}large;upstream buffers"),
+    is(below($held, "${upstream}large;upstream buffers"),
        5 * 16 * 64 * $k, 'the buffers');
+    is(below($held, "${upstream}large;upstream header buffer"),
+       5 * 4 * $k, 'those of headers');
     is(below($held, "${at}pool blocks") % 4096, 0, 'the requests');
-    is(below($held, "http;server [^;]*;location /slow/;upstream "
-                    . "127.0.0.1:$port;pool blocks"), 5 * 128,
-       'the upstreams');
+    is(below($held, "${upstream}pool blocks"), 5 * 128, 'the upstreams');
     is(below($held, "${at}large;other"), 0, 'all of it has a name');
 
     # of a single worker, as all formats have it
@@ -369,7 +371,8 @@ EOF
 
     $_->write('x' x 59000) for @clients;
 
-    $held = held_with($nginx, 'http;server [^;]*;location /up/;upstream',
+    $held = held_with($nginx,
+                      'http;server [^;]*;location /up/;upstream .*blocks',
                       sub { $_[0] == 3 * 128 });
     is_exact($nginx, $held, 'and sent on');
 
@@ -408,7 +411,8 @@ EOF
          '<!--# include virtual="/part/b" -->');
 
     my @clients = clients($nginx, 4, '/page/a');
-    my $held = held_with($nginx, 'http;server [^;]*;location /part/;upstream',
+    my $held = held_with($nginx,
+                         'http;server [^;]*;location /part/;upstream .*blocks',
                          sub { $_[0] == 4 * 128 });
 
     is_exact($nginx, $held, '4 pages with parts');
@@ -417,7 +421,7 @@ EOF
 
     push @clients, clients($nginx, 2, '/copied/');
 
-    my $upstreams = 'http;server [^;]*;location /(?:copied|mirror)/;';
+    my $upstreams = 'http;server [^;]*;location /(?:copied|mirror)/;.*blocks';
 
     $held = held_with($nginx, $upstreams, sub { $_[0] >= 2 * (4096 + 256) });
 
@@ -514,13 +518,14 @@ EOF
     $client->write(http2_frame(1, 5, 2 * $_ + 1, fields('/slow'))) for 0 .. 7;
 
     my $at = 'http;server two.example;location /slow;';
-    my $held = held_with($nginx, "${at}request;large;upstream buffers",
+    my $held = held_with($nginx, "${at}upstream [^;]*;large;upstream buffers",
                          sub { $_[0] >= 8 * 8 * 4096 });
 
     is_exact($nginx, $held, '8 streams');
     cmp_ok(below($held, "${at}request;pool blocks"), '>=', 8 * 4096,
            'a request each');
-    is(below($held, "${at}upstream"), 8 * 128, 'with an upstream');
+    is(below($held, "${at}upstream [^;]*;pool blocks"), 8 * 128,
+       'with an upstream');
     cmp_ok(below($held, 'http;server two.example;http2 connection;'), '>=',
            4096, 'the connection');
     cmp_ok(below($held, 'http;server two.example;http2 stream headers;'),

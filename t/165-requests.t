@@ -195,7 +195,14 @@ sub sums {
 
     $json = json($nginx, "$list?by=upstream");
 
-    is($json->{rows}[0]{upstream}, 'backend', 'an upstream');
+    is(scalar @{ $json->{rows} }, 1, 'one upstream');
+    is($json->{rows}[0]{upstream}, 'backend', 'by its name');
+    is($json->{rows}[0]{requests}, 4, 'and the requests that have one');
+    is($json->{rows}[0]{mostly}{class}, 'upstream buffers', 'what it costs');
+    is($json->{rows}[0]{mostly}{directive}, '*_buffers', 'the directive');
+    is($json->{rows}[0]{mostly}{bytes}, 4 * 16 * 32 * $k, 'and how much');
+    cmp_ok($json->{rows}[0]{bytes}, '>=', 4 * (16 + 1) * 32 * $k,
+           'with the buffers for headers');
 
     # the sums are those of the profile
 
@@ -205,6 +212,11 @@ sub sums {
     $bytes += $1 while $folded =~ m{;location /large/;.* (\d+)$}mg;
 
     is($bytes, $large->{bytes}, 'pools says the same');
+
+    $bytes = 0;
+    $bytes += $1 while $folded =~ m{;upstream backend;.* (\d+)$}mg;
+
+    is($bytes, $json->{rows}[0]{bytes}, 'of upstreams, too');
 
     $nginx->stop;
 }

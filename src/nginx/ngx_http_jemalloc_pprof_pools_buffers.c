@@ -86,7 +86,7 @@ ngx_http_jemalloc_pprof_buffers_tls(ngx_http_jemalloc_pprof_walk_t *walk,
 
 void
 ngx_http_jemalloc_pprof_buffers_request(ngx_http_jemalloc_pprof_walk_t *walk,
-    ngx_http_request_t *r)
+    ngx_http_request_t *r, uint32_t upstream)
 {
     if (walk->scope.n_unnamed == 0) {
         return;
@@ -104,7 +104,9 @@ ngx_http_jemalloc_pprof_buffers_request(ngx_http_jemalloc_pprof_walk_t *walk,
     if (ngx_http_jemalloc_pprof_scope_has(walk, r->upstream,
                                           sizeof(ngx_http_upstream_t)))
     {
+        walk->scope.owner = upstream;
         ngx_http_jemalloc_pprof_buffers_upstream(walk, r->upstream);
+        walk->scope.owner = 0;
     }
 
     ngx_http_jemalloc_pprof_scope_mark_chain(walk, r->out, JPP_POOLS_OUTPUT);

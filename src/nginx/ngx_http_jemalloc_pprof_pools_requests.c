@@ -30,6 +30,10 @@ static ngx_uint_t ngx_http_jemalloc_pprof_request_is_sub(
     const ngx_http_request_t *r);
 static void ngx_http_jemalloc_pprof_request_peer(
     ngx_http_jemalloc_pprof_walk_t *walk, ngx_http_request_t *r);
+static void ngx_http_jemalloc_pprof_request_buffers(
+    ngx_http_jemalloc_pprof_walk_t *walk, ngx_http_request_t *r);
+static uint32_t ngx_http_jemalloc_pprof_request_upstream(
+    ngx_http_jemalloc_pprof_walk_t *walk, ngx_http_request_t *r);
 
 
 ngx_uint_t
@@ -85,7 +89,7 @@ ngx_http_jemalloc_pprof_request_count(ngx_http_jemalloc_pprof_walk_t *walk,
     ngx_http_jemalloc_pprof_request_tree(walk, r,
                                      ngx_http_jemalloc_pprof_request_peer);
     ngx_http_jemalloc_pprof_request_tree(walk, r,
-                                   ngx_http_jemalloc_pprof_buffers_request);
+                                  ngx_http_jemalloc_pprof_request_buffers);
     ngx_http_jemalloc_pprof_request_tree(walk, r,
                                   ngx_http_jemalloc_pprof_buffers_contexts);
 
@@ -189,7 +193,7 @@ static void
 ngx_http_jemalloc_pprof_request_peer(ngx_http_jemalloc_pprof_walk_t *walk,
     ngx_http_request_t *r)
 {
-    uint32_t              name, owner;
+    uint32_t              owner;
     ngx_connection_t     *pc;
     ngx_http_upstream_t  *u;
 
@@ -210,13 +214,47 @@ ngx_http_jemalloc_pprof_request_peer(ngx_http_jemalloc_pprof_walk_t *walk,
         return;
     }
 
-    name = ngx_http_jemalloc_pprof_name_upstream(walk, u->upstream);
-    owner = ngx_http_jemalloc_pprof_request_owner(walk,
-                                                       JPP_POOLS_UPSTREAM, r,
-                                                       name);
+    owner = ngx_http_jemalloc_pprof_request_upstream(walk, r);
+
     ngx_http_jemalloc_pprof_scope_push(walk, pc->pool);
     ngx_http_jemalloc_pprof_count_pool(walk, pc->pool, owner);
     ngx_http_jemalloc_pprof_buffers_peer(walk, pc);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_request_buffers(ngx_http_jemalloc_pprof_walk_t *walk,
+    ngx_http_request_t *r)
+{
+    uint32_t              owner;
+    ngx_http_upstream_t  *u;
+
+    u = r->upstream;
+    owner = 0;
+
+    /* while the body is read there is none yet */
+
+    if (u != NULL && (u->peer.connection != NULL || u->buffer.start != NULL)) {
+        owner = ngx_http_jemalloc_pprof_request_upstream(walk, r);
+    }
+
+    if (owner != 0) {
+        jpp_pools_owner_at(&walk->table, owner)->n_units++;
+    }
+
+    ngx_http_jemalloc_pprof_buffers_request(walk, r, owner);
+}
+
+
+/* The owner of what R has for its upstream. */
+
+static uint32_t
+ngx_http_jemalloc_pprof_request_upstream(ngx_http_jemalloc_pprof_walk_t *walk,
+    ngx_http_request_t *r)
+{
+    return ngx_http_jemalloc_pprof_request_owner(walk, JPP_POOLS_UPSTREAM, r,
+               ngx_http_jemalloc_pprof_name_upstream(walk,
+                                                     r->upstream->upstream));
 }
 
 
