@@ -17,8 +17,8 @@ use Test::More;
 use lib dirname(__FILE__) . '/lib';
 
 use JppNginx qw( has_jemalloc spew slurp wait_until );
-use JppPlaces qw( huge_configuration idle_tls large_buffers many_connections
-                  slow_uploads streams );
+use JppPlaces qw( huge_configuration idle_tls large_buffers leak
+                  many_connections slow_uploads streams );
 use JppShown qw( shown_blocks shown_pattern shown_script shown_parts );
 
 my $top = dirname(dirname(abs_path(__FILE__)));
@@ -58,6 +58,7 @@ my %states = (
         'HTTP/2 streams' => \&streams,
         'A huge configuration' => \&huge_configuration,
         '50,000 connections' => \&many_connections,
+        'A leak into a pool' => \&leak,
     },
     'docs/reading-a-heap.md' => {
         'A session' => \&downloads,

@@ -13,7 +13,7 @@ use JppClient;
 use JppNginx qw( free_port spew wait_until );
 
 our @EXPORT_OK = qw( large_buffers slow_uploads idle_tls streams
-                     huge_configuration many_connections );
+                     huge_configuration many_connections leak );
 
 my $pools = '/debug/pprof/pools?format=folded';
 
@@ -25,7 +25,8 @@ sub server {
 
     my $conf = delete $how{conf} // '';
 
-    return JppNginx->start(conf => 'prof:false', workers => 2,
+    return JppNginx->start(conf => delete $how{sampling} // 'prof:false',
+                           workers => 2,
                            server => <<"CONF", %how);
 server_name www.example.com;
 location /debug/pprof/ { jemalloc_pprof; }
@@ -206,6 +207,30 @@ sub huge_configuration {
 
 
 sub many_connections { server(connections => 50000) }
+
+
+# A balancer that keeps five connections, with many requests on each, and says
+# whose they are, which realip writes into the pool of the connection.
+
+sub leak {
+    my $server = server(
+        sampling => 'prof:true,lg_prof_sample:12', conf => <<'CONF');
+set_real_ip_from 127.0.0.1;
+real_ip_header X-Forwarded-For;
+CONF
+
+    my @clients = map { $server->client } 1 .. 5;
+
+    for my $client (@clients) {
+        for (1 .. 10000) {
+            $client->send_request('/fine',
+                                  headers => "X-Forwarded-For: 192.0.2.1\r\n");
+            $client->response;
+        }
+    }
+
+    return ($server, @clients);
+}
 
 
 1;
