@@ -305,7 +305,7 @@ jpp_console_state(const jpp_console_t *console, const jpp_worker_t *worker,
     char  age[JPP_CONSOLE_AGE], started[JPP_STATUS_TIME];
 
     jpp_sink_printf(sink, "<td data-l=\"state\">%s <small title=\"started "
-                    "%s\">generation %" PRIu64 ", %s old</small></td>\n",
+                    "%s\">generation %" PRIu64 ", %s</small></td>\n",
                     worker->is_exiting ? "exiting" : "running",
                     jpp_status_time(worker->started, started),
                     worker->who.generation,

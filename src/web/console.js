@@ -15,7 +15,11 @@ const LIVE = ['verdict', 'facts', 'findings', 'workers', 'time', 'failures',
 
 const $ = (id) => document.getElementById(id);
 const here = new URL('.', location.href).href;
-const state = { timer: 0, misses: 0, isPaused: false };
+const state = { timer: 0, misses: 0, isPaused: false, seen: now() };
+
+function now() {
+  return new Date().toLocaleTimeString();
+}
 
 function make(name, properties, ...children) {
   const element = Object.assign(document.createElement(name), properties);
@@ -80,11 +84,12 @@ async function tick() {
   try {
     const page = await fetchPage(here);
     state.misses = 0;
+    state.seen = now();
     renewAll(page, LIVE);
-    say(`live, ${new Date().toLocaleTimeString()} `);
+    say(`live, ${state.seen} `);
   } catch (error) {
     state.misses++;
-    say(`not live since ${state.misses} tries: ${error.message} `);
+    say(`not live since ${state.seen}: ${error.message} `);
   }
 }
 

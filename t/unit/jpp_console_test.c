@@ -77,7 +77,7 @@ jpp_test_page(void)
         "colspan=\"8\">did not answer: it &lt;ended&gt;.</td></tr>\n",
         "<tbody>\n<tr><th scope=\"row\">0 <small>pid 4711</small></th>"
         "<td data-l=\"state\">running <small title=\"started "
-        "2026-11-21T04:02:00Z\">generation 2, 2 h 13 min old</small></td>\n"
+        "2026-11-21T04:02:00Z\">generation 2, 2 h 13 min</small></td>\n"
         "<td class=\"m\" title=\"12.3 MiB allocated, 1.7 MiB unused parts of "
         "pages, 6.1 MiB freed and kept by jemalloc, 0 B files and shared "
         "memory\"><svg class=\"bar\" role=\"img\" aria-label=\"12.3 MiB ",
