@@ -24,6 +24,7 @@ subtest 'files' => \&check_files;
 subtest 'lines' => \&check_lines;
 subtest 'functions' => \&check_functions;
 subtest 'what it must not do' => \&check_forbidden;
+subtest 'what passes memory on' => \&check_passing;
 subtest 'what is served' => \&check_served;
 subtest 'eslint' => \&check_eslint;
 
@@ -34,8 +35,9 @@ sub check_files {
     my @there = map { s{.*/}{}r } glob "$web/*";
 
     is_deeply([sort @there],
-              [sort @scripts, qw( page.html page.css picture.css )],
-              'every file is a part of the page or of the picture');
+              [sort @scripts, qw( console.css console.js page.html page.css
+                                  picture.css )],
+              'every file is a part of the page, the picture or the console');
 
     like($text{$_}, qr{\A(?:'use strict';\n\n)?/\*\n \* }, "$_ has a head")
         for @scripts;
@@ -88,22 +90,74 @@ sub check_forbidden {
 }
 
 
-# The literals are the files, without comments and indentation.
+# The patterns of the page are those of format=top.
+
+sub check_passing {
+    my $c = slurp("$root/src/output/jpp_passing.c");
+
+    for (['patterns', 'PASSING'], ['pool', 'POOL']) {
+        my ($in_c) = $c =~ /jpp_passing_$_->[0]\[\] = \{(.*?)\};/s;
+        my ($in_page) = $all =~ /const $_->[1] = pattern\(\[(.*?)\]\);/s;
+        my @patterns;
+
+        for (split /,/, $in_page =~ s/'\s*\+\s*'//gr) {
+            my ($start, @rest) = split / /, s/^\s*'|'\s*$//gr;
+            push @patterns, map { "$start$_" =~ s/\?/ /r } @rest;
+        }
+
+        is_deeply([sort @patterns], [sort $in_c =~ /"([^"]+)"/g], $_->[1]);
+    }
+}
+
+
+# The programs that are served are those of the files, without comments and
+# blanks: their syntax trees are the same.
 
 sub check_served {
-    my $header = slurp("$build/proto/jpp_page.h");
-    my ($parts) = $header =~ /#define JPP_PAGE_PARTS \\\n(.*)/s;
-    my $served = join '', map { s/\\(.)/$1 eq 'n' ? "\n" : $1/ger }
-                 $parts =~ /^"((?:[^"\\]|\\.)*)"/mg;
+    my $page = macro('JPP_PAGE_PARTS');
 
-    for my $line (map { s/^ +//r } split /\n/, $text{'page.js'}) {
-        next if $line eq '' || $line =~ m{^/?\*};
-        next if index($served, "$line\n") != -1;
-        fail("served: $line");
+    cmp_ok(length $page, '<', 72 * 1024, 'the page weighs less than 72 KiB');
+    is_same('the page', $all, $page =~ m{<script>\n(.*)</script>}s);
+    is_same('the console', slurp("$web/console.js"),
+            macro('JPP_CONSOLE_SCRIPT'));
+}
+
+
+# The text that the literals of a macro are.
+
+sub macro {
+    my ($name) = @_;
+    my ($lines) = slurp("$build/proto/jpp_page.h")
+                  =~ /#define $name .*\\\n((?:.*\n)*?)\n/;
+
+    return join '', map { s/\\(.)/$1 eq 'n' ? "\n" : $1/ger }
+                $lines =~ /^"((?:[^"\\]|\\.)*)"/mg;
+}
+
+
+sub is_same {
+    my ($name, $source, $served) = @_;
+    my $espree = "$root/build/npm/node_modules/espree";
+
+    is($served =~ s/\s+//gr, $source =~ s{^ */\*.*?\*/$}{}mgsr =~ s/\s+//gr,
+       "$name: every letter is served");
+
+    SKIP: {
+        skip "no $espree: npm could not fetch eslint", 1 unless -d $espree;
+
+        spew("$dir/source.js", $source);
+        spew("$dir/served.js", $served);
+        spew("$dir/same.cjs", <<"END");
+const espree = require('$espree'), fs = require('fs');
+const [source, served] = ['source', 'served'].map((name) => JSON.stringify(
+    espree.parse(fs.readFileSync(`$dir/\${name}.js`, 'utf8'),
+        { ecmaVersion: 2023 }),
+    (key, value) => key === 'start' || key === 'end' ? undefined
+        : value instanceof RegExp ? String(value) : value));
+console.log(source === served && source.length > 10000);
+END
+        is(`node '$dir/same.cjs' 2>&1`, "true\n", 'and means the same');
     }
-
-    unlike($served, qr{^ */\*}m, 'no comment is served');
-    cmp_ok(length $served, '<', 72 * 1024, 'it weighs less than 72 KiB');
 }
 
 

@@ -98,7 +98,7 @@ sub check_picture {
     like($svg, qr{<desc>ngx_event_pipe: 3\.1 MiB\nCRYPTO_zalloc: 837\.2 KiB\n},
          'its description has the largest functions');
     like($svg, qr/role="img"/, 'and it is an image');
-    like($style, qr/\@media \(prefers-color-scheme: dark\)/, 'for both themes');
+    like($style, qr/\@media \(prefers-color-scheme:dark\)/, 'for both themes');
 
     is($boxes[0]{title}, 'all: 5.1 MiB, 100.0 %, 958 samples', 'the root');
     is($boxes[0]{width}, '1199.5', 'is as wide as the picture');

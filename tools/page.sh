@@ -4,8 +4,9 @@
 # console in FOLDER, src/web, as C on stdout: macros of string literals.
 #
 # page.html has a line <!-- style --> and a line <!-- script -->, in whose
-# places come page.css and the scripts, in the order below, without comments
-# and indentation: who reads them reads src/web.  Where a line says
+# places come page.css and the scripts, in the order below.  All of them lose
+# what no browser needs, comments and blanks; names stay, and t/405 proves that
+# the program is the same: who reads it reads src/web.  Where a line says
 # <!-- policy -->, <!-- title --> or <!-- profiles -->, the page is cut: what
 # comes there is jpp_html's to write.
 #
@@ -20,20 +21,65 @@ SCRIPTS="page_profile.js page_rows.js page_tree.js page_draw.js page_table.js
     page.js page_acts.js"
 
 
-# bare FILE...
+# style FILE
 
-bare()
+style()
 {
-    sed -e '/^ *\/\*.*\*\/$/d' -e '/^ *\/\*/,/\*\/$/d' -e 's/^ *//' \
-        -e '/^$/d' "$@"
+    sed -e 's/^ *\/\*.*\*\/$//' -e 's/^ *//' -e 's/ *\([{};,]\) */\1/g' \
+        -e 's/: /:/g' -e 's/;}/}/g' -e '/^$/d' "$1"
 }
 
 
-# hash FILE...
+# script FILE...: token by token, a blank only between two that would be one;
+# what begins at the left margin begins a line.
+
+script()
+{
+    awk '
+        function token(s) {
+            if (is_comment) {
+                return match(s, /\*\//) ? RSTART + 1 : length(s)
+            }
+            if (match(s, /^([A-Za-z0-9_$]+|\+\+|--)/)) return RLENGTH
+            if (match(s, /^\047([^\047\\]|\\.)*\047/)) return RLENGTH
+            if (match(s, /^`([^`\\]|\\.)*`/)) return RLENGTH
+            if (last ~ /^[(,=:[!&|?{};>]?$/ \
+                && s !~ /^\/\*/ \
+                && match(s, /^\/([^\/\\[]|\\.|\[([^\]\\]|\\.)*\])+\/[a-z]*/))
+            {
+                return RLENGTH
+            }
+            return 1
+        }
+
+        /^[a-z]/ && last != "" { printf "\n" }
+
+        {
+            for (rest = $0; rest != ""; rest = substr(rest, n + 1)) {
+                n = token(rest)
+                if (is_comment || rest ~ /^\/\*/) {
+                    is_comment = substr(rest, 1, n) !~ /\*\/$/
+                    continue
+                }
+                if (rest ~ /^ /) continue
+
+                if (last substr(rest, 1, 1) \
+                    ~ /^([A-Za-z0-9_$][A-Za-z0-9_$]|\+\+|--)$/) printf " "
+                printf "%s", substr(rest, 1, n)
+                last = substr(rest, n, 1)
+            }
+        }
+
+        END { printf "\n" }
+    ' "$@"
+}
+
+
+# hash HOW FILE...
 
 hash()
 {
-    octal=$({ echo; bare "$@"; } | sha256sum | cut -c -64 \
+    octal=$({ echo; "$@"; } | sha256sum | cut -c -64 \
             | sed 's/../0x& /g' | xargs printf '\\0%03o')
 
     echo "sha256-$(printf %b "$octal" | base64)"
@@ -43,10 +89,11 @@ hash()
 page()
 {
     sed '/^<!-- style -->$/,$d' page.html
-    bare page.css
-    sed -e '1,/^<!-- style -->$/d' -e '/^<!-- script -->$/,$d' page.html
+    style page.css
+    sed -e '1,/^<!-- style -->$/d' -e '/^<!-- script -->$/,$d' \
+        -e 's/^ *//' page.html
     # shellcheck disable=SC2086
-    bare $SCRIPTS
+    script $SCRIPTS
     sed '1,/^<!-- script -->$/d' page.html
 }
 
@@ -63,24 +110,24 @@ literals()
 cat <<END
 /* Made by tools/page.sh of src/web: do not edit. */
 
-#define JPP_PAGE_STYLE_HASH    "$(hash page.css)"
-#define JPP_PAGE_SCRIPT_HASH   "$(hash $SCRIPTS)"
-#define JPP_PICTURE_HASH       "$(hash picture.css)"
-#define JPP_CONSOLE_STYLE_HASH   "$(hash console.css)"
-#define JPP_CONSOLE_SCRIPT_HASH  "$(hash console.js)"
+#define JPP_PAGE_STYLE_HASH      "$(hash style page.css)"
+#define JPP_PAGE_SCRIPT_HASH     "$(hash script $SCRIPTS)"
+#define JPP_PICTURE_HASH         "$(hash style picture.css)"
+#define JPP_CONSOLE_STYLE_HASH   "$(hash style console.css)"
+#define JPP_CONSOLE_SCRIPT_HASH  "$(hash script console.js)"
 
 /* the style of a picture */
 
 #define JPP_PICTURE_STYLE "\\n" \\
-$(bare picture.css | literals)
+$(style picture.css | literals)
 
 /* the style and the script of the console */
 
 #define JPP_CONSOLE_STYLE "\\n" \\
-$(bare console.css | literals)
+$(style console.css | literals)
 
 #define JPP_CONSOLE_SCRIPT "\\n" \\
-$(bare console.js | literals)
+$(script console.js | literals)
 
 /* the parts of the page: up to its policy, title, profiles, and end */
 

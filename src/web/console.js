@@ -178,7 +178,8 @@ function ownerRow([, bytes, share, mostly, where]) {
 
 function bar(share) {
   const svg = (name, attributes, ...children) => {
-    const element = document.createElementNS('http://www.w3.org/2000/svg', name);
+    const element = document.createElementNS('http://www.w3.org/2000/svg',
+      name);
     for (const key of Object.keys(attributes)) {
       element.setAttribute(key, attributes[key]);
     }

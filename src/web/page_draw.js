@@ -183,9 +183,10 @@ function toSvg(scene, boxes, palette, view, say) {
   for (const box of boxes) {
     const { x, w, text } = inside(box, view), { y, tree, node } = box;
     const colour = palette.fills[colourOf(scene, box, view.match)];
+    const wide = Math.max(w - 0.5, 0.3).toFixed(1);
     out.push(`<g><title>${node < 0 ? '' : escapeXml(say(tree, node))}</title>`
-      + `<rect x="${x.toFixed(1)}" y="${y}" width="${Math.max(w - 0.5, 0.3)
-        .toFixed(1)}" height="${ROW - 1}" fill="${colour}"/>`
+      + `<rect x="${x.toFixed(1)}" y="${y}" width="${wide}" `
+      + `height="${ROW - 1}" fill="${colour}"/>`
       + `${text && label((x + 3).toFixed(1), y + 13, text)}</g>`);
   }
   return `${out.join('\n')}</g></svg>\n`;

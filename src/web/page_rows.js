@@ -5,38 +5,43 @@
  * labels (pid), so that their rows never meet.
  */
 
-/* The patterns of src/output/jpp_passing.c; a star is any characters. */
-const PASSING = pattern(`
-  ngx_alloc ngx_calloc ngx_memalign ngx_palloc* ngx_pnalloc ngx_pcalloc
-  ngx_pmemalign ngx_pstrdup ngx_create_pool ngx_create_temp_buf
-  ngx_create_chain_of_bufs ngx_alloc_chain_link ngx_chain_get_free_buf
-  ngx_array_create ngx_array_push* ngx_list_create ngx_list_push
-  ngx_pool_cleanup_add ngx_http_gzip_filter_alloc
-  ngx_http_gunzip_filter_alloc ngx_regex_malloc njs_mp_alloc* njs_mp_zalloc*
-  njs_mp_align njs_mp_zalign njs_malloc njs_memalign
-  CRYPTO_*alloc CRYPTO_*dup OPENSSL_*alloc OPENSSL_*dup BUF_MEM_grow*
-  BIO_strdup g_malloc* g_realloc* g_try_malloc* g_try_realloc*
-  g_slice_alloc* g_strdup* g_strndup g_memdup* xmlMallocLoc xmlStrdup
-  xmlStrndup zcalloc gdMalloc gdCalloc gdRealloc luaM_*alloc* lj_alloc_*
-  lj_mem_* Perl_safesys*alloc
-  malloc calloc realloc reallocarray memalign valloc pvalloc aligned_alloc
-  posix_memalign str*dup __str*dup wcsdup asprintf vasprintf __vasprintf*
-  operator?new* _Znw* _Zna* std::allocator<*::allocate*
-  std::allocator_traits<*::allocate* std::__new_allocator<*::allocate*
-  __gnu_cxx::new_allocator<*::allocate*`);
+/*
+ * The patterns of src/output/jpp_passing.c, by what they begin with; a star is
+ * any characters, and a question mark a blank.
+ */
+const PASSING = pattern([
+  'ngx_ alloc calloc memalign palloc* pnalloc pcalloc pmemalign pstrdup '
+    + 'create_pool create_temp_buf create_chain_of_bufs alloc_chain_link '
+    + 'chain_get_free_buf array_create array_push* list_create list_push '
+    + 'pool_cleanup_add http_gzip_filter_alloc http_gunzip_filter_alloc '
+    + 'regex_malloc',
+  'njs_ mp_alloc* mp_zalloc* mp_align mp_zalign malloc memalign',
+  'CRYPTO_ *alloc *dup', 'OPENSSL_ *alloc *dup',
+  'g_ malloc* realloc* try_malloc* try_realloc* slice_alloc* strdup* strndup '
+    + 'memdup*',
+  'xml MallocLoc Strdup Strndup', 'gd Malloc Calloc Realloc',
+  'lj_ alloc_* mem_*',
+  ' BUF_MEM_grow* BIO_strdup zcalloc luaM_*alloc* Perl_safesys*alloc malloc '
+    + 'calloc realloc reallocarray memalign valloc pvalloc aligned_alloc '
+    + 'posix_memalign str*dup __str*dup wcsdup asprintf vasprintf __vasprintf* '
+    + 'operator?new* _Znw* _Zna*',
+  'std:: allocator<*::allocate* allocator_traits<*::allocate* '
+    + '__new_allocator<*::allocate*',
+  '__gnu_cxx:: new_allocator<*::allocate*']);
 
 /* Those whose neighbours without a name are functions of pools, too. */
-const POOL = pattern(`ngx_create_pool ngx_destroy_pool ngx_reset_pool
-  ngx_palloc ngx_pnalloc ngx_pmemalign ngx_pfree ngx_pcalloc
-  ngx_pool_cleanup_add ngx_pool_cleanup_file ngx_pool_delete_file
-  ngx_pool_run_cleanup_file`);
+const POOL = pattern(['ngx_ create_pool destroy_pool reset_pool palloc pnalloc '
+  + 'pmemalign pfree pcalloc pool_cleanup_add pool_cleanup_file '
+  + 'pool_delete_file pool_run_cleanup_file']);
 
 const PASSES = 1, UNNAMED = 2;
 
-function pattern(names) {
-  return new RegExp(`^(?:${names.trim().replace(/[+.]/g, '\\$&')
-    .replace(/\*/g, '.*').replace(/\?/g, ' ').replace(/\s*\n\s*/g, '|')
-    .replace(/ (?!new)/g, '|')})$`, 's');
+function pattern(groups) {
+  const all = groups.map((group) => {
+    const [start, ...rest] = group.split(' ');
+    return `${start}(?:${rest.join('|')})`;
+  }).join('|').replace(/\*/g, '.*').replace('r?n', 'r n');
+  return new RegExp(`^(?:${all})$`, 's');
 }
 
 /* Does a function only pass memory on to its callers? */
