@@ -7,6 +7,7 @@
  */
 
 
+#include "ngx_http_jemalloc_pprof_history.h"
 #include "ngx_http_jemalloc_pprof_host.h"
 #include "ngx_http_jemalloc_pprof_registry.h"
 #include "ngx_http_jemalloc_pprof_request.h"
@@ -639,6 +640,7 @@ ngx_http_jemalloc_pprof_init_module(ngx_cycle_t *cycle)
     ngx_http_jemalloc_pprof_notice(cycle);
 
     ngx_http_jemalloc_pprof_worker_configured(cycle);
+    ngx_http_jemalloc_pprof_history_init(cycle);
 
     return NGX_OK;
 }
@@ -726,6 +728,7 @@ ngx_http_jemalloc_pprof_init_process(ngx_cycle_t *cycle)
         || ngx_process == NGX_PROCESS_SINGLE)
     {
         ngx_http_jemalloc_pprof_worker_init(cycle);
+        ngx_http_jemalloc_pprof_history_init(cycle);
     }
 
     return NGX_OK;

@@ -46,7 +46,8 @@ static jpp_code_t jpp_tool_read(jpp_tool_t *tool, jpp_arena_t *arena,
     jpp_err_t *err);
 static jpp_code_t jpp_tool_describe(jpp_tool_t *tool, jpp_arena_t *arena,
     jpp_err_t *err);
-static const char *const *jpp_tool_comments(void *data, jpp_arena_t *arena);
+static const char *const *jpp_tool_comments(void *data,
+    const jpp_profile_t *profile, jpp_arena_t *arena);
 static const char *jpp_tool_tail(jpp_arena_t *arena);
 static const char *jpp_tool_comment(jpp_arena_t *arena, const char *name,
     bool is_base);
@@ -276,8 +277,10 @@ jpp_tool_describe(jpp_tool_t *tool, jpp_arena_t *arena, jpp_err_t *err)
 
 
 static const char *const *
-jpp_tool_comments(void *data, jpp_arena_t *arena)
+jpp_tool_comments(void *data, const jpp_profile_t *profile,
+    jpp_arena_t *arena)
 {
+    (void) profile;
     (void) arena;
 
     return data;

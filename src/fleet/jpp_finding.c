@@ -16,3 +16,26 @@ jpp_finding_because(jpp_finding_t *finding, const char *fmt, ...)
 
     return true;
 }
+
+
+void
+jpp_findings_json(jpp_json_t *json, const jpp_finding_t *findings, size_t n)
+{
+    size_t  i;
+
+    jpp_json_open(json, "findings", '[');
+
+    for (i = 0; i < n; i++) {
+        jpp_json_open(json, NULL, '{');
+
+        jpp_json_str(json, "id", findings[i].id);
+        jpp_json_bool(json, "critical", findings[i].is_critical);
+        jpp_json_str(json, "what", findings[i].what);
+        jpp_json_str(json, "because", findings[i].because);
+        jpp_json_str(json, "cure", findings[i].cure);
+
+        jpp_json_close(json, '}');
+    }
+
+    jpp_json_close(json, ']');
+}

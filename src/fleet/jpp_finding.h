@@ -2,7 +2,8 @@
 /*
  * One thing there is to say about the memory of an nginx.
  *
- * Pure functions of the caller's values; any thread.
+ * jpp_findings.h has the rules.  Pure functions of the caller's values; any
+ * thread.
  */
 
 
@@ -10,17 +11,12 @@
 #define _JPP_FINDING_H_INCLUDED_
 
 
-#include "jpp_telemetry.h"
-
-
-#define JPP_FINDING_MIB    ((uint64_t) 1024 * 1024)
-
-/* less is not worth a sentence */
-#define JPP_FINDING_FLOOR  (64 * JPP_FINDING_MIB)
+#include "jpp_json.h"
 
 
 /* NUL-terminated printable ASCII */
 typedef struct {
+    unsigned      number;          /* its place in the table of all */
     const char   *id;              /* "limit-near" */
     bool          is_critical;     /* nginx is about to be killed, or was */
     const char   *what;
@@ -32,6 +28,11 @@ typedef struct {
 /* Write the numbers; true, so that it can be a rule's result. */
 bool jpp_finding_because(jpp_finding_t *finding, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+
+
+/* Write N FINDINGS as a member of the object that is open. */
+void jpp_findings_json(jpp_json_t *json, const jpp_finding_t *findings,
+    size_t n);
 
 
 #endif /* _JPP_FINDING_H_INCLUDED_ */

@@ -1,6 +1,10 @@
 
+#include <string.h>
+
 #include "jpp_findings.h"
 #include "jpp_findings_kernel.h"
+#include "jpp_findings_profile.h"
+#include "jpp_findings_time.h"
 #include "jpp_findings_workers.h"
 
 
@@ -17,6 +21,10 @@ typedef struct {
 } jpp_finding_row_t;
 
 
+static size_t jpp_findings_check(const jpp_telemetry_t *telemetry, unsigned i,
+    unsigned end, jpp_finding_t *findings);
+
+
 static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
 
     [JPP_FINDING_LIMIT_NEAR] = {
@@ -31,6 +39,20 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
         "processes were killed, or crashed",
         "The error log says \"exited on signal 9\" for workers that were "
         "killed, and the kernel's log (dmesg) why." },
+
+    [JPP_FINDING_GROWS] = {
+        "grows", false, jpp_finding_grows,
+        "memory grows all the time",
+        "Two profiles show who holds the difference: "
+        "go tool pprof 'http://.../heap?seconds=300'. What does not show up "
+        "there is not malloc's: see outside." },
+
+    [JPP_FINDING_RELOAD_LEAK] = {
+        "reload-leak", false, jpp_finding_reload_leak,
+        "workers start with more memory than before the reload",
+        "Either the configuration has grown, or the master keeps memory of "
+        "former ones. heap?origin=master shows what workers inherit, by "
+        "function; a restart frees it." },
 
     [JPP_FINDING_PRESSURE] = {
         "pressure", false, jpp_finding_pressure,
@@ -82,6 +104,13 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
         "sampling rate does the same, as jemalloc gives each sampled one a "
         "page. A reload starts afresh." },
 
+    [JPP_FINDING_THP] = {
+        "thp", false, jpp_finding_thp,
+        "huge pages take memory that was not asked for",
+        "The kernel backs 2 MiB where a few KiB are in use. For jemalloc alone "
+        "add thp:never to MALLOC_CONF; for all processes: "
+        "echo madvise >/sys/kernel/mm/transparent_hugepage/enabled" },
+
     [JPP_FINDING_PEAK] = {
         "peak", false, jpp_finding_peak,
         "the memory was much larger before: a peak has passed",
@@ -93,7 +122,20 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
         "something keeps the event loop for more than 100 ms",
         "While a handler computes or waits for a disk, no other client of its "
         "worker is served: look for large files without aio, for regular "
-        "expressions, compression and scripts." }
+        "expressions, compression and scripts." },
+
+    [JPP_FINDING_FEW_SAMPLES] = {
+        "few-samples", false, jpp_finding_few_samples,
+        "the profile rests on few samples",
+        "Its figures may be far off. For an hour, sample finer: POST "
+        "lg_sample=16 to control, or set jemalloc_pprof_sample 64k." },
+
+    [JPP_FINDING_EXPLAINS] = {
+        "explains", false, jpp_finding_explains,
+        "the profile has only a part of what is allocated",
+        "What was allocated while nobody sampled, or before a reset, is not in "
+        "it: sample from the start (prof_active:true). A fine rate adds to "
+        "what is allocated: pools has it without." }
 };
 
 
@@ -101,20 +143,56 @@ size_t
 jpp_findings(const jpp_telemetry_t *telemetry,
     jpp_finding_t findings[JPP_FINDINGS])
 {
-    size_t                    n;
-    unsigned                  i;
-    const jpp_finding_row_t  *row;
+    return jpp_findings_check(telemetry, 0, JPP_FINDING_FEW_SAMPLES, findings);
+}
 
-    for (i = 0, n = 0; i < JPP_FINDINGS; i++) {
-        row = &jpp_finding_rows[i];
 
-        findings[n].id = row->id;
-        findings[n].is_critical = row->is_critical;
-        findings[n].what = row->what;
-        findings[n].cure = row->cure;
+size_t
+jpp_findings_profile(const jpp_fleet_t *fleet, const jpp_profile_t *profile,
+    bool is_whole, jpp_finding_t findings[JPP_FINDINGS_PROFILE])
+{
+    jpp_profiled_t   profiled;
+    jpp_telemetry_t  telemetry;
 
-        n += row->check(telemetry, &findings[n]);
+    memset(&telemetry, 0, sizeof(jpp_telemetry_t));
+
+    jpp_findings_profiled(&profiled, profile, is_whole);
+
+    telemetry.fleet = fleet;
+    telemetry.profile = &profiled;
+
+    return jpp_findings_check(&telemetry, JPP_FINDING_FEW_SAMPLES,
+                              JPP_FINDINGS, findings);
+}
+
+
+static size_t
+jpp_findings_check(const jpp_telemetry_t *telemetry, unsigned i, unsigned end,
+    jpp_finding_t *findings)
+{
+    size_t  n;
+
+    for (n = 0; i < end; i++) {
+        jpp_finding_of(i, &findings[n]);
+
+        n += jpp_finding_rows[i].check(telemetry, &findings[n]);
     }
 
     return n;
+}
+
+
+void
+jpp_finding_of(jpp_finding_id_t id, jpp_finding_t *finding)
+{
+    const jpp_finding_row_t  *row;
+
+    row = &jpp_finding_rows[id];
+
+    finding->number = id;
+    finding->id = row->id;
+    finding->is_critical = row->is_critical;
+    finding->what = row->what;
+    finding->because[0] = '\0';
+    finding->cure = row->cure;
 }

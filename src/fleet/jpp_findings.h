@@ -15,12 +15,15 @@
 #define _JPP_FINDINGS_H_INCLUDED_
 
 
-#include "jpp_finding.h"
+#include "jpp_profile.h"
+#include "jpp_telemetry.h"
 
 
 typedef enum {
     JPP_FINDING_LIMIT_NEAR = 0,
     JPP_FINDING_OOM_KILL,
+    JPP_FINDING_GROWS,
+    JPP_FINDING_RELOAD_LEAK,
     JPP_FINDING_PRESSURE,
     JPP_FINDING_SWAP,
     JPP_FINDING_ZONE_FULL,
@@ -29,10 +32,16 @@ typedef enum {
     JPP_FINDING_OUTSIDE,
     JPP_FINDING_RETAINED,
     JPP_FINDING_FRAGMENTED,
+    JPP_FINDING_THP,
     JPP_FINDING_PEAK,
     JPP_FINDING_STALLS,
+    JPP_FINDING_FEW_SAMPLES,
+    JPP_FINDING_EXPLAINS,
     JPP_FINDINGS
 } jpp_finding_id_t;
+
+/* the last ones need a profile */
+#define JPP_FINDINGS_PROFILE  (JPP_FINDINGS - JPP_FINDING_FEW_SAMPLES)
 
 
 /*
@@ -41,6 +50,17 @@ typedef enum {
  */
 size_t jpp_findings(const jpp_telemetry_t *telemetry,
     jpp_finding_t findings[JPP_FINDINGS]);
+
+/*
+ * The same for the rules about PROFILE, a heap of FLEET's workers; IS_WHOLE: it
+ * has what they inherited and what they allocated themselves.
+ */
+size_t jpp_findings_profile(const jpp_fleet_t *fleet,
+    const jpp_profile_t *profile, bool is_whole,
+    jpp_finding_t findings[JPP_FINDINGS_PROFILE]);
+
+/* Fill FINDING for the rule ID, but its numbers. */
+void jpp_finding_of(jpp_finding_id_t id, jpp_finding_t *finding);
 
 
 #endif /* _JPP_FINDINGS_H_INCLUDED_ */

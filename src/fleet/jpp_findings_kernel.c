@@ -1,5 +1,6 @@
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "jpp_findings_kernel.h"
 #include "jpp_utf8.h"
@@ -7,6 +8,12 @@
 
 /* the bytes of a zone's name that are shown */
 #define JPP_FINDING_NAME  32
+
+#define JPP_FINDING_LAST  96
+
+
+static const char *jpp_finding_last(const jpp_vanished_t *vanished,
+    char text[JPP_FINDING_LAST]);
 
 
 /*
@@ -53,6 +60,7 @@ jpp_finding_limit_near(const jpp_telemetry_t *telemetry,
 bool
 jpp_finding_oom_kill(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 {
+    char                 last[JPP_FINDING_LAST];
     uint64_t             kills;
     const jpp_cgroup_t  *cgroup;
 
@@ -71,9 +79,39 @@ jpp_finding_oom_kill(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
     }
 
     return jpp_finding_because(finding, "since nginx started, %" PRIu64
-               " of its workers ended without saying so, and the kernel has "
+               " of its workers ended without saying so%s, and the kernel has "
                "killed %" PRIu64 " of the processes of its cgroup for want of "
-               "memory", telemetry->unclean_exits, kills);
+               "memory", telemetry->unclean_exits,
+               jpp_finding_last(&telemetry->vanished, last), kills);
+}
+
+
+/* " (the last: worker 1, pid 4711, with 300.0 MiB)" */
+
+static const char *
+jpp_finding_last(const jpp_vanished_t *vanished, char text[JPP_FINDING_LAST])
+{
+    char  rss[JPP_UNITS_TEXT];
+
+    text[0] = '\0';
+
+    if (vanished->who.pid == 0) {
+        return text;
+    }
+
+    if (vanished->rss == JPP_NONE) {
+        (void) snprintf(text, JPP_FINDING_LAST, " (the last: worker %" PRIu32
+                        ", pid %" PRId64 ")", vanished->who.index,
+                        vanished->who.pid);
+
+    } else {
+        (void) snprintf(text, JPP_FINDING_LAST, " (the last: worker %" PRIu32
+                        ", pid %" PRId64 ", with an RSS of %s)",
+                        vanished->who.index, vanished->who.pid,
+                        jpp_units_bytes(vanished->rss, rss));
+    }
+
+    return text;
 }
 
 
@@ -122,6 +160,56 @@ jpp_finding_swap(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
     return swap > 16 * JPP_FINDING_MIB
            && jpp_finding_because(finding, "%s, over all workers",
                                   jpp_units_bytes(swap, text));
+}
+
+
+/*
+ * Which process has huge pages only smaps says, which would stop it; the cgroup
+ * says how many all of its processes have.  That is about the workers where
+ * they are most of it.
+ */
+
+bool
+jpp_finding_thp(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
+{
+    char                 huge[JPP_UNITS_TEXT], all[JPP_UNITS_TEXT];
+    char                 used[JPP_UNITS_TEXT];
+    size_t               i;
+    uint64_t             anon, allocated;
+    const jpp_cgroup_t  *cgroup;
+    const jpp_worker_t  *worker;
+
+    cgroup = telemetry->cgroup;
+
+    if (cgroup == NULL || cgroup->stat.anon_thp == JPP_NONE
+        || cgroup->stat.anon == JPP_NONE)
+    {
+        return false;
+    }
+
+    for (i = 0, anon = 0, allocated = 0; i < telemetry->fleet->n; i++) {
+        worker = &telemetry->fleet->workers[i];
+
+        if (worker->has_stats
+            && worker->activity.usage.rss_anon != JPP_NONE)
+        {
+            anon += worker->activity.usage.rss_anon;
+            allocated += worker->stats.allocated;
+        }
+    }
+
+    if (cgroup->stat.anon_thp <= JPP_FINDING_FLOOR
+        || cgroup->stat.anon_thp <= anon / 2
+        || cgroup->stat.anon / 2 > anon
+        || anon / 7 <= allocated / 5)
+    {
+        return false;
+    }
+
+    return jpp_finding_because(finding, "%s of huge pages in the cgroup, and "
+               "%s of anonymous memory in the workers, for %s that are "
+               "allocated", jpp_units_bytes(cgroup->stat.anon_thp, huge),
+               jpp_units_bytes(anon, all), jpp_units_bytes(allocated, used));
 }
 
 

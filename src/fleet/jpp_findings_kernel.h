@@ -11,7 +11,7 @@
 #define _JPP_FINDINGS_KERNEL_H_INCLUDED_
 
 
-#include "jpp_finding.h"
+#include "jpp_telemetry.h"
 
 
 bool jpp_finding_limit_near(const jpp_telemetry_t *telemetry,
@@ -21,6 +21,8 @@ bool jpp_finding_oom_kill(const jpp_telemetry_t *telemetry,
 bool jpp_finding_pressure(const jpp_telemetry_t *telemetry,
     jpp_finding_t *finding);
 bool jpp_finding_swap(const jpp_telemetry_t *telemetry,
+    jpp_finding_t *finding);
+bool jpp_finding_thp(const jpp_telemetry_t *telemetry,
     jpp_finding_t *finding);
 bool jpp_finding_zone_full(const jpp_telemetry_t *telemetry,
     jpp_finding_t *finding);

@@ -11,7 +11,7 @@
 #define _JPP_FINDINGS_WORKERS_H_INCLUDED_
 
 
-#include "jpp_finding.h"
+#include "jpp_telemetry.h"
 
 
 bool jpp_finding_old_workers(const jpp_telemetry_t *telemetry,

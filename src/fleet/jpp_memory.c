@@ -344,26 +344,12 @@ jpp_memory_zones(jpp_json_t *json, const jpp_telemetry_t *telemetry)
 static void
 jpp_memory_findings(jpp_json_t *json, const jpp_telemetry_t *telemetry)
 {
-    size_t         i, n;
+    size_t         n;
     jpp_finding_t  findings[JPP_FINDINGS];
 
     n = jpp_findings(telemetry, findings);
 
-    jpp_json_open(json, "findings", '[');
-
-    for (i = 0; i < n; i++) {
-        jpp_json_open(json, NULL, '{');
-
-        jpp_json_str(json, "id", findings[i].id);
-        jpp_json_bool(json, "critical", findings[i].is_critical);
-        jpp_json_str(json, "what", findings[i].what);
-        jpp_json_str(json, "because", findings[i].because);
-        jpp_json_str(json, "cure", findings[i].cure);
-
-        jpp_json_close(json, '}');
-    }
-
-    jpp_json_close(json, ']');
+    jpp_findings_json(json, findings, n);
 }
 
 

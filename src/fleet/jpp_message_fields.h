@@ -38,6 +38,7 @@
     X(U64, worker.who.generation, UINT64_MAX)                                 \
     X(BOOL, worker.is_exiting, 1)                                             \
     X(U64, worker.started, INT64_MAX)                                         \
+    X(U64, worker.inherited, UINT64_MAX)                                      \
                                                                               \
     X(U32, worker.jemalloc.state, JPP_JEMALLOC_READY)                         \
     X(TEXT, worker.jemalloc.allocator,                                        \

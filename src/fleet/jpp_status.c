@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "jpp_ascii.h"
-#include "jpp_json.h"
 #include "jpp_status.h"
 #include "jpp_status_sampling.h"
 #include "jpp_version.h"
@@ -144,6 +143,8 @@ jpp_status_json(const jpp_fleet_t *fleet, jpp_sink_t *sink)
     jpp_json_u64(&json, "asked", fleet->n_asked);
     jpp_json_u64(&json, "answered", fleet->n);
     jpp_json_str(&json, "unnamed", fleet->unnamed);
+
+    jpp_findings_json(&json, fleet->findings, fleet->n_findings);
 
     jpp_json_open(&json, "workers", '[');
 

@@ -11,6 +11,7 @@
 #define _JPP_STATUS_H_INCLUDED_
 
 
+#include "jpp_finding.h"
 #include "jpp_problems.h"
 #include "jpp_sink.h"
 #include "jpp_status_time.h"
@@ -32,6 +33,8 @@ typedef struct {
     size_t                 n;
     const jpp_missing_t   *missing;        /* the others */
     size_t                 n_missing;
+    const jpp_finding_t   *findings;       /* about all, as they were last */
+    size_t                 n_findings;     /*   found */
     const jpp_control_t   *wanted;         /* settings for all; or NULL */
     const char            *unnamed;        /* of the last profile: which */
                                            /*   code lacks names; or NULL */

@@ -31,6 +31,7 @@ static void jpp_facts_jemalloc(jpp_facts_t *facts, const jpp_fleet_t *fleet);
 static void jpp_facts_stacks(jpp_facts_t *facts, const jpp_fleet_t *fleet);
 static void jpp_facts_sampler(jpp_facts_t *facts, const jpp_fleet_t *fleet);
 static void jpp_facts_stats(jpp_facts_t *facts, const jpp_fleet_t *fleet);
+static void jpp_facts_findings(jpp_facts_t *facts, const jpp_fleet_t *fleet);
 static void jpp_facts_sum(jpp_facts_t *facts, const char *what,
     uint64_t bytes, size_t n);
 static void jpp_facts_resident(jpp_facts_t *facts, const jpp_worker_t *worker,
@@ -50,7 +51,8 @@ jpp_status_comments(const jpp_fleet_t *fleet, jpp_arena_t *arena)
     facts.arena = arena;
     facts.n = 0;
     facts.facts = jpp_arena_alloc(arena, (JPP_STATUS_FACTS + fleet->n
-                                          + fleet->n_missing + 1)
+                                          + fleet->n_missing
+                                          + fleet->n_findings + 1)
                                          * sizeof(char *));
 
     jpp_facts_add(&facts, "nginx %s", fleet->nginx);
@@ -75,6 +77,7 @@ jpp_status_comments(const jpp_fleet_t *fleet, jpp_arena_t *arena)
     jpp_facts_sampler(&facts, fleet);
     jpp_facts_stacks(&facts, fleet);
     jpp_facts_stats(&facts, fleet);
+    jpp_facts_findings(&facts, fleet);
 
     return facts.facts;
 }
@@ -258,6 +261,23 @@ jpp_facts_resident(jpp_facts_t *facts, const jpp_worker_t *worker, size_t n)
                   "(%s)%s: shared pages and pages never touched count",
                   worker->stats.resident,
                   jpp_units_bytes(worker->stats.resident, text), where);
+}
+
+
+/* without the cures, which memory has */
+
+static void
+jpp_facts_findings(jpp_facts_t *facts, const jpp_fleet_t *fleet)
+{
+    size_t                i;
+    const jpp_finding_t  *finding;
+
+    for (i = 0; i < fleet->n_findings; i++) {
+        finding = &fleet->findings[i];
+
+        jpp_facts_add(facts, "finding %s: %s: %s", finding->id, finding->what,
+                      finding->because);
+    }
 }
 
 

@@ -17,6 +17,12 @@
 #include "jpp_system.h"
 
 
+#define JPP_FINDING_MIB    ((uint64_t) 1024 * 1024)
+
+/* less is not worth a sentence */
+#define JPP_FINDING_FLOOR  (64 * JPP_FINDING_MIB)
+
+
 /* A zone of shared memory that nginx divides into slabs. */
 typedef struct {
     const char            *name;           /* any bytes, of the configuration */
@@ -29,6 +35,22 @@ typedef struct {
 } jpp_zone_t;
 
 
+/* A worker that ended without saying so. */
+typedef struct {
+    jpp_identity_t         who;            /* pid 0: there was none */
+    uint64_t               rss;            /* seconds before; or JPP_NONE */
+} jpp_vanished_t;
+
+
+/* What a profile of the fleet's workers has. */
+typedef struct {
+    uint64_t               samples;
+    uint64_t               bytes;          /* that are live: an estimate, */
+    double                 error;          /*   off by so many per cent */
+    bool                   is_whole;       /* not only of an origin */
+} jpp_profiled_t;
+
+
 typedef struct {
     const jpp_fleet_t     *fleet;
     uint64_t               generation;     /* of the configuration */
@@ -37,6 +59,11 @@ typedef struct {
                                            /*   started; JPP_NONE: unknown */
     uint64_t               unclean_exits;  /* workers that ended without */
                                            /*   saying so */
+    jpp_vanished_t         vanished;       /* the last of them */
+    uint64_t               inherited;      /* by a worker of the newest */
+    uint64_t               inherited_before;   /*   generation, and of the */
+                                           /*   one before; or JPP_NONE */
+    const jpp_profiled_t  *profile;        /* NULL: there is none at hand */
     const jpp_zone_t      *zones;
     size_t                 n_zones;
     const jpp_system_t    *system;

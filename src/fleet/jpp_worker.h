@@ -41,6 +41,7 @@ typedef struct {
     jpp_identity_t         who;
     bool                   is_exiting;
     int64_t                started;        /* seconds since the epoch */
+    uint64_t               inherited;      /* allocated then; or JPP_NONE */
     jpp_jemalloc_t         jemalloc;
     jpp_sampler_state_t    sampler;
     bool                   has_stats;

@@ -20,6 +20,7 @@
  *     body       the body of a request, in memory or in a file
  *     page       what workers answer, as a page
  *     report     what workers answer, as a profile
+ *     labels     of its samples
  *     job        the work of one request, step by step: it outlives the request
  *                when the client leaves, and ends when nginx ends
  *     deliver    a body that counts in the budget

@@ -1,7 +1,9 @@
 
 /*
  * The memory of this worker over time: every few seconds, it writes down in
- * shared memory what it holds.
+ * shared memory what it holds.  One worker, the first of the newest
+ * configuration, then looks at what all have written, and logs findings as they
+ * rise: nobody needs to ask for them.
  *
  * For the event loop.  Its timer is cancelable: no worker waits for it.
  */
@@ -14,7 +16,10 @@
 #include "ngx_http_jemalloc_pprof_registry.h"
 
 
-/* Write the first point, and go on; once per row of this worker. */
+/*
+ * Write the first point, and go on; for each row of this worker.  Nothing in a
+ * process that is not a worker yet.
+ */
 void ngx_http_jemalloc_pprof_history_init(ngx_cycle_t *cycle);
 
 

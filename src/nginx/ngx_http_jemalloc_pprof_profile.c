@@ -218,6 +218,9 @@ ngx_http_jemalloc_pprof_profile_collected(ngx_http_jemalloc_pprof_job_t *job,
     profile->report.last = profile->last.collection;
     profile->report.base = profile->base.collection;
 
+    profile->report.n_findings = ngx_http_jemalloc_pprof_findings(
+                                     profile->report.findings);
+
     return ngx_http_jemalloc_pprof_job_run(job,
                ngx_http_jemalloc_pprof_profile_send);
 }

@@ -10,33 +10,25 @@
 typedef struct {
     ngx_atomic_t                                generation;
     ngx_atomic_t                                n_changes;
-    ngx_atomic_t                                n_unclean_exits;
     volatile time_t                             loaded;
     volatile ngx_http_jemalloc_pprof_wanted_t   wanted;
     ngx_http_jemalloc_pprof_row_t
                                       rows[NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS];
-    ngx_http_jemalloc_pprof_note_t              notes[];   /* one for each */
+    jpp_notes_t                                 notes;     /* the last */
 } ngx_http_jemalloc_pprof_registry_t;
 
 
-/* a page of a note is there once a worker has written it */
-#define NGX_HTTP_JEMALLOC_PPROF_REGISTRY                                      \
-    (sizeof(ngx_http_jemalloc_pprof_registry_t)                               \
-     + NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS                                       \
-       * sizeof(ngx_http_jemalloc_pprof_note_t))
-
 /* with what nginx keeps beside it, and some of it free, which it should be */
 #define NGX_HTTP_JEMALLOC_PPROF_ZONE_SIZE                                     \
-    ((NGX_HTTP_JEMALLOC_PPROF_REGISTRY / 4096 + 16) * 4096 / 4 * 5)
+    ((sizeof(ngx_http_jemalloc_pprof_registry_t) / 4096 + 16) * 4096 / 4 * 5)
 
 
 static ngx_int_t ngx_http_jemalloc_pprof_init_zone(ngx_shm_zone_t *zone,
     void *data);
 static ngx_int_t ngx_http_jemalloc_pprof_registry_enter(ngx_shm_zone_t *zone,
     ngx_http_jemalloc_pprof_row_t *row);
-static ngx_http_jemalloc_pprof_note_t *ngx_http_jemalloc_pprof_registry_note(
-    ngx_http_jemalloc_pprof_registry_t *registry,
-    const ngx_http_jemalloc_pprof_row_t *row);
+static void ngx_http_jemalloc_pprof_vanished(
+    ngx_http_jemalloc_pprof_registry_t *registry, ngx_uint_t place);
 static ngx_uint_t ngx_http_jemalloc_pprof_is_row(
     const ngx_http_jemalloc_pprof_row_t *a,
     const ngx_http_jemalloc_pprof_row_t *b);
@@ -78,14 +70,15 @@ ngx_http_jemalloc_pprof_init_zone(ngx_shm_zone_t *zone, void *data)
                             : zone->shm.exists ? shpool->data : NULL;
 
     if (registry == NULL) {
-        registry = ngx_slab_alloc(shpool, NGX_HTTP_JEMALLOC_PPROF_REGISTRY);
+        registry = ngx_slab_alloc(shpool,
+                       sizeof(ngx_http_jemalloc_pprof_registry_t));
         if (registry == NULL) {
             return NGX_ERROR;
         }
 
-        /* a note is cleared by who joins */
-
-        ngx_memzero(registry, sizeof(ngx_http_jemalloc_pprof_registry_t));
+        ngx_memzero(registry,
+                    offsetof(ngx_http_jemalloc_pprof_registry_t, notes));
+        jpp_notes_init(&registry->notes);
 
         registry->wanted.active = NGX_CONF_UNSET;
         registry->wanted.lg_sample = NGX_CONF_UNSET;
@@ -155,8 +148,11 @@ ngx_http_jemalloc_pprof_registry_enter(ngx_shm_zone_t *zone,
         /* our pid may have belonged to a killed worker */
 
         if (r->pid == row->pid) {
-            registry->n_unclean_exits += !ngx_http_jemalloc_pprof_is_row(r,
-                                                                         row);
+
+            if (!ngx_http_jemalloc_pprof_is_row(r, row)) {
+                ngx_http_jemalloc_pprof_vanished(registry, i);
+            }
+
             r->pid = 0;
         }
 
@@ -169,8 +165,7 @@ ngx_http_jemalloc_pprof_registry_enter(ngx_shm_zone_t *zone,
         row->place = place;
         registry->rows[place] = *row;
 
-        registry->notes[place].worker.started = 0;
-        jpp_history_init(&registry->notes[place].history);
+        jpp_note_clear(&registry->notes.notes[place]);
     }
 
     ngx_http_jemalloc_pprof_unlock(zone);
@@ -211,12 +206,29 @@ ngx_http_jemalloc_pprof_registry_forget(ngx_shm_zone_t *zone,
         r = &registry->rows[i];
 
         if (ngx_http_jemalloc_pprof_is_row(r, row)) {
-            registry->n_unclean_exits++;
+            ngx_http_jemalloc_pprof_vanished(registry, i);
             r->pid = 0;
         }
     }
 
     ngx_http_jemalloc_pprof_unlock(zone);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_vanished(ngx_http_jemalloc_pprof_registry_t *registry,
+    ngx_uint_t place)
+{
+    jpp_identity_t                        who;
+    const ngx_http_jemalloc_pprof_row_t  *row;
+
+    row = &registry->rows[place];
+
+    who.index = row->index;
+    who.pid = row->pid;
+    who.generation = row->generation;
+
+    jpp_notes_vanished(&registry->notes, &who, &registry->notes.notes[place]);
 }
 
 
@@ -258,78 +270,6 @@ ngx_http_jemalloc_pprof_registry_list(ngx_shm_zone_t *zone,
 }
 
 
-void
-ngx_http_jemalloc_pprof_registry_write(ngx_shm_zone_t *zone,
-    const ngx_http_jemalloc_pprof_row_t *row, const jpp_worker_t *worker,
-    uint64_t seconds)
-{
-    jpp_history_point_t                  point;
-    ngx_http_jemalloc_pprof_note_t      *note;
-    ngx_http_jemalloc_pprof_registry_t  *registry;
-
-    point.allocated = worker->has_stats ? worker->stats.allocated : JPP_NONE;
-    point.rss = worker->activity.usage.rss;
-
-    registry = ngx_http_jemalloc_pprof_lock(zone);
-    note = ngx_http_jemalloc_pprof_registry_note(registry, row);
-
-    if (note != NULL) {
-        note->worker = *worker;
-        note->worker.jemalloc.variable = NULL;
-        note->worker.history = NULL;
-
-        jpp_history_add(&note->history, seconds, &point);
-    }
-
-    ngx_http_jemalloc_pprof_unlock(zone);
-}
-
-
-ngx_int_t
-ngx_http_jemalloc_pprof_registry_read(ngx_shm_zone_t *zone,
-    const ngx_http_jemalloc_pprof_row_t *row, jpp_worker_t *worker,
-    jpp_history_t *history)
-{
-    ngx_int_t                             rc;
-    ngx_http_jemalloc_pprof_registry_t    *registry;
-    const ngx_http_jemalloc_pprof_note_t  *note;
-
-    rc = NGX_DECLINED;
-    registry = ngx_http_jemalloc_pprof_lock(zone);
-    note = ngx_http_jemalloc_pprof_registry_note(registry, row);
-
-    if (note != NULL && note->worker.started != 0) {
-
-        if (worker != NULL) {
-            *worker = note->worker;
-        }
-
-        if (history != NULL) {
-            *history = note->history;
-        }
-
-        rc = NGX_OK;
-    }
-
-    ngx_http_jemalloc_pprof_unlock(zone);
-
-    return rc;
-}
-
-
-/* of a worker that is there; NULL: it has no row, or another has it now */
-
-static ngx_http_jemalloc_pprof_note_t *
-ngx_http_jemalloc_pprof_registry_note(
-    ngx_http_jemalloc_pprof_registry_t *registry,
-    const ngx_http_jemalloc_pprof_row_t *row)
-{
-    return row->place < NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS
-           && ngx_http_jemalloc_pprof_is_row(&registry->rows[row->place], row)
-           ? &registry->notes[row->place] : NULL;
-}
-
-
 ngx_uint_t
 ngx_http_jemalloc_pprof_registry_has(ngx_shm_zone_t *zone, ngx_pid_t pid)
 {
@@ -354,13 +294,38 @@ ngx_http_jemalloc_pprof_registry_has(ngx_shm_zone_t *zone, ngx_pid_t pid)
 
 void
 ngx_http_jemalloc_pprof_registry_facts(ngx_shm_zone_t *zone,
-    uint64_t *generation, int64_t *loaded, uint64_t *unclean_exits)
+    uint64_t *generation, int64_t *loaded)
 {
     ngx_http_jemalloc_pprof_registry_t *registry = zone->data;
 
     *generation = registry->generation;
     *loaded = registry->loaded;
-    *unclean_exits = registry->n_unclean_exits;
+}
+
+
+jpp_notes_t *
+ngx_http_jemalloc_pprof_registry_lock(ngx_shm_zone_t *zone)
+{
+    return &ngx_http_jemalloc_pprof_lock(zone)->notes;
+}
+
+
+void
+ngx_http_jemalloc_pprof_registry_unlock(ngx_shm_zone_t *zone)
+{
+    ngx_http_jemalloc_pprof_unlock(zone);
+}
+
+
+jpp_note_t *
+ngx_http_jemalloc_pprof_registry_note(ngx_shm_zone_t *zone,
+    const ngx_http_jemalloc_pprof_row_t *row)
+{
+    ngx_http_jemalloc_pprof_registry_t *registry = zone->data;
+
+    return row->place < NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS
+           && ngx_http_jemalloc_pprof_is_row(&registry->rows[row->place], row)
+           ? &registry->notes.notes[row->place] : NULL;
 }
 
 

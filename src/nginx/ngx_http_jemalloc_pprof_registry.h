@@ -20,11 +20,11 @@
 #include <ngx_core.h>
 #include <ngx_event.h>
 
-#include "jpp_worker.h"
+#include "jpp_notes.h"
 
 
 /* any more workers are not found by the others until some have exited */
-#define NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS  1024
+#define NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS  JPP_NOTES
 
 /* of a socket: 64 random bits in hex */
 #define NGX_HTTP_JEMALLOC_PPROF_KEY       16
@@ -39,13 +39,6 @@ typedef struct {
     ngx_uint_t      place;         /* of its note, while it is entered */
     unsigned        can_listen:1;
 } ngx_http_jemalloc_pprof_row_t;
-
-
-/* What a worker writes down from time to time, for those who do not ask it. */
-typedef struct {
-    jpp_worker_t    worker;        /* started is 0: nothing yet; no pointer */
-    jpp_history_t   history;
-} ngx_http_jemalloc_pprof_note_t;
 
 
 /* The settings that every worker should have. */
@@ -82,32 +75,13 @@ ngx_uint_t ngx_http_jemalloc_pprof_registry_list(ngx_shm_zone_t *zone,
     ngx_http_jemalloc_pprof_row_t rows[NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS],
     ngx_uint_t *generation);
 
-/*
- * In a worker whose row is ROW: write down WORKER as it is SECONDS after its
- * start, and add it to its history.
- */
-void ngx_http_jemalloc_pprof_registry_write(ngx_shm_zone_t *zone,
-    const ngx_http_jemalloc_pprof_row_t *row, const jpp_worker_t *worker,
-    uint64_t seconds);
-
-/*
- * Copy what ROW's worker wrote down to WORKER and HISTORY, either of which may
- * be NULL.  NGX_DECLINED: nothing yet.
- */
-ngx_int_t ngx_http_jemalloc_pprof_registry_read(ngx_shm_zone_t *zone,
-    const ngx_http_jemalloc_pprof_row_t *row, jpp_worker_t *worker,
-    jpp_history_t *history);
-
 /* Is there a row with PID? */
 ngx_uint_t ngx_http_jemalloc_pprof_registry_has(ngx_shm_zone_t *zone,
     ngx_pid_t pid);
 
-/*
- * The present generation, when it was loaded, and how many workers have ended
- * without leaving.
- */
+/* The present generation, and when it was loaded. */
 void ngx_http_jemalloc_pprof_registry_facts(ngx_shm_zone_t *zone,
-    uint64_t *generation, int64_t *loaded, uint64_t *unclean_exits);
+    uint64_t *generation, int64_t *loaded);
 
 /* The settings of every worker: read them, and change them. */
 void ngx_http_jemalloc_pprof_registry_get_wanted(ngx_shm_zone_t *zone,
@@ -121,6 +95,17 @@ void ngx_http_jemalloc_pprof_registry_set_wanted(ngx_shm_zone_t *zone,
  */
 ngx_uint_t ngx_http_jemalloc_pprof_registry_changes(ngx_shm_zone_t *zone);
 void ngx_http_jemalloc_pprof_registry_changed(ngx_shm_zone_t *zone);
+
+/*
+ * Lock the zone, for some microseconds: what its workers have written down; and
+ * unlock it.
+ */
+jpp_notes_t *ngx_http_jemalloc_pprof_registry_lock(ngx_shm_zone_t *zone);
+void ngx_http_jemalloc_pprof_registry_unlock(ngx_shm_zone_t *zone);
+
+/* While it is locked: the note of ROW's worker; NULL: it is not entered. */
+jpp_note_t *ngx_http_jemalloc_pprof_registry_note(ngx_shm_zone_t *zone,
+    const ngx_http_jemalloc_pprof_row_t *row);
 
 
 #endif /* _NGX_HTTP_JEMALLOC_PPROF_REGISTRY_H_INCLUDED_ */

@@ -1,4 +1,5 @@
 
+#include "ngx_http_jemalloc_pprof_labels.h"
 #include "ngx_http_jemalloc_pprof_report.h"
 #include "ngx_http_jemalloc_pprof_self.h"
 
@@ -18,13 +19,11 @@
 /* what the arena needs beside the body */
 #define NGX_HTTP_JEMALLOC_PPROF_BODY_SPARE  (64 * 1024)
 
-/* of a capture and, behind them, of what was inherited */
-#define NGX_HTTP_JEMALLOC_PPROF_LABELS      4
-#define NGX_HTTP_JEMALLOC_PPROF_INHERITED   2
-
 
 /* What the shares become. */
 typedef struct {
+    ngx_http_jemalloc_pprof_report_t
+                     *report;
     jpp_arena_t      *arena;
     jpp_capture_t    *captures;
     jpp_err_t        *errors;      /* one for each of them */
@@ -57,8 +56,6 @@ static const char *ngx_http_jemalloc_pprof_report_compare(
 static jpp_capture_t *ngx_http_jemalloc_pprof_report_capture(
     ngx_http_jemalloc_pprof_input_t *input,
     const ngx_http_jemalloc_pprof_share_t *share);
-static jpp_label_t *ngx_http_jemalloc_pprof_report_labels(jpp_arena_t *arena,
-    const ngx_http_jemalloc_pprof_row_t *row);
 static void ngx_http_jemalloc_pprof_report_missing(
     ngx_http_jemalloc_pprof_input_t *input,
     const ngx_http_jemalloc_pprof_share_t *share, const char *why);
@@ -67,7 +64,9 @@ static const ngx_http_jemalloc_pprof_share_t *
     const ngx_http_jemalloc_pprof_collection_t *co,
     const ngx_http_jemalloc_pprof_share_t *share);
 static const char *const *ngx_http_jemalloc_pprof_report_comments(void *data,
-    jpp_arena_t *arena);
+    const jpp_profile_t *profile, jpp_arena_t *arena);
+static void ngx_http_jemalloc_pprof_report_findings(
+    ngx_http_jemalloc_pprof_input_t *input, const jpp_profile_t *profile);
 static jpp_code_t ngx_http_jemalloc_pprof_report_copy_body(
     ngx_http_jemalloc_pprof_report_t *report, const jpp_vec_t *out,
     jpp_err_t *err);
@@ -111,6 +110,7 @@ ngx_http_jemalloc_pprof_report_write(ngx_http_jemalloc_pprof_report_t *report,
 
     ngx_memzero(&input, sizeof(ngx_http_jemalloc_pprof_input_t));
 
+    input.report = report;
     input.arena = arena;
 
     buffer = jpp_arena_alloc(arena, JPP_SINK_BUFFER);
@@ -327,7 +327,7 @@ ngx_http_jemalloc_pprof_report_capture(ngx_http_jemalloc_pprof_input_t *input,
 
     name = jpp_arena_alloc(input->arena,
                            sizeof("worker  pid ") + 2 * NGX_INT_T_LEN);
-    labels = ngx_http_jemalloc_pprof_report_labels(input->arena, row);
+    labels = ngx_http_jemalloc_pprof_labels(input->arena, row);
 
     if (name == NULL || labels == NULL) {
         return NULL;
@@ -350,46 +350,6 @@ ngx_http_jemalloc_pprof_report_capture(ngx_http_jemalloc_pprof_input_t *input,
     capture->tail = ngx_http_jemalloc_pprof_self.tail;
 
     return capture;
-}
-
-
-static jpp_label_t *
-ngx_http_jemalloc_pprof_report_labels(jpp_arena_t *arena,
-    const ngx_http_jemalloc_pprof_row_t *row)
-{
-    u_char       *index;
-    jpp_label_t  *labels;
-
-    index = jpp_arena_alloc(arena, NGX_INT_T_LEN + 1);
-    labels = jpp_arena_alloc(arena, (NGX_HTTP_JEMALLOC_PPROF_LABELS
-                                     + NGX_HTTP_JEMALLOC_PPROF_INHERITED)
-                                    * sizeof(jpp_label_t));
-
-    if (index == NULL || labels == NULL) {
-        return NULL;
-    }
-
-    (void) ngx_sprintf(index, "%ui%Z", row->index);
-
-    /* readers make series of string labels: a pid must not be one */
-
-    labels[0].key = "worker";
-    labels[0].str = (char *) index;
-    labels[1].key = "pid";
-    labels[1].num = row->pid;
-    labels[2].key = "generation";
-    labels[2].num = row->generation;
-    labels[3].key = "origin";
-    labels[3].str = "worker";
-
-    /* inherited memory belongs to a generation, not to a worker */
-
-    labels[4].key = "generation";
-    labels[4].num = row->generation;
-    labels[5].key = "origin";
-    labels[5].str = "master";
-
-    return labels;
 }
 
 
@@ -432,7 +392,8 @@ ngx_http_jemalloc_pprof_report_find(
 /* Workers with bad dumps count as missing. */
 
 static const char *const *
-ngx_http_jemalloc_pprof_report_comments(void *data, jpp_arena_t *arena)
+ngx_http_jemalloc_pprof_report_comments(void *data,
+    const jpp_profile_t *profile, jpp_arena_t *arena)
 {
     ngx_http_jemalloc_pprof_input_t *input = data;
 
@@ -468,7 +429,28 @@ ngx_http_jemalloc_pprof_report_comments(void *data, jpp_arena_t *arena)
 
     input->fleet.n = n;
 
+    if (input->report->options.reader == &jpp_reader_heap) {
+        ngx_http_jemalloc_pprof_report_findings(input, profile);
+    }
+
     return jpp_status_comments(&input->fleet, arena);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_report_findings(ngx_http_jemalloc_pprof_input_t *input,
+    const jpp_profile_t *profile)
+{
+    ngx_http_jemalloc_pprof_report_t  *report;
+
+    report = input->report;
+
+    report->n_findings += jpp_findings_profile(&input->fleet, profile,
+        report->options.args.values[JPP_ARG_ORIGIN] == JPP_ORIGIN_ALL,
+        &report->findings[report->n_findings]);
+
+    input->fleet.findings = report->findings;
+    input->fleet.n_findings = report->n_findings;
 }
 
 

@@ -11,6 +11,7 @@
 
 #include "ngx_http_jemalloc_pprof_collect.h"
 
+#include "jpp_findings.h"
 #include "jpp_report.h"
 
 
@@ -19,6 +20,10 @@ typedef struct {
     const ngx_http_jemalloc_pprof_collection_t   *base;     /* NULL: none */
     jpp_report_options_t                          options;
     size_t                                        max_size; /* of a dump */
+
+    /* that stand, with room for those about the profile itself */
+    jpp_finding_t                                 findings[JPP_FINDINGS];
+    ngx_uint_t                                    n_findings;
 
     /* the result: the body is in the arena, which becomes the caller's */
 

@@ -3,6 +3,7 @@
 
 
 ngx_http_jemalloc_pprof_self_t  ngx_http_jemalloc_pprof_self = {
+    .inherited = JPP_NONE,
     .baseline = { .fd = -1 }
 };
 
@@ -21,10 +22,28 @@ ngx_http_jemalloc_pprof_describe(jpp_worker_t *worker)
     worker->who.generation = ngx_http_jemalloc_pprof_self.generation;
     worker->is_exiting = ngx_exiting != 0;
     worker->started = ngx_http_jemalloc_pprof_self.started;
+    worker->inherited = ngx_http_jemalloc_pprof_self.inherited;
     worker->last_error = ngx_http_jemalloc_pprof_self.last_error;
 
     jpp_jemalloc_read(&worker->jemalloc);
     jpp_sampler_state(&worker->sampler);
+}
+
+
+ngx_uint_t
+ngx_http_jemalloc_pprof_findings(jpp_finding_t findings[JPP_FINDINGS])
+{
+    ngx_uint_t       n;
+    ngx_shm_zone_t  *zone;
+
+    zone = ngx_http_jemalloc_pprof_self.zone;
+
+    n = jpp_standing_findings(
+            ngx_http_jemalloc_pprof_registry_lock(zone)->standing, findings);
+
+    ngx_http_jemalloc_pprof_registry_unlock(zone);
+
+    return n;
 }
 
 

@@ -25,6 +25,7 @@ typedef struct {
                      row;          /* its own, in the registry or not */
     ngx_uint_t       generation;
     time_t           started;
+    uint64_t         inherited;    /* allocated then; JPP_NONE: unknown */
     jpp_memfd_t      baseline;     /* what was inherited; fd -1: unknown */
     uint64_t         oom_kills;    /* of the cgroup, when nginx started */
     uint64_t         n_resets;     /* how often its samples were forgotten */
@@ -43,6 +44,10 @@ extern ngx_connection_t  ngx_http_jemalloc_pprof_no_connection;
 
 /* Fill WORKER, except its stats, with the present state of this worker. */
 void ngx_http_jemalloc_pprof_describe(jpp_worker_t *worker);
+
+/* Fill FINDINGS with what was found last, seconds ago; their number. */
+ngx_uint_t ngx_http_jemalloc_pprof_findings(
+    jpp_finding_t findings[JPP_FINDINGS]);
 
 /* Fill FLEET with the N WORKERS that answered, of N_ASKED; none is missing. */
 void ngx_http_jemalloc_pprof_fleet(jpp_fleet_t *fleet,

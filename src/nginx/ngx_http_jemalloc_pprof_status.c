@@ -56,11 +56,19 @@ ngx_http_jemalloc_pprof_status_write(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
     jpp_sink_t *sink)
 {
-    jpp_fleet_t  fleet;
+    jpp_fleet_t     fleet;
+    jpp_finding_t  *findings;
 
-    if (ngx_http_jemalloc_pprof_status_fleet(co, arena, &fleet) != NGX_OK) {
+    findings = jpp_arena_alloc(arena, JPP_FINDINGS * sizeof(jpp_finding_t));
+
+    if (findings == NULL
+        || ngx_http_jemalloc_pprof_status_fleet(co, arena, &fleet) != NGX_OK)
+    {
         return NGX_ERROR;
     }
+
+    fleet.findings = findings;
+    fleet.n_findings = ngx_http_jemalloc_pprof_findings(findings);
 
     jpp_status_json(&fleet, sink);
 

@@ -37,22 +37,34 @@ ngx_http_jemalloc_pprof_telemetry(
     const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
     jpp_telemetry_t *telemetry)
 {
+    jpp_fleet_t  *fleet;
+
+    fleet = jpp_arena_alloc(arena, sizeof(jpp_fleet_t));
+
+    return fleet != NULL
+           && ngx_http_jemalloc_pprof_status_fleet(co, arena, fleet) == NGX_OK
+           && ngx_http_jemalloc_pprof_telemetry_histories(co, arena, fleet)
+              == NGX_OK
+           ? ngx_http_jemalloc_pprof_telemetry_of(fleet, arena, telemetry)
+           : NGX_ERROR;
+}
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_telemetry_of(const jpp_fleet_t *fleet,
+    jpp_arena_t *arena, jpp_telemetry_t *telemetry)
+{
     jpp_err_t     *err;
-    jpp_fleet_t   *fleet;
     jpp_cgroup_t  *cgroup;
     jpp_system_t  *system;
 
     ngx_memzero(telemetry, sizeof(jpp_telemetry_t));
 
     err = jpp_arena_alloc(arena, sizeof(jpp_err_t));
-    fleet = jpp_arena_alloc(arena, sizeof(jpp_fleet_t));
     cgroup = jpp_arena_alloc(arena, sizeof(jpp_cgroup_t));
     system = jpp_arena_alloc(arena, sizeof(jpp_system_t));
 
-    if (err == NULL || fleet == NULL || cgroup == NULL || system == NULL
-        || ngx_http_jemalloc_pprof_status_fleet(co, arena, fleet) != NGX_OK
-        || ngx_http_jemalloc_pprof_telemetry_histories(co, arena, fleet)
-           != NGX_OK
+    if (err == NULL || cgroup == NULL || system == NULL
         || ngx_http_jemalloc_pprof_telemetry_zones(arena, telemetry) != NGX_OK)
     {
         return NGX_ERROR;
@@ -63,8 +75,11 @@ ngx_http_jemalloc_pprof_telemetry(
 
     ngx_http_jemalloc_pprof_registry_facts(ngx_http_jemalloc_pprof_self.zone,
                                            &telemetry->generation,
-                                           &telemetry->loaded,
-                                           &telemetry->unclean_exits);
+                                           &telemetry->loaded);
+
+    jpp_notes_facts(ngx_http_jemalloc_pprof_registry_lock(
+                        ngx_http_jemalloc_pprof_self.zone), telemetry);
+    ngx_http_jemalloc_pprof_registry_unlock(ngx_http_jemalloc_pprof_self.zone);
 
     jpp_system_read(system, "");
     telemetry->system = system;
@@ -87,9 +102,11 @@ ngx_http_jemalloc_pprof_telemetry_histories(
     const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
     jpp_fleet_t *fleet)
 {
-    ngx_uint_t      i;
-    jpp_worker_t   *worker;
-    jpp_history_t  *history;
+    ngx_uint_t         i;
+    jpp_worker_t      *worker;
+    jpp_history_t     *history;
+    ngx_shm_zone_t    *zone;
+    const jpp_note_t  *note;
 
     history = jpp_arena_alloc(arena, fleet->n * sizeof(jpp_history_t));
     if (history == NULL) {
@@ -97,6 +114,9 @@ ngx_http_jemalloc_pprof_telemetry_histories(
     }
 
     worker = (jpp_worker_t *) fleet->workers;
+    zone = ngx_http_jemalloc_pprof_self.zone;
+
+    (void) ngx_http_jemalloc_pprof_registry_lock(zone);
 
     for (i = 0; i < co->n; i++) {
 
@@ -104,16 +124,18 @@ ngx_http_jemalloc_pprof_telemetry_histories(
             continue;
         }
 
-        if (ngx_http_jemalloc_pprof_registry_read(
-                ngx_http_jemalloc_pprof_self.zone, &co->shares[i].peer.row,
-                NULL, history)
-            == NGX_OK)
-        {
+        note = ngx_http_jemalloc_pprof_registry_note(zone,
+                                                     &co->shares[i].peer.row);
+
+        if (note != NULL && note->worker.started != 0) {
+            *history = note->history;
             worker->history = history++;
         }
 
         worker++;
     }
+
+    ngx_http_jemalloc_pprof_registry_unlock(zone);
 
     return NGX_OK;
 }

@@ -25,5 +25,9 @@ ngx_int_t ngx_http_jemalloc_pprof_telemetry(
     const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
     jpp_telemetry_t *telemetry);
 
+/* The same for the workers of FLEET, without asking them. */
+ngx_int_t ngx_http_jemalloc_pprof_telemetry_of(const jpp_fleet_t *fleet,
+    jpp_arena_t *arena, jpp_telemetry_t *telemetry);
+
 
 #endif /* _NGX_HTTP_JEMALLOC_PPROF_TELEMETRY_H_INCLUDED_ */

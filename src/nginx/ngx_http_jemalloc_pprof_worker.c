@@ -3,7 +3,6 @@
 #include "ngx_http_jemalloc_pprof_answerer.h"
 #include "ngx_http_jemalloc_pprof_baseline.h"
 #include "ngx_http_jemalloc_pprof_hints.h"
-#include "ngx_http_jemalloc_pprof_history.h"
 #include "ngx_http_jemalloc_pprof_loop.h"
 #include "ngx_http_jemalloc_pprof_pools.h"
 #include "ngx_http_jemalloc_pprof_thread.h"
@@ -73,7 +72,6 @@ ngx_http_jemalloc_pprof_worker_init(ngx_cycle_t *cycle)
     ngx_http_jemalloc_pprof_loop_init(cycle);
 
     ngx_http_jemalloc_pprof_worker_join(cycle);
-    ngx_http_jemalloc_pprof_history_init(cycle);
 
     /* in this order: from here on, changes reach this worker, too */
 
@@ -194,7 +192,6 @@ ngx_http_jemalloc_pprof_worker_configured(ngx_cycle_t *cycle)
         self->row.generation = self->generation;
 
         (void) ngx_http_jemalloc_pprof_registry_join(self->zone, &self->row);
-        ngx_http_jemalloc_pprof_history_init(cycle);
     }
 
     ngx_http_jemalloc_pprof_baseline_take(cycle);

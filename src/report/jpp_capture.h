@@ -52,12 +52,12 @@ typedef struct {
 
 
 /*
- * The caller's comments on the profile: a NULL-terminated array, or NULL if
- * memory is out, which fails the report.  Called after reading, when
- * options->errors says which captures could not be read.
+ * The caller's comments on PROFILE: a NULL-terminated array, or NULL if memory
+ * is out, which fails the report.  Called after reading, when options->errors
+ * says which captures could not be read.
  */
 typedef const char *const *(*jpp_report_comments_pt)(void *data,
-    jpp_arena_t *arena);
+    const jpp_profile_t *profile, jpp_arena_t *arena);
 
 
 typedef struct {

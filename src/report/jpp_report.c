@@ -278,7 +278,7 @@ jpp_report_describe(jpp_reporter_t *report)
         return true;
     }
 
-    comments = options->comments(options->data, report->arena);
+    comments = options->comments(options->data, profile, report->arena);
 
     if (comments == NULL) {
         return false;

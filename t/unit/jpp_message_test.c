@@ -7,10 +7,10 @@
 
 /* where the texts begin */
 #define JPP_REPLY_TEXT       32
-#define JPP_REPLY_ALLOCATOR  577
-#define JPP_REPLY_VERSION    641
-#define JPP_REPLY_VARIABLE   673
-#define JPP_REPLY_FAILED     1269
+#define JPP_REPLY_ALLOCATOR  585
+#define JPP_REPLY_VERSION    649
+#define JPP_REPLY_VARIABLE   681
+#define JPP_REPLY_FAILED     1277
 
 
 static void jpp_test_question(void);

@@ -55,7 +55,7 @@ static void jpp_origin_test_rows(void);
 static void jpp_origin_test_filters(void);
 static void jpp_origin_test_bad(void);
 static const char *const *jpp_origin_comments(void *data,
-    jpp_arena_t *arena);
+    const jpp_profile_t *profile, jpp_arena_t *arena);
 static void jpp_origin_test_left_out(void);
 static void jpp_origin_test_difference(void);
 static void jpp_origin_test_top(void);
@@ -317,8 +317,10 @@ jpp_origin_test_bad(void)
 /* Captures with baselines that are left out, and one left that has one. */
 
 static const char *const *
-jpp_origin_comments(void *data, jpp_arena_t *arena)
+jpp_origin_comments(void *data, const jpp_profile_t *profile,
+    jpp_arena_t *arena)
 {
+    (void) profile;
     (void) arena;
 
     return data;

@@ -38,7 +38,8 @@ static void jpp_report_test_difference(void);
 static void jpp_report_test_jemalloc(void);
 static void jpp_report_test_left_out(void);
 static void jpp_report_test_comments(void);
-static const char *const *jpp_report_comments(void *data, jpp_arena_t *arena);
+static const char *const *jpp_report_comments(void *data,
+    const jpp_profile_t *profile, jpp_arena_t *arena);
 static void jpp_report_test_sources(void);
 static void jpp_report_test_left_out_memory(void);
 static void jpp_report_test_same(const jpp_vec_t *a, const jpp_vec_t *b,
@@ -699,13 +700,15 @@ jpp_report_test_comments(void)
 /* Without DATA, both captures have an error: no memory. */
 
 static const char *const *
-jpp_report_comments(void *data, jpp_arena_t *arena)
+jpp_report_comments(void *data,
+    const jpp_profile_t *profile, jpp_arena_t *arena)
 {
     const jpp_err_t *errors = data;
 
     static const char  *wrong[] = { "not what was expected", NULL };
     static const char  *right[] = { "without the first", NULL };
 
+    (void) profile;
     (void) arena;
 
     return errors == NULL ? NULL

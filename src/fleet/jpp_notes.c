@@ -1,0 +1,81 @@
+
+#include <string.h>
+
+#include "jpp_notes.h"
+
+
+void
+jpp_notes_init(jpp_notes_t *notes)
+{
+    memset(notes, 0, offsetof(jpp_notes_t, notes));
+
+    notes->inherited[0].bytes = JPP_NONE;
+    notes->inherited[1].bytes = JPP_NONE;
+}
+
+
+void
+jpp_note_clear(jpp_note_t *note)
+{
+    note->worker.started = 0;
+
+    jpp_history_init(&note->history);
+}
+
+
+void
+jpp_note_write(jpp_note_t *note, const jpp_worker_t *worker, uint64_t seconds)
+{
+    jpp_history_point_t  point;
+
+    point.allocated = worker->has_stats ? worker->stats.allocated : JPP_NONE;
+    point.rss = worker->activity.usage.rss;
+
+    jpp_history_add(&note->history, seconds, &point);
+
+    note->worker = *worker;
+    note->worker.jemalloc.variable = NULL;
+    note->worker.history = NULL;
+}
+
+
+void
+jpp_notes_vanished(jpp_notes_t *notes, const jpp_identity_t *who,
+    const jpp_note_t *note)
+{
+    notes->n_vanished++;
+
+    notes->vanished.who = *who;
+    notes->vanished.rss = note->worker.started != 0
+                          ? note->worker.activity.usage.rss : JPP_NONE;
+}
+
+
+void
+jpp_notes_inherited(jpp_notes_t *notes, uint64_t generation, uint64_t bytes)
+{
+    jpp_inherited_t  *inherited;
+
+    inherited = notes->inherited;
+
+    if (generation > inherited[0].generation) {
+        inherited[1] = inherited[0];
+        inherited[0].generation = generation;
+        inherited[0].bytes = bytes;
+
+    } else if (generation == inherited[0].generation
+               && bytes < inherited[0].bytes)
+    {
+        inherited[0].bytes = bytes;
+    }
+}
+
+
+void
+jpp_notes_facts(const jpp_notes_t *notes, jpp_telemetry_t *telemetry)
+{
+    telemetry->unclean_exits = notes->n_vanished;
+    telemetry->vanished = notes->vanished;
+    telemetry->inherited = notes->inherited[0].bytes;
+    telemetry->inherited_before = notes->inherited[1].bytes;
+}

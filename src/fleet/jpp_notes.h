@@ -1,0 +1,76 @@
+
+/*
+ * What the workers of an nginx write down from time to time, in memory that
+ * they share, for those who do not ask them: each of them its own state and its
+ * history, and one the findings about all.
+ *
+ * The memory is the caller's, and so is the lock: no function here waits.
+ */
+
+
+#ifndef _JPP_NOTES_H_INCLUDED_
+#define _JPP_NOTES_H_INCLUDED_
+
+
+#include "jpp_standing.h"
+
+
+/* workers at a time */
+#define JPP_NOTES  1024
+
+
+/* of a worker */
+typedef struct {
+    jpp_worker_t           worker;         /* started is 0: nothing yet; no */
+                                           /*   pointers */
+    jpp_history_t          history;
+} jpp_note_t;
+
+
+/* What the workers of a generation started with. */
+typedef struct {
+    uint64_t               generation;
+    uint64_t               bytes;          /* JPP_NONE: unknown */
+} jpp_inherited_t;
+
+
+typedef struct {
+    jpp_inherited_t        inherited[2];   /* of the newest, and before */
+    uint64_t               n_vanished;     /* that ended without saying so */
+    jpp_vanished_t         vanished;       /* the last of them */
+    jpp_standing_t         standing[JPP_FINDINGS];
+
+    /* a page of them takes memory once a worker has written it */
+    jpp_note_t             notes[JPP_NOTES];
+} jpp_notes_t;
+
+
+/* Initialize NOTES, but its notes, which are cleared as they are taken. */
+void jpp_notes_init(jpp_notes_t *notes);
+
+/* Clear NOTE, for another worker. */
+void jpp_note_clear(jpp_note_t *note);
+
+/*
+ * Write down WORKER as it is SECONDS after its start, and add that to its
+ * history.
+ */
+void jpp_note_write(jpp_note_t *note, const jpp_worker_t *worker,
+    uint64_t seconds);
+
+/* Worker WHO, whose note is NOTE, has ended without saying so. */
+void jpp_notes_vanished(jpp_notes_t *notes, const jpp_identity_t *who,
+    const jpp_note_t *note);
+
+/*
+ * A worker of GENERATION has started with BYTES from the master.  The least of
+ * a generation counts: one that takes the place of another may find more.
+ */
+void jpp_notes_inherited(jpp_notes_t *notes, uint64_t generation,
+    uint64_t bytes);
+
+/* Fill in what TELEMETRY has of all this. */
+void jpp_notes_facts(const jpp_notes_t *notes, jpp_telemetry_t *telemetry);
+
+
+#endif /* _JPP_NOTES_H_INCLUDED_ */

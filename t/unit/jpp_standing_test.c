@@ -1,0 +1,184 @@
+
+/* Which findings are said, and when; and what workers write down. */
+
+
+#include "jpp_notes.h"
+#include "jpp_test_fleet.h"
+
+
+static size_t jpp_standing_test_at(int64_t now, bool has_swap, bool has_peak);
+static void jpp_standing_test_rise(void);
+static void jpp_standing_test_order(void);
+static void jpp_standing_test_notes(void);
+static void jpp_standing_test_inherited(void);
+
+
+static jpp_standing_t  jpp_standing[JPP_FINDINGS];
+static jpp_finding_t   jpp_found[JPP_FINDINGS];
+static jpp_notes_t     jpp_notes;
+
+
+int
+main(void)
+{
+    jpp_standing_test_rise();
+    jpp_standing_test_order();
+    jpp_standing_test_notes();
+    jpp_standing_test_inherited();
+
+    return jpp_done();
+}
+
+
+/* how many of what holds NOW are said */
+
+static size_t
+jpp_standing_test_at(int64_t now, bool has_swap, bool has_peak)
+{
+    size_t  n;
+
+    n = 0;
+
+    if (has_swap) {
+        jpp_finding_of(JPP_FINDING_SWAP, &jpp_found[n]);
+        (void) jpp_finding_because(&jpp_found[n++], "swap %d", (int) now);
+    }
+
+    if (has_peak) {
+        jpp_finding_of(JPP_FINDING_PEAK, &jpp_found[n]);
+        (void) jpp_finding_because(&jpp_found[n++], "peak %d", (int) now);
+    }
+
+    return jpp_standing_update(jpp_standing, jpp_found, n, now);
+}
+
+
+static void
+jpp_standing_test_rise(void)
+{
+    memset(jpp_standing, 0, sizeof(jpp_standing));
+
+    jpp_is_u64(jpp_standing_test_at(1000, false, false), 0, "nothing holds");
+    jpp_is_u64(jpp_standing_findings(jpp_standing, jpp_found), 0, "or stands");
+
+    jpp_is_u64(jpp_standing_test_at(1005, true, false), 1, "it rises");
+    jpp_is_str(jpp_found[0].id, "swap", "which is said");
+    jpp_is_str(jpp_found[0].because, "swap 1005", "with its numbers");
+
+    jpp_is_u64(jpp_standing_test_at(1010, true, false), 0, "once");
+    jpp_is_u64(jpp_standing_test_at(1069, false, false), 0, "it is gone");
+    jpp_is_u64(jpp_standing_findings(jpp_standing, jpp_found), 1,
+               "but stands for a minute");
+    jpp_is_str(jpp_found[0].because, "swap 1010", "as it was last seen");
+
+    jpp_is_u64(jpp_standing_test_at(1069, true, false), 0,
+               "nothing is said if it comes back");
+
+    (void) jpp_standing_test_at(1129, false, false);
+    jpp_is_u64(jpp_standing_findings(jpp_standing, jpp_found), 0,
+               "after a minute it is over");
+
+    jpp_is_u64(jpp_standing_test_at(1200, true, false), 0,
+               "a rise soon after is not said again");
+    jpp_is_u64(jpp_standing_findings(jpp_standing, jpp_found), 1,
+               "though it stands");
+
+    (void) jpp_standing_test_at(1300, false, false);
+    jpp_is_u64(jpp_standing_test_at(1604, true, false), 0,
+               "nor ten minutes later, less a second");
+    (void) jpp_standing_test_at(1704, false, false);
+    jpp_is_u64(jpp_standing_test_at(1705, true, false), 1, "but then it is");
+}
+
+
+static void
+jpp_standing_test_order(void)
+{
+    memset(jpp_standing, 0, sizeof(jpp_standing));
+
+    (void) jpp_standing_test_at(1000, true, false);
+
+    jpp_is_u64(jpp_standing_test_at(1005, true, true), 1, "a second one");
+    jpp_is_str(jpp_found[0].id, "peak", "is said alone");
+
+    jpp_is_u64(jpp_standing_findings(jpp_standing, jpp_found), 2, "both stand");
+    jpp_is_str(jpp_found[0].id, "swap", "in the order of the table");
+    jpp_is_str(jpp_found[0].cure != NULL ? jpp_found[1].because : "",
+               "peak 1005", "each with its own numbers");
+}
+
+
+static void
+jpp_standing_test_notes(void)
+{
+    jpp_note_t       *note;
+    jpp_worker_t      worker;
+    jpp_telemetry_t   telemetry;
+
+    memset(&jpp_notes, 0xee, sizeof(jpp_notes));
+    memset(&telemetry, 0xee, sizeof(telemetry));
+    jpp_notes_init(&jpp_notes);
+
+    note = &jpp_notes.notes[JPP_NOTES - 1];
+    jpp_note_clear(note);
+
+    jpp_is_i64(note->worker.started, 0, "a new note is empty");
+
+    jpp_notes_facts(&jpp_notes, &telemetry);
+    jpp_is_u64(telemetry.unclean_exits, 0, "nobody has vanished");
+    jpp_is_i64(telemetry.vanished.who.pid, 0, "so there is no last one");
+
+    worker = jpp_fleet_worker(3, JPP_JEMALLOC_READY);
+    jpp_notes_vanished(&jpp_notes, &worker.who, note);
+    jpp_is_u64(jpp_notes.vanished.rss, JPP_NONE, "one that wrote nothing");
+
+    worker.activity.usage.rss = 300;
+    jpp_note_write(note, &worker, 0);
+    worker.activity.usage.rss = 200;
+    jpp_note_write(note, &worker, 5);
+
+    jpp_is_u64(note->history.n, 2, "two points");
+    jpp_is_u64(note->history.points[0].allocated, worker.stats.allocated,
+               "what is allocated");
+    jpp_is_u64(note->history.points[0].rss, 300, "and resident");
+    jpp_ok(note->worker.jemalloc.variable == NULL
+           && note->worker.history == NULL, "no pointer is shared");
+
+    worker.has_stats = false;
+    jpp_note_write(note, &worker, 10);
+    jpp_is_u64(note->history.points[2].allocated, JPP_NONE,
+               "what is not known");
+
+    jpp_notes_vanished(&jpp_notes, &worker.who, note);
+    jpp_notes_facts(&jpp_notes, &telemetry);
+
+    jpp_is_u64(telemetry.unclean_exits, 2, "two have vanished");
+    jpp_is_u64(telemetry.vanished.who.index, 3, "the last one is named");
+    jpp_is_u64(telemetry.vanished.rss, 200, "with what it had");
+}
+
+
+static void
+jpp_standing_test_inherited(void)
+{
+    jpp_telemetry_t  telemetry;
+
+    jpp_notes_init(&jpp_notes);
+
+    jpp_notes_inherited(&jpp_notes, 1, 100);
+    jpp_notes_facts(&jpp_notes, &telemetry);
+    jpp_is_u64(telemetry.inherited, 100, "the first configuration");
+    jpp_is_u64(telemetry.inherited_before, JPP_NONE, "has none before it");
+
+    jpp_notes_inherited(&jpp_notes, 1, 90);
+    jpp_notes_inherited(&jpp_notes, 1, 110);
+    jpp_notes_inherited(&jpp_notes, 2, 200);
+    jpp_notes_inherited(&jpp_notes, 1, 10);
+    jpp_notes_facts(&jpp_notes, &telemetry);
+    jpp_is_u64(telemetry.inherited, 200, "the next one");
+    jpp_is_u64(telemetry.inherited_before, 90, "and the least before it");
+
+    jpp_notes_inherited(&jpp_notes, 4, 300);
+    jpp_notes_facts(&jpp_notes, &telemetry);
+    jpp_is_u64(telemetry.inherited_before, 200, "not all have workers");
+}
