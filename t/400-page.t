@@ -13,6 +13,7 @@ use lib "$FindBin::RealBin/lib";
 
 use Digest::SHA qw( sha256 );
 use JppBrowser;
+use JppRows qw( compare pprof_rows table_rows );
 use JppTool qw( $dir $root $tool finish run slurp spew start );
 use MIME::Base64 qw( decode_base64 encode_base64 );
 use Test::More;
@@ -146,87 +147,13 @@ sub check_title {
 }
 
 
-# The rows of the table: name to [ flat, cum ] as exact numbers.
-
-sub table_rows {
-    my ($columns) = @_;
-
-    $browser->run(<<'END');
-page.shown = 1e6;
-showTable();
-END
-
-    my %rows;
-
-    for my $row (@{ $browser->run(<<'END') }) {
-return [...document.querySelectorAll('#table tbody tr')].map((tr) => [
-    tr.querySelector('th').textContent,
-    [...tr.querySelectorAll('td')].map((td) => Number(td.title)),
-    [...tr.querySelectorAll('td')].map((td) => td.textContent)]);
-END
-        my ($name, $values, $texts) = @$row;
-
-        push @{ $rows{$name}{texts} }, $texts;
-        $rows{$name}{values}[$_] += $values->[$_] for 0 .. $#$values;
-    }
-
-    return \%rows;
-}
-
-
-# The same of pprof: name to [ flat, cum ].
-
-sub pprof_rows {
-    my ($type, @arguments) = @_;
-    my %rows;
-
-    my $text = output(qw( go tool pprof -symbolize=none -top -unit=B
-                           -nodecount=1000000 -nodefraction=0
-                           -edgefraction=0 ), "-sample_index=$type",
-                   @arguments);
-
-    for (split /\n/, $text) {
-        next unless /^ *(-?[\d.]+)B? +\S+ +\S+ +(-?[\d.]+)B? +\S+  (.+)$/;
-        $rows{$3} = [$1, $2];
-    }
-
-    return \%rows;
-}
-
-
-# Are the COLUMNS of the rows of the page those of pprof, within 1?
-
-sub compare {
-    my ($what, $rows, $columns, $pprof) = @_;
-    my @wrong;
-
-    for my $name (sort keys %$pprof) {
-        my $mine = $rows->{ $name =~ s/ \(inline\)$//r }{values};
-
-        push @wrong, "$name: pprof has @{ $pprof->{$name} }, the page "
-                     . join ' ', map { $_ // '-' } @{$mine}[@$columns]
-            if !$mine || grep { abs($mine->[ $columns->[$_] ]
-                                    - $pprof->{$name}[$_]) > 1 } 0, 1;
-    }
-
-    for my $name (sort keys %$rows) {
-        push @wrong, "$name: not in pprof"
-            if !$pprof->{$name}
-               && grep { $_ != 0 } @{ $rows->{$name}{values} }[@$columns];
-    }
-
-    cmp_ok(scalar keys %$pprof, '>', 20, "$what: rows of pprof");
-    is_deeply([splice @wrong, 0, 10], [], "$what: all rows agree");
-}
-
-
 sub check_pprof {
     for my $name (qw( one cxx )) {
         spew("$dir/$name.pb.gz", block(slurp($page{$name}), 'profile'));
 
         for my $type (qw( inuse_space inuse_objects )) {
             show($name, "v=table&t=$type");
-            compare("$name, $type", table_rows(), [0, 2],
+            compare("$name, $type", table_rows($browser), [0, 2],
                     pprof_rows($type, "$dir/$name.pb.gz"));
         }
 
@@ -252,7 +179,7 @@ sub check_top {
 
         show('one', "v=table$fragment");
 
-        my $rows = table_rows();
+        my $rows = table_rows($browser);
 
         for my $name (keys %$rows) {
             for (@{ $rows->{$name}{texts} }) {
@@ -287,7 +214,7 @@ sub check_difference {
 
     for my $type (qw( inuse_space inuse_objects )) {
         show('difference', "v=table&t=$type");
-        compare($type, table_rows(), [0, 3],
+        compare($type, table_rows($browser), [0, 3],
                 pprof_rows($type, '-diff_base', "$dir/base.pb.gz",
                            "$dir/profile.pb.gz"));
     }
@@ -304,7 +231,7 @@ sub check_noise {
     $page{same} = page("--base=$one", $one);
     show('same', 'v=table');
 
-    my $rows = table_rows();
+    my $rows = table_rows($browser);
 
     is_deeply([grep { $rows->{$_}{values}[3] != 0 } keys %$rows], [],
               'a dump against itself has not changed');

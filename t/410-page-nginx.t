@@ -10,8 +10,10 @@ use FindBin;
 use lib "$FindBin::RealBin/lib";
 
 use JppBrowser;
-use JppRun qw( is_alive );
+use JppRows qw( compare pprof_rows table_rows );
+use JppRun qw( is_alive spew );
 use JppSuite qw( $port dial serve slurp );
+use MIME::Base64 qw( decode_base64 );
 use Test::More;
 
 plan skip_all => 'no chromium: ./dev test installs it'
@@ -208,6 +210,17 @@ sub check_pools {
     ok($owners{'connection slots'} && $owners{configuration},
        'parts of nginx are owners');
     ok((grep { /^(?:server|location) / } keys %owners), 'and so are servers');
+
+    my $bytes = $browser->run('return toBase64(page.now.bytes)');
+    my $file = spew("$server->{prefix}/pools.pb.gz", decode_base64($bytes));
+
+    $ENV{PPROF_TMPDIR} = $server->{prefix};
+
+    for my $type (qw( inuse_space inuse_objects unused_space )) {
+        $browser->run("change({ v: 'table', t: '$type', k: '0' })");
+        compare("pools, $type", table_rows($browser), [0, 2],
+                pprof_rows($type, $file), 8);
+    }
 
     show("$pools&seconds=1#v=owners");
 

@@ -12,6 +12,7 @@ use lib "$FindBin::RealBin/lib";
 use Compress::Zlib ();
 use JppBrowser;
 use JSON::PP ();
+use JppRows qw( compare pprof_rows table_rows );
 use JppTool qw( $dir $root $tool run slurp spew );
 use MIME::Base64 qw( encode_base64 );
 use Test::More;
@@ -31,6 +32,8 @@ run('--any-kernel', '--format=html', '-o', "$dir/page.html",
 my $page = slurp("$dir/page.html");
 
 subtest 'a profile of CPU time' => \&check_cpu;
+subtest 'a profile of Go' => \&check_go;
+subtest 'split by a label' => \&check_split;
 subtest 'a profile of stalls' => \&check_stalls;
 subtest 'without names' => \&check_nameless;
 subtest 'pools' => \&check_pools;
@@ -78,8 +81,8 @@ sub number {
 }
 
 
-# A profile: TYPES (name unit ...), SAMPLES ([stack of function ids], [values]),
-# NAMES of functions from 1 on, and more FIELDS.
+# A profile: TYPES (name unit ...), SAMPLES ([stack of function ids], [values],
+# key of a label, value ...), NAMES of functions from 1 on, and more FIELDS.
 
 sub proto {
     my (%how) = @_;
@@ -94,9 +97,16 @@ sub proto {
     }
 
     for (@{ $how{samples} // [] }) {
-        $bytes .= field(2, field(1, join '', map { varint($_) } @{ $_->[0] })
-                           . field(2, join '', map { varint($_) }
-                                               @{ $_->[1] }));
+        my ($stack, $values, @labels) = @$_;
+        my $sample = field(1, join '', map { varint($_) } @$stack)
+                     . field(2, join '', map { varint($_) } @$values);
+
+        while (my ($key, $value) = splice @labels, 0, 2) {
+            $sample .= field(3, number(1, $string->($key))
+                                . number(2, $string->($value)));
+        }
+
+        $bytes .= field(2, $sample);
     }
 
     $bytes .= field(3, number(1, 1) . number(5, $string->($how{file}
@@ -155,6 +165,65 @@ sub check_cpu {
         show($cpu, "v=$view&k=1");
         is($browser->run('return page.choice.skip'), JSON::PP::false,
            "$view: nothing only passes time on");
+    }
+
+    $browser->is_quiet;
+}
+
+
+# What runtime/pprof writes, with labels and inlined functions.
+
+sub check_go {
+    my $file = "$root/t/data/go-cpu.pb.gz";
+
+    $ENV{PPROF_TMPDIR} = $dir;
+
+    show(slurp($file), 'v=table');
+    compare('cpu', table_rows($browser), [0, 2], pprof_rows('cpu', $file));
+    is_deeply([sort { $a cmp $b } @{ $browser->run('return [...document
+        .getElementById("g").options].map((option) => option.value)') }],
+        ['', 'state', 'thread'], 'its labels are there to split by');
+
+    for my $state (qw( cpu blocked )) {
+        show(slurp($file), "v=table&l=state%3D$state");
+        compare($state, table_rows($browser), [0, 2],
+                pprof_rows('cpu', "-tagfocus=state=$state", $file));
+    }
+
+    $browser->is_quiet;
+}
+
+
+# The values of the label are the root frames, and the owners.
+
+sub check_split {
+    my @names = qw( main work idle );
+    my $profile = proto(
+        types => [qw( samples count cpu nanoseconds )], names => \@names,
+        samples => [[[2, 1], [5, 5e9], location => '/api', thread => 'pool'],
+                    [[3, 1], [2, 2e9], location => '/', thread => 'pool'],
+                    [[2, 1], [1, 1e9]]]);
+
+    for (['location', ['location /api', 5e9], ['location /', 2e9],
+          ['no location', 1e9]],
+         ['thread', ['thread pool', 7e9], ['no thread', 1e9]]) {
+        my ($key, @owners) = @$_;
+
+        show($profile, "g=$key");
+        is_deeply($browser->run('return page.owners.map((one) =>
+                                 [ownerName(one.owner), one.cum.after])'),
+                  \@owners, "$key: owners");
+        is_deeply($browser->run('const { tree } = page.scene.parts[0];
+            return page.boxes.filter(({ node }) => tree.depth[node] === 1).map(
+                ({ node }) => [frames.names[tree.frame[node]],
+                    tree.after[node]])'), \@owners, 'which are the roots');
+        is($browser->run('const { tree } = page.scene.parts[0];
+            return page.boxes.filter(({ node }) => node > 0
+                && colourOf(page.scene, { tree, node }) !== ownerColour(
+                    tree.ownerOf(node, true), tree.frame[node] % 3)).length'),
+           0, 'and give the colours');
+        like($browser->text('#legend'), qr/\Q$owners[0][0]\E \d/,
+             'the legend says which');
     }
 
     $browser->is_quiet;
