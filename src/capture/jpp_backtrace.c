@@ -17,6 +17,8 @@
 
 static void jpp_backtrace_at_blocked(const jpp_blocked_t *blocked,
     jpp_unwind_context_t *at);
+static bool jpp_backtrace_step_call(jpp_unwind_context_t *at,
+    const jpp_unwind_stack_t *stack);
 static void jpp_backtrace_find_rbp(jpp_unwind_context_t *at,
     const jpp_unwind_stack_t *stack, uintptr_t *pcs, uint32_t depth);
 static inline jpp_unwind_end_t jpp_backtrace_end(const uintptr_t *pcs,
@@ -181,6 +183,17 @@ jpp_backtrace_blocked(const jpp_blocked_t *blocked, uintptr_t *pcs,
     n = jpp_unwind_walk(&jpp_backtrace_unwinder, &at, &stack, pcs, depth,
                         &end);
 
+    /* libc says nothing of clone() where a child may be, too */
+
+    if (end == JPP_UNWIND_RULE && n == 1 && depth > 1
+        && jpp_backtrace_step_call(&at, &stack))
+    {
+        jpp_backtrace_find_rbp(&at, &stack, pcs + 1, depth - 1);
+
+        n += jpp_unwind_walk(&jpp_backtrace_unwinder, &at, &stack, pcs + 1,
+                             depth - 1, &end);
+    }
+
     end = jpp_backtrace_end(pcs, n, end);
 
     if (n != 0) {
@@ -215,6 +228,28 @@ jpp_backtrace_at_blocked(const jpp_blocked_t *blocked,
         at->registers[registers[i]] = blocked->args[i];
         at->known |= 1u << registers[i];
     }
+}
+
+
+/* AT becomes its caller, if it has pushed nothing. */
+
+static bool
+jpp_backtrace_step_call(jpp_unwind_context_t *at,
+    const jpp_unwind_stack_t *stack)
+{
+    uintptr_t  *rsp;
+
+    rsp = &at->registers[JPP_CFI_RSP];
+
+    if (!jpp_frame_holds(stack->low, stack->high, *rsp)) {
+        return false;
+    }
+
+    at->pc = jpp_frame_word(*rsp);
+    at->is_exact = false;
+    *rsp += sizeof(uintptr_t);
+
+    return jpp_mapped_find(&jpp_backtrace_unwinder.mapped, at->pc - 1) != NULL;
 }
 
 

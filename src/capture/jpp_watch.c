@@ -393,6 +393,10 @@ jpp_watch_asks(jpp_watch_t *watch)
         return jpp_watch_has(watch, JPP_STALL_WAITED);
     }
 
+    if (jpp_watch_take_is_cancelled()) {
+        return jpp_watch_ask(watch);
+    }
+
     if (watch->waited < watch->loop.threshold) {
         watch->waited *= 2;
     }

@@ -35,6 +35,7 @@ typedef struct {
     uint64_t                  answered;
     jpp_stall_t               answer;
 
+    bool                      is_cancelled;
     bool                      is_scanning;
 } jpp_watch_take_t;
 
@@ -115,13 +116,19 @@ jpp_watch_take_blocked(uint64_t iteration, jpp_stall_t *stall)
     unsigned       i;
     jpp_blocked_t  blocked, now;
 
-    __atomic_store_n(&jpp_watch_taken.asked, 0, __ATOMIC_SEQ_CST);
-
     for (i = 0; i < JPP_WATCH_TRIES; i++) {
         jpp_blocked_read(jpp_watch_taken.tid, &blocked);
 
         if (blocked.state != JPP_BLOCKED_WAITS) {
             break;
+        }
+
+        /* one that wakes up meanwhile must not answer as well */
+
+        if (__atomic_exchange_n(&jpp_watch_taken.asked, 0, __ATOMIC_SEQ_CST)
+            != 0)
+        {
+            jpp_watch_taken.is_cancelled = true;
         }
 
         if (!jpp_watch_take_read(&blocked, stall)) {
@@ -169,10 +176,19 @@ jpp_watch_take_ask(uint64_t iteration)
 
     /* what a handler has that comes late must not be this answer */
 
+    jpp_watch_taken.is_cancelled = false;
+
     __atomic_store_n(&jpp_watch_taken.answered, 0, __ATOMIC_SEQ_CST);
     __atomic_store_n(&jpp_watch_taken.asked, iteration, __ATOMIC_SEQ_CST);
 
     return jpp_signal_send(getpid(), jpp_watch_taken.tid, JPP_SIGNAL_STALL, 0);
+}
+
+
+bool
+jpp_watch_take_is_cancelled(void)
+{
+    return jpp_watch_taken.is_cancelled;
 }
 
 

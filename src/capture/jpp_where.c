@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "jpp_ascii.h"
@@ -18,10 +19,17 @@
 
 
 /* of a function, and of its object */
-#define JPP_WHERE_NAME  160
+#define JPP_WHERE_NAME    160
+
+#define JPP_WHERE_PATH    4096
+
+/* the program headers lie in the first page of an object */
+#define JPP_WHERE_HEADER  4096
 
 
 static const void *jpp_where_name(uint64_t pc, char name[JPP_WHERE_NAME]);
+static bool jpp_where_is_program(const Dl_info *info);
+static const char *jpp_where_program(char path[JPP_WHERE_PATH]);
 static bool jpp_where_is_libc(const void *object);
 static bool jpp_where_symbol(uint64_t address, Dl_info *info);
 
@@ -79,6 +87,7 @@ jpp_where(const jpp_stall_t *stall, char text[JPP_WHERE_TEXT])
 static const void *
 jpp_where_name(uint64_t pc, char name[JPP_WHERE_NAME])
 {
+    char         path[JPP_WHERE_PATH];
     Dl_info      info;
     const char  *file;
 
@@ -90,8 +99,9 @@ jpp_where_name(uint64_t pc, char name[JPP_WHERE_NAME])
         return NULL;
     }
 
-    file = strrchr(info.dli_fname, '/');
-    file = file != NULL ? file + 1 : info.dli_fname;
+    file = jpp_where_is_program(&info) ? jpp_where_program(path)
+                                       : info.dli_fname;
+    file = strrchr(file, '/') != NULL ? strrchr(file, '/') + 1 : file;
 
     if (jpp_where_symbol(pc - 1, &info)) {
         (void) snprintf(name, JPP_WHERE_NAME, "%.96s (%.56s)", info.dli_sname,
@@ -103,6 +113,28 @@ jpp_where_name(uint64_t pc, char name[JPP_WHERE_NAME])
     }
 
     return info.dli_fbase;
+}
+
+
+/* The linker has its name from argv[0], which may be a title by now. */
+
+static bool
+jpp_where_is_program(const Dl_info *info)
+{
+    return (uintptr_t) getauxval(AT_PHDR) - (uintptr_t) info->dli_fbase
+           < JPP_WHERE_HEADER;
+}
+
+
+static const char *
+jpp_where_program(char path[JPP_WHERE_PATH])
+{
+    ssize_t  n;
+
+    n = readlink("/proc/self/exe", path, JPP_WHERE_PATH - 1);
+    path[n > 0 ? n : 0] = '\0';
+
+    return path;
 }
 
 

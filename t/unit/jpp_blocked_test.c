@@ -1,5 +1,9 @@
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -26,6 +30,8 @@ static void test_parse(void);
 static void test_stack(void (*function)(void), const char *name);
 static void sleeps(void);
 static void vforks(void);
+static void spawns(void);
+static bool is_wanted(int64_t call);
 static void *look(void *data);
 
 
@@ -45,6 +51,11 @@ static const parsed_t  parsed[] = {
 };
 
 
+/* the waits that are meant, and none for a lock of libc's or a child's end */
+static const long      calls[] = {
+    SYS_nanosleep, SYS_clock_nanosleep, SYS_vfork, SYS_clone, SYS_clone3
+};
+
 static pid_t           tid;
 static volatile int    is_there;
 static jpp_blocked_t   seen;
@@ -62,6 +73,7 @@ main(void)
     jpp_is_u64(jpp_backtrace_start(), true, "the unwinder starts");
     test_stack(sleeps, "a sleep");
     test_stack(vforks, "an uninterruptible wait");
+    test_stack(spawns, "one in code without call-frame information");
 
     jpp_blocked_read(1 << 30, &seen);
     jpp_ok(seen.state == JPP_BLOCKED_UNKNOWN, "no such thread");
@@ -161,7 +173,58 @@ vforks(void)
 }
 
 
-/* a wait for a lock of libc's is none of these */
+/* The child waits in open() until somebody writes. */
+
+static void __attribute__((noinline))
+spawns(void)
+{
+    int                          fd;
+    pid_t                        child, writer;
+    char                         path[] = "/tmp/jpp-blocked-XXXXXX";
+    char                        *argv[] = { path, NULL };
+    struct timespec              time = { 0, 200000000 };
+    posix_spawn_file_actions_t   actions;
+
+    (void) close(mkstemp(path));
+    (void) unlink(path);
+    (void) mkfifo(path, 0600);
+
+    writer = fork();
+
+    if (writer == 0) {
+        (void) nanosleep(&time, NULL);
+        fd = open(path, O_WRONLY);
+        _exit(fd == -1);
+    }
+
+    (void) posix_spawn_file_actions_init(&actions);
+    (void) posix_spawn_file_actions_addopen(&actions, 0, path, O_RDONLY, 0);
+
+    if (posix_spawn(&child, "/bin/true", &actions, NULL, argv, NULL) == 0) {
+        (void) waitpid(child, NULL, 0);
+    }
+
+    (void) posix_spawn_file_actions_destroy(&actions);
+    (void) waitpid(writer, NULL, 0);
+    (void) unlink(path);
+}
+
+
+static bool
+is_wanted(int64_t call)
+{
+    size_t  i;
+
+    for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        if (call == calls[i]) {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
 
 static void *
 look(void *data)
@@ -176,7 +239,7 @@ look(void *data)
 
         jpp_blocked_read(tid, &seen);
 
-        if (seen.state == JPP_BLOCKED_WAITS && seen.call != SYS_futex) {
+        if (seen.state == JPP_BLOCKED_WAITS && is_wanted(seen.call)) {
             depth = jpp_backtrace_blocked(&seen, pcs, DEPTH);
             jpp_blocked_read(tid, &now);
         }
