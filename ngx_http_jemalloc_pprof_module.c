@@ -15,6 +15,7 @@
 #include "ngx_http_jemalloc_pprof_self.h"
 #include "ngx_http_jemalloc_pprof_telemetry.h"
 #include "ngx_http_jemalloc_pprof_unwind.h"
+#include "ngx_http_jemalloc_pprof_variables.h"
 #include "ngx_http_jemalloc_pprof_worker.h"
 
 #include "jpp_limits.h"
@@ -160,7 +161,7 @@ static ngx_command_t  ngx_http_jemalloc_pprof_commands[] = {
 
 
 static ngx_http_module_t  ngx_http_jemalloc_pprof_module_ctx = {
-    NULL,                                      /* preconfiguration */
+    ngx_http_jemalloc_pprof_variables,         /* preconfiguration */
     NULL,                                      /* postconfiguration */
 
     ngx_http_jemalloc_pprof_create_main_conf,  /* create main configuration */

@@ -68,6 +68,7 @@
  *     hints      what it knows about its own code
  *     functions  what the tables of nginx say about that
  *     figures    what it knows about its memory at small cost
+ *     variables  the same for configurations
  *     history    its memory over time, in shared memory
  *     loop       how long its event loop keeps everybody waiting
  *     telemetry  the configuration, the shared zones, the kernel

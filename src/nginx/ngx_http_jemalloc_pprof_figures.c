@@ -6,6 +6,7 @@
 
 static jpp_worker_t  ngx_http_jemalloc_pprof_figures_last;
 static ngx_msec_t    ngx_http_jemalloc_pprof_figures_at;
+static ngx_uint_t    ngx_http_jemalloc_pprof_figures_are_there;
 
 
 void
@@ -30,7 +31,7 @@ ngx_http_jemalloc_pprof_figures(ngx_msec_t age)
 
     worker = &ngx_http_jemalloc_pprof_figures_last;
 
-    if (worker->started != 0
+    if (ngx_http_jemalloc_pprof_figures_are_there
         && ngx_current_msec - ngx_http_jemalloc_pprof_figures_at < age)
     {
         return worker;
@@ -49,6 +50,7 @@ ngx_http_jemalloc_pprof_figures(ngx_msec_t age)
     }
 
     ngx_http_jemalloc_pprof_figures_at = ngx_current_msec;
+    ngx_http_jemalloc_pprof_figures_are_there = 1;
 
     return worker;
 }
