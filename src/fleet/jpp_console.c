@@ -5,6 +5,7 @@
 #include "jpp_console.h"
 #include "jpp_console_acts.h"
 #include "jpp_console_problems.h"
+#include "jpp_console_time.h"
 #include "jpp_console_workers.h"
 #include "jpp_findings.h"
 #include "jpp_page.h"
@@ -87,6 +88,7 @@ jpp_console_html(const jpp_console_t *console, jpp_sink_t *sink)
     jpp_sink_str(sink, "</div>\n");
 
     jpp_console_where(console, sink);
+    jpp_console_time(console, sink);
 
     if (console->has_control) {
         jpp_console_acts(console, sink);

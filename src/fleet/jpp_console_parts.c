@@ -70,15 +70,15 @@ jpp_console_bytes(jpp_sink_t *sink, uint64_t bytes)
 
 
 const char *
-jpp_console_age(int64_t seconds, char text[JPP_CONSOLE_AGE])
+jpp_console_age(int64_t from, int64_t to, char text[JPP_CONSOLE_AGE])
 {
     size_t                     i;
-    int64_t                    whole;
+    int64_t                    whole, seconds;
     const jpp_console_unit_t  *unit;
 
-    /* clocks are set back, too */
+    /* clocks are set back, and a worker may say anything */
 
-    if (seconds < 0) {
+    if (__builtin_sub_overflow(to, from, &seconds) || seconds < 0) {
         seconds = 0;
     }
 
@@ -88,8 +88,6 @@ jpp_console_age(int64_t seconds, char text[JPP_CONSOLE_AGE])
         if (seconds < unit->seconds) {
             continue;
         }
-
-        /* a worker is not older than the epoch, and a test may say so */
 
         whole = seconds / unit->seconds % 1000000;
 
@@ -104,6 +102,15 @@ jpp_console_age(int64_t seconds, char text[JPP_CONSOLE_AGE])
     (void) snprintf(text, JPP_CONSOLE_AGE, "%d s", (int) seconds);
 
     return text;
+}
+
+
+void
+jpp_console_add_to(uint64_t *sum, uint64_t value)
+{
+    if (value != JPP_NONE) {
+        *sum = *sum == JPP_NONE ? value : *sum + value;
+    }
 }
 
 

@@ -56,8 +56,12 @@ void jpp_console_name(jpp_sink_t *sink, const char *data, size_t len);
 /* Append BYTES with a unit, or "-" for JPP_NONE. */
 void jpp_console_bytes(jpp_sink_t *sink, uint64_t bytes);
 
-/* Write how long SECONDS are, "2 h 13 min", to TEXT, which is the result. */
-const char *jpp_console_age(int64_t seconds, char text[JPP_CONSOLE_AGE]);
+/* Write how long FROM is before TO, "2 h 13 min", to TEXT; returns TEXT. */
+const char *jpp_console_age(int64_t from, int64_t to,
+    char text[JPP_CONSOLE_AGE]);
+
+/* Add VALUE to *SUM; what is not known adds nothing. */
+void jpp_console_add_to(uint64_t *sum, uint64_t value);
 
 /* The sum of what PARTS have; JPP_NONE: there is no such number. */
 uint64_t jpp_console_sum(const jpp_console_part_t *parts);

@@ -24,7 +24,7 @@ jpp_console_shared(const jpp_console_t *console, jpp_sink_t *sink)
         "<tbody>\n<tr><th scope=\"row\">configuration</th>"
         "<td colspan=\"4\">generation %" PRIu64 ", loaded %s ago",
         telemetry->generation,
-        jpp_console_age(console->now - telemetry->loaded, age));
+        jpp_console_age(telemetry->loaded, console->now, age));
 
     if (jpp_console_serves(console->links, "heap")) {
         jpp_sink_str(sink, "; <a href=\"heap?format=top&amp;origin=master\">"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "jpp_console_shared.h"
+#include "jpp_console_time.h"
 #include "jpp_console_workers.h"
 
 
@@ -29,6 +30,13 @@ typedef struct {
 } jpp_console_group_t;
 
 
+/* What is as wide, or as high, as its place. */
+typedef struct {
+    uint64_t              bar;
+    uint64_t              trend;
+} jpp_console_scale_t;
+
+
 /* What to ask of one worker. */
 typedef struct {
     const char           *resource;
@@ -41,16 +49,18 @@ typedef struct {
 static void jpp_console_legend(jpp_sink_t *sink);
 static void jpp_console_missing(const jpp_fleet_t *fleet, jpp_sink_t *sink);
 static void jpp_console_group(const jpp_console_t *console,
-    jpp_console_group_t *group, uint64_t scale, jpp_sink_t *sink);
+    jpp_console_group_t *group, const jpp_console_scale_t *scale,
+    jpp_sink_t *sink);
 static void jpp_console_add(jpp_console_group_t *group,
     const jpp_worker_t *worker);
-static void jpp_console_add_to(uint64_t *sum, uint64_t value);
 static void jpp_console_worker(const jpp_console_t *console,
-    const jpp_worker_t *worker, uint64_t scale, jpp_sink_t *sink);
+    const jpp_worker_t *worker, const jpp_console_scale_t *scale,
+    jpp_sink_t *sink);
 static void jpp_console_state(const jpp_console_t *console,
     const jpp_worker_t *worker, jpp_sink_t *sink);
 static void jpp_console_memory(const jpp_console_part_t *parts,
-    uint64_t scale, uint64_t rss, jpp_sink_t *sink);
+    const jpp_worker_t *worker, const jpp_console_scale_t *scale,
+    uint64_t rss, jpp_sink_t *sink);
 static void jpp_console_busy(uint64_t used, uint64_t connections,
     uint64_t longest, jpp_sink_t *sink);
 static void jpp_console_sampling(const jpp_worker_t *worker,
@@ -89,9 +99,9 @@ static const jpp_console_ask_t  jpp_console_ask_rows[] = {
 void
 jpp_console_workers(const jpp_console_t *console, jpp_sink_t *sink)
 {
-    uint64_t             scale;
-    const jpp_fleet_t   *fleet;
-    jpp_console_group_t  running, exiting;
+    const jpp_fleet_t    *fleet;
+    jpp_console_group_t   running, exiting;
+    jpp_console_scale_t   scale;
 
     fleet = console->telemetry->fleet;
 
@@ -118,10 +128,11 @@ jpp_console_workers(const jpp_console_t *console, jpp_sink_t *sink)
     running = (jpp_console_group_t) { .is_exiting = false };
     exiting = (jpp_console_group_t) { .is_exiting = true };
 
-    scale = jpp_console_scale(fleet);
+    scale.bar = jpp_console_scale(fleet);
+    scale.trend = jpp_console_most(fleet);
 
-    jpp_console_group(console, &running, scale, sink);
-    jpp_console_group(console, &exiting, scale, sink);
+    jpp_console_group(console, &running, &scale, sink);
+    jpp_console_group(console, &exiting, &scale, sink);
 
     jpp_sink_str(sink, "</table>\n");
 
@@ -177,10 +188,11 @@ jpp_console_missing(const jpp_fleet_t *fleet, jpp_sink_t *sink)
 
 static void
 jpp_console_group(const jpp_console_t *console, jpp_console_group_t *group,
-    uint64_t scale, jpp_sink_t *sink)
+    const jpp_console_scale_t *scale, jpp_sink_t *sink)
 {
-    size_t              i;
-    const jpp_fleet_t  *fleet;
+    size_t                i;
+    const jpp_fleet_t    *fleet;
+    jpp_console_scale_t   own;
 
     fleet = console->telemetry->fleet;
 
@@ -194,6 +206,8 @@ jpp_console_group(const jpp_console_t *console, jpp_console_group_t *group,
         return;
     }
 
+    own.bar = jpp_console_sum(group->parts);
+
     jpp_sink_str(sink, "<tbody>\n");
 
     if (group->n > 1 || group->is_exiting) {
@@ -201,7 +215,7 @@ jpp_console_group(const jpp_console_t *console, jpp_console_group_t *group,
                         "<td>%s</td>", group->n,
                         group->is_exiting ? "exiting" : "running",
                         group->is_exiting ? "of former configurations" : "");
-        jpp_console_memory(group->parts, jpp_console_sum(group->parts),
+        jpp_console_memory(group->parts, NULL, &own,
                            jpp_stats_add(group->own,
                                group->parts[JPP_CONSOLE_SHARED].bytes), sink);
         jpp_console_busy(group->connections_used, group->connections,
@@ -264,17 +278,8 @@ jpp_console_add(jpp_console_group_t *group, const jpp_worker_t *worker)
 
 
 static void
-jpp_console_add_to(uint64_t *sum, uint64_t value)
-{
-    if (value != JPP_NONE) {
-        *sum = *sum == JPP_NONE ? value : *sum + value;
-    }
-}
-
-
-static void
 jpp_console_worker(const jpp_console_t *console, const jpp_worker_t *worker,
-    uint64_t scale, jpp_sink_t *sink)
+    const jpp_console_scale_t *scale, jpp_sink_t *sink)
 {
     jpp_console_part_t      parts[JPP_CONSOLE_PARTS + 1];
     const jpp_activity_t   *activity;
@@ -288,7 +293,7 @@ jpp_console_worker(const jpp_console_t *console, const jpp_worker_t *worker,
                     worker->who.pid);
 
     jpp_console_state(console, worker, sink);
-    jpp_console_memory(parts, scale, activity->usage.rss, sink);
+    jpp_console_memory(parts, worker, scale, activity->usage.rss, sink);
     jpp_console_busy(activity->connections - activity->connections_free,
                      activity->connections, activity->loop.max, sink);
     jpp_console_sampling(worker, sink);
@@ -309,18 +314,24 @@ jpp_console_state(const jpp_console_t *console, const jpp_worker_t *worker,
                     worker->is_exiting ? "exiting" : "running",
                     jpp_status_time(worker->started, started),
                     worker->who.generation,
-                    jpp_console_age(console->now - worker->started, age));
+                    jpp_console_age(worker->started, console->now, age));
 }
 
 
 static void
-jpp_console_memory(const jpp_console_part_t *parts, uint64_t scale,
+jpp_console_memory(const jpp_console_part_t *parts,
+    const jpp_worker_t *worker, const jpp_console_scale_t *scale,
     uint64_t rss, jpp_sink_t *sink)
 {
     jpp_sink_str(sink, "<td class=\"m\" title=\"");
     jpp_console_words(sink, parts);
     jpp_sink_str(sink, "\">");
-    jpp_console_bar(sink, parts, scale);
+    jpp_console_bar(sink, parts, scale->bar);
+
+    if (worker != NULL) {
+        jpp_console_trend(worker, scale->trend, sink);
+    }
+
     jpp_sink_str(sink, "</td>\n<td class=\"n\" data-l=\"allocated\">");
     jpp_console_bytes(sink, parts[JPP_CONSOLE_ALLOCATED].bytes);
     jpp_sink_str(sink, "</td><td class=\"n\" data-l=\"RSS\">");

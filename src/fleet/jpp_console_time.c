@@ -1,0 +1,377 @@
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "jpp_console_time.h"
+
+
+/* Steps in a picture; its height, and that of a small one. */
+#define JPP_CONSOLE_STEPS  JPP_HISTORY_POINTS
+#define JPP_CONSOLE_HIGH   100
+#define JPP_CONSOLE_LOW    24
+
+
+/* A picture: what was held in each step of time. */
+typedef struct {
+    int64_t      begins;           /* seconds since the epoch */
+    int64_t      seconds;          /* in all */
+    size_t       n;
+    uint64_t     allocated[JPP_CONSOLE_STEPS];
+    uint64_t     rss[JPP_CONSOLE_STEPS];
+} jpp_console_span_t;
+
+
+static void jpp_console_area(const uint64_t *values, size_t n, unsigned height,
+    uint64_t scale, const char *css, jpp_sink_t *sink);
+static unsigned jpp_console_height(uint64_t value, unsigned height,
+    uint64_t scale);
+static bool jpp_console_span(const jpp_console_t *console,
+    jpp_console_span_t *span);
+static void jpp_console_span_add(jpp_console_span_t *span,
+    const jpp_worker_t *worker);
+static uint64_t jpp_console_span_most(const jpp_console_span_t *span);
+static uint64_t jpp_console_line(const jpp_telemetry_t *telemetry,
+    uint64_t most);
+static void jpp_console_span_picture(const jpp_console_t *console,
+    const jpp_console_span_t *span, uint64_t limit, uint64_t scale,
+    jpp_sink_t *sink);
+static void jpp_console_starts(const jpp_fleet_t *fleet,
+    const jpp_console_span_t *span, jpp_sink_t *sink);
+
+
+uint64_t
+jpp_console_most(const jpp_fleet_t *fleet)
+{
+    size_t                i, k;
+    uint64_t              rss, most;
+    const jpp_history_t  *history;
+
+    for (i = 0, most = 1; i < fleet->n; i++) {
+        history = fleet->workers[i].history;
+
+        for (k = 0; history != NULL && k < history->n; k++) {
+            rss = history->points[k].rss;
+
+            if (rss != JPP_NONE && rss > most) {
+                most = rss;
+            }
+        }
+    }
+
+    return most;
+}
+
+
+void
+jpp_console_trend(const jpp_worker_t *worker, uint64_t scale, jpp_sink_t *sink)
+{
+    char                        age[JPP_CONSOLE_AGE];
+    size_t                      i;
+    uint64_t                    allocated[JPP_HISTORY_POINTS];
+    uint64_t                    rss[JPP_HISTORY_POINTS];
+    const jpp_history_t        *history;
+    const jpp_history_point_t  *last;
+
+    history = worker->history;
+
+    if (history == NULL || history->n == 0) {
+        return;
+    }
+
+    for (i = 0; i < history->n; i++) {
+        allocated[i] = history->points[i].allocated;
+        rss[i] = history->points[i].rss;
+    }
+
+    last = &history->points[history->n - 1];
+
+    jpp_sink_str(sink, "<svg class=\"trend\" role=\"img\" aria-label=\"over ");
+    jpp_sink_str(sink, jpp_console_age(0, (int64_t) (history->n
+                                                     * history->interval),
+                                       age));
+    jpp_sink_str(sink, ": allocated ");
+    jpp_console_bytes(sink, allocated[0]);
+    jpp_sink_str(sink, " to ");
+    jpp_console_bytes(sink, last->allocated);
+    jpp_sink_str(sink, ", RSS ");
+    jpp_console_bytes(sink, rss[0]);
+    jpp_sink_str(sink, " to ");
+    jpp_console_bytes(sink, last->rss);
+    jpp_sink_printf(sink, "\" viewBox=\"0 0 %" PRIu64 " %d\" "
+                    "preserveAspectRatio=\"none\">", history->n,
+                    JPP_CONSOLE_LOW);
+
+    jpp_console_area(rss, history->n, JPP_CONSOLE_LOW, scale, "t", sink);
+    jpp_console_area(allocated, history->n, JPP_CONSOLE_LOW, scale, "a", sink);
+
+    jpp_sink_str(sink, "</svg>");
+}
+
+
+/* Steps of equal width; those of equal height are one. */
+
+static void
+jpp_console_area(const uint64_t *values, size_t n, unsigned height,
+    uint64_t scale, const char *css, jpp_sink_t *sink)
+{
+    size_t    i, run;
+    unsigned  y, last;
+
+    jpp_sink_printf(sink, "<path class=\"%s\" d=\"M0 %u", css, height);
+
+    last = height;
+    run = 0;
+
+    for (i = 0; i < n; i++) {
+        y = height - jpp_console_height(values[i], height, scale);
+
+        if (y != last) {
+
+            if (run != 0) {
+                jpp_sink_printf(sink, "h%zu", run);
+            }
+
+            jpp_sink_printf(sink, "V%u", y);
+            last = y;
+            run = 0;
+        }
+
+        run++;
+    }
+
+    jpp_sink_printf(sink, "h%zuV%uz\"/>", run, height);
+}
+
+
+static unsigned
+jpp_console_height(uint64_t value, unsigned height, uint64_t scale)
+{
+    if (value == JPP_NONE) {
+        return 0;
+    }
+
+    return value < scale ? (unsigned) ((double) value * height
+                                       / (double) scale)
+                         : height;
+}
+
+
+void
+jpp_console_time(const jpp_console_t *console, jpp_sink_t *sink)
+{
+    char                age[JPP_CONSOLE_AGE];
+    uint64_t            most, limit, scale;
+    jpp_console_span_t  span;
+
+    if (!jpp_console_span(console, &span)) {
+        return;
+    }
+
+    most = jpp_console_span_most(&span);
+    limit = jpp_console_line(console->telemetry, most);
+    scale = limit != JPP_NONE && limit > most ? limit : most;
+
+    jpp_sink_str(sink, "\n<section id=\"time\" aria-labelledby=\"h-time\">\n"
+                 "<h2 id=\"h-time\">Over time</h2>\n");
+
+    jpp_console_span_picture(console, &span, limit, scale, sink);
+
+    jpp_sink_printf(sink, "<p class=\"axis\"><span>%s ago</span><span>",
+                    jpp_console_age(0, span.seconds, age));
+    jpp_sink_str(sink, "the top is ");
+    jpp_console_bytes(sink, scale);
+    jpp_sink_str(sink, limit != JPP_NONE ? "; the line is the limit" : "");
+    jpp_sink_str(sink, "</span><span>now</span></p>\n<p>Blue is allocated, "
+                 "grey is RSS, in which what workers share counts for each. A "
+                 "dashed line is where a worker started.</p>\n</section>\n");
+}
+
+
+/* All histories in one: that of the oldest worker is the longest. */
+
+static bool
+jpp_console_span(const jpp_console_t *console, jpp_console_span_t *span)
+{
+    size_t               i;
+    const jpp_fleet_t   *fleet;
+    const jpp_worker_t  *worker;
+
+    fleet = console->telemetry->fleet;
+
+    memset(span, 0xff, sizeof(jpp_console_span_t));
+    span->begins = console->now;
+
+    for (i = 0; i < fleet->n; i++) {
+        worker = &fleet->workers[i];
+
+        if (worker->history != NULL && worker->started < span->begins
+            && worker->started > 0)
+        {
+            span->begins = worker->started;
+        }
+    }
+
+    span->seconds = console->now - span->begins;
+
+    if (span->seconds < 2) {
+        return false;
+    }
+
+    span->n = span->seconds < JPP_CONSOLE_STEPS ? (size_t) span->seconds
+                                                : JPP_CONSOLE_STEPS;
+
+    for (i = 0; i < fleet->n; i++) {
+        jpp_console_span_add(span, &fleet->workers[i]);
+    }
+
+    return true;
+}
+
+
+static void
+jpp_console_span_add(jpp_console_span_t *span, const jpp_worker_t *worker)
+{
+    size_t                i;
+    int64_t               age;
+    uint64_t              point;
+    const jpp_history_t  *history;
+
+    history = worker->history;
+
+    if (history == NULL || history->n == 0 || worker->started < span->begins) {
+        return;
+    }
+
+    for (i = 0; i < span->n; i++) {
+
+        /* the middle of the step */
+
+        age = span->begins - worker->started
+              + (int64_t) (2 * i + 1) * span->seconds / (2 * (int64_t) span->n);
+
+        if (age < 0) {
+            continue;
+        }
+
+        point = (uint64_t) age / history->interval;
+
+        if (point >= history->n) {
+            point = history->n - 1;
+        }
+
+        jpp_console_add_to(&span->allocated[i],
+                             history->points[point].allocated);
+        jpp_console_add_to(&span->rss[i], history->points[point].rss);
+    }
+}
+
+
+static uint64_t
+jpp_console_span_most(const jpp_console_span_t *span)
+{
+    size_t    i;
+    uint64_t  most;
+
+    for (i = 0, most = 1; i < span->n; i++) {
+
+        if (span->rss[i] != JPP_NONE && span->rss[i] > most) {
+            most = span->rss[i];
+        }
+    }
+
+    return most;
+}
+
+
+/* A limit that is far above would leave nothing to be seen of the rest. */
+
+static uint64_t
+jpp_console_line(const jpp_telemetry_t *telemetry, uint64_t most)
+{
+    uint64_t             limit;
+    const jpp_cgroup_t  *cgroup;
+
+    cgroup = telemetry->cgroup;
+
+    if (cgroup == NULL || cgroup->headroom == JPP_NONE) {
+        return JPP_NONE;
+    }
+
+    limit = cgroup->levels[cgroup->binding].limit;
+
+    return limit / 4 <= most ? limit : JPP_NONE;
+}
+
+
+static void
+jpp_console_span_picture(const jpp_console_t *console,
+    const jpp_console_span_t *span, uint64_t limit, uint64_t scale,
+    jpp_sink_t *sink)
+{
+    size_t  last;
+
+    last = span->n - 1;
+
+    jpp_sink_str(sink, "<svg class=\"span\" role=\"img\" aria-label=\""
+                 "all workers: allocated ");
+    jpp_console_bytes(sink, span->allocated[0]);
+    jpp_sink_str(sink, " to ");
+    jpp_console_bytes(sink, span->allocated[last]);
+    jpp_sink_str(sink, ", RSS ");
+    jpp_console_bytes(sink, span->rss[0]);
+    jpp_sink_str(sink, " to ");
+    jpp_console_bytes(sink, span->rss[last]);
+    jpp_sink_printf(sink, "\" viewBox=\"0 0 %zu %d\" "
+                    "preserveAspectRatio=\"none\">\n", span->n,
+                    JPP_CONSOLE_HIGH);
+
+    jpp_console_area(span->rss, span->n, JPP_CONSOLE_HIGH, scale, "t", sink);
+    jpp_console_area(span->allocated, span->n, JPP_CONSOLE_HIGH, scale, "a",
+                     sink);
+
+    if (limit != JPP_NONE) {
+        jpp_sink_printf(sink, "<path class=\"limit\" d=\"M0 %uh%zu\"/>",
+                        JPP_CONSOLE_HIGH
+                        - jpp_console_height(limit, JPP_CONSOLE_HIGH, scale),
+                        span->n);
+    }
+
+    jpp_console_starts(console->telemetry->fleet, span, sink);
+
+    jpp_sink_str(sink, "</svg>\n");
+}
+
+
+/* one line for all that started within a step */
+
+static void
+jpp_console_starts(const jpp_fleet_t *fleet, const jpp_console_span_t *span,
+    jpp_sink_t *sink)
+{
+    bool     is_marked[JPP_CONSOLE_STEPS];
+    size_t   i, step;
+    int64_t  since;
+
+    memset(is_marked, 0, sizeof(is_marked));
+
+    for (i = 0; i < fleet->n; i++) {
+
+        if (fleet->workers[i].started < span->begins) {
+            continue;
+        }
+
+        since = fleet->workers[i].started - span->begins;
+
+        if (since >= span->seconds) {
+            continue;
+        }
+
+        step = (size_t) (since * (int64_t) span->n / span->seconds);
+
+        if (step != 0 && !is_marked[step]) {
+            jpp_sink_printf(sink, "<path class=\"start\" d=\"M%zu 0v%d\"/>",
+                            step, JPP_CONSOLE_HIGH);
+            is_marked[step] = true;
+        }
+    }
+}

@@ -1,0 +1,259 @@
+
+#include "jpp_console_time.h"
+#include "jpp_test_fleet.h"
+
+
+#define JPP_MIB  ((uint64_t) 1024 * 1024)
+
+
+static void jpp_test_trend(void);
+static void jpp_test_scale(void);
+static void jpp_test_time(void);
+static void jpp_test_limit(void);
+static void jpp_test_none(void);
+static void jpp_time_history(jpp_history_t *history, uint64_t seconds,
+    uint64_t from, uint64_t step);
+static const char *jpp_time_shown(const jpp_fleet_t *fleet);
+static void jpp_time_write(const jpp_fleet_t *fleet, jpp_sink_t *sink);
+
+
+static jpp_output_t          jpp_output;
+static const jpp_cgroup_t   *jpp_time_cgroup;
+static bool                  jpp_time_is_trend;
+static int64_t               jpp_time_now;
+
+
+int
+main(void)
+{
+    jpp_test_trend();
+    jpp_test_scale();
+    jpp_test_time();
+    jpp_test_limit();
+    jpp_test_none();
+
+    return jpp_done();
+}
+
+
+/* One point for each five seconds: FROM, and STEP more each time. */
+
+static void
+jpp_time_history(jpp_history_t *history, uint64_t seconds, uint64_t from,
+    uint64_t step)
+{
+    uint64_t             i;
+    jpp_history_point_t  point;
+
+    jpp_history_init(history);
+
+    for (i = 0; i <= seconds; i += JPP_HISTORY_INTERVAL) {
+        point.allocated = from + i / JPP_HISTORY_INTERVAL * step;
+        point.rss = 2 * point.allocated;
+        jpp_history_add(history, i, &point);
+    }
+}
+
+
+/* Equal steps are one; the highest of all workers is the height. */
+
+static void
+jpp_test_trend(void)
+{
+    jpp_fleet_t    fleet;
+    jpp_worker_t   worker;
+    jpp_history_t  history;
+
+    worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
+    worker.history = &history;
+    fleet = jpp_fleet_of(1, &worker, 1);
+
+    jpp_time_is_trend = true;
+
+    jpp_time_history(&history, 10, 6 * JPP_MIB, 0);
+    jpp_is_str(jpp_time_shown(&fleet),
+               "<svg class=\"trend\" role=\"img\" aria-label=\"over 15 s: "
+               "allocated 6.0 MiB to 6.0 MiB, RSS 12.0 MiB to 12.0 MiB\" "
+               "viewBox=\"0 0 3 24\" preserveAspectRatio=\"none\">"
+               "<path class=\"t\" d=\"M0 24V0h3V24z\"/>"
+               "<path class=\"a\" d=\"M0 24V12h3V24z\"/></svg>", "flat");
+
+    jpp_time_history(&history, 10, 3 * JPP_MIB, 3 * JPP_MIB);
+    jpp_ok(strstr(jpp_time_shown(&fleet),
+                  "<path class=\"t\" d=\"M0 24V16h1V8h1V0h1V24z\"/>"
+                  "<path class=\"a\" d=\"M0 24V20h1V16h1V12h1V24z\"/>") != NULL,
+           "it rises");
+
+    history.points[0].rss = history.points[1].allocated = JPP_NONE;
+    jpp_ok(strstr(jpp_time_shown(&fleet),
+                  "RSS - to 18.0 MiB\"") != NULL, "unknown, in words");
+    jpp_ok(strstr(jpp_output.text,
+                  "d=\"M0 24h1V8h1V0h1V24z\"/><path class=\"a\" "
+                  "d=\"M0 24V20h1V24h1V12h1V24z\"/>") != NULL, "and not there");
+
+    jpp_time_history(&history, 100000, JPP_MIB, JPP_MIB);
+    jpp_ok(strlen(jpp_time_shown(&fleet)) < 1000, "120 points are short");
+
+    history.n = 0;
+    jpp_is_str(jpp_time_shown(&fleet), "", "no point, no picture");
+    worker.history = NULL;
+    jpp_is_str(jpp_time_shown(&fleet), "", "no history, no picture");
+
+    jpp_time_is_trend = false;
+}
+
+
+static void
+jpp_test_scale(void)
+{
+    jpp_fleet_t    fleet;
+    jpp_worker_t   workers[2];
+    jpp_history_t  history;
+
+    workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
+    workers[1] = jpp_fleet_worker(1, JPP_JEMALLOC_READY);
+    fleet = jpp_fleet_of(2, workers, 2);
+
+    jpp_is_u64(jpp_console_most(&fleet), 1, "never zero");
+
+    jpp_time_history(&history, 60, JPP_MIB, JPP_MIB);
+    workers[1].history = &history;
+    jpp_is_u64(jpp_console_most(&fleet), 26 * JPP_MIB, "the most of any");
+    history.points[3].rss = JPP_NONE;
+    jpp_is_u64(jpp_console_most(&fleet), 26 * JPP_MIB, "of those known");
+}
+
+
+/* The sums of an old worker and of one that came when half was over. */
+
+static void
+jpp_test_time(void)
+{
+    jpp_fleet_t    fleet;
+    jpp_worker_t   workers[3];
+    jpp_history_t  old, young;
+
+    workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
+    workers[1] = jpp_fleet_worker(1, JPP_JEMALLOC_READY);
+    workers[2] = jpp_fleet_worker(2, JPP_JEMALLOC_READY);
+    workers[1].started += 50;
+    workers[0].history = &old;
+    workers[1].history = &young;
+    jpp_time_now = workers[0].started + 100;
+
+    jpp_time_history(&old, 100, 8 * JPP_MIB, 0);
+    jpp_time_history(&young, 50, 2 * JPP_MIB, 0);
+    fleet = jpp_fleet_of(3, workers, 3);
+
+    jpp_ok(strstr(jpp_time_shown(&fleet), "aria-label=\"all workers: allocated "
+                  "8.0 MiB to 10.0 MiB, RSS 16.0 MiB to 20.0 MiB\" viewBox="
+                  "\"0 0 100 100\"") != NULL, "what it says");
+    jpp_ok(strstr(jpp_output.text, "<path class=\"t\" d=\"M0 100V20h50V0h50"
+                  "V100z\"/><path class=\"a\" d=\"M0 100V60h50V50h50V100z\"/>")
+           != NULL, "what it shows");
+    jpp_ok(strstr(jpp_output.text, "<path class=\"start\" d=\"M50 0v100\"/>"
+                  "</svg>") != NULL, "where the young one started");
+    jpp_ok(strstr(jpp_output.text, "<span>1 min 40 s ago</span><span>the top "
+                  "is 20.0 MiB</span><span>now</span>") != NULL, "the scales");
+    jpp_ok(strstr(jpp_output.text, "class=\"limit\"") == NULL, "no limit");
+}
+
+
+/* It is shown where it is less than four times as high. */
+
+static void
+jpp_test_limit(void)
+{
+    jpp_fleet_t    fleet;
+    jpp_cgroup_t   cgroup;
+    jpp_worker_t   worker;
+    jpp_history_t  history;
+
+    memset(&cgroup, 0xff, sizeof(jpp_cgroup_t));
+    cgroup.n_levels = 1;
+    cgroup.binding = 0;
+    cgroup.headroom = 1;
+    jpp_time_cgroup = &cgroup;
+
+    worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
+    worker.history = &history;
+    jpp_time_now = worker.started + 60;
+    jpp_time_history(&history, 60, 8 * JPP_MIB, 0);
+    fleet = jpp_fleet_of(1, &worker, 1);
+
+    cgroup.levels[0].limit = 32 * JPP_MIB;
+    jpp_ok(strstr(jpp_time_shown(&fleet), "<path class=\"limit\" d=\"M0 0h60\""
+                  "/></svg>") != NULL, "above");
+    jpp_ok(strstr(jpp_output.text, "the top is 32.0 MiB; the line is the limit")
+           != NULL, "it is the top");
+
+    cgroup.levels[0].limit = 8 * JPP_MIB;
+    jpp_ok(strstr(jpp_time_shown(&fleet), "<path class=\"limit\" d=\"M0 50h60\""
+                  "/></svg>") != NULL, "below what all of them have");
+
+    cgroup.levels[0].limit = 65 * JPP_MIB;
+    jpp_ok(strstr(jpp_time_shown(&fleet), "limit") == NULL, "far above");
+
+    cgroup.headroom = JPP_NONE;
+    cgroup.binding = 1;
+    jpp_ok(strstr(jpp_time_shown(&fleet), "limit") == NULL, "there is none");
+
+    jpp_time_cgroup = NULL;
+}
+
+
+/* What workers say of their age may be anything. */
+
+static void
+jpp_test_none(void)
+{
+    jpp_fleet_t    fleet;
+    jpp_worker_t   worker;
+    jpp_history_t  history;
+
+    worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
+    jpp_time_now = worker.started + 60;
+    fleet = jpp_fleet_of(1, &worker, 1);
+    jpp_is_str(jpp_time_shown(&fleet), "", "no history");
+
+    worker.history = &history;
+    jpp_time_history(&history, 0, JPP_MIB, 0);
+    jpp_time_now = worker.started + 1;
+    jpp_is_str(jpp_time_shown(&fleet), "", "just started");
+
+    worker.started = INT64_MAX;
+    jpp_is_str(jpp_time_shown(&fleet), "", "in the future");
+    worker.started = INT64_MIN;
+    jpp_is_str(jpp_time_shown(&fleet), "", "before all times");
+    worker.started = 1;
+    jpp_ok(strstr(jpp_time_shown(&fleet), "<path") != NULL, "long ago");
+}
+
+
+static const char *
+jpp_time_shown(const jpp_fleet_t *fleet)
+{
+    (void) jpp_output_fill(&jpp_output, jpp_time_write, fleet, 0);
+
+    return jpp_output.text;
+}
+
+
+static void
+jpp_time_write(const jpp_fleet_t *fleet, jpp_sink_t *sink)
+{
+    jpp_console_t    console = { 0 };
+    jpp_telemetry_t  telemetry = { 0 };
+
+    if (jpp_time_is_trend) {
+        jpp_console_trend(&fleet->workers[0], jpp_console_most(fleet), sink);
+        return;
+    }
+
+    telemetry.fleet = fleet;
+    telemetry.cgroup = jpp_time_cgroup;
+    console.telemetry = &telemetry;
+    console.now = jpp_time_now;
+
+    jpp_console_time(&console, sink);
+}
