@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "jpp_console.h"
+#include "jpp_gzip.h"
 #include "jpp_report.h"
 #include "jpp_test_fleet.h"
 
@@ -23,6 +24,10 @@ static bool jpp_console_has_act(const char *act);
 static bool jpp_console_has_word(const char *words, const char *word);
 static void jpp_test_policy(void);
 static void jpp_console_hash(const char *element, char hash[64]);
+static void jpp_test_size(void);
+static size_t jpp_console_size(size_t n);
+static void jpp_console_live(jpp_worker_t *worker, jpp_history_t *history,
+    uint32_t index);
 static void jpp_test_fails(void);
 static const char *jpp_console_tag(const char *p, char name[16]);
 static unsigned jpp_console_count(const char *text);
@@ -52,6 +57,7 @@ main(void)
     jpp_test_links();
     jpp_test_acts();
     jpp_test_policy();
+    jpp_test_size();
     jpp_test_fails();
 
     return jpp_done();
@@ -756,6 +762,103 @@ jpp_console_hash(const char *element, char hash[64])
 
     jpp_ok(perl != NULL && pclose(perl) == 0, "perl has hashed it");
     unlink(path);
+}
+
+
+/* Workers with 120 points that have nothing to do with each other. */
+
+static void
+jpp_test_size(void)
+{
+    size_t  eight, many;
+
+    eight = jpp_console_size(8);
+    many = jpp_console_size(64);
+
+    jpp_diag("8 workers: %zu bytes with gzip, 64: %zu", eight, many);
+    jpp_ok(eight != 0 && eight <= 20 * 1024, "8 workers: 20 KiB at most");
+    jpp_ok(many != 0 && many <= 90 * 1024, "64 workers: 90 KiB at most");
+}
+
+
+/* The bytes of the page of N workers, compressed; 0: it was not written. */
+
+static size_t
+jpp_console_size(size_t n)
+{
+    size_t           i, len;
+    uint8_t         *buffer;
+    jpp_vec_t       *out;
+    jpp_gzip_t       gz;
+    jpp_sink_t       sink;
+    jpp_arena_t      arena;
+    jpp_fleet_t      fleet;
+    jpp_worker_t    *workers;
+    jpp_history_t   *histories;
+
+    jpp_arena_init(&arena, 64 * 1024 * 1024);
+
+    out = jpp_vec_create(&arena);
+    buffer = jpp_arena_alloc(&arena, JPP_SINK_BUFFER);
+    workers = jpp_arena_alloc(&arena, n * sizeof(jpp_worker_t));
+    histories = jpp_arena_alloc(&arena, n * sizeof(jpp_history_t));
+
+    for (i = 0; i < n; i++) {
+        jpp_console_live(&workers[i], &histories[i], (uint32_t) i);
+    }
+
+    fleet = jpp_fleet_of((uint32_t) n, workers, n);
+    len = 0;
+
+    jpp_sink_init(&sink, buffer, JPP_SINK_BUFFER, jpp_sink_to_vec, out);
+
+    if (jpp_gzip_open(&gz, &arena, 9, &sink)) {
+        jpp_console_has_control = true;
+        jpp_console_write(&fleet, &gz.sink);
+        jpp_console_has_control = false;
+
+        if (jpp_gzip_close(&gz) == 0 && jpp_sink_flush(&sink) == 0) {
+            len = out->len;
+        }
+    }
+
+    jpp_arena_destroy(&arena);
+
+    return len;
+}
+
+
+static void
+jpp_console_live(jpp_worker_t *worker, jpp_history_t *history, uint32_t index)
+{
+    uint64_t         i;
+
+    static uint64_t  random = 88172645463325252ULL;
+
+    *worker = jpp_fleet_worker(index, JPP_JEMALLOC_READY);
+    worker->history = history;
+    worker->activity.connections = 16384;
+
+    history->interval = 640;
+    history->n = JPP_HISTORY_POINTS;
+
+    for (i = 0; i < JPP_HISTORY_POINTS; i++) {
+
+        /* xorshift64 */
+
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+
+        history->points[i].rss = random % (1 << 30);
+        history->points[i].allocated = random % (1 << 29);
+    }
+
+    worker->activity.usage.rss = random % (1 << 30);
+    worker->activity.usage.rss_anon = random % (1 << 29);
+    worker->stats.allocated = random % (1 << 28);
+    worker->activity.connections_free = random % 16384;
+    worker->activity.loop.max = random % 1000;
 }
 
 
