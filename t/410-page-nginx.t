@@ -182,6 +182,12 @@ sub check_refresh {
                       .getAttribute("points").length > 10'),
        'live has a line of totals');
     $browser->run('document.getElementById("live").value = "0"; setLive()');
+
+    $browser->click('#opened');
+    is($browser->run('return page.base.time'), $time,
+       'since opened: the baseline is the first profile');
+    cmp_ok($browser->run('return page.now.time'), '>', $time,
+           'of the newest one');
     $browser->is_quiet;
 }
 

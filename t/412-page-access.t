@@ -149,6 +149,12 @@ return [...document.querySelectorAll('nav button, nav select, nav input')]
     .map((one) => one.id);
 END
         is_deeply($lost, [], 'no control is outside');
+
+        is($browser->run('const name = document.querySelector("tbody th")
+            .getBoundingClientRect(); return name.right <= 320'),
+           JSON::PP::true, 'names are beside the first figures')
+            if $view =~ /table|owners/;
+
         next unless $view =~ /flame|callers|both/;
         cmp_ok($browser->run('return document.getElementById("graph")
                               .clientHeight'), '>', 200, 'the graph has room');

@@ -17,7 +17,7 @@ const DEFAULTS = { v: 'flame', t: '', z: '', p: '', s: '', f: '', x: '',
 /* What the fragment says. */
 let state = { ...DEFAULTS };
 
-const page = { now: null, base: null, rows: null, stacks: null, m: null,
+const page = { first: null, now: null, base: null, rows: null, stacks: null, m: null,
   scene: null, palette: null, boxes: [], matches: [], at: null, shown: 200,
   view: { from: 0, to: 1, top: 0, width: 0, height: 0, char: 7.2, match: null },
   sort: { column: 0, isUp: false }, clicked: { name: '', time: -1e9 },

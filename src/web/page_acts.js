@@ -86,6 +86,7 @@ function setLive(wait) {
 function addTotal() {
   live.totals.push(page.m.after.reduce((sum, value) => sum + value, 0));
   const all = live.totals.slice(-60), most = Math.max(...all, 1);
+  $('line').removeAttribute('hidden');
   $('line').firstElementChild.setAttribute('points', all.map((value, i) =>
     `${i * 2},${19 - 18 * value / most}`).join(' '));
 }
@@ -374,6 +375,7 @@ function onControl({ target }) {
 const CLICKS = {
   open: () => $('file').click(),
   keep: () => setProfiles(page.now, page.now),
+  opened: () => setProfiles(page.now, page.first),
   drop: () => setProfiles(page.now, null),
   help: () => $('keys').showModal(),
   close: () => $('keys').close(),
@@ -446,7 +448,8 @@ async function main() {
     $('live').disabled = !location.protocol.startsWith('http')
       || /[?&]seconds=/.test(location.search);
     const read = (text) => readProfile(fromBase64(text));
-    setProfiles(await read(now), base ? await read(base) : null);
+    page.first = await read(now);
+    setProfiles(page.first, base ? await read(base) : null);
     page.timings.load = performance.now() - begun;
   } catch (error) {
     complain(error);
