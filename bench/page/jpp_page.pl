@@ -3,6 +3,7 @@
 # ./dev bench page: what the page costs in a browser, and what it weighs.
 #
 #     load      from the script's first line to the first picture
+#     load, CPU what the tab's main thread works for it, and to parse the page
 #     grow      filters, sums, owners and the tree anew
 #     draw      one picture of 1600x900: the whole, searched, and zoomed
 #     memory    of the tab's process, beside that of an empty page
@@ -10,6 +11,9 @@
 # Chromium without a window draws in software, so that no card is measured.
 # Dumps are generated: random trees, the worst case; the real one is
 # t/data/nginx-531.heap.
+#
+# JPP_AGAINST is another jemalloc-pprof: the pages of both are measured in
+# turns, so that a busy machine is as unfair to one as to the other.
 
 use strict;
 use warnings;
@@ -24,6 +28,8 @@ use Time::HiRes qw( time );
 
 my @goals = ( [ 10_000, 150, 60, 8, 16, undef ],
               [ 100_000, 1000, undef, 8, undef, 150 ] );
+
+my @tools = ($tool, $ENV{JPP_AGAINST} // ());
 
 die "no chromium: apt-get install chromium chromium-driver\n"
     unless JppBrowser::is_there();
@@ -57,26 +63,39 @@ sub sizes {
 sub speed {
     my ($stacks, $load, $grow, $draw, $late, $memory) = @_;
     my $dump = "$dir/$stacks.heap";
-    my $page = "$dir/$stacks.html";
 
     system("'$build/bench/jpp_generate' -n $stacks -o '$dump'") == 0
         or die "no dump of $stacks stacks\n";
-    run('--any-kernel', '--format=html', '-o', $page, $dump);
 
-    printf "\n%d stacks, page %.1f MiB\n", $stacks, (-s $page) / 2**20;
-    pictures($stacks, $dump);
+    for my $i (0 .. $#tools) {
+        system($tools[$i], '--any-kernel', '--format=html', '-o',
+               "$dir/$stacks-$i.html", $dump) == 0
+            or die "no page of $tools[$i]\n";
+    }
 
-    my @runs = map { once($page) } 1 .. 5;
+    my @runs;
 
-    line('load', median(map { $_->{load} } @runs), $load, 'ms');
-    line('grow', median(map { @{ $_->{grow} } } @runs), $grow, 'ms');
+    for (1 .. 5) {
+        push @{ $runs[$_] }, once("$dir/$stacks-$_.html") for 0 .. $#tools;
+    }
 
-    my @draws = sort { $a <=> $b } map { @{ $_->{draw} } } @runs;
+    for my $i (0 .. $#tools) {
+        my $all = $runs[$i];
+        my @draws = sort { $a <=> $b } map { @{ $_->{draw} } } @$all;
 
-    line('draw, median', median(@draws), $draw, 'ms');
-    line('draw, 95 of 100', $draws[0.95 * $#draws], $late, 'ms');
-    line('memory', median(map { $_->{memory} } @runs), $memory, 'MiB');
-    printf "%-18s %8d, %d boxes\n", 'nodes', @{ $runs[0] }{qw( nodes boxes )};
+        printf "\n%d stacks, page %.1f MiB%s\n", $stacks,
+               (-s "$dir/$stacks-$i.html") / 2**20,
+               $i == 0 ? '' : ", of $tools[$i]";
+        pictures($stacks, $dump) if $i == 0;
+        line('load', median(map { $_->{load} } @$all), $load, 'ms');
+        line('load, CPU', median(map { $_->{cpu} } @$all), undef, 'ms');
+        line('grow', median(map { @{ $_->{grow} } } @$all), $grow, 'ms');
+        line('draw, median', median(@draws), $draw, 'ms');
+        line('draw, 95 of 100', $draws[0.95 * $#draws], $late, 'ms');
+        line('memory', median(map { $_->{memory} } @$all), $memory, 'MiB');
+        printf "%-18s %8d, %d boxes\n", 'nodes',
+               @{ $all->[0] }{qw( nodes boxes )};
+    }
 }
 
 
@@ -111,8 +130,13 @@ sub once {
 
     my $empty = memory($browser);
 
+    $browser->devtools('Performance.enable', { timeDomain => 'threadTicks' });
+
+    my $cpu = worked($browser);
+
     $browser->open("file://$page");
     $browser->wait_for('return page.timings.load', 60);
+    $cpu = worked($browser) - $cpu;
 
     my $result = $browser->run(<<'END');
 const times = { load: page.timings.load, grow: [], draw: [] };
@@ -133,13 +157,26 @@ for (let i = 0; i < 60; i++) {
 times.nodes = tree.n;
 zoomTo(tree, 0);
 draw();
-times.boxes = page.boxes.length;
+times.boxes = page.boxes.n || page.boxes.length;
 return times;
 END
 
+    $result->{cpu} = $cpu;
     $result->{memory} = memory($browser) - $empty;
 
     return $result;
+}
+
+
+# Milliseconds that the main thread has worked.
+
+sub worked {
+    my ($browser) = @_;
+
+    my ($time) = map { $_->{value} } grep { $_->{name} eq 'ThreadTime' }
+                 @{ $browser->devtools('Performance.getMetrics')->{metrics} };
+
+    return 1000 * $time;
 }
 
 
