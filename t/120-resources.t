@@ -219,7 +219,7 @@ sub status {
 
     my $wrong = differs($status, {
         module => $version, nginx => $nginx, host => lc hostname(),
-        asked => 1, answered => 1, missing => [],
+        asked => 1, answered => 1, missing => [], findings => [],
     });
 
     return $wrong if $wrong;

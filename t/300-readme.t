@@ -418,7 +418,8 @@ sub check_status {
                 rows($about);
 
     my $status = join "\n", map { slurp($_) }
-                 glob("$top/src/fleet/jpp_status*.c");
+                 glob("$top/src/fleet/jpp_status*.c"),
+                 "$top/src/fleet/jpp_finding.c";
 
     my ($identity) = $core =~ /^jpp_json_identity\((.*?)^\}/ms
         or die "no keys of a worker\n";
@@ -429,9 +430,10 @@ sub check_status {
 
     same([ keys %named ], [ keys %keys ], 'its keys');
 
-    # the sample has no problem and no error, and its sampler is off
+    # the sample has no problem, no finding and no error, and its sampler is
+    # off
 
-    delete @keys{qw( id fatal what why cure time text
+    delete @keys{qw( id fatal critical what why because cure time text
                      since samples live live_max sites dropped bytes_max
                      slots objects foreign lost )};
     same([ keys %shown ], [ keys %keys ], 'those of the sample');
@@ -463,7 +465,9 @@ sub check_statuses {
 
     # the numbers of the limits
 
-    my %limit = map { $_ => limit($_) } qw( MAX_JOBS MAX_ROWS MAX_FORM );
+    my %limit = map { $_ => limit($_) } qw( MAX_JOBS MAX_FORM );
+    my ($rows) = $headers =~ /^#define JPP_NOTES +(\d+)$/m
+        or die "there is no JPP_NOTES in the sources\n";
 
     like(about('statuses'), qr/\b$limit{MAX_JOBS} profiles are in work/,
          'how many profiles may be in work');
@@ -472,7 +476,7 @@ sub check_statuses {
     like(about('statuses'),
          qr{\b@{[ $limit{MAX_FORM} / 1024 ]} KiB for `control`},
          'how long a form may be');
-    like(about('limits'), qr/\b$limit{MAX_ROWS} rows/,
+    like(about('limits'), qr/\b$rows rows/,
          'how many workers there may be');
     is(limit('MAX_BODY'), 1 << 20, 'how many addresses a request may have');
     like(about('statuses'), qr/1 MiB of addresses/,

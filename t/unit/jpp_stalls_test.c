@@ -28,7 +28,8 @@ static void test_unsound(void);
 static jpp_code_t report(jpp_arena_t *arena, const jpp_stall_t *stalls,
     size_t n, const char *format, jpp_vec_t **out, jpp_err_t *err);
 static const char *text_of(const jpp_vec_t *out);
-static const char *const *comments(void *data, jpp_arena_t *arena);
+static const char *const *comments(void *data, const jpp_profile_t *profile,
+    jpp_arena_t *arena);
 
 
 static jpp_stall_table_t  table;
@@ -298,9 +299,11 @@ text_of(const jpp_vec_t *out)
 
 
 static const char *const *
-comments(void *data, jpp_arena_t *arena)
+comments(void *data, const jpp_profile_t *profile, jpp_arena_t *arena)
 {
     const jpp_capture_t *capture = data;
+
+    (void) profile;
 
     return jpp_stall_comments((const void *) capture->data,
                               capture->len / sizeof(jpp_stall_t), 100, arena);
