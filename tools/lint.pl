@@ -30,6 +30,7 @@ my @owners = (
     [ qr/(?<!jpp_)mallctl\b/, 'src/capture/jpp_mallctl.c' ],
     [ qr/\bmemfd_create\s*\(/, 'src/capture/jpp_memfd.c' ],
     [ qr{/proc/self/maps}, 'src/capture/jpp_proc.c' ],
+    [ qr{/proc/self/pagemap}, 'src/host/jpp_pagemap.c' ],
     [ qr/\bmremap\s*\(/, 'src/base/jpp_arena.c' ],
     [ qr/\bdl_iterate_phdr\s*\(/, 'src/capture/jpp_images.c' ],
     [ qr/\bsigaction\s*\(SIGPROF\b/, 'src/capture/jpp_signal.c' ],

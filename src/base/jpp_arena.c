@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "jpp_arena.h"
+#include "jpp_own.h"
 
 
 #define JPP_HUGE_PAGE   (2 * 1024 * 1024)
@@ -30,6 +31,7 @@ static void *jpp_arena_block(jpp_arena_t *arena, size_t size);
 static bool jpp_vec_copy(jpp_vec_t *vec, size_t need);
 static bool jpp_vec_map(jpp_vec_t *vec, size_t need);
 static void *jpp_map(size_t size);
+static void jpp_unmap(void *p, size_t size);
 static size_t jpp_round_up(size_t size, size_t unit);
 
 
@@ -55,13 +57,13 @@ jpp_arena_destroy(jpp_arena_t *arena)
 
     for (vec = arena->vecs; vec != NULL; vec = vec->next) {
         if (vec->is_mapped) {
-            (void) munmap(vec->data, vec->size);
+            jpp_unmap(vec->data, vec->size);
         }
     }
 
     for (block = arena->blocks; block != NULL; block = next) {
         next = block->next;
-        (void) munmap(block, block->size);
+        jpp_unmap(block, block->size);
     }
 
     arena->vecs = NULL;
@@ -118,6 +120,8 @@ jpp_arena_object(size_t size)
         return NULL;
     }
 
+    jpp_own_add(p, mapped);
+
     *(size_t *) (void *) p = mapped;
 
     return p + JPP_ALIGNMENT;
@@ -132,7 +136,7 @@ jpp_arena_object_destroy(void *object)
     if (object != NULL) {
         p = (uint8_t *) object - JPP_ALIGNMENT;
 
-        (void) munmap(p, *(size_t *) (void *) p);
+        jpp_unmap(p, *(size_t *) (void *) p);
     }
 }
 
@@ -237,7 +241,7 @@ jpp_vec_release(jpp_vec_t *vec)
     }
 
     if (vec->is_mapped) {
-        (void) munmap(vec->data, vec->size);
+        jpp_unmap(vec->data, vec->size);
         vec->arena->mapped -= vec->size;
     }
 
@@ -353,9 +357,11 @@ jpp_vec_map(jpp_vec_t *vec, size_t need)
         if (mremap(vec->data, had, want, MREMAP_MAYMOVE|MREMAP_FIXED, p)
             == MAP_FAILED)
         {
-            (void) munmap(p, want);
+            jpp_unmap(p, want);
             return false;
         }
+
+        jpp_own_remove(vec->data);
 
     } else if (vec->len != 0) {
         memcpy(p, vec->data, vec->len);
@@ -397,6 +403,7 @@ jpp_map(size_t size)
     }
 
     if (spare == 0) {
+        jpp_own_add(p, size);
         return p;
     }
 
@@ -418,7 +425,18 @@ jpp_map(size_t size)
 
     (void) madvise(p, size, MADV_HUGEPAGE);
 
+    jpp_own_add(p, size);
+
     return p;
+}
+
+
+static void
+jpp_unmap(void *p, size_t size)
+{
+    jpp_own_remove(p);
+
+    (void) munmap(p, size);
 }
 
 

@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/auxv.h>
 
 #include "jpp_image_symbol.h"
@@ -28,6 +29,8 @@ typedef struct {
 } jpp_images_new_t;
 
 
+static int jpp_images_zeroes(struct dl_phdr_info *info, size_t size,
+    void *data);
 static int jpp_images_look(struct dl_phdr_info *info, size_t size, void *data);
 static int jpp_images_count(struct dl_phdr_info *info, size_t size,
     void *data);
@@ -131,6 +134,51 @@ jpp_images_segment(const jpp_images_object_t *object, uintptr_t address)
     }
 
     return NULL;
+}
+
+
+bool
+jpp_images_zeroed(jpp_vec_t *pairs)
+{
+    return dl_iterate_phdr(jpp_images_zeroes, pairs) == 0;
+}
+
+
+static int
+jpp_images_zeroes(struct dl_phdr_info *info, size_t size, void *data)
+{
+    size_t             i;
+    uint64_t           page, start, end, *pair;
+    const ElfW(Phdr)  *phdr;
+
+    (void) size;
+
+    page = (uint64_t) sysconf(_SC_PAGESIZE);
+
+    for (i = 0; i < info->dlpi_phnum; i++) {
+        phdr = &info->dlpi_phdr[i];
+
+        start = info->dlpi_addr + phdr->p_vaddr + phdr->p_filesz + page - 1;
+        end = info->dlpi_addr + phdr->p_vaddr + phdr->p_memsz + page - 1;
+
+        start -= start % page;
+        end -= end % page;
+
+        if (phdr->p_type != PT_LOAD || start >= end) {
+            continue;
+        }
+
+        pair = jpp_vec_push(data, 2 * sizeof(uint64_t));
+
+        if (pair == NULL) {
+            return 1;
+        }
+
+        pair[0] = start;
+        pair[1] = end;
+    }
+
+    return 0;
 }
 
 

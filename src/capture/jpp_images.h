@@ -47,6 +47,12 @@ bool jpp_images_read(jpp_vec_t *images);
  */
 bool jpp_images_unwind(jpp_mapped_t *objects);
 
+/*
+ * Append, as pairs of uint64_t, the pages from which to which what is loaded
+ * has zeroed data, in no file.  False: no memory.
+ */
+bool jpp_images_zeroed(jpp_vec_t *pairs);
+
 /* Has anything that is loaded the global symbol NAME? */
 bool jpp_images_has(const char *name);
 

@@ -24,6 +24,7 @@
 #include "jpp_backtrace.h"
 #include "jpp_cut.h"
 #include "jpp_index.h"
+#include "jpp_own.h"
 #include "jpp_samples_draw.h"
 #include "jpp_samples.h"
 
@@ -66,6 +67,8 @@ jpp_samples_prepare(void)
     if (p == MAP_FAILED) {
         return false;
     }
+
+    jpp_own_add(p, JPP_LIVE_MEMORY + JPP_SITES_MEMORY);
 
     (void) madvise(p, JPP_LIVE_MEMORY + JPP_SITES_MEMORY, MADV_NOHUGEPAGE);
 

@@ -133,3 +133,16 @@ jpp_stats_thread(uint64_t *bytes)
 
     return true;
 }
+
+
+/* 4096 is MALLCTL_ARENAS_ALL, as above */
+
+uint64_t
+jpp_stats_internal(void)
+{
+    uint64_t  bytes;
+
+    return jpp_mallctl_call("stats.arenas.4096.internal", &bytes,
+                            sizeof(bytes), NULL, 0)
+           == 0 ? bytes : 0;
+}

@@ -66,6 +66,9 @@ bool jpp_stats_read(jpp_stats_t *stats);
  */
 bool jpp_stats_thread(uint64_t *bytes);
 
+/* What of "allocated" jemalloc has taken for itself; 0: it does not say. */
+uint64_t jpp_stats_internal(void);
+
 /* X + Y, JPP_NONE if either is. */
 static inline uint64_t
 jpp_stats_add(uint64_t x, uint64_t y)

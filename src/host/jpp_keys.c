@@ -32,27 +32,36 @@ void
 jpp_keys_lines(const jpp_keys_row_t *rows, size_t n, jpp_lines_t *lines,
     void *to)
 {
-    char      *line;
-    size_t     i, next, len;
-    uint64_t  *value;
+    char    *line;
+    size_t   next;
 
     next = 0;
 
     while ((line = jpp_lines_next(lines)) != NULL) {
+        jpp_keys_line(rows, n, &next, line, to);
+    }
+}
 
-        len = strcspn(line, ": \t");
-        i = jpp_keys_find(rows, n, next, line, len);
 
-        if (i == n || line[len] == '\0') {
-            continue;
-        }
+void
+jpp_keys_line(const jpp_keys_row_t *rows, size_t n, size_t *next,
+    const char *line, void *to)
+{
+    size_t     i, len;
+    uint64_t  *value;
 
-        next = i + 1;
-        value = jpp_keys_value(&rows[i], to);
+    len = strcspn(line, ": \t");
+    i = jpp_keys_find(rows, n, *next, line, len);
 
-        if (*value == JPP_NONE) {
-            *value = jpp_keys_number(line + len + 1);
-        }
+    if (i == n || line[len] == '\0') {
+        return;
+    }
+
+    *next = i + 1;
+    value = jpp_keys_value(&rows[i], to);
+
+    if (*value == JPP_NONE) {
+        *value = jpp_keys_number(line + len + 1);
     }
 }
 

@@ -38,6 +38,13 @@ void jpp_keys_clear(const jpp_keys_row_t *rows, size_t n, void *to);
 void jpp_keys_lines(const jpp_keys_row_t *rows, size_t n, jpp_lines_t *lines,
     void *to);
 
+/*
+ * Set the one that LINE has.  *NEXT, 0 before the first line, is the row that
+ * is looked at first.
+ */
+void jpp_keys_line(const jpp_keys_row_t *rows, size_t n, size_t *next,
+    const char *line, void *to);
+
 /* Clear, then set, from the file PATH; its errno, or 0. */
 int jpp_keys_read(const jpp_keys_row_t *rows, size_t n, const char *path,
     void *to);

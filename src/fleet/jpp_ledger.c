@@ -1,0 +1,439 @@
+
+#include <string.h>
+
+#include "jpp_ledger.h"
+#include "jpp_pagemap.h"
+#include "jpp_sort.h"
+
+
+/* what a mapping has of its own and of others' pages */
+typedef struct {
+    uint64_t                  own;
+    uint64_t                  shared_rss;
+    uint64_t                  shared_pss;
+} jpp_ledger_share_t;
+
+
+typedef struct {
+    jpp_ledger_t             *ledger;
+    const jpp_smaps_t        *mapping;
+    const uint8_t            *pages;
+    jpp_ledger_share_t        whole;
+    jpp_ledger_share_t        left;    /* what no range has taken */
+    uint64_t                  foreign; /* bytes that are not malloc's */
+} jpp_ledger_mapping_t;
+
+
+static int jpp_ledger_compare(const void *a, const void *b, void *ctx);
+static void jpp_ledger_seek(jpp_ledger_t *ledger, uint64_t start);
+static jpp_ledger_kind_t jpp_ledger_class(const jpp_ledger_t *ledger,
+    const jpp_smaps_t *mapping, bool is_malloc);
+static void jpp_ledger_open(jpp_ledger_mapping_t *m, jpp_ledger_t *ledger,
+    const jpp_smaps_t *mapping, const uint8_t *pages);
+static bool jpp_ledger_take(jpp_ledger_mapping_t *m,
+    const jpp_ledger_range_t *range);
+static void jpp_ledger_measure(const jpp_ledger_mapping_t *m, uint64_t start,
+    uint64_t end, jpp_ledger_share_t *share);
+static bool jpp_ledger_add(jpp_ledger_row_t *row,
+    const jpp_ledger_share_t *share, bool is_estimate);
+static bool jpp_ledger_starts(const jpp_smaps_t *mapping, const char *text);
+
+
+bool
+jpp_ledger_init(jpp_ledger_t *ledger, jpp_arena_t *arena, uint64_t page,
+    jpp_vec_t *ranges)
+{
+    size_t               i, n;
+    uint64_t             end;
+    jpp_ledger_range_t  *range;
+
+    memset(ledger, 0, sizeof(jpp_ledger_t));
+
+    ledger->arena = arena;
+    ledger->page = page;
+    ledger->rows = jpp_vec_create(arena);
+
+    range = jpp_vec_items(ranges, jpp_ledger_range_t);
+    n = jpp_vec_count(ranges, jpp_ledger_range_t);
+
+    jpp_sort(range, n, sizeof(jpp_ledger_range_t), jpp_ledger_compare, NULL);
+
+    for (i = 0, end = 0; i < n; i++) {
+
+        if (range[i].start < end) {
+            range[i].start = end;
+        }
+
+        if (range[i].end < range[i].start) {
+            range[i].end = range[i].start;
+        }
+
+        end = range[i].end;
+        ledger->ranged[range[i].kind] += end - range[i].start;
+    }
+
+    ledger->ranges = range;
+    ledger->n_ranges = n;
+
+    return ledger->rows != NULL;
+}
+
+
+static int
+jpp_ledger_compare(const void *a, const void *b, void *ctx)
+{
+    const jpp_ledger_range_t *one = a;
+    const jpp_ledger_range_t *other = b;
+
+    (void) ctx;
+
+    return (one->start > other->start) - (one->start < other->start);
+}
+
+
+/* the kernel's order is that of addresses, but a forged one need not be */
+
+static void
+jpp_ledger_seek(jpp_ledger_t *ledger, uint64_t start)
+{
+    size_t  i;
+
+    i = ledger->next_range;
+
+    while (i > 0 && ledger->ranges[i - 1].end > start) {
+        i--;
+    }
+
+    while (i < ledger->n_ranges && ledger->ranges[i].end <= start) {
+        i++;
+    }
+
+    ledger->next_range = i;
+}
+
+
+bool
+jpp_ledger_needs_pages(jpp_ledger_t *ledger, const jpp_smaps_t *mapping)
+{
+    const jpp_ledger_range_t  *range;
+
+    jpp_ledger_seek(ledger, mapping->start);
+
+    if (mapping->rss == 0 || ledger->next_range == ledger->n_ranges) {
+        return false;
+    }
+
+    range = &ledger->ranges[ledger->next_range];
+
+    return range->start < mapping->end
+           && (range->start > mapping->start || range->end < mapping->end);
+}
+
+
+bool
+jpp_ledger_is_anonymous(const jpp_ledger_t *ledger, const jpp_smaps_t *mapping)
+{
+    return mapping->is_readable && !mapping->is_executable
+           && !mapping->is_shared && mapping->inode == 0
+           && mapping->start != ledger->guard
+           && (mapping->name_len == 0 || jpp_ledger_starts(mapping, "[heap]")
+               || jpp_ledger_starts(mapping, "[anon:"));
+}
+
+
+static jpp_ledger_kind_t
+jpp_ledger_class(const jpp_ledger_t *ledger, const jpp_smaps_t *mapping,
+    bool is_malloc)
+{
+    if (jpp_ledger_starts(mapping, "/memfd:jemalloc-pprof")) {
+        return JPP_LEDGER_OWN;
+    }
+
+    if (mapping->is_shared) {
+        return JPP_LEDGER_SHARED;
+    }
+
+    if (mapping->inode != 0) {
+        return JPP_LEDGER_FILE;
+    }
+
+    if (jpp_ledger_is_anonymous(ledger, mapping)) {
+        return is_malloc ? JPP_LEDGER_MALLOC : JPP_LEDGER_MAPS;
+    }
+
+    if (jpp_ledger_starts(mapping, "[stack")
+        || (mapping->name_len == 0 && mapping->start == ledger->guard))
+    {
+        return JPP_LEDGER_STACKS;
+    }
+
+    return mapping->name_len == 0 ? JPP_LEDGER_CODE : JPP_LEDGER_KERNEL;
+}
+
+
+bool
+jpp_ledger_map(jpp_ledger_t *ledger, const jpp_smaps_t *mapping,
+    const uint8_t *pages, bool is_malloc)
+{
+    size_t                 i;
+    jpp_ledger_kind_t      kind;
+    jpp_ledger_row_t      *row;
+    jpp_ledger_mapping_t   m;
+
+    kind = jpp_ledger_class(ledger, mapping, is_malloc);
+
+    if (!mapping->is_readable && mapping->inode == 0) {
+        ledger->guard = mapping->end;
+    }
+
+    jpp_ledger_open(&m, ledger, mapping, pages);
+
+    if (kind == JPP_LEDGER_FILE) {
+        row = jpp_ledger_row(ledger, kind, mapping->name, mapping->name_len);
+        ledger->file_row = row != NULL
+            ? (size_t) (row - jpp_vec_items(ledger->rows, jpp_ledger_row_t))
+              + 1 : 0;
+    }
+
+    for (i = ledger->next_range;
+         i < ledger->n_ranges && ledger->ranges[i].start < mapping->end;
+         i++)
+    {
+        if (!jpp_ledger_take(&m, &ledger->ranges[i])) {
+            return false;
+        }
+    }
+
+    if (jpp_ledger_kind_is_anonymous(kind)) {
+        ledger->sums.anonymous += mapping->pss;
+    }
+
+    if (kind == JPP_LEDGER_MALLOC) {
+        ledger->rest.pss += m.left.own + m.left.shared_pss;
+        ledger->rest.shared_rss += m.left.shared_rss;
+        ledger->rest.shared_pss += m.left.shared_pss;
+        ledger->rest.lazy_free += mapping->lazy_free != JPP_NONE
+                                  ? mapping->lazy_free : 0;
+        ledger->rest.size += mapping->end - mapping->start - m.foreign;
+        return true;
+    }
+
+    if (m.left.own + m.left.shared_pss == 0) {
+        return true;
+    }
+
+    row = kind == JPP_LEDGER_FILE
+          ? jpp_ledger_row(ledger, kind, mapping->name, mapping->name_len)
+          : jpp_ledger_row(ledger, kind, "", 0);
+
+    return jpp_ledger_add(row, &m.left, false);
+}
+
+
+static void
+jpp_ledger_open(jpp_ledger_mapping_t *m, jpp_ledger_t *ledger,
+    const jpp_smaps_t *mapping, const uint8_t *pages)
+{
+    uint64_t            own;
+    jpp_ledger_sums_t  *sums;
+
+    sums = &ledger->sums;
+
+    sums->n_mappings++;
+    sums->pss += mapping->pss;
+    sums->rss += mapping->rss;
+    sums->swap += mapping->swap_pss != JPP_NONE ? mapping->swap_pss : 0;
+    sums->n_unpaged += pages == NULL && jpp_ledger_needs_pages(ledger, mapping);
+
+    jpp_ledger_seek(ledger, mapping->start);
+
+    m->ledger = ledger;
+    m->mapping = mapping;
+    m->pages = pages;
+
+    /* more than there is would be a garbled file */
+
+    own = mapping->private_clean != JPP_NONE
+          && mapping->private_dirty != JPP_NONE
+          ? mapping->private_clean + mapping->private_dirty : mapping->pss;
+
+    m->whole.own = own < mapping->pss ? own : mapping->pss;
+    m->whole.shared_pss = mapping->pss - m->whole.own;
+    m->whole.shared_rss = jpp_ledger_less(mapping->rss, m->whole.own);
+
+    m->left = m->whole;
+    m->foreign = 0;
+}
+
+
+/* No range gets more than the mapping has: its pages were read later. */
+
+static bool
+jpp_ledger_take(jpp_ledger_mapping_t *m, const jpp_ledger_range_t *range)
+{
+    bool                  is_estimate;
+    uint64_t              start, end;
+    jpp_ledger_t         *ledger;
+    jpp_ledger_row_t     *row;
+    jpp_ledger_share_t    share;
+    const jpp_smaps_t    *mapping;
+
+    ledger = m->ledger;
+    mapping = m->mapping;
+
+    start = range->start > mapping->start ? range->start : mapping->start;
+    end = range->end < mapping->end ? range->end : mapping->end;
+
+    if (start >= end) {
+        return true;
+    }
+
+    if (range->kind > JPP_LEDGER_MALLOC) {
+        m->foreign += end - start;
+    }
+
+    jpp_ledger_measure(m, start, end, &share);
+
+    share.own = share.own < m->left.own ? share.own : m->left.own;
+    share.shared_rss = share.shared_rss < m->left.shared_rss
+                       ? share.shared_rss : m->left.shared_rss;
+    share.shared_pss = share.shared_pss < m->left.shared_pss
+                       ? share.shared_pss : m->left.shared_pss;
+
+    m->left.own -= share.own;
+    m->left.shared_rss -= share.shared_rss;
+    m->left.shared_pss -= share.shared_pss;
+
+    if (range->name == NULL && range->kind == JPP_LEDGER_FILE
+        && ledger->file_row != 0)
+    {
+        row = &jpp_vec_items(ledger->rows,
+                             jpp_ledger_row_t)[ledger->file_row - 1];
+
+    } else {
+        row = jpp_ledger_row(ledger, range->kind,
+                             range->name != NULL ? range->name : "",
+                             range->name != NULL ? range->name_len : 0);
+    }
+
+    is_estimate = (m->pages == NULL && end - start
+                                       < mapping->end - mapping->start)
+                  || share.shared_pss > (share.own + share.shared_pss) / 100;
+
+    return jpp_ledger_add(row, &share, is_estimate);
+}
+
+
+/* Without pages every byte of a mapping has the same share. */
+
+static void
+jpp_ledger_measure(const jpp_ledger_mapping_t *m, uint64_t start, uint64_t end,
+    jpp_ledger_share_t *share)
+{
+    size_t               i;
+    uint64_t             size, page, first, last, len;
+    const jpp_smaps_t   *mapping;
+
+    mapping = m->mapping;
+    page = m->ledger->page;
+
+    if (m->pages == NULL) {
+        size = mapping->end - mapping->start;
+        len = end - start;
+
+        share->own = jpp_ledger_scale(len, m->whole.own, size);
+        share->shared_rss = jpp_ledger_scale(len, m->whole.shared_rss, size);
+        share->shared_pss = jpp_ledger_scale(len, m->whole.shared_pss, size);
+
+        return;
+    }
+
+    memset(share, 0, sizeof(jpp_ledger_share_t));
+
+    for (i = (size_t) ((start - mapping->start) / page);
+         mapping->start + i * page < end;
+         i++)
+    {
+        first = mapping->start + i * page;
+        last = first + page < end ? first + page : end;
+        len = last - (first > start ? first : start);
+
+        share->own += m->pages[i] == JPP_PAGE_OWN ? len : 0;
+        share->shared_rss += m->pages[i] == JPP_PAGE_SHARED ? len : 0;
+    }
+
+    share->shared_pss = jpp_ledger_scale(share->shared_rss, m->whole.shared_pss,
+                                        m->whole.shared_rss);
+}
+
+
+static bool
+jpp_ledger_add(jpp_ledger_row_t *row, const jpp_ledger_share_t *share,
+    bool is_estimate)
+{
+    if (row == NULL) {
+        return false;
+    }
+
+    row->bytes += share->own + share->shared_pss;
+    row->least = row->bytes;
+    row->most = row->bytes;
+
+    if (is_estimate && share->own + share->shared_pss != 0) {
+        row->how = JPP_LEDGER_ESTIMATE;
+    }
+
+    return true;
+}
+
+
+jpp_ledger_row_t *
+jpp_ledger_row(jpp_ledger_t *ledger, jpp_ledger_kind_t kind, const char *name,
+    size_t len)
+{
+    size_t             i, n;
+    jpp_ledger_row_t  *row;
+
+    if (len > JPP_LEDGER_NAME) {
+        name += len - JPP_LEDGER_NAME;
+        len = JPP_LEDGER_NAME;
+    }
+
+    row = jpp_vec_items(ledger->rows, jpp_ledger_row_t);
+    n = jpp_vec_count(ledger->rows, jpp_ledger_row_t);
+
+    /* the last one is the most likely */
+
+    for (i = n; i > 0; i--) {
+
+        if (row[i - 1].kind == (uint32_t) kind && row[i - 1].name_len == len
+            && memcmp(row[i - 1].name, name, len) == 0)
+        {
+            return &row[i - 1];
+        }
+    }
+
+    if (n >= JPP_LEDGER_ROWS && len != 0) {
+        ledger->sums.n_unnamed++;
+
+        return jpp_ledger_row(ledger, kind, "", 0);
+    }
+
+    row = jpp_vec_push(ledger->rows, sizeof(jpp_ledger_row_t));
+
+    if (row != NULL) {
+        row->kind = kind;
+        row->held = JPP_NONE;
+        row->name_len = (uint32_t) len;
+        memcpy(row->name, name, len);
+    }
+
+    return row;
+}
+
+
+static bool
+jpp_ledger_starts(const jpp_smaps_t *mapping, const char *text)
+{
+    return strncmp(mapping->name, text, strlen(text)) == 0;
+}

@@ -1,0 +1,150 @@
+
+/*
+ * The ledger of a worker: every byte of its Pss in one row or another, each
+ * with what it is and how well that is known.
+ *
+ *     jpp_ledger_init(), with the ranges whose owners are known
+ *     for each mapping of the process: jpp_ledger_map()
+ *     jpp_ledger_finish(), with what the walk and jemalloc have counted
+ *
+ * A mapping belongs to somebody as a whole, by its name, but for the ranges
+ * that lie in it.  The states of its pages say how much of each range is in
+ * memory, and what the process has for itself alone; the share of a page that
+ * others have, too, is the mean of the mapping.
+ *
+ * What is left of jemalloc's mappings is shared out among what is known by its
+ * sum only: jpp_ledger_heap.h.
+ *
+ * A pure function of the caller's values; one thread at a time; memory from the
+ * arena.
+ */
+
+
+#ifndef _JPP_LEDGER_H_INCLUDED_
+#define _JPP_LEDGER_H_INCLUDED_
+
+
+#include "jpp_arena.h"
+#include "jpp_ledger_words.h"
+#include "jpp_smaps.h"
+
+
+/* rows by name, of zones and files; what is past them has no name */
+#define JPP_LEDGER_ROWS    512
+
+/* bytes of a name: the last ones of a path */
+#define JPP_LEDGER_NAME    96
+
+
+typedef struct {
+    uint32_t     kind;                 /* jpp_ledger_kind_t */
+    uint32_t     how;                  /* jpp_ledger_how_t */
+    uint64_t     bytes;                /* of Pss */
+    uint64_t     least;
+    uint64_t     most;
+    uint64_t     held;                 /* bytes set aside, touched or not; */
+                                       /*   JPP_NONE: nobody counts them */
+    uint32_t     name_len;
+    char         name[JPP_LEDGER_NAME];    /* any bytes */
+} jpp_ledger_row_t;
+
+
+/* Whose memory lies where. */
+typedef struct {
+    uint64_t     start;
+    uint64_t     end;
+    uint32_t     kind;
+    const char  *name;                 /* of a zone, or NULL; a file's is */
+    size_t       name_len;             /*   that of the mapping before it */
+} jpp_ledger_range_t;
+
+
+/* Of the memory that is jemalloc's, what no range has. */
+typedef struct {
+    uint64_t     pss;
+    uint64_t     shared_rss;           /* of it, of pages of other processes, */
+    uint64_t     shared_pss;           /*   too */
+    uint64_t     lazy_free;
+    uint64_t     size;                 /* of the mappings, all of them */
+} jpp_ledger_rest_t;
+
+
+typedef struct {
+    uint64_t     pss;
+    uint64_t     rss;
+    uint64_t     swap;                 /* its share of that, besides */
+    uint64_t     anonymous;            /* of pss, in no file nor shared */
+    uint64_t     n_mappings;
+    uint64_t     n_unpaged;            /* of them, whose pages are unknown, */
+                                       /*   and had to be */
+    uint64_t     n_unnamed;            /* names that had no room */
+} jpp_ledger_sums_t;
+
+
+typedef struct {
+    jpp_arena_t          *arena;
+    uint64_t              page;
+    jpp_ledger_sums_t     sums;
+    jpp_vec_t            *rows;        /* jpp_ledger_row_t; the largest first */
+                                       /*   once it is finished */
+    const jpp_ledger_range_t  *ranges; /* sorted, apart */
+    size_t                n_ranges;
+    size_t                next_range;
+    uint64_t              ranged[JPP_LEDGER_KINDS];   /* bytes set aside */
+    jpp_ledger_rest_t     rest;
+    uint64_t              guard;       /* where an inaccessible mapping ended */
+    size_t                file_row;    /* of the last file, + 1 */
+} jpp_ledger_t;
+
+
+/*
+ * The row of KIND with the name that ends with the LEN bytes at NAME, which is
+ * made if need be, until the next call; NULL: no memory.
+ */
+jpp_ledger_row_t *jpp_ledger_row(jpp_ledger_t *ledger, jpp_ledger_kind_t kind,
+    const char *name, size_t len);
+
+/*
+ * Initialize the caller's LEDGER, of pages of PAGE bytes, with RANGES of
+ * jpp_ledger_range_t, which are sorted; of overlapping ones the first counts.
+ * False: no memory.
+ */
+bool jpp_ledger_init(jpp_ledger_t *ledger, jpp_arena_t *arena, uint64_t page,
+    jpp_vec_t *ranges);
+
+/*
+ * Do the pages of MAPPING have to be known: is more than one owner in it?
+ * Mappings come in the order of their addresses.
+ */
+bool jpp_ledger_needs_pages(jpp_ledger_t *ledger, const jpp_smaps_t *mapping);
+
+/*
+ * Add MAPPING, whose pages have the states (jpp_pagemap.h) at PAGES, or NULL.
+ * IS_MALLOC: it is the allocator's.  False: no memory.
+ */
+bool jpp_ledger_map(jpp_ledger_t *ledger, const jpp_smaps_t *mapping,
+    const uint8_t *pages, bool is_malloc);
+
+/* Is MAPPING one that may be the allocator's: anonymous, and no stack? */
+bool jpp_ledger_is_anonymous(const jpp_ledger_t *ledger,
+    const jpp_smaps_t *mapping);
+
+
+/* BYTES * PART / WHOLE; 0 of nothing. */
+static inline uint64_t
+jpp_ledger_scale(uint64_t bytes, uint64_t part, uint64_t whole)
+{
+    return whole == 0 ? 0 : (uint64_t) ((unsigned __int128) bytes * part
+                                        / whole);
+}
+
+
+/* X - Y, or 0. */
+static inline uint64_t
+jpp_ledger_less(uint64_t x, uint64_t y)
+{
+    return x > y ? x - y : 0;
+}
+
+
+#endif /* _JPP_LEDGER_H_INCLUDED_ */

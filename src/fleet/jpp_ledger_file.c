@@ -1,0 +1,112 @@
+
+/*
+ *     file := magic:8 facts row*
+ *
+ * The facts and rows are as in memory: nothing but numbers of 4 and 8 bytes,
+ * and texts.
+ */
+
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "jpp_ledger_file.h"
+
+
+/* to be changed with the structures */
+#define JPP_LEDGER_MAGIC  "jppLdgr1"
+
+
+static bool jpp_ledger_is_valid(const jpp_ledger_row_t *row);
+static jpp_code_t jpp_ledger_write(int fd, const void *data, size_t len,
+    jpp_err_t *err);
+
+
+_Static_assert(sizeof(jpp_ledger_facts_t) % 8 == 0
+               && sizeof(jpp_ledger_row_t) % 8 == 0,
+               "what follows is aligned");
+
+
+jpp_code_t
+jpp_ledger_save(const jpp_ledger_t *ledger, const jpp_ledger_facts_t *facts,
+    int fd, jpp_err_t *err)
+{
+    if (jpp_ledger_write(fd, JPP_LEDGER_MAGIC, 8, err) != JPP_OK
+        || jpp_ledger_write(fd, facts, sizeof(jpp_ledger_facts_t), err)
+           != JPP_OK)
+    {
+        return err->code;
+    }
+
+    return jpp_ledger_write(fd, ledger->rows->data, ledger->rows->len, err);
+}
+
+
+static jpp_code_t
+jpp_ledger_write(int fd, const void *data, size_t len, jpp_err_t *err)
+{
+    ssize_t         n;
+    const uint8_t  *p;
+
+    for (p = data; len > 0; p += n, len -= (size_t) n) {
+        n = write(fd, p, len);
+
+        if (n == -1 && errno == EINTR) {
+            n = 0;
+            continue;
+        }
+
+        if (n <= 0) {
+            return jpp_err_sys(err, n == 0 ? EIO : errno,
+                               "its ledger cannot be written");
+        }
+    }
+
+    return JPP_OK;
+}
+
+
+jpp_code_t
+jpp_ledger_load(jpp_ledger_read_t *ledger, const char *data, size_t len,
+    jpp_err_t *err)
+{
+    size_t  i, head;
+
+    head = 8 + sizeof(jpp_ledger_facts_t);
+
+    memset(ledger, 0, sizeof(jpp_ledger_read_t));
+
+    if (len < head || memcmp(data, JPP_LEDGER_MAGIC, 8) != 0
+        || (len - head) % sizeof(jpp_ledger_row_t) != 0)
+    {
+        return jpp_err_set(err, JPP_ERR_INPUT,
+                           "what it sent is no ledger, or one of another "
+                           "version of this module");
+    }
+
+    memcpy(&ledger->facts, data + 8, sizeof(jpp_ledger_facts_t));
+
+    ledger->facts.why[JPP_LEDGER_WHY - 1] = '\0';
+    ledger->rows = (const jpp_ledger_row_t *) (const void *) (data + head);
+    ledger->n = (len - head) / sizeof(jpp_ledger_row_t);
+
+    for (i = 0; i < ledger->n; i++) {
+        if (!jpp_ledger_is_valid(&ledger->rows[i])) {
+            ledger->n = 0;
+
+            return jpp_err_set(err, JPP_ERR_INPUT,
+                               "its ledger has a row that cannot be");
+        }
+    }
+
+    return JPP_OK;
+}
+
+
+static bool
+jpp_ledger_is_valid(const jpp_ledger_row_t *row)
+{
+    return row->kind < JPP_LEDGER_KINDS && row->how < JPP_LEDGER_HOWS
+           && row->name_len <= JPP_LEDGER_NAME;
+}

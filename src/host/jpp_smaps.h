@@ -1,0 +1,82 @@
+
+/*
+ * /proc/PID/smaps: the mappings of a process, and what of each is resident, one
+ * after the other.
+ *
+ *     55d0a3c4e000-55d0a3c50000 rw-p 001a2000 fe:00 1234      /usr/sbin/nginx
+ *     Size:                  8 kB
+ *     Rss:                   8 kB
+ *     ...
+ *
+ * The kernel walks the page tables of a mapping for its lines, and the process
+ * waits for that if it maps or unmaps meanwhile: some 5 ms for each GiB.
+ *
+ * No allocation; any thread.
+ */
+
+
+#ifndef _JPP_SMAPS_H_INCLUDED_
+#define _JPP_SMAPS_H_INCLUDED_
+
+
+#include "jpp_keys.h"
+
+
+/* bytes of a name that are kept: the last ones */
+#define JPP_SMAPS_NAME  256
+
+
+/* X(name, key): in bytes */
+
+#define JPP_SMAPS_VALUES(X)                                                   \
+    X(rss, "Rss")                                                             \
+    X(pss, "Pss")                                                             \
+    X(private_clean, "Private_Clean")                                         \
+    X(private_dirty, "Private_Dirty")                                         \
+    X(anonymous, "Anonymous")                                                 \
+    X(lazy_free, "LazyFree")                                                  \
+    X(swap_pss, "SwapPss")
+
+#define JPP_SMAPS_FIELD(name, key)  uint64_t  name;
+
+
+/* A mapping.  What the kernel does not say is JPP_NONE, but for rss and pss. */
+typedef struct {
+    uint64_t   start;
+    uint64_t   end;                /* above start */
+    bool       is_readable;
+    bool       is_executable;
+    bool       is_shared;
+    bool       is_unreserved;      /* MAP_NORESERVE */
+    uint64_t   inode;              /* 0: of no file */
+    size_t     name_len;
+    char       name[JPP_SMAPS_NAME];    /* as the kernel writes it: a path, */
+                                        /*   "[stack]"; "": anonymous */
+    JPP_SMAPS_VALUES(JPP_SMAPS_FIELD)
+} jpp_smaps_t;
+
+
+typedef struct {
+    jpp_lines_t   lines;
+    jpp_smaps_t   next;            /* whose first line was read already */
+    bool          has_next;
+    uint64_t      n_bad;           /* mappings that could not be read */
+} jpp_smaps_reader_t;
+
+
+/* Start with the file PATH; false with its errno in READER->lines.error. */
+bool jpp_smaps_open(jpp_smaps_reader_t *reader, const char *path);
+
+/* Start with LEN bytes of TEXT, which must stay. */
+void jpp_smaps_text(jpp_smaps_reader_t *reader, const char *text, size_t len);
+
+/*
+ * Fill MAPPING with the next one that can be read; false: there is none, or
+ * reading failed: READER->lines.error.
+ */
+bool jpp_smaps_next(jpp_smaps_reader_t *reader, jpp_smaps_t *mapping);
+
+void jpp_smaps_close(jpp_smaps_reader_t *reader);
+
+
+#endif /* _JPP_SMAPS_H_INCLUDED_ */

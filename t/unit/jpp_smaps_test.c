@@ -1,0 +1,361 @@
+
+/* /proc/PID/smaps: of a real nginx, garbled, cut, and of any length. */
+
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "jpp_own.h"
+#include "jpp_pagemap.h"
+#include "jpp_smaps.h"
+#include "jpp_sockets.h"
+#include "jpp_test.h"
+
+
+#define JPP_SMAPS_MANY   100000
+
+/* stats.mapped and stats.retained of that jemalloc at that moment */
+#define JPP_TEST_MAPPED  (11608064 + 1499136)
+
+
+static void jpp_smaps_test_real(void);
+static void jpp_smaps_test_lines(void);
+static void jpp_smaps_test_bad(void);
+static void jpp_smaps_test_cut(void);
+static void jpp_smaps_test_many(void);
+static void jpp_smaps_test_self(void);
+static void jpp_smaps_test_pages(void);
+static void jpp_smaps_test_own(void);
+static void jpp_smaps_test_sockets(void);
+
+
+static jpp_smaps_reader_t  reader;
+static jpp_smaps_t         mapping;
+
+
+#define JPP_TEST_ONE                                                          \
+    "7f0000000000-7f0000200000 rw-p 00000000 00:00 0 \n"                      \
+    "Size:               2048 kB\n"                                           \
+    "Rss:                 100 kB\n"                                           \
+    "Pss:                  70 kB\n"                                           \
+    "Private_Clean:         8 kB\n"                                           \
+    "Private_Dirty:        32 kB\n"                                           \
+    "Anonymous:           100 kB\n"                                           \
+    "VmFlags: rd wr mr mw me nr \n"
+
+#define JPP_TEST_TWO                                                          \
+    "7f0000200000-7f0000300000 r--s 00000000 00:01 17     /dev/zero (deleted)" \
+    "\nRss:                  12 kB\n"                                         \
+    "Pss:                   4 kB\n"                                           \
+    "VmFlags: rd mr \n"
+
+
+int
+main(void)
+{
+    jpp_smaps_test_real();
+    jpp_smaps_test_lines();
+    jpp_smaps_test_bad();
+    jpp_smaps_test_cut();
+    jpp_smaps_test_many();
+    jpp_smaps_test_self();
+    jpp_smaps_test_pages();
+    jpp_smaps_test_own();
+    jpp_smaps_test_sockets();
+
+    return jpp_done();
+}
+
+
+/* awk adds up the same: see the sums below */
+
+static void
+jpp_smaps_test_real(void)
+{
+    unsigned  n, unreserved;
+    uint64_t  pss, rss, anonymous, size;
+
+    jpp_ok(jpp_smaps_open(&reader, "t/data/nginx-lua.smaps"), "a file");
+
+    n = unreserved = 0;
+    pss = rss = anonymous = size = 0;
+
+    while (jpp_smaps_next(&reader, &mapping)) {
+        n++;
+        pss += mapping.pss;
+        rss += mapping.rss;
+        anonymous += mapping.anonymous;
+
+        if (mapping.is_unreserved) {
+            unreserved++;
+            size += mapping.end - mapping.start;
+        }
+    }
+
+    jpp_smaps_close(&reader);
+
+    jpp_is_u64(n, 148, "its mappings");
+    jpp_is_u64(reader.n_bad, 0, "all of them");
+    jpp_is_u64(pss, 119119 * 1024, "Pss");
+    jpp_is_u64(rss, 125448 * 1024, "Rss");
+    jpp_is_u64(anonymous, 119312 * 1024, "anonymous");
+    jpp_ok(unreserved > 1 && size == JPP_TEST_MAPPED,
+           "jemalloc's mappings are those without a reservation: %" PRIu64,
+           size);
+}
+
+
+static void
+jpp_smaps_test_lines(void)
+{
+    jpp_smaps_text(&reader, JPP_TEST_ONE JPP_TEST_TWO,
+                   strlen(JPP_TEST_ONE JPP_TEST_TWO));
+
+    jpp_ok(jpp_smaps_next(&reader, &mapping), "one");
+    jpp_is_u64(mapping.start, 0x7f0000000000, "its start");
+    jpp_is_u64(mapping.end, 0x7f0000200000, "its end");
+    jpp_ok(mapping.is_readable && !mapping.is_executable && !mapping.is_shared
+           && mapping.is_unreserved && mapping.inode == 0, "its flags");
+    jpp_is_str(mapping.name, "", "it has no name");
+    jpp_is_u64(mapping.rss, 100 * 1024, "its Rss");
+    jpp_is_u64(mapping.pss, 70 * 1024, "its Pss");
+    jpp_is_u64(mapping.private_clean, 8 * 1024, "of its own, clean");
+    jpp_is_u64(mapping.private_dirty, 32 * 1024, "and dirty");
+    jpp_is_u64(mapping.anonymous, 100 * 1024, "anonymous");
+    jpp_is_u64(mapping.swap_pss, JPP_NONE, "what it does not say");
+
+    jpp_ok(jpp_smaps_next(&reader, &mapping), "another");
+    jpp_ok(mapping.is_shared && !mapping.is_unreserved, "its flags");
+    jpp_is_u64(mapping.inode, 17, "its inode");
+    jpp_is_str(mapping.name, "/dev/zero (deleted)", "its name, with a blank");
+    jpp_is_u64(mapping.private_dirty, JPP_NONE, "nothing of the one before");
+
+    jpp_ok(!jpp_smaps_next(&reader, &mapping), "no more");
+    jpp_is_u64(reader.n_bad, 0, "nothing was left out");
+}
+
+
+/* what cannot be read is left out, and what comes behind it is read */
+
+static void
+jpp_smaps_test_bad(void)
+{
+    char    text[2048];
+    size_t  i;
+
+    static const char *const  bad[] = {
+        "nonsense\n",
+        "\n",
+        "7f0000000000 rw-p 00000000 00:00 0 \nRss: 1 kB\nPss: 1 kB\n",
+        "7f0000000000-7f0000000000 rw-p 00000000 00:00 0 \nRss: 1 kB\n"
+            "Pss: 1 kB\n",
+        "7f0000001000-7f0000000000 rw-p 00000000 00:00 0 \nRss: 1 kB\n"
+            "Pss: 1 kB\n",
+        "1-2 rwxq 00000000 00:00 0 \nRss: 1 kB\nPss: 1 kB\n",
+        "1-2 rw\n",
+        "1-2 rw-p\n",
+        "1-2 rw-p \n",
+        "1-2 rw-p 0\n",
+        "1-2 rw-p 0 00\n",
+        "1-2 rw-p 0 00:00\n",
+        "1-2 rw-p 0 00:00 x\n",
+        "1-99999999999999999 rw-p 0 00:00 0\nRss: 1 kB\nPss: 1 kB\n",
+        "1-2 rw-p 0 00:00 0 \nRss: 1 kB\n",
+        "1-2 rw-p 0 00:00 0 \nRss: x kB\nPss: 1 kB\n",
+        "1-2 rw-p 0 00:00 0 \nPss: 99999999999999999999 kB\nRss: 1 kB\n",
+        "1-2 rw-p 0 00:00 0 \n"
+    };
+
+    for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        (void) snprintf(text, sizeof(text), "%s" JPP_TEST_TWO, bad[i]);
+
+        jpp_smaps_text(&reader, text, strlen(text));
+
+        jpp_ok(jpp_smaps_next(&reader, &mapping)
+               && mapping.start == 0x7f0000200000
+               && !jpp_smaps_next(&reader, &mapping)
+               && reader.n_bad == 1, "bad mapping %zu", i);
+    }
+}
+
+
+/* a mapping whose last line has no end is whole without it, or it is none */
+
+static void
+jpp_smaps_test_cut(void)
+{
+    size_t  i, n, wrong;
+
+    for (i = 0, wrong = 0; i <= strlen(JPP_TEST_ONE); i++) {
+        jpp_smaps_text(&reader, JPP_TEST_ONE, i);
+
+        for (n = 0; jpp_smaps_next(&reader, &mapping); n++) {
+            wrong += mapping.rss != 100 * 1024 || mapping.pss != 70 * 1024;
+        }
+
+        wrong += n > 1 || n + reader.n_bad > 1;
+    }
+
+    jpp_is_u64(wrong, 0, "cut at every byte");
+}
+
+
+static void
+jpp_smaps_test_many(void)
+{
+    char     *text;
+    size_t    i, len, size;
+    uint64_t  n, pss;
+
+    size = (size_t) JPP_SMAPS_MANY * 512;
+    text = malloc(size + 1024 * 1024);
+
+    /* a name that fills the buffer is left out with its line */
+
+    memcpy(text, "1-2 rw-p 0 00:00 1 ", 19);
+    memset(text + 19, 'x', 64 * 1024);
+    len = 19 + 64 * 1024;
+    text[len++] = '\n';
+
+    for (i = 0; i < JPP_SMAPS_MANY; i++) {
+        len += (size_t) snprintf(text + len, 512,
+                                 "%zx000-%zx000 rw-p 00000000 fe:00 %zu  "
+                                 "/name/%.*s%zu\nRss: 8 kB\nPss: 4 kB\n",
+                                 2 * i + 1, 2 * i + 2, i + 1,
+                                 (int) (i % 300),
+                                 "long/long/long/long/long/long/long/long/long"
+                                 "/long/long/long/long/long/long/long/long/lon"
+                                 "g/long/long/long/long/long/long/long/long/lo"
+                                 "ng/long/long/long/long/long/long/long/long/l"
+                                 "ong/long/long/long/long/long/long/long/long/"
+                                 "long/long/long/long/long/long/long/long/long"
+                                 "/long/long/long/long/long/long/long/", i);
+    }
+
+    jpp_smaps_text(&reader, text, len);
+
+    for (n = 0, pss = 0; jpp_smaps_next(&reader, &mapping); n++) {
+        pss += mapping.pss;
+    }
+
+    jpp_is_u64(n, JPP_SMAPS_MANY, "so many mappings");
+    jpp_is_u64(pss, (uint64_t) JPP_SMAPS_MANY * 4096, "all of them");
+    jpp_is_u64(mapping.name_len, strlen(mapping.name), "the last name");
+    jpp_is_u64(reader.lines.n_skipped, 1, "a line that has no room");
+
+    free(text);
+}
+
+
+static void
+jpp_smaps_test_self(void)
+{
+    uint64_t  n;
+
+    jpp_ok(jpp_smaps_open(&reader, "/proc/self/smaps"), "this process");
+
+    for (n = 0; jpp_smaps_next(&reader, &mapping); n++) {
+        /* void */
+    }
+
+    jpp_ok(n > 5 && reader.n_bad == 0 && reader.lines.error == 0,
+           "its mappings: %" PRIu64, n);
+
+    jpp_smaps_close(&reader);
+
+    jpp_ok(!jpp_smaps_open(&reader, "/proc/self/none")
+           && reader.lines.error == 2, "no such file");
+    jpp_ok(!jpp_smaps_next(&reader, &mapping), "has no mapping");
+
+    jpp_ok(jpp_smaps_open(&reader, "/proc/self/mem")
+           && !jpp_smaps_next(&reader, &mapping)
+           && reader.lines.error != 0, "one that cannot be read");
+
+    jpp_smaps_close(&reader);
+}
+
+
+static void
+jpp_smaps_test_pages(void)
+{
+    int        fd;
+    char      *p;
+    size_t     page;
+    uint8_t    pages[8];
+    jpp_err_t  err;
+
+    page = (size_t) sysconf(_SC_PAGESIZE);
+    p = mmap(NULL, 8 * page, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS,
+             -1, 0);
+
+    (void) madvise(p, 8 * page, MADV_NOHUGEPAGE);
+
+    p[page] = 1;
+    p[7 * page] = 1;
+
+    fd = jpp_pagemap_open(&err);
+
+    jpp_ok(fd != -1 && jpp_pagemap_read(fd, (uintptr_t) p, pages, 8, &err),
+           "pages");
+    jpp_is_mem(pages, "\0\2\0\0\0\0\0\2", 8, "those that were touched");
+
+    (void) close(fd);
+
+    jpp_ok(!jpp_pagemap_read(-1, 0, pages, 1, &err), "no file");
+    jpp_is_str(err.text, "/proc/self/pagemap cannot be read: "
+               "Bad file descriptor", "why");
+
+    (void) munmap(p, 8 * page);
+}
+
+
+static void
+jpp_smaps_test_own(void)
+{
+    size_t            i, n;
+    static jpp_own_t  list[JPP_OWN_MAPPINGS];
+
+    jpp_own_add((void *) 0x1000, 4096);
+    jpp_own_add((void *) 0x3000, 8192);
+    jpp_own_remove((void *) 0x1000);
+    jpp_own_remove((void *) 0x9000);
+
+    n = jpp_own_list(list);
+
+    jpp_ok(n == 1 && list[0].start == 0x3000 && list[0].size == 8192,
+           "what is mapped is listed, what is unmapped is not");
+
+    for (i = 0; i < 2 * JPP_OWN_MAPPINGS; i++) {
+        jpp_own_add((void *) (0x100000 + i * 4096), 4096);
+    }
+
+    jpp_is_u64(jpp_own_list(list), JPP_OWN_MAPPINGS, "as many as there is "
+               "room for");
+}
+
+
+static void
+jpp_smaps_test_sockets(void)
+{
+    int       pair[2];
+    char      data[1000] = { 0 };
+    uint64_t  n, before, bytes;
+
+    before = jpp_sockets_bytes(1000, &n);
+
+    jpp_ok(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0
+           && write(pair[0], data, sizeof(data)) == sizeof(data),
+           "a pair of sockets");
+
+    bytes = jpp_sockets_bytes(1000, &n);
+
+    jpp_ok(n >= 2, "sockets: %" PRIu64, n);
+    jpp_ok(bytes >= before + sizeof(data), "what waits in them: %" PRIu64,
+           bytes - before);
+    jpp_is_u64(jpp_sockets_bytes(0, &n), 0, "no descriptors");
+
+    (void) close(pair[0]);
+    (void) close(pair[1]);
+}
