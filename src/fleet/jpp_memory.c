@@ -3,12 +3,18 @@
 
 #include "jpp_findings.h"
 #include "jpp_memory.h"
+#include "jpp_memory_detail.h"
+#include "jpp_memory_ledger.h"
 
 
 #define JPP_MEMORY_ROWS(rows)  rows, sizeof(rows) / sizeof((rows)[0])
 
 
-static void jpp_memory_total(jpp_json_t *json, const jpp_fleet_t *fleet);
+static bool jpp_memory_has(const jpp_memory_t *memory, jpp_field_t field);
+static void jpp_memory_workers(jpp_json_t *json, const jpp_memory_t *memory);
+static void jpp_memory_unavailable(jpp_json_t *json,
+    const jpp_memory_t *memory);
+static bool jpp_memory_total(jpp_json_t *json, const jpp_memory_t *memory);
 static void jpp_memory_add(uint64_t *sum, uint64_t value);
 static void jpp_memory_worker(jpp_json_t *json, const jpp_worker_t *worker);
 static void jpp_memory_missing(jpp_json_t *json, const jpp_fleet_t *fleet);
@@ -50,22 +56,22 @@ static const jpp_keys_row_t  jpp_memory_line[] = {
 };
 
 
-void
-jpp_memory_json(const jpp_telemetry_t *telemetry, int64_t seconds,
-    jpp_sink_t *sink)
+bool
+jpp_memory_json(const jpp_memory_t *memory, jpp_sink_t *sink)
 {
-    char                text[JPP_STATUS_TIME];
-    size_t              i;
-    jpp_json_t          json;
-    const jpp_fleet_t  *fleet;
+    char                    text[JPP_STATUS_TIME];
+    jpp_json_t              json;
+    const jpp_fleet_t      *fleet;
+    const jpp_telemetry_t  *telemetry;
 
+    telemetry = memory->telemetry;
     fleet = telemetry->fleet;
 
     jpp_json_init(&json, sink);
 
     jpp_json_open(&json, NULL, '{');
 
-    jpp_json_str(&json, "time", jpp_status_time(seconds, text));
+    jpp_json_str(&json, "time", jpp_status_time(memory->seconds, text));
     jpp_json_str(&json, "host", fleet->host);
     jpp_json_u64(&json, "generation", telemetry->generation);
     jpp_json_str(&json, "loaded", jpp_status_time(telemetry->loaded, text));
@@ -73,43 +79,104 @@ jpp_memory_json(const jpp_telemetry_t *telemetry, int64_t seconds,
     jpp_json_u64(&json, "answered", fleet->n);
     jpp_json_u64(&json, "unclean_exits", telemetry->unclean_exits);
 
-    jpp_memory_findings(&json, telemetry);
-    jpp_memory_total(&json, fleet);
+    if (jpp_memory_has(memory, JPP_FIELD_FINDINGS)) {
+        jpp_memory_findings(&json, telemetry);
+    }
 
-    jpp_json_open(&json, "workers", '[');
+    if (jpp_memory_has(memory, JPP_FIELD_TOTAL)
+        && !jpp_memory_total(&json, memory))
+    {
+        return false;
+    }
+
+    if (jpp_memory_has(memory, JPP_FIELD_WORKERS)) {
+        jpp_memory_workers(&json, memory);
+    }
+
+    if (jpp_memory_has(memory, JPP_FIELD_MISSING)) {
+        jpp_memory_missing(&json, fleet);
+    }
+
+    if (jpp_memory_has(memory, JPP_FIELD_CGROUP)) {
+        jpp_memory_cgroup(&json, telemetry->cgroup);
+    }
+
+    if (jpp_memory_has(memory, JPP_FIELD_SYSTEM)) {
+        jpp_memory_system(&json, telemetry->system);
+    }
+
+    if (jpp_memory_has(memory, JPP_FIELD_ZONES)) {
+        jpp_memory_zones(&json, telemetry);
+    }
+
+    if (jpp_memory_has(memory, JPP_FIELD_UNAVAILABLE)) {
+        jpp_memory_unavailable(&json, memory);
+    }
+
+    jpp_json_close(&json, '}');
+
+    return true;
+}
+
+
+static bool
+jpp_memory_has(const jpp_memory_t *memory, jpp_field_t field)
+{
+    return (memory->args->values[JPP_ARG_FIELDS] & (uint32_t) 1 << field) != 0;
+}
+
+
+static void
+jpp_memory_workers(jpp_json_t *json, const jpp_memory_t *memory)
+{
+    size_t               i;
+    const jpp_fleet_t   *fleet;
+
+    fleet = memory->telemetry->fleet;
+
+    jpp_json_open(json, "workers", '[');
 
     for (i = 0; i < fleet->n; i++) {
-        jpp_memory_worker(&json, &fleet->workers[i]);
+        jpp_json_open(json, NULL, '{');
+        jpp_memory_worker(json, &fleet->workers[i]);
+        jpp_memory_detail_json(json, memory, &fleet->workers[i].who);
+        jpp_json_close(json, '}');
     }
 
-    jpp_json_close(&json, ']');
+    jpp_json_close(json, ']');
+}
 
-    jpp_memory_missing(&json, fleet);
-    jpp_memory_cgroup(&json, telemetry->cgroup);
-    jpp_memory_system(&json, telemetry->system);
-    jpp_memory_zones(&json, telemetry);
 
-    jpp_json_open(&json, "unavailable", '{');
+/* why something is null */
 
-    if (telemetry->cgroup == NULL) {
-        jpp_json_str(&json, "cgroup", telemetry->cgroup_why);
+static void
+jpp_memory_unavailable(jpp_json_t *json, const jpp_memory_t *memory)
+{
+    jpp_json_open(json, "unavailable", '{');
+
+    if (memory->telemetry->cgroup == NULL) {
+        jpp_json_str(json, "cgroup", memory->telemetry->cgroup_why);
     }
 
-    jpp_json_close(&json, '}');
-    jpp_json_close(&json, '}');
+    jpp_memory_detail_why(json, memory);
+
+    jpp_json_close(json, '}');
 }
 
 
 /* what workers share, files and shared memory, is counted once: the most */
 
-static void
-jpp_memory_total(jpp_json_t *json, const jpp_fleet_t *fleet)
+static bool
+jpp_memory_total(jpp_json_t *json, const jpp_memory_t *memory)
 {
+    bool                 is_done;
     size_t               i;
     uint64_t             allocated, resident, anon, swap, file, shmem;
     const jpp_usage_t   *usage;
+    const jpp_fleet_t   *fleet;
     const jpp_worker_t  *worker;
 
+    fleet = memory->telemetry->fleet;
     allocated = resident = anon = swap = JPP_NONE;
     file = shmem = 0;
 
@@ -143,7 +210,11 @@ jpp_memory_total(jpp_json_t *json, const jpp_fleet_t *fleet)
     jpp_json_u64(json, "rss_file_once", file);
     jpp_json_u64(json, "rss_shmem_once", shmem);
 
+    is_done = jpp_memory_ledger_total(json, memory);
+
     jpp_json_close(json, '}');
+
+    return is_done;
 }
 
 
@@ -163,8 +234,6 @@ jpp_memory_worker(jpp_json_t *json, const jpp_worker_t *worker)
     const jpp_activity_t   *activity;
 
     activity = &worker->activity;
-
-    jpp_json_open(json, NULL, '{');
 
     jpp_json_identity(json, &worker->who);
     jpp_json_bool(json, "exiting", worker->is_exiting);
@@ -199,8 +268,6 @@ jpp_memory_worker(jpp_json_t *json, const jpp_worker_t *worker)
     jpp_json_close(json, '}');
 
     jpp_history_json(json, worker->history);
-
-    jpp_json_close(json, '}');
 }
 
 

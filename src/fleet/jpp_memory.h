@@ -2,7 +2,8 @@
 /*
  * The resource memory: what is known about the memory of all workers, of their
  * cgroup, of the machine and of the shared zones, and what there is to say
- * about it, as JSON.
+ * about it, as JSON; and what was asked for besides: ledgers, smaps_rollup, or
+ * the arenas of one worker.
  *
  * A value that a kernel or a version of jemalloc lacks is null, and what could
  * not be read at all is null with its reason in "unavailable".
@@ -15,12 +16,13 @@
 #define _JPP_MEMORY_H_INCLUDED_
 
 
-#include "jpp_telemetry.h"
+#include "jpp_memory_input.h"
 
 
-/* Write TELEMETRY, which is of SECONDS since the epoch, to SINK. */
-void jpp_memory_json(const jpp_telemetry_t *telemetry, int64_t seconds,
-    jpp_sink_t *sink);
+/*
+ * Append MEMORY as JSON to SINK, which the caller flushes.  False: no memory.
+ */
+bool jpp_memory_json(const jpp_memory_t *memory, jpp_sink_t *sink);
 
 
 #endif /* _JPP_MEMORY_H_INCLUDED_ */

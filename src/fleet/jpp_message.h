@@ -34,6 +34,9 @@ typedef enum {
     JPP_MESSAGE_DUMP,              /* a dump of its heap */
     JPP_MESSAGE_CONTROL,           /* a change */
     JPP_MESSAGE_POOLS,             /* a table of its pools */
+    JPP_MESSAGE_LEDGER,            /* whose all its memory is */
+    JPP_MESSAGE_SMAPS,             /* what its page tables say in all */
+    JPP_MESSAGE_ARENAS,            /* its allocator, by arena and size */
     JPP_MESSAGE_KINDS
 } jpp_message_kind_t;
 

@@ -70,6 +70,7 @@
  *     figures    what it knows about its memory at small cost
  *     variables  the same for configurations
  *     history    its memory over time, in shared memory
+ *     ledger     whose its memory is
  *     loop       how long its event loop keeps everybody waiting
  *     telemetry  the configuration, the shared zones, the kernel
  *     unwind     who walks its stacks

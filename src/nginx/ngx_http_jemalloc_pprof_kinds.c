@@ -2,6 +2,7 @@
 #include "ngx_http_jemalloc_pprof_baseline.h"
 #include "ngx_http_jemalloc_pprof_figures.h"
 #include "ngx_http_jemalloc_pprof_kinds.h"
+#include "ngx_http_jemalloc_pprof_ledger.h"
 #include "ngx_http_jemalloc_pprof_pools.h"
 #include "ngx_http_jemalloc_pprof_unwind.h"
 
@@ -46,6 +47,28 @@ const ngx_http_jemalloc_pprof_kind_t
         .slice = ngx_http_jemalloc_pprof_pools_slice,
         .release = ngx_http_jemalloc_pprof_pools_release,
         .file = "table of pools",
+        .smaller = ""
+    },
+
+    [JPP_MESSAGE_LEDGER] = {
+        .slice = ngx_http_jemalloc_pprof_ledger_slice,
+        .work = ngx_http_jemalloc_pprof_ledger_work,
+        .release = ngx_http_jemalloc_pprof_pools_release,
+        .file = "ledger",
+        .smaller = "",
+        .is_alone = 1
+    },
+
+    [JPP_MESSAGE_SMAPS] = {
+        .work = ngx_http_jemalloc_pprof_ledger_smaps,
+        .file = "smaps_rollup",
+        .smaller = "",
+        .is_alone = 1
+    },
+
+    [JPP_MESSAGE_ARENAS] = {
+        .work = ngx_http_jemalloc_pprof_ledger_arenas,
+        .file = "list of arenas",
         .smaller = ""
     }
 };

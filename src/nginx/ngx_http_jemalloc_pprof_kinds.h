@@ -37,7 +37,8 @@ typedef struct {
     /*
      * The same in the event loop, where nginx has to stand still meanwhile: at
      * most a millisecond at a time, from an event of its own.  NGX_AGAIN: there
-     * is more to do.
+     * is more to do.  A kind that has both is worked on in the thread once the
+     * slices are done.
      */
     ngx_int_t              (*slice)(ngx_http_jemalloc_pprof_reply_t *reply);
 
@@ -62,6 +63,8 @@ typedef struct {
                                            /*   a fork inherits them, so a */
                                            /*   baseline goes with the file, */
                                            /*   and a reset forgets them */
+    unsigned                 is_alone:1;   /* one worker after the other: it */
+                                           /*   may be stopped meanwhile */
     unsigned                 is_change:1;  /* made in all that are asked, for */
                                            /*   one asker, who may leave */
 } ngx_http_jemalloc_pprof_kind_t;

@@ -1,20 +1,79 @@
 
+/*
+ * What workers answer to a question for their status, written at once; and
+ * where details are asked for, what they answer to a second one, written in the
+ * background thread.
+ */
+
+
+#include "ngx_http_jemalloc_pprof_deliver.h"
+#include "ngx_http_jemalloc_pprof_job.h"
 #include "ngx_http_jemalloc_pprof_memory.h"
-#include "ngx_http_jemalloc_pprof_status.h"
+#include "ngx_http_jemalloc_pprof_refuse.h"
 #include "ngx_http_jemalloc_pprof_telemetry.h"
 
-#include "jpp_memory.h"
+#include "jpp_memory_write.h"
 
 
-static ngx_int_t ngx_http_jemalloc_pprof_memory_write(ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
-    jpp_sink_t *sink);
+/* the text of all workers there may be */
+#define NGX_HTTP_JEMALLOC_PPROF_MEMORY_CAP     (256 * 1024 * 1024)
+
+/* anonymous memory: reading the page tables of more takes time */
+#define NGX_HTTP_JEMALLOC_PPROF_MEMORY_LARGE   ((uint64_t) 1024 * 1024 * 1024)
+
+#define NGX_HTTP_JEMALLOC_PPROF_MEMORY_BUFFER  8192
 
 
-static const ngx_http_jemalloc_pprof_answer_t
-    ngx_http_jemalloc_pprof_memory_answer =
-{
-    .type = "application/json"
+typedef struct {
+    ngx_http_jemalloc_pprof_job_t        job;
+
+    jpp_args_t                           args;
+    jpp_detail_t                         detail;
+    ngx_http_jemalloc_pprof_inquiry_t    inquiries[2];
+    ngx_http_jemalloc_pprof_reader_t     readers[2];   /* of the status, and */
+                                                       /*   of the details */
+    jpp_telemetry_t                      telemetry;
+    time_t                               seconds;
+    jpp_err_t                            refused;
+
+    jpp_arena_t                          arena;        /* all that follows */
+    u_char                              *body;
+    size_t                               len;
+} ngx_http_jemalloc_pprof_memory_t;
+
+
+static ngx_http_jemalloc_pprof_memory_t *ngx_http_jemalloc_pprof_memory_create(
+    const ngx_http_jemalloc_pprof_question_t *question,
+    const ngx_http_jemalloc_pprof_loc_conf_t *conf);
+static ngx_int_t ngx_http_jemalloc_pprof_memory_ask(
+    ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
+static ngx_int_t ngx_http_jemalloc_pprof_memory_asked(
+    ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
+static ngx_int_t ngx_http_jemalloc_pprof_memory_ask_more(
+    ngx_http_jemalloc_pprof_memory_t *memory, ngx_http_request_t *r);
+static ngx_uint_t ngx_http_jemalloc_pprof_memory_is_refused(
+    ngx_http_jemalloc_pprof_memory_t *memory);
+static ngx_int_t ngx_http_jemalloc_pprof_memory_complete(
+    ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
+static ngx_int_t ngx_http_jemalloc_pprof_memory_check(
+    const ngx_http_jemalloc_pprof_memory_t *memory,
+    const ngx_http_jemalloc_pprof_collection_t *co, ngx_http_request_t *r);
+static void ngx_http_jemalloc_pprof_memory_work(
+    ngx_http_jemalloc_pprof_job_t *job);
+static ngx_int_t ngx_http_jemalloc_pprof_memory_write(
+    ngx_http_jemalloc_pprof_memory_t *memory);
+static ngx_int_t ngx_http_jemalloc_pprof_memory_answers(
+    ngx_http_jemalloc_pprof_memory_t *memory, jpp_memory_t *to);
+static ngx_int_t ngx_http_jemalloc_pprof_memory_send(
+    ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
+static void ngx_http_jemalloc_pprof_memory_release(
+    ngx_http_jemalloc_pprof_job_t *job);
+
+
+static const jpp_message_kind_t  ngx_http_jemalloc_pprof_memory_kinds[] = {
+    [JPP_DETAIL_LEDGER] = JPP_MESSAGE_LEDGER,
+    [JPP_DETAIL_SMAPS] = JPP_MESSAGE_SMAPS,
+    [JPP_DETAIL_ARENAS] = JPP_MESSAGE_ARENAS
 };
 
 
@@ -22,24 +81,362 @@ ngx_int_t
 ngx_http_jemalloc_pprof_memory(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question)
 {
-    return ngx_http_jemalloc_pprof_status_page(r, question,
-               &ngx_http_jemalloc_pprof_memory_answer,
-               ngx_http_jemalloc_pprof_memory_write);
+    jpp_err_t                            err;
+    ngx_http_jemalloc_pprof_answer_t     answer;
+    ngx_http_jemalloc_pprof_memory_t    *memory;
+    ngx_http_jemalloc_pprof_loc_conf_t  *conf;
+
+    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
+
+    if (jpp_memory_check(&question->args, &err) != JPP_OK) {
+        return ngx_http_jemalloc_pprof_refuse_error(r, &err);
+    }
+
+    if (r->method == NGX_HTTP_HEAD) {
+        ngx_memzero(&answer, sizeof(ngx_http_jemalloc_pprof_answer_t));
+        answer.type = jpp_memory_type(&question->args);
+
+        return ngx_http_jemalloc_pprof_send_head(r, &answer);
+    }
+
+    memory = ngx_http_jemalloc_pprof_memory_create(question, conf);
+
+    return memory != NULL
+           ? ngx_http_jemalloc_pprof_job_start(&memory->job, r)
+           : NGX_HTTP_INTERNAL_SERVER_ERROR;
+}
+
+
+static ngx_http_jemalloc_pprof_memory_t *
+ngx_http_jemalloc_pprof_memory_create(
+    const ngx_http_jemalloc_pprof_question_t *question,
+    const ngx_http_jemalloc_pprof_loc_conf_t *conf)
+{
+    ngx_http_jemalloc_pprof_memory_t  *memory;
+
+    memory = (ngx_http_jemalloc_pprof_memory_t *)
+                 ngx_http_jemalloc_pprof_job_create(
+                     sizeof(ngx_http_jemalloc_pprof_memory_t), conf->timeout);
+
+    if (memory == NULL) {
+        return NULL;
+    }
+
+    memory->args = question->args;
+    memory->detail = jpp_memory_detail(&memory->args);
+
+    memory->job.next = ngx_http_jemalloc_pprof_memory_ask;
+    memory->job.release = ngx_http_jemalloc_pprof_memory_release;
+
+    ngx_http_jemalloc_pprof_inquiry_init(&memory->inquiries[0],
+                                         JPP_MESSAGE_STATUS, &memory->args,
+                                         conf);
+
+    if (memory->detail != JPP_DETAIL_NONE) {
+        memory->job.work = ngx_http_jemalloc_pprof_memory_work;
+
+        ngx_http_jemalloc_pprof_inquiry_init(&memory->inquiries[1],
+                        ngx_http_jemalloc_pprof_memory_kinds[memory->detail],
+                        &memory->args, conf);
+    }
+
+    jpp_arena_init(&memory->arena, NGX_HTTP_JEMALLOC_PPROF_MEMORY_CAP);
+
+    return memory;
 }
 
 
 static ngx_int_t
-ngx_http_jemalloc_pprof_memory_write(ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
-    jpp_sink_t *sink)
+ngx_http_jemalloc_pprof_memory_ask(ngx_http_jemalloc_pprof_job_t *job,
+    ngx_http_request_t *r)
 {
-    jpp_telemetry_t  telemetry;
+    ngx_http_jemalloc_pprof_memory_t *memory = (void *) job;
 
-    if (ngx_http_jemalloc_pprof_telemetry(co, arena, &telemetry) != NGX_OK) {
+    return ngx_http_jemalloc_pprof_job_collect(job, r, &memory->readers[0],
+               &memory->inquiries[0], ngx_http_jemalloc_pprof_memory_asked);
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_memory_asked(ngx_http_jemalloc_pprof_job_t *job,
+    ngx_http_request_t *r)
+{
+    ngx_http_jemalloc_pprof_memory_t *memory = (void *) job;
+
+    ngx_int_t                              rc;
+    ngx_http_jemalloc_pprof_collection_t  *co;
+
+    co = memory->readers[0].collection;
+    memory->seconds = ngx_time();
+
+    rc = ngx_http_jemalloc_pprof_memory_check(memory, co, r);
+
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    if (ngx_http_jemalloc_pprof_telemetry(co, &memory->arena,
+                                          &memory->telemetry)
+        != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    if (memory->detail != JPP_DETAIL_NONE) {
+        return ngx_http_jemalloc_pprof_memory_ask_more(memory, r);
+    }
+
+    return ngx_http_jemalloc_pprof_memory_write(memory) == NGX_OK
+           ? ngx_http_jemalloc_pprof_memory_send(job, r)
+           : NGX_HTTP_INTERNAL_SERVER_ERROR;
+}
+
+
+/*
+ * If nobody answered and the first was not late, the answer still shows what
+ * was wrong with each worker.
+ */
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_memory_check(
+    const ngx_http_jemalloc_pprof_memory_t *memory,
+    const ngx_http_jemalloc_pprof_collection_t *co, ngx_http_request_t *r)
+{
+    const ngx_http_jemalloc_pprof_share_t  *share;
+
+    share = &co->shares[0];
+
+    if (co->n_answered == 0 && share->peer.reply.err.code == JPP_ERR_LATE) {
+        return ngx_http_jemalloc_pprof_refuse(r, NGX_HTTP_JEMALLOC_PPROF_LATE,
+                                              share->peer.row.index,
+                                              share->peer.row.pid,
+                                              share->peer.reply.err.text);
+    }
+
+    if (memory->args.values[JPP_ARG_STRICT] != 0 && co->n_answered < co->n) {
+        return ngx_http_jemalloc_pprof_refuse(r,
+                   NGX_HTTP_JEMALLOC_PPROF_INCOMPLETE, co->n_answered, co->n,
+                   "the error log and the answer without strict=1 say which "
+                   "are missing and why");
+    }
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_memory_ask_more(
+    ngx_http_jemalloc_pprof_memory_t *memory, ngx_http_request_t *r)
+{
+    if (ngx_http_jemalloc_pprof_memory_is_refused(memory)) {
+
+        if (memory->args.is_set[JPP_ARG_DETAIL]) {
+            return ngx_http_jemalloc_pprof_refuse_error(r, &memory->refused);
+        }
+
+        return ngx_http_jemalloc_pprof_job_run(&memory->job,
+                   ngx_http_jemalloc_pprof_memory_send);
+    }
+
+    return ngx_http_jemalloc_pprof_job_collect(&memory->job, r,
+               &memory->readers[1], &memory->inquiries[1],
+               ngx_http_jemalloc_pprof_memory_complete);
+}
+
+
+static ngx_uint_t
+ngx_http_jemalloc_pprof_memory_is_refused(
+    ngx_http_jemalloc_pprof_memory_t *memory)
+{
+    char                 size[JPP_UNITS_TEXT];
+    size_t               i;
+    uint64_t             anon;
+    const jpp_fleet_t   *fleet;
+    const jpp_worker_t  *worker;
+
+    fleet = memory->telemetry.fleet;
+
+    if (memory->detail == JPP_DETAIL_ARENAS && fleet->n_asked > 1) {
+        (void) jpp_err_set(&memory->refused, JPP_ERR_ARG,
+                           "detail=arenas is for one worker: choose it with "
+                           "worker=0 or worker=pid-%" PRId64,
+                           fleet->n > 0 ? fleet->workers[0].who.pid
+                                        : (int64_t) ngx_pid);
+        return 1;
+    }
+
+    if (memory->detail == JPP_DETAIL_ARENAS
+        || memory->args.values[JPP_ARG_FORCE] != 0)
+    {
+        return 0;
+    }
+
+    for (i = 0; i < fleet->n; i++) {
+        worker = &fleet->workers[i];
+        anon = worker->activity.usage.rss_anon;
+
+        if (anon != JPP_NONE && anon > NGX_HTTP_JEMALLOC_PPROF_MEMORY_LARGE) {
+            (void) jpp_err_set(&memory->refused, JPP_ERR_ARG,
+                               "worker %" PRIu32 " (pid %" PRId64 ") has %s of "
+                               "anonymous memory, whose page tables take the "
+                               "kernel some %" PRIu64 " ms to read, in which "
+                               "the worker may have to wait: add force=1",
+                               worker->who.index, worker->who.pid,
+                               jpp_units_bytes(anon, size), anon >> 27);
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_memory_complete(ngx_http_jemalloc_pprof_job_t *job,
+    ngx_http_request_t *r)
+{
+    ngx_http_jemalloc_pprof_memory_t *memory = (void *) job;
+
+    ngx_int_t  rc;
+
+    rc = ngx_http_jemalloc_pprof_memory_check(memory,
+                                              memory->readers[1].collection,
+                                              r);
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    return ngx_http_jemalloc_pprof_job_run(job,
+               ngx_http_jemalloc_pprof_memory_send);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_memory_work(ngx_http_jemalloc_pprof_job_t *job)
+{
+    ngx_http_jemalloc_pprof_memory_t *memory = (void *) job;
+
+    job->rc = ngx_http_jemalloc_pprof_memory_write(memory) == NGX_OK
+              ? JPP_OK : jpp_err_memory(&job->err);
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_memory_write(ngx_http_jemalloc_pprof_memory_t *memory)
+{
+    uint8_t       *buffer;
+    jpp_vec_t     *out;
+    jpp_sink_t     sink;
+    jpp_memory_t   from;
+
+    ngx_memzero(&from, sizeof(jpp_memory_t));
+
+    from.telemetry = &memory->telemetry;
+    from.seconds = memory->seconds;
+    from.args = &memory->args;
+    from.arena = &memory->arena;
+    from.detail = memory->detail;
+
+    if (memory->refused.code != JPP_OK) {
+        from.refused = memory->refused.text;
+    }
+
+    buffer = jpp_arena_alloc(&memory->arena,
+                             NGX_HTTP_JEMALLOC_PPROF_MEMORY_BUFFER);
+    out = jpp_vec_create(&memory->arena);
+
+    if (buffer == NULL || out == NULL
+        || ngx_http_jemalloc_pprof_memory_answers(memory, &from) != NGX_OK)
+    {
         return NGX_ERROR;
     }
 
-    jpp_memory_json(&telemetry, ngx_time(), sink);
+    jpp_sink_init(&sink, buffer, NGX_HTTP_JEMALLOC_PPROF_MEMORY_BUFFER,
+                  jpp_sink_to_vec, out);
+
+    if (!jpp_memory_write(&from, &sink) || jpp_sink_flush(&sink) != 0) {
+        return NGX_ERROR;
+    }
+
+    memory->body = out->data;
+    memory->len = out->len;
 
     return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_memory_answers(
+    ngx_http_jemalloc_pprof_memory_t *memory, jpp_memory_t *to)
+{
+    ngx_uint_t                              i;
+    jpp_missing_t                           missing;
+    jpp_memory_answer_t                    *answers;
+    const ngx_http_jemalloc_pprof_share_t  *share;
+    ngx_http_jemalloc_pprof_collection_t   *co;
+
+    co = memory->readers[1].collection;
+
+    if (co == NULL) {
+        return NGX_OK;
+    }
+
+    answers = jpp_arena_alloc(&memory->arena,
+                              co->n * sizeof(jpp_memory_answer_t));
+    if (answers == NULL) {
+        return NGX_ERROR;
+    }
+
+    for (i = 0; i < co->n; i++) {
+        share = &co->shares[i];
+
+        ngx_http_jemalloc_pprof_share_missing(share,
+                                              share->peer.reply.err.text,
+                                              &missing);
+        answers[i].who = missing.who;
+        answers[i].why = missing.why;
+
+        if (share->state == NGX_HTTP_JEMALLOC_PPROF_SHARE_ANSWERED) {
+            answers[i].data = share->dump.data;
+            answers[i].len = share->dump.len;
+        }
+    }
+
+    to->answers = answers;
+    to->n_answers = co->n;
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_memory_send(ngx_http_jemalloc_pprof_job_t *job,
+    ngx_http_request_t *r)
+{
+    ngx_http_jemalloc_pprof_memory_t *memory = (void *) job;
+
+    ngx_http_jemalloc_pprof_answer_t  answer;
+
+    if (job->rc != JPP_OK) {
+        return ngx_http_jemalloc_pprof_refuse_own(r, &job->err);
+    }
+
+    ngx_memzero(&answer, sizeof(ngx_http_jemalloc_pprof_answer_t));
+
+    answer.type = jpp_memory_type(&memory->args);
+
+    return ngx_http_jemalloc_pprof_deliver(r, &answer, &memory->arena,
+                                           memory->body, memory->len);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_memory_release(ngx_http_jemalloc_pprof_job_t *job)
+{
+    ngx_http_jemalloc_pprof_memory_t *memory = (void *) job;
+
+    ngx_http_jemalloc_pprof_collect_leave(&memory->readers[0]);
+    ngx_http_jemalloc_pprof_collect_leave(&memory->readers[1]);
+
+    jpp_arena_destroy(&memory->arena);
 }

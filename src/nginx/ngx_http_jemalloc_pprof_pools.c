@@ -73,6 +73,25 @@ ngx_http_jemalloc_pprof_pools_init(const ngx_cycle_t *cycle)
 ngx_int_t
 ngx_http_jemalloc_pprof_pools_slice(ngx_http_jemalloc_pprof_reply_t *reply)
 {
+    ngx_int_t                        rc;
+    ngx_http_jemalloc_pprof_walk_t  *walk;
+
+    rc = ngx_http_jemalloc_pprof_pools_walk(reply);
+
+    if (rc == NGX_OK) {
+        walk = reply->state;
+
+        (void) jpp_pools_save(&walk->table, reply->file.fd,
+                              &reply->reply.err);
+    }
+
+    return rc;
+}
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_pools_walk(ngx_http_jemalloc_pprof_reply_t *reply)
+{
     uint64_t                         start, nanos;
     ngx_int_t                        rc;
     jpp_pools_facts_t               *facts;
@@ -109,9 +128,6 @@ ngx_http_jemalloc_pprof_pools_slice(ngx_http_jemalloc_pprof_reply_t *reply)
 
     if (rc == NGX_OK) {
         ngx_http_jemalloc_pprof_walk_facts(walk);
-
-        (void) jpp_pools_save(&walk->table, reply->file.fd,
-                              &reply->reply.err);
     }
 
     return rc;
@@ -161,6 +177,10 @@ ngx_http_jemalloc_pprof_walk_init(ngx_http_jemalloc_pprof_walk_t *walk,
     walk->ranges = jpp_vec_create(arena);
     walk->others = jpp_vec_create(arena);
     walk->marks = jpp_vec_create(arena);
+
+    if (reply->question.kind == JPP_MESSAGE_LEDGER) {
+        walk->held = jpp_vec_create(arena);
+    }
 
     if (walk->is_counted == NULL || walk->is_free == NULL
         || walk->scope.larges == NULL || walk->clients == NULL

@@ -16,6 +16,13 @@
 /* As this process starts: what it has inherited. */
 void ngx_http_jemalloc_pprof_pools_init(const ngx_cycle_t *cycle);
 
+/*
+ * A slice of the walk that answers REPLY's question: NGX_OK: its state is the
+ * walk, which is done.
+ */
+ngx_int_t ngx_http_jemalloc_pprof_pools_walk(
+    ngx_http_jemalloc_pprof_reply_t *reply);
+
 /* Those of the kind (kinds.h). */
 ngx_int_t ngx_http_jemalloc_pprof_pools_slice(
     ngx_http_jemalloc_pprof_reply_t *reply);

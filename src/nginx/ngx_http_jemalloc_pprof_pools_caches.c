@@ -36,6 +36,8 @@ static uint64_t ngx_http_jemalloc_pprof_caches_file(ngx_rbtree_node_t *node);
 static uint64_t ngx_http_jemalloc_pprof_caches_name(ngx_rbtree_node_t *node);
 static ngx_rbtree_t *ngx_http_jemalloc_pprof_caches_resolver(
     ngx_resolver_t *resolver, ngx_uint_t i);
+static void ngx_http_jemalloc_pprof_slots_hold(
+    ngx_http_jemalloc_pprof_walk_t *walk, uint32_t owner, const void *p);
 
 
 /* those of the cycle that was listed last: the configuration says which */
@@ -397,5 +399,19 @@ ngx_http_jemalloc_pprof_slots_walk(ngx_http_jemalloc_pprof_walk_t *walk)
     owner = jpp_pools_owner(&walk->table, JPP_POOLS_SLOTS_FREE, 0, 0, 0);
     ngx_http_jemalloc_pprof_walk_add(walk, owner, JPP_POOLS_ITSELF, 0,
                                      cycle->free_connection_n, bytes, bytes);
+
+    ngx_http_jemalloc_pprof_slots_hold(walk, owner, cycle->connections);
+    ngx_http_jemalloc_pprof_slots_hold(walk, owner, cycle->read_events);
+    ngx_http_jemalloc_pprof_slots_hold(walk, owner, cycle->write_events);
+
     return NGX_OK;
+}
+
+
+static void
+ngx_http_jemalloc_pprof_slots_hold(ngx_http_jemalloc_pprof_walk_t *walk,
+    uint32_t owner, const void *p)
+{
+    ngx_http_jemalloc_pprof_walk_hold(walk, owner, p,
+                                      ngx_http_jemalloc_pprof_size(p));
 }

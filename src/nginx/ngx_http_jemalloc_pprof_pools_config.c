@@ -7,9 +7,9 @@
 
 
 static ngx_int_t ngx_http_jemalloc_pprof_config_blocks(
-    ngx_http_jemalloc_pprof_walk_t *walk);
+    ngx_http_jemalloc_pprof_walk_t *walk, uint32_t owner);
 static ngx_int_t ngx_http_jemalloc_pprof_config_larges(
-    ngx_http_jemalloc_pprof_walk_t *walk);
+    ngx_http_jemalloc_pprof_walk_t *walk, uint32_t owner);
 static void ngx_http_jemalloc_pprof_config_range(
     ngx_http_jemalloc_pprof_walk_t *walk, const void *start, const void *end,
     const ngx_pool_large_t *cell);
@@ -62,8 +62,10 @@ ngx_http_jemalloc_pprof_config_walk(ngx_http_jemalloc_pprof_walk_t *walk)
         walk->cell = walk->cycle->pool->large;
     }
 
-    if (ngx_http_jemalloc_pprof_config_blocks(walk) == NGX_AGAIN
-        || ngx_http_jemalloc_pprof_config_larges(walk) == NGX_AGAIN)
+    owner = jpp_pools_owner(&walk->table, JPP_POOLS_CONFIGURATION, 0, 0, 0);
+
+    if (ngx_http_jemalloc_pprof_config_blocks(walk, owner) == NGX_AGAIN
+        || ngx_http_jemalloc_pprof_config_larges(walk, owner) == NGX_AGAIN)
     {
         return NGX_AGAIN;
     }
@@ -76,7 +78,6 @@ ngx_http_jemalloc_pprof_config_walk(ngx_http_jemalloc_pprof_walk_t *walk)
              sizeof(ngx_http_jemalloc_pprof_range_t),
              ngx_http_jemalloc_pprof_config_compare, NULL);
 
-    owner = jpp_pools_owner(&walk->table, JPP_POOLS_CONFIGURATION, 0, 0, 0);
     ngx_http_jemalloc_pprof_count_see(walk, walk->cycle->pool, owner);
 
     ngx_http_jemalloc_pprof_config_add(walk, owner, JPP_POOLS_BLOCKS,
@@ -90,10 +91,13 @@ ngx_http_jemalloc_pprof_config_walk(ngx_http_jemalloc_pprof_walk_t *walk)
 
 
 static ngx_int_t
-ngx_http_jemalloc_pprof_config_blocks(ngx_http_jemalloc_pprof_walk_t *walk)
+ngx_http_jemalloc_pprof_config_blocks(ngx_http_jemalloc_pprof_walk_t *walk,
+    uint32_t owner)
 {
-    size_t             header;
+    size_t             header, size;
     const ngx_pool_t  *block;
+
+    size = ngx_http_jemalloc_pprof_size(walk->cycle->pool);
 
     while (walk->block != NULL) {
 
@@ -107,6 +111,9 @@ ngx_http_jemalloc_pprof_config_blocks(ngx_http_jemalloc_pprof_walk_t *walk)
 
         header = block == walk->cycle->pool ? sizeof(ngx_pool_t)
                                             : sizeof(ngx_pool_data_t);
+
+        ngx_http_jemalloc_pprof_walk_hold(walk, owner, block, size);
+
         walk->blocks.n++;
         walk->blocks.unused += block->d.end - block->d.last;
 
@@ -120,7 +127,8 @@ ngx_http_jemalloc_pprof_config_blocks(ngx_http_jemalloc_pprof_walk_t *walk)
 
 
 static ngx_int_t
-ngx_http_jemalloc_pprof_config_larges(ngx_http_jemalloc_pprof_walk_t *walk)
+ngx_http_jemalloc_pprof_config_larges(ngx_http_jemalloc_pprof_walk_t *walk,
+    uint32_t owner)
 {
     size_t                   size;
     const ngx_pool_large_t  *cell;
@@ -147,6 +155,7 @@ ngx_http_jemalloc_pprof_config_larges(ngx_http_jemalloc_pprof_walk_t *walk)
         ngx_http_jemalloc_pprof_config_range(walk, cell->alloc,
                                              (u_char *) cell->alloc + size,
                                              cell);
+        ngx_http_jemalloc_pprof_walk_hold(walk, owner, cell->alloc, size);
     }
 
     return NGX_OK;

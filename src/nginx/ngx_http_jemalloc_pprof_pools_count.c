@@ -15,6 +15,9 @@ static ngx_uint_t ngx_http_jemalloc_pprof_count_limit(
     const ngx_http_jemalloc_pprof_scope_t *scope);
 static void ngx_http_jemalloc_pprof_count_spend(
     ngx_http_jemalloc_pprof_scope_t *scope, ngx_uint_t n);
+static void ngx_http_jemalloc_pprof_count_hold(
+    ngx_http_jemalloc_pprof_walk_t *walk, const ngx_pool_t *pool,
+    uint32_t owner, const ngx_http_jemalloc_pprof_blocks_t *blocks);
 
 
 void  (*ngx_http_jemalloc_pprof_pool_seen)(const ngx_pool_t *pool,
@@ -118,6 +121,7 @@ ngx_http_jemalloc_pprof_count_claim(ngx_http_jemalloc_pprof_walk_t *walk,
                                      blocks.n, blocks.bytes, blocks.unused);
 
     ngx_http_jemalloc_pprof_count_spend(scope, blocks.n);
+    ngx_http_jemalloc_pprof_count_hold(walk, pool, owner, &blocks);
     walk->work += blocks.n;
 
     cell = scope->rest == pool ? scope->cell : NULL;
@@ -134,6 +138,25 @@ ngx_http_jemalloc_pprof_count_claim(ngx_http_jemalloc_pprof_walk_t *walk,
         if (larges[i].owner == 0) {
             larges[i].owner = owner;
         }
+    }
+}
+
+
+static void
+ngx_http_jemalloc_pprof_count_hold(ngx_http_jemalloc_pprof_walk_t *walk,
+    const ngx_pool_t *pool, uint32_t owner,
+    const ngx_http_jemalloc_pprof_blocks_t *blocks)
+{
+    ngx_uint_t         n;
+    const ngx_pool_t  *p;
+
+    if (walk->held == NULL) {
+        return;
+    }
+
+    for (p = pool, n = 0; n < blocks->n; p = p->d.next, n++) {
+        ngx_http_jemalloc_pprof_walk_hold(walk, owner, p,
+                                          blocks->bytes / blocks->n);
     }
 }
 
@@ -189,6 +212,8 @@ ngx_http_jemalloc_pprof_count_flush(ngx_http_jemalloc_pprof_walk_t *walk)
         ngx_http_jemalloc_pprof_walk_add(walk, larges[i].owner,
                                          larges[i].class, larges[i].module,
                                          1, larges[i].size, 0);
+        ngx_http_jemalloc_pprof_walk_hold(walk, larges[i].owner,
+                                          larges[i].start, larges[i].size);
     }
 
     ngx_http_jemalloc_pprof_scope_restore(walk,

@@ -224,6 +224,7 @@ ngx_http_jemalloc_pprof_rest_block(ngx_http_jemalloc_pprof_walk_t *walk,
 
     ngx_http_jemalloc_pprof_walk_add(walk, rest->owner, JPP_POOLS_BLOCKS, 0, 1,
                                      rest->size, block->d.end - block->d.last);
+    ngx_http_jemalloc_pprof_walk_hold(walk, rest->owner, block, rest->size);
 }
 
 
@@ -231,6 +232,8 @@ static void
 ngx_http_jemalloc_pprof_rest_large(ngx_http_jemalloc_pprof_walk_t *walk,
     ngx_http_jemalloc_pprof_rest_t *rest)
 {
+    size_t                                 size;
+    uint32_t                               owner;
     const ngx_pool_large_t                *cell;
     const ngx_http_jemalloc_pprof_mark_t  *mark;
 
@@ -243,10 +246,14 @@ ngx_http_jemalloc_pprof_rest_large(ngx_http_jemalloc_pprof_walk_t *walk,
 
     mark = ngx_http_jemalloc_pprof_rest_mark(walk, rest, cell->alloc);
 
-    ngx_http_jemalloc_pprof_walk_add(walk,
-        mark != NULL && mark->owner != 0 ? mark->owner : rest->owner,
-        mark != NULL ? mark->class : JPP_POOLS_OTHER, 0, 1,
-        ngx_http_jemalloc_pprof_size(cell->alloc), 0);
+    owner = mark != NULL && mark->owner != 0 ? mark->owner : rest->owner;
+    size = ngx_http_jemalloc_pprof_size(cell->alloc);
+
+    ngx_http_jemalloc_pprof_walk_add(walk, owner,
+                                     mark != NULL ? mark->class
+                                                  : JPP_POOLS_OTHER,
+                                     0, 1, size, 0);
+    ngx_http_jemalloc_pprof_walk_hold(walk, owner, cell->alloc, size);
 }
 
 

@@ -1,6 +1,8 @@
 
 #include "ngx_http_jemalloc_pprof_pools_walk.h"
 
+#include "jpp_ledger.h"
+
 #include <malloc.h>
 
 
@@ -135,6 +137,31 @@ ngx_http_jemalloc_pprof_walk_add(ngx_http_jemalloc_pprof_walk_t *walk,
     sum->objects += objects;
     sum->bytes += bytes;
     sum->unused += unused;
+}
+
+
+/* Without memory, what lies there has its bytes, and no place. */
+
+void
+ngx_http_jemalloc_pprof_walk_hold(ngx_http_jemalloc_pprof_walk_t *walk,
+    uint32_t owner, const void *p, size_t size)
+{
+    jpp_pools_kind_t     kind;
+    jpp_ledger_range_t  *range;
+
+    if (walk->held == NULL || owner == 0 || size == 0) {
+        return;
+    }
+
+    range = jpp_vec_push(walk->held, sizeof(jpp_ledger_range_t));
+
+    if (range != NULL) {
+        kind = (jpp_pools_kind_t) jpp_pools_owner_at(&walk->table,
+                                                     owner)->kind;
+        range->start = (uintptr_t) p;
+        range->end = range->start + size;
+        range->kind = jpp_ledger_of(kind);
+    }
 }
 
 

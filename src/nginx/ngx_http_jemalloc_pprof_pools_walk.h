@@ -191,6 +191,9 @@ struct ngx_http_jemalloc_pprof_walk_s {
     jpp_index_t            client_index;
     jpp_vec_t             *ranges;     /* ngx_http_jemalloc_pprof_range_t */
     jpp_vec_t             *others;     /* uint32_t: slots to be seen last */
+    jpp_vec_t             *held;       /* jpp_ledger_range_t: where all that */
+                                       /*   is counted lies; NULL: nobody */
+                                       /*   asks */
 
     u_char                *is_counted; /* a bit for each slot: is it */
                                        /*   somebody's peer? */
@@ -229,6 +232,10 @@ ngx_int_t ngx_http_jemalloc_pprof_walk_slot(
 void ngx_http_jemalloc_pprof_walk_add(ngx_http_jemalloc_pprof_walk_t *walk,
     uint32_t owner, jpp_pools_class_t class, uint32_t module,
     uint64_t objects, uint64_t bytes, uint64_t unused);
+
+/* OWNER's SIZE bytes lie at P, for a ledger. */
+void ngx_http_jemalloc_pprof_walk_hold(ngx_http_jemalloc_pprof_walk_t *walk,
+    uint32_t owner, const void *p, size_t size);
 
 /* Add it now. */
 void ngx_http_jemalloc_pprof_walk_add_up(ngx_http_jemalloc_pprof_walk_t *walk);

@@ -8,6 +8,7 @@
 #include "ngx_http_jemalloc_pprof_status.h"
 #include "ngx_http_jemalloc_pprof_symbol.h"
 
+#include "jpp_memory_write.h"
 #include "jpp_requests_write.h"
 
 
@@ -143,6 +144,11 @@ static const jpp_console_link_t
       "what there is to say about it: JSON.",
       "curl \"${URL}memory\"", false },
 
+    { "memory?format=top",
+      "Why is RSS high? Every byte of the workers in a row that says whose it "
+      "is.",
+      "curl \"${URL}memory?format=top\"", false },
+
     { NULL, NULL, NULL, false }
 };
 
@@ -232,7 +238,7 @@ static const ngx_http_jemalloc_pprof_resource_t
 
     { ngx_string("memory"), NGX_HTTP_JEMALLOC_PPROF_READ,
       ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_memory, 0,
-      ngx_http_jemalloc_pprof_memory_links, NULL, NULL },
+      ngx_http_jemalloc_pprof_memory_links, NULL, &jpp_memory_words },
 
     { ngx_string("metrics"), NGX_HTTP_JEMALLOC_PPROF_READ,
       ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_metrics, 0,

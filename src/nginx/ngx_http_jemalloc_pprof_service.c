@@ -12,7 +12,8 @@ struct ngx_http_jemalloc_pprof_work_s {
     ngx_queue_t                             queue;      /* of all works */
     ngx_queue_t                             callers;
     const ngx_http_jemalloc_pprof_kind_t   *kind;
-    unsigned                                is_worked;  /* work has begun */
+    unsigned                                is_worked:1;  /* work has begun */
+    unsigned                                is_in_thread:1;
 
     ngx_http_jemalloc_pprof_reply_t         reply;
 };
@@ -31,9 +32,13 @@ static ngx_http_jemalloc_pprof_work_t *ngx_http_jemalloc_pprof_work_create(
     const ngx_http_jemalloc_pprof_reply_t *reply);
 static ngx_int_t ngx_http_jemalloc_pprof_work_post(
     ngx_http_jemalloc_pprof_work_t *work);
+static ngx_int_t ngx_http_jemalloc_pprof_work_post_thread(
+    ngx_http_jemalloc_pprof_work_t *work);
 static void ngx_http_jemalloc_pprof_work_run(
     ngx_http_jemalloc_pprof_task_t *task);
 static ngx_int_t ngx_http_jemalloc_pprof_work_slice(
+    ngx_http_jemalloc_pprof_task_t *task);
+static void ngx_http_jemalloc_pprof_work_sliced(
     ngx_http_jemalloc_pprof_task_t *task);
 static jpp_code_t ngx_http_jemalloc_pprof_work_open(
     ngx_http_jemalloc_pprof_reply_t *reply);
@@ -158,8 +163,9 @@ static ngx_uint_t
 ngx_http_jemalloc_pprof_work_has_begun(
     const ngx_http_jemalloc_pprof_work_t *work)
 {
-    return work->kind->work != NULL
-           ? ngx_http_jemalloc_pprof_thread_has_begun(&work->task)
+    return work->is_in_thread
+           ? work->is_worked
+             || ngx_http_jemalloc_pprof_thread_has_begun(&work->task)
            : ngx_http_jemalloc_pprof_slices_has_begun(&work->task);
 }
 
@@ -192,11 +198,23 @@ ngx_http_jemalloc_pprof_work_create(const ngx_http_jemalloc_pprof_kind_t *kind,
 static ngx_int_t
 ngx_http_jemalloc_pprof_work_post(ngx_http_jemalloc_pprof_work_t *work)
 {
-    if (work->kind->work == NULL) {
+    if (work->kind->slice != NULL) {
+        work->task.done = ngx_http_jemalloc_pprof_work_sliced;
+
         ngx_http_jemalloc_pprof_slices_post(&work->task);
 
         return NGX_OK;
     }
+
+    return ngx_http_jemalloc_pprof_work_post_thread(work);
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_work_post_thread(ngx_http_jemalloc_pprof_work_t *work)
+{
+    work->is_in_thread = 1;
+    work->task.done = ngx_http_jemalloc_pprof_work_done;
 
     /* kept if no thread can be started */
 
@@ -215,9 +233,17 @@ ngx_http_jemalloc_pprof_work_run(ngx_http_jemalloc_pprof_task_t *task)
 
     work = (ngx_http_jemalloc_pprof_work_t *) task;
 
-    work->is_worked = 1;
-
     ngx_memzero(&work->reply.reply.err, sizeof(jpp_err_t));
+
+    if (work->is_worked) {
+
+        /* what the slices have begun */
+
+        work->kind->work(&work->reply);
+        return;
+    }
+
+    work->is_worked = 1;
 
     if (work->kind->file == NULL
         || ngx_http_jemalloc_pprof_work_open(&work->reply) == JPP_OK)
@@ -245,6 +271,23 @@ ngx_http_jemalloc_pprof_work_slice(ngx_http_jemalloc_pprof_task_t *task)
     }
 
     return work->kind->slice(&work->reply);
+}
+
+
+/* Where the kind has both, the thread does the rest. */
+
+static void
+ngx_http_jemalloc_pprof_work_sliced(ngx_http_jemalloc_pprof_task_t *task)
+{
+    ngx_http_jemalloc_pprof_work_t  *work;
+
+    work = (ngx_http_jemalloc_pprof_work_t *) task;
+
+    if (work->kind->work == NULL || work->reply.reply.err.code != JPP_OK
+        || ngx_http_jemalloc_pprof_work_post_thread(work) != NGX_OK)
+    {
+        ngx_http_jemalloc_pprof_work_done(task);
+    }
 }
 
 
@@ -365,7 +408,7 @@ ngx_http_jemalloc_pprof_serve_leave(ngx_http_jemalloc_pprof_caller_t *caller)
 static ngx_uint_t
 ngx_http_jemalloc_pprof_work_cancel(ngx_http_jemalloc_pprof_work_t *work)
 {
-    if (work->kind->work != NULL) {
+    if (work->is_in_thread) {
         return ngx_http_jemalloc_pprof_thread_cancel(&work->task);
     }
 

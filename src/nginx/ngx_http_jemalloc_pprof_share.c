@@ -62,10 +62,14 @@ ngx_http_jemalloc_pprof_share_has_room(void)
 void
 ngx_http_jemalloc_pprof_share_ask(ngx_http_jemalloc_pprof_share_t *share)
 {
+    const ngx_http_jemalloc_pprof_kind_t  *kind;
+
     share->asked = ngx_current_msec;
 
-    share->has_slot = 1;
-    ngx_http_jemalloc_pprof_n_slots++;
+    kind = &ngx_http_jemalloc_pprof_kinds[share->inquiry->question.kind];
+
+    share->slots = kind->is_alone ? NGX_HTTP_JEMALLOC_PPROF_AT_ONCE : 1;
+    ngx_http_jemalloc_pprof_n_slots += share->slots;
 
     ngx_http_jemalloc_pprof_share_try(share);
 }
@@ -143,10 +147,8 @@ ngx_http_jemalloc_pprof_share_finish(ngx_http_jemalloc_pprof_share_t *share)
 static void
 ngx_http_jemalloc_pprof_share_free_slot(ngx_http_jemalloc_pprof_share_t *share)
 {
-    if (share->has_slot) {
-        share->has_slot = 0;
-        ngx_http_jemalloc_pprof_n_slots--;
-    }
+    ngx_http_jemalloc_pprof_n_slots -= share->slots;
+    share->slots = 0;
 }
 
 

@@ -70,7 +70,7 @@ struct ngx_http_jemalloc_pprof_share_s {
     ngx_msec_t                                asked;       /* when */
     ngx_msec_t                                checked;     /* 0: never */
     jpp_process_t                             process;     /* as it was then */
-    unsigned                                  has_slot:1;  /* of the two */
+    ngx_uint_t                                slots;       /* of the two */
 
     /* answered or failed, not before ask returns */
     void                                    (*done)(

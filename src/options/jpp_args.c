@@ -7,11 +7,12 @@
 #include "jpp_query.h"
 
 
-#define JPP_ARG_WORDS  5
+#define JPP_ARG_WORDS  10
 
 
 typedef enum {
     JPP_ARG_IS_WORD = 0,                /* one of words */
+    JPP_ARG_IS_SET,                     /* some of words, with commas between */
     JPP_ARG_IS_FORMAT,                  /* one of the formats' words */
     JPP_ARG_IS_TYPE,                    /* one of the types' words */
     JPP_ARG_IS_SECONDS,                 /* 1..max_seconds */
@@ -36,6 +37,8 @@ static bool jpp_args_value(jpp_args_t *args, const jpp_arg_row_t *row,
 static bool jpp_args_number(const char *value, size_t len, uint32_t least,
     uint32_t most, uint32_t *number);
 static bool jpp_args_word(const jpp_arg_row_t *row, const char *value,
+    size_t len, uint32_t *number);
+static bool jpp_args_set_of(const jpp_arg_row_t *row, const char *value,
     size_t len, uint32_t *number);
 static bool jpp_args_given(const jpp_words_t *words, const char *value,
     size_t len, uint32_t *number);
@@ -99,7 +102,19 @@ static const jpp_arg_row_t  jpp_arg_rows[JPP_ARGS] = {
       "width must be a whole number of pixels from" },
 
     { "invert",    JPP_ARG_IS_WORD, { "0", "1" }, 0,
-      "invert must be 0 or 1" }
+      "invert must be 0 or 1" },
+
+    { "detail",    JPP_ARG_IS_WORD, { "ledger", "smaps", "arenas" },
+      JPP_DETAIL_NONE, "detail must be ledger, smaps or arenas" },
+
+    { "fields",    JPP_ARG_IS_SET,
+      { "findings", "total", "workers", "missing", "cgroup", "system",
+        "zones", "unavailable" }, UINT32_MAX,
+      "fields must be some of findings, total, workers, missing, cgroup, "
+      "system, zones and unavailable, with commas between" },
+
+    { "force",     JPP_ARG_IS_WORD, { "0", "1" }, 0,
+      "force must be 0 or 1" }
 };
 
 
@@ -186,6 +201,7 @@ jpp_args_refuse(const jpp_args_t *args, const jpp_arg_row_t *row,
                            JPP_MIN_WIDTH, JPP_MAX_WIDTH);
 
     case JPP_ARG_IS_WORD:
+    case JPP_ARG_IS_SET:
     case JPP_ARG_IS_WORKER:
         break;
     }
@@ -253,6 +269,9 @@ jpp_args_value(jpp_args_t *args, const jpp_arg_row_t *row, const char *value,
     case JPP_ARG_IS_TYPE:
         return jpp_args_given(&args->types, value, len, number);
 
+    case JPP_ARG_IS_SET:
+        return jpp_args_set_of(row, value, len, number);
+
     case JPP_ARG_IS_WORD:
         break;
     }
@@ -294,6 +313,39 @@ jpp_args_word(const jpp_arg_row_t *row, const char *value, size_t len,
     }
 
     return false;
+}
+
+
+/* A bit for each word, the first the lowest. */
+
+static bool
+jpp_args_set_of(const jpp_arg_row_t *row, const char *value, size_t len,
+    uint32_t *number)
+{
+    size_t       n;
+    uint32_t     bit, bits;
+    const char  *comma;
+
+    bits = 0;
+
+    for ( ;; ) {
+        comma = memchr(value, ',', len);
+        n = comma != NULL ? (size_t) (comma - value) : len;
+
+        if (!jpp_args_word(row, value, n, &bit)) {
+            return false;
+        }
+
+        bits |= (uint32_t) 1 << bit;
+
+        if (comma == NULL) {
+            *number = bits;
+            return true;
+        }
+
+        value += n + 1;
+        len -= n + 1;
+    }
 }
 
 

@@ -49,6 +49,28 @@ typedef enum {
 } jpp_by_t;
 
 
+/* What is asked for besides what memory has without it. */
+typedef enum {
+    JPP_DETAIL_LEDGER = 0,
+    JPP_DETAIL_SMAPS,
+    JPP_DETAIL_ARENAS,
+    JPP_DETAIL_NONE
+} jpp_detail_t;
+
+
+/* The parts of memory: bits of a set. */
+typedef enum {
+    JPP_FIELD_FINDINGS = 0,
+    JPP_FIELD_TOTAL,
+    JPP_FIELD_WORKERS,
+    JPP_FIELD_MISSING,
+    JPP_FIELD_CGROUP,
+    JPP_FIELD_SYSTEM,
+    JPP_FIELD_ZONES,
+    JPP_FIELD_UNAVAILABLE
+} jpp_field_t;
+
+
 /* Which workers; the number is in args.worker. */
 typedef enum {
     JPP_WORKER_ALL = 0,
@@ -88,6 +110,9 @@ typedef enum {                 /* values, the default first */
     JPP_ARG_WIDTH,             /* of a picture, pixels: 1200; */
                                /*   JPP_MIN_WIDTH..JPP_MAX_WIDTH */
     JPP_ARG_INVERT,            /* 0, 1: a picture from the leaf on */
+    JPP_ARG_DETAIL,            /* jpp_detail_t: none */
+    JPP_ARG_FIELDS,            /* bits by jpp_field_t: all */
+    JPP_ARG_FORCE,             /* 0, 1: whatever it costs */
     JPP_ARGS
 } jpp_arg_t;
 

@@ -239,6 +239,49 @@ static const jpp_args_number_t  bys[] = {
 };
 
 
+static const jpp_args_number_t  details[] = {
+    { "", JPP_DETAIL_NONE, 0, NULL },
+    { "detail=ledger", JPP_DETAIL_LEDGER, 0, NULL },
+    { "detail=smaps", JPP_DETAIL_SMAPS, 0, NULL },
+    { "detail=arenas", JPP_DETAIL_ARENAS, 0, NULL },
+    { "detail=none", JPP_DETAIL_NONE, 0,
+      "detail must be ledger, smaps or arenas" },
+    { "detail=", JPP_DETAIL_NONE, 0,
+      "detail must be ledger, smaps or arenas" },
+    { NULL, 0, 0, NULL }
+};
+
+
+#define JPP_BAD_FIELDS                                                        \
+    "fields must be some of findings, total, workers, missing, cgroup, "      \
+    "system, zones and unavailable, with commas between"
+
+static const jpp_args_number_t  fields[] = {
+    { "", UINT32_MAX, 0, NULL },
+    { "fields=findings", 1 << JPP_FIELD_FINDINGS, 0, NULL },
+    { "fields=unavailable,findings,findings",
+      1 << JPP_FIELD_UNAVAILABLE | 1 << JPP_FIELD_FINDINGS, 0, NULL },
+    { "fields=workers%2Czones",
+      1 << JPP_FIELD_WORKERS | 1 << JPP_FIELD_ZONES, 0, NULL },
+    { "fields=", UINT32_MAX, 0, JPP_BAD_FIELDS },
+    { "fields=workers,", UINT32_MAX, 0, JPP_BAD_FIELDS },
+    { "fields=,workers", UINT32_MAX, 0, JPP_BAD_FIELDS },
+    { "fields=workers,,zones", UINT32_MAX, 0, JPP_BAD_FIELDS },
+    { "fields=worker", UINT32_MAX, 0, JPP_BAD_FIELDS },
+    { "fields=workers zones", UINT32_MAX, 0, JPP_BAD_FIELDS },
+    { NULL, 0, 0, NULL }
+};
+
+
+static const jpp_args_number_t  forces[] = {
+    { "", 0, 0, NULL },
+    { "force=0", 0, 0, NULL },
+    { "force=1", 1, 0, NULL },
+    { "force=yes", 0, 0, "force must be 0 or 1" },
+    { NULL, 0, 0, NULL }
+};
+
+
 static const jpp_args_number_t  clients[] = {
     { "", 0, 0, NULL },
     { "clients=off", 0, 0, NULL },
@@ -342,6 +385,9 @@ main(void)
     jpp_args_test_numbers(clients, JPP_ARG_CLIENTS);
     jpp_args_test_numbers(widths, JPP_ARG_WIDTH);
     jpp_args_test_numbers(inverts, JPP_ARG_INVERT);
+    jpp_args_test_numbers(details, JPP_ARG_DETAIL);
+    jpp_args_test_numbers(fields, JPP_ARG_FIELDS);
+    jpp_args_test_numbers(forces, JPP_ARG_FORCE);
 
     /* what the path says comes before the query, and counts */
 

@@ -6,6 +6,7 @@
 
 #include "jpp_findings.h"
 #include "jpp_memory.h"
+#include "jpp_memory_write.h"
 #include "jpp_test_fleet.h"
 
 
@@ -389,8 +390,17 @@ static void
 jpp_findings_test_memory(void)
 {
     unsigned        i;
+    jpp_args_t      args;
     jpp_sink_t      sink;
+    jpp_memory_t    memory;
     static uint8_t  buffer[64];
+
+    jpp_args_init(&args, &jpp_memory_words, &jpp_memory_words);
+
+    memset(&memory, 0, sizeof(jpp_memory_t));
+    memory.telemetry = &jpp_test.telemetry;
+    memory.args = &args;
+    memory.detail = JPP_DETAIL_NONE;
 
     jpp_findings_test_init();
     jpp_test.telemetry.n_zones = 1;
@@ -404,7 +414,7 @@ jpp_findings_test_memory(void)
 
         jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_output_write,
                       &jpp_test_output);
-        jpp_memory_json(&jpp_test.telemetry, 0, &sink);
+        jpp_memory_json(&memory, &sink);
 
         if (jpp_sink_flush(&sink) == 0) {
             break;
