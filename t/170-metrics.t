@@ -42,6 +42,7 @@ subtests(
     'shared zones' => [ \&zones ],
     'workers that come and go' => [ \&workers ],
     'methods and parameters' => [ \&parameters ],
+    'requests for this module' => [ \&requests, 'jemalloc' ],
     'the documentation' => [ \&documentation ],
     'no jemalloc' => [ \&no_jemalloc, sub { !JppRun::is_linked() } ],
 );
@@ -288,6 +289,57 @@ sub parameters {
 
     $answer = $nginx->get("$metrics?worker=x");
     is($answer->{status}, 400, 'a worker that is none');
+
+    $nginx->stop;
+}
+
+
+# From whichever worker: the counters are shared.
+
+sub requests {
+    my $nginx = JppNginx->start(workers => 2, %with,
+        server => 'location /debug/pprof/ { jemalloc_pprof control=on; }');
+    my $count = sub {
+        my ($values, $resource, $code) = @_;
+
+        return $values->{'nginx_jemalloc_pprof_requests_total{resource='
+                         . qq("$resource",code="$code"})};
+    };
+
+    $nginx->get('/debug/pprof/heap') for 1 .. 3;
+    $nginx->get('/debug/pprof/heap?worker=9');
+    $nginx->get('/debug/pprof/');
+    $nginx->get('/debug/pprof/nothing');
+    $nginx->client->ask('POST', '/debug/pprof/control?sampler=on&lg_sample=12',
+                        'Content-Length: 0');
+
+    # a request is counted as it ends, which is after its answer
+
+    my $values;
+
+    ok(wait_until(sub {
+        $values = scrape($nginx);
+        return ($count->($values, 'control', '2xx') // 0) == 1
+               && ($count->($values, 'heap', '2xx') // 0) == 3;
+    }), 'three profiles were served, and a change was made');
+
+    is($count->($values, 'heap', '4xx'), 1, 'one was refused');
+    is($count->($values, 'console', '2xx'), 1, 'the page');
+    is($count->($values, 'none', '4xx'), 1, 'what does not exist');
+
+    # a dump of each worker for each of the three
+
+    my $dumps = 'nginx_jemalloc_pprof_dump_seconds_count';
+
+    is($values->{"$dumps\{worker=\"0\"}"} + $values->{"$dumps\{worker=\"1\"}"},
+       6, 'dumps are counted');
+
+    is($values->{'nginx_jemalloc_pprof_sampler_active{worker="1"}'}, 1,
+       'the sampler is on');
+    is($values->{'nginx_jemalloc_pprof_sampler_interval_bytes{worker="1"}'},
+       4096, 'its rate');
+    is($values->{'nginx_jemalloc_pprof_probe_errors{probe="process"}'}, 0,
+       'what could not be read');
 
     $nginx->stop;
 }

@@ -25,7 +25,7 @@
 
 /* Bytes in a message.  Another sum of its fields does not compile. */
 #define JPP_MESSAGE_QUESTION  35
-#define JPP_MESSAGE_REPLY     1581
+#define JPP_MESSAGE_REPLY     1685
 
 
 /* What is asked for, besides the worker's state, which every reply has. */

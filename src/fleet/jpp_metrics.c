@@ -49,6 +49,8 @@ static void jpp_metrics_workers(const jpp_metrics_t *metrics,
     const jpp_metrics_row_t *family, const jpp_metrics_row_t *end);
 static void jpp_metrics_zones(const jpp_metrics_t *metrics,
     const jpp_metrics_row_t *family, const jpp_metrics_row_t *end);
+static void jpp_metrics_requests(const jpp_metrics_t *metrics,
+    const jpp_metrics_row_t *family, const jpp_metrics_row_t *end);
 static void jpp_metrics_build(const jpp_metrics_t *metrics,
     const jpp_metrics_row_t *family);
 static void jpp_metrics_identities(const jpp_metrics_t *metrics,
@@ -178,6 +180,10 @@ jpp_metrics_family(const jpp_metrics_t *metrics,
         jpp_metrics_zones(metrics, family, end);
         break;
 
+    case JPP_METRICS_REQUEST:
+        jpp_metrics_requests(metrics, family, end);
+        break;
+
     case JPP_METRICS_BUILD:
         jpp_metrics_build(metrics, family);
         break;
@@ -234,6 +240,25 @@ jpp_metrics_zones(const jpp_metrics_t *metrics,
         jpp_metrics_series(metrics, family, end, zone,
                            jpp_metrics_label(label, "zone", zone->name,
                                              zone->name_len));
+    }
+}
+
+
+static void
+jpp_metrics_requests(const jpp_metrics_t *metrics,
+    const jpp_metrics_row_t *family, const jpp_metrics_row_t *end)
+{
+    char                    label[JPP_METRICS_LABEL];
+    size_t                  i;
+    const jpp_requested_t  *requested;
+
+    requested = metrics->telemetry->requested;
+
+    for (i = 0; i < JPP_RESOURCES && requested[i].name[0] != '\0'; i++) {
+        jpp_metrics_series(metrics, family, end, &requested[i],
+                           jpp_metrics_label(label, "resource",
+                                             requested[i].name,
+                                             strlen(requested[i].name)));
     }
 }
 

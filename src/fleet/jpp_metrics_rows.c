@@ -9,6 +9,7 @@
 #define JPP_METRICS_OF_CGROUP    jpp_cgroup_t
 #define JPP_METRICS_OF_SYSTEM    jpp_system_t
 #define JPP_METRICS_OF_ZONE      jpp_zone_t
+#define JPP_METRICS_OF_REQUEST   jpp_requested_t
 
 /* an info is always 1 */
 #define JPP_METRICS_OF_BUILD     jpp_metrics_nginx_t
@@ -71,6 +72,64 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
         "nginx_worker_unclean_exits",
         "Workers that ended without saying so: killed or crashed.",
         "", unclean_exits)
+
+    /* this module */
+
+    JPP_METRICS_FAMILY(COUNTER, REQUEST, PLAIN, EACH,
+        "nginx_jemalloc_pprof_requests",
+        "Requests for resources of this module, by the class of the answer.",
+        "code=\"2xx\"", answers[0])
+    JPP_METRICS_SERIES(REQUEST, "code=\"3xx\"", answers[1])
+    JPP_METRICS_SERIES(REQUEST, "code=\"4xx\"", answers[2])
+    JPP_METRICS_SERIES(REQUEST, "code=\"5xx\"", answers[3])
+
+    JPP_METRICS_FAMILY(HISTOGRAM, WORKER, MILLI, EACH,
+        "nginx_jemalloc_pprof_dump_seconds",
+        "How long the worker took to dump its heap.",
+        "", activity.dumps)
+
+    JPP_METRICS_FAMILY(GAUGE, NGINX, PLAIN, EACH,
+        "nginx_jemalloc_pprof_probe_errors",
+        "What could not be read for this answer: of how many workers, or 1.",
+        "probe=\"process\"", no_status)
+    JPP_METRICS_SERIES(NGINX, "probe=\"jemalloc\"", no_stats)
+    JPP_METRICS_SERIES(NGINX, "probe=\"cgroup\"", no_cgroup)
+    JPP_METRICS_SERIES(NGINX, "probe=\"system\"", no_system)
+
+    JPP_METRICS_FAMILY(GAUGE, WORKER, PLAIN, EACH,
+        "nginx_jemalloc_pprof_sampler_active",
+        "1 where the module's own sampler is on.",
+        "", sampler)
+
+    JPP_METRICS_FAMILY(GAUGE, WORKER, PLAIN, EACH,
+        "nginx_jemalloc_pprof_sampler_interval_bytes",
+        "Bytes from one of its samples to the next, on average.",
+        "", sampler_interval)
+
+    JPP_METRICS_FAMILY(GAUGE, WORKER, PLAIN, SUM,
+        "nginx_jemalloc_pprof_sampler_live_samples",
+        "Its samples of memory that was not freed yet.",
+        "", sampler_live)
+
+    JPP_METRICS_FAMILY(GAUGE, WORKER, PLAIN, SUM,
+        "nginx_jemalloc_pprof_sampler_memory_bytes",
+        "Memory that it takes for all that.",
+        "", sampler_bytes)
+
+    JPP_METRICS_FAMILY(COUNTER, WORKER, PLAIN, EACH,
+        "nginx_jemalloc_pprof_sampler_samples",
+        "Samples that it took since it was switched on.",
+        "", sampler_samples)
+
+    JPP_METRICS_FAMILY(COUNTER, WORKER, PLAIN, EACH,
+        "nginx_jemalloc_pprof_sampler_dropped_samples",
+        "Samples that it had no room for since then.",
+        "", sampler_dropped)
+
+    JPP_METRICS_FAMILY(COUNTER, WORKER, PLAIN, EACH,
+        "nginx_jemalloc_pprof_sampler_cut_stacks",
+        "Stacks that it did not walk to their end since then.",
+        "", sampler_cut)
 
     /* what jemalloc counts */
 

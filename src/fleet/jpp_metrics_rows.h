@@ -28,6 +28,7 @@ typedef enum {
     JPP_METRICS_CGROUP,            /* jpp_cgroup_t: none */
     JPP_METRICS_SYSTEM,            /* jpp_system_t: none */
     JPP_METRICS_ZONE,              /* jpp_zone_t: zone */
+    JPP_METRICS_REQUEST,           /* jpp_requested_t: resource */
     JPP_METRICS_BUILD,             /* an info of constants */
     JPP_METRICS_IDENTITY           /* an info of each worker */
 } jpp_metrics_source_t;

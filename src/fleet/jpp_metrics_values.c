@@ -14,14 +14,24 @@ jpp_metrics_nginx(const jpp_telemetry_t *telemetry, jpp_metrics_nginx_t *nginx)
     size_t                    i;
     const jpp_fleet_t        *fleet;
     const jpp_cgroup_t       *cgroup;
+    const jpp_worker_t       *worker;
 
     fleet = telemetry->fleet;
     cgroup = telemetry->cgroup;
 
     nginx->exiting = 0;
+    nginx->no_status = 0;
+    nginx->no_stats = 0;
+    nginx->no_cgroup = cgroup == NULL;
+    nginx->no_system = telemetry->system->total == JPP_NONE;
 
     for (i = 0; i < fleet->n; i++) {
-        nginx->exiting += fleet->workers[i].is_exiting;
+        worker = &fleet->workers[i];
+
+        nginx->exiting += worker->is_exiting;
+        nginx->no_status += worker->activity.usage.rss == JPP_NONE;
+        nginx->no_stats += worker->jemalloc.state != JPP_JEMALLOC_ABSENT
+                           && !worker->has_stats;
     }
 
     nginx->running = fleet->n - nginx->exiting;
@@ -38,8 +48,11 @@ void
 jpp_metrics_worker(const jpp_telemetry_t *telemetry,
     const jpp_worker_t *worker, jpp_metrics_worker_t *values)
 {
-    int                in_step;
-    const jpp_stats_t *stats;
+    int                         in_step;
+    const jpp_stats_t          *stats;
+    const jpp_sampler_state_t  *sampler;
+
+    sampler = &worker->sampler;
 
     memset(values, 0xff, sizeof(jpp_metrics_worker_t));
 
@@ -66,6 +79,18 @@ jpp_metrics_worker(const jpp_telemetry_t *telemetry,
 
     if (in_step != -1) {
         values->in_step = (uint64_t) in_step;
+    }
+
+    values->sampler = sampler->is_on;
+
+    if (sampler->is_on) {
+        values->sampler_interval = (uint64_t) 1 << sampler->lg_sample;
+        values->sampler_samples = sampler->samples;
+        values->sampler_live = sampler->live;
+        values->sampler_dropped = sampler->dropped_live
+                                  + sampler->dropped_sites;
+        values->sampler_cut = sampler->cut;
+        values->sampler_bytes = sampler->bytes;
     }
 }
 

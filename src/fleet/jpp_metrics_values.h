@@ -19,6 +19,10 @@ typedef struct {
     uint64_t               generation;
     uint64_t               loaded;
     uint64_t               unclean_exits;
+    uint64_t               no_status;  /* workers whose /proc failed */
+    uint64_t               no_stats;   /* whose jemalloc did not answer */
+    uint64_t               no_cgroup;  /* 0, 1 */
+    uint64_t               no_system;  /* 0, 1 */
     uint64_t               limit;      /* of the cgroup's first level */
     uint64_t               high;
 } jpp_metrics_nginx_t;
@@ -35,6 +39,13 @@ typedef struct {
     uint64_t               prof_active;
     uint64_t               interval;
     uint64_t               in_step;
+    uint64_t               sampler;    /* 0, 1 */
+    uint64_t               sampler_interval;
+    uint64_t               sampler_samples;
+    uint64_t               sampler_live;
+    uint64_t               sampler_dropped;
+    uint64_t               sampler_cut;
+    uint64_t               sampler_bytes;
 } jpp_metrics_worker_t;
 
 

@@ -1,4 +1,5 @@
 
+#include <stdio.h>
 #include <string.h>
 
 #include "jpp_notes.h"
@@ -71,6 +72,33 @@ jpp_notes_inherited(jpp_notes_t *notes, uint64_t generation, uint64_t bytes)
 }
 
 
+/* those that there is no place for are not counted: there are not so many */
+
+void
+jpp_notes_requested(jpp_notes_t *notes, const char *name, unsigned status)
+{
+    size_t            i;
+    jpp_requested_t  *requested;
+
+    if (status < 200 || status > 599) {
+        return;
+    }
+
+    for (i = 0; i < JPP_RESOURCES; i++) {
+        requested = &notes->requested[i];
+
+        if (requested->name[0] == '\0') {
+            (void) snprintf(requested->name, JPP_RESOURCE, "%s", name);
+        }
+
+        if (strcmp(requested->name, name) == 0) {
+            requested->answers[status / 100 - 2]++;
+            return;
+        }
+    }
+}
+
+
 void
 jpp_notes_facts(const jpp_notes_t *notes, jpp_telemetry_t *telemetry)
 {
@@ -78,4 +106,6 @@ jpp_notes_facts(const jpp_notes_t *notes, jpp_telemetry_t *telemetry)
     telemetry->vanished = notes->vanished;
     telemetry->inherited = notes->inherited[0].bytes;
     telemetry->inherited_before = notes->inherited[1].bytes;
+
+    memcpy(telemetry->requested, notes->requested, sizeof(notes->requested));
 }

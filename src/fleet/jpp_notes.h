@@ -39,6 +39,7 @@ typedef struct {
     uint64_t               n_vanished;     /* that ended without saying so */
     jpp_vanished_t         vanished;       /* the last of them */
     jpp_standing_t         standing[JPP_FINDINGS];
+    jpp_requested_t        requested[JPP_RESOURCES];
 
     /* a page of them takes memory once a worker has written it */
     jpp_note_t             notes[JPP_NOTES];
@@ -68,6 +69,10 @@ void jpp_notes_vanished(jpp_notes_t *notes, const jpp_identity_t *who,
  */
 void jpp_notes_inherited(jpp_notes_t *notes, uint64_t generation,
     uint64_t bytes);
+
+/* The resource NAME was requested, and answered with STATUS. */
+void jpp_notes_requested(jpp_notes_t *notes, const char *name,
+    unsigned status);
 
 /* Fill in what TELEMETRY has of all this. */
 void jpp_notes_facts(const jpp_notes_t *notes, jpp_telemetry_t *telemetry);

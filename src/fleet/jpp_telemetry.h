@@ -17,6 +17,10 @@
 #include "jpp_system.h"
 
 
+/* resources, and the bytes of a name */
+#define JPP_RESOURCES      24
+#define JPP_RESOURCE       16
+
 #define JPP_FINDING_MIB    ((uint64_t) 1024 * 1024)
 
 /* less is not worth a sentence */
@@ -40,6 +44,13 @@ typedef struct {
     jpp_identity_t         who;            /* pid 0: there was none */
     uint64_t               rss;            /* seconds before; or JPP_NONE */
 } jpp_vanished_t;
+
+
+/* How often a resource was requested: answers by the first digit, from 2xx. */
+typedef struct {
+    char                   name[JPP_RESOURCE];     /* "": a free place */
+    uint64_t               answers[4];
+} jpp_requested_t;
 
 
 /* What a profile of the fleet's workers has. */
@@ -66,6 +77,7 @@ typedef struct {
     const jpp_profiled_t  *profile;        /* NULL: there is none at hand */
     const jpp_zone_t      *zones;
     size_t                 n_zones;
+    jpp_requested_t        requested[JPP_RESOURCES];   /* the first ones */
     const jpp_system_t    *system;
     const jpp_cgroup_t    *cgroup;         /* NULL: */
     const char            *cgroup_why;     /*   a sentence that says why */

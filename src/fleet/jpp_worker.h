@@ -33,6 +33,7 @@ typedef struct {
     uint64_t               connections;    /* of worker_connections */
     uint64_t               connections_free;
     jpp_loop_t             loop;
+    jpp_loop_t             dumps;          /* how long they took */
 } jpp_activity_t;
 
 

@@ -7,6 +7,7 @@
  *
  *     request    from URI, method and query to a question, or a refusal
  *     resources  what is served: the table of them
+ *     count      how often each was requested
  *     host       the name that a request is addressed to
  *     profile    evidence and its report      | each is a job
  *     symbol     addresses in, names out      |

@@ -4,6 +4,8 @@
 #include "ngx_http_jemalloc_pprof_thread.h"
 
 
+jpp_loop_t  ngx_http_jemalloc_pprof_dumps;
+
 static jpp_worker_t  ngx_http_jemalloc_pprof_figures_last;
 static ngx_msec_t    ngx_http_jemalloc_pprof_figures_at;
 static ngx_uint_t    ngx_http_jemalloc_pprof_figures_are_there;
@@ -19,6 +21,7 @@ ngx_http_jemalloc_pprof_figures_read(jpp_worker_t *worker)
     worker->activity.connections = ngx_cycle->connection_n;
     worker->activity.connections_free = ngx_cycle->free_connection_n;
     worker->activity.loop = ngx_http_jemalloc_pprof_loop;
+    worker->activity.dumps = ngx_http_jemalloc_pprof_dumps;
 }
 
 

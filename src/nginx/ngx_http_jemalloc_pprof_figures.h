@@ -14,6 +14,10 @@
 #include "ngx_http_jemalloc_pprof_self.h"
 
 
+/* how long dumps of this worker took */
+extern jpp_loop_t  ngx_http_jemalloc_pprof_dumps;
+
+
 /*
  * Fill in WORKER's stats, connections and event loop.  There are no stats while
  * a task runs in the thread: they would wait for the end of a dump.

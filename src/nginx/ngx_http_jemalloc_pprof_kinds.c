@@ -15,6 +15,8 @@ static jpp_code_t ngx_http_jemalloc_pprof_kind_dump_check(
     const jpp_worker_t *worker, jpp_err_t *err);
 static void ngx_http_jemalloc_pprof_kind_dump_work(
     ngx_http_jemalloc_pprof_reply_t *reply);
+static void ngx_http_jemalloc_pprof_kind_dump_end(
+    ngx_http_jemalloc_pprof_reply_t *reply);
 static void ngx_http_jemalloc_pprof_kind_control_work(
     ngx_http_jemalloc_pprof_reply_t *reply);
 static void ngx_http_jemalloc_pprof_kind_control_end(
@@ -32,6 +34,7 @@ const ngx_http_jemalloc_pprof_kind_t
     [JPP_MESSAGE_DUMP] = {
         .check = ngx_http_jemalloc_pprof_kind_dump_check,
         .work = ngx_http_jemalloc_pprof_kind_dump_work,
+        .end = ngx_http_jemalloc_pprof_kind_dump_end,
         .file = "dump",
         .smaller = ", or lg_prof_sample",
         .is_sampled = 1
@@ -108,14 +111,29 @@ ngx_http_jemalloc_pprof_kind_dump_check(const jpp_worker_t *worker,
 static void
 ngx_http_jemalloc_pprof_kind_dump_work(ngx_http_jemalloc_pprof_reply_t *reply)
 {
+    struct timespec       start, end;
     jpp_message_reply_t  *message;
 
     message = &reply->reply;
 
+    (void) clock_gettime(CLOCK_MONOTONIC, &start);
+
     (void) jpp_source_dump(reply->file.fd, &message->worker.sampler,
                            &message->err);
 
+    (void) clock_gettime(CLOCK_MONOTONIC, &end);
+
+    reply->took = (end.tv_sec - start.tv_sec) * 1000
+                  + (end.tv_nsec - start.tv_nsec) / 1000000;
+
     message->worker.has_stats = jpp_stats_read(&message->worker.stats);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_kind_dump_end(ngx_http_jemalloc_pprof_reply_t *reply)
+{
+    jpp_loop_add(&ngx_http_jemalloc_pprof_dumps, reply->took);
 }
 
 

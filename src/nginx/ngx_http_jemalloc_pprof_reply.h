@@ -20,6 +20,7 @@ typedef struct {
     jpp_message_question_t   question;
     jpp_message_reply_t      reply;
     jpp_memfd_t              file;         /* that goes with it; fd -1: none */
+    uint64_t                 took;         /* the work, ms */
     void                    *state;        /* what the slices keep, or NULL */
 } ngx_http_jemalloc_pprof_reply_t;
 

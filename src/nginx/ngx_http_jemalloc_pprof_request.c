@@ -1,4 +1,5 @@
 
+#include "ngx_http_jemalloc_pprof_count.h"
 #include "ngx_http_jemalloc_pprof_console.h"
 #include "ngx_http_jemalloc_pprof_host.h"
 #include "ngx_http_jemalloc_pprof_refuse.h"
@@ -17,6 +18,8 @@ typedef struct {
 } ngx_http_jemalloc_pprof_path_t;
 
 
+static ngx_int_t ngx_http_jemalloc_pprof_admit(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_path_t *path);
 static ngx_int_t ngx_http_jemalloc_pprof_refuse_internal(
     ngx_http_request_t *r);
 static void ngx_http_jemalloc_pprof_find(ngx_http_request_t *r,
@@ -32,9 +35,7 @@ static ngx_int_t ngx_http_jemalloc_pprof_answer(ngx_http_request_t *r,
 ngx_int_t
 ngx_http_jemalloc_pprof_handler(ngx_http_request_t *r)
 {
-    ngx_int_t                                  rc;
-    ngx_http_jemalloc_pprof_path_t             path;
-    const ngx_http_jemalloc_pprof_resource_t  *resource;
+    ngx_http_jemalloc_pprof_path_t  path;
 
     /* profiles are for clients: not for SSI, nor for other locations */
 
@@ -44,7 +45,22 @@ ngx_http_jemalloc_pprof_handler(ngx_http_request_t *r)
 
     ngx_http_jemalloc_pprof_find(r, &path);
 
-    resource = path.resource;
+    if (ngx_http_jemalloc_pprof_count(r, path.resource) != NGX_OK) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    return ngx_http_jemalloc_pprof_admit(r, &path);
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_admit(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_path_t *path)
+{
+    ngx_int_t                                  rc;
+    const ngx_http_jemalloc_pprof_resource_t  *resource;
+
+    resource = path->resource;
 
     /* a change is checked at any address, the rest on loopback only */
 
@@ -61,7 +77,7 @@ ngx_http_jemalloc_pprof_handler(ngx_http_request_t *r)
     {
         /* it reads its body itself */
 
-        return ngx_http_jemalloc_pprof_answer(r, &path);
+        return ngx_http_jemalloc_pprof_answer(r, path);
     }
 
     rc = ngx_http_discard_request_body(r);
@@ -87,7 +103,7 @@ ngx_http_jemalloc_pprof_handler(ngx_http_request_t *r)
                    NGX_HTTP_JEMALLOC_PPROF_BAD_METHOD, &resource->allow);
     }
 
-    return ngx_http_jemalloc_pprof_answer(r, &path);
+    return ngx_http_jemalloc_pprof_answer(r, path);
 }
 
 

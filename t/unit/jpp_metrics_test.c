@@ -84,7 +84,22 @@ jpp_metrics_test_init(jpp_metrics_test_t *test)
         worker->activity.connections = 512;
         jpp_loop_add(&worker->activity.loop, 3);
         jpp_loop_add(&worker->activity.loop, 9000);
+        jpp_loop_add(&worker->activity.dumps, 20);
     }
+
+    test->workers[1].has_stats = false;
+    test->workers[1].sampler.is_on = true;
+    test->workers[1].sampler.lg_sample = 12;
+    test->workers[1].sampler.samples = 70;
+    test->workers[1].sampler.live = 30;
+    test->workers[1].sampler.dropped_live = 4;
+    test->workers[1].sampler.dropped_sites = 3;
+    test->workers[1].sampler.cut = 2;
+    test->workers[1].sampler.bytes = 4096;
+
+    strcpy(test->telemetry.requested[0].name, "heap");
+    test->telemetry.requested[0].answers[0] = 11;
+    test->telemetry.requested[0].answers[2] = 5;
 
     test->wanted.active = 1;
     test->wanted.lg_sample = -1;
@@ -174,10 +189,9 @@ jpp_metrics_test_text(void)
         "# TYPE nginx_worker_info gauge",
         "nginx_worker_info{worker=\"1\",pid=\"4712\",generation=\"2\"} 1",
         "nginx_jemalloc_allocated_bytes{worker=\"0\"} 1000",
-        "nginx_jemalloc_allocated_bytes{worker=\"1\"} 2000",
         "nginx_jemalloc_allocated_bytes{worker=\"exiting\"} 7000",
         "# TYPE nginx_jemalloc_mallocs_total counter",
-        "nginx_jemalloc_mallocs_total{worker=\"1\"} 42",
+        "nginx_jemalloc_mallocs_total{worker=\"0\"} 42",
         "nginx_jemalloc_prof_sample_interval_bytes{worker=\"0\"} 524288",
         "nginx_jemalloc_prof_in_step{worker=\"0\"} 1",
         "nginx_worker_resident_memory_bytes{worker=\"1\",kind=\"anon\"} 7001",
@@ -205,6 +219,27 @@ jpp_metrics_test_text(void)
         "nginx_zone_size_bytes{zone=\"limit \\\"a\\\\b\\\"\\\\x0a\\\\x80{}\"} "
             "65536",
         "nginx_zone_allocation_failures_total{zone=\"cache\"} 0",
+        "nginx_jemalloc_pprof_requests_total{resource=\"heap\",code=\"2xx\"} "
+            "11",
+        "nginx_jemalloc_pprof_requests_total{resource=\"heap\",code=\"4xx\"} "
+            "5",
+        "nginx_jemalloc_pprof_requests_total{resource=\"heap\",code=\"5xx\"} "
+            "0",
+        "nginx_jemalloc_pprof_dump_seconds_bucket{worker=\"0\",le=\"0.010\"} "
+            "0",
+        "nginx_jemalloc_pprof_dump_seconds_sum{worker=\"0\"} 0.020",
+        "nginx_jemalloc_pprof_probe_errors{probe=\"process\"} 0",
+        "nginx_jemalloc_pprof_probe_errors{probe=\"jemalloc\"} 1",
+        "nginx_jemalloc_pprof_probe_errors{probe=\"cgroup\"} 0",
+        "nginx_jemalloc_pprof_probe_errors{probe=\"system\"} 0",
+        "nginx_jemalloc_pprof_sampler_active{worker=\"0\"} 0",
+        "nginx_jemalloc_pprof_sampler_active{worker=\"1\"} 1",
+        "nginx_jemalloc_pprof_sampler_interval_bytes{worker=\"1\"} 4096",
+        "nginx_jemalloc_pprof_sampler_live_samples{worker=\"1\"} 30",
+        "nginx_jemalloc_pprof_sampler_memory_bytes{worker=\"1\"} 4096",
+        "nginx_jemalloc_pprof_sampler_samples_total{worker=\"1\"} 70",
+        "nginx_jemalloc_pprof_sampler_dropped_samples_total{worker=\"1\"} 7",
+        "nginx_jemalloc_pprof_sampler_cut_stacks_total{worker=\"1\"} 2",
         "nginx_config_generation 7"
     };
 

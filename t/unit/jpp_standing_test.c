@@ -11,6 +11,7 @@ static void jpp_standing_test_rise(void);
 static void jpp_standing_test_order(void);
 static void jpp_standing_test_notes(void);
 static void jpp_standing_test_inherited(void);
+static void jpp_standing_test_requested(void);
 
 
 static jpp_standing_t  jpp_standing[JPP_FINDINGS];
@@ -25,6 +26,7 @@ main(void)
     jpp_standing_test_order();
     jpp_standing_test_notes();
     jpp_standing_test_inherited();
+    jpp_standing_test_requested();
 
     return jpp_done();
 }
@@ -181,4 +183,39 @@ jpp_standing_test_inherited(void)
     jpp_notes_inherited(&jpp_notes, 4, 300);
     jpp_notes_facts(&jpp_notes, &telemetry);
     jpp_is_u64(telemetry.inherited_before, 200, "not all have workers");
+}
+
+
+static void
+jpp_standing_test_requested(void)
+{
+    char             name[] = "a";
+    unsigned         i;
+    jpp_telemetry_t  telemetry;
+
+    jpp_notes_init(&jpp_notes);
+
+    jpp_notes_requested(&jpp_notes, "heap", 200);
+    jpp_notes_requested(&jpp_notes, "status", 599);
+    jpp_notes_requested(&jpp_notes, "heap", 204);
+    jpp_notes_requested(&jpp_notes, "heap", 499);
+    jpp_notes_requested(&jpp_notes, "heap", 0);
+    jpp_notes_requested(&jpp_notes, "heap", 600);
+    jpp_notes_facts(&jpp_notes, &telemetry);
+
+    jpp_is_str(telemetry.requested[0].name, "heap", "a resource");
+    jpp_is_u64(telemetry.requested[0].answers[0], 2, "that was served twice");
+    jpp_is_u64(telemetry.requested[0].answers[2], 1, "and refused once");
+    jpp_is_u64(telemetry.requested[1].answers[3], 1, "another one");
+    jpp_is_str(telemetry.requested[2].name, "", "and no more");
+
+    jpp_notes.notes[0].worker.started = 7;
+
+    for (i = 0; i < 2 * JPP_RESOURCES; i++) {
+        name[0] = (char) ('0' + i);
+        jpp_notes_requested(&jpp_notes, name, 200);
+    }
+
+    jpp_is_str(jpp_notes.requested[JPP_RESOURCES - 1].name, "E", "the last");
+    jpp_is_i64(jpp_notes.notes[0].worker.started, 7, "nothing is behind it");
 }
