@@ -317,7 +317,8 @@ sub check_scrapers {
     my %kinds = (
         'parca/parca.yaml' => qr/^ +(\w+):\n +enabled: (true|false)$/m,
         'alloy/config.alloy' =>
-            qr/^ +profile\.(\w+) \{\n +enabled +?= (true|false)$/m,
+            qr/^ +profile\.(?:custom ")?(\w+)"? \{\n(?#
+              ) +enabled +?= (true|false)$/m,
     );
 
     my $server = JppNginx->start(workers => 2);
@@ -330,25 +331,30 @@ sub check_scrapers {
             $is_on{$1} = $2;
         }
 
-        is_deeply(\%is_on, { memory => 'true', block => 'false',
-                             goroutine => 'false', mutex => 'false',
-                             process_cpu => 'false' },
+        is_deeply(\%is_on, { memory => 'true', pools => 'true',
+                             block => 'false', goroutine => 'false',
+                             mutex => 'false', process_cpu => 'false' },
                   "$file: only memory, of the profiles of Go");
 
-        my ($path) = $text =~ /^ +path *[:=] "?([\w\/]+)"?$/m;
+        my @paths = $text =~ /^ +path *[:=] "?([\w\/]+)"?$/mg;
         my ($address) = $text =~ /"127\.0\.0\.1:(\d+)"/;
         my ($key, $value) = $text =~ /^ +"?(strict)"? *[:=] \["(\d)"\]/m;
 
         is($address, 8081, "$file: the address of the documents");
 
-        my $answer = $server->get("$path?$key=$value");
+        is(scalar @paths, grep({ $_ eq 'true' } values %is_on),
+           "$file: a path for each");
 
-        is($answer->{status}, 200, "$file: its path is served")
-            or diag($answer->{body});
-        is($answer->{headers}{'content-type'}, 'application/octet-stream',
-           "$file: in pprof's format");
-        is($answer->{headers}{'jemalloc-pprof-workers'}, '2/2',
-           "$file: for all workers");
+        for my $path (@paths) {
+            my $answer = $server->get("$path?$key=$value");
+
+            is($answer->{status}, 200, "$file: $path is served")
+                or diag($answer->{body});
+            is($answer->{headers}{'content-type'}, 'application/octet-stream',
+               "$file: in pprof's format");
+            is($answer->{headers}{'jemalloc-pprof-workers'}, '2/2',
+               "$file: for all workers");
+        }
     }
 
     $server->stop;
