@@ -139,17 +139,6 @@ sub leaking {
 }
 
 
-# The worker that does not answer CLIENT, and the one that does.
-
-sub workers {
-    my ($nginx, $client) = @_;
-    my $status = $client->get('/debug/pprof/worker/self/status')->{body};
-    my $self = decode_json($status)->{workers}[0]{pid};
-
-    return ((grep { $_ != $self } $nginx->worker_pids), $self);
-}
-
-
 sub large {
     my ($name) = @_;
     my $leak = $leaks{$name};
@@ -228,7 +217,7 @@ sub gone {
 sub killed {
     my ($nginx, $happens) = start(workers => 2);
     my $client = $nginx->client;
-    my ($pid) = workers($nginx, $client);
+    my ($pid) = $nginx->workers_of($client);
 
     $happens->('kill', $pid, 1);
 
@@ -263,7 +252,7 @@ sub memory {
         http => 'large_client_header_buffers 4 8k;',
         server => "$locations location /debug/pprof/ { jemalloc_pprof; }");
     my $client = $nginx->client;
-    my ($pid, $self) = workers($nginx, $client);
+    my ($pid, $self) = $nginx->workers_of($client);
 
     # the other one accepts all of them
 

@@ -410,7 +410,7 @@ soak()
     JPP_SOAK=1
     export JPP_SOAK
 
-    suites "at length" "t/230*.t t/24*.t t/25*.t t/26[78]*.t t/27*.t" \
+    suites "at length" "t/163*.t t/230*.t t/24*.t t/25*.t t/26[78]*.t t/27*.t" \
         "$(command -v nginx)" "$PWD/build/$MODULE" libjemalloc.so.2
 }
 

@@ -20,7 +20,7 @@
 /* connections accepted at once: a flood does not stop the event loop */
 #define NGX_HTTP_JEMALLOC_PPROF_AT_A_TIME    64
 
-/* how long a worker without descriptors does not accept, ms */
+/* how long one without descriptors or connections does not accept, ms */
 #define NGX_HTTP_JEMALLOC_PPROF_AGAIN        100
 
 
@@ -124,6 +124,11 @@ ngx_http_jemalloc_pprof_answerer_accept(ngx_event_t *ev)
             return;
         }
 
+        if (ngx_cycle->free_connection_n == 0) {
+            ngx_http_jemalloc_pprof_answerer_failed(c, 0);
+            return;
+        }
+
         s = accept4(c->fd, NULL, NULL, SOCK_NONBLOCK|SOCK_CLOEXEC);
 
         if (s == (ngx_socket_t) -1) {
@@ -155,8 +160,9 @@ ngx_http_jemalloc_pprof_answerer_admit(ngx_socket_t s)
 
 
 /*
- * Without a descriptor or memory the question stays in the queue, and the event
- * would come again at once: the worker tries again a little later.
+ * Without a descriptor, a connection or memory the question stays in the queue,
+ * and the event would come again at once: the worker tries again a little
+ * later.
  */
 
 static void
@@ -167,7 +173,7 @@ ngx_http_jemalloc_pprof_answerer_failed(ngx_connection_t *c, ngx_err_t err)
     }
 
     ngx_log_debug0(NGX_LOG_DEBUG_CORE, c->log, err,
-                   "jemalloc_pprof: accept4() failed");
+                   "jemalloc_pprof: cannot accept a question");
 
     if (ngx_http_jemalloc_pprof_answerer_pause(c) == NGX_OK) {
         ngx_add_timer(&ngx_http_jemalloc_pprof_again,

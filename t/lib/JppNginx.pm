@@ -284,6 +284,17 @@ sub worker_pids {
 }
 
 
+# Those that do not answer CLIENT, and last the one that does.
+
+sub workers_of {
+    my ($self, $client) = @_;
+    my $status = $client->get('/debug/pprof/worker/self/status')->{body};
+    my ($pid) = $status =~ /"pid": (\d+)/ or die "no status: $status\n";
+
+    return ((grep { $_ != $pid } $self->worker_pids), $pid);
+}
+
+
 sub children {
     my ($parent) = @_;
 
