@@ -17,6 +17,9 @@
 /* a table that is full takes less */
 #define NGX_HTTP_JEMALLOC_PPROF_WALK_CAP   (64 * 1024 * 1024)
 
+/* so many free slots are as much work as a block */
+#define NGX_HTTP_JEMALLOC_PPROF_FREE       16
+
 /* of a slice, ns: what comes after the last look at the clock is work, too */
 #define NGX_HTTP_JEMALLOC_PPROF_SLICE      700000
 
@@ -290,9 +293,15 @@ ngx_http_jemalloc_pprof_walk_seen(const ngx_http_jemalloc_pprof_walk_t *walk)
 }
 
 
+/*
+ * Most slots are free, and each costs a line of the processor's cache: a walk
+ * that sees all that are used in one slice, while nothing changes, is done.
+ */
+
 static ngx_int_t
 ngx_http_jemalloc_pprof_walk_connections(ngx_http_jemalloc_pprof_walk_t *walk)
 {
+    ngx_uint_t          n_used, n_seen;
     ngx_connection_t   *c;
     const ngx_cycle_t  *cycle;
 
@@ -302,16 +311,25 @@ ngx_http_jemalloc_pprof_walk_connections(ngx_http_jemalloc_pprof_walk_t *walk)
         return NGX_OK;
     }
 
-    while (walk->next < cycle->connection_n) {
+    /* in a later slice nobody knows how many are before this one */
+
+    n_used = walk->next == 0 ? cycle->connection_n - cycle->free_connection_n
+                             : cycle->connection_n;
+    n_seen = 0;
+
+    while (walk->next < cycle->connection_n && n_seen < n_used) {
 
         if (ngx_http_jemalloc_pprof_walk_is_over(walk)) {
             return NGX_AGAIN;
         }
 
         c = &cycle->connections[walk->next++];
-        walk->work++;
+        walk->work += walk->next % NGX_HTTP_JEMALLOC_PPROF_FREE == 0;
 
         if (ngx_http_jemalloc_pprof_walk_is_used(walk, c)) {
+            n_seen++;
+            walk->work++;
+
             ngx_http_jemalloc_pprof_walk_connection(walk, c);
         }
     }
