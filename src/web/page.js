@@ -4,6 +4,12 @@
  */
 
 const $ = (id) => document.getElementById(id);
+const write = (id, text) => { $(id).textContent = text; };
+const redraw = () => requestAnimationFrame(draw);
+
+/* What is there of PARTS, as text. */
+const listed = (...parts) => parts.filter(Boolean).join(', ');
+
 const VIEWS = ['flame', 'callers', 'both', 'table', 'owners'];
 
 /*
@@ -17,8 +23,9 @@ const DEFAULTS = { v: 'flame', t: '', z: '', p: '', s: '', f: '', x: '',
 /* What the fragment says. */
 let state = { ...DEFAULTS };
 
-const page = { first: null, now: null, base: null, rows: null, stacks: null, m: null,
-  scene: null, palette: null, boxes: [], matches: [], at: null, shown: 200,
+const page = { first: null, now: null, base: null, rows: null, stacks: null,
+  m: null, scene: null, palette: null, boxes: [], matches: [], at: null,
+  shown: 200,
   view: { from: 0, to: 1, top: 0, width: 0, height: 0, char: 7.2, match: null },
   sort: { column: 0, isUp: false }, clicked: { name: '', time: -1e9 },
   timings: {} };
@@ -42,8 +49,8 @@ function change(changes, redo = grow) {
 
 function complain(error) {
   if (!(error instanceof Complaint)) console.error(error);
-  $('say').textContent = error instanceof Complaint ? error.message
-    : `The page failed: ${error.message}.`;
+  write('say', error instanceof Complaint ? error.message
+    : `The page failed: ${error.message}.`);
 }
 
 /*
@@ -95,6 +102,10 @@ function typeNow() {
   return types.find((type) => type.name === state.t) || types[best];
 }
 
+function amount(value) {
+  return show(value, typeNow().unit);
+}
+
 /* Shows the profile NOW against BASE, or null. */
 function setProfiles(now, base) {
   Object.assign(page, { now, base, rows: makeRows(now, base) });
@@ -108,7 +119,7 @@ function isTable() {
 
 function grow() {
   const begun = performance.now();
-  $('say').textContent = '';
+  write('say', '');
   try {
     const choice = page.choice = choiceOf();
     page.m = measure(page.rows, typeNow().name);
@@ -208,31 +219,27 @@ function mark() {
 
 /* A change, with its sign, and what it is a change of. */
 function since(by, before) {
-  const { unit } = typeNow();
-  return `${by > 0 ? '+' : ''}${show(by, unit)} since ${show(before, unit)}`;
+  return `${by > 0 ? '+' : ''}${amount(by)} since ${amount(before)}`;
 }
 
 function describe(tree, node) {
   const { m, view, scene } = page, width = tree.width[node];
   const all = scene.parts[0].tree.width[0], span = view.to - view.from;
   const by = tree.change(node), isNoise = by && tree.isNoise(node);
-  return [
-    `${frames.names[tree.frame[node]]}: `
-      + show(tree.after[node], typeNow().unit),
+  return listed(`${tree.name(node)}: ${amount(tree.after[node])}`,
     `${percent(width, all)} of all`,
     span < all && `${percent(width, span)} of the zoom`,
     `${percent(width, tree.width[Math.max(0, tree.parent[node])])} of its `
       + 'caller',
     tree.before && since(by, tree.before[node])
       + (isNoise ? ' (noise)' : ''),
-    doubt(by, tree.seen[node], tree.variance[node], m.isExact),
-  ].filter(Boolean).join(', ');
+    doubt(by, tree.seen[node], tree.variance[node], m.isExact));
 }
 
 /* Marks what matches, in the graph or in the table. */
 function find() {
-  const { view, scene } = page, output = $('found');
-  output.textContent = '';
+  const { view, scene } = page;
+  let text = '';
   page.matches = [];
   try {
     view.match = flagsOf(state.s);
@@ -240,19 +247,20 @@ function find() {
       const { tree } = scene.parts[0], sum = matched(tree, view.match);
       page.matches = [...tree.frame.keys()].filter((i) =>
         view.match[tree.frame[i]]);
-      output.textContent = `${count(page.matches.length)} frames, `
-        + `${show(sum, typeNow().unit)}, ${percent(sum, tree.after[0])}`;
+      text = listed(`${count(page.matches.length)} frames`, amount(sum),
+        percent(sum, tree.after[0]));
     }
   } catch (error) {
-    output.textContent = error.message;
+    text = error.message;
   }
+  write('found', text);
   if (scene) draw();
   else showTable();
 }
 
 function showTable() {
   const { stacks, m, view, sort } = page, isOwners = state.v === 'owners';
-  const c = { isOwners, unit: typeNow().unit, isExact: m.isExact,
+  const c = { isOwners, isExact: m.isExact,
     total: m.after.reduce((sum, value) => sum + value, 0) };
   const entries = isOwners ? page.owners : functionsOf(stacks, m).filter(
     ({ frame }) => !view.match || view.match[frame]);
@@ -292,7 +300,7 @@ function showChoices() {
     [...keys[key]].sort((p, q) => p - q || (p < q ? -1 : 1)))));
   $('diff').hidden = !base;
   $('k').disabled = !isMemory();
-  $('about').textContent = now.comments.join('\n');
+  write('about', now.comments.join('\n'));
 }
 
 function labelMenu(key, values) {
@@ -334,25 +342,25 @@ function showState() {
 }
 
 function showSum() {
-  const { now, base, m, rows } = page, type = typeNow(), total = new Sum();
+  const { now, base, m, rows } = page, total = new Sum();
   rows.a.forEach((_, i) => total.add(m, i));
-  $('sum').textContent = now.n === 0 ? 'The profile has no samples.' : [
+  write('sum', now.n === 0 ? 'The profile has no samples.' : listed(
     now.time && `${new Date(now.time).toISOString().slice(0, 19)}Z`,
-    `${type.name} ${show(total.after, type.unit)}`,
+    `${typeNow().name} ${amount(total.after)}`,
     base && since(total.change, total.before),
     `${count(rows.a.length)} stacks`,
     doubt(total.change, total.seen, total.variance, m.isExact),
     now.comments.find((text) => /^workers \d/.test(text)),
-  ].filter(Boolean).join(', ');
+  ));
 }
 
 function showLegend() {
-  const { m, owners, base } = page, { unit } = typeNow();
+  const { m, owners, base } = page;
   const items = m.before || m.isSigned
     ? [[MORE + 3, 'more'], [LESS + 3, 'less'], [SAME, 'the same'],
       [NOISE, 'noise: below two standard errors']]
     : owners.slice(0, 14).map(({ owner, cum }) => [ownerColour(owner, 0),
-      `${ownerName(owner)} ${show(cum.after, unit)}`]);
+      `${ownerName(owner)} ${amount(cum.after)}`]);
   $('legend').replaceChildren(...items.map(([colour, text]) =>
     make('li', {}, swatch(colour, text))),
   ...base ? [make('li', {}, 'outlined: new, hatched: gone')] : []);

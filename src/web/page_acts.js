@@ -150,7 +150,7 @@ function goTo(part, node) {
   graph.scrollTop = Math.max(y + ROW - view.height,
     Math.min(y, graph.scrollTop));
   draw();
-  $('status').textContent = describe(tree, node);
+  write('status', describe(tree, node));
 }
 
 function sibling({ parent, first, order }, node, step) {
@@ -185,14 +185,14 @@ function nextMatch(step) {
   goTo(part, matches[i < 0 ? 0 : (i + step + n) % n]);
 }
 
-const nameOf = ({ part: { tree }, node }) => frames.names[tree.frame[node]];
+const nameOf = ({ part, node }) => part.tree.name(node);
 const exactly = (at) =>
   `^${nameOf(at).replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`;
 
 function stackOf({ part, node }) {
   const names = [];
   for (let i = node; i > 0; i = part.tree.parent[i]) {
-    names.push(nameOf({ part, node: i }));
+    names.push(part.tree.name(i));
   }
   return names.join('\n');
 }
@@ -300,7 +300,7 @@ function moveWindow(from, span) {
   const [all] = page.scene.parts[0].tree.width;
   page.view.from = Math.max(0, Math.min(from, all - span));
   page.view.to = page.view.from + span;
-  requestAnimationFrame(draw);
+  redraw();
 }
 
 let drag = null;
@@ -323,10 +323,10 @@ const POINTER = {
       return;
     }
     const { at } = pointed(event);
-    if (at) $('status').textContent = describe(at.part.tree, at.node);
+    if (at) write('status', describe(at.part.tree, at.node));
   },
   wheel: zoomAt,
-  scroll: () => requestAnimationFrame(draw),
+  scroll: redraw,
   contextmenu: (event) => {
     const { at } = pointed(event);
     if (!at) return;
@@ -344,13 +344,13 @@ function clicked(event) {
   else zoom(at);
 }
 
+const DARK = '(prefers-color-scheme: dark)', FORCED = '(forced-colors: active)';
+
 /* Sets the theme of the control, or that of the system. */
 function setTheme() {
-  const is = (query) => matchMedia(query).matches, chosen = $('theme').value;
-  const theme = chosen
-    || (is('(prefers-color-scheme: dark)') ? 'dark' : 'light');
-  document.documentElement.dataset.theme = theme;
-  page.palette = makePalette(theme === 'dark', is('(forced-colors: active)'));
+  const is = (query) => matchMedia(query).matches, theme = $('theme').value;
+  document.documentElement.style.colorScheme = theme || 'light dark';
+  page.palette = makePalette(theme ? theme === 'dark' : is(DARK), is(FORCED));
   if (page.rows) grow();
 }
 
@@ -421,9 +421,8 @@ function listenToWindow() {
     readState();
     if (page.rows) grow();
   });
-  new ResizeObserver(() => requestAnimationFrame(draw)).observe($('graph'));
-  for (const query of ['(prefers-color-scheme: dark)',
-    '(forced-colors: active)']) {
+  new ResizeObserver(redraw).observe($('graph'));
+  for (const query of [DARK, FORCED]) {
     matchMedia(query).addEventListener('change', setTheme);
   }
 }
@@ -439,7 +438,7 @@ async function main() {
   try {
     const [now, base] = ['profile', 'base'].map((id) => profileOf($(id)));
     source = document.documentElement.outerHTML;
-    $('title').textContent = document.title.trim() || 'Profile';
+    write('title', document.title.trim() || 'Profile');
     $('theme').value = remembered();
     setTheme();
     listenToControls();

@@ -162,7 +162,7 @@ function paintFates(context, boxes, palette) {
 function inside({ tree, node, x, w }, view) {
   const left = Math.max(0, x), width = Math.min(view.width, x + w) - left;
   const room = Math.floor((width - TEXT) / view.char);
-  const name = node < 0 ? '' : frames.names[tree.frame[node]];
+  const name = node < 0 ? '' : tree.name(node);
   return { x: left, w: width, text: room < 3 ? '' : name.length <= room ? name
     : name.slice(0, room - 2) + '..' };
 }

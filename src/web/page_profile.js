@@ -27,8 +27,7 @@ const frames = { names: [], modules: [], files: [], owners: [], kinds: [],
 const sets = { labels: [], ids: new Map() };
 
 /* What could hide or turn round a name. */
-const UNSEEN = new RegExp('[\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f'
-  + '\\u2028-\\u202e\\u2060-\\u2069\\ufeff]', 'g');
+const UNSEEN = /[\p{C}\u2028\u2029]/gu;
 
 /* Bytes of protobuf; AT is where the next number is. */
 class Wire {
@@ -244,7 +243,7 @@ async function unpack(bytes) {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
   if (!window.DecompressionStream) {
     throw new Complaint('This browser cannot unpack gzip (it has no '
-      + 'DecompressionStream): use one from 2023 or later, or format=svg.');
+      + 'DecompressionStream): use one from 2024 or later, or format=svg.');
   }
   const parts = [];
   let n = 0;

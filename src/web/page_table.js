@@ -101,18 +101,17 @@ function ownerName(owner) {
 
 /* Columns: a heading, a number to sort by, its text.  C is the context. */
 function columnsOf(c, isDifference) {
-  const value = (name, of) => ({ name, of, text: (e) => show(of(e), c.unit) });
+  const value = (name, of) => ({ name, of, text: (e) => amount(of(e)) });
   const share = (name, of) => ({ name, of,
     text: (e) => percent(of(e), c.total) });
   const flat = (e) => e.flat.change, cum = (e) => e.cum.change;
   const rests = { name: 'rests on', of: (e) => e.cum.seen,
-    text: (e) => doubt(cum(e), e.cum.seen, e.cum.variance, c.isExact) };
-  const verdict = { name: 'verdict', of: (e) => (e.cum.isNoise ? 0 : 1),
-    text: (e) => (cum(e) !== 0 && e.cum.isNoise ? 'noise' : '') };
+    text: (e) => doubt(cum(e), e.cum.seen, e.cum.variance, c.isExact)
+      + (isDifference && cum(e) && e.cum.isNoise ? ', noise' : '') };
   if (isDifference) {
     return [...c.isOwners ? [] : [value('flat', flat)],
       value('before', (e) => e.cum.before), value('after', (e) => e.cum.after),
-      value('change', cum), rests, verdict];
+      value('change', cum), rests];
   }
   return c.isOwners ? [value('value', cum), share('%', cum), rests]
     : [value('flat', flat), share('flat %', flat), value('cum', cum),

@@ -133,12 +133,18 @@ class Tree {
 
   /* The hashes of the names on the way to each node: links find them by it. */
   hashes() {
-    const hashes = [1];
+    const hashes = [1], own = new Map();
     for (let i = 1; i < this.n; i++) {
-      hashes.push(Math.imul(hashes[this.parent[i]] ^ hashOf(this.frame[i]),
+      const frame = this.frame[i];
+      if (!own.has(frame)) own.set(frame, hashOf(frame));
+      hashes.push(Math.imul(hashes[this.parent[i]] ^ own.get(frame),
         0x9e3779b1) >>> 0);
     }
     return hashes;
+  }
+
+  name(node) {
+    return frames.names[this.frame[node]];
   }
 
   /* What NODE has itself, in COLUMN. */
