@@ -13,6 +13,7 @@
 #include "ngx_http_jemalloc_pprof_request.h"
 #include "ngx_http_jemalloc_pprof_resources.h"
 #include "ngx_http_jemalloc_pprof_self.h"
+#include "ngx_http_jemalloc_pprof_stall.h"
 #include "ngx_http_jemalloc_pprof_telemetry.h"
 #include "ngx_http_jemalloc_pprof_unwind.h"
 #include "ngx_http_jemalloc_pprof_variables.h"
@@ -24,10 +25,16 @@
 
 #define NGX_HTTP_JEMALLOC_PPROF_NOTICE  1024
 
+/* of a stall, ms: the clock that it is measured by advances every 4 ms */
+#define NGX_HTTP_JEMALLOC_PPROF_MIN_STALL  10
+#define NGX_HTTP_JEMALLOC_PPROF_MAX_STALL  60000
+
 
 static void *ngx_http_jemalloc_pprof_create_main_conf(ngx_conf_t *cf);
 static char *ngx_http_jemalloc_pprof_init_main_conf(ngx_conf_t *cf,
     void *conf);
+static char *ngx_http_jemalloc_pprof_init_stall(ngx_conf_t *cf,
+    ngx_http_jemalloc_pprof_main_conf_t *jmcf);
 static void *ngx_http_jemalloc_pprof_create_srv_conf(ngx_conf_t *cf);
 static char *ngx_http_jemalloc_pprof_merge_srv_conf(ngx_conf_t *cf,
     void *parent, void *child);
@@ -43,6 +50,8 @@ static ngx_int_t ngx_http_jemalloc_pprof_parameter(ngx_conf_t *cf,
 static char *ngx_http_jemalloc_pprof_locate(ngx_conf_t *cf,
     ngx_http_jemalloc_pprof_loc_conf_t *jlcf);
 static char *ngx_http_jemalloc_pprof_sample(ngx_conf_t *cf,
+    ngx_command_t *cmd, void *conf);
+static char *ngx_http_jemalloc_pprof_stall(ngx_conf_t *cf,
     ngx_command_t *cmd, void *conf);
 static char *ngx_http_jemalloc_pprof_temp_path(ngx_conf_t *cf,
     ngx_command_t *cmd, void *conf);
@@ -149,6 +158,13 @@ static ngx_command_t  ngx_http_jemalloc_pprof_commands[] = {
       offsetof(ngx_http_jemalloc_pprof_main_conf_t, unwind),
       NULL },
 
+    { ngx_string("jemalloc_pprof_stall"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_http_jemalloc_pprof_stall,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      0,
+      NULL },
+
     { ngx_string("jemalloc_pprof_temp_path"),
       NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
       ngx_http_jemalloc_pprof_temp_path,
@@ -205,6 +221,7 @@ ngx_http_jemalloc_pprof_create_main_conf(ngx_conf_t *cf)
      * set by ngx_pcalloc():
      *
      *     conf->zone = NULL;
+     *     conf->stalls = NULL;
      *     conf->temp_path = { 0, NULL };
      */
 
@@ -214,6 +231,7 @@ ngx_http_jemalloc_pprof_create_main_conf(ngx_conf_t *cf)
     conf->source = NGX_CONF_UNSET_UINT;
     conf->sampler = NGX_CONF_UNSET;
     conf->sampler_lg = NGX_CONF_UNSET;
+    conf->stall = NGX_CONF_UNSET_MSEC;
 
     return conf;
 }
@@ -226,6 +244,7 @@ ngx_http_jemalloc_pprof_init_main_conf(ngx_conf_t *cf, void *conf)
 
     ngx_conf_init_value(jmcf->unwind, 1);
     ngx_conf_init_uint_value(jmcf->source, JPP_SOURCE_JEMALLOC);
+    ngx_conf_init_msec_value(jmcf->stall, 0);
 
     /* the rate is that of the source */
 
@@ -236,7 +255,25 @@ ngx_http_jemalloc_pprof_init_main_conf(ngx_conf_t *cf, void *conf)
         jmcf->lg_sample = NGX_CONF_UNSET;
     }
 
-    return NGX_CONF_OK;
+    return jmcf->stall == 0
+           ? NGX_CONF_OK : ngx_http_jemalloc_pprof_init_stall(cf, jmcf);
+}
+
+
+static char *
+ngx_http_jemalloc_pprof_init_stall(ngx_conf_t *cf,
+    ngx_http_jemalloc_pprof_main_conf_t *jmcf)
+{
+    if (jmcf->zone == NULL) {
+        ngx_log_error(NGX_LOG_WARN, cf->log, 0,
+                      "\"jemalloc_pprof_stall\" has no effect, because no "
+                      "location has \"jemalloc_pprof\"");
+        return NGX_CONF_OK;
+    }
+
+    jmcf->stalls = ngx_http_jemalloc_pprof_stall_add(cf);
+
+    return jmcf->stalls != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
 }
 
 
@@ -546,6 +583,44 @@ ngx_http_jemalloc_pprof_sample(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
 
 static char *
+ngx_http_jemalloc_pprof_stall(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_http_jemalloc_pprof_main_conf_t *jmcf = conf;
+
+    ngx_int_t   ms;
+    ngx_str_t  *value;
+
+    if (jmcf->stall != NGX_CONF_UNSET_MSEC) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    if (ngx_strcmp(value[1].data, "off") == 0) {
+        jmcf->stall = 0;
+        return NGX_CONF_OK;
+    }
+
+    ms = ngx_parse_time(&value[1], 0);
+
+    if (ms >= NGX_HTTP_JEMALLOC_PPROF_MIN_STALL
+        && ms <= NGX_HTTP_JEMALLOC_PPROF_MAX_STALL)
+    {
+        jmcf->stall = ms;
+        return NGX_CONF_OK;
+    }
+
+    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                       "\"jemalloc_pprof_stall\" must be from %dms to %ds, as "
+                       "in \"100ms\", or \"off\"",
+                       NGX_HTTP_JEMALLOC_PPROF_MIN_STALL,
+                       NGX_HTTP_JEMALLOC_PPROF_MAX_STALL / 1000);
+
+    return NGX_CONF_ERROR;
+}
+
+
+static char *
 ngx_http_jemalloc_pprof_temp_path(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf)
 {
@@ -629,6 +704,7 @@ ngx_http_jemalloc_pprof_init_module(ngx_cycle_t *cycle)
 
     if (ngx_http_jemalloc_pprof_self.zone == NULL) {
         jpp_memfd_close(&ngx_http_jemalloc_pprof_self.baseline);
+        ngx_http_jemalloc_pprof_stall_stop();
         return NGX_OK;
     }
 

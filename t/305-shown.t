@@ -19,6 +19,7 @@ use lib dirname(__FILE__) . '/lib';
 use JppNginx qw( has_jemalloc spew slurp wait_until );
 use JppPlaces qw( huge_configuration idle_tls large_buffers leak
                   many_connections slow_uploads streams );
+use JppStalls qw( backtracking has_scripts sleeping waiting );
 use JppShown qw( shown_blocks shown_pattern shown_script shown_parts );
 
 my $top = dirname(dirname(abs_path(__FILE__)));
@@ -67,6 +68,12 @@ my %states = (
     },
     'docs/security.md' => {
         'Foreign names' => \&idle,
+    },
+    'docs/stalls.md' => {
+        'A sleep in a script' => has_scripts() ? \&sleeping : undef,
+        'A regular expression that backtracks'
+            => has_scripts() ? \&backtracking : undef,
+        'A disk that does not answer' => has_scripts() ? \&waiting : undef,
     },
     'docs/troubleshooting.md' => {
         'Switching profiling on' => \&malloc,

@@ -36,8 +36,6 @@ typedef struct {
     bool                is_leaving;
 
     uint64_t            iteration;     /* when it last looked */
-    uint64_t            since;         /* ms: until then it waited, or was in */
-                                       /*   another one */
     jpp_watch_stage_t   stage;
     bool                is_late;       /* the stall is over, but not closed */
     uint64_t            waited;        /* for the signal, ms */
@@ -51,8 +49,6 @@ static void *jpp_watch_main(void *data);
 static void jpp_watch_deadline(struct timespec *deadline, uint64_t ms);
 static uint64_t jpp_watch_look(jpp_watch_t *watch);
 static uint64_t jpp_watch_passed(jpp_watch_t *watch);
-static uint64_t jpp_watch_age(const jpp_watch_t *watch);
-static uint64_t jpp_watch_now(void);
 static uint64_t jpp_watch_next(const jpp_watch_t *watch, uint64_t age);
 static uint64_t jpp_watch_take(jpp_watch_t *watch);
 static uint64_t jpp_watch_ask(jpp_watch_t *watch);
@@ -207,7 +203,7 @@ jpp_watch_deadline(struct timespec *deadline, uint64_t ms)
  *
  * An iteration is suspect if the loop does not wait.  It may have waited a
  * moment ago, though, and has not looked at its clock since; so the next look
- * decides, in the same iteration.
+ * decides, in the same iteration, and in the end the stack.
  */
 
 static uint64_t
@@ -219,8 +215,6 @@ jpp_watch_look(jpp_watch_t *watch)
 
     if (iteration != watch->iteration) {
         watch->iteration = iteration;
-        watch->since = jpp_watch_now();
-
         return jpp_watch_passed(watch);
     }
 
@@ -231,12 +225,10 @@ jpp_watch_look(jpp_watch_t *watch)
 
         if (jpp_watch_take_is_idle()) {
             watch->stage = JPP_WATCH_LOOKS;
-            watch->since = jpp_watch_now();
-
             return watch->loop.threshold;
         }
 
-        age = jpp_watch_age(watch);
+        age = watch->loop.age();
 
         if (watch->stage == JPP_WATCH_LOOKS || age < watch->loop.threshold) {
             watch->stage = JPP_WATCH_SUSPECTS;
@@ -256,7 +248,7 @@ jpp_watch_look(jpp_watch_t *watch)
 
     /* if its process is killed, this is how long it took at least */
 
-    watch->stall.nanos = jpp_watch_age(watch) * 1000000;
+    watch->stall.nanos = watch->loop.age() * 1000000;
     jpp_watch_store(watch);
 
     return watch->loop.threshold;
@@ -285,31 +277,6 @@ jpp_watch_passed(jpp_watch_t *watch)
     watch->stage = JPP_WATCH_LOOKS;
 
     return jpp_watch_next(watch, watch->loop.age());
-}
-
-
-/* An old clock says too much; it is no longer than nobody saw it wait. */
-
-static uint64_t
-jpp_watch_age(const jpp_watch_t *watch)
-{
-    uint64_t  age, unseen;
-
-    age = watch->loop.age();
-    unseen = jpp_watch_now() - watch->since;
-
-    return age < unseen ? age : unseen;
-}
-
-
-static uint64_t
-jpp_watch_now(void)
-{
-    struct timespec  now;
-
-    (void) clock_gettime(CLOCK_MONOTONIC, &now);
-
-    return (uint64_t) now.tv_sec * 1000 + (uint64_t) now.tv_nsec / 1000000;
 }
 
 
@@ -372,8 +339,6 @@ jpp_watch_ask(jpp_watch_t *watch)
     watch->stage = JPP_WATCH_ASKS;
     watch->waited = 1;
 
-    jpp_watch_store(watch);
-
     return watch->waited;
 }
 
@@ -384,6 +349,12 @@ static uint64_t
 jpp_watch_asks(jpp_watch_t *watch)
 {
     if (jpp_watch_take_answer(watch->iteration, &watch->stall)) {
+
+        if (jpp_watch_take_is_woken(&watch->stall)) {
+            watch->stage = JPP_WATCH_LOOKS;
+            return watch->loop.threshold;
+        }
+
         return jpp_watch_has(watch, JPP_STALL_RAN);
     }
 

@@ -40,6 +40,7 @@ typedef struct {
 } jpp_watch_take_t;
 
 
+static bool jpp_watch_take_waits(uintptr_t pc);
 static bool jpp_watch_take_read(const jpp_blocked_t *blocked,
     jpp_stall_t *stall);
 static void jpp_watch_take_interrupted(const jpp_signal_t *signal);
@@ -98,8 +99,7 @@ jpp_watch_take_is_idle(void)
     n = jpp_backtrace_blocked(&blocked, pcs, JPP_WATCH_IDLE);
 
     for (i = 0; i < n; i++) {
-        if (jpp_backtrace_function(pcs[i] - 1) == jpp_watch_taken.loop->waits)
-        {
+        if (jpp_watch_take_waits(pcs[i])) {
             return true;
         }
     }
@@ -107,6 +107,30 @@ jpp_watch_take_is_idle(void)
     /* without an unwinder, the call has to do */
 
     return n == 0;
+}
+
+
+/* Who has woken up, but did not get the CPU, has not looked at the clock. */
+
+bool
+jpp_watch_take_is_woken(const jpp_stall_t *stall)
+{
+    uint32_t  i;
+
+    for (i = 0; i < stall->depth && i < JPP_WATCH_IDLE; i++) {
+        if (jpp_watch_take_waits((uintptr_t) stall->pcs[i])) {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+static bool
+jpp_watch_take_waits(uintptr_t pc)
+{
+    return jpp_backtrace_function(pc - 1) == jpp_watch_taken.loop->waits;
 }
 
 

@@ -34,6 +34,9 @@ jpp_blocked_state_t jpp_watch_take_blocked(uint64_t iteration,
 /* Let it record that itself, if it is still in ITERATION; false: it cannot. */
 bool jpp_watch_take_ask(uint64_t iteration);
 
+/* Has STALL, as it answered, just been waiting?  Then it is none. */
+bool jpp_watch_take_is_woken(const jpp_stall_t *stall);
+
 /* Was that taken back, because it was blocked for a moment? */
 bool jpp_watch_take_is_cancelled(void);
 

@@ -25,7 +25,7 @@
 
 /* Bytes in a message.  Another sum of its fields does not compile. */
 #define JPP_MESSAGE_QUESTION  35
-#define JPP_MESSAGE_REPLY     1685
+#define JPP_MESSAGE_REPLY     1694
 
 
 /* What is asked for, besides the worker's state, which every reply has. */

@@ -80,6 +80,9 @@
     X(NUMBERS, worker.stats, sizeof(jpp_stats_t))                             \
     X(NUMBERS, worker.activity, sizeof(jpp_activity_t))                       \
                                                                               \
+    X(U64, worker.stalling.threshold, UINT64_MAX)                             \
+    X(BOOL, worker.stalling.is_foreign, 1)                                    \
+                                                                              \
     X(U64, worker.last_error.time, INT64_MAX)                                 \
     X(TEXT, worker.last_error.text, sizeof(((jpp_failure_t *) 0)->text))      \
                                                                               \

@@ -79,6 +79,7 @@ typedef enum {
     JPP_PROBLEM_BOTH,
     JPP_PROBLEM_DROPS,
     JPP_PROBLEM_KEPT,
+    JPP_PROBLEM_SIGPROF,
     JPP_PROBLEMS
 } jpp_problem_id_t;
 
@@ -244,6 +245,14 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
         "the kernel refused to have the tables of addresses written back; each "
         "call costs a jump, and no more",
         "Run nginx -s reload: new workers have none of it." },
+
+    [JPP_PROBLEM_SIGPROF] = {
+        "sigprof", false,
+        "stalls in which this worker computes have no stack",
+        "SIGPROF, by which a thread records its stack, belongs to somebody "
+        "else in this process; the error log names the file",
+        "Switch that profiler off (google_perftools_profiles, for one), and "
+        "run systemctl restart nginx: a reload is not enough." },
 };
 
 
@@ -333,6 +342,7 @@ jpp_problems_hold(const jpp_worker_t *worker, bool holds[JPP_PROBLEMS])
     holds[JPP_PROBLEM_BOTH] = other && jemalloc->active;
     holds[JPP_PROBLEM_DROPS] = other && jpp_problems_dropped(sampler) != 0;
     holds[JPP_PROBLEM_KEPT] = !other && sampler->kept != 0;
+    holds[JPP_PROBLEM_SIGPROF] = worker->stalling.is_foreign;
 }
 
 

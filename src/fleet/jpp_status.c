@@ -177,6 +177,13 @@ jpp_status_json_worker(jpp_json_t *json, const jpp_worker_t *worker,
     jpp_json_bool(json, "exiting", worker->is_exiting);
     jpp_json_str(json, "started", jpp_status_time(worker->started, started));
 
+    if (worker->stalling.threshold != 0) {
+        jpp_json_u64(json, "stall_ms", worker->stalling.threshold);
+
+    } else {
+        jpp_json_null(json, "stall_ms");
+    }
+
     jpp_status_json_jemalloc(json, &worker->jemalloc);
     jpp_status_sampling(json, worker);
     jpp_status_json_in_step(json, worker, wanted);

@@ -37,6 +37,13 @@ typedef struct {
 } jpp_activity_t;
 
 
+/* How it looks for stalls. */
+typedef struct {
+    uint64_t               threshold;      /* ms; 0: it does not */
+    bool                   is_foreign;     /* SIGPROF is somebody else's */
+} jpp_stalling_t;
+
+
 /* One worker when it was last asked. */
 typedef struct {
     jpp_identity_t         who;
@@ -48,6 +55,7 @@ typedef struct {
     bool                   has_stats;
     jpp_stats_t            stats;
     jpp_activity_t         activity;
+    jpp_stalling_t         stalling;
     jpp_failure_t          last_error;
     const jpp_history_t   *history;        /* not sent: it is in shared */
                                            /*   memory; NULL: none */

@@ -15,6 +15,7 @@
  *     memory     what the kernel and jemalloc count, and findings
  *     metrics    the same for Prometheus      |
  *     requests   the largest requests         |
+ *     stalls     what kept the event loop     |
  *     control    changes to the profiler      |
  *     console    the page for people          |
  *     accept     which type its client prefers
@@ -73,6 +74,8 @@
  *     history    its memory over time, in shared memory
  *     ledger     whose its memory is
  *     loop       how long its event loop keeps everybody waiting
+ *     stall      iterations of it that last long
+ *     stall_serving  which request they serve
  *     telemetry  the configuration, the shared zones, the kernel
  *     unwind     who walks its stacks
  *     worker     its start and its end
@@ -113,6 +116,9 @@ typedef struct {
     ngx_int_t    lg_sample;
     ngx_flag_t   unwind;           /* by the module, where it can */
     ngx_uint_t   source;           /* jpp_source_t */
+    ngx_msec_t   stall;            /* 0: stalls are not looked for */
+    ngx_shm_zone_t
+                *stalls;           /* NULL: the same */
     ngx_int_t    sampler;          /* 1; NGX_CONF_UNSET: off */
     ngx_int_t    sampler_lg;
 } ngx_http_jemalloc_pprof_main_conf_t;

@@ -39,7 +39,10 @@
 
 #define NGX_HTTP_JEMALLOC_PPROF_SHORT         0
 
-#define ngx_http_jemalloc_pprof_ticks(ticks)  ticks = 0
+/* another number each time is all that is left */
+
+#define ngx_http_jemalloc_pprof_ticks(ticks)                                  \
+    ticks = ngx_http_jemalloc_pprof_last + 1
 
 #endif
 
@@ -50,7 +53,10 @@ typedef ngx_int_t (*ngx_http_jemalloc_pprof_process_pt)(ngx_cycle_t *cycle,
 
 static ngx_int_t ngx_http_jemalloc_pprof_loop_process(ngx_cycle_t *cycle,
     ngx_msec_t timer, ngx_uint_t flags);
-static void ngx_http_jemalloc_pprof_loop_measure(void);
+static ngx_int_t ngx_http_jemalloc_pprof_loop_watched(ngx_cycle_t *cycle,
+    ngx_msec_t timer, ngx_uint_t flags);
+static inline ngx_uint_t ngx_http_jemalloc_pprof_loop_is_short(void);
+static ngx_msec_t ngx_http_jemalloc_pprof_loop_measure(void);
 
 
 jpp_loop_t  ngx_http_jemalloc_pprof_loop;
@@ -58,7 +64,11 @@ jpp_loop_t  ngx_http_jemalloc_pprof_loop;
 static ngx_http_jemalloc_pprof_process_pt  ngx_http_jemalloc_pprof_process;
 
 /* when the last iteration ended */
-static uint64_t  ngx_http_jemalloc_pprof_last;
+static volatile uint64_t  ngx_http_jemalloc_pprof_last;
+
+/* of one that is watched */
+static ngx_msec_t  ngx_http_jemalloc_pprof_loop_limit;
+static ngx_http_jemalloc_pprof_late_pt  ngx_http_jemalloc_pprof_loop_late;
 
 
 /* the first iteration contains the worker's start, which nobody waited for */
@@ -88,7 +98,9 @@ void
 ngx_http_jemalloc_pprof_loop_exit(void)
 {
     if (ngx_event_actions.process_events
-        == ngx_http_jemalloc_pprof_loop_process)
+        == ngx_http_jemalloc_pprof_loop_process
+        || ngx_event_actions.process_events
+           == ngx_http_jemalloc_pprof_loop_watched)
     {
         ngx_event_actions.process_events = ngx_http_jemalloc_pprof_process;
         ngx_http_jemalloc_pprof_process = NULL;
@@ -96,9 +108,96 @@ ngx_http_jemalloc_pprof_loop_exit(void)
 }
 
 
+/* two wrappers, so that who is not watched does not pay for it */
+
+ngx_int_t
+ngx_http_jemalloc_pprof_loop_watch(ngx_msec_t ms,
+    ngx_http_jemalloc_pprof_late_pt late)
+{
+    ngx_http_jemalloc_pprof_process_pt  is, becomes;
+
+    is = late != NULL ? ngx_http_jemalloc_pprof_loop_process
+                      : ngx_http_jemalloc_pprof_loop_watched;
+    becomes = late != NULL ? ngx_http_jemalloc_pprof_loop_watched
+                           : ngx_http_jemalloc_pprof_loop_process;
+
+    if (ngx_event_actions.process_events != is) {
+        return NGX_DECLINED;
+    }
+
+    ngx_http_jemalloc_pprof_loop_limit = ms;
+    ngx_http_jemalloc_pprof_loop_late = late;
+    ngx_event_actions.process_events = becomes;
+
+    return NGX_OK;
+}
+
+
+uint64_t
+ngx_http_jemalloc_pprof_loop_iteration(void)
+{
+    return ngx_http_jemalloc_pprof_last;
+}
+
+
+/* ngx_current_msec is when epoll_wait() returned */
+
+uint64_t
+ngx_http_jemalloc_pprof_loop_age(void)
+{
+    ngx_msec_int_t   ms;
+    struct timespec  now;
+
+    if (clock_gettime(NGX_HTTP_JEMALLOC_PPROF_CLOCK, &now) == -1) {
+        return 0;
+    }
+
+    ms = (ngx_msec_int_t) ((ngx_msec_t) now.tv_sec * 1000
+                           + now.tv_nsec / 1000000 - ngx_current_msec);
+
+    return ms > 0 ? ms : 0;
+}
+
+
+uintptr_t
+ngx_http_jemalloc_pprof_loop_waits(void)
+{
+    return (uintptr_t) ngx_http_jemalloc_pprof_process;
+}
+
+
 static ngx_int_t
 ngx_http_jemalloc_pprof_loop_process(ngx_cycle_t *cycle, ngx_msec_t timer,
     ngx_uint_t flags)
+{
+    if (!ngx_http_jemalloc_pprof_loop_is_short()) {
+        (void) ngx_http_jemalloc_pprof_loop_measure();
+    }
+
+    return ngx_http_jemalloc_pprof_process(cycle, timer, flags);
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_loop_watched(ngx_cycle_t *cycle, ngx_msec_t timer,
+    ngx_uint_t flags)
+{
+    ngx_msec_t  ms;
+
+    if (!ngx_http_jemalloc_pprof_loop_is_short()) {
+        ms = ngx_http_jemalloc_pprof_loop_measure();
+
+        if (ms >= ngx_http_jemalloc_pprof_loop_limit) {
+            ngx_http_jemalloc_pprof_loop_late(ms);
+        }
+    }
+
+    return ngx_http_jemalloc_pprof_process(cycle, timer, flags);
+}
+
+
+static inline ngx_uint_t
+ngx_http_jemalloc_pprof_loop_is_short(void)
 {
     uint64_t  now, passed;
 
@@ -109,27 +208,21 @@ ngx_http_jemalloc_pprof_loop_process(ngx_cycle_t *cycle, ngx_msec_t timer,
 
     if (passed < NGX_HTTP_JEMALLOC_PPROF_SHORT) {
         ngx_http_jemalloc_pprof_loop.counts[0]++;
-
-    } else {
-        ngx_http_jemalloc_pprof_loop_measure();
+        return 1;
     }
 
-    return ngx_http_jemalloc_pprof_process(cycle, timer, flags);
+    return 0;
 }
 
 
-/* ngx_current_msec is when epoll_wait() returned */
-
-static void __attribute__((noinline))
+static ngx_msec_t __attribute__((noinline))
 ngx_http_jemalloc_pprof_loop_measure(void)
 {
-    ngx_msec_int_t   ms;
-    struct timespec  now;
+    ngx_msec_t  ms;
 
-    if (clock_gettime(NGX_HTTP_JEMALLOC_PPROF_CLOCK, &now) == 0) {
-        ms = (ngx_msec_int_t) ((ngx_msec_t) now.tv_sec * 1000
-                               + now.tv_nsec / 1000000 - ngx_current_msec);
+    ms = ngx_http_jemalloc_pprof_loop_age();
 
-        jpp_loop_add(&ngx_http_jemalloc_pprof_loop, ms > 0 ? ms : 0);
-    }
+    jpp_loop_add(&ngx_http_jemalloc_pprof_loop, ms);
+
+    return ms;
 }

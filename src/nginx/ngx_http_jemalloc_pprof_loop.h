@@ -28,9 +28,28 @@
 extern jpp_loop_t  ngx_http_jemalloc_pprof_loop;
 
 
+typedef void (*ngx_http_jemalloc_pprof_late_pt)(ngx_msec_t ms);
+
+
 /* Begin to count, once per worker; and stop, before the module is gone. */
 void ngx_http_jemalloc_pprof_loop_init(ngx_cycle_t *cycle);
 void ngx_http_jemalloc_pprof_loop_exit(void);
+
+/*
+ * Call LATE at the end of each iteration of at least MS; NULL: no longer.
+ * NGX_DECLINED: nothing is measured, or somebody has wrapped it since.
+ */
+ngx_int_t ngx_http_jemalloc_pprof_loop_watch(ngx_msec_t ms,
+    ngx_http_jemalloc_pprof_late_pt late);
+
+/*
+ * For any thread, and handlers: a number that is the same only within an
+ * iteration; for how many ms this one lasts, if it waits no longer; and the
+ * function of nginx that waits.
+ */
+uint64_t ngx_http_jemalloc_pprof_loop_iteration(void);
+uint64_t ngx_http_jemalloc_pprof_loop_age(void);
+uintptr_t ngx_http_jemalloc_pprof_loop_waits(void);
 
 
 #endif /* _NGX_HTTP_JEMALLOC_PPROF_LOOP_H_INCLUDED_ */

@@ -58,10 +58,6 @@ static ngx_int_t ngx_http_jemalloc_pprof_profile_incomplete(
     ngx_http_request_t *r, const ngx_http_jemalloc_pprof_report_t *report);
 static void ngx_http_jemalloc_pprof_profile_work(
     ngx_http_jemalloc_pprof_job_t *job);
-static ngx_int_t ngx_http_jemalloc_pprof_profile_describe(ngx_http_request_t *r,
-    ngx_http_jemalloc_pprof_answer_t *answer,
-    const ngx_http_jemalloc_pprof_resource_t *resource,
-    const jpp_format_t *format, int64_t time_nanos);
 static void ngx_http_jemalloc_pprof_profile_release(
     ngx_http_jemalloc_pprof_job_t *job);
 
@@ -372,7 +368,7 @@ ngx_http_jemalloc_pprof_profile_work(ngx_http_jemalloc_pprof_job_t *job)
 }
 
 
-static ngx_int_t
+ngx_int_t
 ngx_http_jemalloc_pprof_profile_describe(ngx_http_request_t *r,
     ngx_http_jemalloc_pprof_answer_t *answer,
     const ngx_http_jemalloc_pprof_resource_t *resource,

@@ -9,11 +9,22 @@
 #define _NGX_HTTP_JEMALLOC_PPROF_PROFILE_H_INCLUDED_
 
 
-#include "ngx_http_jemalloc_pprof.h"
+#include "ngx_http_jemalloc_pprof_send.h"
+
+#include "jpp_formats.h"
 
 
 ngx_int_t ngx_http_jemalloc_pprof_profile(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question);
+
+/*
+ * Fill ANSWER, in R's memory, with the headers of a profile of RESOURCE in
+ * FORMAT; NGX_ERROR: no memory.
+ */
+ngx_int_t ngx_http_jemalloc_pprof_profile_describe(ngx_http_request_t *r,
+    ngx_http_jemalloc_pprof_answer_t *answer,
+    const ngx_http_jemalloc_pprof_resource_t *resource,
+    const jpp_format_t *format, int64_t time_nanos);
 
 
 #endif /* _NGX_HTTP_JEMALLOC_PPROF_PROFILE_H_INCLUDED_ */

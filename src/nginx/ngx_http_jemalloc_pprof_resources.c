@@ -5,6 +5,7 @@
 #include "ngx_http_jemalloc_pprof_profile.h"
 #include "ngx_http_jemalloc_pprof_requests.h"
 #include "ngx_http_jemalloc_pprof_resources.h"
+#include "ngx_http_jemalloc_pprof_stalls.h"
 #include "ngx_http_jemalloc_pprof_status.h"
 #include "ngx_http_jemalloc_pprof_symbol.h"
 
@@ -98,6 +99,22 @@ static const jpp_console_link_t
     { "requests?by=connection",
       "The same of connections; by takes location, server and upstream, too.",
       "curl \"${URL}requests?by=connection\"", false },
+
+    { NULL, NULL, NULL, false }
+};
+
+
+static const jpp_console_link_t
+    ngx_http_jemalloc_pprof_stalls_links[] =
+{
+    { "stalls?format=top",
+      "What kept an event loop, and everybody in it, for longer than "
+      "jemalloc_pprof_stall: the last 64 times.",
+      "curl \"${URL}stalls?format=top\"", false },
+
+    { "stalls",
+      "The same as a profile.",
+      "go tool pprof \"${URL}stalls\"", false },
 
     { NULL, NULL, NULL, false }
 };
@@ -202,6 +219,15 @@ static const ngx_http_jemalloc_pprof_evidence_t
 };
 
 
+/* nobody is asked: they lie in shared memory */
+
+static const ngx_http_jemalloc_pprof_evidence_t
+    ngx_http_jemalloc_pprof_stalls_evidence =
+{
+    JPP_MESSAGE_KINDS, &jpp_reader_stalls, NULL
+};
+
+
 static const ngx_http_jemalloc_pprof_resource_t
     ngx_http_jemalloc_pprof_rows[] =
 {
@@ -223,6 +249,11 @@ static const ngx_http_jemalloc_pprof_resource_t
     { ngx_string("requests"), NGX_HTTP_JEMALLOC_PPROF_READ,
       ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_requests, 0,
       ngx_http_jemalloc_pprof_requests_links, NULL, &jpp_requests_words },
+
+    { ngx_string("stalls"), NGX_HTTP_JEMALLOC_PPROF_READ,
+      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_stalls, 0,
+      ngx_http_jemalloc_pprof_stalls_links,
+      &ngx_http_jemalloc_pprof_stalls_evidence, NULL },
 
     { ngx_string("symbol"), NGX_HTTP_JEMALLOC_PPROF_READ|NGX_HTTP_POST,
       ngx_string("GET, HEAD, POST"), ngx_http_jemalloc_pprof_symbol, 0,

@@ -27,6 +27,7 @@ ngx_http_jemalloc_pprof_describe(jpp_worker_t *worker)
 
     jpp_jemalloc_read(&worker->jemalloc);
     jpp_sampler_state(&worker->sampler);
+    worker->stalling = ngx_http_jemalloc_pprof_self.stalling;
 }
 
 

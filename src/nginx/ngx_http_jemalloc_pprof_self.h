@@ -32,6 +32,7 @@ typedef struct {
     const char      *tail;         /* see jpp_maps_read() */
     jpp_symbols_t    symbols;
     char             unnamed[JPP_UNNAMED_TEXT];   /* of its last report */
+    jpp_stalling_t   stalling;     /* how it looks for stalls */
     jpp_failure_t    last_error;
 } ngx_http_jemalloc_pprof_self_t;
 

@@ -1,6 +1,7 @@
 
 #include "ngx_http_jemalloc_pprof.h"
 #include "ngx_http_jemalloc_pprof_self.h"
+#include "ngx_http_jemalloc_pprof_stall.h"
 #include "ngx_http_jemalloc_pprof_unwind.h"
 
 #include "jpp_backtrace.h"
@@ -68,7 +69,8 @@ ngx_http_jemalloc_pprof_unwind_watch(void)
 static ngx_uint_t
 ngx_http_jemalloc_pprof_unwind_is_used(void)
 {
-    return jpp_sampler_is_on() || jpp_hook_read() == JPP_HOOK_ON;
+    return jpp_sampler_is_on() || jpp_hook_read() == JPP_HOOK_ON
+           || ngx_http_jemalloc_pprof_stall_is_on();
 }
 
 

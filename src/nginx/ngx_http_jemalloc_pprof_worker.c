@@ -7,6 +7,7 @@
 #include "ngx_http_jemalloc_pprof_pools.h"
 #include "ngx_http_jemalloc_pprof_thread.h"
 #include "ngx_http_jemalloc_pprof_self.h"
+#include "ngx_http_jemalloc_pprof_stall.h"
 #include "ngx_http_jemalloc_pprof_unwind.h"
 #include "ngx_http_jemalloc_pprof_worker.h"
 
@@ -70,6 +71,7 @@ ngx_http_jemalloc_pprof_worker_init(ngx_cycle_t *cycle)
     (void) ngx_http_jemalloc_pprof_thread_init(cycle);
 
     ngx_http_jemalloc_pprof_loop_init(cycle);
+    ngx_http_jemalloc_pprof_stall_start(cycle);
 
     ngx_http_jemalloc_pprof_worker_join(cycle);
 
@@ -89,6 +91,7 @@ ngx_http_jemalloc_pprof_worker_exit(ngx_cycle_t *cycle)
             ngx_http_jemalloc_pprof_self.zone);
     }
 
+    ngx_http_jemalloc_pprof_stall_stop();
     ngx_http_jemalloc_pprof_loop_exit();
 
     ngx_http_jemalloc_pprof_thread_exit(cycle);
@@ -192,6 +195,7 @@ ngx_http_jemalloc_pprof_worker_configured(ngx_cycle_t *cycle)
         self->row.generation = self->generation;
 
         (void) ngx_http_jemalloc_pprof_registry_join(self->zone, &self->row);
+        ngx_http_jemalloc_pprof_stall_start(cycle);
     }
 
     ngx_http_jemalloc_pprof_baseline_take(cycle);

@@ -393,6 +393,12 @@ jpp_test_sampler(void)
     jpp_is_u64(jpp_problems(&worker, p), 1, "and slots that stay");
     jpp_is_str(p[0].id, "sampler-kept", "which is told");
     jpp_is_u64(jpp_problem_misshapen(&p[0]), 0, "its form");
+
+    worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
+    worker.stalling.is_foreign = true;
+    jpp_is_u64(jpp_problems(&worker, p), 1, "and a signal of somebody else");
+    jpp_is_str(p[0].id, "sigprof", "which is told");
+    jpp_is_u64(jpp_problem_misshapen(&p[0]), 0, "its form");
 }
 
 

@@ -258,6 +258,7 @@ jpp_test_json(void)
         ".workers.0.worker=0", ".workers.0.pid=4711",
         ".workers.0.generation=2", ".workers.0.exiting=false",
         ".workers.0.started=\"2026-11-21T04:02:00Z\"",
+        ".workers.0.stall_ms=100", ".workers.1.stall_ms=null",
         ".workers.0.jemalloc=\"5.3.0\"", ".workers.0.allocator=\"jemalloc\"",
         ".workers.0.state=\"ready\"", ".workers.0.active=true",
         ".workers.0.lg_sample=22", ".workers.0.prof_accum=true",
@@ -299,6 +300,7 @@ jpp_test_json(void)
     };
 
     workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
+    workers[0].stalling.threshold = 100;
     workers[0].jemalloc.accum = true;
     workers[0].jemalloc.lg_sample = 22;
     workers[0].jemalloc.hook = JPP_HOOK_ON;
