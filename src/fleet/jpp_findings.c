@@ -121,8 +121,8 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
         "stalls", false, jpp_finding_stalls,
         "something keeps the event loop for more than 100 ms",
         "While a handler computes or waits for a disk, no other client of its "
-        "worker is served: look for large files without aio, for regular "
-        "expressions, compression and scripts." },
+        "worker is served. With jemalloc_pprof_stall 100ms, the error log and "
+        "the resource stalls say where." },
 
     [JPP_FINDING_FEW_SAMPLES] = {
         "few-samples", false, jpp_finding_few_samples,
