@@ -137,7 +137,14 @@ jpp_finding_rises(const jpp_history_t *history, size_t offset,
         }
     }
 
+    /* quarters that rise, and a fall between two of them */
+
     slope = jpp_finding_slope(history, offset, start, third);
+
+    if (slope <= 0) {
+        return false;
+    }
+
     points = (double) JPP_GROWS_HOUR / (double) history->interval;
 
     trend->now = jpp_finding_point(history, offset, n - 1);

@@ -199,6 +199,13 @@ jpp_time_test_shapes(void)
 
     jpp_is_str(jpp_time_test_has("grows"), NULL, "nor is a step");
 
+    for (i = 0; i < history->n; i++) {
+        history->points[i].allocated = (1000 - i / 6 * 100 + i % 6)
+                                       * JPP_TEST_MIB;
+    }
+
+    jpp_is_str(jpp_time_test_has("grows"), NULL, "nor a saw that falls");
+
     /* what is not malloc's */
 
     for (i = 0; i < history->n; i++) {
