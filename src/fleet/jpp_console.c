@@ -259,9 +259,9 @@ jpp_console_limit(const jpp_cgroup_t *cgroup, jpp_sink_t *sink)
     jpp_console_bytes(sink, cgroup->headroom);
     jpp_sink_str(sink, " <small>of ");
     jpp_console_bytes(sink, level->limit);
-    jpp_sink_printf(sink, "</small> <meter max=\"%" PRIu64 "\" value=\"%"
-                    PRIu64 "\" aria-label=\"used of the limit\"></meter>"
-                    "</dd></div>\n", level->limit, used);
+    jpp_sink_str(sink, "</small> ");
+    jpp_console_meter(sink, used, level->limit, "used of the limit");
+    jpp_sink_str(sink, "</dd></div>\n");
 }
 
 

@@ -200,6 +200,17 @@ jpp_console_permille(double bytes, double scale)
 }
 
 
+void
+jpp_console_meter(jpp_sink_t *sink, uint64_t used, uint64_t all,
+    const char *label)
+{
+    jpp_sink_printf(sink, "<meter max=\"%" PRIu64 "\" value=\"%" PRIu64
+                    "\" low=\"%" PRIu64 "\" high=\"%" PRIu64
+                    "\" optimum=\"0\" aria-label=\"%s\"></meter>", all, used,
+                    all / 10 * 8, all / 10 * 9, label);
+}
+
+
 bool
 jpp_console_serves(const jpp_console_link_t *links, const char *name)
 {

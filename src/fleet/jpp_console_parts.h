@@ -73,6 +73,13 @@ void jpp_console_words(jpp_sink_t *sink, const jpp_console_part_t *parts);
 void jpp_console_bar(jpp_sink_t *sink, const jpp_console_part_t *parts,
     uint64_t scale);
 
+/*
+ * Append how much USED is of ALL as a meter with the LABEL: red from nine
+ * tenths on, yellow from eight.
+ */
+void jpp_console_meter(jpp_sink_t *sink, uint64_t used, uint64_t all,
+    const char *label);
+
 /* Does LINKS have the resource NAME, in whatever form? */
 bool jpp_console_serves(const jpp_console_link_t *links, const char *name);
 

@@ -212,9 +212,9 @@ jpp_console_group(const jpp_console_t *console, jpp_console_group_t *group,
 
     if (group->n > 1 || group->is_exiting) {
         jpp_sink_printf(sink, "<tr class=\"sum\"><th scope=\"row\">%zu %s</th>"
-                        "<td>%s</td>", group->n,
+                        "<td><small>%s</small></td>", group->n,
                         group->is_exiting ? "exiting" : "running",
-                        group->is_exiting ? "of former configurations" : "");
+                        group->is_exiting ? "former configurations" : "");
         jpp_console_memory(group->parts, NULL, &own,
                            jpp_stats_add(group->own,
                                group->parts[JPP_CONSOLE_SHARED].bytes), sink);
@@ -348,9 +348,7 @@ jpp_console_busy(uint64_t used, uint64_t connections, uint64_t longest,
                     " of %" PRIu64 " ", used, connections);
 
     if (connections != 0) {
-        jpp_sink_printf(sink, "<meter max=\"%" PRIu64 "\" value=\"%" PRIu64
-                        "\" aria-label=\"connections in use\"></meter>",
-                        connections, used);
+        jpp_console_meter(sink, used, connections, "connections in use");
     }
 
     jpp_sink_printf(sink, "</td>\n<td class=\"n\" data-l=\"longest stall\">%"

@@ -88,14 +88,15 @@ jpp_test_page(void)
         "pages, 6.1 MiB freed and kept by jemalloc, 0 B files and shared "
         "memory\"><svg class=\"bar\" role=\"img\" aria-label=\"12.3 MiB ",
         "<td class=\"n\" data-l=\"connections\">13 of 512 <meter max=\"512\" "
-        "value=\"13\" aria-label=\"connections in use\"></meter></td>\n"
+        "value=\"13\" low=\"408\" high=\"459\" optimum=\"0\" "
+        "aria-label=\"connections in use\"></meter></td>\n"
         "<td class=\"n\" data-l=\"longest stall\">42 ms</td>"
         "<td data-l=\"samples\"><span class=\"good\">ready</span> "
         "<small>one every 512.0 KiB</small></td>\n",
         "<td class=\"asks\"><a href=\"heap?format=html&amp;worker=0\" "
         "title=\"its heap as a page\">flame</a> ",
         "<tr class=\"sum\"><th scope=\"row\">1 exiting</th>"
-        "<td>of former configurations</td>",
+        "<td><small>former configurations</small></td>",
         "<th scope=\"row\">1 <small>pid 4712</small></th>"
         "<td data-l=\"state\">exiting ",
         "<td data-l=\"samples\"><span class=\"bad\">no-jemalloc</span></td>\n",
