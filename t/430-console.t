@@ -233,10 +233,11 @@ sub check_live {
 
     $browser->run(<<'END');
 window.shifts = [];
-const name = ({ node }) => (node && (node.outerHTML || node.data)) || '';
+// a number that gets a digit more begins further to the left: that is text
+const name = ({ node }) => (node && node.outerHTML) || '';
 new PerformanceObserver((list) => window.shifts.push(
-    ...list.getEntries().flatMap((one) => [...one.sources].map(name))))
-    .observe({ type: 'layout-shift' });
+    ...list.getEntries().flatMap((one) => [...one.sources].map(name))
+        .filter(Boolean))).observe({ type: 'layout-shift' });
 END
     $browser->wait_for('return document.querySelector("#picture img")');
     $browser->run('window.shifts.length = 0;

@@ -176,12 +176,12 @@ jpp_console_time(const jpp_console_t *console, jpp_sink_t *sink)
 
     jpp_console_span_picture(console, &span, limit, scale, sink);
 
-    jpp_sink_printf(sink, "<p class=\"axis\"><span>%s ago</span><span>",
+    jpp_sink_printf(sink, "<p class=\"axis\"><span>%s ago</span> <span>",
                     jpp_console_age(0, span.seconds, age));
     jpp_sink_str(sink, "the top is ");
     jpp_console_bytes(sink, scale);
     jpp_sink_str(sink, limit != JPP_NONE ? "; the line is the limit" : "");
-    jpp_sink_str(sink, "</span><span>now</span></p>\n<p>Blue is allocated, "
+    jpp_sink_str(sink, "</span> <span>now</span></p>\n<p>Blue is allocated, "
                  "grey is RSS, in which what workers share counts for each. A "
                  "dashed line is where a worker started.</p>\n</section>\n");
 }

@@ -153,8 +153,8 @@ jpp_test_time(void)
            != NULL, "what it shows");
     jpp_ok(strstr(jpp_output.text, "<path class=\"start\" d=\"M50 0v100\"/>"
                   "</svg>") != NULL, "where the young one started");
-    jpp_ok(strstr(jpp_output.text, "<span>1 min 40 s ago</span><span>the top "
-                  "is 20.0 MiB</span><span>now</span>") != NULL, "the scales");
+    jpp_ok(strstr(jpp_output.text, "<span>1 min 40 s ago</span> <span>the top "
+                  "is 20.0 MiB</span> <span>now</span>") != NULL, "the scales");
     jpp_ok(strstr(jpp_output.text, "class=\"limit\"") == NULL, "no limit");
 }
 
