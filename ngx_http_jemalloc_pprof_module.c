@@ -9,6 +9,7 @@
 
 #include "ngx_http_jemalloc_pprof_history.h"
 #include "ngx_http_jemalloc_pprof_host.h"
+#include "ngx_http_jemalloc_pprof_owners.h"
 #include "ngx_http_jemalloc_pprof_registry.h"
 #include "ngx_http_jemalloc_pprof_request.h"
 #include "ngx_http_jemalloc_pprof_resources.h"
@@ -30,6 +31,7 @@
 #define NGX_HTTP_JEMALLOC_PPROF_MAX_STALL  60000
 
 
+static ngx_int_t ngx_http_jemalloc_pprof_postconfiguration(ngx_conf_t *cf);
 static void *ngx_http_jemalloc_pprof_create_main_conf(ngx_conf_t *cf);
 static char *ngx_http_jemalloc_pprof_init_main_conf(ngx_conf_t *cf,
     void *conf);
@@ -165,6 +167,13 @@ static ngx_command_t  ngx_http_jemalloc_pprof_commands[] = {
       0,
       NULL },
 
+    { ngx_string("jemalloc_pprof_owners"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_FLAG,
+      ngx_conf_set_flag_slot,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      offsetof(ngx_http_jemalloc_pprof_main_conf_t, owners),
+      NULL },
+
     { ngx_string("jemalloc_pprof_temp_path"),
       NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
       ngx_http_jemalloc_pprof_temp_path,
@@ -178,7 +187,7 @@ static ngx_command_t  ngx_http_jemalloc_pprof_commands[] = {
 
 static ngx_http_module_t  ngx_http_jemalloc_pprof_module_ctx = {
     ngx_http_jemalloc_pprof_variables,         /* preconfiguration */
-    NULL,                                      /* postconfiguration */
+    ngx_http_jemalloc_pprof_postconfiguration, /* postconfiguration */
 
     ngx_http_jemalloc_pprof_create_main_conf,  /* create main configuration */
     ngx_http_jemalloc_pprof_init_main_conf,    /* init main configuration */
@@ -207,6 +216,19 @@ ngx_module_t  ngx_http_jemalloc_pprof_module = {
 };
 
 
+static ngx_int_t
+ngx_http_jemalloc_pprof_postconfiguration(ngx_conf_t *cf)
+{
+    ngx_http_jemalloc_pprof_main_conf_t  *jmcf;
+
+    jmcf = ngx_http_conf_get_module_main_conf(cf,
+                                              ngx_http_jemalloc_pprof_module);
+
+    return jmcf->zone != NULL && jmcf->owners
+           ? ngx_http_jemalloc_pprof_owners_phases(cf) : NGX_OK;
+}
+
+
 static void *
 ngx_http_jemalloc_pprof_create_main_conf(ngx_conf_t *cf)
 {
@@ -228,6 +250,7 @@ ngx_http_jemalloc_pprof_create_main_conf(ngx_conf_t *cf)
     conf->active = NGX_CONF_UNSET;
     conf->lg_sample = NGX_CONF_UNSET;
     conf->unwind = NGX_CONF_UNSET;
+    conf->owners = NGX_CONF_UNSET;
     conf->source = NGX_CONF_UNSET_UINT;
     conf->sampler = NGX_CONF_UNSET;
     conf->sampler_lg = NGX_CONF_UNSET;
@@ -243,6 +266,7 @@ ngx_http_jemalloc_pprof_init_main_conf(ngx_conf_t *cf, void *conf)
     ngx_http_jemalloc_pprof_main_conf_t *jmcf = conf;
 
     ngx_conf_init_value(jmcf->unwind, 1);
+    ngx_conf_init_value(jmcf->owners, 0);
     ngx_conf_init_uint_value(jmcf->source, JPP_SOURCE_JEMALLOC);
     ngx_conf_init_msec_value(jmcf->stall, 0);
 
@@ -314,6 +338,7 @@ ngx_http_jemalloc_pprof_create_loc_conf(ngx_conf_t *cf)
      *     conf->is_named = 0;
      *     conf->control = 0;
      *     conf->clients = 0;
+     *     conf->owner = 0;
      */
 
     conf->worker = JPP_WORKER_ALL;

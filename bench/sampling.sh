@@ -15,15 +15,15 @@
 # QUICK=1 takes eight, for less certain figures.  RATES names other rates than
 #
 #     off asked 19 18 17 16 15 14 12 h19 h18 h17 h16 h15 h14 h12 s14 s12 s10
-#     o12
+#     w12 o12
 #
 # A number is lg_prof_sample, walked by jemalloc's own unwinder; with an h by
-# the module's; with an s it is the rate of the module's sampler; with an o the
-# sampler was on at that rate, and is off again.  off is prof:false, which the
-# others are compared with.  asked is the same after one question to the module:
-# its thread makes libc count with several, at some instructions for each system
-# call, for good.  So asked is what o12 should be.  JPP_BUILD is another build
-# than build/.  ./dev bench sampling calls it.
+# the module's; with an s it is the rate of the module's sampler; with a w its
+# samples have owners; with an o it was on at that rate, and is off again.  off
+# is prof:false, which the others are compared with.  asked is the same after
+# one question to the module: its thread makes libc count with several, at some
+# instructions for each system call, for good.  So asked is what o12 should be.
+# JPP_BUILD is another build than build/.  ./dev bench sampling calls it.
 #
 # Memory is a median over new processes, in turns, because chance decides which
 # objects are sampled.  Instructions are those of one nginx process under
@@ -47,7 +47,7 @@ prefix=$build/bench/sampling
 
 jemalloc=libjemalloc.so.2
 rates='off asked 19 18 17 16 15 14 12 h19 h18 h17 h16 h15 h14 h12 s14 s12 s10'
-rates=${RATES:-$rates o12}
+rates=${RATES:-$rates w12 o12}
 
 # an odd corner of 127/8, so that no server of the machine is in the way
 addr=127.92.53.2
@@ -107,9 +107,9 @@ check()
 
     for rate in $rates; do
         case $rate in
-            off|asked|[0-9]|[1-5][0-9]|[hso][0-9]|[hso][1-5][0-9]) ;;
+            off|asked|[0-9]|[1-5][0-9]|[hswo][0-9]|[hswo][1-5][0-9]) ;;
             *) die "RATES takes off, asked, and numbers below 60, perhaps" \
-                   "behind h, s or o, not \"$rate\""
+                   "behind h, s, w or o, not \"$rate\""
         esac
     done
 
@@ -243,8 +243,9 @@ sampling()
 {
     case $1 in
         h*)   echo "jemalloc_pprof_unwind on;" ;;
-        s*)   echo "jemalloc_pprof_source sampler;"
-              echo "jemalloc_pprof_sample $((1 << ${1#s}));" ;;
+        [sw]*) echo "jemalloc_pprof_source sampler;"
+              echo "jemalloc_pprof_sample $((1 << ${1#[sw]}));"
+              case $1 in w*) echo "jemalloc_pprof_owners on;" ;; esac ;;
         *)    echo "jemalloc_pprof_unwind off;" ;;
     esac
 }
@@ -300,7 +301,7 @@ answers()
 start()
 {
     case $1 in
-        off|asked|[so]*) conf=prof:false ;;
+        off|asked|[swo]*) conf=prof:false ;;
         *)      conf=prof:true,prof_active:true,lg_prof_sample:${1#h} ;;
     esac
 

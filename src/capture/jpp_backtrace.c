@@ -362,6 +362,16 @@ jpp_backtrace_holds(uintptr_t rsp, size_t size)
 
 
 uintptr_t
+jpp_backtrace_high(uintptr_t rsp)
+{
+    jpp_unwind_stack_t  stack;
+
+    return jpp_stack_bounds(&jpp_backtrace_unwinder.stacks, rsp, &stack)
+           ? stack.high : 0;
+}
+
+
+uintptr_t
 jpp_backtrace_function(uintptr_t address)
 {
     jpp_cfi_entry_t           entry;

@@ -95,6 +95,9 @@ uintptr_t jpp_backtrace_distance(uintptr_t pc);
 /* [signal] Is the stack from RSP on at least SIZE bytes long? */
 bool jpp_backtrace_holds(uintptr_t rsp, size_t size);
 
+/* [signal] Where the stack that RSP lies in ends; 0: unknown. */
+uintptr_t jpp_backtrace_high(uintptr_t rsp);
+
 /* [signal] Where the function that ADDRESS lies in starts; 0: unknown. */
 uintptr_t jpp_backtrace_function(uintptr_t address);
 

@@ -36,14 +36,15 @@
 static void jpp_samples_forked(void);
 static void jpp_samples_record(void *p, size_t size, uint32_t generation,
     const void *caller, const void *frame);
-static uint32_t jpp_samples_site(size_t size, const void *caller,
+static uint32_t jpp_samples_owned(uint32_t site, jpp_samples_found_t *found);
+static uint32_t jpp_samples_site(const jpp_site_key_t *key, const void *caller,
     const void *frame);
-static uint32_t jpp_samples_walk_from(size_t size,
+static uint32_t jpp_samples_walk_from(const jpp_site_key_t *key,
     const jpp_backtrace_frame_t *from) __attribute__((noinline));
-static uint32_t jpp_samples_walk(size_t size, const void *caller)
-    __attribute__((noinline));
+static uint32_t jpp_samples_walk(const jpp_site_key_t *key,
+    const void *caller) __attribute__((noinline));
 static uint32_t jpp_samples_add(const uintptr_t *pcs, uint32_t n,
-    size_t size);
+    const jpp_site_key_t *key);
 
 
 JPP_SAMPLES_THREAD jpp_samples_thread_t  jpp_samples_thread;
@@ -153,19 +154,34 @@ static void
 jpp_samples_record(void *p, size_t size, uint32_t generation,
     const void *caller, const void *frame)
 {
-    uint32_t  site;
-    uint64_t  object;
+    uint32_t             site;
+    uint64_t             object;
+    jpp_site_key_t       key = { 0, 0 };
+    jpp_sample_at_t      sample;
+    jpp_samples_found_t  found = { { 0, 0 }, 0 };
 
-    site = jpp_samples_site(size, caller, frame);
+    key.size_class = jpp_sites_class(size);
+
+    site = jpp_samples_site(&key, caller, frame);
 
     if (site == 0) {
         return;
     }
 
+    if (jpp_samples.owners != NULL) {
+        site = jpp_samples_owned(site, &found);
+    }
+
     jpp_sites_count(&jpp_samples.sites, site, size);
 
-    (void) jpp_live_add(&jpp_samples.live, (uintptr_t) p,
-                        jpp_live_object(site, size));
+    sample.address = (uintptr_t) p;
+    sample.object = jpp_live_object(site, size);
+    sample.place = jpp_live_add(&jpp_samples.live, sample.address,
+                                sample.object);
+
+    if (found.one.number != 0 && found.owner == 0) {
+        jpp_samples.owners->wait(&found, &sample);
+    }
 
     /* it was switched off meanwhile, and forgot the others */
 
@@ -177,6 +193,58 @@ jpp_samples_record(void *p, size_t size, uint32_t generation,
 }
 
 
+/* The site of the owner, or SITE itself where there is none, or no room. */
+
+static uint32_t
+jpp_samples_owned(uint32_t site, jpp_samples_found_t *found)
+{
+    uint32_t     owned;
+    jpp_site_t  *at;
+
+    at = jpp_sites_at(&jpp_samples.sites, site);
+
+    jpp_samples.owners->find(&at->hint, found);
+
+    owned = found->owner != 0
+            ? jpp_sites_give(&jpp_samples.sites, at, (uint16_t) found->owner)
+            : site;
+
+    return owned != 0 ? owned : site;
+}
+
+
+void
+jpp_samples_give(jpp_sample_at_t *sample, uint32_t owner)
+{
+    uint32_t      site, given;
+    uint64_t      size, now;
+    jpp_site_t   *at;
+
+    site = jpp_live_site(sample->object);
+    size = jpp_live_size(sample->object);
+    at = jpp_sites_at(&jpp_samples.sites, site);
+
+    if (at->key.owner == owner) {
+        return;
+    }
+
+    given = jpp_sites_give(&jpp_samples.sites, at, (uint16_t) owner);
+
+    /* no room, or all was forgotten meanwhile */
+
+    if (given == 0 || !jpp_sites_uncount(&jpp_samples.sites, site, size)) {
+        return;
+    }
+
+    jpp_sites_count(&jpp_samples.sites, given, size);
+
+    now = jpp_live_object(given, size);
+    jpp_live_replace(&jpp_samples.live, sample->place, sample->address,
+                     sample->object, now);
+    sample->object = now;
+}
+
+
 /*
  * A function that was called from CALLER directly has pushed rbp below that
  * address.  Otherwise the compiler has left another one between them, and the
@@ -184,7 +252,8 @@ jpp_samples_record(void *p, size_t size, uint32_t generation,
  */
 
 static uint32_t
-jpp_samples_site(size_t size, const void *caller, const void *frame)
+jpp_samples_site(const jpp_site_key_t *key, const void *caller,
+    const void *frame)
 {
     uint32_t                site;
     const uintptr_t        *pushed;
@@ -193,22 +262,22 @@ jpp_samples_site(size_t size, const void *caller, const void *frame)
     pushed = frame;
 
     if (pushed == NULL || pushed[1] != (uintptr_t) caller) {
-        return jpp_samples_walk(size, caller);
+        return jpp_samples_walk(key, caller);
     }
 
     from.pc = (uintptr_t) caller;
     from.rsp = (uintptr_t) (pushed + 2);
     from.rbp = pushed[0];
 
-    site = jpp_again_find(&jpp_samples.again, &jpp_samples.sites, &from,
-                          jpp_sites_class(size));
+    site = jpp_again_find(&jpp_samples.again, &jpp_samples.sites, &from, key);
 
-    return site != 0 ? site : jpp_samples_walk_from(size, &from);
+    return site != 0 ? site : jpp_samples_walk_from(key, &from);
 }
 
 
 static uint32_t
-jpp_samples_walk_from(size_t size, const jpp_backtrace_frame_t *from)
+jpp_samples_walk_from(const jpp_site_key_t *key,
+    const jpp_backtrace_frame_t *from)
 {
     uint32_t   n, site;
     uintptr_t  pcs[JPP_SITES_DEPTH];
@@ -216,10 +285,10 @@ jpp_samples_walk_from(size_t size, const jpp_backtrace_frame_t *from)
     n = jpp_backtrace_from(from, pcs, JPP_SITES_DEPTH);
 
     if (n == 0) {
-        return jpp_samples_walk(size, (const void *) from->pc);
+        return jpp_samples_walk(key, (const void *) from->pc);
     }
 
-    site = jpp_samples_add(pcs, n, size);
+    site = jpp_samples_add(pcs, n, key);
 
     if (site != 0) {
         jpp_again_learn(&jpp_samples.again, &jpp_samples.sites, from, site);
@@ -235,7 +304,7 @@ jpp_samples_walk_from(size_t size, const jpp_backtrace_frame_t *from)
  */
 
 static uint32_t
-jpp_samples_walk(size_t size, const void *caller)
+jpp_samples_walk(const jpp_site_key_t *key, const void *caller)
 {
     uint32_t   i, n;
     uintptr_t  pcs[JPP_SITES_DEPTH + JPP_SAMPLES_OWN];
@@ -253,16 +322,16 @@ jpp_samples_walk(size_t size, const void *caller)
         n = 2;
     }
 
-    return jpp_samples_add(pcs + i, n - i, size);
+    return jpp_samples_add(pcs + i, n - i, key);
 }
 
 
 static uint32_t
-jpp_samples_add(const uintptr_t *pcs, uint32_t n, size_t size)
+jpp_samples_add(const uintptr_t *pcs, uint32_t n, const jpp_site_key_t *key)
 {
     if (jpp_cut_name(pcs[n - 1]) != NULL) {
         (void) __atomic_fetch_add(&jpp_samples.n_cut, 1, __ATOMIC_RELAXED);
     }
 
-    return jpp_sites_add(&jpp_samples.sites, pcs, n, size);
+    return jpp_sites_add(&jpp_samples.sites, pcs, n, key);
 }

@@ -22,6 +22,7 @@
 #include "jpp_samples_again.h"
 #include "jpp_samples_live.h"
 #include "jpp_samples_sites.h"
+#include "jpp_serving.h"
 
 
 /*
@@ -41,7 +42,37 @@ typedef struct {
     uint64_t       random;
     uint32_t       generation;     /* that both are of */
     bool           is_unsampled;
+    bool           is_serving;     /* the thread of jpp_owners.h */
 } jpp_samples_thread_t;
+
+
+/* what a sample has found about whom it belongs to */
+typedef struct {
+    jpp_serving_one_t   one;       /* number 0: no connection */
+    uint32_t            owner;
+} jpp_samples_found_t;
+
+
+/* a sample: where it is live, if it is (place 0: it never was) */
+typedef struct {
+    uintptr_t           address;
+    uint64_t            object;
+    uint32_t            place;
+} jpp_sample_at_t;
+
+
+/* [signal] Who knows that (jpp_owners.h). */
+typedef struct {
+    /*
+     * whom the present call is for; in any thread.  HINT is the stack's own:
+     * where to look first, 0 at first
+     */
+    void         (*find)(uint32_t *hint, jpp_samples_found_t *found);
+
+    /* SAMPLE, which FOUND a connection without an owner, waits for one */
+    void         (*wait)(const jpp_samples_found_t *found,
+                         const jpp_sample_at_t *sample);
+} jpp_samples_owners_t;
 
 
 typedef struct {
@@ -52,6 +83,9 @@ typedef struct {
     uint32_t       generation;     /* counts starts and stops: odd is on */
     uint32_t       lg;
     uint64_t       seed;           /* of the next thread's numbers */
+
+    const jpp_samples_owners_t
+                  *owners;         /* NULL: nobody knows */
 } jpp_samples_t;
 
 
@@ -79,6 +113,11 @@ void jpp_samples_stop(void);
  */
 void jpp_samples_take(void *p, size_t size, const void *caller,
     const void *frame);
+
+
+/* SAMPLE is OWNER's, and is changed accordingly.  One that was freed meanwhile
+   counts as allocated for him. */
+void jpp_samples_give(jpp_sample_at_t *sample, uint32_t owner);
 
 
 /* [signal] Count SIZE bytes: is a sample due? */

@@ -4,20 +4,20 @@
 
 
 static inline uint32_t jpp_again_place(const jpp_backtrace_frame_t *frame,
-    uint16_t size_class);
+    const jpp_site_key_t *key);
 static uint64_t jpp_again_reach(jpp_site_t *site);
 
 
 uint32_t
 jpp_again_find(const jpp_again_t *again, const jpp_sites_t *sites,
-    const jpp_backtrace_frame_t *frame, uint16_t size_class)
+    const jpp_backtrace_frame_t *frame, const jpp_site_key_t *key)
 {
     uint32_t         i, site;
     uint64_t         reach;
     jpp_site_t      *at;
     const uint32_t  *words;
 
-    site = __atomic_load_n(&again->sites[jpp_again_place(frame, size_class)],
+    site = __atomic_load_n(&again->sites[jpp_again_place(frame, key)],
                            __ATOMIC_ACQUIRE);
 
     if (site == 0) {
@@ -28,7 +28,7 @@ jpp_again_find(const jpp_again_t *again, const jpp_sites_t *sites,
     reach = __atomic_load_n(&at->reach, __ATOMIC_RELAXED);
 
     if (at->pcs[0] != frame->pc
-        || at->size_class != size_class
+        || at->key.size_class != key->size_class
         || !jpp_backtrace_holds(frame->rsp, reach))
     {
         return 0;
@@ -61,8 +61,7 @@ jpp_again_learn(jpp_again_t *again, const jpp_sites_t *sites,
     }
 
     if (at->reach != JPP_SITES_VARIES) {
-        __atomic_store_n(&again->sites[jpp_again_place(frame,
-                                                       at->size_class)],
+        __atomic_store_n(&again->sites[jpp_again_place(frame, &at->key)],
                          site, __ATOMIC_RELEASE);
     }
 }
@@ -100,8 +99,8 @@ jpp_again_reach(jpp_site_t *site)
 
 
 static inline uint32_t
-jpp_again_place(const jpp_backtrace_frame_t *frame, uint16_t size_class)
+jpp_again_place(const jpp_backtrace_frame_t *frame, const jpp_site_key_t *key)
 {
-    return (uint32_t) ((frame->pc + frame->rsp * 5 + size_class * 1021u)
+    return (uint32_t) ((frame->pc + frame->rsp * 5 + key->size_class * 1021u)
                        * 0x9e3779b97f4a7c15u >> (64 - JPP_AGAIN_LG));
 }

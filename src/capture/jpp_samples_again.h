@@ -29,10 +29,9 @@ typedef struct {
 } jpp_again_t;
 
 
-/* The site of an object of SIZE_CLASS whose stack begins with FRAME; 0: it has
-   to be walked. */
+/* The site of KEY whose stack begins with FRAME; 0: it has to be walked. */
 uint32_t jpp_again_find(const jpp_again_t *again, const jpp_sites_t *sites,
-    const jpp_backtrace_frame_t *frame, uint16_t size_class);
+    const jpp_backtrace_frame_t *frame, const jpp_site_key_t *key);
 
 /* SITE is what a walk from FRAME has led to. */
 void jpp_again_learn(jpp_again_t *again, const jpp_sites_t *sites,

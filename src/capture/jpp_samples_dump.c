@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "jpp_owner_names.h"
 #include "jpp_proc.h"
 #include "jpp_samples_dump.h"
 #include "jpp_sink.h"
@@ -16,7 +17,10 @@
 typedef struct {
     const jpp_samples_t   *samples;
     jpp_sink_t             sink;
-    jpp_site_t             total;      /* the counts of all sites */
+    uint32_t               n_owners;
+    jpp_site_t            *owners;     /* the counts of the sites of each */
+    jpp_site_t             total;      /* and of all; the last, for it might */
+                                       /*   have frames */
 } jpp_samples_dump_t;
 
 
@@ -24,6 +28,10 @@ static void jpp_dump_zero(jpp_site_t *site, void *data);
 static void jpp_dump_live(uint64_t object, void *data);
 static void jpp_dump_total(jpp_site_t *site, void *data);
 static void jpp_dump_site(jpp_site_t *site, void *data);
+static inline uint32_t jpp_dump_owner(const jpp_samples_dump_t *dump,
+    const jpp_site_t *site);
+static void jpp_dump_add(jpp_site_t *sum, const jpp_site_t *site);
+static void jpp_dump_owners(jpp_samples_dump_t *dump);
 static void jpp_dump_counts(jpp_sink_t *sink, const jpp_site_t *site);
 static int jpp_dump_write(void *ctx, const uint8_t *data, size_t len);
 
@@ -39,11 +47,16 @@ jpp_samples_dump(jpp_samples_t *samples, int fd, jpp_err_t *err)
 
     jpp_arena_init(&arena, JPP_DUMP_ARENA);
 
+    /* one that is added meanwhile waits for the next dump */
+
+    dump.n_owners = jpp_owner_names_count();
+    dump.owners = jpp_arena_alloc(&arena, (dump.n_owners + 1)
+                                          * sizeof(jpp_site_t));
     buffer = jpp_arena_alloc(&arena, JPP_SINK_BUFFER);
     maps = jpp_vec_create(&arena);
 
-    rc = buffer != NULL && maps != NULL ? jpp_proc_maps(maps, err)
-                                        : jpp_err_memory(err);
+    rc = buffer != NULL && maps != NULL && dump.owners != NULL
+         ? jpp_proc_maps(maps, err) : jpp_err_memory(err);
 
     if (rc != JPP_OK) {
         jpp_arena_destroy(&arena);
@@ -60,7 +73,10 @@ jpp_samples_dump(jpp_samples_t *samples, int fd, jpp_err_t *err)
 
     jpp_sink_printf(&dump.sink, "heap_v2/%" PRIu64 "\n",
                     (uint64_t) 1 << samples->lg);
+    jpp_sink_str(&dump.sink, "  t*: ");
     jpp_dump_counts(&dump.sink, &dump.total);
+    jpp_sink_char(&dump.sink, '\n');
+    jpp_dump_owners(&dump);
 
     jpp_sites_walk(&samples->sites, jpp_dump_site, &dump);
 
@@ -112,12 +128,56 @@ jpp_dump_total(jpp_site_t *site, void *data)
 {
     jpp_samples_dump_t *dump = data;
 
-    dump->total.live += site->live;
-    dump->total.live_bytes += site->live_bytes;
-    dump->total.allocated += __atomic_load_n(&site->allocated,
-                                             __ATOMIC_RELAXED);
-    dump->total.allocated_bytes += __atomic_load_n(&site->allocated_bytes,
-                                                   __ATOMIC_RELAXED);
+    jpp_dump_add(&dump->total, site);
+    jpp_dump_add(&dump->owners[jpp_dump_owner(dump, site)], site);
+}
+
+
+static void
+jpp_dump_add(jpp_site_t *sum, const jpp_site_t *site)
+{
+    sum->live += site->live;
+    sum->live_bytes += site->live_bytes;
+    sum->allocated += __atomic_load_n(&site->allocated, __ATOMIC_RELAXED);
+    sum->allocated_bytes += __atomic_load_n(&site->allocated_bytes,
+                                            __ATOMIC_RELAXED);
+}
+
+
+static inline uint32_t
+jpp_dump_owner(const jpp_samples_dump_t *dump, const jpp_site_t *site)
+{
+    return site->key.owner < dump->n_owners ? site->key.owner
+                                            : JPP_OWNER_NONE;
+}
+
+
+/*
+ * An owner takes the place of a thread, which has a number and a name: readers
+ * that want neither sum them up.
+ */
+
+static void
+jpp_dump_owners(jpp_samples_dump_t *dump)
+{
+    uint32_t      i;
+    jpp_owner_t   names;
+
+    for (i = 0; i < dump->n_owners || i == 0; i++) {
+        jpp_sink_printf(&dump->sink, "  t%" PRIu32 ": ", i);
+        jpp_dump_counts(&dump->sink, &dump->owners[i]);
+
+        if (dump->n_owners != 0) {
+            names = jpp_owner_names(i);
+
+            jpp_sink_str(&dump->sink, " owner\t");
+            jpp_sink_str(&dump->sink, names.server);
+            jpp_sink_char(&dump->sink, '\t');
+            jpp_sink_str(&dump->sink, names.location);
+        }
+
+        jpp_sink_char(&dump->sink, '\n');
+    }
 }
 
 
@@ -141,31 +201,26 @@ jpp_dump_site(jpp_site_t *site, void *data)
         jpp_sink_hex(&dump->sink, site->pcs[i]);
     }
 
-    jpp_sink_char(&dump->sink, '\n');
+    jpp_sink_str(&dump->sink, "\n  t*: ");
     jpp_dump_counts(&dump->sink, site);
+    jpp_sink_printf(&dump->sink, "\n  t%" PRIu32 ": ",
+                    jpp_dump_owner(dump, site));
+    jpp_dump_counts(&dump->sink, site);
+    jpp_sink_char(&dump->sink, '\n');
 }
 
-
-/* For all threads, and for one that stands for them. */
 
 static void
 jpp_dump_counts(jpp_sink_t *sink, const jpp_site_t *site)
 {
-    uint32_t  i;
-
-    static const char *const  threads[] = { "  t*: ", "  t0: " };
-
-    for (i = 0; i < 2; i++) {
-        jpp_sink_str(sink, threads[i]);
-        jpp_sink_u64(sink, site->live);
-        jpp_sink_str(sink, ": ");
-        jpp_sink_u64(sink, site->live_bytes);
-        jpp_sink_str(sink, " [");
-        jpp_sink_u64(sink, site->allocated);
-        jpp_sink_str(sink, ": ");
-        jpp_sink_u64(sink, site->allocated_bytes);
-        jpp_sink_str(sink, "]\n");
-    }
+    jpp_sink_u64(sink, site->live);
+    jpp_sink_str(sink, ": ");
+    jpp_sink_u64(sink, site->live_bytes);
+    jpp_sink_str(sink, " [");
+    jpp_sink_u64(sink, site->allocated);
+    jpp_sink_str(sink, ": ");
+    jpp_sink_u64(sink, site->allocated_bytes);
+    jpp_sink_char(sink, ']');
 }
 
 

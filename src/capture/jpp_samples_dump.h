@@ -4,7 +4,9 @@
  *
  * A line of counts is for a stack and a class of sizes (jpp_samples_sites.h):
  * what was sampled, as it was sampled.  So a stack comes once for each class,
- * and its mean, which jpp_scale.h scales by, is that of objects alike.
+ * and its mean, which jpp_scale.h scales by, is that of objects alike.  And it
+ * comes once for each owner (jpp_owners.h), who takes the place of a thread
+ * (jpp_heap_owners.h).
  *
  * One thread at a time; samples may be taken meanwhile.
  */

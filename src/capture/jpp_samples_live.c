@@ -57,7 +57,7 @@ jpp_live_clear(jpp_live_t *live)
 }
 
 
-bool
+uint32_t
 jpp_live_add(jpp_live_t *live, uintptr_t address, uint64_t object)
 {
     uintptr_t  *place;
@@ -68,7 +68,7 @@ jpp_live_add(jpp_live_t *live, uintptr_t address, uint64_t object)
         if (place != NULL) {
             __atomic_store_n(&live->objects[place - live->addresses], object,
                              __ATOMIC_RELAXED);
-            return true;
+            return (uint32_t) (place - live->addresses);
         }
     }
 
@@ -76,7 +76,7 @@ jpp_live_add(jpp_live_t *live, uintptr_t address, uint64_t object)
 
     if (place == NULL) {
         (void) __atomic_fetch_add(&live->n_dropped, 1, __ATOMIC_RELAXED);
-        return false;
+        return 0;
     }
 
     __atomic_store_n(&live->objects[place - live->addresses], object,
@@ -86,7 +86,7 @@ jpp_live_add(jpp_live_t *live, uintptr_t address, uint64_t object)
 
     __atomic_store_n(place, address, __ATOMIC_RELEASE);
 
-    return true;
+    return (uint32_t) (place - live->addresses);
 }
 
 
@@ -171,6 +171,19 @@ jpp_live_take(jpp_live_t *live, uintptr_t address, uint64_t *object)
     jpp_live_counted(live, address, -1);
 
     return true;
+}
+
+
+void
+jpp_live_replace(jpp_live_t *live, uint32_t place, uintptr_t address,
+    uint64_t object, uint64_t now)
+{
+    if (__atomic_load_n(&live->addresses[place], __ATOMIC_ACQUIRE) == address)
+    {
+        (void) __atomic_compare_exchange_n(&live->objects[place], &object, now,
+                                           false, __ATOMIC_RELAXED,
+                                           __ATOMIC_RELAXED);
+    }
 }
 
 

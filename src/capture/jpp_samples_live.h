@@ -72,12 +72,16 @@ void jpp_live_clear(jpp_live_t *live);
 
 /*
  * Add OBJECT at ADDRESS; one that is there already was freed unseen, and is
- * replaced.  False: there is no room, and it was dropped.
+ * replaced.  Returns its place; 0: there is no room, and it was dropped.
  */
-bool jpp_live_add(jpp_live_t *live, uintptr_t address, uint64_t object);
+uint32_t jpp_live_add(jpp_live_t *live, uintptr_t address, uint64_t object);
 
 /* Take out what is at ADDRESS, whatever the filter says; false: nothing. */
 bool jpp_live_take(jpp_live_t *live, uintptr_t address, uint64_t *object);
+
+/* If what is at ADDRESS, in PLACE, is still OBJECT, it becomes NOW. */
+void jpp_live_replace(jpp_live_t *live, uint32_t place, uintptr_t address,
+    uint64_t object, uint64_t now);
 
 /* Call VISIT with every object. */
 void jpp_live_walk(const jpp_live_t *live, jpp_live_visit_pt visit,

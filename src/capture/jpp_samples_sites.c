@@ -10,11 +10,12 @@
 
 
 static uint64_t jpp_sites_hash(const uintptr_t *pcs, uint32_t n,
-    uint16_t size_class);
+    const jpp_site_key_t *key);
 static uint32_t jpp_sites_find(const jpp_sites_t *sites, uint32_t first,
     const jpp_site_t *like, const uintptr_t *pcs);
 static uint32_t jpp_sites_make(jpp_sites_t *sites, const jpp_site_t *like,
     const uintptr_t *pcs);
+static bool jpp_sites_subtract(uint64_t *count, uint64_t n);
 static void jpp_sites_clear_site(jpp_site_t *site, void *data);
 
 
@@ -31,14 +32,14 @@ jpp_sites_init(jpp_sites_t *sites, void *memory)
 
 uint32_t
 jpp_sites_add(jpp_sites_t *sites, const uintptr_t *pcs, uint32_t n,
-    uint64_t size)
+    const jpp_site_key_t *key)
 {
     uint32_t     site, first, *head;
     jpp_site_t   like;
 
-    like.n = (uint16_t) (n < JPP_SITES_DEPTH ? n : JPP_SITES_DEPTH);
-    like.size_class = jpp_sites_class(size);
-    like.hash = jpp_sites_hash(pcs, like.n, like.size_class);
+    like.n = n < JPP_SITES_DEPTH ? n : JPP_SITES_DEPTH;
+    like.key = *key;
+    like.hash = jpp_sites_hash(pcs, like.n, key);
 
     head = &sites->heads[like.hash % JPP_SITES_HEADS];
     first = __atomic_load_n(head, __ATOMIC_ACQUIRE);
@@ -50,7 +51,8 @@ jpp_sites_add(jpp_sites_t *sites, const uintptr_t *pcs, uint32_t n,
 
     site = jpp_sites_make(sites, &like, pcs);
     if (site == 0) {
-        (void) __atomic_fetch_add(&sites->n_dropped, 1, __ATOMIC_RELAXED);
+        (void) __atomic_fetch_add(&sites->n_dropped, key->owner == 0,
+                                  __ATOMIC_RELAXED);
         return 0;
     }
 
@@ -73,12 +75,12 @@ jpp_sites_add(jpp_sites_t *sites, const uintptr_t *pcs, uint32_t n,
 
 
 static uint64_t
-jpp_sites_hash(const uintptr_t *pcs, uint32_t n, uint16_t size_class)
+jpp_sites_hash(const uintptr_t *pcs, uint32_t n, const jpp_site_key_t *key)
 {
     uint32_t  i;
     uint64_t  hash;
 
-    hash = size_class;
+    hash = (uint64_t) key->owner << 16 | key->size_class;
 
     for (i = 0; i < n; i++) {
         hash = (hash ^ pcs[i]) * 0x9e3779b97f4a7c15u;
@@ -100,7 +102,8 @@ jpp_sites_find(const jpp_sites_t *sites, uint32_t first,
 
         if (known->hash == like->hash
             && known->n == like->n
-            && known->size_class == like->size_class
+            && known->key.size_class == like->key.size_class
+            && known->key.owner == like->key.owner
             && memcmp(known->pcs, pcs, like->n * sizeof(uintptr_t)) == 0)
         {
             return site;
@@ -115,15 +118,16 @@ static uint32_t
 jpp_sites_make(jpp_sites_t *sites, const jpp_site_t *like,
     const uintptr_t *pcs)
 {
-    uint32_t     used, words;
+    uint32_t     used, words, room;
     jpp_site_t  *site;
 
     words = (uint32_t) (sizeof(jpp_site_t) / sizeof(uint64_t))
             + like->n + (like->n + 1u) / 2;
+    room = like->key.owner == 0 ? JPP_SITES_WORDS : JPP_SITES_WORDS / 4 * 3;
     used = __atomic_load_n(&sites->used, __ATOMIC_RELAXED);
 
     do {
-        if (used + words > JPP_SITES_WORDS) {
+        if (used + words > room) {
             return 0;
         }
 
@@ -134,11 +138,32 @@ jpp_sites_make(jpp_sites_t *sites, const jpp_site_t *like,
     site = jpp_sites_at(sites, used);
     site->hash = like->hash;
     site->n = like->n;
-    site->size_class = like->size_class;
+    site->key = like->key;
 
     memcpy(site->pcs, pcs, like->n * sizeof(uintptr_t));
 
     return used;
+}
+
+
+uint32_t
+jpp_sites_give(jpp_sites_t *sites, jpp_site_t *from, uint16_t owner)
+{
+    uint32_t        given;
+    jpp_site_key_t  key;
+
+    given = __atomic_load_n(&from->given, __ATOMIC_ACQUIRE);
+
+    if (given == 0 || jpp_sites_at(sites, given)->key.owner != owner) {
+        key.size_class = from->key.size_class;
+        key.owner = owner;
+
+        given = jpp_sites_add(sites, from->pcs, from->n, &key);
+
+        __atomic_store_n(&from->given, given, __ATOMIC_RELEASE);
+    }
+
+    return given;
 }
 
 
@@ -151,6 +176,40 @@ jpp_sites_count(jpp_sites_t *sites, uint32_t site, uint64_t size)
 
     (void) __atomic_fetch_add(&at->allocated, 1, __ATOMIC_RELAXED);
     (void) __atomic_fetch_add(&at->allocated_bytes, size, __ATOMIC_RELAXED);
+}
+
+
+bool
+jpp_sites_uncount(jpp_sites_t *sites, uint32_t site, uint64_t size)
+{
+    jpp_site_t  *at;
+
+    at = jpp_sites_at(sites, site);
+
+    return jpp_sites_subtract(&at->allocated, 1)
+           && jpp_sites_subtract(&at->allocated_bytes, size);
+}
+
+
+/* Another thread may set it to zero meanwhile. */
+
+static bool
+jpp_sites_subtract(uint64_t *count, uint64_t n)
+{
+    uint64_t  now;
+
+    now = __atomic_load_n(count, __ATOMIC_RELAXED);
+
+    do {
+        if (now < n) {
+            return false;
+        }
+
+    } while (!__atomic_compare_exchange_n(count, &now, now - n, false,
+                                          __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
+
+    return true;
 }
 
 

@@ -1,7 +1,7 @@
 
 /*
- * Where samples were taken: each stack once, for each class of sizes, with what
- * was allocated there.
+ * Where samples were taken: each stack once, for each class of sizes and each
+ * owner, with what was allocated there.
  *
  * Sizes are kept apart, four classes to a doubling, because an object that was
  * sampled stands for the more, the smaller it is: counts of one class can be
@@ -38,11 +38,22 @@
 #define JPP_SITES_VARIES   UINT64_MAX
 
 
+/* what keeps samples of one stack apart */
+typedef struct {
+    uint16_t      size_class;
+    uint16_t      owner;           /* jpp_owners.h */
+} jpp_site_key_t;
+
+
 typedef struct {
     uint64_t      hash;
     uint32_t      next;            /* the next site of this hash, 0: none */
-    uint16_t      n;               /* frames */
-    uint16_t      size_class;
+    uint32_t      n;               /* frames */
+    jpp_site_key_t
+                  key;
+    uint32_t      given;           /* the site that its samples were given to */
+                                   /*   last; 0: none */
+    uint32_t      hint;            /* where its owner was found last */
     uint64_t      reach;           /* bytes of stack that have the addresses, */
                                    /*   JPP_SITES_UNKNOWN, or _VARIES */
 
@@ -74,14 +85,21 @@ typedef void (*jpp_sites_visit_pt)(jpp_site_t *site, void *data);
 void jpp_sites_init(jpp_sites_t *sites, void *memory);
 
 /*
- * The site of an object of SIZE bytes whose stack is the N addresses at PCS;
- * 0: there is no room for another, and the sample is dropped.
+ * The site of KEY whose stack is the N addresses at PCS.  0: there is no room
+ * for another, and the sample is dropped.  A quarter of the memory is for sites
+ * without an owner: one that has none is worth a second try.
  */
 uint32_t jpp_sites_add(jpp_sites_t *sites, const uintptr_t *pcs, uint32_t n,
-    uint64_t size);
+    const jpp_site_key_t *key);
+
+/* The site that is like FROM but OWNER's; 0: there is no room. */
+uint32_t jpp_sites_give(jpp_sites_t *sites, jpp_site_t *from, uint16_t owner);
 
 /* Count an object of SIZE bytes as allocated at SITE. */
 void jpp_sites_count(jpp_sites_t *sites, uint32_t site, uint64_t size);
+
+/* Take that back; false: nothing was counted since they were cleared. */
+bool jpp_sites_uncount(jpp_sites_t *sites, uint32_t site, uint64_t size);
 
 /* Call VISIT with every site. */
 void jpp_sites_walk(jpp_sites_t *sites, jpp_sites_visit_pt visit, void *data);

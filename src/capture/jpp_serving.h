@@ -23,6 +23,9 @@
 
 #define JPP_SERVING_RANGES  3
 
+/* the number of a connection that has none yet */
+#define JPP_SERVING_NEW     UINT64_MAX
+
 /* words of a stack that are looked at */
 #define JPP_SERVING_WORDS   1024
 

@@ -78,6 +78,7 @@
  *     stall_serving  which request they serve
  *     telemetry  the configuration, the shared zones, the kernel
  *     unwind     who walks its stacks
+ *     owners     whom the memory of its samples belongs to
  *     worker     its start and its end
  *
  * Files of the adapter never parse, encode or unwind: the core does.
@@ -115,6 +116,7 @@ typedef struct {
     ngx_flag_t   active;           /* the setting that workers start with */
     ngx_int_t    lg_sample;
     ngx_flag_t   unwind;           /* by the module, where it can */
+    ngx_flag_t   owners;           /* samples have them */
     ngx_uint_t   source;           /* jpp_source_t */
     ngx_msec_t   stall;            /* 0: stalls are not looked for */
     ngx_shm_zone_t
@@ -126,6 +128,7 @@ typedef struct {
 
 typedef struct {
     ngx_array_t  names;            /* ngx_http_server_name_t */
+    uint32_t     owner;            /* who has no location; 0: not known yet */
 } ngx_http_jemalloc_pprof_srv_conf_t;
 
 
@@ -149,6 +152,8 @@ typedef struct {
     time_t       max_seconds;
     size_t       max_size;
     ngx_int_t    gzip_level;
+
+    uint32_t     owner;            /* of samples; 0: not known yet */
 } ngx_http_jemalloc_pprof_loc_conf_t;
 
 

@@ -4,6 +4,7 @@
 #include <ngx_event.h>
 
 #include "ngx_http_jemalloc_pprof_loop.h"
+#include "ngx_http_jemalloc_pprof_owners.h"
 
 
 /* the clock that nginx reads */
@@ -174,6 +175,8 @@ ngx_http_jemalloc_pprof_loop_process(ngx_cycle_t *cycle, ngx_msec_t timer,
         (void) ngx_http_jemalloc_pprof_loop_measure();
     }
 
+    ngx_http_jemalloc_pprof_owners_iterated();
+
     return ngx_http_jemalloc_pprof_process(cycle, timer, flags);
 }
 
@@ -191,6 +194,8 @@ ngx_http_jemalloc_pprof_loop_watched(ngx_cycle_t *cycle, ngx_msec_t timer,
             ngx_http_jemalloc_pprof_loop_late(ms);
         }
     }
+
+    ngx_http_jemalloc_pprof_owners_iterated();
 
     return ngx_http_jemalloc_pprof_process(cycle, timer, flags);
 }

@@ -94,8 +94,9 @@ uint32_t
 ngx_http_jemalloc_pprof_name_server(ngx_http_jemalloc_pprof_walk_t *walk,
     const ngx_http_core_srv_conf_t *cscf)
 {
-    u_char    *last, text[JPP_POOLS_NAME];
+    u_char     text[JPP_POOLS_NAME];
     uint32_t   id;
+    ngx_str_t  name;
 
     id = jpp_pools_find(&walk->table, cscf);
 
@@ -103,10 +104,22 @@ ngx_http_jemalloc_pprof_name_server(ngx_http_jemalloc_pprof_walk_t *walk,
         return id;
     }
 
+    name = ngx_http_jemalloc_pprof_server_text(cscf, text);
+
+    return jpp_pools_name(&walk->table, JPP_POOLS_SERVER, cscf,
+                          (char *) name.data, name.len);
+}
+
+
+ngx_str_t
+ngx_http_jemalloc_pprof_server_text(const ngx_http_core_srv_conf_t *cscf,
+    u_char text[JPP_POOLS_NAME])
+{
+    u_char     *last;
+    ngx_str_t   name;
+
     if (cscf->server_name.len != 0) {
-        return jpp_pools_name(&walk->table, JPP_POOLS_SERVER, cscf,
-                              (char *) cscf->server_name.data,
-                              cscf->server_name.len);
+        return cscf->server_name;
     }
 
     last = ngx_slprintf(text, text + JPP_POOLS_NAME, "_ %s:%ui",
@@ -114,8 +127,10 @@ ngx_http_jemalloc_pprof_name_server(ngx_http_jemalloc_pprof_walk_t *walk,
                                                 : (u_char *) "",
                         cscf->line);
 
-    return jpp_pools_name(&walk->table, JPP_POOLS_SERVER, cscf, (char *) text,
-                          last - text);
+    name.data = text;
+    name.len = last - text;
+
+    return name;
 }
 
 

@@ -20,9 +20,9 @@ ngx_int_t ngx_http_jemalloc_pprof_names_init(
 ngx_http_jemalloc_pprof_server_t *ngx_http_jemalloc_pprof_names_server(
     ngx_http_jemalloc_pprof_walk_t *walk, const void *ctx);
 
-/* The server that C would get without anything else known; NULL: unknown. */
-ngx_http_core_srv_conf_t *ngx_http_jemalloc_pprof_names_default(
-    const ngx_connection_t *c);
+/* What CSCF is called: its first name, or where it is written, in TEXT. */
+ngx_str_t ngx_http_jemalloc_pprof_server_text(
+    const ngx_http_core_srv_conf_t *cscf, u_char text[JPP_POOLS_NAME]);
 
 uint32_t ngx_http_jemalloc_pprof_name_server(
     ngx_http_jemalloc_pprof_walk_t *walk,

@@ -4,6 +4,7 @@
 #include "ngx_http_jemalloc_pprof_baseline.h"
 #include "ngx_http_jemalloc_pprof_hints.h"
 #include "ngx_http_jemalloc_pprof_loop.h"
+#include "ngx_http_jemalloc_pprof_owners.h"
 #include "ngx_http_jemalloc_pprof_pools.h"
 #include "ngx_http_jemalloc_pprof_thread.h"
 #include "ngx_http_jemalloc_pprof_self.h"
@@ -72,6 +73,7 @@ ngx_http_jemalloc_pprof_worker_init(ngx_cycle_t *cycle)
 
     ngx_http_jemalloc_pprof_loop_init(cycle);
     ngx_http_jemalloc_pprof_stall_start(cycle);
+    ngx_http_jemalloc_pprof_owners_init(cycle);
 
     ngx_http_jemalloc_pprof_worker_join(cycle);
 
@@ -196,6 +198,8 @@ ngx_http_jemalloc_pprof_worker_configured(ngx_cycle_t *cycle)
 
         (void) ngx_http_jemalloc_pprof_registry_join(self->zone, &self->row);
         ngx_http_jemalloc_pprof_stall_start(cycle);
+
+        ngx_http_jemalloc_pprof_owners_init(cycle);
     }
 
     ngx_http_jemalloc_pprof_baseline_take(cycle);

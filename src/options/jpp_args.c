@@ -98,6 +98,9 @@ static const jpp_arg_row_t  jpp_arg_rows[JPP_ARGS] = {
     { "clients",   JPP_ARG_IS_WORD, { "off", "on" }, 0,
       "clients must be on or off" },
 
+    { "owners",    JPP_ARG_IS_WORD, { "0", "1" }, 0,
+      "owners must be 0 or 1" },
+
     { "width",     JPP_ARG_IS_WIDTH, { NULL }, 1200,
       "width must be a whole number of pixels from" },
 

@@ -39,7 +39,8 @@ typedef enum {
 } jpp_sort_by_t;
 
 
-/* What a list of memory holders has a row for. */
+/* What a list of memory holders has a row for; a heap's roots are servers, or
+   these and locations. */
 typedef enum {
     JPP_BY_REQUEST = 0,
     JPP_BY_CONNECTION,
@@ -107,6 +108,7 @@ typedef enum {                 /* values, the default first */
     JPP_ARG_TOP,               /* rows of a list: 20; 1..JPP_MAX_ROWS */
     JPP_ARG_BY,                /* jpp_by_t: request */
     JPP_ARG_CLIENTS,           /* 0, 1: show them */
+    JPP_ARG_OWNERS,            /* 0, 1: labels of samples */
     JPP_ARG_WIDTH,             /* of a picture, pixels: 1200; */
                                /*   JPP_MIN_WIDTH..JPP_MAX_WIDTH */
     JPP_ARG_INVERT,            /* 0, 1: a picture from the leaf on */

@@ -1,6 +1,16 @@
 
+#include <inttypes.h>
+
 #include "jpp_heap.h"
 #include "jpp_intern.h"
+
+
+/* samples that have an owner: live, and ever taken */
+typedef struct {
+    uint64_t   live;
+    uint64_t   allocated;
+    bool       is_asked;           /* for owners */
+} jpp_heap_facts_t;
 
 
 static const char *jpp_heap_word(const void *ctx, uint32_t i);
@@ -38,16 +48,37 @@ jpp_heap_init(jpp_profile_t *profile, jpp_arena_t *arena)
     profile->default_type = JPP_HEAP_INUSE_SPACE;
     profile->period_type = "space";
     profile->period_unit = "bytes";
+    profile->facts = jpp_arena_alloc(arena, sizeof(jpp_heap_facts_t));
 
-    return true;
+    return profile->facts != NULL;
+}
+
+
+void
+jpp_heap_count(jpp_profile_t *profile, const uint64_t counts[4],
+    bool is_asked, bool has_owner)
+{
+    jpp_heap_facts_t *facts = profile->facts;
+
+    profile->n_seen[0] += counts[2];
+    profile->n_seen[1] += counts[0];
+
+    facts->is_asked |= is_asked;
+
+    if (has_owner) {
+        facts->live += counts[0];
+        facts->allocated += counts[2];
+    }
 }
 
 
 bool
 jpp_heap_describe(jpp_profile_t *profile)
 {
-    bool  is_done;
+    bool                     is_done;
+    const jpp_heap_facts_t  *facts;
 
+    facts = profile->facts;
     is_done = profile->has_periods
               ? jpp_profile_comment(profile, "dumps of different sampling "
                                     "periods: each was scaled by its own")
@@ -59,5 +90,17 @@ jpp_heap_describe(jpp_profile_t *profile)
         is_done = jpp_profile_comment(profile, "prof_accum true");
     }
 
-    return is_done;
+    if (!is_done || !facts->is_asked) {
+        return is_done;
+    }
+
+    return facts->allocated == 0 && facts->live == 0
+           ? jpp_profile_comment(profile, "no sample has an owner: those of "
+                                 "the module's sampler do, with "
+                                 "jemalloc_pprof_owners on")
+           : jpp_profile_comment(profile, "samples with an owner: %" PRIu64
+                                 " of %" PRIu64 " live ones, %" PRIu64
+                                 " of %" PRIu64 " in all", facts->live,
+                                 profile->n_seen[1], facts->allocated,
+                                 profile->n_seen[0]);
 }

@@ -40,6 +40,11 @@ extern const jpp_words_t       jpp_heap_words;
 /* Initialize the caller's PROFILE for heaps. */
 bool jpp_heap_init(jpp_profile_t *profile, jpp_arena_t *arena);
 
+/* Count what was seen for a stack, which HAS_OWNER, for the comments; those
+   are about owners if these were asked for. */
+void jpp_heap_count(jpp_profile_t *profile, const uint64_t counts[4],
+    bool is_asked, bool has_owner);
+
 /* Comments on the rate, and on what was counted; false: no memory. */
 bool jpp_heap_describe(jpp_profile_t *profile);
 

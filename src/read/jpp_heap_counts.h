@@ -24,6 +24,13 @@
 const char *jpp_heap_totals(const char *p, const char *end,
     uint64_t counts[4]);
 
+/*
+ * The lines of threads at P, behind the line of TOTALS, have the right form.
+ * Returns where they end; NULL: *BAD has not.
+ */
+const char *jpp_heap_threads(const char *p, const char *end,
+    const char *totals, const char **bad);
+
 /* Where the counts of the line of a thread at P begin, or NULL. */
 const char *jpp_heap_thread(const char *p, const char *end);
 

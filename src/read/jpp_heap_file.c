@@ -23,6 +23,7 @@
 
 #include "jpp_heap_counts.h"
 #include "jpp_heap_file.h"
+#include "jpp_heap_owners.h"
 #include "jpp_scan.h"
 #include "jpp_unreadable.h"
 
@@ -31,7 +32,8 @@ static jpp_code_t jpp_heap_first_line(jpp_dump_t *dump, jpp_err_t *err);
 static const char *jpp_heap_maps(const char *data, size_t len);
 static uint32_t jpp_heap_program(const jpp_profile_t *profile,
     const jpp_vec_t *maps);
-static jpp_code_t jpp_heap_header(jpp_dump_t *dump, jpp_err_t *err);
+static jpp_code_t jpp_heap_header(jpp_dump_t *dump, jpp_arena_t *arena,
+    jpp_err_t *err);
 
 
 jpp_code_t
@@ -82,7 +84,7 @@ jpp_heap_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
 
     dump->program = jpp_heap_program(profile, dump->maps);
 
-    return jpp_heap_header(dump, err);
+    return jpp_heap_header(dump, profile->arena, err);
 }
 
 
@@ -199,14 +201,16 @@ jpp_heap_maps(const char *data, size_t len)
 
 
 static jpp_code_t
-jpp_heap_header(jpp_dump_t *dump, jpp_err_t *err)
+jpp_heap_header(jpp_dump_t *dump, jpp_arena_t *arena, jpp_err_t *err)
 {
-    uint64_t     counts[4];
-    const char  *p, *totals;
+    uint64_t            counts[4];
+    const char         *p, *first, *totals;
+    jpp_heap_owners_t  *owners;
 
     p = memchr(dump->data, '\n', (size_t) (dump->end - dump->data));
 
-    totals = jpp_heap_totals(++p, dump->end, counts);
+    first = ++p;
+    totals = jpp_heap_totals(p, dump->end, counts);
 
     if (totals == NULL || *totals != '\n') {
         return jpp_err_line(err, JPP_ERR_INPUT, jpp_heap_line(dump, p),
@@ -229,6 +233,12 @@ jpp_heap_header(jpp_dump_t *dump, jpp_err_t *err)
     }
 
     dump->samples = p;
+
+    if (jpp_heap_owners(&owners, arena, first, dump->samples) != JPP_OK) {
+        return jpp_err_memory(err);
+    }
+
+    dump->opened = owners;
 
     return JPP_OK;
 }

@@ -15,6 +15,7 @@
 #include "jpp_addresses.h"
 #include "jpp_heap_counts.h"
 #include "jpp_heap_file.h"
+#include "jpp_heap_owners.h"
 #include "jpp_heap_stacks.h"
 #include "jpp_intern.h"
 #include "jpp_scale.h"
@@ -47,6 +48,9 @@ typedef struct {
     size_t                     lead_len;  /*   stack before, as text */
     uint32_t                   lead_depth;
 
+    jpp_heap_owners_t         *owners;    /* NULL: none */
+    uint32_t                   owner;     /* of the stack */
+
     jpp_scales_t               scales;
 } jpp_heap_t;
 
@@ -65,8 +69,6 @@ static inline uint32_t jpp_heap_known(const jpp_addresses_t *addresses,
     const char *p);
 static inline bool jpp_heap_is_frame(const char *p);
 static inline int64_t jpp_heap_samples(uint64_t count);
-static const char *jpp_heap_threads(jpp_heap_t *heap, const char *p,
-    const char *totals);
 static const char *jpp_heap_error(jpp_heap_t *heap, const char *p,
     jpp_code_t code, const char *sentence);
 
@@ -95,6 +97,7 @@ jpp_heap_read(jpp_profile_t *profile, const jpp_dump_t *dump,
     heap.scales.period = options->is_raw ? 1 : dump->period;
     heap.end = dump->end;
     heap.lead = dump->data;
+    heap.owners = dump->opened;
 
     heap.addresses.profile = profile;
     heap.addresses.maps = dump->maps;
@@ -144,7 +147,7 @@ jpp_heap_stack(jpp_heap_t *heap, const char *p)
 {
     uint8_t     *stack = NULL;
     uint64_t     counts[4];
-    const char  *line;
+    const char  *line, *bad;
 
     if (*p != '@') {
         return jpp_heap_error(heap, p, JPP_ERR_INPUT,
@@ -155,8 +158,17 @@ jpp_heap_stack(jpp_heap_t *heap, const char *p)
                               : "neither a stack nor the maps section");
     }
 
+    heap->owner = jpp_heap_owner(heap->owners, p, heap->end);
+
     line = jpp_heap_frames(heap, p, &stack);
     if (line == NULL) {
+        return NULL;
+    }
+
+    if (!jpp_heap_owner_frames(heap->owners, heap->profile, heap->owner,
+                               heap->options->owner_frames, &stack))
+    {
+        (void) jpp_err_memory(heap->err);
         return NULL;
     }
 
@@ -169,9 +181,10 @@ jpp_heap_stack(jpp_heap_t *heap, const char *p)
                               "a stack is not followed by its totals");
     }
 
-    p = jpp_heap_threads(heap, p + 1, line);
+    p = jpp_heap_threads(p + 1, heap->end, line, &bad);
     if (p == NULL) {
-        return NULL;
+        return jpp_heap_error(heap, bad, JPP_ERR_INPUT,
+                              "not the totals of a thread");
     }
 
     if (!jpp_heap_commit(heap, counts)) {
@@ -211,8 +224,10 @@ jpp_heap_commit(jpp_heap_t *heap, const uint64_t counts[4])
     }
 
     if (heap->options->columns == NULL) {
-        profile->n_seen[0] += counts[2];
-        profile->n_seen[1] += counts[0];
+        jpp_heap_count(profile, counts,
+                       heap->options->has_owners
+                       || heap->options->owner_frames != 0,
+                       heap->owner != JPP_OWNER_NONE);
     }
 
     return heap->options->is_raw
@@ -225,10 +240,18 @@ static const char *
 jpp_heap_frames(jpp_heap_t *heap, const char *p, uint8_t **stack)
 {
     uint8_t     *pos;
-    uint32_t     depth;
+    uint32_t     depth, labels;
 
-    pos = jpp_profile_begin(heap->profile, heap->options->labels,
-                            JPP_MAX_FRAMES);
+    labels = jpp_heap_owner_labels(heap->options->has_owners ? heap->owners
+                                                             : NULL,
+                                   heap->profile, heap->owner,
+                                   heap->options->labels);
+
+    pos = labels != JPP_HEAP_NO_LABELS
+          ? jpp_profile_begin(heap->profile, labels,
+                              JPP_MAX_FRAMES + JPP_HEAP_OWNER_FRAMES)
+          : NULL;
+
     if (pos == NULL) {
         (void) jpp_err_memory(heap->err);
         return NULL;
@@ -444,43 +467,6 @@ static inline int64_t
 jpp_heap_samples(uint64_t count)
 {
     return count < INT64_MAX ? (int64_t) count : INT64_MAX;
-}
-
-
-/* The lines of threads at P, after the line of TOTALS. */
-
-static const char *
-jpp_heap_threads(jpp_heap_t *heap, const char *p, const char *totals)
-{
-    size_t       len;
-    uint64_t     counts[4];
-    const char  *line;
-
-    totals += sizeof(JPP_HEAP_TOTALS) - 1;
-    len = (size_t) (p - totals);
-
-    for (line = p; *line == ' '; line = p) {
-
-        p = jpp_heap_thread(line, heap->end);
-
-        /* usually one thread has all of it */
-
-        if (p != NULL && (size_t) (heap->end - p) >= len
-            && memcmp(p, totals, len) == 0)
-        {
-            p += len;
-            continue;
-        }
-
-        p = p != NULL ? jpp_heap_counts(p, counts) : NULL;
-
-        if (p == NULL || *p++ != '\n') {
-            return jpp_heap_error(heap, line, JPP_ERR_INPUT,
-                                  "not the totals of a thread");
-        }
-    }
-
-    return line;
 }
 
 

@@ -6,6 +6,8 @@
 #include "jpp_report_read.h"
 
 
+static jpp_code_t jpp_report_unchanged(const jpp_report_options_t *options,
+    const jpp_format_t *format, size_t n, jpp_err_t *err);
 static jpp_code_t jpp_report_prepare(jpp_reporter_t *report, jpp_err_t *err);
 static uint32_t jpp_report_type(const jpp_reporter_t *report);
 static bool jpp_report_has_type(const jpp_profile_t *profile);
@@ -46,6 +48,7 @@ jpp_code_t
 jpp_report_check(const jpp_report_options_t *options, size_t n,
     jpp_err_t *err)
 {
+    jpp_code_t           rc;
     const jpp_format_t  *format;
 
     format = jpp_format_of(&options->args);
@@ -65,18 +68,21 @@ jpp_report_check(const jpp_report_options_t *options, size_t n,
                            format->reader->name);
     }
 
-    if (format->takes_one && n != 1) {
-        return jpp_err_set(err, JPP_ERR_ARG, "format=%s serves a single dump "
-                           "unchanged: choose one worker or file, and no "
-                           "difference", format->name);
+    if (format->takes_one) {
+        rc = jpp_report_unchanged(options, format, n, err);
+
+        if (rc != JPP_OK) {
+            return rc;
+        }
     }
 
-    if (format->takes_one
-        && options->args.values[JPP_ARG_ORIGIN] != JPP_ORIGIN_ALL)
+    if (options->reader == &jpp_reader_heap
+        && options->args.is_set[JPP_ARG_BY]
+        && options->args.values[JPP_ARG_BY] != JPP_BY_SERVER
+        && options->args.values[JPP_ARG_BY] != JPP_BY_LOCATION)
     {
-        return jpp_err_set(err, JPP_ERR_ARG, "format=%s serves a single dump "
-                           "unchanged, with all origins: choose origin=all "
-                           "or another format", format->name);
+        return jpp_err_set(err, JPP_ERR_ARG, "a heap takes by=server and "
+                           "by=location only: the others are for requests");
     }
 
     /* debug is for programs that want the text */
@@ -86,6 +92,37 @@ jpp_report_check(const jpp_report_options_t *options, size_t n,
     {
         return jpp_err_set(err, JPP_ERR_ARG, "format=%s has no debug=1, which "
                            "asks for format=text: choose one of the two",
+                           format->name);
+    }
+
+    return JPP_OK;
+}
+
+
+/* A FORMAT that is the dump itself. */
+
+static jpp_code_t
+jpp_report_unchanged(const jpp_report_options_t *options,
+    const jpp_format_t *format, size_t n, jpp_err_t *err)
+{
+    if (n != 1) {
+        return jpp_err_set(err, JPP_ERR_ARG, "format=%s serves a single dump "
+                           "unchanged: choose one worker or file, and no "
+                           "difference", format->name);
+    }
+
+    if (options->args.values[JPP_ARG_ORIGIN] != JPP_ORIGIN_ALL) {
+        return jpp_err_set(err, JPP_ERR_ARG, "format=%s serves a single dump "
+                           "unchanged, with all origins: choose origin=all "
+                           "or another format", format->name);
+    }
+
+    if (options->args.values[JPP_ARG_OWNERS] != 0
+        || options->args.is_set[JPP_ARG_BY])
+    {
+        return jpp_err_set(err, JPP_ERR_ARG, "format=%s serves a single dump "
+                           "unchanged, whose threads are the owners: choose "
+                           "neither owners=1 nor by=, or another format",
                            format->name);
     }
 

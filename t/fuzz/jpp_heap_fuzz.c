@@ -13,7 +13,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     jpp_dump_t           dump;
     jpp_view_t           view = { 0 };
     jpp_profile_t        profile;
-    jpp_read_options_t   options = { .is_raw = size & 1 };
+    jpp_read_options_t   options = { .is_raw = size & 1,
+                                     .has_owners = size & 2,
+                                     .owner_frames = size % 3 };
 
     jpp_arena_init(&arena, JPP_FUZZ_MEMORY);
 

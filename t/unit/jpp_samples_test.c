@@ -149,7 +149,7 @@ jpp_test_full(uintptr_t step)
 
     for (i = 0; i < JPP_LIVE_MAX + 100; i++) {
         added += jpp_live_add(&jpp_live, 0x555500000000 + i * step,
-                              jpp_live_object(i & 0xffffff, i));
+                              jpp_live_object(i & 0xffffff, i)) != 0;
     }
 
     jpp_is_u64(added, JPP_LIVE_MAX, "as many as it takes, in steps of %zu",
@@ -316,6 +316,20 @@ jpp_test_classes(void)
 }
 
 
+/* The site of an object of SIZE bytes for OWNER. */
+
+static uint32_t
+jpp_add(const uintptr_t *pcs, uint32_t n, uint64_t size, uint16_t owner)
+{
+    jpp_site_key_t  key;
+
+    key.size_class = jpp_sites_class(size);
+    key.owner = owner;
+
+    return jpp_sites_add(&jpp_sites, pcs, n, &key);
+}
+
+
 static void
 jpp_test_sites(void)
 {
@@ -330,17 +344,21 @@ jpp_test_sites(void)
 
     jpp_sites_init(&jpp_sites, jpp_pages(JPP_SITES_MEMORY));
 
-    one = jpp_sites_add(&jpp_sites, pcs, 20, 100);
+    one = jpp_add(pcs, 20, 100, 0);
     jpp_ok(one != 0, "a site");
-    jpp_is_u64(jpp_sites_add(&jpp_sites, pcs, 20, 101), one, "the same");
-    jpp_ok(jpp_sites_add(&jpp_sites, pcs, 20, 200) != one, "another size");
-    jpp_ok(jpp_sites_add(&jpp_sites, pcs, 19, 100) != one, "a shorter stack");
+    jpp_is_u64(jpp_add(pcs, 20, 101, 0), one, "the same");
+    jpp_ok(jpp_add(pcs, 20, 200, 0) != one, "another size");
+    jpp_ok(jpp_add(pcs, 19, 100, 0) != one, "a shorter stack");
+
+    jpp_ok(jpp_add(pcs, 20, 100, 7) != one
+           && jpp_add(pcs, 20, 100, 7) == jpp_add(pcs, 20, 100, 7),
+           "another owner");
 
     pcs[19]++;
-    jpp_ok(jpp_sites_add(&jpp_sites, pcs, 20, 100) != one, "another stack");
-    jpp_is_u64(jpp_sites.n, 4, "four in all");
+    jpp_ok(jpp_add(pcs, 20, 100, 0) != one, "another stack");
+    jpp_is_u64(jpp_sites.n, 5, "five in all");
 
-    site = jpp_sites_add(&jpp_sites, pcs, 200, 100);
+    site = jpp_add(pcs, 200, 100, 0);
     at = jpp_sites_at(&jpp_sites, site);
     jpp_is_u64(at->n, JPP_SITES_DEPTH, "a stack that is too deep is cut");
     jpp_is_u64(at->pcs[JPP_SITES_DEPTH - 1], pcs[JPP_SITES_DEPTH - 1],
@@ -349,18 +367,29 @@ jpp_test_sites(void)
     jpp_sites_count(&jpp_sites, site, 100);
     jpp_sites_count(&jpp_sites, site, 104);
     jpp_ok(at->allocated == 2 && at->allocated_bytes == 204, "counts");
+    jpp_ok(jpp_sites_uncount(&jpp_sites, site, 104)
+           && at->allocated == 1 && at->allocated_bytes == 100,
+           "one is taken back");
     jpp_sites_clear(&jpp_sites);
+    jpp_ok(!jpp_sites_uncount(&jpp_sites, site, 100), "but none of nothing");
     jpp_ok(at->allocated == 0 && at->allocated_bytes == 0, "until cleared");
-    jpp_is_u64(jpp_sites_add(&jpp_sites, pcs, 200, 100), site,
+    jpp_is_u64(jpp_add(pcs, 200, 100, 0), site,
                "the site remains");
 
-    for (i = 0; jpp_sites_add(&jpp_sites, pcs, 100, 1) != 0; i++) {
+    for (i = 0; jpp_add(pcs, 100, 1, 7) != 0; i++) {
+        pcs[0]++;
+    }
+
+    jpp_ok(i > 9000 && jpp_sites.n_dropped == 0,
+           "%u of an owner fit in, and no more", (unsigned) i);
+
+    for ( /* void */ ; jpp_add(pcs, 100, 1, 0) != 0; i++) {
         pcs[0]++;
     }
 
     jpp_ok(i > 13000, "%u stacks of 100 frames fit in", (unsigned) i);
     jpp_is_u64(jpp_sites.n_dropped, 1, "the next is counted as dropped");
-    jpp_is_u64(jpp_sites_add(&jpp_sites, pcs, 200, 100), 0,
+    jpp_is_u64(jpp_add(pcs, 200, 100, 0), 0,
                "and so is any other");
     jpp_ok(jpp_sites_bytes(&jpp_sites)
            <= sizeof(jpp_sites) + JPP_SITES_MEMORY, "memory is bounded");

@@ -1,0 +1,37 @@
+
+/*
+ * Whom the memory of this worker's samples belongs to: which server and
+ * location a connection is served for, told to jpp_owners.h.
+ *
+ * A request's location is known from the rewrite phase on, of which there is
+ * one for each location that it comes through, and to the log phase.  What is
+ * sampled before waits for that, and has its address's default server in the
+ * meantime.  A connection of HTTP/2 that has requests of several locations at
+ * once has none of them.
+ *
+ * For the event loop.
+ */
+
+
+#ifndef _NGX_HTTP_JEMALLOC_PPROF_OWNERS_H_INCLUDED_
+#define _NGX_HTTP_JEMALLOC_PPROF_OWNERS_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+
+
+/* Take part in the phases of requests; NGX_ERROR: no memory. */
+ngx_int_t ngx_http_jemalloc_pprof_owners_phases(ngx_conf_t *cf);
+
+/*
+ * Samples of this worker belong to whom the connections of CYCLE serve, if that
+ * is switched on.  It has no connections in a single process after a reload.
+ */
+void ngx_http_jemalloc_pprof_owners_init(ngx_cycle_t *cycle);
+
+/* An iteration of the event loop is over. */
+void ngx_http_jemalloc_pprof_owners_iterated(void);
+
+
+#endif /* _NGX_HTTP_JEMALLOC_PPROF_OWNERS_H_INCLUDED_ */

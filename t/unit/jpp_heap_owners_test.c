@@ -1,0 +1,236 @@
+
+/*
+ * Dumps whose samples have owners: as labels, as frames, and those that only
+ * look like it.
+ */
+
+
+#include "jpp_heap_owners.h"
+#include "jpp_test_dump.h"
+
+
+#define JPP_OWNED_HEAD                                                        \
+    "heap_v2/1\n  t*: 6: 60 [0: 0]\n"                                         \
+    "  t0: 1: 10 [0: 0] owner\t(unknown)\t(unknown)\n"                        \
+    "  t1: 0: 0 [0: 0] owner\t(other servers)\t(other locations)\n"           \
+    "  t2: 2: 20 [0: 0] owner\t(event loop)\t(event loop)\n"                  \
+    "  t3: 0: 0 [0: 0] owner\t(other threads)\t(other threads)\n"             \
+    "  t4: 3: 30 [0: 0] owner\ta.example\t~ ^/x y\n"
+
+#define JPP_OWNED_STACK(n, owner)                                             \
+    "@ 0x400201 0x400301\n  t*: 1: " n " [0: 0]\n"                            \
+    "  t" owner ": 1: " n " [0: 0]\n"
+
+#define JPP_OWNED                                                             \
+    JPP_OWNED_HEAD                                                            \
+    JPP_OWNED_STACK("10", "0") JPP_OWNED_STACK("20", "2")                     \
+    JPP_OWNED_STACK("30", "4") JPP_OWNED_STACK("1", "4")                      \
+    JPP_OWNED_STACK("2", "5")                                                 \
+    JPP_TEST_MAPS
+
+
+typedef struct {
+    const char       *name;
+    const char       *text;
+    const char       *format;      /* and more of a query */
+    const char       *parts[3];    /* what the report has, */
+    const char       *no;          /*   and has not; or NULL */
+    bool              is_bad;      /* there is no report */
+} jpp_owned_t;
+
+
+static const jpp_owned_t  jpp_owned[] = {
+
+    { "by location", JPP_OWNED, "format=folded&by=location",
+      { "server a.example;location ~ ^/x y;prog+0x300;prog+0x200 31\n",
+        "server (event loop);location (event loop);prog+0x300;prog+0x200 20\n",
+        "server (unknown);location (unknown);prog+0x300;prog+0x200 12\n" },
+      NULL, false },
+
+    { "by server", JPP_OWNED, "format=folded&by=server",
+      { "server a.example;prog+0x300;prog+0x200 31\n" }, "location", false },
+
+    { "without", JPP_OWNED, "format=folded",
+      { "prog+0x300;prog+0x200 63\n" }, "server", false },
+
+    { "labels are no frames", JPP_OWNED, "format=folded&owners=1",
+      { "prog+0x300;prog+0x200 31\n" }, "server", false },
+
+    { "a dump without owners",
+      JPP_TEST_HEAD("1") JPP_OWNED_STACK("10", "4") JPP_TEST_MAPS,
+      "format=folded&by=location",
+      { "server (unknown);location (unknown);prog+0x300;prog+0x200 10\n" },
+      NULL, false },
+
+    { "names of threads",
+      "heap_v2/1\n  t*: 1: 2 [0: 0]\n  t0: 1: 2 [0: 0] owner of all\n"
+      JPP_OWNED_STACK("10", "0") JPP_TEST_MAPS, "format=folded&by=location",
+      { "server (unknown);location (unknown);prog+0x300;prog+0x200 10\n" },
+      "of all", false },
+
+    { "numbers in another order",
+      "heap_v2/1\n  t*: 1: 2 [0: 0]\n"
+      "  t1: 1: 2 [0: 0] owner\tone\tone\n"
+      "  t0: 1: 2 [0: 0] owner\tnone\tnone\n"
+      "  t7: 1: 2 [0: 0] owner\tseven\tseven\n"
+      JPP_OWNED_STACK("10", "1") JPP_TEST_MAPS, "format=folded&by=server",
+      { "server none;prog+0x300;prog+0x200 10\n" }, "server one", false },
+
+    { "a line without a location",
+      "heap_v2/1\n  t*: 1: 2 [0: 0]\n  t0: 1: 2 [0: 0] owner\tone\n"
+      JPP_OWNED_STACK("10", "0") JPP_TEST_MAPS, "format=folded&by=server",
+      { "server (unknown);prog+0x300;prog+0x200 10\n" }, "one", false },
+
+    { "the number of no owner",
+      JPP_OWNED_HEAD JPP_OWNED_STACK("10", "99999999999999999999")
+      JPP_TEST_MAPS, "format=folded&by=server", { NULL }, NULL, true },
+
+    { "the table", JPP_OWNED, "format=top&by=location&sort=cum",
+      { " server a.example\n", "location ~ ^/x y\n",
+        "samples with an owner: 3 of 5 live ones, 0 of 0 in all\n" },
+      NULL, false },
+
+    { "a table of none",
+      JPP_TEST_HEAD("1") JPP_OWNED_STACK("10", "0") JPP_TEST_MAPS,
+      "format=top&by=location",
+      { "no sample has an owner: those of the module's sampler do, with "
+        "jemalloc_pprof_owners on\n" }, NULL, false },
+
+    { "a table of nobody's interest", JPP_OWNED, "format=top", { NULL },
+      "owner", false }
+};
+
+
+static void
+jpp_test_owned(const jpp_owned_t *owned)
+{
+    size_t                 i;
+    jpp_err_t              err;
+    jpp_vec_t             *out;
+    const char            *text;
+    jpp_code_t             rc;
+    jpp_arena_t            arena;
+    jpp_capture_t          capture = { 0 };
+    jpp_report_options_t   options;
+
+    options = jpp_test_options(owned->format);
+    jpp_arena_init(&arena, (size_t) 1 << 30);
+
+    capture.data = owned->text;
+    capture.len = strlen(owned->text);
+
+    rc = jpp_test_report_into(&out, &arena, &capture, 1, &options, &err);
+
+    if (!jpp_is_i64(rc, owned->is_bad ? JPP_ERR_INPUT : JPP_OK, "%s: %s",
+                    owned->name, err.text)
+        || owned->is_bad)
+    {
+        jpp_arena_destroy(&arena);
+        return;
+    }
+
+    *(char *) jpp_vec_push(out, 1) = '\0';
+    text = (const char *) out->data;
+
+    for (i = 0; i < 3 && owned->parts[i] != NULL; i++) {
+        jpp_ok(strstr(text, owned->parts[i]) != NULL, "%s: part %u",
+               owned->name, (unsigned) i);
+    }
+
+    if (owned->no != NULL) {
+        jpp_ok(strstr(text, owned->no) == NULL, "%s: no \"%s\"",
+               owned->name, owned->no);
+    }
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* The labels of two captures: each has its own, and its owners'. */
+
+static void
+jpp_test_labels(void)
+{
+    uint32_t             i, k, n;
+    jpp_err_t            err;
+    jpp_arena_t          arena;
+    jpp_label_t          label = { "worker", "3", 0, NULL };
+    jpp_sample_t         sample;
+    jpp_profile_t        profile;
+    jpp_read_options_t   options = { 0 };
+
+    memset(&err, 0, sizeof(err));
+    jpp_arena_init(&arena, (size_t) 1 << 30);
+    (void) jpp_heap_init(&profile, &arena);
+
+    options.has_owners = true;
+
+    jpp_ok(jpp_profile_labels(&profile, &label, 1, &options.labels)
+           && jpp_test_add(&profile, &options, JPP_OWNED,
+                           sizeof(JPP_OWNED) - 1, NULL, &err) == JPP_OK,
+           "a dump %s", err.text);
+
+    jpp_is_u64(profile.n_samples, 3, "one for each owner");
+
+    for (i = 0, n = 0; i < profile.n_samples; i++) {
+        jpp_profile_sample(&profile, i, &sample);
+        jpp_is_u64(sample.labels->n, 3, "three labels");
+
+        for (k = 0; k < sample.labels->n; k++) {
+            n += strcmp(jpp_profile_str(&profile,
+                                        sample.labels->labels[k].str).data,
+                        "~ ^/x y") == 0
+                 && sample.values[JPP_HEAP_INUSE_SPACE] == 31;
+        }
+    }
+
+    jpp_is_u64(n, 1, "a location has its bytes");
+    jpp_arena_destroy(&arena);
+}
+
+
+/* No memory, at every call. */
+
+static void
+jpp_test_memory(void)
+{
+    uint64_t             n;
+    jpp_err_t            err;
+    jpp_code_t           rc;
+    jpp_arena_t          arena;
+    jpp_profile_t        profile;
+    jpp_read_options_t   options = { 0 };
+
+    options.has_owners = true;
+    options.owner_frames = 2;
+
+    for (n = 1, rc = JPP_ERR_MEMORY; rc == JPP_ERR_MEMORY && n < 10000; n++) {
+        jpp_arena_init(&arena, (size_t) 1 << 30);
+        arena.fail_at = n;
+
+        rc = jpp_heap_init(&profile, &arena)
+             ? jpp_test_add(&profile, &options, JPP_OWNED,
+                            sizeof(JPP_OWNED) - 1, NULL, &err)
+             : JPP_ERR_MEMORY;
+
+        jpp_arena_destroy(&arena);
+    }
+
+    jpp_ok(rc == JPP_OK && n > 10, "no memory, %u times", (unsigned) n - 2);
+}
+
+
+int
+main(void)
+{
+    size_t  i;
+
+    for (i = 0; i < sizeof(jpp_owned) / sizeof(jpp_owned[0]); i++) {
+        jpp_test_owned(&jpp_owned[i]);
+    }
+
+    jpp_test_labels();
+    jpp_test_memory();
+
+    return jpp_done();
+}
