@@ -531,6 +531,7 @@ sub check_files {
     $browser->type('#file', "$dir/new.pb.gz");
     $browser->wait_for('return page.now.n > 300');
     is($browser->run('return page.base'), undef, 'a file is opened');
+    is($browser->text('#title'), 'new.pb.gz', 'and named');
 
     $browser->click('#keep');
     $browser->type('#file', $page{one});

@@ -116,7 +116,7 @@ sub check_passing {
 sub check_served {
     my $page = macro('JPP_PAGE_PARTS');
 
-    cmp_ok(length $page, '<', 72 * 1024, 'the page weighs less than 72 KiB');
+    cmp_ok(length $page, '<', 56 * 1024, 'the page weighs less than 56 KiB');
     is_same('the page', $all, $page =~ m{<script>\n(.*)</script>}s);
     is_same('the console', slurp("$web/console.js"),
             macro('JPP_CONSOLE_SCRIPT'));

@@ -27,12 +27,15 @@ async function profilesIn(bytes) {
 
 async function openFiles(files) {
   try {
-    const all = [];
-    for (const file of [...files].slice(0, 2)) {
+    const all = [], chosen = [...files].slice(0, 2);
+    for (const file of chosen) {
       all.push(...await profilesIn(new Uint8Array(await file.arrayBuffer())));
     }
+    if (all.length === 0) return;
     if (all.length > 1 && all[0].time > all[1].time) all.reverse();
-    if (all.length > 0) setProfiles(all.pop(), all[0] || null);
+    document.title = chosen.map((file) => file.name).join(', ');
+    write('title', document.title);
+    setProfiles(all.pop(), all[0] || null);
   } catch (error) {
     complain(error);
   }
@@ -402,25 +405,30 @@ function listenToControls() {
   for (const [id, act] of Object.entries(CHANGES)) {
     $(id).onchange = () => act($(id));
   }
-  for (const [type, act] of Object.entries(POINTER)) {
-    $('graph').addEventListener(type, act);
-  }
 }
 
-function listenToWindow() {
-  addEventListener('keydown', onKey);
-  addEventListener('pointerdown', (event) => {
-    if (!$('menu').contains(event.target)) closeMenu();
-  });
-  addEventListener('dragover', (event) => event.preventDefault());
-  addEventListener('drop', (event) => {
+const WINDOW = {
+  keydown: onKey,
+  pointerdown: ({ target }) => {
+    if (!$('menu').contains(target)) closeMenu();
+  },
+  dragover: (event) => event.preventDefault(),
+  drop: (event) => {
     event.preventDefault();
     openFiles(event.dataTransfer.files);
-  });
-  addEventListener('popstate', () => {
+  },
+  popstate: () => {
     readState();
     if (page.rows) grow();
-  });
+  },
+};
+
+function listenToEvents() {
+  for (const [target, acts] of [[window, WINDOW], [$('graph'), POINTER]]) {
+    for (const type of Object.keys(acts)) {
+      target.addEventListener(type, acts[type]);
+    }
+  }
   new ResizeObserver(redraw).observe($('graph'));
   for (const query of [DARK, FORCED]) {
     matchMedia(query).addEventListener('change', setTheme);
@@ -442,7 +450,7 @@ async function main() {
     $('theme').value = remembered();
     setTheme();
     listenToControls();
-    listenToWindow();
+    listenToEvents();
     readState();
     $('live').disabled = !location.protocol.startsWith('http')
       || /[?&]seconds=/.test(location.search);
