@@ -56,6 +56,7 @@ jpp_watch_maps_line(const char *p, const char *end, jpp_stall_t *stall)
     }
 
     next++;
+    limit = 0;
 
     q = jpp_scan_hex(p, &start);
     q = q != NULL && *q == '-' ? jpp_scan_hex(q + 1, &limit) : NULL;
