@@ -50,5 +50,11 @@
 /* the longest time between two dumps that can be requested */
 #define JPP_MAX_SECONDS         86400
 
+/* samples of a thread a second: no clock of the kernel is finer */
+#define JPP_MAX_FREQUENCY       1000
+
+/* label sets of a capture of stacks */
+#define JPP_MAX_LABEL_SETS      4096
+
 
 #endif /* _JPP_LIMITS_H_INCLUDED_ */

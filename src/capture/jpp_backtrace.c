@@ -1,5 +1,7 @@
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "jpp_backtrace.h"
 #include "jpp_cfi_entry.h"
@@ -9,12 +11,20 @@
 
 
 /* that of jpp_backtrace(), and that of its caller */
-#define JPP_BACKTRACE_OWN  2
+#define JPP_BACKTRACE_OWN   2
+
+/* most stacks end within this much */
+#define JPP_BACKTRACE_PART  (8 * 1024)
 
 /* how far above rsp a frame pointer is looked for, words */
-#define JPP_BACKTRACE_RBP  128
+#define JPP_BACKTRACE_RBP   128
 
 
+static size_t jpp_backtrace_copy(int fd, uint8_t *copy, uintptr_t from,
+    size_t size);
+static uint32_t jpp_backtrace_memory(const jpp_blocked_t *blocked,
+    uintptr_t rsp, const jpp_unwind_stack_t *stack, uintptr_t *pcs,
+    uint32_t depth, jpp_unwind_end_t *end);
 static void jpp_backtrace_at_blocked(const jpp_blocked_t *blocked,
     jpp_unwind_context_t *at);
 static bool jpp_backtrace_step_call(jpp_unwind_context_t *at,
@@ -166,42 +176,117 @@ uint32_t
 jpp_backtrace_blocked(const jpp_blocked_t *blocked, uintptr_t *pcs,
     uint32_t depth)
 {
-    uint32_t              n;
-    jpp_unwind_end_t      end;
-    jpp_unwind_stack_t    stack;
-    jpp_unwind_context_t  at;
+    jpp_unwind_end_t    end;
+    jpp_unwind_stack_t  stack;
 
-    if (!jpp_stack_is_main(&jpp_backtrace_unwinder.stacks, blocked->rsp,
-                           &stack))
-    {
-        return 0;
+    return jpp_stack_is_main(&jpp_backtrace_unwinder.stacks, blocked->rsp,
+                             &stack)
+           ? jpp_backtrace_memory(blocked, blocked->rsp, &stack, pcs, depth,
+                                  &end)
+           : 0;
+}
+
+
+uint32_t
+jpp_backtrace_copied(const jpp_blocked_t *blocked, uint8_t *copy,
+    uintptr_t *pcs, uint32_t depth)
+{
+    int                 fd;
+    size_t              size;
+    uint32_t            n;
+    uintptr_t           from;
+    jpp_unwind_end_t    end;
+    jpp_unwind_stack_t  stack;
+
+    fd = open("/proc/self/mem", O_RDONLY|O_CLOEXEC);
+
+    from = blocked->rsp - JPP_FRAME_RED_ZONE;
+    size = JPP_BACKTRACE_PART;
+    stack.low = (uintptr_t) copy;
+
+    do {
+        stack.high = stack.low + jpp_backtrace_copy(fd, copy, from, size);
+
+        n = jpp_backtrace_memory(blocked, stack.low + JPP_FRAME_RED_ZONE,
+                                 &stack, pcs, depth, &end);
+
+        size *= JPP_BACKTRACE_COPY / JPP_BACKTRACE_PART;
+
+    } while (end == JPP_UNWIND_STACK && size == JPP_BACKTRACE_COPY);
+
+    if (fd != -1) {
+        (void) close(fd);
     }
 
-    jpp_backtrace_at_blocked(blocked, &at);
-    jpp_backtrace_find_rbp(&at, &stack, pcs, depth);
+    return n;
+}
 
-    n = jpp_unwind_walk(&jpp_backtrace_unwinder, &at, &stack, pcs, depth,
-                        &end);
+
+/* What of SIZE bytes is mapped, in words; it returns bytes. */
+
+static size_t
+jpp_backtrace_copy(int fd, uint8_t *copy, uintptr_t from, size_t size)
+{
+    size_t     i;
+    ssize_t    n;
+    uintptr_t  word;
+
+    n = pread(fd, copy, size, (off_t) from);
+    size = n > 0 ? (size_t) n & ~(sizeof(uintptr_t) - 1) : 0;
+
+    /* what points into the stack, like a frame pointer, moves along */
+
+    for (i = 0; i < size; i += sizeof(uintptr_t)) {
+
+        memcpy(&word, copy + i, sizeof(uintptr_t));
+
+        if (word - from < size) {
+            word += (uintptr_t) copy - from;
+            memcpy(copy + i, &word, sizeof(uintptr_t));
+        }
+    }
+
+    return size;
+}
+
+
+/* The stack of a BLOCKED thread, whose RSP and what lies above are in STACK. */
+
+static uint32_t
+jpp_backtrace_memory(const jpp_blocked_t *blocked, uintptr_t rsp,
+    const jpp_unwind_stack_t *stack, uintptr_t *pcs, uint32_t depth,
+    jpp_unwind_end_t *end)
+{
+    uint32_t              n;
+    jpp_unwind_context_t  at;
+
+    jpp_backtrace_at_blocked(blocked, &at);
+
+    at.registers[JPP_CFI_RSP] = rsp;
+
+    jpp_backtrace_find_rbp(&at, stack, pcs, depth);
+
+    n = jpp_unwind_walk(&jpp_backtrace_unwinder, &at, stack, pcs, depth, end);
 
     /* libc says nothing of clone() where a child may be, too */
 
-    if (end == JPP_UNWIND_RULE && n == 1 && depth > 1
-        && jpp_backtrace_step_call(&at, &stack))
+    if (*end == JPP_UNWIND_RULE && n == 1 && depth > 1
+        && jpp_backtrace_step_call(&at, stack))
     {
-        jpp_backtrace_find_rbp(&at, &stack, pcs + 1, depth - 1);
+        jpp_backtrace_find_rbp(&at, stack, pcs + 1, depth - 1);
 
-        n += jpp_unwind_walk(&jpp_backtrace_unwinder, &at, &stack, pcs + 1,
-                             depth - 1, &end);
+        n += jpp_unwind_walk(&jpp_backtrace_unwinder, &at, stack, pcs + 1,
+                             depth - 1, end);
     }
 
-    end = jpp_backtrace_end(pcs, n, end);
+    *end = jpp_backtrace_end(pcs, n, *end);
 
     if (n != 0) {
         pcs[0]++;
     }
 
-    return jpp_backtrace_cuts[end] == 0 && n != 0
-           ? n : jpp_backtrace_cut(pcs, n, depth, end);
+    return jpp_backtrace_cuts[*end] == 0 && n != 0
+           ? n : jpp_backtrace_cut(pcs, n, depth, *end);
 }
 
 

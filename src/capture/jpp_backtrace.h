@@ -27,6 +27,8 @@
 
 #define JPP_BACKTRACE_LAST  UINTPTR_MAX
 
+#define JPP_BACKTRACE_COPY  (64 * 1024)
+
 
 /* where a call returns to: the address, and what two registers are then */
 typedef struct {
@@ -85,6 +87,14 @@ uint32_t jpp_backtrace_interrupted(const void *ucontext, uintptr_t *pcs,
  */
 uint32_t jpp_backtrace_blocked(const jpp_blocked_t *blocked, uintptr_t *pcs,
     uint32_t depth);
+
+/*
+ * The same of any thread of this process, whose stack may be unmapped as it
+ * ends: it is copied, JPP_BACKTRACE_COPY bytes at most, to COPY, and walked
+ * there.  Not in handlers.
+ */
+uint32_t jpp_backtrace_copied(const jpp_blocked_t *blocked, uint8_t *copy,
+    uintptr_t *pcs, uint32_t depth);
 
 /* [signal] Where the main thread's stack ends that RSP lies in; 0: in none. */
 uintptr_t jpp_backtrace_top(uintptr_t rsp);

@@ -1,8 +1,6 @@
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "jpp_owner_names.h"
 #include "jpp_proc.h"
@@ -33,7 +31,6 @@ static inline uint32_t jpp_dump_owner(const jpp_samples_dump_t *dump,
 static void jpp_dump_add(jpp_site_t *sum, const jpp_site_t *site);
 static void jpp_dump_owners(jpp_samples_dump_t *dump);
 static void jpp_dump_counts(jpp_sink_t *sink, const jpp_site_t *site);
-static int jpp_dump_write(void *ctx, const uint8_t *data, size_t len);
 
 
 jpp_code_t
@@ -65,7 +62,7 @@ jpp_samples_dump(jpp_samples_t *samples, int fd, jpp_err_t *err)
 
     memset(&dump.total, 0, sizeof(dump.total));
     dump.samples = samples;
-    jpp_sink_init(&dump.sink, buffer, JPP_SINK_BUFFER, jpp_dump_write, &fd);
+    jpp_sink_init(&dump.sink, buffer, JPP_SINK_BUFFER, jpp_sink_to_file, &fd);
 
     jpp_sites_walk(&samples->sites, jpp_dump_zero, NULL);
     jpp_live_walk(&samples->live, jpp_dump_live, &dump);
@@ -221,30 +218,4 @@ jpp_dump_counts(jpp_sink_t *sink, const jpp_site_t *site)
     jpp_sink_str(sink, ": ");
     jpp_sink_u64(sink, site->allocated_bytes);
     jpp_sink_char(sink, ']');
-}
-
-
-static int
-jpp_dump_write(void *ctx, const uint8_t *data, size_t len)
-{
-    const int *fd = ctx;
-
-    ssize_t  n;
-
-    while (len != 0) {
-        n = write(*fd, data, len);
-
-        if (n == -1 && errno == EINTR) {
-            continue;
-        }
-
-        if (n <= 0) {
-            return n == 0 ? EIO : errno;
-        }
-
-        data += n;
-        len -= (size_t) n;
-    }
-
-    return 0;
 }

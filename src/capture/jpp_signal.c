@@ -44,7 +44,7 @@ jpp_signal_claim(jpp_signal_user_t user, jpp_signal_pt receive,
     }
 
     if (!jpp_signal_is_free(&action, err)) {
-        return JPP_ERR_STATE;
+        return JPP_ERR_TAKEN;
     }
 
     __atomic_store_n(&jpp_signal_receivers[user].receive, receive,
@@ -85,7 +85,7 @@ jpp_signal_is_free(const struct sigaction *action, jpp_err_t *err)
     name = dladdr((void *) (uintptr_t) action->sa_handler, &info) != 0
            && info.dli_fname != NULL ? info.dli_fname : "unknown code";
 
-    (void) jpp_err_set(err, JPP_ERR_STATE, "SIGPROF belongs to %s: switch that "
+    (void) jpp_err_set(err, JPP_ERR_TAKEN, "SIGPROF belongs to %s: switch that "
                        "profiler off (google_perftools_profiles, for one), and "
                        "start this process again", name);
 

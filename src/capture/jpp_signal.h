@@ -42,7 +42,7 @@ typedef enum {
 
 
 typedef struct {
-    const void       *ucontext;    /* what was interrupted, for */
+    void             *ucontext;    /* what was interrupted, for */
                                    /*   jpp_backtrace_interrupted() */
     uint32_t          number;      /* the sender's */
     uint32_t          missed;      /* how often a timer has fired besides */
@@ -54,7 +54,7 @@ typedef void (*jpp_signal_pt)(const jpp_signal_t *signal);
 
 
 /*
- * From now on RECEIVE gets the signals of USER.  JPP_ERR_STATE: SIGPROF belongs
+ * From now on RECEIVE gets the signals of USER.  JPP_ERR_TAKEN: SIGPROF belongs
  * to somebody else.  Claiming again changes nothing, but finds that out.
  */
 jpp_code_t jpp_signal_claim(jpp_signal_user_t user, jpp_signal_pt receive,

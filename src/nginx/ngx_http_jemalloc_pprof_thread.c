@@ -2,11 +2,11 @@
 #include "ngx_http_jemalloc_pprof_thread.h"
 
 #include "jpp_source.h"
+#include "jpp_thread.h"
 
 #include <ngx_channel.h>
 
 #include <poll.h>
-#include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 
@@ -164,10 +164,6 @@ static ngx_int_t
 ngx_http_jemalloc_pprof_thread_start(ngx_http_jemalloc_pprof_task_t *task)
 {
     int                                err;
-    unsigned                           was_sampled;
-    sigset_t                           set, old;
-    pthread_t                          tid;
-    pthread_attr_t                     attr;
     ngx_http_jemalloc_pprof_thread_t  *thread;
 
     thread = &ngx_http_jemalloc_pprof_thread;
@@ -176,39 +172,11 @@ ngx_http_jemalloc_pprof_thread_start(ngx_http_jemalloc_pprof_task_t *task)
         return NGX_ERROR;
     }
 
-    err = pthread_attr_init(&attr);
-    if (err) {
-        ngx_log_error(NGX_LOG_ALERT, ngx_cycle->log, err,
-                      "pthread_attr_init() failed");
-        return NGX_ERROR;
-    }
-
-    (void) pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    (void) pthread_attr_setstacksize(&attr, NGX_HTTP_JEMALLOC_PPROF_STACK);
-
-    /* signals belong to the event loop; faults must not be blocked */
-
-    (void) sigfillset(&set);
-    (void) sigdelset(&set, SIGILL);
-    (void) sigdelset(&set, SIGFPE);
-    (void) sigdelset(&set, SIGSEGV);
-    (void) sigdelset(&set, SIGBUS);
-
     thread->is_done = 0;
     thread->running = task;
 
-    /* glibc takes a little of a thread's memory from malloc() */
-
-    was_sampled = jpp_source_sample_thread(JPP_SOURCE_BY_NONE);
-    (void) pthread_sigmask(SIG_SETMASK, &set, &old);
-
-    err = pthread_create(&tid, &attr, ngx_http_jemalloc_pprof_thread_main,
-                         task);
-
-    (void) pthread_sigmask(SIG_SETMASK, &old, NULL);
-    (void) jpp_source_sample_thread(was_sampled);
-
-    (void) pthread_attr_destroy(&attr);
+    err = jpp_thread_start(NGX_HTTP_JEMALLOC_PPROF_STACK,
+                           ngx_http_jemalloc_pprof_thread_main, task);
 
     if (err) {
         thread->running = NULL;
@@ -256,6 +224,8 @@ ngx_http_jemalloc_pprof_thread_main(void *data)
     ngx_http_jemalloc_pprof_thread_t  *thread;
 
     thread = &ngx_http_jemalloc_pprof_thread;
+
+    jpp_thread_name();
 
     (void) jpp_source_sample_thread(JPP_SOURCE_BY_NONE);
 

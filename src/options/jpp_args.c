@@ -18,6 +18,7 @@ typedef enum {
     JPP_ARG_IS_SECONDS,                 /* 1..max_seconds */
     JPP_ARG_IS_ROWS,                    /* 1..JPP_MAX_ROWS */
     JPP_ARG_IS_WIDTH,                   /* JPP_MIN_WIDTH..JPP_MAX_WIDTH */
+    JPP_ARG_IS_FREQUENCY,               /* 1..JPP_MAX_FREQUENCY */
     JPP_ARG_IS_WORKER                   /* one of words, a number, or a pid */
 } jpp_arg_kind_t;
 
@@ -117,7 +118,13 @@ static const jpp_arg_row_t  jpp_arg_rows[JPP_ARGS] = {
       "system, zones and unavailable, with commas between" },
 
     { "force",     JPP_ARG_IS_WORD, { "0", "1" }, 0,
-      "force must be 0 or 1" }
+      "force must be 0 or 1" },
+
+    { "frequency", JPP_ARG_IS_FREQUENCY, { NULL }, 99,
+      "frequency must be a whole number of samples a second from 1 to" },
+
+    { "mode",      JPP_ARG_IS_WORD, { "cpu", "wall" }, JPP_MODE_CPU,
+      "mode must be cpu or wall" }
 };
 
 
@@ -199,6 +206,10 @@ jpp_args_refuse(const jpp_args_t *args, const jpp_arg_row_t *row,
         return jpp_err_set(err, JPP_ERR_ARG, "%s %d", row->allowed,
                            JPP_MAX_ROWS);
 
+    case JPP_ARG_IS_FREQUENCY:
+        return jpp_err_set(err, JPP_ERR_ARG, "%s %d", row->allowed,
+                           JPP_MAX_FREQUENCY);
+
     case JPP_ARG_IS_WIDTH:
         return jpp_err_set(err, JPP_ERR_ARG, "%s %d to %d", row->allowed,
                            JPP_MIN_WIDTH, JPP_MAX_WIDTH);
@@ -257,6 +268,9 @@ jpp_args_value(jpp_args_t *args, const jpp_arg_row_t *row, const char *value,
 
     case JPP_ARG_IS_ROWS:
         return jpp_args_number(value, len, 1, JPP_MAX_ROWS, number);
+
+    case JPP_ARG_IS_FREQUENCY:
+        return jpp_args_number(value, len, 1, JPP_MAX_FREQUENCY, number);
 
     case JPP_ARG_IS_WIDTH:
         return jpp_args_number(value, len, JPP_MIN_WIDTH, JPP_MAX_WIDTH,

@@ -72,6 +72,14 @@ typedef enum {
 } jpp_field_t;
 
 
+/* Which time: a thread's on a CPU, or the time that passes. */
+typedef enum {
+    JPP_MODE_CPU = 0,
+    JPP_MODE_WALL,
+    JPP_MODES
+} jpp_mode_t;
+
+
 /* Which workers; the number is in args.worker. */
 typedef enum {
     JPP_WORKER_ALL = 0,
@@ -115,6 +123,8 @@ typedef enum {                 /* values, the default first */
     JPP_ARG_DETAIL,            /* jpp_detail_t: none */
     JPP_ARG_FIELDS,            /* bits by jpp_field_t: all */
     JPP_ARG_FORCE,             /* 0, 1: whatever it costs */
+    JPP_ARG_FREQUENCY,         /* samples a second: 99; 1..JPP_MAX_FREQUENCY */
+    JPP_ARG_MODE,              /* jpp_mode_t: cpu */
     JPP_ARGS
 } jpp_arg_t;
 

@@ -12,6 +12,9 @@
 
 static bool jpp_profile_mapping_equal(const jpp_mapping_t *a,
     const jpp_mapping_t *b);
+static bool jpp_profile_label_set(jpp_profile_t *profile,
+    jpp_label_set_t *wanted, const jpp_label_t *labels, size_t n,
+    uint32_t *set);
 static bool jpp_profile_label(jpp_profile_t *profile, const jpp_label_t *from,
     jpp_profile_label_t *label);
 static void jpp_utf8_clean(uint8_t *p, size_t len);
@@ -268,21 +271,45 @@ bool
 jpp_profile_part(jpp_profile_t *profile, const jpp_label_t *labels, size_t n,
     uint64_t part, uint32_t *set)
 {
-    size_t            i, n_sets;
-    jpp_label_set_t   wanted, *sets;
+    jpp_label_set_t  wanted;
 
     memset(&wanted, 0, sizeof(jpp_label_set_t));
 
     wanted.part = part;
 
-    for (i = 0; i < n && i < JPP_MAX_LABELS; i++) {
+    return jpp_profile_label_set(profile, &wanted, labels, n, set);
+}
+
+
+bool
+jpp_profile_labels_more(jpp_profile_t *profile, uint32_t from,
+    const jpp_label_t *labels, size_t n, uint32_t *set)
+{
+    jpp_label_set_t  wanted;
+
+    wanted = jpp_vec_items(profile->label_sets, jpp_label_set_t)[from];
+
+    return jpp_profile_label_set(profile, &wanted, labels, n, set);
+}
+
+
+/* The set WANTED with N LABELS more, as many as fit. */
+
+static bool
+jpp_profile_label_set(jpp_profile_t *profile, jpp_label_set_t *wanted,
+    const jpp_label_t *labels, size_t n, uint32_t *set)
+{
+    size_t            i, n_sets;
+    jpp_label_set_t  *sets;
+
+    for (i = 0; i < n && wanted->n < JPP_MAX_LABELS; i++) {
 
         if (labels[i].str != NULL && labels[i].str[0] == '\0') {
             continue;
         }
 
         if (!jpp_profile_label(profile, &labels[i],
-                               &wanted.labels[wanted.n++]))
+                               &wanted->labels[wanted->n++]))
         {
             return false;
         }
@@ -292,7 +319,7 @@ jpp_profile_part(jpp_profile_t *profile, const jpp_label_t *labels, size_t n,
     n_sets = jpp_vec_count(profile->label_sets, jpp_label_set_t);
 
     for (i = 0; i < n_sets; i++) {
-        if (memcmp(&sets[i], &wanted, sizeof(jpp_label_set_t)) == 0) {
+        if (memcmp(&sets[i], wanted, sizeof(jpp_label_set_t)) == 0) {
             *set = (uint32_t) i;
             return true;
         }
@@ -303,7 +330,7 @@ jpp_profile_part(jpp_profile_t *profile, const jpp_label_t *labels, size_t n,
         return false;
     }
 
-    *sets = wanted;
+    *sets = *wanted;
     *set = (uint32_t) n_sets;
 
     return true;

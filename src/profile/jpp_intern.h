@@ -67,6 +67,10 @@ uint32_t jpp_profile_function(jpp_profile_t *profile, uint32_t mapping,
 bool jpp_profile_labels(jpp_profile_t *profile, const jpp_label_t *labels,
     size_t n, uint32_t *set);
 
+/* The same for the labels of the set FROM and, behind them, N others. */
+bool jpp_profile_labels_more(jpp_profile_t *profile, uint32_t from,
+    const jpp_label_t *labels, size_t n, uint32_t *set);
+
 /*
  * The same for labels of a PART, which is not 0: sets of different parts
  * differ even if their labels are equal.

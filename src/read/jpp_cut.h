@@ -23,6 +23,7 @@ typedef enum {
     JPP_CUT_RULE,             /* code without call-frame information */
     JPP_CUT_ODD,              /* with some that cannot be followed */
     JPP_CUT_STACK,            /* the next frame is not on this stack */
+    JPP_CUT_DEAF,             /* no signal can look at the thread */
     JPP_CUTS
 } jpp_cut_t;
 

@@ -27,6 +27,7 @@ typedef struct {
      */
     const char *const   *parts;
 
+    bool                 has_origins;       /* what was inherited counts */
     bool                 is_own_baseline;   /* a capture says what its */
                                             /*   process inherited: it is */
                                             /*   its own baseline */
@@ -63,6 +64,10 @@ extern const jpp_reader_t  jpp_reader_pools;
 
 /* iterations of an event loop that took long */
 extern const jpp_reader_t  jpp_reader_stalls;
+
+/* stacks with their CPU time, with the time that passed */
+extern const jpp_reader_t  jpp_reader_cpu;
+extern const jpp_reader_t  jpp_reader_wall;
 
 
 #endif /* _JPP_READERS_H_INCLUDED_ */

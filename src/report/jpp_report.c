@@ -85,6 +85,14 @@ jpp_report_check(const jpp_report_options_t *options, size_t n,
                            "by=location only: the others are for requests");
     }
 
+    if (!options->reader->has_origins
+        && options->args.values[JPP_ARG_ORIGIN] != JPP_ORIGIN_ALL)
+    {
+        return jpp_err_set(err, JPP_ERR_ARG, "origin is about memory: a "
+                           "profile of %s has none: leave it out",
+                           options->reader->name);
+    }
+
     /* debug is for programs that want the text */
 
     if (format->policy != NULL

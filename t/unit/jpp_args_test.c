@@ -222,6 +222,32 @@ static const jpp_args_number_t  widths[] = {
 };
 
 
+#define JPP_BAD_FREQUENCY                                                     \
+    "frequency must be a whole number of samples a second from 1 to 1000"
+
+static const jpp_args_number_t  frequencies[] = {
+    { "", 99, 0, NULL },
+    { "frequency=1", 1, 0, NULL },
+    { "frequency=1000", 1000, 0, NULL },
+    { "frequency=0", 99, 0, JPP_BAD_FREQUENCY },
+    { "frequency=1001", 99, 0, JPP_BAD_FREQUENCY },
+    { "frequency=x", 99, 0, JPP_BAD_FREQUENCY },
+    { "frequency=-1", 99, 0, JPP_BAD_FREQUENCY },
+    { "frequency=", 99, 0, JPP_BAD_FREQUENCY },
+    { NULL, 0, 0, NULL }
+};
+
+
+static const jpp_args_number_t  modes[] = {
+    { "", JPP_MODE_CPU, 0, NULL },
+    { "mode=cpu", JPP_MODE_CPU, 0, NULL },
+    { "mode=wall", JPP_MODE_WALL, 0, NULL },
+    { "mode=x", JPP_MODE_CPU, 0, "mode must be cpu or wall" },
+    { "mode=", JPP_MODE_CPU, 0, "mode must be cpu or wall" },
+    { NULL, 0, 0, NULL }
+};
+
+
 #define JPP_BAD_BY                                                            \
     "by must be request, connection, location, server or upstream"
 
@@ -388,6 +414,8 @@ main(void)
     jpp_args_test_numbers(details, JPP_ARG_DETAIL);
     jpp_args_test_numbers(fields, JPP_ARG_FIELDS);
     jpp_args_test_numbers(forces, JPP_ARG_FORCE);
+    jpp_args_test_numbers(frequencies, JPP_ARG_FREQUENCY);
+    jpp_args_test_numbers(modes, JPP_ARG_MODE);
 
     /* what the path says comes before the query, and counts */
 

@@ -335,7 +335,7 @@ jpp_test_foreign(void)
     (void) sigaction(SIGPROF, &action, NULL);
 
     jpp_is_u64(jpp_signal_claim(JPP_SIGNAL_CPU, jpp_receive, &err),
-               JPP_ERR_STATE, "a signal that belongs to somebody else");
+               JPP_ERR_TAKEN, "a signal that belongs to somebody else");
     jpp_ok(strstr(err.text, "SIGPROF belongs to ") == err.text
            && strstr(err.text, "jpp_signal_test") != NULL
            && strstr(err.text, "switch that profiler off") != NULL,
@@ -356,7 +356,7 @@ jpp_test_foreign(void)
     (void) sigaction(SIGPROF, &action, NULL);
 
     jpp_is_u64(jpp_signal_claim(JPP_SIGNAL_CPU, jpp_receive, &err),
-               JPP_ERR_STATE, "another has taken it meanwhile");
+               JPP_ERR_TAKEN, "another has taken it meanwhile");
 
     jpp_signal_release(JPP_SIGNAL_CPU);
 

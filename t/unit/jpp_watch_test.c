@@ -112,7 +112,7 @@ main(void)
     jpp_watch_stop();
 
     signal(SIGPROF, foreign);
-    jpp_ok(jpp_watch_start(&loop, &err) == JPP_ERR_STATE
+    jpp_ok(jpp_watch_start(&loop, &err) == JPP_ERR_TAKEN
            && strstr(err.text, "SIGPROF belongs to") != NULL,
            "SIGPROF is taken: %s", err.text);
     jpp_ok(is_stored(computes, JPP_STALL_FOREIGN, "a computation"),

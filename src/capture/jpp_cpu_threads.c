@@ -1,0 +1,446 @@
+
+/* SIGEV_THREAD_ID */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "jpp_cpu_threads.h"
+#include "jpp_scan.h"
+#include "jpp_signal.h"
+
+
+#define JPP_CPU_ENTRIES  4096
+
+/* scans in which a thread is new */
+#define JPP_CPU_NEW      3
+
+#define JPP_CPU_SECOND   1000000000u
+
+/* musl, and glibc before 2.36, have the field by this name only */
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id  _sigev_un._tid
+#endif
+
+
+/* of getdents64(), as the kernel has it */
+typedef struct {
+    uint64_t          inode;
+    int64_t           offset;
+    uint16_t          len;
+    uint8_t           type;
+    char              name[];
+} jpp_cpu_entry_t;
+
+
+static void jpp_cpu_threads_see(jpp_cpu_threads_t *threads, pid_t tid,
+    bool is_thorough);
+static jpp_cpu_thread_t *jpp_cpu_threads_place(jpp_cpu_threads_t *threads,
+    pid_t tid);
+static void jpp_cpu_threads_add(jpp_cpu_threads_t *threads,
+    jpp_cpu_thread_t *thread, pid_t tid);
+static uint8_t jpp_cpu_threads_name(jpp_cpu_threads_t *threads, pid_t tid);
+static void jpp_cpu_threads_remove(jpp_cpu_threads_t *threads,
+    jpp_cpu_thread_t *thread);
+static void jpp_cpu_threads_hear(jpp_cpu_threads_t *threads,
+    jpp_cpu_thread_t *thread, bool is_deaf);
+static bool jpp_cpu_threads_timer(jpp_cpu_threads_t *threads,
+    jpp_cpu_thread_t *thread);
+static void jpp_cpu_threads_set(jpp_cpu_thread_t *thread, uint64_t interval);
+static clockid_t jpp_cpu_threads_clock(pid_t tid);
+
+
+void
+jpp_cpu_threads_init(jpp_cpu_threads_t *threads)
+{
+    memset(threads, 0, sizeof(jpp_cpu_threads_t));
+
+    (void) memcpy(threads->names[0], "main", sizeof("main"));
+    threads->n_names = 1;
+}
+
+
+jpp_code_t
+jpp_cpu_threads_scan(jpp_cpu_threads_t *threads, bool is_thorough,
+    jpp_err_t *err)
+{
+    int                     fd;
+    char                   *p;
+    long                    n;
+    uint32_t                i;
+    uint64_t                tid;
+    const jpp_cpu_entry_t  *entry;
+
+    _Alignas(jpp_cpu_entry_t) char  entries[JPP_CPU_ENTRIES];
+
+    fd = open("/proc/self/task", O_RDONLY|O_DIRECTORY|O_CLOEXEC);
+
+    if (fd == -1) {
+        return jpp_err_sys(err, errno, "cannot read /proc/self/task");
+    }
+
+    threads->scan++;
+    threads->n_seen = 0;
+
+    while ((n = syscall(SYS_getdents64, fd, entries, sizeof(entries))) > 0) {
+
+        for (p = entries; p < entries + n; p += entry->len) {
+
+            entry = (const jpp_cpu_entry_t *) (void *) p;
+
+            if (jpp_scan_dec(entry->name, &tid) != NULL) {
+                jpp_cpu_threads_see(threads, (pid_t) tid, is_thorough);
+            }
+        }
+    }
+
+    (void) close(fd);
+
+    for (i = 0; i < threads->n; i++) {
+
+        if (threads->threads[i].tid != 0
+            && threads->threads[i].seen != threads->scan)
+        {
+            jpp_cpu_threads_remove(threads, &threads->threads[i]);
+        }
+    }
+
+    return JPP_OK;
+}
+
+
+static void
+jpp_cpu_threads_see(jpp_cpu_threads_t *threads, pid_t tid, bool is_thorough)
+{
+    jpp_cpu_thread_t  *thread;
+
+    threads->n_seen++;
+
+    thread = jpp_cpu_threads_place(threads, tid);
+
+    if (thread == NULL) {
+        return;
+    }
+
+    if (thread->tid == 0) {
+        jpp_cpu_threads_add(threads, thread, tid);
+    }
+
+    thread->seen = threads->scan;
+
+    /* libc has all signals blocked while it starts a thread */
+
+    if (is_thorough || threads->scan - thread->since < JPP_CPU_NEW) {
+        jpp_cpu_threads_hear(threads, thread, jpp_look_blocks(tid, SIGPROF));
+    }
+}
+
+
+/* That of TID, or a free one; NULL: there is none. */
+
+static jpp_cpu_thread_t *
+jpp_cpu_threads_place(jpp_cpu_threads_t *threads, pid_t tid)
+{
+    uint32_t           i;
+    jpp_cpu_thread_t  *vacant;
+
+    vacant = NULL;
+
+    for (i = 0; i < threads->n; i++) {
+
+        if (threads->threads[i].tid == tid) {
+            return &threads->threads[i];
+        }
+
+        if (vacant == NULL && threads->threads[i].tid == 0) {
+            vacant = &threads->threads[i];
+        }
+    }
+
+    if (vacant != NULL || threads->n == JPP_CPU_THREADS) {
+        return vacant;
+    }
+
+    return &threads->threads[threads->n++];
+}
+
+
+static void
+jpp_cpu_threads_add(jpp_cpu_threads_t *threads, jpp_cpu_thread_t *thread,
+    pid_t tid)
+{
+    memset(thread, 0, sizeof(jpp_cpu_thread_t));
+
+    thread->tid = tid;
+    thread->since = threads->scan;
+    thread->is_main = tid == getpid();
+    thread->name = thread->is_main ? 0 : jpp_cpu_threads_name(threads, tid);
+
+    /* of one that was there before the first scan, only what comes */
+
+    if (threads->scan == 1) {
+        (void) jpp_cpu_threads_intervals(thread, 0);
+    }
+}
+
+
+jpp_cpu_thread_t *
+jpp_cpu_threads_main(jpp_cpu_threads_t *threads)
+{
+    uint32_t  i;
+
+    for (i = 0; i < threads->n; i++) {
+        if (threads->threads[i].tid != 0 && threads->threads[i].is_main) {
+            return &threads->threads[i];
+        }
+    }
+
+    return NULL;
+}
+
+
+static uint8_t
+jpp_cpu_threads_name(jpp_cpu_threads_t *threads, pid_t tid)
+{
+    char      name[JPP_LOOK_NAME];
+    uint32_t  i;
+
+    memset(name, 0, JPP_LOOK_NAME);
+    jpp_look_name(tid, name);
+
+    for (i = 1; i < threads->n_names; i++) {
+        if (strcmp(threads->names[i], name) == 0) {
+            return (uint8_t) i;
+        }
+    }
+
+    if (i == JPP_CPU_NAMES) {
+        return JPP_CPU_NAMES - 1;
+    }
+
+    if (i == JPP_CPU_NAMES - 1) {
+        (void) memcpy(name, "(others)", sizeof("(others)"));
+    }
+
+    memcpy(threads->names[i], name, JPP_LOOK_NAME);
+    threads->n_names++;
+
+    return (uint8_t) i;
+}
+
+
+static void
+jpp_cpu_threads_remove(jpp_cpu_threads_t *threads, jpp_cpu_thread_t *thread)
+{
+    if (thread->has_timer) {
+        (void) timer_delete(thread->timer);
+    }
+
+    threads->n_deaf -= thread->is_deaf;
+
+    memset(thread, 0, sizeof(jpp_cpu_thread_t));
+}
+
+
+/* IS_DEAF: no signal can come to THREAD, or one can again. */
+
+static void
+jpp_cpu_threads_hear(jpp_cpu_threads_t *threads, jpp_cpu_thread_t *thread,
+    bool is_deaf)
+{
+    if (thread->is_deaf == is_deaf || thread->is_refused) {
+        return;
+    }
+
+    thread->is_deaf = is_deaf;
+    threads->n_deaf += is_deaf ? 1 : -1u;
+
+    if (is_deaf && thread->has_timer) {
+        (void) timer_delete(thread->timer);
+        thread->has_timer = false;
+
+        (void) jpp_cpu_threads_intervals(thread, 0);
+    }
+}
+
+
+void
+jpp_cpu_threads_arm(jpp_cpu_threads_t *threads, uint64_t interval)
+{
+    uint32_t           i;
+    jpp_cpu_thread_t  *thread;
+
+    for (i = 0; i < threads->n; i++) {
+        thread = &threads->threads[i];
+
+        if (thread->tid == 0 || thread->is_deaf) {
+            continue;
+        }
+
+        if (interval == 0) {
+
+            if (thread->has_timer) {
+                (void) timer_delete(thread->timer);
+                thread->has_timer = false;
+                thread->interval = 0;
+            }
+
+            continue;
+        }
+
+        if (!thread->has_timer && !jpp_cpu_threads_timer(threads, thread)) {
+            continue;
+        }
+
+        if (thread->interval != interval) {
+            jpp_cpu_threads_set(thread, interval);
+        }
+    }
+}
+
+
+static bool
+jpp_cpu_threads_timer(jpp_cpu_threads_t *threads, jpp_cpu_thread_t *thread)
+{
+    struct sigevent  event;
+
+    memset(&event, 0, sizeof(struct sigevent));
+
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = SIGPROF;
+    event.sigev_value.sival_ptr = jpp_signal_value(JPP_SIGNAL_CPU,
+                                      (uint32_t) (thread - threads->threads));
+    event.sigev_notify_thread_id = thread->tid;
+
+    if (timer_create(jpp_cpu_threads_clock(thread->tid), &event,
+                     &thread->timer)
+        == 0)
+    {
+        thread->has_timer = true;
+        thread->interval = 0;
+        thread->debt = 0;
+
+        return true;
+    }
+
+    /* it may have ended */
+
+    if (errno != EINVAL && errno != ESRCH) {
+        threads->refused = errno;
+        jpp_cpu_threads_hear(threads, thread, true);
+        thread->is_refused = true;
+    }
+
+    return false;
+}
+
+
+/* What the old interval has already had is not lost. */
+
+static void
+jpp_cpu_threads_set(jpp_cpu_thread_t *thread, uint64_t interval)
+{
+    uint64_t           left;
+    struct itimerspec  every, was;
+
+    every.it_interval.tv_sec = (time_t) (interval / JPP_CPU_SECOND);
+    every.it_interval.tv_nsec = (long) (interval % JPP_CPU_SECOND);
+    every.it_value = every.it_interval;
+
+    if (timer_settime(thread->timer, 0, &every, &was) == -1) {
+        return;
+    }
+
+    left = (uint64_t) was.it_value.tv_sec * JPP_CPU_SECOND
+           + (uint64_t) was.it_value.tv_nsec;
+
+    if (left != 0 && left < thread->interval) {
+        (void) __atomic_fetch_add(&thread->debt, thread->interval - left,
+                                  __ATOMIC_RELAXED);
+    }
+
+    __atomic_store_n(&thread->interval, interval, __ATOMIC_RELAXED);
+}
+
+
+jpp_code_t
+jpp_cpu_threads_refused(const jpp_cpu_threads_t *threads, jpp_err_t *err)
+{
+    jpp_code_t  rc;
+
+    switch (threads->refused) {
+
+    case EAGAIN:
+        return jpp_err_set(err, JPP_ERR_SYS, "the kernel has no room for "
+                           "another timer of this user: raise RLIMIT_SIGPENDING"
+                           " (LimitSIGPENDING= in a unit of systemd)");
+
+    case EPERM:
+    case ENOSYS:
+    case EACCES:
+        return jpp_err_set(err, JPP_ERR_DENIED, "timer_create is forbidden "
+                           "here: allow it in the filter of system calls "
+                           "(SystemCallFilter= of systemd, seccomp of a "
+                           "container), or use mode=wall, which needs no "
+                           "timers");
+
+    default:
+        rc = jpp_err_sys(err, threads->refused, "cannot create a timer");
+    }
+
+    return rc;
+}
+
+
+uint64_t
+jpp_cpu_threads_intervals(jpp_cpu_thread_t *thread, uint64_t interval)
+{
+    uint64_t         now, n;
+    struct timespec  time;
+
+    if (clock_gettime(jpp_cpu_threads_clock(thread->tid), &time) == -1) {
+        return 0;
+    }
+
+    now = (uint64_t) time.tv_sec * JPP_CPU_SECOND + (uint64_t) time.tv_nsec;
+
+    if (interval == 0) {
+        thread->clock = now;
+        return 0;
+    }
+
+    n = now > thread->clock ? (now - thread->clock) / interval : 0;
+    thread->clock += n * interval;
+
+    return n;
+}
+
+
+/* As glibc's pthread_getcpuclockid() makes it; the kernel knows the thread. */
+
+static clockid_t
+jpp_cpu_threads_clock(pid_t tid)
+{
+    return (clockid_t) (~(unsigned) tid << 3 | 6);
+}
+
+
+void
+jpp_cpu_threads_clear(jpp_cpu_threads_t *threads)
+{
+    uint32_t  i;
+
+    for (i = 0; i < threads->n; i++) {
+        if (threads->threads[i].tid != 0) {
+            jpp_cpu_threads_remove(threads, &threads->threads[i]);
+        }
+    }
+
+    jpp_cpu_threads_init(threads);
+}

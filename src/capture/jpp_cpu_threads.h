@@ -1,0 +1,96 @@
+
+/*
+ * The threads of this process, while anybody samples them: who they are, the
+ * timer of each, and the time that is theirs and in no sample yet.
+ *
+ * A timer runs on the CPU time of its thread, and signals that thread
+ * (jpp_signal.h), with the number of its place in the table.  A thread that
+ * cannot be signalled, because it blocks SIGPROF or because the kernel refuses
+ * the timer, is deaf: its CPU time is read from its clock.
+ *
+ * [signal] where it says so; all else for one thread at a time.
+ */
+
+
+#ifndef _JPP_CPU_THREADS_H_INCLUDED_
+#define _JPP_CPU_THREADS_H_INCLUDED_
+
+
+#include <stdbool.h>
+#include <time.h>
+
+#include "jpp_cpu_look.h"
+#include "jpp_err.h"
+
+
+#define JPP_CPU_THREADS  1024
+
+/* distinct names of threads; the last one stands for all others */
+#define JPP_CPU_NAMES    64
+
+
+typedef struct {
+    pid_t             tid;         /* 0: the place is free */
+    uint32_t          seen;        /* the last scan that saw it */
+    uint32_t          since;       /* and the first */
+    uint8_t           name;        /* of names */
+    bool              is_main;
+    bool              is_deaf;
+    bool              is_refused;  /* the kernel gives it no timer */
+    bool              has_timer;
+    timer_t           timer;
+    uint64_t          clock;       /* deaf: its CPU time in samples */
+
+    /* until its next sample, which a handler takes */
+    uint64_t          interval;    /* of the timer */
+    uint64_t          debt;        /* CPU time before that was changed */
+    uint64_t          owed;        /* wall clock: ticks */
+    uint64_t          owed_nanos;
+} jpp_cpu_thread_t;
+
+
+/* zeroed until jpp_cpu_threads_init() */
+typedef struct {
+    jpp_cpu_thread_t  threads[JPP_CPU_THREADS];
+    uint32_t          n;           /* places in use lie below */
+    uint32_t          n_seen;      /* in the last scan */
+    uint32_t          n_deaf;
+    uint32_t          scan;
+    int               refused;     /* errno: of the last timer */
+    char              names[JPP_CPU_NAMES][JPP_LOOK_NAME];
+    uint32_t          n_names;
+} jpp_cpu_threads_t;
+
+
+/* Initialize the caller's THREADS: nobody is known. */
+void jpp_cpu_threads_init(jpp_cpu_threads_t *threads);
+
+/* See who has come and gone; with IS_THOROUGH, ask again who is deaf. */
+jpp_code_t jpp_cpu_threads_scan(jpp_cpu_threads_t *threads, bool is_thorough,
+    jpp_err_t *err);
+
+/* The main thread; NULL: it is not known. */
+jpp_cpu_thread_t *jpp_cpu_threads_main(jpp_cpu_threads_t *threads);
+
+/*
+ * A timer for each thread that has none, and INTERVAL nanoseconds for all; 0:
+ * no timers.
+ */
+void jpp_cpu_threads_arm(jpp_cpu_threads_t *threads, uint64_t interval);
+
+/* Why no thread has a timer. */
+jpp_code_t jpp_cpu_threads_refused(const jpp_cpu_threads_t *threads,
+    jpp_err_t *err);
+
+/*
+ * How many INTERVALs of CPU time THREAD, which is deaf, has used that were not
+ * counted before.  0: nothing is counted, but from now on.
+ */
+uint64_t jpp_cpu_threads_intervals(jpp_cpu_thread_t *thread,
+    uint64_t interval);
+
+/* Forget all; their timers are deleted. */
+void jpp_cpu_threads_clear(jpp_cpu_threads_t *threads);
+
+
+#endif /* _JPP_CPU_THREADS_H_INCLUDED_ */

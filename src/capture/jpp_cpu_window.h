@@ -1,0 +1,51 @@
+
+/*
+ * A window of jpp_cpu.h: what is seen in it, and that as a capture.  Whoever
+ * opens one knows it by its pointer only.
+ */
+
+
+#ifndef _JPP_CPU_WINDOW_H_INCLUDED_
+#define _JPP_CPU_WINDOW_H_INCLUDED_
+
+
+#include "jpp_args.h"
+#include "jpp_cpu_table.h"
+#include "jpp_cpu_threads.h"
+
+
+/* at a time */
+#define JPP_CPU_WINDOWS  64
+
+
+typedef struct jpp_cpu_window_s  jpp_cpu_window_t;
+
+
+typedef struct {
+    uint32_t          threads;     /* at its end */
+    uint32_t          deaf;        /* of these */
+    char              names[JPP_CPU_NAMES][JPP_LOOK_NAME];
+    uint32_t          n_names;
+} jpp_cpu_seen_t;
+
+
+struct jpp_cpu_window_s {
+    jpp_cpu_window_t   *next;      /* of those that have ended */
+    jpp_mode_t          mode;
+    uint32_t            frequency; /* asked for */
+    uint32_t            highest;   /* that it was sampled at */
+    uint64_t            opened;    /* ns, CLOCK_MONOTONIC */
+    uint64_t            closed;    /* 0: open */
+    uint64_t            idle;      /* of the main thread, ns */
+    uint64_t            waits;     /* of the others, ns */
+    jpp_cpu_seen_t      seen;
+    jpp_cpu_table_t     table;
+};
+
+
+/* Write WINDOW, which has ended, to FD. */
+jpp_code_t jpp_cpu_window_write(const jpp_cpu_window_t *window,
+    const char *why_early, int fd, jpp_err_t *err);
+
+
+#endif /* _JPP_CPU_WINDOW_H_INCLUDED_ */

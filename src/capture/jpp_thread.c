@@ -1,0 +1,57 @@
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+
+#include "jpp_source.h"
+#include "jpp_thread.h"
+
+
+int
+jpp_thread_start(size_t size, void *(*main)(void *data), void *data)
+{
+    int             error;
+    unsigned        was_sampled;
+    sigset_t        set, old;
+    pthread_t       thread;
+    pthread_attr_t  attr;
+
+    error = pthread_attr_init(&attr);
+
+    if (error != 0) {
+        return error;
+    }
+
+    (void) pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    (void) pthread_attr_setstacksize(&attr, size);
+
+    /* signals are for other threads; faults must not be blocked */
+
+    (void) sigfillset(&set);
+    (void) sigdelset(&set, SIGILL);
+    (void) sigdelset(&set, SIGFPE);
+    (void) sigdelset(&set, SIGSEGV);
+    (void) sigdelset(&set, SIGBUS);
+    (void) sigdelset(&set, SIGPROF);
+
+    /* glibc takes a little of a thread's memory from malloc() */
+
+    was_sampled = jpp_source_sample_thread(JPP_SOURCE_BY_NONE);
+    (void) pthread_sigmask(SIG_SETMASK, &set, &old);
+
+    error = pthread_create(&thread, &attr, main, data);
+
+    (void) pthread_sigmask(SIG_SETMASK, &old, NULL);
+    (void) jpp_source_sample_thread(was_sampled);
+
+    (void) pthread_attr_destroy(&attr);
+
+    return error;
+}
+
+
+void
+jpp_thread_name(void)
+{
+    (void) prctl(PR_SET_NAME, "jemalloc_pprof");
+}

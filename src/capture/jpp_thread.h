@@ -1,0 +1,26 @@
+
+/*
+ * Threads of our own: detached, and with all signals blocked but those of
+ * faults and of profilers, which see them like any other.  What libc allocates
+ * for them is not sampled.
+ *
+ * No state; any thread.
+ */
+
+
+#ifndef _JPP_THREAD_H_INCLUDED_
+#define _JPP_THREAD_H_INCLUDED_
+
+
+#include <stddef.h>
+
+
+/*
+ * Run MAIN with DATA in a thread with a stack of SIZE bytes.  Returns 0, or an
+ * errno.  MAIN calls jpp_thread_name() first, so that people know whose it is.
+ */
+int jpp_thread_start(size_t size, void *(*main)(void *data), void *data);
+void jpp_thread_name(void);
+
+
+#endif /* _JPP_THREAD_H_INCLUDED_ */

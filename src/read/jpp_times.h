@@ -1,0 +1,78 @@
+
+/*
+ * The types, columns and comments of a profile of time: what threads did with
+ * their CPU time, or with the time that passed.
+ *
+ * jpp_times_stacks.h reads a capture into it.
+ */
+
+
+#ifndef _JPP_TIMES_H_INCLUDED_
+#define _JPP_TIMES_H_INCLUDED_
+
+
+#include "jpp_args.h"
+#include "jpp_profile.h"
+
+
+/* how a capture begins, before its kind, and what separates its mappings */
+#define JPP_TIMES_HEAD  "jpp_times/1 "
+#define JPP_TIMES_MAPS  "MAPPED_LIBRARIES:\n"
+
+/* of a reason */
+#define JPP_TIMES_TEXT  160
+
+
+enum {
+    JPP_TIMES_SAMPLES = 0,
+    JPP_TIMES_NANOS,               /* of the profile's mode */
+    JPP_TIMES_OTHER,               /* of the other, which it has not */
+    JPP_TIMES_TYPES
+};
+
+
+/* What a capture says of itself; times are nanoseconds. */
+typedef struct {
+    uint64_t          frequency;      /* asked for */
+    uint64_t          highest;        /* that it was sampled at */
+    uint64_t          duration;
+    uint64_t          dropped;        /* samples */
+    uint64_t          dropped_nanos;
+    uint64_t          idle;           /* of event loops */
+    uint64_t          waits;          /* of other threads, for work */
+    uint64_t          threads;
+    uint64_t          deaf;           /* of these: no signal reaches them */
+} jpp_times_facts_t;
+
+
+/* The facts of all captures of a profile: sums, but for the highest three. */
+typedef struct {
+    jpp_times_facts_t  facts;
+    uint64_t           lasted;        /* durations, added up */
+    uint64_t           shortest;      /* that ended early */
+    uint32_t           n;
+    uint32_t           n_early;
+    char               early[JPP_TIMES_TEXT];     /* why the last did */
+} jpp_times_sums_t;
+
+
+extern const jpp_value_type_t  jpp_times_types[JPP_MODES][JPP_TIMES_TYPES];
+
+/* their names as the words of the parameter "type" */
+extern const jpp_words_t       jpp_times_cpu_words;
+extern const jpp_words_t       jpp_times_wall_words;
+
+
+/* Initialize the caller's PROFILE; its facts are the sums. */
+bool jpp_times_cpu_profile(jpp_profile_t *profile, jpp_arena_t *arena);
+bool jpp_times_wall_profile(jpp_profile_t *profile, jpp_arena_t *arena);
+
+/* Add FACTS to SUMS; EARLY: why the capture ended early, or "". */
+void jpp_times_add_up(jpp_times_sums_t *sums, const jpp_times_facts_t *facts,
+    const char *early);
+
+/* Period, duration, and comments on all that; false: no memory. */
+bool jpp_times_describe(jpp_profile_t *profile);
+
+
+#endif /* _JPP_TIMES_H_INCLUDED_ */

@@ -1,0 +1,29 @@
+
+#include "jpp_fuzz.h"
+#include "jpp_pprof.h"
+#include "jpp_times_stacks.h"
+
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    jpp_arena_t          arena;
+    jpp_dump_t           dump;
+    jpp_profile_t        profile;
+    jpp_read_options_t   options = { .is_base = size & 1 };
+
+    jpp_arena_init(&arena, JPP_FUZZ_MEMORY);
+
+    if (jpp_times_cpu_profile(&profile, &arena)
+        && jpp_times_open(&dump, &profile, (const char *) data, size, NULL,
+                          NULL)
+           == JPP_OK
+        && jpp_times_read(&profile, &dump, &options, NULL) == JPP_OK
+        && jpp_times_describe(&profile))
+    {
+        (void) jpp_pprof_pack(&profile, jpp_fuzz_sink());
+    }
+
+    jpp_arena_destroy(&arena);
+    return 0;
+}

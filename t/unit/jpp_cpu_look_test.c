@@ -1,0 +1,295 @@
+
+/*
+ * What the kernel says about threads that sleep and wait, and the stack of one
+ * that sleeps.
+ */
+
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "jpp_backtrace.h"
+#include "jpp_cpu_look.h"
+#include "jpp_cut.h"
+#include "jpp_test.h"
+
+
+#define JPP_LOOK_DEPTH  64
+
+
+static void jpp_test_asleep(void);
+static void jpp_test_epoll(void);
+static void jpp_test_futex(void);
+static void jpp_test_stacks(void);
+static void jpp_test_bad_stacks(void);
+static void *jpp_thread(void *data);
+static void jpp_thread_reads(void) __attribute__((noinline));
+static jpp_blocked_t jpp_wait_for(int64_t call);
+
+
+typedef struct {
+    void            (*run)(void);
+    pthread_t         id;
+    volatile pid_t    tid;
+    sem_t             ready;
+} jpp_thread_t;
+
+
+static jpp_thread_t   thread;
+static int            wake[2];
+static volatile bool  is_over;
+
+
+static void
+jpp_start(void (*run)(void))
+{
+    (void) sem_init(&thread.ready, 0, 0);
+    thread.run = run;
+
+    (void) !pipe(wake);
+    (void) pthread_create(&thread.id, NULL, jpp_thread, NULL);
+    (void) sem_wait(&thread.ready);
+}
+
+
+static void
+jpp_end(void)
+{
+    is_over = true;
+    (void) !write(wake[1], "x", 1);
+    (void) pthread_join(thread.id, NULL);
+    (void) close(wake[0]);
+    (void) close(wake[1]);
+}
+
+
+static void *
+jpp_thread(void *data)
+{
+    sigset_t  set;
+
+    (void) data;
+
+    (void) prctl(PR_SET_NAME, "a\tname");
+    (void) sigemptyset(&set);
+    (void) sigaddset(&set, SIGPROF);
+    (void) pthread_sigmask(SIG_BLOCK, &set, NULL);
+
+    thread.tid = (pid_t) syscall(SYS_gettid);
+    (void) sem_post(&thread.ready);
+
+    thread.run();
+
+    return NULL;
+}
+
+
+static jpp_blocked_t
+jpp_wait_for(int64_t call)
+{
+    unsigned       n;
+    jpp_blocked_t  blocked;
+
+    for (n = 0; n < 10000; n++) {
+        jpp_blocked_read(thread.tid, &blocked);
+
+        if (blocked.state == JPP_BLOCKED_WAITS && blocked.call == call) {
+            return blocked;
+        }
+
+        (void) usleep(1000);
+    }
+
+    jpp_ok(false, "the thread is never in call %d", (int) call);
+
+    return blocked;
+}
+
+
+static void
+jpp_thread_reads(void)
+{
+    char  byte;
+
+    (void) !read(wake[0], &byte, 1);
+
+    /* this has a frame of its own */
+
+    is_over = true;
+}
+
+
+static void
+jpp_thread_waits(void)
+{
+    int                 fd;
+    struct epoll_event  event;
+
+    fd = epoll_create1(EPOLL_CLOEXEC);
+    event.events = EPOLLIN;
+    (void) epoll_ctl(fd, EPOLL_CTL_ADD, wake[0], &event);
+    (void) epoll_wait(fd, &event, 1, -1);
+    (void) close(fd);
+}
+
+
+static pthread_mutex_t  mutex = PTHREAD_MUTEX_INITIALIZER;
+
+
+static void
+jpp_thread_locks(void)
+{
+    (void) pthread_mutex_lock(&mutex);
+    (void) pthread_mutex_unlock(&mutex);
+}
+
+
+static void
+jpp_test_asleep(void)
+{
+    char        name[JPP_LOOK_NAME];
+    jpp_blocked_t  look;
+
+    jpp_start(jpp_thread_reads);
+
+    look = jpp_wait_for(SYS_read);
+
+    jpp_is_i64(look.call, SYS_read, "a thread that reads");
+    jpp_ok(!jpp_look_is_in_epoll(&look) && !jpp_look_is_in_futex(&look),
+           "is not idle");
+
+    jpp_look_name(thread.tid, name);
+    jpp_is_str(name, "a?name", "its name");
+
+    jpp_ok(jpp_look_blocks(thread.tid, SIGPROF), "it blocks SIGPROF");
+    jpp_ok(!jpp_look_blocks(thread.tid, SIGUSR1), "and not SIGUSR1");
+    jpp_ok(!jpp_look_blocks(getpid(), SIGPROF), "others do not");
+
+    jpp_end();
+
+    jpp_blocked_read(thread.tid, &look);
+    jpp_is_u64(look.state, JPP_BLOCKED_UNKNOWN, "until it ends");
+
+    jpp_look_name(thread.tid, name);
+    jpp_is_str(name, "", "then it has no name");
+    jpp_ok(!jpp_look_blocks(thread.tid, SIGPROF), "and no mask");
+}
+
+
+static void
+jpp_test_epoll(void)
+{
+    jpp_blocked_t  look;
+
+    jpp_start(jpp_thread_waits);
+
+    look = jpp_wait_for(SYS_epoll_wait);
+    jpp_ok(jpp_look_is_in_epoll(&look), "a thread that waits for events");
+
+    jpp_end();
+}
+
+
+static void
+jpp_test_futex(void)
+{
+    jpp_blocked_t  look;
+
+    (void) pthread_mutex_lock(&mutex);
+
+    jpp_start(jpp_thread_locks);
+
+    look = jpp_wait_for(SYS_futex);
+    jpp_ok(jpp_look_is_in_futex(&look), "a thread that waits for another");
+
+    (void) pthread_mutex_unlock(&mutex);
+    jpp_end();
+}
+
+
+static void
+jpp_test_stacks(void)
+{
+    bool        is_found;
+    uint32_t    i, n;
+    uintptr_t   pcs[JPP_LOOK_DEPTH];
+    jpp_blocked_t  look;
+
+    static uint8_t  copy[JPP_BACKTRACE_COPY];
+
+    if (!jpp_backtrace_start()) {
+        return;
+    }
+
+    jpp_start(jpp_thread_reads);
+
+    look = jpp_wait_for(SYS_read);
+    n = jpp_backtrace_copied(&look, copy, pcs, JPP_LOOK_DEPTH);
+
+    jpp_ok(n > 2, "the stack of a thread that sleeps");
+    jpp_is_u64(pcs[0], look.pc + 1, "it begins where the call returns to");
+
+    for (i = 0, is_found = false; i < n; i++) {
+        is_found |= jpp_backtrace_function(pcs[i])
+                    == (uintptr_t) jpp_thread_reads;
+    }
+
+    jpp_ok(is_found, "and has the function that reads");
+    jpp_ok(jpp_cut_name(pcs[n - 1]) == NULL, "to its end");
+
+    jpp_end();
+}
+
+
+/* What is not mapped ends a stack, and not the process. */
+
+static void
+jpp_test_bad_stacks(void)
+{
+    size_t     i;
+    uint32_t   n;
+    uintptr_t  pcs[JPP_LOOK_DEPTH];
+    jpp_blocked_t  look;
+
+    static uint8_t          copy[JPP_BACKTRACE_COPY];
+    static const uintptr_t  stacks[] = { 8, 0x1000, UINTPTR_MAX - 0x2000,
+                                         UINTPTR_MAX - 7, 0 };
+
+    if (!jpp_backtrace_start()) {
+        return;
+    }
+
+    for (i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++) {
+        memset(&look, 0, sizeof(look));
+        look.state = JPP_BLOCKED_WAITS;
+        look.pc = (uintptr_t) read;
+        look.rsp = stacks[i];
+
+        n = jpp_backtrace_copied(&look, copy, pcs, JPP_LOOK_DEPTH);
+
+        jpp_ok(n != 0 && jpp_cut_name(pcs[n - 1]) != NULL,
+               "no stack at %zx", stacks[i]);
+    }
+}
+
+
+int
+main(void)
+{
+    jpp_test_asleep();
+    jpp_test_epoll();
+    jpp_test_futex();
+    jpp_test_stacks();
+    jpp_test_bad_stacks();
+
+    return jpp_done();
+}

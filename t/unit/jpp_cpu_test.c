@@ -1,0 +1,669 @@
+
+/*
+ * Windows on the sampler: functions that burn CPU time or sleep, in threads
+ * that come, go and block the signal; many windows at once; and what forbids
+ * one.  Sums are compared, times are not.
+ */
+
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "jpp_cpu.h"
+#include "jpp_signal.h"
+#include "jpp_test_dump.h"
+#include "jpp_times.h"
+
+
+#define JPP_CPU_NANOS  1000000000u
+
+
+static void jpp_test_cpu(void);
+static void jpp_test_windows(void);
+static void jpp_test_wall(void);
+static void jpp_test_sleep_is_whole(void);
+static void jpp_test_deaf(void);
+static void jpp_test_nothing_is_left(void);
+static void jpp_test_full(void);
+static void jpp_test_taken(void);
+static void jpp_test_taken_meanwhile(void);
+static void jpp_test_signals(void);
+static void jpp_test_exit(void);
+
+static void jpp_burn_one(uint64_t nanos) __attribute__((noinline));
+static void jpp_burn_two(uint64_t nanos) __attribute__((noinline));
+static void jpp_sleep(uint64_t nanos) __attribute__((noinline));
+static void jpp_wait_for_child(void) __attribute__((noinline));
+static void *jpp_thread(void *data);
+static uint64_t jpp_time(clockid_t clock);
+static char *jpp_text(jpp_cpu_window_t *window, const char *why_early);
+static char *jpp_report_of(const char *text, bool is_wall, const char *args);
+static uint64_t jpp_nanos(const char *folded, const char *name);
+static unsigned jpp_timers(void);
+static unsigned jpp_threads(void);
+
+
+static volatile unsigned long  jpp_sum;
+
+
+int
+main(void)
+{
+    jpp_err_t  err;
+
+    if (jpp_cpu_check(&err) == JPP_ERR_ABSENT) {
+        jpp_ok(strstr(err.text, "there is no unwinder for this machine")
+               != NULL, "no unwinder: %s", err.text);
+        return jpp_done();
+    }
+
+    jpp_test_cpu();
+    jpp_test_windows();
+    jpp_test_wall();
+    jpp_test_sleep_is_whole();
+    jpp_test_deaf();
+    jpp_test_nothing_is_left();
+    jpp_test_full();
+    jpp_test_taken();
+    jpp_test_taken_meanwhile();
+    jpp_test_signals();
+    jpp_test_exit();
+
+    return jpp_done();
+}
+
+
+static uint64_t
+jpp_time(clockid_t clock)
+{
+    struct timespec  time;
+
+    (void) clock_gettime(clock, &time);
+
+    return (uint64_t) time.tv_sec * JPP_CPU_NANOS + (uint64_t) time.tv_nsec;
+}
+
+
+static void
+jpp_burn_one(uint64_t nanos)
+{
+    unsigned  i;
+    uint64_t  end;
+
+    end = jpp_time(CLOCK_THREAD_CPUTIME_ID) + nanos;
+
+    while (jpp_time(CLOCK_THREAD_CPUTIME_ID) < end) {
+        for (i = 0; i < 10000; i++) {
+            jpp_sum += i;
+        }
+    }
+}
+
+
+static void
+jpp_burn_two(uint64_t nanos)
+{
+    unsigned  i;
+    uint64_t  end;
+
+    end = jpp_time(CLOCK_THREAD_CPUTIME_ID) + nanos;
+
+    while (jpp_time(CLOCK_THREAD_CPUTIME_ID) < end) {
+        for (i = 0; i < 10000; i++) {
+            jpp_sum += 3 * i;
+        }
+    }
+}
+
+
+static void
+jpp_sleep(uint64_t nanos)
+{
+    struct timespec  time = { 0, (long) nanos };
+
+    if (nanosleep(&time, NULL) == -1) {
+        jpp_ok(false, "a sleep was interrupted");
+    }
+
+    jpp_sum++;
+}
+
+
+/* The parent of vfork() is in a sleep that no signal ends. */
+
+static void
+jpp_wait_for_child(void)
+{
+    pid_t            pid;
+    struct timespec  time = { 0, 200000000 };
+
+    pid = vfork();
+
+    if (pid == 0) {
+        (void) nanosleep(&time, NULL);
+        _exit(0);
+    }
+
+    (void) waitpid(pid, NULL, 0);
+
+    jpp_sum++;
+}
+
+
+/* What WINDOW has seen; the caller frees it. */
+
+static char *
+jpp_text(jpp_cpu_window_t *window, const char *why_early)
+{
+    int         fd;
+    char       *text;
+    off_t       len;
+    jpp_err_t   err = { 0 };
+
+    fd = memfd_create("window", 0);
+
+    jpp_is_u64(jpp_cpu_dump(window, why_early, fd, &err), JPP_OK,
+               "a window is written: %s", err.text);
+    jpp_cpu_close(window);
+
+    len = lseek(fd, 0, SEEK_END);
+    text = calloc(1, (size_t) len + 1);
+
+    if (pread(fd, text, (size_t) len, 0) != len) {
+        exit(1);
+    }
+
+    (void) close(fd);
+
+    return text;
+}
+
+
+/* TEXT as a report, in memory that stays. */
+
+static char *
+jpp_report_of(const char *text, bool is_wall, const char *args)
+{
+    jpp_err_t             err;
+    jpp_vec_t            *out;
+    jpp_arena_t           arena;
+    jpp_capture_t         capture;
+    jpp_report_options_t  options;
+
+    jpp_report_options_init(&options);
+
+    options.reader = is_wall ? &jpp_reader_wall : &jpp_reader_cpu;
+    options.time_nanos = 1;
+
+    jpp_args_init(&options.args, &jpp_format_words, options.reader->types);
+    (void) jpp_args_query(&options.args, args, strlen(args), &err);
+
+    memset(&capture, 0, sizeof(capture));
+
+    capture.data = text;
+    capture.len = strlen(text);
+
+    jpp_arena_init(&arena, (size_t) 1 << 30);
+
+    jpp_is_u64(jpp_test_report_into(&out, &arena, &capture, 1, &options, &err),
+               JPP_OK, "its report: %s", err.text);
+
+    (void) jpp_vec_push(out, 1);
+
+    return (char *) out->data;
+}
+
+
+/* What the stacks of FOLDED that have NAME are worth. */
+
+static uint64_t
+jpp_nanos(const char *folded, const char *name)
+{
+    uint64_t     sum;
+    const char  *line, *end, *number, *found;
+
+    for (line = folded, sum = 0; *line != '\0'; line = end + 1) {
+
+        end = strchr(line, '\n');
+        number = memrchr(line, ' ', (size_t) (end - line));
+        found = memmem(line, (size_t) (end - line), name, strlen(name));
+
+        sum += found != NULL ? strtoull(number, NULL, 10) : 0;
+    }
+
+    return sum;
+}
+
+
+/* Timers of this process, as far as the kernel lists them. */
+
+static unsigned
+jpp_timers(void)
+{
+    char      line[256];
+    FILE     *file;
+    unsigned  n;
+
+    file = fopen("/proc/self/timers", "r");
+    n = 0;
+
+    while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
+        n += strncmp(line, "ID: ", 4) == 0;
+    }
+
+    if (file != NULL) {
+        fclose(file);
+    }
+
+    return n;
+}
+
+
+static unsigned
+jpp_threads(void)
+{
+    char      line[256];
+    FILE     *file;
+    unsigned  n;
+
+    file = fopen("/proc/self/status", "r");
+    n = 0;
+
+    while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
+        (void) sscanf(line, "Threads: %u", &n);
+    }
+
+    if (file != NULL) {
+        fclose(file);
+    }
+
+    return n;
+}
+
+
+static bool
+jpp_is_about(uint64_t got, uint64_t expected)
+{
+    return got * 10 > expected * 8 && got * 10 < expected * 12;
+}
+
+
+static void
+jpp_test_cpu(void)
+{
+    char              *text, *folded, *top;
+    uint64_t           one, two;
+    jpp_err_t          err;
+    jpp_cpu_window_t  *window;
+
+    window = jpp_cpu_open(JPP_MODE_CPU, 1000, &err);
+
+    jpp_ok(window != NULL && jpp_cpu_is_on(), "a window");
+
+    jpp_burn_one(200000000);
+    jpp_burn_two(400000000);
+
+    text = jpp_text(window, NULL);
+    folded = jpp_report_of(text, false, "format=folded");
+
+    jpp_ok(!jpp_cpu_is_on(), "is over");
+
+    one = jpp_nanos(folded, ";jpp_burn_one");
+    two = jpp_nanos(folded, ";jpp_burn_two");
+
+    jpp_ok(jpp_is_about(one, 200000000), "one took 200 ms: %" PRIu64, one);
+    jpp_ok(jpp_is_about(two, 400000000), "two took 400 ms: %" PRIu64, two);
+
+    top = jpp_report_of(text, false, "format=top");
+
+    jpp_ok(strstr(top, "1000 samples a second of each thread, for ") != NULL,
+           "how often is said");
+    jpp_ok(strstr(top, "ended early") == NULL, "it did not end early");
+
+    free(text);
+}
+
+
+/* Each has its own time, whatever frequency the others ask for. */
+
+static void
+jpp_test_windows(void)
+{
+    size_t             i;
+    char              *text, *folded, *top;
+    uint64_t           sum, before, cpu[4];
+    jpp_err_t          err;
+    jpp_cpu_window_t  *windows[4];
+
+    static const uint32_t  frequencies[] = { 50, 99, 250, 1000 };
+
+    for (i = 0; i < 4; i++) {
+        windows[i] = jpp_cpu_open(JPP_MODE_CPU, frequencies[i], &err);
+        cpu[i] = jpp_time(CLOCK_PROCESS_CPUTIME_ID);
+        jpp_burn_one(150000000);
+    }
+
+    for (i = 0; i < 4; i++) {
+
+        jpp_burn_two(150000000);
+
+        before = cpu[i];
+        cpu[i] = jpp_time(CLOCK_PROCESS_CPUTIME_ID) - before;
+        text = jpp_text(windows[i], "it is a test");
+
+        folded = jpp_report_of(text, false, "format=folded");
+        sum = jpp_nanos(folded, "");
+
+        jpp_ok(jpp_is_about(sum, cpu[i]), "window %zu: %" PRIu64
+               " of %" PRIu64, i, sum, cpu[i]);
+
+        top = jpp_report_of(text, false, "format=top");
+
+        jpp_ok((strstr(top, "up to 1000 were taken") != NULL)
+               == (frequencies[i] != 1000), "what was taken is said");
+        jpp_ok(strstr(top, "1 of 1 workers ended early") != NULL
+               && strstr(top, ": it is a test\n") != NULL, "and why it ended");
+
+        free(text);
+    }
+}
+
+
+static void
+jpp_test_wall(void)
+{
+    char              *text, *folded;
+    uint64_t           slept, waited, burnt;
+    jpp_err_t          err;
+    jpp_cpu_window_t  *window;
+
+    window = jpp_cpu_open(JPP_MODE_WALL, 200, &err);
+
+    jpp_sleep(200000000);
+    jpp_wait_for_child();
+    jpp_burn_one(100000000);
+
+    text = jpp_text(window, NULL);
+    folded = jpp_report_of(text, true, "format=folded");
+
+    slept = jpp_nanos(folded, ";jpp_sleep;");
+    waited = jpp_nanos(folded, ";jpp_wait_for_child;");
+    burnt = jpp_nanos(folded, ";jpp_burn_one");
+
+    jpp_ok(slept * 10 > 200000000u * 8ull, "a sleep: %" PRIu64, slept);
+    jpp_ok(waited * 10 > 200000000u * 8ull, "a wait: %" PRIu64, waited);
+    jpp_ok(burnt * 10 > 100000000u * 8ull, "work: %" PRIu64, burnt);
+
+    jpp_ok(strstr(text, "labels 2\nstate=blocked\nthread=main\n") != NULL,
+           "who, and what state, are labels");
+
+    free(text);
+}
+
+
+/* A signal would end it early. */
+
+static void
+jpp_test_sleep_is_whole(void)
+{
+    unsigned           i;
+    uint64_t           before;
+    jpp_err_t          err;
+    jpp_cpu_window_t  *windows[2];
+
+    windows[0] = jpp_cpu_open(JPP_MODE_WALL, 1000, &err);
+    windows[1] = jpp_cpu_open(JPP_MODE_CPU, 1000, &err);
+
+    for (i = 0, before = jpp_time(CLOCK_MONOTONIC); i < 20; i++) {
+        jpp_sleep(10000000);
+    }
+
+    jpp_ok(jpp_time(CLOCK_MONOTONIC) - before >= 200000000u,
+           "nothing cuts a sleep short");
+
+    jpp_cpu_close(windows[0]);
+    jpp_cpu_close(windows[1]);
+}
+
+
+static void *
+jpp_thread(void *data)
+{
+    sigset_t     set;
+    const bool  *is_deaf = data;
+
+    (void) sigemptyset(&set);
+    (void) sigaddset(&set, SIGPROF);
+
+    if (*is_deaf) {
+        (void) pthread_sigmask(SIG_BLOCK, &set, NULL);
+    }
+
+    jpp_burn_two(300000000);
+
+    return NULL;
+}
+
+
+static void
+jpp_test_deaf(void)
+{
+    char              *text, *folded, *top;
+    bool               is_deaf[2] = { false, true };
+    uint64_t           nanos;
+    jpp_err_t          err;
+    pthread_t          threads[2];
+    jpp_cpu_window_t  *window;
+
+    window = jpp_cpu_open(JPP_MODE_CPU, 200, &err);
+
+    (void) pthread_create(&threads[0], NULL, jpp_thread, &is_deaf[0]);
+    (void) pthread_setname_np(threads[0], "hears");
+    (void) pthread_create(&threads[1], NULL, jpp_thread, &is_deaf[1]);
+    (void) pthread_setname_np(threads[1], "deaf");
+
+    (void) usleep(250000);
+
+    (void) pthread_join(threads[0], NULL);
+
+    text = jpp_text(window, NULL);
+    folded = jpp_report_of(text, false, "format=folded");
+
+    nanos = jpp_nanos(folded, ";jpp_thread;jpp_burn_two");
+    jpp_ok(nanos > 100000000, "a thread that came later: %" PRIu64, nanos);
+
+    nanos = jpp_nanos(folded, "[cut: the thread takes no signal]");
+    jpp_ok(nanos > 50000000, "one that takes no signal: %" PRIu64, nanos);
+
+    jpp_ok(strstr(text, "thread=hears\n") != NULL
+           && strstr(text, "thread=deaf\n") != NULL, "their names");
+
+    top = jpp_report_of(text, false, "format=top");
+    jpp_ok(strstr(top, " threads take no signal (they block SIGPROF") != NULL
+           || strstr(text, "\ndeaf 0\n") != NULL, "which is said");
+
+    (void) pthread_join(threads[1], NULL);
+    free(text);
+}
+
+
+static void
+jpp_test_nothing_is_left(void)
+{
+    unsigned           i;
+    jpp_err_t          err;
+    jpp_cpu_window_t  *windows[2];
+    struct sigaction   action;
+
+    windows[0] = jpp_cpu_open(JPP_MODE_CPU, 1000, &err);
+    windows[1] = jpp_cpu_open(JPP_MODE_WALL, 1000, &err);
+
+    jpp_ok(jpp_timers() != 0 || access("/proc/self/timers", R_OK) == -1,
+           "a timer");
+
+    jpp_burn_one(50000000);
+
+    jpp_cpu_close(windows[0]);
+    jpp_cpu_close(windows[1]);
+    jpp_cpu_close(NULL);
+
+    (void) sigaction(SIGPROF, NULL, &action);
+
+    jpp_ok(action.sa_handler == SIG_IGN, "no handler is left");
+    jpp_is_u64(jpp_timers(), 0, "nor a timer");
+
+    for (i = 0; i < 10000 && jpp_threads() != 1; i++) {
+        (void) usleep(1000);
+    }
+
+    jpp_is_u64(jpp_threads(), 1, "nor a thread");
+}
+
+
+static void
+jpp_test_full(void)
+{
+    unsigned           i;
+    jpp_err_t          err;
+    jpp_cpu_window_t  *windows[JPP_CPU_WINDOWS];
+
+    for (i = 0; i < JPP_CPU_WINDOWS; i++) {
+        windows[i] = jpp_cpu_open(JPP_MODE_CPU, 1 + i, &err);
+    }
+
+    jpp_ok(windows[JPP_CPU_WINDOWS - 1] != NULL, "many windows at once");
+    jpp_ok(jpp_cpu_open(JPP_MODE_WALL, 99, &err) == NULL, "and no more");
+    jpp_is_u64(err.code, JPP_ERR_BUSY, "is told by its code");
+    jpp_is_str(err.text, "64 profiles of its CPU are being taken already: try "
+               "again when they are done", "and a sentence");
+
+    jpp_burn_one(20000000);
+
+    for (i = 0; i < JPP_CPU_WINDOWS; i++) {
+        jpp_cpu_close(windows[i]);
+    }
+
+    jpp_ok(!jpp_cpu_is_on(), "all are closed");
+}
+
+
+static void
+jpp_foreign(int signo)
+{
+    (void) signo;
+}
+
+
+static void
+jpp_test_taken(void)
+{
+    jpp_err_t         err;
+    struct sigaction  action;
+
+    memset(&action, 0, sizeof(action));
+    action.sa_handler = jpp_foreign;
+    (void) sigaction(SIGPROF, &action, NULL);
+
+    jpp_is_u64(jpp_cpu_check(&err), JPP_ERR_TAKEN,
+               "SIGPROF belongs to somebody else");
+    jpp_ok(jpp_cpu_open(JPP_MODE_CPU, 99, &err) == NULL
+           && err.code == JPP_ERR_TAKEN
+           && strstr(err.text, "SIGPROF belongs to ") == err.text,
+           "no window: %s", err.text);
+
+    (void) sigaction(SIGPROF, NULL, &action);
+    jpp_ok(action.sa_handler == jpp_foreign, "who keeps it");
+
+    action.sa_handler = SIG_IGN;
+    (void) sigaction(SIGPROF, &action, NULL);
+}
+
+
+static void
+jpp_test_taken_meanwhile(void)
+{
+    int                fd;
+    jpp_err_t          err;
+    jpp_cpu_window_t  *window;
+    struct sigaction   action;
+
+    window = jpp_cpu_open(JPP_MODE_CPU, 99, &err);
+
+    memset(&action, 0, sizeof(action));
+    action.sa_handler = jpp_foreign;
+    (void) sigaction(SIGPROF, &action, NULL);
+
+    fd = memfd_create("window", 0);
+
+    jpp_is_u64(jpp_cpu_dump(window, NULL, fd, &err), JPP_ERR_TAKEN,
+               "somebody takes the signal during a window");
+
+    jpp_cpu_close(window);
+    (void) close(fd);
+
+    jpp_is_u64(jpp_timers(), 0, "no timer is left");
+
+    action.sa_handler = SIG_IGN;
+    (void) sigaction(SIGPROF, &action, NULL);
+}
+
+
+/* Without room for timers there is no window of CPU time. */
+
+static void
+jpp_test_signals(void)
+{
+    jpp_err_t          err;
+    struct rlimit      limit, none;
+    jpp_cpu_window_t  *window;
+
+    (void) getrlimit(RLIMIT_SIGPENDING, &limit);
+
+    none = limit;
+    none.rlim_cur = 0;
+    (void) setrlimit(RLIMIT_SIGPENDING, &none);
+
+    window = jpp_cpu_open(JPP_MODE_CPU, 99, &err);
+
+    jpp_ok(window == NULL && err.code == JPP_ERR_SYS, "no timers: no window");
+    jpp_is_str(err.text, "the kernel has no room for another timer of this "
+               "user: raise RLIMIT_SIGPENDING (LimitSIGPENDING= in a unit of "
+               "systemd)", "its sentence");
+    jpp_ok(!jpp_cpu_is_on(), "nothing is on");
+
+    (void) setrlimit(RLIMIT_SIGPENDING, &limit);
+
+    window = jpp_cpu_open(JPP_MODE_CPU, 99, &err);
+    jpp_ok(window != NULL, "with room there is one");
+    jpp_cpu_close(window);
+}
+
+
+static void
+jpp_test_exit(void)
+{
+    jpp_err_t          err;
+    jpp_cpu_window_t  *windows[2];
+
+    windows[0] = jpp_cpu_open(JPP_MODE_CPU, 99, &err);
+    windows[1] = jpp_cpu_open(JPP_MODE_WALL, 99, &err);
+
+    jpp_cpu_exit();
+
+    jpp_ok(!jpp_cpu_is_on(), "the process ends: all windows do");
+    jpp_is_u64(jpp_timers(), 0, "with their timers");
+
+    jpp_cpu_close(windows[0]);
+    jpp_cpu_close(windows[1]);
+}

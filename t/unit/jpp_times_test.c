@@ -1,0 +1,501 @@
+
+/*
+ * Captures of stacks with their times: as every format, merged, subtracted, and
+ * whatever else may be in their place.
+ */
+
+
+#include "jpp_contract.h"
+#include "jpp_test_dump.h"
+#include "jpp_times_stacks.h"
+
+
+#define JPP_TIMES_TEST_MAPS                                                   \
+    "MAPPED_LIBRARIES:\n"                                                     \
+    "00400000-00500000 r-xp 00000000 08:01 11 /usr/sbin/prog\n"               \
+    "7f0000000000-7f0000100000 r-xp 00002000 08:01 12 /lib/libjemalloc.so.2\n"
+
+#define JPP_TIMES_TEST_CPU                                                    \
+    "jpp_times/1 cpu\n"                                                       \
+    "frequency 100\n"                                                         \
+    "highest 100\n"                                                           \
+    "duration 3000000000\n"                                                   \
+    "threads 2\n"                                                             \
+    "labels 1\nthread=main\n"                                                 \
+    "labels 1\nthread=other one\n"                                            \
+    "@ 0 3 30000000 0x401000 0x402000\n"                                      \
+    "@ 0 1 10000000 0x7f0000001000 0x402000\n"                                \
+    "@ 1 2 20000000 0x105\n"                                                  \
+    JPP_TIMES_TEST_MAPS
+
+
+static void jpp_times_test_formats(void);
+static void jpp_times_test_contract(void);
+static void jpp_times_test_comments(void);
+static void jpp_times_test_merged(void);
+static void jpp_times_test_difference(void);
+static void jpp_times_test_refused(void);
+static void jpp_times_test_bad(void);
+static void jpp_times_test_cut(void);
+static void jpp_times_test_memory(void);
+static jpp_code_t jpp_times_report(jpp_vec_t **out, jpp_arena_t *arena,
+    const char *args, const char *const *texts, size_t n, jpp_err_t *err);
+static jpp_profile_t jpp_times_profile_of(jpp_arena_t *arena,
+    const char *text, bool is_wall, jpp_code_t *rc, jpp_err_t *err);
+
+
+static const char *const  jpp_times_cpu[] = { JPP_TIMES_TEST_CPU };
+
+
+int
+main(void)
+{
+    jpp_times_test_formats();
+    jpp_times_test_contract();
+    jpp_times_test_comments();
+    jpp_times_test_merged();
+    jpp_times_test_difference();
+    jpp_times_test_refused();
+    jpp_times_test_bad();
+    jpp_times_test_cut();
+    jpp_times_test_memory();
+
+    return jpp_done();
+}
+
+
+static void
+jpp_times_test_formats(void)
+{
+    size_t        i;
+    jpp_err_t     err;
+    jpp_vec_t    *out;
+    jpp_arena_t   arena;
+
+    static const struct {
+        const char  *args;
+        const char  *has;
+    } rows[] = {
+        { "format=folded", "prog+0x1fff;prog+0xfff 30000000\n" },
+        { "format=folded", "prog+0x1fff;libjemalloc.so.2+0x2fff 10000000\n" },
+        { "format=folded", "[cut: the thread takes no signal] 20000000\n" },
+        { "format=folded&type=samples", "prog+0x1fff;prog+0xfff 3\n" },
+        { "format=top", "cpu: 60.0 ms in 3 stacks, estimated from 6 samples, "
+          "one every 10.0 ms" },
+        { "format=top", "\n    30.0 ms  50.0%" },
+        { "format=svg", "60.0 ms" },
+        { "format=html", "<html" }
+    };
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+
+        jpp_arena_init(&arena, (size_t) 1 << 30);
+
+        jpp_is_u64(jpp_times_report(&out, &arena, rows[i].args, jpp_times_cpu,
+                                    1, &err),
+                   JPP_OK, "%s: %s", rows[i].args, err.text);
+
+        (void) jpp_vec_push(out, 1);
+        jpp_ok(strstr((char *) out->data, rows[i].has) != NULL, "has %s",
+               rows[i].has);
+
+        jpp_arena_destroy(&arena);
+    }
+}
+
+
+static void
+jpp_times_test_contract(void)
+{
+    FILE         *print;
+    char          text[8192];
+    size_t        i, len;
+    jpp_err_t     err;
+    jpp_vec_t    *out;
+    jpp_arena_t   arena;
+
+    static const char *const  has[] = {
+        "samples/count", "cpu/nanoseconds", "thread", "other one"
+    };
+
+    jpp_arena_init(&arena, (size_t) 1 << 30);
+
+    jpp_is_u64(jpp_times_report(&out, &arena, "", jpp_times_cpu, 1, &err),
+               JPP_OK, "pprof: %s", err.text);
+
+    print = tmpfile();
+    jpp_is_u64(jpp_contract_check(out->data, out->len, 0, stdout, print), 0,
+               "the contract holds");
+
+    rewind(print);
+    len = fread(text, 1, sizeof(text) - 1, print);
+    text[len] = '\0';
+    fclose(print);
+
+    for (i = 0; i < sizeof(has) / sizeof(has[0]); i++) {
+        jpp_ok(strstr(text, has[i]) != NULL, "has %s", has[i]);
+    }
+
+    jpp_ok(strstr(text, "wall") == NULL, "and no wall");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static jpp_profile_t
+jpp_times_profile_of(jpp_arena_t *arena, const char *text, bool is_wall,
+    jpp_code_t *rc, jpp_err_t *err)
+{
+    jpp_dump_t           dump;
+    jpp_profile_t        profile;
+    const jpp_reader_t  *reader;
+    jpp_read_options_t   options;
+
+    memset(&options, 0, sizeof(options));
+    memset(err, 0, sizeof(*err));
+
+    reader = is_wall ? &jpp_reader_wall : &jpp_reader_cpu;
+
+    jpp_arena_init(arena, (size_t) 1 << 30);
+    (void) reader->init(&profile, arena);
+
+    *rc = reader->open(&dump, &profile, text, strlen(text), NULL, err);
+
+    if (*rc == JPP_OK) {
+        *rc = reader->read(&profile, &dump, &options, err);
+    }
+
+    return profile;
+}
+
+
+static void
+jpp_times_test_comments(void)
+{
+    size_t         i, k, n;
+    bool           is_found;
+    uint32_t      *comments;
+    jpp_err_t      err;
+    jpp_code_t     rc;
+    jpp_arena_t    arena;
+    jpp_profile_t  profile;
+
+    static const struct {
+        const char  *facts;
+        bool         is_wall;
+        const char  *comment;
+    } rows[] = {
+        { "frequency 99\nhighest 99\nduration 30000000000\n", false,
+          "99 samples a second of each thread, for 30.0 s" },
+        { "frequency 99\nhighest 999\nduration 1500000000\n", false,
+          "99 samples a second of each thread were asked for, for 1.5 s; up "
+          "to 999 were taken, for others who asked for more: each has its "
+          "true time" },
+        { "duration 1000000000\nidle 815000000\n", true,
+          "idle 81.5 %: event loops that waited for events, which is not in "
+          "the profile" },
+        { "duration 1000000000\nwaits 4000000000\n", true,
+          "other threads waited 4.0 s for work or for each other, which is "
+          "not in the profile" },
+        { "duration 3200000000\nearly it shuts down\n", false,
+          "1 of 1 workers ended early, the first after 3.2 s: it shuts "
+          "down" },
+        { "threads 33\ndeaf 32\n", false,
+          "32 of 33 threads take no signal (they block SIGPROF, as those of "
+          "aio threads do): their time is here without a stack" },
+        { "dropped 12\ndropped_nanos 120000000\n", false,
+          "12 samples of 0.1 s were dropped: more different stacks than "
+          "there is room for; ask for fewer seconds or a lower frequency" }
+    };
+
+    char  text[1024];
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+
+        (void) snprintf(text, sizeof(text), "jpp_times/1 %s\n%s"
+                        JPP_TIMES_TEST_MAPS, rows[i].is_wall ? "wall" : "cpu",
+                        rows[i].facts);
+
+        profile = jpp_times_profile_of(&arena, text, rows[i].is_wall, &rc,
+                                       &err);
+
+        jpp_is_u64(rc, JPP_OK, "facts %zu: %s", i, err.text);
+        jpp_ok(jpp_times_describe(&profile), "described");
+
+        comments = jpp_vec_items(profile.comments, uint32_t);
+        n = jpp_vec_count(profile.comments, uint32_t);
+
+        for (k = 0, is_found = false; k < n; k++) {
+            is_found |= strcmp(jpp_profile_str(&profile, comments[k]).data,
+                               rows[i].comment)
+                        == 0;
+        }
+
+        jpp_ok(is_found, "%s", rows[i].comment);
+        jpp_arena_destroy(&arena);
+    }
+
+    profile = jpp_times_profile_of(&arena, JPP_TIMES_TEST_CPU, false, &rc,
+                                   &err);
+    (void) jpp_times_describe(&profile);
+
+    jpp_is_i64(profile.duration_nanos, 3000000000, "the duration");
+    jpp_is_i64(profile.period, 10000000, "the period");
+    jpp_is_str(profile.period_type, "cpu", "is of CPU time");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* Two workers: equal stacks of one add up, and facts do. */
+
+static void
+jpp_times_test_merged(void)
+{
+    jpp_err_t     err;
+    jpp_vec_t    *out;
+    jpp_arena_t   arena;
+
+    static const char *const  texts[] = {
+        JPP_TIMES_TEST_CPU,
+        "jpp_times/1 cpu\nfrequency 100\nhighest 500\nduration 1000000000\n"
+        "early it shuts down\nlabels 1\nthread=main\n"
+        "@ 0 1 10000000 0x401000 0x402000\n" JPP_TIMES_TEST_MAPS
+    };
+
+    static const char *const  has[] = {
+        "cpu: 70.0 ms in 3 stacks, estimated from 7 samples",
+        "100 samples a second of each thread were asked for, for 3.0 s; up to "
+        "500 were taken",
+        "1 of 2 workers ended early, the first after 1.0 s: it shuts down"
+    };
+
+    size_t  i;
+
+    jpp_arena_init(&arena, (size_t) 1 << 30);
+
+    jpp_is_u64(jpp_times_report(&out, &arena, "format=top", texts, 2, &err),
+               JPP_OK, "two captures: %s", err.text);
+
+    (void) jpp_vec_push(out, 1);
+
+    for (i = 0; i < sizeof(has) / sizeof(has[0]); i++) {
+        jpp_ok(strstr((char *) out->data, has[i]) != NULL, "has %s", has[i]);
+    }
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_times_test_difference(void)
+{
+    jpp_err_t             err;
+    jpp_vec_t            *out;
+    jpp_arena_t           arena;
+    jpp_capture_t         captures[2];
+    jpp_report_options_t  options;
+
+    memset(captures, 0, sizeof(captures));
+
+    captures[0].data = JPP_TIMES_TEST_CPU;
+    captures[0].len = strlen(JPP_TIMES_TEST_CPU);
+    captures[1] = captures[0];
+    captures[1].is_base = true;
+
+    options = jpp_test_options("format=folded");
+    options.reader = &jpp_reader_cpu;
+    options.args.values[JPP_ARG_TYPE] = JPP_TIMES_NANOS;
+
+    jpp_arena_init(&arena, (size_t) 1 << 30);
+
+    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 2, &options, &err),
+               JPP_OK, "less itself: %s", err.text);
+    jpp_is_u64(out->len, 0, "nothing is left");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_times_test_refused(void)
+{
+    size_t        i;
+    jpp_err_t     err;
+    jpp_vec_t    *out;
+    jpp_arena_t   arena;
+
+    static const struct {
+        const char  *args;
+        const char  *sentence;
+    } rows[] = {
+        { "type=wall", "wall is not in this profile: ask for mode=wall" },
+        { "type=inuse_space", "type must be wall, cpu or samples" },
+        { "format=text", "format=text has profiles of a heap only: choose "
+          "another format" },
+        { "origin=worker", "origin is about memory: a profile of cpu has "
+          "none: leave it out" }
+    };
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+
+        jpp_arena_init(&arena, (size_t) 1 << 30);
+
+        jpp_is_u64(jpp_times_report(&out, &arena, rows[i].args, jpp_times_cpu,
+                                    1, &err),
+                   JPP_ERR_ARG, "%s", rows[i].args);
+        jpp_is_str(err.text, rows[i].sentence, "its sentence");
+
+        jpp_arena_destroy(&arena);
+    }
+}
+
+
+static void
+jpp_times_test_bad(void)
+{
+    size_t       i;
+    jpp_err_t    err;
+    jpp_code_t   rc;
+    jpp_arena_t  arena;
+    char         text[8192];
+
+    static const struct {
+        const char  *body;
+        uint64_t     line;
+        const char  *sentence;
+    } rows[] = {
+        { "jpp_times/1 wall\n", 1, "a capture of another kind of time" },
+        { "jpp_times/1 cpux\n", 1, "a capture of another kind of time" },
+        { "jpp_times/1 cpu\nfrequency x\n", 2,
+          "not a fact about the capture" },
+        { "jpp_times/1 cpu\nunknown 3\n", 2, "not a fact about the capture" },
+        { "jpp_times/1 cpu\nidle 18446744073709551615\n", 2,
+          "not a fact about the capture" },
+        { "jpp_times/1 cpu\n\n", 2, "not a fact about the capture" },
+        { "jpp_times/1 cpu\nlabels 9\n", 2, "not a number of labels" },
+        { "jpp_times/1 cpu\nlabels x\n", 2, "not a number of labels" },
+        { "jpp_times/1 cpu\nlabels 1\nthread\n", 3, "not a label" },
+        { "jpp_times/1 cpu\nlabels 1\n=main\n", 3, "not a label" },
+        { "jpp_times/1 cpu\nlabels 2\na=b\n", 4, "not a label" },
+        { "jpp_times/1 cpu\nlabels 0\n@ 1 1 1 0x1\n", 3,
+          "a stack with labels that are not there" },
+        { "jpp_times/1 cpu\nlabels 0\n@ 0 1\n", 3,
+          "a stack without its numbers" },
+        { "jpp_times/1 cpu\nlabels 0\n@ 0 1 0x1\n", 3,
+          "a stack contains something that is not an address" },
+        { "jpp_times/1 cpu\nlabels 0\n@ 0 1 9223372036854775807 0x1\n", 3,
+          "a stack without its numbers" },
+        { "jpp_times/1 cpu\nlabels 0\n@ 0 1 1\n", 3,
+          "a stack contains something that is not an address" },
+        { "jpp_times/1 cpu\nlabels 0\n@ 0 1 1 0x1 1\n", 3,
+          "a stack contains something that is not an address" },
+        { "jpp_times/1 cpu\nlabels 0\n@ 0 1 1 0x1\nidle 3\n", 4,
+          "a line that is neither a stack nor the end of the stacks" }
+    };
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+
+        (void) snprintf(text, sizeof(text), "%s" JPP_TIMES_TEST_MAPS,
+                        rows[i].body);
+        (void) jpp_times_profile_of(&arena, text, false, &rc, &err);
+
+        jpp_is_u64(rc, JPP_ERR_INPUT, "bad capture %zu", i);
+        jpp_is_str(err.text, rows[i].sentence, "its sentence");
+        jpp_is_u64(err.line, rows[i].line, "its line");
+
+        jpp_arena_destroy(&arena);
+    }
+
+    (void) jpp_times_profile_of(&arena, "heap_v2/1024\n", false, &rc, &err);
+    jpp_is_u64(rc, JPP_ERR_INPUT, "a dump of a heap");
+    jpp_arena_destroy(&arena);
+}
+
+
+/* Cut anywhere, it is an error or a shorter list of mappings. */
+
+static void
+jpp_times_test_cut(void)
+{
+    char          text[sizeof(JPP_TIMES_TEST_CPU)];
+    size_t        len, wrong;
+    jpp_err_t     err;
+    jpp_code_t    rc;
+    jpp_arena_t   arena;
+
+    for (len = 0, wrong = 0; len < sizeof(text) - 1; len++) {
+
+        memcpy(text, JPP_TIMES_TEST_CPU, len);
+        text[len] = '\0';
+
+        (void) jpp_times_profile_of(&arena, text, false, &rc, &err);
+
+        wrong += rc == JPP_OK && strstr(text, "MAPPED_LIBRARIES:\n") == NULL;
+
+        jpp_arena_destroy(&arena);
+    }
+
+    jpp_is_u64(wrong, 0, "a capture that is cut before its end is refused");
+}
+
+
+static void
+jpp_times_test_memory(void)
+{
+    uint64_t      n;
+    jpp_err_t     err;
+    jpp_vec_t    *out;
+    jpp_code_t    rc;
+    jpp_arena_t   arena;
+
+    for (n = 1; n < 10000; n++) {
+
+        jpp_arena_init(&arena, (size_t) 1 << 30);
+        arena.fail_at = n;
+
+        rc = jpp_times_report(&out, &arena, "format=folded", jpp_times_cpu, 1,
+                              &err);
+
+        jpp_arena_destroy(&arena);
+
+        if (rc == JPP_OK) {
+            break;
+        }
+
+        jpp_ok(rc == JPP_ERR_MEMORY || rc == JPP_ERR_WRITE,
+               "allocation %" PRIu64, n);
+    }
+
+    jpp_ok(n > 20, "there are %" PRIu64 " of them", n - 1);
+}
+
+
+static jpp_code_t
+jpp_times_report(jpp_vec_t **out, jpp_arena_t *arena, const char *args,
+    const char *const *texts, size_t n, jpp_err_t *err)
+{
+    size_t                i;
+    jpp_capture_t         captures[2];
+    jpp_report_options_t  options;
+
+    jpp_report_options_init(&options);
+
+    options.reader = &jpp_reader_cpu;
+    options.time_nanos = 1;
+
+    jpp_args_init(&options.args, &jpp_format_words, jpp_reader_cpu.types);
+
+    if (jpp_args_query(&options.args, args, strlen(args), err) != JPP_OK) {
+        return err->code;
+    }
+
+    memset(captures, 0, sizeof(captures));
+
+    for (i = 0; i < n; i++) {
+        captures[i].data = texts[i];
+        captures[i].len = strlen(texts[i]);
+    }
+
+    return jpp_test_report_into(out, arena, captures, n, &options, err);
+}
