@@ -23,7 +23,7 @@
 
 
 /*
- * Watch LOOP, which is copied.  JPP_ERR_STATE: it is watched, but SIGPROF
+ * Watch LOOP, which is copied.  JPP_ERR_TAKEN: it is watched, but SIGPROF
  * belongs to somebody else, and a loop that runs has no stack.
  */
 jpp_code_t jpp_watch_start(const jpp_watch_loop_t *loop, jpp_err_t *err);

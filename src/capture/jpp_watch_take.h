@@ -15,7 +15,7 @@
 
 
 /*
- * In the loop's thread; LOOP outlives it.  JPP_ERR_STATE: SIGPROF belongs to
+ * In the loop's thread; LOOP outlives it.  JPP_ERR_TAKEN: SIGPROF belongs to
  * somebody else, so that nothing is taken of a thread that runs.
  */
 jpp_code_t jpp_watch_take_init(const jpp_watch_loop_t *loop, jpp_err_t *err);

@@ -18,7 +18,7 @@
 
 
 /* to be changed with the tables */
-#define JPP_MESSAGE_VERSION         8
+#define JPP_MESSAGE_VERSION         9
 
 /* "jppQ", "jppR" */
 #define JPP_MESSAGE_MAGIC_QUESTION  0x5170706a
@@ -125,6 +125,10 @@ jpp_message_question_pack(const jpp_message_question_t *question,
 
     if (copy.kind != JPP_MESSAGE_POOLS) {
         memset(&copy.pools, 0, sizeof(jpp_message_pools_t));
+    }
+
+    if (copy.kind != JPP_MESSAGE_TIMES) {
+        memset(&copy.times, 0, sizeof(jpp_message_times_t));
     }
 
     jpp_message_pack(&copy, JPP_MESSAGE_MAGIC_QUESTION, jpp_message_question,

@@ -19,12 +19,13 @@
 
 #include <string.h>
 
+#include "jpp_args.h"
 #include "jpp_pools_table.h"
 #include "jpp_status.h"
 
 
 /* Bytes in a message.  Another sum of its fields does not compile. */
-#define JPP_MESSAGE_QUESTION  35
+#define JPP_MESSAGE_QUESTION  47
 #define JPP_MESSAGE_REPLY     1694
 
 
@@ -37,6 +38,7 @@ typedef enum {
     JPP_MESSAGE_LEDGER,            /* whose all its memory is */
     JPP_MESSAGE_SMAPS,             /* what its page tables say in all */
     JPP_MESSAGE_ARENAS,            /* its allocator, by arena and size */
+    JPP_MESSAGE_TIMES,             /* samples of its time, for some seconds */
     JPP_MESSAGE_KINDS
 } jpp_message_kind_t;
 
@@ -49,10 +51,19 @@ typedef struct {
 } jpp_message_pools_t;
 
 
+/* Which time is sampled, how often a second, and for how long. */
+typedef struct {
+    jpp_mode_t             mode;
+    uint32_t               frequency;      /* 1..JPP_MAX_FREQUENCY */
+    uint32_t               seconds;        /* 1..JPP_MAX_SECONDS */
+} jpp_message_times_t;
+
+
 typedef struct {
     jpp_message_kind_t     kind;
     jpp_control_t          control;        /* of JPP_MESSAGE_CONTROL */
     jpp_message_pools_t    pools;          /* of JPP_MESSAGE_POOLS */
+    jpp_message_times_t    times;          /* of JPP_MESSAGE_TIMES */
 } jpp_message_question_t;
 
 

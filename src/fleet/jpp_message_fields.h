@@ -24,7 +24,11 @@
                                                                               \
     X(U32, pools.wants, JPP_POOLS_WANTS - 1)                                  \
     X(U32, pools.top, JPP_MAX_ROWS)                                           \
-    X(BOOL, pools.has_clients, 1)
+    X(BOOL, pools.has_clients, 1)                                             \
+                                                                              \
+    X(U32, times.mode, JPP_MODES - 1)                                         \
+    X(U32, times.frequency, JPP_MAX_FREQUENCY)                                \
+    X(U32, times.seconds, JPP_MAX_SECONDS)
 
 #define JPP_MESSAGE_REPLY_FIELDS(X)                                           \
     X(U32, err.code, JPP_CODES - 1)                                           \

@@ -38,6 +38,7 @@ typedef struct {
     const jpp_control_t   *wanted;         /* settings for all; or NULL */
     const char            *unnamed;        /* of the last profile: which */
                                            /*   code lacks names; or NULL */
+    bool                   is_of_time;     /* the profile is not of memory */
 } jpp_fleet_t;
 
 

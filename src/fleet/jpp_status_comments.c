@@ -57,7 +57,11 @@ jpp_status_comments(const jpp_fleet_t *fleet, jpp_arena_t *arena)
 
     jpp_facts_add(&facts, "nginx %s", fleet->nginx);
     jpp_facts_add(&facts, "jemalloc_pprof module %s", JPP_VERSION);
-    jpp_facts_jemalloc(&facts, fleet);
+
+    if (!fleet->is_of_time) {
+        jpp_facts_jemalloc(&facts, fleet);
+    }
+
     jpp_facts_add(&facts, "workers %zu/%" PRIu32, fleet->n, fleet->n_asked);
 
     if (fleet->n == 1) {
@@ -74,10 +78,12 @@ jpp_status_comments(const jpp_fleet_t *fleet, jpp_arena_t *arena)
                       "%s", missing->who.index, missing->who.pid, missing->why);
     }
 
-    jpp_facts_sampler(&facts, fleet);
-    jpp_facts_stacks(&facts, fleet);
-    jpp_facts_stats(&facts, fleet);
-    jpp_facts_findings(&facts, fleet);
+    if (!fleet->is_of_time) {
+        jpp_facts_sampler(&facts, fleet);
+        jpp_facts_stacks(&facts, fleet);
+        jpp_facts_stats(&facts, fleet);
+        jpp_facts_findings(&facts, fleet);
+    }
 
     return facts.facts;
 }

@@ -16,9 +16,9 @@
 
 /*
  * The comments of a profile of FLEET's workers, one fact each: versions, which
- * workers, and how much memory jemalloc has given them.  What is allocated is a
- * sum; what is resident is that of the largest worker, since they share pages.
- * NULL-terminated, in ARENA; NULL: no memory.
+ * workers, and, of memory, how much jemalloc has given them.  What is allocated
+ * is a sum; what is resident is that of the largest worker, since they share
+ * pages.  NULL-terminated, in ARENA; NULL: no memory.
  */
 const char *const *jpp_status_comments(const jpp_fleet_t *fleet,
     jpp_arena_t *arena);

@@ -40,6 +40,7 @@
  *     socket     one message at a time, with files
  *     answerer   questions from other workers
  *     service    the work that answers them
+ *     wait       the seconds before it, for some kinds
  *     thread     its one background thread
  *     slices     the same in slices on the event loop
  *     registry   all workers, in shared memory
@@ -67,6 +68,7 @@
  *
  *     self       what it is, and what it reports about itself
  *     baseline   what it inherited from the master
+ *     cpu        a window on what its threads do
  *     hints      what it knows about its own code
  *     functions  what the tables of nginx say about that
  *     figures    what it knows about its memory at small cost
@@ -174,6 +176,8 @@ typedef struct {
     jpp_message_kind_t                  kind;      /* what workers are asked */
     const jpp_reader_t                 *reader;    /* of their answers */
     const char                         *prefers;   /* see jpp_capture.h */
+    const jpp_reader_t                 *wall;      /* with mode=wall; NULL: */
+                                                   /*   there is no mode */
 } ngx_http_jemalloc_pprof_evidence_t;
 
 

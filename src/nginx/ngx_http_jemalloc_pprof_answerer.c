@@ -29,6 +29,8 @@ typedef struct {
     ngx_http_jemalloc_pprof_caller_t   caller;
     ngx_connection_t                  *connection;
     unsigned                           is_asked;   /* the question has come */
+    unsigned                           is_apart;   /* its answer takes a */
+                                                   /*   while: not counted */
 } ngx_http_jemalloc_pprof_query_t;
 
 
@@ -44,6 +46,7 @@ static void ngx_http_jemalloc_pprof_answerer_reply(
     const ngx_http_jemalloc_pprof_reply_t *reply);
 static void ngx_http_jemalloc_pprof_answerer_leave(
     ngx_http_jemalloc_pprof_query_t *query);
+static void ngx_http_jemalloc_pprof_answerer_gone(void);
 
 
 static ngx_uint_t   ngx_http_jemalloc_pprof_n_queries;
@@ -238,6 +241,7 @@ ngx_http_jemalloc_pprof_answerer_read(ngx_event_t *ev)
     int                                 files[NGX_HTTP_JEMALLOC_PPROF_FILES];
     ssize_t                             n;
     uint8_t                             data[JPP_MESSAGE_QUESTION];
+    ngx_int_t                           rc;
     ngx_connection_t                   *c;
     jpp_message_question_t              question;
     ngx_http_jemalloc_pprof_query_t  *query;
@@ -267,8 +271,14 @@ ngx_http_jemalloc_pprof_answerer_read(ngx_event_t *ev)
 
     query->is_asked = 1;
 
-    if (ngx_http_jemalloc_pprof_serve(&query->caller, &question) != NGX_OK) {
+    rc = ngx_http_jemalloc_pprof_serve(&query->caller, &question);
+
+    if (rc == NGX_ERROR) {
         ngx_http_jemalloc_pprof_answerer_leave(query);
+
+    } else if (rc == NGX_AGAIN) {
+        query->is_apart = 1;
+        ngx_http_jemalloc_pprof_answerer_gone();
     }
 }
 
@@ -332,8 +342,19 @@ ngx_http_jemalloc_pprof_answerer_leave(
 
     ngx_close_connection(query->connection);
 
-    jpp_arena_object_destroy(query);
+    if (!query->is_apart) {
+        ngx_http_jemalloc_pprof_answerer_gone();
+    }
 
+    jpp_arena_object_destroy(query);
+}
+
+
+/* There is room for another question. */
+
+static void
+ngx_http_jemalloc_pprof_answerer_gone(void)
+{
     ngx_http_jemalloc_pprof_n_queries--;
 
     ngx_http_jemalloc_pprof_answerer_resume(&ngx_http_jemalloc_pprof_again);

@@ -13,6 +13,9 @@
 /* how old a collection may be for a request that comes later, ms */
 #define NGX_HTTP_JEMALLOC_PPROF_FRESH          1000
 
+/* the same where the answer is about the time that follows, ms */
+#define NGX_HTTP_JEMALLOC_PPROF_AT_THE_TIME    100
+
 
 static ngx_http_jemalloc_pprof_collection_t *
     ngx_http_jemalloc_pprof_collect_shared(
@@ -161,7 +164,9 @@ ngx_http_jemalloc_pprof_collect_shared(
         if (!co->is_complete
             && !co->kind->is_change
             && co->n_changes == n_changes
-            && ngx_current_msec - co->started < NGX_HTTP_JEMALLOC_PPROF_FRESH
+            && ngx_current_msec - co->started
+               < (inquiry->wait != 0 ? NGX_HTTP_JEMALLOC_PPROF_AT_THE_TIME
+                                     : NGX_HTTP_JEMALLOC_PPROF_FRESH)
             && ngx_http_jemalloc_pprof_collect_is_same(&co->inquiry, inquiry))
         {
             return co;
@@ -250,13 +255,7 @@ ngx_http_jemalloc_pprof_collect_schedule(void)
     ngx_http_jemalloc_pprof_share_t       *share;
     ngx_http_jemalloc_pprof_collection_t  *co;
 
-    while (ngx_http_jemalloc_pprof_share_has_room()) {
-
-        co = ngx_http_jemalloc_pprof_collect_next(0);
-
-        if (co == NULL) {
-            break;
-        }
+    while ((co = ngx_http_jemalloc_pprof_collect_next(0)) != NULL) {
 
         ngx_queue_remove(&co->queue);
         ngx_queue_insert_tail(&ngx_http_jemalloc_pprof_collections,
@@ -296,7 +295,7 @@ ngx_http_jemalloc_pprof_collect_completed(ngx_event_t *ev)
 }
 
 
-/* The first with all shares done (IS_DONE), or one not asked; or NULL. */
+/* The first with all shares done (IS_DONE), or one to be asked; or NULL. */
 
 static ngx_http_jemalloc_pprof_collection_t *
 ngx_http_jemalloc_pprof_collect_next(ngx_uint_t is_done)
@@ -311,7 +310,10 @@ ngx_http_jemalloc_pprof_collect_next(ngx_uint_t is_done)
         co = ngx_queue_data(q, ngx_http_jemalloc_pprof_collection_t, queue);
 
         if (!co->is_complete
-            && (is_done ? co->n_done == co->n : co->n_next < co->n))
+            && (is_done ? co->n_done == co->n
+                        : co->n_next < co->n
+                          && ngx_http_jemalloc_pprof_share_has_room(
+                                 &co->inquiry)))
         {
             return co;
         }
@@ -349,7 +351,8 @@ ngx_http_jemalloc_pprof_collect_tick(ngx_event_t *ev)
 
     co = ngx_queue_data(ev, ngx_http_jemalloc_pprof_collection_t, timer);
 
-    is_late = ngx_current_msec - co->started >= co->inquiry.timeout;
+    is_late = ngx_current_msec - co->started
+              >= co->inquiry.wait + co->inquiry.timeout;
 
     for (i = 0; i < co->n; i++) {
         share = &co->shares[i];
@@ -395,7 +398,7 @@ ngx_http_jemalloc_pprof_collect_arm(ngx_http_jemalloc_pprof_collection_t *co)
         }
     }
 
-    left = timeout - (ngx_current_msec - co->started);
+    left = co->inquiry.wait + timeout - (ngx_current_msec - co->started);
 
     /* nginx ignores small changes of a timer that is set */
 

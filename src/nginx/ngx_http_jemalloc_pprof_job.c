@@ -261,6 +261,9 @@ ngx_http_jemalloc_pprof_job_tick(ngx_event_t *ev)
         if (job->is_paused) {
             job->deadline = ngx_current_msec;
 
+        } else if (job->is_patient && job->is_collecting) {
+            job->deadline = ngx_current_msec + job->timeout;
+
         } else if ((ngx_msec_int_t) (job->deadline - ngx_current_msec)
                    > NGX_HTTP_JEMALLOC_PPROF_GRACE)
         {

@@ -61,6 +61,9 @@ struct ngx_http_jemalloc_pprof_job_s {
     unsigned                              is_pending:1;   /* next will come */
     unsigned                              is_paused:1;    /* nobody works */
     unsigned                              is_collecting:1;
+    unsigned                              is_patient:1;   /* what it collects */
+                                                /*   takes seconds, and less */
+                                                /*   when nginx exits */
     unsigned                              is_leaving:1;   /* nginx exits */
 };
 

@@ -1,5 +1,6 @@
 
 #include "ngx_http_jemalloc_pprof_baseline.h"
+#include "ngx_http_jemalloc_pprof_cpu.h"
 #include "ngx_http_jemalloc_pprof_figures.h"
 #include "ngx_http_jemalloc_pprof_kinds.h"
 #include "ngx_http_jemalloc_pprof_ledger.h"
@@ -73,6 +74,16 @@ const ngx_http_jemalloc_pprof_kind_t
         .work = ngx_http_jemalloc_pprof_ledger_arenas,
         .file = "list of arenas",
         .smaller = ""
+    },
+
+    [JPP_MESSAGE_TIMES] = {
+        .check = ngx_http_jemalloc_pprof_cpu_check,
+        .begin = ngx_http_jemalloc_pprof_cpu_begin,
+        .wait = ngx_http_jemalloc_pprof_cpu_wait,
+        .work = ngx_http_jemalloc_pprof_cpu_work,
+        .release = ngx_http_jemalloc_pprof_cpu_release,
+        .file = "table of stacks",
+        .smaller = ", or ask for a lower frequency"
     }
 };
 

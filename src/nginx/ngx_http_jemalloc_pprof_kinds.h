@@ -25,8 +25,19 @@ typedef struct {
     jpp_code_t             (*check)(const jpp_worker_t *worker,
                                     jpp_err_t *err);
 
-    /* in the event loop, at once; NULL: nothing */
+    /*
+     * In the event loop, at once; NULL: nothing.  An error in the reply is the
+     * answer.
+     */
     void                   (*begin)(ngx_http_jemalloc_pprof_reply_t *reply);
+
+    /*
+     * How long after that the work starts, in ms: earlier if nginx exits, and
+     * for this asker alone.  Meanwhile others are answered, and as many workers
+     * are asked at the same time as there are.  NULL: there is nothing to wait
+     * for.
+     */
+    ngx_msec_t             (*wait)(const jpp_message_question_t *question);
 
     /*
      * In the background thread, without nginx: where the kind has a file, it is

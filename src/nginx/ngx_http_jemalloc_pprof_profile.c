@@ -15,6 +15,9 @@
 #include "ngx_http_jemalloc_pprof_self.h"
 
 
+/* of a profile of time, as in Go */
+#define NGX_HTTP_JEMALLOC_PPROF_SECONDS     30
+
 /* of the machine's name, in a file name */
 #define NGX_HTTP_JEMALLOC_PPROF_HOST_LEN    64
 
@@ -40,6 +43,10 @@ static ngx_http_jemalloc_pprof_profile_t *
     const ngx_http_jemalloc_pprof_question_t *question,
     const jpp_report_options_t *options,
     const ngx_http_jemalloc_pprof_loc_conf_t *conf);
+static void ngx_http_jemalloc_pprof_profile_options(
+    const ngx_http_jemalloc_pprof_question_t *question,
+    const ngx_http_jemalloc_pprof_loc_conf_t *conf,
+    jpp_report_options_t *options);
 static ngx_int_t ngx_http_jemalloc_pprof_profile_head(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_resource_t *resource,
     const jpp_format_t *format);
@@ -73,17 +80,13 @@ ngx_http_jemalloc_pprof_profile(ngx_http_request_t *r,
 
     conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
 
-    jpp_report_options_init(&options);
-
-    options.reader = question->resource->evidence->reader;
-    options.prefers = question->resource->evidence->prefers;
-    options.args = question->args;
-    options.level = conf->gzip_level;
+    ngx_http_jemalloc_pprof_profile_options(question, conf, &options);
 
     /* a difference has two captures at least; workers are counted later */
 
     if (jpp_report_check(&options,
-                         options.args.values[JPP_ARG_SECONDS] != 0 ? 2 : 1,
+                         options.args.values[JPP_ARG_SECONDS] != 0
+                         && question->resource->evidence->wall == NULL ? 2 : 1,
                          &err)
         != JPP_OK)
     {
@@ -103,12 +106,48 @@ ngx_http_jemalloc_pprof_profile(ngx_http_request_t *r,
 }
 
 
+static void
+ngx_http_jemalloc_pprof_profile_options(
+    const ngx_http_jemalloc_pprof_question_t *question,
+    const ngx_http_jemalloc_pprof_loc_conf_t *conf,
+    jpp_report_options_t *options)
+{
+    uint32_t                                  *values;
+    const ngx_http_jemalloc_pprof_evidence_t  *evidence;
+
+    evidence = question->resource->evidence;
+
+    jpp_report_options_init(options);
+
+    options->reader = evidence->reader;
+    options->prefers = evidence->prefers;
+    options->args = question->args;
+    options->level = conf->gzip_level;
+
+    if (evidence->wall == NULL) {
+        return;
+    }
+
+    values = options->args.values;
+
+    if (values[JPP_ARG_MODE] == JPP_MODE_WALL) {
+        options->reader = evidence->wall;
+    }
+
+    if (values[JPP_ARG_SECONDS] == 0) {
+        values[JPP_ARG_SECONDS] = ngx_min(NGX_HTTP_JEMALLOC_PPROF_SECONDS,
+                                          options->args.max_seconds);
+    }
+}
+
+
 static ngx_http_jemalloc_pprof_profile_t *
 ngx_http_jemalloc_pprof_profile_create(
     const ngx_http_jemalloc_pprof_question_t *question,
     const jpp_report_options_t *options,
     const ngx_http_jemalloc_pprof_loc_conf_t *conf)
 {
+    const uint32_t                     *values;
     ngx_http_jemalloc_pprof_profile_t  *profile;
 
     profile = (ngx_http_jemalloc_pprof_profile_t *)
@@ -124,11 +163,23 @@ ngx_http_jemalloc_pprof_profile_create(
     profile->job.release = ngx_http_jemalloc_pprof_profile_release;
 
     profile->resource = question->resource;
-    profile->seconds = options->args.values[JPP_ARG_SECONDS];
+    values = options->args.values;
 
     ngx_http_jemalloc_pprof_inquiry_init(&profile->inquiry,
                                          question->resource->evidence->kind,
                                          &options->args, conf);
+
+    if (question->resource->evidence->wall != NULL) {
+        profile->job.is_patient = 1;
+        profile->inquiry.wait = (ngx_msec_t) values[JPP_ARG_SECONDS] * 1000;
+        profile->inquiry.question.times.seconds = values[JPP_ARG_SECONDS];
+        profile->inquiry.question.times.frequency = values[JPP_ARG_FREQUENCY];
+        profile->inquiry.question.times.mode =
+                                          (jpp_mode_t) values[JPP_ARG_MODE];
+
+    } else {
+        profile->seconds = values[JPP_ARG_SECONDS];
+    }
 
     profile->report.options = *options;
     profile->report.max_size = conf->max_size;
@@ -334,7 +385,7 @@ ngx_http_jemalloc_pprof_profile_send(ngx_http_jemalloc_pprof_job_t *job,
     (void) ngx_sprintf(workers, "%ui/%ui%Z", n_answered, n_asked);
 
     answer.workers = (char *) workers;
-    answer.is_begun = profile->seconds != 0;
+    answer.is_begun = profile->seconds != 0 || profile->inquiry.wait != 0;
 
     return ngx_http_jemalloc_pprof_deliver(r, &answer, &report->arena,
                                            report->body, report->len);

@@ -67,6 +67,9 @@ static const ngx_http_jemalloc_pprof_refusal_t
           "control refuses requests that a page of another site sends: use "
           "curl" },
 
+    [NGX_HTTP_JEMALLOC_PPROF_TAKEN] =
+        { NGX_HTTP_CONFLICT, NGX_LOG_WARN, NULL, "%s" },
+
     [NGX_HTTP_JEMALLOC_PPROF_LARGE_BODY] =
         { NGX_HTTP_REQUEST_ENTITY_TOO_LARGE, NGX_LOG_INFO, NULL,
           "more than %ui bytes of addresses: send fewer at once" },
@@ -94,6 +97,9 @@ static const ngx_http_jemalloc_pprof_refusal_t
 
     [NGX_HTTP_JEMALLOC_PPROF_UNABLE] =
         { NGX_HTTP_NOT_IMPLEMENTED, NGX_LOG_WARN, NULL, "%s: %s.\n%s" },
+
+    [NGX_HTTP_JEMALLOC_PPROF_ABSENT] =
+        { NGX_HTTP_NOT_IMPLEMENTED, NGX_LOG_WARN, NULL, "%s" },
 
     [NGX_HTTP_JEMALLOC_PPROF_BROKEN] =
         { NGX_HTTP_INTERNAL_SERVER_ERROR, NGX_LOG_WARN, NULL, "%s" },
@@ -158,6 +164,9 @@ static const ngx_http_jemalloc_pprof_reason_t
     [JPP_ERR_LATE] = NGX_HTTP_JEMALLOC_PPROF_TIMED_OUT,
     [JPP_ERR_FULL] = NGX_HTTP_JEMALLOC_PPROF_CROWDED,
     [JPP_ERR_DENIED] = NGX_HTTP_JEMALLOC_PPROF_FAILED,
+    [JPP_ERR_BUSY] = NGX_HTTP_JEMALLOC_PPROF_CROWDED,
+    [JPP_ERR_TAKEN] = NGX_HTTP_JEMALLOC_PPROF_TAKEN,
+    [JPP_ERR_ABSENT] = NGX_HTTP_JEMALLOC_PPROF_ABSENT,
 
     [JPP_OK] = NGX_HTTP_JEMALLOC_PPROF_BROKEN
 };

@@ -29,6 +29,7 @@ typedef enum {
     NGX_HTTP_JEMALLOC_PPROF_CONTROL_OFF,
     NGX_HTTP_JEMALLOC_PPROF_CLIENTS_OFF,
     NGX_HTTP_JEMALLOC_PPROF_FOREIGN,
+    NGX_HTTP_JEMALLOC_PPROF_TAKEN,        /* char *: why */
     NGX_HTTP_JEMALLOC_PPROF_LARGE_BODY,   /* ngx_uint_t: bytes allowed */
     NGX_HTTP_JEMALLOC_PPROF_LARGE_FORM,   /* the same; char *: the keys */
     NGX_HTTP_JEMALLOC_PPROF_BUSY,
@@ -37,6 +38,7 @@ typedef enum {
     NGX_HTTP_JEMALLOC_PPROF_CROWDED,      /* char *: why */
     NGX_HTTP_JEMALLOC_PPROF_OFF,          /* char *: what, why, cure */
     NGX_HTTP_JEMALLOC_PPROF_UNABLE,       /* the same */
+    NGX_HTTP_JEMALLOC_PPROF_ABSENT,       /* char *: why */
     NGX_HTTP_JEMALLOC_PPROF_BROKEN,       /* char *: why */
     NGX_HTTP_JEMALLOC_PPROF_BAD_DUMP,     /* char *: why */
     NGX_HTTP_JEMALLOC_PPROF_FAILED,       /* char *: why */

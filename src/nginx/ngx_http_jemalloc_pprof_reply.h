@@ -21,7 +21,8 @@ typedef struct {
     jpp_message_reply_t      reply;
     jpp_memfd_t              file;         /* that goes with it; fd -1: none */
     uint64_t                 took;         /* the work, ms */
-    void                    *state;        /* what the slices keep, or NULL */
+    void                    *state;        /* what the kind keeps, or NULL */
+    const char              *why_early;    /* the wait was short; or NULL */
 } ngx_http_jemalloc_pprof_reply_t;
 
 

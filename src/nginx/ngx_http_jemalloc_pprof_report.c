@@ -54,6 +54,7 @@ static const char *ngx_http_jemalloc_pprof_report_compare(
     const ngx_http_jemalloc_pprof_share_t *before,
     const ngx_http_jemalloc_pprof_share_t *share);
 static jpp_capture_t *ngx_http_jemalloc_pprof_report_capture(
+    const ngx_http_jemalloc_pprof_report_t *report,
     ngx_http_jemalloc_pprof_input_t *input,
     const ngx_http_jemalloc_pprof_share_t *share);
 static void ngx_http_jemalloc_pprof_report_missing(
@@ -191,6 +192,7 @@ ngx_http_jemalloc_pprof_report_shares(ngx_http_jemalloc_pprof_report_t *report,
     ngx_http_jemalloc_pprof_fleet(&input->fleet, input->workers, 0, last->n);
 
     input->fleet.missing = input->missing;
+    input->fleet.is_of_time = !report->options.reader->has_origins;
 
     for (i = 0; i < last->n; i++) {
         if (ngx_http_jemalloc_pprof_report_share(report, input,
@@ -249,7 +251,7 @@ ngx_http_jemalloc_pprof_report_share(ngx_http_jemalloc_pprof_report_t *report,
 
     input->workers[input->fleet.n++] = share->peer.reply.worker;
 
-    last = ngx_http_jemalloc_pprof_report_capture(input, share);
+    last = ngx_http_jemalloc_pprof_report_capture(report, input, share);
     if (last == NULL) {
         return NGX_ERROR;
     }
@@ -271,7 +273,7 @@ ngx_http_jemalloc_pprof_report_share(ngx_http_jemalloc_pprof_report_t *report,
         return NGX_OK;
     }
 
-    base = ngx_http_jemalloc_pprof_report_capture(input, before);
+    base = ngx_http_jemalloc_pprof_report_capture(report, input, before);
 
     if (base == NULL) {
         return NGX_ERROR;
@@ -315,7 +317,9 @@ ngx_http_jemalloc_pprof_report_compare(
 
 
 static jpp_capture_t *
-ngx_http_jemalloc_pprof_report_capture(ngx_http_jemalloc_pprof_input_t *input,
+ngx_http_jemalloc_pprof_report_capture(
+    const ngx_http_jemalloc_pprof_report_t *report,
+    ngx_http_jemalloc_pprof_input_t *input,
     const ngx_http_jemalloc_pprof_share_t *share)
 {
     u_char                               *name;
@@ -341,7 +345,8 @@ ngx_http_jemalloc_pprof_report_capture(ngx_http_jemalloc_pprof_input_t *input,
     capture->data = share->dump.data;
     capture->len = share->dump.len;
     capture->labels = labels;
-    capture->n_labels = NGX_HTTP_JEMALLOC_PPROF_LABELS;
+    capture->n_labels = NGX_HTTP_JEMALLOC_PPROF_LABELS
+                        - !report->options.reader->has_origins;
     capture->inherited_labels = labels + NGX_HTTP_JEMALLOC_PPROF_LABELS;
     capture->n_inherited_labels = NGX_HTTP_JEMALLOC_PPROF_INHERITED;
     capture->group = row->generation;

@@ -89,6 +89,22 @@ static const jpp_console_link_t
 
 
 static const jpp_console_link_t
+    ngx_http_jemalloc_pprof_profile_links[] =
+{
+    { "profile?seconds=10&format=html",
+      "The functions that the workers spend their CPU time in, within the next "
+      "10 seconds: flame graphs. The answer takes that long.",
+      "go tool pprof \"${URL}profile?seconds=10\"", false },
+
+    { "profile?seconds=10&mode=wall&format=html",
+      "The same of the time that passes: what blocks the event loop, besides.",
+      "curl \"${URL}profile?seconds=10&mode=wall&format=top\"", false },
+
+    { NULL, NULL, NULL, false }
+};
+
+
+static const jpp_console_link_t
     ngx_http_jemalloc_pprof_requests_links[] =
 {
     { "requests",
@@ -199,23 +215,30 @@ static const jpp_console_link_t
 
 
 static const ngx_http_jemalloc_pprof_evidence_t
+    ngx_http_jemalloc_pprof_profile_evidence =
+{
+    JPP_MESSAGE_TIMES, &jpp_reader_cpu, NULL, &jpp_reader_wall
+};
+
+
+static const ngx_http_jemalloc_pprof_evidence_t
     ngx_http_jemalloc_pprof_heap_evidence =
 {
-    JPP_MESSAGE_DUMP, &jpp_reader_heap, NULL
+    JPP_MESSAGE_DUMP, &jpp_reader_heap, NULL, NULL
 };
 
 
 static const ngx_http_jemalloc_pprof_evidence_t
     ngx_http_jemalloc_pprof_allocs_evidence =
 {
-    JPP_MESSAGE_DUMP, &jpp_reader_heap, "alloc_space"
+    JPP_MESSAGE_DUMP, &jpp_reader_heap, "alloc_space", NULL
 };
 
 
 static const ngx_http_jemalloc_pprof_evidence_t
     ngx_http_jemalloc_pprof_pools_evidence =
 {
-    JPP_MESSAGE_POOLS, &jpp_reader_pools, NULL
+    JPP_MESSAGE_POOLS, &jpp_reader_pools, NULL, NULL
 };
 
 
@@ -224,7 +247,7 @@ static const ngx_http_jemalloc_pprof_evidence_t
 static const ngx_http_jemalloc_pprof_evidence_t
     ngx_http_jemalloc_pprof_stalls_evidence =
 {
-    JPP_MESSAGE_KINDS, &jpp_reader_stalls, NULL
+    JPP_MESSAGE_KINDS, &jpp_reader_stalls, NULL, NULL
 };
 
 
@@ -245,6 +268,11 @@ static const ngx_http_jemalloc_pprof_resource_t
       ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_profile, 0,
       ngx_http_jemalloc_pprof_pools_links,
       &ngx_http_jemalloc_pprof_pools_evidence, NULL },
+
+    { ngx_string("profile"), NGX_HTTP_JEMALLOC_PPROF_READ,
+      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_profile, 0,
+      ngx_http_jemalloc_pprof_profile_links,
+      &ngx_http_jemalloc_pprof_profile_evidence, NULL },
 
     { ngx_string("requests"), NGX_HTTP_JEMALLOC_PPROF_READ,
       ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_requests, 0,

@@ -2,6 +2,7 @@
 #include "ngx_http_jemalloc_pprof_self.h"
 #include "ngx_http_jemalloc_pprof_service.h"
 #include "ngx_http_jemalloc_pprof_slices.h"
+#include "ngx_http_jemalloc_pprof_wait.h"
 
 #include "jpp_arena.h"
 
@@ -15,6 +16,8 @@ struct ngx_http_jemalloc_pprof_work_s {
     unsigned                                is_worked:1;  /* work has begun */
     unsigned                                is_in_thread:1;
 
+    ngx_http_jemalloc_pprof_wait_t          wait;       /* before it */
+
     ngx_http_jemalloc_pprof_reply_t         reply;
 };
 
@@ -22,7 +25,7 @@ struct ngx_http_jemalloc_pprof_work_s {
 static ngx_int_t ngx_http_jemalloc_pprof_serve_by_work(
     ngx_http_jemalloc_pprof_caller_t *caller,
     const ngx_http_jemalloc_pprof_kind_t *kind,
-    const ngx_http_jemalloc_pprof_reply_t *reply);
+    ngx_http_jemalloc_pprof_reply_t *reply);
 static ngx_http_jemalloc_pprof_work_t *ngx_http_jemalloc_pprof_work_next(
     const jpp_message_question_t *question);
 static ngx_uint_t ngx_http_jemalloc_pprof_work_has_begun(
@@ -30,6 +33,8 @@ static ngx_uint_t ngx_http_jemalloc_pprof_work_has_begun(
 static ngx_http_jemalloc_pprof_work_t *ngx_http_jemalloc_pprof_work_create(
     const ngx_http_jemalloc_pprof_kind_t *kind,
     const ngx_http_jemalloc_pprof_reply_t *reply);
+static void ngx_http_jemalloc_pprof_work_waited(
+    ngx_http_jemalloc_pprof_wait_t *wait, const char *why_early);
 static ngx_int_t ngx_http_jemalloc_pprof_work_post(
     ngx_http_jemalloc_pprof_work_t *work);
 static ngx_int_t ngx_http_jemalloc_pprof_work_post_thread(
@@ -85,7 +90,9 @@ ngx_http_jemalloc_pprof_serve(ngx_http_jemalloc_pprof_caller_t *caller,
             kind->begin(&reply);
         }
 
-        if (kind->work != NULL || kind->slice != NULL) {
+        if (reply.reply.err.code == JPP_OK
+            && (kind->work != NULL || kind->slice != NULL))
+        {
             return ngx_http_jemalloc_pprof_serve_by_work(caller, kind, &reply);
         }
     }
@@ -100,7 +107,7 @@ ngx_http_jemalloc_pprof_serve(ngx_http_jemalloc_pprof_caller_t *caller,
 static ngx_int_t
 ngx_http_jemalloc_pprof_serve_by_work(ngx_http_jemalloc_pprof_caller_t *caller,
     const ngx_http_jemalloc_pprof_kind_t *kind,
-    const ngx_http_jemalloc_pprof_reply_t *reply)
+    ngx_http_jemalloc_pprof_reply_t *reply)
 {
     ngx_http_jemalloc_pprof_work_t  *work;
 
@@ -116,11 +123,24 @@ ngx_http_jemalloc_pprof_serve_by_work(ngx_http_jemalloc_pprof_caller_t *caller,
     work = ngx_http_jemalloc_pprof_work_create(kind, reply);
 
     if (work == NULL) {
+
+        if (kind->release != NULL) {
+            kind->release(reply);
+        }
+
         return NGX_ERROR;
     }
 
     caller->work = work;
     ngx_queue_insert_tail(&work->callers, &caller->queue);
+
+    if (kind->wait != NULL) {
+        work->wait.over = ngx_http_jemalloc_pprof_work_waited;
+        ngx_http_jemalloc_pprof_wait(&work->wait,
+                                     kind->wait(&reply->question));
+
+        return NGX_AGAIN;
+    }
 
     if (ngx_http_jemalloc_pprof_work_post(work) != NGX_OK) {
         ngx_http_jemalloc_pprof_work_done(&work->task);
@@ -132,7 +152,8 @@ ngx_http_jemalloc_pprof_serve_by_work(ngx_http_jemalloc_pprof_caller_t *caller,
 
 /*
  * One for the same question that has not begun, so its answer will be newer
- * than QUESTION.  A change is made once for each asker.
+ * than QUESTION.  A change is made once for each asker, and a time begins with
+ * each.
  */
 
 static ngx_http_jemalloc_pprof_work_t *
@@ -148,6 +169,7 @@ ngx_http_jemalloc_pprof_work_next(const jpp_message_question_t *question)
         work = ngx_queue_data(q, ngx_http_jemalloc_pprof_work_t, queue);
 
         if (!work->kind->is_change
+            && work->kind->wait == NULL
             && !ngx_http_jemalloc_pprof_work_has_begun(work)
             && jpp_message_question_is_same(&work->reply.question, question))
         {
@@ -192,6 +214,24 @@ ngx_http_jemalloc_pprof_work_create(const ngx_http_jemalloc_pprof_kind_t *kind,
     ngx_queue_insert_tail(&ngx_http_jemalloc_pprof_works, &work->queue);
 
     return work;
+}
+
+
+/* Afterwards the work may be freed. */
+
+static void
+ngx_http_jemalloc_pprof_work_waited(ngx_http_jemalloc_pprof_wait_t *wait,
+    const char *why_early)
+{
+    ngx_http_jemalloc_pprof_work_t  *work;
+
+    work = ngx_queue_data(wait, ngx_http_jemalloc_pprof_work_t, wait);
+
+    work->reply.why_early = why_early;
+
+    if (ngx_http_jemalloc_pprof_work_post(work) != NGX_OK) {
+        ngx_http_jemalloc_pprof_work_done(&work->task);
+    }
 }
 
 
@@ -300,8 +340,10 @@ ngx_http_jemalloc_pprof_work_open(ngx_http_jemalloc_pprof_reply_t *reply)
 
     message = &reply->reply;
 
-    (void) clock_gettime(CLOCK_REALTIME, &now);
-    message->time_nanos = (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
+    if (message->time_nanos == 0) {
+        (void) clock_gettime(CLOCK_REALTIME, &now);
+        message->time_nanos = (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
+    }
 
     rc = jpp_memfd_open(&reply->file, ngx_http_jemalloc_pprof_self.directory,
                         &message->err);
@@ -408,6 +450,10 @@ ngx_http_jemalloc_pprof_serve_leave(ngx_http_jemalloc_pprof_caller_t *caller)
 static ngx_uint_t
 ngx_http_jemalloc_pprof_work_cancel(ngx_http_jemalloc_pprof_work_t *work)
 {
+    if (work->wait.is_waiting) {
+        return 1;
+    }
+
     if (work->is_in_thread) {
         return ngx_http_jemalloc_pprof_thread_cancel(&work->task);
     }
@@ -421,6 +467,8 @@ ngx_http_jemalloc_pprof_work_cancel(ngx_http_jemalloc_pprof_work_t *work)
 static void
 ngx_http_jemalloc_pprof_work_destroy(ngx_http_jemalloc_pprof_work_t *work)
 {
+    ngx_http_jemalloc_pprof_wait_end(&work->wait);
+
     if (work->kind->release != NULL) {
         work->kind->release(&work->reply);
     }

@@ -1,8 +1,9 @@
 
 /*
  * The work that answers questions, one at a time: in the background thread, or
- * in slices on the event loop.  Whoever asks the same before the work has begun
- * gets the same answer, so many askers cost a worker little more than one.
+ * in slices on the event loop; for some kinds after a wait.  Whoever asks the
+ * same before the work has begun gets the same answer, so many askers cost a
+ * worker little more than one.
  *
  * Knows nothing about sockets.  All functions are for the event loop.
  */
@@ -34,7 +35,8 @@ struct ngx_http_jemalloc_pprof_caller_s {
 
 /*
  * Answer QUESTION by CALLER's answer function, perhaps before this returns.
- * NGX_ERROR: no memory, and no answer will come.
+ * NGX_AGAIN: not before some seconds.  NGX_ERROR: no memory, and no answer will
+ * come.
  */
 ngx_int_t ngx_http_jemalloc_pprof_serve(
     ngx_http_jemalloc_pprof_caller_t *caller,

@@ -53,9 +53,12 @@ ngx_http_jemalloc_pprof_share_init(ngx_http_jemalloc_pprof_share_t *share,
 
 
 ngx_uint_t
-ngx_http_jemalloc_pprof_share_has_room(void)
+ngx_http_jemalloc_pprof_share_has_room(
+    const ngx_http_jemalloc_pprof_inquiry_t *inquiry)
 {
-    return ngx_http_jemalloc_pprof_n_slots < NGX_HTTP_JEMALLOC_PPROF_AT_ONCE;
+    return inquiry->wait != 0
+           || ngx_http_jemalloc_pprof_n_slots
+              < NGX_HTTP_JEMALLOC_PPROF_AT_ONCE;
 }
 
 
@@ -68,8 +71,10 @@ ngx_http_jemalloc_pprof_share_ask(ngx_http_jemalloc_pprof_share_t *share)
 
     kind = &ngx_http_jemalloc_pprof_kinds[share->inquiry->question.kind];
 
-    share->slots = kind->is_alone ? NGX_HTTP_JEMALLOC_PPROF_AT_ONCE : 1;
-    ngx_http_jemalloc_pprof_n_slots += share->slots;
+    if (kind->wait == NULL) {
+        share->slots = kind->is_alone ? NGX_HTTP_JEMALLOC_PPROF_AT_ONCE : 1;
+        ngx_http_jemalloc_pprof_n_slots += share->slots;
+    }
 
     ngx_http_jemalloc_pprof_share_try(share);
 }
@@ -176,7 +181,8 @@ ngx_http_jemalloc_pprof_share_check(ngx_http_jemalloc_pprof_share_t *share)
 
     if (share->checked == 0
         && ngx_current_msec - share->asked
-           >= share->inquiry->timeout / NGX_HTTP_JEMALLOC_PPROF_SLICES)
+           >= share->inquiry->wait
+              + share->inquiry->timeout / NGX_HTTP_JEMALLOC_PPROF_SLICES)
     {
         ngx_http_jemalloc_pprof_share_free_slot(share);
 

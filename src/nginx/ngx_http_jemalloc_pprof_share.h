@@ -5,8 +5,9 @@
  *
  * All collections together ask at most two workers at a time: a dump of every
  * worker at once would stall the whole server.  A worker that is slow to answer
- * gives up its turn to others, and may still answer.  All functions are for the
- * event loop; an answered share may be read in any thread.
+ * gives up its turn to others, and may still answer.  For samples of time all
+ * are asked at once: the time is the same.  All functions are for the event
+ * loop; an answered share may be read in any thread.
  */
 
 
@@ -32,7 +33,9 @@ typedef struct {
     jpp_selector_t                            selector;
     ngx_uint_t                                is_second; /* of a difference */
     size_t                                    max_size;  /* of a dump */
-    ngx_msec_t                                timeout;
+    ngx_msec_t                                wait;      /* before an answer */
+                                                         /*   can be */
+    ngx_msec_t                                timeout;   /* besides */
 } ngx_http_jemalloc_pprof_inquiry_t;
 
 
@@ -84,8 +87,9 @@ void ngx_http_jemalloc_pprof_share_init(ngx_http_jemalloc_pprof_share_t *share,
     const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
     const ngx_http_jemalloc_pprof_row_t *row);
 
-/* May another worker be asked now? */
-ngx_uint_t ngx_http_jemalloc_pprof_share_has_room(void);
+/* May another worker be asked INQUIRY now? */
+ngx_uint_t ngx_http_jemalloc_pprof_share_has_room(
+    const ngx_http_jemalloc_pprof_inquiry_t *inquiry);
 
 /* Ask.  Where this fails at once, done is not called. */
 void ngx_http_jemalloc_pprof_share_ask(ngx_http_jemalloc_pprof_share_t *share);

@@ -5,6 +5,7 @@
 #include "ngx_http_jemalloc_pprof_unwind.h"
 
 #include "jpp_backtrace.h"
+#include "jpp_cpu.h"
 
 
 /* how often to look for libraries that were loaded meanwhile, ms */
@@ -70,7 +71,8 @@ static ngx_uint_t
 ngx_http_jemalloc_pprof_unwind_is_used(void)
 {
     return jpp_sampler_is_on() || jpp_hook_read() == JPP_HOOK_ON
-           || ngx_http_jemalloc_pprof_stall_is_on();
+           || ngx_http_jemalloc_pprof_stall_is_on()
+           || jpp_cpu_is_on();
 }
 
 

@@ -12,6 +12,7 @@
 #include "ngx_http_jemalloc_pprof_unwind.h"
 #include "ngx_http_jemalloc_pprof_worker.h"
 
+#include "jpp_cpu.h"
 #include "jpp_proc.h"
 #include "jpp_process.h"
 
@@ -95,6 +96,8 @@ ngx_http_jemalloc_pprof_worker_exit(ngx_cycle_t *cycle)
 
     ngx_http_jemalloc_pprof_stall_stop();
     ngx_http_jemalloc_pprof_loop_exit();
+
+    jpp_cpu_exit();
 
     ngx_http_jemalloc_pprof_thread_exit(cycle);
 }

@@ -130,13 +130,20 @@ static void
 jpp_test_question_same(void)
 {
     size_t                  i;
-    jpp_message_question_t  a, b[8];
+    jpp_message_question_t  a, b[11];
+
+    static const jpp_message_kind_t  kinds[] = {
+        JPP_MESSAGE_CONTROL, JPP_MESSAGE_CONTROL, JPP_MESSAGE_CONTROL,
+        JPP_MESSAGE_CONTROL, JPP_MESSAGE_CONTROL, JPP_MESSAGE_POOLS,
+        JPP_MESSAGE_POOLS, JPP_MESSAGE_POOLS, JPP_MESSAGE_TIMES,
+        JPP_MESSAGE_TIMES, JPP_MESSAGE_TIMES
+    };
 
     a = jpp_question();
 
-    for (i = 0; i < 8; i++) {
+    for (i = 0; i < 11; i++) {
         b[i] = jpp_question();
-        b[i].kind = i < 5 ? JPP_MESSAGE_CONTROL : JPP_MESSAGE_POOLS;
+        b[i].kind = kinds[i];
     }
 
     b[0].control.active = 0;
@@ -147,9 +154,12 @@ jpp_test_question_same(void)
     b[5].pools.top = 8;
     b[6].pools.wants = JPP_POOLS_CONNECTIONS;
     b[7].pools.has_clients = true;
+    b[8].times.mode = JPP_MODE_WALL;
+    b[9].times.frequency = 1000;
+    b[10].times.seconds = 86400;
 
-    for (i = 0; i < 8; i++) {
-        a.kind = i < 5 ? JPP_MESSAGE_CONTROL : JPP_MESSAGE_POOLS;
+    for (i = 0; i < 11; i++) {
+        a.kind = kinds[i];
         jpp_ok(!jpp_message_question_is_same(&a, &b[i]), "another one %zu", i);
         jpp_ok(jpp_message_question_is_same(&b[i], &b[i]), "and the same");
     }
@@ -195,11 +205,13 @@ jpp_test_question_bytes(void)
     /*
      * the other kinds, one of active, 14 rates, two booleans, one of the
      * sampler; of pools two sorts of units, 255 and 3 numbers of them, and a
-     * boolean
+     * boolean; of times a mode, 255 and 3 frequencies, and 255, 255 and 1
+     * numbers of seconds
      */
 
     jpp_is_u64(accepted, JPP_MESSAGE_KINDS - 1 + 1 + 14 + 1 + 1 + 1
-                         + 2 + 255 + 3 + 1,
+                         + 2 + 255 + 3 + 1
+                         + 1 + 255 + 3 + 255 + 255 + 1,
                "one byte makes other valid questions of it");
     jpp_is_u64(wrong, 0, "and no invalid question is accepted");
 }
@@ -485,6 +497,9 @@ jpp_question(void)
     question.pools.wants = JPP_POOLS_REQUESTS;
     question.pools.top = 7;
     question.pools.has_clients = false;
+    question.times.mode = JPP_MODE_CPU;
+    question.times.frequency = 99;
+    question.times.seconds = 30;
 
     return question;
 }

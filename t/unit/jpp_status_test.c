@@ -619,6 +619,11 @@ jpp_test_comments(void)
         "pages and pages never touched count", NULL
     };
 
+    static const char  *time[] = {
+        "nginx 1.22.1", "jemalloc_pprof module " JPP_VERSION, "workers 1/1",
+        "worker 3 pid 4714", NULL
+    };
+
     jpp_arena_init(&arena, 1 << 20);
 
     fleet = jpp_fleet_of(4, NULL, 0);
@@ -629,6 +634,11 @@ jpp_test_comments(void)
     fleet = jpp_fleet_of(1, &worker, 1);
     comments = jpp_status_comments(&fleet, &arena);
     jpp_ok(jpp_status_is(comments, one), "of one");
+
+    fleet.is_of_time = true;
+    comments = jpp_status_comments(&fleet, &arena);
+    jpp_ok(jpp_status_is(comments, time), "and of its time");
+    fleet.is_of_time = false;
 
     worker.jemalloc.hook = JPP_HOOK_ON;
     worker.jemalloc.stacks.n = 12;
