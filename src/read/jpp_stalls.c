@@ -226,7 +226,7 @@ static bool
 jpp_stalls_stack(jpp_profile_t *profile, const jpp_stall_t *stall,
     const jpp_vec_t *maps, uint32_t set)
 {
-    int64_t      values[JPP_STALLS_TYPES];
+    int64_t      values[JPP_MAX_COLUMNS];
     uint8_t     *pos;
     uint32_t     i, n, ids[JPP_STALL_DEPTH];
     const char  *name;
@@ -257,6 +257,10 @@ jpp_stalls_stack(jpp_profile_t *profile, const jpp_stall_t *stall,
     }
 
     jpp_profile_end(profile, pos);
+
+    /* nothing is estimated: the columns of counts stay 0 */
+
+    memset(values, 0, sizeof(values));
 
     values[JPP_STALLS_COUNT] = 1;
     values[JPP_STALLS_DELAY] = (int64_t) stall->nanos;
