@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "jpp_backtrace.h"
+#include "jpp_cut.h"
 #include "jpp_frame.h"
 #include "jpp_signal.h"
 #include "jpp_unwind.h"
@@ -29,6 +30,8 @@ typedef struct {
     const jpp_watch_loop_t   *loop;
     pid_t                     tid;         /* of the loop's thread */
     bool                      has_signal;
+
+    jpp_blocked_t             idle;        /* where it waited last */
 
     /* the handler's: which iteration is asked for, 0: none; and its answer */
     uint64_t                  asked;
@@ -88,7 +91,7 @@ jpp_watch_take_is_idle(void)
 {
     uint32_t       i, n;
     uintptr_t      pcs[JPP_WATCH_IDLE];
-    jpp_blocked_t  blocked;
+    jpp_blocked_t  blocked, *idle;
 
     jpp_blocked_read(jpp_watch_taken.tid, &blocked);
 
@@ -96,17 +99,28 @@ jpp_watch_take_is_idle(void)
         return false;
     }
 
+    /* the same call at the same depth has the same caller */
+
+    idle = &jpp_watch_taken.idle;
+
+    if (blocked.call == idle->call && blocked.rsp == idle->rsp
+        && blocked.pc == idle->pc)
+    {
+        return true;
+    }
+
     n = jpp_backtrace_blocked(&blocked, pcs, JPP_WATCH_IDLE);
 
     for (i = 0; i < n; i++) {
         if (jpp_watch_take_waits(pcs[i])) {
+            *idle = blocked;
             return true;
         }
     }
 
-    /* without an unwinder, the call has to do */
+    /* where a stack cannot be walked, the call has to do */
 
-    return n == 0;
+    return n == 0 || jpp_cut_name(pcs[n - 1]) != NULL;
 }
 
 
