@@ -30,7 +30,7 @@ static void *jpp_arena_cut(jpp_arena_t *arena, size_t size);
 static void *jpp_arena_block(jpp_arena_t *arena, size_t size);
 static bool jpp_vec_copy(jpp_vec_t *vec, size_t need);
 static bool jpp_vec_map(jpp_vec_t *vec, size_t need);
-static void *jpp_map(size_t size);
+static void *jpp_map(size_t size, bool is_plain);
 static void jpp_unmap(void *p, size_t size);
 static size_t jpp_round_up(size_t size, size_t unit);
 
@@ -184,7 +184,7 @@ jpp_arena_block(jpp_arena_t *arena, size_t size)
         want = need;
     }
 
-    block = want <= left ? jpp_map(want) : NULL;
+    block = want <= left ? jpp_map(want, arena->is_plain) : NULL;
 
     if (block == NULL) {
         return NULL;
@@ -340,7 +340,7 @@ jpp_vec_map(jpp_vec_t *vec, size_t need)
         want = jpp_round_up(need, arena->page);
     }
 
-    p = want <= left ? jpp_map(want) : NULL;
+    p = want <= left ? jpp_map(want, arena->is_plain) : NULL;
 
     if (p == NULL) {
         return false;
@@ -388,7 +388,7 @@ jpp_vec_map(jpp_vec_t *vec, size_t need)
  */
 
 static void *
-jpp_map(size_t size)
+jpp_map(size_t size, bool is_plain)
 {
     size_t    spare, before;
     uint8_t  *p;
@@ -423,7 +423,7 @@ jpp_map(size_t size)
 
     /* without huge pages, small ones do */
 
-    (void) madvise(p, size, MADV_HUGEPAGE);
+    (void) madvise(p, size, is_plain ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
 
     jpp_own_add(p, size);
 

@@ -43,6 +43,8 @@ struct jpp_arena_s {
     size_t         peak;           /* the highest so far */
     size_t         cap;
     size_t         page;           /* the kernel's page size */
+    bool           is_plain;       /* the caller's: no huge pages, as little */
+                                   /*   is used, and that is looked at */
 
     uint64_t       n_calls;        /* requests so far, and for the tests: */
     uint64_t       fail_at;        /* the one that fails (0: none) */

@@ -291,7 +291,7 @@ jpp_ledger_set(jpp_ledger_parts_t *parts, const jpp_ledger_part_t *part,
 
     if (row->how == JPP_LEDGER_EXACT
         && row->most - row->least > parts->ledger->page
-        && row->most - row->least > row->bytes / 100)
+        && row->most - row->least > row->bytes / 50)
     {
         row->how = rest > parts->low && rest < parts->high
                    ? JPP_LEDGER_BOUND : JPP_LEDGER_ESTIMATE;

@@ -53,7 +53,7 @@ typedef enum {
 
 
 typedef enum {
-    JPP_LEDGER_EXACT = 0,              /* to 1 %, or a page */
+    JPP_LEDGER_EXACT = 0,              /* to 2 %, or a page */
     JPP_LEDGER_BOUND,                  /* between least and most */
     JPP_LEDGER_ESTIMATE,               /* a mean, or a share of a sum */
     JPP_LEDGER_HOWS

@@ -187,6 +187,7 @@ ngx_http_jemalloc_pprof_ledger_work(ngx_http_jemalloc_pprof_reply_t *reply)
                            != 2;
 
     jpp_arena_init(&ledger->arena, NGX_HTTP_JEMALLOC_PPROF_LEDGER_CAP);
+    ledger->arena.is_plain = true;
 
     if (ngx_http_jemalloc_pprof_ledger_ranges(ledger) != NGX_OK
         || ngx_http_jemalloc_pprof_ledger_maps(ledger) != NGX_OK

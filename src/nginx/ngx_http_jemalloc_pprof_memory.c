@@ -141,6 +141,7 @@ ngx_http_jemalloc_pprof_memory_create(
     }
 
     jpp_arena_init(&memory->arena, NGX_HTTP_JEMALLOC_PPROF_MEMORY_CAP);
+    memory->arena.is_plain = true;
 
     return memory;
 }

@@ -151,6 +151,10 @@ ngx_http_jemalloc_pprof_walk_create(ngx_http_jemalloc_pprof_reply_t *reply)
 
     jpp_arena_init(&walk->arena, NGX_HTTP_JEMALLOC_PPROF_WALK_CAP);
 
+    /* a ledger counts what it takes itself */
+
+    walk->arena.is_plain = reply->question.kind == JPP_MESSAGE_LEDGER;
+
     return ngx_http_jemalloc_pprof_walk_init(walk, reply) == NGX_OK ? walk
                                                                     : NULL;
 }
