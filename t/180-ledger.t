@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 
 # memory, on request: the ledger of each worker, whose rows are all of its
-# memory; the same as a table; smaps_rollup; arenas.
+# memory; the same as a table; smaps_rollup; arenas.  The examples are those of
+# docs/memory.md.
 #
 # Not here: the arithmetic of rows (t/unit), findings and the rest of memory
 # (175), how near the rows come in seven states (bench/ledger.pl).
@@ -78,6 +79,22 @@ sub row {
 
     return (grep { $_->{what} eq $what && ($_->{name} // '') =~ ($name // qr//)
             } @{ $ledger->{rows} })[0] // { bytes => 0, how => 'none' };
+}
+
+
+# The configuration of an example of the documentation, and the row that it says
+# is the one that tells.
+
+sub example {
+    my ($name) = @_;
+
+    my $docs = slurp(dirname(__FILE__) . '/../docs/memory.md');
+    my ($text) = $docs =~ /^### \Q$name\E\n(.*?)^##/ms
+        or die "docs/memory.md has no example \"$name\"\n";
+    my ($conf) = $text =~ /^```nginx\n(.*?)^```$/ms;
+    my ($what) = $text =~ /^\|[^|]+\|[^|]+\| (?:exact|bound) \| (.*) \|$/m;
+
+    return ($conf, $what);
 }
 
 
@@ -187,11 +204,8 @@ sub chars_read {
 # came.
 
 sub untouched {
-    my $nginx = JppNginx->start(
-        server => "$tree location /up {
-            client_body_buffer_size 8m;
-            client_max_body_size 100m;
-            proxy_pass http://127.0.0.1:1; }");
+    my ($conf, $what) = example('Slow uploads');
+    my $nginx = JppNginx->start(server => "$tree $conf");
     my @clients = map { $nginx->client } 1 .. 4;
 
     $_->write("POST /up HTTP/1.1\r\nHost: localhost\r\n"
@@ -201,7 +215,7 @@ sub untouched {
     my $row;
 
     ok(wait_until(sub {
-        $row = row(first($nginx), 'requests');
+        $row = row(first($nginx), $what);
         return ($row->{held} // 0) > 32 * $mib;
     }), 'four uploads have set aside 32 MiB');
 
@@ -216,16 +230,10 @@ sub untouched {
 # A table of 60 MB: LuaJIT maps its memory itself.
 
 sub lua {
+    my ($conf, $what) = example('A table in Lua');
     my $nginx = JppNginx->start(
         main => $load_lua, conf => 'prof:true,prof_active:false',
-        server => "$tree location /grow { content_by_lua_block {
-            leak = {}
-            for i = 1, 60 do
-                leak[i] = string.rep(string.char(i), 1024 * 1024)
-            end
-            ngx.say(#leak) } }");
-
-    my $what = "anonymous maps that are not malloc's";
+        server => "$tree $conf");
     my $before = row(first($nginx), $what)->{bytes};
 
     is($nginx->get('/grow')->{body}, "60\n", 'a table grows');
@@ -246,12 +254,15 @@ sub lua {
 # A row has the pages that somebody has touched.
 
 sub zone {
+    my ($conf, $what) = example('A zone that fills');
     my $nginx = JppNginx->start(
         http => 'limit_req_zone $arg_key zone=keys:16m rate=1000r/s;
                  limit_req_zone $arg_key zone=other:16m rate=1000r/s;',
-        server => "$tree location /key { limit_req zone=keys burst=1000;
-                                         empty_gif; }");
+        server => "$tree $conf");
     my $before = row(first($nginx), 'zone', qr/^keys$/)->{bytes};
+
+    is($what, 'zone keys', 'as in the documentation');
+
     my $client = $nginx->client;
 
     $client->get("/key?key=$_" . 'x' x 900) for 1 .. 1500;
@@ -268,13 +279,11 @@ sub zone {
 
 
 sub burst {
+    my ($conf, $what) = example('What a burst leaves');
     my $nginx = JppNginx->start(
         conf => 'prof:true,lg_prof_sample:19,dirty_decay_ms:-1,'
                 . 'muzzy_decay_ms:0',
-        server => "$tree location /body {
-                       client_max_body_size 200m;
-                       client_body_buffer_size 64m;
-                       proxy_pass http://127.0.0.1:1; }");
+        server => "$tree $conf");
 
     $nginx->client(timeout => 60)->ask('POST', '/body',
                                        'Content-Length: ' . 60 * $mib,
@@ -283,11 +292,11 @@ sub burst {
 
     ok(wait_until(sub {
         $ledger = first($nginx);
-        $row = row($ledger, 'dirty pages');
+        $row = row($ledger, $what);
         return $row->{bytes} > 55 * $mib;
     }), 'what a request had is dirty pages');
 
-    is($ledger->{rows}[0]{what}, 'dirty pages', 'which are the first');
+    is($ledger->{rows}[0]{what}, $what, 'which are the first');
     cmp_ok($row->{least} // $row->{bytes}, '>', 50 * $mib,
            'at least so much is certain');
     cmp_ok(row($ledger, 'requests')->{bytes}, '<', $mib,
