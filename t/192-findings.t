@@ -30,10 +30,15 @@ my $large = "map_hash_max_size 65536;\nmap_hash_bucket_size 512;\n"
     . join('', map { "\"/$_" . 'x' x 100 . "\" \"" . 'y' x 200 . "\";\n" }
                1 .. 20000) . "}\n";
 
+# where memory is limited by version 1
+my $cgroup = '/sys/fs/cgroup/memory';
+
 subtests(
     'a zone that is full' => [ \&full ],
     'a worker that vanished' => [ \&vanished ],
     'a configuration that grows' => [ \&reloaded, 'jemalloc' ],
+    'six reloads, and clients that stay' => [ \&old, 'jemalloc' ],
+    'a container near its limit' => [ \&limited, sub { -w $cgroup } ],
     'a profile of few samples' => [ \&few, 'jemalloc' ],
     'a profile that lacks the most' => [ \&explains, 'jemalloc' ],
 );
@@ -151,6 +156,82 @@ sub reloaded {
        'not as it stays that large');
 
     $nginx->stop;
+}
+
+
+# Each worker has 25 MB of connections, and a client that is about to send the
+# rest of a body, for which a worker waits.
+
+sub old {
+    my $nginx = JppNginx->start(connections => 60000, server => "$tree
+        location /body { client_body_timeout 300s;
+                         proxy_pass http://127.0.0.1:1; }");
+    my @clients;
+
+    is(findings($nginx, 'memory')->{'old-workers'}, undef, 'there are none');
+
+    for (1 .. 6) {
+        my $client = $nginx->client;
+
+        $client->write("POST /body HTTP/1.1\r\nHost: localhost\r\n"
+                       . "Content-Length: 10\r\n\r\n1");
+        push @clients, $client;
+
+        # an answer to somebody behind it: it was read
+
+        $nginx->get('/debug/pprof/cmdline');
+        $nginx->reload(is_kept => 1);
+    }
+
+    my $finding;
+
+    ok(wait_until(sub {
+        $finding = findings($nginx, 'memory')->{'old-workers'};
+        return defined $finding && $finding->{because} =~ /^6 /;
+    }), 'six wait for their clients');
+
+    like($finding->{because}, qr/^6 that are exiting hold [\d.]+ MiB of /,
+         'how much they hold');
+    like($finding->{cure}, qr/worker_shutdown_timeout 10m;/, 'what to do');
+
+    $_->leave for @clients;
+
+    ok(wait_until(sub { !findings($nginx, 'memory')->{'old-workers'} }),
+       'they end with their clients');
+
+    $nginx->stop;
+}
+
+
+# Its limit is set above what it uses by then.
+
+sub limited {
+    my $dir = "$cgroup/jpp-test-$$";
+
+    mkdir $dir or die "$dir: $!";
+
+    my $nginx = JppNginx->start(run => [
+        'sh', '-c', "echo \$\$ >$dir/cgroup.procs; exec \"\$@\"", 'sh' ]);
+
+    is(findings($nginx, 'memory')->{'limit-near'}, undef, 'without a limit');
+
+    my ($used) = slurp("$dir/memory.usage_in_bytes") =~ /^(\d+)/;
+
+    open my $limit, '+<', "$dir/memory.limit_in_bytes" or die "limit: $!";
+    print $limit int($used * 1.05);
+    close $limit or die "limit: $!";
+
+    my $finding = findings($nginx, 'memory')->{'limit-near'};
+
+    ok($finding->{critical}, 'with one it is critical');
+    like($finding->{because},
+         qr/^[\d.]+ [KM]iB of [\d.]+ MiB are left$/, 'what is left');
+    ok(wait_until(sub { logged($nginx, 'limit-near') }, 30), 'it is logged');
+    like((logged($nginx, 'limit-near'))[0], qr/^\[error\] .* Raise the limit /,
+         'as an error, with what to do');
+
+    $nginx->stop;
+    rmdir $dir;
 }
 
 
