@@ -20,10 +20,11 @@
     "require-trusted-types-for 'script'"
 
 
-/* What a finding has as a button: a form below. */
+/* What a finding has as a link. */
 typedef struct {
     const char    *id;
-    const char    *form;
+    const char    *resource;       /* where it is served; NULL: and control */
+    const char    *address;
     const char    *text;
 } jpp_console_remedy_t;
 
@@ -39,8 +40,8 @@ static void jpp_console_facts(const jpp_telemetry_t *telemetry,
 static void jpp_console_limit(const jpp_cgroup_t *cgroup, jpp_sink_t *sink);
 static void jpp_console_findings(const jpp_console_t *console,
     const jpp_finding_t *findings, size_t n, jpp_sink_t *sink);
-static void jpp_console_remedy(const jpp_finding_t *finding,
-    jpp_sink_t *sink);
+static void jpp_console_remedy(const jpp_console_t *console,
+    const jpp_finding_t *finding, jpp_sink_t *sink);
 static void jpp_console_where(const jpp_console_t *console,
     jpp_sink_t *sink);
 static void jpp_console_links(const jpp_console_link_t *link,
@@ -50,7 +51,14 @@ static void jpp_console_address(const jpp_console_link_t *link,
 
 
 static const jpp_console_remedy_t  jpp_console_remedies[] = {
-    { "retained", "act-purge", "Return it now" }
+    { "limit-near", "memory", "memory?format=top", "Every byte in a row" },
+    { "grows", "heap", "heap?seconds=30&amp;format=html",
+      "What the heap gains in 30 seconds" },
+    { "reload-leak", "heap", "heap?format=top&amp;origin=master",
+      "What workers inherit" },
+    { "outside", "memory", "memory?format=top", "Every byte in a row" },
+    { "retained", NULL, "#act-purge", "Return it now" },
+    { "stalls", "stalls", "stalls?format=top", "What kept it" }
 };
 
 
@@ -289,17 +297,15 @@ jpp_console_findings(const jpp_console_t *console,
         jpp_sink_str(sink, ".</p>\n<p class=\"cure\">");
         jpp_console_text(sink, findings[i].cure);
 
-        if (console->has_control) {
-            jpp_console_remedy(&findings[i], sink);
-        }
-
+        jpp_console_remedy(console, &findings[i], sink);
         jpp_sink_str(sink, "</p>\n</div>\n");
     }
 }
 
 
 static void
-jpp_console_remedy(const jpp_finding_t *finding, jpp_sink_t *sink)
+jpp_console_remedy(const jpp_console_t *console, const jpp_finding_t *finding,
+    jpp_sink_t *sink)
 {
     size_t                       i;
     const jpp_console_remedy_t  *row;
@@ -307,10 +313,16 @@ jpp_console_remedy(const jpp_finding_t *finding, jpp_sink_t *sink)
     for (i = 0; i < sizeof(jpp_console_remedies) / sizeof(*row); i++) {
         row = &jpp_console_remedies[i];
 
-        if (strcmp(row->id, finding->id) == 0) {
-            jpp_sink_printf(sink, " <a href=\"#%s\">%s</a>", row->form,
-                            row->text);
+        if (strcmp(row->id, finding->id) != 0
+            || (row->resource == NULL
+                ? !console->has_control
+                : !jpp_console_serves(console->links, row->resource)))
+        {
+            continue;
         }
+
+        jpp_sink_printf(sink, " <a href=\"%s\">%s</a>", row->address,
+                        row->text);
     }
 }
 
@@ -325,6 +337,12 @@ jpp_console_where(const jpp_console_t *console, jpp_sink_t *sink)
 {
     jpp_sink_str(sink, "\n<section id=\"where\" aria-labelledby=\"h-where\""
                  ">\n<h2 id=\"h-where\">Where it is</h2>\n");
+
+    if (jpp_console_serves(console->links, "memory")) {
+        jpp_sink_str(sink, "<p><a href=\"memory?format=top\">Every byte of the "
+                     "workers in a row</a>: whose it is, and what the kernel "
+                     "counts</p>\n");
+    }
 
     if (jpp_console_serves(console->links, "pools")) {
         jpp_sink_str(sink,

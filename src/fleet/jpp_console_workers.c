@@ -90,7 +90,10 @@ static const jpp_console_ask_t  jpp_console_ask_rows[] = {
     { "heap", "?seconds=30&amp;format=html&amp;worker=", "30 s",
       "what its heap gains and loses in 30 seconds" },
     { "pools", "?format=top&amp;worker=", "pools", "its memory by location" },
-    { "profile", "?format=html&amp;worker=", "cpu", "what its CPU works on" },
+    { "memory", "?format=top&amp;worker=", "ledger",
+      "every byte of it in a row" },
+    { "profile", "?seconds=10&amp;format=html&amp;worker=", "cpu",
+      "what its CPU works on in the next 10 seconds" },
     { "stalls", "?format=html&amp;worker=", "stalls",
       "what has kept its event loop" }
 };

@@ -19,6 +19,7 @@ static void jpp_test_tags(void);
 static void jpp_test_evil(void);
 static void jpp_test_links(void);
 static void jpp_test_acts(void);
+static void jpp_test_remedies(void);
 static void jpp_test_outcome(const jpp_fleet_t *fleet);
 static bool jpp_console_has_act(const char *act);
 static bool jpp_console_has_word(const char *words, const char *word);
@@ -56,6 +57,7 @@ main(void)
     jpp_test_evil();
     jpp_test_links();
     jpp_test_acts();
+    jpp_test_remedies();
     jpp_test_policy();
     jpp_test_size();
     jpp_test_fails();
@@ -517,8 +519,9 @@ jpp_test_links(void)
     (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
     jpp_console_links = NULL;
 
-    jpp_ok(strstr(jpp_output.text, "<a href=\"profile?format=html&amp;worker=3"
-                  "\" title=\"what its CPU works on\">cpu</a>") != NULL,
+    jpp_ok(strstr(jpp_output.text, "<a href=\"profile?seconds=10&amp;format="
+                  "html&amp;worker=3\" title=\"what its CPU works on in the "
+                  "next 10 seconds\">cpu</a>") != NULL,
            "the CPU of a worker");
     jpp_ok(strstr(jpp_output.text, "<a href=\"stalls?format=html&amp;worker=3")
            != NULL, "what has kept it");
@@ -586,6 +589,50 @@ jpp_test_acts(void)
     (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
     jpp_is_u64(jpp_console_count("<form"), 0, "no control, no form");
     jpp_is_u64(jpp_console_count("id=\"acts\""), 0, "and nothing of it");
+}
+
+
+/* A finding leads to what helps, where that is served. */
+
+static void
+jpp_test_remedies(void)
+{
+    jpp_fleet_t   fleet;
+    jpp_worker_t  worker;
+
+    static const char  remedy[] = " <a href=\"#act-purge\">Return it now</a>"
+                                  "</p>\n</div>";
+    static const char  ledger[] = "<a href=\"memory?format=top\">Every byte in "
+                                  "a row</a></p>";
+
+    static const jpp_console_link_t  links[] = {
+        { "memory?format=top", "All of it.", "curl", false },
+        { NULL, NULL, NULL, false }
+    };
+
+    worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
+    worker.stats.dirty = worker.stats.resident = 200 * 1024 * 1024;
+    worker.stats.muzzy = 0;
+    worker.activity.usage.rss_anon = 600 * 1024 * 1024;
+    fleet = jpp_fleet_of(1, &worker, 1);
+
+    (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
+    jpp_ok(strstr(jpp_output.text, "id=\"retained\"") != NULL, "a finding");
+    jpp_ok(strstr(jpp_output.text, remedy) == NULL, "no control, no form");
+    jpp_ok(strstr(jpp_output.text, "id=\"outside\"") != NULL, "another one");
+    jpp_ok(strstr(jpp_output.text, ledger) == NULL, "no memory, no ledger");
+
+    jpp_console_links = links;
+    jpp_console_has_control = true;
+    (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
+    jpp_console_has_control = false;
+    jpp_console_links = NULL;
+
+    jpp_ok(strstr(jpp_output.text, remedy) != NULL, "the form below");
+    jpp_ok(strstr(jpp_output.text, ledger) != NULL, "the ledger");
+    jpp_ok(strstr(jpp_output.text, "<a href=\"memory?format=top&amp;worker=0\" "
+                  "title=\"every byte of it in a row\">ledger</a>") != NULL,
+           "and that of the worker");
 }
 
 
