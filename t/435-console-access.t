@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# The console for everybody: no violation of axe-core in either theme, healthy in
-# a wide window and with a finding in a narrow one; the keyboard alone; a window of 360 pixels; forced colours;
-# paper; a browser that knows text only.
+# The console for everybody: no violation of axe-core in either theme, healthy
+# in a wide window and with a finding in a narrow one; the keyboard alone; a
+# window of 360 pixels; forced colours; paper; a browser that knows text only.
 
 use strict;
 use warnings;
