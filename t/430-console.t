@@ -261,24 +261,29 @@ END
 
     # what is not looked at asks for nothing
 
-    is($browser->run(<<'END'), 0, 'hidden: no timer');
-let timers = 0;
-const real = window.setTimeout;
-window.setTimeout = () => { timers++; return 0; };
+    is($browser->run(<<'END'), 0, 'hidden: no timer, and no request');
+window.asked = 0;
+const realSend = XMLHttpRequest.prototype.send;
+XMLHttpRequest.prototype.send = function (...args) {
+  window.asked++;
+  return realSend.apply(this, args);
+};
+const realTimeout = window.setTimeout;
+window.setTimeout = (f, ms) => {
+  window.every = ms;
+  return realTimeout(f, ms);
+};
 Object.defineProperty(document, 'hidden', { value: true, configurable: true });
+window.every = 0;
 document.dispatchEvent(new Event('visibilitychange'));
-window.setTimeout = real;
-return timers;
+return Promise.resolve().then(() => window.asked + window.every);
 END
-    is($browser->run(<<'END'), 5000, 'seen again: every five seconds');
-let every = 0;
-const real = window.setTimeout;
-window.setTimeout = (f, ms) => { every = ms; return 0; };
-delete document.hidden;
-document.dispatchEvent(new Event('visibilitychange'));
-window.setTimeout = real;
-return every;
-END
+
+    $browser->run('delete document.hidden;
+                   document.dispatchEvent(new Event("visibilitychange"))');
+    is($browser->wait_for('return window.every'), 5000,
+       'seen again: every five seconds');
+    is($browser->run('return window.asked'), 1, 'and at once');
 
     $browser->click('#live button');
     like($browser->text('#live'), qr/^paused\s+Go on$/, 'paused');

@@ -97,10 +97,14 @@ async function tick() {
 function plan() {
   clearTimeout(state.timer);
   if (state.isPaused || document.hidden) return;
-  state.timer = setTimeout(async () => {
-    await tick();
-    plan();
-  }, EVERY * 2 ** Math.min(state.misses, 4));
+  state.timer = setTimeout(goOn, EVERY * 2 ** Math.min(state.misses, 4));
+}
+
+/* Now, and then again: what is looked at once more is not old. */
+async function goOn() {
+  clearTimeout(state.timer);
+  if (!state.isPaused && !document.hidden) await tick();
+  plan();
 }
 
 function startLive() {
@@ -108,10 +112,10 @@ function startLive() {
     state.isPaused = !state.isPaused;
     button.textContent = state.isPaused ? 'Go on' : 'Pause';
     say(state.isPaused ? 'paused ' : 'live ');
-    plan();
+    goOn();
   } }, 'Pause');
   $('live').replaceChildren('live ', button);
-  document.addEventListener('visibilitychange', plan);
+  document.addEventListener('visibilitychange', goOn);
   plan();
 }
 
