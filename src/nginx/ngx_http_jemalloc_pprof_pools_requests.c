@@ -95,13 +95,15 @@ ngx_http_jemalloc_pprof_request_count(ngx_http_jemalloc_pprof_walk_t *walk,
 
     ngx_http_jemalloc_pprof_count_flush(walk);
 
+    /* after a second flush what is in scope would have no order */
+
+    ngx_http_jemalloc_pprof_scope_restore(walk, extent);
+
     unit = ngx_http_jemalloc_pprof_unit_end(walk, 1);
 
     if (unit != NULL) {
         ngx_http_jemalloc_pprof_request_unit(walk, unit, c, r);
     }
-
-    ngx_http_jemalloc_pprof_scope_restore(walk, extent);
 }
 
 

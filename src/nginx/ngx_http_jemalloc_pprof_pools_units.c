@@ -180,8 +180,12 @@ ngx_http_jemalloc_pprof_unit_request(ngx_http_jemalloc_pprof_walk_t *walk,
         ngx_http_jemalloc_pprof_unit_queues(unit, u->peer.connection);
     }
 
+    /* in the buffer that it was read into, or decoded */
+
     if (walk->has_clients
-        && ngx_http_jemalloc_pprof_scope_has(walk, r->uri.data, r->uri.len))
+        && (ngx_http_jemalloc_pprof_scope_has(walk, r->uri.data, r->uri.len)
+            || ngx_http_jemalloc_pprof_pool_has(r->pool, r->uri.data,
+                                                r->uri.len)))
     {
         unit->uri_len = ngx_min(r->uri.len, JPP_POOLS_URI);
         ngx_memcpy(unit->uri, r->uri.data, unit->uri_len);
