@@ -115,7 +115,8 @@ prepare_simulation()
 
 nginx_start()
 {
-    load_it= location=
+    load_it=""
+    location=""
 
     if [ -n "$module" ]; then
         load_it="load_module $build/ngx_http_jemalloc_pprof_module.so;"
@@ -205,7 +206,8 @@ stop()
 {
     exec 3>&-
     leave
-    clients_pids= nginx_pid=
+    clients_pids=""
+    nginx_pid=""
 }
 
 

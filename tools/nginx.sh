@@ -13,6 +13,16 @@ NGINX_OPTIONS="--with-compat --with-debug --with-threads --with-pcre-jit
     --with-http_gzip_static_module --with-http_secure_link_module
     --with-http_slice_module --with-http_stub_status_module"
 
+NGINX_BARE="--without-pcre --without-http_rewrite_module
+    --without-http_proxy_module --without-http_fastcgi_module
+    --without-http_uwsgi_module --without-http_scgi_module
+    --without-http_grpc_module --without-http_memcached_module
+    --without-http_upstream_hash_module --without-http_upstream_ip_hash_module
+    --without-http_upstream_least_conn_module
+    --without-http_upstream_random_module
+    --without-http_upstream_keepalive_module
+    --without-http_upstream_zone_module --without-http_gzip_module"
+
 # As packages are built.  What is built from sources has nginx's own flags, as
 # everybody gets who types no more than ./configure: they warn of other things.
 
@@ -85,15 +95,23 @@ nginx_own_tree()
 }
 
 
-# nginx_own_module NAME CC: the module for the machine's nginx.  What that was
-# configured with decides whether it takes the module; what would only add
-# libraries to the build is left out.
+# nginx_own_module NAME CC: the module for the machine's nginx.
 
 nginx_own_module()
 {
-    name=$1 cc=$2
+    nginx_module "$1" "$2" "$(command -v nginx)" "$(nginx_own_tree)"
+}
 
-    eval "set -- $(nginx -V 2>&1 | sed -n 's/^configure arguments: //p')"
+
+# nginx_module NAME CC NGINX TREE: the module for NGINX, of which TREE has the
+# headers.  What that was configured with decides whether it takes the module;
+# what would only add libraries to the build is left out.
+
+nginx_module()
+{
+    name=$1 cc=$2 tree=$4
+
+    eval "set -- $("$3" -V 2>&1 | sed -n 's/^configure arguments: //p')"
 
     for option in "$@"; do
         shift
@@ -103,8 +121,6 @@ nginx_own_module()
             *)  set -- "$@" "$option" ;;
         esac
     done
-
-    tree=$(nginx_own_tree)
 
     nginx_make "$name" "$tree" modules "$@" --with-cc="$cc" \
         --with-cc-opt="$NGINX_CC_OPTIONS" --add-dynamic-module="$PWD"
@@ -121,6 +137,50 @@ nginx_build()
     # shellcheck disable=SC2086
     nginx_make "$1" "$tree" build $NGINX_OPTIONS \
         --with-cc="$3" "$4=$PWD"
+}
+
+
+# nginx_newest NAME: the nginx of the newest suite, out of its package, with the
+# libraries of that suite, and the module for it.  An archive may have no
+# sources of it yet, but it has headers.
+
+nginx_newest()
+(
+    name=$1 suite=$(sources_newest)
+    root=$PWD/build/nginx/$name.root
+
+    if [ ! -f "$root/nginx" ]; then
+        rm -rf "$root"
+        mkdir -p "$root"
+
+        for package in nginx nginx-dev libc6 libssl3t64 libpcre2-8-0 zlib1g \
+            libzstd1
+        do
+            dpkg -x "$(sources_get deb "$suite" "$package")" "$root"
+        done
+
+        libraries=$(dirname "$(find "$root" -name libc.so.6)")
+
+        patchelf --set-interpreter "$(find "$root" -name 'ld-linux*.so.2' \
+                                          -type f)" \
+            --force-rpath --set-rpath "$libraries" "$root/usr/sbin/nginx"
+        mv "$root/usr/sbin/nginx" "$root/nginx"
+    fi
+
+    nginx_module "$name" gcc "$root/nginx" "$root/usr/share/nginx/src"
+    cp "$root/nginx" "build/nginx/$name/nginx"
+)
+
+
+# nginx_bare NAME: one without any module that it can do without.
+
+nginx_bare()
+{
+    tree=$(sources_get deb-src own nginx)
+
+    # shellcheck disable=SC2086
+    nginx_make "$1" "$tree" build $NGINX_BARE --with-cc=gcc \
+        --add-module="$PWD"
 }
 
 

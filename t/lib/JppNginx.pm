@@ -42,6 +42,8 @@ my %running;
 # HOW, all of it optional:
 #
 #     main, http, server    pieces of configuration
+#     bare                  1: what a server has besides its own is there in
+#                           every nginx, without a single optional module
 #     level                 of the error log (info)
 #     workers               how many (1)
 #     master                0: there is none
@@ -71,6 +73,11 @@ sub start {
     for my $dir ('logs', 'temp') {
         mkdir "$self->{prefix}/$dir";
         chmod 0777, "$self->{prefix}/$dir";
+    }
+
+    if ($self->{bare}) {
+        mkdir "$self->{prefix}/html";
+        spew("$self->{prefix}/html/fine", "fine\n");
     }
 
     $self->fake($self->{fake}) if defined $self->{fake};
@@ -144,7 +151,9 @@ sub configure {
     my $daemon = 'daemon ' . ($self->{daemon} ? 'on;' : 'off;');
     my $env = defined $self->{fake} ? 'env JPP_FAKE;' : '';
     my $temp = join '', map { "    ${_}_temp_path temp/$_;\n" }
-                   qw( client_body proxy fastcgi uwsgi scgi );
+                   'client_body', $self->{bare} ? ()
+                                  : qw( proxy fastcgi uwsgi scgi );
+    my $fine = $self->{bare} ? 'root html;' : 'return 200 "fine\n";';
     my $server = $self->{server}
                  // ($self->{module}
                      ? 'location /debug/pprof/ { jemalloc_pprof; }' : '');
@@ -177,7 +186,7 @@ $timeout
 $http
     server {
         listen 127.0.0.1:$self->{port};
-        location = /fine { return 200 "fine\\n"; }
+        location = /fine { $fine }
 $server
     }
 }
