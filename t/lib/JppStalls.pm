@@ -229,6 +229,11 @@ sub shown {
 
     $nginx->get($path);
 
+    # the answer is sent before the iteration ends
+
+    wait_until(sub { scalar(() = log_lines($nginx)) })
+        or die $nginx->say_why('no stall');
+
     return $nginx;
 }
 
