@@ -1,0 +1,334 @@
+
+/*
+ * memory with details: what workers answered, or why they did not, as JSON and
+ * as tables; answers that are none; writes that fail.
+ */
+
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "jpp_ledger_file.h"
+#include "jpp_memfd.h"
+#include "jpp_memory_write.h"
+#include "jpp_test_fleet.h"
+
+
+#define JPP_CAP  ((size_t) 64 << 20)
+
+
+static void jpp_memory_test_ledgers(void);
+static void jpp_memory_test_table(void);
+static void jpp_memory_test_refused(void);
+static void jpp_memory_test_none(void);
+static void jpp_memory_test_others(void);
+static void jpp_memory_test_fields(void);
+static void jpp_memory_test_fails(void);
+static void jpp_memory_test_start(const char *query);
+static void jpp_memory_test_ledger(jpp_memory_answer_t *answer,
+    const char *why);
+static const char *jpp_memory_test_text(unsigned fail_at);
+static bool jpp_memory_test_has(const char *what);
+
+
+static jpp_args_t           args;
+static jpp_arena_t          arena;
+static jpp_fleet_t          fleet;
+static jpp_worker_t         workers[2];
+static jpp_system_t         machine;
+static jpp_telemetry_t      telemetry;
+static jpp_memory_answer_t  answers[2];
+static jpp_memory_t         memory;
+static jpp_output_t         output;
+static uint64_t             bytes[2][1024];
+
+
+int
+main(void)
+{
+    jpp_memory_test_ledgers();
+    jpp_memory_test_table();
+    jpp_memory_test_refused();
+    jpp_memory_test_none();
+    jpp_memory_test_others();
+    jpp_memory_test_fields();
+    jpp_memory_test_fails();
+
+    return jpp_done();
+}
+
+
+static void
+jpp_memory_test_start(const char *query)
+{
+    size_t  i;
+
+    memset(&telemetry, 0, sizeof(jpp_telemetry_t));
+    memset(&memory, 0, sizeof(jpp_memory_t));
+    memset(answers, 0, sizeof(answers));
+    memset(&machine, 0, sizeof(jpp_system_t));
+
+    jpp_args_init(&args, &jpp_memory_words, &jpp_memory_words);
+    (void) jpp_args_query(&args, query, strlen(query), NULL);
+
+    for (i = 0; i < 2; i++) {
+        workers[i] = jpp_fleet_worker((uint32_t) i, JPP_JEMALLOC_READY);
+        answers[i].who = workers[i].who;
+    }
+
+    fleet = jpp_fleet_of(2, workers, 2);
+
+    telemetry.fleet = &fleet;
+    telemetry.system = &machine;
+    telemetry.cgroup_why = "there is none";
+
+    jpp_arena_init(&arena, JPP_CAP);
+
+    memory.telemetry = &telemetry;
+    memory.args = &args;
+    memory.arena = &arena;
+    memory.detail = jpp_memory_detail(&args);
+    memory.answers = answers;
+    memory.n_answers = 2;
+}
+
+
+/* a ledger of two rows, one of them with a name of anything */
+
+static void
+jpp_memory_test_ledger(jpp_memory_answer_t *answer, const char *why)
+{
+    jpp_vec_t           *ranges;
+    jpp_memfd_t          file;
+    jpp_ledger_t         ledger;
+    jpp_ledger_row_t    *row;
+    jpp_ledger_facts_t   facts;
+
+    ranges = jpp_vec_create(&arena);
+    (void) jpp_ledger_init(&ledger, &arena, 4096, ranges);
+
+    row = jpp_ledger_row(&ledger, JPP_LEDGER_DIRTY, "", 0);
+    row->bytes = 700;
+    row->least = 600;
+    row->most = 800;
+    row->how = JPP_LEDGER_BOUND;
+
+    row = jpp_ledger_row(&ledger, JPP_LEDGER_ZONE, JPP_FLEET_EVIL,
+                         strlen(JPP_FLEET_EVIL));
+    row->bytes = row->least = row->most = 300;
+
+    memset(&facts, 0, sizeof(jpp_ledger_facts_t));
+    facts.sums.pss = 1000;
+    facts.n_sockets = 3;
+    facts.sockets = 5000;
+    strcpy(facts.why, why);
+
+    jpp_memfd_init(&file);
+    (void) jpp_memfd_open(&file, NULL, NULL);
+    (void) jpp_ledger_save(&ledger, &facts, file.fd, NULL);
+
+    answer->data = (const char *) bytes[answer - answers];
+    answer->len = (size_t) pread(file.fd, bytes[answer - answers],
+                                 sizeof(bytes[0]), 0);
+    jpp_memfd_close(&file);
+}
+
+
+static const char *
+jpp_memory_test_text(unsigned fail_at)
+{
+    uint8_t     buffer[64];
+    jpp_sink_t  sink;
+
+    output.len = 0;
+    output.text[0] = '\0';
+    output.n_writes = 0;
+    output.fail_at = fail_at;
+
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_output_write, &output);
+
+    return jpp_memory_write(&memory, &sink) && jpp_sink_flush(&sink) == 0
+           ? output.text : NULL;
+}
+
+
+static bool
+jpp_memory_test_has(const char *what)
+{
+    if (strstr(output.text, what) != NULL) {
+        return true;
+    }
+
+    jpp_diag("no %s in %s", what, output.text);
+
+    return false;
+}
+
+
+static void
+jpp_memory_test_ledgers(void)
+{
+    jpp_memory_test_start("detail=ledger");
+    jpp_memory_test_ledger(&answers[0], "");
+    jpp_memory_test_ledger(&answers[1], "no pages here");
+
+    jpp_ok(jpp_memory_test_text(0) != NULL, "two ledgers");
+    jpp_ok(jpp_memory_test_has("\"pss\": 2000"), "their sum");
+    jpp_ok(jpp_memory_test_has("\"bytes\": 1400"), "of rows");
+    jpp_ok(jpp_memory_test_has("\"least\": 1200")
+           && jpp_memory_test_has("\"most\": 1600"), "and of their bounds");
+    jpp_ok(jpp_memory_test_has("\"bytes\": 700"), "each for itself");
+    jpp_ok(jpp_memory_test_has("\"socket_queues\": 10000"), "and what is beside");
+    jpp_ok(jpp_memory_test_has("\\\\x01"), "a name is escaped");
+    jpp_ok(strchr(output.text, '\x01') == NULL, "as a whole");
+    jpp_ok(jpp_memory_test_has("\"ledger.pages of pid 4712\": "
+                               "\"no pages here\""), "why one is less exact");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_memory_test_table(void)
+{
+    jpp_memory_test_start("format=top");
+    jpp_memory_test_ledger(&answers[0], "no pages here");
+    answers[1].why = "it hangs";
+
+    jpp_ok(jpp_memory_test_text(0) != NULL, "a table");
+    jpp_ok(jpp_memory_test_has("\nwhose the memory of 1 worker is: 1000 B "
+                               "(Pss)\n"), "of one ledger");
+    jpp_ok(jpp_memory_test_has("  70.0          -  bound  dirty pages\n"),
+           "a row");
+    jpp_ok(jpp_memory_test_has("the ledger of pid 4711 is less exact: no pages "
+                               "here\n"), "why it is less exact");
+    jpp_ok(jpp_memory_test_has("the ledger of pid 4712 is missing: it hangs\n"),
+           "why there is no other");
+    jpp_ok(jpp_memory_test_has("\nworkers 2/2\n"), "both workers");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_memory_test_refused(void)
+{
+    jpp_memory_test_start("format=top");
+    memory.n_answers = 0;
+    memory.refused = "it is large";
+
+    jpp_ok(jpp_memory_test_text(0) != NULL
+           && jpp_memory_test_has("\nno ledger: it is large\n")
+           && strstr(output.text, "whose the memory") == NULL,
+           "a table without a ledger");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* no answer, one that is none, of another worker */
+
+static void
+jpp_memory_test_none(void)
+{
+    jpp_memory_test_start("detail=ledger");
+    answers[0].data = "nonsense";
+    answers[0].len = 8;
+
+    jpp_ok(jpp_memory_test_text(0) != NULL, "no ledgers");
+    jpp_ok(jpp_memory_test_has("\"ledger\": null"), "are null");
+    jpp_ok(jpp_memory_test_has("\"ledger of pid 4711\": \"what it sent is no "
+                               "ledger, or one of another version of this "
+                               "module\""), "why one is");
+    jpp_ok(jpp_memory_test_has("\"ledger of pid 4712\": \"it has ended "
+                               "meanwhile\""), "and the other");
+
+    answers[0].who.generation = 1;
+    jpp_memory_test_ledger(&answers[0], "");
+    (void) jpp_memory_test_text(0);
+    jpp_ok(strstr(strstr(output.text, "\"workers\": ["), "\"rows\"") == NULL,
+           "one of a process that has ended is nobody's");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_memory_test_others(void)
+{
+    jpp_memory_test_start("detail=smaps");
+    memset(bytes, 0xff, sizeof(bytes));
+    bytes[0][0] = 4096;
+    answers[0].data = (const char *) bytes[0];
+    answers[0].len = sizeof(jpp_usage_smaps_t);
+    answers[1].data = answers[0].data;
+    answers[1].len = 8;
+
+    jpp_ok(jpp_memory_test_text(0) != NULL
+           && jpp_memory_test_has("\"rss\": 4096")
+           && jpp_memory_test_has("\"swap_pss\": null"), "smaps_rollup");
+    jpp_ok(jpp_memory_test_has("\"smaps of pid 4712\": \"what it sent is no "
+                               "smaps_rollup"), "and none");
+    jpp_arena_destroy(&arena);
+
+    jpp_memory_test_start("detail=arenas");
+    answers[0].data = (const char *) bytes[0];
+    answers[0].len = sizeof(bytes[0]);
+
+    jpp_ok(jpp_memory_test_text(0) != NULL
+           && jpp_memory_test_has("\"arenas\": null")
+           && jpp_memory_test_has("\"arenas of pid 4711\": \"what it sent is "
+                                  "no list of arenas"), "no arenas");
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_memory_test_fields(void)
+{
+    jpp_memory_test_start("fields=zones");
+    memory.n_answers = 0;
+
+    jpp_ok(jpp_memory_test_text(0) != NULL
+           && jpp_memory_test_has("\"zones\": [")
+           && strstr(output.text, "\"workers\"") == NULL
+           && strstr(output.text, "\"findings\"") == NULL, "some fields");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_memory_test_fails(void)
+{
+    unsigned                  i, n, wrong;
+    uint64_t                  calls;
+
+    static const char *const  queries[] = { "detail=ledger", "format=top" };
+
+    for (i = 0; i < 2; i++) {
+        jpp_memory_test_start(queries[i]);
+        jpp_memory_test_ledger(&answers[0], "");
+
+        (void) jpp_memory_test_text(0);
+
+        for (n = output.n_writes, wrong = 0; n > 0; n--) {
+            wrong += jpp_memory_test_text(n) != NULL;
+        }
+
+        jpp_is_u64(wrong, 0, "%s: each write failed once", queries[i]);
+
+        calls = arena.n_calls;
+        (void) jpp_memory_test_text(0);
+        calls = arena.n_calls - calls;
+
+        for (n = 1, wrong = 0; n <= calls; n++) {
+            arena.fail_at = arena.n_calls + n;
+            wrong += jpp_memory_test_text(0) != NULL;
+        }
+
+        jpp_ok(wrong == 0 && calls > 2, "%s: each allocation failed once",
+               queries[i]);
+        jpp_arena_destroy(&arena);
+    }
+}
