@@ -82,8 +82,8 @@ sub row {
 }
 
 
-# The configuration of an example of the documentation, and the row that it says
-# is the one that tells.
+# The location of an example of the documentation, and the row that it says is
+# the one that tells.  Nobody listens where it passes requests to.
 
 sub example {
     my ($name) = @_;
@@ -91,10 +91,10 @@ sub example {
     my $docs = slurp(dirname(__FILE__) . '/../docs/memory.md');
     my ($text) = $docs =~ /^### \Q$name\E\n(.*?)^##/ms
         or die "docs/memory.md has no example \"$name\"\n";
-    my ($conf) = $text =~ /^```nginx\n(.*?)^```$/ms;
+    my (undef, $conf) = $text =~ /^( *)(location .*?^\1\}\n)/ms;
     my ($what) = $text =~ /^\|[^|]+\|[^|]+\| (?:exact|bound) \| (.*) \|$/m;
 
-    return ($conf, $what);
+    return ($conf =~ s/:8081;/:1;/r, $what);
 }
 
 

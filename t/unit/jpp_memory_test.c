@@ -178,7 +178,8 @@ jpp_memory_test_ledgers(void)
     jpp_ok(jpp_memory_test_has("\"least\": 1200")
            && jpp_memory_test_has("\"most\": 1600"), "and of their bounds");
     jpp_ok(jpp_memory_test_has("\"bytes\": 700"), "each for itself");
-    jpp_ok(jpp_memory_test_has("\"socket_queues\": 10000"), "and what is beside");
+    jpp_ok(jpp_memory_test_has("\"socket_queues\": 10000"),
+           "and what is beside");
     jpp_ok(jpp_memory_test_has("\\\\x01"), "a name is escaped");
     jpp_ok(strchr(output.text, '\x01') == NULL, "as a whole");
     jpp_ok(jpp_memory_test_has("\"ledger.pages of pid 4712\": "
