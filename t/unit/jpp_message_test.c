@@ -489,6 +489,8 @@ jpp_question(void)
 {
     jpp_message_question_t  question;
 
+    memset(&question, 0, sizeof(question));
+
     question.kind = JPP_MESSAGE_CONTROL;
     question.control.active = 1;
     question.control.lg_sample = 14;
