@@ -130,18 +130,18 @@ ngx_http_jemalloc_pprof_stall_watch(ngx_cycle_t *cycle, ngx_msec_t threshold)
     if (rc != JPP_OK) {
         ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
                       "jemalloc_pprof: stalls %s: %s",
-                      rc == JPP_ERR_STATE
+                      rc == JPP_ERR_TAKEN
                       ? "in which this worker computes have no stack"
                       : "of this worker are not seen",
                       err.text);
     }
 
-    if (rc != JPP_OK && rc != JPP_ERR_STATE) {
+    if (rc != JPP_OK && rc != JPP_ERR_TAKEN) {
         return NGX_ERROR;
     }
 
     self->stalling.threshold = threshold;
-    self->stalling.is_foreign = rc == JPP_ERR_STATE;
+    self->stalling.is_foreign = rc == JPP_ERR_TAKEN;
 
     return NGX_OK;
 }
