@@ -65,7 +65,7 @@ server {
 }
 CONF
 
-    my @paths = ('/nap/', '/lua/', '/regex/?q=' . 'a' x 17 . '!');
+    my @paths = ('/nap/', '/lua/', '/regex/?q=' . 'a' x 20 . '!');
     my @children = map { client($nginx, $port, \@paths) } 1 .. $clients;
 
     push @children, spawner($nginx), reader($nginx);
