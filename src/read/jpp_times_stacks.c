@@ -131,7 +131,7 @@ jpp_code_t
 jpp_times_read(jpp_profile_t *profile, const jpp_dump_t *dump,
     const jpp_read_options_t *options, jpp_err_t *err)
 {
-    jpp_err_t             ignored;
+    jpp_err_t             ignored = { 0 };
     const char           *p;
     jpp_times_reading_t   reading;
 
@@ -388,6 +388,7 @@ jpp_times_frames(jpp_times_reading_t *reading, const char *p, uint32_t set)
     jpp_address_key_t   key;
 
     start = p;
+    address = 0;
     pos = jpp_profile_begin(reading->profile, set, JPP_MAX_FRAMES);
 
     if (pos == NULL) {
