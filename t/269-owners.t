@@ -424,7 +424,7 @@ sub off {
     is(join(' ', sort keys %{ allocated($nginx) }), '(unknown) (unknown)',
        'nobody is known');
     unlike($nginx->get("$tree/heap?format=jemalloc&worker=0")->{body},
-           qr/owner/, 'and the dump has none');
+           qr{\] owner\t}, 'and the dump has none');
 
     $nginx->stop;
 }

@@ -150,7 +150,7 @@ sub loop {
 
         $text =~ s/,//g;
         $own += $1 while $text =~ /^\s*(\d+)\ \([^)]*\)\s+\S*:$prefix
-                                   (?:process|watched)\b/mgx;
+                                   process\b/mgx;
 
         my ($calls) = slurp($out) =~ /^summary: (\d+)/m;
 

@@ -45,6 +45,7 @@ typedef struct {
     jpp_owners_slot_t    *slots;         /* NULL: nobody serves */
     size_t                size;          /* of these, in bytes */
     uintptr_t             high;          /* where the thread's stack ends */
+    void                (*due)(void);
 
     uint64_t              n_waited;      /* ever */
     uint64_t              n_settled;
@@ -74,7 +75,7 @@ static jpp_owners_t  jpp_owners;
 
 
 bool
-jpp_owners_start(const jpp_serving_t *serving)
+jpp_owners_start(const jpp_serving_t *serving, void (*due)(void))
 {
     size_t   size;
     void    *slots;
@@ -90,6 +91,7 @@ jpp_owners_start(const jpp_serving_t *serving)
     }
 
     jpp_owners.serving = *serving;
+    jpp_owners.due = due;
     jpp_owners.size = size;
     jpp_owners.high = jpp_backtrace_high((uintptr_t) &slots);
     jpp_owners.slots = slots;
@@ -418,4 +420,6 @@ jpp_owners_wait(const jpp_samples_found_t *found,
     jpp_owners.n_waited++;
 
     jpp_owners.is_busy = false;
+
+    jpp_owners.due();
 }

@@ -37,9 +37,10 @@ typedef uint32_t (*jpp_owners_ask_pt)(uint32_t index, uint64_t number,
 
 /*
  * Connections are SERVING's, which is copied; those that there are now have no
- * owner.  False: no memory.
+ * owner.  DUE is called, [signal], when something waits that is to be settled.
+ * False: no memory.
  */
-bool jpp_owners_start(const jpp_serving_t *serving);
+bool jpp_owners_start(const jpp_serving_t *serving, void (*due)(void));
 
 /* SERVING is no more: samples belong to nobody from now on. */
 void jpp_owners_stop(void);

@@ -4,7 +4,6 @@
 #include <ngx_event.h>
 
 #include "ngx_http_jemalloc_pprof_loop.h"
-#include "ngx_http_jemalloc_pprof_owners.h"
 
 
 /* the clock that nginx reads */
@@ -54,10 +53,8 @@ typedef ngx_int_t (*ngx_http_jemalloc_pprof_process_pt)(ngx_cycle_t *cycle,
 
 static ngx_int_t ngx_http_jemalloc_pprof_loop_process(ngx_cycle_t *cycle,
     ngx_msec_t timer, ngx_uint_t flags);
-static ngx_int_t ngx_http_jemalloc_pprof_loop_watched(ngx_cycle_t *cycle,
+static ngx_int_t ngx_http_jemalloc_pprof_loop_long(ngx_cycle_t *cycle,
     ngx_msec_t timer, ngx_uint_t flags);
-static inline ngx_uint_t ngx_http_jemalloc_pprof_loop_is_short(void);
-static ngx_msec_t ngx_http_jemalloc_pprof_loop_measure(void);
 
 
 jpp_loop_t  ngx_http_jemalloc_pprof_loop;
@@ -67,9 +64,16 @@ static ngx_http_jemalloc_pprof_process_pt  ngx_http_jemalloc_pprof_process;
 /* when the last iteration ended */
 static volatile uint64_t  ngx_http_jemalloc_pprof_last;
 
-/* of one that is watched */
+/* ticks of an iteration of which nothing but the number is of interest */
+static uint64_t  ngx_http_jemalloc_pprof_short =
+    NGX_HTTP_JEMALLOC_PPROF_SHORT;
+
+/* of one that is watched; NULL: none is */
 static ngx_msec_t  ngx_http_jemalloc_pprof_loop_limit;
 static ngx_http_jemalloc_pprof_late_pt  ngx_http_jemalloc_pprof_loop_late;
+
+/* after which there may be something to do; NULL: there never is */
+static void  (*ngx_http_jemalloc_pprof_loop_then)(void);
 
 
 /* the first iteration contains the worker's start, which nobody waited for */
@@ -99,9 +103,7 @@ void
 ngx_http_jemalloc_pprof_loop_exit(void)
 {
     if (ngx_event_actions.process_events
-        == ngx_http_jemalloc_pprof_loop_process
-        || ngx_event_actions.process_events
-           == ngx_http_jemalloc_pprof_loop_watched)
+        == ngx_http_jemalloc_pprof_loop_process)
     {
         ngx_event_actions.process_events = ngx_http_jemalloc_pprof_process;
         ngx_http_jemalloc_pprof_process = NULL;
@@ -109,28 +111,32 @@ ngx_http_jemalloc_pprof_loop_exit(void)
 }
 
 
-/* two wrappers, so that who is not watched does not pay for it */
-
 ngx_int_t
 ngx_http_jemalloc_pprof_loop_watch(ngx_msec_t ms,
     ngx_http_jemalloc_pprof_late_pt late)
 {
-    ngx_http_jemalloc_pprof_process_pt  is, becomes;
-
-    is = late != NULL ? ngx_http_jemalloc_pprof_loop_process
-                      : ngx_http_jemalloc_pprof_loop_watched;
-    becomes = late != NULL ? ngx_http_jemalloc_pprof_loop_watched
-                           : ngx_http_jemalloc_pprof_loop_process;
-
-    if (ngx_event_actions.process_events != is) {
+    if (ngx_http_jemalloc_pprof_process == NULL) {
         return NGX_DECLINED;
     }
 
     ngx_http_jemalloc_pprof_loop_limit = ms;
     ngx_http_jemalloc_pprof_loop_late = late;
-    ngx_event_actions.process_events = becomes;
 
     return NGX_OK;
+}
+
+
+void
+ngx_http_jemalloc_pprof_loop_ends(void (*then)(void))
+{
+    ngx_http_jemalloc_pprof_loop_then = then;
+}
+
+
+void
+ngx_http_jemalloc_pprof_loop_look(void)
+{
+    ngx_http_jemalloc_pprof_short = 0;
 }
 
 
@@ -167,42 +173,14 @@ ngx_http_jemalloc_pprof_loop_waits(void)
 }
 
 
+/*
+ * What a long iteration takes is a function of its own, so that the others have
+ * no registers to save.
+ */
+
 static ngx_int_t
 ngx_http_jemalloc_pprof_loop_process(ngx_cycle_t *cycle, ngx_msec_t timer,
     ngx_uint_t flags)
-{
-    if (!ngx_http_jemalloc_pprof_loop_is_short()) {
-        (void) ngx_http_jemalloc_pprof_loop_measure();
-    }
-
-    ngx_http_jemalloc_pprof_owners_iterated();
-
-    return ngx_http_jemalloc_pprof_process(cycle, timer, flags);
-}
-
-
-static ngx_int_t
-ngx_http_jemalloc_pprof_loop_watched(ngx_cycle_t *cycle, ngx_msec_t timer,
-    ngx_uint_t flags)
-{
-    ngx_msec_t  ms;
-
-    if (!ngx_http_jemalloc_pprof_loop_is_short()) {
-        ms = ngx_http_jemalloc_pprof_loop_measure();
-
-        if (ms >= ngx_http_jemalloc_pprof_loop_limit) {
-            ngx_http_jemalloc_pprof_loop_late(ms);
-        }
-    }
-
-    ngx_http_jemalloc_pprof_owners_iterated();
-
-    return ngx_http_jemalloc_pprof_process(cycle, timer, flags);
-}
-
-
-static inline ngx_uint_t
-ngx_http_jemalloc_pprof_loop_is_short(void)
 {
     uint64_t  now, passed;
 
@@ -211,23 +189,37 @@ ngx_http_jemalloc_pprof_loop_is_short(void)
     passed = now - ngx_http_jemalloc_pprof_last;
     ngx_http_jemalloc_pprof_last = now;
 
-    if (passed < NGX_HTTP_JEMALLOC_PPROF_SHORT) {
-        ngx_http_jemalloc_pprof_loop.counts[0]++;
-        return 1;
+    if (passed >= ngx_http_jemalloc_pprof_short) {
+        return ngx_http_jemalloc_pprof_loop_long(cycle, timer, flags);
     }
 
-    return 0;
+    ngx_http_jemalloc_pprof_loop.counts[0]++;
+
+    return ngx_http_jemalloc_pprof_process(cycle, timer, flags);
 }
 
 
-static ngx_msec_t __attribute__((noinline))
-ngx_http_jemalloc_pprof_loop_measure(void)
+static ngx_int_t __attribute__((noinline))
+ngx_http_jemalloc_pprof_loop_long(ngx_cycle_t *cycle, ngx_msec_t timer,
+    ngx_uint_t flags)
 {
     ngx_msec_t  ms;
+
+    ngx_http_jemalloc_pprof_short = NGX_HTTP_JEMALLOC_PPROF_SHORT;
 
     ms = ngx_http_jemalloc_pprof_loop_age();
 
     jpp_loop_add(&ngx_http_jemalloc_pprof_loop, ms);
 
-    return ms;
+    if (ngx_http_jemalloc_pprof_loop_late != NULL
+        && ms >= ngx_http_jemalloc_pprof_loop_limit)
+    {
+        ngx_http_jemalloc_pprof_loop_late(ms);
+    }
+
+    if (ngx_http_jemalloc_pprof_loop_then != NULL) {
+        ngx_http_jemalloc_pprof_loop_then();
+    }
+
+    return ngx_http_jemalloc_pprof_process(cycle, timer, flags);
 }

@@ -37,10 +37,17 @@ void ngx_http_jemalloc_pprof_loop_exit(void);
 
 /*
  * Call LATE at the end of each iteration of at least MS; NULL: no longer.
- * NGX_DECLINED: nothing is measured, or somebody has wrapped it since.
+ * NGX_DECLINED: nothing is measured.
  */
 ngx_int_t ngx_http_jemalloc_pprof_loop_watch(ngx_msec_t ms,
     ngx_http_jemalloc_pprof_late_pt late);
+
+/*
+ * Call THEN at the end of an iteration in which ngx_http_jemalloc_pprof_loop_
+ * look() was called, which is for handlers, too; also of others, but few.
+ */
+void ngx_http_jemalloc_pprof_loop_ends(void (*then)(void));
+void ngx_http_jemalloc_pprof_loop_look(void);
 
 /*
  * For any thread, and handlers: a number that is the same only within an

@@ -1,5 +1,6 @@
 
 #include "ngx_http_jemalloc_pprof.h"
+#include "ngx_http_jemalloc_pprof_loop.h"
 #include "ngx_http_jemalloc_pprof_owners.h"
 #include "ngx_http_jemalloc_pprof_pools_names.h"
 
@@ -38,6 +39,7 @@ static uint32_t ngx_http_jemalloc_pprof_owners_name(
     ngx_http_core_srv_conf_t *cscf, const ngx_str_t *location);
 static ngx_http_jemalloc_pprof_log_t *ngx_http_jemalloc_pprof_owners_log(
     const ngx_log_t *log);
+static void ngx_http_jemalloc_pprof_owners_settle(void);
 static uint64_t ngx_http_jemalloc_pprof_owners_number(uint32_t index);
 static uint32_t ngx_http_jemalloc_pprof_owners_ask(uint32_t index,
     uint64_t number, void *data);
@@ -111,9 +113,11 @@ ngx_http_jemalloc_pprof_owners_init(ngx_cycle_t *cycle)
 
     jpp_serving_init(&serving);
 
+    ngx_http_jemalloc_pprof_loop_ends(ngx_http_jemalloc_pprof_owners_settle);
+
     /* without memory samples belong to nobody */
 
-    (void) jpp_owners_start(&serving);
+    (void) jpp_owners_start(&serving, ngx_http_jemalloc_pprof_loop_look);
 }
 
 
@@ -184,7 +188,7 @@ ngx_http_jemalloc_pprof_owners_logged(ngx_http_request_t *r)
         return NGX_OK;
     }
 
-    ngx_http_jemalloc_pprof_owners_iterated();
+    ngx_http_jemalloc_pprof_owners_settle();
 
     log = ngx_http_jemalloc_pprof_owners_log(r->connection->log);
 
@@ -292,12 +296,18 @@ ngx_http_jemalloc_pprof_owners_log(const ngx_log_t *log)
 }
 
 
-void
-ngx_http_jemalloc_pprof_owners_iterated(void)
+/* What is more than that comes after the next iteration. */
+
+static void
+ngx_http_jemalloc_pprof_owners_settle(void)
 {
     if (jpp_owners_is_due()) {
         jpp_owners_settle(NGX_HTTP_JEMALLOC_PPROF_SETTLED,
                           ngx_http_jemalloc_pprof_owners_ask, NULL);
+    }
+
+    if (jpp_owners_is_due()) {
+        ngx_http_jemalloc_pprof_loop_look();
     }
 }
 

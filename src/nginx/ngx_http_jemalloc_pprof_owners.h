@@ -30,8 +30,5 @@ ngx_int_t ngx_http_jemalloc_pprof_owners_phases(ngx_conf_t *cf);
  */
 void ngx_http_jemalloc_pprof_owners_init(ngx_cycle_t *cycle);
 
-/* An iteration of the event loop is over. */
-void ngx_http_jemalloc_pprof_owners_iterated(void);
-
 
 #endif /* _NGX_HTTP_JEMALLOC_PPROF_OWNERS_H_INCLUDED_ */

@@ -33,6 +33,7 @@ static jpp_connection_t  jpp_connections[JPP_SLOTS];
 static uint64_t          jpp_numbers[JPP_SLOTS];
 static char              jpp_memory[16384];
 static unsigned          jpp_asked;
+static unsigned          jpp_dues;
 
 
 /* How many samples were allocated for OWNER, and the owner of the one at P;
@@ -247,6 +248,13 @@ jpp_test_find(uint32_t a, uint32_t b)
 
 
 static void
+jpp_due(void)
+{
+    jpp_dues++;
+}
+
+
+static void
 jpp_test_wait(uint32_t a, uint32_t b)
 {
     char      *p = jpp_memory + 100;
@@ -279,12 +287,13 @@ jpp_test_wait(uint32_t a, uint32_t b)
     jpp_owners_clear(7);
     jpp_owners_settle(1000, jpp_ask, &b);
     jpp_asked = 0;
+    jpp_dues = 0;
     jpp_ok(!jpp_owners_is_due(), "nothing is due");
 
     jpp_serve(7, p + 4);
     jpp_serve(8, p + 5);
     jpp_serve(7, p + 6);
-    jpp_ok(jpp_owners_is_due(), "something is");
+    jpp_ok(jpp_owners_is_due() && jpp_dues != 0, "something is, as is said");
 
     jpp_owners_settle(2, jpp_ask, &b);
     jpp_ok(jpp_asked == 2 && jpp_owners_is_due(), "two are asked for");
@@ -401,7 +410,7 @@ jpp_test_again(const jpp_serving_t *serving, uint32_t a)
     jpp_owners_set(2, 102, a);
     jpp_owners_clear(2);
 
-    jpp_ok(jpp_owners_start(serving)
+    jpp_ok(jpp_owners_start(serving, jpp_due)
            && jpp_owners_get(2, 102) == JPP_OWNER_NONE, "another start");
     jpp_owners_stop();
 }
@@ -435,7 +444,7 @@ main(void)
     }
 
     jpp_samples_start(8, 1);
-    jpp_ok(jpp_owners_start(&serving), "it starts");
+    jpp_ok(jpp_owners_start(&serving, jpp_due), "it starts");
 
     jpp_test_find(a, b);
     jpp_test_wait(a, b);
