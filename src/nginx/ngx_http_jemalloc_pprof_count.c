@@ -48,6 +48,12 @@ ngx_http_jemalloc_pprof_count_end(void *data)
     status = count->request->headers_out.status;
     zone = ngx_http_jemalloc_pprof_self.zone;
 
+    /* of a single process, after a reload without a location that serves */
+
+    if (zone == NULL) {
+        return;
+    }
+
     name = count->resource == NULL ? "none"
            : count->resource->name.len != 0
              ? (char *) count->resource->name.data : "console";

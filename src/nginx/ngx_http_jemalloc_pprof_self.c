@@ -39,6 +39,12 @@ ngx_http_jemalloc_pprof_findings(jpp_finding_t findings[JPP_FINDINGS])
 
     zone = ngx_http_jemalloc_pprof_self.zone;
 
+    /* of a single process, after a reload without a location that serves */
+
+    if (zone == NULL) {
+        return 0;
+    }
+
     n = jpp_standing_findings(
             ngx_http_jemalloc_pprof_registry_lock(zone)->standing, findings);
 

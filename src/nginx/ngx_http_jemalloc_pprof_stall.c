@@ -150,16 +150,18 @@ ngx_http_jemalloc_pprof_stall_watch(ngx_cycle_t *cycle, ngx_msec_t threshold)
 void
 ngx_http_jemalloc_pprof_stall_stop(void)
 {
-    if (ngx_http_jemalloc_pprof_self.stalling.threshold == 0) {
-        return;
+    if (ngx_http_jemalloc_pprof_self.stalling.threshold != 0) {
+        ngx_memzero(&ngx_http_jemalloc_pprof_self.stalling,
+                    sizeof(jpp_stalling_t));
+
+        (void) ngx_http_jemalloc_pprof_loop_watch(0, NULL);
+
+        jpp_watch_stop();
     }
 
-    ngx_memzero(&ngx_http_jemalloc_pprof_self.stalling,
-                sizeof(jpp_stalling_t));
+    /* a reload without it frees the zone */
 
-    (void) ngx_http_jemalloc_pprof_loop_watch(0, NULL);
-
-    jpp_watch_stop();
+    ngx_http_jemalloc_pprof_stall_table = NULL;
 }
 
 

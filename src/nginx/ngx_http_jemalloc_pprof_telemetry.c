@@ -41,7 +41,10 @@ ngx_http_jemalloc_pprof_telemetry(
 
     fleet = jpp_arena_alloc(arena, sizeof(jpp_fleet_t));
 
+    /* a single process may have lost its zone by a reload meanwhile */
+
     return fleet != NULL
+           && ngx_http_jemalloc_pprof_self.zone != NULL
            && ngx_http_jemalloc_pprof_status_fleet(co, arena, fleet) == NGX_OK
            && ngx_http_jemalloc_pprof_telemetry_histories(co, arena, fleet)
               == NGX_OK
