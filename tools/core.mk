@@ -36,9 +36,10 @@ GENERATE := $(call BENCH,generate)
 REPORT :=  $(call BENCH,report) $(filter-out %_main.o,$(GENERATE))
 UNWIND :=  $(call BENCH,unwind)
 SAMPLER := $(call BENCH,sampler)
+CPU :=     $(call BENCH,cpu)
 BENCHES := $(addprefix $(OUT)/bench/,jpp_load jpp_generate jpp_bench \
-             jpp_unwind_bench jpp_sampler_bench)
-PRELOADED := $(OUT)/bench/jpp_equal.so
+             jpp_unwind_bench jpp_sampler_bench jpp_cpu_bench)
+PRELOADED := $(addprefix $(OUT)/bench/,jpp_equal.so jpp_burn.so)
 
 
 .PHONY: all tool units fuzzers benches
@@ -155,6 +156,7 @@ $(OUT)/bench/jpp_generate: $(GENERATE) $(OUT)/libjpp.a
 $(OUT)/bench/jpp_bench: $(REPORT) $(OUT)/libjpp.a
 $(OUT)/bench/jpp_unwind_bench: $(UNWIND) $(OUT)/libjpp.a
 $(OUT)/bench/jpp_sampler_bench: $(SAMPLER) $(OUT)/libjpp.a
+$(OUT)/bench/jpp_cpu_bench: $(CPU) $(OUT)/libjpp.a
 
 # a library: what the unwinder needs, made for one
 
@@ -162,6 +164,12 @@ $(OUT)/bench/jpp_equal.so: $(wildcard bench/equal/*.c src/unwind/*.[ch]) \
   src/capture/jpp_images.c src/base/jpp_arena.c t/unit/jpp_test_unwind.h
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -fPIC -shared -o $@ $(filter %.c,$^) -ldl
+
+# burns what it is told, whatever the optimizer thinks of that
+
+$(OUT)/bench/jpp_burn.so: bench/preload/jpp_burn.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(WARNINGS) -O1 -g -fPIC -shared -o $@ $<
 
 $(BENCHES):
 	$(CC) $(FLAGS) -o $@ $^ $(LIBS)

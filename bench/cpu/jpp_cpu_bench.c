@@ -1,0 +1,248 @@
+
+/*
+ * What a signal of a profile costs the thread that gets it.
+ *
+ *     jpp_cpu_bench [SIGNALS]
+ *
+ * SIGNALS (20,000) are sent to this thread 20 frames deep, one after the other,
+ * while there is a window of CPU time; as many to a handler that does nothing,
+ * which is what the kernel takes for one; and the receiver is called as often
+ * without a signal.  The rows are medians, in nanoseconds.
+ *
+ * All signals come from the same place, so that the rules of the unwinder are
+ * cached; and of them all one stack is kept.
+ */
+
+
+/* gettid() by syscall() */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "jpp_cpu.h"
+#include "jpp_cpu_sampler.h"
+
+
+#define JPP_BENCH_SIGNALS  20000
+#define JPP_BENCH_DEPTH    20
+
+
+typedef void (*jpp_bench_pt)(void);
+
+
+typedef struct {
+    const char     *name;
+    jpp_bench_pt    once;
+} jpp_bench_row_t;
+
+
+static ucontext_t           jpp_bench_here;
+static uint32_t             jpp_bench_place;
+static pid_t                jpp_bench_tid;
+static unsigned             jpp_bench_rounds = JPP_BENCH_SIGNALS;
+static volatile sig_atomic_t  jpp_bench_seen;
+
+
+static void
+jpp_bench_empty(int signo)
+{
+    (void) signo;
+
+    jpp_bench_seen++;
+}
+
+
+static void
+jpp_bench_plain(void)
+{
+    siginfo_t  info;
+
+    memset(&info, 0, sizeof(info));
+    info.si_code = SI_QUEUE;
+
+    (void) syscall(SYS_rt_tgsigqueueinfo, getpid(), jpp_bench_tid, SIGUSR1,
+                   &info);
+}
+
+
+static void
+jpp_bench_signal(void)
+{
+    (void) jpp_signal_send(getpid(), jpp_bench_tid, JPP_SIGNAL_CPU,
+                           jpp_bench_place);
+}
+
+
+static void
+jpp_bench_call(void)
+{
+    jpp_signal_t  signal;
+
+    signal.ucontext = &jpp_bench_here;
+    signal.number = jpp_bench_place;
+    signal.missed = 0;
+
+    jpp_cpu_sampler_receive(&signal);
+}
+
+
+static const jpp_bench_row_t  jpp_bench_rows[] = {
+    { "a signal to a handler that is empty", jpp_bench_plain },
+    { "a signal of a profile", jpp_bench_signal },
+    { "its receiver alone", jpp_bench_call },
+};
+
+
+static uint64_t
+jpp_bench_now(void)
+{
+    struct timespec  ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+
+    return (uint64_t) ts.tv_sec * 1000000000 + (uint64_t) ts.tv_nsec;
+}
+
+
+static int
+jpp_bench_order(const void *one, const void *two)
+{
+    const uint64_t *a = one;
+    const uint64_t *b = two;
+
+    return *a < *b ? -1 : *a > *b;
+}
+
+
+static void
+jpp_bench_measure(void)
+{
+    size_t     i;
+    unsigned   n;
+    uint64_t   start, *times;
+
+    times = calloc(jpp_bench_rounds, sizeof(uint64_t));
+    if (times == NULL) {
+        exit(1);
+    }
+
+    getcontext(&jpp_bench_here);
+
+    for (i = 0; i < sizeof(jpp_bench_rows) / sizeof(jpp_bench_row_t); i++) {
+
+        for (n = 0; n < jpp_bench_rounds; n++) {
+            start = jpp_bench_now();
+            jpp_bench_rows[i].once();
+            times[n] = jpp_bench_now() - start;
+        }
+
+        qsort(times, jpp_bench_rounds, sizeof(uint64_t), jpp_bench_order);
+
+        printf("%-40s %8llu ns\n", jpp_bench_rows[i].name,
+               (unsigned long long) times[jpp_bench_rounds / 2]);
+    }
+
+    free(times);
+}
+
+
+static __attribute__((noinline)) void
+jpp_bench_deep(unsigned depth)
+{
+    if (depth > 0) {
+        jpp_bench_deep(depth - 1);
+
+    } else {
+        jpp_bench_measure();
+    }
+
+    __asm__ volatile ("" : : : "memory");
+}
+
+
+/* The stack that most of WINDOW's samples have. */
+
+static const jpp_cpu_site_t *
+jpp_bench_most(const jpp_cpu_window_t *window)
+{
+    uint32_t               i;
+    const jpp_cpu_site_t  *most;
+
+    most = &window->table.sites[0];
+
+    for (i = 1; i < window->table.n_sites; i++) {
+        if (window->table.sites[i].count > most->count) {
+            most = &window->table.sites[i];
+        }
+    }
+
+    return most;
+}
+
+
+int
+main(int argc, char **argv)
+{
+    uint64_t               count;
+    unsigned               depth;
+    jpp_err_t              err;
+    struct sigaction       action;
+    jpp_cpu_window_t      *window;
+    jpp_cpu_thread_t      *thread;
+    const jpp_cpu_site_t  *most;
+
+    if (argc > 1) {
+        jpp_bench_rounds = (unsigned) strtoul(argv[1], NULL, 10);
+    }
+
+    if (jpp_bench_rounds == 0) {
+        return 2;
+    }
+
+    memset(&action, 0, sizeof(action));
+    action.sa_handler = jpp_bench_empty;
+    (void) sigaction(SIGUSR1, &action, NULL);
+
+    window = jpp_cpu_open(JPP_MODE_CPU, 1, &err);
+
+    if (window == NULL) {
+        fprintf(stderr, "%s\n", err.text);
+        return 1;
+    }
+
+    jpp_bench_tid = (pid_t) syscall(SYS_gettid);
+    thread = jpp_cpu_threads_main(&jpp_cpu_sampler.threads);
+    jpp_bench_place = (uint32_t) (thread - jpp_cpu_sampler.threads.threads);
+
+    /* the others are of main(), its callers, and what sends */
+
+    depth = JPP_BENCH_DEPTH - 8;
+    jpp_bench_deep(depth);
+
+    most = jpp_bench_most(window);
+    count = most->count;
+
+    printf("%u frames deep, %llu of %u signals in one stack\n", most->n,
+           (unsigned long long) count, jpp_bench_rounds);
+
+    if (jpp_bench_seen != (sig_atomic_t) jpp_bench_rounds
+        || count < jpp_bench_rounds || window->table.dropped != 0)
+    {
+        fprintf(stderr, "signals are missing\n");
+        return 1;
+    }
+
+    jpp_cpu_close(window);
+    jpp_cpu_exit();
+
+    return 0;
+}
