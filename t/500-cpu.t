@@ -5,7 +5,7 @@
 # meanwhile; clients that leave; many at once; and what forbids it.
 #
 # Not here: what a window holds, which is that of t/unit/jpp_cpu_test.c; what
-# scripts and filters do (510).
+# happens in a storm (510).
 
 use strict;
 use warnings;

@@ -411,7 +411,8 @@ soak()
     JPP_SOAK=1
     export JPP_SOAK
 
-    suites "at length" "t/163*.t t/230*.t t/24*.t t/25*.t t/26[78]*.t t/27*.t" \
+    suites "at length" "t/163*.t t/230*.t t/24*.t t/25*.t t/26[78]*.t t/27*.t \
+        t/510*.t t/540*.t" \
         "$(command -v nginx)" "$PWD/build/$MODULE" libjemalloc.so.2
 }
 
