@@ -21,9 +21,9 @@ use JppRun qw( subtests wait_until );
 alarm 120;
 
 subtests(
-    'without stalls' => [ \&stalls, 'loaded' ],
-    'without a location' => [ \&location, 'loaded' ],
-    'a request under way' => [ \&under_way, 'loaded' ],
+    'without stalls' => [ \&stalls ],
+    'without a location' => [ \&location ],
+    'a request under way' => [ \&under_way ],
 );
 
 

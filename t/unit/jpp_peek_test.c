@@ -12,6 +12,10 @@ static void test_peek(void);
 static void test_where(void);
 
 
+/* a sanitizer has a zone around it that nobody may touch */
+static char  test_word[8] = "word";
+
+
 int
 main(void)
 {
@@ -43,6 +47,8 @@ test_peek(void)
            && to[0] == 'x' && to[JPP_PEEK_MAX - 1] == 'x', "what is there");
     jpp_ok(!jpp_peek(&peek, (uintptr_t) pages, to, JPP_PEEK_MAX + 1),
            "one more than can be");
+    jpp_ok(jpp_peek(&peek, (uintptr_t) test_word, to, 16)
+           && strcmp(to, "word") == 0, "what is there, whosever it is");
 
     errno = 17;
 
