@@ -53,6 +53,7 @@ static uint64_t jpp_watch_next(const jpp_watch_t *watch, uint64_t age);
 static uint64_t jpp_watch_take(jpp_watch_t *watch);
 static uint64_t jpp_watch_ask(jpp_watch_t *watch);
 static uint64_t jpp_watch_asks(jpp_watch_t *watch);
+static uint64_t jpp_watch_blocked(jpp_watch_t *watch);
 static uint64_t jpp_watch_has(jpp_watch_t *watch, jpp_stall_kind_t kind);
 static void jpp_watch_begin(jpp_watch_t *watch, uint64_t age);
 static void jpp_watch_store(jpp_watch_t *watch);
@@ -257,7 +258,8 @@ jpp_watch_look(jpp_watch_t *watch)
 
 /*
  * jpp_watch_over() closes what is open; it may be just about to.  If not, the
- * clocks of the loop differ.
+ * clocks of the loop differ; or there is no stack yet, and the loop had only
+ * been waiting until it got the CPU.
  */
 
 static uint64_t
@@ -268,7 +270,7 @@ jpp_watch_passed(jpp_watch_t *watch)
         return watch->loop.threshold;
     }
 
-    if (watch->stage > JPP_WATCH_SUSPECTS) {
+    if (watch->stage == JPP_WATCH_HAS) {
         watch->stall.state = JPP_STALL_OVER;
         jpp_watch_store(watch);
     }
@@ -314,7 +316,7 @@ jpp_watch_take(jpp_watch_t *watch)
     switch (jpp_watch_take_blocked(watch->iteration, &watch->stall)) {
 
     case JPP_BLOCKED_WAITS:
-        return jpp_watch_has(watch, JPP_STALL_WAITED);
+        return jpp_watch_blocked(watch);
 
     case JPP_BLOCKED_UNKNOWN:
         return jpp_watch_has(watch, JPP_STALL_BLIND);
@@ -361,7 +363,7 @@ jpp_watch_asks(jpp_watch_t *watch)
     if (jpp_watch_take_blocked(watch->iteration, &watch->stall)
         == JPP_BLOCKED_WAITS)
     {
-        return jpp_watch_has(watch, JPP_STALL_WAITED);
+        return jpp_watch_blocked(watch);
     }
 
     if (jpp_watch_take_is_cancelled()) {
@@ -373,6 +375,20 @@ jpp_watch_asks(jpp_watch_t *watch)
     }
 
     return watch->waited;
+}
+
+
+/* Who shares a listening socket wakes up for others, and waits on. */
+
+static uint64_t
+jpp_watch_blocked(jpp_watch_t *watch)
+{
+    if (jpp_watch_take_was_idle(&watch->stall)) {
+        watch->stage = JPP_WATCH_LOOKS;
+        return watch->loop.threshold;
+    }
+
+    return jpp_watch_has(watch, JPP_STALL_WAITED);
 }
 
 

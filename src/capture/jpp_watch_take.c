@@ -32,6 +32,7 @@ typedef struct {
     bool                      has_signal;
 
     jpp_blocked_t             idle;        /* where it waited last */
+    jpp_blocked_t             blocked;     /* where its stack was taken last */
 
     /* the handler's: which iteration is asked for, 0: none; and its answer */
     uint64_t                  asked;
@@ -141,6 +142,14 @@ jpp_watch_take_is_woken(const jpp_stall_t *stall)
 }
 
 
+bool
+jpp_watch_take_was_idle(const jpp_stall_t *stall)
+{
+    return jpp_blocked_is_idle(&jpp_watch_taken.blocked)
+           && jpp_watch_take_is_woken(stall);
+}
+
+
 static bool
 jpp_watch_take_waits(uintptr_t pc)
 {
@@ -178,6 +187,7 @@ jpp_watch_take_blocked(uint64_t iteration, jpp_stall_t *stall)
         if (memcmp(&now, &blocked, sizeof(jpp_blocked_t)) == 0
             && jpp_watch_taken.loop->iteration() == iteration)
         {
+            jpp_watch_taken.blocked = blocked;
             return JPP_BLOCKED_WAITS;
         }
     }

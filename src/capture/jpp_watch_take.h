@@ -31,6 +31,9 @@ bool jpp_watch_take_is_idle(void);
 jpp_blocked_state_t jpp_watch_take_blocked(uint64_t iteration,
     jpp_stall_t *stall);
 
+/* Is STALL, as it was filled there, a wait for events?  Then it is none. */
+bool jpp_watch_take_was_idle(const jpp_stall_t *stall);
+
 /* Let it record that itself, if it is still in ITERATION; false: it cannot. */
 bool jpp_watch_take_ask(uint64_t iteration);
 

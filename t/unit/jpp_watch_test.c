@@ -47,6 +47,7 @@ static void computes(void);
 static void vforks(void);
 static bool has(const jpp_stall_t *stall, stall_pt function);
 static bool is_stored(stall_pt stall, uint32_t kind, const char *name);
+static void falters(int ms);
 static void spins(int ms);
 static uint64_t iteration(void);
 static uint64_t age(void);
@@ -63,6 +64,10 @@ static int          interrupted;
 static jpp_stall_t  stored[TRIES * 8];
 static uint32_t     n_stored;
 static uint32_t     n_writes;
+
+/* what its waiting is: it gets the CPU late, and waits on */
+static int          late_ms;
+static int          wait_ms = 10 * THRESHOLD;
 
 /* what a stack of the loop leads to */
 static char         served[16] = "a request";
@@ -100,6 +105,12 @@ main(void)
     }
 
     jpp_is_u64(i, n_stored, "a loop that waits for events is no stall");
+
+    n_stored = 0;
+    falters(5 * THRESHOLD);
+    jpp_is_u64(n_stored, 0, "one that wakes up for nothing, and waits on");
+    falters(0);
+    jpp_is_u64(n_stored, 0, "one that wakes up, and gets the CPU late");
 
     jpp_ok(is_stored(sleeps, JPP_STALL_WAITED, "a sleep"), "a sleep");
     jpp_ok(is_stored(polls, JPP_STALL_WAITED, "poll()"), "poll(), by somebody "
@@ -238,9 +249,35 @@ waits(void)
 {
     struct epoll_event  event;
 
-    (void) epoll_wait(epoll, &event, 1, 10 * THRESHOLD);
+    spins(late_ms);
+    (void) epoll_wait(epoll, &event, 1, wait_ms);
 
     __asm__ volatile ("" : : : "memory");
+}
+
+
+/* A wait that the watcher takes for work, as its signal is not answered. */
+
+static void
+falters(int ms)
+{
+    sigset_t  set;
+
+    (void) sigemptyset(&set);
+    (void) sigaddset(&set, SIGPROF);
+    (void) sigprocmask(SIG_BLOCK, &set, NULL);
+
+    late_ms = 5 * THRESHOLD;
+    wait_ms = ms;
+
+    once(waits);
+
+    late_ms = 0;
+    wait_ms = 10 * THRESHOLD;
+
+    once(waits);
+
+    (void) sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
 
