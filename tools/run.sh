@@ -553,6 +553,10 @@ nginx (pid $nginx_pid), $workers workers, serves its heap; try
   without what it inherited
                           curl '$pprof/heap?format=top&origin=worker'
   what changed in 10 s    curl '$pprof/heap?seconds=10&format=top'
+  by server and location  curl '$pprof/pools?format=top'
+  the largest requests    curl $pprof/requests
+  why RSS is high         curl '$pprof/memory?format=top'
+  what burns the CPU      curl '$pprof/profile?seconds=10&format=top'
   the state of it all     curl $pprof/status
 
   go tool pprof -top $pprof/heap
