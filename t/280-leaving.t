@@ -48,7 +48,7 @@ EOF
     my $pid = $nginx->worker;
 
     my %ways = (
-        'a pause' => [ '', "$heap?seconds=2" ],
+        'a pause' => [ '', "$heap?seconds=10" ],
         'a dump' => [ "hang 2\n", $heap ],
     );
 
