@@ -26,17 +26,25 @@ typedef struct {
     uint64_t              number;
     uint32_t              generation;    /* of the samples */
     uint16_t              owner;
+    uint16_t              last;          /* the owner, also after its end */
     uint16_t              waiting;       /* the first that waits, from 1; 0 */
 } jpp_owners_slot_t;
 
 
+typedef enum {
+    JPP_OWNERS_FREE = 0,
+    JPP_OWNERS_DUE,
+    JPP_OWNERS_SETTLED
+} jpp_owners_state_t;
+
+
+/* a sample that waits, and whom it is given to until then */
 typedef struct {
     jpp_sample_at_t       sample;
-    uint64_t              number;
-    uint32_t              generation;
     uint32_t              index;
+    uint16_t              owner;
     uint16_t              next;          /* of the same connection, from 1 */
-    bool                  is_waiting;
+    jpp_owners_state_t    state;
 } jpp_owners_waiting_t;
 
 
@@ -48,7 +56,8 @@ typedef struct {
     void                (*due)(void);
 
     uint64_t              n_waited;      /* ever */
-    uint64_t              n_settled;
+    uint64_t              n_settled;     /* of these; all if none is due */
+    uint32_t              n_due;
     bool                  is_busy;       /* a handler of a signal keeps out */
     jpp_owners_waiting_t  waiting[JPP_OWNERS_WAITING];
 } jpp_owners_t;
@@ -58,12 +67,17 @@ static void jpp_owners_find(uint32_t *hint, jpp_samples_found_t *found)
     __attribute__((noinline));
 static void jpp_owners_wait(const jpp_samples_found_t *found,
     const jpp_sample_at_t *sample);
-static inline uint32_t jpp_owners_scan(uintptr_t address, uint32_t *hint,
+static void jpp_owners_wait_in_place(const jpp_samples_found_t *found,
+    const jpp_sample_at_t *sample, uint32_t id);
+static uint32_t jpp_owners_scan(uintptr_t address, uint32_t n, uint32_t *hint,
     jpp_serving_one_t *one);
 static inline uint32_t jpp_owners_of(const jpp_serving_one_t *one);
-static jpp_owners_slot_t *jpp_owners_slot(uint32_t index, uint64_t number);
-static void jpp_owners_number(jpp_owners_slot_t *slot, uint64_t number);
+static inline jpp_owners_slot_t *jpp_owners_slot(uint32_t index,
+    uint64_t number);
+static void jpp_owners_another(jpp_owners_slot_t *slot, uint64_t number);
 static void jpp_owners_leave(jpp_owners_waiting_t *waiting, uint32_t id);
+static inline void jpp_owners_give(jpp_owners_waiting_t *waiting,
+    uint32_t owner, jpp_owners_state_t state);
 
 
 static const jpp_samples_owners_t  jpp_owners_asked = {
@@ -121,13 +135,13 @@ jpp_owners_stop(void)
 
     jpp_owners.n_waited = 0;
     jpp_owners.n_settled = 0;
+    jpp_owners.n_due = 0;
 }
 
 
 void
 jpp_owners_set(uint32_t index, uint64_t number, uint32_t owner)
 {
-    uint32_t               id;
     jpp_owners_slot_t     *slot;
     jpp_owners_waiting_t  *waiting;
 
@@ -139,27 +153,36 @@ jpp_owners_set(uint32_t index, uint64_t number, uint32_t owner)
 
     slot = jpp_owners_slot(index, number);
     slot->owner = (uint16_t) owner;
+    slot->last = (uint16_t) owner;
 
     while (slot->waiting != 0) {
-        id = slot->waiting - 1u;
-        waiting = &jpp_owners.waiting[id];
-
+        waiting = &jpp_owners.waiting[slot->waiting - 1];
         slot->waiting = waiting->next;
-        waiting->is_waiting = false;
 
-        jpp_samples_give(&waiting->sample, owner);
+        jpp_owners_give(waiting, owner, JPP_OWNERS_FREE);
     }
 
     jpp_owners.is_busy = false;
 }
 
 
-void
-jpp_owners_clear(uint32_t index)
+uint32_t
+jpp_owners_clear(uint32_t index, uint64_t number)
 {
-    if (jpp_owners.slots != NULL && index < jpp_owners.serving.n) {
+    uint32_t           owner;
+    jpp_serving_one_t  one = { number, index };
+
+    if (jpp_owners.slots == NULL || index >= jpp_owners.serving.n) {
+        return JPP_OWNER_NONE;
+    }
+
+    owner = jpp_owners_of(&one);
+
+    if (owner != JPP_OWNER_NONE) {
         jpp_owners.slots[index].owner = JPP_OWNER_NONE;
     }
+
+    return owner;
 }
 
 
@@ -175,18 +198,25 @@ jpp_owners_get(uint32_t index, uint64_t number)
 
 /* That of the connection NUMBER; what belonged to one before it stays there. */
 
-static jpp_owners_slot_t *
+static inline jpp_owners_slot_t *
 jpp_owners_slot(uint32_t index, uint64_t number)
 {
     jpp_owners_slot_t  *slot;
 
     slot = &jpp_owners.slots[index];
 
-    if (slot->number == JPP_SERVING_NEW && number != JPP_SERVING_NEW) {
-        jpp_owners_number(slot, number);
+    if (slot->number != number || slot->generation != jpp_samples.generation) {
+        jpp_owners_another(slot, number);
     }
 
-    if (slot->number != number
+    return slot;
+}
+
+
+static __attribute__((noinline)) void
+jpp_owners_another(jpp_owners_slot_t *slot, uint64_t number)
+{
+    if (slot->number != JPP_SERVING_NEW
         || slot->generation != jpp_samples.generation)
     {
         while (slot->waiting != 0) {
@@ -194,47 +224,50 @@ jpp_owners_slot(uint32_t index, uint64_t number)
                              slot->waiting - 1u);
         }
 
-        slot->number = number;
         slot->generation = jpp_samples.generation;
         slot->owner = JPP_OWNER_NONE;
+        slot->last = JPP_OWNER_NONE;
     }
-
-    return slot;
-}
-
-
-/* The connection of SLOT has got its NUMBER. */
-
-static void
-jpp_owners_number(jpp_owners_slot_t *slot, uint64_t number)
-{
-    uint16_t  id;
 
     slot->number = number;
-
-    for (id = slot->waiting; id != 0; id = jpp_owners.waiting[id - 1].next) {
-        jpp_owners.waiting[id - 1].number = number;
-    }
 }
 
 
-/* WAITING, which is ID, waits no more. */
+/* WAITING, which is ID, waits no more; what it was given to was a guess. */
 
 static void
 jpp_owners_leave(jpp_owners_waiting_t *waiting, uint32_t id)
 {
-    uint16_t  *at;
+    uint16_t           *at;
+    jpp_owners_slot_t  *slot;
 
-    waiting->is_waiting = false;
+    slot = &jpp_owners.slots[waiting->index];
 
-    for (at = &jpp_owners.slots[waiting->index].waiting;
-         *at != 0;
+    for (at = &slot->waiting; *at != id + 1;
          at = &jpp_owners.waiting[*at - 1].next)
     {
-        if (*at == id + 1) {
-            *at = waiting->next;
-            return;
-        }
+        /* void */
+    }
+
+    *at = waiting->next;
+
+    jpp_owners_give(waiting,
+                    waiting->state == JPP_OWNERS_DUE
+                    && slot->generation == jpp_samples.generation
+                    ? JPP_OWNER_NONE : waiting->owner, JPP_OWNERS_FREE);
+}
+
+
+static inline void
+jpp_owners_give(jpp_owners_waiting_t *waiting, uint32_t owner,
+    jpp_owners_state_t state)
+{
+    jpp_owners.n_due -= waiting->state == JPP_OWNERS_DUE;
+    waiting->state = state;
+
+    if (waiting->owner != owner) {
+        waiting->owner = (uint16_t) owner;
+        jpp_samples_give(&waiting->sample, owner);
     }
 }
 
@@ -242,15 +275,15 @@ jpp_owners_leave(jpp_owners_waiting_t *waiting, uint32_t id)
 bool
 jpp_owners_is_due(void)
 {
-    return jpp_owners.n_settled != jpp_owners.n_waited;
+    return jpp_owners.n_due != 0;
 }
 
 
 void
 jpp_owners_settle(uint32_t n, jpp_owners_ask_pt ask, void *data)
 {
-    uint32_t               owner;
     uint64_t               number;
+    jpp_owners_slot_t     *slot;
     jpp_owners_waiting_t  *waiting;
 
     jpp_owners.is_busy = true;
@@ -259,29 +292,25 @@ jpp_owners_settle(uint32_t n, jpp_owners_ask_pt ask, void *data)
         jpp_owners.n_settled = jpp_owners.n_waited - JPP_OWNERS_WAITING;
     }
 
-    for ( /* void */ ;
-         n != 0 && jpp_owners.n_settled != jpp_owners.n_waited;
+    for ( /* void */ ; n != 0 && jpp_owners.n_due != 0;
          n--, jpp_owners.n_settled++)
     {
         waiting = &jpp_owners.waiting[jpp_owners.n_settled
                                       % JPP_OWNERS_WAITING];
 
-        if (!waiting->is_waiting
-            || waiting->generation != jpp_samples.generation)
-        {
+        if (waiting->state != JPP_OWNERS_DUE) {
             continue;
         }
 
+        slot = &jpp_owners.slots[waiting->index];
         number = jpp_owners.serving.number(waiting->index);
 
-        if (number != 0) {
-            (void) jpp_owners_slot(waiting->index, number);
-        }
+        (void) jpp_owners_slot(waiting->index,
+                               number != 0 ? number : slot->number);
 
-        owner = ask(waiting->index, waiting->number, data);
-
-        if (owner != JPP_OWNER_NONE) {
-            jpp_samples_give(&waiting->sample, owner);
+        if (waiting->state == JPP_OWNERS_DUE) {
+            jpp_owners_give(waiting, ask(waiting->index, slot->number, data),
+                            JPP_OWNERS_SETTLED);
         }
     }
 
@@ -297,7 +326,10 @@ jpp_owners_settle(uint32_t n, jpp_owners_ask_pt ask, void *data)
 static void
 jpp_owners_find(uint32_t *hint, jpp_samples_found_t *found)
 {
-    uintptr_t  address;
+    uint32_t            n;
+    uintptr_t           address;
+    jpp_owners_slot_t  *slot;
+    jpp_serving_one_t   one;
 
     __builtin_unwind_init();
 
@@ -314,32 +346,44 @@ jpp_owners_find(uint32_t *hint, jpp_samples_found_t *found)
         return;
     }
 
-    found->owner = jpp_owners_scan(address, hint, &found->one);
+    n = (uint32_t) ((jpp_owners.high - address) / sizeof(uintptr_t));
+
+    /* the same stack has what it carries down at the same place */
+
+    found->owner = *hint != 0 && *hint <= n
+                   && jpp_serving_is_again(&jpp_owners.serving,
+                          jpp_frame_word(address + (*hint - 1)
+                                                   * sizeof(uintptr_t)), &one)
+                   ? jpp_owners_of(&one)
+                   : jpp_owners_scan(address, n, hint, &one);
+
+    if (found->owner != JPP_OWNER_NONE || jpp_owners.is_busy) {
+        return;
+    }
+
+    jpp_owners.is_busy = true;
+
+    slot = jpp_owners_slot(one.index, one.number);
+
+    jpp_owners.is_busy = false;
+
+    found->owner = slot->last;
+    found->index = one.index;
+    found->waits = true;
 }
 
 
 /*
- * The same stack has what it carries down at the same place: so it is looked
- * for where it was the last time.  Otherwise it is the innermost that has an
- * owner (an upstream's has none, its client may), or the innermost.
+ * The innermost that has an owner (an upstream's has none, its client may), or
+ * the innermost.
  */
 
-static inline uint32_t
-jpp_owners_scan(uintptr_t address, uint32_t *hint, jpp_serving_one_t *one)
+static __attribute__((noinline)) uint32_t
+jpp_owners_scan(uintptr_t address, uint32_t n, uint32_t *hint,
+    jpp_serving_one_t *one)
 {
-    uint32_t            i, n, read, word, owner;
+    uint32_t            i, read, word, owner;
     jpp_serving_one_t   next;
-
-    n = (uint32_t) ((jpp_owners.high - address) / sizeof(uintptr_t));
-    word = *hint;
-
-    if (word != 0 && word <= n
-        && jpp_serving_is(&jpp_owners.serving,
-                          jpp_frame_word(address + (word - 1)
-                                                   * sizeof(uintptr_t)), one))
-    {
-        return jpp_owners_of(one);
-    }
 
     owner = JPP_OWNER_NONE;
     word = 0;
@@ -363,7 +407,6 @@ jpp_owners_scan(uintptr_t address, uint32_t *hint, jpp_serving_one_t *one)
     }
 
     if (word == 0) {
-        one->number = 0;
         return JPP_OWNER_LOOP;
     }
 
@@ -386,6 +429,8 @@ jpp_owners_of(const jpp_serving_one_t *one)
 }
 
 
+/* What is rare comes last, so that the rest has no registers to save. */
+
 static void
 jpp_owners_wait(const jpp_samples_found_t *found,
     const jpp_sample_at_t *sample)
@@ -398,28 +443,52 @@ jpp_owners_wait(const jpp_samples_found_t *found,
         return;
     }
 
-    jpp_owners.is_busy = true;
-
     id = (uint32_t) (jpp_owners.n_waited % JPP_OWNERS_WAITING);
     waiting = &jpp_owners.waiting[id];
 
-    if (waiting->is_waiting) {
-        jpp_owners_leave(waiting, id);
+    if (waiting->state != JPP_OWNERS_FREE) {
+        jpp_owners_wait_in_place(found, sample, id);
+        return;
     }
 
-    slot = jpp_owners_slot(found->one.index, found->one.number);
+    jpp_owners.is_busy = true;
+
+    slot = &jpp_owners.slots[found->index];
 
     waiting->sample = *sample;
-    waiting->number = found->one.number;
-    waiting->generation = slot->generation;
-    waiting->index = found->one.index;
+    waiting->index = found->index;
+    waiting->owner = (uint16_t) found->owner;
     waiting->next = slot->waiting;
-    waiting->is_waiting = true;
+    waiting->state = JPP_OWNERS_DUE;
 
     slot->waiting = (uint16_t) (id + 1);
+
+    if (jpp_owners.n_due == 0) {
+        jpp_owners.n_settled = jpp_owners.n_waited;
+    }
+
     jpp_owners.n_waited++;
+    jpp_owners.n_due++;
 
     jpp_owners.is_busy = false;
 
-    jpp_owners.due();
+    if (jpp_owners.n_due == 1) {
+        jpp_owners.due();
+    }
+}
+
+
+/* In the place ID of one that has waited for long. */
+
+static __attribute__((noinline)) void
+jpp_owners_wait_in_place(const jpp_samples_found_t *found,
+    const jpp_sample_at_t *sample, uint32_t id)
+{
+    jpp_owners.is_busy = true;
+
+    jpp_owners_leave(&jpp_owners.waiting[id], id);
+
+    jpp_owners.is_busy = false;
+
+    jpp_owners_wait(found, sample);
 }

@@ -7,8 +7,10 @@
  * connection is served for an owner, jpp_owners_set() says so,
  * and samples find it by the words of their stacks (jpp_serving.h).  What is
  * sampled before the connection has an owner waits for one: jpp_owners_set()
- * gives it the next, and jpp_owners_settle() one for the meantime.  As many as
- * JPP_OWNERS_WAITING wait; older ones keep what they have.
+ * gives it the next, and jpp_owners_settle() one for the meantime.  Before that
+ * it has the one that its connection had last, which is the next, too, as a
+ * rule.  As many as JPP_OWNERS_WAITING wait; older ones keep what they were
+ * given, or have none.
  *
  * One per process, for the thread that serves: jpp_owners_start() makes the
  * calling one that.  Samples of other threads belong to JPP_OWNER_THREADS, and
@@ -49,8 +51,8 @@ void jpp_owners_stop(void);
    waits for that was. */
 void jpp_owners_set(uint32_t index, uint64_t number, uint32_t owner);
 
-/* It is served for nobody. */
-void jpp_owners_clear(uint32_t index);
+/* It is served for nobody from now on: returns what it was served for. */
+uint32_t jpp_owners_clear(uint32_t index, uint64_t number);
 
 /* What it is served for. */
 uint32_t jpp_owners_get(uint32_t index, uint64_t number);

@@ -22,7 +22,6 @@
 #include "jpp_samples_again.h"
 #include "jpp_samples_live.h"
 #include "jpp_samples_sites.h"
-#include "jpp_serving.h"
 
 
 /*
@@ -48,8 +47,9 @@ typedef struct {
 
 /* what a sample has found about whom it belongs to */
 typedef struct {
-    jpp_serving_one_t   one;       /* number 0: no connection */
-    uint32_t            owner;
+    uint32_t            owner;     /* 0: none */
+    uint32_t            index;     /* the connection */
+    bool                waits;     /*   that will have another, or one at all */
 } jpp_samples_found_t;
 
 
@@ -69,7 +69,7 @@ typedef struct {
      */
     void         (*find)(uint32_t *hint, jpp_samples_found_t *found);
 
-    /* SAMPLE, which FOUND a connection without an owner, waits for one */
+    /* SAMPLE waits for the owner of its connection, as FOUND says */
     void         (*wait)(const jpp_samples_found_t *found,
                          const jpp_sample_at_t *sample);
 } jpp_samples_owners_t;

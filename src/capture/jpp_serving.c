@@ -24,6 +24,8 @@ jpp_serving_init(jpp_serving_t *serving)
         }
     }
 
+    serving->word = serving->ranges[0].start;
+    serving->index = 0;
     serving->span = high > serving->low ? high - serving->low : 0;
 }
 

@@ -47,6 +47,9 @@ typedef struct {
 
     uintptr_t              low;        /* of all ranges: */
     uintptr_t              span;       /*   jpp_serving_init() */
+
+    uintptr_t              word;       /* that jpp_serving_is_again() found */
+    uint32_t               index;      /*   last, and its connection */
 } jpp_serving_t;
 
 
@@ -62,6 +65,29 @@ void jpp_serving_init(jpp_serving_t *serving);
 /* Does WORD name a connection, which becomes ONE? */
 bool jpp_serving_is(const jpp_serving_t *serving, uintptr_t word,
     jpp_serving_one_t *one);
+
+/* The same, quickly if it did the last time; for one thread, and N above 0. */
+static inline bool
+jpp_serving_is_again(jpp_serving_t *serving, uintptr_t word,
+    jpp_serving_one_t *one)
+{
+    if (word != serving->word) {
+
+        if (!jpp_serving_is(serving, word, one)) {
+            return false;
+        }
+
+        serving->word = word;
+        serving->index = one->index;
+
+        return true;
+    }
+
+    one->index = serving->index;
+    one->number = serving->number(one->index);
+
+    return one->number != 0;
+}
 
 /*
  * The first of the N words at ADDRESS, JPP_SERVING_WORDS at most, that names a

@@ -54,7 +54,8 @@ typedef ngx_int_t (*ngx_http_jemalloc_pprof_process_pt)(ngx_cycle_t *cycle,
 static ngx_int_t ngx_http_jemalloc_pprof_loop_process(ngx_cycle_t *cycle,
     ngx_msec_t timer, ngx_uint_t flags);
 static ngx_int_t ngx_http_jemalloc_pprof_loop_long(ngx_cycle_t *cycle,
-    ngx_msec_t timer, ngx_uint_t flags);
+    ngx_msec_t timer, ngx_uint_t flags, uint64_t passed);
+static void ngx_http_jemalloc_pprof_loop_measure(void);
 
 
 jpp_loop_t  ngx_http_jemalloc_pprof_loop;
@@ -190,7 +191,8 @@ ngx_http_jemalloc_pprof_loop_process(ngx_cycle_t *cycle, ngx_msec_t timer,
     ngx_http_jemalloc_pprof_last = now;
 
     if (passed >= ngx_http_jemalloc_pprof_short) {
-        return ngx_http_jemalloc_pprof_loop_long(cycle, timer, flags);
+        return ngx_http_jemalloc_pprof_loop_long(cycle, timer, flags,
+                                                 passed);
     }
 
     ngx_http_jemalloc_pprof_loop.counts[0]++;
@@ -201,11 +203,31 @@ ngx_http_jemalloc_pprof_loop_process(ngx_cycle_t *cycle, ngx_msec_t timer,
 
 static ngx_int_t __attribute__((noinline))
 ngx_http_jemalloc_pprof_loop_long(ngx_cycle_t *cycle, ngx_msec_t timer,
-    ngx_uint_t flags)
+    ngx_uint_t flags, uint64_t passed)
+{
+    if (passed < NGX_HTTP_JEMALLOC_PPROF_SHORT) {
+        ngx_http_jemalloc_pprof_loop.counts[0]++;
+
+    } else {
+        ngx_http_jemalloc_pprof_loop_measure();
+    }
+
+    if (ngx_http_jemalloc_pprof_short == 0) {
+        ngx_http_jemalloc_pprof_short = NGX_HTTP_JEMALLOC_PPROF_SHORT;
+
+        if (ngx_http_jemalloc_pprof_loop_then != NULL) {
+            ngx_http_jemalloc_pprof_loop_then();
+        }
+    }
+
+    return ngx_http_jemalloc_pprof_process(cycle, timer, flags);
+}
+
+
+static __attribute__((noinline)) void
+ngx_http_jemalloc_pprof_loop_measure(void)
 {
     ngx_msec_t  ms;
-
-    ngx_http_jemalloc_pprof_short = NGX_HTTP_JEMALLOC_PPROF_SHORT;
 
     ms = ngx_http_jemalloc_pprof_loop_age();
 
@@ -216,10 +238,4 @@ ngx_http_jemalloc_pprof_loop_long(ngx_cycle_t *cycle, ngx_msec_t timer,
     {
         ngx_http_jemalloc_pprof_loop_late(ms);
     }
-
-    if (ngx_http_jemalloc_pprof_loop_then != NULL) {
-        ngx_http_jemalloc_pprof_loop_then();
-    }
-
-    return ngx_http_jemalloc_pprof_process(cycle, timer, flags);
 }

@@ -44,7 +44,7 @@ ngx_int_t ngx_http_jemalloc_pprof_loop_watch(ngx_msec_t ms,
 
 /*
  * Call THEN at the end of an iteration in which ngx_http_jemalloc_pprof_loop_
- * look() was called, which is for handlers, too; also of others, but few.
+ * look() was called, which is for handlers, too.
  */
 void ngx_http_jemalloc_pprof_loop_ends(void (*then)(void));
 void ngx_http_jemalloc_pprof_loop_look(void);

@@ -188,7 +188,9 @@ ngx_http_jemalloc_pprof_owners_logged(ngx_http_request_t *r)
         return NGX_OK;
     }
 
-    ngx_http_jemalloc_pprof_owners_settle();
+    if (jpp_owners_is_due()) {
+        ngx_http_jemalloc_pprof_owners_settle();
+    }
 
     log = ngx_http_jemalloc_pprof_owners_log(r->connection->log);
 
@@ -205,12 +207,12 @@ ngx_http_jemalloc_pprof_owners_logged(ngx_http_request_t *r)
 
     /* it ended before it had a location, or while none was noted */
 
-    if (jpp_owners_get(i, c->number) == JPP_OWNER_NONE) {
+    if (jpp_owners_clear(i, c->number) == JPP_OWNER_NONE) {
         jpp_owners_set(i, c->number, ngx_http_jemalloc_pprof_owners_server(
                        ngx_http_get_module_srv_conf(r, ngx_http_core_module)));
-    }
 
-    jpp_owners_clear(i);
+        (void) jpp_owners_clear(i, c->number);
+    }
 
     return NGX_OK;
 }

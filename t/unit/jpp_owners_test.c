@@ -232,16 +232,19 @@ jpp_test_find(uint32_t a, uint32_t b)
     jpp_numbers[3] = 303;
 
     jpp_owners_set(3, 303, a);
-    jpp_owners_clear(3);
+    jpp_is_u64(jpp_owners_clear(3, 303), a, "cleared, it returns its owner");
+    jpp_is_u64(jpp_owners_clear(3, 303), JPP_OWNER_NONE, "once");
     jpp_serve(3, ++p);
-    jpp_is_u64(jpp_owner_of(p), JPP_OWNER_NONE, "one that was cleared");
+    jpp_is_u64(jpp_owner_of(p), a, "which it has had last");
+    jpp_owners_settle(1000, jpp_ask, &b);
+    jpp_is_u64(jpp_owner_of(p), JPP_OWNER_NONE, "until it is settled");
 
     pthread_create(&thread, NULL, jpp_thread, ++p);
     pthread_join(thread, NULL);
     jpp_is_u64(jpp_owner_of(p), JPP_OWNER_THREADS, "another thread");
 
     jpp_owners_set(JPP_SLOTS, 1, a);
-    jpp_owners_clear(JPP_SLOTS);
+    (void) jpp_owners_clear(JPP_SLOTS, 1);
     jpp_is_u64(jpp_owners_get(JPP_SLOTS, 1), JPP_OWNER_NONE,
                "no such connection");
 }
@@ -284,7 +287,7 @@ jpp_test_wait(uint32_t a, uint32_t b)
 
     /* for the meantime */
 
-    jpp_owners_clear(7);
+    (void) jpp_owners_clear(7, 107);
     jpp_owners_settle(1000, jpp_ask, &b);
     jpp_asked = 0;
     jpp_dues = 0;
@@ -310,7 +313,7 @@ jpp_test_wait(uint32_t a, uint32_t b)
 
     /* another client, before anything was known of the first */
 
-    jpp_owners_clear(7);
+    (void) jpp_owners_clear(7, 107);
     jpp_serve(7, p + 7);
     jpp_numbers[7] = 207;
     jpp_owners_settle(1000, jpp_ask, &b);
@@ -353,7 +356,10 @@ jpp_test_many(uint32_t a)
     int       i, n;
     uint32_t  first, last;
 
-    jpp_owners_clear(9);
+    /* what does not wait any longer keeps no guess */
+
+    jpp_owners_set(9, 109, a);
+    (void) jpp_owners_clear(9, 109);
 
     for (i = 0; i < JPP_OWNERS_WAITING + 1000; i++) {
         jpp_serve(9, jpp_memory + 1000 + i);
@@ -382,7 +388,16 @@ jpp_test_again(const jpp_serving_t *serving, uint32_t a)
     jpp_err_t  err = { 0 };
 
     jpp_owners_set(2, 102, a);
+    jpp_owners_set(2, 102, a);
+    (void) jpp_owners_clear(2, 102);
+    jpp_serve(2, jpp_memory);
+
     jpp_samples_start(8, 2);
+    jpp_serve(3, jpp_memory);
+    jpp_owners_settle(JPP_OWNERS_WAITING, jpp_ask, &a);
+    jpp_ok(!jpp_owners_is_due() && jpp_allocated(a) == 0
+           && jpp_allocated(JPP_OWNER_NONE) == 1,
+           "a new start forgets what waited");
     jpp_is_u64(jpp_owners_get(2, 102), JPP_OWNER_NONE,
                "a new start knows of nobody");
 
@@ -408,7 +423,7 @@ jpp_test_again(const jpp_serving_t *serving, uint32_t a)
     jpp_is_u64(jpp_owner_of(jpp_memory + 1), JPP_OWNER_NONE,
                "and nobody when it is over");
     jpp_owners_set(2, 102, a);
-    jpp_owners_clear(2);
+    (void) jpp_owners_clear(2, 102);
 
     jpp_ok(jpp_owners_start(serving, jpp_due)
            && jpp_owners_get(2, 102) == JPP_OWNER_NONE, "another start");
