@@ -16,6 +16,7 @@ use Test::More;
 
 use lib dirname(__FILE__) . '/lib';
 
+use JppBusy qw( compressing has_lua looping searching shaking_hands );
 use JppNginx qw( has_jemalloc spew slurp wait_until );
 use JppPlaces qw( huge_configuration idle_tls large_buffers leak
                   many_connections slow_uploads streams );
@@ -44,6 +45,12 @@ my %states = (
     'README.md' => {
         '' => \&downloads,
         'Quick start' => undef,
+    },
+    'docs/cpu.md' => {
+        'A regular expression that backtracks' => \&searching,
+        'gzip at level 9' => \&compressing,
+        'TLS handshakes' => \&shaking_hands,
+        'A loop in Lua' => has_lua() ? \&looping : undef,
     },
     'docs/http.md' => {
         'status' => \&idle,

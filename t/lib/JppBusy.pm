@@ -1,0 +1,154 @@
+package JppBusy;
+
+# The servers that docs/cpu.md speaks of: each under the load that its section
+# shows, until what is returned beside it is gone.
+
+use strict;
+use warnings;
+
+use Exporter qw( import );
+use File::Temp qw( tempdir );
+use POSIX ();
+
+use JppNginx qw( free_port spew );
+use JppRun qw( lua_modules );
+
+our @EXPORT_OK = qw( has_lua searching compressing shaking_hands looping );
+
+
+sub has_lua { lua_modules() ne '' }
+
+
+# An nginx with more in its server; HOW is that of JppNginx.
+
+sub server {
+    my (%how) = @_;
+
+    my $conf = delete $how{conf} // '';
+
+    return JppNginx->start(workers => 2, conf => 'prof:false',
+                           server => <<"CONF", %how);
+server_name www.example.com;
+location /debug/pprof/ { jemalloc_pprof; }
+$conf
+CONF
+}
+
+
+# Processes that do CODE again and again.
+
+sub load {
+    my ($n, $code) = @_;
+
+    my @pids = map {
+        my $pid = fork() // die "fork: $!\n";
+
+        if ($pid == 0) {
+            setpgrp;
+            $SIG{PIPE} = 'IGNORE';
+            for ( ;; ) { $code->() }
+        }
+
+        $pid;
+    } 1 .. $n;
+
+    return bless \@pids;
+}
+
+
+sub requests {
+    my ($server, $path) = @_;
+
+    return ($server, load(3, sub {
+        eval { $server->get($path, headers => "Accept-Encoding: gzip\r\n") };
+    }));
+}
+
+
+sub DESTROY {
+    my ($self) = @_;
+
+    local $?;
+
+    kill 'KILL', map { -$_ } @$self;
+    waitpid $_, 0 for @$self;
+}
+
+
+sub searching {
+    my $server = server(conf => <<'CONF');
+location /search/ {
+    if ($arg_q ~ "^(a+)+[b-d]") { return 403; }
+    return 200 "found\n";
+}
+CONF
+
+    return requests($server, '/search/?q=' . 'a' x 16 . '!');
+}
+
+
+sub compressing {
+    my $server = server(conf => <<'CONF');
+location /api/ {
+    root html;
+    gzip on;
+    gzip_types application/json;
+    gzip_comp_level 9;
+    default_type application/json;
+}
+CONF
+
+    mkdir "$server->{prefix}/$_" or die "$server->{prefix}: $!\n"
+        for qw( html html/api );
+
+    spew("$server->{prefix}/html/api/list",
+         map { qq({"id": $_, "name": "number $_", "square": )
+               . $_ * $_ . "}\n" } 1 .. 20000);
+
+    return requests($server, '/api/list');
+}
+
+
+sub shaking_hands {
+    my $port = free_port();
+    my $dir = tempdir('jpp-busy-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+
+    system('openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj '
+           . "/CN=tls.example.com -keyout $dir/key -out $dir/cert 2>/dev/null")
+        and die "openssl has made no certificate\n";
+
+    my $server = server(http => <<"CONF");
+server {
+    listen 127.0.0.1:$port ssl;
+    server_name tls.example.com;
+    ssl_certificate $dir/cert;
+    ssl_certificate_key $dir/key;
+    location / { return 200; }
+}
+CONF
+
+    return ($server, load(2, sub {
+        system("openssl s_time -connect 127.0.0.1:$port -new -time 5 -www / "
+               . '>/dev/null 2>&1');
+    }));
+}
+
+
+sub looping {
+    my $server = server(main => lua_modules(), conf => <<'CONF');
+location /report/ {
+    content_by_lua_block {
+        local report = ""
+        for i = 1, 3000 do
+            report = report .. i .. ", "
+        end
+        ngx.say(report)
+    }
+}
+CONF
+
+    return requests($server, '/report/');
+}
+
+
+1;
