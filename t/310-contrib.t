@@ -324,40 +324,62 @@ sub check_scrapers {
     my $server = JppNginx->start(workers => 2);
 
     for my $file (sort keys %kinds) {
-        my $text = slurp("$contrib/$file");
-        my %is_on;
+        my ($heap, $cpu) = split /^(?=  - job_name: nginx-cpu|(?#
+                                 )pyroscope\.scrape "nginx_cpu")/m,
+                                 slurp("$contrib/$file");
 
-        while ($text =~ /$kinds{$file}/g) {
-            $is_on{$1} = $2;
-        }
+        # the scraper has more after its jobs
 
-        is_deeply(\%is_on, { memory => 'true', pools => 'true',
-                             block => 'false', goroutine => 'false',
-                             mutex => 'false', process_cpu => 'false' },
-                  "$file: only memory, of the profiles of Go");
+        check_job($server, "$file: memory", $heap, $kinds{$file}, 'strict=1',
+                  qw( memory pools ));
+        check_job($server, "$file: CPU", $cpu // '', $kinds{$file},
+                  'seconds=1', 'process_cpu');
 
-        my @paths = $text =~ /^ +path *[:=] "?([\w\/]+)"?$/mg;
-        my ($address) = $text =~ /"127\.0\.0\.1:(\d+)"/;
-        my ($key, $value) = $text =~ /^ +"?(strict)"? *[:=] \["(\d)"\]/m;
+        my %seconds = ($cpu // '') =~ /(interval|timeout)\s*[:=] "?(\d+)s/g;
 
-        is($address, 8081, "$file: the address of the documents");
-
-        is(scalar @paths, grep({ $_ eq 'true' } values %is_on),
-           "$file: a path for each");
-
-        for my $path (@paths) {
-            my $answer = $server->get("$path?$key=$value");
-
-            is($answer->{status}, 200, "$file: $path is served")
-                or diag($answer->{body});
-            is($answer->{headers}{'content-type'}, 'application/octet-stream',
-               "$file: in pprof's format");
-            is($answer->{headers}{'jemalloc-pprof-workers'}, '2/2',
-               "$file: for all workers");
-        }
+        cmp_ok($seconds{timeout} // 0, '>', $seconds{interval} // 999,
+               "$file: it waits for a profile of that time");
+        unlike($heap, qr/^ +"?seconds"? *[:=]/m, "$file: the heap has none");
     }
 
     $server->stop;
+}
+
+
+# The job TEXT scrapes PROFILES of SERVER, asked with QUERY, and no others.
+
+sub check_job {
+    my ($server, $what, $text, $kind, $query, @profiles) = @_;
+    my %is_on = map { $_ => 'false' } qw( memory block goroutine mutex
+                                          process_cpu );
+    my %found;
+
+    $is_on{$_} = 'true' for @profiles;
+
+    while ($text =~ /$kind/g) {
+        $found{$1} = $2;
+    }
+
+    is_deeply(\%found, \%is_on, "$what: these, of the profiles of Go");
+
+    my @paths = $text =~ /^ +path *[:=] "?([\w\/]+)"?$/mg;
+    my ($address) = $text =~ /"127\.0\.0\.1:(\d+)"/;
+    my ($strict) = $text =~ /^ +"?strict"? *[:=] \["(\d)"\]/m;
+
+    is($address, 8081, "$what: the address of the documents");
+    is($strict, $query eq 'strict=1' ? 1 : undef, "$what: strict");
+    is(scalar @paths, scalar @profiles, "$what: a path for each");
+
+    for my $path (@paths) {
+        my $answer = $server->get("$path?$query");
+
+        is($answer->{status}, 200, "$what: $path is served")
+            or diag($answer->{body});
+        is($answer->{headers}{'content-type'}, 'application/octet-stream',
+           "$what: in pprof's format");
+        is($answer->{headers}{'jemalloc-pprof-workers'}, '2/2',
+           "$what: for all workers");
+    }
 }
 
 
