@@ -14,7 +14,7 @@ use Test::More;
 
 use lib dirname(__FILE__) . '/lib';
 
-use JppNginx;
+use JppNginx qw( threads );
 use JppRun qw( subtests wait_until );
 
 # what hangs ends
@@ -69,7 +69,10 @@ sub under_way {
     my $nginx = JppNginx->start(master => 0, level => 'notice');
     my $client = $nginx->client;
 
+    is($client->get('/fine')->{status}, 200, 'a connection');
+
     $client->send_request('/debug/pprof/profile?seconds=2');
+    ok(wait_until(sub { threads($nginx->{pid}) > 1 }), 'a profile is taken');
 
     again($nginx, server => '');
 
