@@ -165,11 +165,12 @@ jpp_cpu_first(jpp_mode_t mode, jpp_err_t *err)
 
     threads = &jpp_cpu_sampler.threads;
 
+    /* while it is on, its thread sees who comes and goes */
+
     if (!jpp_cpu_is_on()) {
         jpp_cpu_threads_init(threads);
+        jpp_cpu_sampler_scan(jpp_cpu_now());
     }
-
-    jpp_cpu_sampler_scan(jpp_cpu_now());
 
     thread = jpp_cpu_threads_main(threads);
 
@@ -201,7 +202,9 @@ jpp_cpu_add(jpp_cpu_window_t *window, jpp_err_t *err)
 
     /* what deaf threads have used until now belongs to the others */
 
-    jpp_cpu_sampler_flush(jpp_cpu_now());
+    if (jpp_cpu_is_on()) {
+        jpp_cpu_sampler_flush(jpp_cpu_now());
+    }
 
     for (i = 0; i < JPP_CPU_WINDOWS; i++) {
 
@@ -268,7 +271,7 @@ jpp_cpu_start(jpp_err_t *err)
 static void *
 jpp_cpu_main(void *data)
 {
-    uint64_t         next;
+    uint64_t         begun, ended, next;
     struct timespec  time;
 
     (void) data;
@@ -283,7 +286,15 @@ jpp_cpu_main(void *data)
 
         jpp_cpu_reap();
 
-        next = jpp_cpu_sampler_step(jpp_cpu_now());
+        begun = jpp_cpu_now();
+        next = jpp_cpu_sampler_step(begun);
+        ended = jpp_cpu_now();
+
+        /* others get the lock, however many threads there are to look at */
+
+        if (next < ended + (ended - begun)) {
+            next = ended + (ended - begun);
+        }
 
         time.tv_sec = (time_t) (next / JPP_CPU_NANOS);
         time.tv_nsec = (long) (next % JPP_CPU_NANOS);
