@@ -368,8 +368,9 @@ sub off {
     unlike($nginx->get('/debug/pprof/metrics')->{body},
            qr/jemalloc_pprof_stalls/, 'no zone');
     like($nginx->get("$stalls?format=top")->{body},
-         qr/^jemalloc_pprof_stall is off: nobody looks for stalls$/m,
-         'which is said');
+         qr/^jemalloc_pprof_stall\ is\ off:\ nobody\ looks\ for\ stalls\.
+             \ Set\ "jemalloc_pprof_stall\ 100ms;"\ in\ the\ http\ block,
+             \ and\ reload$/mx, 'which is said, with the cure');
 
     $nginx->stop;
 }

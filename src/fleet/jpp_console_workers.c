@@ -77,7 +77,7 @@ static const jpp_console_part_t  jpp_console_part_words[] = {
     [JPP_CONSOLE_ALLOCATED] = { "a", "allocated", JPP_NONE },
     [JPP_CONSOLE_FRAGMENTS] = { "f", "unused parts of pages", JPP_NONE },
     [JPP_CONSOLE_KEPT] = { "k", "freed and kept by jemalloc", JPP_NONE },
-    [JPP_CONSOLE_OUTSIDE] = { "o", "not from malloc", JPP_NONE },
+    [JPP_CONSOLE_OUTSIDE] = { "o", "not jemalloc's", JPP_NONE },
     [JPP_CONSOLE_SHARED] = { "s", "files and shared memory", JPP_NONE },
     [JPP_CONSOLE_PARTS] = { NULL, NULL, JPP_NONE }
 };

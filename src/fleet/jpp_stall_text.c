@@ -100,7 +100,9 @@ jpp_stall_comments(const jpp_stall_t *stalls, size_t n, uint64_t threshold,
 
     } else {
         (void) snprintf(text, sizeof(text), "jemalloc_pprof_stall is off: "
-                        "nobody looks for stalls");
+                        "nobody looks for stalls. Set "
+                        "\"jemalloc_pprof_stall 100ms;\" in the http block, "
+                        "and reload");
     }
 
     comments[0] = "jemalloc_pprof module " JPP_VERSION;
