@@ -57,6 +57,9 @@ jpp_cpu_sampler_receive(const jpp_signal_t *signal)
                        + __atomic_exchange_n(&thread->debt, 0,
                                              __ATOMIC_RELAXED);
 
+        (void) __atomic_fetch_add(&thread->taken, sample.nanos,
+                                  __ATOMIC_RELAXED);
+
     } else {
         sample.count = __atomic_exchange_n(&thread->owed, 0,
                                            __ATOMIC_RELAXED);

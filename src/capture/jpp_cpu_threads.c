@@ -53,6 +53,7 @@ static void jpp_cpu_threads_hear(jpp_cpu_threads_t *threads,
 static bool jpp_cpu_threads_timer(jpp_cpu_threads_t *threads,
     jpp_cpu_thread_t *thread);
 static void jpp_cpu_threads_set(jpp_cpu_thread_t *thread, uint64_t interval);
+static uint64_t jpp_cpu_threads_used(pid_t tid);
 static clockid_t jpp_cpu_threads_clock(pid_t tid);
 
 
@@ -325,6 +326,8 @@ jpp_cpu_threads_timer(jpp_cpu_threads_t *threads, jpp_cpu_thread_t *thread)
         thread->has_timer = true;
         thread->interval = 0;
         thread->debt = 0;
+        thread->taken = 0;
+        thread->clock = jpp_cpu_threads_used(thread->tid);
 
         return true;
     }
@@ -341,30 +344,31 @@ jpp_cpu_threads_timer(jpp_cpu_threads_t *threads, jpp_cpu_thread_t *thread)
 }
 
 
-/* What the old interval has already had is not lost. */
+/*
+ * What the thread has used, and no sample has, is not lost.  The timer does not
+ * know all of it: it fires at the kernel's ticks only.
+ */
 
 static void
 jpp_cpu_threads_set(jpp_cpu_thread_t *thread, uint64_t interval)
 {
-    uint64_t           left;
-    struct itimerspec  every, was;
+    uint64_t           used, counted;
+    struct itimerspec  every;
 
     every.it_interval.tv_sec = (time_t) (interval / JPP_CPU_SECOND);
     every.it_interval.tv_nsec = (long) (interval % JPP_CPU_SECOND);
     every.it_value = every.it_interval;
 
-    if (timer_settime(thread->timer, 0, &every, &was) == -1) {
+    if (timer_settime(thread->timer, 0, &every, NULL) == -1) {
         return;
     }
 
-    left = (uint64_t) was.it_value.tv_sec * JPP_CPU_SECOND
-           + (uint64_t) was.it_value.tv_nsec;
+    used = jpp_cpu_threads_used(thread->tid);
+    counted = thread->clock + __atomic_load_n(&thread->taken,
+                                              __ATOMIC_RELAXED);
 
-    if (left != 0 && left < thread->interval) {
-        (void) __atomic_fetch_add(&thread->debt, thread->interval - left,
-                                  __ATOMIC_RELAXED);
-    }
-
+    __atomic_store_n(&thread->debt, used > counted ? used - counted : 0,
+                     __ATOMIC_RELAXED);
     __atomic_store_n(&thread->interval, interval, __ATOMIC_RELAXED);
 }
 
@@ -401,14 +405,9 @@ jpp_cpu_threads_refused(const jpp_cpu_threads_t *threads, jpp_err_t *err)
 uint64_t
 jpp_cpu_threads_intervals(jpp_cpu_thread_t *thread, uint64_t interval)
 {
-    uint64_t         now, n;
-    struct timespec  time;
+    uint64_t  now, n;
 
-    if (clock_gettime(jpp_cpu_threads_clock(thread->tid), &time) == -1) {
-        return 0;
-    }
-
-    now = (uint64_t) time.tv_sec * JPP_CPU_SECOND + (uint64_t) time.tv_nsec;
+    now = jpp_cpu_threads_used(thread->tid);
 
     if (interval == 0) {
         thread->clock = now;
@@ -419,6 +418,21 @@ jpp_cpu_threads_intervals(jpp_cpu_thread_t *thread, uint64_t interval)
     thread->clock += n * interval;
 
     return n;
+}
+
+
+/* The CPU time of thread TID; 0: it has ended. */
+
+static uint64_t
+jpp_cpu_threads_used(pid_t tid)
+{
+    struct timespec  time;
+
+    if (clock_gettime(jpp_cpu_threads_clock(tid), &time) == -1) {
+        return 0;
+    }
+
+    return (uint64_t) time.tv_sec * JPP_CPU_SECOND + (uint64_t) time.tv_nsec;
 }
 
 

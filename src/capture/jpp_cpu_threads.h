@@ -39,11 +39,13 @@ typedef struct {
     bool              is_refused;  /* the kernel gives it no timer */
     bool              has_timer;
     timer_t           timer;
-    uint64_t          clock;       /* deaf: its CPU time in samples */
+    uint64_t          clock;       /* its CPU time as the timer was made; */
+                                   /*   deaf: that in samples */
 
     /* until its next sample, which a handler takes */
     uint64_t          interval;    /* of the timer */
     uint64_t          debt;        /* CPU time before that was changed */
+    uint64_t          taken;       /* by samples, since the timer was made */
     uint64_t          owed;        /* wall clock: ticks */
     uint64_t          owed_nanos;
 } jpp_cpu_thread_t;
