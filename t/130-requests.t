@@ -240,7 +240,7 @@ sub good_queries {
         "?$marker=1&format=pprof", '?FORMAT=x', '?Format=x', '?format%00=x',
         '?format+=x', '?%20format=x', '?%ff=1', "?\xff=\xff", '?%=1', '?%zz=1',
         '?x;format=x', '?seconds_=x', "?$marker&%66ormat=%70prof",
-        '?frequency=x', '?' . 'a&' x 8000, '?x=' . $marker x 850,
+        '?frequencies=x', '?' . 'a&' x 8000, '?x=' . $marker x 850,
         '?format=pprof#format=x',
     );
 
