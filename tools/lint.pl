@@ -40,7 +40,7 @@ my @owners = (
 # or in one before it.
 
 my @rooms = qw(base options elf profile read unwind capture symbol output host
-               report fleet web nginx);
+               report fleet answers web nginx);
 my %floor = map { $rooms[$_] => $_ } 0 .. $#rooms;
 
 # What may not stand in the core, and who may do it all the same: whether
