@@ -222,7 +222,7 @@ my @refused = (
     [ 'pprof/worker/self/heap', 404, $none ],
     [ 'heap/', 404, $none ],
     [ 'heap/heap', 404, $none ],
-    [ 'profile', 404, $none ],
+    [ 'profiles', 404, $none ],
 );
 
 my $refused = <<'END';

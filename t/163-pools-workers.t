@@ -18,7 +18,7 @@ use Test::More;
 use lib dirname(__FILE__) . '/lib';
 
 use JppNginx qw( mappings slurp wait_until );
-use JppRun qw( subtests );
+use JppRun qw( subtests wait_until );
 
 # what hangs ends
 alarm 300;
@@ -183,6 +183,14 @@ sub many {
     }
 
     my ($before, $after) = map { $_->[0] } @measures;
+
+    # the answer is there before what it was made in is gone
+
+    wait_until(sub {
+        $after = measure($client, $pids[0]);
+
+        return $after->{mappings} == $before->{mappings};
+    }, 5);
 
     is($after->{total}, $before->{total}, 'not a byte from malloc()');
     is($after->{mappings}, $before->{mappings}, 'no mapping is left');

@@ -40,7 +40,7 @@ sub stalls {
     again($nginx, http => '');
 
     like($client->get('/debug/pprof/stalls?format=top')->{body},
-         qr/^jemalloc_pprof_stall is off: nobody looks for stalls$/m,
+         qr/^jemalloc_pprof_stall is off: nobody looks for stalls\b/m,
          'without');
 
     $nginx->stop;
