@@ -111,7 +111,18 @@ sub exits {
 sub not_served {
     my $nginx = JppNginx->start(server => 'location /here { return 204; }');
     my ($pid) = $nginx->worker_pids;
-    my $before = switches($pid);
+    my $before = 0;
+
+    # it has begun to wait
+
+    wait_until(sub {
+        my $last = $before;
+
+        sleep 1;
+        $before = switches($pid);
+
+        return $before == $last;
+    });
 
     sleep 6;
 
