@@ -104,11 +104,7 @@ location /compute/ {
     }';
 }
 location /search/ {
-    if ($arg_q ~ "^(a+)+[b-d]") { return 403; }
-    if ($arg_q ~ "^(a+)+[e-g]") { return 403; }
-    if ($arg_q ~ "^(a+)+[h-j]") { return 403; }
-    if ($arg_q ~ "^(a+)+[k-m]") { return 403; }
-    if ($arg_q ~ "^(a+)+[n-p]") { return 403; }
+    if ($arg_q ~ "(a+)+[b-d]") { return 403; }
     return 200 "found\n";
 }
 location /kernel/ {
@@ -239,7 +235,7 @@ sub shown {
 
 
 sub sleeping { shown('/api/') }
-sub backtracking { shown('/search/?q=' . 'a' x 21 . '!') }
+sub backtracking { shown('/search/?q=' . ('a' x 20 . '!') x 20) }
 
 
 sub waiting {
