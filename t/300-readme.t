@@ -58,7 +58,6 @@ my %text = map { $_ => slurp("$top/$_") }
 
 my $all = join '', map { $text{$_} } sort keys %text;
 
-my $module = slurp("$top/ngx_http_jemalloc_pprof_module.c");
 my $core = join '', map { slurp($_) } grep { !m{/nginx/} }
                                            glob("$top/src/*/*.c");
 my $adapter = join '', map { slurp($_) } glob("$top/src/nginx/*.c");
@@ -73,7 +72,7 @@ my $dev = slurp("$top/dev");
 my $arguments = table('"debug"', '"symbolize"', '"gc"');
 
 my @directives = some('directives',
-                      $module
+                      $adapter
                       =~ /^    \{ ngx_string\("(jemalloc_pprof\w*)"\),/mg);
 my @parameters = some('parameters', $arguments =~ /^    \{ "(\w+)",/mg);
 my %methods = some('resources',
@@ -207,7 +206,7 @@ sub check_directives {
 
         # the entry of the module's table, and what a section says
 
-        $module =~ /"$directive"\),\s+(.*?),\n/ or die;
+        $adapter =~ /"$directive"\),\s+(.*?),\n/ or die;
         my %context = map { $_ => 1 } split /\|/, $1;
         my @context = grep { $_ } $context{NGX_HTTP_MAIN_CONF} && 'http',
                                   $context{NGX_HTTP_SRV_CONF} && 'server',
@@ -227,7 +226,7 @@ sub check_directives {
     {
         my ($name, $source, $documented) = @$default;
 
-        like($module, qr/_value\(conf->$name, prev->$name,\s+$source\)/,
+        like($adapter, qr/_value\(conf->$name, prev->$name,\s+$source\)/,
              "$name: its default in the source");
         like($text, qr/`jemalloc_pprof_$name $documented;`/,
              "$name: its default in the document");
@@ -261,7 +260,7 @@ sub check_directives {
     my $syntax = join ' ', $text =~ /`(jemalloc_pprof \[.*)`/;
     my %taken;
 
-    for my $word ($module =~ /ngx_strcmp\(value->data, "([a-z=]+)"\)/g) {
+    for my $word ($adapter =~ /^    \{ ngx_string\("(\w+=\w+)"\),/mg) {
         my ($key, $value) = split /=/, $word;
 
         like($syntax, qr/\[$key=[^\]]*\b$value\b/, "jemalloc_pprof: $word");
@@ -450,9 +449,9 @@ sub check_statuses {
     delete $number{NGX_HTTP_SPECIAL_RESPONSE};
 
     my %sent = map { $number{$_} => 1 } grep { $number{$_} }
-                   ($adapter . $module) =~ /\b(NGX_HTTP_\w+)/g;
+                   $adapter =~ /\b(NGX_HTTP_\w+)/g;
 
-    $sent{301} = 1 if $module =~ /auto_redirect = 1/;
+    $sent{301} = 1 if $adapter =~ /auto_redirect = 1/;
 
     same([ map { $_->[0] =~ /^(\d{3})$/ } rows(about('statuses')) ],
          [ keys %sent ], 'statuses');

@@ -3,7 +3,14 @@
  * What the files of the adapter share: the configuration, and what a request
  * asks for.
  *
- * The path of a request, by file:
+ * The configuration, by file:
+ *
+ *     directives  a table of them, and what their values may be
+ *     location    the one that makes a location serve
+ *     conf        defaults, and what is inherited
+ *     notice      a line of the log that says what this gives
+ *
+ * The path of a request:
  *
  *     request    from URI, method and query to a question, or a refusal
  *     resources  what is served: the table of them
@@ -144,8 +151,7 @@ typedef struct {
     ngx_str_t    name;             /* of the location, before that rest */
     ngx_flag_t   is_on;
     ngx_flag_t   is_named;         /* the resource is served under any URI */
-    jpp_worker_kind_t
-                 worker;           /* the default of worker= */
+    ngx_flag_t   worker;           /* jpp_worker_kind_t: of worker= */
     ngx_flag_t   symbolize;
     ngx_flag_t   control;          /* control is allowed here */
     ngx_flag_t   clients;          /* clients may be shown here */

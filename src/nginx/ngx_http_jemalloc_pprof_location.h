@@ -1,0 +1,18 @@
+
+/*
+ * The directive jemalloc_pprof: what a location serves, and how.
+ */
+
+
+#ifndef _NGX_HTTP_JEMALLOC_PPROF_LOCATION_H_INCLUDED_
+#define _NGX_HTTP_JEMALLOC_PPROF_LOCATION_H_INCLUDED_
+
+
+#include "ngx_http_jemalloc_pprof.h"
+
+
+char *ngx_http_jemalloc_pprof_location(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+
+
+#endif /* _NGX_HTTP_JEMALLOC_PPROF_LOCATION_H_INCLUDED_ */
