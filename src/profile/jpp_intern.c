@@ -299,8 +299,9 @@ static bool
 jpp_profile_label_set(jpp_profile_t *profile, jpp_label_set_t *wanted,
     const jpp_label_t *labels, size_t n, uint32_t *set)
 {
-    size_t            i, n_sets;
-    jpp_label_set_t  *sets;
+    size_t            i;
+    uint32_t          id, hash, pos;
+    jpp_label_set_t  *known;
 
     for (i = 0; i < n && wanted->n < JPP_MAX_LABELS; i++) {
 
@@ -315,23 +316,31 @@ jpp_profile_label_set(jpp_profile_t *profile, jpp_label_set_t *wanted,
         }
     }
 
-    sets = jpp_vec_items(profile->label_sets, jpp_label_set_t);
-    n_sets = jpp_vec_count(profile->label_sets, jpp_label_set_t);
+    /* ids of the index are sets + 1 */
 
-    for (i = 0; i < n_sets; i++) {
-        if (memcmp(&sets[i], wanted, sizeof(jpp_label_set_t)) == 0) {
-            *set = (uint32_t) i;
+    hash = jpp_hash_bytes(wanted, sizeof(jpp_label_set_t));
+    pos = hash;
+
+    while ((id = jpp_index_next(&profile->label_index, hash, &pos)) != 0) {
+
+        known = &jpp_vec_items(profile->label_sets, jpp_label_set_t)[id - 1];
+
+        if (memcmp(known, wanted, sizeof(jpp_label_set_t)) == 0) {
+            *set = id - 1;
             return true;
         }
     }
 
-    sets = jpp_vec_push(profile->label_sets, sizeof(jpp_label_set_t));
-    if (sets == NULL) {
+    *set = (uint32_t) jpp_vec_count(profile->label_sets, jpp_label_set_t);
+    known = jpp_vec_push(profile->label_sets, sizeof(jpp_label_set_t));
+
+    if (known == NULL
+        || !jpp_index_add(&profile->label_index, hash, *set + 1))
+    {
         return false;
     }
 
-    *sets = *wanted;
-    *set = (uint32_t) n_sets;
+    *known = *wanted;
 
     return true;
 }

@@ -18,8 +18,9 @@ bool
 jpp_profile_init(jpp_profile_t *profile, jpp_arena_t *arena,
     const jpp_value_type_t *types, uint32_t n_types)
 {
-    uint32_t    i;
-    jpp_str_t  *empty;
+    uint32_t          i;
+    jpp_str_t        *empty;
+    jpp_label_set_t  *none;
     jpp_vec_t  **vec, **vecs[] = {
         &profile->mappings, &profile->locations, &profile->functions,
         &profile->label_sets, &profile->comments, &profile->strings,
@@ -57,6 +58,7 @@ jpp_profile_init(jpp_profile_t *profile, jpp_arena_t *arena,
         || !jpp_index_init(&profile->location_index, arena, 0)
         || !jpp_index_init(&profile->function_index, arena, 0)
         || !jpp_index_init(&profile->string_index, arena, 0)
+        || !jpp_index_init(&profile->label_index, arena, 0)
         || !jpp_index_init(&profile->stack_index, arena, 0))
     {
         return false;
@@ -69,7 +71,11 @@ jpp_profile_init(jpp_profile_t *profile, jpp_arena_t *arena,
 
     empty->data = "";
 
-    return jpp_vec_push(profile->label_sets, sizeof(jpp_label_set_t)) != NULL
+    none = jpp_vec_push(profile->label_sets, sizeof(jpp_label_set_t));
+
+    return none != NULL
+           && jpp_index_add(&profile->label_index,
+                            jpp_hash_bytes(none, sizeof(jpp_label_set_t)), 1)
            && jpp_vec_push(profile->offsets, sizeof(uint32_t)) != NULL;
 }
 

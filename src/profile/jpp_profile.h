@@ -160,6 +160,7 @@ typedef struct {
     jpp_index_t               location_index;
     jpp_index_t               function_index;
     jpp_index_t               string_index;
+    jpp_index_t               label_index;
     jpp_index_t               stack_index;
 } jpp_profile_t;
 

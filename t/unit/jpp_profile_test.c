@@ -19,6 +19,7 @@ static void jpp_test_comments(void);
 static void jpp_test_mappings(void);
 static void jpp_test_keys(void);
 static void jpp_test_labels(void);
+static void jpp_test_label_sets(void);
 static void jpp_test_stacks(void);
 static void jpp_test_values(void);
 static void jpp_test_baseline(void);
@@ -47,6 +48,7 @@ main(void)
     jpp_test_mappings();
     jpp_test_keys();
     jpp_test_labels();
+    jpp_test_label_sets();
     jpp_test_stacks();
     jpp_test_values();
     jpp_test_baseline();
@@ -379,6 +381,48 @@ jpp_test_labels(void)
     sets = jpp_vec_items(profile.label_sets, jpp_label_set_t);
     jpp_ok(wrong == 0 && sets[set].n == JPP_MAX_LABELS, "%d labels",
            JPP_MAX_LABELS);
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* As many sets as the owners of a fleet make: each is found again. */
+
+static void
+jpp_test_label_sets(void)
+{
+    char           name[32];
+    uint32_t       i, round, set;
+    jpp_label_t    label;
+    jpp_arena_t    arena;
+    jpp_profile_t  profile;
+
+    memset(&label, 0, sizeof(label));
+    label.key = "location";
+    label.str = name;
+
+    jpp_arena_init(&arena, JPP_CAP);
+    (void) jpp_profile_init(&profile, &arena, jpp_types, jpp_nelts(jpp_types));
+
+    for (round = 0; round < 2; round++) {
+
+        for (i = 0; i < 50000; i++) {
+            snprintf(name, sizeof(name), "/%u/", (unsigned) i);
+
+            if (!jpp_profile_labels(&profile, &label, 1, &set)
+                || set != i + 1)
+            {
+                break;
+            }
+        }
+
+        jpp_is_u64(i, 50000, "round %u", (unsigned) round);
+    }
+
+    jpp_ok(jpp_profile_labels(&profile, NULL, 0, &set) && set == 0,
+           "no labels are the empty set");
+    jpp_is_u64(jpp_vec_count(profile.label_sets, jpp_label_set_t), 50001,
+               "and no set is there twice");
 
     jpp_arena_destroy(&arena);
 }
