@@ -433,8 +433,9 @@ sub off {
 sub refused {
     my $nginx = start();
     my %refused = (
-        'heap?by=request' => qr/^a heap takes by=server and by=location only/,
-        'heap?by=upstream' => qr/^a heap takes by=server and by=location only/,
+        'heap?by=request'
+            => qr/^a profile takes by=server, by=location and by=upstream: /,
+        'pools?by=server' => qr/^the stacks of pools begin with servers /,
         'heap?by=all' => qr/^by must be request, connection, location, /,
         'heap?owners=yes' => qr/^owners must be 0 or 1$/,
         'heap?format=jemalloc&worker=0&by=server'

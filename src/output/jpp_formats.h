@@ -42,6 +42,7 @@ typedef struct {
     bool              is_raw;      /* counts of one capture as sampled */
     bool              is_counted;  /* shows samples and errors of figures */
     bool              keeps_base;  /* shows both sides of a difference */
+    bool              has_owners;  /* by= is a table of its own, not roots */
     bool            (*write)(const jpp_view_t *view, jpp_sink_t *sink);
 } jpp_format_t;
 

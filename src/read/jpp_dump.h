@@ -34,9 +34,7 @@ typedef struct {
     bool                  is_raw;       /* counts stay as they were sampled, */
                                         /*   and no two stacks are added up */
     bool                  is_baseline;  /* what was inherited, to columns */
-    bool                  has_owners;   /* as labels */
-    uint32_t              owner_frames; /* 0; 1: the server at the root, 2: */
-                                        /*   and the location above it */
+    bool                  has_owners;   /* as labels: jpp_roots.h */
     jpp_vec_t *const     *columns;      /* NULL: the profile's */
     const jpp_range_t    *allocator;    /* see jpp_addresses.h */
     size_t                n_allocator;

@@ -1,5 +1,4 @@
 
-#include <stdio.h>
 #include <string.h>
 
 #include "jpp_heap_counts.h"
@@ -8,20 +7,12 @@
 #include "jpp_scan.h"
 
 
-/* the frames are those of a mapping that nobody has loaded */
-#define JPP_OWNERS_START    ((uint64_t) 0xfff << 44)
-#define JPP_OWNERS_MAPPING  "[owners]"
-
-#define JPP_OWNERS_TEXT     600
-
-
 typedef struct {
     jpp_str_t             server;
     jpp_str_t             location;
 
     uint32_t              from;          /* the set, and the one that it led */
     uint32_t              set;           /*   to; 0: none so far */
-    uint32_t              frames[JPP_HEAP_OWNER_FRAMES];   /* 0: none so far */
 } jpp_heap_owner_t;
 
 
@@ -33,13 +24,6 @@ struct jpp_heap_owners_s {
 
 static bool jpp_heap_owner_line(jpp_heap_owner_t *owner, const char *p,
     const char *end);
-static uint32_t jpp_heap_owner_frame(jpp_profile_t *profile, const char *kind,
-    const jpp_str_t *name);
-
-
-static const jpp_heap_owner_t  jpp_heap_unknown = {
-    { "(unknown)", 9 }, { "(unknown)", 9 }, 0, 0, { 0, 0 }
-};
 
 
 jpp_code_t
@@ -196,60 +180,4 @@ jpp_heap_owner_labels(jpp_heap_owners_t *owners, jpp_profile_t *profile,
     at->from = from;
 
     return at->set;
-}
-
-
-bool
-jpp_heap_owner_frames(jpp_heap_owners_t *owners, jpp_profile_t *profile,
-    uint32_t owner, uint32_t depth, uint8_t **stack)
-{
-    uint32_t                   i;
-    jpp_heap_owner_t          *at, unknown;
-
-    unknown = jpp_heap_unknown;
-    at = owners != NULL ? &owners->owners[owner] : &unknown;
-
-    for (i = 0; i < depth; i++) {
-
-        if (at->frames[i] == 0) {
-            at->frames[i] = i + 1 == depth
-                            ? jpp_heap_owner_frame(profile, "server ",
-                                                   &at->server)
-                            : jpp_heap_owner_frame(profile, "location ",
-                                                   &at->location);
-        }
-
-        if (at->frames[i] == 0) {
-            return false;
-        }
-
-        *stack = jpp_profile_push(*stack, at->frames[i]);
-    }
-
-    return true;
-}
-
-
-static uint32_t
-jpp_heap_owner_frame(jpp_profile_t *profile, const char *kind,
-    const jpp_str_t *name)
-{
-    int            n;
-    char           text[JPP_OWNERS_TEXT];
-    uint32_t       id;
-    jpp_mapping_t  mapping;
-
-    memset(&mapping, 0, sizeof(jpp_mapping_t));
-
-    mapping.start = JPP_OWNERS_START;
-    mapping.limit = JPP_OWNERS_START + JPP_FRAMES_SIZE;
-    mapping.path = JPP_OWNERS_MAPPING;
-    mapping.has_functions = true;
-
-    id = jpp_profile_mapping(profile, &mapping, JPP_OWNERS_MAPPING);
-
-    n = snprintf(text, sizeof(text), "%s%.*s", kind,
-                 (int) (name->len < 512 ? name->len : 512), name->data);
-
-    return id != 0 ? jpp_profile_frame(profile, id, text, (size_t) n) : 0;
 }

@@ -23,8 +23,7 @@
 #define JPP_HEAP_OWNERS_MAX  4096
 
 
-#define JPP_HEAP_OWNER_FRAMES  2
-#define JPP_HEAP_NO_LABELS     UINT32_MAX
+#define JPP_HEAP_NO_LABELS  UINT32_MAX
 
 
 /* the numbers of those that are no pair of names in a configuration: part of
@@ -62,13 +61,6 @@ uint32_t jpp_heap_owner(const jpp_heap_owners_t *owners, const char *p,
  */
 uint32_t jpp_heap_owner_labels(jpp_heap_owners_t *owners,
     jpp_profile_t *profile, uint32_t owner, uint32_t from);
-
-/*
- * Push the frames of OWNER to *STACK, innermost first: location and server for
- * a DEPTH of 2, the server for 1, none for 0.  False: no memory.
- */
-bool jpp_heap_owner_frames(jpp_heap_owners_t *owners, jpp_profile_t *profile,
-    uint32_t owner, uint32_t depth, uint8_t **stack);
 
 
 #endif /* _JPP_HEAP_OWNERS_H_INCLUDED_ */

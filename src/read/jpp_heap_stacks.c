@@ -165,13 +165,6 @@ jpp_heap_stack(jpp_heap_t *heap, const char *p)
         return NULL;
     }
 
-    if (!jpp_heap_owner_frames(heap->owners, heap->profile, heap->owner,
-                               heap->options->owner_frames, &stack))
-    {
-        (void) jpp_err_memory(heap->err);
-        return NULL;
-    }
-
     jpp_profile_end(heap->profile, stack);
 
     p = jpp_heap_totals(line, heap->end, counts);
@@ -225,8 +218,7 @@ jpp_heap_commit(jpp_heap_t *heap, const uint64_t counts[4])
 
     if (heap->options->columns == NULL) {
         jpp_heap_count(profile, counts,
-                       heap->options->has_owners
-                       || heap->options->owner_frames != 0,
+                       heap->options->has_owners,
                        heap->owner != JPP_OWNER_NONE);
     }
 
@@ -248,8 +240,7 @@ jpp_heap_frames(jpp_heap_t *heap, const char *p, uint8_t **stack)
                                    heap->options->labels);
 
     pos = labels != JPP_HEAP_NO_LABELS
-          ? jpp_profile_begin(heap->profile, labels,
-                              JPP_MAX_FRAMES + JPP_HEAP_OWNER_FRAMES)
+          ? jpp_profile_begin(heap->profile, labels, JPP_MAX_FRAMES)
           : NULL;
 
     if (pos == NULL) {

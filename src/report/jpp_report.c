@@ -4,8 +4,11 @@
 #include "jpp_intern.h"
 #include "jpp_report.h"
 #include "jpp_report_read.h"
+#include "jpp_roots.h"
 
 
+static jpp_code_t jpp_report_by(const jpp_report_options_t *options,
+    jpp_err_t *err);
 static jpp_code_t jpp_report_unchanged(const jpp_report_options_t *options,
     const jpp_format_t *format, size_t n, jpp_err_t *err);
 static jpp_code_t jpp_report_prepare(jpp_reporter_t *report, jpp_err_t *err);
@@ -76,13 +79,10 @@ jpp_report_check(const jpp_report_options_t *options, size_t n,
         }
     }
 
-    if (options->reader == &jpp_reader_heap
-        && options->args.is_set[JPP_ARG_BY]
-        && options->args.values[JPP_ARG_BY] != JPP_BY_SERVER
-        && options->args.values[JPP_ARG_BY] != JPP_BY_LOCATION)
-    {
-        return jpp_err_set(err, JPP_ERR_ARG, "a heap takes by=server and "
-                           "by=location only: the others are for requests");
+    rc = jpp_report_by(options, err);
+
+    if (rc != JPP_OK) {
+        return rc;
     }
 
     if (!options->reader->has_origins
@@ -101,6 +101,31 @@ jpp_report_check(const jpp_report_options_t *options, size_t n,
         return jpp_err_set(err, JPP_ERR_ARG, "format=%s has no debug=1, which "
                            "asks for format=text: choose one of the two",
                            format->name);
+    }
+
+    return JPP_OK;
+}
+
+
+/* What stacks begin with. */
+
+static jpp_code_t
+jpp_report_by(const jpp_report_options_t *options, jpp_err_t *err)
+{
+    if (!options->args.is_set[JPP_ARG_BY]) {
+        return JPP_OK;
+    }
+
+    if (options->reader->parts != NULL) {
+        return jpp_err_set(err, JPP_ERR_ARG, "the stacks of %s begin with "
+                           "servers and locations already: leave by out",
+                           options->reader->name);
+    }
+
+    if (!jpp_roots_allow((jpp_by_t) options->args.values[JPP_ARG_BY])) {
+        return jpp_err_set(err, JPP_ERR_ARG, "a profile takes by=server, "
+                           "by=location and by=upstream: by=request and "
+                           "by=connection are for requests");
     }
 
     return JPP_OK;
@@ -210,6 +235,14 @@ jpp_report_prepare(jpp_reporter_t *report, jpp_err_t *err)
                            "%s is not in this profile: %s",
                            profile->types[profile->default_type].type,
                            report->options->reader->absent);
+    }
+
+    if (report->options->args.is_set[JPP_ARG_BY]
+        && !report->format->has_owners
+        && !jpp_roots_add(profile, (jpp_by_t)
+                          report->options->args.values[JPP_ARG_BY]))
+    {
+        return jpp_err_memory(err);
     }
 
     rc = jpp_report_symbolize(report, err);

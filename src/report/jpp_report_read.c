@@ -307,10 +307,8 @@ jpp_report_capture(jpp_reporter_t *report, size_t i, jpp_err_t *err)
     options.columns = capture->is_base && report->has_base ? report->base
                                                            : NULL;
     options.is_raw = report->is_raw;
-    options.has_owners = report->options->args.values[JPP_ARG_OWNERS] != 0;
-    options.owner_frames = !report->options->args.is_set[JPP_ARG_BY] ? 0
-                           : report->options->args.values[JPP_ARG_BY]
-                             == JPP_BY_SERVER ? 1 : 2;
+    options.has_owners = report->options->args.values[JPP_ARG_OWNERS] != 0
+                         || report->options->args.is_set[JPP_ARG_BY];
 
     has_baseline = report->has_baselines && capture->baseline != NULL
                    && report->baselines[i].code == JPP_OK;

@@ -3,6 +3,7 @@
 #include "jpp_heap_file.h"
 #include "jpp_heap_stacks.h"
 #include "jpp_pprof.h"
+#include "jpp_roots.h"
 #include "jpp_text.h"
 
 
@@ -14,8 +15,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     jpp_view_t           view = { 0 };
     jpp_profile_t        profile;
     jpp_read_options_t   options = { .is_raw = size & 1,
-                                     .has_owners = size & 2,
-                                     .owner_frames = size % 3 };
+                                     .has_owners = size & 2 };
 
     jpp_arena_init(&arena, JPP_FUZZ_MEMORY);
 
@@ -25,6 +25,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         && jpp_heap_read(&profile, &dump, &options, NULL) == JPP_OK)
     {
         view.profile = &profile;
+
+        jpp_profile_close(&profile);
+        (void) jpp_roots_add(&profile, JPP_BY_SERVER - size % 2);
 
         (void) jpp_text_write(&view, jpp_fuzz_sink());
         (void) jpp_pprof_pack(&profile, jpp_fuzz_sink());

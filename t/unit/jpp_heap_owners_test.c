@@ -202,7 +202,6 @@ jpp_test_memory(void)
     jpp_read_options_t   options = { 0 };
 
     options.has_owners = true;
-    options.owner_frames = 2;
 
     for (n = 1, rc = JPP_ERR_MEMORY; rc == JPP_ERR_MEMORY && n < 10000; n++) {
         jpp_arena_init(&arena, (size_t) 1 << 30);

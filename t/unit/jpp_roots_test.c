@@ -1,0 +1,219 @@
+
+/*
+ * Labels as root frames: by server, by location, by upstream; without labels;
+ * and names with any bytes in every format.
+ */
+
+
+#include "jpp_contract.h"
+#include "jpp_test_owned.h"
+#include "jpp_utf8.h"
+
+
+#define jpp_nelts(a)  (sizeof(a) / sizeof((a)[0]))
+
+
+typedef struct {
+    const char   *query;
+    const char   *text;
+} jpp_roots_case_t;
+
+
+static const jpp_owned_stack_t  stacks[] = {
+    { "a.example", "/", "10.0.0.1:80", "handler main", 100, 1 },
+    { "a.example", "/x/", NULL, "handler main", 20, 1 },
+    { "a.example", "/", "10.0.0.1:80", "other main", 3, 1 },
+    { NULL, NULL, NULL, "main", 4, 1 },
+    { NULL, NULL, NULL, NULL, 0, 0 }
+};
+
+
+static const jpp_roots_case_t  cases[] = {
+    { "format=folded&by=server",
+      "server a.example;main;handler 100\n"
+      "server a.example;main;handler 20\n"
+      "server a.example;main;other 3\n"
+      "server (unknown);main 4\n" },
+
+    { "format=folded&by=location",
+      "server a.example;location /;main;handler 100\n"
+      "server a.example;location /x/;main;handler 20\n"
+      "server a.example;location /;main;other 3\n"
+      "server (unknown);location (unknown);main 4\n" },
+
+    { "format=folded&by=upstream",
+      "upstream 10.0.0.1:80;main;handler 100\n"
+      "upstream (none);main;handler 20\n"
+      "upstream 10.0.0.1:80;main;other 3\n"
+      "upstream (none);main 4\n" },
+
+    { "format=folded&owners=1",
+      "main;handler 100\nmain;handler 20\nmain;other 3\nmain 4\n" }
+};
+
+
+static void
+jpp_roots_test_case(const jpp_roots_case_t *row)
+{
+    jpp_arena_t    arena;
+    jpp_profile_t  profile;
+
+    jpp_owned_fill(&profile, &arena, stacks);
+
+    jpp_is_str(jpp_owned_text(&profile, row->query, NULL), row->text, "%s",
+               row->query);
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* A profile without samples stays one. */
+
+static void
+jpp_roots_test_none(void)
+{
+    jpp_arena_t    arena;
+    jpp_profile_t  profile;
+
+    jpp_owned_fill(&profile, &arena, &stacks[jpp_nelts(stacks) - 1]);
+
+    jpp_is_str(jpp_owned_text(&profile, "format=folded&by=server", NULL), "",
+               "no samples");
+    jpp_is_u64(jpp_vec_count(profile.functions, jpp_function_t), 0,
+               "and no frames");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* Is all of TEXT, but for its newlines, characters that may be shown? */
+
+static bool
+jpp_roots_is_clean(const char *text, size_t len)
+{
+    size_t          n;
+    const uint8_t  *p, *end;
+
+    p = (const uint8_t *) text;
+
+    for (end = p + len; p < end; p += n) {
+        n = *p == '\n' ? 1 : jpp_utf8_len(p, (size_t) (end - p));
+
+        if (n == 0) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+static void
+jpp_roots_test_hostile(void)
+{
+    char              *name;
+    size_t             i, k, len;
+    unsigned           n;
+    const char        *text;
+    jpp_arena_t        arena;
+    jpp_profile_t      profile;
+    jpp_owned_stack_t  hostile[2];
+
+    static char        longest[JPP_OWNED_LONG + 1];
+
+    static const char *const  names[] = {
+        "</script><script>alert(1)</script>", "<svg onload=x>&'\"]]>-->",
+        "\x1b[2J\x1b]0;x\x07", "a\nb\tc;d e\r", "\xff\xfe\xc0\xaf",
+        "\xe2\x80\xae" "gpj.exe", longest
+    };
+
+    static const char *const  queries[] = {
+        "format=folded&by=location", "format=folded&by=upstream",
+        "format=top&by=location", "format=top&owners=1",
+        "format=top&by=upstream", "format=svg&by=location",
+        "format=html&by=location", "format=pprof&by=location",
+        "format=pprof&owners=1"
+    };
+
+    memset(longest, 'x', JPP_OWNED_LONG);
+    memset(hostile, 0, sizeof(hostile));
+
+    for (i = 0; i < jpp_nelts(names); i++) {
+        for (k = 0; k < jpp_nelts(queries); k++) {
+
+            name = strdup(names[i]);
+            hostile[0].server = name;
+            hostile[0].location = name;
+            hostile[0].upstream = name;
+            hostile[0].stack = "handler main";
+            hostile[0].bytes = 1000;
+            hostile[0].seen = 1;
+
+            jpp_owned_fill(&profile, &arena, hostile);
+            text = jpp_owned_text(&profile, queries[k], &len);
+
+            if (jpp_ok(text != NULL, "name %zu, %s", i, queries[k])
+                && strstr(queries[k], "pprof") != NULL)
+            {
+                n = jpp_contract_check((const uint8_t *) text, len,
+                                       JPP_CONTRACT_HEAP, stdout, NULL);
+                jpp_is_u64(n, 0, "the contract holds");
+
+            } else if (text != NULL) {
+                jpp_ok(jpp_roots_is_clean(text, len), "shows what may be");
+                jpp_ok(strstr(text, "alert(1)</script>") == NULL
+                       || strstr(queries[k], "folded") != NULL
+                       || strstr(queries[k], "top") != NULL,
+                       "is no markup");
+            }
+
+            free(name);
+            jpp_arena_destroy(&arena);
+        }
+    }
+}
+
+
+/* No memory, at every call. */
+
+static void
+jpp_roots_test_memory(void)
+{
+    uint64_t       n;
+    jpp_arena_t    arena;
+    jpp_profile_t  profile;
+
+    jpp_owned_fill(&profile, &arena, stacks);
+
+    for (n = 1; n < 1000; n++) {
+        arena.fail_at = arena.n_calls + n;
+
+        if (jpp_roots_add(&profile, JPP_BY_LOCATION)) {
+            break;
+        }
+
+        jpp_arena_destroy(&arena);
+        jpp_owned_fill(&profile, &arena, stacks);
+    }
+
+    jpp_ok(n > 5 && n < 1000, "no memory, %u times", (unsigned) n - 1);
+
+    jpp_arena_destroy(&arena);
+}
+
+
+int
+main(void)
+{
+    size_t  i;
+
+    for (i = 0; i < jpp_nelts(cases); i++) {
+        jpp_roots_test_case(&cases[i]);
+    }
+
+    jpp_roots_test_none();
+    jpp_roots_test_hostile();
+    jpp_roots_test_memory();
+
+    return jpp_done();
+}

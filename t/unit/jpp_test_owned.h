@@ -1,0 +1,145 @@
+
+/*
+ * For tests of owners: a heap whose samples have labels, and what formats make
+ * of it.
+ */
+
+
+#ifndef _JPP_TEST_OWNED_H_INCLUDED_
+#define _JPP_TEST_OWNED_H_INCLUDED_
+
+
+#include "jpp_roots.h"
+#include "jpp_test_dump.h"
+
+
+#define JPP_OWNED_CAP   (256 << 20)
+
+/* bytes of a long name: those of a word of a configuration */
+#define JPP_OWNED_LONG  4095
+
+
+typedef struct {
+    const char   *server;      /* NULL: no label */
+    const char   *location;
+    const char   *upstream;
+    const char   *stack;       /* leaf first, by blanks */
+    int64_t       bytes;
+    int64_t       seen;
+} jpp_owned_stack_t;
+
+
+static inline void
+jpp_owned_push(jpp_profile_t *profile, const jpp_owned_stack_t *from)
+{
+    size_t        n;
+    uint8_t      *pos;
+    uint32_t      set;
+    const char   *p, *end;
+    jpp_label_t   labels[3];
+
+    memset(labels, 0, sizeof(labels));
+
+    labels[0].key = "server";
+    labels[0].str = from->server != NULL ? from->server : "";
+    labels[1].key = "location";
+    labels[1].str = from->location != NULL ? from->location : "";
+    labels[2].key = "upstream";
+    labels[2].str = from->upstream != NULL ? from->upstream : "";
+
+    (void) jpp_profile_labels(profile, labels, 3, &set);
+
+    pos = jpp_profile_begin(profile, set, 8);
+
+    for (p = from->stack; *p != '\0'; p = *end == ' ' ? end + 1 : end) {
+        end = p + strcspn(p, " ");
+        n = (size_t) (end - p);
+        pos = jpp_profile_push(pos, jpp_profile_frame(profile, 0, p, n));
+    }
+
+    jpp_profile_end(profile, pos);
+}
+
+
+/* The PROFILE of what is FROM, in ARENA, which is initialized here. */
+static inline void
+jpp_owned_fill(jpp_profile_t *profile, jpp_arena_t *arena,
+    const jpp_owned_stack_t *from)
+{
+    int64_t  values[JPP_HEAP_COLUMNS] = { 0 };
+
+    jpp_arena_init(arena, JPP_OWNED_CAP);
+    (void) jpp_heap_init(profile, arena);
+    (void) jpp_profile_count(profile);
+
+    profile->period = 16384;
+    profile->time_nanos = 1;
+
+    for ( /* void */ ; from->stack != NULL; from++) {
+
+        jpp_owned_push(profile, from);
+
+        values[JPP_HEAP_INUSE_OBJECTS] = from->seen;
+        values[JPP_HEAP_INUSE_SPACE] = from->bytes;
+        values[JPP_HEAP_INUSE_SAMPLES] = from->seen;
+        values[JPP_HEAP_INUSE_DOUBT] = from->seen * JPP_DOUBT_ONE;
+
+        (void) jpp_profile_commit(profile, values);
+        profile->n_seen[1] += (uint64_t) from->seen;
+    }
+
+    jpp_profile_close(profile);
+}
+
+
+/*
+ * PROFILE in the format of the query, as a report has it; NULL: the writer has
+ * failed.  *LEN may be NULL.
+ */
+static inline const char *
+jpp_owned_text(jpp_profile_t *profile, const char *query, size_t *len)
+{
+    jpp_vec_t             *out;
+    jpp_view_t             view;
+    jpp_sink_t             sink;
+    jpp_report_options_t   options;
+    const jpp_format_t    *format;
+
+    static uint8_t         buffer[JPP_SINK_BUFFER];
+
+    options = jpp_test_options(query);
+    format = jpp_format_of(&options.args);
+
+    memset(&view, 0, sizeof(jpp_view_t));
+    view.profile = profile;
+    view.args = &options.args;
+    view.title = "title";
+    view.level = 1;
+
+    out = jpp_vec_create(profile->arena);
+
+    if (out == NULL
+        || (options.args.is_set[JPP_ARG_BY] && !format->has_owners
+            && !jpp_roots_add(profile, (jpp_by_t)
+                              options.args.values[JPP_ARG_BY])))
+    {
+        return NULL;
+    }
+
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, out);
+
+    if (!format->write(&view, &sink)) {
+        return NULL;
+    }
+
+    (void) jpp_sink_flush(&sink);
+
+    if (len != NULL) {
+        *len = out->len;
+    }
+
+    return jpp_vec_push(out, 1) != NULL ? (const char *) out->data : NULL;
+}
+
+
+#endif /* _JPP_TEST_OWNED_H_INCLUDED_ */
