@@ -1,28 +1,16 @@
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "jpp_error.h"
-#include "jpp_figures.h"
 #include "jpp_intern.h"
 #include "jpp_passing.h"
 #include "jpp_sort.h"
+#include "jpp_sums.h"
 #include "jpp_top.h"
 
 
-/* A sum over stacks. */
 typedef struct {
-    int64_t     value;
-    int64_t     objects;
-    int64_t     size;          /* of these objects, see jpp_top_sizes() */
-    double      variance;
-} jpp_top_sum_t;
-
-
-typedef struct {
-    jpp_top_sum_t   sums[2];   /* by jpp_sort_by_t: flat and cum */
+    jpp_sum_t       sums[2];   /* by jpp_sort_by_t: flat and cum */
     uint32_t        function;  /* id */
     uint32_t        seen;      /* the last sample counted in cum, from 1 */
 } jpp_top_row_t;
@@ -31,31 +19,24 @@ typedef struct {
 typedef struct {
     const jpp_profile_t   *profile;
     const uint8_t         *passing;    /* NULL: no function is passed over */
-    uint32_t               type;
-    uint32_t               objects;    /* types */
-    uint32_t               size;
+    jpp_sums_t             sums;
     jpp_sort_by_t          sort;
 
     jpp_top_row_t         *rows;
     size_t                 n;
-    jpp_top_sum_t          total;
+    jpp_sum_t              total;
     uint64_t               n_stacks;
     bool                   is_passed;  /* some function was */
 } jpp_top_t;
 
 
 static bool jpp_top_init(jpp_top_t *top, const jpp_view_t *view);
-static uint32_t jpp_top_sizes(const jpp_profile_t *profile, uint32_t type);
 static void jpp_top_sample(jpp_top_t *top, uint32_t i);
-static void jpp_top_add(jpp_top_sum_t *sum, const jpp_top_sum_t *sample);
 static void jpp_top_heading(const jpp_top_t *top, jpp_sink_t *sink);
 static void jpp_top_rows(jpp_top_t *top, size_t most, jpp_sink_t *sink);
-static const char *jpp_top_things(const char *type);
 static void jpp_top_row(const jpp_top_t *top, const jpp_top_row_t *row,
     jpp_sink_t *sink);
 static int jpp_top_compare(const void *a, const void *b, void *ctx);
-static int jpp_top_compare_by(const jpp_top_row_t *x, const jpp_top_row_t *y,
-    jpp_sort_by_t sort);
 
 
 bool
@@ -93,9 +74,8 @@ jpp_top_init(jpp_top_t *top, const jpp_view_t *view)
     profile = view->profile;
 
     top->profile = profile;
-    top->type = profile->default_type;
-    top->objects = profile->types[top->type].objects;
-    top->size = jpp_top_sizes(profile, top->type);
+    jpp_sums_init(&top->sums, profile);
+
     top->sort = (jpp_sort_by_t) view->args->values[JPP_ARG_SORT];
     top->n = jpp_vec_count(profile->functions, jpp_function_t);
 
@@ -119,49 +99,25 @@ jpp_top_init(jpp_top_t *top, const jpp_view_t *view)
 }
 
 
-/* The type that says how large the objects are that TYPE is about. */
-
-static uint32_t
-jpp_top_sizes(const jpp_profile_t *profile, uint32_t type)
-{
-    uint32_t  i, objects;
-
-    objects = profile->types[type].objects;
-
-    for (i = 0; i < profile->n_types; i++) {
-        if (i != objects && profile->types[i].objects == objects) {
-            return i;
-        }
-    }
-
-    return objects;
-}
-
-
 static void
 jpp_top_sample(jpp_top_t *top, uint32_t i)
 {
     uint32_t               id;
+    jpp_sum_t              sum;
     jpp_sample_t           sample;
     jpp_top_row_t         *row;
-    jpp_top_sum_t          sum;
     const uint8_t         *p, *leaf, *end;
     const jpp_profile_t   *profile;
 
     profile = top->profile;
 
-    jpp_profile_sample(profile, i, &sample);
-
-    if (sample.values[top->type] == 0) {
+    if (!jpp_sums_sample(&top->sums, i, &sum)) {
         return;
     }
 
-    sum.value = sample.values[top->type];
-    sum.objects = sample.values[top->objects];
-    sum.size = sample.values[top->size];
-    sum.variance = jpp_error_variance(profile, top->type, i);
+    jpp_profile_sample(profile, i, &sample);
 
-    jpp_top_add(&top->total, &sum);
+    jpp_sum_add(&top->total, &sum);
     top->n_stacks++;
 
     end = sample.stack + sample.stack_len;
@@ -178,7 +134,7 @@ jpp_top_sample(jpp_top_t *top, uint32_t i)
             (void) jpp_stack_next(p, &id);
             row = &top->rows[jpp_profile_location_at(profile, id)->function
                              - 1];
-            jpp_top_add(&row->sums[JPP_SORT_FLAT], &sum);
+            jpp_sum_add(&row->sums[JPP_SORT_FLAT], &sum);
         }
 
         p = jpp_stack_next(p, &id);
@@ -188,19 +144,9 @@ jpp_top_sample(jpp_top_t *top, uint32_t i)
 
         if (row->seen != i + 1) {
             row->seen = i + 1;
-            jpp_top_add(&row->sums[JPP_SORT_CUM], &sum);
+            jpp_sum_add(&row->sums[JPP_SORT_CUM], &sum);
         }
     }
-}
-
-
-static void
-jpp_top_add(jpp_top_sum_t *sum, const jpp_top_sum_t *sample)
-{
-    sum->value = jpp_add_i64(sum->value, sample->value);
-    sum->objects = jpp_add_i64(sum->objects, sample->objects);
-    sum->size = jpp_add_i64(sum->size, sample->size);
-    sum->variance += sample->variance;
 }
 
 
@@ -214,14 +160,14 @@ jpp_top_heading(const jpp_top_t *top, jpp_sink_t *sink)
     const jpp_value_type_t  *type;
 
     profile = top->profile;
-    type = &profile->types[top->type];
+    type = &profile->types[top->sums.type];
 
     n = profile->n_seen[type->count];
 
     jpp_sink_printf(sink, "%s%s: %s in %" PRIu64 " stack%s", type->type,
                     profile->is_difference ? " (difference)" : "",
-                    jpp_figures_value(profile, top->type, top->total.value,
-                                      text),
+                    jpp_figures_value(profile, top->sums.type,
+                                      top->total.value, text),
                     top->n_stacks, top->n_stacks == 1 ? "" : "s");
 
     /* what was counted rests on no samples */
@@ -265,7 +211,7 @@ jpp_top_rows(jpp_top_t *top, size_t most, jpp_sink_t *sink)
 
     jpp_sink_printf(sink, "%11s %6s %11s %6s %10s %10s %8s  %s\n",
                     "flat", "flat%", "cum", "cum%",
-                    jpp_top_things(top->profile->types[top->objects].type),
+                    jpp_sums_things(&top->sums),
                     "mean", "error", "function");
 
     for (i = 0; i < shown; i++) {
@@ -285,19 +231,6 @@ jpp_top_rows(jpp_top_t *top, size_t most, jpp_sink_t *sink)
 }
 
 
-/* "objects" of "inuse_objects", "samples" of "samples" */
-
-static const char *
-jpp_top_things(const char *type)
-{
-    const char  *p;
-
-    p = strrchr(type, '_');
-
-    return p != NULL ? p + 1 : type;
-}
-
-
 /* Objects, mean and error belong to the column that the rows are sorted by. */
 
 static void
@@ -305,42 +238,23 @@ jpp_top_row(const jpp_top_t *top, const jpp_top_row_t *row, jpp_sink_t *sink)
 {
     char                   flat[JPP_FIGURES_TEXT], cum[JPP_FIGURES_TEXT];
     char                   mean[JPP_FIGURES_TEXT], error[JPP_ERROR_TEXT];
+    int64_t                value, all;
     jpp_str_t              name;
-    const char            *p;
-    const jpp_top_sum_t   *sum;
+    const jpp_sum_t       *sum;
     const jpp_function_t  *function;
 
     sum = &row->sums[top->sort];
-
-    (void) snprintf(mean, sizeof(mean), "-");
-    (void) snprintf(error, sizeof(error), "-");
-
-    if (sum->objects != 0 && top->size != top->objects
-        && (sum->objects < 0) == (sum->size < 0))
-    {
-        (void) jpp_figures_value(top->profile, top->size,
-                                 sum->size / sum->objects, mean);
-    }
-
-    if (sum->value != 0) {
-        (void) jpp_error_text(jpp_error_percent(sum->variance, sum->value),
-                              error);
-    }
-
-    /* the heading says "+-" already */
-
-    p = error[0] == '+' ? error + sizeof("+- ") - 1 : error;
+    value = row->sums[JPP_SORT_FLAT].value;
+    all = row->sums[JPP_SORT_CUM].value;
 
     jpp_sink_printf(sink, "%11s %5.1f%% %11s %5.1f%% %10" PRId64 " %10s %8s  ",
-                    jpp_figures_value(top->profile, top->type,
-                                  row->sums[JPP_SORT_FLAT].value, flat),
-                    jpp_figures_percent(row->sums[JPP_SORT_FLAT].value,
-                                    top->total.value),
-                    jpp_figures_value(top->profile, top->type,
-                                  row->sums[JPP_SORT_CUM].value, cum),
-                    jpp_figures_percent(row->sums[JPP_SORT_CUM].value,
-                                    top->total.value),
-                    sum->objects, mean, p);
+                    jpp_figures_value(top->profile, top->sums.type, value,
+                                      flat),
+                    jpp_figures_percent(value, top->total.value),
+                    jpp_figures_value(top->profile, top->sums.type, all, cum),
+                    jpp_figures_percent(all, top->total.value),
+                    sum->objects, jpp_sums_mean(&top->sums, sum, mean),
+                    jpp_sums_error(sum, error));
 
     function = jpp_profile_function_at(top->profile, row->function);
     name = jpp_profile_str(top->profile, function->name);
@@ -355,6 +269,7 @@ jpp_top_compare(const void *a, const void *b, void *ctx)
 {
     int                   order;
     jpp_top_t            *top;
+    jpp_sort_by_t         sort;
     const jpp_top_row_t  *x, *y;
 
     x = a;
@@ -367,11 +282,12 @@ jpp_top_compare(const void *a, const void *b, void *ctx)
         return x->seen != 0 ? -1 : 1;
     }
 
-    order = jpp_top_compare_by(x, y, top->sort);
+    sort = top->sort;
+    order = jpp_sums_compare(x->sums[sort].value, y->sums[sort].value);
 
     if (order == 0) {
-        order = jpp_top_compare_by(x, y, top->sort == JPP_SORT_FLAT
-                                         ? JPP_SORT_CUM : JPP_SORT_FLAT);
+        sort = sort == JPP_SORT_FLAT ? JPP_SORT_CUM : JPP_SORT_FLAT;
+        order = jpp_sums_compare(x->sums[sort].value, y->sums[sort].value);
     }
 
     if (order == 0) {
@@ -379,22 +295,4 @@ jpp_top_compare(const void *a, const void *b, void *ctx)
     }
 
     return order;
-}
-
-
-/* What shrank by much in a difference is as interesting as what grew. */
-
-static int
-jpp_top_compare_by(const jpp_top_row_t *x, const jpp_top_row_t *y,
-    jpp_sort_by_t sort)
-{
-    int64_t  m, n;
-
-    m = x->sums[sort].value;
-    n = y->sums[sort].value;
-
-    m = m < 0 ? -m : m;
-    n = n < 0 ? -n : n;
-
-    return m == n ? 0 : (m > n ? -1 : 1);
 }

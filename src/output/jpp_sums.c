@@ -1,0 +1,118 @@
+
+#include <stdio.h>
+#include <string.h>
+
+#include "jpp_sums.h"
+
+
+static uint32_t jpp_sums_sizes(const jpp_profile_t *profile, uint32_t type);
+
+
+void
+jpp_sums_init(jpp_sums_t *sums, const jpp_profile_t *profile)
+{
+    sums->profile = profile;
+    sums->type = profile->default_type;
+    sums->objects = profile->types[sums->type].objects;
+    sums->size = jpp_sums_sizes(profile, sums->type);
+}
+
+
+/* The type that says how large the objects are that TYPE is about. */
+
+static uint32_t
+jpp_sums_sizes(const jpp_profile_t *profile, uint32_t type)
+{
+    uint32_t  i, objects;
+
+    objects = profile->types[type].objects;
+
+    for (i = 0; i < profile->n_types; i++) {
+        if (i != objects && profile->types[i].objects == objects) {
+            return i;
+        }
+    }
+
+    return objects;
+}
+
+
+bool
+jpp_sums_sample(const jpp_sums_t *sums, uint32_t i, jpp_sum_t *sum)
+{
+    const jpp_profile_t  *profile;
+
+    profile = sums->profile;
+
+    sum->value = jpp_profile_value(profile->columns[sums->type], i);
+    sum->objects = jpp_profile_value(profile->columns[sums->objects], i);
+    sum->size = jpp_profile_value(profile->columns[sums->size], i);
+    sum->variance = jpp_error_variance(profile, sums->type, i);
+
+    return sum->value != 0;
+}
+
+
+void
+jpp_sum_add(jpp_sum_t *sum, const jpp_sum_t *more)
+{
+    sum->value = jpp_add_i64(sum->value, more->value);
+    sum->objects = jpp_add_i64(sum->objects, more->objects);
+    sum->size = jpp_add_i64(sum->size, more->size);
+    sum->variance += more->variance;
+}
+
+
+const char *
+jpp_sums_things(const jpp_sums_t *sums)
+{
+    const char  *p, *type;
+
+    type = sums->profile->types[sums->objects].type;
+    p = strrchr(type, '_');
+
+    return p != NULL ? p + 1 : type;
+}
+
+
+const char *
+jpp_sums_mean(const jpp_sums_t *sums, const jpp_sum_t *sum,
+    char text[JPP_FIGURES_TEXT])
+{
+    (void) snprintf(text, JPP_FIGURES_TEXT, "-");
+
+    if (sum->objects != 0 && sums->size != sums->objects
+        && (sum->objects < 0) == (sum->size < 0))
+    {
+        (void) jpp_figures_value(sums->profile, sums->size,
+                                 sum->size / sum->objects, text);
+    }
+
+    return text;
+}
+
+
+const char *
+jpp_sums_error(const jpp_sum_t *sum, char text[JPP_ERROR_TEXT])
+{
+    (void) snprintf(text, JPP_ERROR_TEXT, "-");
+
+    if (sum->value != 0) {
+        (void) jpp_error_text(jpp_error_percent(sum->variance, sum->value),
+                              text);
+    }
+
+    /* the heading says "+-" already */
+
+    return text[0] == '+' ? text + sizeof("+- ") - 1 : text;
+}
+
+
+int
+jpp_sums_compare(int64_t m, int64_t n)
+{
+    m = m < 0 ? -m : m;
+    n = n < 0 ? -n : n;
+
+    return m == n ? 0 : (m > n ? -1 : 1);
+}

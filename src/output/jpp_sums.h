@@ -1,0 +1,61 @@
+
+/*
+ * What tables add up over the samples of a profile, by the type that is shown:
+ * its value, the objects behind it, and how far off it may be; and the cells
+ * that show it.
+ *
+ * No state but the caller's; any thread.
+ */
+
+
+#ifndef _JPP_SUMS_H_INCLUDED_
+#define _JPP_SUMS_H_INCLUDED_
+
+
+#include "jpp_error.h"
+#include "jpp_figures.h"
+
+
+typedef struct {
+    int64_t                value;
+    int64_t                objects;
+    int64_t                size;       /* of these objects */
+    double                 variance;
+} jpp_sum_t;
+
+
+/* The types that are added up: the default one, and those that explain it. */
+typedef struct {
+    const jpp_profile_t   *profile;
+    uint32_t               type;
+    uint32_t               objects;
+    uint32_t               size;       /* the type of objects: there is none */
+} jpp_sums_t;
+
+
+/* Initialize the caller's SUMS of PROFILE, which has counts. */
+void jpp_sums_init(jpp_sums_t *sums, const jpp_profile_t *profile);
+
+/* What sample I has, in *SUM; false: its value is 0. */
+bool jpp_sums_sample(const jpp_sums_t *sums, uint32_t i, jpp_sum_t *sum);
+
+void jpp_sum_add(jpp_sum_t *sum, const jpp_sum_t *more);
+
+/*
+ * "objects" of "inuse_objects", "samples" of "samples": what is counted; and
+ * the cells of SUM: their mean size, and the error of the value without its
+ * sign.  Both in TEXT, which is the result; "-": there is none.
+ */
+const char *jpp_sums_things(const jpp_sums_t *sums);
+const char *jpp_sums_mean(const jpp_sums_t *sums, const jpp_sum_t *sum,
+    char text[JPP_FIGURES_TEXT]);
+const char *jpp_sums_error(const jpp_sum_t *sum, char text[JPP_ERROR_TEXT]);
+
+/*
+ * Which of two values comes first: what shrank by much in a difference is as
+ * interesting as what grew.  As qsort() has it.
+ */
+int jpp_sums_compare(int64_t m, int64_t n);
+
+
+#endif /* _JPP_SUMS_H_INCLUDED_ */
