@@ -336,7 +336,9 @@ jpp_heap_callers(jpp_heap_t *heap, const char *p, uint32_t depth,
 
     for ( /* void */ ; *p == ' '; depth++) {
 
-        if (depth == JPP_MAX_FRAMES) {
+        /* so many may be the allocator's already */
+
+        if (depth >= JPP_MAX_FRAMES) {
             return jpp_heap_error(heap, p, JPP_ERR_LIMIT,
                                   "a stack has more frames than "
                                   JPP_HEAP_STRING(JPP_MAX_FRAMES));

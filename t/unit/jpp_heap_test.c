@@ -27,6 +27,7 @@ static void jpp_heap_test_bad(void);
 static void jpp_heap_test_good(void);
 static void jpp_heap_test_cut(void);
 static void jpp_heap_test_frames(void);
+static void jpp_heap_test_lead(void);
 static void jpp_heap_test_merge(void);
 static void jpp_heap_test_baseline(void);
 static void jpp_heap_test_ranges(void);
@@ -185,6 +186,7 @@ main(void)
     jpp_heap_test_bad();
     jpp_heap_test_good();
     jpp_heap_test_frames();
+    jpp_heap_test_lead();
     jpp_heap_test_merge();
     jpp_heap_test_baseline();
     jpp_heap_test_ranges();
@@ -313,6 +315,57 @@ jpp_heap_test_frames(void)
                        err.text);
             jpp_is_u64(err.line, 4, "the line of it");
         }
+
+        jpp_arena_destroy(&arena);
+    }
+
+    free(text);
+}
+
+
+/* the allocator's frames count, too, however many of them come first */
+
+static void
+jpp_heap_test_lead(void)
+{
+    char          *text, *p;
+    size_t         i, k;
+    jpp_err_t      err;
+    jpp_code_t     rc;
+    jpp_arena_t    arena;
+    jpp_profile_t  profile;
+
+    static const struct {
+        size_t      lead;
+        size_t      callers;
+        jpp_code_t  code;
+    } stacks[] = {
+        { JPP_MAX_FRAMES - 1, 1, JPP_OK },
+        { JPP_MAX_FRAMES, 1, JPP_ERR_LIMIT },
+        { JPP_MAX_FRAMES + 1, 4000000, JPP_ERR_LIMIT },
+        { JPP_MAX_FRAMES + 1, 0, JPP_OK }
+    };
+
+    text = malloc(80 << 20);
+
+    for (i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++) {
+        p = text + sprintf(text, "%s@", JPP_TEST_HEAD("1"));
+
+        for (k = 0; k < stacks[i].lead; k++) {
+            p += sprintf(p, " 0x7f0000000101");
+        }
+
+        for (k = 0; k < stacks[i].callers; k++) {
+            p += sprintf(p, " 0x400%03zx", k % 4095 + 1);
+        }
+
+        p += sprintf(p, "\n  t*: 1: 8 [0: 0]\n%s", JPP_TEST_MAPS);
+
+        rc = jpp_test_read(&profile, &arena, text, (size_t) (p - text), NULL,
+                           &err);
+
+        jpp_is_u64(rc, stacks[i].code, "%zu frames of the allocator, %zu of "
+                   "callers", stacks[i].lead, stacks[i].callers);
 
         jpp_arena_destroy(&arena);
     }
