@@ -169,6 +169,25 @@ jpp_bench_deep(unsigned depth)
 }
 
 
+/* Where the sampler has it, once it has. */
+
+static uint32_t
+jpp_bench_main_thread(void)
+{
+    uint32_t  i;
+
+    for (i = 0; ; i = (i + 1) % JPP_CPU_THREADS) {
+        if (__atomic_load_n(&jpp_cpu_sampler.threads.threads[i].interval,
+                            __ATOMIC_ACQUIRE)
+            != 0
+            && jpp_cpu_sampler.threads.threads[i].tid == jpp_bench_tid)
+        {
+            return i;
+        }
+    }
+}
+
+
 /* The stack that most of WINDOW's samples have. */
 
 static const jpp_cpu_site_t *
@@ -197,7 +216,6 @@ main(int argc, char **argv)
     jpp_err_t              err;
     struct sigaction       action;
     jpp_cpu_window_t      *window;
-    jpp_cpu_thread_t      *thread;
     const jpp_cpu_site_t  *most;
 
     if (argc > 1) {
@@ -220,8 +238,7 @@ main(int argc, char **argv)
     }
 
     jpp_bench_tid = (pid_t) syscall(SYS_gettid);
-    thread = jpp_cpu_threads_main(&jpp_cpu_sampler.threads);
-    jpp_bench_place = (uint32_t) (thread - jpp_cpu_sampler.threads.threads);
+    jpp_bench_place = jpp_bench_main_thread();
 
     /* the others are of main(), its callers, and what sends */
 

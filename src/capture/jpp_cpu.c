@@ -3,14 +3,16 @@
  * Who does what:
  *
  *     the handler, in any thread     adds a sample to every window of its mode
- *     the sampler, a thread          sees who has come and gone; looks at
- *                                    every thread, for windows of wall time
- *     the caller                     opens windows and ends them
+ *     the sampler, a thread          opens and ends windows; sees who has come
+ *                                    and gone; looks at every thread, for
+ *                                    windows of wall time
+ *     the caller                     says which windows there are to be
  *
- * All but the handler hold the lock, for some microseconds at a time.  The
- * handler reads the list of windows, and nothing else that changes.  One that
- * has ended is taken off the list at once, and unmapped when no thread is in
- * the handler.
+ * The lock is about what the caller says, and is held for some microseconds:
+ * not while the sampler is at work, which may take as long as there are threads
+ * to look at.  The handler reads the sampler's list of windows, and nothing
+ * else that changes.  One that is over is unmapped when no thread is in the
+ * handler.
  */
 
 
@@ -20,39 +22,43 @@
 #endif
 
 #include <pthread.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "jpp_cpu.h"
-#include "jpp_cpu_sampler.h"
+#include "jpp_cpu_turns.h"
 #include "jpp_thread.h"
 #include "jpp_unwind.h"
 
 
 /* of the sampler's thread */
-#define JPP_CPU_STACK  (256 * 1024)
+#define JPP_CPU_STACK   (256 * 1024)
+
+/* all those that are wanted, and as many that are not */
+#define JPP_CPU_WISHES  (2 * JPP_CPU_WINDOWS)
 
 
-static jpp_cpu_window_t *jpp_cpu_map(jpp_mode_t mode, uint32_t frequency,
-    jpp_err_t *err);
-static jpp_code_t jpp_cpu_first(jpp_mode_t mode, jpp_err_t *err);
 static jpp_code_t jpp_cpu_add(jpp_cpu_window_t *window, jpp_err_t *err);
+static jpp_code_t jpp_cpu_may(const jpp_cpu_window_t *window,
+    jpp_err_t *err);
 static jpp_code_t jpp_cpu_start(jpp_err_t *err);
 static void *jpp_cpu_main(void *data);
+static uint32_t jpp_cpu_wishes(jpp_cpu_window_t *wishes[JPP_CPU_WISHES]);
+static void jpp_cpu_settle(void);
+static void jpp_cpu_over(jpp_cpu_window_t *window);
+static void jpp_cpu_wait(uint64_t until);
 static void jpp_cpu_end(jpp_cpu_window_t *window);
-static void jpp_cpu_tune(void);
 static void jpp_cpu_rest(void);
 static void jpp_cpu_reap(void);
-static uint64_t jpp_cpu_now(void);
 
 
 static pthread_mutex_t    jpp_cpu_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t     jpp_cpu_changed;
-static bool               jpp_cpu_is_ready;      /* that is initialized */
+static pthread_cond_t     jpp_cpu_wanted;        /* something, of the sampler */
+static pthread_cond_t     jpp_cpu_done = PTHREAD_COND_INITIALIZER;
+static bool               jpp_cpu_is_ready;      /* jpp_cpu_wanted is */
 static bool               jpp_cpu_is_running;    /* the sampler's thread */
+static jpp_cpu_window_t  *jpp_cpu_windows;       /* all but those over */
 static jpp_cpu_window_t  *jpp_cpu_ended;         /* to be unmapped */
 
 
@@ -89,7 +95,7 @@ jpp_cpu_open(jpp_mode_t mode, uint32_t frequency, jpp_err_t *err)
         return NULL;
     }
 
-    window = jpp_cpu_map(mode, frequency, err);
+    window = jpp_cpu_window_create(mode, frequency, err);
 
     if (window == NULL) {
         return NULL;
@@ -97,145 +103,75 @@ jpp_cpu_open(jpp_mode_t mode, uint32_t frequency, jpp_err_t *err)
 
     (void) pthread_mutex_lock(&jpp_cpu_lock);
 
-    rc = jpp_cpu_first(mode, err);
-
-    if (rc == JPP_OK) {
-        rc = jpp_cpu_add(window, err);
-    }
-
-    if (rc == JPP_OK) {
-        rc = jpp_cpu_start(err);
-    }
-
-    if (rc != JPP_OK) {
-        jpp_cpu_end(window);
-    }
+    rc = jpp_cpu_add(window, err);
 
     jpp_cpu_rest();
 
     (void) pthread_mutex_unlock(&jpp_cpu_lock);
 
     if (rc != JPP_OK) {
-        jpp_cpu_close(window);
+        jpp_cpu_window_destroy(window);
         return NULL;
     }
 
     return window;
-}
-
-
-static jpp_cpu_window_t *
-jpp_cpu_map(jpp_mode_t mode, uint32_t frequency, jpp_err_t *err)
-{
-    jpp_cpu_window_t  *window;
-
-    window = mmap(NULL, sizeof(jpp_cpu_window_t), PROT_READ|PROT_WRITE,
-                  MAP_PRIVATE|MAP_ANONYMOUS|MAP_NORESERVE, -1, 0);
-
-    if (window == MAP_FAILED) {
-        (void) jpp_err_memory(err);
-        return NULL;
-    }
-
-    window->mode = mode;
-    window->frequency = frequency;
-
-    return window;
-}
-
-
-/*
- * What the first window of MODE needs: the signal, and that the main thread can
- * be sampled.
- */
-
-static jpp_code_t
-jpp_cpu_first(jpp_mode_t mode, jpp_err_t *err)
-{
-    jpp_code_t          rc;
-    jpp_blocked_t       blocked;
-    jpp_cpu_thread_t   *thread;
-    jpp_cpu_threads_t  *threads;
-
-    rc = jpp_signal_claim(JPP_SIGNAL_CPU, jpp_cpu_sampler_receive, err);
-
-    if (rc != JPP_OK || jpp_cpu_sampler.n[mode] != 0) {
-        return rc;
-    }
-
-    threads = &jpp_cpu_sampler.threads;
-
-    /* while it is on, its thread sees who comes and goes */
-
-    if (!jpp_cpu_is_on()) {
-        jpp_cpu_threads_init(threads);
-        jpp_cpu_sampler_scan(jpp_cpu_now());
-    }
-
-    thread = jpp_cpu_threads_main(threads);
-
-    if (thread == NULL) {
-        return jpp_err_set(err, JPP_ERR_SYS, "cannot read /proc/self/task: is "
-                           "/proc mounted?");
-    }
-
-    if (mode == JPP_MODE_WALL) {
-        jpp_blocked_read(thread->tid, &blocked);
-
-        return blocked.state != JPP_BLOCKED_UNKNOWN ? JPP_OK
-               : jpp_err_set(err, JPP_ERR_DENIED, "cannot read /proc/self/task/"
-                             "%d/syscall: mode=wall needs it, mode=cpu does "
-                             "not", (int) thread->tid);
-    }
-
-    jpp_cpu_threads_arm(threads, JPP_CPU_NANOS);
-
-    return thread->has_timer || threads->refused == 0
-           ? JPP_OK : jpp_cpu_threads_refused(threads, err);
 }
 
 
 static jpp_code_t
 jpp_cpu_add(jpp_cpu_window_t *window, jpp_err_t *err)
 {
-    uint32_t  i;
+    jpp_code_t  rc;
 
-    /* what deaf threads have used until now belongs to the others */
+    rc = jpp_cpu_may(window, err);
 
-    if (jpp_cpu_is_on()) {
-        jpp_cpu_sampler_flush(jpp_cpu_now());
+    if (rc == JPP_OK) {
+        rc = jpp_cpu_start(err);
     }
 
-    for (i = 0; i < JPP_CPU_WINDOWS; i++) {
-
-        if (jpp_cpu_sampler.windows[i] != NULL) {
-            continue;
-        }
-
-        window->opened = jpp_cpu_now();
-
-        if (window->mode == JPP_MODE_WALL
-            && jpp_cpu_sampler.n[JPP_MODE_WALL] == 0)
-        {
-            jpp_cpu_sampler.ticked = window->opened;
-        }
-
-        __atomic_store_n(&jpp_cpu_sampler.windows[i], window,
-                         __ATOMIC_SEQ_CST);
-        jpp_cpu_sampler.n[window->mode]++;
-
-        jpp_cpu_tune();
-
-        return JPP_OK;
+    if (rc != JPP_OK) {
+        return rc;
     }
 
-    return jpp_err_set(err, JPP_ERR_BUSY, "%d profiles of its CPU are being "
-                       "taken already: try again when they are done",
-                       JPP_CPU_WINDOWS);
+    window->next = jpp_cpu_windows;
+    jpp_cpu_windows = window;
+
+    (void) pthread_cond_signal(&jpp_cpu_wanted);
+
+    return JPP_OK;
 }
 
 
-/* The thread of the sampler, which frequencies may have changed for. */
+static jpp_code_t
+jpp_cpu_may(const jpp_cpu_window_t *window, jpp_err_t *err)
+{
+    uint32_t                 n, n_same;
+    jpp_code_t               rc;
+    const jpp_cpu_window_t  *other;
+
+    rc = jpp_signal_claim(JPP_SIGNAL_CPU, jpp_cpu_sampler_receive, err);
+
+    if (rc != JPP_OK) {
+        return rc;
+    }
+
+    n = 0;
+    n_same = 0;
+
+    for (other = jpp_cpu_windows; other != NULL; other = other->next) {
+        n += other->stage != JPP_CPU_UNWANTED;
+        n_same += other->mode == window->mode;
+    }
+
+    if (n == JPP_CPU_WINDOWS) {
+        return jpp_err_set(err, JPP_ERR_BUSY, "%d profiles of its CPU are "
+                           "being taken already: try again when they are done",
+                           JPP_CPU_WINDOWS);
+    }
+
+    return n_same == 0 ? jpp_cpu_threads_check(window->mode, err) : JPP_OK;
+}
+
 
 static jpp_code_t
 jpp_cpu_start(jpp_err_t *err)
@@ -244,14 +180,13 @@ jpp_cpu_start(jpp_err_t *err)
     pthread_condattr_t  clock;
 
     if (jpp_cpu_is_running) {
-        (void) pthread_cond_signal(&jpp_cpu_changed);
         return JPP_OK;
     }
 
     if (!jpp_cpu_is_ready) {
         (void) pthread_condattr_init(&clock);
         (void) pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-        (void) pthread_cond_init(&jpp_cpu_changed, &clock);
+        (void) pthread_cond_init(&jpp_cpu_wanted, &clock);
 
         jpp_cpu_is_ready = true;
     }
@@ -271,123 +206,174 @@ jpp_cpu_start(jpp_err_t *err)
 static void *
 jpp_cpu_main(void *data)
 {
-    uint64_t         begun, ended, next;
-    struct timespec  time;
+    uint32_t           n;
+    uint64_t           begun, ended, next;
+    jpp_cpu_window_t  *wishes[JPP_CPU_WISHES];
 
     (void) data;
 
     jpp_thread_name();
 
-    (void) pthread_mutex_lock(&jpp_cpu_lock);
-
     jpp_cpu_sampler.tid = (pid_t) syscall(SYS_gettid);
 
-    while (jpp_cpu_is_on()) {
+    (void) pthread_mutex_lock(&jpp_cpu_lock);
 
-        jpp_cpu_reap();
+    while (jpp_cpu_windows != NULL) {
 
-        begun = jpp_cpu_now();
-        next = jpp_cpu_sampler_step(begun);
-        ended = jpp_cpu_now();
+        n = jpp_cpu_wishes(wishes);
 
-        /* others get the lock, however many threads there are to look at */
+        (void) pthread_mutex_unlock(&jpp_cpu_lock);
 
-        if (next < ended + (ended - begun)) {
-            next = ended + (ended - begun);
+        begun = jpp_cpu_sampler_now();
+
+        if (n != 0) {
+            jpp_cpu_turns_change(wishes, n);
         }
 
-        time.tv_sec = (time_t) (next / JPP_CPU_NANOS);
-        time.tv_nsec = (long) (next % JPP_CPU_NANOS);
+        next = jpp_cpu_turns_step();
+        ended = jpp_cpu_sampler_now();
 
-        (void) pthread_cond_timedwait(&jpp_cpu_changed, &jpp_cpu_lock, &time);
+        (void) pthread_mutex_lock(&jpp_cpu_lock);
+
+        jpp_cpu_settle();
+        jpp_cpu_reap();
+
+        /* the CPU is for others, however many threads there are to look at */
+
+        jpp_cpu_wait(next > 2 * ended - begun ? next : 2 * ended - begun);
     }
 
-    jpp_cpu_sampler.tid = 0;
     jpp_cpu_is_running = false;
 
+    jpp_cpu_rest();
+
+    (void) pthread_cond_broadcast(&jpp_cpu_done);
     (void) pthread_mutex_unlock(&jpp_cpu_lock);
 
     return NULL;
 }
 
 
-/* Take WINDOW off the list, with all that is due to it. */
+/* Those to be opened or ended now; returns their number. */
+
+static uint32_t
+jpp_cpu_wishes(jpp_cpu_window_t *wishes[JPP_CPU_WISHES])
+{
+    uint32_t           n;
+    jpp_cpu_window_t  *window;
+
+    n = 0;
+
+    for (window = jpp_cpu_windows; window != NULL; window = window->next) {
+
+        if (window->stage != JPP_CPU_OPEN) {
+            wishes[n++] = window;
+        }
+
+        if (window->stage == JPP_CPU_WANTED) {
+            window->stage = JPP_CPU_OPEN;
+        }
+    }
+
+    return n;
+}
+
+
+/* They have been. */
+
+static void
+jpp_cpu_settle(void)
+{
+    jpp_cpu_window_t  *window, *next;
+
+    for (window = jpp_cpu_windows; window != NULL; window = next) {
+        next = window->next;
+
+        if (window->closed != 0) {
+            jpp_cpu_over(window);
+        }
+    }
+
+    (void) pthread_cond_broadcast(&jpp_cpu_done);
+}
+
+
+static void
+jpp_cpu_over(jpp_cpu_window_t *window)
+{
+    jpp_cpu_window_t  **at;
+
+    for (at = &jpp_cpu_windows; *at != window; at = &(*at)->next) {
+        /* void */
+    }
+
+    *at = window->next;
+    window->stage = JPP_CPU_OVER;
+
+    if (window->is_left) {
+        window->next = jpp_cpu_ended;
+        jpp_cpu_ended = window;
+    }
+}
+
+
+/* Until somebody wants something, too. */
+
+static void
+jpp_cpu_wait(uint64_t until)
+{
+    struct timespec          time;
+    const jpp_cpu_window_t  *window;
+
+    for (window = jpp_cpu_windows; window != NULL; window = window->next) {
+        if (window->stage != JPP_CPU_OPEN) {
+            return;
+        }
+    }
+
+    if (jpp_cpu_windows == NULL) {
+        return;
+    }
+
+    time.tv_sec = (time_t) (until / JPP_CPU_NANOS);
+    time.tv_nsec = (long) (until % JPP_CPU_NANOS);
+
+    (void) pthread_cond_timedwait(&jpp_cpu_wanted, &jpp_cpu_lock, &time);
+}
+
+
+/* WINDOW is over: at once if the sampler does not know it, or a little later */
 
 static void
 jpp_cpu_end(jpp_cpu_window_t *window)
 {
-    uint32_t  i;
+    switch (window->stage) {
 
-    for (i = 0; i < JPP_CPU_WINDOWS; i++) {
+    case JPP_CPU_WANTED:
+        jpp_cpu_over(window);
+        break;
 
-        if (jpp_cpu_sampler.windows[i] != window) {
-            continue;
-        }
+    case JPP_CPU_OPEN:
+        window->stage = JPP_CPU_UNWANTED;
+        (void) pthread_cond_signal(&jpp_cpu_wanted);
+        break;
 
-        jpp_cpu_sampler_flush(jpp_cpu_now());
-
-        __atomic_store_n(&jpp_cpu_sampler.windows[i], NULL, __ATOMIC_SEQ_CST);
-        jpp_cpu_sampler.n[window->mode]--;
-
-        window->closed = jpp_cpu_now();
-        window->seen.threads = jpp_cpu_sampler.threads.n_seen;
-        window->seen.deaf = jpp_cpu_sampler.threads.n_deaf;
-        window->seen.n_names = jpp_cpu_sampler.threads.n_names;
-        memcpy(window->seen.names, jpp_cpu_sampler.threads.names,
-               sizeof(window->seen.names));
-
-        jpp_cpu_tune();
+    case JPP_CPU_UNWANTED:
+    case JPP_CPU_OVER:
+        break;
     }
 }
 
 
-/* The highest frequency that is asked for. */
-
-static void
-jpp_cpu_tune(void)
-{
-    uint32_t           i, mode, highest[JPP_MODES] = { 0 };
-    jpp_cpu_window_t  *window;
-
-    for (i = 0; i < JPP_CPU_WINDOWS; i++) {
-
-        window = jpp_cpu_sampler.windows[i];
-
-        if (window != NULL && highest[window->mode] < window->frequency) {
-            highest[window->mode] = window->frequency;
-        }
-    }
-
-    for (i = 0; i < JPP_CPU_WINDOWS; i++) {
-
-        window = jpp_cpu_sampler.windows[i];
-
-        if (window != NULL && window->highest < highest[window->mode]) {
-            window->highest = highest[window->mode];
-        }
-    }
-
-    for (mode = 0; mode < JPP_MODES; mode++) {
-        jpp_cpu_sampler.frequency[mode] = highest[mode];
-    }
-
-    jpp_cpu_sampler_arm();
-}
-
-
-/* Without a window: no timer, no handler, nobody known. */
+/* Without a window, the signal is nobody's. */
 
 static void
 jpp_cpu_rest(void)
 {
-    if (jpp_cpu_is_on()) {
-        return;
+    if (!jpp_cpu_is_running) {
+        jpp_signal_release(JPP_SIGNAL_CPU);
+        jpp_cpu_reap();
     }
-
-    jpp_cpu_threads_clear(&jpp_cpu_sampler.threads);
-    jpp_signal_release(JPP_SIGNAL_CPU);
-
-    jpp_cpu_reap();
 }
 
 
@@ -403,7 +389,7 @@ jpp_cpu_reap(void)
         window = jpp_cpu_ended;
         jpp_cpu_ended = window->next;
 
-        (void) munmap(window, sizeof(jpp_cpu_window_t));
+        jpp_cpu_window_destroy(window);
     }
 }
 
@@ -414,14 +400,21 @@ jpp_cpu_dump(jpp_cpu_window_t *window, const char *why_early, int fd,
 {
     jpp_code_t  rc;
 
+    rc = JPP_OK;
+
     (void) pthread_mutex_lock(&jpp_cpu_lock);
 
     /* somebody else may have taken the signal meanwhile */
 
-    rc = jpp_signal_claim(JPP_SIGNAL_CPU, jpp_cpu_sampler_receive, err);
+    if (window->stage != JPP_CPU_OVER) {
+        rc = jpp_signal_claim(JPP_SIGNAL_CPU, jpp_cpu_sampler_receive, err);
+    }
 
     jpp_cpu_end(window);
-    jpp_cpu_rest();
+
+    while (window->stage != JPP_CPU_OVER) {
+        (void) pthread_cond_wait(&jpp_cpu_done, &jpp_cpu_lock);
+    }
 
     (void) pthread_mutex_unlock(&jpp_cpu_lock);
 
@@ -439,13 +432,15 @@ jpp_cpu_close(jpp_cpu_window_t *window)
 
     (void) pthread_mutex_lock(&jpp_cpu_lock);
 
+    if (window->stage == JPP_CPU_OVER) {
+        window->next = jpp_cpu_ended;
+        jpp_cpu_ended = window;
+    }
+
+    window->is_left = true;
+
     jpp_cpu_end(window);
-
-    window->next = jpp_cpu_ended;
-    jpp_cpu_ended = window;
-
     jpp_cpu_reap();
-    jpp_cpu_rest();
 
     (void) pthread_mutex_unlock(&jpp_cpu_lock);
 }
@@ -454,36 +449,38 @@ jpp_cpu_close(jpp_cpu_window_t *window)
 bool
 jpp_cpu_is_on(void)
 {
-    return jpp_cpu_sampler.n[JPP_MODE_CPU] != 0
-           || jpp_cpu_sampler.n[JPP_MODE_WALL] != 0;
+    bool                     is_on;
+    const jpp_cpu_window_t  *window;
+
+    is_on = false;
+
+    (void) pthread_mutex_lock(&jpp_cpu_lock);
+
+    for (window = jpp_cpu_windows; window != NULL; window = window->next) {
+        is_on |= window->stage != JPP_CPU_UNWANTED;
+    }
+
+    (void) pthread_mutex_unlock(&jpp_cpu_lock);
+
+    return is_on;
 }
 
 
 void
 jpp_cpu_exit(void)
 {
-    uint32_t  i;
+    jpp_cpu_window_t  *window, *next;
 
     (void) pthread_mutex_lock(&jpp_cpu_lock);
 
-    for (i = 0; i < JPP_CPU_WINDOWS; i++) {
-        if (jpp_cpu_sampler.windows[i] != NULL) {
-            jpp_cpu_end(jpp_cpu_sampler.windows[i]);
-        }
+    for (window = jpp_cpu_windows; window != NULL; window = next) {
+        next = window->next;
+        jpp_cpu_end(window);
     }
 
-    jpp_cpu_rest();
+    while (jpp_cpu_is_running) {
+        (void) pthread_cond_wait(&jpp_cpu_done, &jpp_cpu_lock);
+    }
 
     (void) pthread_mutex_unlock(&jpp_cpu_lock);
-}
-
-
-static uint64_t
-jpp_cpu_now(void)
-{
-    struct timespec  time;
-
-    (void) clock_gettime(CLOCK_MONOTONIC, &time);
-
-    return (uint64_t) time.tv_sec * JPP_CPU_NANOS + (uint64_t) time.tv_nsec;
 }

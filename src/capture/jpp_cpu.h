@@ -10,13 +10,15 @@
  *
  * JPP_MODE_CPU: a timer on each thread's CPU time interrupts it
  * (jpp_cpu_threads.h).  JPP_MODE_WALL: a thread of our own looks at each thread
- * as often (jpp_cpu_look.h).  One that runs is interrupted; one that sleeps is
+ * as often (jpp_cpu_wall.h).  One that runs is interrupted; one that sleeps is
  * left asleep, and its stack is walked from here; one that waits for work is
  * counted as idle.
  *
- * jpp_cpu_open() and jpp_cpu_exit() are for one thread; a window, from then on,
- * for one thread at a time.  The memory of a window is mapped, nothing comes
- * from malloc() except what libc takes for a thread.
+ * jpp_cpu_open() and jpp_cpu_exit() are for the main thread; a window, from
+ * then on, for one thread at a time.  All but jpp_cpu_dump() and _exit() is for
+ * event loops: however many threads there are, it does not wait.  The memory of
+ * a window is mapped, nothing comes from malloc() except what libc takes for a
+ * thread.
  */
 
 
@@ -34,7 +36,8 @@
 jpp_code_t jpp_cpu_check(jpp_err_t *err);
 
 /*
- * Open a window of MODE at FREQUENCY a second.  NULL: ERR says why, as
+ * Open a window of MODE at FREQUENCY a second; it begins as soon as the
+ * sampler's thread has seen which threads there are.  NULL: ERR says why, as
  * jpp_cpu_check() does, or that the kernel refuses something; JPP_ERR_BUSY:
  * there are JPP_CPU_WINDOWS.
  */
@@ -49,13 +52,13 @@ jpp_cpu_window_t *jpp_cpu_open(jpp_mode_t mode, uint32_t frequency,
 jpp_code_t jpp_cpu_dump(jpp_cpu_window_t *window, const char *why_early,
     int fd, jpp_err_t *err);
 
-/* End WINDOW, if it has not ended, and forget it.  NULL is allowed. */
+/* Forget WINDOW; if it has not ended, it does soon.  NULL is allowed. */
 void jpp_cpu_close(jpp_cpu_window_t *window);
 
 /* Is there a window? */
 bool jpp_cpu_is_on(void);
 
-/* The process ends: all windows do, and the signal is released. */
+/* The process ends: all windows do, and the signal is released; it waits. */
 void jpp_cpu_exit(void);
 
 

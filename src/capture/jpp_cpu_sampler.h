@@ -1,11 +1,11 @@
 
 /*
  * What jpp_cpu.h's windows are filled by: the handler of the signal, and what
- * the sampler's thread does at its turns.
+ * that shares with the sampler's thread.
  *
  * There is one sampler in a process, because a signal comes without a pointer.
- * Whoever calls any of this holds the lock of jpp_cpu.c, except for the
- * handler, which reads the list of windows and takes what is owed to a thread.
+ * All of it belongs to its thread, except for the handler, which reads the list
+ * of windows and takes what is owed to a thread.
  */
 
 
@@ -26,12 +26,11 @@ typedef struct {
     uint32_t             n[JPP_MODES];         /* windows, by mode */
     uint32_t             frequency[JPP_MODES]; /* 0: off */
 
-    pid_t                tid;                  /* of the sampler's thread, 0 */
+    pid_t                tid;                  /* of the sampler's thread */
     uint64_t             scanned;              /* when last, ns */
     uint64_t             ticked;
     jpp_cpu_threads_t    threads;
     jpp_cpu_sample_t     sample;               /* of its thread */
-    uint8_t              copy[JPP_BACKTRACE_COPY];
 } jpp_cpu_sampler_t;
 
 
@@ -41,17 +40,15 @@ extern jpp_cpu_sampler_t  jpp_cpu_sampler;
 /* [signal] For jpp_signal_claim(). */
 void jpp_cpu_sampler_receive(const jpp_signal_t *signal);
 
-/* Set the timers to the frequency. */
-void jpp_cpu_sampler_arm(void);
+/* [signal] Add SAMPLE to the windows of MODE. */
+void jpp_cpu_sampler_record(jpp_mode_t mode, const jpp_cpu_sample_t *sample);
 
-/* Do what is due at NOW; returns when something is due again. */
-uint64_t jpp_cpu_sampler_step(uint64_t now);
+/* The same of THREAD, whose stack is unknown; nothing if NANOS is 0. */
+void jpp_cpu_sampler_deaf(const jpp_cpu_thread_t *thread, jpp_mode_t mode,
+    uint64_t count, uint64_t nanos);
 
-/* See who has come and gone. */
-void jpp_cpu_sampler_scan(uint64_t now);
-
-/* Everything that is due to the windows until NOW goes into them. */
-void jpp_cpu_sampler_flush(uint64_t now);
+/* ns of CLOCK_MONOTONIC */
+uint64_t jpp_cpu_sampler_now(void);
 
 
 #endif /* _JPP_CPU_SAMPLER_H_INCLUDED_ */

@@ -46,10 +46,10 @@ typedef struct {
 
 typedef struct {
     uint64_t          hash;
-    uint64_t          count;
+    uint64_t          count;       /* 0: a site that was filled in vain */
     uint64_t          nanos;
     uint32_t          frames;      /* the first */
-    uint16_t          n;           /* 0: the site was not needed */
+    uint16_t          n;
     uint8_t           state;
     uint8_t           name;
 } jpp_cpu_site_t;

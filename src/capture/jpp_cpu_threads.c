@@ -39,6 +39,7 @@ typedef struct {
 } jpp_cpu_entry_t;
 
 
+static jpp_code_t jpp_cpu_threads_refused(int error, jpp_err_t *err);
 static void jpp_cpu_threads_see(jpp_cpu_threads_t *threads, pid_t tid,
     bool is_thorough);
 static jpp_cpu_thread_t *jpp_cpu_threads_place(jpp_cpu_threads_t *threads,
@@ -52,9 +53,65 @@ static void jpp_cpu_threads_hear(jpp_cpu_threads_t *threads,
     jpp_cpu_thread_t *thread, bool is_deaf);
 static bool jpp_cpu_threads_timer(jpp_cpu_threads_t *threads,
     jpp_cpu_thread_t *thread);
+static int jpp_cpu_threads_create(pid_t tid, uint32_t place, timer_t *timer);
 static void jpp_cpu_threads_set(jpp_cpu_thread_t *thread, uint64_t interval);
 static uint64_t jpp_cpu_threads_used(pid_t tid);
 static clockid_t jpp_cpu_threads_clock(pid_t tid);
+
+
+jpp_code_t
+jpp_cpu_threads_check(jpp_mode_t mode, jpp_err_t *err)
+{
+    timer_t        timer;
+    jpp_blocked_t  blocked;
+
+    if (access("/proc/self/task", R_OK) == -1) {
+        return jpp_err_set(err, JPP_ERR_SYS, "cannot read /proc/self/task: is "
+                           "/proc mounted?");
+    }
+
+    if (mode == JPP_MODE_WALL) {
+        jpp_blocked_read(getpid(), &blocked);
+
+        return blocked.state != JPP_BLOCKED_UNKNOWN ? JPP_OK
+               : jpp_err_set(err, JPP_ERR_DENIED, "cannot read /proc/self/task/"
+                             "%d/syscall: mode=wall needs it, mode=cpu does "
+                             "not", (int) getpid());
+    }
+
+    if (jpp_cpu_threads_create(getpid(), 0, &timer) == -1) {
+        return jpp_cpu_threads_refused(errno, err);
+    }
+
+    (void) timer_delete(timer);
+
+    return JPP_OK;
+}
+
+
+static jpp_code_t
+jpp_cpu_threads_refused(int error, jpp_err_t *err)
+{
+    switch (error) {
+
+    case EAGAIN:
+        return jpp_err_set(err, JPP_ERR_SYS, "the kernel has no room for "
+                           "another timer of this user: raise RLIMIT_SIGPENDING"
+                           " (LimitSIGPENDING= in a unit of systemd)");
+
+    case EPERM:
+    case ENOSYS:
+    case EACCES:
+        return jpp_err_set(err, JPP_ERR_DENIED, "timer_create is forbidden "
+                           "here: allow it in the filter of system calls "
+                           "(SystemCallFilter= of systemd, seccomp of a "
+                           "container), or use mode=wall, which needs no "
+                           "timers");
+
+    default:
+        return jpp_err_sys(err, error, "cannot create a timer");
+    }
+}
 
 
 void
@@ -191,21 +248,6 @@ jpp_cpu_threads_add(jpp_cpu_threads_t *threads, jpp_cpu_thread_t *thread,
 }
 
 
-jpp_cpu_thread_t *
-jpp_cpu_threads_main(jpp_cpu_threads_t *threads)
-{
-    uint32_t  i;
-
-    for (i = 0; i < threads->n; i++) {
-        if (threads->threads[i].tid != 0 && threads->threads[i].is_main) {
-            return &threads->threads[i];
-        }
-    }
-
-    return NULL;
-}
-
-
 static uint8_t
 jpp_cpu_threads_name(jpp_cpu_threads_t *threads, pid_t tid)
 {
@@ -309,18 +351,9 @@ jpp_cpu_threads_arm(jpp_cpu_threads_t *threads, uint64_t interval)
 static bool
 jpp_cpu_threads_timer(jpp_cpu_threads_t *threads, jpp_cpu_thread_t *thread)
 {
-    struct sigevent  event;
-
-    memset(&event, 0, sizeof(struct sigevent));
-
-    event.sigev_notify = SIGEV_THREAD_ID;
-    event.sigev_signo = SIGPROF;
-    event.sigev_value.sival_ptr = jpp_signal_value(JPP_SIGNAL_CPU,
-                                      (uint32_t) (thread - threads->threads));
-    event.sigev_notify_thread_id = thread->tid;
-
-    if (timer_create(jpp_cpu_threads_clock(thread->tid), &event,
-                     &thread->timer)
+    if (jpp_cpu_threads_create(thread->tid,
+                               (uint32_t) (thread - threads->threads),
+                               &thread->timer)
         == 0)
     {
         thread->has_timer = true;
@@ -335,12 +368,29 @@ jpp_cpu_threads_timer(jpp_cpu_threads_t *threads, jpp_cpu_thread_t *thread)
     /* it may have ended */
 
     if (errno != EINVAL && errno != ESRCH) {
-        threads->refused = errno;
         jpp_cpu_threads_hear(threads, thread, true);
         thread->is_refused = true;
     }
 
     return false;
+}
+
+
+/* -1: errno says why */
+
+static int
+jpp_cpu_threads_create(pid_t tid, uint32_t place, timer_t *timer)
+{
+    struct sigevent  event;
+
+    memset(&event, 0, sizeof(struct sigevent));
+
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = SIGPROF;
+    event.sigev_value.sival_ptr = jpp_signal_value(JPP_SIGNAL_CPU, place);
+    event.sigev_notify_thread_id = tid;
+
+    return timer_create(jpp_cpu_threads_clock(tid), &event, timer);
 }
 
 
@@ -370,35 +420,6 @@ jpp_cpu_threads_set(jpp_cpu_thread_t *thread, uint64_t interval)
     __atomic_store_n(&thread->debt, used > counted ? used - counted : 0,
                      __ATOMIC_RELAXED);
     __atomic_store_n(&thread->interval, interval, __ATOMIC_RELAXED);
-}
-
-
-jpp_code_t
-jpp_cpu_threads_refused(const jpp_cpu_threads_t *threads, jpp_err_t *err)
-{
-    jpp_code_t  rc;
-
-    switch (threads->refused) {
-
-    case EAGAIN:
-        return jpp_err_set(err, JPP_ERR_SYS, "the kernel has no room for "
-                           "another timer of this user: raise RLIMIT_SIGPENDING"
-                           " (LimitSIGPENDING= in a unit of systemd)");
-
-    case EPERM:
-    case ENOSYS:
-    case EACCES:
-        return jpp_err_set(err, JPP_ERR_DENIED, "timer_create is forbidden "
-                           "here: allow it in the filter of system calls "
-                           "(SystemCallFilter= of systemd, seccomp of a "
-                           "container), or use mode=wall, which needs no "
-                           "timers");
-
-    default:
-        rc = jpp_err_sys(err, threads->refused, "cannot create a timer");
-    }
-
-    return rc;
 }
 
 

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <time.h>
 
+#include "jpp_args.h"
 #include "jpp_cpu_look.h"
 #include "jpp_err.h"
 
@@ -58,11 +59,13 @@ typedef struct {
     uint32_t          n_seen;      /* in the last scan */
     uint32_t          n_deaf;
     uint32_t          scan;
-    int               refused;     /* errno: of the last timer */
     char              names[JPP_CPU_NAMES][JPP_LOOK_NAME];
     uint32_t          n_names;
 } jpp_cpu_threads_t;
 
+
+/* Does the kernel allow what MODE needs for the main thread? */
+jpp_code_t jpp_cpu_threads_check(jpp_mode_t mode, jpp_err_t *err);
 
 /* Initialize the caller's THREADS: nobody is known. */
 void jpp_cpu_threads_init(jpp_cpu_threads_t *threads);
@@ -71,18 +74,11 @@ void jpp_cpu_threads_init(jpp_cpu_threads_t *threads);
 jpp_code_t jpp_cpu_threads_scan(jpp_cpu_threads_t *threads, bool is_thorough,
     jpp_err_t *err);
 
-/* The main thread; NULL: it is not known. */
-jpp_cpu_thread_t *jpp_cpu_threads_main(jpp_cpu_threads_t *threads);
-
 /*
  * A timer for each thread that has none, and INTERVAL nanoseconds for all; 0:
  * no timers.
  */
 void jpp_cpu_threads_arm(jpp_cpu_threads_t *threads, uint64_t interval);
-
-/* Why no thread has a timer. */
-jpp_code_t jpp_cpu_threads_refused(const jpp_cpu_threads_t *threads,
-    jpp_err_t *err);
 
 /*
  * How many INTERVALs of CPU time THREAD, which is deaf, has used that were not

@@ -1,6 +1,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "jpp_cpu_window.h"
 #include "jpp_proc.h"
@@ -30,6 +31,33 @@ static const char *const  jpp_cpu_states[JPP_CPU_STATES] = {
     [JPP_CPU_RUNS]    = "cpu",
     [JPP_CPU_BLOCKED] = "blocked"
 };
+
+
+jpp_cpu_window_t *
+jpp_cpu_window_create(jpp_mode_t mode, uint32_t frequency, jpp_err_t *err)
+{
+    jpp_cpu_window_t  *window;
+
+    window = mmap(NULL, sizeof(jpp_cpu_window_t), PROT_READ|PROT_WRITE,
+                  MAP_PRIVATE|MAP_ANONYMOUS|MAP_NORESERVE, -1, 0);
+
+    if (window == MAP_FAILED) {
+        (void) jpp_err_memory(err);
+        return NULL;
+    }
+
+    window->mode = mode;
+    window->frequency = frequency;
+
+    return window;
+}
+
+
+void
+jpp_cpu_window_destroy(jpp_cpu_window_t *window)
+{
+    (void) munmap(window, sizeof(jpp_cpu_window_t));
+}
 
 
 jpp_code_t

@@ -29,19 +29,36 @@ typedef struct {
 } jpp_cpu_seen_t;
 
 
+/* what the caller wants, and what the sampler has made of that */
+typedef enum {
+    JPP_CPU_WANTED = 0,
+    JPP_CPU_OPEN,                  /* or being opened */
+    JPP_CPU_UNWANTED,              /* or being ended */
+    JPP_CPU_OVER
+} jpp_cpu_stage_t;
+
+
 struct jpp_cpu_window_s {
-    jpp_cpu_window_t   *next;      /* of those that have ended */
+    jpp_cpu_window_t   *next;      /* under jpp_cpu.c's lock, as the others */
+    jpp_cpu_stage_t     stage;
+    bool                is_left;   /* the caller has closed it */
+
     jpp_mode_t          mode;
     uint32_t            frequency; /* asked for */
     uint32_t            highest;   /* that it was sampled at */
-    uint64_t            opened;    /* ns, CLOCK_MONOTONIC */
-    uint64_t            closed;    /* 0: open */
+    uint64_t            opened;    /* ns, CLOCK_MONOTONIC; 0: not yet */
+    uint64_t            closed;
     uint64_t            idle;      /* of the main thread, ns */
     uint64_t            waits;     /* of the others, ns */
     jpp_cpu_seen_t      seen;
     jpp_cpu_table_t     table;
 };
 
+
+/* A window of MODE at FREQUENCY a second; NULL: ERR is set. */
+jpp_cpu_window_t *jpp_cpu_window_create(jpp_mode_t mode, uint32_t frequency,
+    jpp_err_t *err);
+void jpp_cpu_window_destroy(jpp_cpu_window_t *window);
 
 /* Write WINDOW, which has ended, to FD. */
 jpp_code_t jpp_cpu_window_write(const jpp_cpu_window_t *window,

@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -25,6 +26,8 @@ typedef struct {
 } jpp_signal_receiver_t;
 
 
+static jpp_code_t jpp_signal_set(jpp_err_t *err);
+static void jpp_signal_unset(void);
 static bool jpp_signal_is_free(const struct sigaction *action,
     jpp_err_t *err);
 static void jpp_signal_handler(int signo, siginfo_t *info, void *ucontext);
@@ -32,10 +35,33 @@ static void jpp_signal_handler(int signo, siginfo_t *info, void *ucontext);
 
 static jpp_signal_receiver_t  jpp_signal_receivers[JPP_SIGNAL_USERS];
 
+/* of claims */
+static pthread_mutex_t        jpp_signal_lock = PTHREAD_MUTEX_INITIALIZER;
+
 
 jpp_code_t
 jpp_signal_claim(jpp_signal_user_t user, jpp_signal_pt receive,
     jpp_err_t *err)
+{
+    jpp_code_t  rc;
+
+    (void) pthread_mutex_lock(&jpp_signal_lock);
+
+    rc = jpp_signal_set(err);
+
+    if (rc == JPP_OK) {
+        __atomic_store_n(&jpp_signal_receivers[user].receive, receive,
+                         __ATOMIC_SEQ_CST);
+    }
+
+    (void) pthread_mutex_unlock(&jpp_signal_lock);
+
+    return rc;
+}
+
+
+static jpp_code_t
+jpp_signal_set(jpp_err_t *err)
 {
     struct sigaction  action;
 
@@ -47,16 +73,12 @@ jpp_signal_claim(jpp_signal_user_t user, jpp_signal_pt receive,
         return JPP_ERR_TAKEN;
     }
 
-    __atomic_store_n(&jpp_signal_receivers[user].receive, receive,
-                     __ATOMIC_SEQ_CST);
-
     memset(&action, 0, sizeof(struct sigaction));
 
     action.sa_sigaction = jpp_signal_handler;
     action.sa_flags = SA_SIGINFO|SA_RESTART|SA_ONSTACK;
 
     if (sigaction(SIGPROF, &action, NULL) == -1) {
-        jpp_signal_release(user);
         return jpp_err_sys(err, errno, "cannot handle SIGPROF");
     }
 
@@ -96,11 +118,24 @@ jpp_signal_is_free(const struct sigaction *action, jpp_err_t *err)
 void
 jpp_signal_release(jpp_signal_user_t user)
 {
-    uint32_t          i;
-    struct sigaction  action;
+    (void) pthread_mutex_lock(&jpp_signal_lock);
 
     __atomic_store_n(&jpp_signal_receivers[user].receive, NULL,
                      __ATOMIC_SEQ_CST);
+
+    jpp_signal_unset();
+
+    (void) pthread_mutex_unlock(&jpp_signal_lock);
+}
+
+
+/* Unless somebody still receives it. */
+
+static void
+jpp_signal_unset(void)
+{
+    uint32_t          i;
+    struct sigaction  action;
 
     for (i = 0; i < JPP_SIGNAL_USERS; i++) {
         if (jpp_signal_receivers[i].receive != NULL) {

@@ -14,7 +14,7 @@
  * waits in one of them is not to be sent any.  Threads that block SIGPROF get
  * none.
  *
- * Claims are for one thread; everything marked [signal] is safe in a handler:
+ * Claims are for any thread; everything marked [signal] is safe in a handler:
  * no lock, no memory, errno untouched.
  */
 

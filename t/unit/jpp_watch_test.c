@@ -146,7 +146,10 @@ main(void)
 }
 
 
-/* Make stalls until one has KIND; is all of it as it should be? */
+/*
+ * Make stalls until one has KIND, and its stack, where it has one, was taken
+ * before it was over.  Is all of it as it should be?
+ */
 
 static bool
 is_stored(stall_pt stall, uint32_t kind, const char *name)
@@ -162,7 +165,11 @@ is_stored(stall_pt stall, uint32_t kind, const char *name)
     for (i = 0; i < TRIES; i++) {
         once(stall);
 
-        if (n_stored != 0 && stored[n_stored - 1].kind == kind) {
+        last = &stored[n_stored - 1];
+
+        if (n_stored != 0 && last->kind == kind
+            && has(last, stall) == (kind <= JPP_STALL_WAITED))
+        {
             break;
         }
     }
@@ -172,11 +179,8 @@ is_stored(stall_pt stall, uint32_t kind, const char *name)
         return false;
     }
 
-    last = &stored[n_stored - 1];
-
     if (last->state != JPP_STALL_OVER
-        || last->nanos < THRESHOLD * 1000000ull
-        || has(last, stall) != (kind <= JPP_STALL_WAITED))
+        || last->nanos < THRESHOLD * 1000000ull)
     {
         jpp_diag("%s: state %u, %" PRIu64 " ns, %u frames", name, last->state,
                  last->nanos, last->depth);

@@ -1,0 +1,191 @@
+
+#include <string.h>
+#include <unistd.h>
+
+#include "jpp_cpu_sampler.h"
+#include "jpp_cpu_wall.h"
+
+
+static void jpp_cpu_wall_watch(jpp_cpu_thread_t *thread, uint64_t count,
+    uint64_t nanos);
+static void jpp_cpu_wall_interrupt(jpp_cpu_thread_t *thread, uint64_t count,
+    uint64_t nanos);
+static void jpp_cpu_wall_asleep(jpp_cpu_thread_t *thread,
+    const jpp_blocked_t *blocked, uint64_t count, uint64_t nanos);
+static void jpp_cpu_wall_idle(const jpp_cpu_thread_t *thread, uint64_t nanos);
+
+
+/* of the sampler's thread */
+static jpp_cpu_sample_t  jpp_cpu_wall_sample;
+static uint8_t           jpp_cpu_wall_copy[JPP_BACKTRACE_COPY];
+
+
+void
+jpp_cpu_wall_look(uint64_t now)
+{
+    uint32_t           i;
+    uint64_t           count, nanos, interval;
+    jpp_cpu_thread_t  *thread;
+
+    nanos = now - jpp_cpu_sampler.ticked;
+    interval = JPP_CPU_NANOS / jpp_cpu_sampler.frequency[JPP_MODE_WALL];
+    count = (nanos + interval / 2) / interval;
+
+    jpp_cpu_sampler.ticked = now;
+
+    for (i = 0; i < jpp_cpu_sampler.threads.n; i++) {
+
+        thread = &jpp_cpu_sampler.threads.threads[i];
+
+        if (thread->tid != 0 && thread->tid != jpp_cpu_sampler.tid) {
+            jpp_cpu_wall_watch(thread, count, nanos);
+        }
+    }
+}
+
+
+/* What THREAD does now, it is taken to have done since the last look. */
+
+static void
+jpp_cpu_wall_watch(jpp_cpu_thread_t *thread, uint64_t count,
+    uint64_t nanos)
+{
+    jpp_blocked_t  blocked;
+
+    jpp_blocked_read(thread->tid, &blocked);
+
+    switch (blocked.state) {
+
+    case JPP_BLOCKED_RUNS:
+        jpp_cpu_wall_interrupt(thread, count, nanos);
+        break;
+
+    case JPP_BLOCKED_WAITS:
+
+        if (jpp_look_is_in_epoll(&blocked)
+            || (!thread->is_main && jpp_look_is_in_futex(&blocked)))
+        {
+            jpp_cpu_wall_idle(thread, nanos);
+
+        } else {
+            jpp_cpu_wall_asleep(thread, &blocked, count, nanos);
+        }
+
+        break;
+
+    case JPP_BLOCKED_UNKNOWN:
+        break;
+    }
+}
+
+
+/*
+ * The next signal that reaches THREAD takes all that it is owed.  While one is
+ * on its way the kernel drops others.
+ */
+
+static void
+jpp_cpu_wall_interrupt(jpp_cpu_thread_t *thread, uint64_t count,
+    uint64_t nanos)
+{
+    uint32_t  number;
+
+    if (thread->is_deaf) {
+        jpp_cpu_sampler_deaf(thread, JPP_MODE_WALL, count, nanos);
+        return;
+    }
+
+    (void) __atomic_fetch_add(&thread->owed, count, __ATOMIC_RELAXED);
+    (void) __atomic_fetch_add(&thread->owed_nanos, nanos, __ATOMIC_RELAXED);
+
+    number = (uint32_t) (thread - jpp_cpu_sampler.threads.threads)
+             + JPP_MODE_WALL * JPP_CPU_THREADS;
+
+    /* what a refused one stands for is found by the flush */
+
+    (void) jpp_signal_send(getpid(), thread->tid, JPP_SIGNAL_CPU, number);
+}
+
+
+/*
+ * A signal would end some sleeps early, so none is sent.  If the thread is
+ * elsewhere by now, its stack was read while it changed.
+ */
+
+static void
+jpp_cpu_wall_asleep(jpp_cpu_thread_t *thread,
+    const jpp_blocked_t *blocked, uint64_t count, uint64_t nanos)
+{
+    jpp_blocked_t      again;
+    jpp_cpu_sample_t  *sample;
+
+    sample = &jpp_cpu_wall_sample;
+
+    /* that of the main thread is always there */
+
+    sample->n = thread->is_main
+                ? jpp_backtrace_blocked(blocked, sample->pcs, JPP_CPU_DEPTH)
+                : 0;
+
+    if (sample->n == 0) {
+        sample->n = jpp_backtrace_copied(blocked, jpp_cpu_wall_copy,
+                                         sample->pcs, JPP_CPU_DEPTH);
+    }
+
+    jpp_blocked_read(thread->tid, &again);
+
+    if (memcmp(&again, blocked, sizeof(jpp_blocked_t)) != 0) {
+        jpp_cpu_wall_interrupt(thread, count, nanos);
+        return;
+    }
+
+    sample->count = count;
+    sample->nanos = nanos;
+    sample->state = JPP_CPU_BLOCKED;
+    sample->name = thread->name;
+
+    jpp_cpu_sampler_record(JPP_MODE_WALL, sample);
+}
+
+
+static void
+jpp_cpu_wall_idle(const jpp_cpu_thread_t *thread, uint64_t nanos)
+{
+    uint32_t           i;
+    jpp_cpu_window_t  *window;
+
+    for (i = 0; i < JPP_CPU_WINDOWS; i++) {
+
+        window = jpp_cpu_sampler.windows[i];
+
+        if (window == NULL || window->mode != JPP_MODE_WALL) {
+            continue;
+        }
+
+        if (thread->is_main) {
+            window->idle += nanos;
+
+        } else {
+            window->waits += nanos;
+        }
+    }
+}
+
+
+void
+jpp_cpu_wall_settle(void)
+{
+    uint32_t           i;
+    uint64_t           count, nanos;
+    jpp_cpu_thread_t  *thread;
+
+    for (i = 0; i < jpp_cpu_sampler.threads.n; i++) {
+
+        thread = &jpp_cpu_sampler.threads.threads[i];
+
+        count = __atomic_exchange_n(&thread->owed, 0, __ATOMIC_RELAXED);
+        nanos = __atomic_exchange_n(&thread->owed_nanos, 0, __ATOMIC_RELAXED);
+
+        jpp_cpu_sampler_deaf(thread, JPP_MODE_WALL, count, nanos);
+    }
+}

@@ -1,0 +1,185 @@
+
+/*
+ * Whoever opens windows, asks about them and closes them, does not wait for the
+ * sampler, however long that takes to look at the threads of a process: here it
+ * is held up in the middle of it.  What was said meanwhile is done later.
+ */
+
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "jpp_cpu.h"
+#include "jpp_test.h"
+
+
+typedef int (*jpp_settime_pt)(timer_t timer, int flags,
+    const struct itimerspec *value, struct itimerspec *old);
+
+
+static void jpp_test_held_up(void);
+static void jpp_test_after(void);
+static void *jpp_dumps(void *data);
+static bool jpp_is(const volatile bool *what);
+
+
+static volatile bool       jpp_is_held;    /* as soon as a timer is set */
+static volatile bool       jpp_is_inside;
+static volatile bool       jpp_is_dumped;
+static jpp_cpu_window_t   *jpp_windows[4];
+
+
+int
+main(void)
+{
+    jpp_err_t  err;
+
+    if (jpp_cpu_check(&err) == JPP_ERR_ABSENT) {
+        jpp_ok(true, "no unwinder: %s", err.text);
+        return jpp_done();
+    }
+
+    /* a test that hangs has failed */
+
+    (void) alarm(60);
+
+    jpp_test_held_up();
+    jpp_test_after();
+
+    return jpp_done();
+}
+
+
+/* What the sampler does once for each thread. */
+
+int
+timer_settime(timer_t timer, int flags, const struct itimerspec *value,
+    struct itimerspec *old)
+{
+    void            *found;
+    jpp_settime_pt   real;
+
+    while (jpp_is_held) {
+        jpp_is_inside = true;
+        (void) usleep(1000);
+    }
+
+    found = dlsym(RTLD_NEXT, "timer_settime");
+    memcpy(&real, &found, sizeof(real));
+
+    return real(timer, flags, value, old);
+}
+
+
+static void
+jpp_test_held_up(void)
+{
+    unsigned           i, n;
+    jpp_err_t          err;
+    pthread_t          thread;
+    jpp_cpu_window_t  *window;
+
+    n = 0;
+    jpp_is_held = true;
+
+    for (i = 0; i < 4; i++) {
+        jpp_windows[i] = jpp_cpu_open(i % 2 ? JPP_MODE_WALL : JPP_MODE_CPU,
+                                      99, &err);
+        jpp_ok(jpp_windows[i] != NULL, "window %u", i);
+
+        jpp_ok(jpp_is(&jpp_is_inside), "the sampler is at work");
+    }
+
+    jpp_is_u64(jpp_cpu_check(&err), JPP_OK, "who asks meanwhile is answered");
+    jpp_ok(jpp_cpu_is_on(), "and that there are windows");
+
+    /* one that has begun, and one that has not */
+
+    jpp_cpu_close(jpp_windows[0]);
+    jpp_cpu_close(jpp_windows[1]);
+
+    /* as many as there may be, again and again, leave room */
+
+    for (i = 0; i < 10 * JPP_CPU_WINDOWS; i++) {
+        window = jpp_cpu_open(JPP_MODE_CPU, 1000, &err);
+        n += window != NULL;
+        jpp_cpu_close(window);
+    }
+
+    jpp_is_u64(n, 10 * JPP_CPU_WINDOWS, "nobody is refused for others that "
+               "have left");
+
+    (void) pthread_create(&thread, NULL, jpp_dumps, jpp_windows[2]);
+
+    jpp_ok(!jpp_is_dumped, "what a window has seen is written when it is over");
+
+    jpp_is_held = false;
+
+    jpp_ok(jpp_is(&jpp_is_dumped), "as soon as the sampler goes on");
+    (void) pthread_join(thread, NULL);
+
+    jpp_ok(jpp_cpu_is_on(), "the last one is open");
+}
+
+
+static void
+jpp_test_after(void)
+{
+    jpp_err_t  err;
+
+    jpp_cpu_close(jpp_windows[2]);
+    jpp_cpu_close(jpp_windows[3]);
+
+    jpp_ok(!jpp_cpu_is_on(), "none is");
+
+    /* while the sampler may be about to end */
+
+    jpp_windows[0] = jpp_cpu_open(JPP_MODE_CPU, 99, &err);
+    jpp_is_dumped = false;
+
+    (void) jpp_dumps(jpp_windows[0]);
+    jpp_ok(jpp_is_dumped, "the next one is as good");
+
+    jpp_cpu_close(jpp_windows[0]);
+    jpp_cpu_exit();
+    jpp_cpu_exit();
+
+    jpp_ok(!jpp_cpu_is_on(), "the end, twice");
+}
+
+
+static void *
+jpp_dumps(void *data)
+{
+    int        fd;
+    jpp_err_t  err = { 0 };
+
+    fd = memfd_create("window", 0);
+
+    jpp_is_dumped = jpp_cpu_dump(data, NULL, fd, &err) == JPP_OK
+                    && lseek(fd, 0, SEEK_END) > 0;
+
+    (void) close(fd);
+
+    return NULL;
+}
+
+
+static bool
+jpp_is(const volatile bool *what)
+{
+    unsigned  i;
+
+    for (i = 0; i < 30000 && !*what; i++) {
+        (void) usleep(1000);
+    }
+
+    return *what;
+}
