@@ -162,21 +162,21 @@ my @ready = (
 
     { name => 'prof_accum', options => [ 'prof_accum:true',
                                          'lg_prof_sample:12' ],
-      problems => [ 'accum', 'fine' ], rate => '4.0 KiB',
-      says => 'prof_accum keeps every stack for ever; '
-              . 'one sample every 4.0 KiB makes workers larger and slower',
+      problems => [ 'accum', 'fine' ],
+      rate => '4.0 KiB makes workers larger and slower',
+      says => 'prof_accum keeps every stack for ever',
       also => \&accum },
 
     { name => 'the rate of the cures', options => [ 'lg_prof_sample:19' ],
       problems => [], rate => '512.0 KiB' },
 
     { name => 'a coarse rate', options => [ 'lg_prof_sample:21' ],
-      problems => [ 'coarse' ], rate => '2.0 MiB',
-      says => 'one sample every 2.0 MiB is too coarse for nginx' },
+      problems => [ 'coarse' ],
+      rate => '2.0 MiB is too coarse for nginx' },
 
     { name => 'a fine rate', options => [ 'lg_prof_sample:9' ],
-      problems => [ 'fine' ], rate => '512 B',
-      says => 'one sample every 512 B makes workers larger and slower' },
+      problems => [ 'fine' ],
+      rate => '512 B makes workers larger and slower' },
 
     { name => 'several', options => [ 'prof_accum:true', 'prof_final:true' ],
       problems => [ 'final', 'accum' ],

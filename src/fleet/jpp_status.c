@@ -7,6 +7,7 @@
 #include "jpp_version.h"
 
 
+static size_t jpp_status_of_rate(const jpp_problem_t *problems, size_t n);
 static size_t jpp_status_append(char *text, size_t size, size_t len,
     const char *s);
 static void jpp_status_json_worker(jpp_json_t *json,
@@ -55,7 +56,7 @@ void
 jpp_status_notice(const jpp_worker_t *worker, char *text, size_t size)
 {
     char            rate[JPP_UNITS_TEXT];
-    size_t          i, n, len;
+    size_t          i, n, len, of_rate;
     uint32_t        lg_sample;
     jpp_problem_t   problems[JPP_MAX_PROBLEMS];
 
@@ -88,14 +89,44 @@ jpp_status_notice(const jpp_worker_t *worker, char *text, size_t size)
         lg_sample = worker->jemalloc.lg_sample;
     }
 
-    len = jpp_status_append(text, size, len, " ready, one sample every ");
-    len = jpp_status_append(text, size, len,
-                            jpp_problems_rate(lg_sample, rate));
+    of_rate = jpp_status_of_rate(problems, n);
+
+    if (of_rate != n) {
+        len = jpp_status_append(text, size, len, " ready, ");
+        len = jpp_status_append(text, size, len, problems[of_rate].what);
+
+    } else {
+        len = jpp_status_append(text, size, len, " ready, one sample every ");
+        len = jpp_status_append(text, size, len,
+                                jpp_problems_rate(lg_sample, rate));
+    }
 
     for (i = 0; i < n; i++) {
-        len = jpp_status_append(text, size, len, "; ");
-        len = jpp_status_append(text, size, len, problems[i].what);
+
+        if (i != of_rate) {
+            len = jpp_status_append(text, size, len, "; ");
+            len = jpp_status_append(text, size, len, problems[i].what);
+        }
     }
+}
+
+
+/* The one that says how often samples are taken, or N. */
+
+static size_t
+jpp_status_of_rate(const jpp_problem_t *problems, size_t n)
+{
+    size_t  i;
+
+    for (i = 0; i < n; i++) {
+        if (strcmp(problems[i].id, "coarse") == 0
+            || strcmp(problems[i].id, "fine") == 0)
+        {
+            break;
+        }
+    }
+
+    return i;
 }
 
 

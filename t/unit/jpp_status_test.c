@@ -172,8 +172,8 @@ jpp_test_notices(void)
     worker.jemalloc.lg_sample = 22;
     jpp_status_notice(&worker, text, sizeof(text));
     jpp_is_str(text, "jemalloc 5.3.0, profiling ready, one sample every "
-               "4.0 MiB; prof_accum keeps every stack for ever; one sample "
-               "every 4.0 MiB is too coarse for nginx", "and its harm");
+               "4.0 MiB is too coarse for nginx; prof_accum keeps every stack "
+               "for ever", "and its harm, the rate once");
 
     worker.jemalloc.state = JPP_JEMALLOC_INACTIVE;
     jpp_status_notice(&worker, text, sizeof(text));
