@@ -125,3 +125,30 @@ jpp_console_failures(const jpp_fleet_t *fleet, jpp_sink_t *sink)
         jpp_sink_str(sink, ".</p>\n");
     }
 }
+
+
+void
+jpp_console_missing(const jpp_fleet_t *fleet, jpp_sink_t *sink)
+{
+    size_t                i;
+    const jpp_missing_t  *missing;
+
+    if (fleet->n_missing == 0) {
+        return;
+    }
+
+    jpp_sink_str(sink, "<tbody>\n");
+
+    for (i = 0; i < fleet->n_missing; i++) {
+        missing = &fleet->missing[i];
+
+        jpp_sink_printf(sink, "<tr><th scope=\"row\">%" PRIu32 " <small>pid %"
+                        PRId64 "</small></th><td class=\"bad\" colspan=\"8\">"
+                        "did not answer: ", missing->who.index,
+                        missing->who.pid);
+        jpp_console_text(sink, missing->why);
+        jpp_sink_str(sink, ".</td></tr>\n");
+    }
+
+    jpp_sink_str(sink, "</tbody>\n");
+}

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "jpp_console_problems.h"
 #include "jpp_console_shared.h"
 #include "jpp_console_time.h"
 #include "jpp_console_workers.h"
@@ -26,7 +27,8 @@ typedef struct {
     uint64_t              own;             /* anonymous */
     uint64_t              connections;
     uint64_t              connections_used;
-    uint64_t              longest;         /* milliseconds */
+    jpp_minute_t          minute;          /* the longest of them; and */
+    uint64_t              longest;         /*   since they started, in ms */
 } jpp_console_group_t;
 
 
@@ -47,7 +49,6 @@ typedef struct {
 
 
 static void jpp_console_legend(jpp_sink_t *sink);
-static void jpp_console_missing(const jpp_fleet_t *fleet, jpp_sink_t *sink);
 static void jpp_console_group(const jpp_console_t *console,
     jpp_console_group_t *group, const jpp_console_scale_t *scale,
     jpp_sink_t *sink);
@@ -62,7 +63,7 @@ static void jpp_console_memory(const jpp_console_part_t *parts,
     const jpp_worker_t *worker, const jpp_console_scale_t *scale,
     uint64_t rss, jpp_sink_t *sink);
 static void jpp_console_busy(uint64_t used, uint64_t connections,
-    uint64_t longest, jpp_sink_t *sink);
+    const jpp_minute_t *minute, uint64_t longest, jpp_sink_t *sink);
 static void jpp_console_sampling(const jpp_worker_t *worker,
     jpp_sink_t *sink);
 static void jpp_console_asks(const jpp_console_t *console,
@@ -123,7 +124,8 @@ jpp_console_workers(const jpp_console_t *console, jpp_sink_t *sink)
         "<table class=\"workers\">\n"
         "<thead><tr><th>worker</th><th>state</th><th>memory</th>"
         "<th class=\"n\">allocated</th><th class=\"n\">RSS</th>\n"
-        "<th class=\"n\">connections</th><th class=\"n\">longest stall</th>"
+        "<th class=\"n\">connections</th><th class=\"n\">worst stall of the "
+        "last minute</th>"
         "<th>samples</th><th>look at</th></tr></thead>\n");
 
     jpp_console_missing(fleet, sink);
@@ -158,34 +160,8 @@ jpp_console_legend(jpp_sink_t *sink)
                         "</svg>%s</li>\n", part->css, part->what);
     }
 
-    jpp_sink_str(sink, "</ul>\n");
-}
-
-
-static void
-jpp_console_missing(const jpp_fleet_t *fleet, jpp_sink_t *sink)
-{
-    size_t                i;
-    const jpp_missing_t  *missing;
-
-    if (fleet->n_missing == 0) {
-        return;
-    }
-
-    jpp_sink_str(sink, "<tbody>\n");
-
-    for (i = 0; i < fleet->n_missing; i++) {
-        missing = &fleet->missing[i];
-
-        jpp_sink_printf(sink, "<tr><th scope=\"row\">%" PRIu32 " <small>pid %"
-                        PRId64 "</small></th><td class=\"bad\" colspan=\"8\">"
-                        "did not answer: ", missing->who.index,
-                        missing->who.pid);
-        jpp_console_text(sink, missing->why);
-        jpp_sink_str(sink, ".</td></tr>\n");
-    }
-
-    jpp_sink_str(sink, "</tbody>\n");
+    jpp_sink_str(sink, "</ul>\n<p>A sum adds up what each has, and counts "
+                 "files and shared memory once.</p>\n");
 }
 
 
@@ -222,7 +198,7 @@ jpp_console_group(const jpp_console_t *console, jpp_console_group_t *group,
                            jpp_stats_add(group->own,
                                group->parts[JPP_CONSOLE_SHARED].bytes), sink);
         jpp_console_busy(group->connections_used, group->connections,
-                         group->longest, sink);
+                         &group->minute, group->longest, sink);
         jpp_sink_str(sink, "<td></td><td></td></tr>\n");
     }
 
@@ -277,6 +253,10 @@ jpp_console_add(jpp_console_group_t *group, const jpp_worker_t *worker)
     if (group->longest < activity->loop.max) {
         group->longest = activity->loop.max;
     }
+
+    if (group->minute.longest < activity->minute.longest) {
+        group->minute = activity->minute;
+    }
 }
 
 
@@ -298,7 +278,8 @@ jpp_console_worker(const jpp_console_t *console, const jpp_worker_t *worker,
     jpp_console_state(console, worker, sink);
     jpp_console_memory(parts, worker, scale, activity->usage.rss, sink);
     jpp_console_busy(activity->connections - activity->connections_free,
-                     activity->connections, activity->loop.max, sink);
+                     activity->connections, &activity->minute,
+                     activity->loop.max, sink);
     jpp_console_sampling(worker, sink);
     jpp_console_asks(console, worker, sink);
 
@@ -344,8 +325,8 @@ jpp_console_memory(const jpp_console_part_t *parts,
 
 
 static void
-jpp_console_busy(uint64_t used, uint64_t connections, uint64_t longest,
-    jpp_sink_t *sink)
+jpp_console_busy(uint64_t used, uint64_t connections,
+    const jpp_minute_t *minute, uint64_t longest, jpp_sink_t *sink)
 {
     jpp_sink_printf(sink, "<td class=\"n\" data-l=\"connections\">%" PRIu64
                     " of %" PRIu64 " ", used, connections);
@@ -354,8 +335,10 @@ jpp_console_busy(uint64_t used, uint64_t connections, uint64_t longest,
         jpp_console_meter(sink, used, connections, "connections in use");
     }
 
-    jpp_sink_printf(sink, "</td>\n<td class=\"n\" data-l=\"longest stall\">%"
-                    PRIu64 " ms</td>", longest);
+    jpp_sink_printf(sink, "</td>\n<td class=\"n\" data-l=\"worst stall\" "
+                    "title=\"in the last minute; since the start it was %"
+                    PRIu64 " ms\">%" PRIu64 " ms</td>", longest,
+                    minute->longest);
 }
 
 

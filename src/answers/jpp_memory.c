@@ -263,6 +263,8 @@ jpp_memory_worker(jpp_json_t *json, const jpp_worker_t *worker)
     jpp_json_u64(json, "p50_ms", jpp_loop_quantile(&activity->loop, 500));
     jpp_json_u64(json, "p99_ms", jpp_loop_quantile(&activity->loop, 990));
     jpp_json_u64(json, "max_ms", activity->loop.max);
+    jpp_json_u64(json, "last_minute_max_ms", activity->minute.longest);
+    jpp_json_u64(json, "last_minute_slow_ms", activity->minute.slow);
 
     jpp_json_close(json, '}');
     jpp_json_close(json, '}');

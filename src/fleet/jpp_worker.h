@@ -12,6 +12,7 @@
 #include "jpp_history.h"
 #include "jpp_identity.h"
 #include "jpp_loop.h"
+#include "jpp_recent.h"
 #include "jpp_source.h"
 #include "jpp_stats.h"
 #include "jpp_usage.h"
@@ -33,6 +34,7 @@ typedef struct {
     uint64_t               connections;    /* of worker_connections */
     uint64_t               connections_free;
     jpp_loop_t             loop;
+    jpp_minute_t           minute;         /* the last one of the loop */
     jpp_loop_t             dumps;          /* how long they took */
 } jpp_activity_t;
 

@@ -22,6 +22,9 @@ ngx_http_jemalloc_pprof_figures_read(jpp_worker_t *worker)
     worker->activity.connections_free = ngx_cycle->free_connection_n;
     worker->activity.loop = ngx_http_jemalloc_pprof_loop;
     worker->activity.dumps = ngx_http_jemalloc_pprof_dumps;
+
+    jpp_recent_read(&ngx_http_jemalloc_pprof_recent, ngx_current_msec,
+                    &worker->activity.minute);
 }
 
 

@@ -59,6 +59,7 @@ static void ngx_http_jemalloc_pprof_loop_measure(void);
 
 
 jpp_loop_t  ngx_http_jemalloc_pprof_loop;
+jpp_recent_t  ngx_http_jemalloc_pprof_recent;
 
 static ngx_http_jemalloc_pprof_process_pt  ngx_http_jemalloc_pprof_process;
 
@@ -232,6 +233,11 @@ ngx_http_jemalloc_pprof_loop_measure(void)
     ms = ngx_http_jemalloc_pprof_loop_age();
 
     jpp_loop_add(&ngx_http_jemalloc_pprof_loop, ms);
+
+    if (ms != 0) {
+        jpp_recent_add(&ngx_http_jemalloc_pprof_recent,
+                       (uint64_t) ngx_current_msec + ms, ms);
+    }
 
     if (ngx_http_jemalloc_pprof_loop_late != NULL
         && ms >= ngx_http_jemalloc_pprof_loop_limit)

@@ -22,10 +22,12 @@
 #include <ngx_core.h>
 
 #include "jpp_loop.h"
+#include "jpp_recent.h"
 
 
 /* of this worker; all zeros with timer_resolution, which stops nginx's clock */
 extern jpp_loop_t  ngx_http_jemalloc_pprof_loop;
+extern jpp_recent_t  ngx_http_jemalloc_pprof_recent;
 
 
 typedef void (*ngx_http_jemalloc_pprof_late_pt)(ngx_msec_t ms);

@@ -92,7 +92,8 @@ jpp_test_page(void)
         "<td class=\"n\" data-l=\"connections\">13 of 512 <meter max=\"512\" "
         "value=\"13\" low=\"408\" high=\"459\" optimum=\"0\" "
         "aria-label=\"connections in use\"></meter></td>\n"
-        "<td class=\"n\" data-l=\"longest stall\">42 ms</td>"
+        "<td class=\"n\" data-l=\"worst stall\" title=\"in the last minute; "
+        "since the start it was 42 ms\">7 ms</td>"
         "<td data-l=\"samples\"><span class=\"good\">ready</span> "
         "<small>one every 512.0 KiB</small></td>\n",
         "<td class=\"asks\"><a href=\"heap?format=html&amp;worker=0\" "
@@ -136,6 +137,7 @@ jpp_test_page(void)
     workers[0].activity.loop.max = 42;
     jpp_status_failed(&workers[0].last_error, 1795233781,
                       "the <dump> failed");
+    workers[0].activity.minute.longest = 7;
 
     missing = (jpp_missing_t) {
         .who = { .index = 7, .pid = 4718, .generation = 1 }, .why = "it <ended>"
