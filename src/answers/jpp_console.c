@@ -44,6 +44,7 @@ static void jpp_console_remedy(const jpp_console_t *console,
     const jpp_finding_t *finding, jpp_sink_t *sink);
 static void jpp_console_where(const jpp_console_t *console,
     jpp_sink_t *sink);
+static bool jpp_console_samples(const jpp_fleet_t *fleet);
 static void jpp_console_links(const jpp_console_link_t *link,
     jpp_sink_t *sink);
 static void jpp_console_address(const jpp_console_link_t *link,
@@ -230,7 +231,8 @@ jpp_console_facts(const jpp_telemetry_t *telemetry, jpp_sink_t *sink)
     jpp_sink_str(sink, "<dl id=\"facts\">\n"
                  "<div><dt>workers hold, shared memory aside</dt><dd>");
     jpp_console_bytes(sink, jpp_console_own(telemetry->fleet));
-    jpp_sink_str(sink, "</dd></div>\n");
+    jpp_sink_str(sink, " <small>anonymous memory, added up</small></dd></div>"
+                 "\n");
 
     if (cgroup != NULL && cgroup->headroom != JPP_NONE) {
         jpp_console_limit(cgroup, sink);
@@ -340,8 +342,10 @@ jpp_console_where(const jpp_console_t *console, jpp_sink_t *sink)
 
     if (jpp_console_serves(console->links, "memory")) {
         jpp_sink_str(sink, "<p><a href=\"memory?format=top\">Every byte of the "
-                     "workers in a row</a>: whose it is, and what the kernel "
-                     "counts</p>\n");
+                     "workers in a row</a>: whose it is. The rows add up to "
+                     "Pss, in which a page that four processes have counts a "
+                     "quarter in each: the sum to compare with a limit.</p>"
+                     "\n");
     }
 
     if (jpp_console_serves(console->links, "pools")) {
@@ -353,12 +357,15 @@ jpp_console_where(const jpp_console_t *console, jpp_sink_t *sink)
     }
 
     if (jpp_console_serves(console->links, "heap")) {
-        jpp_sink_str(sink,
-            "<h3>By function: sampled</h3>\n"
-            "<p><a id=\"heap\" href=\"heap?format=svg&amp;width=960\">A "
-            "picture</a> or <a href=\"heap?format=html\">flame graphs, tables "
-            "and differences</a></p>\n"
-            "<div id=\"picture\"></div>\n");
+        jpp_sink_str(sink, "<h3>By function: sampled</h3>\n");
+        jpp_sink_str(sink, jpp_console_samples(console->telemetry->fleet)
+            ? "<p><a id=\"heap\" href=\"heap?format=svg&amp;width=960\">A "
+              "picture</a> or <a href=\"heap?format=html\">flame graphs, "
+              "tables and differences</a></p>\n"
+              "<div id=\"picture\"></div>\n"
+            : "<p>No worker takes samples, so there is no picture: Problems, "
+              "above, says why. Load this page again once that is mended.</p>"
+              "\n");
     }
 
     if (console->telemetry->fleet->unnamed != NULL) {
@@ -368,6 +375,25 @@ jpp_console_where(const jpp_console_t *console, jpp_sink_t *sink)
     }
 
     jpp_sink_str(sink, "</section>\n");
+}
+
+
+/* May there be a worker that a heap profile comes from? */
+
+static bool
+jpp_console_samples(const jpp_fleet_t *fleet)
+{
+    size_t  i;
+
+    for (i = 0; i < fleet->n; i++) {
+        if (jpp_source(&fleet->workers[i].jemalloc, &fleet->workers[i].sampler)
+            != JPP_SOURCE_NONE)
+        {
+            return true;
+        }
+    }
+
+    return fleet->n == 0;
 }
 
 

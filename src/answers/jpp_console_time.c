@@ -182,8 +182,9 @@ jpp_console_time(const jpp_console_t *console, jpp_sink_t *sink)
     jpp_console_bytes(sink, scale);
     jpp_sink_str(sink, limit != JPP_NONE ? "; the line is the limit" : "");
     jpp_sink_str(sink, "</span> <span>now</span></p>\n<p>Blue is allocated, "
-                 "grey is RSS, in which what workers share counts for each. A "
-                 "dashed line is where a worker started.</p>\n</section>\n");
+                 "grey is RSS, added up: what workers share counts in each, so "
+                 "this is more than the sum in the table. A dashed line is "
+                 "where a worker started.</p>\n</section>\n");
 }
 
 

@@ -20,6 +20,7 @@ static void jpp_test_evil(void);
 static void jpp_test_links(void);
 static void jpp_test_acts(void);
 static void jpp_test_remedies(void);
+static void jpp_test_samples(void);
 static void jpp_test_outcome(const jpp_fleet_t *fleet);
 static bool jpp_console_has_act(const char *act);
 static bool jpp_console_has_word(const char *words, const char *word);
@@ -58,6 +59,7 @@ main(void)
     jpp_test_links();
     jpp_test_acts();
     jpp_test_remedies();
+    jpp_test_samples();
     jpp_test_policy();
     jpp_test_size();
     jpp_test_fails();
@@ -135,9 +137,9 @@ jpp_test_page(void)
     workers[0].activity.connections = 512;
     workers[0].activity.connections_free = 499;
     workers[0].activity.loop.max = 42;
+    workers[0].activity.minute.longest = 7;
     jpp_status_failed(&workers[0].last_error, 1795233781,
                       "the <dump> failed");
-    workers[0].activity.minute.longest = 7;
 
     missing = (jpp_missing_t) {
         .who = { .index = 7, .pid = 4718, .generation = 1 }, .why = "it <ended>"
@@ -635,6 +637,35 @@ jpp_test_remedies(void)
     jpp_ok(strstr(jpp_output.text, "<a href=\"memory?format=top&amp;worker=0\" "
                   "title=\"every byte of it in a row\">ledger</a>") != NULL,
            "and that of the worker");
+}
+
+
+/* What would be refused is not fetched. */
+
+static void
+jpp_test_samples(void)
+{
+    jpp_fleet_t   fleet;
+    jpp_worker_t  workers[2];
+
+    workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_OFF);
+    workers[1] = jpp_fleet_worker(1, JPP_JEMALLOC_ABSENT);
+    fleet = jpp_fleet_of(2, workers, 2);
+
+    (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
+    jpp_ok(strstr(jpp_output.text, "id=\"heap\"") == NULL
+           && strstr(jpp_output.text, "id=\"picture\"") == NULL,
+           "no worker takes samples: no picture");
+    jpp_ok(strstr(jpp_output.text, "<p>No worker takes samples, so there is no "
+                  "picture: Problems, above, says why.") != NULL,
+           "but a sentence");
+    jpp_ok(strstr(jpp_output.text, "<h2>Problems</h2>") != NULL,
+           "and what it speaks of");
+
+    workers[1].sampler.is_on = true;
+    (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
+    jpp_ok(strstr(jpp_output.text, "id=\"heap\"") != NULL
+           && strstr(jpp_output.text, "id=\"picture\"") != NULL, "one does");
 }
 
 

@@ -197,8 +197,9 @@ jpp_memory_test_table(void)
     answers[1].why = "it hangs";
 
     jpp_ok(jpp_memory_test_text(0) != NULL, "a table");
-    jpp_ok(jpp_memory_test_has("\nwhose the memory of 1 worker is: 1000 B "
-                               "(Pss)\n"), "of one ledger");
+    jpp_ok(jpp_memory_test_has("\nwhose the memory of 1 worker is: 1000 B of "
+                               "Pss, in which a page that four processes have "
+                               "counts a quarter in each\n"), "of one ledger");
     jpp_ok(jpp_memory_test_has("  70.0          -  bound  dirty pages\n"),
            "a row");
     jpp_ok(jpp_memory_test_has("the ledger of pid 4711 is less exact: no pages "
