@@ -38,6 +38,7 @@ subtests(
     'memory that jemalloc keeps' => [ \&kept, 'jemalloc' ],
     'memory of Lua' => [ \&lua, 'jemalloc', $has_lua ],
     'no jemalloc' => [ \&no_jemalloc, sub { !JppRun::is_linked() } ],
+    'an event loop that is kept' => [ \&kept_loop, $has_lua ],
     'the documentation' => [ \&documentation ],
 );
 
@@ -265,6 +266,35 @@ sub no_jemalloc {
 
 sub documentation {
     my $top = dirname(__FILE__) . '/..';
+# A computation of more than a second.
+
+sub kept_loop {
+    my $nginx = JppNginx->start(
+        main => "load_module $modules/ndk_http_module.so;
+                 load_module $modules/ngx_http_lua_module.so;",
+        server => "$tree location /work { content_by_lua_block {
+            local start = os.clock()
+            while os.clock() - start < 1.3 do end
+            ngx.say('done') } }");
+
+    is(finding($nginx, 'stalls'), undef, 'nothing keeps it');
+    is($nginx->get('/work')->{body}, "done\n", 'a computation');
+
+    my $loop = ask($nginx)->{workers}[0]{nginx}{loop};
+
+    cmp_ok($loop->{last_minute_max_ms}, '>=', 1000, 'it took a second');
+    cmp_ok($loop->{last_minute_slow_ms}, '>=', $loop->{last_minute_max_ms},
+           'of the last minute');
+
+    like(finding($nginx, 'stalls')->{because} // 'none',
+         qr/^in the last minute, iterations of more than 100 ms kept that (?#
+           )of worker 0 \(pid \d+\) for \d{4,} ms; the longest took \d{4,}/,
+         'which is found');
+
+    $nginx->stop;
+}
+
+
     my $docs = slurp("$top/docs/memory.md");
     my $code = slurp("$top/src/fleet/jpp_findings.c");
 

@@ -5,6 +5,37 @@
 #include "jpp_finding.h"
 
 
+/* of a bound, in per cent, that one which stands keeps to */
+#define JPP_FINDING_FALL   80
+#define JPP_FINDING_CLIMB  120
+
+
+bool
+jpp_finding_above(const jpp_finding_t *finding, uint64_t value,
+    unsigned percent, uint64_t bytes)
+{
+    unsigned  part;
+
+    part = finding->stands ? JPP_FINDING_FALL : 100;
+
+    return (unsigned __int128) value * 100 * 100
+           > (unsigned __int128) bytes * percent * part;
+}
+
+
+bool
+jpp_finding_below(const jpp_finding_t *finding, uint64_t value,
+    unsigned percent, uint64_t bytes)
+{
+    unsigned  part;
+
+    part = finding->stands ? JPP_FINDING_CLIMB : 100;
+
+    return (unsigned __int128) value * 100 * 100
+           < (unsigned __int128) bytes * percent * part;
+}
+
+
 bool
 jpp_finding_because(jpp_finding_t *finding, const char *fmt, ...)
 {

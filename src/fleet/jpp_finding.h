@@ -22,7 +22,20 @@ typedef struct {
     const char   *what;
     char          because[320];    /* the numbers */
     const char   *cure;
+    bool          stands;          /* it was found before: see below */
 } jpp_finding_t;
+
+
+/*
+ * Is VALUE above PERCENT of BYTES, or below them?  Every bound of a rule is
+ * asked for here: a finding rises at its bounds, and one that stands falls only
+ * when it is a fifth away from them, so that none comes and goes with a value
+ * at its bound.
+ */
+bool jpp_finding_above(const jpp_finding_t *finding, uint64_t value,
+    unsigned percent, uint64_t bytes);
+bool jpp_finding_below(const jpp_finding_t *finding, uint64_t value,
+    unsigned percent, uint64_t bytes);
 
 
 /* Write the numbers; true, so that it can be a rule's result. */

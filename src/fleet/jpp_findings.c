@@ -119,7 +119,7 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
 
     [JPP_FINDING_STALLS] = {
         "stalls", false, jpp_finding_stalls,
-        "something keeps the event loop for more than 100 ms",
+        "something keeps an event loop from serving",
         "While a handler computes or waits for a disk, no other client of its "
         "worker is served. With jemalloc_pprof_stall 100ms, the error log and "
         "the resource stalls say where." },
@@ -174,6 +174,7 @@ jpp_findings_check(const jpp_telemetry_t *telemetry, unsigned i, unsigned end,
 
     for (n = 0; i < end; i++) {
         jpp_finding_of(i, &findings[n]);
+        findings[n].stands = telemetry->standing >> i & 1;
 
         n += jpp_finding_rows[i].check(telemetry, &findings[n]);
     }
@@ -195,4 +196,5 @@ jpp_finding_of(jpp_finding_id_t id, jpp_finding_t *finding)
     finding->what = row->what;
     finding->because[0] = '\0';
     finding->cure = row->cure;
+    finding->stands = false;
 }

@@ -5,7 +5,8 @@
  * being right; a finding is about the memory itself.
  *
  * One table has every rule, the gravest first.  Each has a ratio and a floor in
- * bytes or counts, so that a small idle nginx has none.
+ * bytes or counts, so that a small idle nginx has none; and each falls later
+ * than it rises (jpp_finding_above()).
  *
  * Pure functions of the caller's values; any thread.
  */

@@ -43,8 +43,9 @@ jpp_finding_limit_near(const jpp_telemetry_t *telemetry,
         room += cgroup->stat.inactive_file;
     }
 
-    if (room >= level->limit / 10
-        && (room >= JPP_FINDING_FLOOR || level->limit < 8 * JPP_FINDING_FLOOR))
+    if (!jpp_finding_below(finding, room, 10, level->limit)
+        && (!jpp_finding_below(finding, room, 100, JPP_FINDING_FLOOR)
+            || level->limit < 8 * JPP_FINDING_FLOOR))
     {
         return false;
     }
@@ -131,7 +132,7 @@ jpp_finding_pressure(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
         where = "the cgroup";
     }
 
-    if (avg == JPP_NONE || avg <= 1000) {
+    if (avg == JPP_NONE || !jpp_finding_above(finding, avg, 10, 10000)) {
         return false;
     }
 
@@ -157,7 +158,7 @@ jpp_finding_swap(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
         }
     }
 
-    return swap > 16 * JPP_FINDING_MIB
+    return jpp_finding_above(finding, swap, 100, 16 * JPP_FINDING_MIB)
            && jpp_finding_because(finding, "%s, over all workers",
                                   jpp_units_bytes(swap, text));
 }
@@ -175,7 +176,7 @@ jpp_finding_thp(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
     char                 huge[JPP_UNITS_TEXT], all[JPP_UNITS_TEXT];
     char                 used[JPP_UNITS_TEXT];
     size_t               i;
-    uint64_t             anon, allocated;
+    uint64_t             anon, allocated, huge_bytes, more;
     const jpp_cgroup_t  *cgroup;
     const jpp_worker_t  *worker;
 
@@ -198,17 +199,20 @@ jpp_finding_thp(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
         }
     }
 
-    if (cgroup->stat.anon_thp <= JPP_FINDING_FLOOR
-        || cgroup->stat.anon_thp <= anon / 2
-        || cgroup->stat.anon / 2 > anon
-        || anon / 7 <= allocated / 5)
+    huge_bytes = cgroup->stat.anon_thp;
+    more = anon > allocated ? anon - allocated : 0;
+
+    if (!jpp_finding_above(finding, huge_bytes, 100, JPP_FINDING_FLOOR)
+        || !jpp_finding_above(finding, huge_bytes, 50, anon)
+        || !jpp_finding_above(finding, more, 40, allocated)
+        || cgroup->stat.anon / 2 > anon)
     {
         return false;
     }
 
     return jpp_finding_because(finding, "%s of huge pages in the cgroup, and "
                "%s of anonymous memory in the workers, for %s that are "
-               "allocated", jpp_units_bytes(cgroup->stat.anon_thp, huge),
+               "allocated", jpp_units_bytes(huge_bytes, huge),
                jpp_units_bytes(anon, all), jpp_units_bytes(allocated, used));
 }
 
@@ -230,7 +234,8 @@ jpp_finding_zone_full(const jpp_telemetry_t *telemetry,
     for (i = 0; i < telemetry->n_zones; i++) {
         zone = &telemetry->zones[i];
 
-        if ((zone->failures != 0 || zone->free < zone->size / 20)
+        if ((zone->failures != 0
+             || jpp_finding_below(finding, zone->free, 5, zone->size))
             && (full == NULL || zone->failures > full->failures))
         {
             full = zone;

@@ -81,7 +81,7 @@ jpp_finding_few_samples(const jpp_telemetry_t *telemetry,
     return profile != NULL && profile->is_whole
            && profile->error > JPP_FEW_ERROR
            && jpp_finding_expected(telemetry->fleet, &expected)
-           && expected > JPP_FEW_FLOOR
+           && jpp_finding_above(finding, expected, 100, JPP_FEW_FLOOR)
            && jpp_finding_because(finding, "%" PRIu64 " in all, for %s that "
                                   "are allocated: %s", profile->samples,
                                   jpp_units_bytes(expected, all),
@@ -100,8 +100,10 @@ jpp_finding_explains(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 
     if (profile == NULL || !profile->is_whole
         || !jpp_finding_expected(telemetry->fleet, &expected)
-        || expected <= profile->bytes + JPP_FINDING_FLOOR
-        || expected / 10 * 7 <= profile->bytes)
+        || !jpp_finding_above(finding, expected > profile->bytes
+                                       ? expected - profile->bytes : 0,
+                              100, JPP_FINDING_FLOOR)
+        || !jpp_finding_below(finding, profile->bytes, 70, expected))
     {
         return false;
     }

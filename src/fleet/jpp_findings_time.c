@@ -25,10 +25,12 @@ typedef struct {
 } jpp_trend_t;
 
 
-static bool jpp_finding_trend(const jpp_history_t *history,
-    jpp_trend_t *trend);
-static bool jpp_finding_rises(const jpp_history_t *history, size_t offset,
-    jpp_trend_t *trend);
+static bool jpp_finding_trend(const jpp_finding_t *finding,
+    const jpp_history_t *history, jpp_trend_t *trend);
+static bool jpp_finding_rises(const jpp_finding_t *finding,
+    const jpp_history_t *history, size_t offset, jpp_trend_t *trend);
+static bool jpp_finding_is_steady(const jpp_history_t *history, size_t offset,
+    size_t start, size_t third);
 static double jpp_finding_slope(const jpp_history_t *history, size_t offset,
     size_t start, size_t n);
 static uint64_t jpp_finding_point(const jpp_history_t *history, size_t offset,
@@ -57,7 +59,7 @@ jpp_finding_grows(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
         worker = &telemetry->fleet->workers[i];
 
         if (worker->history == NULL
-            || !jpp_finding_trend(worker->history, &trend))
+            || !jpp_finding_trend(finding, worker->history, &trend))
         {
             continue;
         }
@@ -82,35 +84,38 @@ jpp_finding_grows(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 /* memory that is not malloc's shows in the RSS alone */
 
 static bool
-jpp_finding_trend(const jpp_history_t *history, jpp_trend_t *trend)
+jpp_finding_trend(const jpp_finding_t *finding, const jpp_history_t *history,
+    jpp_trend_t *trend)
 {
     trend->what = "allocated";
 
-    if (jpp_finding_rises(history, offsetof(jpp_history_point_t, allocated),
-                          trend))
+    if (jpp_finding_rises(finding, history,
+                          offsetof(jpp_history_point_t, allocated), trend))
     {
         return true;
     }
 
     trend->what = "resident";
 
-    return jpp_finding_rises(history, offsetof(jpp_history_point_t, rss),
-                             trend);
+    return jpp_finding_rises(finding, history,
+                             offsetof(jpp_history_point_t, rss), trend);
 }
 
 
 /*
  * The last third of a life, which has to be upward in each of its quarters.
  * What is compared with the bounds is what an hour of it has added, or all of
- * it where that is less: ten seconds of a burst are no trend.
+ * it where that is less: ten seconds of a burst are no trend.  A trend that is
+ * known may pause for a quarter.
  */
 
 static bool
-jpp_finding_rises(const jpp_history_t *history, size_t offset,
-    jpp_trend_t *trend)
+jpp_finding_rises(const jpp_finding_t *finding, const jpp_history_t *history,
+    size_t offset, jpp_trend_t *trend)
 {
-    double  slope, points;
-    size_t  i, n, third, start;
+    double    slope, points;
+    size_t    i, n, third, start;
+    uint64_t  more;
 
     /* the first ten minutes are spent on what every start needs */
 
@@ -128,20 +133,14 @@ jpp_finding_rises(const jpp_history_t *history, size_t offset,
         }
     }
 
-    for (i = 0; i < 4; i++) {
-        if (jpp_finding_slope(history, offset, start + i * (third / 4),
-                              third / 4)
-            <= 0)
-        {
-            return false;
-        }
-    }
-
     /* quarters that rise, and a fall between two of them */
 
     slope = jpp_finding_slope(history, offset, start, third);
 
-    if (slope <= 0) {
+    if (slope <= 0
+        || (!finding->stands
+            && !jpp_finding_is_steady(history, offset, start, third)))
+    {
         return false;
     }
 
@@ -151,9 +150,29 @@ jpp_finding_rises(const jpp_history_t *history, size_t offset,
     trend->per_hour = (uint64_t) (slope * points);
 
     points = points < (double) third ? points : (double) third;
+    more = (uint64_t) (slope * points);
 
-    return slope * points > (double) JPP_GROWS_FLOOR
-           && slope * points > (double) trend->now / 20;
+    return jpp_finding_above(finding, more, 100, JPP_GROWS_FLOOR)
+           && jpp_finding_above(finding, more, 5, trend->now);
+}
+
+
+static bool
+jpp_finding_is_steady(const jpp_history_t *history, size_t offset,
+    size_t start, size_t third)
+{
+    size_t  i;
+
+    for (i = 0; i < 4; i++) {
+        if (jpp_finding_slope(history, offset, start + i * (third / 4),
+                              third / 4)
+            <= 0)
+        {
+            return false;
+        }
+    }
+
+    return true;
 }
 
 
@@ -240,13 +259,20 @@ jpp_finding_reload_leak(const jpp_telemetry_t *telemetry,
     jpp_finding_t *finding)
 {
     char      before[JPP_UNITS_TEXT], now[JPP_UNITS_TEXT];
-    uint64_t  bytes;
+    uint64_t  bytes, more;
 
     bytes = telemetry->inherited_before;
 
     if (bytes == JPP_NONE || telemetry->inherited == JPP_NONE
-        || telemetry->inherited <= bytes + JPP_RELOAD_FLOOR
-        || telemetry->inherited <= bytes + bytes / 10)
+        || telemetry->inherited <= bytes)
+    {
+        return false;
+    }
+
+    more = telemetry->inherited - bytes;
+
+    if (!jpp_finding_above(finding, more, 100, JPP_RELOAD_FLOOR)
+        || !jpp_finding_above(finding, more, 10, bytes))
     {
         return false;
     }

@@ -4,6 +4,10 @@
 #include "jpp_findings_workers.h"
 
 
+/* milliseconds of a minute */
+#define JPP_FINDING_STALLED  1000
+
+
 /* the sums that several rules start from; what is not known adds nothing */
 
 typedef struct {
@@ -30,8 +34,8 @@ jpp_finding_old_workers(const jpp_telemetry_t *telemetry,
 
     jpp_finding_sums(telemetry, &sums);
 
-    if (sums.exiting <= JPP_FINDING_FLOOR
-        || sums.exiting <= sums.resident / 10 * 3)
+    if (!jpp_finding_above(finding, sums.exiting, 100, JPP_FINDING_FLOOR)
+        || !jpp_finding_above(finding, sums.exiting, 30, sums.resident))
     {
         return false;
     }
@@ -74,8 +78,10 @@ jpp_finding_odd_worker(const jpp_telemetry_t *telemetry,
     worker = &fleet->workers[largest];
     median = jpp_finding_median(fleet, largest);
 
-    if (median == JPP_NONE || worker->stats.allocated / 3 <= median
-        || worker->stats.allocated <= JPP_FINDING_FLOOR)
+    if (median == JPP_NONE
+        || !jpp_finding_above(finding, worker->stats.allocated, 300, median)
+        || !jpp_finding_above(finding, worker->stats.allocated, 100,
+                              JPP_FINDING_FLOOR))
     {
         return false;
     }
@@ -156,8 +162,10 @@ jpp_finding_outside(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 
         bytes -= worker->stats.resident;
 
-        if (bytes > most && bytes > JPP_FINDING_FLOOR
-            && bytes > worker->activity.usage.rss_anon / 4)
+        if (bytes > most
+            && jpp_finding_above(finding, bytes, 100, JPP_FINDING_FLOOR)
+            && jpp_finding_above(finding, bytes, 25,
+                                 worker->activity.usage.rss_anon))
         {
             most = bytes;
             where = worker;
@@ -183,7 +191,9 @@ jpp_finding_retained(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 
     jpp_finding_sums(telemetry, &sums);
 
-    if (sums.freed <= JPP_FINDING_FLOOR || sums.freed <= sums.resident / 2) {
+    if (!jpp_finding_above(finding, sums.freed, 100, JPP_FINDING_FLOOR)
+        || !jpp_finding_above(finding, sums.freed, 50, sums.resident))
+    {
         return false;
     }
 
@@ -198,12 +208,15 @@ jpp_finding_fragmented(const jpp_telemetry_t *telemetry,
     jpp_finding_t *finding)
 {
     char                active[JPP_UNITS_TEXT], allocated[JPP_UNITS_TEXT];
+    uint64_t            idle;
     jpp_finding_sums_t  sums;
 
     jpp_finding_sums(telemetry, &sums);
 
-    if (sums.active <= sums.allocated + JPP_FINDING_FLOOR
-        || sums.active / 7 <= sums.allocated / 5)
+    idle = sums.active > sums.allocated ? sums.active - sums.allocated : 0;
+
+    if (!jpp_finding_above(finding, idle, 100, JPP_FINDING_FLOOR)
+        || !jpp_finding_above(finding, idle, 40, sums.allocated))
     {
         return false;
     }
@@ -221,23 +234,30 @@ jpp_finding_peak(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 {
     char                 peak[JPP_UNITS_TEXT], now[JPP_UNITS_TEXT];
     size_t               i;
-    uint64_t             most;
+    uint64_t             more, most;
     const jpp_fleet_t   *fleet;
     const jpp_usage_t   *usage;
     const jpp_worker_t  *where;
 
     fleet = telemetry->fleet;
     where = NULL;
-    most = JPP_FINDING_FLOOR;
+    most = 0;
 
     for (i = 0; i < fleet->n; i++) {
         usage = &fleet->workers[i].activity.usage;
 
-        if (usage->peak != JPP_NONE && usage->rss != JPP_NONE
-            && usage->peak > usage->rss + most
-            && usage->peak / 3 > usage->rss / 2)
+        if (usage->peak == JPP_NONE || usage->rss == JPP_NONE
+            || usage->peak <= usage->rss + most)
         {
-            most = usage->peak - usage->rss;
+            continue;
+        }
+
+        more = usage->peak - usage->rss;
+
+        if (jpp_finding_above(finding, more, 100, JPP_FINDING_FLOOR)
+            && jpp_finding_above(finding, more, 50, usage->rss))
+        {
+            most = more;
             where = &fleet->workers[i];
         }
     }
@@ -255,38 +275,39 @@ jpp_finding_peak(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 }
 
 
-/* more than ten, and more than one in a hundred thousand */
+/* of the worker where it is most */
 
 bool
 jpp_finding_stalls(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 {
     size_t               i;
-    unsigned             b;
-    uint64_t             slow, all, max;
-    const jpp_loop_t    *loop;
+    uint64_t             most;
     const jpp_fleet_t   *fleet;
+    const jpp_minute_t  *minute;
+    const jpp_worker_t  *where;
 
     fleet = telemetry->fleet;
-    slow = 0;
-    all = 0;
-    max = 0;
+    where = NULL;
+    most = 0;
 
     for (i = 0; i < fleet->n; i++) {
-        loop = &fleet->workers[i].activity.loop;
+        minute = &fleet->workers[i].activity.minute;
 
-        for (b = 0; b <= JPP_LOOP_BOUNDS; b++) {
-            all += loop->counts[b];
-            slow += b > 0 && jpp_loop_bounds[b - 1] >= 100 ? loop->counts[b]
-                                                           : 0;
+        if (minute->slow > most
+            && jpp_finding_above(finding, minute->slow, 100,
+                                 JPP_FINDING_STALLED))
+        {
+            most = minute->slow;
+            where = &fleet->workers[i];
         }
-
-        max = loop->max > max ? loop->max : max;
     }
 
-    return slow > 10 && slow > all / 100000
-           && jpp_finding_because(finding, "%" PRIu64 " of %" PRIu64
-                  " iterations, over all workers; the longest took %" PRIu64
-                  " ms", slow, all, max);
+    return where != NULL
+           && jpp_finding_because(finding, "in the last minute, iterations of "
+                  "more than %d ms kept that of worker %" PRIu32 " (pid %"
+                  PRId64 ") for %" PRIu64 " ms; the longest took %" PRIu64
+                  " ms", JPP_RECENT_SLOW, where->who.index, where->who.pid,
+                  most, where->activity.minute.longest);
 }
 
 

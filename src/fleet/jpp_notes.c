@@ -104,6 +104,7 @@ jpp_notes_facts(const jpp_notes_t *notes, jpp_telemetry_t *telemetry)
 {
     telemetry->unclean_exits = notes->n_vanished;
     telemetry->vanished = notes->vanished;
+    telemetry->standing = jpp_standing_bits(notes->standing);
     telemetry->inherited = notes->inherited[0].bytes;
     telemetry->inherited_before = notes->inherited[1].bytes;
 

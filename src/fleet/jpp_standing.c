@@ -11,8 +11,13 @@ jpp_standing_update(jpp_standing_t standing[JPP_FINDINGS],
     size_t           i, n_said;
     jpp_standing_t  *s;
 
+    for (i = 0; i < JPP_FINDINGS; i++) {
+        standing[i].holds = 0;
+    }
+
     for (i = 0, n_said = 0; i < n; i++) {
         s = &standing[findings[i].number];
+        s->holds = 1;
 
         memcpy(s->because, findings[i].because, sizeof(s->because));
 
@@ -37,6 +42,20 @@ jpp_standing_update(jpp_standing_t standing[JPP_FINDINGS],
     }
 
     return n_said;
+}
+
+
+uint32_t
+jpp_standing_bits(const jpp_standing_t standing[JPP_FINDINGS])
+{
+    uint32_t  bits;
+    unsigned  i;
+
+    for (i = 0, bits = 0; i < JPP_FINDINGS; i++) {
+        bits |= (uint32_t) standing[i].holds << i;
+    }
+
+    return bits;
 }
 
 

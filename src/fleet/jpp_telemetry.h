@@ -85,3 +85,5 @@ typedef struct {
 
 
 #endif /* _JPP_TELEMETRY_H_INCLUDED_ */
+    uint32_t               standing;       /* findings that do: a bit for */
+                                           /*   each number */

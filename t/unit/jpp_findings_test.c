@@ -350,7 +350,7 @@ jpp_findings_test_allocator(void)
 static void
 jpp_findings_test_time(void)
 {
-    jpp_loop_t  *loop;
+    jpp_minute_t  *minute;
 
     jpp_findings_test_init();
 
@@ -366,21 +366,21 @@ jpp_findings_test_time(void)
     jpp_test.workers[0].activity.usage.peak = 300 * JPP_TEST_MIB;
     jpp_is_str(jpp_findings_test_has("peak"), NULL, "1.5 times");
 
-    loop = &jpp_test.workers[1].activity.loop;
-    loop->max = 5000;
-    loop->counts[0] = 1000000 - 11;
-    loop->counts[5] = 1000;
-    loop->counts[6] = 9;
-    loop->counts[10] = 1;
-    jpp_is_str(jpp_findings_test_has("stalls"), NULL, "ten in a million");
+    minute = &jpp_test.workers[1].activity.minute;
+    minute->longest = 700;
+    minute->slow = 1000;
+    jpp_is_str(jpp_findings_test_has("stalls"), NULL, "a second of a minute");
 
-    loop->counts[6] = 10;
+    minute->slow++;
     jpp_is_str(jpp_findings_test_has("stalls"),
-               "11 of 1001000 iterations, over all workers; the longest took "
-               "5000 ms", "one more");
+               "in the last minute, iterations of more than 100 ms kept that "
+               "of worker 1 (pid 4712) for 1001 ms; the longest took 700 ms",
+               "a millisecond more");
 
-    loop->counts[0] = 2000000;
-    jpp_is_str(jpp_findings_test_has("stalls"), NULL, "of twice as many");
+    jpp_test.workers[1].activity.loop.max = 5000;
+    jpp_test.workers[1].activity.loop.counts[10] = 1000;
+    minute->slow = 0;
+    jpp_is_str(jpp_findings_test_has("stalls"), NULL, "what is long ago");
 }
 
 

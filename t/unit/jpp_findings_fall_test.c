@@ -1,0 +1,393 @@
+
+/*
+ * Every rule at its bound: it rises just above, and once it stands it falls
+ * only a fifth below.
+ */
+
+
+#include "jpp_notes.h"
+#include "jpp_test_fleet.h"
+
+
+#define JPP_TEST_MIB  ((uint64_t) 1024 * 1024)
+
+
+/* Sets the numbers of a rule to X of its bounds. */
+typedef void (*jpp_fall_set_pt)(double x);
+
+
+typedef struct {
+    jpp_finding_id_t    id;
+    const char         *what;
+    jpp_fall_set_pt     set;
+} jpp_fall_row_t;
+
+
+typedef struct {
+    jpp_worker_t        workers[3];
+    jpp_history_t       history;
+    jpp_fleet_t         fleet;
+    jpp_system_t        system;
+    jpp_cgroup_t        cgroup;
+    jpp_zone_t          zone;
+    jpp_telemetry_t     telemetry;
+} jpp_fall_test_t;
+
+
+static void jpp_fall_test_init(void);
+static bool jpp_fall_test_finds(jpp_finding_id_t id);
+static bool jpp_fall_test_at(const jpp_fall_row_t *row, double x,
+    bool stands);
+static void jpp_fall_test_log(void);
+
+static void jpp_fall_limit(double x);
+static void jpp_fall_little(double x);
+static void jpp_fall_grows(double x);
+static void jpp_fall_reload(double x);
+static void jpp_fall_pressure(double x);
+static void jpp_fall_swap(double x);
+static void jpp_fall_zone(double x);
+static void jpp_fall_old(double x);
+static void jpp_fall_old_share(double x);
+static void jpp_fall_odd(double x);
+static void jpp_fall_outside(double x);
+static void jpp_fall_outside_share(double x);
+static void jpp_fall_retained(double x);
+static void jpp_fall_retained_share(double x);
+static void jpp_fall_fragmented(double x);
+static void jpp_fall_thp(double x);
+static void jpp_fall_peak(double x);
+static void jpp_fall_stalls(double x);
+
+
+static const jpp_fall_row_t  jpp_fall_rows[] = {
+    { JPP_FINDING_LIMIT_NEAR, "a tenth of the limit", jpp_fall_limit },
+    { JPP_FINDING_LIMIT_NEAR, "64 MiB", jpp_fall_little },
+    { JPP_FINDING_GROWS, "16 MiB an hour", jpp_fall_grows },
+    { JPP_FINDING_RELOAD_LEAK, "a tenth more", jpp_fall_reload },
+    { JPP_FINDING_PRESSURE, "a tenth of the time", jpp_fall_pressure },
+    { JPP_FINDING_SWAP, "16 MiB", jpp_fall_swap },
+    { JPP_FINDING_ZONE_FULL, "a twentieth is free", jpp_fall_zone },
+    { JPP_FINDING_OLD_WORKERS, "64 MiB", jpp_fall_old },
+    { JPP_FINDING_OLD_WORKERS, "three tenths", jpp_fall_old_share },
+    { JPP_FINDING_ODD_WORKER, "three times", jpp_fall_odd },
+    { JPP_FINDING_OUTSIDE, "64 MiB", jpp_fall_outside },
+    { JPP_FINDING_OUTSIDE, "a quarter", jpp_fall_outside_share },
+    { JPP_FINDING_RETAINED, "64 MiB", jpp_fall_retained },
+    { JPP_FINDING_RETAINED, "half", jpp_fall_retained_share },
+    { JPP_FINDING_FRAGMENTED, "two fifths", jpp_fall_fragmented },
+    { JPP_FINDING_THP, "two fifths", jpp_fall_thp },
+    { JPP_FINDING_PEAK, "half", jpp_fall_peak },
+    { JPP_FINDING_STALLS, "a second", jpp_fall_stalls }
+};
+
+
+static jpp_fall_test_t  jpp_test;
+static jpp_finding_t    jpp_found[JPP_FINDINGS];
+static jpp_notes_t      jpp_notes;
+
+
+int
+main(void)
+{
+    size_t                 i;
+    const jpp_fall_row_t  *row;
+    jpp_finding_t          finding;
+
+    for (i = 0; i < sizeof(jpp_fall_rows) / sizeof(jpp_fall_rows[0]); i++) {
+        row = &jpp_fall_rows[i];
+
+        jpp_finding_of(row->id, &finding);
+
+        jpp_ok(!jpp_fall_test_at(row, 0.999, false)
+               && jpp_fall_test_at(row, 1.001, false),
+               "%s rises at %s", finding.id, row->what);
+        jpp_ok(jpp_fall_test_at(row, 0.81, true)
+               && !jpp_fall_test_at(row, 0.79, true),
+               "and falls a fifth below");
+    }
+
+    jpp_fall_test_log();
+
+    return jpp_done();
+}
+
+
+/* three workers that have nothing to say */
+
+static void
+jpp_fall_test_init(void)
+{
+    size_t  i;
+
+    memset(&jpp_test, 0, sizeof(jpp_test));
+    memset(&jpp_test.system, 0xff, sizeof(jpp_system_t));
+    memset(&jpp_test.cgroup, 0xff, sizeof(jpp_cgroup_t));
+    jpp_test.system.thp[0] = '\0';
+    jpp_test.cgroup.n_levels = jpp_test.cgroup.binding = 1;
+
+    for (i = 0; i < 3; i++) {
+        jpp_test.workers[i] = jpp_fleet_worker((uint32_t) i,
+                                               JPP_JEMALLOC_READY);
+        jpp_test.workers[i].stats.allocated = 1000 * JPP_TEST_MIB;
+        jpp_test.workers[i].stats.active = 1000 * JPP_TEST_MIB;
+        jpp_test.workers[i].stats.resident = 1000 * JPP_TEST_MIB;
+    }
+
+    jpp_test.fleet = jpp_fleet_of(3, jpp_test.workers, 3);
+
+    jpp_test.telemetry.fleet = &jpp_test.fleet;
+    jpp_test.telemetry.system = &jpp_test.system;
+    jpp_test.telemetry.cgroup = &jpp_test.cgroup;
+    jpp_test.telemetry.oom_kills = JPP_NONE;
+    jpp_test.telemetry.inherited = JPP_NONE;
+    jpp_test.telemetry.inherited_before = JPP_NONE;
+}
+
+
+static bool
+jpp_fall_test_finds(jpp_finding_id_t id)
+{
+    size_t  i, n;
+
+    n = jpp_findings(&jpp_test.telemetry, jpp_found);
+
+    for (i = 0; i < n; i++) {
+        if (jpp_found[i].number == id) {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+static bool
+jpp_fall_test_at(const jpp_fall_row_t *row, double x, bool stands)
+{
+    jpp_fall_test_init();
+
+    jpp_test.telemetry.standing = stands ? (uint32_t) 1 << row->id : 0;
+
+    row->set(x);
+
+    return jpp_fall_test_finds(row->id);
+}
+
+
+/* A value that swings around its bound: one line of the log, and no flicker. */
+
+static void
+jpp_fall_test_log(void)
+{
+    size_t    n, said;
+    int64_t   now;
+    unsigned  missed;
+
+    static const double  swing[] = { 1.05, 0.95, 1.01, 0.85, 0.99, 1.1 };
+
+    memset(&jpp_notes, 0, offsetof(jpp_notes_t, notes));
+
+    for (now = 1000, said = 0, missed = 0; now < 5000; now += 5) {
+        jpp_fall_test_init();
+        jpp_fall_swap(swing[now / 5 % 6]);
+
+        jpp_test.telemetry.standing = jpp_standing_bits(jpp_notes.standing);
+
+        n = jpp_findings(&jpp_test.telemetry, jpp_found);
+        missed += now > 1030 && n == 0;
+        said += jpp_standing_update(jpp_notes.standing, jpp_found, n, now);
+    }
+
+    jpp_is_u64(said, 1, "a value around its bound is said once in an hour");
+    jpp_is_u64(missed, 0, "and is seen all the time");
+
+    jpp_fall_test_init();
+    jpp_fall_swap(0.7);
+    jpp_test.telemetry.standing = jpp_standing_bits(jpp_notes.standing);
+    n = jpp_findings(&jpp_test.telemetry, jpp_found);
+    (void) jpp_standing_update(jpp_notes.standing, jpp_found, n, now);
+
+    jpp_is_u64(n, 0, "clearly below it is over");
+    jpp_is_u64(jpp_standing_bits(jpp_notes.standing), 0,
+               "from the next look on, at the old bound");
+}
+
+
+/* how much of the limit is left: less counts */
+
+static void
+jpp_fall_limit(double x)
+{
+    jpp_test.cgroup.binding = 0;
+    jpp_test.cgroup.levels[0].limit = 10000 * JPP_TEST_MIB;
+    jpp_test.cgroup.headroom = (uint64_t) ((2 - x) * 1000 * JPP_TEST_MIB);
+}
+
+
+static void
+jpp_fall_little(double x)
+{
+    jpp_test.cgroup.binding = 0;
+    jpp_test.cgroup.levels[0].limit = 512 * JPP_TEST_MIB;
+    jpp_test.cgroup.headroom = (uint64_t) ((2 - x) * 64 * JPP_TEST_MIB);
+}
+
+
+static void
+jpp_fall_grows(double x)
+{
+    uint64_t             t;
+    jpp_history_point_t  point;
+
+    jpp_test.workers[0].history = &jpp_test.history;
+    jpp_history_init(&jpp_test.history);
+
+    for (t = 0; t < 21600; t += 5) {
+        point.allocated = 50 * JPP_TEST_MIB
+                          + (uint64_t) (x * 16 * JPP_TEST_MIB * t / 3600);
+        point.rss = 200 * JPP_TEST_MIB;
+
+        jpp_history_add(&jpp_test.history, t, &point);
+    }
+}
+
+
+static void
+jpp_fall_reload(double x)
+{
+    jpp_test.telemetry.inherited_before = 100 * JPP_TEST_MIB;
+    jpp_test.telemetry.inherited = (uint64_t) ((10 + x) * 10 * JPP_TEST_MIB);
+}
+
+
+static void
+jpp_fall_pressure(double x)
+{
+    jpp_test.cgroup.pressure.some.avg60 = (uint64_t) (1000 * x + 0.5);
+}
+
+
+static void
+jpp_fall_swap(double x)
+{
+    jpp_test.workers[0].activity.usage.swap =
+        (uint64_t) (x * 16 * JPP_TEST_MIB);
+}
+
+
+static void
+jpp_fall_zone(double x)
+{
+    jpp_test.telemetry.zones = &jpp_test.zone;
+    jpp_test.telemetry.n_zones = 1;
+    jpp_test.zone.name = "one";
+    jpp_test.zone.name_len = 3;
+    jpp_test.zone.size = 100 * JPP_TEST_MIB;
+    jpp_test.zone.free = (uint64_t) ((2 - x) * 5 * JPP_TEST_MIB);
+}
+
+
+static void
+jpp_fall_old(double x)
+{
+    jpp_test.workers[0].stats.resident = JPP_TEST_MIB;
+    jpp_test.workers[1].stats.resident = JPP_TEST_MIB;
+    jpp_test.workers[2].stats.resident = (uint64_t) (x * 64 * JPP_TEST_MIB);
+    jpp_test.workers[2].is_exiting = true;
+}
+
+
+static void
+jpp_fall_old_share(double x)
+{
+    jpp_test.workers[0].stats.resident =
+        (uint64_t) ((1000 - x * 300) * JPP_TEST_MIB);
+    jpp_test.workers[1].stats.resident = 0;
+    jpp_test.workers[2].stats.resident = (uint64_t) (x * 300 * JPP_TEST_MIB);
+    jpp_test.workers[2].is_exiting = true;
+}
+
+
+static void
+jpp_fall_odd(double x)
+{
+    jpp_test.workers[1].stats.allocated = (uint64_t) (x * 3000 * JPP_TEST_MIB);
+}
+
+
+static void
+jpp_fall_outside(double x)
+{
+    jpp_test.workers[1].stats.resident = 20 * JPP_TEST_MIB;
+    jpp_test.workers[1].activity.usage.rss_anon =
+        (uint64_t) ((20 + x * 64) * JPP_TEST_MIB);
+}
+
+
+static void
+jpp_fall_outside_share(double x)
+{
+    jpp_test.workers[1].stats.resident =
+        (uint64_t) ((1000 - x * 250) * JPP_TEST_MIB);
+    jpp_test.workers[1].activity.usage.rss_anon = 1000 * JPP_TEST_MIB;
+}
+
+
+static void
+jpp_fall_retained(double x)
+{
+    size_t  i;
+
+    for (i = 0; i < 3; i++) {
+        jpp_test.workers[i].stats.resident = JPP_TEST_MIB;
+    }
+
+    jpp_test.workers[1].stats.dirty = (uint64_t) (x * 64 * JPP_TEST_MIB);
+}
+
+
+static void
+jpp_fall_retained_share(double x)
+{
+    jpp_test.workers[1].stats.dirty = (uint64_t) (x * 1500 * JPP_TEST_MIB);
+}
+
+
+static void
+jpp_fall_fragmented(double x)
+{
+    jpp_test.workers[0].stats.active =
+        (uint64_t) ((1000 + x * 1200) * JPP_TEST_MIB);
+}
+
+
+static void
+jpp_fall_thp(double x)
+{
+    size_t  i;
+
+    jpp_test.cgroup.stat.anon = 4000 * JPP_TEST_MIB;
+    jpp_test.cgroup.stat.anon_thp = 4000 * JPP_TEST_MIB;
+
+    for (i = 0; i < 3; i++) {
+        jpp_test.workers[i].activity.usage.rss_anon =
+            (uint64_t) ((1000 + x * 400) * JPP_TEST_MIB);
+    }
+}
+
+
+static void
+jpp_fall_peak(double x)
+{
+    jpp_test.workers[1].activity.usage.rss = 200 * JPP_TEST_MIB;
+    jpp_test.workers[1].activity.usage.peak =
+        (uint64_t) ((200 + x * 100) * JPP_TEST_MIB);
+}
+
+
+static void
+jpp_fall_stalls(double x)
+{
+    jpp_test.workers[1].activity.minute.slow = (uint64_t) (1000 * x + 0.5);
+}
