@@ -11,6 +11,7 @@ use warnings;
 
 use File::Basename;
 use JSON::PP qw(decode_json);
+use List::Util qw( sum );
 use Test::More;
 use Time::HiRes qw(sleep);
 
@@ -37,8 +38,8 @@ subtests(
     'a zone that is full' => [ \&full ],
     'memory that jemalloc keeps' => [ \&kept, 'jemalloc' ],
     'memory of Lua' => [ \&lua, 'jemalloc', $has_lua ],
-    'no jemalloc' => [ \&no_jemalloc, sub { !JppRun::is_linked() } ],
     'an event loop that is kept' => [ \&kept_loop, $has_lua ],
+    'no jemalloc' => [ \&no_jemalloc, sub { !JppRun::is_linked() } ],
     'the documentation' => [ \&documentation ],
 );
 
@@ -163,6 +164,22 @@ sub full {
          qr/^zone keys has [\d.]+ K?i?B of 32\.0 KiB left in whole pages/,
          'a full one');
 
+    my ($zone) = grep { $_->{name} eq 'keys' } @{ ask($nginx)->{zones} };
+    my ($slot) = grep { $_->{used} > 10 } @{ $zone->{slots} };
+
+    is_deeply([ map { $_->{size} } @{ $zone->{slots} } ],
+              [ map { 8 << $_ } keys @{ $zone->{slots} } ], 'its slots');
+    cmp_ok($slot->{failures}, '>', 0, 'that of the keys has refused some');
+    cmp_ok($slot->{used}, '<=', $slot->{total}, 'and has places for the rest');
+    is(sum(map { $_->{used} * $_->{size} } @{ $zone->{slots} }),
+       $zone->{used_in_slots}, 'all slots have what the zone has');
+    is(sum(map { $_->{failures} } @{ $zone->{slots} }), $zone->{failures},
+       'and what it refused');
+    like($nginx->get('/debug/pprof/memory?format=top')->{body},
+         qr/^32\.0 KiB +[\d.]+ KiB +$zone->{failures}  keys .*(?#
+           )\b$slot->{used} of $slot->{total} x $slot->{size} B/m,
+         'and as a table');
+
     $nginx->stop;
 }
 
@@ -249,23 +266,6 @@ sub lua {
 }
 
 
-sub no_jemalloc {
-    my $nginx = JppNginx->start(preload => [], conf => '', server => $tree);
-    my $memory = ask($nginx);
-
-    is($memory->{workers}[0]{jemalloc}, undef, 'nothing of jemalloc');
-    cmp_ok($memory->{workers}[0]{process}{rss_anon}, '>', 0,
-           'but of the process');
-    is($memory->{total}{allocated}, undef, 'no sum of nothing');
-
-    $nginx->stop;
-}
-
-
-# Its table has each finding, with what the answer says.
-
-sub documentation {
-    my $top = dirname(__FILE__) . '/..';
 # A computation of more than a second.
 
 sub kept_loop {
@@ -295,6 +295,23 @@ sub kept_loop {
 }
 
 
+sub no_jemalloc {
+    my $nginx = JppNginx->start(preload => [], conf => '', server => $tree);
+    my $memory = ask($nginx);
+
+    is($memory->{workers}[0]{jemalloc}, undef, 'nothing of jemalloc');
+    cmp_ok($memory->{workers}[0]{process}{rss_anon}, '>', 0,
+           'but of the process');
+    is($memory->{total}{allocated}, undef, 'no sum of nothing');
+
+    $nginx->stop;
+}
+
+
+# Its table has each finding, with what the answer says.
+
+sub documentation {
+    my $top = dirname(__FILE__) . '/..';
     my $docs = slurp("$top/docs/memory.md");
     my $code = slurp("$top/src/fleet/jpp_findings.c");
 

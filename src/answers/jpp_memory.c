@@ -5,6 +5,7 @@
 #include "jpp_memory.h"
 #include "jpp_memory_detail.h"
 #include "jpp_memory_ledger.h"
+#include "jpp_memory_zones.h"
 
 
 #define JPP_MEMORY_ROWS(rows)  rows, sizeof(rows) / sizeof((rows)[0])
@@ -23,8 +24,6 @@ static void jpp_memory_levels(jpp_json_t *json, const jpp_cgroup_t *cgroup);
 static void jpp_memory_pressure(jpp_json_t *json,
     const jpp_pressure_t *pressure);
 static void jpp_memory_system(jpp_json_t *json, const jpp_system_t *system);
-static void jpp_memory_zones(jpp_json_t *json,
-    const jpp_telemetry_t *telemetry);
 static void jpp_memory_findings(jpp_json_t *json,
     const jpp_telemetry_t *telemetry);
 static void jpp_memory_rows(jpp_json_t *json, const char *key,
@@ -106,7 +105,7 @@ jpp_memory_json(const jpp_memory_t *memory, jpp_sink_t *sink)
     }
 
     if (jpp_memory_has(memory, JPP_FIELD_ZONES)) {
-        jpp_memory_zones(&json, telemetry);
+        jpp_memory_zones_json(&json, telemetry);
     }
 
     if (jpp_memory_has(memory, JPP_FIELD_UNAVAILABLE)) {
@@ -158,6 +157,7 @@ jpp_memory_unavailable(jpp_json_t *json, const jpp_memory_t *memory)
         jpp_json_str(json, "cgroup", memory->telemetry->cgroup_why);
     }
 
+    jpp_memory_zones_why(json, memory->telemetry);
     jpp_memory_detail_why(json, memory);
 
     jpp_json_close(json, '}');
@@ -380,33 +380,6 @@ jpp_memory_system(jpp_json_t *json, const jpp_system_t *system)
     jpp_memory_pressure(json, &system->pressure);
 
     jpp_json_close(json, '}');
-}
-
-
-static void
-jpp_memory_zones(jpp_json_t *json, const jpp_telemetry_t *telemetry)
-{
-    size_t             i;
-    const jpp_zone_t  *zone;
-
-    jpp_json_open(json, "zones", '[');
-
-    for (i = 0; i < telemetry->n_zones; i++) {
-        zone = &telemetry->zones[i];
-
-        jpp_json_open(json, NULL, '{');
-
-        jpp_json_name(json, "name", zone->name, zone->name_len);
-        jpp_json_u64(json, "size", zone->size);
-        jpp_json_u64(json, "free", zone->free);
-        jpp_json_u64(json, "used_in_slots", zone->used);
-        jpp_json_u64(json, "allocations", zone->allocations);
-        jpp_json_u64(json, "failures", zone->failures);
-
-        jpp_json_close(json, '}');
-    }
-
-    jpp_json_close(json, ']');
 }
 
 

@@ -6,6 +6,7 @@
 #include "jpp_findings.h"
 #include "jpp_memory_ledger.h"
 #include "jpp_memory_text.h"
+#include "jpp_memory_zones.h"
 #include "jpp_table.h"
 
 
@@ -43,7 +44,8 @@ jpp_memory_text(const jpp_memory_t *memory, jpp_sink_t *sink)
     jpp_memory_text_findings(memory, sink);
 
     if (!jpp_memory_text_workers(memory, sink)
-        || !jpp_memory_text_ledger(memory, sink))
+        || !jpp_memory_text_ledger(memory, sink)
+        || !jpp_memory_zones_text(memory, sink))
     {
         return false;
     }

@@ -27,6 +27,16 @@
 #define JPP_FINDING_FLOOR  (64 * JPP_FINDING_MIB)
 
 
+/* Places of one size in a zone. */
+typedef struct {
+    uint64_t               size;
+    uint64_t               total;          /* places there are */
+    uint64_t               used;
+    uint64_t               allocations;    /* so far, successful or not */
+    uint64_t               failures;
+} jpp_zone_slot_t;
+
+
 /* A zone of shared memory that nginx divides into slabs. */
 typedef struct {
     const char            *name;           /* any bytes, of the configuration */
@@ -36,6 +46,10 @@ typedef struct {
     uint64_t               used;           /* by allocations within pages */
     uint64_t               allocations;    /* so far, successful or not */
     uint64_t               failures;
+    const jpp_zone_slot_t *slots;          /* by size, the smallest first */
+    size_t                 n_slots;
+    bool                   was_busy;       /* read as somebody changed it: */
+                                           /*   numbers of several moments */
 } jpp_zone_t;
 
 
@@ -71,6 +85,8 @@ typedef struct {
     uint64_t               unclean_exits;  /* workers that ended without */
                                            /*   saying so */
     jpp_vanished_t         vanished;       /* the last of them */
+    uint32_t               standing;       /* findings that do: a bit for */
+                                           /*   each number */
     uint64_t               inherited;      /* by a worker of the newest */
     uint64_t               inherited_before;   /*   generation, and of the */
                                            /*   one before; or JPP_NONE */
@@ -85,5 +101,3 @@ typedef struct {
 
 
 #endif /* _JPP_TELEMETRY_H_INCLUDED_ */
-    uint32_t               standing;       /* findings that do: a bit for */
-                                           /*   each number */

@@ -86,6 +86,7 @@
  *     stall      iterations of it that last long
  *     stall_serving  which request they serve
  *     telemetry  the configuration, the shared zones, the kernel
+ *     zones      how full the shared zones are
  *     unwind     who walks its stacks
  *     owners     whom the memory of its samples belongs to
  *     worker     its start and its end

@@ -6,7 +6,7 @@
 
 /* for what all workers have written, and for what is read beside it */
 #define NGX_HTTP_JEMALLOC_PPROF_LOOK                                          \
-    (64 * 1024 + sizeof(jpp_cgroup_t))
+    (1024 * 1024 + sizeof(jpp_cgroup_t))
 #define NGX_HTTP_JEMALLOC_PPROF_LOOK_WORKER                                   \
     (sizeof(jpp_worker_t) + sizeof(jpp_history_t))
 

@@ -2,15 +2,12 @@
 #include "ngx_http_jemalloc_pprof_self.h"
 #include "ngx_http_jemalloc_pprof_status.h"
 #include "ngx_http_jemalloc_pprof_telemetry.h"
+#include "ngx_http_jemalloc_pprof_zones.h"
 
 
 static ngx_int_t ngx_http_jemalloc_pprof_telemetry_histories(
     const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
     jpp_fleet_t *fleet);
-static ngx_int_t ngx_http_jemalloc_pprof_telemetry_zones(jpp_arena_t *arena,
-    jpp_telemetry_t *telemetry);
-static void ngx_http_jemalloc_pprof_telemetry_zone(const ngx_shm_zone_t *zone,
-    jpp_zone_t *to);
 
 
 void
@@ -68,7 +65,7 @@ ngx_http_jemalloc_pprof_telemetry_of(const jpp_fleet_t *fleet,
     system = jpp_arena_alloc(arena, sizeof(jpp_system_t));
 
     if (err == NULL || cgroup == NULL || system == NULL
-        || ngx_http_jemalloc_pprof_telemetry_zones(arena, telemetry) != NGX_OK)
+        || ngx_http_jemalloc_pprof_zones(arena, telemetry) != NGX_OK)
     {
         return NGX_ERROR;
     }
@@ -141,74 +138,4 @@ ngx_http_jemalloc_pprof_telemetry_histories(
     ngx_http_jemalloc_pprof_registry_unlock(zone);
 
     return NGX_OK;
-}
-
-
-/* without the lock of each: numbers of different moments do no harm */
-
-static ngx_int_t
-ngx_http_jemalloc_pprof_telemetry_zones(jpp_arena_t *arena,
-    jpp_telemetry_t *telemetry)
-{
-    ngx_uint_t        i, n;
-    jpp_zone_t       *zones;
-    ngx_shm_zone_t   *zone;
-    ngx_list_part_t  *part;
-
-    for (n = 0, part = (ngx_list_part_t *) &ngx_cycle->shared_memory.part;
-         part != NULL;
-         part = part->next)
-    {
-        n += part->nelts;
-    }
-
-    zones = jpp_arena_alloc(arena, (n + 1) * sizeof(jpp_zone_t));
-    if (zones == NULL) {
-        return NGX_ERROR;
-    }
-
-    telemetry->zones = zones;
-
-    for (part = (ngx_list_part_t *) &ngx_cycle->shared_memory.part;
-         part != NULL;
-         part = part->next)
-    {
-        zone = part->elts;
-
-        for (i = 0; i < part->nelts; i++) {
-
-            if (zone[i].shm.addr != NULL) {
-                ngx_http_jemalloc_pprof_telemetry_zone(&zone[i],
-                                         &zones[telemetry->n_zones++]);
-            }
-        }
-    }
-
-    return NGX_OK;
-}
-
-
-static void
-ngx_http_jemalloc_pprof_telemetry_zone(const ngx_shm_zone_t *zone,
-    jpp_zone_t *to)
-{
-    ngx_uint_t        i, n;
-    ngx_slab_pool_t  *sp;
-
-    ngx_memzero(to, sizeof(jpp_zone_t));
-
-    sp = (ngx_slab_pool_t *) zone->shm.addr;
-
-    to->name = (const char *) zone->shm.name.data;
-    to->name_len = zone->shm.name.len;
-    to->size = zone->shm.size;
-    to->free = sp->pfree * ngx_pagesize;
-
-    n = ngx_pagesize_shift - sp->min_shift;
-
-    for (i = 0; i < n; i++) {
-        to->used += sp->stats[i].used << (i + sp->min_shift);
-        to->allocations += sp->stats[i].reqs;
-        to->failures += sp->stats[i].fails;
-    }
 }

@@ -23,6 +23,7 @@ static void jpp_memory_test_refused(void);
 static void jpp_memory_test_none(void);
 static void jpp_memory_test_others(void);
 static void jpp_memory_test_fields(void);
+static void jpp_memory_test_zones(void);
 static void jpp_memory_test_fails(void);
 static void jpp_memory_test_start(const char *query);
 static void jpp_memory_test_ledger(jpp_memory_answer_t *answer,
@@ -36,6 +37,7 @@ static jpp_arena_t          arena;
 static jpp_fleet_t          fleet;
 static jpp_worker_t         workers[2];
 static jpp_system_t         machine;
+static jpp_zone_t           zones[2];
 static jpp_telemetry_t      telemetry;
 static jpp_memory_answer_t  answers[2];
 static jpp_memory_t         memory;
@@ -52,6 +54,7 @@ main(void)
     jpp_memory_test_none();
     jpp_memory_test_others();
     jpp_memory_test_fields();
+    jpp_memory_test_zones();
     jpp_memory_test_fails();
 
     return jpp_done();
@@ -62,6 +65,10 @@ static void
 jpp_memory_test_start(const char *query)
 {
     size_t  i;
+
+    static const jpp_zone_slot_t  slots[] = {
+        { 8, 0, 0, 0, 0 }, { 64, 128, 100, 1000, 12 }, { 128, 0, 0, 5, 5 }
+    };
 
     memset(&telemetry, 0, sizeof(jpp_telemetry_t));
     memset(&memory, 0, sizeof(jpp_memory_t));
@@ -81,6 +88,22 @@ jpp_memory_test_start(const char *query)
     telemetry.fleet = &fleet;
     telemetry.system = &machine;
     telemetry.cgroup_why = "there is none";
+
+    memset(zones, 0, sizeof(zones));
+    zones[0].name = JPP_FLEET_EVIL;
+    zones[0].name_len = strlen(JPP_FLEET_EVIL);
+    zones[0].size = 32768;
+    zones[0].free = 4096;
+    zones[0].failures = 17;
+    zones[0].slots = slots;
+    zones[0].n_slots = 3;
+    zones[1].name = "quiet";
+    zones[1].name_len = 5;
+    zones[1].size = 32768;
+    zones[1].free = 32768;
+
+    telemetry.zones = zones;
+    telemetry.n_zones = 2;
 
     jpp_arena_init(&arena, JPP_CAP);
 
@@ -295,6 +318,54 @@ jpp_memory_test_fields(void)
            && jpp_memory_test_has("\"zones\": [")
            && strstr(output.text, "\"workers\"") == NULL
            && strstr(output.text, "\"findings\"") == NULL, "some fields");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* How full each is, and which sizes fill it; names that would be markup. */
+
+static void
+jpp_memory_test_zones(void)
+{
+    jpp_memory_test_start("fields=zones,unavailable");
+    memory.n_answers = 0;
+
+    jpp_ok(jpp_memory_test_text(0) != NULL
+           && jpp_memory_test_has("\"slots\": [\n        {\n"
+                                  "          \"size\": 8,\n")
+           && jpp_memory_test_has("          \"size\": 64,\n"
+                                  "          \"total\": 128,\n"
+                                  "          \"used\": 100,\n"
+                                  "          \"allocations\": 1000,\n"
+                                  "          \"failures\": 12\n"),
+           "the slots of a zone");
+    jpp_ok(jpp_memory_test_has("\\x01")
+           && strchr(output.text, '\x01') == NULL, "with a name of anything");
+    jpp_ok(strstr(output.text, "zones.") == NULL, "of one moment");
+
+    zones[0].was_busy = true;
+    jpp_ok(jpp_memory_test_text(0) != NULL
+           && jpp_memory_test_has("\": \"somebody used this zone as it was "
+                                  "read: its numbers are of several moments\"")
+           && strchr(output.text, '\x01') == NULL, "or not, which is said");
+
+    jpp_arena_destroy(&arena);
+
+    jpp_memory_test_start("format=top");
+    memory.n_answers = 0;
+
+    jpp_ok(jpp_memory_test_text(0) != NULL
+           && jpp_memory_test_has("zones of shared memory, in whole pages\n\n")
+           && jpp_memory_test_has("32.0 KiB  28.0 KiB       17  ")
+           && jpp_memory_test_has("  100 of 128 x 64 B, 0 of 0 x 128 B\n")
+           && jpp_memory_test_has("32.0 KiB       0 B        0  quiet  "),
+           "as a table, without sizes that nobody uses");
+    jpp_ok(strchr(output.text, '\x01') == NULL, "its name is a name, too");
+
+    telemetry.n_zones = 0;
+    jpp_ok(jpp_memory_test_text(0) != NULL
+           && strstr(output.text, "zones of") == NULL, "none, and no table");
 
     jpp_arena_destroy(&arena);
 }
