@@ -37,7 +37,7 @@
 
 typedef struct {
     uint64_t             high;          /* eight digits, or the value */
-    uint32_t             low;           /* four digits, or 0 */
+    uint32_t             low;           /* four digits, or no digits */
     uint32_t             flag;          /* JPP_ADDRESS_VALUE, or 0 */
 } jpp_address_key_t;
 
@@ -114,13 +114,17 @@ jpp_address_key(const char *p)
 
 
 /*
- * The key of an address by its value.  Garbage may look like one: if a search
- * by text ends at a slot with JPP_ADDRESS_VALUE, the text has to be read.
+ * The key of an address by its value: its lower half, which tells neighbours
+ * apart, where a text has its last digits, with a bit that no digit has.
+ * Garbage may look like one: if a search by text ends at a slot with
+ * JPP_ADDRESS_VALUE, the text has to be read.
  */
 static inline jpp_address_key_t
 jpp_address_value(uint64_t address)
 {
-    jpp_address_key_t  key = { address, 0, JPP_ADDRESS_VALUE };
+    jpp_address_key_t  key = {
+        address, (uint32_t) address | 0x80000000u, JPP_ADDRESS_VALUE
+    };
 
     return key;
 }
