@@ -70,7 +70,7 @@ static void *jpp_calls_slow_free(uint32_t function, uintptr_t a, uintptr_t b,
     uintptr_t c) JPP_CALLS_SLOW;
 static inline void *jpp_calls_resize(uintptr_t p, uintptr_t size,
     const void *caller);
-static void *jpp_calls_slow_resize(uintptr_t p, uintptr_t size,
+static void *jpp_calls_slow_resize(uintptr_t p, uintptr_t size, bool is_due,
     const void *caller) JPP_CALLS_SLOW;
 
 
@@ -258,8 +258,12 @@ jpp_calls_reallocarray(uintptr_t p, uintptr_t n, uintptr_t size)
 static inline void *
 jpp_calls_resize(uintptr_t p, uintptr_t size, const void *caller)
 {
-    if (jpp_samples_is_due(size) || jpp_samples_may_have(p)) {
-        return jpp_calls_slow_resize(p, size, caller);
+    bool  is_due;
+
+    is_due = jpp_samples_is_due(size);
+
+    if (is_due || jpp_samples_may_have(p)) {
+        return jpp_calls_slow_resize(p, size, is_due, caller);
     }
 
     return jpp_calls_real(JPP_CALLS_realloc)(p, size, 0);
@@ -270,7 +274,8 @@ jpp_calls_resize(uintptr_t p, uintptr_t size, const void *caller)
    not.  With a size of 0 there is no failure. */
 
 static void *
-jpp_calls_slow_resize(uintptr_t p, uintptr_t size, const void *caller)
+jpp_calls_slow_resize(uintptr_t p, uintptr_t size, bool is_due,
+    const void *caller)
 {
     bool       was_live;
     void      *result;
@@ -284,7 +289,7 @@ jpp_calls_slow_resize(uintptr_t p, uintptr_t size, const void *caller)
         (void) jpp_live_add(&jpp_samples.live, p, object);
     }
 
-    if (jpp_samples_thread.left < 0) {
+    if (is_due) {
         jpp_samples_take(result, size, caller, JPP_CALLS_FRAME);
     }
 

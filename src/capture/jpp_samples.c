@@ -135,14 +135,14 @@ jpp_samples_take(void *p, size_t size, const void *caller, const void *frame)
 
         seed = __atomic_fetch_add(&jpp_samples.seed, 1, __ATOMIC_RELAXED);
         thread->random = jpp_hash_u64(seed);
-        thread->left = jpp_draw(&thread->random, lg) - (int64_t) size;
+        thread->left = (uint64_t) jpp_draw(&thread->random, lg);
 
-        if (thread->left >= 0) {
+        if (!jpp_samples_is_due(size)) {
             return;
         }
     }
 
-    thread->left = jpp_draw(&thread->random, lg);
+    thread->left = (uint64_t) jpp_draw(&thread->random, lg);
 
     if (p != NULL && !thread->is_unsampled && (generation & 1) != 0) {
         jpp_samples_record(p, size, generation, caller, frame);

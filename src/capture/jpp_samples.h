@@ -37,7 +37,7 @@
 
 
 typedef struct {
-    int64_t        left;           /* bytes until the next sample */
+    uint64_t       left;           /* bytes until the next sample */
     uint64_t       random;
     uint32_t       generation;     /* that both are of */
     bool           is_unsampled;
@@ -120,12 +120,19 @@ void jpp_samples_take(void *p, size_t size, const void *caller,
 void jpp_samples_give(jpp_sample_at_t *sample, uint32_t owner);
 
 
-/* [signal] Count SIZE bytes: is a sample due? */
+/* [signal] Count SIZE bytes, any number: is a sample due?  It stays due until
+   it is taken. */
 static inline bool
 jpp_samples_is_due(uintptr_t size)
 {
-    return __builtin_expect((jpp_samples_thread.left -= (int64_t) size) < 0,
-                            0);
+    if (__builtin_expect(__builtin_sub_overflow(jpp_samples_thread.left, size,
+                                                &jpp_samples_thread.left), 0))
+    {
+        jpp_samples_thread.left = 0;
+        return true;
+    }
+
+    return false;
 }
 
 

@@ -121,6 +121,51 @@ jpp_play_functions(void)
 }
 
 
+/* What nobody can have takes nothing from what is sampled after it. */
+
+static void
+jpp_play_sizes(void)
+{
+    void      *p, *q, *none;
+    unsigned   i;
+
+    /* all bits of a size may be set: some are less than 0, as it were */
+    static volatile size_t  sizes[] = {
+        (size_t) PTRDIFF_MAX - JPP_BLOCK, (size_t) PTRDIFF_MAX + 1,
+        SIZE_MAX / 4 * 3, SIZE_MAX - JPP_BLOCK, SIZE_MAX
+    };
+
+    if (!jpp_on(JPP_FINE)) {
+        return;
+    }
+
+    for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        p = jpp_use(malloc(sizes[i]));
+        q = jpp_use(malloc(JPP_BLOCK));
+        jpp_check(p == NULL && jpp_sample(q) == JPP_BLOCK,
+                  "malloc(%#zx), and one that is sampled", sizes[i]);
+
+        p = realloc(q, sizes[i]);
+        jpp_check(p == NULL && jpp_sample(q) == JPP_BLOCK,
+                  "realloc(%#zx), and what it was", sizes[i]);
+        free(q);
+
+        q = jpp_use(malloc(JPP_BLOCK));
+        jpp_check(jpp_sample(q) == JPP_BLOCK, "one that is sampled");
+        free(q);
+
+        none = NULL;
+        jpp_check(posix_memalign(&none, 4096, sizes[i]) == ENOMEM,
+                  "posix_memalign(%#zx)", sizes[i]);
+        q = jpp_use(malloc(JPP_BLOCK));
+        jpp_check(jpp_sample(q) == JPP_BLOCK, "one that is sampled");
+        free(q);
+    }
+
+    jpp_off();
+}
+
+
 static void
 jpp_play_operators(void)
 {
@@ -170,6 +215,7 @@ jpp_play_operators(void)
 
 static const jpp_part_t  jpp_parts[] = {
     { "functions", jpp_play_functions, false },
+    { "sizes", jpp_play_sizes, false },
     { "operators", jpp_play_operators, false }
 };
 
