@@ -25,6 +25,9 @@ static void ngx_http_jemalloc_pprof_request_tree(
 static void ngx_http_jemalloc_pprof_request_branch(
     ngx_http_jemalloc_pprof_walk_t *walk, ngx_http_request_t *r,
     ngx_http_jemalloc_pprof_see_pt see, ngx_uint_t depth);
+static ngx_uint_t ngx_http_jemalloc_pprof_request_is_listed(
+    ngx_http_jemalloc_pprof_walk_t *walk, const ngx_http_request_t *sr,
+    const ngx_http_request_t *r);
 static ngx_uint_t ngx_http_jemalloc_pprof_request_is_sub(
     ngx_http_jemalloc_pprof_walk_t *walk, const ngx_http_request_t *sr,
     const ngx_http_request_t *r);
@@ -126,8 +129,9 @@ ngx_http_jemalloc_pprof_request_owner(
 
 
 /*
- * R and its subrequests, which share its pool; not those in the background.
- * One that is active has left the list of its parent.
+ * R and its subrequests, which share its pool, each once; not those in the
+ * background.  One that is active is in the list of its parent until that has
+ * something to send.
  */
 
 static void
@@ -146,7 +150,10 @@ ngx_http_jemalloc_pprof_request_tree(ngx_http_jemalloc_pprof_walk_t *walk,
          && ngx_http_jemalloc_pprof_request_is_sub(walk, sr, r);
          depth++)
     {
-        ngx_http_jemalloc_pprof_request_branch(walk, sr, see, 0);
+        if (!ngx_http_jemalloc_pprof_request_is_listed(walk, sr, r)) {
+            ngx_http_jemalloc_pprof_request_branch(walk, sr, see, 0);
+        }
+
         sr = sr->parent;
     }
 }
@@ -178,6 +185,37 @@ ngx_http_jemalloc_pprof_request_branch(ngx_http_jemalloc_pprof_walk_t *walk,
                                                    depth + 1);
         }
     }
+}
+
+
+/* Is SR, a subrequest of R, in the list of its parent? */
+
+static ngx_uint_t
+ngx_http_jemalloc_pprof_request_is_listed(
+    ngx_http_jemalloc_pprof_walk_t *walk, const ngx_http_request_t *sr,
+    const ngx_http_request_t *r)
+{
+    const ngx_http_postponed_request_t  *pr;
+
+    if (sr->parent != r
+        && !ngx_http_jemalloc_pprof_request_is_sub(walk, sr->parent, r))
+    {
+        return 0;
+    }
+
+    for (pr = sr->parent->postponed;
+         ngx_http_jemalloc_pprof_scope_has(walk, pr,
+                                        sizeof(ngx_http_postponed_request_t));
+         pr = pr->next)
+    {
+        walk->work++;
+
+        if (pr->request == sr) {
+            return 1;
+        }
+    }
+
+    return 0;
 }
 
 
