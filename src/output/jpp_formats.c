@@ -42,7 +42,7 @@ const jpp_format_t  jpp_formats[] = {
 
     { .name = "top", .about = "a table of what holds most, for people",
       .type = "text/plain",
-      .names = JPP_NAMES_ALWAYS, .is_counted = true,
+      .names = JPP_NAMES_ALWAYS, .is_counted = true, .has_owners = true,
       .write = jpp_format_top },
 
     { .name = "html", .about = "a page with flame graphs, for a browser",

@@ -56,6 +56,33 @@ jpp_table_name(jpp_table_t *table, const char *data, size_t len)
 }
 
 
+void
+jpp_table_text(jpp_table_t *table, const char *data, size_t len)
+{
+    jpp_table_add(table, jpp_arena_strndup(table->arena, data, len));
+}
+
+
+void
+jpp_table_valued(jpp_table_t *table, const char *value, const char *data,
+    size_t len)
+{
+    char    *text;
+    size_t   n;
+
+    n = strlen(value);
+    text = jpp_arena_alloc(table->arena, n + sizeof(": ") + len);
+
+    if (text != NULL) {
+        memcpy(text, value, n);
+        memcpy(text + n, ": ", 2);
+        memcpy(text + n + 2, data, len);
+    }
+
+    jpp_table_add(table, text);
+}
+
+
 static void
 jpp_table_add(jpp_table_t *table, char *text)
 {

@@ -47,6 +47,13 @@ void jpp_table_cell(jpp_table_t *table, const char *fmt, ...)
 /* Append a cell of the LEN bytes of a name, which may be any. */
 void jpp_table_name(jpp_table_t *table, const char *data, size_t len);
 
+/* Append a cell of the LEN bytes of text, such as a profile's. */
+void jpp_table_text(jpp_table_t *table, const char *data, size_t len);
+
+/* The same behind its VALUE: "1.5 MiB: deflate". */
+void jpp_table_valued(jpp_table_t *table, const char *value, const char *data,
+    size_t len);
+
 /* Append the table to SINK; false: no memory. */
 bool jpp_table_write(jpp_table_t *table, jpp_sink_t *sink);
 

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "jpp_intern.h"
+#include "jpp_owned.h"
 #include "jpp_passing.h"
 #include "jpp_sort.h"
-#include "jpp_sums.h"
 #include "jpp_top.h"
 
 
@@ -42,8 +42,9 @@ static int jpp_top_compare(const void *a, const void *b, void *ctx);
 bool
 jpp_top_write(const jpp_view_t *view, jpp_sink_t *sink)
 {
-    uint32_t   i;
-    jpp_top_t  top;
+    uint32_t      i;
+    jpp_top_t     top;
+    jpp_owned_t   owned;
 
     if (!jpp_top_init(&top, view)) {
         return false;
@@ -56,6 +57,18 @@ jpp_top_write(const jpp_view_t *view, jpp_sink_t *sink)
     jpp_sort(top.rows, top.n, sizeof(jpp_top_row_t), jpp_top_compare, &top);
 
     jpp_top_heading(&top, sink);
+
+    if (jpp_owned_is_asked(view)) {
+
+        if (!jpp_owned_init(&owned, view)
+            || !jpp_owned_write(&owned, view->args->values[JPP_ARG_N], sink))
+        {
+            return false;
+        }
+
+        jpp_sink_char(sink, '\n');
+    }
+
     jpp_top_rows(&top, view->args->values[JPP_ARG_N], sink);
     jpp_figures_comments(top.profile, sink);
 

@@ -7,6 +7,9 @@
  * A heading says what the figures rest on; the comments of the profile, such
  * as which workers are missing, follow.
  *
+ * With owners=1 or by=, a table of whom the samples belong to (jpp_owned.h)
+ * comes first.
+ *
  * Unless callers=0 is set, functions that only pass memory on (jpp_passing.h)
  * are passed over: the rows are the functions that hold it.
  */

@@ -86,7 +86,8 @@ static const jpp_owned_t  jpp_owned[] = {
       JPP_TEST_MAPS, "format=folded&by=server", { NULL }, NULL, true },
 
     { "the table", JPP_OWNED, "format=top&by=location&sort=cum",
-      { " server a.example\n", "location ~ ^/x y\n",
+      { "a.example     ~ ^/x y       31 B: prog+0x200\n",
+        "\n\n       flat  flat%",
         "samples with an owner: 3 of 5 live ones, 0 of 0 in all\n" },
       NULL, false },
 

@@ -1,0 +1,484 @@
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "jpp_intern.h"
+#include "jpp_owned.h"
+#include "jpp_passing.h"
+#include "jpp_sort.h"
+#include "jpp_table.h"
+
+
+/* a bit for each column of numbers: value, share, objects, mean, error */
+#define JPP_OWNED_NUMBERS  5
+#define JPP_OWNED_RIGHT    ((1u << JPP_OWNED_NUMBERS) - 1)
+
+
+typedef struct {
+    jpp_owned_t           *owned;
+    const uint8_t         *passing;    /* NULL: no function is passed over */
+    uint32_t              *sets;       /* rows by label set, from 1 */
+    jpp_index_t            row_index;
+    jpp_index_t            function_index;
+} jpp_owned_adding_t;
+
+
+static void jpp_owned_shows(jpp_owned_t *owned, const jpp_view_t *view);
+static bool jpp_owned_sample(jpp_owned_adding_t *adding, uint32_t i);
+static uint32_t jpp_owned_row(jpp_owned_adding_t *adding, uint32_t set);
+static bool jpp_owned_is_same(const jpp_owned_row_t *a,
+    const jpp_owned_row_t *b);
+static bool jpp_owned_function(jpp_owned_adding_t *adding, uint32_t row,
+    uint32_t function, int64_t value);
+static uint32_t jpp_owned_leaf(const jpp_owned_adding_t *adding,
+    const jpp_sample_t *sample);
+static void jpp_owned_sort(jpp_owned_t *owned);
+static int jpp_owned_compare_functions(const void *a, const void *b,
+    void *ctx);
+static int jpp_owned_compare_rows(const void *a, const void *b, void *ctx);
+static void jpp_owned_cells(const jpp_owned_t *owned,
+    const jpp_owned_row_t *row, jpp_table_t *table);
+static void jpp_owned_mostly(const jpp_owned_t *owned,
+    const jpp_owned_row_t *row, jpp_table_t *table);
+
+
+bool
+jpp_owned_is_asked(const jpp_view_t *view)
+{
+    return view->args->values[JPP_ARG_OWNERS] != 0
+           || view->args->is_set[JPP_ARG_BY];
+}
+
+
+bool
+jpp_owned_init(jpp_owned_t *owned, const jpp_view_t *view)
+{
+    size_t               n_sets;
+    uint32_t             i;
+    jpp_arena_t         *arena;
+    jpp_owned_adding_t   adding;
+
+    memset(owned, 0, sizeof(jpp_owned_t));
+    memset(&adding, 0, sizeof(jpp_owned_adding_t));
+
+    arena = view->profile->arena;
+    n_sets = jpp_vec_count(view->profile->label_sets, jpp_label_set_t);
+
+    owned->profile = view->profile;
+    owned->rows = jpp_vec_create(arena);
+    owned->functions = jpp_vec_create(arena);
+
+    jpp_sums_init(&owned->sums, view->profile);
+    jpp_owned_shows(owned, view);
+
+    adding.owned = owned;
+    adding.sets = jpp_arena_alloc(arena, n_sets * sizeof(uint32_t));
+
+    if (view->args->values[JPP_ARG_CALLERS] != 0) {
+        adding.passing = jpp_passing_table(view->profile);
+
+        if (adding.passing == NULL) {
+            return false;
+        }
+    }
+
+    if (owned->rows == NULL || owned->functions == NULL || adding.sets == NULL
+        || !jpp_index_init(&adding.row_index, arena, 0)
+        || !jpp_index_init(&adding.function_index, arena, 0))
+    {
+        return false;
+    }
+
+    for (i = 0; i < view->profile->n_samples; i++) {
+        if (!jpp_owned_sample(&adding, i)) {
+            return false;
+        }
+    }
+
+    jpp_owned_sort(owned);
+
+    return true;
+}
+
+
+/* An upstream is shown if there is any. */
+
+static void
+jpp_owned_shows(jpp_owned_t *owned, const jpp_view_t *view)
+{
+    size_t                   i, k, n;
+    uint32_t                 root;
+    const jpp_label_set_t   *sets;
+    const jpp_profile_t     *profile;
+
+    if (view->args->is_set[JPP_ARG_BY]) {
+
+        for (root = 0; root < JPP_ROOTS; root++) {
+            owned->shows[root] = jpp_roots_has((jpp_by_t)
+                                     view->args->values[JPP_ARG_BY],
+                                     (jpp_root_t) root);
+        }
+
+        return;
+    }
+
+    profile = view->profile;
+    sets = jpp_vec_items(profile->label_sets, jpp_label_set_t);
+    n = jpp_vec_count(profile->label_sets, jpp_label_set_t);
+
+    owned->shows[JPP_ROOT_SERVER] = true;
+    owned->shows[JPP_ROOT_LOCATION] = true;
+
+    for (i = 0; i < n; i++) {
+        for (k = 0; k < sets[i].n; k++) {
+            owned->shows[JPP_ROOT_UPSTREAM] |=
+                strcmp(jpp_profile_str(profile, sets[i].labels[k].key).data,
+                       jpp_root_keys[JPP_ROOT_UPSTREAM])
+                == 0;
+        }
+    }
+}
+
+
+static bool
+jpp_owned_sample(jpp_owned_adding_t *adding, uint32_t i)
+{
+    uint32_t              set, row;
+    jpp_sum_t             sum;
+    jpp_owned_t          *owned;
+    jpp_sample_t          sample;
+    const jpp_profile_t  *profile;
+
+    owned = adding->owned;
+    profile = owned->profile;
+
+    if (!jpp_sums_sample(&owned->sums, i, &sum)) {
+        return true;
+    }
+
+    jpp_profile_sample(profile, i, &sample);
+
+    set = (uint32_t) (sample.labels
+                      - jpp_vec_items(profile->label_sets, jpp_label_set_t));
+    row = adding->sets[set];
+
+    if (row == 0) {
+        row = jpp_owned_row(adding, set);
+        adding->sets[set] = row;
+    }
+
+    if (row == 0) {
+        return false;
+    }
+
+    jpp_sum_add(&jpp_vec_items(owned->rows, jpp_owned_row_t)[row - 1].sum,
+                &sum);
+    jpp_sum_add(&owned->total, &sum);
+
+    return jpp_owned_function(adding, row, jpp_owned_leaf(adding, &sample),
+                              sum.value);
+}
+
+
+/* The row with the names of SET, from 1; 0: no memory. */
+
+static uint32_t
+jpp_owned_row(jpp_owned_adding_t *adding, uint32_t set)
+{
+    uint32_t          root, id, hash, pos;
+    jpp_owned_t      *owned;
+    jpp_owned_row_t  *row, key;
+
+    memset(&key, 0, sizeof(jpp_owned_row_t));
+
+    owned = adding->owned;
+    hash = 0;
+
+    for (root = 0; root < JPP_ROOTS; root++) {
+        key.names[root].data = "";
+
+        if (owned->shows[root]) {
+            key.names[root] = jpp_roots_name(owned->profile, set,
+                                             (jpp_root_t) root);
+        }
+
+        hash = hash * 31 + jpp_hash_bytes(key.names[root].data,
+                                          key.names[root].len);
+    }
+
+    pos = hash;
+
+    while ((id = jpp_index_next(&adding->row_index, hash, &pos)) != 0) {
+
+        if (jpp_owned_is_same(&jpp_vec_items(owned->rows,
+                                             jpp_owned_row_t)[id - 1], &key))
+        {
+            return id;
+        }
+    }
+
+    row = jpp_vec_push(owned->rows, sizeof(jpp_owned_row_t));
+    id = (uint32_t) jpp_vec_count(owned->rows, jpp_owned_row_t);
+
+    if (row == NULL || !jpp_index_add(&adding->row_index, hash, id)) {
+        return 0;
+    }
+
+    *row = key;
+
+    return id;
+}
+
+
+static bool
+jpp_owned_is_same(const jpp_owned_row_t *a, const jpp_owned_row_t *b)
+{
+    uint32_t  root;
+
+    for (root = 0; root < JPP_ROOTS; root++) {
+
+        if (a->names[root].len != b->names[root].len
+            || memcmp(a->names[root].data, b->names[root].data,
+                      a->names[root].len)
+               != 0)
+        {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+/* Adds VALUE to what FUNCTION has of ROW. */
+
+static bool
+jpp_owned_function(jpp_owned_adding_t *adding, uint32_t row,
+    uint32_t function, int64_t value)
+{
+    uint32_t               id, hash, pos;
+    jpp_vec_t             *functions;
+    jpp_owned_function_t  *one;
+
+    functions = adding->owned->functions;
+    hash = (uint32_t) jpp_hash_u64((uint64_t) row << 32 | function);
+    pos = hash;
+
+    while ((id = jpp_index_next(&adding->function_index, hash, &pos)) != 0) {
+
+        one = &jpp_vec_items(functions, jpp_owned_function_t)[id - 1];
+
+        if (one->row == row && one->function == function) {
+            one->value = jpp_add_i64(one->value, value);
+            return true;
+        }
+    }
+
+    one = jpp_vec_push(functions, sizeof(jpp_owned_function_t));
+    id = (uint32_t) jpp_vec_count(functions, jpp_owned_function_t);
+
+    if (one == NULL || !jpp_index_add(&adding->function_index, hash, id)) {
+        return false;
+    }
+
+    one->row = row;
+    one->function = function;
+    one->value = value;
+
+    return true;
+}
+
+
+/* The innermost function that does more than pass memory on. */
+
+static uint32_t
+jpp_owned_leaf(const jpp_owned_adding_t *adding, const jpp_sample_t *sample)
+{
+    uint32_t              id;
+    const uint8_t        *p, *end;
+    const jpp_profile_t  *profile;
+
+    profile = adding->owned->profile;
+    p = sample->stack;
+    end = p + sample->stack_len;
+
+    if (p == end) {
+        return 0;
+    }
+
+    if (adding->passing != NULL) {
+        p = jpp_passing_skip(profile, adding->passing, p, end);
+    }
+
+    (void) jpp_stack_next(p, &id);
+
+    return jpp_profile_location_at(profile, id)->function;
+}
+
+
+/* The functions of a row lie together, and say which row while rows move. */
+
+static void
+jpp_owned_sort(jpp_owned_t *owned)
+{
+    size_t                 i, n;
+    jpp_owned_row_t       *rows, *row;
+    jpp_owned_function_t  *functions;
+
+    rows = jpp_vec_items(owned->rows, jpp_owned_row_t);
+    functions = jpp_vec_items(owned->functions, jpp_owned_function_t);
+    n = jpp_vec_count(owned->functions, jpp_owned_function_t);
+
+    jpp_sort(functions, n, sizeof(jpp_owned_function_t),
+             jpp_owned_compare_functions, NULL);
+
+    for (i = n; i-- > 0; /* void */ ) {
+        row = &rows[functions[i].row - 1];
+        row->first = i;
+        row->n++;
+    }
+
+    jpp_sort(rows, jpp_vec_count(owned->rows, jpp_owned_row_t),
+             sizeof(jpp_owned_row_t), jpp_owned_compare_rows, NULL);
+}
+
+
+static int
+jpp_owned_compare_functions(const void *a, const void *b, void *ctx)
+{
+    int                          order;
+    const jpp_owned_function_t  *x, *y;
+
+    (void) ctx;
+
+    x = a;
+    y = b;
+
+    if (x->row != y->row) {
+        return x->row < y->row ? -1 : 1;
+    }
+
+    order = jpp_sums_compare(x->value, y->value);
+
+    return order != 0 ? order : (x->function < y->function ? -1 : 1);
+}
+
+
+static int
+jpp_owned_compare_rows(const void *a, const void *b, void *ctx)
+{
+    int                     order;
+    const jpp_owned_row_t  *x, *y;
+
+    (void) ctx;
+
+    x = a;
+    y = b;
+    order = jpp_sums_compare(x->sum.value, y->sum.value);
+
+    return order != 0 ? order : (x->first < y->first ? -1 : 1);
+}
+
+
+bool
+jpp_owned_write(const jpp_owned_t *owned, size_t most, jpp_sink_t *sink)
+{
+    size_t                  i, n, shown;
+    uint32_t                root, columns;
+    jpp_table_t             table;
+    const jpp_owned_row_t  *rows;
+
+    rows = jpp_vec_items(owned->rows, jpp_owned_row_t);
+    n = jpp_vec_count(owned->rows, jpp_owned_row_t);
+    shown = n < most ? n : most;
+    columns = JPP_OWNED_NUMBERS + 1;
+
+    for (root = 0; root < JPP_ROOTS; root++) {
+        columns += owned->shows[root];
+    }
+
+    jpp_table_init(&table, owned->profile->arena, columns, JPP_OWNED_RIGHT);
+
+    jpp_table_cell(&table, "%s",
+                   owned->profile->types[owned->sums.type].type);
+    jpp_table_cell(&table, "%%");
+    jpp_table_cell(&table, "%s", jpp_sums_things(&owned->sums));
+    jpp_table_cell(&table, "mean");
+    jpp_table_cell(&table, "error");
+
+    for (root = 0; root < JPP_ROOTS; root++) {
+        if (owned->shows[root]) {
+            jpp_table_cell(&table, "%s", jpp_root_keys[root]);
+        }
+    }
+
+    jpp_table_cell(&table, "mostly");
+
+    for (i = 0; i < shown; i++) {
+        jpp_owned_cells(owned, &rows[i], &table);
+    }
+
+    if (!jpp_table_write(&table, sink)) {
+        return false;
+    }
+
+    if (shown < n) {
+        jpp_sink_printf(sink, "%zu more owner%s\n", n - shown,
+                        n - shown == 1 ? "" : "s");
+    }
+
+    return true;
+}
+
+
+static void
+jpp_owned_cells(const jpp_owned_t *owned, const jpp_owned_row_t *row,
+    jpp_table_t *table)
+{
+    char      text[JPP_FIGURES_TEXT];
+    uint32_t  root;
+
+    jpp_table_cell(table, "%s",
+                   jpp_figures_value(owned->profile, owned->sums.type,
+                                     row->sum.value, text));
+    jpp_table_cell(table, "%.1f%%",
+                   jpp_figures_percent(row->sum.value, owned->total.value));
+    jpp_table_cell(table, "%" PRId64, row->sum.objects);
+    jpp_table_cell(table, "%s", jpp_sums_mean(&owned->sums, &row->sum, text));
+    jpp_table_cell(table, "%s", jpp_sums_error(&row->sum, text));
+
+    for (root = 0; root < JPP_ROOTS; root++) {
+        if (owned->shows[root]) {
+            jpp_table_text(table, row->names[root].data,
+                           row->names[root].len);
+        }
+    }
+
+    jpp_owned_mostly(owned, row, table);
+}
+
+
+static void
+jpp_owned_mostly(const jpp_owned_t *owned, const jpp_owned_row_t *row,
+    jpp_table_t *table)
+{
+    char                         value[JPP_FIGURES_TEXT];
+    jpp_str_t                    name;
+    const jpp_profile_t         *profile;
+    const jpp_owned_function_t  *most;
+
+    profile = owned->profile;
+    most = &jpp_vec_items(owned->functions, jpp_owned_function_t)[row->first];
+
+    if (most->function == 0) {
+        jpp_table_cell(table, "-");
+        return;
+    }
+
+    name = jpp_profile_str(profile,
+               jpp_profile_function_at(profile, most->function)->name);
+
+    jpp_table_valued(table, jpp_figures_value(profile, owned->sums.type,
+                                              most->value, value),
+                     name.data, name.len);
+}
