@@ -8,8 +8,11 @@
 # A PART is one of
 #
 #     signal      what a signal costs, 20 frames deep
-#     cost        CPU time of workers per request, and requests a second, with a
-#                 profile at 99 Hz and without, in turns
+#     cost        CPU time of a worker per request, and requests a second, with
+#                 a profile at 99 Hz, without one, and without one again
+#     open        what opening and closing a window costs the event loop of a
+#                 worker with 800 threads
+#     leave       how long after its client has left a window is over
 #     memory      what a worker has more, at most, during 30 seconds at 99 Hz
 #     truth       a worker that burns known shares in three functions, for ten
 #                 seconds at 999 Hz
@@ -19,7 +22,7 @@
 #                 the kernel, in mode=wall
 #
 # and all are measured where none is named.  It fails where something is not
-# true.  JPP_TURNS is how many pairs of turns cost takes (30).
+# true.  JPP_TURNS is how many turns of each sort cost takes (100).
 
 use strict;
 use warnings;
@@ -28,22 +31,33 @@ use Compress::Zlib;
 use Fcntl qw( O_RDWR O_NONBLOCK );
 use File::Basename;
 use File::Temp;
+use List::Util qw( max min shuffle );
 use POSIX ();
 use Test::More;
 use Time::HiRes qw( clock_gettime sleep time );
 
 use lib dirname(__FILE__) . '/../../t/lib';
 
-use JppNginx qw( memory slurp spew );
+use JppNginx qw( memory slurp spew wait_until );
 use JppRun qw( $build $checker lua_modules preloads );
 use JppStalls qw( stalling );
 
 my $list = '/debug/pprof/profile';
-my $turns = $ENV{JPP_TURNS} // 30;
+my $turns = $ENV{JPP_TURNS} // 100;
 
-# seconds: of a turn; before what is measured begins, and after
-my $turn = 1;
+# seconds: of a turn, and what goes before it; before what is measured begins,
+# and after
+my $turn = 0.3;
+my $pause = 0.1;
 my $margin = 0.5;
+
+# of the CPU time, in %
+my $most = 1;
+
+my $threads = 800;
+
+# a bit of SIGPROF in the masks of /proc
+my $sigprof = 1 << 26;
 
 # of the time, in %
 my %shares = (jpp_burn_one => 20, jpp_burn_two => 30, jpp_burn_three => 50);
@@ -52,9 +66,10 @@ my %shares = (jpp_burn_one => 20, jpp_burn_two => 30, jpp_burn_three => 50);
 my $exact = 3;
 my $about = 20;
 
-my @parts = qw( signal cost memory truth overlap blocks );
-my %parts = (signal => \&signal, cost => \&cost, memory => \&memory_of,
-             truth => \&truth, overlap => \&overlap, blocks => \&blocks);
+my @parts = qw( signal cost open leave memory truth overlap blocks );
+my %parts = (signal => \&signal, cost => \&cost, open => \&opened,
+             leave => \&left, memory => \&memory_of, truth => \&truth,
+             overlap => \&overlap, blocks => \&blocks);
 
 $SIG{PIPE} = 'IGNORE';
 
@@ -88,6 +103,7 @@ init_by_lua_block {
 access_log off;
 HTTP
 location /debug/pprof/ { jemalloc_pprof; }
+location = /counts { stub_status; }
 location /slow { return 200 "slow $slow\n"; }
 location /lua {
     content_by_lua_block {
@@ -123,17 +139,7 @@ sub burnt { clock_gettime(~$_[0] << 3 | 2) }
 sub main_thread { (split ' ', slurp("/proc/$_[0]/schedstat"))[0] / 1e9 }
 
 
-# What jpp_load prints about a load of URLs, for SECONDS.
-
-sub load {
-    my ($nginx, $seconds, $connections, @paths) = @_;
-    my $urls = join ' ', map { "'http://127.0.0.1:$nginx->{port}$_'" } @paths;
-
-    return `$build/bench/jpp_load -c $connections -t $seconds $urls`;
-}
-
-
-# The same in the background, until end().
+# A load of PATHS in the background, for SECONDS or until end().
 
 sub load_beside {
     my ($nginx, $seconds, $connections, @paths) = @_;
@@ -156,79 +162,90 @@ sub end {
 }
 
 
-# One worker, so that all else runs on the other CPU.  Pairs of turns, of which
-# the second one comes first every other time.
+# One worker, under a load that never pauses: only profiles come and go.  Each
+# turn with one is compared with one without, beside it, and so is another one
+# without: that shows what this machine can tell.
 
 sub cost {
     my $nginx = busy(1);
     my ($pid) = $nginx->worker_pids;
+    my $beside = load_beside($nginx, 3600, 8, qw( /fine /text /lua ));
+    my $client = $nginx->client;
     my %is;
 
-    load($nginx, 2, 8, qw( /fine /text /lua ));
+    sleep 2;
 
     for my $n (1 .. $turns) {
-        for my $with ($n % 2 ? (0, 1) : (1, 0)) {
-            push @{ $is{$with} }, turn($nginx, $pid, $with);
+        for my $sort (shuffle qw( without with control )) {
+            my $profile = $nginx->client;
+
+            $profile->send_request("$list?seconds=60") if $sort eq 'with';
+            sleep $pause;
+
+            push @{ $is{$sort} }, turn($client, $pid);
+
+            $profile->leave;
+            sleep $pause;
         }
     }
 
-    my %ratios;
+    end($beside);
 
-    for my $n (0 .. $turns - 1) {
-        for my $what (qw( rate cpu )) {
-            push @{ $ratios{$what} }, $is{1}[$n]{$what} / $is{0}[$n]{$what};
+    for my $sort (qw( without with )) {
+        printf "# %-8s %.0f requests a second, %.2f us of CPU time each, "
+               . "%.3f %% of that in other threads\n", $sort,
+               map { my $what = $_; median(map { $_->{$what} }
+                                           @{ $is{$sort} }) }
+                   qw( rate cpu others );
+    }
+
+    my %least;
+
+    for my $sort (qw( with control )) {
+        for my $what (qw( cpu rate )) {
+            my @more = map { 100 * ($is{$sort}[$_]{$what}
+                                    / $is{without}[$_]{$what} - 1) }
+                           0 .. $turns - 1;
+            my ($least, $greatest) = interval(@more);
+
+            printf "# %-8s %-5s %+.2f %%, from %+.2f to %+.2f\n", $sort, $what,
+                   median(@more), $least, $greatest;
+
+            $least{"$sort $what"} = $least;
         }
     }
 
-    for my $with (0, 1) {
-        printf "# %-8s %.0f requests a second, %.1f us of CPU time each\n",
-               $with ? '99 Hz' : 'without',
-               median(map { $_->{rate} } @{ $is{$with} }),
-               1e6 * median(map { $_->{cpu} } @{ $is{$with} });
-    }
+    print "# medians of $turns pairs, and where they lie in 95 cases of 100\n";
 
-    for my $what (qw( rate cpu )) {
-        my @sorted = sort { $a <=> $b } @{ $ratios{$what} };
-
-        printf "# %-8s %+.2f %% with it: the median of %d pairs, the middle "
-               . "half from %+.2f to %+.2f\n", $what,
-               100 * (median(@sorted) - 1), scalar @sorted,
-               map { 100 * ($sorted[$_ * $#sorted] - 1) } 0.25, 0.75;
-    }
-
-    printf "# others   %.3f %% of the CPU time is that of other threads, with "
-           . "it; the signals are in that of the first\n",
-           median(map { $_->{others} } @{ $is{1} });
+    cmp_ok($least{'with cpu'}, '<', $most, "the cost: at most $most %");
 
     $nginx->stop;
 }
 
 
-# The load is within the profile's time, whose report is not in the turn.
-
 sub turn {
-    my ($nginx, $pid, $with) = @_;
-    my $client = $nginx->client;
+    my ($client, $pid) = @_;
 
-    if ($with) {
-        $client->send_request("$list?seconds=" . ($turn + 1), close => 1);
-        sleep 0.3;
-    }
+    my ($begin, $n, $cpu, $own) = figures($client, $pid);
+    sleep $turn;
+    my ($end, $n_end, $cpu_end, $own_end) = figures($client, $pid);
 
-    my ($before, $own) = (burnt($pid), main_thread($pid));
-    my ($n, $errors, $rate) = load($nginx, $turn, 8, qw( /fine /text /lua ))
-                              =~ /requests=(\d+) errors=(\d+).* rate=([\d.]+)/
-        or die "no load\n";
-    my $cpu = burnt($pid) - $before;
+    $n = $n_end - $n;
+    $cpu = $cpu_end - $cpu;
 
-    $own = main_thread($pid) - $own;
+    return { rate => $n / ($end - $begin), cpu => 1e6 * $cpu / $n,
+             others => 100 * max(0, $cpu - ($own_end - $own)) / $cpu };
+}
 
-    is($client->response->{status}, 200, 'a profile') if $with;
 
-    die "$errors errors\n" if $errors;
+# The time, the requests so far, and the CPU time.
 
-    return { rate => $rate, cpu => $cpu / $n, others => 100 * ($cpu - $own)
-                                                        / $cpu };
+sub figures {
+    my ($client, $pid) = @_;
+    my ($n) = $client->get('/counts')->{body} =~ m{^ \d+ \d+ (\d+) $}m
+        or die "no count\n";
+
+    return (time(), $n, burnt($pid), main_thread($pid));
 }
 
 
@@ -236,6 +253,100 @@ sub median {
     my @sorted = sort { $a <=> $b } @_;
 
     return ($sorted[$#sorted / 2] + $sorted[@sorted / 2]) / 2;
+}
+
+
+# Where the median lies in 95 cases of 100: as many values are below it as heads
+# come up.
+
+sub interval {
+    my @sorted = sort { $a <=> $b } @_;
+    my $off = 0.98 * sqrt(@sorted);
+
+    return ($sorted[max(0, @sorted / 2 - $off)],
+            $sorted[min($#sorted, @sorted / 2 + $off)]);
+}
+
+
+# The request that opens the window, and the client's leaving, are in it.
+
+sub opened {
+    my $nginx = JppNginx->start(conf => 'prof:false',
+        main => "thread_pool default threads=$threads;", server => <<'SERVER');
+location /debug/pprof/ { jemalloc_pprof; }
+location /aio/ { aio threads; }
+SERVER
+    my ($pid) = $nginx->worker_pids;
+
+    for my $mode (qw( cpu wall )) {
+        my %took;
+
+        for (1 .. 20) {
+            my $client = $nginx->client;
+            my @own = main_thread($pid);
+
+            $client->send_request("$list?seconds=60&mode=$mode");
+            sleep $margin;
+            push @own, main_thread($pid);
+
+            $client->leave;
+            sleep $margin;
+            push @own, main_thread($pid);
+
+            push @{ $took{opening} }, 1000 * ($own[1] - $own[0]);
+            push @{ $took{closing} }, 1000 * ($own[2] - $own[1]);
+        }
+
+        for my $what (qw( opening closing )) {
+            printf "# mode=%-4s %s: %.2f ms of the event loop, with %d "
+                   . "threads\n", $mode, $what, median(@{ $took{$what} }),
+                   $threads;
+        }
+
+        cmp_ok(median(@{ $took{opening} }), '<', 3, "mode=$mode: it does not "
+               . 'wait for a look at all threads');
+    }
+
+    $nginx->stop;
+}
+
+
+# From the client's end to the end of the handler, which goes last.
+
+sub left {
+    my $nginx = busy(1);
+    my ($pid) = $nginx->worker_pids;
+    my $beside = load_beside($nginx, 3600, 8, qw( /fine /text /lua ));
+    my @took;
+
+    for (1 .. 20) {
+        my $client = $nginx->client;
+
+        $client->send_request("$list?seconds=60");
+        wait_until(sub { has_handler($pid) }) or die "no window\n";
+
+        my $begin = time();
+
+        $client->leave;
+        1 while has_handler($pid) && time() < $begin + 10;
+
+        push @took, 1000 * (time() - $begin);
+    }
+
+    printf "# a window is over %.1f ms after its client has left, at most "
+           . "%.1f ms\n", median(@took), max(@took);
+    cmp_ok(max(@took), '<', 100, 'within 100 ms');
+
+    end($beside);
+    $nginx->stop;
+}
+
+
+sub has_handler {
+    my ($pid) = @_;
+    my ($caught) = slurp("/proc/$pid/status") =~ /^SigCgt:\s+\w+(\w{8})$/m;
+
+    return hex($caught) & $sigprof;
 }
 
 
