@@ -5,15 +5,17 @@
 #
 # page.html has a line <!-- style --> and a line <!-- script -->, in whose
 # places come page.css and the scripts, in the order below.  All of them lose
-# what no browser needs, comments and blanks; names stay, and t/405 proves that
-# the program is the same: who reads it reads src/web.  Where a line says
-# <!-- policy -->, <!-- title --> or <!-- profiles -->, the page is cut: what
-# comes there is jpp_html's to write.
+# what no browser needs: comments, blanks, and the script of the page its long
+# names (see script.awk); t/405 proves that the program is the same.  Who reads
+# it reads src/web.  Where a line says <!-- policy -->, <!-- title --> or
+# <!-- profiles -->, the page is cut: what comes there is jpp_html's to write.
 #
 # The hashes are those of the elements, as a Content-Security-Policy wants
 # them: of all bytes between the tags.
 
 set -eu
+
+tools=$(cd "$(dirname "$0")" && pwd)
 
 cd "$1"
 
@@ -30,48 +32,14 @@ style()
 }
 
 
-# script FILE...: token by token, a blank only between two that would be one;
-# what begins at the left margin begins a line.
+# script FILE...: of the page, with short names, or of the console
 
 script()
 {
-    awk '
-        function token(s) {
-            if (is_comment) {
-                return match(s, /\*\//) ? RSTART + 1 : length(s)
-            }
-            if (match(s, /^([A-Za-z0-9_$]+|\+\+|--)/)) return RLENGTH
-            if (match(s, /^\047([^\047\\]|\\.)*\047/)) return RLENGTH
-            if (match(s, /^`([^`\\]|\\.)*`/)) return RLENGTH
-            if (last ~ /^[(,=:[!&|?{};>]?$/ \
-                && s !~ /^\/\*/ \
-                && match(s, /^\/([^\/\\[]|\\.|\[([^\]\\]|\\.)*\])+\/[a-z]*/))
-            {
-                return RLENGTH
-            }
-            return 1
-        }
-
-        /^[a-z]/ && last != "" { printf "\n" }
-
-        {
-            for (rest = $0; rest != ""; rest = substr(rest, n + 1)) {
-                n = token(rest)
-                if (is_comment || rest ~ /^\/\*/) {
-                    is_comment = substr(rest, 1, n) !~ /\*\/$/
-                    continue
-                }
-                if (rest ~ /^ /) continue
-
-                if (last substr(rest, 1, 1) \
-                    ~ /^([A-Za-z0-9_$][A-Za-z0-9_$]|\+\+|--)$/) printf " "
-                printf "%s", substr(rest, 1, n)
-                last = substr(rest, n, 1)
-            }
-        }
-
-        END { printf "\n" }
-    ' "$@"
+    case "$*" in
+        console.js) awk -f "$tools/script.awk" "$@" ;;
+        *) awk -v SHORTEN=1 -f "$tools/script.awk" "$@" ;;
+    esac
 }
 
 
@@ -108,7 +76,13 @@ literals()
 
 # shellcheck disable=SC2086
 cat <<END
-/* Made by tools/page.sh of src/web: do not edit. */
+/*
+ * Made by tools/page.sh of src/web: do not edit.  The names of its script, for
+ * those who look into a page:
+ *
+$(awk -v SHORTEN=1 -v NAMES=1 -f "$tools/script.awk" $SCRIPTS | sort \
+      | sed 's/^/ * /')
+ */
 
 #define JPP_PAGE_STYLE_HASH      "$(hash style page.css)"
 #define JPP_PAGE_SCRIPT_HASH     "$(hash script $SCRIPTS)"

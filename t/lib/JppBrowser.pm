@@ -25,7 +25,7 @@ use POSIX qw(:sys_wait_h);
 use Test::More ();
 use Time::HiRes qw(sleep time);
 
-use JppRun qw( free_port );
+use JppRun qw( $build free_port slurp );
 
 my $element = 'element-6066-11e4-a52e-4f735466cecf';
 
@@ -136,6 +136,21 @@ document.addEventListener('securitypolicyviolation', (event) =>
     window.jppViolations.push(event.violatedDirective + ' '
                               + event.blockedURI));
 END
+    $self->run(names());
+}
+
+
+# A script that gives the functions and constants of the page, if it is one, the
+# names that they have in src/web.
+
+sub names {
+    my ($list) = slurp("$build/proto/jpp_page.h") =~ m{(.*?)\*/}s;
+
+    return 'if (document.getElementById("canvas")) {'
+           . join('', map { "Object.defineProperty(window, '$_->[0]', "
+                            . "{ get: () => $_->[1] });" }
+                      map { [split] } $list =~ /^ \* (\S+ \w+)$/mg)
+           . '}';
 }
 
 
