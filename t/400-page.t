@@ -576,7 +576,7 @@ sub check_saving {
     my $came = slurp($page{difference});
 
     for my $part (qr{(<style>.*</style>)}s, qr{(<script>.*</script>)}s,
-                  qr{(<title>.*?</title>)}s, qr{(id="profile">.*?<)},
+                  qr{<title>\s*(.*?)\s*</title>}s, qr{(id="profile">.*?<)},
                   qr{(id="base">.*?<)}) {
         ok(($saved =~ $part)[0] eq ($came =~ $part)[0], "the same $part");
     }

@@ -12,6 +12,7 @@ use lib "$FindBin::RealBin/lib";
 use Compress::Zlib ();
 use JppBrowser;
 use JSON::PP ();
+use JppProto qw( field number proto );
 use JppRows qw( compare pprof_rows table_rows );
 use JppTool qw( $dir $root $tool run slurp spew );
 use MIME::Base64 qw( encode_base64 );
@@ -46,86 +47,6 @@ subtest 'too large' => \&check_large;
 subtest 'an old browser' => \&check_old;
 
 done_testing();
-
-
-# profile.proto, as little as is needed.
-
-sub varint {
-    my ($n) = @_;
-    my $bytes = '';
-
-    use integer;
-
-    for (1 .. 10) {
-        my $byte = $n & 0x7f;
-        $n = ($n >> 7) & ((1 << 57) - 1);
-        $bytes .= chr($byte | ($n != 0 ? 0x80 : 0));
-        last if $n == 0;
-    }
-
-    return $bytes;
-}
-
-
-sub field {
-    my ($number, $value) = @_;
-
-    return varint($number << 3 | 2) . varint(length $value) . $value;
-}
-
-
-sub number {
-    my ($number, $value) = @_;
-
-    return varint($number << 3) . varint($value);
-}
-
-
-# A profile: TYPES (name unit ...), SAMPLES ([stack of function ids], [values],
-# key of a label, value ...), NAMES of functions from 1 on, and more FIELDS.
-
-sub proto {
-    my (%how) = @_;
-    my @strings = ('');
-    my $bytes = '';
-
-    my $string = sub { push @strings, $_[0]; $#strings };
-
-    for (my $i = 0; $i < @{ $how{types} }; $i += 2) {
-        $bytes .= field(1, number(1, $string->($how{types}[$i]))
-                           . number(2, $string->($how{types}[$i + 1])));
-    }
-
-    for (@{ $how{samples} // [] }) {
-        my ($stack, $values, @labels) = @$_;
-        my $sample = field(1, join '', map { varint($_) } @$stack)
-                     . field(2, join '', map { varint($_) } @$values);
-
-        while (my ($key, $value) = splice @labels, 0, 2) {
-            $sample .= field(3, number(1, $string->($key))
-                                . number(2, $string->($value)));
-        }
-
-        $bytes .= field(2, $sample);
-    }
-
-    $bytes .= field(3, number(1, 1) . number(5, $string->($how{file}
-                                                           // '/bin/prog')));
-
-    for my $id (1 .. @{ $how{names} // [] }) {
-        my $name = $how{names}[$id - 1];
-
-        $bytes .= field(4, number(1, $id) . number(2, 1)
-                           . number(3, 4096 * $id)
-                           . (defined $name ? field(4, number(1, $id)) : ''));
-        $bytes .= field(5, number(1, $id) . number(2, $string->($name)))
-            if defined $name;
-    }
-
-    $bytes .= $how{fields}->($string) if $how{fields};
-
-    return $bytes . join '', map { field(6, $_) } @strings;
-}
 
 
 sub show {

@@ -20,7 +20,7 @@ tools=$(cd "$(dirname "$0")" && pwd)
 cd "$1"
 
 SCRIPTS="page_profile.js page_rows.js page_tree.js page_draw.js page_table.js
-    page.js page_acts.js"
+    page.js page_files.js page_acts.js"
 
 
 # style FILE

@@ -12,6 +12,9 @@ const listed = (...parts) => parts.filter(Boolean).join(', ');
 
 const VIEWS = ['flame', 'callers', 'both', 'table', 'owners'];
 
+/* The values of a label that have a box: an nginx of 1,024 workers. */
+const MAX_VALUES = 2048;
+
 /*
  * v view, t type, z zoom, p pivot, s search, f focus, x ignore, h hide, r show
  * from, g split by, k skip allocators, i turned round, d width, e relative, o
@@ -23,28 +26,37 @@ const DEFAULTS = { v: 'flame', t: '', z: '', p: '', s: '', f: '', x: '',
 /* What the fragment says. */
 let state = { ...DEFAULTS };
 
+/* The window of the graph; span: where a hand has moved it, in parts of all. */
+const VIEW = { from: 0, to: 1, top: 0, width: 0, height: 0, char: 7.2,
+  match: null, span: null };
+
+/* What is shown; turn: how often what is shown was chosen anew. */
 const page = { first: null, now: null, base: null, rows: null, stacks: null,
   m: null, scene: null, palette: null, boxes: [], matches: [], at: null,
-  shown: 200,
-  view: { from: 0, to: 1, top: 0, width: 0, height: 0, char: 7.2, match: null },
+  keys: [], choices: '', shown: 200, turn: 0, view: VIEW,
   sort: { column: 0, isUp: false }, clicked: { name: '', time: -1e9 },
   timings: {} };
 
 function readState() {
   state = { ...DEFAULTS };
   for (const [key, value] of new URLSearchParams(location.hash.slice(1))) {
-    if (key in state) state[key] = value;
+    if (Object.hasOwn(state, key)) state[key] = value;
   }
   if (!VIEWS.includes(state.v)) state.v = DEFAULTS.v;
 }
 
-/* Changes the state; it is a step that the browser's Back undoes. */
-function change(changes, redo = grow) {
+/* Writes the changed state behind the #, HOW as a step for Back or as none. */
+function setState(changes, how) {
   Object.assign(state, changes);
   const hash = `#${new URLSearchParams(Object.entries(state).filter(
     ([key, value]) => value !== DEFAULTS[key]))}`;
-  if (hash !== (location.hash || '#')) history.pushState(null, '', hash);
-  redo();
+  if (hash !== (location.hash || '#')) history[how](null, '', hash);
+}
+
+function change(changes) {
+  setState(changes, 'pushState');
+  page.view.span = null;
+  grow();
 }
 
 function complain(error) {
@@ -55,13 +67,13 @@ function complain(error) {
 
 /*
  * A regular expression as a flag for each frame; null: there is none.  Only one
- * with a capital letter minds them.
+ * with a capital letter, or of a whole name, minds them.
  */
 function flagsOf(said) {
   if (said === '') return null;
   try {
     const test = new RegExp(said,
-      /[A-Z]/.test(said.replace(/\\./g, '')) ? '' : 'i');
+      /[A-Z]|^\^.*\$$/.test(said.replace(/\\./g, '')) ? '' : 'i');
     return frames.names.map((name) => test.test(name));
   } catch {
     throw new Complaint(`Not a regular expression: ${said}`);
@@ -78,22 +90,26 @@ function isSkipping() {
     || state.v === 'owners' : state.k === '1');
 }
 
-/* The labels that are chosen: a key and its values, of which one will do. */
-function chosenLabels() {
-  return new Map(state.l.split(';').filter(Boolean).map((part) => {
-    const [key, values = ''] = part.split('=');
-    return [key, values.split(',').map(decodeURIComponent)];
-  }));
+/* The flags of a filter; one that is none filters nothing, and says so. */
+function filterOf(key) {
+  try {
+    return flagsOf(state[key]);
+  } catch (error) {
+    complain(error);
+    return null;
+  }
 }
 
+/* Of the values that are chosen of a label, any will do. */
 function choiceOf() {
-  const wanted = [...chosenLabels()];
+  const chosen = new URLSearchParams(state.l), wanted = [...chosen.keys()];
   return {
-    sets: sets.labels.map((labels) => wanted.every(([key, values]) =>
-      values.includes(labels.get(key) || ''))),
-    focus: flagsOf(state.f), ignore: flagsOf(state.x), hide: flagsOf(state.h),
-    from: flagsOf(state.r), split: state.v === 'both' ? '' : state.g,
-    skip: isSkipping(), ofMemory: isMemory(), width: state.d,
+    sets: sets.labels.map((labels) => wanted.every((key) =>
+      chosen.getAll(key).includes(labels.get(key) || ''))),
+    focus: filterOf('f'), ignore: filterOf('x'), hide: filterOf('h'),
+    from: filterOf('r'), skip: isSkipping(), ofMemory: isMemory(),
+    split: state.v !== 'both' && page.keys.includes(state.g) ? state.g : '',
+    width: state.d,
   };
 }
 
@@ -106,11 +122,16 @@ function amount(value) {
   return show(value, typeNow().unit);
 }
 
-/* Shows the profile NOW against BASE, or null. */
+/* Shows the profile NOW, if there is one, against BASE, or null. */
 function setProfiles(now, base) {
+  if (!now) return;
   Object.assign(page, { now, base, rows: makeRows(now, base) });
   showChoices();
   grow();
+}
+
+function isBoth() {
+  return state.v === 'both' && frames.names.includes(state.p);
 }
 
 function isTable() {
@@ -118,6 +139,7 @@ function isTable() {
 }
 
 function grow() {
+  if (!page.rows) return;
   const begun = performance.now();
   write('say', '');
   try {
@@ -139,12 +161,12 @@ function grow() {
 }
 
 function makeScene() {
-  const { stacks, m, choice } = page, pivot = frames.names.indexOf(state.p);
-  const plant = (isCallers, p) => growTree(stacks, m, choice, isCallers, p);
-  const isUp = state.i === '1', isBoth = state.v === 'both' && pivot >= 0;
-  const parts = isBoth ? [{ tree: plant(false, pivot), isUp: false },
-    { tree: plant(true, pivot), isUp: true }]
-    : [{ tree: plant(state.v === 'callers', -1), isUp }];
+  const { stacks, m, choice } = page;
+  const plant = (isCallers, isUp, pivot) =>
+    ({ tree: growTree(stacks, m, choice, isCallers, pivot), isUp });
+  const parts = isBoth() ? [plant(false, false, state.p),
+    plant(true, true, state.p)]
+    : [plant(state.v === 'callers', state.i === '1', '')];
   const { tree } = parts[0], above = parts.find((part) => part.isUp);
   const origin = above ? above.tree.height - 1 : 0;
   const scene = { parts, origin, scale: 0, isSplit: choice.split !== '',
@@ -166,16 +188,24 @@ function addScale(scene, tree) {
   }
 }
 
-/* The zoom as the state has it, in the trees that there are now. */
+/*
+ * The zoom as the state, or a hand, has it, in the trees that there are now;
+ * the keyboard stays at its frame.
+ */
 function rescale() {
-  const part = page.scene.parts[0], { tree } = part;
-  const node = state.z && tree.hashes().indexOf(parseInt(state.z, 16));
-  page.at = { part, node: Math.max(0, node) };
-  zoomTo(tree, page.at.node);
+  const { at, view, scene: { parts: [part] } } = page, { tree } = part;
+  const node = tree.find(parseInt(state.z, 16)), [all] = tree.width;
+  const same = at && at.part.isUp === part.isUp && at.node
+    && tree.find(at.part.tree.hash(at.node));
+  page.at = { part, node: same || node };
+  tree.place(page.at.node);
+  if (!view.span) zoomTo(tree, node);
+  else [view.from, view.to] = view.span.map((share) => share * all);
 }
 
 function zoomTo(tree, node) {
   tree.place(node);
+  page.view.span = null;
   page.view.from = tree.x[node];
   page.view.to = tree.x[node] + (tree.width[node] || 1);
 }
@@ -238,6 +268,7 @@ function describe(tree, node) {
 
 /* Marks what matches, in the graph or in the table. */
 function find() {
+  if (!page.rows) return;
   const { view, scene } = page;
   let text = '';
   page.matches = [];
@@ -272,7 +303,7 @@ function showTable() {
     Object.assign(page, changes);
     showTable();
   };
-  $('table').replaceChildren(...makeTable(entries,
+  replace($('table'), makeTable(entries,
     columnsOf(c, m.before !== null), sort, label, {
       heading: isOwners ? 'owner' : 'function', rows: page.shown,
       sort: (column) => act({ sort: { column,
@@ -287,28 +318,40 @@ function swatch(colour, text) {
   return make('span', {}, box, text);
 }
 
-/* What the profile has to choose from: types, labels, keys to split by. */
+/*
+ * What the profile has to choose from: types, labels, keys to split by.  Who
+ * has a menu open keeps it as long as the choices are the same.
+ */
 function showChoices() {
-  const { now, base } = page, keys = { __proto__: null };
+  const { now, base } = page, values = new Map();
   for (const set of sets.labels) {
-    for (const [key, value] of set) (keys[key] ||= new Set()).add(value);
+    for (const [key, value] of set) {
+      if (!values.has(key)) values.set(key, new Set());
+      values.get(key).add(value);
+    }
   }
-  const names = Object.keys(keys);
-  fill($('t'), now.types.map((type) => [type.name, type.name]));
-  fill($('g'), [['', 'nothing'], ...names.map((key) => [key, key])]);
-  $('labels').replaceChildren(...names.map((key) => labelMenu(key,
-    [...keys[key]].sort((p, q) => p - q || (p < q ? -1 : 1)))));
   $('diff').hidden = !base;
   $('k').disabled = !isMemory();
   write('about', now.comments.join('\n'));
+  const types = now.types.map((type) => type.name);
+  const labels = [...values].map(([key, set]) => [key, [...set].sort(
+    (p, q) => p - q || (p < q ? -1 : 1))]);
+  const choices = JSON.stringify([types, labels]);
+  if (choices === page.choices) return;
+  Object.assign(page, { choices, keys: [...values.keys()] });
+  fill($('t'), types.map((name) => [name, name]));
+  fill($('g'), [['', 'nothing'], ...page.keys.map((key) => [key, key])]);
+  $('labels').replaceChildren(...labels.slice(0, MAX_LABELS).map(labelMenu));
 }
 
-function labelMenu(key, values) {
-  const boxes = values.slice(0, 256).map((value) => make('label', {},
+function labelMenu([key, values]) {
+  const rest = values.length - MAX_VALUES;
+  const boxes = values.slice(0, MAX_VALUES).map((value) => make('label', {},
     make('input', { type: 'checkbox', value, name: key,
       onchange: chooseLabels }), ` ${value}`));
   return make('details', { className: 'choice', name: 'choice' },
-    make('summary', {}, key), make('div', {}, ...boxes));
+    make('summary', {}, key), make('div', {}, ...boxes,
+      rest > 0 ? `${count(rest)} more` : ''));
 }
 
 function fill(select, options) {
@@ -318,7 +361,7 @@ function fill(select, options) {
 
 /* The controls as the state is. */
 function showState() {
-  const labels = chosenLabels();
+  const labels = new URLSearchParams(state.l);
   for (const button of $('views').children) {
     button.ariaPressed = String(button.value === state.v);
   }
@@ -332,10 +375,15 @@ function showState() {
   $('t').value = typeNow().name;
   $('k').checked = isSkipping();
   for (const box of $('labels').querySelectorAll('input')) {
-    box.checked = (labels.get(box.name) || []).includes(box.value);
+    box.checked = labels.has(box.name, box.value);
   }
-  $('graph').hidden = $('status').hidden = isTable();
-  $('table').hidden = !isTable();
+  const [to, from] = isTable() ? ['table', 'graph'] : ['graph', 'table'];
+  const isLeft = $(from).contains(document.activeElement);
+  $(to).hidden = false;
+  $(from).hidden = true;
+  $('status').hidden = isTable();
+  if (isLeft) $(to).focus();
+  showLine();
   showSum();
   showLegend();
   showChips();
@@ -348,6 +396,8 @@ function showSum() {
     now.time && `${new Date(now.time).toISOString().slice(0, 19)}Z`,
     `${typeNow().name} ${amount(total.after)}`,
     base && since(total.change, total.before),
+    base && !base.types.some((type) => type.name === typeNow().name)
+      && 'which the baseline lacks',
     `${count(rows.a.length)} stacks`,
     doubt(total.change, total.seen, total.variance, m.isExact),
     now.comments.find((text) => /^workers \d/.test(text)),
@@ -370,13 +420,11 @@ const CHIPS = { p: 'both of', f: 'focus', x: 'ignore', h: 'hide',
   r: 'show from', z: 'zoom' };
 
 function showChips() {
-  const isBoth = state.v === 'both';
   const set = Object.keys(CHIPS).filter((key) => state[key] !== ''
-    && (key !== 'p' || isBoth));
-  $('chips').replaceChildren(...set.map((key) => make('button', {
+    && (key !== 'p' || state.v === 'both'));
+  replace($('chips'), [...set.map((key) => make('button', {
     onclick: () => change({ [key]: '' }),
   }, `${CHIPS[key]} ${key === 'z' ? '' : state[key].slice(0, 80)} \u00d7`)),
-  ...isBoth && frames.names.indexOf(state.p) < 0
-    ? ['Choose a function: b on a frame, a double click, or a row of the '
-      + 'table.'] : []);
+  state.v === 'both' && !isBoth() ? 'Choose a function: b on a frame, a double '
+    + 'click, or a row of the table.' : '']);
 }

@@ -1,145 +1,20 @@
 /*
- * What people do: controls, mouse, keys, files, live refresh, saving.
+ * What people do: controls, mouse, keys.
  */
 
 /* The controls that are a letter of the state. */
 const CONTROLS = ['t', 'g', 'd', 's', 'i', 'e', 'o', 'k'];
 
-const live = { timer: 0, failures: 0, totals: [], isBusy: false };
-
-/* The page as it came, but for its profiles: savedPage() puts some in. */
-let source = '';
-
-const PROFILE = (id, data) => '<script type="application/octet-stream" '
-  + `id="${id}">${data}`;
-
-/* The profiles in BYTES: of a page there may be two, the base first. */
-async function profilesIn(bytes) {
-  const isPage = /^\s*<!doctype html/i.test(UTF8.decode(bytes.subarray(0, 64)));
-  if (!isPage) return [await readProfile(bytes)];
-  const html = UTF8.decode(bytes);
-  const blocks = ['base', 'profile'].map((id) =>
-    html.split(PROFILE(id, ''))[1]).filter(Boolean);
-  if (blocks.length === 0) throw damaged();
-  return Promise.all(blocks.map((block) =>
-    readProfile(fromBase64(block.split('<', 1)[0]))));
-}
-
-async function openFiles(files) {
-  try {
-    const all = [], chosen = [...files].slice(0, 2);
-    for (const file of chosen) {
-      all.push(...await profilesIn(new Uint8Array(await file.arrayBuffer())));
-    }
-    if (all.length === 0) return;
-    if (all.length > 1 && all[0].time > all[1].time) all.reverse();
-    document.title = chosen.map((file) => file.name).join(', ');
-    write('title', document.title);
-    setProfiles(all.pop(), all[0] || null);
-  } catch (error) {
-    complain(error);
-  }
-}
-
-async function refresh() {
-  if (live.isBusy || document.hidden) return;
-  live.isBusy = true;
-  const url = new URL(location.href);
-  url.hash = '';
-  url.searchParams.set('format', 'pprof');
-  try {
-    const answer = await fetch(url, { cache: 'no-store' });
-    if (!answer.ok) throw await refusal(answer);
-    const bytes = new Uint8Array(await answer.arrayBuffer());
-    setProfiles(await readProfile(bytes), page.base);
-    live.failures = 0;
-    addTotal();
-  } catch (error) {
-    stopAfterFailures(error);
-  }
-  live.isBusy = false;
-}
-
-/* 429 is no failure: the server says when to come back. */
-async function refusal(answer) {
-  const error = new Complaint((await answer.text()).trim().slice(0, 400)
-    || `The server answered ${answer.status}.`);
-  error.wait = answer.status === 429
-    ? Number(answer.headers.get('Retry-After')) || 5 : 0;
-  return error;
-}
-
-function stopAfterFailures(error) {
-  complain(error instanceof Complaint ? error
-    : new Complaint(`The server did not answer: ${error.message}.`));
-  if (!error.wait && ++live.failures >= 3) $('live').value = '0';
-  setLive(error.wait);
-}
-
-/* Refreshes as often as the control says, at first after WAIT seconds. */
-function setLive(wait) {
-  const seconds = $('live').value;
-  clearTimeout(live.timer);
-  if (seconds === '0') return;
-  live.timer = setTimeout(() => refresh().then(() => setLive()),
-    1000 * Math.max(wait || 0, seconds));
-}
-
-/* A line of the totals so far. */
-function addTotal() {
-  live.totals.push(page.m.after.reduce((sum, value) => sum + value, 0));
-  const all = live.totals.slice(-60), most = Math.max(...all, 1);
-  $('line').removeAttribute('hidden');
-  $('line').firstElementChild.setAttribute('points', all.map((value, i) =>
-    `${i * 2},${19 - 18 * value / most}`).join(' '));
-}
-
-function download(name, type, ...parts) {
-  const href = URL.createObjectURL(new Blob(parts, { type }));
-  make('a', { download: name, href }).click();
-  setTimeout(() => URL.revokeObjectURL(href), 10000);
-}
-
-/* The page with the profiles that it shows now. */
-function savedPage() {
-  const block = (id, profile) => (profile
-    ? `${PROFILE(id, toBase64(profile.bytes))}</` + 'script>\n' : '');
-  return `<!DOCTYPE html>\n${source.replace('<script>', (tag) =>
-    block('profile', page.now) + block('base', page.base) + tag)}`;
-}
-
-function pictureOf() {
-  const view = { ...page.view, top: 0, height: page.scene.height * ROW,
-    ground: getComputedStyle(document.body).backgroundColor,
-    heading: $('sum').textContent };
-  return toSvg(page.scene, layOut(page.scene, view), page.palette, view,
-    describe);
-}
-
-const SAVES = {
-  'pb.gz': ['application/octet-stream', () => page.now.bytes],
-  html: ['text/html', savedPage],
-  svg: ['image/svg+xml', () => page.scene && pictureOf()],
-};
-
-function save(kind) {
-  const time = new Date(page.now.time || Date.now()).toISOString();
-  const [type, data] = SAVES[kind], bytes = data();
-  const name = `profile-${time.slice(0, 19).replaceAll(':', '')}.${kind}`;
-  if (bytes) download(name, type, bytes);
-}
-
 function chooseLabels() {
-  const chosen = {};
-  for (const { name, value } of $('labels').querySelectorAll(':checked')) {
-    (chosen[name] ||= []).push(encodeURIComponent(value));
-  }
-  change({ l: Object.entries(chosen).map(([key, all]) => `${key}=${all}`)
-    .join(';') });
+  const boxes = [...$('labels').querySelectorAll(':checked')];
+  change({ l: String(new URLSearchParams(boxes.map(({ name, value }) =>
+    [name, value]))) });
 }
 
-function zoom({ part: { tree }, node }) {
-  change({ z: node === 0 ? '' : tree.hashes()[node].toString(16) });
+function zoom(at) {
+  const { part: { tree }, node } = at;
+  page.at = at;
+  change({ z: node === 0 ? '' : tree.hash(node).toString(16) });
 }
 
 /* The keyboard goes to NODE, and says what it is. */
@@ -237,6 +112,15 @@ function closeMenu() {
   $('graph').focus();
 }
 
+/* Closes the menus of labels, but for that of TARGET. */
+function closeChoices(target) {
+  for (const one of document.querySelectorAll('.choice[open]')) {
+    if (target && one.contains(target)) continue;
+    if (one.contains(document.activeElement)) one.firstElementChild.focus();
+    one.open = false;
+  }
+}
+
 const KEYS = {
   '/': () => $('s').focus(),
   '0': () => change({ ...DEFAULTS, v: state.v, t: state.t }),
@@ -260,8 +144,11 @@ const GRAPH_KEYS = {
 
 function onKey(event) {
   const { key, target } = event, isCommand = event.ctrlKey || event.metaKey;
-  const isFind = isCommand && key === 'f', isGraph = target === $('graph');
+  const isFind = isCommand && key === 'f';
+  const isGraph = page.scene && target === $('graph');
+  if ($('keys').open) return;
   if (!$('menu').hidden) return void menuKey(event);
+  if (key === 'Escape') closeChoices();
   if (isFind) $('s').focus();
   else if (isCommand || event.altKey
     || /INPUT|SELECT/.test(target.tagName)) return;
@@ -293,16 +180,19 @@ function pointed({ clientX, clientY }) {
 function zoomAt(event) {
   if (!(event.ctrlKey || event.metaKey)) return;
   event.preventDefault();
-  const { view, scene } = page, [all] = scene.parts[0].tree.width;
+  const { view, scene } = page;
+  if (!scene) return;
+  const [all] = scene.parts[0].tree.width;
   const share = pointed(event).x / view.width, now = view.to - view.from;
   const span = Math.min(all, now * Math.exp(event.deltaY / 300));
   moveWindow(view.from + share * (now - span), Math.max(span, all / 1e7));
 }
 
 function moveWindow(from, span) {
-  const [all] = page.scene.parts[0].tree.width;
-  page.view.from = Math.max(0, Math.min(from, all - span));
-  page.view.to = page.view.from + span;
+  const { view } = page, [all] = page.scene.parts[0].tree.width;
+  view.from = Math.max(0, Math.min(from, all - span));
+  view.to = view.from + span;
+  view.span = [view.from / all, view.to / all];
   redraw();
 }
 
@@ -310,13 +200,14 @@ let drag = null;
 
 const POINTER = {
   pointerdown: (event) => {
-    drag = event.button === 0
+    drag = event.button === 0 && page.scene
       ? { x: event.clientX, from: page.view.from, isMoved: false } : null;
   },
   pointerup: (event) => {
     if (drag && !drag.isMoved) clicked(event);
     drag = null;
   },
+  pointercancel: () => { drag = null; },
   pointermove: (event) => {
     const { view } = page, span = view.to - view.from;
     if (drag && event.buttons === 1) {
@@ -348,10 +239,12 @@ function clicked(event) {
 }
 
 const DARK = '(prefers-color-scheme: dark)', FORCED = '(forced-colors: active)';
+const PAPER = 'print';
 
-/* Sets the theme of the control, or that of the system. */
+/* Sets the theme of the control, or that of the system; paper is light. */
 function setTheme() {
-  const is = (query) => matchMedia(query).matches, theme = $('theme').value;
+  const is = (query) => matchMedia(query).matches;
+  const theme = is(PAPER) ? 'light' : $('theme').value;
   document.documentElement.style.colorScheme = theme || 'light dark';
   page.palette = makePalette(theme ? theme === 'dark' : is(DARK), is(FORCED));
   if (page.rows) grow();
@@ -370,8 +263,10 @@ function remembered(theme) {
 function onControl({ target }) {
   const { id, type, checked } = target;
   const value = type === 'checkbox' ? String(Number(checked)) : target.value;
-  if (id === 's') change({ s: value }, find);
-  else change({ [id]: value, ...id === 'g' && { z: '' } });
+  if (id === 's') {
+    setState({ s: value }, 'replaceState');
+    find();
+  } else change({ [id]: value, ...id === 'g' && { z: '' } });
 }
 
 /* What events of a control do, by its id; its type is that of the event. */
@@ -385,7 +280,7 @@ const CLICKS = {
 };
 const CHANGES = {
   file: (target) => openFiles(target.files).then(() => { target.value = ''; }),
-  live: () => setLive(),
+  live: () => setLive(0),
   save: (target) => {
     save(target.value);
     target.value = '';
@@ -411,6 +306,7 @@ const WINDOW = {
   keydown: onKey,
   pointerdown: ({ target }) => {
     if (!$('menu').contains(target)) closeMenu();
+    closeChoices(target);
   },
   dragover: (event) => event.preventDefault(),
   drop: (event) => {
@@ -430,7 +326,7 @@ function listenToEvents() {
     }
   }
   new ResizeObserver(redraw).observe($('graph'));
-  for (const query of [DARK, FORCED]) {
+  for (const query of [DARK, FORCED, PAPER]) {
     matchMedia(query).addEventListener('change', setTheme);
   }
 }
@@ -446,7 +342,8 @@ async function main() {
   try {
     const [now, base] = ['profile', 'base'].map((id) => profileOf($(id)));
     source = document.documentElement.outerHTML;
-    write('title', document.title.trim() || 'Profile');
+    page.title = document.title.trim() || 'Profile';
+    setTitle(page.title);
     $('theme').value = remembered();
     setTheme();
     listenToControls();

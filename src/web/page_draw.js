@@ -43,6 +43,7 @@ function makePalette(isDark, isForced) {
 /* What of SCENE is in the window; the box of NODE -1 is of narrow siblings. */
 function layOut(scene, view) {
   const boxes = [], scale = view.width / (view.to - view.from);
+  const below = view.top + view.height;
   for (const part of scene.parts) {
     const { tree } = part, { x, width, first, order } = tree, open = [0];
     const put = (node, from, w, depth) => {
@@ -67,7 +68,7 @@ function layOut(scene, view) {
         }
         if (from >= view.width || from + w <= 0) continue;
         put(child, from, w, depth);
-        open.push(child);
+        if (part.isUp || yOf(scene, part, depth) < below) open.push(child);
       }
     }
   }

@@ -128,6 +128,14 @@ function make(tag, props, ...children) {
   return element;
 }
 
+/* Other NODES in PARENT; what of them has the focus keeps it, by its place. */
+function replace(parent, nodes) {
+  const items = () => [...parent.querySelectorAll('button')];
+  const i = items().indexOf(document.activeElement);
+  parent.replaceChildren(...nodes);
+  if (i >= 0) (items()[i] || $(isTable() ? 'table' : 'graph')).focus();
+}
+
 /* The table of ENTRIES; LABEL makes the first cell of one. */
 function makeTable(entries, columns, sort, label, act) {
   const column = columns[Math.min(sort.column, columns.length - 1)];

@@ -131,16 +131,23 @@ class Tree {
     return frames.owners[frame[i]];
   }
 
-  /* The hashes of the names on the way to each node: links find them by it. */
-  hashes() {
+  /* The hash of the names on the way to NODE: links find it by that. */
+  hash(node) {
+    return node === 0 ? 1 : Math.imul(this.hash(this.parent[node])
+      ^ hashOf(this.frame[node]), 0x9e3779b1) >>> 0;
+  }
+
+  /* The node of a HASH; the root: there is none. */
+  find(hash) {
     const hashes = [1], own = new Map();
-    for (let i = 1; i < this.n; i++) {
+    for (let i = 1; i < this.n && hash > 0; i++) {
       const frame = this.frame[i];
       if (!own.has(frame)) own.set(frame, hashOf(frame));
       hashes.push(Math.imul(hashes[this.parent[i]] ^ own.get(frame),
         0x9e3779b1) >>> 0);
+      if (hashes[i] === hash) return i;
     }
-    return hashes;
+    return 0;
   }
 
   name(node) {
@@ -213,16 +220,18 @@ function labelFrame(set, key) {
 
 /*
  * The tree of STACKS by the sums M: from the root on or, by CALLERS, from the
- * leaf on; with a PIVOT from the outermost frame that is the pivot, so that
- * recursion counts once.
+ * leaf on; with the name of a PIVOT from the outermost frame of that name, so
+ * that recursion counts once.
  */
 function growTree(stacks, m, choice, isCallers, pivot) {
-  const root = pivot >= 0 ? pivot : frameId('all', '', '');
+  const { names } = frames;
+  const root = pivot ? names.indexOf(pivot) : frameId('all', '', '');
   const size = stacks.reduce((sum, one) => sum + one.stack.length, 8192) / 2;
   const tree = new Tree(root, m.before !== null, Math.ceil(size));
   for (const { row, set, stack } of stacks) {
-    const at = pivot < 0 ? -1 : stack.lastIndexOf(pivot);
-    if (at < 0 && pivot >= 0) continue;
+    const at = pivot ? stack.findLastIndex((frame) => names[frame] === pivot)
+      : -1;
+    if (at < 0 && pivot) continue;
     let node = 0;
     if (choice.split) node = tree.child(0, labelFrame(set, choice.split));
     if (isCallers) {
