@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "jpp_ascii.h"
 #include "jpp_ledger_file.h"
 
 
@@ -88,6 +89,8 @@ jpp_ledger_load(jpp_ledger_read_t *ledger, const char *data, size_t len,
     memcpy(&ledger->facts, data + 8, sizeof(jpp_ledger_facts_t));
 
     ledger->facts.why[JPP_LEDGER_WHY - 1] = '\0';
+    jpp_ascii_clean(ledger->facts.why);
+
     ledger->rows = (const jpp_ledger_row_t *) (const void *) (data + head);
     ledger->n = (len - head) / sizeof(jpp_ledger_row_t);
 

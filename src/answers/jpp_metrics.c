@@ -269,6 +269,7 @@ static void
 jpp_metrics_build(const jpp_metrics_t *metrics,
     const jpp_metrics_row_t *family)
 {
+    char                 label[JPP_METRICS_LABEL];
     size_t               i;
     const char          *jemalloc;
     const jpp_fleet_t   *fleet;
@@ -291,9 +292,11 @@ jpp_metrics_build(const jpp_metrics_t *metrics,
         jemalloc = fleet->workers[i].jemalloc.version;
     }
 
-    jpp_sink_printf(metrics->sink, "%s_info{version=\"%s\",nginx=\"%s\","
-                    "jemalloc=\"%s\"} 1\n", family->name, JPP_VERSION,
-                    fleet->nginx, jemalloc);
+    jpp_sink_printf(metrics->sink, "%s_info{version=\"%s\",nginx=\"%s\",",
+                    family->name, JPP_VERSION, fleet->nginx);
+    jpp_sink_str(metrics->sink, jpp_metrics_label(label, "jemalloc", jemalloc,
+                                                  strlen(jemalloc)));
+    jpp_sink_str(metrics->sink, "} 1\n");
 }
 
 

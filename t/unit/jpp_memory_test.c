@@ -216,7 +216,7 @@ static void
 jpp_memory_test_table(void)
 {
     jpp_memory_test_start("format=top");
-    jpp_memory_test_ledger(&answers[0], "no pages here");
+    jpp_memory_test_ledger(&answers[0], "no pages\x1bhere");
     answers[1].why = "it hangs";
 
     jpp_ok(jpp_memory_test_text(0) != NULL, "a table");
@@ -225,8 +225,8 @@ jpp_memory_test_table(void)
                                "counts a quarter in each\n"), "of one ledger");
     jpp_ok(jpp_memory_test_has("  70.0          -  bound  dirty pages\n"),
            "a row");
-    jpp_ok(jpp_memory_test_has("the ledger of pid 4711 is less exact: no pages "
-                               "here\n"), "why it is less exact");
+    jpp_ok(jpp_memory_test_has("the ledger of pid 4711 is less exact: no pages?"
+                               "here\n"), "why it is less exact, as text");
     jpp_ok(jpp_memory_test_has("the ledger of pid 4712 is missing: it hangs\n"),
            "why there is no other");
     jpp_ok(jpp_memory_test_has("\nworkers 2/2\n"), "both workers");

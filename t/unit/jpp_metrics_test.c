@@ -10,6 +10,7 @@
 #include "jpp_metrics.h"
 #include "jpp_metrics_rows.h"
 #include "jpp_test_fleet.h"
+#include "jpp_version.h"
 
 
 typedef struct {
@@ -28,6 +29,7 @@ typedef struct {
 static void jpp_metrics_test_init(jpp_metrics_test_t *test);
 static void jpp_metrics_test_text(void);
 static void jpp_metrics_test_openmetrics(void);
+static void jpp_metrics_test_version(void);
 static void jpp_metrics_test_unknown(void);
 static void jpp_metrics_test_families(void);
 static void jpp_metrics_test_failing(void);
@@ -52,6 +54,7 @@ main(int argc, char **argv)
 
     jpp_metrics_test_text();
     jpp_metrics_test_openmetrics();
+    jpp_metrics_test_version();
     jpp_metrics_test_unknown();
     jpp_metrics_test_families();
     jpp_metrics_test_failing();
@@ -286,6 +289,23 @@ jpp_metrics_test_openmetrics(void)
     }
 
     jpp_is_str(text + strlen(text) - 6, "# EOF\n", "the end");
+}
+
+
+/* what a worker says of its jemalloc may be any text */
+
+static void
+jpp_metrics_test_version(void)
+{
+    jpp_metrics_test_init(&jpp_metrics_test);
+    strcpy(jpp_metrics_test.workers[0].jemalloc.version, "5\"} 2 \\");
+
+    jpp_ok(jpp_metrics_test_has(jpp_metrics_test_write(&jpp_metrics_test,
+                                                       false),
+                                "nginx_jemalloc_pprof_build_info{version=\""
+                                JPP_VERSION "\",nginx=\"1.22.1\","
+                                "jemalloc=\"5\\\"} 2 \\\\\"} 1"),
+           "a version of anything");
 }
 
 
