@@ -247,8 +247,7 @@ jpp_console_add(jpp_console_group_t *group, const jpp_worker_t *worker)
     }
 
     group->connections += activity->connections;
-    group->connections_used += activity->connections
-                               - activity->connections_free;
+    group->connections_used += jpp_activity_used(activity);
 
     if (group->longest < activity->loop.max) {
         group->longest = activity->loop.max;
@@ -277,9 +276,8 @@ jpp_console_worker(const jpp_console_t *console, const jpp_worker_t *worker,
 
     jpp_console_state(console, worker, sink);
     jpp_console_memory(parts, worker, scale, activity->usage.rss, sink);
-    jpp_console_busy(activity->connections - activity->connections_free,
-                     activity->connections, &activity->minute,
-                     activity->loop.max, sink);
+    jpp_console_busy(jpp_activity_used(activity), activity->connections,
+                     &activity->minute, activity->loop.max, sink);
     jpp_console_sampling(worker, sink);
     jpp_console_asks(console, worker, sink);
 

@@ -254,8 +254,7 @@ jpp_memory_worker(jpp_json_t *json, const jpp_worker_t *worker)
     jpp_json_open(json, "nginx", '{');
 
     jpp_json_u64(json, "connections", activity->connections);
-    jpp_json_u64(json, "connections_used",
-                 activity->connections - activity->connections_free);
+    jpp_json_u64(json, "connections_used", jpp_activity_used(activity));
 
     jpp_json_open(json, "loop", '{');
 

@@ -138,8 +138,7 @@ jpp_memory_text_worker(jpp_table_t *table, const jpp_worker_t *worker)
     jpp_memory_text_bytes(table, usage->swap);
     jpp_memory_text_bytes(table, usage->page_tables);
     jpp_table_cell(table, "%" PRIu64 "/%" PRIu64,
-                   activity->connections - activity->connections_free,
-                   activity->connections);
+                   jpp_activity_used(activity), activity->connections);
 }
 
 

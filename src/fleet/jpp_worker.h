@@ -64,4 +64,13 @@ typedef struct {
 } jpp_worker_t;
 
 
+/* The connections in use; 0 where more are free than there are. */
+static inline uint64_t
+jpp_activity_used(const jpp_activity_t *activity)
+{
+    return activity->connections > activity->connections_free
+           ? activity->connections - activity->connections_free : 0;
+}
+
+
 #endif /* _JPP_WORKER_H_INCLUDED_ */

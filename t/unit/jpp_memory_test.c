@@ -21,6 +21,7 @@ static void jpp_memory_test_ledgers(void);
 static void jpp_memory_test_table(void);
 static void jpp_memory_test_refused(void);
 static void jpp_memory_test_none(void);
+static void jpp_memory_test_connections(void);
 static void jpp_memory_test_others(void);
 static void jpp_memory_test_fields(void);
 static void jpp_memory_test_zones(void);
@@ -52,6 +53,7 @@ main(void)
     jpp_memory_test_table();
     jpp_memory_test_refused();
     jpp_memory_test_none();
+    jpp_memory_test_connections();
     jpp_memory_test_others();
     jpp_memory_test_fields();
     jpp_memory_test_zones();
@@ -275,6 +277,32 @@ jpp_memory_test_none(void)
            "one of a process that has ended is nobody's");
 
     jpp_arena_destroy(&arena);
+}
+
+
+/* more free connections than there are: as many as none in use */
+
+static void
+jpp_memory_test_connections(void)
+{
+    static const char *const  queries[] = { "", "format=top" };
+    static const char *const  shown[] = {
+        "\"connections_used\": 13", "  13/512\n",
+        "\"connections_used\": 0", "   0/512\n"
+    };
+
+    size_t  i;
+
+    for (i = 0; i < 4; i++) {
+        jpp_memory_test_start(queries[i % 2]);
+        workers[0].activity.connections = 512;
+        workers[0].activity.connections_free = i < 2 ? 499 : 600;
+
+        jpp_ok(jpp_memory_test_text(0) != NULL
+               && jpp_memory_test_has(shown[i]), "%s", shown[i]);
+
+        jpp_arena_destroy(&arena);
+    }
 }
 
 
