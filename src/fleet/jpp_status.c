@@ -36,6 +36,26 @@ static const char  *jpp_status_words[] = {
 };
 
 
+/* The master tells them a little after the new ones have started. */
+
+void
+jpp_status_former(jpp_worker_t *workers, size_t n)
+{
+    size_t    i;
+    uint64_t  newest;
+
+    for (i = 0, newest = 0; i < n; i++) {
+        if (!workers[i].is_exiting && workers[i].who.generation > newest) {
+            newest = workers[i].who.generation;
+        }
+    }
+
+    for (i = 0; i < n; i++) {
+        workers[i].is_exiting |= workers[i].who.generation < newest;
+    }
+}
+
+
 const char *
 jpp_status_word(jpp_jemalloc_state_t state)
 {

@@ -42,6 +42,12 @@ typedef struct {
 } jpp_fleet_t;
 
 
+/*
+ * Of the N WORKERS, those of former generations are exiting, whether they have
+ * heard of it or not: an index is of one that is not.
+ */
+void jpp_status_former(jpp_worker_t *workers, size_t n);
+
 /* The word for STATE: "no-jemalloc no-prof off refused inactive ready". */
 const char *jpp_status_word(jpp_jemalloc_state_t state);
 

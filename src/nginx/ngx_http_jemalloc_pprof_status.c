@@ -120,6 +120,8 @@ ngx_http_jemalloc_pprof_status_fleet(
         }
     }
 
+    jpp_status_former(workers, fleet->n);
+
     return NGX_OK;
 }
 

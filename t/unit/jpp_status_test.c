@@ -19,6 +19,7 @@
     JPP_HUNDRED JPP_HUNDRED JPP_HUNDRED JPP_HUNDRED JPP_HUNDRED JPP_TEN "."
 
 
+static void jpp_test_former(void);
 static void jpp_test_words(void);
 static void jpp_test_times(void);
 static void jpp_test_failures(void);
@@ -61,6 +62,7 @@ static jpp_output_t  jpp_output, jpp_parsed;
 int
 main(void)
 {
+    jpp_test_former();
     jpp_test_words();
     jpp_test_times();
     jpp_test_failures();
@@ -78,6 +80,40 @@ main(void)
     jpp_test_comments_memory();
 
     return jpp_done();
+}
+
+
+/* Two of index 0 while a configuration is replaced. */
+
+static void
+jpp_test_former(void)
+{
+    size_t        i;
+    jpp_worker_t  workers[4];
+
+    for (i = 0; i < 4; i++) {
+        workers[i] = jpp_fleet_worker((uint32_t) i % 2, JPP_JEMALLOC_READY);
+        workers[i].who.generation = 7 + i / 2;
+    }
+
+    jpp_status_former(workers, 0);
+    jpp_status_former(workers, 2);
+    jpp_ok(!workers[0].is_exiting && !workers[1].is_exiting,
+           "one generation: nobody is exiting");
+
+    jpp_status_former(workers, 4);
+    jpp_ok(workers[0].is_exiting && workers[1].is_exiting
+           && !workers[2].is_exiting && !workers[3].is_exiting,
+           "two: the former is");
+
+    for (i = 0; i < 4; i++) {
+        workers[i].is_exiting = i > 1;
+    }
+
+    jpp_status_former(workers, 4);
+    jpp_ok(!workers[0].is_exiting && !workers[1].is_exiting
+           && workers[2].is_exiting,
+           "unless those of the later one are on their way out");
 }
 
 
