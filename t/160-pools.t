@@ -20,6 +20,7 @@ use lib dirname(__FILE__) . '/lib';
 
 use JppClient;
 use JppNginx qw( free_port spew wait_until );
+use JppPools qw( held http2_frame );
 use JppRun qw( $checker modules preloads subtests );
 
 # what hangs ends
@@ -66,27 +67,6 @@ sub has_sessions {
 
 
 sub is_loaded { scalar preloads() }
-
-
-# What is held, by the frames, root first.
-
-sub held {
-    my ($nginx, $query) = @_;
-
-    $query = $query ? "&$query" : '';
-
-    my $answer = $nginx->get("$pools?format=folded$query");
-
-    die "$answer->{status}: $answer->{body}" if $answer->{status} != 200;
-
-    my %held;
-
-    # what was inherited has lines of its own
-
-    $answer->{body} =~ s/^(.*) (\d+)$/$held{$1} += $2/gem;
-
-    return \%held;
-}
 
 
 # The sum has to be the total that jemalloc counts, and the profile to keep the
@@ -495,8 +475,6 @@ EOF
 }
 
 
-# A frame is length, type, flags, stream (RFC 9113); see 215.
-
 sub http2 {
     my $port = free_port();
     my $backend = backend();
@@ -543,15 +521,6 @@ EOF
 
     undef $client;
     $nginx->stop;
-}
-
-
-sub http2_frame {
-    my ($type, $flags, $stream, $payload) = @_;
-    my $n = length $payload;
-
-    return pack('CnCCNa*', $n >> 16, $n & 0xffff, $type, $flags, $stream,
-                $payload);
 }
 
 

@@ -18,6 +18,7 @@ use Test::More;
 use lib dirname(__FILE__) . '/lib';
 
 use JppNginx qw( slurp spew wait_until );
+use JppPools qw(held);
 use JppRun qw( $walk lua_modules preloads subtests );
 
 # what hangs ends
@@ -91,19 +92,6 @@ sub start {
     );
 
     return ($nginx, sub { @_ ? spew("$dir/what", "@_") : unlink "$dir/what" });
-}
-
-
-sub held {
-    my ($nginx) = @_;
-    my $answer = $nginx->get("$pools?format=folded");
-    my %held;
-
-    die "$answer->{status}: $answer->{body}" if $answer->{status} != 200;
-
-    $answer->{body} =~ s/^(.*) (\d+)$/$held{$1} += $2/gem;
-
-    return \%held;
 }
 
 

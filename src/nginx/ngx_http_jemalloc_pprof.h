@@ -65,6 +65,8 @@
  *     pools_rests     what is too large for a slice
  *     pools_http2     the same of HTTP/2 and HTTP/3
  *     pools_buffers   what large allocations are for
+ *     pools_output    the same: what waits for the client
+ *     pools_contexts  the same: what modules have
  *     pools_sessions  those of stream and mail
  *     pools_others    those of upstreams and modules
  *     pools_caches    what is not in pools

@@ -4,10 +4,6 @@
 #include "ngx_http_jemalloc_pprof_pools_scope.h"
 
 
-/* how many words of a context are looked at */
-#define NGX_HTTP_JEMALLOC_PPROF_CONTEXT  48
-
-
 static void ngx_http_jemalloc_pprof_buffers_tls(
     ngx_http_jemalloc_pprof_walk_t *walk, const ngx_connection_t *c);
 static void ngx_http_jemalloc_pprof_buffers_body(
@@ -17,15 +13,11 @@ static void ngx_http_jemalloc_pprof_buffers_upstream(
     ngx_http_jemalloc_pprof_walk_t *walk, const ngx_http_upstream_t *u);
 static void ngx_http_jemalloc_pprof_buffers_pipe(
     ngx_http_jemalloc_pprof_walk_t *walk, const ngx_event_pipe_t *p);
+static void ngx_http_jemalloc_pprof_buffers_to_upstream(
+    ngx_http_jemalloc_pprof_walk_t *walk, const ngx_http_upstream_t *u);
 static void ngx_http_jemalloc_pprof_buffers_buf(
     ngx_http_jemalloc_pprof_walk_t *walk, const ngx_buf_t *b,
     jpp_pools_class_t class);
-static void ngx_http_jemalloc_pprof_buffers_module(
-    ngx_http_jemalloc_pprof_walk_t *walk, ngx_uint_t index,
-    void *const *word);
-static void *const *ngx_http_jemalloc_pprof_buffers_context_end(
-    ngx_http_jemalloc_pprof_walk_t *walk, const ngx_http_request_t *r,
-    void *ctx);
 
 
 void
@@ -101,15 +93,35 @@ ngx_http_jemalloc_pprof_buffers_request(ngx_http_jemalloc_pprof_walk_t *walk,
         ngx_http_jemalloc_pprof_buffers_body(walk, r->request_body);
     }
 
+#if (NGX_HTTP_V2)
+    if (ngx_http_jemalloc_pprof_scope_has(walk, r->stream,
+                                          sizeof(ngx_http_v2_stream_t)))
+    {
+        ngx_http_jemalloc_pprof_buffers_buf(walk, r->stream->preread,
+                                            JPP_POOLS_BODY);
+    }
+#endif
+
+    walk->scope.owner = upstream;
+
+#if (NGX_HTTP_CACHE)
+    if (ngx_http_jemalloc_pprof_scope_has(walk, r->cache,
+                                          sizeof(ngx_http_cache_t)))
+    {
+        ngx_http_jemalloc_pprof_buffers_buf(walk, r->cache->buf,
+                                            JPP_POOLS_UPSTREAM_HEADER);
+    }
+#endif
+
     if (ngx_http_jemalloc_pprof_scope_has(walk, r->upstream,
                                           sizeof(ngx_http_upstream_t)))
     {
-        walk->scope.owner = upstream;
         ngx_http_jemalloc_pprof_buffers_upstream(walk, r->upstream);
         walk->scope.owner = 0;
+        ngx_http_jemalloc_pprof_buffers_to_upstream(walk, r->upstream);
     }
 
-    ngx_http_jemalloc_pprof_scope_mark_chain(walk, r->out, JPP_POOLS_OUTPUT);
+    walk->scope.owner = 0;
 }
 
 
@@ -178,6 +190,25 @@ ngx_http_jemalloc_pprof_buffers_pipe(ngx_http_jemalloc_pprof_walk_t *walk,
 }
 
 
+/* A part of the body that is in a file is copied into a buffer of its own. */
+
+static void
+ngx_http_jemalloc_pprof_buffers_to_upstream(
+    ngx_http_jemalloc_pprof_walk_t *walk, const ngx_http_upstream_t *u)
+{
+    ngx_http_jemalloc_pprof_buffers_buf(walk, u->output.buf, JPP_POOLS_BODY);
+
+    ngx_http_jemalloc_pprof_scope_mark_chain(walk, u->output.in,
+                                             JPP_POOLS_BODY);
+    ngx_http_jemalloc_pprof_scope_mark_chain(walk, u->output.busy,
+                                             JPP_POOLS_BODY);
+    ngx_http_jemalloc_pprof_scope_mark_chain(walk, u->output.free,
+                                             JPP_POOLS_BODY);
+    ngx_http_jemalloc_pprof_scope_mark_chain(walk, u->writer.out,
+                                             JPP_POOLS_BODY);
+}
+
+
 static void
 ngx_http_jemalloc_pprof_buffers_buf(ngx_http_jemalloc_pprof_walk_t *walk,
     const ngx_buf_t *b, jpp_pools_class_t class)
@@ -185,92 +216,6 @@ ngx_http_jemalloc_pprof_buffers_buf(ngx_http_jemalloc_pprof_walk_t *walk,
     if (b != NULL
         && ngx_http_jemalloc_pprof_scope_has(walk, b, sizeof(ngx_buf_t)))
     {
-        ngx_http_jemalloc_pprof_scope_mark(walk, b->start, class);
+        ngx_http_jemalloc_pprof_scope_mark_buf(walk, b, class);
     }
-}
-
-
-void
-ngx_http_jemalloc_pprof_buffers_contexts(ngx_http_jemalloc_pprof_walk_t *walk,
-    ngx_http_request_t *r)
-{
-    void *const  *word, *const *end;
-    ngx_uint_t    i;
-
-    for (i = 0; i < ngx_http_max_module; i++) {
-
-        if (walk->scope.n_unnamed == 0
-            || !ngx_http_jemalloc_pprof_scope_has(walk, &r->ctx[i],
-                                                  sizeof(void *)))
-        {
-            return;
-        }
-
-        if (r->ctx[i] == NULL) {
-            continue;
-        }
-
-        walk->work++;
-
-        ngx_http_jemalloc_pprof_buffers_module(walk, i, &r->ctx[i]);
-
-        end = ngx_http_jemalloc_pprof_buffers_context_end(walk, r, r->ctx[i]);
-
-        for (word = r->ctx[i]; word < end; word++) {
-            ngx_http_jemalloc_pprof_buffers_module(walk, i, word);
-        }
-    }
-}
-
-
-/* The pool's own lists lie between contexts, and name all of its memory. */
-
-static void
-ngx_http_jemalloc_pprof_buffers_module(ngx_http_jemalloc_pprof_walk_t *walk,
-    ngx_uint_t index, void *const *word)
-{
-    ngx_http_jemalloc_pprof_large_t  *large;
-
-    large = ngx_http_jemalloc_pprof_scope_unnamed(walk, *word);
-
-    if (large != NULL && large->cell != word) {
-        large->module = ngx_http_jemalloc_pprof_name_module(walk, index);
-
-        ngx_http_jemalloc_pprof_scope_mark(walk, *word,
-                                           JPP_POOLS_MODULE);
-    }
-}
-
-
-/* At the end of its memory at the latest, or where the next context begins. */
-
-static void *const *
-ngx_http_jemalloc_pprof_buffers_context_end(
-    ngx_http_jemalloc_pprof_walk_t *walk, const ngx_http_request_t *r,
-    void *ctx)
-{
-    u_char        *start, *other;
-    ngx_uint_t     i;
-    const u_char  *end;
-
-    start = ctx;
-    end = ngx_http_jemalloc_pprof_scope_end(walk, ctx);
-
-    if (end == NULL || (uintptr_t) start % sizeof(void *) != 0) {
-        return ctx;
-    }
-
-    end = ngx_min(end, start + NGX_HTTP_JEMALLOC_PPROF_CONTEXT
-                               * sizeof(void *));
-
-    for (i = 0; i < ngx_http_max_module; i++) {
-        other = r->ctx[i];
-
-        if (other > start && other < end) {
-            end = other;
-        }
-    }
-
-    return (void *const *) (start + (end - start) / sizeof(void *)
-                                    * sizeof(void *));
 }

@@ -21,17 +21,10 @@ void ngx_http_jemalloc_pprof_buffers_connection(
 void ngx_http_jemalloc_pprof_buffers_peer(
     ngx_http_jemalloc_pprof_walk_t *walk, const ngx_connection_t *pc);
 
-/* UPSTREAM: the owner of those that are there for its upstream. */
+/* UPSTREAM: the owner of those that are there for its upstream; 0: R. */
 void ngx_http_jemalloc_pprof_buffers_request(
     ngx_http_jemalloc_pprof_walk_t *walk, ngx_http_request_t *r,
     uint32_t upstream);
-
-/*
- * What is unnamed after that may be found in the context of a module, whose
- * size nobody knows: the best guess.
- */
-void ngx_http_jemalloc_pprof_buffers_contexts(
-    ngx_http_jemalloc_pprof_walk_t *walk, ngx_http_request_t *r);
 
 
 #endif /* _NGX_HTTP_JEMALLOC_PPROF_POOLS_BUFFERS_H_INCLUDED_ */

@@ -5,6 +5,8 @@
 
 
 static uint32_t ngx_http_jemalloc_pprof_names_hash(const void *p);
+static uint32_t ngx_http_jemalloc_pprof_names_module(
+    ngx_http_jemalloc_pprof_walk_t *walk, const ngx_module_t *module);
 
 
 ngx_int_t
@@ -217,13 +219,39 @@ ngx_http_jemalloc_pprof_name_module(ngx_http_jemalloc_pprof_walk_t *walk,
         if (modules[i]->type == NGX_HTTP_MODULE
             && modules[i]->ctx_index == index)
         {
-            return jpp_pools_name(&walk->table, JPP_POOLS_MODULE_NAME,
-                                  modules[i], modules[i]->name,
-                                  ngx_strlen(modules[i]->name));
+            return ngx_http_jemalloc_pprof_names_module(walk, modules[i]);
         }
     }
 
     return 0;
+}
+
+
+uint32_t
+ngx_http_jemalloc_pprof_name_tag(ngx_http_jemalloc_pprof_walk_t *walk,
+    const void *tag)
+{
+    ngx_uint_t       i;
+    ngx_module_t   **modules;
+
+    modules = walk->cycle->modules;
+
+    for (i = 0; modules[i] != NULL; i++) {
+        if (modules[i] == tag && modules[i]->type == NGX_HTTP_MODULE) {
+            return ngx_http_jemalloc_pprof_names_module(walk, modules[i]);
+        }
+    }
+
+    return 0;
+}
+
+
+static uint32_t
+ngx_http_jemalloc_pprof_names_module(ngx_http_jemalloc_pprof_walk_t *walk,
+    const ngx_module_t *module)
+{
+    return jpp_pools_name(&walk->table, JPP_POOLS_MODULE_NAME, module,
+                          module->name, ngx_strlen(module->name));
 }
 
 

@@ -43,6 +43,10 @@ uint32_t ngx_http_jemalloc_pprof_name_address(
 uint32_t ngx_http_jemalloc_pprof_name_module(
     ngx_http_jemalloc_pprof_walk_t *walk, ngx_uint_t index);
 
+/* That whose address TAG is; 0: it is of none. */
+uint32_t ngx_http_jemalloc_pprof_name_tag(
+    ngx_http_jemalloc_pprof_walk_t *walk, const void *tag);
+
 /* Is there a module called NAME? */
 ngx_uint_t ngx_http_jemalloc_pprof_names_has(
     const ngx_http_jemalloc_pprof_walk_t *walk, const char *name);

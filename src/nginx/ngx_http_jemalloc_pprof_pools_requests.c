@@ -1,8 +1,10 @@
 
 #include "ngx_http_jemalloc_pprof_pools_count.h"
 #include "ngx_http_jemalloc_pprof_pools_buffers.h"
+#include "ngx_http_jemalloc_pprof_pools_contexts.h"
 #include "ngx_http_jemalloc_pprof_pools_names.h"
 #include "ngx_http_jemalloc_pprof_pools_others.h"
+#include "ngx_http_jemalloc_pprof_pools_output.h"
 #include "ngx_http_jemalloc_pprof_pools_requests.h"
 #include "ngx_http_jemalloc_pprof_pools_scope.h"
 #include "ngx_http_jemalloc_pprof_pools_units.h"
@@ -25,6 +27,9 @@ static void ngx_http_jemalloc_pprof_request_tree(
 static void ngx_http_jemalloc_pprof_request_branch(
     ngx_http_jemalloc_pprof_walk_t *walk, ngx_http_request_t *r,
     ngx_http_jemalloc_pprof_see_pt see, ngx_uint_t depth);
+static void ngx_http_jemalloc_pprof_request_unlisted(
+    ngx_http_jemalloc_pprof_walk_t *walk, ngx_http_request_t *r,
+    ngx_http_jemalloc_pprof_see_pt see);
 static ngx_uint_t ngx_http_jemalloc_pprof_request_is_listed(
     ngx_http_jemalloc_pprof_walk_t *walk, const ngx_http_request_t *sr,
     const ngx_http_request_t *r);
@@ -34,6 +39,8 @@ static ngx_uint_t ngx_http_jemalloc_pprof_request_is_sub(
 static void ngx_http_jemalloc_pprof_request_peer(
     ngx_http_jemalloc_pprof_walk_t *walk, ngx_http_request_t *r);
 static void ngx_http_jemalloc_pprof_request_buffers(
+    ngx_http_jemalloc_pprof_walk_t *walk, ngx_http_request_t *r);
+static void ngx_http_jemalloc_pprof_request_contexts(
     ngx_http_jemalloc_pprof_walk_t *walk, ngx_http_request_t *r);
 static uint32_t ngx_http_jemalloc_pprof_request_upstream(
     ngx_http_jemalloc_pprof_walk_t *walk, ngx_http_request_t *r);
@@ -94,7 +101,7 @@ ngx_http_jemalloc_pprof_request_count(ngx_http_jemalloc_pprof_walk_t *walk,
     ngx_http_jemalloc_pprof_request_tree(walk, r,
                                   ngx_http_jemalloc_pprof_request_buffers);
     ngx_http_jemalloc_pprof_request_tree(walk, r,
-                                  ngx_http_jemalloc_pprof_buffers_contexts);
+                                  ngx_http_jemalloc_pprof_request_contexts);
 
     ngx_http_jemalloc_pprof_count_flush(walk);
 
@@ -129,9 +136,10 @@ ngx_http_jemalloc_pprof_request_owner(
 
 
 /*
- * R and its subrequests, which share its pool, each once; not those in the
- * background.  One that is active is in the list of its parent until that has
- * something to send.
+ * R and its subrequests, which share its pool, each once.  One that is active
+ * is in the list of its parent until that has something to send.  Those in the
+ * background are in none, nor are those that have ended, whose buffers are
+ * still there; but R knows who has asked an upstream.
  */
 
 static void
@@ -155,6 +163,37 @@ ngx_http_jemalloc_pprof_request_tree(ngx_http_jemalloc_pprof_walk_t *walk,
         }
 
         sr = sr->parent;
+    }
+
+    ngx_http_jemalloc_pprof_request_unlisted(walk, r, see);
+}
+
+
+/* Slices of a large file are very many. */
+
+static void
+ngx_http_jemalloc_pprof_request_unlisted(ngx_http_jemalloc_pprof_walk_t *walk,
+    ngx_http_request_t *r, ngx_http_jemalloc_pprof_see_pt see)
+{
+    ngx_http_request_t        *sr;
+    const ngx_http_cleanup_t  *cln;
+
+    for (cln = r->cleanup;
+         !ngx_http_jemalloc_pprof_scope_is_spent(walk)
+         && ngx_http_jemalloc_pprof_scope_has(walk, cln,
+                                              sizeof(ngx_http_cleanup_t));
+         cln = cln->next)
+    {
+        walk->work++;
+
+        sr = cln->data;
+
+        if (ngx_http_jemalloc_pprof_request_is_sub(walk, sr, r)
+            && (sr->background || cln->handler == NULL)
+            && !ngx_http_jemalloc_pprof_request_is_listed(walk, sr, r))
+        {
+            ngx_http_jemalloc_pprof_request_branch(walk, sr, see, 0);
+        }
     }
 }
 
@@ -266,35 +305,57 @@ static void
 ngx_http_jemalloc_pprof_request_buffers(ngx_http_jemalloc_pprof_walk_t *walk,
     ngx_http_request_t *r)
 {
-    uint32_t              owner;
-    ngx_http_upstream_t  *u;
+    uint32_t  owner;
 
-    u = r->upstream;
-    owner = 0;
+    owner = ngx_http_jemalloc_pprof_request_upstream(walk, r);
 
-    /* while the body is read there is none yet */
+    /* a subrequest may have ended */
 
-    if (u != NULL && (u->peer.connection != NULL || u->buffer.start != NULL)) {
-        owner = ngx_http_jemalloc_pprof_request_upstream(walk, r);
-    }
-
-    if (owner != 0) {
+    if (owner != 0 && (r == r->main || r->upstream->cleanup != NULL)) {
         jpp_pools_owner_at(&walk->table, owner)->n_units++;
     }
 
     ngx_http_jemalloc_pprof_buffers_request(walk, r, owner);
+    ngx_http_jemalloc_pprof_output_request(walk, r, owner);
 }
 
 
-/* The owner of what R has for its upstream. */
+static void
+ngx_http_jemalloc_pprof_request_contexts(ngx_http_jemalloc_pprof_walk_t *walk,
+    ngx_http_request_t *r)
+{
+    uint32_t  owner;
+
+    if (walk->scope.n_unnamed == 0) {
+        return;
+    }
+
+    owner = ngx_http_jemalloc_pprof_request_upstream(walk, r);
+
+    ngx_http_jemalloc_pprof_contexts_mark(walk, r, owner);
+    ngx_http_jemalloc_pprof_output_passed(walk, r, owner);
+}
+
+
+/*
+ * The owner of what R has for its upstream; 0: while the body is read there is
+ * none yet.
+ */
 
 static uint32_t
 ngx_http_jemalloc_pprof_request_upstream(ngx_http_jemalloc_pprof_walk_t *walk,
     ngx_http_request_t *r)
 {
+    ngx_http_upstream_t  *u;
+
+    u = r->upstream;
+
+    if (u == NULL || (u->peer.connection == NULL && u->buffer.start == NULL)) {
+        return 0;
+    }
+
     return ngx_http_jemalloc_pprof_request_owner(walk, JPP_POOLS_UPSTREAM, r,
-               ngx_http_jemalloc_pprof_name_upstream(walk,
-                                                     r->upstream->upstream));
+               ngx_http_jemalloc_pprof_name_upstream(walk, u->upstream));
 }
 
 

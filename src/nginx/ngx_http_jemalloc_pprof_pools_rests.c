@@ -28,6 +28,7 @@ typedef struct {
     const void            *p;
     uint32_t               visit;
     uint32_t               owner;      /* 0: its pool's */
+    uint32_t               module;
     jpp_pools_class_t      class;
 } ngx_http_jemalloc_pprof_mark_t;
 
@@ -115,6 +116,7 @@ ngx_http_jemalloc_pprof_rests_mark(ngx_http_jemalloc_pprof_walk_t *walk,
     mark->p = p;
     mark->visit = walk->visit;
     mark->owner = walk->scope.owner;
+    mark->module = walk->scope.module;
     mark->class = class;
 }
 
@@ -252,7 +254,8 @@ ngx_http_jemalloc_pprof_rest_large(ngx_http_jemalloc_pprof_walk_t *walk,
     ngx_http_jemalloc_pprof_walk_add(walk, owner,
                                      mark != NULL ? mark->class
                                                   : JPP_POOLS_OTHER,
-                                     0, 1, size, 0);
+                                     mark != NULL ? mark->module : 0, 1, size,
+                                     0);
     ngx_http_jemalloc_pprof_walk_hold(walk, owner, cell->alloc, size);
 }
 

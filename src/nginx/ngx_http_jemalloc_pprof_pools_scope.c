@@ -34,6 +34,7 @@ static ngx_uint_t ngx_http_jemalloc_pprof_pool_has_large(
     const ngx_pool_t *pool, const void *p, size_t len);
 static const u_char *ngx_http_jemalloc_pprof_pool_end(const ngx_pool_t *pool,
     const void *p, ngx_uint_t *n_looks);
+static const u_char *ngx_http_jemalloc_pprof_scope_of(const ngx_buf_t *b);
 
 
 void
@@ -315,9 +316,23 @@ ngx_http_jemalloc_pprof_scope_unnamed(ngx_http_jemalloc_pprof_walk_t *walk,
                               ngx_http_jemalloc_pprof_large_t) + base,
                 n - base, p);
 
-    return large != NULL && large->start == p
-           && large->class == JPP_POOLS_OTHER
-           ? large : NULL;
+    return large != NULL && large->class == JPP_POOLS_OTHER ? large : NULL;
+}
+
+
+void
+ngx_http_jemalloc_pprof_scope_name(ngx_http_jemalloc_pprof_walk_t *walk,
+    ngx_http_jemalloc_pprof_large_t *large, jpp_pools_class_t class)
+{
+    ngx_http_jemalloc_pprof_scope_t  *scope;
+
+    scope = &walk->scope;
+
+    large->class = class;
+    large->module = scope->module;
+    large->owner = scope->owner != 0 ? scope->owner : large->owner;
+
+    scope->n_unnamed--;
 }
 
 
@@ -330,14 +345,79 @@ ngx_http_jemalloc_pprof_scope_mark(ngx_http_jemalloc_pprof_walk_t *walk,
     large = ngx_http_jemalloc_pprof_scope_unnamed(walk, p);
 
     if (large != NULL) {
-        large->class = class;
-        large->owner = walk->scope.owner != 0 ? walk->scope.owner
-                                              : large->owner;
-        walk->scope.n_unnamed--;
+        if (large->start == p) {
+            ngx_http_jemalloc_pprof_scope_name(walk, large, class);
+        }
 
     } else if (walk->scope.has_rest && p != NULL) {
         ngx_http_jemalloc_pprof_rests_mark(walk, p, class);
     }
+}
+
+
+void
+ngx_http_jemalloc_pprof_scope_mark_buf(ngx_http_jemalloc_pprof_walk_t *walk,
+    const ngx_buf_t *b, jpp_pools_class_t class)
+{
+    const u_char                     *p;
+    ngx_http_jemalloc_pprof_large_t  *large;
+
+    p = ngx_http_jemalloc_pprof_scope_of(b);
+    large = ngx_http_jemalloc_pprof_scope_unnamed(walk, p);
+
+    if (large != NULL) {
+        ngx_http_jemalloc_pprof_scope_name(walk, large, class);
+
+    } else if (walk->scope.has_rest && p != NULL) {
+        ngx_http_jemalloc_pprof_rests_mark(walk, p, class);
+    }
+}
+
+
+/* One that is a part of something may not know where that begins. */
+
+static const u_char *
+ngx_http_jemalloc_pprof_scope_of(const ngx_buf_t *b)
+{
+    return b->start != NULL ? b->start : b->pos;
+}
+
+
+ngx_uint_t
+ngx_http_jemalloc_pprof_scope_wants(ngx_http_jemalloc_pprof_walk_t *walk,
+    const ngx_buf_t *b)
+{
+    return walk->scope.has_rest
+           || ngx_http_jemalloc_pprof_scope_unnamed(walk,
+                  ngx_http_jemalloc_pprof_scope_of(b)) != NULL;
+}
+
+
+ngx_uint_t
+ngx_http_jemalloc_pprof_scope_is_spent(
+    const ngx_http_jemalloc_pprof_walk_t *walk)
+{
+    return walk->scope.n_looks >= NGX_HTTP_JEMALLOC_PPROF_LOOKS;
+}
+
+
+const ngx_chain_t *
+ngx_http_jemalloc_pprof_scope_link(ngx_http_jemalloc_pprof_walk_t *walk,
+    const ngx_chain_t *cl, ngx_uint_t *n)
+{
+    if (*n >= NGX_HTTP_JEMALLOC_PPROF_LINKS || walk->scope.n_unnamed == 0
+        || ngx_http_jemalloc_pprof_scope_is_spent(walk)
+        || !ngx_http_jemalloc_pprof_scope_has(walk, cl, sizeof(ngx_chain_t))
+        || !ngx_http_jemalloc_pprof_scope_has(walk, cl->buf,
+                                              sizeof(ngx_buf_t)))
+    {
+        return NULL;
+    }
+
+    (*n)++;
+    walk->work++;
+
+    return cl;
 }
 
 
@@ -347,15 +427,12 @@ ngx_http_jemalloc_pprof_scope_mark_chain(ngx_http_jemalloc_pprof_walk_t *walk,
 {
     ngx_uint_t  n;
 
-    for (n = 0;
-         n < NGX_HTTP_JEMALLOC_PPROF_LINKS && walk->scope.n_unnamed != 0
-         && walk->scope.n_looks < NGX_HTTP_JEMALLOC_PPROF_LOOKS
-         && ngx_http_jemalloc_pprof_scope_has(walk, cl, sizeof(ngx_chain_t))
-         && ngx_http_jemalloc_pprof_scope_has(walk, cl->buf,
-                                              sizeof(ngx_buf_t));
-         cl = cl->next, n++)
+    n = 0;
+
+    for (cl = ngx_http_jemalloc_pprof_scope_link(walk, cl, &n);
+         cl != NULL;
+         cl = ngx_http_jemalloc_pprof_scope_link(walk, cl->next, &n))
     {
-        ngx_http_jemalloc_pprof_scope_mark(walk, cl->buf->start, class);
-        walk->work++;
+        ngx_http_jemalloc_pprof_scope_mark_buf(walk, cl->buf, class);
     }
 }

@@ -40,19 +40,46 @@ const u_char *ngx_http_jemalloc_pprof_scope_end(
     ngx_http_jemalloc_pprof_walk_t *walk, const void *p);
 
 /*
- * The large allocation that begins at P, if it was counted after the last
- * flush, and has no class yet; or NULL.
+ * The large allocation that P lies in, if it was counted after the last flush,
+ * and has no class yet; or NULL.
  */
 ngx_http_jemalloc_pprof_large_t *ngx_http_jemalloc_pprof_scope_unnamed(
     ngx_http_jemalloc_pprof_walk_t *walk, const void *p);
 
-/* It is of CLASS. */
+/* It is of CLASS, and of the scope's owner and module, if there are any. */
+void ngx_http_jemalloc_pprof_scope_name(ngx_http_jemalloc_pprof_walk_t *walk,
+    ngx_http_jemalloc_pprof_large_t *large, jpp_pools_class_t class);
+
+/* So is the one that begins at P, if any does. */
 void ngx_http_jemalloc_pprof_scope_mark(ngx_http_jemalloc_pprof_walk_t *walk,
     const void *p, jpp_pools_class_t class);
+
+/*
+ * And the one that B, which is in scope, is a part of.  Is there one, perhaps,
+ * that has no class yet?
+ */
+void ngx_http_jemalloc_pprof_scope_mark_buf(
+    ngx_http_jemalloc_pprof_walk_t *walk, const ngx_buf_t *b,
+    jpp_pools_class_t class);
+ngx_uint_t ngx_http_jemalloc_pprof_scope_wants(
+    ngx_http_jemalloc_pprof_walk_t *walk, const ngx_buf_t *b);
 
 /* The same for the buffers of a chain. */
 void ngx_http_jemalloc_pprof_scope_mark_chain(
     ngx_http_jemalloc_pprof_walk_t *walk, const ngx_chain_t *cl,
     jpp_pools_class_t class);
+
+/* Have the visit's pools been searched often enough for one slice? */
+ngx_uint_t ngx_http_jemalloc_pprof_scope_is_spent(
+    const ngx_http_jemalloc_pprof_walk_t *walk);
+
+/*
+ * CL, the link after *N of its chain, if it and its buffer are in scope, and it
+ * is worth going on; or NULL.
+ */
+const ngx_chain_t *ngx_http_jemalloc_pprof_scope_link(
+    ngx_http_jemalloc_pprof_walk_t *walk, const ngx_chain_t *cl,
+    ngx_uint_t *n);
+
 
 #endif /* _NGX_HTTP_JEMALLOC_PPROF_POOLS_SCOPE_H_INCLUDED_ */

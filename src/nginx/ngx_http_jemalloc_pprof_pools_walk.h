@@ -12,6 +12,8 @@
  *     pools_rests      what is too large for a slice
  *     pools_http2      those of HTTP/2 and HTTP/3
  *     pools_buffers    what the large allocations of a request are for
+ *     pools_output     the same: what waits for the client
+ *     pools_contexts   the same: what modules have
  *     pools_sessions   stream and mail
  *     pools_others     connections that nobody accepted: upstreams, modules
  *     pools_caches     what is known, but in no pool
@@ -96,6 +98,7 @@ typedef struct {
                           *cell;       /*   from here */
     uint32_t               owner;      /* of what is marked, or 0: of its */
                                        /*   pool's */
+    uint32_t               module;     /* of what is marked, or 0 */
     unsigned               is_sorted:1;
     unsigned               has_rest:1; /* so what is not in larges may be in */
                                        /*   a list all the same */
