@@ -37,6 +37,7 @@ my $mib = 1024 * 1024;
 
 subtests(
     'a ledger' => [ \&ledger ],
+    'where jemalloc keeps its metadata' => [ \&metadata, 'jemalloc' ],
     'what was asked for, and no more' => [ \&parts ],
     'a buffer that is not touched' => [ \&untouched ],
     'memory of Lua' => [ \&lua, 'jemalloc', $has_lua ],
@@ -142,6 +143,34 @@ sub ledger {
 
     cmp_ok(abs($ledgers[0]{pss} - $own - 1024 * $kb), '<', 1.5 * $mib,
            'the kernel says the same');
+
+    $nginx->stop;
+}
+
+
+# In blocks that are found: what of them is in memory is a part of what jemalloc
+# has set aside, and is exact while two processes share the rest.
+
+sub metadata {
+    my $nginx = JppNginx->start(server => $tree);
+    my ($worker, $row);
+
+    ok(wait_until(sub {
+        $worker = ask($nginx, 'detail=ledger')->{workers}[0];
+        $row = row($worker->{ledger}, "jemalloc's metadata");
+        return $row->{how} eq 'exact';
+    }), 'it is found, and exact');
+
+    cmp_ok($row->{bytes}, '>', 100_000, 'it is there');
+    cmp_ok($row->{bytes}, '<', $worker->{jemalloc}{metadata},
+           'less than jemalloc has set aside');
+
+    my @anonymous = grep { $_->{anonymous} } @{ $worker->{ledger}{rows} };
+    my $exact = sum0(map { $_->{how} eq 'exact' ? $_->{bytes} : 0 }
+                     @anonymous);
+
+    cmp_ok($exact / sum0(map { $_->{bytes} } @anonymous), '>', 0.75,
+           'most of what an idle worker has is exact');
 
     $nginx->stop;
 }
@@ -315,7 +344,8 @@ sub table {
     like($answer->{body}, qr/^memory of \S+ at \S+Z\n/, 'of what, and when');
     like($answer->{body}, qr/^worker +pid .* connections\n0 .*\n1 /m,
          'two workers');
-    like($answer->{body}, qr/^whose the memory of 2 workers is: .* of Pss, in which (?#
+    like($answer->{body},
+         qr/^whose the memory of 2 workers is: .* of Pss, in which (?#
          )a page that four processes have counts a quarter in each$/m,
          'their ledger');
     like($answer->{body}, qr/^ *bytes +% +set aside +known +what$/m,

@@ -11,6 +11,8 @@ typedef struct {
     uint64_t                  own;
     uint64_t                  shared_rss;
     uint64_t                  shared_pss;
+    uint64_t                  least;   /* of shared_pss */
+    uint64_t                  most;
 } jpp_ledger_share_t;
 
 
@@ -18,6 +20,7 @@ typedef struct {
     jpp_ledger_t             *ledger;
     const jpp_smaps_t        *mapping;
     const uint8_t            *pages;
+    uint64_t                  sharers; /* 0: any number */
     jpp_ledger_share_t        whole;
     jpp_ledger_share_t        left;    /* what no range has taken */
     uint64_t                  foreign; /* bytes that are not malloc's */
@@ -34,6 +37,8 @@ static bool jpp_ledger_take(jpp_ledger_mapping_t *m,
     const jpp_ledger_range_t *range);
 static void jpp_ledger_measure(const jpp_ledger_mapping_t *m, uint64_t start,
     uint64_t end, jpp_ledger_share_t *share);
+static void jpp_ledger_bound(const jpp_ledger_mapping_t *m,
+    jpp_ledger_share_t *share);
 static bool jpp_ledger_add(jpp_ledger_row_t *row,
     const jpp_ledger_share_t *share, bool is_estimate);
 static bool jpp_ledger_starts(const jpp_smaps_t *mapping, const char *text);
@@ -188,6 +193,10 @@ jpp_ledger_map(jpp_ledger_t *ledger, const jpp_smaps_t *mapping,
 
     jpp_ledger_open(&m, ledger, mapping, pages);
 
+    /* anybody may have a page of a file */
+
+    m.sharers = kind != JPP_LEDGER_FILE ? ledger->sharers : 0;
+
     if (kind == JPP_LEDGER_FILE) {
         row = jpp_ledger_row(ledger, kind, mapping->name, mapping->name_len);
         ledger->file_row = row != NULL
@@ -212,6 +221,7 @@ jpp_ledger_map(jpp_ledger_t *ledger, const jpp_smaps_t *mapping,
         ledger->rest.pss += m.left.own + m.left.shared_pss;
         ledger->rest.shared_rss += m.left.shared_rss;
         ledger->rest.shared_pss += m.left.shared_pss;
+        ledger->rest.slack += m.left.most - m.left.least;
         ledger->rest.lazy_free += mapping->lazy_free != JPP_NONE
                                   ? mapping->lazy_free : 0;
         ledger->rest.size += mapping->end - mapping->start - m.foreign;
@@ -260,6 +270,8 @@ jpp_ledger_open(jpp_ledger_mapping_t *m, jpp_ledger_t *ledger,
     m->whole.own = own < mapping->pss ? own : mapping->pss;
     m->whole.shared_pss = mapping->pss - m->whole.own;
     m->whole.shared_rss = jpp_ledger_less(mapping->rss, m->whole.own);
+    m->whole.least = m->whole.shared_pss;
+    m->whole.most = m->whole.shared_pss;
 
     m->left = m->whole;
     m->foreign = 0;
@@ -293,16 +305,21 @@ jpp_ledger_take(jpp_ledger_mapping_t *m, const jpp_ledger_range_t *range)
     }
 
     jpp_ledger_measure(m, start, end, &share);
+    jpp_ledger_bound(m, &share);
 
     share.own = share.own < m->left.own ? share.own : m->left.own;
     share.shared_rss = share.shared_rss < m->left.shared_rss
                        ? share.shared_rss : m->left.shared_rss;
     share.shared_pss = share.shared_pss < m->left.shared_pss
                        ? share.shared_pss : m->left.shared_pss;
+    share.most = share.most < m->left.most ? share.most : m->left.most;
+    share.least = share.least < share.most ? share.least : share.most;
 
     m->left.own -= share.own;
     m->left.shared_rss -= share.shared_rss;
     m->left.shared_pss -= share.shared_pss;
+    m->left.least = jpp_ledger_less(m->left.least, share.most);
+    m->left.most = jpp_ledger_less(m->left.most, share.least);
 
     if (range->name == NULL && range->kind == JPP_LEDGER_FILE
         && ledger->file_row != 0)
@@ -316,9 +333,8 @@ jpp_ledger_take(jpp_ledger_mapping_t *m, const jpp_ledger_range_t *range)
                              range->name != NULL ? range->name_len : 0);
     }
 
-    is_estimate = (m->pages == NULL && end - start
-                                       < mapping->end - mapping->start)
-                  || share.shared_pss > (share.own + share.shared_pss) / 100;
+    is_estimate = m->pages == NULL
+                  && end - start < mapping->end - mapping->start;
 
     return jpp_ledger_add(row, &share, is_estimate);
 }
@@ -367,6 +383,39 @@ jpp_ledger_measure(const jpp_ledger_mapping_t *m, uint64_t start, uint64_t end,
 }
 
 
+/*
+ * Two processes at least have a page that is shared, and all of them at most;
+ * and the others in this mapping have the rest of what all of these come to.
+ */
+
+static void
+jpp_ledger_bound(const jpp_ledger_mapping_t *m, jpp_ledger_share_t *share)
+{
+    uint64_t  pss, others, low, high;
+
+    pss = m->whole.shared_pss;
+    others = jpp_ledger_less(m->whole.shared_rss, share->shared_rss);
+
+    low = m->sharers != 0 ? share->shared_rss / m->sharers : 0;
+    high = jpp_ledger_less(pss, others / 2);
+    share->least = low > high ? low : high;
+
+    low = share->shared_rss / 2;
+    high = jpp_ledger_less(pss, m->sharers != 0 ? others / m->sharers : 0);
+    share->most = low < high ? low : high;
+
+    /* pages were read later than sums, and processes come and go */
+
+    if (share->least > share->shared_pss) {
+        share->least = share->shared_pss;
+    }
+
+    if (share->most < share->shared_pss) {
+        share->most = share->shared_pss;
+    }
+}
+
+
 static bool
 jpp_ledger_add(jpp_ledger_row_t *row, const jpp_ledger_share_t *share,
     bool is_estimate)
@@ -376,8 +425,8 @@ jpp_ledger_add(jpp_ledger_row_t *row, const jpp_ledger_share_t *share,
     }
 
     row->bytes += share->own + share->shared_pss;
-    row->least = row->bytes;
-    row->most = row->bytes;
+    row->least += share->own + share->least;
+    row->most += share->own + share->most;
 
     if (is_estimate && share->own + share->shared_pss != 0) {
         row->how = JPP_LEDGER_ESTIMATE;

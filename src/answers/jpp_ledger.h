@@ -10,7 +10,8 @@
  * A mapping belongs to somebody as a whole, by its name, but for the ranges
  * that lie in it.  The states of its pages say how much of each range is in
  * memory, and what the process has for itself alone; the share of a page that
- * others have, too, is the mean of the mapping.
+ * others have, too, is the mean of the mapping, and between a half and what it
+ * is if all processes have it.
  *
  * What is left of jemalloc's mappings is shared out among what is known by its
  * sum only: jpp_ledger_heap.h.
@@ -64,6 +65,7 @@ typedef struct {
     uint64_t     pss;
     uint64_t     shared_rss;           /* of it, of pages of other processes, */
     uint64_t     shared_pss;           /*   too */
+    uint64_t     slack;                /* by so much it may be more, or less */
     uint64_t     lazy_free;
     uint64_t     size;                 /* of the mappings, all of them */
 } jpp_ledger_rest_t;
@@ -84,6 +86,8 @@ typedef struct {
 typedef struct {
     jpp_arena_t          *arena;
     uint64_t              page;
+    uint64_t              sharers;     /* the caller's: how many processes */
+                                       /*   may have a page; 0: any number */
     jpp_ledger_sums_t     sums;
     jpp_vec_t            *rows;        /* jpp_ledger_row_t; the largest first */
                                        /*   once it is finished */

@@ -16,7 +16,7 @@
 
 
 /* to be changed with the structures */
-#define JPP_LEDGER_MAGIC  "jppLdgr1"
+#define JPP_LEDGER_MAGIC  "jppLdgr2"
 
 
 static bool jpp_ledger_is_valid(const jpp_ledger_row_t *row);

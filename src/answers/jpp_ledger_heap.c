@@ -46,6 +46,8 @@ static void jpp_ledger_part(jpp_ledger_parts_t *parts, jpp_ledger_kind_t kind,
 static bool jpp_ledger_share_out(jpp_ledger_parts_t *parts);
 static bool jpp_ledger_set(jpp_ledger_parts_t *parts,
     const jpp_ledger_part_t *part, uint64_t rest);
+static bool jpp_ledger_is_exact(const jpp_ledger_t *ledger,
+    const jpp_ledger_row_t *row);
 static uint64_t jpp_ledger_next(jpp_ledger_parts_t *parts, uint64_t weight,
     uint64_t bytes, uint64_t weights);
 static bool jpp_ledger_left(jpp_ledger_t *ledger, jpp_ledger_kind_t kind,
@@ -56,6 +58,8 @@ static int jpp_ledger_by_bytes(const void *a, const void *b, void *ctx);
 bool
 jpp_ledger_finish(jpp_ledger_t *ledger, const jpp_ledger_heap_t *heap)
 {
+    size_t              i, n;
+    jpp_ledger_row_t   *row;
     jpp_ledger_parts_t  parts;
 
     memset(&parts, 0, sizeof(jpp_ledger_parts_t));
@@ -74,9 +78,18 @@ jpp_ledger_finish(jpp_ledger_t *ledger, const jpp_ledger_heap_t *heap)
         return false;
     }
 
-    jpp_sort(ledger->rows->data,
-             jpp_vec_count(ledger->rows, jpp_ledger_row_t),
-             sizeof(jpp_ledger_row_t), jpp_ledger_by_bytes, NULL);
+    row = jpp_vec_items(ledger->rows, jpp_ledger_row_t);
+    n = jpp_vec_count(ledger->rows, jpp_ledger_row_t);
+
+    for (i = 0; i < n; i++) {
+        if (row[i].how == JPP_LEDGER_EXACT
+            && !jpp_ledger_is_exact(ledger, &row[i]))
+        {
+            row[i].how = JPP_LEDGER_BOUND;
+        }
+    }
+
+    jpp_sort(row, n, sizeof(jpp_ledger_row_t), jpp_ledger_by_bytes, NULL);
 
     return true;
 }
@@ -195,7 +208,14 @@ jpp_ledger_jemalloc(jpp_ledger_parts_t *parts)
                     ? jpp_ledger_less(stats->allocated, known) : 0);
     jpp_ledger_part(parts, JPP_LEDGER_FRAGMENTATION, 0,
                     jpp_ledger_less(stats->active, stats->allocated));
-    jpp_ledger_part(parts, JPP_LEDGER_METADATA, 0, stats->metadata);
+    jpp_ledger_part(parts, JPP_LEDGER_INTERNAL, 0, parts->heap->internal);
+
+    if (parts->ledger->ranged[JPP_LEDGER_METADATA] == 0) {
+        jpp_ledger_part(parts, JPP_LEDGER_METADATA, 0,
+                        jpp_ledger_less(stats->metadata,
+                                        parts->heap->internal));
+    }
+
     jpp_ledger_part(parts, JPP_LEDGER_DIRTY, 0,
                     stats->dirty != JPP_NONE ? stats->dirty : 0);
     jpp_ledger_part(parts, JPP_LEDGER_MUZZY, 0, rest->lazy_free);
@@ -252,7 +272,7 @@ static bool
 jpp_ledger_set(jpp_ledger_parts_t *parts, const jpp_ledger_part_t *part,
     uint64_t rest)
 {
-    uint64_t            bytes, least, most;
+    uint64_t            bytes, least, most, slack;
     jpp_ledger_row_t   *row;
 
     row = jpp_ledger_row(parts->ledger, part->kind, "", 0);
@@ -275,9 +295,11 @@ jpp_ledger_set(jpp_ledger_parts_t *parts, const jpp_ledger_part_t *part,
         bytes = part->low + jpp_ledger_next(parts, part->high - part->low,
                                             rest - parts->low,
                                             parts->high - parts->low);
-        least = jpp_ledger_less(rest, parts->high - part->high);
+        slack = parts->ledger->rest.slack;
+
+        least = jpp_ledger_less(rest, parts->high - part->high + slack);
         least = least > part->low ? least : part->low;
-        most = jpp_ledger_less(rest, parts->low - part->low);
+        most = jpp_ledger_less(rest + slack, parts->low - part->low);
         most = most < part->high ? most : part->high;
     }
 
@@ -289,15 +311,21 @@ jpp_ledger_set(jpp_ledger_parts_t *parts, const jpp_ledger_part_t *part,
         row->held = parts->held[part->kind];
     }
 
-    if (row->how == JPP_LEDGER_EXACT
-        && row->most - row->least > parts->ledger->page
-        && row->most - row->least > row->bytes / 50)
+    if (!jpp_ledger_is_exact(parts->ledger, row)
+        && (rest <= parts->low || rest >= parts->high))
     {
-        row->how = rest > parts->low && rest < parts->high
-                   ? JPP_LEDGER_BOUND : JPP_LEDGER_ESTIMATE;
+        row->how = JPP_LEDGER_ESTIMATE;
     }
 
     return true;
+}
+
+
+static bool
+jpp_ledger_is_exact(const jpp_ledger_t *ledger, const jpp_ledger_row_t *row)
+{
+    return row->most - row->least <= ledger->page
+           || row->most - row->least <= row->bytes / 50;
 }
 
 

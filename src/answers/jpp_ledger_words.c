@@ -20,6 +20,7 @@ const char *const  jpp_ledger_kinds[JPP_LEDGER_KINDS] = {
     [JPP_LEDGER_DIRTY] = "dirty pages",
     [JPP_LEDGER_MUZZY] = "muzzy pages",
     [JPP_LEDGER_METADATA] = "jemalloc's metadata",
+    [JPP_LEDGER_INTERNAL] = "jemalloc's own allocations",
     [JPP_LEDGER_MALLOC] = "malloc's own, and what is in no pool",
     [JPP_LEDGER_OWN] = "this module's maps",
     [JPP_LEDGER_MAPS] = "anonymous maps that are not malloc's",

@@ -34,7 +34,8 @@ typedef enum {
     JPP_LEDGER_FRAGMENTATION,
     JPP_LEDGER_DIRTY,
     JPP_LEDGER_MUZZY,
-    JPP_LEDGER_METADATA,
+    JPP_LEDGER_METADATA,               /* in blocks of its own */
+    JPP_LEDGER_INTERNAL,               /* allocated as others do */
     JPP_LEDGER_MALLOC,                 /* all that, where it does not say */
 
     /* other mappings */

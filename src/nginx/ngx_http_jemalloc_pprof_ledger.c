@@ -13,6 +13,7 @@
 
 #include "jpp_arenas.h"
 #include "jpp_images.h"
+#include "jpp_ledger_bases.h"
 #include "jpp_ledger_file.h"
 #include "jpp_ledger_heap.h"
 #include "jpp_own.h"
@@ -39,6 +40,7 @@ typedef struct {
     jpp_ledger_facts_t                facts;
     jpp_vec_t                        *pages;
     int                               pagemap;
+    uint64_t                          internal;     /* see jpp_ledger_heap.h */
     unsigned                          has_jemalloc:1;
     unsigned                          is_marked:1;  /* its maps are: see */
                                                     /*   below */
@@ -50,8 +52,11 @@ static void ngx_http_jemalloc_pprof_ledger_zones(
 static void ngx_http_jemalloc_pprof_ledger_range(
     ngx_http_jemalloc_pprof_walk_t *walk, jpp_ledger_kind_t kind,
     uint64_t start, uint64_t end, const ngx_str_t *name);
+static void ngx_http_jemalloc_pprof_ledger_pagemap(
+    ngx_http_jemalloc_pprof_ledger_t *ledger);
 static ngx_int_t ngx_http_jemalloc_pprof_ledger_ranges(
     ngx_http_jemalloc_pprof_ledger_t *ledger);
+static ngx_uint_t ngx_http_jemalloc_pprof_ledger_sharers(void);
 static ngx_int_t ngx_http_jemalloc_pprof_ledger_maps(
     ngx_http_jemalloc_pprof_ledger_t *ledger);
 static ngx_int_t ngx_http_jemalloc_pprof_ledger_map(
@@ -175,6 +180,7 @@ ngx_http_jemalloc_pprof_ledger_work(ngx_http_jemalloc_pprof_reply_t *reply)
     }
 
     ledger->has_jemalloc = worker->has_stats;
+    ledger->internal = ledger->has_jemalloc ? jpp_stats_internal() : 0;
 
     /*
      * jemalloc maps with MAP_NORESERVE, unless the machine reserves all the
@@ -189,6 +195,8 @@ ngx_http_jemalloc_pprof_ledger_work(ngx_http_jemalloc_pprof_reply_t *reply)
     jpp_arena_init(&ledger->arena, NGX_HTTP_JEMALLOC_PPROF_LEDGER_CAP);
     ledger->arena.is_plain = true;
 
+    ngx_http_jemalloc_pprof_ledger_pagemap(ledger);
+
     if (ngx_http_jemalloc_pprof_ledger_ranges(ledger) != NGX_OK
         || ngx_http_jemalloc_pprof_ledger_maps(ledger) != NGX_OK
         || ngx_http_jemalloc_pprof_ledger_heap(ledger) != NGX_OK)
@@ -198,8 +206,28 @@ ngx_http_jemalloc_pprof_ledger_work(ngx_http_jemalloc_pprof_reply_t *reply)
         }
     }
 
+    if (ledger->pagemap != -1) {
+        (void) close(ledger->pagemap);
+    }
+
     jpp_arena_destroy(&ledger->arena);
     jpp_arena_object_destroy(ledger);
+}
+
+
+/* Without it a ledger is less exact, and says why. */
+
+static void
+ngx_http_jemalloc_pprof_ledger_pagemap(ngx_http_jemalloc_pprof_ledger_t *ledger)
+{
+    jpp_err_t  *err;
+
+    err = &ledger->reply->reply.err;
+
+    ledger->pagemap = jpp_pagemap_open(err);
+
+    ngx_memcpy(ledger->facts.why, err->text, JPP_LEDGER_WHY - 1);
+    ngx_memzero(err, sizeof(jpp_err_t));
 }
 
 
@@ -212,6 +240,7 @@ ngx_http_jemalloc_pprof_ledger_ranges(ngx_http_jemalloc_pprof_ledger_t *ledger)
     uint64_t                        *pair;
     jpp_own_t                        own[JPP_OWN_MAPPINGS];
     jpp_vec_t                       *pairs;
+    jpp_worker_t                    *worker;
     ngx_http_jemalloc_pprof_walk_t  *walk;
 
     walk = ledger->walk;
@@ -245,9 +274,40 @@ ngx_http_jemalloc_pprof_ledger_ranges(ngx_http_jemalloc_pprof_ledger_t *ledger)
                                              pair[i + 1], NULL);
     }
 
-    return jpp_ledger_init(&ledger->ledger, &ledger->arena, ngx_pagesize,
-                           walk->held)
-           ? NGX_OK : NGX_ERROR;
+    worker = &ledger->reply->reply.worker;
+
+    if (ledger->has_jemalloc) {
+        (void) jpp_ledger_bases_find(walk->held, ledger->pagemap,
+                                     jpp_ledger_less(worker->stats.metadata,
+                                                     ledger->internal),
+                                     &ledger->arena);
+    }
+
+    if (!jpp_ledger_init(&ledger->ledger, &ledger->arena, ngx_pagesize,
+                         walk->held))
+    {
+        return NGX_ERROR;
+    }
+
+    ledger->ledger.sharers = ngx_http_jemalloc_pprof_ledger_sharers();
+
+    return NGX_OK;
+}
+
+
+/* The master and what it has forked, as far as it tells this worker. */
+
+static ngx_uint_t
+ngx_http_jemalloc_pprof_ledger_sharers(void)
+{
+    ngx_int_t   i;
+    ngx_uint_t  n;
+
+    for (i = 0, n = 2; i < ngx_last_process; i++) {
+        n += i != ngx_process_slot && ngx_processes[i].pid > 0;
+    }
+
+    return n;
 }
 
 
@@ -270,11 +330,6 @@ ngx_http_jemalloc_pprof_ledger_maps(ngx_http_jemalloc_pprof_ledger_t *ledger)
         return NGX_ERROR;
     }
 
-    ledger->pagemap = jpp_pagemap_open(err);
-
-    ngx_memcpy(ledger->facts.why, err->text, JPP_LEDGER_WHY - 1);
-    ngx_memzero(err, sizeof(jpp_err_t));
-
     rc = NGX_OK;
 
     while (rc == NGX_OK && jpp_smaps_next(&reader, &mapping)) {
@@ -288,10 +343,6 @@ ngx_http_jemalloc_pprof_ledger_maps(ngx_http_jemalloc_pprof_ledger_t *ledger)
     }
 
     jpp_smaps_close(&reader);
-
-    if (ledger->pagemap != -1) {
-        (void) close(ledger->pagemap);
-    }
 
     ledger->facts.nanos = ngx_http_jemalloc_pprof_walk_clock() - start;
 
@@ -363,7 +414,7 @@ ngx_http_jemalloc_pprof_ledger_heap(ngx_http_jemalloc_pprof_ledger_t *ledger)
 
     heap.pools = &ledger->walk->table;
     heap.stats = ledger->has_jemalloc ? &worker->stats : NULL;
-    heap.internal = ledger->has_jemalloc ? jpp_stats_internal() : 0;
+    heap.internal = ledger->internal;
     heap.is_sampled = worker->jemalloc.state >= JPP_JEMALLOC_REFUSED;
     heap.is_marked = ledger->is_marked;
 

@@ -23,6 +23,8 @@
 static void jpp_ledger_test_real(void);
 static void jpp_ledger_test_kinds(void);
 static void jpp_ledger_test_pages(void);
+static void jpp_ledger_test_shared(uint64_t sharers, uint64_t least,
+    uint64_t most, jpp_ledger_how_t how);
 static void jpp_ledger_test_unpaged(void);
 static void jpp_ledger_test_zones(void);
 static void jpp_ledger_test_bounds(void);
@@ -62,6 +64,9 @@ main(void)
     jpp_ledger_test_real();
     jpp_ledger_test_kinds();
     jpp_ledger_test_pages();
+    jpp_ledger_test_shared(4, 8, 8, JPP_LEDGER_EXACT);
+    jpp_ledger_test_shared(8, 4, 12, JPP_LEDGER_BOUND);
+    jpp_ledger_test_shared(0, 0, 16, JPP_LEDGER_BOUND);
     jpp_ledger_test_unpaged();
     jpp_ledger_test_zones();
     jpp_ledger_test_bounds();
@@ -373,7 +378,9 @@ jpp_ledger_test_pages(void)
 
     jpp_is_u64(row->bytes, 0x800 + 0x800 / 4 + JPP_PAGE, "of requests");
     jpp_is_u64(row->held, 0x3000, "which have set aside more");
-    jpp_is_u64(row->how, JPP_LEDGER_ESTIMATE, "a shared page has a mean");
+    jpp_is_u64(row->how, JPP_LEDGER_EXACT, "to less than a page");
+    jpp_is_u64(row->least, JPP_PAGE + 0x800, "or nothing of the shared one");
+    jpp_is_u64(row->most, JPP_PAGE + 0x800 + 0x400, "or half of its part");
 
     row = jpp_ledger_find(JPP_LEDGER_CONNECTIONS, "");
 
@@ -387,6 +394,45 @@ jpp_ledger_test_pages(void)
 
 
 /* without pages all bytes of a mapping have the same share */
+
+/*
+ * 64 pages that four processes have, and half of them are those of requests,
+ * which get a quarter of the mean, as far as SHARERS of them tell.
+ */
+
+static void
+jpp_ledger_test_shared(uint64_t sharers, uint64_t least, uint64_t most,
+    jpp_ledger_how_t how)
+{
+    uint8_t                   pages[64];
+    jpp_smaps_t               mapping;
+    const jpp_ledger_row_t   *row;
+
+    memset(pages, JPP_PAGE_SHARED, sizeof(pages));
+
+    jpp_ledger_start();
+    jpp_ledger_range(JPP_LEDGER_REQUESTS, 0x100000, 0x120000, NULL);
+    jpp_ledger_ready();
+    ledger.sharers = sharers;
+
+    mapping = *jpp_ledger_mapping(0x100000, 0x140000, "", 0);
+    mapping.rss = 64 * JPP_PAGE;
+    mapping.pss = 16 * JPP_PAGE;
+
+    jpp_ok(jpp_ledger_map(&ledger, &mapping, pages, true)
+           && jpp_ledger_heap(32 * JPP_PAGE, 32 * JPP_PAGE, 0), "a ledger");
+
+    row = jpp_ledger_find(JPP_LEDGER_REQUESTS, "");
+
+    jpp_is_u64(row->bytes, 8 * JPP_PAGE, "the mean of a shared page");
+    jpp_is_u64(row->least, least * JPP_PAGE, "%u processes: the least",
+               (unsigned) sharers);
+    jpp_is_u64(row->most, most * JPP_PAGE, "the most");
+    jpp_is_u64(row->how, how, "how well it is known");
+
+    jpp_arena_destroy(&arena);
+}
+
 
 static void
 jpp_ledger_test_unpaged(void)

@@ -1,0 +1,240 @@
+
+/*
+ * base.c and edata.h of jemalloc, since 5.0:
+ *
+ *     block := size:8 next:8 extent ... to its end
+ *     extent := bits:8 address:8 left:8 ...
+ *
+ * A block is aligned to a huge page, and its size is a multiple of that.  The
+ * extent is what is left of it: where the next allocation goes, and how many
+ * bytes there are up to the end of the block.
+ */
+
+
+#include <string.h>
+
+#include "jpp_ledger_bases.h"
+#include "jpp_pagemap.h"
+#include "jpp_peek.h"
+#include "jpp_proc.h"
+#include "jpp_scan.h"
+
+
+/* a multiple of it, where huge pages are larger */
+#define JPP_LEDGER_HUGE        ((uint64_t) 2 * 1024 * 1024)
+
+/* what is skipped for alignment, in all */
+#define JPP_LEDGER_BASE_SLACK  65536
+
+
+typedef enum {
+    JPP_LEDGER_BASE_SIZE = 0,
+    JPP_LEDGER_BASE_NEXT,
+    JPP_LEDGER_BASE_BITS,
+    JPP_LEDGER_BASE_ADDRESS,
+    JPP_LEDGER_BASE_LEFT
+} jpp_ledger_base_word_t;
+
+
+/* this process */
+typedef struct {
+    jpp_peek_t    peek;
+    int           pagemap;
+} jpp_ledger_bases_t;
+
+
+static bool jpp_ledger_bases_line(const char *line, uint64_t *start,
+    uint64_t *end);
+static bool jpp_ledger_bases_read(void *ctx, uint64_t address,
+    uint64_t words[JPP_LEDGER_BASE_WORDS]);
+static bool jpp_ledger_base_is(uint64_t address,
+    const uint64_t words[JPP_LEDGER_BASE_WORDS]);
+
+
+bool
+jpp_ledger_bases(jpp_vec_t *bases, const char *text, size_t len,
+    jpp_ledger_base_read_pt read, void *ctx)
+{
+    uint64_t             address, start, end, words[JPP_LEDGER_BASE_WORDS];
+    const char          *line, *next, *stop;
+    jpp_ledger_base_t   *base;
+
+    stop = text + len;
+
+    for (line = text; line < stop; line = next + 1) {
+        next = memchr(line, '\n', (size_t) (stop - line));
+
+        if (next == NULL) {
+            break;
+        }
+
+        if (!jpp_ledger_bases_line(line, &start, &end)) {
+            continue;
+        }
+
+        address = (start + JPP_LEDGER_HUGE - 1) & ~(JPP_LEDGER_HUGE - 1);
+
+        while (address >= start && address < end) {
+
+            if (!read(ctx, address, words)
+                || !jpp_ledger_base_is(address, words))
+            {
+                address += JPP_LEDGER_HUGE;
+                continue;
+            }
+
+            base = jpp_vec_push(bases, sizeof(jpp_ledger_base_t));
+
+            if (base == NULL) {
+                return false;
+            }
+
+            base->start = address;
+            base->end = address + words[JPP_LEDGER_BASE_SIZE];
+            base->used = words[JPP_LEDGER_BASE_ADDRESS] - address;
+
+            address = base->end;
+        }
+    }
+
+    return true;
+}
+
+
+/*
+ * "start-end rw-p offset device inode name", with the inode 0: is it anonymous
+ * memory?
+ */
+
+static bool
+jpp_ledger_bases_line(const char *line, uint64_t *start, uint64_t *end)
+{
+    uint64_t     inode;
+    unsigned     field;
+    const char  *p;
+
+    p = jpp_scan_hex(line, start);
+
+    if (p == NULL || *p != '-') {
+        return false;
+    }
+
+    p = jpp_scan_hex(p + 1, end);
+
+    if (p == NULL || strncmp(p, " rw-p ", 6) != 0) {
+        return false;
+    }
+
+    for (p += 6, field = 0; field < 2 && *p != '\n'; p++) {
+        field += *p == ' ';
+    }
+
+    return jpp_scan_dec(p, &inode) != NULL && inode == 0;
+}
+
+
+/* words that have to give an address: nobody else writes them there */
+
+static bool
+jpp_ledger_base_is(uint64_t address,
+    const uint64_t words[JPP_LEDGER_BASE_WORDS])
+{
+    uint64_t  size, end;
+
+    size = words[JPP_LEDGER_BASE_SIZE];
+
+    return size != 0 && size % JPP_LEDGER_HUGE == 0
+           && !__builtin_add_overflow(address, size, &end)
+           && words[JPP_LEDGER_BASE_ADDRESS] > address
+           && words[JPP_LEDGER_BASE_ADDRESS] <= end
+           && words[JPP_LEDGER_BASE_LEFT]
+              == end - words[JPP_LEDGER_BASE_ADDRESS];
+}
+
+
+/* More of them have more than jemalloc says, and fewer have less. */
+
+bool
+jpp_ledger_bases_are_all(const jpp_vec_t *bases, uint64_t metadata)
+{
+    size_t                    i, n;
+    uint64_t                  used;
+    const jpp_ledger_base_t  *base;
+
+    base = jpp_vec_items(bases, jpp_ledger_base_t);
+    n = jpp_vec_count(bases, jpp_ledger_base_t);
+
+    for (i = 0, used = 0; i < n; i++) {
+        used += base[i].used;
+    }
+
+    return n != 0 && used >= metadata
+           && used - metadata <= metadata / 50 + JPP_LEDGER_BASE_SLACK;
+}
+
+
+bool
+jpp_ledger_bases_find(jpp_vec_t *ranges, int pagemap, uint64_t metadata,
+    jpp_arena_t *arena)
+{
+    bool                  is_found;
+    size_t                i, n;
+    jpp_vec_t            *maps, *found;
+    jpp_ledger_base_t    *base;
+    jpp_ledger_bases_t    bases;
+    jpp_ledger_range_t   *range;
+
+    maps = jpp_vec_create(arena);
+    found = jpp_vec_create(arena);
+    bases.pagemap = pagemap;
+
+    if (maps == NULL || found == NULL || pagemap == -1
+        || jpp_proc_maps(maps, NULL) != JPP_OK
+        || !jpp_peek_open(&bases.peek))
+    {
+        return false;
+    }
+
+    is_found = jpp_ledger_bases(found, (char *) maps->data, maps->len,
+                                jpp_ledger_bases_read, &bases)
+               && jpp_ledger_bases_are_all(found, metadata);
+
+    jpp_peek_close(&bases.peek);
+    jpp_vec_release(maps);
+
+    if (!is_found) {
+        return false;
+    }
+
+    base = jpp_vec_items(found, jpp_ledger_base_t);
+    n = jpp_vec_count(found, jpp_ledger_base_t);
+
+    range = jpp_vec_push(ranges, n * sizeof(jpp_ledger_range_t));
+
+    for (i = 0; range != NULL && i < n; i++) {
+        range[i].start = base[i].start;
+        range[i].end = base[i].end;
+        range[i].kind = JPP_LEDGER_METADATA;
+    }
+
+    return range != NULL;
+}
+
+
+/* A page that nobody has touched is not in memory, and stays so. */
+
+static bool
+jpp_ledger_bases_read(void *ctx, uint64_t address,
+    uint64_t words[JPP_LEDGER_BASE_WORDS])
+{
+    uint8_t                    page;
+    jpp_err_t                  err;
+    const jpp_ledger_bases_t  *bases;
+
+    bases = ctx;
+
+    return jpp_pagemap_read(bases->pagemap, address, &page, 1, &err)
+           && page != JPP_PAGE_ABSENT
+           && jpp_peek(&bases->peek, (uintptr_t) address, words,
+                       JPP_LEDGER_BASE_WORDS * sizeof(uint64_t));
+}

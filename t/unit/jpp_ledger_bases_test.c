@@ -1,0 +1,244 @@
+
+/*
+ * The blocks of jemalloc's metadata: found among everything else, by what they
+ * begin with, and believed only as a whole.
+ */
+
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "jpp_ledger_bases.h"
+#include "jpp_pagemap.h"
+#include "jpp_test.h"
+
+
+#define JPP_MIB    ((uint64_t) 1024 * 1024)
+
+/* where the fake process has its memory */
+#define JPP_START  ((uint64_t) 0x7f0000200000)
+
+
+typedef struct {
+    uint64_t     words[JPP_LEDGER_BASE_WORDS];
+    bool         is_there;
+} jpp_bases_page_t;
+
+
+static void jpp_bases_test_blocks(void);
+static void jpp_bases_test_wrong(void);
+static void jpp_bases_test_maps(void);
+static void jpp_bases_test_memory(void);
+static void jpp_bases_test_real(void);
+static void jpp_bases_block(size_t i, uint64_t size, uint64_t used);
+static bool jpp_bases_read(void *ctx, uint64_t address,
+    uint64_t words[JPP_LEDGER_BASE_WORDS]);
+static size_t jpp_bases_find(const char *text);
+
+
+static jpp_arena_t        arena;
+static jpp_vec_t         *bases;
+static jpp_bases_page_t   pages[16];       /* each 2 MiB from JPP_START on */
+
+static const char  anonymous[] =
+    "7f0000200000-7f0002200000 rw-p 00000000 00:00 0 \n";
+
+
+int
+main(void)
+{
+    jpp_bases_test_blocks();
+    jpp_bases_test_wrong();
+    jpp_bases_test_maps();
+    jpp_bases_test_memory();
+    jpp_bases_test_real();
+
+    return jpp_done();
+}
+
+
+/* a block of SIZE bytes at the page I, of which USED are taken */
+
+static void
+jpp_bases_block(size_t i, uint64_t size, uint64_t used)
+{
+    uint64_t  address;
+
+    address = JPP_START + i * 2 * JPP_MIB;
+
+    pages[i].is_there = true;
+    pages[i].words[0] = size;
+    pages[i].words[1] = 0;
+    pages[i].words[2] = 12345;
+    pages[i].words[3] = address + used;
+    pages[i].words[4] = size - used;
+}
+
+
+static bool
+jpp_bases_read(void *ctx, uint64_t address,
+    uint64_t words[JPP_LEDGER_BASE_WORDS])
+{
+    size_t  i;
+
+    (void) ctx;
+
+    i = (size_t) ((address - JPP_START) / (2 * JPP_MIB));
+
+    if (address < JPP_START || i >= 16 || !pages[i].is_there) {
+        return false;
+    }
+
+    memcpy(words, pages[i].words, sizeof(pages[i].words));
+
+    return true;
+}
+
+
+/* how many there are in the maps TEXT */
+
+static size_t
+jpp_bases_find(const char *text)
+{
+    jpp_arena_destroy(&arena);
+    jpp_arena_init(&arena, (size_t) 64 << 20);
+
+    bases = jpp_vec_create(&arena);
+
+    if (!jpp_ledger_bases(bases, text, strlen(text), jpp_bases_read, NULL)) {
+        return SIZE_MAX;
+    }
+
+    return jpp_vec_count(bases, jpp_ledger_base_t);
+}
+
+
+static void
+jpp_bases_test_blocks(void)
+{
+    const jpp_ledger_base_t  *base;
+
+    memset(pages, 0, sizeof(pages));
+    jpp_bases_block(1, 2 * JPP_MIB, 100000);
+    jpp_bases_block(4, 6 * JPP_MIB, 5 * JPP_MIB);
+
+    /* memory of the second one, whatever it looks like */
+
+    jpp_bases_block(5, 2 * JPP_MIB, 4096);
+
+    jpp_is_u64(jpp_bases_find(anonymous), 2, "two blocks");
+
+    base = jpp_vec_items(bases, jpp_ledger_base_t);
+
+    jpp_is_u64(base[0].start, JPP_START + 2 * JPP_MIB, "the first one");
+    jpp_is_u64(base[0].end, JPP_START + 4 * JPP_MIB, "its end");
+    jpp_is_u64(base[1].used, 5 * JPP_MIB, "what the other one has given away");
+
+    jpp_ok(jpp_ledger_bases_are_all(bases, 5 * JPP_MIB + 100000),
+           "they have what jemalloc says");
+    jpp_ok(jpp_ledger_bases_are_all(bases, 5 * JPP_MIB),
+           "or little more, for alignment");
+    jpp_ok(!jpp_ledger_bases_are_all(bases, 5 * JPP_MIB + 100001),
+           "less: a block is missing");
+    jpp_ok(!jpp_ledger_bases_are_all(bases, 4 * JPP_MIB),
+           "much more: one is none");
+
+    jpp_is_u64(jpp_bases_find(""), 0, "nothing is mapped");
+    jpp_ok(!jpp_ledger_bases_are_all(bases, 0), "nothing is not all");
+}
+
+
+static void
+jpp_bases_test_wrong(void)
+{
+    memset(pages, 0, sizeof(pages));
+    pages[0].is_there = true;
+    jpp_is_u64(jpp_bases_find(anonymous), 0, "zeros");
+
+    memset(pages, 0xff, sizeof(pages));
+    jpp_is_u64(jpp_bases_find(anonymous), 0, "ones");
+
+    memset(pages, 0, sizeof(pages));
+    jpp_bases_block(0, 2 * JPP_MIB, 100);
+    pages[0].words[0]++;
+    jpp_is_u64(jpp_bases_find(anonymous), 0, "a size that is odd");
+
+    jpp_bases_block(0, 2 * JPP_MIB, 100);
+    pages[0].words[4]++;
+    jpp_is_u64(jpp_bases_find(anonymous), 0, "an extent that ends elsewhere");
+
+    jpp_bases_block(0, 2 * JPP_MIB, 0);
+    jpp_is_u64(jpp_bases_find(anonymous), 0, "one that begins too early");
+
+    jpp_bases_block(0, 0 - 2 * JPP_MIB, 100);
+    jpp_is_u64(jpp_bases_find(anonymous), 0, "one around the end of memory");
+}
+
+
+static void
+jpp_bases_test_maps(void)
+{
+    size_t  i;
+
+    static const char *const  others[] = {
+        "7f0000200000-7f0002200000 r--p 00000000 00:00 0 \n",
+        "7f0000200000-7f0002200000 rw-s 00000000 00:00 0 \n",
+        "7f0000200000-7f0002200000 rw-p 00000000 08:01 77 /lib/x\n",
+        "7f0000200000-7f0002200000 rw-p 00000000 00:00 0",
+        "7f0000200000-7f0000200000 rw-p 00000000 00:00 0 \n",
+        "7f0002200000-7f0000200000 rw-p 00000000 00:00 0 \n",
+        "fffffffffffff000-ffffffffffffffff rw-p 00000000 00:00 0 \n",
+        "7f0000200000 rw-p\n", "-\n", "\n", "rw-p", "7f0000200000-\n",
+        "7f0000200000-7f0002200000 rw-p\n",
+        "7f0000200000-7f0002200000 rw-p \n",
+        "7f0000200000-7f0002200000 rw-p x x x\n"
+    };
+
+    memset(pages, 0, sizeof(pages));
+    jpp_bases_block(0, 2 * JPP_MIB, 100);
+
+    jpp_is_u64(jpp_bases_find(anonymous), 1, "anonymous memory");
+
+    for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        jpp_is_u64(jpp_bases_find(others[i]), 0, "line %zu: not so", i);
+    }
+}
+
+
+static void
+jpp_bases_test_memory(void)
+{
+    memset(pages, 0, sizeof(pages));
+    jpp_bases_block(0, 2 * JPP_MIB, 100);
+    (void) jpp_bases_find("");
+
+    arena.fail_at = arena.n_calls + 1;
+    jpp_ok(!jpp_ledger_bases(bases, anonymous, strlen(anonymous),
+                             jpp_bases_read, NULL), "no memory");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* Without jemalloc nothing of the kind is found; t/180-ledger.t has one. */
+
+static void
+jpp_bases_test_real(void)
+{
+    int         fd;
+    jpp_err_t   err;
+    jpp_vec_t  *ranges;
+
+    jpp_arena_init(&arena, (size_t) 64 << 20);
+    ranges = jpp_vec_create(&arena);
+    fd = jpp_pagemap_open(&err);
+
+    jpp_ok(!jpp_ledger_bases_find(ranges, fd, 2 * JPP_MIB, &arena),
+           "another allocator");
+    jpp_ok(!jpp_ledger_bases_find(ranges, -1, 2 * JPP_MIB, &arena),
+           "no page map");
+    jpp_is_u64(ranges->len, 0, "nothing is claimed");
+
+    (void) close(fd);
+    jpp_arena_destroy(&arena);
+}
