@@ -51,7 +51,7 @@ tool: $(OUT)/jemalloc-pprof
 
 units: $(UNITS) $(OUT)/t/jpp_contract $(OUT)/t/liveset \
   $(OUT)/t/liveset-static $(OUT)/t/jpp_fake.so $(OUT)/t/jpp_walk.so \
-  $(OUT)/t/jpp_profiler.so \
+  $(OUT)/t/jpp_profiler.so $(OUT)/t/jpp_runtimes.so \
   $(OUT)/t/jpp_throw.so $(OUT)/t/jpp_operators.so $(SAMPLED:%=%_static) \
   $(SAMPLED:%=%_fixed)
 
@@ -119,7 +119,8 @@ $(OUT)/t/jpp_fake.so: $(wildcard t/lib/fake/*.c) t/lib/fake/jpp_fake.h
 	$(CC) -std=gnu11 $(WARNINGS) -O1 -g -fPIC -shared -o $@ \
 	    $(filter %.c,$^) -ldl -lpthread
 
-$(OUT)/t/jpp_walk.so $(OUT)/t/jpp_profiler.so: $(OUT)/t/%.so: t/lib/%.c
+$(OUT)/t/jpp_walk.so $(OUT)/t/jpp_profiler.so $(OUT)/t/jpp_runtimes.so: \
+  $(OUT)/t/%.so: t/lib/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(WARNINGS) -O1 -g -fPIC -shared -o $@ $< -ldl
 

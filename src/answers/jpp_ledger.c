@@ -232,7 +232,9 @@ jpp_ledger_map(jpp_ledger_t *ledger, const jpp_smaps_t *mapping,
         return true;
     }
 
-    row = kind == JPP_LEDGER_FILE
+    /* "[anon:...]" is a name that a program gave to its memory */
+
+    row = kind == JPP_LEDGER_FILE || kind == JPP_LEDGER_MAPS
           ? jpp_ledger_row(ledger, kind, mapping->name, mapping->name_len)
           : jpp_ledger_row(ledger, kind, "", 0);
 

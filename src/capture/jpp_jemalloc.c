@@ -9,13 +9,11 @@
 #include "jpp_images.h"
 #include "jpp_jemalloc.h"
 #include "jpp_mallctl.h"
+#include "jpp_mappers.h"
 #include "jpp_stats.h"
 
 
 #define JPP_JEMALLOC_LENGTH(table)  (sizeof(table) / sizeof((table)[0]))
-
-/* a function that every LuaJIT has */
-#define JPP_JEMALLOC_LUAJIT  "luaJIT_setmode"
 
 /* the first version in which prof_sys_thread_name is safe */
 #define JPP_JEMALLOC_SAFE_NAMES  50301
@@ -48,7 +46,7 @@ static void jpp_jemalloc_version(void);
 static jpp_jemalloc_state_t jpp_jemalloc_decide(void);
 static uint32_t jpp_jemalloc_number(void);
 static void jpp_jemalloc_current(jpp_jemalloc_t *jemalloc);
-static bool jpp_jemalloc_has_luajit(void);
+static uint32_t jpp_jemalloc_mappers(void);
 static jpp_code_t jpp_jemalloc_failed(jpp_err_t *err);
 static void jpp_jemalloc_profiler(jpp_control_state_t *state,
     const jpp_jemalloc_t *jemalloc);
@@ -252,7 +250,8 @@ jpp_jemalloc_current(jpp_jemalloc_t *jemalloc)
     jemalloc->active = jpp_mallctl_is_true("prof.active");
     jemalloc->gdump = jpp_mallctl_is_true("prof.gdump");
     jemalloc->hook = jpp_hook_read();
-    jemalloc->has_luajit = jpp_jemalloc_has_luajit();
+    jemalloc->mappers = jpp_jemalloc_mappers();
+    jemalloc->has_luajit = (jemalloc->mappers >> JPP_MAPPER_LUAJIT & 1) != 0;
 
     if (jpp_mallctl_call("prof.lg_sample", &lg_sample, sizeof(lg_sample), NULL,
                          0)
@@ -272,13 +271,13 @@ jpp_jemalloc_current(jpp_jemalloc_t *jemalloc)
  * looked up when something was loaded, and unsampled.
  */
 
-static bool
-jpp_jemalloc_has_luajit(void)
+static uint32_t
+jpp_jemalloc_mappers(void)
 {
     bool      was_sampled;
     uint64_t  loads;
 
-    static bool      has_luajit;
+    static uint32_t  mappers;
     static uint64_t  looked_at;
 
     loads = jpp_images_loads();
@@ -286,13 +285,13 @@ jpp_jemalloc_has_luajit(void)
     if (loads != looked_at) {
         was_sampled = jpp_jemalloc_sample_thread(false);
 
-        has_luajit = jpp_images_has(JPP_JEMALLOC_LUAJIT);
+        mappers = jpp_mappers_loaded();
         looked_at = loads;
 
         (void) jpp_jemalloc_sample_thread(was_sampled);
     }
 
-    return has_luajit;
+    return mappers;
 }
 
 

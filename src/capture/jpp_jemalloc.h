@@ -59,6 +59,8 @@ typedef struct {
     jpp_hook_t             hook;           /* who walks stacks */
     jpp_backtrace_counts_t stacks;         /* that the module walked */
     bool                   has_luajit;     /* LuaJIT is loaded */
+    uint32_t               mappers;        /* what is, that maps memory */
+                                           /*   itself: jpp_mappers.h */
 
     /* options that do harm in a server */
 

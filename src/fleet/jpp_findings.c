@@ -87,9 +87,9 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
     [JPP_FINDING_OUTSIDE] = {
         "outside", false, jpp_finding_outside,
         "much of the memory does not come from malloc",
-        "jemalloc has not handed it out: LuaJIT, where it is loaded, maps its "
-        "own (collectgarbage(\"count\") in Lua says how much); other libraries "
-        "may do so too (/proc/PID/smaps shows the mappings)." },
+        "jemalloc has not handed it out: LuaJIT, Python, Go and Java map their "
+        "own, and count it (collectgarbage(\"count\") in Lua). What else does "
+        "so has a row in memory?format=top, by the name that it gave." },
 
     [JPP_FINDING_RETAINED] = {
         "retained", false, jpp_finding_retained,

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "jpp_findings_workers.h"
+#include "jpp_mappers.h"
 
 
 /* milliseconds of a minute */
@@ -141,6 +142,7 @@ bool
 jpp_finding_outside(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 {
     char                 outside[JPP_UNITS_TEXT], anon[JPP_UNITS_TEXT];
+    char                 mappers[JPP_MAPPERS_TEXT];
     size_t               i;
     uint64_t             bytes, most;
     const jpp_fleet_t   *fleet;
@@ -172,12 +174,17 @@ jpp_finding_outside(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
         }
     }
 
-    return where != NULL
-           && jpp_finding_because(finding, "in worker %" PRIu32 " (pid %" PRId64
-                  ") %s of %s of anonymous memory%s", where->who.index,
+    if (where == NULL) {
+        return false;
+    }
+
+    (void) jpp_mappers_text(where->jemalloc.mappers, mappers);
+
+    return jpp_finding_because(finding, "in worker %" PRIu32 " (pid %" PRId64
+                  ") %s of %s of anonymous memory%s%s", where->who.index,
                   where->who.pid, jpp_units_bytes(most, outside),
                   jpp_units_bytes(where->activity.usage.rss_anon, anon),
-                  where->jemalloc.has_luajit ? "; LuaJIT is loaded" : "");
+                  mappers[0] != '\0' ? "; " : "", mappers);
 }
 
 

@@ -26,7 +26,7 @@
 
 /* Bytes in a message.  Another sum of its fields does not compile. */
 #define JPP_MESSAGE_QUESTION  47
-#define JPP_MESSAGE_REPLY     1710
+#define JPP_MESSAGE_REPLY     1714
 
 
 /* What is asked for, besides the worker's state, which every reply has. */

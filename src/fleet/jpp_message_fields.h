@@ -56,6 +56,7 @@
     X(U32, worker.jemalloc.hook, JPP_HOOK_ON)                                 \
     X(NUMBERS, worker.jemalloc.stacks, sizeof(jpp_backtrace_counts_t))        \
     X(BOOL, worker.jemalloc.has_luajit, 1)                                    \
+    X(U32, worker.jemalloc.mappers, UINT32_MAX)                               \
     X(BOOL, worker.jemalloc.interval, 1)                                      \
     X(BOOL, worker.jemalloc.gdump, 1)                                         \
     X(BOOL, worker.jemalloc.final, 1)                                         \

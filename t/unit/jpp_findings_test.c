@@ -299,7 +299,7 @@ jpp_findings_test_outside(void)
                "in worker 2 (pid 4713) 64.0 MiB of 84.0 MiB of anonymous "
                "memory", "a byte more");
 
-    jpp_test.workers[2].jemalloc.has_luajit = true;
+    jpp_test.workers[2].jemalloc.mappers = 1;
     jpp_is_str(jpp_findings_test_has("outside"),
                "in worker 2 (pid 4713) 64.0 MiB of 84.0 MiB of anonymous "
                "memory; LuaJIT is loaded", "with Lua");

@@ -324,7 +324,9 @@ jpp_ledger_test_kinds(void)
     jpp_is_u64(jpp_ledger_bytes(JPP_LEDGER_STACKS, ""), 111, "stacks");
     jpp_is_u64(jpp_ledger_bytes(JPP_LEDGER_CODE, ""), 200, "code");
     jpp_is_u64(jpp_ledger_bytes(JPP_LEDGER_KERNEL, ""), 300, "the kernel's");
-    jpp_is_u64(jpp_ledger_bytes(JPP_LEDGER_MAPS, ""), 404, "others'");
+    jpp_is_u64(jpp_ledger_bytes(JPP_LEDGER_MAPS, "[heap]"), 400, "others'");
+    jpp_is_u64(jpp_ledger_bytes(JPP_LEDGER_MAPS, "[anon:js]"), 4,
+               "by the names that they have given to it");
     jpp_is_u64(jpp_ledger_bytes(JPP_LEDGER_OWN, ""), 500, "the module's");
     jpp_is_u64(jpp_ledger_bytes(JPP_LEDGER_SHARED, ""), 600, "shared");
     jpp_is_u64(ledger.sums.anonymous, 111 + 200 + 404 + 500, "anonymous");

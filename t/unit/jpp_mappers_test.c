@@ -1,0 +1,53 @@
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#include "jpp_mappers.h"
+#include "jpp_test.h"
+
+
+static void jpp_mappers_test_text(uint32_t mappers, const char *expected);
+
+
+int
+main(void)
+{
+    char         path[4096];
+    uint32_t     before;
+    const char  *build;
+
+    jpp_mappers_test_text(0, "");
+    jpp_mappers_test_text(1, "LuaJIT is loaded");
+    jpp_mappers_test_text(4, "Go is loaded");
+    jpp_mappers_test_text(3, "LuaJIT and Python are loaded");
+    jpp_mappers_test_text(0xf, "LuaJIT, Python, Go and Java are loaded");
+
+    /* of another version of the module */
+
+    jpp_mappers_test_text(0xfffffff1, "LuaJIT is loaded");
+    jpp_mappers_test_text(0xfffffff0, "");
+
+    before = jpp_mappers_loaded();
+
+    build = getenv("JPP_BUILD");
+    (void) snprintf(path, sizeof(path), "%s/t/jpp_runtimes.so",
+                    build != NULL ? build : "build");
+
+    jpp_ok(dlopen(path, RTLD_NOW) != NULL, "%s is loaded", path);
+    jpp_is_u64(before, 0, "there was nothing of the kind");
+    jpp_is_u64(jpp_mappers_loaded(), (uint32_t) 1 << JPP_MAPPER_GO
+                                     | (uint32_t) 1 << JPP_MAPPER_JAVA,
+               "and is by what it defines");
+
+    return jpp_done();
+}
+
+
+static void
+jpp_mappers_test_text(uint32_t mappers, const char *expected)
+{
+    char  text[JPP_MAPPERS_TEXT];
+
+    jpp_is_str(jpp_mappers_text(mappers, text), expected, "0x%x",
+               (unsigned) mappers);
+}
