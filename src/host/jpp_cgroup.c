@@ -23,15 +23,27 @@ typedef struct {
 } jpp_cgroup_names_t;
 
 
-static void jpp_cgroup_levels(jpp_cgroup_t *cgroup, const char *mount);
+/* where its files are, and the one that is read: off the stack of readers */
+
+typedef struct {
+    char         mount[JPP_CGROUP_PATH * 2];
+    char         file[JPP_CGROUP_PATH * 3];
+} jpp_cgroup_files_t;
+
+
+static jpp_code_t jpp_cgroup_where(jpp_cgroup_t *cgroup,
+    jpp_cgroup_files_t *files, const char *root, jpp_err_t *err);
+static void jpp_cgroup_levels(jpp_cgroup_t *cgroup,
+    jpp_cgroup_files_t *files);
 static void jpp_cgroup_bind(jpp_cgroup_t *cgroup);
-static void jpp_cgroup_itself(jpp_cgroup_t *cgroup, const char *mount);
-static void jpp_cgroup_itself_1(jpp_cgroup_t *cgroup, const char *mount);
+static void jpp_cgroup_itself(jpp_cgroup_t *cgroup,
+    jpp_cgroup_files_t *files);
+static void jpp_cgroup_itself_1(jpp_cgroup_t *cgroup,
+    jpp_cgroup_files_t *files);
 static uint64_t jpp_cgroup_number(const jpp_cgroup_t *cgroup,
-    const char *mount, size_t len, const char *name);
-static bool jpp_cgroup_file(char file[JPP_CGROUP_PATH * 3],
-    const jpp_cgroup_t *cgroup, const char *mount, size_t len,
-    const char *name);
+    jpp_cgroup_files_t *files, size_t len, const char *name);
+static bool jpp_cgroup_file(const jpp_cgroup_t *cgroup,
+    jpp_cgroup_files_t *files, size_t len, const char *name);
 
 
 static const jpp_cgroup_names_t  jpp_cgroup_names[] = {
@@ -97,11 +109,8 @@ const size_t  jpp_cgroup_n_events_rows = sizeof(jpp_cgroup_events_rows)
 jpp_code_t
 jpp_cgroup_read(jpp_cgroup_t *cgroup, const char *root, jpp_err_t *err)
 {
-    char                 file[JPP_CGROUP_PATH];
-    char                 mount[JPP_CGROUP_PATH * 2];
-    jpp_code_t           code;
-    jpp_lines_t          own, mounts;
-    jpp_cgroup_place_t   place;
+    jpp_code_t          code;
+    jpp_cgroup_files_t  files;
 
     /* numbers that are not there, until they are */
 
@@ -112,37 +121,58 @@ jpp_cgroup_read(jpp_cgroup_t *cgroup, const char *root, jpp_err_t *err)
     cgroup->binding = 0;
     cgroup->is_deeper = false;
 
-    (void) snprintf(file, sizeof(file), "%s/proc/self/cgroup", root);
-    (void) jpp_lines_open(&own, file);
+    code = jpp_cgroup_where(cgroup, &files, root, err);
 
-    (void) snprintf(file, sizeof(file), "%s/proc/self/mountinfo", root);
-    (void) jpp_lines_open(&mounts, file);
+    if (code != JPP_OK) {
+        return code;
+    }
+
+    jpp_cgroup_levels(cgroup, &files);
+
+    if (cgroup->n_levels == 0) {
+        return jpp_err_set(err, JPP_ERR_DENIED, "the kernel shows no memory "
+                           "usage of cgroup %s below %s", cgroup->path,
+                           files.mount + strlen(root));
+    }
+
+    jpp_cgroup_bind(cgroup);
+    jpp_cgroup_itself(cgroup, &files);
+
+    return JPP_OK;
+}
+
+
+/* apart, so that its buffers are off the stack before files are read */
+
+static __attribute__((noinline)) jpp_code_t
+jpp_cgroup_where(jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files,
+    const char *root, jpp_err_t *err)
+{
+    jpp_code_t           code;
+    jpp_lines_t          own, mounts;
+    jpp_cgroup_place_t   place;
+
+    (void) snprintf(files->file, sizeof(files->file), "%s/proc/self/cgroup",
+                    root);
+    (void) jpp_lines_open(&own, files->file);
+
+    (void) snprintf(files->file, sizeof(files->file),
+                    "%s/proc/self/mountinfo", root);
+    (void) jpp_lines_open(&mounts, files->file);
 
     code = jpp_cgroup_place_find(&place, &own, &mounts, err);
 
     jpp_lines_close(&own);
     jpp_lines_close(&mounts);
 
-    if (code != JPP_OK) {
-        return code;
+    if (code == JPP_OK) {
+        cgroup->version = place.version;
+        memcpy(cgroup->path, place.path, sizeof(cgroup->path));
+        (void) snprintf(files->mount, sizeof(files->mount), "%s%s", root,
+                        place.mount);
     }
 
-    cgroup->version = place.version;
-    memcpy(cgroup->path, place.path, sizeof(cgroup->path));
-    (void) snprintf(mount, sizeof(mount), "%s%s", root, place.mount);
-
-    jpp_cgroup_levels(cgroup, mount);
-
-    if (cgroup->n_levels == 0) {
-        return jpp_err_set(err, JPP_ERR_DENIED, "the kernel shows no memory "
-                           "usage of cgroup %s below %s", place.path,
-                           place.mount);
-    }
-
-    jpp_cgroup_bind(cgroup);
-    jpp_cgroup_itself(cgroup, mount);
-
-    return JPP_OK;
+    return code;
 }
 
 
@@ -152,7 +182,7 @@ jpp_cgroup_read(jpp_cgroup_t *cgroup, const char *root, jpp_err_t *err)
  */
 
 static void
-jpp_cgroup_levels(jpp_cgroup_t *cgroup, const char *mount)
+jpp_cgroup_levels(jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files)
 {
     size_t                     len;
     jpp_cgroup_level_t        *level;
@@ -166,9 +196,9 @@ jpp_cgroup_levels(jpp_cgroup_t *cgroup, const char *mount)
         level = &cgroup->levels[cgroup->n_levels];
 
         level->len = len;
-        level->usage = jpp_cgroup_number(cgroup, mount, len, names->usage);
-        level->limit = jpp_cgroup_number(cgroup, mount, len, names->limit);
-        level->high = jpp_cgroup_number(cgroup, mount, len, names->high);
+        level->usage = jpp_cgroup_number(cgroup, files, len, names->usage);
+        level->limit = jpp_cgroup_number(cgroup, files, len, names->limit);
+        level->high = jpp_cgroup_number(cgroup, files, len, names->high);
 
         if (level->limit >= JPP_CGROUP_UNLIMITED) {
             level->limit = JPP_NONE;
@@ -219,9 +249,8 @@ jpp_cgroup_bind(jpp_cgroup_t *cgroup)
 
 
 static void
-jpp_cgroup_itself(jpp_cgroup_t *cgroup, const char *mount)
+jpp_cgroup_itself(jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files)
 {
-    char                       file[JPP_CGROUP_PATH * 3];
     size_t                     len;
     const jpp_cgroup_names_t  *names;
 
@@ -229,33 +258,33 @@ jpp_cgroup_itself(jpp_cgroup_t *cgroup, const char *mount)
     len = cgroup->levels[0].len;
 
     cgroup->usage = cgroup->levels[0].usage;
-    cgroup->low = jpp_cgroup_number(cgroup, mount, len, names->low);
-    cgroup->peak = jpp_cgroup_number(cgroup, mount, len, names->peak);
-    cgroup->swap_usage = jpp_cgroup_number(cgroup, mount, len,
+    cgroup->low = jpp_cgroup_number(cgroup, files, len, names->low);
+    cgroup->peak = jpp_cgroup_number(cgroup, files, len, names->peak);
+    cgroup->swap_usage = jpp_cgroup_number(cgroup, files, len,
                                            names->swap_usage);
-    cgroup->swap_limit = jpp_cgroup_number(cgroup, mount, len,
+    cgroup->swap_limit = jpp_cgroup_number(cgroup, files, len,
                                            names->swap_limit);
 
-    (void) jpp_cgroup_file(file, cgroup, mount, len, "memory.stat");
+    (void) jpp_cgroup_file(cgroup, files, len, "memory.stat");
 
     if (cgroup->version == 2) {
         (void) jpp_keys_read(jpp_cgroup_stat_rows, jpp_cgroup_n_stat_rows,
-                             file, &cgroup->stat);
+                             files->file, &cgroup->stat);
 
-        (void) jpp_cgroup_file(file, cgroup, mount, len, "memory.events");
+        (void) jpp_cgroup_file(cgroup, files, len, "memory.events");
         (void) jpp_keys_read(jpp_cgroup_events_rows, jpp_cgroup_n_events_rows,
-                             file, &cgroup->events);
+                             files->file, &cgroup->events);
 
-        (void) jpp_cgroup_file(file, cgroup, mount, len, "memory.pressure");
-        (void) jpp_pressure_read(&cgroup->pressure, file);
+        (void) jpp_cgroup_file(cgroup, files, len, "memory.pressure");
+        (void) jpp_pressure_read(&cgroup->pressure, files->file);
 
     } else {
         (void) jpp_keys_read(jpp_cgroup_stat_rows_1,
                              sizeof(jpp_cgroup_stat_rows_1)
                              / sizeof(jpp_cgroup_stat_rows_1[0]),
-                             file, &cgroup->stat);
+                             files->file, &cgroup->stat);
 
-        jpp_cgroup_itself_1(cgroup, mount);
+        jpp_cgroup_itself_1(cgroup, files);
     }
 
     if (cgroup->stat.inactive_file != JPP_NONE) {
@@ -268,9 +297,8 @@ jpp_cgroup_itself(jpp_cgroup_t *cgroup, const char *mount)
 /* what version 1 has elsewhere; and of swap alone, as version 2 has it */
 
 static void
-jpp_cgroup_itself_1(jpp_cgroup_t *cgroup, const char *mount)
+jpp_cgroup_itself_1(jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files)
 {
-    char                  file[JPP_CGROUP_PATH * 3];
     size_t                len;
     const jpp_keys_row_t  row = { "oom_kill", 0 };
 
@@ -290,40 +318,38 @@ jpp_cgroup_itself_1(jpp_cgroup_t *cgroup, const char *mount)
         cgroup->swap_limit -= cgroup->levels[0].limit;
     }
 
-    cgroup->stat.kernel = jpp_cgroup_number(cgroup, mount, len,
+    cgroup->stat.kernel = jpp_cgroup_number(cgroup, files, len,
                                             "memory.kmem.usage_in_bytes");
-    cgroup->stat.sock = jpp_cgroup_number(cgroup, mount, len,
+    cgroup->stat.sock = jpp_cgroup_number(cgroup, files, len,
                                           "memory.kmem.tcp.usage_in_bytes");
-    cgroup->events.max = jpp_cgroup_number(cgroup, mount, len,
+    cgroup->events.max = jpp_cgroup_number(cgroup, files, len,
                                            "memory.failcnt");
 
-    (void) jpp_cgroup_file(file, cgroup, mount, len, "memory.oom_control");
-    (void) jpp_keys_read(&row, 1, file, &cgroup->events.oom_kill);
+    (void) jpp_cgroup_file(cgroup, files, len, "memory.oom_control");
+    (void) jpp_keys_read(&row, 1, files->file, &cgroup->events.oom_kill);
 }
 
 
 static uint64_t
-jpp_cgroup_number(const jpp_cgroup_t *cgroup, const char *mount, size_t len,
-    const char *name)
+jpp_cgroup_number(const jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files,
+    size_t len, const char *name)
 {
-    char  file[JPP_CGROUP_PATH * 3];
-
-    if (name == NULL || !jpp_cgroup_file(file, cgroup, mount, len, name)) {
+    if (name == NULL || !jpp_cgroup_file(cgroup, files, len, name)) {
         return JPP_NONE;
     }
 
-    return jpp_keys_file(file);
+    return jpp_keys_file(files->file);
 }
 
 
 static bool
-jpp_cgroup_file(char file[JPP_CGROUP_PATH * 3], const jpp_cgroup_t *cgroup,
-    const char *mount, size_t len, const char *name)
+jpp_cgroup_file(const jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files,
+    size_t len, const char *name)
 {
     int  n;
 
-    n = snprintf(file, JPP_CGROUP_PATH * 3, "%s%.*s/%s", mount, (int) len,
-                 cgroup->path, name);
+    n = snprintf(files->file, sizeof(files->file), "%s%.*s/%s", files->mount,
+                 (int) len, cgroup->path, name);
 
-    return n > 0 && n < JPP_CGROUP_PATH * 3;
+    return n > 0 && (size_t) n < sizeof(files->file);
 }

@@ -16,8 +16,8 @@
 #include <stdint.h>
 
 
-/* more than the path of a mount with every byte escaped */
-#define JPP_LINES_BUFFER  32768
+/* a path of 4,096 bytes, and as much around it: it lies on stacks */
+#define JPP_LINES_BUFFER  8192
 
 
 typedef struct {

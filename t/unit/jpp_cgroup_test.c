@@ -1,5 +1,7 @@
 
+#include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "jpp_cgroup.h"
@@ -8,13 +10,19 @@
 
 #define JPP_TEST_MIB  (1024 * 1024)
 
+/* what a reader may take of a stack */
+#define JPP_TEST_STACK  (64 * 1024)
+
 
 static void jpp_cgroup_test_versions(void);
 static void jpp_cgroup_test_levels(void);
 static void jpp_cgroup_test_containers(void);
 static void jpp_cgroup_test_odd(void);
 static void jpp_cgroup_test_deep(void);
+static void jpp_cgroup_test_gone(void);
 static void jpp_cgroup_test_here(void);
+static void jpp_cgroup_test_stack(void);
+static void *jpp_cgroup_test_run(void *data);
 static bool jpp_cgroup_test_read(const char *name);
 
 
@@ -30,7 +38,9 @@ main(void)
     jpp_cgroup_test_containers();
     jpp_cgroup_test_odd();
     jpp_cgroup_test_deep();
+    jpp_cgroup_test_gone();
     jpp_cgroup_test_here();
+    jpp_cgroup_test_stack();
 
     return jpp_done();
 }
@@ -207,6 +217,48 @@ jpp_cgroup_test_deep(void)
 }
 
 
+/*
+ * A cgroup that is removed while somebody reads: the kernel calls it deleted,
+ * and its files are gone, first some of them.  The ones above stay.
+ */
+
+static void
+jpp_cgroup_test_gone(void)
+{
+    int   n;
+    char  root[64], command[2048];
+
+    (void) snprintf(root, sizeof(root), "/tmp/jpp_cgroup_test.%d",
+                    (int) getpid());
+
+    n = snprintf(command, sizeof(command), "set -e; mkdir -p %s/proc/self "
+                 "%s/sys/fs/cgroup/a/b; cd %s/sys/fs/cgroup; "
+                 "cp $OLDPWD/t/data/cgroup/v2/proc/self/mountinfo "
+                 "%s/proc/self; echo '0::/a/b (deleted)' >%s/proc/self/cgroup; "
+                 "echo 9 >a/memory.max; echo 5 >a/memory.current; "
+                 "echo 7 >a/b/memory.current; mkdir a/b/memory.stat",
+                 root, root, root, root, root);
+
+    jpp_ok(n > 0 && (size_t) n < sizeof(command) && system(command) == 0,
+           "a cgroup that is gone");
+    jpp_ok(jpp_cgroup_read(&jpp_cgroup_test, root, NULL) == JPP_OK, "read");
+    jpp_is_u64(jpp_cgroup_test.n_levels, 1, "a level is left");
+    jpp_is_u64(jpp_cgroup_test.headroom, 4, "with its limit");
+
+    (void) snprintf(command, sizeof(command),
+                    "echo 0::/a/b >%s/proc/self/cgroup", root);
+    jpp_ok(system(command) == 0
+           && jpp_cgroup_read(&jpp_cgroup_test, root, NULL) == JPP_OK
+           && jpp_cgroup_test.usage == 7
+           && jpp_cgroup_test.stat.anon == JPP_NONE
+           && jpp_cgroup_test.events.oom_kill == JPP_NONE,
+           "files that cannot be read are numbers that are not there");
+
+    (void) snprintf(command, sizeof(command), "rm -r %s", root);
+    jpp_ok(system(command) == 0, "cleaned up");
+}
+
+
 /* whatever this machine has */
 
 static void
@@ -220,4 +272,57 @@ jpp_cgroup_test_here(void)
            code == JPP_OK ? jpp_cgroup_test.path : jpp_cgroup_test_err.text);
 
     jpp_ok(code != JPP_OK || jpp_cgroup_test.usage != 0, "uses memory");
+}
+
+
+/*
+ * Threads and coroutines have small stacks: what was touched of one is no more
+ * than they have.  Sanitizers put frames elsewhere, or make them larger.
+ */
+
+static void
+jpp_cgroup_test_stack(void)
+{
+    size_t           i, size;
+    uint8_t         *stack;
+    pthread_t        thread;
+    pthread_attr_t   attr;
+
+    size = 1024 * 1024;
+
+    stack = mmap(NULL, size, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS,
+                 -1, 0);
+
+    jpp_ok(stack != MAP_FAILED && pthread_attr_init(&attr) == 0
+           && pthread_attr_setstack(&attr, stack, size) == 0, "a stack");
+
+    memset(stack, 0xa5, size);
+
+    jpp_ok(pthread_create(&thread, &attr, jpp_cgroup_test_run, NULL) == 0
+           && pthread_join(thread, NULL) == 0, "was used");
+
+    for (i = 0; i < size && stack[i] == 0xa5; i++) {
+        /* void */
+    }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+    jpp_ok(size - i < JPP_TEST_STACK, "%zu bytes of it", size - i);
+
+#endif
+
+    (void) pthread_attr_destroy(&attr);
+    (void) munmap(stack, size);
+}
+
+
+static void *
+jpp_cgroup_test_run(void *data)
+{
+    (void) data;
+
+    (void) jpp_cgroup_read(&jpp_cgroup_test, "t/data/cgroup/v2", NULL);
+    (void) jpp_cgroup_read(&jpp_cgroup_test, "t/data/cgroup/v1", NULL);
+
+    return NULL;
 }
