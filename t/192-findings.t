@@ -34,8 +34,7 @@ my $large = "map_hash_max_size 65536;\nmap_hash_bucket_size 512;\n"
 my $cgroup = '/sys/fs/cgroup/memory';
 
 subtests(
-    'a zone that is full' => [ \&full ],
-    'a worker that vanished' => [ \&vanished ],
+    'a zone that is full, and a worker that vanished' => [ \&full ],
     'a configuration that grows' => [ \&reloaded, 'jemalloc' ],
     'six reloads, and clients that stay' => [ \&old, 'jemalloc' ],
     'a container near its limit' => [ \&limited, sub { -w $cgroup } ],
@@ -99,24 +98,28 @@ sub full {
          qr/finding zone-full: a zone of shared memory is full: zone keys has /,
          'and so have profiles');
 
-    # one more look of the worker that leads
+    # the worker that leads looks again, and finds more
 
-    sleep 6;
+    vanished($nginx);
+
     is(scalar(() = logged($nginx, 'zone-full')), 1, 'it is logged once');
 
-    $nginx->stop;
+    $nginx->stop(alerts => qr/exited on signal 9/);
 }
 
 
 # Nobody asks: the worker that leads finds out.
 
 sub vanished {
-    my $nginx = JppNginx->start(workers => 2);
+    my ($nginx) = @_;
     my (undef, $pid) = $nginx->worker_pids;
+
+    is(scalar(() = logged($nginx, 'oom-kill')), 0, 'nobody has vanished');
 
     kill 'KILL', $pid;
 
-    ok(wait_until(sub { logged($nginx, 'oom-kill') }, 30), 'is logged');
+    ok(wait_until(sub { logged($nginx, 'oom-kill') }, 30),
+       'a worker that was killed is logged');
 
     my $line = (logged($nginx, 'oom-kill'))[0] // '';
 
@@ -127,8 +130,6 @@ sub vanished {
     my $because = findings($nginx, 'memory')->{'oom-kill'}{because};
 
     like($because, qr/pid $pid, with an RSS/, 'memory has the same');
-
-    $nginx->stop(alerts => qr/exited on signal 9/);
 }
 
 
