@@ -34,7 +34,8 @@ typedef struct {
     jpp_blocked_t             idle;        /* where it waited last */
     jpp_blocked_t             blocked;     /* where its stack was taken last */
 
-    /* the handler's: which iteration is asked for, 0: none; and its answer */
+    /* the handler's: which iteration is asked for, from 1, 0: none; and its
+       answer */
     uint64_t                  asked;
     uint64_t                  answered;
     jpp_stall_t               answer;
@@ -227,7 +228,7 @@ jpp_watch_take_ask(uint64_t iteration)
     jpp_watch_taken.is_cancelled = false;
 
     __atomic_store_n(&jpp_watch_taken.answered, 0, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&jpp_watch_taken.asked, iteration, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&jpp_watch_taken.asked, iteration + 1, __ATOMIC_SEQ_CST);
 
     return jpp_signal_send(getpid(), jpp_watch_taken.tid, JPP_SIGNAL_STALL, 0);
 }
@@ -246,7 +247,7 @@ jpp_watch_take_answer(uint64_t iteration, jpp_stall_t *stall)
     const jpp_stall_t  *answer;
 
     if (__atomic_load_n(&jpp_watch_taken.answered, __ATOMIC_SEQ_CST)
-        != iteration)
+        != iteration + 1)
     {
         return false;
     }
@@ -274,7 +275,7 @@ jpp_watch_take_interrupted(const jpp_signal_t *signal)
     uintptr_t             pcs[JPP_STALL_DEPTH];
     jpp_unwind_context_t  at;
 
-    iteration = jpp_watch_taken.loop->iteration();
+    iteration = jpp_watch_taken.loop->iteration() + 1;
 
     if (__atomic_exchange_n(&jpp_watch_taken.asked, 0, __ATOMIC_SEQ_CST)
         != iteration)

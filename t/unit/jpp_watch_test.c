@@ -40,6 +40,7 @@ typedef void (*stall_pt)(void);
 
 
 static void once(stall_pt stall);
+static bool is_first(void);
 static void waits(void);
 static void sleeps(void);
 static void polls(void);
@@ -57,7 +58,7 @@ static uint64_t now(void);
 static void foreign(int signo);
 
 
-static uint64_t     count = 1;
+static uint64_t     count;
 static uint64_t     began;
 static int          epoll;
 static int          interrupted;
@@ -97,6 +98,9 @@ main(void)
 
     jpp_ok(jpp_watch_start(&loop, &err) == JPP_OK, "the watcher starts");
 
+    jpp_ok(is_first(), "the first iteration is like any other");
+
+    n_stored = 0;
     once(waits);
     once(waits);
 
@@ -203,6 +207,29 @@ is_stored(stall_pt stall, uint32_t kind, const char *name)
     jpp_arena_destroy(&arena);
 
     return i != 0;
+}
+
+
+/*
+ * An event loop has not waited for events yet, and the signal that asks for a
+ * stack does not reach it: that must not be taken for an answer.
+ */
+
+static bool
+is_first(void)
+{
+    sigset_t  set;
+
+    (void) sigemptyset(&set);
+    (void) sigaddset(&set, SIGPROF);
+    (void) sigprocmask(SIG_BLOCK, &set, NULL);
+
+    __atomic_store_n(&count, 0, __ATOMIC_SEQ_CST);
+    once(computes);
+
+    (void) sigprocmask(SIG_UNBLOCK, &set, NULL);
+
+    return n_stored != 0 && stored[n_stored - 1].kind == JPP_STALL_SHORT;
 }
 
 
