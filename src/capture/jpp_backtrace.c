@@ -8,6 +8,7 @@
 #include "jpp_cut.h"
 #include "jpp_images.h"
 #include "jpp_unwind.h"
+#include "jpp_unwind_rbp.h"
 
 
 /* that of jpp_backtrace(), and that of its caller */
@@ -15,11 +16,6 @@
 
 /* most stacks end within this much */
 #define JPP_BACKTRACE_PART   (8 * 1024)
-
-/* how far above rsp a frame pointer is looked for, words; and the frames that
-   prove it */
-#define JPP_BACKTRACE_RBP    512
-#define JPP_BACKTRACE_DEPTH  128
 
 
 static size_t jpp_backtrace_copy(int fd, uint8_t *copy, uintptr_t from,
@@ -31,10 +27,6 @@ static void jpp_backtrace_at_blocked(const jpp_blocked_t *blocked,
     jpp_unwind_context_t *at);
 static bool jpp_backtrace_step_call(jpp_unwind_context_t *at,
     const jpp_unwind_stack_t *stack);
-static void jpp_backtrace_find_rbp(jpp_unwind_context_t *at,
-    const jpp_unwind_stack_t *stack);
-static bool jpp_backtrace_is_whole(const uintptr_t *pcs, uint32_t n,
-    jpp_unwind_end_t end);
 static inline jpp_unwind_end_t jpp_backtrace_end(const uintptr_t *pcs,
     uint32_t n, jpp_unwind_end_t end);
 static uint32_t jpp_backtrace_counted(uintptr_t *pcs, uint32_t n,
@@ -268,7 +260,7 @@ jpp_backtrace_memory(const jpp_blocked_t *blocked, uintptr_t rsp,
 
     at.registers[JPP_CFI_RSP] = rsp;
 
-    jpp_backtrace_find_rbp(&at, stack);
+    jpp_unwind_rbp_find(&jpp_backtrace_unwinder, &at, stack);
 
     n = jpp_unwind_walk(&jpp_backtrace_unwinder, &at, stack, pcs, depth, end);
 
@@ -277,7 +269,7 @@ jpp_backtrace_memory(const jpp_blocked_t *blocked, uintptr_t rsp,
     if (*end == JPP_UNWIND_RULE && n == 1 && depth > 1
         && jpp_backtrace_step_call(&at, stack))
     {
-        jpp_backtrace_find_rbp(&at, stack);
+        jpp_unwind_rbp_find(&jpp_backtrace_unwinder, &at, stack);
 
         n += jpp_unwind_walk(&jpp_backtrace_unwinder, &at, stack, pcs + 1,
                              depth - 1, end);
@@ -339,52 +331,6 @@ jpp_backtrace_step_call(jpp_unwind_context_t *at,
     *rsp += sizeof(uintptr_t);
 
     return jpp_mapped_find(&jpp_backtrace_unwinder.mapped, at->pc - 1) != NULL;
-}
-
-
-/*
- * The kernel does not say what rbp is.  Code that is compiled with frame
- * pointers cannot be walked without; it has stored one close by, and no wrong
- * one leads to the outermost frame.
- */
-
-static void
-jpp_backtrace_find_rbp(jpp_unwind_context_t *at,
-    const jpp_unwind_stack_t *stack)
-{
-    uint32_t          i, n;
-    uintptr_t        *rbp, pcs[JPP_BACKTRACE_DEPTH];
-    jpp_unwind_end_t  end;
-
-    rbp = &at->registers[JPP_CFI_RBP];
-
-    for (i = 0; i < JPP_BACKTRACE_RBP; i++) {
-
-        n = jpp_unwind_walk(&jpp_backtrace_unwinder, at, stack, pcs,
-                            JPP_BACKTRACE_DEPTH, &end);
-
-        if (i == 0 ? end != JPP_UNWIND_STACK
-                   : jpp_backtrace_is_whole(pcs, n, end))
-        {
-            return;
-        }
-
-        *rbp = at->registers[JPP_CFI_RSP] + i * sizeof(uintptr_t);
-    }
-
-    *rbp = 0;
-}
-
-
-/* A return address of 0 may be any word; a walk that long is none by chance. */
-
-static bool
-jpp_backtrace_is_whole(const uintptr_t *pcs, uint32_t n, jpp_unwind_end_t end)
-{
-    return end == JPP_UNWIND_DEPTH
-           || (end == JPP_UNWIND_OUTERMOST && n != 0
-               && jpp_unwind_distance(&jpp_backtrace_unwinder, pcs[n - 1])
-                  == JPP_UNWIND_LAST);
 }
 
 

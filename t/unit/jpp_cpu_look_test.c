@@ -20,6 +20,7 @@
 #include "jpp_backtrace.h"
 #include "jpp_cpu_look.h"
 #include "jpp_cut.h"
+#include "jpp_frame.h"
 #include "jpp_test.h"
 
 
@@ -40,6 +41,7 @@ static void jpp_test_epoll(void);
 static void jpp_test_futex(void);
 static void jpp_test_stacks(void);
 static void jpp_test_bad_stacks(void);
+static void jpp_test_misled(void);
 static void *jpp_thread(void *data);
 static void jpp_thread_reads(void) __attribute__((noinline));
 static jpp_blocked_t jpp_wait_for(int64_t call);
@@ -292,6 +294,107 @@ jpp_test_bad_stacks(void)
 }
 
 
+/* Where a call of a function with a frame pointer returns to. */
+
+static uintptr_t  framed;
+static size_t     frame_size = 64;
+
+
+static void __attribute__((noinline))
+jpp_called(volatile char *local)
+{
+    framed = (uintptr_t) __builtin_return_address(0);
+    *local = 0;
+}
+
+
+static void __attribute__((noinline))
+jpp_framed(void)
+{
+    volatile char  *local;
+
+    local = __builtin_alloca(frame_size);
+
+    jpp_called(local);
+    *local = 1;
+}
+
+
+/*
+ * How many frames are found of a stack that is made up: the frame pointer of
+ * jpp_framed() is in front of N others, which lead through a hundred frames to
+ * nowhere.
+ */
+
+static uint32_t
+jpp_misled_by(unsigned n)
+{
+    unsigned       i;
+    uint32_t       last;
+    uintptr_t      pcs[JPP_LOOK_DEPTH];
+    jpp_blocked_t  look;
+
+    enum { BELOW = JPP_FRAME_RED_ZONE / sizeof(uintptr_t), NEAR = 512,
+           FRAMES = 100, ALL = BELOW + NEAR + 2 * FRAMES + 4 };
+
+    static uint8_t    copy[JPP_BACKTRACE_COPY];
+    static uintptr_t  words[ALL];
+
+    memset(words, 0, sizeof(words));
+
+    last = jpp_backtrace(pcs, JPP_LOOK_DEPTH);
+
+    for (i = 0; i < n; i++) {
+        words[BELOW + 2 * i] = (uintptr_t) &words[BELOW + NEAR];
+        words[BELOW + 2 * i + 1] = framed;
+    }
+
+    for (i = 0; i < FRAMES; i++) {
+        words[BELOW + NEAR + 2 * i] = (uintptr_t) &words[BELOW + NEAR
+                                                         + 2 * i + 2];
+        words[BELOW + NEAR + 2 * i + 1] = framed;
+    }
+
+    /* where the last one goes on is not in this stack */
+
+    words[BELOW + NEAR + 2 * FRAMES] = 8;
+    words[BELOW + NEAR + 2 * FRAMES + 1] = framed;
+
+    /* the right one: its caller is the outermost function */
+
+    words[BELOW + 2 * n] = 8;
+    words[BELOW + 2 * n + 1] = pcs[last - 1];
+
+    memset(&look, 0, sizeof(look));
+    look.state = JPP_BLOCKED_WAITS;
+    look.call = -1;
+    look.pc = framed;
+    look.rsp = (uintptr_t) &words[BELOW];
+
+    last = jpp_backtrace_copied(&look, copy, pcs, JPP_LOOK_DEPTH);
+
+    return jpp_cut_name(pcs[last - 1]) == NULL ? last : 0;
+}
+
+
+/* It is looked for, but not for long. */
+
+static void
+jpp_test_misled(void)
+{
+    if (!jpp_backtrace_start()) {
+        return;
+    }
+
+    jpp_framed();
+
+    jpp_is_u64(jpp_misled_by(0), 2, "a frame pointer that the kernel does not "
+               "say");
+    jpp_is_u64(jpp_misled_by(20), 2, "among some that lead nowhere");
+    jpp_is_u64(jpp_misled_by(200), 0, "too many to try them all");
+}
+
+
 int
 main(void)
 {
@@ -300,6 +403,7 @@ main(void)
     jpp_test_futex();
     jpp_test_stacks();
     jpp_test_bad_stacks();
+    jpp_test_misled();
 
     return jpp_done();
 }
