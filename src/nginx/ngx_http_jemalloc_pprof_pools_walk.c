@@ -54,7 +54,7 @@ ngx_http_jemalloc_pprof_walk_is_over(ngx_http_jemalloc_pprof_walk_t *walk)
 /*
  * Mostly the descriptor says it, or that the connection was closed.  One that
  * has no descriptor may be a module's, or one that could not be accepted: then
- * the list of free ones knows.
+ * its data says it, or the list of free ones, which may be long.
  */
 
 ngx_uint_t
@@ -69,6 +69,14 @@ ngx_http_jemalloc_pprof_walk_is_used(ngx_http_jemalloc_pprof_walk_t *walk,
 
     if (c->read == NULL || c->read->closed) {
         return 0;
+    }
+
+    /* one that is free has the next for its data */
+
+    if (c->data != NULL
+        && ngx_http_jemalloc_pprof_walk_slot(walk, c->data) == NGX_ERROR)
+    {
+        return 1;
     }
 
     if (!walk->knows_free) {
