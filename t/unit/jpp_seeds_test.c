@@ -1,0 +1,469 @@
+
+/*
+ * The seeds of fuzzers whose inputs are structures: what a reader refuses at
+ * its first look leads a fuzzer nowhere.  With JPP_SEEDS=1 those that are made
+ * here are written anew, which a change of a structure asks for.
+ */
+
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <unistd.h>
+
+#include "jpp_arenas.h"
+#include "jpp_ledger_file.h"
+#include "jpp_memfd.h"
+#include "jpp_message.h"
+#include "jpp_stalls.h"
+#include "jpp_test_dump.h"
+#include "jpp_test_fleet.h"
+#include "jpp_test_pools.h"
+#include "jpp_times_stacks.h"
+
+
+#define JPP_CAP   ((size_t) 64 << 20)
+
+/* of a message, which its fuzzer makes itself */
+#define JPP_HEAD  8
+
+#define JPP_MAPS  "00400000-00500000 r-xp 00000000 08:01 11 /usr/sbin/prog\n"
+
+
+typedef struct {
+    const char   *name;          /* of the fuzzer, and of the seed */
+    bool        (*accepts)(const char *data, size_t len);
+    bool        (*make)(jpp_vec_t *out);     /* NULL: it is written by hand */
+} jpp_seed_t;
+
+
+static bool jpp_seeds_question(const char *data, size_t len);
+static bool jpp_seeds_reply(const char *data, size_t len);
+static bool jpp_seeds_pools(const char *data, size_t len);
+static bool jpp_seeds_requests(const char *data, size_t len);
+static bool jpp_seeds_ledger(const char *data, size_t len);
+static bool jpp_seeds_smaps(const char *data, size_t len);
+static bool jpp_seeds_arenas(const char *data, size_t len);
+static bool jpp_seeds_stalls(const char *data, size_t len);
+static bool jpp_seeds_times(const char *data, size_t len);
+static bool jpp_seeds_heap(const char *data, size_t len);
+static bool jpp_seeds_make_control(jpp_vec_t *out);
+static bool jpp_seeds_make_times(jpp_vec_t *out);
+static bool jpp_seeds_make_reply(jpp_vec_t *out);
+static bool jpp_seeds_make_failed(jpp_vec_t *out);
+static bool jpp_seeds_make_pools(jpp_vec_t *out);
+static bool jpp_seeds_make_requests(jpp_vec_t *out);
+static bool jpp_seeds_make_ledger(jpp_vec_t *out);
+static bool jpp_seeds_make_smaps(jpp_vec_t *out);
+static bool jpp_seeds_make_stalls(jpp_vec_t *out);
+static void jpp_seeds_write(const jpp_seed_t *seed);
+static void jpp_seeds_add(jpp_vec_t *out, const void *data, size_t len);
+
+
+static const jpp_seed_t  jpp_seeds[] = {
+    { "jpp_message/control", jpp_seeds_question, jpp_seeds_make_control },
+    { "jpp_message/times", jpp_seeds_question, jpp_seeds_make_times },
+    { "jpp_message/reply", jpp_seeds_reply, jpp_seeds_make_reply },
+    { "jpp_message/failed", jpp_seeds_reply, jpp_seeds_make_failed },
+    { "jpp_pools/worker", jpp_seeds_pools, jpp_seeds_make_pools },
+    { "jpp_pools/kinds", jpp_seeds_pools, NULL },
+    { "jpp_pools/empty", jpp_seeds_pools, NULL },
+    { "jpp_requests/worker", jpp_seeds_requests, jpp_seeds_make_requests },
+    { "jpp_details/ledger", jpp_seeds_ledger, jpp_seeds_make_ledger },
+    { "jpp_details/smaps", jpp_seeds_smaps, jpp_seeds_make_smaps },
+    { "jpp_details/arenas", jpp_seeds_arenas, NULL },
+    { "jpp_stalls/two", jpp_seeds_stalls, jpp_seeds_make_stalls },
+    { "jpp_times/cpu", jpp_seeds_times, NULL },
+    { "jpp_heap/hand", jpp_seeds_heap, NULL },
+    { "jpp_heap/owners", jpp_seeds_heap, NULL },
+    { "jpp_heap/threads", jpp_seeds_heap, NULL }
+};
+
+
+static jpp_err_t    err;
+static jpp_arena_t  arena;
+
+
+int
+main(void)
+{
+    char              path[256];
+    size_t            i;
+    jpp_test_file_t   file;
+
+    for (i = 0; i < sizeof(jpp_seeds) / sizeof(jpp_seeds[0]); i++) {
+
+        if (getenv("JPP_SEEDS") != NULL && jpp_seeds[i].make != NULL) {
+            jpp_seeds_write(&jpp_seeds[i]);
+        }
+
+        snprintf(path, sizeof(path), "../fuzz/corpus/%s", jpp_seeds[i].name);
+        file = jpp_test_file(path);
+
+        memset(&err, 0, sizeof(err));
+        jpp_arena_init(&arena, JPP_CAP);
+
+        jpp_ok(jpp_seeds[i].accepts(file.data, file.len),
+               "%s is read %s%s", jpp_seeds[i].name, err.text,
+               jpp_seeds[i].make != NULL ? " (JPP_SEEDS=1 writes it anew)"
+                                         : "");
+
+        jpp_arena_destroy(&arena);
+        free(file.data);
+    }
+
+    return jpp_done();
+}
+
+
+static bool
+jpp_seeds_question(const char *data, size_t len)
+{
+    uint8_t                 bytes[JPP_MESSAGE_QUESTION];
+    jpp_message_question_t  question;
+
+    memset(&question, 0, sizeof(question));
+    jpp_message_question_pack(&question, bytes);
+
+    if (len != sizeof(bytes) - JPP_HEAD) {
+        return false;
+    }
+
+    memcpy(bytes + JPP_HEAD, data, len);
+
+    return jpp_message_question_unpack(&question, bytes, sizeof(bytes))
+           && question.kind != JPP_MESSAGE_STATUS;
+}
+
+
+static bool
+jpp_seeds_reply(const char *data, size_t len)
+{
+    uint8_t              bytes[JPP_MESSAGE_REPLY];
+    jpp_message_reply_t  reply;
+
+    memset(&reply, 0, sizeof(reply));
+    jpp_message_reply_pack(&reply, bytes);
+
+    if (len != sizeof(bytes) - JPP_HEAD) {
+        return false;
+    }
+
+    memcpy(bytes + JPP_HEAD, data, len);
+
+    return jpp_message_reply_unpack(&reply, bytes, sizeof(bytes));
+}
+
+
+static bool
+jpp_seeds_pools(const char *data, size_t len)
+{
+    jpp_pools_t  table;
+
+    return jpp_pools_load(&table, &arena, data, len, &err) == JPP_OK;
+}
+
+
+static bool
+jpp_seeds_requests(const char *data, size_t len)
+{
+    return len != 0 && jpp_seeds_pools(data, len - 1);
+}
+
+
+static bool
+jpp_seeds_ledger(const char *data, size_t len)
+{
+    jpp_ledger_read_t  ledger;
+
+    return jpp_ledger_load(&ledger, data, len, &err) == JPP_OK
+           && ledger.n != 0;
+}
+
+
+static bool
+jpp_seeds_smaps(const char *data, size_t len)
+{
+    (void) data;
+
+    return len == sizeof(jpp_usage_smaps_t);
+}
+
+
+static bool
+jpp_seeds_arenas(const char *data, size_t len)
+{
+    jpp_arenas_t  arenas;
+
+    return jpp_arenas_load(&arenas, data, len, &err) == JPP_OK;
+}
+
+
+static bool
+jpp_seeds_stalls(const char *data, size_t len)
+{
+    jpp_dump_t     dump;
+    jpp_profile_t  profile;
+
+    return jpp_stalls_init(&profile, &arena)
+           && jpp_stalls_open(&dump, &profile, data, len, NULL, &err) == JPP_OK
+           && len != 0;
+}
+
+
+static bool
+jpp_seeds_times(const char *data, size_t len)
+{
+    jpp_dump_t          dump;
+    jpp_profile_t       profile;
+    jpp_read_options_t  options;
+
+    memset(&options, 0, sizeof(options));
+
+    return jpp_times_cpu_profile(&profile, &arena)
+           && jpp_times_open(&dump, &profile, data, len, NULL, &err) == JPP_OK
+           && jpp_times_read(&profile, &dump, &options, &err) == JPP_OK;
+}
+
+
+static bool
+jpp_seeds_heap(const char *data, size_t len)
+{
+    jpp_profile_t  profile;
+
+    return jpp_heap_init(&profile, &arena)
+           && jpp_test_add(&profile, NULL, data, len, NULL, &err) == JPP_OK;
+}
+
+
+static bool
+jpp_seeds_make_control(jpp_vec_t *out)
+{
+    uint8_t                 bytes[JPP_MESSAGE_QUESTION];
+    jpp_message_question_t  question;
+
+    memset(&question, 0, sizeof(question));
+
+    question.kind = JPP_MESSAGE_CONTROL;
+    question.control.active = 1;
+    question.control.lg_sample = 14;
+    question.control.sampler = -1;
+    question.control.purge = true;
+
+    jpp_message_question_pack(&question, bytes);
+    jpp_seeds_add(out, bytes + JPP_HEAD, sizeof(bytes) - JPP_HEAD);
+
+    return true;
+}
+
+
+static bool
+jpp_seeds_make_times(jpp_vec_t *out)
+{
+    uint8_t                 bytes[JPP_MESSAGE_QUESTION];
+    jpp_message_question_t  question;
+
+    memset(&question, 0, sizeof(question));
+
+    question.kind = JPP_MESSAGE_TIMES;
+    question.times.mode = JPP_MODE_WALL;
+    question.times.frequency = 99;
+    question.times.seconds = 30;
+
+    jpp_message_question_pack(&question, bytes);
+    jpp_seeds_add(out, bytes + JPP_HEAD, sizeof(bytes) - JPP_HEAD);
+
+    return true;
+}
+
+
+static bool
+jpp_seeds_make_reply(jpp_vec_t *out)
+{
+    uint8_t              bytes[JPP_MESSAGE_REPLY];
+    jpp_message_reply_t  reply;
+
+    memset(&reply, 0, sizeof(reply));
+
+    reply.worker = jpp_fleet_worker(1, JPP_JEMALLOC_READY);
+    reply.worker.activity.connections = 512;
+    reply.worker.activity.connections_free = 499;
+    reply.has_file = true;
+
+    jpp_message_reply_pack(&reply, bytes);
+    jpp_seeds_add(out, bytes + JPP_HEAD, sizeof(bytes) - JPP_HEAD);
+
+    return true;
+}
+
+
+static bool
+jpp_seeds_make_failed(jpp_vec_t *out)
+{
+    uint8_t              bytes[JPP_MESSAGE_REPLY];
+    jpp_message_reply_t  reply;
+
+    memset(&reply, 0, sizeof(reply));
+
+    reply.worker = jpp_fleet_worker(0, JPP_JEMALLOC_ABSENT);
+    strcpy(reply.worker.last_error.text, "the dump could not be written");
+    (void) jpp_err_set(&reply.err, JPP_ERR_STATE, "there is no jemalloc");
+
+    jpp_message_reply_pack(&reply, bytes);
+    jpp_seeds_add(out, bytes + JPP_HEAD, sizeof(bytes) - JPP_HEAD);
+
+    return true;
+}
+
+
+static bool
+jpp_seeds_make_pools(jpp_vec_t *out)
+{
+    jpp_vec_t    *bytes;
+    jpp_pools_t   table;
+
+    if (!jpp_pools_init(&table, &arena, JPP_POOLS_REQUESTS, 20)
+        || !jpp_test_fill(&table))
+    {
+        return false;
+    }
+
+    bytes = jpp_test_bytes(&arena, &table);
+    jpp_seeds_add(out, bytes->data, bytes->len);
+
+    return true;
+}
+
+
+static bool
+jpp_seeds_make_requests(jpp_vec_t *out)
+{
+    return jpp_seeds_make_pools(out) && (jpp_seeds_add(out, "\x82", 1), true);
+}
+
+
+static bool
+jpp_seeds_make_ledger(jpp_vec_t *out)
+{
+    ssize_t              n;
+    jpp_memfd_t          file;
+    jpp_ledger_t         ledger;
+    jpp_ledger_row_t    *row;
+    jpp_ledger_facts_t   facts;
+    static uint8_t       bytes[8192];
+
+    if (!jpp_ledger_init(&ledger, &arena, 4096, jpp_vec_create(&arena))) {
+        return false;
+    }
+
+    row = jpp_ledger_row(&ledger, JPP_LEDGER_DIRTY, "", 0);
+    row->bytes = 700;
+    row->least = 600;
+    row->most = 800;
+    row->how = JPP_LEDGER_BOUND;
+
+    row = jpp_ledger_row(&ledger, JPP_LEDGER_ZONE, "zone", 4);
+    row->bytes = row->least = row->most = 300;
+
+    memset(&facts, 0, sizeof(jpp_ledger_facts_t));
+    facts.sums.pss = 1000;
+    strcpy(facts.why, "no pages here");
+
+    jpp_memfd_init(&file);
+
+    n = jpp_memfd_open(&file, NULL, &err) == JPP_OK
+        && jpp_ledger_save(&ledger, &facts, file.fd, &err) == JPP_OK
+        ? pread(file.fd, bytes, sizeof(bytes), 0) : 0;
+
+    jpp_memfd_close(&file);
+    jpp_seeds_add(out, bytes, n > 0 ? (size_t) n : 0);
+
+    return n > 0;
+}
+
+
+static bool
+jpp_seeds_make_smaps(jpp_vec_t *out)
+{
+    jpp_usage_smaps_t  smaps;
+
+    memset(&smaps, 0, sizeof(smaps));
+    smaps.rss = 4096;
+
+    jpp_seeds_add(out, &smaps, sizeof(smaps));
+
+    return true;
+}
+
+
+static bool
+jpp_seeds_make_stalls(jpp_vec_t *out)
+{
+    jpp_stall_t  stall;
+
+    memset(&stall, 0, sizeof(stall));
+
+    stall.time_nanos = 1700000000000000000;
+    stall.nanos = 312000000;
+    stall.pid = 4711;
+    stall.generation = 2;
+    stall.kind = JPP_STALL_WAITED;
+    stall.state = JPP_STALL_OVER;
+    stall.depth = 3;
+    stall.pcs[0] = 0x400101;
+    stall.pcs[1] = 0x7f0000000021;
+    stall.pcs[2] = 0x101;
+    stall.connection = 12;
+    stall.maps_len = sizeof(JPP_MAPS) - 1;
+
+    strcpy(stall.server, "a.example");
+    strcpy(stall.location, "/x");
+    memcpy(stall.maps, JPP_MAPS, sizeof(JPP_MAPS) - 1);
+
+    jpp_seeds_add(out, &stall, sizeof(stall));
+
+    stall.kind = JPP_STALL_FOREIGN;
+    stall.state = JPP_STALL_DIED;
+    stall.depth = 0;
+    stall.maps_len = 0;
+
+    jpp_seeds_add(out, &stall, sizeof(stall));
+
+    return true;
+}
+
+
+static void
+jpp_seeds_write(const jpp_seed_t *seed)
+{
+    char        path[256];
+    FILE       *f;
+    jpp_vec_t  *out;
+
+    jpp_arena_init(&arena, JPP_CAP);
+
+    out = jpp_vec_create(&arena);
+
+    snprintf(path, sizeof(path), "t/fuzz/corpus/%s", seed->name);
+    f = fopen(path, "wb");
+
+    jpp_ok(f != NULL && seed->make(out)
+           && fwrite(out->data, 1, out->len, f) == out->len
+           && fclose(f) == 0, "%s is written", path);
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_seeds_add(jpp_vec_t *out, const void *data, size_t len)
+{
+    void  *to;
+
+    to = len != 0 ? jpp_vec_push(out, len) : NULL;
+
+    if (to != NULL) {
+        memcpy(to, data, len);
+    }
+}
