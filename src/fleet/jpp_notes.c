@@ -27,6 +27,7 @@ jpp_note_clear(jpp_note_t *note)
 void
 jpp_note_write(jpp_note_t *note, const jpp_worker_t *worker, uint64_t seconds)
 {
+    jpp_worker_t         copy;
     jpp_history_point_t  point;
 
     point.allocated = worker->has_stats ? worker->stats.allocated : JPP_NONE;
@@ -34,9 +35,13 @@ jpp_note_write(jpp_note_t *note, const jpp_worker_t *worker, uint64_t seconds)
 
     jpp_history_add(&note->history, seconds, &point);
 
-    note->worker = *worker;
-    note->worker.jemalloc.variable = NULL;
-    note->worker.history = NULL;
+    /* whoever is killed meanwhile must not leave a pointer */
+
+    copy = *worker;
+    copy.jemalloc.variable = NULL;
+    copy.history = NULL;
+
+    note->worker = copy;
 }
 
 

@@ -120,6 +120,15 @@ ngx_http_jemalloc_pprof_collect(ngx_http_jemalloc_pprof_reader_t *reader,
 }
 
 
+ngx_uint_t
+ngx_http_jemalloc_pprof_collect_is_late(
+    const ngx_http_jemalloc_pprof_collection_t *co)
+{
+    return co->n_answered == 0
+           && co->shares[0].peer.reply.err.code == JPP_ERR_LATE;
+}
+
+
 void
 ngx_http_jemalloc_pprof_collect_leave(ngx_http_jemalloc_pprof_reader_t *reader)
 {

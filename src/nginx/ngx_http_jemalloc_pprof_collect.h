@@ -78,6 +78,10 @@ ngx_int_t ngx_http_jemalloc_pprof_collect(
     ngx_http_jemalloc_pprof_reader_t *reader,
     const ngx_http_jemalloc_pprof_inquiry_t *inquiry);
 
+/* Did nobody answer, and the first because it is late?  CO is complete. */
+ngx_uint_t ngx_http_jemalloc_pprof_collect_is_late(
+    const ngx_http_jemalloc_pprof_collection_t *co);
+
 /* READER no longer needs its collection.  Allowed at any time. */
 void ngx_http_jemalloc_pprof_collect_leave(
     ngx_http_jemalloc_pprof_reader_t *reader);

@@ -5,11 +5,20 @@
 #include "ngx_http_jemalloc_pprof_telemetry.h"
 
 
+typedef struct {
+    jpp_console_t                         console;
+    jpp_outcome_t                         outcome;
+    ngx_http_jemalloc_pprof_telemetry_t  *telemetry;
+} ngx_http_jemalloc_pprof_shown_t;
+
+
 static ngx_int_t ngx_http_jemalloc_pprof_console_answer(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question);
-static ngx_int_t ngx_http_jemalloc_pprof_console_write(ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
-    jpp_sink_t *sink);
+static void *ngx_http_jemalloc_pprof_console_gather(ngx_http_request_t *r,
+    jpp_arena_t *arena);
+static ngx_int_t ngx_http_jemalloc_pprof_console_write(
+    const ngx_http_jemalloc_pprof_collection_t *co, void *data,
+    jpp_arena_t *arena, jpp_sink_t *sink);
 
 
 const ngx_http_jemalloc_pprof_resource_t  ngx_http_jemalloc_pprof_console = {
@@ -18,18 +27,22 @@ const ngx_http_jemalloc_pprof_resource_t  ngx_http_jemalloc_pprof_console = {
     NULL, NULL
 };
 
-static const ngx_http_jemalloc_pprof_answer_t
+static const ngx_http_jemalloc_pprof_page_t
     ngx_http_jemalloc_pprof_console_page =
 {
-    .type = "text/html",
-    .policy = jpp_console_policy
+    .answer.type = "text/html",
+    .answer.policy = jpp_console_policy,
+    .gather = ngx_http_jemalloc_pprof_console_gather,
+    .write = ngx_http_jemalloc_pprof_console_write
 };
 
-static const ngx_http_jemalloc_pprof_answer_t
+static const ngx_http_jemalloc_pprof_page_t
     ngx_http_jemalloc_pprof_console_forms =
 {
-    .type = "text/html",
-    .policy = jpp_console_policy_control
+    .answer.type = "text/html",
+    .answer.policy = jpp_console_policy_control,
+    .gather = ngx_http_jemalloc_pprof_console_gather,
+    .write = ngx_http_jemalloc_pprof_console_write
 };
 
 
@@ -43,41 +56,61 @@ ngx_http_jemalloc_pprof_console_answer(ngx_http_request_t *r,
 
     return ngx_http_jemalloc_pprof_status_page(r, question,
                conf->control ? &ngx_http_jemalloc_pprof_console_forms
-                             : &ngx_http_jemalloc_pprof_console_page,
-               ngx_http_jemalloc_pprof_console_write);
+                             : &ngx_http_jemalloc_pprof_console_page);
 }
 
 
-static ngx_int_t
-ngx_http_jemalloc_pprof_console_write(ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
-    jpp_sink_t *sink)
+static void *
+ngx_http_jemalloc_pprof_console_gather(ngx_http_request_t *r,
+    jpp_arena_t *arena)
 {
-    jpp_console_t                        console;
-    jpp_outcome_t                        outcome;
-    jpp_telemetry_t                      telemetry;
+    ngx_http_jemalloc_pprof_shown_t     *shown;
     ngx_http_jemalloc_pprof_loc_conf_t  *conf;
 
     conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
 
-    ngx_memzero(&console, sizeof(jpp_console_t));
-
-    console.telemetry = &telemetry;
-    console.links = ngx_http_jemalloc_pprof_resource_links(arena);
-    console.has_control = conf->control;
-    console.now = ngx_time();
-
-    if (jpp_outcome_read(&outcome, (char *) r->args.data, r->args.len)) {
-        console.outcome = &outcome;
+    shown = jpp_arena_alloc(arena, sizeof(ngx_http_jemalloc_pprof_shown_t));
+    if (shown == NULL) {
+        return NULL;
     }
 
-    if (console.links == NULL
-        || ngx_http_jemalloc_pprof_telemetry(co, arena, &telemetry) != NGX_OK)
+    shown->telemetry = ngx_http_jemalloc_pprof_telemetry(arena);
+    shown->console.links = ngx_http_jemalloc_pprof_resource_links(arena);
+
+    if (shown->telemetry == NULL || shown->console.links == NULL) {
+        return NULL;
+    }
+
+    shown->console.telemetry = &shown->telemetry->all;
+    shown->console.has_control = conf->control;
+    shown->console.now = shown->telemetry->now;
+
+    if (jpp_outcome_read(&shown->outcome, (char *) r->args.data, r->args.len))
+    {
+        shown->console.outcome = &shown->outcome;
+    }
+
+    return shown;
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_console_write(
+    const ngx_http_jemalloc_pprof_collection_t *co, void *data,
+    jpp_arena_t *arena, jpp_sink_t *sink)
+{
+    ngx_http_jemalloc_pprof_shown_t *shown = data;
+
+    if (ngx_http_jemalloc_pprof_telemetry_collected(shown->telemetry, co,
+                                                    arena)
+        != NGX_OK)
     {
         return NGX_ERROR;
     }
 
-    jpp_console_html(&console, sink);
+    ngx_http_jemalloc_pprof_telemetry_kernel(shown->telemetry);
+
+    jpp_console_html(&shown->console, sink);
 
     return NGX_OK;
 }

@@ -36,25 +36,32 @@ static ngx_int_t ngx_http_jemalloc_pprof_control_apply(ngx_http_request_t *r,
 static void ngx_http_jemalloc_pprof_control_want(
     ngx_http_jemalloc_pprof_wanted_t *wanted, const jpp_control_t *control,
     ngx_int_t sampler);
-static const ngx_http_jemalloc_pprof_answer_t *
-    ngx_http_jemalloc_pprof_control_form(ngx_http_request_t *r);
-static ngx_int_t ngx_http_jemalloc_pprof_control_write(ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
-    jpp_sink_t *sink);
+static const ngx_http_jemalloc_pprof_page_t *
+    ngx_http_jemalloc_pprof_control_page(ngx_http_request_t *r);
+static ngx_int_t ngx_http_jemalloc_pprof_control_write_json(
+    const ngx_http_jemalloc_pprof_collection_t *co, void *data,
+    jpp_arena_t *arena, jpp_sink_t *sink);
+static ngx_int_t ngx_http_jemalloc_pprof_control_write_address(
+    const ngx_http_jemalloc_pprof_collection_t *co, void *data,
+    jpp_arena_t *arena, jpp_sink_t *sink);
+static jpp_controlled_t *ngx_http_jemalloc_pprof_control_workers(
+    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena);
 
 
-static const ngx_http_jemalloc_pprof_answer_t
-    ngx_http_jemalloc_pprof_control_answer =
+static const ngx_http_jemalloc_pprof_page_t
+    ngx_http_jemalloc_pprof_control_json =
 {
-    .type = "application/json"
+    .answer.type = "application/json",
+    .write = ngx_http_jemalloc_pprof_control_write_json
 };
 
 /* for a form of the console: back to it */
 
-static const ngx_http_jemalloc_pprof_answer_t
+static const ngx_http_jemalloc_pprof_page_t
     ngx_http_jemalloc_pprof_control_back =
 {
-    .is_address = 1
+    .answer.is_address = 1,
+    .write = ngx_http_jemalloc_pprof_control_write_address
 };
 
 
@@ -245,11 +252,11 @@ ngx_http_jemalloc_pprof_control_apply(ngx_http_request_t *r,
     ngx_http_jemalloc_pprof_wanted_t     was, wanted;
     ngx_http_jemalloc_pprof_inquiry_t    inquiry;
     ngx_http_jemalloc_pprof_loc_conf_t  *conf;
-    const ngx_http_jemalloc_pprof_answer_t
-                                        *answer;
+    const ngx_http_jemalloc_pprof_page_t
+                                        *page;
 
     conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
-    answer = ngx_http_jemalloc_pprof_control_form(r);
+    page = ngx_http_jemalloc_pprof_control_page(r);
     zone = ngx_http_jemalloc_pprof_self.zone;
 
     ngx_http_jemalloc_pprof_inquiry_init(&inquiry, JPP_MESSAGE_CONTROL,
@@ -266,8 +273,7 @@ ngx_http_jemalloc_pprof_control_apply(ngx_http_request_t *r,
     }
 
     if (inquiry.selector.kind != JPP_WORKER_ALL || zone == NULL) {
-        return ngx_http_jemalloc_pprof_page(r, question, &inquiry, answer,
-                   ngx_http_jemalloc_pprof_control_write);
+        return ngx_http_jemalloc_pprof_page(r, question, &inquiry, page);
     }
 
     ngx_http_jemalloc_pprof_registry_get_wanted(zone, &was);
@@ -277,8 +283,7 @@ ngx_http_jemalloc_pprof_control_apply(ngx_http_request_t *r,
 
     ngx_http_jemalloc_pprof_registry_set_wanted(zone, &wanted);
 
-    rc = ngx_http_jemalloc_pprof_page(r, question, &inquiry, answer,
-                                      ngx_http_jemalloc_pprof_control_write);
+    rc = ngx_http_jemalloc_pprof_page(r, question, &inquiry, page);
 
     if (rc != NGX_DONE) {
         ngx_http_jemalloc_pprof_registry_set_wanted(zone, &was);
@@ -317,8 +322,8 @@ ngx_http_jemalloc_pprof_control_want(ngx_http_jemalloc_pprof_wanted_t *wanted,
 
 /* The console is at the root of a tree: of the form's own one. */
 
-static const ngx_http_jemalloc_pprof_answer_t *
-ngx_http_jemalloc_pprof_control_form(ngx_http_request_t *r)
+static const ngx_http_jemalloc_pprof_page_t *
+ngx_http_jemalloc_pprof_control_page(ngx_http_request_t *r)
 {
     ngx_uint_t                           is_below;
     ngx_http_jemalloc_pprof_loc_conf_t  *conf;
@@ -331,24 +336,62 @@ ngx_http_jemalloc_pprof_control_form(ngx_http_request_t *r)
     return is_below && ngx_http_jemalloc_pprof_prefers(r, "text/html",
                                                        "application/json")
            ? &ngx_http_jemalloc_pprof_control_back
-           : &ngx_http_jemalloc_pprof_control_answer;
+           : &ngx_http_jemalloc_pprof_control_json;
 }
 
 
 static ngx_int_t
-ngx_http_jemalloc_pprof_control_write(ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
-    jpp_sink_t *sink)
+ngx_http_jemalloc_pprof_control_write_json(
+    const ngx_http_jemalloc_pprof_collection_t *co, void *data,
+    jpp_arena_t *arena, jpp_sink_t *sink)
+{
+    jpp_controlled_t  *workers;
+
+    workers = ngx_http_jemalloc_pprof_control_workers(co, arena);
+    if (workers == NULL) {
+        return NGX_ERROR;
+    }
+
+    jpp_control_json(workers, co->n, sink);
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_control_write_address(
+    const ngx_http_jemalloc_pprof_collection_t *co, void *data,
+    jpp_arena_t *arena, jpp_sink_t *sink)
+{
+    jpp_outcome_t      outcome;
+    jpp_controlled_t  *workers;
+
+    workers = ngx_http_jemalloc_pprof_control_workers(co, arena);
+    if (workers == NULL) {
+        return NGX_ERROR;
+    }
+
+    jpp_outcome_fill(&outcome, &co->inquiry.question.control, workers, co->n);
+
+    jpp_sink_str(sink, "./?");
+    jpp_outcome_query(&outcome, sink);
+    jpp_sink_str(sink, "#acts");
+
+    return NGX_OK;
+}
+
+
+static jpp_controlled_t *
+ngx_http_jemalloc_pprof_control_workers(
+    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena)
 {
     ngx_uint_t                              i;
-    jpp_outcome_t                           outcome;
     jpp_controlled_t                       *workers;
     const ngx_http_jemalloc_pprof_share_t  *share;
 
     workers = jpp_arena_alloc(arena, co->n * sizeof(jpp_controlled_t));
-
     if (workers == NULL) {
-        return NGX_ERROR;
+        return NULL;
     }
 
     for (i = 0; i < co->n; i++) {
@@ -362,18 +405,5 @@ ngx_http_jemalloc_pprof_control_write(ngx_http_request_t *r,
                            ? share->peer.reply.err.text : NULL;
     }
 
-    if (ngx_http_jemalloc_pprof_control_form(r)->is_address) {
-        jpp_outcome_fill(&outcome, &co->inquiry.question.control, workers,
-                         co->n);
-
-        jpp_sink_str(sink, "./?");
-        jpp_outcome_query(&outcome, sink);
-        jpp_sink_str(sink, "#acts");
-
-        return NGX_OK;
-    }
-
-    jpp_control_json(workers, co->n, sink);
-
-    return NGX_OK;
+    return workers;
 }

@@ -2,24 +2,40 @@
 #include "ngx_http_jemalloc_pprof_figures.h"
 #include "ngx_http_jemalloc_pprof_history.h"
 #include "ngx_http_jemalloc_pprof_telemetry.h"
+#include "ngx_http_jemalloc_pprof_thread.h"
 
 
 /* for what all workers have written, and for what is read beside it */
-#define NGX_HTTP_JEMALLOC_PPROF_LOOK                                          \
-    (1024 * 1024 + sizeof(jpp_cgroup_t))
-#define NGX_HTTP_JEMALLOC_PPROF_LOOK_WORKER                                   \
-    (sizeof(jpp_worker_t) + sizeof(jpp_history_t))
+#define NGX_HTTP_JEMALLOC_PPROF_LOOK_CAP  (32 * 1024 * 1024)
+
+
+/* One at a time. */
+typedef struct {
+    ngx_http_jemalloc_pprof_task_t        task;
+    ngx_uint_t                            is_taken;
+
+    jpp_arena_t                           arena;
+    ngx_http_jemalloc_pprof_telemetry_t  *telemetry;
+    jpp_finding_t                         findings[JPP_FINDINGS];
+    ngx_uint_t                            n;
+    ngx_http_jemalloc_pprof_row_t         rows[
+                                          NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS];
+} ngx_http_jemalloc_pprof_look_t;
 
 
 static void ngx_http_jemalloc_pprof_history_tick(ngx_event_t *ev);
-static void ngx_http_jemalloc_pprof_history_look(ngx_log_t *log);
-static ngx_uint_t ngx_http_jemalloc_pprof_history_leads(
-    const ngx_http_jemalloc_pprof_row_t *rows, ngx_uint_t n,
-    ngx_uint_t generation);
-static ngx_uint_t ngx_http_jemalloc_pprof_history_find(
-    const ngx_http_jemalloc_pprof_row_t *rows, ngx_uint_t n,
-    jpp_finding_t findings[JPP_FINDINGS]);
+static void ngx_http_jemalloc_pprof_history_look(void);
+static void ngx_http_jemalloc_pprof_history_work(
+    ngx_http_jemalloc_pprof_task_t *task);
+static void ngx_http_jemalloc_pprof_history_done(
+    ngx_http_jemalloc_pprof_task_t *task);
 
+
+static ngx_http_jemalloc_pprof_look_t  ngx_http_jemalloc_pprof_look = {
+    .task.work = ngx_http_jemalloc_pprof_history_work,
+    .task.done = ngx_http_jemalloc_pprof_history_done,
+    .task.is_brief = 1
+};
 
 static ngx_event_t  ngx_http_jemalloc_pprof_history;
 static ngx_msec_t   ngx_http_jemalloc_pprof_history_begun;
@@ -91,122 +107,93 @@ ngx_http_jemalloc_pprof_history_tick(ngx_event_t *ev)
 
     ngx_http_jemalloc_pprof_registry_unlock(self->zone);
 
-    ngx_http_jemalloc_pprof_history_look(ev->log);
+    if (!ngx_http_jemalloc_pprof_look.is_taken
+        && ngx_http_jemalloc_pprof_registry_leads(self->zone, &self->row))
+    {
+        ngx_http_jemalloc_pprof_history_look();
+    }
 
     ngx_add_timer(ev, JPP_HISTORY_INTERVAL * 1000);
 }
 
 
 static void
-ngx_http_jemalloc_pprof_history_look(ngx_log_t *log)
+ngx_http_jemalloc_pprof_history_look(void)
 {
-    ngx_uint_t     i, n, level, generation;
-    jpp_notes_t   *notes;
-    jpp_finding_t  findings[JPP_FINDINGS];
+    ngx_http_jemalloc_pprof_look_t  *look;
 
-    static ngx_http_jemalloc_pprof_row_t
-                                      rows[NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS];
+    look = &ngx_http_jemalloc_pprof_look;
 
-    /* this finds out who was killed, too */
+    jpp_arena_init(&look->arena, NGX_HTTP_JEMALLOC_PPROF_LOOK_CAP);
 
-    n = ngx_http_jemalloc_pprof_registry_list(
-            ngx_http_jemalloc_pprof_self.zone, rows, &generation);
+    look->telemetry = ngx_http_jemalloc_pprof_telemetry(&look->arena);
 
-    if (!ngx_http_jemalloc_pprof_history_leads(rows, n, generation)) {
+    if (look->telemetry == NULL) {
+        jpp_arena_destroy(&look->arena);
         return;
     }
 
-    n = ngx_http_jemalloc_pprof_history_find(rows, n, findings);
+    look->is_taken = 1;
 
-    notes = ngx_http_jemalloc_pprof_registry_lock(
-                ngx_http_jemalloc_pprof_self.zone);
-    n = jpp_standing_update(notes->standing, findings, n, ngx_time());
-    ngx_http_jemalloc_pprof_registry_unlock(ngx_http_jemalloc_pprof_self.zone);
-
-    for (i = 0; i < n; i++) {
-        level = findings[i].is_critical ? NGX_LOG_ERR : NGX_LOG_WARN;
-
-        ngx_log_error(level, log, 0, "jemalloc_pprof: finding %s: %s: %s. %s",
-                      findings[i].id, findings[i].what, findings[i].because,
-                      findings[i].cure);
+    if (ngx_http_jemalloc_pprof_thread_post(&look->task) != NGX_OK) {
+        ngx_http_jemalloc_pprof_history_work(&look->task);
+        ngx_http_jemalloc_pprof_history_done(&look->task);
     }
 }
 
 
-/* rows are sorted by generation and index */
-
-static ngx_uint_t
-ngx_http_jemalloc_pprof_history_leads(
-    const ngx_http_jemalloc_pprof_row_t *rows, ngx_uint_t n,
-    ngx_uint_t generation)
+static void
+ngx_http_jemalloc_pprof_history_work(ngx_http_jemalloc_pprof_task_t *task)
 {
-    ngx_uint_t  i;
+    ngx_uint_t                            n, generation;
+    ngx_http_jemalloc_pprof_look_t       *look;
+    ngx_http_jemalloc_pprof_telemetry_t  *telemetry;
 
-    for (i = 0; i < n; i++) {
-        if (rows[i].generation == generation) {
-            return rows[i].pid == ngx_pid;
-        }
-    }
+    look = &ngx_http_jemalloc_pprof_look;
+    telemetry = look->telemetry;
 
-    return 0;
-}
+    /* this finds out who was killed, too */
 
+    n = ngx_http_jemalloc_pprof_registry_list(telemetry->zone, look->rows,
+                                              &generation);
+    look->n = 0;
 
-/* Without asking: the others may be busy, and numbers may be seconds old. */
-
-static ngx_uint_t
-ngx_http_jemalloc_pprof_history_find(
-    const ngx_http_jemalloc_pprof_row_t *rows, ngx_uint_t n,
-    jpp_finding_t findings[JPP_FINDINGS])
-{
-    ngx_uint_t        i, n_findings;
-    jpp_arena_t       arena;
-    jpp_fleet_t       fleet;
-    jpp_worker_t     *workers;
-    jpp_history_t    *histories;
-    const jpp_note_t *note;
-    jpp_telemetry_t   telemetry;
-
-    jpp_arena_init(&arena, NGX_HTTP_JEMALLOC_PPROF_LOOK
-                           + n * NGX_HTTP_JEMALLOC_PPROF_LOOK_WORKER);
-
-    workers = jpp_arena_alloc(&arena, n * sizeof(jpp_worker_t));
-    histories = jpp_arena_alloc(&arena, n * sizeof(jpp_history_t));
-
-    n_findings = 0;
-
-    if (workers == NULL || histories == NULL) {
-        goto done;
-    }
-
-    ngx_http_jemalloc_pprof_fleet(&fleet, workers, 0, n);
-
-    (void) ngx_http_jemalloc_pprof_registry_lock(
-               ngx_http_jemalloc_pprof_self.zone);
-
-    for (i = 0; i < n; i++) {
-        note = ngx_http_jemalloc_pprof_registry_note(
-                   ngx_http_jemalloc_pprof_self.zone, &rows[i]);
-
-        if (note != NULL && note->worker.started != 0) {
-            histories[fleet.n] = note->history;
-            workers[fleet.n] = note->worker;
-            workers[fleet.n].history = &histories[fleet.n];
-            fleet.n++;
-        }
-    }
-
-    ngx_http_jemalloc_pprof_registry_unlock(ngx_http_jemalloc_pprof_self.zone);
-
-    if (ngx_http_jemalloc_pprof_telemetry_of(&fleet, &arena, &telemetry)
+    if (ngx_http_jemalloc_pprof_telemetry_noted(telemetry, look->rows, n,
+                                                &look->arena)
         == NGX_OK)
     {
-        n_findings = jpp_findings(&telemetry, findings);
+        ngx_http_jemalloc_pprof_telemetry_kernel(telemetry);
+
+        look->n = jpp_findings(&telemetry->all, look->findings);
+    }
+}
+
+
+static void
+ngx_http_jemalloc_pprof_history_done(ngx_http_jemalloc_pprof_task_t *task)
+{
+    ngx_uint_t                       i, n, level;
+    jpp_notes_t                     *notes;
+    const jpp_finding_t             *finding;
+    ngx_http_jemalloc_pprof_look_t  *look;
+
+    look = &ngx_http_jemalloc_pprof_look;
+
+    notes = ngx_http_jemalloc_pprof_registry_lock(look->telemetry->zone);
+    n = jpp_standing_update(notes->standing, look->findings, look->n,
+                            ngx_time());
+    ngx_http_jemalloc_pprof_registry_unlock(look->telemetry->zone);
+
+    for (i = 0; i < n; i++) {
+        finding = &look->findings[i];
+        level = finding->is_critical ? NGX_LOG_ERR : NGX_LOG_WARN;
+
+        ngx_log_error(level, ngx_cycle->log, 0,
+                      "jemalloc_pprof: finding %s: %s: %s. %s", finding->id,
+                      finding->what, finding->because, finding->cure);
     }
 
-done:
+    jpp_arena_destroy(&look->arena);
 
-    jpp_arena_destroy(&arena);
-
-    return n_findings;
+    look->is_taken = 0;
 }

@@ -5,7 +5,8 @@
  * configuration, then looks at what all have written, and logs findings as they
  * rise: nobody needs to ask for them.
  *
- * For the event loop.  Its timer is cancelable: no worker waits for it.
+ * For the event loop; what that worker looks at, it looks at in its background
+ * thread.  The timer is cancelable: no worker waits for it.
  */
 
 

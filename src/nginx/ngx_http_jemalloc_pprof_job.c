@@ -74,11 +74,15 @@ ngx_http_jemalloc_pprof_job_start(ngx_http_jemalloc_pprof_job_t *job,
     ngx_uint_t           max;
     ngx_http_cleanup_t  *cln;
 
-    /* what needs no work here finds room beside what does */
+    /* what needs little work here finds room beside what needs much */
 
     max = NGX_HTTP_JEMALLOC_PPROF_MAX_JOBS;
 
-    if (ngx_http_jemalloc_pprof_n_jobs > (job->work != NULL ? max : 2 * max)) {
+    if (job->work == NULL || job->task.is_brief) {
+        max *= 2;
+    }
+
+    if (ngx_http_jemalloc_pprof_n_jobs > max) {
         ngx_http_jemalloc_pprof_job_destroy(job);
         return ngx_http_jemalloc_pprof_refuse(r, NGX_HTTP_JEMALLOC_PPROF_BUSY);
     }
@@ -125,7 +129,11 @@ ngx_http_jemalloc_pprof_job_run(ngx_http_jemalloc_pprof_job_t *job,
 
     if (ngx_http_jemalloc_pprof_thread_post(&job->task) != NGX_OK) {
 
-        /* next is called as after a thread that has failed */
+        /* next is called as after a thread that is done, or has failed */
+
+        if (job->task.is_brief) {
+            job->work(job);
+        }
 
         ngx_http_jemalloc_pprof_job_wait(job, 0);
         return NGX_OK;

@@ -12,6 +12,8 @@
 
 static void ngx_http_jemalloc_pprof_kind_status(
     ngx_http_jemalloc_pprof_reply_t *reply);
+static void ngx_http_jemalloc_pprof_kind_status_work(
+    ngx_http_jemalloc_pprof_reply_t *reply);
 static jpp_code_t ngx_http_jemalloc_pprof_kind_dump_check(
     const jpp_worker_t *worker, jpp_err_t *err);
 static void ngx_http_jemalloc_pprof_kind_dump_work(
@@ -29,7 +31,9 @@ const ngx_http_jemalloc_pprof_kind_t
 {
 
     [JPP_MESSAGE_STATUS] = {
-        .begin = ngx_http_jemalloc_pprof_kind_status
+        .begin = ngx_http_jemalloc_pprof_kind_status,
+        .work = ngx_http_jemalloc_pprof_kind_status_work,
+        .is_brief = 1
     },
 
     [JPP_MESSAGE_DUMP] = {
@@ -91,12 +95,17 @@ const ngx_http_jemalloc_pprof_kind_t
 static void
 ngx_http_jemalloc_pprof_kind_status(ngx_http_jemalloc_pprof_reply_t *reply)
 {
-    jpp_worker_t  *worker;
+    ngx_http_jemalloc_pprof_figures_read(&reply->reply.worker);
+}
 
-    worker = &reply->reply.worker;
 
-    ngx_http_jemalloc_pprof_figures_read(worker);
-    jpp_usage_read(&worker->activity.usage);
+/* before Linux 6.2 a descriptor takes microseconds to count */
+
+static void
+ngx_http_jemalloc_pprof_kind_status_work(
+    ngx_http_jemalloc_pprof_reply_t *reply)
+{
+    jpp_usage_read(&reply->reply.worker.activity.usage);
 }
 
 

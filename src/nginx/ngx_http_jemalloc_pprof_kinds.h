@@ -76,6 +76,8 @@ typedef struct {
                                            /*   and a reset forgets them */
     unsigned                 is_alone:1;   /* one worker after the other: it */
                                            /*   may be stopped meanwhile */
+    unsigned                 is_brief:1;   /* the work takes milliseconds, */
+                                           /*   and waits for no other */
     unsigned                 is_change:1;  /* made in all that are asked, for */
                                            /*   one asker, who may leave */
 } ngx_http_jemalloc_pprof_kind_t;

@@ -1,8 +1,8 @@
 
 /*
- * What workers answer to a question for their status, written at once; and
- * where details are asked for, what they answer to a second one, written in the
- * background thread.
+ * What workers answer to a question for their status, and where details are
+ * asked for, what they answer to a second one; written in the background
+ * thread.
  */
 
 
@@ -32,11 +32,11 @@ typedef struct {
     ngx_http_jemalloc_pprof_inquiry_t    inquiries[2];
     ngx_http_jemalloc_pprof_reader_t     readers[2];   /* of the status, and */
                                                        /*   of the details */
-    jpp_telemetry_t                      telemetry;
-    time_t                               seconds;
     jpp_err_t                            refused;
 
     jpp_arena_t                          arena;        /* all that follows */
+    ngx_http_jemalloc_pprof_telemetry_t
+                                        *telemetry;
     u_char                              *body;
     size_t                               len;
 } ngx_http_jemalloc_pprof_memory_t;
@@ -125,6 +125,7 @@ ngx_http_jemalloc_pprof_memory_create(
     memory->args = question->args;
     memory->detail = jpp_memory_detail(&memory->args);
 
+    memory->job.work = ngx_http_jemalloc_pprof_memory_work;
     memory->job.next = ngx_http_jemalloc_pprof_memory_ask;
     memory->job.release = ngx_http_jemalloc_pprof_memory_release;
 
@@ -132,9 +133,10 @@ ngx_http_jemalloc_pprof_memory_create(
                                          JPP_MESSAGE_STATUS, &memory->args,
                                          conf);
 
-    if (memory->detail != JPP_DETAIL_NONE) {
-        memory->job.work = ngx_http_jemalloc_pprof_memory_work;
+    if (memory->detail == JPP_DETAIL_NONE) {
+        memory->job.task.is_brief = 1;
 
+    } else {
         ngx_http_jemalloc_pprof_inquiry_init(&memory->inquiries[1],
                         ngx_http_jemalloc_pprof_memory_kinds[memory->detail],
                         &memory->args, conf);
@@ -168,28 +170,22 @@ ngx_http_jemalloc_pprof_memory_asked(ngx_http_jemalloc_pprof_job_t *job,
     ngx_http_jemalloc_pprof_collection_t  *co;
 
     co = memory->readers[0].collection;
-    memory->seconds = ngx_time();
-
     rc = ngx_http_jemalloc_pprof_memory_check(memory, co, r);
 
     if (rc != NGX_OK) {
         return rc;
     }
 
-    if (ngx_http_jemalloc_pprof_telemetry(co, &memory->arena,
-                                          &memory->telemetry)
-        != NGX_OK)
-    {
+    memory->telemetry = ngx_http_jemalloc_pprof_telemetry(&memory->arena);
+
+    if (memory->telemetry == NULL) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    if (memory->detail != JPP_DETAIL_NONE) {
-        return ngx_http_jemalloc_pprof_memory_ask_more(memory, r);
-    }
-
-    return ngx_http_jemalloc_pprof_memory_write(memory) == NGX_OK
-           ? ngx_http_jemalloc_pprof_memory_send(job, r)
-           : NGX_HTTP_INTERNAL_SERVER_ERROR;
+    return memory->detail != JPP_DETAIL_NONE
+           ? ngx_http_jemalloc_pprof_memory_ask_more(memory, r)
+           : ngx_http_jemalloc_pprof_job_run(job,
+                 ngx_http_jemalloc_pprof_memory_send);
 }
 
 
@@ -203,22 +199,13 @@ ngx_http_jemalloc_pprof_memory_check(
     const ngx_http_jemalloc_pprof_memory_t *memory,
     const ngx_http_jemalloc_pprof_collection_t *co, ngx_http_request_t *r)
 {
-    const ngx_http_jemalloc_pprof_share_t  *share;
-
-    share = &co->shares[0];
-
-    if (co->n_answered == 0 && share->peer.reply.err.code == JPP_ERR_LATE) {
-        return ngx_http_jemalloc_pprof_refuse(r, NGX_HTTP_JEMALLOC_PPROF_LATE,
-                                              share->peer.row.index,
-                                              share->peer.row.pid,
-                                              share->peer.reply.err.text);
+    if (ngx_http_jemalloc_pprof_collect_is_late(co)) {
+        return ngx_http_jemalloc_pprof_refuse_late(r, &co->shares[0]);
     }
 
     if (memory->args.values[JPP_ARG_STRICT] != 0 && co->n_answered < co->n) {
-        return ngx_http_jemalloc_pprof_refuse(r,
-                   NGX_HTTP_JEMALLOC_PPROF_INCOMPLETE, co->n_answered, co->n,
-                   "the error log and the answer without strict=1 say which "
-                   "are missing and why");
+        return ngx_http_jemalloc_pprof_refuse_incomplete(r, co->n_answered,
+                                                         co->n, 0);
     }
 
     return NGX_OK;
@@ -249,20 +236,19 @@ static ngx_uint_t
 ngx_http_jemalloc_pprof_memory_is_refused(
     ngx_http_jemalloc_pprof_memory_t *memory)
 {
-    char                 size[JPP_UNITS_TEXT];
-    size_t               i;
-    uint64_t             anon;
-    const jpp_fleet_t   *fleet;
-    const jpp_worker_t  *worker;
+    char                                         size[JPP_UNITS_TEXT];
+    uint64_t                                     anon;
+    ngx_uint_t                                   i;
+    const ngx_http_jemalloc_pprof_row_t         *row;
+    const ngx_http_jemalloc_pprof_collection_t  *co;
 
-    fleet = memory->telemetry.fleet;
+    co = memory->readers[0].collection;
 
-    if (memory->detail == JPP_DETAIL_ARENAS && fleet->n_asked > 1) {
+    if (memory->detail == JPP_DETAIL_ARENAS && co->n > 1) {
         (void) jpp_err_set(&memory->refused, JPP_ERR_ARG,
                            "detail=arenas is for one worker: choose it with "
-                           "worker=0 or worker=pid-%" PRId64,
-                           fleet->n > 0 ? fleet->workers[0].who.pid
-                                        : (int64_t) ngx_pid);
+                           "worker=0 or worker=pid-%d",
+                           (int) co->shares[0].peer.row.pid);
         return 1;
     }
 
@@ -272,17 +258,22 @@ ngx_http_jemalloc_pprof_memory_is_refused(
         return 0;
     }
 
-    for (i = 0; i < fleet->n; i++) {
-        worker = &fleet->workers[i];
-        anon = worker->activity.usage.rss_anon;
+    for (i = 0; i < co->n; i++) {
+
+        if (co->shares[i].state != NGX_HTTP_JEMALLOC_PPROF_SHARE_ANSWERED) {
+            continue;
+        }
+
+        row = &co->shares[i].peer.row;
+        anon = co->shares[i].peer.reply.worker.activity.usage.rss_anon;
 
         if (anon != JPP_NONE && anon > NGX_HTTP_JEMALLOC_PPROF_MEMORY_LARGE) {
             (void) jpp_err_set(&memory->refused, JPP_ERR_ARG,
-                               "worker %" PRIu32 " (pid %" PRId64 ") has %s of "
-                               "anonymous memory, whose page tables take the "
-                               "kernel some %" PRIu64 " ms to read, in which "
-                               "the worker may have to wait: add force=1",
-                               worker->who.index, worker->who.pid,
+                               "worker %d (pid %d) has %s of anonymous memory, "
+                               "whose page tables take the kernel some "
+                               "%" PRIu64 " ms to read, in which the worker "
+                               "may have to wait: add force=1",
+                               (int) row->index, (int) row->pid,
                                jpp_units_bytes(anon, size), anon >> 27);
             return 1;
         }
@@ -330,10 +321,19 @@ ngx_http_jemalloc_pprof_memory_write(ngx_http_jemalloc_pprof_memory_t *memory)
     jpp_sink_t     sink;
     jpp_memory_t   from;
 
+    if (ngx_http_jemalloc_pprof_telemetry_collected(memory->telemetry,
+            memory->readers[0].collection, &memory->arena)
+        != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    ngx_http_jemalloc_pprof_telemetry_kernel(memory->telemetry);
+
     ngx_memzero(&from, sizeof(jpp_memory_t));
 
-    from.telemetry = &memory->telemetry;
-    from.seconds = memory->seconds;
+    from.telemetry = &memory->telemetry->all;
+    from.seconds = memory->telemetry->now;
     from.args = &memory->args;
     from.arena = &memory->arena;
     from.detail = memory->detail;

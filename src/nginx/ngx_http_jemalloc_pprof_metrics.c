@@ -7,29 +7,35 @@
 #include "jpp_metrics.h"
 
 
-static ngx_int_t ngx_http_jemalloc_pprof_metrics_text(ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
-    jpp_sink_t *sink);
-static ngx_int_t ngx_http_jemalloc_pprof_metrics_open(ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
-    jpp_sink_t *sink);
+static ngx_int_t ngx_http_jemalloc_pprof_metrics_text(
+    const ngx_http_jemalloc_pprof_collection_t *co, void *data,
+    jpp_arena_t *arena, jpp_sink_t *sink);
+static ngx_int_t ngx_http_jemalloc_pprof_metrics_open(
+    const ngx_http_jemalloc_pprof_collection_t *co, void *data,
+    jpp_arena_t *arena, jpp_sink_t *sink);
 static ngx_int_t ngx_http_jemalloc_pprof_metrics_write(
-    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
+    const ngx_http_jemalloc_pprof_collection_t *co,
+    ngx_http_jemalloc_pprof_telemetry_t *telemetry, jpp_arena_t *arena,
     bool is_openmetrics, jpp_sink_t *sink);
 
 
 /* Prometheus 3 refuses an answer whose type it does not know */
 
-static const ngx_http_jemalloc_pprof_answer_t
-    ngx_http_jemalloc_pprof_metrics_text_answer =
+static const ngx_http_jemalloc_pprof_page_t
+    ngx_http_jemalloc_pprof_metrics_text_page =
 {
-    .type = "text/plain; version=0.0.4"
+    .answer.type = "text/plain; version=0.0.4",
+    .gather = ngx_http_jemalloc_pprof_status_gather,
+    .write = ngx_http_jemalloc_pprof_metrics_text
 };
 
-static const ngx_http_jemalloc_pprof_answer_t
-    ngx_http_jemalloc_pprof_metrics_open_answer =
+static const ngx_http_jemalloc_pprof_page_t
+    ngx_http_jemalloc_pprof_metrics_open_page =
 {
-    .type = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+    .answer.type = "application/openmetrics-text; version=1.0.0; "
+                   "charset=utf-8",
+    .gather = ngx_http_jemalloc_pprof_status_gather,
+    .write = ngx_http_jemalloc_pprof_metrics_open
 };
 
 
@@ -37,50 +43,47 @@ ngx_int_t
 ngx_http_jemalloc_pprof_metrics(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question)
 {
-    if (ngx_http_jemalloc_pprof_prefers(r, "application/openmetrics-text",
-                                        "text/plain"))
-    {
-        return ngx_http_jemalloc_pprof_status_page(r, question,
-                   &ngx_http_jemalloc_pprof_metrics_open_answer,
-                   ngx_http_jemalloc_pprof_metrics_open);
-    }
-
     return ngx_http_jemalloc_pprof_status_page(r, question,
-               &ngx_http_jemalloc_pprof_metrics_text_answer,
-               ngx_http_jemalloc_pprof_metrics_text);
+               ngx_http_jemalloc_pprof_prefers(r,
+                   "application/openmetrics-text", "text/plain")
+               ? &ngx_http_jemalloc_pprof_metrics_open_page
+               : &ngx_http_jemalloc_pprof_metrics_text_page);
 }
 
 
 static ngx_int_t
-ngx_http_jemalloc_pprof_metrics_text(ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
-    jpp_sink_t *sink)
+ngx_http_jemalloc_pprof_metrics_text(
+    const ngx_http_jemalloc_pprof_collection_t *co, void *data,
+    jpp_arena_t *arena, jpp_sink_t *sink)
 {
-    return ngx_http_jemalloc_pprof_metrics_write(co, arena, false, sink);
+    return ngx_http_jemalloc_pprof_metrics_write(co, data, arena, false, sink);
 }
 
 
 static ngx_int_t
-ngx_http_jemalloc_pprof_metrics_open(ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
-    jpp_sink_t *sink)
+ngx_http_jemalloc_pprof_metrics_open(
+    const ngx_http_jemalloc_pprof_collection_t *co, void *data,
+    jpp_arena_t *arena, jpp_sink_t *sink)
 {
-    return ngx_http_jemalloc_pprof_metrics_write(co, arena, true, sink);
+    return ngx_http_jemalloc_pprof_metrics_write(co, data, arena, true, sink);
 }
 
 
 static ngx_int_t
 ngx_http_jemalloc_pprof_metrics_write(
-    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
+    const ngx_http_jemalloc_pprof_collection_t *co,
+    ngx_http_jemalloc_pprof_telemetry_t *telemetry, jpp_arena_t *arena,
     bool is_openmetrics, jpp_sink_t *sink)
 {
-    jpp_telemetry_t  telemetry;
-
-    if (ngx_http_jemalloc_pprof_telemetry(co, arena, &telemetry) != NGX_OK) {
+    if (ngx_http_jemalloc_pprof_telemetry_collected(telemetry, co, arena)
+        != NGX_OK)
+    {
         return NGX_ERROR;
     }
 
-    jpp_metrics_write(&telemetry, is_openmetrics, sink);
+    ngx_http_jemalloc_pprof_telemetry_kernel(telemetry);
+
+    jpp_metrics_write(&telemetry->all, is_openmetrics, sink);
 
     return NGX_OK;
 }

@@ -17,18 +17,26 @@ typedef struct {
     ngx_http_jemalloc_pprof_inquiry_t           inquiry;
     ngx_http_jemalloc_pprof_reader_t            reader;
 
-    const ngx_http_jemalloc_pprof_answer_t     *answer;
-    ngx_http_jemalloc_pprof_page_pt             write;
+    const ngx_http_jemalloc_pprof_page_t       *page;
     ngx_uint_t                                  is_strict;
-} ngx_http_jemalloc_pprof_page_t;
+
+    jpp_arena_t                                 arena;  /* all that follows */
+    void                                       *data;   /* gathered */
+    u_char                                     *body;
+    size_t                                      len;
+} ngx_http_jemalloc_pprof_paging_t;
 
 
 static ngx_int_t ngx_http_jemalloc_pprof_page_collect(
     ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
 static ngx_int_t ngx_http_jemalloc_pprof_page_collected(
     ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
+static void ngx_http_jemalloc_pprof_page_work(
+    ngx_http_jemalloc_pprof_job_t *job);
+static ngx_int_t ngx_http_jemalloc_pprof_page_write(
+    ngx_http_jemalloc_pprof_paging_t *paging);
 static ngx_int_t ngx_http_jemalloc_pprof_page_send(
-    ngx_http_jemalloc_pprof_page_t *page, ngx_http_request_t *r);
+    ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
 static void ngx_http_jemalloc_pprof_page_release(
     ngx_http_jemalloc_pprof_job_t *job);
 
@@ -37,35 +45,37 @@ ngx_int_t
 ngx_http_jemalloc_pprof_page(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question,
     const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
-    const ngx_http_jemalloc_pprof_answer_t *answer,
-    ngx_http_jemalloc_pprof_page_pt write)
+    const ngx_http_jemalloc_pprof_page_t *page)
 {
-    ngx_http_jemalloc_pprof_page_t      *page;
+    ngx_http_jemalloc_pprof_paging_t    *paging;
     ngx_http_jemalloc_pprof_loc_conf_t  *conf;
 
     if (r->method == NGX_HTTP_HEAD) {
-        return ngx_http_jemalloc_pprof_send_head(r, answer);
+        return ngx_http_jemalloc_pprof_send_head(r, &page->answer);
     }
 
     conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
 
-    page = (ngx_http_jemalloc_pprof_page_t *)
-               ngx_http_jemalloc_pprof_job_create(
-                   sizeof(ngx_http_jemalloc_pprof_page_t), conf->timeout);
+    paging = (ngx_http_jemalloc_pprof_paging_t *)
+                 ngx_http_jemalloc_pprof_job_create(
+                     sizeof(ngx_http_jemalloc_pprof_paging_t), conf->timeout);
 
-    if (page == NULL) {
+    if (paging == NULL) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    page->job.next = ngx_http_jemalloc_pprof_page_collect;
-    page->job.release = ngx_http_jemalloc_pprof_page_release;
+    paging->job.task.is_brief = 1;
+    paging->job.work = ngx_http_jemalloc_pprof_page_work;
+    paging->job.next = ngx_http_jemalloc_pprof_page_collect;
+    paging->job.release = ngx_http_jemalloc_pprof_page_release;
 
-    page->inquiry = *inquiry;
-    page->answer = answer;
-    page->write = write;
-    page->is_strict = question->args.values[JPP_ARG_STRICT] != 0;
+    paging->inquiry = *inquiry;
+    paging->page = page;
+    paging->is_strict = question->args.values[JPP_ARG_STRICT] != 0;
 
-    return ngx_http_jemalloc_pprof_job_start(&page->job, r);
+    jpp_arena_init(&paging->arena, NGX_HTTP_JEMALLOC_PPROF_PAGE_CAP);
+
+    return ngx_http_jemalloc_pprof_job_start(&paging->job, r);
 }
 
 
@@ -73,10 +83,10 @@ static ngx_int_t
 ngx_http_jemalloc_pprof_page_collect(ngx_http_jemalloc_pprof_job_t *job,
     ngx_http_request_t *r)
 {
-    ngx_http_jemalloc_pprof_page_t *page = (void *) job;
+    ngx_http_jemalloc_pprof_paging_t *paging = (void *) job;
 
-    return ngx_http_jemalloc_pprof_job_collect(job, r, &page->reader,
-               &page->inquiry, ngx_http_jemalloc_pprof_page_collected);
+    return ngx_http_jemalloc_pprof_job_collect(job, r, &paging->reader,
+               &paging->inquiry, ngx_http_jemalloc_pprof_page_collected);
 }
 
 
@@ -89,88 +99,108 @@ static ngx_int_t
 ngx_http_jemalloc_pprof_page_collected(ngx_http_jemalloc_pprof_job_t *job,
     ngx_http_request_t *r)
 {
-    ngx_http_jemalloc_pprof_page_t *page = (void *) job;
+    ngx_http_jemalloc_pprof_paging_t *paging = (void *) job;
 
-    const char                            *where;
-    ngx_http_jemalloc_pprof_share_t       *share;
     ngx_http_jemalloc_pprof_collection_t  *co;
 
-    co = page->reader.collection;
-    share = &co->shares[0];
+    co = paging->reader.collection;
 
-    if (co->n_answered == 0 && share->peer.reply.err.code == JPP_ERR_LATE) {
-        return ngx_http_jemalloc_pprof_refuse(r, NGX_HTTP_JEMALLOC_PPROF_LATE,
-                                              share->peer.row.index,
-                                              share->peer.row.pid,
-                                              share->peer.reply.err.text);
+    if (ngx_http_jemalloc_pprof_collect_is_late(co)) {
+        return ngx_http_jemalloc_pprof_refuse_late(r, &co->shares[0]);
     }
 
-    if (page->is_strict && co->n_answered < co->n) {
-        where = co->kind->is_change
-                ? "the change was made in those; the error log and the answer "
-                  "without strict=1 say which are missing and why"
-                : "the error log and the answer without strict=1 say which "
-                  "are missing and why";
-
-        return ngx_http_jemalloc_pprof_refuse(r,
-                   NGX_HTTP_JEMALLOC_PPROF_INCOMPLETE, co->n_answered, co->n,
-                   where);
+    if (paging->is_strict && co->n_answered < co->n) {
+        return ngx_http_jemalloc_pprof_refuse_incomplete(r, co->n_answered,
+                                                         co->n,
+                                                         co->kind->is_change);
     }
 
-    return ngx_http_jemalloc_pprof_page_send(page, r);
+    if (paging->page->gather != NULL) {
+        paging->data = paging->page->gather(r, &paging->arena);
+
+        if (paging->data == NULL) {
+            return NGX_HTTP_INTERNAL_SERVER_ERROR;
+        }
+    }
+
+    return ngx_http_jemalloc_pprof_job_run(job,
+               ngx_http_jemalloc_pprof_page_send);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_page_work(ngx_http_jemalloc_pprof_job_t *job)
+{
+    ngx_http_jemalloc_pprof_paging_t *paging = (void *) job;
+
+    job->rc = ngx_http_jemalloc_pprof_page_write(paging) == NGX_OK
+              ? JPP_OK : jpp_err_memory(&job->err);
 }
 
 
 static ngx_int_t
-ngx_http_jemalloc_pprof_page_send(ngx_http_jemalloc_pprof_page_t *page,
-    ngx_http_request_t *r)
+ngx_http_jemalloc_pprof_page_write(ngx_http_jemalloc_pprof_paging_t *paging)
 {
     uint8_t      *buffer;
-    ngx_int_t     rc;
     jpp_vec_t    *out;
     jpp_sink_t    sink;
-    jpp_arena_t   arena;
+    jpp_arena_t  *arena;
 
-    jpp_arena_init(&arena, NGX_HTTP_JEMALLOC_PPROF_PAGE_CAP);
+    arena = &paging->arena;
 
-    buffer = jpp_arena_alloc(&arena, NGX_HTTP_JEMALLOC_PPROF_PAGE_BUFFER);
-    out = jpp_vec_create(&arena);
+    buffer = jpp_arena_alloc(arena, NGX_HTTP_JEMALLOC_PPROF_PAGE_BUFFER);
+    out = jpp_vec_create(arena);
 
     if (buffer == NULL || out == NULL) {
-        goto failed;
+        return NGX_ERROR;
     }
 
     jpp_sink_init(&sink, buffer, NGX_HTTP_JEMALLOC_PPROF_PAGE_BUFFER,
                   jpp_sink_to_vec, out);
 
-    if (page->write(r, page->reader.collection, &arena, &sink) != NGX_OK
+    if (paging->page->write(paging->reader.collection, paging->data, arena,
+                            &sink)
+        != NGX_OK
         || jpp_sink_flush(&sink) != 0)
     {
-        goto failed;
+        return NGX_ERROR;
     }
 
-    if (page->answer->is_address) {
-        rc = ngx_http_jemalloc_pprof_send_see_other(r, out->data, out->len);
-        jpp_arena_destroy(&arena);
+    paging->body = out->data;
+    paging->len = out->len;
 
-        return rc;
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_page_send(ngx_http_jemalloc_pprof_job_t *job,
+    ngx_http_request_t *r)
+{
+    ngx_http_jemalloc_pprof_paging_t *paging = (void *) job;
+
+    const ngx_http_jemalloc_pprof_answer_t  *answer;
+
+    if (job->rc != JPP_OK) {
+        return ngx_http_jemalloc_pprof_refuse_own(r, &job->err);
     }
 
-    return ngx_http_jemalloc_pprof_deliver(r, page->answer, &arena,
-                                             out->data, out->len);
+    answer = &paging->page->answer;
 
-failed:
-
-    jpp_arena_destroy(&arena);
-
-    return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    return answer->is_address
+           ? ngx_http_jemalloc_pprof_send_see_other(r, paging->body,
+                                                    paging->len)
+           : ngx_http_jemalloc_pprof_deliver(r, answer, &paging->arena,
+                                             paging->body, paging->len);
 }
 
 
 static void
 ngx_http_jemalloc_pprof_page_release(ngx_http_jemalloc_pprof_job_t *job)
 {
-    ngx_http_jemalloc_pprof_page_t *page = (void *) job;
+    ngx_http_jemalloc_pprof_paging_t *paging = (void *) job;
 
-    ngx_http_jemalloc_pprof_collect_leave(&page->reader);
+    ngx_http_jemalloc_pprof_collect_leave(&paging->reader);
+
+    jpp_arena_destroy(&paging->arena);
 }

@@ -1,7 +1,8 @@
 
 /*
- * A page: what the chosen workers answer, written in the event loop.  For
- * answers of some kilobytes; a profile is written in the background.
+ * A page: what the chosen workers answer, for people and programs, but no
+ * profile.  It is written in the background thread, without waiting for a dump
+ * or a report that runs there.
  */
 
 
@@ -13,23 +14,34 @@
 #include "ngx_http_jemalloc_pprof_send.h"
 
 
-/* Write the page of CO for R to SINK; NGX_ERROR: no memory in ARENA. */
-typedef ngx_int_t (*ngx_http_jemalloc_pprof_page_pt)(
-    ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
-    jpp_sink_t *sink);
+/* How a page is made. */
+typedef struct {
+    ngx_http_jemalloc_pprof_answer_t   answer;
+
+    /*
+     * On the event loop, when workers have answered R: what WRITE needs of
+     * nginx, in ARENA.  NULL: no memory.  It must not take long.
+     */
+    void     *(*gather)(ngx_http_request_t *r, jpp_arena_t *arena);
+
+    /*
+     * In the thread, without nginx: write what CO collected to SINK.  DATA is
+     * what GATHER returned.  NGX_ERROR: no memory in ARENA.
+     */
+    ngx_int_t  (*write)(const ngx_http_jemalloc_pprof_collection_t *co,
+                        void *data, jpp_arena_t *arena, jpp_sink_t *sink);
+} ngx_http_jemalloc_pprof_page_t;
 
 
 /*
- * Answer R with the page that WRITE makes of the answers to INQUIRY.  It is an
- * error if the first worker is late and none answers, or if QUESTION is strict
- * and one is missing.
+ * Answer R with the PAGE of the answers to INQUIRY.  It is an error if the
+ * first worker is late and none answers, or if QUESTION is strict and one is
+ * missing.
  */
 ngx_int_t ngx_http_jemalloc_pprof_page(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question,
     const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
-    const ngx_http_jemalloc_pprof_answer_t *answer,
-    ngx_http_jemalloc_pprof_page_pt write);
+    const ngx_http_jemalloc_pprof_page_t *page);
 
 
 #endif /* _NGX_HTTP_JEMALLOC_PPROF_PAGE_H_INCLUDED_ */

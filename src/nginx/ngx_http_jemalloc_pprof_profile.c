@@ -290,9 +290,7 @@ ngx_http_jemalloc_pprof_profile_none(ngx_http_jemalloc_pprof_profile_t *profile,
     worker = &share->peer.reply.worker;
 
     if (why->code == JPP_ERR_LATE) {
-        return ngx_http_jemalloc_pprof_refuse(r, NGX_HTTP_JEMALLOC_PPROF_LATE,
-                                              share->peer.row.index,
-                                              share->peer.row.pid, why->text);
+        return ngx_http_jemalloc_pprof_refuse_late(r, share);
     }
 
     if (why->code == JPP_ERR_FULL) {

@@ -299,3 +299,28 @@ ngx_http_jemalloc_pprof_refuse_full(ngx_http_request_t *r)
     return ngx_http_jemalloc_pprof_refuse(r, NGX_HTTP_JEMALLOC_PPROF_FULL,
                (ngx_uint_t) NGX_HTTP_JEMALLOC_PPROF_TOTAL, conf->max_size);
 }
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_refuse_late(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_share_t *share)
+{
+    return ngx_http_jemalloc_pprof_refuse(r, NGX_HTTP_JEMALLOC_PPROF_LATE,
+                                          share->peer.row.index,
+                                          share->peer.row.pid,
+                                          share->peer.reply.err.text);
+}
+
+
+ngx_int_t
+ngx_http_jemalloc_pprof_refuse_incomplete(ngx_http_request_t *r,
+    ngx_uint_t n_answered, ngx_uint_t n, ngx_uint_t is_change)
+{
+    return ngx_http_jemalloc_pprof_refuse(r,
+               NGX_HTTP_JEMALLOC_PPROF_INCOMPLETE, n_answered, n,
+               is_change
+               ? "the change was made in those; the error log and the answer "
+                 "without strict=1 say which are missing and why"
+               : "the error log and the answer without strict=1 say which are "
+                 "missing and why");
+}

@@ -13,6 +13,7 @@
 
 
 #include "ngx_http_jemalloc_pprof.h"
+#include "ngx_http_jemalloc_pprof_share.h"
 
 #include "jpp_jemalloc.h"
 
@@ -76,6 +77,17 @@ ngx_int_t ngx_http_jemalloc_pprof_refuse_state(ngx_http_request_t *r,
 /* Send why ngx_http_jemalloc_pprof_collect() failed with RC. */
 ngx_int_t ngx_http_jemalloc_pprof_refuse_uncollected(ngx_http_request_t *r,
     ngx_int_t rc);
+
+/* Send that the worker of SHARE is late. */
+ngx_int_t ngx_http_jemalloc_pprof_refuse_late(ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_share_t *share);
+
+/*
+ * To a strict question: send that only N_ANSWERED of N workers have answered;
+ * it IS_CHANGE that those have made.
+ */
+ngx_int_t ngx_http_jemalloc_pprof_refuse_incomplete(ngx_http_request_t *r,
+    ngx_uint_t n_answered, ngx_uint_t n, ngx_uint_t is_change);
 
 /* Send that the budget is used up. */
 ngx_int_t ngx_http_jemalloc_pprof_refuse_full(ngx_http_request_t *r);

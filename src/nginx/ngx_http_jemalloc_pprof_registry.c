@@ -2,6 +2,7 @@
 #include "ngx_http_jemalloc_pprof.h"
 #include "ngx_http_jemalloc_pprof_registry.h"
 
+#include "jpp_process.h"
 #include "jpp_sort.h"
 
 #include <signal.h>
@@ -12,6 +13,7 @@ typedef struct {
     ngx_atomic_t                                n_changes;
     volatile time_t                             loaded;
     volatile ngx_http_jemalloc_pprof_wanted_t   wanted;
+    ngx_uint_t                                  n_rows;    /* ever used */
     ngx_http_jemalloc_pprof_row_t
                                       rows[NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS];
     jpp_notes_t                                 notes;     /* the last */
@@ -27,6 +29,13 @@ static ngx_int_t ngx_http_jemalloc_pprof_init_zone(ngx_shm_zone_t *zone,
     void *data);
 static ngx_int_t ngx_http_jemalloc_pprof_registry_enter(ngx_shm_zone_t *zone,
     ngx_http_jemalloc_pprof_row_t *row);
+static void ngx_http_jemalloc_pprof_registry_clear(ngx_shm_zone_t *zone,
+    const ngx_http_jemalloc_pprof_row_t *row, ngx_uint_t has_vanished);
+static ngx_uint_t ngx_http_jemalloc_pprof_first(
+    ngx_http_jemalloc_pprof_registry_t *registry,
+    ngx_http_jemalloc_pprof_row_t *first);
+static ngx_uint_t ngx_http_jemalloc_pprof_lives(
+    const ngx_http_jemalloc_pprof_row_t *row, ngx_uint_t is_sure);
 static void ngx_http_jemalloc_pprof_vanished(
     ngx_http_jemalloc_pprof_registry_t *registry, ngx_uint_t place);
 static ngx_uint_t ngx_http_jemalloc_pprof_is_row(
@@ -34,7 +43,6 @@ static ngx_uint_t ngx_http_jemalloc_pprof_is_row(
     const ngx_http_jemalloc_pprof_row_t *b);
 static ngx_http_jemalloc_pprof_registry_t *ngx_http_jemalloc_pprof_lock(
     ngx_shm_zone_t *zone);
-static void ngx_http_jemalloc_pprof_unlock(ngx_shm_zone_t *zone);
 static int ngx_http_jemalloc_pprof_compare(const void *one, const void *two,
     void *ctx);
 
@@ -142,7 +150,7 @@ ngx_http_jemalloc_pprof_registry_enter(ngx_shm_zone_t *zone,
     place = NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS;
     registry = ngx_http_jemalloc_pprof_lock(zone);
 
-    for (i = 0; i < NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS; i++) {
+    for (i = 0; i < registry->n_rows; i++) {
         r = &registry->rows[i];
 
         /* our pid may have belonged to a killed worker */
@@ -161,34 +169,32 @@ ngx_http_jemalloc_pprof_registry_enter(ngx_shm_zone_t *zone,
         }
     }
 
-    if (place < NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS) {
-        row->place = place;
-        registry->rows[place] = *row;
-
-        jpp_note_clear(&registry->notes.notes[place]);
+    if (place == NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS) {
+        place = registry->n_rows;
     }
 
-    ngx_http_jemalloc_pprof_unlock(zone);
+    if (place < NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS) {
+        row->place = place;
+
+        /* whoever is killed in between leaves a row with a note of its own */
+
+        jpp_note_clear(&registry->notes.notes[place]);
+
+        registry->rows[place] = *row;
+        registry->n_rows = ngx_max(registry->n_rows, place + 1);
+    }
+
+    ngx_http_jemalloc_pprof_registry_unlock(zone);
 
     return place < NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS ? NGX_OK : NGX_DECLINED;
 }
 
 
 void
-ngx_http_jemalloc_pprof_registry_leave(ngx_shm_zone_t *zone)
+ngx_http_jemalloc_pprof_registry_leave(ngx_shm_zone_t *zone,
+    const ngx_http_jemalloc_pprof_row_t *row)
 {
-    ngx_uint_t                           i;
-    ngx_http_jemalloc_pprof_registry_t  *registry;
-
-    registry = ngx_http_jemalloc_pprof_lock(zone);
-
-    for (i = 0; i < NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS; i++) {
-        if (registry->rows[i].pid == ngx_pid) {
-            registry->rows[i].pid = 0;
-        }
-    }
-
-    ngx_http_jemalloc_pprof_unlock(zone);
+    ngx_http_jemalloc_pprof_registry_clear(zone, row, 0);
 }
 
 
@@ -196,22 +202,33 @@ void
 ngx_http_jemalloc_pprof_registry_forget(ngx_shm_zone_t *zone,
     const ngx_http_jemalloc_pprof_row_t *row)
 {
+    ngx_http_jemalloc_pprof_registry_clear(zone, row, 1);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_registry_clear(ngx_shm_zone_t *zone,
+    const ngx_http_jemalloc_pprof_row_t *row, ngx_uint_t has_vanished)
+{
     ngx_uint_t                           i;
-    ngx_http_jemalloc_pprof_row_t       *r;
     ngx_http_jemalloc_pprof_registry_t  *registry;
 
     registry = ngx_http_jemalloc_pprof_lock(zone);
 
-    for (i = 0; i < NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS; i++) {
-        r = &registry->rows[i];
+    for (i = 0; i < registry->n_rows; i++) {
 
-        if (ngx_http_jemalloc_pprof_is_row(r, row)) {
-            ngx_http_jemalloc_pprof_vanished(registry, i);
-            r->pid = 0;
+        if (!ngx_http_jemalloc_pprof_is_row(&registry->rows[i], row)) {
+            continue;
         }
+
+        if (has_vanished) {
+            ngx_http_jemalloc_pprof_vanished(registry, i);
+        }
+
+        registry->rows[i].pid = 0;
     }
 
-    ngx_http_jemalloc_pprof_unlock(zone);
+    ngx_http_jemalloc_pprof_registry_unlock(zone);
 }
 
 
@@ -240,22 +257,21 @@ ngx_http_jemalloc_pprof_registry_list(ngx_shm_zone_t *zone,
     ngx_uint_t                           i, n, n_rows;
     ngx_http_jemalloc_pprof_registry_t  *registry;
 
-    n_rows = 0;
     registry = ngx_http_jemalloc_pprof_lock(zone);
 
     *generation = registry->generation;
 
-    for (i = 0; i < NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS; i++) {
+    for (i = 0, n_rows = 0; i < registry->n_rows; i++) {
         if (registry->rows[i].pid != 0) {
             rows[n_rows++] = registry->rows[i];
         }
     }
 
-    ngx_http_jemalloc_pprof_unlock(zone);
+    ngx_http_jemalloc_pprof_registry_unlock(zone);
 
     for (i = 0, n = 0; i < n_rows; i++) {
 
-        if (kill(rows[i].pid, 0) == -1 && ngx_errno == NGX_ESRCH) {
+        if (!ngx_http_jemalloc_pprof_lives(&rows[i], 0)) {
             ngx_http_jemalloc_pprof_registry_forget(zone, &rows[i]);
 
         } else {
@@ -271,24 +287,92 @@ ngx_http_jemalloc_pprof_registry_list(ngx_shm_zone_t *zone,
 
 
 ngx_uint_t
-ngx_http_jemalloc_pprof_registry_has(ngx_shm_zone_t *zone, ngx_pid_t pid)
+ngx_http_jemalloc_pprof_registry_leads(ngx_shm_zone_t *zone,
+    const ngx_http_jemalloc_pprof_row_t *row)
 {
-    ngx_uint_t                           i, found;
+    ngx_uint_t                           is_there;
+    ngx_http_jemalloc_pprof_row_t        first;
     ngx_http_jemalloc_pprof_registry_t  *registry;
 
-    found = 0;
-    registry = ngx_http_jemalloc_pprof_lock(zone);
+    for ( ;; ) {
+        registry = ngx_http_jemalloc_pprof_lock(zone);
 
-    for (i = 0; i < NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS; i++) {
-        if (registry->rows[i].pid == pid) {
-            found = 1;
-            break;
+        is_there = row->generation == registry->generation
+                   && ngx_http_jemalloc_pprof_first(registry, &first);
+
+        ngx_http_jemalloc_pprof_registry_unlock(zone);
+
+        if (!is_there || ngx_http_jemalloc_pprof_is_row(&first, row)) {
+            return is_there;
+        }
+
+        if (ngx_http_jemalloc_pprof_lives(&first, 1)) {
+            return 0;
+        }
+
+        ngx_http_jemalloc_pprof_registry_forget(zone, &first);
+    }
+}
+
+
+/* The first row of the present configuration; 0: there is none. */
+
+static ngx_uint_t
+ngx_http_jemalloc_pprof_first(ngx_http_jemalloc_pprof_registry_t *registry,
+    ngx_http_jemalloc_pprof_row_t *first)
+{
+    ngx_uint_t                            i, is_there;
+    const ngx_http_jemalloc_pprof_row_t  *row;
+
+    for (i = 0, is_there = 0; i < registry->n_rows; i++) {
+        row = &registry->rows[i];
+
+        if (row->pid != 0 && row->generation == registry->generation
+            && (!is_there
+                || ngx_http_jemalloc_pprof_compare(row, first, NULL) < 0))
+        {
+            *first = *row;
+            is_there = 1;
         }
     }
 
-    ngx_http_jemalloc_pprof_unlock(zone);
+    return is_there;
+}
 
-    return found;
+
+/* To be sure takes reading two files: its pid may have been used again. */
+
+static ngx_uint_t
+ngx_http_jemalloc_pprof_lives(const ngx_http_jemalloc_pprof_row_t *row,
+    ngx_uint_t is_sure)
+{
+    jpp_process_t  process;
+
+    if (kill(row->pid, 0) == -1 && ngx_errno == NGX_ESRCH) {
+        return 0;
+    }
+
+    return !is_sure || row->started == 0
+           || !jpp_process_read(row->pid, &process)
+           || process.started == row->started;
+}
+
+
+ngx_uint_t
+ngx_http_jemalloc_pprof_registry_has(ngx_shm_zone_t *zone, ngx_pid_t pid)
+{
+    ngx_uint_t                           i, n;
+    ngx_http_jemalloc_pprof_registry_t  *registry;
+
+    registry = ngx_http_jemalloc_pprof_lock(zone);
+
+    n = registry->n_rows;
+
+    for (i = 0; i < n && registry->rows[i].pid != pid; i++) { /* void */ }
+
+    ngx_http_jemalloc_pprof_registry_unlock(zone);
+
+    return i < n;
 }
 
 
@@ -313,7 +397,11 @@ ngx_http_jemalloc_pprof_registry_lock(ngx_shm_zone_t *zone)
 void
 ngx_http_jemalloc_pprof_registry_unlock(ngx_shm_zone_t *zone)
 {
-    ngx_http_jemalloc_pprof_unlock(zone);
+    ngx_slab_pool_t  *shpool;
+
+    shpool = (ngx_slab_pool_t *) zone->shm.addr;
+
+    ngx_shmtx_unlock(&shpool->mutex);
 }
 
 
@@ -390,17 +478,6 @@ ngx_http_jemalloc_pprof_lock(ngx_shm_zone_t *zone)
     ngx_shmtx_lock(&shpool->mutex);
 
     return zone->data;
-}
-
-
-static void
-ngx_http_jemalloc_pprof_unlock(ngx_shm_zone_t *zone)
-{
-    ngx_slab_pool_t  *shpool;
-
-    shpool = (ngx_slab_pool_t *) zone->shm.addr;
-
-    ngx_shmtx_unlock(&shpool->mutex);
 }
 
 

@@ -7,8 +7,9 @@
  * next reader clears the rows of killed workers.  A row is trusted only after
  * the kernel has confirmed it (see asker).
  *
- * For the event loop.  Only workers take the zone's mutex, and only to read or
- * write rows: nginx's master unlocks it when a worker dies with it.
+ * For the event loop, and in a worker of a master for the background thread.
+ * Only workers take the zone's mutex, for a microsecond or some: nginx's master
+ * unlocks it when a worker dies with it.
  */
 
 
@@ -60,8 +61,9 @@ ngx_uint_t ngx_http_jemalloc_pprof_registry_advance(ngx_shm_zone_t *zone);
 ngx_int_t ngx_http_jemalloc_pprof_registry_join(ngx_shm_zone_t *zone,
     ngx_http_jemalloc_pprof_row_t *row);
 
-/* In a worker, at its end. */
-void ngx_http_jemalloc_pprof_registry_leave(ngx_shm_zone_t *zone);
+/* In the worker of ROW, at its end. */
+void ngx_http_jemalloc_pprof_registry_leave(ngx_shm_zone_t *zone,
+    const ngx_http_jemalloc_pprof_row_t *row);
 
 /* Clear ROW, whose worker has exited without leaving. */
 void ngx_http_jemalloc_pprof_registry_forget(ngx_shm_zone_t *zone,
@@ -74,6 +76,13 @@ void ngx_http_jemalloc_pprof_registry_forget(ngx_shm_zone_t *zone,
 ngx_uint_t ngx_http_jemalloc_pprof_registry_list(ngx_shm_zone_t *zone,
     ngx_http_jemalloc_pprof_row_t rows[NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS],
     ngx_uint_t *generation);
+
+/*
+ * Is ROW, this worker's, the first of those of the present configuration that
+ * live?  Clears the rows of killed ones before it.
+ */
+ngx_uint_t ngx_http_jemalloc_pprof_registry_leads(ngx_shm_zone_t *zone,
+    const ngx_http_jemalloc_pprof_row_t *row);
 
 /* Is there a row with PID? */
 ngx_uint_t ngx_http_jemalloc_pprof_registry_has(ngx_shm_zone_t *zone,

@@ -146,11 +146,8 @@ ngx_http_jemalloc_pprof_requests_collected(ngx_http_jemalloc_pprof_job_t *job,
     co = list->reader.collection;
     share = &co->shares[0];
 
-    if (co->n_answered == 0 && share->peer.reply.err.code == JPP_ERR_LATE) {
-        return ngx_http_jemalloc_pprof_refuse(r, NGX_HTTP_JEMALLOC_PPROF_LATE,
-                                              share->peer.row.index,
-                                              share->peer.row.pid,
-                                              share->peer.reply.err.text);
+    if (ngx_http_jemalloc_pprof_collect_is_late(co)) {
+        return ngx_http_jemalloc_pprof_refuse_late(r, share);
     }
 
     if (co->n_answered == 0 && share->peer.reply.err.code == JPP_ERR_FULL) {
@@ -183,10 +180,8 @@ ngx_http_jemalloc_pprof_requests_send(ngx_http_jemalloc_pprof_job_t *job,
     ngx_http_jemalloc_pprof_collect_leave(&list->reader);
 
     if (list->args.values[JPP_ARG_STRICT] != 0 && list->n_answered < n) {
-        return ngx_http_jemalloc_pprof_refuse(r,
-                   NGX_HTTP_JEMALLOC_PPROF_INCOMPLETE, list->n_answered, n,
-                   "the error log and the answer without strict=1 say which "
-                   "are missing and why");
+        return ngx_http_jemalloc_pprof_refuse_incomplete(r, list->n_answered,
+                                                         n, 0);
     }
 
     workers = ngx_pnalloc(r->pool, 2 * NGX_INT_T_LEN + 2);

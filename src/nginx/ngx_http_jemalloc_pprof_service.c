@@ -206,6 +206,7 @@ ngx_http_jemalloc_pprof_work_create(const ngx_http_jemalloc_pprof_kind_t *kind,
     work->kind = kind;
     work->reply = *reply;
 
+    work->task.is_brief = kind->is_brief;
     work->task.work = ngx_http_jemalloc_pprof_work_run;
     work->task.slice = ngx_http_jemalloc_pprof_work_slice;
     work->task.done = ngx_http_jemalloc_pprof_work_done;
@@ -256,36 +257,40 @@ ngx_http_jemalloc_pprof_work_post_thread(ngx_http_jemalloc_pprof_work_t *work)
     work->is_in_thread = 1;
     work->task.done = ngx_http_jemalloc_pprof_work_done;
 
-    /* kept if no thread can be started */
+    /* kept if no thread can be started, unless the work is done here */
 
     (void) jpp_err_set(&work->reply.reply.err, JPP_ERR_SYS,
                        "it cannot start a background thread: the error log "
                        "says why");
 
-    return ngx_http_jemalloc_pprof_thread_post(&work->task);
+    if (ngx_http_jemalloc_pprof_thread_post(&work->task) == NGX_OK) {
+        return NGX_OK;
+    }
+
+    if (work->kind->is_brief) {
+        ngx_http_jemalloc_pprof_work_run(&work->task);
+    }
+
+    return NGX_ERROR;
 }
 
 
 static void
 ngx_http_jemalloc_pprof_work_run(ngx_http_jemalloc_pprof_task_t *task)
 {
+    ngx_uint_t                       is_ready;
     ngx_http_jemalloc_pprof_work_t  *work;
 
     work = (ngx_http_jemalloc_pprof_work_t *) task;
 
     ngx_memzero(&work->reply.reply.err, sizeof(jpp_err_t));
 
-    if (work->is_worked) {
+    /* where slices have begun it, there is a file */
 
-        /* what the slices have begun */
-
-        work->kind->work(&work->reply);
-        return;
-    }
-
+    is_ready = work->is_worked || work->kind->file == NULL;
     work->is_worked = 1;
 
-    if (work->kind->file == NULL
+    if (is_ready
         || ngx_http_jemalloc_pprof_work_open(&work->reply) == JPP_OK)
     {
         work->kind->work(&work->reply);
@@ -419,6 +424,7 @@ ngx_http_jemalloc_pprof_work_describe(ngx_http_jemalloc_pprof_work_t *work)
 
     reply->worker.has_stats = was.has_stats;
     reply->worker.stats = was.stats;
+    reply->worker.activity = was.activity;
 }
 
 

@@ -1,19 +1,20 @@
 
 #include "ngx_http_jemalloc_pprof_deliver.h"
-#include "ngx_http_jemalloc_pprof_self.h"
 #include "ngx_http_jemalloc_pprof_status.h"
-#include "ngx_http_jemalloc_pprof_worker.h"
+#include "ngx_http_jemalloc_pprof_telemetry.h"
 
 
-static ngx_int_t ngx_http_jemalloc_pprof_status_write(ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
-    jpp_sink_t *sink);
+static ngx_int_t ngx_http_jemalloc_pprof_status_write(
+    const ngx_http_jemalloc_pprof_collection_t *co, void *data,
+    jpp_arena_t *arena, jpp_sink_t *sink);
 
 
-static const ngx_http_jemalloc_pprof_answer_t
-    ngx_http_jemalloc_pprof_status_answer =
+static const ngx_http_jemalloc_pprof_page_t
+    ngx_http_jemalloc_pprof_status_json =
 {
-    .type = "application/json"
+    .answer.type = "application/json",
+    .gather = ngx_http_jemalloc_pprof_status_gather,
+    .write = ngx_http_jemalloc_pprof_status_write
 };
 
 static const ngx_http_jemalloc_pprof_answer_t
@@ -28,16 +29,14 @@ ngx_http_jemalloc_pprof_status(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question)
 {
     return ngx_http_jemalloc_pprof_status_page(r, question,
-               &ngx_http_jemalloc_pprof_status_answer,
-               ngx_http_jemalloc_pprof_status_write);
+               &ngx_http_jemalloc_pprof_status_json);
 }
 
 
 ngx_int_t
 ngx_http_jemalloc_pprof_status_page(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question,
-    const ngx_http_jemalloc_pprof_answer_t *answer,
-    ngx_http_jemalloc_pprof_page_pt write)
+    const ngx_http_jemalloc_pprof_page_t *page)
 {
     ngx_http_jemalloc_pprof_inquiry_t    inquiry;
     ngx_http_jemalloc_pprof_loc_conf_t  *conf;
@@ -47,80 +46,32 @@ ngx_http_jemalloc_pprof_status_page(ngx_http_request_t *r,
     ngx_http_jemalloc_pprof_inquiry_init(&inquiry, JPP_MESSAGE_STATUS,
                                          &question->args, conf);
 
-    return ngx_http_jemalloc_pprof_page(r, question, &inquiry, answer, write);
+    return ngx_http_jemalloc_pprof_page(r, question, &inquiry, page);
+}
+
+
+void *
+ngx_http_jemalloc_pprof_status_gather(ngx_http_request_t *r,
+    jpp_arena_t *arena)
+{
+    return ngx_http_jemalloc_pprof_telemetry(arena);
 }
 
 
 static ngx_int_t
-ngx_http_jemalloc_pprof_status_write(ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
-    jpp_sink_t *sink)
+ngx_http_jemalloc_pprof_status_write(
+    const ngx_http_jemalloc_pprof_collection_t *co, void *data,
+    jpp_arena_t *arena, jpp_sink_t *sink)
 {
-    jpp_fleet_t     fleet;
-    jpp_finding_t  *findings;
+    ngx_http_jemalloc_pprof_telemetry_t *telemetry = data;
 
-    findings = jpp_arena_alloc(arena, JPP_FINDINGS * sizeof(jpp_finding_t));
-
-    if (findings == NULL
-        || ngx_http_jemalloc_pprof_status_fleet(co, arena, &fleet) != NGX_OK)
+    if (ngx_http_jemalloc_pprof_telemetry_collected(telemetry, co, arena)
+        != NGX_OK)
     {
         return NGX_ERROR;
     }
 
-    fleet.findings = findings;
-    fleet.n_findings = ngx_http_jemalloc_pprof_findings(findings);
-
-    jpp_status_json(&fleet, sink);
-
-    return NGX_OK;
-}
-
-
-ngx_int_t
-ngx_http_jemalloc_pprof_status_fleet(
-    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
-    jpp_fleet_t *fleet)
-{
-    ngx_uint_t                              i;
-    jpp_worker_t                           *workers;
-    jpp_control_t                          *control;
-    jpp_missing_t                          *missing;
-    const ngx_http_jemalloc_pprof_share_t  *share;
-
-    workers = jpp_arena_alloc(arena, co->n * sizeof(jpp_worker_t));
-    missing = jpp_arena_alloc(arena, co->n * sizeof(jpp_missing_t));
-    control = jpp_arena_alloc(arena, sizeof(jpp_control_t));
-
-    if (workers == NULL || missing == NULL || control == NULL) {
-        return NGX_ERROR;
-    }
-
-    ngx_http_jemalloc_pprof_worker_wanted((ngx_cycle_t *) ngx_cycle, control);
-
-    ngx_http_jemalloc_pprof_fleet(fleet, workers, 0, co->n);
-
-    fleet->missing = missing;
-    fleet->wanted = control;
-
-    if (ngx_http_jemalloc_pprof_self.unnamed[0] != '\0') {
-        fleet->unnamed = ngx_http_jemalloc_pprof_self.unnamed;
-    }
-
-    for (i = 0; i < co->n; i++) {
-        share = &co->shares[i];
-
-        if (share->state == NGX_HTTP_JEMALLOC_PPROF_SHARE_ANSWERED) {
-            workers[fleet->n] = share->peer.reply.worker;
-            workers[fleet->n++].history = NULL;
-
-        } else {
-            ngx_http_jemalloc_pprof_share_missing(share,
-                                                  share->peer.reply.err.text,
-                                                  &missing[fleet->n_missing++]);
-        }
-    }
-
-    jpp_status_former(workers, fleet->n);
+    jpp_status_json(&telemetry->fleet, sink);
 
     return NGX_OK;
 }

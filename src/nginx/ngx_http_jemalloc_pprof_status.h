@@ -17,16 +17,14 @@ ngx_int_t ngx_http_jemalloc_pprof_status(ngx_http_request_t *r,
 ngx_int_t ngx_http_jemalloc_pprof_cmdline(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question);
 
-/* Answer R with the page that WRITE makes of the state of the workers. */
+/* Answer R with the PAGE of the state of the workers. */
 ngx_int_t ngx_http_jemalloc_pprof_status_page(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question,
-    const ngx_http_jemalloc_pprof_answer_t *answer,
-    ngx_http_jemalloc_pprof_page_pt write);
+    const ngx_http_jemalloc_pprof_page_t *page);
 
-/* Fill FLEET, in ARENA, with what CO collected; NGX_ERROR: no memory. */
-ngx_int_t ngx_http_jemalloc_pprof_status_fleet(
-    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
-    jpp_fleet_t *fleet);
+/* For such pages: gather telemetry. */
+void *ngx_http_jemalloc_pprof_status_gather(ngx_http_request_t *r,
+    jpp_arena_t *arena);
 
 
 #endif /* _NGX_HTTP_JEMALLOC_PPROF_STATUS_H_INCLUDED_ */

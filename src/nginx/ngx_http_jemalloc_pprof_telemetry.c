@@ -1,13 +1,19 @@
 
 #include "ngx_http_jemalloc_pprof_self.h"
-#include "ngx_http_jemalloc_pprof_status.h"
 #include "ngx_http_jemalloc_pprof_telemetry.h"
+#include "ngx_http_jemalloc_pprof_worker.h"
 #include "ngx_http_jemalloc_pprof_zones.h"
 
 
-static ngx_int_t ngx_http_jemalloc_pprof_telemetry_histories(
-    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
-    jpp_fleet_t *fleet);
+static ngx_int_t ngx_http_jemalloc_pprof_telemetry_room(
+    ngx_http_jemalloc_pprof_telemetry_t *telemetry, ngx_uint_t n,
+    jpp_worker_t **workers, jpp_history_t **histories, jpp_arena_t *arena);
+static ngx_uint_t ngx_http_jemalloc_pprof_telemetry_note(
+    const ngx_http_jemalloc_pprof_telemetry_t *telemetry,
+    const ngx_http_jemalloc_pprof_row_t *row, jpp_worker_t *worker,
+    jpp_history_t *history);
+static void ngx_http_jemalloc_pprof_telemetry_facts(
+    ngx_http_jemalloc_pprof_telemetry_t *telemetry);
 
 
 void
@@ -29,113 +35,219 @@ ngx_http_jemalloc_pprof_telemetry_start(void)
 }
 
 
-ngx_int_t
-ngx_http_jemalloc_pprof_telemetry(
-    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
-    jpp_telemetry_t *telemetry)
+ngx_http_jemalloc_pprof_telemetry_t *
+ngx_http_jemalloc_pprof_telemetry(jpp_arena_t *arena)
 {
-    jpp_fleet_t  *fleet;
+    ngx_http_jemalloc_pprof_self_t       *self;
+    ngx_http_jemalloc_pprof_telemetry_t  *telemetry;
 
-    fleet = jpp_arena_alloc(arena, sizeof(jpp_fleet_t));
+    self = &ngx_http_jemalloc_pprof_self;
+
+    telemetry = jpp_arena_alloc(arena,
+                                sizeof(ngx_http_jemalloc_pprof_telemetry_t));
 
     /* a single process may have lost its zone by a reload meanwhile */
 
-    return fleet != NULL
-           && ngx_http_jemalloc_pprof_self.zone != NULL
-           && ngx_http_jemalloc_pprof_status_fleet(co, arena, fleet) == NGX_OK
-           && ngx_http_jemalloc_pprof_telemetry_histories(co, arena, fleet)
-              == NGX_OK
-           ? ngx_http_jemalloc_pprof_telemetry_of(fleet, arena, telemetry)
-           : NGX_ERROR;
+    if (telemetry == NULL || self->zone == NULL
+        || ngx_http_jemalloc_pprof_zones(arena, &telemetry->all) != NGX_OK)
+    {
+        return NULL;
+    }
+
+    telemetry->zone = self->zone;
+    telemetry->now = ngx_time();
+
+    ngx_http_jemalloc_pprof_fleet(&telemetry->fleet, NULL, 0, 0);
+    ngx_http_jemalloc_pprof_worker_wanted((ngx_cycle_t *) ngx_cycle,
+                                          &telemetry->wanted);
+
+    telemetry->fleet.wanted = &telemetry->wanted;
+
+    if (self->unnamed[0] != '\0') {
+        ngx_memcpy(telemetry->unnamed, self->unnamed, JPP_UNNAMED_TEXT);
+        telemetry->fleet.unnamed = telemetry->unnamed;
+    }
+
+    telemetry->all.fleet = &telemetry->fleet;
+    telemetry->all.oom_kills = self->oom_kills;
+
+    ngx_http_jemalloc_pprof_registry_facts(telemetry->zone,
+                                           &telemetry->all.generation,
+                                           &telemetry->all.loaded);
+    return telemetry;
 }
 
 
 ngx_int_t
-ngx_http_jemalloc_pprof_telemetry_of(const jpp_fleet_t *fleet,
-    jpp_arena_t *arena, jpp_telemetry_t *telemetry)
+ngx_http_jemalloc_pprof_telemetry_collected(
+    ngx_http_jemalloc_pprof_telemetry_t *telemetry,
+    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena)
 {
-    jpp_err_t     *err;
-    jpp_cgroup_t  *cgroup;
-    jpp_system_t  *system;
+    ngx_uint_t                              i;
+    jpp_fleet_t                            *fleet;
+    jpp_worker_t                           *workers, *worker;
+    jpp_history_t                          *history;
+    jpp_missing_t                          *missing;
+    const ngx_http_jemalloc_pprof_share_t  *share;
 
-    ngx_memzero(telemetry, sizeof(jpp_telemetry_t));
+    missing = jpp_arena_alloc(arena, co->n * sizeof(jpp_missing_t));
 
-    err = jpp_arena_alloc(arena, sizeof(jpp_err_t));
-    cgroup = jpp_arena_alloc(arena, sizeof(jpp_cgroup_t));
-    system = jpp_arena_alloc(arena, sizeof(jpp_system_t));
-
-    if (err == NULL || cgroup == NULL || system == NULL
-        || ngx_http_jemalloc_pprof_zones(arena, telemetry) != NGX_OK)
+    if (missing == NULL
+        || ngx_http_jemalloc_pprof_telemetry_room(telemetry, co->n, &workers,
+                                                  &history, arena)
+           != NGX_OK)
     {
         return NGX_ERROR;
     }
 
-    telemetry->fleet = fleet;
-    telemetry->oom_kills = ngx_http_jemalloc_pprof_self.oom_kills;
+    worker = workers;
+    fleet = &telemetry->fleet;
+    fleet->missing = missing;
 
-    ngx_http_jemalloc_pprof_registry_facts(ngx_http_jemalloc_pprof_self.zone,
-                                           &telemetry->generation,
-                                           &telemetry->loaded);
+    for (i = 0; i < co->n; i++) {
+        share = &co->shares[i];
 
-    jpp_notes_facts(ngx_http_jemalloc_pprof_registry_lock(
-                        ngx_http_jemalloc_pprof_self.zone), telemetry);
-    ngx_http_jemalloc_pprof_registry_unlock(ngx_http_jemalloc_pprof_self.zone);
+        if (share->state != NGX_HTTP_JEMALLOC_PPROF_SHARE_ANSWERED) {
+            ngx_http_jemalloc_pprof_share_missing(share,
+                                                  share->peer.reply.err.text,
+                                                  &missing[fleet->n_missing++]);
+            continue;
+        }
 
-    jpp_system_read(system, "");
-    telemetry->system = system;
+        *worker = share->peer.reply.worker;
 
-    if (jpp_cgroup_read(cgroup, "", err) == JPP_OK) {
-        telemetry->cgroup = cgroup;
+        worker->history = ngx_http_jemalloc_pprof_telemetry_note(telemetry,
+                                         &share->peer.row, NULL, history)
+                          ? history : NULL;
 
-    } else {
-        telemetry->cgroup_why = err->text;
+        history++;
+        worker++;
+        fleet->n++;
     }
+
+    jpp_status_former(workers, fleet->n);
+
+    ngx_http_jemalloc_pprof_telemetry_facts(telemetry);
 
     return NGX_OK;
 }
 
 
-/* of the workers that answered, in their order */
+/* Without asking: the others may be busy, and numbers may be seconds old. */
 
-static ngx_int_t
-ngx_http_jemalloc_pprof_telemetry_histories(
-    const ngx_http_jemalloc_pprof_collection_t *co, jpp_arena_t *arena,
-    jpp_fleet_t *fleet)
+ngx_int_t
+ngx_http_jemalloc_pprof_telemetry_noted(
+    ngx_http_jemalloc_pprof_telemetry_t *telemetry,
+    const ngx_http_jemalloc_pprof_row_t *rows, ngx_uint_t n,
+    jpp_arena_t *arena)
 {
-    ngx_uint_t         i;
-    jpp_worker_t      *worker;
-    jpp_history_t     *history;
-    ngx_shm_zone_t    *zone;
-    const jpp_note_t  *note;
+    ngx_uint_t      i;
+    jpp_worker_t   *worker;
+    jpp_history_t  *history;
 
-    history = jpp_arena_alloc(arena, fleet->n * sizeof(jpp_history_t));
-    if (history == NULL) {
+    if (ngx_http_jemalloc_pprof_telemetry_room(telemetry, n, &worker, &history,
+                                               arena)
+        != NGX_OK)
+    {
         return NGX_ERROR;
     }
 
-    worker = (jpp_worker_t *) fleet->workers;
-    zone = ngx_http_jemalloc_pprof_self.zone;
+    for (i = 0; i < n; i++) {
 
-    (void) ngx_http_jemalloc_pprof_registry_lock(zone);
+        if (ngx_http_jemalloc_pprof_telemetry_note(telemetry, &rows[i], worker,
+                                                   history))
+        {
+            worker->history = history;
 
-    for (i = 0; i < co->n; i++) {
-
-        if (co->shares[i].state != NGX_HTTP_JEMALLOC_PPROF_SHARE_ANSWERED) {
-            continue;
+            history++;
+            worker++;
+            telemetry->fleet.n++;
         }
-
-        note = ngx_http_jemalloc_pprof_registry_note(zone,
-                                                     &co->shares[i].peer.row);
-
-        if (note != NULL && note->worker.started != 0) {
-            *history = note->history;
-            worker->history = history++;
-        }
-
-        worker++;
     }
 
-    ngx_http_jemalloc_pprof_registry_unlock(zone);
+    ngx_http_jemalloc_pprof_telemetry_facts(telemetry);
 
     return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_telemetry_room(
+    ngx_http_jemalloc_pprof_telemetry_t *telemetry, ngx_uint_t n,
+    jpp_worker_t **workers, jpp_history_t **histories, jpp_arena_t *arena)
+{
+    *workers = jpp_arena_alloc(arena, n * sizeof(jpp_worker_t));
+    *histories = jpp_arena_alloc(arena, n * sizeof(jpp_history_t));
+
+    telemetry->fleet.workers = *workers;
+    telemetry->fleet.n_asked = n;
+
+    return *workers != NULL && *histories != NULL ? NGX_OK : NGX_ERROR;
+}
+
+
+/*
+ * What ROW's worker has written down; WORKER may be NULL.  0: nothing.  The
+ * lock is held for one note at a time: all workers need it.
+ */
+
+static ngx_uint_t
+ngx_http_jemalloc_pprof_telemetry_note(
+    const ngx_http_jemalloc_pprof_telemetry_t *telemetry,
+    const ngx_http_jemalloc_pprof_row_t *row, jpp_worker_t *worker,
+    jpp_history_t *history)
+{
+    ngx_uint_t         is_there;
+    const jpp_note_t  *note;
+
+    (void) ngx_http_jemalloc_pprof_registry_lock(telemetry->zone);
+
+    note = ngx_http_jemalloc_pprof_registry_note(telemetry->zone, row);
+    is_there = note != NULL && note->worker.started != 0;
+
+    if (is_there) {
+        *history = note->history;
+
+        if (worker != NULL) {
+            *worker = note->worker;
+        }
+    }
+
+    ngx_http_jemalloc_pprof_registry_unlock(telemetry->zone);
+
+    return is_there;
+}
+
+
+static void
+ngx_http_jemalloc_pprof_telemetry_facts(
+    ngx_http_jemalloc_pprof_telemetry_t *telemetry)
+{
+    const jpp_notes_t  *notes;
+
+    notes = ngx_http_jemalloc_pprof_registry_lock(telemetry->zone);
+
+    jpp_notes_facts(notes, &telemetry->all);
+
+    telemetry->fleet.findings = telemetry->findings;
+    telemetry->fleet.n_findings = jpp_standing_findings(notes->standing,
+                                                        telemetry->findings);
+
+    ngx_http_jemalloc_pprof_registry_unlock(telemetry->zone);
+}
+
+
+void
+ngx_http_jemalloc_pprof_telemetry_kernel(
+    ngx_http_jemalloc_pprof_telemetry_t *telemetry)
+{
+    jpp_system_read(&telemetry->system, "");
+    telemetry->all.system = &telemetry->system;
+
+    if (jpp_cgroup_read(&telemetry->cgroup, "", &telemetry->err) == JPP_OK) {
+        telemetry->all.cgroup = &telemetry->cgroup;
+
+    } else {
+        telemetry->all.cgroup_why = telemetry->err.text;
+    }
 }

@@ -24,38 +24,53 @@
 #define NGX_HTTP_JEMALLOC_PPROF_EXIT_WAIT  300
 
 
+/* the brief tasks, and the others: by is_brief */
+#define NGX_HTTP_JEMALLOC_PPROF_LANES      2
+
+
 typedef struct {
-    int                               fd;        /* eventfd: a task is done */
     ngx_queue_t                       queue;
     ngx_http_jemalloc_pprof_task_t   *running;
-    ngx_atomic_t                      is_done;   /* written by the thread */
-} ngx_http_jemalloc_pprof_thread_t;
+    ngx_uint_t                        is_done;   /* written by the thread */
+} ngx_http_jemalloc_pprof_lane_t;
 
 
 static ngx_int_t ngx_http_jemalloc_pprof_thread_start(
+    ngx_http_jemalloc_pprof_lane_t *lane,
     ngx_http_jemalloc_pprof_task_t *task);
 static ngx_int_t ngx_http_jemalloc_pprof_thread_has_room(void);
 static void *ngx_http_jemalloc_pprof_thread_main(void *data);
+static void ngx_http_jemalloc_pprof_thread_wake(void);
+static ngx_int_t ngx_http_jemalloc_pprof_thread_woken(void);
 static void ngx_http_jemalloc_pprof_thread_done(ngx_event_t *ev);
+static void ngx_http_jemalloc_pprof_thread_next(
+    ngx_http_jemalloc_pprof_lane_t *lane);
+static ngx_http_jemalloc_pprof_lane_t *ngx_http_jemalloc_pprof_thread_lane(
+    const ngx_http_jemalloc_pprof_task_t *task);
+static ngx_uint_t ngx_http_jemalloc_pprof_thread_is_done(
+    const ngx_http_jemalloc_pprof_lane_t *lane);
 
 
-static ngx_http_jemalloc_pprof_thread_t  ngx_http_jemalloc_pprof_thread = {
-    .fd = -1
-};
+/* an eventfd: a task is done */
+static int  ngx_http_jemalloc_pprof_thread_fd = -1;
+
+static ngx_http_jemalloc_pprof_lane_t
+    ngx_http_jemalloc_pprof_lanes[NGX_HTTP_JEMALLOC_PPROF_LANES];
 
 
 ngx_int_t
 ngx_http_jemalloc_pprof_thread_init(ngx_cycle_t *cycle)
 {
-    ngx_http_jemalloc_pprof_thread_t  *thread;
+    int         fd;
+    ngx_uint_t  i;
 
-    thread = &ngx_http_jemalloc_pprof_thread;
+    for (i = 0; i < NGX_HTTP_JEMALLOC_PPROF_LANES; i++) {
+        ngx_queue_init(&ngx_http_jemalloc_pprof_lanes[i].queue);
+    }
 
-    ngx_queue_init(&thread->queue);
+    fd = eventfd(0, EFD_CLOEXEC|EFD_NONBLOCK);
 
-    thread->fd = eventfd(0, EFD_CLOEXEC|EFD_NONBLOCK);
-
-    if (thread->fd == -1) {
+    if (fd == -1) {
         ngx_log_error(NGX_LOG_WARN, cycle->log, ngx_errno,
                       "jemalloc_pprof: eventfd() failed, this worker "
                       "will serve no profiles");
@@ -64,7 +79,7 @@ ngx_http_jemalloc_pprof_thread_init(ngx_cycle_t *cycle)
 
     /* as nginx does for the channel to the master: no alert at exit */
 
-    if (ngx_add_channel_event(cycle, thread->fd, NGX_READ_EVENT,
+    if (ngx_add_channel_event(cycle, fd, NGX_READ_EVENT,
                               ngx_http_jemalloc_pprof_thread_done)
         != NGX_OK)
     {
@@ -73,11 +88,11 @@ ngx_http_jemalloc_pprof_thread_init(ngx_cycle_t *cycle)
                       "this worker will serve no profiles: raise "
                       "worker_connections");
 
-        (void) close(thread->fd);
-        thread->fd = -1;
-
+        (void) close(fd);
         return NGX_ERROR;
     }
+
+    ngx_http_jemalloc_pprof_thread_fd = fd;
 
     return NGX_OK;
 }
@@ -86,19 +101,23 @@ ngx_http_jemalloc_pprof_thread_init(ngx_cycle_t *cycle)
 ngx_int_t
 ngx_http_jemalloc_pprof_thread_post(ngx_http_jemalloc_pprof_task_t *task)
 {
-    ngx_http_jemalloc_pprof_thread_t  *thread;
+    ngx_http_jemalloc_pprof_lane_t  *lane;
 
-    thread = &ngx_http_jemalloc_pprof_thread;
-
-    if (thread->fd == -1) {
+    if (ngx_http_jemalloc_pprof_thread_fd == -1) {
         return NGX_ERROR;
     }
 
-    if (thread->running == NULL) {
-        return ngx_http_jemalloc_pprof_thread_start(task);
+    if (task->is_brief && ngx_process == NGX_PROCESS_SINGLE) {
+        return NGX_DECLINED;
     }
 
-    ngx_queue_insert_tail(&thread->queue, &task->queue);
+    lane = ngx_http_jemalloc_pprof_thread_lane(task);
+
+    if (lane->running == NULL) {
+        return ngx_http_jemalloc_pprof_thread_start(lane, task);
+    }
+
+    ngx_queue_insert_tail(&lane->queue, &task->queue);
 
     return NGX_OK;
 }
@@ -107,7 +126,7 @@ ngx_http_jemalloc_pprof_thread_post(ngx_http_jemalloc_pprof_task_t *task)
 ngx_uint_t
 ngx_http_jemalloc_pprof_thread_is_idle(void)
 {
-    return ngx_http_jemalloc_pprof_thread.running == NULL;
+    return ngx_http_jemalloc_pprof_lanes[0].running == NULL;
 }
 
 
@@ -115,18 +134,14 @@ ngx_uint_t
 ngx_http_jemalloc_pprof_thread_has_begun(
     const ngx_http_jemalloc_pprof_task_t *task)
 {
-    return ngx_http_jemalloc_pprof_thread.running == task;
+    return ngx_http_jemalloc_pprof_thread_lane(task)->running == task;
 }
 
 
 ngx_uint_t
 ngx_http_jemalloc_pprof_thread_cancel(ngx_http_jemalloc_pprof_task_t *task)
 {
-    ngx_http_jemalloc_pprof_thread_t  *thread;
-
-    thread = &ngx_http_jemalloc_pprof_thread;
-
-    if (thread->running == task) {
+    if (ngx_http_jemalloc_pprof_thread_has_begun(task)) {
         return 0;
     }
 
@@ -136,50 +151,60 @@ ngx_http_jemalloc_pprof_thread_cancel(ngx_http_jemalloc_pprof_task_t *task)
 }
 
 
+/* A task that still runs uses nothing of nginx; its code stays mapped. */
+
 void
 ngx_http_jemalloc_pprof_thread_exit(ngx_cycle_t *cycle)
 {
-    struct pollfd                      pfd;
-    ngx_http_jemalloc_pprof_thread_t  *thread;
+    int                              wait;
+    ngx_uint_t                       i;
+    struct pollfd                    pfd;
+    ngx_http_jemalloc_pprof_lane_t  *lane;
 
-    thread = &ngx_http_jemalloc_pprof_thread;
+    wait = NGX_HTTP_JEMALLOC_PPROF_EXIT_WAIT;
 
-    if (thread->running == NULL) {
-        return;
-    }
-
-    pfd.fd = thread->fd;
+    pfd.fd = ngx_http_jemalloc_pprof_thread_fd;
     pfd.events = POLLIN;
 
-    (void) poll(&pfd, 1, NGX_HTTP_JEMALLOC_PPROF_EXIT_WAIT);
+    for (i = 0; i < NGX_HTTP_JEMALLOC_PPROF_LANES; i++) {
+        lane = &ngx_http_jemalloc_pprof_lanes[i];
 
-    /* a task that still runs uses nothing of nginx; its code stays mapped */
+        while (lane->running != NULL
+               && !ngx_http_jemalloc_pprof_thread_is_done(lane))
+        {
+            if (poll(&pfd, 1, wait) != 1) {
+                wait = 0;
+                break;
+            }
 
-    ngx_log_debug1(NGX_LOG_DEBUG_CORE, cycle->log, 0,
-                   "jemalloc_pprof: exit, task done: %uA", thread->is_done);
+            (void) ngx_http_jemalloc_pprof_thread_woken();
+        }
+
+        ngx_log_debug2(NGX_LOG_DEBUG_CORE, cycle->log, 0,
+                       "jemalloc_pprof: exit, lane %ui: task %p", i,
+                       lane->running);
+    }
 }
 
 
 static ngx_int_t
-ngx_http_jemalloc_pprof_thread_start(ngx_http_jemalloc_pprof_task_t *task)
+ngx_http_jemalloc_pprof_thread_start(ngx_http_jemalloc_pprof_lane_t *lane,
+    ngx_http_jemalloc_pprof_task_t *task)
 {
-    int                                err;
-    ngx_http_jemalloc_pprof_thread_t  *thread;
-
-    thread = &ngx_http_jemalloc_pprof_thread;
+    int  err;
 
     if (ngx_http_jemalloc_pprof_thread_has_room() != NGX_OK) {
         return NGX_ERROR;
     }
 
-    thread->is_done = 0;
-    thread->running = task;
+    lane->is_done = 0;
+    lane->running = task;
 
     err = jpp_thread_start(NGX_HTTP_JEMALLOC_PPROF_STACK,
-                           ngx_http_jemalloc_pprof_thread_main, task);
+                           ngx_http_jemalloc_pprof_thread_main, lane);
 
     if (err) {
-        thread->running = NULL;
+        lane->running = NULL;
 
         ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, err,
                       "jemalloc_pprof: pthread_create() failed");
@@ -217,73 +242,114 @@ ngx_http_jemalloc_pprof_thread_has_room(void)
 static void *
 ngx_http_jemalloc_pprof_thread_main(void *data)
 {
-    ngx_http_jemalloc_pprof_task_t *task = data;
-
-    uint64_t                           one;
-    ssize_t                            n;
-    ngx_http_jemalloc_pprof_thread_t  *thread;
-
-    thread = &ngx_http_jemalloc_pprof_thread;
+    ngx_http_jemalloc_pprof_lane_t *lane = data;
 
     jpp_thread_name();
 
-    (void) jpp_source_sample_thread(JPP_SOURCE_BY_NONE);
+    /* jemalloc would take an arena for a thread that allocates nothing */
 
-    task->work(task);
+    if (!lane->running->is_brief) {
+        (void) jpp_source_sample_thread(JPP_SOURCE_BY_NONE);
+    }
 
-    __atomic_store_n(&thread->is_done, 1, __ATOMIC_RELEASE);
+    lane->running->work(lane->running);
 
-    one = 1;
+    __atomic_store_n(&lane->is_done, 1, __ATOMIC_RELEASE);
 
-    do {
-        n = write(thread->fd, &one, sizeof(uint64_t));
-    } while (n == -1 && ngx_errno == NGX_EINTR);
+    ngx_http_jemalloc_pprof_thread_wake();
 
     return NULL;
 }
 
 
 static void
+ngx_http_jemalloc_pprof_thread_wake(void)
+{
+    ssize_t   n;
+    uint64_t  one;
+
+    one = 1;
+
+    do {
+        n = write(ngx_http_jemalloc_pprof_thread_fd, &one, sizeof(uint64_t));
+    } while (n == -1 && ngx_errno == NGX_EINTR);
+}
+
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_thread_woken(void)
+{
+    uint64_t  count;
+
+    return read(ngx_http_jemalloc_pprof_thread_fd, &count, sizeof(uint64_t))
+           != -1 || ngx_errno == NGX_EAGAIN ? NGX_OK : NGX_ERROR;
+}
+
+
+static void
 ngx_http_jemalloc_pprof_thread_done(ngx_event_t *ev)
 {
-    ssize_t                            n;
-    uint64_t                           count;
-    ngx_queue_t                       *q;
-    ngx_http_jemalloc_pprof_task_t    *task;
-    ngx_http_jemalloc_pprof_thread_t  *thread;
+    ngx_uint_t  i;
 
-    thread = &ngx_http_jemalloc_pprof_thread;
-
-    n = read(thread->fd, &count, sizeof(uint64_t));
-
-    if (n == -1 && ngx_errno != NGX_EAGAIN) {
+    if (ngx_http_jemalloc_pprof_thread_woken() != NGX_OK) {
         ngx_log_error(NGX_LOG_ALERT, ev->log, ngx_errno,
                       "read() of an eventfd failed");
     }
 
-    task = thread->running;
+    for (i = 0; i < NGX_HTTP_JEMALLOC_PPROF_LANES; i++) {
+        ngx_http_jemalloc_pprof_thread_next(&ngx_http_jemalloc_pprof_lanes[i]);
+    }
+}
 
-    if (task == NULL
-        || !__atomic_load_n(&thread->is_done, __ATOMIC_ACQUIRE))
-    {
+
+static void
+ngx_http_jemalloc_pprof_thread_next(ngx_http_jemalloc_pprof_lane_t *lane)
+{
+    ngx_queue_t                     *q;
+    ngx_http_jemalloc_pprof_task_t  *task;
+
+    task = lane->running;
+
+    if (task == NULL || !ngx_http_jemalloc_pprof_thread_is_done(lane)) {
         return;
     }
 
-    thread->running = NULL;
+    lane->running = NULL;
 
     task->done(task);
 
-    while (thread->running == NULL && !ngx_queue_empty(&thread->queue)) {
+    while (lane->running == NULL && !ngx_queue_empty(&lane->queue)) {
 
-        q = ngx_queue_head(&thread->queue);
+        q = ngx_queue_head(&lane->queue);
         ngx_queue_remove(q);
 
         task = ngx_queue_data(q, ngx_http_jemalloc_pprof_task_t, queue);
 
-        /* no thread: the task counts as done, without having run */
+        /* no thread: the task counts as done, without having run if it may */
 
-        if (ngx_http_jemalloc_pprof_thread_start(task) != NGX_OK) {
+        if (ngx_http_jemalloc_pprof_thread_start(lane, task) != NGX_OK) {
+
+            if (task->is_brief) {
+                task->work(task);
+            }
+
             task->done(task);
         }
     }
+}
+
+
+static ngx_http_jemalloc_pprof_lane_t *
+ngx_http_jemalloc_pprof_thread_lane(
+    const ngx_http_jemalloc_pprof_task_t *task)
+{
+    return &ngx_http_jemalloc_pprof_lanes[task->is_brief];
+}
+
+
+static ngx_uint_t
+ngx_http_jemalloc_pprof_thread_is_done(
+    const ngx_http_jemalloc_pprof_lane_t *lane)
+{
+    return __atomic_load_n(&lane->is_done, __ATOMIC_ACQUIRE);
 }

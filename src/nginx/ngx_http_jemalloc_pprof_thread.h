@@ -1,7 +1,9 @@
 
 /*
  * The background thread of a worker: it runs tasks one after the other, each in
- * a thread that ends with it.  Knows nothing about HTTP.
+ * a thread that ends with it.  Tasks that take milliseconds have a queue of
+ * their own, so that they do not wait for the others.  Knows nothing about
+ * HTTP.
  *
  * All functions are for the event loop.  A thread runs with signals blocked,
  * and jemalloc does not sample its allocations.
@@ -31,6 +33,9 @@ struct ngx_http_jemalloc_pprof_task_s {
     ngx_http_jemalloc_pprof_slice_pt  slice;   /* or else in the event loop; */
                                                /*   see _slices.h */
     ngx_http_jemalloc_pprof_task_pt   done;    /* in the event loop */
+    unsigned                          is_brief:1;  /* some milliseconds, */
+                                               /*   without malloc; it may */
+                                               /*   lock the registry */
 };
 
 
@@ -39,12 +44,14 @@ ngx_int_t ngx_http_jemalloc_pprof_thread_init(ngx_cycle_t *cycle);
 
 /*
  * Run TASK after those before it; the thread owns it until its done function is
- * called.  NGX_ERROR: no thread can be started.
+ * called.  NGX_ERROR: no thread can be started.  NGX_DECLINED: a brief one of a
+ * single process, whose next reload may unmap the registry.  Whoever posts a
+ * brief task can do its work in place then.
  */
 ngx_int_t ngx_http_jemalloc_pprof_thread_post(
     ngx_http_jemalloc_pprof_task_t *task);
 
-/* Is no task running? */
+/* Is no task running that may hold jemalloc's locks? */
 ngx_uint_t ngx_http_jemalloc_pprof_thread_is_idle(void);
 
 /* Is TASK, which was posted and is not done, running already? */

@@ -91,7 +91,8 @@ ngx_http_jemalloc_pprof_worker_exit(ngx_cycle_t *cycle)
         && ngx_http_jemalloc_pprof_self.zone != NULL)
     {
         ngx_http_jemalloc_pprof_registry_leave(
-            ngx_http_jemalloc_pprof_self.zone);
+            ngx_http_jemalloc_pprof_self.zone,
+            &ngx_http_jemalloc_pprof_self.row);
     }
 
     ngx_http_jemalloc_pprof_stall_stop();

@@ -3,7 +3,7 @@
  * A jemalloc that misbehaves as a test wants it to: a library to be preloaded
  * (into nginx, or into a unit test) that exports mallctl(), and a
  * memfd_create(), eventfd(), socket(), connect() and accept4() that can be
- * made to fail.
+ * made to fail, and an open() that can be made to wait.
  *
  *     LD_PRELOAD=build/t/jpp_fake.so JPP_FAKE=FILE nginx ...
  *
@@ -74,6 +74,11 @@
  *     socket ERRNO    socket() of the kind that workers talk by
  *     connect ERRNO   connect() to an abstract unix socket
  *     accept ERRNO    accept4() from a unix socket
+ *
+ * And what the kernel takes its time for:
+ *
+ *     wait PATH       open() of PATH, in /proc or /sys, returns once FILE has
+ *                     no wait
  */
 
 

@@ -1,7 +1,7 @@
 
 /*
- * Functions of the C library that are to fail, and malloc(), by which the
- * module sees whose it is.
+ * Functions of the C library that are to fail or to wait, and malloc(), by
+ * which the module sees whose it is.
  */
 
 
@@ -12,16 +12,20 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "jpp_fake.h"
 
 
 static bool jpp_fake_fails(const char *key);
+static bool jpp_fake_waits(const char *path);
 
 
 /*
@@ -155,6 +159,53 @@ accept4(int fd, struct sockaddr *addr, socklen_t *len, int flags)
     }
 
     return next(fd, addr, len, flags);
+}
+
+
+int
+open(const char *path, int flags, ...)
+{
+    void     *symbol;
+    va_list   args;
+    mode_t    mode;
+
+    static int (*next)(const char *path, int flags, ...);
+
+    va_start(args, flags);
+    mode = (flags & O_CREAT) ? va_arg(args, mode_t) : 0;
+    va_end(args);
+
+    if (next == NULL) {
+        symbol = dlsym(RTLD_NEXT, "open");
+        memcpy(&next, &symbol, sizeof(next));
+    }
+
+    while (jpp_fake_waits(path)) {
+        (void) usleep(1000);
+    }
+
+    return next(path, flags, mode);
+}
+
+
+/* what is read to know that is in neither */
+
+static bool
+jpp_fake_waits(const char *path)
+{
+    char         value[JPP_FAKE_SIZE];
+    jpp_fake_t   fake;
+    const char  *waiting;
+
+    if (strncmp(path, "/proc/", 6) != 0 && strncmp(path, "/sys/", 5) != 0) {
+        return false;
+    }
+
+    jpp_fake_read(&fake);
+
+    waiting = jpp_fake_get(&fake, "wait", value);
+
+    return waiting != NULL && strcmp(path, waiting) == 0;
 }
 
 
