@@ -11,6 +11,7 @@
 #include "jpp_readers.h"
 #include "jpp_sink.h"
 #include "jpp_symbolize.h"
+#include "jpp_view.h"
 
 
 /*
@@ -60,6 +61,13 @@ typedef const char *const *(*jpp_report_comments_pt)(void *data,
     const jpp_profile_t *profile, jpp_arena_t *arena);
 
 
+/*
+ * Takes the profile of VIEW in the place of the format's writer, for who needs
+ * more than bytes.  False: no memory, which fails the report.
+ */
+typedef bool (*jpp_report_take_pt)(void *taker, const jpp_view_t *view);
+
+
 typedef struct {
     const jpp_reader_t   *reader;       /* of all captures */
     jpp_args_t            args;
@@ -73,6 +81,8 @@ typedef struct {
     jpp_report_comments_pt
                           comments;     /* NULL: none */
     void                 *data;         /* for comments */
+    jpp_report_take_pt    take;         /* NULL: nobody, the format writes it */
+    void                 *taker;        /* for take */
     jpp_err_t            *errors;       /* one for each capture, or NULL */
     jpp_err_t            *baselines;    /* the same for their baselines: set */
                                         /*   before by who could not get one */

@@ -431,5 +431,7 @@ jpp_report_write(jpp_reporter_t *report, jpp_sink_t *sink)
     view.capture = report->dump;
     view.capture_len = report->dump_len;
 
-    return report->format->write(&view, sink);
+    return report->options->take != NULL
+           ? report->options->take(report->options->taker, &view)
+           : report->format->write(&view, sink);
 }
