@@ -21,6 +21,7 @@
  *     status     and cmdline                  |
  *     memory     what the kernel and jemalloc count, and findings
  *     metrics    the same for Prometheus      |
+ *     locations  what each location costs     |
  *     requests   the largest requests         |
  *     stalls     what kept the event loop     |
  *     control    changes to the profiler      |

@@ -1,5 +1,6 @@
 
 #include "ngx_http_jemalloc_pprof_control.h"
+#include "ngx_http_jemalloc_pprof_locations.h"
 #include "ngx_http_jemalloc_pprof_memory.h"
 #include "ngx_http_jemalloc_pprof_metrics.h"
 #include "ngx_http_jemalloc_pprof_profile.h"
@@ -9,6 +10,7 @@
 #include "ngx_http_jemalloc_pprof_status.h"
 #include "ngx_http_jemalloc_pprof_symbol.h"
 
+#include "jpp_locations_write.h"
 #include "jpp_memory_write.h"
 #include "jpp_requests_write.h"
 
@@ -99,6 +101,22 @@ static const jpp_console_link_t
     { "profile?seconds=10&mode=wall&format=html",
       "The same of the time that passes: what blocks the event loop, besides.",
       "curl \"${URL}profile?seconds=10&mode=wall&format=top\"", false },
+
+    { NULL, NULL, NULL, false }
+};
+
+
+static const jpp_console_link_t
+    ngx_http_jemalloc_pprof_locations_links[] =
+{
+    { "locations",
+      "What each location costs: the memory that it holds, and the memory "
+      "sampled for it, by function.",
+      "curl \"${URL}locations\"", false },
+
+    { "locations?seconds=5",
+      "The same with its CPU time in the next 5 seconds.",
+      "curl \"${URL}locations?seconds=5\"", false },
 
     { NULL, NULL, NULL, false }
 };
@@ -273,6 +291,10 @@ static const ngx_http_jemalloc_pprof_resource_t
       ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_profile, 0,
       ngx_http_jemalloc_pprof_profile_links,
       &ngx_http_jemalloc_pprof_profile_evidence, NULL },
+
+    { ngx_string("locations"), NGX_HTTP_JEMALLOC_PPROF_READ,
+      ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_locations, 0,
+      ngx_http_jemalloc_pprof_locations_links, NULL, &jpp_locations_words },
 
     { ngx_string("requests"), NGX_HTTP_JEMALLOC_PPROF_READ,
       ngx_string("GET, HEAD"), ngx_http_jemalloc_pprof_requests, 0,

@@ -38,7 +38,7 @@ const char *const  jpp_root_keys[JPP_ROOTS] = {
 
 /* a location may have no upstream, but what has no server is not known */
 
-static const jpp_str_t  jpp_roots_none[JPP_ROOTS] = {
+static const jpp_str_t  jpp_roots_words[JPP_ROOTS] = {
     [JPP_ROOT_SERVER] = { "(unknown)", 9 },
     [JPP_ROOT_LOCATION] = { "(unknown)", 9 },
     [JPP_ROOT_UPSTREAM] = { "(none)", 6 }
@@ -71,6 +71,13 @@ jpp_roots_has(jpp_by_t by, jpp_root_t root)
 
 
 jpp_str_t
+jpp_roots_none(jpp_root_t root)
+{
+    return jpp_roots_words[root];
+}
+
+
+jpp_str_t
 jpp_roots_name(const jpp_profile_t *profile, uint32_t set, jpp_root_t root)
 {
     uint32_t                i;
@@ -89,7 +96,7 @@ jpp_roots_name(const jpp_profile_t *profile, uint32_t set, jpp_root_t root)
         }
     }
 
-    return jpp_roots_none[root];
+    return jpp_roots_none(root);
 }
 
 

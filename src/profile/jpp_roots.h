@@ -33,6 +33,9 @@ bool jpp_roots_allow(jpp_by_t by);
 /* Is ROOT among the names that BY has a row for? */
 bool jpp_roots_has(jpp_by_t by, jpp_root_t root);
 
+/* The word for a ROOT that a sample has none of. */
+jpp_str_t jpp_roots_none(jpp_root_t root);
+
 /*
  * The name that the label set SET, an index, has as ROOT: its label, or the
  * word for none.

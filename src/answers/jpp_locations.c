@@ -1,0 +1,448 @@
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "jpp_intern.h"
+#include "jpp_locations.h"
+#include "jpp_owned.h"
+#include "jpp_sort.h"
+
+
+#define JPP_LOCATIONS_NOTE  1024
+
+
+static jpp_str_t jpp_locations_copy(jpp_locations_t *locations,
+    jpp_str_t name);
+static void jpp_locations_comments(jpp_locations_t *locations,
+    jpp_locations_measure_t measure, const jpp_profile_t *profile);
+static void jpp_locations_share(const jpp_locations_t *locations,
+    jpp_locations_row_t *row);
+static int jpp_locations_compare_parts(const void *a, const void *b,
+    void *ctx);
+static int jpp_locations_compare_rows(const void *a, const void *b,
+    void *ctx);
+
+
+/* the comments of a profile that matter here: what they begin with */
+
+static const char *const  jpp_locations_said[] = {
+    "workers ", "worker ", "samples with an owner", "no sample has an owner",
+    NULL
+};
+
+
+jpp_code_t
+jpp_locations_check(const jpp_args_t *args, jpp_err_t *err)
+{
+    if (args->is_set[JPP_ARG_BY]
+        && !jpp_roots_allow((jpp_by_t) args->values[JPP_ARG_BY]))
+    {
+        return jpp_err_set(err, JPP_ERR_ARG, "locations takes by=location, "
+                           "by=server and by=upstream: by=request and "
+                           "by=connection are for requests");
+    }
+
+    return JPP_OK;
+}
+
+
+void
+jpp_locations_init(jpp_locations_t *locations, jpp_arena_t *arena,
+    const jpp_args_t *args)
+{
+    jpp_by_t  by;
+    uint32_t  i;
+
+    memset(locations, 0, sizeof(jpp_locations_t));
+
+    by = (jpp_by_t) args->values[JPP_ARG_BY];
+
+    locations->arena = arena;
+    locations->args = args;
+    locations->rows = jpp_vec_create(arena);
+    locations->parts = jpp_vec_create(arena);
+
+    locations->failed = locations->rows == NULL || locations->parts == NULL
+                        || !jpp_index_init(&locations->row_index, arena, 0)
+                        || !jpp_index_init(&locations->part_index, arena, 0);
+
+    for (i = 0; i < JPP_ROOTS; i++) {
+        locations->shows[i] = jpp_roots_has(by, (jpp_root_t) i);
+    }
+
+    for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
+        locations->about[i].why = "";
+        locations->about[i].cure = "";
+        locations->about[i].notes = jpp_vec_create(arena);
+        locations->failed |= locations->about[i].notes == NULL;
+    }
+}
+
+
+void
+jpp_locations_absent(jpp_locations_t *locations,
+    jpp_locations_measure_t measure, const char *why, const char *cure)
+{
+    jpp_locations_about_t  *about;
+
+    about = &locations->about[measure];
+
+    about->why = jpp_arena_strndup(locations->arena, why, strlen(why));
+    about->cure = jpp_arena_strndup(locations->arena, cure, strlen(cure));
+
+    locations->failed |= about->why == NULL || about->cure == NULL;
+}
+
+
+void
+jpp_locations_note(jpp_locations_t *locations,
+    jpp_locations_measure_t measure, const char *fmt, ...)
+{
+    char          text[JPP_LOCATIONS_NOTE];
+    va_list       args;
+    const char  **note;
+
+    va_start(args, fmt);
+    (void) vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+
+    note = !locations->failed
+           ? jpp_vec_push(locations->about[measure].notes, sizeof(char *))
+           : NULL;
+
+    if (note == NULL) {
+        locations->failed = true;
+        return;
+    }
+
+    *note = jpp_arena_strndup(locations->arena, text, strlen(text));
+    locations->failed |= *note == NULL;
+}
+
+
+void
+jpp_locations_take(jpp_locations_t *locations,
+    jpp_locations_measure_t measure, const jpp_view_t *view)
+{
+    size_t                       i, k, n;
+    jpp_str_t                    name;
+    jpp_owned_t                  owned;
+    jpp_locations_row_t         *row;
+    const jpp_owned_row_t       *from;
+    const jpp_owned_function_t  *functions;
+
+    if (locations->failed || !jpp_owned_init(&owned, view)) {
+        locations->failed = true;
+        return;
+    }
+
+    locations->about[measure].is_there = true;
+
+    from = jpp_vec_items(owned.rows, jpp_owned_row_t);
+    n = jpp_vec_count(owned.rows, jpp_owned_row_t);
+
+    for (i = 0; i < n; i++) {
+
+        row = jpp_locations_row(locations, from[i].names);
+        if (row == NULL) {
+            return;
+        }
+
+        jpp_locations_add(locations, row, measure, from[i].sum.value,
+                          from[i].sum.variance);
+
+        functions = &jpp_vec_items(owned.functions,
+                                   jpp_owned_function_t)[from[i].first];
+
+        for (k = 0; k < from[i].n && k < JPP_LOCATIONS_MOST; k++) {
+
+            if (functions[k].function == 0) {
+                continue;
+            }
+
+            name = jpp_profile_str(view->profile,
+                       jpp_profile_function_at(view->profile,
+                                               functions[k].function)->name);
+
+            jpp_locations_part(locations, row, measure, name,
+                               functions[k].value);
+        }
+    }
+
+    jpp_locations_comments(locations, measure, view->profile);
+}
+
+
+static void
+jpp_locations_comments(jpp_locations_t *locations,
+    jpp_locations_measure_t measure, const jpp_profile_t *profile)
+{
+    size_t           i, k, n;
+    jpp_str_t        comment;
+    const uint32_t  *comments;
+
+    comments = jpp_vec_items(profile->comments, uint32_t);
+    n = jpp_vec_count(profile->comments, uint32_t);
+
+    for (i = 0; i < n; i++) {
+        comment = jpp_profile_str(profile, comments[i]);
+
+        for (k = 0; jpp_locations_said[k] != NULL; k++) {
+
+            if (strncmp(comment.data, jpp_locations_said[k],
+                        strlen(jpp_locations_said[k]))
+                == 0)
+            {
+                jpp_locations_note(locations, measure, "%s", comment.data);
+            }
+        }
+    }
+}
+
+
+jpp_locations_row_t *
+jpp_locations_row(jpp_locations_t *locations, const jpp_str_t names[JPP_ROOTS])
+{
+    uint32_t              i, id, hash, pos;
+    jpp_locations_row_t  *row;
+
+    for (i = 0, hash = 0; i < JPP_ROOTS; i++) {
+        hash = hash * 31 + (locations->shows[i]
+                            ? jpp_hash_bytes(names[i].data, names[i].len)
+                            : 0);
+    }
+
+    pos = hash;
+
+    while (!locations->failed
+           && (id = jpp_index_next(&locations->row_index, hash, &pos)) != 0)
+    {
+        row = &jpp_vec_items(locations->rows, jpp_locations_row_t)[id - 1];
+
+        for (i = 0; i < JPP_ROOTS; i++) {
+            if (locations->shows[i]
+                && (row->names[i].len != names[i].len
+                    || memcmp(row->names[i].data, names[i].data, names[i].len)
+                       != 0))
+            {
+                break;
+            }
+        }
+
+        if (i == JPP_ROOTS) {
+            return row;
+        }
+    }
+
+    row = !locations->failed
+          ? jpp_vec_push(locations->rows, sizeof(jpp_locations_row_t)) : NULL;
+
+    if (row == NULL
+        || !jpp_index_add(&locations->row_index, hash,
+                          (uint32_t) jpp_vec_count(locations->rows,
+                                                   jpp_locations_row_t)))
+    {
+        locations->failed = true;
+        return NULL;
+    }
+
+    for (i = 0; i < JPP_ROOTS; i++) {
+        row->names[i].data = "";
+
+        if (locations->shows[i]) {
+            row->names[i] = jpp_locations_copy(locations, names[i]);
+        }
+    }
+
+    return row;
+}
+
+
+static jpp_str_t
+jpp_locations_copy(jpp_locations_t *locations, jpp_str_t name)
+{
+    const char  *data;
+
+    data = jpp_arena_strndup(locations->arena, name.data, name.len);
+
+    if (data == NULL) {
+        locations->failed = true;
+        data = "";
+        name.len = 0;
+    }
+
+    name.data = data;
+
+    return name;
+}
+
+
+void
+jpp_locations_add(jpp_locations_t *locations, jpp_locations_row_t *row,
+    jpp_locations_measure_t measure, int64_t value, double variance)
+{
+    jpp_locations_cell_t   *cell;
+    jpp_locations_about_t  *about;
+
+    cell = &row->cells[measure];
+    about = &locations->about[measure];
+
+    cell->value = jpp_add_i64(cell->value, value);
+    cell->variance += variance;
+    about->value = jpp_add_i64(about->value, value);
+    about->variance += variance;
+}
+
+
+void
+jpp_locations_part(jpp_locations_t *locations, const jpp_locations_row_t *row,
+    jpp_locations_measure_t measure, jpp_str_t name, int64_t value)
+{
+    uint32_t               id, number, hash, pos;
+    jpp_locations_part_t  *part;
+
+    number = (uint32_t) (row - jpp_vec_items(locations->rows,
+                                             jpp_locations_row_t)) + 1;
+    hash = jpp_hash_bytes(name.data, name.len) + number * 31 + measure;
+    pos = hash;
+
+    while (!locations->failed
+           && (id = jpp_index_next(&locations->part_index, hash, &pos)) != 0)
+    {
+        part = &jpp_vec_items(locations->parts, jpp_locations_part_t)[id - 1];
+
+        if (part->row == number && part->measure == measure
+            && part->name.len == name.len
+            && memcmp(part->name.data, name.data, name.len) == 0)
+        {
+            part->value = jpp_add_i64(part->value, value);
+            return;
+        }
+    }
+
+    part = !locations->failed
+           ? jpp_vec_push(locations->parts, sizeof(jpp_locations_part_t))
+           : NULL;
+
+    if (part == NULL
+        || !jpp_index_add(&locations->part_index, hash,
+                          (uint32_t) jpp_vec_count(locations->parts,
+                                                   jpp_locations_part_t)))
+    {
+        locations->failed = true;
+        return;
+    }
+
+    part->row = number;
+    part->measure = measure;
+    part->name = jpp_locations_copy(locations, name);
+    part->value = value;
+}
+
+
+/* Parts say which row they are of while rows move. */
+
+bool
+jpp_locations_close(jpp_locations_t *locations)
+{
+    size_t                 i, n;
+    jpp_locations_row_t   *rows;
+    jpp_locations_cell_t  *cell;
+    jpp_locations_part_t  *parts;
+
+    if (locations->failed) {
+        return false;
+    }
+
+    rows = jpp_vec_items(locations->rows, jpp_locations_row_t);
+    parts = jpp_vec_items(locations->parts, jpp_locations_part_t);
+    n = jpp_vec_count(locations->parts, jpp_locations_part_t);
+
+    jpp_sort(parts, n, sizeof(jpp_locations_part_t),
+             jpp_locations_compare_parts, NULL);
+
+    for (i = n; i-- > 0; /* void */ ) {
+        cell = &rows[parts[i].row - 1].cells[parts[i].measure];
+        cell->first = i;
+        cell->n++;
+    }
+
+    n = jpp_vec_count(locations->rows, jpp_locations_row_t);
+
+    for (i = 0; i < n; i++) {
+        jpp_locations_share(locations, &rows[i]);
+    }
+
+    jpp_sort(rows, n, sizeof(jpp_locations_row_t),
+             jpp_locations_compare_rows, NULL);
+
+    return true;
+}
+
+
+/* What stands out by any measure comes first. */
+
+static void
+jpp_locations_share(const jpp_locations_t *locations,
+    jpp_locations_row_t *row)
+{
+    double    share;
+    uint32_t  i;
+
+    for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
+        share = locations->about[i].value != 0
+                ? (double) row->cells[i].value
+                  / (double) locations->about[i].value : 0;
+
+        row->share = fmax(row->share, share);
+    }
+}
+
+
+static int
+jpp_locations_compare_parts(const void *a, const void *b, void *ctx)
+{
+    const jpp_locations_part_t  *x, *y;
+
+    (void) ctx;
+
+    x = a;
+    y = b;
+
+    if (x->row != y->row) {
+        return x->row < y->row ? -1 : 1;
+    }
+
+    if (x->measure != y->measure) {
+        return x->measure < y->measure ? -1 : 1;
+    }
+
+    return x->value != y->value ? (x->value > y->value ? -1 : 1)
+                                : strcmp(x->name.data, y->name.data);
+}
+
+
+static int
+jpp_locations_compare_rows(const void *a, const void *b, void *ctx)
+{
+    int                         order;
+    uint32_t                    i;
+    const jpp_locations_row_t  *x, *y;
+
+    (void) ctx;
+
+    x = a;
+    y = b;
+
+    if (x->share < y->share || x->share > y->share) {
+        return x->share > y->share ? -1 : 1;
+    }
+
+    for (i = 0, order = 0; i < JPP_ROOTS && order == 0; i++) {
+        order = strcmp(x->names[i].data, y->names[i].data);
+    }
+
+    return order;
+}

@@ -1,0 +1,129 @@
+
+/*
+ * What each location costs, by three measures side by side: the memory that it
+ * holds, as the pools count it; the memory that was sampled for it, by the
+ * functions that took it; and the CPU time that went to it.
+ *
+ *     jpp_locations_init()
+ *     of the pools: jpp_locations_pools() for each worker, see its header
+ *     of each profile: jpp_locations_take(), as a report's
+ *     of a measure that there is not: jpp_locations_absent()
+ *     jpp_locations_close(), then jpp_locations_write(), see its header
+ *
+ * A row is a server and location; with by=server and by=upstream, what that
+ * says.  Names of all measures are text that owners have (jpp_owner_names.h),
+ * so that equal ones meet.
+ *
+ * One thread at a time; memory from the arena, and everything is copied.
+ */
+
+
+#ifndef _JPP_LOCATIONS_H_INCLUDED_
+#define _JPP_LOCATIONS_H_INCLUDED_
+
+
+#include "jpp_roots.h"
+#include "jpp_view.h"
+
+
+/* of a cell: what has most of it */
+#define JPP_LOCATIONS_MOST  3
+
+
+typedef enum {
+    JPP_LOCATIONS_HELD = 0,        /* bytes of pools: exact */
+    JPP_LOCATIONS_SAMPLED,         /* bytes of the heap: estimates */
+    JPP_LOCATIONS_CPU,             /* nanoseconds */
+    JPP_LOCATIONS_MEASURES
+} jpp_locations_measure_t;
+
+
+/* A function, or what pools hold something for. */
+typedef struct {
+    uint32_t              row;         /* from 1, in order of appearance */
+    uint32_t              measure;
+    jpp_str_t             name;
+    int64_t               value;
+} jpp_locations_part_t;
+
+
+typedef struct {
+    int64_t               value;
+    double                variance;
+    size_t                first;       /* of locations->parts, its largest */
+    size_t                n;           /*   first */
+} jpp_locations_cell_t;
+
+
+typedef struct {
+    jpp_str_t             names[JPP_ROOTS];    /* "": not asked for */
+    uint64_t              n_requests;
+    jpp_locations_cell_t  cells[JPP_LOCATIONS_MEASURES];
+    double                share;       /* the greatest of its cells' */
+} jpp_locations_row_t;
+
+
+/* What is said of a measure. */
+typedef struct {
+    bool                  is_there;
+    int64_t               value;       /* of all rows */
+    double                variance;
+    int64_t               nobody;      /* HELD: what belongs to no server */
+    const char           *why;         /* it is not there: a sentence, */
+    const char           *cure;        /*   and what to do; or "" */
+    jpp_vec_t            *notes;       /* const char * */
+} jpp_locations_about_t;
+
+
+typedef struct {
+    jpp_arena_t            *arena;
+    const jpp_args_t       *args;      /* by, top, format, seconds */
+    bool                    shows[JPP_ROOTS];
+    jpp_vec_t              *rows;      /* jpp_locations_row_t */
+    jpp_vec_t              *parts;     /* jpp_locations_part_t */
+    jpp_index_t             row_index;
+    jpp_index_t             part_index;
+    jpp_locations_about_t   about[JPP_LOCATIONS_MEASURES];
+    bool                    failed;    /* no memory */
+} jpp_locations_t;
+
+
+/* Do ARGS make sense here? */
+jpp_code_t jpp_locations_check(const jpp_args_t *args, jpp_err_t *err);
+
+/* Initialize the caller's LOCATIONS; ARGS were checked, and say by what. */
+void jpp_locations_init(jpp_locations_t *locations, jpp_arena_t *arena,
+    const jpp_args_t *args);
+
+/* The profile of VIEW, which has counts, is MEASURE's. */
+void jpp_locations_take(jpp_locations_t *locations,
+    jpp_locations_measure_t measure, const jpp_view_t *view);
+
+/* There is no MEASURE, because of WHY; CURE is what to do, or "". */
+void jpp_locations_absent(jpp_locations_t *locations,
+    jpp_locations_measure_t measure, const char *why, const char *cure);
+
+/* Sort; false: memory was out somewhere. */
+bool jpp_locations_close(jpp_locations_t *locations);
+
+
+/*
+ * For the functions above.  The cell of MEASURE in the row with NAMES, for
+ * adding to it; NULL: no memory.  The PART of it that is called NAME grows by
+ * VALUE.
+ */
+jpp_locations_row_t *jpp_locations_row(jpp_locations_t *locations,
+    const jpp_str_t names[JPP_ROOTS]);
+void jpp_locations_add(jpp_locations_t *locations, jpp_locations_row_t *row,
+    jpp_locations_measure_t measure, int64_t value, double variance);
+void jpp_locations_part(jpp_locations_t *locations,
+    const jpp_locations_row_t *row, jpp_locations_measure_t measure,
+    jpp_str_t name, int64_t value);
+
+/* Append a sentence about MEASURE. */
+void jpp_locations_note(jpp_locations_t *locations,
+    jpp_locations_measure_t measure, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+
+#endif /* _JPP_LOCATIONS_H_INCLUDED_ */

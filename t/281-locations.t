@@ -1,0 +1,339 @@
+#!/usr/bin/perl
+
+# The resource locations: what each location costs, by pools, heap and CPU, in
+# one list; and what it says where one of them is missing.
+#
+# The truth is what the other resources answer.
+#
+# Not here: sums, order and forms (t/unit/jpp_locations_test.c); whose a sample
+# is (269).
+
+use strict;
+use warnings;
+
+use File::Basename;
+use JSON::PP qw(decode_json);
+use Test::More;
+
+use lib dirname(__FILE__) . '/lib';
+
+use JppNginx qw( free_port spew wait_until );
+use JppRun qw( subtests );
+
+# what hangs ends
+alarm 200;
+
+my $tree = '/debug/pprof';
+
+# what fills buffers
+my $large = <<'END';
+location /files/ { root html; }
+location /large/ {
+    proxy_pass http://127.0.0.1:PORT/files/;
+    proxy_buffers 16 32k;
+    proxy_buffer_size 32k;
+    proxy_busy_buffers_size 64k;
+    proxy_max_temp_file_size 0;
+}
+END
+
+subtests(
+    'held and sampled' => [ \&both ],
+    'by server, by upstream' => [ \&by ],
+    'names with any bytes' => [ \&hostile ],
+    'what is off' => [ \&off ],
+    'one worker that is stopped' => [ \&stopped ],
+    'parameters' => [ \&parameters ],
+);
+
+
+sub start {
+    my (%how) = @_;
+    my $locations = delete $how{locations} // '';
+
+    return JppNginx->start(preload => [], conf => 'prof:false', workers => 2,
+                           http => "jemalloc_pprof_source sampler;\n"
+                                   . "jemalloc_pprof_sample 1k;\n"
+                                   . "jemalloc_pprof_owners on;\n",
+                           server => "server_name main.example;\n"
+                                     . "location $tree/ { jemalloc_pprof; }\n"
+                                     . $locations, %how);
+}
+
+
+# Downloads from /large/, which fill its buffers, and stay.
+
+sub downloads {
+    my (%how) = @_;
+    my $port = free_port();
+    my $nginx = start(port => $port, %how,
+                      locations => ($large =~ s/PORT/$port/r)
+                                   . ($how{locations} // ''));
+
+    mkdir "$nginx->{prefix}/$_" or die "$nginx->{prefix}: $!\n"
+        for qw( html html/files );
+
+    spew("$nginx->{prefix}/html/files/big", 'x' x (8 << 20));
+
+    my @clients = map {
+        my $client = $nginx->client(window => 4096);
+
+        $client->send_request('/large/big');
+        $client->read_some(30, 1);
+        $client;
+    } 1 .. 4;
+
+    ok(wait_until(sub {
+        my ($row) = rows(json($nginx, ''), '/large/');
+
+        return $row && ($row->{held}{bytes} // 0) >= 4 * 16 * 32 * 1024;
+    }), 'the downloads fill their buffers');
+
+    return ($nginx, "127.0.0.1:$port", @clients);
+}
+
+
+sub json {
+    my ($nginx, $query) = @_;
+    my $answer = $nginx->get("$tree/locations?format=json&$query");
+
+    return { rows => [] } if $answer->{status} != 200;
+
+    return decode_json($answer->{body});
+}
+
+
+sub rows {
+    my ($json, $location) = @_;
+
+    return grep { ($_->{location} // '') eq $location } @{ $json->{rows} };
+}
+
+
+sub both {
+    my ($nginx, undef, @clients) = downloads();
+    my $json = json($nginx, '');
+    my ($row) = rows($json, '/large/');
+
+    is($json->{rows}[0]{location}, '/large/', 'what stands out is the first');
+    is($row->{server}, 'main.example', 'its server');
+    is($row->{requests}, 4, 'its requests');
+    is($row->{held}{mostly}[0]{name}, 'upstream buffers', 'held for what');
+    is($row->{held}{error_percent}, 0, 'which is exact');
+    cmp_ok($row->{sampled}{bytes}, '>=', 4 * 16 * 32 * 1024,
+           'sampled as much, in the same row');
+    like($row->{sampled}{mostly}[0]{name}, qr/event_pipe|nginx\+0x/,
+         "by a function: $row->{sampled}{mostly}[0]{name}");
+    is($row->{cpu}, undef, 'nobody has looked at CPU time');
+    like($json->{cpu}{why}, qr/^nobody has looked at it$/, 'which is said');
+    like($json->{cpu}{cure}, qr/^locations\?seconds=5 does, /, 'with the cure');
+    ok((grep { /^samples with an owner: / } @{ $json->{sampled}{notes} }),
+       'and how many samples have an owner');
+
+    # the other resources agree
+
+    my $requests = decode_json($nginx->get(
+        "$tree/requests?by=location&format=json")->{body});
+    my ($same) = grep { $_->{location} eq '/large/' } @{ $requests->{rows} };
+
+    is($row->{held}{bytes}, $same->{bytes}, 'requests has the same bytes');
+
+    my $answer = $nginx->get("$tree/locations");
+
+    is($answer->{status}, 200, 'a table');
+    like($answer->{headers}{'content-type'}, qr{^text/plain}, 'is text');
+    like($answer->{body}, qr/^\d+ rows: held \d\S* MiB, sampled \d\S* MiB \(/,
+         'with sums');
+    like($answer->{body},
+         qr{^requests +held +sampled +error +server +location +held mostly +(?#
+            )sampled mostly\n +4 +\d\S* MiB .* main\.example +/large/ }m,
+         'and the location first');
+    like($answer->{body}, qr/^held: \S+ \S+ more belong to no server: /m,
+         'and the rest');
+
+    my $with = json($nginx, 'seconds=1');
+
+    SKIP: {
+        skip('no CPU profiles here', 2) if $with->{cpu}{why};
+
+        ok(defined $with->{cpu}{nanoseconds}, 'CPU time, if asked for');
+        is((rows($with, '/large/'))[0]{held}{bytes}, $row->{held}{bytes},
+           'beside the others');
+    }
+
+    undef @clients;
+    $nginx->stop;
+}
+
+
+sub by {
+    my ($nginx, $upstream, @clients) = downloads();
+    my $json = json($nginx, 'by=server');
+    my ($server) = grep { $_->{server} eq 'main.example' } @{ $json->{rows} };
+
+    is($server->{location}, undef, 'servers have no location');
+    cmp_ok($server->{held}{bytes}, '>', 4 * 16 * 32 * 1024,
+           'but all that their locations have');
+
+    $json = json($nginx, 'by=upstream');
+
+    my ($row) = grep { $_->{upstream} eq $upstream } @{ $json->{rows} };
+
+    ok($row, "an upstream is a row: $upstream")
+        or diag(explain($json->{rows}));
+    cmp_ok($row->{held}{bytes}, '>', 4 * 16 * 32 * 1024, 'with its buffers');
+    is($row->{server}, undef, 'and no server');
+
+    undef @clients;
+    $nginx->stop;
+}
+
+
+# Of the configuration: they become text, the same by all measures.
+
+sub hostile {
+    my $long = 'l' x 3000;
+    my @names = ("/a\x1b[2Jb/", "/</script><b>/", "/\xff\xfe/", "/$long/");
+    my $nginx = start(locations => join '', map {
+        "location \"$_\" { client_body_buffer_size 64k; "
+        . "proxy_pass http://127.0.0.1:1; }\n" } @names);
+
+    # bodies that do not come: their buffers wait for them
+
+    my @held = map {
+        my $client = $nginx->client;
+
+        $client->write("POST $_ HTTP/1.1\r\nHost: a\r\n"
+                       . "Content-Length: 60000\r\n\r\nx");
+        $client;
+    } '/a%1B[2Jb/', '/%3C/script%3E%3Cb%3E/', '/%FF%FE/', "/$long/";
+
+    wait_until(sub {
+        4 <= grep { ($_->{held}{bytes} // 0) > 60000 }
+             @{ json($nginx, 'top=1000')->{rows} }
+    });
+
+    my $json = json($nginx, 'top=1000');
+    my @want = ('/a\x1b[2Jb/', '/</script><b>/', '/\xff\xfe/');
+
+    for my $name (@want) {
+        my ($row) = rows($json, $name);
+
+        cmp_ok($row->{held}{bytes} // 0, '>', 60000, "$name holds its buffer")
+            or diag(join ' ', map { $_->{location} } @{ $json->{rows} });
+    }
+
+    my @longs = grep { $_->{location} =~ m{^/l+/?$} } @{ $json->{rows} };
+
+    is(scalar @longs, 1, 'a long name is cut everywhere alike');
+
+    for my $format (qw( top json )) {
+        my $body = $nginx->get("$tree/locations?format=$format")->{body};
+
+        unlike($body, qr/[^\n -~]/, "$format shows what may be");
+    }
+
+    for my $format (qw( top folded svg html )) {
+        my $answer = $nginx->get("$tree/heap?by=location&format=$format");
+
+        is($answer->{status}, 200, "heap, $format");
+        unlike($answer->{body} =~ s{<script.*?</script>}{}gsr,
+               qr/\x1b|\xff|\xfe/, 'shows what may be');
+    }
+
+    undef @held;
+    $nginx->stop;
+}
+
+
+sub off {
+
+    # no owners
+
+    my $nginx = JppNginx->start(preload => [], conf => 'prof:false',
+        http => 'jemalloc_pprof_source sampler; jemalloc_pprof_sample 1k;',
+        server => "location $tree/ { jemalloc_pprof; }");
+
+    $nginx->get('/fine') for 1 .. 50;
+
+    my $text = $nginx->get("$tree/locations")->{body};
+
+    like($text, qr/^sampled: no sample has an owner/m, 'no owners');
+    like($text, qr/jemalloc_pprof_owners on/, 'and the line to add');
+    $nginx->stop;
+
+    # no samples
+
+    $nginx = JppNginx->start(preload => [], conf => 'prof:false',
+        server => "location $tree/ { jemalloc_pprof; }");
+    $text = $nginx->get("$tree/locations")->{body};
+
+    like($text, qr/^sampled: not known: \S.*: .*/m, 'no samples');
+    like($text, qr/jemalloc_pprof_source sampler|libjemalloc/,
+         'and the line to add');
+    like($text, qr{^ *1 +\d.* $tree/ }m, 'what is held is there');
+
+    my $json = json($nginx, '');
+
+    is($json->{sampled}{bytes}, undef, 'null is not 0');
+    ok($json->{sampled}{cure}, 'and JSON has a cure');
+    is($json->{rows}[0]{sampled}, undef, 'in no row');
+
+    $nginx->stop;
+}
+
+
+sub stopped {
+    my $nginx = start(locations => 'jemalloc_pprof_timeout 2s;');
+    my ($stopped) = $nginx->workers_of($nginx->client);
+
+    kill 'STOP', $stopped;
+
+    my $text = $nginx->get("$tree/locations")->{body};
+
+    like($text, qr/^held: worker \d+ pid $stopped is missing: no answer /m,
+         'what is held lacks it');
+    like($text, qr/^sampled: worker \d+ pid $stopped is missing: no answer /m,
+         'what is sampled, too');
+
+    my $answer = $nginx->get("$tree/locations?strict=1");
+
+    is($answer->{status}, 503, 'strict=1');
+    like($answer->{body}, qr/^only 1 of 2 workers answered/, 'the sentence');
+
+    kill 'CONT', $stopped;
+    $nginx->stop;
+}
+
+
+sub parameters {
+    my $nginx = start();
+    my %refused = (
+        'by=request' => [ 400, qr/^locations takes by=location, by=server / ],
+        'format=pprof' => [ 400, qr/^format must be top or json$/ ],
+        'top=0' => [ 400, qr/^top must be / ],
+        'seconds=x' => [ 400, qr/^seconds must be / ],
+        'worker=77' => [ 404, qr/worker/ ],
+    );
+
+    for my $query (sort keys %refused) {
+        my ($status, $sentence) = @{ $refused{$query} };
+        my $answer = $nginx->get("$tree/locations?$query");
+
+        is($answer->{status}, $status, $query);
+        like($answer->{body}, $sentence, 'the sentence');
+    }
+
+    $nginx->get('/fine');
+
+    is(scalar @{ json($nginx, 'top=1')->{rows} }, 1, 'one row');
+    like($nginx->get("$tree/locations?top=1")->{body},
+         qr/^\d+ more: top=1000 shows as many as that$/m, 'and how many more');
+
+    my $head = $nginx->get("$tree/locations", method => 'HEAD');
+
+    is($head->{status}, 200, 'HEAD');
+    is($head->{body}, '', 'has no body');
+
+    $nginx->stop;
+}

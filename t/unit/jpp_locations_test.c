@@ -1,0 +1,405 @@
+
+/*
+ * What locations cost: three measures in one list, its order and both forms.
+ */
+
+
+#include "jpp_locations_pools.h"
+#include "jpp_locations_write.h"
+#include "jpp_test_owned.h"
+#include "jpp_test_pools.h"
+
+
+#define JPP_CAP  ((size_t) 256 << 20)
+
+#define JPP_MORE                                                              \
+    "\nsingle requests:  requests?top=5\n"                                    \
+    "every pool:       pools?format=top\n"                                    \
+    "by function:      heap?by=location&format=html\n"                        \
+    "CPU by function:  profile?seconds=10&by=location&format=html\n"
+
+
+static const jpp_owned_stack_t  heap[] = {
+    { "a.example", "/", "backend", "ngx_palloc handler main", 300000, 30 },
+    { "a.example", "/big", NULL, "pipe main", 1000000, 4 },
+    { "a.example", "/big", NULL, "header main", 100000, 4 },
+    { "a.example", "/cpu", NULL, "header main", 10, 1 },
+    { NULL, NULL, NULL, "main", 4000, 1 },
+    { NULL, NULL, NULL, NULL, 0, 0 }
+};
+
+
+static jpp_arena_t      arena;
+static jpp_args_t       args;
+static jpp_pools_t      table;
+static jpp_locations_t  locations;
+
+
+static void
+jpp_locations_start(const char *query)
+{
+    jpp_err_t  err;
+
+    jpp_arena_init(&arena, JPP_CAP);
+    jpp_args_init(&args, &jpp_locations_words, jpp_reader_heap.types);
+
+    args.values[JPP_ARG_BY] = JPP_BY_LOCATION;
+
+    jpp_is_u64(jpp_args_query(&args, query, strlen(query), &err), JPP_OK,
+               "\"%s\"", query);
+
+    jpp_locations_init(&locations, &arena, &args);
+}
+
+
+/* Two workers with the same pools. */
+
+static void
+jpp_locations_hold(void)
+{
+    uint32_t        i;
+    jpp_vec_t      *bytes;
+    jpp_identity_t  who = { 0, 4711, 1 };
+
+    (void) jpp_pools_init(&table, &arena, JPP_POOLS_NO_UNITS, 0);
+    (void) jpp_test_fill(&table);
+    bytes = jpp_test_bytes(&arena, &table);
+
+    for (i = 0; i < 2; i++, who.index++, who.pid++) {
+        jpp_locations_pools(&locations, &who, (char *) bytes->data,
+                            bytes->len, "unused");
+    }
+}
+
+
+static void
+jpp_locations_sample(jpp_locations_measure_t measure,
+    const jpp_owned_stack_t *stacks)
+{
+    jpp_view_t             view;
+    jpp_arena_t            other;
+    jpp_profile_t          profile;
+    jpp_report_options_t   options;
+
+    jpp_owned_fill(&profile, &other, stacks);
+    (void) jpp_profile_comment(&profile, "lg_sample 14");
+    (void) jpp_profile_comment(&profile, "workers 1/2");
+    (void) jpp_profile_comment(&profile, "samples with an owner: 9 of 10");
+
+    options = jpp_test_options("");
+    options.args = args;
+
+    memset(&view, 0, sizeof(jpp_view_t));
+    view.profile = &profile;
+    view.args = &options.args;
+    options.args.is_set[JPP_ARG_BY] = true;
+
+    jpp_locations_take(&locations, measure, &view);
+
+    /* everything was copied */
+
+    jpp_arena_destroy(&other);
+}
+
+
+static const char *
+jpp_locations_result(void)
+{
+    jpp_vec_t   *out;
+    jpp_sink_t   sink;
+
+    static uint8_t  buffer[JPP_SINK_BUFFER];
+
+    out = jpp_vec_create(&arena);
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, out);
+
+    if (out == NULL || !jpp_locations_close(&locations)
+        || !jpp_locations_write(&locations, &sink))
+    {
+        return NULL;
+    }
+
+    jpp_sink_char(&sink, '\0');
+    (void) jpp_sink_flush(&sink);
+
+    return (const char *) out->data;
+}
+
+
+/*
+ * By their greatest share: /big holds 80 % and has 78 % of the samples, /cpu
+ * nothing but 90 % of the time.
+ */
+
+static void
+jpp_locations_test_text(void)
+{
+    static const jpp_owned_stack_t  times[] = {
+        { "a.example", "/cpu", NULL, "deflate main", 9000000, 90 },
+        { "a.example", "/big", NULL, "write main", 1000000, 10 },
+        { NULL, NULL, NULL, NULL, 0, 0 }
+    };
+
+    jpp_locations_start("");
+    jpp_locations_hold();
+    jpp_locations_sample(JPP_LOCATIONS_SAMPLED, heap);
+    jpp_locations_sample(JPP_LOCATIONS_CPU, times);
+
+    jpp_is_str(jpp_locations_result(),
+      "5 rows: held 2.6 MiB, sampled 1.3 MiB (+- 36 %), CPU 10.0 ms "
+      "(+- 10 %)\n"
+      "requests       held    sampled  error     CPU  error  server  "
+      "   location       held mostly                    sampled "
+      "mostly      CPU mostly\n"
+      "       0          -       10 B  100 %  9.0 ms   11 %  "
+      "a.example  /cpu           -                              10 "
+      "B: header        9.0 ms: deflate\n"
+      "       2    2.1 MiB    1.0 MiB   46 %  1.0 ms   32 %  "
+      "a.example  /big           2.1 MiB: upstream buffers      "
+      "976.6 KiB: pipe     1.0 ms: write\n"
+      "       2  520.0 KiB  293.0 KiB   18 %       -      -  "
+      "a.example  /              512.0 KiB: module gzip filter  "
+      "293.0 KiB: handler  -\n"
+      "       0          -    3.9 KiB  100 %       -      -  "
+      "(unknown)  (unknown)      -                              3.9 "
+      "KiB: main       -\n"
+      "       0    1.0 KiB          -      -       -      -  "
+      "a.example  (no location)  1.0 KiB: pool blocks           -    "
+      "               -\n"
+      "\n"
+      "held: 908.6 KiB more belong to no server: configuration, "
+      "connection slots, caches\n"
+      "sampled: workers 1/2\n"
+      "sampled: samples with an owner: 9 of 10\n"
+      "CPU: workers 1/2\n"
+      "CPU: samples with an owner: 9 of 10\n"
+      JPP_MORE, "a table");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_locations_test_parts(void)
+{
+    jpp_identity_t  who = { 3, 99, 1 };
+
+    jpp_locations_start("by=upstream&top=1");
+    jpp_locations_hold();
+    jpp_locations_pools(&locations, &who, NULL, 0, "it was killed");
+    jpp_locations_pools(&locations, &who, "no table", 8, "unused");
+    jpp_locations_absent(&locations, JPP_LOCATIONS_SAMPLED,
+                         "it is off: nobody switched it on",
+                         "Add to http:\n    some_directive on;");
+    jpp_locations_absent(&locations, JPP_LOCATIONS_CPU, "not asked", "");
+
+    jpp_is_str(jpp_locations_result(),
+      "2 rows: held 2.6 MiB\n"
+      "requests     held  upstream  held mostly\n"
+      "       2  2.1 MiB  backend   2.1 MiB: upstream buffers\n"
+      "1 more: top=1000 shows as many as that\n"
+      "\n"
+      "held: worker 3 pid 99 is missing: it was killed\n"
+      "held: worker 3 pid 99 is missing: not a table of pools, or "
+      "one of another version\n"
+      "held: 908.6 KiB more belong to no server: configuration, "
+      "connection slots, caches\n"
+      "sampled: not known: it is off: nobody switched it on. Add to "
+      "http:\n"
+      "    some_directive on;\n"
+      "CPU: not known: not asked\n"
+      JPP_MORE, "what is not there");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_locations_test_json(void)
+{
+    jpp_locations_start("by=server&format=json");
+    jpp_locations_hold();
+    jpp_locations_sample(JPP_LOCATIONS_SAMPLED, heap);
+    jpp_locations_absent(&locations, JPP_LOCATIONS_CPU, "not \"asked\"", "do");
+
+    jpp_is_str(jpp_locations_result(),
+      "{\n"
+      "  \"module\": \"0.1.0\",\n"
+      "  \"count\": 2,\n"
+      "  \"held\": {\n"
+      "    \"bytes\": 2778368,\n"
+      "    \"error_percent\": 0,\n"
+      "    \"of_no_server\": 930368,\n"
+      "    \"why\": null,\n"
+      "    \"cure\": null,\n"
+      "    \"notes\": []\n"
+      "  },\n"
+      "  \"sampled\": {\n"
+      "    \"bytes\": 1404010,\n"
+      "    \"error_percent\": 36,\n"
+      "    \"why\": null,\n"
+      "    \"cure\": null,\n"
+      "    \"notes\": [\n"
+      "      \"workers 1/2\",\n"
+      "      \"samples with an owner: 9 of 10\"\n"
+      "    ]\n"
+      "  },\n"
+      "  \"cpu\": {\n"
+      "    \"nanoseconds\": null,\n"
+      "    \"error_percent\": null,\n"
+      "    \"why\": \"not \\\"asked\\\"\",\n"
+      "    \"cure\": \"do\",\n"
+      "    \"notes\": []\n"
+      "  },\n"
+      "  \"rows\": [\n"
+      "    {\n"
+      "      \"server\": \"a.example\",\n"
+      "      \"location\": null,\n"
+      "      \"upstream\": null,\n"
+      "      \"requests\": 4,\n"
+      "      \"held\": {\n"
+      "        \"bytes\": 2778368,\n"
+      "        \"error_percent\": 0,\n"
+      "        \"mostly\": [\n"
+      "          {\n"
+      "            \"name\": \"upstream buffers\",\n"
+      "            \"bytes\": 2228224\n"
+      "          },\n"
+      "          {\n"
+      "            \"name\": \"module gzip filter\",\n"
+      "            \"bytes\": 524288\n"
+      "          },\n"
+      "          {\n"
+      "            \"name\": \"pool blocks\",\n"
+      "            \"bytes\": 25856\n"
+      "          }\n"
+      "        ]\n"
+      "      },\n"
+      "      \"sampled\": {\n"
+      "        \"bytes\": 1400010,\n"
+      "        \"error_percent\": 36,\n"
+      "        \"mostly\": [\n"
+      "          {\n"
+      "            \"name\": \"pipe\",\n"
+      "            \"bytes\": 1000000\n"
+      "          },\n"
+      "          {\n"
+      "            \"name\": \"handler\",\n"
+      "            \"bytes\": 300000\n"
+      "          },\n"
+      "          {\n"
+      "            \"name\": \"header\",\n"
+      "            \"bytes\": 100010\n"
+      "          }\n"
+      "        ]\n"
+      "      },\n"
+      "      \"cpu\": null\n"
+      "    },\n"
+      "    {\n"
+      "      \"server\": \"(unknown)\",\n"
+      "      \"location\": null,\n"
+      "      \"upstream\": null,\n"
+      "      \"requests\": 0,\n"
+      "      \"held\": {\n"
+      "        \"bytes\": 0,\n"
+      "        \"error_percent\": 0,\n"
+      "        \"mostly\": []\n"
+      "      },\n"
+      "      \"sampled\": {\n"
+      "        \"bytes\": 4000,\n"
+      "        \"error_percent\": 100,\n"
+      "        \"mostly\": [\n"
+      "          {\n"
+      "            \"name\": \"main\",\n"
+      "            \"bytes\": 4000\n"
+      "          }\n"
+      "        ]\n"
+      "      },\n"
+      "      \"cpu\": null\n"
+      "    }\n"
+      "  ]\n"
+      "}\n", "JSON");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_locations_test_none(void)
+{
+    jpp_locations_start("");
+
+    jpp_is_str(jpp_locations_result(),
+      "0 rows\n"
+      "requests  server  location\n"
+      "\n"
+      JPP_MORE, "nothing at all");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_locations_test_check(void)
+{
+    size_t     i;
+    jpp_err_t  err;
+
+    static const struct {
+        const char  *query;
+        jpp_code_t   rc;
+    } rows[] = {
+        { "", JPP_OK }, { "by=location", JPP_OK }, { "by=server", JPP_OK },
+        { "by=upstream", JPP_OK }, { "by=request", JPP_ERR_ARG },
+        { "by=connection", JPP_ERR_ARG }
+    };
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        jpp_locations_start(rows[i].query);
+        jpp_is_u64(jpp_locations_check(&args, &err), rows[i].rc, "%s",
+                   rows[i].query);
+        jpp_arena_destroy(&arena);
+    }
+
+    jpp_is_str(err.text, "locations takes by=location, by=server and "
+               "by=upstream: by=request and by=connection are for requests",
+               "the sentence");
+}
+
+
+/* No memory, at every call. */
+
+static void
+jpp_locations_test_memory(void)
+{
+    uint64_t     n;
+    const char  *text;
+
+    for (n = 1, text = NULL; text == NULL && n < 1000; n++) {
+        jpp_locations_start("");
+        arena.fail_at = arena.n_calls + n;
+
+        jpp_locations_sample(JPP_LOCATIONS_SAMPLED, heap);
+        jpp_locations_absent(&locations, JPP_LOCATIONS_CPU, "why", "cure");
+        jpp_locations_note(&locations, JPP_LOCATIONS_CPU, "note");
+        text = jpp_locations_result();
+
+        jpp_arena_destroy(&arena);
+    }
+
+    jpp_ok(text != NULL && n > 20, "no memory, %u times", (unsigned) n - 2);
+}
+
+
+int
+main(void)
+{
+    jpp_locations_test_text();
+    jpp_locations_test_parts();
+    jpp_locations_test_json();
+    jpp_locations_test_none();
+    jpp_locations_test_check();
+    jpp_locations_test_memory();
+
+    return jpp_done();
+}
