@@ -18,6 +18,7 @@ use lib dirname(__FILE__) . '/lib';
 
 use JppBusy qw( compressing has_lua looping searching shaking_hands );
 use JppNginx qw( has_jemalloc spew slurp wait_until );
+use JppOwned qw( crowded has_perl leaking );
 use JppPlaces qw( huge_configuration idle_tls large_buffers leak
                   many_connections slow_uploads streams );
 use JppStalls qw( backtracking has_scripts sleeping waiting );
@@ -58,6 +59,10 @@ my %states = (
     },
     'docs/install.md' => {
         'Debian and Ubuntu, as a file' => undef,
+    },
+    'docs/owners.md' => {
+        'The first look' => \&crowded,
+        'A leak in a module' => has_perl() ? \&leaking : undef,
     },
     'docs/pools.md' => {
         'Large buffers in one location' => \&large_buffers,

@@ -51,15 +51,16 @@ sub wait_held {
 }
 
 
-# Ten locations, one of which has large buffers.
+# Ten locations, one of which has large buffers; HOW is that of JppNginx.
 
 sub large_buffers {
+    my (%how) = @_;
     my $port = free_port();
     my $locations = join '', map { "location /$_/ { proxy_pass "
                                    . "http://127.0.0.1:$port/files/; }\n" }
                                  'a' .. 'i';
 
-    my $server = server(port => $port, conf => <<"CONF");
+    my $server = server(port => $port, %how, conf => <<"CONF");
 $locations
 location /files/ { root html; }
 location /video/ {
