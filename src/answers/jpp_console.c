@@ -164,6 +164,10 @@ jpp_console_verdict(const jpp_console_t *console,
                                                    : "fair\">Look at this: ");
         jpp_console_text(sink, findings[0].what);
 
+        if (n > 1) {
+            jpp_sink_printf(sink, ", and %zu more below", n - 1);
+        }
+
     } else if (fleet->n == 0) {
         jpp_sink_str(sink, "bad\">No worker answered");
 
@@ -229,10 +233,9 @@ jpp_console_facts(const jpp_telemetry_t *telemetry, jpp_sink_t *sink)
     system = telemetry->system;
 
     jpp_sink_str(sink, "<dl id=\"facts\">\n"
-                 "<div><dt>workers hold, shared memory aside</dt><dd>");
+                 "<div><dt>anonymous memory of the workers, added up</dt><dd>");
     jpp_console_bytes(sink, jpp_console_own(telemetry->fleet));
-    jpp_sink_str(sink, " <small>anonymous memory, added up</small></dd></div>"
-                 "\n");
+    jpp_sink_str(sink, "</dd></div>\n");
 
     if (cgroup != NULL && cgroup->headroom != JPP_NONE) {
         jpp_console_limit(cgroup, sink);

@@ -89,7 +89,7 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
         "much of the memory does not come from malloc",
         "jemalloc has not handed it out: LuaJIT, Python, Go and Java map their "
         "own, and count it (collectgarbage(\"count\") in Lua). What else does "
-        "so has a row in memory?format=top, by the name that it gave." },
+        "so has a row in memory?format=top, with its name if it gave one." },
 
     [JPP_FINDING_RETAINED] = {
         "retained", false, jpp_finding_retained,

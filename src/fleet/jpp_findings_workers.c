@@ -311,10 +311,10 @@ jpp_finding_stalls(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 
     return where != NULL
            && jpp_finding_because(finding, "in the last minute, iterations of "
-                  "more than %d ms kept that of worker %" PRIu32 " (pid %"
-                  PRId64 ") for %" PRIu64 " ms; the longest took %" PRIu64
-                  " ms", JPP_RECENT_SLOW, where->who.index, where->who.pid,
-                  most, where->activity.minute.longest);
+                  "more than %d ms kept the event loop of worker %" PRIu32
+                  " (pid %" PRId64 ") for %" PRIu64 " ms; the longest took %"
+                  PRIu64 " ms", JPP_RECENT_SLOW, where->who.index,
+                  where->who.pid, most, where->activity.minute.longest);
 }
 
 

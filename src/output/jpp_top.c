@@ -220,6 +220,12 @@ jpp_top_rows(jpp_top_t *top, size_t most, jpp_sink_t *sink)
         n += rows[i].seen != 0;
     }
 
+    /* the first line says that there is nothing */
+
+    if (n == 0) {
+        return;
+    }
+
     shown = n < most ? n : most;
 
     jpp_sink_printf(sink, "%11s %6s %11s %6s %10s %10s %8s  %s\n",

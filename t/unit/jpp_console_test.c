@@ -204,7 +204,8 @@ jpp_test_verdict(void)
 
     (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
     jpp_ok(strstr(jpp_output.text, "class=\"bad\">Critical: processes were "
-                  "killed, or crashed</p>\n") != NULL, "the gravest is first");
+                  "killed, or crashed, and 1 more below</p>\n") != NULL,
+           "the gravest is first, and how many follow");
     jpp_ok(strstr(jpp_output.text, "\n<h2>Memory</h2>\n\n<div class=\"card "
                   "critical\" id=\"oom-kill\">\n<h3 class=\"bad\">Critical: "
                   "processes were killed, or crashed</h3>\n<p>Because since "

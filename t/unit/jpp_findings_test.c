@@ -373,8 +373,9 @@ jpp_findings_test_time(void)
 
     minute->slow++;
     jpp_is_str(jpp_findings_test_has("stalls"),
-               "in the last minute, iterations of more than 100 ms kept that "
-               "of worker 1 (pid 4712) for 1001 ms; the longest took 700 ms",
+               "in the last minute, iterations of more than 100 ms kept the "
+               "event loop of worker 1 (pid 4712) for 1001 ms; the longest "
+               "took 700 ms",
                "a millisecond more");
 
     jpp_test.workers[1].activity.loop.max = 5000;

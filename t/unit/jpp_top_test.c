@@ -37,6 +37,7 @@ typedef struct {
 
 
 static void jpp_top_test_case(const jpp_top_case_t *row);
+static void jpp_top_test_empty(void);
 static void jpp_top_test_time(void);
 static void jpp_top_test_many(void);
 static void jpp_top_test_memory(void);
@@ -164,6 +165,7 @@ main(void)
         jpp_top_test_case(&cases[i]);
     }
 
+    jpp_top_test_empty();
     jpp_top_test_time();
     jpp_top_test_many();
     jpp_top_test_memory();
@@ -190,6 +192,32 @@ jpp_top_test_case(const jpp_top_case_t *row)
         jpp_is_str(jpp_top_text(jpp_folded_write, &profile, row->args),
                    row->folded, "%s: folded", row->name);
     }
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* Nothing has no table. */
+
+static void
+jpp_top_test_empty(void)
+{
+    jpp_arena_t    arena;
+    jpp_profile_t  profile;
+
+    static const jpp_value_type_t  types[] = {
+        { "stalls", "count", false, 0, 0 },
+        { "delay", "nanoseconds", false, 0, 0 }
+    };
+
+    jpp_arena_init(&arena, JPP_CAP);
+    (void) jpp_profile_init(&profile, &arena, types, 2);
+    (void) jpp_profile_count(&profile);
+
+    profile.default_type = 1;
+
+    jpp_is_str(jpp_top_text(jpp_top_write, &profile, ""), "delay: 0 ns in 0 "
+               "stacks, estimated from 0 samples\n", "a line, and no head");
 
     jpp_arena_destroy(&arena);
 }
