@@ -169,7 +169,7 @@ ngx_http_jemalloc_pprof_request_tree(ngx_http_jemalloc_pprof_walk_t *walk,
 }
 
 
-/* Slices of a large file are very many. */
+/* Slices of a large file are very many, and so may the parts of a page be. */
 
 static void
 ngx_http_jemalloc_pprof_request_unlisted(ngx_http_jemalloc_pprof_walk_t *walk,
@@ -212,7 +212,8 @@ ngx_http_jemalloc_pprof_request_branch(ngx_http_jemalloc_pprof_walk_t *walk,
     }
 
     for (pr = r->postponed;
-         ngx_http_jemalloc_pprof_scope_has(walk, pr,
+         !ngx_http_jemalloc_pprof_scope_is_spent(walk)
+         && ngx_http_jemalloc_pprof_scope_has(walk, pr,
                                         sizeof(ngx_http_postponed_request_t));
          pr = pr->next)
     {
@@ -243,7 +244,8 @@ ngx_http_jemalloc_pprof_request_is_listed(
     }
 
     for (pr = sr->parent->postponed;
-         ngx_http_jemalloc_pprof_scope_has(walk, pr,
+         !ngx_http_jemalloc_pprof_scope_is_spent(walk)
+         && ngx_http_jemalloc_pprof_scope_has(walk, pr,
                                         sizeof(ngx_http_postponed_request_t));
          pr = pr->next)
     {

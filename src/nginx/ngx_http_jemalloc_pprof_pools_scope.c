@@ -133,24 +133,34 @@ ngx_http_jemalloc_pprof_pool_has(const ngx_pool_t *pool, const void *p,
 
 /*
  * A pool of small blocks keeps what is larger as an allocation of its own: a
- * request, where request_pool_size is 1k, which is the first of them, and the
- * last of the list.
+ * request, where request_pool_size is 1k.  That is the first it has made, and
+ * the last of its list, however long; but its cell is the first in the pool.
  */
 
 static ngx_uint_t
 ngx_http_jemalloc_pprof_pool_has_large(const ngx_pool_t *pool, const void *p,
     size_t len)
 {
+    ngx_uint_t               n;
+    const u_char            *first;
     const ngx_pool_large_t  *l;
 
-    for (l = pool->large; l != NULL; l = l->next) {
+    first = (const u_char *) pool + sizeof(ngx_pool_t);
+    l = (const ngx_pool_large_t *) first;
 
-        if (l->alloc == p) {
-            return p != NULL && ngx_http_jemalloc_pprof_size(p) >= len;
+    if (first + sizeof(ngx_pool_large_t) > pool->d.last || l->alloc != p) {
+
+        for (l = pool->large, n = 0;
+             l != NULL && l->alloc != p;
+             l = l->next, n++)
+        {
+            if (n == NGX_HTTP_JEMALLOC_PPROF_SEARCHED) {
+                return 0;
+            }
         }
     }
 
-    return 0;
+    return l != NULL && p != NULL && ngx_http_jemalloc_pprof_size(p) >= len;
 }
 
 
