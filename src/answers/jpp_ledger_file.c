@@ -7,21 +7,20 @@
  */
 
 
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "jpp_ascii.h"
 #include "jpp_ledger_file.h"
+#include "jpp_sink.h"
 
 
 /* to be changed with the structures */
 #define JPP_LEDGER_MAGIC  "jppLdgr2"
 
+#define JPP_LEDGER_BUFFER  512
+
 
 static bool jpp_ledger_is_valid(const jpp_ledger_row_t *row);
-static jpp_code_t jpp_ledger_write(int fd, const void *data, size_t len,
-    jpp_err_t *err);
 
 
 _Static_assert(sizeof(jpp_ledger_facts_t) % 8 == 0
@@ -33,38 +32,18 @@ jpp_code_t
 jpp_ledger_save(const jpp_ledger_t *ledger, const jpp_ledger_facts_t *facts,
     int fd, jpp_err_t *err)
 {
-    if (jpp_ledger_write(fd, JPP_LEDGER_MAGIC, 8, err) != JPP_OK
-        || jpp_ledger_write(fd, facts, sizeof(jpp_ledger_facts_t), err)
-           != JPP_OK)
-    {
-        return err->code;
-    }
+    uint8_t     buffer[JPP_LEDGER_BUFFER];
+    jpp_sink_t  sink;
 
-    return jpp_ledger_write(fd, ledger->rows->data, ledger->rows->len, err);
-}
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_file, &fd);
 
+    jpp_sink_write(&sink, JPP_LEDGER_MAGIC, 8);
+    jpp_sink_write(&sink, facts, sizeof(jpp_ledger_facts_t));
+    jpp_sink_write(&sink, ledger->rows->data, ledger->rows->len);
 
-static jpp_code_t
-jpp_ledger_write(int fd, const void *data, size_t len, jpp_err_t *err)
-{
-    ssize_t         n;
-    const uint8_t  *p;
-
-    for (p = data; len > 0; p += n, len -= (size_t) n) {
-        n = write(fd, p, len);
-
-        if (n == -1 && errno == EINTR) {
-            n = 0;
-            continue;
-        }
-
-        if (n <= 0) {
-            return jpp_err_sys(err, n == 0 ? EIO : errno,
-                               "its ledger cannot be written");
-        }
-    }
-
-    return JPP_OK;
+    return jpp_sink_flush(&sink) == 0
+           ? JPP_OK : jpp_err_sys(err, sink.error,
+                                  "its ledger cannot be written");
 }
 
 

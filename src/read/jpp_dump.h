@@ -12,6 +12,8 @@
 #define _JPP_DUMP_H_INCLUDED_
 
 
+#include <string.h>
+
 #include "jpp_maps.h"
 
 
@@ -39,6 +41,28 @@ typedef struct {
     const jpp_range_t    *allocator;    /* see jpp_addresses.h */
     size_t                n_allocator;
 } jpp_read_options_t;
+
+
+/* The number of the line that P in DUMP is in.  Slow: for errors. */
+static inline uint64_t
+jpp_dump_line(const jpp_dump_t *dump, const char *p)
+{
+    uint64_t     n;
+    const char  *from;
+
+    n = 1;
+
+    for (from = dump->data; from < p; from++, n++) {
+
+        from = memchr(from, '\n', (size_t) (p - from));
+
+        if (from == NULL) {
+            break;
+        }
+    }
+
+    return n;
+}
 
 
 #endif /* _JPP_DUMP_H_INCLUDED_ */

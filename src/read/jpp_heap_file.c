@@ -62,7 +62,7 @@ jpp_heap_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
     maps = jpp_heap_maps(data, len);
     if (maps == NULL) {
         return jpp_err_line(err, JPP_ERR_CUT,
-                            jpp_heap_line(dump, data + len - 1),
+                            jpp_dump_line(dump, data + len - 1),
                             "the dump was cut: it has no MAPPED_LIBRARIES "
                             "section at its end");
     }
@@ -78,7 +78,7 @@ jpp_heap_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
                        dump->maps, err);
 
     if (rc != JPP_OK) {
-        err->line += err->line != 0 ? jpp_heap_line(dump, maps) - 1 : 0;
+        err->line += err->line != 0 ? jpp_dump_line(dump, maps) - 1 : 0;
         return rc;
     }
 
@@ -114,7 +114,7 @@ jpp_heap_first_line(jpp_dump_t *dump, jpp_err_t *err)
     }
 
     if (end[-1] != '\n') {
-        return jpp_err_line(err, JPP_ERR_CUT, jpp_heap_line(dump, end),
+        return jpp_err_line(err, JPP_ERR_CUT, jpp_dump_line(dump, end),
                             "the dump was cut: its last line has no newline");
     }
 
@@ -213,7 +213,7 @@ jpp_heap_header(jpp_dump_t *dump, jpp_arena_t *arena, jpp_err_t *err)
     totals = jpp_heap_totals(p, dump->end, counts);
 
     if (totals == NULL || *totals != '\n') {
-        return jpp_err_line(err, JPP_ERR_INPUT, jpp_heap_line(dump, p),
+        return jpp_err_line(err, JPP_ERR_INPUT, jpp_dump_line(dump, p),
                             "the header has no totals");
     }
 
@@ -223,7 +223,7 @@ jpp_heap_header(jpp_dump_t *dump, jpp_arena_t *arena, jpp_err_t *err)
         totals = totals != NULL ? jpp_heap_counts(totals, counts) : NULL;
 
         if (totals == NULL || (*totals != '\n' && *totals != ' ')) {
-            return jpp_err_line(err, JPP_ERR_INPUT, jpp_heap_line(dump, p),
+            return jpp_err_line(err, JPP_ERR_INPUT, jpp_dump_line(dump, p),
                                 "not the totals of a thread");
         }
 
@@ -241,25 +241,4 @@ jpp_heap_header(jpp_dump_t *dump, jpp_arena_t *arena, jpp_err_t *err)
     dump->opened = owners;
 
     return JPP_OK;
-}
-
-
-uint64_t
-jpp_heap_line(const jpp_dump_t *dump, const char *p)
-{
-    uint64_t     n;
-    const char  *from;
-
-    n = 1;
-
-    for (from = dump->data; from < p; from++, n++) {
-
-        from = memchr(from, '\n', (size_t) (p - from));
-
-        if (from == NULL) {
-            break;
-        }
-    }
-
-    return n;
 }

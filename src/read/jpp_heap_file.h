@@ -32,8 +32,5 @@ jpp_code_t jpp_heap_open(jpp_dump_t *dump, jpp_profile_t *profile,
  */
 bool jpp_heap_is_whole(const char *data, size_t len);
 
-/* The number of the line at P in DUMP.  Slow: for errors. */
-uint64_t jpp_heap_line(const jpp_dump_t *dump, const char *p);
-
 
 #endif /* _JPP_HEAP_FILE_H_INCLUDED_ */

@@ -467,7 +467,7 @@ static const char *
 jpp_heap_error(jpp_heap_t *heap, const char *p, jpp_code_t code,
     const char *sentence)
 {
-    (void) jpp_err_line(heap->err, code, jpp_heap_line(heap->dump, p), "%s",
+    (void) jpp_err_line(heap->err, code, jpp_dump_line(heap->dump, p), "%s",
                         sentence);
 
     return NULL;

@@ -1,7 +1,5 @@
 
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "jpp_pools_fields.h"
 #include "jpp_pools_file.h"
@@ -15,7 +13,6 @@ static void jpp_pools_put_record(const jpp_pools_record_t *record,
 static void jpp_pools_put_records(const jpp_pools_record_t *record,
     const jpp_vec_t *from, jpp_sink_t *sink);
 static uint64_t jpp_pools_file_len(const jpp_pools_t *table);
-static int jpp_pools_write_fd(void *ctx, const uint8_t *data, size_t len);
 
 
 _Static_assert(sizeof(jpp_pools_head_t) == 32, "the head has no gaps");
@@ -114,7 +111,7 @@ jpp_pools_save(const jpp_pools_t *table, int fd, jpp_err_t *err)
     jpp_sink_t  sink;
     uint8_t     buffer[JPP_POOLS_BUFFER];
 
-    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_pools_write_fd, &fd);
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_file, &fd);
 
     jpp_pools_write(table, &sink);
 
@@ -124,31 +121,4 @@ jpp_pools_save(const jpp_pools_t *table, int fd, jpp_err_t *err)
     }
 
     return JPP_OK;
-}
-
-
-static int
-jpp_pools_write_fd(void *ctx, const uint8_t *data, size_t len)
-{
-    int      *fd;
-    ssize_t   n;
-
-    fd = ctx;
-
-    while (len != 0) {
-        n = write(*fd, data, len);
-
-        if (n == -1 && errno == EINTR) {
-            continue;
-        }
-
-        if (n <= 0) {
-            return n == 0 ? ENOSPC : errno;
-        }
-
-        data += n;
-        len -= (size_t) n;
-    }
-
-    return 0;
 }

@@ -65,7 +65,6 @@ static const char *jpp_times_frames(jpp_times_reading_t *reading,
 static const char *jpp_times_error(jpp_times_reading_t *reading,
     const char *p, const char *sentence);
 static const char *jpp_times_memory(jpp_times_reading_t *reading);
-static uint64_t jpp_times_line(const jpp_dump_t *dump, const char *p);
 
 
 static const jpp_times_key_t  jpp_times_keys[] = {
@@ -120,7 +119,7 @@ jpp_times_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
                        dump->maps, err);
 
     if (rc != JPP_OK && err != NULL && err->line != 0) {
-        err->line += jpp_times_line(dump, maps) - 1;
+        err->line += jpp_dump_line(dump, maps) - 1;
     }
 
     return rc;
@@ -441,7 +440,7 @@ jpp_times_error(jpp_times_reading_t *reading, const char *p,
     const char *sentence)
 {
     (void) jpp_err_line(reading->err, JPP_ERR_INPUT,
-                        jpp_times_line(reading->dump, p), "%s", sentence);
+                        jpp_dump_line(reading->dump, p), "%s", sentence);
 
     return NULL;
 }
@@ -453,25 +452,4 @@ jpp_times_memory(jpp_times_reading_t *reading)
     (void) jpp_err_memory(reading->err);
 
     return NULL;
-}
-
-
-static uint64_t
-jpp_times_line(const jpp_dump_t *dump, const char *p)
-{
-    uint64_t     n;
-    const char  *from;
-
-    n = 1;
-
-    for (from = dump->data; from < p; from++, n++) {
-
-        from = memchr(from, '\n', (size_t) (p - from));
-
-        if (from == NULL) {
-            break;
-        }
-    }
-
-    return n;
 }
