@@ -252,6 +252,17 @@ jpp_vec_release(jpp_vec_t *vec)
 }
 
 
+void
+jpp_vec_release_after(jpp_arena_t *arena, const jpp_vec_t *before)
+{
+    jpp_vec_t  *vec;
+
+    for (vec = arena->vecs; vec != before; vec = vec->next) {
+        jpp_vec_release(vec);
+    }
+}
+
+
 bool
 jpp_vec_grow(jpp_vec_t *vec, size_t size)
 {

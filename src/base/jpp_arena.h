@@ -96,6 +96,18 @@ jpp_vec_t *jpp_vec_create(jpp_arena_t *arena);
  */
 void jpp_vec_release(jpp_vec_t *vec);
 
+/*
+ * The vector that was created last, or NULL; and release all that were created
+ * after BEFORE, which was the last one then.
+ */
+static inline const jpp_vec_t *
+jpp_vec_last(const jpp_arena_t *arena)
+{
+    return arena->vecs;
+}
+
+void jpp_vec_release_after(jpp_arena_t *arena, const jpp_vec_t *before);
+
 /* Make room for SIZE > 0 bytes after len; false: no memory. */
 bool jpp_vec_grow(jpp_vec_t *vec, size_t size);
 

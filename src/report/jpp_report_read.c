@@ -45,10 +45,10 @@ static void jpp_report_close(jpp_report_input_t *input);
 jpp_code_t
 jpp_report_read(jpp_reporter_t *report, jpp_err_t *err)
 {
-    size_t       n, n_read;
-    jpp_err_t   *errors;
-    jpp_vec_t   *vec, *before;
-    jpp_code_t   rc;
+    size_t            n, n_read;
+    jpp_err_t        *errors;
+    jpp_code_t        rc;
+    const jpp_vec_t  *before;
 
     errors = report->options->errors;
 
@@ -67,7 +67,7 @@ jpp_report_read(jpp_reporter_t *report, jpp_err_t *err)
         return jpp_err_memory(err);
     }
 
-    before = report->arena->vecs;
+    before = jpp_vec_last(report->arena);
 
     for (n_read = report->n; /* void */ ; n_read = n) {
 
@@ -88,9 +88,7 @@ jpp_report_read(jpp_reporter_t *report, jpp_err_t *err)
             return err->code;
         }
 
-        for (vec = report->arena->vecs; vec != before; vec = vec->next) {
-            jpp_vec_release(vec);
-        }
+        jpp_vec_release_after(report->arena, before);
     }
 
     if (report->is_split) {

@@ -722,6 +722,15 @@ jpp_test_release(void)
     p = jpp_vec_push(one, 100);
     jpp_ok(p != NULL && jpp_is_all(p, 0, 100), "a small one, used again");
 
+    (void) jpp_vec_push(two, JPP_MIB);
+    (void) jpp_vec_push(three, JPP_MIB);
+    jpp_ok(jpp_vec_last(&arena) == three, "the last one");
+    jpp_vec_release_after(&arena, two);
+    jpp_ok(three->size == 0 && two->size != 0 && one->len == 100,
+           "those after another are released");
+    jpp_vec_release_after(&arena, NULL);
+    jpp_ok(two->size == 0 && one->size == 0, "and all");
+
     jpp_arena_destroy(&arena);
 }
 
