@@ -114,8 +114,13 @@ jpp_locations_json_row(const jpp_locations_t *locations,
     jpp_json_open(json, NULL, '{');
 
     for (i = 0; i < JPP_ROOTS; i++) {
-        jpp_json_str(json, jpp_root_keys[i],
-                     locations->shows[i] ? row->names[i].data : NULL);
+        if (locations->shows[i]) {
+            jpp_json_utf8(json, jpp_root_keys[i], row->names[i].data,
+                          row->names[i].len);
+
+        } else {
+            jpp_json_null(json, jpp_root_keys[i]);
+        }
     }
 
     jpp_json_u64(json, "requests", row->n_requests);
@@ -152,7 +157,7 @@ jpp_locations_json_cell(const jpp_locations_t *locations,
 
     for (i = 0; i < cell->n && i < JPP_LOCATIONS_MOST; i++) {
         jpp_json_open(json, NULL, '{');
-        jpp_json_str(json, "name", parts[i].name.data);
+        jpp_json_utf8(json, "name", parts[i].name.data, parts[i].name.len);
         jpp_json_i64(json, jpp_locations_units[measure], parts[i].value);
         jpp_json_close(json, '}');
     }

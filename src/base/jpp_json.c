@@ -70,17 +70,25 @@ jpp_json_str(jpp_json_t *json, const char *key, const char *value)
 void
 jpp_json_name(jpp_json_t *json, const char *key, const char *data, size_t len)
 {
-    size_t           n;
-    const uint8_t   *p, *end;
-    char             text[JPP_UTF8_ESCAPED(JPP_JSON_NAME)];
+    char  text[JPP_UTF8_ESCAPED(JPP_JSON_NAME)];
 
     len = jpp_utf8_escape(text, data,
                           len < JPP_JSON_NAME ? len : JPP_JSON_NAME);
 
+    jpp_json_utf8(json, key, text, len);
+}
+
+
+void
+jpp_json_utf8(jpp_json_t *json, const char *key, const char *data, size_t len)
+{
+    size_t          n;
+    const uint8_t  *p, *end;
+
     jpp_json_member(json, key);
     jpp_sink_char(json->sink, '"');
 
-    p = (const uint8_t *) text;
+    p = (const uint8_t *) data;
 
     for (end = p + len; p < end; p += n) {
 
@@ -91,11 +99,13 @@ jpp_json_name(jpp_json_t *json, const char *key, const char *data, size_t len)
             continue;
         }
 
+        n = 1;
+
         if (*p == '"' || *p == '\\') {
             jpp_sink_char(json->sink, '\\');
         }
 
-        jpp_sink_char(json->sink, (char) *p);
+        jpp_sink_char(json->sink, jpp_ascii((char) *p));
     }
 
     jpp_sink_char(json->sink, '"');

@@ -41,6 +41,10 @@ void jpp_json_str(jpp_json_t *json, const char *key, const char *value);
 void jpp_json_name(jpp_json_t *json, const char *key, const char *data,
     size_t len);
 
+/* LEN bytes of UTF-8, of which nothing is to be escaped any more. */
+void jpp_json_utf8(jpp_json_t *json, const char *key, const char *data,
+    size_t len);
+
 void jpp_json_i64(jpp_json_t *json, const char *key, int64_t value);
 void jpp_json_u64(jpp_json_t *json, const char *key, uint64_t value);
 void jpp_json_bool(jpp_json_t *json, const char *key, bool value);

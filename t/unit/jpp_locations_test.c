@@ -324,6 +324,33 @@ jpp_locations_test_json(void)
 }
 
 
+/* Names are any text; those of the configuration are escaped already. */
+
+static void
+jpp_locations_test_names(void)
+{
+    const char  *text;
+
+    static const jpp_owned_stack_t  stacks[] = {
+        { "a.example", "/\xc3\xa9", NULL, "f\xc3\xa9 main", 1000, 4 },
+        { "a.example", "/\xc3\xa8\\x1b", NULL, "main", 1000, 4 },
+        { NULL, NULL, NULL, NULL, 0, 0 }
+    };
+
+    jpp_locations_start("format=json");
+    jpp_locations_sample(JPP_LOCATIONS_SAMPLED, stacks);
+    text = jpp_locations_result();
+
+    jpp_ok(strstr(text, "\"location\": \"/\\u00e9\"") != NULL,
+           "a location");
+    jpp_ok(strstr(text, "\"location\": \"/\\u00e8\\\\x1b\"") != NULL,
+           "another");
+    jpp_ok(strstr(text, "\"name\": \"f\\u00e9\"") != NULL, "a function");
+
+    jpp_arena_destroy(&arena);
+}
+
+
 static void
 jpp_locations_test_none(void)
 {
@@ -397,6 +424,7 @@ main(void)
     jpp_locations_test_text();
     jpp_locations_test_parts();
     jpp_locations_test_json();
+    jpp_locations_test_names();
     jpp_locations_test_none();
     jpp_locations_test_check();
     jpp_locations_test_memory();
