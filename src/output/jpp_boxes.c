@@ -177,3 +177,25 @@ jpp_boxes_compare(const void *a, const void *b, void *ctx)
 
     return i < k ? -1 : 1;
 }
+
+
+size_t
+jpp_boxes_owners(const jpp_boxes_t *boxes, uint32_t *owners, size_t n,
+    size_t max)
+{
+    size_t            i, k;
+    const jpp_box_t  *box;
+
+    box = jpp_vec_items(boxes->boxes, jpp_box_t);
+
+    for (i = 0; i < jpp_vec_count(boxes->boxes, jpp_box_t) && n < max; i++) {
+
+        for (k = 0; k < n && owners[k] != box[i].owner; k++) { /* void */ }
+
+        if (k == n && box[i].owner != 0) {
+            owners[n++] = box[i].owner;
+        }
+    }
+
+    return n;
+}

@@ -36,5 +36,12 @@ typedef struct {
 /* Fill the caller's BOXES from TREE; false: no memory. */
 bool jpp_boxes_init(jpp_boxes_t *boxes, const jpp_tree_t *tree, double width);
 
+/*
+ * Append owners that boxes have and that are not among the N of OWNERS, which
+ * has room for MAX; returns how many there are then.
+ */
+size_t jpp_boxes_owners(const jpp_boxes_t *boxes, uint32_t *owners, size_t n,
+    size_t max);
+
 
 #endif /* _JPP_BOXES_H_INCLUDED_ */

@@ -41,7 +41,7 @@ typedef struct {
     uint32_t              width;
     bool                  is_counted;                /* not estimated */
     double                most;                      /* the largest change */
-    uint32_t              owners[JPP_SVG_OWNERS];    /* the largest first */
+    uint32_t              owners[JPP_SVG_OWNERS];    /* those of most first */
     size_t                n_owners;
     const char           *workers;                   /* who answered, or "" */
     const char           *notes[JPP_SVG_NOTES];
@@ -101,7 +101,6 @@ static bool
 jpp_svg_init(jpp_svg_t *svg, const jpp_view_t *view)
 {
     size_t                  i, n;
-    double                  change;
     const jpp_tree_node_t  *node;
 
     svg->view = view;
@@ -123,12 +122,13 @@ jpp_svg_init(jpp_svg_t *svg, const jpp_view_t *view)
 
     for (i = 1; i < n; i++) {
         node = jpp_tree_node(&svg->tree, (uint32_t) i);
-        change = fabs((double) node->after - (double) node->before);
-        svg->most = fmax(svg->most, change);
+        svg->most = fmax(svg->most,
+                         fabs((double) node->after - (double) node->before));
     }
 
-    svg->n_owners = jpp_tree_owners(&svg->tree, svg->owners,
-                                    JPP_SVG_OWNERS);
+    n = jpp_tree_owners(&svg->tree, svg->owners, JPP_SVG_OWNERS);
+    svg->n_owners = jpp_boxes_owners(&svg->boxes, svg->owners, n,
+                                     JPP_SVG_OWNERS);
     jpp_svg_notes(svg);
 
     return true;
@@ -441,15 +441,14 @@ jpp_svg_foot(const jpp_svg_t *svg)
     size_t       i;
     double       x;
     uint32_t     y;
-    jpp_str_t    name;
     const char  *p;
 
     y = JPP_SVG_HEAD + JPP_SVG_ROW * svg->boxes.height + 14;
 
     for (i = 0, x = 0; !svg->tree.is_difference && i < svg->n_owners; i++) {
 
-        name = jpp_profile_str(svg->profile, svg->owners[i]);
-        p = name.data[0] == '/' ? strrchr(name.data, '/') + 1 : name.data;
+        p = jpp_profile_str(svg->profile, svg->owners[i]).data;
+        p = *p == '/' ? strrchr(p, '/') + 1 : p;
 
         if (x + 30 + (double) strlen(p) * JPP_PICTURE_CHAR > svg->width) {
             break;
@@ -467,10 +466,12 @@ jpp_svg_foot(const jpp_svg_t *svg)
                          sizeof(jpp_svg_legend) - 1);
     }
 
-    (void) snprintf(line, sizeof(line), "%zu frames narrower than a pixel are "
-                    "not shown", svg->boxes.n_left_out);
-    jpp_picture_text(svg->sink, 0, y += JPP_SVG_ROW, svg->width, line,
-                     strlen(line));
+    if (svg->boxes.n_left_out != 0) {
+        (void) snprintf(line, sizeof(line), "%zu frames narrower than a pixel "
+                        "are not shown", svg->boxes.n_left_out);
+        jpp_picture_text(svg->sink, 0, y += JPP_SVG_ROW, svg->width, line,
+                         strlen(line));
+    }
 
     for (i = 0; i < svg->n_notes; i++) {
         jpp_picture_text(svg->sink, 0, y += JPP_SVG_ROW, svg->width,

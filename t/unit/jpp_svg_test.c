@@ -16,6 +16,7 @@ typedef struct {
 
 
 static void jpp_svg_test_owners(void);
+static void jpp_svg_test_callers(void);
 static void jpp_svg_test_sides(void);
 static void jpp_svg_test_texts(void);
 static void jpp_svg_test_many(void);
@@ -29,6 +30,7 @@ int
 main(void)
 {
     jpp_svg_test_owners();
+    jpp_svg_test_callers();
     jpp_svg_test_sides();
     jpp_svg_test_texts();
     jpp_svg_test_many();
@@ -63,13 +65,45 @@ jpp_svg_test_owners(void)
            "a location first");
     jpp_ok(strstr(svg, ">server b</text><path class=\"o2\"") != NULL,
            "then a server");
-    jpp_ok(strstr(svg, ">configuration</text>\n") != NULL
-           || strstr(svg, ">configuration</text><text") != NULL,
+    jpp_ok(strstr(svg, ">configuration</text><path class=\"o3\"") != NULL,
            "then the configuration");
+    jpp_ok(strstr(svg, ">server a</text>\n") != NULL,
+           "then who owns by others only");
     jpp_ok(strstr(svg, "<title>request: 3.9 KiB, 88.9 %</title>") != NULL,
            "what was counted rests on no samples");
     jpp_ok(strstr(svg, "inuse_space 4.4 KiB, exact</title>") != NULL,
            "and is exact");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* Who owns nothing but calls who does has a colour, too. */
+
+static void
+jpp_svg_test_callers(void)
+{
+    const char     *svg;
+    jpp_arena_t     arena;
+    jpp_profile_t   profile;
+
+    static const jpp_svg_stack_t  stacks[] = {
+        { "main;@reads", 100, 0 },
+        { NULL, 0, 0 }
+    };
+
+    jpp_arena_init(&arena, JPP_CAP);
+    jpp_heap_init(&profile, &arena);
+    jpp_svg_fill(&profile, NULL, stacks, "/bin/prog");
+
+    svg = jpp_svg_text(&profile, NULL, "");
+
+    jpp_ok(strstr(svg, ">other.so</text><path class=\"o1\"") != NULL,
+           "who owns comes first");
+    jpp_ok(strstr(svg, ">prog</text>") != NULL, "then who calls");
+    jpp_ok(strstr(svg, "\"x\"") != NULL && strstr(svg, "\"o1\" d=\"M0") != NULL,
+           "only the root is grey");
+    jpp_ok(strstr(svg, "narrower") == NULL, "nothing is left out");
 
     jpp_arena_destroy(&arena);
 }
@@ -187,6 +221,8 @@ jpp_svg_test_many(void)
 }
 
 
+/* A name that begins with @ is of another file. */
+
 static void
 jpp_svg_fill(jpp_profile_t *profile, jpp_vec_t **base,
     const jpp_svg_stack_t *stacks, const char *file)
@@ -194,7 +230,7 @@ jpp_svg_fill(jpp_profile_t *profile, jpp_vec_t **base,
     int64_t         values[JPP_HEAP_COLUMNS] = { 0 };
     int64_t         before[JPP_HEAP_COLUMNS] = { 0 };
     uint8_t        *pos;
-    uint32_t        n, i, k, mapping, ids[16];
+    uint32_t        n, i, k, mapping, other, ids[16];
     const char     *p, *end;
     jpp_mapping_t   from;
 
@@ -203,6 +239,11 @@ jpp_svg_fill(jpp_profile_t *profile, jpp_vec_t **base,
     from.limit = 0x1000 + JPP_FRAMES_SIZE;
     from.path = file;
     mapping = jpp_profile_mapping(profile, &from, file);
+
+    from.start = from.limit;
+    from.limit += JPP_FRAMES_SIZE;
+    from.path = "/lib/other.so";
+    other = jpp_profile_mapping(profile, &from, from.path);
 
     if (profile->n_samples == 0) {
         (void) jpp_profile_count(profile);
@@ -216,7 +257,7 @@ jpp_svg_fill(jpp_profile_t *profile, jpp_vec_t **base,
 
         for (p = stacks->stack, n = 0; *p != '\0'; n++) {
             end = p + strcspn(p, ";");
-            ids[n] = jpp_profile_frame(profile, mapping, p,
+            ids[n] = jpp_profile_frame(profile, *p == '@' ? other : mapping, p,
                                        (size_t) (end - p));
             p = *end == ';' ? end + 1 : end;
         }
