@@ -316,6 +316,19 @@ sub check_views {
     is($browser->run("return page.scene.parts[$_].tree.after[0]"), $cum,
        'both: ' . (qw( callees callers ))[$_]) for 0, 1;
 
+    # the function is in the middle of a window that is too low for all
+
+    $browser->resize(1600, 500);
+    show('one', 'v=both&p=CRYPTO_zalloc');
+
+    my ($top, $y, $height) = @{ $browser->run('return [page.view.top,
+        page.scene.origin * ROW, page.view.height]') };
+
+    cmp_ok($top, '>', 0, 'both: the window begins below the first caller');
+    cmp_ok(abs($y - $top - $height / 2), '<=', $height / 2,
+           'and has the function');
+    $browser->resize(1600, 900);
+
     show('one', 'v=both');
     like($browser->text('#chips'), qr/Choose a function/, 'of no function');
 

@@ -41,6 +41,7 @@ subtest 'headers' => \&check_headers;
 subtest 'what is refused' => \&check_refused;
 subtest 'labels' => \&check_labels;
 subtest 'refresh' => \&check_refresh;
+subtest 'a password' => \&check_password;
 subtest 'a difference of seconds' => \&check_seconds;
 subtest 'pools' => \&check_pools;
 subtest 'what it asks for' => \&check_requests;
@@ -198,6 +199,21 @@ sub check_seconds {
     ok($browser->run('return page.now.time > page.base.time'), 'in order');
     ok($browser->run('return document.getElementById("live").disabled'),
        'live is off');
+    $browser->is_quiet;
+}
+
+
+# An address with a password, as of who lets no others in, is asked without.
+
+sub check_password {
+    show($url =~ s{//}{//user:secret@}r);
+
+    my $time = $browser->run('return page.now.time');
+
+    $browser->press('#graph', 'r');
+    $browser->wait_for("return page.now.time !== $time
+                        || document.getElementById('say').textContent");
+    is($browser->text('#say'), '', 'it is refreshed');
     $browser->is_quiet;
 }
 

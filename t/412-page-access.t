@@ -154,6 +154,11 @@ END
             .getBoundingClientRect(); return name.right <= 320'),
            JSON::PP::true, 'names are beside the first figures')
             if $view =~ /table|owners/;
+        is($browser->run('const [one, name] = document.querySelectorAll(
+            "tbody td, tbody th"); return one.getBoundingClientRect().right
+            <= document.querySelector("tbody th").getBoundingClientRect().left
+            && name !== undefined'), JSON::PP::true, 'and hide none of them')
+            if $view =~ /table|owners/;
 
         next unless $view =~ /flame|callers|both/;
         cmp_ok($browser->run('return document.getElementById("graph")
@@ -213,6 +218,17 @@ sub check_print {
                       .display'), 'none', 'controls are not printed');
     cmp_ok($browser->run('return document.getElementById("table")
                           .clientHeight'), '>', 900, 'the whole table is');
+
+    # paper is light, whatever the screen is
+
+    $browser->run('document.getElementById("theme").value = "dark";
+                   setTheme()');
+    $browser->media('screen');
+    is($browser->run('return page.palette.text'), '#f2f4f8', 'a dark screen');
+    $browser->media('print');
+    $browser->wait_for('return page.palette.text === "#14161b"');
+    like($browser->run('return getComputedStyle(document.body).color'),
+         qr/^rgb\(20, 22, 27\)$/, 'is printed in black on white');
     $browser->media('');
     $browser->is_quiet;
 }

@@ -35,6 +35,7 @@ my $page = slurp("$dir/page.html");
 subtest 'a profile of CPU time' => \&check_cpu;
 subtest 'a profile of Go' => \&check_go;
 subtest 'split by a label' => \&check_split;
+subtest 'owners that only call' => \&check_callers;
 subtest 'a profile of stalls' => \&check_stalls;
 subtest 'without names' => \&check_nameless;
 subtest 'pools' => \&check_pools;
@@ -76,7 +77,7 @@ sub check_cpu {
 
     show($cpu);
     like($browser->text('#sum'),
-         qr/^cpu 1\.3 s, 2 stacks, 125 samples, \+- 8\.[29] %$/,
+         qr/^cpu 1\.3 s in 30\.0 s, 2 stacks, 125 samples, \+- 8\.[29] %$/,
          'samples are counts');
     $browser->press('#graph', 'ArrowDown', 'ArrowDown', 'ArrowDown');
     is($browser->text('#status'), 'malloc: 250.0 ms, 20.0 % of all, '
@@ -147,6 +148,28 @@ sub check_split {
              'the legend says which');
     }
 
+    $browser->is_quiet;
+}
+
+
+# A colour that is in the graph is in the legend.
+
+sub check_callers {
+    show(proto(types => [qw( cpu nanoseconds )],
+               files => ['/bin/prog', '/lib/b.so'],
+               names => ['main', ['work', 2], 'idle'],
+               samples => [[[2, 1], [5e9]], [[1], [0]]]));
+    is($browser->run('return [...document.querySelectorAll("#legend li")]
+                      .map((one) => one.textContent).join()'),
+       'b.so 5.0 s,prog 0 ns', 'who has nothing');
+
+    show(proto(types => [qw( cpu nanoseconds )],
+               files => ['/bin/prog', '/lib/b.so', '/lib/unused'],
+               names => ['main', ['work', 2], ['unused', 3]],
+               samples => [[[2, 1], [5e9]]]));
+    is($browser->run('return [...document.querySelectorAll("#legend li")]
+                      .map((one) => one.textContent).join()'),
+       'b.so 5.0 s,prog', 'who only calls');
     $browser->is_quiet;
 }
 

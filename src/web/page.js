@@ -26,9 +26,12 @@ const DEFAULTS = { v: 'flame', t: '', z: '', p: '', s: '', f: '', x: '',
 /* What the fragment says. */
 let state = { ...DEFAULTS };
 
-/* The window of the graph; span: where a hand has moved it, in parts of all. */
-const VIEW = { from: 0, to: 1, top: 0, width: 0, height: 0, char: 7.2,
-  match: null, span: null };
+/*
+ * The window of the graph; origin: the row of the root, which it shows first;
+ * span: where a hand has moved it, in parts of all.
+ */
+const VIEW = { from: 0, to: 1, top: 0, origin: 0, width: 0, height: 0,
+  char: 7.2, match: null, span: null };
 
 /* What is shown; turn: how often what is shown was chosen anew. */
 const page = { first: null, now: null, base: null, rows: null, stacks: null,
@@ -217,7 +220,6 @@ function draw() {
   const canvas = $('canvas'), graph = $('graph');
   view.width = graph.clientWidth;
   view.height = Math.min(graph.clientHeight, innerHeight);
-  view.top = graph.scrollTop;
   const width = Math.round(view.width * ratio);
   const height = Math.round(view.height * ratio);
   if (canvas.width !== width || canvas.height !== height) {
@@ -226,6 +228,11 @@ function draw() {
   }
   canvas.style.marginBottom =
     `${Math.max(0, scene.height * ROW - view.height)}px`;
+  if (view.origin !== scene.origin) {
+    view.origin = scene.origin;
+    graph.scrollTop = scene.origin * ROW - view.height / 2;
+  }
+  view.top = graph.scrollTop;
   const context = canvas.getContext('2d');
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.font = FONT;
@@ -394,7 +401,8 @@ function showSum() {
   rows.a.forEach((_, i) => total.add(m, i));
   write('sum', now.n === 0 ? 'The profile has no samples.' : listed(
     now.time && `${new Date(now.time).toISOString().slice(0, 19)}Z`,
-    `${typeNow().name} ${amount(total.after)}`,
+    `${typeNow().name} ${amount(total.after)}`
+      + (now.duration > 0 ? ` in ${show(now.duration, 'nanoseconds')}` : ''),
     base && since(total.change, total.before),
     base && !base.types.some((type) => type.name === typeNow().name)
       && 'which the baseline lacks',
@@ -404,13 +412,26 @@ function showSum() {
   ));
 }
 
+/* The owners that are in the graph and have nothing themselves. */
+function mereCallers() {
+  const isThere = [];
+  for (const { tree } of page.scene ? page.scene.parts : []) {
+    for (const frame of tree.frame) isThere[frames.owners[frame]] = true;
+  }
+  for (const { owner } of page.owners) isThere[owner] = false;
+  return [...OWNERS.names.keys()].filter((owner) => isThere[owner]
+    && ownerColour(owner, 0) !== OTHER);
+}
+
 function showLegend() {
   const { m, owners, base } = page;
   const items = m.before || m.isSigned
     ? [[MORE + 3, 'more'], [LESS + 3, 'less'], [SAME, 'the same'],
       [NOISE, 'noise: below two standard errors']]
-    : owners.slice(0, 14).map(({ owner, cum }) => [ownerColour(owner, 0),
-      `${ownerName(owner)} ${amount(cum.after)}`]);
+    : [...owners.slice(0, 14).map(({ owner, cum }) => [ownerColour(owner, 0),
+      `${ownerName(owner)} ${amount(cum.after)}`]),
+    ...mereCallers().map((owner) => [ownerColour(owner, 0),
+      ownerName(owner)])];
   $('legend').replaceChildren(...items.map(([colour, text]) =>
     make('li', {}, swatch(colour, text))),
   ...base ? [make('li', {}, 'outlined: new, hatched: gone')] : []);

@@ -84,7 +84,8 @@ function colourOf(scene, { tree, node }, match) {
   if (match && match[frame]) return MATCH;
   if (node < 0) return OTHER;
   if (scene.scale === 0) {
-    return ownerColour(tree.ownerOf(node, scene.isSplit), frame % 3);
+    return node === 0 ? OTHER
+      : ownerColour(tree.ownerOf(node, scene.isSplit), frame % 3);
   }
   const by = scene.changeOf(tree, node);
   if (by === 0) return SAME;

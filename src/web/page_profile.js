@@ -140,6 +140,7 @@ const MESSAGES = {
 };
 const NUMBERS = {
   9: (raw, wire, n) => { raw.time = n / 1e6; },
+  10: (raw, wire, n) => { raw.duration = n; },
   12: (raw, wire, n) => { raw.period = n; },
   13: MESSAGES[13],
   14: (raw, wire, n) => { raw.best = n; },
@@ -165,8 +166,8 @@ async function readProfile(bytes) {
   const raw = {
     types: [], strings: [], comments: [], mappings: new Map(),
     functions: new Map(), locations: [], samples: [], known: [],
-    isInlined: false, labels: new Map(), time: 0, period: 0, periodType: 0,
-    best: 0,
+    isInlined: false, labels: new Map(), time: 0, duration: 0, period: 0,
+    periodType: 0, best: 0,
   };
   wire.each(wire.bytes.length, (field, n, end) => {
     const read = (end === undefined ? NUMBERS : MESSAGES)[field];
@@ -176,12 +177,13 @@ async function readProfile(bytes) {
 }
 
 function resolve(raw, wire, bytes) {
-  const string = (i) => raw.strings[i] || '', { time, period } = raw;
+  const { time, duration, period } = raw;
+  const string = (i) => raw.strings[i] || '';
   const types = raw.types.map((type) =>
     ({ name: string(type[1]), unit: string(type[2]) }));
   const best = types.findIndex((type) => type.name === string(raw.best));
   const profile = {
-    types, bytes, time, period, n: raw.samples.length / 2,
+    types, bytes, time, duration, period, n: raw.samples.length / 2,
     comments: raw.comments.map((i) => {
       wire.spend(string(i).length);
       return string(i);

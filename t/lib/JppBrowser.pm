@@ -49,7 +49,7 @@ sub is_there {
 
 sub start {
     my ($class, %options) = @_;
-    my $self = bless { http => HTTP::Tiny->new(timeout => 60),
+    my $self = bless { http => HTTP::Tiny->new(timeout => 180),
                        json => JSON::PP->new->utf8->allow_nonref,
                        dir => tempdir(CLEANUP => 1), owner => $$ }, $class;
 
