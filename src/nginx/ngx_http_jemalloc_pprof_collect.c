@@ -10,6 +10,12 @@
 /* how often a worker that refused is tried again, ms */
 #define NGX_HTTP_JEMALLOC_PPROF_RETRY          20
 
+/* workers that are asked in one iteration of the event loop */
+#define NGX_HTTP_JEMALLOC_PPROF_A_TURN         8
+
+/* late workers that are looked at, to say why: of many one knows then */
+#define NGX_HTTP_JEMALLOC_PPROF_SEEN           16
+
 /* how old a collection may be for a request that comes later, ms */
 #define NGX_HTTP_JEMALLOC_PPROF_FRESH          1000
 
@@ -20,14 +26,13 @@
 static ngx_http_jemalloc_pprof_collection_t *
     ngx_http_jemalloc_pprof_collect_shared(
     const ngx_http_jemalloc_pprof_inquiry_t *inquiry);
-static ngx_uint_t ngx_http_jemalloc_pprof_collect_is_same(
-    const ngx_http_jemalloc_pprof_inquiry_t *a,
-    const ngx_http_jemalloc_pprof_inquiry_t *b);
 static ngx_http_jemalloc_pprof_collection_t *
     ngx_http_jemalloc_pprof_collect_create(
     const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
     const ngx_http_jemalloc_pprof_row_t *rows, ngx_uint_t n);
 static void ngx_http_jemalloc_pprof_collect_schedule(void);
+static ngx_http_jemalloc_pprof_share_t *ngx_http_jemalloc_pprof_collect_share(
+    ngx_http_jemalloc_pprof_collection_t *co);
 static void ngx_http_jemalloc_pprof_collect_completed(ngx_event_t *ev);
 static ngx_http_jemalloc_pprof_collection_t *
     ngx_http_jemalloc_pprof_collect_next(ngx_uint_t is_done);
@@ -51,22 +56,9 @@ static ngx_queue_t  ngx_http_jemalloc_pprof_collections = {
 };
 
 static ngx_event_t  ngx_http_jemalloc_pprof_completion = {
+    .data = &ngx_http_jemalloc_pprof_no_connection,
     .handler = ngx_http_jemalloc_pprof_collect_completed
 };
-
-
-void
-ngx_http_jemalloc_pprof_inquiry_init(ngx_http_jemalloc_pprof_inquiry_t *inquiry,
-    jpp_message_kind_t kind, const jpp_args_t *args,
-    const ngx_http_jemalloc_pprof_loc_conf_t *conf)
-{
-    ngx_memzero(inquiry, sizeof(ngx_http_jemalloc_pprof_inquiry_t));
-
-    inquiry->question.kind = kind;
-    inquiry->selector = jpp_args_selector(args);
-    inquiry->max_size = conf->max_size;
-    inquiry->timeout = conf->timeout;
-}
 
 
 ngx_int_t
@@ -176,7 +168,7 @@ ngx_http_jemalloc_pprof_collect_shared(
             && ngx_current_msec - co->started
                < (inquiry->wait != 0 ? NGX_HTTP_JEMALLOC_PPROF_AT_THE_TIME
                                      : NGX_HTTP_JEMALLOC_PPROF_FRESH)
-            && ngx_http_jemalloc_pprof_collect_is_same(&co->inquiry, inquiry))
+            && ngx_http_jemalloc_pprof_inquiry_is_same(&co->inquiry, inquiry))
         {
             return co;
         }
@@ -186,32 +178,17 @@ ngx_http_jemalloc_pprof_collect_shared(
 }
 
 
-static ngx_uint_t
-ngx_http_jemalloc_pprof_collect_is_same(
-    const ngx_http_jemalloc_pprof_inquiry_t *a,
-    const ngx_http_jemalloc_pprof_inquiry_t *b)
-{
-    return jpp_message_question_is_same(&a->question, &b->question)
-           && a->selector.kind == b->selector.kind
-           && a->selector.number == b->selector.number
-           && a->is_second == b->is_second
-           && a->max_size == b->max_size
-           && a->timeout == b->timeout;
-}
-
-
 static ngx_http_jemalloc_pprof_collection_t *
 ngx_http_jemalloc_pprof_collect_create(
     const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
     const ngx_http_jemalloc_pprof_row_t *rows, ngx_uint_t n)
 {
     size_t                                 size;
-    ngx_uint_t                             i;
-    ngx_http_jemalloc_pprof_share_t       *share;
     ngx_http_jemalloc_pprof_collection_t  *co;
 
     size = sizeof(ngx_http_jemalloc_pprof_collection_t)
-           + n * sizeof(ngx_http_jemalloc_pprof_share_t);
+           + n * (sizeof(ngx_http_jemalloc_pprof_share_t)
+                  + sizeof(ngx_http_jemalloc_pprof_row_t));
 
     co = jpp_arena_object(size);
     if (co == NULL) {
@@ -226,17 +203,9 @@ ngx_http_jemalloc_pprof_collect_create(
     co->started = ngx_current_msec;
     co->n = n;
     co->shares = (ngx_http_jemalloc_pprof_share_t *) (co + 1);
+    co->rows = (ngx_http_jemalloc_pprof_row_t *) (co->shares + n);
 
-    for (i = 0; i < n; i++) {
-        share = &co->shares[i];
-
-        ngx_http_jemalloc_pprof_share_init(share, &co->inquiry, &rows[i]);
-
-        share->all = co->shares;
-        share->n_all = n;
-        share->done = ngx_http_jemalloc_pprof_collect_done;
-        share->data = co;
-    }
+    ngx_memcpy(co->rows, rows, n * sizeof(ngx_http_jemalloc_pprof_row_t));
 
     ngx_queue_init(&co->readers);
     ngx_queue_insert_tail(&ngx_http_jemalloc_pprof_collections, &co->queue);
@@ -261,16 +230,26 @@ ngx_http_jemalloc_pprof_collect_create(
 static void
 ngx_http_jemalloc_pprof_collect_schedule(void)
 {
+    ngx_uint_t                             n;
     ngx_http_jemalloc_pprof_share_t       *share;
     ngx_http_jemalloc_pprof_collection_t  *co;
 
+    n = 0;
+    ngx_http_jemalloc_pprof_completion.log = ngx_cycle->log;
+
     while ((co = ngx_http_jemalloc_pprof_collect_next(0)) != NULL) {
+
+        if (n++ == NGX_HTTP_JEMALLOC_PPROF_A_TURN) {
+            ngx_post_event(&ngx_http_jemalloc_pprof_completion,
+                           &ngx_posted_next_events);
+            break;
+        }
 
         ngx_queue_remove(&co->queue);
         ngx_queue_insert_tail(&ngx_http_jemalloc_pprof_collections,
                               &co->queue);
 
-        share = &co->shares[co->n_next++];
+        share = ngx_http_jemalloc_pprof_collect_share(co);
 
         ngx_http_jemalloc_pprof_share_ask(share);
         ngx_http_jemalloc_pprof_collect_count(co, share);
@@ -283,11 +262,32 @@ ngx_http_jemalloc_pprof_collect_schedule(void)
     }
 
     if (ngx_http_jemalloc_pprof_collect_next(1) != NULL) {
-        ngx_http_jemalloc_pprof_completion.log = ngx_cycle->log;
-
         ngx_post_event(&ngx_http_jemalloc_pprof_completion,
                        &ngx_posted_events);
     }
+}
+
+
+/* The next share: they are filled one by one, since there may be many. */
+
+static ngx_http_jemalloc_pprof_share_t *
+ngx_http_jemalloc_pprof_collect_share(ngx_http_jemalloc_pprof_collection_t *co)
+{
+    ngx_http_jemalloc_pprof_share_t  *share;
+
+    share = &co->shares[co->n_next];
+
+    ngx_http_jemalloc_pprof_share_init(share, &co->inquiry,
+                                       &co->rows[co->n_next]);
+
+    share->all = co->shares;
+    share->n_all = co->n;
+    share->done = ngx_http_jemalloc_pprof_collect_done;
+    share->data = co;
+
+    co->n_next++;
+
+    return share;
 }
 
 
@@ -301,6 +301,8 @@ ngx_http_jemalloc_pprof_collect_completed(ngx_event_t *ev)
     while ((co = ngx_http_jemalloc_pprof_collect_next(1)) != NULL) {
         ngx_http_jemalloc_pprof_collect_complete(co);
     }
+
+    ngx_http_jemalloc_pprof_collect_schedule();
 }
 
 
@@ -363,7 +365,13 @@ ngx_http_jemalloc_pprof_collect_tick(ngx_event_t *ev)
     is_late = ngx_current_msec - co->started
               >= co->inquiry.wait + co->inquiry.timeout;
 
-    for (i = 0; i < co->n; i++) {
+    /* those that nobody has asked say so */
+
+    while (is_late && co->n_next < co->n) {
+        (void) ngx_http_jemalloc_pprof_collect_share(co);
+    }
+
+    for (i = 0; i < co->n_next; i++) {
         share = &co->shares[i];
 
         if (ngx_http_jemalloc_pprof_share_is_done(share)) {
@@ -374,16 +382,14 @@ ngx_http_jemalloc_pprof_collect_tick(ngx_event_t *ev)
             ngx_http_jemalloc_pprof_share_give_up(share);
 
         } else {
-            ngx_http_jemalloc_pprof_share_check(share);
+            co->n_seen += ngx_http_jemalloc_pprof_share_check(share,
+                              co->n_seen < NGX_HTTP_JEMALLOC_PPROF_SEEN);
         }
 
         ngx_http_jemalloc_pprof_collect_count(co, share);
     }
 
-    if (is_late) {
-        co->n_next = co->n;
-
-    } else {
+    if (!is_late) {
         ngx_http_jemalloc_pprof_collect_arm(co);
     }
 
@@ -478,7 +484,7 @@ ngx_http_jemalloc_pprof_collect_release(
 
     ngx_queue_remove(&co->queue);
 
-    for (i = 0; i < co->n; i++) {
+    for (i = 0; i < co->n_next; i++) {
         ngx_http_jemalloc_pprof_share_close(&co->shares[i]);
     }
 

@@ -54,19 +54,18 @@ struct ngx_http_jemalloc_pprof_collection_s {
     ngx_event_t                             timer;
     ngx_msec_t                              started;
 
-    ngx_http_jemalloc_pprof_share_t        *shares;
+    ngx_http_jemalloc_pprof_row_t          *rows;
+    ngx_http_jemalloc_pprof_share_t        *shares;    /* of these */
     ngx_uint_t                              n;
-    ngx_uint_t                              n_next;    /* not asked yet: from */
+    ngx_uint_t                              n_next;    /* not asked yet, and */
+                                                       /*   zeros: from */
     ngx_uint_t                              n_done;
     ngx_uint_t                              n_answered;
+    ngx_uint_t                              n_seen;    /* late ones that were */
+                                                       /*   looked at */
     unsigned                                is_complete:1;
 };
 
-
-/* Fill INQUIRY with a question of KIND to the workers that ARGS select. */
-void ngx_http_jemalloc_pprof_inquiry_init(
-    ngx_http_jemalloc_pprof_inquiry_t *inquiry, jpp_message_kind_t kind,
-    const jpp_args_t *args, const ngx_http_jemalloc_pprof_loc_conf_t *conf);
 
 /*
  * Have READER, whose ready function is set, read the answer to INQUIRY.

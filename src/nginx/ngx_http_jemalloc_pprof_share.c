@@ -36,6 +36,34 @@ static ngx_uint_t  ngx_http_jemalloc_pprof_n_slots;
 
 
 void
+ngx_http_jemalloc_pprof_inquiry_init(ngx_http_jemalloc_pprof_inquiry_t *inquiry,
+    jpp_message_kind_t kind, const jpp_args_t *args,
+    const ngx_http_jemalloc_pprof_loc_conf_t *conf)
+{
+    ngx_memzero(inquiry, sizeof(ngx_http_jemalloc_pprof_inquiry_t));
+
+    inquiry->question.kind = kind;
+    inquiry->selector = jpp_args_selector(args);
+    inquiry->max_size = conf->max_size;
+    inquiry->timeout = conf->timeout;
+}
+
+
+ngx_uint_t
+ngx_http_jemalloc_pprof_inquiry_is_same(
+    const ngx_http_jemalloc_pprof_inquiry_t *a,
+    const ngx_http_jemalloc_pprof_inquiry_t *b)
+{
+    return jpp_message_question_is_same(&a->question, &b->question)
+           && a->selector.kind == b->selector.kind
+           && a->selector.number == b->selector.number
+           && a->is_second == b->is_second
+           && a->max_size == b->max_size
+           && a->timeout == b->timeout;
+}
+
+
+void
 ngx_http_jemalloc_pprof_share_init(ngx_http_jemalloc_pprof_share_t *share,
     const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
     const ngx_http_jemalloc_pprof_row_t *row)
@@ -166,8 +194,9 @@ ngx_http_jemalloc_pprof_share_is_done(
 }
 
 
-void
-ngx_http_jemalloc_pprof_share_check(ngx_http_jemalloc_pprof_share_t *share)
+ngx_uint_t
+ngx_http_jemalloc_pprof_share_check(ngx_http_jemalloc_pprof_share_t *share,
+    ngx_uint_t may_look)
 {
     if (share->state == NGX_HTTP_JEMALLOC_PPROF_SHARE_REFUSED) {
         ngx_http_jemalloc_pprof_share_try(share);
@@ -176,19 +205,27 @@ ngx_http_jemalloc_pprof_share_check(ngx_http_jemalloc_pprof_share_t *share)
     if (share->state != NGX_HTTP_JEMALLOC_PPROF_SHARE_ASKED
         && share->state != NGX_HTTP_JEMALLOC_PPROF_SHARE_REFUSED)
     {
-        return;
+        return 0;
     }
 
-    if (share->checked == 0
-        && ngx_current_msec - share->asked
-           >= share->inquiry->wait
-              + share->inquiry->timeout / NGX_HTTP_JEMALLOC_PPROF_SLICES)
+    if (share->checked != 0
+        || ngx_current_msec - share->asked
+           < share->inquiry->wait
+             + share->inquiry->timeout / NGX_HTTP_JEMALLOC_PPROF_SLICES)
     {
-        ngx_http_jemalloc_pprof_share_free_slot(share);
+        return 0;
+    }
 
-        share->checked = ngx_current_msec;
+    ngx_http_jemalloc_pprof_share_free_slot(share);
+
+    share->checked = ngx_current_msec;
+    share->is_seen = may_look;
+
+    if (may_look) {
         (void) jpp_process_read(share->peer.row.pid, &share->process);
     }
+
+    return may_look;
 }
 
 
@@ -232,7 +269,7 @@ ngx_http_jemalloc_pprof_share_describe(
                        : ": its event loop is still busy";
     }
 
-    if (share->checked == 0
+    if (!share->is_seen
         || !jpp_process_read(share->peer.row.pid, &now))
     {
         return "";

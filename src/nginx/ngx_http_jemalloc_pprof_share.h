@@ -15,6 +15,7 @@
 #define _NGX_HTTP_JEMALLOC_PPROF_SHARE_H_INCLUDED_
 
 
+#include "ngx_http_jemalloc_pprof.h"
 #include "ngx_http_jemalloc_pprof_asker.h"
 #include "ngx_http_jemalloc_pprof_kinds.h"
 
@@ -72,7 +73,8 @@ struct ngx_http_jemalloc_pprof_share_s {
 
     ngx_msec_t                                asked;       /* when */
     ngx_msec_t                                checked;     /* 0: never */
-    jpp_process_t                             process;     /* as it was then */
+    ngx_uint_t                                is_seen;     /* and what it did */
+    jpp_process_t                             process;     /* that */
     ngx_uint_t                                slots;       /* of the two */
 
     /* answered or failed, not before ask returns */
@@ -81,6 +83,16 @@ struct ngx_http_jemalloc_pprof_share_s {
     void                                     *data;
 };
 
+
+/* Fill INQUIRY with a question of KIND to the workers that ARGS select. */
+void ngx_http_jemalloc_pprof_inquiry_init(
+    ngx_http_jemalloc_pprof_inquiry_t *inquiry, jpp_message_kind_t kind,
+    const jpp_args_t *args, const ngx_http_jemalloc_pprof_loc_conf_t *conf);
+
+/* Do A and B ask the same workers the same? */
+ngx_uint_t ngx_http_jemalloc_pprof_inquiry_is_same(
+    const ngx_http_jemalloc_pprof_inquiry_t *a,
+    const ngx_http_jemalloc_pprof_inquiry_t *b);
 
 /* Fill the zeroed SHARE of ROW's worker; done and data are the caller's. */
 void ngx_http_jemalloc_pprof_share_init(ngx_http_jemalloc_pprof_share_t *share,
@@ -94,9 +106,13 @@ ngx_uint_t ngx_http_jemalloc_pprof_share_has_room(
 /* Ask.  Where this fails at once, done is not called. */
 void ngx_http_jemalloc_pprof_share_ask(ngx_http_jemalloc_pprof_share_t *share);
 
-/* As time passes: ask again where refused, see why it is slow. */
-void ngx_http_jemalloc_pprof_share_check(
-    ngx_http_jemalloc_pprof_share_t *share);
+/*
+ * As time passes: ask again where refused, and where it is slow let others be
+ * asked.  Then it MAY_LOOK what the worker does, which takes reading two files;
+ * 1: it has.
+ */
+ngx_uint_t ngx_http_jemalloc_pprof_share_check(
+    ngx_http_jemalloc_pprof_share_t *share, ngx_uint_t may_look);
 
 /* The time is over: fail unless done. */
 void ngx_http_jemalloc_pprof_share_give_up(
