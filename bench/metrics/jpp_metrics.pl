@@ -3,7 +3,7 @@
 # ./dev bench metrics [PART...]: what metrics costs, and what the module costs
 # an nginx that nobody asks for anything but metrics.
 #
-# The parts, all of them by default: scrapes, heap, instructions.
+# The parts, all of them by default: scrapes, heap, loop, pairs, instructions.
 #
 #     scrape    from the request to the last byte, the median of many, ms
 #     worker    CPU time of a scrape, of all threads of a worker, mean, ms
@@ -11,6 +11,14 @@
 #               and how often it called malloc() for each, beside a request
 #               for an empty picture
 #     smaps     how often strace saw any of that opened
+#     loop      with 8, 64 and 1,024 workers: the CPU time that the event loop
+#               of the first worker, which looks at all, and of another takes
+#               at each tick of the history; and that a page takes on the event
+#               loop that answers it, where most of it is asking the others,
+#               one by one.  1,024 workers take some 5 GB and a minute
+#     pairs     requests a second of a worker with a location of this module
+#               and a scrape every second, beside those of one without, in
+#               turns of a second; and of two without, which is the noise
 #     request   instructions of a request for an empty picture, without a
 #               location of this module and with one, whose event loop is
 #               measured and whose history is written
@@ -31,6 +39,7 @@ use FindBin;
 use lib "$FindBin::RealBin/../../t/lib";
 
 use JppNginx qw( slurp );
+use JSON::PP qw(decode_json);
 use Test::More;
 use Time::HiRes qw( sleep time );
 
@@ -39,12 +48,14 @@ my $served = 'location /debug/pprof/ { jemalloc_pprof; }';
 my $picture = 'location /picture { empty_gif; }';
 my $metrics = '/debug/pprof/metrics';
 
-my @parts = @ARGV ? @ARGV : qw( scrapes heap instructions );
+my @parts = @ARGV ? @ARGV : qw( scrapes heap loop pairs instructions );
 my %parts = (scrapes => sub { scrapes($_) for 8, 64 }, heap => \&heap,
-             instructions => \&instructions);
+             loop => sub { event_loop($_) for 8, 64, 1024 },
+             pairs => \&pairs, instructions => \&instructions);
 
 for my $part (@parts) {
-    ($parts{$part} or die "a part is one of scrapes heap instructions\n")->();
+    ($parts{$part} or die 'a part is one of ' . join(' ', sort keys %parts)
+                          . "\n")->();
 }
 
 done_testing();
@@ -130,6 +141,104 @@ sub smaps {
 
     printf "%d files opened in 20 scrapes, %d of them smaps\n",
            scalar(() = $seen =~ /open/g), scalar(() = $seen =~ /smaps/g);
+}
+
+
+# Seconds of quiet are whole ticks.
+
+sub event_loop {
+    my ($workers) = @_;
+    my ($quiet, $n) = (30, $workers > 100 ? 5 : 20);
+    my $nginx = start(workers => $workers, connections => 512);
+    my $client = $nginx->client(timeout => 60);
+
+    sleep 0.5 until $client->get($metrics)->{body}
+                    =~ /^nginx_workers\{state="running"\} $workers$/m;
+
+    my %pid = map { @$_{'worker', 'pid'} }
+                  @{ decode_json($client->get('/debug/pprof/status')
+                                 ->{body})->{workers} };
+    my ($self) = @{ decode_json($client->get(
+                    '/debug/pprof/status?worker=self')->{body})->{workers} };
+    my @looked = map { main_cpu($pid{$_}) } 0, 1;
+
+    sleep $quiet;
+    @looked = map { ($_ - shift @looked) / $quiet * 5 }
+                  map { main_cpu($pid{$_}) } 0, 1;
+
+    printf "%d workers: a tick takes %.3f ms of the first event loop, %.3f of "
+           . "another\n", $workers, @looked;
+
+    for my $page ('status', 'metrics', 'memory', '') {
+        my $cpu = main_cpu($self->{pid});
+
+        $client->get("/debug/pprof/$page") for 1 .. $n;
+
+        printf "    %-10s %.2f ms\n", $page || 'console',
+               (main_cpu($self->{pid}) - $cpu) / $n;
+    }
+
+    $client->leave;
+    $nginx->stop;
+}
+
+
+# Milliseconds that the event loop of PID ran.
+
+sub main_cpu {
+    my ($pid) = @_;
+
+    return (split ' ', slurp("/proc/$pid/task/$pid/schedstat"))[0] / 1e6;
+}
+
+
+sub pairs {
+    my ($without, $control, $with) =
+        map { start(server => $_, conf => 'prof:true,prof_active:false') }
+            $picture, $picture, "$served $picture";
+
+    ratio('a scrape a second', $without, $with);
+    ratio('the noise', $without, $control);
+
+    $_->stop for $without, $control, $with;
+}
+
+
+sub ratio {
+    my ($what, $first, $second) = @_;
+    my @ratios;
+
+    for (1 .. 30) {
+        my $rate = rate($first);
+
+        push @ratios, rate($second) / $rate;
+    }
+
+    @ratios = sort { $a <=> $b } @ratios;
+
+    printf "%s: %.2f %% of the requests/s (quartiles %.2f .. %.2f)\n", $what,
+           map { 100 * $ratios[@ratios * $_] } 0.5, 0.25, 0.75;
+}
+
+
+# Requests a second of NGINX in a second in which it is scraped, if it can be.
+
+sub rate {
+    my ($nginx) = @_;
+    my $address = "http://127.0.0.1:$nginx->{port}";
+    my $load = "$FindBin::RealBin/../../build/bench/jpp_load";
+
+    open my $loaded, '-|', $load, '-c', 8, '-t', 1, "$address/picture"
+        or die "$load: $!";
+
+    sleep 0.5;
+    $nginx->get($metrics) if $nginx->{server} =~ /jemalloc_pprof/;
+
+    my ($rate) = join('', <$loaded>) =~ /\brate=([\d.]+)/ or die;
+
+    close $loaded or die "$load: some requests failed\n";
+
+    return $rate;
 }
 
 
