@@ -42,6 +42,8 @@ static const jpp_option_t  jpp_options_table[] = {
     { "sort",       JPP_OPTION_ARG,        true },
     { "n",          JPP_OPTION_ARG,        true },
     { "callers",    JPP_OPTION_ARG,        true },
+    { "by",         JPP_OPTION_ARG,        true },
+    { "owners",     JPP_OPTION_ARG,        true },
     { "width",      JPP_OPTION_ARG,        true },
     { "invert",     JPP_OPTION_ARG,        true },
     { "level",      JPP_OPTION_LEVEL,      true },
@@ -80,6 +82,9 @@ static const char  jpp_options_more[] =
 "  --callers=0|1      pass over functions that only pass memory on, such as\n"
 "                     ngx_palloc (1 for top and for svg with --invert=1,\n"
 "                     0 for folded and svg)\n"
+"  --by=OWNER         whom samples are for, in dumps that say so: server,\n"
+"                     location or upstream; a table in top, else the roots\n"
+"  --owners=0|1       the same as labels (0)\n"
 "  --width=PIXELS     of svg: 300 to 8000 (1200)\n"
 "  --invert=0|1       svg from the leaf on, not from the root on (0)\n"
 "  --level=1..9       how hard to compress pprof (1)\n"
