@@ -121,6 +121,10 @@ jpp_memory_detail_why(jpp_json_t *json, const jpp_memory_t *memory)
     jpp_usage_smaps_t           smaps;
     const jpp_memory_answer_t  *answer;
 
+    if (memory->detail == JPP_DETAIL_NONE) {
+        return;
+    }
+
     if (memory->refused != NULL) {
         jpp_json_str(json, jpp_memory_details[memory->detail],
                      memory->refused);
