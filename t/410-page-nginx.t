@@ -40,6 +40,7 @@ my $browser = JppBrowser->start;
 subtest 'headers' => \&check_headers;
 subtest 'what is refused' => \&check_refused;
 subtest 'labels' => \&check_labels;
+subtest 'selections' => \&check_selections;
 subtest 'refresh' => \&check_refresh;
 subtest 'a password' => \&check_password;
 subtest 'a difference of seconds' => \&check_seconds;
@@ -153,6 +154,22 @@ sub check_labels {
 
     $browser->run('document.querySelector("#labels [name=worker]").click()');
     like($browser->run('return state.l'), qr/^worker=\d$/, 'a box is a choice');
+    $browser->is_quiet;
+}
+
+
+# What a profile is asked for by, the page is, too.
+
+sub check_selections {
+    show("$url&worker=1");
+    is_deeply($browser->run('return [...new Set(sets.labels.map((labels) =>
+        labels.get("worker") || ""))].filter((one) => one !== "1"
+            && one !== "")'), [], 'one worker');
+    cmp_ok($browser->run('return page.now.n'), '>', 0, 'has some');
+
+    show("$url&symbolize=0");
+    is_deeply($browser->run('return frames.names.filter((name) =>
+        !/0x|^all$|^\\[/.test(name))'), [], 'without names');
     $browser->is_quiet;
 }
 

@@ -8,6 +8,9 @@
 #     draw      one picture of 1600x900: the whole, searched, and zoomed
 #     memory    of the tab's process, beside that of an empty page
 #
+# Each source file's weight is that of its lines in the page; gzip-ed, what the
+# page would weigh less without them.
+#
 # Chromium without a window draws in software, so that no card is measured.
 # Dumps are generated: random trees, the worst case; the real one is
 # t/data/nginx-531.heap.
@@ -21,8 +24,9 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/../../t/lib";
 
+use Compress::Zlib ();
 use JppBrowser;
-use JppTool qw( $build $dir $root $tool run );
+use JppTool qw( $build $dir $root $tool run slurp );
 use List::Util qw( max );
 use Time::HiRes qw( time );
 
@@ -43,20 +47,56 @@ sub sizes {
 
     run('--any-kernel', '--format=html', '-o', "$dir/real.html", $real);
 
-    my $html = do { local (@ARGV, $/) = "$dir/real.html"; <> };
+    my $html = slurp("$dir/real.html");
     my $code = $html =~ s/(id="profile">)[^<]*/$1/r;
 
-    open my $fh, '>', "$dir/code.html" or die $!;
-    print $fh $code;
-    close $fh;
-
     printf "code %.1f KiB, %.1f KiB gzip-ed (48, 16)\n", length($code) / 1024,
-           `gzip -9 <'$dir/code.html' | wc -c` / 1024;
+           packed($code) / 1024;
+    parts($code);
     printf "page of a real nginx %.1f KiB (72)\n", length($html) / 1024;
 
     run('--any-kernel', '--format=svg', '-o', "$dir/real.svg", $real);
     printf "picture of a real nginx %.1f KiB (80)\n",
            (-s "$dir/real.svg") / 1024;
+}
+
+
+# The lines of the served script are those of the files in turn, but for the
+# first: see script.awk.
+
+sub parts {
+    my ($code) = @_;
+    my ($list) = slurp("$root/tools/page.sh") =~ /^SCRIPTS="([^"]+)"/m;
+    my ($script) = $code =~ m{<script>\n(.*)</script>}s;
+    my ($style) = $code =~ m{<style>(.*)</style>}s;
+    my @lines = split /^/, $script;
+    my %part = ('page.css' => $style, 'page.html' => $code
+                =~ s{<script>\n.*</script>|<style>.*</style>}{}gsr);
+
+    shift @lines;
+
+    for my $file (split ' ', $list) {
+        my $n = () = slurp("$root/src/web/$file") =~ /^[a-z]/mg;
+
+        $part{$file} = join '', splice @lines, 0, $n;
+    }
+
+    die "lines of no file: @lines\n" if @lines;
+
+    for (sort keys %part) {
+        my $rest = $_ eq 'page.html' ? $style . $script
+                                     : $code =~ s/\Q$part{$_}\E//r;
+
+        printf "%-18s %5.1f KiB, %4.1f gzip-ed\n", $_,
+               length($part{$_}) / 1024, (packed($code) - packed($rest)) / 1024;
+    }
+}
+
+
+sub packed {
+    my ($text) = @_;
+
+    return length Compress::Zlib::memGzip($text);
 }
 
 
