@@ -55,7 +55,9 @@ nginx_make()
 
     build=$PWD/build/nginx/$name
 
-    if [ "$(nginx_stamp "$tree" "$@")" != "$(cat "$build.stamp" 2>&1)" ]; then
+    stamp=$(nginx_stamp "$tree" "$@")
+
+    if [ "$stamp" != "$(cat "$build.stamp" 2>&1)" ]; then
 
         rm -rf "$build" "$build.stamp"
         mkdir -p build/nginx
@@ -66,7 +68,7 @@ nginx_make()
             exit 1
         }
 
-        nginx_stamp "$tree" "$@" >"$build.stamp"
+        echo "$stamp" >"$build.stamp"
     fi
 
     make -s -j "$JOBS" -C "$tree" -f "$build/Makefile" "$target" \

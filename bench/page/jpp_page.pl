@@ -25,6 +25,7 @@ use FindBin;
 use lib "$FindBin::RealBin/../../t/lib";
 
 use Compress::Zlib ();
+use File::Basename;
 use JppBrowser;
 use JppTool qw( $build $dir $root $tool run slurp );
 use List::Util qw( max );
@@ -116,7 +117,8 @@ sub speed {
     my @runs;
 
     for (1 .. 5) {
-        push @{ $runs[$_] }, once("$dir/$stacks-$_.html") for 0 .. $#tools;
+        push @{ $runs[$_] }, once("$dir/$stacks-$_.html", dirname($tools[$_]))
+            for 0 .. $#tools;
     }
 
     for my $i (0 .. $#tools) {
@@ -162,8 +164,8 @@ sub pictures {
 
 
 sub once {
-    my ($page) = @_;
-    my $browser = JppBrowser->start;
+    my ($page, $build) = @_;
+    my $browser = JppBrowser->start(build => $build);
 
     $browser->resize(1600, 900);
     $browser->open('about:blank');

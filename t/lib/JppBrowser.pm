@@ -10,6 +10,7 @@ package JppBrowser;
 #     $browser->picture('build/page.png');
 #     $browser->complaints;        # what the console and the policy had to say
 #
+# A page of another build than JPP_BUILD is opened with start(build => FOLDER).
 # Everything dies with a sentence if it cannot be done.  The processes are ended
 # by their ids when the object goes.
 
@@ -51,7 +52,8 @@ sub start {
     my ($class, %options) = @_;
     my $self = bless { http => HTTP::Tiny->new(timeout => 180),
                        json => JSON::PP->new->utf8->allow_nonref,
-                       dir => tempdir(CLEANUP => 1), owner => $$ }, $class;
+                       dir => tempdir(CLEANUP => 1), owner => $$,
+                       build => $options{build} // $build }, $class;
 
     $self->{port} = free_port();
     $self->{pid} = fork // die "cannot fork: $!\n";
@@ -136,7 +138,7 @@ document.addEventListener('securitypolicyviolation', (event) =>
     window.jppViolations.push(event.violatedDirective + ' '
                               + event.blockedURI));
 END
-    $self->run(names());
+    $self->run(names($self));
 }
 
 
@@ -144,7 +146,8 @@ END
 # names that they have in src/web.
 
 sub names {
-    my ($list) = slurp("$build/proto/jpp_page.h") =~ m{(.*?)\*/}s;
+    my ($self) = @_;
+    my ($list) = slurp("$self->{build}/proto/jpp_page.h") =~ m{(.*?)\*/}s;
 
     return 'if (document.getElementById("canvas")) {'
            . join('', map { "Object.defineProperty(window, '$_->[0]', "
