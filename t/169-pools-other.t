@@ -10,7 +10,6 @@ use warnings;
 
 use File::Basename;
 use IO::Socket::INET;
-use List::Util qw(sum0);
 use POSIX ();
 use Test::More;
 
@@ -18,7 +17,7 @@ use lib dirname(__FILE__) . '/lib';
 
 use JppClient;
 use JppNginx qw( free_port spew wait_until );
-use JppPools qw( held http2_frame );
+use JppPools qw( held http2_frame sums );
 use JppRun qw(subtests);
 
 # what hangs ends
@@ -301,29 +300,12 @@ sub states {
             for sort keys %{ $state->{classes} };
     }
 
-    is_exact($nginx);
+    my ($sum, $total) = sums($nginx);
+
+    is($sum, $total, 'all, to the byte');
 
     undef @clients;
     $nginx->stop;
-}
-
-
-sub is_exact {
-    my ($nginx) = @_;
-    my ($held, $total);
-
-    # two answers, of which the second may have something of its own
-
-    for (1 .. 5) {
-        my $top = $nginx->get("$pools?format=top")->{body};
-
-        $held = held($nginx);
-        ($total) = $top =~ /^total (\d+) bytes in 1 worker/m;
-
-        last if sum0(values %$held) == $total;
-    }
-
-    is(sum0(values %$held), $total, 'all, to the byte');
 }
 
 

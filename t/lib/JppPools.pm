@@ -7,8 +7,9 @@ use strict;
 use warnings;
 
 use Exporter 'import';
+use List::Util qw(sum0);
 
-our @EXPORT_OK = qw( held http2_frame );
+our @EXPORT_OK = qw( held http2_frame sums );
 
 my $pools = '/debug/pprof/pools';
 
@@ -31,6 +32,26 @@ sub held {
     $answer->{body} =~ s/^(.*) (\d+)$/$held{$1} += $2/gem;
 
     return \%held;
+}
+
+
+# The sum of what one worker holds, and the total that jemalloc counts: of two
+# answers, of which the second may have something of its own.
+
+sub sums {
+    my ($nginx) = @_;
+    my ($held, $total);
+
+    for (1 .. 5) {
+        my $top = $nginx->get("$pools?format=top")->{body};
+
+        $held = held($nginx);
+        ($total) = $top =~ /^total (\d+) bytes in 1 worker/m;
+
+        last if sum0(values %$held) == $total;
+    }
+
+    return (sum0(values %$held), $total);
 }
 
 
