@@ -50,6 +50,8 @@ subtests(
     'a worker that is stopped' => [ \&stopped ],
     'a worker that is killed' => [ \&killed ],
     'a reload' => [ \&reloaded ],
+    'the worker that serves quits' => [ \&quits ],
+    'it quits, and another is stopped' => [ \&quits_alone ],
     'a client that leaves' => [ \&leaves ],
     'many at once' => [ \&many ],
     'with a heap' => [ \&heap, 'jemalloc' ],
@@ -452,6 +454,58 @@ sub reloaded {
     });
 
     is_at_rest($nginx);
+    $nginx->stop;
+}
+
+
+# It gives what it has, and what the others have by then.
+
+sub quits {
+    my $nginx = start();
+    my $client = $nginx->client;
+    my ($other, $self) = $nginx->workers_of($client);
+
+    $client->send_request("$list?seconds=100&format=top");
+    wait_until(sub { left_over($self) && left_over($other) })
+        or die 'no window';
+
+    $nginx->signal('QUIT', $self);
+
+    my $answer = $client->response;
+
+    is($answer->{status}, 200, 'it answers first');
+    is($answer->{headers}{'jemalloc-pprof-workers'}, '2/2', 'for all');
+    like($answer->{body}, qr/^2 of 2 workers ended early, the first after /m,
+         'with what they had so far');
+    like($answer->{body}, qr/ s: (?:it|the worker that asked) shuts down$/m,
+         'and why');
+
+    $nginx->stop;
+}
+
+
+# One that is stopped does not hold it up for longer than it may.
+
+sub quits_alone {
+    my $nginx = start();
+    my $client = $nginx->client;
+    my ($other, $self) = $nginx->workers_of($client);
+
+    $client->send_request('/late/profile?seconds=100&format=top');
+    wait_until(sub { left_over($self) && left_over($other) })
+        or die 'no window';
+
+    $nginx->signal('STOP', $other);
+    $nginx->signal('QUIT', $self);
+
+    my $answer = $client->response;
+
+    is($answer->{status}, 200, 'it answers first');
+    is($answer->{headers}{'jemalloc-pprof-workers'}, '1/2', 'for itself');
+    like($answer->{body}, qr/pid $other is missing: no answer within 500 ms /,
+         'who is missing, and why');
+
+    $nginx->signal('CONT', $other);
     $nginx->stop;
 }
 

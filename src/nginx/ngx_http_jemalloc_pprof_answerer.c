@@ -260,12 +260,17 @@ ngx_http_jemalloc_pprof_answerer_read(ngx_event_t *ev)
         return;
     }
 
-    /* there is one question only; the end may come while it is worked on */
+    /* the end may come while the question is worked on */
 
-    if (n <= 0 || query->is_asked
-        || !jpp_message_question_unpack(&question, data, n))
-    {
+    if (n <= 0 || !jpp_message_question_unpack(&question, data, n)) {
         ngx_http_jemalloc_pprof_answerer_leave(query);
+        return;
+    }
+
+    /* there is one only: asked again, it wants its answer now */
+
+    if (query->is_asked) {
+        ngx_http_jemalloc_pprof_serve_hurry(&query->caller);
         return;
     }
 

@@ -32,6 +32,10 @@ static void ngx_http_jemalloc_pprof_ask_take(
     int files[NGX_HTTP_JEMALLOC_PPROF_FILES]);
 
 
+/* a question carries none */
+static const int  ngx_http_jemalloc_pprof_no_files[] = { -1, -1 };
+
+
 ngx_int_t
 ngx_http_jemalloc_pprof_ask(ngx_http_jemalloc_pprof_peer_t *peer,
     const jpp_message_question_t *question)
@@ -207,11 +211,10 @@ ngx_http_jemalloc_pprof_ask_send(ngx_http_jemalloc_pprof_peer_t *peer,
     ssize_t  n;
     uint8_t  data[JPP_MESSAGE_QUESTION];
 
-    static const int  none[NGX_HTTP_JEMALLOC_PPROF_FILES] = { -1, -1 };
-
     jpp_message_question_pack(question, data);
 
-    n = ngx_http_jemalloc_pprof_socket_send(s, data, sizeof(data), none);
+    n = ngx_http_jemalloc_pprof_socket_send(s, data, sizeof(data),
+                                            ngx_http_jemalloc_pprof_no_files);
 
     if (n != sizeof(data)) {
 
@@ -281,6 +284,21 @@ ngx_http_jemalloc_pprof_ask_ended(ngx_http_jemalloc_pprof_peer_t *peer)
                        "it exited before it answered");
 
     return NGX_ERROR;
+}
+
+
+void
+ngx_http_jemalloc_pprof_ask_again(ngx_http_jemalloc_pprof_peer_t *peer,
+    const jpp_message_question_t *question)
+{
+    uint8_t  data[JPP_MESSAGE_QUESTION];
+
+    jpp_message_question_pack(question, data);
+
+    /* where that fails, the answer comes later, or the deadline */
+
+    (void) ngx_http_jemalloc_pprof_socket_send(peer->connection->fd, data,
+               sizeof(data), ngx_http_jemalloc_pprof_no_files);
 }
 
 

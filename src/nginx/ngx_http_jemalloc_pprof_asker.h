@@ -50,6 +50,10 @@ struct ngx_http_jemalloc_pprof_peer_s {
 ngx_int_t ngx_http_jemalloc_pprof_ask(ngx_http_jemalloc_pprof_peer_t *peer,
     const jpp_message_question_t *question);
 
+/* Ask PEER again: if it waits for a time to pass, it answers now. */
+void ngx_http_jemalloc_pprof_ask_again(ngx_http_jemalloc_pprof_peer_t *peer,
+    const jpp_message_question_t *question);
+
 /* Stop waiting, and close what came.  Allowed at any time, before ask too. */
 void ngx_http_jemalloc_pprof_ask_close(ngx_http_jemalloc_pprof_peer_t *peer);
 

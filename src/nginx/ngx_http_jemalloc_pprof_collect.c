@@ -143,6 +143,29 @@ ngx_http_jemalloc_pprof_collect_leave(ngx_http_jemalloc_pprof_reader_t *reader)
 }
 
 
+void
+ngx_http_jemalloc_pprof_collect_hurry(ngx_http_jemalloc_pprof_reader_t *reader)
+{
+    ngx_uint_t                             i;
+    ngx_http_jemalloc_pprof_collection_t  *co;
+
+    co = reader->collection;
+
+    if (co == NULL || co->is_complete) {
+        return;
+    }
+
+    for (i = 0; i < co->n; i++) {
+        ngx_http_jemalloc_pprof_share_hurry(&co->shares[i]);
+    }
+
+    co->inquiry.wait = ngx_min(co->inquiry.wait,
+                               ngx_current_msec - co->started);
+
+    ngx_http_jemalloc_pprof_collect_arm(co);
+}
+
+
 /* One that began recently, and after the last change. */
 
 static ngx_http_jemalloc_pprof_collection_t *

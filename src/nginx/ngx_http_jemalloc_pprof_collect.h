@@ -81,6 +81,13 @@ ngx_int_t ngx_http_jemalloc_pprof_collect(
 ngx_uint_t ngx_http_jemalloc_pprof_collect_is_late(
     const ngx_http_jemalloc_pprof_collection_t *co);
 
+/*
+ * This worker exits: what READER waits for ends now, with what there is by
+ * then.  Allowed at any time.
+ */
+void ngx_http_jemalloc_pprof_collect_hurry(
+    ngx_http_jemalloc_pprof_reader_t *reader);
+
 /* READER no longer needs its collection.  Allowed at any time. */
 void ngx_http_jemalloc_pprof_collect_leave(
     ngx_http_jemalloc_pprof_reader_t *reader);

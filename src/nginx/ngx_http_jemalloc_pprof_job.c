@@ -158,6 +158,8 @@ ngx_http_jemalloc_pprof_job_collect(ngx_http_jemalloc_pprof_job_t *job,
     reader->ready = ngx_http_jemalloc_pprof_job_collected;
     reader->data = job;
 
+    job->reader = reader;
+
     job->next = next;
 
     rc = ngx_http_jemalloc_pprof_collect(reader, inquiry);
@@ -270,7 +272,12 @@ ngx_http_jemalloc_pprof_job_tick(ngx_event_t *ev)
             job->deadline = ngx_current_msec;
 
         } else if (job->is_patient && job->is_collecting) {
-            job->deadline = ngx_current_msec + job->timeout;
+
+            /* for the answers, and for the report */
+
+            job->deadline = ngx_current_msec + 2 * job->timeout;
+
+            ngx_http_jemalloc_pprof_collect_hurry(job->reader);
 
         } else if ((ngx_msec_int_t) (job->deadline - ngx_current_msec)
                    > NGX_HTTP_JEMALLOC_PPROF_GRACE)

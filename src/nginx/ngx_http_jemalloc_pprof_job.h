@@ -52,6 +52,9 @@ struct ngx_http_jemalloc_pprof_job_s {
     jpp_code_t                            rc;
     jpp_err_t                             err;
 
+    /* of the last collection */
+    ngx_http_jemalloc_pprof_reader_t     *reader;
+
     ngx_http_request_t                   *request;  /* NULL: detached */
     ngx_http_cleanup_t                   *cleanup;
     ngx_event_t                           timer;

@@ -26,4 +26,9 @@ typedef struct {
 } ngx_http_jemalloc_pprof_reply_t;
 
 
+/* In any thread: open REPLY's file; its err says why it is not. */
+jpp_code_t ngx_http_jemalloc_pprof_reply_open(
+    ngx_http_jemalloc_pprof_reply_t *reply);
+
+
 #endif /* _NGX_HTTP_JEMALLOC_PPROF_REPLY_H_INCLUDED_ */

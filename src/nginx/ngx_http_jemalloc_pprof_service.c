@@ -45,8 +45,6 @@ static ngx_int_t ngx_http_jemalloc_pprof_work_slice(
     ngx_http_jemalloc_pprof_task_t *task);
 static void ngx_http_jemalloc_pprof_work_sliced(
     ngx_http_jemalloc_pprof_task_t *task);
-static jpp_code_t ngx_http_jemalloc_pprof_work_open(
-    ngx_http_jemalloc_pprof_reply_t *reply);
 static void ngx_http_jemalloc_pprof_work_done(
     ngx_http_jemalloc_pprof_task_t *task);
 static void ngx_http_jemalloc_pprof_work_describe(
@@ -291,7 +289,7 @@ ngx_http_jemalloc_pprof_work_run(ngx_http_jemalloc_pprof_task_t *task)
     work->is_worked = 1;
 
     if (is_ready
-        || ngx_http_jemalloc_pprof_work_open(&work->reply) == JPP_OK)
+        || ngx_http_jemalloc_pprof_reply_open(&work->reply) == JPP_OK)
     {
         work->kind->work(&work->reply);
     }
@@ -309,7 +307,7 @@ ngx_http_jemalloc_pprof_work_slice(ngx_http_jemalloc_pprof_task_t *task)
         work->is_worked = 1;
 
         if (work->kind->file != NULL
-            && ngx_http_jemalloc_pprof_work_open(&work->reply) != JPP_OK)
+            && ngx_http_jemalloc_pprof_reply_open(&work->reply) != JPP_OK)
         {
             return NGX_ERROR;
         }
@@ -333,34 +331,6 @@ ngx_http_jemalloc_pprof_work_sliced(ngx_http_jemalloc_pprof_task_t *task)
     {
         ngx_http_jemalloc_pprof_work_done(task);
     }
-}
-
-
-static jpp_code_t
-ngx_http_jemalloc_pprof_work_open(ngx_http_jemalloc_pprof_reply_t *reply)
-{
-    jpp_code_t            rc;
-    struct timespec       now;
-    jpp_message_reply_t  *message;
-
-    message = &reply->reply;
-
-    if (message->time_nanos == 0) {
-        (void) clock_gettime(CLOCK_REALTIME, &now);
-        message->time_nanos = (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
-    }
-
-    rc = jpp_memfd_open(&reply->file, ngx_http_jemalloc_pprof_self.directory,
-                        &message->err);
-
-    if (rc == JPP_ERR_DENIED) {
-        (void) jpp_err_set(&message->err, JPP_ERR_DENIED,
-                           "memfd_create is forbidden to nginx: set "
-                           "jemalloc_pprof_temp_path to a directory for its "
-                           "dumps");
-    }
-
-    return rc;
 }
 
 
@@ -425,6 +395,16 @@ ngx_http_jemalloc_pprof_work_describe(ngx_http_jemalloc_pprof_work_t *work)
     reply->worker.has_stats = was.has_stats;
     reply->worker.stats = was.stats;
     reply->worker.activity = was.activity;
+}
+
+
+void
+ngx_http_jemalloc_pprof_serve_hurry(ngx_http_jemalloc_pprof_caller_t *caller)
+{
+    if (caller->work != NULL) {
+        ngx_http_jemalloc_pprof_wait_over(&caller->work->wait,
+                                          "the worker that asked shuts down");
+    }
 }
 
 

@@ -42,6 +42,12 @@ ngx_int_t ngx_http_jemalloc_pprof_serve(
     ngx_http_jemalloc_pprof_caller_t *caller,
     const jpp_message_question_t *question);
 
+/*
+ * CALLER, who waits for a time to pass, wants the answer now, because it exits.
+ */
+void ngx_http_jemalloc_pprof_serve_hurry(
+    ngx_http_jemalloc_pprof_caller_t *caller);
+
 /* CALLER no longer waits.  Allowed at any time, after the answer too. */
 void ngx_http_jemalloc_pprof_serve_leave(
     ngx_http_jemalloc_pprof_caller_t *caller);

@@ -230,6 +230,20 @@ ngx_http_jemalloc_pprof_share_check(ngx_http_jemalloc_pprof_share_t *share,
 
 
 void
+ngx_http_jemalloc_pprof_share_hurry(ngx_http_jemalloc_pprof_share_t *share)
+{
+    /* it sees by itself that it exits */
+
+    if (share->state == NGX_HTTP_JEMALLOC_PPROF_SHARE_ASKED
+        && share->peer.row.pid != ngx_pid)
+    {
+        ngx_http_jemalloc_pprof_ask_again(&share->peer,
+                                          &share->inquiry->question);
+    }
+}
+
+
+void
 ngx_http_jemalloc_pprof_share_give_up(ngx_http_jemalloc_pprof_share_t *share)
 {
     char  text[NGX_HTTP_JEMALLOC_PPROF_DESCRIBED];

@@ -114,6 +114,10 @@ void ngx_http_jemalloc_pprof_share_ask(ngx_http_jemalloc_pprof_share_t *share);
 ngx_uint_t ngx_http_jemalloc_pprof_share_check(
     ngx_http_jemalloc_pprof_share_t *share, ngx_uint_t may_look);
 
+/* This worker exits: others that were asked answer with what they have. */
+void ngx_http_jemalloc_pprof_share_hurry(
+    ngx_http_jemalloc_pprof_share_t *share);
+
 /* The time is over: fail unless done. */
 void ngx_http_jemalloc_pprof_share_give_up(
     ngx_http_jemalloc_pprof_share_t *share);

@@ -47,7 +47,17 @@ ngx_http_jemalloc_pprof_wait_tick(ngx_event_t *ev)
     ngx_add_timer(ev, left > 0 && left < NGX_HTTP_JEMALLOC_PPROF_TICK
                       ? (ngx_msec_t) left : NGX_HTTP_JEMALLOC_PPROF_TICK);
 
-    if (wait->is_waiting && left <= 0) {
+    if (left <= 0) {
+        ngx_http_jemalloc_pprof_wait_over(wait, why_early);
+    }
+}
+
+
+void
+ngx_http_jemalloc_pprof_wait_over(ngx_http_jemalloc_pprof_wait_t *wait,
+    const char *why_early)
+{
+    if (wait->is_waiting) {
         wait->is_waiting = 0;
         wait->over(wait, why_early);
     }

@@ -35,6 +35,10 @@ struct ngx_http_jemalloc_pprof_wait_s {
 void ngx_http_jemalloc_pprof_wait(ngx_http_jemalloc_pprof_wait_t *wait,
     ngx_msec_t delay);
 
+/* End WAIT now, if it is one; WHY_EARLY is a string that stays. */
+void ngx_http_jemalloc_pprof_wait_over(ngx_http_jemalloc_pprof_wait_t *wait,
+    const char *why_early);
+
 /* The work is done, or will not be.  Allowed at any time. */
 void ngx_http_jemalloc_pprof_wait_end(ngx_http_jemalloc_pprof_wait_t *wait);
 
