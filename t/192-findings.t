@@ -62,10 +62,36 @@ sub findings {
 }
 
 
+# How many connections an example of docs/memory.md has, and the line that it
+# shows, with numbers that may be others.
+
+sub example {
+    my ($name) = @_;
+
+    my ($text) = slurp(dirname(__FILE__) . '/../docs/memory.md')
+                 =~ /^### \Q$name\E\n(.*?)^##/ms
+        or die "docs/memory.md has no example \"$name\"\n";
+    my ($connections) = $text =~ /^worker_connections (\d+);$/m;
+    my ($line) = $text =~ /^(!.*)$/m;
+
+    $line =~ s/(\d+(?:\.\d+)? [KMG]iB)|([^\d]+|\d+)/
+               defined $1 ? '[\d.]+ [KMG]iB' : quotemeta $2/ge;
+
+    return ($connections, qr/^$line$/m);
+}
+
+
 sub comments {
     my ($nginx) = @_;
 
     return $nginx->get('/debug/pprof/heap?format=top')->{body};
+}
+
+
+sub table {
+    my ($nginx) = @_;
+
+    return $nginx->get('/debug/pprof/memory?format=top')->{body};
 }
 
 
@@ -164,7 +190,8 @@ sub reloaded {
 # rest of a body, for which a worker waits.
 
 sub old {
-    my $nginx = JppNginx->start(connections => 60000, server => "$tree
+    my ($connections, $line) = example('Workers of former configurations');
+    my $nginx = JppNginx->start(connections => $connections, server => "$tree
         location /body { client_body_timeout 300s;
                          proxy_pass http://127.0.0.1:1; }");
     my @clients;
@@ -194,6 +221,7 @@ sub old {
     like($finding->{because}, qr/^6 that are exiting hold [\d.]+ MiB of /,
          'how much they hold');
     like($finding->{cure}, qr/worker_shutdown_timeout 10m;/, 'what to do');
+    like(table($nginx), $line, 'as in the documentation');
 
     $_->leave for @clients;
 
@@ -207,11 +235,12 @@ sub old {
 # Its limit is set above what it uses by then.
 
 sub limited {
+    my ($connections, $line) = example('A container near its limit');
     my $dir = "$cgroup/jpp-test-$$";
 
     mkdir $dir or die "$dir: $!";
 
-    my $nginx = JppNginx->start(run => [
+    my $nginx = JppNginx->start(connections => $connections, run => [
         'sh', '-c', "echo \$\$ >$dir/cgroup.procs; exec \"\$@\"", 'sh' ]);
 
     is(findings($nginx, 'memory')->{'limit-near'}, undef, 'without a limit');
@@ -225,6 +254,13 @@ sub limited {
     my $finding = findings($nginx, 'memory')->{'limit-near'};
 
     ok($finding->{critical}, 'with one it is critical');
+
+    my $table = table($nginx);
+
+    like($table, $line, 'as in the documentation');
+    like($table, qr/^ +bytes .*what\n.* exact  connection slots$/m,
+         'and what the memory is');
+
     like($finding->{because},
          qr/^[\d.]+ [KM]iB of [\d.]+ MiB are left$/, 'what is left');
     ok(wait_until(sub { logged($nginx, 'limit-near') }, 30), 'it is logged');

@@ -16,6 +16,9 @@
 
 #define JPP_CAP  ((size_t) 64 << 20)
 
+/* workers that there may be */
+#define JPP_MEMORY_MANY  1024
+
 
 static void jpp_memory_test_ledgers(void);
 static void jpp_memory_test_table(void);
@@ -25,6 +28,8 @@ static void jpp_memory_test_connections(void);
 static void jpp_memory_test_others(void);
 static void jpp_memory_test_fields(void);
 static void jpp_memory_test_zones(void);
+static void jpp_memory_test_many(void);
+static int jpp_memory_count(void *ctx, const uint8_t *data, size_t len);
 static void jpp_memory_test_fails(void);
 static void jpp_memory_test_start(const char *query);
 static void jpp_memory_test_ledger(jpp_memory_answer_t *answer,
@@ -57,6 +62,7 @@ main(void)
     jpp_memory_test_others();
     jpp_memory_test_fields();
     jpp_memory_test_zones();
+    jpp_memory_test_many();
     jpp_memory_test_fails();
 
     return jpp_done();
@@ -396,6 +402,64 @@ jpp_memory_test_zones(void)
            && strstr(output.text, "zones of") == NULL, "none, and no table");
 
     jpp_arena_destroy(&arena);
+}
+
+
+/* As many workers as there may be, each with a whole history. */
+
+static void
+jpp_memory_test_many(void)
+{
+    size_t                i, n;
+    uint8_t               buffer[4096];
+    uint64_t              len;
+    jpp_sink_t            sink;
+    jpp_worker_t         *many;
+    jpp_history_t         history;
+
+    static const char *const  queries[] = { "", "format=top" };
+
+    many = calloc(JPP_MEMORY_MANY, sizeof(jpp_worker_t));
+
+    jpp_history_init(&history);
+    history.n = JPP_HISTORY_POINTS;
+
+    for (n = 0; n < 2; n++) {
+        jpp_memory_test_start(queries[n]);
+        memory.n_answers = 0;
+
+        for (i = 0; i < JPP_MEMORY_MANY; i++) {
+            many[i] = jpp_fleet_evil((uint32_t) i, JPP_JEMALLOC_READY);
+            many[i].history = &history;
+        }
+
+        fleet = jpp_fleet_of(JPP_MEMORY_MANY, many, JPP_MEMORY_MANY);
+
+        len = 0;
+        jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_memory_count, &len);
+
+        jpp_ok(jpp_memory_write(&memory, &sink) && jpp_sink_flush(&sink) == 0,
+               "'%s': written", queries[n]);
+        jpp_ok(len > (uint64_t) JPP_MEMORY_MANY * 100,
+               "all of %d workers: %zu bytes", JPP_MEMORY_MANY, (size_t) len);
+
+        jpp_arena_destroy(&arena);
+    }
+
+    free(many);
+}
+
+
+static int
+jpp_memory_count(void *ctx, const uint8_t *data, size_t len)
+{
+    uint64_t  *sum = ctx;
+
+    (void) data;
+
+    *sum += len;
+
+    return 0;
 }
 
 
