@@ -49,6 +49,7 @@ subtests(
     'a large worker' => [ \&large, $has_lua, \&has_room ],
     'a worker that hangs' => [ \&hangs ],
     'no /proc' => [ \&no_proc, \&is_root ],
+    'a /proc that hides' => [ \&hidden, \&hides ],
     'no jemalloc' => [ \&no_jemalloc, sub { !JppRun::is_linked() } ],
 );
 
@@ -523,6 +524,48 @@ sub no_proc {
     like($nginx->get("$memory?format=top")->{body},
          qr{^the ledger of pid $pid is missing: /proc/self/smaps cannot}m,
          'a table says so, too');
+
+    $nginx->stop;
+}
+
+
+# hidepid, and of the rest only processes: no meminfo, no pressure, no limits of
+# the kernel.  Nobody is taken for gone.
+
+sub hiding {
+    return (qw( unshare -m sh -c ),
+            'mount -t proc -o hidepid=2,subset=pid none /proc 2>/dev/null && '
+            . 'exec "$@"', 'sh');
+}
+
+
+sub hides {
+    return is_root()
+           && system(hiding(), qw( test ! -e /proc/meminfo )) == 0;
+}
+
+
+sub hidden {
+    my $nginx = JppNginx->start(workers => 2, run => [ hiding() ],
+                                server => $tree);
+
+    # two looks of the worker that leads
+
+    my $all;
+
+    ok(wait_until(sub {
+        $all = ask($nginx, 'detail=ledger');
+        return @{ $all->{workers}[0]{history}{points} } > 2;
+    }, 30), 'workers see each other, or not');
+
+    is($all->{answered}, 2, 'both answer');
+    is($all->{unclean_exits}, 0, 'none is taken for gone');
+    is($all->{system}{total}, undef, 'nothing of the machine');
+    is($all->{system}{pressure}{some}{total_us}, undef, 'nor of its pressure');
+    cmp_ok($all->{workers}[1]{process}{rss}, '>', 0, 'but of each process');
+    is(sum0(map { $_->{bytes} } @{ $all->{workers}[1]{ledger}{rows} }),
+       $all->{workers}[1]{ledger}{pss}, 'and its ledger');
+    is($nginx->get('/debug/pprof/metrics')->{status}, 200, 'metrics');
 
     $nginx->stop;
 }
