@@ -155,7 +155,7 @@ jpp_bases_test_wrong(void)
     pages[0].is_there = true;
     jpp_is_u64(jpp_bases_find(anonymous), 0, "zeros");
 
-    memset(pages, 0xff, sizeof(pages));
+    memset(pages[0].words, 0xff, sizeof(pages[0].words));
     jpp_is_u64(jpp_bases_find(anonymous), 0, "ones");
 
     memset(pages, 0, sizeof(pages));
