@@ -185,7 +185,7 @@ jpp_console_group(const jpp_console_t *console, jpp_console_group_t *group,
         return;
     }
 
-    own.bar = jpp_console_sum(group->parts);
+    own = (jpp_console_scale_t) { .bar = jpp_console_sum(group->parts) };
 
     jpp_sink_str(sink, "<tbody>\n");
 
