@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "jpp_ascii.h"
+#include "jpp_backtrace.h"
 #include "jpp_cut.h"
 #include "jpp_where.h"
 
@@ -89,6 +90,7 @@ jpp_where_name(uint64_t pc, char name[JPP_WHERE_NAME])
 {
     char         path[JPP_WHERE_PATH];
     Dl_info      info;
+    uintptr_t    start;
     const char  *file;
 
     if (jpp_cut_name(pc) != NULL
@@ -108,8 +110,14 @@ jpp_where_name(uint64_t pc, char name[JPP_WHERE_NAME])
                         file);
 
     } else {
+
+        /* as a report has it: all of a function is one name */
+
+        start = jpp_backtrace_function((uintptr_t) pc - 1);
+
         (void) snprintf(name, JPP_WHERE_NAME, "%.96s+0x%" PRIx64, file,
-                        pc - 1 - (uintptr_t) info.dli_fbase);
+                        (uint64_t) (start != 0 ? start : pc - 1)
+                        - (uintptr_t) info.dli_fbase);
     }
 
     return info.dli_fbase;

@@ -1,0 +1,86 @@
+
+/*
+ * The words for where a stall was, of functions with a symbol and without.
+ */
+
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include "jpp_backtrace.h"
+#include "jpp_cut.h"
+#include "jpp_test.h"
+#include "jpp_unwind.h"
+#include "jpp_where.h"
+
+
+static volatile unsigned  jpp_n;
+
+
+/* Nobody exports it. */
+
+static void __attribute__((noinline))
+jpp_nameless(void)
+{
+    jpp_n += 3;
+    jpp_n *= 5;
+}
+
+
+static const char *
+jpp_where_of(uintptr_t pc, uintptr_t caller, char text[JPP_WHERE_TEXT])
+{
+    static jpp_stall_t  stall;
+
+    stall.kind = JPP_STALL_RAN;
+    stall.depth = caller != 0 ? 2 : 1;
+    stall.pcs[0] = pc;
+    stall.pcs[1] = caller;
+
+    return jpp_where(&stall, text);
+}
+
+
+int
+main(void)
+{
+    char        expected[JPP_WHERE_TEXT], text[JPP_WHERE_TEXT];
+    Dl_info     info;
+    uintptr_t   start;
+
+    start = (uintptr_t) jpp_nameless;
+    jpp_nameless();
+
+    (void) jpp_backtrace_start();
+    (void) dladdr((void *) start, &info);
+
+    (void) snprintf(expected, sizeof(expected),
+                    "computing in jpp_where_test+0x%zx",
+                    (size_t) (start - (uintptr_t) info.dli_fbase));
+
+    if (jpp_unwind_is_here()) {
+        jpp_is_str(jpp_where_of(start + 1, 0, text), expected,
+                   "a function without a symbol");
+        jpp_is_str(jpp_where_of(start + 5, 0, text), expected,
+                   "is one name wherever it was");
+    }
+
+    start = (uintptr_t) dlsym(RTLD_DEFAULT, "getpid");
+
+    jpp_ok(strstr(jpp_where_of(start + 1, 0, text),
+                  "computing in ") == text
+           && strstr(text, "getpid (libc.") != NULL, "with one: %s", text);
+
+    jpp_ok(strstr(jpp_where_of(start + 1, (uintptr_t) jpp_nameless + 1, text),
+                  ", called by jpp_where_test+0x") != NULL,
+           "and who called: %s", text);
+
+    jpp_is_str(jpp_where_of(jpp_cut_frame(JPP_CUT_CODE), 0, text),
+               "computing in code of no file", "what is in no file");
+
+    return jpp_done();
+}
