@@ -50,6 +50,7 @@ subtests(
     'a worker that is stopped' => [ \&stopped ],
     'a worker that is killed' => [ \&killed ],
     'a reload' => [ \&reloaded ],
+    'an idle worker' => [ \&idle, 'root', \&has_strace ],
     'the worker that serves quits' => [ \&quits ],
     'it quits, and another is stopped' => [ \&quits_alone ],
     'a client that leaves' => [ \&leaves ],
@@ -454,6 +455,52 @@ sub reloaded {
     });
 
     is_at_rest($nginx);
+    $nginx->stop;
+}
+
+
+sub has_strace { !system 'strace -V >/dev/null 2>&1' }
+
+
+# No wait for events ends early, which strace would show.
+
+sub idle {
+    my $nginx = start();
+    my ($pid) = $nginx->worker_pids;
+    my $log = "$nginx->{prefix}/strace";
+    my $strace = fork() // die "fork: $!";
+
+    if ($strace == 0) {
+        exec 'strace', '-qq', '-o', $log, '-p', $pid, '-e',
+             'trace=epoll_wait,epoll_pwait,epoll_pwait2' or POSIX::_exit(127);
+    }
+
+    # being traced ends the wait that it is in
+
+    ok(wait_until(sub { -e $log && slurp($log) =~ /\n/ }),
+       'a worker is traced');
+
+    my @answers = at_once($nginx, "$list?seconds=2&frequency=1000",
+                          "$list?seconds=2&frequency=1000&mode=wall");
+
+    is($_->{status}, 200, 'a profile') for @answers;
+
+    my (undef, @calls) = slurp($log) =~ /^(epoll_.*)/mg;
+
+    ok(@calls > 1, 'it has waited');
+    is(join("\n", grep { /EINTR/ } @calls), '', 'and was not interrupted');
+
+    # a worker ignores this one, and strace shows it
+
+    my $end = length slurp($log);
+
+    $nginx->signal('HUP', $pid);
+    ok(wait_until(sub { substr(slurp($log), $end) =~ /EINTR/ }),
+       'as it is by a signal');
+
+    kill 'TERM', $strace;
+    waitpid $strace, 0;
+
     $nginx->stop;
 }
 
