@@ -315,15 +315,15 @@ sub children {
 }
 
 
-# All processes of this nginx: those that have its error log open.
+# All processes of this nginx: those whose errors go to its log.  A machine may
+# have very many others, with very many files.
 
 sub processes {
     my ($self) = @_;
     my $log = "$self->{prefix}/logs/error.log";
 
-    return grep {
-        grep { (readlink($_) // '') eq $log } glob "/proc/$_/fd/*"
-    } map { m{/(\d+)$} } glob '/proc/[0-9]*';
+    return grep { (readlink("/proc/$_/fd/2") // '') eq $log }
+           map { m{/(\d+)$} } glob '/proc/[0-9]*';
 }
 
 
