@@ -14,6 +14,8 @@
 
 #include "jpp_memory_write.h"
 
+#include <inttypes.h>
+
 
 /* the text of all workers there may be */
 #define NGX_HTTP_JEMALLOC_PPROF_MEMORY_CAP     (256 * 1024 * 1024)
