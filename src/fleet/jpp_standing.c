@@ -12,7 +12,14 @@ jpp_standing_update(jpp_standing_t standing[JPP_FINDINGS],
     jpp_standing_t  *s;
 
     for (i = 0; i < JPP_FINDINGS; i++) {
-        standing[i].holds = 0;
+        s = &standing[i];
+        s->holds = 0;
+
+        /* the clock may have been set back */
+
+        s->since = s->since < now ? s->since : now;
+        s->seen = s->seen < now ? s->seen : now;
+        s->said = s->said < now ? s->said : now;
     }
 
     for (i = 0, n_said = 0; i < n; i++) {
@@ -72,7 +79,10 @@ jpp_standing_findings(const jpp_standing_t standing[JPP_FINDINGS],
             jpp_finding_of(i, &findings[n]);
             memcpy(findings[n].because, standing[i].because,
                    sizeof(findings[n].because));
-            n++;
+
+            /* whoever wrote it may have been killed meanwhile */
+
+            findings[n++].because[sizeof(findings[0].because) - 1] = '\0';
         }
     }
 

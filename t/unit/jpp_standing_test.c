@@ -8,6 +8,8 @@
 
 static size_t jpp_standing_test_at(int64_t now, bool has_swap, bool has_peak);
 static void jpp_standing_test_rise(void);
+static void jpp_standing_test_clock(void);
+static void jpp_standing_test_torn(void);
 static void jpp_standing_test_order(void);
 static void jpp_standing_test_notes(void);
 static void jpp_standing_test_inherited(void);
@@ -23,6 +25,8 @@ int
 main(void)
 {
     jpp_standing_test_rise();
+    jpp_standing_test_clock();
+    jpp_standing_test_torn();
     jpp_standing_test_order();
     jpp_standing_test_notes();
     jpp_standing_test_inherited();
@@ -90,6 +94,52 @@ jpp_standing_test_rise(void)
                "nor ten minutes later, less a second");
     (void) jpp_standing_test_at(1704, false, false);
     jpp_is_u64(jpp_standing_test_at(1705, true, false), 1, "but then it is");
+}
+
+
+/* set back by an hour, or on by one */
+
+static void
+jpp_standing_test_clock(void)
+{
+    memset(jpp_standing, 0, sizeof(jpp_standing));
+
+    (void) jpp_standing_test_at(10000, true, false);
+
+    jpp_is_u64(jpp_standing_test_at(6400, false, false), 0, "an hour back");
+    jpp_is_u64(jpp_standing_findings(jpp_standing, jpp_found), 1, "it stands");
+
+    (void) jpp_standing_test_at(6460, false, false);
+    jpp_is_u64(jpp_standing_findings(jpp_standing, jpp_found), 0,
+               "for a minute");
+
+    jpp_is_u64(jpp_standing_test_at(6999, true, false), 0,
+               "a rise is not said again");
+    (void) jpp_standing_test_at(7100, false, false);
+    jpp_is_u64(jpp_standing_test_at(7101, true, false), 1,
+               "but for ten minutes only");
+
+    jpp_is_u64(jpp_standing_test_at(10701, true, false), 0,
+               "an hour on, what stands is not said again");
+}
+
+
+/* by somebody who was killed as he wrote over something shorter */
+
+static void
+jpp_standing_test_torn(void)
+{
+    memset(jpp_standing, 0, sizeof(jpp_standing));
+
+    (void) jpp_standing_test_at(1000, true, false);
+
+    memset(jpp_standing[JPP_FINDING_SWAP].because, 'x',
+           sizeof(jpp_standing[0].because));
+
+    (void) jpp_standing_findings(jpp_standing, jpp_found);
+
+    jpp_is_u64(strlen(jpp_found[0].because),
+               sizeof(jpp_found[0].because) - 1, "it ends all the same");
 }
 
 
