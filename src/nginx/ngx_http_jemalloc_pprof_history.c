@@ -18,6 +18,7 @@ typedef struct {
     ngx_http_jemalloc_pprof_telemetry_t  *telemetry;
     jpp_finding_t                         findings[JPP_FINDINGS];
     ngx_uint_t                            n;
+    ngx_uint_t                            has_looked;
     ngx_http_jemalloc_pprof_row_t         rows[
                                           NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS];
 } ngx_http_jemalloc_pprof_look_t;
@@ -154,14 +155,14 @@ ngx_http_jemalloc_pprof_history_work(ngx_http_jemalloc_pprof_task_t *task)
 
     /* this finds out who was killed, too */
 
-    n = ngx_http_jemalloc_pprof_registry_list(telemetry->zone, look->rows,
+    n = ngx_http_jemalloc_pprof_registry_list(&telemetry->zone, look->rows,
                                               &generation);
-    look->n = 0;
 
-    if (ngx_http_jemalloc_pprof_telemetry_noted(telemetry, look->rows, n,
-                                                &look->arena)
-        == NGX_OK)
-    {
+    look->has_looked = ngx_http_jemalloc_pprof_telemetry_noted(telemetry,
+                           look->rows, n, &look->arena)
+                       == NGX_OK;
+
+    if (look->has_looked) {
         ngx_http_jemalloc_pprof_telemetry_kernel(telemetry);
 
         look->n = jpp_findings(&telemetry->all, look->findings);
@@ -179,10 +180,14 @@ ngx_http_jemalloc_pprof_history_done(ngx_http_jemalloc_pprof_task_t *task)
 
     look = &ngx_http_jemalloc_pprof_look;
 
-    notes = ngx_http_jemalloc_pprof_registry_lock(look->telemetry->zone);
-    n = jpp_standing_update(notes->standing, look->findings, look->n,
-                            ngx_time());
-    ngx_http_jemalloc_pprof_registry_unlock(look->telemetry->zone);
+    n = 0;
+
+    if (look->has_looked) {
+        notes = ngx_http_jemalloc_pprof_registry_lock(&look->telemetry->zone);
+        n = jpp_standing_update(notes->standing, look->findings, look->n,
+                                ngx_time());
+        ngx_http_jemalloc_pprof_registry_unlock(&look->telemetry->zone);
+    }
 
     for (i = 0; i < n; i++) {
         finding = &look->findings[i];

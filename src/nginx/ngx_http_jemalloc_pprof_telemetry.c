@@ -9,7 +9,7 @@ static ngx_int_t ngx_http_jemalloc_pprof_telemetry_room(
     ngx_http_jemalloc_pprof_telemetry_t *telemetry, ngx_uint_t n,
     jpp_worker_t **workers, jpp_history_t **histories, jpp_arena_t *arena);
 static ngx_uint_t ngx_http_jemalloc_pprof_telemetry_note(
-    const ngx_http_jemalloc_pprof_telemetry_t *telemetry,
+    ngx_http_jemalloc_pprof_telemetry_t *telemetry,
     const ngx_http_jemalloc_pprof_row_t *row, jpp_worker_t *worker,
     jpp_history_t *history);
 static void ngx_http_jemalloc_pprof_telemetry_facts(
@@ -54,7 +54,7 @@ ngx_http_jemalloc_pprof_telemetry(jpp_arena_t *arena)
         return NULL;
     }
 
-    telemetry->zone = self->zone;
+    telemetry->zone = *self->zone;
     telemetry->now = ngx_time();
 
     ngx_http_jemalloc_pprof_fleet(&telemetry->fleet, NULL, 0, 0);
@@ -71,7 +71,7 @@ ngx_http_jemalloc_pprof_telemetry(jpp_arena_t *arena)
     telemetry->all.fleet = &telemetry->fleet;
     telemetry->all.oom_kills = self->oom_kills;
 
-    ngx_http_jemalloc_pprof_registry_facts(telemetry->zone,
+    ngx_http_jemalloc_pprof_registry_facts(&telemetry->zone,
                                            &telemetry->all.generation,
                                            &telemetry->all.loaded);
     return telemetry;
@@ -193,16 +193,16 @@ ngx_http_jemalloc_pprof_telemetry_room(
 
 static ngx_uint_t
 ngx_http_jemalloc_pprof_telemetry_note(
-    const ngx_http_jemalloc_pprof_telemetry_t *telemetry,
+    ngx_http_jemalloc_pprof_telemetry_t *telemetry,
     const ngx_http_jemalloc_pprof_row_t *row, jpp_worker_t *worker,
     jpp_history_t *history)
 {
     ngx_uint_t         is_there;
     const jpp_note_t  *note;
 
-    (void) ngx_http_jemalloc_pprof_registry_lock(telemetry->zone);
+    (void) ngx_http_jemalloc_pprof_registry_lock(&telemetry->zone);
 
-    note = ngx_http_jemalloc_pprof_registry_note(telemetry->zone, row);
+    note = ngx_http_jemalloc_pprof_registry_note(&telemetry->zone, row);
     is_there = note != NULL && note->worker.started != 0;
 
     if (is_there) {
@@ -213,7 +213,7 @@ ngx_http_jemalloc_pprof_telemetry_note(
         }
     }
 
-    ngx_http_jemalloc_pprof_registry_unlock(telemetry->zone);
+    ngx_http_jemalloc_pprof_registry_unlock(&telemetry->zone);
 
     return is_there;
 }
@@ -225,7 +225,7 @@ ngx_http_jemalloc_pprof_telemetry_facts(
 {
     const jpp_notes_t  *notes;
 
-    notes = ngx_http_jemalloc_pprof_registry_lock(telemetry->zone);
+    notes = ngx_http_jemalloc_pprof_registry_lock(&telemetry->zone);
 
     jpp_notes_facts(notes, &telemetry->all);
 
@@ -233,7 +233,7 @@ ngx_http_jemalloc_pprof_telemetry_facts(
     telemetry->fleet.n_findings = jpp_standing_findings(notes->standing,
                                                         telemetry->findings);
 
-    ngx_http_jemalloc_pprof_registry_unlock(telemetry->zone);
+    ngx_http_jemalloc_pprof_registry_unlock(&telemetry->zone);
 }
 
 

@@ -31,7 +31,8 @@ typedef struct {
     jpp_cgroup_t      cgroup;
     jpp_err_t         err;
     time_t            now;
-    ngx_shm_zone_t   *zone;        /* the registry */
+    ngx_shm_zone_t    zone;        /* the registry: a copy, since the thread */
+                                   /*   may outlive the configuration */
 } ngx_http_jemalloc_pprof_telemetry_t;
 
 

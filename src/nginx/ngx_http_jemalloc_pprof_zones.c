@@ -64,6 +64,7 @@ static ngx_int_t
 ngx_http_jemalloc_pprof_zones_one(const ngx_shm_zone_t *zone,
     jpp_arena_t *arena, jpp_zone_t *to)
 {
+    char                        *name;
     ngx_uint_t                   i, n;
     jpp_zone_slot_t             *slots;
     ngx_slab_pool_t             *sp;
@@ -73,13 +74,19 @@ ngx_http_jemalloc_pprof_zones_one(const ngx_shm_zone_t *zone,
     n = ngx_pagesize_shift - sp->min_shift;
 
     slots = jpp_arena_alloc(arena, n * sizeof(jpp_zone_slot_t));
-    if (slots == NULL) {
+    name = jpp_arena_alloc(arena, zone->shm.name.len);
+
+    if (slots == NULL || name == NULL) {
         return NGX_ERROR;
     }
 
+    /* a thread reads it, which may outlive the configuration */
+
+    ngx_memcpy(name, zone->shm.name.data, zone->shm.name.len);
+
     ngx_memzero(to, sizeof(jpp_zone_t));
 
-    to->name = (const char *) zone->shm.name.data;
+    to->name = name;
     to->name_len = zone->shm.name.len;
     to->size = zone->shm.size;
     to->slots = slots;
