@@ -28,7 +28,6 @@ use strict;
 use warnings;
 
 use Compress::Zlib;
-use Fcntl qw( O_RDWR O_NONBLOCK );
 use File::Basename;
 use File::Temp;
 use List::Util qw( max min shuffle );
@@ -40,7 +39,7 @@ use lib dirname(__FILE__) . '/../../t/lib';
 
 use JppNginx qw( memory slurp spew wait_until );
 use JppRun qw( $build $checker lua_modules preloads );
-use JppStalls qw( stalling );
+use JppStalls qw( block stalling %block_under );
 
 my $list = '/debug/pprof/profile';
 my $turns = $ENV{JPP_TURNS} // 100;
@@ -545,8 +544,6 @@ sub at {
 # Each in a profile of its own, under the function that took it.
 
 sub blocks {
-    my %under = (slept => 'Perl_pp_sselect', computed => 'Perl_runops_standard',
-                 waited => 'posix_spawn');
     my $nginx = stalling(stall => 'off', workers => 2);
 
     for my $how (qw( slept computed waited )) {
@@ -563,47 +560,15 @@ sub blocks {
             my $text = $profile->response->{body};
 
             $found += $1 / 1e6
-                while $text =~ /;\Q$under{$how}\E(?:;.*)? (\d+)$/mg;
+                while $text =~ /;\Q$block_under{$how}\E(?:;.*)? (\d+)$/mg;
         }
 
         my $off = 100 * ($found - $made) / $made;
 
         printf "# %-8s 10 blocks, %.0f ms in all, %.0f ms under %s: %+.1f %%\n",
-               $how, $made, $found, $under{$how}, $off;
+               $how, $made, $found, $block_under{$how}, $off;
         cmp_ok(abs $off, '<', $about, "$how: within $about %");
     }
 
     $nginx->stop;
-}
-
-
-# One block: how long it took, ms.  The kernel's is held by us.
-
-sub block {
-    my ($nginx, $how) = @_;
-    my $client = $nginx->client;
-    my $begin = time();
-
-    if ($how eq 'slept') {
-        $client->get('/sleep/', close => 1);
-        return 300;
-    }
-
-    my $path = "$nginx->{prefix}/" . ($how eq 'computed' ? 'go' : 'fifo');
-
-    $client->send_request(($how eq 'computed' ? '/compute/?' : '/kernel/?')
-                          . $path, close => 1);
-    sleep 0.3;
-
-    if ($how eq 'computed') {
-        spew($path, '');
-        $client->response;
-        unlink $path;
-
-    } else {
-        sysopen my $fifo, $path, O_RDWR|O_NONBLOCK or die "$path: $!\n";
-        $client->response;
-    }
-
-    return 1000 * (time() - $begin);
 }

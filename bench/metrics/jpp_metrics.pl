@@ -149,6 +149,11 @@ sub smaps {
 sub event_loop {
     my ($workers) = @_;
     my ($quiet, $n) = (30, $workers > 100 ? 5 : 20);
+
+    # a thousand workers take a while to start
+
+    local $JppRun::patience = 600;
+
     my $nginx = start(workers => $workers, connections => 512);
     my $client = $nginx->client(timeout => 60);
 

@@ -21,7 +21,6 @@
 use strict;
 use warnings;
 
-use Fcntl qw( O_RDWR O_NONBLOCK );
 use File::Basename;
 use POSIX ();
 use Test::More;
@@ -31,7 +30,7 @@ use lib dirname(__FILE__) . '/../../t/lib';
 
 use JppNginx qw( wait_until );
 use JppRun qw( slurp );
-use JppStalls qw( stalling stalls );
+use JppStalls qw( block stalling stalls %block_under );
 
 my $blocks = 20;
 my $requests = 2000;
@@ -46,62 +45,27 @@ $parts{$_}->() for @ARGV ? @ARGV : qw( truth loop watcher );
 
 
 sub truth {
-    my %under = (slept => 'Perl_pp_sselect', computed => 'Perl_runops_standard',
-                 waited => 'posix_spawn');
-
     my $nginx = stalling(workers => 2);
 
     for my $how (qw( slept computed waited )) {
-        my $before = taken($nginx, $under{$how});
+        my $before = taken($nginx, $block_under{$how});
         my $made = 0;
 
         for (1 .. $blocks) {
-            $made += make($nginx, $how);
+            $made += block($nginx, $how);
         }
 
         wait_until(sub { !grep { / so far, / } @{ (stalls($nginx))[0] } });
 
-        my $found = taken($nginx, $under{$how}) - $before;
+        my $found = taken($nginx, $block_under{$how}) - $before;
         my $off = 100 * ($found - $made) / $made;
 
         printf "# %-8s %d blocks, %.0f ms in all, %.0f ms under %s: %+.1f %%\n",
-               $how, $blocks, $made, $found, $under{$how}, $off;
+               $how, $blocks, $made, $found, $block_under{$how}, $off;
         ok(abs $off < 20, "$how: within 20 %");
     }
 
     $nginx->stop;
-}
-
-
-# One block: how long it took, ms.  The kernel's is held by us.
-
-sub make {
-    my ($nginx, $how) = @_;
-    my $client = $nginx->client;
-    my $begin = time();
-
-    if ($how eq 'slept') {
-        $client->get('/sleep/', close => 1);
-        return 300;
-    }
-
-    my $path = "$nginx->{prefix}/" . ($how eq 'computed' ? 'go' : 'fifo');
-
-    $client->send_request(($how eq 'computed' ? '/compute/?' : '/kernel/?')
-                          . $path, close => 1);
-    sleep 0.3;
-
-    if ($how eq 'computed') {
-        JppRun::spew($path, '');
-        $client->response;
-        unlink $path;
-
-    } else {
-        sysopen my $fifo, $path, O_RDWR|O_NONBLOCK or die "$path: $!\n";
-        $client->response;
-    }
-
-    return 1000 * (time() - $begin);
 }
 
 

@@ -7,32 +7,16 @@ use strict;
 use warnings;
 
 use Exporter qw( import );
-use File::Temp qw( tempdir );
 use POSIX ();
 
-use JppNginx qw( free_port spew );
+use JppNginx qw( spew );
 use JppRun qw( lua_modules );
+use JppSites qw( site tls_site );
 
 our @EXPORT_OK = qw( has_lua searching compressing shaking_hands looping );
 
 
 sub has_lua { lua_modules() ne '' }
-
-
-# An nginx with more in its server; HOW is that of JppNginx.
-
-sub server {
-    my (%how) = @_;
-
-    my $conf = delete $how{conf} // '';
-
-    return JppNginx->start(workers => 2, conf => 'prof:false',
-                           server => <<"CONF", %how);
-server_name www.example.com;
-location /debug/pprof/ { jemalloc_pprof; }
-$conf
-CONF
-}
 
 
 # Processes that do CODE again and again.
@@ -76,7 +60,7 @@ sub DESTROY {
 
 
 sub searching {
-    my $server = server(conf => <<'CONF');
+    my $server = site(conf => <<'CONF');
 location /search/ {
     if ($arg_q ~ "^(a+)+[b-d]") { return 403; }
     return 200 "found\n";
@@ -88,7 +72,7 @@ CONF
 
 
 sub compressing {
-    my $server = server(conf => <<'CONF');
+    my $server = site(conf => <<'CONF');
 location /api/ {
     root html;
     gzip on;
@@ -110,22 +94,7 @@ CONF
 
 
 sub shaking_hands {
-    my $port = free_port();
-    my $dir = tempdir('jpp-busy-XXXXXX', TMPDIR => 1, CLEANUP => 1);
-
-    system('openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj '
-           . "/CN=tls.example.com -keyout $dir/key -out $dir/cert 2>/dev/null")
-        and die "openssl has made no certificate\n";
-
-    my $server = server(http => <<"CONF");
-server {
-    listen 127.0.0.1:$port ssl;
-    server_name tls.example.com;
-    ssl_certificate $dir/cert;
-    ssl_certificate_key $dir/key;
-    location / { return 200; }
-}
-CONF
+    my ($server, $port) = tls_site();
 
     return ($server, load(2, sub {
         system("openssl s_time -connect 127.0.0.1:$port -new -time 5 -www / "
@@ -135,7 +104,7 @@ CONF
 
 
 sub looping {
-    my $server = server(main => lua_modules(), conf => <<'CONF');
+    my $server = site(main => lua_modules(), conf => <<'CONF');
 location /report/ {
     content_by_lua_block {
         local report = ""

@@ -7,32 +7,15 @@ use strict;
 use warnings;
 
 use Exporter qw( import );
-use File::Temp qw( tempdir );
 
 use JppClient;
 use JppNginx qw( free_port spew wait_until );
+use JppSites qw( site tls_site );
 
 our @EXPORT_OK = qw( large_buffers slow_uploads idle_tls streams
                      huge_configuration many_connections leak );
 
 my $pools = '/debug/pprof/pools?format=folded';
-
-
-# An nginx with more in its server; HOW is that of JppNginx.
-
-sub server {
-    my (%how) = @_;
-
-    my $conf = delete $how{conf} // '';
-
-    return JppNginx->start(conf => delete $how{sampling} // 'prof:false',
-                           workers => 2,
-                           server => <<"CONF", %how);
-server_name www.example.com;
-location /debug/pprof/ { jemalloc_pprof; }
-$conf
-CONF
-}
 
 
 # Until the bytes below PATH are at least BYTES.
@@ -60,7 +43,7 @@ sub large_buffers {
                                    . "http://127.0.0.1:$port/files/; }\n" }
                                  'a' .. 'i';
 
-    my $server = server(port => $port, %how, conf => <<"CONF");
+    my $server = site(port => $port, %how, conf => <<"CONF");
 $locations
 location /files/ { root html; }
 location /video/ {
@@ -97,7 +80,7 @@ sub slow {
 
 
 sub slow_uploads {
-    my $server = server(conf => <<'CONF');
+    my $server = site(conf => <<'CONF');
 location /upload/ {
     client_body_buffer_size 1m;
     client_max_body_size 0;
@@ -121,22 +104,7 @@ CONF
 
 
 sub idle_tls {
-    my $port = free_port();
-    my $dir = tempdir('jpp-places-XXXXXX', TMPDIR => 1, CLEANUP => 1);
-
-    system('openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj '
-           . "/CN=tls.example.com -keyout $dir/key -out $dir/cert 2>/dev/null")
-        and die "openssl has made no certificate\n";
-
-    my $server = server(http => <<"CONF");
-server {
-    listen 127.0.0.1:$port ssl;
-    server_name tls.example.com;
-    ssl_certificate $dir/cert;
-    ssl_certificate_key $dir/key;
-    location / { return 200; }
-}
-CONF
+    my ($server, $port) = tls_site();
 
     my @clients = map {
         open my $client, '|-', 'openssl s_client -quiet -connect '
@@ -160,7 +128,7 @@ CONF
 sub streams {
     my ($port, $files) = (free_port(), free_port());
 
-    my $server = server(port => $files, http => <<"CONF", conf => <<'CONF');
+    my $server = site(port => $files, http => <<"CONF", conf => <<'CONF');
 server {
     listen 127.0.0.1:$port http2;
     server_name two.example.com;
@@ -202,19 +170,19 @@ CONF
 sub huge_configuration {
     my $map = join '', map { "key-number-$_ value-number-$_;\n" } 1 .. 20000;
 
-    return server(http => "map_hash_max_size 65536;\n"
-                          . "map \$uri \$huge {\n$map}\n");
+    return site(http => "map_hash_max_size 65536;\n"
+                        . "map \$uri \$huge {\n$map}\n");
 }
 
 
-sub many_connections { server(connections => 50000) }
+sub many_connections { site(connections => 50000) }
 
 
 # A balancer that keeps five connections, with many requests on each, and says
 # whose they are, which realip writes into the pool of the connection.
 
 sub leak {
-    my $server = server(
+    my $server = site(
         sampling => 'prof:true,lg_prof_sample:12', conf => <<'CONF');
 set_real_ip_from 127.0.0.1;
 real_ip_header X-Forwarded-For;

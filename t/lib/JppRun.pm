@@ -28,7 +28,7 @@ our @EXPORT_OK = qw( $root $build $fake $walk $checker slurp spew printed
                      modules lua_modules subtests );
 
 # what hangs is ended by this: seconds
-my $patience = 30;
+our $patience = 30;
 
 our $root = dirname(dirname(dirname(abs_path(__FILE__))));
 

@@ -8,13 +8,20 @@ use strict;
 use warnings;
 
 use Exporter qw( import );
+use Fcntl qw( O_RDWR O_NONBLOCK );
 use POSIX qw( mkfifo );
+use Time::HiRes qw( sleep time );
 
 use JppNginx qw( spew wait_until );
 use JppRun qw( lua_modules );
 
 our @EXPORT_OK = qw( stalling has_scripts hold release stalls log_lines
-                     sleeping backtracking waiting );
+                     block %block_under sleeping backtracking waiting );
+
+# the functions that a block is under
+our %block_under = (slept => 'Perl_pp_sselect',
+                    computed => 'Perl_runops_standard',
+                    waited => 'posix_spawn');
 
 # who reads may be gone
 $SIG{PIPE} = 'IGNORE';
@@ -251,6 +258,39 @@ sub DESTROY {
     my ($self) = @_;
 
     release(@$self, 'kernel');
+}
+
+
+# One block of an nginx that is stalling: how long it took, ms.  The kernel's is
+# held by us.
+
+sub block {
+    my ($nginx, $how) = @_;
+    my $client = $nginx->client;
+    my $begin = time();
+
+    if ($how eq 'slept') {
+        $client->get('/sleep/', close => 1);
+        return 300;
+    }
+
+    my $path = "$nginx->{prefix}/" . ($how eq 'computed' ? 'go' : 'fifo');
+
+    $client->send_request(($how eq 'computed' ? '/compute/?' : '/kernel/?')
+                          . $path, close => 1);
+    sleep 0.3;
+
+    if ($how eq 'computed') {
+        spew($path, '');
+        $client->response;
+        unlink $path;
+
+    } else {
+        sysopen my $fifo, $path, O_RDWR|O_NONBLOCK or die "$path: $!\n";
+        $client->response;
+    }
+
+    return 1000 * (time() - $begin);
 }
 
 
