@@ -382,21 +382,26 @@ jpp_locations_close(jpp_locations_t *locations)
 }
 
 
-/* What stands out by any measure comes first. */
+/*
+ * What stands out by any measure comes first: of all that pools hold, so that
+ * where requests hold next to nothing the one that asks does not.
+ */
 
 static void
 jpp_locations_share(const jpp_locations_t *locations,
     jpp_locations_row_t *row)
 {
-    double    share;
+    double    all;
     uint32_t  i;
 
     for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
-        share = locations->about[i].value != 0
-                ? (double) row->cells[i].value
-                  / (double) locations->about[i].value : 0;
+        all = (double) locations->about[i].value
+              + (double) locations->about[i].nobody;
 
-        row->share = fmax(row->share, share);
+        if (all > 0) {
+            row->share = fmax(row->share,
+                              (double) row->cells[i].value / all);
+        }
     }
 }
 

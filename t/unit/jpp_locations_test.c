@@ -179,6 +179,36 @@ jpp_locations_test_text(void)
 }
 
 
+/* Pools that hold next to nothing for requests do not decide. */
+
+static void
+jpp_locations_test_order(void)
+{
+    const char  *text;
+
+    static const jpp_owned_stack_t  busy[] = {
+        { "b.example", "/", NULL, "sign main", 7000, 70 },
+        { "c.example", "/", NULL, "other main", 3000, 30 },
+        { NULL, NULL, NULL, NULL, 0, 0 }
+    };
+
+    jpp_locations_start("by=server");
+    jpp_locations_hold();
+    jpp_locations_sample(JPP_LOCATIONS_CPU, busy);
+
+    /* a.example holds 60 % of that, and all that has a server */
+
+    locations.about[JPP_LOCATIONS_HELD].nobody *= 2;
+    text = jpp_locations_result();
+
+    jpp_ok(strstr(text, "b.example") < strstr(text, "a.example")
+           && strstr(text, "a.example") < strstr(text, "c.example"),
+           "by the share of all that is held");
+
+    jpp_arena_destroy(&arena);
+}
+
+
 static void
 jpp_locations_test_parts(void)
 {
@@ -422,6 +452,7 @@ int
 main(void)
 {
     jpp_locations_test_text();
+    jpp_locations_test_order();
     jpp_locations_test_parts();
     jpp_locations_test_json();
     jpp_locations_test_names();
