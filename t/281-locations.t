@@ -17,11 +17,11 @@ use Test::More;
 
 use lib dirname(__FILE__) . '/lib';
 
-use JppNginx qw( free_port spew wait_until );
+use JppNginx qw( descriptors free_port spew wait_until );
 use JppRun qw( subtests );
 
 # what hangs ends
-alarm 200;
+alarm 400;
 
 my $tree = '/debug/pprof';
 
@@ -43,6 +43,7 @@ subtests(
     'names with any bytes' => [ \&hostile ],
     'what is off' => [ \&off ],
     'one worker that is stopped' => [ \&stopped ],
+    'clients that leave' => [ \&leaving ],
     'parameters' => [ \&parameters ],
 );
 
@@ -84,9 +85,9 @@ sub downloads {
     } 1 .. 4;
 
     ok(wait_until(sub {
-        my ($row) = rows(json($nginx, ''), '/large/');
+        my ($row) = rows(held($nginx), '/large/');
 
-        return $row && ($row->{held}{bytes} // 0) >= 4 * 16 * 32 * 1024;
+        return $row && $row->{bytes} >= 4 * 16 * 32 * 1024;
     }), 'the downloads fill their buffers');
 
     return ($nginx, "127.0.0.1:$port", @clients);
@@ -100,6 +101,16 @@ sub json {
     return { rows => [] } if $answer->{status} != 200;
 
     return decode_json($answer->{body});
+}
+
+
+# The same of pools alone.
+
+sub held {
+    my ($nginx) = @_;
+
+    return decode_json($nginx->get("$tree/requests?by=location&format=json&"
+                                   . 'top=1000')->{body});
 }
 
 
@@ -132,9 +143,7 @@ sub both {
 
     # the other resources agree
 
-    my $requests = decode_json($nginx->get(
-        "$tree/requests?by=location&format=json")->{body});
-    my ($same) = grep { $_->{location} eq '/large/' } @{ $requests->{rows} };
+    my ($same) = rows(held($nginx), '/large/');
 
     is($row->{held}{bytes}, $same->{bytes}, 'requests has the same bytes');
 
@@ -209,8 +218,7 @@ sub hostile {
     } '/a%1B[2Jb/', '/%3C/script%3E%3Cb%3E/', '/%FF%FE/', "/$long/";
 
     wait_until(sub {
-        4 <= grep { ($_->{held}{bytes} // 0) > 60000 }
-             @{ json($nginx, 'top=1000')->{rows} }
+        4 <= grep { $_->{bytes} > 60000 } @{ held($nginx)->{rows} }
     });
 
     my $json = json($nginx, 'top=1000');
@@ -302,6 +310,33 @@ sub stopped {
     like($answer->{body}, qr/^only 1 of 2 workers answered/, 'the sentence');
 
     kill 'CONT', $stopped;
+    $nginx->stop;
+}
+
+
+# In each of the three questions; nothing of what they asked for is left.
+
+sub leaving {
+    my $nginx = start(workers => 1);
+    my ($worker) = $nginx->worker_pids;
+
+    $nginx->get("$tree/locations?seconds=1");
+
+    my $before = () = descriptors($worker);
+
+    for my $wait (0, 0.05, 0.3, 1.1) {
+        my $client = $nginx->client;
+
+        $client->send_request("$tree/locations?seconds=1");
+        select undef, undef, undef, $wait;
+        $client->leave;
+    }
+
+    ok(wait_until(sub { $before >= (() = descriptors($worker)) }),
+       'no descriptor is left');
+    is($nginx->get("$tree/locations")->{status}, 200, 'others are answered');
+    is(($nginx->worker_pids)[0], $worker, 'by the same worker');
+
     $nginx->stop;
 }
 
