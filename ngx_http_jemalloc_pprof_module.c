@@ -87,6 +87,11 @@ ngx_http_jemalloc_pprof_init_module(ngx_cycle_t *cycle)
     if (ngx_http_jemalloc_pprof_self.zone == NULL) {
         jpp_memfd_close(&ngx_http_jemalloc_pprof_self.baseline);
         ngx_http_jemalloc_pprof_stall_stop();
+
+        /* a single process has another cycle by now, or none */
+
+        ngx_http_jemalloc_pprof_owners_init(cycle);
+
         return NGX_OK;
     }
 

@@ -7,7 +7,6 @@
 #include "jpp_owner_names.h"
 #include "jpp_pools_load.h"
 #include "jpp_pools_words.h"
-#include "jpp_utf8.h"
 
 
 #define JPP_LOCATIONS_CLASS  320
@@ -61,31 +60,6 @@ static const jpp_locations_kind_t  jpp_locations_kinds[JPP_POOLS_KINDS] = {
     [JPP_POOLS_OPEN_FILES] = { false, false, false, NULL },
     [JPP_POOLS_RESOLVER] = { false, false, false, NULL }
 };
-
-
-static size_t
-jpp_owner_text(char text[JPP_OWNER_NAME], const char *name, size_t len)
-{
-    char    escaped[JPP_UTF8_ESCAPED(JPP_OWNER_NAME)];
-    size_t  n, step, cut;
-
-    n = jpp_utf8_escape(escaped, name,
-                        len < JPP_OWNER_NAME ? len : JPP_OWNER_NAME);
-
-    for (cut = 0; cut < n; cut += step) {
-        step = n - cut >= 4 && memcmp(escaped + cut, "\\x", 2) == 0
-               ? 4 : jpp_utf8_len((const uint8_t *) escaped + cut, n - cut);
-
-        if (step == 0 || cut + step > JPP_OWNER_NAME - 1) {
-            break;
-        }
-    }
-
-    memcpy(text, escaped, cut);
-    text[cut] = '\0';
-
-    return cut;
-}
 
 
 void

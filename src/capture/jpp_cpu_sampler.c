@@ -3,6 +3,8 @@
 
 #include "jpp_cpu_sampler.h"
 #include "jpp_cut.h"
+#include "jpp_owner_labels.h"
+#include "jpp_owners.h"
 #include "jpp_restart.h"
 
 
@@ -43,6 +45,7 @@ jpp_cpu_sampler_receive(const jpp_signal_t *signal)
 
     sample.state = JPP_CPU_RUNS;
     sample.name = thread->name;
+    sample.owner = (uint16_t) jpp_owners_interrupted(signal->ucontext);
     sample.n = jpp_backtrace_interrupted(signal->ucontext, sample.pcs,
                                          JPP_CPU_DEPTH);
 
@@ -88,6 +91,7 @@ jpp_cpu_sampler_deaf(const jpp_cpu_thread_t *thread, jpp_mode_t mode,
     sample->nanos = nanos;
     sample->state = JPP_CPU_RUNS;
     sample->name = thread->name;
+    sample->owner = JPP_OWNER_NONE;
     sample->n = 1;
     sample->pcs[0] = jpp_cut_frame(JPP_CUT_DEAF);
 

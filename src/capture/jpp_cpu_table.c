@@ -45,7 +45,8 @@ jpp_cpu_hash(const jpp_cpu_sample_t *sample)
     uint64_t  hash;
 
     hash = sample->n | (uint64_t) sample->state << 32
-           | (uint64_t) sample->name << 40;
+           | (uint64_t) sample->name << 40
+           | (uint64_t) sample->owner << 48;
 
     for (i = 0; i < sample->n; i++) {
         hash = (hash ^ sample->pcs[i]) * 0x9e3779b97f4a7c15u;
@@ -148,6 +149,7 @@ jpp_cpu_fill(jpp_cpu_table_t *table, const jpp_cpu_sample_t *sample,
     site->n = (uint16_t) sample->n;
     site->state = sample->state;
     site->name = sample->name;
+    site->owner = sample->owner;
 
     return place + 1;
 }
@@ -161,6 +163,7 @@ jpp_cpu_is_same(const jpp_cpu_table_t *table, const jpp_cpu_site_t *site,
            && site->n == sample->n
            && site->state == sample->state
            && site->name == sample->name
+           && site->owner == sample->owner
            && memcmp(&table->frames[site->frames], sample->pcs,
                      sample->n * sizeof(uintptr_t))
               == 0;

@@ -40,6 +40,7 @@ typedef struct {
     uint32_t          n;           /* frames */
     uint8_t           state;       /* jpp_cpu_state_t */
     uint8_t           name;        /* whose: jpp_cpu_threads.h */
+    uint16_t          owner;       /* and for whom: jpp_owners.h */
     uintptr_t         pcs[JPP_CPU_DEPTH];
 } jpp_cpu_sample_t;
 
@@ -52,6 +53,7 @@ typedef struct {
     uint16_t          n;
     uint8_t           state;
     uint8_t           name;
+    uint16_t          owner;
 } jpp_cpu_site_t;
 
 

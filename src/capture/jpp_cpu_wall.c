@@ -4,6 +4,7 @@
 
 #include "jpp_cpu_sampler.h"
 #include "jpp_cpu_wall.h"
+#include "jpp_owner_labels.h"
 
 
 static void jpp_cpu_wall_watch(jpp_cpu_thread_t *thread, uint64_t count,
@@ -143,6 +144,7 @@ jpp_cpu_wall_asleep(jpp_cpu_thread_t *thread,
     sample->nanos = nanos;
     sample->state = JPP_CPU_BLOCKED;
     sample->name = thread->name;
+    sample->owner = JPP_OWNER_NONE;
 
     jpp_cpu_sampler_record(JPP_MODE_WALL, sample);
 }

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "jpp_cpu_window.h"
+#include "jpp_owner_names.h"
 #include "jpp_proc.h"
 #include "jpp_sink.h"
 #include "jpp_times.h"
@@ -17,8 +18,11 @@ static void jpp_cpu_window_facts(const jpp_cpu_window_t *window,
     const char *why_early, jpp_sink_t *sink);
 static void jpp_cpu_window_labels(const jpp_cpu_window_t *window,
     jpp_sink_t *sink);
+static void jpp_cpu_window_owners(const jpp_cpu_window_t *window,
+    uint16_t numbers[JPP_OWNER_NAMES], jpp_sink_t *sink);
 static void jpp_cpu_window_site(const jpp_cpu_window_t *window,
-    const jpp_cpu_site_t *site, jpp_sink_t *sink);
+    const jpp_cpu_site_t *site, const uint16_t numbers[JPP_OWNER_NAMES],
+    jpp_sink_t *sink);
 
 
 static const char *const  jpp_cpu_modes[JPP_MODES] = {
@@ -69,6 +73,7 @@ jpp_cpu_window_write(const jpp_cpu_window_t *window, const char *why_early,
     jpp_vec_t    *maps;
     jpp_code_t    rc;
     jpp_sink_t    sink;
+    uint16_t      numbers[JPP_OWNER_NAMES];
     jpp_arena_t   arena;
 
     jpp_arena_init(&arena, JPP_CPU_ARENA);
@@ -90,11 +95,12 @@ jpp_cpu_window_write(const jpp_cpu_window_t *window, const char *why_early,
 
     jpp_cpu_window_facts(window, why_early, &sink);
     jpp_cpu_window_labels(window, &sink);
+    jpp_cpu_window_owners(window, numbers, &sink);
 
     n = __atomic_load_n(&window->table.n_sites, __ATOMIC_ACQUIRE);
 
     for (i = 0; i < n; i++) {
-        jpp_cpu_window_site(window, &window->table.sites[i], &sink);
+        jpp_cpu_window_site(window, &window->table.sites[i], numbers, &sink);
     }
 
     jpp_sink_str(&sink, JPP_TIMES_MAPS);
@@ -168,9 +174,45 @@ jpp_cpu_window_labels(const jpp_cpu_window_t *window, jpp_sink_t *sink)
 }
 
 
+/* Those that have samples, each with a number of the capture in NUMBERS; 0: it
+   has none. */
+
+static void
+jpp_cpu_window_owners(const jpp_cpu_window_t *window,
+    uint16_t numbers[JPP_OWNER_NAMES], jpp_sink_t *sink)
+{
+    uint32_t               i, n, next;
+    jpp_owner_t            names;
+    const jpp_cpu_site_t  *site;
+
+    memset(numbers, 0, JPP_OWNER_NAMES * sizeof(uint16_t));
+
+    n = __atomic_load_n(&window->table.n_sites, __ATOMIC_ACQUIRE);
+    next = 1;
+
+    for (i = 0; i < n; i++) {
+        site = &window->table.sites[i];
+
+        if (__atomic_load_n(&site->nanos, __ATOMIC_RELAXED) == 0
+            || site->owner == JPP_OWNER_NONE || numbers[site->owner] != 0)
+        {
+            continue;
+        }
+
+        numbers[site->owner] = (uint16_t) next++;
+        names = jpp_owner_names(site->owner);
+
+        jpp_sink_str(sink, "owner ");
+        jpp_owner_write(&names, sink);
+        jpp_sink_char(sink, '\n');
+    }
+}
+
+
 static void
 jpp_cpu_window_site(const jpp_cpu_window_t *window,
-    const jpp_cpu_site_t *site, jpp_sink_t *sink)
+    const jpp_cpu_site_t *site, const uint16_t numbers[JPP_OWNER_NAMES],
+    jpp_sink_t *sink)
 {
     uint32_t  i;
     uint64_t  count, nanos;
@@ -184,6 +226,12 @@ jpp_cpu_window_site(const jpp_cpu_window_t *window,
 
     jpp_sink_str(sink, "@ ");
     jpp_sink_u64(sink, (uint64_t) site->name * JPP_CPU_STATES + site->state);
+
+    if (numbers[site->owner] != 0) {
+        jpp_sink_char(sink, '.');
+        jpp_sink_u64(sink, numbers[site->owner] - 1u);
+    }
+
     jpp_sink_char(sink, ' ');
     jpp_sink_u64(sink, count);
     jpp_sink_char(sink, ' ');

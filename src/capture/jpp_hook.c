@@ -2,6 +2,8 @@
 #include "jpp_backtrace.h"
 #include "jpp_hook.h"
 #include "jpp_mallctl.h"
+#include "jpp_owner_labels.h"
+#include "jpp_owners.h"
 #include "jpp_unwind.h"
 
 
@@ -80,11 +82,19 @@ jpp_hook_get(jpp_hook_pt *hook)
 static void
 jpp_hook_walk(void **pcs, unsigned *n, unsigned depth)
 {
-    uint32_t   i, few;
+    uint32_t   i, few, owner;
     uintptr_t  buffer[JPP_BACKTRACE_MIN];
 
     if (depth >= JPP_BACKTRACE_MIN) {
         *n = jpp_backtrace((uintptr_t *) pcs, depth);
+        owner = jpp_owners_here();
+
+        /* a walk leaves room for two */
+
+        if (owner != JPP_OWNER_NONE && *n < depth) {
+            pcs[(*n)++] = (void *) (uintptr_t) (JPP_OWNER_FRAME + owner);
+        }
+
         return;
     }
 

@@ -4,6 +4,8 @@
  * the unwinder that jemalloc comes with, usually libgcc's.  That one takes
  * fifty times as long, and aborts the process at code of LuaJIT.
  *
+ * With jpp_owners.h, whom a sample belongs to is its last frame.
+ *
  * jemalloc 5.3.0 and 5.3.1 have the hook, experimental.hooks.prof_backtrace.
  * It is the process's, and any thread that allocates may be in it: whoever sets
  * it stays loaded (jpp_images_unwind() sees to that).

@@ -1,29 +1,47 @@
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "jpp_arena.h"
+#include "jpp_heap_owners.h"
 #include "jpp_owner_names.h"
+#include "jpp_utf8.h"
 
 
-#define JPP_OWNER_ARENA  ((size_t) 4 << 20)
+#define JPP_OWNER_ARENA   ((size_t) 4 << 20)
+
+#define JPP_OWNER_BUFFER  4096
+
+/* a power of two, more than twice as many as there are names */
+#define JPP_OWNER_HASHED  4096
 
 
 typedef struct {
     uint32_t        n;
-    jpp_owner_t     names[JPP_OWNER_NAMES];
+    bool            is_busy;
+    jpp_owner_t     owners[JPP_OWNER_NAMES];
+    uint16_t        hashed[JPP_OWNER_HASHED];    /* 0: free */
     jpp_arena_t     arena;
 } jpp_owner_table_t;
 
 
-static void jpp_owner_text(char text[JPP_OWNER_NAME], const char *name,
-    size_t len);
+static uint32_t jpp_owner_find(
+    char names[JPP_OWNER_PARTS][JPP_OWNER_NAME]);
+static uint32_t jpp_owner_add(char names[JPP_OWNER_PARTS][JPP_OWNER_NAME],
+    uint16_t *slot);
+static uint32_t jpp_owner_hash(
+    char names[JPP_OWNER_PARTS][JPP_OWNER_NAME]);
+static bool jpp_owner_is(const jpp_owner_t *owner,
+    char names[JPP_OWNER_PARTS][JPP_OWNER_NAME]);
 
 
 static const jpp_owner_t  jpp_owner_fixed[JPP_OWNERS_FIXED] = {
-    [JPP_OWNER_NONE]    = { "(unknown)", "(unknown)" },
-    [JPP_OWNER_OTHERS]  = { "(other servers)", "(other locations)" },
-    [JPP_OWNER_LOOP]    = { "(event loop)", "(event loop)" },
-    [JPP_OWNER_THREADS] = { "(other threads)", "(other threads)" }
+    [JPP_OWNER_NONE]    = { { "(unknown)", "(unknown)", "" } },
+    [JPP_OWNER_OTHERS]  = { { "(other servers)", "(other locations)", "" } },
+    [JPP_OWNER_LOOP]    = { { "(event loop)", "(event loop)", "" } },
+    [JPP_OWNER_THREADS] = { { "(other threads)", "(other threads)", "" } },
+    [JPP_OWNER_ACCEPT]  = { { "(accept)", "(accept)", "" } }
 };
 
 
@@ -33,61 +51,200 @@ static jpp_owner_table_t  jpp_owner;
 /* Names are read by other threads: an owner is there once it counts. */
 
 uint32_t
-jpp_owner_name(const char *server, size_t server_len, const char *location,
-    size_t location_len)
+jpp_owner_name(const jpp_owner_raw_t raw[JPP_OWNER_PARTS])
 {
-    uint32_t      i;
-    char          names[2][JPP_OWNER_NAME];
-    jpp_owner_t   owner;
+    uint32_t  i, owner;
+    char      names[JPP_OWNER_PARTS][JPP_OWNER_NAME];
+
+    if (jpp_owner.is_busy) {
+        return JPP_OWNER_NONE;
+    }
+
+    jpp_owner.is_busy = true;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
 
     if (jpp_owner.n == 0) {
-        memcpy(jpp_owner.names, jpp_owner_fixed, sizeof(jpp_owner_fixed));
+        memcpy(jpp_owner.owners, jpp_owner_fixed, sizeof(jpp_owner_fixed));
         jpp_arena_init(&jpp_owner.arena, JPP_OWNER_ARENA);
+        jpp_owner.arena.is_plain = true;
         __atomic_store_n(&jpp_owner.n, JPP_OWNERS_FIXED, __ATOMIC_RELEASE);
     }
 
-    jpp_owner_text(names[0], server, server_len);
-    jpp_owner_text(names[1], location, location_len);
-
-    for (i = JPP_OWNERS_FIXED; i < jpp_owner.n; i++) {
-        if (strcmp(jpp_owner.names[i].location, names[1]) == 0
-            && strcmp(jpp_owner.names[i].server, names[0]) == 0)
-        {
-            return i;
-        }
+    for (i = 0; i < JPP_OWNER_PARTS; i++) {
+        (void) jpp_owner_text(names[i], raw[i].data, raw[i].len);
     }
 
-    owner.server = i < JPP_OWNER_NAMES
-                   ? jpp_arena_strndup(&jpp_owner.arena, names[0],
-                                       strlen(names[0])) : NULL;
-    owner.location = owner.server != NULL
-                     ? jpp_arena_strndup(&jpp_owner.arena, names[1],
-                                         strlen(names[1])) : NULL;
+    owner = jpp_owner_find(names);
 
-    if (owner.location == NULL) {
-        return JPP_OWNER_OTHERS;
-    }
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    jpp_owner.is_busy = false;
 
-    jpp_owner.names[i] = owner;
-    __atomic_store_n(&jpp_owner.n, i + 1, __ATOMIC_RELEASE);
-
-    return i;
+    return owner;
 }
 
 
-static void
-jpp_owner_text(char text[JPP_OWNER_NAME], const char *name, size_t len)
+static uint32_t
+jpp_owner_find(char names[JPP_OWNER_PARTS][JPP_OWNER_NAME])
 {
-    size_t  i;
+    uint16_t  *slot;
+    uint32_t   hash;
 
-    len = len < JPP_OWNER_NAME ? len : JPP_OWNER_NAME - 1;
+    for (hash = jpp_owner_hash(names); /* void */ ; hash++) {
+        slot = &jpp_owner.hashed[hash % JPP_OWNER_HASHED];
 
-    for (i = 0; i < len; i++) {
-        text[i] = (unsigned char) name[i] < ' ' || name[i] == 0x7f ? '?'
-                                                                   : name[i];
+        if (*slot == 0) {
+            return jpp_owner_add(names, slot);
+        }
+
+        if (jpp_owner_is(&jpp_owner.owners[*slot], names)) {
+            return *slot;
+        }
+    }
+}
+
+
+static uint32_t
+jpp_owner_add(char names[JPP_OWNER_PARTS][JPP_OWNER_NAME], uint16_t *slot)
+{
+    uint32_t      i;
+    jpp_owner_t  *owner;
+
+    if (jpp_owner.n == JPP_OWNER_NAMES) {
+        return JPP_OWNER_OTHERS;
     }
 
-    text[len] = '\0';
+    owner = &jpp_owner.owners[jpp_owner.n];
+
+    for (i = 0; i < JPP_OWNER_PARTS; i++) {
+        owner->names[i] = jpp_arena_strndup(&jpp_owner.arena, names[i],
+                                            strlen(names[i]));
+
+        if (owner->names[i] == NULL) {
+            return JPP_OWNER_OTHERS;
+        }
+    }
+
+    *slot = (uint16_t) jpp_owner.n;
+    __atomic_store_n(&jpp_owner.n, jpp_owner.n + 1, __ATOMIC_RELEASE);
+
+    return *slot;
+}
+
+
+static uint32_t
+jpp_owner_hash(char names[JPP_OWNER_PARTS][JPP_OWNER_NAME])
+{
+    uint32_t     i, hash;
+    const char  *p;
+
+    hash = 2166136261u;
+
+    for (i = 0; i < JPP_OWNER_PARTS; i++) {
+        for (p = names[i]; *p != '\0'; p++) {
+            hash = (hash ^ (unsigned char) *p) * 16777619u;
+        }
+
+        hash = hash * 16777619u + i;
+    }
+
+    return hash ^ hash >> 15;
+}
+
+
+static bool
+jpp_owner_is(const jpp_owner_t *owner,
+    char names[JPP_OWNER_PARTS][JPP_OWNER_NAME])
+{
+    uint32_t  i;
+
+    for (i = 0; i < JPP_OWNER_PARTS; i++) {
+        if (strcmp(owner->names[i], names[i]) != 0) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+/* No byte is lost in front of a cut, so only as many are escaped. */
+
+size_t
+jpp_owner_text(char text[JPP_OWNER_NAME], const char *name, size_t len)
+{
+    char    escaped[JPP_UTF8_ESCAPED(JPP_OWNER_NAME)];
+    size_t  n, step, cut;
+
+    n = jpp_utf8_escape(escaped, name,
+                        len < JPP_OWNER_NAME ? len : JPP_OWNER_NAME);
+
+    for (cut = 0; cut < n; cut += step) {
+        step = n - cut >= 4 && memcmp(escaped + cut, "\\x", 2) == 0
+               ? 4 : jpp_utf8_len((const uint8_t *) escaped + cut, n - cut);
+
+        if (step == 0 || cut + step > JPP_OWNER_NAME - 1) {
+            break;
+        }
+    }
+
+    memcpy(text, escaped, cut);
+    text[cut] = '\0';
+
+    return cut;
+}
+
+
+void
+jpp_owner_write(const jpp_owner_t *owner, jpp_sink_t *sink)
+{
+    uint32_t  i, n;
+
+    n = owner->names[JPP_OWNER_UPSTREAM][0] != '\0' ? JPP_OWNER_PARTS
+                                                    : JPP_OWNER_UPSTREAM;
+
+    for (i = 0; i < n; i++) {
+
+        if (i != 0) {
+            jpp_sink_char(sink, '\t');
+        }
+
+        jpp_sink_str(sink, owner->names[i]);
+    }
+}
+
+
+jpp_code_t
+jpp_owner_append(int fd, jpp_err_t *err)
+{
+    uint8_t      buffer[JPP_OWNER_BUFFER];
+    uint32_t     i, n;
+    jpp_sink_t   sink;
+    jpp_owner_t  owner;
+
+    n = jpp_owner_names_count();
+
+    if (n == 0) {
+        return JPP_OK;
+    }
+
+    /* jemalloc has opened the file by itself */
+
+    if (lseek(fd, 0, SEEK_END) == -1) {
+        return jpp_err_sys(err, errno, "cannot append to the dump");
+    }
+
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_file, &fd);
+    jpp_sink_str(&sink, JPP_HEAP_OWNERS);
+
+    for (i = 0; i < n; i++) {
+        owner = jpp_owner_names(i);
+
+        jpp_owner_write(&owner, &sink);
+        jpp_sink_char(&sink, '\n');
+    }
+
+    return jpp_sink_flush(&sink) == 0
+           ? JPP_OK : jpp_err_sys(err, sink.error, "cannot append to the dump");
 }
 
 
@@ -101,6 +258,6 @@ jpp_owner_names_count(void)
 jpp_owner_t
 jpp_owner_names(uint32_t owner)
 {
-    return owner < jpp_owner_names_count() ? jpp_owner.names[owner]
-                                      : jpp_owner_fixed[JPP_OWNER_NONE];
+    return owner < jpp_owner_names_count() ? jpp_owner.owners[owner]
+                                           : jpp_owner_fixed[JPP_OWNER_NONE];
 }

@@ -1,7 +1,7 @@
 
 /*
- * The names of those whom samples belong to: a small number for a pair of a
- * server and a location, given once and never taken back.
+ * The names of those whom samples belong to: a small number for a server, a
+ * location and an upstream, given once and never taken back.
  *
  * One table per process.  One thread adds, any may read.  Memory outside
  * malloc, and bounded.
@@ -12,34 +12,55 @@
 #define _JPP_OWNER_NAMES_H_INCLUDED_
 
 
-#include "jpp_heap_owners.h"
+#include <stddef.h>
+
+#include "jpp_err.h"
+#include "jpp_owner_labels.h"
+#include "jpp_sink.h"
 
 
-/* with those of jpp_heap_owners.h; more of them are JPP_OWNER_OTHERS */
+/* with those of jpp_owner_labels.h; more of them are JPP_OWNER_OTHERS */
 #define JPP_OWNER_NAMES  2000
 
 /* bytes of a name, with its NUL */
 #define JPP_OWNER_NAME   256
 
 
+/* a name as the configuration has it, any bytes */
 typedef struct {
-    const char      *server;
-    const char      *location;
+    const char      *data;
+    size_t           len;
+} jpp_owner_raw_t;
+
+
+typedef struct {
+    const char      *names[JPP_OWNER_PARTS];     /* "": it has none */
 } jpp_owner_t;
 
 
 /*
- * The number of the pair of names of these lengths.  Control bytes become
- * question marks, and what is too long is cut.
+ * [signal] The number of whom the server calls RAW, in the thread that serves;
+ * JPP_OWNER_NONE: a handler has interrupted this very function.
  */
-uint32_t jpp_owner_name(const char *server, size_t server_len,
-    const char *location, size_t location_len);
+uint32_t jpp_owner_name(const jpp_owner_raw_t raw[JPP_OWNER_PARTS]);
 
-/* How many there are, the fixed ones included; 0: no pair was ever named. */
+/* How many there are, the fixed ones included; 0: nobody was ever named. */
 uint32_t jpp_owner_names_count(void);
 
 /* The names of OWNER. */
 jpp_owner_t jpp_owner_names(uint32_t owner);
+
+/* Write the names of OWNER to SINK, as jpp_owner_labels.h reads them. */
+void jpp_owner_write(const jpp_owner_t *owner, jpp_sink_t *sink);
+
+/* Write all, if there are any, behind the dump by jemalloc in FD. */
+jpp_code_t jpp_owner_append(int fd, jpp_err_t *err);
+
+/*
+ * The LEN bytes of a name as TEXT, as jpp_utf8_escape() writes them; what is
+ * too long is cut.  Returns its length.
+ */
+size_t jpp_owner_text(char text[JPP_OWNER_NAME], const char *name, size_t len);
 
 
 #endif /* _JPP_OWNER_NAMES_H_INCLUDED_ */

@@ -1,17 +1,10 @@
 
-/* MAP_ANONYMOUS */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <string.h>
-#include <sys/mman.h>
-
 #include "jpp_backtrace.h"
 #include "jpp_frame.h"
-#include "jpp_heap_owners.h"
+#include "jpp_owner_labels.h"
 #include "jpp_owners.h"
-#include "jpp_samples.h"
+#include "jpp_owners_wait.h"
+#include "jpp_unwind.h"
 
 
 /* callee-saved registers, which unwinding finds below the frame's base */
@@ -20,46 +13,21 @@
 /* bytes of the main stack: the least distance to what lies below it */
 #define JPP_OWNERS_STACK   ((uintptr_t) 8 << 20)
 
+/* of a hint: nobody was served by then */
+#define JPP_OWNERS_EARLY   0x80000000u
 
-/* a connection */
+
+/* the words of a stack */
 typedef struct {
-    uint64_t              number;
-    uint32_t              generation;    /* of the samples */
-    uint16_t              owner;
-    uint16_t              last;          /* the owner, also after its end */
-    uint16_t              waiting;       /* the first that waits, from 1; 0 */
-} jpp_owners_slot_t;
-
-
-typedef enum {
-    JPP_OWNERS_FREE = 0,
-    JPP_OWNERS_DUE,
-    JPP_OWNERS_SETTLED
-} jpp_owners_state_t;
-
-
-/* a sample that waits, and whom it is given to until then */
-typedef struct {
-    jpp_sample_at_t       sample;
-    uint32_t              index;
-    uint16_t              owner;
-    uint16_t              next;          /* of the same connection, from 1 */
-    jpp_owners_state_t    state;
-} jpp_owners_waiting_t;
+    uintptr_t             address;
+    uint32_t              n;
+} jpp_owners_words_t;
 
 
 typedef struct {
     jpp_serving_t         serving;
-    jpp_owners_slot_t    *slots;         /* NULL: nobody serves */
-    size_t                size;          /* of these, in bytes */
+    jpp_owners_server_t   server;
     uintptr_t             high;          /* where the thread's stack ends */
-    void                (*due)(void);
-
-    uint64_t              n_waited;      /* ever */
-    uint64_t              n_settled;     /* of these; all if none is due */
-    uint32_t              n_due;
-    bool                  is_busy;       /* a handler of a signal keeps out */
-    jpp_owners_waiting_t  waiting[JPP_OWNERS_WAITING];
 } jpp_owners_t;
 
 
@@ -67,17 +35,19 @@ static void jpp_owners_find(uint32_t *hint, jpp_samples_found_t *found)
     __attribute__((noinline));
 static void jpp_owners_wait(const jpp_samples_found_t *found,
     const jpp_sample_at_t *sample);
-static void jpp_owners_wait_in_place(const jpp_samples_found_t *found,
-    const jpp_sample_at_t *sample, uint32_t id);
-static uint32_t jpp_owners_scan(uintptr_t address, uint32_t n, uint32_t *hint,
-    jpp_serving_one_t *one);
-static inline uint32_t jpp_owners_of(const jpp_serving_one_t *one);
-static inline jpp_owners_slot_t *jpp_owners_slot(uint32_t index,
-    uint64_t number);
-static void jpp_owners_another(jpp_owners_slot_t *slot, uint64_t number);
-static void jpp_owners_leave(jpp_owners_waiting_t *waiting, uint32_t id);
-static inline void jpp_owners_give(jpp_owners_waiting_t *waiting,
-    uint32_t owner, jpp_owners_state_t state);
+static inline bool jpp_owners_again(uint32_t hint,
+    const jpp_owners_words_t *stack, jpp_serving_one_t *one, uintptr_t *waits,
+    jpp_samples_found_t *found);
+static void jpp_owners_late(const jpp_serving_one_t *one, uintptr_t waits,
+    jpp_samples_found_t *found);
+static uint32_t jpp_owners_scan(const jpp_owners_words_t *words,
+    const jpp_owners_words_t *stack, uint32_t *at, jpp_serving_one_t *one,
+    uintptr_t *waits);
+static inline bool jpp_owners_stack(uintptr_t address,
+    jpp_owners_words_t *stack);
+static inline uint32_t jpp_owners_served(uint32_t index,
+    const jpp_owners_words_t *stack, uintptr_t *waits);
+static void jpp_owners_settle_one(jpp_owners_waiting_t *waiting);
 
 
 static const jpp_samples_owners_t  jpp_owners_asked = {
@@ -89,26 +59,18 @@ static jpp_owners_t  jpp_owners;
 
 
 bool
-jpp_owners_start(const jpp_serving_t *serving, void (*due)(void))
+jpp_owners_start(const jpp_serving_t *serving,
+    const jpp_owners_server_t *server)
 {
-    size_t   size;
-    void    *slots;
-
     jpp_owners_stop();
 
-    size = sizeof(jpp_owners_slot_t) * serving->n;
-    slots = mmap(NULL, size != 0 ? size : 1, PROT_READ|PROT_WRITE,
-                 MAP_PRIVATE|MAP_ANONYMOUS|MAP_NORESERVE, -1, 0);
-
-    if (slots == MAP_FAILED) {
+    if (!jpp_owners_wait_start(serving->n)) {
         return false;
     }
 
     jpp_owners.serving = *serving;
-    jpp_owners.due = due;
-    jpp_owners.size = size;
-    jpp_owners.high = jpp_backtrace_high((uintptr_t) &slots);
-    jpp_owners.slots = slots;
+    jpp_owners.server = *server;
+    jpp_owners.high = jpp_backtrace_high((uintptr_t) &serving);
 
     jpp_samples_thread.is_serving = true;
     jpp_samples.owners = &jpp_owners_asked;
@@ -123,198 +85,7 @@ jpp_owners_stop(void)
     jpp_samples_thread.is_serving = false;
     jpp_samples.owners = NULL;
 
-    if (jpp_owners.slots != NULL) {
-        (void) munmap(jpp_owners.slots, jpp_owners.size);
-    }
-
-    jpp_owners.slots = NULL;
-
-    if (jpp_owners.n_waited != 0) {
-        memset(jpp_owners.waiting, 0, sizeof(jpp_owners.waiting));
-    }
-
-    jpp_owners.n_waited = 0;
-    jpp_owners.n_settled = 0;
-    jpp_owners.n_due = 0;
-}
-
-
-void
-jpp_owners_set(uint32_t index, uint64_t number, uint32_t owner)
-{
-    jpp_owners_slot_t     *slot;
-    jpp_owners_waiting_t  *waiting;
-
-    if (jpp_owners.slots == NULL || index >= jpp_owners.serving.n) {
-        return;
-    }
-
-    jpp_owners.is_busy = true;
-
-    slot = jpp_owners_slot(index, number);
-    slot->owner = (uint16_t) owner;
-    slot->last = (uint16_t) owner;
-
-    while (slot->waiting != 0) {
-        waiting = &jpp_owners.waiting[slot->waiting - 1];
-        slot->waiting = waiting->next;
-
-        jpp_owners_give(waiting, owner, JPP_OWNERS_FREE);
-    }
-
-    jpp_owners.is_busy = false;
-}
-
-
-uint32_t
-jpp_owners_clear(uint32_t index, uint64_t number)
-{
-    uint32_t           owner;
-    jpp_serving_one_t  one = { number, index };
-
-    if (jpp_owners.slots == NULL || index >= jpp_owners.serving.n) {
-        return JPP_OWNER_NONE;
-    }
-
-    owner = jpp_owners_of(&one);
-
-    if (owner != JPP_OWNER_NONE) {
-        jpp_owners.slots[index].owner = JPP_OWNER_NONE;
-    }
-
-    return owner;
-}
-
-
-uint32_t
-jpp_owners_get(uint32_t index, uint64_t number)
-{
-    jpp_serving_one_t  one = { number, index };
-
-    return jpp_owners.slots != NULL && index < jpp_owners.serving.n
-           ? jpp_owners_of(&one) : JPP_OWNER_NONE;
-}
-
-
-/* That of the connection NUMBER; what belonged to one before it stays there. */
-
-static inline jpp_owners_slot_t *
-jpp_owners_slot(uint32_t index, uint64_t number)
-{
-    jpp_owners_slot_t  *slot;
-
-    slot = &jpp_owners.slots[index];
-
-    if (slot->number != number || slot->generation != jpp_samples.generation) {
-        jpp_owners_another(slot, number);
-    }
-
-    return slot;
-}
-
-
-static __attribute__((noinline)) void
-jpp_owners_another(jpp_owners_slot_t *slot, uint64_t number)
-{
-    if (slot->number != JPP_SERVING_NEW
-        || slot->generation != jpp_samples.generation)
-    {
-        while (slot->waiting != 0) {
-            jpp_owners_leave(&jpp_owners.waiting[slot->waiting - 1],
-                             slot->waiting - 1u);
-        }
-
-        slot->generation = jpp_samples.generation;
-        slot->owner = JPP_OWNER_NONE;
-        slot->last = JPP_OWNER_NONE;
-    }
-
-    slot->number = number;
-}
-
-
-/* WAITING, which is ID, waits no more; what it was given to was a guess. */
-
-static void
-jpp_owners_leave(jpp_owners_waiting_t *waiting, uint32_t id)
-{
-    uint16_t           *at;
-    jpp_owners_slot_t  *slot;
-
-    slot = &jpp_owners.slots[waiting->index];
-
-    for (at = &slot->waiting; *at != id + 1;
-         at = &jpp_owners.waiting[*at - 1].next)
-    {
-        /* void */
-    }
-
-    *at = waiting->next;
-
-    jpp_owners_give(waiting,
-                    waiting->state == JPP_OWNERS_DUE
-                    && slot->generation == jpp_samples.generation
-                    ? JPP_OWNER_NONE : waiting->owner, JPP_OWNERS_FREE);
-}
-
-
-static inline void
-jpp_owners_give(jpp_owners_waiting_t *waiting, uint32_t owner,
-    jpp_owners_state_t state)
-{
-    jpp_owners.n_due -= waiting->state == JPP_OWNERS_DUE;
-    waiting->state = state;
-
-    if (waiting->owner != owner) {
-        waiting->owner = (uint16_t) owner;
-        jpp_samples_give(&waiting->sample, owner);
-    }
-}
-
-
-bool
-jpp_owners_is_due(void)
-{
-    return jpp_owners.n_due != 0;
-}
-
-
-void
-jpp_owners_settle(uint32_t n, jpp_owners_ask_pt ask, void *data)
-{
-    uint64_t               number;
-    jpp_owners_slot_t     *slot;
-    jpp_owners_waiting_t  *waiting;
-
-    jpp_owners.is_busy = true;
-
-    if (jpp_owners.n_waited - jpp_owners.n_settled > JPP_OWNERS_WAITING) {
-        jpp_owners.n_settled = jpp_owners.n_waited - JPP_OWNERS_WAITING;
-    }
-
-    for ( /* void */ ; n != 0 && jpp_owners.n_due != 0;
-         n--, jpp_owners.n_settled++)
-    {
-        waiting = &jpp_owners.waiting[jpp_owners.n_settled
-                                      % JPP_OWNERS_WAITING];
-
-        if (waiting->state != JPP_OWNERS_DUE) {
-            continue;
-        }
-
-        slot = &jpp_owners.slots[waiting->index];
-        number = jpp_owners.serving.number(waiting->index);
-
-        (void) jpp_owners_slot(waiting->index,
-                               number != 0 ? number : slot->number);
-
-        if (waiting->state == JPP_OWNERS_DUE) {
-            jpp_owners_give(waiting, ask(waiting->index, slot->number, data),
-                            JPP_OWNERS_SETTLED);
-        }
-    }
-
-    jpp_owners.is_busy = false;
+    jpp_owners_wait_stop();
 }
 
 
@@ -326,169 +97,347 @@ jpp_owners_settle(uint32_t n, jpp_owners_ask_pt ask, void *data)
 static void
 jpp_owners_find(uint32_t *hint, jpp_samples_found_t *found)
 {
-    uint32_t            n;
-    uintptr_t           address;
-    jpp_owners_slot_t  *slot;
+    uintptr_t           waits = 0;
     jpp_serving_one_t   one;
+    jpp_owners_words_t  stack;
 
     __builtin_unwind_init();
-
-    address = (uintptr_t) __builtin_frame_address(0) - JPP_OWNERS_SAVED;
 
     if (!jpp_samples_thread.is_serving) {
         found->owner = JPP_OWNER_THREADS;
         return;
     }
 
-    if (address >= jpp_owners.high
-        || jpp_owners.high - address > JPP_OWNERS_STACK)
+    if (!jpp_owners_stack((uintptr_t) __builtin_frame_address(0)
+                          - JPP_OWNERS_SAVED, &stack))
     {
         return;
     }
 
-    n = (uint32_t) ((jpp_owners.high - address) / sizeof(uintptr_t));
-
-    /* the same stack has what it carries down at the same place */
-
-    found->owner = *hint != 0 && *hint <= n
-                   && jpp_serving_is_again(&jpp_owners.serving,
-                          jpp_frame_word(address + (*hint - 1)
-                                                   * sizeof(uintptr_t)), &one)
-                   ? jpp_owners_of(&one)
-                   : jpp_owners_scan(address, n, hint, &one);
-
-    if (found->owner != JPP_OWNER_NONE || jpp_owners.is_busy) {
-        return;
+    if (!jpp_owners_again(*hint, &stack, &one, &waits, found)) {
+        found->owner = jpp_owners_scan(&stack, &stack, hint, &one, &waits);
+        *hint |= waits == JPP_SERVING_NEXT ? JPP_OWNERS_EARLY : 0;
     }
 
-    jpp_owners.is_busy = true;
-
-    slot = jpp_owners_slot(one.index, one.number);
-
-    jpp_owners.is_busy = false;
-
-    found->owner = slot->last;
-    found->index = one.index;
-    found->waits = true;
+    if (waits != 0 && !jpp_owners_waits.is_busy) {
+        jpp_owners_late(&one, waits, found);
+    }
 }
 
 
 /*
- * The innermost that has an owner (an upstream's has none, its client may), or
- * the innermost.
+ * The same stack has what it carries down at the same place, HINT.  Where a
+ * connection that serves one at a time had nobody yet, it has none again, or
+ * one that what waits will be given in any case.
  */
 
-static __attribute__((noinline)) uint32_t
-jpp_owners_scan(uintptr_t address, uint32_t n, uint32_t *hint,
-    jpp_serving_one_t *one)
+static inline bool
+jpp_owners_again(uint32_t hint, const jpp_owners_words_t *stack,
+    jpp_serving_one_t *one, uintptr_t *waits, jpp_samples_found_t *found)
 {
-    uint32_t            i, read, word, owner;
-    jpp_serving_one_t   next;
+    uint32_t  at;
 
-    owner = JPP_OWNER_NONE;
-    word = 0;
-    n = n < JPP_SERVING_WORDS ? n : JPP_SERVING_WORDS;
+    at = hint & ~JPP_OWNERS_EARLY;
 
-    for (i = 0; owner == JPP_OWNER_NONE && i < n; /* void */ ) {
+    if (at == 0 || at > stack->n
+        || !jpp_serving_is_again(&jpp_owners.serving,
+                                 jpp_frame_word(stack->address
+                                                + (at - 1)
+                                                  * sizeof(uintptr_t)),
+                                 one))
+    {
+        return false;
+    }
 
+    if ((hint & JPP_OWNERS_EARLY) != 0) {
+        *waits = JPP_SERVING_NEXT;
+        return true;
+    }
+
+    found->owner = jpp_owners_served(one->index, stack, waits);
+
+    return found->owner != JPP_OWNER_NONE || *waits != 0;
+}
+
+
+/* The sample will have the next owner of the connection ONE, and has the last
+   until then: on one that is kept alive that is the same, as a rule. */
+
+static void
+jpp_owners_late(const jpp_serving_one_t *one, uintptr_t waits,
+    jpp_samples_found_t *found)
+{
+    jpp_owners_slot_t  *slot;
+
+    jpp_owners_enter();
+
+    slot = jpp_owners_slot(one->index, one->number);
+
+    jpp_owners_leave();
+
+    if (slot->last != JPP_OWNER_NONE && waits == JPP_SERVING_NEXT) {
+        found->owner = slot->last;
+
+    } else if (found->owner == JPP_OWNER_NONE) {
+        found->owner = jpp_owners.server.meanwhile(one->index);
+    }
+
+    found->index = one->index;
+    found->waits = waits;
+}
+
+
+/*
+ * The first of WORDS, which belong to STACK, that names a connection with an
+ * owner, or which waits for one: ONE, and *AT words were read for it.  An
+ * upstream's may have none, and its client's is further out; the innermost has
+ * what it has in the meantime if nobody is.
+ */
+
+static uint32_t
+jpp_owners_scan(const jpp_owners_words_t *words,
+    const jpp_owners_words_t *stack, uint32_t *at, jpp_serving_one_t *one,
+    uintptr_t *waits)
+{
+    uint32_t  i, n, read, owner, first;
+
+    n = words->n < JPP_SERVING_WORDS ? words->n : JPP_SERVING_WORDS;
+    first = jpp_owners.serving.n;
+
+    for (i = 0; i < n; i += read) {
         read = jpp_serving_find(&jpp_owners.serving,
-                                address + i * sizeof(uintptr_t), n - i, &next);
+                                words->address + i * sizeof(uintptr_t), n - i,
+                                one);
         if (read == 0) {
             break;
         }
 
-        i += read;
-        owner = jpp_owners_of(&next);
+        *waits = 0;
+        owner = jpp_owners_served(one->index, stack, waits);
 
-        if (word == 0 || owner != JPP_OWNER_NONE) {
-            word = i;
-            *one = next;
+        if (owner != JPP_OWNER_NONE || *waits != 0) {
+            *at = i + read;
+
+            return owner;
         }
+
+        first = first != jpp_owners.serving.n ? first : one->index;
     }
 
-    if (word == 0) {
-        return JPP_OWNER_LOOP;
+    *at = 0;
+
+    *waits = 0;
+
+    return first != jpp_owners.serving.n ? jpp_owners.server.meanwhile(first)
+                                         : JPP_OWNER_LOOP;
+}
+
+
+static inline bool
+jpp_owners_stack(uintptr_t address, jpp_owners_words_t *stack)
+{
+    if (address >= jpp_owners.high
+        || jpp_owners.high - address > JPP_OWNERS_STACK)
+    {
+        return false;
     }
 
-    *hint = word;
+    stack->address = address;
+    stack->n = (uint32_t) ((jpp_owners.high - address) / sizeof(uintptr_t));
 
-    return owner;
+    return true;
 }
 
 
 static inline uint32_t
-jpp_owners_of(const jpp_serving_one_t *one)
+jpp_owners_served(uint32_t index, const jpp_owners_words_t *stack,
+    uintptr_t *waits)
 {
-    const jpp_owners_slot_t  *slot;
-
-    slot = &jpp_owners.slots[one->index];
-
-    return slot->number == one->number
-           && slot->generation == jpp_samples.generation
-           ? slot->owner : JPP_OWNER_NONE;
+    return jpp_owners.server.served(index, (const uintptr_t *) stack->address,
+                                    stack->n, waits);
 }
 
-
-/* What is rare comes last, so that the rest has no registers to save. */
 
 static void
 jpp_owners_wait(const jpp_samples_found_t *found,
     const jpp_sample_at_t *sample)
 {
-    uint32_t               id;
-    jpp_owners_slot_t     *slot;
-    jpp_owners_waiting_t  *waiting;
+    bool  is_first;
 
-    if (jpp_owners.is_busy) {
+    if (jpp_owners_waits.is_busy) {
         return;
     }
 
-    id = (uint32_t) (jpp_owners.n_waited % JPP_OWNERS_WAITING);
-    waiting = &jpp_owners.waiting[id];
+    jpp_owners_enter();
 
-    if (waiting->state != JPP_OWNERS_FREE) {
-        jpp_owners_wait_in_place(found, sample, id);
-        return;
-    }
+    is_first = jpp_owners_wait_add(found, sample);
 
-    jpp_owners.is_busy = true;
+    jpp_owners_leave();
 
-    slot = &jpp_owners.slots[found->index];
-
-    waiting->sample = *sample;
-    waiting->index = found->index;
-    waiting->owner = (uint16_t) found->owner;
-    waiting->next = slot->waiting;
-    waiting->state = JPP_OWNERS_DUE;
-
-    slot->waiting = (uint16_t) (id + 1);
-
-    if (jpp_owners.n_due == 0) {
-        jpp_owners.n_settled = jpp_owners.n_waited;
-    }
-
-    jpp_owners.n_waited++;
-    jpp_owners.n_due++;
-
-    jpp_owners.is_busy = false;
-
-    if (jpp_owners.n_due == 1) {
-        jpp_owners.due();
+    if (is_first) {
+        jpp_owners.server.due();
     }
 }
 
 
-/* In the place ID of one that has waited for long. */
-
-static __attribute__((noinline)) void
-jpp_owners_wait_in_place(const jpp_samples_found_t *found,
-    const jpp_sample_at_t *sample, uint32_t id)
+uint32_t
+jpp_owners_here(void)
 {
-    jpp_owners.is_busy = true;
+    uint32_t            at, owner;
+    uintptr_t           waits;
+    jpp_serving_one_t   one;
+    jpp_owners_words_t  stack;
 
-    jpp_owners_leave(&jpp_owners.waiting[id], id);
+    __builtin_unwind_init();
 
-    jpp_owners.is_busy = false;
+    if (jpp_owners_waits.slots == NULL) {
+        return JPP_OWNER_NONE;
+    }
 
-    jpp_owners_wait(found, sample);
+    if (!jpp_samples_thread.is_serving) {
+        return JPP_OWNER_THREADS;
+    }
+
+    if (!jpp_owners_stack((uintptr_t) __builtin_frame_address(0)
+                          - JPP_OWNERS_SAVED, &stack))
+    {
+        return JPP_OWNER_NONE;
+    }
+
+    owner = jpp_owners_scan(&stack, &stack, &at, &one, &waits);
+
+    return owner == JPP_OWNER_NONE && waits != 0
+           ? jpp_owners.server.meanwhile(one.index) : owner;
+}
+
+
+/* What lies below rsp may be left over from calls that have ended. */
+
+uint32_t
+jpp_owners_interrupted(const void *ucontext)
+{
+    uint32_t              at, owner;
+    uintptr_t             waits;
+    jpp_serving_one_t     one;
+    jpp_owners_words_t    stack, registers;
+    jpp_unwind_context_t  context;
+
+    if (jpp_owners_waits.slots == NULL) {
+        return JPP_OWNER_NONE;
+    }
+
+    if (!jpp_samples_thread.is_serving) {
+        return JPP_OWNER_THREADS;
+    }
+
+    jpp_unwind_interrupted(&context, ucontext);
+
+    if (!jpp_owners_stack(context.registers[JPP_CFI_RSP], &stack)) {
+        return JPP_OWNER_NONE;
+    }
+
+    registers.address = (uintptr_t) context.registers;
+    registers.n = JPP_FRAME_REGISTERS;
+
+    owner = jpp_owners_scan(&registers, &stack, &at, &one, &waits);
+
+    if (at == 0) {
+        owner = jpp_owners_scan(&stack, &stack, &at, &one, &waits);
+    }
+
+    return owner == JPP_OWNER_NONE && waits != 0
+           ? jpp_owners.server.meanwhile(one.index) : owner;
+}
+
+
+void
+jpp_owners_set(uint32_t index, uint64_t number, uintptr_t which,
+    uint32_t owner)
+{
+    if (index < jpp_owners_waits.n) {
+        jpp_owners_enter();
+
+        jpp_owners_give_all(jpp_owners_slot(index, number), which, owner);
+
+        jpp_owners_leave();
+    }
+}
+
+
+bool
+jpp_owners_wanted(uint32_t index)
+{
+    return index < jpp_owners_waits.n
+           && jpp_owners_waits.slots[index].waiting != 0;
+}
+
+
+bool
+jpp_owners_is_due(void)
+{
+    return jpp_owners_waits.n_due != 0;
+}
+
+
+void
+jpp_owners_settle(uint32_t n)
+{
+    jpp_owners_wait_t     *waits;
+    jpp_owners_waiting_t  *waiting;
+
+    waits = &jpp_owners_waits;
+    jpp_owners_enter();
+
+    if (waits->n_waited - waits->n_settled > JPP_OWNERS_WAITING) {
+        waits->n_settled = waits->n_waited - JPP_OWNERS_WAITING;
+    }
+
+    for ( /* void */ ; n != 0 && waits->n_due != 0; n--, waits->n_settled++) {
+        waiting = &waits->waiting[waits->n_settled % JPP_OWNERS_WAITING];
+
+        if (waiting->state == JPP_OWNERS_DUE) {
+            jpp_owners_settle_one(waiting);
+        }
+    }
+
+    jpp_owners_leave();
+}
+
+
+/* Of a connection that has gone what it had stays. */
+
+static void
+jpp_owners_settle_one(jpp_owners_waiting_t *waiting)
+{
+    uint32_t            index, owner;
+    uint64_t            number;
+    uintptr_t           waits;
+    jpp_owners_slot_t  *slot;
+
+    index = waiting->index;
+    slot = &jpp_owners_waits.slots[index];
+    number = jpp_owners.serving.number(index);
+
+    (void) jpp_owners_slot(index, number != 0 ? number : slot->number);
+
+    if (waiting->state != JPP_OWNERS_DUE) {
+        return;
+    }
+
+    waits = 0;
+    owner = jpp_owners.server.served(index, &waiting->waits, 1, &waits);
+
+    if (waits == 0 && owner != JPP_OWNER_NONE) {
+        jpp_owners_give_all(slot, waiting->waits, owner);
+        return;
+    }
+
+    if (owner == JPP_OWNER_NONE && waits != 0) {
+        owner = jpp_owners.server.meanwhile(index);
+    }
+
+    jpp_owners_give(waiting,
+                    slot->last != JPP_OWNER_NONE
+                    && waiting->waits == JPP_SERVING_NEXT
+                    ? waiting->owner : owner, JPP_OWNERS_SETTLED);
 }

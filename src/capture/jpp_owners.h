@@ -1,16 +1,15 @@
 
 /*
- * Whom samples belong to: the server and location on whose behalf the memory
- * was allocated.
+ * Whom samples belong to: the server and location on whose behalf memory was
+ * allocated, or a CPU was busy.
  *
- * An owner is the number of a pair of names (jpp_owner_names.h).  While a
- * connection is served for an owner, jpp_owners_set() says so,
- * and samples find it by the words of their stacks (jpp_serving.h).  What is
- * sampled before the connection has an owner waits for one: jpp_owners_set()
- * gives it the next, and jpp_owners_settle() one for the meantime.  Before that
- * it has the one that its connection had last, which is the next, too, as a
- * rule.  As many as JPP_OWNERS_WAITING wait; older ones keep what they were
- * given, or have none.
+ * An owner is the number of some names (jpp_owner_names.h).  The words of a
+ * sample's stack name the connection that is served (jpp_serving.h), and the
+ * server's own structures say whom for: it looks there at that moment, so that
+ * nothing has to be noted while nothing is sampled.
+ *
+ * What is sampled before that is known has what its connection had last, or the
+ * best that is known, and waits for better (jpp_owners_wait.h) if it is memory.
  *
  * One per process, for the thread that serves: jpp_owners_start() makes the
  * calling one that.  Samples of other threads belong to JPP_OWNER_THREADS, and
@@ -26,42 +25,59 @@
 #include "jpp_serving.h"
 
 
-#define JPP_OWNERS_WAITING  4096
+/* What the server knows; all of it [signal]. */
+typedef struct {
+    /*
+     * Whom the connection INDEX is served for: an owner, or JPP_OWNER_NONE.  If
+     * it will have another, or one at all, WAITS becomes JPP_SERVING_NEXT or
+     * _FIRST, or what the server calls that of several that it serves at once.
+     * WORDS, of which there are N, are those of the stack in which that is
+     * asked, and tell these apart; or what the server has called one.
+     */
+    uint32_t        (*served)(uint32_t index, const uintptr_t *words,
+                              uint32_t n, uintptr_t *waits);
+
+    /* The owner of one that has none, in the meantime if it waits. */
+    uint32_t        (*meanwhile)(uint32_t index);
+
+    /* Something waits that jpp_owners_settle() has not seen. */
+    void            (*due)(void);
+} jpp_owners_server_t;
 
 
 /*
- * Who the connection INDEX with NUMBER, which may have ended, belongs to as far
- * as is known now: an owner, or JPP_OWNER_NONE.
+ * Connections are SERVING's, which is copied, as SERVER is.  False: no memory.
  */
-typedef uint32_t (*jpp_owners_ask_pt)(uint32_t index, uint64_t number,
-    void *data);
-
-
-/*
- * Connections are SERVING's, which is copied; those that there are now have no
- * owner.  DUE is called, [signal], when something waits that is to be settled.
- * False: no memory.
- */
-bool jpp_owners_start(const jpp_serving_t *serving, void (*due)(void));
+bool jpp_owners_start(const jpp_serving_t *serving,
+    const jpp_owners_server_t *server);
 
 /* SERVING is no more: samples belong to nobody from now on. */
 void jpp_owners_stop(void);
 
-/* The connection INDEX with NUMBER is served for OWNER from now on, and what
-   waits for that was. */
-void jpp_owners_set(uint32_t index, uint64_t number, uint32_t owner);
+/*
+ * [signal] Whom this thread is busy for in this call, which cannot be changed
+ * later.
+ */
+uint32_t jpp_owners_here(void) __attribute__((noinline));
 
-/* It is served for nobody from now on: returns what it was served for. */
-uint32_t jpp_owners_clear(uint32_t index, uint64_t number);
+/* [signal] Whom this thread, which a signal has interrupted, is busy for. */
+uint32_t jpp_owners_interrupted(const void *ucontext);
 
-/* What it is served for. */
-uint32_t jpp_owners_get(uint32_t index, uint64_t number);
+/*
+ * What waits for the connection INDEX with NUMBER was served for OWNER: for
+ * WHICH of several, or JPP_SERVING_NEXT.
+ */
+void jpp_owners_set(uint32_t index, uint64_t number, uintptr_t which,
+    uint32_t owner);
+
+/* Does anything wait for the connection INDEX? */
+bool jpp_owners_wanted(uint32_t index);
 
 /* Does anything wait that jpp_owners_settle() has not seen? */
 bool jpp_owners_is_due(void);
 
-/* ASK who has what came since the last time: at most N of it. */
-void jpp_owners_settle(uint32_t n, jpp_owners_ask_pt ask, void *data);
+/* Ask who has what came since the last time: at most N of it. */
+void jpp_owners_settle(uint32_t n);
 
 
 #endif /* _JPP_OWNERS_H_INCLUDED_ */

@@ -158,7 +158,7 @@ jpp_samples_record(void *p, size_t size, uint32_t generation,
     uint64_t             object;
     jpp_site_key_t       key = { 0, 0 };
     jpp_sample_at_t      sample;
-    jpp_samples_found_t  found = { 0, 0, false };
+    jpp_samples_found_t  found = { 0, 0, 0 };
 
     key.size_class = jpp_sites_class(size);
 
@@ -179,7 +179,7 @@ jpp_samples_record(void *p, size_t size, uint32_t generation,
     sample.place = jpp_live_add(&jpp_samples.live, sample.address,
                                 sample.object);
 
-    if (found.waits) {
+    if (found.waits != 0) {
         jpp_samples.owners->wait(&found, &sample);
     }
 

@@ -49,7 +49,8 @@ typedef struct {
 typedef struct {
     uint32_t            owner;     /* 0: none */
     uint32_t            index;     /* the connection */
-    bool                waits;     /*   that will have another, or one at all */
+    uintptr_t           waits;     /*   that will have another, or one at */
+                                   /*   all: jpp_serving.h; 0: it will not */
 } jpp_samples_found_t;
 
 

@@ -168,9 +168,7 @@ jpp_dump_owners(jpp_samples_dump_t *dump)
             names = jpp_owner_names(i);
 
             jpp_sink_str(&dump->sink, " owner\t");
-            jpp_sink_str(&dump->sink, names.server);
-            jpp_sink_char(&dump->sink, '\t');
-            jpp_sink_str(&dump->sink, names.location);
+            jpp_owner_write(&names, &dump->sink);
         }
 
         jpp_sink_char(&dump->sink, '\n');

@@ -26,6 +26,10 @@
 /* the number of a connection that has none yet */
 #define JPP_SERVING_NEW     UINT64_MAX
 
+/* what a connection serves: one at a time, the next; or the first of several */
+#define JPP_SERVING_NEXT    1
+#define JPP_SERVING_FIRST   2
+
 /* words of a stack that are looked at */
 #define JPP_SERVING_WORDS   1024
 

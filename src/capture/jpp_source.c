@@ -1,6 +1,7 @@
 
 #include <string.h>
 
+#include "jpp_owner_names.h"
 #include "jpp_source.h"
 
 
@@ -41,10 +42,17 @@ jpp_source_name(jpp_source_t source)
 jpp_code_t
 jpp_source_dump(int fd, jpp_sampler_state_t *sampler, jpp_err_t *err)
 {
+    jpp_code_t  rc;
+
     jpp_sampler_state(sampler);
 
-    return sampler->is_on ? jpp_sampler_dump(fd, sampler, err)
-                          : jpp_jemalloc_dump(fd, err);
+    if (sampler->is_on) {
+        return jpp_sampler_dump(fd, sampler, err);
+    }
+
+    rc = jpp_jemalloc_dump(fd, err);
+
+    return rc == JPP_OK ? jpp_owner_append(fd, err) : rc;
 }
 
 

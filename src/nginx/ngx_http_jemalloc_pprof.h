@@ -91,7 +91,11 @@
  *     telemetry  the configuration, the shared zones, the kernel
  *     zones      how full the shared zones are
  *     unwind     who walks its stacks
- *     owners     whom the memory of its samples belongs to
+ *     owners     whom its samples belong to
+ *     serving    whom a connection is served for
+ *     serving_http2  the streams of one
+ *     serving_names  as the configuration calls them
+ *     serving_pool   memory that is there at any moment
  *     worker     its start and its end
  *
  * Files of the adapter never parse, encode or unwind: the core does.
@@ -149,6 +153,14 @@ typedef struct ngx_http_jemalloc_pprof_resource_s
     ngx_http_jemalloc_pprof_resource_t;
 
 
+/* Whom samples belong to. */
+typedef struct {
+    const ngx_http_upstream_srv_conf_t
+                *upstream;
+    uint32_t     owner;            /* 0: not known yet */
+} ngx_http_jemalloc_pprof_by_t;
+
+
 typedef struct {
     const ngx_http_jemalloc_pprof_resource_t
                 *resource;         /* NULL: the rest of the URI names it */
@@ -165,7 +177,10 @@ typedef struct {
     size_t       max_size;
     ngx_int_t    gzip_level;
 
-    uint32_t     owner;            /* of samples; 0: not known yet */
+    ngx_flag_t   is_server;        /* no location, but all of a server */
+    ngx_http_jemalloc_pprof_by_t
+                 owners[2];        /* of samples: without an upstream, */
+                                   /*   and with the last one */
 } ngx_http_jemalloc_pprof_loc_conf_t;
 
 

@@ -165,8 +165,9 @@ uint32_t
 ngx_http_jemalloc_pprof_name_upstream(ngx_http_jemalloc_pprof_walk_t *walk,
     const ngx_http_upstream_srv_conf_t *uscf)
 {
-    u_char             *last, text[JPP_POOLS_NAME];
+    u_char              text[JPP_POOLS_NAME];
     uint32_t            id;
+    ngx_str_t           name;
     static const char   resolved[] = "(found at run time)";
 
     if (uscf == NULL) {
@@ -180,15 +181,27 @@ ngx_http_jemalloc_pprof_name_upstream(ngx_http_jemalloc_pprof_walk_t *walk,
         return id;
     }
 
-    /* what is no upstream {} is an address, perhaps with a port */
-
-    last = uscf->port != 0 && !uscf->no_port
-           ? ngx_slprintf(text, text + JPP_POOLS_NAME, "%V:%d", &uscf->host,
-                          (int) uscf->port)
-           : ngx_slprintf(text, text + JPP_POOLS_NAME, "%V", &uscf->host);
+    name = ngx_http_jemalloc_pprof_upstream_text(uscf, text);
 
     return jpp_pools_name(&walk->table, JPP_POOLS_UPSTREAM_NAME, uscf,
-                          (char *) text, last - text);
+                          (char *) name.data, name.len);
+}
+
+
+ngx_str_t
+ngx_http_jemalloc_pprof_upstream_text(const ngx_http_upstream_srv_conf_t *uscf,
+    u_char text[JPP_POOLS_NAME])
+{
+    ngx_str_t  name;
+
+    name.data = text;
+    name.len = (uscf->port != 0 && !uscf->no_port
+                ? ngx_slprintf(text, text + JPP_POOLS_NAME, "%V:%d",
+                               &uscf->host, (int) uscf->port)
+                : ngx_slprintf(text, text + JPP_POOLS_NAME, "%V", &uscf->host))
+               - text;
+
+    return name;
 }
 
 

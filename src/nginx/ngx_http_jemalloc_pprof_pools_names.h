@@ -24,6 +24,10 @@ ngx_http_jemalloc_pprof_server_t *ngx_http_jemalloc_pprof_names_server(
 ngx_str_t ngx_http_jemalloc_pprof_server_text(
     const ngx_http_core_srv_conf_t *cscf, u_char text[JPP_POOLS_NAME]);
 
+/* What USCF is called, in TEXT: a name, or an address, perhaps with a port. */
+ngx_str_t ngx_http_jemalloc_pprof_upstream_text(
+    const ngx_http_upstream_srv_conf_t *uscf, u_char text[JPP_POOLS_NAME]);
+
 uint32_t ngx_http_jemalloc_pprof_name_server(
     ngx_http_jemalloc_pprof_walk_t *walk,
     const ngx_http_core_srv_conf_t *cscf);

@@ -96,8 +96,7 @@ jpp_heap_describe(jpp_profile_t *profile)
 
     return facts->allocated == 0 && facts->live == 0
            ? jpp_profile_comment(profile, "no sample has an owner: those of "
-                                 "the module's sampler do, with "
-                                 "jemalloc_pprof_owners on")
+                                 "workers do, with jemalloc_pprof_owners on")
            : jpp_profile_comment(profile, "samples with an owner: %" PRIu64
                                  " of %" PRIu64 " live ones, %" PRIu64
                                  " of %" PRIu64 " in all", facts->live,

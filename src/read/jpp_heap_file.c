@@ -33,7 +33,7 @@ static const char *jpp_heap_maps(const char *data, size_t len);
 static uint32_t jpp_heap_program(const jpp_profile_t *profile,
     const jpp_vec_t *maps);
 static jpp_code_t jpp_heap_header(jpp_dump_t *dump, jpp_arena_t *arena,
-    jpp_err_t *err);
+    const char *names, jpp_err_t *err);
 
 
 jpp_code_t
@@ -42,7 +42,7 @@ jpp_heap_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
 {
     jpp_err_t    ignored;
     jpp_code_t   rc;
-    const char  *maps;
+    const char  *maps, *owners;
 
     if (err == NULL) {
         err = &ignored;
@@ -74,7 +74,9 @@ jpp_heap_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
         return jpp_err_memory(err);
     }
 
-    rc = jpp_maps_read(profile, maps, (size_t) (data + len - maps), tail,
+    owners = jpp_heap_owners_find(maps, data + len);
+
+    rc = jpp_maps_read(profile, maps, (size_t) (owners - maps), tail,
                        dump->maps, err);
 
     if (rc != JPP_OK) {
@@ -84,7 +86,7 @@ jpp_heap_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
 
     dump->program = jpp_heap_program(profile, dump->maps);
 
-    return jpp_heap_header(dump, profile->arena, err);
+    return jpp_heap_header(dump, profile->arena, owners, err);
 }
 
 
@@ -201,11 +203,12 @@ jpp_heap_maps(const char *data, size_t len)
 
 
 static jpp_code_t
-jpp_heap_header(jpp_dump_t *dump, jpp_arena_t *arena, jpp_err_t *err)
+jpp_heap_header(jpp_dump_t *dump, jpp_arena_t *arena, const char *names,
+    jpp_err_t *err)
 {
-    uint64_t            counts[4];
-    const char         *p, *first, *totals;
-    jpp_heap_owners_t  *owners;
+    uint64_t             counts[4];
+    const char          *p, *first, *totals;
+    jpp_owner_labels_t  *owners;
 
     p = memchr(dump->data, '\n', (size_t) (dump->end - dump->data));
 
@@ -234,7 +237,12 @@ jpp_heap_header(jpp_dump_t *dump, jpp_arena_t *arena, jpp_err_t *err)
 
     dump->samples = p;
 
-    if (jpp_heap_owners(&owners, arena, first, dump->samples) != JPP_OK) {
+    if (jpp_heap_owners(&owners, arena, first, dump->samples) != JPP_OK
+        || (owners == NULL
+            && jpp_heap_owners_read(&owners, arena, names,
+                                    dump->data + dump->len)
+               != JPP_OK))
+    {
         return jpp_err_memory(err);
     }
 

@@ -1,14 +1,18 @@
 
 /*
- * Whom the samples of a dump belong to: a server and a location, which a dump
- * of the module's sampler has in the place of a thread.
+ * Whom the samples of a dump belong to.  A dump of the module's sampler has
+ * owners in the place of threads:
  *
- *     thread := "  t" owner ": " counts " owner" TAB server TAB location NL
+ *     thread := "  t" owner ": " counts " owner" TAB names NL
  *
- * in the header, one for each owner, numbered from 0.  Other dumps have none;
- * what comes in another order, or past the bound, is none either.
+ * in the header, one for each, numbered from 0.  In one of jemalloc the owner
+ * is a frame, JPP_OWNER_FRAME and more, behind the outermost of a stack; behind
+ * the mappings come
  *
- * Memory from the profile's arena.
+ *     owners := "OWNERS:" NL ( names NL )*
+ *
+ * numbered likewise.  Other dumps have none; what comes in another order, or
+ * past the bound, is none either.
  */
 
 
@@ -16,51 +20,57 @@
 #define _JPP_HEAP_OWNERS_H_INCLUDED_
 
 
+#include <string.h>
+
 #include "jpp_dump.h"
+#include "jpp_owner_labels.h"
+#include "jpp_scan.h"
 
 
-/* of a dump */
-#define JPP_HEAP_OWNERS_MAX  4096
+/* what separates the names of a dump by jemalloc */
+#define JPP_HEAP_OWNERS     "OWNERS:\n"
+
+/* bytes of " 0x2001" */
+#define JPP_HEAP_OWNER_LEN  7
 
 
-#define JPP_HEAP_NO_LABELS  UINT32_MAX
+/* Where the owners of a dump by jemalloc begin, whose mappings do so at P; or
+   END. */
+const char *jpp_heap_owners_find(const char *p, const char *end);
 
+/* Read them, from P on; *OWNERS stays NULL: it has none. */
+jpp_code_t jpp_heap_owners_read(jpp_owner_labels_t **owners,
+    jpp_arena_t *arena, const char *p, const char *end);
 
-/* the numbers of those that are no pair of names in a configuration: part of
-   the dumps, so they never change */
-typedef enum {
-    JPP_OWNER_NONE = 0,       /* not known, or not yet */
-    JPP_OWNER_OTHERS,         /* more than can be told apart */
-    JPP_OWNER_LOOP,           /* no connection: timers, accepting */
-    JPP_OWNER_THREADS,
-    JPP_OWNERS_FIXED
-} jpp_owner_fixed_t;
-
-
-typedef struct jpp_heap_owners_s  jpp_heap_owners_t;
-
-
-/*
- * The owners of DUMP, whose header begins at P; NULL without an error: it has
- * none.
- */
-jpp_code_t jpp_heap_owners(jpp_heap_owners_t **owners, jpp_arena_t *arena,
+/* The same of a dump of the sampler, whose header begins at P. */
+jpp_code_t jpp_heap_owners(jpp_owner_labels_t **owners, jpp_arena_t *arena,
     const char *p, const char *end);
 
-/*
- * Below, OWNERS may be NULL: nothing is known of anybody.
- */
-
-/* The owner of the stack whose first line is at P, before END. */
-uint32_t jpp_heap_owner(const jpp_heap_owners_t *owners, const char *p,
+/* The owner of the stack whose first line is at P, before END; OWNERS may be
+   NULL. */
+uint32_t jpp_heap_owner(const jpp_owner_labels_t *owners, const char *p,
     const char *end);
 
 /*
- * The label set that has those of the set FROM and the names of OWNER, or FROM
- * itself; JPP_HEAP_NO_LABELS: no memory.
+ * Is the last frame of a line at P an owner's?  Then *OWNER is its number.
+ * Sixteen bytes are there to be read.
  */
-uint32_t jpp_heap_owner_labels(jpp_heap_owners_t *owners,
-    jpp_profile_t *profile, uint32_t owner, uint32_t from);
+static inline bool
+jpp_heap_owner_is(const char *p, uint32_t *owner)
+{
+    uint64_t  address;
+
+    if (memcmp(p, " 0x2", 4) != 0 || p[JPP_HEAP_OWNER_LEN] != '\n'
+        || jpp_scan_hex(p + 3, &address) != p + JPP_HEAP_OWNER_LEN
+        || address < JPP_OWNER_FRAME)
+    {
+        return false;
+    }
+
+    *owner = (uint32_t) address - JPP_OWNER_FRAME;
+
+    return true;
+}
 
 
 #endif /* _JPP_HEAP_OWNERS_H_INCLUDED_ */

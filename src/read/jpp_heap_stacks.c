@@ -48,7 +48,7 @@ typedef struct {
     size_t                     lead_len;  /*   stack before, as text */
     uint32_t                   lead_depth;
 
-    jpp_heap_owners_t         *owners;    /* NULL: none */
+    jpp_owner_labels_t        *owners;    /* NULL: none */
     uint32_t                   owner;     /* of the stack */
 
     jpp_scales_t               scales;
@@ -234,12 +234,11 @@ jpp_heap_frames(jpp_heap_t *heap, const char *p, uint8_t **stack)
     uint8_t     *pos;
     uint32_t     depth, labels;
 
-    labels = jpp_heap_owner_labels(heap->options->has_owners ? heap->owners
-                                                             : NULL,
-                                   heap->profile, heap->owner,
-                                   heap->options->labels);
+    labels = jpp_owner_labels(heap->options->has_owners ? heap->owners : NULL,
+                              heap->profile, heap->owner,
+                              heap->options->labels);
 
-    pos = labels != JPP_HEAP_NO_LABELS
+    pos = labels != JPP_OWNER_NO_LABELS
           ? jpp_profile_begin(heap->profile, labels, JPP_MAX_FRAMES)
           : NULL;
 
@@ -278,13 +277,19 @@ jpp_heap_frames(jpp_heap_t *heap, const char *p, uint8_t **stack)
 static const char *
 jpp_heap_lead(jpp_heap_t *heap, const char *p, uint32_t *depth, uint8_t **pos)
 {
-    uint32_t     varint;
+    uint32_t     varint, owner;
     const char  *frame, *next;
 
     frame = p;
     next = p;
 
     for (heap->lead = p; *next == ' '; *depth += 1) {
+
+        if (jpp_heap_owner_is(next, &owner)) {
+            next += JPP_HEAP_OWNER_LEN;
+            break;
+        }
+
         frame = next;
         next = jpp_heap_frame(heap, frame, false, &varint);
 
@@ -327,7 +332,7 @@ static const char *
 jpp_heap_callers(jpp_heap_t *heap, const char *p, uint32_t depth,
     uint8_t *pos, uint8_t **stack)
 {
-    uint32_t         varint;
+    uint32_t         varint, owner;
     jpp_addresses_t  addresses;
 
     /* a copy, because no store through POS can change it */
@@ -348,6 +353,10 @@ jpp_heap_callers(jpp_heap_t *heap, const char *p, uint32_t depth,
 
         if (__builtin_expect(varint != 0, 1)) {
             p += JPP_HEAP_FRAME;
+
+        } else if (jpp_heap_owner_is(p, &owner)) {
+            p += JPP_HEAP_OWNER_LEN;
+            break;
 
         } else {
             p = jpp_heap_frame(heap, p, true, &varint);

@@ -17,6 +17,8 @@ static bool jpp_times_describe_idle(jpp_profile_t *profile,
     const jpp_times_sums_t *sums);
 static bool jpp_times_describe_losses(jpp_profile_t *profile,
     const jpp_times_sums_t *sums);
+static bool jpp_times_describe_owners(jpp_profile_t *profile,
+    const jpp_times_sums_t *sums);
 static const char *jpp_times_word(const void *ctx, uint32_t i);
 
 
@@ -120,6 +122,8 @@ jpp_times_add_up(jpp_times_sums_t *sums, const jpp_times_facts_t *facts,
     all->waits += facts->waits;
     all->threads += facts->threads;
     all->deaf += facts->deaf;
+    all->owned += facts->owned;
+    all->is_asked |= facts->is_asked;
 
     if (early[0] == '\0') {
         return;
@@ -147,7 +151,8 @@ jpp_times_describe(jpp_profile_t *profile)
 
     return jpp_times_describe_rate(profile, sums)
            && jpp_times_describe_idle(profile, sums)
-           && jpp_times_describe_losses(profile, sums);
+           && jpp_times_describe_losses(profile, sums)
+           && jpp_times_describe_owners(profile, sums);
 }
 
 
@@ -229,4 +234,21 @@ jpp_times_describe_losses(jpp_profile_t *profile,
                                   "lower frequency", facts->dropped,
                                   (double) facts->dropped_nanos
                                   / JPP_TIMES_SECOND);
+}
+
+
+static bool
+jpp_times_describe_owners(jpp_profile_t *profile,
+    const jpp_times_sums_t *sums)
+{
+    if (!sums->facts.is_asked) {
+        return true;
+    }
+
+    return sums->facts.owned == 0
+           ? jpp_profile_comment(profile, "no sample has an owner: those of "
+                                 "workers do, with jemalloc_pprof_owners on")
+           : jpp_profile_comment(profile, "samples with an owner: %" PRIu64
+                                 " of %" PRIu64, sums->facts.owned,
+                                 profile->n_seen[0]);
 }

@@ -2,14 +2,16 @@
 /*
  * The grammar, which jpp_cpu_window.c writes:
  *
- *     capture := "jpp_times/1 " kind NL fact* labels* stack*
+ *     capture := "jpp_times/1 " kind NL fact* labels* owner* stack*
  *                "MAPPED_LIBRARIES:" NL maps
  *     kind    := "cpu" | "wall"
  *     fact    := key " " number NL | "early " text NL
  *     labels  := "labels " n NL ( key "=" text NL )*
- *     stack   := "@ " set " " count " " nanos ( " 0x" hex )* NL
+ *     owner   := "owner " names NL
+ *     stack   := "@ " set [ "." owner ] " " count " " nanos ( " 0x" hex )* NL
  *
- * After n come n labels; a set is one of these lists, counted from 0.  Stacks
+ * After n come n labels; a set is one of these lists, counted from 0, and so is
+ * an owner of theirs, whose names are those of jpp_owner_labels.h.  Stacks
  * are leaf first and hold return addresses; the leaf lies one behind what was
  * interrupted.
  */
@@ -22,62 +24,18 @@
 
 #include <string.h>
 
-#include "jpp_addresses.h"
 #include "jpp_intern.h"
 #include "jpp_scan.h"
+#include "jpp_times_head.h"
 #include "jpp_times_stacks.h"
 
 
-/* of the copy of a label that has to end with a NUL */
-#define JPP_TIMES_LABEL  256
-
-
-typedef struct {
-    jpp_profile_t              *profile;
-    const jpp_dump_t           *dump;
-    const jpp_read_options_t   *options;
-    jpp_err_t                  *err;
-    jpp_addresses_t             addresses;
-    jpp_vec_t                  *sets;          /* uint32_t, of the profile */
-    jpp_times_facts_t           facts;
-    char                        early[JPP_TIMES_TEXT];
-} jpp_times_reading_t;
-
-
-typedef struct {
-    const char                 *key;
-    size_t                      offset;
-} jpp_times_key_t;
-
-
-static const char *jpp_times_head(jpp_times_reading_t *reading,
-    const char *p);
-static const char *jpp_times_fact(jpp_times_reading_t *reading,
-    const char *p);
-static const char *jpp_times_labels(jpp_times_reading_t *reading,
-    const char *p);
-static const char *jpp_times_label(const char *p, const char *end,
-    char text[JPP_TIMES_LABEL], jpp_label_t *label);
 static const char *jpp_times_stack(jpp_times_reading_t *reading,
     const char *p);
+static const char *jpp_times_set(jpp_times_reading_t *reading, const char *p,
+    uint32_t *set);
 static const char *jpp_times_frames(jpp_times_reading_t *reading,
     const char *p, uint32_t set);
-static const char *jpp_times_error(jpp_times_reading_t *reading,
-    const char *p, const char *sentence);
-static const char *jpp_times_memory(jpp_times_reading_t *reading);
-
-
-static const jpp_times_key_t  jpp_times_keys[] = {
-    { "frequency ",     offsetof(jpp_times_facts_t, frequency) },
-    { "highest ",       offsetof(jpp_times_facts_t, highest) },
-    { "duration ",      offsetof(jpp_times_facts_t, duration) },
-    { "dropped ",       offsetof(jpp_times_facts_t, dropped) },
-    { "dropped_nanos ", offsetof(jpp_times_facts_t, dropped_nanos) },
-    { "idle ",          offsetof(jpp_times_facts_t, idle) },
-    { "waits ",         offsetof(jpp_times_facts_t, waits) },
-    { "threads ",       offsetof(jpp_times_facts_t, threads) },
-    { "deaf ",          offsetof(jpp_times_facts_t, deaf) }
-};
 
 
 jpp_code_t
@@ -168,158 +126,11 @@ jpp_times_read(jpp_profile_t *profile, const jpp_dump_t *dump,
     profile->is_difference |= options->is_base;
 
     if (options->columns == NULL && !options->is_base) {
+        reading.facts.is_asked = options->has_owners;
         jpp_times_add_up(profile->facts, &reading.facts, reading.early);
     }
 
     return JPP_OK;
-}
-
-
-/* Kind, facts and labels.  Returns where the stacks begin, or NULL. */
-
-static const char *
-jpp_times_head(jpp_times_reading_t *reading, const char *p)
-{
-    const char  *q, *end;
-
-    end = reading->dump->end;
-    q = jpp_scan_text(p, end, reading->profile->types[JPP_TIMES_NANOS].type);
-
-    if (q == NULL || *q != '\n') {
-        return jpp_times_error(reading, p, "a capture of another kind of "
-                               "time");
-    }
-
-    for (p = q + 1; p != NULL && p < end && *p != '@'; /* void */ ) {
-
-        q = jpp_scan_text(p, end, "labels ");
-
-        p = q != NULL ? jpp_times_labels(reading, q)
-                      : jpp_times_fact(reading, p);
-    }
-
-    return p;
-}
-
-
-static const char *
-jpp_times_fact(jpp_times_reading_t *reading, const char *p)
-{
-    size_t       i, len;
-    uint64_t     value;
-    const char  *q, *end;
-
-    value = 0;
-    end = memchr(p, '\n', (size_t) (reading->dump->end - p));
-    q = jpp_scan_text(p, end, "early ");
-
-    if (q != NULL) {
-        len = (size_t) (end - q);
-        len = len < JPP_TIMES_TEXT - 1 ? len : JPP_TIMES_TEXT - 1;
-
-        memcpy(reading->early, q, len);
-        reading->early[len] = '\0';
-
-        return end + 1;
-    }
-
-    for (i = 0; i < sizeof(jpp_times_keys) / sizeof(jpp_times_keys[0]); i++) {
-
-        q = jpp_scan_text(p, end, jpp_times_keys[i].key);
-
-        if (q == NULL) {
-            continue;
-        }
-
-        if (jpp_scan_dec(q, &value) != end || value > INT64_MAX) {
-            break;
-        }
-
-        memcpy((char *) &reading->facts + jpp_times_keys[i].offset, &value,
-               sizeof(uint64_t));
-
-        return end + 1;
-    }
-
-    return jpp_times_error(reading, p, "not a fact about the capture");
-}
-
-
-/* A set of N labels, besides those that all samples of the capture have. */
-
-static const char *
-jpp_times_labels(jpp_times_reading_t *reading, const char *p)
-{
-    char         texts[JPP_MAX_LABELS][JPP_TIMES_LABEL];
-    uint32_t    *set;
-    uint64_t     i, n;
-    const char  *q, *end;
-    jpp_label_t  labels[JPP_MAX_LABELS];
-
-    end = reading->dump->end;
-    q = jpp_scan_dec(p, &n);
-
-    if (q == NULL || *q != '\n' || n > JPP_MAX_LABELS) {
-        return jpp_times_error(reading, p, "not a number of labels");
-    }
-
-    if (jpp_vec_count(reading->sets, uint32_t) >= JPP_MAX_LABEL_SETS) {
-        return jpp_times_error(reading, p, "too many sets of labels");
-    }
-
-    for (i = 0, p = q + 1; i < n; i++, p = q) {
-
-        q = jpp_times_label(p, end, texts[i], &labels[i]);
-
-        if (q == NULL) {
-            return jpp_times_error(reading, p, "not a label");
-        }
-    }
-
-    set = jpp_vec_push(reading->sets, sizeof(uint32_t));
-
-    return set != NULL
-           && jpp_profile_labels_more(reading->profile,
-                                      reading->options->labels, labels, n,
-                                      set)
-           ? p : jpp_times_memory(reading);
-}
-
-
-/* The line at P, in TEXT: "key=value".  Returns where it ends, or NULL. */
-
-static const char *
-jpp_times_label(const char *p, const char *end, char text[JPP_TIMES_LABEL],
-    jpp_label_t *label)
-{
-    char    *value;
-    size_t   len;
-
-    end = memchr(p, '\n', (size_t) (end - p));
-
-    if (end == NULL || end - p >= JPP_TIMES_LABEL) {
-        return NULL;
-    }
-
-    len = (size_t) (end - p);
-
-    memcpy(text, p, len);
-    text[len] = '\0';
-
-    value = memchr(text, '=', len);
-
-    if (value == NULL || value == text) {
-        return NULL;
-    }
-
-    *value = '\0';
-
-    memset(label, 0, sizeof(jpp_label_t));
-
-    label->key = text;
-    label->str = value + 1;
-
-    return end + 1;
 }
 
 
@@ -328,14 +139,16 @@ jpp_times_stack(jpp_times_reading_t *reading, const char *p)
 {
     int              i;
     int64_t          sign, values[JPP_MAX_COLUMNS] = { 0 };
-    uint64_t         numbers[3];
-    uint32_t         seen, *sets;
+    uint64_t         numbers[2];
+    uint32_t         seen, set = 0;
     const char      *q;
     jpp_profile_t   *profile;
 
     profile = reading->profile;
 
-    for (i = 0, q = p + 1; i < 3; i++) {
+    q = jpp_times_set(reading, p + 1, &set);
+
+    for (i = 0; i < 2 && q != NULL; i++) {
 
         q = *q == ' ' ? jpp_scan_dec(q + 1, &numbers[i]) : NULL;
 
@@ -344,14 +157,7 @@ jpp_times_stack(jpp_times_reading_t *reading, const char *p)
         }
     }
 
-    sets = jpp_vec_items(reading->sets, uint32_t);
-
-    if (numbers[0] >= jpp_vec_count(reading->sets, uint32_t)) {
-        return jpp_times_error(reading, p, "a stack with labels that are not "
-                               "there");
-    }
-
-    p = jpp_times_frames(reading, q, sets[numbers[0]]);
+    p = q != NULL ? jpp_times_frames(reading, q, set) : NULL;
 
     if (p == NULL) {
         return NULL;
@@ -360,19 +166,64 @@ jpp_times_stack(jpp_times_reading_t *reading, const char *p)
     sign = reading->options->is_base ? -1 : 1;
     seen = jpp_profile_seen(profile, 0);
 
-    values[JPP_TIMES_SAMPLES] = sign * (int64_t) numbers[1];
-    values[JPP_TIMES_NANOS] = sign * (int64_t) numbers[2];
+    values[JPP_TIMES_SAMPLES] = sign * (int64_t) numbers[0];
+    values[JPP_TIMES_NANOS] = sign * (int64_t) numbers[1];
     values[seen] = values[JPP_TIMES_SAMPLES];
     values[seen + 1] = values[seen] * JPP_DOUBT_ONE;
 
     if (reading->options->columns == NULL) {
-        profile->n_seen[0] += numbers[1];
+        profile->n_seen[0] += numbers[0];
+        reading->facts.owned += reading->is_owned ? numbers[0] : 0;
     }
 
     return jpp_profile_commit_to(profile, reading->options->columns != NULL
                                           ? reading->options->columns
                                           : profile->columns, values)
            ? p : jpp_times_memory(reading);
+}
+
+
+/* The labels of a stack: a set, and perhaps an owner. */
+
+static const char *
+jpp_times_set(jpp_times_reading_t *reading, const char *p, uint32_t *set)
+{
+    uint64_t     number, owner;
+    const char  *start, *end;
+
+    start = p;
+    end = reading->dump->end;
+    owner = 0;
+
+    p = *p == ' ' ? jpp_scan_dec(p + 1, &number) : NULL;
+
+    if (p == NULL) {
+        return jpp_times_error(reading, start, "a stack without its numbers");
+    }
+
+    reading->is_owned = *p == '.';
+
+    if (reading->is_owned) {
+        p = jpp_scan_dec(p + 1, &owner);
+    }
+
+    if (p == NULL || p >= end
+        || number >= jpp_vec_count(reading->sets, uint32_t)
+        || (reading->is_owned
+            && owner >= jpp_owner_labels_count(reading->owners)))
+    {
+        return jpp_times_error(reading, start, "a stack with labels that are "
+                               "not there");
+    }
+
+    *set = jpp_vec_items(reading->sets, uint32_t)[number];
+
+    if (reading->is_owned && reading->options->has_owners) {
+        *set = jpp_owner_labels(reading->owners, reading->profile,
+                                (uint32_t) owner, *set);
+    }
+
+    return *set != JPP_OWNER_NO_LABELS ? p : jpp_times_memory(reading);
 }
 
 
@@ -430,26 +281,4 @@ jpp_times_frames(jpp_times_reading_t *reading, const char *p, uint32_t set)
     jpp_profile_end(reading->profile, pos);
 
     return p + 1;
-}
-
-
-/* P is somewhere in the line. */
-
-static const char *
-jpp_times_error(jpp_times_reading_t *reading, const char *p,
-    const char *sentence)
-{
-    (void) jpp_err_line(reading->err, JPP_ERR_INPUT,
-                        jpp_dump_line(reading->dump, p), "%s", sentence);
-
-    return NULL;
-}
-
-
-static const char *
-jpp_times_memory(jpp_times_reading_t *reading)
-{
-    (void) jpp_err_memory(reading->err);
-
-    return NULL;
 }

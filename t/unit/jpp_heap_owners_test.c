@@ -29,6 +29,19 @@
     JPP_TEST_MAPS
 
 
+/* by jemalloc: a frame, and names behind the mappings */
+#define JPP_OWNED_FRAME(n, frame)                                             \
+    "@ 0x400201 0x400301" frame "\n  t*: 1: " n " [0: 0]\n"                   \
+    "  t4: 1: " n " [0: 0]\n"
+
+#define JPP_OWNED_FRAMES                                                      \
+    JPP_TEST_HEAD("1")                                                        \
+    JPP_OWNED_FRAME("10", " 0x2001") JPP_OWNED_FRAME("20", " 0x2002")         \
+    JPP_OWNED_FRAME("30", "") JPP_OWNED_FRAME("40", " 0x2003")                \
+    JPP_OWNED_FRAME("1", " 0x2002")                                           \
+    JPP_TEST_MAPS
+
+
 typedef struct {
     const char       *name;
     const char       *text;
@@ -85,6 +98,39 @@ static const jpp_owned_t  jpp_owned[] = {
       JPP_OWNED_HEAD JPP_OWNED_STACK("10", "99999999999999999999")
       JPP_TEST_MAPS, "format=folded&by=server", { NULL }, NULL, true },
 
+    { "frames", JPP_OWNED_FRAMES "OWNERS:\n(unknown)\t(unknown)\n"
+      "a.example\t/b/\tback\n", "format=folded&by=location",
+      { "server a.example;location /b/;prog+0x300;prog+0x200 21\n",
+        "server (unknown);location (unknown);prog+0x300;prog+0x200 80\n" },
+      "0x2001", false },
+
+    { "an upstream", JPP_OWNED_FRAMES "OWNERS:\n(unknown)\t(unknown)\n"
+      "a.example\t/b/\tback\n", "format=folded&by=upstream",
+      { "upstream back;prog+0x300;prog+0x200 21\n" }, "/b/", false },
+
+    { "frames that nobody asks for", JPP_OWNED_FRAMES
+      "OWNERS:\n(unknown)\t(unknown)\na.example\t/b/\n", "format=folded",
+      { "prog+0x300;prog+0x200 101\n" }, "a.example", false },
+
+    { "frames without names", JPP_OWNED_FRAMES, "format=folded&by=server",
+      { "server (unknown);prog+0x300;prog+0x200 101\n" }, "0x2002", false },
+
+    { "a frame that is none's",
+      JPP_TEST_HEAD("1") JPP_OWNED_FRAME("10", " 0x2001 0x400401")
+      JPP_TEST_MAPS "OWNERS:\n(unknown)\t(unknown)\none\t/a\n",
+      "format=folded&by=server", { "server (unknown);" }, "server one",
+      false },
+
+    { "the allocator's frames alone",
+      JPP_TEST_HEAD("1") "@ 0x2001\n  t*: 1: 10 [0: 0]\n"
+      "  t4: 1: 10 [0: 0]\n" JPP_TEST_MAPS "OWNERS:\none\t/a\n",
+      "format=folded&by=server", { NULL }, "0x2", false },
+
+    { "names that are cut",
+      JPP_OWNED_FRAMES "OWNERS:\n(unknown)\t(unknown)\na.exam\n",
+      "format=folded&by=server",
+      { "server (unknown);prog+0x300;prog+0x200 101\n" }, "exam", false },
+
     { "the table", JPP_OWNED, "format=top&by=location&sort=cum",
       { "a.example     ~ ^/x y       31 B: prog+0x200\n",
         "\n\n       flat  flat%",
@@ -94,7 +140,7 @@ static const jpp_owned_t  jpp_owned[] = {
     { "a table of none",
       JPP_TEST_HEAD("1") JPP_OWNED_STACK("10", "0") JPP_TEST_MAPS,
       "format=top&by=location",
-      { "no sample has an owner: those of the module's sampler do, with "
+      { "no sample has an owner: those of workers do, with "
         "jemalloc_pprof_owners on\n" }, NULL, false },
 
     { "a table of nobody's interest", JPP_OWNED, "format=top", { NULL },

@@ -1,0 +1,39 @@
+
+/*
+ * Whom a connection is served for, at any moment of the event loop: also within
+ * malloc(), and in a handler of a signal that has interrupted nginx anywhere.
+ *
+ * So no pointer is followed unless it is known to be valid between any two
+ * instructions of nginx: as long as a connection has a descriptor, its log is
+ * there; nginx itself follows the data of a log with the handler of HTTP's; and
+ * that has a request only while there is one, since nginx clears it before it
+ * frees the request.  Memory of a pool is known by the pool.
+ *
+ * For the event loop's thread.
+ */
+
+
+#ifndef _NGX_HTTP_JEMALLOC_PPROF_SERVING_H_INCLUDED_
+#define _NGX_HTTP_JEMALLOC_PPROF_SERVING_H_INCLUDED_
+
+
+#include "ngx_http_jemalloc_pprof.h"
+
+
+/* Connections are those of CYCLE from now on; NGX_ERROR: no memory. */
+ngx_int_t ngx_http_jemalloc_pprof_serving_init(ngx_cycle_t *cycle);
+
+/* [signal] For jpp_serving.h: a connection in use has a number. */
+uint64_t ngx_http_jemalloc_pprof_serving_number(uint32_t index);
+
+/* [signal] For jpp_owners.h. */
+uint32_t ngx_http_jemalloc_pprof_serving_served(uint32_t index,
+    const uintptr_t *words, uint32_t n, uintptr_t *waits);
+uint32_t ngx_http_jemalloc_pprof_serving_meanwhile(uint32_t index);
+
+/* The owner that R has now; WAITS: it has no location yet. */
+uint32_t ngx_http_jemalloc_pprof_serving_request(ngx_http_request_t *r,
+    uintptr_t *waits);
+
+
+#endif /* _NGX_HTTP_JEMALLOC_PPROF_SERVING_H_INCLUDED_ */
