@@ -71,7 +71,7 @@ sub example {
     my ($text) = slurp(dirname(__FILE__) . '/../docs/memory.md')
                  =~ /^### \Q$name\E\n(.*?)^##/ms
         or die "docs/memory.md has no example \"$name\"\n";
-    my ($connections) = $text =~ /^worker_connections (\d+);$/m;
+    my ($connections) = $text =~ /^ *worker_connections (\d+);$/m;
     my ($line) = $text =~ /^(!.*)$/m;
 
     $line =~ s/(\d+(?:\.\d+)? [KMG]iB)|([^\d]+|\d+)/

@@ -780,6 +780,7 @@ sub try_configuration {
     $text =~ s/^load_module \S+\/ngx_http_jemalloc_pprof_module\.so;$//mg;
 
     my $main = $text =~ s/^(env \w+;\n)+//m ? $& : '';
+    my $events = $text =~ s/^events \{\n.*?^\}\n//ms ? $& : "events { }\n";
 
     $text = "server {\nlisten 127.0.0.1:$port;\n$text\n}\n"
         if $text =~ /^location /m && $text !~ /^\s*server \{/m;
@@ -791,7 +792,7 @@ sub try_configuration {
     open my $fh, '>', "$dir/nginx.conf" or die "$dir: $!\n";
     print $fh $loads, $others // '', "$main pid $dir/nginx.pid;\n",
               "error_log $dir/error.log;\n",
-              "events { }\nhttp {\naccess_log off;\n$temps$text\n}\n";
+              "${events}http {\naccess_log off;\n$temps$text\n}\n";
     close $fh or die "$dir: $!\n";
 
     my $said = `$nginx -t -p $dir -c $dir/nginx.conf 2>&1`;
