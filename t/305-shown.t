@@ -18,7 +18,7 @@ use lib dirname(__FILE__) . '/lib';
 
 use JppBusy qw( compressing has_lua looping searching shaking_hands );
 use JppNginx qw( has_jemalloc spew slurp wait_until );
-use JppOwned qw( crowded has_perl leaking );
+use JppOwned qw( crowded has_perl leaking packing reporting three_servers );
 use JppPlaces qw( huge_configuration idle_tls large_buffers leak
                   many_connections slow_uploads streams );
 use JppStalls qw( backtracking has_scripts sleeping waiting );
@@ -63,6 +63,9 @@ my %states = (
     'docs/owners.md' => {
         'The first look' => \&crowded,
         'A leak in a module' => has_perl() ? \&leaking : undef,
+        'gzip at level 9 in one of ten' => \&packing,
+        'One TLS server of three' => \&three_servers,
+        'A location in Lua' => has_lua() ? \&reporting : undef,
     },
     'docs/pools.md' => {
         'Large buffers in one location' => \&large_buffers,
