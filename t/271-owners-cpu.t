@@ -131,7 +131,7 @@ sub one_by_one {
     my $upstream = JppNginx->start(preload => [], conf => 'prof:false',
                                    module => 0,
                                    server => 'location / { return 200 "'
-                                             . 'u' x 5000 . '"; }');
+                                             . 'u' x 2000 . '"; }');
     my $nginx = start(http => "upstream back { server 127.0.0.1:"
                               . "$upstream->{port}; }", locations => <<'END');
 location /proxy/ { proxy_pass http://back; gzip on; gzip_types *; }
