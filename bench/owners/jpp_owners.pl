@@ -83,7 +83,6 @@ jemalloc_pprof_source sampler;
 jemalloc_pprof_sample 1k;
 jemalloc_pprof_owners on;
 access_log off;
-keepalive_requests 1000000;
 HTTP
 server_name main.example;
 location /debug/pprof/ { jemalloc_pprof control=on; }
@@ -237,7 +236,10 @@ sub judge {
     }
 
     my @shares = map { 100 * $_ / ($all || 1) } $owned, $right, $wrong;
-    my $of = 100 * $right / (($right + $wrong) || 1);
+
+    # a handshake is over before there is a location
+
+    my $of = $right + $wrong ? 100 * $right / ($right + $wrong) : 100;
 
     printf "# %-6s %-7s %11d: %6.2f %% has a server, %6.2f %% the location, "
            . "%.3f %% a wrong one\n", $part, $kind, $all, @shares;
