@@ -42,6 +42,7 @@
  *     kinds      the kinds of question, a row each
  *     reply      what is answered, while it is worked on
  *     collect    what the chosen workers answer to one question
+ *     collections  all of those, and which one is looked for
  *     choose     which workers these are
  *     share      one worker's share of it
  *     asker      a question to one worker

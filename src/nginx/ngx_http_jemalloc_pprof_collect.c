@@ -16,16 +16,7 @@
 /* late workers that are looked at, to say why: of many one knows then */
 #define NGX_HTTP_JEMALLOC_PPROF_SEEN           16
 
-/* how old a collection may be for a request that comes later, ms */
-#define NGX_HTTP_JEMALLOC_PPROF_FRESH          1000
 
-/* the same where the answer is about the time that follows, ms */
-#define NGX_HTTP_JEMALLOC_PPROF_AT_THE_TIME    100
-
-
-static ngx_http_jemalloc_pprof_collection_t *
-    ngx_http_jemalloc_pprof_collect_shared(
-    const ngx_http_jemalloc_pprof_inquiry_t *inquiry);
 static ngx_http_jemalloc_pprof_collection_t *
     ngx_http_jemalloc_pprof_collect_create(
     const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
@@ -34,8 +25,6 @@ static void ngx_http_jemalloc_pprof_collect_schedule(void);
 static ngx_http_jemalloc_pprof_share_t *ngx_http_jemalloc_pprof_collect_share(
     ngx_http_jemalloc_pprof_collection_t *co);
 static void ngx_http_jemalloc_pprof_collect_completed(ngx_event_t *ev);
-static ngx_http_jemalloc_pprof_collection_t *
-    ngx_http_jemalloc_pprof_collect_next(ngx_uint_t is_done);
 static void ngx_http_jemalloc_pprof_collect_done(
     ngx_http_jemalloc_pprof_share_t *share);
 static void ngx_http_jemalloc_pprof_collect_count(
@@ -49,11 +38,6 @@ static void ngx_http_jemalloc_pprof_collect_complete(
 static void ngx_http_jemalloc_pprof_collect_release(
     ngx_http_jemalloc_pprof_collection_t *co);
 
-
-/* all that are being collected or read */
-static ngx_queue_t  ngx_http_jemalloc_pprof_collections = {
-    &ngx_http_jemalloc_pprof_collections, &ngx_http_jemalloc_pprof_collections
-};
 
 static ngx_event_t  ngx_http_jemalloc_pprof_completion = {
     .data = &ngx_http_jemalloc_pprof_no_connection,
@@ -84,7 +68,7 @@ ngx_http_jemalloc_pprof_collect(ngx_http_jemalloc_pprof_reader_t *reader,
         return NGX_BUSY;
     }
 
-    co = ngx_http_jemalloc_pprof_collect_shared(inquiry);
+    co = ngx_http_jemalloc_pprof_collections_shared(inquiry);
 
     if (co == NULL) {
 
@@ -166,41 +150,6 @@ ngx_http_jemalloc_pprof_collect_hurry(ngx_http_jemalloc_pprof_reader_t *reader)
 }
 
 
-/* One that began recently, and after the last change. */
-
-static ngx_http_jemalloc_pprof_collection_t *
-ngx_http_jemalloc_pprof_collect_shared(
-    const ngx_http_jemalloc_pprof_inquiry_t *inquiry)
-{
-    ngx_uint_t                             n_changes;
-    ngx_queue_t                           *q;
-    ngx_http_jemalloc_pprof_collection_t  *co;
-
-    n_changes = ngx_http_jemalloc_pprof_registry_changes(
-                    ngx_http_jemalloc_pprof_self.zone);
-
-    for (q = ngx_queue_head(&ngx_http_jemalloc_pprof_collections);
-         q != ngx_queue_sentinel(&ngx_http_jemalloc_pprof_collections);
-         q = ngx_queue_next(q))
-    {
-        co = ngx_queue_data(q, ngx_http_jemalloc_pprof_collection_t, queue);
-
-        if (!co->is_complete
-            && !co->kind->is_change
-            && co->n_changes == n_changes
-            && ngx_current_msec - co->started
-               < (inquiry->wait != 0 ? NGX_HTTP_JEMALLOC_PPROF_AT_THE_TIME
-                                     : NGX_HTTP_JEMALLOC_PPROF_FRESH)
-            && ngx_http_jemalloc_pprof_inquiry_is_same(&co->inquiry, inquiry))
-        {
-            return co;
-        }
-    }
-
-    return NULL;
-}
-
-
 static ngx_http_jemalloc_pprof_collection_t *
 ngx_http_jemalloc_pprof_collect_create(
     const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
@@ -260,7 +209,7 @@ ngx_http_jemalloc_pprof_collect_schedule(void)
     n = 0;
     ngx_http_jemalloc_pprof_completion.log = ngx_cycle->log;
 
-    while ((co = ngx_http_jemalloc_pprof_collect_next(0)) != NULL) {
+    while ((co = ngx_http_jemalloc_pprof_collections_next(0)) != NULL) {
 
         if (n++ == NGX_HTTP_JEMALLOC_PPROF_A_TURN) {
             ngx_post_event(&ngx_http_jemalloc_pprof_completion,
@@ -284,7 +233,7 @@ ngx_http_jemalloc_pprof_collect_schedule(void)
         }
     }
 
-    if (ngx_http_jemalloc_pprof_collect_next(1) != NULL) {
+    if (ngx_http_jemalloc_pprof_collections_next(1) != NULL) {
         ngx_post_event(&ngx_http_jemalloc_pprof_completion,
                        &ngx_posted_events);
     }
@@ -321,39 +270,11 @@ ngx_http_jemalloc_pprof_collect_completed(ngx_event_t *ev)
 {
     ngx_http_jemalloc_pprof_collection_t  *co;
 
-    while ((co = ngx_http_jemalloc_pprof_collect_next(1)) != NULL) {
+    while ((co = ngx_http_jemalloc_pprof_collections_next(1)) != NULL) {
         ngx_http_jemalloc_pprof_collect_complete(co);
     }
 
     ngx_http_jemalloc_pprof_collect_schedule();
-}
-
-
-/* The first with all shares done (IS_DONE), or one to be asked; or NULL. */
-
-static ngx_http_jemalloc_pprof_collection_t *
-ngx_http_jemalloc_pprof_collect_next(ngx_uint_t is_done)
-{
-    ngx_queue_t                           *q;
-    ngx_http_jemalloc_pprof_collection_t  *co;
-
-    for (q = ngx_queue_head(&ngx_http_jemalloc_pprof_collections);
-         q != ngx_queue_sentinel(&ngx_http_jemalloc_pprof_collections);
-         q = ngx_queue_next(q))
-    {
-        co = ngx_queue_data(q, ngx_http_jemalloc_pprof_collection_t, queue);
-
-        if (!co->is_complete
-            && (is_done ? co->n_done == co->n
-                        : co->n_next < co->n
-                          && ngx_http_jemalloc_pprof_share_has_room(
-                                 &co->inquiry)))
-        {
-            return co;
-        }
-    }
-
-    return NULL;
 }
 
 

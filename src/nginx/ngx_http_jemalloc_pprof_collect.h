@@ -19,52 +19,7 @@
 #define _NGX_HTTP_JEMALLOC_PPROF_COLLECT_H_INCLUDED_
 
 
-#include "ngx_http_jemalloc_pprof.h"
-#include "ngx_http_jemalloc_pprof_share.h"
-
-
-typedef struct ngx_http_jemalloc_pprof_collection_s
-    ngx_http_jemalloc_pprof_collection_t;
-
-typedef struct ngx_http_jemalloc_pprof_reader_s
-    ngx_http_jemalloc_pprof_reader_t;
-
-
-struct ngx_http_jemalloc_pprof_reader_s {
-    ngx_queue_t                             queue;
-    ngx_http_jemalloc_pprof_collection_t   *collection;    /* NULL: none */
-    void                                   *data;
-
-    void                                  (*ready)(
-        ngx_http_jemalloc_pprof_reader_t *reader);
-
-    unsigned                                is_waiting:1;
-};
-
-
-struct ngx_http_jemalloc_pprof_collection_s {
-    ngx_queue_t                             queue;     /* of all collections */
-    ngx_queue_t                             readers;   /* that wait */
-    ngx_uint_t                              refs;
-
-    ngx_http_jemalloc_pprof_inquiry_t       inquiry;
-    const ngx_http_jemalloc_pprof_kind_t   *kind;
-    ngx_uint_t                              n_changes; /* before it began */
-
-    ngx_event_t                             timer;
-    ngx_msec_t                              started;
-
-    ngx_http_jemalloc_pprof_row_t          *rows;
-    ngx_http_jemalloc_pprof_share_t        *shares;    /* of these */
-    ngx_uint_t                              n;
-    ngx_uint_t                              n_next;    /* not asked yet, and */
-                                                       /*   zeros: from */
-    ngx_uint_t                              n_done;
-    ngx_uint_t                              n_answered;
-    ngx_uint_t                              n_seen;    /* late ones that were */
-                                                       /*   looked at */
-    unsigned                                is_complete:1;
-};
+#include "ngx_http_jemalloc_pprof_collections.h"
 
 
 /*
