@@ -39,17 +39,17 @@ jpp_cpu_sampler_receive(const jpp_signal_t *signal)
                                            __ATOMIC_RELAXED);
     }
 
-    if (sample.nanos == 0) {
-        return;
+    /* what a late one was sent for may be in the sums already */
+
+    if (sample.nanos != 0) {
+        sample.state = JPP_CPU_RUNS;
+        sample.name = thread->name;
+        sample.owner = (uint16_t) jpp_owners_interrupted(signal->ucontext);
+        sample.n = jpp_backtrace_interrupted(signal->ucontext, sample.pcs,
+                                             JPP_CPU_DEPTH);
+
+        jpp_cpu_sampler_record(mode, &sample);
     }
-
-    sample.state = JPP_CPU_RUNS;
-    sample.name = thread->name;
-    sample.owner = (uint16_t) jpp_owners_interrupted(signal->ucontext);
-    sample.n = jpp_backtrace_interrupted(signal->ucontext, sample.pcs,
-                                         JPP_CPU_DEPTH);
-
-    jpp_cpu_sampler_record(mode, &sample);
 
     /* the thread ran a moment ago: it has just fallen asleep */
 

@@ -46,6 +46,7 @@ static void jpp_test_cpu(void);
 static void jpp_test_windows(void);
 static void jpp_test_wall(void);
 static void jpp_test_sleep_is_whole(void);
+static void jpp_test_late(void);
 static void jpp_test_deaf(void);
 static void jpp_test_nothing_is_left(void);
 static void jpp_test_full(void);
@@ -87,6 +88,7 @@ main(void)
     jpp_test_windows();
     jpp_test_wall();
     jpp_test_sleep_is_whole();
+    jpp_test_late();
     jpp_test_deaf();
     jpp_test_nothing_is_left();
     jpp_test_full();
@@ -479,6 +481,50 @@ jpp_test_sleep_is_whole(void)
 
     jpp_cpu_close(windows[0]);
     jpp_cpu_close(windows[1]);
+}
+
+
+/*
+ * Signals that come when their time is in the sums already, as they do where a
+ * window ends: each leaves the call as it was that it meets.
+ */
+
+static void
+jpp_test_late(void)
+{
+    pid_t              child;
+    pid_t              self;
+    unsigned           i;
+    siginfo_t          info;
+    jpp_cpu_window_t  *window;
+    struct timespec    time = { 0, 200000000 };
+
+    window = jpp_opened(JPP_MODE_WALL, 1);
+    self = getpid();
+
+    memset(&info, 0, sizeof(info));
+    info.si_signo = SIGPROF;
+    info.si_code = SI_QUEUE;
+    info.si_value.sival_ptr = jpp_signal_value(JPP_SIGNAL_CPU,
+                                               JPP_MODE_WALL
+                                               * JPP_CPU_THREADS);
+
+    child = fork();
+
+    if (child == 0) {
+        for (i = 0; i < 100; i++) {
+            (void) syscall(SYS_rt_tgsigqueueinfo, self, self, SIGPROF, &info);
+            (void) usleep(1000);
+        }
+
+        _exit(0);
+    }
+
+    i = (unsigned) nanosleep(&time, NULL);
+    jpp_is_u64(i, 0, "signals that are late interrupt nothing");
+
+    (void) waitpid(child, NULL, 0);
+    jpp_cpu_close(window);
 }
 
 
