@@ -193,6 +193,7 @@ jpp_times_set(jpp_times_reading_t *reading, const char *p, uint32_t *set)
 
     start = p;
     end = reading->dump->end;
+    number = 0;
     owner = 0;
 
     p = *p == ' ' ? jpp_scan_dec(p + 1, &number) : NULL;
