@@ -242,12 +242,12 @@ sub check_spelling {
 
 sub check_usage {
     my %sentence = (
-        '--format=x' => 'format must be pprof, text, jemalloc, folded, '
-                        . 'top, html or svg',
-        '--format=' => 'format must be pprof, text, jemalloc, folded, '
-                        . 'top, html or svg',
-        '--format=TOP' => 'format must be pprof, text, jemalloc, folded, '
-                        . 'top, html or svg',
+        '--format=x' => 'format must be pprof, text, binary, jemalloc, '
+                        . 'folded, top, html or svg',
+        '--format=' => 'format must be pprof, text, binary, jemalloc, '
+                        . 'folded, top, html or svg',
+        '--format=TOP' => 'format must be pprof, text, binary, jemalloc, '
+                        . 'folded, top, html or svg',
         '--type=space' => 'type must be inuse_space, inuse_objects, '
                           . 'alloc_space or alloc_objects',
         '--symbolize=yes' => 'symbolize must be 0 or 1',

@@ -24,7 +24,8 @@ my @answers;
 
 my $none = "no such resource here: use one of $resources";
 
-my $formats = 'format must be pprof, text, jemalloc, folded, top, html or svg';
+my $formats = 'format must be pprof, text, binary, jemalloc, folded, top, html '
+              . 'or svg';
 
 # A key, its error, and the values that it allows.
 

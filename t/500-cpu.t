@@ -60,6 +60,7 @@ subtests(
     'no timers' => [ \&no_timers ],
     'no room for timers' => [ \&no_room, 'root' ],
     'go tool pprof' => [ \&go, 'go' ],
+    'jeprof' => [ \&jeprof, 'jeprof' ],
 );
 
 
@@ -256,7 +257,7 @@ sub forms {
     like($answers{html}{body}, qr/<html/, 'html: a page');
 
     is_refused($nginx->get("$list?format=text"), 400, 'format=text has '
-               . 'profiles of a heap only: choose another format', 'text');
+               . 'heap profiles only: choose another format', 'text');
     is_refused($nginx->get("$list?origin=worker"), 400, 'origin is about '
                . 'memory: a profile of cpu has none: leave it out', 'origin');
 
@@ -695,5 +696,41 @@ sub go {
     like($top, qr/^Duration: \d/m, 'its duration');
     like($top, qr/s +[\d.]+% .*pcre/, 'its functions');
 
+    $nginx->stop;
+}
+
+
+# By its own path it gets the form that it reads, and asks for the names.
+
+sub jeprof {
+    my $nginx = start();
+    my $url = "http://127.0.0.1:$nginx->{port}/debug/pprof/pprof/profile";
+
+    my $top = under_load($nginx, $slow, 2, sub {
+        local $ENV{HOME} = $nginx->{prefix};
+
+        return scalar `jeprof --text --seconds=1 '$url' 2>&1`;
+    });
+
+    like($top, qr/^Total: [1-9]\d* samples$/m, 'jeprof reads it');
+    like($top, qr/^ +\d+ +[\d.]+% .*pcre/m, 'its functions');
+
+    my $file = "$nginx->{prefix}/cpu.prof";
+    my $answer = $nginx->get("$url?seconds=1&worker=self" =~ s{^.*?//[^/]*}{}r);
+
+    is($answer->{status}, 200, 'of one worker');
+    like($answer->{head}, qr/filename="\S+\.prof"/, 'its name');
+
+    for my $path ('heap', 'pools', 'stalls') {
+        is($nginx->get("/debug/pprof/pprof/$path?format=binary")->{body},
+           'format=binary has cpu profiles only: choose another format'
+           . "\n", "no $path");
+    }
+
+    is_refused($nginx->get("/debug/pprof/pprof/profile?seconds=1&mode=wall"),
+               400, 'format=binary has cpu profiles only: choose another '
+               . 'format', 'no wall clock');
+
+    is_at_rest($nginx);
     $nginx->stop;
 }

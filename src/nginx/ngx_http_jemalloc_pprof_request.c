@@ -30,6 +30,8 @@ static ngx_uint_t ngx_http_jemalloc_pprof_segment(ngx_str_t *rest,
     const char *segment);
 static ngx_int_t ngx_http_jemalloc_pprof_answer(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_path_t *path);
+static void ngx_http_jemalloc_pprof_for_jeprof(jpp_args_t *args,
+    const ngx_http_jemalloc_pprof_evidence_t *evidence);
 
 
 ngx_int_t
@@ -237,8 +239,11 @@ ngx_http_jemalloc_pprof_answer(ngx_http_request_t *r,
 
     question.args.values[JPP_ARG_WORKER] = conf->worker;
     question.args.values[JPP_ARG_SYMBOLIZE] = conf->symbolize;
-    question.args.values[JPP_ARG_DEBUG] = path->is_for_jeprof;
     question.args.max_seconds = conf->max_seconds;
+
+    if (path->is_for_jeprof) {
+        ngx_http_jemalloc_pprof_for_jeprof(&question.args, evidence);
+    }
 
     /* the first value of a key counts: the path's before the query's */
 
@@ -260,4 +265,23 @@ ngx_http_jemalloc_pprof_answer(ngx_http_request_t *r,
     }
 
     return path->resource->answer(r, &question);
+}
+
+
+/* What has no form for jeprof says so, as it does for debug=1. */
+
+static void
+ngx_http_jemalloc_pprof_for_jeprof(jpp_args_t *args,
+    const ngx_http_jemalloc_pprof_evidence_t *evidence)
+{
+    const jpp_format_t  *legacy;
+
+    legacy = evidence != NULL ? jpp_format_legacy(evidence->reader) : NULL;
+
+    if (legacy != NULL) {
+        args->values[JPP_ARG_FORMAT] = (uint32_t) (legacy - jpp_formats);
+
+    } else {
+        args->values[JPP_ARG_DEBUG] = 1;
+    }
 }

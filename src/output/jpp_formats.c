@@ -1,6 +1,7 @@
 
 #include <string.h>
 
+#include "jpp_binary.h"
 #include "jpp_folded.h"
 #include "jpp_formats.h"
 #include "jpp_html.h"
@@ -26,8 +27,14 @@ const jpp_format_t  jpp_formats[] = {
     { .name = "text", .about = "the legacy text form, for jeprof",
       .type = "text/plain",
       .reader = &jpp_reader_heap,
-      .names = JPP_NAMES_NONE, .is_raw = true,
+      .names = JPP_NAMES_NONE, .is_raw = true, .is_legacy = true,
       .write = jpp_text_write },
+
+    { .name = "binary", .about = "the legacy form of CPU time, for jeprof",
+      .type = "application/octet-stream", .suffix = "prof",
+      .reader = &jpp_reader_cpu,
+      .names = JPP_NAMES_NONE, .is_binary = true, .is_legacy = true,
+      .write = jpp_binary_write },
 
     { .name = "jemalloc", .about = "the dump, unchanged",
       .type = "text/plain", .suffix = "heap",
@@ -69,6 +76,21 @@ jpp_format_find(const char *name)
 
     for (i = 0; i < jpp_formats_n; i++) {
         if (strcmp(jpp_formats[i].name, name) == 0) {
+            return &jpp_formats[i];
+        }
+    }
+
+    return NULL;
+}
+
+
+const jpp_format_t *
+jpp_format_legacy(const jpp_reader_t *reader)
+{
+    size_t  i;
+
+    for (i = 0; i < jpp_formats_n; i++) {
+        if (jpp_formats[i].is_legacy && jpp_formats[i].reader == reader) {
             return &jpp_formats[i];
         }
     }

@@ -42,6 +42,7 @@ typedef struct {
     bool              is_raw;      /* counts of one capture as sampled */
     bool              is_counted;  /* shows samples and errors of figures */
     bool              keeps_base;  /* shows both sides of a difference */
+    bool              is_legacy;   /* what jeprof asks its reader's for */
     bool              has_owners;  /* by= is a table of its own, not roots */
     bool            (*write)(const jpp_view_t *view, jpp_sink_t *sink);
 } jpp_format_t;
@@ -56,6 +57,9 @@ extern const jpp_words_t   jpp_format_words;
 
 /* The row with the name that is the string NAME, or NULL. */
 const jpp_format_t *jpp_format_find(const char *name);
+
+/* The form of the profiles of READER that jeprof reads; NULL: none. */
+const jpp_format_t *jpp_format_legacy(const jpp_reader_t *reader);
 
 /* The row that ARGS select, by format or by debug. */
 const jpp_format_t *jpp_format_of(const jpp_args_t *args);

@@ -9,7 +9,6 @@ static void jpp_text_sample(const jpp_profile_t *profile, uint32_t i,
 static void jpp_text_counts(jpp_sink_t *sink, const int64_t *values);
 static void jpp_text_stack(const jpp_profile_t *profile, jpp_sink_t *sink,
     const jpp_sample_t *sample);
-static void jpp_text_maps(const jpp_profile_t *profile, jpp_sink_t *sink);
 
 
 bool
@@ -55,7 +54,8 @@ jpp_text_write(const jpp_view_t *view, jpp_sink_t *sink)
         jpp_sink_char(sink, '\n');
     }
 
-    jpp_text_maps(profile, sink);
+    jpp_sink_str(sink, "\nMAPPED_LIBRARIES:\n");
+    jpp_text_mappings(profile, sink);
 
     return true;
 }
@@ -125,14 +125,12 @@ jpp_text_stack(const jpp_profile_t *profile, jpp_sink_t *sink,
 }
 
 
-static void
-jpp_text_maps(const jpp_profile_t *profile, jpp_sink_t *sink)
+void
+jpp_text_mappings(const jpp_profile_t *profile, jpp_sink_t *sink)
 {
     uint32_t              i, n;
     jpp_str_t             file;
     const jpp_mapping_t  *m;
-
-    jpp_sink_str(sink, "\nMAPPED_LIBRARIES:\n");
 
     n = (uint32_t) jpp_vec_count(profile->mappings, jpp_mapping_t);
 

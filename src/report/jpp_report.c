@@ -66,8 +66,8 @@ jpp_report_check(const jpp_report_options_t *options, size_t n,
     }
 
     if (format->reader != NULL && format->reader != options->reader) {
-        return jpp_err_set(err, JPP_ERR_ARG, "format=%s has profiles of a %s "
-                           "only: choose another format", format->name,
+        return jpp_err_set(err, JPP_ERR_ARG, "format=%s has %s profiles only: "
+                           "choose another format", format->name,
                            format->reader->name);
     }
 

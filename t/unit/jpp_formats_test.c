@@ -50,8 +50,8 @@ main(void)
 
     jpp_report_args_init(&args);
     jpp_is_u64(jpp_args_query(&args, "format=x", 8, &err), JPP_ERR_ARG, "a");
-    jpp_is_str(err.text, "format must be pprof, text, jemalloc, folded, top, "
-               "html or svg", "formats, the default first");
+    jpp_is_str(err.text, "format must be pprof, text, binary, jemalloc, "
+               "folded, top, html or svg", "formats, the default first");
     jpp_is_u64(jpp_args_query(&args, "type=x", 6, &err), JPP_ERR_ARG, "b");
     jpp_is_str(err.text, "type must be inuse_space, inuse_objects, "
                "alloc_space or alloc_objects", "types, the default first");

@@ -591,7 +591,7 @@ jpp_pools_test_formats(void)
     jpp_pools_capture(&table);
 
     jpp_is_u64(jpp_pools_report("format=text", &err), JPP_ERR_ARG, "text");
-    jpp_is_str(err.text, "format=text has profiles of a heap only: choose "
+    jpp_is_str(err.text, "format=text has heap profiles only: choose "
                "another format", "says why");
 
     jpp_is_u64(jpp_pools_report("type=alloc_space", &err), JPP_ERR_ARG,

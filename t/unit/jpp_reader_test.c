@@ -169,11 +169,11 @@ jpp_reader_test_heap_only(void)
     jpp_arena_t   arena;
 
     static const jpp_reader_case_t  cases[] = {
-        { "format=text", "format=text has profiles of a heap only: choose "
+        { "format=text", "format=text has heap profiles only: choose "
           "another format" },
-        { "debug=1", "format=text has profiles of a heap only: choose another "
+        { "debug=1", "format=text has heap profiles only: choose another "
           "format" },
-        { "format=jemalloc", "format=jemalloc has profiles of a heap only: "
+        { "format=jemalloc", "format=jemalloc has heap profiles only: "
           "choose another format" }
     };
 

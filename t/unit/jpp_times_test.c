@@ -30,6 +30,7 @@
 
 
 static void jpp_times_test_formats(void);
+static void jpp_times_test_binary(void);
 static void jpp_times_test_contract(void);
 static void jpp_times_test_comments(void);
 static void jpp_times_test_merged(void);
@@ -51,6 +52,7 @@ int
 main(void)
 {
     jpp_times_test_formats();
+    jpp_times_test_binary();
     jpp_times_test_contract();
     jpp_times_test_comments();
     jpp_times_test_merged();
@@ -247,6 +249,51 @@ jpp_times_test_comments(void)
 }
 
 
+/* The form that jeprof reads: words, and mappings. */
+
+static void
+jpp_times_test_binary(void)
+{
+    size_t         i;
+    uint64_t       word;
+    jpp_err_t      err;
+    jpp_vec_t     *out;
+    jpp_arena_t    arena;
+
+    static const char      text[] = "jpp_times/1 cpu\nfrequency 100\n"
+        "highest 100\nduration 1000000000\nlabels 0\n"
+        "@ 0 3 30000000 0x401000 0x402000\n"
+        "@ 0 1 10000000 0x7f0000001000\n" JPP_TIMES_TEST_MAPS;
+
+    static const uint64_t  words[] = {
+        0, 3, 0, 10000, 0,
+        3, 2, 0x401000, 0x402000,
+        1, 1, 0x7f0000001000,
+        0, 1, 0
+    };
+
+    static const char      maps[] =
+        "400000-500000 r-xp 00000000 08:01 11 /usr/sbin/prog\n";
+
+    jpp_arena_init(&arena, (size_t) 1 << 30);
+
+    jpp_is_u64(jpp_times_report(&out, &arena, "format=binary",
+                                (const char *const[]) { text }, 1, &err),
+               JPP_OK, "format=binary: %s", err.text);
+    (void) jpp_vec_push(out, 1);
+
+    for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        memcpy(&word, out->data + i * sizeof(uint64_t), sizeof(uint64_t));
+        jpp_is_u64(word, words[i], "word %zu", i);
+    }
+
+    jpp_ok(strncmp((char *) out->data + sizeof(words), maps, sizeof(maps) - 1)
+           == 0, "and then the mappings");
+
+    jpp_arena_destroy(&arena);
+}
+
+
 /* Two workers: equal stacks of one add up, and facts do. */
 
 static void
@@ -330,7 +377,7 @@ jpp_times_test_refused(void)
     } rows[] = {
         { "type=wall", "wall is not in this profile: ask for mode=wall" },
         { "type=inuse_space", "type must be wall, cpu or samples" },
-        { "format=text", "format=text has profiles of a heap only: choose "
+        { "format=text", "format=text has heap profiles only: choose "
           "another format" },
         { "origin=worker", "origin is about memory: a profile of cpu has "
           "none: leave it out" }
