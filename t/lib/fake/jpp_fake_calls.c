@@ -172,7 +172,8 @@ open(const char *path, int flags, ...)
     static int (*next)(const char *path, int flags, ...);
 
     va_start(args, flags);
-    mode = (flags & O_CREAT) ? va_arg(args, mode_t) : 0;
+    mode = ((flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE)
+           ? va_arg(args, mode_t) : 0;
     va_end(args);
 
     if (next == NULL) {
