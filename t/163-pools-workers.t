@@ -145,8 +145,14 @@ sub all {
                   =~ m{;location /slow;request;pool blocks (\d+)$}m;
 
     cmp_ok($bytes // 0, '>=', 40 * 4096, 'with what the others hold');
-    is(sum0($answer->{body} =~ / (\d+)$/mg), total($asking, $pid),
-       'to the byte');
+
+    # until all eight have left
+
+    ok(wait_until(sub {
+        my $now = $asking->get("$pools?format=folded&worker=pid-$pid")->{body};
+
+        return sum0($now =~ / (\d+)$/mg) == total($asking, $pid);
+    }), 'to the byte');
 
     undef @clients;
     $nginx->stop(alerts => qr/worker_connections are not enough/);
