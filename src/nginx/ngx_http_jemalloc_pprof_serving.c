@@ -52,11 +52,12 @@ ngx_http_jemalloc_pprof_serving_number(uint32_t index)
 
     c = &ngx_http_jemalloc_pprof_serving_cycle->connections[index];
 
-    if (c->fd == (ngx_socket_t) -1 || c->read == NULL) {
+    if (c->read == NULL) {
         return 0;
     }
 
-    return c->number != 0 ? c->number : JPP_SERVING_NEW;
+    return c->number != 0 || c->fd == (ngx_socket_t) -1 ? c->number
+                                                        : JPP_SERVING_NEW;
 }
 
 

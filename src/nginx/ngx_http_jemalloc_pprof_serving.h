@@ -23,7 +23,10 @@
 /* Connections are those of CYCLE from now on; NGX_ERROR: no memory. */
 ngx_int_t ngx_http_jemalloc_pprof_serving_init(ngx_cycle_t *cycle);
 
-/* [signal] For jpp_serving.h: a connection in use has a number. */
+/*
+ * [signal] For jpp_serving.h: a connection in use has a number, and one that is
+ * closed until it is used again.
+ */
 uint64_t ngx_http_jemalloc_pprof_serving_number(uint32_t index);
 
 /* [signal] For jpp_owners.h. */
