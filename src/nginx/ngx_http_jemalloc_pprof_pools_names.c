@@ -4,6 +4,9 @@
 #include <dlfcn.h>
 
 
+static uint32_t ngx_http_jemalloc_pprof_owner_of(
+    ngx_http_jemalloc_pprof_walk_t *walk, jpp_pools_kind_t kind,
+    const ngx_http_request_t *r, uint32_t third);
 static uint32_t ngx_http_jemalloc_pprof_names_hash(const void *p);
 static uint32_t ngx_http_jemalloc_pprof_names_module(
     ngx_http_jemalloc_pprof_walk_t *walk, const ngx_module_t *module);
@@ -185,6 +188,48 @@ ngx_http_jemalloc_pprof_name_upstream(ngx_http_jemalloc_pprof_walk_t *walk,
 
     return jpp_pools_name(&walk->table, JPP_POOLS_UPSTREAM_NAME, uscf,
                           (char *) name.data, name.len);
+}
+
+
+uint32_t
+ngx_http_jemalloc_pprof_owner_request(ngx_http_jemalloc_pprof_walk_t *walk,
+    const ngx_http_request_t *r)
+{
+    return ngx_http_jemalloc_pprof_owner_of(walk, JPP_POOLS_REQUEST, r, 0);
+}
+
+
+uint32_t
+ngx_http_jemalloc_pprof_owner_upstream(ngx_http_jemalloc_pprof_walk_t *walk,
+    const ngx_http_request_t *r)
+{
+    const ngx_http_upstream_t  *u;
+
+    u = r->upstream;
+
+    if (u == NULL || (u->peer.connection == NULL && u->buffer.start == NULL)) {
+        return 0;
+    }
+
+    return ngx_http_jemalloc_pprof_owner_of(walk, JPP_POOLS_UPSTREAM, r,
+               ngx_http_jemalloc_pprof_name_upstream(walk, u->upstream));
+}
+
+
+static uint32_t
+ngx_http_jemalloc_pprof_owner_of(ngx_http_jemalloc_pprof_walk_t *walk,
+    jpp_pools_kind_t kind, const ngx_http_request_t *r, uint32_t third)
+{
+    ngx_http_core_loc_conf_t  *clcf;
+    ngx_http_core_srv_conf_t  *cscf;
+
+    cscf = ngx_http_get_module_srv_conf(r, ngx_http_core_module);
+    clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
+
+    return jpp_pools_owner(&walk->table, kind,
+                           ngx_http_jemalloc_pprof_name_server(walk, cscf),
+                           ngx_http_jemalloc_pprof_name_location(walk, clcf),
+                           third);
 }
 
 

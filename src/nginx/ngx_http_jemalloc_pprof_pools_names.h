@@ -40,6 +40,17 @@ uint32_t ngx_http_jemalloc_pprof_name_upstream(
     ngx_http_jemalloc_pprof_walk_t *walk,
     const ngx_http_upstream_srv_conf_t *uscf);
 
+/* The owner of the pool of R, with the server and the location that R has. */
+uint32_t ngx_http_jemalloc_pprof_owner_request(
+    ngx_http_jemalloc_pprof_walk_t *walk, const ngx_http_request_t *r);
+
+/*
+ * The owner of what R has for its upstream; 0: while the body is read there is
+ * none yet.
+ */
+uint32_t ngx_http_jemalloc_pprof_owner_upstream(
+    ngx_http_jemalloc_pprof_walk_t *walk, const ngx_http_request_t *r);
+
 uint32_t ngx_http_jemalloc_pprof_name_address(
     ngx_http_jemalloc_pprof_walk_t *walk, const ngx_listening_t *ls);
 

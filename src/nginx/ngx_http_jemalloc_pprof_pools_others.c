@@ -13,6 +13,9 @@ extern ngx_module_t  ngx_http_upstream_keepalive_module
     __attribute__((weak));
 
 
+static uint32_t ngx_http_jemalloc_pprof_others_late(
+    ngx_http_jemalloc_pprof_walk_t *walk, const ngx_connection_t *c,
+    uint32_t owner);
 static void ngx_http_jemalloc_pprof_others_connection(
     ngx_http_jemalloc_pprof_walk_t *walk, ngx_connection_t *c);
 static uint32_t ngx_http_jemalloc_pprof_others_owner(
@@ -24,6 +27,10 @@ static ngx_http_upstream_srv_conf_t *ngx_http_jemalloc_pprof_others_upstream(
     const ngx_http_jemalloc_pprof_walk_t *walk, const ngx_connection_t *c);
 static uint32_t ngx_http_jemalloc_pprof_others_module(
     ngx_http_jemalloc_pprof_walk_t *walk, const ngx_connection_t *c);
+
+
+/* of upstreams that nginx reads itself; NULL: none was seen yet */
+static ngx_event_handler_pt  ngx_http_jemalloc_pprof_others_handler;
 
 
 void
@@ -171,7 +178,8 @@ ngx_http_jemalloc_pprof_others_owner(ngx_http_jemalloc_pprof_walk_t *walk,
 
         if (accepted->number == client->number) {
             if (c->pool != client->pool && c->pool != accepted->pool) {
-                return client->owner;
+                return ngx_http_jemalloc_pprof_others_late(walk, c,
+                                                           client->owner);
             }
 
             if (client->sharing != NULL) {
@@ -190,6 +198,43 @@ ngx_http_jemalloc_pprof_others_owner(ngx_http_jemalloc_pprof_walk_t *walk,
     }
 
     return ngx_http_jemalloc_pprof_others_module(walk, c);
+}
+
+
+/*
+ * Where a walk takes more than a slice, C may have been connected after its
+ * client, OWNER, was seen.  The handler of upstreams follows its data, too.
+ */
+
+static uint32_t
+ngx_http_jemalloc_pprof_others_late(ngx_http_jemalloc_pprof_walk_t *walk,
+    const ngx_connection_t *c, uint32_t owner)
+{
+    uint32_t  upstream;
+
+    if (ngx_http_jemalloc_pprof_others_handler == NULL
+        || c->read->handler != ngx_http_jemalloc_pprof_others_handler
+        || c->data == NULL)
+    {
+        return owner;
+    }
+
+    upstream = ngx_http_jemalloc_pprof_owner_upstream(walk, c->data);
+
+    return upstream != 0 ? upstream : owner;
+}
+
+
+void
+ngx_http_jemalloc_pprof_others_upstreams(const ngx_connection_t *pc)
+{
+#if (NGX_HTTP_SSL)
+    if (pc->ssl != NULL) {
+        return;
+    }
+#endif
+
+    ngx_http_jemalloc_pprof_others_handler = pc->read->handler;
 }
 
 

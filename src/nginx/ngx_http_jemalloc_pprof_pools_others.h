@@ -29,6 +29,12 @@ ngx_uint_t ngx_http_jemalloc_pprof_others_count(
 void ngx_http_jemalloc_pprof_others_postpone(
     ngx_http_jemalloc_pprof_walk_t *walk, const ngx_connection_t *c);
 
+/*
+ * PC, whose request's data it has, is an upstream's: those that look like it
+ * are, too, even if they were not there when their client was seen.
+ */
+void ngx_http_jemalloc_pprof_others_upstreams(const ngx_connection_t *pc);
+
 /* C is a module's. */
 void ngx_http_jemalloc_pprof_others_foreign(
     ngx_http_jemalloc_pprof_walk_t *walk, ngx_connection_t *c);

@@ -18,9 +18,6 @@ typedef void (*ngx_http_jemalloc_pprof_see_pt)(
     ngx_http_jemalloc_pprof_walk_t *walk, ngx_http_request_t *r);
 
 
-static uint32_t ngx_http_jemalloc_pprof_request_owner(
-    ngx_http_jemalloc_pprof_walk_t *walk, jpp_pools_kind_t kind,
-    ngx_http_request_t *r, uint32_t third);
 static void ngx_http_jemalloc_pprof_request_tree(
     ngx_http_jemalloc_pprof_walk_t *walk, ngx_http_request_t *r,
     ngx_http_jemalloc_pprof_see_pt see);
@@ -41,8 +38,6 @@ static void ngx_http_jemalloc_pprof_request_peer(
 static void ngx_http_jemalloc_pprof_request_buffers(
     ngx_http_jemalloc_pprof_walk_t *walk, ngx_http_request_t *r);
 static void ngx_http_jemalloc_pprof_request_contexts(
-    ngx_http_jemalloc_pprof_walk_t *walk, ngx_http_request_t *r);
-static uint32_t ngx_http_jemalloc_pprof_request_upstream(
     ngx_http_jemalloc_pprof_walk_t *walk, ngx_http_request_t *r);
 
 
@@ -85,9 +80,7 @@ ngx_http_jemalloc_pprof_request_count(ngx_http_jemalloc_pprof_walk_t *walk,
 
     extent = ngx_http_jemalloc_pprof_scope_extent(walk);
 
-    owner = ngx_http_jemalloc_pprof_request_owner(walk,
-                                                       JPP_POOLS_REQUEST, r,
-                                                       0);
+    owner = ngx_http_jemalloc_pprof_owner_request(walk, r);
     ngx_http_jemalloc_pprof_unit_begin(walk, owner, 1);
 
     ngx_http_jemalloc_pprof_scope_push(walk, r->pool);
@@ -114,24 +107,6 @@ ngx_http_jemalloc_pprof_request_count(ngx_http_jemalloc_pprof_walk_t *walk,
     if (unit != NULL) {
         ngx_http_jemalloc_pprof_request_unit(walk, unit, c, r);
     }
-}
-
-
-static uint32_t
-ngx_http_jemalloc_pprof_request_owner(
-    ngx_http_jemalloc_pprof_walk_t *walk, jpp_pools_kind_t kind,
-    ngx_http_request_t *r, uint32_t third)
-{
-    ngx_http_core_loc_conf_t  *clcf;
-    ngx_http_core_srv_conf_t  *cscf;
-
-    cscf = ngx_http_get_module_srv_conf(r, ngx_http_core_module);
-    clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
-
-    return jpp_pools_owner(&walk->table, kind,
-                           ngx_http_jemalloc_pprof_name_server(walk, cscf),
-                           ngx_http_jemalloc_pprof_name_location(walk, clcf),
-                           third);
 }
 
 
@@ -295,7 +270,11 @@ ngx_http_jemalloc_pprof_request_peer(ngx_http_jemalloc_pprof_walk_t *walk,
         return;
     }
 
-    owner = ngx_http_jemalloc_pprof_request_upstream(walk, r);
+    if (pc->data == r && pc->read->handler == pc->write->handler) {
+        ngx_http_jemalloc_pprof_others_upstreams(pc);
+    }
+
+    owner = ngx_http_jemalloc_pprof_owner_upstream(walk, r);
 
     ngx_http_jemalloc_pprof_scope_push(walk, pc->pool);
     ngx_http_jemalloc_pprof_count_pool(walk, pc->pool, owner);
@@ -309,7 +288,7 @@ ngx_http_jemalloc_pprof_request_buffers(ngx_http_jemalloc_pprof_walk_t *walk,
 {
     uint32_t  owner;
 
-    owner = ngx_http_jemalloc_pprof_request_upstream(walk, r);
+    owner = ngx_http_jemalloc_pprof_owner_upstream(walk, r);
 
     /* a subrequest may have ended */
 
@@ -332,32 +311,10 @@ ngx_http_jemalloc_pprof_request_contexts(ngx_http_jemalloc_pprof_walk_t *walk,
         return;
     }
 
-    owner = ngx_http_jemalloc_pprof_request_upstream(walk, r);
+    owner = ngx_http_jemalloc_pprof_owner_upstream(walk, r);
 
     ngx_http_jemalloc_pprof_contexts_mark(walk, r, owner);
     ngx_http_jemalloc_pprof_output_passed(walk, r, owner);
-}
-
-
-/*
- * The owner of what R has for its upstream; 0: while the body is read there is
- * none yet.
- */
-
-static uint32_t
-ngx_http_jemalloc_pprof_request_upstream(ngx_http_jemalloc_pprof_walk_t *walk,
-    ngx_http_request_t *r)
-{
-    ngx_http_upstream_t  *u;
-
-    u = r->upstream;
-
-    if (u == NULL || (u->peer.connection == NULL && u->buffer.start == NULL)) {
-        return 0;
-    }
-
-    return ngx_http_jemalloc_pprof_request_owner(walk, JPP_POOLS_UPSTREAM, r,
-               ngx_http_jemalloc_pprof_name_upstream(walk, u->upstream));
 }
 
 
