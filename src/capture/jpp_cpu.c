@@ -213,6 +213,7 @@ jpp_cpu_main(void *data)
     (void) data;
 
     jpp_thread_name();
+    jpp_thread_leave_files();
 
     jpp_cpu_sampler.tid = (pid_t) syscall(SYS_gettid);
 

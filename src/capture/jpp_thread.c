@@ -1,10 +1,24 @@
 
+/* syscall() */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "jpp_source.h"
 #include "jpp_thread.h"
+
+
+/* linux/close_range.h, where libc's headers are older */
+#ifndef CLOSE_RANGE_UNSHARE
+#define CLOSE_RANGE_UNSHARE  (1U << 1)
+#endif
 
 
 int
@@ -54,4 +68,15 @@ void
 jpp_thread_name(void)
 {
     (void) prctl(PR_SET_NAME, "jemalloc_pprof");
+}
+
+
+/* Linux before 5.9 has no such call: they stay shared, and nothing is lost. */
+
+void
+jpp_thread_leave_files(void)
+{
+#ifdef SYS_close_range
+    (void) syscall(SYS_close_range, 0U, UINT_MAX, CLOSE_RANGE_UNSHARE);
+#endif
 }

@@ -22,5 +22,12 @@
 int jpp_thread_start(size_t size, void *(*main)(void *data), void *data);
 void jpp_thread_name(void);
 
+/*
+ * The caller uses no descriptor of the process from now on: it has a table of
+ * its own.  While threads share one, the kernel counts references in every call
+ * of each, which takes 1 % of nginx's CPU time.
+ */
+void jpp_thread_leave_files(void);
+
 
 #endif /* _JPP_THREAD_H_INCLUDED_ */

@@ -1,0 +1,80 @@
+
+/*
+ * Threads of our own: what they take from the process, and what they leave to
+ * it.
+ */
+
+
+#include <semaphore.h>
+
+#include "jpp_cpu.h"
+#include "jpp_test.h"
+#include "jpp_test_threads.h"
+#include "jpp_thread.h"
+
+
+static void *jpp_leaves(void *data);
+
+
+static sem_t  jpp_left, jpp_go;
+
+
+int
+main(void)
+{
+    int                fds[2];
+    char               byte;
+    jpp_err_t          err = { 0 };
+    jpp_cpu_window_t  *window;
+
+    (void) sem_init(&jpp_left, 0, 0);
+    (void) sem_init(&jpp_go, 0, 0);
+
+    if (pipe(fds) == -1) {
+        return 1;
+    }
+
+    jpp_is_i64(jpp_thread_start(1024 * 1024, jpp_leaves, NULL), 0, "a thread");
+
+    while (sem_wait(&jpp_left) == -1) { /* void */ }
+
+    jpp_test_fileless(1, "it has no descriptor");
+
+    jpp_is_i64(write(fds[1], "x", 1), 1, "what the process has open stays");
+    (void) close(fds[1]);
+    jpp_is_i64(read(fds[0], &byte, 1), 1, "the pipe is read");
+    jpp_is_i64(read(fds[0], &byte, 1), 0, "and closed, for all");
+    (void) close(fds[0]);
+
+    (void) sem_post(&jpp_go);
+
+    jpp_test_fileless(0, "it is gone");
+
+    if (jpp_cpu_check(&err) == JPP_ERR_ABSENT) {
+        jpp_ok(true, "no sampler: %s", err.text);
+        return jpp_done();
+    }
+
+    window = jpp_cpu_open(JPP_MODE_CPU, 99, &err);
+
+    jpp_ok(window != NULL, "a window: %s", err.text);
+    jpp_test_fileless(1, "the sampler has no descriptor");
+    jpp_cpu_close(window);
+    jpp_test_fileless(0, "it is gone");
+
+    return jpp_done();
+}
+
+
+static void *
+jpp_leaves(void *data)
+{
+    jpp_thread_name();
+    jpp_thread_leave_files();
+
+    (void) sem_post(&jpp_left);
+
+    while (sem_wait(&jpp_go) == -1) { /* void */ }
+
+    return data;
+}
