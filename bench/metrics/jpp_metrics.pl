@@ -18,7 +18,9 @@
 #               one by one.  1,024 workers take some 5 GB and a minute
 #     pairs     requests a second of a worker with a location of this module
 #               and a scrape every second, beside those of one without, in
-#               turns of a second; and of two without, which is the noise
+#               turns of a second; and of two without, which is the noise.
+#               One without sends a text as long in place of the metrics: what
+#               a client takes of the same machine is in both
 #     request   instructions of a request for an empty picture, without a
 #               location of this module and with one, whose event loop is
 #               measured and whose history is written
@@ -38,7 +40,8 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/../../t/lib";
 
-use JppNginx qw( slurp );
+use File::Path qw(make_path);
+use JppNginx qw( slurp spew );
 use JSON::PP qw(decode_json);
 use Test::More;
 use Time::HiRes qw( sleep time );
@@ -198,9 +201,16 @@ sub main_cpu {
 
 
 sub pairs {
-    my ($without, $control, $with) =
-        map { start(server => $_, conf => 'prof:true,prof_active:false') }
-            $picture, $picture, "$served $picture";
+    my $with = start(conf => 'prof:true,prof_active:false');
+    my $text = $with->get($metrics)->{body};
+    my ($without, $control) = map { start(
+        server => "location /debug/pprof/ { } $picture",
+        conf => 'prof:true,prof_active:false') } 1, 2;
+
+    for my $nginx ($without, $control) {
+        make_path("$nginx->{prefix}/html/debug/pprof");
+        spew("$nginx->{prefix}/html$metrics", $text);
+    }
 
     ratio('a scrape a second', $without, $with);
     ratio('the noise', $without, $control);
@@ -209,24 +219,27 @@ sub pairs {
 }
 
 
+# The median of many pairs, with what 95 of 100 such medians lie between.
+
 sub ratio {
     my ($what, $first, $second) = @_;
-    my @ratios;
+    my ($n, @ratios) = $ENV{JPP_TURNS} // 100;
 
-    for (1 .. 30) {
-        my $rate = rate($first);
+    for my $i (1 .. $n) {
+        my @rates = map { rate($_) } $i % 2 ? ($first, $second)
+                                            : ($second, $first);
 
-        push @ratios, rate($second) / $rate;
+        push @ratios, $i % 2 ? $rates[1] / $rates[0] : $rates[0] / $rates[1];
     }
 
     @ratios = sort { $a <=> $b } @ratios;
 
-    printf "%s: %.2f %% of the requests/s (quartiles %.2f .. %.2f)\n", $what,
-           map { 100 * $ratios[@ratios * $_] } 0.5, 0.25, 0.75;
+    printf "%s: %.2f %% of the requests/s (95 %%: %.2f to %.2f)\n", $what,
+           map { 100 * $ratios[$n / 2 + $_ * sqrt($n)] } 0, -0.98, 0.98;
 }
 
 
-# Requests a second of NGINX in a second in which it is scraped, if it can be.
+# Requests a second of NGINX in a second in which it is scraped.
 
 sub rate {
     my ($nginx) = @_;
@@ -237,7 +250,7 @@ sub rate {
         or die "$load: $!";
 
     sleep 0.5;
-    $nginx->get($metrics) if $nginx->{server} =~ /jemalloc_pprof/;
+    die "no page\n" if $nginx->get($metrics)->{status} != 200;
 
     my ($rate) = join('', <$loaded>) =~ /\brate=([\d.]+)/ or die;
 
