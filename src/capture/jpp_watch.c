@@ -10,7 +10,6 @@
 #include <time.h>
 
 #include "jpp_source.h"
-#include "jpp_thread.h"
 #include "jpp_watch.h"
 #include "jpp_watch_maps.h"
 #include "jpp_watch_take.h"
@@ -168,7 +167,6 @@ jpp_watch_main(void *data)
 
     (void) pthread_setname_np(pthread_self(), "jpp-watch");
     (void) jpp_source_sample_thread(JPP_SOURCE_BY_NONE);
-    jpp_thread_leave_files();
 
     (void) pthread_mutex_lock(&watch->mutex);
 

@@ -17,7 +17,6 @@
 #include "jpp_maps.h"
 #include "jpp_stalls.h"
 #include "jpp_test.h"
-#include "jpp_test_threads.h"
 #include "jpp_unwind.h"
 #include "jpp_watch.h"
 
@@ -100,7 +99,6 @@ main(void)
     jpp_ok(jpp_watch_start(&loop, &err) == JPP_OK, "the watcher starts");
 
     jpp_ok(is_first(), "the first iteration is like any other");
-    jpp_test_fileless(1, "the watcher has no descriptor");
 
     n_stored = 0;
     once(waits);
