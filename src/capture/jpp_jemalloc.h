@@ -76,8 +76,8 @@ typedef struct {
     int                    active;         /* 0, 1; -1: keep */
     int                    lg_sample;      /* JPP_JEMALLOC_LG_MIN .. _MAX; */
                                            /*   -1: as it is */
-    bool                   reset;          /* forget all samples */
-    bool                   purge;          /* give unused memory back */
+    int                    reset;          /* 1: forget all samples; 0: no */
+    int                    purge;          /* 1: give unused memory back */
     int                    sampler;        /* of the module: 0, 1; -1: keep */
     int                    sampler_lg;     /* its rate, where both sources */
                                            /*   have one; -1: lg_sample */

@@ -76,8 +76,8 @@ jpp_source_control(const jpp_control_t *control,
     } else {
         rest.active = -1;
         rest.lg_sample = -1;
-        rest.reset = false;
-        rest.purge = false;
+        rest.reset = 0;
+        rest.purge = 0;
 
         /* for the state of it */
 
@@ -119,7 +119,7 @@ jpp_source_switch(const jpp_control_t *control, jpp_control_t *rest,
             rest->lg_sample = -1;
         }
 
-        rest->reset = false;
+        rest->reset = 0;
 
     } else if (control->sampler == 0) {
         rc = jpp_sampler_off(err);

@@ -1,4 +1,5 @@
 
+#include <stddef.h>
 #include <string.h>
 
 #include "jpp_control.h"
@@ -18,6 +19,8 @@ typedef enum {
 
 typedef struct {
     const char    *key;
+    size_t         offset;         /* of an int of jpp_control_t */
+    int            none;           /* its value: no change */
     const char    *words[2];       /* NULL: a number from min to max */
     uint32_t       min;
     uint32_t       max;
@@ -25,9 +28,10 @@ typedef struct {
 } jpp_control_row_t;
 
 
-static jpp_code_t jpp_control_set(int values[JPP_CONTROLS],
-    jpp_args_t *args, const jpp_query_t *pair, uint32_t *seen,
-    jpp_err_t *err);
+static jpp_code_t jpp_control_set(jpp_control_t *control, jpp_args_t *args,
+    const jpp_query_t *pair, uint32_t *seen, jpp_err_t *err);
+static int *jpp_control_field(jpp_control_t *control,
+    const jpp_control_row_t *row);
 static const char *jpp_control_name(size_t key);
 static size_t jpp_control_key(const jpp_query_t *pair);
 static jpp_code_t jpp_control_unknown(jpp_err_t *err);
@@ -42,22 +46,27 @@ static void jpp_control_json_state(jpp_json_t *json, const char *key,
 
 static const jpp_control_row_t  jpp_control_rows[JPP_CONTROLS] = {
     [JPP_CONTROL_ACTIVE] =
-        { "active", { "off", "on" }, 0, 0, "active must be on or off" },
+        { "active", offsetof(jpp_control_t, active), -1,
+          { "off", "on" }, 0, 0, "active must be on or off" },
 
     [JPP_CONTROL_SAMPLER] =
-        { "sampler", { "off", "on" }, 0, 0, "sampler must be on or off" },
+        { "sampler", offsetof(jpp_control_t, sampler), -1,
+          { "off", "on" }, 0, 0, "sampler must be on or off" },
 
     [JPP_CONTROL_LG_SAMPLE] =
-        { "lg_sample", { NULL }, JPP_JEMALLOC_LG_MIN, JPP_JEMALLOC_LG_MAX,
+        { "lg_sample", offsetof(jpp_control_t, lg_sample), -1,
+          { NULL }, JPP_JEMALLOC_LG_MIN, JPP_JEMALLOC_LG_MAX,
           "lg_sample must be a whole number from 10 to 24: below 10 too many "
           "small objects take 16 KiB each, above 24 next to nothing is "
           "sampled" },
 
     [JPP_CONTROL_RESET] =
-        { "reset", { NULL }, 1, 1, "reset must be 1" },
+        { "reset", offsetof(jpp_control_t, reset), 0,
+          { NULL }, 1, 1, "reset must be 1" },
 
     [JPP_CONTROL_PURGE] =
-        { "purge", { NULL }, 1, 1, "purge must be 1" }
+        { "purge", offsetof(jpp_control_t, purge), 0,
+          { NULL }, 1, 1, "purge must be 1" }
 };
 
 
@@ -69,7 +78,6 @@ static const char *const  jpp_control_args[] = { "worker", "strict" };
     (JPP_CONTROLS + sizeof(jpp_control_args) / sizeof(jpp_control_args[0]))
 
 
-
 const char  jpp_control_keys[] =
     "active, sampler, lg_sample, reset, purge, worker and strict";
 
@@ -77,12 +85,14 @@ const char  jpp_control_keys[] =
 void
 jpp_control_init(jpp_control_t *control)
 {
-    control->active = -1;
-    control->lg_sample = -1;
-    control->sampler = -1;
+    size_t  i;
+
     control->sampler_lg = -1;
-    control->reset = false;
-    control->purge = false;
+
+    for (i = 0; i < JPP_CONTROLS; i++) {
+        *jpp_control_field(control, &jpp_control_rows[i]) =
+            jpp_control_rows[i].none;
+    }
 }
 
 
@@ -94,41 +104,29 @@ jpp_control_query(jpp_control_t *control, jpp_args_t *args,
     jpp_code_t    rc;
     jpp_query_t   query;
 
-    int  values[JPP_CONTROLS] = {
-        [JPP_CONTROL_ACTIVE] = control->active,
-        [JPP_CONTROL_SAMPLER] = control->sampler,
-        [JPP_CONTROL_LG_SAMPLE] = control->lg_sample,
-        [JPP_CONTROL_RESET] = control->reset ? 1 : -1,
-        [JPP_CONTROL_PURGE] = control->purge ? 1 : -1
-    };
-
     seen = 0;
     rc = jpp_query_init(&query, text, len, err);
 
     while (rc == JPP_OK && jpp_query_next(&query)) {
-        rc = jpp_control_set(values, args, &query, &seen, err);
+        rc = jpp_control_set(control, args, &query, &seen, err);
     }
 
     if (rc == JPP_OK && query.has_unread) {
         rc = jpp_control_unknown(err);
     }
 
-    control->active = values[JPP_CONTROL_ACTIVE];
-    control->sampler = values[JPP_CONTROL_SAMPLER];
-    control->lg_sample = values[JPP_CONTROL_LG_SAMPLE];
-    control->reset = values[JPP_CONTROL_RESET] == 1;
-    control->purge = values[JPP_CONTROL_PURGE] == 1;
-
     return rc;
 }
 
 
 static jpp_code_t
-jpp_control_set(int values[JPP_CONTROLS], jpp_args_t *args,
+jpp_control_set(jpp_control_t *control, jpp_args_t *args,
     const jpp_query_t *pair, uint32_t *seen, jpp_err_t *err)
 {
-    bool    is_known;
-    size_t  key;
+    int                      *field, value;
+    bool                      is_known;
+    size_t                    key;
+    const jpp_control_row_t  *row;
 
     /* "&&", and a form that ends in "&" */
 
@@ -154,15 +152,29 @@ jpp_control_set(int values[JPP_CONTROLS], jpp_args_t *args,
                             pair->value_len, &is_known, err);
     }
 
-    if (values[key] != -1) {
+    row = &jpp_control_rows[key];
+    field = jpp_control_field(control, row);
+
+    if (*field != row->none) {
         return JPP_OK;
     }
 
-    values[key] = jpp_control_value(&jpp_control_rows[key], pair);
+    value = jpp_control_value(row, pair);
 
-    return values[key] != -1 ? JPP_OK
-                             : jpp_err_set(err, JPP_ERR_ARG, "%s",
-                                           jpp_control_rows[key].allowed);
+    if (value == -1) {
+        return jpp_err_set(err, JPP_ERR_ARG, "%s", row->allowed);
+    }
+
+    *field = value;
+
+    return JPP_OK;
+}
+
+
+static int *
+jpp_control_field(jpp_control_t *control, const jpp_control_row_t *row)
+{
+    return (int *) (void *) ((char *) control + row->offset);
 }
 
 
@@ -238,8 +250,8 @@ jpp_control_check(const jpp_control_t *control, jpp_err_t *err)
     if (control->active == -1
         && control->lg_sample == -1
         && control->sampler == -1
-        && !control->reset
-        && !control->purge)
+        && control->reset == 0
+        && control->purge == 0)
     {
         return jpp_err_set(err, JPP_ERR_ARG,
                            "nothing to change: send active=on, active=off, "

@@ -25,7 +25,7 @@
 
 
 /* Bytes in a message.  Another sum of its fields does not compile. */
-#define JPP_MESSAGE_QUESTION  47
+#define JPP_MESSAGE_QUESTION  53
 #define JPP_MESSAGE_REPLY     1714
 
 

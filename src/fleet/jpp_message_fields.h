@@ -19,8 +19,8 @@
     X(INT, control.active, 1)                                                 \
     X(INT, control.lg_sample, JPP_JEMALLOC_LG_MAX)                            \
     X(INT, control.sampler, 1)                                                \
-    X(BOOL, control.reset, 1)                                                 \
-    X(BOOL, control.purge, 1)                                                 \
+    X(U32, control.reset, 1)                                                  \
+    X(U32, control.purge, 1)                                                  \
                                                                               \
     X(U32, pools.wants, JPP_POOLS_WANTS - 1)                                  \
     X(U32, pools.top, JPP_MAX_ROWS)                                           \

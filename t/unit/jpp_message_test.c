@@ -585,8 +585,8 @@ jpp_question_is_valid(const jpp_message_question_t *question)
            && control->active <= 1
            && (control->lg_sample == -1
                || (control->lg_sample >= 10 && control->lg_sample <= 24))
-           && jpp_is_bool(&control->reset)
-           && jpp_is_bool(&control->purge);
+           && (control->reset == 0 || control->reset == 1)
+           && (control->purge == 0 || control->purge == 1);
 }
 
 
