@@ -6,10 +6,7 @@
 
 
 #include "jpp_notes.h"
-#include "jpp_test_fleet.h"
-
-
-#define JPP_TEST_MIB  ((uint64_t) 1024 * 1024)
+#include "jpp_test_findings.h"
 
 
 /* Sets the numbers of a rule to X of its bounds. */
@@ -23,19 +20,7 @@ typedef struct {
 } jpp_fall_row_t;
 
 
-typedef struct {
-    jpp_worker_t        workers[3];
-    jpp_history_t       history;
-    jpp_fleet_t         fleet;
-    jpp_system_t        system;
-    jpp_cgroup_t        cgroup;
-    jpp_zone_t          zone;
-    jpp_telemetry_t     telemetry;
-} jpp_fall_test_t;
-
-
 static void jpp_fall_test_init(void);
-static bool jpp_fall_test_finds(jpp_finding_id_t id);
 static bool jpp_fall_test_at(const jpp_fall_row_t *row, double x,
     bool stands);
 static void jpp_fall_test_log(void);
@@ -82,9 +67,9 @@ static const jpp_fall_row_t  jpp_fall_rows[] = {
 };
 
 
-static jpp_fall_test_t  jpp_test;
-static jpp_finding_t    jpp_found[JPP_FINDINGS];
-static jpp_notes_t      jpp_notes;
+static jpp_test_nginx_t  jpp_test;
+static jpp_finding_t     jpp_found[JPP_FINDINGS];
+static jpp_notes_t       jpp_notes;
 
 
 int
@@ -113,65 +98,38 @@ main(void)
 }
 
 
-/* three workers that have nothing to say */
-
 static void
 jpp_fall_test_init(void)
 {
-    size_t  i;
+    size_t        i;
+    jpp_stats_t  *stats;
 
-    memset(&jpp_test, 0, sizeof(jpp_test));
-    memset(&jpp_test.system, 0xff, sizeof(jpp_system_t));
-    memset(&jpp_test.cgroup, 0xff, sizeof(jpp_cgroup_t));
-    jpp_test.system.thp[0] = '\0';
-    jpp_test.cgroup.n_levels = jpp_test.cgroup.binding = 1;
+    jpp_test_nginx_init(&jpp_test);
 
-    for (i = 0; i < 3; i++) {
-        jpp_test.workers[i] = jpp_fleet_worker((uint32_t) i,
-                                               JPP_JEMALLOC_READY);
-        jpp_test.workers[i].stats.allocated = 1000 * JPP_TEST_MIB;
-        jpp_test.workers[i].stats.active = 1000 * JPP_TEST_MIB;
-        jpp_test.workers[i].stats.resident = 1000 * JPP_TEST_MIB;
+    for (i = 0; i < JPP_TEST_WORKERS; i++) {
+        stats = &jpp_test.workers[i].stats;
+
+        stats->allocated = 1000 * JPP_TEST_MIB;
+        stats->active = 1000 * JPP_TEST_MIB;
+        stats->resident = 1000 * JPP_TEST_MIB;
     }
-
-    jpp_test.fleet = jpp_fleet_of(3, jpp_test.workers, 3);
-
-    jpp_test.telemetry.fleet = &jpp_test.fleet;
-    jpp_test.telemetry.system = &jpp_test.system;
-    jpp_test.telemetry.cgroup = &jpp_test.cgroup;
-    jpp_test.telemetry.oom_kills = JPP_NONE;
-    jpp_test.telemetry.inherited = JPP_NONE;
-    jpp_test.telemetry.inherited_before = JPP_NONE;
-}
-
-
-static bool
-jpp_fall_test_finds(jpp_finding_id_t id)
-{
-    size_t  i, n;
-
-    n = jpp_findings(&jpp_test.telemetry, jpp_found);
-
-    for (i = 0; i < n; i++) {
-        if (jpp_found[i].number == id) {
-            return true;
-        }
-    }
-
-    return false;
 }
 
 
 static bool
 jpp_fall_test_at(const jpp_fall_row_t *row, double x, bool stands)
 {
+    jpp_finding_t  finding;
+
     jpp_fall_test_init();
 
     jpp_test.telemetry.standing = stands ? (uint32_t) 1 << row->id : 0;
 
     row->set(x);
 
-    return jpp_fall_test_finds(row->id);
+    jpp_finding_of(row->id, &finding);
+
+    return jpp_test_find(&jpp_test.telemetry, finding.id) != NULL;
 }
 
 
@@ -240,15 +198,15 @@ jpp_fall_grows(double x)
     uint64_t             t;
     jpp_history_point_t  point;
 
-    jpp_test.workers[0].history = &jpp_test.history;
-    jpp_history_init(&jpp_test.history);
+    jpp_test.workers[0].history = &jpp_test.histories[0];
+    jpp_history_init(&jpp_test.histories[0]);
 
     for (t = 0; t < 21600; t += 5) {
         point.allocated = 50 * JPP_TEST_MIB
                           + (uint64_t) (x * 16 * JPP_TEST_MIB * t / 3600);
         point.rss = 200 * JPP_TEST_MIB;
 
-        jpp_history_add(&jpp_test.history, t, &point);
+        jpp_history_add(&jpp_test.histories[0], t, &point);
     }
 }
 

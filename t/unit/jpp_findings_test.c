@@ -4,13 +4,9 @@
 
 #include <stdlib.h>
 
-#include "jpp_findings.h"
 #include "jpp_memory.h"
 #include "jpp_memory_write.h"
-#include "jpp_test_fleet.h"
-
-
-#define JPP_TEST_MIB  ((uint64_t) 1024 * 1024)
+#include "jpp_test_findings.h"
 
 
 /* four idle workers, without limits and zones */
@@ -40,7 +36,6 @@ static void jpp_findings_test_memory(void);
 
 
 static jpp_findings_test_t  jpp_test;
-static jpp_finding_t        jpp_test_findings[JPP_FINDINGS];
 static jpp_output_t         jpp_test_output;
 
 
@@ -97,34 +92,23 @@ jpp_findings_test_init(void)
 }
 
 
-/* its numbers; NULL: it is not found */
-
 static const char *
 jpp_findings_test_has(const char *id)
 {
-    size_t  i, n;
-
-    n = jpp_findings(&jpp_test.telemetry, jpp_test_findings);
-
-    for (i = 0; i < n; i++) {
-        if (strcmp(jpp_test_findings[i].id, id) == 0) {
-            return jpp_test_findings[i].because;
-        }
-    }
-
-    return NULL;
+    return jpp_test_because(jpp_test_find(&jpp_test.telemetry, id));
 }
 
 
 static void
 jpp_findings_test_limit(void)
 {
-    jpp_cgroup_t  *cgroup;
+    jpp_cgroup_t   *cgroup;
+    jpp_finding_t   findings[JPP_FINDINGS];
 
     jpp_findings_test_init();
     cgroup = &jpp_test.cgroup;
 
-    jpp_is_u64(jpp_findings(&jpp_test.telemetry, jpp_test_findings), 0,
+    jpp_is_u64(jpp_findings(&jpp_test.telemetry, findings), 0,
                "an idle nginx: nothing to say");
 
     jpp_test.telemetry.cgroup = cgroup;
@@ -154,7 +138,8 @@ jpp_findings_test_limit(void)
     jpp_is_str(jpp_findings_test_has("limit-near"),
                "64.0 MiB of 512.0 MiB are left, by the limit of a cgroup above "
                "its own", "less than 64 MiB of another's limit");
-    jpp_ok(jpp_test_findings[0].is_critical, "which is critical");
+    jpp_ok(jpp_test_find(&jpp_test.telemetry, "limit-near")->is_critical,
+           "which is critical");
 
     cgroup->levels[1].limit--;
     jpp_is_str(jpp_findings_test_has("limit-near"), NULL,

@@ -2,23 +2,9 @@
 /* Growth, by histories and inheritance; and profiles that say too little. */
 
 
-#include "jpp_findings.h"
 #include "jpp_heap.h"
 #include "jpp_intern.h"
-#include "jpp_test_fleet.h"
-
-
-#define JPP_TEST_MIB  ((uint64_t) 1024 * 1024)
-
-
-typedef struct {
-    jpp_worker_t      workers[3];
-    jpp_history_t     histories[3];
-    jpp_fleet_t       fleet;
-    jpp_system_t      system;
-    jpp_cgroup_t      cgroup;
-    jpp_telemetry_t   telemetry;
-} jpp_time_test_t;
+#include "jpp_test_findings.h"
 
 
 static void jpp_time_test_init(void);
@@ -36,8 +22,7 @@ static const char *jpp_time_test_profiled(const jpp_profile_t *profile,
     bool is_whole, const char *id);
 
 
-static jpp_time_test_t  jpp_test;
-static jpp_finding_t    jpp_test_findings[JPP_FINDINGS];
+static jpp_test_nginx_t  jpp_test;
 
 
 int
@@ -60,44 +45,19 @@ jpp_time_test_init(void)
 {
     size_t  i;
 
-    memset(&jpp_test, 0, sizeof(jpp_test));
-    memset(&jpp_test.system, 0xff, sizeof(jpp_system_t));
-    memset(&jpp_test.cgroup, 0xff, sizeof(jpp_cgroup_t));
-    jpp_test.system.thp[0] = '\0';
-    jpp_test.cgroup.n_levels = jpp_test.cgroup.binding = 1;
+    jpp_test_nginx_init(&jpp_test);
 
-    for (i = 0; i < 3; i++) {
-        jpp_test.workers[i] = jpp_fleet_worker((uint32_t) i,
-                                               JPP_JEMALLOC_READY);
+    for (i = 0; i < JPP_TEST_WORKERS; i++) {
         jpp_test.workers[i].history = &jpp_test.histories[i];
         jpp_time_test_grow(&jpp_test.histories[i], 7200, JPP_TEST_MIB, 0);
     }
-
-    jpp_test.fleet = jpp_fleet_of(3, jpp_test.workers, 3);
-
-    jpp_test.telemetry.fleet = &jpp_test.fleet;
-    jpp_test.telemetry.system = &jpp_test.system;
-    jpp_test.telemetry.cgroup = &jpp_test.cgroup;
-    jpp_test.telemetry.oom_kills = JPP_NONE;
-    jpp_test.telemetry.inherited = JPP_NONE;
-    jpp_test.telemetry.inherited_before = JPP_NONE;
 }
 
 
 static const char *
 jpp_time_test_has(const char *id)
 {
-    size_t  i, n;
-
-    n = jpp_findings(&jpp_test.telemetry, jpp_test_findings);
-
-    for (i = 0; i < n; i++) {
-        if (strcmp(jpp_test_findings[i].id, id) == 0) {
-            return jpp_test_findings[i].because;
-        }
-    }
-
-    return NULL;
+    return jpp_test_because(jpp_test_find(&jpp_test.telemetry, id));
 }
 
 
@@ -433,16 +393,11 @@ static const char *
 jpp_time_test_profiled(const jpp_profile_t *profile, bool is_whole,
     const char *id)
 {
-    size_t  i, n;
+    size_t  n;
 
-    n = jpp_findings_profile(&jpp_test.fleet, profile, is_whole,
-                             jpp_test_findings);
+    static jpp_finding_t  findings[JPP_FINDINGS];
 
-    for (i = 0; i < n; i++) {
-        if (strcmp(jpp_test_findings[i].id, id) == 0) {
-            return jpp_test_findings[i].because;
-        }
-    }
+    n = jpp_findings_profile(&jpp_test.fleet, profile, is_whole, findings);
 
-    return NULL;
+    return jpp_test_because(jpp_test_pick(findings, n, id));
 }
