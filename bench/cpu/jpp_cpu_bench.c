@@ -24,12 +24,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #include "jpp_cpu.h"
 #include "jpp_cpu_sampler.h"
+
+#include "../jpp_bench_clock.h"
 
 
 #define JPP_BENCH_SIGNALS  20000
@@ -102,27 +103,6 @@ static const jpp_bench_row_t  jpp_bench_rows[] = {
 };
 
 
-static uint64_t
-jpp_bench_now(void)
-{
-    struct timespec  ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-
-    return (uint64_t) ts.tv_sec * 1000000000 + (uint64_t) ts.tv_nsec;
-}
-
-
-static int
-jpp_bench_order(const void *one, const void *two)
-{
-    const uint64_t *a = one;
-    const uint64_t *b = two;
-
-    return *a < *b ? -1 : *a > *b;
-}
-
-
 static void
 jpp_bench_measure(void)
 {
@@ -145,10 +125,8 @@ jpp_bench_measure(void)
             times[n] = jpp_bench_now() - start;
         }
 
-        qsort(times, jpp_bench_rounds, sizeof(uint64_t), jpp_bench_order);
-
         printf("%-40s %8llu ns\n", jpp_bench_rows[i].name,
-               (unsigned long long) times[jpp_bench_rounds / 2]);
+               (unsigned long long) jpp_bench_median(times, jpp_bench_rounds));
     }
 
     free(times);

@@ -24,13 +24,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #include "jpp_cfi_entry.h"
 #include "jpp_test_complete.h"
 #include "jpp_test_unwind.h"
+
+#include "../jpp_bench_clock.h"
 
 
 #define JPP_BENCH_ROUNDS   2001
@@ -95,27 +96,6 @@ static const jpp_bench_row_t  jpp_bench_rows[] = {
 };
 
 
-static uint64_t
-jpp_bench_now(void)
-{
-    struct timespec  ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-
-    return (uint64_t) ts.tv_sec * 1000000000 + (uint64_t) ts.tv_nsec;
-}
-
-
-static int
-jpp_bench_order(const void *one, const void *two)
-{
-    const uint64_t *a = one;
-    const uint64_t *b = two;
-
-    return *a < *b ? -1 : *a > *b;
-}
-
-
 static void
 jpp_bench_measure(const jpp_bench_row_t *row)
 {
@@ -137,8 +117,7 @@ jpp_bench_measure(const jpp_bench_row_t *row)
         times[i] = jpp_bench_now() - start;
     }
 
-    qsort(times, JPP_BENCH_ROUNDS, sizeof(uint64_t), jpp_bench_order);
-    start = times[JPP_BENCH_ROUNDS / 2];
+    start = jpp_bench_median(times, JPP_BENCH_ROUNDS);
 
     printf("%-16s %6u %10llu %10.1f\n", row->name, n,
            (unsigned long long) start, (double) start / n);
