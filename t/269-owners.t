@@ -425,7 +425,7 @@ sub off {
     my @said = grep { /owner/ } @{ profile($answer)->{comments} };
 
     is_deeply(\@said, [ 'no sample has an owner: those of workers do, with '
-                        . 'jemalloc_pprof_owners on' ],
+                        . 'jemalloc_pprof_owners on, inherited ones never' ],
               'a comment says how to have them');
     is(join(' ', sort keys %{ allocated($nginx) }), '(unknown) (unknown)',
        'nobody is known');

@@ -41,6 +41,7 @@ subtests(
     'held and sampled' => [ \&both ],
     'by server, by upstream' => [ \&by ],
     'names with any bytes' => [ \&hostile ],
+    'what workers inherit' => [ \&inherited, 'jemalloc' ],
     'what is off' => [ \&off ],
     'one worker that is stopped' => [ \&stopped ],
     'clients that leave' => [ \&leaving ],
@@ -250,6 +251,33 @@ sub hostile {
     }
 
     undef @held;
+    $nginx->stop;
+}
+
+
+# It serves nobody: no location is unknown because of it.
+
+sub inherited {
+    my $map = "map_hash_max_size 65536;\nmap_hash_bucket_size 512;\n"
+        . "map \$uri \$large {\n"
+        . join('', map { "\"/$_" . 'x' x 100 . "\" \"" . 'y' x 200 . "\";\n" }
+                   1 .. 5000) . "}\n";
+    my $nginx = JppNginx->start(workers => 2,
+        http => "jemalloc_pprof_owners on;\n$map",
+        server => "location $tree/ { jemalloc_pprof; }");
+    my ($row) = rows(json($nginx, ''), '(inherited)');
+
+    is($row->{server}, '(inherited)', 'a row of what is inherited');
+    cmp_ok($row->{sampled}{bytes}, '>', 1 << 20, 'has the configuration');
+    like($nginx->get("$tree/heap?by=location&format=folded")->{body},
+         qr/^server \(inherited\);location \(inherited\);/m,
+         'and profiles have it so');
+
+    like($nginx->get("$tree/heap?by=location&format=top")->{body},
+         qr/^samples with an owner: \d+ of \d+ live ones$(?#
+            )|^no sample has an owner: .*, inherited ones never$/m,
+         'what says how many have an owner counts what there is');
+
     $nginx->stop;
 }
 

@@ -36,11 +36,20 @@ const char *const  jpp_root_keys[JPP_ROOTS] = {
 };
 
 
-/* a location may have no upstream, but what has no server is not known */
+/*
+ * A location may have no upstream, but what has no server is not known; unless
+ * it is the master's, which serves nobody.
+ */
 
 static const jpp_str_t  jpp_roots_words[JPP_ROOTS] = {
     [JPP_ROOT_SERVER] = { "(unknown)", 9 },
     [JPP_ROOT_LOCATION] = { "(unknown)", 9 },
+    [JPP_ROOT_UPSTREAM] = { "(none)", 6 }
+};
+
+static const jpp_str_t  jpp_roots_inherited[JPP_ROOTS] = {
+    [JPP_ROOT_SERVER] = { "(inherited)", 11 },
+    [JPP_ROOT_LOCATION] = { "(inherited)", 11 },
     [JPP_ROOT_UPSTREAM] = { "(none)", 6 }
 };
 
@@ -81,22 +90,33 @@ jpp_str_t
 jpp_roots_name(const jpp_profile_t *profile, uint32_t set, jpp_root_t root)
 {
     uint32_t                i;
+    jpp_str_t               key, value, none;
     const jpp_label_set_t  *labels;
 
     labels = &jpp_vec_items(profile->label_sets, jpp_label_set_t)[set];
+    none = jpp_roots_none(root);
 
     for (i = 0; i < labels->n; i++) {
 
-        if (labels->labels[i].str != 0
-            && strcmp(jpp_profile_str(profile, labels->labels[i].key).data,
-                      jpp_root_keys[root])
-               == 0)
+        if (labels->labels[i].str == 0) {
+            continue;
+        }
+
+        key = jpp_profile_str(profile, labels->labels[i].key);
+        value = jpp_profile_str(profile, labels->labels[i].str);
+
+        if (strcmp(key.data, jpp_root_keys[root]) == 0) {
+            return value;
+        }
+
+        if (strcmp(key.data, "origin") == 0
+            && strcmp(value.data, "master") == 0)
         {
-            return jpp_profile_str(profile, labels->labels[i].str);
+            none = jpp_roots_inherited[root];
         }
     }
 
-    return jpp_roots_none(root);
+    return none;
 }
 
 

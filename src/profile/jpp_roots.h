@@ -38,7 +38,7 @@ jpp_str_t jpp_roots_none(jpp_root_t root);
 
 /*
  * The name that the label set SET, an index, has as ROOT: its label, or the
- * word for none.
+ * word for none; another one where the set says origin=master.
  */
 jpp_str_t jpp_roots_name(const jpp_profile_t *profile, uint32_t set,
     jpp_root_t root);

@@ -94,9 +94,18 @@ jpp_heap_describe(jpp_profile_t *profile)
         return is_done;
     }
 
-    return facts->allocated == 0 && facts->live == 0
-           ? jpp_profile_comment(profile, "no sample has an owner: those of "
-                                 "workers do, with jemalloc_pprof_owners on")
+    if (facts->allocated == 0 && facts->live == 0) {
+        return jpp_profile_comment(profile, "no sample has an owner: those of "
+                                   "workers do, with jemalloc_pprof_owners "
+                                   "on, inherited ones never");
+    }
+
+    /* without prof_accum, nobody knows of those that were freed */
+
+    return profile->n_seen[0] == 0
+           ? jpp_profile_comment(profile, "samples with an owner: %" PRIu64
+                                 " of %" PRIu64 " live ones", facts->live,
+                                 profile->n_seen[1])
            : jpp_profile_comment(profile, "samples with an owner: %" PRIu64
                                  " of %" PRIu64 " live ones, %" PRIu64
                                  " of %" PRIu64 " in all", facts->live,

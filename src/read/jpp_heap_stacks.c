@@ -97,7 +97,7 @@ jpp_heap_read(jpp_profile_t *profile, const jpp_dump_t *dump,
     heap.scales.period = options->is_raw ? 1 : dump->period;
     heap.end = dump->end;
     heap.lead = dump->data;
-    heap.owners = dump->opened;
+    heap.owners = (options->is_baseline ? options->baseline_of : dump)->opened;
 
     heap.addresses.profile = profile;
     heap.addresses.maps = dump->maps;

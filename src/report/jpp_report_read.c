@@ -418,6 +418,7 @@ jpp_report_baseline_read(jpp_reporter_t *report, size_t i,
 
     if (rc == JPP_OK) {
         options->is_baseline = true;
+        options->baseline_of = dump;
         options->columns = report->split.baseline;
 
         rc = jpp_report_dump(&report->profile, report->symbols,

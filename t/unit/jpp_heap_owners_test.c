@@ -134,14 +134,14 @@ static const jpp_owned_t  jpp_owned[] = {
     { "the table", JPP_OWNED, "format=top&by=location&sort=cum",
       { "a.example     ~ ^/x y       31 B: prog+0x200\n",
         "\n\n       flat  flat%",
-        "samples with an owner: 3 of 5 live ones, 0 of 0 in all\n" },
+        "samples with an owner: 3 of 5 live ones\n" },
       NULL, false },
 
     { "a table of none",
       JPP_TEST_HEAD("1") JPP_OWNED_STACK("10", "0") JPP_TEST_MAPS,
       "format=top&by=location",
       { "no sample has an owner: those of workers do, with "
-        "jemalloc_pprof_owners on\n" }, NULL, false },
+        "jemalloc_pprof_owners on, inherited ones never\n" }, NULL, false },
 
     { "a table of nobody's interest", JPP_OWNED, "format=top", { NULL },
       "owner", false }
@@ -236,6 +236,68 @@ jpp_test_labels(void)
 }
 
 
+/* What workers inherit was there before owners were: it counts once. */
+
+#define JPP_OWNED_OLD                                                         \
+    "@ 0x400201 0x400301\n  t*: 1: 700 [0: 0]\n  t0: 1: 700 [0: 0]\n"
+
+static void
+jpp_test_inherited(void)
+{
+    size_t                 i;
+    char                  *text;
+    jpp_err_t              err;
+    jpp_vec_t             *out;
+    jpp_arena_t            arena;
+    jpp_capture_t          captures[2] = { 0 };
+    jpp_report_options_t   options;
+
+    static const char  baseline[] =
+        JPP_TEST_HEAD("1") JPP_OWNED_OLD JPP_TEST_MAPS;
+    static const char  now[] =
+        JPP_TEST_HEAD("1") JPP_OWNED_OLD JPP_OWNED_FRAME("20", " 0x2002")
+        JPP_TEST_MAPS "OWNERS:\n(unknown)\t(unknown)\na.example\t/b/\n";
+
+    static const jpp_label_t  labels[2] = {
+        { "worker", "0", 0, NULL }, { "worker", "1", 0, NULL }
+    };
+    static const jpp_label_t  master = { "origin", "master", 0, NULL };
+
+    options = jpp_test_options("format=folded&by=location");
+    jpp_arena_init(&arena, (size_t) 1 << 30);
+
+    for (i = 0; i < 2; i++) {
+        captures[i].data = now;
+        captures[i].len = sizeof(now) - 1;
+        captures[i].labels = &labels[i];
+        captures[i].n_labels = 1;
+        captures[i].baseline = baseline;
+        captures[i].baseline_len = sizeof(baseline) - 1;
+        captures[i].inherited_labels = &master;
+        captures[i].n_inherited_labels = 1;
+        captures[i].group = 1;
+    }
+
+    jpp_is_i64(jpp_test_report_into(&out, &arena, captures, 2, &options, &err),
+               JPP_OK, "two workers of one master");
+
+    text = jpp_vec_push(out, 1) != NULL ? (char *) out->data : NULL;
+
+    jpp_ok(text != NULL
+           && strstr(text, "server (inherited);location (inherited);"
+                           "prog+0x300;prog+0x200 700\n") != NULL,
+           "what they have from it is there once");
+    jpp_ok(text != NULL
+           && strstr(text, "server a.example;location /b/;"
+                           "prog+0x300;prog+0x200 20\n") != NULL,
+           "what a location has, of each");
+    jpp_ok(text != NULL && strstr(text, "(unknown)") == NULL,
+           "nothing is unknown");
+
+    jpp_arena_destroy(&arena);
+}
+
+
 /* No memory, at every call. */
 
 static void
@@ -276,6 +338,7 @@ main(void)
     }
 
     jpp_test_labels();
+    jpp_test_inherited();
     jpp_test_memory();
 
     return jpp_done();

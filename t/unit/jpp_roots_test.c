@@ -67,6 +67,53 @@ jpp_roots_test_case(const jpp_roots_case_t *row)
 }
 
 
+/* What workers have from the master is nobody's, which is known. */
+
+static void
+jpp_roots_test_inherited(void)
+{
+    size_t         i;
+    uint32_t       set;
+    jpp_arena_t    arena;
+    jpp_label_t    labels[2];
+    jpp_profile_t  profile;
+
+    static const struct {
+        const char  *origin;
+        const char  *server;
+        const char  *names[JPP_ROOTS];
+    } rows[] = {
+        { "master", "", { "(inherited)", "(inherited)", "(none)" } },
+        { "worker", "", { "(unknown)", "(unknown)", "(none)" } },
+        { "master", "a.example", { "a.example", "(inherited)", "(none)" } }
+    };
+
+    jpp_arena_init(&arena, JPP_OWNED_CAP);
+    (void) jpp_heap_init(&profile, &arena);
+
+    for (i = 0; i < jpp_nelts(rows); i++) {
+        memset(labels, 0, sizeof(labels));
+
+        labels[0].key = "origin";
+        labels[0].str = rows[i].origin;
+        labels[1].key = "server";
+        labels[1].str = rows[i].server;
+
+        (void) jpp_profile_labels(&profile, labels, 2, &set);
+
+        jpp_is_str(jpp_roots_name(&profile, set, JPP_ROOT_SERVER).data,
+                   rows[i].names[JPP_ROOT_SERVER], "origin=%s",
+                   rows[i].origin);
+        jpp_is_str(jpp_roots_name(&profile, set, JPP_ROOT_LOCATION).data,
+                   rows[i].names[JPP_ROOT_LOCATION], "its location");
+        jpp_is_str(jpp_roots_name(&profile, set, JPP_ROOT_UPSTREAM).data,
+                   rows[i].names[JPP_ROOT_UPSTREAM], "its upstream");
+    }
+
+    jpp_arena_destroy(&arena);
+}
+
+
 /* A profile without samples stays one. */
 
 static void
@@ -211,6 +258,7 @@ main(void)
         jpp_roots_test_case(&cases[i]);
     }
 
+    jpp_roots_test_inherited();
     jpp_roots_test_none();
     jpp_roots_test_hostile();
     jpp_roots_test_memory();
