@@ -16,9 +16,6 @@
 /* "nginx on " and the machine's name */
 #define NGX_HTTP_JEMALLOC_PPROF_TITLE       256
 
-/* what the arena needs beside the body */
-#define NGX_HTTP_JEMALLOC_PPROF_BODY_SPARE  (64 * 1024)
-
 
 /* What the shares become. */
 typedef struct {
@@ -459,24 +456,15 @@ ngx_http_jemalloc_pprof_report_findings(ngx_http_jemalloc_pprof_input_t *input,
 }
 
 
-/* Copied to pages of its own: a response may live long. */
+/* To pages of its own: a response may live long. */
 
 static jpp_code_t
 ngx_http_jemalloc_pprof_report_copy_body(
     ngx_http_jemalloc_pprof_report_t *report, const jpp_vec_t *out,
     jpp_err_t *err)
 {
-    jpp_arena_init(&report->arena,
-                   out->len + NGX_HTTP_JEMALLOC_PPROF_BODY_SPARE);
-
-    report->body = jpp_arena_alloc(&report->arena, out->len);
-
-    if (report->body == NULL) {
-        return jpp_err_memory(err);
-    }
-
-    ngx_memcpy(report->body, out->data, out->len);
     report->len = out->len;
+    report->body = jpp_arena_keep(&report->arena, out);
 
-    return JPP_OK;
+    return report->body != NULL ? JPP_OK : jpp_err_memory(err);
 }

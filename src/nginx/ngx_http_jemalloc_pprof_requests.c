@@ -18,9 +18,6 @@
 #define NGX_HTTP_JEMALLOC_PPROF_REQUESTS_CAP(max_size)                        \
     (4 * (max_size) + 256 * 1024 * 1024)
 
-/* what the arena needs beside the body */
-#define NGX_HTTP_JEMALLOC_PPROF_REQUESTS_SPARE  (64 * 1024)
-
 
 typedef struct {
     ngx_http_jemalloc_pprof_job_t        job;
@@ -257,19 +254,10 @@ ngx_http_jemalloc_pprof_requests_write(
 
     /* to pages of its own: a response may live long */
 
-    jpp_arena_init(&list->arena,
-                   out->len + NGX_HTTP_JEMALLOC_PPROF_REQUESTS_SPARE);
-
-    list->body = jpp_arena_alloc(&list->arena, out->len);
-
-    if (list->body == NULL) {
-        return NGX_ERROR;
-    }
-
-    ngx_memcpy(list->body, out->data, out->len);
     list->len = out->len;
+    list->body = jpp_arena_keep(&list->arena, out);
 
-    return NGX_OK;
+    return list->body != NULL ? NGX_OK : NGX_ERROR;
 }
 
 

@@ -21,9 +21,6 @@
 /* the model, the names of functions and the body */
 #define NGX_HTTP_JEMALLOC_PPROF_STALLS_CAP    (512 * 1024 * 1024)
 
-/* what the arena needs beside the body */
-#define NGX_HTTP_JEMALLOC_PPROF_STALLS_SPARE  (64 * 1024)
-
 /* "nginx on " and the machine's name */
 #define NGX_HTTP_JEMALLOC_PPROF_STALLS_TITLE  (NGX_MAXHOSTNAMELEN + 16)
 
@@ -309,19 +306,10 @@ ngx_http_jemalloc_pprof_stalls_write(ngx_http_jemalloc_pprof_stalls_t *stalls,
 
     /* to pages of its own: a response may live long */
 
-    jpp_arena_init(&stalls->arena,
-                   out->len + NGX_HTTP_JEMALLOC_PPROF_STALLS_SPARE);
-
-    stalls->body = jpp_arena_alloc(&stalls->arena, out->len);
-
-    if (stalls->body == NULL) {
-        return jpp_err_memory(err);
-    }
-
-    ngx_memcpy(stalls->body, out->data, out->len);
     stalls->len = out->len;
+    stalls->body = jpp_arena_keep(&stalls->arena, out);
 
-    return JPP_OK;
+    return stalls->body != NULL ? JPP_OK : jpp_err_memory(err);
 }
 
 

@@ -35,6 +35,7 @@ static void jpp_test_release(void);
 static unsigned jpp_script(jpp_arena_t *arena);
 static void jpp_test_fail_at(void);
 static void jpp_test_object(void);
+static void jpp_test_keep(void);
 
 
 int
@@ -48,6 +49,7 @@ main(void)
 
     jpp_test_alloc();
     jpp_test_object();
+    jpp_test_keep();
     jpp_test_large();
     jpp_test_strndup();
     jpp_test_cap();
@@ -187,6 +189,49 @@ jpp_test_object(void)
            && jpp_arena_object(PTRDIFF_MAX) == NULL, "no object that large");
 
     jpp_arena_object_destroy(NULL);
+}
+
+
+/* A body may live long: it has pages of its own, and few more than it needs. */
+
+static void
+jpp_test_keep(void)
+{
+    size_t        i, n;
+    uint8_t      *copy;
+    jpp_vec_t    *vec;
+    jpp_arena_t   from, to;
+
+    static const size_t  sizes[] = { 0, 1, 4096, 3 * JPP_MIB };
+
+    for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        jpp_arena_init(&from, 64 * JPP_MIB);
+
+        vec = jpp_vec_create(&from);
+        n = sizes[i];
+
+        memset(jpp_vec_push(vec, n + 1), 'x', n);
+        vec->len = n;
+
+        copy = jpp_arena_keep(&to, vec);
+        jpp_arena_destroy(&from);
+
+        jpp_ok(copy != NULL && jpp_is_all(copy, 'x', n)
+               && to.mapped <= n + 128 * 1024,
+               "%zu bytes outlive where they were made", n);
+
+        jpp_arena_destroy(&to);
+    }
+
+    jpp_arena_init(&from, JPP_MIB);
+    vec = jpp_vec_create(&from);
+    vec->len = SIZE_MAX / 4;
+
+    jpp_ok(jpp_arena_keep(&to, vec) == NULL, "no memory for as much");
+
+    vec->len = 0;
+    jpp_arena_destroy(&to);
+    jpp_arena_destroy(&from);
 }
 
 
