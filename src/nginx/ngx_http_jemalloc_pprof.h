@@ -22,6 +22,7 @@
  *     memory     what the kernel and jemalloc count, and findings
  *     metrics    the same for Prometheus      |
  *     locations  what each location costs     |
+ *     locations_list  its answers as a list
  *     requests   the largest requests         |
  *     stalls     what kept the event loop     |
  *     control    changes to the profiler      |
