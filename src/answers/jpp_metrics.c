@@ -37,6 +37,7 @@ typedef struct {
     bool                     is_openmetrics;
     jpp_sink_t              *sink;
     jpp_metrics_nginx_t      nginx;
+    jpp_metrics_worker_t    *workers;      /* as in telemetry->fleet */
     jpp_metrics_worker_t     exiting;
 } jpp_metrics_t;
 
@@ -45,7 +46,7 @@ static void jpp_metrics_head(const jpp_metrics_t *metrics,
     const jpp_metrics_row_t *family);
 static void jpp_metrics_family(const jpp_metrics_t *metrics,
     const jpp_metrics_row_t *family, const jpp_metrics_row_t *end);
-static void jpp_metrics_workers(const jpp_metrics_t *metrics,
+static void jpp_metrics_each(const jpp_metrics_t *metrics,
     const jpp_metrics_row_t *family, const jpp_metrics_row_t *end);
 static void jpp_metrics_zones(const jpp_metrics_t *metrics,
     const jpp_metrics_row_t *family, const jpp_metrics_row_t *end);
@@ -77,9 +78,9 @@ static const char  *jpp_metrics_suffixes[JPP_METRICS_TYPES] = {
 };
 
 
-void
+bool
 jpp_metrics_write(const jpp_telemetry_t *telemetry, bool is_openmetrics,
-    jpp_sink_t *sink)
+    jpp_arena_t *arena, jpp_sink_t *sink)
 {
     jpp_metrics_t             metrics;
     const jpp_metrics_row_t  *family, *end;
@@ -88,8 +89,17 @@ jpp_metrics_write(const jpp_telemetry_t *telemetry, bool is_openmetrics,
     metrics.is_openmetrics = is_openmetrics;
     metrics.sink = sink;
 
+    /* each is written by many families */
+
+    metrics.workers = jpp_arena_alloc(arena, telemetry->fleet->n
+                                             * sizeof(jpp_metrics_worker_t));
+
+    if (metrics.workers == NULL) {
+        return false;
+    }
+
     jpp_metrics_nginx(telemetry, &metrics.nginx);
-    jpp_metrics_exiting(telemetry, &metrics.exiting);
+    jpp_metrics_workers(telemetry, metrics.workers, &metrics.exiting);
 
     for (family = jpp_metrics_rows; family->label != NULL; family = end) {
 
@@ -104,6 +114,8 @@ jpp_metrics_write(const jpp_telemetry_t *telemetry, bool is_openmetrics,
     if (is_openmetrics) {
         jpp_sink_str(sink, "# EOF\n");
     }
+
+    return true;
 }
 
 
@@ -160,7 +172,7 @@ jpp_metrics_family(const jpp_metrics_t *metrics,
         break;
 
     case JPP_METRICS_WORKER:
-        jpp_metrics_workers(metrics, family, end);
+        jpp_metrics_each(metrics, family, end);
         break;
 
     case JPP_METRICS_CGROUP:
@@ -196,13 +208,12 @@ jpp_metrics_family(const jpp_metrics_t *metrics,
 
 
 static void
-jpp_metrics_workers(const jpp_metrics_t *metrics,
+jpp_metrics_each(const jpp_metrics_t *metrics,
     const jpp_metrics_row_t *family, const jpp_metrics_row_t *end)
 {
     char                   label[JPP_METRICS_LABEL];
     size_t                 i;
     const jpp_worker_t    *worker;
-    jpp_metrics_worker_t   values;
 
     for (i = 0; i < metrics->telemetry->fleet->n; i++) {
         worker = &metrics->telemetry->fleet->workers[i];
@@ -211,12 +222,10 @@ jpp_metrics_workers(const jpp_metrics_t *metrics,
             continue;
         }
 
-        jpp_metrics_worker(metrics->telemetry, worker, &values);
-
         (void) snprintf(label, sizeof(label), "worker=\"%" PRIu32 "\"",
                         worker->who.index);
 
-        jpp_metrics_series(metrics, family, end, &values, label);
+        jpp_metrics_series(metrics, family, end, &metrics->workers[i], label);
     }
 
     if (family->is_sum && metrics->nginx.exiting != 0) {

@@ -17,12 +17,16 @@
 #define _JPP_METRICS_H_INCLUDED_
 
 
+#include "jpp_arena.h"
 #include "jpp_telemetry.h"
 
 
-/* Write TELEMETRY to SINK, which the caller flushes. */
-void jpp_metrics_write(const jpp_telemetry_t *telemetry, bool is_openmetrics,
-    jpp_sink_t *sink);
+/*
+ * Write TELEMETRY to SINK, which the caller flushes, with some memory of ARENA.
+ * False: it has none, and nothing is written.
+ */
+bool jpp_metrics_write(const jpp_telemetry_t *telemetry, bool is_openmetrics,
+    jpp_arena_t *arena, jpp_sink_t *sink);
 
 
 #endif /* _JPP_METRICS_H_INCLUDED_ */

@@ -4,6 +4,8 @@
 #include "jpp_metrics_values.h"
 
 
+static void jpp_metrics_worker(const jpp_telemetry_t *telemetry,
+    const jpp_worker_t *worker, jpp_metrics_worker_t *values);
 static void jpp_metrics_add(jpp_metrics_worker_t *sums,
     const jpp_metrics_worker_t *values);
 
@@ -45,6 +47,27 @@ jpp_metrics_nginx(const jpp_telemetry_t *telemetry, jpp_metrics_nginx_t *nginx)
 
 
 void
+jpp_metrics_workers(const jpp_telemetry_t *telemetry,
+    jpp_metrics_worker_t *workers, jpp_metrics_worker_t *exiting)
+{
+    size_t              i;
+    const jpp_fleet_t  *fleet;
+
+    fleet = telemetry->fleet;
+
+    memset(exiting, 0xff, sizeof(jpp_metrics_worker_t));
+
+    for (i = 0; i < fleet->n; i++) {
+        jpp_metrics_worker(telemetry, &fleet->workers[i], &workers[i]);
+
+        if (fleet->workers[i].is_exiting) {
+            jpp_metrics_add(exiting, &workers[i]);
+        }
+    }
+}
+
+
+static void
 jpp_metrics_worker(const jpp_telemetry_t *telemetry,
     const jpp_worker_t *worker, jpp_metrics_worker_t *values)
 {
@@ -91,28 +114,6 @@ jpp_metrics_worker(const jpp_telemetry_t *telemetry,
                                   + sampler->dropped_sites;
         values->sampler_cut = sampler->cut;
         values->sampler_bytes = sampler->bytes;
-    }
-}
-
-
-void
-jpp_metrics_exiting(const jpp_telemetry_t *telemetry,
-    jpp_metrics_worker_t *exiting)
-{
-    size_t                i;
-    const jpp_fleet_t    *fleet;
-    jpp_metrics_worker_t  values;
-
-    fleet = telemetry->fleet;
-
-    memset(exiting, 0xff, sizeof(jpp_metrics_worker_t));
-
-    for (i = 0; i < fleet->n; i++) {
-
-        if (fleet->workers[i].is_exiting) {
-            jpp_metrics_worker(telemetry, &fleet->workers[i], &values);
-            jpp_metrics_add(exiting, &values);
-        }
     }
 }
 

@@ -53,13 +53,12 @@ typedef struct {
 void jpp_metrics_nginx(const jpp_telemetry_t *telemetry,
     jpp_metrics_nginx_t *nginx);
 
-/* Fill VALUES for WORKER. */
-void jpp_metrics_worker(const jpp_telemetry_t *telemetry,
-    const jpp_worker_t *worker, jpp_metrics_worker_t *values);
-
-/* Fill EXITING with the sums over the workers that are exiting. */
-void jpp_metrics_exiting(const jpp_telemetry_t *telemetry,
-    jpp_metrics_worker_t *exiting);
+/*
+ * Fill WORKERS with the values of each worker, and EXITING with the sums over
+ * those that are exiting.
+ */
+void jpp_metrics_workers(const jpp_telemetry_t *telemetry,
+    jpp_metrics_worker_t *workers, jpp_metrics_worker_t *exiting);
 
 
 #endif /* _JPP_METRICS_VALUES_H_INCLUDED_ */

@@ -83,7 +83,6 @@ ngx_http_jemalloc_pprof_metrics_write(
 
     ngx_http_jemalloc_pprof_telemetry_kernel(telemetry);
 
-    jpp_metrics_write(&telemetry->all, is_openmetrics, sink);
-
-    return NGX_OK;
+    return jpp_metrics_write(&telemetry->all, is_openmetrics, arena, sink)
+           ? NGX_OK : NGX_ERROR;
 }

@@ -9,8 +9,12 @@
 
 #include "jpp_metrics.h"
 #include "jpp_metrics_rows.h"
+#include "jpp_notes.h"
 #include "jpp_test_fleet.h"
 #include "jpp_version.h"
+
+
+#define JPP_METRICS_CAP  (32 * 1024 * 1024)
 
 
 typedef struct {
@@ -33,6 +37,8 @@ static void jpp_metrics_test_version(void);
 static void jpp_metrics_test_unknown(void);
 static void jpp_metrics_test_families(void);
 static void jpp_metrics_test_failing(void);
+static int jpp_metrics_test_count(void *ctx, const uint8_t *data, size_t len);
+static void jpp_metrics_test_many(void);
 static const char *jpp_metrics_test_write(const jpp_metrics_test_t *test,
     bool is_openmetrics);
 static bool jpp_metrics_test_has(const char *text, const char *line);
@@ -58,6 +64,7 @@ main(int argc, char **argv)
     jpp_metrics_test_unknown();
     jpp_metrics_test_families();
     jpp_metrics_test_failing();
+    jpp_metrics_test_many();
 
     return jpp_done();
 }
@@ -143,13 +150,16 @@ static const char *
 jpp_metrics_test_write(const jpp_metrics_test_t *test, bool is_openmetrics)
 {
     jpp_sink_t      sink;
+    jpp_arena_t     arena;
     static uint8_t  buffer[4096];
 
     memset(&jpp_metrics_test_out, 0, sizeof(jpp_output_t));
 
     jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_output_write,
                   &jpp_metrics_test_out);
-    jpp_metrics_write(&test->telemetry, is_openmetrics, &sink);
+    jpp_arena_init(&arena, JPP_METRICS_CAP);
+    (void) jpp_metrics_write(&test->telemetry, is_openmetrics, &arena, &sink);
+    jpp_arena_destroy(&arena);
     (void) jpp_sink_flush(&sink);
 
     return jpp_metrics_test_out.text;
@@ -376,9 +386,11 @@ jpp_metrics_test_failing(void)
 {
     unsigned        i;
     jpp_sink_t      sink;
+    jpp_arena_t     arena;
     static uint8_t  buffer[256];
 
     jpp_metrics_test_init(&jpp_metrics_test);
+    jpp_arena_init(&arena, JPP_METRICS_CAP);
 
     for (i = 1; i < 1000; i++) {
         memset(&jpp_metrics_test_out, 0, sizeof(jpp_output_t));
@@ -386,7 +398,8 @@ jpp_metrics_test_failing(void)
 
         jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_output_write,
                       &jpp_metrics_test_out);
-        jpp_metrics_write(&jpp_metrics_test.telemetry, false, &sink);
+        (void) jpp_metrics_write(&jpp_metrics_test.telemetry, false, &arena,
+                                 &sink);
 
         if (jpp_sink_flush(&sink) == 0) {
             break;
@@ -394,4 +407,66 @@ jpp_metrics_test_failing(void)
     }
 
     jpp_ok(i > 10 && i < 1000, "each of %u writes fails once", i);
+
+    arena.fail_at = arena.n_calls + 1;
+    jpp_ok(!jpp_metrics_write(&jpp_metrics_test.telemetry, false, &arena,
+                              &sink), "no memory");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static int
+jpp_metrics_test_count(void *ctx, const uint8_t *data, size_t len)
+{
+    size_t  i, *lines = ctx;
+
+    for (i = 0; i < len; i++) {
+        *lines += data[i] == '\n';
+    }
+
+    return 0;
+}
+
+
+/* As many as there may be: each has the lines that one alone has. */
+
+static void
+jpp_metrics_test_many(void)
+{
+    size_t         i, k, lines[2];
+    jpp_sink_t     sink;
+    jpp_arena_t    arena;
+
+    static const size_t    sizes[] = { 1, JPP_NOTES };
+    static jpp_worker_t    workers[JPP_NOTES];
+    static uint8_t         buffer[4096];
+
+    jpp_metrics_test_init(&jpp_metrics_test);
+
+    for (i = 0; i < JPP_NOTES; i++) {
+        workers[i] = jpp_metrics_test.workers[0];
+        workers[i].who.index = (uint32_t) i;
+    }
+
+    jpp_metrics_test.fleet.workers = workers;
+
+    for (i = 0, k = 0; i < 2; i++) {
+        lines[i] = 0;
+        jpp_metrics_test.fleet.n = sizes[i];
+
+        jpp_arena_init(&arena, JPP_METRICS_CAP);
+        jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_metrics_test_count,
+                      &lines[i]);
+
+        k += jpp_metrics_write(&jpp_metrics_test.telemetry, false, &arena,
+                               &sink)
+             && jpp_sink_flush(&sink) == 0;
+
+        jpp_arena_destroy(&arena);
+    }
+
+    jpp_is_u64(k, 2, "metrics of %zu workers", sizes[1]);
+    jpp_ok(lines[1] > sizes[1] && (lines[1] - lines[0]) % (sizes[1] - 1) == 0,
+           "%zu lines for each", (lines[1] - lines[0]) / (sizes[1] - 1));
 }
