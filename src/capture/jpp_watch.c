@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "jpp_source.h"
+#include "jpp_thread.h"
 #include "jpp_watch.h"
 #include "jpp_watch_maps.h"
 #include "jpp_watch_take.h"
@@ -167,6 +168,8 @@ jpp_watch_main(void *data)
 
     (void) pthread_setname_np(pthread_self(), "jpp-watch");
     (void) jpp_source_sample_thread(JPP_SOURCE_BY_NONE);
+    jpp_thread_leave_files();
+    jpp_watch_take_begin();
 
     (void) pthread_mutex_lock(&watch->mutex);
 
@@ -179,6 +182,8 @@ jpp_watch_main(void *data)
     }
 
     (void) pthread_mutex_unlock(&watch->mutex);
+
+    jpp_watch_take_end();
 
     return NULL;
 }

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+#include "jpp_peek.h"
 #include "jpp_stall.h"
 
 
@@ -26,9 +27,10 @@ typedef struct {
 
     /*
      * [signal] If WORD, one of the stack's, says what is served, add that to
-     * STALL; false: it does not.
+     * STALL; false: it does not.  Memory that may not be there is read by PEEK.
      */
-    bool            (*serves)(uintptr_t word, jpp_stall_t *stall);
+    bool            (*serves)(const jpp_peek_t *peek, uintptr_t word,
+                              jpp_stall_t *stall);
 
     /*
      * Store STALL where it outlives this process; *ID is 0 the first time, and

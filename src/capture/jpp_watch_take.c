@@ -26,6 +26,14 @@
 #define JPP_WATCH_IDLE    3
 
 
+/* who looks at the stack */
+typedef enum {
+    JPP_WATCH_LOOP = 0,       /* the loop's thread, in the handler */
+    JPP_WATCH_WATCHER,
+    JPP_WATCH_LOOKERS
+} jpp_watch_looker_t;
+
+
 typedef struct {
     const jpp_watch_loop_t   *loop;
     pid_t                     tid;         /* of the loop's thread */
@@ -41,7 +49,8 @@ typedef struct {
     jpp_stall_t               answer;
 
     bool                      is_cancelled;
-    bool                      is_scanning;
+
+    jpp_peek_t                peeks[JPP_WATCH_LOOKERS];
 } jpp_watch_take_t;
 
 
@@ -51,7 +60,8 @@ static bool jpp_watch_take_read(const jpp_blocked_t *blocked,
 static void jpp_watch_take_interrupted(const jpp_signal_t *signal);
 static void jpp_watch_take_stack(jpp_stall_t *stall, const uintptr_t *pcs,
     uint32_t n);
-static void jpp_watch_take_serves(uintptr_t rsp, jpp_stall_t *stall);
+static void jpp_watch_take_serves(jpp_watch_looker_t who, uintptr_t rsp,
+    jpp_stall_t *stall);
 
 
 static jpp_watch_take_t  jpp_watch_taken;
@@ -69,6 +79,10 @@ jpp_watch_take_init(const jpp_watch_loop_t *loop, jpp_err_t *err)
 
     (void) jpp_backtrace_start();
 
+    /* without it nobody knows what was served */
+
+    (void) jpp_peek_open(&jpp_watch_taken.peeks[JPP_WATCH_LOOP]);
+
     rc = jpp_signal_claim(JPP_SIGNAL_STALL, jpp_watch_take_interrupted, err);
 
     jpp_watch_taken.has_signal = rc == JPP_OK;
@@ -83,6 +97,22 @@ jpp_watch_take_exit(void)
     if (jpp_watch_taken.has_signal) {
         jpp_signal_release(JPP_SIGNAL_STALL);
     }
+
+    jpp_peek_close(&jpp_watch_taken.peeks[JPP_WATCH_LOOP]);
+}
+
+
+void
+jpp_watch_take_begin(void)
+{
+    (void) jpp_peek_open(&jpp_watch_taken.peeks[JPP_WATCH_WATCHER]);
+}
+
+
+void
+jpp_watch_take_end(void)
+{
+    jpp_peek_close(&jpp_watch_taken.peeks[JPP_WATCH_WATCHER]);
 }
 
 
@@ -210,7 +240,7 @@ jpp_watch_take_read(const jpp_blocked_t *blocked, jpp_stall_t *stall)
     n = jpp_backtrace_blocked(blocked, pcs, JPP_STALL_DEPTH);
 
     jpp_watch_take_stack(stall, pcs, n);
-    jpp_watch_take_serves(blocked->rsp, stall);
+    jpp_watch_take_serves(JPP_WATCH_WATCHER, blocked->rsp, stall);
 
     return n != 0;
 }
@@ -288,7 +318,8 @@ jpp_watch_take_interrupted(const jpp_signal_t *signal)
     jpp_watch_take_stack(&jpp_watch_taken.answer, pcs, n);
 
     jpp_unwind_interrupted(&at, signal->ucontext);
-    jpp_watch_take_serves(at.registers[JPP_CFI_RSP], &jpp_watch_taken.answer);
+    jpp_watch_take_serves(JPP_WATCH_LOOP, at.registers[JPP_CFI_RSP],
+                          &jpp_watch_taken.answer);
 
     __atomic_store_n(&jpp_watch_taken.answered, iteration, __ATOMIC_SEQ_CST);
 }
@@ -310,23 +341,17 @@ jpp_watch_take_stack(jpp_stall_t *stall, const uintptr_t *pcs, uint32_t n)
 }
 
 
-/*
- * What functions work on is in their frames, the innermost first.  The thread
- * may run again, and be interrupted, while its words are looked at here.
- */
+/* What functions work on is in their frames, the innermost first. */
 
 static void
-jpp_watch_take_serves(uintptr_t rsp, jpp_stall_t *stall)
+jpp_watch_take_serves(jpp_watch_looker_t who, uintptr_t rsp,
+    jpp_stall_t *stall)
 {
-    uint32_t   i;
-    uintptr_t  top, word, last;
+    uint32_t           i;
+    uintptr_t          top, word, last;
+    const jpp_peek_t  *peek;
 
-    if (__atomic_exchange_n(&jpp_watch_taken.is_scanning, true,
-                            __ATOMIC_SEQ_CST))
-    {
-        return;
-    }
-
+    peek = &jpp_watch_taken.peeks[who];
     top = jpp_backtrace_top(rsp);
     last = 0;
 
@@ -334,7 +359,7 @@ jpp_watch_take_serves(uintptr_t rsp, jpp_stall_t *stall)
         word = jpp_frame_word(rsp);
 
         if (word != last && (word < rsp || word >= top)
-            && jpp_watch_taken.loop->serves(word, stall))
+            && jpp_watch_taken.loop->serves(peek, word, stall))
         {
             break;
         }
@@ -342,6 +367,4 @@ jpp_watch_take_serves(uintptr_t rsp, jpp_stall_t *stall)
         last = word;
         rsp += sizeof(uintptr_t);
     }
-
-    __atomic_store_n(&jpp_watch_taken.is_scanning, false, __ATOMIC_SEQ_CST);
 }

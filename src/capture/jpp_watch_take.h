@@ -21,6 +21,13 @@
 jpp_code_t jpp_watch_take_init(const jpp_watch_loop_t *loop, jpp_err_t *err);
 void jpp_watch_take_exit(void);
 
+/*
+ * In the watcher's thread, which has descriptors of its own: before it looks
+ * and after.  All below is for that thread, too.
+ */
+void jpp_watch_take_begin(void);
+void jpp_watch_take_end(void);
+
 /* Does the loop wait for events, and not somebody within it for something? */
 bool jpp_watch_take_is_idle(void);
 

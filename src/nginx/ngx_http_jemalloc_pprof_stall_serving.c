@@ -2,8 +2,6 @@
 #include "ngx_http_jemalloc_pprof.h"
 #include "ngx_http_jemalloc_pprof_stall_serving.h"
 
-#include "jpp_peek.h"
-
 
 /* of a request, as far as it is looked at */
 #define NGX_HTTP_JEMALLOC_PPROF_PREFIX  offsetof(ngx_http_request_t, header_in)
@@ -14,11 +12,9 @@
 
 
 static ngx_uint_t ngx_http_jemalloc_pprof_stall_is_server(uintptr_t cscf);
-static void ngx_http_jemalloc_pprof_stall_name(const ngx_str_t *name,
-    char to[JPP_STALL_NAME]);
+static void ngx_http_jemalloc_pprof_stall_name(const jpp_peek_t *peek,
+    const ngx_str_t *name, char to[JPP_STALL_NAME]);
 
-
-static jpp_peek_t  ngx_http_jemalloc_pprof_stall_peek = { { -1, -1 } };
 
 static const ngx_http_core_main_conf_t  *ngx_http_jemalloc_pprof_stall_cmcf;
 
@@ -28,12 +24,6 @@ ngx_http_jemalloc_pprof_stall_serving(ngx_cycle_t *cycle)
 {
     ngx_http_jemalloc_pprof_stall_cmcf =
         ngx_http_cycle_get_module_main_conf(cycle, ngx_http_core_module);
-
-    /* without it nobody knows what was served */
-
-    if (ngx_http_jemalloc_pprof_stall_peek.fds[0] == -1) {
-        (void) jpp_peek_open(&ngx_http_jemalloc_pprof_stall_peek);
-    }
 }
 
 
@@ -43,11 +33,11 @@ ngx_http_jemalloc_pprof_stall_serving(ngx_cycle_t *cycle)
  */
 
 bool
-ngx_http_jemalloc_pprof_stall_serves(uintptr_t word, jpp_stall_t *stall)
+ngx_http_jemalloc_pprof_stall_serves(const jpp_peek_t *peek, uintptr_t word,
+    jpp_stall_t *stall)
 {
     uintptr_t            cscf, clcf;
     ngx_str_t            name;
-    const jpp_peek_t    *peek;
     ngx_http_request_t   r;
 
     if (word % sizeof(void *) != 0
@@ -56,8 +46,6 @@ ngx_http_jemalloc_pprof_stall_serves(uintptr_t word, jpp_stall_t *stall)
     {
         return false;
     }
-
-    peek = &ngx_http_jemalloc_pprof_stall_peek;
 
     if (!jpp_peek(peek, word, &r, NGX_HTTP_JEMALLOC_PPROF_PREFIX)) {
         return false;
@@ -72,7 +60,7 @@ ngx_http_jemalloc_pprof_stall_serves(uintptr_t word, jpp_stall_t *stall)
         return false;
     }
 
-    ngx_http_jemalloc_pprof_stall_name(
+    ngx_http_jemalloc_pprof_stall_name(peek,
         &((ngx_http_core_srv_conf_t *) cscf)->server_name, stall->server);
 
     if (jpp_peek(peek,
@@ -82,7 +70,7 @@ ngx_http_jemalloc_pprof_stall_serves(uintptr_t word, jpp_stall_t *stall)
                     clcf + offsetof(ngx_http_core_loc_conf_t, name), &name,
                     sizeof(ngx_str_t)))
     {
-        ngx_http_jemalloc_pprof_stall_name(&name, stall->location);
+        ngx_http_jemalloc_pprof_stall_name(peek, &name, stall->location);
     }
 
     if (!jpp_peek(peek, (uintptr_t) r.connection
@@ -117,16 +105,14 @@ ngx_http_jemalloc_pprof_stall_is_server(uintptr_t cscf)
 
 
 static void
-ngx_http_jemalloc_pprof_stall_name(const ngx_str_t *name,
-    char to[JPP_STALL_NAME])
+ngx_http_jemalloc_pprof_stall_name(const jpp_peek_t *peek,
+    const ngx_str_t *name, char to[JPP_STALL_NAME])
 {
     size_t  len;
 
     len = ngx_min(name->len, JPP_STALL_NAME - 1);
 
-    if (!jpp_peek(&ngx_http_jemalloc_pprof_stall_peek, (uintptr_t) name->data,
-                  to, len))
-    {
+    if (!jpp_peek(peek, (uintptr_t) name->data, to, len)) {
         len = 0;
     }
 

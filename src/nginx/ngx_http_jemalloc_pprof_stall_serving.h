@@ -14,9 +14,8 @@
 #include <ngx_config.h>
 #include <ngx_core.h>
 
+#include "jpp_peek.h"
 #include "jpp_stall.h"
-
-#include <stdbool.h>
 
 
 /* Once for each configuration in use. */
@@ -24,9 +23,10 @@ void ngx_http_jemalloc_pprof_stall_serving(ngx_cycle_t *cycle);
 
 /*
  * [signal] Is WORD, which may be anything, a request's address?  If so, STALL
- * has its server, its location and its connection.  One caller at a time.
+ * has its server, its location and its connection.  PEEK is the caller's.
  */
-bool ngx_http_jemalloc_pprof_stall_serves(uintptr_t word, jpp_stall_t *stall);
+bool ngx_http_jemalloc_pprof_stall_serves(const jpp_peek_t *peek,
+    uintptr_t word, jpp_stall_t *stall);
 
 
 #endif /* _NGX_HTTP_JEMALLOC_PPROF_STALL_SERVING_H_INCLUDED_ */

@@ -43,10 +43,10 @@ jpp_test_entries(const char *path)
 }
 
 
-/* Has this process N threads beside its first, none of which has a file? */
+/* Has this process N threads beside its first, each with FILES of its own? */
 
 static inline bool
-jpp_test_has_fileless(int n)
+jpp_test_has_files(int n, int files)
 {
     DIR            *dir;
     pid_t           tid;
@@ -66,7 +66,7 @@ jpp_test_has_fileless(int n)
             (void) snprintf(path, sizeof(path), "/proc/self/task/%d/fd",
                             (int) tid);
 
-            n -= jpp_test_entries(path) == 0 ? 1 : 1000;
+            n -= jpp_test_entries(path) == files ? 1 : 1000;
         }
     }
 
@@ -79,7 +79,7 @@ jpp_test_has_fileless(int n)
 /* Soon, at least; and where this kernel has the call. */
 
 static inline void
-jpp_test_fileless(int n, const char *what)
+jpp_test_files(int n, int files, const char *what)
 {
     int   tries;
     bool  has;
@@ -91,7 +91,7 @@ jpp_test_fileless(int n, const char *what)
 #endif
 
     for (tries = 10000; has && tries != 0; tries--) {
-        if (jpp_test_has_fileless(n)) {
+        if (jpp_test_has_files(n, files)) {
             break;
         }
 

@@ -38,7 +38,7 @@ main(void)
 
     while (sem_wait(&jpp_left) == -1) { /* void */ }
 
-    jpp_test_fileless(1, "it has no descriptor");
+    jpp_test_files(1, 0, "it has no descriptor");
 
     jpp_is_i64(write(fds[1], "x", 1), 1, "what the process has open stays");
     (void) close(fds[1]);
@@ -48,7 +48,7 @@ main(void)
 
     (void) sem_post(&jpp_go);
 
-    jpp_test_fileless(0, "it is gone");
+    jpp_test_files(0, 0, "it is gone");
 
     if (jpp_cpu_check(&err) == JPP_ERR_ABSENT) {
         jpp_ok(true, "no sampler: %s", err.text);
@@ -58,9 +58,9 @@ main(void)
     window = jpp_cpu_open(JPP_MODE_CPU, 99, &err);
 
     jpp_ok(window != NULL, "a window: %s", err.text);
-    jpp_test_fileless(1, "the sampler has no descriptor");
+    jpp_test_files(1, 0, "the sampler has no descriptor");
     jpp_cpu_close(window);
-    jpp_test_fileless(0, "it is gone");
+    jpp_test_files(0, 0, "it is gone");
 
     return jpp_done();
 }

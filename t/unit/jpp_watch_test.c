@@ -17,6 +17,7 @@
 #include "jpp_maps.h"
 #include "jpp_stalls.h"
 #include "jpp_test.h"
+#include "jpp_test_threads.h"
 #include "jpp_unwind.h"
 #include "jpp_watch.h"
 
@@ -52,7 +53,8 @@ static void falters(int ms);
 static void spins(int ms);
 static uint64_t iteration(void);
 static uint64_t age(void);
-static bool serves(uintptr_t word, jpp_stall_t *stall);
+static bool serves(const jpp_peek_t *peek, uintptr_t word,
+    jpp_stall_t *stall);
 static void store(const jpp_stall_t *stall, uint64_t *id);
 static uint64_t now(void);
 static void foreign(int signo);
@@ -99,6 +101,7 @@ main(void)
     jpp_ok(jpp_watch_start(&loop, &err) == JPP_OK, "the watcher starts");
 
     jpp_ok(is_first(), "the first iteration is like any other");
+    jpp_test_files(1, 2, "the watcher has a pipe of its own");
 
     n_stored = 0;
     once(waits);
@@ -391,15 +394,10 @@ age(void)
 
 
 static bool
-serves(uintptr_t word, jpp_stall_t *stall)
+serves(const jpp_peek_t *peek, uintptr_t word, jpp_stall_t *stall)
 {
-    if (word != (uintptr_t) served) {
-        return false;
-    }
-
-    memcpy(stall->server, served, sizeof(served));
-
-    return true;
+    return word == (uintptr_t) served
+           && jpp_peek(peek, word, stall->server, sizeof(served));
 }
 
 
