@@ -47,7 +47,7 @@ typedef struct {
 
 
 static ucontext_t           jpp_bench_here;
-static uint32_t             jpp_bench_place;
+static uint32_t             jpp_bench_number;
 static pid_t                jpp_bench_tid;
 static unsigned             jpp_bench_rounds = JPP_BENCH_SIGNALS;
 static volatile sig_atomic_t  jpp_bench_seen;
@@ -79,7 +79,7 @@ static void
 jpp_bench_signal(void)
 {
     (void) jpp_signal_send(getpid(), jpp_bench_tid, JPP_SIGNAL_CPU,
-                           jpp_bench_place);
+                           jpp_bench_number);
 }
 
 
@@ -89,7 +89,7 @@ jpp_bench_call(void)
     jpp_signal_t  signal;
 
     signal.ucontext = &jpp_bench_here;
-    signal.number = jpp_bench_place;
+    signal.number = jpp_bench_number;
     signal.missed = 0;
 
     jpp_cpu_sampler_receive(&signal);
@@ -147,20 +147,25 @@ jpp_bench_deep(unsigned depth)
 }
 
 
-/* Where the sampler has it, once it has. */
+/* Its number in signals, once it has one. */
 
 static uint32_t
 jpp_bench_main_thread(void)
 {
-    uint32_t  i;
+    uint32_t            i;
+    jpp_cpu_thread_t   *thread;
+    jpp_cpu_threads_t  *threads;
+
+    threads = &jpp_cpu_sampler.threads;
 
     for (i = 0; ; i = (i + 1) % JPP_CPU_THREADS) {
-        if (__atomic_load_n(&jpp_cpu_sampler.threads.threads[i].interval,
-                            __ATOMIC_ACQUIRE)
-            != 0
-            && jpp_cpu_sampler.threads.threads[i].tid == jpp_bench_tid)
+
+        thread = &threads->threads[i];
+
+        if (__atomic_load_n(&thread->interval, __ATOMIC_ACQUIRE) != 0
+            && thread->tid == jpp_bench_tid)
         {
-            return i;
+            return jpp_cpu_threads_number(threads, thread, JPP_MODE_CPU);
         }
     }
 }
@@ -216,7 +221,7 @@ main(int argc, char **argv)
     }
 
     jpp_bench_tid = (pid_t) syscall(SYS_gettid);
-    jpp_bench_place = jpp_bench_main_thread();
+    jpp_bench_number = jpp_bench_main_thread();
 
     /* the others are of main(), its callers, and what sends */
 

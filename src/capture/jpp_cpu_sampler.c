@@ -2,10 +2,17 @@
 #include <time.h>
 
 #include "jpp_cpu_sampler.h"
-#include "jpp_cut.h"
 #include "jpp_owner_labels.h"
 #include "jpp_owners.h"
 #include "jpp_restart.h"
+
+
+static void jpp_cpu_sampler_take(jpp_cpu_thread_t *thread, jpp_mode_t mode,
+    const jpp_signal_t *signal);
+static void jpp_cpu_sampler_look(const jpp_cpu_thread_t *thread,
+    const jpp_signal_t *signal, jpp_cpu_sample_t *sample);
+static inline uint64_t jpp_cpu_sampler_begun(const jpp_cpu_window_t *window,
+    const jpp_cpu_thread_t *thread);
 
 
 jpp_cpu_sampler_t  jpp_cpu_sampler;
@@ -16,39 +23,12 @@ jpp_cpu_sampler_receive(const jpp_signal_t *signal)
 {
     jpp_mode_t         mode;
     jpp_cpu_thread_t  *thread;
-    jpp_cpu_sample_t   sample;
 
-    mode = (jpp_mode_t) (signal->number / JPP_CPU_THREADS);
-    thread = &jpp_cpu_sampler.threads.threads[signal->number
-                                              % JPP_CPU_THREADS];
+    thread = jpp_cpu_threads_find(&jpp_cpu_sampler.threads, signal->number,
+                                  &mode);
 
-    if (mode == JPP_MODE_CPU) {
-        sample.count = 1 + (uint64_t) signal->missed;
-        sample.nanos = sample.count * __atomic_load_n(&thread->interval,
-                                                      __ATOMIC_RELAXED)
-                       + __atomic_exchange_n(&thread->debt, 0,
-                                             __ATOMIC_RELAXED);
-
-        (void) __atomic_fetch_add(&thread->taken, sample.nanos,
-                                  __ATOMIC_RELAXED);
-
-    } else {
-        sample.count = __atomic_exchange_n(&thread->owed, 0,
-                                           __ATOMIC_RELAXED);
-        sample.nanos = __atomic_exchange_n(&thread->owed_nanos, 0,
-                                           __ATOMIC_RELAXED);
-    }
-
-    /* what a late one was sent for may be in the sums already */
-
-    if (sample.nanos != 0) {
-        sample.state = JPP_CPU_RUNS;
-        sample.name = thread->name;
-        sample.owner = (uint16_t) jpp_owners_interrupted(signal->ucontext);
-        sample.n = jpp_backtrace_interrupted(signal->ucontext, sample.pcs,
-                                             JPP_CPU_DEPTH);
-
-        jpp_cpu_sampler_record(mode, &sample);
+    if (thread != NULL) {
+        jpp_cpu_sampler_take(thread, mode, signal);
     }
 
     /* the thread ran a moment ago: it has just fallen asleep */
@@ -57,8 +37,61 @@ jpp_cpu_sampler_receive(const jpp_signal_t *signal)
 }
 
 
+/*
+ * The thread's clock knows what its timer does not: how late that is, and what
+ * came before it was set anew.  Of two signals at a time the kernel may drop
+ * one: what wall clock time is owed goes with either.
+ */
+
+static void
+jpp_cpu_sampler_take(jpp_cpu_thread_t *thread, jpp_mode_t mode,
+    const jpp_signal_t *signal)
+{
+    uint64_t          from, to, count, nanos;
+    jpp_cpu_sample_t  sample;
+
+    from = 0;
+    to = 0;
+
+    if (mode == JPP_MODE_CPU) {
+        to = jpp_cpu_threads_used(thread->tid);
+        from = __atomic_exchange_n(&thread->sampled, to, __ATOMIC_RELAXED);
+    }
+
+    count = __atomic_exchange_n(&thread->owed, 0, __ATOMIC_RELAXED);
+    nanos = __atomic_exchange_n(&thread->owed_nanos, 0, __ATOMIC_RELAXED);
+
+    if (from < to || nanos != 0) {
+        jpp_cpu_sampler_look(thread, signal, &sample);
+    }
+
+    if (from < to) {
+        sample.count = 1 + (uint64_t) signal->missed;
+        jpp_cpu_sampler_ran(thread, from, to, &sample);
+    }
+
+    if (nanos != 0) {
+        sample.count = count;
+        sample.nanos = nanos;
+        jpp_cpu_sampler_passed(&sample);
+    }
+}
+
+
+static void
+jpp_cpu_sampler_look(const jpp_cpu_thread_t *thread,
+    const jpp_signal_t *signal, jpp_cpu_sample_t *sample)
+{
+    sample->state = JPP_CPU_RUNS;
+    sample->name = thread->name;
+    sample->owner = (uint16_t) jpp_owners_interrupted(signal->ucontext);
+    sample->n = jpp_backtrace_interrupted(signal->ucontext, sample->pcs,
+                                          JPP_CPU_DEPTH);
+}
+
+
 void
-jpp_cpu_sampler_record(jpp_mode_t mode, const jpp_cpu_sample_t *sample)
+jpp_cpu_sampler_passed(const jpp_cpu_sample_t *sample)
 {
     uint32_t           i;
     jpp_cpu_window_t  *window;
@@ -68,7 +101,7 @@ jpp_cpu_sampler_record(jpp_mode_t mode, const jpp_cpu_sample_t *sample)
         window = __atomic_load_n(&jpp_cpu_sampler.windows[i],
                                  __ATOMIC_SEQ_CST);
 
-        if (window != NULL && window->mode == mode) {
+        if (window != NULL && window->mode == JPP_MODE_WALL) {
             jpp_cpu_table_add(&window->table, sample);
         }
     }
@@ -76,26 +109,65 @@ jpp_cpu_sampler_record(jpp_mode_t mode, const jpp_cpu_sample_t *sample)
 
 
 void
-jpp_cpu_sampler_deaf(const jpp_cpu_thread_t *thread, jpp_mode_t mode,
-    uint64_t count, uint64_t nanos)
+jpp_cpu_sampler_ran(const jpp_cpu_thread_t *thread, uint64_t from,
+    uint64_t to, jpp_cpu_sample_t *sample)
+{
+    uint32_t           i;
+    uint64_t           begun, count, most, frequency;
+    jpp_cpu_window_t  *window;
+
+    count = sample->count;
+    frequency = __atomic_load_n(&jpp_cpu_sampler.frequency[JPP_MODE_CPU],
+                                __ATOMIC_RELAXED);
+
+    for (i = 0; i < JPP_CPU_WINDOWS; i++) {
+
+        window = __atomic_load_n(&jpp_cpu_sampler.windows[i],
+                                 __ATOMIC_SEQ_CST);
+
+        if (window == NULL || window->mode != JPP_MODE_CPU) {
+            continue;
+        }
+
+        begun = jpp_cpu_sampler_begun(window, thread);
+        begun = begun > from ? begun : from;
+
+        if (begun < to) {
+            sample->nanos = to - begun;
+            most = sample->nanos * frequency / JPP_CPU_NANOS + 1;
+            sample->count = count < most ? count : most;
+
+            jpp_cpu_table_add(&window->table, sample);
+        }
+    }
+}
+
+
+/* What THREAD had used as WINDOW was opened. */
+
+static inline uint64_t
+jpp_cpu_sampler_begun(const jpp_cpu_window_t *window,
+    const jpp_cpu_thread_t *thread)
+{
+    return thread->since <= window->scan
+           ? window->used[thread - jpp_cpu_sampler.threads.threads] : 0;
+}
+
+
+jpp_cpu_sample_t *
+jpp_cpu_sampler_blank(const jpp_cpu_thread_t *thread, jpp_cut_t cut)
 {
     jpp_cpu_sample_t  *sample;
 
-    if (nanos == 0) {
-        return;
-    }
-
     sample = &jpp_cpu_sampler.sample;
 
-    sample->count = count;
-    sample->nanos = nanos;
     sample->state = JPP_CPU_RUNS;
     sample->name = thread->name;
     sample->owner = JPP_OWNER_NONE;
     sample->n = 1;
-    sample->pcs[0] = jpp_cut_frame(JPP_CUT_DEAF);
+    sample->pcs[0] = jpp_cut_frame(cut);
 
-    jpp_cpu_sampler_record(mode, sample);
+    return sample;
 }
 
 

@@ -15,6 +15,7 @@
 
 #include "jpp_backtrace.h"
 #include "jpp_cpu_window.h"
+#include "jpp_cut.h"
 #include "jpp_signal.h"
 
 
@@ -40,12 +41,20 @@ extern jpp_cpu_sampler_t  jpp_cpu_sampler;
 /* [signal] For jpp_signal_claim(). */
 void jpp_cpu_sampler_receive(const jpp_signal_t *signal);
 
-/* [signal] Add SAMPLE to the windows of MODE. */
-void jpp_cpu_sampler_record(jpp_mode_t mode, const jpp_cpu_sample_t *sample);
+/* [signal] Add SAMPLE to the windows of wall clock time. */
+void jpp_cpu_sampler_passed(const jpp_cpu_sample_t *sample);
 
-/* The same of THREAD, whose stack is unknown; nothing if NANOS is 0. */
-void jpp_cpu_sampler_deaf(const jpp_cpu_thread_t *thread, jpp_mode_t mode,
-    uint64_t count, uint64_t nanos);
+/*
+ * [signal] Add SAMPLE, whose CPU time is what THREAD used when it had used FROM
+ * until it had used TO, to the windows of CPU time: to each what came after it
+ * was opened.
+ */
+void jpp_cpu_sampler_ran(const jpp_cpu_thread_t *thread, uint64_t from,
+    uint64_t to, jpp_cpu_sample_t *sample);
+
+/* A sample of THREAD, whose stack is unknown: CUT says why. */
+jpp_cpu_sample_t *jpp_cpu_sampler_blank(const jpp_cpu_thread_t *thread,
+    jpp_cut_t cut);
 
 /* ns of CLOCK_MONOTONIC */
 uint64_t jpp_cpu_sampler_now(void);

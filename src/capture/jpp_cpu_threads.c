@@ -42,6 +42,8 @@ typedef struct {
 static jpp_code_t jpp_cpu_threads_refused(int error, jpp_err_t *err);
 static void jpp_cpu_threads_see(jpp_cpu_threads_t *threads, pid_t tid,
     bool is_thorough);
+static void jpp_cpu_threads_miss(jpp_cpu_threads_t *threads,
+    jpp_cpu_thread_t *thread);
 static jpp_cpu_thread_t *jpp_cpu_threads_place(jpp_cpu_threads_t *threads,
     pid_t tid);
 static void jpp_cpu_threads_add(jpp_cpu_threads_t *threads,
@@ -53,9 +55,9 @@ static void jpp_cpu_threads_hear(jpp_cpu_threads_t *threads,
     jpp_cpu_thread_t *thread, bool is_deaf);
 static bool jpp_cpu_threads_timer(jpp_cpu_threads_t *threads,
     jpp_cpu_thread_t *thread);
-static int jpp_cpu_threads_create(pid_t tid, uint32_t place, timer_t *timer);
+static int jpp_cpu_threads_create(pid_t tid, uint32_t number,
+    timer_t *timer);
 static void jpp_cpu_threads_set(jpp_cpu_thread_t *thread, uint64_t interval);
-static uint64_t jpp_cpu_threads_used(pid_t tid);
 static clockid_t jpp_cpu_threads_clock(pid_t tid);
 
 
@@ -117,7 +119,13 @@ jpp_cpu_threads_refused(int error, jpp_err_t *err)
 void
 jpp_cpu_threads_init(jpp_cpu_threads_t *threads)
 {
+    uint32_t  session;
+
+    session = threads->session + 1;
+
     memset(threads, 0, sizeof(jpp_cpu_threads_t));
+
+    threads->session = session;
 
     (void) memcpy(threads->names[0], "main", sizeof("main"));
     threads->n_names = 1;
@@ -165,7 +173,7 @@ jpp_cpu_threads_scan(jpp_cpu_threads_t *threads, bool is_thorough,
         if (threads->threads[i].tid != 0
             && threads->threads[i].seen != threads->scan)
         {
-            jpp_cpu_threads_remove(threads, &threads->threads[i]);
+            jpp_cpu_threads_miss(threads, &threads->threads[i]);
         }
     }
 
@@ -173,9 +181,25 @@ jpp_cpu_threads_scan(jpp_cpu_threads_t *threads, bool is_thorough,
 }
 
 
+/* Where others end meanwhile, the kernel leaves out some that are there. */
+
+static void
+jpp_cpu_threads_miss(jpp_cpu_threads_t *threads, jpp_cpu_thread_t *thread)
+{
+    if (jpp_cpu_threads_used(thread->tid) == 0) {
+        jpp_cpu_threads_remove(threads, thread);
+        return;
+    }
+
+    thread->seen = threads->scan;
+    threads->n_seen++;
+}
+
+
 static void
 jpp_cpu_threads_see(jpp_cpu_threads_t *threads, pid_t tid, bool is_thorough)
 {
+    bool               is_new;
     jpp_cpu_thread_t  *thread;
 
     threads->n_seen++;
@@ -192,10 +216,17 @@ jpp_cpu_threads_see(jpp_cpu_threads_t *threads, pid_t tid, bool is_thorough)
 
     thread->seen = threads->scan;
 
-    /* libc has all signals blocked while it starts a thread */
+    /* libc has all signals blocked while it starts a thread, which has the name
+       of another until it gives itself one */
 
-    if (is_thorough || threads->scan - thread->since < JPP_CPU_NEW) {
+    is_new = threads->scan - thread->since < JPP_CPU_NEW;
+
+    if (is_thorough || is_new) {
         jpp_cpu_threads_hear(threads, thread, jpp_look_blocks(tid, SIGPROF));
+    }
+
+    if (is_new && !thread->is_main) {
+        thread->name = jpp_cpu_threads_name(threads, tid);
     }
 }
 
@@ -238,13 +269,6 @@ jpp_cpu_threads_add(jpp_cpu_threads_t *threads, jpp_cpu_thread_t *thread,
     thread->tid = tid;
     thread->since = threads->scan;
     thread->is_main = tid == getpid();
-    thread->name = thread->is_main ? 0 : jpp_cpu_threads_name(threads, tid);
-
-    /* of one that was there before the first scan, only what comes */
-
-    if (threads->scan == 1) {
-        (void) jpp_cpu_threads_intervals(thread, 0);
-    }
 }
 
 
@@ -307,8 +331,6 @@ jpp_cpu_threads_hear(jpp_cpu_threads_t *threads, jpp_cpu_thread_t *thread,
     if (is_deaf && thread->has_timer) {
         (void) timer_delete(thread->timer);
         thread->has_timer = false;
-
-        (void) jpp_cpu_threads_intervals(thread, 0);
     }
 }
 
@@ -352,15 +374,13 @@ static bool
 jpp_cpu_threads_timer(jpp_cpu_threads_t *threads, jpp_cpu_thread_t *thread)
 {
     if (jpp_cpu_threads_create(thread->tid,
-                               (uint32_t) (thread - threads->threads),
+                               jpp_cpu_threads_number(threads, thread,
+                                                      JPP_MODE_CPU),
                                &thread->timer)
         == 0)
     {
         thread->has_timer = true;
         thread->interval = 0;
-        thread->debt = 0;
-        thread->taken = 0;
-        thread->clock = jpp_cpu_threads_used(thread->tid);
 
         return true;
     }
@@ -379,7 +399,7 @@ jpp_cpu_threads_timer(jpp_cpu_threads_t *threads, jpp_cpu_thread_t *thread)
 /* -1: errno says why */
 
 static int
-jpp_cpu_threads_create(pid_t tid, uint32_t place, timer_t *timer)
+jpp_cpu_threads_create(pid_t tid, uint32_t number, timer_t *timer)
 {
     struct sigevent  event;
 
@@ -387,64 +407,59 @@ jpp_cpu_threads_create(pid_t tid, uint32_t place, timer_t *timer)
 
     event.sigev_notify = SIGEV_THREAD_ID;
     event.sigev_signo = SIGPROF;
-    event.sigev_value.sival_ptr = jpp_signal_value(JPP_SIGNAL_CPU, place);
+    event.sigev_value.sival_ptr = jpp_signal_value(JPP_SIGNAL_CPU, number);
     event.sigev_notify_thread_id = tid;
 
     return timer_create(jpp_cpu_threads_clock(tid), &event, timer);
 }
 
 
-/*
- * What the thread has used, and no sample has, is not lost.  The timer does not
- * know all of it: it fires at the kernel's ticks only.
- */
-
 static void
 jpp_cpu_threads_set(jpp_cpu_thread_t *thread, uint64_t interval)
 {
-    uint64_t           used, counted;
     struct itimerspec  every;
 
     every.it_interval.tv_sec = (time_t) (interval / JPP_CPU_SECOND);
     every.it_interval.tv_nsec = (long) (interval % JPP_CPU_SECOND);
     every.it_value = every.it_interval;
 
-    if (timer_settime(thread->timer, 0, &every, NULL) == -1) {
-        return;
+    if (timer_settime(thread->timer, 0, &every, NULL) == 0) {
+        thread->interval = interval;
     }
+}
 
-    used = jpp_cpu_threads_used(thread->tid);
-    counted = thread->clock + __atomic_load_n(&thread->taken,
-                                              __ATOMIC_RELAXED);
 
-    __atomic_store_n(&thread->debt, used > counted ? used - counted : 0,
-                     __ATOMIC_RELAXED);
-    __atomic_store_n(&thread->interval, interval, __ATOMIC_RELAXED);
+/* From the lowest bits on: the place, the mode, and the session. */
+
+uint32_t
+jpp_cpu_threads_number(const jpp_cpu_threads_t *threads,
+    const jpp_cpu_thread_t *thread, jpp_mode_t mode)
+{
+    uint32_t  number;
+
+    number = threads->session * JPP_MODES + (uint32_t) mode;
+    number = number * JPP_CPU_THREADS + (uint32_t) (thread - threads->threads);
+
+    return number % JPP_SIGNAL_NUMBERS;
+}
+
+
+jpp_cpu_thread_t *
+jpp_cpu_threads_find(jpp_cpu_threads_t *threads, uint32_t number,
+    jpp_mode_t *mode)
+{
+    jpp_cpu_thread_t  *thread;
+
+    thread = &threads->threads[number % JPP_CPU_THREADS];
+    *mode = (jpp_mode_t) (number / JPP_CPU_THREADS % JPP_MODES);
+
+    return thread->tid != 0
+           && jpp_cpu_threads_number(threads, thread, *mode) == number
+           ? thread : NULL;
 }
 
 
 uint64_t
-jpp_cpu_threads_intervals(jpp_cpu_thread_t *thread, uint64_t interval)
-{
-    uint64_t  now, n;
-
-    now = jpp_cpu_threads_used(thread->tid);
-
-    if (interval == 0) {
-        thread->clock = now;
-        return 0;
-    }
-
-    n = now > thread->clock ? (now - thread->clock) / interval : 0;
-    thread->clock += n * interval;
-
-    return n;
-}
-
-
-/* The CPU time of thread TID; 0: it has ended. */
-
-static uint64_t
 jpp_cpu_threads_used(pid_t tid)
 {
     struct timespec  time;

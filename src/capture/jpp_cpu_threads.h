@@ -1,7 +1,7 @@
 
 /*
  * The threads of this process, while anybody samples them: who they are, the
- * timer of each, and the time that is theirs and in no sample yet.
+ * timer of each, and how much of their time is in samples.
  *
  * A timer runs on the CPU time of its thread, and signals that thread
  * (jpp_signal.h), with the number of its place in the table.  A thread that
@@ -40,20 +40,18 @@ typedef struct {
     bool              is_refused;  /* the kernel gives it no timer */
     bool              has_timer;
     timer_t           timer;
-    uint64_t          clock;       /* its CPU time as the timer was made; */
-                                   /*   deaf: that in samples */
-
-    /* until its next sample, which a handler takes */
     uint64_t          interval;    /* of the timer */
-    uint64_t          debt;        /* CPU time before that was changed */
-    uint64_t          taken;       /* by samples, since the timer was made */
-    uint64_t          owed;        /* wall clock: ticks */
+
+    /* a handler's, too */
+    uint64_t          sampled;     /* how much of its CPU time samples had */
+    uint64_t          owed;        /* wall clock: ticks that the next one has */
     uint64_t          owed_nanos;
 } jpp_cpu_thread_t;
 
 
 /* zeroed until jpp_cpu_threads_init() */
 typedef struct {
+    uint32_t          session;     /* how often it was initialized */
     jpp_cpu_thread_t  threads[JPP_CPU_THREADS];
     uint32_t          n;           /* places in use lie below */
     uint32_t          n_seen;      /* in the last scan */
@@ -81,11 +79,17 @@ jpp_code_t jpp_cpu_threads_scan(jpp_cpu_threads_t *threads, bool is_thorough,
 void jpp_cpu_threads_arm(jpp_cpu_threads_t *threads, uint64_t interval);
 
 /*
- * How many INTERVALs of CPU time THREAD, which is deaf, has used that were not
- * counted before.  0: nothing is counted, but from now on.
+ * The number of THREADS' THREAD in signals for MODE; and [signal] the thread
+ * that such a signal is for, and its MODE.  NULL: it was sent before THREADS
+ * were initialized, and its place may be another's by now.
  */
-uint64_t jpp_cpu_threads_intervals(jpp_cpu_thread_t *thread,
-    uint64_t interval);
+uint32_t jpp_cpu_threads_number(const jpp_cpu_threads_t *threads,
+    const jpp_cpu_thread_t *thread, jpp_mode_t mode);
+jpp_cpu_thread_t *jpp_cpu_threads_find(jpp_cpu_threads_t *threads,
+    uint32_t number, jpp_mode_t *mode);
+
+/* [signal] The CPU time that thread TID has used; 0: it has ended. */
+uint64_t jpp_cpu_threads_used(pid_t tid);
 
 /* Forget all; their timers are deleted. */
 void jpp_cpu_threads_clear(jpp_cpu_threads_t *threads);

@@ -12,6 +12,7 @@
 
 static bool jpp_cpu_turns_is_on(void);
 static void jpp_cpu_turns_add(jpp_cpu_window_t *window);
+static void jpp_cpu_turns_begin(jpp_cpu_window_t *window);
 static void jpp_cpu_turns_remove(jpp_cpu_window_t *window);
 static jpp_cpu_window_t **jpp_cpu_turns_place(
     const jpp_cpu_window_t *window);
@@ -20,9 +21,10 @@ static void jpp_cpu_turns_arm(void);
 static void jpp_cpu_turns_flush(uint64_t now);
 static void jpp_cpu_turns_scan(uint64_t now);
 static void jpp_cpu_turns_clocks(void);
+static void jpp_cpu_turns_clock(jpp_cpu_thread_t *thread);
 
 
-/* What deaf threads have used until now belongs to those that were there. */
+/* What has passed until now belongs to those that were there. */
 
 void
 jpp_cpu_turns_change(jpp_cpu_window_t *const *windows, uint32_t n)
@@ -72,16 +74,37 @@ jpp_cpu_turns_add(jpp_cpu_window_t *window)
 {
     window->opened = jpp_cpu_sampler_now();
 
-    if (window->mode == JPP_MODE_WALL
-        && jpp_cpu_sampler.n[JPP_MODE_WALL]++ == 0)
+    if (jpp_cpu_sampler.n[window->mode]++ == 0
+        && window->mode == JPP_MODE_WALL)
     {
         jpp_cpu_sampler.ticked = window->opened;
+    }
 
-    } else if (window->mode == JPP_MODE_CPU) {
-        jpp_cpu_sampler.n[JPP_MODE_CPU]++;
+    if (window->mode == JPP_MODE_CPU) {
+        jpp_cpu_turns_begin(window);
     }
 
     __atomic_store_n(jpp_cpu_turns_place(NULL), window, __ATOMIC_SEQ_CST);
+}
+
+
+/* What threads have used before is not for WINDOW. */
+
+static void
+jpp_cpu_turns_begin(jpp_cpu_window_t *window)
+{
+    uint32_t                  i;
+    const jpp_cpu_threads_t  *threads;
+
+    threads = &jpp_cpu_sampler.threads;
+
+    window->scan = threads->scan;
+
+    for (i = 0; i < threads->n; i++) {
+        if (threads->threads[i].tid != 0) {
+            window->used[i] = jpp_cpu_threads_used(threads->threads[i].tid);
+        }
+    }
 }
 
 
@@ -146,7 +169,10 @@ jpp_cpu_turns_tune(void)
         }
     }
 
-    memcpy(jpp_cpu_sampler.frequency, highest, sizeof(highest));
+    for (i = 0; i < JPP_MODES; i++) {
+        __atomic_store_n(&jpp_cpu_sampler.frequency[i], highest[i],
+                         __ATOMIC_RELAXED);
+    }
 
     jpp_cpu_turns_arm();
 }
@@ -234,22 +260,47 @@ static void
 jpp_cpu_turns_clocks(void)
 {
     uint32_t           i;
-    uint64_t           count, interval;
     jpp_cpu_thread_t  *thread;
 
-    interval = jpp_cpu_sampler.frequency[JPP_MODE_CPU];
-    interval = interval != 0 ? JPP_CPU_NANOS / interval : 0;
+    if (jpp_cpu_sampler.frequency[JPP_MODE_CPU] == 0) {
+        return;
+    }
 
     for (i = 0; i < jpp_cpu_sampler.threads.n; i++) {
 
         thread = &jpp_cpu_sampler.threads.threads[i];
 
-        if (thread->tid == 0 || !thread->is_deaf) {
-            continue;
+        if (thread->tid != 0 && thread->is_deaf) {
+            jpp_cpu_turns_clock(thread);
         }
+    }
+}
 
-        count = jpp_cpu_threads_intervals(thread, interval);
 
-        jpp_cpu_sampler_deaf(thread, JPP_MODE_CPU, count, count * interval);
+/* That of THREAD, if it is worth a sample; one that has just come may be. */
+
+static void
+jpp_cpu_turns_clock(jpp_cpu_thread_t *thread)
+{
+    uint64_t           from, to, count;
+    jpp_cpu_sample_t  *sample;
+
+    from = __atomic_load_n(&thread->sampled, __ATOMIC_RELAXED);
+    to = jpp_cpu_threads_used(thread->tid);
+
+    count = to > from ? (to - from) * jpp_cpu_sampler.frequency[JPP_MODE_CPU]
+                        / JPP_CPU_NANOS
+                      : 0;
+
+    /* it may take a signal at this moment */
+
+    if (count != 0
+        && __atomic_compare_exchange_n(&thread->sampled, &from, to, 0,
+                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    {
+        sample = jpp_cpu_sampler_blank(thread, JPP_CUT_DEAF);
+
+        sample->count = count;
+        jpp_cpu_sampler_ran(thread, from, to, sample);
     }
 }

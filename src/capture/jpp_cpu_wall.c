@@ -13,7 +13,10 @@ static void jpp_cpu_wall_interrupt(jpp_cpu_thread_t *thread, uint64_t count,
     uint64_t nanos);
 static void jpp_cpu_wall_asleep(jpp_cpu_thread_t *thread,
     const jpp_blocked_t *blocked, uint64_t count, uint64_t nanos);
+static void jpp_cpu_wall_blank(const jpp_cpu_thread_t *thread, uint64_t count,
+    uint64_t nanos);
 static void jpp_cpu_wall_idle(const jpp_cpu_thread_t *thread, uint64_t nanos);
+static void jpp_cpu_wall_give_up(jpp_cpu_thread_t *thread);
 
 
 /* of the sampler's thread */
@@ -92,19 +95,19 @@ jpp_cpu_wall_interrupt(jpp_cpu_thread_t *thread, uint64_t count,
     uint32_t  number;
 
     if (thread->is_deaf) {
-        jpp_cpu_sampler_deaf(thread, JPP_MODE_WALL, count, nanos);
+        jpp_cpu_wall_blank(thread, count, nanos);
         return;
     }
 
     (void) __atomic_fetch_add(&thread->owed, count, __ATOMIC_RELAXED);
     (void) __atomic_fetch_add(&thread->owed_nanos, nanos, __ATOMIC_RELAXED);
 
-    number = (uint32_t) (thread - jpp_cpu_sampler.threads.threads)
-             + JPP_MODE_WALL * JPP_CPU_THREADS;
+    number = jpp_cpu_threads_number(&jpp_cpu_sampler.threads, thread,
+                                    JPP_MODE_WALL);
 
-    /* what a refused one stands for is found by the flush */
-
-    (void) jpp_signal_send(getpid(), thread->tid, JPP_SIGNAL_CPU, number);
+    if (!jpp_signal_send(getpid(), thread->tid, JPP_SIGNAL_CPU, number)) {
+        jpp_cpu_wall_give_up(thread);
+    }
 }
 
 
@@ -146,7 +149,22 @@ jpp_cpu_wall_asleep(jpp_cpu_thread_t *thread,
     sample->name = thread->name;
     sample->owner = JPP_OWNER_NONE;
 
-    jpp_cpu_sampler_record(JPP_MODE_WALL, sample);
+    jpp_cpu_sampler_passed(sample);
+}
+
+
+static void
+jpp_cpu_wall_blank(const jpp_cpu_thread_t *thread, uint64_t count,
+    uint64_t nanos)
+{
+    jpp_cpu_sample_t  *sample;
+
+    sample = jpp_cpu_sampler_blank(thread, JPP_CUT_DEAF);
+
+    sample->count = count;
+    sample->nanos = nanos;
+
+    jpp_cpu_sampler_passed(sample);
 }
 
 
@@ -178,16 +196,30 @@ void
 jpp_cpu_wall_settle(void)
 {
     uint32_t           i;
-    uint64_t           count, nanos;
     jpp_cpu_thread_t  *thread;
 
     for (i = 0; i < jpp_cpu_sampler.threads.n; i++) {
 
         thread = &jpp_cpu_sampler.threads.threads[i];
 
-        count = __atomic_exchange_n(&thread->owed, 0, __ATOMIC_RELAXED);
-        nanos = __atomic_exchange_n(&thread->owed_nanos, 0, __ATOMIC_RELAXED);
+        if (thread->tid != 0) {
+            jpp_cpu_wall_give_up(thread);
+        }
+    }
+}
 
-        jpp_cpu_sampler_deaf(thread, JPP_MODE_WALL, count, nanos);
+
+/* No signal will take what THREAD is owed. */
+
+static void
+jpp_cpu_wall_give_up(jpp_cpu_thread_t *thread)
+{
+    uint64_t  count, nanos;
+
+    count = __atomic_exchange_n(&thread->owed, 0, __ATOMIC_RELAXED);
+    nanos = __atomic_exchange_n(&thread->owed_nanos, 0, __ATOMIC_RELAXED);
+
+    if (nanos != 0) {
+        jpp_cpu_wall_blank(thread, count, nanos);
     }
 }

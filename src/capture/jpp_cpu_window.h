@@ -48,6 +48,9 @@ struct jpp_cpu_window_s {
     uint32_t            highest;   /* that it was sampled at */
     uint64_t            opened;    /* ns, CLOCK_MONOTONIC; 0: not yet */
     uint64_t            closed;
+    uint32_t            scan;      /* the last before it was opened */
+    uint64_t            used[JPP_CPU_THREADS];    /* by then, ns of CPU time, */
+                                   /*   by those that it saw, as they lie */
     uint64_t            idle;      /* of the main thread, ns */
     uint64_t            waits;     /* of the others, ns */
     jpp_cpu_seen_t      seen;

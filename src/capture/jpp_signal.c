@@ -17,7 +17,7 @@
 
 /* a value: the mark, the user, the number */
 #define JPP_SIGNAL_MARK   ((uintptr_t) 0x6a700000)
-#define JPP_SIGNAL_SHIFT  12
+#define JPP_SIGNAL_SHIFT  16
 
 
 typedef struct {

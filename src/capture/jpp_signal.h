@@ -38,7 +38,7 @@ typedef enum {
 
 
 /* a signal's number is less */
-#define JPP_SIGNAL_NUMBERS  4096
+#define JPP_SIGNAL_NUMBERS  65536
 
 
 typedef struct {

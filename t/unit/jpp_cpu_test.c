@@ -22,18 +22,10 @@
 #include <unistd.h>
 
 #include "jpp_cpu.h"
-#include "jpp_signal.h"
+#include "jpp_cpu_sampler.h"
 #include "jpp_test_dump.h"
 #include "jpp_times.h"
 
-
-#define JPP_CPU_NANOS     1000000000u
-
-/* the longest between two samples */
-#define JPP_CPU_INTERVAL  (JPP_CPU_NANOS / 50)
-
-/* where others take the CPU, a signal may come too late for its window */
-#define JPP_CPU_TRIES     5
 
 /* a sanitizer puts functions of its own between a sleep and its caller */
 #if defined(__SANITIZE_ADDRESS__)
@@ -47,7 +39,6 @@
 
 static void jpp_test_cpu(void);
 static void jpp_test_windows(void);
-static bool jpp_four_windows(void);
 static void jpp_test_wall(void);
 static void jpp_test_sleep_is_whole(void);
 static void jpp_test_late(void);
@@ -205,12 +196,12 @@ jpp_opened(jpp_mode_t mode, uint32_t frequency)
 }
 
 
-/* MOST less what has come since the last sample: half of it, on this machine */
+/* MOST, less what has come since the last sample, which is less than half. */
 
 static bool
 jpp_is_within(uint64_t sum, uint64_t most)
 {
-    return sum <= most + JPP_CPU_INTERVAL && sum * 2 > most;
+    return sum <= most && sum * 2 > most;
 }
 
 
@@ -388,31 +379,12 @@ jpp_test_cpu(void)
 static void
 jpp_test_windows(void)
 {
-    bool      are_within;
-    unsigned  n;
-
-    are_within = false;
-
-    for (n = 0; n < JPP_CPU_TRIES && !are_within; n++) {
-        are_within = jpp_four_windows();
-    }
-
-    jpp_ok(are_within, "the sums of windows of four frequencies");
-}
-
-
-static bool
-jpp_four_windows(void)
-{
-    bool               are_within;
     size_t             i;
     char              *text, *folded, *top;
     uint64_t           sum, cpu[4];
     jpp_cpu_window_t  *windows[4];
 
     static const uint32_t  frequencies[] = { 50, 99, 250, 1000 };
-
-    are_within = true;
 
     for (i = 0; i < 4; i++) {
         cpu[i] = jpp_time(CLOCK_PROCESS_CPUTIME_ID);
@@ -430,8 +402,8 @@ jpp_four_windows(void)
         folded = jpp_report_of(text, false, "format=folded");
         sum = jpp_nanos(folded, "");
 
-        printf("# window %zu: %" PRIu64 " of %" PRIu64 "\n", i, sum, cpu[i]);
-        are_within = jpp_is_within(sum, cpu[i]) && are_within;
+        jpp_ok(jpp_is_within(sum, cpu[i]), "the sum of window %zu: %" PRIu64
+               " of %" PRIu64, i, sum, cpu[i]);
 
         top = jpp_report_of(text, false, "format=top");
 
@@ -442,8 +414,6 @@ jpp_four_windows(void)
 
         free(text);
     }
-
-    return are_within;
 }
 
 
@@ -531,8 +501,9 @@ jpp_test_late(void)
     info.si_signo = SIGPROF;
     info.si_code = SI_QUEUE;
     info.si_value.sival_ptr = jpp_signal_value(JPP_SIGNAL_CPU,
-                                               JPP_MODE_WALL
-                                               * JPP_CPU_THREADS);
+        jpp_cpu_threads_number(&jpp_cpu_sampler.threads,
+                               jpp_cpu_sampler.threads.threads,
+                               JPP_MODE_WALL));
 
     child = fork();
 

@@ -1,0 +1,632 @@
+
+/*
+ * What a window counts is what has passed since it was opened, and no more,
+ * whatever timers, signals and lists of threads do: all of them are made to be
+ * late, wrong or incomplete here.
+ *
+ * Sums are compared with the CPU time of the process, which is exact.
+ */
+
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "jpp_cpu.h"
+#include "jpp_cpu_sampler.h"
+#include "jpp_test.h"
+
+
+#define JPP_MS  UINT64_C(1000000)
+
+
+typedef int (*jpp_settime_pt)(timer_t timer, int flags,
+    const struct itimerspec *value, struct itimerspec *old);
+
+
+/* a thread that does what it is asked to */
+typedef struct {
+    pthread_t         id;
+    bool              is_deaf;
+    const char       *name;
+    volatile pid_t    tid;
+    volatile bool     is_named;
+    volatile bool     may_burn;
+    volatile bool     has_burnt;
+    volatile bool     is_over;
+} jpp_thread_t;
+
+
+static void jpp_test_before(void);
+static void jpp_test_held_up(void);
+static void jpp_test_overrun(void);
+static void jpp_test_elsewhere(void);
+static void jpp_test_missed(bool is_deaf);
+static void jpp_test_newcomer(void);
+static void jpp_test_name(void);
+
+static uint64_t jpp_time(clockid_t clock);
+static void jpp_burn(uint64_t nanos);
+static jpp_cpu_window_t *jpp_opened(jpp_mode_t mode, uint32_t frequency);
+static void jpp_ended(jpp_cpu_window_t *window);
+static uint64_t jpp_sum(const jpp_cpu_window_t *window, const char *name);
+static void jpp_scanned(uint32_t n);
+static jpp_thread_t *jpp_start(bool is_deaf, const char *name);
+static void jpp_stop(jpp_thread_t *thread);
+static void *jpp_thread(void *data);
+
+
+static volatile bool           jpp_is_held;    /* once a timer is set */
+static volatile bool           jpp_is_inside;
+static volatile pid_t          jpp_hidden;     /* a thread that is not listed */
+static volatile unsigned long  jpp_work;
+
+
+int
+main(void)
+{
+    jpp_err_t  err;
+
+    if (jpp_cpu_check(&err) == JPP_ERR_ABSENT) {
+        jpp_ok(true, "no unwinder: %s", err.text);
+        return jpp_done();
+    }
+
+    /* a test that hangs has failed */
+
+    (void) alarm(120);
+
+    jpp_test_before();
+    jpp_test_held_up();
+    jpp_test_overrun();
+    jpp_test_elsewhere();
+    jpp_test_missed(true);
+    jpp_test_missed(false);
+    jpp_test_newcomer();
+    jpp_test_name();
+
+    return jpp_done();
+}
+
+
+int
+timer_settime(timer_t timer, int flags, const struct itimerspec *value,
+    struct itimerspec *old)
+{
+    int              rc;
+    void            *found;
+    jpp_settime_pt   real;
+
+    found = dlsym(RTLD_NEXT, "timer_settime");
+    memcpy(&real, &found, sizeof(real));
+
+    rc = real(timer, flags, value, old);
+
+    while (jpp_is_held) {
+        jpp_is_inside = true;
+        (void) usleep(1000);
+    }
+
+    return rc;
+}
+
+
+/* getdents64() as it is where threads end meanwhile: one is left out. */
+
+long
+syscall(long number, ...)
+{
+    int            i;
+    long           n, at, args[6];
+    char          *entries;
+    va_list        list;
+    unsigned short len;
+
+    register long  r10 __asm__ ("r10");
+    register long  r8 __asm__ ("r8");
+    register long  r9 __asm__ ("r9");
+
+    va_start(list, number);
+
+    for (i = 0; i < 6; i++) {
+        args[i] = va_arg(list, long);
+    }
+
+    va_end(list);
+
+    r10 = args[3];
+    r8 = args[4];
+    r9 = args[5];
+
+    __asm__ volatile ("syscall"
+                      : "=a" (n)
+                      : "0" (number), "D" (args[0]), "S" (args[1]),
+                        "d" (args[2]), "r" (r10), "r" (r8), "r" (r9)
+                      : "rcx", "r11", "memory");
+
+    if (number != SYS_getdents64 || jpp_hidden == 0) {
+        return n;
+    }
+
+    entries = (char *) args[1];
+
+    for (at = 0; at < n; at += len) {
+
+        memcpy(&len, entries + at + 16, sizeof(len));
+
+        if (atoi(entries + at + 19) == jpp_hidden) {
+            memmove(entries + at, entries + at + len, (size_t) (n - at - len));
+            return n - len;
+        }
+    }
+
+    return n;
+}
+
+
+static uint64_t
+jpp_time(clockid_t clock)
+{
+    struct timespec  time;
+
+    (void) clock_gettime(clock, &time);
+
+    return (uint64_t) time.tv_sec * JPP_CPU_NANOS + (uint64_t) time.tv_nsec;
+}
+
+
+static void
+jpp_burn(uint64_t nanos)
+{
+    unsigned  i;
+    uint64_t  end;
+
+    end = jpp_time(CLOCK_THREAD_CPUTIME_ID) + nanos;
+
+    while (jpp_time(CLOCK_THREAD_CPUTIME_ID) < end) {
+        for (i = 0; i < 10000; i++) {
+            jpp_work += i;
+        }
+    }
+}
+
+
+/* A window that has begun. */
+
+static jpp_cpu_window_t *
+jpp_opened(jpp_mode_t mode, uint32_t frequency)
+{
+    jpp_err_t          err = { 0 };
+    jpp_cpu_window_t  *window;
+
+    window = jpp_cpu_open(mode, frequency, &err);
+
+    if (window == NULL) {
+        jpp_ok(false, "a window: %s", err.text);
+        exit(1);
+    }
+
+    while (__atomic_load_n(&window->opened, __ATOMIC_ACQUIRE) == 0) {
+        (void) usleep(100);
+    }
+
+    return window;
+}
+
+
+/* WINDOW is over, and still there. */
+
+static void
+jpp_ended(jpp_cpu_window_t *window)
+{
+    int        fd;
+    jpp_err_t  err = { 0 };
+
+    fd = memfd_create("window", 0);
+
+    jpp_is_u64(jpp_cpu_dump(window, NULL, fd, &err), JPP_OK, "a window: %s",
+               err.text);
+
+    (void) close(fd);
+}
+
+
+/* What WINDOW has of threads with NAME; NULL: of all. */
+
+static uint64_t
+jpp_sum(const jpp_cpu_window_t *window, const char *name)
+{
+    uint32_t               i;
+    uint64_t               sum;
+    const jpp_cpu_site_t  *site;
+
+    for (i = 0, sum = 0; i < window->table.n_sites; i++) {
+
+        site = &window->table.sites[i];
+
+        if (name == NULL
+            || strcmp(window->seen.names[site->name], name) == 0)
+        {
+            sum += site->nanos;
+        }
+    }
+
+    return sum;
+}
+
+
+/* The sampler looks who is there N times. */
+
+static void
+jpp_scanned(uint32_t n)
+{
+    uint32_t  scan;
+
+    scan = __atomic_load_n(&jpp_cpu_sampler.threads.scan, __ATOMIC_ACQUIRE);
+
+    while (__atomic_load_n(&jpp_cpu_sampler.threads.scan, __ATOMIC_ACQUIRE)
+           - scan
+           < n)
+    {
+        (void) usleep(1000);
+    }
+}
+
+
+static jpp_thread_t *
+jpp_start(bool is_deaf, const char *name)
+{
+    jpp_thread_t  *thread;
+
+    thread = calloc(1, sizeof(jpp_thread_t));
+    thread->is_deaf = is_deaf;
+    thread->name = name;
+
+    (void) pthread_create(&thread->id, NULL, jpp_thread, thread);
+
+    while (thread->tid == 0) {
+        (void) usleep(100);
+    }
+
+    return thread;
+}
+
+
+static void
+jpp_stop(jpp_thread_t *thread)
+{
+    thread->is_over = true;
+    (void) pthread_join(thread->id, NULL);
+    free(thread);
+}
+
+
+static void *
+jpp_thread(void *data)
+{
+    jpp_thread_t *thread = data;
+
+    sigset_t  set;
+
+    (void) sigemptyset(&set);
+    (void) sigaddset(&set, SIGPROF);
+
+    if (thread->is_deaf) {
+        (void) pthread_sigmask(SIG_BLOCK, &set, NULL);
+    }
+
+    thread->tid = gettid();
+
+    while (!thread->is_over) {
+
+        if (thread->may_burn) {
+            thread->may_burn = false;
+
+            if (thread->name != NULL) {
+                (void) prctl(PR_SET_NAME, thread->name);
+                thread->is_named = true;
+            }
+
+            jpp_burn(200 * JPP_MS);
+            thread->has_burnt = true;
+        }
+
+        (void) usleep(1000);
+    }
+
+    return NULL;
+}
+
+
+static void
+jpp_burns(jpp_thread_t *thread)
+{
+    thread->has_burnt = false;
+    thread->may_burn = true;
+
+    while (!thread->has_burnt) {
+        (void) usleep(1000);
+    }
+}
+
+
+/* What no sample had when a window was opened is for those before it. */
+
+static void
+jpp_test_before(void)
+{
+    uint64_t           sum, used;
+    jpp_cpu_window_t  *windows[2];
+
+    windows[0] = jpp_opened(JPP_MODE_CPU, 1);
+    jpp_burn(300 * JPP_MS);
+
+    used = jpp_time(CLOCK_PROCESS_CPUTIME_ID);
+    windows[1] = jpp_opened(JPP_MODE_CPU, 1000);
+    jpp_burn(100 * JPP_MS);
+    jpp_ended(windows[1]);
+    used = jpp_time(CLOCK_PROCESS_CPUTIME_ID) - used;
+
+    sum = jpp_sum(windows[1], NULL);
+    jpp_ok(sum > 0 && sum <= used, "a second window: %" PRIu64 " of %" PRIu64,
+           sum, used);
+
+    jpp_ended(windows[0]);
+
+    sum = jpp_sum(windows[0], NULL);
+    jpp_ok(sum > 300 * JPP_MS, "the first one has it: %" PRIu64, sum);
+
+    jpp_cpu_close(windows[0]);
+    jpp_cpu_close(windows[1]);
+}
+
+
+/* Who sets a timer may have to wait for the CPU, while it ticks. */
+
+static void
+jpp_test_held_up(void)
+{
+    uint64_t           sum, used;
+    jpp_err_t          err;
+    jpp_cpu_window_t  *windows[2];
+
+    windows[0] = jpp_opened(JPP_MODE_CPU, 20);
+    jpp_burn(100 * JPP_MS);
+
+    jpp_is_held = true;
+    jpp_is_inside = false;
+
+    used = jpp_time(CLOCK_PROCESS_CPUTIME_ID);
+    windows[1] = jpp_cpu_open(JPP_MODE_CPU, 1000, &err);
+
+    while (!jpp_is_inside) {
+        (void) usleep(1000);
+    }
+
+    jpp_burn(200 * JPP_MS);
+    jpp_is_held = false;
+
+    jpp_ended(windows[1]);
+    used = jpp_time(CLOCK_PROCESS_CPUTIME_ID) - used;
+
+    sum = jpp_sum(windows[1], NULL);
+    jpp_ok(sum > 0 && sum <= used, "the sampler is held up: %" PRIu64 " of %"
+           PRIu64, sum, used);
+
+    jpp_cpu_close(windows[0]);
+    jpp_cpu_close(windows[1]);
+}
+
+
+/* That of the thread TID in signals, once it has one. */
+
+static uint32_t
+jpp_number(pid_t tid, jpp_mode_t mode)
+{
+    uint32_t            i;
+    jpp_cpu_threads_t  *threads;
+
+    threads = &jpp_cpu_sampler.threads;
+
+    for (i = 0; ; i = (i + 1) % JPP_CPU_THREADS) {
+        if (__atomic_load_n(&threads->threads[i].tid, __ATOMIC_ACQUIRE)
+            == tid)
+        {
+            return jpp_cpu_threads_number(threads, &threads->threads[i],
+                                          mode);
+        }
+    }
+}
+
+
+/* The main thread gets a signal, as if by a timer, which is very late. */
+
+static void
+jpp_tick(uint32_t number, int overrun)
+{
+    siginfo_t  info;
+
+    memset(&info, 0, sizeof(info));
+
+    info.si_signo = SIGPROF;
+    info.si_code = SI_TIMER;
+    info.si_overrun = overrun;
+    info.si_value.sival_ptr = jpp_signal_value(JPP_SIGNAL_CPU, number);
+
+    (void) syscall(SYS_rt_tgsigqueueinfo, getpid(), getpid(), SIGPROF, &info);
+}
+
+
+static void
+jpp_test_overrun(void)
+{
+    unsigned           i;
+    uint64_t           sum, used;
+    jpp_cpu_window_t  *window;
+
+    used = jpp_time(CLOCK_PROCESS_CPUTIME_ID);
+    window = jpp_opened(JPP_MODE_CPU, 1);
+
+    for (i = 0; i < 100; i++) {
+        jpp_tick(jpp_number(getpid(), JPP_MODE_CPU), 1000);
+    }
+
+    jpp_ended(window);
+    used = jpp_time(CLOCK_PROCESS_CPUTIME_ID) - used;
+
+    sum = jpp_sum(window, NULL);
+    jpp_ok(sum > 0 && sum <= used, "timers that are late: %" PRIu64 " of %"
+           PRIu64, sum, used);
+
+    for (i = 0; i < window->table.n_sites; i++) {
+        if (window->table.sites[i].count > 100) {
+            jpp_ok(false, "%" PRIu64 " samples of 100",
+                   window->table.sites[i].count);
+        }
+    }
+
+    jpp_cpu_close(window);
+}
+
+
+/* A signal that has waited since windows before may name another's place. */
+
+static void
+jpp_test_elsewhere(void)
+{
+    unsigned           i;
+    uint32_t           numbers[2];
+    jpp_thread_t      *thread;
+    jpp_cpu_window_t  *window;
+
+    thread = jpp_start(false, NULL);
+    (void) pthread_setname_np(thread->id, "another");
+
+    window = jpp_opened(JPP_MODE_WALL, 1);
+    numbers[0] = jpp_number(thread->tid, JPP_MODE_CPU);
+    numbers[1] = jpp_number(thread->tid, JPP_MODE_WALL);
+    jpp_cpu_close(window);
+
+    while (jpp_cpu_sampler.threads.n != 0) {
+        (void) usleep(1000);
+    }
+
+    window = jpp_opened(JPP_MODE_CPU, 1);
+    (void) jpp_number(thread->tid, JPP_MODE_CPU);
+
+    for (i = 0; i < 100; i++) {
+        jpp_tick(numbers[0], 0);
+        jpp_tick(numbers[1], 0);
+        jpp_burn(JPP_MS);
+    }
+
+    jpp_ended(window);
+    jpp_is_u64(jpp_sum(window, "another"), 0, "who sleeps has no sample by "
+               "signals of others");
+
+    jpp_cpu_close(window);
+    jpp_stop(thread);
+}
+
+
+/* One that a look leaves out has not ended, and is not counted anew. */
+
+static void
+jpp_test_missed(bool is_deaf)
+{
+    uint64_t           sum, used;
+    jpp_thread_t      *thread;
+    jpp_cpu_window_t  *window;
+
+    thread = jpp_start(is_deaf, NULL);
+    jpp_burns(thread);
+
+    used = jpp_time(CLOCK_PROCESS_CPUTIME_ID);
+    window = jpp_opened(JPP_MODE_CPU, 100);
+    jpp_scanned(1);
+
+    jpp_hidden = thread->tid;
+    jpp_scanned(2);
+    jpp_hidden = 0;
+    jpp_scanned(2);
+
+    jpp_burns(thread);
+    jpp_scanned(2);
+
+    jpp_ended(window);
+    used = jpp_time(CLOCK_PROCESS_CPUTIME_ID) - used;
+
+    sum = jpp_sum(window, NULL);
+    jpp_ok(sum > 100 * JPP_MS && sum <= used, "a thread that %s, and was not "
+           "listed: %" PRIu64 " of %" PRIu64, is_deaf ? "is deaf" : "hears",
+           sum, used);
+
+    jpp_cpu_close(window);
+    jpp_stop(thread);
+}
+
+
+/* One that comes in a window is counted from its beginning. */
+
+static void
+jpp_test_newcomer(void)
+{
+    uint64_t           sum, used;
+    jpp_thread_t      *thread;
+    jpp_cpu_window_t  *window;
+
+    used = jpp_time(CLOCK_PROCESS_CPUTIME_ID);
+    window = jpp_opened(JPP_MODE_CPU, 1000);
+
+    thread = jpp_start(false, "newcomer");
+    jpp_hidden = thread->tid;
+    jpp_burns(thread);
+    jpp_hidden = 0;
+    jpp_scanned(2);
+    jpp_burns(thread);
+
+    jpp_ended(window);
+    used = jpp_time(CLOCK_PROCESS_CPUTIME_ID) - used;
+
+    sum = jpp_sum(window, "newcomer");
+    jpp_ok(sum > 300 * JPP_MS && sum <= used, "a thread that comes: %" PRIu64
+           " of %" PRIu64, sum, used);
+
+    jpp_cpu_close(window);
+    jpp_stop(thread);
+}
+
+
+/* Threads have the name of their creator until they give themselves one. */
+
+static void
+jpp_test_name(void)
+{
+    jpp_thread_t      *thread;
+    jpp_cpu_window_t  *window;
+
+    window = jpp_opened(JPP_MODE_CPU, 1000);
+    thread = jpp_start(false, "itself");
+
+    (void) jpp_number(thread->tid, JPP_MODE_CPU);
+
+    jpp_burns(thread);
+    jpp_scanned(2);
+    jpp_burns(thread);
+
+    jpp_ended(window);
+    jpp_ok(jpp_sum(window, "itself") > 0, "a thread that names itself late");
+
+    jpp_cpu_close(window);
+    jpp_stop(thread);
+}
