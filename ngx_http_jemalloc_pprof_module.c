@@ -13,7 +13,6 @@
 #include "ngx_http_jemalloc_pprof_notice.h"
 #include "ngx_http_jemalloc_pprof_owners.h"
 #include "ngx_http_jemalloc_pprof_self.h"
-#include "ngx_http_jemalloc_pprof_stall.h"
 #include "ngx_http_jemalloc_pprof_telemetry.h"
 #include "ngx_http_jemalloc_pprof_unwind.h"
 #include "ngx_http_jemalloc_pprof_variables.h"
@@ -85,13 +84,7 @@ ngx_http_jemalloc_pprof_init_module(ngx_cycle_t *cycle)
     ngx_http_jemalloc_pprof_self.zone = jmcf != NULL ? jmcf->zone : NULL;
 
     if (ngx_http_jemalloc_pprof_self.zone == NULL) {
-        jpp_memfd_close(&ngx_http_jemalloc_pprof_self.baseline);
-        ngx_http_jemalloc_pprof_stall_stop();
-
-        /* a single process has another cycle by now, or none */
-
-        ngx_http_jemalloc_pprof_owners_init(cycle);
-
+        ngx_http_jemalloc_pprof_worker_let_go();
         return NGX_OK;
     }
 

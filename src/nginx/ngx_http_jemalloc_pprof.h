@@ -99,6 +99,7 @@
  *     serving_names  as the configuration calls them
  *     serving_pool   memory that is there at any moment
  *     worker     its start and its end
+ *     single     a process that outlives its configuration
  *
  * Files of the adapter never parse, encode or unwind: the core does.
  */

@@ -60,11 +60,9 @@ ngx_http_jemalloc_pprof_owners_init(ngx_cycle_t *cycle)
     jmcf = ngx_http_cycle_get_module_main_conf(cycle,
                                                ngx_http_jemalloc_pprof_module);
 
-    ngx_http_jemalloc_pprof_owners_cycle = NULL;
-    jpp_owners_stop();
+    ngx_http_jemalloc_pprof_owners_stop();
 
-    if (jmcf == NULL || jmcf->zone == NULL || !jmcf->owners
-        || cycle->connections == NULL
+    if (!jmcf->owners || cycle->connections == NULL
         || ngx_http_jemalloc_pprof_serving_init(cycle) != NGX_OK)
     {
         return;
@@ -90,6 +88,14 @@ ngx_http_jemalloc_pprof_owners_init(ngx_cycle_t *cycle)
     if (jpp_owners_start(&serving, &ngx_http_jemalloc_pprof_owners_server)) {
         ngx_http_jemalloc_pprof_owners_cycle = cycle;
     }
+}
+
+
+void
+ngx_http_jemalloc_pprof_owners_stop(void)
+{
+    ngx_http_jemalloc_pprof_owners_cycle = NULL;
+    jpp_owners_stop();
 }
 
 

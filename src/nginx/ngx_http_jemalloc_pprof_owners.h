@@ -30,5 +30,8 @@ ngx_int_t ngx_http_jemalloc_pprof_owners_phases(ngx_conf_t *cf);
  */
 void ngx_http_jemalloc_pprof_owners_init(ngx_cycle_t *cycle);
 
+/* They belong to nobody any more. */
+void ngx_http_jemalloc_pprof_owners_stop(void);
+
 
 #endif /* _NGX_HTTP_JEMALLOC_PPROF_OWNERS_H_INCLUDED_ */

@@ -122,6 +122,12 @@ static const ngx_http_jemalloc_pprof_refusal_t
           "inherited would count as their own, which strict=1 does not allow: "
           "the comments of the profile without strict=1 say why" },
 
+    [NGX_HTTP_JEMALLOC_PPROF_LEFT_OUT] =
+        { NGX_HTTP_SERVICE_UNAVAILABLE, NGX_LOG_INFO, NULL,
+          "nginx was reloaded without this location, and this connection is "
+          "older than that: it serves no profiles any more; to have them, add "
+          "the location again and restart nginx" },
+
     [NGX_HTTP_JEMALLOC_PPROF_STARTING] =
         { NGX_HTTP_SERVICE_UNAVAILABLE, NGX_LOG_INFO, "1",
           "this worker is being started: try again in a second" },

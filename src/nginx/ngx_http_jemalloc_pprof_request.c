@@ -5,6 +5,7 @@
 #include "ngx_http_jemalloc_pprof_refuse.h"
 #include "ngx_http_jemalloc_pprof_request.h"
 #include "ngx_http_jemalloc_pprof_resources.h"
+#include "ngx_http_jemalloc_pprof_self.h"
 #include "ngx_http_jemalloc_pprof_send.h"
 
 #include "jpp_report.h"
@@ -63,6 +64,13 @@ ngx_http_jemalloc_pprof_admit(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_resource_t  *resource;
 
     resource = path->resource;
+
+    /* of a single process */
+
+    if (ngx_http_jemalloc_pprof_self.zone == NULL) {
+        return ngx_http_jemalloc_pprof_refuse(r,
+                   NGX_HTTP_JEMALLOC_PPROF_LEFT_OUT);
+    }
 
     /* a change is checked at any address, the rest on loopback only */
 

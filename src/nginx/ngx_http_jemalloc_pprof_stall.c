@@ -4,6 +4,7 @@
 #include "ngx_http_jemalloc_pprof_stall.h"
 #include "ngx_http_jemalloc_pprof_stall_serving.h"
 
+#include "jpp_arena.h"
 #include "jpp_process.h"
 #include "jpp_stall_text.h"
 #include "jpp_watch.h"
@@ -17,6 +18,8 @@
 
 static ngx_int_t ngx_http_jemalloc_pprof_stall_init_zone(ngx_shm_zone_t *zone,
     void *data);
+static jpp_stall_table_t *ngx_http_jemalloc_pprof_stall_place(
+    const ngx_shm_zone_t *zone);
 static ngx_int_t ngx_http_jemalloc_pprof_stall_watch(ngx_cycle_t *cycle,
     ngx_msec_t threshold);
 static void ngx_http_jemalloc_pprof_stall_late(ngx_msec_t ms);
@@ -81,7 +84,14 @@ ngx_http_jemalloc_pprof_stall_start(ngx_cycle_t *cycle)
         return;
     }
 
-    ngx_http_jemalloc_pprof_stall_table = jmcf->stalls->data;
+    ngx_http_jemalloc_pprof_stall_table =
+                           ngx_http_jemalloc_pprof_stall_place(jmcf->stalls);
+
+    if (ngx_http_jemalloc_pprof_stall_table == NULL) {
+        ngx_log_error(NGX_LOG_WARN, cycle->log, ngx_errno,
+                      "jemalloc_pprof: no memory for stalls: none is seen");
+        return;
+    }
 
     if (ngx_http_jemalloc_pprof_loop_watch(jmcf->stall,
                                        ngx_http_jemalloc_pprof_stall_late)
@@ -99,6 +109,28 @@ ngx_http_jemalloc_pprof_stall_start(ngx_cycle_t *cycle)
     if (ngx_http_jemalloc_pprof_stall_watch(cycle, jmcf->stall) != NGX_OK) {
         (void) ngx_http_jemalloc_pprof_loop_watch(0, NULL);
     }
+}
+
+
+/*
+ * A single process shares them with nobody, and the next reload may unmap ZONE
+ * before it says so, while the watcher's thread writes.
+ */
+
+static jpp_stall_table_t *
+ngx_http_jemalloc_pprof_stall_place(const ngx_shm_zone_t *zone)
+{
+    static jpp_stall_table_t  *own;
+
+    if (ngx_process != NGX_PROCESS_SINGLE) {
+        return zone->data;
+    }
+
+    if (own == NULL) {
+        own = jpp_arena_object(sizeof(jpp_stall_table_t));
+    }
+
+    return own;
 }
 
 

@@ -8,6 +8,7 @@
 #include "ngx_http_jemalloc_pprof_pools.h"
 #include "ngx_http_jemalloc_pprof_thread.h"
 #include "ngx_http_jemalloc_pprof_self.h"
+#include "ngx_http_jemalloc_pprof_single.h"
 #include "ngx_http_jemalloc_pprof_stall.h"
 #include "ngx_http_jemalloc_pprof_unwind.h"
 #include "ngx_http_jemalloc_pprof_worker.h"
@@ -73,6 +74,8 @@ ngx_http_jemalloc_pprof_worker_init(ngx_cycle_t *cycle)
     (void) ngx_http_jemalloc_pprof_thread_init(cycle);
 
     ngx_http_jemalloc_pprof_loop_init(cycle);
+    ngx_http_jemalloc_pprof_single_init(cycle,
+                                        ngx_http_jemalloc_pprof_worker_let_go);
     ngx_http_jemalloc_pprof_stall_start(cycle);
     ngx_http_jemalloc_pprof_owners_init(cycle);
 
@@ -104,10 +107,41 @@ ngx_http_jemalloc_pprof_worker_exit(ngx_cycle_t *cycle)
 }
 
 
+void
+ngx_http_jemalloc_pprof_worker_let_go(void)
+{
+    jpp_err_t                        err;
+    ngx_http_jemalloc_pprof_self_t  *self;
+
+    self = &ngx_http_jemalloc_pprof_self;
+
+    self->zone = NULL;
+    jpp_memfd_close(&self->baseline);
+
+    /* a master has nothing else */
+
+    if (self->row.pid == 0) {
+        return;
+    }
+
+    ngx_http_jemalloc_pprof_stall_stop();
+    ngx_http_jemalloc_pprof_owners_stop();
+
+    if (jpp_sampler_off(&err) != JPP_OK) {
+        ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
+                      "jemalloc_pprof: the sampler is off, but still in the "
+                      "way of each malloc(): %s", err.text);
+    }
+
+    ngx_http_jemalloc_pprof_unwind_exit();
+}
+
+
 /*
  * The code must stay mapped while a thread of the module runs, which may be
- * longer than nginx keeps the module open.  Not in the master: a module that is
- * loaded again must find its variables as they are in the file.
+ * longer than nginx keeps the module open; and in a single process for good.
+ * Not in the master: a module that is loaded again must find its variables as
+ * they are in the file.
  */
 
 static void
@@ -174,6 +208,10 @@ ngx_http_jemalloc_pprof_worker_join(ngx_cycle_t *cycle)
 static void
 ngx_http_jemalloc_pprof_worker_rejoin(ngx_event_t *ev)
 {
+    if (ngx_http_jemalloc_pprof_self.zone == NULL) {
+        return;
+    }
+
     if (ngx_http_jemalloc_pprof_registry_join(ngx_http_jemalloc_pprof_self.zone,
                                          &ngx_http_jemalloc_pprof_self.row)
         != NGX_OK)
@@ -219,8 +257,7 @@ ngx_http_jemalloc_pprof_worker_wanted(ngx_cycle_t *cycle,
     ngx_http_jemalloc_pprof_wanted_t      wanted;
     ngx_http_jemalloc_pprof_main_conf_t  *jmcf;
 
-    jmcf = ngx_http_cycle_get_module_main_conf(cycle,
-                                               ngx_http_jemalloc_pprof_module);
+    jmcf = ngx_http_jemalloc_pprof_single_conf(cycle);
 
     jpp_control_init(control);
 

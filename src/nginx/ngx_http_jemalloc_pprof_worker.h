@@ -21,6 +21,12 @@ void ngx_http_jemalloc_pprof_worker_exit(ngx_cycle_t *cycle);
 /* In the master, or a single process: CYCLE is the new configuration. */
 void ngx_http_jemalloc_pprof_worker_configured(ngx_cycle_t *cycle);
 
+/*
+ * The same where the new configuration has no location that serves, or not even
+ * the module: let go of the zones, and give back what was replaced.
+ */
+void ngx_http_jemalloc_pprof_worker_let_go(void);
+
 /* Fill CONTROL with the settings that every worker should have. */
 void ngx_http_jemalloc_pprof_worker_wanted(ngx_cycle_t *cycle,
     jpp_control_t *control);
