@@ -374,7 +374,8 @@ sub check_control {
 
     my $table = table('"lg_sample"', '"purge must be 1"');
 
-    while ($table =~ /\{ "(\w+)", \{ (.*?) \}, (\w+), (\w+),/g)
+    while ($table =~ /\{\s"(\w+)",\soffsetof[^{}]*\{\s(.*?)\s\},\s(\w+),\s(?#
+                      )(\w+),/gx)
     {
         $keys{$1} = [ $2, $3, $4 ];
     }
