@@ -40,6 +40,7 @@ subtests(
     'memory of Lua' => [ \&lua, 'jemalloc', $has_lua ],
     'an event loop that is kept' => [ \&kept_loop, $has_lua ],
     'no jemalloc' => [ \&no_jemalloc, sub { !JppRun::is_linked() } ],
+    'what cures name' => [ \&cures, 'jemalloc' ],
     'the documentation' => [ \&documentation ],
 );
 
@@ -304,6 +305,31 @@ sub no_jemalloc {
     cmp_ok($memory->{workers}[0]{process}{rss_anon}, '>', 0,
            'but of the process');
     is($memory->{total}{allocated}, undef, 'no sum of nothing');
+
+    $nginx->stop;
+}
+
+
+# Resources, and a command that shows processes of others, too.
+
+sub cures {
+    my $nginx = JppNginx->start(server => $tree);
+    my $code = slurp(dirname(__FILE__) . '/../src/fleet/jpp_findings.c')
+               =~ s/"\n\s+"//gr;
+    my @resources = $code =~ /\b((?:heap|memory|pools|requests)\?[\w=&]+)/g;
+    my ($ps) = $code =~ /\((ps [^()]+)\)/;
+    my ($pid) = $nginx->worker_pids;
+
+    cmp_ok(scalar @resources, '>=', 4, scalar @resources . ' resources');
+
+    for my $resource (@resources) {
+        $resource =~ s/worker=N/worker=0/;
+        $resource =~ s/seconds=\d+/seconds=1/;
+
+        is($nginx->get("/debug/pprof/$resource")->{status}, 200, $resource);
+    }
+
+    like(`$ps`, qr/^\S+ +$pid .* worker process$/m, "$ps lists a worker");
 
     $nginx->stop;
 }

@@ -58,7 +58,8 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
         "pressure", false, jpp_finding_pressure,
         "processes wait for memory",
         "Something on this machine, or in this container, needs more memory "
-        "than there is: find the largest (ps --sort=-rss), or add some." },
+        "than there is: find the largest (ps aux --sort=-rss), or add "
+        "some." },
 
     [JPP_FINDING_SWAP] = {
         "swap", false, jpp_finding_swap,
@@ -81,8 +82,8 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
     [JPP_FINDING_ODD_WORKER] = {
         "odd-worker", false, jpp_finding_odd_worker,
         "one worker holds much more than the others",
-        "Compare its profile with another's: "
-        "go tool pprof -diff_base of worker/A/heap and worker/B/heap." },
+        "See what it holds, and another does not: heap?format=top&worker=N of "
+        "both, and requests?worker=N." },
 
     [JPP_FINDING_OUTSIDE] = {
         "outside", false, jpp_finding_outside,
