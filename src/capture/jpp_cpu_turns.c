@@ -80,7 +80,10 @@ jpp_cpu_turns_add(jpp_cpu_window_t *window)
         jpp_cpu_sampler.ticked = window->opened;
     }
 
-    if (window->mode == JPP_MODE_CPU) {
+    if (window->mode == JPP_MODE_WALL) {
+        window->opened = jpp_cpu_sampler.ticked;
+
+    } else {
         jpp_cpu_turns_begin(window);
     }
 
@@ -118,7 +121,10 @@ jpp_cpu_turns_remove(jpp_cpu_window_t *window)
 
     threads = &jpp_cpu_sampler.threads;
 
-    window->closed = jpp_cpu_sampler_now();
+    /* signals had time to arrive since the last look */
+
+    window->closed = window->mode == JPP_MODE_WALL ? jpp_cpu_sampler.ticked
+                                                   : jpp_cpu_sampler_now();
     window->seen.threads = threads->n_seen;
     window->seen.deaf = threads->n_deaf;
     window->seen.n_names = threads->n_names;

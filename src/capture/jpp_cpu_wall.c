@@ -1,10 +1,16 @@
 
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "jpp_cpu_sampler.h"
 #include "jpp_cpu_wall.h"
 #include "jpp_owner_labels.h"
+
+
+/* ns: for how long to wait for signals, and between two looks at that */
+#define JPP_CPU_WALL_PATIENCE  20000000
+#define JPP_CPU_WALL_PAUSE     100000
 
 
 static void jpp_cpu_wall_watch(jpp_cpu_thread_t *thread, uint64_t count,
@@ -13,10 +19,11 @@ static void jpp_cpu_wall_interrupt(jpp_cpu_thread_t *thread, uint64_t count,
     uint64_t nanos);
 static void jpp_cpu_wall_asleep(jpp_cpu_thread_t *thread,
     const jpp_blocked_t *blocked, uint64_t count, uint64_t nanos);
-static void jpp_cpu_wall_blank(const jpp_cpu_thread_t *thread, uint64_t count,
-    uint64_t nanos);
+static void jpp_cpu_wall_blank(const jpp_cpu_thread_t *thread, jpp_cut_t cut,
+    uint64_t count, uint64_t nanos);
 static void jpp_cpu_wall_idle(const jpp_cpu_thread_t *thread, uint64_t nanos);
-static void jpp_cpu_wall_give_up(jpp_cpu_thread_t *thread);
+static void jpp_cpu_wall_give_up(jpp_cpu_thread_t *thread, jpp_cut_t cut);
+static bool jpp_cpu_wall_is_owed(void);
 
 
 /* of the sampler's thread */
@@ -95,7 +102,7 @@ jpp_cpu_wall_interrupt(jpp_cpu_thread_t *thread, uint64_t count,
     uint32_t  number;
 
     if (thread->is_deaf) {
-        jpp_cpu_wall_blank(thread, count, nanos);
+        jpp_cpu_wall_blank(thread, JPP_CUT_DEAF, count, nanos);
         return;
     }
 
@@ -106,7 +113,7 @@ jpp_cpu_wall_interrupt(jpp_cpu_thread_t *thread, uint64_t count,
                                     JPP_MODE_WALL);
 
     if (!jpp_signal_send(getpid(), thread->tid, JPP_SIGNAL_CPU, number)) {
-        jpp_cpu_wall_give_up(thread);
+        jpp_cpu_wall_give_up(thread, JPP_CUT_DEAF);
     }
 }
 
@@ -154,12 +161,12 @@ jpp_cpu_wall_asleep(jpp_cpu_thread_t *thread,
 
 
 static void
-jpp_cpu_wall_blank(const jpp_cpu_thread_t *thread, uint64_t count,
-    uint64_t nanos)
+jpp_cpu_wall_blank(const jpp_cpu_thread_t *thread, jpp_cut_t cut,
+    uint64_t count, uint64_t nanos)
 {
     jpp_cpu_sample_t  *sample;
 
-    sample = jpp_cpu_sampler_blank(thread, JPP_CUT_DEAF);
+    sample = jpp_cpu_sampler_blank(thread, cut);
 
     sample->count = count;
     sample->nanos = nanos;
@@ -196,14 +203,28 @@ void
 jpp_cpu_wall_settle(void)
 {
     uint32_t           i;
+    uint64_t           end;
     jpp_cpu_thread_t  *thread;
+
+    static const struct timespec  pause = { 0, JPP_CPU_WALL_PAUSE };
+
+    end = jpp_cpu_sampler_now() + JPP_CPU_WALL_PATIENCE;
+
+    /* one that has arrived may be about to record it */
+
+    while ((jpp_cpu_wall_is_owed() || !jpp_signal_is_left(JPP_SIGNAL_CPU))
+           && jpp_cpu_sampler_now() < end)
+    {
+        (void) nanosleep(&pause, NULL);
+    }
 
     for (i = 0; i < jpp_cpu_sampler.threads.n; i++) {
 
         thread = &jpp_cpu_sampler.threads.threads[i];
 
         if (thread->tid != 0) {
-            jpp_cpu_wall_give_up(thread);
+            jpp_cpu_wall_give_up(thread, thread->is_deaf ? JPP_CUT_DEAF
+                                                         : JPP_CUT_LATE);
         }
     }
 }
@@ -212,7 +233,7 @@ jpp_cpu_wall_settle(void)
 /* No signal will take what THREAD is owed. */
 
 static void
-jpp_cpu_wall_give_up(jpp_cpu_thread_t *thread)
+jpp_cpu_wall_give_up(jpp_cpu_thread_t *thread, jpp_cut_t cut)
 {
     uint64_t  count, nanos;
 
@@ -220,6 +241,29 @@ jpp_cpu_wall_give_up(jpp_cpu_thread_t *thread)
     nanos = __atomic_exchange_n(&thread->owed_nanos, 0, __ATOMIC_RELAXED);
 
     if (nanos != 0) {
-        jpp_cpu_wall_blank(thread, count, nanos);
+        jpp_cpu_wall_blank(thread, cut, count, nanos);
     }
+}
+
+
+/* Is a signal on its way that may arrive? */
+
+static bool
+jpp_cpu_wall_is_owed(void)
+{
+    uint32_t                 i;
+    const jpp_cpu_thread_t  *thread;
+
+    for (i = 0; i < jpp_cpu_sampler.threads.n; i++) {
+
+        thread = &jpp_cpu_sampler.threads.threads[i];
+
+        if (!thread->is_deaf
+            && __atomic_load_n(&thread->owed_nanos, __ATOMIC_RELAXED) != 0)
+        {
+            return true;
+        }
+    }
+
+    return false;
 }

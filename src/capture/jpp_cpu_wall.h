@@ -17,7 +17,10 @@
 /* Look, at NOW. */
 void jpp_cpu_wall_look(uint64_t now);
 
-/* What signals were to record, and have not, is recorded without a stack. */
+/*
+ * Wait until signals have recorded what they were to record, but not for long:
+ * what is left then is recorded without a stack.
+ */
 void jpp_cpu_wall_settle(void);
 
 

@@ -24,6 +24,7 @@ typedef enum {
     JPP_CUT_ODD,              /* with some that cannot be followed */
     JPP_CUT_STACK,            /* the next frame is not on this stack */
     JPP_CUT_DEAF,             /* no signal can look at the thread */
+    JPP_CUT_LATE,             /* none has, before the end */
     JPP_CUTS
 } jpp_cut_t;
 

@@ -2,7 +2,8 @@
 /*
  * What a window counts is what has passed since it was opened, and no more,
  * whatever timers, signals and lists of threads do: all of them are made to be
- * late, wrong or incomplete here.
+ * late, wrong or incomplete here.  And the end of a window of wall clock time
+ * has stacks.
  *
  * Sums are compared with the CPU time of the process, which is exact.
  */
@@ -24,10 +25,14 @@
 
 #include "jpp_cpu.h"
 #include "jpp_cpu_sampler.h"
+#include "jpp_cut.h"
 #include "jpp_test.h"
 
 
-#define JPP_MS  UINT64_C(1000000)
+#define JPP_MS     UINT64_C(1000000)
+
+/* of a machine that is busy enough to let a thread wait for the CPU */
+#define JPP_TRIES  50
 
 
 typedef int (*jpp_settime_pt)(timer_t timer, int flags,
@@ -54,6 +59,9 @@ static void jpp_test_elsewhere(void);
 static void jpp_test_missed(bool is_deaf);
 static void jpp_test_newcomer(void);
 static void jpp_test_name(void);
+static void jpp_test_owed(void);
+static void jpp_test_wall_ends(void);
+static void jpp_test_wall_is_whole(void);
 
 static uint64_t jpp_time(clockid_t clock);
 static void jpp_burn(uint64_t nanos);
@@ -94,6 +102,9 @@ main(void)
     jpp_test_missed(false);
     jpp_test_newcomer();
     jpp_test_name();
+    jpp_test_owed();
+    jpp_test_wall_ends();
+    jpp_test_wall_is_whole();
 
     return jpp_done();
 }
@@ -629,4 +640,114 @@ jpp_test_name(void)
 
     jpp_cpu_close(window);
     jpp_stop(thread);
+}
+
+
+/* Of two signals on their way to a thread the kernel may drop one. */
+
+static void
+jpp_test_owed(void)
+{
+    jpp_cpu_thread_t  *thread;
+    jpp_cpu_window_t  *windows[2];
+
+    windows[0] = jpp_opened(JPP_MODE_WALL, 1);
+    windows[1] = jpp_opened(JPP_MODE_CPU, 1);
+
+    thread = &jpp_cpu_sampler.threads.threads[0];
+
+    (void) __atomic_fetch_add(&thread->owed_nanos, 2000 * JPP_MS,
+                              __ATOMIC_RELAXED);
+    jpp_tick(jpp_number(thread->tid, JPP_MODE_CPU), 0);
+
+    jpp_ok(jpp_sum(windows[0], NULL) >= 2000 * JPP_MS, "what wall clock time "
+           "is owed goes with a signal for CPU time");
+
+    jpp_cpu_close(windows[0]);
+    jpp_cpu_close(windows[1]);
+}
+
+
+static void *
+jpp_ends(void *data)
+{
+    jpp_ended(data);
+
+    return NULL;
+}
+
+
+/* Who runs when a window ends gets a signal, which needs a moment. */
+
+static bool
+jpp_ends_with_stack(void)
+{
+    bool               has_stack;
+    uint32_t           i;
+    uintptr_t          pc;
+    pthread_t          thread;
+    jpp_cpu_window_t  *window;
+
+    window = jpp_opened(JPP_MODE_WALL, 1);
+    (void) pthread_create(&thread, NULL, jpp_ends, window);
+
+    while (__atomic_load_n(&window->closed, __ATOMIC_ACQUIRE) == 0) {
+        jpp_burn(JPP_MS);
+    }
+
+    (void) pthread_join(thread, NULL);
+
+    has_stack = jpp_sum(window, "main") > 0;
+
+    for (i = 0; i < window->table.n_sites; i++) {
+        pc = window->table.frames[window->table.sites[i].frames];
+
+        if (window->table.sites[i].nanos != 0
+            && (pc == jpp_cut_frame(JPP_CUT_DEAF)
+                || pc == jpp_cut_frame(JPP_CUT_LATE)))
+        {
+            has_stack = false;
+        }
+    }
+
+    jpp_cpu_close(window);
+
+    return has_stack;
+}
+
+
+static void
+jpp_test_wall_ends(void)
+{
+    unsigned  n;
+
+    for (n = 0; n < JPP_TRIES && !jpp_ends_with_stack(); n++) { /* void */ }
+
+    jpp_ok(n < JPP_TRIES, "the end of a window has a stack: at try %u", n + 1);
+}
+
+
+/* The main thread is always there: its states are all of the time. */
+
+static void
+jpp_test_wall_is_whole(void)
+{
+    unsigned           n;
+    uint64_t           sum, lasted;
+    jpp_cpu_window_t  *window;
+
+    for (n = 0, sum = 0, lasted = 1; n < JPP_TRIES && sum != lasted; n++) {
+
+        window = jpp_opened(JPP_MODE_WALL, 100);
+        jpp_burn(30 * JPP_MS);
+        (void) usleep(30000);
+        jpp_ended(window);
+
+        sum = jpp_sum(window, "main") + window->idle;
+        lasted = window->closed - window->opened;
+
+        jpp_cpu_close(window);
+    }
+
+    jpp_is_u64(sum, lasted, "what a thread did is all of the time");
 }

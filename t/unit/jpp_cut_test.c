@@ -30,7 +30,8 @@ jpp_cut_test_names(void)
     static const char *const  names[] = {
         "[cut: JIT code]", "[cut: no call-frame information]",
         "[cut: unknown call-frame information]", "[cut: outside the stack]",
-        "[cut: the thread takes no signal]"
+        "[cut: the thread takes no signal]",
+        "[cut: the thread did not answer in time]"
     };
 
     for (cut = 0; cut < JPP_CUTS; cut++) {
