@@ -90,8 +90,8 @@ ngx_http_jemalloc_pprof_caches_walk(ngx_http_jemalloc_pprof_walk_t *walk)
         }
 
         walk->next++;
-        walk->key = 0;
-        walk->n_same = 0;
+        walk->tree.key = 0;
+        walk->tree.n_same = 0;
     }
 
     return NGX_OK;
@@ -126,8 +126,9 @@ ngx_http_jemalloc_pprof_caches_nodes(ngx_http_jemalloc_pprof_walk_t *walk,
             return NGX_AGAIN;
         }
 
-        walk->n_same = node->key == walk->key ? walk->n_same + 1 : 1;
-        walk->key = node->key;
+        walk->tree.n_same = node->key == walk->tree.key
+                            ? walk->tree.n_same + 1 : 1;
+        walk->tree.key = node->key;
         walk->work++;
 
         ngx_http_jemalloc_pprof_walk_add(walk, owner, JPP_POOLS_ITSELF, 0, 1,
@@ -152,7 +153,7 @@ ngx_http_jemalloc_pprof_caches_from(const ngx_http_jemalloc_pprof_walk_t *walk,
 
     while (node != tree->sentinel) {
 
-        if (node->key < walk->key) {
+        if (node->key < walk->tree.key) {
             node = node->right;
 
         } else {
@@ -162,7 +163,7 @@ ngx_http_jemalloc_pprof_caches_from(const ngx_http_jemalloc_pprof_walk_t *walk,
     }
 
     for (n = 0;
-         n < walk->n_same && from != NULL && from->key == walk->key;
+         n < walk->tree.n_same && from != NULL && from->key == walk->tree.key;
          n++)
     {
         from = ngx_rbtree_next(tree, from);

@@ -58,8 +58,8 @@ ngx_http_jemalloc_pprof_config_walk(ngx_http_jemalloc_pprof_walk_t *walk)
 
     if (walk->next == 0) {
         walk->next = 1;
-        walk->block = walk->cycle->pool;
-        walk->cell = walk->cycle->pool->large;
+        walk->config.block = walk->cycle->pool;
+        walk->config.cell = walk->cycle->pool->large;
     }
 
     owner = jpp_pools_owner(&walk->table, JPP_POOLS_CONFIGURATION, 0, 0, 0);
@@ -70,7 +70,8 @@ ngx_http_jemalloc_pprof_config_walk(ngx_http_jemalloc_pprof_walk_t *walk)
         return NGX_AGAIN;
     }
 
-    walk->blocks.bytes = walk->blocks.n
+    walk->config.blocks.bytes =
+                         walk->config.blocks.n
                          * ngx_http_jemalloc_pprof_size(walk->cycle->pool);
 
     jpp_sort(walk->ranges->data,
@@ -81,10 +82,10 @@ ngx_http_jemalloc_pprof_config_walk(ngx_http_jemalloc_pprof_walk_t *walk)
     ngx_http_jemalloc_pprof_count_see(walk, walk->cycle->pool, owner);
 
     ngx_http_jemalloc_pprof_config_add(walk, owner, JPP_POOLS_BLOCKS,
-                                       &walk->blocks,
+                                       &walk->config.blocks,
                                        &ngx_http_jemalloc_pprof_first_blocks);
     ngx_http_jemalloc_pprof_config_add(walk, owner, JPP_POOLS_OTHER,
-                                       &walk->larges,
+                                       &walk->config.larges,
                                        &ngx_http_jemalloc_pprof_first_larges);
     return NGX_OK;
 }
@@ -99,14 +100,14 @@ ngx_http_jemalloc_pprof_config_blocks(ngx_http_jemalloc_pprof_walk_t *walk,
 
     size = ngx_http_jemalloc_pprof_size(walk->cycle->pool);
 
-    while (walk->block != NULL) {
+    while (walk->config.block != NULL) {
 
         if (ngx_http_jemalloc_pprof_walk_is_over(walk)) {
             return NGX_AGAIN;
         }
 
-        block = walk->block;
-        walk->block = block->d.next;
+        block = walk->config.block;
+        walk->config.block = block->d.next;
         walk->work++;
 
         header = block == walk->cycle->pool ? sizeof(ngx_pool_t)
@@ -114,8 +115,8 @@ ngx_http_jemalloc_pprof_config_blocks(ngx_http_jemalloc_pprof_walk_t *walk,
 
         ngx_http_jemalloc_pprof_walk_hold(walk, owner, block, size);
 
-        walk->blocks.n++;
-        walk->blocks.unused += block->d.end - block->d.last;
+        walk->config.blocks.n++;
+        walk->config.blocks.unused += block->d.end - block->d.last;
 
         ngx_http_jemalloc_pprof_config_range(walk,
                                              (const u_char *) block + header,
@@ -133,14 +134,14 @@ ngx_http_jemalloc_pprof_config_larges(ngx_http_jemalloc_pprof_walk_t *walk,
     size_t                   size;
     const ngx_pool_large_t  *cell;
 
-    while (walk->cell != NULL) {
+    while (walk->config.cell != NULL) {
 
         if (ngx_http_jemalloc_pprof_walk_is_over(walk)) {
             return NGX_AGAIN;
         }
 
-        cell = walk->cell;
-        walk->cell = cell->next;
+        cell = walk->config.cell;
+        walk->config.cell = cell->next;
         walk->work++;
 
         if (cell->alloc == NULL) {
@@ -149,8 +150,8 @@ ngx_http_jemalloc_pprof_config_larges(ngx_http_jemalloc_pprof_walk_t *walk,
 
         size = ngx_http_jemalloc_pprof_size(cell->alloc);
 
-        walk->larges.n++;
-        walk->larges.bytes += size;
+        walk->config.larges.n++;
+        walk->config.larges.bytes += size;
 
         ngx_http_jemalloc_pprof_config_range(walk, cell->alloc,
                                              (u_char *) cell->alloc + size,

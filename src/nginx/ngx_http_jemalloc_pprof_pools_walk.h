@@ -74,6 +74,25 @@ typedef struct {
 } ngx_http_jemalloc_pprof_blocks_t;
 
 
+/* The rest of the configuration, and what the walk has seen of it. */
+typedef struct {
+    const ngx_pool_t      *block;
+    const ngx_pool_large_t
+                          *cell;
+    ngx_http_jemalloc_pprof_blocks_t
+                           blocks;
+    ngx_http_jemalloc_pprof_blocks_t
+                           larges;
+} ngx_http_jemalloc_pprof_config_t;
+
+
+/* In a tree that may change: after so many nodes with this key. */
+typedef struct {
+    ngx_rbtree_key_t       key;
+    ngx_uint_t             n_same;
+} ngx_http_jemalloc_pprof_place_t;
+
+
 /* How much of a scope: all that came before is of the connection. */
 typedef struct {
     ngx_uint_t             n_pools;
@@ -162,15 +181,10 @@ struct ngx_http_jemalloc_pprof_walk_s {
 
     ngx_uint_t             phase;
     ngx_uint_t             next;       /* where the phase goes on, */
-    ngx_rbtree_key_t       key;        /*   in a tree there, */
-    ngx_uint_t             n_same;     /*   after so many with that key, */
-    const ngx_pool_t      *block;      /*   in the configuration */
-    const ngx_pool_large_t
-                          *cell;
-    ngx_http_jemalloc_pprof_blocks_t
-                           blocks;     /*   so far */
-    ngx_http_jemalloc_pprof_blocks_t
-                           larges;
+    ngx_http_jemalloc_pprof_config_t
+                           config;     /*   in the configuration, */
+    ngx_http_jemalloc_pprof_place_t
+                           tree;       /*   in a tree of the caches */
     uint64_t               deadline;   /* of the slice, ns */
     ngx_uint_t             work;       /* since the clock was read */
 
