@@ -20,7 +20,7 @@ use lib dirname(__FILE__) . '/lib';
 
 use JppClient;
 use JppNginx qw( free_port spew wait_until );
-use JppPools qw( held http2_frame );
+use JppPools qw( below held http2_frame sums );
 use JppRun qw( $checker modules preloads subtests );
 
 # what hangs ends
@@ -73,25 +73,14 @@ sub is_loaded { scalar preloads() }
 # contract.
 
 sub is_exact {
-    my ($nginx, $held, $name) = @_;
+    my ($nginx, $name) = @_;
 
     local $Test::Builder::Level = $Test::Builder::Level + 1;
 
-    my ($comments, $total);
+    my ($sum, $total, $held, $top) = sums($nginx);
 
-    # two answers, and a new thread may take a little between them
-
-    for (1 .. 5) {
-        $comments = comments($nginx);
-        ($total) = $comments =~ /^total (\d+) bytes in 1 worker/m;
-
-        last if sum0(values %$held) == $total;
-        $held = held($nginx);
-    }
-
-    is(sum0(values %$held), $total, "$name: all, to the byte")
-        or diag(explain($held), $comments);
-    unlike($comments, qr/hold less than their pools/, "$name: and no more");
+    is($sum, $total, "$name: all, to the byte") or diag(explain($held), $top);
+    unlike($top, qr/hold less than their pools/, "$name: and no more");
 
     my $file = spew("$dir/profile", $nginx->get($pools)->{body});
 
@@ -105,15 +94,6 @@ sub comments {
     my $top = $nginx->get("$pools?format=top")->{body};
 
     return $top =~ s/\A.*?\n\n(?=counted)//sr;
-}
-
-
-# The bytes below the frames that PATTERN matches.
-
-sub below {
-    my ($held, $pattern) = @_;
-
-    return sum0(map { $held->{$_} } grep { /^$pattern/ } keys %$held);
 }
 
 
@@ -224,7 +204,7 @@ sub nobody {
     my $nginx = start();
     my $held = held($nginx);
 
-    is_exact($nginx, $held, 'nobody');
+    is_exact($nginx, 'nobody');
     is($held->{'connection slots;in use'}
        + $held->{'connection slots;free'} > 256 * 400, 1, 'slots');
     cmp_ok($held->{'configuration;pool blocks'}, '>=', 16 * $k,
@@ -258,7 +238,7 @@ sub idle {
 
     my $held = held($nginx);
 
-    is_exact($nginx, $held, '20 idle');
+    is_exact($nginx, '20 idle');
 
     my $grown = below($held, 'http;') - below($empty, 'http;');
 
@@ -300,7 +280,7 @@ EOF
     my $held = held_with($nginx, "${upstream}large;upstream buffers",
                          sub { $_[0] >= 5 * 16 * 64 * $k });
 
-    is_exact($nginx, $held, '5 downloads');
+    is_exact($nginx, '5 downloads');
     is(below($held, "${upstream}large;upstream buffers"),
        5 * 16 * 64 * $k, 'the buffers');
     is(below($held, "${upstream}large;upstream header buffer"),
@@ -345,7 +325,7 @@ EOF
     my $at = 'http;server [^;]*;location /up/;request;large;request body';
     my $held = held_with($nginx, $at, sub { $_[0] > 0 });
 
-    is_exact($nginx, $held, '3 uploads');
+    is_exact($nginx, '3 uploads');
     cmp_ok(below($held, $at), '>=', 3 * 59000, 'the buffers of bodies');
     is(below($held, $at) % 3, 0, 'which are equal');
 
@@ -354,7 +334,7 @@ EOF
     $held = held_with($nginx,
                       'http;server [^;]*;location /up/;upstream .*blocks',
                       sub { $_[0] == 3 * 128 });
-    is_exact($nginx, $held, 'and sent on');
+    is_exact($nginx, 'and sent on');
 
     $nginx->stop;
 }
@@ -395,7 +375,7 @@ EOF
                          'http;server [^;]*;location /part/;upstream .*blocks',
                          sub { $_[0] == 4 * 128 });
 
-    is_exact($nginx, $held, '4 pages with parts');
+    is_exact($nginx, '4 pages with parts');
     cmp_ok(below($held, 'http;server [^;]*;location /page/;request;'), '>=',
            4 * 4096, 'a part shares the pool of its page');
 
@@ -405,7 +385,7 @@ EOF
 
     $held = held_with($nginx, $upstreams, sub { $_[0] >= 2 * (4096 + 256) });
 
-    is_exact($nginx, $held, 'two mirrors');
+    is_exact($nginx, 'two mirrors');
     is(below($held, 'connection of'), 0, 'all of it has an owner');
 
     $nginx->stop;
@@ -435,7 +415,7 @@ EOF
     my $held = held_with($nginx, "$at.*;upstream buffers",
                          sub { $_[0] == 10 * 8192 });
 
-    is_exact($nginx, $held, '10 sockets');
+    is_exact($nginx, '10 sockets');
     is(below($held, "$at.*;upstream buffers"), 10 * 8192, 'to the upstream');
     is(below($held, "$at.*;upstream header buffer"), 10 * 8192, 'and back');
 
@@ -443,7 +423,7 @@ EOF
 
     my $rest = held_with($nginx, $at, sub { $_[0] == 0 });
 
-    is_exact($nginx, $rest, 'all have left');
+    is_exact($nginx, 'all have left');
     $nginx->stop;
 }
 
@@ -466,7 +446,7 @@ EOF
 
     my $held = held($nginx);
 
-    is_exact($nginx, $held, 'kept alive');
+    is_exact($nginx, 'kept alive');
     like($held->{'upstream others;keepalive;pool blocks'} // 0,
          qr/^(?:128|256|384|512|640|768)$/, 'connections of the upstream');
     is(below($held, 'connection of'), 0, 'and no others');
@@ -499,7 +479,7 @@ EOF
     my $held = held_with($nginx, "${at}upstream [^;]*;large;upstream buffers",
                          sub { $_[0] >= 8 * 8 * 4096 });
 
-    is_exact($nginx, $held, '8 streams');
+    is_exact($nginx, '8 streams');
     cmp_ok(below($held, "${at}request;pool blocks"), '>=', 8 * 4096,
            'a request each');
     is(below($held, "${at}upstream [^;]*;pool blocks"), 8 * 128,
@@ -515,7 +495,7 @@ EOF
 
     $held = held_with($nginx, 'http;server two.example;location',
                       sub { $_[0] == 0 });
-    is_exact($nginx, $held, 'an idle one');
+    is_exact($nginx, 'an idle one');
     cmp_ok(below($held, 'http;server two.example;http2 connection;'), '>', 0,
            'is there');
 
@@ -563,7 +543,7 @@ EOF
     my $held = held_with($nginx, "${at}pool blocks",
                          sub { $_[0] == 3 * 2 * 512 });
 
-    is_exact($nginx, $held, '3 of TLS');
+    is_exact($nginx, '3 of TLS');
     cmp_ok($held->{'outside pools;since start'}, '>', 3 * 9000,
            'what OpenSSL has is in no pool');
     like(comments($nginx), qr/TLS/, 'and a comment says so');
@@ -574,7 +554,7 @@ EOF
 
     $held = held_with($nginx, "${at}large;tls buffer",
                       sub { $_[0] >= 16 * $k });
-    is_exact($nginx, $held, 'one is slow');
+    is_exact($nginx, 'one is slow');
 
     close $_ for @clients;
     $nginx->stop;
@@ -620,7 +600,7 @@ EOF
 
     $held = held_with($nginx, $mail, sub { $_[0] >= 3 * 512 });
 
-    is_exact($nginx, $held, 'sessions');
+    is_exact($nginx, 'sessions');
     is(below($held, "${mail}pool blocks") % 256, 0, 'blocks of mail');
     is(below($held, 'connection of'), 0, 'their peers are theirs');
 
@@ -663,7 +643,7 @@ EOF
              . 'ngx_http_gzip_filter_module';
     my $held = held_with($nginx, $at, sub { $_[0] > 200 * $k });
 
-    is_exact($nginx, $held, 'gzip');
+    is_exact($nginx, 'gzip');
 
     undef $client;
     $nginx->stop;
@@ -686,7 +666,7 @@ EOF
 
     my $held = held($nginx);
 
-    is_exact($nginx, $held, '30 files');
+    is_exact($nginx, '30 files');
     cmp_ok(below($held, 'open file cache'), '>=', 30 * 128, 'are known');
 
     my $top = $nginx->get("$pools?format=top&type=inuse_objects")->{body};
@@ -723,7 +703,7 @@ EOF
     my $held = held_with($nginx, '.*location /many/40;request',
                          sub { $_[0] > 0 });
 
-    is_exact($nginx, $held, 'odd names');
+    is_exact($nginx, 'odd names');
 
     for my $name ($long, '\^/\(re\|gex\)', '/a b.c') {
         my @at = grep { /location $name;request/ } keys %$held;
@@ -747,7 +727,7 @@ sub off {
         my $nginx = start(conf => $conf);
         my $held = held($nginx);
 
-        is_exact($nginx, $held, $conf);
+        is_exact($nginx, $conf);
         is($nginx->get("$pools?strict=1")->{status}, 200, 'strictly');
         is($nginx->client->ask('HEAD', $pools)->{status}, 200, 'HEAD');
         isnt($nginx->get('/debug/pprof/heap')->{status}, 200, 'but no heap');
@@ -778,7 +758,7 @@ sub single {
     my $nginx = start(master => 0);
     my $held = held($nginx);
 
-    is_exact($nginx, $held, 'a single process');
+    is_exact($nginx, 'a single process');
 
     # it serves nothing after a reload, and must not end
 
@@ -802,7 +782,7 @@ sub full {
 
     my $held = held($nginx);
 
-    is_exact($nginx, $held, '200 of 256');
+    is_exact($nginx, '200 of 256');
     cmp_ok($held->{'connection slots;in use'}, '>', 200 * 432, 'slots in use');
 
     $nginx->stop;

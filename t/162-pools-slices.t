@@ -12,13 +12,12 @@ use warnings;
 use File::Basename;
 use File::Temp;
 use JSON::PP qw( decode_json );
-use List::Util qw(sum0);
 use Test::More;
 
 use lib dirname(__FILE__) . '/lib';
 
 use JppNginx qw( slurp spew wait_until );
-use JppPools qw(held);
+use JppPools qw( below held sums );
 use JppRun qw( $walk lua_modules preloads subtests );
 
 # what hangs ends
@@ -95,22 +94,13 @@ sub start {
 }
 
 
-# The sum is what jemalloc counts; two answers, of which the second may have
-# something of its own.
+# The sum is what jemalloc counts.
 
 sub is_exact {
     my ($nginx, $name) = @_;
-    my ($top, $held, $total);
+    my ($sum, $total, $held, $top) = sums($nginx);
 
-    for (1 .. 5) {
-        $held = held($nginx);
-        $top = $nginx->get("$pools?format=top")->{body};
-        ($total) = $top =~ /^total (\d+) bytes in 1 worker/m;
-
-        last if sum0(values %$held) == $total;
-    }
-
-    is(sum0(values %$held), $total, "$name: all, to the byte") or diag($top);
+    is($sum, $total, "$name: all, to the byte") or diag($top);
 
     return ($held, $top);
 }
@@ -145,7 +135,7 @@ sub large {
 
     # and so has the one request
 
-    my $all = sum0(map { $held->{$_} } grep { /$at/ } keys %$held);
+    my $all = below($held, $at);
 
     for my $by ('request', 'connection') {
         my $list = $nginx->get("$requests?format=json&top=1&by=$by")->{body};

@@ -17,8 +17,8 @@ use lib dirname(__FILE__) . '/lib';
 
 use JppClient;
 use JppNginx qw( free_port spew wait_until );
-use JppPools qw( held http2_frame sums );
-use JppRun qw(subtests);
+use JppPools qw( below held http2_frame sums );
+use JppRun qw( modules subtests );
 
 # what hangs ends
 alarm 300;
@@ -32,7 +32,10 @@ my @backends;
 
 # what those who send slowly, or read nothing, are served by
 my %ports = map { $_ => backend($_) } qw( hold deaf fastcgi scgi uwsgi
-                                          memcached );
+                                          memcached grpc image );
+
+# of a package
+my $image_filter = modules('ngx_http_image_filter_module');
 
 # A state is a location, /NAME/, and its client; "classes" are the least bytes
 # of what it holds, there or in the locations "at".
@@ -131,6 +134,19 @@ my %states = (
         path => 'x',
         classes => { 'upstream header buffer' => 64 * $k },
     },
+    grpc => {
+        about => 'the upstream speaks gRPC',
+        conf => "grpc_buffer_size 64k; grpc_pass 127.0.0.1:$ports{grpc};",
+        path => 'x',
+        classes => { 'upstream header buffer' => 64 * $k },
+    },
+    called => {
+        about => 'a body is sent by gRPC, and nobody takes it',
+        conf => "client_body_buffer_size 64k;
+                 grpc_pass 127.0.0.1:$ports{deaf};",
+        path => 'x', http2 => 1, body => 32_000,
+        classes => { 'request body' => 32 * $k },
+    },
     upload => {
         about => 'a body is in a file, and nobody takes it',
         conf => "client_body_buffer_size 64k;
@@ -181,6 +197,14 @@ my %states = (
     },
 );
 
+$states{image} = {
+    about => 'an image is not whole yet',
+    conf => "image_filter size; image_filter_buffer 4m;
+             proxy_pass http://127.0.0.1:$ports{image};",
+    path => 'x',
+    classes => { 'module ngx_http_image_filter_module' => $m },
+} if $image_filter ne '';
+
 subtests('states' => [ \&states, 'jemalloc' ]);
 
 kill '-KILL', @backends;
@@ -200,7 +224,8 @@ sub start {
     } sort keys %states;
 
     my $nginx = JppNginx->start(
-        conf => 'prof:false', connections => 512, http => <<"HTTP");
+        conf => 'prof:false', connections => 512, main => $image_filter,
+        http => <<"HTTP");
     large_client_header_buffers 8 16k;
     client_max_body_size 100m;
     proxy_cache_path cache keys_zone=one:1m;
@@ -248,18 +273,17 @@ HTTP
 }
 
 
-# The large allocations of the location AT, by their classes.
+# What STATE holds in large allocations: all of it, by name what it should have,
+# and the rest.
 
 sub classes {
-    my ($held, $at) = @_;
-    my %classes;
+    my ($held, $name, $state) = @_;
+    my $at = $state->{at} // qr{/$name/};
+    my $larges = "http;server [^;]*;location $at;.*;large;";
 
-    for (keys %$held) {
-        next unless m{^http;server [^;]*;location $at;.*;large;(.*)$};
-        $classes{$1} += $held->{$_};
-    }
-
-    return \%classes;
+    return (all => below($held, $larges), map {
+        ($_ => below($held, "$larges$_\$"))
+    } 'other', keys %{ $state->{classes} });
 }
 
 
@@ -269,35 +293,29 @@ sub states {
 
     for my $name (sort keys %states) {
         my $state = $states{$name};
-        my $at = $state->{at} // qr{/$name/};
-        my %before = %{ classes(held($nginx), $at) };
-        my ($classes, $held);
+        my %wanted = %{ $state->{classes} };
+        my %before = classes(held($nginx), $name, $state);
+        my %classes = (all => -1);
 
         push @clients, client($name, $state);
 
         # what it holds is there, and stays there
 
-        my $last = '';
-
         wait_until(sub {
-            $held = held($nginx);
-            $classes = classes($held, $at);
-            $classes->{$_} -= $before{$_} for keys %before;
+            my $last = $classes{all};
 
-            my $now = join ' ', map { "$_ $classes->{$_}" } sort keys %$classes;
-            my $is_still = $now eq $last;
-
-            $last = $now;
             select undef, undef, undef, 0.2;
 
-            return $is_still
-                   && !grep { ($classes->{$_} // 0) < $state->{classes}{$_} }
-                       keys %{ $state->{classes} };
+            %classes = classes(held($nginx), $name, $state);
+            $classes{$_} -= $before{$_} for keys %before;
+
+            return $classes{all} == $last
+                   && !grep { $classes{$_} < $wanted{$_} } keys %wanted;
         }, 10);
 
-        is($classes->{other} // 0, 0, "$name: $state->{about}");
-        cmp_ok($classes->{$_} // 0, '>=', $state->{classes}{$_}, "$name: $_")
-            for sort keys %{ $state->{classes} };
+        is($classes{other}, 0, "$name: $state->{about}");
+        cmp_ok($classes{$_}, '>=', $wanted{$_}, "$name: $_")
+            for sort keys %wanted;
     }
 
     my ($sum, $total) = sums($nginx);
@@ -366,6 +384,23 @@ sub http2_client {
 }
 
 
+# How an answer begins; that of gRPC by SETTINGS and a ":status 200".
+
+sub heads {
+    my $status = "Status: 200 OK\r\n\r\n";
+
+    return (
+        fastcgi => pack('CCnnCxa*', 1, 6, 1, length $status, 0, $status),
+        scgi => $status,
+        uwsgi => "HTTP/1.1 200 OK\r\n\r\n",
+        memcached => "VALUE x 0 100000000\r\n",
+        grpc => http2_frame(4, 0, 0, '') . http2_frame(1, 4, 1, "\x88"),
+        image => "HTTP/1.0 200 OK\r\nContent-Type: image/gif\r\n"
+                 . "Content-Length: $m\r\n\r\nGIF89a",
+    );
+}
+
+
 # A server: "hold" answers nothing, "deaf" reads nothing; the others send more
 # than anybody reads, each as it is spoken.
 
@@ -405,14 +440,18 @@ sub serve {
     sysread $client, my $buffer, 65536;
     sleep 250 if $how eq 'hold';
 
-    my $head = $how eq 'memcached' ? "VALUE x 0 100000000\r\n"
-             : $how eq 'uwsgi' ? "HTTP/1.1 200 OK\r\n\r\n"
-             : "Status: 200 OK\r\n\r\n";
-    my $send = $how eq 'fastcgi'
-               ? sub { pack('CCnnCxa*', 1, 6, 1, length $_[0], 0, $_[0]) }
+    my $record = $how eq 'fastcgi'
+                 ? sub { pack('CCnnCxa*', 1, 6, 1, length $_[0], 0, $_[0]) }
+               : $how eq 'grpc' ? sub { http2_frame(0, 0, 1, $_[0]) }
                : sub { $_[0] };
 
-    print $client $send->($head);
-    print $client $send->('x' x 32768) or last for 1 .. 2000;
+    my %heads = heads();
+
+    # an image is not whole
+    my $n = $how eq 'image' ? 6 : 4000;
+
+    print $client $heads{$how};
+    print $client $record->('x' x 16384) or last for 1 .. $n;
+    $client->flush;
     sleep 250;
 }

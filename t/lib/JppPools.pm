@@ -9,7 +9,7 @@ use warnings;
 use Exporter 'import';
 use List::Util qw(sum0);
 
-our @EXPORT_OK = qw( held http2_frame sums );
+our @EXPORT_OK = qw( below held http2_frame sums );
 
 my $pools = '/debug/pprof/pools';
 
@@ -35,23 +35,32 @@ sub held {
 }
 
 
+# The bytes of HELD below the frames that PATTERN matches from the root on.
+
+sub below {
+    my ($held, $pattern) = @_;
+
+    return sum0(map { $held->{$_} } grep { /^$pattern/ } keys %$held);
+}
+
+
 # The sum of what one worker holds, and the total that jemalloc counts: of two
-# answers, of which the second may have something of its own.
+# answers, of which the second may have something of its own.  Then both, by
+# frames and as a table.
 
 sub sums {
     my ($nginx) = @_;
-    my ($held, $total);
+    my ($held, $total, $top);
 
     for (1 .. 5) {
-        my $top = $nginx->get("$pools?format=top")->{body};
-
         $held = held($nginx);
+        $top = $nginx->get("$pools?format=top")->{body};
         ($total) = $top =~ /^total (\d+) bytes in 1 worker/m;
 
         last if sum0(values %$held) == $total;
     }
 
-    return (sum0(values %$held), $total);
+    return (sum0(values %$held), $total, $held, $top);
 }
 
 
