@@ -17,7 +17,6 @@
 #                 connections is asked once a second, and while it is not
 #     nobody      what a request costs nginx with the module and without it, and
 #                 what an idle worker does, where nobody asks
-#     coverage    how much of what load adds has a server and a location
 #
 # and all are measured where none is named.  WALKS is how many are made for a
 # figure (50), SECONDS_EACH how long a load is (10), ROUNDS how many loads there
@@ -416,23 +415,14 @@ part_nobody()
 }
 
 
-# Bytes, which are the same on every machine.
-
-part_coverage()
-{
-    JPP_BUILD=$build perl bench/pools/coverage.pl | grep '^coverage\|^ '
-}
-
-
-test $# -gt 0 || set -- idle simulated large all others nobody coverage
+test $# -gt 0 || set -- idle simulated large all others nobody
 
 module=1
 prepare
 
 for part; do
     case $part in
-        idle|simulated|large|all|others|nobody|coverage)  part_"$part" ;;
-        *)  die "no part $part: idle, simulated, large, all, others, nobody," \
-                "coverage" ;;
+        idle|simulated|large|all|others|nobody)  part_"$part" ;;
+        *)  die "no part $part: idle, simulated, large, all, others, nobody" ;;
     esac
 done
