@@ -10,6 +10,7 @@ use strict;
 use warnings;
 
 use File::Basename;
+use JSON::PP qw(decode_json);
 use Test::More;
 use Time::HiRes qw(sleep time);
 
@@ -40,7 +41,9 @@ subtests(
     'what a worker uses' => [ \&usage ],
     'the event loop' => [ \&event_loop ],
     'shared zones' => [ \&zones ],
+    'zones of any name' => [ \&names ],
     'workers that come and go' => [ \&workers ],
+    'a worker that hangs' => [ \&hangs ],
     'methods and parameters' => [ \&parameters ],
     'requests for this module' => [ \&requests, 'jemalloc' ],
     'the documentation' => [ \&documentation ],
@@ -67,6 +70,21 @@ sub scrape {
 }
 
 
+# What promtool says of metrics.
+
+sub complaints {
+    my ($nginx, $text) = @_;
+
+    open my $promtool, '|-', "promtool check metrics >$nginx->{prefix}/said"
+        . ' 2>&1'
+        or die "promtool: $!";
+    print $promtool $text;
+    close $promtool;
+
+    return slurp("$nginx->{prefix}/said");
+}
+
+
 sub text {
     my $nginx = JppNginx->start(workers => 2, %with);
     my $answer = $nginx->get($metrics);
@@ -75,13 +93,7 @@ sub text {
     is($answer->{headers}{'content-type'},
        'text/plain; version=0.0.4; charset=utf-8', 'their type');
 
-    open my $promtool, '|-', "promtool check metrics >$nginx->{prefix}/said"
-        . ' 2>&1'
-        or die "promtool: $!";
-    print $promtool $answer->{body};
-    close $promtool;
-
-    is(slurp("$nginx->{prefix}/said"), '', 'promtool has no complaint');
+    is(complaints($nginx, $answer->{body}), '', 'promtool has no complaint');
 
     my %helped = map { $_ => 1 } $answer->{body} =~ /^# HELP (\S+) /mg;
     my @families = slurp(dirname(__FILE__)
@@ -226,6 +238,63 @@ sub zones {
     ok(exists $values->{'nginx_zone_free_bytes{zone="jemalloc_pprof"}'},
        'the registry is one as well');
 
+    $nginx->stop;
+}
+
+
+# What the configuration allows: quotes, braces, newlines, bytes that are no
+# UTF-8.  Each is a series of its own.
+
+sub names {
+    my @names = ('a\\"b', '{x=\\"1\\"} 2 # HELP', 'a\\nb', 'a\\\\b',
+                 '</script>', "\xff\xfe", "\xff\xfd");
+    my $nginx = JppNginx->start(http => join '', map {
+        "limit_req_zone \$binary_remote_addr \"zone=$_:64k\" rate=1r/s;\n"
+    } @names);
+    my $body = $nginx->get($metrics)->{body};
+    my @sizes = $body =~ /^(nginx_zone_size_bytes\{.*) 65536$/mg;
+    my %series = map { $_ => 1 } @sizes;
+
+    is(complaints($nginx, $body), '', 'promtool has no complaint');
+    is(scalar keys %series, scalar @names, 'each zone has its series')
+        or diag(join "\n", @sizes);
+    unlike($body, qr/[^\n -~]/, 'all of it is text');
+    like($nginx->get('/debug/pprof/memory')->{body} =~ s/[\n -~]//gr, qr/^$/,
+         'and so is memory');
+
+    $nginx->stop;
+}
+
+
+# It is missing, in numbers and by name; the others have their lines.
+
+sub hangs {
+    my $nginx = JppNginx->start(workers => 2, server =>
+        'location /debug/pprof/ { jemalloc_pprof;
+                                  jemalloc_pprof_timeout 2s; }');
+    my $client = $nginx->client(timeout => 10);
+    my ($self) = $client->get("$metrics?worker=self")->{body}
+                 =~ /^nginx_worker_info\{.*pid="(\d+)"/m;
+    my ($hangs) = grep { $_ != $self } $nginx->worker_pids;
+
+    kill 'STOP', $hangs;
+
+    my $values = values_of($client->get($metrics)->{body});
+    my @infos = grep { /^nginx_worker_info\{/ } keys %$values;
+
+    is($values->{'nginx_workers{state="missing"}'}, 1, 'one is missing');
+    is($values->{'nginx_workers{state="running"}'}, 1, 'one is not');
+    is(scalar @infos, 1, 'which has its lines');
+    unlike($infos[0], qr/pid="$hangs"/, 'and is the other one');
+
+    my ($missing) = @{ decode_json($client->get('/debug/pprof/memory')
+                                   ->{body})->{missing} };
+
+    is($missing->{pid}, $hangs, 'memory says who it is');
+    like($missing->{why}, qr/^no answer within 2000 ms .*: it is stopped, /,
+         'and why');
+
+    kill 'CONT', $hangs;
     $nginx->stop;
 }
 
