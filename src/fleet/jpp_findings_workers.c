@@ -21,6 +21,7 @@ typedef struct {
 } jpp_finding_sums_t;
 
 
+static uint64_t jpp_finding_held(const jpp_worker_t *worker);
 static uint64_t jpp_finding_median(const jpp_fleet_t *fleet, size_t but);
 static void jpp_finding_sums(const jpp_telemetry_t *telemetry,
     jpp_finding_sums_t *sums);
@@ -53,22 +54,19 @@ jpp_finding_odd_worker(const jpp_telemetry_t *telemetry,
 {
     char                  its[JPP_UNITS_TEXT], others[JPP_UNITS_TEXT];
     size_t                i, largest;
-    uint64_t              median;
+    uint64_t              held, most, median;
     const jpp_fleet_t    *fleet;
-    const jpp_worker_t   *worker;
 
     fleet = telemetry->fleet;
     largest = fleet->n;
+    most = 0;
 
     for (i = 0; i < fleet->n; i++) {
-        worker = &fleet->workers[i];
+        held = jpp_finding_held(&fleet->workers[i]);
 
-        if (worker->has_stats
-            && (largest == fleet->n
-                || worker->stats.allocated
-                   > fleet->workers[largest].stats.allocated))
-        {
+        if (held != JPP_NONE && held > most) {
             largest = i;
+            most = held;
         }
     }
 
@@ -76,21 +74,33 @@ jpp_finding_odd_worker(const jpp_telemetry_t *telemetry,
         return false;
     }
 
-    worker = &fleet->workers[largest];
     median = jpp_finding_median(fleet, largest);
 
     if (median == JPP_NONE
-        || !jpp_finding_above(finding, worker->stats.allocated, 300, median)
-        || !jpp_finding_above(finding, worker->stats.allocated, 100,
-                              JPP_FINDING_FLOOR))
+        || !jpp_finding_above(finding, most, 300, median)
+        || !jpp_finding_above(finding, most, 100, JPP_FINDING_FLOOR))
     {
         return false;
     }
 
     return jpp_finding_because(finding, "worker %" PRIu32 " (pid %" PRId64
-               ") holds %s, half of the others at most %s", worker->who.index,
-               worker->who.pid, jpp_units_bytes(worker->stats.allocated, its),
+               ") holds %s, half of the others at most %s",
+               fleet->workers[largest].who.index,
+               fleet->workers[largest].who.pid, jpp_units_bytes(most, its),
                jpp_units_bytes(median, others));
+}
+
+
+/* Where nobody counts what is allocated, the kernel counts its pages. */
+
+static uint64_t
+jpp_finding_held(const jpp_worker_t *worker)
+{
+    if (worker->jemalloc.state == JPP_JEMALLOC_ABSENT) {
+        return worker->activity.usage.rss_anon;
+    }
+
+    return worker->has_stats ? worker->stats.allocated : JPP_NONE;
 }
 
 
@@ -103,32 +113,28 @@ static uint64_t
 jpp_finding_median(const jpp_fleet_t *fleet, size_t but)
 {
     size_t    i, k, n, below, equal;
-    uint64_t  allocated;
+    uint64_t  held, other;
 
     for (i = 0, n = 0; i < fleet->n; i++) {
-        n += i != but && fleet->workers[i].has_stats;
+        n += i != but && jpp_finding_held(&fleet->workers[i]) != JPP_NONE;
     }
 
     for (i = 0; i < fleet->n; i++) {
+        held = jpp_finding_held(&fleet->workers[i]);
 
-        if (i == but || !fleet->workers[i].has_stats) {
+        if (i == but || held == JPP_NONE) {
             continue;
         }
 
-        allocated = fleet->workers[i].stats.allocated;
-
         for (k = 0, below = 0, equal = 0; k < fleet->n; k++) {
+            other = jpp_finding_held(&fleet->workers[k]);
 
-            if (k == but || !fleet->workers[k].has_stats) {
-                continue;
-            }
-
-            below += fleet->workers[k].stats.allocated < allocated;
-            equal += fleet->workers[k].stats.allocated == allocated;
+            below += k != but && other < held;
+            equal += k != but && other == held;
         }
 
         if (below <= n / 2 && n / 2 < below + equal) {
-            return allocated;
+            return held;
         }
     }
 

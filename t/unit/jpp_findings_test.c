@@ -247,6 +247,8 @@ jpp_findings_test_old(void)
 static void
 jpp_findings_test_odd(void)
 {
+    size_t  i;
+
     jpp_findings_test_init();
 
     jpp_test.workers[1].stats.allocated = 65 * JPP_TEST_MIB;
@@ -268,6 +270,28 @@ jpp_findings_test_odd(void)
     jpp_test.fleet.n = 2;
     jpp_test.workers[0].has_stats = false;
     jpp_is_str(jpp_findings_test_has("odd-worker"), NULL, "a single one");
+
+    /* without jemalloc, by anonymous memory */
+
+    jpp_findings_test_init();
+
+    for (i = 0; i < 4; i++) {
+        jpp_test.workers[i] = jpp_fleet_worker((uint32_t) i,
+                                               JPP_JEMALLOC_ABSENT);
+        jpp_test.workers[i].activity.usage.rss_anon = 30 * JPP_TEST_MIB;
+    }
+
+    jpp_test.workers[2].activity.usage.rss_anon = 90 * JPP_TEST_MIB;
+    jpp_is_str(jpp_findings_test_has("odd-worker"), NULL,
+               "another malloc, and three times the others");
+
+    jpp_test.workers[2].activity.usage.rss_anon++;
+    jpp_is_str(jpp_findings_test_has("odd-worker"),
+               "worker 2 (pid 4713) holds 90.0 MiB, half of the others at most "
+               "30.0 MiB", "a byte more");
+
+    jpp_test.workers[2].activity.usage.rss_anon = JPP_NONE;
+    jpp_is_str(jpp_findings_test_has("odd-worker"), NULL, "what is unknown");
 }
 
 
