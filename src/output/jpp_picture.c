@@ -1,5 +1,5 @@
 
-#include <inttypes.h>
+#include <math.h>
 
 #include "jpp_markup.h"
 #include "jpp_picture.h"
@@ -23,6 +23,38 @@ jpp_picture_pixels(jpp_sink_t *sink, double n)
         jpp_sink_char(sink, '.');
         jpp_sink_char(sink, (char) ('0' + tenths % 10));
     }
+}
+
+
+void
+jpp_picture_box(jpp_sink_t *sink, double x, uint32_t y, double width,
+    uint32_t height)
+{
+    jpp_sink_char(sink, 'M');
+    jpp_picture_pixels(sink, x);
+    jpp_sink_char(sink, ' ');
+    jpp_sink_u64(sink, y);
+    jpp_sink_char(sink, 'h');
+    jpp_picture_pixels(sink, width);
+    jpp_sink_char(sink, 'v');
+    jpp_sink_u64(sink, height);
+    jpp_sink_str(sink, "h-");
+    jpp_picture_pixels(sink, width);
+    jpp_sink_char(sink, 'z');
+}
+
+
+void
+jpp_picture_percent(jpp_sink_t *sink, double share)
+{
+    uint64_t  tenths;
+
+    tenths = (uint64_t) llrint(1000 * share);
+
+    jpp_sink_u64(sink, tenths / 10);
+    jpp_sink_char(sink, '.');
+    jpp_sink_u64(sink, tenths % 10);
+    jpp_sink_str(sink, " %");
 }
 
 
@@ -59,7 +91,9 @@ jpp_picture_text(jpp_sink_t *sink, double x, uint32_t y, double width,
 
     jpp_sink_str(sink, "<text x=\"");
     jpp_picture_pixels(sink, x + JPP_PICTURE_SPARE / 2);
-    jpp_sink_printf(sink, "\" y=\"%" PRIu32 "\">", y);
+    jpp_sink_str(sink, "\" y=\"");
+    jpp_sink_u64(sink, y);
+    jpp_sink_str(sink, "\">");
     jpp_markup_text(sink, text, is_cut ? keep : len);
     jpp_sink_str(sink, is_cut ? "..</text>" : "</text>");
 }

@@ -17,6 +17,13 @@
 #define JPP_PICTURE_CHAR  7
 
 
+/* Append the path of a box. */
+void jpp_picture_box(jpp_sink_t *sink, double x, uint32_t y, double width,
+    uint32_t height);
+
+/* Append "97.5 %" of a SHARE of 0.975. */
+void jpp_picture_percent(jpp_sink_t *sink, double share);
+
 /* Append N >= 0 with a decimal, unless that is zero; whatever the locale. */
 void jpp_picture_pixels(jpp_sink_t *sink, double n);
 

@@ -15,9 +15,8 @@
 #include "jpp_svg.h"
 
 
-/* pixels: a row, what of it a box takes, and the lines above */
+/* pixels: a row, the last one a gap, and the lines above */
 #define JPP_SVG_ROW      18
-#define JPP_SVG_BOX      17
 #define JPP_SVG_HEAD     26
 
 #define JPP_SVG_LINE     512
@@ -308,13 +307,9 @@ jpp_svg_box(const jpp_svg_t *svg, const jpp_box_t *box)
 
     jpp_sink_str(sink, "<path class=\"");
     jpp_svg_class(svg, box);
-    jpp_sink_str(sink, "\" d=\"M");
-    jpp_picture_pixels(sink, box->x);
-    jpp_sink_printf(sink, " %" PRIu32 "h", y);
-    jpp_picture_pixels(sink, width);
-    jpp_sink_printf(sink, "v%dh-", JPP_SVG_BOX);
-    jpp_picture_pixels(sink, width);
-    jpp_sink_str(sink, "z\"><title>");
+    jpp_sink_str(sink, "\" d=\"");
+    jpp_picture_box(sink, box->x, y, width, JPP_SVG_ROW - 1);
+    jpp_sink_str(sink, "\"><title>");
     jpp_svg_title(svg, box);
     jpp_sink_str(sink, "</title></path>");
 
@@ -337,9 +332,8 @@ jpp_svg_box(const jpp_svg_t *svg, const jpp_box_t *box)
 static void
 jpp_svg_class(const jpp_svg_t *svg, const jpp_box_t *box)
 {
-    int                     step;
     size_t                  i;
-    double                  change;
+    double                  change, step;
     const jpp_tree_node_t  *node;
 
     if (box->n_rest != 0) {
@@ -351,7 +345,8 @@ jpp_svg_class(const jpp_svg_t *svg, const jpp_box_t *box)
 
         for (i = 0; i < svg->n_owners; i++) {
             if (svg->owners[i] == box->owner) {
-                jpp_sink_printf(svg->sink, "o%zu", i);
+                jpp_sink_char(svg->sink, 'o');
+                jpp_sink_u64(svg->sink, i);
                 return;
             }
         }
@@ -371,10 +366,10 @@ jpp_svg_class(const jpp_svg_t *svg, const jpp_box_t *box)
         jpp_sink_str(svg->sink, "n");
 
     } else {
-        step = (int) (sqrt(fabs(change) / fmax(svg->most, 1)) * JPP_SVG_STEPS);
+        step = sqrt(fabs(change) / fmax(svg->most, 1)) * JPP_SVG_STEPS;
 
-        jpp_sink_printf(svg->sink, "%c%d", change > 0 ? 'm' : 'l',
-                        step < JPP_SVG_STEPS ? step + 1 : JPP_SVG_STEPS);
+        jpp_sink_char(svg->sink, change > 0 ? 'm' : 'l');
+        jpp_sink_i64(svg->sink, (int64_t) fmin(step + 1, JPP_SVG_STEPS));
     }
 
     if (svg->view->base != NULL && (node->before == 0 || node->after == 0)) {
@@ -398,21 +393,24 @@ jpp_svg_title(const jpp_svg_t *svg, const jpp_box_t *box)
     total = jpp_tree_node(&svg->tree, 0)->width;
 
     if (box->n_rest != 0) {
-        jpp_sink_printf(sink, "%" PRIu32 " frames narrower than a pixel",
-                        box->n_rest);
+        jpp_sink_u64(sink, box->n_rest);
+        jpp_sink_str(sink, " frames narrower than a pixel");
         return;
     }
 
     name = jpp_svg_name(svg, node->function);
     jpp_markup_text(sink, name.data, name.len);
 
-    jpp_sink_printf(sink, ": %s, %.1f %%",
-                    jpp_figures_value(svg->profile, svg->type, node->after,
-                                      value),
-                    total > 0 ? 100 * node->width / total : 0);
+    (void) jpp_figures_value(svg->profile, svg->type, node->after, value);
+    jpp_sink_str(sink, ": ");
+    jpp_sink_str(sink, value);
+    jpp_sink_str(sink, ", ");
+    jpp_picture_percent(sink, total > 0 ? node->width / total : 0);
 
     if (!svg->is_counted) {
-        jpp_sink_printf(sink, ", %" PRId64 " samples", node->seen);
+        jpp_sink_str(sink, ", ");
+        jpp_sink_i64(sink, node->seen);
+        jpp_sink_str(sink, " samples");
     }
 
     if (svg->view->base == NULL) {
@@ -421,10 +419,12 @@ jpp_svg_title(const jpp_svg_t *svg, const jpp_box_t *box)
 
     change = node->after - node->before;
 
-    jpp_sink_printf(sink, ", %s%s since ", change > 0 ? "+" : "",
-                    jpp_figures_value(svg->profile, svg->type, change, value));
-    jpp_sink_str(sink, jpp_figures_value(svg->profile, svg->type, node->before,
-                                     value));
+    (void) jpp_figures_value(svg->profile, svg->type, change, value);
+    jpp_sink_str(sink, change > 0 ? ", +" : ", ");
+    jpp_sink_str(sink, value);
+    (void) jpp_figures_value(svg->profile, svg->type, node->before, value);
+    jpp_sink_str(sink, " since ");
+    jpp_sink_str(sink, value);
 
     if (node->after == 0 && node->before != 0) {
         jpp_sink_str(sink, ", gone");
