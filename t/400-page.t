@@ -261,17 +261,15 @@ sub check_flame {
         show('difference', $fragment);
 
         my $wrong = $browser->run(<<'END');
-const { tree } = page.scene.parts[0], wrong = [];
+const [tree] = page.scene.trees, wrong = [];
 for (let i = 0; i < tree.n; i++) {
-    tree.open(i);
-    let end = tree.x[i];
-    for (let k = tree.first[i]; k < tree.first[i + 1]; k++) {
-        const child = tree.order[k];
+    let end = tree.x[i], last = Infinity;
+    for (const child of tree.open(i)) {
         if (tree.x[child] < end - 1e-6) wrong.push(`${child} overlaps`);
-        if (k > tree.first[i]
-            && tree.width[child] > tree.width[tree.order[k - 1]]) {
+        if (tree.width[child] > last) {
             wrong.push(`${child} is wider than the one before`);
         }
+        last = tree.width[child];
         end = tree.x[child] + tree.width[child];
     }
     if (end > tree.x[i] + tree.width[i] + 1e-6) wrong.push(`${i} is too small`);
@@ -302,7 +300,7 @@ END
 
 sub check_views {
     show('one', 'v=callers');
-    is($browser->run('return page.scene.parts[0].tree.after[0]'),
+    is($browser->run('return page.scene.trees[0].after[0]'),
        $browser->run('return page.m.after.reduce((a, b) => a + b)'),
        'callers have all of it');
     is($browser->run('return page.choice.skip'), JSON::PP::true,
@@ -313,7 +311,7 @@ sub check_views {
     my $cum = pprof_rows('inuse_space', "$dir/one.pb.gz")->{SSL_new}[1];
 
     show('one', 'v=both&p=SSL_new');
-    is($browser->run("return page.scene.parts[$_].tree.after[0]"), $cum,
+    is($browser->run("return page.scene.trees[$_].after[0]"), $cum,
        'both: ' . (qw( callees callers ))[$_]) for 0, 1;
 
     # the function is in the middle of a window that is too low for all
@@ -344,7 +342,7 @@ sub check_views {
 
 
 sub sum {
-    return $browser->run('return page.scene.parts[0].tree.after[0]');
+    return $browser->run('return page.scene.trees[0].after[0]');
 }
 
 
@@ -372,13 +370,13 @@ sub check_filters {
 
     show('one', 'h=^ngx_');
     is(sum(), $all, 'hiding frames keeps the sum');
-    is($browser->run('return page.scene.parts[0].tree.frame.filter((f) =>
+    is($browser->run('return page.scene.trees[0].frame.filter((f) =>
                       frames.names[f].startsWith("ngx_")).length'), 0,
        'and they are gone');
 
     show('one', 'r=ngx_master_process_cycle');
-    is($browser->run('const t = page.scene.parts[0].tree;
-                      return frames.names[t.frame[t.order[0]]]'),
+    is($browser->run('const t = page.scene.trees[0];
+                      return t.name(t.open(0)[0])'),
        'ngx_master_process_cycle', 'show from');
 
     # a match within a match counts once
@@ -485,7 +483,7 @@ sub check_mouse {
     $browser->click_at(where('ngx_init_cycle'));
     $browser->wait_for('return state.z !== ""');
     is($browser->run('return page.view.to - page.view.from'),
-       $browser->run('const at = page.at; return at.part.tree.width[at.node]'),
+       $browser->run('const at = page.at; return at.tree.width[at.node]'),
        'a click zooms');
 
     $browser->click_at(where('all'));
@@ -526,7 +524,7 @@ sub check_links {
 
     show('difference', substr $hash, 1);
     is($browser->run('const at = page.at;
-                      return frames.names[at.part.tree.frame[at.node]]'),
+                      return frames.names[at.tree.frame[at.node]]'),
        'ngx_init_cycle', 'the link holds in another profile');
 
     show('one', 'v=nothing&t=nothing&z=zz&l=a%3D1&width=3');

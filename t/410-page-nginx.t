@@ -134,7 +134,7 @@ sub check_labels {
         show("$url#l=" . ($worker eq '' ? 'origin%3Dmaster'
                                         : "worker%3D$worker"));
         $of{$worker} = sum();
-        is($browser->run('return page.scene.parts[0].tree.after[0]'),
+        is($browser->run('return page.scene.trees[0].after[0]'),
            $of{$worker}, 'the graph has the same');
         cmp_ok($of{$worker}, '>', 0, "worker '$worker' has some");
     }
@@ -143,8 +143,8 @@ sub check_labels {
 
     show("$url#g=worker");
 
-    my $names = $browser->run('const { tree } = page.scene.parts[0];
-        return [...tree.order.slice(0, tree.first[1])].map((node) =>
+    my $names = $browser->run('const [tree] = page.scene.trees;
+        return tree.open(0).map((node) =>
             frames.names[tree.frame[node]]).sort()');
 
     is_deeply($names, ['no worker', 'worker 0', 'worker 1'],
@@ -176,8 +176,8 @@ sub check_selections {
 
 sub check_refresh {
     show("$url#s=ngx_&v=flame");
-    $browser->run('const { tree } = page.scene.parts[0];
-                   zoom({ part: page.scene.parts[0], node: tree.order[0] })');
+    $browser->run('const [tree] = page.scene.trees;
+                   zoom({ tree: page.scene.trees[0], node: tree.open(0)[0] })');
 
     my ($hash, $time) = @{ $browser->run('return [location.hash,
                                                   page.now.time]') };

@@ -143,7 +143,8 @@ sub check_narrow {
                '<=', 320, "$view: no wider than the window");
 
         my $lost = $browser->run(<<'END');
-return [...document.querySelectorAll('nav button, nav select, nav input')]
+return [...document.querySelectorAll(
+    'header button, header select, header input')]
     .filter((one) => one.offsetParent && (one.getBoundingClientRect().right
         > 321 || one.getBoundingClientRect().left < 0))
     .map((one) => one.id);

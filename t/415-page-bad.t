@@ -135,11 +135,11 @@ sub check_split {
         is_deeply($browser->run('return page.owners.map((one) =>
                                  [ownerName(one.owner), one.cum.after])'),
                   \@owners, "$key: owners");
-        is_deeply($browser->run('const { tree } = page.scene.parts[0];
+        is_deeply($browser->run('const [tree] = page.scene.trees;
             return page.boxes.filter(({ node }) => tree.depth[node] === 1).map(
                 ({ node }) => [frames.names[tree.frame[node]],
                     tree.after[node]])'), \@owners, 'which are the roots');
-        is($browser->run('const { tree } = page.scene.parts[0];
+        is($browser->run('const [tree] = page.scene.trees;
             return page.boxes.filter(({ node }) => node > 0
                 && colourOf(page.scene, { tree, node }) !== ownerColour(
                     tree.ownerOf(node, true), tree.frame[node] % 3)).length'),
@@ -189,7 +189,7 @@ sub check_stalls {
 sub check_nameless {
     show(proto(types => [qw( inuse_space bytes )], names => [undef, undef],
                samples => [[[2, 1], [100]]]));
-    is_deeply($browser->run('return [...page.scene.parts[0].tree.frame]
+    is_deeply($browser->run('return [...page.scene.trees[0].frame]
                              .map((frame) => frames.names[frame])'),
               ['all', 'prog+0x1000', 'prog+0x2000'], 'places in files');
     $browser->is_quiet;
@@ -215,7 +215,7 @@ sub check_pools {
                                  [ownerName(one.owner), one.cum.after])'),
               [['location /x', 4096], ['server b', 512]],
               'owners are locations and servers');
-    is($browser->run('const { tree } = page.scene.parts[0];
+    is($browser->run('const [tree] = page.scene.trees;
                       return ownerName(tree.ownerOf(tree.n - 1))'), 'server b',
        'and what is below them is theirs');
     is_deeply($browser->run('return [...document.getElementById("t").options]
@@ -241,9 +241,9 @@ sub check_empty {
 sub check_negative {
     show(proto(types => [qw( inuse_space bytes )], names => [qw( main a b )],
                samples => [[[2, 1], [-300]], [[3, 1], [100]]]));
-    is($browser->run('return page.scene.parts[0].tree.after[0]'), -200,
+    is($browser->run('return page.scene.trees[0].after[0]'), -200,
        'a difference without its base has signs');
-    is($browser->run('return page.scene.parts[0].tree.width[0]'), 400,
+    is($browser->run('return page.scene.trees[0].width[0]'), 400,
        'and widths');
     like($browser->text('#legend'), qr/more.*less/s, 'in red and blue');
     $browser->is_quiet;
@@ -255,7 +255,7 @@ sub check_deep {
 
     show(proto(types => [qw( inuse_space bytes )], names => \@names,
                samples => [[[1 .. 4096], [100]]]));
-    is($browser->run('return page.scene.parts[0].tree.height'), 4097,
+    is($browser->run('return page.scene.trees[0].height'), 4097,
        '4096 frames');
     $browser->run('document.getElementById("graph").scrollTop = 1e6');
     $browser->wait_for('return page.view.top > 70000');

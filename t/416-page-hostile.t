@@ -221,7 +221,7 @@ sub check_links {
     for my $key (qw( f x h r )) {
         show($small, "$key=(");
         is(said(), 'Not a regular expression: (', "#$key: a bad filter");
-        is($browser->run('return page.scene.parts[0].tree.after[0]'), 180,
+        is($browser->run('return page.scene.trees[0].after[0]'), 180,
            'filters nothing');
         $browser->click('#chips button');
         is(said() . $browser->run('return state.' . $key), '',
@@ -244,7 +244,7 @@ sub check_labels {
         show(proto(%small, samples => \@samples));
         $browser->run('[...document.querySelectorAll("#labels input")].find(
             (box) => box.name === arguments[0]).click()', $key);
-        is($browser->run('return page.scene.parts[0].tree.after[0]'), $value,
+        is($browser->run('return page.scene.trees[0].after[0]'), $value,
            "$key: what is chosen");
         is($browser->run('return [...document.querySelectorAll(
                           "#labels :checked")].map((box) => box.name).join()'),
@@ -265,14 +265,14 @@ sub check_alike {
 
     show($alike);
     $browser->run('MENU["Ignore stacks with it"]({
-        part: page.scene.parts[0],
-        node: [...page.scene.parts[0].tree.frame].findIndex((frame) =>
+        tree: page.scene.trees[0],
+        node: [...page.scene.trees[0].frame].findIndex((frame) =>
             frames.names[frame] === "read") })');
-    is($browser->run('return page.scene.parts[0].tree.after[0]'), 20,
+    is($browser->run('return page.scene.trees[0].after[0]'), 20,
        'another case is another name');
 
     show($alike, 'v=both&p=read');
-    is($browser->run("return page.scene.parts[$_].tree.after[0]"), 50,
+    is($browser->run("return page.scene.trees[$_].after[0]"), 50,
        'functions of two files') for 0, 1;
     $browser->is_quiet;
 }
@@ -287,10 +287,11 @@ sub check_deep {
         my $i = $_;
         [[map { 1 + ($_ * $i) % 4000 } 1 .. 3000], [1, 10]]
     } 1 .. 19]));
-    cmp_ok($browser->run('return page.scene.parts[0].tree.n'), '>', 40_000,
+    cmp_ok($browser->run('return page.scene.trees[0].n'), '>', 40_000,
            'many frames');
-    cmp_ok($browser->run('return page.scene.parts[0].tree.isOpen.reduce(
-                          (a, b) => a + b)'), '<', 4000,
+    cmp_ok($browser->run('return Object.keys(
+                          page.scene.trees[0].opened).length'),
+           '<', 4000,
            'of which those in the window were looked at');
     $browser->is_quiet;
 }
@@ -454,7 +455,7 @@ sub check_left {
     serve(answer(200, $small));
     $browser->press('#graph', 'ArrowDown', 'ArrowDown');
 
-    my $at = 'return [page.view.from, page.view.to, page.at.part.tree.name(
+    my $at = 'return [page.view.from, page.view.to, page.at.tree.name(
               page.at.node)]';
 
     $browser->run('moveWindow(20, 60)');

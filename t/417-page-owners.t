@@ -137,12 +137,12 @@ sub check_split {
     cmp_ok($owners->{'location /one/'} // 0, '>=', 60000, 'each of them');
 
     my $colours = $browser->run('return ["/one/", "/two/"].map((name) =>
-        OWNERS.colours[OWNERS.ids.get(`location ${name}`)])');
+        OWNERS.get(`location ${name}`))');
 
     ok(defined $colours->[0] && defined $colours->[1]
        && $colours->[0] != $colours->[1], 'of two colours');
 
-    is_deeply($browser->run('const { tree } = page.scene.parts[0];
+    is_deeply($browser->run('const [tree] = page.scene.trees;
         return [...tree.depth.keys()].filter((i) => tree.depth[i] === 1 &&
             !tree.name(i).startsWith("location "))'), [],
         'and the roots of the graph');
@@ -169,7 +169,7 @@ sub check_roots {
 
         view("&by=$by");
 
-        my $names = $browser->run('const { tree } = page.scene.parts[0];
+        my $names = $browser->run('const [tree] = page.scene.trees;
             return [...tree.depth.keys()].filter((i) => tree.depth[i] === 1)
                 .map((i) => tree.name(i))');
 

@@ -92,7 +92,7 @@ sub block {
 sub node {
     my ($name) = @_;
 
-    return "[...page.scene.parts[0].tree.frame].findIndex((frame) =>
+    return "[...page.scene.trees[0].frame].findIndex((frame) =>
             frames.names[frame] === '$name')";
 }
 
@@ -181,7 +181,7 @@ sub check_drop {
 sub colour {
     my ($name) = @_;
 
-    return $browser->run("const { tree } = page.scene.parts[0];
+    return $browser->run("const [tree] = page.scene.trees;
         const c = colourOf(page.scene, { tree, node: " . node($name) . " });
         return c === SAME ? 'same' : c === NOISE ? 'noise'
             : c >= MORE && c < LESS ? 'more ' + (c - MORE)
@@ -197,7 +197,7 @@ sub check_colours {
 
     is(colour($_), $want{$_}, $_) for sort keys %want;
 
-    is($browser->run("return fate({ tree: page.scene.parts[0].tree,
+    is($browser->run("return fate({ tree: page.scene.trees[0],
                       node: " . node($_->[0]) . " })"), $_->[1],
        "$_->[0]: '$_->[1]'")
         for ['new', 'new'], ['gone', 'gone'], ['grows', ''], ['same', ''];
@@ -225,7 +225,7 @@ sub check_widths {
 
     for my $which (sort keys %want) {
         show($now, $before, "d=$which");
-        is_deeply([map { $browser->run('return page.scene.parts[0].tree.width['
+        is_deeply([map { $browser->run('return page.scene.trees[0].width['
                                        . node($_) . ']') }
                        qw( grows shrinks new gone )], $want{$which}, $which);
     }
@@ -277,7 +277,7 @@ sub check_copy {
     show($now);
     $browser->run('window.copied = [];
         navigator.clipboard.writeText = (text) => copied.push(text);
-        const at = { part: page.scene.parts[0], node: ' . node('grows') . ' };
+        const at = { tree: page.scene.trees[0], node: ' . node('grows') . ' };
         MENU["Copy its name"](at);
         MENU["Copy its stack"](at);');
     is_deeply($browser->run('return copied'), ['grows', "grows\nmain"],

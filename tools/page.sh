@@ -5,10 +5,11 @@
 #
 # page.html has a line <!-- style --> and a line <!-- script -->, in whose
 # places come page.css and the scripts, in the order below.  All of them lose
-# what no browser needs: comments, blanks, and the script of the page its long
-# names (see script.awk); t/405 proves that the program is the same.  Who reads
-# it reads src/web.  Where a line says <!-- policy -->, <!-- title --> or
-# <!-- profiles -->, the page is cut: what comes there is jpp_html's to write.
+# what no browser needs: comments, blanks, quotes of values that are one word,
+# and the script of the page its long names (see script.awk); t/405 proves that
+# the program is the same.  Who reads it reads src/web.  Where a line says
+# <!-- policy -->, <!-- title --> or <!-- profiles -->, the page is cut: what
+# comes there is jpp_html's to write.
 #
 # The hashes are those of the elements, as a Content-Security-Policy wants
 # them: of all bytes between the tags.
@@ -54,15 +55,23 @@ hash()
 }
 
 
+# html SED-SCRIPT: the lines of page.html that it leaves
+
+html()
+{
+    sed -e "$1" -e 's/^ *//' -e '/Security/! s/="\([a-z0-9-]*\)"/=\1/g' \
+        page.html
+}
+
+
 page()
 {
-    sed '/^<!-- style -->$/,$d' page.html
+    html '/^<!-- style -->$/,$d'
     style page.css
-    sed -e '1,/^<!-- style -->$/d' -e '/^<!-- script -->$/,$d' \
-        -e 's/^ *//' page.html
+    html '1,/^<!-- style -->$/d; /^<!-- script -->$/,$d'
     # shellcheck disable=SC2086
     script $SCRIPTS
-    sed '1,/^<!-- script -->$/d' page.html
+    html '1,/^<!-- script -->$/d'
 }
 
 

@@ -46,7 +46,7 @@ END {
         if (is_first[i] && i > 1) printf "\n"
         else if (last_letter(text[i - 1]) first_letter(text[i]) \
                  ~ /^([A-Za-z0-9_$][A-Za-z0-9_$]|\+\+|--)$/) printf " "
-        printf "%s", text[i]
+        printf "%s", text[i] == "const" ? "let" : text[i]
     }
 
     printf "\n"

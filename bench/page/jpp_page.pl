@@ -1,6 +1,7 @@
 #!/usr/bin/perl
 
-# ./dev bench page: what the page costs in a browser, and what it weighs.
+# ./dev bench page [weight] [10000] [100000]: what the page weighs, and what it
+# costs in a browser with so many stacks; without arguments all of it.
 #
 #     load      from the script's first line to the first picture
 #     load, CPU what the tab's main thread works for it, and to parse the page
@@ -37,10 +38,13 @@ my @goals = ( [ 10_000, 150, 60, 8, 16, undef ],
 my @tools = ($tool, $ENV{JPP_AGAINST} // ());
 
 die "no chromium: apt-get install chromium chromium-driver\n"
-    unless JppBrowser::is_there();
+    unless "@ARGV" eq 'weight' || JppBrowser::is_there();
 
-sizes();
-speed(@$_) for @goals;
+my %is_wanted = map { $_ => 1 } @ARGV ? @ARGV
+                                      : ('weight', map { $_->[0] } @goals);
+
+sizes() if $is_wanted{weight};
+speed(@$_) for grep { $is_wanted{$_->[0]} } @goals;
 
 
 sub sizes {
@@ -186,11 +190,14 @@ for (let i = 0; i < 5; i++) {
     grow();
     times.grow.push(page.timings.grow);
 }
-const { tree } = page.scene.parts[0], { view } = page;
+const { view } = page;
+const [tree] = page.scene.trees || page.scene.parts.map((part) => part.tree);
+const near = [...tree.depth.keys()].sort((p, q) =>
+    tree.depth[p] - tree.depth[q]);
 const context = document.getElementById('canvas').getContext('2d');
 for (let i = 0; i < 60; i++) {
     view.match = i % 2 ? flagsOf('[0-4]$') : null;
-    zoomTo(tree, i % 5 === 4 ? tree.order[i] : 0);
+    zoomTo(tree, i % 5 === 4 ? near[i] : 0);
     const start = performance.now();
     draw();
     context.getImageData(0, 0, 1, 1);

@@ -37,8 +37,7 @@ const VIEW = { from: 0, to: 1, top: 0, origin: 0, width: 0, height: 0,
 const page = { first: null, now: null, base: null, rows: null, stacks: null,
   m: null, scene: null, palette: null, boxes: [], matches: [], at: null,
   keys: [], choices: '', shown: 200, turn: 0, view: VIEW,
-  sort: { column: 0, isUp: false }, clicked: { name: '', time: -1e9 },
-  timings: {} };
+  sort: { column: 0, isUp: false }, clicked: '', timings: {} };
 
 function readState() {
   state = { ...DEFAULTS };
@@ -106,19 +105,20 @@ function filterOf(key) {
 /* Of the values that are chosen of a label, any will do. */
 function choiceOf() {
   const chosen = new URLSearchParams(state.l), wanted = [...chosen.keys()];
+  const split = state.v !== 'both' && page.keys.includes(state.g) && state.g;
   return {
     sets: sets.labels.map((labels) => wanted.every((key) =>
       chosen.getAll(key).includes(labels.get(key) || ''))),
+    roots: split ? sets.labels.map((labels) => labelFrame(labels, split)) : [],
     focus: filterOf('f'), ignore: filterOf('x'), hide: filterOf('h'),
     from: filterOf('r'), skip: isSkipping(), ofMemory: isMemory(),
-    split: state.v !== 'both' && page.keys.includes(state.g) ? state.g : '',
-    width: state.d,
+    width: page.base ? state.d : 'both',
   };
 }
 
 function typeNow() {
   const { types, best } = page.now;
-  return types.find((type) => type.name === state.t) || types[best];
+  return types.find((type) => type.name === state.t) || types.at(best);
 }
 
 function amount(value) {
@@ -152,7 +152,7 @@ function grow() {
     page.owners = ownersOf(page.stacks, page.m);
     giveColours(page.owners.map((one) => one.owner));
     page.scene = isTable() ? null : makeScene();
-    giveColours(OWNERS.names.keys());
+    giveColours(frames.owners);
     page.timings.grow = performance.now() - begun;
   } catch (error) {
     complain(error);
@@ -164,31 +164,28 @@ function grow() {
 }
 
 function makeScene() {
-  const { stacks, m, choice } = page;
-  const plant = (isCallers, isUp, pivot) =>
-    ({ tree: growTree(stacks, m, choice, isCallers, pivot), isUp });
-  const parts = isBoth() ? [plant(false, false, state.p),
-    plant(true, true, state.p)]
-    : [plant(state.v === 'callers', state.i === '1', '')];
-  const { tree } = parts[0], above = parts.find((part) => part.isUp);
-  const origin = above ? above.tree.height - 1 : 0;
-  const scene = { parts, origin, scale: 0, isSplit: choice.split !== '',
-    height: origin + (parts[0].isUp ? 1 : tree.height) };
-  if (m.before || m.isSigned) addScale(scene, tree);
+  const { stacks, m, choice, base } = page, isUp = state.i === '1';
+  const plant = (...how) => growTree(stacks, m, choice, ...how);
+  const trees = isBoth()
+    ? [plant(false, false, state.p), plant(true, true, state.p)]
+    : [plant(isUp, state.v === 'callers', '')];
+  const [tree] = trees, origin = isUp || isBoth() ? trees.at(-1).height - 1 : 0;
+  const scene = { trees, origin, base, scale: 0, isSplit: choice.roots.length,
+    height: origin + (tree.isUp ? 1 : tree.height) };
+  if (m.isDifference) addScale(scene, tree);
   return scene;
 }
 
 /* How much a change is: of the total, of each total, with callees or not. */
 function addScale(scene, tree) {
-  const isSelf = state.o === '1';
-  const growth = state.e === '1' && tree.before && tree.before[0] !== 0
-    ? tree.after[0] / tree.before[0] - 1 : 0;
-  scene.changeOf = (one, node) => one.change(node, isSelf) - (growth && growth
-    * (isSelf ? one.self(node, one.before) : one.before[node]));
-  scene.scale = 1;
-  for (let i = 1; i < tree.n; i++) {
-    scene.scale = Math.max(scene.scale, Math.abs(tree.change(i)));
-  }
+  const { before: [before], after: [after] } = tree;
+  const growth = state.e === '1' && before ? after / before - 1 : 0;
+  scene.changeOf = (one, node) => {
+    const sum = one.sum(node, state.o === '1');
+    return sum.change - growth * sum.before;
+  };
+  scene.scale = tree.after.reduce((most, value, i) =>
+    Math.max(most, i && Math.abs(value - tree.before[i])), 1);
 }
 
 /*
@@ -196,18 +193,18 @@ function addScale(scene, tree) {
  * the keyboard stays at its frame.
  */
 function rescale() {
-  const { at, view, scene: { parts: [part] } } = page, { tree } = part;
-  const node = tree.find(parseInt(state.z, 16)), [all] = tree.width;
-  const same = at && at.part.isUp === part.isUp && at.node
-    && tree.find(at.part.tree.hash(at.node));
-  page.at = { part, node: same || node };
-  tree.place(page.at.node);
+  const { at, view, scene: { trees: [tree] } } = page, [all] = tree.width;
+  const node = tree.find(parseInt(state.z, 16));
+  const same = at && at.tree.isUp === tree.isUp && at.node
+    && tree.find(at.tree.hash(at.node));
+  page.at = { tree, node: same || node };
+  tree.reach(page.at.node);
   if (!view.span) zoomTo(tree, node);
   else [view.from, view.to] = view.span.map((share) => share * all);
 }
 
 function zoomTo(tree, node) {
-  tree.place(node);
+  tree.reach(node);
   page.view.span = null;
   page.view.from = tree.x[node];
   page.view.to = tree.x[node] + (tree.width[node] || 1);
@@ -245,32 +242,29 @@ function draw() {
 
 /* The outline of the frame that the keyboard is at. */
 function mark() {
-  const { at: { part, node }, view, scene } = page, { style } = $('mark');
-  const { tree } = part, scale = view.width / (view.to - view.from);
+  const { at: { tree, node }, view, scene } = page, { style } = $('mark');
+  const scale = view.width / (view.to - view.from);
   const x = Math.max(0, (tree.x[node] - view.from) * scale);
   const end = (tree.x[node] + tree.width[node] - view.from) * scale;
   style.left = `${x}px`;
-  style.top = `${yOf(scene, part, tree.depth[node])}px`;
+  style.top = `${yOf(scene, tree, tree.depth[node])}px`;
   style.width = `${Math.max(2, Math.min(view.width, end) - x - 1)}px`;
 }
 
-/* A change, with its sign, and what it is a change of. */
-function since(by, before) {
+/* The change of a sum, with its sign, and what it is a change of. */
+function since({ change: by, before }) {
   return `${by > 0 ? '+' : ''}${amount(by)} since ${amount(before)}`;
 }
 
 function describe(tree, node) {
-  const { m, view, scene } = page, width = tree.width[node];
-  const all = scene.parts[0].tree.width[0], span = view.to - view.from;
-  const by = tree.change(node), isNoise = by && tree.isNoise(node);
-  return listed(`${tree.name(node)}: ${amount(tree.after[node])}`,
-    `${percent(width, all)} of all`,
-    span < all && `${percent(width, span)} of the zoom`,
-    `${percent(width, tree.width[Math.max(0, tree.parent[node])])} of its `
-      + 'caller',
-    tree.before && since(by, tree.before[node])
-      + (isNoise ? ' (noise)' : ''),
-    doubt(by, tree.seen[node], tree.variance[node], m.isExact));
+  const { view, scene, base } = page, { width, parent } = tree;
+  const [all] = scene.trees[0].width, span = view.to - view.from;
+  const of = (total, what) => `${percent(width[node], total)} of ${what}`;
+  const sum = tree.sum(node);
+  return listed(`${tree.name(node)}: ${amount(sum.after)}`, of(all, 'all'),
+    span < all && of(span, 'the zoom'), of(width[parent[node]], 'its caller'),
+    base && since(sum) + (sum.change && sum.isNoise ? ' (noise)' : ''),
+    doubt(sum));
 }
 
 /* Marks what matches, in the graph or in the table. */
@@ -282,7 +276,7 @@ function find() {
   try {
     view.match = flagsOf(state.s);
     if (view.match && scene) {
-      const { tree } = scene.parts[0], sum = matched(tree, view.match);
+      const [tree] = scene.trees, sum = matched(tree, view.match);
       page.matches = [...tree.frame.keys()].filter((i) =>
         view.match[tree.frame[i]]);
       text = listed(`${count(page.matches.length)} frames`, amount(sum),
@@ -297,30 +291,27 @@ function find() {
 }
 
 function showTable() {
-  const { stacks, m, view, sort } = page, isOwners = state.v === 'owners';
-  const c = { isOwners, isExact: m.isExact,
-    total: m.after.reduce((sum, value) => sum + value, 0) };
-  const entries = isOwners ? page.owners : functionsOf(stacks, m).filter(
+  const { stacks, m, view, owners, base } = page;
+  const isOwners = state.v === 'owners';
+  const entries = isOwners ? owners : functionsOf(stacks, m).filter(
     ({ frame }) => !view.match || view.match[frame]);
-  const label = ({ owner, frame }) => (isOwners ? swatch(ownerColour(owner, 0),
-    ownerName(owner)) : make('button', { className: 'name',
-    onclick: () => change({ v: 'both', p: frames.names[frame], z: '' }),
-    title: frames.modules[frame] }, frames.names[frame]));
-  const act = (changes) => {
-    Object.assign(page, changes);
-    showTable();
-  };
-  replace($('table'), makeTable(entries,
-    columnsOf(c, m.before !== null), sort, label, {
-      heading: isOwners ? 'owner' : 'function', rows: page.shown,
-      sort: (column) => act({ sort: { column,
-        isUp: sort.column === column && !sort.isUp } }),
-      more: () => act({ shown: page.shown + 200 }),
-    }));
+  const total = m.after.reduce((sum, value) => sum + value, 0);
+  replace($('table'), makeTable(entries, columnsOf(total, isOwners, base),
+    isOwners ? 'owner' : 'function', isOwners ? ownerLabel : frameLabel));
+}
+
+function ownerLabel({ owner }) {
+  return swatch(ownerColour(owner, 0), ownerName(owner));
+}
+
+function frameLabel({ frame }) {
+  const name = frames.names[frame];
+  return make('button', { className: 'name', title: frames.modules[frame],
+    onclick: () => change({ v: 'both', p: name, z: '' }) }, name);
 }
 
 function swatch(colour, text) {
-  const box = make('i', { className: 'swatch', ariaHidden: 'true' });
+  const box = make('i', {});
   box.style.background = page.palette.fills[colour];
   return make('span', {}, box, text);
 }
@@ -333,8 +324,7 @@ function showChoices() {
   const { now, base } = page, values = new Map();
   for (const set of sets.labels) {
     for (const [key, value] of set) {
-      if (!values.has(key)) values.set(key, new Set());
-      values.get(key).add(value);
+      have(values, key, () => new Set()).add(value);
     }
   }
   $('diff').hidden = !base;
@@ -397,44 +387,40 @@ function showState() {
 }
 
 function showSum() {
-  const { now, base, m, rows } = page, total = new Sum();
-  rows.a.forEach((_, i) => total.add(m, i));
+  const { now, base, m } = page, total = new Sum(), type = typeNow();
+  m.after.forEach((_, i) => total.add(m, i));
   write('sum', now.n === 0 ? 'The profile has no samples.' : listed(
     now.time && `${new Date(now.time).toISOString().slice(0, 19)}Z`,
-    `${typeNow().name} ${amount(total.after)}`
-      + (now.duration > 0 ? ` in ${show(now.duration, 'nanoseconds')}` : ''),
-    base && since(total.change, total.before),
-    base && !base.types.some((type) => type.name === typeNow().name)
-      && 'which the baseline lacks',
-    `${count(rows.a.length)} stacks`,
-    doubt(total.change, total.seen, total.variance, m.isExact),
+    `${type.name} ${amount(total.after)}` + (now.duration < 1e6 ? ''
+      : ` in ${show(now.duration, 'nanoseconds')}`),
+    base && since(total), base && !base.types.some(({ name }) =>
+      name === type.name) && 'which the baseline lacks',
+    `${count(m.after.length)} stacks`, doubt(total),
     now.comments.find((text) => /^workers \d/.test(text)),
   ));
 }
 
 /* The owners that are in the graph and have nothing themselves. */
 function mereCallers() {
-  const isThere = [];
-  for (const { tree } of page.scene ? page.scene.parts : []) {
-    for (const frame of tree.frame) isThere[frames.owners[frame]] = true;
+  const there = new Set();
+  for (const { frame } of page.scene ? page.scene.trees : []) {
+    for (const one of frame) there.add(frames.owners[one]);
   }
-  for (const { owner } of page.owners) isThere[owner] = false;
-  return [...OWNERS.names.keys()].filter((owner) => isThere[owner]
-    && ownerColour(owner, 0) !== OTHER);
+  for (const { owner } of page.owners) there.delete(owner);
+  return [...OWNERS.keys()].filter((owner) => there.has(owner));
 }
 
 function showLegend() {
   const { m, owners, base } = page;
-  const items = m.before || m.isSigned
+  const items = m.isDifference
     ? [[MORE + 3, 'more'], [LESS + 3, 'less'], [SAME, 'the same'],
       [NOISE, 'noise: below two standard errors']]
     : [...owners.slice(0, 14).map(({ owner, cum }) => [ownerColour(owner, 0),
       `${ownerName(owner)} ${amount(cum.after)}`]),
-    ...mereCallers().map((owner) => [ownerColour(owner, 0),
-      ownerName(owner)])];
-  $('legend').replaceChildren(...items.map(([colour, text]) =>
-    make('li', {}, swatch(colour, text))),
-  ...base ? [make('li', {}, 'outlined: new, hatched: gone')] : []);
+    ...mereCallers().map((owner) => [ownerColour(owner, 0), owner])];
+  const nodes = items.map((item) => swatch(...item));
+  if (base) nodes.push('outlined: new, hatched: gone');
+  $('legend').replaceChildren(...nodes.map((node) => make('li', {}, node)));
 }
 
 const CHIPS = { p: 'both of', f: 'focus', x: 'ignore', h: 'hide',

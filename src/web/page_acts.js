@@ -12,43 +12,37 @@ function chooseLabels() {
 }
 
 function zoom(at) {
-  const { part: { tree }, node } = at;
   page.at = at;
-  change({ z: node === 0 ? '' : tree.hash(node).toString(16) });
+  change({ z: at.node === 0 ? '' : at.tree.hash(at.node).toString(16) });
 }
 
 /* The keyboard goes to NODE, and says what it is. */
-function goTo(part, node) {
-  const { tree } = part, { view, scene } = page, graph = $('graph');
-  page.at = { part, node };
-  tree.place(node);
-  if (tree.x[node] < view.from
-      || tree.x[node] + tree.width[node] > view.to) zoomTo(tree, node);
-  const y = yOf(scene, part, tree.depth[node]);
+function goTo(tree, node) {
+  const { view, scene } = page, graph = $('graph'), { x, width } = tree;
+  page.at = { tree, node };
+  tree.reach(node);
+  if (x[node] < view.from || x[node] + width[node] > view.to) {
+    zoomTo(tree, node);
+  }
+  const y = yOf(scene, tree, tree.depth[node]);
   graph.scrollTop = Math.max(y + ROW - view.height,
     Math.min(y, graph.scrollTop));
   draw();
   write('status', describe(tree, node));
 }
 
-function sibling({ parent, first, order }, node, step) {
-  const up = parent[node];
-  if (up < 0) return node;
-  const k = order.indexOf(node, first[up]) + step;
-  return k >= first[up] && k < first[up + 1] ? order[k] : node;
-}
-
 function move(key) {
-  const { part, node } = page.at, { tree } = part;
-  const child = (one, of) => (one.open(of), one.first[of] < one.first[of + 1]
-    ? one.order[one.first[of]] : of);
-  if (key === 'ArrowLeft') goTo(part, sibling(tree, node, -1));
-  else if (key === 'ArrowRight') goTo(part, sibling(tree, node, 1));
-  else if ((key === 'ArrowDown') !== part.isUp) goTo(part, child(tree, node));
-  else if (node > 0) goTo(part, tree.parent[node]);
+  const { tree, node } = page.at, parent = tree.parent[node];
+  const child = (one, of) => one.open(of)[0] || of;
+  const siblings = node === 0 ? [0] : tree.open(parent);
+  const i = siblings.indexOf(node);
+  if (key === 'ArrowLeft') goTo(tree, siblings[i - 1] ?? node);
+  else if (key === 'ArrowRight') goTo(tree, siblings[i + 1] ?? node);
+  else if ((key === 'ArrowDown') !== tree.isUp) goTo(tree, child(tree, node));
+  else if (node > 0) goTo(tree, parent);
   else {
-    const other = page.scene.parts.find((one) => one !== part);
-    if (other) goTo(other, child(other.tree, 0));
+    const other = page.scene.trees.find((one) => one !== tree);
+    if (other) goTo(other, child(other, 0));
   }
 }
 
@@ -56,22 +50,20 @@ function move(key) {
 function nextMatch(step) {
   const { matches, at, scene } = page, n = matches.length;
   if (n === 0) return;
-  const part = scene.parts[0], { tree } = part;
-  matches.forEach((node) => tree.place(node));
-  matches.sort((p, q) => tree.x[p] - tree.x[q] || p - q);
+  const [tree] = scene.trees, { x } = tree;
+  matches.forEach((node) => tree.reach(node));
+  matches.sort((p, q) => x[p] - x[q] || p - q);
   const i = matches.indexOf(at.node);
-  goTo(part, matches[i < 0 ? 0 : (i + step + n) % n]);
+  goTo(tree, matches[i < 0 ? 0 : (i + step + n) % n]);
 }
 
-const nameOf = ({ part, node }) => part.tree.name(node);
+const nameOf = ({ tree, node }) => tree.name(node);
 const exactly = (at) =>
   `^${nameOf(at).replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`;
 
-function stackOf({ part, node }) {
+function stackOf({ tree, node }) {
   const names = [];
-  for (let i = node; i > 0; i = part.tree.parent[i]) {
-    names.push(part.tree.name(i));
-  }
+  for (let i = node; i > 0; i = tree.parent[i]) names.push(tree.name(i));
   return names.join('\n');
 }
 
@@ -173,8 +165,7 @@ function menuKey(event) {
 /* Where EVENT is in the graph, and what frame is there. */
 function pointed({ clientX, clientY }) {
   const box = $('graph').getBoundingClientRect(), x = clientX - box.left;
-  return { x, at: page.scene
-    && nodeAt(page.scene, page.view, x, clientY - box.top) };
+  return { x, at: boxAt(page.boxes, x, clientY - box.top) };
 }
 
 function zoomAt(event) {
@@ -182,14 +173,14 @@ function zoomAt(event) {
   event.preventDefault();
   const { view, scene } = page;
   if (!scene) return;
-  const [all] = scene.parts[0].tree.width;
+  const [all] = scene.trees[0].width;
   const share = pointed(event).x / view.width, now = view.to - view.from;
   const span = Math.min(all, now * Math.exp(event.deltaY / 300));
   moveWindow(view.from + share * (now - span), Math.max(span, all / 1e7));
 }
 
 function moveWindow(from, span) {
-  const { view } = page, [all] = page.scene.parts[0].tree.width;
+  const { view } = page, [all] = page.scene.trees[0].width;
   view.from = Math.max(0, Math.min(from, all - span));
   view.to = view.from + span;
   view.span = [view.from / all, view.to / all];
@@ -203,10 +194,6 @@ const POINTER = {
     drag = event.button === 0 && page.scene
       ? { x: event.clientX, from: page.view.from, isMoved: false } : null;
   },
-  pointerup: (event) => {
-    if (drag && !drag.isMoved) clicked(event);
-    drag = null;
-  },
   pointercancel: () => { drag = null; },
   pointermove: (event) => {
     const { view } = page, span = view.to - view.from;
@@ -217,8 +204,9 @@ const POINTER = {
       return;
     }
     const { at } = pointed(event);
-    if (at) write('status', describe(at.part.tree, at.node));
+    if (at) write('status', describe(at.tree, at.node));
   },
+  click: clicked,
   wheel: zoomAt,
   scroll: redraw,
   contextmenu: (event) => {
@@ -231,11 +219,14 @@ const POINTER = {
 
 /* The first click of two has zoomed already: its frame is what counts. */
 function clicked(event) {
-  const { at } = pointed(event), { name, time } = page.clicked;
-  if (!at) return;
-  page.clicked = { name: nameOf(at), time: event.timeStamp };
-  if (event.timeStamp - time < 300) change({ v: 'both', p: name, z: '' });
-  else zoom(at);
+  const { at } = pointed(event);
+  if (!at || drag?.isMoved) return;
+  if (event.detail > 1) {
+    change({ v: 'both', p: page.clicked, z: '' });
+  } else {
+    page.clicked = nameOf(at);
+    zoom(at);
+  }
 }
 
 const DARK = '(prefers-color-scheme: dark)', FORCED = '(forced-colors: active)';

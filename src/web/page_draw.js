@@ -1,8 +1,8 @@
 /*
  * What of a scene is in the window, as boxes, and boxes as pixels or as SVG.
  *
- * A scene is one tree, or two that share their root: callers above, callees
- * below.  The canvas is as large as what is seen of it; what is drawn depends
+ * A scene is one tree, or two that share their root: callees below, callers
+ * above.  The canvas is as large as what is seen of it; what is drawn depends
  * on pixels, not on stacks: children come widest first, so that the first one
  * that is too narrow ends its siblings.
  */
@@ -16,72 +16,61 @@ const STEPS = 5;
 const OTHER = 3 * HUES.length, NOISE = OTHER + 1, SAME = OTHER + 2;
 const MORE = OTHER + 3, LESS = MORE + STEPS, MATCH = LESS + STEPS;
 
+/* The hues of owners, by number: they keep what they got first. */
+const OWNERS = new Map();
+
 function makePalette(isDark, isForced) {
-  const colours = [], hsl = (h, s, l) => `hsl(${h} ${s}% ${l}%)`;
-  for (const hue of HUES) {
-    for (const l of isDark ? [27, 30, 24] : [82, 86, 78]) {
-      colours.push(hsl(hue, isDark ? 42 : 66, l));
-    }
-  }
-  colours.push(hsl(220, 5, isDark ? 30 : 84), hsl(220, 4, isDark ? 33 : 80),
-    isDark ? '#262a33' : '#eef0f3');
-  for (const hue of [8, 212]) {
-    for (let i = 1; i <= STEPS; i++) {
-      colours.push(isDark ? hsl(hue, 62, 16 + 4 * i)
-        : hsl(hue, 88, 94 - 5 * i));
-    }
-  }
-  colours.push(hsl(300, isDark ? 55 : 80, isDark ? 30 : 84));
-  const text = isForced ? 'CanvasText' : isDark ? '#f2f4f8' : '#14161b';
-  return {
-    fills: isForced ? colours.map((_, i) => (i === MATCH ? 'Highlight'
-      : 'Canvas')) : colours,
-    text, line: isForced ? text : isDark ? '#ff8df6' : '#93008a', isForced,
-  };
+  const hsl = (hue, light, dark) =>
+    `hsl(${hue} ${(isDark ? dark : light).join('% ')}%)`;
+  const fills = [
+    ...HUES.flatMap((hue) => [[82, 27], [86, 30], [78, 24]].map(
+      ([light, dark]) => hsl(hue, [66, light], [42, dark]))),
+    hsl(220, [5, 84], [5, 30]), hsl(220, [4, 80], [4, 33]),
+    hsl(220, [17, 94], [15, 17]),
+    ...[8, 212].flatMap((hue) => [1, 2, 3, 4, 5].map((i) =>
+      hsl(hue, [88, 94 - 5 * i], [62, 16 + 4 * i]))),
+    hsl(300, [80, 84], [55, 30])];
+  return isForced ? { isForced, text: 'CanvasText', line: 'CanvasText',
+    fills: fills.map((_, i) => (i === MATCH ? 'Highlight' : 'Canvas')) }
+    : { fills, text: isDark ? '#f2f4f8' : '#14161b',
+      line: isDark ? '#ff8df6' : '#93008a' };
 }
 
 /* What of SCENE is in the window; the box of NODE -1 is of narrow siblings. */
 function layOut(scene, view) {
   const boxes = [], scale = view.width / (view.to - view.from);
-  const below = view.top + view.height;
-  for (const part of scene.parts) {
-    const { tree } = part, { x, width, first, order } = tree, open = [0];
-    const put = (node, from, w, depth) => {
-      const y = yOf(scene, part, depth) - view.top;
-      if (y <= -ROW || y >= view.height) return;
-      boxes.push({ tree, node, x: from, y, w });
-    };
-    if (part === scene.parts[0]) {
-      put(0, -view.from * scale, width[0] * scale, 0);
-    }
+  for (const tree of scene.trees) {
+    const { x, width, depth } = tree, open = [0];
+    const put = (node, from, w, row) => boxes.push({ tree, node, w,
+      x: (from - view.from) * scale, y: yOf(scene, tree, row) - view.top });
+    if (tree === scene.trees[0]) put(0, 0, width[0] * scale, 0);
     while (open.length > 0) {
-      const node = open.pop(), depth = tree.depth[node] + 1;
-      tree.open(node);
-      for (let k = first[node]; k < first[node + 1]; k++) {
-        const child = order[k], w = width[child] * scale;
-        const from = (x[child] - view.from) * scale;
+      const parent = open.pop(), children = tree.open(parent);
+      const row = depth[parent] + 1;
+      for (const node of children) {
+        const from = x[node], w = width[node] * scale;
         if (w < MIN) {
-          const last = order[first[node + 1] - 1];
-          const rest = (x[last] + width[last] - x[child]) * scale;
-          if (rest >= 1) put(-1, from, rest, depth);
+          const last = children.at(-1);
+          put(-1, from, (x[last] + width[last] - from) * scale, row);
           break;
         }
-        if (from >= view.width || from + w <= 0) continue;
-        put(child, from, w, depth);
-        if (part.isUp || yOf(scene, part, depth) < below) open.push(child);
+        if (from >= view.to || from + width[node] <= view.from) continue;
+        put(node, from, w, row);
+        if (tree.isUp || boxes.at(-1).y < view.height) open.push(node);
       }
     }
   }
-  return boxes;
+  return boxes.filter(({ node, y, w }) => y > -ROW && y < view.height
+    && (node >= 0 || w >= 1));
 }
 
-function yOf(scene, part, depth) {
-  return (scene.origin + (part.isUp ? -depth : depth)) * ROW;
+function yOf(scene, tree, row) {
+  return (scene.origin + (tree.isUp ? -row : row)) * ROW;
 }
 
 function colourOf(scene, { tree, node }, match) {
   const frame = tree.frame[node];
-  if (match && match[frame]) return MATCH;
+  if (match?.[frame]) return MATCH;
   if (node < 0) return OTHER;
   if (scene.scale === 0) {
     return node === 0 ? OTHER
@@ -89,34 +78,28 @@ function colourOf(scene, { tree, node }, match) {
   }
   const by = scene.changeOf(tree, node);
   if (by === 0) return SAME;
-  if (tree.isNoise(node)) return NOISE;
+  if (tree.sum(node).isNoise) return NOISE;
   const share = Math.min(1, Math.abs(by) / scene.scale);
-  const step = Math.min(STEPS - 1, Math.floor(Math.sqrt(share) * STEPS));
-  return (by > 0 ? MORE : LESS) + step;
+  return (by > 0 ? MORE : LESS)
+    + Math.min(STEPS - 1, Math.floor(Math.sqrt(share) * STEPS));
 }
 
 function ownerColour(owner, shade) {
-  const colour = OWNERS.colours[owner];
-  return colour === undefined ? OTHER : 3 * colour + shade;
-}
-
-/* The boxes by colour, so that each colour is set once. */
-function byColour(scene, boxes, match) {
-  const groups = Array.from({ length: MATCH + 1 }, () => []);
-  for (const box of boxes) groups[colourOf(scene, box, match)].push(box);
-  return groups;
+  return OWNERS.has(owner) ? 3 * OWNERS.get(owner) + shade : OTHER;
 }
 
 /* New and gone frames of a difference. */
 function fate({ tree, node }) {
-  if (!tree.before || tree.after[node] === tree.before[node]) return '';
-  if (tree.before[node] === 0) return 'new';
-  return tree.after[node] === 0 ? 'gone' : '';
+  const { change: by, before, after } = tree.sum(node);
+  return !by ? '' : !before ? 'new' : !after ? 'gone' : '';
 }
 
+/* By colour, so that each is set once. */
 function paint(context, scene, boxes, palette, view) {
+  const groups = palette.fills.map(() => []);
+  for (const box of boxes) groups[colourOf(scene, box, view.match)].push(box);
   context.clearRect(0, 0, view.width, view.height);
-  byColour(scene, boxes, view.match).forEach((group, colour) => {
+  groups.forEach((group, colour) => {
     context.fillStyle = palette.fills[colour];
     for (const { x, y, w } of group) {
       context.fillRect(x, y, w > 2 ? w - 1 : w, ROW - 1);
@@ -128,8 +111,7 @@ function paint(context, scene, boxes, palette, view) {
       context.stroke();
     }
   });
-  if (scene.scale !== 0) paintFates(context, boxes, palette);
-  context.font = FONT;
+  if (scene.base) paintFates(context, boxes, palette);
   context.textBaseline = 'middle';
   context.fillStyle = palette.text;
   for (const box of boxes) {
@@ -175,45 +157,23 @@ function escapeXml(text) {
 
 /* The view as a picture, with what hovering says as titles. */
 function toSvg(scene, boxes, palette, view, say) {
-  const label = (x, y, text) => `<text x="${x}" y="${y}" `
-    + `fill="${palette.text}">${escapeXml(text)}</text>`;
-  const out = [`<svg xmlns="http://www.w3.org/2000/svg" width="${view.width}" `
-    + `height="${view.height + 24}" font-family="monospace" font-size="12">`
+  const text = (x, y, said) =>
+    `<text x="${x}" y="${y}">${escapeXml(said)}</text>`;
+  const frame = (box) => `<svg x="${box.x}" y="${box.y + 24}" `
+    + `width="${box.w}" height="${ROW}"><title>`
+    + `${box.node < 0 ? '' : escapeXml(say(box.tree, box.node))}</title>`
+    + '<rect width="100%" height="17" rx="2" '
+    + `fill="${palette.fills[colourOf(scene, box, view.match)]}"/>`
+    + `${text(3, 13, inside(box, view).text)}</svg>`;
+  return '<svg xmlns="http://www.w3.org/2000/svg" font-family="monospace" '
+    + `font-size="12" width="${view.width}" height="${view.height + 24}" `
+    + `fill="${palette.text}" style="background:${view.ground}">`
     + `<title>${escapeXml(document.title)}</title>`
-    + `<rect width="100%" height="100%" fill="${view.ground}"/>`
-    + `${label(4, 16, view.heading)}<g transform="translate(0,24)">`];
-  for (const box of boxes) {
-    const { x, w, text } = inside(box, view), { y, tree, node } = box;
-    const colour = palette.fills[colourOf(scene, box, view.match)];
-    const wide = Math.max(w - 0.5, 0.3).toFixed(1);
-    out.push(`<g><title>${node < 0 ? '' : escapeXml(say(tree, node))}</title>`
-      + `<rect x="${x.toFixed(1)}" y="${y}" width="${wide}" `
-      + `height="${ROW - 1}" fill="${colour}"/>`
-      + `${text && label((x + 3).toFixed(1), y + 13, text)}</g>`);
-  }
-  return `${out.join('\n')}</g></svg>\n`;
+    + `${[text(4, 16, view.heading), ...boxes.map(frame)].join('\n')}</svg>\n`;
 }
 
-/* The node of a scene at a point of the window, or null. */
-function nodeAt(scene, view, px, py) {
-  const value = view.from + px / view.width * (view.to - view.from);
-  const row = Math.floor((py + view.top) / ROW) - scene.origin;
-  for (const part of scene.parts) {
-    const depth = part.isUp ? -row : row, { tree } = part;
-    let node = depth >= 0 && value >= 0 && value < tree.width[0] ? 0 : -1;
-    while (node >= 0 && tree.depth[node] < depth) {
-      node = childAt(tree, node, value);
-    }
-    if (node >= 0) return { part, node };
-  }
-  return null;
-}
-
-function childAt(tree, node, value) {
-  tree.open(node);
-  for (let k = tree.first[node]; k < tree.first[node + 1]; k++) {
-    const child = tree.order[k];
-    if (value < tree.x[child] + tree.width[child]) return child;
-  }
-  return -1;
+/* The box at a point of the window, if it is a frame's. */
+function boxAt(boxes, px, py) {
+  return boxes.find(({ node, x, y, w }) => node >= 0 && px >= x && px < x + w
+    && py >= y && py < y + ROW);
 }

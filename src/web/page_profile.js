@@ -28,9 +28,15 @@ const UTF8 = new TextDecoder();
 class Complaint extends Error {}
 
 /* Functions, and label sets, of all profiles, each once: ids are indices. */
-const frames = { names: [], modules: [], files: [], owners: [], kinds: [],
+const frames = { names: [], modules: [], owners: [], kinds: [],
   ids: new Map() };
 const sets = { labels: [], ids: new Map() };
+
+/* What MAP has for KEY; FIRST says what it has at first. */
+function have(map, key, first) {
+  if (!map.has(key)) map.set(key, first());
+  return map.get(key);
+}
 
 /* What could hide or turn round a name. */
 const UNSEEN = /[\p{C}\u2028\u2029]/gu;
@@ -79,11 +85,12 @@ class Wire {
     }
   }
 
-  /* The numbers of a message, by field; there are no more of use. */
-  numbers(end) {
+  /* The numbers of a message by field; VISIT is called for its messages. */
+  numbers(end, visit) {
     const all = [0, 0, 0, 0, 0, 0];
     this.each(end, (field, n, stop) => {
-      if (stop === undefined && field in all) all[field] = n;
+      if (stop) visit?.(field, stop);
+      else if (field in all) all[field] = n;
     });
     return all;
   }
@@ -125,95 +132,61 @@ function tooLarge(than) {
 }
 
 /*
- * The fields of Profile by number: messages and what is as long, and numbers.
- * Samples come before what they refer to, and so are left for later.
+ * The profile in BYTES, which may be compressed.  What messages say refers to
+ * later ones, so that at first only their places are taken down, by field.
  */
-const MESSAGES = {
-  1: (raw, wire, n, end) => raw.types.push(wire.numbers(end)),
-  2: (raw, wire, n, end) => raw.samples.push(wire.at, end),
-  3: (raw, wire, n, end) => keep(raw.mappings, wire.numbers(end)),
-  4: readLocation,
-  5: (raw, wire, n, end) => keep(raw.functions, wire.numbers(end)),
-  6: (raw, wire, n, end) => raw.strings.push(wire.text(end)),
-  11: (raw, wire, n, end) => { [, raw.periodType] = wire.numbers(end); },
-  13: (raw, wire, n, end) => wire.list(raw.comments, n, end),
-};
-const NUMBERS = {
-  9: (raw, wire, n) => { raw.time = n / 1e6; },
-  10: (raw, wire, n) => { raw.duration = n; },
-  12: (raw, wire, n) => { raw.period = n; },
-  13: MESSAGES[13],
-  14: (raw, wire, n) => { raw.best = n; },
-};
-
-function keep(map, numbers) {
-  map.set(numbers[1], numbers);
-}
-
-function readLocation(raw, wire, unused, end) {
-  const numbers = [0, 0, 0, 0], functions = [];
-  wire.each(end, (field, n, stop) => {
-    if (field === 4 && stop) functions.push(wire.numbers(stop)[1]);
+async function readProfile(bytes) {
+  const wire = new Wire(await unpack(bytes)), all = wire.bytes.length;
+  if (all > MAX_BYTES) throw tooLarge('256 MiB');
+  const places = Array.from(Array(12), () => []), comments = [];
+  const numbers = Array(15).fill(0);
+  wire.each(all, (field, n, end) => {
+    if (field === 13) wire.list(comments, n, end);
+    else if (end) places[field]?.push([wire.at, end]);
     else if (field in numbers) numbers[field] = n;
   });
-  raw.locations.push({ numbers, functions });
-}
-
-/* The profile in BYTES, which may be compressed. */
-async function readProfile(bytes) {
-  const wire = new Wire(await unpack(bytes));
-  if (wire.bytes.length > MAX_BYTES) throw tooLarge('256 MiB');
-  const raw = {
-    types: [], strings: [], comments: [], mappings: new Map(),
-    functions: new Map(), locations: [], samples: [], known: [],
-    isInlined: false, labels: new Map(), time: 0, duration: 0, period: 0,
-    periodType: 0, best: 0,
-  };
-  wire.each(wire.bytes.length, (field, n, end) => {
-    const read = (end === undefined ? NUMBERS : MESSAGES)[field];
-    if (read) read(raw, wire, n, end);
+  const read = (field, of) => places[field].map(([at, end]) => {
+    wire.at = at;
+    return of(end);
   });
-  return resolve(raw, wire, bytes);
+  const strings = read(6, (end) => wire.text(end));
+  return resolve(wire, bytes, read, numbers, comments,
+    (i) => strings[i] || '');
 }
 
-function resolve(raw, wire, bytes) {
-  const { time, duration, period } = raw;
-  const string = (i) => raw.strings[i] || '';
-  const types = raw.types.map((type) =>
-    ({ name: string(type[1]), unit: string(type[2]) }));
-  const best = types.findIndex((type) => type.name === string(raw.best));
+function resolve(wire, bytes, read, numbers, comments, string) {
+  const types = read(1, (end) => {
+    const [, name, unit] = wire.numbers(end);
+    return { name: string(name), unit: string(unit) };
+  });
   const profile = {
-    types, bytes, time, duration, period, n: raw.samples.length / 2,
-    comments: raw.comments.map((i) => {
+    types, bytes, time: numbers[9] / 1e6, duration: numbers[10],
+    period: numbers[12], best: types.findIndex(({ name }) =>
+      name === string(numbers[14])),
+    isSpace: read(11, (end) => string(wire.numbers(end)[1])).at(-1) === 'space',
+    comments: comments.map((i) => {
       wire.spend(string(i).length);
       return string(i);
     }),
-    isSpace: string(raw.periodType) === 'space',
-    best: best < 0 ? types.length - 1 : best,
     values: [], sets: [], stacks: [],
   };
-  for (const { numbers, functions } of raw.locations) {
-    const ids = locationFrames(raw, wire, numbers, functions, string);
-    raw.known[numbers[1]] = ids.length === 1 ? ids[0] : ids;
-    raw.isInlined ||= ids.length > 1;
-  }
-  for (let i = 0; i < raw.samples.length; i += 2) {
-    wire.at = raw.samples[i];
-    readSample(raw, wire, raw.samples[i + 1], profile, string);
-  }
+  const known = readLocations(wire, read, string), labels = new Map();
+  profile.n = read(2, (end) =>
+    readSample(wire, end, profile, known, (set) =>
+      have(labels, set, () => setId(set, wire, string)))).length;
   if (types.length === 0 || types.length > MAX_TYPES
     || profile.values.length !== profile.n * types.length) throw damaged();
   return profile;
 }
 
 /* A sample, its frames leaf first. */
-function readSample({ known, isInlined, labels }, wire, end, profile, string) {
+function readSample(wire, end, profile, known, idOf) {
   const stack = [];
   let set = '', depth = 0;
   wire.each(end, (field, n, stop) => {
-    if (field === 3 && stop) set += wire.numbers(stop) + ';';
-    else if (field === 1) wire.list(stack, n, stop);
+    if (field === 1) wire.list(stack, n, stop);
     else if (field === 2) wire.list(profile.values, n, stop);
+    else if (field === 3 && stop) set += wire.numbers(stop) + ';';
   });
   for (let k = 0; k < stack.length; k++) {
     stack[k] = known[stack[k]];
@@ -224,9 +197,8 @@ function readSample({ known, isInlined, labels }, wire, end, profile, string) {
     throw new Complaint(`A stack has more than ${MAX_FRAMES} frames.`);
   }
   wire.spend(depth);
-  if (!labels.has(set)) labels.set(set, setId(set, wire, string));
-  profile.stacks.push(isInlined ? stack.flat() : stack);
-  profile.sets.push(labels.get(set));
+  profile.sets.push(idOf(set));
+  profile.stacks.push(depth > stack.length ? stack.flat() : stack);
 }
 
 /* The id of a set of labels: "key,str,num,unit;" of each, as numbers. */
@@ -239,44 +211,47 @@ function setId(text, wire, string) {
   }).sort();
   const id = JSON.stringify(pairs);
   wire.spend(id.length);
-  if (!sets.ids.has(id)) {
-    sets.ids.set(id, sets.labels.length);
-    sets.labels.push(new Map(pairs));
-  }
-  return sets.ids.get(id);
+  return have(sets.ids, id, () => sets.labels.push(new Map(pairs)) - 1);
 }
 
-/* Inlined functions come before the one that they are inlined into. */
-function locationFrames(raw, wire, [, , id, address], functions, string) {
-  const [, , start, , offset, file] = raw.mappings.get(id)
-    || [0, 0, 0, 0, 0, 0];
-  const module = string(file).replace(/ \(deleted\)$/, '').split('/').pop();
-  if (functions.length === 0) {
+/*
+ * The frame of each location or, where functions are inlined, its frames: they
+ * come before the one that they are inlined into.
+ */
+function readLocations(wire, read, string) {
+  const byId = (field) => new Map(read(field, (end) => wire.numbers(end))
+    .map((numbers) => [numbers[1], numbers]));
+  const mappings = byId(3), functions = byId(5), known = [];
+  read(4, (end) => {
+    const all = [];
+    const [, id, mapping, address] = wire.numbers(end, (field, stop) => {
+      if (field === 4) all.push(wire.numbers(stop)[1]);
+    });
+    const [, , start = 0, , offset = 0, file] = mappings.get(mapping) || [];
+    const module = string(file).replace(/ \(deleted\)$/, '').split('/').pop();
+    const frame = (name, source) => {
+      wire.spend(name.length + module.length);
+      return frameId(name, module, source);
+    };
+    const ids = all.map((one) => {
+      const [, , name, system, source] = functions.get(one) || [];
+      return frame(string(name) || string(system) || '?', string(source));
+    });
     const at = BigInt.asUintN(64, BigInt(address - start + offset));
-    wire.spend(module.length);
-    return [frameId(`${module}+0x${at.toString(16)}`, module, '')];
-  }
-  return functions.map((one) => {
-    const [, , name, system, source] = raw.functions.get(one) || [];
-    const said = string(name) || string(system) || '?';
-    wire.spend(said.length + module.length);
-    return frameId(said, module, string(source));
+    if (ids.length === 0) ids.push(frame(`${module}+0x${at.toString(16)}`, ''));
+    known[id] = ids.length === 1 ? ids[0] : ids;
   });
+  return known;
 }
 
-function frameId(name, module, file) {
-  const key = `${module}\n${name}`;
-  let id = frames.ids.get(key);
-  if (id === undefined) {
-    id = frames.names.length;
-    frames.ids.set(key, id);
-    frames.names.push(name);
+/* SOURCE is its file, or the names beside it. */
+function frameId(name, module, source) {
+  return have(frames.ids, `${module}\n${name}`, () => {
     frames.modules.push(module);
-    frames.files.push(file);
-    frames.kinds.push(undefined);
+    frames.kinds.push(kindOf(name, source));
     frames.owners.push(ownerFor(name, module));
-  }
-  return id;
+    return frames.names.push(name) - 1;
+  });
 }
 
 async function unpack(bytes) {
@@ -290,15 +265,13 @@ async function unpack(bytes) {
   try {
     const reader = new window.Response(bytes).body
       .pipeThrough(new DecompressionStream('gzip')).getReader();
-    for (let part; !(part = await reader.read()).done;) {
+    for (let part; n <= MAX_BYTES && !(part = await reader.read()).done;) {
       parts.push(part.value);
       n += part.value.length;
-      if (n > MAX_BYTES) break;
     }
   } catch {
     throw damaged();
   }
-  if (n > MAX_BYTES) throw tooLarge('256 MiB');
   const all = new Uint8Array(n);
   for (const part of parts.reverse()) all.set(part, n -= part.length);
   return all;
@@ -306,8 +279,7 @@ async function unpack(bytes) {
 
 function fromBase64(text) {
   try {
-    if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
-    const binary = atob(text.trim()), bytes = new Uint8Array(binary.length);
+    const binary = atob(text), bytes = new Uint8Array(binary.length);
     for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
     return bytes;
   } catch {

@@ -45,17 +45,12 @@ function pattern(groups) {
 }
 
 /* Does a function only pass memory on to its callers? */
-function passing(name, file) {
+function kindOf(name, source) {
   if (/^0x|\+0x/.test(name)) {
-    const near = /^(?:between .* and|before) (.*)$/.exec(file);
+    const near = /^(?:between .* and|before) (.*)$/.exec(source);
     return near && POOL.test(near[1]) ? PASSES : UNNAMED;
   }
   return PASSING.test(name.split(/[.@]/, 1)[0]) ? PASSES : 0;
-}
-
-function kindOf(frame) {
-  frames.kinds[frame] ??= passing(frames.names[frame], frames.files[frame]);
-  return frames.kinds[frame];
 }
 
 /* The rows of the profile NOW and of BASE, which may be null: their indices. */
@@ -63,14 +58,12 @@ function makeRows(now, base) {
   const a = now.sets.map((set, i) => i), b = now.sets.map(() => -1);
   const known = new Map();
   for (let i = 0; base && i < now.n; i++) {
-    const key = `${now.sets[i]} ${now.stacks[i]}`;
-    if (known.has(key)) known.get(key).push(i);
-    else known.set(key, [i]);
+    have(known, `${now.sets[i]} ${now.stacks[i]}`, () => []).push(i);
   }
   for (let k = 0; base && k < base.n; k++) {
-    const same = known.get(`${base.sets[k]} ${base.stacks[k]}`);
-    if (same && same.length > 0) {
-      b[same.shift()] = k;
+    const same = known.get(`${base.sets[k]} ${base.stacks[k]}`)?.shift();
+    if (same !== undefined) {
+      b[same] = k;
     } else {
       a.push(-1);
       b.push(k);
@@ -85,17 +78,17 @@ function makeRows(now, base) {
  * of time is a count: its doubt is all of it.  What was counted has none.
  */
 function evidence(profile, name) {
-  if (!profile) return () => [0, 0, 0];
-  const { types, values, period } = profile, width = types.length;
-  const typed = (type) => types.findIndex((one) => one.name === type);
-  const at = (i, t) => (t < 0 ? 0 : values[i * width + t]);
-  const t = typed(name), [kind] = name.split('_');
-  const objects = typed(`${kind}_objects`), space = typed(`${kind}_space`);
-  const samples = typed('samples');
-  if (profile.isSpace && period > 1 && objects >= 0 && space >= 0) {
-    return (i) => [at(i, t), ...sampled(at(i, objects), at(i, space), period)];
-  }
-  return (i) => [at(i, t), at(i, samples), at(i, samples)];
+  if (!profile) return null;
+  const { types, values, period, isSpace } = profile;
+  const column = (wanted) => {
+    const t = types.findIndex((type) => type.name === wanted);
+    return (i) => (t < 0 ? 0 : values[i * types.length + t]);
+  };
+  const [kind] = name.split('_'), value = column(name);
+  const samples = column('samples');
+  const objects = column(`${kind}_objects`), space = column(`${kind}_space`);
+  return (i) => [value(i), ...isSpace && period > 1
+    ? sampled(objects(i), space(i), period) : [samples(i), samples(i)]];
 }
 
 /*
@@ -104,7 +97,7 @@ function evidence(profile, name) {
  * size / period follows from bytes = n * size / p, and p once more from that.
  */
 function sampled(objects, bytes, period) {
-  if (!(bytes / objects > 0)) return [0, 0];
+  if (!objects || !(bytes / objects > 0)) return [0, 0];
   const p = -Math.expm1(-bytes / objects / period);
   const n = Math.max(1, Math.round(Math.abs(objects) * p));
   const each = Math.abs(bytes) / period / n;
@@ -116,10 +109,36 @@ function sampled(objects, bytes, period) {
   return [sign * n, sign * n * (each > 1 ? Math.exp(-u) : 1)];
 }
 
+/* What rows, or nodes of a tree, add up to: both have such columns. */
+class Sum {
+  after = 0;
+  before = 0;
+  seen = 0;
+  variance = 0;
+
+  add({ after, before, seen, variance }, i, sign = 1) {
+    this.after += sign * after[i];
+    this.before += sign * before[i];
+    this.seen += sign * seen[i];
+    this.variance += sign * variance[i];
+    return this;
+  }
+
+  get change() {
+    return this.after - this.before;
+  }
+
+  get isNoise() {
+    return Math.abs(this.change) < 2 * Math.sqrt(this.variance);
+  }
+}
+
+const SUMS = Object.keys(new Sum());
+
 /* Of each row: value after and before, samples seen, variance of a change. */
 function measure(rows, name) {
-  const m = { after: [], before: rows.base ? [] : null, seen: [], variance: [],
-    isExact: true, isSigned: false };
+  const m = { after: [], before: [], seen: [], variance: [],
+    isDifference: Boolean(rows.base) };
   const ofNow = evidence(rows.now, name), ofBase = evidence(rows.base, name);
   const none = [0, 0, 0];
   rows.a.forEach((a, i) => {
@@ -128,12 +147,11 @@ function measure(rows, name) {
     const [before, m0, unsure0] = b < 0 ? none : ofBase(b);
     const seen = Math.max(1, Math.abs(n - m0));
     m.after.push(after);
-    if (m.before) m.before.push(before);
+    m.before.push(before);
     m.seen.push(Math.abs(a < 0 ? m0 : n));
     m.variance.push(((after - before) / seen) ** 2
       * Math.min(seen, Math.abs(unsure - unsure0)));
-    if (after < 0) m.isSigned = true;
-    if (n !== 0 || m0 !== 0) m.isExact = false;
+    m.isDifference ||= after < 0;
   });
   return m;
 }
@@ -146,9 +164,8 @@ function chooseStacks({ now, base, a, b }, choice) {
     const set = profile.sets[k];
     const shown = choice.sets[set] && framesOf(profile.stacks[k], choice);
     if (!shown) return;
-    const { stack, owner } = shown;
-    chosen.push({ row, set, stack, owner: choice.split
-      ? frames.owners[labelFrame(set, choice.split)] : owner });
+    const { stack, owner } = shown, root = choice.roots[set];
+    chosen.push({ row, root, stack, owner: frames.owners[root] || owner });
   });
   return chosen;
 }
@@ -158,17 +175,15 @@ function chooseStacks({ now, base, a, b }, choice) {
  * innermost one that does more than pass memory on, and has one.
  */
 function framesOf(stack, { focus, ignore, hide, from, skip, ofMemory }) {
-  let shown = stack;
   if (ignore && stack.some((frame) => ignore[frame])) return null;
   if (focus && !stack.some((frame) => focus[frame])) return null;
-  if (from) {
-    shown = stack.slice(0, stack.findLastIndex((frame) => from[frame]) + 1);
-    if (shown.length === 0) return null;
-  }
+  let shown = from
+    ? stack.slice(0, stack.findLastIndex((frame) => from[frame]) + 1) : stack;
+  if (from && shown.length === 0) return null;
   const lead = ofMemory ? leadOf(shown) : 0;
   let k = lead;
-  while (k < shown.length && frames.owners[shown[k]] < 0) k++;
-  const owner = k < shown.length ? frames.owners[shown[k]] : -1;
+  while (k < shown.length && !frames.owners[shown[k]]) k++;
+  const owner = frames.owners[shown[k]] || '';
   if (skip && lead > 0) shown = shown.slice(lead);
   if (hide) shown = shown.filter((frame) => !hide[frame]);
   return { stack: shown, owner };
@@ -178,7 +193,7 @@ function framesOf(stack, { focus, ignore, hide, from, skip, ofMemory }) {
 function leadOf(stack) {
   let from = 0;
   for (let k = 0; k < stack.length; k++) {
-    const kind = kindOf(stack[k]);
+    const kind = frames.kinds[stack[k]];
     if (kind === 0 || (kind === UNNAMED && from === 0)) break;
     if (kind === PASSES) from = k + 1;
   }

@@ -3,19 +3,16 @@
  */
 
 const UNITS = {
-  bytes: [1024, ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']],
-  nanoseconds: [1000, ['ns', 'us', 'ms', 's']],
+  bytes: [1024, 'B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'],
+  nanoseconds: [1000, 'ns', 'us', 'ms', 's'],
 };
 
 function show(value, unit) {
-  const [base, names] = UNITS[unit] || [1, ['']];
+  const [base, ...names] = UNITS[unit] || [1, ''];
   let n = Math.abs(value), i = 0;
-  while (base > 1 && n >= base && i + 1 < names.length) {
-    n /= base;
-    i++;
-  }
-  const text = i > 0 ? n.toFixed(1) : count(n);
-  return `${value < 0 ? '-' : ''}${text} ${names[i]}`.trim();
+  for (; n >= base && i < names.length - 1; i++) n /= base;
+  return `${value < 0 ? '-' : ''}${i > 0 ? n.toFixed(1) : count(n)} ${names[i]}`
+    .trim();
 }
 
 /* A whole number; toLocaleString() takes ten milliseconds at first. */
@@ -27,60 +24,35 @@ function percent(value, total) {
   return total ? `${(100 * value / total).toFixed(1)} %` : '-';
 }
 
-/* What the sum of VALUE rests on: "1,312 samples, +- 2.8 %". */
-function doubt(value, seen, variance, isExact) {
-  if (isExact) return 'exact';
-  const error = value ? 100 * Math.sqrt(variance) / Math.abs(value) : 0;
+/* What the change of a sum rests on: "1,312 samples, +- 2.8 %". */
+function doubt({ change: by, seen, variance }) {
+  const error = by ? 100 * Math.sqrt(variance) / Math.abs(by) : 0;
   const n = Math.round(seen), isSure = error < 0.05;
-  return `${count(n)} sample${n === 1 ? '' : 's'}, `
+  return seen === 0 ? 'exact' : `${count(n)} sample${n === 1 ? '' : 's'}, `
     + (isSure ? 'exact' : `+- ${error.toFixed(error < 9.95 ? 1 : 0)} %`)
     + (n < 10 && !isSure ? ', few samples' : '');
 }
 
-class Sum {
-  constructor() {
-    this.after = this.before = this.seen = this.variance = 0;
-  }
-
-  add(m, i) {
-    this.after += m.after[i];
-    if (m.before) this.before += m.before[i];
-    this.seen += m.seen[i];
-    this.variance += m.variance[i];
-  }
-
-  get change() {
-    return this.after - this.before;
-  }
-
-  get isNoise() {
-    return Math.abs(this.change) < 2 * Math.sqrt(this.variance);
-  }
-}
-
 /* What each function has itself (flat) and with what it calls (cum). */
 function functionsOf(stacks, m) {
-  const all = new Map();
+  const all = [];
   for (const { stack, row } of stacks) {
     stack.forEach((frame, k) => {
-      if (!all.has(frame)) {
-        all.set(frame, { frame, flat: new Sum(), cum: new Sum(), row: -1 });
-      }
-      const entry = all.get(frame);
+      const entry = all[frame] ??=
+        { frame, flat: new Sum(), cum: new Sum(), row: -1 };
       if (k === 0) entry.flat.add(m, row);
       if (entry.row !== row) entry.cum.add(m, row);
       entry.row = row;
     });
   }
-  return [...all.values()];
+  return Object.values(all);
 }
 
 /* The sum of each owner, the largest first. */
 function ownersOf(stacks, m) {
   const all = new Map();
   for (const { owner, row } of stacks) {
-    if (!all.has(owner)) all.set(owner, { owner, cum: new Sum() });
-    all.get(owner).cum.add(m, row);
+    have(all, owner, () => ({ owner, cum: new Sum() })).cum.add(m, row);
   }
   return [...all.values()].sort((p, q) =>
     Math.abs(q.cum.after) - Math.abs(p.cum.after));
@@ -88,39 +60,35 @@ function ownersOf(stacks, m) {
 
 /* Owners keep the colour that they got first; the largest choose first. */
 function giveColours(owners) {
-  const { colours } = OWNERS;
   for (const owner of owners) {
-    const n = Object.keys(colours).length;
-    if (owner >= 0 && n < HUES.length) colours[owner] ??= n;
+    if (owner && OWNERS.size < HUES.length) {
+      have(OWNERS, owner, () => OWNERS.size);
+    }
   }
 }
 
 function ownerName(owner) {
-  return owner < 0 ? 'other' : OWNERS.names[owner];
+  return owner || 'other';
 }
 
-/* Columns: a heading, a number to sort by, its text.  C is the context. */
-function columnsOf(c, isDifference) {
-  const value = (name, of) => ({ name, of, text: (e) => amount(of(e)) });
-  const share = (name, of) => ({ name, of,
-    text: (e) => percent(of(e), c.total) });
+/* Columns: a heading, a number to sort by, its text. */
+function columnsOf(total, isOwners, isDifference) {
   const flat = (e) => e.flat.change, cum = (e) => e.cum.change;
-  const rests = { name: 'rests on', of: (e) => e.cum.seen,
-    text: (e) => doubt(cum(e), e.cum.seen, e.cum.variance, c.isExact)
-      + (isDifference && cum(e) && e.cum.isNoise ? ', noise' : '') };
-  if (isDifference) {
-    return [...c.isOwners ? [] : [value('flat', flat)],
-      value('before', (e) => e.cum.before), value('after', (e) => e.cum.after),
-      value('change', cum), rests];
-  }
-  return c.isOwners ? [value('value', cum), share('%', cum), rests]
-    : [value('flat', flat), share('flat %', flat), value('cum', cum),
-      share('cum %', cum), rests];
+  const value = (name, of) => [name, of, (e) => amount(of(e))];
+  const share = (name, of) => [name, of, (e) => percent(of(e), total)];
+  const rests = ['rests on', (e) => e.cum.seen, (e) => doubt(e.cum)
+    + (isDifference && cum(e) && e.cum.isNoise ? ', noise' : '')];
+  return isDifference ? [...isOwners ? [] : [value('flat', flat)],
+    value('before', (e) => e.cum.before), value('after', (e) => e.cum.after),
+    value('change', cum), rests]
+    : isOwners ? [value('value', cum), share('%', cum), rests]
+      : [value('flat', flat), share('flat %', flat), value('cum', cum),
+        share('cum %', cum), rests];
 }
 
 function make(tag, props, ...children) {
   const element = document.createElement(tag);
-  for (const [key, value] of Object.entries(props || {})) {
+  for (const [key, value] of Object.entries(props)) {
     if (key in element) element[key] = value;
     else element.setAttribute(key, value);
   }
@@ -137,22 +105,25 @@ function replace(parent, nodes) {
 }
 
 /* The table of ENTRIES; LABEL makes the first cell of one. */
-function makeTable(entries, columns, sort, label, act) {
-  const column = columns[Math.min(sort.column, columns.length - 1)];
-  const sign = sort.isUp ? 1 : -1;
-  entries.sort((p, q) => sign * (Math.abs(column.of(p))
-    - Math.abs(column.of(q))));
-  const head = columns.map((one, i) => make('th', { scope: 'col',
-    ariaSort: one !== column ? 'none' : sort.isUp ? 'ascending'
-      : 'descending' }, make('button', { onclick: () => act.sort(i) },
-    one.name)));
-  const body = entries.slice(0, act.rows).map((entry) => make('tr', {},
-    ...columns.map((one) => make('td', { title: String(one.of(entry)) },
-      one.text(entry))), make('th', { scope: 'row' }, label(entry))));
-  const table = make('table', {}, make('thead', {}, make('tr', {}, ...head,
-    make('th', { scope: 'col' }, act.heading))), make('tbody', {}, ...body));
+function makeTable(entries, columns, heading, label) {
+  const { sort, shown } = page, sign = sort.isUp ? 1 : -1;
+  const at = Math.min(sort.column, columns.length - 1), [, of] = columns[at];
+  const act = (changes) => {
+    Object.assign(page, changes);
+    showTable();
+  };
+  entries.sort((p, q) => sign * (Math.abs(of(p)) - Math.abs(of(q))));
+  const head = columns.map(([name], column) => make('th', { scope: 'col',
+    ariaSort: column !== at ? 'none' : sort.isUp ? 'ascending' : 'descending',
+  }, make('button', { onclick: () => act({ sort: { column,
+    isUp: sort.column === column && !sort.isUp } }) }, name)));
+  const body = entries.slice(0, shown).map((entry) => make('tr', {},
+    ...columns.map(([, number, text]) => make('td',
+      { title: String(number(entry)) }, text(entry))),
+    make('th', { scope: 'row' }, label(entry))));
   const rest = entries.length - body.length;
-  const more = rest > 0 ? [make('button', { onclick: act.more },
-    `${count(rest)} more`)] : [];
-  return [table, ...more];
+  return [make('table', {}, make('thead', {}, make('tr', {}, ...head,
+    make('th', { scope: 'col' }, heading))), make('tbody', {}, ...body)),
+  ...rest > 0 ? [make('button', { onclick: () => act({ shown: shown + 200 }) },
+    `${count(rest)} more`)] : []];
 }

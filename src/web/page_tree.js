@@ -1,40 +1,27 @@
 /*
  * A tree of frames as columns: node 0 is the root, a parent comes before its
  * children, so that a loop from the end adds up totals.  The children of a
- * node are order[first[node]] to order[first[node + 1] - 1].  Once the node is
- * open they are the widest first, and x says where each begins, in the unit of
- * the values: few nodes are ever drawn, so that few are ever sorted.
+ * node are known once it is open: the widest first, and x says where each
+ * begins, in the unit of the values: few nodes are ever drawn, so that few are
+ * ever sorted.
  */
 
-const OWNERS = { names: [], ids: new Map(), colours: [] };
-const COLUMNS = { parent: Int32Array, frame: Int32Array, depth: Uint16Array,
-  after: Float64Array, before: Float64Array, seen: Float32Array,
-  variance: Float32Array };
-
 class Tree {
-  /* SIZE is how many nodes there may be: a guess. */
-  constructor(frame, isDifference, size) {
-    Object.assign(this, { n: 0, isDifference, height: 1, before: null,
-      slots: new Int32Array(2 ** Math.ceil(Math.log2(size) + 1)) });
-    this.resize(size);
-    this.add(-1, frame, 0);
-  }
-
-  resize(size) {
-    for (const [name, Type] of Object.entries(COLUMNS)) {
-      if (name === 'before' && !this.isDifference) continue;
-      const column = new Type(size);
-      if (this.n > 0) column.set(this[name]);
-      this[name] = column;
-    }
+  /* SIZE: there are never more nodes. */
+  constructor(frame, size, isUp) {
+    Object.assign(this, { n: 0, height: 1, isUp, parent: [], frame: [],
+      depth: [], last: [], next: [],
+      slots: new Int32Array(2 ** Math.ceil(Math.log2(1.5 * size))) });
+    this.add(0, frame, 0);
   }
 
   add(parent, frame, depth) {
-    const node = this.n;
-    if (node === this.frame.length) this.resize(2 * node);
-    this.parent[node] = parent;
-    this.frame[node] = frame;
-    this.depth[node] = depth;
+    this.parent.push(parent);
+    this.frame.push(frame);
+    this.depth.push(depth);
+    this.last.push(0);
+    this.next.push(this.last[parent]);
+    this.last[parent] = this.n;
     if (depth >= this.height) this.height = depth + 1;
     return this.n++;
   }
@@ -43,89 +30,77 @@ class Tree {
   child(parent, frame) {
     const { slots } = this, mask = slots.length - 1;
     let at = Math.imul(Math.imul(parent, 0x9e3779b1) ^ frame, 0x85ebca6b);
-    for (at ^= at >>> 15; ; at++) {
+    for (at ^= at >>> 15; slots[at & mask] > 0; at++) {
       const node = slots[at & mask];
-      if (node === 0) break;
       if (this.parent[node] === parent && this.frame[node] === frame) {
         return node;
       }
     }
-    const node = this.add(parent, frame, this.depth[parent] + 1);
-    slots[at & mask] = node;
-    if (1.5 * this.n > slots.length) this.rehash();
-    return node;
+    slots[at & mask] = this.n;
+    return this.add(parent, frame, this.depth[parent] + 1);
   }
 
-  rehash() {
-    const { n, parent, frame } = this;
-    this.slots = new Int32Array(2 * this.slots.length);
-    for (this.n = 1; this.n < n;) this.child(parent[this.n], frame[this.n]);
-  }
-
-  /* What the nodes have themselves becomes what they have with their own. */
-  finish(which) {
-    for (const name of Object.keys(COLUMNS)) {
-      if (this[name]) this[name] = this[name].subarray(0, this.n);
+  /* The sums M of the LEAVES, a node and its row each, add up to the root's. */
+  finish(m, leaves, which) {
+    const { n, parent } = this;
+    const addUp = (column) => {
+      for (let i = n - 1; i > 0; i--) column[parent[i]] += column[i];
+    };
+    for (const name of SUMS) {
+      const column = this[name] = new Float64Array(n);
+      for (const { node, row } of leaves) column[node] += m[name][row];
     }
-    this.slots = null;
-    const { n, parent, after, before, seen, variance } = this;
-    const width = this.width = this.widths(which);
-    for (let i = n - 1; i > 0; i--) {
-      const up = parent[i];
-      if (width !== after) width[up] += width[i];
-      after[up] += after[i];
-      if (before) before[up] += before[i];
-      seen[up] += seen[i];
-      variance[up] += variance[i];
-    }
-    const first = this.first = new Int32Array(n + 2);
-    for (let i = 1; i < n; i++) first[parent[i] + 2]++;
-    for (let i = 1; i <= n; i++) first[i + 1] += first[i];
-    this.order = new Int32Array(n);
-    for (let i = 1; i < n; i++) this.order[first[parent[i] + 1]++] = i;
+    const widths = m.isDifference && this.widths(which);
+    if (widths) addUp(widths);
+    for (const name of SUMS) addUp(this[name]);
+    this.width = widths || this.after;
     this.x = new Float64Array(n);
-    this.isOpen = new Uint8Array(n);
+    this.opened = Array(n);
+    this.slots = null;
     return this;
   }
 
   widths(which) {
-    const { after, before } = this;
-    if (!before && !after.some((value) => value < 0)) return after;
-    const a = after.map(Math.abs), b = before ? before.map(Math.abs) : a;
+    const [a, b] = [this.after, this.before].map((one) => one.map(Math.abs));
     return which === 'after' ? a : which === 'before' ? b
       : a.map((width, i) => Math.max(width, b[i]));
   }
 
-  /* Sorts and places the children of NODE, whose own place is known. */
+  childrenOf(node) {
+    const all = [];
+    for (let i = this.last[node]; i > 0; i = this.next[i]) all.push(i);
+    return all;
+  }
+
+  /* The children of NODE, whose own place is known, widest first. */
   open(node) {
-    if (this.isOpen[node]) return;
-    this.isOpen[node] = 1;
-    const { width, x, order } = this, end = this.first[node + 1];
-    const from = this.first[node];
-    if (end - from > 32) {
-      order.subarray(from, end).sort((p, q) => width[q] - width[p] || p - q);
-    } else {
-      for (let k = from + 1; k < end; k++) insert(order, width, from, k);
+    this.opened[node] ??= this.place(node);
+    return this.opened[node];
+  }
+
+  place(node) {
+    const { width, x } = this, all = this.childrenOf(node);
+    let at = x[node];
+    all.sort((p, q) => width[q] - width[p] || p - q);
+    for (const i of all) {
+      x[i] = at;
+      at += width[i];
     }
-    for (let k = from, at = x[node]; k < end; k++) {
-      x[order[k]] = at;
-      at += width[order[k]];
-    }
+    return all;
   }
 
   /* Opens what is above NODE. */
-  place(node) {
-    const up = this.parent[node];
-    if (up < 0 || this.isOpen[up]) return;
-    this.place(up);
-    this.open(up);
+  reach(node) {
+    if (node === 0) return;
+    this.reach(this.parent[node]);
+    this.open(this.parent[node]);
   }
 
   /* That of the innermost frame that has one; split: of the outermost. */
   ownerOf(node, isSplit) {
     const { frame, parent, depth } = this;
     let i = node;
-    while (i > 0 && (isSplit ? depth[i] > 1 : frames.owners[frame[i]] < 0)) {
+    while (i > 0 && (isSplit ? depth[i] > 1 : !frames.owners[frame[i]])) {
       i = parent[i];
     }
     return frames.owners[frame[i]];
@@ -133,18 +108,17 @@ class Tree {
 
   /* The hash of the names on the way to NODE: links find it by that. */
   hash(node) {
-    return node === 0 ? 1 : Math.imul(this.hash(this.parent[node])
-      ^ hashOf(this.frame[node]), 0x9e3779b1) >>> 0;
+    return node === 0 ? 1
+      : mix(this.hash(this.parent[node]), hashOf(this.frame[node]));
   }
 
   /* The node of a HASH; the root: there is none. */
   find(hash) {
-    const hashes = [1], own = new Map();
+    const hashes = [1], own = [];
     for (let i = 1; i < this.n && hash > 0; i++) {
       const frame = this.frame[i];
-      if (!own.has(frame)) own.set(frame, hashOf(frame));
-      hashes.push(Math.imul(hashes[this.parent[i]] ^ own.get(frame),
-        0x9e3779b1) >>> 0);
+      own[frame] ??= hashOf(frame);
+      hashes.push(mix(hashes[this.parent[i]], own[frame]));
       if (hashes[i] === hash) return i;
     }
     return 0;
@@ -154,33 +128,16 @@ class Tree {
     return frames.names[this.frame[node]];
   }
 
-  /* What NODE has itself, in COLUMN. */
-  self(node, column) {
-    let value = column[node];
-    for (let k = this.first[node]; k < this.first[node + 1]; k++) {
-      value -= column[this.order[k]];
-    }
-    return value;
-  }
-
-  change(node, isSelf) {
-    const of = (column) =>
-      (!column ? 0 : isSelf ? this.self(node, column) : column[node]);
-    return of(this.after) - of(this.before);
-  }
-
-  isNoise(node) {
-    return Math.abs(this.change(node)) < 2 * Math.sqrt(this.variance[node]);
+  /* What NODE has with what it calls or, isSelf, without. */
+  sum(node, isSelf) {
+    const sum = new Sum().add(this, node);
+    const children = isSelf ? this.childrenOf(node) : [];
+    return children.reduce((all, child) => all.add(this, child, -1), sum);
   }
 }
 
-function insert(order, width, from, last) {
-  const node = order[last];
-  let k = last;
-  for (; k > from && width[order[k - 1]] < width[node]; k--) {
-    order[k] = order[k - 1];
-  }
-  order[k] = node;
+function mix(hash, other) {
+  return Math.imul(hash ^ other, 0x9e3779b1) >>> 0;
 }
 
 function hashOf(frame) {
@@ -192,29 +149,19 @@ function hashOf(frame) {
   return hash;
 }
 
-/* As jpp_tree_owner(): a module, or a part of nginx; -1: its caller's. */
+/* As jpp_tree_owner(): a module, or a part of nginx; '': its caller's. */
 const PARTS = new RegExp('^(?:(?:server|location|connection of) '
   + '|configuration|connection slots|open file cache|resolver)');
 
 function ownerFor(name, module) {
-  if (module !== '[nginx]') return module === '' ? -1 : ownerId(module);
-  return PARTS.test(name) ? ownerId(name) : -1;
+  return module !== '[nginx]' ? module : PARTS.test(name) ? name : '';
 }
 
-function ownerId(name) {
-  if (!OWNERS.ids.has(name)) {
-    OWNERS.ids.set(name, OWNERS.names.length);
-    OWNERS.names.push(name);
-  }
-  return OWNERS.ids.get(name);
-}
-
-/* The frame that shows label KEY of a set; it is an owner. */
-function labelFrame(set, key) {
-  const value = sets.labels[set].get(key);
-  const name = value === undefined ? `no ${key}` : `${key} ${value}`;
+/* The frame that shows label KEY of LABELS; it is an owner. */
+function labelFrame(labels, key) {
+  const name = labels.has(key) ? `${key} ${labels.get(key)}` : `no ${key}`;
   const id = frameId(name, '', '');
-  frames.owners[id] = ownerId(name);
+  frames.owners[id] = name;
   return id;
 }
 
@@ -223,32 +170,21 @@ function labelFrame(set, key) {
  * leaf on; with the name of a PIVOT from the outermost frame of that name, so
  * that recursion counts once.
  */
-function growTree(stacks, m, choice, isCallers, pivot) {
-  const { names } = frames;
-  const root = pivot ? names.indexOf(pivot) : frameId('all', '', '');
-  const size = stacks.reduce((sum, one) => sum + one.stack.length, 8192) / 2;
-  const tree = new Tree(root, m.before !== null, Math.ceil(size));
-  for (const { row, set, stack } of stacks) {
+function growTree(stacks, m, choice, isUp, isCallers, pivot) {
+  const { names } = frames, step = isCallers ? 1 : -1, leaves = [];
+  const tree = new Tree(pivot ? names.indexOf(pivot) : frameId('all', '', ''),
+    stacks.reduce((sum, { stack }) => sum + stack.length + 1, 1), isUp);
+  for (const { row, root, stack } of stacks) {
     const at = pivot ? stack.findLastIndex((frame) => names[frame] === pivot)
-      : -1;
+      : isCallers ? -1 : stack.length;
     if (at < 0 && pivot) continue;
-    let node = 0;
-    if (choice.split) node = tree.child(0, labelFrame(set, choice.split));
-    if (isCallers) {
-      for (let k = at + 1; k < stack.length; k++) {
-        node = tree.child(node, stack[k]);
-      }
-    } else {
-      for (let k = (at < 0 ? stack.length : at) - 1; k >= 0; k--) {
-        node = tree.child(node, stack[k]);
-      }
+    let node = root === undefined ? 0 : tree.child(0, root);
+    for (let k = at + step; k >= 0 && k < stack.length; k += step) {
+      node = tree.child(node, stack[k]);
     }
-    tree.after[node] += m.after[row];
-    if (m.before) tree.before[node] += m.before[row];
-    tree.seen[node] += m.seen[row];
-    tree.variance[node] += m.variance[row];
+    leaves.push({ node, row });
   }
-  return tree.finish(choice.width);
+  return tree.finish(m, leaves, choice.width);
 }
 
 /* The value in frames that match, those in others of them not counted twice. */
