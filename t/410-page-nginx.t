@@ -124,7 +124,8 @@ sub sum {
 
 sub check_labels {
     show($url);
-    like($browser->text('#title'), qr/^nginx on \S+$/, 'the host is its title');
+    like($browser->text('#title'), qr/^heap of nginx on \S+$/,
+         'what it is and the host are its title');
     like($browser->text('#sum'), qr{, workers 2/2$}, 'who answered is said');
 
     my $all = sum();
@@ -240,7 +241,13 @@ sub check_password {
 sub check_pools {
     my $pools = $url =~ s/heap/pools/r;
 
+    like(dial()->ask('GET', $pools =~ s{.*?/(?=debug)}{/}r
+                                   =~ s/html/svg/r)->{body},
+         qr/<title>pools of nginx on /, 'the title of a picture says what');
+
     show($pools);
+    like($browser->run('return document.title'), qr/^pools of nginx on \S+$/,
+         'and so does that of the tab');
     like($browser->text('#sum'), qr/ stacks, exact, workers 2\/2$/, 'exact');
 
     my %owners = map { $_ => 1 } @{ $browser->run('return page.owners.map(

@@ -121,6 +121,7 @@ ngx_http_jemalloc_pprof_profile_options(
 
     options->reader = evidence->reader;
     options->prefers = evidence->prefers;
+    options->title = (const char *) question->resource->name.data;
     options->args = question->args;
     options->level = conf->gzip_level;
 

@@ -13,7 +13,7 @@
 #define NGX_HTTP_JEMALLOC_PPROF_REPORT_CAP(max_size)                          \
     (4 * (max_size) + 256 * 1024 * 1024)
 
-/* "nginx on " and the machine's name */
+/* "heap of nginx on " and the machine's name */
 #define NGX_HTTP_JEMALLOC_PPROF_TITLE       256
 
 
@@ -104,12 +104,14 @@ ngx_http_jemalloc_pprof_report_write(ngx_http_jemalloc_pprof_report_t *report,
     jpp_vec_t                        *out;
     jpp_sink_t                        sink;
     jpp_code_t                        rc;
+    const char                       *resource;
     ngx_http_jemalloc_pprof_input_t   input;
 
     ngx_memzero(&input, sizeof(ngx_http_jemalloc_pprof_input_t));
 
     input.report = report;
     input.arena = arena;
+    resource = report->options.title;
 
     buffer = jpp_arena_alloc(arena, JPP_SINK_BUFFER);
     out = jpp_vec_create(arena);
@@ -131,7 +133,7 @@ ngx_http_jemalloc_pprof_report_write(ngx_http_jemalloc_pprof_report_t *report,
 
     jpp_sink_init(&sink, buffer, JPP_SINK_BUFFER, jpp_sink_to_vec, out);
 
-    (void) ngx_snprintf(title, sizeof(title), "nginx on %s%Z",
+    (void) ngx_snprintf(title, sizeof(title), "%s of nginx on %s%Z", resource,
                         input.fleet.host);
     title[sizeof(title) - 1] = '\0';
 
@@ -144,7 +146,7 @@ ngx_http_jemalloc_pprof_report_write(ngx_http_jemalloc_pprof_report_t *report,
     rc = jpp_report(arena, &ngx_http_jemalloc_pprof_self.symbols,
                     input.captures, input.n, &report->options, &sink, err);
 
-    report->options.title = "";
+    report->options.title = resource;
 
     report->n_asked = input.fleet.n_asked;
     report->n_answered = input.fleet.n;

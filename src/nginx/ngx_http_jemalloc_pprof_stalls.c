@@ -21,8 +21,8 @@
 /* the model, the names of functions and the body */
 #define NGX_HTTP_JEMALLOC_PPROF_STALLS_CAP    (512 * 1024 * 1024)
 
-/* "nginx on " and the machine's name */
-#define NGX_HTTP_JEMALLOC_PPROF_STALLS_TITLE  (NGX_MAXHOSTNAMELEN + 16)
+/* "stalls of nginx on " and the machine's name */
+#define NGX_HTTP_JEMALLOC_PPROF_STALLS_TITLE  (NGX_MAXHOSTNAMELEN + 32)
 
 
 typedef struct {
@@ -278,7 +278,8 @@ ngx_http_jemalloc_pprof_stalls_write(ngx_http_jemalloc_pprof_stalls_t *stalls,
         return jpp_err_memory(err);
     }
 
-    (void) ngx_snprintf(title, sizeof(title), "nginx on %s%Z",
+    (void) ngx_snprintf(title, sizeof(title), "%V of nginx on %s%Z",
+                        &stalls->resource->name,
                         ngx_http_jemalloc_pprof_self.host);
     (void) clock_gettime(CLOCK_REALTIME, &now);
 
