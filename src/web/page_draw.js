@@ -41,27 +41,30 @@ function layOut(scene, view) {
   const boxes = [], scale = view.width / (view.to - view.from);
   for (const tree of scene.trees) {
     const { x, width, depth } = tree, open = [0];
-    const put = (node, from, w, row) => boxes.push({ tree, node, w,
-      x: (from - view.from) * scale, y: yOf(scene, tree, row) - view.top });
-    if (tree === scene.trees[0]) put(0, 0, width[0] * scale, 0);
+    const rowOf = (row) => yOf(scene, tree, row) - view.top;
+    const put = (node, from, y, w) => {
+      if (y <= -ROW || y >= view.height) return;
+      boxes.push({ tree, node, x: (from - view.from) * scale, y, w });
+    };
+    if (tree === scene.trees[0]) put(0, 0, rowOf(0), width[0] * scale);
     while (open.length > 0) {
       const parent = open.pop(), children = tree.open(parent);
-      const row = depth[parent] + 1;
+      const y = rowOf(depth[parent] + 1);
       for (const node of children) {
         const from = x[node], w = width[node] * scale;
         if (w < MIN) {
           const last = children.at(-1);
-          put(-1, from, (x[last] + width[last] - from) * scale, row);
+          const rest = (x[last] + width[last] - from) * scale;
+          if (rest >= 1) put(-1, from, y, rest);
           break;
         }
         if (from >= view.to || from + width[node] <= view.from) continue;
-        put(node, from, w, row);
-        if (tree.isUp || boxes.at(-1).y < view.height) open.push(node);
+        put(node, from, y, w);
+        if (tree.isUp || y < view.height) open.push(node);
       }
     }
   }
-  return boxes.filter(({ node, y, w }) => y > -ROW && y < view.height
-    && (node >= 0 || w >= 1));
+  return boxes;
 }
 
 function yOf(scene, tree, row) {
@@ -85,7 +88,8 @@ function colourOf(scene, { tree, node }, match) {
 }
 
 function ownerColour(owner, shade) {
-  return OWNERS.has(owner) ? 3 * OWNERS.get(owner) + shade : OTHER;
+  const hue = OWNERS.get(owner);
+  return hue === undefined ? OTHER : 3 * hue + shade;
 }
 
 /* New and gone frames of a difference. */

@@ -28,7 +28,7 @@ const UTF8 = new TextDecoder();
 class Complaint extends Error {}
 
 /* Functions, and label sets, of all profiles, each once: ids are indices. */
-const frames = { names: [], modules: [], owners: [], kinds: [],
+const frames = { names: [], modules: [], sources: [], owners: [], kinds: [],
   ids: new Map() };
 const sets = { labels: [], ids: new Map() };
 
@@ -248,7 +248,7 @@ function readLocations(wire, read, string) {
 function frameId(name, module, source) {
   return have(frames.ids, `${module}\n${name}`, () => {
     frames.modules.push(module);
-    frames.kinds.push(kindOf(name, source));
+    frames.sources.push(source);
     frames.owners.push(ownerFor(name, module));
     return frames.names.push(name) - 1;
   });

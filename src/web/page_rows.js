@@ -45,9 +45,10 @@ function pattern(groups) {
 }
 
 /* Does a function only pass memory on to its callers? */
-function kindOf(name, source) {
+function kindOf(frame) {
+  const name = frames.names[frame];
   if (/^0x|\+0x/.test(name)) {
-    const near = /^(?:between .* and|before) (.*)$/.exec(source);
+    const near = /^(?:between .* and|before) (.*)$/.exec(frames.sources[frame]);
     return near && POOL.test(near[1]) ? PASSES : UNNAMED;
   }
   return PASSING.test(name.split(/[.@]/, 1)[0]) ? PASSES : 0;
@@ -193,7 +194,7 @@ function framesOf(stack, { focus, ignore, hide, from, skip, ofMemory }) {
 function leadOf(stack) {
   let from = 0;
   for (let k = 0; k < stack.length; k++) {
-    const kind = frames.kinds[stack[k]];
+    const kind = frames.kinds[stack[k]] ??= kindOf(stack[k]);
     if (kind === 0 || (kind === UNNAMED && from === 0)) break;
     if (kind === PASSES) from = k + 1;
   }

@@ -6,24 +6,26 @@
  * ever sorted.
  */
 
+const LINKS = ['parent', 'frame', 'depth', 'last', 'next'];
+
 class Tree {
-  /* SIZE: there are never more nodes. */
+  /* SIZE: there are never more nodes, so that some slots stay free. */
   constructor(frame, size, isUp) {
-    Object.assign(this, { n: 0, height: 1, isUp, parent: [], frame: [],
-      depth: [], last: [], next: [],
-      slots: new Int32Array(2 ** Math.ceil(Math.log2(1.5 * size))) });
+    Object.assign(this, { n: 0, height: 1, isUp,
+      slots: new Int32Array(2 ** Math.ceil(Math.log2(1.04 * size))) });
+    for (const name of LINKS) this[name] = new Int32Array(size);
     this.add(0, frame, 0);
   }
 
   add(parent, frame, depth) {
-    this.parent.push(parent);
-    this.frame.push(frame);
-    this.depth.push(depth);
-    this.last.push(0);
-    this.next.push(this.last[parent]);
-    this.last[parent] = this.n;
+    const node = this.n++;
+    this.parent[node] = parent;
+    this.frame[node] = frame;
+    this.depth[node] = depth;
+    this.next[node] = this.last[parent];
+    this.last[parent] = node;
     if (depth >= this.height) this.height = depth + 1;
-    return this.n++;
+    return node;
   }
 
   /* The child of PARENT that is FRAME, by a hash table of nodes. */
@@ -46,9 +48,10 @@ class Tree {
     const addUp = (column) => {
       for (let i = n - 1; i > 0; i--) column[parent[i]] += column[i];
     };
+    for (const name of LINKS) this[name] = this[name].subarray(0, n);
     for (const name of SUMS) {
-      const column = this[name] = new Float64Array(n);
-      for (const { node, row } of leaves) column[node] += m[name][row];
+      const column = this[name] = new Float64Array(n), values = m[name];
+      for (const { node, row } of leaves) column[node] += values[row];
     }
     const widths = m.isDifference && this.widths(which);
     if (widths) addUp(widths);
