@@ -28,8 +28,9 @@ SCRIPTS="page_profile.js page_rows.js page_tree.js page_draw.js page_table.js
 
 style()
 {
-    sed -e 's/^ *\/\*.*\*\/$//' -e 's/^ *//' -e 's/ *\([{};,]\) */\1/g' \
-        -e 's/: /:/g' -e 's/;}/}/g' -e '/^$/d' "$1"
+    sed -e 's/^ *\/\*.*\*\/$//' -e 's/: /:/g' "$1" | tr -s '\n ' ' ' \
+        | sed -e 's/^ //' -e 's/ *\([{};,]\) */\1/g' -e 's/;}/}/g'
+    echo
 }
 
 

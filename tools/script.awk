@@ -6,10 +6,9 @@
 # token by token; what begins at the left margin, a chunk, begins a line.
 #
 # The names of chunks become capitals; with -v NAMES=1 a list of them is all that
-# comes.  Whatever else is a name in a chunk,
-# and none of the browser's, is local to it and becomes a small letter, the same
-# one all through the chunk: eslint forbids one name for two things within each
-# other.  Properties, methods and keys keep theirs: { a } becomes { a: b }.
+# comes.  Whatever else is a name in a chunk, or in a method of a class, and none
+# of the browser's, is local to it and becomes a small letter, the same one all
+# through it: eslint forbids one name for two things within each other.  Properties, methods and keys keep theirs: { a } becomes { a: b }.
 
 BEGIN {
     keep("async await break case catch class const constructor continue else" \
@@ -67,7 +66,6 @@ function first_letter(s) { return substr(s, 1, 1) }
 function tokenize(line,    n)
 {
     begins = !is_comment && line ~ /^[a-z]/
-    n_chunks += begins
 
     for (; line != ""; line = substr(line, n + 1)) {
         n = token(line)
@@ -80,7 +78,6 @@ function tokenize(line,    n)
         if (line ~ /^ / && !was_text) continue
 
         text[++n_tokens] = substr(line, 1, n)
-        chunk[n_tokens] = n_chunks
         is_first[n_tokens] = begins
         begins = 0
     }
@@ -142,18 +139,22 @@ function template(s,    i, c)
 }
 
 
-function shorten(    i, word, n_top, n_local)
+function shorten(    i, word, scope, n_top, n_local)
 {
     classify()
 
     for (i = 1; i <= n_tokens; i++) {
         if (is_top[i] && !(text[i] in top)) {
-            top[text[i]] = name("A", n_top++)
+            top[text[i]] = top_name(n_top++)
         }
     }
 
     for (i = 1; i <= n_tokens; i++) {
-        if (is_first[i]) n_local = 0
+        if (is_first[i] || is_method[i]) {
+            n_local = 0
+            scope++
+        }
+
         if (!is_variable[i]) continue
 
         word = text[i]
@@ -161,11 +162,11 @@ function shorten(    i, word, n_top, n_local)
         if (word in top) {
             text[i] = top[word]
         } else {
-            if (!((chunk[i], word) in local)) {
-                local[chunk[i], word] = name("a", n_local++)
+            if (!((scope, word) in local)) {
+                local[scope, word] = local_name(n_local++)
             }
 
-            text[i] = local[chunk[i], word]
+            text[i] = local[scope, word]
         }
 
         if (is_short[i]) text[i] = word ":" text[i]
@@ -173,12 +174,19 @@ function shorten(    i, word, n_top, n_local)
 }
 
 
-# Name N: a to z, then a0 to z0, a1 to z1 and so on.
+# Name N of a chunk: A to Z, then Aa to Az, Ba to Bz and so on.  Those of its
+# variables are a to z, then a0 to z0.
 
-function name(first, n)
+function top_name(n)
 {
-    return sprintf("%c", n % 26 + (first == "A" ? 65 : 97)) \
-           (n < 26 ? "" : int(n / 26) - 1)
+    return n < 26 ? sprintf("%c", n + 65) \
+                  : sprintf("%c%c", int(n / 26) + 64, n % 26 + 97)
+}
+
+
+function local_name(n)
+{
+    return sprintf("%c", n % 26 + 97) (n < 26 ? "" : int(n / 26) - 1)
 }
 
 
@@ -202,6 +210,8 @@ function classify(    i, t, before, behind, level, in_what, is_class)
         }
 
         if (t ~ /^[])}]$/) level--
+
+        is_method[i] = in_what[level] == "class" && behind == "("
 
         if (t !~ /^[A-Za-z_$]/ || t in is_kept || in_what[level] == "class" \
             || (before == "." && text[i - 2] != ".")) continue
