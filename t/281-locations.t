@@ -17,7 +17,7 @@ use Test::More;
 
 use lib dirname(__FILE__) . '/lib';
 
-use JppNginx qw( descriptors free_port spew wait_until );
+use JppNginx qw( descriptors free_port spew threads wait_until );
 use JppRun qw( subtests );
 
 # what hangs ends
@@ -44,6 +44,7 @@ subtests(
     'what workers inherit' => [ \&inherited, 'jemalloc' ],
     'what is off' => [ \&off ],
     'one worker that is stopped' => [ \&stopped ],
+    'workers that end' => [ \&ending ],
     'clients that leave' => [ \&leaving ],
     'parameters' => [ \&parameters ],
 );
@@ -339,6 +340,50 @@ sub stopped {
 
     kill 'CONT', $stopped;
     $nginx->stop;
+}
+
+
+# While their CPU time is looked at: one that is killed is missing, and one that
+# has to exit answers first.
+
+sub ending {
+    my $nginx = start();
+    my $client = $nginx->client(timeout => 20);
+    my ($self) = map { $_->{pid} } @{ decode_json(
+                     $client->get("$tree/status?worker=self")->{body})
+                     ->{workers} };
+    my ($other) = grep { $_ != $self } $nginx->worker_pids;
+
+    $client->send_request("$tree/locations?seconds=3");
+
+    ok(wait_until(sub { threads($other) > 1 }),
+       'it is asked for its CPU time');
+    kill 'KILL', $other;
+
+    my $answer = $client->response;
+
+    is($answer->{status}, 200, 'a worker is killed: the list comes');
+    like($answer->{body}, qr/^CPU: worker \d+ pid $other is missing: /m,
+         'and says who is missing')
+        or diag($answer->{body});
+    like($answer->{body}, qr/^held: |^ *\d+ +\S+ \S+ /m, 'there are rows');
+
+    $client = $nginx->client(timeout => 20);
+    $client->send_request("$tree/locations?seconds=60");
+
+    ok(wait_until(sub {
+        my @pids = $nginx->worker_pids;
+
+        @pids == 2 && @pids == grep { threads($_) > 1 } @pids
+    }), 'both are asked');
+    $nginx->signal('HUP');
+
+    $answer = $client->response;
+
+    is($answer->{status}, 200, 'a reload: the list comes early');
+    like($answer->{body}, qr/, CPU \d/, 'with the CPU time until then');
+
+    $nginx->stop(alerts => qr/signal 9/);
 }
 
 
