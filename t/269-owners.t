@@ -37,6 +37,8 @@ subtests(
     'TLS and HTTP/2' => [ \&http2, 'openssl' ],
     'streams of several locations' => [ \&streams, \&has_nghttp ],
     'what is held' => [ \&held ],
+    'very many locations' => [ \&many_locations ],
+    'very many connections' => [ \&many_connections ],
     'labels' => [ \&labels ],
     'servers' => [ \&servers ],
     'without a location' => [ \&no_location ],
@@ -151,7 +153,7 @@ END
         # came before has the last
 
         '/moved/' => [ '/plain/', 'main.example /moved/' ],
-        '/failed/' => [ '/failed/', 'main.example @saved' ],
+        '/failed/' => [ '@saved', 'main.example /failed/' ],
     );
 
     for my $path (sort keys %kinds) {
@@ -330,6 +332,56 @@ sub held {
     is($bytes->{'(unknown) (unknown)'}, undef, 'nobody is unknown');
     cmp_ok($bytes->{'main.example (no location)'} // 0, '>', 10_000,
            'those that never asked have the server') or diag(explain($bytes));
+
+    $nginx->stop;
+}
+
+
+# Those after the first 2,000 are others; nobody has what belongs to them.
+
+sub many_locations {
+    my ($n, $asked) = (10_000, 2200);
+    my $nginx = start(locations => join '', map { <<"END" } 1 .. $n);
+location /$_/ { return 200 "$_"; }
+END
+    my $client = $nginx->client;
+
+    $client->get("/$_/") for 1 .. $asked;
+
+    my $bytes = allocated($nginx);
+    my @named = grep { m{^main\.example /\d+/$} } keys %$bytes;
+    my $others = $bytes->{'(other servers) (other locations)'} // 0;
+
+    cmp_ok(@named, '>', 1900, scalar(@named) . ' have a name');
+    cmp_ok(@named, '<', 2000, 'and no more');
+    cmp_ok($others, '>', 200 * 4096, "$others bytes are others'");
+
+    my ($sum, $most) = (0, 0);
+
+    for (map { $bytes->{$_} } @named) {
+        $sum += $_;
+        $most = $_ if $_ > $most;
+    }
+
+    cmp_ok($most, '<', 10 * $sum / @named, 'each has its own alone');
+
+    $nginx->stop;
+}
+
+
+sub many_connections {
+    my $nginx = start(connections => 100_000, locations => <<'END');
+location /plain/ { return 200 "plain"; }
+END
+    my @clients = map { $nginx->client } 1 .. 50;
+
+    reset_samples($nginx);
+
+    for (1 .. 5) {
+        $_->get('/plain/') for @clients;
+    }
+
+    is_of($nginx, 'main.example /plain/', 'of 100,000 connections', 0.95);
 
     $nginx->stop;
 }

@@ -38,6 +38,7 @@ END
 subtests(
     'one location at a time' => [ \&one_by_one ],
     'HTTP/2' => [ \&http2, \&has_nghttp ],
+    'signatures of RSA' => [ \&handshakes, 'openssl' ],
     'labels' => [ \&labels ],
     'wall' => [ \&wall ],
     'nobody' => [ \&nobody ],
@@ -160,6 +161,41 @@ END
 
     $nginx->stop;
     $upstream->stop;
+}
+
+
+# They keep more on the stack than is looked at, between what they do and the
+# connection.
+
+sub handshakes {
+    my $port = free_port();
+    my $nginx = start();
+
+    system("openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=x "
+           . "-keyout $nginx->{prefix}/key.pem "
+           . "-out $nginx->{prefix}/cert.pem 2>/dev/null") == 0
+        or die "no certificate\n";
+
+    $nginx->reload(http => "$nginx->{http}\n" . <<"END");
+server {
+    listen 127.0.0.1:$port ssl;
+    server_name tls.example;
+    ssl_certificate cert.pem;
+    ssl_certificate_key key.pem;
+    ssl_protocols TLSv1.2;
+    ssl_ciphers ECDHE-RSA-AES128-GCM-SHA256;
+    location / { return 200 "secret"; }
+}
+END
+    my $n = shares(while_busy($nginx, 'format=folded&symbolize=0&type=samples&'
+                                      . 'by=server', sub {
+        printed("openssl s_time -connect 127.0.0.1:$port -new -time 1 "
+                . '-www / 2>&1');
+    }));
+
+    is_of($n, 'server tls.example', 'the handshakes', 0.9);
+
+    $nginx->stop;
 }
 
 

@@ -1,61 +1,59 @@
 
-#include "jpp_backtrace.h"
+#include <string.h>
+
 #include "jpp_frame.h"
 #include "jpp_owner_labels.h"
 #include "jpp_owners.h"
-#include "jpp_owners_wait.h"
-#include "jpp_unwind.h"
 
 
-/* callee-saved registers, which unwinding finds below the frame's base */
-#define JPP_OWNERS_SAVED   (5 * sizeof(uintptr_t))
+/* a hint is a number of bytes from the frame, and in its last bits: nobody was
+   served by then; and what kind of record the word there points at */
+#define JPP_OWNERS_EARLY   1u
+#define JPP_OWNERS_RANGE   6u
+#define JPP_OWNERS_BITS    7u
 
-/* bytes of the main stack: the least distance to what lies below it */
-#define JPP_OWNERS_STACK   ((uintptr_t) 8 << 20)
-
-/* of a hint: nobody was served by then */
-#define JPP_OWNERS_EARLY   0x80000000u
+#define jpp_owners_range(hint)  (((hint) & JPP_OWNERS_RANGE) >> 1)
 
 
-/* the words of a stack */
+/* the connection that a sample was last found to be for */
 typedef struct {
-    uintptr_t             address;
-    uint32_t              n;
-} jpp_owners_words_t;
+    uintptr_t             words[JPP_SERVING_RANGES];
+    const uint64_t       *number;
+    const int            *open;
+    jpp_owners_slot_t    *slot;
+    uint32_t              index;
+} jpp_owners_last_t;
 
 
 typedef struct {
-    jpp_serving_t         serving;
-    jpp_owners_server_t   server;
-    uintptr_t             high;          /* where the thread's stack ends */
+    uintptr_t             outermost;     /* the last word of the stack */
+    jpp_owners_last_t     last;
+
+    uint64_t              n_settled;
+    uint32_t              turn;          /* of settling */
+    bool                  is_due;
 } jpp_owners_t;
 
 
-static void jpp_owners_find(uint32_t *hint, jpp_samples_found_t *found)
-    __attribute__((noinline));
-static void jpp_owners_wait(const jpp_samples_found_t *found,
-    const jpp_sample_at_t *sample);
-static inline bool jpp_owners_again(uint32_t hint,
-    const jpp_owners_words_t *stack, jpp_serving_one_t *one, uintptr_t *waits,
+static jpp_samples_found_t jpp_owners_find(uint32_t *hint);
+static jpp_samples_found_t jpp_owners_find_out(uint32_t *hint,
+    uintptr_t frame) __attribute__((noinline));
+static uint32_t jpp_owners_hint(const jpp_owners_look_t *look,
+    uintptr_t frame);
+static bool jpp_owners_again(uint32_t hint, uintptr_t frame,
+    const jpp_owners_words_t *stack, jpp_owners_look_t *look);
+static inline bool jpp_owners_is_open(const jpp_serving_one_t *one);
+static void jpp_owners_late(const jpp_owners_look_t *look,
     jpp_samples_found_t *found);
-static void jpp_owners_late(const jpp_serving_one_t *one, uintptr_t waits,
-    jpp_samples_found_t *found);
-static uint32_t jpp_owners_scan(const jpp_owners_words_t *words,
-    const jpp_owners_words_t *stack, uint32_t *at, jpp_serving_one_t *one,
-    uintptr_t *waits);
-static inline bool jpp_owners_stack(uintptr_t address,
-    jpp_owners_words_t *stack);
-static inline uint32_t jpp_owners_served(uint32_t index,
-    const jpp_owners_words_t *stack, uintptr_t *waits);
-static void jpp_owners_settle_one(jpp_owners_waiting_t *waiting);
+static void jpp_owners_learn(const jpp_serving_one_t *one);
+static void jpp_owners_settle_slot(uint32_t index);
+static uint32_t jpp_owners_settle_which(uint32_t index, uintptr_t which,
+    bool *is_known);
 
 
-static const jpp_samples_owners_t  jpp_owners_asked = {
-    jpp_owners_find, jpp_owners_wait
-};
-
-
-static jpp_owners_t  jpp_owners;
+static jpp_owners_t       jpp_owners;
+static jpp_owners_slot_t  jpp_owners_no_slot;
+static int                jpp_owners_closed = -1;
 
 
 bool
@@ -68,12 +66,17 @@ jpp_owners_start(const jpp_serving_t *serving,
         return false;
     }
 
-    jpp_owners.serving = *serving;
-    jpp_owners.server = *server;
-    jpp_owners.high = jpp_backtrace_high((uintptr_t) &serving);
+    jpp_owners_look_start(serving, server);
+
+    jpp_owners.outermost = jpp_owners_known.high - sizeof(uintptr_t);
+
+    memset(jpp_owners.last.words, 0, sizeof(jpp_owners.last.words));
+    jpp_owners.last.slot = &jpp_owners_no_slot;
+    jpp_owners.last.number = &jpp_owners_no_slot.number;
+    jpp_owners.last.open = &jpp_owners_closed;
 
     jpp_samples_thread.is_serving = true;
-    jpp_samples.owners = &jpp_owners_asked;
+    jpp_samples.owners = jpp_owners_find;
 
     return true;
 }
@@ -85,43 +88,10 @@ jpp_owners_stop(void)
     jpp_samples_thread.is_serving = false;
     jpp_samples.owners = NULL;
 
+    jpp_owners.n_settled = 0;
+    jpp_owners.is_due = false;
+
     jpp_owners_wait_stop();
-}
-
-
-/*
- * What the caller and those before it had in registers is on the stack by the
- * builtin, if it was not before.  The rest is that of whoever allocates.
- */
-
-static void
-jpp_owners_find(uint32_t *hint, jpp_samples_found_t *found)
-{
-    uintptr_t           waits = 0;
-    jpp_serving_one_t   one;
-    jpp_owners_words_t  stack;
-
-    __builtin_unwind_init();
-
-    if (!jpp_samples_thread.is_serving) {
-        found->owner = JPP_OWNER_THREADS;
-        return;
-    }
-
-    if (!jpp_owners_stack((uintptr_t) __builtin_frame_address(0)
-                          - JPP_OWNERS_SAVED, &stack))
-    {
-        return;
-    }
-
-    if (!jpp_owners_again(*hint, &stack, &one, &waits, found)) {
-        found->owner = jpp_owners_scan(&stack, &stack, hint, &one, &waits);
-        *hint |= waits == JPP_SERVING_NEXT ? JPP_OWNERS_EARLY : 0;
-    }
-
-    if (waits != 0 && !jpp_owners_waits.is_busy) {
-        jpp_owners_late(&one, waits, found);
-    }
 }
 
 
@@ -129,315 +99,303 @@ jpp_owners_find(uint32_t *hint, jpp_samples_found_t *found)
  * The same stack has what it carries down at the same place, HINT.  Where a
  * connection that serves one at a time had nobody yet, it has none again, or
  * one that what waits will be given in any case.
+ *
+ * On a connection that is kept alive the next owner is that of the last time,
+ * as a rule: most samples of small requests are done with here.
  */
 
-static inline bool
-jpp_owners_again(uint32_t hint, const jpp_owners_words_t *stack,
-    jpp_serving_one_t *one, uintptr_t *waits, jpp_samples_found_t *found)
+static jpp_samples_found_t
+jpp_owners_find(uint32_t *hint)
 {
-    uint32_t  at;
+    uintptr_t             frame, address;
+    jpp_owners_last_t    *last;
+    jpp_samples_found_t   found;
 
-    at = hint & ~JPP_OWNERS_EARLY;
+    frame = (uintptr_t) __builtin_frame_address(0);
+    address = frame + (*hint & ~JPP_OWNERS_BITS);
+    last = &jpp_owners.last;
 
-    if (at == 0 || at > stack->n
-        || !jpp_serving_is_again(&jpp_owners.serving,
-                                 jpp_frame_word(stack->address
-                                                + (at - 1)
-                                                  * sizeof(uintptr_t)),
-                                 one))
+    if ((*hint & JPP_OWNERS_EARLY) == 0
+        || jpp_owners.outermost - address > JPP_OWNERS_STACK
+        || jpp_frame_word(address) != last->words[jpp_owners_range(*hint)]
+        || *last->number != last->slot->number
+        || *last->open == -1
+        || last->slot->generation != jpp_samples.generation
+        || last->slot->last == JPP_OWNER_NONE
+        || jpp_owners_waits.is_busy)
     {
-        return false;
+        return jpp_owners_find_out(hint, frame);
     }
 
-    if ((hint & JPP_OWNERS_EARLY) != 0) {
-        *waits = JPP_SERVING_NEXT;
-        return true;
-    }
+    found.owner = last->slot->last;
+    found.waits = jpp_owners_keep(last->slot, last->index, JPP_SERVING_NEXT);
 
-    found->owner = jpp_owners_served(one->index, stack, waits);
-
-    return found->owner != JPP_OWNER_NONE || *waits != 0;
-}
-
-
-/* The sample will have the next owner of the connection ONE, and has the last
-   until then: on one that is kept alive that is the same, as a rule. */
-
-static void
-jpp_owners_late(const jpp_serving_one_t *one, uintptr_t waits,
-    jpp_samples_found_t *found)
-{
-    jpp_owners_slot_t  *slot;
-
-    jpp_owners_enter();
-
-    slot = jpp_owners_slot(one->index, one->number);
-
-    jpp_owners_leave();
-
-    if (slot->last != JPP_OWNER_NONE && waits == JPP_SERVING_NEXT) {
-        found->owner = slot->last;
-
-    } else if (found->owner == JPP_OWNER_NONE) {
-        found->owner = jpp_owners.server.meanwhile(one->index);
-    }
-
-    found->index = one->index;
-    found->waits = waits;
+    return found;
 }
 
 
 /*
- * The first of WORDS, which belong to STACK, that names a connection with an
- * owner, or which waits for one: ONE, and *AT words were read for it.  An
- * upstream's may have none, and its client's is further out; the innermost has
- * what it has in the meantime if nobody is.
+ * What the caller and those before it had in registers is on the stack by the
+ * builtin, if it was not before; but no hint, which counts from FRAME, says
+ * where.  The rest is that of whoever allocates.
  */
 
-static uint32_t
-jpp_owners_scan(const jpp_owners_words_t *words,
-    const jpp_owners_words_t *stack, uint32_t *at, jpp_serving_one_t *one,
-    uintptr_t *waits)
+static jpp_samples_found_t
+jpp_owners_find_out(uint32_t *hint, uintptr_t frame)
 {
-    uint32_t  i, n, read, owner, first;
-
-    n = words->n < JPP_SERVING_WORDS ? words->n : JPP_SERVING_WORDS;
-    first = jpp_owners.serving.n;
-
-    for (i = 0; i < n; i += read) {
-        read = jpp_serving_find(&jpp_owners.serving,
-                                words->address + i * sizeof(uintptr_t), n - i,
-                                one);
-        if (read == 0) {
-            break;
-        }
-
-        *waits = 0;
-        owner = jpp_owners_served(one->index, stack, waits);
-
-        if (owner != JPP_OWNER_NONE || *waits != 0) {
-            *at = i + read;
-
-            return owner;
-        }
-
-        first = first != jpp_owners.serving.n ? first : one->index;
-    }
-
-    *at = 0;
-
-    *waits = 0;
-
-    return first != jpp_owners.serving.n ? jpp_owners.server.meanwhile(first)
-                                         : JPP_OWNER_LOOP;
-}
-
-
-static inline bool
-jpp_owners_stack(uintptr_t address, jpp_owners_words_t *stack)
-{
-    if (address >= jpp_owners.high
-        || jpp_owners.high - address > JPP_OWNERS_STACK)
-    {
-        return false;
-    }
-
-    stack->address = address;
-    stack->n = (uint32_t) ((jpp_owners.high - address) / sizeof(uintptr_t));
-
-    return true;
-}
-
-
-static inline uint32_t
-jpp_owners_served(uint32_t index, const jpp_owners_words_t *stack,
-    uintptr_t *waits)
-{
-    return jpp_owners.server.served(index, (const uintptr_t *) stack->address,
-                                    stack->n, waits);
-}
-
-
-static void
-jpp_owners_wait(const jpp_samples_found_t *found,
-    const jpp_sample_at_t *sample)
-{
-    bool  is_first;
-
-    if (jpp_owners_waits.is_busy) {
-        return;
-    }
-
-    jpp_owners_enter();
-
-    is_first = jpp_owners_wait_add(found, sample);
-
-    jpp_owners_leave();
-
-    if (is_first) {
-        jpp_owners.server.due();
-    }
-}
-
-
-uint32_t
-jpp_owners_here(void)
-{
-    uint32_t            at, owner;
-    uintptr_t           waits;
-    jpp_serving_one_t   one;
-    jpp_owners_words_t  stack;
+    jpp_owners_look_t    look;
+    jpp_owners_words_t   stack;
+    jpp_samples_found_t  found = { NULL, JPP_OWNER_NONE };
 
     __builtin_unwind_init();
 
-    if (jpp_owners_waits.slots == NULL) {
-        return JPP_OWNER_NONE;
-    }
-
     if (!jpp_samples_thread.is_serving) {
-        return JPP_OWNER_THREADS;
+        found.owner = JPP_OWNER_THREADS;
+        return found;
     }
 
     if (!jpp_owners_stack((uintptr_t) __builtin_frame_address(0)
                           - JPP_OWNERS_SAVED, &stack))
     {
-        return JPP_OWNER_NONE;
+        return found;
     }
 
-    owner = jpp_owners_scan(&stack, &stack, &at, &one, &waits);
+    if (!jpp_owners_again(*hint, frame, &stack, &look)) {
+        jpp_owners_look(&stack, &look);
 
-    return owner == JPP_OWNER_NONE && waits != 0
-           ? jpp_owners.server.meanwhile(one.index) : owner;
+        *hint = look.address > frame ? jpp_owners_hint(&look, frame) : 0;
+    }
+
+    found.owner = look.owner;
+
+    if (look.waits != 0 && !jpp_owners_waits.is_busy) {
+        jpp_owners_late(&look, &found);
+    }
+
+    return found;
 }
 
 
-/* What lies below rsp may be left over from calls that have ended. */
-
-uint32_t
-jpp_owners_interrupted(const void *ucontext)
+static uint32_t
+jpp_owners_hint(const jpp_owners_look_t *look, uintptr_t frame)
 {
-    uint32_t              at, owner;
-    uintptr_t             waits;
-    jpp_serving_one_t     one;
-    jpp_owners_words_t    stack, registers;
-    jpp_unwind_context_t  context;
-
-    if (jpp_owners_waits.slots == NULL) {
-        return JPP_OWNER_NONE;
-    }
-
-    if (!jpp_samples_thread.is_serving) {
-        return JPP_OWNER_THREADS;
-    }
-
-    jpp_unwind_interrupted(&context, ucontext);
-
-    if (!jpp_owners_stack(context.registers[JPP_CFI_RSP], &stack)) {
-        return JPP_OWNER_NONE;
-    }
-
-    registers.address = (uintptr_t) context.registers;
-    registers.n = JPP_FRAME_REGISTERS;
-
-    owner = jpp_owners_scan(&registers, &stack, &at, &one, &waits);
-
-    if (at == 0) {
-        owner = jpp_owners_scan(&stack, &stack, &at, &one, &waits);
-    }
-
-    return owner == JPP_OWNER_NONE && waits != 0
-           ? jpp_owners.server.meanwhile(one.index) : owner;
+    return (uint32_t) (look->address - frame) | look->one.range << 1
+           | (look->waits == JPP_SERVING_NEXT ? JPP_OWNERS_EARLY : 0);
 }
 
 
-void
-jpp_owners_set(uint32_t index, uint64_t number, uintptr_t which,
-    uint32_t owner)
+static bool
+jpp_owners_again(uint32_t hint, uintptr_t frame,
+    const jpp_owners_words_t *stack, jpp_owners_look_t *look)
 {
-    if (index < jpp_owners_waits.n) {
-        jpp_owners_enter();
+    look->address = frame + (hint & ~JPP_OWNERS_BITS);
 
-        jpp_owners_give_all(jpp_owners_slot(index, number), which, owner);
-
-        jpp_owners_leave();
+    if (hint == 0
+        || look->address - stack->address >= stack->n * sizeof(uintptr_t)
+        || !jpp_serving_is(&jpp_owners_known.serving,
+                           jpp_frame_word(look->address), &look->one))
+    {
+        return false;
     }
+
+    look->owner = JPP_OWNER_NONE;
+    look->waits = JPP_SERVING_NEXT;
+
+    if ((hint & JPP_OWNERS_EARLY) != 0
+        && jpp_owners_is_open(&look->one))
+    {
+        return true;
+    }
+
+    look->waits = 0;
+    look->owner = jpp_owners_served(look->one.index, stack, &look->waits);
+
+    return look->waits != JPP_SERVING_OTHERS
+           && (look->owner != JPP_OWNER_NONE || look->waits != 0);
 }
 
 
-bool
-jpp_owners_wanted(uint32_t index)
+static inline bool
+jpp_owners_is_open(const jpp_serving_one_t *one)
 {
-    return index < jpp_owners_waits.n
-           && jpp_owners_waits.slots[index].waiting != 0;
+    const jpp_serving_t  *serving;
+
+    serving = &jpp_owners_known.serving;
+
+    return *(const int *) (serving->ranges[0].start
+                           + (uintptr_t) serving->ranges[0].size * one->index
+                           + serving->open_at)
+           != -1;
+}
+
+
+/* The sample will have the next owner of its connection, and has the last until
+   then, or whoever is known. */
+
+static void
+jpp_owners_late(const jpp_owners_look_t *look, jpp_samples_found_t *found)
+{
+    jpp_owners_slot_t  *slot;
+
+    jpp_owners_enter();
+
+    slot = jpp_owners_slot(look->one.index, look->one.number);
+    jpp_owners_learn(&look->one);
+
+    if (slot->last != JPP_OWNER_NONE && look->waits == JPP_SERVING_NEXT) {
+        found->owner = slot->last;
+
+    } else {
+        found->owner = jpp_owners_looked(look);
+        slot->is_mixed = true;
+
+        if (!jpp_owners.is_due) {
+            jpp_owners.is_due = true;
+            jpp_owners.n_settled = jpp_owners_waits.n_waited;
+            jpp_owners_known.server.due();
+        }
+    }
+
+    found->waits = jpp_owners_keep(slot, look->one.index, look->waits);
+
+    jpp_owners_leave();
+}
+
+
+static void
+jpp_owners_learn(const jpp_serving_one_t *one)
+{
+    unsigned              i;
+    jpp_owners_last_t    *last;
+    const jpp_serving_t  *serving;
+
+    last = &jpp_owners.last;
+    serving = &jpp_owners_known.serving;
+
+    for (i = 0; i < JPP_SERVING_RANGES; i++) {
+        last->words[i] = serving->ranges[i].start
+                         + (uintptr_t) serving->ranges[i].size * one->index;
+    }
+
+    last->number = (const uint64_t *) (last->words[0] + serving->number_at);
+    last->open = (const int *) (last->words[0] + serving->open_at);
+    last->slot = &jpp_owners_waits.slots[one->index];
+    last->index = one->index;
 }
 
 
 bool
 jpp_owners_is_due(void)
 {
-    return jpp_owners_waits.n_due != 0;
+    return jpp_owners.is_due;
 }
 
 
 void
 jpp_owners_settle(uint32_t n)
 {
-    jpp_owners_wait_t     *waits;
-    jpp_owners_waiting_t  *waiting;
+    uint32_t            index;
+    jpp_owners_wait_t  *waits;
 
     waits = &jpp_owners_waits;
     jpp_owners_enter();
 
-    if (waits->n_waited - waits->n_settled > JPP_OWNERS_WAITING) {
-        waits->n_settled = waits->n_waited - JPP_OWNERS_WAITING;
+    jpp_owners.turn++;
+
+    if (waits->n_waited - jpp_owners.n_settled > JPP_OWNERS_WAITING) {
+        jpp_owners.n_settled = waits->n_waited - JPP_OWNERS_WAITING;
     }
 
-    for ( /* void */ ; n != 0 && waits->n_due != 0; n--, waits->n_settled++) {
-        waiting = &waits->waiting[waits->n_settled % JPP_OWNERS_WAITING];
+    for ( /* void */ ; n != 0 && jpp_owners.n_settled != waits->n_waited; n--)
+    {
+        index = waits->waiting[jpp_owners.n_settled++
+                               % JPP_OWNERS_WAITING].index;
 
-        if (waiting->state == JPP_OWNERS_DUE) {
-            jpp_owners_settle_one(waiting);
+        if (waits->slots[index].settled != jpp_owners.turn) {
+            waits->slots[index].settled = jpp_owners.turn;
+            jpp_owners_settle_slot(index);
         }
     }
 
+    jpp_owners.is_due = jpp_owners.n_settled != waits->n_waited;
+
     jpp_owners_leave();
+}
+
+
+void
+jpp_owners_settle_all(void)
+{
+    jpp_owners.n_settled = 0;
+
+    jpp_owners_settle(JPP_OWNERS_WAITING);
 }
 
 
 /* Of a connection that has gone what it had stays. */
 
 static void
-jpp_owners_settle_one(jpp_owners_waiting_t *waiting)
+jpp_owners_settle_slot(uint32_t index)
 {
-    uint32_t            index, owner;
-    uint64_t            number;
-    uintptr_t           waits;
-    jpp_owners_slot_t  *slot;
+    bool                   is_known;
+    uint32_t               owner;
+    uint64_t               number, *at;
+    uintptr_t              which;
+    jpp_owners_slot_t     *slot;
+    jpp_owners_waiting_t  *waiting;
 
-    index = waiting->index;
     slot = &jpp_owners_waits.slots[index];
-    number = jpp_owners.serving.number(index);
+    number = jpp_owners_known.serving.number(index);
 
     (void) jpp_owners_slot(index, number != 0 ? number : slot->number);
 
-    if (waiting->state != JPP_OWNERS_DUE) {
-        return;
+    at = &slot->waiting;
+    owner = JPP_OWNER_NONE;
+    which = 0;
+    is_known = false;
+
+    while ((waiting = jpp_owners_waiting(*at)) != NULL) {
+
+        if (waiting->which != which) {
+            which = waiting->which;
+            owner = jpp_owners_settle_which(index, which, &is_known);
+        }
+
+        if (is_known) {
+            slot->last = (uint16_t) owner;
+            *at = waiting->next;
+
+        } else {
+            at = &waiting->next;
+        }
+
+        if (owner != JPP_OWNER_NONE
+            && (is_known || which != JPP_SERVING_NEXT
+                || slot->last == JPP_OWNER_NONE))
+        {
+            jpp_samples_give(&waiting->sample, owner);
+        }
     }
+
+    *at = 0;
+
+    slot->is_mixed = slot->waiting != 0;
+}
+
+
+/* Whom WHICH of the connection INDEX is for: for good, or in the meantime. */
+
+static uint32_t
+jpp_owners_settle_which(uint32_t index, uintptr_t which, bool *is_known)
+{
+    uint32_t   owner;
+    uintptr_t  waits;
 
     waits = 0;
-    owner = jpp_owners.server.served(index, &waiting->waits, 1, &waits);
+    owner = jpp_owners_known.server.served(index, &which, 1, &waits);
 
-    if (waits == 0 && owner != JPP_OWNER_NONE) {
-        jpp_owners_give_all(slot, waiting->waits, owner);
-        return;
-    }
+    *is_known = owner != JPP_OWNER_NONE && waits == 0;
 
-    if (owner == JPP_OWNER_NONE && waits != 0) {
-        owner = jpp_owners.server.meanwhile(index);
-    }
-
-    jpp_owners_give(waiting,
-                    slot->last != JPP_OWNER_NONE
-                    && waiting->waits == JPP_SERVING_NEXT
-                    ? waiting->owner : owner, JPP_OWNERS_SETTLED);
+    return owner == JPP_OWNER_NONE && waits != 0
+           ? jpp_owners_known.server.meanwhile(index) : owner;
 }

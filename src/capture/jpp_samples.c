@@ -36,7 +36,8 @@
 static void jpp_samples_forked(void);
 static void jpp_samples_record(void *p, size_t size, uint32_t generation,
     const void *caller, const void *frame);
-static uint32_t jpp_samples_owned(uint32_t site, jpp_samples_found_t *found);
+static inline uint32_t jpp_samples_owned(uint32_t site,
+    jpp_sample_at_t **waits);
 static uint32_t jpp_samples_site(const jpp_site_key_t *key, const void *caller,
     const void *frame);
 static uint32_t jpp_samples_walk_from(const jpp_site_key_t *key,
@@ -154,11 +155,10 @@ static void
 jpp_samples_record(void *p, size_t size, uint32_t generation,
     const void *caller, const void *frame)
 {
-    uint32_t             site;
-    uint64_t             object;
-    jpp_site_key_t       key = { 0, 0 };
-    jpp_sample_at_t      sample;
-    jpp_samples_found_t  found = { 0, 0, 0 };
+    uint32_t          site, place;
+    uint64_t          object;
+    jpp_site_key_t    key = { 0, 0 };
+    jpp_sample_at_t  *waits;
 
     key.size_class = jpp_sites_class(size);
 
@@ -168,19 +168,21 @@ jpp_samples_record(void *p, size_t size, uint32_t generation,
         return;
     }
 
+    waits = NULL;
+
     if (jpp_samples.owners != NULL) {
-        site = jpp_samples_owned(site, &found);
+        site = jpp_samples_owned(site, &waits);
     }
 
     jpp_sites_count(&jpp_samples.sites, site, size);
 
-    sample.address = (uintptr_t) p;
-    sample.object = jpp_live_object(site, size);
-    sample.place = jpp_live_add(&jpp_samples.live, sample.address,
-                                sample.object);
+    object = jpp_live_object(site, size);
+    place = jpp_live_add(&jpp_samples.live, (uintptr_t) p, object);
 
-    if (found.waits != 0) {
-        jpp_samples.owners->wait(&found, &sample);
+    if (waits != NULL) {
+        waits->address = (uintptr_t) p;
+        waits->object = object;
+        waits->place = place;
     }
 
     /* it was switched off meanwhile, and forgot the others */
@@ -195,18 +197,20 @@ jpp_samples_record(void *p, size_t size, uint32_t generation,
 
 /* The site of the owner, or SITE itself where there is none, or no room. */
 
-static uint32_t
-jpp_samples_owned(uint32_t site, jpp_samples_found_t *found)
+static inline uint32_t
+jpp_samples_owned(uint32_t site, jpp_sample_at_t **waits)
 {
-    uint32_t     owned;
-    jpp_site_t  *at;
+    uint32_t              owned;
+    jpp_site_t           *at;
+    jpp_samples_found_t   found;
 
     at = jpp_sites_at(&jpp_samples.sites, site);
 
-    jpp_samples.owners->find(&at->hint, found);
+    found = jpp_samples.owners(&at->hint);
+    *waits = found.waits;
 
-    owned = found->owner != 0
-            ? jpp_sites_give(&jpp_samples.sites, at, (uint16_t) found->owner)
+    owned = found.owner != 0
+            ? jpp_sites_give(&jpp_samples.sites, at, (uint16_t) found.owner)
             : site;
 
     return owned != 0 ? owned : site;

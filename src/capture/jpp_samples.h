@@ -45,15 +45,6 @@ typedef struct {
 } jpp_samples_thread_t;
 
 
-/* what a sample has found about whom it belongs to */
-typedef struct {
-    uint32_t            owner;     /* 0: none */
-    uint32_t            index;     /* the connection */
-    uintptr_t           waits;     /*   that will have another, or one at */
-                                   /*   all: jpp_serving.h; 0: it will not */
-} jpp_samples_found_t;
-
-
 /* a sample: where it is live, if it is (place 0: it never was) */
 typedef struct {
     uintptr_t           address;
@@ -62,18 +53,19 @@ typedef struct {
 } jpp_sample_at_t;
 
 
-/* [signal] Who knows that (jpp_owners.h). */
+/* whom a sample belongs to */
 typedef struct {
-    /*
-     * whom the present call is for; in any thread.  HINT is the stack's own:
-     * where to look first, 0 at first
-     */
-    void         (*find)(uint32_t *hint, jpp_samples_found_t *found);
+    jpp_sample_at_t    *waits;     /* NULL; or it is to be kept here, because */
+                                   /*   it will have another */
+    uint32_t            owner;     /* 0: none */
+} jpp_samples_found_t;
 
-    /* SAMPLE waits for the owner of its connection, as FOUND says */
-    void         (*wait)(const jpp_samples_found_t *found,
-                         const jpp_sample_at_t *sample);
-} jpp_samples_owners_t;
+
+/*
+ * [signal] Who knows that, of the present call, in any thread (jpp_owners.h).
+ * HINT is the stack's own: where to look first; 0 at first.
+ */
+typedef jpp_samples_found_t (*jpp_samples_owners_pt)(uint32_t *hint);
 
 
 typedef struct {
@@ -85,8 +77,8 @@ typedef struct {
     uint32_t       lg;
     uint64_t       seed;           /* of the next thread's numbers */
 
-    const jpp_samples_owners_t
-                  *owners;         /* NULL: nobody knows */
+    jpp_samples_owners_pt
+                   owners;         /* NULL: nobody knows */
 } jpp_samples_t;
 
 

@@ -147,21 +147,17 @@ jpp_sites_make(jpp_sites_t *sites, const jpp_site_t *like,
 
 
 uint32_t
-jpp_sites_give(jpp_sites_t *sites, jpp_site_t *from, uint16_t owner)
+jpp_sites_give_another(jpp_sites_t *sites, jpp_site_t *from, uint16_t owner)
 {
     uint32_t        given;
     jpp_site_key_t  key;
 
-    given = __atomic_load_n(&from->given, __ATOMIC_ACQUIRE);
+    key.size_class = from->key.size_class;
+    key.owner = owner;
 
-    if (given == 0 || jpp_sites_at(sites, given)->key.owner != owner) {
-        key.size_class = from->key.size_class;
-        key.owner = owner;
+    given = jpp_sites_add(sites, from->pcs, from->n, &key);
 
-        given = jpp_sites_add(sites, from->pcs, from->n, &key);
-
-        __atomic_store_n(&from->given, given, __ATOMIC_RELEASE);
-    }
+    __atomic_store_n(&from->given, given, __ATOMIC_RELEASE);
 
     return given;
 }

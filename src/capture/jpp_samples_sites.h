@@ -92,8 +92,9 @@ void jpp_sites_init(jpp_sites_t *sites, void *memory);
 uint32_t jpp_sites_add(jpp_sites_t *sites, const uintptr_t *pcs, uint32_t n,
     const jpp_site_key_t *key);
 
-/* The site that is like FROM but OWNER's; 0: there is no room. */
-uint32_t jpp_sites_give(jpp_sites_t *sites, jpp_site_t *from, uint16_t owner);
+/* What jpp_sites_give() does for another owner than the last time. */
+uint32_t jpp_sites_give_another(jpp_sites_t *sites, jpp_site_t *from,
+    uint16_t owner);
 
 /* Count an object of SIZE bytes as allocated at SITE. */
 void jpp_sites_count(jpp_sites_t *sites, uint32_t site, uint64_t size);
@@ -127,6 +128,19 @@ static inline jpp_site_t *
 jpp_sites_at(const jpp_sites_t *sites, uint32_t site)
 {
     return (jpp_site_t *) (void *) (sites->memory + site);
+}
+
+
+/* The site that is like FROM but OWNER's; 0: there is no room. */
+static inline uint32_t
+jpp_sites_give(jpp_sites_t *sites, jpp_site_t *from, uint16_t owner)
+{
+    uint32_t  given;
+
+    given = __atomic_load_n(&from->given, __ATOMIC_ACQUIRE);
+
+    return given != 0 && jpp_sites_at(sites, given)->key.owner == owner
+           ? given : jpp_sites_give_another(sites, from, owner);
 }
 
 

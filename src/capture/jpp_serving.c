@@ -24,8 +24,6 @@ jpp_serving_init(jpp_serving_t *serving)
         }
     }
 
-    serving->word = serving->ranges[0].start;
-    serving->index = 0;
     serving->span = high > serving->low ? high - serving->low : 0;
 }
 
@@ -50,6 +48,7 @@ jpp_serving_is(const jpp_serving_t *serving, uintptr_t word,
             && offset % range->size == 0)
         {
             one->index = (uint32_t) (offset / range->size);
+            one->range = i;
             one->number = serving->number(one->index);
 
             return one->number != 0;
@@ -64,18 +63,18 @@ uint32_t
 jpp_serving_find(const jpp_serving_t *serving, uintptr_t address, uint32_t n,
     jpp_serving_one_t *one)
 {
-    uint32_t   i;
+    uint32_t   i, end;
     uintptr_t  word, low, span;
 
     low = serving->low;
     span = serving->span;
-    n = n < JPP_SERVING_WORDS ? n : JPP_SERVING_WORDS;
+    end = n < JPP_SERVING_WORDS ? 0 : n - JPP_SERVING_WORDS;
 
-    for (i = 0; i < n; i++) {
-        word = jpp_frame_word(address + i * sizeof(uintptr_t));
+    for (i = n; i > end; i--) {
+        word = jpp_frame_word(address + (i - 1) * sizeof(uintptr_t));
 
         if (word - low < span && jpp_serving_is(serving, word, one)) {
-            return i + 1;
+            return i;
         }
     }
 

@@ -1,7 +1,8 @@
 
 /*
  * Which connection a server is serving, as the words of a stack say: handlers
- * carry it down, so that some word points at it.
+ * carry it down, so that some word points at it.  The outermost is that of the
+ * event that is handled; further in some are left over from earlier calls.
  *
  * A connection has a record in each of several arrays, at the same index.  A
  * word that points at the start of a record names the connection, if that has
@@ -30,6 +31,9 @@
 #define JPP_SERVING_NEXT    1
 #define JPP_SERVING_FIRST   2
 
+/* or nobody: it accepts others */
+#define JPP_SERVING_OTHERS  3
+
 /* words of a stack that are looked at */
 #define JPP_SERVING_WORDS   1024
 
@@ -49,53 +53,34 @@ typedef struct {
        is none, or none that serves anybody */
     uint64_t             (*number)(uint32_t index);
 
+    /* where a record of the first range has that itself (another word means
+       that NUMBER has to be asked), and an int: -1, it was closed */
+    uint32_t               number_at;
+    uint32_t               open_at;
+
     uintptr_t              low;        /* of all ranges: */
     uintptr_t              span;       /*   jpp_serving_init() */
-
-    uintptr_t              word;       /* that jpp_serving_is_again() found */
-    uint32_t               index;      /*   last, and its connection */
 } jpp_serving_t;
 
 
 typedef struct {
     uint64_t               number;
     uint32_t               index;
+    uint32_t               range;      /* whose record the word points at */
 } jpp_serving_one_t;
 
 
-/* The caller has set the ranges of SERVING, N and NUMBER. */
+/* The caller has set the ranges of SERVING, N, NUMBER and where both are. */
 void jpp_serving_init(jpp_serving_t *serving);
 
 /* Does WORD name a connection, which becomes ONE? */
 bool jpp_serving_is(const jpp_serving_t *serving, uintptr_t word,
     jpp_serving_one_t *one);
 
-/* The same, quickly if it did the last time; for one thread, and N above 0. */
-static inline bool
-jpp_serving_is_again(jpp_serving_t *serving, uintptr_t word,
-    jpp_serving_one_t *one)
-{
-    if (word != serving->word) {
-
-        if (!jpp_serving_is(serving, word, one)) {
-            return false;
-        }
-
-        serving->word = word;
-        serving->index = one->index;
-
-        return true;
-    }
-
-    one->index = serving->index;
-    one->number = serving->number(one->index);
-
-    return one->number != 0;
-}
-
 /*
- * The first of the N words at ADDRESS, JPP_SERVING_WORDS at most, that names a
- * connection: returns how many words were read for it; 0: there is none.
+ * The outermost of the N words at ADDRESS, of which the last JPP_SERVING_WORDS
+ * are looked at, that names a connection: returns its place, from 1; 0: there
+ * is none.
  */
 uint32_t jpp_serving_find(const jpp_serving_t *serving, uintptr_t address,
     uint32_t n, jpp_serving_one_t *one);

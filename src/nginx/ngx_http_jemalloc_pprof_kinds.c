@@ -7,6 +7,7 @@
 #include "ngx_http_jemalloc_pprof_pools.h"
 #include "ngx_http_jemalloc_pprof_unwind.h"
 
+#include "jpp_owners.h"
 #include "jpp_problems.h"
 
 
@@ -16,6 +17,8 @@ static void ngx_http_jemalloc_pprof_kind_status_work(
     ngx_http_jemalloc_pprof_reply_t *reply);
 static jpp_code_t ngx_http_jemalloc_pprof_kind_dump_check(
     const jpp_worker_t *worker, jpp_err_t *err);
+static void ngx_http_jemalloc_pprof_kind_dump(
+    ngx_http_jemalloc_pprof_reply_t *reply);
 static void ngx_http_jemalloc_pprof_kind_dump_work(
     ngx_http_jemalloc_pprof_reply_t *reply);
 static void ngx_http_jemalloc_pprof_kind_dump_end(
@@ -38,6 +41,7 @@ const ngx_http_jemalloc_pprof_kind_t
 
     [JPP_MESSAGE_DUMP] = {
         .check = ngx_http_jemalloc_pprof_kind_dump_check,
+        .begin = ngx_http_jemalloc_pprof_kind_dump,
         .work = ngx_http_jemalloc_pprof_kind_dump_work,
         .end = ngx_http_jemalloc_pprof_kind_dump_end,
         .file = "dump",
@@ -125,6 +129,15 @@ ngx_http_jemalloc_pprof_kind_dump_check(const jpp_worker_t *worker,
 
     return jpp_err_set(err, JPP_ERR_STATE, "%s: %s", problems[0].what,
                        problems[0].why);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_kind_dump(ngx_http_jemalloc_pprof_reply_t *reply)
+{
+    (void) reply;
+
+    jpp_owners_settle_all();
 }
 
 

@@ -70,6 +70,9 @@ static volatile uint64_t  ngx_http_jemalloc_pprof_last;
 static uint64_t  ngx_http_jemalloc_pprof_short =
     NGX_HTTP_JEMALLOC_PPROF_SHORT;
 
+/* where on the stack the last long one has ended */
+static uintptr_t  ngx_http_jemalloc_pprof_loop_at;
+
 /* of one that is watched; NULL: none is */
 static ngx_msec_t  ngx_http_jemalloc_pprof_loop_limit;
 static ngx_http_jemalloc_pprof_late_pt  ngx_http_jemalloc_pprof_loop_late;
@@ -169,6 +172,13 @@ ngx_http_jemalloc_pprof_loop_age(void)
 
 
 uintptr_t
+ngx_http_jemalloc_pprof_loop_frame(void)
+{
+    return ngx_http_jemalloc_pprof_loop_at;
+}
+
+
+uintptr_t
 ngx_http_jemalloc_pprof_loop_waits(void)
 {
     return (uintptr_t) ngx_http_jemalloc_pprof_process;
@@ -206,6 +216,8 @@ static ngx_int_t __attribute__((noinline))
 ngx_http_jemalloc_pprof_loop_long(ngx_cycle_t *cycle, ngx_msec_t timer,
     ngx_uint_t flags, uint64_t passed)
 {
+    ngx_http_jemalloc_pprof_loop_at = (uintptr_t) __builtin_frame_address(0);
+
     if (passed < NGX_HTTP_JEMALLOC_PPROF_SHORT) {
         ngx_http_jemalloc_pprof_loop.counts[0]++;
 

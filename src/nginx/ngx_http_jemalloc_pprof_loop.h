@@ -60,5 +60,8 @@ uint64_t ngx_http_jemalloc_pprof_loop_iteration(void);
 uint64_t ngx_http_jemalloc_pprof_loop_age(void);
 uintptr_t ngx_http_jemalloc_pprof_loop_waits(void);
 
+/* The address on the stack where an iteration begins; 0: none has ended. */
+uintptr_t ngx_http_jemalloc_pprof_loop_frame(void);
+
 
 #endif /* _NGX_HTTP_JEMALLOC_PPROF_LOOP_H_INCLUDED_ */

@@ -5,7 +5,6 @@
 #include "ngx_http_jemalloc_pprof_serving.h"
 
 #include "jpp_owners.h"
-#include "jpp_sampler.h"
 
 #if (NGX_HTTP_V2)
 #include <ngx_http_v2_module.h>
@@ -15,13 +14,15 @@
 /* samples that are settled after an iteration */
 #define NGX_HTTP_JEMALLOC_PPROF_SETTLED  256
 
+/* bytes of the stack: the frame of nginx's function that calls all handlers */
+#define NGX_HTTP_JEMALLOC_PPROF_ABOVE    256
+
 
 static ngx_int_t ngx_http_jemalloc_pprof_owners_logged(ngx_http_request_t *r);
 static void ngx_http_jemalloc_pprof_owners_settle(void);
 
 
-/* NULL: samples have no owners */
-static ngx_cycle_t  *ngx_http_jemalloc_pprof_owners_cycle;
+static ngx_connection_t  *ngx_http_jemalloc_pprof_owners_connections;
 
 
 static const jpp_owners_server_t  ngx_http_jemalloc_pprof_owners_server = {
@@ -78,23 +79,27 @@ ngx_http_jemalloc_pprof_owners_init(ngx_cycle_t *cycle)
     serving.ranges[2].size = sizeof(ngx_event_t);
     serving.n = cycle->connection_n;
     serving.number = ngx_http_jemalloc_pprof_serving_number;
+    serving.number_at = offsetof(ngx_connection_t, number);
+    serving.open_at = offsetof(ngx_connection_t, fd);
 
     jpp_serving_init(&serving);
 
+    /* its first iteration says where it is on the stack */
+
     ngx_http_jemalloc_pprof_loop_ends(ngx_http_jemalloc_pprof_owners_settle);
+    ngx_http_jemalloc_pprof_loop_look();
+
+    ngx_http_jemalloc_pprof_owners_connections = cycle->connections;
 
     /* without memory samples belong to nobody */
 
-    if (jpp_owners_start(&serving, &ngx_http_jemalloc_pprof_owners_server)) {
-        ngx_http_jemalloc_pprof_owners_cycle = cycle;
-    }
+    (void) jpp_owners_start(&serving, &ngx_http_jemalloc_pprof_owners_server);
 }
 
 
 void
 ngx_http_jemalloc_pprof_owners_stop(void)
 {
-    ngx_http_jemalloc_pprof_owners_cycle = NULL;
     jpp_owners_stop();
 }
 
@@ -104,15 +109,9 @@ ngx_http_jemalloc_pprof_owners_stop(void)
 static ngx_int_t
 ngx_http_jemalloc_pprof_owners_logged(ngx_http_request_t *r)
 {
-    uintptr_t          which, waits;
-    ngx_uint_t         i;
-    ngx_connection_t  *c;
-
-    if (ngx_http_jemalloc_pprof_owners_cycle == NULL
-        || !jpp_sampler_is_on())
-    {
-        return NGX_OK;
-    }
+    uintptr_t           which, waits;
+    ngx_connection_t   *c;
+    jpp_owners_slot_t  *slot;
 
     c = r->connection;
     which = JPP_SERVING_NEXT;
@@ -124,16 +123,15 @@ ngx_http_jemalloc_pprof_owners_logged(ngx_http_request_t *r)
     }
 #endif
 
-    i = c - ngx_http_jemalloc_pprof_owners_cycle->connections;
+    slot = jpp_owners_wanted(c - ngx_http_jemalloc_pprof_owners_connections,
+                             c->number);
 
-    if (!jpp_owners_wanted(i)) {
-        return NGX_OK;
+    if (slot != NULL) {
+        waits = 0;
+
+        jpp_owners_set(slot, which,
+                       ngx_http_jemalloc_pprof_serving_request(r, &waits));
     }
-
-    waits = 0;
-
-    jpp_owners_set(i, c->number, which,
-                   ngx_http_jemalloc_pprof_serving_request(r, &waits));
 
     return NGX_OK;
 }
@@ -144,6 +142,9 @@ ngx_http_jemalloc_pprof_owners_logged(ngx_http_request_t *r)
 static void
 ngx_http_jemalloc_pprof_owners_settle(void)
 {
+    jpp_owners_base(ngx_http_jemalloc_pprof_loop_frame()
+                    + NGX_HTTP_JEMALLOC_PPROF_ABOVE);
+
     if (jpp_owners_is_due()) {
         jpp_owners_settle(NGX_HTTP_JEMALLOC_PPROF_SETTLED);
     }

@@ -9,8 +9,21 @@
 #include "jpp_serving.h"
 
 
+/* a connection without a request, and the server that it has */
+typedef struct {
+    const ngx_connection_t       *c;
+    ngx_atomic_uint_t             number;
+    const void                   *data;
+    const ngx_http_connection_t  *hc;        /* what the data leads to */
+    const void                   *conf_ctx;
+    uint32_t                      owner;
+} ngx_http_jemalloc_pprof_serving_last_t;
+
+
 static uint32_t ngx_http_jemalloc_pprof_serving_new(
     const ngx_connection_t *c, uintptr_t *waits);
+static uint32_t ngx_http_jemalloc_pprof_serving_open(
+    const ngx_connection_t *c);
 static ngx_http_log_ctx_t *ngx_http_jemalloc_pprof_serving_log(
     const ngx_connection_t *c);
 static uint32_t ngx_http_jemalloc_pprof_serving_of(
@@ -26,6 +39,9 @@ static ngx_cycle_t    *ngx_http_jemalloc_pprof_serving_cycle;
 /* of the phases of a request: from here on it has a location */
 static ngx_int_t       ngx_http_jemalloc_pprof_serving_located;
 
+static ngx_http_jemalloc_pprof_serving_last_t
+    ngx_http_jemalloc_pprof_serving_last;
+
 /* nginx's handler of the logs of HTTP; NULL: none was seen yet */
 static ngx_log_handler_pt  ngx_http_jemalloc_pprof_serving_handler;
 
@@ -38,6 +54,7 @@ ngx_http_jemalloc_pprof_serving_init(ngx_cycle_t *cycle)
     cmcf = ngx_http_cycle_get_module_main_conf(cycle, ngx_http_core_module);
 
     ngx_http_jemalloc_pprof_serving_cycle = cycle;
+    ngx_http_jemalloc_pprof_serving_last.c = NULL;
     ngx_http_jemalloc_pprof_serving_located =
         cmcf->phase_engine.location_rewrite_index;
 
@@ -119,14 +136,14 @@ ngx_http_jemalloc_pprof_serving_served(uint32_t index, const uintptr_t *words,
 }
 
 
-/* It was just accepted, or is a channel of nginx.  What listens has none: the
-   words further out may name what it has accepted. */
+/* It was just accepted, or is a channel of nginx, or it listens. */
 
 static uint32_t
 ngx_http_jemalloc_pprof_serving_new(const ngx_connection_t *c,
     uintptr_t *waits)
 {
     if (c->read->accept) {
+        *waits = JPP_SERVING_OTHERS;
         return JPP_OWNER_NONE;
     }
 
@@ -145,9 +162,7 @@ ngx_http_jemalloc_pprof_serving_new(const ngx_connection_t *c,
 uint32_t
 ngx_http_jemalloc_pprof_serving_meanwhile(uint32_t index)
 {
-    ngx_connection_t             *c;
-    ngx_http_core_srv_conf_t     *cscf;
-    const ngx_http_connection_t  *hc;
+    ngx_connection_t  *c;
 
     c = &ngx_http_jemalloc_pprof_serving_cycle->connections[index];
 
@@ -161,16 +176,65 @@ ngx_http_jemalloc_pprof_serving_meanwhile(uint32_t index)
         return JPP_OWNER_NONE;
     }
 
-    hc = c->fd != (ngx_socket_t) -1 ? ngx_http_jemalloc_pprof_serving_http(c)
-                                    : NULL;
+    return c->fd != (ngx_socket_t) -1
+           ? ngx_http_jemalloc_pprof_serving_open(c)
+           : ngx_http_jemalloc_pprof_serving_name_server(
+                              ngx_http_jemalloc_pprof_serving_default(c));
+}
+
+
+/*
+ * A handshake has many samples: what the data of C is stays known as long as C
+ * has both.  Whoever interrupts this may come from another connection, so that
+ * the owner is read first.
+ */
+
+static uint32_t
+ngx_http_jemalloc_pprof_serving_open(const ngx_connection_t *c)
+{
+    uint32_t                                 owner;
+    ngx_http_core_srv_conf_t                *cscf;
+    const ngx_http_connection_t             *hc;
+    ngx_http_jemalloc_pprof_serving_last_t  *last;
+
+    last = &ngx_http_jemalloc_pprof_serving_last;
+
+    owner = last->owner;
+    hc = last->hc;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+
+    if (c == last->c && c->number == last->number && c->data == last->data
+        && hc->conf_ctx == last->conf_ctx)
+    {
+        return owner;
+    }
+
+    hc = ngx_http_jemalloc_pprof_serving_http(c);
     cscf = hc != NULL
            ? ngx_http_jemalloc_pprof_serving_name_find(hc->conf_ctx) : NULL;
 
     if (cscf == NULL) {
         cscf = ngx_http_jemalloc_pprof_serving_default(c);
+        hc = NULL;
     }
 
-    return ngx_http_jemalloc_pprof_serving_name_server(cscf);
+    owner = ngx_http_jemalloc_pprof_serving_name_server(cscf);
+
+    if (hc != NULL && c->number != 0) {
+        last->c = NULL;
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+
+        last->number = c->number;
+        last->data = c->data;
+        last->hc = hc;
+        last->conf_ctx = hc->conf_ctx;
+        last->owner = owner;
+
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        last->c = c;
+    }
+
+    return owner;
 }
 
 

@@ -123,21 +123,12 @@ ngx_http_jemalloc_pprof_serving_name_server(
 /* One who has interrupted this may do all of it: the owner is set last. */
 
 uint32_t
-ngx_http_jemalloc_pprof_serving_name_location(const ngx_http_request_t *r,
-    ngx_http_jemalloc_pprof_loc_conf_t *jlcf,
-    const ngx_http_upstream_srv_conf_t *uscf)
+ngx_http_jemalloc_pprof_serving_name_another(const ngx_http_request_t *r,
+    ngx_http_jemalloc_pprof_by_t *by, const ngx_http_upstream_srv_conf_t *uscf)
 {
-    uint32_t                         owner;
-    ngx_str_t                       *name;
-    ngx_http_core_loc_conf_t        *clcf;
-    ngx_http_jemalloc_pprof_by_t    *by;
-
-    by = &jlcf->owners[uscf != NULL];
-    owner = __atomic_load_n(&by->owner, __ATOMIC_RELAXED);
-
-    if (owner != JPP_OWNER_NONE && by->upstream == uscf) {
-        return owner;
-    }
+    uint32_t                   owner;
+    ngx_str_t                 *name;
+    ngx_http_core_loc_conf_t  *clcf;
 
     clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
     name = clcf->name.len != 0 ? &clcf->name

@@ -13,6 +13,8 @@
 
 #include "ngx_http_jemalloc_pprof.h"
 
+#include "jpp_owner_labels.h"
+
 
 /* Learn the servers and listening sockets of CYCLE; NGX_ERROR: no memory. */
 ngx_int_t ngx_http_jemalloc_pprof_serving_names(ngx_cycle_t *cycle,
@@ -26,14 +28,32 @@ ngx_http_core_srv_conf_t *ngx_http_jemalloc_pprof_serving_name_find(
 uint32_t ngx_http_jemalloc_pprof_serving_name_server(
     const ngx_http_core_srv_conf_t *cscf);
 
-/* The location of R, which JLCF is of; by USCF, if that is not NULL. */
-uint32_t ngx_http_jemalloc_pprof_serving_name_location(
-    const ngx_http_request_t *r, ngx_http_jemalloc_pprof_loc_conf_t *jlcf,
+/* The location of R, by USCF if that is not NULL, which becomes BY. */
+uint32_t ngx_http_jemalloc_pprof_serving_name_another(
+    const ngx_http_request_t *r, ngx_http_jemalloc_pprof_by_t *by,
     const ngx_http_upstream_srv_conf_t *uscf);
 
 /* The sessions of stream or mail at LS. */
 uint32_t ngx_http_jemalloc_pprof_serving_name_session(
     const ngx_listening_t *ls);
+
+
+/* The location of R, which JLCF is of; by USCF, if that is not NULL. */
+static ngx_inline uint32_t
+ngx_http_jemalloc_pprof_serving_name_location(const ngx_http_request_t *r,
+    ngx_http_jemalloc_pprof_loc_conf_t *jlcf,
+    const ngx_http_upstream_srv_conf_t *uscf)
+{
+    uint32_t                       owner;
+    ngx_http_jemalloc_pprof_by_t  *by;
+
+    by = &jlcf->owners[uscf != NULL];
+    owner = __atomic_load_n(&by->owner, __ATOMIC_RELAXED);
+
+    return owner != JPP_OWNER_NONE && by->upstream == uscf
+           ? owner
+           : ngx_http_jemalloc_pprof_serving_name_another(r, by, uscf);
+}
 
 
 #endif /* _NGX_HTTP_JEMALLOC_PPROF_SERVING_NAMES_H_INCLUDED_ */

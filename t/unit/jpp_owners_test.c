@@ -6,7 +6,10 @@
 
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "jpp_backtrace.h"
@@ -22,16 +25,22 @@
 
 
 #define JPP_SLOTS   100
+#define JPP_WIDE    100000u
+
+/* one that accepts others */
+#define JPP_LISTENS  99
 #define JPP_SIZE    (1 << 20)
 
 
 typedef struct {
-    uint64_t   words[29];
+    uint64_t   words[17];
+    uint64_t   number;
+    uint64_t   more[10];
+    int        is_open;                  /* -1: it is not */
 } jpp_connection_t;
 
 
-static jpp_connection_t  jpp_connections[JPP_SLOTS];
-static uint64_t          jpp_numbers[JPP_SLOTS];
+static jpp_connection_t  jpp_connections[JPP_SLOTS], *jpp_wide;
 static char              jpp_memory[16384];
 
 /* whom connections are served for: 0, nobody knows yet */
@@ -55,7 +64,7 @@ typedef struct {
 static uint64_t
 jpp_number(uint32_t index)
 {
-    return jpp_numbers[index];
+    return jpp_connections[index].number;
 }
 
 
@@ -134,6 +143,65 @@ jpp_pass(unsigned client, unsigned upstream, void *p)
 }
 
 
+static __attribute__((noinline)) void
+jpp_accept(unsigned outer, unsigned inner, void *p)
+{
+    unsigned           listens = JPP_LISTENS;
+    jpp_connection_t  *volatile served;
+
+    __asm__ volatile ("" : "+r" (listens));
+    served = &jpp_connections[listens];
+
+    jpp_pass(outer, inner, p);
+    __asm__ volatile ("" : : "r" (served) : "memory");
+    served = NULL;
+}
+
+
+/* The same behind several times as many words as are looked at. */
+
+static __attribute__((noinline)) void
+jpp_between(void *p)
+{
+    uintptr_t  words[5000];
+
+    memset(words, 0, sizeof(words));
+
+    __asm__ volatile ("" : : "r" (words) : "memory", "rbx", "r12", "r13",
+                      "r14", "r15");
+    jpp_take(p);
+    __asm__ volatile ("" : : "r" (words) : "memory");
+}
+
+
+static __attribute__((noinline)) void
+jpp_far(unsigned index, void *p)
+{
+    jpp_connection_t  *volatile served;
+
+    __asm__ volatile ("" : "+r" (index));
+    served = &jpp_connections[index];
+
+    jpp_between(p);
+    __asm__ volatile ("" : : "r" (served) : "memory");
+    served = NULL;
+}
+
+
+/* On a stack of its own. */
+
+static ucontext_t  jpp_loop, jpp_coroutine;
+static uint32_t    jpp_seen;
+
+
+static void
+jpp_on_its_own(void)
+{
+    jpp_serve(3, jpp_memory + 300);
+    jpp_seen = jpp_owners_here();
+}
+
+
 static void *
 jpp_thread(void *p)
 {
@@ -155,7 +223,14 @@ jpp_served(uint32_t index, const uintptr_t *words, uint32_t n,
         jpp_ok(false, "a stack of %u words", n);
     }
 
-    if (jpp_numbers[index] == 0 || jpp_is_upstream[index]) {
+    if (jpp_connections[index].number == 0
+        || jpp_connections[index].is_open == -1 || jpp_is_upstream[index])
+    {
+        return JPP_OWNER_NONE;
+    }
+
+    if (index == JPP_LISTENS) {
+        *waits = JPP_SERVING_OTHERS;
         return JPP_OWNER_NONE;
     }
 
@@ -169,6 +244,15 @@ static uint32_t
 jpp_meanwhile(uint32_t index)
 {
     return jpp_is_upstream[index] ? (uint32_t) JPP_OWNER_NONE : jpp_server;
+}
+
+
+/* The connection INDEX with NUMBER was served for OWNER. */
+
+static void
+jpp_set(uint32_t index, uint64_t number, uint32_t owner)
+{
+    jpp_owners_set(jpp_owners_slot(index, number), JPP_SERVING_NEXT, owner);
 }
 
 
@@ -289,18 +373,18 @@ jpp_test_find(uint32_t a, uint32_t b)
     jpp_serve(4, ++p);
     jpp_is_u64(jpp_owner_of(p), JPP_OWNER_NONE, "an upstream alone");
 
-    jpp_numbers[3] = 0;
+    jpp_connections[3].number = 0;
     jpp_serve(3, ++p);
     jpp_is_u64(jpp_owner_of(p), JPP_OWNER_LOOP, "a free connection");
-    jpp_numbers[3] = 303;
+    jpp_connections[3].number = 303;
 
     jpp_owners_now[3] = JPP_OWNER_NONE;
-    jpp_owners_set(3, 303, JPP_SERVING_NEXT, a);
+    jpp_set(3, 303, a);
     jpp_serve(3, ++p);
     jpp_is_u64(jpp_owner_of(p), a, "it has what it has had last");
     jpp_owners_settle(1000);
     jpp_is_u64(jpp_owner_of(p), a, "and keeps that");
-    jpp_numbers[3] = 403;
+    jpp_connections[3].number = 403;
     jpp_serve(3, ++p);
     jpp_is_u64(jpp_owner_of(p), jpp_server, "but no other client does");
 
@@ -308,7 +392,7 @@ jpp_test_find(uint32_t a, uint32_t b)
     pthread_join(thread, NULL);
     jpp_is_u64(jpp_owner_of(p), JPP_OWNER_THREADS, "another thread");
 
-    jpp_owners_set(JPP_SLOTS, 1, JPP_SERVING_NEXT, a);
+    jpp_ok(jpp_owners_wanted(JPP_SLOTS, 1) == NULL, "no connection");
 }
 
 
@@ -336,7 +420,7 @@ jpp_test_wait(uint32_t a, uint32_t b)
            "one is freed");
 
     n = jpp_allocated(a);
-    jpp_owners_set(7, 107, JPP_SERVING_NEXT, a);
+    jpp_set(7, 107, a);
 
     jpp_ok(jpp_owner_of(p) == a && jpp_owner_of(p + 1) == a,
            "what waits is given");
@@ -344,7 +428,7 @@ jpp_test_wait(uint32_t a, uint32_t b)
     jpp_is_u64(jpp_owner_of(p + 3), UINT32_MAX, "nor what was freed");
     jpp_is_u64(jpp_allocated(a), n + 3, "which counts as allocated");
 
-    jpp_owners_set(7, 107, JPP_SERVING_NEXT, b);
+    jpp_set(7, 107, b);
     jpp_is_u64(jpp_owner_of(p), a, "once");
 
     /* of one that was never served only its server is known */
@@ -373,15 +457,15 @@ jpp_test_wait(uint32_t a, uint32_t b)
            && jpp_owner_of(p + 4) == b,
            "who is known has them, and what was settled before");
 
-    jpp_owners_set(10, 110, JPP_SERVING_NEXT, a);
+    jpp_set(10, 110, a);
     jpp_ok(jpp_owner_of(p + 4) == b, "for good");
 
     /* another client, before anything was known of the first */
 
     jpp_serve(12, p + 7);
-    jpp_numbers[12] = 212;
+    jpp_connections[12].number = 212;
     jpp_owners_settle(1000);
-    jpp_owners_set(12, 212, JPP_SERVING_NEXT, a);
+    jpp_set(12, 212, a);
     jpp_is_u64(jpp_owner_of(p + 7), jpp_server,
                "a connection that has gone takes nothing from the next");
 }
@@ -394,23 +478,159 @@ jpp_test_new(uint32_t a, uint32_t b)
 {
     char  *p = jpp_memory + 200;
 
-    jpp_numbers[7] = JPP_SERVING_NEW;
+    jpp_connections[7].number = JPP_SERVING_NEW;
     jpp_serve(7, p);
-    jpp_numbers[7] = 307;
+    jpp_connections[7].number = 307;
     jpp_serve(7, p + 1);
 
     jpp_owners_settle(1000);
     jpp_ok(jpp_owner_of(p) == jpp_server && jpp_owner_of(p + 1) == jpp_server,
            "a connection that gets its number is the same");
 
-    jpp_owners_set(7, 307, JPP_SERVING_NEXT, a);
+    jpp_set(7, 307, a);
     jpp_ok(jpp_owner_of(p) == a && jpp_owner_of(p + 1) == a, "to the end");
 
-    jpp_numbers[7] = JPP_SERVING_NEW;
+    jpp_connections[7].number = JPP_SERVING_NEW;
     jpp_serve(7, p + 2);
-    jpp_numbers[7] = 407;
-    jpp_owners_set(7, 407, JPP_SERVING_NEXT, b);
+    jpp_connections[7].number = 407;
+    jpp_set(7, 407, b);
     jpp_is_u64(jpp_owner_of(p + 2), b, "also without a settlement");
+}
+
+
+/* Requests on a connection that is kept alive, each with samples before anybody
+   knows whom it is for. */
+
+static void
+jpp_test_kept(uint32_t a, uint32_t b)
+{
+    int       i, n_a, n_b, n_settled;
+    char     *p = jpp_memory + 400;
+    uint64_t  object;
+
+    jpp_owners_settle_all();
+    jpp_set(20, 120, a);
+
+    jpp_dues = 0;
+    jpp_asked = 0;
+    n_a = n_b = n_settled = 0;
+
+    for (i = 0; i < 100; i++) {
+        jpp_serve(20, p + 2 * i);
+        jpp_serve(20, p + 2 * i + 1);
+        n_a += jpp_owner_of(p + 2 * i) == (i % 10 == 1 ? b : a);
+
+        jpp_set(20, 120, i % 10 == 0 ? b : a);
+        n_b += jpp_owner_of(p + 2 * i + 1) == (i % 10 == 0 ? b : a);
+    }
+
+    jpp_ok(n_a == 100, "what comes has the last owner: %d of 100", n_a);
+    jpp_ok(n_b == 100, "and then its own: %d of 100", n_b);
+    jpp_ok(jpp_dues == 0 && jpp_asked == 0 && !jpp_owners_is_due(),
+           "and nobody has to look at any");
+
+    /* a report asks, while the request lasts */
+
+    jpp_serve(20, p + 300);
+    jpp_owners_now[20] = b;
+    jpp_owners_settle_all();
+    jpp_is_u64(jpp_owner_of(p + 300), b, "but for a report");
+    jpp_owners_now[20] = JPP_OWNER_NONE;
+    jpp_set(20, 120, b);
+
+    /* another client in the same place takes nothing, and leaves nothing */
+
+    jpp_serve(20, p + 301);
+    jpp_connections[20].number = 220;
+    jpp_serve(20, p + 302);
+    jpp_ok(jpp_owner_of(p + 301) == b && jpp_owner_of(p + 302) == jpp_server,
+           "another client");
+    jpp_set(20, 220, a);
+    jpp_ok(jpp_owner_of(p + 301) == b && jpp_owner_of(p + 302) == a,
+           "has its own alone");
+
+    /* what is further in may be left over, and so what was closed */
+
+    jpp_pass(20, 21, p + 304);
+    jpp_is_u64(jpp_owner_of(p + 304), a, "the outermost");
+    jpp_connections[20].is_open = -1;
+    jpp_set(21, 121, b);
+    jpp_pass(20, 21, p + 305);
+    jpp_is_u64(jpp_owner_of(p + 305), b, "is another's when that is closed");
+    jpp_connections[20].is_open = 0;
+
+    /* of those further in than what listens the newest was accepted */
+
+    jpp_connections[22].number = 322;
+    jpp_accept(21, 22, p + 306);
+    jpp_set(22, 322, a);
+    jpp_is_u64(jpp_owner_of(p + 306), a, "the one that was accepted");
+    jpp_accept(22, 21, p + 307);
+    jpp_is_u64(jpp_owner_of(p + 307), a, "wherever it is");
+
+    /* what was freed, and is another's by now */
+
+    jpp_serve(20, p + 303);
+    (void) jpp_live_take(&jpp_samples.live, (uintptr_t) (p + 303), &object);
+    jpp_serve(3, p + 303);
+    n_settled = (int) jpp_owner_of(p + 303);
+    jpp_set(20, 220, b);
+    jpp_is_u64(jpp_owner_of(p + 303), (uint64_t) n_settled,
+               "an address that is used again");
+}
+
+
+/* The bound is on words that are looked at: some are the innermost, some the
+   outermost. */
+
+static void
+jpp_test_far(uint32_t a)
+{
+    char  *p = jpp_memory + 800;
+
+    jpp_owners_now[21] = a;
+
+    jpp_far(21, p);
+    jpp_is_u64(jpp_owner_of(p), a, "a connection behind large arrays");
+    jpp_far(21, p + 1);
+    jpp_is_u64(jpp_owner_of(p + 1), a, "and again");
+
+    jpp_owners_now[21] = JPP_OWNER_NONE;
+    jpp_far(21, p + 2);
+    jpp_set(21, 121, a);
+    jpp_is_u64(jpp_owner_of(p + 2), a, "which waits");
+}
+
+
+static void
+jpp_test_coroutine(uint32_t a)
+{
+    void    *stack;
+    size_t   size = 256 * 1024;
+
+    stack = mmap(NULL, size, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS,
+                 -1, 0);
+
+    if (stack == MAP_FAILED) {
+        jpp_ok(false, "a stack");
+        return;
+    }
+
+    getcontext(&jpp_coroutine);
+    jpp_coroutine.uc_stack.ss_sp = stack;
+    jpp_coroutine.uc_stack.ss_size = size;
+    jpp_coroutine.uc_link = &jpp_loop;
+    makecontext(&jpp_coroutine, jpp_on_its_own, 0);
+
+    jpp_owners_now[3] = a;
+    jpp_seen = UINT32_MAX;
+    swapcontext(&jpp_loop, &jpp_coroutine);
+
+    jpp_is_u64(jpp_owner_of(jpp_memory + 300), JPP_OWNER_NONE,
+               "a coroutine with a stack of its own has no owner");
+    jpp_is_u64(jpp_seen, JPP_OWNER_NONE, "nor is one found for jemalloc's");
+
+    munmap(stack, size);
 }
 
 
@@ -425,7 +645,7 @@ jpp_test_many(uint32_t a)
     }
 
     first = jpp_owner_of(jpp_memory + 1000);
-    jpp_owners_set(9, 109, JPP_SERVING_NEXT, a);
+    jpp_set(9, 109, a);
 
     for (i = 0, n = 0; i < JPP_OWNERS_WAITING + 1000; i++) {
         n += jpp_owner_of(jpp_memory + 1000 + i) == a;
@@ -476,12 +696,116 @@ jpp_test_again(const jpp_serving_t *serving,
     jpp_serve(2, jpp_memory + 1);
     jpp_is_u64(jpp_owner_of(jpp_memory + 1), JPP_OWNER_NONE,
                "and nobody when it is over");
-    jpp_owners_set(2, 102, JPP_SERVING_NEXT, a);
+    jpp_ok(jpp_owners_wanted(2, 102) == NULL, "nothing waits");
 
     jpp_ok(jpp_owners_start(serving, server), "another start");
     jpp_serve(2, jpp_memory + 2);
     jpp_is_u64(jpp_owner_of(jpp_memory + 2), a, "knows them again");
     jpp_owners_stop();
+}
+
+
+/* As many connections as a large server has, which are all for one server and
+   location. */
+
+static uint64_t
+jpp_wide_number(uint32_t index)
+{
+    return jpp_wide[index].number;
+}
+
+
+static uint32_t
+jpp_wide_served(uint32_t index, const uintptr_t *words, uint32_t n,
+    uintptr_t *waits)
+{
+    (void) index;
+    (void) words;
+    (void) n;
+
+    *waits = JPP_SERVING_NEXT;
+
+    return JPP_OWNER_NONE;
+}
+
+
+static uint32_t
+jpp_wide_meanwhile(uint32_t index)
+{
+    jpp_ok(index < JPP_WIDE, "index %u is one", index);
+
+    return jpp_server;
+}
+
+
+static __attribute__((noinline)) void
+jpp_serve_wide(unsigned index, void *p)
+{
+    jpp_connection_t  *volatile served;
+
+    __asm__ volatile ("" : "+r" (index));
+    served = &jpp_wide[index];
+
+    jpp_take(p);
+    __asm__ volatile ("" : : "r" (served) : "memory");
+    served = NULL;
+}
+
+
+static void
+jpp_test_wide(uint32_t a)
+{
+    char                   *p = jpp_memory + 900;
+    size_t                  size = JPP_WIDE * sizeof(jpp_connection_t);
+    uint32_t                i, last = JPP_WIDE - 1;
+    static jpp_serving_t    serving;
+    jpp_owners_server_t     server = { jpp_wide_served, jpp_wide_meanwhile,
+                                       jpp_due };
+
+    /* one more, which is none of them */
+
+    jpp_wide = mmap(NULL, size + sizeof(jpp_connection_t),
+                    PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0);
+
+    if (jpp_wide == MAP_FAILED) {
+        jpp_ok(false, "memory");
+        return;
+    }
+
+    jpp_wide[0].number = 1;
+    jpp_wide[last].number = 2;
+
+    serving.ranges[0].start = (uintptr_t) jpp_wide;
+    serving.ranges[0].size = sizeof(jpp_connection_t);
+    serving.n = JPP_WIDE;
+    serving.number = jpp_wide_number;
+    serving.number_at = offsetof(jpp_connection_t, number);
+    serving.open_at = offsetof(jpp_connection_t, is_open);
+    jpp_serving_init(&serving);
+
+    jpp_ok(jpp_owners_start(&serving, &server), "%u connections", JPP_WIDE);
+
+    for (i = 0; i < 10; i++) {
+        jpp_serve_wide(last, p + i);
+        jpp_serve_wide(0, p + 20 + i);
+    }
+
+    jpp_serve_wide(JPP_WIDE, p + 40);
+    jpp_owners_settle_all();
+    jpp_set(last, 2, a);
+    jpp_ok(jpp_owners_wanted(JPP_WIDE, 3) == NULL, "no connection");
+
+    jpp_ok(jpp_owner_of(p) == a && jpp_owner_of(p + 9) == a,
+           "the last one has its own");
+    jpp_ok(jpp_owner_of(p + 20) == jpp_server
+           && jpp_owner_of(p + 29) == jpp_server, "and the first not");
+    jpp_is_u64(jpp_owner_of(p + 40), JPP_OWNER_LOOP, "nor what is none");
+
+    jpp_serve_wide(last, p + 50);
+    jpp_is_u64(jpp_owner_of(p + 50), a, "which it has again");
+
+    jpp_owners_stop();
+    munmap(jpp_wide, size + sizeof(jpp_connection_t));
 }
 
 
@@ -495,13 +819,15 @@ main(void)
     jpp_owners_server_t   server = { jpp_served, jpp_meanwhile, jpp_due };
 
     for (i = 0; i < JPP_SLOTS; i++) {
-        jpp_numbers[i] = 100 + i;
+        jpp_connections[i].number = 100 + i;
     }
 
     serving.ranges[0].start = (uintptr_t) jpp_connections;
     serving.ranges[0].size = sizeof(jpp_connection_t);
     serving.n = JPP_SLOTS;
     serving.number = jpp_number;
+    serving.number_at = offsetof(jpp_connection_t, number);
+    serving.open_at = offsetof(jpp_connection_t, is_open);
     jpp_serving_init(&serving);
 
     jpp_test_names();
@@ -521,8 +847,12 @@ main(void)
     jpp_test_find(a, b);
     jpp_test_wait(a, b);
     jpp_test_new(a, b);
+    jpp_test_kept(a, b);
+    jpp_test_far(a);
+    jpp_test_coroutine(a);
     jpp_test_many(a);
     jpp_test_again(&serving, &server, a);
+    jpp_test_wide(a);
     jpp_test_bound();
 
     return jpp_done();

@@ -45,7 +45,7 @@ static void
 jpp_try(uintptr_t word, uint32_t index, const char *what)
 {
     bool               is_found;
-    jpp_serving_one_t  one = { 0, UINT32_MAX };
+    jpp_serving_one_t  one = { 0, UINT32_MAX, UINT32_MAX };
 
     is_found = jpp_serving_is(&jpp_serving, word, &one);
 
@@ -62,13 +62,17 @@ jpp_try(uintptr_t word, uint32_t index, const char *what)
 static void
 jpp_test_words(void)
 {
-    uint32_t  none = UINT32_MAX;
+    uint32_t           none = UINT32_MAX;
+    jpp_serving_one_t  one;
 
     jpp_try((uintptr_t) &jpp_connections[0], 0, "the first connection");
     jpp_try((uintptr_t) &jpp_connections[JPP_SLOTS - 1], JPP_SLOTS - 1,
             "the last one");
     jpp_try((uintptr_t) &jpp_reads[7], 7, "a read event");
     jpp_try((uintptr_t) &jpp_writes[8], 8, "a write event");
+
+    jpp_ok(jpp_serving_is(&jpp_serving, (uintptr_t) &jpp_writes[8], &one)
+           && one.range == 2, "which is in the third range");
 
     jpp_try((uintptr_t) &jpp_connections[JPP_SLOTS], none, "one past it");
     jpp_try((uintptr_t) &jpp_connections[0] - 1, none, "before the first");
@@ -89,36 +93,42 @@ jpp_test_stacks(void)
     uintptr_t          words[JPP_SERVING_WORDS + 10] = { 0 };
     jpp_serving_one_t  one;
 
-    words[40] = (uintptr_t) &jpp_writes[3];
+    words[20] = (uintptr_t) &jpp_writes[3];
     words[30] = (uintptr_t) &jpp_connections[9];
-    words[20] = (uintptr_t) &jpp_reads[9] + 8;
+    words[40] = (uintptr_t) &jpp_reads[9] + 8;
     jpp_numbers[9] = 0;
 
     jpp_is_u64(jpp_serving_find(&jpp_serving, (uintptr_t) words, 100, &one),
-               41, "past a free one");
+               21, "past a free one");
     jpp_is_u64(one.index, 3, "the next");
 
     jpp_numbers[9] = 110;
 
     jpp_is_u64(jpp_serving_find(&jpp_serving, (uintptr_t) words, 100, &one),
-               31, "the innermost");
+               31, "the outermost");
     jpp_is_u64(one.number, 110, "as it is by now");
 
-    jpp_is_u64(jpp_serving_find(&jpp_serving, (uintptr_t) words, 30, &one), 0,
-               "not behind the end");
-    jpp_is_u64(jpp_serving_find(&jpp_serving, (uintptr_t) (words + 32), 9,
+    jpp_is_u64(jpp_serving_find(&jpp_serving, (uintptr_t) words, 30, &one),
+               21, "not behind the end");
+    jpp_is_u64(jpp_serving_find(&jpp_serving, (uintptr_t) words, 20, &one), 0,
+               "nor what is not there");
+    jpp_is_u64(jpp_serving_find(&jpp_serving, (uintptr_t) (words + 12), 9,
                                 &one),
                9, "from a place on");
 
-    words[40] = words[30] = 0;
-    words[JPP_SERVING_WORDS] = (uintptr_t) &jpp_connections[1];
+    jpp_is_u64(jpp_serving_find(&jpp_serving, (uintptr_t) words,
+                                JPP_SERVING_WORDS + 10, &one),
+               31, "as many words as the bound");
+
+    words[20] = words[30] = 0;
+    words[9] = (uintptr_t) &jpp_connections[1];
 
     jpp_is_u64(jpp_serving_find(&jpp_serving, (uintptr_t) words,
                                 JPP_SERVING_WORDS + 10, &one),
-               0, "and not behind the bound");
-    jpp_is_u64(jpp_serving_find(&jpp_serving, (uintptr_t) (words + 1),
+               0, "and none beyond it");
+    jpp_is_u64(jpp_serving_find(&jpp_serving, (uintptr_t) words,
                                 JPP_SERVING_WORDS + 9, &one),
-               JPP_SERVING_WORDS, "which is the last");
+               10, "which is the last");
 }
 
 
