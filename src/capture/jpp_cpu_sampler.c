@@ -24,8 +24,8 @@ jpp_cpu_sampler_receive(const jpp_signal_t *signal)
     jpp_mode_t         mode;
     jpp_cpu_thread_t  *thread;
 
-    thread = jpp_cpu_threads_find(&jpp_cpu_sampler.threads, signal->number,
-                                  &mode);
+    thread = jpp_cpu_timers_find(&jpp_cpu_sampler.threads, signal->number,
+                                 &mode);
 
     if (thread != NULL) {
         jpp_cpu_sampler_take(thread, mode, signal);
@@ -38,36 +38,33 @@ jpp_cpu_sampler_receive(const jpp_signal_t *signal)
 
 
 /*
- * The thread's clock knows what its timer does not: how late that is, and what
- * came before it was set anew.  Of two signals at a time the kernel may drop
- * one: what wall clock time is owed goes with either.
+ * Of two signals at a time the kernel may drop one: what wall clock time is
+ * owed goes with either.
  */
 
 static void
 jpp_cpu_sampler_take(jpp_cpu_thread_t *thread, jpp_mode_t mode,
     const jpp_signal_t *signal)
 {
-    uint64_t          from, to, count, nanos;
+    bool              has_run;
+    uint64_t          count, nanos;
+    jpp_cpu_span_t    span;
     jpp_cpu_sample_t  sample;
 
-    from = 0;
-    to = 0;
-
-    if (mode == JPP_MODE_CPU) {
-        to = jpp_cpu_threads_used(thread->tid);
-        from = __atomic_exchange_n(&thread->sampled, to, __ATOMIC_RELAXED);
-    }
+    has_run = mode == JPP_MODE_CPU
+              && jpp_cpu_timers_tick(&jpp_cpu_sampler.threads, thread, signal,
+                                     &span);
 
     count = __atomic_exchange_n(&thread->owed, 0, __ATOMIC_RELAXED);
     nanos = __atomic_exchange_n(&thread->owed_nanos, 0, __ATOMIC_RELAXED);
 
-    if (from < to || nanos != 0) {
+    if (has_run || nanos != 0) {
         jpp_cpu_sampler_look(thread, signal, &sample);
     }
 
-    if (from < to) {
+    if (has_run) {
         sample.count = 1 + (uint64_t) signal->missed;
-        jpp_cpu_sampler_ran(thread, from, to, &sample);
+        jpp_cpu_sampler_ran(thread, &span, &sample);
     }
 
     if (nanos != 0) {
@@ -109,8 +106,8 @@ jpp_cpu_sampler_passed(const jpp_cpu_sample_t *sample)
 
 
 void
-jpp_cpu_sampler_ran(const jpp_cpu_thread_t *thread, uint64_t from,
-    uint64_t to, jpp_cpu_sample_t *sample)
+jpp_cpu_sampler_ran(const jpp_cpu_thread_t *thread,
+    const jpp_cpu_span_t *span, jpp_cpu_sample_t *sample)
 {
     uint32_t           i;
     uint64_t           begun, count, most, frequency;
@@ -130,10 +127,10 @@ jpp_cpu_sampler_ran(const jpp_cpu_thread_t *thread, uint64_t from,
         }
 
         begun = jpp_cpu_sampler_begun(window, thread);
-        begun = begun > from ? begun : from;
+        begun = begun > span->from ? begun : span->from;
 
-        if (begun < to) {
-            sample->nanos = to - begun;
+        if (begun < span->to) {
+            sample->nanos = span->to - begun;
             most = sample->nanos * frequency / JPP_CPU_NANOS + 1;
             sample->count = count < most ? count : most;
 

@@ -14,9 +14,9 @@
 
 
 #include "jpp_backtrace.h"
+#include "jpp_cpu_timers.h"
 #include "jpp_cpu_window.h"
 #include "jpp_cut.h"
-#include "jpp_signal.h"
 
 
 #define JPP_CPU_NANOS  1000000000u
@@ -45,12 +45,11 @@ void jpp_cpu_sampler_receive(const jpp_signal_t *signal);
 void jpp_cpu_sampler_passed(const jpp_cpu_sample_t *sample);
 
 /*
- * [signal] Add SAMPLE, whose CPU time is what THREAD used when it had used FROM
- * until it had used TO, to the windows of CPU time: to each what came after it
- * was opened.
+ * [signal] Add SAMPLE, whose CPU time is SPAN of THREAD, to the windows of CPU
+ * time: to each what came after it was opened.
  */
-void jpp_cpu_sampler_ran(const jpp_cpu_thread_t *thread, uint64_t from,
-    uint64_t to, jpp_cpu_sample_t *sample);
+void jpp_cpu_sampler_ran(const jpp_cpu_thread_t *thread,
+    const jpp_cpu_span_t *span, jpp_cpu_sample_t *sample);
 
 /* A sample of THREAD, whose stack is unknown: CUT says why. */
 jpp_cpu_sample_t *jpp_cpu_sampler_blank(const jpp_cpu_thread_t *thread,

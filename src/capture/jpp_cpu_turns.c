@@ -105,7 +105,7 @@ jpp_cpu_turns_begin(jpp_cpu_window_t *window)
 
     for (i = 0; i < threads->n; i++) {
         if (threads->threads[i].tid != 0) {
-            window->used[i] = jpp_cpu_threads_used(threads->threads[i].tid);
+            window->used[i] = jpp_cpu_timers_used(threads->threads[i].tid);
         }
     }
 }
@@ -288,25 +288,27 @@ jpp_cpu_turns_clocks(void)
 static void
 jpp_cpu_turns_clock(jpp_cpu_thread_t *thread)
 {
-    uint64_t           from, to, count;
+    uint64_t           count;
+    jpp_cpu_span_t     span;
     jpp_cpu_sample_t  *sample;
 
-    from = __atomic_load_n(&thread->sampled, __ATOMIC_RELAXED);
-    to = jpp_cpu_threads_used(thread->tid);
+    span.from = __atomic_load_n(&thread->sampled, __ATOMIC_RELAXED);
+    span.to = jpp_cpu_timers_used(thread->tid);
 
-    count = to > from ? (to - from) * jpp_cpu_sampler.frequency[JPP_MODE_CPU]
-                        / JPP_CPU_NANOS
-                      : 0;
+    count = span.to > span.from
+            ? (span.to - span.from) * jpp_cpu_sampler.frequency[JPP_MODE_CPU]
+              / JPP_CPU_NANOS
+            : 0;
 
     /* it may take a signal at this moment */
 
     if (count != 0
-        && __atomic_compare_exchange_n(&thread->sampled, &from, to, 0,
+        && __atomic_compare_exchange_n(&thread->sampled, &span.from, span.to, 0,
                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
     {
         sample = jpp_cpu_sampler_blank(thread, JPP_CUT_DEAF);
 
         sample->count = count;
-        jpp_cpu_sampler_ran(thread, from, to, sample);
+        jpp_cpu_sampler_ran(thread, &span, sample);
     }
 }

@@ -109,8 +109,8 @@ jpp_cpu_wall_interrupt(jpp_cpu_thread_t *thread, uint64_t count,
     (void) __atomic_fetch_add(&thread->owed, count, __ATOMIC_RELAXED);
     (void) __atomic_fetch_add(&thread->owed_nanos, nanos, __ATOMIC_RELAXED);
 
-    number = jpp_cpu_threads_number(&jpp_cpu_sampler.threads, thread,
-                                    JPP_MODE_WALL);
+    number = jpp_cpu_timers_number(&jpp_cpu_sampler.threads, thread,
+                                   JPP_MODE_WALL);
 
     if (!jpp_signal_send(getpid(), thread->tid, JPP_SIGNAL_CPU, number)) {
         jpp_cpu_wall_give_up(thread, JPP_CUT_DEAF);

@@ -501,9 +501,9 @@ jpp_test_late(void)
     info.si_signo = SIGPROF;
     info.si_code = SI_QUEUE;
     info.si_value.sival_ptr = jpp_signal_value(JPP_SIGNAL_CPU,
-        jpp_cpu_threads_number(&jpp_cpu_sampler.threads,
-                               jpp_cpu_sampler.threads.threads,
-                               JPP_MODE_WALL));
+        jpp_cpu_timers_number(&jpp_cpu_sampler.threads,
+                              jpp_cpu_sampler.threads.threads,
+                              JPP_MODE_WALL));
 
     child = fork();
 
