@@ -79,6 +79,8 @@ jpp_heap_owners_read(jpp_owner_labels_t **owners, jpp_arena_t *arena,
         p = last + 1;
     }
 
+    jpp_owner_labels_as_frames(*owners);
+
     return JPP_OK;
 }
 
@@ -131,6 +133,12 @@ jpp_heap_owner(const jpp_owner_labels_t *owners, const char *p,
     {
         return owner < jpp_owner_labels_count(owners)
                ? owner : (uint32_t) JPP_OWNER_NONE;
+    }
+
+    /* there the next lines are threads of jemalloc's */
+
+    if (jpp_owner_labels_are_frames(owners)) {
+        return JPP_OWNER_NONE;
     }
 
     line = line != NULL && ++line != end

@@ -104,6 +104,15 @@ static const jpp_owned_t  jpp_owned[] = {
         "server (unknown);location (unknown);prog+0x300;prog+0x200 80\n" },
       "0x2001", false },
 
+    { "threads of jemalloc's",
+      JPP_TEST_HEAD("1") JPP_OWNED_STACK("10", "1")
+      JPP_OWNED_FRAME("20", " 0x2002") JPP_TEST_MAPS
+      "OWNERS:\n(unknown)\t(unknown)\na.example\t/b/\n",
+      "format=folded&by=location",
+      { "server a.example;location /b/;prog+0x300;prog+0x200 20\n",
+        "server (unknown);location (unknown);prog+0x300;prog+0x200 10\n" },
+      NULL, false },
+
     { "an upstream", JPP_OWNED_FRAMES "OWNERS:\n(unknown)\t(unknown)\n"
       "a.example\t/b/\tback\n", "format=folded&by=upstream",
       { "upstream back;prog+0x300;prog+0x200 21\n" }, "/b/", false },
