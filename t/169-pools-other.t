@@ -120,6 +120,12 @@ my %states = (
         path => 'large',
         classes => { 'upstream buffers' => 8 * 64 * $k },
     },
+    slices => {
+        about => 'so it is by HTTP/2, and all slices are there at once',
+        conf => 'slice 16k;' . proxy('proxy_set_header Range $slice_range;'),
+        path => 'small', http2 => 1,
+        classes => { 'upstream buffers' => 15 * 4 * $k },
+    },
     ( map { $_ => {
         about => "the upstream speaks $_",
         conf => "${_}_pass 127.0.0.1:$ports{$_}; ${_}_buffers 8 64k;

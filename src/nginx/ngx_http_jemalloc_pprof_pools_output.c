@@ -223,6 +223,9 @@ ngx_http_jemalloc_pprof_output_filler(ngx_http_jemalloc_pprof_walk_t *walk,
  * A pipe that has come to the end of the answer passes on all it has, and
  * forgets it.  Frames of HTTP/2, for example, are in no list of the request
  * then.  But it knows how many buffers it has made, and of which size.
+ *
+ * Subrequests share a pool: of their pipes, those that were seen already have
+ * their part of what has a name.
  */
 
 void
@@ -243,7 +246,14 @@ ngx_http_jemalloc_pprof_output_passed(ngx_http_jemalloc_pprof_walk_t *walk,
     }
 
     p = r->upstream->pipe;
-    left = p->allocated;
+
+    if (walk->scope.passed_size != (size_t) p->bufs.size) {
+        walk->scope.passed_size = p->bufs.size;
+        walk->scope.n_passed = 0;
+    }
+
+    walk->scope.n_passed += p->allocated;
+    left = walk->scope.n_passed;
 
     larges = jpp_vec_items(walk->scope.larges,
                            ngx_http_jemalloc_pprof_large_t);

@@ -85,6 +85,7 @@ ngx_http_jemalloc_pprof_request_count(ngx_http_jemalloc_pprof_walk_t *walk,
 
     ngx_http_jemalloc_pprof_scope_push(walk, r->pool);
     ngx_http_jemalloc_pprof_count_pool(walk, r->pool, owner);
+    walk->scope.passed_size = 0;
 
     ngx_http_jemalloc_pprof_others_client(walk, c, r->connection->log, r->pool,
                                           owner, NULL);

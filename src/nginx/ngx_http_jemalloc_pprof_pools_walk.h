@@ -109,6 +109,8 @@ typedef struct {
     ngx_http_jemalloc_pprof_extent_t
                            base;
     ngx_uint_t             n_unnamed;  /* larges above base, of class OTHER */
+    ngx_int_t              n_passed;   /* buffers that pipes have made, those */
+    size_t                 passed_size;    /* of a request, each of this size */
     ngx_uint_t             n_left;     /* blocks and large allocations that */
                                        /*   may be counted in this visit */
     ngx_uint_t             n_looks;    /* at blocks, in chains */
