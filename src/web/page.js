@@ -152,7 +152,7 @@ function grow() {
     page.owners = ownersOf(page.stacks, page.m);
     giveColours(page.owners.map((one) => one.owner));
     page.scene = isTable() ? null : makeScene();
-    giveColours(frames.owners);
+    giveColours(new Set(frames.owners));
     page.timings.grow = performance.now() - begun;
   } catch (error) {
     complain(error);
@@ -402,10 +402,11 @@ function showSum() {
 
 /* The owners that are in the graph and have nothing themselves. */
 function mereCallers() {
-  const there = new Set();
+  const isThere = [];
   for (const { frame } of page.scene ? page.scene.trees : []) {
-    for (const one of frame) there.add(frames.owners[one]);
+    for (const one of frame) isThere[one] = true;
   }
+  const there = new Set(frames.owners.filter((_, i) => isThere[i]));
   for (const { owner } of page.owners) there.delete(owner);
   return [...OWNERS.keys()].filter((owner) => there.has(owner));
 }

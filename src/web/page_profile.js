@@ -279,6 +279,7 @@ async function unpack(bytes) {
 
 function fromBase64(text) {
   try {
+    if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
     const binary = atob(text), bytes = new Uint8Array(binary.length);
     for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
     return bytes;

@@ -117,11 +117,11 @@ class Sum {
   seen = 0;
   variance = 0;
 
-  add({ after, before, seen, variance }, i, sign = 1) {
-    this.after += sign * after[i];
-    this.before += sign * before[i];
-    this.seen += sign * seen[i];
-    this.variance += sign * variance[i];
+  add(columns, i) {
+    this.after += columns.after[i];
+    this.before += columns.before[i];
+    this.seen += columns.seen[i];
+    this.variance += columns.variance[i];
     return this;
   }
 

@@ -52,7 +52,8 @@ function functionsOf(stacks, m) {
 function ownersOf(stacks, m) {
   const all = new Map();
   for (const { owner, row } of stacks) {
-    have(all, owner, () => ({ owner, cum: new Sum() })).cum.add(m, row);
+    if (!all.has(owner)) all.set(owner, { owner, cum: new Sum() });
+    all.get(owner).cum.add(m, row);
   }
   return [...all.values()].sort((p, q) =>
     Math.abs(q.cum.after) - Math.abs(p.cum.after));

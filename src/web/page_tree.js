@@ -44,19 +44,22 @@ class Tree {
 
   /* The sums M of the LEAVES, a node and its row each, add up to the root's. */
   finish(m, leaves, which) {
-    const { n, parent } = this;
-    const addUp = (column) => {
-      for (let i = n - 1; i > 0; i--) column[parent[i]] += column[i];
-    };
+    const { n } = this;
     for (const name of LINKS) this[name] = this[name].subarray(0, n);
     for (const name of SUMS) {
       const column = this[name] = new Float64Array(n), values = m[name];
       for (const { node, row } of leaves) column[node] += values[row];
     }
-    const widths = m.isDifference && this.widths(which);
-    if (widths) addUp(widths);
-    for (const name of SUMS) addUp(this[name]);
-    this.width = widths || this.after;
+    const { parent, after, before, seen, variance } = this;
+    const width = this.width = m.isDifference ? this.widths(which) : after;
+    for (let i = n - 1; i > 0; i--) {
+      const up = parent[i];
+      if (width !== after) width[up] += width[i];
+      after[up] += after[i];
+      before[up] += before[i];
+      seen[up] += seen[i];
+      variance[up] += variance[i];
+    }
     this.x = new Float64Array(n);
     this.opened = Array(n);
     this.slots = null;
@@ -133,9 +136,12 @@ class Tree {
 
   /* What NODE has with what it calls or, isSelf, without. */
   sum(node, isSelf) {
-    const sum = new Sum().add(this, node);
-    const children = isSelf ? this.childrenOf(node) : [];
-    return children.reduce((all, child) => all.add(this, child, -1), sum);
+    const sum = new Sum().add(this, node), rest = new Sum();
+    for (const child of isSelf ? this.childrenOf(node) : []) {
+      rest.add(this, child);
+    }
+    for (const name of SUMS) sum[name] -= rest[name];
+    return sum;
   }
 }
 
