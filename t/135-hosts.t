@@ -160,6 +160,10 @@ sub foreign {
         ) {
             my $answer = ask($host, @$_);
 
+            # newer nginx refuse what is no host at all themselves
+
+            next if $host eq '[::1' && $answer->{status} == 400;
+
             is($answer->{status}, 421, "$host: @$_");
             is($answer->{body}, "$why\n", 'the reason and the cure');
         }

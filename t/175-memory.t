@@ -18,7 +18,7 @@ use Time::HiRes qw(sleep);
 use lib dirname(__FILE__) . '/lib';
 
 use JppNginx qw( memory slurp wait_until );
-use JppRun qw( subtests );
+use JppRun qw( lua_modules subtests );
 
 # what hangs ends
 alarm 300;
@@ -26,9 +26,8 @@ alarm 300;
 my $tree = 'location /debug/pprof/ { jemalloc_pprof control=on; }';
 
 # Debian's modules; elsewhere these subtests are left out
-my $modules = '/usr/lib/nginx/modules';
-my $has_lua = sub { -e "$modules/ngx_http_lua_module.so"
-                    && !JppRun::is_linked() };
+my $load_lua = lua_modules();
+my $has_lua = sub { $load_lua ne '' && !JppRun::is_linked() };
 
 my $mib = 1024 * 1024;
 
@@ -242,8 +241,7 @@ sub rss_anon {
 
 sub lua {
     my $nginx = JppNginx->start(
-        main => "load_module $modules/ndk_http_module.so;
-                 load_module $modules/ngx_http_lua_module.so;",
+        main => $load_lua,
         conf => 'prof:true,prof_active:false',
         server => "$tree location /grow { content_by_lua_block {
             leak = {}
@@ -271,8 +269,7 @@ sub lua {
 
 sub kept_loop {
     my $nginx = JppNginx->start(
-        main => "load_module $modules/ndk_http_module.so;
-                 load_module $modules/ngx_http_lua_module.so;",
+        main => $load_lua,
         server => "$tree location /work { content_by_lua_block {
             local start = os.clock()
             while os.clock() - start < 1.3 do end

@@ -18,7 +18,7 @@ use Test::More;
 use lib dirname(__FILE__) . '/lib';
 
 use JppNginx qw( is_root slurp wait_until );
-use JppRun qw( subtests );
+use JppRun qw( lua_modules subtests );
 
 # what hangs ends
 alarm 300;
@@ -27,11 +27,8 @@ my $tree = 'location /debug/pprof/ { jemalloc_pprof control=on; }';
 my $memory = '/debug/pprof/memory';
 
 # Debian's modules; elsewhere these subtests are left out
-my $modules = '/usr/lib/nginx/modules';
-my $has_lua = sub { -e "$modules/ngx_http_lua_module.so"
-                    && !JppRun::is_linked() };
-my $load_lua = "load_module $modules/ndk_http_module.so;
-                load_module $modules/ngx_http_lua_module.so;";
+my $load_lua = lua_modules();
+my $has_lua = sub { $load_lua ne '' && !JppRun::is_linked() };
 
 my $mib = 1024 * 1024;
 
@@ -345,7 +342,7 @@ sub table {
     like($answer->{body}, qr/^ *bytes +% +set aside +known +what$/m,
          'its columns');
     like($answer->{body},
-         qr/^ *[\d.]+[ ][KM]iB[ ]+[\d.]+[ ]+[\d.]+[ ][KM]iB[ ]+
+         qr/^[ ]*[\d.]+[ ][KM]iB[ ]+[\d.]+[ ]+[\d.]+[ ][KM]iB[ ]+
             (?:exact|bound|estimate)[ ]+connection[ ]slots$/mx,
          'a row');
     like($answer->{body}, qr/^beside that, in the kernel: page tables /m,

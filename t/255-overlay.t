@@ -18,6 +18,7 @@ use Test::More;
 use lib dirname(__FILE__) . '/lib';
 
 use JppNginx qw( has_jemalloc is_root slurp );
+use JppRun qw( binary );
 
 # what hangs ends
 alarm 600;
@@ -32,6 +33,7 @@ END
 
 plan skip_all => 'there is no jemalloc' unless has_jemalloc();
 plan skip_all => 'only root can mount an overlay' unless is_root();
+plan skip_all => 'this nginx is not below /usr' unless binary() =~ m{^/usr/};
 plan skip_all => 'no overlay can be mounted here'
     if system(@overlay, 'true') >> 8;
 
