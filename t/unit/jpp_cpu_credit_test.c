@@ -62,6 +62,7 @@ static void jpp_test_missed(bool is_deaf);
 static void jpp_test_newcomer(void);
 static void jpp_test_name(void);
 static void jpp_test_moment(void);
+static void jpp_test_come_and_go(void);
 static void jpp_test_owed(void);
 static void jpp_test_wall_ends(void);
 static void jpp_test_wall_is_whole(void);
@@ -108,6 +109,7 @@ main(void)
     jpp_test_newcomer();
     jpp_test_name();
     jpp_test_moment();
+    jpp_test_come_and_go();
     jpp_test_owed();
     jpp_test_wall_ends();
     jpp_test_wall_is_whole();
@@ -776,6 +778,66 @@ jpp_test_moment(void)
 
     jpp_cpu_close(window);
     jpp_stop(thread);
+}
+
+
+static void *
+jpp_comes_and_goes(void *data)
+{
+    sigset_t  set;
+
+    if (data != NULL) {
+        (void) sigfillset(&set);
+        (void) pthread_sigmask(SIG_BLOCK, &set, NULL);
+    }
+
+    jpp_burn(JPP_MS);
+
+    return NULL;
+}
+
+
+/* Hundreds of threads while windows of both modes begin and end. */
+
+static void
+jpp_test_come_and_go(void)
+{
+    unsigned           i, n;
+    uint64_t           sum, used;
+    pthread_t          threads[8];
+    jpp_cpu_window_t  *window, *other;
+
+    used = jpp_time(CLOCK_PROCESS_CPUTIME_ID);
+    window = jpp_opened(JPP_MODE_CPU, 500);
+
+    for (i = 0; i < 20; i++) {
+
+        other = jpp_opened(i % 2 ? JPP_MODE_WALL : JPP_MODE_CPU, 1 + 49 * i);
+
+        for (n = 0; n < 8; n++) {
+            (void) pthread_create(&threads[n], NULL, jpp_comes_and_goes,
+                                  n % 2 ? other : NULL);
+        }
+
+        for (n = 0; n < 8; n++) {
+            (void) pthread_join(threads[n], NULL);
+        }
+
+        jpp_cpu_close(other);
+    }
+
+    jpp_burn(20 * JPP_MS);
+    jpp_ended(window);
+    used = jpp_time(CLOCK_PROCESS_CPUTIME_ID) - used;
+
+    sum = jpp_sum(window, NULL);
+    jpp_ok(sum > 0 && sum <= used, "threads that come and go: %" PRIu64 " of %"
+           PRIu64, sum, used);
+
+    jpp_cpu_close(window);
+    jpp_cpu_exit();
+
+    jpp_is_u64(jpp_cpu_sampler.threads.n, 0, "nobody is sampled any more");
 }
 
 
