@@ -35,12 +35,12 @@ typedef struct {
 } jpp_owners_t;
 
 
-static jpp_samples_found_t jpp_owners_find(uint32_t *hint);
-static jpp_samples_found_t jpp_owners_find_out(uint32_t *hint,
+static jpp_samples_found_t jpp_owners_find(uint32_t hints[2]);
+static jpp_samples_found_t jpp_owners_find_out(uint32_t hints[2],
     uintptr_t frame) __attribute__((noinline));
-static uint32_t jpp_owners_hint(const jpp_owners_look_t *look,
-    uintptr_t frame);
-static bool jpp_owners_again(uint32_t hint, uintptr_t frame,
+static void jpp_owners_hints(const jpp_owners_look_t *look, uintptr_t frame,
+    uint32_t hints[2]);
+static bool jpp_owners_again(const uint32_t hints[2], uintptr_t frame,
     const jpp_owners_words_t *stack, jpp_owners_look_t *look);
 static inline bool jpp_owners_is_open(const jpp_serving_one_t *one);
 static void jpp_owners_late(const jpp_owners_look_t *look,
@@ -96,7 +96,7 @@ jpp_owners_stop(void)
 
 
 /*
- * The same stack has what it carries down at the same place, HINT.  Where a
+ * The same stack has what it carries down at the same places.  Where a
  * connection that serves one at a time had nobody yet, it has none again, or
  * one that what waits will be given in any case.
  *
@@ -105,26 +105,28 @@ jpp_owners_stop(void)
  */
 
 static jpp_samples_found_t
-jpp_owners_find(uint32_t *hint)
+jpp_owners_find(uint32_t hints[2])
 {
-    uintptr_t             frame, address;
+    uintptr_t             frame, address, inner;
     jpp_owners_last_t    *last;
     jpp_samples_found_t   found;
 
     frame = (uintptr_t) __builtin_frame_address(0);
-    address = frame + (*hint & ~JPP_OWNERS_BITS);
+    address = frame + (hints[0] & ~JPP_OWNERS_BITS);
+    inner = frame + (hints[1] & ~JPP_OWNERS_BITS);
     last = &jpp_owners.last;
 
-    if ((*hint & JPP_OWNERS_EARLY) == 0
+    if ((hints[0] & JPP_OWNERS_EARLY) == 0
         || jpp_owners.outermost - address > JPP_OWNERS_STACK
-        || jpp_frame_word(address) != last->words[jpp_owners_range(*hint)]
+        || jpp_frame_word(address) != last->words[jpp_owners_range(hints[0])]
+        || jpp_frame_word(inner) != last->words[jpp_owners_range(hints[1])]
         || *last->number != last->slot->number
         || *last->open == -1
         || last->slot->generation != jpp_samples.generation
         || last->slot->last == JPP_OWNER_NONE
         || jpp_owners_waits.is_busy)
     {
-        return jpp_owners_find_out(hint, frame);
+        return jpp_owners_find_out(hints, frame);
     }
 
     found.owner = last->slot->last;
@@ -141,7 +143,7 @@ jpp_owners_find(uint32_t *hint)
  */
 
 static jpp_samples_found_t
-jpp_owners_find_out(uint32_t *hint, uintptr_t frame)
+jpp_owners_find_out(uint32_t hints[2], uintptr_t frame)
 {
     jpp_owners_look_t    look;
     jpp_owners_words_t   stack;
@@ -160,10 +162,9 @@ jpp_owners_find_out(uint32_t *hint, uintptr_t frame)
         return found;
     }
 
-    if (!jpp_owners_again(*hint, frame, &stack, &look)) {
+    if (!jpp_owners_again(hints, frame, &stack, &look)) {
         jpp_owners_look(&stack, &look);
-
-        *hint = look.address > frame ? jpp_owners_hint(&look, frame) : 0;
+        jpp_owners_hints(&look, frame, hints);
     }
 
     found.owner = look.owner;
@@ -176,24 +177,39 @@ jpp_owners_find_out(uint32_t *hint, uintptr_t frame)
 }
 
 
-static uint32_t
-jpp_owners_hint(const jpp_owners_look_t *look, uintptr_t frame)
+static void
+jpp_owners_hints(const jpp_owners_look_t *look, uintptr_t frame,
+    uint32_t hints[2])
 {
-    return (uint32_t) (look->address - frame) | look->one.range << 1
-           | (look->waits == JPP_SERVING_NEXT ? JPP_OWNERS_EARLY : 0);
+    hints[0] = 0;
+
+    if (look->address > frame && look->inner > frame) {
+        hints[0] = (uint32_t) (look->address - frame) | look->one.range << 1
+                   | (look->waits == JPP_SERVING_NEXT ? JPP_OWNERS_EARLY : 0);
+        hints[1] = (uint32_t) (look->inner - frame) | look->inner_range << 1;
+    }
 }
 
 
+/* Both words have to agree. */
+
 static bool
-jpp_owners_again(uint32_t hint, uintptr_t frame,
+jpp_owners_again(const uint32_t hints[2], uintptr_t frame,
     const jpp_owners_words_t *stack, jpp_owners_look_t *look)
 {
-    look->address = frame + (hint & ~JPP_OWNERS_BITS);
+    uintptr_t           inner;
+    jpp_serving_one_t   one;
 
-    if (hint == 0
+    look->address = frame + (hints[0] & ~JPP_OWNERS_BITS);
+    inner = frame + (hints[1] & ~JPP_OWNERS_BITS);
+
+    if (hints[0] == 0
         || look->address - stack->address >= stack->n * sizeof(uintptr_t)
         || !jpp_serving_is(&jpp_owners_known.serving,
-                           jpp_frame_word(look->address), &look->one))
+                           jpp_frame_word(look->address), &look->one)
+        || !jpp_serving_is(&jpp_owners_known.serving, jpp_frame_word(inner),
+                           &one)
+        || one.index != look->one.index)
     {
         return false;
     }
@@ -201,7 +217,7 @@ jpp_owners_again(uint32_t hint, uintptr_t frame,
     look->owner = JPP_OWNER_NONE;
     look->waits = JPP_SERVING_NEXT;
 
-    if ((hint & JPP_OWNERS_EARLY) != 0
+    if ((hints[0] & JPP_OWNERS_EARLY) != 0
         && jpp_owners_is_open(&look->one))
     {
         return true;

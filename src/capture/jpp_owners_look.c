@@ -8,16 +8,29 @@
 
 
 /* words of the JPP_SERVING_WORDS that are the outermost */
-#define JPP_OWNERS_OUTER   512
+#define JPP_OWNERS_OUTER   256
+
+/* connections that are told apart; others are left over from earlier calls */
+#define JPP_OWNERS_SEEN    8
 
 /* until jpp_owners_base(): who serves is called from about where who calls
    jpp_owners_start() is */
 #define JPP_OWNERS_ABOVE   (256 * sizeof(uintptr_t))
 
 
+/* a connection, and how many words name it */
+typedef struct {
+    jpp_owners_look_t     look;
+    uint32_t              n;
+} jpp_owners_seen_t;
+
+
 static bool jpp_owners_scan(const jpp_owners_words_t *words,
     const jpp_owners_words_t *stack, jpp_owners_look_t *look);
-static bool jpp_owners_nobody(jpp_owners_look_t *look);
+static uint32_t jpp_owners_see(const jpp_owners_words_t *words,
+    jpp_owners_seen_t seen[JPP_OWNERS_SEEN]);
+static const jpp_owners_seen_t *jpp_owners_choose(jpp_owners_seen_t *seen,
+    uint32_t n, const jpp_owners_words_t *stack, uint32_t *first);
 
 
 jpp_owners_known_t  jpp_owners_known;
@@ -52,36 +65,38 @@ jpp_owners_base(uintptr_t base)
 }
 
 
-/* Where there are more than the bound, functions have large arrays between
-   those that serve and what they do for that. */
+/* Further in than the outermost there may be more than the bound: functions
+   have large arrays between those that serve and what they do for that. */
 
 void
 jpp_owners_look(const jpp_owners_words_t *stack, jpp_owners_look_t *look)
 {
-    jpp_owners_words_t  outer, inner;
+    uint32_t            n;
+    jpp_owners_words_t  words;
 
     look->first = jpp_owners_known.serving.n;
-    look->is_accepting = false;
 
-    inner = outer = *stack;
+    n = stack->n;
 
     if (stack->address < jpp_owners_known.base) {
-        outer.n = (uint32_t) ((jpp_owners_known.base - stack->address)
-                              / sizeof(uintptr_t));
+        n = (uint32_t) ((jpp_owners_known.base - stack->address)
+                        / sizeof(uintptr_t));
     }
 
-    if (outer.n <= JPP_SERVING_WORDS) {
-        (void) jpp_owners_scan(&outer, stack, look);
+    words.n = n < JPP_OWNERS_OUTER ? n : JPP_OWNERS_OUTER;
+    words.address = stack->address + (n - words.n) * sizeof(uintptr_t);
+
+    if (jpp_owners_scan(&words, stack, look)) {
         return;
     }
 
-    inner.n = JPP_SERVING_WORDS - JPP_OWNERS_OUTER;
-    outer.address += (outer.n - JPP_OWNERS_OUTER) * sizeof(uintptr_t);
-    outer.n = JPP_OWNERS_OUTER;
+    n -= words.n;
 
-    if (!jpp_owners_scan(&outer, stack, look)) {
-        (void) jpp_owners_scan(&inner, stack, look);
-    }
+    words.n = n < JPP_SERVING_WORDS - JPP_OWNERS_OUTER
+              ? n : JPP_SERVING_WORDS - JPP_OWNERS_OUTER;
+    words.address = stack->address;
+
+    (void) jpp_owners_scan(&words, stack, look);
 }
 
 
@@ -89,12 +104,40 @@ static bool
 jpp_owners_scan(const jpp_owners_words_t *words,
     const jpp_owners_words_t *stack, jpp_owners_look_t *look)
 {
-    bool               is_found;
-    uint32_t           i, owner;
-    uintptr_t          waits;
-    jpp_serving_one_t  one;
+    uint32_t                  n, first;
+    jpp_owners_seen_t         seen[JPP_OWNERS_SEEN];
+    const jpp_owners_seen_t  *chosen;
 
-    is_found = false;
+    first = look->first;
+    n = jpp_owners_see(words, seen);
+    chosen = jpp_owners_choose(seen, n, stack, &first);
+
+    if (chosen != NULL) {
+        *look = chosen->look;
+        return true;
+    }
+
+    look->first = first;
+    look->address = 0;
+    look->waits = 0;
+    look->owner = first != jpp_owners_known.serving.n
+                  ? jpp_owners_known.server.meanwhile(first) : JPP_OWNER_LOOP;
+
+    return false;
+}
+
+
+/* The outermost is the first. */
+
+static uint32_t
+jpp_owners_see(const jpp_owners_words_t *words,
+    jpp_owners_seen_t seen[JPP_OWNERS_SEEN])
+{
+    uint32_t            i, k, n;
+    jpp_serving_one_t   one;
+    jpp_owners_look_t  *look;
+
+    n = 0;
 
     for (i = words->n; i != 0; i--) {
         i = jpp_serving_find(&jpp_owners_known.serving, words->address, i,
@@ -103,44 +146,71 @@ jpp_owners_scan(const jpp_owners_words_t *words,
             break;
         }
 
-        waits = 0;
-        owner = jpp_owners_served(one.index, stack, &waits);
+        for (k = 0; k < n && seen[k].look.one.index != one.index; k++) {
+            /* void */
+        }
 
-        if (waits == JPP_SERVING_OTHERS) {
-            look->is_accepting = true;
+        if (k == JPP_OWNERS_SEEN) {
+            continue;
+        }
 
-        } else if ((owner != JPP_OWNER_NONE || waits != 0)
-                   && (!is_found || one.number > look->one.number))
-        {
+        look = &seen[k].look;
+        look->inner = words->address + (i - 1) * sizeof(uintptr_t);
+        look->inner_range = one.range;
+
+        if (k == n) {
             look->one = one;
-            look->address = words->address + (i - 1) * sizeof(uintptr_t);
-            look->owner = owner;
-            look->waits = waits;
-            is_found = true;
+            look->address = look->inner;
+            seen[k].n = 0;
+            n++;
         }
 
-        if (is_found && !look->is_accepting) {
-            return true;
-        }
-
-        look->first = look->first != jpp_owners_known.serving.n
-                      ? look->first : one.index;
+        seen[k].n++;
     }
 
-    return is_found || jpp_owners_nobody(look);
+    return n;
 }
 
 
-static bool
-jpp_owners_nobody(jpp_owners_look_t *look)
+static const jpp_owners_seen_t *
+jpp_owners_choose(jpp_owners_seen_t *seen, uint32_t n,
+    const jpp_owners_words_t *stack, uint32_t *first)
 {
-    look->address = 0;
-    look->waits = 0;
-    look->owner = look->first != jpp_owners_known.serving.n
-                  ? jpp_owners_known.server.meanwhile(look->first)
-                  : JPP_OWNER_LOOP;
+    bool                      is_accepting, is_better;
+    uint32_t                  k;
+    jpp_owners_look_t        *look;
+    const jpp_owners_seen_t  *chosen;
 
-    return false;
+    is_accepting = false;
+    chosen = NULL;
+
+    for (k = 0; k < n; k++) {
+        look = &seen[k].look;
+        look->waits = 0;
+        look->owner = jpp_owners_served(look->one.index, stack, &look->waits);
+        look->first = *first;
+
+        if (look->waits == JPP_SERVING_OTHERS) {
+            is_accepting = true;
+        }
+
+        if (look->waits == JPP_SERVING_OTHERS
+            || (look->owner == JPP_OWNER_NONE && look->waits == 0))
+        {
+            *first = *first != jpp_owners_known.serving.n ? *first
+                                                          : look->one.index;
+            continue;
+        }
+
+        is_better = chosen == NULL
+                    || (is_accepting
+                        ? look->one.number > chosen->look.one.number
+                        : seen[k].n > chosen->n);
+
+        chosen = is_better ? &seen[k] : chosen;
+    }
+
+    return chosen;
 }
 
 

@@ -53,11 +53,13 @@ typedef struct {
 /* what names a connection, and what it is served for */
 typedef struct {
     jpp_serving_one_t     one;
-    uintptr_t             address;       /* of the word; 0: there is none */
+    uintptr_t             address;       /* of its outermost word; 0: there */
+                                         /*   is none */
+    uintptr_t             inner;         /* of its innermost that was seen, */
+    uint32_t              inner_range;   /*   and whose record that is */
     uintptr_t             waits;
     uint32_t              owner;
     uint32_t              first;         /* a connection that is for nobody */
-    bool                  is_accepting;
 } jpp_owners_look_t;
 
 
@@ -93,9 +95,10 @@ uint32_t jpp_owners_interrupted(const void *ucontext);
 bool jpp_owners_stack(uintptr_t address, jpp_owners_words_t *stack);
 
 /*
- * What STACK is for becomes LOOK: the outermost connection that has an owner,
- * or waits for one; further in than one that accepts others, the newest.  If
- * nobody has, the outermost has what it has in the meantime.
+ * What STACK is for becomes LOOK: of the connections that have an owner, or
+ * wait for one, that with the most words, and the outermost of several.  Where
+ * one accepts others, the newest.  If nobody has, the outermost has what it has
+ * in the meantime.
  */
 void jpp_owners_look(const jpp_owners_words_t *stack, jpp_owners_look_t *look);
 

@@ -206,7 +206,7 @@ jpp_samples_owned(uint32_t site, jpp_sample_at_t **waits)
 
     at = jpp_sites_at(&jpp_samples.sites, site);
 
-    found = jpp_samples.owners(&at->hint);
+    found = jpp_samples.owners(at->hints);
     *waits = found.waits;
 
     owned = found.owner != 0

@@ -63,9 +63,9 @@ typedef struct {
 
 /*
  * [signal] Who knows that, of the present call, in any thread (jpp_owners.h).
- * HINT is the stack's own: where to look first; 0 at first.
+ * HINTS are the stack's own: where to look first; 0 at first.
  */
-typedef jpp_samples_found_t (*jpp_samples_owners_pt)(uint32_t *hint);
+typedef jpp_samples_found_t (*jpp_samples_owners_pt)(uint32_t hints[2]);
 
 
 typedef struct {

@@ -53,7 +53,7 @@ typedef struct {
                   key;
     uint32_t      given;           /* the site that its samples were given to */
                                    /*   last; 0: none */
-    uint32_t      hint;            /* where its owner was found last */
+    uint32_t      hints[2];        /* where its owner was found last */
     uint64_t      reach;           /* bytes of stack that have the addresses, */
                                    /*   JPP_SITES_UNKNOWN, or _VARIES */
 

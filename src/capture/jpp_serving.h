@@ -1,8 +1,8 @@
 
 /*
  * Which connection a server is serving, as the words of a stack say: handlers
- * carry it down, so that some word points at it.  The outermost is that of the
- * event that is handled; further in some are left over from earlier calls.
+ * carry it down, so that some words point at it.  Others may be left over from
+ * earlier calls.
  *
  * A connection has a record in each of several arrays, at the same index.  A
  * word that points at the start of a record names the connection, if that has
