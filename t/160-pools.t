@@ -219,11 +219,16 @@ sub nobody {
     my $heap = $nginx->get('/debug/pprof/heap?format=jemalloc&worker=self');
     my ($bytes) = $heap->{body} =~ /^ *t\*: \d+: (\d+)/m;
 
-    # but for a little that this module does with sampling off
+    # but for a little that this module does with sampling off; 5.3.1 samples a
+    # large one as the size class that it would have had in 5.3.0
 
-    my $left = sum0(values %$held) - $bytes;
+    my $sum = sum0(values %$held);
+    my $left = $sum - $bytes;
+    my $is_exact = $nginx->get('/debug/pprof/status')->{body}
+                   =~ /"jemalloc": "5\.(?:[0-2]\.|3\.0)/;
 
-    ok($left >= 0 && $left < 4096, "what jemalloc has sampled, but $left");
+    ok($left >= ($is_exact ? 0 : -0.05 * $sum) && $left < 4096,
+       "what jemalloc has sampled, but $left");
 
     $nginx->stop;
 }
