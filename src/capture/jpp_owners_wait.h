@@ -58,7 +58,8 @@ typedef struct {
 } jpp_owners_wait_t;
 
 
-extern jpp_owners_wait_t  jpp_owners_waits;
+extern jpp_owners_wait_t  jpp_owners_waits
+    __attribute__((visibility("hidden")));
 
 
 /* Nothing waits for any of N connections; false: no memory. */

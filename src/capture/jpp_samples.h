@@ -82,8 +82,11 @@ typedef struct {
 } jpp_samples_t;
 
 
-extern JPP_SAMPLES_THREAD jpp_samples_thread_t  jpp_samples_thread;
-extern jpp_samples_t                            jpp_samples;
+/* of this object alone, so that their addresses are not looked up */
+extern JPP_SAMPLES_THREAD jpp_samples_thread_t  jpp_samples_thread
+    __attribute__((visibility("hidden")));
+extern jpp_samples_t                            jpp_samples
+    __attribute__((visibility("hidden")));
 
 
 /* Get the memory, which is done once; false: the kernel has none. */
