@@ -178,4 +178,4 @@ $(BENCHES):
 
 
 -include $(OBJECTS:.o=.d) $(TOOL:.o=.d) $(CHECKER:.o=.d) $(UNITS:=.d) \
-  $(LOAD:.o=.d) $(REPORT:.o=.d)
+  $(patsubst %.o,%.d,$(sort $(LOAD) $(REPORT) $(UNWIND) $(SAMPLER) $(CPU)))

@@ -9,6 +9,9 @@
  * which is what the kernel takes for one; and the receiver is called as often
  * without a signal.  The rows are medians, in nanoseconds.
  *
+ * Then the receiver has to look for owners, too: of a connection, which is in
+ * the first words that are looked at, and of nobody, in all of them.
+ *
  * All signals come from the same place, so that the rules of the unwinder are
  * cached; and of them all one stack is kept.
  */
@@ -29,6 +32,8 @@
 
 #include "jpp_cpu.h"
 #include "jpp_cpu_sampler.h"
+#include "jpp_owner_names.h"
+#include "jpp_owners.h"
 
 #include "../jpp_bench_clock.h"
 
@@ -41,6 +46,9 @@
 #define JPP_BENCH_SCANS    4
 
 
+#define JPP_BENCH_SLOTS    512
+
+
 typedef void (*jpp_bench_pt)(void);
 
 
@@ -50,11 +58,23 @@ typedef struct {
 } jpp_bench_row_t;
 
 
+typedef struct {
+    uint64_t        words[28];
+    uint64_t        number;
+    int             is_open;
+} jpp_bench_connection_t;
+
+
+static void jpp_bench_deep(unsigned depth, const jpp_bench_row_t *rows,
+    size_t n);
+
+
 static ucontext_t           jpp_bench_here;
 static uint32_t             jpp_bench_number;
 static pid_t                jpp_bench_tid;
 static unsigned             jpp_bench_rounds = JPP_BENCH_SIGNALS;
-static volatile sig_atomic_t  jpp_bench_seen;
+static volatile sig_atomic_t   jpp_bench_seen;
+static jpp_bench_connection_t  jpp_bench_connections[JPP_BENCH_SLOTS];
 
 
 static void
@@ -106,9 +126,17 @@ static const jpp_bench_row_t  jpp_bench_rows[] = {
     { "its receiver alone", jpp_bench_call },
 };
 
+static const jpp_bench_row_t  jpp_bench_of_one = {
+    "its receiver, of a connection", jpp_bench_call
+};
+
+static const jpp_bench_row_t  jpp_bench_of_nobody = {
+    "its receiver, of nobody", jpp_bench_call
+};
+
 
 static void
-jpp_bench_measure(void)
+jpp_bench_measure(const jpp_bench_row_t *rows, size_t n_rows)
 {
     size_t     i;
     unsigned   n;
@@ -121,15 +149,15 @@ jpp_bench_measure(void)
 
     getcontext(&jpp_bench_here);
 
-    for (i = 0; i < sizeof(jpp_bench_rows) / sizeof(jpp_bench_row_t); i++) {
+    for (i = 0; i < n_rows; i++) {
 
         for (n = 0; n < jpp_bench_rounds; n++) {
             start = jpp_bench_now();
-            jpp_bench_rows[i].once();
+            rows[i].once();
             times[n] = jpp_bench_now() - start;
         }
 
-        printf("%-40s %8llu ns\n", jpp_bench_rows[i].name,
+        printf("%-40s %8llu ns\n", rows[i].name,
                (unsigned long long) jpp_bench_median(times, jpp_bench_rounds));
     }
 
@@ -138,16 +166,97 @@ jpp_bench_measure(void)
 
 
 static __attribute__((noinline)) void
-jpp_bench_deep(unsigned depth)
+jpp_bench_deep(unsigned depth, const jpp_bench_row_t *rows, size_t n)
 {
     if (depth > 0) {
-        jpp_bench_deep(depth - 1);
+        jpp_bench_deep(depth - 1, rows, n);
 
     } else {
-        jpp_bench_measure();
+        jpp_bench_measure(rows, n);
     }
 
     __asm__ volatile ("" : : : "memory");
+}
+
+
+static uint64_t
+jpp_bench_connection_number(uint32_t index)
+{
+    return jpp_bench_connections[index].number;
+}
+
+
+static uint32_t
+jpp_bench_served(uint32_t index, const uintptr_t *words, uint32_t n,
+    uintptr_t *waits)
+{
+    (void) index;
+    (void) words;
+    (void) n;
+    (void) waits;
+
+    return JPP_OWNER_OTHERS;
+}
+
+
+static uint32_t
+jpp_bench_meanwhile(uint32_t index)
+{
+    (void) index;
+
+    return JPP_OWNER_NONE;
+}
+
+
+static void
+jpp_bench_due(void)
+{
+}
+
+
+static bool
+jpp_bench_own(void)
+{
+    unsigned             i;
+    jpp_serving_t        serving;
+    jpp_owners_server_t  server = { jpp_bench_served, jpp_bench_meanwhile,
+                                    jpp_bench_due };
+
+    for (i = 0; i < JPP_BENCH_SLOTS; i++) {
+        jpp_bench_connections[i].number = i + 1;
+    }
+
+    memset(&serving, 0, sizeof(serving));
+    serving.ranges[0].start = (uintptr_t) jpp_bench_connections;
+    serving.ranges[0].size = sizeof(jpp_bench_connection_t);
+    serving.n = JPP_BENCH_SLOTS;
+    serving.number = jpp_bench_connection_number;
+    serving.number_at = offsetof(jpp_bench_connection_t, number);
+    serving.open_at = offsetof(jpp_bench_connection_t, is_open);
+
+    jpp_serving_init(&serving);
+
+    return jpp_owners_start(&serving, &server);
+}
+
+
+/* WORD is the outermost of all that may be looked at. */
+
+static __attribute__((noinline)) void
+jpp_bench_serve(const void *word, unsigned depth, const jpp_bench_row_t *row)
+{
+    const void *volatile  words[JPP_SERVING_WORDS];
+    unsigned              i;
+
+    for (i = 0; i < JPP_SERVING_WORDS; i++) {
+        words[i] = NULL;
+    }
+
+    words[JPP_SERVING_WORDS - 1] = word;
+
+    jpp_bench_deep(depth, row, 1);
+
+    (void) words[0];
 }
 
 
@@ -232,7 +341,17 @@ main(int argc, char **argv)
     /* the others are of main(), its callers, and what sends */
 
     depth = JPP_BENCH_DEPTH - 8;
-    jpp_bench_deep(depth);
+    jpp_bench_deep(depth, jpp_bench_rows,
+                   sizeof(jpp_bench_rows) / sizeof(jpp_bench_row_t));
+
+    if (!jpp_bench_own()) {
+        return 1;
+    }
+
+    jpp_owners_base((uintptr_t) __builtin_frame_address(0));
+
+    jpp_bench_serve(&jpp_bench_connections[7], depth, &jpp_bench_of_one);
+    jpp_bench_serve(NULL, depth, &jpp_bench_of_nobody);
 
     most = jpp_bench_most(window);
     count = most->count;
