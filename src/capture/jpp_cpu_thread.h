@@ -53,6 +53,7 @@ typedef struct {
     jpp_cpu_thread_t  threads[JPP_CPU_THREADS];
     uint32_t          n;           /* places in use lie below */
     uint32_t          n_seen;      /* in the last scan */
+    uint32_t          n_beyond;    /* of these: there is no place for them */
     uint32_t          n_deaf;
     uint32_t          scan;
     char              names[JPP_CPU_NAMES][JPP_LOOK_NAME];

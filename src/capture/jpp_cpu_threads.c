@@ -108,6 +108,7 @@ jpp_cpu_threads_scan(jpp_cpu_threads_t *threads, bool is_thorough,
 
     threads->scan++;
     threads->n_seen = 0;
+    threads->n_beyond = 0;
 
     while ((n = syscall(SYS_getdents64, fd, entries, sizeof(entries))) > 0) {
 
@@ -162,6 +163,7 @@ jpp_cpu_threads_see(jpp_cpu_threads_t *threads, pid_t tid, bool is_thorough)
     thread = jpp_cpu_threads_place(threads, tid);
 
     if (thread == NULL) {
+        threads->n_beyond++;
         return;
     }
 

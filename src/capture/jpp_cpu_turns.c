@@ -127,6 +127,7 @@ jpp_cpu_turns_remove(jpp_cpu_window_t *window)
                                                    : jpp_cpu_sampler_now();
     window->seen.threads = threads->n_seen;
     window->seen.deaf = threads->n_deaf;
+    window->seen.beyond = threads->n_beyond;
     window->seen.n_names = threads->n_names;
     memcpy(window->seen.names, threads->names, sizeof(window->seen.names));
 }

@@ -136,7 +136,8 @@ jpp_cpu_window_facts(const jpp_cpu_window_t *window, const char *why_early,
         { "idle", window->idle },
         { "waits", window->waits },
         { "threads", window->seen.threads },
-        { "deaf", window->seen.deaf }
+        { "deaf", window->seen.deaf },
+        { "beyond", window->seen.beyond }
     };
 
     for (i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {

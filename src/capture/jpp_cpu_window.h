@@ -24,6 +24,7 @@ typedef struct jpp_cpu_window_s  jpp_cpu_window_t;
 typedef struct {
     uint32_t          threads;     /* at its end */
     uint32_t          deaf;        /* of these */
+    uint32_t          beyond;      /* of these: no place for them */
     char              names[JPP_CPU_NAMES][JPP_LOOK_NAME];
     uint32_t          n_names;
 } jpp_cpu_seen_t;

@@ -122,6 +122,7 @@ jpp_times_add_up(jpp_times_sums_t *sums, const jpp_times_facts_t *facts,
     all->waits += facts->waits;
     all->threads += facts->threads;
     all->deaf += facts->deaf;
+    all->beyond += facts->beyond;
     all->owned += facts->owned;
     all->is_asked |= facts->is_asked;
 
@@ -222,6 +223,15 @@ jpp_times_describe_losses(jpp_profile_t *profile,
                                 "take no signal (they block SIGPROF, as those "
                                 "of aio threads do): their time is here "
                                 "without a stack", facts->deaf,
+                                facts->threads))
+    {
+        return false;
+    }
+
+    if (facts->beyond != 0
+        && !jpp_profile_comment(profile, "%" PRIu64 " of %" PRIu64 " threads "
+                                "are not in the profile: it has no room for "
+                                "more of one worker", facts->beyond,
                                 facts->threads))
     {
         return false;

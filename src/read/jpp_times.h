@@ -42,6 +42,7 @@ typedef struct {
     uint64_t          waits;          /* of other threads, for work */
     uint64_t          threads;
     uint64_t          deaf;           /* of these: no signal reaches them */
+    uint64_t          beyond;         /* of these: there was no room */
     uint64_t          owned;          /* samples that have an owner */
     bool              is_asked;       /* for owners */
 } jpp_times_facts_t;

@@ -35,7 +35,8 @@ static const jpp_times_key_t  jpp_times_keys[] = {
     { "idle ",          offsetof(jpp_times_facts_t, idle) },
     { "waits ",         offsetof(jpp_times_facts_t, waits) },
     { "threads ",       offsetof(jpp_times_facts_t, threads) },
-    { "deaf ",          offsetof(jpp_times_facts_t, deaf) }
+    { "deaf ",          offsetof(jpp_times_facts_t, deaf) },
+    { "beyond ",        offsetof(jpp_times_facts_t, beyond) }
 };
 
 

@@ -205,6 +205,9 @@ jpp_times_test_comments(void)
         { "threads 33\ndeaf 32\n", false,
           "32 of 33 threads take no signal (they block SIGPROF, as those of "
           "aio threads do): their time is here without a stack" },
+        { "threads 1030\nbeyond 6\n", false,
+          "6 of 1030 threads are not in the profile: it has no room for more "
+          "of one worker" },
         { "dropped 12\ndropped_nanos 120000000\n", false,
           "12 samples of 0.1 s were dropped: more different stacks than "
           "there is room for; ask for fewer seconds or a lower frequency" }
