@@ -588,6 +588,10 @@ jpp_test_far(uint32_t a)
 {
     char  *p = jpp_memory + 800;
 
+    /* main()'s frame may be large */
+
+    jpp_owners_base((uintptr_t) __builtin_frame_address(0));
+
     jpp_owners_now[21] = a;
 
     jpp_far(21, p);
