@@ -472,6 +472,14 @@ sub hangs {
     my ($one, $other) = $nginx->worker_pids;
     my $answer;
 
+    # both have begun: one that is stopped while it does may have a lock
+
+    ok(wait_until(sub {
+        $answer = $nginx->get($memory);
+        return ($answer->{status} // 0) == 200
+               && @{ decode_json($answer->{body})->{workers} } == 2;
+    }), 'two workers');
+
     # the one that does not answer itself
 
     kill 'STOP', $other;

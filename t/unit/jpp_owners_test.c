@@ -583,7 +583,7 @@ jpp_test_kept(uint32_t a, uint32_t b)
 /* The bound is on words that are looked at: some are the innermost, some the
    outermost. */
 
-static void
+static __attribute__((noinline)) void
 jpp_test_far(uint32_t a)
 {
     char  *p = jpp_memory + 800;
