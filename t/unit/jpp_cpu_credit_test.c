@@ -27,6 +27,7 @@
 #include "jpp_cpu_sampler.h"
 #include "jpp_cut.h"
 #include "jpp_test.h"
+#include "jpp_test_cpu.h"
 
 
 #define JPP_MS     UINT64_C(1000000)
@@ -69,7 +70,6 @@ static void jpp_test_wall_is_whole(void);
 
 static uint64_t jpp_time(clockid_t clock);
 static void jpp_burn(uint64_t nanos);
-static jpp_cpu_window_t *jpp_opened(jpp_mode_t mode, uint32_t frequency);
 static void jpp_ended(jpp_cpu_window_t *window);
 static uint64_t jpp_sum(const jpp_cpu_window_t *window, const char *name);
 static void jpp_scanned(uint32_t n);
@@ -253,29 +253,6 @@ jpp_burn(uint64_t nanos)
             jpp_work += i;
         }
     }
-}
-
-
-/* A window that has begun. */
-
-static jpp_cpu_window_t *
-jpp_opened(jpp_mode_t mode, uint32_t frequency)
-{
-    jpp_err_t          err = { 0 };
-    jpp_cpu_window_t  *window;
-
-    window = jpp_cpu_open(mode, frequency, &err);
-
-    if (window == NULL) {
-        jpp_ok(false, "a window: %s", err.text);
-        exit(1);
-    }
-
-    while (__atomic_load_n(&window->opened, __ATOMIC_ACQUIRE) == 0) {
-        (void) usleep(100);
-    }
-
-    return window;
 }
 
 

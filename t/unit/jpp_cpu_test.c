@@ -23,6 +23,7 @@
 
 #include "jpp_cpu.h"
 #include "jpp_cpu_sampler.h"
+#include "jpp_test_cpu.h"
 #include "jpp_test_dump.h"
 #include "jpp_times.h"
 
@@ -56,7 +57,6 @@ static void jpp_sleep(uint64_t nanos) __attribute__((noinline));
 static void jpp_wait_for_child(void) __attribute__((noinline));
 static void *jpp_thread(void *data);
 static uint64_t jpp_time(clockid_t clock);
-static jpp_cpu_window_t *jpp_opened(jpp_mode_t mode, uint32_t frequency);
 static bool jpp_is_within(uint64_t sum, uint64_t most);
 static char *jpp_text(jpp_cpu_window_t *window, const char *why_early);
 static char *jpp_report_of(const char *text, bool is_wall, const char *args);
@@ -170,29 +170,6 @@ jpp_wait_for_child(void)
     (void) waitpid(pid, NULL, 0);
 
     jpp_sum++;
-}
-
-
-/* A window that has begun. */
-
-static jpp_cpu_window_t *
-jpp_opened(jpp_mode_t mode, uint32_t frequency)
-{
-    jpp_err_t          err = { 0 };
-    jpp_cpu_window_t  *window;
-
-    window = jpp_cpu_open(mode, frequency, &err);
-
-    if (window == NULL) {
-        jpp_ok(false, "a window: %s", err.text);
-        exit(1);
-    }
-
-    while (__atomic_load_n(&window->opened, __ATOMIC_ACQUIRE) == 0) {
-        (void) usleep(100);
-    }
-
-    return window;
 }
 
 
