@@ -8,7 +8,7 @@ use FindBin;
 use lib "$FindBin::RealBin/lib";
 
 use Digest::SHA qw(sha256_base64);
-use JppRun qw( wait_until );
+use JppRun qw( halt wait_until );
 use JppSuite qw( blocks dial fleets profile quiet_log settled slurp table );
 use JSON::PP qw(decode_json);
 use POSIX qw(strftime);
@@ -365,7 +365,7 @@ sub late {
         return "$answer->{status} to $_\n" if $answer->{status} != 200;
     }
 
-    kill 'STOP', $victim->{pid};
+    halt($victim->{pid});
 
     my $wrong = eval { stopped($c, $victim) } // $@;
 

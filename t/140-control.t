@@ -7,7 +7,8 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 
-use JppSuite qw( contract dial options profile serve settled slurp );
+use JppRun qw(halt);
+use JppSuite qw( contract dial options profile serve settled );
 use JSON::PP qw(decode_json);
 use Test::More;
 
@@ -267,11 +268,7 @@ sub fill {
     for my $pid (@pids) {
         my @others = grep { $_ != $pid } @pids;
 
-        kill 'STOP', @others;
-
-        ok($server->soon(sub {
-            @others == grep { slurp("/proc/$_/stat") =~ /\) T / } @others;
-        }), 'the others are stopped');
+        ok(halt(@others), 'the others are stopped');
         is(dial()->ask('POST', '/large/symbol', \('x' x $len))->{status}, 200,
            "$len bytes for pid $pid");
 
@@ -554,7 +551,7 @@ sub stopped {
     my $why = qr/no answer within 500 ms \(jemalloc_pprof_timeout\): it is (?#
         )stopped, by a signal or a debugger \(state T[^()]*\)/;
 
-    kill 'STOP', $victim->{pid};
+    halt($victim->{pid});
 
     my $json = decode_json(in_time('')->{body});
 

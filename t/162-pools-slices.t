@@ -234,7 +234,7 @@ sub memory {
 
     # the other one accepts all of them
 
-    kill 'STOP', $self;
+    $nginx->signal('STOP', $self);
 
     my @clients = map {
         my $slow = $nginx->client;

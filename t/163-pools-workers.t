@@ -95,7 +95,7 @@ sub all {
     my ($other, $pid) = $nginx->workers_of($client);
     my @clients;
 
-    kill 'STOP', $other;
+    $nginx->signal('STOP', $other);
 
     # nginx closes those that wait for a request when it needs one
 
@@ -124,7 +124,7 @@ sub all {
     # none of the clients that come now gets to the worker that is full
 
     kill 'CONT', $other;
-    kill 'STOP', $pid;
+    $nginx->signal('STOP', $pid);
 
     my $asking = $nginx->client;
 

@@ -318,7 +318,7 @@ sub stopped {
                            ->{body})->{workers}[0]{pid};
     my ($pid) = grep { $_ != $self } $nginx->worker_pids;
 
-    kill 'STOP', $pid;
+    $nginx->signal('STOP', $pid);
 
     my $json = decode_json($client->get("$list?format=json")->{body});
 

@@ -272,12 +272,12 @@ sub hangs {
     my $nginx = JppNginx->start(workers => 2, server =>
         'location /debug/pprof/ { jemalloc_pprof;
                                   jemalloc_pprof_timeout 2s; }');
-    my $client = $nginx->client(timeout => 10);
+    my $client = $nginx->client;
     my ($self) = $client->get("$metrics?worker=self")->{body}
                  =~ /^nginx_worker_info\{.*pid="(\d+)"/m;
     my ($hangs) = grep { $_ != $self } $nginx->worker_pids;
 
-    kill 'STOP', $hangs;
+    $nginx->signal('STOP', $hangs);
 
     my $values = values_of($client->get($metrics)->{body});
     my @infos = grep { /^nginx_worker_info\{/ } keys %$values;

@@ -199,7 +199,7 @@ sub kept {
 
     is(finding($nginx, 'retained'), undef, 'nothing is kept');
 
-    $nginx->client(timeout => 60)->ask('POST', '/body',
+    $nginx->client->ask('POST', '/body',
                                        'Content-Length: ' . 100 * $mib,
                                        \('x' x (100 * $mib)));
 

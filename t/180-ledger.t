@@ -305,7 +305,7 @@ sub burst {
                 . 'muzzy_decay_ms:0',
         server => "$tree $conf");
 
-    $nginx->client(timeout => 60)->ask('POST', '/body',
+    $nginx->client->ask('POST', '/body',
                                        'Content-Length: ' . 60 * $mib,
                                        \('x' x (60 * $mib)));
     my ($ledger, $row);
@@ -470,28 +470,15 @@ sub hangs {
     my $nginx = JppNginx->start(workers => 2,
         server => "jemalloc_pprof_timeout 2s; $tree");
     my ($one, $other) = $nginx->worker_pids;
-    my $answer;
 
     # both have begun: one that is stopped while it does may have a lock
 
-    ok(wait_until(sub {
-        $answer = $nginx->get($memory);
-        return ($answer->{status} // 0) == 200
-               && @{ decode_json($answer->{body})->{workers} } == 2;
-    }), 'two workers');
+    ok(wait_until(sub { @{ ask($nginx, '')->{workers} } == 2 }),
+       'two workers');
 
-    # the one that does not answer itself
+    $nginx->signal('STOP', $other);
 
-    kill 'STOP', $other;
-
-    ok(wait_until(sub {
-        my $client = $nginx->client(timeout => 10);
-
-        $answer = $client->get("$memory?detail=ledger");
-        return ($answer->{status} // 0) == 200;
-    }), 'the others answer');
-
-    my $all = decode_json($answer->{body});
+    my $all = ask($nginx, 'detail=ledger');
 
     is(scalar @{ $all->{workers} }, 1, 'one of them');
     ok(defined $all->{workers}[0]{ledger}, 'with its ledger');

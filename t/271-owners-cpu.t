@@ -71,7 +71,7 @@ sub while_busy {
         POSIX::_exit(0);
     }
 
-    my $answer = $nginx->get("$tree/profile?$asked&$query", timeout => 30);
+    my $answer = $nginx->get("$tree/profile?$asked&$query");
 
     kill 'KILL', $pid;
     waitpid $pid, 0;
@@ -257,8 +257,7 @@ sub labels {
     like($tags, qr{^ location: Total .*\n.*: /gzip/$}m, 'pprof has locations');
     like($tags, qr{^ server: Total .*\n.*: main\.example$}m, 'and servers');
 
-    unlike(text_of($nginx, $nginx->get("$tree/profile?seconds=1",
-                                       timeout => 30)),
+    unlike(text_of($nginx, $nginx->get("$tree/profile?seconds=1")),
            qr/location:|server:|an owner/, 'none without asking');
 
     $nginx->stop;

@@ -238,7 +238,7 @@ sub streams {
 sub questions {
     my ($nginx) = @_;
 
-    $nginx->get("$tree/$_", timeout => 20)
+    $nginx->get("$tree/$_")
         for 'heap?by=location&format=top', 'locations', 'allocs?owners=1',
             'locations?seconds=1', 'heap?by=server&format=html',
             'heap?by=upstream&seconds=1', 'locations?by=server&format=json';
@@ -250,8 +250,7 @@ sub questions {
 sub profiles {
     my ($nginx) = @_;
     my $answer = $nginx->get("$tree/profile?seconds=1&frequency=500&"
-                             . 'by=location&format=folded&type=samples',
-                             timeout => 20);
+                             . 'by=location&format=folded&type=samples');
 
     spew("$dir/cpu." . time(), $answer->{body}) if $answer->{status} == 200;
 }

@@ -324,7 +324,7 @@ sub stopped {
     my $nginx = start(locations => 'jemalloc_pprof_timeout 2s;');
     my ($stopped) = $nginx->workers_of($nginx->client);
 
-    kill 'STOP', $stopped;
+    $nginx->signal('STOP', $stopped);
 
     my $text = $nginx->get("$tree/locations")->{body};
 
@@ -348,7 +348,7 @@ sub stopped {
 
 sub ending {
     my $nginx = start();
-    my $client = $nginx->client(timeout => 20);
+    my $client = $nginx->client;
     my ($self) = map { $_->{pid} } @{ decode_json(
                      $client->get("$tree/status?worker=self")->{body})
                      ->{workers} };
@@ -368,7 +368,7 @@ sub ending {
         or diag($answer->{body});
     like($answer->{body}, qr/^held: |^ *\d+ +\S+ \S+ /m, 'there are rows');
 
-    $client = $nginx->client(timeout => 20);
+    $client = $nginx->client;
     $client->send_request("$tree/locations?seconds=60");
 
     ok(wait_until(sub {

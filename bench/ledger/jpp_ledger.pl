@@ -70,7 +70,7 @@ sub show {
     # the first question has workers touch what they need for it
 
     my ($answer) = reverse map {
-        $nginx->client(timeout => 60)
+        $nginx->client
               ->get('/debug/pprof/memory?detail=ledger&force=1')
     } 1, 2;
     my $all = decode_json($answer->{body});

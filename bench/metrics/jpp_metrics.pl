@@ -158,7 +158,7 @@ sub event_loop {
     local $JppRun::patience = 600;
 
     my $nginx = start(workers => $workers, connections => 512);
-    my $client = $nginx->client(timeout => 60);
+    my $client = $nginx->client;
 
     sleep 0.5 until $client->get($metrics)->{body}
                     =~ /^nginx_workers\{state="running"\} $workers$/m;
@@ -388,7 +388,7 @@ sub counted {
                       conf => 'prof:true,prof_active:false', run => [
         'valgrind', '-q', '--tool=callgrind', '--trace-children=yes',
         "--callgrind-out-file=$out", @options ]);
-    my $client = $nginx->client(timeout => 60);
+    my $client = $nginx->client;
     my $begun = time;
 
     $work->($client);

@@ -337,8 +337,7 @@ sub cpu {
         judge('cpu', $kind,
               owners($nginx->get("$tree/profile?seconds=$seconds&"
                                  . 'frequency=997&format=folded&by=location&'
-                                 . 'type=samples&symbolize=0',
-                                 timeout => $seconds + 30)));
+                                 . 'type=samples&symbolize=0')));
         quit(@pids);
     }
 }

@@ -23,7 +23,7 @@ use Time::HiRes qw(sleep time);
 
 use JppClient;
 use JppRun qw( $fake $checker binary free_port has_fake has_jemalloc is_alive
-               is_root loaded preloads slurp spew title wait_until );
+               halt is_root loaded preloads slurp spew title wait_until );
 
 our @EXPORT_OK = qw( has_fake has_jemalloc is_root free_port wait_until slurp
                      spew descriptors threads mappings memory limit dumps
@@ -349,17 +349,14 @@ sub started {
 }
 
 
-# One that is stopped runs on for a moment, in which it may accept a connection.
-
 sub signal {
     my ($self, $name, $pid) = @_;
 
     $pid //= $self->{pid};
-    kill $name, $pid;
 
-    wait_until(sub {
-        (eval { slurp("/proc/$pid/stat") } // ') T') =~ /\) [TXZ]/
-    }) if $name eq 'STOP';
+    return halt($pid) if $name eq 'STOP';
+
+    kill $name, $pid;
 }
 
 

@@ -23,9 +23,9 @@ use Test::More;
 use Time::HiRes qw( sleep time );
 
 our @EXPORT_OK = qw( $root $build $fake $walk $checker slurp spew printed
-                     free_port wait_until title is_alive is_possible has_fake
-                     has_jemalloc is_root binary loaded preloads is_linked
-                     modules lua_modules subtests );
+                     free_port wait_until title is_alive halt is_possible
+                     has_fake has_jemalloc is_root binary loaded preloads
+                     is_linked modules lua_modules subtests );
 
 # what hangs is ended by this: seconds
 our $patience = 30;
@@ -133,6 +133,25 @@ sub is_alive {
     my ($pid) = @_;
 
     return (eval { slurp("/proc/$pid/stat") } // ') Z') !~ /\) [ZX]/;
+}
+
+
+sub is_still {
+    my ($pid) = @_;
+
+    return (eval { slurp("/proc/$pid/stat") } // ') T') =~ /\) [TXZ]/;
+}
+
+
+# Returns once PIDS are stopped.  They run on for a moment, in which the kernel
+# may tell them of a connection, and nobody else.
+
+sub halt {
+    my (@pids) = @_;
+
+    kill 'STOP', @pids;
+
+    return wait_until(sub { !grep { !is_still($_) } @pids });
 }
 
 
