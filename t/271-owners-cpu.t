@@ -12,6 +12,7 @@ use strict;
 use warnings;
 
 use File::Basename;
+use List::Util qw(sum0);
 use POSIX ();
 use Test::More;
 
@@ -110,21 +111,32 @@ sub shares {
 }
 
 
+# More than a part of LEAST of ASK's samples is ROOT's, and the rest is nobody
+# else's.  On a busy machine one sample may be worth a dozen: then some more are
+# added to them.
+
 sub is_of {
-    my ($n, $root, $what, $least) = @_;
-    my %rest = %$n;
-    my $sum = 0;
+    my ($ask, $root, $what, $least) = @_;
+    my (%n, $sum);
 
-    $sum += $_ for values %rest;
+    for (1 .. 5) {
+        my $more = $ask->();
 
+        $n{$_} += $more->{$_} for keys %$more;
+        $sum = sum0(values %n);
+
+        last if $sum > 20 && ($n{$root} // 0) > $least * $sum;
+    }
+
+    my %rest = %n;
     my $part = delete $rest{$root} // 0;
 
     delete @rest{grep { /\(/ } keys %rest};
 
     cmp_ok($sum, '>', 20, "$what: $sum samples");
     cmp_ok($part, '>', $least * $sum, "$what has most of them")
-        or diag(explain($n));
-    is_deeply(\%rest, {}, 'and nobody else any') or diag(explain($n));
+        or diag(explain(\%n));
+    is_deeply(\%rest, {}, 'and nobody else any') or diag(explain(\%n));
 }
 
 
@@ -141,15 +153,17 @@ END
     my $folded = "format=folded&symbolize=0&type=samples";
 
     for my $path ('/gzip/text', '/moved/') {
-        my $n = shares(busy($nginx, $path, "$folded&by=location"));
+        is_of(sub {
+            my $n = shares(busy($nginx, $path, "$folded&by=location"));
 
-        # the rewriting itself
+            # the rewriting itself
 
-        delete $n->{'server main.example;location /moved/'};
-        is_of($n, 'server main.example;location /gzip/', $path, 0.9);
+            delete $n->{'server main.example;location /moved/'};
+            return $n;
+        }, 'server main.example;location /gzip/', $path, 0.9);
     }
 
-    is_of(shares(busy($nginx, '/gzip/text', "$folded&by=server")),
+    is_of(sub { shares(busy($nginx, '/gzip/text', "$folded&by=server")) },
           'server main.example', 'the server', 0.9);
 
     my $n = shares(busy($nginx, '/proxy/', "$folded&by=upstream"));
@@ -187,13 +201,12 @@ server {
     location / { return 200 "secret"; }
 }
 END
-    my $n = shares(while_busy($nginx, 'format=folded&symbolize=0&type=samples&'
-                                      . 'by=server', sub {
-        printed("openssl s_time -connect 127.0.0.1:$port -new -time 1 "
-                . '-www / 2>&1');
-    }));
+    my $query = 'format=folded&symbolize=0&type=samples&by=server';
+    my $load = "openssl s_time -connect 127.0.0.1:$port -new -time 1 -www / "
+               . '2>&1';
 
-    is_of($n, 'server tls.example', 'the handshakes', 0.9);
+    is_of(sub { shares(while_busy($nginx, $query, sub { printed($load) })) },
+          'server tls.example', 'the handshakes', 0.9);
 
     $nginx->stop;
 }
@@ -218,13 +231,16 @@ END
     my $load = join ' ', 'nghttp -n -H "accept-encoding: gzip"',
                     (map { ("'$url/busy/text?$_'", "$url/idle/$_") } 1 .. 40),
                     '2>&1';
-    my $n = shares(while_busy($nginx, 'format=folded&symbolize=0&type=samples&'
-                                      . 'by=location', sub { printed($load) }));
+    my $query = 'format=folded&symbolize=0&type=samples&by=location';
 
-    # has some work
+    is_of(sub {
+        my $n = shares(while_busy($nginx, $query, sub { printed($load) }));
 
-    delete $n->{'server h2.example;location /idle/'};
-    is_of($n, 'server h2.example;location /busy/', 'the busy one', 0.8);
+        # has some work
+
+        delete $n->{'server h2.example;location /idle/'};
+        return $n;
+    }, 'server h2.example;location /busy/', 'the busy one', 0.8);
 
     $nginx->stop;
 }
@@ -266,10 +282,10 @@ sub labels {
 
 sub wall {
     my $nginx = start();
-    my $n = shares(busy($nginx, '/gzip/text', 'mode=wall&format=folded&'
-                        . 'symbolize=0&type=samples&by=location'));
+    my $query = 'mode=wall&format=folded&symbolize=0&type=samples&by=location';
 
-    is_of($n, 'server main.example;location /gzip/', 'wall', 0.6);
+    is_of(sub { shares(busy($nginx, '/gzip/text', $query)) },
+          'server main.example;location /gzip/', 'wall', 0.6);
 
     $nginx->stop;
 }
