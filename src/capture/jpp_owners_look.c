@@ -25,6 +25,8 @@ typedef struct {
 } jpp_owners_seen_t;
 
 
+static void jpp_owners_told(const jpp_owners_words_t *stack,
+    jpp_owners_look_t *look);
 static bool jpp_owners_scan(const jpp_owners_words_t *words,
     const jpp_owners_words_t *stack, jpp_owners_look_t *look);
 static uint32_t jpp_owners_see(const jpp_owners_words_t *words,
@@ -48,6 +50,7 @@ jpp_owners_look_start(const jpp_serving_t *serving,
     known->serving = *serving;
     known->server = *server;
     known->high = jpp_backtrace_high((uintptr_t) &base);
+    known->told = JPP_OWNERS_UNTOLD;
 
     if (known->base == 0) {
         base = (uintptr_t) __builtin_frame_address(0) + JPP_OWNERS_ABOVE;
@@ -65,6 +68,18 @@ jpp_owners_base(uintptr_t base)
 }
 
 
+uint32_t
+jpp_owners_tell(uint32_t index)
+{
+    uint32_t  before;
+
+    before = jpp_owners_known.told;
+    jpp_owners_known.told = index;
+
+    return before;
+}
+
+
 /* Further in than the outermost there may be more than the bound: functions
    have large arrays between those that serve and what they do for that. */
 
@@ -75,6 +90,11 @@ jpp_owners_look(const jpp_owners_words_t *stack, jpp_owners_look_t *look)
     jpp_owners_words_t  words;
 
     look->first = jpp_owners_known.serving.n;
+
+    if (jpp_owners_known.told < jpp_owners_known.serving.n) {
+        jpp_owners_told(stack, look);
+        return;
+    }
 
     n = stack->n;
 
@@ -97,6 +117,27 @@ jpp_owners_look(const jpp_owners_words_t *stack, jpp_owners_look_t *look)
     words.address = stack->address;
 
     (void) jpp_owners_scan(&words, stack, look);
+}
+
+
+/* No word of the stack names it. */
+
+static void
+jpp_owners_told(const jpp_owners_words_t *stack, jpp_owners_look_t *look)
+{
+    uint32_t  index;
+
+    index = jpp_owners_known.told;
+
+    look->one.index = index;
+    look->one.number = jpp_owners_known.serving.number(index);
+    look->address = 0;
+    look->waits = 0;
+    look->owner = jpp_owners_served(index, stack, &look->waits);
+
+    if (look->owner == JPP_OWNER_NONE && look->waits == 0) {
+        look->owner = jpp_owners_known.server.meanwhile(index);
+    }
 }
 
 
@@ -190,7 +231,7 @@ jpp_owners_choose(jpp_owners_seen_t *seen, uint32_t n,
         look->owner = jpp_owners_served(look->one.index, stack, &look->waits);
         look->first = *first;
 
-        if (look->waits == JPP_SERVING_OTHERS) {
+        if (k == 0 && look->waits == JPP_SERVING_OTHERS) {
             is_accepting = true;
         }
 
@@ -292,7 +333,7 @@ jpp_owners_interrupted(const void *ucontext)
 
     jpp_owners_look(&stack, &look);
 
-    if (look.address == 0) {
+    if (look.address == 0 && jpp_owners_known.told == JPP_OWNERS_UNTOLD) {
         registers.address = (uintptr_t) context.registers;
         registers.n = JPP_FRAME_REGISTERS;
 

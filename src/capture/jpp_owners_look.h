@@ -18,6 +18,8 @@
 /* callee-saved registers, which unwinding finds below the frame's base */
 #define JPP_OWNERS_SAVED   (5 * sizeof(uintptr_t))
 
+#define JPP_OWNERS_UNTOLD  UINT32_MAX
+
 /* bytes of the main stack: the least distance to what lies below it */
 #define JPP_OWNERS_STACK   ((uintptr_t) 8 << 20)
 
@@ -68,6 +70,7 @@ typedef struct {
     jpp_owners_server_t   server;
     uintptr_t             high;          /* where the thread's stack ends, */
     uintptr_t             base;          /*   and where serving begins */
+    uint32_t              told;          /* jpp_owners_tell() */
 } jpp_owners_known_t;
 
 
@@ -81,6 +84,14 @@ void jpp_owners_look_start(const jpp_serving_t *serving,
 /* It serves from BASE on, an address of its stack; words further out may be
    left over from its start. */
 void jpp_owners_base(uintptr_t base);
+
+/*
+ * The thread that serves is busy for the connection INDEX from now on, whatever
+ * its stack says; with JPP_OWNERS_UNTOLD the stack says it again, as at first.
+ * For those who go on with a connection without being called for it, when a
+ * thread is done, say.  Returns what was told before.
+ */
+uint32_t jpp_owners_tell(uint32_t index);
 
 /*
  * Whom this thread is busy for in this call, which cannot be changed
@@ -97,8 +108,8 @@ bool jpp_owners_stack(uintptr_t address, jpp_owners_words_t *stack);
 /*
  * What STACK is for becomes LOOK: of the connections that have an owner, or
  * wait for one, that with the most words, and the outermost of several.  Where
- * one accepts others, the newest.  If nobody has, the outermost has what it has
- * in the meantime.
+ * the outermost of all accepts others, the newest.  If nobody has, the
+ * outermost has what it has in the meantime.
  */
 void jpp_owners_look(const jpp_owners_words_t *stack, jpp_owners_look_t *look);
 

@@ -1,5 +1,6 @@
 
 #include "ngx_http_jemalloc_pprof_job.h"
+#include "ngx_http_jemalloc_pprof_owners.h"
 #include "ngx_http_jemalloc_pprof_refuse.h"
 #include "ngx_http_jemalloc_pprof_self.h"
 
@@ -30,6 +31,9 @@ static void ngx_http_jemalloc_pprof_job_watch(ngx_http_request_t *r);
 static ngx_uint_t ngx_http_jemalloc_pprof_job_lost_request(
     ngx_http_jemalloc_pprof_job_t *job);
 static void ngx_http_jemalloc_pprof_job_finish(
+    ngx_http_jemalloc_pprof_job_t *job,
+    ngx_http_jemalloc_pprof_job_next_pt answer);
+static void ngx_http_jemalloc_pprof_job_answer(
     ngx_http_jemalloc_pprof_job_t *job,
     ngx_http_jemalloc_pprof_job_next_pt answer);
 static void ngx_http_jemalloc_pprof_job_abandoned(void *data);
@@ -376,19 +380,35 @@ ngx_http_jemalloc_pprof_job_lost_request(ngx_http_jemalloc_pprof_job_t *job)
 }
 
 
-/* Give the request its ANSWER, and the request back to nginx. */
+/* The end of the thread, or a timer, has called: not the connection. */
 
 static void
 ngx_http_jemalloc_pprof_job_finish(ngx_http_jemalloc_pprof_job_t *job,
     ngx_http_jemalloc_pprof_job_next_pt answer)
 {
-    ngx_int_t            rc;
-    ngx_connection_t    *c;
-    ngx_http_request_t  *r;
+    uint32_t  before;
 
     if (ngx_http_jemalloc_pprof_job_lost_request(job)) {
         return;
     }
+
+    before = ngx_http_jemalloc_pprof_owners_begin(job->request);
+
+    ngx_http_jemalloc_pprof_job_answer(job, answer);
+
+    ngx_http_jemalloc_pprof_owners_end(before);
+}
+
+
+/* Give the request its ANSWER, and the request back to nginx. */
+
+static void
+ngx_http_jemalloc_pprof_job_answer(ngx_http_jemalloc_pprof_job_t *job,
+    ngx_http_jemalloc_pprof_job_next_pt answer)
+{
+    ngx_int_t            rc;
+    ngx_connection_t    *c;
+    ngx_http_request_t  *r;
 
     r = job->request;
     c = r->connection;

@@ -18,6 +18,8 @@
 #define NGX_HTTP_JEMALLOC_PPROF_ABOVE    256
 
 
+static ngx_connection_t *ngx_http_jemalloc_pprof_owners_connection(
+    const ngx_http_request_t *r);
 static ngx_int_t ngx_http_jemalloc_pprof_owners_logged(ngx_http_request_t *r);
 static void ngx_http_jemalloc_pprof_owners_settle(void);
 
@@ -104,6 +106,39 @@ ngx_http_jemalloc_pprof_owners_stop(void)
 }
 
 
+uint32_t
+ngx_http_jemalloc_pprof_owners_begin(ngx_http_request_t *r)
+{
+    ngx_connection_t  *c;
+
+    c = ngx_http_jemalloc_pprof_owners_connection(r);
+
+    return jpp_owners_tell(c - ngx_http_jemalloc_pprof_owners_connections);
+}
+
+
+void
+ngx_http_jemalloc_pprof_owners_end(uint32_t before)
+{
+    (void) jpp_owners_tell(before);
+}
+
+
+/* That of all streams of HTTP/2. */
+
+static ngx_connection_t *
+ngx_http_jemalloc_pprof_owners_connection(const ngx_http_request_t *r)
+{
+#if (NGX_HTTP_V2)
+    if (r->stream != NULL) {
+        return r->stream->connection->connection;
+    }
+#endif
+
+    return r->connection;
+}
+
+
 /* What waits for the connection of R is R's: it came before its location. */
 
 static ngx_int_t
@@ -113,15 +148,8 @@ ngx_http_jemalloc_pprof_owners_logged(ngx_http_request_t *r)
     ngx_connection_t   *c;
     jpp_owners_slot_t  *slot;
 
-    c = r->connection;
-    which = JPP_SERVING_NEXT;
-
-#if (NGX_HTTP_V2)
-    if (r->stream != NULL) {
-        which = (uintptr_t) c;
-        c = r->stream->connection->connection;
-    }
-#endif
+    c = ngx_http_jemalloc_pprof_owners_connection(r);
+    which = c == r->connection ? JPP_SERVING_NEXT : (uintptr_t) r->connection;
 
     slot = jpp_owners_wanted(c - ngx_http_jemalloc_pprof_owners_connections,
                              c->number);

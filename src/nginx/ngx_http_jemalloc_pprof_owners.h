@@ -6,8 +6,7 @@
  * A request's location is known from the rewrite phase on, of which there is
  * one for each location that it comes through, and to the log phase.  What is
  * sampled before waits for that, and has its address's default server in the
- * meantime.  A connection of HTTP/2 that has requests of several locations at
- * once has none of them.
+ * meantime.
  *
  * For the event loop.
  */
@@ -19,6 +18,7 @@
 
 #include <ngx_config.h>
 #include <ngx_core.h>
+#include <ngx_http.h>
 
 
 /* Take part in the phases of requests; NGX_ERROR: no memory. */
@@ -32,6 +32,13 @@ void ngx_http_jemalloc_pprof_owners_init(ngx_cycle_t *cycle);
 
 /* They belong to nobody any more. */
 void ngx_http_jemalloc_pprof_owners_stop(void);
+
+/*
+ * What comes until the end is for R, whatever called for it.  The end has what
+ * the beginning returns; R may be gone by then.
+ */
+uint32_t ngx_http_jemalloc_pprof_owners_begin(ngx_http_request_t *r);
+void ngx_http_jemalloc_pprof_owners_end(uint32_t before);
 
 
 #endif /* _NGX_HTTP_JEMALLOC_PPROF_OWNERS_H_INCLUDED_ */

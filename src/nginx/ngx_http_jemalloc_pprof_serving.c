@@ -73,8 +73,13 @@ ngx_http_jemalloc_pprof_serving_number(uint32_t index)
         return 0;
     }
 
-    return c->number != 0 || c->fd == (ngx_socket_t) -1 ? c->number
-                                                        : JPP_SERVING_NEW;
+    if (c->number != 0 || c->fd == (ngx_socket_t) -1) {
+        return c->number;
+    }
+
+    /* nginx's channel, and connections of modules, have none */
+
+    return c->read->accept || c->read->handler == NULL ? JPP_SERVING_NEW : 0;
 }
 
 
@@ -136,7 +141,7 @@ ngx_http_jemalloc_pprof_serving_served(uint32_t index, const uintptr_t *words,
 }
 
 
-/* It was just accepted, or is a channel of nginx, or it listens. */
+/* It was just accepted, or it listens. */
 
 static uint32_t
 ngx_http_jemalloc_pprof_serving_new(const ngx_connection_t *c,
@@ -145,10 +150,6 @@ ngx_http_jemalloc_pprof_serving_new(const ngx_connection_t *c,
     if (c->read->accept) {
         *waits = JPP_SERVING_OTHERS;
         return JPP_OWNER_NONE;
-    }
-
-    if (c->listening != NULL || c->pool != NULL || c->read->channel) {
-        return JPP_OWNER_LOOP;
     }
 
     *waits = JPP_SERVING_NEXT;

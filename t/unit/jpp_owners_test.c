@@ -158,12 +158,36 @@ jpp_accept(unsigned outer, unsigned inner, void *p)
 }
 
 
-/* The same behind several times as many words as are looked at. */
+/* INDEX, in more words than what is left over further in. */
+
+static __attribute__((noinline)) void
+jpp_left_over(unsigned index, unsigned newer, void *p)
+{
+    unsigned           i;
+    jpp_connection_t  *volatile served[16];
+
+    __asm__ volatile ("" : "+r" (index));
+
+    for (i = 0; i < 16; i++) {
+        served[i] = &jpp_connections[index];
+    }
+
+    jpp_accept(newer, newer, p);
+
+    for (i = 0; i < 16; i++) {
+        __asm__ volatile ("" : : "r" (served[i]) : "memory");
+        served[i] = NULL;
+    }
+}
+
+
+/* The same behind several times as many words as are looked at, and many more
+   than a hint can be away. */
 
 static __attribute__((noinline)) void
 jpp_between(void *p)
 {
-    uintptr_t  words[5000];
+    uintptr_t  words[100000];
 
     memset(words, 0, sizeof(words));
 
@@ -567,6 +591,26 @@ jpp_test_kept(uint32_t a, uint32_t b)
     jpp_is_u64(jpp_owner_of(p + 306), a, "the one that was accepted");
     jpp_accept(22, 21, p + 307);
     jpp_is_u64(jpp_owner_of(p + 307), a, "wherever it is");
+
+    jpp_set(21, 121, b);
+    jpp_left_over(21, 22, p + 308);
+    jpp_is_u64(jpp_owner_of(p + 308), b, "not where one that listens is left "
+               "over");
+
+    /* whatever the stack says */
+
+    jpp_is_u64(jpp_owners_tell(21), JPP_OWNERS_UNTOLD, "nobody is told");
+
+    for (i = 0; i < 3; i++) {
+        jpp_serve(22, p + 310 + i);
+    }
+
+    jpp_is_u64(jpp_owners_tell(JPP_OWNERS_UNTOLD), 21, "somebody was");
+    jpp_serve(22, p + 313);
+
+    jpp_ok(jpp_owner_of(p + 310) == b && jpp_owner_of(p + 312) == b,
+           "who is told is served");
+    jpp_is_u64(jpp_owner_of(p + 313), a, "until he is not any more");
 
     /* what was freed, and is another's by now */
 
