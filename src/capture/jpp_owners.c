@@ -4,56 +4,32 @@
 #include "jpp_frame.h"
 #include "jpp_owner_labels.h"
 #include "jpp_owners.h"
-
-
-/* a hint is a number of bytes from the frame, and in its last bits: nobody was
-   served by then; and what kind of record the word there points at */
-#define JPP_OWNERS_EARLY   1u
-#define JPP_OWNERS_RANGE   6u
-#define JPP_OWNERS_BITS    7u
-
-#define jpp_owners_range(hint)  (((hint) & JPP_OWNERS_RANGE) >> 1)
-
-
-/* the connection that a sample was last found to be for */
-typedef struct {
-    uintptr_t             words[JPP_SERVING_RANGES];
-    const uint64_t       *number;
-    const int            *open;
-    jpp_owners_slot_t    *slot;
-    uint32_t              index;
-} jpp_owners_last_t;
+#include "jpp_owners_last.h"
 
 
 typedef struct {
-    uintptr_t             outermost;     /* the last word of the stack */
-    jpp_owners_last_t     last;
-
     uint64_t              n_settled;
     uint32_t              turn;          /* of settling */
     bool                  is_due;
 } jpp_owners_t;
 
 
-static jpp_samples_found_t jpp_owners_find(uint32_t hints[2]);
-static jpp_samples_found_t jpp_owners_find_out(uint32_t hints[2],
-    uintptr_t frame) __attribute__((noinline));
+static jpp_samples_found_t jpp_owners_find(jpp_site_hints_t *hints,
+    uintptr_t frame);
 static void jpp_owners_hints(const jpp_owners_look_t *look, uintptr_t frame,
-    uint32_t hints[2]);
-static bool jpp_owners_again(const uint32_t hints[2], uintptr_t frame,
+    jpp_site_hints_t *hints);
+static bool jpp_owners_again(const jpp_site_hints_t *hints, uintptr_t frame,
     const jpp_owners_words_t *stack, jpp_owners_look_t *look);
 static inline bool jpp_owners_is_open(const jpp_serving_one_t *one);
 static void jpp_owners_late(const jpp_owners_look_t *look,
     jpp_samples_found_t *found);
-static void jpp_owners_learn(const jpp_serving_one_t *one);
+static void jpp_owners_learn(uint32_t index, jpp_owners_slot_t *slot);
 static void jpp_owners_settle_slot(uint32_t index);
 static uint32_t jpp_owners_settle_which(uint32_t index, uintptr_t which,
     bool *is_known);
 
 
-static jpp_owners_t       jpp_owners;
-static jpp_owners_slot_t  jpp_owners_no_slot;
-static int                jpp_owners_closed = -1;
+static jpp_owners_t  jpp_owners;
 
 
 bool
@@ -68,12 +44,7 @@ jpp_owners_start(const jpp_serving_t *serving,
 
     jpp_owners_look_start(serving, server);
 
-    jpp_owners.outermost = jpp_owners_known.high - sizeof(uintptr_t);
-
-    memset(jpp_owners.last.words, 0, sizeof(jpp_owners.last.words));
-    jpp_owners.last.slot = &jpp_owners_no_slot;
-    jpp_owners.last.number = &jpp_owners_no_slot.number;
-    jpp_owners.last.open = &jpp_owners_closed;
+    jpp_owners_last_clear(jpp_owners_known.high);
 
     jpp_samples_thread.is_serving = true;
     jpp_samples.owners = jpp_owners_find;
@@ -91,48 +62,8 @@ jpp_owners_stop(void)
     jpp_owners.n_settled = 0;
     jpp_owners.is_due = false;
 
+    jpp_owners_last_forget();
     jpp_owners_wait_stop();
-}
-
-
-/*
- * The same stack has what it carries down at the same places.  Where a
- * connection that serves one at a time had nobody yet, it has none again, or
- * one that what waits will be given in any case.
- *
- * On a connection that is kept alive the next owner is that of the last time,
- * as a rule: most samples of small requests are done with here.
- */
-
-static jpp_samples_found_t
-jpp_owners_find(uint32_t hints[2])
-{
-    uintptr_t             frame, address, inner;
-    jpp_owners_last_t    *last;
-    jpp_samples_found_t   found;
-
-    frame = (uintptr_t) __builtin_frame_address(0);
-    address = frame + (hints[0] & ~JPP_OWNERS_BITS);
-    inner = frame + (hints[1] & ~JPP_OWNERS_BITS);
-    last = &jpp_owners.last;
-
-    if ((hints[0] & JPP_OWNERS_EARLY) == 0
-        || jpp_owners.outermost - address > JPP_OWNERS_STACK
-        || jpp_frame_word(address) != last->words[jpp_owners_range(hints[0])]
-        || jpp_frame_word(inner) != last->words[jpp_owners_range(hints[1])]
-        || *last->number != last->slot->number
-        || *last->open == -1
-        || last->slot->generation != jpp_samples.generation
-        || last->slot->last == JPP_OWNER_NONE
-        || jpp_owners_waits.is_busy)
-    {
-        return jpp_owners_find_out(hints, frame);
-    }
-
-    found.owner = last->slot->last;
-    found.waits = jpp_owners_keep(last->slot, last->index, JPP_SERVING_NEXT);
-
-    return found;
 }
 
 
@@ -143,7 +74,7 @@ jpp_owners_find(uint32_t hints[2])
  */
 
 static jpp_samples_found_t
-jpp_owners_find_out(uint32_t hints[2], uintptr_t frame)
+jpp_owners_find(jpp_site_hints_t *hints, uintptr_t frame)
 {
     jpp_owners_look_t    look;
     jpp_owners_words_t   stack;
@@ -169,7 +100,7 @@ jpp_owners_find_out(uint32_t hints[2], uintptr_t frame)
 
     found.owner = look.owner;
 
-    if (look.waits != 0 && !jpp_owners_waits.is_busy) {
+    if (look.waits != 0 && !jpp_owners_kept.is_busy) {
         jpp_owners_late(&look, &found);
     }
 
@@ -179,14 +110,21 @@ jpp_owners_find_out(uint32_t hints[2], uintptr_t frame)
 
 static void
 jpp_owners_hints(const jpp_owners_look_t *look, uintptr_t frame,
-    uint32_t hints[2])
+    jpp_site_hints_t *hints)
 {
-    hints[0] = 0;
+    memset(hints, 0, sizeof(jpp_site_hints_t));
 
-    if (look->address > frame && look->inner > frame) {
-        hints[0] = (uint32_t) (look->address - frame) | look->one.range << 1
-                   | (look->waits == JPP_SERVING_NEXT ? JPP_OWNERS_EARLY : 0);
-        hints[1] = (uint32_t) (look->inner - frame) | look->inner_range << 1;
+    if (look->inner > frame
+        && look->address - frame <= UINT16_MAX * sizeof(uintptr_t))
+    {
+        hints->at[0] = (uint16_t) ((look->address - frame)
+                                   / sizeof(uintptr_t));
+        hints->at[1] = (uint16_t) ((look->inner - frame) / sizeof(uintptr_t));
+        hints->kinds[1] = (uint8_t) (look->inner_range + 1);
+
+        if (look->waits == JPP_SERVING_NEXT) {
+            hints->kinds[0] = (uint8_t) (look->one.range + 1);
+        }
     }
 }
 
@@ -194,16 +132,16 @@ jpp_owners_hints(const jpp_owners_look_t *look, uintptr_t frame,
 /* Both words have to agree. */
 
 static bool
-jpp_owners_again(const uint32_t hints[2], uintptr_t frame,
+jpp_owners_again(const jpp_site_hints_t *hints, uintptr_t frame,
     const jpp_owners_words_t *stack, jpp_owners_look_t *look)
 {
     uintptr_t           inner;
     jpp_serving_one_t   one;
 
-    look->address = frame + (hints[0] & ~JPP_OWNERS_BITS);
-    inner = frame + (hints[1] & ~JPP_OWNERS_BITS);
+    look->address = frame + hints->at[0] * sizeof(uintptr_t);
+    inner = frame + hints->at[1] * sizeof(uintptr_t);
 
-    if (hints[0] == 0
+    if (hints->at[0] == 0
         || look->address - stack->address >= stack->n * sizeof(uintptr_t)
         || !jpp_serving_is(&jpp_owners_known.serving,
                            jpp_frame_word(look->address), &look->one)
@@ -217,9 +155,7 @@ jpp_owners_again(const uint32_t hints[2], uintptr_t frame,
     look->owner = JPP_OWNER_NONE;
     look->waits = JPP_SERVING_NEXT;
 
-    if ((hints[0] & JPP_OWNERS_EARLY) != 0
-        && jpp_owners_is_open(&look->one))
-    {
+    if (hints->kinds[0] != 0 && jpp_owners_is_open(&look->one)) {
         return true;
     }
 
@@ -256,7 +192,6 @@ jpp_owners_late(const jpp_owners_look_t *look, jpp_samples_found_t *found)
     jpp_owners_enter();
 
     slot = jpp_owners_slot(look->one.index, look->one.number);
-    jpp_owners_learn(&look->one);
 
     if (slot->last != JPP_OWNER_NONE && look->waits == JPP_SERVING_NEXT) {
         found->owner = slot->last;
@@ -267,36 +202,29 @@ jpp_owners_late(const jpp_owners_look_t *look, jpp_samples_found_t *found)
 
         if (!jpp_owners.is_due) {
             jpp_owners.is_due = true;
-            jpp_owners.n_settled = jpp_owners_waits.n_waited;
+            jpp_owners.n_settled = jpp_owners_kept.n_waited;
             jpp_owners_known.server.due();
         }
     }
 
-    found->waits = jpp_owners_keep(slot, look->one.index, look->waits);
+    found->waits = jpp_owners_keep(slot, look->waits);
 
+    jpp_owners_learn(look->one.index, slot);
     jpp_owners_leave();
 }
 
 
+/* The next sample has an owner at once, or is not found that way. */
+
 static void
-jpp_owners_learn(const jpp_serving_one_t *one)
+jpp_owners_learn(uint32_t index, jpp_owners_slot_t *slot)
 {
-    unsigned              i;
-    jpp_owners_last_t    *last;
-    const jpp_serving_t  *serving;
+    if (slot->last != JPP_OWNER_NONE) {
+        jpp_owners_last_learn(&jpp_owners_known.serving, index, slot);
 
-    last = &jpp_owners.last;
-    serving = &jpp_owners_known.serving;
-
-    for (i = 0; i < JPP_SERVING_RANGES; i++) {
-        last->words[i] = serving->ranges[i].start
-                         + (uintptr_t) serving->ranges[i].size * one->index;
+    } else {
+        jpp_owners_last_forget();
     }
-
-    last->number = (const uint64_t *) (last->words[0] + serving->number_at);
-    last->open = (const int *) (last->words[0] + serving->open_at);
-    last->slot = &jpp_owners_waits.slots[one->index];
-    last->index = one->index;
 }
 
 
@@ -310,30 +238,29 @@ jpp_owners_is_due(void)
 void
 jpp_owners_settle(uint32_t n)
 {
-    uint32_t            index;
-    jpp_owners_wait_t  *waits;
+    jpp_owners_slot_t  *slot;
+    jpp_owners_kept_t  *kept;
 
-    waits = &jpp_owners_waits;
+    kept = &jpp_owners_kept;
     jpp_owners_enter();
 
     jpp_owners.turn++;
 
-    if (waits->n_waited - jpp_owners.n_settled > JPP_OWNERS_WAITING) {
-        jpp_owners.n_settled = waits->n_waited - JPP_OWNERS_WAITING;
+    if (kept->n_waited - jpp_owners.n_settled > JPP_OWNERS_WAITING) {
+        jpp_owners.n_settled = kept->n_waited - JPP_OWNERS_WAITING;
     }
 
-    for ( /* void */ ; n != 0 && jpp_owners.n_settled != waits->n_waited; n--)
-    {
-        index = waits->waiting[jpp_owners.n_settled++
-                               % JPP_OWNERS_WAITING].index;
+    for ( /* void */ ; n != 0 && jpp_owners.n_settled != kept->n_waited; n--) {
 
-        if (waits->slots[index].settled != jpp_owners.turn) {
-            waits->slots[index].settled = jpp_owners.turn;
-            jpp_owners_settle_slot(index);
+        slot = kept->waiting[jpp_owners.n_settled++ % JPP_OWNERS_WAITING].slot;
+
+        if (slot->settled != jpp_owners.turn) {
+            slot->settled = jpp_owners.turn;
+            jpp_owners_settle_slot((uint32_t) (slot - jpp_owners_waits.slots));
         }
     }
 
-    jpp_owners.is_due = jpp_owners.n_settled != waits->n_waited;
+    jpp_owners.is_due = jpp_owners.n_settled != kept->n_waited;
 
     jpp_owners_leave();
 }

@@ -2,6 +2,7 @@
 #include "jpp_backtrace.h"
 #include "jpp_frame.h"
 #include "jpp_owner_labels.h"
+#include "jpp_owners_last.h"
 #include "jpp_owners_look.h"
 #include "jpp_owners_wait.h"
 #include "jpp_unwind.h"

@@ -15,13 +15,7 @@
 #include "jpp_serving.h"
 
 
-/* callee-saved registers, which unwinding finds below the frame's base */
-#define JPP_OWNERS_SAVED   (5 * sizeof(uintptr_t))
-
 #define JPP_OWNERS_UNTOLD  UINT32_MAX
-
-/* bytes of the main stack: the least distance to what lies below it */
-#define JPP_OWNERS_STACK   ((uintptr_t) 8 << 20)
 
 
 /* What the server knows; all of it [signal]. */

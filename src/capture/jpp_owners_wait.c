@@ -45,7 +45,7 @@ jpp_owners_wait_stop(void)
 
     jpp_owners_waits.slots = NULL;
     jpp_owners_waits.n = 0;
-    jpp_owners_waits.n_waited = 0;
+    jpp_owners_kept.n_waited = 0;
 }
 
 
@@ -59,6 +59,10 @@ jpp_owners_another(jpp_owners_slot_t *slot, uint64_t number)
         slot->waiting = 0;
         slot->last = JPP_OWNER_NONE;
         slot->is_mixed = false;
+
+        if (jpp_owners_last.slot == slot) {
+            jpp_owners_last_forget();
+        }
     }
 
     slot->number = number;

@@ -3,10 +3,9 @@
  * Samples of memory that may get another owner than the one that they were
  * given to: the next that their connection is served for.
  *
- * Each is kept in a ring, and linked to those of its connection; as a rule the
- * owner turns out to be the one that was presumed, and all of a connection wait
- * no more at once.  JPP_OWNERS_WAITING of them at most: older ones keep what
- * they have.
+ * As a rule the owner turns out to be the one that was presumed, and all of a
+ * connection wait no more at once.  JPP_OWNERS_WAITING of them at most: older
+ * ones keep what they have.
  *
  * One per process, for the thread that serves, and its handlers of signals:
  * they keep out where they have interrupted anything here.
@@ -17,44 +16,14 @@
 #define _JPP_OWNERS_WAIT_H_INCLUDED_
 
 
+#include "jpp_owners_last.h"
 #include "jpp_samples.h"
-#include "jpp_serving.h"
-
-
-/* a power of two */
-#define JPP_OWNERS_WAITING  4096
-
-
-/* a connection */
-typedef struct {
-    uint64_t              number;
-    uint64_t              waiting;       /* the last that waits, from 1; 0: */
-                                         /*   none; it may be gone */
-    uint32_t              generation;    /* of the samples */
-    uint32_t              settled;       /* the last time that it was */
-    uint16_t              last;          /* the owner that it had */
-    bool                  is_mixed;      /* some wait that are not LAST's, or */
-                                         /*   not for JPP_SERVING_NEXT */
-} jpp_owners_slot_t;
-
-
-/* a line of a cache, whose place is found by a shift */
-typedef struct {
-    jpp_sample_at_t       sample;
-    uintptr_t             which;         /* of its connection */
-    uint64_t              next;          /* as above */
-    uint32_t              index;         /* of the connection */
-} __attribute__((aligned(64))) jpp_owners_waiting_t;
 
 
 typedef struct {
     jpp_owners_slot_t    *slots;         /* NULL: nobody serves */
     size_t                size;          /* of these, in bytes */
     uint32_t              n;
-
-    bool                  is_busy;       /* a handler of a signal keeps out */
-    uint64_t              n_waited;      /* ever */
-    jpp_owners_waiting_t  waiting[JPP_OWNERS_WAITING];
 } jpp_owners_wait_t;
 
 
@@ -82,7 +51,7 @@ void jpp_owners_give_all(jpp_owners_slot_t *slot, uintptr_t which,
 static inline void
 jpp_owners_enter(void)
 {
-    jpp_owners_waits.is_busy = true;
+    jpp_owners_kept.is_busy = true;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
@@ -91,7 +60,7 @@ static inline void
 jpp_owners_leave(void)
 {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    jpp_owners_waits.is_busy = false;
+    jpp_owners_kept.is_busy = false;
 }
 
 
@@ -114,44 +83,37 @@ jpp_owners_slot(uint32_t index, uint64_t number)
 }
 
 
-/* Where a sample is to be kept that waits for WHICH of SLOT, which is INDEX.
-   One that a handler keeps at the same moment may take its place. */
-static inline jpp_sample_at_t *
-jpp_owners_keep(jpp_owners_slot_t *slot, uint32_t index, uintptr_t which)
-{
-    uint64_t               n;
-    jpp_owners_waiting_t  *waiting;
-
-    n = jpp_owners_waits.n_waited;
-    waiting = &jpp_owners_waits.waiting[n % JPP_OWNERS_WAITING];
-
-    waiting->which = which;
-    waiting->index = index;
-    waiting->next = slot->waiting;
-
-    slot->waiting = n + 1;
-    jpp_owners_waits.n_waited = n + 1;
-
-    return &waiting->sample;
-}
-
-
 /* The one that ID links to; NULL: none is left. */
 static inline jpp_owners_waiting_t *
 jpp_owners_waiting(uint64_t id)
 {
-    return id != 0 && jpp_owners_waits.n_waited - id < JPP_OWNERS_WAITING
-           ? &jpp_owners_waits.waiting[(id - 1) % JPP_OWNERS_WAITING] : NULL;
+    return id != 0 && jpp_owners_kept.n_waited - id < JPP_OWNERS_WAITING
+           ? &jpp_owners_kept.waiting[(id - 1) % JPP_OWNERS_WAITING] : NULL;
 }
 
 
-/* The slot of the connection INDEX with NUMBER; NULL: nothing waits for it. */
+/* The slot of INDEX, which may still be that of a connection before; where
+   there is none, one for which nothing waits. */
 static inline jpp_owners_slot_t *
-jpp_owners_wanted(uint32_t index, uint64_t number)
+jpp_owners_slot_at(uint32_t index)
 {
-    return index < jpp_owners_waits.n
-           && jpp_owners_waits.slots[index].waiting != 0
-           ? jpp_owners_slot(index, number) : NULL;
+    return index < jpp_owners_waits.n ? &jpp_owners_waits.slots[index]
+                                      : &jpp_owners_no_slot;
+}
+
+
+/* Was what waits for SLOT, and something does, presumed to be OWNER's, the next
+   one of the connection NUMBER?  Then it is, and waits no more. */
+static inline bool
+jpp_owners_is_last(jpp_owners_slot_t *slot, uint64_t number, uint32_t owner)
+{
+    if (owner != slot->last || slot->number != number || slot->is_mixed) {
+        return false;
+    }
+
+    slot->waiting = 0;
+
+    return true;
 }
 
 
@@ -160,8 +122,7 @@ jpp_owners_wanted(uint32_t index, uint64_t number)
 static inline void
 jpp_owners_set(jpp_owners_slot_t *slot, uintptr_t which, uint32_t owner)
 {
-    if (owner == slot->last && !slot->is_mixed) {
-        slot->waiting = 0;
+    if (jpp_owners_is_last(slot, slot->number, owner)) {
         return;
     }
 

@@ -91,6 +91,8 @@ jpp_samples_forked(void)
 {
     jpp_samples.seed = jpp_hash_u64(jpp_samples.seed ^ (uint64_t) getpid());
     jpp_samples.generation += 2;
+
+    jpp_owners_last_forget();
 }
 
 
@@ -99,6 +101,7 @@ jpp_samples_start(uint32_t lg, uint64_t seed)
 {
     jpp_live_clear(&jpp_samples.live);
     jpp_sites_clear(&jpp_samples.sites);
+    jpp_owners_last_forget();
 
     __atomic_store_n(&jpp_samples.n_cut, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&jpp_samples.lg, lg, __ATOMIC_RELAXED);
@@ -201,12 +204,18 @@ static inline uint32_t
 jpp_samples_owned(uint32_t site, jpp_sample_at_t **waits)
 {
     uint32_t              owned;
+    uintptr_t             frame;
     jpp_site_t           *at;
     jpp_samples_found_t   found;
 
     at = jpp_sites_at(&jpp_samples.sites, site);
 
-    found = jpp_samples.owners(at->hints);
+    frame = (uintptr_t) __builtin_frame_address(0) - JPP_OWNERS_SAVED;
+
+    if (!jpp_owners_last_again(&at->hints, frame, &found)) {
+        found = jpp_samples.owners(&at->hints, frame);
+    }
+
     *waits = found.waits;
 
     owned = found.owner != 0

@@ -19,6 +19,7 @@
 #define _JPP_SAMPLES_H_INCLUDED_
 
 
+#include "jpp_owners_last.h"
 #include "jpp_samples_again.h"
 #include "jpp_samples_live.h"
 #include "jpp_samples_sites.h"
@@ -45,27 +46,13 @@ typedef struct {
 } jpp_samples_thread_t;
 
 
-/* a sample: where it is live, if it is (place 0: it never was) */
-typedef struct {
-    uintptr_t           address;
-    uint64_t            object;
-    uint32_t            place;
-} jpp_sample_at_t;
-
-
-/* whom a sample belongs to */
-typedef struct {
-    jpp_sample_at_t    *waits;     /* NULL; or it is to be kept here, because */
-                                   /*   it will have another */
-    uint32_t            owner;     /* 0: none */
-} jpp_samples_found_t;
-
-
 /*
- * [signal] Who knows that, of the present call, in any thread (jpp_owners.h).
- * HINTS are the stack's own: where to look first; 0 at first.
+ * [signal] Who knows whom a sample of the present call belongs to, in any
+ * thread (jpp_owners.h).  HINTS are the stack's own: where to look first, from
+ * FRAME on, an address in the caller's frame; zeroed at first.
  */
-typedef jpp_samples_found_t (*jpp_samples_owners_pt)(uint32_t hints[2]);
+typedef jpp_samples_found_t (*jpp_samples_owners_pt)(jpp_site_hints_t *hints,
+    uintptr_t frame);
 
 
 typedef struct {

@@ -45,6 +45,14 @@ typedef struct {
 } jpp_site_key_t;
 
 
+/* of two words of a stack: how far from the frame, in words, and a kind that is
+   whoever's set it; zeroed: none */
+typedef struct {
+    uint16_t      at[2];
+    uint8_t       kinds[2];
+} jpp_site_hints_t;
+
+
 typedef struct {
     uint64_t      hash;
     uint32_t      next;            /* the next site of this hash, 0: none */
@@ -53,7 +61,8 @@ typedef struct {
                   key;
     uint32_t      given;           /* the site that its samples were given to */
                                    /*   last; 0: none */
-    uint32_t      hints[2];        /* where its owner was found last */
+    jpp_site_hints_t
+                  hints;           /* where its owner was found last */
     uint64_t      reach;           /* bytes of stack that have the addresses, */
                                    /*   JPP_SITES_UNKNOWN, or _VARIES */
 

@@ -5,6 +5,7 @@
 #include "ngx_http_jemalloc_pprof_serving.h"
 
 #include "jpp_owners.h"
+#include "jpp_owners_last.h"
 
 #if (NGX_HTTP_V2)
 #include <ngx_http_v2_module.h>
@@ -21,6 +22,8 @@
 static ngx_connection_t *ngx_http_jemalloc_pprof_owners_connection(
     const ngx_http_request_t *r);
 static ngx_int_t ngx_http_jemalloc_pprof_owners_logged(ngx_http_request_t *r);
+static void ngx_http_jemalloc_pprof_owners_set(ngx_http_request_t *r)
+    __attribute__((noinline));
 static void ngx_http_jemalloc_pprof_owners_settle(void);
 
 
@@ -144,24 +147,52 @@ ngx_http_jemalloc_pprof_owners_connection(const ngx_http_request_t *r)
 static ngx_int_t
 ngx_http_jemalloc_pprof_owners_logged(ngx_http_request_t *r)
 {
-    uintptr_t           which, waits;
     ngx_connection_t   *c;
     jpp_owners_slot_t  *slot;
 
-    c = ngx_http_jemalloc_pprof_owners_connection(r);
-    which = c == r->connection ? JPP_SERVING_NEXT : (uintptr_t) r->connection;
+    c = r->connection;
 
-    slot = jpp_owners_wanted(c - ngx_http_jemalloc_pprof_owners_connections,
-                             c->number);
+#if (NGX_HTTP_V2)
+    if (r->stream != NULL) {
+        ngx_http_jemalloc_pprof_owners_set(r);
+        return NGX_OK;
+    }
+#endif
 
-    if (slot != NULL) {
-        waits = 0;
+    slot = jpp_owners_last_is((uintptr_t) c)
+           ? jpp_owners_last.slot
+           : jpp_owners_slot_at(c - ngx_http_jemalloc_pprof_owners_connections);
 
-        jpp_owners_set(slot, which,
-                       ngx_http_jemalloc_pprof_serving_request(r, &waits));
+    if (slot->waiting != 0
+        && !jpp_owners_is_last(slot, c->number,
+                               ngx_http_jemalloc_pprof_serving_known(r)))
+    {
+        ngx_http_jemalloc_pprof_owners_set(r);
     }
 
     return NGX_OK;
+}
+
+
+static void
+ngx_http_jemalloc_pprof_owners_set(ngx_http_request_t *r)
+{
+    uint32_t            index;
+    uintptr_t           which, waits;
+    ngx_connection_t   *c;
+
+    c = ngx_http_jemalloc_pprof_owners_connection(r);
+    index = c - ngx_http_jemalloc_pprof_owners_connections;
+
+    if (jpp_owners_slot_at(index)->waiting == 0) {
+        return;
+    }
+
+    which = c == r->connection ? JPP_SERVING_NEXT : (uintptr_t) r->connection;
+    waits = 0;
+
+    jpp_owners_set(jpp_owners_slot(index, c->number), which,
+                   ngx_http_jemalloc_pprof_serving_request(r, &waits));
 }
 
 

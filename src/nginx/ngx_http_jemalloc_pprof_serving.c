@@ -4,7 +4,6 @@
 #include "ngx_http_jemalloc_pprof_serving_names.h"
 #include "ngx_http_jemalloc_pprof_serving_pool.h"
 
-#include "jpp_owner_labels.h"
 #include "jpp_owners.h"
 #include "jpp_serving.h"
 
@@ -34,10 +33,9 @@ static ngx_http_core_srv_conf_t *ngx_http_jemalloc_pprof_serving_default(
     const ngx_connection_t *c);
 
 
-static ngx_cycle_t    *ngx_http_jemalloc_pprof_serving_cycle;
+ngx_int_t  ngx_http_jemalloc_pprof_serving_located;
 
-/* of the phases of a request: from here on it has a location */
-static ngx_int_t       ngx_http_jemalloc_pprof_serving_located;
+static ngx_cycle_t  *ngx_http_jemalloc_pprof_serving_cycle;
 
 static ngx_http_jemalloc_pprof_serving_last_t
     ngx_http_jemalloc_pprof_serving_last;
@@ -248,9 +246,7 @@ ngx_http_jemalloc_pprof_serving_request(ngx_http_request_t *r,
 
     jlcf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
 
-    if (jlcf->is_server
-        && r->phase_handler < ngx_http_jemalloc_pprof_serving_located)
-    {
+    if (!ngx_http_jemalloc_pprof_serving_is_located(r, jlcf)) {
         *waits = JPP_SERVING_NEXT;
 
         return ngx_http_jemalloc_pprof_serving_name_server(

@@ -19,6 +19,8 @@
 
 #include "ngx_http_jemalloc_pprof.h"
 
+#include "jpp_owner_labels.h"
+
 
 /* Connections are those of CYCLE from now on; NGX_ERROR: no memory. */
 ngx_int_t ngx_http_jemalloc_pprof_serving_init(ngx_cycle_t *cycle);
@@ -37,6 +39,34 @@ uint32_t ngx_http_jemalloc_pprof_serving_meanwhile(uint32_t index);
 /* The owner that R has now; WAITS: it has no location yet. */
 uint32_t ngx_http_jemalloc_pprof_serving_request(ngx_http_request_t *r,
     uintptr_t *waits);
+
+
+/* of the phases of a request: from here on it has a location */
+extern ngx_int_t  ngx_http_jemalloc_pprof_serving_located
+    __attribute__((visibility("hidden")));
+
+
+static ngx_inline ngx_uint_t
+ngx_http_jemalloc_pprof_serving_is_located(const ngx_http_request_t *r,
+    const ngx_http_jemalloc_pprof_loc_conf_t *jlcf)
+{
+    return !jlcf->is_server
+           || r->phase_handler >= ngx_http_jemalloc_pprof_serving_located;
+}
+
+
+/* The same where it takes no more than a look; JPP_OWNER_NONE: ask further. */
+static ngx_inline uint32_t
+ngx_http_jemalloc_pprof_serving_known(const ngx_http_request_t *r)
+{
+    ngx_http_jemalloc_pprof_loc_conf_t  *jlcf;
+
+    jlcf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
+
+    return r->upstream == NULL
+           && ngx_http_jemalloc_pprof_serving_is_located(r, jlcf)
+           ? jlcf->owners[0].owner : JPP_OWNER_NONE;
+}
 
 
 #endif /* _NGX_HTTP_JEMALLOC_PPROF_SERVING_H_INCLUDED_ */

@@ -416,7 +416,7 @@ jpp_test_find(uint32_t a, uint32_t b)
     pthread_join(thread, NULL);
     jpp_is_u64(jpp_owner_of(p), JPP_OWNER_THREADS, "another thread");
 
-    jpp_ok(jpp_owners_wanted(JPP_SLOTS, 1) == NULL, "no connection");
+    jpp_ok(jpp_owners_slot_at(JPP_SLOTS)->waiting == 0, "no connection");
 }
 
 
@@ -744,7 +744,7 @@ jpp_test_again(const jpp_serving_t *serving,
     jpp_serve(2, jpp_memory + 1);
     jpp_is_u64(jpp_owner_of(jpp_memory + 1), JPP_OWNER_NONE,
                "and nobody when it is over");
-    jpp_ok(jpp_owners_wanted(2, 102) == NULL, "nothing waits");
+    jpp_ok(jpp_owners_slot_at(2)->waiting == 0, "nothing waits");
 
     jpp_ok(jpp_owners_start(serving, server), "another start");
     jpp_serve(2, jpp_memory + 2);
@@ -841,7 +841,7 @@ jpp_test_wide(uint32_t a)
     jpp_serve_wide(JPP_WIDE, p + 40);
     jpp_owners_settle_all();
     jpp_set(last, 2, a);
-    jpp_ok(jpp_owners_wanted(JPP_WIDE, 3) == NULL, "no connection");
+    jpp_ok(jpp_owners_slot_at(JPP_WIDE)->waiting == 0, "no connection");
 
     jpp_ok(jpp_owner_of(p) == a && jpp_owner_of(p + 9) == a,
            "the last one has its own");
