@@ -273,7 +273,8 @@ sub has_nghttp { defined printed('nghttp --version 2>/dev/null') }
 
 
 # At once on one connection: each has its own, whatever was there before it had
-# a location; what belongs to all of them is the server's.
+# a location; what belongs to all of them is the server's.  Most of a stream is
+# its pool, which is sampled for certain.
 
 sub streams {
     my $port = free_port();
@@ -281,6 +282,7 @@ sub streams {
 server {
     listen 127.0.0.1:$port http2;
     server_name h2.example;
+    request_pool_size 32k;
     limit_rate 400;
     location /one/ { return 200 "@{[ 'one ' x 100 ]}"; }
     location /two/ { return 200 "@{[ 'two ' x 100 ]}"; }
