@@ -49,7 +49,7 @@ EOF
 
     my %ways = (
         'a pause' => [ '', "$heap?seconds=10" ],
-        'a dump' => [ "hang 2\n", $heap ],
+        'a dump' => [ "hang 6\n", $heap ],
     );
 
     for my $name (sort keys %ways) {
