@@ -34,6 +34,7 @@ END
 subtests(
     'one location at a time' => [ \&one_by_one ],
     'several at once' => [ \&at_once ],
+    'subrequests of another location' => [ \&subrequests ],
     'TLS and HTTP/2' => [ \&http2, 'openssl' ],
     'streams of several locations' => [ \&streams, \&has_nghttp ],
     'what is held' => [ \&held ],
@@ -173,6 +174,49 @@ END
     my ($n, $of) = ($said // '') =~ /, (\d+) of (\d+) in all$/;
 
     cmp_ok($n, '>=', 0.99 * $of, "a comment: $said");
+
+    $nginx->stop;
+    $upstream->stop;
+}
+
+
+# The pages of one location have two parts of another, which takes a buffer of
+# 24 KiB for each: that is its own, and nothing of the pages is.
+
+sub subrequests {
+    my $upstream = JppNginx->start(preload => [], conf => 'prof:false',
+                                   module => 0,
+                                   server => 'location / { return 200 "up"; }');
+    my $nginx = start(locations => <<"END");
+location /page/ { ssi on; ssi_types *; alias html/; }
+location /part/ {
+    proxy_pass http://127.0.0.1:$upstream->{port}/;
+    proxy_buffer_size 24k;
+    proxy_buffers 4 24k;
+}
+END
+    mkdir "$nginx->{prefix}/html";
+    spew("$nginx->{prefix}/html/text",
+         'one <!--# include virtual="/part/1" --> two '
+         . '<!--# include virtual="/part/2" --> three');
+
+    my $client = $nginx->client;
+
+    $client->get('/page/text') for 1 .. 5;
+    reset_samples($nginx);
+    is($client->get('/page/text')->{body}, 'one up two up three', 'a page')
+        for 1 .. 50;
+
+    my $bytes = allocated($nginx);
+    my ($page, $part) = map { $bytes->{"main.example /$_/"} // 0 }
+                        'page', 'part';
+
+    cmp_ok($part, '>=', 100 * 24 * 1024, "the parts' own")
+        or diag(explain($bytes));
+    cmp_ok($part, '<', 130 * 24 * 1024, 'and little more')
+        or diag(explain($bytes));
+    cmp_ok($page, '>', 50 * 8 * 1024, 'the pages have the rest')
+        or diag(explain($bytes));
 
     $nginx->stop;
     $upstream->stop;
