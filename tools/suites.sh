@@ -220,11 +220,11 @@ tests_all()
     tests_build loaded t/400-page.t
     fuzz_build
 
-    # two for each processor: half of a suite is waiting
+    # three for each processor: most of a suite is waiting
 
     say "the suites"
     failed=0
-    tests_jobs | xargs -L 1 -P "$((2 * JOBS))" ./dev job || failed=1
+    tests_jobs | xargs -L 1 -P "$((3 * JOBS))" ./dev job || failed=1
     tests_alone | xargs -L 1 ./dev job || failed=1
 
     echo
