@@ -65,10 +65,11 @@ sub start {
 
 sub while_busy {
     my ($nginx, $query, $beside) = @_;
+    my $parent = $$;
     my $pid = fork() // die "fork: $!\n";
 
     if ($pid == 0) {
-        eval { $beside->() while 1 };
+        eval { $beside->() while getppid() == $parent };
         POSIX::_exit(0);
     }
 

@@ -167,6 +167,7 @@ SERVER
 
 sub child {
     my ($code, @arguments) = @_;
+    my $parent = $$;
     my $pid = fork() // die "fork: $!\n";
 
     return $pid if $pid != 0;
@@ -175,10 +176,12 @@ sub child {
     srand $$;
     $SIG{PIPE} = 'IGNORE';
 
-    while (1) {
+    while (getppid() == $parent) {
         eval { $code->(@arguments) };
         sleep 0.01;
     }
+
+    POSIX::_exit(0);
 }
 
 

@@ -172,6 +172,7 @@ sub child {
     return $pid if $pid != 0;
 
     setpgrp;
+    alarm 400;
     $SIG{PIPE} = 'IGNORE';
     $code->();
     POSIX::_exit(0);

@@ -202,6 +202,7 @@ sub child {
 
     return $pid if $pid != 0;
 
+    alarm 400;
     $SIG{TERM} = sub { POSIX::_exit(0) };
     $code->();
     POSIX::_exit(0);

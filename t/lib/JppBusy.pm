@@ -19,10 +19,11 @@ our @EXPORT_OK = qw( has_lua searching compressing shaking_hands looping );
 sub has_lua { lua_modules() ne '' }
 
 
-# Processes that do CODE again and again.
+# Processes that do CODE again and again, as long as this one is there.
 
 sub load {
     my ($n, $code) = @_;
+    my $parent = $$;
 
     my @pids = map {
         my $pid = fork() // die "fork: $!\n";
@@ -30,7 +31,8 @@ sub load {
         if ($pid == 0) {
             setpgrp;
             $SIG{PIPE} = 'IGNORE';
-            for ( ;; ) { $code->() }
+            $code->() while getppid() == $parent;
+            POSIX::_exit(0);
         }
 
         $pid;
