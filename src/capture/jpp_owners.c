@@ -214,7 +214,7 @@ jpp_owners_late(const jpp_owners_look_t *look, jpp_samples_found_t *found)
 }
 
 
-/* The next sample has an owner at once, or is not found that way. */
+/* A sample that is found by the last one has its owner: there must be one. */
 
 static void
 jpp_owners_learn(uint32_t index, jpp_owners_slot_t *slot)

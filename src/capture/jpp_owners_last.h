@@ -76,8 +76,9 @@ typedef struct {
 } jpp_owners_kept_t;
 
 
-/* A hint's kind is what record the word there points at, from 1; 0 in the
-   first: do not ask here, as somebody was served by then, or nobody knows. */
+/* The kind of a hint is the record that its word points at, from 1.  That of
+   the first is 0 where samples of the stack are not for the next of their
+   connection: somebody was served by then, or nobody knows. */
 typedef struct {
     uintptr_t             words[JPP_SERVING_RANGES + 1];
                                          /* of its records; no word is like */

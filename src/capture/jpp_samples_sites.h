@@ -45,8 +45,8 @@ typedef struct {
 } jpp_site_key_t;
 
 
-/* of two words of a stack: how far from the frame, in words, and a kind that is
-   whoever's set it; zeroed: none */
+/* of two words of a stack: how far from the frame, in words, and of what kind,
+   by whoever sets it; zeroed: none */
 typedef struct {
     uint16_t      at[2];
     uint8_t       kinds[2];

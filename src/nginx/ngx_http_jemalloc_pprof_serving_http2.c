@@ -38,7 +38,7 @@ ngx_http_jemalloc_pprof_serving_http2(const ngx_connection_t *c,
     h2c = c->data;
     *waits = h2c->processing == 0 ? JPP_SERVING_FIRST : 0;
 
-    /* nginx frees the pool, and forgets it then, when there is no stream */
+    /* without a stream nginx may be freeing the pool, which it forgets last */
 
     if (words == NULL || h2c->processing == 0 || h2c->pool == NULL) {
         return NULL;
