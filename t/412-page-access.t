@@ -225,7 +225,8 @@ sub check_print {
     $browser->run('document.getElementById("theme").value = "dark";
                    setTheme()');
     $browser->media('screen');
-    is($browser->run('return page.palette.text'), '#f2f4f8', 'a dark screen');
+    ok($browser->wait_for('return page.palette.text === "#f2f4f8"'),
+       'a dark screen');
     $browser->media('print');
     $browser->wait_for('return page.palette.text === "#14161b"');
     like($browser->run('return getComputedStyle(document.body).color'),
