@@ -58,9 +58,9 @@ my %text = map { $_ => slurp("$top/$_") }
 
 my $all = join '', map { $text{$_} } sort keys %text;
 
-my $core = join '', map { slurp($_) } grep { !m{/nginx/} }
+my $core = join '', map { slurp($_) } grep { !m{/(?:walk|nginx)/} }
                                            glob("$top/src/*/*.c");
-my $adapter = join '', map { slurp($_) } glob("$top/src/nginx/*.c");
+my $adapter = join '', map { slurp($_) } glob("$top/src/{walk,nginx}/*.c");
 my $headers = join '', map { slurp($_) } glob("$top/src/*/*.h");
 my $options = slurp("$top/tools/jpp_options.c");
 my $manual = slurp("$top/docs/jemalloc-pprof.1");

@@ -19,6 +19,7 @@ use JppRun qw( $root spew );
 delete @ENV{ grep { /^GIT_/ } keys %ENV };
 
 my $adapter = 'src/nginx/ngx_http_jemalloc_pprof';
+my $walk = 'src/walk/ngx_http_jemalloc_pprof_pools_walk';
 
 
 for (
@@ -93,17 +94,30 @@ for (
       'docs/architecture.md:1: there is no src/base/jpp_a.c' ],
 
     [ 'an adapter with its map',
-      { "$adapter.h" => map_of('send'), "${adapter}_send.c" => "\n" }, '' ],
+      { "$adapter.h" => map_of($adapter, 'send'),
+        "${adapter}_send.c" => "\n" }, '' ],
 
     [ 'a file of the adapter that the map lacks',
-      { "$adapter.h" => map_of('send'), "${adapter}_send.c" => "\n",
-        "${adapter}_refuse.c" => "\n" },
+      { "$adapter.h" => map_of($adapter, 'send'),
+        "${adapter}_send.c" => "\n", "${adapter}_refuse.c" => "\n" },
       "${adapter}_refuse:1: is not in the map of $adapter.h" ],
 
     [ 'a map with a file that is gone',
-      { "$adapter.h" => map_of(qw( refuse send )),
+      { "$adapter.h" => map_of($adapter, qw( refuse send )),
         "${adapter}_send.c" => "\n" },
       "$adapter.h:1: its map names refuse, which is no file" ],
+
+    [ 'a file of the walk that its map lacks',
+      { "$walk.h" => map_of($walk, 'pools_walk'),
+        'src/walk/ngx_http_jemalloc_pprof_pools_http.c' => "\n" },
+      'src/walk/ngx_http_jemalloc_pprof_pools_http:1: is not in the map of '
+      . "$walk.h" ],
+
+    [ 'a walk that needs the adapter',
+      { "$walk.h" => map_of($walk, 'pools_walk'),
+        "$walk.c" => "#include \"ngx_http_jemalloc_pprof.h\"\n",
+        "$adapter.h" => map_of($adapter) },
+      "$walk.c:1: src/nginx is above src/walk" ],
 
     (map { my $file = $_;
            ([ "80 columns of $file", { $file => columns(80) }, '' ],
@@ -274,8 +288,8 @@ sub function {
 
 
 sub map_of {
-    my (@names) = @_;
-    my $guard = '_NGX_HTTP_JEMALLOC_PPROF_H_INCLUDED_';
+    my ($of, @names) = @_;
+    my $guard = '_' . uc($of =~ s{.*/}{}r) . '_H_INCLUDED_';
 
     return "\n/*\n * The map:\n *\n"
            . join('', map { " *     $_  what it does\n" } @names)

@@ -5,9 +5,9 @@ OUT ?=     build
 CC ?=      cc
 FLAGS ?=   -O2 -g
 
-# the core: every room but the adapter's
+# the core: every room but those that know nginx
 
-ROOMS :=   $(filter-out src/nginx/,$(wildcard src/*/))
+ROOMS :=   $(filter-out src/walk/ src/nginx/,$(wildcard src/*/))
 
 WARNINGS = -Wall -Wextra -Werror -Wshadow -Wpointer-arith -Wcast-qual \
            -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings \

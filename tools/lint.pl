@@ -40,7 +40,7 @@ my @owners = (
 # or in one before it.
 
 my @rooms = qw(base options elf profile read unwind capture symbol output host
-               report fleet answers web nginx);
+               report fleet answers web walk nginx);
 my %floor = map { $rooms[$_] => $_ } 0 .. $#rooms;
 
 # What may not stand in the core, and who may do it all the same: whether
@@ -64,9 +64,15 @@ my @core = (
 my ($max_file, $max_src, $max_function) = (500, 60, 120);
 my %max_file = ();
 
-# The header with the map of the adapter, whose files begin with its name.
+# The headers with the maps of the rooms that know nginx, and what the names of
+# their files begin with.
 
-my $map = 'src/nginx/ngx_http_jemalloc_pprof.h';
+my %maps = (
+    'src/nginx/ngx_http_jemalloc_pprof.h'
+        => 'src/nginx/ngx_http_jemalloc_pprof',
+    'src/walk/ngx_http_jemalloc_pprof_pools_walk.h'
+        => 'src/walk/ngx_http_jemalloc_pprof',
+);
 
 # The look of C, by line.
 
@@ -96,7 +102,7 @@ for my $file (@files) {
     next unless $file =~ /\.[ch]$/;
 
     check($file, \@lines, @look);
-    check($file, \@lines, @core) if $file =~ m{^src/(?!nginx/)};
+    check($file, \@lines, @core) if $file =~ m{^src/(?!(?:walk|nginx)/)};
     check_owners($file, \@lines);
     check_functions($file, \@lines) if $file =~ /\.c$/;
     check_header($file, \@lines) if $file =~ /\.h$/;
@@ -105,7 +111,7 @@ for my $file (@files) {
 check_names();
 check_includes();
 check_declared();
-check_map();
+check_map($_, $maps{$_}) for sort keys %maps;
 check_rooms();
 check_script($_, read_lines($_)) for @scripts;
 check_imports($_) for grep { /\.(?:t|pm)$/ } @scripts;
@@ -314,12 +320,13 @@ sub check_declared {
 }
 
 
-# The map of the adapter names each of its files, and no others.
+# A map names each of the files whose names begin with STEM, and no others.
 
 sub check_map {
+    my ($map, $stem) = @_;
+
     return unless grep { $_ eq $map } @c;
 
-    my $stem = $map =~ s/\.h$//r;
     my %exists = map { m{^\Q$stem\E_(\w+)\.[ch]$} ? ($1 => 1) : () } @c;
     my %named;
 

@@ -56,29 +56,10 @@
  *     registry   all workers, in shared memory
  *     budget     how much memory dumps and answers may use
  *
- * Its pools:
- *
- *     pools           a walk through them, in slices
- *     pools_walk      what its files share, and its rules
- *     pools_scope     which memory belongs to pools that are alive
- *     pools_count     what these hold
- *     pools_config    the configuration's
- *     pools_http      those of clients
- *     pools_requests  those of requests
- *     pools_rests     what is too large for a slice
- *     pools_http2     the same of HTTP/2 and HTTP/3
- *     pools_buffers   what large allocations are for
- *     pools_output    the same: what waits for the client
- *     pools_contexts  the same: what modules have
- *     pools_sessions  those of stream and mail
- *     pools_others    those of upstreams and modules
- *     pools_caches    what is not in pools
- *     pools_units     what is shown of a single request
- *     pools_names     names from the configuration
- *
  * This worker:
  *
  *     self       what it is, and what it reports about itself
+ *     pools      a walk through its pools, in slices: see src/walk
  *     baseline   what it inherited from the master
  *     cpu        a window on what its threads do
  *     hints      what it knows about its own code

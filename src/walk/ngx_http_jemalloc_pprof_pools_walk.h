@@ -1,8 +1,9 @@
 
 /*
- * A walk through the pools of this worker: what its files share.
+ * A walk through the pools of this worker: what its files share.  Its phases
+ * and its slices are the adapter's (pools).
  *
- *     pools            the phases of a walk, and its slices
+ *     pools_walk       its rules, and what they share
  *     pools_scope      the pools at hand, and which memory is theirs
  *     pools_count      what they hold
  *     pools_names      names from the configuration
