@@ -22,12 +22,13 @@
 tests_jobs()
 {
     tests_are asan t/280*.t t/210*.t t/240*.t t/510*.t
-    tests_are loaded t/24*.t t/21*.t t/25*.t t/27*.t t/28*.t t/310*.t
+    tests_are loaded t/24*.t t/21*.t t/25*.t t/27*.t t/28*.t t/305*.t
+    tests_are loaded t/310*.t
     tests_are sanitized t/00-unit.t
     tests_are core t/0*.t
     tests_are reloaded t/1*.t
     tests_are linked t/1*.t t/200*.t t/220*.t t/260*.t
-    tests_are loaded t/1*.t t/20*.t t/22*.t t/26*.t t/29*.t t/30*.t t/3[2-9]*.t
+    tests_are loaded t/1*.t t/20*.t t/22*.t t/26*.t t/29*.t t/300*.t t/3[2-9]*.t
     tests_are loaded t/4*.t
     tests_are loaded t/5*.t
     tests_are fuzz t/fuzz/*_fuzz.c

@@ -50,6 +50,7 @@ static void vforks(void);
 static bool has(const jpp_stall_t *stall, stall_pt function);
 static bool is_stored(stall_pt stall, uint32_t kind, const char *name);
 static void falters(int ms);
+static void signals(int how);
 static void spins(int ms);
 static uint64_t iteration(void);
 static uint64_t age(void);
@@ -98,9 +99,11 @@ main(void)
         return jpp_done();
     }
 
+    signals(SIG_BLOCK);
     jpp_ok(jpp_watch_start(&loop, &err) == JPP_OK, "the watcher starts");
-
     jpp_ok(is_first(), "the first iteration is like any other");
+    signals(SIG_UNBLOCK);
+
     jpp_test_files(1, 2, "the watcher has a pipe of its own");
 
     n_stored = 0;
@@ -214,25 +217,29 @@ is_stored(stall_pt stall, uint32_t kind, const char *name)
 
 
 /*
- * An event loop has not waited for events yet, and the signal that asks for a
- * stack does not reach it: that must not be taken for an answer.
+ * An event loop has not waited for events yet, and the signals that ask for a
+ * stack do not reach it: that must not be taken for an answer.  On a busy
+ * machine one that computes may be blocked for a moment, which is seen.
  */
 
 static bool
 is_first(void)
 {
-    sigset_t  set;
+    int               i;
+    jpp_stall_kind_t  kind;
 
-    (void) sigemptyset(&set);
-    (void) sigaddset(&set, SIGPROF);
-    (void) sigprocmask(SIG_BLOCK, &set, NULL);
+    kind = JPP_STALL_WAITED;
 
-    __atomic_store_n(&count, 0, __ATOMIC_SEQ_CST);
-    once(computes);
+    for (i = 0; i < TRIES && kind == JPP_STALL_WAITED; i++) {
+        __atomic_store_n(&count, 0, __ATOMIC_SEQ_CST);
+        once(computes);
 
-    (void) sigprocmask(SIG_UNBLOCK, &set, NULL);
+        kind = n_stored != 0 ? stored[n_stored - 1].kind : JPP_STALL_RAN;
+    }
 
-    return n_stored != 0 && stored[n_stored - 1].kind == JPP_STALL_SHORT;
+    jpp_diag("the first iteration: kind %d after %d", (int) kind, i);
+
+    return kind == JPP_STALL_SHORT;
 }
 
 
@@ -295,11 +302,7 @@ waits(void)
 static void
 falters(int ms)
 {
-    sigset_t  set;
-
-    (void) sigemptyset(&set);
-    (void) sigaddset(&set, SIGPROF);
-    (void) sigprocmask(SIG_BLOCK, &set, NULL);
+    signals(SIG_BLOCK);
 
     late_ms = 5 * THRESHOLD;
     wait_ms = ms;
@@ -311,7 +314,20 @@ falters(int ms)
 
     once(waits);
 
-    (void) sigprocmask(SIG_UNBLOCK, &set, NULL);
+    signals(SIG_UNBLOCK);
+}
+
+
+/* Whether the watcher's reach the loop. */
+
+static void
+signals(int how)
+{
+    sigset_t  set;
+
+    (void) sigemptyset(&set);
+    (void) sigaddset(&set, SIGPROF);
+    (void) sigprocmask(how, &set, NULL);
 }
 
 
