@@ -30,13 +30,16 @@ static void jpp_owners_told(const jpp_owners_words_t *stack,
     jpp_owners_look_t *look);
 static bool jpp_owners_scan(const jpp_owners_words_t *words,
     const jpp_owners_words_t *stack, jpp_owners_look_t *look);
-static uint32_t jpp_owners_see(const jpp_owners_words_t *words,
-    jpp_owners_seen_t seen[JPP_OWNERS_SEEN]);
+static uint32_t jpp_owners_see(uintptr_t address, uint32_t n_words,
+    jpp_owners_seen_t seen[JPP_OWNERS_SEEN], uint32_t n);
 static const jpp_owners_seen_t *jpp_owners_choose(jpp_owners_seen_t *seen,
     uint32_t n, const jpp_owners_words_t *stack, uint32_t *first);
 
 
 jpp_owners_known_t  jpp_owners_known;
+
+/* what a function saves before it uses it: rbx, rbp, r12 to r15 */
+static const uint8_t  jpp_owners_saved[] = { 3, JPP_CFI_RBP, 12, 13, 14, 15 };
 
 
 void
@@ -82,7 +85,8 @@ jpp_owners_tell(uint32_t index)
 
 
 /* Further in than the outermost there may be more than the bound: functions
-   have large arrays between those that serve and what they do for that. */
+   have large arrays between those that serve and what they do for that.
+   Registers are the innermost. */
 
 void
 jpp_owners_look(const jpp_owners_words_t *stack, jpp_owners_look_t *look)
@@ -106,6 +110,8 @@ jpp_owners_look(const jpp_owners_words_t *stack, jpp_owners_look_t *look)
 
     words.n = n < JPP_OWNERS_OUTER ? n : JPP_OWNERS_OUTER;
     words.address = stack->address + (n - words.n) * sizeof(uintptr_t);
+    words.n_saved = n <= JPP_OWNERS_OUTER ? stack->n_saved : 0;
+    words.saved = stack->saved;
 
     if (jpp_owners_scan(&words, stack, look)) {
         return;
@@ -116,6 +122,7 @@ jpp_owners_look(const jpp_owners_words_t *stack, jpp_owners_look_t *look)
     words.n = n < JPP_SERVING_WORDS - JPP_OWNERS_OUTER
               ? n : JPP_SERVING_WORDS - JPP_OWNERS_OUTER;
     words.address = stack->address;
+    words.n_saved = stack->n_saved;
 
     (void) jpp_owners_scan(&words, stack, look);
 }
@@ -151,7 +158,8 @@ jpp_owners_scan(const jpp_owners_words_t *words,
     const jpp_owners_seen_t  *chosen;
 
     first = look->first;
-    n = jpp_owners_see(words, seen);
+    n = jpp_owners_see(words->address, words->n, seen, 0);
+    n = jpp_owners_see((uintptr_t) words->saved, words->n_saved, seen, n);
     chosen = jpp_owners_choose(seen, n, stack, &first);
 
     if (chosen != NULL) {
@@ -169,21 +177,18 @@ jpp_owners_scan(const jpp_owners_words_t *words,
 }
 
 
-/* The outermost is the first. */
+/* The outermost is the first of the N in SEEN. */
 
 static uint32_t
-jpp_owners_see(const jpp_owners_words_t *words,
-    jpp_owners_seen_t seen[JPP_OWNERS_SEEN])
+jpp_owners_see(uintptr_t address, uint32_t n_words,
+    jpp_owners_seen_t seen[JPP_OWNERS_SEEN], uint32_t n)
 {
-    uint32_t            i, k, n;
+    uint32_t            i, k;
     jpp_serving_one_t   one;
     jpp_owners_look_t  *look;
 
-    n = 0;
-
-    for (i = words->n; i != 0; i--) {
-        i = jpp_serving_find(&jpp_owners_known.serving, words->address, i,
-                             &one);
+    for (i = n_words; i != 0; i--) {
+        i = jpp_serving_find(&jpp_owners_known.serving, address, i, &one);
         if (i == 0) {
             break;
         }
@@ -197,7 +202,7 @@ jpp_owners_see(const jpp_owners_words_t *words,
         }
 
         look = &seen[k].look;
-        look->inner = words->address + (i - 1) * sizeof(uintptr_t);
+        look->inner = address + (i - 1) * sizeof(uintptr_t);
         look->inner_range = one.range;
 
         if (k == n) {
@@ -276,6 +281,8 @@ jpp_owners_stack(uintptr_t address, jpp_owners_words_t *stack)
     stack->address = address;
     stack->n = (uint32_t) ((jpp_owners_known.high - address)
                            / sizeof(uintptr_t));
+    stack->n_saved = 0;
+    stack->saved = NULL;
 
     return true;
 }
@@ -309,11 +316,15 @@ jpp_owners_here(void)
 }
 
 
-/* What lies below rsp may be left over from calls that have ended. */
+/* What lies below rsp may be left over from calls that have ended.  A function
+   that is about to begin, or about to return, has its connection in registers,
+   where more words of another may be left over in its caller's arrays. */
 
 uint32_t
 jpp_owners_interrupted(const void *ucontext)
 {
+    unsigned              i;
+    uintptr_t             saved[sizeof(jpp_owners_saved)];
     jpp_owners_look_t     look;
     jpp_owners_words_t    stack, registers;
     jpp_unwind_context_t  context;
@@ -332,11 +343,19 @@ jpp_owners_interrupted(const void *ucontext)
         return JPP_OWNER_NONE;
     }
 
+    for (i = 0; i < sizeof(jpp_owners_saved); i++) {
+        saved[i] = context.registers[jpp_owners_saved[i]];
+    }
+
+    stack.n_saved = sizeof(jpp_owners_saved);
+    stack.saved = saved;
+
     jpp_owners_look(&stack, &look);
 
     if (look.address == 0 && jpp_owners_known.told == JPP_OWNERS_UNTOLD) {
         registers.address = (uintptr_t) context.registers;
         registers.n = JPP_FRAME_REGISTERS;
+        registers.n_saved = 0;
 
         (void) jpp_owners_scan(&registers, &stack, &look);
     }

@@ -39,10 +39,13 @@ typedef struct {
 } jpp_owners_server_t;
 
 
-/* the words of a stack */
+/* the words of a stack; and registers that a call would save below them, where
+   they are not among them yet */
 typedef struct {
     uintptr_t             address;
     uint32_t              n;
+    uint32_t              n_saved;
+    const uintptr_t      *saved;
 } jpp_owners_words_t;
 
 

@@ -5,6 +5,11 @@
  */
 
 
+/* names of registers */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
 #include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -650,6 +655,71 @@ jpp_test_far(uint32_t a)
 }
 
 
+/* A handler of a signal, and what it has interrupted: INDEX is in N of the
+   registers, and the stack begins with the caller's frame. */
+
+static __attribute__((noinline)) uint32_t
+jpp_interrupt(unsigned index, const int *registers, unsigned n)
+{
+    unsigned           i;
+    static ucontext_t  context;
+
+    memset(&context, 0, sizeof(context));
+
+    for (i = 0; i < n; i++) {
+        context.uc_mcontext.gregs[registers[i]] =
+                                       (greg_t) &jpp_connections[index];
+    }
+
+    context.uc_mcontext.gregs[REG_RSP] =
+                                       (greg_t) __builtin_frame_address(0);
+
+    return jpp_owners_interrupted(&context);
+}
+
+
+/* The same, with two words of LEFT, which are left over. */
+
+static __attribute__((noinline)) uint32_t
+jpp_interrupted(unsigned left, unsigned index, const int *registers,
+    unsigned n)
+{
+    uint32_t           owner;
+    jpp_connection_t  *volatile one, *volatile two;
+
+    __asm__ volatile ("" : "+r" (left));
+    one = &jpp_connections[left];
+    two = one;
+
+    owner = jpp_interrupt(index, registers, n);
+
+    __asm__ volatile ("" : : "r" (one), "r" (two) : "memory");
+    one = NULL;
+    two = NULL;
+
+    return owner;
+}
+
+
+static __attribute__((noinline)) void
+jpp_test_interrupted(uint32_t a, uint32_t b)
+{
+    static const int  saved[] = { REG_RBX, REG_RBP, REG_R12, REG_R15 };
+    static const int  others[] = { REG_RDI, REG_RSI, REG_RAX, REG_R8 };
+
+    jpp_owners_base((uintptr_t) __builtin_frame_address(0));
+
+    jpp_owners_now[30] = a;
+    jpp_owners_now[31] = b;
+
+    jpp_is_u64(jpp_interrupted(30, 31, saved, 0), a, "a stack alone");
+    jpp_is_u64(jpp_interrupted(30, 31, saved, 4), b, "registers that the next "
+               "call would save, with more words");
+    jpp_is_u64(jpp_interrupted(30, 31, others, 4), a, "and others, which "
+               "calls leave something in");
+}
+
+
 static void
 jpp_test_coroutine(uint32_t a)
 {
@@ -899,6 +969,7 @@ main(void)
     jpp_test_new(a, b);
     jpp_test_kept(a, b);
     jpp_test_far(a);
+    jpp_test_interrupted(a, b);
     jpp_test_coroutine(a);
     jpp_test_many(a);
     jpp_test_again(&serving, &server, a);
