@@ -11,6 +11,11 @@
 /* words of the JPP_SERVING_WORDS that are the outermost */
 #define JPP_OWNERS_OUTER   256
 
+/* words of the outermost connection before any other's that decide: a handler
+   saves those of its caller, an event and its connection; and nginx may have an
+   array of 4 KiB next to them, with whatever is left over from earlier calls */
+#define JPP_OWNERS_LEAD    2
+
 /* connections that are told apart; others are left over from earlier calls */
 #define JPP_OWNERS_SEEN    8
 
@@ -19,10 +24,12 @@
 #define JPP_OWNERS_ABOVE   (256 * sizeof(uintptr_t))
 
 
-/* a connection, and how many words name it */
+/* a connection, and how many words name it; LEAD of them come before any word
+   that names another one */
 typedef struct {
     jpp_owners_look_t     look;
     uint32_t              n;
+    uint32_t              lead;
 } jpp_owners_seen_t;
 
 
@@ -209,10 +216,12 @@ jpp_owners_see(uintptr_t address, uint32_t n_words,
             look->one = one;
             look->address = look->inner;
             seen[k].n = 0;
+            seen[k].lead = 0;
             n++;
         }
 
         seen[k].n++;
+        seen[k].lead += n == 1;
     }
 
     return n;
@@ -252,7 +261,8 @@ jpp_owners_choose(jpp_owners_seen_t *seen, uint32_t n,
         is_better = chosen == NULL
                     || (is_accepting
                         ? look->one.number > chosen->look.one.number
-                        : seen[k].n > chosen->n);
+                        : chosen->lead < JPP_OWNERS_LEAD
+                          && seen[k].n > chosen->n);
 
         chosen = is_better ? &seen[k] : chosen;
     }

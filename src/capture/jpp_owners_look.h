@@ -104,7 +104,8 @@ bool jpp_owners_stack(uintptr_t address, jpp_owners_words_t *stack);
 
 /*
  * What STACK is for becomes LOOK: of the connections that have an owner, or
- * wait for one, that with the most words, and the outermost of several.  Where
+ * wait for one, the outermost if two of its words come before all of others;
+ * or else that with the most words, and the outermost of several.  Where
  * the outermost of all accepts others, the newest.  If nobody has, the
  * outermost has what it has in the meantime.
  */

@@ -678,11 +678,10 @@ jpp_interrupt(unsigned index, const int *registers, unsigned n)
 }
 
 
-/* The same, with two words of LEFT, which are left over. */
+/* The same behind two words of LEFT, which are left over. */
 
 static __attribute__((noinline)) uint32_t
-jpp_interrupted(unsigned left, unsigned index, const int *registers,
-    unsigned n)
+jpp_behind(unsigned left, unsigned index, const int *registers, unsigned n)
 {
     uint32_t           owner;
     jpp_connection_t  *volatile one, *volatile two;
@@ -701,6 +700,45 @@ jpp_interrupted(unsigned left, unsigned index, const int *registers,
 }
 
 
+/* And those behind one word of INDEX, or two. */
+
+static __attribute__((noinline)) uint32_t
+jpp_interrupted(unsigned left, unsigned index, const int *registers,
+    unsigned n)
+{
+    uint32_t           owner;
+    jpp_connection_t  *volatile served;
+
+    __asm__ volatile ("" : "+r" (index));
+    served = &jpp_connections[index];
+
+    owner = jpp_behind(left, index, registers, n);
+
+    __asm__ volatile ("" : : "r" (served) : "memory");
+    served = NULL;
+
+    return owner;
+}
+
+
+static __attribute__((noinline)) uint32_t
+jpp_interrupted_twice(unsigned left, unsigned index)
+{
+    uint32_t           owner;
+    jpp_connection_t  *volatile served;
+
+    __asm__ volatile ("" : "+r" (index));
+    served = &jpp_connections[index];
+
+    owner = jpp_interrupted(left, index, NULL, 0);
+
+    __asm__ volatile ("" : : "r" (served) : "memory");
+    served = NULL;
+
+    return owner;
+}
+
+
 static __attribute__((noinline)) void
 jpp_test_interrupted(uint32_t a, uint32_t b)
 {
@@ -712,11 +750,13 @@ jpp_test_interrupted(uint32_t a, uint32_t b)
     jpp_owners_now[30] = a;
     jpp_owners_now[31] = b;
 
-    jpp_is_u64(jpp_interrupted(30, 31, saved, 0), a, "a stack alone");
-    jpp_is_u64(jpp_interrupted(30, 31, saved, 4), b, "registers that the next "
-               "call would save, with more words");
-    jpp_is_u64(jpp_interrupted(30, 31, others, 4), a, "and others, which "
-               "calls leave something in");
+    jpp_is_u64(jpp_interrupted(30, 31, saved, 0), a, "more words");
+    jpp_is_u64(jpp_interrupted(30, 31, saved, 4), b, "and registers that the "
+               "next call would save");
+    jpp_is_u64(jpp_interrupted(30, 31, others, 4), a, "not others, which calls "
+               "leave something in");
+
+    jpp_is_u64(jpp_interrupted_twice(30, 31), b, "two words that come first");
 }
 
 
