@@ -318,7 +318,7 @@ falters(int ms)
 }
 
 
-/* Whether the watcher's reach the loop. */
+/* Do those of the watcher reach the loop? */
 
 static void
 signals(int how)
