@@ -11,9 +11,9 @@
 /* words of the JPP_SERVING_WORDS that are the outermost */
 #define JPP_OWNERS_OUTER   256
 
-/* words of the outermost connection before any other's that decide: a handler
-   saves those of its caller, an event and its connection; and nginx may have an
-   array of 4 KiB next to them, with whatever is left over from earlier calls */
+/* so many words of the outermost connection, before any other's, decide: a
+   handler saves the event and the connection that the loop calls it for, and in
+   an array of 4 KiB next to them more words may be left over */
 #define JPP_OWNERS_LEAD    2
 
 /* connections that are told apart; others are left over from earlier calls */
@@ -261,10 +261,13 @@ jpp_owners_choose(jpp_owners_seen_t *seen, uint32_t n,
         is_better = chosen == NULL
                     || (is_accepting
                         ? look->one.number > chosen->look.one.number
-                        : chosen->lead < JPP_OWNERS_LEAD
-                          && seen[k].n > chosen->n);
+                        : seen[k].n > chosen->n);
 
         chosen = is_better ? &seen[k] : chosen;
+
+        if (chosen->lead >= JPP_OWNERS_LEAD) {
+            break;
+        }
     }
 
     return chosen;
