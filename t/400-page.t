@@ -159,6 +159,17 @@ sub check_pprof {
 
         $browser->is_quiet;
     }
+
+    # pprof hides those in the midst of a stack, too
+
+    show('one', 'v=table&k=1');
+
+    my $rows = table_rows($browser);
+    my $left = pprof_rows('inuse_space', '-hide', 'passes memory on',
+                          "$dir/one.pb.gz");
+
+    delete @{$rows}{grep { !$left->{$_} } keys %$rows};
+    compare('without what passes memory on', $rows, [0, 2], $left);
 }
 
 

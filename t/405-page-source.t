@@ -24,7 +24,6 @@ subtest 'files' => \&check_files;
 subtest 'lines' => \&check_lines;
 subtest 'functions' => \&check_functions;
 subtest 'what it must not do' => \&check_forbidden;
-subtest 'what passes memory on' => \&check_passing;
 subtest 'what is served' => \&check_served;
 subtest 'eslint' => \&check_eslint;
 
@@ -87,26 +86,6 @@ sub check_forbidden {
 
     is_deeply(\@found, [], 'no string becomes HTML or code');
     unlike($all, qr{https?://(?!www\.w3\.org/)}, 'and no address is foreign');
-}
-
-
-# The patterns of the page are those of format=top.
-
-sub check_passing {
-    my $c = slurp("$root/src/output/jpp_passing.c");
-
-    for (['patterns', 'PASSING'], ['pool', 'POOL']) {
-        my ($in_c) = $c =~ /jpp_passing_$_->[0]\[\] = \{(.*?)\};/s;
-        my ($in_page) = $all =~ /const $_->[1] = pattern\(\[(.*?)\]\);/s;
-        my @patterns;
-
-        for (split /,/, $in_page =~ s/'\s*\+\s*'//gr) {
-            my ($start, @rest) = split / /, s/^\s*'|'\s*$//gr;
-            push @patterns, map { "$start$_" =~ s/\?/ /r } @rest;
-        }
-
-        is_deeply([sort @patterns], [sort $in_c =~ /"([^"]+)"/g], $_->[1]);
-    }
 }
 
 

@@ -7,6 +7,7 @@
 
 static bool jpp_passing_is_memory(const jpp_profile_t *profile);
 static jpp_passing_t jpp_passing_near(const char *file);
+static uint32_t jpp_passing_marked(jpp_profile_t *profile, uint32_t file);
 static bool jpp_passing_matches(const char *pattern, const char *name,
     const char *end);
 
@@ -63,6 +64,9 @@ static const char *const  jpp_passing_pool[] = {
 };
 
 
+static const char  jpp_passing_text[] = "passes memory on";
+
+
 jpp_passing_t
 jpp_passing(const char *name)
 {
@@ -86,7 +90,7 @@ jpp_passing(const char *name)
 }
 
 
-/* What a function without a name is, by its FILE, "between a and b". */
+/* What a function without a name is, by its FILE: "between a and b", a mark. */
 
 static jpp_passing_t
 jpp_passing_near(const char *file)
@@ -105,7 +109,8 @@ jpp_passing_near(const char *file)
         next = file + sizeof(before) - 1;
 
     } else {
-        return JPP_PASSING_UNNAMED;
+        return strncmp(file, jpp_passing_text, sizeof(jpp_passing_text) - 1)
+               == 0 ? JPP_PASSING_YES : JPP_PASSING_UNNAMED;
     }
 
     for (name = jpp_passing_pool; *name != NULL; name++) {
@@ -200,6 +205,68 @@ jpp_passing_is_memory(const jpp_profile_t *profile)
     }
 
     return false;
+}
+
+
+bool
+jpp_passing_mark(jpp_profile_t *profile)
+{
+    uint32_t         i, n;
+    const uint8_t   *table;
+    jpp_function_t  *function;
+
+    table = jpp_passing_table(profile);
+    n = (uint32_t) jpp_vec_count(profile->functions, jpp_function_t);
+
+    for (i = 1; table != NULL && i <= n; i++) {
+        function = jpp_profile_function_at(profile, i);
+
+        if (table[i] == JPP_PASSING_YES) {
+            function->file = jpp_passing_marked(profile, function->file);
+
+            if (function->file == 0) {
+                return false;
+            }
+        }
+    }
+
+    return table != NULL;
+}
+
+
+/* FILE with the mark, once; 0: no memory. */
+
+static uint32_t
+jpp_passing_marked(jpp_profile_t *profile, uint32_t file)
+{
+    char        *text;
+    size_t       len;
+    jpp_str_t    said;
+
+    static const char  join[] = ", ";
+
+    len = sizeof(jpp_passing_text) - 1;
+    said = jpp_profile_str(profile, file);
+
+    if (strncmp(said.data, jpp_passing_text, len) == 0) {
+        return file;
+    }
+
+    if (said.len == 0) {
+        return jpp_profile_string(profile, jpp_passing_text, len);
+    }
+
+    text = jpp_arena_alloc(profile->arena,
+                           len + sizeof(join) - 1 + said.len);
+    if (text == NULL) {
+        return 0;
+    }
+
+    memcpy(text, jpp_passing_text, len);
+    memcpy(text + len, join, sizeof(join) - 1);
+    memcpy(text + len + sizeof(join) - 1, said.data, said.len);
+
+    return jpp_profile_string(profile, text, len + sizeof(join) - 1 + said.len);
 }
 
 

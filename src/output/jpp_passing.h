@@ -36,6 +36,13 @@ jpp_passing_t jpp_passing(const char *name);
 const uint8_t *jpp_passing_table(const jpp_profile_t *profile);
 
 /*
+ * Put "passes memory on" in front of the files of such functions of PROFILE,
+ * for those who read it and do not know the names: pprof -hide, and the page.
+ * False: no memory.
+ */
+bool jpp_passing_mark(jpp_profile_t *profile);
+
+/*
  * The innermost frame of the packed STACK, which ends at END, that does more
  * than pass memory on.  A stack of nothing else keeps its outermost frame.  A
  * frame without a name passes on if its callee and its caller do.

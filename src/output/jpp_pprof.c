@@ -4,6 +4,7 @@
 
 #include "jpp_gzip.h"
 #include "jpp_intern.h"
+#include "jpp_passing.h"
 #include "jpp_pprof.h"
 #include "profile.pb-c.h"
 
@@ -41,7 +42,6 @@ typedef struct {
     jpp_profile_t          *profile;
     jpp_sink_t             *sink;
     bool                    failed;
-
     uint32_t                shown[JPP_MAX_TYPES];
     uint32_t                n_shown;
 
@@ -107,6 +107,7 @@ jpp_pprof_pack(jpp_profile_t *profile, jpp_sink_t *sink)
     pp->profile = profile;
     pp->sink = sink;
     pp->n_shown = jpp_profile_types(profile, pp->shown);
+    pp->failed = !jpp_passing_mark(profile);
 
     jpp_pprof_types(pp);
     jpp_pprof_labels(pp);
@@ -376,7 +377,6 @@ jpp_pprof_functions(jpp_pprof_t *pp)
         batch[k].name = from->name;
         batch[k].system_name = from->system_name;
         batch[k].filename = from->file;
-
         ptrs[k] = &batch[k];
         k++;
 

@@ -28,9 +28,12 @@ const UTF8 = new TextDecoder();
 class Complaint extends Error {}
 
 /* Functions, and label sets, of all profiles, each once: ids are indices. */
-const frames = { names: [], modules: [], sources: [], owners: [], kinds: [],
+const frames = { names: [], modules: [], owners: [], kinds: [],
   ids: new Map() };
 const sets = { labels: [], ids: new Map() };
+
+/* Functions that only pass memory on, and those that may: see leadOf(). */
+const PASSES = 1, UNNAMED = 2;
 
 /* What MAP has for KEY; FIRST says what it has at first. */
 function have(map, key, first) {
@@ -244,11 +247,12 @@ function readLocations(wire, read, string) {
   return known;
 }
 
-/* SOURCE is its file, or the names beside it. */
+/* SOURCE is its file, or what the server says about it. */
 function frameId(name, module, source) {
   return have(frames.ids, `${module}\n${name}`, () => {
     frames.modules.push(module);
-    frames.sources.push(source);
+    frames.kinds.push(/^passes memory on/.test(source) ? PASSES
+      : /^0x|\+0x/.test(name) ? UNNAMED : 0);
     frames.owners.push(ownerFor(name, module));
     return frames.names.push(name) - 1;
   });

@@ -5,55 +5,6 @@
  * labels (pid), so that their rows never meet.
  */
 
-/*
- * The patterns of src/output/jpp_passing.c, by what they begin with; a star is
- * any characters, and a question mark a blank.
- */
-const PASSING = pattern([
-  'ngx_ alloc calloc memalign palloc* pnalloc pcalloc pmemalign pstrdup '
-    + 'create_pool create_temp_buf create_chain_of_bufs alloc_chain_link '
-    + 'chain_get_free_buf array_create array_push* list_create list_push '
-    + 'pool_cleanup_add http_gzip_filter_alloc http_gunzip_filter_alloc '
-    + 'regex_malloc',
-  'njs_ mp_alloc* mp_zalloc* mp_align mp_zalign malloc memalign',
-  'CRYPTO_ *alloc *dup', 'OPENSSL_ *alloc *dup',
-  'g_ malloc* realloc* try_malloc* try_realloc* slice_alloc* strdup* strndup '
-    + 'memdup*',
-  'xml MallocLoc Strdup Strndup', 'gd Malloc Calloc Realloc',
-  'lj_ alloc_* mem_*',
-  ' BUF_MEM_grow* BIO_strdup zcalloc luaM_*alloc* Perl_safesys*alloc malloc '
-    + 'calloc realloc reallocarray memalign valloc pvalloc aligned_alloc '
-    + 'posix_memalign str*dup __str*dup wcsdup asprintf vasprintf __vasprintf* '
-    + 'operator?new* _Znw* _Zna*',
-  'std:: allocator<*::allocate* allocator_traits<*::allocate* '
-    + '__new_allocator<*::allocate*',
-  '__gnu_cxx:: new_allocator<*::allocate*']);
-
-/* Those whose neighbours without a name are functions of pools, too. */
-const POOL = pattern(['ngx_ create_pool destroy_pool reset_pool palloc pnalloc '
-  + 'pmemalign pfree pcalloc pool_cleanup_add pool_cleanup_file '
-  + 'pool_delete_file pool_run_cleanup_file']);
-
-const PASSES = 1, UNNAMED = 2;
-
-function pattern(groups) {
-  const all = groups.map((group) => {
-    const [start, ...rest] = group.split(' ');
-    return `${start}(?:${rest.join('|')})`;
-  }).join('|').replace(/\*/g, '.*').replace('r?n', 'r n');
-  return new RegExp(`^(?:${all})$`, 's');
-}
-
-/* Does a function only pass memory on to its callers? */
-function kindOf(frame) {
-  const name = frames.names[frame];
-  if (/^0x|\+0x/.test(name)) {
-    const near = /^(?:between .* and|before) (.*)$/.exec(frames.sources[frame]);
-    return near && POOL.test(near[1]) ? PASSES : UNNAMED;
-  }
-  return PASSING.test(name.split(/[.@]/, 1)[0]) ? PASSES : 0;
-}
-
 /* The rows of the profile NOW and of BASE, which may be null: their indices. */
 function makeRows(now, base) {
   const a = now.sets.map((set, i) => i), b = now.sets.map(() => -1);
@@ -194,7 +145,7 @@ function framesOf(stack, { focus, ignore, hide, from, skip, ofMemory }) {
 function leadOf(stack) {
   let from = 0;
   for (let k = 0; k < stack.length; k++) {
-    const kind = frames.kinds[stack[k]] ??= kindOf(stack[k]);
+    const kind = frames.kinds[stack[k]];
     if (kind === 0 || (kind === UNNAMED && from === 0)) break;
     if (kind === PASSES) from = k + 1;
   }

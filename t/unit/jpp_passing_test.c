@@ -10,6 +10,7 @@
 
 
 static void jpp_passing_test_stacks(void);
+static void jpp_passing_test_marks(jpp_profile_t *profile);
 
 
 static const char  *passing[] = {
@@ -169,8 +170,47 @@ jpp_passing_test_stacks(void)
         jpp_is_str(text, rows[i].rest, "\"%s\" begins with", rows[i].stack);
     }
 
+    jpp_passing_test_marks(&profile);
+
     arena.fail_at = arena.n_calls + 1;
     jpp_ok(jpp_passing_table(&profile) == NULL, "no memory, no table");
 
     jpp_arena_destroy(&arena);
+}
+
+
+/* Those of the letters p, u, v, x; again, and without memory. */
+
+static void
+jpp_passing_test_marks(jpp_profile_t *profile)
+{
+    size_t               i, k;
+    jpp_function_t      *function;
+    static const char   *const files[26] = {
+        ['p' - 'a'] = "passes memory on",
+        ['v' - 'a'] = "passes memory on, "
+                      "between ngx_pool_cleanup_file and ngx_create_pool",
+        ['x' - 'a'] = "between ngx_pool_delete_file and ngx_array_create"
+    };
+
+    for (k = 1; k <= 2; k++) {
+        profile->arena->fail_at = profile->arena->n_calls + k;
+        jpp_ok(!jpp_passing_mark(profile), "no memory, no marks (%zu)", k);
+    }
+
+    profile->arena->fail_at = 0;
+
+    for (k = 0; k < 2; k++) {
+        jpp_ok(jpp_passing_mark(profile), "marks");
+
+        for (i = 0; i < 24; i++) {
+            function = jpp_profile_function_at(profile, (uint32_t) i + 1);
+
+            if (i != 'w' - 'a') {
+                jpp_is_str(jpp_profile_str(profile, function->file).data,
+                           files[i] != NULL ? files[i] : "", "of %c",
+                           (int) ('a' + i));
+            }
+        }
+    }
 }
