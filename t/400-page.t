@@ -11,6 +11,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 
+use Compress::Zlib ();
 use Digest::SHA qw( sha256 );
 use JppBrowser;
 use JppRows qw( compare pprof_rows table_rows );
@@ -81,7 +82,7 @@ sub show {
 
     $browser->open('about:blank');
     $browser->open("file://$page{$name}#" . ($fragment // ''));
-    $browser->wait_for('return page.timings.load');
+    $browser->wait_for('return page.took');
 }
 
 
@@ -125,6 +126,12 @@ sub check_bytes {
        slurp($page{one}) =~ s/(id="profile">)[^<]*/$1/gr,
        'two pages differ in title and data only');
     unlike($html, qr/[^\x20-\x7e\n]/, 'all of it is ASCII');
+
+    my $code = slurp($page{one}) =~ s/(id="profile">|<title>)[^<]*/$1/gr;
+
+    cmp_ok(length $code, '<=', 48 * 1024, 'at most 48 KiB are no data');
+    cmp_ok(length Compress::Zlib::memGzip($code), '<=', 16 * 1024,
+           'which are 16, compressed');
 }
 
 
@@ -551,18 +558,18 @@ sub check_files {
 
     show('one');
     $browser->type('#file', "$dir/new.pb.gz");
-    $browser->wait_for('return page.now.n > 300');
+    $browser->wait_for('return page.rows.length > 300');
     is($browser->run('return page.base'), undef, 'a file is opened');
     is($browser->text('#title'), 'new.pb.gz', 'and named');
 
     $browser->click('#keep');
     $browser->type('#file', $page{one});
-    $browser->wait_for('return page.now.n < 300');
+    $browser->wait_for('return page.rows.length < 300');
     is($browser->run('return page.base'), undef, 'a page is a file, too');
 
     $browser->click('#keep');
     ok($browser->run('return page.base !== null'), 'kept as a baseline');
-    ok($browser->run('return page.rows.a.length === page.now.n
+    ok($browser->run('return page.rows.length === page.profile.stacks.length
                       && page.m.variance.every((v) => v === 0)'),
        'of itself: no change, and no doubt');
     $browser->click('#drop');
@@ -580,7 +587,8 @@ sub check_files {
         $browser->wait_for('return document.getElementById("say")
                             .textContent !== ""');
         like($browser->text('#say'), qr/\Q$sentence/, "$what: a sentence");
-        ok($browser->run('return page.now.n > 0'), 'what was there stays');
+        ok($browser->run('return page.rows.length > 0'),
+           'what was there stays');
         $browser->run('document.getElementById("say").textContent = ""');
     }
 
@@ -605,7 +613,7 @@ sub check_saving {
 
     $page{saved} = spew("$dir/saved.html", $saved);
     show('saved', 'v=table');
-    ok($browser->run('return page.base !== null && page.now.n > 300'),
+    ok($browser->run('return page.base !== null && page.rows.length > 300'),
        'and works');
     $browser->is_quiet;
 

@@ -16,7 +16,9 @@ use Test::More;
 my $web = "$root/src/web";
 my $dir = tempdir(CLEANUP => 1);
 my ($list) = slurp("$root/tools/page.sh") =~ /^SCRIPTS="([^"]+)"/m;
+my ($properties) = slurp("$root/tools/page.sh") =~ /^PROPERTIES="([^"]+)"/m;
 my @scripts = split ' ', $list;
+my @own = split ' ', $properties;
 my %text = map { $_ => slurp("$web/$_") } @scripts;
 my $all = join '', map { $text{$_} } @scripts;
 
@@ -64,6 +66,9 @@ sub check_functions {
 
     cmp_ok(scalar keys %names, '>', 100, 'there are functions');
     is_deeply(\@unused, [], 'all of them are used');
+    is_deeply([grep { $all !~ /[.{,\s]$_\b/ } @own], [],
+              'and so are the properties that become short');
+    is(foreign(), '', 'which no object of the language has');
 
     my @long;
 
@@ -73,6 +78,24 @@ sub check_functions {
     }
 
     is_deeply(\@long, [], 'none is longer than 40 lines');
+}
+
+
+# Properties of the page's own that objects of the language have, too: the page
+# would lose those of the language.  It asks no URL for its origin.
+
+sub foreign {
+    spew("$dir/own.cjs", "const own = '@own'.split(' ');\n" . <<'END');
+const all = [Array, BigInt, Boolean, Date, Error, Float64Array, Function,
+    Int32Array, JSON, Map, Math, Number, Object, Promise, RegExp, Set, String,
+    Uint8Array, URL, URLSearchParams, Blob, Response, TextDecoder,
+    DecompressionStream].flatMap((one) => [one, one.prototype ?? {}]);
+
+console.log(own.filter((name) => name !== 'origin'
+    && all.some((one) => name in one)).join());
+END
+
+    return `node '$dir/own.cjs' 2>&1` =~ s/\n//r;
 }
 
 
@@ -90,7 +113,7 @@ sub check_forbidden {
 
 
 # The programs that are served are those of the files but for blanks, comments
-# and the names of variables.
+# and names.
 
 sub check_served {
     my $page = macro('JPP_PAGE_PARTS');
@@ -115,9 +138,10 @@ sub macro {
 
 
 # The syntax trees are the same but for const, which is served as let: eslint
-# knows that nothing is assigned to it.  So is what each name means: a variable
-# has one name in the one and one in the other, and what is no variable of the
-# program's own, the same in both.
+# knows that nothing is assigned to it; and that one let declares what several
+# did.  So is what each name means: a variable is one variable in the other, a
+# property of the page's own has one name in the other, which no other property
+# has, and whatever else is a name is the same in both.
 
 sub is_same {
     my ($name, $source, $served) = @_;
@@ -130,7 +154,8 @@ sub is_same {
         spew("$dir/source.js", $source =~ s/\bconst\b/let/gr);
         spew("$dir/served.js", $served);
         spew("$dir/broken.js", $served =~ s/(\w+)\.length\b/document.length/r);
-        spew("$dir/same.cjs", "const npm = '$npm', dir = '$dir';\n" . <<'END');
+        spew("$dir/same.cjs", "const npm = '$npm', dir = '$dir';
+const own = new Set('@own'.split(' '));\n" . <<'END');
 const fs = require('fs'), espree = require(`${npm}/espree`);
 const scopes = require(`${npm}/eslint-scope`);
 const options = { ecmaVersion: 2023, sourceType: 'module' };
@@ -151,20 +176,33 @@ function read(name) {
     return { tree, variables };
 }
 
+function single(list) {
+    return list.flatMap((one) => (one?.type === 'VariableDeclaration'
+        ? one.declarations.map((each) => ({ ...one, declarations: [each] }))
+        : [one]));
+}
+
 function compare(source, served) {
-    const pairs = new Map();
+    const pairs = new Map(), names = [new Map(), new Map()];
     const isPair = (a, b) => {
         if (!a || !b) return a === b;
         if (!pairs.has(a) && !pairs.has(b)) pairs.set(a, b).set(b, a);
         return pairs.get(a) === b && pairs.get(b) === a;
+    };
+    const isName = (a, b) => {
+        if (!names[0].has(a)) names[0].set(a, b);
+        if (!names[1].has(b)) names[1].set(b, a);
+        return names[0].get(a) === b && names[1].get(b) === a
+            && (a === b || own.has(a));
     };
     const isSame = (a, b) => {
         if (!a || !b || typeof a !== 'object') return a === b;
         if (a instanceof RegExp) return String(a) === String(b);
         if (a.type === 'Identifier' && b.type === 'Identifier') {
             const [x, y] = [source.variables.get(a), served.variables.get(b)];
-            return isPair(x, y) && (x !== undefined || a.name === b.name);
+            return isPair(x, y) && (x !== undefined || isName(a.name, b.name));
         }
+        if (Array.isArray(a)) [a, b] = [a, b].map(single);
         return Object.keys(a).length === Object.keys(b).length
             && Object.keys(a).every((key) => /^(start|end|range|shorthand)$/
                 .test(key) || isSame(a[key], b[key]));

@@ -59,7 +59,7 @@ sub show {
 
     $browser->open('about:blank');
     $browser->open($address);
-    $browser->wait_for('return page.timings.load');
+    $browser->wait_for('return page.took');
 }
 
 
@@ -166,7 +166,7 @@ sub check_selections {
     is_deeply($browser->run('return [...new Set(sets.labels.map((labels) =>
         labels.get("worker") || ""))].filter((one) => one !== "1"
             && one !== "")'), [], 'one worker');
-    cmp_ok($browser->run('return page.now.n'), '>', 0, 'has some');
+    cmp_ok($browser->run('return page.rows.length'), '>', 0, 'has some');
 
     show("$url&symbolize=0");
     is_deeply($browser->run('return frames.names.filter((name) =>
@@ -178,26 +178,27 @@ sub check_selections {
 sub check_refresh {
     show("$url#s=ngx_&v=flame");
     $browser->run('const [tree] = page.scene.trees;
-                   zoom({ tree: page.scene.trees[0], node: tree.open(0)[0] })');
+                   zoom(own({ tree, node: tree.open(0)[0] }))');
 
     my ($hash, $time) = @{ $browser->run('return [location.hash,
-                                                  page.now.time]') };
+                                                  page.profile.time]') };
 
     $browser->click('#keep');
     $browser->press('#graph', 'r');
-    $browser->wait_for("return page.now.time !== $time");
+    $browser->wait_for("return page.profile.time !== $time");
 
     is($browser->run('return location.hash'), $hash, 'the place is kept');
     ok($browser->run('return page.base !== null'), 'and the baseline');
     ok($browser->run('return page.at.node > 0'), 'and the zoom');
-    ok($browser->run('return page.rows.a.length < page.now.n + page.base.n'),
+    ok($browser->run('return page.rows.length
+                      < page.profile.stacks.length + page.base.stacks.length'),
        'samples of one process meet');
     like($browser->text('#sum'), qr/ since /, 'what changed is said');
 
     $browser->run('document.getElementById("live").value = "2";
                    setLive()');
     $browser->wait_for('return live.totals.length >= 3');
-    ok($browser->run('return document.querySelector("#line polyline")
+    ok($browser->run('return document.querySelector("#line")
                       .getAttribute("points").length > 10'),
        'live has a line of totals');
     $browser->run('document.getElementById("live").value = "0"; setLive()');
@@ -205,7 +206,7 @@ sub check_refresh {
     $browser->click('#opened');
     is($browser->run('return page.base.time'), $time,
        'since opened: the baseline is the first profile');
-    cmp_ok($browser->run('return page.now.time'), '>', $time,
+    cmp_ok($browser->run('return page.profile.time'), '>', $time,
            'of the newest one');
     $browser->is_quiet;
 }
@@ -214,7 +215,7 @@ sub check_refresh {
 sub check_seconds {
     show("$url&seconds=1");
     ok($browser->run('return page.base !== null'), 'both sides are there');
-    ok($browser->run('return page.now.time > page.base.time'), 'in order');
+    ok($browser->run('return page.profile.time > page.base.time'), 'in order');
     ok($browser->run('return document.getElementById("live").disabled'),
        'live is off');
     $browser->is_quiet;
@@ -226,10 +227,10 @@ sub check_seconds {
 sub check_password {
     show($url =~ s{//}{//user:secret@}r);
 
-    my $time = $browser->run('return page.now.time');
+    my $time = $browser->run('return page.profile.time');
 
     $browser->press('#graph', 'r');
-    $browser->wait_for("return page.now.time !== $time
+    $browser->wait_for("return page.profile.time !== $time
                         || document.getElementById('say').textContent");
     is($browser->text('#say'), '', 'it is refreshed');
     $browser->is_quiet;
@@ -257,7 +258,7 @@ sub check_pools {
        'parts of nginx are owners');
     ok((grep { /^(?:server|location) / } keys %owners), 'and so are servers');
 
-    my $bytes = $browser->run('return toBase64(page.now.bytes)');
+    my $bytes = $browser->run('return toBase64(page.profile.bytes)');
     my $file = spew("$server->{prefix}/pools.pb.gz", decode_base64($bytes));
 
     $ENV{PPROF_TMPDIR} = $server->{prefix};
@@ -320,6 +321,6 @@ sub check_gone {
          'a sentence');
     is($browser->run('return document.getElementById("live").value'), '0',
        'three failures end it');
-    ok($browser->run('return page.now.n > 0'), 'what was there stays');
+    ok($browser->run('return page.rows.length > 0'), 'what was there stays');
     $browser->complaints;
 }

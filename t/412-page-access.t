@@ -44,7 +44,7 @@ sub show {
 
     $browser->open('about:blank');
     $browser->open("file://$dir/$name.html#$fragment");
-    $browser->wait_for('return page.timings.load');
+    $browser->wait_for('return page.took');
 }
 
 

@@ -58,7 +58,7 @@ sub show {
          $page =~ s{(id="profile">)[^<]*}{$1$base64}r);
     $browser->open('about:blank');
     $browser->open("file://$dir/bad.html#" . ($fragment // ''));
-    $browser->wait_for('return page.timings.load
+    $browser->wait_for('return page.took
                         || document.getElementById("say").textContent');
 }
 
@@ -141,7 +141,7 @@ sub check_split {
                     tree.after[node]])'), \@owners, 'which are the roots');
         is($browser->run('const [tree] = page.scene.trees;
             return page.boxes.filter(({ node }) => node > 0
-                && colourOf(page.scene, { tree, node }) !== ownerColour(
+                && colourOf(page.scene, own({ tree, node })) !== ownerColour(
                     tree.ownerOf(node, true), tree.frame[node] % 3)).length'),
            0, 'and give the colours');
         like($browser->text('#legend'), qr/\Q$owners[0][0]\E \d/,
@@ -351,7 +351,7 @@ sub check_old {
     $browser->open("file://$dir/page.html");
     like($browser->wait_for('return document.getElementById("say")
                              .textContent'),
-         qr/^This browser cannot unpack gzip .* or format=svg\.$/,
+         qr/^This browser cannot unpack gzip: use one .* or format=svg\.$/,
          'without DecompressionStream: a sentence, and what to use');
     $browser->is_quiet;
 }

@@ -70,7 +70,7 @@ sub show {
     spew("$dir/hostile.html", $page =~ s{(id="profile">)[^<]*}{$1$base64}r);
     $browser->open('about:blank');
     $browser->open("file://$dir/hostile.html#" . ($fragment // ''));
-    $browser->wait_for('return page.timings.load
+    $browser->wait_for('return page.took
                         || document.getElementById("say").textContent');
 }
 
@@ -192,7 +192,7 @@ sub check_unread {
 
     spew("$dir/small.pb", $small);
     $browser->type('#file', "$dir/small.pb");
-    $browser->wait_for('return page.now');
+    $browser->wait_for('return page.profile');
     is(said(), '', 'until a file is opened');
     $browser->is_quiet;
 }
@@ -264,10 +264,10 @@ sub check_alike {
                                       [[4, 3], [1, 40]]]);
 
     show($alike);
-    $browser->run('MENU["Ignore stacks with it"]({
+    $browser->run('MENU["Ignore stacks with it"](own({
         tree: page.scene.trees[0],
         node: [...page.scene.trees[0].frame].findIndex((frame) =>
-            frames.names[frame] === "read") })');
+            frames.names[frame] === "read") }))');
     is($browser->run('return page.scene.trees[0].after[0]'), 20,
        'another case is another name');
 
@@ -290,7 +290,7 @@ sub check_deep {
     cmp_ok($browser->run('return page.scene.trees[0].n'), '>', 40_000,
            'many frames');
     cmp_ok($browser->run('return Object.keys(
-                          page.scene.trees[0].opened).length'),
+                          page.scene.trees[0].placed).length'),
            '<', 4000,
            'of which those in the window were looked at');
     $browser->is_quiet;
@@ -398,7 +398,7 @@ sub check_answers {
     serve(answer(200, '<html>log in'));
     $browser->run('return refresh()');
     is(said(), $damaged, 'what is no profile');
-    ok($browser->run('return page.now.n === 3'), 'what was there stays');
+    ok($browser->run('return page.rows.length === 3'), 'what was there stays');
     $browser->is_quiet;
 }
 
@@ -420,9 +420,9 @@ sub check_late {
         document.getElementById("live").value = "2";
         window.late = refresh();');
     $browser->type('#file', "$dir/other.pb");
-    $browser->wait_for('return page.now.n === 1');
+    $browser->wait_for('return page.rows.length === 1');
     $browser->run('go(); return late');
-    is($browser->run('return page.now.n'), 1, 'the file stays');
+    is($browser->run('return page.rows.length'), 1, 'the file stays');
     is($browser->text('#title'), 'other.pb', 'and its name');
     is($browser->run('return document.getElementById("live").value'), '0',
        'live is off');
@@ -431,7 +431,7 @@ sub check_late {
 
     serve(answer(200, $small));
     $browser->press('#graph', 'r');
-    $browser->wait_for('return page.now.n === 3');
+    $browser->wait_for('return page.rows.length === 3');
     is($browser->text('#title'), $title, 'and so is its name');
 
     # of two files the one that was opened last
@@ -440,10 +440,10 @@ sub check_late {
         slow.arrayBuffer = () => new Promise((go) => { window.go = go; });
         window.late = openFiles([slow])');
     $browser->type('#file', "$dir/other.pb");
-    $browser->wait_for('return page.now.n === 1');
+    $browser->wait_for('return page.rows.length === 1');
     $browser->run('go(Uint8Array.from(atob(arguments[0]), (c) =>
         c.charCodeAt(0)).buffer); return late', encode_base64($small, ''));
-    is($browser->run('return page.now.n'), 1, 'the last one stays');
+    is($browser->run('return page.rows.length'), 1, 'the last one stays');
     $browser->is_quiet;
 }
 
@@ -486,12 +486,12 @@ sub check_totals {
 
     $browser->run('return refresh().then(refresh)');
 
-    my $points = 'return document.querySelector("#line polyline")
+    my $points = 'return document.querySelector("#line")
                   .getAttribute("points")';
 
-    is($browser->run($points), '0,1 2,10', 'bytes');
+    is($browser->run($points), '0,1,2,10', 'bytes');
     $browser->run("change({ t: 'inuse_objects' })");
-    is($browser->run($points), '0,10 2,1', 'objects are no bytes');
+    is($browser->run($points), '0,10,2,1', 'objects are no bytes');
     $browser->run('return Array.from({ length: 70 }).reduce((all) =>
                    all.then(refresh), Promise.resolve())');
     is($browser->run('return live.totals.length'), 60, 'of the last sixty');

@@ -87,7 +87,7 @@ sub view {
 
     $browser->open('about:blank');
     $browser->open("$address$rest");
-    $browser->wait_for('return page.timings.load');
+    $browser->wait_for('return page.took');
 }
 
 

@@ -23,6 +23,18 @@ cd "$1"
 SCRIPTS="page_profile.js page_rows.js page_tree.js page_draw.js page_table.js
     page.js page_files.js page_acts.js"
 
+# properties that are the page's own: they become short
+
+PROPERTIES="after base before best boxes change changeOf char child childrenOf
+    choice choices clicked column comments cum depth duration each failures
+    fills finish first frame ground heading hide ids ignore int isBusy
+    isDifference isForced isMoved isNoise isSpace isSplit isUp kinds labels
+    last line list modules names next node numbers ofMemory origin owner
+    ownerOf owners palette parent period place placed profile reach root
+    roots row rows scale scene seen sets shown skip slots span spend stack
+    stacks timer took totals tree trees turn types unit variance view wait
+    widths"
+
 
 # style FILE
 
@@ -40,8 +52,16 @@ script()
 {
     case "$*" in
         console.js) awk -f "$tools/script.awk" "$@" ;;
-        *) awk -v SHORTEN=1 -f "$tools/script.awk" "$@" ;;
+        *) shorten "$@" ;;
     esac
+}
+
+
+# shorten [-v NAMES=1] FILE...
+
+shorten()
+{
+    awk -v SHORTEN=1 -v OWN="$PROPERTIES" -f "$tools/script.awk" "$@"
 }
 
 
@@ -90,8 +110,7 @@ cat <<END
  * Made by tools/page.sh of src/web: do not edit.  The names of its script, for
  * those who look into a page:
  *
-$(awk -v SHORTEN=1 -v NAMES=1 -f "$tools/script.awk" $SCRIPTS | sort \
-      | sed 's/^/ * /')
+$(shorten -v NAMES=1 $SCRIPTS | sort | sed 's/^/ * /')
  */
 
 #define JPP_PAGE_STYLE_HASH      "$(hash style page.css)"

@@ -5,7 +5,7 @@
 #
 #     load      from the script's first line to the first picture
 #     load, CPU what the tab's main thread works for it, and to parse the page
-#     grow      filters, sums, owners and the tree anew
+#     grow      filters, sums, owners and the tree anew, and their picture
 #     draw      one picture of 1600x900: the whole, searched, and zoomed
 #     memory    of the tab's process, beside that of an empty page
 #
@@ -53,10 +53,10 @@ sub sizes {
     run('--any-kernel', '--format=html', '-o', "$dir/real.html", $real);
 
     my $html = slurp("$dir/real.html");
-    my $code = $html =~ s/(id="profile">)[^<]*/$1/r;
+    my $code = $html =~ s/(id="profile">|<title>)[^<]*/$1/gr;
 
-    printf "code %.1f KiB, %.1f KiB gzip-ed (48, 16)\n", length($code) / 1024,
-           packed($code) / 1024;
+    printf "code %.1f KiB, %.2f KiB gzip-ed (48, 16)\n",
+           length($code) / 1024, packed($code) / 1024;
     parts($code);
     printf "page of a real nginx %.1f KiB (72)\n", length($html) / 1024;
 
@@ -140,7 +140,7 @@ sub speed {
         line('draw, 95 of 100', $draws[0.95 * $#draws], $late, 'ms');
         line('memory', median(map { $_->{memory} } @$all), $memory, 'MiB');
         printf "%-18s %8d, %d boxes\n", 'nodes',
-               @{ $all->[0] }{qw( nodes boxes )};
+               @{ $all->[0] }{qw( nodes drawn )};
     }
 }
 
@@ -181,17 +181,18 @@ sub once {
     my $cpu = worked($browser);
 
     $browser->open("file://$page");
-    $browser->wait_for('return page.timings.load', 60);
+    $browser->wait_for('return page.took || page.timings.load', 60);
     $cpu = worked($browser) - $cpu;
 
     my $result = $browser->run(<<'END');
-const times = { load: page.timings.load, grow: [], draw: [] };
+const times = { load: page.took || page.timings.load, grow: [], draw: [] };
 for (let i = 0; i < 5; i++) {
+    const start = performance.now();
     grow();
-    times.grow.push(page.timings.grow);
+    times.grow.push(performance.now() - start);
 }
 const { view } = page;
-const [tree] = page.scene.trees || page.scene.parts.map((part) => part.tree);
+const [tree] = page.scene.trees;
 const near = [...tree.depth.keys()].sort((p, q) =>
     tree.depth[p] - tree.depth[q]);
 const context = document.getElementById('canvas').getContext('2d');
@@ -206,7 +207,7 @@ for (let i = 0; i < 60; i++) {
 times.nodes = tree.n;
 zoomTo(tree, 0);
 draw();
-times.boxes = page.boxes.n || page.boxes.length;
+times.drawn = page.boxes.length;
 return times;
 END
 

@@ -34,10 +34,10 @@ const VIEW = { from: 0, to: 1, top: 0, origin: 0, width: 0, height: 0,
   char: 7.2, match: null, span: null };
 
 /* What is shown; turn: how often what is shown was chosen anew. */
-const page = { first: null, now: null, base: null, rows: null, stacks: null,
+const page = { first: null, profile: null, base: null, rows: null, stacks: null,
   m: null, scene: null, palette: null, boxes: [], matches: [], at: null,
   keys: [], choices: '', shown: 200, turn: 0, view: VIEW,
-  sort: { column: 0, isUp: false }, clicked: '', timings: {} };
+  sort: { column: 0, isUp: false }, clicked: '', took: 0 };
 
 function readState() {
   state = { ...DEFAULTS };
@@ -84,7 +84,7 @@ function flagsOf(said) {
 
 /* The time that malloc() takes is its own. */
 function isMemory() {
-  return page.now.types.some((type) => type.unit === 'bytes');
+  return page.profile.types.some((type) => type.unit === 'bytes');
 }
 
 function isSkipping() {
@@ -117,7 +117,7 @@ function choiceOf() {
 }
 
 function typeNow() {
-  const { types, best } = page.now;
+  const { types, best } = page.profile;
   return types.find((type) => type.name === state.t) || types.at(best);
 }
 
@@ -125,10 +125,10 @@ function amount(value) {
   return show(value, typeNow().unit);
 }
 
-/* Shows the profile NOW, if there is one, against BASE, or null. */
-function setProfiles(now, base) {
-  if (!now) return;
-  Object.assign(page, { now, base, rows: makeRows(now, base) });
+/* Shows PROFILE, if there is one, against BASE, or null. */
+function setProfiles(profile, base) {
+  if (!profile) return;
+  Object.assign(page, { profile, base, rows: makeRows(profile, base) });
   showChoices();
   grow();
 }
@@ -143,17 +143,15 @@ function isTable() {
 
 function grow() {
   if (!page.rows) return;
-  const begun = performance.now();
   write('say', '');
   try {
     const choice = page.choice = choiceOf();
-    page.m = measure(page.rows, typeNow().name);
+    page.m = measure(page, typeNow().name);
     page.stacks = chooseStacks(page.rows, choice);
     page.owners = ownersOf(page.stacks, page.m);
     giveColours(page.owners.map((one) => one.owner));
     page.scene = isTable() ? null : makeScene();
     giveColours(new Set(frames.owners));
-    page.timings.grow = performance.now() - begun;
   } catch (error) {
     complain(error);
     return;
@@ -213,7 +211,7 @@ function zoomTo(tree, node) {
 function draw() {
   const { view, scene, palette } = page;
   if (!scene) return;
-  const begun = performance.now(), ratio = devicePixelRatio;
+  const ratio = devicePixelRatio;
   const canvas = $('canvas'), graph = $('graph');
   view.width = graph.clientWidth;
   view.height = Math.min(graph.clientHeight, innerHeight);
@@ -237,7 +235,6 @@ function draw() {
   page.boxes = layOut(scene, view);
   paint(context, scene, page.boxes, palette, view);
   mark();
-  page.timings.draw = performance.now() - begun;
 }
 
 /* The outline of the frame that the keyboard is at. */
@@ -259,11 +256,12 @@ function since({ change: by, before }) {
 function describe(tree, node) {
   const { view, scene, base } = page, { width, parent } = tree;
   const [all] = scene.trees[0].width, span = view.to - view.from;
-  const of = (total, what) => `${percent(width[node], total)} of ${what}`;
+  const share = (total, what) => percent(width[node], total) + ' of ' + what;
   const sum = tree.sum(node);
-  return listed(`${tree.name(node)}: ${amount(sum.after)}`, of(all, 'all'),
-    span < all && of(span, 'the zoom'), of(width[parent[node]], 'its caller'),
-    base && since(sum) + (sum.change && sum.isNoise ? ' (noise)' : ''),
+  return listed(`${tree.name(node)}: ${amount(sum.after)}`, share(all, 'all'),
+    span < all && share(span, 'the zoom'),
+    share(width[parent[node]], 'its caller'),
+    base && since(sum), base && sum.change && sum.isNoise && 'noise',
     doubt(sum));
 }
 
@@ -294,7 +292,7 @@ function showTable() {
   const { stacks, m, view, owners, base } = page;
   const isOwners = state.v === 'owners';
   const entries = isOwners ? owners : functionsOf(stacks, m).filter(
-    ({ frame }) => !view.match || view.match[frame]);
+    ({ frame }) => view.match?.[frame] ?? true);
   const total = m.after.reduce((sum, value) => sum + value, 0);
   replace($('table'), makeTable(entries, columnsOf(total, isOwners, base),
     isOwners ? 'owner' : 'function', isOwners ? ownerLabel : frameLabel));
@@ -321,7 +319,7 @@ function swatch(colour, text) {
  * has a menu open keeps it as long as the choices are the same.
  */
 function showChoices() {
-  const { now, base } = page, values = new Map();
+  const { profile, base } = page, values = new Map();
   for (const set of sets.labels) {
     for (const [key, value] of set) {
       have(values, key, () => new Set()).add(value);
@@ -329,8 +327,8 @@ function showChoices() {
   }
   $('diff').hidden = !base;
   $('k').disabled = !isMemory();
-  write('about', now.comments.join('\n'));
-  const types = now.types.map((type) => type.name);
+  write('about', profile.comments.join('\n'));
+  const types = profile.types.map((type) => type.name);
   const labels = [...values].map(([key, set]) => [key, [...set].sort(
     (p, q) => p - q || (p < q ? -1 : 1))]);
   const choices = JSON.stringify([types, labels]);
@@ -356,18 +354,16 @@ function fill(select, options) {
     make('option', { value }, text)));
 }
 
-/* The controls as the state is. */
+/* The controls as the state is: boxes are checked, others have values. */
 function showState() {
   const labels = new URLSearchParams(state.l);
   for (const button of $('views').children) {
-    button.ariaPressed = String(button.value === state.v);
+    button.ariaPressed = state.v === button.value;
   }
   for (const key of CONTROLS) {
     const control = $(key);
-    if (control.type === 'checkbox') control.checked = state[key] === '1';
-    else if (key !== 's' || control !== document.activeElement) {
-      control.value = state[key];
-    }
+    control.value = state[key];
+    control.checked = state[key] === '1';
   }
   $('t').value = typeNow().name;
   $('k').checked = isSkipping();
@@ -387,16 +383,16 @@ function showState() {
 }
 
 function showSum() {
-  const { now, base, m } = page, total = new Sum(), type = typeNow();
+  const { profile, base, m } = page, total = new Sum(), type = typeNow();
   m.after.forEach((_, i) => total.add(m, i));
-  write('sum', now.n === 0 ? 'The profile has no samples.' : listed(
-    now.time && `${new Date(now.time).toISOString().slice(0, 19)}Z`,
-    `${type.name} ${amount(total.after)}` + (now.duration < 1e6 ? ''
-      : ` in ${show(now.duration, 'nanoseconds')}`),
+  write('sum', m.after.length === 0 ? 'The profile has no samples.' : listed(
+    profile.time && `${new Date(profile.time).toISOString().slice(0, 19)}Z`,
+    `${type.name} ${amount(total.after)}` + (profile.duration < 1e6 ? ''
+      : ` in ${show(profile.duration, 'nanoseconds')}`),
     base && since(total), base && !base.types.some(({ name }) =>
       name === type.name) && 'which the baseline lacks',
     `${count(m.after.length)} stacks`, doubt(total),
-    now.comments.find((text) => /^workers \d/.test(text)),
+    profile.comments.find((text) => /^workers \d/.test(text)),
   ));
 }
 
@@ -428,7 +424,7 @@ const CHIPS = { p: 'both of', f: 'focus', x: 'ignore', h: 'hide',
   r: 'show from', z: 'zoom' };
 
 function showChips() {
-  const set = Object.keys(CHIPS).filter((key) => state[key] !== ''
+  const set = Object.keys(CHIPS).filter((key) => state[key]
     && (key !== 'p' || state.v === 'both'));
   replace($('chips'), [...set.map((key) => make('button', {
     onclick: () => change({ [key]: '' }),

@@ -33,11 +33,10 @@ function goTo(tree, node) {
 
 function move(key) {
   const { tree, node } = page.at, parent = tree.parent[node];
-  const child = (one, of) => one.open(of)[0] || of;
+  const child = (one, from) => one.open(from)[0] || from;
   const siblings = node === 0 ? [0] : tree.open(parent);
-  const i = siblings.indexOf(node);
-  if (key === 'ArrowLeft') goTo(tree, siblings[i - 1] ?? node);
-  else if (key === 'ArrowRight') goTo(tree, siblings[i + 1] ?? node);
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
+  if (step) goTo(tree, siblings[siblings.indexOf(node) + step] ?? node);
   else if ((key === 'ArrowDown') !== tree.isUp) goTo(tree, child(tree, node));
   else if (node > 0) goTo(tree, parent);
   else {
@@ -70,7 +69,7 @@ function stackOf({ tree, node }) {
 /* Filters by a name; OR: besides what is there. */
 const filter = (key, or) => (at) => change({ z: '',
   [key]: or && state[key] ? `${state[key]}|${exactly(at)}` : exactly(at) });
-const copy = (of) => (at) => navigator.clipboard.writeText(of(at));
+const copy = (say) => (at) => navigator.clipboard.writeText(say(at));
 
 const MENU = {
   'Zoom here': zoom,
@@ -136,15 +135,14 @@ const GRAPH_KEYS = {
 
 function onKey(event) {
   const { key, target } = event, isCommand = event.ctrlKey || event.metaKey;
-  const isFind = isCommand && key === 'f';
   const isGraph = page.scene && target === $('graph');
   if ($('keys').open) return;
   if (!$('menu').hidden) return void menuKey(event);
   if (key === 'Escape') closeChoices();
-  if (isFind) $('s').focus();
+  if (isCommand && key === 'f') $('s').focus();
   else if (isCommand || event.altKey
     || /INPUT|SELECT/.test(target.tagName)) return;
-  else if (isGraph && key.startsWith('Arrow')) move(key);
+  else if (isGraph && /^Arrow/.test(key)) move(key);
   else if (isGraph && GRAPH_KEYS[key]) GRAPH_KEYS[key]();
   else if (/^[1-5]$/.test(key)) change({ v: VIEWS[key - 1], z: '' });
   else if (KEYS[key]) KEYS[key]();
@@ -157,8 +155,8 @@ function menuKey(event) {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (event.key === 'Escape' || event.key === 'Tab') closeMenu();
   if (!step) return;
-  const i = items.indexOf(document.activeElement) + step;
-  items.at(i % items.length).focus();
+  items.at((items.indexOf(document.activeElement) + step) % items.length)
+    .focus();
   event.preventDefault();
 }
 
@@ -190,12 +188,12 @@ function moveWindow(from, span) {
 let drag = null;
 
 const POINTER = {
-  pointerdown: (event) => {
+  onpointerdown: (event) => {
     drag = event.button === 0 && page.scene
       ? { x: event.clientX, from: page.view.from, isMoved: false } : null;
   },
-  pointercancel: () => { drag = null; },
-  pointermove: (event) => {
+  onpointercancel: () => { drag = null; },
+  onpointermove: (event) => {
     const { view } = page, span = view.to - view.from;
     if (drag && event.buttons === 1) {
       const by = event.clientX - drag.x;
@@ -206,10 +204,10 @@ const POINTER = {
     const { at } = pointed(event);
     if (at) write('status', describe(at.tree, at.node));
   },
-  click: clicked,
-  wheel: zoomAt,
-  scroll: redraw,
-  contextmenu: (event) => {
+  onclick: clicked,
+  onwheel: zoomAt,
+  onscroll: redraw,
+  oncontextmenu: (event) => {
     const { at } = pointed(event);
     if (!at) return;
     event.preventDefault();
@@ -244,16 +242,16 @@ function setTheme() {
 /* Storage may be forbidden, as to a page from a file. */
 function remembered(theme) {
   try {
-    if (theme !== undefined) localStorage.setItem('theme', theme);
-    return localStorage.getItem('theme') || '';
+    if (theme !== undefined) localStorage.theme = theme;
+    return localStorage.theme || '';
   } catch {
     return '';
   }
 }
 
 function onControl({ target }) {
-  const { id, type, checked } = target;
-  const value = type === 'checkbox' ? String(Number(checked)) : target.value;
+  const { id, type } = target;
+  const value = type === 'checkbox' ? `${+target.checked}` : target.value;
   if (id === 's') {
     setState({ s: value }, 'replaceState');
     find();
@@ -263,9 +261,9 @@ function onControl({ target }) {
 /* What events of a control do, by its id; its type is that of the event. */
 const CLICKS = {
   open: () => $('file').click(),
-  keep: () => setProfiles(page.now, page.now),
-  opened: () => setProfiles(page.now, page.first),
-  drop: () => setProfiles(page.now, null),
+  keep: () => setProfiles(page.profile, page.profile),
+  opened: () => setProfiles(page.profile, page.first),
+  drop: () => setProfiles(page.profile, null),
   help: () => $('keys').showModal(),
   close: () => $('keys').close(),
 };
@@ -283,10 +281,9 @@ const CHANGES = {
 };
 
 function listenToControls() {
-  $('views').append(...VIEWS.map((value, i) => make('button', { value,
-    title: `key ${i + 1}`, onclick: () => change({ v: value, z: '' }),
-  }, value[0].toUpperCase() + value.slice(1))));
-  for (const key of CONTROLS) $(key).addEventListener('input', onControl);
+  $('views').append(...VIEWS.map((value) => make('button', { value,
+    onclick: () => change({ v: value, z: '' }) }, value)));
+  for (const key of CONTROLS) $(key).oninput = onControl;
   for (const [id, act] of Object.entries(CLICKS)) $(id).onclick = act;
   for (const [id, act] of Object.entries(CHANGES)) {
     $(id).onchange = () => act($(id));
@@ -294,58 +291,55 @@ function listenToControls() {
 }
 
 const WINDOW = {
-  keydown: onKey,
-  pointerdown: ({ target }) => {
+  onkeydown: onKey,
+  onpointerdown: ({ target }) => {
     if (!$('menu').contains(target)) closeMenu();
     closeChoices(target);
   },
-  dragover: (event) => event.preventDefault(),
-  drop: (event) => {
+  ondragover: (event) => event.preventDefault(),
+  ondrop: (event) => {
     event.preventDefault();
     openFiles(event.dataTransfer.files);
   },
-  popstate: () => {
+  onpopstate: () => {
     readState();
     if (page.rows) grow();
   },
 };
 
 function listenToEvents() {
-  for (const [target, acts] of [[window, WINDOW], [$('graph'), POINTER]]) {
-    for (const type of Object.keys(acts)) {
-      target.addEventListener(type, acts[type]);
-    }
-  }
+  Object.assign(window, WINDOW);
+  Object.assign($('graph'), POINTER);
   new ResizeObserver(redraw).observe($('graph'));
   for (const query of [DARK, FORCED, PAPER]) {
-    matchMedia(query).addEventListener('change', setTheme);
+    matchMedia(query).onchange = setTheme;
   }
 }
 
 /* The profile of an element, which leaves the page. */
 function profileOf(element) {
   element?.remove();
-  return element && element.textContent;
+  return element?.textContent;
 }
 
 async function main() {
   const begun = performance.now();
   try {
-    const [now, base] = ['profile', 'base'].map((id) => profileOf($(id)));
+    const [profile, base] = ['profile', 'base'].map((id) => profileOf($(id)));
     source = document.documentElement.outerHTML;
-    page.title = document.title.trim() || 'Profile';
+    page.title = document.title || 'Profile';
     setTitle(page.title);
     $('theme').value = remembered();
     setTheme();
     listenToControls();
     listenToEvents();
     readState();
-    $('live').disabled = !location.protocol.startsWith('http')
+    $('live').disabled = !/^http/.test(location.href)
       || /[?&]seconds=/.test(location.search);
     const read = (text) => readProfile(fromBase64(text));
-    page.first = await read(now);
+    page.first = await read(profile);
     setProfiles(page.first, base ? await read(base) : null);
-    page.timings.load = performance.now() - begun;
+    page.took = performance.now() - begun;
   } catch (error) {
     complain(error);
   }

@@ -9,7 +9,7 @@
 
 const ROW = 18, MIN = 0.5, TEXT = 6;
 const FONT = '12px ui-monospace, "DejaVu Sans Mono", Menlo, monospace';
-const HUES = [212, 28, 140, 270, 52, 186, 340, 96, 240, 12, 164, 310];
+const HUES = [210, 30, 140, 270, 50, 190, 340, 100, 240, 10, 160, 310];
 const STEPS = 5;
 
 /* Colours by index: three shades of each owner, then those of differences. */
@@ -20,16 +20,15 @@ const MORE = OTHER + 3, LESS = MORE + STEPS, MATCH = LESS + STEPS;
 const OWNERS = new Map();
 
 function makePalette(isDark, isForced) {
-  const hsl = (hue, light, dark) =>
-    `hsl(${hue} ${(isDark ? dark : light).join('% ')}%)`;
+  const hsl = (hue, full, light, darkFull, dark) => (isDark
+    ? `hsl(${hue} ${darkFull}% ${dark}%)` : `hsl(${hue} ${full}% ${light}%)`);
   const fills = [
-    ...HUES.flatMap((hue) => [[82, 27], [86, 30], [78, 24]].map(
-      ([light, dark]) => hsl(hue, [66, light], [42, dark]))),
-    hsl(220, [5, 84], [5, 30]), hsl(220, [4, 80], [4, 33]),
-    hsl(220, [17, 94], [15, 17]),
+    ...HUES.flatMap((hue) => [82, 86, 78].map((light) =>
+      hsl(hue, 66, light, 42, 0.75 * light - 34))),
+    hsl(220, 5, 84, 5, 30), hsl(220, 4, 80, 4, 33), hsl(220, 17, 94, 15, 17),
     ...[8, 212].flatMap((hue) => [1, 2, 3, 4, 5].map((i) =>
-      hsl(hue, [88, 94 - 5 * i], [62, 16 + 4 * i]))),
-    hsl(300, [80, 84], [55, 30])];
+      hsl(hue, 88, 94 - 5 * i, 62, 16 + 4 * i))),
+    hsl(300, 80, 84, 55, 30)];
   return isForced ? { isForced, text: 'CanvasText', line: 'CanvasText',
     fills: fills.map((_, i) => (i === MATCH ? 'Highlight' : 'Canvas')) }
     : { fills, text: isDark ? '#f2f4f8' : '#14161b',
@@ -76,8 +75,8 @@ function colourOf(scene, { tree, node }, match) {
   if (match?.[frame]) return MATCH;
   if (node < 0) return OTHER;
   if (scene.scale === 0) {
-    return node === 0 ? OTHER
-      : ownerColour(tree.ownerOf(node, scene.isSplit), frame % 3);
+    return node ? ownerColour(tree.ownerOf(node, scene.isSplit), frame % 3)
+      : OTHER;
   }
   const by = scene.changeOf(tree, node);
   if (by === 0) return SAME;
@@ -95,7 +94,7 @@ function ownerColour(owner, shade) {
 /* New and gone frames of a difference. */
 function fate({ tree, node }) {
   const { change: by, before, after } = tree.sum(node);
-  return !by ? '' : !before ? 'new' : !after ? 'gone' : '';
+  return by && !before ? 'new' : by && !after ? 'gone' : '';
 }
 
 /* By colour, so that each is set once. */
@@ -151,7 +150,7 @@ function inside({ tree, node, x, w }, view) {
   const left = Math.max(0, x), width = Math.min(view.width, x + w) - left;
   const room = Math.floor((width - TEXT) / view.char);
   const name = node < 0 ? '' : tree.name(node);
-  return { x: left, w: width, text: room < 3 ? '' : name.length <= room ? name
+  return { x: left, text: room < 3 ? '' : name.length <= room ? name
     : name.slice(0, room - 2) + '..' };
 }
 
@@ -166,12 +165,13 @@ function toSvg(scene, boxes, palette, view, say) {
   const frame = (box) => `<svg x="${box.x}" y="${box.y + 24}" `
     + `width="${box.w}" height="${ROW}"><title>`
     + `${box.node < 0 ? '' : escapeXml(say(box.tree, box.node))}</title>`
-    + '<rect width="100%" height="17" rx="2" '
+    + '<rect width="100%" height="17" '
     + `fill="${palette.fills[colourOf(scene, box, view.match)]}"/>`
     + `${text(3, 13, inside(box, view).text)}</svg>`;
-  return '<svg xmlns="http://www.w3.org/2000/svg" font-family="monospace" '
-    + `font-size="12" width="${view.width}" height="${view.height + 24}" `
-    + `fill="${palette.text}" style="background:${view.ground}">`
+  return '<svg xmlns="http://www.w3.org/2000/svg" '
+    + `width="${view.width}" height="${view.height + 24}" `
+    + `fill="${palette.text}" style="font:12px monospace;`
+    + `background:${view.ground}">`
     + `<title>${escapeXml(document.title)}</title>`
     + `${[text(4, 16, view.heading), ...boxes.map(frame)].join('\n')}</svg>\n`;
 }

@@ -16,8 +16,7 @@ const PROFILE = (id, data) => '<script type="application/octet-stream" '
 
 /* The profiles in BYTES: of a page there may be two, the base first. */
 async function profilesIn(bytes) {
-  const isPage = /^\s*<!doctype html/i.test(UTF8.decode(bytes.subarray(0, 64)));
-  if (!isPage) return [await readProfile(bytes)];
+  if (bytes[0] !== 0x3c) return [await readProfile(bytes)];
   const html = UTF8.decode(bytes);
   const blocks = ['base', 'profile'].map((id) =>
     html.split(PROFILE(id, ''))[1]).filter(Boolean);
@@ -60,11 +59,12 @@ async function refresh() {
   try {
     const answer = await fetch(url, { cache: 'no-store' });
     if (!answer.ok) throw await refusal(answer);
-    const now = await readProfile(new Uint8Array(await answer.arrayBuffer()));
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    const profile = await readProfile(bytes);
     if (turn === page.turn) {
       setTitle(page.title);
-      addTotals(now);
-      setProfiles(now, page.base);
+      addTotals(profile);
+      setProfiles(profile, page.base);
       live.failures = 0;
     }
   } catch (error) {
@@ -76,12 +76,11 @@ async function refresh() {
 
 /* 429 is no failure: the server says when to come back. */
 async function refusal(answer) {
-  const isSaid = /^text\/plain/.test(answer.headers.get('Content-Type'));
-  const said = isSaid ? (await answer.text()).trim().slice(0, 400) : '';
-  const error = new Complaint(said
-    || `The server answered ${answer.status}.`);
-  error.wait = answer.status === 429
-    ? Number(answer.headers.get('Retry-After')) || 5 : 0;
+  const { status, headers } = answer;
+  const said = /^text\/plain/.test(headers.get('Content-Type'))
+    && (await answer.text()).trim().slice(0, 400);
+  const error = new Complaint(said || `The server answered ${status}.`);
+  error.wait = status === 429 ? Number(headers.get('Retry-After')) || 5 : 0;
   return error;
 }
 
@@ -103,19 +102,20 @@ function setLive(wait) {
 }
 
 function addTotals({ types, values }) {
-  const totals = types.map(() => 0);
-  values.forEach((value, i) => { totals[i % types.length] += value; });
-  live.totals = [...live.totals, Object.fromEntries(types.map((type, i) =>
-    [type.name, totals[i]]))].slice(-60);
+  const totals = {};
+  values.forEach((value, i) => {
+    const { name } = types[i % types.length];
+    totals[name] = (totals[name] || 0) + value;
+  });
+  live.totals = [...live.totals, totals].slice(-60);
 }
 
 /* A line of the totals so far. */
 function showLine() {
   const all = live.totals.map((totals) => totals[typeNow().name] || 0);
   const most = Math.max(...all, 1);
-  $('line').toggleAttribute('hidden', all.length === 0);
-  $('line').firstElementChild.setAttribute('points', all.map((value, i) =>
-    `${i * 2},${19 - 18 * value / most}`).join(' '));
+  $('line').setAttribute('points', all.map((value, i) =>
+    [i * 2, 19 - 18 * value / most]));
 }
 
 function download(name, type, ...parts) {
@@ -130,7 +130,7 @@ function savedPage() {
     ? `${PROFILE(id, toBase64(profile.bytes))}</` + 'script>\n' : '');
   const html = source.replace(/<title>[^<]*/, () =>
     `<title>${escapeXml(document.title)}`).replace('<script>', (tag) =>
-    block('profile', page.now) + block('base', page.base) + tag);
+    block('profile', page.profile) + block('base', page.base) + tag);
   return `<!DOCTYPE html>\n${html}`;
 }
 
@@ -143,15 +143,15 @@ function pictureOf() {
 }
 
 const SAVES = {
-  'pb.gz': ['application/octet-stream', () => page.now.bytes],
+  'pb.gz': ['application/octet-stream', () => page.profile.bytes],
   html: ['text/html', savedPage],
   svg: ['image/svg+xml', () => page.scene && pictureOf()],
 };
 
 function save(kind) {
-  if (!page.now) return;
-  const time = new Date(page.now.time || Date.now()).toISOString();
+  if (!page.profile) return;
+  const time = new Date(page.profile.time || Date.now()).toISOString();
   const [type, data] = SAVES[kind], bytes = data();
-  const name = `profile-${time.slice(0, 19).replaceAll(':', '')}.${kind}`;
+  const name = `profile-${time.slice(0, 19).replace(/:/g, '')}.${kind}`;
   if (bytes) download(name, type, bytes);
 }

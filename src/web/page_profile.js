@@ -37,8 +37,7 @@ const PASSES = 1, UNNAMED = 2;
 
 /* What MAP has for KEY; FIRST says what it has at first. */
 function have(map, key, first) {
-  if (!map.has(key)) map.set(key, first());
-  return map.get(key);
+  return map.get(key) ?? map.set(key, first()).get(key);
 }
 
 /* What could hide or turn round a name. */
@@ -98,23 +97,11 @@ class Wire {
     return all;
   }
 
-  /* Appends to LIST the number N, or those of a message: most are short. */
+  /* Appends to LIST the number N, or those of a message. */
   list(list, n, stop) {
-    const { bytes } = this;
     if (stop === undefined) list.push(n);
     else this.spend(stop - this.at);
-    while (this.at < stop) {
-      const byte = bytes[this.at], next = bytes[this.at + 1];
-      if (byte < 128) {
-        list.push(byte);
-        this.at++;
-      } else if (next < 128) {
-        list.push(byte & 127 | next << 7);
-        this.at += 2;
-      } else {
-        list.push(this.int());
-      }
-    }
+    while (this.at < stop) list.push(this.int());
   }
 
   text(end) {
@@ -141,16 +128,16 @@ function tooLarge(than) {
 async function readProfile(bytes) {
   const wire = new Wire(await unpack(bytes)), all = wire.bytes.length;
   if (all > MAX_BYTES) throw tooLarge('256 MiB');
-  const places = Array.from(Array(12), () => []), comments = [];
-  const numbers = Array(15).fill(0);
+  const places = [...Array(12)].map(() => []), comments = [];
+  const numbers = [...Array(15)].map(() => 0);
   wire.each(all, (field, n, end) => {
     if (field === 13) wire.list(comments, n, end);
     else if (end) places[field]?.push([wire.at, end]);
     else if (field in numbers) numbers[field] = n;
   });
-  const read = (field, of) => places[field].map(([at, end]) => {
+  const read = (field, take) => places[field].map(([at, end]) => {
     wire.at = at;
-    return of(end);
+    return take(end);
   });
   const strings = read(6, (end) => wire.text(end));
   return resolve(wire, bytes, read, numbers, comments,
@@ -174,11 +161,12 @@ function resolve(wire, bytes, read, numbers, comments, string) {
     values: [], sets: [], stacks: [],
   };
   const known = readLocations(wire, read, string), labels = new Map();
-  profile.n = read(2, (end) =>
-    readSample(wire, end, profile, known, (set) =>
-      have(labels, set, () => setId(set, wire, string)))).length;
+  read(2, (end) => readSample(wire, end, profile, known, (set) =>
+    have(labels, set, () => setId(set, wire, string))));
   if (types.length === 0 || types.length > MAX_TYPES
-    || profile.values.length !== profile.n * types.length) throw damaged();
+    || profile.values.length !== profile.stacks.length * types.length) {
+    throw damaged();
+  }
   return profile;
 }
 
@@ -225,13 +213,16 @@ function readLocations(wire, read, string) {
   const byId = (field) => new Map(read(field, (end) => wire.numbers(end))
     .map((numbers) => [numbers[1], numbers]));
   const mappings = byId(3), functions = byId(5), known = [];
+  for (const one of mappings.values()) {
+    one[5] = string(one[5]).replace(/ \(deleted\)$/, '').split('/').pop();
+  }
   read(4, (end) => {
     const all = [];
     const [, id, mapping, address] = wire.numbers(end, (field, stop) => {
       if (field === 4) all.push(wire.numbers(stop)[1]);
     });
-    const [, , start = 0, , offset = 0, file] = mappings.get(mapping) || [];
-    const module = string(file).replace(/ \(deleted\)$/, '').split('/').pop();
+    const [, , start = 0, , offset = 0, module = ''] = mappings.get(mapping)
+      || [];
     const frame = (name, source) => {
       wire.spend(name.length + module.length);
       return frameId(name, module, source);
@@ -240,7 +231,8 @@ function readLocations(wire, read, string) {
       const [, , name, system, source] = functions.get(one) || [];
       return frame(string(name) || string(system) || '?', string(source));
     });
-    const at = BigInt.asUintN(64, BigInt(address - start + offset));
+    const place = address - start + offset;
+    const at = place < 0 ? place + 2 ** 64 : place;
     if (ids.length === 0) ids.push(frame(`${module}+0x${at.toString(16)}`, ''));
     known[id] = ids.length === 1 ? ids[0] : ids;
   });
@@ -261,8 +253,8 @@ function frameId(name, module, source) {
 async function unpack(bytes) {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
   if (!window.DecompressionStream) {
-    throw new Complaint('This browser cannot unpack gzip (it has no '
-      + 'DecompressionStream): use one from 2024 or later, or format=svg.');
+    throw new Complaint('This browser cannot unpack gzip: use one from 2024 or '
+      + 'later, or format=svg.');
   }
   const parts = [];
   let n = 0;

@@ -5,24 +5,23 @@
  * labels (pid), so that their rows never meet.
  */
 
-/* The rows of the profile NOW and of BASE, which may be null: their indices. */
-function makeRows(now, base) {
-  const a = now.sets.map((set, i) => i), b = now.sets.map(() => -1);
-  const known = new Map();
-  for (let i = 0; base && i < now.n; i++) {
-    have(known, `${now.sets[i]} ${now.stacks[i]}`, () => []).push(i);
-  }
-  for (let k = 0; base && k < base.n; k++) {
-    const same = known.get(`${base.sets[k]} ${base.stacks[k]}`)?.shift();
-    if (same !== undefined) {
-      b[same] = k;
-    } else {
-      a.push(-1);
-      b.push(k);
-    }
-  }
-  return { now, base, a, b };
+/* Of PROFILE and BASE, which may be null; a and b: the samples, or -1. */
+function makeRows(profile, base) {
+  const known = new Map(), keyOf = ({ stack, set }) => `${set} ${stack}`;
+  const rows = profile.stacks.map((stack, a) =>
+    ({ stack, set: profile.sets[a], a, b: -1 }));
+  if (!base) return rows;
+  for (const row of rows) have(known, keyOf(row), () => []).push(row);
+  base.stacks.forEach((stack, b) => {
+    const row = { stack, set: base.sets[b], a: -1, b };
+    const same = known.get(keyOf(row))?.shift();
+    if (same) same.b = b;
+    else rows.push(row);
+  });
+  return rows;
 }
+
+const NOTHING = [0, 0, 0];
 
 /*
  * What the values of the type NAME rest on: for each sample its value, things
@@ -30,7 +29,7 @@ function makeRows(now, base) {
  * of time is a count: its doubt is all of it.  What was counted has none.
  */
 function evidence(profile, name) {
-  if (!profile) return null;
+  if (!profile) return () => NOTHING;
   const { types, values, period, isSpace } = profile;
   const column = (wanted) => {
     const t = types.findIndex((type) => type.name === wanted);
@@ -39,8 +38,9 @@ function evidence(profile, name) {
   const [kind] = name.split('_'), value = column(name);
   const samples = column('samples');
   const objects = column(`${kind}_objects`), space = column(`${kind}_space`);
-  return (i) => [value(i), ...isSpace && period > 1
-    ? sampled(objects(i), space(i), period) : [samples(i), samples(i)]];
+  return (i) => (i < 0 ? NOTHING : isSpace && period > 1
+    ? sampled(value(i), objects(i), space(i), period)
+    : [value(i), samples(i), samples(i)]);
 }
 
 /*
@@ -48,8 +48,8 @@ function evidence(profile, name) {
  * n = objects * p were.  OBJECTS is rounded, BYTES is not: with n known, u =
  * size / period follows from bytes = n * size / p, and p once more from that.
  */
-function sampled(objects, bytes, period) {
-  if (!objects || !(bytes / objects > 0)) return [0, 0];
+function sampled(value, objects, bytes, period) {
+  if (!objects || !(bytes / objects > 0)) return [value, 0, 0];
   const p = -Math.expm1(-bytes / objects / period);
   const n = Math.max(1, Math.round(Math.abs(objects) * p));
   const each = Math.abs(bytes) / period / n;
@@ -58,7 +58,7 @@ function sampled(objects, bytes, period) {
     u -= (u + each * Math.expm1(-u)) / (1 - each * Math.exp(-u));
   }
   const sign = Math.sign(objects);
-  return [sign * n, sign * n * (each > 1 ? Math.exp(-u) : 1)];
+  return [value, sign * n, sign * n * (each > 1 ? Math.exp(-u) : 1)];
 }
 
 /* What rows, or nodes of a tree, add up to: both have such columns. */
@@ -88,15 +88,13 @@ class Sum {
 const SUMS = Object.keys(new Sum());
 
 /* Of each row: value after and before, samples seen, variance of a change. */
-function measure(rows, name) {
+function measure({ rows, profile, base }, name) {
   const m = { after: [], before: [], seen: [], variance: [],
-    isDifference: Boolean(rows.base) };
-  const ofNow = evidence(rows.now, name), ofBase = evidence(rows.base, name);
-  const none = [0, 0, 0];
-  rows.a.forEach((a, i) => {
-    const b = rows.b[i];
-    const [after, n, unsure] = a < 0 ? none : ofNow(a);
-    const [before, m0, unsure0] = b < 0 ? none : ofBase(b);
+    isDifference: Boolean(base) };
+  const evidenceOf = evidence(profile, name), ofBase = evidence(base, name);
+  for (const { a, b } of rows) {
+    const [after, n, unsure] = evidenceOf(a);
+    const [before, m0, unsure0] = ofBase(b);
     const seen = Math.max(1, Math.abs(n - m0));
     m.after.push(after);
     m.before.push(before);
@@ -104,17 +102,15 @@ function measure(rows, name) {
     m.variance.push(((after - before) / seen) ** 2
       * Math.min(seen, Math.abs(unsure - unsure0)));
     m.isDifference ||= after < 0;
-  });
+  }
   return m;
 }
 
 /* The stacks that a view shows, with their row, labels and owner. */
-function chooseStacks({ now, base, a, b }, choice) {
+function chooseStacks(rows, choice) {
   const chosen = [];
-  a.forEach((i, row) => {
-    const profile = i < 0 ? base : now, k = i < 0 ? b[row] : i;
-    const set = profile.sets[k];
-    const shown = choice.sets[set] && framesOf(profile.stacks[k], choice);
+  rows.forEach(({ set, stack: all }, row) => {
+    const shown = choice.sets[set] && framesOf(all, choice);
     if (!shown) return;
     const { stack, owner } = shown, root = choice.roots[set];
     chosen.push({ row, root, stack, owner: frames.owners[root] || owner });

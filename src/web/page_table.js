@@ -28,9 +28,9 @@ function percent(value, total) {
 function doubt({ change: by, seen, variance }) {
   const error = by ? 100 * Math.sqrt(variance) / Math.abs(by) : 0;
   const n = Math.round(seen), isSure = error < 0.05;
-  return seen === 0 ? 'exact' : `${count(n)} sample${n === 1 ? '' : 's'}, `
-    + (isSure ? 'exact' : `+- ${error.toFixed(error < 9.95 ? 1 : 0)} %`)
-    + (n < 10 && !isSure ? ', few samples' : '');
+  return listed(seen && `${count(n)} sample${n === 1 ? '' : 's'}`,
+    isSure ? 'exact' : `+- ${error.toFixed(error < 9.95 ? 1 : 0)} %`,
+    n < 10 && !isSure && 'few samples');
 }
 
 /* What each function has itself (flat) and with what it calls (cum). */
@@ -52,8 +52,7 @@ function functionsOf(stacks, m) {
 function ownersOf(stacks, m) {
   const all = new Map();
   for (const { owner, row } of stacks) {
-    if (!all.has(owner)) all.set(owner, { owner, cum: new Sum() });
-    all.get(owner).cum.add(m, row);
+    have(all, owner, () => ({ owner, cum: new Sum() })).cum.add(m, row);
   }
   return [...all.values()].sort((p, q) =>
     Math.abs(q.cum.after) - Math.abs(p.cum.after));
@@ -125,6 +124,6 @@ function makeTable(entries, columns, heading, label) {
   const rest = entries.length - body.length;
   return [make('table', {}, make('thead', {}, make('tr', {}, ...head,
     make('th', { scope: 'col' }, heading))), make('tbody', {}, ...body)),
-  ...rest > 0 ? [make('button', { onclick: () => act({ shown: shown + 200 }) },
-    `${count(rest)} more`)] : []];
+  rest > 0 ? make('button', { onclick: () => act({ shown: shown + 200 }) },
+    `${count(rest)} more`) : ''];
 }

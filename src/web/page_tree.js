@@ -6,14 +6,14 @@
  * ever sorted.
  */
 
-const LINKS = ['parent', 'frame', 'depth', 'last', 'next'];
-
 class Tree {
   /* SIZE: there are never more nodes, so that some slots stay free. */
   constructor(frame, size, isUp) {
-    Object.assign(this, { n: 0, height: 1, isUp,
-      slots: new Int32Array(2 ** Math.ceil(Math.log2(1.04 * size))) });
-    for (const name of LINKS) this[name] = new Int32Array(size);
+    const column = (n) => new Int32Array(n);
+    Object.assign(this, { n: 0, height: 1, isUp, parent: column(size),
+      frame: column(size), depth: column(size), last: column(size),
+      next: column(size), slots: column(2 ** Math.ceil(Math.log2(1.04 * size))),
+    });
     this.add(0, frame, 0);
   }
 
@@ -45,7 +45,10 @@ class Tree {
   /* The sums M of the LEAVES, a node and its row each, add up to the root's. */
   finish(m, leaves, which) {
     const { n } = this;
-    for (const name of LINKS) this[name] = this[name].subarray(0, n);
+    for (const [name, column] of Object.entries(this)) {
+      if (column.subarray) this[name] = column.subarray(0, n);
+    }
+    this.slots = null;
     for (const name of SUMS) {
       const column = this[name] = new Float64Array(n), values = m[name];
       for (const { node, row } of leaves) column[node] += values[row];
@@ -61,8 +64,7 @@ class Tree {
       variance[up] += variance[i];
     }
     this.x = new Float64Array(n);
-    this.opened = Array(n);
-    this.slots = null;
+    this.placed = Array(n);
     return this;
   }
 
@@ -80,8 +82,7 @@ class Tree {
 
   /* The children of NODE, whose own place is known, widest first. */
   open(node) {
-    this.opened[node] ??= this.place(node);
-    return this.opened[node];
+    return (this.placed[node] ??= this.place(node));
   }
 
   place(node) {
@@ -114,8 +115,8 @@ class Tree {
 
   /* The hash of the names on the way to NODE: links find it by that. */
   hash(node) {
-    return node === 0 ? 1
-      : mix(this.hash(this.parent[node]), hashOf(this.frame[node]));
+    return node ? mix(this.hash(this.parent[node]), hashOf(this.frame[node]))
+      : 1;
   }
 
   /* The node of a HASH; the root: there is none. */
@@ -199,11 +200,9 @@ function growTree(stacks, m, choice, isUp, isCallers, pivot) {
 /* The value in frames that match, those in others of them not counted twice. */
 function matched(tree, match) {
   const isIn = [];
-  let sum = 0;
-  for (let i = 0; i < tree.n; i++) {
+  return tree.after.reduce((sum, value, i) => {
     const isAbove = i > 0 && isIn[tree.parent[i]];
     isIn.push(isAbove || match[tree.frame[i]]);
-    if (isIn[i] && !isAbove) sum += tree.after[i];
-  }
-  return sum;
+    return isIn[i] && !isAbove ? sum + value : sum;
+  }, 0);
 }

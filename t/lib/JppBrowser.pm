@@ -142,18 +142,27 @@ END
 }
 
 
-# A script that gives the functions and constants of the page, if it is one, the
-# names that they have in src/web.
+# A script that gives the functions, constants and properties of the page, if it
+# is one, the names that they have in src/web.  own({ ... }) is an object that
+# its functions understand.
 
 sub names {
     my ($self) = @_;
     my ($list) = slurp("$self->{build}/proto/jpp_page.h") =~ m{(.*?)\*/}s;
+    my $script = 'const own = (object) => Object.assign({}, object);
+                  Object.assign(window, { own });';
 
-    return 'if (document.getElementById("canvas")) {'
-           . join('', map { "Object.defineProperty(window, '$_->[0]', "
-                            . "{ get: () => $_->[1] });" }
-                      map { [split] } $list =~ /^ \* (\S+ \w+)$/mg)
-           . '}';
+    for ($list =~ /^ \* (\S+ \w+)$/mg) {
+        my ($name, $short) = split;
+
+        $script .= $name =~ s/^\.//
+            ? "Object.defineProperty(Object.prototype, '$name', {
+                   get() { return this.$short; },
+                   set(to) { this.$short = to; } });"
+            : "Object.defineProperty(window, '$name', { get: () => $short });";
+    }
+
+    return "if (document.getElementById('canvas')) { $script }";
 }
 
 
