@@ -27,6 +27,7 @@ subtest 'lines' => \&check_lines;
 subtest 'functions' => \&check_functions;
 subtest 'what it must not do' => \&check_forbidden;
 subtest 'what is served' => \&check_served;
+subtest 'other machines' => \&check_machines;
 subtest 'eslint' => \&check_eslint;
 
 done_testing();
@@ -122,6 +123,33 @@ sub check_served {
     is_same('the page', $all, $page =~ m{<script>\n(.*)</script>}s);
     is_same('the console', slurp("$web/console.js"),
             macro('JPP_CONSOLE_SCRIPT'));
+}
+
+
+# The tools of Alpine and of the BSDs make the same of it.
+
+sub check_machines {
+    my $made = slurp("$build/proto/jpp_page.h");
+
+    for my $case (['busybox', qw( awk sed tr sort )],
+                  ['original-awk', 'awk']) {
+        my ($program, @names) = @$case;
+
+        SKIP: {
+            my ($path) = grep { -x } map { "$_/$program" }
+                         split /:/, $ENV{PATH};
+
+            skip "no $program: ./dev test installs it", 1 if !$path;
+
+            mkdir "$dir/$program";
+            symlink $path, "$dir/$program/$_" for @names;
+
+            my $other = `PATH='$dir/$program':"\$PATH" \
+                         sh '$root/tools/page.sh' '$web' 2>&1`;
+
+            ok($other eq $made, "$program makes the same page");
+        }
+    }
 }
 
 

@@ -61,7 +61,8 @@ script()
 
 shorten()
 {
-    awk -v SHORTEN=1 -v OWN="$PROPERTIES" -f "$tools/script.awk" "$@"
+    awk -v SHORTEN=1 -v OWN="$(echo "$PROPERTIES" | tr '\n' ' ')" \
+        -f "$tools/script.awk" "$@"
 }
 
 

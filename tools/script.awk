@@ -72,7 +72,7 @@ function write(    i, level, declares)
         if (is_first[i] && i > 1) printf "\n"
         else if (last_letter(text[i - 1]) first_letter(text[i]) \
                  ~ /^([A-Za-z0-9_$][A-Za-z0-9_$]|\+\+|--)$/) printf " "
-        printf "%s", text[i] == "const" ? "let" : text[i]
+        printf "%s", (text[i] == "const" ? "let" : text[i])
     }
 
     printf "\n"
@@ -133,7 +133,7 @@ function token(s)
     if (s ~ /^`/) return template(s)
 
     if (text[n_tokens] ~ /(^|[(,=:[!&|?{};>])$/ && s !~ /^\/\*/ \
-        && match(s, /^\/([^\/\\[]|\\.|\[([^\]\\]|\\.)*\])+\/[a-z]*/))
+        && match(s, /^\/([^\/\\[]|\\.|\[([^]\\]|\\.)*\])+\/[a-z]*/))
     {
         return RLENGTH
     }
@@ -459,7 +459,7 @@ function classify(    i, t, before, behind, level, in_what, is_class)
 
         if (t ~ /^[[({]$/) {
             in_what[++level] = t != "{" ? "list" : is_class ? "class" \
-                : before ~ /^(|[)>;{}]|else|try|catch|finally)$/ ? "block" \
+                : before ~ /^([)>;{}]|else|try|catch|finally)?$/ ? "block" \
                 : "object"
             is_block[i] = in_what[level] == "block"
             if (t == "{") is_class = 0
