@@ -178,14 +178,14 @@ function shorten(    i, k, n, word)
     find_scopes()
     find_variables()
 
-    n = rank(uses_of_top)
-    for (i = 1; i <= n; i++) top[ranked[i]] = top_name(i - 1)
-
     n = rank(uses_of_own)
     for (i = 1; i <= n; i++) {
         while (own_name(k) in is_foreign) k++
-        property[ranked[i]] = own_name(k++)
+        is_taken[property[ranked[i]] = own_name(k++)] = 1
     }
+
+    n = rank(uses_of_top)
+    for (i = 1; i <= n; i++) top[ranked[i]] = top_name(i - 1)
 
     name_variables(1)
     name_variables(0)
@@ -240,7 +240,7 @@ function top_name(n)
 
 function own_name(n)
 {
-    return n < 26 ? letter(n) : letter(int(n / 26) - 1) letter(n)
+    return n < 26 ? letter(n) : letter(n) letter(int(n / 26) - 1)
 }
 
 
@@ -250,13 +250,14 @@ function local_name(n)
 }
 
 
-# Pair N of letters that is no word of the language.
+# Pair N of letters that is no word of the language, and no property: variables
+# share the names of those.
 
 function two_letters(n,    i, pair)
 {
     for (i = 0; n >= 0; i++) {
         pair = letter(int(i / 26)) letter(i)
-        if (!(pair in is_kept)) n--
+        if (!(pair in is_kept || pair in is_taken)) n--
     }
 
     return pair

@@ -92,7 +92,7 @@ class Wire {
     const all = [0, 0, 0, 0, 0, 0];
     this.each(end, (field, n, stop) => {
       if (stop) visit?.(field, stop);
-      else if (field in all) all[field] = n;
+      else if (field < 6) all[field] = n;
     });
     return all;
   }
@@ -132,10 +132,10 @@ async function readProfile(bytes) {
   const numbers = [...Array(15)].map(() => 0);
   wire.each(all, (field, n, end) => {
     if (field === 13) wire.list(comments, n, end);
-    else if (end) places[field]?.push([wire.at, end]);
-    else if (field in numbers) numbers[field] = n;
+    else if (end) places[field]?.push({ at: wire.at, end });
+    else if (field < 15) numbers[field] = n;
   });
-  const read = (field, take) => places[field].map(([at, end]) => {
+  const read = (field, take) => places[field].map(({ at, end }) => {
     wire.at = at;
     return take(end);
   });
@@ -217,31 +217,30 @@ function readLocations(wire, read, string) {
     one[5] = string(one[5]).replace(/ \(deleted\)$/, '').split('/').pop();
   }
   read(4, (end) => {
-    const all = [];
-    const [, id, mapping, address] = wire.numbers(end, (field, stop) => {
+    const all = [], location = wire.numbers(end, (field, stop) => {
       if (field === 4) all.push(wire.numbers(stop)[1]);
     });
-    const [, , start = 0, , offset = 0, module = ''] = mappings.get(mapping)
-      || [];
+    const mapping = mappings.get(location[2]) || [0, 0, 0, 0, 0, ''];
+    const module = mapping[5];
     const frame = (name, source) => {
       wire.spend(name.length + module.length);
       return frameId(name, module, source);
     };
     const ids = all.map((one) => {
-      const [, , name, system, source] = functions.get(one) || [];
-      return frame(string(name) || string(system) || '?', string(source));
+      const it = functions.get(one) || [];
+      return frame(string(it[2]) || string(it[3]) || '?', string(it[4]));
     });
-    const place = address - start + offset;
+    const place = location[3] - mapping[2] + mapping[4];
     const at = place < 0 ? place + 2 ** 64 : place;
     if (ids.length === 0) ids.push(frame(`${module}+0x${at.toString(16)}`, ''));
-    known[id] = ids.length === 1 ? ids[0] : ids;
+    known[location[1]] = ids.length === 1 ? ids[0] : ids;
   });
   return known;
 }
 
 /* SOURCE is its file, or what the server says about it. */
 function frameId(name, module, source) {
-  return have(frames.ids, `${module}\n${name}`, () => {
+  return have(have(frames.ids, module, () => new Map()), name, () => {
     frames.modules.push(module);
     frames.kinds.push(/^passes memory on/.test(source) ? PASSES
       : /^0x|\+0x/.test(name) ? UNNAMED : 0);
