@@ -14,15 +14,6 @@
 #include "jpp_test.h"
 
 
-/* a sanitizer keeps vfork()'s return address elsewhere */
-#if defined(__SANITIZE_ADDRESS__)
-#define IS_SANITIZED  1
-#elif defined(__has_feature)
-#define IS_SANITIZED  __has_feature(address_sanitizer)
-#else
-#define IS_SANITIZED  0
-#endif
-
 #define DEPTH  32
 
 
@@ -81,7 +72,7 @@ main(void)
 
     jpp_is_u64(jpp_backtrace_start(), true, "the unwinder starts");
     test_stack(sleeps, "a sleep");
-    if (IS_SANITIZED) {
+    if (JPP_IS_SANITIZED) {
         return jpp_done();
     }
 
@@ -236,7 +227,6 @@ is_wanted(int64_t call)
 
     return false;
 }
-
 
 
 static void *

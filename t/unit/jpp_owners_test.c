@@ -29,15 +29,6 @@
 #if defined(__x86_64__) && defined(__LP64__)
 
 
-/* frames have holes, in which others are left over */
-#if defined(__SANITIZE_ADDRESS__)
-#define IS_SANITIZED  1
-#elif defined(__has_feature)
-#define IS_SANITIZED  __has_feature(address_sanitizer)
-#else
-#define IS_SANITIZED  0
-#endif
-
 #define JPP_SLOTS   100
 #define JPP_WIDE    100000u
 
@@ -752,7 +743,7 @@ jpp_test_interrupted(uint32_t a, uint32_t b)
     jpp_is_u64(jpp_interrupted(30, 31, false, others, 4), a, "not others, "
                "which calls leave something in");
 
-    jpp_ok(IS_SANITIZED || jpp_interrupted(30, 31, true, saved, 0) == b,
+    jpp_ok(JPP_IS_SANITIZED || jpp_interrupted(30, 31, true, saved, 0) == b,
            "two words that come first");
 
     jpp_owners_base((uintptr_t) __builtin_frame_address(0));

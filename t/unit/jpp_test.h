@@ -52,6 +52,25 @@
 #define jpp_is_mem(got, expected, n, ...)                                     \
     jpp_test_mem((got), (expected), (n), __FILE__, __LINE__, __VA_ARGS__)
 
+/*
+ * Is the program built with a sanitizer of addresses or threads?  That has a
+ * malloc() of its own, keeps vfork()'s return address elsewhere, and leaves
+ * holes in frames.
+ */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define JPP_IS_SANITIZED  1
+#endif
+#endif
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define JPP_IS_SANITIZED  1
+#endif
+
+#ifndef JPP_IS_SANITIZED
+#define JPP_IS_SANITIZED  0
+#endif
+
 /* Print the plan; the value for main() to return. */
 #define jpp_done()  jpp_test_done()
 

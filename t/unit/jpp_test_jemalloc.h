@@ -30,18 +30,6 @@
 #include "jpp_test.h"
 
 
-#if defined(__SANITIZE_ADDRESS__)
-#define JPP_IS_SANITIZED  1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define JPP_IS_SANITIZED  1
-#endif
-#endif
-
-#ifndef JPP_IS_SANITIZED
-#define JPP_IS_SANITIZED  0
-#endif
-
 #define JPP_REAL          "libjemalloc.so.2"
 
 /* what the parts allocate, so that a dump has something to show */

@@ -29,20 +29,6 @@
 #include "jpp_test.h"
 
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define JPP_IS_SANITIZED  1
-#endif
-#endif
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define JPP_IS_SANITIZED  1
-#endif
-
-#ifndef JPP_IS_SANITIZED
-#define JPP_IS_SANITIZED  0
-#endif
-
 /* what was freed is looked up by its address */
 
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12

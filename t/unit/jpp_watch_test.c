@@ -22,15 +22,6 @@
 #include "jpp_watch.h"
 
 
-/* a sanitizer keeps vfork()'s return address elsewhere */
-#if defined(__SANITIZE_ADDRESS__)
-#define IS_SANITIZED  1
-#elif defined(__has_feature)
-#define IS_SANITIZED  __has_feature(address_sanitizer)
-#else
-#define IS_SANITIZED  0
-#endif
-
 #define THRESHOLD  20
 
 /* how often a stall is made until it is seen in time: the machine is busy */
@@ -128,8 +119,8 @@ main(void)
     jpp_is_u64((uint64_t) interrupted, 0, "neither was cut short");
     jpp_ok(is_stored(computes, JPP_STALL_RAN, "a computation"),
            "a computation");
-    jpp_ok(IS_SANITIZED || is_stored(vforks, JPP_STALL_WAITED, "vfork()"), "an "
-           "uninterruptible wait, while it lasts");
+    jpp_ok(JPP_IS_SANITIZED || is_stored(vforks, JPP_STALL_WAITED, "vfork()"),
+           "an uninterruptible wait, while it lasts");
 
     stall = stored[n_stored - 1];
     jpp_is_u64((uint64_t) stall.pid, pid, "its process");
