@@ -69,7 +69,11 @@ sub check_functions {
     is_deeply(\@unused, [], 'all of them are used');
     is_deeply([grep { $all !~ /[.{,\s]$_\b/ } @own], [],
               'and so are the properties that become short');
-    is(foreign(), '', 'which no object of the language has');
+
+    SKIP: {
+        skip 'no node', 1 if `node --version 2>&1` !~ /^v/;
+        is(foreign(), '', 'which no object of the language has');
+    }
 
     my @long;
 

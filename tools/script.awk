@@ -377,7 +377,6 @@ function find_variables(    i, s, word, key, is_parameter)
         if (!(key in home)) {
             variables[++n_variables] = key
             home[key] = (s, word) in is_parameter ? s : scope[i]
-            chunk[key] = s
         }
 
         while (!has(home[key], scope[i])) home[key] = around[home[key]]

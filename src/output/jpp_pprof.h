@@ -20,7 +20,8 @@ bool jpp_pprof_write(const jpp_view_t *view, jpp_sink_t *sink);
 
 /*
  * Append PROFILE to SINK, which needs a buffer of JPP_SINK_BUFFER bytes, as it
- * is.  Strings are added to the profile.
+ * is.  Strings are added to the profile, and its functions are marked
+ * (jpp_passing_mark()).
  */
 bool jpp_pprof_pack(jpp_profile_t *profile, jpp_sink_t *sink);
 
