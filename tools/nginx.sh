@@ -13,6 +13,11 @@ NGINX_OPTIONS="--with-compat --with-debug --with-threads --with-pcre-jit
     --with-http_gzip_static_module --with-http_secure_link_module
     --with-http_slice_module --with-http_stub_status_module"
 
+# What modules of others, and storms, need besides.
+
+NGINX_MORE="--with-http_dav_module --with-mail --with-mail_ssl_module
+    --with-stream --with-stream_ssl_module --with-stream_ssl_preread_module"
+
 NGINX_BARE="--without-pcre --without-http_rewrite_module
     --without-http_proxy_module --without-http_fastcgi_module
     --without-http_uwsgi_module --without-http_scgi_module
@@ -129,6 +134,22 @@ nginx_module()
 }
 
 
+# nginx_fakes: a module that the tests load into any nginx of the machine's
+# version.
+
+nginx_fakes()
+{
+    nginx_own_module own-gcc gcc
+    tree=$(nginx_own_tree)
+
+    # shellcheck disable=SC2046
+    gcc -O1 -g -fPIC -shared -o build/t/ngx_http_fakes_module.so \
+        $(printf -- "-I$tree/src/%s " core event event/modules os/unix http \
+              http/modules http/v2) \
+        -Ibuild/nginx/own-gcc t/lib/ngx_http_fakes_module.c
+}
+
+
 # nginx_build NAME SUITE CC HOW: an nginx from the sources of SUITE with the
 # module, where HOW is --add-module or --add-dynamic-module.
 
@@ -202,7 +223,7 @@ nginx_asan()
     export NGX_HTTP_JEMALLOC_PPROF_JEMALLOC
 
     # shellcheck disable=SC2086
-    nginx_make asan "$tree" build $NGINX_OPTIONS --with-cc=clang \
+    nginx_make asan "$tree" build $NGINX_OPTIONS $NGINX_MORE --with-cc=clang \
         --with-cc-opt="-O1 -g -fno-omit-frame-pointer $sanitize $palloc" \
         --with-ld-opt="$sanitize" --add-module="$PWD"
 )
@@ -233,9 +254,7 @@ nginx_truth()
     export NGX_HTTP_JEMALLOC_PPROF_JEMALLOC
 
     # shellcheck disable=SC2086
-    nginx_make "$name" "$tree" build $NGINX_OPTIONS --with-http_dav_module \
-        --with-mail --with-mail_ssl_module --with-stream \
-        --with-stream_ssl_module --with-stream_ssl_preread_module "$@" \
+    nginx_make "$name" "$tree" build $NGINX_OPTIONS $NGINX_MORE "$@" \
         --with-cc="$cc" --with-cc-opt="$cc_opt" --with-ld-opt="$ld_opt" \
         --add-module="$PWD" --add-module="$PWD/bench/pools"
 )

@@ -44,12 +44,20 @@ bool
 jpp_requests_json(const jpp_requests_t *requests,
     const jpp_requests_rows_t *rows, jpp_sink_t *sink)
 {
-    size_t                     i, n_answered, n_missing;
-    jpp_json_t                 json;
-    const jpp_requests_row_t  *row;
+    size_t                        i, n_answered, n_missing;
+    uint64_t                      n_unproven;
+    jpp_json_t                    json;
+    const jpp_requests_row_t     *row;
+    const jpp_requests_worker_t  *workers;
 
+    workers = jpp_vec_items(requests->workers, jpp_requests_worker_t);
     n_answered = jpp_vec_count(requests->workers, jpp_requests_worker_t);
     n_missing = jpp_vec_count(requests->missing, jpp_missing_t);
+    n_unproven = 0;
+
+    for (i = 0; i < n_answered; i++) {
+        n_unproven += workers[i].table.facts.n_unproven;
+    }
 
     jpp_json_init(&json, sink);
     jpp_json_open(&json, NULL, '{');
@@ -72,6 +80,7 @@ jpp_requests_json(const jpp_requests_t *requests,
 
     jpp_json_close(&json, ']');
 
+    jpp_json_u64(&json, "unproven", n_unproven);
     jpp_requests_json_partial(requests, &json);
     jpp_requests_json_missing(requests, &json);
 

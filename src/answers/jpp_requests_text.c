@@ -228,6 +228,7 @@ jpp_requests_notes(const jpp_requests_t *requests, jpp_sink_t *sink)
 {
     size_t                        i, n, n_missing;
     jpp_by_t                      by;
+    uint64_t                      n_unproven;
     const jpp_missing_t          *missing;
     const jpp_requests_worker_t  *workers;
 
@@ -244,7 +245,11 @@ jpp_requests_notes(const jpp_requests_t *requests, jpp_sink_t *sink)
                         missing[i].who.pid, missing[i].why);
     }
 
+    n_unproven = 0;
+
     for (i = 0; i < n; i++) {
+
+        n_unproven += workers[i].table.facts.n_unproven;
 
         if (workers[i].table.facts.reason == JPP_POOLS_WHOLE) {
             continue;
@@ -258,6 +263,10 @@ jpp_requests_notes(const jpp_requests_t *requests, jpp_sink_t *sink)
     }
 
     by = (jpp_by_t) requests->args->values[JPP_ARG_BY];
+
+    if (by == JPP_BY_CONNECTION && n_unproven != 0) {
+        jpp_sink_printf(sink, JPP_POOLS_UNPROVEN "\n", n_unproven);
+    }
 
     if (jpp_requests_wants(by) == JPP_POOLS_NO_UNITS) {
         return;

@@ -2,6 +2,7 @@
 #include "ngx_http_jemalloc_pprof_pools.h"
 #include "ngx_http_jemalloc_pprof_pools_caches.h"
 #include "ngx_http_jemalloc_pprof_pools_config.h"
+#include "ngx_http_jemalloc_pprof_pools_fakes.h"
 #include "ngx_http_jemalloc_pprof_pools_http.h"
 #include "ngx_http_jemalloc_pprof_pools_names.h"
 #include "ngx_http_jemalloc_pprof_pools_others.h"
@@ -49,6 +50,7 @@ static const ngx_http_jemalloc_pprof_phase_pt
     ngx_http_jemalloc_pprof_config_walk,
     ngx_http_jemalloc_pprof_walk_connections,
     ngx_http_jemalloc_pprof_others_walk,
+    ngx_http_jemalloc_pprof_fakes_walk,
     ngx_http_jemalloc_pprof_caches_walk,
     ngx_http_jemalloc_pprof_slots_walk,
     NULL
@@ -183,6 +185,7 @@ ngx_http_jemalloc_pprof_walk_init(ngx_http_jemalloc_pprof_walk_t *walk,
     walk->clients = jpp_vec_create(arena);
     walk->ranges = jpp_vec_create(arena);
     walk->others = jpp_vec_create(arena);
+    walk->fakes = jpp_vec_create(arena);
     walk->marks = jpp_vec_create(arena);
 
     if (reply->question.kind == JPP_MESSAGE_LEDGER) {
@@ -192,8 +195,9 @@ ngx_http_jemalloc_pprof_walk_init(ngx_http_jemalloc_pprof_walk_t *walk,
     if (walk->is_counted == NULL || walk->is_free == NULL
         || walk->scope.larges == NULL || walk->clients == NULL
         || walk->ranges == NULL || walk->others == NULL
-        || walk->marks == NULL
+        || walk->fakes == NULL || walk->marks == NULL
         || !jpp_index_init(&walk->client_index, arena, 64)
+        || !jpp_index_init(&walk->fake_index, arena, 0)
         || !jpp_index_init(&walk->mark_index, arena, 0)
         || !jpp_pools_init(&walk->table, arena, wanted->wants, wanted->top))
     {
@@ -356,7 +360,10 @@ ngx_http_jemalloc_pprof_walk_connection(ngx_http_jemalloc_pprof_walk_t *walk,
     walk->table.facts.n_tls += c->ssl != NULL;
 #endif
 
-    if (c->listening == NULL) {
+    if (c->fd == (ngx_socket_t) -1) {
+        ngx_http_jemalloc_pprof_fakes_postpone(walk, c);
+
+    } else if (c->listening == NULL) {
         ngx_http_jemalloc_pprof_others_postpone(walk, c);
 
     } else if (c->listening->handler == ngx_http_init_connection) {

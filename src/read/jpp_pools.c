@@ -91,6 +91,7 @@ jpp_pools_add_up(jpp_pools_sums_t *sums, const jpp_pools_t *table)
     sums->is_estimate |= facts->is_estimate;
     sums->has_scripts |= facts->has_scripts;
     sums->n_connections += facts->n_connections;
+    sums->n_unproven += facts->n_unproven;
     sums->n_slices += facts->n_slices;
     sums->nanos += facts->nanos;
 
@@ -217,6 +218,12 @@ jpp_pools_describe_walks(jpp_profile_t *profile, const jpp_pools_sums_t *sums)
                                 "were not seen: %s",
                                 sums->n_partial, sums->n, sums->n_missed,
                                 jpp_pools_reasons[sums->reason]))
+    {
+        return false;
+    }
+
+    if (sums->n_unproven != 0
+        && !jpp_profile_comment(profile, JPP_POOLS_UNPROVEN, sums->n_unproven))
     {
         return false;
     }

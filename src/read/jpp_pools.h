@@ -47,6 +47,7 @@ typedef struct {
     uint64_t             n_connections;
     uint64_t             n_tls;
     uint64_t             n_missed;
+    uint64_t             n_unproven;
     uint64_t             n_slices;
     uint64_t             nanos;
     uint64_t             longest_nanos;

@@ -31,6 +31,7 @@ static const jpp_pools_field_t  jpp_pools_facts_fields[] = {
     JPP_POOLS_AMOUNT(jpp_pools_facts_t, n_slots),
     JPP_POOLS_AMOUNT(jpp_pools_facts_t, n_tls),
     JPP_POOLS_AMOUNT(jpp_pools_facts_t, n_missed),
+    JPP_POOLS_AMOUNT(jpp_pools_facts_t, n_unproven),
     JPP_POOLS_AMOUNT(jpp_pools_facts_t, n_slices),
     JPP_POOLS_AMOUNT(jpp_pools_facts_t, nanos),
     JPP_POOLS_AMOUNT(jpp_pools_facts_t, longest_nanos),

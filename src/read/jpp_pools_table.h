@@ -196,6 +196,13 @@ typedef enum {
 } jpp_pools_reason_t;
 
 
+/* How many connections a walk has left out, for people: one PRIu64. */
+#define JPP_POOLS_UNPROVEN                                                    \
+    "connections left out: %" PRIu64 ".  They have no descriptor, and no "    \
+    "timer proves that their memory is still there (init_worker_by_lua "      \
+    "leaves one behind in each worker)"
+
+
 /* What the walk says of itself and of the whole heap. */
 typedef struct {
     uint8_t        reason;             /* jpp_pools_reason_t */
@@ -213,6 +220,8 @@ typedef struct {
     uint64_t       n_slots;
     uint64_t       n_tls;              /* connections with an SSL object */
     uint64_t       n_missed;           /* connections not seen */
+    uint64_t       n_unproven;         /* without a descriptor, and without a */
+                                       /*   proof that their pool is there */
     uint64_t       n_slices;
     uint64_t       nanos;              /* of all slices */
     uint64_t       longest_nanos;

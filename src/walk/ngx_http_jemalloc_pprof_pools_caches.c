@@ -27,13 +27,15 @@ static void ngx_http_jemalloc_pprof_caches_tree(
     const ngx_http_location_tree_node_t *node, ngx_uint_t depth);
 static void ngx_http_jemalloc_pprof_list_add(
     ngx_http_jemalloc_pprof_list_t *list, void *elt);
-static ngx_int_t ngx_http_jemalloc_pprof_caches_nodes(
-    ngx_http_jemalloc_pprof_walk_t *walk, ngx_rbtree_t *tree,
-    uint64_t (*size)(ngx_rbtree_node_t *node), jpp_pools_kind_t kind);
-static ngx_rbtree_node_t *ngx_http_jemalloc_pprof_caches_from(
+static ngx_rbtree_node_t *ngx_http_jemalloc_pprof_tree_from(
     const ngx_http_jemalloc_pprof_walk_t *walk, ngx_rbtree_t *tree);
-static uint64_t ngx_http_jemalloc_pprof_caches_file(ngx_rbtree_node_t *node);
-static uint64_t ngx_http_jemalloc_pprof_caches_name(ngx_rbtree_node_t *node);
+static void ngx_http_jemalloc_pprof_caches_file(
+    ngx_http_jemalloc_pprof_walk_t *walk, ngx_rbtree_node_t *node);
+static void ngx_http_jemalloc_pprof_caches_name(
+    ngx_http_jemalloc_pprof_walk_t *walk, ngx_rbtree_node_t *node);
+static void ngx_http_jemalloc_pprof_caches_add(
+    ngx_http_jemalloc_pprof_walk_t *walk, jpp_pools_kind_t kind,
+    uint64_t bytes);
 static ngx_rbtree_t *ngx_http_jemalloc_pprof_caches_resolver(
     ngx_resolver_t *resolver, ngx_uint_t i);
 static void ngx_http_jemalloc_pprof_slots_hold(
@@ -70,19 +72,18 @@ ngx_http_jemalloc_pprof_caches_walk(ngx_http_jemalloc_pprof_walk_t *walk)
         if (i < n_files) {
             cache = ngx_http_jemalloc_pprof_files.elts[i];
 
-            rc = ngx_http_jemalloc_pprof_caches_nodes(walk, &cache->rbtree,
-                     ngx_http_jemalloc_pprof_caches_file,
-                     JPP_POOLS_OPEN_FILES);
+            rc = ngx_http_jemalloc_pprof_tree_walk(walk, &cache->rbtree,
+                     ngx_http_jemalloc_pprof_caches_file);
 
         } else {
             i -= n_files;
 
-            rc = ngx_http_jemalloc_pprof_caches_nodes(walk,
+            rc = ngx_http_jemalloc_pprof_tree_walk(walk,
                      ngx_http_jemalloc_pprof_caches_resolver(
                          ngx_http_jemalloc_pprof_resolvers.elts[
                              i / NGX_HTTP_JEMALLOC_PPROF_TREES],
                          i % NGX_HTTP_JEMALLOC_PPROF_TREES),
-                     ngx_http_jemalloc_pprof_caches_name, JPP_POOLS_RESOLVER);
+                     ngx_http_jemalloc_pprof_caches_name);
         }
 
         if (rc == NGX_AGAIN) {
@@ -90,8 +91,6 @@ ngx_http_jemalloc_pprof_caches_walk(ngx_http_jemalloc_pprof_walk_t *walk)
         }
 
         walk->next++;
-        walk->tree.key = 0;
-        walk->tree.n_same = 0;
     }
 
     return NGX_OK;
@@ -104,24 +103,17 @@ ngx_http_jemalloc_pprof_caches_walk(ngx_http_jemalloc_pprof_walk_t *walk)
  * the same key: of these, n_same were seen.
  */
 
-static ngx_int_t
-ngx_http_jemalloc_pprof_caches_nodes(ngx_http_jemalloc_pprof_walk_t *walk,
-    ngx_rbtree_t *tree, uint64_t (*size)(ngx_rbtree_node_t *node),
-    jpp_pools_kind_t kind)
+ngx_int_t
+ngx_http_jemalloc_pprof_tree_walk(ngx_http_jemalloc_pprof_walk_t *walk,
+    ngx_rbtree_t *tree, ngx_http_jemalloc_pprof_node_pt see)
 {
-    uint32_t            owner;
     ngx_rbtree_node_t  *node;
 
-    if (tree == NULL || tree->root == NULL || tree->root == tree->sentinel) {
-        return NGX_OK;
-    }
+    node = tree != NULL && tree->root != NULL
+           ? ngx_http_jemalloc_pprof_tree_from(walk, tree) : NULL;
 
-    owner = jpp_pools_owner(&walk->table, kind, 0, 0, 0);
+    for ( /* void */ ; node != NULL; node = ngx_rbtree_next(tree, node)) {
 
-    for (node = ngx_http_jemalloc_pprof_caches_from(walk, tree);
-         node != NULL;
-         node = ngx_rbtree_next(tree, node))
-    {
         if (ngx_http_jemalloc_pprof_walk_is_over(walk)) {
             return NGX_AGAIN;
         }
@@ -131,9 +123,11 @@ ngx_http_jemalloc_pprof_caches_nodes(ngx_http_jemalloc_pprof_walk_t *walk,
         walk->tree.key = node->key;
         walk->work++;
 
-        ngx_http_jemalloc_pprof_walk_add(walk, owner, JPP_POOLS_ITSELF, 0, 1,
-                                         size(node), 0);
+        see(walk, node);
     }
+
+    walk->tree.key = 0;
+    walk->tree.n_same = 0;
 
     return NGX_OK;
 }
@@ -142,7 +136,7 @@ ngx_http_jemalloc_pprof_caches_nodes(ngx_http_jemalloc_pprof_walk_t *walk,
 /* The first of TREE that was not seen, or NULL. */
 
 static ngx_rbtree_node_t *
-ngx_http_jemalloc_pprof_caches_from(const ngx_http_jemalloc_pprof_walk_t *walk,
+ngx_http_jemalloc_pprof_tree_from(const ngx_http_jemalloc_pprof_walk_t *walk,
     ngx_rbtree_t *tree)
 {
     ngx_uint_t          n;
@@ -173,8 +167,9 @@ ngx_http_jemalloc_pprof_caches_from(const ngx_http_jemalloc_pprof_walk_t *walk,
 }
 
 
-static uint64_t
-ngx_http_jemalloc_pprof_caches_file(ngx_rbtree_node_t *node)
+static void
+ngx_http_jemalloc_pprof_caches_file(ngx_http_jemalloc_pprof_walk_t *walk,
+    ngx_rbtree_node_t *node)
 {
     uint64_t                 bytes;
     ngx_cached_open_file_t  *file;
@@ -189,14 +184,15 @@ ngx_http_jemalloc_pprof_caches_file(ngx_rbtree_node_t *node)
                  + ngx_http_jemalloc_pprof_size(file->event->data);
     }
 
-    return bytes;
+    ngx_http_jemalloc_pprof_caches_add(walk, JPP_POOLS_OPEN_FILES, bytes);
 }
 
 
 /* What nginx frees with a node. */
 
-static uint64_t
-ngx_http_jemalloc_pprof_caches_name(ngx_rbtree_node_t *node)
+static void
+ngx_http_jemalloc_pprof_caches_name(ngx_http_jemalloc_pprof_walk_t *walk,
+    ngx_rbtree_node_t *node)
 {
     uint64_t              bytes;
     ngx_uint_t            i;
@@ -232,7 +228,17 @@ ngx_http_jemalloc_pprof_caches_name(ngx_rbtree_node_t *node)
         }
     }
 
-    return bytes;
+    ngx_http_jemalloc_pprof_caches_add(walk, JPP_POOLS_RESOLVER, bytes);
+}
+
+
+static void
+ngx_http_jemalloc_pprof_caches_add(ngx_http_jemalloc_pprof_walk_t *walk,
+    jpp_pools_kind_t kind, uint64_t bytes)
+{
+    ngx_http_jemalloc_pprof_walk_add(walk,
+                            jpp_pools_owner(&walk->table, kind, 0, 0, 0),
+                            JPP_POOLS_ITSELF, 0, 1, bytes, 0);
 }
 
 

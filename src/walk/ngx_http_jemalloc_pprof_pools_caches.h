@@ -12,6 +12,15 @@
 #include "ngx_http_jemalloc_pprof_pools_walk.h"
 
 
+typedef void (*ngx_http_jemalloc_pprof_node_pt)(
+    ngx_http_jemalloc_pprof_walk_t *walk, ngx_rbtree_node_t *node);
+
+
+/* SEE each node of TREE, which nginx may change between slices, or NULL. */
+ngx_int_t ngx_http_jemalloc_pprof_tree_walk(
+    ngx_http_jemalloc_pprof_walk_t *walk, ngx_rbtree_t *tree,
+    ngx_http_jemalloc_pprof_node_pt see);
+
 /* The bytes of the connection slots, which a process takes as it starts. */
 uint64_t ngx_http_jemalloc_pprof_slots_bytes(const ngx_cycle_t *cycle);
 

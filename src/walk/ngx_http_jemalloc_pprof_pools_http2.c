@@ -228,8 +228,7 @@ ngx_http_jemalloc_pprof_http3_server(ngx_http_jemalloc_pprof_walk_t *walk,
     parent = c->quic->parent;
 
     if (ngx_http_jemalloc_pprof_walk_slot(walk, parent) == NGX_ERROR
-        || !ngx_http_jemalloc_pprof_walk_is_used(walk, parent)
-        || parent->pool == NULL)
+        || parent->fd == (ngx_socket_t) -1 || parent->pool == NULL)
     {
         return NULL;
     }

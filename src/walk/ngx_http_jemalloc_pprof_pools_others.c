@@ -114,9 +114,8 @@ ngx_http_jemalloc_pprof_others_walk(ngx_http_jemalloc_pprof_walk_t *walk)
 
         /* it may have become another one since it was postponed */
 
-        if (ngx_http_jemalloc_pprof_walk_is_used(walk, c)
-            && c->listening == NULL && c->pool != NULL
-            && c->pool != walk->cycle->pool
+        if (c->fd != (ngx_socket_t) -1 && c->listening == NULL
+            && c->pool != NULL && c->pool != walk->cycle->pool
             && ngx_http_jemalloc_pprof_others_count(walk, c))
         {
             ngx_http_jemalloc_pprof_others_connection(walk, c);

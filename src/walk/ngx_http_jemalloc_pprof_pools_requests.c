@@ -263,7 +263,7 @@ ngx_http_jemalloc_pprof_request_peer(ngx_http_jemalloc_pprof_walk_t *walk,
     pc = u->peer.connection;
 
     if (ngx_http_jemalloc_pprof_walk_slot(walk, pc) == NGX_ERROR
-        || !ngx_http_jemalloc_pprof_walk_is_used(walk, pc)
+        || pc->fd == (ngx_socket_t) -1
         || pc->pool == NULL || pc->pool == r->pool
         || (pc->data != r && pc->log != r->connection->log)
         || !ngx_http_jemalloc_pprof_others_count(walk, pc))

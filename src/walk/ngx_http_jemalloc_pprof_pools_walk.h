@@ -17,6 +17,7 @@
  *     pools_contexts   the same: what modules have
  *     pools_sessions   stream and mail
  *     pools_others     connections that nobody accepted: upstreams, modules
+ *     pools_fakes      those without a descriptor
  *     pools_caches     what is known, but in no pool
  *     pools_units      what is shown of a single request
  *
@@ -24,9 +25,10 @@
  * but not all pointers in them lead anywhere: a free connection keeps that of
  * its pool, and one that is being closed that of its request.  The rules:
  *
- * - The pool of a connection in use is alive, and so is the request that the
- *   connection's log refers to, because nginx clears that before it destroys
- *   the request's pool.
+ * - The pool of a connection with a descriptor is alive, and so is the request
+ *   that the connection's log refers to, because nginx clears that before it
+ *   destroys the request's pool.  Without a descriptor a pool has to prove
+ *   itself (fakes).
  * - Any other pointer is followed only if it leads into memory that a pool in
  *   scope has handed out, and what is there is believed only if it points back.
  * - From one slice to the next nothing is kept but what lives as long as the
@@ -211,6 +213,8 @@ struct ngx_http_jemalloc_pprof_walk_s {
     jpp_index_t            client_index;
     jpp_vec_t             *ranges;     /* ngx_http_jemalloc_pprof_range_t */
     jpp_vec_t             *others;     /* uint32_t: slots to be seen last */
+    jpp_vec_t             *fakes;      /* the same, without a descriptor; */
+    jpp_index_t            fake_index; /*   by their logs */
     jpp_vec_t             *held;       /* jpp_ledger_range_t: where all that */
                                        /*   is counted lies; NULL: nobody */
                                        /*   asks */

@@ -220,16 +220,16 @@ sub loaded { split ' ', $ENV{TEST_NGINX_LOAD_MODULES} // '' }
 sub preloads { grep { length } split /[ :]/, $ENV{TEST_NGINX_LD_PRELOAD} // '' }
 
 
-# What loads the modules NAMES, of packages that ./dev installs and for one
-# nginx only; '' if they are not there, or for another one.
+# What loads the modules NAMES, or at paths: those of packages that ./dev
+# installs are for one nginx only; '' if they are not there, or for another one.
 
 my %loads;
 
 sub modules {
     my (@names) = @_;
 
-    my $loads = join '', map { "load_module /usr/lib/nginx/modules/$_.so;\n" }
-                         @names;
+    my @files = map { m{/} ? $_ : "/usr/lib/nginx/modules/$_.so" } @names;
+    my $loads = join '', map { "load_module $_;\n" } @files;
 
     return $loads{$loads} //= takes($loads) ? $loads : '';
 }

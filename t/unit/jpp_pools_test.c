@@ -492,6 +492,7 @@ jpp_pools_test_comments(void)
     jpp_ok(strstr(text, "\n3 connections, seen in 1 slices of 0.1 ms in all, "
                   "the longest of 0.1 ms\n") != NULL, "the walk");
     jpp_ok(strstr(text, "partial") == NULL, "all of it was seen");
+    jpp_ok(strstr(text, "left out") == NULL, "nothing was left out");
 
     /* glibc, scripts, a walk that ended early, a heap smaller than its pools */
 
@@ -499,6 +500,7 @@ jpp_pools_test_comments(void)
     table.facts.total = 1000;
     table.facts.reason = JPP_POOLS_NO_MEMORY;
     table.facts.n_missed = 7;
+    table.facts.n_unproven = 2;
     jpp_pools_capture(&table);
 
     table.facts.has_total = 0;
@@ -521,6 +523,10 @@ jpp_pools_test_comments(void)
     jpp_ok(strstr(text, "\npartial: 2 of 3 walks ended early, 14 connections "
                   "were not seen: no memory was left for what it found\n")
            != NULL, "partial: %s", text);
+    jpp_ok(strstr(text, "\nconnections left out: 4.  They have no descriptor, "
+                  "and no timer proves that their memory is still there "
+                  "(init_worker_by_lua leaves one behind in each worker)\n")
+           != NULL, "unproven: %s", text);
 
     jpp_arena_destroy(&arena);
 }

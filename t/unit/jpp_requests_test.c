@@ -221,6 +221,17 @@ jpp_requests_test_groups(void)
 static void
 jpp_requests_test_connections(void)
 {
+    unsigned  i;
+
+    static const char  *queries[] = {
+        "by=connection", "format=json", "by=request"
+    };
+    static const char  *said[] = {
+        "\nconnections left out: 3.  They have no descriptor, and no timer "
+        "proves that their memory is still there (init_worker_by_lua leaves "
+        "one behind in each worker)\n", "\"unproven\": 3,", "left out"
+    };
+
     jpp_requests_start("by=connection");
     (void) jpp_test_fill(&table);
     jpp_requests_worker(0, &table);
@@ -243,6 +254,22 @@ jpp_requests_test_connections(void)
                "location allows it\n", "a connection");
 
     jpp_arena_destroy(&arena);
+
+    /* said where connections are shown, and where a program reads */
+
+    for (i = 0; i < 3; i++) {
+        jpp_requests_start(queries[i]);
+        (void) jpp_test_fill(&table);
+        table.facts.n_unproven = 2;
+        jpp_requests_worker(0, &table);
+        table.facts.n_unproven = 1;
+        jpp_requests_worker(1, &table);
+
+        jpp_ok((strstr(jpp_requests_result(), said[i]) != NULL) == (i != 2),
+               "left out, with %s", queries[i]);
+
+        jpp_arena_destroy(&arena);
+    }
 }
 
 
@@ -298,6 +325,7 @@ jpp_requests_test_json(void)
                "      \"uri\": null\n"
                "    }\n"
                "  ],\n"
+               "  \"unproven\": 0,\n"
                "  \"partial\": [],\n"
                "  \"missing\": []\n"
                "}\n", "a request");
