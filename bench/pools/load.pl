@@ -59,8 +59,8 @@ my @paths = qw(
 
 my @module_paths = qw(
     /lua/say /lua/socket /lua/socket /lua/timer /lua/capture
-    /lua/thread /lua/body /lua/raw /js/say /js/sub /js/fetch /perl /perl/sleep
-    /echo
+    /lua/thread /lua/body /lua/raw /lua/phases /js/filters /js/say /js/sub
+    /js/fetch /perl /perl/sleep /echo
 );
 
 push @paths, @module_paths, @module_paths if delete $wanted{modules};

@@ -3,11 +3,13 @@
 # One storm: an nginx with the truth, the mixed load, a walk every 10 ms, and a
 # reload every 15 seconds.
 #
-#     storm.pl NGINX SECONDS [modules] [quic] [again] [actor=NAME...]
+#     storm.pl NGINX SECONDS [modules] [quic] [again] [junk] [actor=NAME...]
 #
 # "modules" loads Debian's, "quic" adds HTTP/3, and "again" makes the first
-# shutdown of each TLS connection wait.  Prints what the walk found and what it
-# did not, and ends with 1 where that is less than what is asked for.
+# shutdown of each TLS connection wait.  "junk" preloads jemalloc, which fills
+# what is freed with junk; all that walks is asked meanwhile, and a worker is
+# killed every 10 seconds.  Prints what the walk found and what it did not, and
+# ends with 1 where that is less than what is asked for.
 
 use strict;
 use warnings;
@@ -15,6 +17,7 @@ use warnings;
 use Cwd qw(abs_path getcwd);
 use File::Basename qw(dirname);
 use File::Path qw(make_path remove_tree);
+use IO::Socket::INET;
 use POSIX qw(_exit);
 use Time::HiRes qw(time sleep);
 
@@ -22,7 +25,13 @@ use Time::HiRes qw(time sleep);
 
 my $found_at_least = 0.998;
 
-@ARGV >= 2 or die "usage: storm.pl NGINX SECONDS [modules] [quic] [again]\n";
+# All that walks, asked with "junk".
+
+my @walks = qw( pools requests?by=connection locations memory?format=top
+                memory?detail=ledger );
+
+@ARGV >= 2 or die "usage: storm.pl NGINX SECONDS [modules] [quic] [again]"
+                  . " [junk]\n";
 my ($nginx, $seconds, @options) = @ARGV;
 my %option = map { $_ => 1 } @options;
 my @actors = map { /^actor=(.*)/ } @options;
@@ -122,6 +131,12 @@ sub start {
     if (!$pid) {
         $ENV{TRUTH_REPORT} = "$dir/report";
         $ENV{TRUTH_AGAIN} = 1 if $option{again};
+
+        if ($option{junk}) {
+            $ENV{LD_PRELOAD} = 'libjemalloc.so.2';
+            $ENV{MALLOC_CONF} = 'junk:true';
+        }
+
         $ENV{ASAN_OPTIONS} = "log_path=$dir/logs/asan:detect_leaks=0"
                              . ":detect_odr_violation=0:abort_on_error=0";
         $ENV{UBSAN_OPTIONS} = "log_path=$dir/logs/asan:print_stacktrace=1";
@@ -155,7 +170,10 @@ sub storm {
     }
 
     push @pids, $load;
+    push @pids, asker() if $option{junk};
+
     my $reload = time + 15;
+    my $death = time + 10;
 
     while (waitpid($load, 1) == 0) {
         if (time >= $reload) {
@@ -163,10 +181,64 @@ sub storm {
             $reload = time + 15;
         }
 
+        if ($option{junk} && time >= $death) {
+            my @workers = split ' ',
+                          slurp("/proc/$master/task/$master/children");
+
+            kill 'KILL', $workers[rand @workers] if @workers;
+            $death = time + 10;
+        }
+
         sleep 0.1;
     }
 
+    if ($option{junk}) {
+        kill 'TERM', $pids[-1];
+        waitpid pop @pids, 0;
+    }
+
     pop @pids;
+}
+
+
+# Asks one after the other until it is told to end; writes how often it was
+# answered with which status, where 0 is none: of a worker that was killed.
+
+sub asker {
+    my $pid = fork // die "fork: $!\n";
+
+    return $pid if $pid;
+
+    my $is_over = 0;
+    my %statuses;
+
+    $SIG{TERM} = sub { $is_over = 1 };
+
+    while (!$is_over) {
+        for my $path (@walks) {
+            $statuses{ask($path) . " $path"}++;
+        }
+    }
+
+    write_file('asked', map { "$_\t$statuses{$_}\n" } sort keys %statuses);
+    _exit(0);
+}
+
+
+sub ask {
+    my ($path) = @_;
+    my $socket = IO::Socket::INET->new(PeerAddr => '127.92.53.2',
+                                       PeerPort => 8101, Timeout => 5)
+        or return 0;
+
+    local $SIG{PIPE} = 'IGNORE';
+
+    print $socket "GET /debug/pprof/$path HTTP/1.0\r\nHost: main.test\r\n\r\n";
+
+    local $/;
+    my $answer = <$socket> // '';
+
+    return $answer =~ /^HTTP\S+ (\d+)/ ? $1 : 0;
 }
 
 
@@ -202,8 +274,10 @@ sub report {
 
     my $live = $n{found} + $n{missed};
     my @asan = glob "$dir/logs/asan.*";
-    my @dead = grep { /exited on signal|exited with code [^0]/ }
+    my $killed = $option{junk} ? qr/exited on signal 9/ : qr/^$/;
+    my @dead = grep { /exited on signal|exited with code [^0]/ && !/$killed/ }
                split /\n/, slurp("$dir/error.log");
+    my @refused;
 
     printf "%d walks in %d slices; %d live pools, %d found, %.3f %%; %d false;"
            . "\n%d of a wrong kind; %d of a wrong owner of %d compared, %d"
@@ -225,10 +299,17 @@ sub report {
     printf "  %-6s %7d  %s: %s\n", @$_[0, 3, 1, 2]
         for sort { $b->[3] <=> $a->[3] } @rows;
 
+    if ($option{junk}) {
+        my @asked = map { [ split /\t/ ] } split /\n/, slurp("$dir/asked");
+
+        print "asked:\n", map { "  $_->[1] x $_->[0]\n" } @asked;
+        @refused = grep { $_->[0] !~ /^(?:200|0) / } @asked;
+    }
+
     print "  $_\n" for @asan, @dead;
 
     return $live && $n{found} >= $found_at_least * $live
            && !$n{false} && !$n{twice} && !$n{kind} && !$n{owner}
-           && !@asan && !@dead
+           && !@asan && !@dead && !@refused
            ? 0 : 1;
 }

@@ -20,9 +20,25 @@ function fetch(r) {
 }
 
 
+function header(r) {
+    r.headersOut['X-Filtered'] = 'yes';
+    delete r.headersOut['Content-Length'];
+}
+
+
+function body(r, data, flags) {
+    r.sendBuffer(data.toUpperCase(), flags);
+}
+
+
+function access(s) {
+    s.on('upload', function (data, flags) { s.allow(); });
+}
+
+
 function filter(s) {
     s.on('upload', function (data, flags) { s.send(data, flags); });
 }
 
 
-export default { say, sub, fetch, filter };
+export default { say, sub, fetch, header, body, access, filter };
