@@ -222,8 +222,6 @@ ngx_http_truth_init_process(ngx_cycle_t *cycle)
         return NGX_OK;
     }
 
-    ngx_http_jemalloc_pprof_pool_seen = ngx_http_truth_found;
-
     ngx_http_truth_task.slice = ngx_http_truth_slice;
     ngx_http_truth_task.done = ngx_http_truth_done;
 
@@ -287,9 +285,17 @@ ngx_http_truth_begin(void)
 static ngx_int_t
 ngx_http_truth_slice(ngx_http_jemalloc_pprof_task_t *task)
 {
+    ngx_int_t  rc;
+
     (void) __sync_fetch_and_add(&ngx_http_truth_shared->slices, 1);
 
-    return ngx_http_jemalloc_pprof_pools_slice(&ngx_http_truth_reply);
+    /* the walks of clients, between these slices, are theirs */
+
+    ngx_http_jemalloc_pprof_pool_seen = ngx_http_truth_found;
+    rc = ngx_http_jemalloc_pprof_pools_slice(&ngx_http_truth_reply);
+    ngx_http_jemalloc_pprof_pool_seen = NULL;
+
+    return rc;
 }
 
 

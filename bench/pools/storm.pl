@@ -220,7 +220,8 @@ sub asker {
         }
     }
 
-    write_file('asked', map { "$_\t$statuses{$_}\n" } sort keys %statuses);
+    write_file('asked', join '', map { "$_\t$statuses{$_}\n" }
+                                 sort keys %statuses);
     _exit(0);
 }
 

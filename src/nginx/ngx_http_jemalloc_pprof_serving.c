@@ -91,7 +91,9 @@ ngx_http_jemalloc_pprof_serving_served(uint32_t index, const uintptr_t *words,
 
     c = &ngx_http_jemalloc_pprof_serving_cycle->connections[index];
 
-    if (c->fd == (ngx_socket_t) -1) {
+    /* Lua frees a fake connection with 0, when its log is gone */
+
+    if (c->fd == (ngx_socket_t) -1 || c->fd == 0) {
         return JPP_OWNER_NONE;
     }
 

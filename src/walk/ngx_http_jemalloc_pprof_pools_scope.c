@@ -5,6 +5,13 @@
 #include "jpp_sort.h"
 
 
+/* does a pool keep what is LEN bytes as an allocation of its own? */
+#if (NGX_DEBUG_PALLOC)
+#define ngx_http_jemalloc_pprof_is_large(pool, len)  1
+#else
+#define ngx_http_jemalloc_pprof_is_large(pool, len)  ((len) > (pool)->max)
+#endif
+
 /*
  * How far memory is looked for: what nginx itself keeps in a pool is in its
  * first blocks, and a pool that somebody leaks into has very many.
@@ -120,7 +127,7 @@ ngx_http_jemalloc_pprof_pool_has(const ngx_pool_t *pool, const void *p,
     ngx_uint_t     n_looks;
     const u_char  *end;
 
-    if (len > pool->max) {
+    if (ngx_http_jemalloc_pprof_is_large(pool, len)) {
         return ngx_http_jemalloc_pprof_pool_has_large(pool, p, len);
     }
 
