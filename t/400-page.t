@@ -14,8 +14,9 @@ use lib "$FindBin::RealBin/lib";
 use Compress::Zlib ();
 use Digest::SHA qw( sha256 );
 use JppBrowser;
+use JppRecorded qw( recorded );
 use JppRows qw( compare pprof_rows table_rows );
-use JppTool qw( $dir $root $tool finish run slurp spew start );
+use JppTool qw( $dir $tool finish run slurp spew start );
 use MIME::Base64 qw( decode_base64 encode_base64 );
 use Test::More;
 
@@ -28,8 +29,7 @@ $ENV{PPROF_TMPDIR} = $dir;
 $ENV{PPROF_BINARY_PATH} = $dir;
 $ENV{LC_ALL} = 'C';
 
-my @dumps = map { "$root/t/data/$_.heap" } qw( nginx-530 cxx-530 nginx-160k );
-my ($one, $cxx, $two) = @dumps;
+my ($one, $cxx, $two) = recorded($dir, qw( nginx-530 cxx-530 nginx-160k ));
 
 my %page = (one => page($one), cxx => page($cxx),
             difference => page("--base=$one", $two));
@@ -448,9 +448,9 @@ sub check_keys {
 
     $browser->press('#graph', '/');
     is($browser->run('return document.activeElement.id'), 's', '/ searches');
-    $browser->type('#s', 'ngx_event_pipe');
+    $browser->type('#s', 'ngx_output_chain');
     $browser->press('#graph', 'n');
-    like($browser->text('#status'), qr/^ngx_event_pipe:/, 'n is a match');
+    like($browser->text('#status'), qr/^ngx_output_chain:/, 'n is a match');
     my $first = $browser->run('return page.at.node');
     $browser->press('#graph', 'n');
     isnt($browser->run('return page.at.node'), $first, 'n is the next one');
@@ -464,7 +464,7 @@ sub check_keys {
     is($browser->run('return document.activeElement.textContent'),
        'Focus on it', 'with keys');
     $browser->press(undef, 'Enter');
-    is($browser->run('return state.f'), '^ngx_event_pipe$', 'which acts');
+    is($browser->run('return state.f'), '^ngx_output_chain$', 'which acts');
     $browser->press('#graph', 'm', 'Escape');
     is($browser->run('return document.activeElement.id'), 'graph',
        'Escape closes it');

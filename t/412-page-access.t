@@ -11,6 +11,7 @@ use FindBin;
 use lib "$FindBin::RealBin/lib";
 
 use JppBrowser;
+use JppRecorded qw( recorded );
 use JppTool qw( $dir $root $tool run slurp );
 use Test::More;
 
@@ -21,10 +22,11 @@ plan skip_all => 'no chromium: ./dev test installs it'
 
 my $axe = "$root/build/npm/node_modules/axe-core/axe.min.js";
 
-run('--any-kernel', '--format=html', '-o', "$dir/one.html",
-    "$root/t/data/nginx-530.heap");
-run('--any-kernel', '--format=html', '-o', "$dir/two.html",
-    "--base=$root/t/data/nginx-530.heap", "$root/t/data/nginx-160k.heap");
+my ($one, $two) = recorded($dir, qw( nginx-530 nginx-160k ));
+
+run('--any-kernel', '--format=html', '-o', "$dir/one.html", $one);
+run('--any-kernel', '--format=html', '-o', "$dir/two.html", "--base=$one",
+    $two);
 
 my @views = ('v=flame', 'v=callers', 'v=both&p=SSL_new', 'v=table', 'v=owners');
 my $browser = JppBrowser->start;

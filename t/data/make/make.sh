@@ -10,7 +10,8 @@
 # said here or in the program that made them.
 #
 # Debian packages: libjemalloc2 and libjemalloc-dev 5.3.0 (bookworm), nginx,
-# curl, openssl, gcc, g++; and for the *-531 dumps dpkg-dev, autoconf, make.
+# curl, openssl, gcc, g++, binutils, perl; and for the *-531 dumps dpkg-dev,
+# autoconf, make.
 #
 # Everything happens under one neutral path, because the mappings in a dump
 # show it: no dump may tell who made it, or where.
@@ -68,6 +69,14 @@ keep()
 
     cp "$1" "$data/$2.heap"
     echo "$2.heap: $(wc -c <"$1") bytes, $(grep -c '^@' "$1") stacks"
+
+    # tests expect the names that these have here and now
+
+    case $2 in
+        nginx-530|nginx-160k|cxx-530)
+            perl "$make/symbols.pl" "$1" >"$data/$2.symbols"
+            ;;
+    esac
 }
 
 
