@@ -55,6 +55,7 @@ subtests(
     'off and on, reloads, kills' => [ \&churn ],
     'one worker of two' => [ \&one_worker ],
     'over a change' => [ \&difference ],
+    'off before the dump' => [ \&off_before_dump, 'fake' ],
     'the rate is that of the source' => [ \&rates, 'jemalloc' ],
     'with jemalloc' => [ \&with_jemalloc, 'jemalloc' ],
 );
@@ -279,6 +280,49 @@ sub difference {
     is($nginx->get("$tree/heap?seconds=1")->{status}, 200, 'one of one rate');
 
     $nginx->stop;
+}
+
+
+# The change waits in the background thread as it begins, and behind it the dump
+# of a question that came while the sampler was on.
+
+sub off_before_dump {
+    my $off = "config.prof 0\n";
+    my $nginx = JppNginx->start(fake => $off, server => $server);
+    my $why = 'the sampler was switched off before its samples were read: (?#
+              )POST sampler=on to control, and ask again';
+
+    for my $path ("$tree/heap", "$tree/locations") {
+        my ($changes, $asks) = map { $nginx->client } 1 .. 2;
+
+        control($nginx, 'sampler=on');
+        $nginx->fake("${off}wait /proc/self/maps\n");
+
+        $changes->send_request("$tree/control", body => 'sampler=off');
+        come($nginx);
+        $asks->send_request($path);
+        come($nginx);
+
+        $nginx->fake($off);
+
+        my $answer = $asks->response;
+
+        is($changes->response->{status}, 200, 'it is switched off');
+        is($answer->{status}, $path =~ /heap/ ? 503 : 200, $path);
+        like($answer->{body}, qr/$why/, 'says why there is none, and a cure');
+    }
+
+    $nginx->stop;
+}
+
+
+# What was sent has reached the background thread's queue: a question passes
+# through the event loop a few times.
+
+sub come {
+    my ($nginx) = @_;
+
+    $nginx->get('/fine') for 1 .. 20;
 }
 
 

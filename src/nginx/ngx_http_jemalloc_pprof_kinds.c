@@ -144,15 +144,26 @@ ngx_http_jemalloc_pprof_kind_dump(ngx_http_jemalloc_pprof_reply_t *reply)
 static void
 ngx_http_jemalloc_pprof_kind_dump_work(ngx_http_jemalloc_pprof_reply_t *reply)
 {
+    bool                  was_on;
     struct timespec       start, end;
     jpp_message_reply_t  *message;
 
     message = &reply->reply;
+    was_on = message->worker.sampler.is_on;
 
     (void) clock_gettime(CLOCK_MONOTONIC, &start);
 
     (void) jpp_source_dump(reply->file.fd, &message->worker.sampler,
                            &message->err);
+
+    /* a change may come between the check and the dump */
+
+    if (was_on && !message->worker.sampler.is_on) {
+        (void) jpp_err_set(&message->err, JPP_ERR_GONE,
+                           "the sampler was switched off before its samples "
+                           "were read: POST sampler=on to control, and ask "
+                           "again");
+    }
 
     (void) clock_gettime(CLOCK_MONOTONIC, &end);
 
