@@ -42,6 +42,29 @@ my $forbidden = 'memfd_create is forbidden to nginx: set '
 
 my $heap = '/debug/pprof/heap';
 
+# What each resource is asked, and what it writes into files, if anything.
+
+my %writes = (
+    heap => [ [ 'heap', 'the dump' ], [ 'heap?seconds=1', 'the dump' ] ],
+    allocs => [ [ 'allocs?format=top', 'the dump' ] ],
+    pools => [ [ 'pools', 'its table of pools' ] ],
+    profile => [ map { [ "profile?seconds=1&mode=$_", 'its samples' ] }
+                     'cpu', 'wall' ],
+    locations => [ [ 'locations', 'its table of pools', 'the dump' ],
+                   [ 'locations?seconds=1', 'its samples' ] ],
+    requests => [ [ 'requests', 'its table of pools' ],
+                  [ 'requests?format=json', 'its table of pools' ] ],
+    stalls => [ [ 'stalls' ] ],
+    symbol => [ [ 'symbol' ], [ 'symbol', \'0x1+0x2' ] ],
+    cmdline => [ [ 'cmdline' ] ],
+    status => [ [ 'status' ], [ '' ] ],
+    memory => [ [ 'memory' ], [ 'memory?format=top', 'its ledger' ],
+                [ 'memory?detail=ledger', 'its ledger' ],
+                [ 'memory?detail=smaps', 'its answer' ] ],
+    metrics => [ [ 'metrics' ] ],
+    control => [ [ 'control', \'lg_sample=12' ] ],
+);
+
 subtests(
     'dumps' => [ \&dumps, 'fake' ],
     'the size of a dump' => [ \&sizes, 'fake' ],
@@ -54,6 +77,7 @@ subtests(
     'file systems that do not take a dump' => [ \&mounted, 'fake', 'mount' ],
     'few descriptors' => [ \&few_descriptors, 'jemalloc' ],
     'files may not be large' => [ \&small_files, 'fake' ],
+    'files of every resource' => [ \&every_file ],
     '/proc is hidden' => [ \&no_proc, 'jemalloc', 'mount' ],
     'little memory' => [ \&little_memory, 'jemalloc' ],
     'no threads' => [ \&no_threads, 'jemalloc' ],
@@ -615,11 +639,8 @@ sub small_files {
 
     for my $size (0, 1, 4096, 65536) {
         my $was = limit($before->{pid}, 'fsize', $size);
-        my $words = $size == 0 ? 'the dump is empty'
-                  : $size == 1 ? 'the dump was cut in its first line'
-                  : 'the dump was cut: its last line has no newline';
 
-        answers($nginx, $heap, 503, "$incomplete $words. $needs",
+        answers($nginx, $heap, 503, too_large($size, 'the dump'),
                 "$size bytes") for 1, 2;
 
         limit($before->{pid}, 'fsize', $was);
@@ -627,6 +648,62 @@ sub small_files {
     }
 
     $nginx->stop;
+}
+
+
+sub too_large {
+    my ($size, $what) = @_;
+
+    return "cannot write $what, because a file of this process may have $size "
+           . 'bytes at most (raise RLIMIT_FSIZE: LimitFSIZE= in the unit of '
+           . 'systemd, or ulimit -f): File too large';
+}
+
+
+# Whatever a worker may not write, it lives, and the answer is right or says
+# what is missing and what helps.
+
+sub every_file {
+    my $nginx = JppNginx->start(
+        preload => [], conf => 'prof:false', workers => 2, level => 'emerg',
+        http => "access_log off;\njemalloc_pprof_stall 100ms;",
+        server => 'location /debug/pprof/ { jemalloc_pprof control=on; }');
+    my $none = $nginx->get('/debug/pprof/none')->{body};
+    my @resources = $none =~ /(\w+)(?=, |\n| and )/g;
+    my @pids = $nginx->worker_pids;
+
+    is("@{[ sort @resources ]}", "@{[ sort keys %writes ]}",
+       'no resource is forgotten');
+
+    $nginx->client->ask('POST', '/debug/pprof/control', \'sampler=on');
+
+    for my $size (0, 4096, 1048576) {
+        my %was = map { $_ => limit($_, 'fsize', $size) } @pids;
+
+        writes($nginx, $size, @$_) for map { @{ $writes{$_} } } @resources;
+
+        is("@{[ $nginx->worker_pids ]}", "@pids", "$size bytes: they live");
+        limit($_, 'fsize', $was{$_}) for @pids;
+    }
+
+    $nginx->stop;
+}
+
+
+sub writes {
+    my ($nginx, $size, $path, @what) = @_;
+    my $body = ref $what[0] ? ${ shift @what } : undef;
+    my $answer = $nginx->get("/debug/pprof/$path", body => $body);
+    my $text = $answer->{body} =~ s/\s+/ /gr;
+    my @missing = grep { index($text, too_large($size, $_)) != -1 } @what;
+
+    # at 4096 bytes some are small enough
+
+    is("@missing", $size == 0 ? "@what" : '', "$size bytes: $path")
+        if $size != 4096;
+
+    is($answer->{status}, @missing && $path =~ /^(?:heap|allocs|pools|profile)/
+                          ? 503 : 200, "$size bytes: $path: its status");
 }
 
 

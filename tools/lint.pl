@@ -34,6 +34,7 @@ my @owners = (
     [ qr/\bmremap\s*\(/, 'src/base/jpp_arena.c' ],
     [ qr/\bdl_iterate_phdr\s*\(/, 'src/capture/jpp_images.c' ],
     [ qr/\bsigaction\s*\(SIGPROF\b/, 'src/capture/jpp_signal.c' ],
+    [ qr/\bSIGXFSZ\b/, 'src/base/jpp_write.c' ],
 );
 
 # The rooms, from the ground up: a file includes only what lies in its own room

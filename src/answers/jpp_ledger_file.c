@@ -12,6 +12,7 @@
 #include "jpp_ascii.h"
 #include "jpp_ledger_file.h"
 #include "jpp_sink.h"
+#include "jpp_write.h"
 
 
 /* to be changed with the structures */
@@ -35,15 +36,14 @@ jpp_ledger_save(const jpp_ledger_t *ledger, const jpp_ledger_facts_t *facts,
     uint8_t     buffer[JPP_LEDGER_BUFFER];
     jpp_sink_t  sink;
 
-    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_file, &fd);
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_write, &fd);
 
     jpp_sink_write(&sink, JPP_LEDGER_MAGIC, 8);
     jpp_sink_write(&sink, facts, sizeof(jpp_ledger_facts_t));
     jpp_sink_write(&sink, ledger->rows->data, ledger->rows->len);
 
     return jpp_sink_flush(&sink) == 0
-           ? JPP_OK : jpp_err_sys(err, sink.error,
-                                  "its ledger cannot be written");
+           ? JPP_OK : jpp_write_failed(err, sink.error, "its ledger");
 }
 
 

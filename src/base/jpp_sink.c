@@ -3,7 +3,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "jpp_sink.h"
 
@@ -41,32 +40,6 @@ jpp_sink_to_vec(void *ctx, const uint8_t *data, size_t len)
     }
 
     memcpy(p, data, len);
-
-    return 0;
-}
-
-
-int
-jpp_sink_to_file(void *ctx, const uint8_t *data, size_t len)
-{
-    const int *fd = ctx;
-
-    ssize_t  n;
-
-    while (len != 0) {
-        n = write(*fd, data, len);
-
-        if (n == -1 && errno == EINTR) {
-            continue;
-        }
-
-        if (n <= 0) {
-            return n == 0 ? EIO : errno;
-        }
-
-        data += n;
-        len -= (size_t) n;
-    }
 
     return 0;
 }

@@ -44,9 +44,6 @@ void jpp_sink_init(jpp_sink_t *sink, uint8_t *buffer, size_t size,
 /* A WRITE function whose CTX is a jpp_vec_t: collects everything in memory. */
 int jpp_sink_to_vec(void *ctx, const uint8_t *data, size_t len);
 
-/* One whose CTX is an int, the descriptor of a file. */
-int jpp_sink_to_file(void *ctx, const uint8_t *data, size_t len);
-
 /* Append LEN bytes. */
 void jpp_sink_write(jpp_sink_t *sink, const void *data, size_t len);
 

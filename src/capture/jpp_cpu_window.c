@@ -8,6 +8,7 @@
 #include "jpp_proc.h"
 #include "jpp_sink.h"
 #include "jpp_times.h"
+#include "jpp_write.h"
 
 
 /* memory for the list of mappings, and a buffer */
@@ -89,7 +90,7 @@ jpp_cpu_window_write(const jpp_cpu_window_t *window, const char *why_early,
         return rc;
     }
 
-    jpp_sink_init(&sink, buffer, JPP_SINK_BUFFER, jpp_sink_to_file, &fd);
+    jpp_sink_init(&sink, buffer, JPP_SINK_BUFFER, jpp_write, &fd);
 
     jpp_sink_printf(&sink, JPP_TIMES_HEAD "%s\n", jpp_cpu_modes[window->mode]);
 
@@ -107,9 +108,7 @@ jpp_cpu_window_write(const jpp_cpu_window_t *window, const char *why_early,
     jpp_sink_write(&sink, maps->data, maps->len);
 
     if (jpp_sink_flush(&sink) != 0) {
-        rc = jpp_err_sys(err, sink.error, "cannot write the samples");
-        err->code = JPP_ERR_WRITE;
-        rc = JPP_ERR_WRITE;
+        rc = jpp_write_failed(err, sink.error, "its samples");
     }
 
     jpp_arena_destroy(&arena);

@@ -11,6 +11,7 @@
 #include "jpp_mallctl.h"
 #include "jpp_mappers.h"
 #include "jpp_stats.h"
+#include "jpp_write.h"
 
 
 #define JPP_JEMALLOC_LENGTH(table)  (sizeof(table) / sizeof((table)[0]))
@@ -319,7 +320,9 @@ jpp_jemalloc_sample_thread(bool is_sampled)
 jpp_code_t
 jpp_jemalloc_dump(int fd, jpp_err_t *err)
 {
+    int          rc;
     char         path[64];
+    sigset_t     was;
     const char  *name;
 
     if (jpp_jemalloc_fixed.state < JPP_JEMALLOC_INACTIVE) {
@@ -329,13 +332,20 @@ jpp_jemalloc_dump(int fd, jpp_err_t *err)
     (void) snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     name = path;
 
-    errno = 0;
+    jpp_write_hold(&was);
 
-    if (jpp_mallctl_call("prof.dump", NULL, 0, &name, sizeof(name)) != 0) {
-        return jpp_jemalloc_failed(err);
+    errno = 0;
+    rc = jpp_mallctl_call("prof.dump", NULL, 0, &name, sizeof(name));
+
+    jpp_write_release(&was);
+
+    /* jemalloc overlooks what a limit has cut off */
+
+    if (jpp_write_is_full(fd)) {
+        return jpp_write_failed(err, EFBIG, "the dump");
     }
 
-    return JPP_OK;
+    return rc == 0 ? JPP_OK : jpp_jemalloc_failed(err);
 }
 
 

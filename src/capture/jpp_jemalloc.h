@@ -128,8 +128,7 @@ bool jpp_jemalloc_sample_thread(bool is_sampled);
 
 /*
  * Write a heap dump to the file behind descriptor FD, which is truncated.
- * This needs /proc, and for a moment two more descriptors.  The calling thread
- * must have SIGXFSZ blocked or ignored.
+ * This needs /proc, and for a moment two more descriptors.
  *
  * If the state forbids a dump, this is JPP_ERR_STATE, and jpp_problems.h has
  * the sentence.  JPP_OK only says that jemalloc saw no failure: it overlooks

@@ -7,6 +7,7 @@
 #include "jpp_heap_owners.h"
 #include "jpp_owner_names.h"
 #include "jpp_utf8.h"
+#include "jpp_write.h"
 
 
 #define JPP_OWNER_ARENA   ((size_t) 4 << 20)
@@ -230,10 +231,10 @@ jpp_owner_append(int fd, jpp_err_t *err)
     /* jemalloc has opened the file by itself */
 
     if (lseek(fd, 0, SEEK_END) == -1) {
-        return jpp_err_sys(err, errno, "cannot append to the dump");
+        return jpp_write_failed(err, errno, "the owners of the dump");
     }
 
-    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_file, &fd);
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_write, &fd);
     jpp_sink_str(&sink, JPP_HEAP_OWNERS);
 
     for (i = 0; i < n; i++) {
@@ -244,7 +245,8 @@ jpp_owner_append(int fd, jpp_err_t *err)
     }
 
     return jpp_sink_flush(&sink) == 0
-           ? JPP_OK : jpp_err_sys(err, sink.error, "cannot append to the dump");
+           ? JPP_OK
+           : jpp_write_failed(err, sink.error, "the owners of the dump");
 }
 
 

@@ -104,8 +104,8 @@ jpp_code_t jpp_sampler_rescan(jpp_err_t *err);
  * size so that jpp_scale.h makes unbiased estimates of them.
  *
  * Samples go on meanwhile: each is in it as a whole or not at all.
- * JPP_ERR_STATE: it is off; JPP_ERR_WRITE: FD takes no more.  STATE, which may
- * be NULL, is what goes with the dump.
+ * JPP_ERR_STATE: it is off; JPP_ERR_SYS: FD takes no more.  STATE, which may be
+ * NULL, is what goes with the dump.
  */
 jpp_code_t jpp_sampler_dump(int fd, jpp_sampler_state_t *state,
     jpp_err_t *err);

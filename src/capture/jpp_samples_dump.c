@@ -6,6 +6,7 @@
 #include "jpp_proc.h"
 #include "jpp_samples_dump.h"
 #include "jpp_sink.h"
+#include "jpp_write.h"
 
 
 /* memory for the list of mappings, and a buffer */
@@ -62,7 +63,7 @@ jpp_samples_dump(jpp_samples_t *samples, int fd, jpp_err_t *err)
 
     memset(&dump.total, 0, sizeof(dump.total));
     dump.samples = samples;
-    jpp_sink_init(&dump.sink, buffer, JPP_SINK_BUFFER, jpp_sink_to_file, &fd);
+    jpp_sink_init(&dump.sink, buffer, JPP_SINK_BUFFER, jpp_write, &fd);
 
     jpp_sites_walk(&samples->sites, jpp_dump_zero, NULL);
     jpp_live_walk(&samples->live, jpp_dump_live, &dump);
@@ -81,13 +82,7 @@ jpp_samples_dump(jpp_samples_t *samples, int fd, jpp_err_t *err)
     jpp_sink_write(&dump.sink, maps->data, maps->len);
 
     if (jpp_sink_flush(&dump.sink) != 0) {
-        rc = jpp_err_sys(err, dump.sink.error, "cannot write the dump");
-
-        if (err != NULL) {
-            err->code = JPP_ERR_WRITE;
-        }
-
-        rc = JPP_ERR_WRITE;
+        rc = jpp_write_failed(err, dump.sink.error, "the dump");
     }
 
     jpp_arena_destroy(&arena);

@@ -4,8 +4,6 @@
 
 #include "jpp_heap_file.h"
 
-#include <signal.h>
-
 
 static jpp_code_t ngx_http_jemalloc_pprof_baseline_dump(jpp_memfd_t *baseline,
     jpp_err_t *err);
@@ -22,9 +20,7 @@ void
 ngx_http_jemalloc_pprof_baseline_take(ngx_cycle_t *cycle)
 {
     jpp_err_t                        err;
-    jpp_code_t                       rc;
     jpp_jemalloc_t                   jemalloc;
-    struct sigaction                 ignore, old;
     ngx_pool_cleanup_t              *cln;
     ngx_http_jemalloc_pprof_self_t  *self;
 
@@ -49,18 +45,9 @@ ngx_http_jemalloc_pprof_baseline_take(ngx_cycle_t *cycle)
     cln->handler = ngx_http_jemalloc_pprof_baseline_drop;
     cln->data = (void *) self->generation;
 
-    /* a file size limit would end nginx here */
-
-    ngx_memzero(&ignore, sizeof(struct sigaction));
-    ignore.sa_handler = SIG_IGN;
-
-    (void) sigaction(SIGXFSZ, &ignore, &old);
-
-    rc = ngx_http_jemalloc_pprof_baseline_dump(&self->baseline, &err);
-
-    (void) sigaction(SIGXFSZ, &old, NULL);
-
-    if (rc != JPP_OK) {
+    if (ngx_http_jemalloc_pprof_baseline_dump(&self->baseline, &err)
+        != JPP_OK)
+    {
         jpp_memfd_close(&self->baseline);
 
         ngx_log_error(NGX_LOG_WARN, cycle->log, 0,

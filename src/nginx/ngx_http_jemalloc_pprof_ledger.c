@@ -20,6 +20,7 @@
 #include "jpp_pagemap.h"
 #include "jpp_sockets.h"
 #include "jpp_usage.h"
+#include "jpp_write.h"
 
 
 /* rows, and the pages of the mapping that is looked at */
@@ -474,18 +475,15 @@ ngx_http_jemalloc_pprof_ledger_arenas(ngx_http_jemalloc_pprof_reply_t *reply)
 }
 
 
-/* A file in memory takes all of it, or there is no memory. */
-
 static void
 ngx_http_jemalloc_pprof_ledger_write(ngx_http_jemalloc_pprof_reply_t *reply,
     const void *data, size_t len)
 {
-    ssize_t  n;
+    int  rc;
 
-    n = write(reply->file.fd, data, len);
+    rc = jpp_write(&reply->file.fd, data, len);
 
-    if (n != (ssize_t) len) {
-        (void) jpp_err_sys(&reply->reply.err, n == -1 ? ngx_errno : NGX_ENOSPC,
-                           "its answer cannot be written");
+    if (rc != 0) {
+        (void) jpp_write_failed(&reply->reply.err, rc, "its answer");
     }
 }

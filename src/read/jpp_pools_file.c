@@ -3,6 +3,7 @@
 
 #include "jpp_pools_fields.h"
 #include "jpp_pools_file.h"
+#include "jpp_write.h"
 
 
 #define JPP_POOLS_BUFFER  8192
@@ -111,14 +112,11 @@ jpp_pools_save(const jpp_pools_t *table, int fd, jpp_err_t *err)
     jpp_sink_t  sink;
     uint8_t     buffer[JPP_POOLS_BUFFER];
 
-    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_file, &fd);
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_write, &fd);
 
     jpp_pools_write(table, &sink);
 
-    if (jpp_sink_flush(&sink) != 0) {
-        return jpp_err_sys(err, sink.error, "the table of pools cannot be "
-                           "written");
-    }
-
-    return JPP_OK;
+    return jpp_sink_flush(&sink) == 0
+           ? JPP_OK
+           : jpp_write_failed(err, sink.error, "its table of pools");
 }

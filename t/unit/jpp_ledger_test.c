@@ -869,7 +869,7 @@ jpp_ledger_test_file(void)
 
     jpp_ok(jpp_ledger_save(&ledger, &facts, -1, &err) == JPP_ERR_SYS,
            "no file");
-    jpp_is_str(err.text, "its ledger cannot be written: Bad file descriptor",
+    jpp_is_str(err.text, "cannot write its ledger: Bad file descriptor",
                "why");
 
     jpp_memfd_close(&file);

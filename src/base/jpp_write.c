@@ -1,0 +1,137 @@
+
+#include <errno.h>
+#include <inttypes.h>
+#include <time.h>
+#include <unistd.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "jpp_write.h"
+
+
+static int jpp_write_some(int fd, const uint8_t *data, size_t len);
+static void jpp_write_signal(sigset_t *set);
+static rlim_t jpp_write_limit(void);
+
+
+int
+jpp_write(void *fd, const uint8_t *data, size_t len)
+{
+    int       rc;
+    sigset_t  was;
+
+    jpp_write_hold(&was);
+
+    rc = jpp_write_some(*(const int *) fd, data, len);
+
+    jpp_write_release(&was);
+
+    return rc;
+}
+
+
+static int
+jpp_write_some(int fd, const uint8_t *data, size_t len)
+{
+    ssize_t  n;
+
+    while (len != 0) {
+        n = write(fd, data, len);
+
+        if (n == -1 && errno == EINTR) {
+            continue;
+        }
+
+        if (n <= 0) {
+            return n == 0 ? EIO : errno;
+        }
+
+        data += n;
+        len -= (size_t) n;
+    }
+
+    return 0;
+}
+
+
+void
+jpp_write_hold(sigset_t *was)
+{
+    sigset_t  set;
+
+    jpp_write_signal(&set);
+
+    (void) pthread_sigmask(SIG_BLOCK, &set, was);
+}
+
+
+/* The kernel sends it to the thread that writes: one is taken back at most. */
+
+void
+jpp_write_release(const sigset_t *was)
+{
+    int              saved;
+    sigset_t         set;
+    struct timespec  now;
+
+    saved = errno;
+
+    jpp_write_signal(&set);
+
+    now.tv_sec = 0;
+    now.tv_nsec = 0;
+
+    while (sigtimedwait(&set, NULL, &now) == -1 && errno == EINTR) {
+        /* void */
+    }
+
+    (void) pthread_sigmask(SIG_SETMASK, was, NULL);
+
+    errno = saved;
+}
+
+
+static void
+jpp_write_signal(sigset_t *set)
+{
+    (void) sigemptyset(set);
+    (void) sigaddset(set, SIGXFSZ);
+}
+
+
+bool
+jpp_write_is_full(int fd)
+{
+    struct stat  st;
+
+    return fstat(fd, &st) == 0 && (rlim_t) st.st_size >= jpp_write_limit();
+}
+
+
+jpp_code_t
+jpp_write_failed(jpp_err_t *err, int sys_errno, const char *what)
+{
+    rlim_t  limit;
+
+    limit = jpp_write_limit();
+
+    if (sys_errno != EFBIG || limit == RLIM_INFINITY) {
+        return jpp_err_sys(err, sys_errno, "cannot write %s", what);
+    }
+
+    return jpp_err_sys(err, sys_errno,
+                       "cannot write %s, because a file of this process may "
+                       "have %" PRIu64 " bytes at most (raise RLIMIT_FSIZE: "
+                       "LimitFSIZE= in the unit of systemd, or ulimit -f)",
+                       what, (uint64_t) limit);
+}
+
+
+static rlim_t
+jpp_write_limit(void)
+{
+    struct rlimit  limit;
+
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 ? limit.rlim_cur
+                                                : RLIM_INFINITY;
+}

@@ -1,0 +1,182 @@
+
+/*
+ * Files at the largest size that a process may give them: nothing ends it, and
+ * what was there of SIGXFSZ before is there afterwards.
+ */
+
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "jpp_test.h"
+#include "jpp_write.h"
+
+
+#define JPP_BYTES  10000
+
+
+static uint8_t  jpp_bytes[JPP_BYTES];
+
+
+/* The soft one, which is raised again. */
+
+static void
+jpp_limit(rlim_t size)
+{
+    struct rlimit  limit;
+
+    (void) getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = size;
+    (void) setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+
+static bool
+jpp_is(int signal, int (*call)(sigset_t *set))
+{
+    sigset_t  set;
+
+    (void) sigemptyset(&set);
+    (void) call(&set);
+
+    return sigismember(&set, signal) == 1;
+}
+
+
+static int
+jpp_mask(sigset_t *set)
+{
+    return pthread_sigmask(SIG_BLOCK, NULL, set);
+}
+
+
+static void
+jpp_sizes(void)
+{
+    int          fd, rc;
+    off_t        size;
+    char         text[200];
+    size_t       i;
+    jpp_err_t    err;
+
+    static const rlim_t  limits[] = { 0, 1, 4096, JPP_BYTES - 1 };
+
+    for (i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+        fd = memfd_create("jpp-write", MFD_CLOEXEC);
+
+        jpp_limit(limits[i]);
+
+        rc = jpp_write(&fd, jpp_bytes, JPP_BYTES);
+        size = lseek(fd, 0, SEEK_END);
+
+        jpp_is_i64(rc, EFBIG, "%u bytes at most", (unsigned) limits[i]);
+        jpp_is_i64(size, (int64_t) limits[i], "which are written");
+        jpp_ok(jpp_write_is_full(fd), "and no more can be");
+
+        snprintf(text, sizeof(text), "cannot write it, because a file of this "
+                 "process may have %u bytes at most (raise RLIMIT_FSIZE: "
+                 "LimitFSIZE= in the unit of systemd, or ulimit -f): File too "
+                 "large", (unsigned) limits[i]);
+
+        jpp_is_i64(jpp_write_failed(&err, rc, "it"), JPP_ERR_SYS, "an error");
+        jpp_is_str(err.text, text, "its sentence");
+
+        jpp_limit(RLIM_INFINITY);
+        jpp_ok(!jpp_write_is_full(fd), "without a limit more can be");
+        jpp_is_i64(jpp_write(&fd, jpp_bytes, JPP_BYTES), 0, "and is");
+        jpp_is_i64(lseek(fd, 0, SEEK_END), (int64_t) limits[i] + JPP_BYTES,
+                   "all of it");
+
+        close(fd);
+    }
+
+    jpp_limit(JPP_BYTES);
+
+    fd = memfd_create("jpp-write", MFD_CLOEXEC);
+    jpp_is_i64(jpp_write(&fd, jpp_bytes, JPP_BYTES), 0, "just as many");
+    close(fd);
+
+    jpp_limit(RLIM_INFINITY);
+}
+
+
+static void
+jpp_others(void)
+{
+    int        fd;
+    jpp_err_t  err;
+
+    fd = -1;
+    jpp_is_i64(jpp_write(&fd, jpp_bytes, 1), EBADF, "no descriptor");
+    jpp_is_i64(jpp_write(&fd, jpp_bytes, 0), 0, "nothing to be written");
+    jpp_ok(!jpp_write_is_full(fd), "no file is not full");
+
+    jpp_is_i64(jpp_write_failed(&err, EBADF, "it"), JPP_ERR_SYS, "an error");
+    jpp_is_str(err.text, "cannot write it: Bad file descriptor", "the cause");
+    (void) jpp_write_failed(&err, EFBIG, "it");
+    jpp_is_str(err.text, "cannot write it: File too large",
+               "too large for the file system");
+    jpp_is_i64(jpp_write_failed(NULL, EFBIG, "it"), JPP_ERR_SYS, "no place");
+}
+
+
+/* Blocked or not, it is afterwards as it was before, and nobody has got one. */
+
+static void
+jpp_signals(void)
+{
+    int       fd;
+    sigset_t  set, was;
+
+    fd = memfd_create("jpp-write", MFD_CLOEXEC);
+    jpp_limit(0);
+
+    jpp_write_hold(&was);
+    jpp_ok(jpp_is(SIGXFSZ, jpp_mask), "it is held back");
+    jpp_is_i64(write(fd, "", 1), -1, "another's write()");
+    jpp_ok(jpp_is(SIGXFSZ, sigpending), "has it sent");
+    errno = ERANGE;
+    jpp_write_release(&was);
+
+    jpp_is_i64(errno, ERANGE, "errno stays");
+    jpp_ok(!jpp_is(SIGXFSZ, sigpending), "it is taken back");
+    jpp_ok(!jpp_is(SIGXFSZ, jpp_mask), "and not blocked, as before");
+
+    (void) sigemptyset(&set);
+    (void) sigaddset(&set, SIGXFSZ);
+    (void) sigaddset(&set, SIGUSR1);
+    (void) sigprocmask(SIG_BLOCK, &set, NULL);
+
+    jpp_is_i64(jpp_write(&fd, jpp_bytes, 1), EFBIG, "where it is blocked");
+    jpp_ok(!jpp_is(SIGXFSZ, sigpending), "it is taken back, too");
+    jpp_ok(jpp_is(SIGXFSZ, jpp_mask) && jpp_is(SIGUSR1, jpp_mask),
+           "and blocked, as before");
+
+    (void) sigprocmask(SIG_UNBLOCK, &set, NULL);
+
+    jpp_limit(RLIM_INFINITY);
+    close(fd);
+}
+
+
+int
+main(void)
+{
+    struct sigaction  action;
+
+    jpp_sizes();
+    jpp_others();
+    jpp_signals();
+
+    jpp_ok(sigaction(SIGXFSZ, NULL, &action) == 0
+           && action.sa_handler == SIG_DFL, "its handler is what it was");
+
+    return jpp_done();
+}
