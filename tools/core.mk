@@ -52,7 +52,8 @@ tool: $(OUT)/jemalloc-pprof
 units: $(UNITS) $(OUT)/t/jpp_contract $(OUT)/t/liveset \
   $(OUT)/t/liveset-static $(OUT)/t/jpp_fake.so $(OUT)/t/jpp_walk.so \
   $(OUT)/t/jpp_profiler.so $(OUT)/t/jpp_runtimes.so \
-  $(OUT)/t/jpp_throw.so $(OUT)/t/jpp_operators.so $(SAMPLED:%=%_static) \
+  $(OUT)/t/jpp_throw.so $(OUT)/t/jpp_operators.so $(OUT)/t/jpp_plugin.so \
+  $(SAMPLED:%=%_static) \
   $(SAMPLED:%=%_fixed)
 
 fuzzers: $(FUZZERS)
@@ -123,6 +124,13 @@ $(OUT)/t/jpp_walk.so $(OUT)/t/jpp_profiler.so $(OUT)/t/jpp_runtimes.so: \
   $(OUT)/t/%.so: t/lib/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(WARNINGS) -O1 -g -fPIC -shared -o $@ $< -ldl
+
+# its slots are bound when they are called by, as in most plugins
+
+$(OUT)/t/jpp_plugin.so: t/lib/jpp_plugin.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(WARNINGS) -O1 -g -fPIC -fplt -shared -Wl,-z,lazy \
+	    -o $@ $<
 
 # the sanitizers look for exceptions as a program starts
 

@@ -158,7 +158,7 @@ tests_build()
     esac
 
     case $2 in
-        t/0*) ;;
+        t/0*) need_some $MALLOC_PACKAGES ;;
         t/3*) test_nginx; core build gcc "-O2 -g" benches ;;
         t/4*) test_nginx; browser ;;
         *)    test_nginx ;;
@@ -323,7 +323,7 @@ tests_units()
 
     # shellcheck disable=SC2046
     core build gcc "-O2 -g" $(printf 'build/t/%s_test ' "$@") \
-        build/t/jpp_fake.so build/t/jpp_throw.so
+        build/t/jpp_fake.so build/t/jpp_throw.so build/t/jpp_plugin.so
     exec prove --verbose t/00-unit.t :: "$@"
 }
 

@@ -24,18 +24,22 @@ typedef enum {
 } jpp_got_whose_t;
 
 
+typedef void (*jpp_got_call_pt)(uintptr_t a, uintptr_t b, uintptr_t c);
+
+
 /* an object that is patched */
 typedef struct {
     jpp_got_t                   *got;
     const jpp_images_object_t   *object;
     uintptr_t                    libc;
-    uint32_t                     n_slots;
+    uint32_t                     n_ours;
     uint32_t                     n_foreign;
     bool                         is_full;
 } jpp_got_patch_t;
 
 
 static bool jpp_got_object(const jpp_images_object_t *object, void *data);
+static bool jpp_got_bind(const jpp_got_reloc_t *reloc, void *data);
 static bool jpp_got_count(const jpp_got_reloc_t *reloc, void *data);
 static jpp_got_whose_t jpp_got_whose(const jpp_got_patch_t *patch,
     const jpp_got_reloc_t *reloc, uint32_t *number);
@@ -90,17 +94,10 @@ jpp_got_patch(jpp_got_t *got, jpp_err_t *err)
 }
 
 
-/*
- * Where a slot of the object is somebody else's, those that are not bound yet
- * may be his, too: memory that he allocates must not be freed by another.
- */
-
 static bool
 jpp_got_object(const jpp_images_object_t *object, void *data)
 {
     jpp_got_patch_t *patch = data;
-
-    uint32_t  n;
 
     if (patch->got->except != 0
         && jpp_images_segment(object, patch->got->except) != NULL)
@@ -110,20 +107,41 @@ jpp_got_object(const jpp_images_object_t *object, void *data)
 
     patch->object = object;
     patch->n_foreign = 0;
-    patch->n_slots = 0;
+    patch->n_ours = 0;
 
+    jpp_got_read(object, jpp_got_bind, patch);
     jpp_got_read(object, jpp_got_count, patch);
 
-    n = patch->n_slots;
-
-    if (n != 0) {
+    if (patch->n_ours != 0) {
         jpp_got_read(object, jpp_got_take, patch);
     }
 
-    patch->got->n_objects += n != 0;
+    patch->got->n_objects += patch->n_ours != 0;
     patch->got->n_foreign += patch->n_foreign;
 
     return !patch->is_full;
+}
+
+
+/* By a call, as the object itself would have the linker do it. */
+
+static bool
+jpp_got_bind(const jpp_got_reloc_t *reloc, void *data)
+{
+    jpp_got_patch_t *patch = data;
+
+    uint32_t   function;
+    uintptr_t  stub;
+
+    if (jpp_got_whose(patch, reloc, &function) == JPP_GOT_UNBOUND
+        && patch->got->functions[function].is_idle)
+    {
+        stub = __atomic_load_n(reloc->at, __ATOMIC_RELAXED);
+
+        ((jpp_got_call_pt) stub)(0, 0, 0);
+    }
+
+    return true;
 }
 
 
@@ -141,10 +159,10 @@ jpp_got_count(const jpp_got_reloc_t *reloc, void *data)
         break;
 
     case JPP_GOT_OURS:
-    case JPP_GOT_UNBOUND:
-        patch->n_slots++;
+        patch->n_ours++;
         break;
 
+    case JPP_GOT_UNBOUND:
     case JPP_GOT_NO:
         break;
     }

@@ -4,10 +4,15 @@
  * (global offset tables, and pointers in data): functions in them are replaced
  * by others, and put back.
  *
- * Patched are slots that hold the function, or that are not bound yet.  What
- * holds anything else is somebody else's, and stays so, when patching and when
- * restoring.  (An object that was opened with RTLD_DEEPBIND, and would bind to
- * another allocator, must have called that before.)
+ * Patched are slots that hold the function.  What holds anything else is
+ * somebody else's, and stays so, when patching and when restoring.
+ *
+ * A slot that is not bound yet may become either: an object that was opened
+ * with RTLD_DEEPBIND calls libc's malloc() beside any other allocator, and must
+ * not free by one what the other has allocated.  The linker decides: functions
+ * that do nothing for a null pointer are called with one by such slots, which
+ * binds them.  What is still not bound then is patched in objects whose other
+ * slots hold our functions, and nobody else's.
  *
  * Slots in pages that are read-only (RELRO) are written after mprotect(), and
  * their pages get the protection back that they had.
@@ -38,6 +43,7 @@ typedef struct {
     const char                 *name;      /* as the linker knows it */
     uintptr_t                   real;      /* 0: it is left alone */
     uintptr_t                   hook;      /* takes its place */
+    bool                        is_idle;   /* does nothing if called with 0s */
 } jpp_got_function_t;
 
 

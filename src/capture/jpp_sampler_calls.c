@@ -81,10 +81,13 @@ JPP_CALLS_TABLE(JPP_CALLS_DECLARE, JPP_CALLS_DECLARE, JPP_CALLS_DECLARE)
 
 
 #define JPP_CALLS_ROW(name, symbol, ...)                                      \
-    [JPP_CALLS_##name] = { symbol, 0, (uintptr_t) jpp_calls_##name },
+    [JPP_CALLS_##name] = { symbol, 0, (uintptr_t) jpp_calls_##name, false },
+
+#define JPP_CALLS_IDLE(name, symbol)                                          \
+    [JPP_CALLS_##name] = { symbol, 0, (uintptr_t) jpp_calls_##name, true },
 
 static jpp_got_function_t  jpp_calls_table[JPP_CALLS] = {
-    JPP_CALLS_TABLE(JPP_CALLS_ROW, JPP_CALLS_ROW, JPP_CALLS_ROW)
+    JPP_CALLS_TABLE(JPP_CALLS_ROW, JPP_CALLS_IDLE, JPP_CALLS_ROW)
 };
 
 #define jpp_calls_real(function)                                              \

@@ -30,6 +30,15 @@
 
 #define JPP_HOOKED    4711
 #define JPP_ANOTHER   4712
+#define JPP_DEEP      4713
+
+#define JPP_NAME      32
+
+#define JPP_CALLS                                                             \
+    "int getppid(void); int jpp_call(void) { return getppid(); } "
+
+
+typedef pid_t (*jpp_call_pt)(void);
 
 
 /* a place of this process: what is in it, and how its page is protected */
@@ -45,14 +54,15 @@ static pid_t jpp_another(void);
 
 
 static jpp_got_function_t  jpp_functions[] = {
-    { "getppid", 0, 0 },
-    { "jpp_no_such_function", 0, 0 }
+    { "getppid", 0, 0, false },
+    { "jpp_no_such_function", 0, 0, false }
 };
 
 static jpp_got_t    jpp_got;
 static jpp_place_t  jpp_places[100000];
 static size_t       jpp_places_n;
 static uintptr_t   *jpp_slot;
+static pid_t        jpp_parent;
 
 /* a pointer in data, which the linker fills, in a page of its own */
 static struct {
@@ -284,49 +294,95 @@ jpp_test_patch(void)
 }
 
 
-/* A slot that was never called by leads to the linker, and does so again. */
+/*
+ * A library of the C source TEXT, whose slots are bound late, linked with the
+ * file LIBRARY if that is not ""; its own is NAME.  NULL: no compiler.
+ */
 
-static void
-jpp_test_unbound(void)
+static void *
+jpp_build(const char *text, const char *library, int mode, char name[JPP_NAME])
 {
-    char        name[] = "/tmp/jpp_got_XXXXXX";
-    void       *handle;
-    char        command[512];
-    uintptr_t   was;
-    pid_t     (*call)(void);
+    char  command[1024];
 
+    strcpy(name, "/tmp/jpp_got_XXXXXX");
     close(mkstemp(name));
     snprintf(command, sizeof(command),
-             "echo 'int getppid(void); int jpp_call(void) "
-             "{ return getppid(); }' | cc -x c -shared -fPIC -fplt "
-             "-Wl,-z,lazy -o %s - 2>/dev/null", name);
+             "echo '%s' | cc -shared -fPIC -fplt -Wl,-z,lazy -o %s -x c - "
+             "-x none %s 2>/dev/null", text, name, library);
 
-    if (system(command) != 0) {
-        jpp_ok(true, "a slot that is not bound # SKIP no compiler");
-        unlink(name);
-        return;
-    }
+    return system(command) == 0 ? dlopen(name, mode) : NULL;
+}
 
-    handle = dlopen(name, RTLD_LAZY|RTLD_LOCAL);
-    *(void **) &call = dlsym(handle, "jpp_call");
+
+/* What calls getppid() in it; jpp_slot is its slot. */
+
+static jpp_call_pt
+jpp_late(const char *text, const char *library, int mode)
+{
+    char         name[JPP_NAME];
+    void        *handle;
+    jpp_call_pt  call;
+
+    handle = jpp_build(text, library, mode, name);
     unlink(name);
 
     jpp_slot = NULL;
     jpp_look();
-    was = jpp_slot != NULL ? *jpp_slot : 0;
 
-    jpp_ok(was != 0 && was != jpp_functions[0].real,
-           "the last object's slot is not bound");
+    *(void **) &call = handle != NULL ? dlsym(handle, "jpp_call") : NULL;
 
+    return call;
+}
+
+
+/* Whose a slot is that was never called by is for the linker to say. */
+
+static void
+jpp_test_unbound(void)
+{
+    uintptr_t    was;
+    jpp_call_pt  call;
+
+    call = jpp_late(JPP_CALLS, "", RTLD_LAZY);
+
+    if (call == NULL) {
+        jpp_ok(true, "a slot that is not bound # SKIP no compiler");
+        return;
+    }
+
+    was = *jpp_slot;
+    jpp_ok(was != jpp_functions[0].real, "a slot that is not bound");
     (void) jpp_got_patch(&jpp_got, NULL);
-    jpp_is_i64(call(), JPP_HOOKED, "it is patched");
-
-    dlclose(handle);
-    jpp_is_i64(call(), JPP_HOOKED, "and stays loaded");
-
+    jpp_is_u64(*jpp_slot, was, "alone in its object it is left to the linker");
+    jpp_is_i64(call(), jpp_parent, "a call of it");
+    jpp_is_u64(*jpp_slot, jpp_functions[0].real, "binds it");
+    (void) jpp_got_patch(&jpp_got, NULL);
+    jpp_is_i64(call(), JPP_HOOKED, "so that it is patched the next time");
     (void) jpp_got_restore(&jpp_got, NULL);
-    jpp_ok(*jpp_slot == was, "it is not bound again");
-    jpp_ok(call() == getppid() && *jpp_slot == jpp_functions[0].real,
+    jpp_is_u64(*jpp_slot, jpp_functions[0].real, "and restored");
+
+    /* a function that does nothing when it is called for that */
+
+    jpp_functions[0].is_idle = true;
+    call = jpp_late(JPP_CALLS, "", RTLD_LAZY);
+    jpp_ok(*jpp_slot != jpp_functions[0].real, "another");
+    (void) jpp_got_patch(&jpp_got, NULL);
+    jpp_is_i64(call(), JPP_HOOKED, "is bound to be patched");
+    (void) jpp_got_restore(&jpp_got, NULL);
+    jpp_is_u64(*jpp_slot, jpp_functions[0].real, "and restored");
+    jpp_functions[0].is_idle = false;
+
+    /* another place of the object says what the linker would do */
+
+    call = jpp_late(JPP_CALLS "int (*jpp_pointer)(void) = getppid;", "",
+                    RTLD_LAZY);
+    was = *jpp_slot;
+    jpp_ok(was != jpp_functions[0].real, "one beside a pointer");
+    (void) jpp_got_patch(&jpp_got, NULL);
+    jpp_is_i64(call(), JPP_HOOKED, "is patched");
+    (void) jpp_got_restore(&jpp_got, NULL);
+    jpp_is_u64(*jpp_slot, was, "and not bound again");
+    jpp_ok(call() == jpp_parent && *jpp_slot == jpp_functions[0].real,
            "the linker binds it");
 
     /* the linker may do so while it is patched, too */
@@ -338,6 +394,51 @@ jpp_test_unbound(void)
     jpp_is_i64(call(), JPP_HOOKED, "is patched again");
     (void) jpp_got_restore(&jpp_got, NULL);
     jpp_ok(*jpp_slot == jpp_functions[0].real, "and restored");
+}
+
+
+/*
+ * An object that was opened with RTLD_DEEPBIND finds functions in what it was
+ * linked with, before it finds ours.
+ */
+
+static void
+jpp_test_deep(void)
+{
+    char         name[JPP_NAME];
+    uint32_t     n;
+    uintptr_t    was;
+    jpp_call_pt  call;
+
+    if (jpp_build("int getppid(void) { return 4713; }", "",
+                  RTLD_LAZY|RTLD_LOCAL, name) == NULL)
+    {
+        unlink(name);
+        return;
+    }
+
+    for (n = 0; n < 2; n++) {
+        jpp_functions[0].is_idle = n == 1;
+
+        call = jpp_late(JPP_CALLS, name, RTLD_LAZY|RTLD_DEEPBIND);
+        was = *jpp_slot;
+
+        (void) jpp_got_patch(&jpp_got, NULL);
+        jpp_is_i64(call(), JPP_DEEP, "one that binds elsewhere");
+        jpp_ok(*jpp_slot != was, "which the linker does");
+        jpp_is_u64(jpp_got.n_foreign, n, "is somebody else's");
+        (void) jpp_got_restore(&jpp_got, NULL);
+        jpp_is_i64(call(), JPP_DEEP, "and stays so");
+
+        was = *jpp_slot;
+        (void) jpp_got_patch(&jpp_got, NULL);
+        (void) jpp_got_restore(&jpp_got, NULL);
+        jpp_is_u64(*jpp_slot, was, "also the next time");
+        *jpp_slot = jpp_functions[0].real;
+    }
+
+    jpp_functions[0].is_idle = false;
+    unlink(name);
 }
 
 
@@ -384,6 +485,7 @@ main(void)
 
     jpp_got.functions = jpp_functions;
     jpp_got.n_functions = 2;
+    jpp_parent = getppid();
 
     jpp_is_u64(jpp_functions[1].real, 0, "a function that nobody has");
     jpp_ok(jpp_got_is_beside(jpp_functions[0].real, jpp_got_find("getpid")),
@@ -393,6 +495,7 @@ main(void)
 
     jpp_test_patch();
     jpp_test_unbound();
+    jpp_test_deep();
     jpp_test_another();
 
     jpp_got.except = (uintptr_t) jpp_hook;
