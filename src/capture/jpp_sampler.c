@@ -35,6 +35,7 @@ static jpp_code_t jpp_sampler_start(uint32_t lg, jpp_err_t *err);
 static jpp_code_t jpp_sampler_see(jpp_err_t *err);
 static jpp_code_t jpp_sampler_patch(jpp_err_t *err);
 static jpp_code_t jpp_sampler_stop(jpp_err_t *err);
+static void jpp_sampler_publish(void);
 static uint64_t jpp_sampler_seed(void);
 static void jpp_sampler_forked(void);
 static void jpp_sampler_count(jpp_site_t *site, void *data);
@@ -42,6 +43,12 @@ static void jpp_sampler_count(jpp_site_t *site, void *data);
 
 static jpp_sampler_t    jpp_sampler;
 static pthread_mutex_t  jpp_sampler_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* for those who cannot wait for that lock: its state, but for the samples */
+
+static bool                 jpp_sampler_was_on;
+static jpp_sampler_state_t  jpp_sampler_known;
+static pthread_mutex_t      jpp_sampler_known_lock = PTHREAD_MUTEX_INITIALIZER;
 
 
 jpp_code_t
@@ -60,6 +67,8 @@ jpp_sampler_on(uint32_t lg, jpp_err_t *err)
 
     rc = jpp_sampler.is_on && jpp_sampler.lg == lg
          ? JPP_OK : jpp_sampler_start(lg, err);
+
+    jpp_sampler_publish();
 
     pthread_mutex_unlock(&jpp_sampler_lock);
 
@@ -95,7 +104,7 @@ jpp_sampler_start(uint32_t lg, jpp_err_t *err)
         (void) pthread_atfork(NULL, NULL, jpp_sampler_forked);
     }
 
-    jpp_sampler.is_on = true;
+    __atomic_store_n(&jpp_sampler.is_on, true, __ATOMIC_RELAXED);
     jpp_sampler.lg = lg;
     jpp_sampler.since = time(NULL);
 
@@ -179,6 +188,8 @@ jpp_sampler_off(jpp_err_t *err)
 
     rc = jpp_sampler_stop(err);
 
+    jpp_sampler_publish();
+
     pthread_mutex_unlock(&jpp_sampler_lock);
 
     return rc;
@@ -210,7 +221,7 @@ jpp_sampler_stop(jpp_err_t *err)
     }
 
     jpp_sampler.kept = jpp_sampler.got.n_slots;
-    jpp_sampler.is_on = false;
+    __atomic_store_n(&jpp_sampler.is_on, false, __ATOMIC_RELAXED);
     jpp_samples_stop();
 
     return rc;
@@ -237,6 +248,8 @@ jpp_sampler_rescan(jpp_err_t *err)
 
         rc = jpp_sampler.is_hooked ? JPP_OK
                                    : jpp_got_patch(&jpp_sampler.got, err);
+
+        jpp_sampler_publish();
     }
 
     pthread_mutex_unlock(&jpp_sampler_lock);
@@ -260,6 +273,7 @@ jpp_sampler_dump(int fd, jpp_sampler_state_t *state, jpp_err_t *err)
     }
 
     if (state != NULL) {
+        jpp_sampler_publish();
         jpp_sampler_state(state);
     }
 
@@ -272,47 +286,80 @@ jpp_sampler_dump(int fd, jpp_sampler_state_t *state, jpp_err_t *err)
 bool
 jpp_sampler_is_on(void)
 {
-    return jpp_sampler.is_on;
+    return __atomic_load_n(&jpp_sampler.is_on, __ATOMIC_RELAXED);
 }
 
+
+/*
+ * Whoever has the lock may be changing the list of slots: then the state is as
+ * it was before.
+ */
 
 void
 jpp_sampler_state(jpp_sampler_state_t *state)
 {
-    const jpp_got_t  *got;
-
-    got = &jpp_sampler.got;
-
     memset(state, 0, sizeof(jpp_sampler_state_t));
 
-    state->is_on = jpp_sampler.is_on;
-    state->is_hooked = jpp_sampler.is_hooked;
-    state->lg_sample = jpp_sampler.lg;
-    state->since = jpp_sampler.since;
+    if (__atomic_load_n(&jpp_sampler_was_on, __ATOMIC_ACQUIRE)) {
+
+        if (pthread_mutex_trylock(&jpp_sampler_lock) == 0) {
+            jpp_sampler_publish();
+            pthread_mutex_unlock(&jpp_sampler_lock);
+        }
+
+        pthread_mutex_lock(&jpp_sampler_known_lock);
+        *state = jpp_sampler_known;
+        pthread_mutex_unlock(&jpp_sampler_known_lock);
+
+        jpp_sites_walk(&jpp_samples.sites, jpp_sampler_count, state);
+
+        state->live = jpp_live_count(&jpp_samples.live);
+        state->bytes = jpp_live_bytes(&jpp_samples.live)
+                       + jpp_sites_bytes(&jpp_samples.sites);
+        state->dropped_live = __atomic_load_n(&jpp_samples.live.n_dropped,
+                                              __ATOMIC_RELAXED);
+        state->dropped_sites = __atomic_load_n(&jpp_samples.sites.n_dropped,
+                                               __ATOMIC_RELAXED);
+        state->cut = __atomic_load_n(&jpp_samples.n_cut, __ATOMIC_RELAXED);
+    }
+
     state->live_max = JPP_LIVE_MAX;
     state->bytes_max = sizeof(jpp_samples) + JPP_LIVE_MEMORY
                        + JPP_SITES_MEMORY;
+}
+
+
+/* For who has the lock; before it was ever on, there is nothing to know. */
+
+static void
+jpp_sampler_publish(void)
+{
+    const jpp_got_t      *got;
+    jpp_sampler_state_t   known;
 
     if (jpp_sampler.since == 0) {
         return;
     }
 
-    jpp_sites_walk(&jpp_samples.sites, jpp_sampler_count, state);
+    got = &jpp_sampler.got;
 
-    state->live = jpp_live_count(&jpp_samples.live);
-    state->bytes = jpp_live_bytes(&jpp_samples.live)
-                   + jpp_sites_bytes(&jpp_samples.sites);
-    state->dropped_live = __atomic_load_n(&jpp_samples.live.n_dropped,
-                                          __ATOMIC_RELAXED);
-    state->dropped_sites = __atomic_load_n(&jpp_samples.sites.n_dropped,
-                                           __ATOMIC_RELAXED);
-    state->cut = __atomic_load_n(&jpp_samples.n_cut, __ATOMIC_RELAXED);
+    memset(&known, 0, sizeof(jpp_sampler_state_t));
 
-    state->slots = got->n_slots;
-    state->objects = got->n_objects;
-    state->foreign = got->n_foreign;
-    state->lost = jpp_sampler.is_on ? jpp_got_lost(got) : jpp_sampler.lost;
-    state->kept = jpp_sampler.is_on ? 0 : jpp_sampler.kept;
+    known.is_on = jpp_sampler.is_on;
+    known.is_hooked = jpp_sampler.is_hooked;
+    known.lg_sample = jpp_sampler.lg;
+    known.since = jpp_sampler.since;
+    known.slots = got->n_slots;
+    known.objects = got->n_objects;
+    known.foreign = got->n_foreign;
+    known.lost = known.is_on ? jpp_got_lost(got) : jpp_sampler.lost;
+    known.kept = known.is_on ? 0 : jpp_sampler.kept;
+
+    pthread_mutex_lock(&jpp_sampler_known_lock);
+    jpp_sampler_known = known;
+    pthread_mutex_unlock(&jpp_sampler_known_lock);
+
+    __atomic_store_n(&jpp_sampler_was_on, true, __ATOMIC_RELEASE);
 }
 
 
@@ -353,7 +400,7 @@ jpp_sampler_seed(void)
 }
 
 
-/* A thread of the parent may have held it, which the child has not. */
+/* A thread of the parent may have held them, which the child has not. */
 
 static void
 jpp_sampler_forked(void)
@@ -361,4 +408,5 @@ jpp_sampler_forked(void)
     static const pthread_mutex_t  unlocked = PTHREAD_MUTEX_INITIALIZER;
 
     jpp_sampler_lock = unlocked;
+    jpp_sampler_known_lock = unlocked;
 }

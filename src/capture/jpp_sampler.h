@@ -113,7 +113,11 @@ jpp_code_t jpp_sampler_dump(int fd, jpp_sampler_state_t *state,
 /* Is it on?  Costs nothing, where the whole state counts slots and sites. */
 bool jpp_sampler_is_on(void);
 
-/* Fill STATE; waits for nobody. */
+/*
+ * Fill STATE, whose members belong to one moment, but for what it counts.  It
+ * waits for no other function here: while one runs, STATE may be what it was
+ * before that.
+ */
 void jpp_sampler_state(jpp_sampler_state_t *state);
 
 /*

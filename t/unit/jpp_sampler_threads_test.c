@@ -21,7 +21,8 @@
 #if defined(__x86_64__) && defined(__LP64__)
 
 
-#define JPP_FORKS  40
+#define JPP_FORKS     40
+#define JPP_SWITCHES  300
 
 
 /*
@@ -206,6 +207,70 @@ jpp_play_threads(void)
               "%u live when everything is freed", (unsigned) state.live);
     jpp_check(state.cut == 0 && state.dropped_live == 0
               && state.dropped_sites == 0, "nothing cut or dropped");
+    jpp_off();
+}
+
+
+/* A thread that switches while another looks: each state is one that was. */
+
+static void *
+jpp_switching(void *data)
+{
+    unsigned  i;
+
+    (void) data;
+
+    for (i = 0; i < JPP_SWITCHES; i++) {
+        (void) jpp_sampler_on(JPP_FINE, NULL);
+        (void) jpp_sampler_on(JPP_FINE + 2, NULL);
+        (void) jpp_sampler_off(NULL);
+    }
+
+    __atomic_store_n(&jpp_is_over, true, __ATOMIC_RELEASE);
+
+    return NULL;
+}
+
+
+static void
+jpp_play_state(void)
+{
+    bool                  is_known;
+    unsigned              n_on, n_off, n_never;
+    pthread_t             thread;
+    jpp_sampler_state_t   state;
+
+    if (!jpp_on(JPP_FINE)) {
+        return;
+    }
+
+    jpp_off();
+
+    n_on = 0;
+    n_off = 0;
+    n_never = 0;
+
+    pthread_create(&thread, NULL, jpp_switching, NULL);
+
+    while (!__atomic_load_n(&jpp_is_over, __ATOMIC_ACQUIRE)) {
+        jpp_sampler_state(&state);
+
+        is_known = (state.lg_sample == JPP_FINE
+                    || state.lg_sample == JPP_FINE + 2)
+                   && state.since != 0 && state.kept == 0;
+
+        n_on += state.is_on;
+        n_off += !state.is_on;
+        n_never += !is_known || state.is_on != (state.slots != 0)
+                   || state.is_on != (state.objects != 0);
+    }
+
+    pthread_join(thread, NULL);
+
+    jpp_check(n_never == 0, "%u of %u states are none that ever was", n_never,
+              n_on + n_off);
+    jpp_check(n_on != 0 && n_off != 0, "it was seen on and off: %u, %u", n_on,
+              n_off);
     jpp_off();
 }
 
@@ -429,6 +494,7 @@ jpp_play_signals(void)
 static const jpp_part_t  jpp_parts[] = {
     { "ways",    jpp_play_ways,    true },
     { "threads", jpp_play_threads, false },
+    { "state",   jpp_play_state,   true },
     { "forks",   jpp_play_forks,   false },
     { "signals", jpp_play_signals, true }
 };
