@@ -55,6 +55,7 @@ subtest 'lg_sample' => \&rate;
 subtest 'reset' => \&reset_samples;
 subtest 'purge' => \&purge;
 subtest 'all at once' => \&together;
+subtest 'two changes at once' => \&at_once;
 subtest 'one worker of all' => \&one_worker;
 subtest 'queries and forms' => \&forms;
 subtest 'values that are not allowed' => \&bad_values;
@@ -258,22 +259,14 @@ sub purge {
 }
 
 
-# Each worker has had LEN bytes of a request, and has freed them.  The one that
-# is not stopped accepts the connection.
+# Each worker has had LEN bytes of a request, and has freed them.
 
 sub fill {
     my ($len) = @_;
     my @pids = split ' ', of_all('pid');
 
-    for my $pid (@pids) {
-        my @others = grep { $_ != $pid } @pids;
-
-        ok(halt(@others), 'the others are stopped');
-        is(dial()->ask('POST', '/large/symbol', \('x' x $len))->{status}, 200,
-           "$len bytes for pid $pid");
-
-        kill 'CONT', @others;
-    }
+    is(connected($_, @pids)->ask('POST', '/large/symbol', \('x' x $len))
+                           ->{status}, 200, "$len bytes for pid $_") for @pids;
 }
 
 
@@ -291,6 +284,61 @@ sub together {
     is(of_all('active'), same(0), 'and the rest');
 
     control('active=on&lg_sample=12');
+}
+
+
+# Two workers change a setting each at the same time: both are there then, in
+# every worker and in what workers that come will have.
+
+sub at_once {
+    my @pids = split ' ', of_all('pid');
+    my @connections = map { connected($_, @pids) } @pids[0, 1];
+    my $n_changes = 500;
+    my $n_lost = 0;
+
+    for my $i (1 .. $n_changes) {
+        my ($active, $lg) = ($i % 2, 10 + $i % 5);
+        my @forms = ('active=' . ($active ? 'on' : 'off'), "lg_sample=$lg");
+
+        $connections[$_]->send_request('/a/control', body => $forms[$_])
+            for 0, 1;
+
+        my $n_done = grep { $_->response->{body} =~ /"answered": $n,/ }
+                          @connections;
+        my $status = decode_json(dial()->ask('GET', '/a/status')->{body});
+        my $n_right = grep { !!$_->{active} == $active && $_->{in_step}
+                             && $_->{lg_sample} == $lg }
+                           @{ $status->{workers} };
+
+        next if $n_done == 2 && $n_right == $n;
+
+        diag("$i, @forms: $n_done were done, in $n_right workers")
+            if $n_lost++ == 0;
+    }
+
+    is($n_lost, 0, "of $n_changes times two changes none was lost");
+
+    control('active=on&lg_sample=12');
+}
+
+
+# A connection to the worker PID, one of these: it accepts while the others are
+# stopped.
+
+sub connected {
+    my ($pid, @pids) = @_;
+    my @others = grep { $_ != $pid } @pids;
+
+    ok(halt(@others), 'the others are stopped');
+
+    my $connection = dial();
+
+    is($connection->ask('GET', '/a/worker/self/status')->{status}, 200,
+       "$pid has the connection");
+
+    kill 'CONT', @others;
+
+    return $connection;
 }
 
 

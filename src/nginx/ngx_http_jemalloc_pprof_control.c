@@ -33,9 +33,8 @@ static ngx_int_t ngx_http_jemalloc_pprof_control_start(ngx_http_request_t *r,
 static ngx_int_t ngx_http_jemalloc_pprof_control_apply(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question,
     const jpp_control_t *control);
-static void ngx_http_jemalloc_pprof_control_want(
-    ngx_http_jemalloc_pprof_wanted_t *wanted, const jpp_control_t *control,
-    ngx_int_t sampler);
+static void ngx_http_jemalloc_pprof_control_want(jpp_control_t *wanted,
+    const jpp_control_t *control, int sampler);
 static const ngx_http_jemalloc_pprof_page_t *
     ngx_http_jemalloc_pprof_control_page(ngx_http_request_t *r);
 static ngx_int_t ngx_http_jemalloc_pprof_control_write_json(
@@ -247,9 +246,10 @@ ngx_http_jemalloc_pprof_control_apply(ngx_http_request_t *r,
     const jpp_control_t *control)
 {
     ngx_int_t                            rc;
-    jpp_control_t                        now;
+    jpp_control_t                        now, wanted;
     ngx_shm_zone_t                      *zone;
-    ngx_http_jemalloc_pprof_wanted_t     was, wanted;
+    jpp_settings_t                      *settings;
+    jpp_settings_change_t                change;
     ngx_http_jemalloc_pprof_inquiry_t    inquiry;
     ngx_http_jemalloc_pprof_loc_conf_t  *conf;
     const ngx_http_jemalloc_pprof_page_t
@@ -276,17 +276,15 @@ ngx_http_jemalloc_pprof_control_apply(ngx_http_request_t *r,
         return ngx_http_jemalloc_pprof_page(r, question, &inquiry, page);
     }
 
-    ngx_http_jemalloc_pprof_registry_get_wanted(zone, &was);
-
-    wanted = was;
     ngx_http_jemalloc_pprof_control_want(&wanted, control, now.sampler);
 
-    ngx_http_jemalloc_pprof_registry_set_wanted(zone, &wanted);
+    settings = ngx_http_jemalloc_pprof_registry_settings(zone);
+    jpp_settings_set(settings, &wanted, &change);
 
     rc = ngx_http_jemalloc_pprof_page(r, question, &inquiry, page);
 
     if (rc != NGX_DONE) {
-        ngx_http_jemalloc_pprof_registry_set_wanted(zone, &was);
+        jpp_settings_take_back(settings, &change);
     }
 
     return rc;
@@ -299,23 +297,14 @@ ngx_http_jemalloc_pprof_control_apply(ngx_http_request_t *r,
  */
 
 static void
-ngx_http_jemalloc_pprof_control_want(ngx_http_jemalloc_pprof_wanted_t *wanted,
-    const jpp_control_t *control, ngx_int_t sampler)
+ngx_http_jemalloc_pprof_control_want(jpp_control_t *wanted,
+    const jpp_control_t *control, int sampler)
 {
-    if (control->active != -1) {
-        wanted->active = control->active;
-    }
+    *wanted = *control;
 
-    if (control->sampler != -1) {
-        wanted->sampler = control->sampler;
-        sampler = control->sampler;
-    }
-
-    if (control->lg_sample != -1 && sampler == 1) {
+    if (control->sampler == 1 || (control->sampler == -1 && sampler == 1)) {
         wanted->sampler_lg = control->lg_sample;
-
-    } else if (control->lg_sample != -1) {
-        wanted->lg_sample = control->lg_sample;
+        wanted->lg_sample = -1;
     }
 }
 

@@ -12,7 +12,7 @@ typedef struct {
     ngx_atomic_t                                generation;
     ngx_atomic_t                                n_changes;
     volatile time_t                             loaded;
-    volatile ngx_http_jemalloc_pprof_wanted_t   wanted;
+    jpp_settings_t                              settings;
     ngx_uint_t                                  n_rows;    /* ever used */
     ngx_http_jemalloc_pprof_row_t
                                       rows[NGX_HTTP_JEMALLOC_PPROF_MAX_ROWS];
@@ -87,11 +87,6 @@ ngx_http_jemalloc_pprof_init_zone(ngx_shm_zone_t *zone, void *data)
         ngx_memzero(registry,
                     offsetof(ngx_http_jemalloc_pprof_registry_t, notes));
         jpp_notes_init(&registry->notes);
-
-        registry->wanted.active = NGX_CONF_UNSET;
-        registry->wanted.lg_sample = NGX_CONF_UNSET;
-        registry->wanted.sampler = NGX_CONF_UNSET;
-        registry->wanted.sampler_lg = NGX_CONF_UNSET;
 
         shpool->data = registry;
     }
@@ -435,25 +430,12 @@ ngx_http_jemalloc_pprof_registry_changed(ngx_shm_zone_t *zone)
 }
 
 
-/* each is one word, and no lock is taken */
-
-void
-ngx_http_jemalloc_pprof_registry_get_wanted(ngx_shm_zone_t *zone,
-    ngx_http_jemalloc_pprof_wanted_t *wanted)
+jpp_settings_t *
+ngx_http_jemalloc_pprof_registry_settings(ngx_shm_zone_t *zone)
 {
     ngx_http_jemalloc_pprof_registry_t *registry = zone->data;
 
-    *wanted = registry->wanted;
-}
-
-
-void
-ngx_http_jemalloc_pprof_registry_set_wanted(ngx_shm_zone_t *zone,
-    const ngx_http_jemalloc_pprof_wanted_t *wanted)
-{
-    ngx_http_jemalloc_pprof_registry_t *registry = zone->data;
-
-    registry->wanted = *wanted;
+    return &registry->settings;
 }
 
 

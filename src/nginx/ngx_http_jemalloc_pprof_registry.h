@@ -22,6 +22,7 @@
 #include <ngx_event.h>
 
 #include "jpp_notes.h"
+#include "jpp_settings.h"
 
 
 /* any more workers are not found by the others until some have exited */
@@ -40,15 +41,6 @@ typedef struct {
     ngx_uint_t      place;         /* of its note, while it is entered */
     unsigned        can_listen:1;
 } ngx_http_jemalloc_pprof_row_t;
-
-
-/* The settings that every worker should have. */
-typedef struct {
-    ngx_int_t       active;        /* 0, 1; NGX_CONF_UNSET: as it is */
-    ngx_int_t       lg_sample;     /* NGX_CONF_UNSET: as it is */
-    ngx_int_t       sampler;       /* 0, 1; NGX_CONF_UNSET: as it is */
-    ngx_int_t       sampler_lg;    /* NGX_CONF_UNSET: the default */
-} ngx_http_jemalloc_pprof_wanted_t;
 
 
 /* At configuration: the zone; NULL: an error, which was logged. */
@@ -92,11 +84,9 @@ ngx_uint_t ngx_http_jemalloc_pprof_registry_has(ngx_shm_zone_t *zone,
 void ngx_http_jemalloc_pprof_registry_facts(ngx_shm_zone_t *zone,
     uint64_t *generation, int64_t *loaded);
 
-/* The settings of every worker: read them, and change them. */
-void ngx_http_jemalloc_pprof_registry_get_wanted(ngx_shm_zone_t *zone,
-    ngx_http_jemalloc_pprof_wanted_t *wanted);
-void ngx_http_jemalloc_pprof_registry_set_wanted(ngx_shm_zone_t *zone,
-    const ngx_http_jemalloc_pprof_wanted_t *wanted);
+/* The settings that every worker should have. */
+jpp_settings_t *ngx_http_jemalloc_pprof_registry_settings(
+    ngx_shm_zone_t *zone);
 
 /*
  * The number of changes that control has made so far, in any worker; and count

@@ -254,7 +254,6 @@ void
 ngx_http_jemalloc_pprof_worker_wanted(ngx_cycle_t *cycle,
     jpp_control_t *control)
 {
-    ngx_http_jemalloc_pprof_wanted_t      wanted;
     ngx_http_jemalloc_pprof_main_conf_t  *jmcf;
 
     jmcf = ngx_http_jemalloc_pprof_single_conf(cycle);
@@ -265,19 +264,25 @@ ngx_http_jemalloc_pprof_worker_wanted(ngx_cycle_t *cycle,
         return;
     }
 
-    ngx_http_jemalloc_pprof_registry_get_wanted(
-        ngx_http_jemalloc_pprof_self.zone, &wanted);
+    jpp_settings_get(ngx_http_jemalloc_pprof_registry_settings(
+                         ngx_http_jemalloc_pprof_self.zone), control);
 
-    control->active = wanted.active != NGX_CONF_UNSET ? wanted.active
-                                                      : jmcf->active;
-    control->lg_sample = wanted.lg_sample != NGX_CONF_UNSET ? wanted.lg_sample
-                                                            : jmcf->lg_sample;
-    control->sampler = wanted.sampler != NGX_CONF_UNSET ? wanted.sampler
-                                                        : jmcf->sampler;
-    control->sampler_lg = wanted.sampler_lg != NGX_CONF_UNSET
-                          ? wanted.sampler_lg
-                          : jmcf->sampler_lg != NGX_CONF_UNSET
-                            ? jmcf->sampler_lg : JPP_SAMPLER_LG_DEFAULT;
+    if (control->active == -1) {
+        control->active = jmcf->active;
+    }
+
+    if (control->lg_sample == -1) {
+        control->lg_sample = jmcf->lg_sample;
+    }
+
+    if (control->sampler == -1) {
+        control->sampler = jmcf->sampler;
+    }
+
+    if (control->sampler_lg == -1) {
+        control->sampler_lg = jmcf->sampler_lg != NGX_CONF_UNSET
+                              ? jmcf->sampler_lg : JPP_SAMPLER_LG_DEFAULT;
+    }
 }
 
 

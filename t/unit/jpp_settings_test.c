@@ -1,0 +1,215 @@
+
+/*
+ * Settings that processes change at once: none is lost, and what is taken back
+ * is one's own.
+ */
+
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "jpp_control.h"
+#include "jpp_settings.h"
+#include "jpp_test.h"
+
+
+#define JPP_ROUNDS   500000
+#define JPP_WRITERS  2
+
+
+/* what these processes share */
+typedef struct {
+    jpp_settings_t   settings;
+    unsigned         n_ready;
+} jpp_shared_t;
+
+
+static void jpp_test_values(void);
+static void jpp_test_back(void);
+static void jpp_test_at_once(void);
+static unsigned jpp_writer(jpp_shared_t *shared, unsigned writer);
+static jpp_control_t jpp_control_of(int active, int lg_sample, int sampler,
+    int sampler_lg);
+static void jpp_settings_are(const jpp_settings_t *settings, int active,
+    int lg_sample, int sampler, int sampler_lg, const char *what);
+
+
+int
+main(void)
+{
+    jpp_test_values();
+    jpp_test_back();
+    jpp_test_at_once();
+
+    return jpp_done();
+}
+
+
+static void
+jpp_test_values(void)
+{
+    jpp_control_t           control;
+    jpp_settings_t          settings;
+    jpp_settings_change_t   change;
+
+    memset(&settings, 0, sizeof(jpp_settings_t));
+    jpp_settings_are(&settings, -1, -1, -1, -1, "none was ever set");
+
+    control = jpp_control_of(0, 24, 1, 12);
+    jpp_settings_set(&settings, &control, &change);
+    jpp_settings_are(&settings, 0, 24, 1, 12, "all");
+
+    control = jpp_control_of(-1, 10, -1, -1);
+    jpp_settings_set(&settings, &control, &change);
+    jpp_settings_are(&settings, 0, 10, 1, 12, "one of them");
+
+    control = jpp_control_of(-1, -1, -1, -1);
+    jpp_settings_set(&settings, &control, &change);
+    jpp_settings_are(&settings, 0, 10, 1, 12, "none");
+}
+
+
+static void
+jpp_test_back(void)
+{
+    jpp_control_t           control;
+    jpp_settings_t          settings;
+    jpp_settings_change_t   mine, theirs;
+
+    memset(&settings, 0, sizeof(jpp_settings_t));
+
+    control = jpp_control_of(1, 14, -1, -1);
+    jpp_settings_set(&settings, &control, &mine);
+    jpp_settings_take_back(&settings, &mine);
+    jpp_settings_are(&settings, -1, -1, -1, -1, "the first, taken back");
+
+    control = jpp_control_of(1, -1, -1, 13);
+    jpp_settings_set(&settings, &control, &mine);
+    control = jpp_control_of(0, 15, -1, -1);
+    jpp_settings_set(&settings, &control, &mine);
+    control = jpp_control_of(-1, -1, 1, -1);
+    jpp_settings_set(&settings, &control, &theirs);
+    jpp_settings_take_back(&settings, &mine);
+    jpp_settings_are(&settings, 1, -1, 1, 13,
+                     "taken back, beside a later change of another setting");
+
+    control = jpp_control_of(0, 16, -1, -1);
+    jpp_settings_set(&settings, &control, &mine);
+    control = jpp_control_of(0, -1, -1, -1);
+    jpp_settings_set(&settings, &control, &theirs);
+    jpp_settings_take_back(&settings, &mine);
+    jpp_settings_are(&settings, 0, -1, 1, 13,
+                     "what somebody has set since stays, the same value too");
+}
+
+
+/*
+ * Processes, each with a setting of its own, which nobody else may change; and
+ * one that both change and take back.
+ */
+
+static void
+jpp_test_at_once(void)
+{
+    int            i, status, wrong;
+    pid_t          pids[JPP_WRITERS];
+    jpp_shared_t  *shared;
+
+    shared = mmap(NULL, sizeof(jpp_shared_t), PROT_READ|PROT_WRITE,
+                  MAP_SHARED|MAP_ANONYMOUS, -1, 0);
+
+    if (!jpp_ok(shared != MAP_FAILED, "shared memory")) {
+        return;
+    }
+
+    for (i = 0; i < JPP_WRITERS; i++) {
+        pids[i] = fork();
+
+        if (pids[i] == 0) {
+            _exit(jpp_writer(shared, (unsigned) i) != 0);
+        }
+    }
+
+    for (i = 0, wrong = 0; i < JPP_WRITERS; i++) {
+        wrong += waitpid(pids[i], &status, 0) != pids[i] || status != 0;
+    }
+
+    jpp_is_i64(wrong, 0, "%d changes by each of %d processes, none is lost",
+               JPP_ROUNDS, JPP_WRITERS);
+
+    (void) munmap(shared, sizeof(jpp_shared_t));
+}
+
+
+static unsigned
+jpp_writer(jpp_shared_t *shared, unsigned writer)
+{
+    int                     value;
+    unsigned                i, lost;
+    jpp_control_t           control, now;
+    jpp_settings_t         *settings;
+    jpp_settings_change_t   change, other;
+
+    settings = &shared->settings;
+
+    /* what never comes ends by this */
+
+    (void) alarm(60);
+    (void) __atomic_add_fetch(&shared->n_ready, 1, __ATOMIC_ACQ_REL);
+
+    while (__atomic_load_n(&shared->n_ready, __ATOMIC_ACQUIRE) < JPP_WRITERS) {
+        /* void */
+    }
+
+    for (i = 0, lost = 0; i < JPP_ROUNDS; i++) {
+        value = 10 + (int) (i % 15);
+
+        control = writer == 0 ? jpp_control_of(-1, value, -1, -1)
+                              : jpp_control_of(-1, -1, -1, value);
+        jpp_settings_set(settings, &control, &change);
+
+        control = jpp_control_of((int) (i % 2), -1, -1, -1);
+        jpp_settings_set(settings, &control, &other);
+        jpp_settings_take_back(settings, &other);
+
+        jpp_settings_get(settings, &now);
+        lost += (writer == 0 ? now.lg_sample : now.sampler_lg) != value
+                || now.sampler != -1;
+    }
+
+    return lost;
+}
+
+
+static jpp_control_t
+jpp_control_of(int active, int lg_sample, int sampler, int sampler_lg)
+{
+    jpp_control_t  control;
+
+    jpp_control_init(&control);
+
+    control.active = active;
+    control.lg_sample = lg_sample;
+    control.sampler = sampler;
+    control.sampler_lg = sampler_lg;
+
+    return control;
+}
+
+
+static void
+jpp_settings_are(const jpp_settings_t *settings, int active, int lg_sample,
+    int sampler, int sampler_lg, const char *what)
+{
+    jpp_control_t  control;
+
+    jpp_control_init(&control);
+    jpp_settings_get(settings, &control);
+
+    jpp_ok(control.active == active && control.lg_sample == lg_sample
+           && control.sampler == sampler && control.sampler_lg == sampler_lg,
+           "%s: %d %d %d %d", what, control.active, control.lg_sample,
+           control.sampler, control.sampler_lg);
+}
