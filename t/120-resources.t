@@ -243,6 +243,7 @@ sub status {
         state => 'ready', active => JSON::PP::true, lg_sample => $lg_sample,
         prof_accum => JSON::PP::false, source => 'jemalloc',
         sampler => undef, in_step => undef, last_error => undef,
+        complete_since => undef, gap => undef,
         stall_ms => undef,
     });
 

@@ -14,6 +14,8 @@ use Test::More;
 
 my $n = 4;
 
+my $time = qr/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/;
+
 my $nothing = 'nothing to change: send active=on, active=off, sampler=on, '
               . 'sampler=off, lg_sample= and '
               . 'a number from 10 to 24, reset=1, purge=1, or several of them '
@@ -165,6 +167,9 @@ sub same {
 
 
 sub active {
+    is(of_all('complete_since'), same('null'), 'samples of all memory');
+    is(of_all('gap'), same('null'), 'without a gap');
+
     my $done = control('active=off');
 
     for (@$done) {
@@ -198,10 +203,63 @@ sub active {
     is(of_all('state'), same('ready'), 'status reports it');
     is(of_all('in_step'), same(1), 'in step');
 
+    gap();
+    control('reset=1');
+
+    is(of_all('gap'), same('null'), 'a reset makes it complete');
+    like(of_all('complete_since'), qr/\A(?:$time ?){$n}\z/, 'since then');
+
     my $answer = $connection->ask('GET', '/a/heap?strict=1');
 
     is($answer->{status}, 200, 'there is a profile');
     like(contract($answer->{body}), qr/^types: /, 'that keeps the contract');
+    like($connection->ask('GET', '/a/heap?format=top')->{body},
+         qr/^samples complete since $time: jemalloc began to sample then, (?#
+           )or forgot its samples, in $n of $n workers, and memory allocated (?#
+           )before is missing$/m, 'and says since when');
+}
+
+
+# What was allocated while it was off is missing: whatever shows samples says so
+# by now.
+
+sub gap {
+    for my $worker (@{ settled('/a/status', $n)->{workers} }) {
+        my ($since, $gap) = @$worker{qw( complete_since gap )};
+        my ($problem) = grep { $_->{id} eq 'gap' } @{ $worker->{problems} };
+
+        like($since, qr/\A$time\z/, 'status says since when it is complete');
+        is("$gap->{to} $gap->{times}", "$since 1", 'and of the gap before');
+        like($gap->{from}, qr/\A$time\z/, 'which has a beginning');
+        is($problem->{why}, "jemalloc's sampling was off from $gap->{from} to "
+           . "$since, and it samples memory only as that is allocated",
+           'as a problem');
+    }
+
+    my $said = qr/samples complete since $time: jemalloc's sampling was off (?#
+                 )from $time to $time in $n of $n workers, and memory (?#
+                 )allocated while it was off is missing/;
+
+    like($connection->ask('GET', '/a/heap?format=top')->{body}, qr/^$said$/m,
+         'a table says so');
+    like(contract($connection->ask('GET', '/a/heap')->{body}),
+         qr/^ *$said$/m, 'and a comment of the profile');
+    unlike($connection->ask('GET', '/a/pools?format=top')->{body},
+           qr/^samples complete/m, 'not of pools, which are complete');
+
+    my $page = $connection->ask('GET', '/a/')->{body};
+
+    like($page, qr/profiles lack memory that was allocated while sampling (?#
+                  )was off/, 'the console has a card');
+    like($page, qr{<small>complete since $time</small>}, 'and the time');
+
+    my $answer = $connection->ask('GET', '/a/heap?strict=1');
+
+    is($answer->{status}, 503, 'strict=1 refuses it');
+    is($answer->{body}, "the samples of $n of $n workers lack what was "
+       . "allocated while jemalloc's sampling was off, which strict=1 does "
+       . 'not allow: POST reset=1 to control to begin with complete ones; the '
+       . "answer without strict=1 says when it was off\n", 'why');
 }
 
 
@@ -318,7 +376,7 @@ sub at_once {
 
     is($n_lost, 0, "of $n_changes times two changes none was lost");
 
-    control('active=on&lg_sample=12');
+    control('active=on&lg_sample=12&reset=1');
 }
 
 

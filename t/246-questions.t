@@ -199,25 +199,28 @@ sub sockets_of {
 }
 
 
-# Samples that a reset forgets were not freed: a difference must not say so.
+# Samples that a reset forgets were not freed, and what is allocated while none
+# are taken is not sampled later: a difference must not say so.
 
 sub forgotten {
     my $nginx = fleet('', workers => 2);
-    my $why = 'its samples were forgotten in the meantime, by a reset or a '
-              . 'new lg_sample';
+    my $why = 'its samples cannot be compared: in the meantime they were '
+              . 'reset, or active, sampler or lg_sample was changed';
 
     my ($asker, %asked);
 
     ($asker, @asked{'', '&strict=1'}) = clients_of_one($nginx, 2);
 
-    for my $change ('reset=1', 'lg_sample=13') {
+    for my $change ('reset=1', 'lg_sample=13', 'active=off active=on') {
         rests_at($nginx, $asker, 2);
         ask_and_pause($asker, map { [ $asked{$_}, "$heap?seconds=4$_" ] }
                                   sort keys %asked);
 
-        my $done = $nginx->get($control, body => "$change&worker=0");
+        for my $form (split ' ', $change) {
+            my $done = $nginx->get($control, body => "$form&worker=0");
 
-        is($done->{status}, 200, $change);
+            is($done->{status}, 200, $form);
+        }
 
         my $answer = $asked{''}->response;
 

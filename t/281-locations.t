@@ -43,6 +43,7 @@ subtests(
     'names with any bytes' => [ \&hostile ],
     'what workers inherit' => [ \&inherited, 'jemalloc' ],
     'what is off' => [ \&off ],
+    'since when it is sampled' => [ \&since, 'jemalloc' ],
     'one worker that is stopped' => [ \&stopped ],
     'workers that end' => [ \&ending ],
     'clients that leave' => [ \&leaving ],
@@ -315,6 +316,60 @@ sub off {
     is($json->{sampled}{bytes}, undef, 'null is not 0');
     ok($json->{sampled}{cure}, 'and JSON has a cure');
     is($json->{rows}[0]{sampled}, undef, 'in no row');
+
+    $nginx->stop;
+}
+
+
+# What was allocated while jemalloc did not sample is held, and not sampled.
+
+sub since {
+    my $control = '/control/control';
+    my ($nginx, undef, @clients) = downloads(
+        preload => undef, conf => 'prof:true,prof_active:false',
+        http => "jemalloc_pprof_owners on;\n",
+        locations => 'location /control/ { jemalloc_pprof control=on; }');
+    my $time = qr/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/;
+    my $began = qr/jemalloc began to sample then, or forgot its samples, in (?#
+                  )2 of 2 workers, and memory allocated before is missing/;
+    my $gap = qr/jemalloc's sampling was off from $time to $time in 2 of 2 (?#
+                )workers, and memory allocated while it was off is missing/;
+
+    like($nginx->get("$tree/locations")->{body},
+         qr/^sampled: not known: profiling is not active: /m, 'not yet');
+
+    is($nginx->get($control, body => 'active=on')->{status}, 200, 'on');
+
+    my $text = $nginx->get("$tree/locations?strict=1")->{body};
+    my ($row) = rows(json($nginx, ''), '/large/');
+
+    cmp_ok($row->{sampled}{bytes}, '<', $row->{held}{bytes} / 2,
+           'what was held before is not sampled');
+    like($text, qr/^sampled: samples complete since $time: $began$/m,
+         'which it says');
+    unlike($text, qr/^held: samples/m, 'pools are complete');
+
+    $nginx->get($control, body => "active=$_") for qw( off on );
+
+    like($nginx->get("$tree/locations")->{body},
+         qr/^sampled: samples complete since $time: $gap$/m,
+         'off and on again');
+    is(scalar(grep { /^samples complete since $time: $gap\z/ }
+                   @{ json($nginx, '')->{sampled}{notes} }), 1, 'in JSON, too');
+
+    my $answer = $nginx->get("$tree/locations?strict=1");
+
+    is($answer->{status}, 503, 'strict=1 refuses that');
+    is($answer->{body}, 'the samples of 2 of 2 workers lack what was '
+       . "allocated while jemalloc's sampling was off, which strict=1 does "
+       . 'not allow: POST reset=1 to control to begin with complete ones; the '
+       . "answer without strict=1 says when it was off\n", 'why');
+
+    $nginx->get($control, body => 'reset=1');
+    $answer = $nginx->get("$tree/locations?strict=1");
+    is($answer->{status}, 200, 'not after a reset');
+    like($answer->{body}, qr/^sampled: samples complete since $time: $began$/m,
+         'which says since when');
 
     $nginx->stop;
 }

@@ -430,12 +430,12 @@ sub check_status {
 
     same([ keys %named ], [ keys %keys ], 'its keys');
 
-    # the sample has no problem, no finding and no error, and its sampler is
-    # off
+    # the sample has no problem, no finding, no error and no gap, and its
+    # sampler is off
 
     delete @keys{qw( id fatal critical what why because cure time text
                      since samples live live_max sites dropped bytes_max
-                     slots objects foreign lost )};
+                     slots objects foreign lost from to times )};
     same([ keys %shown ], [ keys %keys ], 'those of the sample');
 }
 

@@ -156,15 +156,23 @@ sub check_plain_forms {
     show();
     is($browser->text('#outcome'), '', 'which is of one answer');
 
-    $browser->click('#act-stop button');
+    # what loses something needs a second press
+
+    my $stop = '#act-stop button';
+
+    is($browser->text($stop), '', 'stop cannot be pressed at once');
+    $browser->click('#act-stop summary');
+    like($browser->text('#act-stop'), qr/will never show what is allocated (?#
+         )while it is off, not even after it is on again, and differences (?#
+         )over that time are refused\. To have complete samples later, (?#
+         )forget all samples or reload\./, 'the first press says what is lost');
+    $browser->click($stop);
     is(outcome('sampling is off'),
        "3 of 3 workers have done it; jemalloc's sampling is off.", 'off');
     like($browser->text('.workers'), qr/inactive/, 'the workers say so');
     $browser->click('#act-start button');
     outcome('sampling is on');
     like($browser->text('.workers'), qr/ready/, 'on');
-
-    # what loses something needs a second press
 
     my $reset = '#act-reset button';
 

@@ -36,12 +36,15 @@ static bool jpp_console_has_stats(const jpp_worker_t *worker);
 
 static const jpp_console_act_t  jpp_console_act_rows[] = {
     { "act-stop", "active", "off", "Stop jemalloc's sampling",
-      "It keeps the samples that it has, and takes no new ones.", NULL,
-      jpp_console_is_ready },
+      "jemalloc's profiles of these workers will never show what is allocated "
+      "while it is off, not even after it is on again, and differences over "
+      "that time are refused. To have complete samples later, forget all "
+      "samples or reload. Save a profile first, if you need it.",
+      "Stop it, and lose what is allocated meanwhile", jpp_console_is_ready },
 
     { "act-start", "active", "on", "Start jemalloc's sampling",
-      "Profiles show what is allocated from now on.", NULL,
-      jpp_console_is_inactive },
+      "Profiles show what is allocated from now on, and what was sampled "
+      "before and is not freed.", NULL, jpp_console_is_inactive },
 
     { "act-sampler", "sampler", "on", "Start the module's sampler",
       "It becomes the source of profiles, which then show what is allocated "

@@ -343,14 +343,13 @@ jpp_console_busy(uint64_t used, uint64_t connections,
 static void
 jpp_console_sampling(const jpp_worker_t *worker, jpp_sink_t *sink)
 {
-    char      rate[JPP_UNITS_TEXT];
+    char      rate[JPP_UNITS_TEXT], time[JPP_STATUS_TIME];
+    int64_t   since;
     uint32_t  lg_sample;
 
     jpp_sink_printf(sink, "<td data-l=\"samples\"><span class=\"%s\">%s"
                     "</span>",
-                    worker->sampler.is_on
-                    || worker->jemalloc.state == JPP_JEMALLOC_READY ? "good"
-                                                                    : "bad",
+                    jpp_worker_is_sampled(worker) ? "good" : "bad",
                     worker->sampler.is_on
                     ? "sampler" : jpp_status_word(worker->jemalloc.state));
 
@@ -369,6 +368,13 @@ jpp_console_sampling(const jpp_worker_t *worker, jpp_sink_t *sink)
     case JPP_SOURCE_NONE:
     case JPP_SOURCES:
         break;
+    }
+
+    since = jpp_worker_complete_since(worker);
+
+    if (jpp_worker_is_sampled(worker) && since != 0) {
+        jpp_sink_printf(sink, " <small>complete since %s</small>",
+                        jpp_status_time(since, time));
     }
 
     jpp_sink_str(sink, "</td>\n");

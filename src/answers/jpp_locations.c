@@ -28,8 +28,8 @@ static int jpp_locations_compare_rows(const void *a, const void *b,
 /* the comments of a profile that matter here: what they begin with */
 
 static const char *const  jpp_locations_said[] = {
-    "workers ", "worker ", "samples with an owner", "no sample has an owner",
-    NULL
+    "workers ", "worker ", "source: ", "samples complete since ",
+    "samples with an owner", "no sample has an owner", NULL
 };
 
 

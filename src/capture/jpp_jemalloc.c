@@ -408,6 +408,9 @@ jpp_jemalloc_control(const jpp_control_t *control,
     jpp_jemalloc_read(&jemalloc);
     jpp_jemalloc_profiler(&result->after, &jemalloc);
 
+    result->was_active = result->before.active;
+    result->is_active = result->after.active;
+
     return rc;
 }
 

@@ -97,9 +97,13 @@ typedef struct {
                                            /*   are zeros */
     jpp_control_state_t    before;
     jpp_control_state_t    after;
+    /* which are not sent */
+
     bool                   is_reset;       /* jemalloc forgot its samples */
-    bool                   is_other;       /* and so did the source, or it is */
-                                           /*   another; neither is sent */
+    bool                   was_active;     /* it sampled before, */
+    bool                   is_active;      /*   and after */
+    bool                   is_other;       /* the source forgot its samples, */
+                                           /*   was off, or is another */
 
     bool                   has_stats;      /* of a purge */
     uint64_t               resident_before;

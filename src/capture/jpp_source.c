@@ -89,8 +89,11 @@ jpp_source_control(const jpp_control_t *control,
     jpp_source_show(&result->before, &was);
     jpp_source_show(&result->after, &is);
 
+    /* by what is shown: jemalloc's sampling counts where it is the source */
+
     result->is_other = result->is_reset
                        || was.is_on != is.is_on
+                       || result->before.active != result->after.active
                        || (is.is_on && (was.lg_sample != is.lg_sample
                                         || control->reset));
 

@@ -18,7 +18,7 @@
 
 
 /* to be changed with the tables */
-#define JPP_MESSAGE_VERSION         12
+#define JPP_MESSAGE_VERSION         13
 
 /* "jppQ", "jppR" */
 #define JPP_MESSAGE_MAGIC_QUESTION  0x5170706a

@@ -26,7 +26,7 @@
 
 /* Bytes in a message.  Another sum of its fields does not compile. */
 #define JPP_MESSAGE_QUESTION  53
-#define JPP_MESSAGE_REPLY     1714
+#define JPP_MESSAGE_REPLY     1738
 
 
 /* What is asked for, besides the worker's state, which every reply has. */
@@ -73,8 +73,9 @@ typedef struct {
                                            /*   what the worker says it is */
     jpp_control_result_t   control;        /* of JPP_MESSAGE_CONTROL */
     int64_t                time_nanos;     /* of the dump, since the epoch */
-    uint64_t               n_resets;       /* how often its samples were */
-                                           /*   forgotten so far */
+    uint64_t               n_resets;       /* how often its samples could not */
+                                           /*   be compared with earlier ones */
+                                           /*   any more */
     bool                   has_file;       /* a dump comes with the reply */
     bool                   has_baseline;   /* and one of what was inherited */
 } jpp_message_reply_t;

@@ -62,6 +62,10 @@
     X(BOOL, worker.jemalloc.final, 1)                                         \
     X(BOOL, worker.jemalloc.leak_error, 1)                                    \
                                                                               \
+    X(U64, worker.coverage.since, INT64_MAX)                                  \
+    X(U64, worker.coverage.off, INT64_MAX)                                    \
+    X(U64, worker.coverage.n_off, UINT64_MAX)                                 \
+                                                                              \
     X(BOOL, worker.sampler.is_on, 1)                                          \
     X(BOOL, worker.sampler.is_hooked, 1)                                      \
     X(U32, worker.sampler.lg_sample, JPP_MESSAGE_MAX_LG)                      \

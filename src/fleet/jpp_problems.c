@@ -13,8 +13,8 @@
  * Above 20 there is next to nothing left to save, and little is sampled.
  */
 
-/* of what is filled in: the longest number */
-#define JPP_PROBLEMS_VALUE  24
+/* of what is filled in: the longest */
+#define JPP_PROBLEMS_VALUE  JPP_COVERAGE_TEXT
 
 #define JPP_COARSE  20
 #define JPP_FINE    15
@@ -68,6 +68,7 @@ typedef enum {
     JPP_PROBLEM_THREAD_NAME,
     JPP_PROBLEM_INACTIVE,
     JPP_PROBLEM_LUA_ABORT,
+    JPP_PROBLEM_GAP,
     JPP_PROBLEM_UNSAMPLED,
     JPP_PROBLEM_INTERVAL,
     JPP_PROBLEM_GDUMP,
@@ -87,7 +88,8 @@ typedef enum {
 /*
  * In the texts: %a the file that has malloc, %v the version of jemalloc, %m
  * the variable of its options, %l lg_sample, %r the same in bytes, %h why
- * jemalloc walks stacks itself, %d the samples that were dropped.
+ * jemalloc walks stacks itself, %d the samples that were dropped, %o when
+ * sampling was off.
  */
 
 typedef struct {
@@ -165,6 +167,15 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
         "    jemalloc_pprof_unwind on;\n"
         "Elsewhere take no samples:\n"
         "    jemalloc_pprof_active off;" },
+
+    [JPP_PROBLEM_GAP] = {
+        "gap", false,
+        "profiles lack memory that was allocated while sampling was off",
+        "jemalloc's sampling was off %o, and it samples memory only as that "
+        "is allocated",
+        "POST reset=1 to control: profiles then show what is allocated from "
+        "then on. Or run nginx -s reload: new workers sample from their "
+        "start." },
 
     [JPP_PROBLEM_UNSAMPLED] = {
         "unsampled", false,
@@ -331,6 +342,8 @@ jpp_problems_hold(const jpp_worker_t *worker, bool holds[JPP_PROBLEMS])
     holds[JPP_PROBLEM_INACTIVE] = !other
                                   && jemalloc->state == JPP_JEMALLOC_INACTIVE;
     holds[JPP_PROBLEM_LUA_ABORT] = jpp_jemalloc_will_abort(jemalloc);
+    holds[JPP_PROBLEM_GAP] = jemalloc->state == JPP_JEMALLOC_READY
+                             && jpp_worker_has_gap(worker);
     holds[JPP_PROBLEM_UNSAMPLED] = on && jemalloc->unsampled;
     holds[JPP_PROBLEM_INTERVAL] = on && jemalloc->interval;
     holds[JPP_PROBLEM_GDUMP] = on && jemalloc->gdump;
@@ -433,6 +446,9 @@ jpp_problems_value(const jpp_worker_t *worker, char name,
     case 'l':
         (void) snprintf(text, JPP_PROBLEMS_VALUE, "%u", jemalloc->lg_sample);
         return text;
+
+    case 'o':
+        return jpp_coverage_gap(&worker->coverage, text);
 
     default: /* 'r' */
         return jpp_problems_rate(jemalloc->lg_sample, text);

@@ -39,6 +39,7 @@ typedef struct {
     const char            *unnamed;        /* of the last profile: which */
                                            /*   code lacks names; or NULL */
     bool                   is_of_time;     /* the profile is not of memory */
+    bool                   is_sampled;     /* it is of samples of memory */
 } jpp_fleet_t;
 
 

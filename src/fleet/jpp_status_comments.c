@@ -16,7 +16,7 @@
 #define JPP_STATUS_WHERE   64
 
 /* comments besides those of the versions of jemalloc and of the missing */
-#define JPP_STATUS_FACTS   10
+#define JPP_STATUS_FACTS   12
 
 
 /* The comments so far; facts is NULL once memory was missing. */
@@ -28,6 +28,8 @@ typedef struct {
 
 
 static void jpp_facts_jemalloc(jpp_facts_t *facts, const jpp_fleet_t *fleet);
+static void jpp_facts_coverage(jpp_facts_t *facts, const jpp_fleet_t *fleet,
+    bool has_gap);
 static void jpp_facts_stacks(jpp_facts_t *facts, const jpp_fleet_t *fleet);
 static void jpp_facts_sampler(jpp_facts_t *facts, const jpp_fleet_t *fleet);
 static void jpp_facts_stats(jpp_facts_t *facts, const jpp_fleet_t *fleet);
@@ -78,8 +80,13 @@ jpp_status_comments(const jpp_fleet_t *fleet, jpp_arena_t *arena)
                       "%s", missing->who.index, missing->who.pid, missing->why);
     }
 
-    if (!fleet->is_of_time) {
+    if (fleet->is_sampled) {
         jpp_facts_sampler(&facts, fleet);
+        jpp_facts_coverage(&facts, fleet, true);
+        jpp_facts_coverage(&facts, fleet, false);
+    }
+
+    if (!fleet->is_of_time) {
         jpp_facts_stacks(&facts, fleet);
         jpp_facts_stats(&facts, fleet);
         jpp_facts_findings(&facts, fleet);
@@ -154,6 +161,63 @@ jpp_facts_sampler(jpp_facts_t *facts, const jpp_fleet_t *fleet)
     if (dropped != 0) {
         jpp_facts_add(facts, "the sampler dropped %" PRIu64 " samples, so "
                       "there is more than this: sample coarser", dropped);
+    }
+}
+
+
+/*
+ * Of jemalloc's samples, in workers that HAS_GAP is for: of many, the times in
+ * which those of one of them at least were not complete.
+ */
+
+static void
+jpp_facts_coverage(jpp_facts_t *facts, const jpp_fleet_t *fleet, bool has_gap)
+{
+    char                   since[JPP_STATUS_TIME], gap[JPP_COVERAGE_TEXT];
+    size_t                 i, n;
+    jpp_coverage_t         sum;
+    const jpp_worker_t    *worker;
+    const jpp_coverage_t  *coverage;
+
+    memset(&sum, 0, sizeof(jpp_coverage_t));
+
+    for (i = 0, n = 0; i < fleet->n; i++) {
+        worker = &fleet->workers[i];
+        coverage = &worker->coverage;
+
+        if (worker->sampler.is_on || coverage->since == 0
+            || jpp_worker_has_gap(worker) != has_gap)
+        {
+            continue;
+        }
+
+        if (n++ == 0) {
+            sum = *coverage;
+            continue;
+        }
+
+        sum.since = sum.since > coverage->since ? sum.since : coverage->since;
+        sum.off = sum.off < coverage->off ? sum.off : coverage->off;
+        sum.n_off = sum.n_off > coverage->n_off ? sum.n_off : coverage->n_off;
+    }
+
+    if (n == 0) {
+        return;
+    }
+
+    (void) jpp_status_time(sum.since, since);
+
+    if (has_gap) {
+        jpp_facts_add(facts, "samples complete since %s: jemalloc's sampling "
+                      "was off %s in %zu of %zu workers, and memory allocated "
+                      "while it was off is missing", since,
+                      jpp_coverage_gap(&sum, gap), n, fleet->n);
+
+    } else {
+        jpp_facts_add(facts, "samples complete since %s: jemalloc began to "
+                      "sample then, or forgot its samples, in %zu of %zu "
+                      "workers, and memory allocated before is missing", since,
+                      n, fleet->n);
     }
 }
 

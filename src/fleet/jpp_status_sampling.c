@@ -15,6 +15,8 @@
 
 
 static void jpp_sampling_source(jpp_json_t *json, const jpp_worker_t *worker);
+static void jpp_sampling_coverage(jpp_json_t *json,
+    const jpp_worker_t *worker);
 static void jpp_sampling_sampler(jpp_json_t *json,
     const jpp_sampler_state_t *sampler);
 static void jpp_sampling_cost(jpp_json_t *json, const jpp_worker_t *worker);
@@ -69,6 +71,8 @@ jpp_sampling_source(jpp_json_t *json, const jpp_worker_t *worker)
                  jpp_source_name(jpp_source(&worker->jemalloc,
                                             &worker->sampler)));
 
+    jpp_sampling_coverage(json, worker);
+
     if (worker->sampler.is_on) {
         jpp_sampling_sampler(json, &worker->sampler);
 
@@ -77,6 +81,35 @@ jpp_sampling_source(jpp_json_t *json, const jpp_worker_t *worker)
     }
 
     jpp_sampling_cost(json, worker);
+}
+
+
+/* null: complete since nginx was started, or not sampled */
+
+static void
+jpp_sampling_coverage(jpp_json_t *json, const jpp_worker_t *worker)
+{
+    char     text[JPP_STATUS_TIME];
+    int64_t  since;
+
+    since = jpp_worker_is_sampled(worker) ? jpp_worker_complete_since(worker)
+                                          : 0;
+
+    jpp_json_str(json, "complete_since",
+                 since != 0 ? jpp_status_time(since, text) : NULL);
+
+    if (since == 0 || !jpp_worker_has_gap(worker)) {
+        jpp_json_null(json, "gap");
+        return;
+    }
+
+    jpp_json_open(json, "gap", '{');
+
+    jpp_json_str(json, "from", jpp_status_time(worker->coverage.off, text));
+    jpp_json_str(json, "to", jpp_status_time(since, text));
+    jpp_json_u64(json, "times", worker->coverage.n_off);
+
+    jpp_json_close(json, '}');
 }
 
 

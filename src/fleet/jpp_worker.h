@@ -9,6 +9,7 @@
 #define _JPP_WORKER_H_INCLUDED_
 
 
+#include "jpp_coverage.h"
 #include "jpp_history.h"
 #include "jpp_identity.h"
 #include "jpp_loop.h"
@@ -53,6 +54,7 @@ typedef struct {
     int64_t                started;        /* seconds since the epoch */
     uint64_t               inherited;      /* allocated then; or JPP_NONE */
     jpp_jemalloc_t         jemalloc;
+    jpp_coverage_t         coverage;       /* of its samples */
     jpp_sampler_state_t    sampler;
     bool                   has_stats;
     jpp_stats_t            stats;
@@ -62,6 +64,32 @@ typedef struct {
     const jpp_history_t   *history;        /* not sent: it is in shared */
                                            /*   memory; NULL: none */
 } jpp_worker_t;
+
+
+/* Do profiles of WORKER lack what was allocated while sampling was off? */
+static inline bool
+jpp_worker_has_gap(const jpp_worker_t *worker)
+{
+    return !worker->sampler.is_on && jpp_coverage_has_gap(&worker->coverage);
+}
+
+
+/* Does WORKER take samples? */
+static inline bool
+jpp_worker_is_sampled(const jpp_worker_t *worker)
+{
+    return worker->sampler.is_on
+           || worker->jemalloc.state == JPP_JEMALLOC_READY;
+}
+
+
+/* Since when its samples are complete; 0: since nginx was started. */
+static inline int64_t
+jpp_worker_complete_since(const jpp_worker_t *worker)
+{
+    return worker->sampler.is_on ? worker->sampler.since
+                                 : worker->coverage.since;
+}
 
 
 /* The connections in use; 0 where more are free than there are. */

@@ -115,4 +115,7 @@ ngx_http_jemalloc_pprof_baseline_changed(const jpp_control_result_t *result)
     if (result->is_other) {
         ngx_http_jemalloc_pprof_self.n_resets++;
     }
+
+    jpp_coverage_changed(&ngx_http_jemalloc_pprof_self.coverage, result,
+                         ngx_time());
 }

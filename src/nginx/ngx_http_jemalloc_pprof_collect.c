@@ -105,6 +105,24 @@ ngx_http_jemalloc_pprof_collect_is_late(
 }
 
 
+ngx_uint_t
+ngx_http_jemalloc_pprof_collect_gaps(
+    const ngx_http_jemalloc_pprof_collection_t *co)
+{
+    ngx_uint_t                              i, n;
+    const ngx_http_jemalloc_pprof_share_t  *share;
+
+    for (i = 0, n = 0; co->kind->is_sampled && i < co->n; i++) {
+        share = &co->shares[i];
+
+        n += share->state == NGX_HTTP_JEMALLOC_PPROF_SHARE_ANSWERED
+             && jpp_worker_has_gap(&share->peer.reply.worker);
+    }
+
+    return n;
+}
+
+
 void
 ngx_http_jemalloc_pprof_collect_leave(ngx_http_jemalloc_pprof_reader_t *reader)
 {

@@ -37,6 +37,13 @@ ngx_uint_t ngx_http_jemalloc_pprof_collect_is_late(
     const ngx_http_jemalloc_pprof_collection_t *co);
 
 /*
+ * How many of those that answered have samples that lack what was allocated
+ * while sampling was off?  CO is complete.
+ */
+ngx_uint_t ngx_http_jemalloc_pprof_collect_gaps(
+    const ngx_http_jemalloc_pprof_collection_t *co);
+
+/*
  * This worker exits: what READER waits for ends now, with what there is by
  * then.  Allowed at any time.
  */

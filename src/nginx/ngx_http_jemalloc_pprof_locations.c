@@ -154,11 +154,13 @@ ngx_http_jemalloc_pprof_locations_asked(ngx_http_jemalloc_pprof_job_t *job,
 {
     ngx_http_jemalloc_pprof_locations_t *locations = (void *) job;
 
+    ngx_uint_t                             n_gaps;
     ngx_http_jemalloc_pprof_share_t       *share;
     ngx_http_jemalloc_pprof_collection_t  *co;
 
     co = locations->list.readers[locations->step].collection;
     share = &co->shares[0];
+    n_gaps = ngx_http_jemalloc_pprof_collect_gaps(co);
 
     if (ngx_http_jemalloc_pprof_collect_is_late(co)) {
         return ngx_http_jemalloc_pprof_refuse_late(r, share);
@@ -173,6 +175,11 @@ ngx_http_jemalloc_pprof_locations_asked(ngx_http_jemalloc_pprof_job_t *job,
     {
         return ngx_http_jemalloc_pprof_refuse_incomplete(r, co->n_answered,
                                                          co->n, 0);
+    }
+
+    if (locations->list.args.values[JPP_ARG_STRICT] != 0 && n_gaps != 0) {
+        return ngx_http_jemalloc_pprof_refuse(r, NGX_HTTP_JEMALLOC_PPROF_GAP,
+                                              n_gaps, co->n_answered);
     }
 
     if (++locations->step < JPP_LOCATIONS_MEASURES) {

@@ -62,7 +62,8 @@ static ngx_int_t ngx_http_jemalloc_pprof_profile_refuse(ngx_http_request_t *r,
 static ngx_int_t ngx_http_jemalloc_pprof_profile_send(
     ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
 static ngx_int_t ngx_http_jemalloc_pprof_profile_incomplete(
-    ngx_http_request_t *r, const ngx_http_jemalloc_pprof_report_t *report);
+    ngx_http_request_t *r, const ngx_http_jemalloc_pprof_report_t *report,
+    ngx_uint_t n_gaps);
 static void ngx_http_jemalloc_pprof_profile_work(
     ngx_http_jemalloc_pprof_job_t *job);
 static void ngx_http_jemalloc_pprof_profile_release(
@@ -339,7 +340,7 @@ ngx_http_jemalloc_pprof_profile_send(ngx_http_jemalloc_pprof_job_t *job,
     ngx_http_jemalloc_pprof_profile_t *profile = (void *) job;
 
     u_char                            *workers;
-    ngx_uint_t                         n_asked, n_answered;
+    ngx_uint_t                         n_asked, n_answered, n_gaps;
     ngx_http_jemalloc_pprof_answer_t   answer;
     ngx_http_jemalloc_pprof_report_t  *report;
 
@@ -357,6 +358,7 @@ ngx_http_jemalloc_pprof_profile_send(ngx_http_jemalloc_pprof_job_t *job,
 
     n_asked = report->n_asked;
     n_answered = report->n_answered;
+    n_gaps = ngx_http_jemalloc_pprof_collect_gaps(profile->last.collection);
 
     /* the answer needs room that the captures have taken */
 
@@ -364,9 +366,9 @@ ngx_http_jemalloc_pprof_profile_send(ngx_http_jemalloc_pprof_job_t *job,
     ngx_http_jemalloc_pprof_collect_leave(&profile->base);
 
     if (report->options.args.values[JPP_ARG_STRICT] != 0
-        && (n_answered < n_asked || report->n_unsplit != 0))
+        && (n_answered < n_asked || report->n_unsplit != 0 || n_gaps != 0))
     {
-        return ngx_http_jemalloc_pprof_profile_incomplete(r, report);
+        return ngx_http_jemalloc_pprof_profile_incomplete(r, report, n_gaps);
     }
 
     workers = ngx_pnalloc(r->pool, 2 * NGX_INT_T_LEN + 2);
@@ -393,7 +395,7 @@ ngx_http_jemalloc_pprof_profile_send(ngx_http_jemalloc_pprof_job_t *job,
 
 static ngx_int_t
 ngx_http_jemalloc_pprof_profile_incomplete(ngx_http_request_t *r,
-    const ngx_http_jemalloc_pprof_report_t *report)
+    const ngx_http_jemalloc_pprof_report_t *report, ngx_uint_t n_gaps)
 {
     if (report->n_answered < report->n_asked) {
         return ngx_http_jemalloc_pprof_refuse(r,
@@ -403,9 +405,12 @@ ngx_http_jemalloc_pprof_profile_incomplete(ngx_http_request_t *r,
                    "strict=1 say why");
     }
 
-    return ngx_http_jemalloc_pprof_refuse(r, NGX_HTTP_JEMALLOC_PPROF_UNSPLIT,
-                                          report->n_unsplit,
-                                          report->n_answered);
+    return n_gaps != 0
+           ? ngx_http_jemalloc_pprof_refuse(r, NGX_HTTP_JEMALLOC_PPROF_GAP,
+                                            n_gaps, report->n_answered)
+           : ngx_http_jemalloc_pprof_refuse(r,
+                 NGX_HTTP_JEMALLOC_PPROF_UNSPLIT, report->n_unsplit,
+                 report->n_answered);
 }
 
 

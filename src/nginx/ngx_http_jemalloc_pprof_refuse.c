@@ -122,6 +122,13 @@ static const ngx_http_jemalloc_pprof_refusal_t
           "inherited would count as their own, which strict=1 does not allow: "
           "the comments of the profile without strict=1 say why" },
 
+    [NGX_HTTP_JEMALLOC_PPROF_GAP] =
+        { NGX_HTTP_SERVICE_UNAVAILABLE, NGX_LOG_WARN, NULL,
+          "the samples of %ui of %ui workers lack what was allocated while "
+          "jemalloc's sampling was off, which strict=1 does not allow: POST "
+          "reset=1 to control to begin with complete ones; the answer without "
+          "strict=1 says when it was off" },
+
     [NGX_HTTP_JEMALLOC_PPROF_LEFT_OUT] =
         { NGX_HTTP_SERVICE_UNAVAILABLE, NGX_LOG_INFO, NULL,
           "nginx was reloaded without this location, and this connection is "

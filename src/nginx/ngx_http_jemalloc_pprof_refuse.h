@@ -48,6 +48,7 @@ typedef enum {
                                           /*   says more */
     NGX_HTTP_JEMALLOC_PPROF_UNSPLIT,      /* ngx_uint_t: how many of how */
                                           /*   many */
+    NGX_HTTP_JEMALLOC_PPROF_GAP,          /* the same */
     NGX_HTTP_JEMALLOC_PPROF_LEFT_OUT,
     NGX_HTTP_JEMALLOC_PPROF_STARTING,
     NGX_HTTP_JEMALLOC_PPROF_LEAVING,

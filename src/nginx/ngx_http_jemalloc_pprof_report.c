@@ -192,6 +192,7 @@ ngx_http_jemalloc_pprof_report_shares(ngx_http_jemalloc_pprof_report_t *report,
 
     input->fleet.missing = input->missing;
     input->fleet.is_of_time = !report->options.reader->has_origins;
+    input->fleet.is_sampled = last->kind->is_sampled;
 
     for (i = 0; i < last->n; i++) {
         if (ngx_http_jemalloc_pprof_report_share(report, input,
@@ -302,13 +303,16 @@ ngx_http_jemalloc_pprof_report_compare(
         return "it did not answer the first time";
     }
 
-    /* all earlier samples would seem to have been freed */
+    /*
+     * all earlier samples would seem to have been freed, or those that were
+     * freed while there were no new ones
+     */
 
     if (kind->is_sampled
         && before->peer.reply.n_resets != share->peer.reply.n_resets)
     {
-        return "its samples were forgotten in the meantime, by a reset or a "
-               "new lg_sample";
+        return "its samples cannot be compared: in the meantime they were "
+               "reset, or active, sampler or lg_sample was changed";
     }
 
     return NULL;

@@ -26,6 +26,7 @@ ngx_http_jemalloc_pprof_describe(jpp_worker_t *worker)
     worker->last_error = ngx_http_jemalloc_pprof_self.last_error;
 
     jpp_jemalloc_read(&worker->jemalloc);
+    worker->coverage = ngx_http_jemalloc_pprof_self.coverage;
     jpp_sampler_state(&worker->sampler);
     worker->stalling = ngx_http_jemalloc_pprof_self.stalling;
 }

@@ -28,7 +28,8 @@ typedef struct {
     uint64_t         inherited;    /* allocated then; JPP_NONE: unknown */
     jpp_memfd_t      baseline;     /* what was inherited; fd -1: unknown */
     uint64_t         oom_kills;    /* of the cgroup, when nginx started */
-    uint64_t         n_resets;     /* how often its samples were forgotten */
+    uint64_t         n_resets;     /* see jpp_message_reply_t */
+    jpp_coverage_t   coverage;     /* of jemalloc's samples */
     const char      *tail;         /* see jpp_maps_read() */
     jpp_symbols_t    symbols;
     char             unnamed[JPP_UNNAMED_TEXT];   /* of its last report */

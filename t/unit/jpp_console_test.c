@@ -588,6 +588,11 @@ jpp_test_acts(void)
     jpp_ok(strstr(jpp_output.text, "<details class=\"act\" id=\"act-reset\">\n"
                   "<summary>Forget all samples ...</summary>\n<p>All samples "
                   "so far are lost") != NULL, "what is lost is said first");
+    jpp_ok(strstr(jpp_output.text, "<details class=\"act\" id=\"act-stop\">\n"
+                  "<summary>Stop jemalloc&#39;s sampling ...</summary>\n<p>"
+                  "jemalloc&#39;s profiles of these workers will never show "
+                  "what is allocated while it is off, not even after it is on "
+                  "again, ") != NULL, "by stopping, too");
 
     jpp_test_outcome(&fleet);
 
@@ -663,10 +668,29 @@ jpp_test_samples(void)
     jpp_ok(strstr(jpp_output.text, "<h2>Problems</h2>") != NULL,
            "and what it speaks of");
 
+    jpp_is_u64(jpp_console_count("complete since"), 0, "nor since when");
+
     workers[1].sampler.is_on = true;
+    workers[1].sampler.since = 1795233720;
     (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
     jpp_ok(strstr(jpp_output.text, "id=\"heap\"") != NULL
            && strstr(jpp_output.text, "id=\"picture\"") != NULL, "one does");
+    jpp_ok(strstr(jpp_output.text, "<small>complete since 2026-11-21T04:02:00Z"
+                  "</small></td>") != NULL, "since when");
+
+    workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
+    workers[0].coverage = (jpp_coverage_t) { 1795233781, 1795233780, 1 };
+    fleet = jpp_fleet_of(1, workers, 1);
+    (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
+    jpp_ok(strstr(jpp_output.text, "<small>complete since 2026-11-21T04:03:01Z"
+                  "</small></td>") != NULL, "by jemalloc, too");
+    jpp_ok(strstr(jpp_output.text, "Warning: profiles lack memory that was "
+                  "allocated while sampling was off</h3>") != NULL,
+           "and a card for a gap");
+
+    workers[0].jemalloc.state = JPP_JEMALLOC_INACTIVE;
+    (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
+    jpp_is_u64(jpp_console_count("complete since"), 0, "not while it is off");
 }
 
 

@@ -84,6 +84,8 @@ jpp_locations_sample(jpp_locations_measure_t measure,
     jpp_owned_fill(&profile, &other, stacks);
     (void) jpp_profile_comment(&profile, "lg_sample 14");
     (void) jpp_profile_comment(&profile, "workers 1/2");
+    (void) jpp_profile_comment(&profile, "source: the sampler");
+    (void) jpp_profile_comment(&profile, "samples complete since then");
     (void) jpp_profile_comment(&profile, "samples with an owner: 9 of 10");
 
     options = jpp_test_options("");
@@ -170,8 +172,12 @@ jpp_locations_test_text(void)
       "held: 908.6 KiB more belong to no server: configuration, "
       "connection slots, caches\n"
       "sampled: workers 1/2\n"
+      "sampled: source: the sampler\n"
+      "sampled: samples complete since then\n"
       "sampled: samples with an owner: 9 of 10\n"
       "CPU: workers 1/2\n"
+      "CPU: source: the sampler\n"
+      "CPU: samples complete since then\n"
       "CPU: samples with an owner: 9 of 10\n"
       JPP_MORE, "a table");
 
@@ -271,6 +277,8 @@ jpp_locations_test_json(void)
       "    \"cure\": null,\n"
       "    \"notes\": [\n"
       "      \"workers 1/2\",\n"
+      "      \"source: the sampler\",\n"
+      "      \"samples complete since then\",\n"
       "      \"samples with an owner: 9 of 10\"\n"
       "    ]\n"
       "  },\n"

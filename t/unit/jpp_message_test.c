@@ -10,7 +10,7 @@
 #define JPP_REPLY_ALLOCATOR  585
 #define JPP_REPLY_VERSION    649
 #define JPP_REPLY_VARIABLE   681
-#define JPP_REPLY_FAILED     1410
+#define JPP_REPLY_FAILED     1434
 
 
 static void jpp_test_question(void);
@@ -543,6 +543,10 @@ jpp_reply(jpp_message_reply_t *reply)
     jemalloc->leak_error = true;
     jemalloc->unsampled = true;
 
+    reply->worker.coverage.since = INT64_MAX - 19;
+    reply->worker.coverage.off = INT64_MAX - 20;
+    reply->worker.coverage.n_off = UINT64_MAX - 21;
+
     reply->worker.has_stats = true;
     reply->worker.stats.allocated = UINT64_MAX - 10;
     reply->worker.stats.active = UINT64_MAX - 11;
@@ -619,6 +623,8 @@ jpp_reply_is_valid(const jpp_message_reply_t *reply)
            && jpp_is_bool(&jemalloc->final)
            && jpp_is_bool(&jemalloc->leak_error)
            && jpp_is_bool(&jemalloc->unsampled)
+           && reply->worker.coverage.since >= 0
+           && reply->worker.coverage.off >= 0
            && jpp_is_bool(&reply->worker.has_stats)
            && reply->worker.last_error.time >= 0
            && jpp_is_clean(reply->worker.last_error.text,
@@ -699,6 +705,9 @@ jpp_is_same(const jpp_message_reply_t *a, const jpp_message_reply_t *b)
            && v->jemalloc.final == w->jemalloc.final
            && v->jemalloc.leak_error == w->jemalloc.leak_error
            && v->jemalloc.unsampled == w->jemalloc.unsampled
+           && v->coverage.since == w->coverage.since
+           && v->coverage.off == w->coverage.off
+           && v->coverage.n_off == w->coverage.n_off
            && v->has_stats == w->has_stats
            && memcmp(&v->stats, &w->stats, sizeof(v->stats)) == 0
            && v->last_error.time == w->last_error.time

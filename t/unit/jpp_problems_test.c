@@ -395,6 +395,21 @@ jpp_test_sampler(void)
     jpp_is_u64(jpp_problem_misshapen(&p[0]), 0, "its form");
 
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
+    worker.coverage = (jpp_coverage_t) { 1795233720, 1795233660, 1 };
+    jpp_is_u64(jpp_problems(&worker, p), 1, "and a time without samples");
+    jpp_is_str(p[0].id, "gap", "which is told");
+    jpp_ok(!p[0].is_fatal, "and not fatal");
+    jpp_is_str(p[0].why, "jemalloc's sampling was off from "
+               "2026-11-21T04:01:00Z to 2026-11-21T04:02:00Z, and it samples "
+               "memory only as that is allocated", "with its time");
+    jpp_ok(strstr(p[0].cure, "POST reset=1 to control") != NULL, "the cure");
+    jpp_is_u64(jpp_problem_misshapen(&p[0]), 0, "its form");
+
+    worker.sampler.is_on = true;
+    worker.jemalloc.active = false;
+    jpp_is_u64(jpp_problems(&worker, p), 0, "but not of the sampler");
+
+    worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
     worker.stalling.is_foreign = true;
     jpp_is_u64(jpp_problems(&worker, p), 1, "and a signal of somebody else");
     jpp_is_str(p[0].id, "sigprof", "which is told");

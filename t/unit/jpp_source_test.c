@@ -12,6 +12,7 @@
 #define JPP_PROGRAM  "jpp_source_test"
 
 #include "jpp_control.h"
+#include "jpp_coverage.h"
 #include "jpp_source.h"
 #include "jpp_test_jemalloc.h"
 
@@ -22,6 +23,12 @@ static void jpp_tests_real(void);
 static void jpp_part_changes(const char *argument);
 static void jpp_part_change(const char *form);
 static void jpp_part_dump(void);
+
+
+/* of jemalloc's samples, by the number of the change */
+
+static int64_t         jpp_part_now;
+static jpp_coverage_t  jpp_part_coverage;
 
 
 static const jpp_part_t  jpp_parts[] = {
@@ -86,6 +93,17 @@ jpp_tests_real(void)
     jpp_is_str(jpp_run(&run),
                "j 15/s 12 other; s 12/s 12; s 12/j 15 other; heap_v2/32768",
                "active is jemalloc's");
+
+    run.argument = "active=on active=off active=off active=on reset=1";
+    jpp_is_str(jpp_run(&run),
+               "j 15/j 15; j 15/j 15 other; j 15/j 15; j 15/j 15 other gap; "
+               "j 15/j 15 reset other; heap_v2/32768",
+               "samples from before and after it was off are others");
+
+    run.argument = "sampler=on active=off sampler=off&active=on";
+    jpp_is_str(jpp_run(&run),
+               "j 15/s 12 other; s 12/s 12; s 12/j 15 other gap; "
+               "heap_v2/32768", "beside the sampler, too");
 }
 
 
@@ -131,6 +149,12 @@ jpp_part_change(const char *form)
            result.after.by_sampler ? "s" : result.has_profiler ? "j" : "-",
            result.after.lg_sample, result.is_reset ? " reset" : "",
            result.is_other ? " other" : "");
+
+    jpp_coverage_changed(&jpp_part_coverage, &result, ++jpp_part_now);
+
+    if (jpp_coverage_has_gap(&jpp_part_coverage)) {
+        printf(" gap");
+    }
 
     if (rc != JPP_OK) {
         printf(" error %d", rc);

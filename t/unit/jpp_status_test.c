@@ -30,9 +30,11 @@ static void jpp_test_json_empty(void);
 static void jpp_test_json_in_step(void);
 static void jpp_test_json_states(void);
 static void jpp_test_json_sampler(void);
+static void jpp_test_json_coverage(void);
 static void jpp_test_json_evil(void);
 static void jpp_test_json_fails(void);
 static void jpp_test_comments(void);
+static void jpp_test_comments_coverage(void);
 static void jpp_test_comments_of_many(void);
 static void jpp_test_comments_memory(void);
 static void jpp_status_parse(const jpp_fleet_t *fleet);
@@ -73,9 +75,11 @@ main(void)
     jpp_test_json_in_step();
     jpp_test_json_states();
     jpp_test_json_sampler();
+    jpp_test_json_coverage();
     jpp_test_json_evil();
     jpp_test_json_fails();
     jpp_test_comments();
+    jpp_test_comments_coverage();
     jpp_test_comments_of_many();
     jpp_test_comments_memory();
 
@@ -524,6 +528,51 @@ jpp_test_json_sampler(void)
 }
 
 
+/* Since when samples are complete, and when there were none. */
+
+static void
+jpp_test_json_coverage(void)
+{
+    jpp_fleet_t   fleet;
+    jpp_worker_t  worker;
+
+    worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
+    fleet = jpp_fleet_of(1, &worker, 1);
+
+    jpp_status_parse(&fleet);
+    jpp_ok(jpp_status_has(".workers.0.complete_since=null")
+           && jpp_status_has(".workers.0.gap=null"), "from the start");
+
+    worker.coverage.since = 1795233720;
+    jpp_status_parse(&fleet);
+    jpp_ok(jpp_status_has(".workers.0.complete_since="
+                          "\"2026-11-21T04:02:00Z\"")
+           && jpp_status_has(".workers.0.gap=null"), "since a reset");
+
+    worker.coverage.off = 1795233660;
+    worker.coverage.n_off = 2;
+    jpp_status_parse(&fleet);
+    jpp_ok(jpp_status_has(".workers.0.gap.from=\"2026-11-21T04:01:00Z\"")
+           && jpp_status_has(".workers.0.gap.to=\"2026-11-21T04:02:00Z\"")
+           && jpp_status_has(".workers.0.gap.times=2")
+           && jpp_status_has(".workers.0.problems.0.id=\"gap\""),
+           "with a gap, which is a problem");
+
+    worker.jemalloc.state = JPP_JEMALLOC_INACTIVE;
+    worker.coverage.since = 0;
+    jpp_status_parse(&fleet);
+    jpp_ok(jpp_status_has(".workers.0.complete_since=null")
+           && jpp_status_has(".workers.0.gap=null"), "while it is off");
+
+    worker.sampler.is_on = true;
+    worker.sampler.since = 1795233781;
+    jpp_status_parse(&fleet);
+    jpp_ok(jpp_status_has(".workers.0.complete_since="
+                          "\"2026-11-21T04:03:01Z\"")
+           && jpp_status_has(".workers.0.gap=null"), "of the sampler");
+}
+
+
 static void
 jpp_test_json_evil(void)
 {
@@ -688,6 +737,7 @@ jpp_test_comments(void)
     worker.sampler.since = 1795233720;
     worker.sampler.dropped_sites = 4;
     worker.sampler.dropped_live = 5;
+    fleet.is_sampled = true;
     comments = jpp_status_comments(&fleet, &arena);
     jpp_is_str(comments[5], "source: the module's sampler in 1 of 1 workers, "
                "on in all of them since 2026-11-21T04:02:00Z: what was "
@@ -696,6 +746,78 @@ jpp_test_comments(void)
                "than this: sample coarser", "and what it dropped");
     jpp_is_str(comments[7], "stacks walked by the module in 1 of 1 workers: "
                "12, of which 3 were cut", "and walked");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* Since when samples are complete: of profiles that are made of them. */
+
+static void
+jpp_test_comments_coverage(void)
+{
+    jpp_fleet_t           fleet;
+    jpp_arena_t           arena;
+    jpp_worker_t          workers[4];
+    const char *const    *comments;
+
+    jpp_arena_init(&arena, 1 << 20);
+
+    workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
+    workers[1] = jpp_fleet_worker(1, JPP_JEMALLOC_READY);
+    workers[2] = jpp_fleet_worker(2, JPP_JEMALLOC_READY);
+    workers[3] = jpp_fleet_worker(3, JPP_JEMALLOC_READY);
+    workers[0].coverage.since = 1795233720;
+
+    fleet = jpp_fleet_of(1, workers, 1);
+    fleet.is_sampled = true;
+    comments = jpp_status_comments(&fleet, &arena);
+    jpp_is_str(comments[5], "samples complete since 2026-11-21T04:02:00Z: "
+               "jemalloc began to sample then, or forgot its samples, in 1 of "
+               "1 workers, and memory allocated before is missing",
+               "of one that began late");
+
+    workers[0].coverage.off = 1795233660;
+    workers[0].coverage.n_off = 1;
+    comments = jpp_status_comments(&fleet, &arena);
+    jpp_is_str(comments[5], "samples complete since 2026-11-21T04:02:00Z: "
+               "jemalloc's sampling was off from 2026-11-21T04:01:00Z to "
+               "2026-11-21T04:02:00Z in 1 of 1 workers, and memory allocated "
+               "while it was off is missing", "of one with a gap");
+    jpp_ok(strncmp(comments[6], "jemalloc stats.allocated ", 25) == 0,
+           "and no other");
+
+    fleet.is_sampled = false;
+    comments = jpp_status_comments(&fleet, &arena);
+    jpp_ok(strncmp(comments[5], "jemalloc stats.allocated ", 25) == 0,
+           "not of what is not sampled");
+    fleet.is_sampled = true;
+
+    workers[0].sampler.is_on = true;
+    comments = jpp_status_comments(&fleet, &arena);
+    jpp_ok(strncmp(comments[6], "stacks walked", 13) == 0,
+           "nor with the sampler, which says so itself");
+    workers[0].sampler.is_on = false;
+
+    /* of several: a gap, another, none, and a reset */
+
+    workers[1].coverage.since = 1795233719;
+    workers[1].coverage.off = 1795233659;
+    workers[1].coverage.n_off = 3;
+    workers[3].coverage.since = 1795233780;
+
+    fleet = jpp_fleet_of(4, workers, 4);
+    fleet.is_sampled = true;
+    comments = jpp_status_comments(&fleet, &arena);
+    jpp_is_str(comments[4], "samples complete since 2026-11-21T04:02:00Z: "
+               "jemalloc's sampling was off 3 times between "
+               "2026-11-21T04:00:59Z and 2026-11-21T04:02:00Z in 2 of 4 "
+               "workers, and memory allocated while it was off is missing",
+               "of several with gaps");
+    jpp_is_str(comments[5], "samples complete since 2026-11-21T04:03:00Z: "
+               "jemalloc began to sample then, or forgot its samples, in 1 of "
+               "4 workers, and memory allocated before is missing",
+               "and of one that forgot");
 
     jpp_arena_destroy(&arena);
 }
