@@ -21,7 +21,7 @@
 
 
 /* to be changed with the tables: the last byte is the version */
-#define JPP_POOLS_MAGIC  "jpppool1"
+#define JPP_POOLS_MAGIC  "jpppool2"
 
 
 typedef struct {
