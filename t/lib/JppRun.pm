@@ -265,7 +265,7 @@ sub is_linked {
 sub subtests {
     my (%tests) = @_;
     my $pattern = $ENV{JPP_SUBTEST} // '';
-    my @names = grep { /$pattern/ } sort keys %tests;
+    my @names = grep { /(?:$pattern)/ } sort keys %tests;
 
     die "no subtest is like '$pattern'\n" unless @names;
 
