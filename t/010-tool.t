@@ -16,7 +16,7 @@ use Fcntl qw(:mode);
 use IO::Handle;
 use JppCases qw( check_cases );
 use JppDump qw( counts dump_of maps megabytes stack );
-use JppRun qw( wait_until );
+use JppRun qw( printed wait_until );
 use JppTool qw( $dir $root $tool finish gives keeps_contract listing
                 profile refuses run slurp spew start );
 use POSIX qw(mkfifo);
@@ -136,11 +136,12 @@ sub check_options {
               '--symbolize=0', @args);
     }
 
-    my ($cxx) = grep { -e } map { abs_path($_) // () }
-                glob '/usr/lib*/libstdc++.so.6 /usr/lib/*/libstdc++.so.6';
+    # the compiler knows the one of this architecture
+
+    chomp(my $cxx = printed('gcc -print-file-name=libstdc++.so.6') // '');
 
     SKIP: {
-        my $dump = named($cxx // '', '_ZSt9terminatev');
+        my $dump = named(abs_path($cxx) // '', '_ZSt9terminatev');
 
         skip 'no libstdc++.so.6', 1 if !$dump;
         gives('a name of C++', "std::terminate() 1\n", '--format=folded',

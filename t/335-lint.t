@@ -127,6 +127,11 @@ for (
 
     [ '81 columns of data', { 't/data/a.text' => columns(81) }, '' ],
 
+    [ 'a library of any architecture',
+      { 't/100-a.t' => "glob '/usr/" . "lib/*/liba.so';\n" },
+      't/100-a.t:1: a library by pattern: the loader and gcc -print-file-name '
+      . 'find that of this architecture' ],
+
     [ 'a tab in a suite', { 't/100-a.t' => "#\ta\n" },
       't/100-a.t:1: a tab' ],
 
