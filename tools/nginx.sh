@@ -89,7 +89,7 @@ nginx_make()
 
 nginx_own_tree()
 {
-    version=$(dpkg-query -W -f '${Version}' nginx-dev)
+    version=$(packages_version nginx-dev)
     tree=$PWD/build/nginx/tree-$version
 
     if [ ! -d "$tree" ]; then

@@ -2,7 +2,7 @@
 
 # Packages and sources that the machine's suites do not have, or only as
 # binaries.  Read by dev and by t/data/make/make.sh, which set $SOURCES, the
-# folder that everything is kept in.
+# folder that everything is kept in, and read tools/packages.sh before.
 #
 # They come by a private apt: the machine's own sources, so that its mirrors
 # and its keys are used, with the type or the suite changed.  Nothing of it
@@ -118,7 +118,7 @@ END
     # an archive of the machine may have no sources: whether the wanted one
     # has is seen when it is asked for a package
 
-    apt-get -qq update >"$apt/log" 2>&1 || true
+    packages_apt "$apt/log" env LC_ALL=C apt-get -qq update || true
     : >"$apt/updated"
 }
 

@@ -24,6 +24,9 @@ data=$(dirname "$make")
 
 SOURCES=$scratch/sources
 
+# shellcheck source=tools/packages.sh
+. "$make/../../../tools/packages.sh"
+
 # shellcheck source=tools/sources.sh
 . "$make/../../../tools/sources.sh"
 
@@ -82,7 +85,7 @@ keep()
 
 lib530()
 {
-    case $(dpkg-query -W -f '${Version}' libjemalloc2) in
+    case $(packages_version libjemalloc2) in
         5.3.0-*) ;;
         *)       die "the *-530 dumps need libjemalloc2 5.3.0" ;;
     esac
