@@ -22,7 +22,7 @@ use JppClient;
 use JppFleet qw( clients_of_one fleet grow held is_well measured missing most
                  rests_at status );
 use JppNginx qw( wait_until free_port cpu_time descriptors limit lowest profile
-                 partly threads );
+                 partly sockets threads );
 use JppRun qw( subtests );
 
 my $soak = $ENV{JPP_SOAK} ? 10 : 1;
@@ -38,10 +38,16 @@ my $timeouts = "jemalloc_pprof_timeout ${timeout}s;";
 my $late = qr/no answer within ${timeout}000 ms \(jemalloc_pprof_timeout\): (?#
     )it is stopped, by a signal or a debugger \(state T[^()]*\)/;
 
+# what asks a worker several times, and how often
+my %questions = ('locations' => 2, 'locations?seconds=1' => 3, 'memory' => 1,
+                 'memory?format=top' => 2, 'memory?detail=smaps' => 2);
+
 subtests(
     'one that is stopped' => [ \&stopped, 'fake' ],
     'several that are stopped' => [ \&several_stopped, 'fake' ],
     'one that is stopped while it asks' => [ \&late_itself, 'fake' ],
+    'several questions of one request' => [ \&together, 'fake' ],
+    'one that ends while it is asked' => [ \&ends, 'fake' ],
     'no stale dump' => [ \&fresh, 'fake' ],
     'few descriptors in the worker that asks' => [ \&few_asking, 'jemalloc' ],
     'few descriptors in the worker that is asked' => [ \&few_asked,
@@ -97,6 +103,13 @@ sub stopped {
                      most(@times) - $timeout);
     cmp_ok(most(@times), '<', $timeout + 0.5, 'soon after the deadline')
         if $soak > 1;
+
+    for (sort keys %questions) {
+        my $start = time();
+
+        is($client->get("/debug/pprof/$_")->{status}, 200, "$_: an answer");
+        measured(sprintf 'stopped: %s: %.2f s', $_, time() - $start);
+    }
 
     like(once_like($client, "$heap?format=top", qr{^workers 2/3\n}m)->{body},
          qr{^workers 2/3\nworker $number pid $victim is missing: no answer }m,
@@ -276,6 +289,81 @@ sub late_itself {
 
 # A stopped worker that continues does not answer what it was asked meanwhile:
 # nobody waits for those answers any more.
+
+# What asks more than once has one deadline: its questions wait together.
+
+sub together {
+    my $nginx = fleet('', workers => 2, fake => '');
+    my ($asker, $client) = clients_of_one($nginx, 1);
+    my ($victim) = grep { $_ != $asker } $nginx->worker_pids;
+
+    for (sort keys %questions) {
+        $nginx->signal('STOP', $victim);
+        $client->send_request("/debug/pprof/$_");
+
+        ok(wait_until(sub { questions($victim) == $questions{$_} }),
+           "$_: $questions{$_} at once");
+        ok(!$client->hears(0), "$_: none is answered yet");
+
+        kill 'CONT', $victim;
+        is($client->response->{status}, 200, "$_: all are");
+        ok(wait_until(sub { questions($victim) == 0 }), "$_: none is left");
+    }
+
+    is_well($nginx, 'together');
+    $nginx->stop;
+}
+
+
+# How many questions wait at the socket of PID.
+
+sub questions {
+    my ($pid) = @_;
+
+    return sockets($pid) - 1;
+}
+
+
+# The client's next request is answered on the same connection, whatever its
+# last one heard of the worker.
+
+sub ends {
+    my $nginx = fleet('', workers => 2, fake => '');
+    my ($asker, $client) = clients_of_one($nginx, 1);
+
+    for my $path (sort keys %questions) {
+        for my $strict ('', 'strict=1') {
+            my $way = join $path =~ /\?/ ? '&' : '?',
+                           $path, grep { length } $strict;
+
+            my ($victim) = grep { $_ != $asker } $nginx->worker_pids;
+
+            $nginx->signal('STOP', $victim);
+            $client->send_request("/debug/pprof/$way");
+            ok(wait_until(sub { questions($victim) > 0 }), "$way: asked");
+            $nginx->signal('KILL', $victim);
+
+            my $answer = $client->response;
+
+            is($answer->{status}, $strict ? 503 : 200, "$way: its status");
+            like($answer->{body},
+                 $strict ? qr/\Aonly 1 of 2 workers answered, /
+                         : qr/it exited before it answered/,
+                 "$way: a worker is missing");
+            is($client->get('/fine')->{status}, 200,
+               "$way: the connection is kept");
+
+            ok(wait_until(sub {
+                status($client)->{text} =~ /"answered": 2,/
+                && !grep { $_ == $victim } $nginx->worker_pids;
+            }), "$way: another worker");
+        }
+    }
+
+    is_well($nginx, 'ends');
+    $nginx->stop(alerts => qr/exited on signal 9/);
+}
+
 
 sub fresh {
     my $nginx = fleet('', workers => 2, fake => '');

@@ -113,6 +113,30 @@ for (
       'src/walk/ngx_http_jemalloc_pprof_pools_http:1: is not in the map of '
       . "$walk.h" ],
 
+    [ 'an answer whose result is returned',
+      { "$adapter.h" => map_of($adapter, 'send'),
+        "${adapter}_send.c" => sending('    return a_send(r);') }, '' ],
+
+    [ 'an answer whose result is compared',
+      { "$adapter.h" => map_of($adapter, 'send'),
+        "${adapter}_send.c" => sending('    if (a_send(r) != NGX_OK) {',
+                                       '        return NGX_ERROR;', '    }') },
+      "${adapter}_send.c:13: a_send() sends an answer: return its result" ],
+
+    [ 'one whose result is kept, and compared',
+      { "$adapter.h" => map_of($adapter, 'send'),
+        "${adapter}_send.c" => sending('    rc = a_send(r);',
+                                       '    if (rc == NGX_OK) {',
+                                       '        return a_more(r);', '    }') },
+      "${adapter}_send.c:13: a_send() sends an answer: return its result" ],
+
+    [ 'one whose result is kept for nginx',
+      { "$adapter.h" => map_of($adapter, 'send'),
+        "${adapter}_send.c" => sending('    rc = a_send(r);',
+                                       '    if (rc == NGX_DONE) {',
+                                       '        a_more(r);', '    }',
+                                       '    return rc;') }, '' ],
+
     [ 'a walk that needs the adapter',
       { "$walk.h" => map_of($walk, 'pools_walk'),
         "$walk.c" => "#include \"ngx_http_jemalloc_pprof.h\"\n",
@@ -237,6 +261,18 @@ sub source {
 
     return "\n/* one */\n\n" . ($type // 'static int') . "\n$name(void)\n{\n"
            . "    ;\n" x ($n - 1) . "}\n";
+}
+
+
+# A function that sends an answer, and one that calls it in LINES.
+
+sub sending {
+    my (@lines) = @_;
+
+    return "\nstatic ngx_int_t\na_send(ngx_http_request_t *r)\n{\n"
+           . "    return ngx_http_send_header(r);\n}\n\n\n"
+           . "static ngx_int_t\na_step(ngx_http_request_t *r)\n{\n"
+           . join('', map { "$_\n" } '', @lines) . "}\n";
 }
 
 

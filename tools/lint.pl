@@ -120,6 +120,7 @@ for my $file (@files) {
 check_names();
 check_includes();
 check_declared();
+check_sent();
 check_map($_, $maps{$_}) for sort keys %maps;
 check_rooms();
 check_script($_, read_lines($_)) for @scripts;
@@ -326,6 +327,65 @@ sub check_declared {
                 unless $declared =~ /\b$name\(/;
         }
     }
+}
+
+
+# NGX_OK of a function that sends an answer means that it was sent.  Whoever
+# takes it for "go on" sends another one, which loses the client's next request:
+# so what such a function returns is returned, and not compared with NGX_OK.
+
+sub check_sent {
+    my @functions = map { functions_of($_) } grep { m{^src/nginx/.*\.c$} } @c;
+    my %sends = (ngx_http_send_header => 1, ngx_http_output_filter => 1);
+    my $n = 0;
+
+    while ($n != keys %sends) {
+        $n = keys %sends;
+
+        for (@functions) {
+            my ($name, $body) = @$_[2, 3];
+
+            $sends{$name} = 1
+                if grep { $sends{$_} } map { /\b(\w+)\(/g }
+                   $body =~ /\breturn\b([^;]*);/g;
+        }
+    }
+
+    for (@functions) {
+        my ($file, $line, $name, $body) = @$_;
+
+        while ($body =~ /\b(\w+)\(/g) {
+            my ($called, $text) = ($1, substr $body, 0, $-[1]);
+            my ($before) = $text =~ /([^;{}]*)\z/;
+
+            next if !$sends{$called}
+                    || $before =~ /\breturn\b|\bngx_http_finalize_request\(/
+                    || $before =~ /\b(\w+) = \z/
+                       && $body !~ /\b$1 [!=]= NGX_OK\b/;
+
+            complain($file, $line + ($text =~ tr/\n//),
+                     "$called() sends an answer: return its result");
+        }
+    }
+}
+
+
+# The functions of a file: it, the line of the opening brace, name, body without
+# comments.
+
+sub functions_of {
+    my ($file) = @_;
+    my $text = join '', read_lines($file);
+    my @functions;
+
+    $text =~ s{(/\*.*?\*/)}{ $1 =~ s/[^\n]//gr }gse;
+
+    while ($text =~ /^(\w+)\([^;{]*\)\n\{\n(.*?)^\}/gms) {
+        push @functions, [ $file, 1 + (substr($text, 0, $-[2]) =~ tr/\n//),
+                           $1, $2 ];
+    }
+
+    return @functions;
 }
 
 

@@ -22,6 +22,8 @@
 #include <unistd.h>
 
 #include "jpp_process.h"
+#include "jpp_scan.h"
+#include "jpp_units.h"
 
 
 /* fields of the line */
@@ -103,6 +105,36 @@ jpp_process_read(int64_t pid, jpp_process_t *process)
     process->wchan[n > 0 && process->wchan[0] != '0' ? n : 0] = '\0';
 
     return true;
+}
+
+
+/* statm: pages of size, resident, shared with files or others, and more */
+
+uint64_t
+jpp_process_anon(int64_t pid)
+{
+    char         line[JPP_PROCESS_LINE];
+    ssize_t      n;
+    uint64_t     pages[3];
+    unsigned     i;
+    const char  *p;
+
+    n = jpp_process_file(pid, "statm", line, sizeof(line));
+
+    if (n <= 0 || line[n - 1] != '\n') {
+        return JPP_NONE;
+    }
+
+    for (i = 0, p = line; i < 3; i++) {
+        p = jpp_scan_dec(p, &pages[i]);
+
+        if (p == NULL || *p++ != ' ') {
+            return JPP_NONE;
+        }
+    }
+
+    return pages[1] > pages[2]
+           ? (pages[1] - pages[2]) * (uint64_t) sysconf(_SC_PAGESIZE) : 0;
 }
 
 

@@ -5,8 +5,8 @@
  * worker does not answer, and distinguishes a process from a later one with
  * the same pid.
  *
- * Reads /proc/PID/stat and /proc/PID/wchan, which takes some microseconds and
- * never waits for the process.  No allocation; any thread.
+ * Reads small files of /proc/PID, which takes some microseconds and never waits
+ * for the process.  No allocation; any thread.
  */
 
 
@@ -36,6 +36,9 @@ typedef struct {
 
 /* Fill PROCESS; false if PID is not a process, or /proc does not show it. */
 bool jpp_process_read(int64_t pid, jpp_process_t *process);
+
+/* The bytes of anonymous memory that PID has in RAM; JPP_NONE: unreadable. */
+uint64_t jpp_process_anon(int64_t pid);
 
 /*
  * Fill PROCESS, but for wchan, from the LEN bytes of /proc/PID/stat at TEXT;

@@ -33,6 +33,8 @@ static void ngx_http_jemalloc_pprof_collect_count(
 static void ngx_http_jemalloc_pprof_collect_tick(ngx_event_t *ev);
 static void ngx_http_jemalloc_pprof_collect_arm(
     ngx_http_jemalloc_pprof_collection_t *co);
+static ngx_msec_int_t ngx_http_jemalloc_pprof_collect_left(
+    const ngx_http_jemalloc_pprof_collection_t *co);
 static void ngx_http_jemalloc_pprof_collect_complete(
     ngx_http_jemalloc_pprof_collection_t *co);
 static void ngx_http_jemalloc_pprof_collect_release(
@@ -97,15 +99,6 @@ ngx_http_jemalloc_pprof_collect(ngx_http_jemalloc_pprof_reader_t *reader,
 
 
 ngx_uint_t
-ngx_http_jemalloc_pprof_collect_is_late(
-    const ngx_http_jemalloc_pprof_collection_t *co)
-{
-    return co->n_answered == 0
-           && co->shares[0].peer.reply.err.code == JPP_ERR_LATE;
-}
-
-
-ngx_uint_t
 ngx_http_jemalloc_pprof_collect_gaps(
     const ngx_http_jemalloc_pprof_collection_t *co)
 {
@@ -148,6 +141,7 @@ ngx_http_jemalloc_pprof_collect_leave(ngx_http_jemalloc_pprof_reader_t *reader)
 void
 ngx_http_jemalloc_pprof_collect_hurry(ngx_http_jemalloc_pprof_reader_t *reader)
 {
+    ngx_msec_t                             passed;
     ngx_uint_t                             i;
     ngx_http_jemalloc_pprof_collection_t  *co;
 
@@ -161,9 +155,12 @@ ngx_http_jemalloc_pprof_collect_hurry(ngx_http_jemalloc_pprof_reader_t *reader)
         ngx_http_jemalloc_pprof_share_hurry(&co->shares[i]);
     }
 
-    co->inquiry.wait = ngx_min(co->inquiry.wait,
-                               ngx_current_msec - co->started);
+    passed = ngx_current_msec - co->started;
 
+    co->inquiry.wait = ngx_min(co->inquiry.wait, passed);
+    co->inquiry.delay = ngx_min(co->inquiry.delay, passed);
+
+    ngx_http_jemalloc_pprof_collect_schedule();
     ngx_http_jemalloc_pprof_collect_arm(co);
 }
 
@@ -324,8 +321,7 @@ ngx_http_jemalloc_pprof_collect_tick(ngx_event_t *ev)
 
     co = ngx_queue_data(ev, ngx_http_jemalloc_pprof_collection_t, timer);
 
-    is_late = ngx_current_msec - co->started
-              >= co->inquiry.wait + co->inquiry.timeout;
+    is_late = ngx_http_jemalloc_pprof_collect_left(co) <= 0;
 
     /* those that nobody has asked say so */
 
@@ -362,11 +358,16 @@ ngx_http_jemalloc_pprof_collect_tick(ngx_event_t *ev)
 static void
 ngx_http_jemalloc_pprof_collect_arm(ngx_http_jemalloc_pprof_collection_t *co)
 {
-    ngx_uint_t  i;
-    ngx_msec_t  delay, left, timeout;
+    ngx_uint_t      i;
+    ngx_msec_t      delay, passed;
+    ngx_msec_int_t  left;
 
-    timeout = co->inquiry.timeout;
-    delay = timeout / NGX_HTTP_JEMALLOC_PPROF_SLICES / 2 + 1;
+    delay = co->inquiry.timeout / NGX_HTTP_JEMALLOC_PPROF_SLICES / 2 + 1;
+    passed = ngx_current_msec - co->started;
+
+    if (passed < co->inquiry.delay) {
+        delay = ngx_min(delay, co->inquiry.delay - passed);
+    }
 
     for (i = 0; i < co->n_next; i++) {
         if (co->shares[i].state == NGX_HTTP_JEMALLOC_PPROF_SHARE_REFUSED) {
@@ -375,15 +376,26 @@ ngx_http_jemalloc_pprof_collect_arm(ngx_http_jemalloc_pprof_collection_t *co)
         }
     }
 
-    left = co->inquiry.wait + timeout - (ngx_current_msec - co->started);
-
     /* nginx ignores small changes of a timer that is set */
 
     if (co->timer.timer_set) {
         ngx_del_timer(&co->timer);
     }
 
-    ngx_add_timer(&co->timer, ngx_min(delay, left));
+    left = ngx_max(0, ngx_http_jemalloc_pprof_collect_left(co));
+
+    ngx_add_timer(&co->timer, ngx_min(delay, (ngx_msec_t) left));
+}
+
+
+/* Milliseconds until the answers that have come are all there are. */
+
+static ngx_msec_int_t
+ngx_http_jemalloc_pprof_collect_left(
+    const ngx_http_jemalloc_pprof_collection_t *co)
+{
+    return (ngx_msec_int_t) (co->started + co->inquiry.delay + co->inquiry.wait
+                             + co->inquiry.timeout - ngx_current_msec);
 }
 
 

@@ -32,10 +32,6 @@ ngx_int_t ngx_http_jemalloc_pprof_collect(
     ngx_http_jemalloc_pprof_reader_t *reader,
     const ngx_http_jemalloc_pprof_inquiry_t *inquiry);
 
-/* Did nobody answer, and the first because it is late?  CO is complete. */
-ngx_uint_t ngx_http_jemalloc_pprof_collect_is_late(
-    const ngx_http_jemalloc_pprof_collection_t *co);
-
 /*
  * How many of those that answered have samples that lack what was allocated
  * while sampling was off?  CO is complete.

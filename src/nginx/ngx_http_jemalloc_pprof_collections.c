@@ -36,8 +36,9 @@ ngx_http_jemalloc_pprof_collections_shared(
             && !co->kind->is_change
             && co->n_changes == n_changes
             && ngx_current_msec - co->started
-               < (inquiry->wait != 0 ? NGX_HTTP_JEMALLOC_PPROF_AT_THE_TIME
-                                     : NGX_HTTP_JEMALLOC_PPROF_FRESH)
+               < (inquiry->wait + inquiry->delay != 0
+                  ? NGX_HTTP_JEMALLOC_PPROF_AT_THE_TIME
+                  : NGX_HTTP_JEMALLOC_PPROF_FRESH)
             && ngx_http_jemalloc_pprof_inquiry_is_same(&co->inquiry, inquiry))
         {
             return co;
@@ -63,6 +64,8 @@ ngx_http_jemalloc_pprof_collections_next(ngx_uint_t is_done)
         if (!co->is_complete
             && (is_done ? co->n_done == co->n
                         : co->n_next < co->n
+                          && ngx_current_msec - co->started
+                             >= co->inquiry.delay
                           && ngx_http_jemalloc_pprof_share_has_room(
                                  &co->inquiry)))
         {

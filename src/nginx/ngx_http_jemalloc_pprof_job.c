@@ -16,6 +16,8 @@
 
 static void ngx_http_jemalloc_pprof_job_collected(
     ngx_http_jemalloc_pprof_reader_t *reader);
+static ngx_int_t ngx_http_jemalloc_pprof_job_judge(
+    ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
 static void ngx_http_jemalloc_pprof_job_wait(
     ngx_http_jemalloc_pprof_job_t *job, ngx_msec_t delay);
 static void ngx_http_jemalloc_pprof_job_work(
@@ -31,9 +33,6 @@ static void ngx_http_jemalloc_pprof_job_watch(ngx_http_request_t *r);
 static ngx_uint_t ngx_http_jemalloc_pprof_job_lost_request(
     ngx_http_jemalloc_pprof_job_t *job);
 static void ngx_http_jemalloc_pprof_job_finish(
-    ngx_http_jemalloc_pprof_job_t *job,
-    ngx_http_jemalloc_pprof_job_next_pt answer);
-static void ngx_http_jemalloc_pprof_job_answer(
     ngx_http_jemalloc_pprof_job_t *job,
     ngx_http_jemalloc_pprof_job_next_pt answer);
 static void ngx_http_jemalloc_pprof_job_abandoned(void *data);
@@ -153,26 +152,29 @@ ngx_http_jemalloc_pprof_job_run(ngx_http_jemalloc_pprof_job_t *job,
 
 ngx_int_t
 ngx_http_jemalloc_pprof_job_collect(ngx_http_jemalloc_pprof_job_t *job,
-    ngx_http_request_t *r, ngx_http_jemalloc_pprof_reader_t *reader,
-    const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
+    ngx_http_request_t *r, ngx_http_jemalloc_pprof_reader_t *readers,
+    const ngx_http_jemalloc_pprof_inquiry_t *inquiries, ngx_uint_t n,
     ngx_http_jemalloc_pprof_job_next_pt next)
 {
-    ngx_int_t  rc;
-
-    reader->ready = ngx_http_jemalloc_pprof_job_collected;
-    reader->data = job;
-
-    job->reader = reader;
+    ngx_int_t   rc;
+    ngx_uint_t  i;
 
     job->next = next;
+    job->readers = readers;
+    job->n_readers = n;
 
-    rc = ngx_http_jemalloc_pprof_collect(reader, inquiry);
+    for (i = 0; i < n; i++) {
+        readers[i].ready = ngx_http_jemalloc_pprof_job_collected;
+        readers[i].data = job;
 
-    if (rc != NGX_OK) {
-        return ngx_http_jemalloc_pprof_refuse_uncollected(r, rc);
+        rc = ngx_http_jemalloc_pprof_collect(&readers[i], &inquiries[i]);
+
+        if (rc != NGX_OK) {
+            return ngx_http_jemalloc_pprof_refuse_uncollected(r, rc);
+        }
     }
 
-    job->is_collecting = 1;
+    job->n_collecting = n;
 
     ngx_http_jemalloc_pprof_job_wait(job, job->timeout);
 
@@ -187,9 +189,36 @@ ngx_http_jemalloc_pprof_job_collected(ngx_http_jemalloc_pprof_reader_t *reader)
 {
     ngx_http_jemalloc_pprof_job_t *job = reader->data;
 
-    job->is_collecting = 0;
+    if (--job->n_collecting == 0) {
+        ngx_http_jemalloc_pprof_job_finish(job,
+                                           ngx_http_jemalloc_pprof_job_judge);
+    }
+}
 
-    ngx_http_jemalloc_pprof_job_finish(job, job->next);
+
+/* If nobody answered, all workers mostly have the reason of the first. */
+
+static ngx_int_t
+ngx_http_jemalloc_pprof_job_judge(ngx_http_jemalloc_pprof_job_t *job,
+    ngx_http_request_t *r)
+{
+    jpp_code_t                             code;
+    ngx_uint_t                             i;
+    ngx_http_jemalloc_pprof_collection_t  *co;
+
+    for (i = 0; i < job->n_readers; i++) {
+        co = job->readers[i].collection;
+        code = co->shares[0].peer.reply.err.code;
+
+        if (co->n_answered == 0
+            && (code == JPP_ERR_LATE || code == JPP_ERR_FULL))
+        {
+            return ngx_http_jemalloc_pprof_refuse_unanswered(r,
+                                                             &co->shares[0]);
+        }
+    }
+
+    return job->next(job, r);
 }
 
 
@@ -229,9 +258,7 @@ ngx_http_jemalloc_pprof_job_pause(ngx_http_jemalloc_pprof_job_t *job,
 static void
 ngx_http_jemalloc_pprof_job_work(ngx_http_jemalloc_pprof_task_t *task)
 {
-    ngx_http_jemalloc_pprof_job_t  *job;
-
-    job = (ngx_http_jemalloc_pprof_job_t *) task;
+    ngx_http_jemalloc_pprof_job_t *job = (void *) task;
 
     job->work(job);
 }
@@ -240,9 +267,7 @@ ngx_http_jemalloc_pprof_job_work(ngx_http_jemalloc_pprof_task_t *task)
 static void
 ngx_http_jemalloc_pprof_job_done(ngx_http_jemalloc_pprof_task_t *task)
 {
-    ngx_http_jemalloc_pprof_job_t  *job;
-
-    job = (ngx_http_jemalloc_pprof_job_t *) task;
+    ngx_http_jemalloc_pprof_job_t *job = (void *) task;
 
     job->is_in_thread = 0;
 
@@ -258,6 +283,7 @@ ngx_http_jemalloc_pprof_job_done(ngx_http_jemalloc_pprof_task_t *task)
 static void
 ngx_http_jemalloc_pprof_job_tick(ngx_event_t *ev)
 {
+    ngx_uint_t                      i;
     ngx_http_jemalloc_pprof_job_t  *job;
 
     job = ngx_queue_data(ev, ngx_http_jemalloc_pprof_job_t, timer);
@@ -275,13 +301,15 @@ ngx_http_jemalloc_pprof_job_tick(ngx_event_t *ev)
         if (job->is_paused) {
             job->deadline = ngx_current_msec;
 
-        } else if (job->is_patient && job->is_collecting) {
+        } else if (job->is_patient && job->n_collecting != 0) {
 
             /* for the answers, and for the report */
 
             job->deadline = ngx_current_msec + 2 * job->timeout;
 
-            ngx_http_jemalloc_pprof_collect_hurry(job->reader);
+            for (i = 0; i < job->n_readers; i++) {
+                ngx_http_jemalloc_pprof_collect_hurry(&job->readers[i]);
+            }
 
         } else if ((ngx_msec_int_t) (job->deadline - ngx_current_msec)
                    > NGX_HTTP_JEMALLOC_PPROF_GRACE)
@@ -293,7 +321,7 @@ ngx_http_jemalloc_pprof_job_tick(ngx_event_t *ev)
     /* a collection has a timeout of its own */
 
     if ((ngx_msec_int_t) (job->deadline - ngx_current_msec) > 0
-        || (job->is_collecting && !job->is_leaving))
+        || (job->n_collecting != 0 && !job->is_leaving))
     {
         ngx_http_jemalloc_pprof_job_arm(job);
         return;
@@ -310,13 +338,10 @@ static ngx_int_t
 ngx_http_jemalloc_pprof_job_overdue(ngx_http_jemalloc_pprof_job_t *job,
     ngx_http_request_t *r)
 {
-    if (job->is_leaving) {
-        return ngx_http_jemalloc_pprof_refuse(r,
-                   NGX_HTTP_JEMALLOC_PPROF_LEAVING);
-    }
-
-    return ngx_http_jemalloc_pprof_refuse(r, NGX_HTTP_JEMALLOC_PPROF_OVERDUE,
-                                          job->timeout);
+    return job->is_leaving
+           ? ngx_http_jemalloc_pprof_refuse(r, NGX_HTTP_JEMALLOC_PPROF_LEAVING)
+           : ngx_http_jemalloc_pprof_refuse(r, NGX_HTTP_JEMALLOC_PPROF_OVERDUE,
+                                            job->timeout);
 }
 
 
@@ -331,7 +356,7 @@ ngx_http_jemalloc_pprof_job_arm(ngx_http_jemalloc_pprof_job_t *job)
         ngx_del_timer(&job->timer);
     }
 
-    if (job->is_collecting || left > NGX_HTTP_JEMALLOC_PPROF_TICK) {
+    if (job->n_collecting != 0 || left > NGX_HTTP_JEMALLOC_PPROF_TICK) {
         left = NGX_HTTP_JEMALLOC_PPROF_TICK;
     }
 
@@ -380,38 +405,28 @@ ngx_http_jemalloc_pprof_job_lost_request(ngx_http_jemalloc_pprof_job_t *job)
 }
 
 
-/* The end of the thread, or a timer, has called: not the connection. */
+/*
+ * Give the request its ANSWER, and the request back to nginx.  The end of the
+ * thread, or a timer, has called: not the connection.
+ */
 
 static void
 ngx_http_jemalloc_pprof_job_finish(ngx_http_jemalloc_pprof_job_t *job,
     ngx_http_jemalloc_pprof_job_next_pt answer)
 {
-    uint32_t  before;
+    uint32_t             before;
+    ngx_int_t            rc;
+    ngx_connection_t    *c;
+    ngx_http_request_t  *r;
 
     if (ngx_http_jemalloc_pprof_job_lost_request(job)) {
         return;
     }
 
-    before = ngx_http_jemalloc_pprof_owners_begin(job->request);
-
-    ngx_http_jemalloc_pprof_job_answer(job, answer);
-
-    ngx_http_jemalloc_pprof_owners_end(before);
-}
-
-
-/* Give the request its ANSWER, and the request back to nginx. */
-
-static void
-ngx_http_jemalloc_pprof_job_answer(ngx_http_jemalloc_pprof_job_t *job,
-    ngx_http_jemalloc_pprof_job_next_pt answer)
-{
-    ngx_int_t            rc;
-    ngx_connection_t    *c;
-    ngx_http_request_t  *r;
-
     r = job->request;
     c = r->connection;
+
+    before = ngx_http_jemalloc_pprof_owners_begin(r);
 
     ngx_http_set_log_request(c->log, r);
 
@@ -419,14 +434,14 @@ ngx_http_jemalloc_pprof_job_answer(ngx_http_jemalloc_pprof_job_t *job,
 
     rc = answer(job, r);
 
-    if (job->is_pending) {
-        return;
+    if (!job->is_pending) {
+        ngx_http_jemalloc_pprof_job_detach(job);
+
+        ngx_http_finalize_request(r, rc);
+        ngx_http_run_posted_requests(c);
     }
 
-    ngx_http_jemalloc_pprof_job_detach(job);
-
-    ngx_http_finalize_request(r, rc);
-    ngx_http_run_posted_requests(c);
+    ngx_http_jemalloc_pprof_owners_end(before);
 }
 
 

@@ -42,7 +42,9 @@ struct ngx_http_jemalloc_pprof_job_s {
     /*
      * In the event loop, while the request exists: the next step.  It either
      * starts a run or a wait, and names the step after that; or it sends the
-     * answer, and returns what a content handler returns.
+     * answer, and returns what a content handler returns.  NGX_OK is a result
+     * of both, so what a step calls last is returned, and never asked whether
+     * to go on: lint checks that.
      */
     ngx_http_jemalloc_pprof_job_next_pt   next;
 
@@ -52,8 +54,10 @@ struct ngx_http_jemalloc_pprof_job_s {
     jpp_code_t                            rc;
     jpp_err_t                             err;
 
-    /* of the last collection */
-    ngx_http_jemalloc_pprof_reader_t     *reader;
+    /* of the last collections, and how many of them wait */
+    ngx_http_jemalloc_pprof_reader_t     *readers;
+    ngx_uint_t                            n_readers;
+    ngx_uint_t                            n_collecting;
 
     ngx_http_request_t                   *request;  /* NULL: detached */
     ngx_http_cleanup_t                   *cleanup;
@@ -63,7 +67,6 @@ struct ngx_http_jemalloc_pprof_job_s {
     unsigned                              is_in_thread:1;   /* or its queue */
     unsigned                              is_pending:1;   /* next will come */
     unsigned                              is_paused:1;    /* nobody works */
-    unsigned                              is_collecting:1;
     unsigned                              is_patient:1;   /* what it collects */
                                                 /*   takes seconds, and less */
                                                 /*   when nginx exits */
@@ -94,13 +97,14 @@ ngx_int_t ngx_http_jemalloc_pprof_job_run(ngx_http_jemalloc_pprof_job_t *job,
     ngx_http_jemalloc_pprof_job_next_pt next);
 
 /*
- * In a step: collect what workers answer to INQUIRY in READER, then NEXT.  If
- * they cannot be asked, send the reason.
+ * In a step: collect what workers answer to N INQUIRIES in as many READERS, all
+ * at once, then NEXT.  If workers cannot be asked, or none answers one of them
+ * in time or for want of room, send the reason, and NEXT is not called.
  */
 ngx_int_t ngx_http_jemalloc_pprof_job_collect(
     ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r,
-    ngx_http_jemalloc_pprof_reader_t *reader,
-    const ngx_http_jemalloc_pprof_inquiry_t *inquiry,
+    ngx_http_jemalloc_pprof_reader_t *readers,
+    const ngx_http_jemalloc_pprof_inquiry_t *inquiries, ngx_uint_t n,
     ngx_http_jemalloc_pprof_job_next_pt next);
 
 /* In a step: wait for DELAY, then NEXT. */

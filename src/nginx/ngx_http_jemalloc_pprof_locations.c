@@ -1,8 +1,9 @@
 
 /*
- * Three questions to the chosen workers, one after the other: with seconds=N
- * for their CPU time, and then for their pools and their heap.  What they have
- * answered becomes a list in the background thread.
+ * Two questions to the chosen workers, for their pools and their heap; and with
+ * seconds=N one for their CPU time, at the end of which the others are sent, so
+ * that all have one deadline.  What they have answered becomes a list in the
+ * background thread.
  */
 
 
@@ -18,7 +19,6 @@
 typedef struct {
     ngx_http_jemalloc_pprof_job_t               job;
 
-    ngx_uint_t                                  step;      /* a question */
     ngx_http_jemalloc_pprof_inquiry_t           inquiries[
                                                     JPP_LOCATIONS_MEASURES];
     ngx_http_jemalloc_pprof_locations_list_t    list;
@@ -76,6 +76,7 @@ ngx_http_jemalloc_pprof_locations_create(const jpp_args_t *args,
     const ngx_http_jemalloc_pprof_loc_conf_t *conf)
 {
     ngx_uint_t                            i;
+    ngx_msec_t                            delay;
     jpp_message_times_t                  *times;
     ngx_http_jemalloc_pprof_locations_t  *locations;
 
@@ -100,12 +101,14 @@ ngx_http_jemalloc_pprof_locations_create(const jpp_args_t *args,
     }
 
     locations->list.max_size = conf->max_size;
-    locations->step = args->values[JPP_ARG_SECONDS] != 0 ? 0 : 1;
+
+    delay = (ngx_msec_t) args->values[JPP_ARG_SECONDS] * 1000;
 
     for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
         ngx_http_jemalloc_pprof_inquiry_init(&locations->inquiries[i],
                                      ngx_http_jemalloc_pprof_measures[i].kind,
                                      args, conf);
+        locations->inquiries[i].delay = delay;
     }
 
     times = &locations->inquiries[0].question.times;
@@ -114,7 +117,8 @@ ngx_http_jemalloc_pprof_locations_create(const jpp_args_t *args,
     times->frequency = args->values[JPP_ARG_FREQUENCY];
     times->mode = JPP_MODE_CPU;
 
-    locations->inquiries[0].wait = (ngx_msec_t) times->seconds * 1000;
+    locations->inquiries[0].wait = delay;
+    locations->inquiries[0].delay = 0;
 
     jpp_arena_init(&locations->list.arena, 0);
 
@@ -139,9 +143,13 @@ ngx_http_jemalloc_pprof_locations_ask(ngx_http_jemalloc_pprof_job_t *job,
 {
     ngx_http_jemalloc_pprof_locations_t *locations = (void *) job;
 
+    ngx_uint_t  first;
+
+    first = locations->list.args.values[JPP_ARG_SECONDS] != 0 ? 0 : 1;
+
     return ngx_http_jemalloc_pprof_job_collect(job, r,
-               &locations->list.readers[locations->step],
-               &locations->inquiries[locations->step],
+               &locations->list.readers[first], &locations->inquiries[first],
+               JPP_LOCATIONS_MEASURES - first,
                ngx_http_jemalloc_pprof_locations_asked);
 }
 
@@ -154,36 +162,26 @@ ngx_http_jemalloc_pprof_locations_asked(ngx_http_jemalloc_pprof_job_t *job,
 {
     ngx_http_jemalloc_pprof_locations_t *locations = (void *) job;
 
-    ngx_uint_t                             n_gaps;
-    ngx_http_jemalloc_pprof_share_t       *share;
-    ngx_http_jemalloc_pprof_collection_t  *co;
+    ngx_uint_t                                   i, n_gaps;
+    const ngx_http_jemalloc_pprof_collection_t  *co;
 
-    co = locations->list.readers[locations->step].collection;
-    share = &co->shares[0];
-    n_gaps = ngx_http_jemalloc_pprof_collect_gaps(co);
-
-    if (ngx_http_jemalloc_pprof_collect_is_late(co)) {
-        return ngx_http_jemalloc_pprof_refuse_late(r, share);
-    }
-
-    if (co->n_answered == 0 && share->peer.reply.err.code == JPP_ERR_FULL) {
-        return ngx_http_jemalloc_pprof_refuse_full(r);
-    }
-
-    if (locations->list.args.values[JPP_ARG_STRICT] != 0 && co->n_answered != 0
-        && co->n_answered < co->n)
+    for (i = 0;
+         i < job->n_readers
+         && locations->list.args.values[JPP_ARG_STRICT] != 0;
+         i++)
     {
-        return ngx_http_jemalloc_pprof_refuse_incomplete(r, co->n_answered,
-                                                         co->n, 0);
-    }
+        co = job->readers[i].collection;
+        n_gaps = ngx_http_jemalloc_pprof_collect_gaps(co);
 
-    if (locations->list.args.values[JPP_ARG_STRICT] != 0 && n_gaps != 0) {
-        return ngx_http_jemalloc_pprof_refuse(r, NGX_HTTP_JEMALLOC_PPROF_GAP,
-                                              n_gaps, co->n_answered);
-    }
+        if (co->n_answered != 0 && co->n_answered < co->n) {
+            return ngx_http_jemalloc_pprof_refuse_incomplete(r, co->n_answered,
+                                                             co->n, 0);
+        }
 
-    if (++locations->step < JPP_LOCATIONS_MEASURES) {
-        return ngx_http_jemalloc_pprof_locations_ask(job, r);
+        if (n_gaps != 0) {
+            return ngx_http_jemalloc_pprof_refuse(r,
+                       NGX_HTTP_JEMALLOC_PPROF_GAP, n_gaps, co->n_answered);
+        }
     }
 
     return ngx_http_jemalloc_pprof_job_run(job,

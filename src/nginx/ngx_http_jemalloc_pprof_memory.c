@@ -1,11 +1,12 @@
 
 /*
  * What workers answer to a question for their status, and where details are
- * asked for, what they answer to a second one; written in the background
- * thread.
+ * asked for, what they answer to a second one, which is sent with it; written
+ * in the background thread.
  */
 
 
+#include "ngx_http_jemalloc_pprof_choose.h"
 #include "ngx_http_jemalloc_pprof_deliver.h"
 #include "ngx_http_jemalloc_pprof_job.h"
 #include "ngx_http_jemalloc_pprof_memory.h"
@@ -13,6 +14,7 @@
 #include "ngx_http_jemalloc_pprof_telemetry.h"
 
 #include "jpp_memory_write.h"
+#include "jpp_process.h"
 
 #include <inttypes.h>
 
@@ -49,17 +51,10 @@ static ngx_http_jemalloc_pprof_memory_t *ngx_http_jemalloc_pprof_memory_create(
     const ngx_http_jemalloc_pprof_loc_conf_t *conf);
 static ngx_int_t ngx_http_jemalloc_pprof_memory_ask(
     ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
-static ngx_int_t ngx_http_jemalloc_pprof_memory_asked(
-    ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
-static ngx_int_t ngx_http_jemalloc_pprof_memory_ask_more(
-    ngx_http_jemalloc_pprof_memory_t *memory, ngx_http_request_t *r);
 static ngx_uint_t ngx_http_jemalloc_pprof_memory_is_refused(
     ngx_http_jemalloc_pprof_memory_t *memory);
-static ngx_int_t ngx_http_jemalloc_pprof_memory_complete(
+static ngx_int_t ngx_http_jemalloc_pprof_memory_collected(
     ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
-static ngx_int_t ngx_http_jemalloc_pprof_memory_check(
-    const ngx_http_jemalloc_pprof_memory_t *memory,
-    const ngx_http_jemalloc_pprof_collection_t *co, ngx_http_request_t *r);
 static void ngx_http_jemalloc_pprof_memory_work(
     ngx_http_jemalloc_pprof_job_t *job);
 static ngx_int_t ngx_http_jemalloc_pprof_memory_write(
@@ -157,100 +152,43 @@ ngx_http_jemalloc_pprof_memory_ask(ngx_http_jemalloc_pprof_job_t *job,
 {
     ngx_http_jemalloc_pprof_memory_t *memory = (void *) job;
 
-    return ngx_http_jemalloc_pprof_job_collect(job, r, &memory->readers[0],
-               &memory->inquiries[0], ngx_http_jemalloc_pprof_memory_asked);
+    ngx_uint_t  has_details;
+
+    has_details = memory->detail != JPP_DETAIL_NONE
+                  && !ngx_http_jemalloc_pprof_memory_is_refused(memory);
+
+    if (memory->args.is_set[JPP_ARG_DETAIL] && !has_details) {
+        return ngx_http_jemalloc_pprof_refuse_error(r, &memory->refused);
+    }
+
+    return ngx_http_jemalloc_pprof_job_collect(job, r, memory->readers,
+               memory->inquiries, has_details ? 2 : 1,
+               ngx_http_jemalloc_pprof_memory_collected);
 }
 
 
-static ngx_int_t
-ngx_http_jemalloc_pprof_memory_asked(ngx_http_jemalloc_pprof_job_t *job,
-    ngx_http_request_t *r)
-{
-    ngx_http_jemalloc_pprof_memory_t *memory = (void *) job;
-
-    ngx_int_t                              rc;
-    ngx_http_jemalloc_pprof_collection_t  *co;
-
-    co = memory->readers[0].collection;
-    rc = ngx_http_jemalloc_pprof_memory_check(memory, co, r);
-
-    if (rc != NGX_OK) {
-        return rc;
-    }
-
-    memory->telemetry = ngx_http_jemalloc_pprof_telemetry(&memory->arena);
-
-    if (memory->telemetry == NULL) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    return memory->detail != JPP_DETAIL_NONE
-           ? ngx_http_jemalloc_pprof_memory_ask_more(memory, r)
-           : ngx_http_jemalloc_pprof_job_run(job,
-                 ngx_http_jemalloc_pprof_memory_send);
-}
-
-
-/*
- * If nobody answered and the first was not late, the answer still shows what
- * was wrong with each worker.
- */
-
-static ngx_int_t
-ngx_http_jemalloc_pprof_memory_check(
-    const ngx_http_jemalloc_pprof_memory_t *memory,
-    const ngx_http_jemalloc_pprof_collection_t *co, ngx_http_request_t *r)
-{
-    if (ngx_http_jemalloc_pprof_collect_is_late(co)) {
-        return ngx_http_jemalloc_pprof_refuse_late(r, &co->shares[0]);
-    }
-
-    if (memory->args.values[JPP_ARG_STRICT] != 0 && co->n_answered < co->n) {
-        return ngx_http_jemalloc_pprof_refuse_incomplete(r, co->n_answered,
-                                                         co->n, 0);
-    }
-
-    return NGX_OK;
-}
-
-
-static ngx_int_t
-ngx_http_jemalloc_pprof_memory_ask_more(
-    ngx_http_jemalloc_pprof_memory_t *memory, ngx_http_request_t *r)
-{
-    if (ngx_http_jemalloc_pprof_memory_is_refused(memory)) {
-
-        if (memory->args.is_set[JPP_ARG_DETAIL]) {
-            return ngx_http_jemalloc_pprof_refuse_error(r, &memory->refused);
-        }
-
-        return ngx_http_jemalloc_pprof_job_run(&memory->job,
-                   ngx_http_jemalloc_pprof_memory_send);
-    }
-
-    return ngx_http_jemalloc_pprof_job_collect(&memory->job, r,
-               &memory->readers[1], &memory->inquiries[1],
-               ngx_http_jemalloc_pprof_memory_complete);
-}
-
+/* Which workers there are is said by whoever asks them. */
 
 static ngx_uint_t
 ngx_http_jemalloc_pprof_memory_is_refused(
     ngx_http_jemalloc_pprof_memory_t *memory)
 {
-    char                                         size[JPP_UNITS_TEXT];
-    uint64_t                                     anon;
-    ngx_uint_t                                   i;
-    const ngx_http_jemalloc_pprof_row_t         *row;
-    const ngx_http_jemalloc_pprof_collection_t  *co;
+    char                                  size[JPP_UNITS_TEXT];
+    uint64_t                              anon;
+    ngx_uint_t                            i, n;
+    const ngx_http_jemalloc_pprof_row_t  *rows;
 
-    co = memory->readers[0].collection;
+    if (ngx_http_jemalloc_pprof_choose(&memory->inquiries[1].selector, &rows,
+                                       &n)
+        != NGX_OK)
+    {
+        return 0;
+    }
 
-    if (memory->detail == JPP_DETAIL_ARENAS && co->n > 1) {
+    if (memory->detail == JPP_DETAIL_ARENAS && n > 1) {
         (void) jpp_err_set(&memory->refused, JPP_ERR_ARG,
                            "detail=arenas is for one worker: choose it with "
-                           "worker=0 or worker=pid-%d",
-                           (int) co->shares[0].peer.row.pid);
+                           "worker=0 or worker=pid-%d", (int) rows[0].pid);
         return 1;
     }
 
@@ -260,14 +198,8 @@ ngx_http_jemalloc_pprof_memory_is_refused(
         return 0;
     }
 
-    for (i = 0; i < co->n; i++) {
-
-        if (co->shares[i].state != NGX_HTTP_JEMALLOC_PPROF_SHARE_ANSWERED) {
-            continue;
-        }
-
-        row = &co->shares[i].peer.row;
-        anon = co->shares[i].peer.reply.worker.activity.usage.rss_anon;
+    for (i = 0; i < n; i++) {
+        anon = jpp_process_anon(rows[i].pid);
 
         if (anon != JPP_NONE && anon > NGX_HTTP_JEMALLOC_PPROF_MEMORY_LARGE) {
             (void) jpp_err_set(&memory->refused, JPP_ERR_ARG,
@@ -275,7 +207,7 @@ ngx_http_jemalloc_pprof_memory_is_refused(
                                "whose page tables take the kernel some "
                                "%" PRIu64 " ms to read, in which the worker "
                                "may have to wait: add force=1",
-                               (int) row->index, (int) row->pid,
+                               (int) rows[i].index, (int) rows[i].pid,
                                jpp_units_bytes(anon, size), anon >> 27);
             return 1;
         }
@@ -285,23 +217,33 @@ ngx_http_jemalloc_pprof_memory_is_refused(
 }
 
 
+/* If nobody answered, the answer shows what was wrong with each worker. */
+
 static ngx_int_t
-ngx_http_jemalloc_pprof_memory_complete(ngx_http_jemalloc_pprof_job_t *job,
+ngx_http_jemalloc_pprof_memory_collected(ngx_http_jemalloc_pprof_job_t *job,
     ngx_http_request_t *r)
 {
     ngx_http_jemalloc_pprof_memory_t *memory = (void *) job;
 
-    ngx_int_t  rc;
+    ngx_uint_t                                   i;
+    const ngx_http_jemalloc_pprof_collection_t  *co;
 
-    rc = ngx_http_jemalloc_pprof_memory_check(memory,
-                                              memory->readers[1].collection,
-                                              r);
-    if (rc != NGX_OK) {
-        return rc;
+    for (i = 0; i < job->n_readers; i++) {
+        co = memory->readers[i].collection;
+
+        if (memory->args.values[JPP_ARG_STRICT] != 0 && co->n_answered < co->n)
+        {
+            return ngx_http_jemalloc_pprof_refuse_incomplete(r, co->n_answered,
+                                                             co->n, 0);
+        }
     }
 
-    return ngx_http_jemalloc_pprof_job_run(job,
-               ngx_http_jemalloc_pprof_memory_send);
+    memory->telemetry = ngx_http_jemalloc_pprof_telemetry(&memory->arena);
+
+    return memory->telemetry != NULL
+           ? ngx_http_jemalloc_pprof_job_run(job,
+                 ngx_http_jemalloc_pprof_memory_send)
+           : NGX_HTTP_INTERNAL_SERVER_ERROR;
 }
 
 

@@ -86,14 +86,11 @@ ngx_http_jemalloc_pprof_page_collect(ngx_http_jemalloc_pprof_job_t *job,
     ngx_http_jemalloc_pprof_paging_t *paging = (void *) job;
 
     return ngx_http_jemalloc_pprof_job_collect(job, r, &paging->reader,
-               &paging->inquiry, ngx_http_jemalloc_pprof_page_collected);
+               &paging->inquiry, 1, ngx_http_jemalloc_pprof_page_collected);
 }
 
 
-/*
- * If nobody answered and the first was not late, the page still shows what was
- * wrong with each worker.
- */
+/* If nobody answered, the page shows what was wrong with each worker. */
 
 static ngx_int_t
 ngx_http_jemalloc_pprof_page_collected(ngx_http_jemalloc_pprof_job_t *job,
@@ -101,13 +98,9 @@ ngx_http_jemalloc_pprof_page_collected(ngx_http_jemalloc_pprof_job_t *job,
 {
     ngx_http_jemalloc_pprof_paging_t *paging = (void *) job;
 
-    ngx_http_jemalloc_pprof_collection_t  *co;
+    const ngx_http_jemalloc_pprof_collection_t  *co;
 
     co = paging->reader.collection;
-
-    if (ngx_http_jemalloc_pprof_collect_is_late(co)) {
-        return ngx_http_jemalloc_pprof_refuse_late(r, &co->shares[0]);
-    }
 
     if (paging->is_strict && co->n_answered < co->n) {
         return ngx_http_jemalloc_pprof_refuse_incomplete(r, co->n_answered,

@@ -229,7 +229,8 @@ ngx_http_jemalloc_pprof_profile_collect(ngx_http_jemalloc_pprof_job_t *job,
     ngx_http_jemalloc_pprof_profile_t *profile = (void *) job;
 
     return ngx_http_jemalloc_pprof_job_collect(job, r, &profile->last,
-               &profile->inquiry, ngx_http_jemalloc_pprof_profile_collected);
+               &profile->inquiry, 1,
+               ngx_http_jemalloc_pprof_profile_collected);
 }
 
 
@@ -290,14 +291,6 @@ ngx_http_jemalloc_pprof_profile_none(ngx_http_jemalloc_pprof_profile_t *profile,
     share = &co->shares[0];
     why = &share->peer.reply.err;
     worker = &share->peer.reply.worker;
-
-    if (why->code == JPP_ERR_LATE) {
-        return ngx_http_jemalloc_pprof_refuse_late(r, share);
-    }
-
-    if (why->code == JPP_ERR_FULL) {
-        return ngx_http_jemalloc_pprof_refuse_full(r);
-    }
 
     if (co->n != 1) {
         (void) jpp_err_set(&err, why->code, "no worker answered: worker %d "

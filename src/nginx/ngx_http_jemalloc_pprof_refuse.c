@@ -315,13 +315,18 @@ ngx_http_jemalloc_pprof_refuse_full(ngx_http_request_t *r)
 
 
 ngx_int_t
-ngx_http_jemalloc_pprof_refuse_late(ngx_http_request_t *r,
+ngx_http_jemalloc_pprof_refuse_unanswered(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_share_t *share)
 {
-    return ngx_http_jemalloc_pprof_refuse(r, NGX_HTTP_JEMALLOC_PPROF_LATE,
-                                          share->peer.row.index,
-                                          share->peer.row.pid,
-                                          share->peer.reply.err.text);
+    const jpp_err_t  *err;
+
+    err = &share->peer.reply.err;
+
+    return err->code == JPP_ERR_FULL
+           ? ngx_http_jemalloc_pprof_refuse_full(r)
+           : ngx_http_jemalloc_pprof_refuse(r, NGX_HTTP_JEMALLOC_PPROF_LATE,
+                                            share->peer.row.index,
+                                            share->peer.row.pid, err->text);
 }
 
 

@@ -80,8 +80,11 @@ ngx_int_t ngx_http_jemalloc_pprof_refuse_state(ngx_http_request_t *r,
 ngx_int_t ngx_http_jemalloc_pprof_refuse_uncollected(ngx_http_request_t *r,
     ngx_int_t rc);
 
-/* Send that the worker of SHARE is late. */
-ngx_int_t ngx_http_jemalloc_pprof_refuse_late(ngx_http_request_t *r,
+/*
+ * Send that no worker answered, since that of SHARE is late, or because the
+ * budget is used up.
+ */
+ngx_int_t ngx_http_jemalloc_pprof_refuse_unanswered(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_share_t *share);
 
 /*

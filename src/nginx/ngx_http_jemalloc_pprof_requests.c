@@ -125,32 +125,16 @@ ngx_http_jemalloc_pprof_requests_collect(ngx_http_jemalloc_pprof_job_t *job,
     ngx_http_jemalloc_pprof_requests_t *list = (void *) job;
 
     return ngx_http_jemalloc_pprof_job_collect(job, r, &list->reader,
-               &list->inquiry, ngx_http_jemalloc_pprof_requests_collected);
+               &list->inquiry, 1, ngx_http_jemalloc_pprof_requests_collected);
 }
 
 
-/* If nobody answered for another reason than time, the list says why. */
+/* If nobody answered, the list says why. */
 
 static ngx_int_t
 ngx_http_jemalloc_pprof_requests_collected(ngx_http_jemalloc_pprof_job_t *job,
     ngx_http_request_t *r)
 {
-    ngx_http_jemalloc_pprof_requests_t *list = (void *) job;
-
-    ngx_http_jemalloc_pprof_share_t       *share;
-    ngx_http_jemalloc_pprof_collection_t  *co;
-
-    co = list->reader.collection;
-    share = &co->shares[0];
-
-    if (ngx_http_jemalloc_pprof_collect_is_late(co)) {
-        return ngx_http_jemalloc_pprof_refuse_late(r, share);
-    }
-
-    if (co->n_answered == 0 && share->peer.reply.err.code == JPP_ERR_FULL) {
-        return ngx_http_jemalloc_pprof_refuse_full(r);
-    }
-
     return ngx_http_jemalloc_pprof_job_run(job,
                ngx_http_jemalloc_pprof_requests_send);
 }

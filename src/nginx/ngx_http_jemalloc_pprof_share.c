@@ -58,6 +58,7 @@ ngx_http_jemalloc_pprof_inquiry_is_same(
            && a->selector.kind == b->selector.kind
            && a->selector.number == b->selector.number
            && a->is_second == b->is_second
+           && a->delay == b->delay
            && a->max_size == b->max_size
            && a->timeout == b->timeout;
 }

@@ -34,6 +34,8 @@ typedef struct {
     jpp_selector_t                            selector;
     ngx_uint_t                                is_second; /* of a difference */
     size_t                                    max_size;  /* of a dump */
+    ngx_msec_t                                delay;     /* before workers */
+                                                         /*   are asked */
     ngx_msec_t                                wait;      /* before an answer */
                                                          /*   can be */
     ngx_msec_t                                timeout;   /* besides */

@@ -265,6 +265,9 @@ sub is_linked {
 sub subtests {
     my (%tests) = @_;
     my $pattern = $ENV{JPP_SUBTEST} // '';
+
+    # an empty pattern alone would be the last one that matched
+
     my @names = grep { /(?:$pattern)/ } sort keys %tests;
 
     die "no subtest is like '$pattern'\n" unless @names;

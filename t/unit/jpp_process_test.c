@@ -3,16 +3,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "jpp_process.h"
 #include "jpp_test.h"
+#include "jpp_units.h"
+#include "jpp_usage.h"
+
+
+#define JPP_TEST_MIB  (1024 * 1024)
 
 
 static void jpp_process_test_parse(void);
 static void jpp_process_test_say(void);
 static void jpp_process_test_read(void);
+static void jpp_process_test_anon(void);
 static bool jpp_process_becomes(int64_t pid, char state,
     jpp_process_t *process);
 
@@ -32,6 +39,7 @@ main(void)
     jpp_process_test_parse();
     jpp_process_test_say();
     jpp_process_test_read();
+    jpp_process_test_anon();
 
     return jpp_done();
 }
@@ -179,6 +187,37 @@ jpp_process_test_read(void)
     (void) waitpid(pid, NULL, 0);
     jpp_ok(!jpp_process_read(pid, &again), "it is gone");
     jpp_ok(!jpp_process_read(-1, &again), "no process at all");
+}
+
+
+/* What the process itself reads of it, but for what reading takes. */
+
+static void
+jpp_process_test_anon(void)
+{
+    char         *mib;
+    uint64_t      before, after;
+    jpp_usage_t   usage;
+
+    jpp_usage_memory(&usage);
+    before = jpp_process_anon(getpid());
+
+    jpp_ok(before != JPP_NONE && usage.rss_anon != JPP_NONE, "a size");
+    jpp_ok(before + JPP_TEST_MIB > usage.rss_anon
+           && usage.rss_anon + JPP_TEST_MIB > before, "as status has it");
+
+    mib = mmap(NULL, 64 * JPP_TEST_MIB, PROT_READ|PROT_WRITE,
+               MAP_PRIVATE|MAP_ANONYMOUS, -1, 0);
+    jpp_ok(mib != MAP_FAILED, "64 MiB");
+    memset(mib, 1, 64 * JPP_TEST_MIB);
+
+    after = jpp_process_anon(getpid());
+    jpp_ok(after >= before + 63 * JPP_TEST_MIB
+           && after <= before + 65 * JPP_TEST_MIB, "are in it");
+
+    (void) munmap(mib, 64 * JPP_TEST_MIB);
+
+    jpp_ok(jpp_process_anon(-1) == JPP_NONE, "no process at all has none");
 }
 
 
