@@ -118,6 +118,9 @@ my %rows = (
     UNSPLIT => [ 'a large baseline', sub {
         $_[0] =~ /^(?:heap|allocs)$/
         ? [ 'GET', "/debug/pprof/$_[0]?strict=1" ] : () } ],
+    GAP => [ 'samples with a gap', sub {
+        $_[0] =~ /^(?:heap|allocs|locations)$/
+        ? asked($_[0], 'strict=1') : () } ],
     TAKEN => [ 'another profiler', sub {
         $_[0] eq 'profile' ? both($_[0], 'seconds=1') : () } ],
     LEFT_OUT => [ 'a location that is left out', sub { asked($_[0], '') } ],
@@ -145,6 +148,7 @@ subtests(
     'a jemalloc with faults' => [ \&faulty, 'fake' ],
     'a jemalloc that cannot be dumped' => [ \&undumpable, 'fake' ],
     'a large baseline' => [ \&unsplit, 'fake' ],
+    'samples with a gap' => [ \&gap, 'jemalloc' ],
     'another profiler' => [ \&taken ],
     'a location that is left out' => [ \&left_out, 'fake' ],
 );
@@ -474,6 +478,18 @@ sub unsplit {
     $nginx->fake('');
 
     refused($nginx, 'a large baseline');
+    $nginx->stop;
+}
+
+
+sub gap {
+    my $nginx = JppNginx->start(server => $server);
+    my $client = $nginx->client;
+
+    is($client->get('/debug/pprof/control', body => "active=$_")->{status},
+       200, "sampling is $_") for qw( off on );
+
+    refused($nginx, 'samples with a gap');
     $nginx->stop;
 }
 
