@@ -797,6 +797,11 @@ jpp_test_comments_coverage(void)
     comments = jpp_status_comments(&fleet, &arena);
     jpp_ok(strncmp(comments[6], "stacks walked", 13) == 0,
            "nor with the sampler, which says so itself");
+
+    fleet.is_sampled = false;
+    comments = jpp_status_comments(&fleet, &arena);
+    jpp_ok(strncmp(comments[5], "stacks walked", 13) == 0,
+           "though not of what is not sampled");
     workers[0].sampler.is_on = false;
 
     /* of several: a gap, another, none, and a reset */
