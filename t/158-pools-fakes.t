@@ -32,6 +32,7 @@ my @walks = map { "/debug/pprof/$_" } qw(
 );
 
 my $lua = modules(qw( ndk_http_module ngx_http_lua_module ));
+my $lua_pools = 'connection of ngx_http_lua_module;pool blocks';
 my $fakes = modules("$build/t/ngx_http_fakes_module.so");
 
 # a request that is never answered
@@ -43,6 +44,8 @@ subtests(
     'a module that leaves them behind' => [ \&left_behind,
                                             sub { $fakes ne '' } ],
     'Lua in init_worker' => [ \&init_worker, sub { $lua ne '' } ],
+    'a socket with the pool of its timer' => [ \&shared,
+                                               sub { $lua ne '' } ],
     'Lua in init_worker, and nothing else' => [ \&nothing_else,
                                                sub { $lua ne '' } ],
 );
@@ -131,8 +134,41 @@ sub nothing_else {
 }
 
 
+# UDP's is counted with the timer, and not again.
+
+sub shared {
+    my $deaf = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Proto => 'udp')
+        or die "socket: $!";
+    my $port = $deaf->sockport;
+
+    my $nginx = start(main => $lua, http => <<"EOF");
+        init_worker_by_lua_block {
+            ngx.timer.at(0, function()
+                local socket = ngx.socket.udp()
+                socket:settimeout(1000000)
+                socket:setpeername("127.0.0.1", $port)
+                socket:send("a")
+                socket:receive()
+            end)
+        }
+EOF
+
+    my $pids = join ' ', $nginx->worker_pids;
+
+    ok(wait_until(sub { below(held($nginx), $lua_pools) != 0 }),
+       'a timer that waits is there');
+
+    my @rows = $nginx->get('/debug/pprof/requests?by=connection')->{body}
+               =~ /^.*connection of .*ngx_http_lua_module/mg;
+
+    is(scalar @rows, 1, 'once');
+
+    ends($nginx, $pids);
+}
+
+
 # A timer that sleeps, one that waits for a socket, and one after the other that
-# ends; and requests meanwhile, of which some have timers of their own.
+# ends; and requests meanwhile, which have timers of their own.
 
 sub init_worker {
     my $nginx = start(
@@ -161,8 +197,6 @@ EOF
 EOF
 
     my $pids = join ' ', $nginx->worker_pids;
-    my $lua_pools = 'connection of ngx_http_lua_module;pool blocks';
-
     ok(wait_until(sub { below(held($nginx), $lua_pools) >= 256 }),
        'timers that wait are there');
 

@@ -49,8 +49,8 @@ static const ngx_http_jemalloc_pprof_phase_pt
 {
     ngx_http_jemalloc_pprof_config_walk,
     ngx_http_jemalloc_pprof_walk_connections,
-    ngx_http_jemalloc_pprof_others_walk,
     ngx_http_jemalloc_pprof_fakes_walk,
+    ngx_http_jemalloc_pprof_others_walk,
     ngx_http_jemalloc_pprof_caches_walk,
     ngx_http_jemalloc_pprof_slots_walk,
     NULL

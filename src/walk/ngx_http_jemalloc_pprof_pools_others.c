@@ -309,6 +309,9 @@ ngx_http_jemalloc_pprof_others_foreign(ngx_http_jemalloc_pprof_walk_t *walk,
 
     owner = ngx_http_jemalloc_pprof_others_module(walk, c);
 
+    ngx_http_jemalloc_pprof_others_client(walk, c, c->log, c->pool, owner,
+                                          NULL);
+
     ngx_http_jemalloc_pprof_unit_begin(walk, owner, 0);
 
     ngx_http_jemalloc_pprof_count_pool(walk, c->pool, owner);
