@@ -34,6 +34,7 @@ my @walks = qw( pools requests?by=connection locations memory?format=top
                   . " [junk]\n";
 my ($nginx, $seconds, @options) = @ARGV;
 my %option = map { $_ => 1 } @options;
+my $askers = $option{junk} ? 4 : 0;
 my @actors = map { /^actor=(.*)/ } @options;
 
 my $here = abs_path(dirname($0));
@@ -170,7 +171,7 @@ sub storm {
     }
 
     push @pids, $load;
-    push @pids, asker() if $option{junk};
+    push @pids, map { asker($_) } 1 .. $askers;
 
     my $reload = time + 15;
     my $death = time + 10;
@@ -192,11 +193,10 @@ sub storm {
         sleep 0.1;
     }
 
-    if ($option{junk}) {
-        kill 'TERM', $pids[-1];
-        waitpid pop @pids, 0;
-    }
+    my @askers = splice @pids, -$askers, $askers;
 
+    kill 'TERM', @askers;
+    waitpid $_, 0 for @askers;
     pop @pids;
 }
 
@@ -205,6 +205,7 @@ sub storm {
 # answered with which status, where 0 is none: of a worker that was killed.
 
 sub asker {
+    my ($number) = @_;
     my $pid = fork // die "fork: $!\n";
 
     return $pid if $pid;
@@ -220,7 +221,7 @@ sub asker {
         }
     }
 
-    write_file('asked', join '', map { "$_\t$statuses{$_}\n" }
+    write_file("asked.$number", join '', map { "$_\t$statuses{$_}\n" }
                                  sort keys %statuses);
     _exit(0);
 }
@@ -301,10 +302,16 @@ sub report {
         for sort { $b->[3] <=> $a->[3] } @rows;
 
     if ($option{junk}) {
-        my @asked = map { [ split /\t/ ] } split /\n/, slurp("$dir/asked");
+        my %asked;
 
-        print "asked:\n", map { "  $_->[1] x $_->[0]\n" } @asked;
-        @refused = grep { $_->[0] !~ /^(?:200|0) / } @asked;
+        for (map { split /\n/, slurp($_) } glob "$dir/asked.*") {
+            my ($what, $n) = split /\t/;
+
+            $asked{$what} += $n;
+        }
+
+        print "asked:\n", map { "  $asked{$_} x $_\n" } sort keys %asked;
+        @refused = grep { !/^(?:200|0) / } keys %asked;
     }
 
     print "  $_\n" for @asan, @dead;
