@@ -11,10 +11,16 @@
 #     reloaded    the same, and nginx is reloaded where it would be restarted
 #     linked      an nginx that was built with both
 #     asan        an nginx under the sanitizers, with the module and no jemalloc
+#     updated     loaded, but nginx and its libraries are other builds
 #     fuzz        a fuzzer in place of a suite
 #
 # Jobs run side by side: every suite has ports and a place of its own, and none
 # of them asserts how long something takes.  What measures runs alone.
+
+
+# What runs a suite, of a way that has none of its own.
+
+prove=prove
 
 
 # The jobs of a whole run, the longest first.
@@ -31,6 +37,7 @@ tests_jobs()
     tests_are loaded t/1*.t t/20*.t t/22*.t t/26*.t t/29*.t t/300*.t t/3[2-9]*.t
     tests_are loaded t/4*.t
     tests_are loaded t/5*.t
+    tests_are updated t/030*.t t/265*.t t/400*.t t/420*.t t/530*.t
     tests_are fuzz t/fuzz/*_fuzz.c
 }
 
@@ -90,6 +97,14 @@ tests_job()
             tests_env "$1"
             ;;
 
+        updated)
+            unshare -m true 2>/dev/null || {
+                printf '%-48s skipped: only root may mount\n' "$2, $1"
+                return
+            }
+            tests_env "$1"
+            ;;
+
         loaded|reloaded|linked)
             tests_env "$1"
             ;;
@@ -136,10 +151,10 @@ tests_env()
 
     TEST_NGINX_SERVROOT=$PWD/build/servroot-$1
 
-    if [ "$1" = reloaded ]; then
-        TEST_NGINX_USE_HUP=1
-        export TEST_NGINX_USE_HUP
-    fi
+    case $1 in
+        reloaded) TEST_NGINX_USE_HUP=1; export TEST_NGINX_USE_HUP ;;
+        updated)  prove="sh tools/updated.sh prove" ;;
+    esac
 }
 
 
@@ -154,7 +169,7 @@ tests_build()
         sanitized) core build/sanitized clang "$SANITIZE" units tool ;;
         linked)    nginx_build static-gcc own gcc --add-module ;;
         asan)      build_asan ;;
-        loaded|reloaded) build ;;
+        loaded|reloaded|updated) build ;;
     esac
 
     case $2 in
@@ -280,9 +295,9 @@ tests_suite()
     esac
 
     case $way in
-        core|sanitized|loaded|reloaded|linked|asan) ;;
+        core|sanitized|loaded|reloaded|linked|asan|updated) ;;
         *)
-            echo "dev: a suite is loaded, reloaded, linked or asan," \
+            echo "dev: a suite is loaded, reloaded, linked, asan or updated," \
                  "not $way" >&2
             exit 2
             ;;
@@ -296,7 +311,7 @@ tests_suite()
         *) tests_env "$way" ;;
     esac
 
-    exec prove --timer -I t/lib "$file"
+    exec $prove --timer -I t/lib "$file"
 }
 
 
@@ -377,7 +392,7 @@ proved()
     log=build/suites/$(echo "$title" | tr -cs 'a-z0-9.\n' -).log
 
     verdict=ok
-    prove "$@" >"$log" 2>&1 || verdict=FAILED
+    $prove "$@" >"$log" 2>&1 || verdict=FAILED
 
     count=$(sed -n 's/^Files=.* Tests=//p' "$log" \
             | sed 's/\([0-9]*\), *\([0-9]*\) .*/\1 tests, \2 s/')
