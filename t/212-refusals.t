@@ -61,6 +61,7 @@ my %ways = (
     locations => [ '', 'seconds=1' ],
     memory => [ '', 'format=top', 'detail=ledger', 'detail=smaps' ],
     profile => [ 'seconds=1' ],
+    stalls => [ '', 'seconds=1' ],
 );
 
 my %refusals = refusals();
@@ -72,7 +73,7 @@ my %rows = (
     INTERNAL => [ 'at once', sub { both($_[0], '', at => '/inside/') } ],
     NO_RESOURCE => [ 'at once', sub { both("$_[0]none", '') } ],
     NO_WORKER => [ 'at once', sub {
-        $is_stored{ $_[0] } ? () : asked($_[0], 'worker=99') } ],
+        $asks_nobody{ $_[0] } ? () : asked($_[0], 'worker=99') } ],
     BAD_PATH => [ 'at once', sub {
         both($_[0], '', at => '/debug/pprof/worker/x/') } ],
     BAD_VALUE => [ 'at once', sub { both($_[0], 'strict=x') } ],

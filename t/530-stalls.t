@@ -345,6 +345,26 @@ sub forms {
     unlike($window, qr{/sleep/}, 'seconds: nothing from before');
     like($window, qr/^jemalloc_pprof_stall 100ms$/m, 'but the rest');
 
+    for ([ '', qr/^duration: 0$/m ],
+         [ '?seconds=1', qr/^duration: [1-9]\d{8,}$/m ])
+    {
+        my ($query, $duration) = @$_;
+
+        is(check($nginx->get("$stalls$query")->{body}), '', 'the contract');
+        like(`$checker --print $dir/profile`, $duration,
+             "its duration: $query");
+    }
+
+    # of a worker that there is not, and never was
+
+    for my $query ('worker=1', 'worker=pid-1', 'worker=1&seconds=1') {
+        my $none = $nginx->get("$stalls?$query");
+
+        is($none->{status}, 404, "$query: 404");
+        is($none->{body}, "no such worker: status lists all workers\n",
+           "$query: why");
+    }
+
     $nginx->stop;
 }
 

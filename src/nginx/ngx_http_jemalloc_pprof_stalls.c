@@ -6,6 +6,7 @@
  */
 
 
+#include "ngx_http_jemalloc_pprof_choose.h"
 #include "ngx_http_jemalloc_pprof_deliver.h"
 #include "ngx_http_jemalloc_pprof_job.h"
 #include "ngx_http_jemalloc_pprof_profile.h"
@@ -46,6 +47,8 @@ static ngx_int_t ngx_http_jemalloc_pprof_stalls_head(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_question_t *question);
 static ngx_int_t ngx_http_jemalloc_pprof_stalls_wait(
     ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
+static ngx_uint_t ngx_http_jemalloc_pprof_stalls_has_worker(
+    const ngx_http_jemalloc_pprof_stalls_t *stalls);
 static ngx_int_t ngx_http_jemalloc_pprof_stalls_run(
     ngx_http_jemalloc_pprof_job_t *job, ngx_http_request_t *r);
 static ngx_int_t ngx_http_jemalloc_pprof_stalls_send(
@@ -147,12 +150,34 @@ ngx_http_jemalloc_pprof_stalls_wait(ngx_http_jemalloc_pprof_job_t *job,
         return ngx_http_jemalloc_pprof_stalls_run(job, r);
     }
 
+    if (!ngx_http_jemalloc_pprof_stalls_has_worker(stalls)) {
+        return ngx_http_jemalloc_pprof_refuse(r,
+                   NGX_HTTP_JEMALLOC_PPROF_NO_WORKER);
+    }
+
     (void) clock_gettime(CLOCK_REALTIME, &now);
 
     stalls->since = (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
 
     return ngx_http_jemalloc_pprof_job_pause(job, (ngx_msec_t) seconds * 1000,
                ngx_http_jemalloc_pprof_stalls_run);
+}
+
+
+/* One that starts at this moment counts. */
+
+static ngx_uint_t
+ngx_http_jemalloc_pprof_stalls_has_worker(
+    const ngx_http_jemalloc_pprof_stalls_t *stalls)
+{
+    ngx_uint_t                            n;
+    jpp_selector_t                        selector;
+    const ngx_http_jemalloc_pprof_row_t  *rows;
+
+    selector = jpp_args_selector(&stalls->options.args);
+
+    return ngx_http_jemalloc_pprof_choose(&selector, &rows, &n)
+           != NGX_DECLINED;
 }
 
 
@@ -175,6 +200,13 @@ ngx_http_jemalloc_pprof_stalls_send(ngx_http_jemalloc_pprof_job_t *job,
 
     if (job->rc != JPP_OK) {
         return ngx_http_jemalloc_pprof_refuse_own(r, &job->err);
+    }
+
+    /* a worker that has ended is known by its stalls */
+
+    if (stalls->n == 0 && !ngx_http_jemalloc_pprof_stalls_has_worker(stalls)) {
+        return ngx_http_jemalloc_pprof_refuse(r,
+                   NGX_HTTP_JEMALLOC_PPROF_NO_WORKER);
     }
 
     if (ngx_http_jemalloc_pprof_profile_describe(r, &answer, stalls->resource,
@@ -286,6 +318,12 @@ ngx_http_jemalloc_pprof_stalls_write(ngx_http_jemalloc_pprof_stalls_t *stalls,
     stalls->options.title = (char *) title;
     stalls->options.time_nanos = (int64_t) now.tv_sec * 1000000000
                                  + now.tv_nsec;
+
+    if (stalls->since != 0) {
+        stalls->options.duration_nanos = stalls->options.time_nanos
+                                         - stalls->since;
+    }
+
     stalls->options.comments = ngx_http_jemalloc_pprof_stalls_comments;
     stalls->options.data = stalls;
 

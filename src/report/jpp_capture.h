@@ -77,7 +77,8 @@ typedef struct {
     const char           *title;        /* of a page or picture */
     int                   level;        /* of gzip, 1 to 9 */
     int64_t               time_nanos;   /* when it was taken */
-    int64_t               duration_nanos;   /* > 0 for a difference */
+    int64_t               duration_nanos;   /* > 0 for a difference, and for */
+                                        /*   what came in some time */
     jpp_report_comments_pt
                           comments;     /* NULL: none */
     void                 *data;         /* for comments */

@@ -335,7 +335,7 @@ jpp_report_describe(jpp_reporter_t *report)
 
     profile->time_nanos = options->time_nanos;
 
-    if (profile->is_difference) {
+    if (profile->is_difference || options->duration_nanos > 0) {
         profile->duration_nanos = options->duration_nanos > 0
                                   ? options->duration_nanos : 1;
     }
