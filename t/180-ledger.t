@@ -105,6 +105,9 @@ sub ledger {
     for my $ledger (@ledgers) {
         is(sum0(map { $_->{bytes} } @{ $ledger->{rows} }), $ledger->{pss},
            'the rows are all of Pss');
+        is(sum0(map { $_->{anonymous} ? $_->{bytes} : 0 }
+                @{ $ledger->{rows} }), $ledger->{anonymous},
+           'those that are anonymous are all of that');
         cmp_ok(row($ledger, 'unknown')->{bytes}, '<', $ledger->{pss} / 50,
                'hardly anything is unknown');
         is($ledger->{mappings_without_pages}, 0, 'all pages are known');

@@ -213,10 +213,6 @@ jpp_ledger_map(jpp_ledger_t *ledger, const jpp_smaps_t *mapping,
         }
     }
 
-    if (jpp_ledger_kind_is_anonymous(kind)) {
-        ledger->sums.anonymous += mapping->pss;
-    }
-
     if (kind == JPP_LEDGER_MALLOC) {
         ledger->rest.pss += m.left.own + m.left.shared_pss;
         ledger->rest.shared_rss += m.left.shared_rss;

@@ -75,7 +75,8 @@ typedef struct {
     uint64_t     pss;
     uint64_t     rss;
     uint64_t     swap;                 /* its share of that, besides */
-    uint64_t     anonymous;            /* of pss, in no file nor shared */
+    uint64_t     anonymous;            /* of pss, in rows of no file, nor of */
+                                       /*   shared memory; once finished */
     uint64_t     n_mappings;
     uint64_t     n_unpaged;            /* of them, whose pages are unknown, */
                                        /*   and had to be */

@@ -20,7 +20,7 @@
 typedef struct {
     jpp_ledger_sums_t        sums;
     uint64_t                 has_luajit;   /* 0, 1 */
-    uint64_t                 sockets;      /* bytes in queues of the kernel, */
+    uint64_t                 sockets;      /* the kernel's memory for them, */
     uint64_t                 n_sockets;    /*   and of how many sockets */
     uint64_t                 nanos;        /* that reading took the kernel */
     char                     why[JPP_LEDGER_WHY];  /* pages are unknown; "" */

@@ -87,6 +87,10 @@ jpp_ledger_finish(jpp_ledger_t *ledger, const jpp_ledger_heap_t *heap)
         {
             row[i].how = JPP_LEDGER_BOUND;
         }
+
+        if (jpp_ledger_kind_is_anonymous((jpp_ledger_kind_t) row[i].kind)) {
+            ledger->sums.anonymous += row[i].bytes;
+        }
     }
 
     jpp_sort(row, n, sizeof(jpp_ledger_row_t), jpp_ledger_by_bytes, NULL);

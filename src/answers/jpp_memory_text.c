@@ -237,7 +237,7 @@ jpp_memory_text_beside(const jpp_memory_t *memory,
     }
 
     jpp_sink_printf(sink, "\nbeside that, in the kernel: page tables %s, "
-                    "queues of %" PRIu64 " sockets %s, swap %s\n",
+                    "memory of %" PRIu64 " sockets %s, swap %s\n",
                     jpp_units_bytes(bytes, tables), sum->facts.n_sockets,
                     jpp_units_bytes(sum->facts.sockets, queues),
                     jpp_units_bytes(sum->facts.sums.swap, swap));

@@ -272,8 +272,9 @@ jpp_requests_notes(const jpp_requests_t *requests, jpp_sink_t *sink)
         return;
     }
 
-    jpp_sink_str(sink, "kernel: bytes in the queues of the sockets, besides "
-                 "those of nginx\n");
+    jpp_sink_str(sink, "kernel: the kernel's memory for data in the queues of "
+                 "the sockets, which is more than that data; none of it is "
+                 "nginx's\n");
 
     if (!requests->has_clients) {
         jpp_sink_str(sink, "clients and URIs are not shown: clients=on does, "

@@ -172,8 +172,9 @@ typedef struct {
     uint64_t       bound_number;       /* 0: the directive has none */
     uint64_t       bound_size;         /* 0: not known */
 
-    uint64_t       sending;            /* bytes in the kernel's queues, */
-    uint64_t       receiving;          /*   of the client and the upstream */
+    uint64_t       sending;            /* the kernel's memory for what its */
+    uint64_t       receiving;          /*   sockets have queued, of the */
+                                       /*   client and the upstream */
     uint64_t       age_msec;           /* of the request, or the connection */
     uint64_t       n_requests;         /* on this connection so far */
     uint32_t       state;              /* names: nginx's words */

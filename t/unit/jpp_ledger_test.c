@@ -507,6 +507,7 @@ jpp_ledger_test_zones(void)
                "two");
     jpp_is_u64(jpp_ledger_bytes(JPP_LEDGER_FILE, "/lib/libx.so.1"), 340,
                "a library with its zeroed data");
+    jpp_is_u64(ledger.sums.anonymous, 0, "which is in the row of a file");
     jpp_is_u64(jpp_ledger_sum(), ledger.sums.pss, "the rows are all of it");
 
     jpp_arena_destroy(&arena);

@@ -143,8 +143,8 @@ jpp_requests_test_text(void)
                "\n"
                "workers 2/3\n"
                "worker 1 pid 4712 is missing: it has exited\n"
-               "kernel: bytes in the queues of the sockets, besides those of "
-               "nginx\n"
+               "kernel: the kernel's memory for data in the queues of the "
+               "sockets, which is more than that data; none of it is nginx's\n"
                "clients and URIs are not shown: clients=on does, where the "
                "location allows it\n", "the largest of two workers");
 
@@ -248,8 +248,8 @@ jpp_requests_test_connections(void)
                "connection_pool_size\n"
                "\n"
                "workers 1/1\n"
-               "kernel: bytes in the queues of the sockets, besides those of "
-               "nginx\n"
+               "kernel: the kernel's memory for data in the queues of the "
+               "sockets, which is more than that data; none of it is nginx's\n"
                "clients and URIs are not shown: clients=on does, where the "
                "location allows it\n", "a connection");
 
