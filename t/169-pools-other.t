@@ -16,9 +16,9 @@ use Test::More;
 use lib dirname(__FILE__) . '/lib';
 
 use JppClient;
-use JppNginx qw( free_port spew wait_until );
+use JppNginx qw( free_port has_jemalloc slurp spew wait_until );
 use JppPools qw( below held http2_frame sums );
-use JppRun qw( modules subtests );
+use JppRun qw( binary modules subtests );
 
 # what hangs ends
 alarm 300;
@@ -34,8 +34,9 @@ my @backends;
 my %ports = map { $_ => backend($_) } qw( hold deaf fastcgi scgi uwsgi
                                           memcached grpc image );
 
-# of a package
+# of packages
 my $image_filter = modules('ngx_http_image_filter_module');
+my $mail = modules('ngx_mail_module');
 
 # A state is a location, /NAME/, and its client; "classes" are the least bytes
 # of what it holds, there or in the locations "at".
@@ -211,7 +212,10 @@ $states{image} = {
     classes => { 'module ngx_http_image_filter_module' => $m },
 } if $image_filter ne '';
 
-subtests('states' => [ \&states, 'jemalloc' ]);
+subtests(
+    'states' => [ \&states, 'jemalloc' ],
+    'mail that waits for auth_http' => [ \&mail, \&has_mail ],
+);
 
 kill '-KILL', @backends;
 waitpid $_, 0 for @backends;
@@ -330,6 +334,61 @@ sub states {
 
     undef @clients;
     $nginx->stop;
+}
+
+
+sub has_mail {
+    return $mail ne '' || `@{[ binary() ]} -V 2>&1` =~ /--with-mail(?!=)/;
+}
+
+
+# What asks auth_http has a pool of its own, which is found by what lies in it:
+# not where each allocation has memory of its own, as under a sanitizer.
+
+sub mail {
+    my $smtp = free_port();
+    my $nginx = JppNginx->start(conf => 'prof:false', main => <<"EOF");
+$mail
+mail {
+    auth_http 127.0.0.1:$ports{hold}/auth;
+    server { listen 127.0.0.1:$smtp; protocol smtp; server_name a; }
+}
+EOF
+    my $session = "mail;server 127.0.0.1:$smtp;session;pool blocks";
+    my $client = JppClient->new(port => $smtp);
+
+    for ([ '', 220 ], [ "EHLO a\r\n", 250 ]) {
+        my ($line, $code) = @$_;
+
+        $client->write($line);
+        $client->{buffer} = '';
+        ok($client->fill(sub { $client->{buffer} =~ /^$code .*\r\n/m }),
+           "SMTP: $code");
+    }
+
+    my $before = below(held($nginx), $session);
+
+    $client->write("AUTH PLAIN AGEAYg==\r\n");
+
+    ok(wait_until(sub { is_connected($ports{hold}) }), 'auth_http is asked');
+
+    my $held = held($nginx);
+
+    cmp_ok(below($held, $session), '>=', $before + 2048,
+           'its pool is of the session') if has_jemalloc();
+    is(below($held, 'connection of'), 0, 'its connection is');
+
+    undef $client;
+    $nginx->stop;
+}
+
+
+# Has anybody a connection to PORT of this machine?
+
+sub is_connected {
+    my $port = sprintf '%04X', @_;
+
+    return slurp('/proc/net/tcp') =~ /^ *\d+: \S+ 0100007F:$port 01 /m;
 }
 
 

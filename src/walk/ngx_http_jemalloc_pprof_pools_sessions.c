@@ -239,7 +239,15 @@ ngx_http_jemalloc_pprof_sessions_auth(ngx_http_jemalloc_pprof_walk_t *walk,
 
     s = accepted->data;
 
-    if (ngx_http_jemalloc_pprof_auth_http == NULL || c->data != s) {
+    /*
+     * With NGX_DEBUG_PALLOC nothing lies behind its pool, so that pool cannot
+     * be found: the cycle, which is the first in its own, shows that.
+     */
+
+    if (ngx_http_jemalloc_pprof_auth_http == NULL || c->data != s
+        || (const u_char *) walk->cycle
+           != (const u_char *) walk->cycle->pool + sizeof(ngx_pool_t))
+    {
         return;
     }
 
