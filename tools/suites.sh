@@ -27,7 +27,7 @@ prove=prove
 
 tests_jobs()
 {
-    tests_are asan t/15[89]*.t t/280*.t t/210*.t t/240*.t t/510*.t
+    tests_are asan t/15[89]*.t t/169*.t t/280*.t t/210*.t t/240*.t t/510*.t
     tests_are loaded t/24*.t t/21*.t t/25*.t t/27*.t t/28*.t t/305*.t
     tests_are loaded t/310*.t
     tests_are sanitized t/00-unit.t
