@@ -1,6 +1,9 @@
-# The host of a request.  A page of another site can make its own name resolve
-# to this machine (DNS rebinding), and the browser then lets it read the answer:
-# only the Host header shows it.
+# The host of a request, and the site of the page that sends it.
+#
+# A page of another site can make its own name resolve to this machine (DNS
+# rebinding), and the browser then lets it read the answer: only the Host header
+# shows it.  Under its own name it reads nothing, but its requests cost: only
+# Sec-Fetch-Site shows them.
 
 use strict;
 use warnings;
@@ -57,6 +60,7 @@ subtest 'no host, and one in the request line' => \&other_places;
 subtest 'two servers at one address' => \&second;
 subtest 'HTTP/2' => \&http2;
 subtest 'a socket is not a loopback' => \&unix_socket;
+subtest 'pages of other sites' => \&other_sites;
 
 like($server->log, qr/jemalloc_pprof: the host of this request is not/,
      'the log says it');
@@ -146,6 +150,61 @@ sub ours {
     for my $uri (sort keys %resources) {
         is(ask("127.0.0.1:$port", 'GET', $uri)->{status}, $resources{$uri},
            $uri);
+    }
+}
+
+
+# A page of another site may open what is shown in a tab, and nothing else;
+# clients that are no browsers say nothing of that.
+
+sub other_sites {
+    my $unseen = 'a page of another site sent this request, and its answer '
+                 . 'would not be shown, so nobody would notice what it costs: '
+                 . "paste the URL into the address bar, or use curl\n";
+    my @visit = ('Sec-Fetch-Mode: navigate', 'Sec-Fetch-Dest: document');
+    my @shown = ('/a/', '/a/status', '/a/memory', '/a/metrics', '/a/symbol',
+                 '/a/requests', '/a/locations', '/a/heap?format=html',
+                 '/a/allocs?format=svg', '/a/pools?format=top',
+                 '/a/stalls?format=folded');
+    my @saved = ('/a/heap', '/heap', '/a/pools', '/a/stalls',
+                 '/a/heap?format=jemalloc&worker=0',
+                 '/a/profile?seconds=300');
+
+    for my $site (qw( cross-site same-site CROSS-SITE ), '') {
+        for my $uri (@shown, @saved) {
+            my $is_shown = grep { $_ eq $uri } @shown;
+
+            for (
+                [ 0 ], [ 0, 'Sec-Fetch-Mode: no-cors' ],
+                [ 0, 'Sec-Fetch-Mode: cors', 'Sec-Fetch-Dest: empty' ],
+                [ 0, $visit[0], 'Sec-Fetch-Dest: iframe' ],
+                [ 0, $visit[0] ], [ 0, $visit[1] ],
+                [ 0, @visit, 'Sec-Purpose: prefetch;prerender' ],
+                [ 0, @visit, 'Purpose: prefetch' ], [ $is_shown, @visit ],
+            ) {
+                my ($is_served, @headers) = @$_;
+
+                my $answer = dial()->ask('GET', $uri, "Sec-Fetch-Site: $site",
+                                         @headers);
+                my $what = "$site $uri: @headers";
+
+                is($answer->{status}, $is_served ? 200 : 403, $what);
+                is($answer->{body}, $unseen, "$what: why") if !$is_served;
+            }
+        }
+    }
+
+    is(dial()->ask('POST', '/a/symbol', 'Sec-Fetch-Site: cross-site', @visit,
+                   \'0x1')->{status}, 403, 'a form');
+    is(dial()->ask('HEAD', '/a/heap', 'Sec-Fetch-Site: cross-site')->{status},
+       403, 'headers alone');
+
+    for my $uri (@shown, @saved[ 0 .. $#saved - 1 ]) {
+        for ([ 'Sec-Fetch-Site: same-origin' ], [ 'Sec-Fetch-Site: none' ],
+             [ 'Sec-Fetch-Mode: no-cors' ], [])
+        {
+            is(dial()->ask('GET', $uri, @$_)->{status}, 200, "$uri: @$_");
+        }
     }
 }
 

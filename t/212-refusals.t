@@ -88,6 +88,10 @@ my %rows = (
         $_[0] eq 'control'
         ? asked($_[0], '', headers => [ 'Sec-Fetch-Site: cross-site' ])
         : () } ],
+    CROSS_SITE => [ 'at once', sub {
+        $_[0] eq 'control'
+        ? ()
+        : both($_[0], '', headers => [ 'Sec-Fetch-Site: cross-site' ]) } ],
     LARGE_BODY => [ 'at once', sub {
         $_[0] eq 'symbol'
         ? [ 'POST', '/debug/pprof/symbol', \('x' x (1024 * 1024 + 1)) ]

@@ -28,6 +28,12 @@ END
             jemalloc_pprof;
         }
 
+        location = /site {
+            access_log off;
+            default_type text/html;
+            return 200 "<title>another site</title>";
+        }
+
         location /busy {
             add_header Retry-After 7 always;
             return 429 "too many profiles: come back later";
@@ -46,6 +52,7 @@ subtest 'a password' => \&check_password;
 subtest 'a difference of seconds' => \&check_seconds;
 subtest 'pools' => \&check_pools;
 subtest 'what it asks for' => \&check_requests;
+subtest 'a page of another site' => \&check_site;
 subtest 'a busy server' => \&check_busy;
 subtest 'a server that is gone' => \&check_gone;
 
@@ -282,12 +289,69 @@ sub check_pools {
 
 
 sub check_requests {
-    my @lines = split /\n/, slurp("$server->{prefix}/logs/access.log");
+    my @lines = logged();
     my @others = grep { !m{^(?:200|400)\ (?:GET|HEAD)
                            \ /debug/pprof/(?:heap|pools)(?:$|\?)}x } @lines;
 
     cmp_ok(scalar @lines, '>', 10, 'there were requests');
     is_deeply(\@others, [], 'all of them for its own address');
+}
+
+
+# "localhost" is another site than 127.0.0.1: what its page sends unseen is
+# refused, and what it links to is shown.
+
+sub check_site {
+    my $file = $url =~ s/\?.*//r;
+    my @ways = (
+        'new Image().src = address',
+        'fetch(address, { mode: "no-cors" }).catch(() => 0)',
+        'fetch(address).catch(() => 0)',
+        'const f = document.createElement("iframe"); f.src = address; '
+        . 'document.body.append(f)',
+        'const s = document.createElement("script"); s.src = address; '
+        . 'document.body.append(s)',
+    );
+    my %status;
+
+    $browser->open("http://localhost:$port/site");
+
+    for my $i (0 .. $#ways) {
+        $browser->run("const address = arguments[0]; $ways[$i]",
+                      "$url&unseen=$i");
+    }
+
+    ok($server->soon(sub {
+        %status = map { /^(\d+) .*unseen=(\d)/ ? ($2 => $1) : () } logged();
+
+        return keys %status == @ways;
+    }), 'all are sent');
+
+    is($status{$_}, 403, $ways[$_]) for 0 .. $#ways;
+
+    for ([ $file, 'return /nobody would notice/.test(document.body.innerText)',
+           'a link to a file' ],
+         [ $url, 'return location.search !== "" && document.readyState
+                         === "complete" && document.title.includes("heap")',
+           'a link to a page' ])
+    {
+        my ($to, $script, $what) = @$_;
+
+        $browser->open("http://localhost:$port/site");
+        $browser->run('const a = document.createElement("a");
+                       a.href = arguments[0];
+                       a.textContent = "there";
+                       document.body.append(a)', $to);
+        $browser->click('a');
+        ok($browser->wait_for($script), $what);
+    }
+
+    $browser->complaints;
+}
+
+
+sub logged {
+    return split /\n/, slurp("$server->{prefix}/logs/access.log");
 }
 
 

@@ -16,6 +16,7 @@
  *     resources  what is served: the table of them
  *     count      how often each was requested
  *     host       the name that a request is addressed to
+ *     site       the site of the page that sends it
  *     profile    evidence and its report      | each is a job
  *     symbol     addresses in, names out      |
  *     status     and cmdline                  |

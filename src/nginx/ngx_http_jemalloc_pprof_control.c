@@ -5,6 +5,7 @@
 #include "ngx_http_jemalloc_pprof_page.h"
 #include "ngx_http_jemalloc_pprof_refuse.h"
 #include "ngx_http_jemalloc_pprof_self.h"
+#include "ngx_http_jemalloc_pprof_site.h"
 #include "ngx_http_jemalloc_pprof_worker.h"
 
 #include "jpp_control.h"
@@ -14,19 +15,6 @@
 #define NGX_HTTP_JEMALLOC_PPROF_MAX_FORM  4096
 
 
-typedef ngx_uint_t (*ngx_http_jemalloc_pprof_value_pt)(ngx_http_request_t *r,
-    const ngx_str_t *value);
-
-
-static ngx_uint_t ngx_http_jemalloc_pprof_control_is_foreign(
-    ngx_http_request_t *r);
-static ngx_uint_t ngx_http_jemalloc_pprof_control_has_header(
-    ngx_http_request_t *r, const char *name,
-    ngx_http_jemalloc_pprof_value_pt is_bad);
-static ngx_uint_t ngx_http_jemalloc_pprof_control_is_cross_site(
-    ngx_http_request_t *r, const ngx_str_t *site);
-static ngx_uint_t ngx_http_jemalloc_pprof_control_is_other_origin(
-    ngx_http_request_t *r, const ngx_str_t *value);
 static void ngx_http_jemalloc_pprof_control_body(ngx_http_request_t *r);
 static ngx_int_t ngx_http_jemalloc_pprof_control_start(ngx_http_request_t *r,
     ngx_http_jemalloc_pprof_question_t *question);
@@ -79,7 +67,9 @@ ngx_http_jemalloc_pprof_control(ngx_http_request_t *r,
                    NGX_HTTP_JEMALLOC_PPROF_CONTROL_OFF);
     }
 
-    if (ngx_http_jemalloc_pprof_control_is_foreign(r)) {
+    if (ngx_http_jemalloc_pprof_site_is_other(r)
+        || ngx_http_jemalloc_pprof_site_is_other_origin(r))
+    {
         return ngx_http_jemalloc_pprof_refuse(r,
                    NGX_HTTP_JEMALLOC_PPROF_FOREIGN);
     }
@@ -97,92 +87,6 @@ ngx_http_jemalloc_pprof_control(ngx_http_request_t *r,
                                         ngx_http_jemalloc_pprof_control_body);
 
     return rc >= NGX_HTTP_SPECIAL_RESPONSE ? rc : NGX_DONE;
-}
-
-
-/*
- * A browser says which site a request comes from; other clients say nothing.
- */
-
-static ngx_uint_t
-ngx_http_jemalloc_pprof_control_is_foreign(ngx_http_request_t *r)
-{
-    return ngx_http_jemalloc_pprof_control_has_header(r, "Sec-Fetch-Site",
-               ngx_http_jemalloc_pprof_control_is_cross_site)
-           || ngx_http_jemalloc_pprof_control_has_header(r, "Origin",
-                  ngx_http_jemalloc_pprof_control_is_other_origin);
-}
-
-
-/* Is there a header NAME with a value that IS_BAD?  There may be several. */
-
-static ngx_uint_t
-ngx_http_jemalloc_pprof_control_has_header(ngx_http_request_t *r,
-    const char *name, ngx_http_jemalloc_pprof_value_pt is_bad)
-{
-    size_t            len;
-    ngx_uint_t        i;
-    ngx_list_part_t  *part;
-    ngx_table_elt_t  *h;
-
-    len = ngx_strlen(name);
-
-    for (part = &r->headers_in.headers.part; part != NULL; part = part->next) {
-        h = part->elts;
-
-        for (i = 0; i < part->nelts; i++) {
-
-            if (h[i].key.len == len
-                && ngx_strncasecmp(h[i].key.data, (u_char *) name, len) == 0
-                && is_bad(r, &h[i].value))
-            {
-                return 1;
-            }
-        }
-    }
-
-    return 0;
-}
-
-
-static ngx_uint_t
-ngx_http_jemalloc_pprof_control_is_cross_site(ngx_http_request_t *r,
-    const ngx_str_t *site)
-{
-    return ngx_strcmp(site->data, "same-origin") != 0
-           && ngx_strcmp(site->data, "none") != 0;
-}
-
-
-/* "http://host:port" with the host that was asked, or it is foreign */
-
-static ngx_uint_t
-ngx_http_jemalloc_pprof_control_is_other_origin(ngx_http_request_t *r,
-    const ngx_str_t *value)
-{
-    u_char     *origin;
-    ngx_str_t   host;
-
-    /* HTTP/3 may have an authority in the place of the header */
-
-    if (r->headers_in.host != NULL) {
-        host = r->headers_in.host->value;
-
-    } else {
-        host.data = r->host_start;
-        host.len = r->host_end - r->host_start;
-    }
-
-    origin = (u_char *) ngx_strstr(value->data, "://");
-
-    if (origin == NULL) {
-        return 1;
-    }
-
-    origin += 3;
-
-    return (size_t) (value->data + value->len - origin) != host.len
-           || ngx_memcmp(origin, host.data, host.len) != 0;
 }
 
 

@@ -67,6 +67,12 @@ static const ngx_http_jemalloc_pprof_refusal_t
           "control refuses requests that a page of another site sends: use "
           "curl" },
 
+    [NGX_HTTP_JEMALLOC_PPROF_CROSS_SITE] =
+        { NGX_HTTP_FORBIDDEN, NGX_LOG_INFO, NULL,
+          "a page of another site sent this request, and its answer would not "
+          "be shown, so nobody would notice what it costs: paste the URL into "
+          "the address bar, or use curl" },
+
     [NGX_HTTP_JEMALLOC_PPROF_TAKEN] =
         { NGX_HTTP_CONFLICT, NGX_LOG_WARN, NULL, "%s" },
 

@@ -7,6 +7,7 @@
 #include "ngx_http_jemalloc_pprof_resources.h"
 #include "ngx_http_jemalloc_pprof_self.h"
 #include "ngx_http_jemalloc_pprof_send.h"
+#include "ngx_http_jemalloc_pprof_site.h"
 
 #include "jpp_report.h"
 
@@ -31,6 +32,8 @@ static ngx_uint_t ngx_http_jemalloc_pprof_segment(ngx_str_t *rest,
     const char *segment);
 static ngx_int_t ngx_http_jemalloc_pprof_answer(ngx_http_request_t *r,
     const ngx_http_jemalloc_pprof_path_t *path);
+static ngx_uint_t ngx_http_jemalloc_pprof_is_shown(
+    const ngx_http_jemalloc_pprof_question_t *question);
 static void ngx_http_jemalloc_pprof_for_jeprof(jpp_args_t *args,
     const ngx_http_jemalloc_pprof_evidence_t *evidence);
 
@@ -272,7 +275,36 @@ ngx_http_jemalloc_pprof_answer(ngx_http_request_t *r,
         return ngx_http_jemalloc_pprof_refuse_error(r, &err);
     }
 
+    /* a change looks at it itself */
+
+    if (!path->resource->is_change
+        && ngx_http_jemalloc_pprof_site_is_other(r)
+        && !(ngx_http_jemalloc_pprof_site_is_visit(r)
+             && ngx_http_jemalloc_pprof_is_shown(&question)))
+    {
+        return ngx_http_jemalloc_pprof_refuse(r,
+                   NGX_HTTP_JEMALLOC_PPROF_CROSS_SITE);
+    }
+
     return path->resource->answer(r, &question);
+}
+
+
+/* Does a browser show the answer?  It saves a file without a word. */
+
+static ngx_uint_t
+ngx_http_jemalloc_pprof_is_shown(
+    const ngx_http_jemalloc_pprof_question_t *question)
+{
+    const jpp_format_t  *format;
+
+    if (question->resource->evidence == NULL) {
+        return 1;
+    }
+
+    format = jpp_format_of(&question->args);
+
+    return format->suffix == NULL || format->policy != NULL;
 }
 
 
