@@ -1,0 +1,659 @@
+
+/*
+ * Call-frame information by its four files, each operation by itself: numbers
+ * (jpp_cfi_bytes), entries (jpp_cfi_entry), the rules of a row (jpp_cfi_row),
+ * and the value of an expression (jpp_cfi_expr).  What compilers write is read
+ * elsewhere: here is what they may write, at its bounds.
+ */
+
+
+#include "jpp_cfi_expr.h"
+#include "jpp_test.h"
+
+
+#define JPP_BYTES(...)  { __VA_ARGS__ }, sizeof((uint8_t[]) { __VA_ARGS__ })
+
+#define JPP_TEST_BYTES  96
+
+/* the depth of an expression's stack, and operations */
+#define JPP_TEST_DEPTH  16
+#define JPP_TEST_STEPS  64
+
+#define JPP_TEST_START  0x1000
+
+
+typedef enum {
+    JPP_UINT,
+    JPP_SINT,
+    JPP_ULEB,
+    JPP_SLEB,
+    JPP_POINTER
+} jpp_number_kind_t;
+
+
+static uintptr_t  jpp_stack[4] = { 1, 0x1122334455667788, 3, 4 };
+
+
+static const struct {
+    const char        *name;
+    jpp_number_kind_t  kind;
+    uint32_t           size;                 /* or the encoding */
+    uint8_t            bytes[JPP_TEST_BYTES];
+    uint32_t           len;
+    uint64_t           value;
+    uint32_t           left;
+    bool               is_damaged;
+} jpp_numbers[] = {
+    { "one byte", JPP_UINT, 1, JPP_BYTES(0xff, 7), 0xff, 1, false },
+    { "two", JPP_UINT, 2, JPP_BYTES(0xfe, 0xff), 0xfffe, 0, false },
+    { "four", JPP_UINT, 4, JPP_BYTES(1, 2, 3, 0xf4, 5), 0xf4030201, 1, false },
+    { "eight", JPP_UINT, 8, JPP_BYTES(1, 0, 0, 0, 0, 0, 0, 0x80),
+      0x8000000000000001, 0, false },
+    { "none", JPP_UINT, 2, JPP_BYTES(1), 0, 0, true },
+    { "a signed byte", JPP_SINT, 1, JPP_BYTES(0xfe), (uint64_t) -2, 0, false },
+    { "a signed two", JPP_SINT, 2, JPP_BYTES(0, 0x80), (uint64_t) -32768, 0,
+      false },
+    { "a signed four", JPP_SINT, 4, JPP_BYTES(0xff, 0xff, 0xff, 0x7f),
+      INT32_MAX, 0, false },
+    { "a signed eight", JPP_SINT, 8, JPP_BYTES(0xff, 0xff, 0xff, 0xff, 0xff,
+      0xff, 0xff, 0xff), UINT64_MAX, 0, false },
+    { "a LEB128 of one byte", JPP_ULEB, 0, JPP_BYTES(0x7f, 1), 127, 1, false },
+    { "of two", JPP_ULEB, 0, JPP_BYTES(0x80, 1), 128, 0, false },
+    { "of nine", JPP_ULEB, 0, JPP_BYTES(0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+      0xff, 0xff, 0x7f), INT64_MAX, 0, false },
+    { "of ten", JPP_ULEB, 0, JPP_BYTES(0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+      0xff, 0xff, 0xff, 1), UINT64_MAX, 0, false },
+    { "of eleven", JPP_ULEB, 0, JPP_BYTES(0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+      0x80, 0x80, 0x80, 0x80, 1), 0, 1, true },
+    { "one that is cut", JPP_ULEB, 0, JPP_BYTES(0x80), 0, 0, true },
+    { "a signed LEB128", JPP_SLEB, 0, JPP_BYTES(0x3f), 63, 0, false },
+    { "below zero", JPP_SLEB, 0, JPP_BYTES(0x40), (uint64_t) -64, 0, false },
+    { "of two bytes", JPP_SLEB, 0, JPP_BYTES(0x80, 0x7f), (uint64_t) -128, 0,
+      false },
+    { "of nine, below zero", JPP_SLEB, 0, JPP_BYTES(0x80, 0x80, 0x80, 0x80,
+      0x80, 0x80, 0x80, 0x80, 0x40), (uint64_t) 3 << 62, 0, false },
+    { "of ten, below zero", JPP_SLEB, 0, JPP_BYTES(0x80, 0x80, 0x80, 0x80,
+      0x80, 0x80, 0x80, 0x80, 0x80, 0x7f), (uint64_t) 1 << 63, 0, false },
+    { "a pointer", JPP_POINTER, JPP_CFI_ABSPTR, JPP_BYTES(1, 2, 3, 4, 5, 6, 7,
+      8), 0x0807060504030201, 0, false },
+    { "of four bytes", JPP_POINTER, JPP_CFI_UDATA4, JPP_BYTES(0xff, 0xff, 0xff,
+      0xff), UINT32_MAX, 0, false },
+    { "of four that are signed", JPP_POINTER, JPP_CFI_SDATA4, JPP_BYTES(0xff,
+      0xff, 0xff, 0xff), UINT64_MAX, 0, false },
+    { "of two", JPP_POINTER, 2, JPP_BYTES(1, 2, 3), 0x201, 1, false },
+    { "one as a LEB128", JPP_POINTER, 1, JPP_BYTES(5), 0, 1, true },
+    { "one by the data", JPP_POINTER, JPP_CFI_DATAREL | JPP_CFI_SDATA4,
+      JPP_BYTES(1, 0, 0, 0), 0, 4, true }
+};
+
+
+static void
+jpp_test_numbers(void)
+{
+    size_t           i;
+    uint64_t         value;
+    jpp_cfi_bytes_t  b;
+
+    for (i = 0; i < sizeof(jpp_numbers) / sizeof(jpp_numbers[0]); i++) {
+        b.pos = jpp_numbers[i].bytes;
+        b.end = b.pos + jpp_numbers[i].len;
+        b.is_damaged = false;
+        value = 0;
+
+        switch (jpp_numbers[i].kind) {
+
+        case JPP_UINT:
+            value = jpp_cfi_uint(&b, jpp_numbers[i].size);
+            break;
+
+        case JPP_SINT:
+            value = (uint64_t) jpp_cfi_sint(&b, jpp_numbers[i].size);
+            break;
+
+        case JPP_ULEB:
+            value = jpp_cfi_uleb(&b);
+            break;
+
+        case JPP_SLEB:
+            value = (uint64_t) jpp_cfi_sleb(&b);
+            break;
+
+        case JPP_POINTER:
+            value = jpp_cfi_pointer(&b, (uint8_t) jpp_numbers[i].size);
+            break;
+        }
+
+        jpp_is_u64(value, jpp_numbers[i].value, "%s", jpp_numbers[i].name);
+        jpp_ok((size_t) (b.end - b.pos) == jpp_numbers[i].left
+               && b.is_damaged == jpp_numbers[i].is_damaged,
+               "%s: %zu bytes are left", jpp_numbers[i].name,
+               (size_t) (b.end - b.pos));
+    }
+}
+
+
+static void
+jpp_test_places(void)
+{
+    uint8_t          bytes[4] = { 0xfc, 0xff, 0xff, 0xff };
+    jpp_cfi_bytes_t  b = { bytes, bytes + 4, false };
+
+    jpp_is_u64(jpp_cfi_pointer(&b, JPP_CFI_PCREL | JPP_CFI_SDATA4),
+               (uintptr_t) bytes - 4, "a pointer from its own place");
+
+    b.pos = bytes;
+    jpp_ok(jpp_cfi_skip(&b, 4) == bytes && b.pos == b.end && !b.is_damaged,
+           "all bytes are passed over");
+    jpp_ok(jpp_cfi_skip(&b, 0) == b.end && !b.is_damaged, "and none");
+    b.pos = bytes;
+    jpp_ok(jpp_cfi_skip(&b, 5) == NULL && b.is_damaged && b.pos == b.end,
+           "but no more than there are");
+}
+
+
+/*
+ * Entries: a CIE behind its length and its number, and a function's behind its
+ * length, in an object whose table has one row.
+ */
+
+#define JPP_TEST_CIE   16
+#define JPP_ABSOLUTE   0, 0x10, 0, 0, 0, 0, 0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0
+#define JPP_SHORT      0, 0x10, 0, 0, 0x40, 0, 0, 0
+
+static const struct {
+    const char  *name;
+    uint8_t      cie[JPP_TEST_BYTES];
+    uint32_t     cie_len;
+    uint8_t      function[JPP_TEST_BYTES];
+    uint32_t     len;
+    bool         is_read;
+    bool         is_signal;
+    uint32_t     encoding;
+    uint32_t     instructions;         /* bytes of the CIE's, */
+    uint32_t     own;                  /* and of the function's */
+} jpp_entries[] = {
+    { "version 1", JPP_BYTES(1, 0, 1, 0x78, 16, 0x0c, 7, 8),
+      JPP_BYTES(JPP_ABSOLUTE, 0), true, false, JPP_CFI_ABSPTR, 3, 1 },
+    { "version 3", JPP_BYTES(3, 0, 1, 0x78, 0x90, 0, 0x0c, 7, 8),
+      JPP_BYTES(JPP_ABSOLUTE), true, false, JPP_CFI_ABSPTR, 3, 0 },
+    { "version 2", JPP_BYTES(2, 0, 1, 0x78, 16), JPP_BYTES(JPP_ABSOLUTE),
+      false, false, 0, 0, 0 },
+    { "version 4", JPP_BYTES(4, 0, 1, 0x78, 16), JPP_BYTES(JPP_ABSOLUTE),
+      false, false, 0, 0, 0 },
+    { "an encoding", JPP_BYTES(1, 'z', 'R', 0, 1, 0x78, 16, 1, 3, 0),
+      JPP_BYTES(JPP_SHORT, 2, 9, 9, 0, 0), true, false, JPP_CFI_UDATA4, 1, 2 },
+    { "all letters", JPP_BYTES(1, 'z', 'P', 'L', 'R', 'S', 'B', 'G', 0, 1,
+      0x78, 16, 7, 3, 1, 2, 3, 4, 0x1b, 3), JPP_BYTES(JPP_SHORT, 0), true,
+      true, JPP_CFI_UDATA4, 0, 0 },
+    { "another letter", JPP_BYTES(1, 'z', 'X', 0, 1, 0x78, 16, 0),
+      JPP_BYTES(JPP_ABSOLUTE, 0), false, false, 0, 0, 0 },
+    { "no length of items", JPP_BYTES(1, 'R', 0, 1, 0x78, 16, 1, 3),
+      JPP_BYTES(JPP_SHORT), false, false, 0, 0, 0 },
+    { "items past the end", JPP_BYTES(1, 'z', 0, 1, 0x78, 16, 1),
+      JPP_BYTES(JPP_ABSOLUTE, 0), false, false, 0, 0, 0 },
+    { "too few items", JPP_BYTES(1, 'z', 'R', 0, 1, 0x78, 16, 0, 3),
+      JPP_BYTES(JPP_ABSOLUTE, 0), false, false, 0, 0, 0 },
+    { "no return address", JPP_BYTES(1, 0, 1, 0x78), JPP_BYTES(JPP_ABSOLUTE),
+      false, false, 0, 0, 0 },
+    { "a function that is cut", JPP_BYTES(1, 0, 1, 0x78, 16),
+      JPP_BYTES(0, 0x10, 0, 0, 0, 0, 0, 0, 1), false, false, 0, 0, 0 },
+    { "one of no length", JPP_BYTES(1, 'z', 'R', 0, 1, 0x78, 16, 1, 3),
+      JPP_BYTES(0, 0x10, 0, 0, 0, 0, 0, 0, 0), false, false, 0, 0, 0 },
+    { "its items past the end", JPP_BYTES(1, 'z', 'R', 0, 1, 0x78, 16, 1, 3),
+      JPP_BYTES(JPP_SHORT, 1), false, false, 0, 0, 0 }
+};
+
+
+static uint32_t  jpp_image[64];
+
+
+/* Another length of the CIE, another number than 0, another length of the
+   function, a way back, and its place in the table; 0 where it is right. */
+
+typedef struct {
+    const char  *name;
+    uint32_t     cie_len;
+    uint32_t     cie_number;
+    uint32_t     len;
+    uint32_t     back;
+    int32_t      place;
+    bool         is_read;
+} jpp_damage_t;
+
+static const jpp_damage_t  jpp_damages[] = {
+    { "as they are", 0, 0, 0, 0, 0, true },
+    { "a CIE to the end", 236, 0, 0, 0, 0, true },
+    { "a CIE past it", 237, 0, 0, 0, 0, false },
+    { "a CIE of 64 bits", UINT32_MAX, 0, 0, 0, 0, false },
+    { "a CIE that is a function", 0, 1, 0, 0, 0, false },
+    { "a function past the end", 0, 0, 4096, 0, 0, false },
+    { "a CIE at the start", 0, 0, 0, UINT32_MAX, 0, false },
+    { "a CIE before the start", 0, 0, 0, 4096, 0, false },
+    { "a function at the end", 0, 0, 0, 0, sizeof(jpp_image), false },
+    { "a function behind it", 0, 0, 0, 0, 4096, false },
+    { "a function before the start", 0, 0, 0, 0, -4, false }
+};
+
+
+static bool
+jpp_entry(size_t i, const jpp_damage_t *damage, jpp_cfi_entry_t *entry)
+{
+    size_t             at;
+    int32_t            row[2];
+    uint32_t           words[2];
+    uint8_t           *image = (uint8_t *) jpp_image;
+    jpp_mapped_code_t  object;
+
+    memset(image, 0, sizeof(jpp_image));
+
+    words[0] = damage->cie_len != 0 ? damage->cie_len
+                                    : 4 + jpp_entries[i].cie_len;
+    words[1] = damage->cie_number;
+    memcpy(image + JPP_TEST_CIE, words, 8);
+    memcpy(image + JPP_TEST_CIE + 8, jpp_entries[i].cie,
+           jpp_entries[i].cie_len);
+
+    at = JPP_TEST_CIE + 8 + jpp_entries[i].cie_len;
+    words[0] = damage->len != 0 ? damage->len : 4 + jpp_entries[i].len;
+    words[1] = damage->back != 0 ? damage->back
+                                 : (uint32_t) (at + 4 - JPP_TEST_CIE);
+    memcpy(image + at, words, 8);
+    memcpy(image + at + 8, jpp_entries[i].function, jpp_entries[i].len);
+
+    row[0] = 0;
+    row[1] = damage->place != 0 ? damage->place : (int32_t) at;
+
+    memset(&object, 0, sizeof(object));
+    object.low = image;
+    object.high = image + sizeof(jpp_image);
+    object.base = (uintptr_t) image;
+    object.table = (const uint8_t *) row;
+    object.count = 1;
+
+    return jpp_cfi_entry_row(&object, 0, entry);
+}
+
+
+static void
+jpp_test_entries(void)
+{
+    size_t           i;
+    jpp_cfi_entry_t  entry;
+
+    for (i = 0; i < sizeof(jpp_entries) / sizeof(jpp_entries[0]); i++) {
+
+        if (!jpp_ok(jpp_entry(i, &jpp_damages[0], &entry)
+                    == jpp_entries[i].is_read, "%s", jpp_entries[i].name)
+            || !jpp_entries[i].is_read)
+        {
+            continue;
+        }
+
+        jpp_ok(entry.start == 0x1000 && entry.end == 0x1040
+               && entry.code_align == 1 && entry.data_align == -8
+               && entry.return_column == 16,
+               "%s: from 0x%zx to 0x%zx", jpp_entries[i].name,
+               (size_t) entry.start, (size_t) entry.end);
+        jpp_ok(entry.encoding == jpp_entries[i].encoding
+               && entry.is_signal == jpp_entries[i].is_signal,
+               "%s: what its letters say", jpp_entries[i].name);
+        jpp_is_u64((uint64_t) (entry.initial.end - entry.initial.pos),
+                   jpp_entries[i].instructions, "%s: its CIE's instructions",
+                   jpp_entries[i].name);
+        jpp_is_u64((uint64_t) (entry.own.end - entry.own.pos),
+                   jpp_entries[i].own, "%s: its own", jpp_entries[i].name);
+    }
+
+    for (i = 0; i < sizeof(jpp_damages) / sizeof(jpp_damages[0]); i++) {
+        jpp_ok(jpp_entry(0, &jpp_damages[i], &entry)
+               == jpp_damages[i].is_read, "%s", jpp_damages[i].name);
+    }
+}
+
+
+/* Rows of a function at JPP_TEST_START, at the address AT behind that; the CIE
+   says CFA = r7 + 8, the return address at CFA - 8, and register 3 at CFA. */
+
+static const struct {
+    const char    *name;
+    uint8_t        bytes[JPP_TEST_BYTES];
+    uint32_t       len;
+    uint32_t       at;
+    uint64_t       cfa_register;       /* JPP_CFI_COLUMNS: an expression */
+    int64_t        cfa_value;
+    uint32_t       column;
+    jpp_cfi_how_t  how;
+    int64_t        value;
+} jpp_rows[] = {
+    { "nothing", JPP_BYTES(0), 0, 7, 8, 16, JPP_CFI_AT, -8 },
+    { "an offset", JPP_BYTES(0x83, 2), 0, 7, 8, 3, JPP_CFI_AT, -16 },
+    { "one extended", JPP_BYTES(0x05, 16, 3), 0, 7, 8, 16, JPP_CFI_AT, -24 },
+    { "one above", JPP_BYTES(0x11, 3, 0x7f), 0, 7, 8, 3, JPP_CFI_AT, 8 },
+    { "one of gcc's", JPP_BYTES(0x2f, 3, 2), 0, 7, 8, 3, JPP_CFI_AT, 16 },
+    { "a value", JPP_BYTES(0x14, 3, 1), 0, 7, 8, 3, JPP_CFI_IS, -8 },
+    { "a value above", JPP_BYTES(0x15, 3, 0x7e), 0, 7, 8, 3, JPP_CFI_IS, 16 },
+    { "lost", JPP_BYTES(0x07, 3), 0, 7, 8, 3, JPP_CFI_UNDEFINED, 0 },
+    { "the same", JPP_BYTES(0x08, 3), 0, 7, 8, 3, JPP_CFI_SAME, 0 },
+    { "in a register", JPP_BYTES(0x09, 3, 12), 0, 7, 8, 3, JPP_CFI_REGISTER,
+      12 },
+    { "restored", JPP_BYTES(0x07, 3, 0xc3), 0, 7, 8, 3, JPP_CFI_AT, 0 },
+    { "restored, extended", JPP_BYTES(0x07, 16, 0x06, 16), 0, 7, 8, 16,
+      JPP_CFI_AT, -8 },
+    { "of a vector", JPP_BYTES(0x05, 17, 3, 0x06, 17, 0x07, 33), 0, 7, 8, 16,
+      JPP_CFI_AT, -8 },
+    { "a CFA", JPP_BYTES(0x0c, 6, 16), 0, 6, 16, 3, JPP_CFI_AT, 0 },
+    { "a CFA below", JPP_BYTES(0x12, 6, 0x02), 0, 6, -16, 3, JPP_CFI_AT, 0 },
+    { "another register", JPP_BYTES(0x0d, 15), 0, 15, 8, 3, JPP_CFI_AT, 0 },
+    { "another offset", JPP_BYTES(0x0e, 0x80, 1), 0, 7, 128, 3, JPP_CFI_AT,
+      0 },
+    { "another one below", JPP_BYTES(0x13, 0x7d), 0, 7, 24, 3, JPP_CFI_AT, 0 },
+    { "a register after an expression", JPP_BYTES(0x0f, 1, 0x30, 0x0c, 6, 1),
+      0, 6, 1, 3, JPP_CFI_AT, 0 },
+    { "arguments", JPP_BYTES(0x2e, 0x80, 1, 0x0e, 16), 0, 7, 16, 3,
+      JPP_CFI_AT, 0 },
+    { "a row later", JPP_BYTES(0x42, 0x0e, 16), 3, 7, 8, 3, JPP_CFI_AT, 0 },
+    { "the row before", JPP_BYTES(0x42, 0x0e, 16), 4, 7, 16, 3, JPP_CFI_AT,
+      0 },
+    { "by a byte", JPP_BYTES(0x02, 0x80, 0x0e, 16), 256, 7, 16, 3, JPP_CFI_AT,
+      0 },
+    { "by two", JPP_BYTES(0x03, 0, 1, 0x0e, 16), 512, 7, 16, 3, JPP_CFI_AT,
+      0 },
+    { "by two, before", JPP_BYTES(0x03, 0, 1, 0x0e, 16), 511, 7, 8, 3,
+      JPP_CFI_AT, 0 },
+    { "by four", JPP_BYTES(0x04, 0, 0, 1, 0, 0x0e, 16), 0x20000, 7, 16, 3,
+      JPP_CFI_AT, 0 },
+    { "two steps", JPP_BYTES(0x41, 0x0e, 16, 0x41, 0x0e, 24), 3, 7, 16, 3,
+      JPP_CFI_AT, 0 },
+    { "at an address", JPP_BYTES(0x01, 4, 0x10, 0, 0, 0x0e, 16), 4, 7, 16, 3,
+      JPP_CFI_AT, 0 },
+    { "at an address, before", JPP_BYTES(0x01, 4, 0x10, 0, 0, 0x0e, 16), 3, 7,
+      8, 3, JPP_CFI_AT, 0 },
+    { "remembered four deep", JPP_BYTES(0x0a, 0x0e, 16, 0x0a, 0x0a, 0x0a,
+      0x0e, 32, 0x0b, 0x0b, 0x0b), 0, 7, 16, 3, JPP_CFI_AT, 0 }
+};
+
+
+static const struct {
+    const char  *name;
+    uint8_t      bytes[JPP_TEST_BYTES];
+    uint32_t     len;
+} jpp_no_rows[] = {
+    { "a register after an expression", JPP_BYTES(0x0f, 1, 0x30, 0x0d, 6) },
+    { "an offset after one", JPP_BYTES(0x0f, 1, 0x30, 0x0e, 6) },
+    { "one below after one", JPP_BYTES(0x0f, 1, 0x30, 0x13, 6) },
+    { "an expression that is cut", JPP_BYTES(0x0f, 2, 0x30) },
+    { "a CFA by no register", JPP_BYTES(0x0c, 16, 8) },
+    { "an instruction between the known ones", JPP_BYTES(0x17, 1) },
+    { "one behind them", JPP_BYTES(0x30, 1) },
+    { "five remembered", JPP_BYTES(0x0a, 0x0a, 0x0a, 0x0a, 0x0a) },
+    { "one recalled too many", JPP_BYTES(0x0a, 0x0b, 0x0b) }
+};
+
+
+static bool
+jpp_row(const uint8_t *bytes, uint32_t len, uint32_t at, jpp_cfi_row_t *row)
+{
+    jpp_cfi_entry_t  entry;
+
+    static const uint8_t  cie[] = { 0x0c, 7, 8, 0x90, 1, 0x83, 0, 0x3f };
+
+    memset(&entry, 0, sizeof(entry));
+
+    entry.start = JPP_TEST_START;
+    entry.code_align = 2;
+    entry.data_align = -8;
+    entry.encoding = JPP_CFI_UDATA4;
+    entry.initial.pos = cie;
+    entry.initial.end = cie + sizeof(cie) - (bytes != NULL);
+    entry.own.pos = bytes;
+    entry.own.end = bytes + len;
+
+    return jpp_cfi_row_at(&entry, JPP_TEST_START + at, row);
+}
+
+
+static void
+jpp_test_rows(void)
+{
+    size_t         i;
+    jpp_cfi_row_t  row;
+
+    for (i = 0; i < sizeof(jpp_rows) / sizeof(jpp_rows[0]); i++) {
+
+        if (!jpp_ok(jpp_row(jpp_rows[i].bytes, jpp_rows[i].len,
+                            jpp_rows[i].at, &row), "%s", jpp_rows[i].name))
+        {
+            continue;
+        }
+
+        jpp_ok(!row.is_cfa_expression
+               && row.cfa_register == jpp_rows[i].cfa_register,
+               "%s: the CFA's register", jpp_rows[i].name);
+        jpp_is_i64(row.cfa_value, jpp_rows[i].cfa_value, "%s: its offset",
+                   jpp_rows[i].name);
+        jpp_is_u64(row.how[jpp_rows[i].column], jpp_rows[i].how,
+                   "%s: how register %u is found", jpp_rows[i].name,
+                   jpp_rows[i].column);
+        jpp_is_i64(row.values[jpp_rows[i].column], jpp_rows[i].value,
+                   "%s: where", jpp_rows[i].name);
+    }
+
+    for (i = 0; i < sizeof(jpp_no_rows) / sizeof(jpp_no_rows[0]); i++) {
+        jpp_ok(!jpp_row(jpp_no_rows[i].bytes, jpp_no_rows[i].len, 0, &row),
+               "%s: no row", jpp_no_rows[i].name);
+    }
+
+    jpp_ok(!jpp_row(NULL, 0, 0, &row), "nor of a CIE that is not known");
+}
+
+
+static void
+jpp_test_row_expressions(void)
+{
+    jpp_cfi_row_t  row;
+
+    static const uint8_t  bytes[] = {
+        0x0f, 1, 0x31, 0x10, 3, 1, 0x32, 0x16, 6, 1, 0x33
+    };
+
+    jpp_ok(jpp_row(bytes, sizeof(bytes), 0, &row) && row.is_cfa_expression
+           && row.cfa_value == (int64_t) (uintptr_t) (bytes + 1),
+           "a CFA by an expression");
+    jpp_ok(row.how[3] == JPP_CFI_AT_EXPRESSION
+           && row.values[3] == (int64_t) (uintptr_t) (bytes + 5),
+           "a register where one says");
+    jpp_ok(row.how[6] == JPP_CFI_IS_EXPRESSION
+           && row.values[6] == (int64_t) (uintptr_t) (bytes + 9),
+           "and one that is its value");
+}
+
+
+/* What endless instructions cost is bounded: as many as these, and no more. */
+
+static void
+jpp_test_row_steps(void)
+{
+    jpp_cfi_row_t  row;
+
+    static uint8_t  bytes[8192 - 3 + 1];
+
+    jpp_ok(jpp_row(bytes, sizeof(bytes) - 1, 0, &row), "%zu instructions",
+           sizeof(bytes) - 1);
+    jpp_ok(!jpp_row(bytes, sizeof(bytes), 0, &row), "but not one more");
+}
+
+
+static const struct {
+    const char        *name;
+    uint8_t            bytes[JPP_TEST_BYTES];
+    uint32_t           len;
+    uint64_t           value;
+    jpp_unwind_end_t   end;
+} jpp_values[] = {
+    { "the CFA", JPP_BYTES(0x96), 5000, JPP_UNWIND_ON },
+    { "zero", JPP_BYTES(0x30), 0, JPP_UNWIND_ON },
+    { "31", JPP_BYTES(0x4f), 31, JPP_UNWIND_ON },
+    { "an address", JPP_BYTES(0x03, 1, 2, 3, 4, 5, 6, 7, 8),
+      0x0807060504030201, JPP_UNWIND_ON },
+    { "1u", JPP_BYTES(0x08, 0xff), 0xff, JPP_UNWIND_ON },
+    { "1s", JPP_BYTES(0x09, 0xff), UINT64_MAX, JPP_UNWIND_ON },
+    { "2u", JPP_BYTES(0x0a, 0xff, 0xff), 0xffff, JPP_UNWIND_ON },
+    { "2s", JPP_BYTES(0x0b, 0xfe, 0xff), (uint64_t) -2, JPP_UNWIND_ON },
+    { "4u", JPP_BYTES(0x0c, 0xff, 0xff, 0xff, 0xff), UINT32_MAX,
+      JPP_UNWIND_ON },
+    { "4s", JPP_BYTES(0x0d, 0xfd, 0xff, 0xff, 0xff), (uint64_t) -3,
+      JPP_UNWIND_ON },
+    { "8u", JPP_BYTES(0x0e, 1, 0, 0, 0, 0, 0, 0, 0x80), 0x8000000000000001,
+      JPP_UNWIND_ON },
+    { "8s", JPP_BYTES(0x0f, 2, 0, 0, 0, 0, 0, 0, 0x80), 0x8000000000000002,
+      JPP_UNWIND_ON },
+    { "u", JPP_BYTES(0x10, 0x80, 1), 128, JPP_UNWIND_ON },
+    { "s", JPP_BYTES(0x11, 0x7f), UINT64_MAX, JPP_UNWIND_ON },
+    { "a constant that is cut", JPP_BYTES(0x0a, 1), 0, JPP_UNWIND_ODD },
+    { "twice", JPP_BYTES(0x33, 0x12, 0x22), 6, JPP_UNWIND_ON },
+    { "dropped", JPP_BYTES(0x33, 0x34, 0x13), 3, JPP_UNWIND_ON },
+    { "over", JPP_BYTES(0x35, 0x32, 0x14, 0x1c, 0x1c), 8, JPP_UNWIND_ON },
+    { "swapped", JPP_BYTES(0x35, 0x32, 0x16, 0x1c), (uint64_t) -3,
+      JPP_UNWIND_ON },
+    { "a word of the stack", JPP_BYTES(0x77, 8, 0x06), 0x1122334455667788,
+      JPP_UNWIND_ON },
+    { "its last", JPP_BYTES(0x77, 24, 0x06), 4, JPP_UNWIND_ON },
+    { "one behind it", JPP_BYTES(0x77, 25, 0x06), 0, JPP_UNWIND_STACK },
+    { "one before it", JPP_BYTES(0x77, 0x7f, 0x06), 0, JPP_UNWIND_STACK },
+    { "negative", JPP_BYTES(0x33, 0x1f), (uint64_t) -3, JPP_UNWIND_ON },
+    { "not", JPP_BYTES(0x33, 0x20), ~(uint64_t) 3, JPP_UNWIND_ON },
+    { "more", JPP_BYTES(0x33, 0x23, 0x80, 1), 131, JPP_UNWIND_ON },
+    { "and", JPP_BYTES(0x36, 0x33, 0x1a), 2, JPP_UNWIND_ON },
+    { "minus", JPP_BYTES(0x36, 0x33, 0x1c), 3, JPP_UNWIND_ON },
+    { "times", JPP_BYTES(0x36, 0x33, 0x1e), 18, JPP_UNWIND_ON },
+    { "or", JPP_BYTES(0x36, 0x33, 0x21), 7, JPP_UNWIND_ON },
+    { "plus", JPP_BYTES(0x36, 0x33, 0x22), 9, JPP_UNWIND_ON },
+    { "left", JPP_BYTES(0x33, 0x08, 63, 0x24), (uint64_t) 1 << 63,
+      JPP_UNWIND_ON },
+    { "left by 64", JPP_BYTES(0x33, 0x08, 64, 0x24), 0, JPP_UNWIND_ON },
+    { "right", JPP_BYTES(0x09, 0xff, 0x08, 63, 0x25), 1, JPP_UNWIND_ON },
+    { "right by 64", JPP_BYTES(0x33, 0x08, 64, 0x25), 0, JPP_UNWIND_ON },
+    { "right with its sign", JPP_BYTES(0x09, 0xf8, 0x31, 0x26),
+      (uint64_t) -4, JPP_UNWIND_ON },
+    { "by 64", JPP_BYTES(0x09, 0xf8, 0x08, 64, 0x26), UINT64_MAX,
+      JPP_UNWIND_ON },
+    { "one but not both", JPP_BYTES(0x36, 0x33, 0x27), 5, JPP_UNWIND_ON },
+    { "equal", JPP_BYTES(0x33, 0x33, 0x29), 1, JPP_UNWIND_ON },
+    { "or not", JPP_BYTES(0x33, 0x34, 0x29), 0, JPP_UNWIND_ON },
+    { "at least", JPP_BYTES(0x33, 0x33, 0x2a), 1, JPP_UNWIND_ON },
+    { "at least, signed", JPP_BYTES(0x09, 0xff, 0x33, 0x2a), 0,
+      JPP_UNWIND_ON },
+    { "above", JPP_BYTES(0x33, 0x09, 0xff, 0x2b), 1, JPP_UNWIND_ON },
+    { "not above", JPP_BYTES(0x33, 0x33, 0x2b), 0, JPP_UNWIND_ON },
+    { "at most", JPP_BYTES(0x33, 0x33, 0x2c), 1, JPP_UNWIND_ON },
+    { "at most, signed", JPP_BYTES(0x33, 0x09, 0xff, 0x2c), 0,
+      JPP_UNWIND_ON },
+    { "below", JPP_BYTES(0x09, 0xff, 0x33, 0x2d), 1, JPP_UNWIND_ON },
+    { "not below", JPP_BYTES(0x33, 0x33, 0x2d), 0, JPP_UNWIND_ON },
+    { "different", JPP_BYTES(0x33, 0x34, 0x2e), 1, JPP_UNWIND_ON },
+    { "or the same", JPP_BYTES(0x33, 0x33, 0x2e), 0, JPP_UNWIND_ON },
+    { "a register", JPP_BYTES(0x73, 0x7f), 99, JPP_UNWIND_ON },
+    { "the first one", JPP_BYTES(0x70, 1), 201, JPP_UNWIND_ON },
+    { "one by its number", JPP_BYTES(0x92, 3, 1), 101, JPP_UNWIND_ON },
+    { "where it is", JPP_BYTES(0x80, 2), 4713, JPP_UNWIND_ON },
+    { "a register that is not known", JPP_BYTES(0x74, 0), 0, JPP_UNWIND_ODD },
+    { "one of a vector", JPP_BYTES(0x92, 17, 0), 0, JPP_UNWIND_ODD },
+    { "the last with a letter", JPP_BYTES(0x8f, 0), 0, JPP_UNWIND_ODD },
+    { "nothing below the CFA", JPP_BYTES(0x13, 0x13), 0, JPP_UNWIND_ODD },
+    { "nothing to read by", JPP_BYTES(0x13, 0x06), 0, JPP_UNWIND_ODD },
+    { "a division", JPP_BYTES(0x33, 0x31, 0x1b), 0, JPP_UNWIND_ODD },
+    { "its rest", JPP_BYTES(0x33, 0x31, 0x1d), 0, JPP_UNWIND_ODD },
+    { "a branch", JPP_BYTES(0x31, 0x28, 0, 0), 0, JPP_UNWIND_ODD },
+    { "a jump", JPP_BYTES(0x2f, 0, 0), 0, JPP_UNWIND_ODD },
+    { "before the first", JPP_BYTES(0x31, 0x31, 0x19), 0, JPP_UNWIND_ODD },
+    { "a register of a piece", JPP_BYTES(0x50), 0, JPP_UNWIND_ODD },
+    { "before the registers", JPP_BYTES(0x6f, 0), 0, JPP_UNWIND_ODD },
+    { "behind them", JPP_BYTES(0x90, 1), 0, JPP_UNWIND_ODD }
+};
+
+
+static jpp_unwind_end_t
+jpp_value(const uint8_t *bytes, uint32_t len, bool has_cfa, uintptr_t *value)
+{
+    uint8_t      text[1 + 2 * JPP_TEST_BYTES];
+    jpp_frame_t  frame;
+
+    memset(&frame, 0, sizeof(frame));
+
+    frame.at.pc = 4711;
+    frame.at.registers[0] = 200;
+    frame.at.registers[3] = 100;
+    frame.at.registers[JPP_CFI_RSP] = (uintptr_t) jpp_stack;
+    frame.at.known = 1 | 1 << 3 | 1 << JPP_CFI_RSP;
+    frame.stack.low = (uintptr_t) jpp_stack;
+    frame.stack.high = (uintptr_t) (jpp_stack + 4);
+
+    text[0] = (uint8_t) len;
+    memcpy(text + 1, bytes, len);
+
+    return jpp_cfi_expr_value((int64_t) (uintptr_t) text, &frame, has_cfa,
+                              5000, value);
+}
+
+
+static void
+jpp_test_values(void)
+{
+    size_t            i;
+    uintptr_t         value;
+    jpp_unwind_end_t  end;
+
+    for (i = 0; i < sizeof(jpp_values) / sizeof(jpp_values[0]); i++) {
+        end = jpp_value(jpp_values[i].bytes, jpp_values[i].len, true, &value);
+
+        jpp_is_u64(end, jpp_values[i].end, "%s: how it ends",
+                   jpp_values[i].name);
+
+        if (end == JPP_UNWIND_ON) {
+            jpp_is_u64(value, jpp_values[i].value, "%s: its value",
+                       jpp_values[i].name);
+        }
+    }
+}
+
+
+static void
+jpp_test_value_bounds(void)
+{
+    uint32_t   i;
+    uint8_t    bytes[JPP_TEST_BYTES];
+    uintptr_t  value;
+
+    memset(bytes, 0x31, sizeof(bytes));
+
+    jpp_ok(jpp_value(bytes, JPP_TEST_DEPTH, false, &value) == JPP_UNWIND_ON
+           && value == 1, "%u values", JPP_TEST_DEPTH);
+    jpp_is_u64(jpp_value(bytes, JPP_TEST_DEPTH, true, &value), JPP_UNWIND_ODD,
+               "not with the CFA");
+    jpp_is_u64(jpp_value(bytes, 0, false, &value), JPP_UNWIND_ODD, "none");
+
+    for (i = 0; i < JPP_TEST_STEPS; i++) {
+        bytes[i + 1] = 0x96;
+    }
+
+    jpp_is_u64(jpp_value(bytes, JPP_TEST_STEPS, false, &value), JPP_UNWIND_ON,
+               "%u operations", JPP_TEST_STEPS);
+    jpp_is_u64(jpp_value(bytes, JPP_TEST_STEPS + 1, false, &value),
+               JPP_UNWIND_ODD, "but not one more");
+}
+
+
+int
+main(void)
+{
+    jpp_test_numbers();
+    jpp_test_places();
+    jpp_test_entries();
+    jpp_test_rows();
+    jpp_test_row_expressions();
+    jpp_test_row_steps();
+    jpp_test_values();
+    jpp_test_value_bounds();
+
+    return jpp_done();
+}
