@@ -312,7 +312,7 @@ jpp_test_inherited(void)
 static void
 jpp_test_memory(void)
 {
-    uint64_t             n;
+    uint64_t             n, calls;
     jpp_err_t            err;
     jpp_code_t           rc;
     jpp_arena_t          arena;
@@ -320,20 +320,23 @@ jpp_test_memory(void)
     jpp_read_options_t   options = { 0 };
 
     options.has_owners = true;
+    calls = 0;
 
-    for (n = 1, rc = JPP_ERR_MEMORY; rc == JPP_ERR_MEMORY && n < 10000; n++) {
+    for (n = 0, rc = JPP_ERR_MEMORY; rc == JPP_ERR_MEMORY && n < 10000; ) {
         jpp_arena_init(&arena, (size_t) 1 << 30);
-        arena.fail_at = n;
+        arena.fail_at = ++n;
 
         rc = jpp_heap_init(&profile, &arena)
              ? jpp_test_add(&profile, &options, JPP_OWNED,
                             sizeof(JPP_OWNED) - 1, NULL, &err)
              : JPP_ERR_MEMORY;
 
+        calls = arena.n_calls;
         jpp_arena_destroy(&arena);
     }
 
-    jpp_ok(rc == JPP_OK && n > 10, "no memory, %u times", (unsigned) n - 2);
+    jpp_ok(rc == JPP_OK && n > 10, "no memory, %u times", (unsigned) n - 1);
+    jpp_is_u64(calls, n - 1, "each time it is noticed");
 }
 
 

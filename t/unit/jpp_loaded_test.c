@@ -334,6 +334,7 @@ jpp_loaded_test_memory(const char *text, const jpp_image_t *image)
         images = jpp_vec_create(&arena);
 
         if (images != NULL && jpp_images_read(images)) {
+            jpp_is_u64(arena.n_calls, i - 1, "each time it is noticed");
             jpp_arena_destroy(&arena);
             break;
         }

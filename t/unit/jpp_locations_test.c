@@ -437,8 +437,11 @@ jpp_locations_test_check(void)
 static void
 jpp_locations_test_memory(void)
 {
+    bool         is_whole;
     uint64_t     n;
     const char  *text;
+
+    is_whole = false;
 
     for (n = 1, text = NULL; text == NULL && n < 1000; n++) {
         jpp_locations_start("");
@@ -448,11 +451,13 @@ jpp_locations_test_memory(void)
         jpp_locations_absent(&locations, JPP_LOCATIONS_CPU, "why", "cure");
         jpp_locations_note(&locations, JPP_LOCATIONS_CPU, "note");
         text = jpp_locations_result();
+        is_whole = arena.n_calls < arena.fail_at;
 
         jpp_arena_destroy(&arena);
     }
 
     jpp_ok(text != NULL && n > 20, "no memory, %u times", (unsigned) n - 2);
+    jpp_ok(is_whole, "each time it is noticed");
 }
 
 

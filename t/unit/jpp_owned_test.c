@@ -169,6 +169,7 @@ jpp_owned_test_memory(void)
     }
 
     jpp_ok(n > 20 && n < 10000, "no memory, %u times", (unsigned) n - 1);
+    jpp_ok(arena.n_calls < arena.fail_at, "each time it is noticed");
 
     jpp_arena_destroy(&arena);
 }

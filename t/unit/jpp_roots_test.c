@@ -244,6 +244,7 @@ jpp_roots_test_memory(void)
     }
 
     jpp_ok(n > 5 && n < 1000, "no memory, %u times", (unsigned) n - 1);
+    jpp_ok(arena.n_calls < arena.fail_at, "each time it is noticed");
 
     jpp_arena_destroy(&arena);
 }

@@ -128,11 +128,9 @@ jpp_owned_text(jpp_profile_t *profile, const char *query, size_t *len)
 
     jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, out);
 
-    if (!format->write(&view, &sink)) {
+    if (!format->write(&view, &sink) || jpp_sink_flush(&sink) != 0) {
         return NULL;
     }
-
-    (void) jpp_sink_flush(&sink);
 
     if (len != NULL) {
         *len = out->len;
