@@ -343,6 +343,32 @@ tests_units()
 }
 
 
+# The units by each compiler, as it optimizes: which frames there are, and what
+# is left over in them, is different in each.
+
+tests_builds()
+{
+    # shellcheck disable=SC2086
+    need $TEST_PACKAGES
+
+    failed=0
+
+    for cc in gcc clang; do
+        for flags in -O0 -O1 "-O2 -flto"; do
+            (
+                JPP_BUILD=build/units/$(echo "$cc$flags" | tr -d ' ')
+                export JPP_BUILD
+
+                core "$JPP_BUILD" "$cc" "$flags" units &&
+                    proved "units, $cc $flags" '' --timer t/00-unit.t
+            ) || failed=1
+        done
+    done
+
+    return "$failed"
+}
+
+
 # suites_env NGINX MODULE JEMALLOC: what the suites with nginx need in their
 # environment; MODULE is empty where it is linked.  Perl's own memory is not
 # sampled: only nginx has JEMALLOC preloaded, even the static one, where that

@@ -18,7 +18,7 @@
 #include "jpp_telemetry.h"
 
 
-#define JPP_CONSOLE_AGE  24
+#define JPP_CONSOLE_AGE  32
 
 
 /* A resource, or one way to request it. */

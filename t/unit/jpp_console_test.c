@@ -166,11 +166,12 @@ static void
 jpp_test_verdict(void)
 {
     jpp_cgroup_t  cgroup;
-    jpp_worker_t  workers[2];
+    jpp_worker_t  workers[2] = {
+        jpp_fleet_worker(0, JPP_JEMALLOC_READY),
+        jpp_fleet_worker(1, JPP_JEMALLOC_READY)
+    };
     jpp_fleet_t   fleet = jpp_fleet_of(2, workers, 2);
 
-    workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
-    workers[1] = jpp_fleet_worker(1, JPP_JEMALLOC_READY);
     workers[0].activity.usage.rss_anon = 3 * 1024 * 1024;
     workers[1].activity.usage.rss_anon = JPP_NONE;
 

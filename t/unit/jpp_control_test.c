@@ -452,14 +452,14 @@ jpp_controlled(uint32_t index)
 {
     jpp_controlled_t  worker;
 
+    memset(&worker, 0, sizeof(worker));
+
     worker.who.index = index;
     worker.who.pid = 4711 + (int64_t) index;
     worker.who.generation = 2;
-    worker.error = NULL;
     worker.result.has_profiler = true;
     worker.result.before.active = true;
     worker.result.before.lg_sample = 19;
-    worker.result.after.active = false;
     worker.result.after.lg_sample = 14;
     worker.result.has_stats = true;
     worker.result.resident_before = 4000000;

@@ -296,8 +296,8 @@ jpp_test_bad_stacks(void)
 
 /* Where a call of a function with a frame pointer returns to. */
 
-static uintptr_t  framed;
-static size_t     frame_size = 64;
+static uintptr_t        framed;
+static volatile size_t  frame_size = 64;
 
 
 static void __attribute__((noinline))

@@ -417,9 +417,9 @@ jpp_part_stats(const char *argument)
 static void
 jpp_part_details(const char *argument)
 {
-    void            *p;
     jpp_stats_t      stats, after;
     jpp_jemalloc_t   jemalloc;
+    void *volatile   p;      /* a compiler may leave malloc() out */
 
     (void) argument;
 

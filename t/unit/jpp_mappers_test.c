@@ -1,6 +1,6 @@
 
 #include <dlfcn.h>
-#include <stdlib.h>
+#include <unistd.h>
 
 #include "jpp_mappers.h"
 #include "jpp_test.h"
@@ -12,9 +12,9 @@ static void jpp_mappers_test_text(uint32_t mappers, const char *expected);
 int
 main(void)
 {
-    char         path[4096];
-    uint32_t     before;
-    const char  *build;
+    char       path[4096];
+    ssize_t    len;
+    uint32_t   before;
 
     jpp_mappers_test_text(0, "");
     jpp_mappers_test_text(1, "LuaJIT is loaded");
@@ -29,9 +29,11 @@ main(void)
 
     before = jpp_mappers_loaded();
 
-    build = getenv("JPP_BUILD");
-    (void) snprintf(path, sizeof(path), "%s/t/jpp_runtimes.so",
-                    build != NULL ? build : "build");
+    /* it lies beside this program */
+
+    len = readlink("/proc/self/exe", path, sizeof(path) - 32);
+    path[len > 0 ? len : 0] = '\0';
+    strcpy(strrchr(path, '/'), "/jpp_runtimes.so");
 
     jpp_ok(dlopen(path, RTLD_NOW) != NULL, "%s is loaded", path);
     jpp_is_u64(before, 0, "there was nothing of the kind");

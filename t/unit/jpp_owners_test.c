@@ -530,12 +530,16 @@ jpp_test_new(uint32_t a, uint32_t b)
 /* Requests on a connection that is kept alive, each with samples before anybody
    knows whom it is for. */
 
-static void
+static __attribute__((noinline)) void
 jpp_test_kept(uint32_t a, uint32_t b)
 {
     int       i, n_a, n_b, n_settled;
     char     *p = jpp_memory + 400;
     uint64_t  object;
+
+    /* main()'s frame may be large */
+
+    jpp_owners_base((uintptr_t) __builtin_frame_address(0));
 
     jpp_owners_settle_all();
     jpp_set(20, 120, a);
@@ -636,8 +640,6 @@ static __attribute__((noinline)) void
 jpp_test_far(uint32_t a)
 {
     char  *p = jpp_memory + 800;
-
-    /* main()'s frame may be large */
 
     jpp_owners_base((uintptr_t) __builtin_frame_address(0));
 
@@ -746,7 +748,11 @@ jpp_test_interrupted(uint32_t a, uint32_t b)
     jpp_ok(JPP_IS_SANITIZED || jpp_interrupted(30, 31, true, saved, 0) == b,
            "two words that come first");
 
-    jpp_owners_base((uintptr_t) __builtin_frame_address(0));
+    /* what its caller calls next has its first words where this one has: behind
+       what was saved and the return address */
+
+    jpp_owners_base((uintptr_t) __builtin_frame_address(0)
+                    + 2 * sizeof(uintptr_t));
 }
 
 
@@ -810,10 +816,11 @@ static void
 jpp_test_again(const jpp_serving_t *serving,
     const jpp_owners_server_t *server, uint32_t a)
 {
-    char       text[65536], path[] = "/tmp/jpp-owners-XXXXXX";
-    int        fd;
-    ssize_t    n;
-    jpp_err_t  err = { 0 };
+    int          fd;
+    char         path[] = "/tmp/jpp-owners-XXXXXX";
+    ssize_t      n;
+    jpp_err_t    err = { 0 };
+    static char  text[65536];    /* on the stack words would be left over */
 
     jpp_serve(2, jpp_memory);
 

@@ -529,9 +529,10 @@ jpp_symbolize_test_known(void)
 
     (void) jpp_test_sh("chmod o+w old.so");
     jpp_symbolize_test_opens("old.so", SAME, 1, "another mode");
-    (void) jpp_test_sh("chmod o-w old.so");
+    (void) jpp_test_sh("chmod o-w old.so && touch -d 'now + 1 hour' old.so");
     jpp_symbolize_test_opens("old.so", SAME, 1, "the mode again, but later");
 
+    (void) jpp_test_sh("touch -d 'now - 1 hour' old.so");
     (void) sleep(4);
 
     jpp_symbolize_test_opens("old.so", SAME, 1, "later still");

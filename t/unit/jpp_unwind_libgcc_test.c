@@ -191,6 +191,7 @@ jpp_work_alloca(void)
 static __attribute__((noinline)) int
 jpp_work_realign_to(size_t n)
 {
+    int             sum;
     volatile char  *p;
     volatile char   aligned[64] __attribute__((aligned(64)));
 
@@ -198,7 +199,18 @@ jpp_work_realign_to(size_t n)
     p[0] = 1;
     aligned[0] = p[0];
 
-    return aligned[0] + jpp_work_deep((int) n / 16);
+    sum = aligned[0] + jpp_work_deep((int) n / 16);
+
+#ifndef __OPTIMIZE__
+
+    /* gcc does not say that rbp is restored by its last instruction: libgcc
+       would miss the caller, whose frame is found by that */
+
+    jpp_trap_off();
+
+#endif
+
+    return sum;
 }
 
 

@@ -32,7 +32,10 @@ typedef struct {
 
 
 static const jpp_rules_file_t  jpp_rules_files[] = {
-    { { "/proc/self/exe", NULL, NULL }, 30, 20 },
+
+    /* the least where the linker optimizes */
+
+    { { "/proc/self/exe", NULL, NULL }, 10, 20 },
     { { "/lib/x86_64-linux-gnu/libc.so.6", "/lib64/libc.so.6",
         "/usr/lib/libc.so.6" }, 2000, 20 },
     { { "/usr/lib/x86_64-linux-gnu/libcrypto.so.3",
