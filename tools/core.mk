@@ -96,11 +96,12 @@ $(OUT)/t/lib/%.o: t/lib/%.c
 $(OUT)/t/jpp_contract: $(OUT)/t/lib/jpp_contract_main.o $(CHECKER)
 	$(CC) $(FLAGS) -o $@ $^ -lz
 
-# headers become prerequisites by the .d files below: they are not linked
-
-$(OUT)/t/%: t/unit/%.c $(CHECKER) $(OUT)/libjpp.a
+$(OUT)/t/%.o: t/unit/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -o $@ $(filter-out %.h,$^) $(LIBS)
+	$(CC) $(CFLAGS) -c -o $@ $<
+
+$(OUT)/t/%: $(OUT)/t/%.o $(CHECKER) $(OUT)/libjpp.a
+	$(CC) $(FLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
 # without the sanitizers: it runs on jemalloc
 

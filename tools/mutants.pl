@@ -1,0 +1,371 @@
+#!/usr/bin/perl
+
+# Are the units able to fail?  Changes the core in one place at a time, in a
+# copy of the sources, and runs the units that link the changed file until one
+# of them fails.
+#
+#     perl tools/mutants.pl [N] [SEED]
+#
+# Prints the mutants that no unit noticed, and fails if fewer than 90 of 100
+# were.  The same seed draws the same mutants of the same sources.
+#
+# A mutant is not counted, and another one is drawn in its place, if there is
+# nothing to notice: it does not compile, it compiles to the same object, or it
+# moves the bound between two expressions that are equal there, as in
+# a < b ? a : b.
+
+use strict;
+use warnings;
+
+use File::Basename;
+use File::Copy qw( copy );
+use File::Find;
+use File::Path qw( make_path );
+use POSIX qw( WNOHANG );
+use Time::HiRes qw( sleep time );
+
+
+my $goal = 90;
+
+my $tree = 'build/mutants';
+
+# What is copied, and what of it is changed: the core, whose tests are units.
+
+my @sources = grep { -e } qw( src proto tools bench/generate t/unit t/lib
+                              t/data t/fuzz );
+my @core = sort grep { !m{^src/(?:nginx|walk)/} } glob('src/*/*.c');
+
+# An operator stands between blanks.
+
+my %operators = (
+    '<'  => '<=',
+    '<=' => '<',
+    '>'  => '>=',
+    '>=' => '>',
+    '==' => '!=',
+    '!=' => '==',
+    '&&' => '||',
+    '||' => '&&',
+    '+'  => '-',
+    '-'  => '+',
+    '+=' => '-=',
+    '-=' => '+=',
+);
+
+# What is returned instead; of anything else it is 0.
+
+my %returned = (
+    'true'   => 'false',
+    'false'  => 'true',
+    '0'      => '1',
+    'JPP_OK' => 'JPP_ERR_SYS',
+    'NULL'   => undef,
+);
+
+# A unit that runs so many times longer than without a change, and so many
+# seconds, hangs.
+
+my ($slower, $patience) = (10, $ENV{JPP_PATIENCE} // 20);
+
+# The memory that a mutant may take: KiB.
+
+my $limits = 'ulimit -c 0; ulimit -v 8000000';
+
+
+my $n = $ARGV[0] // 60;
+my $seed = $ARGV[1] // 1;
+
+die "usage: ./dev mutants [N] [SEED]: how many, and which\n"
+    if @ARGV > 2 || $n !~ /^[1-9]\d*$/ || $seed !~ /^\d+$/;
+
+chomp(my $jobs = `nproc`);
+$| = 1;
+
+copy_tree();
+chdir $tree or die "$tree: $!\n";
+make('units') or die "mutants: the units do not build\n";
+
+my %units = units();
+my @points = map { points($_) } @core;
+my ($made, $killed) = (0, 0);
+
+srand $seed;
+
+while (@points && $made < $n) {
+    my $point = splice @points, int rand @points, 1;
+    my $lived = try($point) // next;
+
+    $made++;
+    $killed += !$lived;
+    print_mutant($point) if $lived;
+    print STDERR "$made of $n, $killed killed\r" if -t STDERR;
+}
+
+die "mutants: there is nothing to change\n" if $made == 0;
+
+printf "%d of %d mutants killed, %.1f %%, seed %s\n", $killed, $made,
+       100 * $killed / $made, $seed;
+
+exit($killed * 100 >= $made * $goal ? 0 : 1);
+
+
+# Files that are as they were keep their times, so that what was built of them
+# stays.
+
+sub copy_tree {
+    my %is_there;
+
+    find({ no_chdir => 1, wanted => sub {
+        return unless -f;
+
+        my $copy = "$tree/$_";
+
+        $is_there{$copy} = 1;
+        make_path(dirname($copy));
+
+        if (!-e $copy || slurp($_) ne slurp($copy)) {
+            copy($_, $copy) or die "$copy: $!\n";
+        }
+    } }, @sources);
+
+    find({ no_chdir => 1, wanted => sub {
+        unlink if -f && !$is_there{$_};
+    } }, grep { -e } map { "$tree/$_" } @sources);
+}
+
+
+sub make {
+    return !system 'make', '-s', '-j', $jobs, '-f', 'tools/core.mk',
+                   'CC=gcc', 'FLAGS=-O2', @_;
+}
+
+
+# The units: how long each runs, and which objects it links.
+
+sub units {
+    my %defines;
+
+    for (split /\n/, `nm -A -g --defined-only build/libjpp.a`) {
+        $defines{$2} = $1 if /:(\w+)\.o:\S* \w (\w+)$/;
+    }
+
+    my %units;
+
+    for my $unit (map { basename($_, '.c') } glob 't/unit/*_test.c') {
+        my $start = time;
+
+        system("$limits; build/t/$unit >build/t/$unit.said 2>&1") == 0
+            or die "mutants: $unit fails without a change: see ",
+                   "$tree/build/t/$unit.said\n";
+
+        $units{$unit} = {
+            time => time - $start,
+            links => { map { $defines{$_} // '' => 1 }
+                       `nm --defined-only build/t/$unit` =~ /(\w+)$/mg },
+        };
+    }
+
+    return %units;
+}
+
+
+# All places of FILE where there is something to change: where it begins, what
+# stands there, and what is to.
+
+sub points {
+    my ($file) = @_;
+    my $text = slurp($file);
+    my $code = blank($text);
+    my @points;
+
+    while ($code =~ /(?<=\s)([-+<>=!&|]{1,2})(?=\s)/g) {
+        push @points, [ $-[1], $1, $operators{$1} ]
+            if $operators{$1} && !is_same_at_bound($code, $-[1]);
+    }
+
+    while ($code =~ /\b(?:if|while) (\(((?:[^()]++|(?1))*)\))/g) {
+        push @points, [ $-[1], substr($text, $-[1], $+[1] - $-[1]),
+                        "(!" . substr($text, $-[1], $+[1] - $-[1]) . ")" ];
+    }
+
+    while ($code =~ /\breturn ([^;]+);/g) {
+        my $is = substr $text, $-[1], $+[1] - $-[1];
+        my $other = exists $returned{$is} ? $returned{$is} : 0;
+
+        push @points, [ $-[1], $is, $other ] if defined $other;
+    }
+
+    return map { { file => $file, at => $_->[0], is => $_->[1],
+                   other => $_->[2] } } sort { $a->[0] <=> $b->[0] } @points;
+}
+
+
+# Are both sides of the colon equal where both sides of the operator at AT are?
+
+sub is_same_at_bound {
+    my ($code, $at) = @_;
+
+    substr($code, 0, $at) =~ /([\w.>\[\]-]+) $/ or return 0;
+    my $left = $1;
+
+    substr($code, $at) =~ /^[<>]=? ([\w.>\[\]-]+)\s\?([^:;]+):([^;,]+?)\)*[;,]/
+        or return 0;
+    my ($right, @sides) = ($1, $2, $3);
+
+    # strings are blank, which are not the same
+
+    return 0 if grep { /__/ } @sides;
+
+    s/\Q$right\E/$left/g, s/^\s+|\s+$//g, s/^\Q$left\E - \Q$left\E$/0/
+        for @sides;
+
+    return $sides[0] eq $sides[1];
+}
+
+
+# TEXT, of the same length, without comments, strings and the preprocessor's
+# lines.
+
+sub blank {
+    my ($text) = @_;
+
+    $text =~ s{(/\*.*?\*/|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])+')
+               |(^\#(?:\\\n|[^\n])*)}
+              { my $is = $1 // $2; $is =~ s/[^\n]/_/g; $is }gemsx;
+
+    return $text;
+}
+
+
+# Did no unit notice POINT?  undef if there is nothing to notice.
+
+sub try {
+    my ($point) = @_;
+    my $file = $point->{file};
+    my $object = $file =~ s{^src/(.*)\.c$}{build/$1.o}r;
+    my ($text, $compiled) = (slurp($file), slurp($object));
+    my $mutant = $text;
+    my $lived;
+
+    substr($mutant, $point->{at}, length $point->{is}) = $point->{other};
+    spew($file, $mutant);
+
+    if (system("make -s -f tools/core.mk CC=gcc FLAGS=-O2 $object 2>build/log")
+        == 0 && slurp($object) ne $compiled)
+    {
+        make('build/libjpp.a') or die "mutants: no archive\n";
+        $lived = !fails(likeliest(basename($file, '.c')));
+    }
+
+    spew($file, $text);
+    spew($object, $compiled);
+
+    return $lived;
+}
+
+
+# The units that link OBJECT: those first that have the most words of its name,
+# then the fastest.
+
+sub likeliest {
+    my ($object) = @_;
+
+    my %common = map {
+        my ($i, @words) = (0, split /_/, $object);
+
+        $i++ while $i < @words && $words[$i] eq ((split /_/)[$i] // '');
+        $_ => $i;
+    } keys %units;
+
+    return sort { $common{$b} <=> $common{$a}
+                  || $units{$a}{time} <=> $units{$b}{time} || $a cmp $b }
+           grep { $units{$_}{links}{$object} } keys %units;
+}
+
+
+# Does any of UNITS fail?  As many run at a time as there are processors.
+
+sub fails {
+    my (@units) = @_;
+    my (%running, $failed);
+
+    while (%running || (@units && !$failed)) {
+        if (@units && !$failed && keys %running < $jobs) {
+            my $unit = shift @units;
+
+            $running{start($unit)} = time + $patience
+                                     + $slower * $units{$unit}{time};
+            next;
+        }
+
+        my $pid = waitpid -1, WNOHANG;
+
+        if ($pid > 0) {
+            die "mutants: a unit cannot be linked\n" if $? >> 8 == 99;
+            $failed ||= $?;
+            delete $running{$pid};
+            kill 'KILL', -$pid;
+
+        } else {
+            $failed ||= grep { $_ < time } values %running;
+            sleep 0.01;
+        }
+
+        kill 'KILL', map { -$_ } keys %running if $failed;
+    }
+
+    return $failed;
+}
+
+
+# A process group of its own, so that all of it can be ended.
+
+sub start {
+    my ($unit) = @_;
+    my $pid = fork // die "fork: $!\n";
+
+    if ($pid == 0) {
+        setpgrp;
+        exec 'sh', '-c', "make -s -f tools/core.mk CC=gcc FLAGS=-O2 "
+             . "build/t/$unit || exit 99; $limits; "
+             . "exec build/t/$unit >build/t/$unit.said 2>&1";
+    }
+
+    return $pid;
+}
+
+
+sub print_mutant {
+    my ($point) = @_;
+    my ($file, $at, $is, $other) = @$point{qw( file at is other )};
+    my $text = slurp($file);
+    my $start = 1 + rindex $text, "\n", $at;
+    my $end = index $text, "\n", $at + length $is;
+    my $line = 1 + substr($text, 0, $at) =~ tr/\n//;
+    my $before = substr $text, $start, $end - $start;
+    my $after = $before;
+
+    substr($after, $at - $start, length $is) = $other;
+
+    print "$file:$line\n", map({ "    - $_\n" } split /\n/, $before),
+          map({ "    + $_\n" } split /\n/, $after), "\n";
+}
+
+
+sub slurp {
+    my ($path) = @_;
+
+    open my $fh, '<:raw', $path or die "$path: $!\n";
+    local $/;
+
+    return <$fh>;
+}
+
+
+sub spew {
+    my ($path, $data) = @_;
+
+    open my $fh, '>:raw', $path or die "$path: $!\n";
+    print $fh $data;
+    close $fh or die "$path: $!\n";
+}
