@@ -441,8 +441,12 @@ jpp_locations_compare_rows(const void *a, const void *b, void *ctx)
     x = a;
     y = b;
 
-    if (x->share < y->share || x->share > y->share) {
-        return x->share > y->share ? -1 : 1;
+    if (x->share > y->share) {
+        return -1;
+    }
+
+    if (x->share < y->share) {
+        return 1;
     }
 
     for (i = 0, order = 0; i < JPP_ROOTS && order == 0; i++) {

@@ -11,6 +11,7 @@ static void jpp_test_scale(void);
 static void jpp_test_time(void);
 static void jpp_test_limit(void);
 static void jpp_test_none(void);
+static void jpp_test_ages(void);
 static void jpp_time_history(jpp_history_t *history, uint64_t seconds,
     uint64_t from, uint64_t step);
 static const char *jpp_time_shown(const jpp_fleet_t *fleet);
@@ -31,6 +32,7 @@ main(void)
     jpp_test_time();
     jpp_test_limit();
     jpp_test_none();
+    jpp_test_ages();
 
     return jpp_done();
 }
@@ -156,6 +158,43 @@ jpp_test_time(void)
     jpp_ok(strstr(jpp_output.text, "<span>1 min 40 s ago</span> <span>the top "
                   "is 20.0 MiB</span> <span>now</span>") != NULL, "the scales");
     jpp_ok(strstr(jpp_output.text, "class=\"limit\"") == NULL, "no limit");
+
+    /* what is not known is not the most */
+
+    old.points[0].rss = JPP_NONE;
+    jpp_ok(strstr(jpp_time_shown(&fleet), "<span>the top is 20.0 MiB</span>")
+           != NULL && strstr(jpp_output.text, "RSS - to 20.0 MiB") != NULL,
+           "the RSS of the first steps is unknown");
+}
+
+
+static void
+jpp_test_ages(void)
+{
+    char    text[JPP_CONSOLE_AGE];
+    size_t  i;
+
+    static const struct {
+        int64_t      from;
+        int64_t      to;
+        const char  *text;
+    } rows[] = {
+        { 0, 0, "0 s" },
+        { 1, 60, "59 s" },
+        { 0, 60, "1 min 0 s" },
+        { 0, 3599, "59 min 59 s" },
+        { 0, 3600, "1 h 0 min" },
+        { 0, 86399, "23 h 59 min" },
+        { 0, 86400, "1 d 0 h" },
+        { 60, 0, "0 s" },
+        { INT64_MIN, INT64_MAX, "0 s" },
+        { INT64_MAX, INT64_MIN, "0 s" }
+    };
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        jpp_is_str(jpp_console_age(rows[i].from, rows[i].to, text),
+                   rows[i].text, "%s", rows[i].text);
+    }
 }
 
 

@@ -4,6 +4,8 @@
 #define _GNU_SOURCE
 #endif
 
+#include <sys/syscall.h>
+
 #include "jpp_elf_image.h"
 #include "jpp_elf_read.h"
 #include "jpp_extents.h"
@@ -33,12 +35,15 @@ static void jpp_elf_test_bad(void);
 static void jpp_elf_test_cut(void);
 static void jpp_elf_test_mutations(void);
 static void jpp_elf_test_memory(void);
+static void jpp_elf_test_errors(void);
 static jpp_code_t jpp_elf_test_read(jpp_elf_t *elf, jpp_arena_t *arena,
     const char *name, const char *debug);
 static const char *jpp_elf_test_name(const jpp_elf_t *elf, uint64_t vaddr);
 
 
 static jpp_err_t  err;
+static unsigned   jpp_pread_calls, jpp_pread_fails;
+static int        jpp_pread_error;
 
 
 int
@@ -73,6 +78,7 @@ main(void)
     jpp_elf_test_cut();
     jpp_elf_test_mutations();
     jpp_elf_test_memory();
+    jpp_elf_test_errors();
 
     jpp_is_u64(jpp_test_fds(), fds, "descriptors open at the end");
 
@@ -742,6 +748,71 @@ jpp_elf_test_memory(void)
     jpp_arena_destroy(&arena);
 
     (void) close(fd);
+}
+
+
+/* The file may be on a disk that fails at any read, or be interrupted there. */
+
+static void
+jpp_elf_test_errors(void)
+{
+    int          fd, errors[] = { EIO, EINTR };
+    size_t       i;
+    unsigned     n, calls, wrong;
+    jpp_elf_t    elf;
+    jpp_code_t   rc;
+    jpp_arena_t  arena;
+
+    fd = jpp_test_open("full.so");
+
+    for (i = 0; i < 2; i++) {
+        wrong = 0;
+        calls = UINT32_MAX;
+
+        for (n = 1; n <= calls; n++) {
+            jpp_arena_init(&arena, JPP_TEST_CAP);
+
+            jpp_pread_calls = 0;
+            jpp_pread_fails = n;
+            jpp_pread_error = errors[i];
+
+            rc = jpp_elf_read(&elf, &arena, fd, -1, JPP_ELF_ALL, &err);
+
+            jpp_pread_fails = 0;
+
+            if (jpp_pread_calls < n) {
+                calls = jpp_pread_calls;
+                wrong += rc != JPP_OK;
+
+            } else if (errors[i] == EIO) {
+                wrong += rc != JPP_ERR_SYS || err.sys_errno != EIO;
+
+            } else {
+                wrong += rc != JPP_OK;
+            }
+
+            jpp_arena_destroy(&arena);
+        }
+
+        jpp_ok(calls > 5 && wrong == 0, "each of %u reads %s once", calls,
+               errors[i] == EIO ? "failed" : "was interrupted");
+    }
+
+    (void) close(fd);
+}
+
+
+/* In place of libc's: fails when it is called for the nth time. */
+
+ssize_t
+pread(int fd, void *data, size_t size, off_t offset)
+{
+    if (++jpp_pread_calls == jpp_pread_fails) {
+        errno = jpp_pread_error;
+        return -1;
+    }
+
+    return syscall(SYS_pread64, fd, data, size, offset);
 }
 
 

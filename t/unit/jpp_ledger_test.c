@@ -788,11 +788,14 @@ jpp_ledger_test_names(void)
 static void
 jpp_ledger_test_memory(void)
 {
-    bool         is_done;
-    uint64_t     n;
+    bool         is_done, is_whole;
+    uint64_t     n, sum, least;
     jpp_smaps_t  mapping;
 
-    for (n = 1, is_done = false; n < 100 && !is_done; n++) {
+    sum = 0;
+    least = UINT64_MAX;
+
+    for (n = 1, is_whole = false; n < 100 && !is_whole; n++) {
         jpp_ledger_start();
         jpp_ledger_range(JPP_LEDGER_REQUESTS, 0x1000, 0x2000, NULL);
         arena.fail_at = arena.n_calls + n;
@@ -801,13 +804,19 @@ jpp_ledger_test_memory(void)
 
         is_done = jpp_ledger_init(&ledger, &arena, JPP_PAGE, ranges)
                   && jpp_ledger_map(&ledger, &mapping, NULL, false)
-                  && jpp_ledger_heap(100, 200, 10)
-                  && arena.n_calls < arena.fail_at;
+                  && jpp_ledger_heap(100, 200, 10);
+        is_whole = arena.n_calls < arena.fail_at;
+
+        if (is_done) {
+            sum = jpp_ledger_sum();
+            least = sum < least ? sum : least;
+        }
 
         jpp_arena_destroy(&arena);
     }
 
     jpp_ok(n > 5 && n < 100, "each allocation failed once: %" PRIu64, n);
+    jpp_ok(sum != 0 && least == sum, "names are missed at most, not bytes");
 }
 
 

@@ -133,6 +133,11 @@ jpp_loaded_test_notes(void)
         "\4\0\0\0\10\0\0\0\5\0\0\0GNU\0........"
         "\4\0\0\0\4\0\0\0\3\0\0\0GNU\0abcd";
 
+    /* a property of 4 bytes and 4 more */
+    static const char  padded[] =
+        "\4\0\0\0\4\0\0\0\5\0\0\0GNU\0........"
+        "\4\0\0\0\4\0\0\0\3\0\0\0GNU\0abcd";
+
     static const struct {
         const char  *bytes;
         size_t       len;
@@ -145,6 +150,8 @@ jpp_loaded_test_notes(void)
         { notes,      44, 1, true,  "without an alignment" },
         { notes,      43, 4, false, "cut in its bytes" },
         { notes + 24, 20, 4, true,  "alone" },
+        { padded,     44, 8, true,  "behind one that is filled up to 8" },
+        { padded,     44, 4, false, "which other notes are not" },
         { notes + 24, 15, 4, false, "cut in its name" },
         { notes + 24, 11, 4, false, "cut in its header" },
         { notes,       0, 4, false, "no notes" },

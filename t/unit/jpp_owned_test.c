@@ -88,6 +88,16 @@ static const jpp_owned_case_t  cases[] = {
       "2 more owners\n"
       JPP_FUNCTIONS },
 
+    { "format=top&by=server&n=2", stacks, false,
+      JPP_HEADING
+      "inuse_space      %  objects     mean  error  server     mostly\n"
+      "    6.9 KiB  50.7%        7   1013 B   38 %  a.example  "
+      "6.0 KiB: handler\n"
+      "    4.9 KiB  35.7%        1  4.9 KiB  100 %  b.example  "
+      "4.9 KiB: tls\n"
+      "1 more owner\n"
+      JPP_FUNCTIONS },
+
     { "format=top&by=upstream&callers=0", stacks, false,
       JPP_HEADING
       "inuse_space      %  objects     mean  error  upstream     mostly\n"

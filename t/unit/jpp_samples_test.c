@@ -92,6 +92,7 @@ jpp_test_draw(uint32_t lg)
 static void
 jpp_test_live(void)
 {
+    uint32_t  place;
     uint64_t  object;
 
     jpp_live_init(&jpp_live, jpp_pages(JPP_LIVE_MEMORY));
@@ -110,8 +111,10 @@ jpp_test_live(void)
     jpp_ok(!jpp_live_may_have(&jpp_live, 0x1000)
            && !jpp_live_take(&jpp_live, 0x1000, &object), "it is gone");
 
-    jpp_live_add(&jpp_live, 0x2000, jpp_live_object(1, 10));
-    jpp_live_add(&jpp_live, 0x2000, jpp_live_object(2, 20));
+    place = jpp_live_add(&jpp_live, 0x2000, jpp_live_object(1, 10));
+    jpp_ok(place != 0
+           && jpp_live_add(&jpp_live, 0x2000, jpp_live_object(2, 20)) == place,
+           "again, in the same place");
     jpp_is_i64(jpp_live.n, 1, "one that was freed unseen is replaced");
     jpp_ok(jpp_live_take(&jpp_live, 0x2000, &object)
            && jpp_live_site(object) == 2
@@ -121,6 +124,17 @@ jpp_test_live(void)
     jpp_ok(jpp_live_site(object) == 0xffffff
            && jpp_live_size(object) == JPP_LIVE_SIZE_MAX,
            "the largest site, and a size that is cut");
+}
+
+
+static void
+jpp_test_visit(jpp_site_t *site, void *data)
+{
+    size_t  *n = data;
+
+    (void) site;
+
+    (*n)++;
 }
 
 
@@ -357,6 +371,10 @@ jpp_test_sites(void)
     pcs[19]++;
     jpp_ok(jpp_add(pcs, 20, 100, 0) != one, "another stack");
     jpp_is_u64(jpp_sites.n, 5, "five in all");
+
+    i = 0;
+    jpp_sites_walk(&jpp_sites, jpp_test_visit, &i);
+    jpp_is_u64(i, 5, "each is visited once");
 
     site = jpp_add(pcs, 200, 100, 0);
     at = jpp_sites_at(&jpp_sites, site);

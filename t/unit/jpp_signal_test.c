@@ -214,6 +214,7 @@ jpp_test_timer(void)
 {
     timer_t            timer;
     sigset_t           set;
+    siginfo_t          info;
     struct sigevent    event;
     struct timespec    wait = { 0, 20000000 };
     struct itimerspec  every = { { 0, 1000000 }, { 0, 1000000 } };
@@ -243,6 +244,20 @@ jpp_test_timer(void)
     jpp_ok(jpp_missed_max > 0, "and how often it has fired besides");
 
     (void) timer_delete(timer);
+
+    /* the same bytes mean something else in one that was sent */
+
+    memset(&info, 0, sizeof(siginfo_t));
+
+    info.si_code = SI_QUEUE;
+    info.si_overrun = 5;
+    info.si_value = event.sigev_value;
+
+    jpp_n = 0;
+
+    jpp_is_i64(syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid),
+                       SIGPROF, &info), 0, "it is sent");
+    jpp_ok(jpp_n == 1 && jpp_missed == 0, "and has missed none");
 }
 
 

@@ -1,8 +1,16 @@
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
 #include <errno.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "jpp_sink.h"
 #include "jpp_test.h"
+#include "jpp_write.h"
 
 
 #define JPP_MAX_OUT  8192
@@ -29,6 +37,13 @@ static void jpp_test_printf(void);
 static void jpp_test_reserve(void);
 static void jpp_test_fail(void);
 static void jpp_test_vec(void);
+static void jpp_test_file(void);
+
+
+/* in place of libc's: how write() fails, is interrupted, or cut */
+static int       jpp_write_error;
+static size_t    jpp_write_most = SIZE_MAX;
+static unsigned  jpp_write_calls;
 
 
 int
@@ -41,8 +56,25 @@ main(void)
     jpp_test_reserve();
     jpp_test_fail();
     jpp_test_vec();
+    jpp_test_file();
 
     return jpp_done();
+}
+
+
+ssize_t
+write(int fd, const void *data, size_t len)
+{
+    jpp_write_calls++;
+
+    if (jpp_write_error != 0) {
+        errno = jpp_write_error;
+        jpp_write_error = errno == EINTR ? 0 : errno;
+        return -1;
+    }
+
+    return syscall(SYS_write, fd, data,
+                   len < jpp_write_most ? len : jpp_write_most);
 }
 
 
@@ -328,4 +360,42 @@ jpp_test_vec(void)
     jpp_is_i64(jpp_sink_flush(&sink), ENOMEM, "a vector that cannot grow");
 
     jpp_arena_destroy(&arena);
+}
+
+
+/* A file takes as much as it likes, after an interruption. */
+
+static void
+jpp_test_file(void)
+{
+    int          fd;
+    char         text[32];
+    uint8_t      buffer[7];
+    jpp_sink_t   sink;
+
+    fd = memfd_create("sink", MFD_CLOEXEC);
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_write, &fd);
+
+    jpp_write_error = EINTR;
+    jpp_write_most = 3;
+    jpp_write_calls = 0;
+
+    jpp_sink_str(&sink, "as much as it likes");
+    jpp_is_i64(jpp_sink_flush(&sink), 0, "into a file");
+    jpp_is_i64(pread(fd, text, sizeof(text), 0), 19, "all of it");
+    jpp_is_mem(text, "as much as it likes", 19, "in its order");
+    jpp_is_u64(jpp_write_calls, 8, "by threes, the first of them twice");
+
+    jpp_write_most = 0;
+    jpp_sink_str(&sink, "more");
+    jpp_is_i64(jpp_sink_flush(&sink), EIO, "one that takes nothing");
+
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_write, &fd);
+    jpp_write_error = ENOSPC;
+    jpp_sink_str(&sink, "more");
+    jpp_is_i64(jpp_sink_flush(&sink), ENOSPC, "and one that is full");
+
+    jpp_write_error = 0;
+    jpp_write_most = SIZE_MAX;
+    (void) close(fd);
 }

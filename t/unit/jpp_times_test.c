@@ -456,6 +456,14 @@ jpp_times_test_bad(void)
         jpp_arena_destroy(&arena);
     }
 
+    (void) jpp_times_profile_of(&arena, "jpp_times/1 cpu\nlabels 0\n\n"
+                                "MAPPED_LIBRARIES:\n"
+                                "400000-500000 r-xp 0 08:01 5 /a\nnone\n",
+                                false, &rc, &err);
+    jpp_is_u64(rc, JPP_ERR_INPUT, "a mapping that is none: %s", err.text);
+    jpp_is_u64(err.line, 6, "its line of the capture");
+    jpp_arena_destroy(&arena);
+
     (void) jpp_times_profile_of(&arena, "heap_v2/1024\n", false, &rc, &err);
     jpp_is_u64(rc, JPP_ERR_INPUT, "a dump of a heap");
     jpp_arena_destroy(&arena);

@@ -1,0 +1,65 @@
+
+/*
+ * Numbers of format=text: what jemalloc prints may not be what readers take.
+ */
+
+
+#include "jpp_test.h"
+#include "jpp_test_owned.h"
+
+
+static const struct {
+    const char  *name;
+    int64_t      inuse[2];         /* objects, bytes */
+    int64_t      alloc[2];
+    const char  *text;             /* of the sample, "" for none */
+    const char  *total;
+} rows[] = {
+    { "as it is", { 2, 50 }, { 3, 100 }, "2: 50 [3: 100] @\n",
+      "2: 50 [3: 100]" },
+    { "bytes without objects", { 0, 50 }, { 0, 100 }, "1: 50 [1: 100] @\n",
+      "1: 50 [1: 100]" },
+    { "fewer bytes, without objects", { 0, -50 }, { 0, 0 },
+      "-1: -50 [0: 0] @\n", "0: 0 [0: 0]" },
+    { "objects without bytes", { 1, 0 }, { 2, 0 }, "1: 0 [2: 0] @\n",
+      "1: 0 [2: 0]" },
+    { "fewer objects allocated", { 1, 8 }, { -1, 100 }, "1: 8 [0: 0] @\n",
+      "1: 8 [0: 0]" },
+    { "fewer bytes allocated", { 1, 8 }, { 5, -1 }, "1: 8 [0: 0] @\n",
+      "1: 8 [0: 0]" },
+    { "nothing", { 0, 0 }, { 0, 0 }, "", "0: 0 [0: 0]" }
+};
+
+
+int
+main(void)
+{
+    char           expected[256];
+    size_t         i;
+    int64_t        values[JPP_HEAP_COLUMNS];
+    jpp_arena_t    arena;
+    jpp_profile_t  profile;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        jpp_arena_init(&arena, JPP_OWNED_CAP);
+        (void) jpp_heap_init(&profile, &arena);
+
+        memset(values, 0, sizeof(values));
+        memcpy(&values[JPP_HEAP_INUSE_OBJECTS], rows[i].inuse, 16);
+        memcpy(&values[JPP_HEAP_ALLOC_OBJECTS], rows[i].alloc, 16);
+
+        jpp_profile_end(&profile, jpp_profile_begin(&profile, 0, 0));
+        (void) jpp_profile_commit(&profile, values);
+        jpp_profile_close(&profile);
+
+        (void) snprintf(expected, sizeof(expected), "heap profile: %s "
+                        "@ heap_v2/1\n%s\nMAPPED_LIBRARIES:\n",
+                        rows[i].total, rows[i].text);
+        jpp_is_str(jpp_owned_text(&profile, "format=text", NULL), expected,
+                   "%s", rows[i].name);
+
+        jpp_arena_destroy(&arena);
+    }
+
+    return jpp_done();
+}
