@@ -145,10 +145,9 @@ sub shared {
         init_worker_by_lua_block {
             ngx.timer.at(0, function()
                 local socket = ngx.socket.udp()
-                socket:settimeout(1000000)
+                socket:settimeout(100)
                 socket:setpeername("127.0.0.1", $port)
-                socket:send("a")
-                socket:receive()
+                repeat socket:receive() until ngx.worker.exiting()
             end)
         }
 EOF
@@ -176,12 +175,15 @@ sub init_worker {
         http => <<"EOF",
             lua_max_running_timers 64;
             init_worker_by_lua_block {
-                ngx.timer.at(0, function() ngx.sleep(1000) end)
+                -- a worker does not exit while a timer runs
+                ngx.timer.at(0, function()
+                    repeat ngx.sleep(0.1) until ngx.worker.exiting()
+                end)
                 ngx.timer.at(0, function()
                     local socket = ngx.socket.tcp()
-                    socket:settimeout(1000000)
+                    socket:settimeout(100)
                     socket:connect("127.0.0.1", $deaf_port)
-                    socket:receive()
+                    repeat socket:receive() until ngx.worker.exiting()
                 end)
                 ngx.timer.every(0.001, function() ngx.sleep(0.001) end)
             }

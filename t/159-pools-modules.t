@@ -45,7 +45,8 @@ my @uses = (
     [ 'ngx_http_lua_module', needs => 'ndk_http_module',
       http => 'init_by_lua_block { }
           init_worker_by_lua_block {
-              ngx.timer.at(0, function() ngx.sleep(100) end)
+              ngx.timer.at(0, function()
+                  repeat ngx.sleep(0.1) until ngx.worker.exiting() end)
               ngx.timer.every(0.01, function() ngx.sleep(0.01) end) }
           exit_worker_by_lua_block { }',
       location => 'set_by_lua_block $lua { return 1 }
