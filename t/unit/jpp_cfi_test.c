@@ -406,7 +406,7 @@ jpp_row(const uint8_t *bytes, uint32_t len, uint32_t at, jpp_cfi_row_t *row)
     entry.initial.pos = cie;
     entry.initial.end = cie + sizeof(cie) - (bytes != NULL);
     entry.own.pos = bytes;
-    entry.own.end = bytes + len;
+    entry.own.end = bytes != NULL ? bytes + len : NULL;
 
     return jpp_cfi_row_at(&entry, JPP_TEST_START + at, row);
 }

@@ -530,16 +530,12 @@ jpp_test_new(uint32_t a, uint32_t b)
 /* Requests on a connection that is kept alive, each with samples before anybody
    knows whom it is for. */
 
-static __attribute__((noinline)) void
+static void
 jpp_test_kept(uint32_t a, uint32_t b)
 {
     int       i, n_a, n_b, n_settled;
     char     *p = jpp_memory + 400;
     uint64_t  object;
-
-    /* main()'s frame may be large */
-
-    jpp_owners_base((uintptr_t) __builtin_frame_address(0));
 
     jpp_owners_settle_all();
     jpp_set(20, 120, a);
@@ -640,6 +636,8 @@ static __attribute__((noinline)) void
 jpp_test_far(uint32_t a)
 {
     char  *p = jpp_memory + 800;
+
+    /* main()'s frame may be large */
 
     jpp_owners_base((uintptr_t) __builtin_frame_address(0));
 
@@ -748,11 +746,7 @@ jpp_test_interrupted(uint32_t a, uint32_t b)
     jpp_ok(JPP_IS_SANITIZED || jpp_interrupted(30, 31, true, saved, 0) == b,
            "two words that come first");
 
-    /* what its caller calls next has its first words where this one has: behind
-       what was saved and the return address */
-
-    jpp_owners_base((uintptr_t) __builtin_frame_address(0)
-                    + 2 * sizeof(uintptr_t));
+    jpp_owners_base((uintptr_t) __builtin_frame_address(0));
 }
 
 
@@ -816,11 +810,10 @@ static void
 jpp_test_again(const jpp_serving_t *serving,
     const jpp_owners_server_t *server, uint32_t a)
 {
-    int          fd;
-    char         path[] = "/tmp/jpp-owners-XXXXXX";
-    ssize_t      n;
-    jpp_err_t    err = { 0 };
-    static char  text[65536];    /* on the stack words would be left over */
+    char       text[65536], path[] = "/tmp/jpp-owners-XXXXXX";
+    int        fd;
+    ssize_t    n;
+    jpp_err_t  err = { 0 };
 
     jpp_serve(2, jpp_memory);
 
