@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include "jpp_backtrace.h"
-#include "jpp_backtrace_code.h"
+#include "jpp_cfi_entry.h"
 #include "jpp_cut.h"
+#include "jpp_images.h"
+#include "jpp_unwind.h"
 #include "jpp_unwind_rbp.h"
 
 
@@ -42,6 +44,10 @@ static const uintptr_t  jpp_backtrace_cuts[JPP_UNWIND_ENDS] = {
 };
 
 
+static jpp_unwinder_t          jpp_backtrace_unwinder;
+static uint64_t                jpp_backtrace_loads;
+static bool                    jpp_backtrace_is_started;
+static bool                    jpp_backtrace_is_busy;
 static jpp_backtrace_counts_t  jpp_backtrace_counts;
 
 
@@ -54,13 +60,38 @@ jpp_backtrace_start(void)
         return false;
     }
 
-    if (jpp_backtrace_use()) {
+    jpp_backtrace_refresh();
+
+    if (!jpp_backtrace_is_started) {
+        jpp_backtrace_is_started = true;
+
         (void) jpp_backtrace(pcs, JPP_BACKTRACE_MIN);
 
         memset(&jpp_backtrace_counts, 0, sizeof(jpp_backtrace_counts));
     }
 
     return true;
+}
+
+
+void
+jpp_backtrace_refresh(void)
+{
+    uint64_t  loads;
+
+    if (__atomic_exchange_n(&jpp_backtrace_is_busy, true, __ATOMIC_ACQUIRE)) {
+        return;
+    }
+
+    loads = jpp_images_loads();
+
+    if (loads != jpp_backtrace_loads) {
+        (void) jpp_images_unwind(&jpp_backtrace_unwinder.mapped);
+
+        jpp_backtrace_loads = loads;
+    }
+
+    __atomic_store_n(&jpp_backtrace_is_busy, false, __ATOMIC_RELEASE);
 }
 
 
@@ -386,6 +417,19 @@ jpp_backtrace_high(uintptr_t rsp)
 
     return jpp_stack_bounds(&jpp_backtrace_unwinder.stacks, rsp, &stack)
            ? stack.high : 0;
+}
+
+
+uintptr_t
+jpp_backtrace_function(uintptr_t address)
+{
+    jpp_cfi_entry_t           entry;
+    const jpp_mapped_code_t  *code;
+
+    code = jpp_mapped_find(&jpp_backtrace_unwinder.mapped, address);
+
+    return code != NULL && jpp_cfi_entry_find(code, address, &entry)
+           ? entry.start : 0;
 }
 
 

@@ -5,9 +5,9 @@
  * cannot be walked to its end has a last frame that says so (jpp_cut.h).
  *
  * One per process, because allocators call their hooks without an argument.
- * jpp_backtrace_start() is for any thread, outside signals and allocators;
- * everything marked [signal] also for handlers and for malloc() itself: no
- * lock, no memory, errno untouched.
+ * jpp_backtrace_start() and _refresh() are for any thread, outside signals and
+ * allocators; everything marked [signal] also for handlers and for malloc()
+ * itself: no lock, no memory, errno untouched.
  */
 
 
@@ -19,7 +19,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "jpp_backtrace_code.h"
 #include "jpp_blocked.h"
 
 
@@ -46,11 +45,16 @@ typedef struct {
 
 
 /*
- * There is one user more: learn what is loaded, and hold it (jpp_hold.h).  The
- * first walks once, so that lazy binding is done.  False: there is no unwinder
- * for this machine, and no user.
+ * Learn what is loaded, and walk once, so that lazy binding is done; later
+ * calls only refresh.  False: there is no unwinder for this machine.
  */
 bool jpp_backtrace_start(void);
+
+/*
+ * Learn what was loaded since.  Costs next to nothing if that is nothing, or if
+ * another thread is at it.
+ */
+void jpp_backtrace_refresh(void);
 
 /*
  * [signal] Store the stack of the caller at PCS, return addresses from the
@@ -103,6 +107,9 @@ bool jpp_backtrace_holds(uintptr_t rsp, size_t size);
 
 /* [signal] Where the stack that RSP lies in ends; 0: unknown. */
 uintptr_t jpp_backtrace_high(uintptr_t rsp);
+
+/* [signal] Where the function that ADDRESS lies in starts; 0: unknown. */
+uintptr_t jpp_backtrace_function(uintptr_t address);
 
 /*
  * [signal] What allocators have walked so far; threads that walk are seen soon.

@@ -98,7 +98,6 @@ jpp_cpu_open(jpp_mode_t mode, uint32_t frequency, jpp_err_t *err)
     window = jpp_cpu_window_create(mode, frequency, err);
 
     if (window == NULL) {
-        jpp_backtrace_stop();
         return NULL;
     }
 
@@ -112,7 +111,6 @@ jpp_cpu_open(jpp_mode_t mode, uint32_t frequency, jpp_err_t *err)
 
     if (rc != JPP_OK) {
         jpp_cpu_window_destroy(window);
-        jpp_backtrace_stop();
         return NULL;
     }
 
@@ -193,15 +191,9 @@ jpp_cpu_start(jpp_err_t *err)
         jpp_cpu_is_ready = true;
     }
 
-    /* until no signal comes any more, which is later than the last window */
-
-    (void) jpp_backtrace_start();
-
     error = jpp_thread_start(JPP_CPU_STACK, jpp_cpu_main, NULL);
 
     if (error != 0) {
-        jpp_backtrace_stop();
-
         return jpp_err_sys(err, error, "cannot start a thread for the sampler");
     }
 
@@ -255,7 +247,6 @@ jpp_cpu_main(void *data)
     jpp_cpu_is_running = false;
 
     jpp_cpu_rest();
-    jpp_backtrace_stop();
 
     (void) pthread_cond_broadcast(&jpp_cpu_done);
     (void) pthread_mutex_unlock(&jpp_cpu_lock);
@@ -453,8 +444,6 @@ jpp_cpu_close(jpp_cpu_window_t *window)
     jpp_cpu_reap();
 
     (void) pthread_mutex_unlock(&jpp_cpu_lock);
-
-    jpp_backtrace_stop();
 }
 
 

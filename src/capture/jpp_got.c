@@ -7,7 +7,6 @@
 #include "jpp_got.h"
 #include "jpp_got_find.h"
 #include "jpp_got_read.h"
-#include "jpp_hold.h"
 #include "jpp_images.h"
 #include "jpp_proc.h"
 
@@ -40,7 +39,6 @@ typedef struct {
 
 
 static bool jpp_got_object(const jpp_images_object_t *object, void *data);
-static bool jpp_got_hold(jpp_got_t *got, const jpp_images_object_t *object);
 static bool jpp_got_bind(const jpp_got_reloc_t *reloc, void *data);
 static bool jpp_got_count(const jpp_got_reloc_t *reloc, void *data);
 static jpp_got_whose_t jpp_got_whose(const jpp_got_patch_t *patch,
@@ -80,8 +78,7 @@ jpp_got_patch(jpp_got_t *got, jpp_err_t *err)
     rc = patch.is_full
          ? jpp_err_set(err, JPP_ERR_LIMIT,
                        "the loaded objects have more than %u places that "
-                       "call malloc and its like, or are more than %u",
-                       JPP_GOT_SLOTS, JPP_GOT_OBJECTS)
+                       "call malloc and its like", JPP_GOT_SLOTS)
          : jpp_got_open(got, true, err);
 
     if (rc != JPP_OK) {
@@ -116,8 +113,6 @@ jpp_got_object(const jpp_images_object_t *object, void *data)
     jpp_got_read(object, jpp_got_count, patch);
 
     if (patch->n_ours != 0) {
-        patch->is_full = !jpp_got_hold(patch->got, object);
-
         jpp_got_read(object, jpp_got_take, patch);
     }
 
@@ -125,31 +120,6 @@ jpp_got_object(const jpp_images_object_t *object, void *data)
     patch->got->n_foreign += patch->n_foreign;
 
     return !patch->is_full;
-}
-
-
-/* One time is enough for an object. */
-
-static bool
-jpp_got_hold(jpp_got_t *got, const jpp_images_object_t *object)
-{
-    void      *handle;
-    uint32_t   i;
-
-    handle = object->is_fixed ? NULL : jpp_hold(object->name, object->base);
-
-    for (i = 0; i < got->n_handles && got->handles[i] != handle; i++) {
-        /* void */
-    }
-
-    if (i < got->n_handles || i == JPP_GOT_OBJECTS) {
-        jpp_hold_end(handle);
-        return i < got->n_handles;
-    }
-
-    got->handles[got->n_handles++] = handle;
-
-    return true;
 }
 
 
@@ -255,7 +225,7 @@ jpp_got_take(const jpp_got_reloc_t *reloc, void *data)
     if (whose == JPP_GOT_OURS
         || (whose == JPP_GOT_UNBOUND && patch->n_foreign == 0))
     {
-        patch->is_full |= !jpp_got_add(patch->got, reloc->at, function);
+        patch->is_full = !jpp_got_add(patch->got, reloc->at, function);
     }
 
     return !patch->is_full;
@@ -322,15 +292,6 @@ jpp_got_restore(jpp_got_t *got, jpp_err_t *err)
     got->n_foreign = 0;
 
     return jpp_got_close(got, got->n_pages, err);
-}
-
-
-void
-jpp_got_let_go(jpp_got_t *got)
-{
-    while (got->n_slots == 0 && got->n_handles != 0) {
-        jpp_hold_end(got->handles[--got->n_handles]);
-    }
 }
 
 

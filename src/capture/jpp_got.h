@@ -21,8 +21,8 @@
  * and nothing is written if one of them cannot be.  Each slot is written at
  * once, so other threads may call by it meanwhile.
  *
- * Objects that have slots are held (jpp_hold.h), so a slot stays what it is.
- * One thread at a time, outside signals; it needs /proc/self/maps.  amd64 only.
+ * Objects are pinned, so a slot stays what it is.  One thread at a time,
+ * outside signals; it needs /proc/self/maps.  amd64 only.
  */
 
 
@@ -36,10 +36,7 @@
 
 
 /* slots of a process: about four for each object */
-#define JPP_GOT_SLOTS    8192
-
-/* objects that have slots */
-#define JPP_GOT_OBJECTS  1024
+#define JPP_GOT_SLOTS  8192
 
 
 typedef struct {
@@ -73,8 +70,6 @@ typedef struct {
     uint32_t                    n_objects; /* that have slots */
     uint32_t                    n_foreign; /* slots with another's address */
     uint32_t                    n_pages;
-    uint32_t                    n_handles;
-    void                       *handles[JPP_GOT_OBJECTS];
     jpp_got_slot_t              slots[JPP_GOT_SLOTS];
     jpp_got_page_t              pages[JPP_GOT_SLOTS];
 } jpp_got_t;
@@ -93,9 +88,6 @@ jpp_code_t jpp_got_patch(jpp_got_t *got, jpp_err_t *err);
  * none then.  On failure all stay patched, with the same exception.
  */
 jpp_code_t jpp_got_restore(jpp_got_t *got, jpp_err_t *err);
-
-/* In the main thread, without slots: let go of the objects. */
-void jpp_got_let_go(jpp_got_t *got);
 
 /* How many of the slots hold somebody else's address by now. */
 uint32_t jpp_got_lost(const jpp_got_t *got);

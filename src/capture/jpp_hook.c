@@ -34,9 +34,7 @@ jpp_hook_set(void)
     jpp_hook_before = hook;
     hook = jpp_hook_walk;
 
-    if (jpp_mallctl_call(jpp_hook_name, NULL, 0, &hook, sizeof(hook)) != 0) {
-        jpp_backtrace_stop();
-    }
+    (void) jpp_mallctl_call(jpp_hook_name, NULL, 0, &hook, sizeof(hook));
 
     return jpp_hook_read();
 }
@@ -50,7 +48,6 @@ jpp_hook_reset(void)
     if (jpp_hook_get(&hook) && hook == jpp_hook_walk) {
         (void) jpp_mallctl_call(jpp_hook_name, NULL, 0, &jpp_hook_before,
                                 sizeof(jpp_hook_before));
-        jpp_backtrace_stop();
     }
 }
 

@@ -8,7 +8,7 @@
  *
  * jemalloc 5.3.0 and 5.3.1 have the hook, experimental.hooks.prof_backtrace.
  * It is the process's, and any thread that allocates may be in it: whoever sets
- * it must stay loaded.
+ * it stays loaded (jpp_images_unwind() sees to that).
  *
  * For one thread; jemalloc calls the hook itself in any.
  */

@@ -4,14 +4,18 @@
 #define _GNU_SOURCE
 #endif
 
+#include <dlfcn.h>
 #include <link.h>
 #include <string.h>
 #include <unistd.h>
 #include <sys/auxv.h>
 
-#include "jpp_hold.h"
 #include "jpp_image_symbol.h"
 #include "jpp_images.h"
+
+
+/* the longest name of an object that is looked at */
+#define JPP_IMAGES_NAME  4096
 
 
 /* the next object that is not among those that are known */
@@ -19,6 +23,7 @@ typedef struct {
     const jpp_mapped_t    *known;      /* NULL: all are new */
     size_t                 first;      /* objects before it are passed over */
     size_t                 n;
+    bool                   is_pinned;
     jpp_images_object_t    object;
     char                   name[JPP_IMAGES_NAME];
 } jpp_images_new_t;
@@ -34,6 +39,7 @@ static int jpp_images_find_new(struct dl_phdr_info *info, size_t size,
     void *data);
 static void jpp_images_segments(const struct dl_phdr_info *info,
     jpp_images_object_t *object);
+static bool jpp_images_pin(const char *name, uintptr_t base);
 static int jpp_images_add(struct dl_phdr_info *info, size_t size, void *data);
 static const ElfW(Phdr) *jpp_images_code(const struct dl_phdr_info *info);
 static bool jpp_images_id(const struct dl_phdr_info *info,
@@ -88,14 +94,8 @@ jpp_images_unwind(jpp_mapped_t *objects)
     found.first = 0;
 
     while (jpp_images_next(&found)) {
-
         if (!jpp_mapped_add(objects, &found.object.mapped)) {
-            jpp_hold_end(found.object.mapped.handle);
             return false;
-        }
-
-        if (!jpp_mapped_has(objects, found.object.mapped.handle)) {
-            jpp_hold_end(found.object.mapped.handle);
         }
     }
 
@@ -106,18 +106,13 @@ jpp_images_unwind(jpp_mapped_t *objects)
 void
 jpp_images_pinned(jpp_images_visit_pt visit, void *data)
 {
-    bool              goes_on;
     jpp_images_new_t  found;
 
     found.known = NULL;
     found.first = 0;
 
     while (jpp_images_next(&found)) {
-        goes_on = visit(&found.object, data);
-
-        jpp_hold_end(found.object.mapped.handle);
-
-        if (!goes_on) {
+        if (!visit(&found.object, data)) {
             return;
         }
     }
@@ -221,22 +216,13 @@ jpp_images_look(struct dl_phdr_info *info, size_t size, void *data)
 uint64_t
 jpp_images_loads(void)
 {
-    uint64_t  changes[2] = { 0, 0 };
+    uint64_t  loads;
 
-    (void) dl_iterate_phdr(jpp_images_count, changes);
+    loads = 0;
 
-    return changes[0];
-}
+    (void) dl_iterate_phdr(jpp_images_count, &loads);
 
-
-uint64_t
-jpp_images_unloads(void)
-{
-    uint64_t  changes[2] = { 0, 0 };
-
-    (void) dl_iterate_phdr(jpp_images_count, changes);
-
-    return changes[1];
+    return loads;
 }
 
 
@@ -245,12 +231,11 @@ jpp_images_unloads(void)
 static int
 jpp_images_count(struct dl_phdr_info *info, size_t size, void *data)
 {
-    uint64_t *changes = data;
+    uint64_t *loads = data;
 
     (void) size;
 
-    changes[0] = info->dlpi_adds;
-    changes[1] = info->dlpi_subs;
+    *loads = info->dlpi_adds;
 
     return 1;
 }
@@ -272,12 +257,9 @@ jpp_images_next(jpp_images_new_t *found)
         }
 
         found->first = found->n;
-        found->object.mapped.handle = found->object.is_fixed
-                                      ? NULL
-                                      : jpp_hold(found->name,
-                                                 found->object.base);
 
-    } while (!found->object.is_fixed && found->object.mapped.handle == NULL);
+    } while (!found->is_pinned
+             && !jpp_images_pin(found->name, found->object.base));
 
     return true;
 }
@@ -306,10 +288,9 @@ jpp_images_find_new(struct dl_phdr_info *info, size_t size, void *data)
 
     /* the main program and the kernel's own object are never unmapped */
 
-    found->object.is_fixed = info->dlpi_name[0] == '\0'
-                             || (uintptr_t) info->dlpi_phdr
-                                == getauxval(AT_PHDR)
-                             || info->dlpi_addr == getauxval(AT_SYSINFO_EHDR);
+    found->is_pinned = info->dlpi_name[0] == '\0'
+                       || (uintptr_t) info->dlpi_phdr == getauxval(AT_PHDR)
+                       || info->dlpi_addr == getauxval(AT_SYSINFO_EHDR);
 
     memcpy(found->name, info->dlpi_name, strlen(info->dlpi_name) + 1);
     found->object.name = found->name;
@@ -355,6 +336,29 @@ jpp_images_segments(const struct dl_phdr_info *info,
         segment->is_readable = (phdr->p_flags & PF_R) != 0;
         segment->is_executable = (phdr->p_flags & PF_X) != 0;
     }
+}
+
+
+/* It may have been unloaded meanwhile, and loaded again elsewhere. */
+
+static bool
+jpp_images_pin(const char *name, uintptr_t base)
+{
+    bool              is_there;
+    void             *handle;
+    struct link_map  *map;
+
+    handle = dlopen(name, RTLD_LAZY|RTLD_NOLOAD|RTLD_NODELETE);
+    if (handle == NULL) {
+        return false;
+    }
+
+    is_there = dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0
+               && map->l_addr == base;
+
+    (void) dlclose(handle);
+
+    return is_there;
 }
 
 

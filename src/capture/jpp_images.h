@@ -23,14 +23,9 @@ typedef struct {
 } jpp_image_t;
 
 
-/* the longest name of an object that is looked at, and its NUL */
-#define JPP_IMAGES_NAME  4096
-
-
-/* an object that stays loaded while it is visited */
+/* an object that stays loaded */
 typedef struct {
     const char           *name;    /* "" for the program */
-    bool                  is_fixed;    /* it is never unmapped */
     uintptr_t             base;    /* what its addresses are added to */
     uintptr_t             dynamic; /* its dynamic section, 0: none */
     jpp_mapped_object_t   mapped;
@@ -46,9 +41,9 @@ typedef bool (*jpp_images_visit_pt)(const jpp_images_object_t *object,
 bool jpp_images_read(jpp_vec_t *images);
 
 /*
- * Add every object that is loaded, and not in OBJECTS yet, and hold it
- * (jpp_hold.h).  One that cannot be held is left out.  Outside signals, one
- * thread at a time; false: the table is full.
+ * Add every object that is loaded, and not in OBJECTS yet, after pinning it:
+ * dlclose() does not unmap it any more.  One that cannot be pinned is left
+ * out.  Outside signals, one thread at a time; false: the table is full.
  */
 bool jpp_images_unwind(jpp_mapped_t *objects);
 
@@ -61,15 +56,13 @@ bool jpp_images_zeroed(jpp_vec_t *pairs);
 /* Has anything that is loaded the global symbol NAME? */
 bool jpp_images_has(const char *name);
 
-/* How many objects were loaded so far, those that are gone, too; how many
-   are gone. */
+/* How many objects were loaded so far; those that are gone count. */
 uint64_t jpp_images_loads(void);
-uint64_t jpp_images_unloads(void);
 
 /*
- * Call VISIT with every object that is loaded, in the linker's order, until it
- * returns false; each is held for that long, and one that cannot be held is
- * left out.  VISIT may call the linker.  Outside signals.
+ * Call VISIT with every object that is loaded, in the linker's order and after
+ * pinning it, until it returns false; one that cannot be pinned is left out.
+ * VISIT may call the linker.  Outside signals.
  */
 void jpp_images_pinned(jpp_images_visit_pt visit, void *data);
 

@@ -41,10 +41,13 @@ jpp_restart(void *ucontext)
 
     /* what it returned to may be code of anybody, or none */
 
-    if (!jpp_backtrace_code(pc - JPP_RESTART_LEN, code, JPP_RESTART_LEN)) {
+    if (jpp_backtrace_function(pc - JPP_RESTART_LEN) == 0
+        || jpp_backtrace_function(pc) == 0)
+    {
         return false;
     }
 
+    memcpy(code, (const void *) (pc - JPP_RESTART_LEN), JPP_RESTART_LEN);
     memcpy(&number, code + 1, sizeof(number));
     memcpy(&call, code + JPP_RESTART_LEN - JPP_RESTART_BACK, sizeof(call));
 

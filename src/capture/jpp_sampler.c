@@ -81,16 +81,13 @@ jpp_sampler_start(uint32_t lg, jpp_err_t *err)
 {
     jpp_code_t  rc;
 
-    if (!jpp_sampler.is_on && !jpp_backtrace_start()) {
+    if (!jpp_backtrace_start()) {
         return jpp_err_set(err, JPP_ERR_STATE,
                            "the sampler cannot walk stacks on this machine, "
                            "but on amd64 only: use jemalloc's profiler");
     }
 
-    /* which cannot fail once it is on */
-
     if (!jpp_samples_prepare()) {
-        jpp_backtrace_stop();
         return jpp_err_memory(err);
     }
 
@@ -100,7 +97,6 @@ jpp_sampler_start(uint32_t lg, jpp_err_t *err)
 
     if (rc != JPP_OK) {
         jpp_samples_stop();
-        jpp_backtrace_stop();
         return rc;
     }
 
@@ -224,10 +220,6 @@ jpp_sampler_stop(jpp_err_t *err)
         rc = jpp_got_restore(&jpp_sampler.got, err);
     }
 
-    if (jpp_sampler.is_on) {
-        jpp_backtrace_stop();
-    }
-
     jpp_sampler.kept = jpp_sampler.got.n_slots;
     __atomic_store_n(&jpp_sampler.is_on, false, __ATOMIC_RELAXED);
     jpp_samples_stop();
@@ -260,8 +252,6 @@ jpp_sampler_rescan(jpp_err_t *err)
         jpp_sampler_publish();
     }
 
-    jpp_got_let_go(&jpp_sampler.got);
-
     pthread_mutex_unlock(&jpp_sampler_lock);
 
     return rc;
@@ -290,6 +280,13 @@ jpp_sampler_dump(int fd, jpp_sampler_state_t *state, jpp_err_t *err)
     pthread_mutex_unlock(&jpp_sampler_lock);
 
     return rc;
+}
+
+
+bool
+jpp_sampler_is_on(void)
+{
+    return __atomic_load_n(&jpp_sampler.is_on, __ATOMIC_RELAXED);
 }
 
 

@@ -91,8 +91,7 @@ jpp_code_t jpp_sampler_on(uint32_t lg, jpp_err_t *err);
 jpp_code_t jpp_sampler_off(jpp_err_t *err);
 
 /*
- * In the main thread, from time to time: patch what was loaded since the last
- * time, and once it is off let go of what others have closed.
+ * Patch what was loaded since the last time; to be called from time to time.
  * Costs a fraction of a microsecond if nothing was, or if it is off.  A refusal
  * is reported once for each change, and leaves the new objects as they are.
  */
@@ -110,6 +109,9 @@ jpp_code_t jpp_sampler_rescan(jpp_err_t *err);
  */
 jpp_code_t jpp_sampler_dump(int fd, jpp_sampler_state_t *state,
     jpp_err_t *err);
+
+/* Is it on?  Costs nothing, where the whole state counts slots and sites. */
+bool jpp_sampler_is_on(void);
 
 /*
  * Fill STATE, whose members belong to one moment, but for what it counts.  It

@@ -38,7 +38,6 @@ typedef struct {
     const jpp_watch_loop_t   *loop;
     pid_t                     tid;         /* of the loop's thread */
     bool                      has_signal;
-    bool                      walks;       /* there is an unwinder */
 
     jpp_blocked_t             idle;        /* where it waited last */
     jpp_blocked_t             blocked;     /* where its stack was taken last */
@@ -78,7 +77,7 @@ jpp_watch_take_init(const jpp_watch_loop_t *loop, jpp_err_t *err)
     jpp_watch_taken.loop = loop;
     jpp_watch_taken.tid = (pid_t) syscall(SYS_gettid);
 
-    jpp_watch_taken.walks = jpp_backtrace_start();
+    (void) jpp_backtrace_start();
 
     /* without it nobody knows what was served */
 
@@ -100,10 +99,6 @@ jpp_watch_take_exit(void)
     }
 
     jpp_peek_close(&jpp_watch_taken.peeks[JPP_WATCH_LOOP]);
-
-    if (jpp_watch_taken.walks) {
-        jpp_backtrace_stop();
-    }
 }
 
 

@@ -23,6 +23,9 @@ ngx_shm_zone_t *ngx_http_jemalloc_pprof_stall_add(ngx_conf_t *cf);
 void ngx_http_jemalloc_pprof_stall_start(ngx_cycle_t *cycle);
 void ngx_http_jemalloc_pprof_stall_stop(void);
 
+/* Is it watched? */
+ngx_uint_t ngx_http_jemalloc_pprof_stall_is_on(void);
+
 /*
  * Copy the stalls of the fleet to STALLS, the newest first; returns their
  * number.  Also for the background thread.

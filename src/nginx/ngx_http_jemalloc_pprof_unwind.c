@@ -1,15 +1,18 @@
 
 #include "ngx_http_jemalloc_pprof.h"
 #include "ngx_http_jemalloc_pprof_self.h"
+#include "ngx_http_jemalloc_pprof_stall.h"
 #include "ngx_http_jemalloc_pprof_unwind.h"
 
 #include "jpp_backtrace.h"
+#include "jpp_cpu.h"
 
 
 /* how often to look for libraries that were loaded meanwhile, ms */
 #define NGX_HTTP_JEMALLOC_PPROF_REFRESH  1000
 
 
+static ngx_uint_t ngx_http_jemalloc_pprof_unwind_is_used(void);
 static void ngx_http_jemalloc_pprof_unwind_refresh(ngx_event_t *ev);
 
 
@@ -19,7 +22,6 @@ static ngx_event_t  ngx_http_jemalloc_pprof_refresh;
 void
 ngx_http_jemalloc_pprof_unwind_init(ngx_cycle_t *cycle)
 {
-    bool                                  is_here;
     unsigned                              was_sampled;
     jpp_jemalloc_t                        jemalloc;
     ngx_http_jemalloc_pprof_main_conf_t  *jmcf;
@@ -29,20 +31,14 @@ ngx_http_jemalloc_pprof_unwind_init(ngx_cycle_t *cycle)
 
     jpp_jemalloc_read(&jemalloc);
 
-    /* opening libraries allocates */
+    /* pinning allocates */
 
     was_sampled = jpp_source_sample_thread(JPP_SOURCE_BY_NONE);
 
-    is_here = jpp_backtrace_start();
+    (void) jpp_backtrace_start();
 
     if (jmcf->unwind && jemalloc.hook == JPP_HOOK_OFF) {
         (void) jpp_hook_set();
-    }
-
-    /* until the first refresh it is there for those who start now */
-
-    if (is_here) {
-        jpp_backtrace_stop();
     }
 
     (void) jpp_source_sample_thread(was_sampled);
@@ -58,7 +54,7 @@ ngx_http_jemalloc_pprof_unwind_watch(void)
 
     ev = &ngx_http_jemalloc_pprof_refresh;
 
-    if (ev->timer_set || !jpp_backtrace_is_used()) {
+    if (ev->timer_set || !ngx_http_jemalloc_pprof_unwind_is_used()) {
         return;
     }
 
@@ -71,6 +67,15 @@ ngx_http_jemalloc_pprof_unwind_watch(void)
 }
 
 
+static ngx_uint_t
+ngx_http_jemalloc_pprof_unwind_is_used(void)
+{
+    return jpp_sampler_is_on() || jpp_hook_read() == JPP_HOOK_ON
+           || ngx_http_jemalloc_pprof_stall_is_on()
+           || jpp_cpu_is_on();
+}
+
+
 static void
 ngx_http_jemalloc_pprof_unwind_refresh(ngx_event_t *ev)
 {
@@ -78,6 +83,8 @@ ngx_http_jemalloc_pprof_unwind_refresh(ngx_event_t *ev)
     jpp_err_t  err;
 
     was_sampled = jpp_source_sample_thread(JPP_SOURCE_BY_NONE);
+
+    jpp_backtrace_refresh();
 
     if (jpp_sampler_rescan(&err) != JPP_OK) {
         ngx_log_error(NGX_LOG_WARN, ev->log, 0,
@@ -87,10 +94,6 @@ ngx_http_jemalloc_pprof_unwind_refresh(ngx_event_t *ev)
         jpp_status_failed(&ngx_http_jemalloc_pprof_self.last_error,
                           ngx_time(), err.text);
     }
-
-    /* last, since the sampler has let go of what it held by now */
-
-    jpp_backtrace_refresh();
 
     (void) jpp_source_sample_thread(was_sampled);
 

@@ -18,8 +18,7 @@
 /* As this process starts: learn its code, and give jemalloc the unwinder. */
 void ngx_http_jemalloc_pprof_unwind_init(ngx_cycle_t *cycle);
 
-/* See what is loaded and closed from now on, while anything here samples or
-   holds libraries; idempotent. */
+/* See what is loaded from now on, while anything here samples; idempotent. */
 void ngx_http_jemalloc_pprof_unwind_watch(void);
 
 /* As it ends: jemalloc has its own again. */

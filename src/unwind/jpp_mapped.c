@@ -21,7 +21,6 @@
 #define JPP_MAPPED_BND      0xf2
 
 
-static uint32_t jpp_mapped_place(const jpp_mapped_t *objects);
 static void jpp_mapped_frames(jpp_mapped_code_t *code,
     const jpp_mapped_object_t *object);
 static const jpp_segment_t *jpp_mapped_readable(
@@ -45,45 +44,22 @@ jpp_mapped_add(jpp_mapped_t *objects, const jpp_mapped_object_t *object)
             continue;
         }
 
-        n = jpp_mapped_place(objects);
+        n = objects->n;
 
         if (n == JPP_MAPPED_MAX) {
             return false;
         }
 
-        code.is_there = false;
-        code.stays = false;
-        code.handle = object->handle;
         code.start = segment->start;
         code.end = segment->end;
         code.is_readable = segment->is_readable;
         jpp_mapped_frames(&code, object);
 
         objects->objects[n] = code;
-        __atomic_store_n(&objects->objects[n].is_there, true,
-                         __ATOMIC_RELEASE);
-
-        if (n == objects->n) {
-            __atomic_store_n(&objects->n, n + 1, __ATOMIC_RELEASE);
-        }
+        __atomic_store_n(&objects->n, n + 1, __ATOMIC_RELEASE);
     }
 
     return true;
-}
-
-
-/* One that was forgotten, or the next. */
-
-static uint32_t
-jpp_mapped_place(const jpp_mapped_t *objects)
-{
-    uint32_t  i;
-
-    for (i = 0; i < objects->n && objects->objects[i].is_there; i++) {
-        /* void */
-    }
-
-    return i;
 }
 
 
@@ -157,57 +133,6 @@ jpp_mapped_readable(const jpp_mapped_object_t *object, uintptr_t address)
 }
 
 
-void
-jpp_mapped_show(jpp_mapped_t *objects, const void *handle, bool is_there)
-{
-    uint32_t  i;
-
-    for (i = 0; i < objects->n; i++) {
-        if (objects->objects[i].handle == handle) {
-            __atomic_store_n(&objects->objects[i].is_there, is_there,
-                             __ATOMIC_SEQ_CST);
-        }
-    }
-}
-
-
-bool
-jpp_mapped_is_left(const jpp_mapped_t *objects)
-{
-    return __atomic_load_n(&objects->n_inside, __ATOMIC_SEQ_CST) == 0;
-}
-
-
-void
-jpp_mapped_forget(jpp_mapped_t *objects, const void *handle)
-{
-    uint32_t  i;
-
-    for (i = 0; i < objects->n; i++) {
-        if (objects->objects[i].handle == handle) {
-            objects->objects[i].handle = NULL;
-        }
-    }
-}
-
-
-bool
-jpp_mapped_has(const jpp_mapped_t *objects, const void *handle)
-{
-    uint32_t  i;
-
-    for (i = 0; i < objects->n; i++) {
-        if (objects->objects[i].handle != NULL
-            && (handle == NULL || objects->objects[i].handle == handle))
-        {
-            return true;
-        }
-    }
-
-    return false;
-}
-
-
 /* There are tens of objects, and rules are cached: a search is rare. */
 
 const jpp_mapped_code_t *
@@ -221,9 +146,7 @@ jpp_mapped_find(const jpp_mapped_t *objects, uintptr_t address)
     for (i = 0; i < n; i++) {
         object = &objects->objects[i];
 
-        if (__atomic_load_n(&object->is_there, __ATOMIC_SEQ_CST)
-            && address - object->start < object->end - object->start)
-        {
+        if (address - object->start < object->end - object->start) {
             return object;
         }
     }

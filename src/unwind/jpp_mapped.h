@@ -4,16 +4,12 @@
  * where their call-frame information is mapped.
  *
  * What is loaded comes from the caller (jpp_images_unwind() of src/capture
- * fills the table by dl_iterate_phdr()), who keeps an object mapped as long as
- * it is in the table.
+ * fills the table by dl_iterate_phdr()).  An object that is in the table stays
+ * in it, so the caller adds only what is never unmapped: it pins objects first.
  *
- * One writer at a time adds and forgets, outside signals; readers in any thread
- * and any signal handler see an entry only when it is complete.  No lock, no
- * memory but the table itself.
- *
- * Readers count themselves while they follow pointers into an object.  The
- * writer hides it first, and looks at the count afterwards: with nobody inside,
- * nobody has it, and nobody will get it.
+ * One writer at a time adds, outside signals; readers in any thread and any
+ * signal handler see an entry only when it is complete.  No lock, no memory
+ * but the table itself.
  */
 
 
@@ -46,15 +42,11 @@ typedef struct {
     jpp_segment_t     segments[JPP_MAPPED_SEGMENTS];
     uint32_t          n;
     uintptr_t         frames;      /* its .eh_frame_hdr, 0: it has none */
-    void             *handle;      /* the caller's; NULL: never unmapped */
 } jpp_mapped_object_t;
 
 
 /* a segment of code, and the table of .eh_frame_hdr: pairs of start, FDE */
 typedef struct {
-    bool              is_there;    /* else readers pass over it */
-    bool              stays;       /* the caller's */
-    void             *handle;
     uintptr_t         start;
     uintptr_t         end;
     bool              is_readable;
@@ -68,7 +60,6 @@ typedef struct {
 
 typedef struct {
     uint32_t          n;           /* the last to be stored */
-    uint32_t          n_inside;    /* readers */
     jpp_mapped_code_t      objects[JPP_MAPPED_MAX];
 } jpp_mapped_t;
 
@@ -82,18 +73,6 @@ typedef struct {
 bool jpp_mapped_add(jpp_mapped_t *objects,
     const jpp_mapped_object_t *object);
 
-/* Hide what has HANDLE, or show it again. */
-void jpp_mapped_show(jpp_mapped_t *objects, const void *handle, bool is_there);
-
-/* Is no reader inside? */
-bool jpp_mapped_is_left(const jpp_mapped_t *objects);
-
-/* Forget what has HANDLE, which is hidden and which nobody reads. */
-void jpp_mapped_forget(jpp_mapped_t *objects, const void *handle);
-
-/* Has the table anything with HANDLE; NULL: with any? */
-bool jpp_mapped_has(const jpp_mapped_t *objects, const void *handle);
-
 /* [signal] Does the instruction at ADDRESS of CODE return?  False where code
    cannot be read. */
 bool jpp_mapped_returns(const jpp_mapped_code_t *code, uintptr_t address);
@@ -101,23 +80,6 @@ bool jpp_mapped_returns(const jpp_mapped_code_t *code, uintptr_t address);
 /* [signal] The code that ADDRESS lies in, NULL: in none that is known. */
 const jpp_mapped_code_t *jpp_mapped_find(const jpp_mapped_t *objects,
     uintptr_t address);
-
-/*
- * [signal] A reader goes inside, and leaves: around jpp_mapped_find() and what
- * is read of the code that it finds.
- */
-static inline void
-jpp_mapped_enter(jpp_mapped_t *objects)
-{
-    (void) __atomic_fetch_add(&objects->n_inside, 1, __ATOMIC_SEQ_CST);
-}
-
-
-static inline void
-jpp_mapped_leave(jpp_mapped_t *objects)
-{
-    (void) __atomic_fetch_sub(&objects->n_inside, 1, __ATOMIC_RELEASE);
-}
 
 
 #endif /* _JPP_MAPPED_H_INCLUDED_ */

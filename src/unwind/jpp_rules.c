@@ -84,14 +84,3 @@ jpp_rule_of(const jpp_cfi_row_t *row)
            | (rbp < -row->cfa_value
               ? 0 : (uint32_t) (rbp + JPP_RULE_RBP_LOW) / 8 << JPP_RULE_RBP);
 }
-
-
-void
-jpp_rules_forget(jpp_rules_t *rules)
-{
-    uint32_t  i;
-
-    for (i = 0; i < JPP_RULES_WORDS; i++) {
-        __atomic_store_n(&rules->words[i], 0, __ATOMIC_RELAXED);
-    }
-}

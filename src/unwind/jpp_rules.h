@@ -106,9 +106,6 @@ jpp_rules_get(const jpp_rules_t *rules, uintptr_t pc)
 }
 
 
-/* Forget all rules; those that are kept meanwhile may be lost. */
-void jpp_rules_forget(jpp_rules_t *rules);
-
 /* [signal] Keep RULE for PC, which has 48 bits; what had its place moves to
    the one beside it. */
 static inline void

@@ -152,23 +152,15 @@ static uint32_t
 jpp_unwind_run(jpp_unwind_walk_t *walk, const jpp_unwind_stack_t *stack,
     jpp_unwind_end_t *end)
 {
-    uint32_t            n;
     jpp_unwind_stack_t  bounds;
 
-    jpp_mapped_enter(&walk->unwinder->mapped);
-
     if (stack != NULL) {
-        n = jpp_unwind_bounded(walk, stack, end);
-
-    } else {
-        n = jpp_stack_bounds(&walk->unwinder->stacks, walk->rsp, &bounds)
-            ? jpp_unwind_bounded(walk, &bounds, end)
-            : jpp_unwind_grow(walk, &bounds, end);
+        return jpp_unwind_bounded(walk, stack, end);
     }
 
-    jpp_mapped_leave(&walk->unwinder->mapped);
-
-    return n;
+    return jpp_stack_bounds(&walk->unwinder->stacks, walk->rsp, &bounds)
+           ? jpp_unwind_bounded(walk, &bounds, end)
+           : jpp_unwind_grow(walk, &bounds, end);
 }
 
 
@@ -381,9 +373,7 @@ jpp_unwind_distance(jpp_unwinder_t *unwinder, uintptr_t pc)
 {
     uint64_t  rule;
 
-    jpp_mapped_enter(&unwinder->mapped);
     rule = jpp_unwind_rule(unwinder, pc);
-    jpp_mapped_leave(&unwinder->mapped);
 
     if (!jpp_rule_is_special(rule)) {
         return jpp_rule_cfa(rule);

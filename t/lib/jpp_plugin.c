@@ -1,8 +1,7 @@
 
 /*
- * For jpp_sampler_plugins_test and t/274-plugins.t: allocates and frees, and is
- * an object of its own in each file that it is copied to.  Its version is a
- * text, which can be replaced in a copy.
+ * For jpp_sampler_plugins_test: allocates and frees, and is an object of its
+ * own in each file that it is copied to.
  */
 
 
@@ -11,7 +10,6 @@
 
 void *jpp_plugin_malloc(size_t size);
 void jpp_plugin_free(void *p);
-const char *jpp_plugin_version(void);
 
 
 void *
@@ -25,11 +23,4 @@ void
 jpp_plugin_free(void *p)
 {
     free(p);
-}
-
-
-const char *
-jpp_plugin_version(void)
-{
-    return "version 1";
 }

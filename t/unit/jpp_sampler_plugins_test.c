@@ -2,8 +2,7 @@
 /*
  * Objects that are opened late, in every way that dlopen() knows, beside every
  * malloc(): what they allocate and free while the sampler is switched goes to
- * the allocator that they would call without it.  And they can be closed, and
- * replaced.
+ * the allocator that they would call without it.
  */
 
 
@@ -12,8 +11,8 @@
 #endif
 
 #include <fcntl.h>
+#include <sys/sendfile.h>
 
-#include "jpp_backtrace.h"
 #include "jpp_test_sampler.h"
 
 
@@ -23,12 +22,6 @@
 #define JPP_SWITCHES  100
 
 #define JPP_COMMAND   160
-
-/* bytes of the library, at most */
-#define JPP_LIBRARY   (1 << 20)
-
-/* in the library */
-#define JPP_VERSION   "version 1"
 
 
 /* two plugins exchange what they allocate */
@@ -40,7 +33,6 @@ typedef struct {
     void           *handle;
     jpp_malloc_pt   allocate;
     void          (*free)(void *p);
-    const char   *(*version)(void);
 } jpp_plugin_t;
 
 
@@ -58,51 +50,38 @@ static const struct {
 };
 
 
-/*
- * A copy of the library is another object, with slots of its own.  It takes the
- * place of an older file, as an upgrade does it.
- */
+/* A copy of the library is another object, with slots of its own. */
 
 static bool
-jpp_plugin_copy(const char *name, int version)
+jpp_plugin_copy(jpp_plugin_t *plugin)
 {
-    int      fd;
-    char     path[4096], *text;
+    int      in, out;
+    char     path[4096];
     ssize_t  n;
-
-    static char  library[JPP_LIBRARY];
 
     n = readlink("/proc/self/exe", path, sizeof(path) - 64);
     path[n > 0 ? n : 0] = '\0';
     strcpy(strrchr(path, '/') + 1, "jpp_plugin.so");
 
-    fd = open(path, O_RDONLY|O_CLOEXEC);
-    n = read(fd, library, JPP_LIBRARY);
-    close(fd);
+    strcpy(plugin->name, "/tmp/jpp_plugin_XXXXXX");
 
-    text = n > 0 ? memmem(library, (size_t) n, JPP_VERSION,
-                          sizeof(JPP_VERSION)) : NULL;
+    in = open(path, O_RDONLY|O_CLOEXEC);
+    out = mkstemp(plugin->name);
+    n = sendfile(out, in, NULL, 1 << 20);
 
-    if (text == NULL) {
-        return false;
-    }
+    close(in);
+    close(out);
 
-    text[sizeof(JPP_VERSION) - 2] = (char) ('0' + version);
-
-    snprintf(path, sizeof(path), "%s.new", name);
-
-    fd = open(path, O_WRONLY|O_CREAT|O_CLOEXEC, 0700);
-    n -= write(fd, library, (size_t) n);
-    close(fd);
-
-    return n == 0 && rename(path, name) == 0;
+    return n > 0;
 }
 
 
 static bool
-jpp_plugin_load(jpp_plugin_t *plugin, int mode)
+jpp_plugin_open(jpp_plugin_t *plugin, int mode)
 {
-    plugin->handle = dlopen(plugin->name, mode);
+    plugin->handle = jpp_plugin_copy(plugin) ? dlopen(plugin->name, mode)
+                                             : NULL;
+    unlink(plugin->name);
 
     if (plugin->handle == NULL) {
         return jpp_check(false, "a plugin: %s", dlerror());
@@ -110,26 +89,8 @@ jpp_plugin_load(jpp_plugin_t *plugin, int mode)
 
     *(void **) &plugin->allocate = dlsym(plugin->handle, "jpp_plugin_malloc");
     *(void **) &plugin->free = dlsym(plugin->handle, "jpp_plugin_free");
-    *(void **) &plugin->version = dlsym(plugin->handle, "jpp_plugin_version");
 
     return true;
-}
-
-
-static bool
-jpp_plugin_open(jpp_plugin_t *plugin, int mode)
-{
-    bool  is_loaded;
-
-    strcpy(plugin->name, "/tmp/jpp_plugin_XXXXXX");
-    close(mkstemp(plugin->name));
-
-    is_loaded = jpp_plugin_copy(plugin->name, 1)
-                && jpp_plugin_load(plugin, mode);
-
-    unlink(plugin->name);
-
-    return is_loaded;
 }
 
 
@@ -200,113 +161,7 @@ jpp_play_modes(void)
 }
 
 
-/* As nginx does it once a second. */
-
-static void
-jpp_tick(void)
-{
-    jpp_err_t  err;
-
-    jpp_check(jpp_sampler_rescan(&err) == JPP_OK, "a look");
-
-    jpp_backtrace_refresh();
-}
-
-
-static bool
-jpp_knows(const jpp_plugin_t *plugin)
-{
-    return jpp_backtrace_function((uintptr_t) plugin->version) != 0;
-}
-
-
-/* Closed, replaced on disk, and opened again: which one is it? */
-
-static void
-jpp_replaced(jpp_plugin_t *plugin, int file, int version, const char *when)
-{
-    const char  *got;
-
-    jpp_plugin_copy(plugin->name, file);
-
-    if (jpp_plugin_load(plugin, RTLD_LAZY)) {
-        got = plugin->version();
-
-        jpp_check(got[sizeof(JPP_VERSION) - 2] == '0' + version,
-                  "%s: %s", when, got);
-    }
-}
-
-
-static void
-jpp_play_replaced(void)
-{
-    jpp_plugin_t  plugin;
-
-    strcpy(plugin.name, "/tmp/jpp_plugin_XXXXXX");
-    close(mkstemp(plugin.name));
-
-    jpp_replaced(&plugin, 1, 1, "nothing is used");
-    dlclose(plugin.handle);
-    jpp_replaced(&plugin, 2, 2, "nor then");
-
-    /* it was there when the first user came */
-
-    jpp_check(jpp_backtrace_start(), "a user of stacks");
-    jpp_check(jpp_knows(&plugin), "the plugin is known");
-    dlclose(plugin.handle);
-    jpp_tick();
-    jpp_check(jpp_knows(&plugin), "and stays so");
-    jpp_replaced(&plugin, 3, 2, "it was not unloaded");
-    dlclose(plugin.handle);
-    jpp_backtrace_stop();
-    jpp_check(jpp_backtrace_is_used(), "it is still to be let go");
-    jpp_tick();
-    jpp_check(!jpp_backtrace_is_used() && !jpp_knows(&plugin),
-              "and is, without users");
-    jpp_replaced(&plugin, 3, 3, "it was");
-
-    /* what comes while there is one goes while there is one */
-
-    dlclose(plugin.handle);
-    jpp_check(jpp_backtrace_start(), "another user");
-    jpp_replaced(&plugin, 4, 4, "it comes later");
-    jpp_check(!jpp_knows(&plugin), "and is not known");
-    jpp_tick();
-    jpp_check(jpp_knows(&plugin), "until the next look");
-    jpp_tick();
-    jpp_check(jpp_knows(&plugin), "what is open stays");
-    dlclose(plugin.handle);
-    jpp_tick();
-    jpp_check(!jpp_knows(&plugin), "what is closed goes");
-    jpp_replaced(&plugin, 5, 5, "while others walk");
-    jpp_tick();
-
-    /* its slots are the sampler's until it is off */
-
-    jpp_on(JPP_FINE);
-    plugin.free(jpp_use(plugin.allocate(JPP_BLOCK)));
-    dlclose(plugin.handle);
-    jpp_tick();
-    jpp_replaced(&plugin, 6, 5, "the sampler is on");
-    jpp_allocated("it", plugin.allocate(JPP_BLOCK), JPP_BLOCK);
-    dlclose(plugin.handle);
-    jpp_off();
-    jpp_tick();
-    jpp_replaced(&plugin, 6, 6, "the sampler is off");
-    jpp_tick();
-    dlclose(plugin.handle);
-
-    jpp_backtrace_stop();
-    jpp_tick();
-    jpp_check(!jpp_backtrace_is_used(), "nothing is held in the end");
-
-    unlink(plugin.name);
-}
-
-
 static const jpp_part_t  jpp_parts[] = {
-    { "replaced", jpp_play_replaced, true },
     { "modes", jpp_play_modes, true }
 };
 
@@ -336,7 +191,7 @@ jpp_others(void)
             continue;
         }
 
-        jpp_run(&program, jpp_parts[1].name);
+        jpp_run(&program, jpp_parts[0].name);
     }
 }
 
