@@ -187,8 +187,10 @@ jpp_gunzip_members(z_stream *zs, const uint8_t *data, size_t len, size_t max,
             len -= zs->avail_in;
         }
 
-        if (rc == Z_STREAM_END && inflateReset(zs) != Z_OK) {
-            return jpp_err_memory(err);
+        /* another member; it needs no memory */
+
+        if (rc == Z_STREAM_END) {
+            (void) inflateReset(zs);
         }
 
         code = jpp_gunzip_step(zs, max, out, &grown, &rc, err);

@@ -78,9 +78,9 @@ jpp_blocked_read(pid_t tid, jpp_blocked_t *blocked)
 
     (void) close(fd);
 
-    if (n > 0) {
-        jpp_blocked_parse(line, (size_t) n, blocked);
-    }
+    /* an error has no length that a line may have */
+
+    jpp_blocked_parse(line, (size_t) n, blocked);
 }
 
 

@@ -94,6 +94,7 @@ main(void)
 static void
 test_parse(void)
 {
+    char           line[256];
     size_t         i;
     jpp_blocked_t  blocked;
 
@@ -106,6 +107,22 @@ test_parse(void)
                "line %zu: state %u, call %" PRId64 ", rsp %#zx, pc %#zx", i,
                blocked.state, blocked.call, (size_t) blocked.rsp,
                (size_t) blocked.pc);
+    }
+
+    /* as long as may be, and one more */
+
+    memset(line, ' ', sizeof(line));
+    memcpy(line, "running\n", 8);
+    jpp_blocked_parse(line, 8, &blocked);
+    jpp_ok(blocked.state == JPP_BLOCKED_RUNS, "a thread that runs");
+
+    for (i = 255; i <= 256; i++) {
+        memset(line, '0', sizeof(line));
+        memcpy(line, "-1 0x0", 6);
+        memcpy(line + i - 6, " 0x99\n", 6);
+        jpp_blocked_parse(line, i, &blocked);
+        jpp_ok((blocked.state == JPP_BLOCKED_WAITS) == (i == 255),
+               "a line of %zu bytes", i);
     }
 
     blocked.state = JPP_BLOCKED_WAITS;

@@ -165,6 +165,11 @@ jpp_test_time(void)
     jpp_ok(strstr(jpp_time_shown(&fleet), "<span>the top is 20.0 MiB</span>")
            != NULL && strstr(jpp_output.text, "RSS - to 20.0 MiB") != NULL,
            "the RSS of the first steps is unknown");
+
+    old.points[old.n - 2].rss = young.points[young.n - 2].rss = JPP_NONE;
+    jpp_ok(strstr(jpp_time_shown(&fleet), "<span>the top is 20.0 MiB</span>")
+           != NULL && strstr(jpp_output.text, "RSS - to -\"") != NULL,
+           "and that of the last");
 }
 
 

@@ -189,7 +189,9 @@ jpp_test_members(void)
     data[one->len + empty->len] = 'x';
     jpp_is_u64(jpp_gunzip(data, n, 8, out, &err), JPP_ERR_INPUT,
                "something else between the members");
-    jpp_ok(strstr(err.text, "damaged") != NULL, "says: %s", err.text);
+    jpp_ok(strstr(err.text, "gzip: the compressed data is damaged (") != NULL
+           && strstr(err.text, "(null)") == NULL
+           && strstr(err.text, "no progress") == NULL, "says: %s", err.text);
 
     free(data);
     jpp_arena_destroy(&arena);

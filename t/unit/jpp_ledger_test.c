@@ -152,19 +152,35 @@ jpp_ledger_mapping(uint64_t start, uint64_t end, const char *name,
 }
 
 
-/* Requests hold HELD bytes; in all there are TOTAL, of them INHERITED. */
+/* Requests hold HELD bytes; in all there are TOTAL, of them INHERITED.  The
+   largest row is the first then, and each within its bounds. */
 
 static bool
 jpp_ledger_heap(uint64_t held, uint64_t total, uint64_t inherited)
 {
+    size_t                   i, wrong;
+    const jpp_ledger_row_t  *rows;
+
     pools.facts.has_total = 1;
     pools.facts.total = total;
     pools.facts.outside_inherited = inherited;
 
-    return jpp_pools_add(&pools, jpp_test_owner(&pools, JPP_POOLS_REQUEST,
-                                                "a.example", "/", NULL),
-                         JPP_POOLS_BLOCKS, 0, 1, held, 0)
-           && jpp_ledger_finish(&ledger, &heap);
+    if (!jpp_pools_add(&pools, jpp_test_owner(&pools, JPP_POOLS_REQUEST,
+                                              "a.example", "/", NULL),
+                       JPP_POOLS_BLOCKS, 0, 1, held, 0)
+        || !jpp_ledger_finish(&ledger, &heap))
+    {
+        return false;
+    }
+
+    rows = jpp_vec_items(ledger.rows, jpp_ledger_row_t);
+
+    for (i = wrong = 0; i < jpp_vec_count(ledger.rows, jpp_ledger_row_t); i++) {
+        wrong += i != 0 && rows[i].bytes > rows[i - 1].bytes;
+        wrong += rows[i].bytes < rows[i].least || rows[i].bytes > rows[i].most;
+    }
+
+    return jpp_ok(wrong == 0, "%zu rows, %zu of which are wrong", i, wrong);
 }
 
 

@@ -299,8 +299,10 @@ jpp_name(const char *server, const char *location)
 static void
 jpp_test_names(void)
 {
+    int              fds[2];
     char             name[300], text[JPP_OWNER_NAME];
     uint32_t         i, a, b;
+    jpp_err_t        err = { 0 };
     jpp_owner_raw_t  raw[JPP_OWNER_PARTS] = {
         { "one", 3 }, { "/a", 2 }, { "back", 4 }
     };
@@ -323,6 +325,12 @@ jpp_test_names(void)
     jpp_ok(i != a, "an upstream makes another");
     jpp_is_str(jpp_owner_names(i).names[JPP_OWNER_UPSTREAM], "back",
                "its upstream");
+
+    jpp_ok(pipe(fds) == 0 && jpp_owner_append(fds[1], &err) == JPP_ERR_SYS
+           && strcmp(err.text, "cannot append to the dump: Illegal seek") == 0,
+           "no dump: %s", err.text);
+    close(fds[0]);
+    close(fds[1]);
     jpp_is_str(jpp_owner_names(a).names[JPP_OWNER_UPSTREAM], "",
                "which the other has not");
 

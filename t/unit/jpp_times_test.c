@@ -37,6 +37,7 @@ static void jpp_times_test_merged(void);
 static void jpp_times_test_difference(void);
 static void jpp_times_test_refused(void);
 static void jpp_times_test_bad(void);
+static void jpp_times_test_limits(void);
 static void jpp_times_test_cut(void);
 static void jpp_times_test_memory(void);
 static jpp_code_t jpp_times_report(jpp_vec_t **out, jpp_arena_t *arena,
@@ -59,6 +60,7 @@ main(void)
     jpp_times_test_difference();
     jpp_times_test_refused();
     jpp_times_test_bad();
+    jpp_times_test_limits();
     jpp_times_test_cut();
     jpp_times_test_memory();
 
@@ -467,6 +469,54 @@ jpp_times_test_bad(void)
     (void) jpp_times_profile_of(&arena, "heap_v2/1024\n", false, &rc, &err);
     jpp_is_u64(rc, JPP_ERR_INPUT, "a dump of a heap");
     jpp_arena_destroy(&arena);
+}
+
+
+/* As many labels, and sets of them, as may be, and one more. */
+
+static void
+jpp_times_test_limits(void)
+{
+    char         *text, *p;
+    uint32_t      i, n;
+    jpp_err_t     err;
+    jpp_code_t    rc;
+    jpp_arena_t   arena;
+
+    text = malloc(JPP_MAX_LABEL_SETS * 16 + 4096);
+
+    for (n = JPP_MAX_LABELS; n <= JPP_MAX_LABELS + 1; n++) {
+        p = text + sprintf(text, "jpp_times/1 cpu\nlabels %u\n", n);
+
+        for (i = 0; i < n; i++) {
+            p += sprintf(p, "label%u=%u\n", i, i);
+        }
+
+        strcpy(p, JPP_TIMES_TEST_MAPS);
+        (void) jpp_times_profile_of(&arena, text, false, &rc, &err);
+        jpp_is_u64(rc, n == JPP_MAX_LABELS ? JPP_OK : JPP_ERR_INPUT,
+                   "%u labels", n);
+        jpp_arena_destroy(&arena);
+    }
+
+    for (n = JPP_MAX_LABEL_SETS; n <= JPP_MAX_LABEL_SETS + 1; n++) {
+        p = text + sprintf(text, "jpp_times/1 cpu\n");
+
+        for (i = 0; i < n; i++) {
+            p += sprintf(p, "labels 0\n");
+        }
+
+        strcpy(p, JPP_TIMES_TEST_MAPS);
+        (void) jpp_times_profile_of(&arena, text, false, &rc, &err);
+        jpp_is_u64(rc, n == JPP_MAX_LABEL_SETS ? JPP_OK : JPP_ERR_INPUT,
+                   "%u sets of them", n);
+        jpp_arena_destroy(&arena);
+    }
+
+    jpp_is_str(err.text, "too many sets of labels", "its sentence");
+    jpp_is_u64(err.line, JPP_MAX_LABEL_SETS + 2, "its line");
+
+    free(text);
 }
 
 
