@@ -25,26 +25,26 @@ my $walk = 'src/walk/ngx_http_jemalloc_pprof_pools_walk';
 for (
     [ 'nothing', {}, '' ],
 
-    [ 'a function of 60 lines',
-      { 'src/base/jpp_a.c' => source('jpp_a', 60) }, '' ],
+    [ 'a function of 100 lines',
+      { 'src/base/jpp_a.c' => source('jpp_a', 100) }, '' ],
 
-    [ 'a function of 61 lines',
-      { 'src/base/jpp_a.c' => source('jpp_a', 61) },
-      'src/base/jpp_a.c:6: a function of more than 60 lines' ],
+    [ 'a function of 101 lines',
+      { 'src/base/jpp_a.c' => source('jpp_a', 101) },
+      'src/base/jpp_a.c:6: a function of more than 100 lines' ],
 
-    [ 'a function of 61 lines in the module',
-      { 'ngx_http_x_module.c' => source('x', 61) },
-      'ngx_http_x_module.c:6: a function of more than 60 lines' ],
+    [ 'a function of 101 lines in the module',
+      { 'ngx_http_x_module.c' => source('x', 101) },
+      'ngx_http_x_module.c:6: a function of more than 100 lines' ],
 
-    [ 'a function of 61 lines of a test',
-      { 't/unit/jpp_a_test.c' => source('a', 61) }, '' ],
+    [ 'a function of 101 lines of a test',
+      { 't/unit/jpp_a_test.c' => source('a', 101) }, '' ],
 
-    [ 'a file of 500 lines',
-      { 'src/base/jpp_a.c' => comments(500) }, '' ],
+    [ 'a file of 1000 lines',
+      { 'src/base/jpp_a.c' => comments(1000) }, '' ],
 
-    [ 'a file of 501 lines',
-      { 'src/base/jpp_a.c' => comments(501) },
-      'src/base/jpp_a.c:501: a file of more than 500 lines' ],
+    [ 'a file of 1001 lines',
+      { 'src/base/jpp_a.c' => comments(1001) },
+      'src/base/jpp_a.c:1001: a file of more than 1000 lines' ],
 
     [ 'a room above',
       { 'src/base/jpp_a.h' => header('jpp_a', 'jpp_b'),
