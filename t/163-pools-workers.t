@@ -174,10 +174,6 @@ sub many {
     my @pids = $nginx->workers_of($client);
     my @measures;
 
-    # a second after it has started, a worker lets go of the libraries that it
-    # has looked at, which writes to pages of the linker's
-    sleep 2;
-
     for my $n ($walks / 10, $walks) {
         my $n_wrong = 0;
 

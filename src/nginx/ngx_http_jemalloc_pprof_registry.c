@@ -20,6 +20,9 @@ typedef struct {
 } ngx_http_jemalloc_pprof_registry_t;
 
 
+/* a lock is held for some microseconds: then its holder may be stopped */
+#define NGX_HTTP_JEMALLOC_PPROF_YIELDS  64
+
 /* with what nginx keeps beside it, and some of it free, which it should be */
 #define NGX_HTTP_JEMALLOC_PPROF_ZONE_SIZE                                     \
     ((sizeof(ngx_http_jemalloc_pprof_registry_t) / 4096 + 16) * 4096 / 4 * 5)
@@ -450,14 +453,44 @@ ngx_http_jemalloc_pprof_is_row(const ngx_http_jemalloc_pprof_row_t *a,
 }
 
 
+/*
+ * A worker may be stopped while it holds the lock, by a signal or a debugger,
+ * and must not stop the others: they take the lock from it.  What it was about
+ * to write is written when it continues, beside them: a row or a note, which
+ * says something wrong then until it is written again.
+ */
+
 static ngx_http_jemalloc_pprof_registry_t *
 ngx_http_jemalloc_pprof_lock(ngx_shm_zone_t *zone)
 {
-    ngx_slab_pool_t  *shpool;
+    ngx_uint_t          n;
+    ngx_shmtx_t        *mutex;
+    jpp_process_t       process;
+    ngx_slab_pool_t    *shpool;
+    ngx_atomic_uint_t   holder;
 
     shpool = (ngx_slab_pool_t *) zone->shm.addr;
+    mutex = &shpool->mutex;
 
-    ngx_shmtx_lock(&shpool->mutex);
+    for (n = 0; !ngx_shmtx_trylock(mutex); n++) {
+
+        if (n < NGX_HTTP_JEMALLOC_PPROF_YIELDS) {
+            ngx_sched_yield();
+            continue;
+        }
+
+        ngx_msleep(1);
+
+        holder = *mutex->lock;
+
+        if (holder != 0
+            && jpp_process_read((pid_t) holder, &process)
+            && (process.state == 'T' || process.state == 't')
+            && ngx_atomic_cmp_set(mutex->lock, holder, ngx_pid))
+        {
+            break;
+        }
+    }
 
     return zone->data;
 }

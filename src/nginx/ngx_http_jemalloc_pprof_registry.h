@@ -9,7 +9,8 @@
  *
  * For the event loop, and in a worker of a master for the background thread.
  * Only workers take the zone's mutex, for a microsecond or some: nginx's master
- * unlocks it when a worker dies with it.
+ * unlocks it when a worker dies with it, and the others take it from a worker
+ * that is stopped.
  */
 
 

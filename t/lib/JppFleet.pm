@@ -53,12 +53,18 @@ sub clients_of_one {
 }
 
 
-# The workers in the status that WHO gets, and why some are missing.
+# The workers in the status that WHO gets, and why some are missing; text is
+# all of the answer.
 
 sub status {
     my ($who) = @_;
-    my $text = $who->get('/debug/pprof/status')->{body};
+    my $answer = $who->get('/debug/pprof/status');
+    my $text = "$answer->{status}\n$answer->{body}";
     my ($there, $missing) = $text =~ /^(.*?)"missing": (\[.*?\])/s;
+
+    # a refusal has none of it, and says why
+
+    ($there, $missing) = ('', '') if !defined $there;
 
     return { text => $text,
              counts => [ $there =~ /"asked": (\d+),\s+"answered": (\d+)/ ],
