@@ -22,7 +22,7 @@ use JppRun qw( $build $root halt preloads subtests );
 # what hangs ends
 alarm 300;
 
-my $adapter = "$root/src/nginx/ngx_http_jemalloc_pprof";
+my $adapter = "$root/src/nginx/ngx_http_jpp";
 
 # the connections of all subtests together are a thousand and more
 my $passes = 5;
@@ -169,7 +169,7 @@ sub refusals {
     my %status = map { /define NGX_HTTP_(\w+) +(\d{3})$/ } statuses();
     my %refusals;
 
-    while ($text =~ /\[NGX_HTTP_JEMALLOC_PPROF_(\w+)\]\ =\s+
+    while ($text =~ /\[NGX_HTTP_JPP_(\w+)\]\ =\s+
                      \{\ NGX_HTTP_(\w+),[^"]*?
                      NGX_LOG_\w+,\ (?:NULL|"\d+"),\s+
                      ((?:"[^"]*"\s*)+)\}/gx)
@@ -339,7 +339,7 @@ sub two {
 
 sub tables {
     my @names = slurp("${adapter}_refuse.h")
-                =~ /^    NGX_HTTP_JEMALLOC_PPROF_(\w+)(?: = 0)?,/mg;
+                =~ /^    NGX_HTTP_JPP_(\w+)(?: = 0)?,/mg;
 
     cmp_ok(scalar @names, '>', 20, 'refusals');
     cmp_ok(scalar @resources, '>', 10, 'resources');

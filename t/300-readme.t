@@ -489,7 +489,7 @@ sub check_statuses {
 sub limit {
     my ($name) = @_;
 
-    "$headers\n$adapter" =~ /^#define NGX_HTTP_JEMALLOC_PPROF_$name +(?#
+    "$headers\n$adapter" =~ /^#define NGX_HTTP_JPP_$name +(?#
                              )\(?([\d *]+)\)?$/m
         or die "there is no $name in the sources\n";
 

@@ -18,8 +18,8 @@ use JppRun qw( $root spew );
 # a repository of one's own, whoever started this
 delete @ENV{ grep { /^GIT_/ } keys %ENV };
 
-my $adapter = 'src/nginx/ngx_http_jemalloc_pprof';
-my $walk = 'src/walk/ngx_http_jemalloc_pprof_pools_walk';
+my $adapter = 'src/nginx/ngx_http_jpp';
+my $walk = 'src/walk/ngx_http_jpp_pools_walk';
 
 
 for (
@@ -109,8 +109,8 @@ for (
 
     [ 'a file of the walk that its map lacks',
       { "$walk.h" => map_of($walk, 'pools_walk'),
-        'src/walk/ngx_http_jemalloc_pprof_pools_http.c' => "\n" },
-      'src/walk/ngx_http_jemalloc_pprof_pools_http:1: is not in the map of '
+        'src/walk/ngx_http_jpp_pools_http.c' => "\n" },
+      'src/walk/ngx_http_jpp_pools_http:1: is not in the map of '
       . "$walk.h" ],
 
     [ 'an answer whose result is returned',
@@ -139,7 +139,7 @@ for (
 
     [ 'a walk that needs the adapter',
       { "$walk.h" => map_of($walk, 'pools_walk'),
-        "$walk.c" => "#include \"ngx_http_jemalloc_pprof.h\"\n",
+        "$walk.c" => "#include \"ngx_http_jpp.h\"\n",
         "$adapter.h" => map_of($adapter) },
       "$walk.c:1: src/nginx is above src/walk" ],
 

@@ -67,10 +67,10 @@ my ($max_file, $max_src, $max_function) = (1000, 100, 120);
 # their files begin with.
 
 my %maps = (
-    'src/nginx/ngx_http_jemalloc_pprof.h'
-        => 'src/nginx/ngx_http_jemalloc_pprof',
-    'src/walk/ngx_http_jemalloc_pprof_pools_walk.h'
-        => 'src/walk/ngx_http_jemalloc_pprof',
+    'src/nginx/ngx_http_jpp.h'
+        => 'src/nginx/ngx_http_jpp',
+    'src/walk/ngx_http_jpp_pools_walk.h'
+        => 'src/walk/ngx_http_jpp',
 );
 
 # The look of C, by line.
@@ -243,7 +243,7 @@ sub check_names {
         my ($name) = $file =~ m{([^/]+)$};
 
         complain($file, 1, 'its name has no prefix of ours')
-            if $file =~ m{^src/} && $name !~ /^(?:jpp_|ngx_http_jemalloc_)/;
+            if $file =~ m{^src/} && $name !~ /^(?:jpp_|ngx_http_jpp(?=[_.]))/;
 
         complain($file, 1, "the same name as $seen{$name}")
             if $file =~ m{^src/} && $seen{$name};
@@ -423,7 +423,7 @@ sub check_rooms {
                   =~ /^## The rooms\n(.*?)^Outside of/ms;
 
     for my $row (($rooms // '') =~ /^\| `(.*?)` \|/mg) {
-        $row =~ s/\.\.\._/ngx_http_jemalloc_pprof_/;
+        $row =~ s/\.\.\._/ngx_http_jpp_/;
         complain($where, 1, "$row has two rows") if $rows{$row}++;
     }
 

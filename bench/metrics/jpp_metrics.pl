@@ -314,7 +314,7 @@ sub instructions {
 
     my $request = $module[0] - $second * $module[1];
     my ($clock) = part("$served $picture",
-                       '--toggle-collect=ngx_http_jemalloc_pprof_loop_measure');
+                       '--toggle-collect=ngx_http_jpp_loop_measure');
     my $more = $request - $clock - $plain[0];
     my $capacity = capacity();
 

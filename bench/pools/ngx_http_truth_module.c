@@ -17,9 +17,9 @@
 #include <ngx_event.h>
 #include <ngx_http.h>
 
-#include "ngx_http_jemalloc_pprof_pools.h"
-#include "ngx_http_jemalloc_pprof_pools_count.h"
-#include "ngx_http_jemalloc_pprof_slices.h"
+#include "ngx_http_jpp_pools.h"
+#include "ngx_http_jpp_pools_count.h"
+#include "ngx_http_jpp_slices.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -82,8 +82,8 @@ static void ngx_http_truth_exit_master(ngx_cycle_t *cycle);
 
 static void ngx_http_truth_timer(ngx_event_t *ev);
 static ngx_int_t ngx_http_truth_begin(void);
-static ngx_int_t ngx_http_truth_slice(ngx_http_jemalloc_pprof_task_t *task);
-static void ngx_http_truth_done(ngx_http_jemalloc_pprof_task_t *task);
+static ngx_int_t ngx_http_truth_slice(ngx_http_jpp_task_t *task);
+static void ngx_http_truth_done(ngx_http_jpp_task_t *task);
 static void ngx_http_truth_end(void);
 static void ngx_http_truth_see(ngx_truth_pool_t *entry, void *data);
 
@@ -146,8 +146,8 @@ static ngx_event_t                      ngx_http_truth_event;
 static ngx_connection_t                 ngx_http_truth_connection;
 
 /* the walk of this worker that is under way, or its last */
-static ngx_http_jemalloc_pprof_task_t   ngx_http_truth_task;
-static ngx_http_jemalloc_pprof_reply_t  ngx_http_truth_reply;
+static ngx_http_jpp_task_t   ngx_http_truth_task;
+static ngx_http_jpp_reply_t  ngx_http_truth_reply;
 static const jpp_pools_t               *ngx_http_truth_table;
 static ngx_uint_t                       ngx_http_truth_walks;
 static ngx_uint_t                       ngx_http_truth_begun;
@@ -247,7 +247,7 @@ ngx_http_truth_timer(ngx_event_t *ev)
 
     } else if (!ngx_http_truth_is_busy && ngx_http_truth_begin() == NGX_OK) {
         ngx_http_truth_is_busy = 1;
-        ngx_http_jemalloc_pprof_slices_post(&ngx_http_truth_task);
+        ngx_http_jpp_slices_post(&ngx_http_truth_task);
     }
 
     ngx_add_timer(ev, NGX_HTTP_TRUTH_PERIOD);
@@ -259,11 +259,11 @@ ngx_http_truth_timer(ngx_event_t *ev)
 static ngx_int_t
 ngx_http_truth_begin(void)
 {
-    jpp_message_pools_t              *wanted;
-    ngx_http_jemalloc_pprof_reply_t  *reply;
+    jpp_message_pools_t   *wanted;
+    ngx_http_jpp_reply_t  *reply;
 
     reply = &ngx_http_truth_reply;
-    ngx_memzero(reply, sizeof(ngx_http_jemalloc_pprof_reply_t));
+    ngx_memzero(reply, sizeof(ngx_http_jpp_reply_t));
 
     wanted = &reply->question.pools;
     wanted->wants = ngx_http_truth_walks % JPP_POOLS_WANTS;
@@ -283,7 +283,7 @@ ngx_http_truth_begin(void)
 
 
 static ngx_int_t
-ngx_http_truth_slice(ngx_http_jemalloc_pprof_task_t *task)
+ngx_http_truth_slice(ngx_http_jpp_task_t *task)
 {
     ngx_int_t  rc;
 
@@ -291,16 +291,16 @@ ngx_http_truth_slice(ngx_http_jemalloc_pprof_task_t *task)
 
     /* the walks of clients, between these slices, are theirs */
 
-    ngx_http_jemalloc_pprof_pool_seen = ngx_http_truth_found;
-    rc = ngx_http_jemalloc_pprof_pools_slice(&ngx_http_truth_reply);
-    ngx_http_jemalloc_pprof_pool_seen = NULL;
+    ngx_http_jpp_pool_seen = ngx_http_truth_found;
+    rc = ngx_http_jpp_pools_slice(&ngx_http_truth_reply);
+    ngx_http_jpp_pool_seen = NULL;
 
     return rc;
 }
 
 
 static void
-ngx_http_truth_done(ngx_http_jemalloc_pprof_task_t *task)
+ngx_http_truth_done(ngx_http_jpp_task_t *task)
 {
     ngx_http_truth_is_busy = 0;
 
@@ -319,7 +319,7 @@ ngx_http_truth_done(ngx_http_jemalloc_pprof_task_t *task)
 static void
 ngx_http_truth_end(void)
 {
-    ngx_http_jemalloc_pprof_pools_release(&ngx_http_truth_reply);
+    ngx_http_jpp_pools_release(&ngx_http_truth_reply);
     jpp_memfd_close(&ngx_http_truth_reply.file);
 }
 

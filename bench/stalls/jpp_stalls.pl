@@ -89,7 +89,7 @@ sub taken {
 
 sub loop {
     my %is;
-    my $prefix = 'ngx_http_jemalloc_pprof_loop_';
+    my $prefix = 'ngx_http_jpp_loop_';
 
     for my $stall ('off', "${threshold}ms") {
         my $out = "/tmp/jpp-stalls-$$.callgrind";

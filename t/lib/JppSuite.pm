@@ -52,7 +52,7 @@ chmod 0755, $dir;
 # The resources, as sentences name them.
 
 our $resources = join ', ', slurp("$JppRun::root/src/nginx/"
-                                  . 'ngx_http_jemalloc_pprof_resources.c')
+                                  . 'ngx_http_jpp_resources.c')
                             =~ /\{ ngx_string\("(\w+)"\), NGX_HTTP_/g;
 $resources =~ s/, (\w+)\z/ and $1/;
 

@@ -1,0 +1,35 @@
+
+/*
+ * Questions from other workers: this worker listens on a socket of its own,
+ * reads one question from each connection, and sends the answer with its files.
+ * service does the work.
+ *
+ * Only the kernel is trusted about the asker: that it runs as our user and is a
+ * process of the registry.  A fixed number of questions is read at a time; the
+ * others wait in the socket's queue, where each holds only its connection.  All
+ * functions are for the event loop.
+ */
+
+
+#ifndef _NGX_HTTP_JPP_ANSWERER_H_INCLUDED_
+#define _NGX_HTTP_JPP_ANSWERER_H_INCLUDED_
+
+
+#include "ngx_http_jpp_registry.h"
+
+
+/*
+ * Once per worker: listen.  KEY names the socket.  NGX_ERROR was logged: only
+ * this worker itself can query it.
+ */
+ngx_int_t ngx_http_jpp_answerer_listen(ngx_cycle_t *cycle,
+    const u_char key[NGX_HTTP_JPP_KEY]);
+
+/*
+ * Answer the question that will come from S, and take over S.  NGX_ERROR: no
+ * connection or memory is left, and S stays the caller's.
+ */
+ngx_int_t ngx_http_jpp_answerer_open(ngx_socket_t s);
+
+
+#endif /* _NGX_HTTP_JPP_ANSWERER_H_INCLUDED_ */

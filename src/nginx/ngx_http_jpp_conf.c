@@ -1,0 +1,169 @@
+
+#include "ngx_http_jpp_conf.h"
+#include "ngx_http_jpp_host.h"
+#include "ngx_http_jpp_request.h"
+#include "ngx_http_jpp_stall.h"
+
+#include "jpp_report.h"
+#include "jpp_sampler.h"
+#include "jpp_source.h"
+
+
+static char *ngx_http_jpp_init_stall(ngx_conf_t *cf,
+    ngx_http_jpp_main_conf_t *jmcf);
+
+
+void *
+ngx_http_jpp_create_main_conf(ngx_conf_t *cf)
+{
+    ngx_http_jpp_main_conf_t  *conf;
+
+    conf = ngx_pcalloc(cf->pool, sizeof(ngx_http_jpp_main_conf_t));
+    if (conf == NULL) {
+        return NULL;
+    }
+
+    /*
+     * set by ngx_pcalloc():
+     *
+     *     conf->zone = NULL;
+     *     conf->stalls = NULL;
+     *     conf->temp_path = { 0, NULL };
+     */
+
+    conf->active = NGX_CONF_UNSET;
+    conf->lg_sample = NGX_CONF_UNSET;
+    conf->unwind = NGX_CONF_UNSET;
+    conf->owners = NGX_CONF_UNSET;
+    conf->source = NGX_CONF_UNSET_UINT;
+    conf->sampler = NGX_CONF_UNSET;
+    conf->sampler_lg = NGX_CONF_UNSET;
+    conf->stall = NGX_CONF_UNSET_MSEC;
+
+    return conf;
+}
+
+
+char *
+ngx_http_jpp_init_main_conf(ngx_conf_t *cf, void *conf)
+{
+    ngx_http_jpp_main_conf_t *jmcf = conf;
+
+    ngx_conf_init_value(jmcf->unwind, 1);
+    ngx_conf_init_value(jmcf->owners, 0);
+    ngx_conf_init_uint_value(jmcf->source, JPP_SOURCE_JEMALLOC);
+    ngx_conf_init_msec_value(jmcf->stall, 0);
+
+    /* the rate is that of the source */
+
+    if (jmcf->source == JPP_SOURCE_SAMPLER) {
+        jmcf->sampler = 1;
+        jmcf->sampler_lg = jmcf->lg_sample != NGX_CONF_UNSET
+                           ? jmcf->lg_sample : JPP_SAMPLER_LG_DEFAULT;
+        jmcf->lg_sample = NGX_CONF_UNSET;
+    }
+
+    return jmcf->stall == 0
+           ? NGX_CONF_OK : ngx_http_jpp_init_stall(cf, jmcf);
+}
+
+
+static char *
+ngx_http_jpp_init_stall(ngx_conf_t *cf, ngx_http_jpp_main_conf_t *jmcf)
+{
+    if (jmcf->zone == NULL) {
+        ngx_log_error(NGX_LOG_WARN, cf->log, 0,
+                      "\"jemalloc_pprof_stall\" has no effect, because no "
+                      "location has \"jemalloc_pprof\"");
+        return NGX_CONF_OK;
+    }
+
+    jmcf->stalls = ngx_http_jpp_stall_add(cf);
+
+    return jmcf->stalls != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+
+void *
+ngx_http_jpp_create_srv_conf(ngx_conf_t *cf)
+{
+    return ngx_pcalloc(cf->pool, sizeof(ngx_http_jpp_srv_conf_t));
+}
+
+
+char *
+ngx_http_jpp_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
+{
+    ngx_http_jpp_srv_conf_t  *conf = child;
+
+    return ngx_http_jpp_host_names(cf, &conf->names) == NGX_OK
+           ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+
+void *
+ngx_http_jpp_create_loc_conf(ngx_conf_t *cf)
+{
+    ngx_http_jpp_loc_conf_t  *conf;
+
+    conf = ngx_pcalloc(cf->pool, sizeof(ngx_http_jpp_loc_conf_t));
+    if (conf == NULL) {
+        return NULL;
+    }
+
+    /*
+     * set by ngx_pcalloc():
+     *
+     *     conf->resource = NULL;
+     *     conf->name = { 0, NULL };
+     *     conf->is_on = 0;
+     *     conf->is_named = 0;
+     *     conf->control = 0;
+     *     conf->clients = 0;
+     *     conf->owner = 0;
+     */
+
+    conf->worker = JPP_WORKER_ALL;
+    conf->symbolize = 1;
+
+    conf->timeout = NGX_CONF_UNSET_MSEC;
+    conf->max_seconds = NGX_CONF_UNSET;
+    conf->max_size = NGX_CONF_UNSET_SIZE;
+    conf->gzip_level = NGX_CONF_UNSET;
+
+    return conf;
+}
+
+
+char *
+ngx_http_jpp_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
+{
+    ngx_http_core_loc_conf_t  *clcf;
+    ngx_http_jpp_loc_conf_t   *prev = parent;
+    ngx_http_jpp_loc_conf_t   *conf = child;
+
+    ngx_conf_merge_msec_value(conf->timeout, prev->timeout, 5000);
+    ngx_conf_merge_sec_value(conf->max_seconds, prev->max_seconds, 300);
+    ngx_conf_merge_size_value(conf->max_size, prev->max_size,
+                              64 * 1024 * 1024);
+    ngx_conf_merge_value(conf->gzip_level, prev->gzip_level, JPP_REPORT_LEVEL);
+
+    /* "if" and "limit_except" are locations, too, with the same content */
+
+    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+
+    if (clcf->noname && clcf->handler == NULL && prev->is_on) {
+        conf->is_on = 1;
+        conf->resource = prev->resource;
+        conf->name = prev->name;
+        conf->is_named = prev->is_named;
+        conf->worker = prev->worker;
+        conf->symbolize = prev->symbolize;
+        conf->control = prev->control;
+        conf->clients = prev->clients;
+
+        clcf->handler = ngx_http_jpp_handler;
+    }
+
+    return NGX_CONF_OK;
+}

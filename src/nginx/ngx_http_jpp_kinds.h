@@ -1,0 +1,91 @@
+
+/*
+ * The kinds of question that workers ask each other: a row each, with what it
+ * takes to answer one.  What the messages say is jpp_message.h; how they travel
+ * is asker, answerer and socket; whose turn it is, service and collect.
+ *
+ * A new kind is a row here, its functions, and its fields in jpp_message.
+ */
+
+
+#ifndef _NGX_HTTP_JPP_KINDS_H_INCLUDED_
+#define _NGX_HTTP_JPP_KINDS_H_INCLUDED_
+
+
+#include "ngx_http_jpp_reply.h"
+
+
+typedef struct {
+
+    /*
+     * Can WORKER, which is this one, answer at all?  If not, ERR says why, and
+     * nothing else is called.  Whoever only asks for the headers of a profile
+     * gets this far.  NULL: always.
+     */
+    jpp_code_t             (*check)(const jpp_worker_t *worker,
+                                    jpp_err_t *err);
+
+    /*
+     * In the event loop, at once; NULL: nothing.  An error in the reply is the
+     * answer.
+     */
+    void                   (*begin)(ngx_http_jpp_reply_t *reply);
+
+    /*
+     * How long after that the work starts, in ms: earlier if nginx exits, and
+     * for this asker alone.  Meanwhile others are answered, and as many workers
+     * are asked at the same time as there are.  NULL: there is nothing to wait
+     * for.
+     */
+    ngx_msec_t             (*wait)(const jpp_message_question_t *question);
+
+    /*
+     * In the background thread, without nginx: where the kind has a file, it is
+     * open, and empty.  NULL: slice or begin does it all.
+     */
+    void                   (*work)(ngx_http_jpp_reply_t *reply);
+
+    /*
+     * The same in the event loop, where nginx has to stand still meanwhile: at
+     * most a millisecond at a time, from an event of its own.  NGX_AGAIN: there
+     * is more to do.  A kind that has both is worked on in the thread once the
+     * slices are done.
+     */
+    ngx_int_t              (*slice)(ngx_http_jpp_reply_t *reply);
+
+    /* in the event loop, after the work; NULL: nothing */
+    void                   (*end)(ngx_http_jpp_reply_t *reply);
+
+    /*
+     * In the event loop: free the state of REPLY, which is done, or which
+     * nobody waits for any longer.  NULL: there is none.
+     */
+    void                   (*release)(ngx_http_jpp_reply_t *reply);
+
+    /*
+     * For sentences.  What the answer has as a file, which work or slice
+     * writes; NULL: none.  And what makes that smaller, besides a larger
+     * jemalloc_pprof_max_size, behind a comma; or "".
+     */
+    const char              *file;
+    const char              *smaller;
+
+    unsigned                 is_sampled:1; /* jemalloc's samples are in it: */
+                                           /*   a fork inherits them, so a */
+                                           /*   baseline goes with the file, */
+                                           /*   and a reset forgets them */
+    unsigned                 is_alone:1;   /* one worker after the other: it */
+                                           /*   may be stopped meanwhile */
+    unsigned                 is_brief:1;   /* the work takes milliseconds, */
+                                           /*   and waits for no other */
+    unsigned                 is_change:1;  /* made in all that are asked, for */
+                                           /*   one asker, who may leave */
+} ngx_http_jpp_kind_t;
+
+
+/* By jpp_message_kind_t. */
+extern const ngx_http_jpp_kind_t
+    ngx_http_jpp_kinds[JPP_MESSAGE_KINDS];
+
+
+#endif /* _NGX_HTTP_JPP_KINDS_H_INCLUDED_ */

@@ -1,0 +1,478 @@
+
+/*
+ * A ledger takes two steps: in slices on the event loop, a walk through the
+ * pools, which notes where all that it counts lies; and in the thread, the
+ * mappings of the process, and the rows that come of both.
+ */
+
+
+#include "ngx_http_jpp_ledger.h"
+#include "ngx_http_jpp_pools.h"
+#include "ngx_http_jpp_pools_walk.h"
+#include "ngx_http_jpp_thread.h"
+
+#include "jpp_arenas.h"
+#include "jpp_images.h"
+#include "jpp_ledger_bases.h"
+#include "jpp_ledger_file.h"
+#include "jpp_ledger_heap.h"
+#include "jpp_own.h"
+#include "jpp_pagemap.h"
+#include "jpp_sockets.h"
+#include "jpp_usage.h"
+#include "jpp_write.h"
+
+
+/* rows, and the pages of the mapping that is looked at */
+#define NGX_HTTP_JPP_LEDGER_CAP    (32 * 1024 * 1024)
+
+/* a mapping of more is shared out evenly: 64 GiB */
+#define NGX_HTTP_JPP_LEDGER_PAGES  (16 * 1024 * 1024)
+
+/* and of 2 GiB it needs no mapping of its own */
+#define NGX_HTTP_JPP_LEDGER_FEW    (512 * 1024)
+
+
+typedef struct {
+    ngx_http_jpp_reply_t  *reply;
+    ngx_http_jpp_walk_t   *walk;
+    jpp_arena_t            arena;
+    jpp_ledger_t           ledger;
+    jpp_ledger_facts_t     facts;
+    jpp_vec_t             *pages;
+    int                    pagemap;
+    uint64_t                          internal;     /* see jpp_ledger_heap.h */
+    unsigned                          has_jemalloc:1;
+    unsigned                          is_marked:1;  /* its maps are: see */
+                                                    /*   below */
+} ngx_http_jpp_ledger_t;
+
+
+static void ngx_http_jpp_ledger_zones(ngx_http_jpp_walk_t *walk);
+static void ngx_http_jpp_ledger_range(ngx_http_jpp_walk_t *walk,
+    jpp_ledger_kind_t kind, uint64_t start, uint64_t end,
+    const ngx_str_t *name);
+static void ngx_http_jpp_ledger_pagemap(ngx_http_jpp_ledger_t *ledger);
+static ngx_int_t ngx_http_jpp_ledger_ranges(ngx_http_jpp_ledger_t *ledger);
+static ngx_uint_t ngx_http_jpp_ledger_sharers(void);
+static ngx_int_t ngx_http_jpp_ledger_maps(ngx_http_jpp_ledger_t *ledger);
+static ngx_int_t ngx_http_jpp_ledger_map(ngx_http_jpp_ledger_t *ledger,
+    const jpp_smaps_t *mapping);
+static const uint8_t *ngx_http_jpp_ledger_pages(ngx_http_jpp_ledger_t *ledger,
+    const jpp_smaps_t *mapping);
+static ngx_int_t ngx_http_jpp_ledger_heap(ngx_http_jpp_ledger_t *ledger);
+static void ngx_http_jpp_ledger_write(ngx_http_jpp_reply_t *reply,
+    const void *data, size_t len);
+
+
+ngx_int_t
+ngx_http_jpp_ledger_slice(ngx_http_jpp_reply_t *reply)
+{
+    ngx_int_t      rc;
+    jpp_worker_t  *worker;
+
+    rc = ngx_http_jpp_pools_walk(reply);
+
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    ngx_http_jpp_ledger_zones(reply->state);
+
+    /* of the same moment as the walk's total, unless a dump is being taken */
+
+    worker = &reply->reply.worker;
+
+    if (ngx_http_jpp_thread_is_idle()) {
+        worker->has_stats = jpp_stats_read(&worker->stats);
+    }
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_http_jpp_ledger_zones(ngx_http_jpp_walk_t *walk)
+{
+    uint64_t               start;
+    ngx_str_t              name;
+    ngx_uint_t             i;
+    const ngx_shm_zone_t  *zone;
+    const ngx_list_part_t *part;
+
+    for (part = &walk->cycle->shared_memory.part;
+         part != NULL;
+         part = part->next)
+    {
+        zone = part->elts;
+
+        for (i = 0; i < part->nelts; i++) {
+            start = (uintptr_t) zone[i].shm.addr;
+
+            /* a copy: the thread has it when the configuration may be gone */
+
+            name.len = zone[i].shm.name.len;
+            name.data = (u_char *) jpp_arena_strndup(&walk->arena,
+                                       (char *) zone[i].shm.name.data,
+                                       name.len);
+
+            if (start != 0 && name.data != NULL) {
+                ngx_http_jpp_ledger_range(walk, JPP_LEDGER_ZONE, start,
+                                          start + zone[i].shm.size, &name);
+            }
+        }
+    }
+}
+
+
+/* Without memory, what lies there has another name. */
+
+static void
+ngx_http_jpp_ledger_range(ngx_http_jpp_walk_t *walk, jpp_ledger_kind_t kind,
+    uint64_t start, uint64_t end, const ngx_str_t *name)
+{
+    jpp_ledger_range_t  *range;
+
+    range = jpp_vec_push(walk->held, sizeof(jpp_ledger_range_t));
+
+    if (range == NULL) {
+        return;
+    }
+
+    range->start = start;
+    range->end = end;
+    range->kind = kind;
+
+    if (name != NULL) {
+        range->name = (char *) name->data;
+        range->name_len = name->len;
+    }
+}
+
+
+void
+ngx_http_jpp_ledger_work(ngx_http_jpp_reply_t *reply)
+{
+    jpp_worker_t           *worker;
+    ngx_http_jpp_ledger_t  *ledger;
+
+    ledger = jpp_arena_object(sizeof(ngx_http_jpp_ledger_t));
+
+    if (ledger == NULL) {
+        (void) jpp_err_memory(&reply->reply.err);
+        return;
+    }
+
+    ledger->reply = reply;
+    ledger->walk = reply->state;
+
+    worker = &reply->reply.worker;
+
+    if (!worker->has_stats) {
+        worker->has_stats = jpp_stats_read(&worker->stats);
+    }
+
+    ledger->has_jemalloc = worker->has_stats;
+    ledger->internal = ledger->has_jemalloc ? jpp_stats_internal() : 0;
+
+    /*
+     * jemalloc maps with MAP_NORESERVE, unless the machine reserves all the
+     * same, and nobody else does so that we know of.  The kernel makes no one
+     * mapping of those with and those without.
+     */
+
+    ledger->is_marked = ledger->has_jemalloc
+                        && jpp_keys_file("/proc/sys/vm/overcommit_memory")
+                           != 2;
+
+    jpp_arena_init(&ledger->arena, NGX_HTTP_JPP_LEDGER_CAP);
+    ledger->arena.is_plain = true;
+
+    ngx_http_jpp_ledger_pagemap(ledger);
+
+    if (ngx_http_jpp_ledger_ranges(ledger) != NGX_OK
+        || ngx_http_jpp_ledger_maps(ledger) != NGX_OK
+        || ngx_http_jpp_ledger_heap(ledger) != NGX_OK)
+    {
+        if (reply->reply.err.code == JPP_OK) {
+            (void) jpp_err_memory(&reply->reply.err);
+        }
+    }
+
+    if (ledger->pagemap != -1) {
+        (void) close(ledger->pagemap);
+    }
+
+    jpp_arena_destroy(&ledger->arena);
+    jpp_arena_object_destroy(ledger);
+}
+
+
+/* Without it a ledger is less exact, and says why. */
+
+static void
+ngx_http_jpp_ledger_pagemap(ngx_http_jpp_ledger_t *ledger)
+{
+    jpp_err_t  *err;
+
+    err = &ledger->reply->reply.err;
+
+    ledger->pagemap = jpp_pagemap_open(err);
+
+    ngx_memcpy(ledger->facts.why, err->text, JPP_LEDGER_WHY - 1);
+    ngx_memzero(err, sizeof(jpp_err_t));
+}
+
+
+/* The module's own maps, and data of programs that has no file. */
+
+static ngx_int_t
+ngx_http_jpp_ledger_ranges(ngx_http_jpp_ledger_t *ledger)
+{
+    size_t                i, n;
+    uint64_t             *pair;
+    jpp_own_t             own[JPP_OWN_MAPPINGS];
+    jpp_vec_t            *pairs;
+    jpp_worker_t         *worker;
+    ngx_http_jpp_walk_t  *walk;
+
+    walk = ledger->walk;
+
+    pairs = jpp_vec_create(&ledger->arena);
+    ledger->pages = jpp_vec_create(&ledger->arena);
+
+    if (pairs == NULL || ledger->pages == NULL || !jpp_images_zeroed(pairs)
+        || jpp_vec_reserve(ledger->pages, NGX_HTTP_JPP_LEDGER_FEW)
+           == NULL)
+    {
+        return NGX_ERROR;
+    }
+
+    /* what the ledger itself takes is mapped by now, as a rule */
+
+    n = jpp_own_list(own);
+
+    for (i = 0; i < n; i++) {
+        ngx_http_jpp_ledger_range(walk, JPP_LEDGER_OWN, own[i].start,
+                                  own[i].start + own[i].size, NULL);
+    }
+
+    pair = jpp_vec_items(pairs, uint64_t);
+    n = jpp_vec_count(pairs, uint64_t);
+
+    for (i = 0; i < n; i += 2) {
+        ngx_http_jpp_ledger_range(walk, JPP_LEDGER_FILE, pair[i], pair[i + 1],
+                                  NULL);
+    }
+
+    worker = &ledger->reply->reply.worker;
+
+    if (ledger->has_jemalloc) {
+        (void) jpp_ledger_bases_find(walk->held, ledger->pagemap,
+                                     jpp_ledger_less(worker->stats.metadata,
+                                                     ledger->internal),
+                                     &ledger->arena);
+    }
+
+    if (!jpp_ledger_init(&ledger->ledger, &ledger->arena, ngx_pagesize,
+                         walk->held))
+    {
+        return NGX_ERROR;
+    }
+
+    ledger->ledger.sharers = ngx_http_jpp_ledger_sharers();
+
+    return NGX_OK;
+}
+
+
+/* The master and what it has forked, as far as it tells this worker. */
+
+static ngx_uint_t
+ngx_http_jpp_ledger_sharers(void)
+{
+    ngx_int_t   i;
+    ngx_uint_t  n;
+
+    for (i = 0, n = 2; i < ngx_last_process; i++) {
+        n += i != ngx_process_slot && ngx_processes[i].pid > 0;
+    }
+
+    return n;
+}
+
+
+static ngx_int_t
+ngx_http_jpp_ledger_maps(ngx_http_jpp_ledger_t *ledger)
+{
+    uint64_t             start;
+    ngx_int_t            rc;
+    jpp_err_t           *err;
+    jpp_smaps_t          mapping;
+    jpp_smaps_reader_t   reader;
+
+    err = &ledger->reply->reply.err;
+
+    start = ngx_http_jpp_walk_clock();
+
+    if (!jpp_smaps_open(&reader, "/proc/self/smaps")) {
+        (void) jpp_err_sys(err, reader.lines.error,
+                           "/proc/self/smaps cannot be opened");
+        return NGX_ERROR;
+    }
+
+    rc = NGX_OK;
+
+    while (rc == NGX_OK && jpp_smaps_next(&reader, &mapping)) {
+        rc = ngx_http_jpp_ledger_map(ledger, &mapping);
+    }
+
+    if (reader.lines.error != 0) {
+        (void) jpp_err_sys(err, reader.lines.error,
+                           "/proc/self/smaps cannot be read");
+        rc = NGX_ERROR;
+    }
+
+    jpp_smaps_close(&reader);
+
+    ledger->facts.nanos = ngx_http_jpp_walk_clock() - start;
+
+    return rc;
+}
+
+
+static ngx_int_t
+ngx_http_jpp_ledger_map(ngx_http_jpp_ledger_t *ledger,
+    const jpp_smaps_t *mapping)
+{
+    bool            is_malloc;
+    const uint8_t  *pages;
+
+    is_malloc = jpp_ledger_is_anonymous(&ledger->ledger, mapping)
+                && (mapping->is_unreserved || !ledger->is_marked);
+
+    pages = jpp_ledger_needs_pages(&ledger->ledger, mapping)
+            ? ngx_http_jpp_ledger_pages(ledger, mapping) : NULL;
+
+    return jpp_ledger_map(&ledger->ledger, mapping, pages, is_malloc)
+           ? NGX_OK : NGX_ERROR;
+}
+
+
+static const uint8_t *
+ngx_http_jpp_ledger_pages(ngx_http_jpp_ledger_t *ledger,
+    const jpp_smaps_t *mapping)
+{
+    uint8_t    *pages;
+    uint64_t    n;
+    jpp_err_t   err;
+
+    n = (mapping->end - mapping->start) / ngx_pagesize;
+
+    if (ledger->pagemap == -1 || n > NGX_HTTP_JPP_LEDGER_PAGES) {
+        return NULL;
+    }
+
+    ledger->pages->len = 0;
+
+    pages = jpp_vec_push(ledger->pages, n);
+
+    if (pages == NULL) {
+        return NULL;
+    }
+
+    if (!jpp_pagemap_read(ledger->pagemap, mapping->start, pages, n, &err)) {
+        ngx_memcpy(ledger->facts.why, err.text, JPP_LEDGER_WHY - 1);
+        return NULL;
+    }
+
+    return pages;
+}
+
+
+static ngx_int_t
+ngx_http_jpp_ledger_heap(ngx_http_jpp_ledger_t *ledger)
+{
+    jpp_usage_t           usage;
+    jpp_worker_t         *worker;
+    jpp_ledger_heap_t     heap;
+    jpp_ledger_facts_t   *facts;
+    jpp_message_reply_t  *reply;
+
+    reply = &ledger->reply->reply;
+    worker = &reply->worker;
+    facts = &ledger->facts;
+
+    heap.pools = &ledger->walk->table;
+    heap.stats = ledger->has_jemalloc ? &worker->stats : NULL;
+    heap.internal = ledger->internal;
+    heap.is_sampled = worker->jemalloc.state >= JPP_JEMALLOC_REFUSED;
+    heap.is_marked = ledger->is_marked;
+
+    if (!jpp_ledger_finish(&ledger->ledger, &heap)) {
+        return NGX_ERROR;
+    }
+
+    jpp_usage_read(&usage);
+
+    facts->sums = ledger->ledger.sums;
+    facts->has_luajit = worker->jemalloc.has_luajit;
+    facts->sockets = jpp_sockets_bytes(usage.fds, &facts->n_sockets);
+
+    return jpp_ledger_save(&ledger->ledger, facts, ledger->reply->file.fd,
+                           &reply->err)
+           == JPP_OK ? NGX_OK : NGX_ERROR;
+}
+
+
+void
+ngx_http_jpp_ledger_smaps(ngx_http_jpp_reply_t *reply)
+{
+    int                 rc;
+    jpp_usage_smaps_t   smaps;
+
+    rc = jpp_usage_smaps(&smaps);
+
+    if (rc != 0) {
+        (void) jpp_err_sys(&reply->reply.err, rc,
+                           "/proc/self/smaps_rollup cannot be read");
+        return;
+    }
+
+    ngx_http_jpp_ledger_write(reply, &smaps, sizeof(jpp_usage_smaps_t));
+}
+
+
+void
+ngx_http_jpp_ledger_arenas(ngx_http_jpp_reply_t *reply)
+{
+    jpp_vec_t    *out;
+    jpp_arena_t   arena;
+
+    jpp_arena_init(&arena, NGX_HTTP_JPP_LEDGER_CAP);
+
+    out = jpp_vec_create(&arena);
+
+    if (out == NULL) {
+        (void) jpp_err_memory(&reply->reply.err);
+
+    } else if (jpp_arenas_read(out, &reply->reply.err) == JPP_OK) {
+        ngx_http_jpp_ledger_write(reply, out->data, out->len);
+    }
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+ngx_http_jpp_ledger_write(ngx_http_jpp_reply_t *reply, const void *data,
+    size_t len)
+{
+    int  rc;
+
+    rc = jpp_write(&reply->file.fd, data, len);
+
+    if (rc != 0) {
+        (void) jpp_write_failed(&reply->reply.err, rc, "its answer");
+    }
+}

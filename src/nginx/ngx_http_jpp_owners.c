@@ -1,0 +1,212 @@
+
+#include "ngx_http_jpp.h"
+#include "ngx_http_jpp_loop.h"
+#include "ngx_http_jpp_owners.h"
+#include "ngx_http_jpp_serving.h"
+
+#include "jpp_owners.h"
+#include "jpp_owners_last.h"
+
+#if (NGX_HTTP_V2)
+#include <ngx_http_v2_module.h>
+#endif
+
+
+/* samples that are settled after an iteration */
+#define NGX_HTTP_JPP_SETTLED  256
+
+/* bytes of the stack: the frame of nginx's function that calls all handlers */
+#define NGX_HTTP_JPP_ABOVE    256
+
+
+static ngx_connection_t *ngx_http_jpp_owners_connection(
+    const ngx_http_request_t *r);
+static ngx_int_t ngx_http_jpp_owners_logged(ngx_http_request_t *r);
+static void ngx_http_jpp_owners_set(ngx_http_request_t *r)
+    __attribute__((noinline));
+static void ngx_http_jpp_owners_settle(void);
+
+
+static ngx_connection_t  *ngx_http_jpp_owners_connections;
+
+
+static const jpp_owners_server_t  ngx_http_jpp_owners_server = {
+    ngx_http_jpp_serving_served,
+    ngx_http_jpp_serving_meanwhile,
+    ngx_http_jpp_loop_look
+};
+
+
+ngx_int_t
+ngx_http_jpp_owners_phases(ngx_conf_t *cf)
+{
+    ngx_http_handler_pt        *logged;
+    ngx_http_core_main_conf_t  *cmcf;
+
+    cmcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_core_module);
+
+    logged = ngx_array_push(&cmcf->phases[NGX_HTTP_LOG_PHASE].handlers);
+
+    if (logged == NULL) {
+        return NGX_ERROR;
+    }
+
+    *logged = ngx_http_jpp_owners_logged;
+
+    return NGX_OK;
+}
+
+
+void
+ngx_http_jpp_owners_init(ngx_cycle_t *cycle)
+{
+    jpp_serving_t              serving;
+    ngx_http_jpp_main_conf_t  *jmcf;
+
+    jmcf = ngx_http_cycle_get_module_main_conf(cycle,
+                                               ngx_http_jemalloc_pprof_module);
+
+    ngx_http_jpp_owners_stop();
+
+    if (!jmcf->owners || cycle->connections == NULL
+        || ngx_http_jpp_serving_init(cycle) != NGX_OK)
+    {
+        return;
+    }
+
+    ngx_memzero(&serving, sizeof(jpp_serving_t));
+
+    serving.ranges[0].start = (uintptr_t) cycle->connections;
+    serving.ranges[0].size = sizeof(ngx_connection_t);
+    serving.ranges[1].start = (uintptr_t) cycle->read_events;
+    serving.ranges[1].size = sizeof(ngx_event_t);
+    serving.ranges[2].start = (uintptr_t) cycle->write_events;
+    serving.ranges[2].size = sizeof(ngx_event_t);
+    serving.n = cycle->connection_n;
+    serving.number = ngx_http_jpp_serving_number;
+    serving.number_at = offsetof(ngx_connection_t, number);
+    serving.open_at = offsetof(ngx_connection_t, fd);
+
+    jpp_serving_init(&serving);
+
+    /* its first iteration says where it is on the stack */
+
+    ngx_http_jpp_loop_ends(ngx_http_jpp_owners_settle);
+    ngx_http_jpp_loop_look();
+
+    ngx_http_jpp_owners_connections = cycle->connections;
+
+    /* without memory samples belong to nobody */
+
+    (void) jpp_owners_start(&serving, &ngx_http_jpp_owners_server);
+}
+
+
+void
+ngx_http_jpp_owners_stop(void)
+{
+    jpp_owners_stop();
+}
+
+
+uint32_t
+ngx_http_jpp_owners_begin(ngx_http_request_t *r)
+{
+    ngx_connection_t  *c;
+
+    c = ngx_http_jpp_owners_connection(r);
+
+    return jpp_owners_tell(c - ngx_http_jpp_owners_connections);
+}
+
+
+void
+ngx_http_jpp_owners_end(uint32_t before)
+{
+    (void) jpp_owners_tell(before);
+}
+
+
+/* That of all streams of HTTP/2. */
+
+static ngx_connection_t *
+ngx_http_jpp_owners_connection(const ngx_http_request_t *r)
+{
+#if (NGX_HTTP_V2)
+    if (r->stream != NULL) {
+        return r->stream->connection->connection;
+    }
+#endif
+
+    return r->connection;
+}
+
+
+/* What waits for the connection of R is R's: it came before its location. */
+
+static ngx_int_t
+ngx_http_jpp_owners_logged(ngx_http_request_t *r)
+{
+    ngx_connection_t   *c;
+    jpp_owners_slot_t  *slot;
+
+    c = r->connection;
+
+#if (NGX_HTTP_V2)
+    if (r->stream != NULL) {
+        ngx_http_jpp_owners_set(r);
+        return NGX_OK;
+    }
+#endif
+
+    slot = jpp_owners_last_is((uintptr_t) c)
+           ? jpp_owners_last.slot
+           : jpp_owners_slot_at(c - ngx_http_jpp_owners_connections);
+
+    if (slot->waiting != 0
+        && !jpp_owners_is_last(slot, c->number, ngx_http_jpp_serving_known(r)))
+    {
+        ngx_http_jpp_owners_set(r);
+    }
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_http_jpp_owners_set(ngx_http_request_t *r)
+{
+    uint32_t            index;
+    uintptr_t           which, waits;
+    ngx_connection_t   *c;
+
+    c = ngx_http_jpp_owners_connection(r);
+    index = c - ngx_http_jpp_owners_connections;
+
+    if (jpp_owners_slot_at(index)->waiting == 0) {
+        return;
+    }
+
+    which = c == r->connection ? JPP_SERVING_NEXT : (uintptr_t) r->connection;
+    waits = 0;
+
+    jpp_owners_set(jpp_owners_slot(index, c->number), which,
+                   ngx_http_jpp_serving_request(r, &waits));
+}
+
+
+/* What is more than that comes after the next iteration. */
+
+static void
+ngx_http_jpp_owners_settle(void)
+{
+    jpp_owners_base(ngx_http_jpp_loop_frame() + NGX_HTTP_JPP_ABOVE);
+
+    if (jpp_owners_is_due()) {
+        jpp_owners_settle(NGX_HTTP_JPP_SETTLED);
+    }
+
+    if (jpp_owners_is_due()) {
+        ngx_http_jpp_loop_look();
+    }
+}

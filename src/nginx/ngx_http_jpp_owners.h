@@ -1,0 +1,44 @@
+
+/*
+ * Whom the memory of this worker's samples belongs to: which server and
+ * location a connection is served for, told to jpp_owners.h.
+ *
+ * A request's location is known from the rewrite phase on, of which there is
+ * one for each location that it comes through, and to the log phase.  What is
+ * sampled before waits for that, and has its address's default server in the
+ * meantime.
+ *
+ * For the event loop.
+ */
+
+
+#ifndef _NGX_HTTP_JPP_OWNERS_H_INCLUDED_
+#define _NGX_HTTP_JPP_OWNERS_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+
+/* Take part in the phases of requests; NGX_ERROR: no memory. */
+ngx_int_t ngx_http_jpp_owners_phases(ngx_conf_t *cf);
+
+/*
+ * Samples of this worker belong to whom the connections of CYCLE serve, if that
+ * is switched on.  It has no connections in a single process after a reload.
+ */
+void ngx_http_jpp_owners_init(ngx_cycle_t *cycle);
+
+/* They belong to nobody any more. */
+void ngx_http_jpp_owners_stop(void);
+
+/*
+ * What comes until the end is for R, whatever called for it.  The end has what
+ * the beginning returns; R may be gone by then.
+ */
+uint32_t ngx_http_jpp_owners_begin(ngx_http_request_t *r);
+void ngx_http_jpp_owners_end(uint32_t before);
+
+
+#endif /* _NGX_HTTP_JPP_OWNERS_H_INCLUDED_ */

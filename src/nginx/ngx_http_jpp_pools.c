@@ -1,0 +1,411 @@
+
+#include "ngx_http_jpp_pools.h"
+#include "ngx_http_jpp_pools_caches.h"
+#include "ngx_http_jpp_pools_config.h"
+#include "ngx_http_jpp_pools_fakes.h"
+#include "ngx_http_jpp_pools_http.h"
+#include "ngx_http_jpp_pools_names.h"
+#include "ngx_http_jpp_pools_others.h"
+#include "ngx_http_jpp_pools_rests.h"
+#include "ngx_http_jpp_pools_scope.h"
+#include "ngx_http_jpp_pools_sessions.h"
+#include "ngx_http_jpp_self.h"
+
+#include "jpp_pools_file.h"
+#include "jpp_stats.h"
+
+
+/* a table that is full takes less */
+#define NGX_HTTP_JPP_WALK_CAP   (64 * 1024 * 1024)
+
+/* so many free slots are as much work as a block */
+#define NGX_HTTP_JPP_FREE       16
+
+/* of a slice, ns: what comes after the last look at the clock is work, too */
+#define NGX_HTTP_JPP_SLICE      700000
+
+
+static ngx_http_jpp_walk_t *ngx_http_jpp_walk_create(
+    ngx_http_jpp_reply_t *reply);
+static ngx_int_t ngx_http_jpp_walk_init(ngx_http_jpp_walk_t *walk,
+    const ngx_http_jpp_reply_t *reply);
+static ngx_int_t ngx_http_jpp_walk_go_on(ngx_http_jpp_walk_t *walk);
+static void ngx_http_jpp_walk_give_up(ngx_http_jpp_walk_t *walk);
+static ngx_uint_t ngx_http_jpp_walk_seen(const ngx_http_jpp_walk_t *walk);
+static ngx_int_t ngx_http_jpp_walk_connections(ngx_http_jpp_walk_t *walk);
+static void ngx_http_jpp_walk_connection(ngx_http_jpp_walk_t *walk,
+    ngx_connection_t *c);
+static void ngx_http_jpp_walk_facts(ngx_http_jpp_walk_t *walk);
+
+
+static const ngx_http_jpp_phase_pt
+    ngx_http_jpp_phases[] =
+{
+    ngx_http_jpp_config_walk,
+    ngx_http_jpp_walk_connections,
+    ngx_http_jpp_fakes_walk,
+    ngx_http_jpp_others_walk,
+    ngx_http_jpp_caches_walk,
+    ngx_http_jpp_slots_walk,
+    NULL
+};
+
+/* what this process started with, in no pool */
+static uint64_t  ngx_http_jpp_outside;
+
+
+void
+ngx_http_jpp_pools_init(const ngx_cycle_t *cycle)
+{
+    uint64_t  known, total;
+
+    ngx_http_jpp_sessions_init();
+
+    known = ngx_http_jpp_config_init(cycle)
+            + ngx_http_jpp_slots_bytes(cycle);
+
+    ngx_http_jpp_outside = jpp_stats_thread(&total)
+                                      && total > known ? total - known : 0;
+}
+
+
+ngx_int_t
+ngx_http_jpp_pools_slice(ngx_http_jpp_reply_t *reply)
+{
+    ngx_int_t             rc;
+    ngx_http_jpp_walk_t  *walk;
+
+    rc = ngx_http_jpp_pools_walk(reply);
+
+    if (rc == NGX_OK) {
+        walk = reply->state;
+
+        (void) jpp_pools_save(&walk->table, reply->file.fd,
+                              &reply->reply.err);
+    }
+
+    return rc;
+}
+
+
+ngx_int_t
+ngx_http_jpp_pools_walk(ngx_http_jpp_reply_t *reply)
+{
+    uint64_t              start, nanos;
+    ngx_int_t             rc;
+    jpp_pools_facts_t    *facts;
+    ngx_http_jpp_walk_t  *walk;
+
+    start = ngx_http_jpp_walk_clock();
+
+    walk = reply->state != NULL ? reply->state
+                                : ngx_http_jpp_walk_create(reply);
+    if (walk == NULL) {
+        (void) jpp_err_memory(&reply->reply.err);
+        return NGX_ERROR;
+    }
+
+    /* a single process that was reloaded has another configuration now */
+
+    if (walk->cycle != ngx_cycle) {
+        (void) jpp_err_set(&reply->reply.err, JPP_ERR_GONE,
+                           "its configuration was replaced meanwhile: try "
+                           "again");
+        return NGX_ERROR;
+    }
+
+    walk->deadline = start + NGX_HTTP_JPP_SLICE;
+
+    rc = ngx_http_jpp_walk_go_on(walk);
+
+    facts = &walk->table.facts;
+    nanos = ngx_http_jpp_walk_clock() - start;
+
+    facts->n_slices++;
+    facts->nanos += nanos;
+    facts->longest_nanos = ngx_max(facts->longest_nanos, nanos);
+
+    if (rc == NGX_OK) {
+        ngx_http_jpp_walk_facts(walk);
+    }
+
+    return rc;
+}
+
+
+static ngx_http_jpp_walk_t *
+ngx_http_jpp_walk_create(ngx_http_jpp_reply_t *reply)
+{
+    ngx_http_jpp_walk_t  *walk;
+
+    walk = jpp_arena_object(sizeof(ngx_http_jpp_walk_t));
+    if (walk == NULL) {
+        return NULL;
+    }
+
+    reply->state = walk;
+
+    jpp_arena_init(&walk->arena, NGX_HTTP_JPP_WALK_CAP);
+
+    /* a ledger counts what it takes itself */
+
+    walk->arena.is_plain = reply->question.kind == JPP_MESSAGE_LEDGER;
+
+    return ngx_http_jpp_walk_init(walk, reply) == NGX_OK ? walk
+                                                                    : NULL;
+}
+
+
+static ngx_int_t
+ngx_http_jpp_walk_init(ngx_http_jpp_walk_t *walk,
+    const ngx_http_jpp_reply_t *reply)
+{
+    size_t                      size;
+    jpp_arena_t                *arena;
+    const jpp_message_pools_t  *wanted;
+
+    arena = &walk->arena;
+    wanted = &reply->question.pools;
+
+    walk->cycle = (const ngx_cycle_t *) ngx_cycle;
+    walk->has_clients = wanted->has_clients;
+
+    size = walk->cycle->connections != NULL
+           ? walk->cycle->connection_n / 8 + 1 : 1;
+
+    walk->is_counted = jpp_arena_alloc(arena, size);
+    walk->is_free = jpp_arena_alloc(arena, size);
+    walk->scope.larges = jpp_vec_create(arena);
+    walk->clients = jpp_vec_create(arena);
+    walk->ranges = jpp_vec_create(arena);
+    walk->others = jpp_vec_create(arena);
+    walk->fakes = jpp_vec_create(arena);
+    walk->marks = jpp_vec_create(arena);
+
+    if (reply->question.kind == JPP_MESSAGE_LEDGER) {
+        walk->held = jpp_vec_create(arena);
+    }
+
+    if (walk->is_counted == NULL || walk->is_free == NULL
+        || walk->scope.larges == NULL || walk->clients == NULL
+        || walk->ranges == NULL || walk->others == NULL
+        || walk->fakes == NULL || walk->marks == NULL
+        || !jpp_index_init(&walk->client_index, arena, 64)
+        || !jpp_index_init(&walk->fake_index, arena, 0)
+        || !jpp_index_init(&walk->mark_index, arena, 0)
+        || !jpp_pools_init(&walk->table, arena, wanted->wants, wanted->top))
+    {
+        return NGX_ERROR;
+    }
+
+    return ngx_http_jpp_names_init(walk);
+}
+
+
+void
+ngx_http_jpp_pools_release(ngx_http_jpp_reply_t *reply)
+{
+    ngx_http_jpp_walk_t  *walk;
+
+    walk = reply->state;
+
+    if (walk != NULL) {
+        ngx_http_jpp_rests_end(walk);
+
+        jpp_arena_destroy(&walk->arena);
+        jpp_arena_object_destroy(walk);
+
+        reply->state = NULL;
+    }
+}
+
+
+/*
+ * Until all phases are done, or the slice is over.  Rests come first: the fewer
+ * pools are gone by then.
+ */
+
+static ngx_int_t
+ngx_http_jpp_walk_go_on(ngx_http_jpp_walk_t *walk)
+{
+    walk->work = 0;
+    walk->knows_free = 0;
+
+    while (ngx_http_jpp_phases[walk->phase] != NULL) {
+
+        if (ngx_http_jpp_rests_walk(walk) == NGX_AGAIN
+            || ngx_http_jpp_phases[walk->phase](walk) == NGX_AGAIN)
+        {
+            if (walk->table.facts.reason == JPP_POOLS_WHOLE) {
+                return NGX_AGAIN;
+            }
+
+            ngx_http_jpp_walk_give_up(walk);
+            break;
+        }
+
+        walk->phase++;
+        walk->next = 0;
+    }
+
+    return NGX_OK;
+}
+
+
+/* Without memory the rest is only counted. */
+
+static void
+ngx_http_jpp_walk_give_up(ngx_http_jpp_walk_t *walk)
+{
+    ngx_uint_t          i, n;
+    ngx_connection_t   *c;
+    const ngx_cycle_t  *cycle;
+
+    ngx_http_jpp_rests_end(walk);
+
+    cycle = walk->cycle;
+    n = cycle->connections != NULL ? cycle->connection_n : 0;
+
+    walk->knows_free = 0;
+
+    for (i = ngx_http_jpp_walk_seen(walk); i < n; i++) {
+        c = &cycle->connections[i];
+
+        walk->table.facts.n_missed +=
+            ngx_http_jpp_walk_is_used(walk, c) && c->pool != NULL
+            && c->pool != cycle->pool;
+    }
+
+    (void) ngx_http_jpp_slots_walk(walk);
+}
+
+
+/* The slot after the last that was seen. */
+
+static ngx_uint_t
+ngx_http_jpp_walk_seen(const ngx_http_jpp_walk_t *walk)
+{
+    ngx_http_jpp_phase_pt  phase;
+
+    phase = ngx_http_jpp_phases[walk->phase];
+
+    return phase == ngx_http_jpp_config_walk ? 0
+           : phase == ngx_http_jpp_walk_connections ? walk->next
+           : walk->cycle->connection_n;
+}
+
+
+/*
+ * Most slots are free, and each costs a line of the processor's cache: a walk
+ * that sees all that are used in one slice, while nothing changes, is done.
+ */
+
+static ngx_int_t
+ngx_http_jpp_walk_connections(ngx_http_jpp_walk_t *walk)
+{
+    ngx_uint_t          n_used, n_seen;
+    ngx_connection_t   *c;
+    const ngx_cycle_t  *cycle;
+
+    cycle = walk->cycle;
+
+    if (cycle->connections == NULL) {
+        return NGX_OK;
+    }
+
+    /* in a later slice nobody knows how many are before this one */
+
+    n_used = walk->next == 0 ? cycle->connection_n - cycle->free_connection_n
+                             : cycle->connection_n;
+    n_seen = 0;
+
+    while (walk->next < cycle->connection_n && n_seen < n_used) {
+
+        if (ngx_http_jpp_walk_is_over(walk)) {
+            return NGX_AGAIN;
+        }
+
+        c = &cycle->connections[walk->next++];
+        walk->work += walk->next % NGX_HTTP_JPP_FREE == 0;
+
+        if (ngx_http_jpp_walk_is_used(walk, c)) {
+            n_seen++;
+            walk->work++;
+
+            ngx_http_jpp_walk_connection(walk, c);
+        }
+    }
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_http_jpp_walk_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
+{
+    /* what listens has no pool, and channels have the configuration's */
+
+    if (c->pool == NULL || c->pool == walk->cycle->pool) {
+        return;
+    }
+
+#if (NGX_SSL)
+    walk->table.facts.n_tls += c->ssl != NULL;
+#endif
+
+    if (c->fd == (ngx_socket_t) -1) {
+        ngx_http_jpp_fakes_postpone(walk, c);
+
+    } else if (c->listening == NULL) {
+        ngx_http_jpp_others_postpone(walk, c);
+
+    } else if (c->listening->handler == ngx_http_init_connection) {
+        ngx_http_jpp_http_connection(walk, c);
+
+    } else if (!ngx_http_jpp_sessions_connection(walk, c)) {
+        ngx_http_jpp_scope_open(walk);
+        ngx_http_jpp_scope_push(walk, c->pool);
+        ngx_http_jpp_others_foreign(walk, c);
+    }
+}
+
+
+/* The total last: between slices nginx allocates and frees. */
+
+static void
+ngx_http_jpp_walk_facts(ngx_http_jpp_walk_t *walk)
+{
+    u_char             *last;
+    ngx_uint_t          i;
+    jpp_jemalloc_t      jemalloc;
+    jpp_pools_facts_t  *facts;
+
+    static const char *const  scripts[] = {
+        "ngx_http_js_module", "ngx_stream_js_module", "ngx_http_perl_module"
+    };
+
+    ngx_http_jpp_walk_add_up(walk);
+
+    facts = &walk->table.facts;
+
+    jpp_jemalloc_read(&jemalloc);
+
+    last = (u_char *) facts->allocator + JPP_POOLS_ALLOCATOR - 1;
+
+    if (jemalloc.state == JPP_JEMALLOC_ABSENT) {
+        facts->is_estimate = 1;
+        *ngx_slprintf((u_char *) facts->allocator, last, "%s",
+                      jemalloc.allocator) = '\0';
+
+    } else {
+        *ngx_slprintf((u_char *) facts->allocator, last, "jemalloc %s",
+                      jemalloc.version) = '\0';
+    }
+
+    for (i = 0; i < sizeof(scripts) / sizeof(char *); i++) {
+        facts->has_scripts |= ngx_http_jpp_names_has(walk, scripts[i]);
+    }
+
+    facts->outside_inherited = ngx_http_jpp_outside;
+    facts->has_total = jpp_stats_thread(&facts->total);
+}

@@ -1,0 +1,30 @@
+
+/*
+ * The walk through the pools of this worker, which answers a question for them:
+ * in slices on the event loop, into a table that is written to the file of the
+ * reply.
+ */
+
+
+#ifndef _NGX_HTTP_JPP_POOLS_H_INCLUDED_
+#define _NGX_HTTP_JPP_POOLS_H_INCLUDED_
+
+
+#include "ngx_http_jpp_reply.h"
+
+
+/* As this process starts: what it has inherited. */
+void ngx_http_jpp_pools_init(const ngx_cycle_t *cycle);
+
+/*
+ * A slice of the walk that answers REPLY's question: NGX_OK: its state is the
+ * walk, which is done.
+ */
+ngx_int_t ngx_http_jpp_pools_walk(ngx_http_jpp_reply_t *reply);
+
+/* Those of the kind (kinds.h). */
+ngx_int_t ngx_http_jpp_pools_slice(ngx_http_jpp_reply_t *reply);
+void ngx_http_jpp_pools_release(ngx_http_jpp_reply_t *reply);
+
+
+#endif /* _NGX_HTTP_JPP_POOLS_H_INCLUDED_ */

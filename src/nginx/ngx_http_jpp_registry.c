@@ -1,0 +1,496 @@
+
+#include "ngx_http_jpp.h"
+#include "ngx_http_jpp_registry.h"
+
+#include "jpp_process.h"
+#include "jpp_sort.h"
+
+#include <signal.h>
+
+
+typedef struct {
+    ngx_atomic_t                                generation;
+    ngx_atomic_t                                n_changes;
+    volatile time_t                             loaded;
+    jpp_settings_t                              settings;
+    ngx_uint_t                                  n_rows;    /* ever used */
+    ngx_http_jpp_row_t
+                                      rows[NGX_HTTP_JPP_MAX_ROWS];
+    jpp_notes_t                                 notes;     /* the last */
+} ngx_http_jpp_registry_t;
+
+
+/* a lock is held for some microseconds: then its holder may be stopped */
+#define NGX_HTTP_JPP_YIELDS  64
+
+/* with what nginx keeps beside it, and some of it free, which it should be */
+#define NGX_HTTP_JPP_ZONE_SIZE                                     \
+    ((sizeof(ngx_http_jpp_registry_t) / 4096 + 16) * 4096 / 4 * 5)
+
+
+static ngx_int_t ngx_http_jpp_init_zone(ngx_shm_zone_t *zone, void *data);
+static ngx_int_t ngx_http_jpp_registry_enter(ngx_shm_zone_t *zone,
+    ngx_http_jpp_row_t *row);
+static void ngx_http_jpp_registry_clear(ngx_shm_zone_t *zone,
+    const ngx_http_jpp_row_t *row, ngx_uint_t has_vanished);
+static ngx_uint_t ngx_http_jpp_first(ngx_http_jpp_registry_t *registry,
+    ngx_http_jpp_row_t *first);
+static ngx_uint_t ngx_http_jpp_lives(const ngx_http_jpp_row_t *row,
+    ngx_uint_t is_sure);
+static void ngx_http_jpp_vanished(ngx_http_jpp_registry_t *registry,
+    ngx_uint_t place);
+static ngx_uint_t ngx_http_jpp_is_row(const ngx_http_jpp_row_t *a,
+    const ngx_http_jpp_row_t *b);
+static ngx_http_jpp_registry_t *ngx_http_jpp_lock(ngx_shm_zone_t *zone);
+static int ngx_http_jpp_compare(const void *one, const void *two, void *ctx);
+
+
+ngx_shm_zone_t *
+ngx_http_jpp_registry_add(ngx_conf_t *cf)
+{
+    ngx_str_t        name = ngx_string("jemalloc_pprof");
+    ngx_shm_zone_t  *zone;
+
+    zone = ngx_shared_memory_add(cf, &name, NGX_HTTP_JPP_ZONE_SIZE,
+                                 &ngx_http_jemalloc_pprof_module);
+
+    if (zone != NULL) {
+        zone->init = ngx_http_jpp_init_zone;
+    }
+
+    return zone;
+}
+
+
+static ngx_int_t
+ngx_http_jpp_init_zone(ngx_shm_zone_t *zone, void *data)
+{
+    ngx_slab_pool_t          *shpool;
+    ngx_http_jpp_registry_t  *registry;
+
+    shpool = (ngx_slab_pool_t *) zone->shm.addr;
+
+    /* after a reload, and where the system keeps zones by address */
+
+    registry = data != NULL ? data
+                            : zone->shm.exists ? shpool->data : NULL;
+
+    if (registry == NULL) {
+        registry = ngx_slab_alloc(shpool, sizeof(ngx_http_jpp_registry_t));
+        if (registry == NULL) {
+            return NGX_ERROR;
+        }
+
+        ngx_memzero(registry, offsetof(ngx_http_jpp_registry_t, notes));
+        jpp_notes_init(&registry->notes);
+
+        shpool->data = registry;
+    }
+
+    zone->data = registry;
+
+    return NGX_OK;
+}
+
+
+/*
+ * The master takes no lock: if a killed worker held it, the master would wait
+ * for ever, since it reaps its children only later.
+ */
+
+ngx_uint_t
+ngx_http_jpp_registry_advance(ngx_shm_zone_t *zone)
+{
+    ngx_http_jpp_registry_t *registry = zone->data;
+
+    registry->loaded = ngx_time();
+
+    return ngx_atomic_fetch_add(&registry->generation, 1) + 1;
+}
+
+
+ngx_int_t
+ngx_http_jpp_registry_join(ngx_shm_zone_t *zone, ngx_http_jpp_row_t *row)
+{
+    ngx_uint_t  generation;
+
+    static ngx_http_jpp_row_t
+                                      rows[NGX_HTTP_JPP_MAX_ROWS];
+
+    if (ngx_http_jpp_registry_enter(zone, row) == NGX_OK) {
+        return NGX_OK;
+    }
+
+    /* this clears the rows of killed workers */
+
+    (void) ngx_http_jpp_registry_list(zone, rows, &generation);
+
+    return ngx_http_jpp_registry_enter(zone, row);
+}
+
+
+static ngx_int_t
+ngx_http_jpp_registry_enter(ngx_shm_zone_t *zone, ngx_http_jpp_row_t *row)
+{
+    ngx_uint_t                i, place;
+    ngx_http_jpp_row_t       *r;
+    ngx_http_jpp_registry_t  *registry;
+
+    place = NGX_HTTP_JPP_MAX_ROWS;
+    registry = ngx_http_jpp_lock(zone);
+
+    for (i = 0; i < registry->n_rows; i++) {
+        r = &registry->rows[i];
+
+        /* our pid may have belonged to a killed worker */
+
+        if (r->pid == row->pid) {
+
+            if (!ngx_http_jpp_is_row(r, row)) {
+                ngx_http_jpp_vanished(registry, i);
+            }
+
+            r->pid = 0;
+        }
+
+        if (r->pid == 0 && place == NGX_HTTP_JPP_MAX_ROWS) {
+            place = i;
+        }
+    }
+
+    if (place == NGX_HTTP_JPP_MAX_ROWS) {
+        place = registry->n_rows;
+    }
+
+    if (place < NGX_HTTP_JPP_MAX_ROWS) {
+        row->place = place;
+
+        /* whoever is killed in between leaves a row with a note of its own */
+
+        jpp_note_clear(&registry->notes.notes[place]);
+
+        registry->rows[place] = *row;
+        registry->n_rows = ngx_max(registry->n_rows, place + 1);
+    }
+
+    ngx_http_jpp_registry_unlock(zone);
+
+    return place < NGX_HTTP_JPP_MAX_ROWS ? NGX_OK : NGX_DECLINED;
+}
+
+
+void
+ngx_http_jpp_registry_leave(ngx_shm_zone_t *zone, const ngx_http_jpp_row_t *row)
+{
+    ngx_http_jpp_registry_clear(zone, row, 0);
+}
+
+
+void
+ngx_http_jpp_registry_forget(ngx_shm_zone_t *zone,
+    const ngx_http_jpp_row_t *row)
+{
+    ngx_http_jpp_registry_clear(zone, row, 1);
+}
+
+
+static void
+ngx_http_jpp_registry_clear(ngx_shm_zone_t *zone, const ngx_http_jpp_row_t *row,
+    ngx_uint_t has_vanished)
+{
+    ngx_uint_t                i;
+    ngx_http_jpp_registry_t  *registry;
+
+    registry = ngx_http_jpp_lock(zone);
+
+    for (i = 0; i < registry->n_rows; i++) {
+
+        if (!ngx_http_jpp_is_row(&registry->rows[i], row)) {
+            continue;
+        }
+
+        if (has_vanished) {
+            ngx_http_jpp_vanished(registry, i);
+        }
+
+        registry->rows[i].pid = 0;
+    }
+
+    ngx_http_jpp_registry_unlock(zone);
+}
+
+
+static void
+ngx_http_jpp_vanished(ngx_http_jpp_registry_t *registry, ngx_uint_t place)
+{
+    jpp_identity_t             who;
+    const ngx_http_jpp_row_t  *row;
+
+    row = &registry->rows[place];
+
+    who.index = row->index;
+    who.pid = row->pid;
+    who.generation = row->generation;
+
+    jpp_notes_vanished(&registry->notes, &who, &registry->notes.notes[place]);
+}
+
+
+ngx_uint_t
+ngx_http_jpp_registry_list(ngx_shm_zone_t *zone,
+    ngx_http_jpp_row_t rows[NGX_HTTP_JPP_MAX_ROWS], ngx_uint_t *generation)
+{
+    ngx_uint_t                i, n, n_rows;
+    ngx_http_jpp_registry_t  *registry;
+
+    registry = ngx_http_jpp_lock(zone);
+
+    *generation = registry->generation;
+
+    for (i = 0, n_rows = 0; i < registry->n_rows; i++) {
+        if (registry->rows[i].pid != 0) {
+            rows[n_rows++] = registry->rows[i];
+        }
+    }
+
+    ngx_http_jpp_registry_unlock(zone);
+
+    for (i = 0, n = 0; i < n_rows; i++) {
+
+        if (!ngx_http_jpp_lives(&rows[i], 0)) {
+            ngx_http_jpp_registry_forget(zone, &rows[i]);
+
+        } else {
+            rows[n++] = rows[i];
+        }
+    }
+
+    jpp_sort(rows, n, sizeof(ngx_http_jpp_row_t), ngx_http_jpp_compare, NULL);
+
+    return n;
+}
+
+
+ngx_uint_t
+ngx_http_jpp_registry_leads(ngx_shm_zone_t *zone, const ngx_http_jpp_row_t *row)
+{
+    ngx_uint_t                is_there;
+    ngx_http_jpp_row_t        first;
+    ngx_http_jpp_registry_t  *registry;
+
+    for ( ;; ) {
+        registry = ngx_http_jpp_lock(zone);
+
+        is_there = row->generation == registry->generation
+                   && ngx_http_jpp_first(registry, &first);
+
+        ngx_http_jpp_registry_unlock(zone);
+
+        if (!is_there || ngx_http_jpp_is_row(&first, row)) {
+            return is_there;
+        }
+
+        if (ngx_http_jpp_lives(&first, 1)) {
+            return 0;
+        }
+
+        ngx_http_jpp_registry_forget(zone, &first);
+    }
+}
+
+
+/* The first row of the present configuration; 0: there is none. */
+
+static ngx_uint_t
+ngx_http_jpp_first(ngx_http_jpp_registry_t *registry, ngx_http_jpp_row_t *first)
+{
+    ngx_uint_t                 i, is_there;
+    const ngx_http_jpp_row_t  *row;
+
+    for (i = 0, is_there = 0; i < registry->n_rows; i++) {
+        row = &registry->rows[i];
+
+        if (row->pid != 0 && row->generation == registry->generation
+            && (!is_there
+                || ngx_http_jpp_compare(row, first, NULL) < 0))
+        {
+            *first = *row;
+            is_there = 1;
+        }
+    }
+
+    return is_there;
+}
+
+
+/* To be sure takes reading two files: its pid may have been used again. */
+
+static ngx_uint_t
+ngx_http_jpp_lives(const ngx_http_jpp_row_t *row, ngx_uint_t is_sure)
+{
+    jpp_process_t  process;
+
+    if (kill(row->pid, 0) == -1 && ngx_errno == NGX_ESRCH) {
+        return 0;
+    }
+
+    return !is_sure || row->started == 0
+           || !jpp_process_read(row->pid, &process)
+           || process.started == row->started;
+}
+
+
+ngx_uint_t
+ngx_http_jpp_registry_has(ngx_shm_zone_t *zone, ngx_pid_t pid)
+{
+    ngx_uint_t                i, n;
+    ngx_http_jpp_registry_t  *registry;
+
+    registry = ngx_http_jpp_lock(zone);
+
+    n = registry->n_rows;
+
+    for (i = 0; i < n && registry->rows[i].pid != pid; i++) { /* void */ }
+
+    ngx_http_jpp_registry_unlock(zone);
+
+    return i < n;
+}
+
+
+void
+ngx_http_jpp_registry_facts(ngx_shm_zone_t *zone, uint64_t *generation,
+    int64_t *loaded)
+{
+    ngx_http_jpp_registry_t *registry = zone->data;
+
+    *generation = registry->generation;
+    *loaded = registry->loaded;
+}
+
+
+jpp_notes_t *
+ngx_http_jpp_registry_lock(ngx_shm_zone_t *zone)
+{
+    return &ngx_http_jpp_lock(zone)->notes;
+}
+
+
+void
+ngx_http_jpp_registry_unlock(ngx_shm_zone_t *zone)
+{
+    ngx_slab_pool_t  *shpool;
+
+    shpool = (ngx_slab_pool_t *) zone->shm.addr;
+
+    ngx_shmtx_unlock(&shpool->mutex);
+}
+
+
+jpp_note_t *
+ngx_http_jpp_registry_note(ngx_shm_zone_t *zone, const ngx_http_jpp_row_t *row)
+{
+    ngx_http_jpp_registry_t *registry = zone->data;
+
+    return row->place < NGX_HTTP_JPP_MAX_ROWS
+           && ngx_http_jpp_is_row(&registry->rows[row->place], row)
+           ? &registry->notes.notes[row->place] : NULL;
+}
+
+
+ngx_uint_t
+ngx_http_jpp_registry_changes(ngx_shm_zone_t *zone)
+{
+    ngx_http_jpp_registry_t *registry = zone->data;
+
+    return registry->n_changes;
+}
+
+
+void
+ngx_http_jpp_registry_changed(ngx_shm_zone_t *zone)
+{
+    ngx_http_jpp_registry_t *registry = zone->data;
+
+    (void) ngx_atomic_fetch_add(&registry->n_changes, 1);
+}
+
+
+jpp_settings_t *
+ngx_http_jpp_registry_settings(ngx_shm_zone_t *zone)
+{
+    ngx_http_jpp_registry_t *registry = zone->data;
+
+    return &registry->settings;
+}
+
+
+/* a pid may be used again, a key is not */
+
+static ngx_uint_t
+ngx_http_jpp_is_row(const ngx_http_jpp_row_t *a, const ngx_http_jpp_row_t *b)
+{
+    return a->pid == b->pid
+           && ngx_memcmp(a->key, b->key, NGX_HTTP_JPP_KEY) == 0;
+}
+
+
+/*
+ * A worker may be stopped while it holds the lock, by a signal or a debugger,
+ * and must not stop the others: they take the lock from it.  What it was about
+ * to write is written when it continues, beside them: a row or a note, which
+ * says something wrong then until it is written again.
+ */
+
+static ngx_http_jpp_registry_t *
+ngx_http_jpp_lock(ngx_shm_zone_t *zone)
+{
+    ngx_uint_t          n;
+    ngx_shmtx_t        *mutex;
+    jpp_process_t       process;
+    ngx_slab_pool_t    *shpool;
+    ngx_atomic_uint_t   holder;
+
+    shpool = (ngx_slab_pool_t *) zone->shm.addr;
+    mutex = &shpool->mutex;
+
+    for (n = 0; !ngx_shmtx_trylock(mutex); n++) {
+
+        if (n < NGX_HTTP_JPP_YIELDS) {
+            ngx_sched_yield();
+            continue;
+        }
+
+        ngx_msleep(1);
+
+        holder = *mutex->lock;
+
+        if (holder != 0
+            && jpp_process_read((pid_t) holder, &process)
+            && (process.state == 'T' || process.state == 't')
+            && ngx_atomic_cmp_set(mutex->lock, holder, ngx_pid))
+        {
+            break;
+        }
+    }
+
+    return zone->data;
+}
+
+
+static int
+ngx_http_jpp_compare(const void *one, const void *two, void *ctx)
+{
+    const ngx_http_jpp_row_t *a = one;
+    const ngx_http_jpp_row_t *b = two;
+
+    if (a->generation != b->generation) {
+        return a->generation < b->generation ? -1 : 1;
+    }
+
+    if (a->index != b->index) {
+        return a->index < b->index ? -1 : 1;
+    }
+
+    return a->pid < b->pid ? -1 : a->pid > b->pid;
+}

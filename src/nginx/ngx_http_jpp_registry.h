@@ -1,0 +1,108 @@
+
+/*
+ * The workers of this nginx, in every generation: a table in a shared zone that
+ * survives reloads.
+ *
+ * A worker writes its own row when it starts and clears it when it exits.  The
+ * next reader clears the rows of killed workers.  A row is trusted only after
+ * the kernel has confirmed it (see asker).
+ *
+ * For the event loop, and in a worker of a master for the background thread.
+ * Only workers take the zone's mutex, for a microsecond or some: nginx's master
+ * unlocks it when a worker dies with it, and the others take it from a worker
+ * that is stopped.
+ */
+
+
+#ifndef _NGX_HTTP_JPP_REGISTRY_H_INCLUDED_
+#define _NGX_HTTP_JPP_REGISTRY_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_event.h>
+
+#include "jpp_notes.h"
+#include "jpp_settings.h"
+
+
+/* any more workers are not found by the others until some have exited */
+#define NGX_HTTP_JPP_MAX_ROWS  JPP_NOTES
+
+/* of a socket: 64 random bits in hex */
+#define NGX_HTTP_JPP_KEY       16
+
+
+typedef struct {
+    ngx_pid_t       pid;           /* 0: a free row */
+    ngx_uint_t      index;
+    ngx_uint_t      generation;
+    uint64_t        started;       /* see jpp_process_t; 0: unknown */
+    u_char          key[NGX_HTTP_JPP_KEY];
+    ngx_uint_t      place;         /* of its note, while it is entered */
+    unsigned        can_listen:1;
+} ngx_http_jpp_row_t;
+
+
+/* At configuration: the zone; NULL: an error, which was logged. */
+ngx_shm_zone_t *ngx_http_jpp_registry_add(ngx_conf_t *cf);
+
+/* In the master, for each configuration in use: the new generation. */
+ngx_uint_t ngx_http_jpp_registry_advance(ngx_shm_zone_t *zone);
+
+/* In a worker: enter ROW, with an empty note.  NGX_DECLINED: no free row. */
+ngx_int_t ngx_http_jpp_registry_join(ngx_shm_zone_t *zone,
+    ngx_http_jpp_row_t *row);
+
+/* In the worker of ROW, at its end. */
+void ngx_http_jpp_registry_leave(ngx_shm_zone_t *zone,
+    const ngx_http_jpp_row_t *row);
+
+/* Clear ROW, whose worker has exited without leaving. */
+void ngx_http_jpp_registry_forget(ngx_shm_zone_t *zone,
+    const ngx_http_jpp_row_t *row);
+
+/*
+ * Copy the rows of live workers to ROWS, by generation and index.  Returns
+ * their number, and sets *GENERATION to the current one.
+ */
+ngx_uint_t ngx_http_jpp_registry_list(ngx_shm_zone_t *zone,
+    ngx_http_jpp_row_t rows[NGX_HTTP_JPP_MAX_ROWS], ngx_uint_t *generation);
+
+/*
+ * Is ROW, this worker's, the first of those of the present configuration that
+ * live?  Clears the rows of killed ones before it.
+ */
+ngx_uint_t ngx_http_jpp_registry_leads(ngx_shm_zone_t *zone,
+    const ngx_http_jpp_row_t *row);
+
+/* Is there a row with PID? */
+ngx_uint_t ngx_http_jpp_registry_has(ngx_shm_zone_t *zone, ngx_pid_t pid);
+
+/* The present generation, and when it was loaded. */
+void ngx_http_jpp_registry_facts(ngx_shm_zone_t *zone, uint64_t *generation,
+    int64_t *loaded);
+
+/* The settings that every worker should have. */
+jpp_settings_t *ngx_http_jpp_registry_settings(ngx_shm_zone_t *zone);
+
+/*
+ * The number of changes that control has made so far, in any worker; and count
+ * one more.  What was collected before a change may show the state before it.
+ */
+ngx_uint_t ngx_http_jpp_registry_changes(ngx_shm_zone_t *zone);
+void ngx_http_jpp_registry_changed(ngx_shm_zone_t *zone);
+
+/*
+ * Lock the zone, for some microseconds: what its workers have written down; and
+ * unlock it.
+ */
+jpp_notes_t *ngx_http_jpp_registry_lock(ngx_shm_zone_t *zone);
+void ngx_http_jpp_registry_unlock(ngx_shm_zone_t *zone);
+
+/* While it is locked: the note of ROW's worker; NULL: it is not entered. */
+jpp_note_t *ngx_http_jpp_registry_note(ngx_shm_zone_t *zone,
+    const ngx_http_jpp_row_t *row);
+
+
+#endif /* _NGX_HTTP_JPP_REGISTRY_H_INCLUDED_ */

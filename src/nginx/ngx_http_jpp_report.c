@@ -1,0 +1,453 @@
+
+#include "ngx_http_jpp_labels.h"
+#include "ngx_http_jpp_report.h"
+#include "ngx_http_jpp_self.h"
+
+#include "jpp_status_comments.h"
+
+
+/*
+ * Memory for a report: the model, its indices and the body are smaller than any
+ * dump of jemalloc's, and the names have to fit.
+ */
+#define NGX_HTTP_JPP_REPORT_CAP(max_size)                          \
+    (4 * (max_size) + 256 * 1024 * 1024)
+
+/* "heap of nginx on " and the machine's name */
+#define NGX_HTTP_JPP_TITLE       256
+
+
+/* What the shares become. */
+typedef struct {
+    ngx_http_jpp_report_t
+                     *report;
+    jpp_arena_t      *arena;
+    jpp_capture_t    *captures;
+    jpp_err_t        *errors;      /* one for each of them */
+    jpp_err_t        *baselines;   /* and for what it inherited */
+    ngx_uint_t        n;
+
+    ngx_uint_t        n_unsplit;   /* whose baseline was left out */
+
+    jpp_worker_t     *workers;     /* that answered */
+    const char      **faults;      /* of their captures; NULL: none */
+    jpp_missing_t    *missing;
+    jpp_fleet_t       fleet;
+} ngx_http_jpp_input_t;
+
+
+static jpp_code_t ngx_http_jpp_report_write(ngx_http_jpp_report_t *report,
+    jpp_arena_t *arena, jpp_err_t *err);
+static ngx_int_t ngx_http_jpp_report_shares(ngx_http_jpp_report_t *report,
+    ngx_http_jpp_input_t *input);
+static ngx_int_t ngx_http_jpp_report_share(ngx_http_jpp_report_t *report,
+    ngx_http_jpp_input_t *input, const ngx_http_jpp_share_t *share);
+static const char *ngx_http_jpp_report_compare(const ngx_http_jpp_kind_t *kind,
+    const ngx_http_jpp_share_t *before, const ngx_http_jpp_share_t *share);
+static jpp_capture_t *ngx_http_jpp_report_capture(
+    const ngx_http_jpp_report_t *report, ngx_http_jpp_input_t *input,
+    const ngx_http_jpp_share_t *share);
+static void ngx_http_jpp_report_missing(ngx_http_jpp_input_t *input,
+    const ngx_http_jpp_share_t *share, const char *why);
+static const ngx_http_jpp_share_t *ngx_http_jpp_report_find(
+    const ngx_http_jpp_collection_t *co, const ngx_http_jpp_share_t *share);
+static const char *const *ngx_http_jpp_report_comments(void *data,
+    const jpp_profile_t *profile, jpp_arena_t *arena);
+static void ngx_http_jpp_report_findings(ngx_http_jpp_input_t *input,
+    const jpp_profile_t *profile);
+static jpp_code_t ngx_http_jpp_report_copy_body(ngx_http_jpp_report_t *report,
+    const jpp_vec_t *out, jpp_err_t *err);
+
+
+jpp_code_t
+ngx_http_jpp_report(ngx_http_jpp_report_t *report, jpp_err_t *err)
+{
+    jpp_code_t   rc;
+    jpp_arena_t  arena;
+
+    jpp_arena_init(&report->arena, 0);
+
+    jpp_arena_init(&arena, NGX_HTTP_JPP_REPORT_CAP(report->max_size));
+
+    rc = ngx_http_jpp_report_write(report, &arena, err);
+
+    jpp_arena_destroy(&arena);
+
+    /* another report may run by the time that this one is answered */
+
+    ngx_memcpy(report->unnamed, ngx_http_jpp_self.symbols.unnamed,
+               JPP_UNNAMED_TEXT);
+
+    return rc;
+}
+
+
+static jpp_code_t
+ngx_http_jpp_report_write(ngx_http_jpp_report_t *report, jpp_arena_t *arena,
+    jpp_err_t *err)
+{
+    u_char                 title[NGX_HTTP_JPP_TITLE];
+    uint8_t               *buffer;
+    jpp_vec_t             *out;
+    jpp_sink_t             sink;
+    jpp_code_t             rc;
+    const char            *resource;
+    ngx_http_jpp_input_t   input;
+
+    ngx_memzero(&input, sizeof(ngx_http_jpp_input_t));
+
+    input.report = report;
+    input.arena = arena;
+    resource = report->options.title;
+
+    buffer = jpp_arena_alloc(arena, JPP_SINK_BUFFER);
+    out = jpp_vec_create(arena);
+
+    if (buffer == NULL || out == NULL
+        || ngx_http_jpp_report_shares(report, &input) != NGX_OK)
+    {
+        return jpp_err_memory(err);
+    }
+
+    if (input.n == 0) {
+        return jpp_err_set(err, JPP_ERR_GONE,
+                           "no worker answered both times: worker %d (pid %d), "
+                           "%s: try again",
+                           (int) input.missing[0].who.index,
+                           (int) input.missing[0].who.pid,
+                           input.missing[0].why);
+    }
+
+    jpp_sink_init(&sink, buffer, JPP_SINK_BUFFER, jpp_sink_to_vec, out);
+
+    (void) ngx_snprintf(title, sizeof(title), "%s of nginx on %s%Z", resource,
+                        input.fleet.host);
+    title[sizeof(title) - 1] = '\0';
+
+    report->options.title = (char *) title;
+    report->options.comments = ngx_http_jpp_report_comments;
+    report->options.data = &input;
+    report->options.errors = input.errors;
+    report->options.baselines = input.baselines;
+
+    rc = jpp_report(arena, &ngx_http_jpp_self.symbols, input.captures, input.n,
+                    &report->options, &sink, err);
+
+    report->options.title = resource;
+
+    report->n_asked = input.fleet.n_asked;
+    report->n_answered = input.fleet.n;
+    report->n_unsplit = input.n_unsplit;
+
+    if (rc != JPP_OK) {
+        return rc;
+    }
+
+    return ngx_http_jpp_report_copy_body(report, out, err);
+}
+
+
+/* The answered shares as captures, the others with their reasons. */
+
+static ngx_int_t
+ngx_http_jpp_report_shares(ngx_http_jpp_report_t *report,
+    ngx_http_jpp_input_t *input)
+{
+    ngx_uint_t                                   i, n;
+    const ngx_http_jpp_share_t        *share;
+    const ngx_http_jpp_collection_t  *last, *base;
+
+    last = report->last;
+    base = report->base;
+    n = last->n + (base != NULL ? base->n : 0);
+
+    input->captures = jpp_arena_alloc(input->arena, n * sizeof(jpp_capture_t));
+    input->errors = jpp_arena_alloc(input->arena, n * sizeof(jpp_err_t));
+    input->baselines = jpp_arena_alloc(input->arena, n * sizeof(jpp_err_t));
+    input->workers = jpp_arena_alloc(input->arena, n * sizeof(jpp_worker_t));
+    input->faults = jpp_arena_alloc(input->arena, n * sizeof(char *));
+    input->missing = jpp_arena_alloc(input->arena, n * sizeof(jpp_missing_t));
+
+    if (input->captures == NULL || input->errors == NULL
+        || input->baselines == NULL || input->workers == NULL
+        || input->faults == NULL || input->missing == NULL)
+    {
+        return NGX_ERROR;
+    }
+
+    ngx_http_jpp_fleet(&input->fleet, input->workers, 0, last->n);
+
+    input->fleet.missing = input->missing;
+    input->fleet.is_of_time = !report->options.reader->has_origins;
+    input->fleet.is_sampled = last->kind->is_sampled;
+
+    for (i = 0; i < last->n; i++) {
+        if (ngx_http_jpp_report_share(report, input, &last->shares[i])
+            != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
+    }
+
+    /* a difference needs workers that were there all the time */
+
+    for (i = 0; base != NULL && i < base->n; i++) {
+        share = &base->shares[i];
+
+        if (ngx_http_jpp_report_find(last, share) == NULL) {
+            input->fleet.n_asked++;
+
+            ngx_http_jpp_report_missing(input, share,
+                                                "it exited in the meantime");
+        }
+    }
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_jpp_report_share(ngx_http_jpp_report_t *report,
+    ngx_http_jpp_input_t *input, const ngx_http_jpp_share_t *share)
+{
+    const char                  *why;
+    jpp_capture_t               *last, *base;
+    const jpp_memfd_t           *inherited;
+    const ngx_http_jpp_share_t  *before;
+
+    if (share->state != NGX_HTTP_JPP_SHARE_ANSWERED) {
+        ngx_http_jpp_report_missing(input, share, share->peer.reply.err.text);
+        return NGX_OK;
+    }
+
+    before = NULL;
+
+    if (report->base != NULL) {
+        before = ngx_http_jpp_report_find(report->base, share);
+        why = ngx_http_jpp_report_compare(report->last->kind, before, share);
+
+        if (why != NULL) {
+            ngx_http_jpp_report_missing(input, share, why);
+            return NGX_OK;
+        }
+    }
+
+    input->workers[input->fleet.n++] = share->peer.reply.worker;
+
+    last = ngx_http_jpp_report_capture(report, input, share);
+    if (last == NULL) {
+        return NGX_ERROR;
+    }
+
+    report->options.time_nanos = share->peer.reply.time_nanos;
+
+    if (before == NULL) {
+
+        inherited = report->options.reader->is_own_baseline ? &share->dump
+                                                            : share->baseline;
+
+        if (inherited != NULL && inherited->data != NULL) {
+            last->baseline = inherited->data;
+            last->baseline_len = inherited->len;
+        }
+
+        input->baselines[input->n - 1] = share->baseline_err;
+
+        return NGX_OK;
+    }
+
+    base = ngx_http_jpp_report_capture(report, input, before);
+
+    if (base == NULL) {
+        return NGX_ERROR;
+    }
+
+    base->is_base = true;
+
+    report->options.duration_nanos = share->peer.reply.time_nanos
+                                     - before->peer.reply.time_nanos;
+    return NGX_OK;
+}
+
+
+/* Why BEFORE and SHARE cannot be compared; NULL: they can. */
+
+static const char *
+ngx_http_jpp_report_compare(const ngx_http_jpp_kind_t *kind,
+    const ngx_http_jpp_share_t *before, const ngx_http_jpp_share_t *share)
+{
+    if (before == NULL) {
+        return "it was started in the meantime";
+    }
+
+    if (before->state != NGX_HTTP_JPP_SHARE_ANSWERED) {
+        return "it did not answer the first time";
+    }
+
+    /*
+     * all earlier samples would seem to have been freed, or those that were
+     * freed while there were no new ones
+     */
+
+    if (kind->is_sampled
+        && before->peer.reply.n_resets != share->peer.reply.n_resets)
+    {
+        return "its samples cannot be compared: in the meantime they were "
+               "reset, or active, sampler or lg_sample was changed";
+    }
+
+    return NULL;
+}
+
+
+static jpp_capture_t *
+ngx_http_jpp_report_capture(const ngx_http_jpp_report_t *report,
+    ngx_http_jpp_input_t *input, const ngx_http_jpp_share_t *share)
+{
+    u_char                    *name;
+    jpp_label_t               *labels;
+    jpp_capture_t             *capture;
+    const ngx_http_jpp_row_t  *row;
+
+    row = &share->peer.row;
+
+    name = jpp_arena_alloc(input->arena,
+                           sizeof("worker  pid ") + 2 * NGX_INT_T_LEN);
+    labels = ngx_http_jpp_labels(input->arena, row);
+
+    if (name == NULL || labels == NULL) {
+        return NULL;
+    }
+
+    (void) ngx_sprintf(name, "worker %ui pid %P%Z", row->index, row->pid);
+
+    capture = &input->captures[input->n++];
+
+    capture->index = input->fleet.n - 1;
+    capture->data = share->dump.data;
+    capture->len = share->dump.len;
+    capture->labels = labels;
+    capture->n_labels = NGX_HTTP_JPP_LABELS
+                        - !report->options.reader->has_origins;
+    capture->inherited_labels = labels + NGX_HTTP_JPP_LABELS;
+    capture->n_inherited_labels = NGX_HTTP_JPP_INHERITED;
+    capture->group = row->generation;
+    capture->source = row->pid;
+    capture->name = (char *) name;
+    capture->tail = ngx_http_jpp_self.tail;
+
+    return capture;
+}
+
+
+static void
+ngx_http_jpp_report_missing(ngx_http_jpp_input_t *input,
+    const ngx_http_jpp_share_t *share, const char *why)
+{
+    ngx_http_jpp_share_missing(share, why,
+                               &input->missing[input->fleet.n_missing++]);
+}
+
+
+/* The share of the same process, or NULL: a pid may have been reused. */
+
+static const ngx_http_jpp_share_t *
+ngx_http_jpp_report_find(const ngx_http_jpp_collection_t *co,
+    const ngx_http_jpp_share_t *share)
+{
+    ngx_uint_t                 i;
+    const ngx_http_jpp_row_t  *row, *other;
+
+    row = &share->peer.row;
+
+    for (i = 0; i < co->n; i++) {
+        other = &co->shares[i].peer.row;
+
+        if (other->pid == row->pid
+            && ngx_memcmp(other->key, row->key, NGX_HTTP_JPP_KEY)
+               == 0)
+        {
+            return &co->shares[i];
+        }
+    }
+
+    return NULL;
+}
+
+
+/* Workers with bad dumps count as missing. */
+
+static const char *const *
+ngx_http_jpp_report_comments(void *data, const jpp_profile_t *profile,
+    jpp_arena_t *arena)
+{
+    ngx_http_jpp_input_t *input = data;
+
+    ngx_uint_t      i, n;
+    jpp_worker_t   *worker;
+    jpp_missing_t  *missing;
+
+    for (i = 0; i < input->n; i++) {
+        if (input->errors[i].code != JPP_OK) {
+            input->faults[input->captures[i].index] = input->errors[i].text;
+
+        } else if (input->baselines[i].code != JPP_OK) {
+            input->n_unsplit++;
+        }
+    }
+
+    for (i = 0, n = 0; i < input->fleet.n; i++) {
+
+        worker = &input->workers[i];
+
+        if (input->faults[i] == NULL) {
+            input->workers[n++] = *worker;
+            continue;
+        }
+
+        missing = &input->missing[input->fleet.n_missing++];
+
+        missing->who.index = worker->who.index;
+        missing->who.pid = worker->who.pid;
+        missing->who.generation = worker->who.generation;
+        missing->why = input->faults[i];
+    }
+
+    input->fleet.n = n;
+
+    if (input->report->options.reader == &jpp_reader_heap) {
+        ngx_http_jpp_report_findings(input, profile);
+    }
+
+    return jpp_status_comments(&input->fleet, arena);
+}
+
+
+static void
+ngx_http_jpp_report_findings(ngx_http_jpp_input_t *input,
+    const jpp_profile_t *profile)
+{
+    ngx_http_jpp_report_t  *report;
+
+    report = input->report;
+
+    report->n_findings += jpp_findings_profile(&input->fleet, profile,
+        report->options.args.values[JPP_ARG_ORIGIN] == JPP_ORIGIN_ALL,
+        &report->findings[report->n_findings]);
+
+    input->fleet.findings = report->findings;
+    input->fleet.n_findings = report->n_findings;
+}
+
+
+/* To pages of its own: a response may live long. */
+
+static jpp_code_t
+ngx_http_jpp_report_copy_body(ngx_http_jpp_report_t *report,
+    const jpp_vec_t *out, jpp_err_t *err)
+{
+    report->len = out->len;
+    report->body = jpp_arena_keep(&report->arena, out);
+
+    return report->body != NULL ? JPP_OK : jpp_err_memory(err);
+}

@@ -1,0 +1,312 @@
+
+#include "ngx_http_jpp_count.h"
+#include "ngx_http_jpp_console.h"
+#include "ngx_http_jpp_host.h"
+#include "ngx_http_jpp_refuse.h"
+#include "ngx_http_jpp_request.h"
+#include "ngx_http_jpp_resources.h"
+#include "ngx_http_jpp_self.h"
+#include "ngx_http_jpp_send.h"
+#include "ngx_http_jpp_site.h"
+
+#include "jpp_report.h"
+
+
+typedef struct {
+    const ngx_http_jpp_resource_t
+                *resource;         /* NULL: none of that name */
+    ngx_str_t    selector;         /* no data: the path names no worker */
+    ngx_uint_t   is_for_jeprof;
+} ngx_http_jpp_path_t;
+
+
+static ngx_int_t ngx_http_jpp_admit(ngx_http_request_t *r,
+    const ngx_http_jpp_path_t *path);
+static ngx_int_t ngx_http_jpp_refuse_internal(ngx_http_request_t *r);
+static void ngx_http_jpp_find(ngx_http_request_t *r, ngx_http_jpp_path_t *path);
+static void ngx_http_jpp_walk(ngx_str_t *rest, ngx_http_jpp_path_t *path);
+static ngx_uint_t ngx_http_jpp_segment(ngx_str_t *rest, const char *segment);
+static ngx_int_t ngx_http_jpp_answer(ngx_http_request_t *r,
+    const ngx_http_jpp_path_t *path);
+static ngx_uint_t ngx_http_jpp_is_shown(
+    const ngx_http_jpp_question_t *question);
+static void ngx_http_jpp_for_jeprof(jpp_args_t *args,
+    const ngx_http_jpp_evidence_t *evidence);
+
+
+ngx_int_t
+ngx_http_jpp_handler(ngx_http_request_t *r)
+{
+    ngx_http_jpp_path_t  path;
+
+    /* profiles are for clients: not for SSI, nor for other locations */
+
+    if (r != r->main || r->internal) {
+        return ngx_http_jpp_refuse_internal(r);
+    }
+
+    ngx_http_jpp_find(r, &path);
+
+    if (ngx_http_jpp_count(r, path.resource) != NGX_OK) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    return ngx_http_jpp_admit(r, &path);
+}
+
+
+static ngx_int_t
+ngx_http_jpp_admit(ngx_http_request_t *r, const ngx_http_jpp_path_t *path)
+{
+    ngx_int_t                       rc;
+    const ngx_http_jpp_resource_t  *resource;
+
+    resource = path->resource;
+
+    /* of a single process */
+
+    if (ngx_http_jpp_self.zone == NULL) {
+        return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_LEFT_OUT);
+    }
+
+    /* a change is checked at any address, the rest on loopback only */
+
+    if (((resource != NULL && resource->is_change)
+         || ngx_http_jpp_host_is_loopback(r))
+        && !ngx_http_jpp_host_is_ours(r))
+    {
+        return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_BAD_HOST);
+    }
+
+    if (resource != NULL && r->method & resource->methods
+        && r->method == NGX_HTTP_POST)
+    {
+        /* it reads its body itself */
+
+        return ngx_http_jpp_answer(r, path);
+    }
+
+    rc = ngx_http_discard_request_body(r);
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    if (resource == NULL) {
+        return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_NO_RESOURCE,
+                                   ngx_http_jpp_resource_names());
+    }
+
+    if (!(r->method & resource->methods)) {
+        if (ngx_http_jpp_add_header(r, "Allow", (char *) resource->allow.data)
+            != NGX_OK)
+        {
+            return NGX_HTTP_INTERNAL_SERVER_ERROR;
+        }
+
+        return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_BAD_METHOD,
+                                   &resource->allow);
+    }
+
+    return ngx_http_jpp_answer(r, path);
+}
+
+
+static ngx_int_t
+ngx_http_jpp_refuse_internal(ngx_http_request_t *r)
+{
+    ngx_log_error(NGX_LOG_WARN, r->connection->log, 0,
+                  "jemalloc_pprof: not served to subrequests and internal "
+                  "redirects: \"%V\" must be asked for by the client",
+                  &r->uri);
+
+    if (r != r->main) {
+        return NGX_HTTP_NOT_FOUND;
+    }
+
+    return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_INTERNAL);
+}
+
+
+static void
+ngx_http_jpp_find(ngx_http_request_t *r, ngx_http_jpp_path_t *path)
+{
+    ngx_str_t                 rest;
+    ngx_http_jpp_loc_conf_t  *conf;
+
+    ngx_memzero(path, sizeof(ngx_http_jpp_path_t));
+
+    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
+
+    if (conf->is_named) {
+        path->resource = conf->resource;
+        return;
+    }
+
+    /* rewritten requests were refused: this is only a guard */
+
+    if (r->uri.len < conf->name.len
+        || ngx_strncmp(r->uri.data, conf->name.data, conf->name.len) != 0)
+    {
+        return;
+    }
+
+    rest.data = r->uri.data + conf->name.len;
+    rest.len = r->uri.len - conf->name.len;
+
+    if (conf->resource == NULL) {
+        ngx_http_jpp_walk(&rest, path);
+
+    } else if (rest.len == 0) {
+        path->resource = conf->resource;
+    }
+}
+
+
+/* The path below the root of a tree. */
+
+static void
+ngx_http_jpp_walk(ngx_str_t *rest, ngx_http_jpp_path_t *path)
+{
+    u_char      *slash;
+    ngx_uint_t   is_root;
+
+    is_root = rest->len == 0;
+
+    if (ngx_http_jpp_segment(rest, "worker/")) {
+
+        slash = ngx_strlchr(rest->data, rest->data + rest->len, '/');
+        if (slash == NULL) {
+            return;
+        }
+
+        path->selector.data = rest->data;
+        path->selector.len = slash - rest->data;
+
+        rest->len -= path->selector.len + 1;
+        rest->data = slash + 1;
+    }
+
+    path->is_for_jeprof = ngx_http_jpp_segment(rest, "pprof/");
+
+    if (rest->len != 0) {
+        path->resource = ngx_http_jpp_resource(rest);
+
+    } else if (is_root) {
+        path->resource = &ngx_http_jpp_console;
+    }
+}
+
+
+static ngx_uint_t
+ngx_http_jpp_segment(ngx_str_t *rest, const char *segment)
+{
+    size_t  len;
+
+    len = ngx_strlen(segment);
+
+    if (rest->len < len || ngx_strncmp(rest->data, segment, len) != 0) {
+        return 0;
+    }
+
+    rest->data += len;
+    rest->len -= len;
+
+    return 1;
+}
+
+
+static ngx_int_t
+ngx_http_jpp_answer(ngx_http_request_t *r, const ngx_http_jpp_path_t *path)
+{
+    bool                            is_known;
+    jpp_err_t                       err;
+    ngx_http_jpp_question_t         question;
+    ngx_http_jpp_loc_conf_t        *conf;
+    const ngx_http_jpp_evidence_t  *evidence;
+
+    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
+
+    question.resource = path->resource;
+
+    evidence = path->resource->evidence;
+
+    jpp_args_init(&question.args,
+                  path->resource->formats != NULL ? path->resource->formats
+                                                  : &jpp_format_words,
+                  evidence != NULL ? evidence->reader->types
+                                   : jpp_reader_heap.types);
+
+    question.args.values[JPP_ARG_WORKER] = conf->worker;
+    question.args.values[JPP_ARG_SYMBOLIZE] = conf->symbolize;
+    question.args.max_seconds = conf->max_seconds;
+
+    if (path->is_for_jeprof) {
+        ngx_http_jpp_for_jeprof(&question.args, evidence);
+    }
+
+    /* the first value of a key counts: the path's before the query's */
+
+    if (path->selector.data != NULL
+        && jpp_args_set(&question.args, "worker", sizeof("worker") - 1,
+                        (char *) path->selector.data, path->selector.len,
+                        &is_known, &err)
+           != JPP_OK)
+    {
+        return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_BAD_PATH, err.text);
+    }
+
+    if (jpp_args_query(&question.args, (char *) r->args.data, r->args.len,
+                       &err)
+        != JPP_OK)
+    {
+        return ngx_http_jpp_refuse_error(r, &err);
+    }
+
+    /* a change looks at it itself */
+
+    if (!path->resource->is_change
+        && ngx_http_jpp_site_is_other(r)
+        && !(ngx_http_jpp_site_is_visit(r)
+             && ngx_http_jpp_is_shown(&question)))
+    {
+        return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_CROSS_SITE);
+    }
+
+    return path->resource->answer(r, &question);
+}
+
+
+/* Does a browser show the answer?  It saves a file without a word. */
+
+static ngx_uint_t
+ngx_http_jpp_is_shown(const ngx_http_jpp_question_t *question)
+{
+    const jpp_format_t  *format;
+
+    if (question->resource->evidence == NULL) {
+        return 1;
+    }
+
+    format = jpp_format_of(&question->args);
+
+    return format->suffix == NULL || format->policy != NULL;
+}
+
+
+/* What has no form for jeprof says so, as it does for debug=1. */
+
+static void
+ngx_http_jpp_for_jeprof(jpp_args_t *args,
+    const ngx_http_jpp_evidence_t *evidence)
+{
+    const jpp_format_t  *legacy;
+
+    legacy = evidence != NULL ? jpp_format_legacy(evidence->reader) : NULL;
+
+    if (legacy != NULL) {
+        args->values[JPP_ARG_FORMAT] = (uint32_t) (legacy - jpp_formats);
+
+    } else {
+        args->values[JPP_ARG_DEBUG] = 1;
+    }
+}

@@ -1,0 +1,420 @@
+
+#include "ngx_http_jpp_control.h"
+#include "ngx_http_jpp_locations.h"
+#include "ngx_http_jpp_memory.h"
+#include "ngx_http_jpp_metrics.h"
+#include "ngx_http_jpp_profile.h"
+#include "ngx_http_jpp_requests.h"
+#include "ngx_http_jpp_resources.h"
+#include "ngx_http_jpp_stalls.h"
+#include "ngx_http_jpp_status.h"
+#include "ngx_http_jpp_symbol.h"
+
+#include "jpp_locations_write.h"
+#include "jpp_memory_write.h"
+#include "jpp_requests_write.h"
+
+
+#define NGX_HTTP_JPP_NAMES  256
+
+
+static const jpp_console_link_t
+    ngx_http_jpp_heap_links[] =
+{
+    { "heap",
+      "The memory in use in all workers, by the functions that allocated "
+      "it; for pprof, Parca, Pyroscope and whatever else reads "
+      "profile.proto.",
+      "go tool pprof \"${URL}heap\"", false },
+
+    { "heap?format=top",
+      "The same as a table for a terminal.",
+      "curl \"${URL}heap?format=top\"", false },
+
+    { "heap?format=html",
+      "Flame graphs, tables and differences as a page, which holds the "
+      "profile and can be saved and shared.",
+      "curl -o heap.html \"${URL}heap?format=html\"", false },
+
+    { "heap?format=svg",
+      "A flame graph as a picture.",
+      "curl -o heap.svg \"${URL}heap?format=svg\"", false },
+
+    { "heap?format=folded",
+      "One line per stack, for other tools (flamegraph.pl, speedscope).",
+      "curl -o heap.folded \"${URL}heap?format=folded\"", false },
+
+    { "heap?debug=1",
+      "The text that pprof and jeprof both read.",
+      "curl -o heap.text \"${URL}heap?debug=1\"", false },
+
+    { "heap?seconds=30",
+      "What is allocated and what is freed within the next 30 seconds. The "
+      "answer takes that long.",
+      "go tool pprof \"${URL}heap?seconds=30\"", false },
+
+    { "heap?format=jemalloc&worker=self",
+      "The dump of one worker as jemalloc wrote it. worker takes self (the "
+      "one that answers), an index, or pid-1234.",
+      "curl -o heap.dump \"${URL}heap?format=jemalloc&worker=self\"", false },
+
+    { NULL, NULL, NULL, false }
+};
+
+
+static const jpp_console_link_t
+    ngx_http_jpp_allocs_links[] =
+{
+    { "allocs",
+      "The samples of heap. With prof_accum:true it shows first what was "
+      "ever allocated, freed or not.",
+      "go tool pprof \"${URL}allocs\"", false },
+
+    { NULL, NULL, NULL, false }
+};
+
+
+static const jpp_console_link_t
+    ngx_http_jpp_pools_links[] =
+{
+    { "pools?format=top",
+      "The memory in use by server, location, connection and so on: to the "
+      "byte, and without a profiler.",
+      "curl \"${URL}pools?format=top\"", false },
+
+    { "pools",
+      "The same as a profile.",
+      "go tool pprof \"${URL}pools\"", false },
+
+    { NULL, NULL, NULL, false }
+};
+
+
+static const jpp_console_link_t
+    ngx_http_jpp_profile_links[] =
+{
+    { "profile?seconds=10&format=html",
+      "The functions that the workers spend their CPU time in, within the next "
+      "10 seconds: flame graphs. The answer takes that long.",
+      "go tool pprof \"${URL}profile?seconds=10\"", false },
+
+    { "profile?seconds=10&mode=wall&format=html",
+      "The same of the time that passes: what blocks the event loop, besides.",
+      "curl \"${URL}profile?seconds=10&mode=wall&format=top\"", false },
+
+    { NULL, NULL, NULL, false }
+};
+
+
+static const jpp_console_link_t
+    ngx_http_jpp_locations_links[] =
+{
+    { "locations",
+      "What each location costs: the memory that it holds, and the memory "
+      "sampled for it, by function.",
+      "curl \"${URL}locations\"", false },
+
+    { "locations?seconds=5",
+      "The same with its CPU time in the next 5 seconds.",
+      "curl \"${URL}locations?seconds=5\"", false },
+
+    { NULL, NULL, NULL, false }
+};
+
+
+static const jpp_console_link_t
+    ngx_http_jpp_requests_links[] =
+{
+    { "requests",
+      "The requests that hold most memory right now, with the directive that "
+      "bounds what they hold.",
+      "curl \"${URL}requests\"", false },
+
+    { "requests?by=connection",
+      "The same of connections; by takes location, server and upstream, too.",
+      "curl \"${URL}requests?by=connection\"", false },
+
+    { NULL, NULL, NULL, false }
+};
+
+
+static const jpp_console_link_t
+    ngx_http_jpp_stalls_links[] =
+{
+    { "stalls?format=top",
+      "What kept an event loop, and everybody in it, for longer than "
+      "jemalloc_pprof_stall: the last 64 times.",
+      "curl \"${URL}stalls?format=top\"", false },
+
+    { "stalls",
+      "The same as a profile.",
+      "go tool pprof \"${URL}stalls\"", false },
+
+    { NULL, NULL, NULL, false }
+};
+
+
+static const jpp_console_link_t
+    ngx_http_jpp_symbol_links[] =
+{
+    { "symbol",
+      "The names of addresses. The tools ask for them on their own.",
+      "curl -d 0x55d0c0de1234 \"${URL}symbol\"", false },
+
+    { NULL, NULL, NULL, false }
+};
+
+
+static const jpp_console_link_t
+    ngx_http_jpp_cmdline_links[] =
+{
+    { "cmdline",
+      "The command line of nginx. The tools ask for it on their own.",
+      "curl -s \"${URL}cmdline\" | tr '\\0' ' '", false },
+
+    { NULL, NULL, NULL, false }
+};
+
+
+static const jpp_console_link_t
+    ngx_http_jpp_status_links[] =
+{
+    { "status",
+      "This page for programs: JSON.",
+      "curl \"${URL}status\"", false },
+
+    { NULL, NULL, NULL, false }
+};
+
+
+static const jpp_console_link_t
+    ngx_http_jpp_memory_links[] =
+{
+    { "memory",
+      "What jemalloc, the kernel and the cgroup count, for all workers, and "
+      "what there is to say about it: JSON.",
+      "curl \"${URL}memory\"", false },
+
+    { "memory?format=top",
+      "Why is RSS high? Every byte of the workers in a row that says whose it "
+      "is.",
+      "curl \"${URL}memory?format=top\"", false },
+
+    { NULL, NULL, NULL, false }
+};
+
+
+static const jpp_console_link_t
+    ngx_http_jpp_metrics_links[] =
+{
+    { "metrics",
+      "The memory of all workers, of the cgroup, of the machine and of the "
+      "shared zones, for Prometheus.",
+      "curl \"${URL}metrics\"", false },
+
+    { NULL, NULL, NULL, false }
+};
+
+
+static const jpp_console_link_t
+    ngx_http_jpp_control_links[] =
+{
+    { "control",
+      "Changes how the chosen workers sample; refused unless this location has "
+      "control=on. It takes active=on or off, lg_sample=10 to 24, reset=1 and "
+      "purge=1. What is set in all workers also applies to those that start "
+      "later. A finer rate shows more and costs more: set it for an hour, "
+      "then go back. jemalloc forgets its samples both times.",
+      "curl -d lg_sample=14 \"${URL}control\"\n"
+      "curl -d lg_sample=19 \"${URL}control\"", true },
+
+    { NULL, NULL, NULL, false }
+};
+
+
+static const ngx_http_jpp_evidence_t
+    ngx_http_jpp_profile_evidence =
+{
+    JPP_MESSAGE_TIMES, &jpp_reader_cpu, NULL, &jpp_reader_wall
+};
+
+
+static const ngx_http_jpp_evidence_t
+    ngx_http_jpp_heap_evidence =
+{
+    JPP_MESSAGE_DUMP, &jpp_reader_heap, NULL, NULL
+};
+
+
+static const ngx_http_jpp_evidence_t
+    ngx_http_jpp_allocs_evidence =
+{
+    JPP_MESSAGE_DUMP, &jpp_reader_heap, "alloc_space", NULL
+};
+
+
+static const ngx_http_jpp_evidence_t
+    ngx_http_jpp_pools_evidence =
+{
+    JPP_MESSAGE_POOLS, &jpp_reader_pools, NULL, NULL
+};
+
+
+/* nobody is asked: they lie in shared memory */
+
+static const ngx_http_jpp_evidence_t
+    ngx_http_jpp_stalls_evidence =
+{
+    JPP_MESSAGE_KINDS, &jpp_reader_stalls, NULL, NULL
+};
+
+
+static const ngx_http_jpp_resource_t
+    ngx_http_jpp_rows[] =
+{
+    { ngx_string("heap"), NGX_HTTP_JPP_READ,
+      ngx_string("GET, HEAD"), ngx_http_jpp_profile, 0,
+      ngx_http_jpp_heap_links,
+      &ngx_http_jpp_heap_evidence, NULL },
+
+    { ngx_string("allocs"), NGX_HTTP_JPP_READ,
+      ngx_string("GET, HEAD"), ngx_http_jpp_profile, 0,
+      ngx_http_jpp_allocs_links,
+      &ngx_http_jpp_allocs_evidence, NULL },
+
+    { ngx_string("pools"), NGX_HTTP_JPP_READ,
+      ngx_string("GET, HEAD"), ngx_http_jpp_profile, 0,
+      ngx_http_jpp_pools_links,
+      &ngx_http_jpp_pools_evidence, NULL },
+
+    { ngx_string("profile"), NGX_HTTP_JPP_READ,
+      ngx_string("GET, HEAD"), ngx_http_jpp_profile, 0,
+      ngx_http_jpp_profile_links,
+      &ngx_http_jpp_profile_evidence, NULL },
+
+    { ngx_string("locations"), NGX_HTTP_JPP_READ,
+      ngx_string("GET, HEAD"), ngx_http_jpp_locations, 0,
+      ngx_http_jpp_locations_links, NULL, &jpp_locations_words },
+
+    { ngx_string("requests"), NGX_HTTP_JPP_READ,
+      ngx_string("GET, HEAD"), ngx_http_jpp_requests, 0,
+      ngx_http_jpp_requests_links, NULL, &jpp_requests_words },
+
+    { ngx_string("stalls"), NGX_HTTP_JPP_READ,
+      ngx_string("GET, HEAD"), ngx_http_jpp_stalls, 0,
+      ngx_http_jpp_stalls_links,
+      &ngx_http_jpp_stalls_evidence, NULL },
+
+    { ngx_string("symbol"), NGX_HTTP_JPP_READ|NGX_HTTP_POST,
+      ngx_string("GET, HEAD, POST"), ngx_http_jpp_symbol, 0,
+      ngx_http_jpp_symbol_links, NULL, NULL },
+
+    { ngx_string("cmdline"), NGX_HTTP_JPP_READ,
+      ngx_string("GET, HEAD"), ngx_http_jpp_cmdline, 0,
+      ngx_http_jpp_cmdline_links, NULL, NULL },
+
+    { ngx_string("status"), NGX_HTTP_JPP_READ,
+      ngx_string("GET, HEAD"), ngx_http_jpp_status, 0,
+      ngx_http_jpp_status_links, NULL, NULL },
+
+    { ngx_string("memory"), NGX_HTTP_JPP_READ,
+      ngx_string("GET, HEAD"), ngx_http_jpp_memory, 0,
+      ngx_http_jpp_memory_links, NULL, &jpp_memory_words },
+
+    { ngx_string("metrics"), NGX_HTTP_JPP_READ,
+      ngx_string("GET, HEAD"), ngx_http_jpp_metrics, 0,
+      ngx_http_jpp_metrics_links, NULL, NULL },
+
+    { ngx_string("control"), NGX_HTTP_POST,
+      ngx_string("POST"), ngx_http_jpp_control, 1,
+      ngx_http_jpp_control_links, NULL, NULL },
+
+    { ngx_null_string, 0, ngx_null_string, NULL, 0, NULL, NULL, NULL }
+};
+
+
+const ngx_http_jpp_resource_t *
+ngx_http_jpp_resource(const ngx_str_t *name)
+{
+    const ngx_http_jpp_resource_t  *resource;
+
+    for (resource = ngx_http_jpp_rows; resource->answer != NULL; resource++) {
+        if (resource->name.len == name->len
+            && ngx_strncmp(resource->name.data, name->data, name->len) == 0)
+        {
+            return resource;
+        }
+    }
+
+    return NULL;
+}
+
+
+const ngx_str_t *
+ngx_http_jpp_resource_names(void)
+{
+    u_char                         *p, *last, *comma;
+    const ngx_http_jpp_resource_t  *resource;
+
+    static u_char     text[NGX_HTTP_JPP_NAMES];
+    static ngx_str_t  names;
+
+    p = text;
+    last = text + NGX_HTTP_JPP_NAMES - sizeof(" and ");
+    comma = NULL;
+
+    for (resource = ngx_http_jpp_rows; resource->answer != NULL; resource++) {
+        if (p != text) {
+            comma = p;
+            p = ngx_slprintf(p, last, ", ");
+        }
+
+        p = ngx_slprintf(p, last, "%V", &resource->name);
+    }
+
+    /* the last comma is an "and" */
+
+    if (comma != NULL) {
+        ngx_memmove(comma + sizeof(" and ") - 1, comma + 2, p - comma - 2);
+        ngx_memcpy(comma, " and ", sizeof(" and ") - 1);
+        p += sizeof(" and ") - 1 - 2;
+    }
+
+    names.data = text;
+    names.len = p - text;
+
+    return &names;
+}
+
+
+const jpp_console_link_t *
+ngx_http_jpp_resource_links(jpp_arena_t *arena)
+{
+    ngx_uint_t                      n;
+    jpp_console_link_t             *links;
+    const jpp_console_link_t       *link;
+    const ngx_http_jpp_resource_t  *resource;
+
+    n = 1;
+
+    for (resource = ngx_http_jpp_rows; resource->answer != NULL; resource++) {
+        for (link = resource->links; link->address != NULL; link++) {
+            n++;
+        }
+    }
+
+    links = jpp_arena_alloc(arena, n * sizeof(jpp_console_link_t));
+    if (links == NULL) {
+        return NULL;
+    }
+
+    n = 0;
+
+    for (resource = ngx_http_jpp_rows; resource->answer != NULL; resource++) {
+        for (link = resource->links; link->address != NULL; link++) {
+            links[n++] = *link;
+        }
+    }
+
+    return links;
+}

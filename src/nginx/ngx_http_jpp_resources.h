@@ -1,0 +1,29 @@
+
+/*
+ * What is served: a table with a row for each resource that has a name.  A new
+ * one is a row and a file with its answer; one that is a profile is a row
+ * alone, with its evidence.  The root of a tree is console.
+ */
+
+
+#ifndef _NGX_HTTP_JPP_RESOURCES_H_INCLUDED_
+#define _NGX_HTTP_JPP_RESOURCES_H_INCLUDED_
+
+
+#include "ngx_http_jpp.h"
+
+
+/* The resource called NAME, or NULL. */
+const ngx_http_jpp_resource_t *ngx_http_jpp_resource(const ngx_str_t *name);
+
+/*
+ * Their names, for a sentence: "heap, allocs and so on".  Valid until the next
+ * call.
+ */
+const ngx_str_t *ngx_http_jpp_resource_names(void);
+
+/* Their links for jpp_console_html(), in ARENA; NULL: no memory. */
+const jpp_console_link_t *ngx_http_jpp_resource_links(jpp_arena_t *arena);
+
+
+#endif /* _NGX_HTTP_JPP_RESOURCES_H_INCLUDED_ */

@@ -1,0 +1,287 @@
+
+#include "ngx_http_jpp_send.h"
+
+
+static ngx_int_t ngx_http_jpp_send(ngx_http_request_t *r, ngx_uint_t status,
+    const ngx_http_jpp_answer_t *answer, u_char *data, size_t len);
+static ngx_int_t ngx_http_jpp_send_headers(ngx_http_request_t *r,
+    ngx_uint_t status, const ngx_http_jpp_answer_t *answer, off_t len);
+static ngx_int_t ngx_http_jpp_filter_fields(ngx_http_request_t *r);
+static ngx_int_t ngx_http_jpp_page_headers(ngx_http_request_t *r,
+    const ngx_http_jpp_answer_t *answer);
+static ngx_int_t ngx_http_jpp_disposition(ngx_http_request_t *r,
+    const ngx_http_jpp_answer_t *answer, char **value);
+static ngx_int_t ngx_http_jpp_send_bytes(ngx_http_request_t *r, u_char *data,
+    size_t len);
+
+
+static const ngx_http_jpp_answer_t  ngx_http_jpp_text = {
+    .type = "text/plain"
+};
+
+
+ngx_int_t
+ngx_http_jpp_send_sentence(ngx_http_request_t *r, ngx_uint_t status,
+    u_char *text, size_t len)
+{
+    return ngx_http_jpp_send(r, status, &ngx_http_jpp_text, text, len);
+}
+
+
+ngx_int_t
+ngx_http_jpp_send_see_other(ngx_http_request_t *r, const u_char *address,
+    size_t len)
+{
+    u_char  *value;
+
+    value = ngx_pnalloc(r->pool, len + 1);
+    if (value == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    *ngx_cpymem(value, address, len) = '\0';
+
+    if (ngx_http_jpp_add_header(r, "Location", (char *) value) != NGX_OK) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    return ngx_http_jpp_send(r, NGX_HTTP_SEE_OTHER, &ngx_http_jpp_text, NULL,
+                             0);
+}
+
+
+ngx_int_t
+ngx_http_jpp_send_head(ngx_http_request_t *r,
+    const ngx_http_jpp_answer_t *answer)
+{
+    return ngx_http_jpp_send_headers(r, NGX_HTTP_OK, answer, -1);
+}
+
+
+ngx_int_t
+ngx_http_jpp_send_body(ngx_http_request_t *r,
+    const ngx_http_jpp_answer_t *answer, u_char *data, size_t len)
+{
+    return ngx_http_jpp_send(r, NGX_HTTP_OK, answer, data, len);
+}
+
+
+static ngx_int_t
+ngx_http_jpp_send(ngx_http_request_t *r, ngx_uint_t status,
+    const ngx_http_jpp_answer_t *answer, u_char *data, size_t len)
+{
+    ngx_int_t  rc;
+
+    rc = ngx_http_jpp_send_headers(r, status, answer, len);
+
+    if (rc == NGX_ERROR || rc > NGX_OK || r->header_only) {
+        return rc;
+    }
+
+    return ngx_http_jpp_send_bytes(r, data, len);
+}
+
+
+static ngx_int_t
+ngx_http_jpp_send_headers(ngx_http_request_t *r, ngx_uint_t status,
+    const ngx_http_jpp_answer_t *answer, off_t len)
+{
+    char  *disposition;
+
+    r->headers_out.status = status;
+    r->headers_out.content_length_n = len;
+
+    r->headers_out.content_type.len = ngx_strlen(answer->type);
+    r->headers_out.content_type.data = (u_char *) answer->type;
+    r->headers_out.content_type_len = r->headers_out.content_type.len;
+    r->headers_out.content_type_lowcase = NULL;
+
+    if (ngx_strncmp(answer->type, "text/", 5) == 0) {
+        ngx_str_set(&r->headers_out.charset, "utf-8");
+    }
+
+    /* a profile is never "not modified", and has no ranges */
+
+    r->disable_not_modified = 1;
+    r->allow_ranges = 0;
+
+    if (ngx_http_jpp_filter_fields(r) != NGX_OK
+        || ngx_http_jpp_disposition(r, answer, &disposition)
+           != NGX_OK
+        || ngx_http_jpp_add_header(r, "X-Content-Type-Options",
+               "nosniff") != NGX_OK
+        || ngx_http_jpp_add_header(r, "Cache-Control",
+               "no-store") != NGX_OK
+        || ngx_http_jpp_add_header(r, "Jemalloc-Pprof-Workers",
+                                   answer->workers) != NGX_OK
+        || ngx_http_jpp_page_headers(r, answer) != NGX_OK
+        || ngx_http_jpp_add_header(r, "Content-Disposition",
+                                   disposition) != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    return ngx_http_send_header(r);
+}
+
+
+/*
+ * nginx sends the headers in its list; filters read and change fields beside
+ * the list.  These are in the fields only.  No filter encodes an answer that
+ * has a Content-Encoding: not gzip, nor brotli or zstd, which check nothing
+ * else. And "expires" finds a Cache-Control and an Expires to overwrite.
+ */
+
+static ngx_int_t
+ngx_http_jpp_filter_fields(ngx_http_request_t *r)
+{
+    ngx_table_elt_t  *h;
+#if (nginx_version < 1023000)
+    ngx_table_elt_t  **cc;
+#endif
+
+    h = ngx_pcalloc(r->pool, 3 * sizeof(ngx_table_elt_t));
+    if (h == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_str_set(&h[0].value, "identity");
+    ngx_str_set(&h[1].value, "no-store");
+
+    r->headers_out.content_encoding = &h[0];
+    r->headers_out.expires = &h[2];
+
+#if (nginx_version >= 1023000)
+
+    r->headers_out.cache_control = &h[1];
+
+#else
+
+    if (ngx_array_init(&r->headers_out.cache_control, r->pool, 1,
+                       sizeof(ngx_table_elt_t *))
+        != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    cc = ngx_array_push(&r->headers_out.cache_control);
+    if (cc == NULL) {
+        return NGX_ERROR;
+    }
+
+    *cc = &h[1];
+
+#endif
+
+    return NGX_OK;
+}
+
+
+/*
+ * What a browser shows does what its policy says, is part of no other site's
+ * page, and says nothing of its address to another one.  Without a referrer for
+ * its own site, a form would come from nowhere (Origin: null).
+ */
+
+static ngx_int_t
+ngx_http_jpp_page_headers(ngx_http_request_t *r,
+    const ngx_http_jpp_answer_t *answer)
+{
+    if (answer->policy == NULL) {
+        return NGX_OK;
+    }
+
+    if (ngx_http_jpp_add_header(r, "Content-Security-Policy",
+                                answer->policy) != NGX_OK
+        || ngx_http_jpp_add_header(r,
+               "Cross-Origin-Resource-Policy", "same-origin") != NGX_OK
+        || ngx_http_jpp_add_header(r,
+               "Cross-Origin-Opener-Policy", "same-origin") != NGX_OK
+        || ngx_http_jpp_add_header(r, "Referrer-Policy",
+               "same-origin") != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+
+/*
+ * *VALUE is NULL for an answer without a name.  What has a policy is a page or
+ * a picture, which is shown.
+ */
+
+static ngx_int_t
+ngx_http_jpp_disposition(ngx_http_request_t *r,
+    const ngx_http_jpp_answer_t *answer, char **value)
+{
+    *value = NULL;
+
+    if (answer->filename == NULL) {
+        return NGX_OK;
+    }
+
+    *value = ngx_pnalloc(r->pool, sizeof("attachment; filename=\"\"")
+                                  + ngx_strlen(answer->filename));
+    if (*value == NULL) {
+        return NGX_ERROR;
+    }
+
+    (void) ngx_sprintf((u_char *) *value, "%s; filename=\"%s\"%Z",
+                       answer->policy != NULL ? "inline" : "attachment",
+                       answer->filename);
+
+    return NGX_OK;
+}
+
+
+ngx_int_t
+ngx_http_jpp_add_header(ngx_http_request_t *r, const char *key,
+    const char *value)
+{
+    ngx_table_elt_t  *h;
+
+    if (value == NULL) {
+        return NGX_OK;
+    }
+
+    h = ngx_list_push(&r->headers_out.headers);
+    if (h == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_memzero(h, sizeof(ngx_table_elt_t));
+
+    h->hash = 1;
+    h->key.len = ngx_strlen(key);
+    h->key.data = (u_char *) key;
+    h->value.len = ngx_strlen(value);
+    h->value.data = (u_char *) value;
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_jpp_send_bytes(ngx_http_request_t *r, u_char *data, size_t len)
+{
+    ngx_buf_t    *b;
+    ngx_chain_t   out;
+
+    b = ngx_calloc_buf(r->pool);
+    if (b == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    b->pos = data;
+    b->last = data + len;
+    b->memory = len != 0;
+    b->last_buf = 1;
+    b->last_in_chain = 1;
+
+    out.buf = b;
+    out.next = NULL;
+
+    return ngx_http_output_filter(r, &out);
+}

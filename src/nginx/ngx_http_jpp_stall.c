@@ -1,0 +1,271 @@
+
+#include "ngx_http_jpp_loop.h"
+#include "ngx_http_jpp_self.h"
+#include "ngx_http_jpp_stall.h"
+#include "ngx_http_jpp_stall_serving.h"
+
+#include "jpp_arena.h"
+#include "jpp_process.h"
+#include "jpp_stall_text.h"
+#include "jpp_watch.h"
+#include "jpp_where.h"
+
+
+/* what nginx keeps beside the table, and the rest of its last page */
+#define NGX_HTTP_JPP_STALL_ZONE                                    \
+    (sizeof(jpp_stall_table_t) + 64 * 1024)
+
+
+static ngx_int_t ngx_http_jpp_stall_init_zone(ngx_shm_zone_t *zone, void *data);
+static jpp_stall_table_t *ngx_http_jpp_stall_place(const ngx_shm_zone_t *zone);
+static ngx_int_t ngx_http_jpp_stall_watch(ngx_cycle_t *cycle,
+    ngx_msec_t threshold);
+static void ngx_http_jpp_stall_late(ngx_msec_t ms);
+static void ngx_http_jpp_stall_log(const jpp_stall_t *stall);
+static void ngx_http_jpp_stall_store(const jpp_stall_t *stall, uint64_t *id);
+
+
+static jpp_stall_table_t  *ngx_http_jpp_stall_table;
+
+
+ngx_shm_zone_t *
+ngx_http_jpp_stall_add(ngx_conf_t *cf)
+{
+    ngx_str_t        name = ngx_string("jemalloc_pprof_stalls");
+    ngx_shm_zone_t  *zone;
+
+    zone = ngx_shared_memory_add(cf, &name, NGX_HTTP_JPP_STALL_ZONE,
+                                 &ngx_http_jemalloc_pprof_module);
+
+    if (zone != NULL) {
+        zone->init = ngx_http_jpp_stall_init_zone;
+    }
+
+    return zone;
+}
+
+
+static ngx_int_t
+ngx_http_jpp_stall_init_zone(ngx_shm_zone_t *zone, void *data)
+{
+    ngx_slab_pool_t  *shpool;
+
+    shpool = (ngx_slab_pool_t *) zone->shm.addr;
+
+    /* after a reload, and where the system keeps zones by address */
+
+    zone->data = data != NULL ? data
+                              : zone->shm.exists ? shpool->data : NULL;
+
+    if (zone->data == NULL) {
+        zone->data = ngx_slab_calloc(shpool, sizeof(jpp_stall_table_t));
+        shpool->data = zone->data;
+    }
+
+    return zone->data != NULL ? NGX_OK : NGX_ERROR;
+}
+
+
+void
+ngx_http_jpp_stall_start(ngx_cycle_t *cycle)
+{
+    ngx_http_jpp_main_conf_t  *jmcf;
+
+    ngx_http_jpp_stall_stop();
+
+    jmcf = ngx_http_cycle_get_module_main_conf(cycle,
+                                               ngx_http_jemalloc_pprof_module);
+
+    if (jmcf->stalls == NULL) {
+        return;
+    }
+
+    ngx_http_jpp_stall_table = ngx_http_jpp_stall_place(jmcf->stalls);
+
+    if (ngx_http_jpp_stall_table == NULL) {
+        ngx_log_error(NGX_LOG_WARN, cycle->log, ngx_errno,
+                      "jemalloc_pprof: no memory for stalls: none is seen");
+        return;
+    }
+
+    if (ngx_http_jpp_loop_watch(jmcf->stall, ngx_http_jpp_stall_late) != NGX_OK)
+    {
+        ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
+                      "jemalloc_pprof: no stall is seen with timer_resolution, "
+                      "which stops nginx's clock: remove it, or set "
+                      "\"jemalloc_pprof_stall off\"");
+        return;
+    }
+
+    ngx_http_jpp_stall_serving(cycle);
+
+    if (ngx_http_jpp_stall_watch(cycle, jmcf->stall) != NGX_OK) {
+        (void) ngx_http_jpp_loop_watch(0, NULL);
+    }
+}
+
+
+/*
+ * A single process shares them with nobody, and the next reload may unmap ZONE
+ * before it says so, while the watcher's thread writes.
+ */
+
+static jpp_stall_table_t *
+ngx_http_jpp_stall_place(const ngx_shm_zone_t *zone)
+{
+    static jpp_stall_table_t  *own;
+
+    if (ngx_process != NGX_PROCESS_SINGLE) {
+        return zone->data;
+    }
+
+    if (own == NULL) {
+        own = jpp_arena_object(sizeof(jpp_stall_table_t));
+    }
+
+    return own;
+}
+
+
+static ngx_int_t
+ngx_http_jpp_stall_watch(ngx_cycle_t *cycle, ngx_msec_t threshold)
+{
+    jpp_err_t             err;
+    jpp_code_t            rc;
+    jpp_watch_loop_t      loop;
+    ngx_http_jpp_self_t  *self;
+
+    self = &ngx_http_jpp_self;
+
+    ngx_memzero(&loop, sizeof(jpp_watch_loop_t));
+
+    loop.threshold = threshold;
+    loop.iteration = ngx_http_jpp_loop_iteration;
+    loop.age = ngx_http_jpp_loop_age;
+    loop.waits = ngx_http_jpp_loop_waits();
+    loop.serves = ngx_http_jpp_stall_serves;
+    loop.store = ngx_http_jpp_stall_store;
+    loop.who.pid = ngx_pid;
+    loop.who.index = ngx_worker;
+    loop.who.generation = self->generation;
+    loop.who.started = self->row.started;
+
+    rc = jpp_watch_start(&loop, &err);
+
+    if (rc != JPP_OK) {
+        ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
+                      "jemalloc_pprof: stalls %s: %s",
+                      rc == JPP_ERR_TAKEN
+                      ? "in which this worker computes have no stack"
+                      : "of this worker are not seen",
+                      err.text);
+    }
+
+    if (rc != JPP_OK && rc != JPP_ERR_TAKEN) {
+        return NGX_ERROR;
+    }
+
+    self->stalling.threshold = threshold;
+    self->stalling.is_foreign = rc == JPP_ERR_TAKEN;
+
+    return NGX_OK;
+}
+
+
+void
+ngx_http_jpp_stall_stop(void)
+{
+    if (ngx_http_jpp_self.stalling.threshold != 0) {
+        ngx_memzero(&ngx_http_jpp_self.stalling, sizeof(jpp_stalling_t));
+
+        (void) ngx_http_jpp_loop_watch(0, NULL);
+
+        jpp_watch_stop();
+    }
+
+    /* a reload without it frees the zone */
+
+    ngx_http_jpp_stall_table = NULL;
+}
+
+
+ngx_uint_t
+ngx_http_jpp_stall_is_on(void)
+{
+    return ngx_http_jpp_self.stalling.threshold != 0;
+}
+
+
+ngx_uint_t
+ngx_http_jpp_stall_list(jpp_stall_t stalls[JPP_STALLS])
+{
+    ngx_uint_t     i, n;
+    jpp_process_t  process;
+
+    if (ngx_http_jpp_stall_table == NULL) {
+        return 0;
+    }
+
+    n = jpp_stall_table_list(ngx_http_jpp_stall_table, stalls);
+
+    /* a process that was killed in a stall has not closed it */
+
+    for (i = 0; i < n; i++) {
+        if (stalls[i].state == JPP_STALL_LASTS
+            && (!jpp_process_read(stalls[i].pid, &process)
+                || process.started != stalls[i].started))
+        {
+            stalls[i].state = JPP_STALL_DIED;
+        }
+    }
+
+    return n;
+}
+
+
+static void
+ngx_http_jpp_stall_store(const jpp_stall_t *stall, uint64_t *id)
+{
+    jpp_stall_table_put(ngx_http_jpp_stall_table, stall, id);
+}
+
+
+static void
+ngx_http_jpp_stall_late(ngx_msec_t ms)
+{
+    jpp_stall_t  stall;
+
+    jpp_watch_over(ms, &stall);
+
+    ngx_http_jpp_stall_log(&stall);
+}
+
+
+static void
+ngx_http_jpp_stall_log(const jpp_stall_t *stall)
+{
+    char      where[JPP_WHERE_TEXT], served[JPP_STALL_TEXT];
+    u_char    others[64], *last;
+    uint64_t  silent;
+
+    if (!jpp_stall_table_may_log(ngx_http_jpp_stall_table,
+                                 stall->time_nanos / 1000000000 / 60, &silent))
+    {
+        return;
+    }
+
+    last = others;
+
+    if (silent != 0) {
+        last = ngx_snprintf(others, sizeof(others),
+                            "; %uL more since the last line", silent);
+    }
+
+    ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
+                  "jemalloc_pprof: the event loop stood still for %uL ms, "
+                  "%s%s%*s",
+                  stall->nanos / 1000000,
+                  jpp_where(stall, where),
+                  jpp_stall_served(stall, served),
+                  (size_t) (last - others), others);
+}

@@ -1,0 +1,36 @@
+
+/*
+ * The stalls of this worker: its event loop is watched, what is found lies in a
+ * shared zone, and the error log has a line.
+ *
+ * For the event loop.  Off, it costs nothing.
+ */
+
+
+#ifndef _NGX_HTTP_JPP_STALL_H_INCLUDED_
+#define _NGX_HTTP_JPP_STALL_H_INCLUDED_
+
+
+#include "ngx_http_jpp.h"
+
+#include "jpp_stall_table.h"
+
+
+/* At configuration, where it is on: the zone; NULL: an error, logged. */
+ngx_shm_zone_t *ngx_http_jpp_stall_add(ngx_conf_t *cf);
+
+/* Watch this process as CYCLE has it, and no longer as one before. */
+void ngx_http_jpp_stall_start(ngx_cycle_t *cycle);
+void ngx_http_jpp_stall_stop(void);
+
+/* Is it watched? */
+ngx_uint_t ngx_http_jpp_stall_is_on(void);
+
+/*
+ * Copy the stalls of the fleet to STALLS, the newest first; returns their
+ * number.  Also for the background thread.
+ */
+ngx_uint_t ngx_http_jpp_stall_list(jpp_stall_t stalls[JPP_STALLS]);
+
+
+#endif /* _NGX_HTTP_JPP_STALL_H_INCLUDED_ */

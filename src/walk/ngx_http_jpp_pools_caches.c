@@ -1,0 +1,413 @@
+
+#include "ngx_http_jpp_pools_caches.h"
+#include "ngx_http_jpp_pools_scope.h"
+
+
+/* different ones that are seen; more would be an odd configuration */
+#define NGX_HTTP_JPP_CACHES  64
+
+/* how deep locations are nested in locations, as in a tree */
+#define NGX_HTTP_JPP_NESTED  64
+
+/* the trees of a resolver: of names, services, and addresses */
+#define NGX_HTTP_JPP_TREES   4
+
+
+/* Different pointers. */
+typedef struct {
+    void                 *elts[NGX_HTTP_JPP_CACHES];
+    ngx_uint_t            n;
+} ngx_http_jpp_list_t;
+
+
+static void ngx_http_jpp_caches_list(const ngx_cycle_t *cycle);
+static void ngx_http_jpp_caches_location(const ngx_http_core_loc_conf_t *clcf,
+    ngx_uint_t depth);
+static void ngx_http_jpp_caches_tree(const ngx_http_location_tree_node_t *node,
+    ngx_uint_t depth);
+static void ngx_http_jpp_list_add(ngx_http_jpp_list_t *list, void *elt);
+static ngx_rbtree_node_t *ngx_http_jpp_tree_from(
+    const ngx_http_jpp_walk_t *walk, ngx_rbtree_t *tree);
+static void ngx_http_jpp_caches_file(ngx_http_jpp_walk_t *walk,
+    ngx_rbtree_node_t *node);
+static void ngx_http_jpp_caches_name(ngx_http_jpp_walk_t *walk,
+    ngx_rbtree_node_t *node);
+static void ngx_http_jpp_caches_add(ngx_http_jpp_walk_t *walk,
+    jpp_pools_kind_t kind, uint64_t bytes);
+static ngx_rbtree_t *ngx_http_jpp_caches_resolver(ngx_resolver_t *resolver,
+    ngx_uint_t i);
+static void ngx_http_jpp_slots_hold(ngx_http_jpp_walk_t *walk, uint32_t owner,
+    const void *p);
+
+
+/* those of the cycle that was listed last: the configuration says which */
+static ngx_http_jpp_list_t  ngx_http_jpp_files;
+static ngx_http_jpp_list_t  ngx_http_jpp_resolvers;
+static const ngx_cycle_t              *ngx_http_jpp_listed;
+
+
+/* By walk->next: the caches of files, then the trees of resolvers. */
+
+ngx_int_t
+ngx_http_jpp_caches_walk(ngx_http_jpp_walk_t *walk)
+{
+    ngx_int_t               rc;
+    ngx_uint_t              i, n_files, n;
+    ngx_open_file_cache_t  *cache;
+
+    if (ngx_http_jpp_listed != walk->cycle) {
+        ngx_http_jpp_caches_list(walk->cycle);
+    }
+
+    n_files = ngx_http_jpp_files.n;
+    n = n_files + ngx_http_jpp_resolvers.n
+                  * NGX_HTTP_JPP_TREES;
+
+    while (walk->next < n) {
+
+        i = walk->next;
+
+        if (i < n_files) {
+            cache = ngx_http_jpp_files.elts[i];
+
+            rc = ngx_http_jpp_tree_walk(walk, &cache->rbtree,
+                                        ngx_http_jpp_caches_file);
+
+        } else {
+            i -= n_files;
+
+            rc = ngx_http_jpp_tree_walk(walk,
+                     ngx_http_jpp_caches_resolver(
+                         ngx_http_jpp_resolvers.elts[
+                             i / NGX_HTTP_JPP_TREES],
+                         i % NGX_HTTP_JPP_TREES),
+                     ngx_http_jpp_caches_name);
+        }
+
+        if (rc == NGX_AGAIN) {
+            return NGX_AGAIN;
+        }
+
+        walk->next++;
+    }
+
+    return NGX_OK;
+}
+
+
+/*
+ * In the order of their keys, which are looked up again in each slice: of those
+ * that were there all the while none is seen twice, or missed.  Some may have
+ * the same key: of these, n_same were seen.
+ */
+
+ngx_int_t
+ngx_http_jpp_tree_walk(ngx_http_jpp_walk_t *walk, ngx_rbtree_t *tree,
+    ngx_http_jpp_node_pt see)
+{
+    ngx_rbtree_node_t  *node;
+
+    node = tree != NULL && tree->root != NULL
+           ? ngx_http_jpp_tree_from(walk, tree) : NULL;
+
+    for ( /* void */ ; node != NULL; node = ngx_rbtree_next(tree, node)) {
+
+        if (ngx_http_jpp_walk_is_over(walk)) {
+            return NGX_AGAIN;
+        }
+
+        walk->tree.n_same = node->key == walk->tree.key
+                            ? walk->tree.n_same + 1 : 1;
+        walk->tree.key = node->key;
+        walk->work++;
+
+        see(walk, node);
+    }
+
+    walk->tree.key = 0;
+    walk->tree.n_same = 0;
+
+    return NGX_OK;
+}
+
+
+/* The first of TREE that was not seen, or NULL. */
+
+static ngx_rbtree_node_t *
+ngx_http_jpp_tree_from(const ngx_http_jpp_walk_t *walk, ngx_rbtree_t *tree)
+{
+    ngx_uint_t          n;
+    ngx_rbtree_node_t  *node, *from;
+
+    from = NULL;
+    node = tree->root;
+
+    while (node != tree->sentinel) {
+
+        if (node->key < walk->tree.key) {
+            node = node->right;
+
+        } else {
+            from = node;
+            node = node->left;
+        }
+    }
+
+    for (n = 0;
+         n < walk->tree.n_same && from != NULL && from->key == walk->tree.key;
+         n++)
+    {
+        from = ngx_rbtree_next(tree, from);
+    }
+
+    return from;
+}
+
+
+static void
+ngx_http_jpp_caches_file(ngx_http_jpp_walk_t *walk, ngx_rbtree_node_t *node)
+{
+    uint64_t                 bytes;
+    ngx_cached_open_file_t  *file;
+
+    file = ngx_rbtree_data(node, ngx_cached_open_file_t, node);
+
+    bytes = ngx_http_jpp_size(file)
+            + ngx_http_jpp_size(file->name);
+
+    if (file->event != NULL) {
+        bytes += ngx_http_jpp_size(file->event)
+                 + ngx_http_jpp_size(file->event->data);
+    }
+
+    ngx_http_jpp_caches_add(walk, JPP_POOLS_OPEN_FILES, bytes);
+}
+
+
+/* What nginx frees with a node. */
+
+static void
+ngx_http_jpp_caches_name(ngx_http_jpp_walk_t *walk, ngx_rbtree_node_t *node)
+{
+    uint64_t              bytes;
+    ngx_uint_t            i;
+    ngx_resolver_node_t  *rn;
+
+    rn = ngx_rbtree_data(node, ngx_resolver_node_t, node);
+
+    bytes = ngx_http_jpp_size(rn)
+            + ngx_http_jpp_size(rn->name)
+            + ngx_http_jpp_size(rn->query);
+
+    if (rn->cnlen != 0) {
+        bytes += ngx_http_jpp_size(rn->u.cname);
+    }
+
+    /* -1: not known yet; and one is kept in the node itself */
+
+    if (rn->naddrs > 1 && rn->naddrs != (u_short) -1) {
+        bytes += ngx_http_jpp_size(rn->u.addrs);
+    }
+
+#if (NGX_HAVE_INET6)
+    if (rn->naddrs6 > 1 && rn->naddrs6 != (u_short) -1) {
+        bytes += ngx_http_jpp_size(rn->u6.addrs6);
+    }
+#endif
+
+    if (rn->nsrvs != 0) {
+        bytes += ngx_http_jpp_size(rn->u.srvs);
+
+        for (i = 0; i < rn->nsrvs; i++) {
+            bytes += ngx_http_jpp_size(rn->u.srvs[i].name.data);
+        }
+    }
+
+    ngx_http_jpp_caches_add(walk, JPP_POOLS_RESOLVER, bytes);
+}
+
+
+static void
+ngx_http_jpp_caches_add(ngx_http_jpp_walk_t *walk, jpp_pools_kind_t kind,
+    uint64_t bytes)
+{
+    ngx_http_jpp_walk_add(walk, jpp_pools_owner(&walk->table, kind, 0, 0, 0),
+                          JPP_POOLS_ITSELF, 0, 1, bytes, 0);
+}
+
+
+static ngx_rbtree_t *
+ngx_http_jpp_caches_resolver(ngx_resolver_t *resolver, ngx_uint_t i)
+{
+    ngx_rbtree_t  *trees[NGX_HTTP_JPP_TREES];
+
+    trees[0] = &resolver->name_rbtree;
+    trees[1] = &resolver->srv_rbtree;
+    trees[2] = &resolver->addr_rbtree;
+
+#if (NGX_HAVE_INET6)
+    trees[3] = &resolver->addr6_rbtree;
+#else
+    trees[3] = NULL;
+#endif
+
+    return trees[i];
+}
+
+
+static void
+ngx_http_jpp_caches_list(const ngx_cycle_t *cycle)
+{
+    ngx_uint_t                   i;
+    ngx_http_core_srv_conf_t   **cscf;
+    ngx_http_core_loc_conf_t   **named;
+    ngx_http_core_main_conf_t   *cmcf;
+
+    ngx_http_jpp_listed = cycle;
+    ngx_http_jpp_files.n = 0;
+    ngx_http_jpp_resolvers.n = 0;
+
+    cmcf = ngx_http_cycle_get_module_main_conf(cycle, ngx_http_core_module);
+
+    if (cmcf == NULL) {
+        return;
+    }
+
+    cscf = cmcf->servers.elts;
+
+    for (i = 0; i < cmcf->servers.nelts; i++) {
+        ngx_http_jpp_caches_location(
+            cscf[i]->ctx->loc_conf[ngx_http_core_module.ctx_index], 0);
+
+        for (named = cscf[i]->named_locations;
+             named != NULL && *named != NULL;
+             named++)
+        {
+            ngx_http_jpp_caches_location(*named, 0);
+        }
+    }
+}
+
+
+static void
+ngx_http_jpp_caches_location(const ngx_http_core_loc_conf_t *clcf,
+    ngx_uint_t depth)
+{
+#if (NGX_PCRE)
+    ngx_http_core_loc_conf_t  **regex;
+#endif
+
+    ngx_http_jpp_list_add(&ngx_http_jpp_files, clcf->open_file_cache);
+    ngx_http_jpp_list_add(&ngx_http_jpp_resolvers, clcf->resolver);
+
+    if (depth == NGX_HTTP_JPP_NESTED) {
+        return;
+    }
+
+    ngx_http_jpp_caches_tree(clcf->static_locations, depth + 1);
+
+#if (NGX_PCRE)
+    for (regex = clcf->regex_locations; regex != NULL && *regex != NULL;
+         regex++)
+    {
+        ngx_http_jpp_caches_location(*regex, depth + 1);
+    }
+#endif
+}
+
+
+static void
+ngx_http_jpp_caches_tree(const ngx_http_location_tree_node_t *node,
+    ngx_uint_t depth)
+{
+    if (node == NULL || depth == NGX_HTTP_JPP_NESTED) {
+        return;
+    }
+
+    if (node->exact != NULL) {
+        ngx_http_jpp_caches_location(node->exact, depth + 1);
+    }
+
+    if (node->inclusive != NULL) {
+        ngx_http_jpp_caches_location(node->inclusive, depth + 1);
+    }
+
+    ngx_http_jpp_caches_tree(node->left, depth + 1);
+    ngx_http_jpp_caches_tree(node->tree, depth + 1);
+    ngx_http_jpp_caches_tree(node->right, depth + 1);
+}
+
+
+static void
+ngx_http_jpp_list_add(ngx_http_jpp_list_t *list, void *elt)
+{
+    ngx_uint_t  i;
+
+    if (elt == NULL || elt == NGX_CONF_UNSET_PTR) {
+        return;
+    }
+
+    for (i = 0; i < list->n; i++) {
+        if (list->elts[i] == elt) {
+            return;
+        }
+    }
+
+    if (list->n < NGX_HTTP_JPP_CACHES) {
+        list->elts[list->n++] = elt;
+    }
+}
+
+
+uint64_t
+ngx_http_jpp_slots_bytes(const ngx_cycle_t *cycle)
+{
+    return ngx_http_jpp_size(cycle->connections)
+           + ngx_http_jpp_size(cycle->read_events)
+           + ngx_http_jpp_size(cycle->write_events);
+}
+
+
+ngx_int_t
+ngx_http_jpp_slots_walk(ngx_http_jpp_walk_t *walk)
+{
+    uint32_t            owner;
+    uint64_t            n, used, bytes;
+    const ngx_cycle_t  *cycle;
+
+    cycle = walk->cycle;
+
+    /* a single process that was reloaded serves nothing, and has none */
+
+    if (cycle->connections == NULL) {
+        return NGX_OK;
+    }
+
+    n = cycle->connection_n - cycle->free_connection_n;
+    used = n * (sizeof(ngx_connection_t) + 2 * sizeof(ngx_event_t));
+    bytes = ngx_http_jpp_slots_bytes(cycle) - used;
+
+    walk->table.facts.n_connections = n;
+    walk->table.facts.n_slots = cycle->connection_n;
+
+    owner = jpp_pools_owner(&walk->table, JPP_POOLS_SLOTS_USED, 0, 0, 0);
+    ngx_http_jpp_walk_add(walk, owner, JPP_POOLS_ITSELF, 0, n, used, 0);
+
+    owner = jpp_pools_owner(&walk->table, JPP_POOLS_SLOTS_FREE, 0, 0, 0);
+    ngx_http_jpp_walk_add(walk, owner, JPP_POOLS_ITSELF, 0,
+                          cycle->free_connection_n, bytes, bytes);
+
+    ngx_http_jpp_slots_hold(walk, owner, cycle->connections);
+    ngx_http_jpp_slots_hold(walk, owner, cycle->read_events);
+    ngx_http_jpp_slots_hold(walk, owner, cycle->write_events);
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_http_jpp_slots_hold(ngx_http_jpp_walk_t *walk, uint32_t owner,
+    const void *p)
+{
+    ngx_http_jpp_walk_hold(walk, owner, p, ngx_http_jpp_size(p));
+}

@@ -1,0 +1,377 @@
+
+#include "ngx_http_jpp_pools_names.h"
+
+#include <dlfcn.h>
+
+
+static uint32_t ngx_http_jpp_owner_of(ngx_http_jpp_walk_t *walk,
+    jpp_pools_kind_t kind, const ngx_http_request_t *r, uint32_t third);
+static uint32_t ngx_http_jpp_names_hash(const void *p);
+static uint32_t ngx_http_jpp_names_module(ngx_http_jpp_walk_t *walk,
+    const ngx_module_t *module);
+
+
+ngx_int_t
+ngx_http_jpp_names_init(ngx_http_jpp_walk_t *walk)
+{
+    ngx_uint_t                   i;
+    ngx_http_core_srv_conf_t   **cscf;
+    ngx_http_core_main_conf_t   *cmcf;
+    ngx_http_jpp_server_t       *servers;
+
+    cmcf = ngx_http_cycle_get_module_main_conf(walk->cycle,
+                                               ngx_http_core_module);
+    if (cmcf == NULL) {
+        return jpp_index_init(&walk->server_index, &walk->arena, 1)
+               ? NGX_OK : NGX_ERROR;
+    }
+
+    if (!jpp_index_init(&walk->server_index, &walk->arena,
+                        cmcf->servers.nelts))
+    {
+        return NGX_ERROR;
+    }
+
+    servers = jpp_arena_alloc(&walk->arena, (cmcf->servers.nelts + 1)
+                              * sizeof(ngx_http_jpp_server_t));
+    if (servers == NULL) {
+        return NGX_ERROR;
+    }
+
+    walk->servers = servers;
+
+    cscf = cmcf->servers.elts;
+
+    for (i = 0; i < cmcf->servers.nelts; i++) {
+        servers[i].ctx = cscf[i]->ctx;
+        servers[i].cscf = cscf[i];
+
+        if (!jpp_index_add(&walk->server_index,
+                           ngx_http_jpp_names_hash(cscf[i]->ctx), i + 1))
+        {
+            return NGX_ERROR;
+        }
+    }
+
+    return NGX_OK;
+}
+
+
+ngx_http_jpp_server_t *
+ngx_http_jpp_names_server(ngx_http_jpp_walk_t *walk, const void *ctx)
+{
+    uint32_t                id, pos, hash;
+    ngx_http_jpp_server_t  *server;
+
+    /* mostly the last one again */
+
+    if (walk->server != NULL && walk->server->ctx == ctx) {
+        return walk->server;
+    }
+
+    hash = ngx_http_jpp_names_hash(ctx);
+    pos = hash;
+
+    while ((id = jpp_index_next(&walk->server_index, hash, &pos)) != 0) {
+        server = &walk->servers[id - 1];
+
+        if (server->ctx == ctx) {
+            walk->server = server;
+            return server;
+        }
+    }
+
+    return NULL;
+}
+
+
+static uint32_t
+ngx_http_jpp_names_hash(const void *p)
+{
+    return (uint32_t) jpp_hash_u64((uintptr_t) p);
+}
+
+
+uint32_t
+ngx_http_jpp_name_server(ngx_http_jpp_walk_t *walk,
+    const ngx_http_core_srv_conf_t *cscf)
+{
+    u_char     text[JPP_POOLS_NAME];
+    uint32_t   id;
+    ngx_str_t  name;
+
+    id = jpp_pools_find(&walk->table, cscf);
+
+    if (id != 0) {
+        return id;
+    }
+
+    name = ngx_http_jpp_server_text(cscf, text);
+
+    return jpp_pools_name(&walk->table, JPP_POOLS_SERVER, cscf,
+                          (char *) name.data, name.len);
+}
+
+
+ngx_str_t
+ngx_http_jpp_server_text(const ngx_http_core_srv_conf_t *cscf,
+    u_char text[JPP_POOLS_NAME])
+{
+    u_char     *last;
+    ngx_str_t   name;
+
+    if (cscf->server_name.len != 0) {
+        return cscf->server_name;
+    }
+
+    last = ngx_slprintf(text, text + JPP_POOLS_NAME, "_ %s:%ui",
+                        cscf->file_name != NULL ? cscf->file_name
+                                                : (u_char *) "",
+                        cscf->line);
+
+    name.data = text;
+    name.len = last - text;
+
+    return name;
+}
+
+
+/* A request has its server's own configuration until it has found another. */
+
+uint32_t
+ngx_http_jpp_name_location(ngx_http_jpp_walk_t *walk,
+    const ngx_http_core_loc_conf_t *clcf)
+{
+    uint32_t     id;
+    const char  *none;
+
+    id = jpp_pools_find(&walk->table, clcf);
+
+    if (id != 0) {
+        return id;
+    }
+
+    none = "(server)";
+
+    return clcf->name.len != 0
+           ? jpp_pools_name(&walk->table, JPP_POOLS_LOCATION, clcf,
+                            (char *) clcf->name.data, clcf->name.len)
+           : jpp_pools_name(&walk->table, JPP_POOLS_LOCATION, clcf, none,
+                            ngx_strlen(none));
+}
+
+
+uint32_t
+ngx_http_jpp_name_upstream(ngx_http_jpp_walk_t *walk,
+    const ngx_http_upstream_srv_conf_t *uscf)
+{
+    u_char              text[JPP_POOLS_NAME];
+    uint32_t            id;
+    ngx_str_t           name;
+    static const char   resolved[] = "(found at run time)";
+
+    if (uscf == NULL) {
+        return jpp_pools_name(&walk->table, JPP_POOLS_UPSTREAM_NAME, resolved,
+                              resolved, sizeof(resolved) - 1);
+    }
+
+    id = jpp_pools_find(&walk->table, uscf);
+
+    if (id != 0) {
+        return id;
+    }
+
+    name = ngx_http_jpp_upstream_text(uscf, text);
+
+    return jpp_pools_name(&walk->table, JPP_POOLS_UPSTREAM_NAME, uscf,
+                          (char *) name.data, name.len);
+}
+
+
+uint32_t
+ngx_http_jpp_owner_request(ngx_http_jpp_walk_t *walk,
+    const ngx_http_request_t *r)
+{
+    return ngx_http_jpp_owner_of(walk, JPP_POOLS_REQUEST, r, 0);
+}
+
+
+uint32_t
+ngx_http_jpp_owner_upstream(ngx_http_jpp_walk_t *walk,
+    const ngx_http_request_t *r)
+{
+    const ngx_http_upstream_t  *u;
+
+    u = r->upstream;
+
+    if (u == NULL || (u->peer.connection == NULL && u->buffer.start == NULL)) {
+        return 0;
+    }
+
+    return ngx_http_jpp_owner_of(walk, JPP_POOLS_UPSTREAM, r,
+                                 ngx_http_jpp_name_upstream(walk, u->upstream));
+}
+
+
+static uint32_t
+ngx_http_jpp_owner_of(ngx_http_jpp_walk_t *walk, jpp_pools_kind_t kind,
+    const ngx_http_request_t *r, uint32_t third)
+{
+    ngx_http_core_loc_conf_t  *clcf;
+    ngx_http_core_srv_conf_t  *cscf;
+
+    cscf = ngx_http_get_module_srv_conf(r, ngx_http_core_module);
+    clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
+
+    return jpp_pools_owner(&walk->table, kind,
+                           ngx_http_jpp_name_server(walk, cscf),
+                           ngx_http_jpp_name_location(walk, clcf), third);
+}
+
+
+ngx_str_t
+ngx_http_jpp_upstream_text(const ngx_http_upstream_srv_conf_t *uscf,
+    u_char text[JPP_POOLS_NAME])
+{
+    ngx_str_t  name;
+
+    name.data = text;
+    name.len = (uscf->port != 0 && !uscf->no_port
+                ? ngx_slprintf(text, text + JPP_POOLS_NAME, "%V:%d",
+                               &uscf->host, (int) uscf->port)
+                : ngx_slprintf(text, text + JPP_POOLS_NAME, "%V", &uscf->host))
+               - text;
+
+    return name;
+}
+
+
+uint32_t
+ngx_http_jpp_name_address(ngx_http_jpp_walk_t *walk, const ngx_listening_t *ls)
+{
+    uint32_t  id;
+
+    id = jpp_pools_find(&walk->table, ls);
+
+    return id != 0 ? id : jpp_pools_name(&walk->table, JPP_POOLS_ADDRESS, ls,
+                                         (char *) ls->addr_text.data,
+                                         ls->addr_text.len);
+}
+
+
+uint32_t
+ngx_http_jpp_name_module(ngx_http_jpp_walk_t *walk, ngx_uint_t index)
+{
+    ngx_uint_t       i;
+    ngx_module_t   **modules;
+
+    modules = walk->cycle->modules;
+
+    for (i = 0; modules[i] != NULL; i++) {
+        if (modules[i]->type == NGX_HTTP_MODULE
+            && modules[i]->ctx_index == index)
+        {
+            return ngx_http_jpp_names_module(walk, modules[i]);
+        }
+    }
+
+    return 0;
+}
+
+
+uint32_t
+ngx_http_jpp_name_tag(ngx_http_jpp_walk_t *walk, const void *tag)
+{
+    ngx_uint_t       i;
+    ngx_module_t   **modules;
+
+    modules = walk->cycle->modules;
+
+    for (i = 0; modules[i] != NULL; i++) {
+        if (modules[i] == tag && modules[i]->type == NGX_HTTP_MODULE) {
+            return ngx_http_jpp_names_module(walk, modules[i]);
+        }
+    }
+
+    return 0;
+}
+
+
+static uint32_t
+ngx_http_jpp_names_module(ngx_http_jpp_walk_t *walk, const ngx_module_t *module)
+{
+    return jpp_pools_name(&walk->table, JPP_POOLS_MODULE_NAME, module,
+                          module->name, ngx_strlen(module->name));
+}
+
+
+ngx_uint_t
+ngx_http_jpp_names_has(const ngx_http_jpp_walk_t *walk, const char *name)
+{
+    ngx_uint_t       i;
+    ngx_module_t   **modules;
+
+    modules = walk->cycle->modules;
+
+    for (i = 0; modules[i] != NULL; i++) {
+        if (ngx_strcmp(modules[i]->name, name) == 0) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
+/* A file is named after its module; what is linked into nginx is nginx's. */
+
+uint32_t
+ngx_http_jpp_name_code(ngx_http_jpp_walk_t *walk, uintptr_t address)
+{
+    size_t       len;
+    Dl_info      info, nginx;
+    uint32_t     id;
+    const char  *name, *p;
+
+    id = jpp_pools_find(&walk->table, (void *) address);
+
+    if (id != 0) {
+        return id;
+    }
+
+    name = "nginx";
+
+    if (address != 0
+        && dladdr((void *) address, &info) != 0 && info.dli_fname != NULL
+        && dladdr(&ngx_cycle, &nginx) != 0
+        && info.dli_fbase != nginx.dli_fbase)
+    {
+        p = strrchr(info.dli_fname, '/');
+        name = p != NULL ? p + 1 : info.dli_fname;
+    }
+
+    len = ngx_strlen(name);
+
+    if (len > 3 && ngx_strcmp(name + len - 3, ".so") == 0) {
+        len -= 3;
+    }
+
+    return jpp_pools_name(&walk->table, JPP_POOLS_MODULE_NAME,
+                          (void *) address, name, len);
+}
+
+
+uint32_t
+ngx_http_jpp_name_word(ngx_http_jpp_walk_t *walk, const char *word)
+{
+    uint32_t  id;
+
+    if (word == NULL) {
+        return 0;
+    }
+
+    id = jpp_pools_find(&walk->table, word);
+
+    return id != 0 ? id : jpp_pools_name(&walk->table, JPP_POOLS_WORD, word,
+                                         word, ngx_strlen(word));
+}

@@ -1,0 +1,337 @@
+
+#include "ngx_http_jpp_pools_count.h"
+#include "ngx_http_jpp_pools_buffers.h"
+#include "ngx_http_jpp_pools_config.h"
+#include "ngx_http_jpp_pools_names.h"
+#include "ngx_http_jpp_pools_others.h"
+#include "ngx_http_jpp_pools_scope.h"
+#include "ngx_http_jpp_pools_units.h"
+
+
+/* where it is part of nginx */
+extern ngx_module_t  ngx_http_upstream_keepalive_module
+    __attribute__((weak));
+
+
+static uint32_t ngx_http_jpp_others_late(ngx_http_jpp_walk_t *walk,
+    const ngx_connection_t *c, uint32_t owner);
+static void ngx_http_jpp_others_connection(ngx_http_jpp_walk_t *walk,
+    ngx_connection_t *c);
+static uint32_t ngx_http_jpp_others_owner(ngx_http_jpp_walk_t *walk,
+    ngx_connection_t *c);
+static const ngx_http_jpp_client_t *ngx_http_jpp_others_find(
+    const ngx_http_jpp_walk_t *walk, const ngx_log_t *log);
+static ngx_http_upstream_srv_conf_t *ngx_http_jpp_others_upstream(
+    const ngx_http_jpp_walk_t *walk, const ngx_connection_t *c);
+static uint32_t ngx_http_jpp_others_module(ngx_http_jpp_walk_t *walk,
+    const ngx_connection_t *c);
+
+
+/* of upstreams that nginx reads itself; NULL: none was seen yet */
+static ngx_event_handler_pt  ngx_http_jpp_others_handler;
+
+
+void
+ngx_http_jpp_others_client(ngx_http_jpp_walk_t *walk, const ngx_connection_t *c,
+    const ngx_log_t *log, const ngx_pool_t *pool, uint32_t owner,
+    ngx_http_jpp_sharing_pt sharing)
+{
+    ngx_http_jpp_client_t  *client;
+
+    client = jpp_vec_push(walk->clients, sizeof(ngx_http_jpp_client_t));
+    if (client == NULL) {
+        return;
+    }
+
+    client->log = log;
+    client->pool = pool;
+    client->slot = ngx_http_jpp_walk_slot(walk, c);
+    client->owner = owner;
+    client->sharing = sharing;
+    client->number = c->number;
+
+    (void) jpp_index_add(&walk->client_index,
+                         (uint32_t) jpp_hash_u64((uintptr_t) log),
+                         jpp_vec_count(walk->clients, ngx_http_jpp_client_t));
+}
+
+
+ngx_uint_t
+ngx_http_jpp_others_count(ngx_http_jpp_walk_t *walk, const ngx_connection_t *pc)
+{
+    u_char      bit;
+    ngx_uint_t  slot;
+
+    slot = ngx_http_jpp_walk_slot(walk, pc);
+    bit = 1 << slot % 8;
+
+    if (walk->is_counted[slot / 8] & bit) {
+        return 0;
+    }
+
+    walk->is_counted[slot / 8] |= bit;
+
+    return 1;
+}
+
+
+void
+ngx_http_jpp_others_postpone(ngx_http_jpp_walk_t *walk,
+    const ngx_connection_t *c)
+{
+    uint32_t  *slot;
+
+    slot = jpp_vec_push(walk->others, sizeof(uint32_t));
+
+    if (slot != NULL) {
+        *slot = ngx_http_jpp_walk_slot(walk, c);
+
+    } else {
+        walk->table.facts.n_missed++;
+    }
+}
+
+
+ngx_int_t
+ngx_http_jpp_others_walk(ngx_http_jpp_walk_t *walk)
+{
+    uint32_t           slot;
+    ngx_connection_t  *c;
+
+    while (walk->next < jpp_vec_count(walk->others, uint32_t)) {
+
+        if (ngx_http_jpp_walk_is_over(walk)) {
+            return NGX_AGAIN;
+        }
+
+        slot = jpp_vec_items(walk->others, uint32_t)[walk->next++];
+        c = &walk->cycle->connections[slot];
+
+        /* it may have become another one since it was postponed */
+
+        if (c->fd != (ngx_socket_t) -1 && c->listening == NULL
+            && c->pool != NULL && c->pool != walk->cycle->pool
+            && ngx_http_jpp_others_count(walk, c))
+        {
+            ngx_http_jpp_others_connection(walk, c);
+        }
+    }
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_http_jpp_others_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
+{
+    uint32_t           owner;
+    jpp_pools_unit_t  *unit;
+
+    owner = ngx_http_jpp_others_owner(walk, c);
+
+    if (owner == 0) {
+        return;
+    }
+
+    ngx_http_jpp_scope_open(walk);
+    ngx_http_jpp_scope_push(walk, c->pool);
+
+    ngx_http_jpp_unit_begin(walk, owner, 0);
+
+    ngx_http_jpp_count_pool(walk, c->pool, owner);
+    ngx_http_jpp_buffers_peer(walk, c);
+    ngx_http_jpp_count_flush(walk);
+
+    unit = ngx_http_jpp_unit_end(walk, 0);
+
+    if (unit != NULL) {
+        ngx_http_jpp_unit_connection(walk, unit, c);
+    }
+}
+
+
+/*
+ * 0: its pool is the client's or its request's, and was counted with that.  The
+ * client is found by the log, which is compared only, as the pool is: it is the
+ * same connection as long as its number is.
+ */
+
+static uint32_t
+ngx_http_jpp_others_owner(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
+{
+    const ngx_connection_t        *accepted;
+    ngx_http_upstream_srv_conf_t  *uscf;
+    const ngx_http_jpp_client_t   *client;
+
+    client = ngx_http_jpp_others_find(walk, c->log);
+
+    if (client != NULL) {
+        accepted = &walk->cycle->connections[client->slot];
+
+        if (accepted->number == client->number) {
+            if (c->pool != client->pool && c->pool != accepted->pool) {
+                return ngx_http_jpp_others_late(walk, c, client->owner);
+            }
+
+            if (client->sharing != NULL) {
+                client->sharing(walk, accepted, c, client->owner);
+            }
+
+            return 0;
+        }
+    }
+
+    uscf = ngx_http_jpp_others_upstream(walk, c);
+
+    if (uscf != NULL) {
+        return jpp_pools_owner(&walk->table, JPP_POOLS_KEEPALIVE, 0, 0,
+                               ngx_http_jpp_name_upstream(walk, uscf));
+    }
+
+    return ngx_http_jpp_others_module(walk, c);
+}
+
+
+/*
+ * Where a walk takes more than a slice, C may have been connected after its
+ * client, OWNER, was seen.  The handler of upstreams follows its data, too.
+ */
+
+static uint32_t
+ngx_http_jpp_others_late(ngx_http_jpp_walk_t *walk, const ngx_connection_t *c,
+    uint32_t owner)
+{
+    uint32_t  upstream;
+
+    if (ngx_http_jpp_others_handler == NULL
+        || c->read->handler != ngx_http_jpp_others_handler
+        || c->data == NULL)
+    {
+        return owner;
+    }
+
+    upstream = ngx_http_jpp_owner_upstream(walk, c->data);
+
+    return upstream != 0 ? upstream : owner;
+}
+
+
+void
+ngx_http_jpp_others_upstreams(const ngx_connection_t *pc)
+{
+#if (NGX_HTTP_SSL)
+    if (pc->ssl != NULL) {
+        return;
+    }
+#endif
+
+    ngx_http_jpp_others_handler = pc->read->handler;
+}
+
+
+static const ngx_http_jpp_client_t *
+ngx_http_jpp_others_find(const ngx_http_jpp_walk_t *walk, const ngx_log_t *log)
+{
+    uint32_t                      id, pos, hash;
+    const ngx_http_jpp_client_t  *client;
+
+    hash = (uint32_t) jpp_hash_u64((uintptr_t) log);
+    pos = hash;
+
+    while ((id = jpp_index_next(&walk->client_index, hash, &pos)) != 0) {
+        client = &jpp_vec_items(walk->clients, ngx_http_jpp_client_t)[id - 1];
+        if (client->log == log) {
+            return client;
+        }
+    }
+
+    return NULL;
+}
+
+
+/*
+ * The data of a connection that is kept alive is an item of the configuration,
+ * which begins with the address of the upstream's.
+ */
+
+static ngx_http_upstream_srv_conf_t *
+ngx_http_jpp_others_upstream(const ngx_http_jpp_walk_t *walk,
+    const ngx_connection_t *c)
+{
+    void                            *kcf;
+    ngx_uint_t                       i, index;
+    ngx_http_upstream_srv_conf_t   **uscf;
+    ngx_http_upstream_main_conf_t   *umcf;
+
+    umcf = ngx_http_cycle_get_module_main_conf(walk->cycle,
+                                               ngx_http_upstream_module);
+
+    if (umcf == NULL || &ngx_http_upstream_keepalive_module == NULL
+        || !c->idle
+        || !ngx_http_jpp_config_has(walk, c->data, sizeof(void *)))
+    {
+        return NULL;
+    }
+
+    kcf = *(void **) c->data;
+    uscf = umcf->upstreams.elts;
+    index = ngx_http_upstream_keepalive_module.ctx_index;
+
+    for (i = 0; i < umcf->upstreams.nelts; i++) {
+
+        /* one without a block has no configuration */
+
+        if (uscf[i]->srv_conf != NULL && uscf[i]->srv_conf[index] == kcf) {
+            return uscf[i];
+        }
+    }
+
+    return NULL;
+}
+
+
+void
+ngx_http_jpp_others_foreign(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
+{
+    uint32_t           owner;
+    jpp_pools_unit_t  *unit;
+
+    owner = ngx_http_jpp_others_module(walk, c);
+
+    ngx_http_jpp_others_client(walk, c, c->log, c->pool, owner, NULL);
+
+    ngx_http_jpp_unit_begin(walk, owner, 0);
+
+    ngx_http_jpp_count_pool(walk, c->pool, owner);
+    ngx_http_jpp_buffers_connection(walk, c, NULL);
+    ngx_http_jpp_count_flush(walk);
+
+    unit = ngx_http_jpp_unit_end(walk, 0);
+
+    if (unit != NULL) {
+        ngx_http_jpp_unit_connection(walk, unit, c);
+    }
+}
+
+
+/*
+ * The module whose file has the handler of its events; of a connection that has
+ * no socket, that of its log.
+ */
+
+static uint32_t
+ngx_http_jpp_others_module(ngx_http_jpp_walk_t *walk, const ngx_connection_t *c)
+{
+    uintptr_t  handler;
+
+    handler = (uintptr_t) c->read->handler;
+
+    if (handler == 0 && c->log != NULL
+        && ngx_http_jpp_pool_has(c->pool, c->log, sizeof(ngx_log_t)))
+    {
+        handler = (uintptr_t) c->log->handler;
+    }
+
+    return jpp_pools_owner(&walk->table, JPP_POOLS_MODULE_CONNECTION, 0, 0,
+                           ngx_http_jpp_name_code(walk, handler));
+}

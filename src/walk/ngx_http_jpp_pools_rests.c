@@ -1,0 +1,316 @@
+
+#include "ngx_http_jpp_pools_rests.h"
+
+
+/* A unit that is ended with the last of its rests. */
+typedef struct {
+    jpp_pools_open_t       open;
+    ngx_uint_t             n_rests;
+} ngx_http_jpp_parked_t;
+
+
+struct ngx_http_jpp_rest_s {
+    ngx_pool_cleanup_t                  cleanup;   /* in the pool's list */
+    ngx_pool_t                         *pool;      /* NULL: it is no more */
+    size_t                              size;      /* of a block */
+    const ngx_pool_t                   *block;     /* the next ones */
+    const ngx_pool_large_t             *cell;
+    uint32_t                            owner;
+    uint32_t                            visit;     /* that has its marks */
+    unsigned                            is_in_unit:1;
+    ngx_http_jpp_parked_t   *parked;    /* the unit, or NULL */
+    ngx_http_jpp_rest_t                *next;
+};
+
+
+/* What is known of an address. */
+typedef struct {
+    const void            *p;
+    uint32_t               visit;
+    uint32_t               owner;      /* 0: its pool's */
+    uint32_t               module;
+    jpp_pools_class_t      class;
+} ngx_http_jpp_mark_t;
+
+
+static void ngx_http_jpp_rest_gone(void *data);
+static ngx_int_t ngx_http_jpp_rest_walk(ngx_http_jpp_walk_t *walk,
+    ngx_http_jpp_rest_t *rest);
+static void ngx_http_jpp_rest_block(ngx_http_jpp_walk_t *walk,
+    ngx_http_jpp_rest_t *rest);
+static void ngx_http_jpp_rest_large(ngx_http_jpp_walk_t *walk,
+    ngx_http_jpp_rest_t *rest);
+static const ngx_http_jpp_mark_t *ngx_http_jpp_rest_mark(
+    const ngx_http_jpp_walk_t *walk, const ngx_http_jpp_rest_t *rest,
+    const void *p);
+static void ngx_http_jpp_rest_end(ngx_http_jpp_walk_t *walk,
+    ngx_http_jpp_rest_t *rest);
+static void ngx_http_jpp_rest_forget(ngx_http_jpp_rest_t *rest);
+
+
+void
+ngx_http_jpp_rests_add(ngx_http_jpp_walk_t *walk, ngx_pool_t *pool,
+    uint32_t owner, const ngx_pool_t *block, const ngx_pool_large_t *cell)
+{
+    ngx_http_jpp_rest_t  *rest;
+
+    rest = jpp_arena_alloc(&walk->arena, sizeof(ngx_http_jpp_rest_t));
+    if (rest == NULL) {
+        walk->table.facts.reason = JPP_POOLS_NO_MEMORY;
+        return;
+    }
+
+    rest->pool = pool;
+    rest->size = ngx_http_jpp_size(pool);
+    rest->block = block;
+    rest->cell = cell;
+    rest->owner = owner;
+    rest->visit = walk->visit;
+    rest->is_in_unit = walk->table.open.is_open;
+
+    rest->next = walk->rests;
+    walk->rests = rest;
+
+    rest->cleanup.handler = ngx_http_jpp_rest_gone;
+    rest->cleanup.data = rest;
+    rest->cleanup.next = pool->cleanup;
+    pool->cleanup = &rest->cleanup;
+}
+
+
+static void
+ngx_http_jpp_rest_gone(void *data)
+{
+    ngx_http_jpp_rest_t *rest = data;
+
+    rest->pool = NULL;
+}
+
+
+void
+ngx_http_jpp_rests_mark(ngx_http_jpp_walk_t *walk, const void *p,
+    jpp_pools_class_t class)
+{
+    ngx_http_jpp_mark_t  *mark;
+
+    mark = jpp_vec_push(walk->marks, sizeof(ngx_http_jpp_mark_t));
+
+    if (mark == NULL
+        || !jpp_index_add(&walk->mark_index,
+                          (uint32_t) jpp_hash_u64((uintptr_t) p),
+                          jpp_vec_count(walk->marks, ngx_http_jpp_mark_t)))
+    {
+        walk->table.facts.reason = JPP_POOLS_NO_MEMORY;
+        return;
+    }
+
+    mark->p = p;
+    mark->visit = walk->visit;
+    mark->owner = walk->scope.owner;
+    mark->module = walk->scope.module;
+    mark->class = class;
+}
+
+
+/* Those of the open unit are the first. */
+
+jpp_pools_unit_t *
+ngx_http_jpp_rests_park(ngx_http_jpp_walk_t *walk)
+{
+    ngx_http_jpp_rest_t    *rest;
+    ngx_http_jpp_parked_t  *parked;
+
+    if (!walk->table.open.is_open || walk->rests == NULL
+        || !walk->rests->is_in_unit || walk->rests->parked != NULL)
+    {
+        return NULL;
+    }
+
+    parked = jpp_arena_alloc(&walk->arena, sizeof(ngx_http_jpp_parked_t));
+    if (parked == NULL) {
+        walk->table.facts.reason = JPP_POOLS_NO_MEMORY;
+        return NULL;
+    }
+
+    for (rest = walk->rests;
+         rest != NULL && rest->is_in_unit && rest->parked == NULL;
+         rest = rest->next)
+    {
+        rest->parked = parked;
+        parked->n_rests++;
+    }
+
+    jpp_pools_park(&walk->table, &parked->open);
+
+    return &parked->open.unit;
+}
+
+
+ngx_int_t
+ngx_http_jpp_rests_walk(ngx_http_jpp_walk_t *walk)
+{
+    ngx_int_t             rc;
+    ngx_http_jpp_rest_t  *rest;
+
+    while (walk->rests != NULL) {
+
+        rest = walk->rests;
+
+        ngx_http_jpp_walk_add_up(walk);
+
+        if (rest->parked != NULL) {
+            jpp_pools_resume(&walk->table, &rest->parked->open);
+        }
+
+        rc = ngx_http_jpp_rest_walk(walk, rest);
+
+        ngx_http_jpp_walk_add_up(walk);
+
+        if (rest->parked != NULL) {
+            jpp_pools_park(&walk->table, &rest->parked->open);
+        }
+
+        if (rc == NGX_AGAIN) {
+            return NGX_AGAIN;
+        }
+
+        ngx_http_jpp_rest_end(walk, rest);
+    }
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_jpp_rest_walk(ngx_http_jpp_walk_t *walk, ngx_http_jpp_rest_t *rest)
+{
+    while (rest->pool != NULL && (rest->block != NULL || rest->cell != NULL)) {
+
+        if (ngx_http_jpp_walk_is_over(walk)) {
+            return NGX_AGAIN;
+        }
+
+        walk->work++;
+
+        if (rest->block != NULL) {
+            ngx_http_jpp_rest_block(walk, rest);
+
+        } else {
+            ngx_http_jpp_rest_large(walk, rest);
+        }
+    }
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_http_jpp_rest_block(ngx_http_jpp_walk_t *walk, ngx_http_jpp_rest_t *rest)
+{
+    const ngx_pool_t  *block;
+
+    block = rest->block;
+    rest->block = block->d.next;
+
+    ngx_http_jpp_walk_add(walk, rest->owner, JPP_POOLS_BLOCKS, 0, 1, rest->size,
+                          block->d.end - block->d.last);
+    ngx_http_jpp_walk_hold(walk, rest->owner, block, rest->size);
+}
+
+
+static void
+ngx_http_jpp_rest_large(ngx_http_jpp_walk_t *walk, ngx_http_jpp_rest_t *rest)
+{
+    size_t                      size;
+    uint32_t                    owner;
+    const ngx_pool_large_t     *cell;
+    const ngx_http_jpp_mark_t  *mark;
+
+    cell = rest->cell;
+    rest->cell = cell->next;
+
+    if (cell->alloc == NULL) {
+        return;
+    }
+
+    mark = ngx_http_jpp_rest_mark(walk, rest, cell->alloc);
+
+    owner = mark != NULL && mark->owner != 0 ? mark->owner : rest->owner;
+    size = ngx_http_jpp_size(cell->alloc);
+
+    ngx_http_jpp_walk_add(walk, owner,
+                          mark != NULL ? mark->class
+                                                  : JPP_POOLS_OTHER,
+                          mark != NULL ? mark->module : 0, 1, size,
+                          0);
+    ngx_http_jpp_walk_hold(walk, owner, cell->alloc, size);
+}
+
+
+static const ngx_http_jpp_mark_t *
+ngx_http_jpp_rest_mark(const ngx_http_jpp_walk_t *walk,
+    const ngx_http_jpp_rest_t *rest, const void *p)
+{
+    uint32_t                    id, pos, hash;
+    const ngx_http_jpp_mark_t  *mark;
+
+    hash = (uint32_t) jpp_hash_u64((uintptr_t) p);
+    pos = hash;
+
+    while ((id = jpp_index_next(&walk->mark_index, hash, &pos)) != 0) {
+
+        mark = &jpp_vec_items(walk->marks, ngx_http_jpp_mark_t)[id - 1];
+
+        if (mark->p == p && mark->visit == rest->visit) {
+            return mark;
+        }
+    }
+
+    return NULL;
+}
+
+
+/* REST is the first. */
+
+static void
+ngx_http_jpp_rest_end(ngx_http_jpp_walk_t *walk, ngx_http_jpp_rest_t *rest)
+{
+    walk->rests = rest->next;
+
+    ngx_http_jpp_rest_forget(rest);
+
+    if (rest->parked != NULL && --rest->parked->n_rests == 0) {
+        jpp_pools_resume(&walk->table, &rest->parked->open);
+        (void) jpp_pools_end(&walk->table);
+    }
+}
+
+
+void
+ngx_http_jpp_rests_end(ngx_http_jpp_walk_t *walk)
+{
+    while (walk->rests != NULL) {
+        ngx_http_jpp_rest_end(walk, walk->rests);
+    }
+}
+
+
+static void
+ngx_http_jpp_rest_forget(ngx_http_jpp_rest_t *rest)
+{
+    ngx_pool_cleanup_t  **cln;
+
+    if (rest->pool == NULL) {
+        return;
+    }
+
+    for (cln = &rest->pool->cleanup; *cln != NULL; cln = &(*cln)->next) {
+
+        if (*cln == &rest->cleanup) {
+            *cln = rest->cleanup.next;
+            break;
+        }
+    }
+
+    rest->pool = NULL;
+}

@@ -1,0 +1,441 @@
+
+#include "ngx_http_jpp_pools_rests.h"
+#include "ngx_http_jpp_pools_scope.h"
+
+#include "jpp_sort.h"
+
+
+/* does a pool keep what is LEN bytes as an allocation of its own? */
+#if (NGX_DEBUG_PALLOC)
+#define ngx_http_jpp_is_large(pool, len)  1
+#else
+#define ngx_http_jpp_is_large(pool, len)  ((len) > (pool)->max)
+#endif
+
+/*
+ * How far memory is looked for: what nginx itself keeps in a pool is in its
+ * first blocks, and a pool that somebody leaks into has very many.
+ */
+#define NGX_HTTP_JPP_SEARCHED  256
+
+/* of a chain; a free link may have become part of another one */
+#define NGX_HTTP_JPP_LINKS     4096
+
+/* how many blocks are looked at for the links of a visit: a tenth of a ms */
+#define NGX_HTTP_JPP_LOOKS     65536
+
+/*
+ * How many blocks and large allocations are counted while a connection is
+ * visited, with all that it has: a tenth of a ms, or one where they are cold.
+ */
+#define NGX_HTTP_JPP_VISIT     1024
+
+
+static ngx_http_jpp_large_t *ngx_http_jpp_scope_find(ngx_http_jpp_walk_t *walk,
+    const void *p);
+static ngx_http_jpp_large_t *ngx_http_jpp_scope_search(
+    ngx_http_jpp_large_t *larges, size_t n, const u_char *p);
+static int ngx_http_jpp_scope_compare(const void *a, const void *b, void *ctx);
+static ngx_uint_t ngx_http_jpp_pool_has_large(const ngx_pool_t *pool,
+    const void *p, size_t len);
+static const u_char *ngx_http_jpp_pool_end(const ngx_pool_t *pool,
+    const void *p, ngx_uint_t *n_looks);
+static const u_char *ngx_http_jpp_scope_of(const ngx_buf_t *b);
+
+
+void
+ngx_http_jpp_scope_open(ngx_http_jpp_walk_t *walk)
+{
+    ngx_http_jpp_extent_t  none;
+
+    none.n_pools = 0;
+    none.n_larges = 0;
+
+    ngx_http_jpp_scope_restore(walk, none);
+
+    walk->visit++;
+    walk->scope.n_left = NGX_HTTP_JPP_VISIT;
+    walk->scope.n_looks = 0;
+    walk->scope.rest = NULL;
+}
+
+
+void
+ngx_http_jpp_scope_push(ngx_http_jpp_walk_t *walk, ngx_pool_t *pool)
+{
+    ngx_http_jpp_scope_t  *scope;
+
+    scope = &walk->scope;
+
+    /* what is in others is not looked at */
+
+    if (scope->n_pools < NGX_HTTP_JPP_SCOPE) {
+        scope->pools[scope->n_pools++] = pool;
+    }
+}
+
+
+ngx_http_jpp_extent_t
+ngx_http_jpp_scope_extent(const ngx_http_jpp_walk_t *walk)
+{
+    ngx_http_jpp_extent_t  extent;
+
+    extent.n_pools = walk->scope.n_pools;
+    extent.n_larges = jpp_vec_count(walk->scope.larges, ngx_http_jpp_large_t);
+    return extent;
+}
+
+
+void
+ngx_http_jpp_scope_restore(ngx_http_jpp_walk_t *walk,
+    ngx_http_jpp_extent_t extent)
+{
+    ngx_http_jpp_scope_t  *scope;
+
+    scope = &walk->scope;
+
+    scope->n_pools = extent.n_pools;
+    scope->larges->len = extent.n_larges
+                         * sizeof(ngx_http_jpp_large_t);
+    scope->base = extent;
+    scope->n_unnamed = 0;
+    scope->is_sorted = 1;
+    scope->has_rest = 0;
+}
+
+
+ngx_uint_t
+ngx_http_jpp_scope_has(ngx_http_jpp_walk_t *walk, const void *p, size_t len)
+{
+    const u_char  *end;
+
+    end = ngx_http_jpp_scope_end(walk, p);
+
+    return end != NULL && (size_t) (end - (const u_char *) p) >= len;
+}
+
+
+ngx_uint_t
+ngx_http_jpp_pool_has(const ngx_pool_t *pool, const void *p, size_t len)
+{
+    ngx_uint_t     n_looks;
+    const u_char  *end;
+
+    if (ngx_http_jpp_is_large(pool, len)) {
+        return ngx_http_jpp_pool_has_large(pool, p, len);
+    }
+
+    n_looks = 0;
+    end = ngx_http_jpp_pool_end(pool, p, &n_looks);
+
+    return end != NULL && (size_t) (end - (const u_char *) p) >= len;
+}
+
+
+/*
+ * A pool of small blocks keeps what is larger as an allocation of its own: a
+ * request, where request_pool_size is 1k.  That is the first it has made, and
+ * the last of its list, however long; but its cell is the first in the pool.
+ */
+
+static ngx_uint_t
+ngx_http_jpp_pool_has_large(const ngx_pool_t *pool, const void *p, size_t len)
+{
+    ngx_uint_t               n;
+    const u_char            *first;
+    const ngx_pool_large_t  *l;
+
+    first = (const u_char *) pool + sizeof(ngx_pool_t);
+    l = (const ngx_pool_large_t *) first;
+
+    if (first + sizeof(ngx_pool_large_t) > pool->d.last || l->alloc != p) {
+
+        for (l = pool->large, n = 0;
+             l != NULL && l->alloc != p;
+             l = l->next, n++)
+        {
+            if (n == NGX_HTTP_JPP_SEARCHED) {
+                return 0;
+            }
+        }
+    }
+
+    return l != NULL && p != NULL && ngx_http_jpp_size(p) >= len;
+}
+
+
+const u_char *
+ngx_http_jpp_scope_end(ngx_http_jpp_walk_t *walk, const void *p)
+{
+    ngx_uint_t             i;
+    const u_char          *end;
+    ngx_http_jpp_large_t  *large;
+
+    /* the latest is the most likely */
+
+    for (i = walk->scope.n_pools; i > 0; i--) {
+        end = ngx_http_jpp_pool_end(walk->scope.pools[i - 1], p,
+                                    &walk->scope.n_looks);
+
+        if (end != NULL) {
+            return end;
+        }
+    }
+
+    large = ngx_http_jpp_scope_find(walk, p);
+
+    return large != NULL ? large->start + large->size : NULL;
+}
+
+
+static const u_char *
+ngx_http_jpp_pool_end(const ngx_pool_t *pool, const void *p,
+    ngx_uint_t *n_looks)
+{
+    size_t             header;
+    ngx_uint_t         n;
+    const u_char      *address;
+    const ngx_pool_t  *block;
+
+    address = p;
+    header = sizeof(ngx_pool_t);
+
+    for (block = pool, n = 0;
+         block != NULL && n < NGX_HTTP_JPP_SEARCHED;
+         block = block->d.next, n++)
+    {
+        (*n_looks)++;
+
+        if (address >= (const u_char *) block + header
+            && address < block->d.last)
+        {
+            return block->d.last;
+        }
+
+        header = sizeof(ngx_pool_data_t);
+    }
+
+    return NULL;
+}
+
+
+/* The large allocation that P lies in, or NULL. */
+
+static ngx_http_jpp_large_t *
+ngx_http_jpp_scope_find(ngx_http_jpp_walk_t *walk, const void *p)
+{
+    size_t                 n, base;
+    ngx_http_jpp_large_t  *larges, *large;
+
+    ngx_http_jpp_scope_sort(walk);
+
+    larges = jpp_vec_items(walk->scope.larges, ngx_http_jpp_large_t);
+    n = jpp_vec_count(walk->scope.larges, ngx_http_jpp_large_t);
+    base = walk->scope.base.n_larges;
+
+    large = ngx_http_jpp_scope_search(larges + base, n - base, p);
+
+    return large != NULL
+           ? large : ngx_http_jpp_scope_search(larges, base, p);
+}
+
+
+static ngx_http_jpp_large_t *
+ngx_http_jpp_scope_search(ngx_http_jpp_large_t *larges, size_t n,
+    const u_char *p)
+{
+    size_t  low, high, middle;
+
+    low = 0;
+    high = n;
+
+    /* those below low begin at P or before it */
+
+    while (low < high) {
+        middle = low + (high - low) / 2;
+
+        if (larges[middle].start <= p) {
+            low = middle + 1;
+
+        } else {
+            high = middle;
+        }
+    }
+
+    return low != 0 && p < larges[low - 1].start + larges[low - 1].size
+           ? &larges[low - 1] : NULL;
+}
+
+
+void
+ngx_http_jpp_scope_sort(ngx_http_jpp_walk_t *walk)
+{
+    size_t                 n, base;
+    ngx_http_jpp_scope_t  *scope;
+
+    scope = &walk->scope;
+
+    if (scope->is_sorted) {
+        return;
+    }
+
+    n = jpp_vec_count(scope->larges, ngx_http_jpp_large_t);
+    base = scope->base.n_larges;
+
+    jpp_sort(jpp_vec_items(scope->larges, ngx_http_jpp_large_t)
+             + base, n - base, sizeof(ngx_http_jpp_large_t),
+             ngx_http_jpp_scope_compare, NULL);
+
+    scope->is_sorted = 1;
+}
+
+
+static int
+ngx_http_jpp_scope_compare(const void *a, const void *b, void *ctx)
+{
+    const ngx_http_jpp_large_t *one = a;
+    const ngx_http_jpp_large_t *other = b;
+
+    (void) ctx;
+
+    return (one->start > other->start) - (one->start < other->start);
+}
+
+
+ngx_http_jpp_large_t *
+ngx_http_jpp_scope_unnamed(ngx_http_jpp_walk_t *walk, const void *p)
+{
+    size_t                 n, base;
+    ngx_http_jpp_large_t  *large;
+
+    if (p == NULL || walk->scope.n_unnamed == 0) {
+        return NULL;
+    }
+
+    ngx_http_jpp_scope_sort(walk);
+
+    n = jpp_vec_count(walk->scope.larges, ngx_http_jpp_large_t);
+    base = walk->scope.base.n_larges;
+
+    large = ngx_http_jpp_scope_search(
+                jpp_vec_items(walk->scope.larges,
+                              ngx_http_jpp_large_t) + base,
+                n - base, p);
+
+    return large != NULL && large->class == JPP_POOLS_OTHER ? large : NULL;
+}
+
+
+void
+ngx_http_jpp_scope_name(ngx_http_jpp_walk_t *walk, ngx_http_jpp_large_t *large,
+    jpp_pools_class_t class)
+{
+    ngx_http_jpp_scope_t  *scope;
+
+    scope = &walk->scope;
+
+    large->class = class;
+    large->module = scope->module;
+    large->owner = scope->owner != 0 ? scope->owner : large->owner;
+
+    scope->n_unnamed--;
+}
+
+
+void
+ngx_http_jpp_scope_mark(ngx_http_jpp_walk_t *walk, const void *p,
+    jpp_pools_class_t class)
+{
+    ngx_http_jpp_large_t  *large;
+
+    large = ngx_http_jpp_scope_unnamed(walk, p);
+
+    if (large != NULL) {
+        if (large->start == p) {
+            ngx_http_jpp_scope_name(walk, large, class);
+        }
+
+    } else if (walk->scope.has_rest && p != NULL) {
+        ngx_http_jpp_rests_mark(walk, p, class);
+    }
+}
+
+
+void
+ngx_http_jpp_scope_mark_buf(ngx_http_jpp_walk_t *walk, const ngx_buf_t *b,
+    jpp_pools_class_t class)
+{
+    const u_char          *p;
+    ngx_http_jpp_large_t  *large;
+
+    p = ngx_http_jpp_scope_of(b);
+    large = ngx_http_jpp_scope_unnamed(walk, p);
+
+    if (large != NULL) {
+        ngx_http_jpp_scope_name(walk, large, class);
+
+    } else if (walk->scope.has_rest && p != NULL) {
+        ngx_http_jpp_rests_mark(walk, p, class);
+    }
+}
+
+
+/* One that is a part of something may not know where that begins. */
+
+static const u_char *
+ngx_http_jpp_scope_of(const ngx_buf_t *b)
+{
+    return b->start != NULL ? b->start : b->pos;
+}
+
+
+ngx_uint_t
+ngx_http_jpp_scope_wants(ngx_http_jpp_walk_t *walk, const ngx_buf_t *b)
+{
+    return walk->scope.has_rest
+           || ngx_http_jpp_scope_unnamed(walk,
+                                         ngx_http_jpp_scope_of(b)) != NULL;
+}
+
+
+ngx_uint_t
+ngx_http_jpp_scope_is_spent(const ngx_http_jpp_walk_t *walk)
+{
+    return walk->scope.n_looks >= NGX_HTTP_JPP_LOOKS;
+}
+
+
+const ngx_chain_t *
+ngx_http_jpp_scope_link(ngx_http_jpp_walk_t *walk, const ngx_chain_t *cl,
+    ngx_uint_t *n)
+{
+    if (*n >= NGX_HTTP_JPP_LINKS || walk->scope.n_unnamed == 0
+        || ngx_http_jpp_scope_is_spent(walk)
+        || !ngx_http_jpp_scope_has(walk, cl, sizeof(ngx_chain_t))
+        || !ngx_http_jpp_scope_has(walk, cl->buf, sizeof(ngx_buf_t)))
+    {
+        return NULL;
+    }
+
+    (*n)++;
+    walk->work++;
+
+    return cl;
+}
+
+
+void
+ngx_http_jpp_scope_mark_chain(ngx_http_jpp_walk_t *walk, const ngx_chain_t *cl,
+    jpp_pools_class_t class)
+{
+    ngx_uint_t  n;
+
+    n = 0;
+
+    for (cl = ngx_http_jpp_scope_link(walk, cl, &n);
+         cl != NULL;
+         cl = ngx_http_jpp_scope_link(walk, cl->next, &n))
+    {
+        ngx_http_jpp_scope_mark_buf(walk, cl->buf, class);
+    }
+}
