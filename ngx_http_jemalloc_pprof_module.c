@@ -2,8 +2,7 @@
 /*
  * ngx_http_jemalloc_pprof_module: heap profiles of nginx on jemalloc.
  *
- * The module's hooks.  src/nginx has the rest, and
- * src/nginx/ngx_http_jpp.h the map of it.
+ * The module's hooks.  src/nginx has the rest: docs/architecture.md has a map.
  */
 
 

@@ -182,7 +182,7 @@ sub check_options {
 
     # one version in one place
 
-    my ($version) = slurp("$root/src/base/jpp_version.h")
+    my ($version) = slurp("$root/src/core/base/jpp_version.h")
         =~ /JPP_VERSION\s+"(.*)"/;
 
     is(run('--version')->{out}, "jemalloc-pprof $version\n",

@@ -202,7 +202,7 @@ END
 sub status {
     my $status = eval { decode_json($_[0]) } // return "no JSON: $@\n";
 
-    my ($version) = slurp("$FindBin::RealBin/../src/base/jpp_version.h")
+    my ($version) = slurp("$FindBin::RealBin/../src/core/base/jpp_version.h")
                     =~ /define JPP_VERSION\s+"(.*)"/;
     my ($nginx) = `$ENV{TEST_NGINX_BINARY} -v 2>&1` =~ m{/([\d.]+)};
     my ($lg_sample) = $ENV{MALLOC_CONF} =~ /lg_prof_sample:(\d+)/;

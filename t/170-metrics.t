@@ -97,7 +97,7 @@ sub text {
 
     my %helped = map { $_ => 1 } $answer->{body} =~ /^# HELP (\S+) /mg;
     my @families = slurp(dirname(__FILE__)
-                         . '/../src/answers/jpp_metrics_rows.c')
+                         . '/../src/core/answers/jpp_metrics_rows.c')
                    =~ /^        "(nginx_\w+)",$/mg;
     my @lost = grep { my $family = $_;
                       !grep { $helped{"$family$_"} } '', '_total', '_info'

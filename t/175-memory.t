@@ -18,7 +18,7 @@ use Time::HiRes qw(sleep);
 use lib dirname(__FILE__) . '/lib';
 
 use JppNginx qw( memory slurp wait_until );
-use JppRun qw( lua_modules subtests );
+use JppRun qw( $root lua_modules subtests );
 
 # what hangs ends
 alarm 300;
@@ -311,7 +311,7 @@ sub no_jemalloc {
 
 sub cures {
     my $nginx = JppNginx->start(server => $tree);
-    my $code = slurp(dirname(__FILE__) . '/../src/fleet/jpp_findings.c')
+    my $code = slurp("$root/src/core/diagnosis/jpp_findings.c")
                =~ s/"\n\s+"//gr;
     my @resources = $code =~ /\b((?:heap|memory|pools|requests)\?[\w=&]+)/g;
     my ($ps) = $code =~ /\((ps [^()]+)\)/;
@@ -337,7 +337,7 @@ sub cures {
 sub documentation {
     my $top = dirname(__FILE__) . '/..';
     my $docs = slurp("$top/docs/memory.md");
-    my $code = slurp("$top/src/fleet/jpp_findings.c");
+    my $code = slurp("$top/src/core/diagnosis/jpp_findings.c");
 
     my @ids = $code =~ /^        "([a-z-]+)", (?:true|false), /mg;
     my ($findings) = $docs =~ /^## Findings\n(.*?)^## /ms;

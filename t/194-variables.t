@@ -164,7 +164,7 @@ sub documentation {
     my $top = dirname(__FILE__) . '/..';
 
     is_deeply([ slurp("$top/docs/variables.md") =~ /^\| `\$(\w+)` \|/mg ],
-              [ slurp("$top/src/nginx/ngx_http_jpp_variables.c")
+              [ slurp("$top/src/nginx/conf/ngx_http_jpp_variables.c")
                 =~ /^    \{ ngx_string\("(\w+)"\)/mg ],
               'has all of them');
 }

@@ -22,7 +22,7 @@ use JppRun qw( $build $root halt preloads subtests );
 # what hangs ends
 alarm 300;
 
-my $adapter = "$root/src/nginx/ngx_http_jpp";
+my $adapter = "$root/src/nginx";
 
 # the connections of all subtests together are a thousand and more
 my $passes = 5;
@@ -47,7 +47,7 @@ my $server = <<'EOF';
 EOF
 
 # the console is the one without a name
-my @resources = ('', slurp("${adapter}_resources.c")
+my @resources = ('', slurp("$adapter/resource/ngx_http_jpp_resources.c")
                      =~ /\{ ngx_string\("(\w+)"\), NGX_HTTP_/g);
 
 # what asks no worker, what asks none for memory, and what is made by a job
@@ -165,7 +165,7 @@ subtests(
 # The rows of the table of refusals: status and sentence, by name.
 
 sub refusals {
-    my $text = slurp("${adapter}_refuse.c");
+    my $text = slurp("$adapter/http/ngx_http_jpp_refuse.c");
     my %status = map { /define NGX_HTTP_(\w+) +(\d{3})$/ } statuses();
     my %refusals;
 
@@ -338,7 +338,7 @@ sub two {
 
 
 sub tables {
-    my @names = slurp("${adapter}_refuse.h")
+    my @names = slurp("$adapter/http/ngx_http_jpp_refuse.h")
                 =~ /^    NGX_HTTP_JPP_(\w+)(?: = 0)?,/mg;
 
     cmp_ok(scalar @names, '>', 20, 'refusals');

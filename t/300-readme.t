@@ -418,8 +418,8 @@ sub check_status {
                 rows($about);
 
     my $status = join "\n", map { slurp($_) }
-                 glob("$top/src/fleet/jpp_status*.c"),
-                 "$top/src/fleet/jpp_finding.c";
+                 glob("$top/src/core/answers/jpp_status*.c"),
+                 "$top/src/core/fleet/jpp_finding.c";
 
     my ($identity) = $core =~ /^jpp_json_identity\((.*?)^\}/ms
         or die "no keys of a worker\n";

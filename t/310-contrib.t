@@ -132,7 +132,7 @@ sub check_drop_in {
 
     # the module's cures have the same settings
 
-    my $cures = slurp("$top/src/fleet/jpp_problems.c");
+    my $cures = slurp("$top/src/core/diagnosis/jpp_problems.c");
 
     for my $setting (@{$drop_in{Environment}}) {
         my $cure = "Environment=$setting" =~ s/=MALLOC_CONF=/=%m=/r;
@@ -618,7 +618,7 @@ sub check_package {
 
     chomp %field;
 
-    my ($version) = slurp("$top/src/base/jpp_version.h")
+    my ($version) = slurp("$top/src/core/base/jpp_version.h")
                     =~ /JPP_VERSION\s+"(.*)"/;
 
     is($field{Package}, $name, 'its name');

@@ -39,7 +39,7 @@ END
 # All that can be changed: the bound, the condition, and what is returned.
 
 my $lives = <<'END';
-src/base/jpp_small.c:8
+src/core/base/jpp_small.c:8
     -     if (n < 3) {
     +     if (n <= 3) {
 END
@@ -115,9 +115,9 @@ sub tree {
     my ($text, $check) = @_;
     my $tree = File::Temp->newdir;
 
-    make_path(map { "$tree/$_" } qw( src/base t/unit tools ));
+    make_path(map { "$tree/$_" } qw( src/core/base t/unit tools ));
 
-    spew("$tree/src/base/jpp_small.c", $text);
+    spew("$tree/src/core/base/jpp_small.c", $text);
     spew("$tree/t/unit/jpp_small_test.c", <<"END");
 int jpp_small(int n);
 int jpp_ends(void);
@@ -132,13 +132,13 @@ main(void)
 }
 END
     spew("$tree/tools/core.mk", <<'END');
-dirs := $(shell mkdir -p build/base build/t)
+dirs := $(shell mkdir -p build/core/base build/t)
 
 units: build/t/jpp_small_test
 
-build/base/%.o: src/base/%.c; $(CC) $(FLAGS) -Wall -Wextra -Werror -c -o $@ $<
+build/core/base/%.o: src/core/base/%.c; $(CC) $(FLAGS) -Werror -c -o $@ $<
 
-build/libjpp.a: build/base/jpp_small.o; rm -f $@; ar rcs $@ $^
+build/libjpp.a: build/core/base/jpp_small.o; rm -f $@; ar rcs $@ $^
 
 build/t/%: t/unit/%.c build/libjpp.a; $(CC) $(FLAGS) -o $@ $^
 END

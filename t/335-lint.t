@@ -18,19 +18,19 @@ use JppRun qw( $root spew );
 # a repository of one's own, whoever started this
 delete @ENV{ grep { /^GIT_/ } keys %ENV };
 
-my $adapter = 'src/nginx/ngx_http_jpp';
-my $walk = 'src/walk/ngx_http_jpp_pools_walk';
+my $adapter = 'src/nginx/resource/ngx_http_jpp_a';
+my $walk = 'src/nginx/walk/ngx_http_jpp_pools_walk';
 
 
 for (
     [ 'nothing', {}, '' ],
 
     [ 'a function of 100 lines',
-      { 'src/base/jpp_a.c' => source('jpp_a', 100) }, '' ],
+      { 'src/core/base/jpp_a.c' => source('jpp_a', 100) }, '' ],
 
     [ 'a function of 101 lines',
-      { 'src/base/jpp_a.c' => source('jpp_a', 101) },
-      'src/base/jpp_a.c:6: a function of more than 100 lines' ],
+      { 'src/core/base/jpp_a.c' => source('jpp_a', 101) },
+      'src/core/base/jpp_a.c:6: a function of more than 100 lines' ],
 
     [ 'a function of 101 lines in the module',
       { 'ngx_http_x_module.c' => source('x', 101) },
@@ -40,108 +40,84 @@ for (
       { 't/unit/jpp_a_test.c' => source('a', 101) }, '' ],
 
     [ 'a file of 1000 lines',
-      { 'src/base/jpp_a.c' => comments(1000) }, '' ],
+      { 'src/core/base/jpp_a.c' => comments(1000) }, '' ],
 
     [ 'a file of 1001 lines',
-      { 'src/base/jpp_a.c' => comments(1001) },
-      'src/base/jpp_a.c:1001: a file of more than 1000 lines' ],
+      { 'src/core/base/jpp_a.c' => comments(1001) },
+      'src/core/base/jpp_a.c:1001: a file of more than 1000 lines' ],
 
     [ 'a room above',
-      { 'src/base/jpp_a.h' => header('jpp_a', 'jpp_b'),
-        'src/fleet/jpp_b.h' => header('jpp_b') },
-      'src/base/jpp_a.h:9: src/fleet is above src/base' ],
+      { 'src/core/base/jpp_a.h' => header('jpp_a', 'jpp_b'),
+        'src/core/fleet/jpp_b.h' => header('jpp_b') },
+      'src/core/base/jpp_a.h:9: src/core/fleet is above src/core/base' ],
 
     [ 'a room below',
-      { 'src/base/jpp_a.h' => header('jpp_a'),
-        'src/fleet/jpp_b.h' => header('jpp_b', 'jpp_a') }, '' ],
+      { 'src/core/base/jpp_a.h' => header('jpp_a'),
+        'src/core/fleet/jpp_b.h' => header('jpp_b', 'jpp_a') }, '' ],
 
     [ 'a circle of three',
-      { 'src/base/jpp_a.h' => header('jpp_a', 'jpp_b'),
-        'src/base/jpp_b.h' => header('jpp_b', 'jpp_c'),
-        'src/base/jpp_c.h' => header('jpp_c', 'jpp_a') },
-      "src/*/jpp_a.[ch]:1: a circle with jpp_c\n"
-      . "src/*/jpp_b.[ch]:1: a circle with jpp_a\n"
-      . 'src/*/jpp_c.[ch]:1: a circle with jpp_b' ],
+      { 'src/core/base/jpp_a.h' => header('jpp_a', 'jpp_b'),
+        'src/core/base/jpp_b.h' => header('jpp_b', 'jpp_c'),
+        'src/core/base/jpp_c.h' => header('jpp_c', 'jpp_a') },
+      "jpp_a.[ch]:1: a circle with jpp_c\n"
+      . "jpp_b.[ch]:1: a circle with jpp_a\n"
+      . 'jpp_c.[ch]:1: a circle with jpp_b' ],
 
     [ 'a circle by way of a source file',
-      { 'src/base/jpp_a.h' => header('jpp_a'),
-        'src/base/jpp_a.c' => qq{\n#include "jpp_b.h"\n},
-        'src/base/jpp_b.h' => header('jpp_b', 'jpp_a') },
-      "src/*/jpp_a.[ch]:1: a circle with jpp_b\n"
-      . 'src/*/jpp_b.[ch]:1: a circle with jpp_a' ],
+      { 'src/core/base/jpp_a.h' => header('jpp_a'),
+        'src/core/base/jpp_a.c' => qq{\n#include "jpp_b.h"\n},
+        'src/core/base/jpp_b.h' => header('jpp_b', 'jpp_a') },
+      "jpp_a.[ch]:1: a circle with jpp_b\n"
+      . 'jpp_b.[ch]:1: a circle with jpp_a' ],
 
     [ 'a function that no header declares',
-      { 'src/base/jpp_a.c' => source('jpp_a', 3, 'int') },
-      'src/base/jpp_a.c:5: jpp_a() is not declared in its own header' ],
+      { 'src/core/base/jpp_a.c' => source('jpp_a', 3, 'int') },
+      'src/core/base/jpp_a.c:5: jpp_a() is not declared in its own header' ],
 
     [ 'a function that another header declares',
-      { 'src/base/jpp_a.h' => header('jpp_a'),
-        'src/base/jpp_a.c' => source('jpp_a', 3, 'int'),
-        'src/base/jpp_b.h' => header('jpp_b') . "\nint jpp_a(void);\n" },
-      'src/base/jpp_a.c:5: jpp_a() is not declared in its own header' ],
+      { 'src/core/base/jpp_a.h' => header('jpp_a'),
+        'src/core/base/jpp_a.c' => source('jpp_a', 3, 'int'),
+        'src/core/base/jpp_b.h' => header('jpp_b') . "\nint jpp_a(void);\n" },
+      'src/core/base/jpp_a.c:5: jpp_a() is not declared in its own header' ],
 
     [ 'a function that its own header declares',
-      { 'src/base/jpp_a.h' => header('jpp_a') . "\nint jpp_a(void);\n",
-        'src/base/jpp_a.c' => source('jpp_a', 3, 'int') }, '' ],
+      { 'src/core/base/jpp_a.h' => header('jpp_a') . "\nint jpp_a(void);\n",
+        'src/core/base/jpp_a.c' => source('jpp_a', 3, 'int') }, '' ],
 
-    [ 'a file without a row',
-      { 'src/base/jpp_a.c' => "\n", 'docs/architecture.md' => rooms() },
-      'src/base/jpp_a.c:1: docs/architecture.md has no row for '
-      . 'base/jpp_a.c' ],
+    [ 'a file that the map lacks',
+      { 'src/core/base/jpp_a.h' => header('jpp_a'),
+        'docs/architecture.md' => map_of('') },
+      'docs/architecture.md:1: its map is old: ./dev map' ],
 
-    [ 'a row without a file',
-      { 'docs/architecture.md' => rooms('src/base/jpp_a.c') },
-      'docs/architecture.md:1: there is no src/base/jpp_a.c' ],
-
-    [ 'an adapter with its map',
-      { "$adapter.h" => map_of($adapter, 'send'),
-        "${adapter}_send.c" => "\n" }, '' ],
-
-    [ 'a file of the adapter that the map lacks',
-      { "$adapter.h" => map_of($adapter, 'send'),
-        "${adapter}_send.c" => "\n", "${adapter}_refuse.c" => "\n" },
-      "${adapter}_refuse:1: is not in the map of $adapter.h" ],
-
-    [ 'a map with a file that is gone',
-      { "$adapter.h" => map_of($adapter, qw( refuse send )),
-        "${adapter}_send.c" => "\n" },
-      "$adapter.h:1: its map names refuse, which is no file" ],
-
-    [ 'a file of the walk that its map lacks',
-      { "$walk.h" => map_of($walk, 'pools_walk'),
-        'src/walk/ngx_http_jpp_pools_http.c' => "\n" },
-      'src/walk/ngx_http_jpp_pools_http:1: is not in the map of '
-      . "$walk.h" ],
+    [ 'a map with the first sentence of a header',
+      { 'src/core/base/jpp_a.h' => header('jpp_a'),
+        'docs/architecture.md' => map_of("\n| `src/core/base` | |\n|---|---|\n"
+                                         . "| `jpp_a` | One |\n\n") }, '' ],
 
     [ 'an answer whose result is returned',
-      { "$adapter.h" => map_of($adapter, 'send'),
-        "${adapter}_send.c" => sending('    return a_send(r);') }, '' ],
+      { "$adapter.c" => sending('    return a_send(r);') }, '' ],
 
     [ 'an answer whose result is compared',
-      { "$adapter.h" => map_of($adapter, 'send'),
-        "${adapter}_send.c" => sending('    if (a_send(r) != NGX_OK) {',
+      { "$adapter.c" => sending('    if (a_send(r) != NGX_OK) {',
                                        '        return NGX_ERROR;', '    }') },
-      "${adapter}_send.c:13: a_send() sends an answer: return its result" ],
+      "$adapter.c:13: a_send() sends an answer: return its result" ],
 
     [ 'one whose result is kept, and compared',
-      { "$adapter.h" => map_of($adapter, 'send'),
-        "${adapter}_send.c" => sending('    rc = a_send(r);',
+      { "$adapter.c" => sending('    rc = a_send(r);',
                                        '    if (rc == NGX_OK) {',
                                        '        return a_more(r);', '    }') },
-      "${adapter}_send.c:13: a_send() sends an answer: return its result" ],
+      "$adapter.c:13: a_send() sends an answer: return its result" ],
 
     [ 'one whose result is kept for nginx',
-      { "$adapter.h" => map_of($adapter, 'send'),
-        "${adapter}_send.c" => sending('    rc = a_send(r);',
+      { "$adapter.c" => sending('    rc = a_send(r);',
                                        '    if (rc == NGX_DONE) {',
                                        '        a_more(r);', '    }',
                                        '    return rc;') }, '' ],
 
-    [ 'a walk that needs the adapter',
-      { "$walk.h" => map_of($walk, 'pools_walk'),
-        "$walk.c" => "#include \"ngx_http_jpp.h\"\n",
-        "$adapter.h" => map_of($adapter) },
-      "$walk.c:1: src/nginx is above src/walk" ],
+    [ 'a walk that needs a resource',
+      { "$walk.c" => "#include \"$adapter.h\"\n" =~ s{src.*/}{}r,
+        "$adapter.h" => header('ngx_http_jpp_a') },
+      "$walk.c:1: src/nginx/resource is above src/nginx/walk" ],
 
     (map { my $file = $_;
            ([ "80 columns of $file", { $file => columns(80) }, '' ],
@@ -222,8 +198,6 @@ sub lint {
     my ($files) = @_;
     my $tree = tempdir(CLEANUP => 1);
 
-    $files = { 'docs/architecture.md' => rooms(keys %$files), %$files };
-
     for my $path (keys %$files) {
         make_path(dirname("$tree/$path"));
         spew("$tree/$path", $files->{$path});
@@ -237,29 +211,12 @@ sub lint {
 }
 
 
-# The table of rooms, which has each file of src/ once.
-
-sub rooms {
-    my %has = map { $_ => 1 } grep { m{^src/} } @_;
-
-    my %rows = map {
-        my ($stem) = m{^src/(.*)\.[ch]$};
-
-        ($has{"src/$stem.c"} && $has{"src/$stem.h"} ? $stem : s{^src/}{}r => 1)
-    } keys %has;
-
-    return "## The rooms\n\n| file | its one job |\n|---|---|\n"
-           . join('', map { "| `$_` | one |\n" } sort keys %rows)
-           . "\nOutside of src/\n";
-}
-
-
 # A file with one function, whose braces are N lines apart.
 
 sub source {
     my ($name, $n, $type) = @_;
 
-    return "\n/* one */\n\n" . ($type // 'static int') . "\n$name(void)\n{\n"
+    return "\n/* One. */\n\n" . ($type // 'static int') . "\n$name(void)\n{\n"
            . "    ;\n" x ($n - 1) . "}\n";
 }
 
@@ -279,7 +236,7 @@ sub sending {
 sub comments {
     my ($n) = @_;
 
-    return "/* one */\n" x $n;
+    return "/* One. */\n" x $n;
 }
 
 
@@ -287,7 +244,7 @@ sub header {
     my ($name, @includes) = @_;
     my $guard = '_' . uc($name) . '_H_INCLUDED_';
 
-    return "\n/* one */\n\n\n#ifndef $guard\n#define $guard\n\n\n"
+    return "\n/* One. */\n\n\n#ifndef $guard\n#define $guard\n\n\n"
            . join('', map { qq{#include "$_.h"\n} } @includes)
            . "\n\n#endif\n";
 }
@@ -329,10 +286,8 @@ sub function {
 
 
 sub map_of {
-    my ($of, @names) = @_;
-    my $guard = '_' . uc($of =~ s{.*/}{}r) . '_H_INCLUDED_';
+    my ($rows) = @_;
 
-    return "\n/*\n * The map:\n *\n"
-           . join('', map { " *     $_  what it does\n" } @names)
-           . " */\n\n\n#ifndef $guard\n#define $guard\n\n\n#endif\n";
+    return "<!-- the map: ./dev map writes it -->\n$rows"
+           . "<!-- end of the map -->\n";
 }

@@ -5,9 +5,9 @@ OUT ?=     build
 CC ?=      cc
 FLAGS ?=   -O2 -g
 
-# the core: every room but those that know nginx
+# the core
 
-ROOMS :=   $(filter-out src/walk/ src/nginx/,$(wildcard src/*/))
+ROOMS :=   $(wildcard src/core/*/)
 
 WARNINGS = -Wall -Wextra -Werror -Wshadow -Wpointer-arith -Wcast-qual \
            -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings \
@@ -171,8 +171,8 @@ $(OUT)/bench/jpp_cpu_bench: $(CPU) $(OUT)/libjpp.a
 
 # a library: what the unwinder needs, made for one
 
-$(OUT)/bench/jpp_equal.so: $(wildcard bench/equal/*.c src/unwind/*.[ch]) \
-  src/capture/jpp_images.c src/base/jpp_arena.c t/unit/jpp_test_unwind.h
+$(OUT)/bench/jpp_equal.so: $(wildcard bench/equal/*.c src/core/unwind/*.[ch]) \
+  src/core/process/jpp_images.c src/core/base/jpp_arena.c t/unit/jpp_test_unwind.h
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -fPIC -shared -o $@ $(filter %.c,$^) -ldl
 

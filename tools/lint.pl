@@ -6,6 +6,8 @@
 use strict;
 use warnings;
 
+use File::Basename;
+
 my $broken = 0;
 
 my @files = grep { -f } split /\n/,
@@ -22,26 +24,30 @@ my @scripts = grep {
 # Each foreign thing has one owner: what names it, and where that may be.
 
 my @owners = (
-    [ qr/#include\s*<(?:zlib|zconf)\.h>/, 'src/base/jpp_gzip.c' ],
-    [ qr/#include\s*<(?:gelf|libelf|elf)\.h>/, 'src/elf/jpp_elf_image.c' ],
+    [ qr/#include\s*<(?:zlib|zconf)\.h>/, 'src/core/base/jpp_gzip.c' ],
+    [ qr/#include\s*<(?:gelf|libelf|elf)\.h>/, 'src/core/elf/jpp_elf_image.c' ],
     [ qr/#include\s*[<"](?:protobuf-c|profile\.pb-c)/,
-      'src/output/jpp_pprof.c' ],
-    [ qr/__cxa_demangle/, 'src/symbol/jpp_demangle.c' ],
-    [ qr/(?<!jpp_)mallctl\b/, 'src/capture/jpp_mallctl.c' ],
-    [ qr/\bmemfd_create\s*\(/, 'src/capture/jpp_memfd.c' ],
-    [ qr{/proc/self/maps}, 'src/capture/jpp_proc.c' ],
-    [ qr{/proc/self/pagemap}, 'src/host/jpp_pagemap.c' ],
-    [ qr/\bmremap\s*\(/, 'src/base/jpp_arena.c' ],
-    [ qr/\bdl_iterate_phdr\s*\(/, 'src/capture/jpp_images.c' ],
-    [ qr/\bsigaction\s*\(SIGPROF\b/, 'src/capture/jpp_signal.c' ],
-    [ qr/\bSIGXFSZ\b/, 'src/base/jpp_write.c' ],
+      'src/core/output/jpp_pprof.c' ],
+    [ qr/__cxa_demangle/, 'src/core/symbol/jpp_demangle.c' ],
+    [ qr/(?<!jpp_)mallctl\b/, 'src/core/heap/jpp_mallctl.c' ],
+    [ qr/\bmemfd_create\s*\(/, 'src/core/process/jpp_memfd.c' ],
+    [ qr{/proc/self/maps}, 'src/core/process/jpp_proc.c' ],
+    [ qr{/proc/self/pagemap}, 'src/core/host/jpp_pagemap.c' ],
+    [ qr/\bmremap\s*\(/, 'src/core/base/jpp_arena.c' ],
+    [ qr/\bdl_iterate_phdr\s*\(/, 'src/core/process/jpp_images.c' ],
+    [ qr/\bsigaction\s*\(SIGPROF\b/, 'src/core/process/jpp_signal.c' ],
+    [ qr/\bSIGXFSZ\b/, 'src/core/base/jpp_write.c' ],
 );
 
-# The rooms, from the ground up: a file includes only what lies in its own room
-# or in one before it.
+# The rooms of src/, from the ground up: a file includes only what lies in its
+# own room or in one before it.
 
-my @rooms = qw(base options elf profile read unwind capture symbol output host
-               report fleet answers web walk nginx);
+my @rooms = ((map { "core/$_" } qw( base options elf profile read unwind process
+                                    heap cpu stalls symbol output host report
+                                    fleet diagnosis ledger answers )),
+             'nginx',
+             (map { "nginx/$_" } qw( ask walk serving worker http resource
+                                     conf )));
 my %floor = map { $rooms[$_] => $_ } 0 .. $#rooms;
 
 # What may not stand in the core, and who may do it all the same: whether
@@ -50,9 +56,9 @@ my %floor = map { $rooms[$_] => $_ } 0 .. $#rooms;
 
 my @core = (
     [ qr/\bngx_|\bNGX_|<ngx/, 'nginx in the core',
-      'src/output/jpp_passing.c' ],
+      'src/core/output/jpp_passing.c' ],
     [ qr/\b(?:malloc|calloc|realloc|strdup|asprintf|qsort|fopen)\s*\(/,
-      'memory from malloc in the core', 'src/capture/jpp_mallctl.c' ],
+      'memory from malloc in the core', 'src/core/heap/jpp_mallctl.c' ],
     [ qr/\b(?:assert|abort|exit|printf|fprintf|perror|puts)\s*\(/,
       'the core neither prints nor ends' ],
     [ qr/\b(?:strcpy|strcat|sprintf|gets|strtok|alloca)\s*\(/, 'no bounds' ],
@@ -62,16 +68,6 @@ my @core = (
 # elsewhere.
 
 my ($max_file, $max_src, $max_function) = (1000, 100, 120);
-
-# The headers with the maps of the rooms that know nginx, and what the names of
-# their files begin with.
-
-my %maps = (
-    'src/nginx/ngx_http_jpp.h'
-        => 'src/nginx/ngx_http_jpp',
-    'src/walk/ngx_http_jpp_pools_walk.h'
-        => 'src/walk/ngx_http_jpp',
-);
 
 # The look of C, by line.
 
@@ -109,7 +105,7 @@ for my $file (@files) {
     next unless $file =~ /\.[ch]$/;
 
     check($file, \@lines, @look);
-    check($file, \@lines, @core) if $file =~ m{^src/(?!(?:walk|nginx)/)};
+    check($file, \@lines, @core) if $file =~ m{^src/core/};
     check_owners($file, \@lines);
     check_functions($file, \@lines) if $file =~ /\.c$/;
     check_header($file, \@lines) if $file =~ /\.h$/;
@@ -119,8 +115,7 @@ check_names();
 check_includes();
 check_declared();
 check_sent();
-check_map($_, $maps{$_}) for sort keys %maps;
-check_rooms();
+check_map();
 check_script($_, read_lines($_)) for @scripts;
 check_imports($_) for grep { /\.(?:t|pm)$/ } @scripts;
 check_helpers(grep { /\.(?:t|pm)$/ } @scripts);
@@ -259,11 +254,11 @@ sub check_includes {
     my (%room, %needs);
 
     for my $file (@c) {
-        $room{$2} = $1 if $file =~ m{^src/([^/]+)/([^/]+\.h)$};
+        $room{$2} = $1 if $file =~ m{^src/(.+)/([^/]+\.h)$};
     }
 
     for my $file (grep { m{^src/} } @c) {
-        my ($room, $stem) = $file =~ m{^src/([^/]+)/([^/]+)\.[ch]$};
+        my ($room, $stem) = $file =~ m{^src/(.+)/([^/]+)\.[ch]$};
 
         complain($file, 1, "src/$room is no room of the table in tools/lint.pl")
             unless exists $floor{$room};
@@ -296,7 +291,7 @@ sub check_circle {
         next if $other eq $stem || $seen{$other}++;
 
         if ($needs->{$other}{$stem}) {
-            complain("src/*/$stem.[ch]", 1, "a circle with $other");
+            complain("$stem.[ch]", 1, "a circle with $other");
             return;
         }
 
@@ -386,60 +381,18 @@ sub functions_of {
 }
 
 
-# A map names each of the files whose names begin with STEM, and no others.
+# docs/architecture.md has the map that tools/map.pl makes.
 
 sub check_map {
-    my ($map, $stem) = @_;
-
-    return unless grep { $_ eq $map } @c;
-
-    my %exists = map { m{^\Q$stem\E_(\w+)\.[ch]$} ? ($1 => 1) : () } @c;
-    my %named;
-
-    for (read_lines($map)) {
-        last if m{^ \*/};
-        $named{$1} = 1 if /^ \*     (\w+)  +\S/;
-    }
-
-    for (sort keys %exists) {
-        complain("${stem}_$_", 1, "is not in the map of $map")
-            unless $named{$_};
-    }
-
-    for (sort keys %named) {
-        complain($map, 1, "its map names $_, which is no file")
-            unless $exists{$_};
-    }
-}
-
-
-# docs/architecture.md has one row for each file of src/, and no other.
-
-sub check_rooms {
     my $where = 'docs/architecture.md';
-    my (%rows, %there);
+    my $tool = dirname(__FILE__) . '/map.pl';
 
-    my ($rooms) = join('', read_lines($where))
-                  =~ /^## The rooms\n(.*?)^Outside of/ms;
+    return unless grep { $_ eq $where } @files;
 
-    for my $row (($rooms // '') =~ /^\| `(.*?)` \|/mg) {
-        $row =~ s/\.\.\._/ngx_http_jpp_/;
-        complain($where, 1, "$row has two rows") if $rows{$row}++;
-    }
+    my $map = qx{perl "$tool" $where -};
 
-    for my $file (map { m{^src/(.*)} } @c) {
-        my $stem = $file =~ s/\.[ch]$//r;
-        my $other = $stem . ($file =~ /c$/ ? '.h' : '.c');
-
-        my $name = (grep { $_ eq "src/$other" } @c) ? $stem : $file;
-
-        complain("src/$file", 1, "$where has no row for $name")
-            unless $rows{$name};
-        $there{$name} = 1;
-    }
-
-    complain($where, 1, "there is no src/$_")
-        for grep { !$there{$_} } sort keys %rows;
+    complain($where, 1, 'its map is old: ./dev map')
+        if $? != 0 || $map ne join '', read_lines($where);
 }
 
 

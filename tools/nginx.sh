@@ -45,7 +45,7 @@ nginx_stamp()
 {
     echo "$@" "${NGX_HTTP_JEMALLOC_PPROF_JEMALLOC-}"
     cksum config proto/profile.proto tools/page.sh tools/script.awk src/web/*
-    ls src/*/*.[ch]
+    ls src/nginx/*.h src/*/*/*.[ch]
     nginx -v 2>&1
 }
 

@@ -35,7 +35,7 @@ my $failed = 0;
 
 # Kinds and classes by the numbers of jpp_pools_table.h.
 
-my $header = slurp("$here/../../src/read/jpp_pools_table.h");
+my $header = slurp("$here/../../src/core/read/jpp_pools_table.h");
 my %kind = numbers('JPP_POOLS_CLIENT_CONNECTION = 0', 'jpp_pools_kind_t');
 my %class = numbers('JPP_POOLS_ITSELF = 0', 'jpp_pools_class_t');
 

@@ -20,7 +20,7 @@ our @EXPORT_OK = qw( check_cases );
 my $file = "$dir/case.heap";
 my $folded = "libc.so.6+0x1300;jpp-no-prog+0x300;jpp-no-prog+0x200";
 my $max = 9223372036854775807;
-my $limits = slurp("$root/src/base/jpp_limits.h");
+my $limits = slurp("$root/src/core/base/jpp_limits.h");
 my ($max_frames) = $limits =~ /JPP_MAX_FRAMES\s+(\d+)/;
 my ($max_maps) = $limits =~ /JPP_MAX_MAPS\s+(\d+)/;
 

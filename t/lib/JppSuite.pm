@@ -51,7 +51,7 @@ chmod 0755, $dir;
 
 # The resources, as sentences name them.
 
-our $resources = join ', ', slurp("$JppRun::root/src/nginx/"
+our $resources = join ', ', slurp("$JppRun::root/src/nginx/resource/"
                                   . 'ngx_http_jpp_resources.c')
                             =~ /\{ ngx_string\("(\w+)"\), NGX_HTTP_/g;
 $resources =~ s/, (\w+)\z/ and $1/;

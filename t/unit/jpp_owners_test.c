@@ -327,7 +327,8 @@ jpp_test_names(void)
                "its upstream");
 
     jpp_ok(pipe(fds) == 0 && jpp_owner_append(fds[1], &err) == JPP_ERR_SYS
-           && strcmp(err.text, "cannot append to the dump: Illegal seek") == 0,
+           && strcmp(err.text, "cannot write the owners of the dump: Illegal "
+                               "seek") == 0,
            "no dump: %s", err.text);
     close(fds[0]);
     close(fds[1]);

@@ -1,7 +1,7 @@
 
 /*
- * ELF files for the tests of src/symbol, made by the machine's own compiler in
- * a directory that is gone when the test ends.
+ * ELF files for the tests of src/core/symbol, by the machine, in a directory
+ * that is gone when the test ends.
  */
 
 

@@ -1,7 +1,7 @@
 
 /*
- * Workers for the tests of src/fleet: tame ones, and ones with an attack in
- * every string.  And a sink that collects, or fails at a given write.
+ * Workers for the tests of src/core/fleet: tame ones, and ones with an attack
+ * in every string.  And a sink that collects, or fails at a given write.
  */
 
 

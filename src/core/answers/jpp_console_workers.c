@@ -1,0 +1,485 @@
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "jpp_console_problems.h"
+#include "jpp_console_shared.h"
+#include "jpp_console_time.h"
+#include "jpp_console_workers.h"
+#include "jpp_problems.h"
+#include "jpp_status.h"
+#include "jpp_status_time.h"
+
+
+/* The parts of a bar, and the end of their list. */
+typedef enum {
+    JPP_CONSOLE_ALLOCATED = 0,
+    JPP_CONSOLE_FRAGMENTS,
+    JPP_CONSOLE_KEPT,
+    JPP_CONSOLE_OUTSIDE,
+    JPP_CONSOLE_SHARED,
+    JPP_CONSOLE_PARTS
+} jpp_console_part_id_t;
+
+
+/* Workers of one kind, and their sums; what is not known adds nothing. */
+typedef struct {
+    bool                  is_exiting;
+    size_t                n;
+    jpp_console_part_t    parts[JPP_CONSOLE_PARTS + 1];
+    uint64_t              own;             /* anonymous */
+    uint64_t              connections;
+    uint64_t              connections_used;
+    jpp_minute_t          minute;          /* the longest of them; and */
+    uint64_t              longest;         /*   since they started, in ms */
+} jpp_console_group_t;
+
+
+/* What is as wide, or as high, as its place. */
+typedef struct {
+    uint64_t              bar;
+    uint64_t              trend;
+} jpp_console_scale_t;
+
+
+/* What to ask of one worker. */
+typedef struct {
+    const char           *resource;
+    const char           *query;
+    const char           *text;
+    const char           *title;
+} jpp_console_ask_t;
+
+
+static void jpp_console_legend(jpp_sink_t *sink);
+static void jpp_console_group(const jpp_console_t *console,
+    jpp_console_group_t *group, const jpp_console_scale_t *scale,
+    jpp_sink_t *sink);
+static void jpp_console_add(jpp_console_group_t *group,
+    const jpp_worker_t *worker);
+static void jpp_console_worker(const jpp_console_t *console,
+    const jpp_worker_t *worker, const jpp_console_scale_t *scale,
+    jpp_sink_t *sink);
+static void jpp_console_state(const jpp_console_t *console,
+    const jpp_worker_t *worker, jpp_sink_t *sink);
+static void jpp_console_memory(const jpp_console_part_t *parts,
+    const jpp_worker_t *worker, const jpp_console_scale_t *scale,
+    uint64_t rss, jpp_sink_t *sink);
+static void jpp_console_busy(uint64_t used, uint64_t connections,
+    const jpp_minute_t *minute, uint64_t longest, jpp_sink_t *sink);
+static void jpp_console_sampling(const jpp_worker_t *worker,
+    jpp_sink_t *sink);
+static void jpp_console_asks(const jpp_console_t *console,
+    const jpp_worker_t *worker, jpp_sink_t *sink);
+static void jpp_console_parts(const jpp_worker_t *worker,
+    jpp_console_part_t parts[JPP_CONSOLE_PARTS + 1]);
+static uint64_t jpp_console_beyond(uint64_t all, uint64_t part);
+static uint64_t jpp_console_scale(const jpp_fleet_t *fleet);
+
+
+static const jpp_console_part_t  jpp_console_part_words[] = {
+    [JPP_CONSOLE_ALLOCATED] = { "a", "allocated", JPP_NONE },
+    [JPP_CONSOLE_FRAGMENTS] = { "f", "unused parts of pages", JPP_NONE },
+    [JPP_CONSOLE_KEPT] = { "k", "freed and kept by jemalloc", JPP_NONE },
+    [JPP_CONSOLE_OUTSIDE] = { "o", "not jemalloc's", JPP_NONE },
+    [JPP_CONSOLE_SHARED] = { "s", "files and shared memory", JPP_NONE },
+    [JPP_CONSOLE_PARTS] = { NULL, NULL, JPP_NONE }
+};
+
+
+static const jpp_console_ask_t  jpp_console_ask_rows[] = {
+    { "heap", "?format=html&amp;worker=", "flame", "its heap as a page" },
+    { "heap", "?format=top&amp;worker=", "top", "its heap as a table" },
+    { "heap", "?worker=", "pb.gz", "its heap, for pprof" },
+    { "heap", "?seconds=30&amp;format=html&amp;worker=", "30 s",
+      "what its heap gains and loses in 30 seconds" },
+    { "pools", "?format=top&amp;worker=", "pools", "its memory by location" },
+    { "memory", "?format=top&amp;worker=", "ledger",
+      "every byte of it in a row" },
+    { "profile", "?seconds=10&amp;format=html&amp;worker=", "cpu",
+      "what its CPU works on in the next 10 seconds" },
+    { "stalls", "?format=html&amp;worker=", "stalls",
+      "what has kept its event loop" }
+};
+
+
+void
+jpp_console_workers(const jpp_console_t *console, jpp_sink_t *sink)
+{
+    const jpp_fleet_t    *fleet;
+    jpp_console_group_t   running, exiting;
+    jpp_console_scale_t   scale;
+
+    fleet = console->telemetry->fleet;
+
+    jpp_sink_str(sink, "\n<section id=\"workers\" aria-labelledby=\"h-workers\""
+                 ">\n<h2 id=\"h-workers\">Workers</h2>\n");
+
+    if (fleet->n + fleet->n_missing == 0) {
+        jpp_sink_str(sink, "<p class=\"bad\">No worker answered.</p>\n"
+                     "</section>\n");
+        return;
+    }
+
+    jpp_console_legend(sink);
+
+    jpp_sink_str(sink,
+        "<table class=\"workers\">\n"
+        "<thead><tr><th>worker</th><th>state</th><th>memory</th>"
+        "<th class=\"n\">allocated</th><th class=\"n\">RSS</th>\n"
+        "<th class=\"n\">connections</th><th class=\"n\">worst stall of the "
+        "last minute</th>"
+        "<th>samples</th><th>look at</th></tr></thead>\n");
+
+    jpp_console_missing(fleet, sink);
+
+    running = (jpp_console_group_t) { .is_exiting = false };
+    exiting = (jpp_console_group_t) { .is_exiting = true };
+
+    scale.bar = jpp_console_scale(fleet);
+    scale.trend = jpp_console_most(fleet);
+
+    jpp_console_group(console, &running, &scale, sink);
+    jpp_console_group(console, &exiting, &scale, sink);
+
+    jpp_sink_str(sink, "</table>\n");
+
+    jpp_console_shared(console, sink);
+
+    jpp_sink_str(sink, "</section>\n");
+}
+
+
+static void
+jpp_console_legend(jpp_sink_t *sink)
+{
+    const jpp_console_part_t  *part;
+
+    jpp_sink_str(sink, "<ul class=\"legend\">\n");
+
+    for (part = jpp_console_part_words; part->what != NULL; part++) {
+        jpp_sink_printf(sink, "<li><svg class=\"swatch\" aria-hidden=\"true\">"
+                        "<rect class=\"%s\" width=\"100%%\" height=\"100%%\"/>"
+                        "</svg>%s</li>\n", part->css, part->what);
+    }
+
+    jpp_sink_str(sink, "</ul>\n<p>A sum adds up what each has, and counts "
+                 "files and shared memory once.</p>\n");
+}
+
+
+static void
+jpp_console_group(const jpp_console_t *console, jpp_console_group_t *group,
+    const jpp_console_scale_t *scale, jpp_sink_t *sink)
+{
+    size_t                i;
+    const jpp_fleet_t    *fleet;
+    jpp_console_scale_t   own;
+
+    fleet = console->telemetry->fleet;
+
+    for (i = 0; i < fleet->n; i++) {
+        if (fleet->workers[i].is_exiting == group->is_exiting) {
+            jpp_console_add(group, &fleet->workers[i]);
+        }
+    }
+
+    if (group->n == 0) {
+        return;
+    }
+
+    own = (jpp_console_scale_t) { .bar = jpp_console_sum(group->parts) };
+
+    jpp_sink_str(sink, "<tbody>\n");
+
+    if (group->n > 1 || group->is_exiting) {
+        jpp_sink_printf(sink, "<tr class=\"sum\"><th scope=\"row\">%zu %s</th>"
+                        "<td><small>%s</small></td>", group->n,
+                        group->is_exiting ? "exiting" : "running",
+                        group->is_exiting ? "former configurations" : "");
+        jpp_console_memory(group->parts, NULL, &own,
+                           jpp_stats_add(group->own,
+                               group->parts[JPP_CONSOLE_SHARED].bytes), sink);
+        jpp_console_busy(group->connections_used, group->connections,
+                         &group->minute, group->longest, sink);
+        jpp_sink_str(sink, "<td></td><td></td></tr>\n");
+    }
+
+    for (i = 0; i < fleet->n; i++) {
+        if (fleet->workers[i].is_exiting == group->is_exiting) {
+            jpp_console_worker(console, &fleet->workers[i], scale, sink);
+        }
+    }
+
+    jpp_sink_str(sink, "</tbody>\n");
+}
+
+
+static void
+jpp_console_add(jpp_console_group_t *group, const jpp_worker_t *worker)
+{
+    size_t                  i;
+    uint64_t                shared;
+    jpp_console_part_t      parts[JPP_CONSOLE_PARTS + 1];
+    const jpp_activity_t   *activity;
+
+    activity = &worker->activity;
+
+    jpp_console_parts(worker, parts);
+
+    if (group->n++ == 0) {
+        memcpy(group->parts, jpp_console_part_words, sizeof(group->parts));
+        group->own = JPP_NONE;
+    }
+
+    for (i = 0; i < JPP_CONSOLE_SHARED; i++) {
+        jpp_console_add_to(&group->parts[i].bytes, parts[i].bytes);
+    }
+
+    jpp_console_add_to(&group->own, activity->usage.rss_anon);
+
+    /* what workers share is the most that one of them has */
+
+    shared = parts[JPP_CONSOLE_SHARED].bytes;
+
+    if (shared != JPP_NONE
+        && (group->parts[JPP_CONSOLE_SHARED].bytes == JPP_NONE
+            || group->parts[JPP_CONSOLE_SHARED].bytes < shared))
+    {
+        group->parts[JPP_CONSOLE_SHARED].bytes = shared;
+    }
+
+    group->connections += activity->connections;
+    group->connections_used += jpp_activity_used(activity);
+
+    if (group->longest < activity->loop.max) {
+        group->longest = activity->loop.max;
+    }
+
+    if (group->minute.longest < activity->minute.longest) {
+        group->minute = activity->minute;
+    }
+}
+
+
+static void
+jpp_console_worker(const jpp_console_t *console, const jpp_worker_t *worker,
+    const jpp_console_scale_t *scale, jpp_sink_t *sink)
+{
+    jpp_console_part_t      parts[JPP_CONSOLE_PARTS + 1];
+    const jpp_activity_t   *activity;
+
+    activity = &worker->activity;
+
+    jpp_console_parts(worker, parts);
+
+    jpp_sink_printf(sink, "<tr><th scope=\"row\">%" PRIu32 " <small>pid %"
+                    PRId64 "</small></th>", worker->who.index,
+                    worker->who.pid);
+
+    jpp_console_state(console, worker, sink);
+    jpp_console_memory(parts, worker, scale, activity->usage.rss, sink);
+    jpp_console_busy(jpp_activity_used(activity), activity->connections,
+                     &activity->minute, activity->loop.max, sink);
+    jpp_console_sampling(worker, sink);
+    jpp_console_asks(console, worker, sink);
+
+    jpp_sink_str(sink, "</tr>\n");
+}
+
+
+static void
+jpp_console_state(const jpp_console_t *console, const jpp_worker_t *worker,
+    jpp_sink_t *sink)
+{
+    char  age[JPP_CONSOLE_AGE], started[JPP_STATUS_TIME];
+
+    jpp_sink_printf(sink, "<td data-l=\"state\">%s <small title=\"started "
+                    "%s\">generation %" PRIu64 ", %s</small></td>\n",
+                    worker->is_exiting ? "exiting" : "running",
+                    jpp_status_time(worker->started, started),
+                    worker->who.generation,
+                    jpp_console_age(worker->started, console->now, age));
+}
+
+
+static void
+jpp_console_memory(const jpp_console_part_t *parts,
+    const jpp_worker_t *worker, const jpp_console_scale_t *scale,
+    uint64_t rss, jpp_sink_t *sink)
+{
+    jpp_sink_str(sink, "<td class=\"m\" title=\"");
+    jpp_console_words(sink, parts);
+    jpp_sink_str(sink, "\">");
+    jpp_console_bar(sink, parts, scale->bar);
+
+    if (worker != NULL) {
+        jpp_console_trend(worker, scale->trend, sink);
+    }
+
+    jpp_sink_str(sink, "</td>\n<td class=\"n\" data-l=\"allocated\">");
+    jpp_console_bytes(sink, parts[JPP_CONSOLE_ALLOCATED].bytes);
+    jpp_sink_str(sink, "</td><td class=\"n\" data-l=\"RSS\">");
+    jpp_console_bytes(sink, rss);
+    jpp_sink_str(sink, "</td>\n");
+}
+
+
+static void
+jpp_console_busy(uint64_t used, uint64_t connections,
+    const jpp_minute_t *minute, uint64_t longest, jpp_sink_t *sink)
+{
+    jpp_sink_printf(sink, "<td class=\"n\" data-l=\"connections\">%" PRIu64
+                    " of %" PRIu64 " ", used, connections);
+
+    if (connections != 0) {
+        jpp_console_meter(sink, used, connections, "connections in use");
+    }
+
+    jpp_sink_printf(sink, "</td>\n<td class=\"n\" data-l=\"worst stall\" "
+                    "title=\"in the last minute; since the start it was %"
+                    PRIu64 " ms\">%" PRIu64 " ms</td>", longest,
+                    minute->longest);
+}
+
+
+static void
+jpp_console_sampling(const jpp_worker_t *worker, jpp_sink_t *sink)
+{
+    char      rate[JPP_UNITS_TEXT], time[JPP_STATUS_TIME];
+    int64_t   since;
+    uint32_t  lg_sample;
+
+    jpp_sink_printf(sink, "<td data-l=\"samples\"><span class=\"%s\">%s"
+                    "</span>",
+                    jpp_worker_is_sampled(worker) ? "good" : "bad",
+                    worker->sampler.is_on
+                    ? "sampler" : jpp_status_word(worker->jemalloc.state));
+
+    switch (jpp_source(&worker->jemalloc, &worker->sampler)) {
+
+    case JPP_SOURCE_SAMPLER:
+    case JPP_SOURCE_JEMALLOC:
+
+        lg_sample = worker->sampler.is_on ? worker->sampler.lg_sample
+                                          : worker->jemalloc.lg_sample;
+
+        jpp_sink_printf(sink, " <small>one every %s</small>",
+                        jpp_problems_rate(lg_sample, rate));
+        break;
+
+    case JPP_SOURCE_NONE:
+    case JPP_SOURCES:
+        break;
+    }
+
+    since = jpp_worker_complete_since(worker);
+
+    if (jpp_worker_is_sampled(worker) && since != 0) {
+        jpp_sink_printf(sink, " <small>complete since %s</small>",
+                        jpp_status_time(since, time));
+    }
+
+    jpp_sink_str(sink, "</td>\n");
+}
+
+
+/* an index is of a running worker, and stays when that is replaced */
+
+static void
+jpp_console_asks(const jpp_console_t *console, const jpp_worker_t *worker,
+    jpp_sink_t *sink)
+{
+    size_t                    i;
+    const jpp_console_ask_t  *row;
+
+    jpp_sink_str(sink, "<td class=\"asks\">");
+
+    for (i = 0; i < sizeof(jpp_console_ask_rows) / sizeof(*row); i++) {
+        row = &jpp_console_ask_rows[i];
+
+        if (!jpp_console_serves(console->links, row->resource)) {
+            continue;
+        }
+
+        jpp_sink_printf(sink, "<a href=\"%s%s", row->resource, row->query);
+
+        if (worker->is_exiting) {
+            jpp_sink_printf(sink, "pid-%" PRId64, worker->who.pid);
+
+        } else {
+            jpp_sink_printf(sink, "%" PRIu32, worker->who.index);
+        }
+
+        jpp_sink_printf(sink, "\" title=\"%s\">%s</a> ", row->title,
+                        row->text);
+    }
+
+    jpp_sink_str(sink, "</td>");
+}
+
+
+/*
+ * jemalloc's resident is an upper bound: what of it was never touched is in no
+ * RSS.  So a part is what its number has beyond the one before.
+ */
+
+static void
+jpp_console_parts(const jpp_worker_t *worker,
+    jpp_console_part_t parts[JPP_CONSOLE_PARTS + 1])
+{
+    const jpp_stats_t  *stats;
+    const jpp_usage_t  *usage;
+
+    stats = &worker->stats;
+    usage = &worker->activity.usage;
+
+    memcpy(parts, jpp_console_part_words, sizeof(jpp_console_part_words));
+
+    parts[JPP_CONSOLE_SHARED].bytes = jpp_stats_add(usage->rss_file,
+                                                    usage->rss_shmem);
+
+    if (!worker->has_stats) {
+        parts[JPP_CONSOLE_OUTSIDE].bytes = usage->rss_anon;
+        return;
+    }
+
+    parts[JPP_CONSOLE_ALLOCATED].bytes = stats->allocated;
+    parts[JPP_CONSOLE_FRAGMENTS].bytes = jpp_console_beyond(stats->active,
+                                                            stats->allocated);
+    parts[JPP_CONSOLE_KEPT].bytes = jpp_console_beyond(stats->resident,
+                                                       stats->active);
+    parts[JPP_CONSOLE_OUTSIDE].bytes = jpp_console_beyond(usage->rss_anon,
+                                                          stats->resident);
+}
+
+
+static uint64_t
+jpp_console_beyond(uint64_t all, uint64_t part)
+{
+    return all == JPP_NONE || part == JPP_NONE || all < part ? JPP_NONE
+                                                             : all - part;
+}
+
+
+/* All bars have one scale: that of the largest. */
+
+static uint64_t
+jpp_console_scale(const jpp_fleet_t *fleet)
+{
+    size_t              i;
+    uint64_t            sum, scale;
+    jpp_console_part_t  parts[JPP_CONSOLE_PARTS + 1];
+
+    for (i = 0, scale = 1; i < fleet->n; i++) {
+        jpp_console_parts(&fleet->workers[i], parts);
+
+        sum = jpp_console_sum(parts);
+
+        if (scale < sum) {
+            scale = sum;
+        }
+    }
+
+    return scale;
+}

@@ -1,0 +1,295 @@
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "jpp_findings.h"
+#include "jpp_memory_ledger.h"
+#include "jpp_memory_text.h"
+#include "jpp_memory_zones.h"
+#include "jpp_status_time.h"
+#include "jpp_table.h"
+
+
+#define JPP_MEMORY_CELL  (JPP_LEDGER_NAME + 64)
+
+
+static void jpp_memory_text_findings(const jpp_memory_t *memory,
+    jpp_sink_t *sink);
+static bool jpp_memory_text_workers(const jpp_memory_t *memory,
+    jpp_sink_t *sink);
+static void jpp_memory_text_worker(jpp_table_t *table,
+    const jpp_worker_t *worker);
+static bool jpp_memory_text_ledger(const jpp_memory_t *memory,
+    jpp_sink_t *sink);
+static void jpp_memory_text_row(jpp_table_t *table,
+    const jpp_ledger_row_t *row, uint64_t pss);
+static void jpp_memory_text_beside(const jpp_memory_t *memory,
+    const jpp_memory_ledger_t *sum, jpp_sink_t *sink);
+static void jpp_memory_text_notes(const jpp_memory_t *memory,
+    jpp_sink_t *sink);
+static void jpp_memory_text_bytes(jpp_table_t *table, uint64_t bytes);
+
+
+bool
+jpp_memory_text(const jpp_memory_t *memory, jpp_sink_t *sink)
+{
+    char                text[JPP_STATUS_TIME];
+    const jpp_fleet_t  *fleet;
+
+    fleet = memory->telemetry->fleet;
+
+    jpp_sink_printf(sink, "memory of %s at %s\n\n", fleet->host,
+                    jpp_status_time(memory->seconds, text));
+
+    jpp_memory_text_findings(memory, sink);
+
+    if (!jpp_memory_text_workers(memory, sink)
+        || !jpp_memory_text_ledger(memory, sink)
+        || !jpp_memory_zones_text(memory, sink))
+    {
+        return false;
+    }
+
+    jpp_memory_text_notes(memory, sink);
+
+    return true;
+}
+
+
+static void
+jpp_memory_text_findings(const jpp_memory_t *memory, jpp_sink_t *sink)
+{
+    size_t         i, n;
+    jpp_finding_t  findings[JPP_FINDINGS];
+
+    n = jpp_findings(memory->telemetry, findings);
+
+    for (i = 0; i < n; i++) {
+        jpp_sink_str(sink, findings[i].is_critical ? "!! " : "! ");
+        jpp_sink_str(sink, findings[i].id);
+        jpp_sink_str(sink, ": ");
+        jpp_sink_str(sink, findings[i].what);
+        jpp_sink_str(sink, ": ");
+        jpp_sink_str(sink, findings[i].because);
+        jpp_sink_str(sink, "\n");
+        jpp_sink_str(sink, findings[i].cure);
+        jpp_sink_str(sink, "\n\n");
+    }
+}
+
+
+static bool
+jpp_memory_text_workers(const jpp_memory_t *memory, jpp_sink_t *sink)
+{
+    size_t              i;
+    jpp_table_t         table;
+    const jpp_fleet_t  *fleet;
+
+    static const char *const  headings[] = {
+        "worker", "pid", "generation", "allocated", "active", "resident",
+        "anonymous", "files", "shared", "swap", "page tables", "connections"
+    };
+
+    fleet = memory->telemetry->fleet;
+
+    jpp_table_init(&table, memory->arena,
+                   sizeof(headings) / sizeof(headings[0]), 0xffe);
+
+    for (i = 0; i < sizeof(headings) / sizeof(headings[0]); i++) {
+        jpp_table_cell(&table, "%s", headings[i]);
+    }
+
+    for (i = 0; i < fleet->n; i++) {
+        jpp_memory_text_worker(&table, &fleet->workers[i]);
+    }
+
+    return jpp_table_write(&table, sink);
+}
+
+
+static void
+jpp_memory_text_worker(jpp_table_t *table, const jpp_worker_t *worker)
+{
+    const jpp_usage_t     *usage;
+    const jpp_activity_t  *activity;
+
+    activity = &worker->activity;
+    usage = &activity->usage;
+
+    if (worker->is_exiting) {
+        jpp_table_cell(table, "exiting");
+
+    } else {
+        jpp_table_cell(table, "%" PRIu32, worker->who.index);
+    }
+
+    jpp_table_cell(table, "%" PRId64, worker->who.pid);
+    jpp_table_cell(table, "%" PRIu64, worker->who.generation);
+
+    jpp_memory_text_bytes(table, worker->has_stats ? worker->stats.allocated
+                                                   : JPP_NONE);
+    jpp_memory_text_bytes(table, worker->has_stats ? worker->stats.active
+                                                   : JPP_NONE);
+    jpp_memory_text_bytes(table, worker->has_stats ? worker->stats.resident
+                                                   : JPP_NONE);
+    jpp_memory_text_bytes(table, usage->rss_anon);
+    jpp_memory_text_bytes(table, usage->rss_file);
+    jpp_memory_text_bytes(table, usage->rss_shmem);
+    jpp_memory_text_bytes(table, usage->swap);
+    jpp_memory_text_bytes(table, usage->page_tables);
+    jpp_table_cell(table, "%" PRIu64 "/%" PRIu64,
+                   jpp_activity_used(activity), activity->connections);
+}
+
+
+static bool
+jpp_memory_text_ledger(const jpp_memory_t *memory, jpp_sink_t *sink)
+{
+    char                     pss[JPP_UNITS_TEXT];
+    size_t                   i, n;
+    jpp_table_t              table;
+    jpp_memory_ledger_t     *sum;
+    const jpp_ledger_row_t  *rows;
+
+    sum = jpp_arena_alloc(memory->arena, sizeof(jpp_memory_ledger_t));
+
+    if (sum == NULL || !jpp_memory_ledger(sum, memory)) {
+        return false;
+    }
+
+    if (sum->n == 0) {
+        return true;
+    }
+
+    rows = jpp_vec_items(sum->ledger.rows, jpp_ledger_row_t);
+    n = jpp_vec_count(sum->ledger.rows, jpp_ledger_row_t);
+
+    jpp_table_init(&table, memory->arena, 5, 0x7);
+
+    jpp_table_cell(&table, "bytes");
+    jpp_table_cell(&table, "%%");
+    jpp_table_cell(&table, "set aside");
+    jpp_table_cell(&table, "known");
+    jpp_table_cell(&table, "what");
+
+    for (i = 0; i < n; i++) {
+        if (rows[i].bytes != 0) {
+            jpp_memory_text_row(&table, &rows[i], sum->facts.sums.pss);
+        }
+    }
+
+    jpp_sink_printf(sink, "\nwhose the memory of %zu worker%s is: %s of Pss, "
+                    "in which a page that four processes have counts a quarter "
+                    "in each\n\n",
+                    sum->n, sum->n == 1 ? "" : "s",
+                    jpp_units_bytes(sum->facts.sums.pss, pss));
+
+    if (!jpp_table_write(&table, sink)) {
+        return false;
+    }
+
+    jpp_memory_text_beside(memory, sum, sink);
+
+    return true;
+}
+
+
+static void
+jpp_memory_text_row(jpp_table_t *table, const jpp_ledger_row_t *row,
+    uint64_t pss)
+{
+    int       n;
+    char      text[JPP_MEMORY_CELL];
+    uint64_t  per_mille;
+
+    per_mille = pss == 0 ? 0 : jpp_ledger_scale(row->bytes, 1000, pss);
+
+    jpp_memory_text_bytes(table, row->bytes);
+    jpp_table_cell(table, "%" PRIu64 ".%" PRIu64, per_mille / 10,
+                   per_mille % 10);
+    jpp_memory_text_bytes(table, row->held);
+    jpp_table_cell(table, "%s", jpp_ledger_hows[row->how]);
+
+    n = snprintf(text, sizeof(text), "%s%s", jpp_ledger_kinds[row->kind],
+                 row->name_len != 0 ? " " : "");
+
+    memcpy(text + n, row->name, row->name_len);
+
+    jpp_table_name(table, text, (size_t) n + row->name_len);
+}
+
+
+static void
+jpp_memory_text_beside(const jpp_memory_t *memory,
+    const jpp_memory_ledger_t *sum, jpp_sink_t *sink)
+{
+    char                 tables[JPP_UNITS_TEXT], queues[JPP_UNITS_TEXT];
+    char                 swap[JPP_UNITS_TEXT];
+    size_t               i;
+    uint64_t             bytes, one;
+    const jpp_fleet_t   *fleet;
+
+    fleet = memory->telemetry->fleet;
+
+    for (i = 0, bytes = 0; i < fleet->n; i++) {
+        one = fleet->workers[i].activity.usage.page_tables;
+        bytes += one != JPP_NONE ? one : 0;
+    }
+
+    jpp_sink_printf(sink, "\nbeside that, in the kernel: page tables %s, "
+                    "memory of %" PRIu64 " sockets %s, swap %s\n",
+                    jpp_units_bytes(bytes, tables), sum->facts.n_sockets,
+                    jpp_units_bytes(sum->facts.sockets, queues),
+                    jpp_units_bytes(sum->facts.sums.swap, swap));
+}
+
+
+static void
+jpp_memory_text_notes(const jpp_memory_t *memory, jpp_sink_t *sink)
+{
+    size_t                 i;
+    jpp_err_t              err;
+    const char            *why;
+    jpp_ledger_read_t      ledger;
+    const jpp_fleet_t     *fleet;
+    const jpp_missing_t   *missing;
+
+    fleet = memory->telemetry->fleet;
+
+    jpp_sink_printf(sink, "\nworkers %zu/%" PRIu32 "\n", fleet->n,
+                    fleet->n_asked);
+
+    for (i = 0; i < fleet->n_missing; i++) {
+        missing = &fleet->missing[i];
+
+        jpp_sink_printf(sink, "worker %" PRIu32 " pid %" PRId64
+                        " is missing: %.400s\n", missing->who.index,
+                        missing->who.pid, missing->why);
+    }
+
+    if (memory->refused != NULL) {
+        jpp_sink_printf(sink, "no ledger: %.480s\n", memory->refused);
+    }
+
+    for (i = 0; i < memory->n_answers; i++) {
+        why = jpp_memory_ledger_of(&ledger, &memory->answers[i], &err)
+              ? ledger.facts.why : err.text;
+
+        if (why[0] != '\0') {
+            jpp_sink_printf(sink, "the ledger of pid %" PRId64 " is %s: "
+                            "%.400s\n", memory->answers[i].who.pid,
+                            why == err.text ? "missing" : "less exact", why);
+        }
+    }
+}
+
+
+static void
+jpp_memory_text_bytes(jpp_table_t *table, uint64_t bytes)
+{
+    char  text[JPP_UNITS_TEXT];
+
+    jpp_table_cell(table, "%s", bytes != JPP_NONE
+                                ? jpp_units_bytes(bytes, text) : "-");
+}

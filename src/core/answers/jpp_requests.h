@@ -1,0 +1,63 @@
+
+/*
+ * The requests and connections that hold the most memory at this moment, over
+ * all workers that were asked: what each worker's table of pools has of them,
+ * merged, sorted, cut, and written as a table for a terminal or as JSON.
+ *
+ *     jpp_requests_init();
+ *     for each worker: jpp_requests_add() its table, or jpp_requests_missing()
+ *     jpp_requests_write(), see jpp_requests_write.h
+ *
+ * By request and by connection, a row is a single one; a worker has sent the
+ * largest it has, so the result is exact if it was asked for as many as are
+ * shown.  By location, server and upstream a row is the sum of all.
+ *
+ * One thread at a time; memory from the arena.  The bytes of the tables must
+ * live as long.
+ */
+
+
+#ifndef _JPP_REQUESTS_H_INCLUDED_
+#define _JPP_REQUESTS_H_INCLUDED_
+
+
+#include "jpp_args.h"
+#include "jpp_pools_table.h"
+#include "jpp_fleet.h"
+
+
+typedef struct {
+    jpp_identity_t     who;
+    jpp_pools_t        table;
+} jpp_requests_worker_t;
+
+
+typedef struct {
+    jpp_arena_t       *arena;
+    const jpp_args_t  *args;           /* by, top, format */
+    bool               has_clients;    /* they are shown */
+    jpp_vec_t         *workers;        /* jpp_requests_worker_t */
+    jpp_vec_t         *missing;        /* jpp_missing_t */
+} jpp_requests_t;
+
+
+/* Which units of its table a worker has to keep, for a list by BY. */
+jpp_pools_wants_t jpp_requests_wants(jpp_by_t by);
+
+/* Initialize the caller's REQUESTS; ARGS were checked.  False: no memory. */
+bool jpp_requests_init(jpp_requests_t *requests, jpp_arena_t *arena,
+    const jpp_args_t *args);
+
+/*
+ * Add the LEN bytes of a table at DATA, which is the answer of the worker WHO.
+ * If it is none, the worker is missing.  False: no memory.
+ */
+bool jpp_requests_add(jpp_requests_t *requests, const jpp_identity_t *who,
+    const char *data, size_t len);
+
+/* The worker WHO did not answer; WHY is copied.  False: no memory. */
+bool jpp_requests_missing(jpp_requests_t *requests, const jpp_identity_t *who,
+    const char *why);
+
+
+#endif /* _JPP_REQUESTS_H_INCLUDED_ */

@@ -1,0 +1,58 @@
+
+/*
+ * What this worker process is, and what it reports about itself.
+ *
+ * For the event loop; only the background thread uses symbols.
+ */
+
+
+#ifndef _NGX_HTTP_JPP_SELF_H_INCLUDED_
+#define _NGX_HTTP_JPP_SELF_H_INCLUDED_
+
+
+#include "ngx_http_jpp_registry.h"
+
+#include "jpp_memfd.h"
+#include "jpp_fleet.h"
+#include "jpp_symbolize.h"
+
+
+typedef struct {
+    char             host[NGX_MAXHOSTNAMELEN];
+    const char      *directory;    /* for dumps, or NULL */
+    ngx_shm_zone_t  *zone;         /* the registry; NULL: no location serves */
+    ngx_http_jpp_row_t
+                     row;          /* its own, in the registry or not */
+    ngx_uint_t       generation;
+    time_t           started;
+    uint64_t         inherited;    /* allocated then; JPP_NONE: unknown */
+    jpp_memfd_t      baseline;     /* what was inherited; fd -1: unknown */
+    uint64_t         oom_kills;    /* of the cgroup, when nginx started */
+    uint64_t         n_resets;     /* see jpp_message_reply_t */
+    jpp_coverage_t   coverage;     /* of jemalloc's samples */
+    const char      *tail;         /* see jpp_maps_read() */
+    jpp_symbols_t    symbols;
+    char             unnamed[JPP_UNNAMED_TEXT];   /* of its last report */
+    jpp_stalling_t   stalling;     /* how it looks for stalls */
+    jpp_failure_t    last_error;
+} ngx_http_jpp_self_t;
+
+
+extern ngx_http_jpp_self_t  ngx_http_jpp_self;
+
+/* debug builds of nginx read an fd out of what a timer's data points to */
+extern ngx_connection_t  ngx_http_jpp_no_connection;
+
+
+/* Fill WORKER, except its stats, with the present state of this worker. */
+void ngx_http_jpp_describe(jpp_worker_t *worker);
+
+/* Fill FINDINGS with what was found last, seconds ago; their number. */
+ngx_uint_t ngx_http_jpp_findings(jpp_finding_t findings[JPP_FINDINGS]);
+
+/* Fill FLEET with the N WORKERS that answered, of N_ASKED; none is missing. */
+void ngx_http_jpp_fleet(jpp_fleet_t *fleet, const jpp_worker_t *workers,
+    ngx_uint_t n, ngx_uint_t n_asked);
+
+
+#endif /* _NGX_HTTP_JPP_SELF_H_INCLUDED_ */

@@ -1,0 +1,75 @@
+
+#include "ngx_http_jpp.h"
+#include "ngx_http_jpp_notice.h"
+#include "ngx_http_jpp_self.h"
+#include "ngx_http_jpp_worker.h"
+
+#include "jpp_problems.h"
+#include "jpp_status.h"
+
+
+#define NGX_HTTP_JPP_NOTICE  1024
+
+
+static ngx_uint_t ngx_http_jpp_notice_is_missed(const jpp_jemalloc_t *jemalloc,
+    const jpp_control_t *control);
+
+
+void
+ngx_http_jpp_notice(ngx_cycle_t *cycle)
+{
+    char                       text[NGX_HTTP_JPP_NOTICE];
+    ngx_uint_t                 level;
+    jpp_control_t              control;
+    jpp_problem_t              problems[JPP_MAX_PROBLEMS];
+    jpp_worker_t               worker;
+    ngx_http_jpp_main_conf_t  *jmcf;
+
+    /* workers start as the master is, and apply the settings for all */
+
+    ngx_http_jpp_describe(&worker);
+
+    jmcf = ngx_http_cycle_get_module_main_conf(cycle,
+                                               ngx_http_jemalloc_pprof_module);
+
+    if (jmcf->unwind && worker.jemalloc.hook == JPP_HOOK_OFF) {
+        worker.jemalloc.hook = JPP_HOOK_ON;
+    }
+
+    ngx_http_jpp_worker_wanted(cycle, &control);
+    jpp_control_preview(&control, &worker);
+
+    jpp_status_notice(&worker, text, sizeof(text));
+
+    /*
+     * Distributions set error_log without a level, which drops everything below
+     * an error: who wants profiles and does not get them must see it, and who
+     * loses workers for them, too.  An inactive profiler is a choice, and can
+     * be switched on.
+     */
+
+    level = jpp_problems(&worker, problems) == 0 ? NGX_LOG_NOTICE
+                                                 : NGX_LOG_WARN;
+
+    if ((worker.jemalloc.active && jpp_jemalloc_will_abort(&worker.jemalloc))
+        || (!worker.sampler.is_on
+            && ngx_http_jpp_notice_is_missed(&worker.jemalloc, &control)))
+    {
+        level = NGX_LOG_ERR;
+    }
+
+    ngx_log_error(level, cycle->log, 0, "jemalloc_pprof: %s", text);
+}
+
+
+/* Are profiles wanted, by anybody, that JEMALLOC will not give? */
+
+static ngx_uint_t
+ngx_http_jpp_notice_is_missed(const jpp_jemalloc_t *jemalloc,
+    const jpp_control_t *control)
+{
+    return jemalloc->state == JPP_JEMALLOC_REFUSED
+           || (jemalloc->state == JPP_JEMALLOC_READY && jemalloc->unsampled)
+           || (jemalloc->state < JPP_JEMALLOC_REFUSED
+               && (control->active == 1 || jpp_jemalloc_is_requested()));
+}

@@ -1,0 +1,200 @@
+
+/*
+ * What this worker does for each kind of question: the table of
+ * ngx_http_jpp_kinds.h.
+ */
+
+
+#include "ngx_http_jpp_baseline.h"
+#include "ngx_http_jpp_cpu.h"
+#include "ngx_http_jpp_figures.h"
+#include "ngx_http_jpp_kinds.h"
+#include "ngx_http_jpp_ledger.h"
+#include "ngx_http_jpp_pools.h"
+#include "ngx_http_jpp_unwind.h"
+
+#include "jpp_owners.h"
+#include "jpp_problems.h"
+
+
+static void ngx_http_jpp_kind_status(ngx_http_jpp_reply_t *reply);
+static void ngx_http_jpp_kind_status_work(ngx_http_jpp_reply_t *reply);
+static jpp_code_t ngx_http_jpp_kind_dump_check(const jpp_worker_t *worker,
+    jpp_err_t *err);
+static void ngx_http_jpp_kind_dump(ngx_http_jpp_reply_t *reply);
+static void ngx_http_jpp_kind_dump_work(ngx_http_jpp_reply_t *reply);
+static void ngx_http_jpp_kind_dump_end(ngx_http_jpp_reply_t *reply);
+static void ngx_http_jpp_kind_control_work(ngx_http_jpp_reply_t *reply);
+static void ngx_http_jpp_kind_control_end(ngx_http_jpp_reply_t *reply);
+
+
+const ngx_http_jpp_kind_t
+    ngx_http_jpp_kinds[JPP_MESSAGE_KINDS] =
+{
+
+    [JPP_MESSAGE_STATUS] = {
+        .begin = ngx_http_jpp_kind_status,
+        .work = ngx_http_jpp_kind_status_work,
+        .is_brief = 1
+    },
+
+    [JPP_MESSAGE_DUMP] = {
+        .check = ngx_http_jpp_kind_dump_check,
+        .begin = ngx_http_jpp_kind_dump,
+        .work = ngx_http_jpp_kind_dump_work,
+        .end = ngx_http_jpp_kind_dump_end,
+        .file = "dump",
+        .smaller = ", or lg_prof_sample",
+        .is_sampled = 1
+    },
+
+    [JPP_MESSAGE_CONTROL] = {
+        .work = ngx_http_jpp_kind_control_work,
+        .end = ngx_http_jpp_kind_control_end,
+        .is_change = 1
+    },
+
+    [JPP_MESSAGE_POOLS] = {
+        .slice = ngx_http_jpp_pools_slice,
+        .release = ngx_http_jpp_pools_release,
+        .file = "table of pools",
+        .smaller = ""
+    },
+
+    [JPP_MESSAGE_LEDGER] = {
+        .slice = ngx_http_jpp_ledger_slice,
+        .work = ngx_http_jpp_ledger_work,
+        .release = ngx_http_jpp_pools_release,
+        .file = "ledger",
+        .smaller = "",
+        .is_alone = 1
+    },
+
+    [JPP_MESSAGE_SMAPS] = {
+        .work = ngx_http_jpp_ledger_smaps,
+        .file = "smaps_rollup",
+        .smaller = "",
+        .is_alone = 1
+    },
+
+    [JPP_MESSAGE_ARENAS] = {
+        .work = ngx_http_jpp_ledger_arenas,
+        .file = "list of arenas",
+        .smaller = ""
+    },
+
+    [JPP_MESSAGE_TIMES] = {
+        .check = ngx_http_jpp_cpu_check,
+        .begin = ngx_http_jpp_cpu_begin,
+        .wait = ngx_http_jpp_cpu_wait,
+        .work = ngx_http_jpp_cpu_work,
+        .release = ngx_http_jpp_cpu_release,
+        .file = "table of stacks",
+        .smaller = ", or ask for a lower frequency"
+    }
+};
+
+
+static void
+ngx_http_jpp_kind_status(ngx_http_jpp_reply_t *reply)
+{
+    ngx_http_jpp_figures_read(&reply->reply.worker);
+}
+
+
+/* before Linux 6.2 a descriptor takes microseconds to count */
+
+static void
+ngx_http_jpp_kind_status_work(ngx_http_jpp_reply_t *reply)
+{
+    jpp_usage_read(&reply->reply.worker.activity.usage);
+}
+
+
+static jpp_code_t
+ngx_http_jpp_kind_dump_check(const jpp_worker_t *worker, jpp_err_t *err)
+{
+    jpp_problem_t  problems[JPP_MAX_PROBLEMS];
+
+    if (worker->sampler.is_on
+        || worker->jemalloc.state == JPP_JEMALLOC_READY)
+    {
+        return JPP_OK;
+    }
+
+    (void) jpp_problems(worker, problems);
+
+    return jpp_err_set(err, JPP_ERR_STATE, "%s: %s", problems[0].what,
+                       problems[0].why);
+}
+
+
+static void
+ngx_http_jpp_kind_dump(ngx_http_jpp_reply_t *reply)
+{
+    (void) reply;
+
+    jpp_owners_settle_all();
+}
+
+
+static void
+ngx_http_jpp_kind_dump_work(ngx_http_jpp_reply_t *reply)
+{
+    bool                  was_on;
+    struct timespec       start, end;
+    jpp_message_reply_t  *message;
+
+    message = &reply->reply;
+    was_on = message->worker.sampler.is_on;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &start);
+
+    (void) jpp_source_dump(reply->file.fd, &message->worker.sampler,
+                           &message->err);
+
+    /* a change may come between the check and the dump */
+
+    if (was_on && !message->worker.sampler.is_on) {
+        (void) jpp_err_set(&message->err, JPP_ERR_GONE,
+                           "the sampler was switched off before its samples "
+                           "were read: POST sampler=on to control, and ask "
+                           "again");
+    }
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &end);
+
+    reply->took = (end.tv_sec - start.tv_sec) * 1000
+                  + (end.tv_nsec - start.tv_nsec) / 1000000;
+
+    message->worker.has_stats = jpp_stats_read(&message->worker.stats);
+}
+
+
+static void
+ngx_http_jpp_kind_dump_end(ngx_http_jpp_reply_t *reply)
+{
+    jpp_loop_add(&ngx_http_jpp_dumps, reply->took);
+}
+
+
+static void
+ngx_http_jpp_kind_control_work(ngx_http_jpp_reply_t *reply)
+{
+    jpp_message_reply_t  *message;
+
+    message = &reply->reply;
+
+    (void) jpp_source_control(&reply->question.control, &message->control,
+                              &message->err);
+
+    jpp_problems_explain(&message->worker, &message->err);
+}
+
+
+static void
+ngx_http_jpp_kind_control_end(ngx_http_jpp_reply_t *reply)
+{
+    ngx_http_jpp_baseline_changed(&reply->reply.control);
+    ngx_http_jpp_unwind_watch();
+}

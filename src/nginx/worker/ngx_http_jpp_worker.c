@@ -1,0 +1,339 @@
+
+#include "ngx_http_jpp.h"
+#include "ngx_http_jpp_answerer.h"
+#include "ngx_http_jpp_baseline.h"
+#include "ngx_http_jpp_hints.h"
+#include "ngx_http_jpp_loop.h"
+#include "ngx_http_jpp_owners.h"
+#include "ngx_http_jpp_pools.h"
+#include "ngx_http_jpp_thread.h"
+#include "ngx_http_jpp_self.h"
+#include "ngx_http_jpp_single.h"
+#include "ngx_http_jpp_stall.h"
+#include "ngx_http_jpp_unwind.h"
+#include "ngx_http_jpp_worker.h"
+
+#include "jpp_cpu.h"
+#include "jpp_proc.h"
+#include "jpp_process.h"
+#include "jpp_status.h"
+
+#include <dlfcn.h>
+#include <sys/random.h>
+
+
+/* for the mappings of this process */
+#define NGX_HTTP_JPP_MAPS_CAP  (64 * 1024 * 1024)
+
+/* how often a worker without a row tries to get one, ms */
+#define NGX_HTTP_JPP_REJOIN    1000
+
+
+static void ngx_http_jpp_worker_pin_module(void);
+static void ngx_http_jpp_worker_join(ngx_cycle_t *cycle);
+static void ngx_http_jpp_worker_rejoin(ngx_event_t *ev);
+static void ngx_http_jpp_worker_apply_wanted(ngx_cycle_t *cycle);
+static const char *ngx_http_jpp_worker_tail(char *buffer, size_t size);
+
+
+static ngx_event_t  ngx_http_jpp_rejoin;
+
+
+void
+ngx_http_jpp_worker_init(ngx_cycle_t *cycle)
+{
+    static char                        tail[64];
+    jpp_process_t                      process;
+    ngx_http_jpp_self_t               *self;
+
+    self = &ngx_http_jpp_self;
+
+    /* nginx keeps it without a NUL */
+
+    (void) ngx_snprintf((u_char *) self->host, sizeof(self->host) - 1,
+                        "%V", &cycle->hostname);
+
+    self->started = ngx_time();
+    self->tail = ngx_http_jpp_worker_tail(tail, sizeof(tail));
+
+    jpp_symbols_init(&self->symbols, JPP_SYMBOLS_CAP);
+    ngx_http_jpp_hints(&self->symbols);
+
+    ngx_http_jpp_worker_pin_module();
+    ngx_http_jpp_pools_init(cycle);
+
+    self->row.pid = ngx_pid;
+    self->row.index = ngx_worker;
+    self->row.generation = self->generation;
+
+    self->row.started = jpp_process_read(ngx_pid, &process) ? process.started
+                                                            : 0;
+
+    /* without a thread, which was logged, it serves what needs none */
+
+    (void) ngx_http_jpp_thread_init(cycle);
+
+    ngx_http_jpp_loop_init(cycle);
+    ngx_http_jpp_single_init(cycle, ngx_http_jpp_worker_let_go);
+    ngx_http_jpp_stall_start(cycle);
+    ngx_http_jpp_owners_init(cycle);
+
+    ngx_http_jpp_worker_join(cycle);
+
+    /* in this order: from here on, changes reach this worker, too */
+
+    ngx_http_jpp_worker_apply_wanted(cycle);
+}
+
+
+void
+ngx_http_jpp_worker_exit(ngx_cycle_t *cycle)
+{
+    if (ngx_http_jpp_self.started != 0 && ngx_http_jpp_self.zone != NULL) {
+        ngx_http_jpp_registry_leave(ngx_http_jpp_self.zone,
+                                    &ngx_http_jpp_self.row);
+    }
+
+    ngx_http_jpp_stall_stop();
+    ngx_http_jpp_loop_exit();
+
+    jpp_cpu_exit();
+
+    ngx_http_jpp_thread_exit(cycle);
+}
+
+
+void
+ngx_http_jpp_worker_let_go(void)
+{
+    jpp_err_t             err;
+    ngx_http_jpp_self_t  *self;
+
+    self = &ngx_http_jpp_self;
+
+    self->zone = NULL;
+    jpp_memfd_close(&self->baseline);
+
+    /* a master has nothing else */
+
+    if (self->row.pid == 0) {
+        return;
+    }
+
+    ngx_http_jpp_stall_stop();
+    ngx_http_jpp_owners_stop();
+
+    if (jpp_sampler_off(&err) != JPP_OK) {
+        ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
+                      "jemalloc_pprof: the sampler is off, but still in the "
+                      "way of each malloc(): %s", err.text);
+    }
+
+    ngx_http_jpp_unwind_exit();
+}
+
+
+/*
+ * The code must stay mapped while a thread of the module runs, which may be
+ * longer than nginx keeps the module open; and in a single process for good.
+ * Not in the master: a module that is loaded again must find its variables as
+ * they are in the file.
+ */
+
+static void
+ngx_http_jpp_worker_pin_module(void)
+{
+    Dl_info   info;
+    unsigned  was_sampled;
+
+    was_sampled = jpp_source_sample_thread(JPP_SOURCE_BY_NONE);
+
+    if (dladdr(&ngx_http_jemalloc_pprof_module, &info) != 0) {
+
+        /* NULL where the module is linked into nginx */
+
+        (void) dlopen(info.dli_fname, RTLD_NOW|RTLD_NOLOAD|RTLD_NODELETE);
+    }
+
+    (void) jpp_source_sample_thread(was_sampled);
+}
+
+
+static void
+ngx_http_jpp_worker_join(ngx_cycle_t *cycle)
+{
+    uint64_t             key;
+    ngx_http_jpp_row_t  *row;
+
+    row = &ngx_http_jpp_self.row;
+
+    /* not a secret: it tells apart two workers that had the same pid */
+
+    if (getrandom(&key, sizeof(uint64_t), GRND_NONBLOCK) != sizeof(uint64_t)) {
+        key = (uint64_t) ngx_random() << 32 | ngx_random();
+    }
+
+    (void) ngx_hex_dump(row->key, (u_char *) &key, sizeof(uint64_t));
+
+    row->can_listen = ngx_http_jpp_answerer_listen(cycle, row->key)
+                      == NGX_OK;
+
+    if (ngx_http_jpp_registry_join(ngx_http_jpp_self.zone, row) == NGX_OK) {
+        return;
+    }
+
+    ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
+                  "jemalloc_pprof: the table of workers is full: profiles will "
+                  "lack this worker until others have exited");
+
+    ngx_http_jpp_rejoin.handler = ngx_http_jpp_worker_rejoin;
+    ngx_http_jpp_rejoin.data = &ngx_http_jpp_no_connection;
+    ngx_http_jpp_rejoin.log = cycle->log;
+    ngx_http_jpp_rejoin.cancelable = 1;
+
+    ngx_add_timer(&ngx_http_jpp_rejoin, NGX_HTTP_JPP_REJOIN);
+}
+
+
+static void
+ngx_http_jpp_worker_rejoin(ngx_event_t *ev)
+{
+    if (ngx_http_jpp_self.zone == NULL) {
+        return;
+    }
+
+    if (ngx_http_jpp_registry_join(ngx_http_jpp_self.zone,
+                                   &ngx_http_jpp_self.row)
+        != NGX_OK)
+    {
+        ngx_add_timer(ev, NGX_HTTP_JPP_REJOIN);
+        return;
+    }
+
+    /* it has missed the changes that were made meanwhile */
+
+    ngx_http_jpp_worker_apply_wanted((ngx_cycle_t *) ngx_cycle);
+}
+
+
+/* After a reload a single process goes on, in the new generation. */
+
+void
+ngx_http_jpp_worker_configured(ngx_cycle_t *cycle)
+{
+    ngx_http_jpp_self_t  *self;
+
+    self = &ngx_http_jpp_self;
+
+    if (ngx_process == NGX_PROCESS_SINGLE && self->row.pid != 0) {
+        self->row.generation = self->generation;
+
+        (void) ngx_http_jpp_registry_join(self->zone, &self->row);
+        ngx_http_jpp_stall_start(cycle);
+
+        ngx_http_jpp_owners_init(cycle);
+    }
+
+    ngx_http_jpp_baseline_take(cycle);
+}
+
+
+/* What control has set in all workers comes before the configuration. */
+
+void
+ngx_http_jpp_worker_wanted(ngx_cycle_t *cycle, jpp_control_t *control)
+{
+    ngx_http_jpp_main_conf_t  *jmcf;
+
+    jmcf = ngx_http_jpp_single_conf(cycle);
+
+    jpp_control_init(control);
+
+    if (jmcf == NULL || ngx_http_jpp_self.zone == NULL) {
+        return;
+    }
+
+    jpp_settings_get(ngx_http_jpp_registry_settings(ngx_http_jpp_self.zone),
+                     control);
+
+    if (control->active == -1) {
+        control->active = jmcf->active;
+    }
+
+    if (control->lg_sample == -1) {
+        control->lg_sample = jmcf->lg_sample;
+    }
+
+    if (control->sampler == -1) {
+        control->sampler = jmcf->sampler;
+    }
+
+    if (control->sampler_lg == -1) {
+        control->sampler_lg = jmcf->sampler_lg != NGX_CONF_UNSET
+                              ? jmcf->sampler_lg : JPP_SAMPLER_LG_DEFAULT;
+    }
+}
+
+
+/* Apply the settings that every worker should have. */
+
+static void
+ngx_http_jpp_worker_apply_wanted(ngx_cycle_t *cycle)
+{
+    jpp_err_t             err;
+    jpp_control_t         control;
+    jpp_control_result_t  result;
+
+    ngx_http_jpp_worker_wanted(cycle, &control);
+
+    if (jpp_control_check(&control, &err) != JPP_OK) {
+        return;
+    }
+
+    /* a state that forbids it was logged at the start, and is a problem */
+
+    if (jpp_source_control(&control, &result, &err) != JPP_OK
+        && err.code != JPP_ERR_STATE)
+    {
+        ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
+                      "jemalloc_pprof: could not apply the requested settings "
+                      "to this worker: %s", err.text);
+
+        jpp_status_failed(&ngx_http_jpp_self.last_error, ngx_time(), err.text);
+    }
+
+    ngx_http_jpp_baseline_changed(&result);
+    ngx_http_jpp_unwind_watch();
+}
+
+
+static const char *
+ngx_http_jpp_worker_tail(char *buffer, size_t size)
+{
+    jpp_vec_t    *maps;
+    const char   *tail;
+    jpp_arena_t   arena;
+
+    jpp_arena_init(&arena, NGX_HTTP_JPP_MAPS_CAP);
+
+    maps = jpp_vec_create(&arena);
+    tail = NULL;
+
+    /* without it, a listing that is cut between two lines is not noticed */
+
+    if (maps != NULL && jpp_proc_maps(maps, NULL) == JPP_OK) {
+        tail = jpp_proc_tail((char *) maps->data, maps->len, &arena);
+    }
+
+    if (tail != NULL && ngx_strlen(tail) < size) {
+        (void) ngx_cpystrn((u_char *) buffer, (u_char *) tail, size);
+        tail = buffer;
+
+    } else {
+        tail = NULL;
+    }
+
+    jpp_arena_destroy(&arena);
+
+    return tail;
+}
