@@ -29,28 +29,6 @@ typedef struct {
 } jpp_console_remedy_t;
 
 
-static void jpp_console_head(const jpp_console_t *console, jpp_sink_t *sink);
-static void jpp_console_verdict(const jpp_console_t *console,
-    const jpp_finding_t *findings, size_t n, jpp_sink_t *sink);
-static void jpp_console_healthy(const jpp_telemetry_t *telemetry,
-    jpp_sink_t *sink);
-static uint64_t jpp_console_own(const jpp_fleet_t *fleet);
-static void jpp_console_facts(const jpp_telemetry_t *telemetry,
-    jpp_sink_t *sink);
-static void jpp_console_limit(const jpp_cgroup_t *cgroup, jpp_sink_t *sink);
-static void jpp_console_findings(const jpp_console_t *console,
-    const jpp_finding_t *findings, size_t n, jpp_sink_t *sink);
-static void jpp_console_remedy(const jpp_console_t *console,
-    const jpp_finding_t *finding, jpp_sink_t *sink);
-static void jpp_console_where(const jpp_console_t *console,
-    jpp_sink_t *sink);
-static bool jpp_console_samples(const jpp_fleet_t *fleet);
-static void jpp_console_links(const jpp_console_link_t *link,
-    jpp_sink_t *sink);
-static void jpp_console_address(const jpp_console_link_t *link,
-    jpp_sink_t *sink);
-
-
 static const jpp_console_remedy_t  jpp_console_remedies[] = {
     { "limit-near", "memory", "memory?format=top", "Every byte in a row" },
     { "grows", "heap", "heap?seconds=30&amp;format=html",
@@ -65,49 +43,6 @@ static const jpp_console_remedy_t  jpp_console_remedies[] = {
 
 const char  jpp_console_policy[] = JPP_CONSOLE_POLICY("none");
 const char  jpp_console_policy_control[] = JPP_CONSOLE_POLICY("self");
-
-
-void
-jpp_console_html(const jpp_console_t *console, jpp_sink_t *sink)
-{
-    size_t               n;
-    jpp_finding_t        findings[JPP_FINDINGS];
-    const jpp_fleet_t   *fleet;
-
-    fleet = console->telemetry->fleet;
-
-    n = jpp_findings(console->telemetry, findings);
-
-    jpp_console_head(console, sink);
-
-    jpp_sink_str(sink, "<main>\n");
-
-    jpp_console_verdict(console, findings, n, sink);
-    jpp_console_facts(console->telemetry, sink);
-
-    jpp_sink_str(sink, "<div id=\"findings\">\n");
-    jpp_console_findings(console, findings, n, sink);
-    jpp_console_problems(fleet, sink);
-    jpp_sink_str(sink, "</div>\n");
-
-    jpp_console_workers(console, sink);
-
-    jpp_sink_str(sink, "<div id=\"failures\">\n");
-    jpp_console_failures(fleet, sink);
-    jpp_sink_str(sink, "</div>\n");
-
-    jpp_console_where(console, sink);
-    jpp_console_time(console, sink);
-
-    if (console->has_control) {
-        jpp_console_acts(console, sink);
-    }
-
-    jpp_console_links(console->links, sink);
-
-    jpp_sink_str(sink, "</main>\n<script>" JPP_CONSOLE_SCRIPT "</script>\n"
-                 "</body>\n</html>\n");
-}
 
 
 static void
@@ -144,6 +79,45 @@ jpp_console_head(const jpp_console_t *console, jpp_sink_t *sink)
                     ", %zu of %" PRIu32 " workers answered.</p>\n"
                     "<p id=\"live\"></p>\n</header>\n",
                     fleet->n, fleet->n_asked);
+}
+
+
+/* What is not shared. */
+
+static uint64_t
+jpp_console_own(const jpp_fleet_t *fleet)
+{
+    size_t    i;
+    uint64_t  bytes, sum;
+
+    for (i = 0, sum = 0; i < fleet->n; i++) {
+        bytes = fleet->workers[i].activity.usage.rss_anon;
+        sum += bytes != JPP_NONE ? bytes : 0;
+    }
+
+    return sum;
+}
+
+
+static void
+jpp_console_healthy(const jpp_telemetry_t *telemetry, jpp_sink_t *sink)
+{
+    const jpp_fleet_t   *fleet;
+    const jpp_cgroup_t  *cgroup;
+
+    fleet = telemetry->fleet;
+    cgroup = telemetry->cgroup;
+
+    jpp_sink_printf(sink, "%zu worker%s ", fleet->n,
+                    fleet->n == 1 ? " holds" : "s hold");
+    jpp_console_bytes(sink, jpp_console_own(fleet));
+
+    if (cgroup != NULL && cgroup->headroom != JPP_NONE) {
+        jpp_sink_str(sink, ", and ");
+        jpp_console_bytes(sink, cgroup->headroom);
+        jpp_sink_str(sink, " are left below the limit of ");
+        jpp_console_bytes(sink, cgroup->levels[cgroup->binding].limit);
+    }
 }
 
 
@@ -185,41 +159,23 @@ jpp_console_verdict(const jpp_console_t *console,
 
 
 static void
-jpp_console_healthy(const jpp_telemetry_t *telemetry, jpp_sink_t *sink)
+jpp_console_limit(const jpp_cgroup_t *cgroup, jpp_sink_t *sink)
 {
-    const jpp_fleet_t   *fleet;
-    const jpp_cgroup_t  *cgroup;
+    uint64_t                   used;
+    const jpp_cgroup_level_t  *level;
 
-    fleet = telemetry->fleet;
-    cgroup = telemetry->cgroup;
+    level = &cgroup->levels[cgroup->binding];
 
-    jpp_sink_printf(sink, "%zu worker%s ", fleet->n,
-                    fleet->n == 1 ? " holds" : "s hold");
-    jpp_console_bytes(sink, jpp_console_own(fleet));
+    used = level->limit > cgroup->headroom ? level->limit - cgroup->headroom
+                                           : 0;
 
-    if (cgroup != NULL && cgroup->headroom != JPP_NONE) {
-        jpp_sink_str(sink, ", and ");
-        jpp_console_bytes(sink, cgroup->headroom);
-        jpp_sink_str(sink, " are left below the limit of ");
-        jpp_console_bytes(sink, cgroup->levels[cgroup->binding].limit);
-    }
-}
-
-
-/* What is not shared. */
-
-static uint64_t
-jpp_console_own(const jpp_fleet_t *fleet)
-{
-    size_t    i;
-    uint64_t  bytes, sum;
-
-    for (i = 0, sum = 0; i < fleet->n; i++) {
-        bytes = fleet->workers[i].activity.usage.rss_anon;
-        sum += bytes != JPP_NONE ? bytes : 0;
-    }
-
-    return sum;
+    jpp_sink_str(sink, "<div><dt>left below the limit</dt><dd>");
+    jpp_console_bytes(sink, cgroup->headroom);
+    jpp_sink_str(sink, " <small>of ");
+    jpp_console_bytes(sink, level->limit);
+    jpp_sink_str(sink, "</small> ");
+    jpp_console_meter(sink, used, level->limit, "used of the limit");
+    jpp_sink_str(sink, "</dd></div>\n");
 }
 
 
@@ -258,23 +214,26 @@ jpp_console_facts(const jpp_telemetry_t *telemetry, jpp_sink_t *sink)
 
 
 static void
-jpp_console_limit(const jpp_cgroup_t *cgroup, jpp_sink_t *sink)
+jpp_console_remedy(const jpp_console_t *console, const jpp_finding_t *finding,
+    jpp_sink_t *sink)
 {
-    uint64_t                   used;
-    const jpp_cgroup_level_t  *level;
+    size_t                       i;
+    const jpp_console_remedy_t  *row;
 
-    level = &cgroup->levels[cgroup->binding];
+    for (i = 0; i < sizeof(jpp_console_remedies) / sizeof(*row); i++) {
+        row = &jpp_console_remedies[i];
 
-    used = level->limit > cgroup->headroom ? level->limit - cgroup->headroom
-                                           : 0;
+        if (strcmp(row->id, finding->id) != 0
+            || (row->resource == NULL
+                ? !console->has_control
+                : !jpp_console_serves(console->links, row->resource)))
+        {
+            continue;
+        }
 
-    jpp_sink_str(sink, "<div><dt>left below the limit</dt><dd>");
-    jpp_console_bytes(sink, cgroup->headroom);
-    jpp_sink_str(sink, " <small>of ");
-    jpp_console_bytes(sink, level->limit);
-    jpp_sink_str(sink, "</small> ");
-    jpp_console_meter(sink, used, level->limit, "used of the limit");
-    jpp_sink_str(sink, "</dd></div>\n");
+        jpp_sink_printf(sink, " <a href=\"%s\">%s</a>", row->address,
+                        row->text);
+    }
 }
 
 
@@ -308,27 +267,22 @@ jpp_console_findings(const jpp_console_t *console,
 }
 
 
-static void
-jpp_console_remedy(const jpp_console_t *console, const jpp_finding_t *finding,
-    jpp_sink_t *sink)
+/* May there be a worker that a heap profile comes from? */
+
+static bool
+jpp_console_samples(const jpp_fleet_t *fleet)
 {
-    size_t                       i;
-    const jpp_console_remedy_t  *row;
+    size_t  i;
 
-    for (i = 0; i < sizeof(jpp_console_remedies) / sizeof(*row); i++) {
-        row = &jpp_console_remedies[i];
-
-        if (strcmp(row->id, finding->id) != 0
-            || (row->resource == NULL
-                ? !console->has_control
-                : !jpp_console_serves(console->links, row->resource)))
+    for (i = 0; i < fleet->n; i++) {
+        if (jpp_source(&fleet->workers[i].jemalloc, &fleet->workers[i].sampler)
+            != JPP_SOURCE_NONE)
         {
-            continue;
+            return true;
         }
-
-        jpp_sink_printf(sink, " <a href=\"%s\">%s</a>", row->address,
-                        row->text);
     }
+
+    return fleet->n == 0;
 }
 
 
@@ -381,22 +335,21 @@ jpp_console_where(const jpp_console_t *console, jpp_sink_t *sink)
 }
 
 
-/* May there be a worker that a heap profile comes from? */
-
-static bool
-jpp_console_samples(const jpp_fleet_t *fleet)
+static void
+jpp_console_address(const jpp_console_link_t *link, jpp_sink_t *sink)
 {
-    size_t  i;
+    if (link->is_post) {
+        jpp_console_text(sink, link->address);
+        jpp_sink_str(sink, " (POST)");
 
-    for (i = 0; i < fleet->n; i++) {
-        if (jpp_source(&fleet->workers[i].jemalloc, &fleet->workers[i].sampler)
-            != JPP_SOURCE_NONE)
-        {
-            return true;
-        }
+        return;
     }
 
-    return fleet->n == 0;
+    jpp_sink_str(sink, "<a href=\"");
+    jpp_console_text(sink, link->address);
+    jpp_sink_str(sink, "\">");
+    jpp_console_text(sink, link->address);
+    jpp_sink_str(sink, "</a>");
 }
 
 
@@ -430,19 +383,44 @@ jpp_console_links(const jpp_console_link_t *link, jpp_sink_t *sink)
 }
 
 
-static void
-jpp_console_address(const jpp_console_link_t *link, jpp_sink_t *sink)
+void
+jpp_console_html(const jpp_console_t *console, jpp_sink_t *sink)
 {
-    if (link->is_post) {
-        jpp_console_text(sink, link->address);
-        jpp_sink_str(sink, " (POST)");
+    size_t               n;
+    jpp_finding_t        findings[JPP_FINDINGS];
+    const jpp_fleet_t   *fleet;
 
-        return;
+    fleet = console->telemetry->fleet;
+
+    n = jpp_findings(console->telemetry, findings);
+
+    jpp_console_head(console, sink);
+
+    jpp_sink_str(sink, "<main>\n");
+
+    jpp_console_verdict(console, findings, n, sink);
+    jpp_console_facts(console->telemetry, sink);
+
+    jpp_sink_str(sink, "<div id=\"findings\">\n");
+    jpp_console_findings(console, findings, n, sink);
+    jpp_console_problems(fleet, sink);
+    jpp_sink_str(sink, "</div>\n");
+
+    jpp_console_workers(console, sink);
+
+    jpp_sink_str(sink, "<div id=\"failures\">\n");
+    jpp_console_failures(fleet, sink);
+    jpp_sink_str(sink, "</div>\n");
+
+    jpp_console_where(console, sink);
+    jpp_console_time(console, sink);
+
+    if (console->has_control) {
+        jpp_console_acts(console, sink);
     }
 
-    jpp_sink_str(sink, "<a href=\"");
-    jpp_console_text(sink, link->address);
-    jpp_sink_str(sink, "\">");
-    jpp_console_text(sink, link->address);
-    jpp_sink_str(sink, "</a>");
+    jpp_console_links(console->links, sink);
+
+    jpp_sink_str(sink, "</main>\n<script>" JPP_CONSOLE_SCRIPT "</script>\n"
+                 "</body>\n</html>\n");
 }

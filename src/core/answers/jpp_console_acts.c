@@ -17,16 +17,6 @@ typedef struct {
 } jpp_console_act_t;
 
 
-static void jpp_console_outcome(const jpp_console_t *console,
-    jpp_sink_t *sink);
-static void jpp_console_act(const jpp_fleet_t *fleet,
-    const jpp_console_act_t *act, jpp_sink_t *sink);
-static bool jpp_console_is_due(const jpp_fleet_t *fleet,
-    const jpp_console_act_t *act);
-static void jpp_console_form(const jpp_fleet_t *fleet,
-    const jpp_console_act_t *act, jpp_sink_t *sink);
-static void jpp_console_rates(const jpp_fleet_t *fleet, jpp_sink_t *sink);
-static void jpp_console_freed(const jpp_fleet_t *fleet, jpp_sink_t *sink);
 static bool jpp_console_is_ready(const jpp_worker_t *worker);
 static bool jpp_console_is_inactive(const jpp_worker_t *worker);
 static bool jpp_console_is_sampled(const jpp_worker_t *worker);
@@ -73,36 +63,6 @@ static const jpp_console_act_t  jpp_console_act_rows[] = {
 };
 
 
-void
-jpp_console_acts(const jpp_console_t *console, jpp_sink_t *sink)
-{
-    size_t  i;
-
-    jpp_sink_str(sink, "\n<section id=\"acts\" aria-labelledby=\"h-acts\">\n"
-                 "<h2 id=\"h-acts\">Act</h2>\n");
-
-    jpp_console_outcome(console, sink);
-
-    jpp_sink_str(sink, "<div id=\"forms\">\n");
-
-    for (i = 0;
-         i < sizeof(jpp_console_act_rows) / sizeof(jpp_console_act_t);
-         i++)
-    {
-        if (jpp_console_is_due(console->telemetry->fleet,
-                               &jpp_console_act_rows[i]))
-        {
-            jpp_console_act(console->telemetry->fleet,
-                            &jpp_console_act_rows[i], sink);
-        }
-    }
-
-    jpp_sink_str(sink, "</div>\n<p>These go to all workers, and to those that "
-                 "start later; control also takes single ones.</p>\n"
-                 "</section>\n");
-}
-
-
 static void
 jpp_console_outcome(const jpp_console_t *console, jpp_sink_t *sink)
 {
@@ -143,6 +103,84 @@ jpp_console_is_due(const jpp_fleet_t *fleet, const jpp_console_act_t *act)
 }
 
 
+/* the one that is in effect is chosen already */
+
+static void
+jpp_console_rates(const jpp_fleet_t *fleet, jpp_sink_t *sink)
+{
+    char                 text[JPP_UNITS_TEXT];
+    unsigned             lg;
+    uint32_t             now;
+    const jpp_worker_t  *worker;
+
+    worker = &fleet->workers[0];
+
+    now = worker->sampler.is_on ? worker->sampler.lg_sample
+                                : worker->jemalloc.lg_sample;
+
+    for (lg = JPP_JEMALLOC_LG_MIN; lg <= JPP_JEMALLOC_LG_MAX; lg++) {
+        jpp_sink_printf(sink, "<option value=\"%u\"%s>%s</option>\n", lg,
+                        lg == now ? " selected" : "",
+                        jpp_problems_rate(lg, text));
+    }
+}
+
+
+static void
+jpp_console_form(const jpp_fleet_t *fleet, const jpp_console_act_t *act,
+    jpp_sink_t *sink)
+{
+    jpp_sink_str(sink, "<form method=\"post\" action=\"control\">");
+
+    if (act->value != NULL) {
+        jpp_sink_printf(sink, "<input type=\"hidden\" name=\"%s\" "
+                        "value=\"%s\">", act->key, act->value);
+
+    } else {
+        jpp_sink_printf(sink, "<label>One sample every <select name=\"%s\">\n",
+                        act->key);
+        jpp_console_rates(fleet, sink);
+        jpp_sink_str(sink, "</select></label> ");
+    }
+
+    jpp_sink_printf(sink, "<button%s>",
+                    act->confirm != NULL ? " class=\"danger\"" : "");
+    jpp_console_text(sink, act->confirm != NULL ? act->confirm : act->title);
+    jpp_sink_str(sink, "</button></form>\n");
+}
+
+
+static bool
+jpp_console_has_stats(const jpp_worker_t *worker)
+{
+    return worker->has_stats;
+}
+
+
+/* dirty and muzzy pages were touched: the same estimate as the finding's */
+
+static void
+jpp_console_freed(const jpp_fleet_t *fleet, jpp_sink_t *sink)
+{
+    size_t              i;
+    uint64_t            sum, freed;
+    const jpp_stats_t  *stats;
+
+    for (i = 0, sum = 0; i < fleet->n; i++) {
+        stats = &fleet->workers[i].stats;
+        freed = jpp_stats_add(stats->dirty, stats->muzzy);
+
+        if (fleet->workers[i].has_stats && freed != JPP_NONE) {
+            sum += freed;
+        }
+    }
+
+    jpp_sink_str(sink, " It is about ");
+    jpp_console_bytes(sink, sum);
+    jpp_sink_char(sink, '.');
+}
+
+
 static void
 jpp_console_act(const jpp_fleet_t *fleet, const jpp_console_act_t *act,
     jpp_sink_t *sink)
@@ -173,74 +211,33 @@ jpp_console_act(const jpp_fleet_t *fleet, const jpp_console_act_t *act,
 }
 
 
-static void
-jpp_console_form(const jpp_fleet_t *fleet, const jpp_console_act_t *act,
-    jpp_sink_t *sink)
+void
+jpp_console_acts(const jpp_console_t *console, jpp_sink_t *sink)
 {
-    jpp_sink_str(sink, "<form method=\"post\" action=\"control\">");
+    size_t  i;
 
-    if (act->value != NULL) {
-        jpp_sink_printf(sink, "<input type=\"hidden\" name=\"%s\" "
-                        "value=\"%s\">", act->key, act->value);
+    jpp_sink_str(sink, "\n<section id=\"acts\" aria-labelledby=\"h-acts\">\n"
+                 "<h2 id=\"h-acts\">Act</h2>\n");
 
-    } else {
-        jpp_sink_printf(sink, "<label>One sample every <select name=\"%s\">\n",
-                        act->key);
-        jpp_console_rates(fleet, sink);
-        jpp_sink_str(sink, "</select></label> ");
-    }
+    jpp_console_outcome(console, sink);
 
-    jpp_sink_printf(sink, "<button%s>",
-                    act->confirm != NULL ? " class=\"danger\"" : "");
-    jpp_console_text(sink, act->confirm != NULL ? act->confirm : act->title);
-    jpp_sink_str(sink, "</button></form>\n");
-}
+    jpp_sink_str(sink, "<div id=\"forms\">\n");
 
-
-/* the one that is in effect is chosen already */
-
-static void
-jpp_console_rates(const jpp_fleet_t *fleet, jpp_sink_t *sink)
-{
-    char                 text[JPP_UNITS_TEXT];
-    unsigned             lg;
-    uint32_t             now;
-    const jpp_worker_t  *worker;
-
-    worker = &fleet->workers[0];
-
-    now = worker->sampler.is_on ? worker->sampler.lg_sample
-                                : worker->jemalloc.lg_sample;
-
-    for (lg = JPP_JEMALLOC_LG_MIN; lg <= JPP_JEMALLOC_LG_MAX; lg++) {
-        jpp_sink_printf(sink, "<option value=\"%u\"%s>%s</option>\n", lg,
-                        lg == now ? " selected" : "",
-                        jpp_problems_rate(lg, text));
-    }
-}
-
-
-/* dirty and muzzy pages were touched: the same estimate as the finding's */
-
-static void
-jpp_console_freed(const jpp_fleet_t *fleet, jpp_sink_t *sink)
-{
-    size_t              i;
-    uint64_t            sum, freed;
-    const jpp_stats_t  *stats;
-
-    for (i = 0, sum = 0; i < fleet->n; i++) {
-        stats = &fleet->workers[i].stats;
-        freed = jpp_stats_add(stats->dirty, stats->muzzy);
-
-        if (fleet->workers[i].has_stats && freed != JPP_NONE) {
-            sum += freed;
+    for (i = 0;
+         i < sizeof(jpp_console_act_rows) / sizeof(jpp_console_act_t);
+         i++)
+    {
+        if (jpp_console_is_due(console->telemetry->fleet,
+                               &jpp_console_act_rows[i]))
+        {
+            jpp_console_act(console->telemetry->fleet,
+                            &jpp_console_act_rows[i], sink);
         }
     }
 
-    jpp_sink_str(sink, " It is about ");
-    jpp_console_bytes(sink, sum);
-    jpp_sink_char(sink, '.');
+    jpp_sink_str(sink, "</div>\n<p>These go to all workers, and to those that "
+                 "start later; control also takes single ones.</p>\n"
+                 "</section>\n");
 }
 
 
@@ -276,11 +273,4 @@ static bool
 jpp_console_has_none(const jpp_worker_t *worker)
 {
     return !worker->sampler.is_on;
-}
-
-
-static bool
-jpp_console_has_stats(const jpp_worker_t *worker)
-{
-    return worker->has_stats;
 }

@@ -21,9 +21,6 @@ typedef struct {
 } jpp_console_unit_t;
 
 
-static unsigned jpp_console_permille(double bytes, double scale);
-
-
 static const jpp_console_unit_t  jpp_console_units[] = {
     { 86400, "d", 3600, "h" },
     { 3600, "h", 60, "min" },
@@ -156,6 +153,15 @@ jpp_console_words(jpp_sink_t *sink, const jpp_console_part_t *parts)
 }
 
 
+/* what a worker says of itself may be anything */
+
+static unsigned
+jpp_console_permille(double bytes, double scale)
+{
+    return bytes < scale ? (unsigned) (bytes * 1000 / scale) : 1000;
+}
+
+
 void
 jpp_console_bar(jpp_sink_t *sink, const jpp_console_part_t *parts,
     uint64_t scale)
@@ -188,15 +194,6 @@ jpp_console_bar(jpp_sink_t *sink, const jpp_console_part_t *parts,
     }
 
     jpp_sink_str(sink, "</svg>");
-}
-
-
-/* what a worker says of itself may be anything */
-
-static unsigned
-jpp_console_permille(double bytes, double scale)
-{
-    return bytes < scale ? (unsigned) (bytes * 1000 / scale) : 1000;
 }
 
 

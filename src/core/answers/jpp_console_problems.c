@@ -7,10 +7,58 @@
 #include "jpp_status_time.h"
 
 
-static void jpp_console_problem(const jpp_fleet_t *fleet, size_t first,
-    const jpp_problem_t *problem, jpp_sink_t *sink);
-static bool jpp_console_has(const jpp_worker_t *worker,
-    const jpp_problem_t *problem);
+/* The same row, with the same words filled in. */
+
+static bool
+jpp_console_has(const jpp_worker_t *worker, const jpp_problem_t *problem)
+{
+    size_t          i, n;
+    jpp_problem_t   problems[JPP_MAX_PROBLEMS];
+
+    n = jpp_problems(worker, problems);
+
+    for (i = 0; i < n; i++) {
+        if (problems[i].id == problem->id
+            && strcmp(problems[i].what, problem->what) == 0
+            && strcmp(problems[i].why, problem->why) == 0
+            && strcmp(problems[i].cure, problem->cure) == 0)
+        {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+static void
+jpp_console_problem(const jpp_fleet_t *fleet, size_t first,
+    const jpp_problem_t *problem, jpp_sink_t *sink)
+{
+    size_t  i;
+
+    jpp_sink_str(sink, problem->is_fatal
+                       ? "\n<div class=\"card critical\">\n"
+                         "<h3 class=\"bad\">No profile: "
+                       : "\n<div class=\"card\">\n<h3>Warning: ");
+    jpp_console_text(sink, problem->what);
+
+    jpp_sink_str(sink, "</h3>\n<p>Because ");
+    jpp_console_text(sink, problem->why);
+
+    jpp_sink_str(sink, ".</p>\n<pre>");
+    jpp_console_text(sink, problem->cure);
+
+    jpp_sink_str(sink, "</pre>\n<p>Seen in pid");
+
+    for (i = first; i < fleet->n; i++) {
+        if (jpp_console_has(&fleet->workers[i], problem)) {
+            jpp_sink_printf(sink, " %" PRId64, fleet->workers[i].who.pid);
+        }
+    }
+
+    jpp_sink_str(sink, ".</p>\n</div>\n");
+}
 
 
 /* A problem of several workers is shown once, with the first of them. */
@@ -47,60 +95,6 @@ jpp_console_problems(const jpp_fleet_t *fleet, jpp_sink_t *sink)
             jpp_console_problem(fleet, i, &problems[p], sink);
         }
     }
-}
-
-
-static void
-jpp_console_problem(const jpp_fleet_t *fleet, size_t first,
-    const jpp_problem_t *problem, jpp_sink_t *sink)
-{
-    size_t  i;
-
-    jpp_sink_str(sink, problem->is_fatal
-                       ? "\n<div class=\"card critical\">\n"
-                         "<h3 class=\"bad\">No profile: "
-                       : "\n<div class=\"card\">\n<h3>Warning: ");
-    jpp_console_text(sink, problem->what);
-
-    jpp_sink_str(sink, "</h3>\n<p>Because ");
-    jpp_console_text(sink, problem->why);
-
-    jpp_sink_str(sink, ".</p>\n<pre>");
-    jpp_console_text(sink, problem->cure);
-
-    jpp_sink_str(sink, "</pre>\n<p>Seen in pid");
-
-    for (i = first; i < fleet->n; i++) {
-        if (jpp_console_has(&fleet->workers[i], problem)) {
-            jpp_sink_printf(sink, " %" PRId64, fleet->workers[i].who.pid);
-        }
-    }
-
-    jpp_sink_str(sink, ".</p>\n</div>\n");
-}
-
-
-/* The same row, with the same words filled in. */
-
-static bool
-jpp_console_has(const jpp_worker_t *worker, const jpp_problem_t *problem)
-{
-    size_t          i, n;
-    jpp_problem_t   problems[JPP_MAX_PROBLEMS];
-
-    n = jpp_problems(worker, problems);
-
-    for (i = 0; i < n; i++) {
-        if (problems[i].id == problem->id
-            && strcmp(problems[i].what, problem->what) == 0
-            && strcmp(problems[i].why, problem->why) == 0
-            && strcmp(problems[i].cure, problem->cure) == 0)
-        {
-            return true;
-        }
-    }
-
-    return false;
 }
 
 

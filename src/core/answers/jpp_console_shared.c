@@ -4,7 +4,29 @@
 #include "jpp_console_shared.h"
 
 
-static void jpp_console_zone(const jpp_zone_t *zone, jpp_sink_t *sink);
+static void
+jpp_console_zone(const jpp_zone_t *zone, jpp_sink_t *sink)
+{
+    uint64_t            used;
+    jpp_console_part_t  parts[] = {
+        { "a", "in use, in whole pages", JPP_NONE }, { NULL, NULL, JPP_NONE }
+    };
+
+    used = zone->size > zone->free ? zone->size - zone->free : 0;
+    parts[0].bytes = used;
+
+    jpp_sink_str(sink, "<tr><th scope=\"row\">zone ");
+    jpp_console_name(sink, zone->name, zone->name_len);
+    jpp_sink_str(sink, "</th><td class=\"m\">");
+    jpp_console_bar(sink, parts, zone->size);
+    jpp_sink_str(sink, "</td><td class=\"n\" data-l=\"used\">");
+    jpp_console_bytes(sink, used);
+    jpp_sink_str(sink, "</td><td class=\"n\" data-l=\"of\">");
+    jpp_console_bytes(sink, zone->size);
+    jpp_sink_printf(sink, "</td><td class=\"n%s\" data-l=\"refused\">%" PRIu64
+                    "</td></tr>\n", zone->failures != 0 ? " bad" : "",
+                    zone->failures);
+}
 
 
 void
@@ -38,29 +60,4 @@ jpp_console_shared(const jpp_console_t *console, jpp_sink_t *sink)
     }
 
     jpp_sink_str(sink, "</tbody>\n</table>\n");
-}
-
-
-static void
-jpp_console_zone(const jpp_zone_t *zone, jpp_sink_t *sink)
-{
-    uint64_t            used;
-    jpp_console_part_t  parts[] = {
-        { "a", "in use, in whole pages", JPP_NONE }, { NULL, NULL, JPP_NONE }
-    };
-
-    used = zone->size > zone->free ? zone->size - zone->free : 0;
-    parts[0].bytes = used;
-
-    jpp_sink_str(sink, "<tr><th scope=\"row\">zone ");
-    jpp_console_name(sink, zone->name, zone->name_len);
-    jpp_sink_str(sink, "</th><td class=\"m\">");
-    jpp_console_bar(sink, parts, zone->size);
-    jpp_sink_str(sink, "</td><td class=\"n\" data-l=\"used\">");
-    jpp_console_bytes(sink, used);
-    jpp_sink_str(sink, "</td><td class=\"n\" data-l=\"of\">");
-    jpp_console_bytes(sink, zone->size);
-    jpp_sink_printf(sink, "</td><td class=\"n%s\" data-l=\"refused\">%" PRIu64
-                    "</td></tr>\n", zone->failures != 0 ? " bad" : "",
-                    zone->failures);
 }

@@ -21,24 +21,6 @@ typedef struct {
 } jpp_console_span_t;
 
 
-static void jpp_console_area(const uint64_t *values, size_t n, unsigned height,
-    uint64_t scale, const char *css, jpp_sink_t *sink);
-static unsigned jpp_console_height(uint64_t value, unsigned height,
-    uint64_t scale);
-static bool jpp_console_span(const jpp_console_t *console,
-    jpp_console_span_t *span);
-static void jpp_console_span_add(jpp_console_span_t *span,
-    const jpp_worker_t *worker);
-static uint64_t jpp_console_span_most(const jpp_console_span_t *span);
-static uint64_t jpp_console_line(const jpp_telemetry_t *telemetry,
-    uint64_t most);
-static void jpp_console_span_picture(const jpp_console_t *console,
-    const jpp_console_span_t *span, uint64_t limit, uint64_t scale,
-    jpp_sink_t *sink);
-static void jpp_console_starts(const jpp_fleet_t *fleet,
-    const jpp_console_span_t *span, jpp_sink_t *sink);
-
-
 uint64_t
 jpp_console_most(const jpp_fleet_t *fleet)
 {
@@ -59,6 +41,54 @@ jpp_console_most(const jpp_fleet_t *fleet)
     }
 
     return most;
+}
+
+
+static unsigned
+jpp_console_height(uint64_t value, unsigned height, uint64_t scale)
+{
+    if (value == JPP_NONE) {
+        return 0;
+    }
+
+    return value < scale ? (unsigned) ((double) value * height
+                                       / (double) scale)
+                         : height;
+}
+
+
+/* Steps of equal width; those of equal height are one. */
+
+static void
+jpp_console_area(const uint64_t *values, size_t n, unsigned height,
+    uint64_t scale, const char *css, jpp_sink_t *sink)
+{
+    size_t    i, run;
+    unsigned  y, last;
+
+    jpp_sink_printf(sink, "<path class=\"%s\" d=\"M0 %u", css, height);
+
+    last = height;
+    run = 0;
+
+    for (i = 0; i < n; i++) {
+        y = height - jpp_console_height(values[i], height, scale);
+
+        if (y != last) {
+
+            if (run != 0) {
+                jpp_sink_printf(sink, "h%zu", run);
+            }
+
+            jpp_sink_printf(sink, "V%u", y);
+            last = y;
+            run = 0;
+        }
+
+        run++;
+    }
+
+    jpp_sink_printf(sink, "h%zuV%uz\"/>", run, height);
 }
 
 
@@ -108,83 +138,41 @@ jpp_console_trend(const jpp_worker_t *worker, uint64_t scale, jpp_sink_t *sink)
 }
 
 
-/* Steps of equal width; those of equal height are one. */
-
 static void
-jpp_console_area(const uint64_t *values, size_t n, unsigned height,
-    uint64_t scale, const char *css, jpp_sink_t *sink)
+jpp_console_span_add(jpp_console_span_t *span, const jpp_worker_t *worker)
 {
-    size_t    i, run;
-    unsigned  y, last;
+    size_t                i;
+    int64_t               age;
+    uint64_t              point;
+    const jpp_history_t  *history;
 
-    jpp_sink_printf(sink, "<path class=\"%s\" d=\"M0 %u", css, height);
+    history = worker->history;
 
-    last = height;
-    run = 0;
-
-    for (i = 0; i < n; i++) {
-        y = height - jpp_console_height(values[i], height, scale);
-
-        if (y != last) {
-
-            if (run != 0) {
-                jpp_sink_printf(sink, "h%zu", run);
-            }
-
-            jpp_sink_printf(sink, "V%u", y);
-            last = y;
-            run = 0;
-        }
-
-        run++;
-    }
-
-    jpp_sink_printf(sink, "h%zuV%uz\"/>", run, height);
-}
-
-
-static unsigned
-jpp_console_height(uint64_t value, unsigned height, uint64_t scale)
-{
-    if (value == JPP_NONE) {
-        return 0;
-    }
-
-    return value < scale ? (unsigned) ((double) value * height
-                                       / (double) scale)
-                         : height;
-}
-
-
-void
-jpp_console_time(const jpp_console_t *console, jpp_sink_t *sink)
-{
-    char                age[JPP_CONSOLE_AGE];
-    uint64_t            most, limit, scale;
-    jpp_console_span_t  span;
-
-    if (!jpp_console_span(console, &span)) {
+    if (history == NULL || history->n == 0 || worker->started < span->begins) {
         return;
     }
 
-    most = jpp_console_span_most(&span);
-    limit = jpp_console_line(console->telemetry, most);
-    scale = limit != JPP_NONE && limit > most ? limit : most;
+    for (i = 0; i < span->n; i++) {
 
-    jpp_sink_str(sink, "\n<section id=\"time\" aria-labelledby=\"h-time\">\n"
-                 "<h2 id=\"h-time\">Over time</h2>\n");
+        /* the middle of the step */
 
-    jpp_console_span_picture(console, &span, limit, scale, sink);
+        age = span->begins - worker->started
+              + (int64_t) (2 * i + 1) * span->seconds / (2 * (int64_t) span->n);
 
-    jpp_sink_printf(sink, "<p class=\"axis\"><span>%s ago</span> <span>",
-                    jpp_console_age(0, span.seconds, age));
-    jpp_sink_str(sink, "the top is ");
-    jpp_console_bytes(sink, scale);
-    jpp_sink_str(sink, limit != JPP_NONE ? "; the line is the limit" : "");
-    jpp_sink_str(sink, "</span> <span>now</span></p>\n<p>Blue is allocated, "
-                 "grey is RSS, added up: what workers share counts in each, so "
-                 "this is more than the sum in the table. A dashed line is "
-                 "where a worker started.</p>\n</section>\n");
+        if (age < 0) {
+            continue;
+        }
+
+        point = (uint64_t) age / history->interval;
+
+        if (point >= history->n) {
+            point = history->n - 1;
+        }
+
+        jpp_console_add_to(&span->allocated[i],
+                             history->points[point].allocated);
+        jpp_console_add_to(&span->rss[i], history->points[point].rss);
+    }
 }
 
 
@@ -229,44 +217,6 @@ jpp_console_span(const jpp_console_t *console, jpp_console_span_t *span)
 }
 
 
-static void
-jpp_console_span_add(jpp_console_span_t *span, const jpp_worker_t *worker)
-{
-    size_t                i;
-    int64_t               age;
-    uint64_t              point;
-    const jpp_history_t  *history;
-
-    history = worker->history;
-
-    if (history == NULL || history->n == 0 || worker->started < span->begins) {
-        return;
-    }
-
-    for (i = 0; i < span->n; i++) {
-
-        /* the middle of the step */
-
-        age = span->begins - worker->started
-              + (int64_t) (2 * i + 1) * span->seconds / (2 * (int64_t) span->n);
-
-        if (age < 0) {
-            continue;
-        }
-
-        point = (uint64_t) age / history->interval;
-
-        if (point >= history->n) {
-            point = history->n - 1;
-        }
-
-        jpp_console_add_to(&span->allocated[i],
-                             history->points[point].allocated);
-        jpp_console_add_to(&span->rss[i], history->points[point].rss);
-    }
-}
-
-
 static uint64_t
 jpp_console_span_most(const jpp_console_span_t *span)
 {
@@ -301,6 +251,41 @@ jpp_console_line(const jpp_telemetry_t *telemetry, uint64_t most)
     limit = cgroup->levels[cgroup->binding].limit;
 
     return limit / 4 <= most ? limit : JPP_NONE;
+}
+
+
+/* one line for all that started within a step */
+
+static void
+jpp_console_starts(const jpp_fleet_t *fleet, const jpp_console_span_t *span,
+    jpp_sink_t *sink)
+{
+    bool     is_marked[JPP_CONSOLE_STEPS];
+    size_t   i, step;
+    int64_t  since;
+
+    memset(is_marked, 0, sizeof(is_marked));
+
+    for (i = 0; i < fleet->n; i++) {
+
+        if (fleet->workers[i].started < span->begins) {
+            continue;
+        }
+
+        since = fleet->workers[i].started - span->begins;
+
+        if (since >= span->seconds) {
+            continue;
+        }
+
+        step = (size_t) (since * (int64_t) span->n / span->seconds);
+
+        if (step != 0 && !is_marked[step]) {
+            jpp_sink_printf(sink, "<path class=\"start\" d=\"M%zu 0v%d\"/>",
+                            step, JPP_CONSOLE_HIGH);
+            is_marked[step] = true;
+        }
+    }
 }
 
 
@@ -343,36 +328,33 @@ jpp_console_span_picture(const jpp_console_t *console,
 }
 
 
-/* one line for all that started within a step */
-
-static void
-jpp_console_starts(const jpp_fleet_t *fleet, const jpp_console_span_t *span,
-    jpp_sink_t *sink)
+void
+jpp_console_time(const jpp_console_t *console, jpp_sink_t *sink)
 {
-    bool     is_marked[JPP_CONSOLE_STEPS];
-    size_t   i, step;
-    int64_t  since;
+    char                age[JPP_CONSOLE_AGE];
+    uint64_t            most, limit, scale;
+    jpp_console_span_t  span;
 
-    memset(is_marked, 0, sizeof(is_marked));
-
-    for (i = 0; i < fleet->n; i++) {
-
-        if (fleet->workers[i].started < span->begins) {
-            continue;
-        }
-
-        since = fleet->workers[i].started - span->begins;
-
-        if (since >= span->seconds) {
-            continue;
-        }
-
-        step = (size_t) (since * (int64_t) span->n / span->seconds);
-
-        if (step != 0 && !is_marked[step]) {
-            jpp_sink_printf(sink, "<path class=\"start\" d=\"M%zu 0v%d\"/>",
-                            step, JPP_CONSOLE_HIGH);
-            is_marked[step] = true;
-        }
+    if (!jpp_console_span(console, &span)) {
+        return;
     }
+
+    most = jpp_console_span_most(&span);
+    limit = jpp_console_line(console->telemetry, most);
+    scale = limit != JPP_NONE && limit > most ? limit : most;
+
+    jpp_sink_str(sink, "\n<section id=\"time\" aria-labelledby=\"h-time\">\n"
+                 "<h2 id=\"h-time\">Over time</h2>\n");
+
+    jpp_console_span_picture(console, &span, limit, scale, sink);
+
+    jpp_sink_printf(sink, "<p class=\"axis\"><span>%s ago</span> <span>",
+                    jpp_console_age(0, span.seconds, age));
+    jpp_sink_str(sink, "the top is ");
+    jpp_console_bytes(sink, scale);
+    jpp_sink_str(sink, limit != JPP_NONE ? "; the line is the limit" : "");
+    jpp_sink_str(sink, "</span> <span>now</span></p>\n<p>Blue is allocated, "
+                 "grey is RSS, added up: what workers share counts in each, so "
+                 "this is more than the sum in the table. A dashed line is "
+                 "where a worker started.</p>\n</section>\n");
 }

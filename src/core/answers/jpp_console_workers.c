@@ -51,32 +51,6 @@ typedef struct {
 } jpp_console_ask_t;
 
 
-static void jpp_console_legend(jpp_sink_t *sink);
-static void jpp_console_group(const jpp_console_t *console,
-    jpp_console_group_t *group, const jpp_console_scale_t *scale,
-    jpp_sink_t *sink);
-static void jpp_console_add(jpp_console_group_t *group,
-    const jpp_worker_t *worker);
-static void jpp_console_worker(const jpp_console_t *console,
-    const jpp_worker_t *worker, const jpp_console_scale_t *scale,
-    jpp_sink_t *sink);
-static void jpp_console_state(const jpp_console_t *console,
-    const jpp_worker_t *worker, jpp_sink_t *sink);
-static void jpp_console_memory(const jpp_console_part_t *parts,
-    const jpp_worker_t *worker, const jpp_console_scale_t *scale,
-    uint64_t rss, jpp_sink_t *sink);
-static void jpp_console_busy(uint64_t used, uint64_t connections,
-    const jpp_minute_t *minute, uint64_t longest, jpp_sink_t *sink);
-static void jpp_console_sampling(const jpp_worker_t *worker,
-    jpp_sink_t *sink);
-static void jpp_console_asks(const jpp_console_t *console,
-    const jpp_worker_t *worker, jpp_sink_t *sink);
-static void jpp_console_parts(const jpp_worker_t *worker,
-    jpp_console_part_t parts[JPP_CONSOLE_PARTS + 1]);
-static uint64_t jpp_console_beyond(uint64_t all, uint64_t part);
-static uint64_t jpp_console_scale(const jpp_fleet_t *fleet);
-
-
 static const jpp_console_part_t  jpp_console_part_words[] = {
     [JPP_CONSOLE_ALLOCATED] = { "a", "allocated", JPP_NONE },
     [JPP_CONSOLE_FRAGMENTS] = { "f", "unused parts of pages", JPP_NONE },
@@ -103,53 +77,6 @@ static const jpp_console_ask_t  jpp_console_ask_rows[] = {
 };
 
 
-void
-jpp_console_workers(const jpp_console_t *console, jpp_sink_t *sink)
-{
-    const jpp_fleet_t    *fleet;
-    jpp_console_group_t   running, exiting;
-    jpp_console_scale_t   scale;
-
-    fleet = console->telemetry->fleet;
-
-    jpp_sink_str(sink, "\n<section id=\"workers\" aria-labelledby=\"h-workers\""
-                 ">\n<h2 id=\"h-workers\">Workers</h2>\n");
-
-    if (fleet->n + fleet->n_missing == 0) {
-        jpp_sink_str(sink, "<p class=\"bad\">No worker answered.</p>\n"
-                     "</section>\n");
-        return;
-    }
-
-    jpp_console_legend(sink);
-
-    jpp_sink_str(sink,
-        "<table class=\"workers\">\n"
-        "<thead><tr><th>worker</th><th>state</th><th>memory</th>"
-        "<th class=\"n\">allocated</th><th class=\"n\">RSS</th>\n"
-        "<th class=\"n\">connections</th><th class=\"n\">worst stall of the "
-        "last minute</th>"
-        "<th>samples</th><th>look at</th></tr></thead>\n");
-
-    jpp_console_missing(fleet, sink);
-
-    running = (jpp_console_group_t) { .is_exiting = false };
-    exiting = (jpp_console_group_t) { .is_exiting = true };
-
-    scale.bar = jpp_console_scale(fleet);
-    scale.trend = jpp_console_most(fleet);
-
-    jpp_console_group(console, &running, &scale, sink);
-    jpp_console_group(console, &exiting, &scale, sink);
-
-    jpp_sink_str(sink, "</table>\n");
-
-    jpp_console_shared(console, sink);
-
-    jpp_sink_str(sink, "</section>\n");
-}
-
-
 static void
 jpp_console_legend(jpp_sink_t *sink)
 {
@@ -168,50 +95,69 @@ jpp_console_legend(jpp_sink_t *sink)
 }
 
 
-static void
-jpp_console_group(const jpp_console_t *console, jpp_console_group_t *group,
-    const jpp_console_scale_t *scale, jpp_sink_t *sink)
+static uint64_t
+jpp_console_beyond(uint64_t all, uint64_t part)
 {
-    size_t                i;
-    const jpp_fleet_t    *fleet;
-    jpp_console_scale_t   own;
+    return all == JPP_NONE || part == JPP_NONE || all < part ? JPP_NONE
+                                                             : all - part;
+}
 
-    fleet = console->telemetry->fleet;
 
-    for (i = 0; i < fleet->n; i++) {
-        if (fleet->workers[i].is_exiting == group->is_exiting) {
-            jpp_console_add(group, &fleet->workers[i]);
-        }
-    }
+/*
+ * jemalloc's resident is an upper bound: what of it was never touched is in no
+ * RSS.  So a part is what its number has beyond the one before.
+ */
 
-    if (group->n == 0) {
+static void
+jpp_console_parts(const jpp_worker_t *worker,
+    jpp_console_part_t parts[JPP_CONSOLE_PARTS + 1])
+{
+    const jpp_stats_t  *stats;
+    const jpp_usage_t  *usage;
+
+    stats = &worker->stats;
+    usage = &worker->activity.usage;
+
+    memcpy(parts, jpp_console_part_words, sizeof(jpp_console_part_words));
+
+    parts[JPP_CONSOLE_SHARED].bytes = jpp_stats_add(usage->rss_file,
+                                                    usage->rss_shmem);
+
+    if (!worker->has_stats) {
+        parts[JPP_CONSOLE_OUTSIDE].bytes = usage->rss_anon;
         return;
     }
 
-    own = (jpp_console_scale_t) { .bar = jpp_console_sum(group->parts) };
+    parts[JPP_CONSOLE_ALLOCATED].bytes = stats->allocated;
+    parts[JPP_CONSOLE_FRAGMENTS].bytes = jpp_console_beyond(stats->active,
+                                                            stats->allocated);
+    parts[JPP_CONSOLE_KEPT].bytes = jpp_console_beyond(stats->resident,
+                                                       stats->active);
+    parts[JPP_CONSOLE_OUTSIDE].bytes = jpp_console_beyond(usage->rss_anon,
+                                                          stats->resident);
+}
 
-    jpp_sink_str(sink, "<tbody>\n");
 
-    if (group->n > 1 || group->is_exiting) {
-        jpp_sink_printf(sink, "<tr class=\"sum\"><th scope=\"row\">%zu %s</th>"
-                        "<td><small>%s</small></td>", group->n,
-                        group->is_exiting ? "exiting" : "running",
-                        group->is_exiting ? "former configurations" : "");
-        jpp_console_memory(group->parts, NULL, &own,
-                           jpp_stats_add(group->own,
-                               group->parts[JPP_CONSOLE_SHARED].bytes), sink);
-        jpp_console_busy(group->connections_used, group->connections,
-                         &group->minute, group->longest, sink);
-        jpp_sink_str(sink, "<td></td><td></td></tr>\n");
-    }
+/* All bars have one scale: that of the largest. */
 
-    for (i = 0; i < fleet->n; i++) {
-        if (fleet->workers[i].is_exiting == group->is_exiting) {
-            jpp_console_worker(console, &fleet->workers[i], scale, sink);
+static uint64_t
+jpp_console_scale(const jpp_fleet_t *fleet)
+{
+    size_t              i;
+    uint64_t            sum, scale;
+    jpp_console_part_t  parts[JPP_CONSOLE_PARTS + 1];
+
+    for (i = 0, scale = 1; i < fleet->n; i++) {
+        jpp_console_parts(&fleet->workers[i], parts);
+
+        sum = jpp_console_sum(parts);
+
+        if (scale < sum) {
+            scale = sum;
         }
     }
 
-    jpp_sink_str(sink, "</tbody>\n");
+    return scale;
 }
 
 
@@ -263,47 +209,6 @@ jpp_console_add(jpp_console_group_t *group, const jpp_worker_t *worker)
 
 
 static void
-jpp_console_worker(const jpp_console_t *console, const jpp_worker_t *worker,
-    const jpp_console_scale_t *scale, jpp_sink_t *sink)
-{
-    jpp_console_part_t      parts[JPP_CONSOLE_PARTS + 1];
-    const jpp_activity_t   *activity;
-
-    activity = &worker->activity;
-
-    jpp_console_parts(worker, parts);
-
-    jpp_sink_printf(sink, "<tr><th scope=\"row\">%" PRIu32 " <small>pid %"
-                    PRId64 "</small></th>", worker->who.index,
-                    worker->who.pid);
-
-    jpp_console_state(console, worker, sink);
-    jpp_console_memory(parts, worker, scale, activity->usage.rss, sink);
-    jpp_console_busy(jpp_activity_used(activity), activity->connections,
-                     &activity->minute, activity->loop.max, sink);
-    jpp_console_sampling(worker, sink);
-    jpp_console_asks(console, worker, sink);
-
-    jpp_sink_str(sink, "</tr>\n");
-}
-
-
-static void
-jpp_console_state(const jpp_console_t *console, const jpp_worker_t *worker,
-    jpp_sink_t *sink)
-{
-    char  age[JPP_CONSOLE_AGE], started[JPP_STATUS_TIME];
-
-    jpp_sink_printf(sink, "<td data-l=\"state\">%s <small title=\"started "
-                    "%s\">generation %" PRIu64 ", %s</small></td>\n",
-                    worker->is_exiting ? "exiting" : "running",
-                    jpp_status_time(worker->started, started),
-                    worker->who.generation,
-                    jpp_console_age(worker->started, console->now, age));
-}
-
-
-static void
 jpp_console_memory(const jpp_console_part_t *parts,
     const jpp_worker_t *worker, const jpp_console_scale_t *scale,
     uint64_t rss, jpp_sink_t *sink)
@@ -340,6 +245,21 @@ jpp_console_busy(uint64_t used, uint64_t connections,
                     "title=\"in the last minute; since the start it was %"
                     PRIu64 " ms\">%" PRIu64 " ms</td>", longest,
                     minute->longest);
+}
+
+
+static void
+jpp_console_state(const jpp_console_t *console, const jpp_worker_t *worker,
+    jpp_sink_t *sink)
+{
+    char  age[JPP_CONSOLE_AGE], started[JPP_STATUS_TIME];
+
+    jpp_sink_printf(sink, "<td data-l=\"state\">%s <small title=\"started "
+                    "%s\">generation %" PRIu64 ", %s</small></td>\n",
+                    worker->is_exiting ? "exiting" : "running",
+                    jpp_status_time(worker->started, started),
+                    worker->who.generation,
+                    jpp_console_age(worker->started, console->now, age));
 }
 
 
@@ -419,67 +339,121 @@ jpp_console_asks(const jpp_console_t *console, const jpp_worker_t *worker,
 }
 
 
-/*
- * jemalloc's resident is an upper bound: what of it was never touched is in no
- * RSS.  So a part is what its number has beyond the one before.
- */
+static void
+jpp_console_worker(const jpp_console_t *console, const jpp_worker_t *worker,
+    const jpp_console_scale_t *scale, jpp_sink_t *sink)
+{
+    jpp_console_part_t      parts[JPP_CONSOLE_PARTS + 1];
+    const jpp_activity_t   *activity;
+
+    activity = &worker->activity;
+
+    jpp_console_parts(worker, parts);
+
+    jpp_sink_printf(sink, "<tr><th scope=\"row\">%" PRIu32 " <small>pid %"
+                    PRId64 "</small></th>", worker->who.index,
+                    worker->who.pid);
+
+    jpp_console_state(console, worker, sink);
+    jpp_console_memory(parts, worker, scale, activity->usage.rss, sink);
+    jpp_console_busy(jpp_activity_used(activity), activity->connections,
+                     &activity->minute, activity->loop.max, sink);
+    jpp_console_sampling(worker, sink);
+    jpp_console_asks(console, worker, sink);
+
+    jpp_sink_str(sink, "</tr>\n");
+}
+
 
 static void
-jpp_console_parts(const jpp_worker_t *worker,
-    jpp_console_part_t parts[JPP_CONSOLE_PARTS + 1])
+jpp_console_group(const jpp_console_t *console, jpp_console_group_t *group,
+    const jpp_console_scale_t *scale, jpp_sink_t *sink)
 {
-    const jpp_stats_t  *stats;
-    const jpp_usage_t  *usage;
+    size_t                i;
+    const jpp_fleet_t    *fleet;
+    jpp_console_scale_t   own;
 
-    stats = &worker->stats;
-    usage = &worker->activity.usage;
+    fleet = console->telemetry->fleet;
 
-    memcpy(parts, jpp_console_part_words, sizeof(jpp_console_part_words));
-
-    parts[JPP_CONSOLE_SHARED].bytes = jpp_stats_add(usage->rss_file,
-                                                    usage->rss_shmem);
-
-    if (!worker->has_stats) {
-        parts[JPP_CONSOLE_OUTSIDE].bytes = usage->rss_anon;
-        return;
-    }
-
-    parts[JPP_CONSOLE_ALLOCATED].bytes = stats->allocated;
-    parts[JPP_CONSOLE_FRAGMENTS].bytes = jpp_console_beyond(stats->active,
-                                                            stats->allocated);
-    parts[JPP_CONSOLE_KEPT].bytes = jpp_console_beyond(stats->resident,
-                                                       stats->active);
-    parts[JPP_CONSOLE_OUTSIDE].bytes = jpp_console_beyond(usage->rss_anon,
-                                                          stats->resident);
-}
-
-
-static uint64_t
-jpp_console_beyond(uint64_t all, uint64_t part)
-{
-    return all == JPP_NONE || part == JPP_NONE || all < part ? JPP_NONE
-                                                             : all - part;
-}
-
-
-/* All bars have one scale: that of the largest. */
-
-static uint64_t
-jpp_console_scale(const jpp_fleet_t *fleet)
-{
-    size_t              i;
-    uint64_t            sum, scale;
-    jpp_console_part_t  parts[JPP_CONSOLE_PARTS + 1];
-
-    for (i = 0, scale = 1; i < fleet->n; i++) {
-        jpp_console_parts(&fleet->workers[i], parts);
-
-        sum = jpp_console_sum(parts);
-
-        if (scale < sum) {
-            scale = sum;
+    for (i = 0; i < fleet->n; i++) {
+        if (fleet->workers[i].is_exiting == group->is_exiting) {
+            jpp_console_add(group, &fleet->workers[i]);
         }
     }
 
-    return scale;
+    if (group->n == 0) {
+        return;
+    }
+
+    own = (jpp_console_scale_t) { .bar = jpp_console_sum(group->parts) };
+
+    jpp_sink_str(sink, "<tbody>\n");
+
+    if (group->n > 1 || group->is_exiting) {
+        jpp_sink_printf(sink, "<tr class=\"sum\"><th scope=\"row\">%zu %s</th>"
+                        "<td><small>%s</small></td>", group->n,
+                        group->is_exiting ? "exiting" : "running",
+                        group->is_exiting ? "former configurations" : "");
+        jpp_console_memory(group->parts, NULL, &own,
+                           jpp_stats_add(group->own,
+                               group->parts[JPP_CONSOLE_SHARED].bytes), sink);
+        jpp_console_busy(group->connections_used, group->connections,
+                         &group->minute, group->longest, sink);
+        jpp_sink_str(sink, "<td></td><td></td></tr>\n");
+    }
+
+    for (i = 0; i < fleet->n; i++) {
+        if (fleet->workers[i].is_exiting == group->is_exiting) {
+            jpp_console_worker(console, &fleet->workers[i], scale, sink);
+        }
+    }
+
+    jpp_sink_str(sink, "</tbody>\n");
+}
+
+
+void
+jpp_console_workers(const jpp_console_t *console, jpp_sink_t *sink)
+{
+    const jpp_fleet_t    *fleet;
+    jpp_console_group_t   running, exiting;
+    jpp_console_scale_t   scale;
+
+    fleet = console->telemetry->fleet;
+
+    jpp_sink_str(sink, "\n<section id=\"workers\" aria-labelledby=\"h-workers\""
+                 ">\n<h2 id=\"h-workers\">Workers</h2>\n");
+
+    if (fleet->n + fleet->n_missing == 0) {
+        jpp_sink_str(sink, "<p class=\"bad\">No worker answered.</p>\n"
+                     "</section>\n");
+        return;
+    }
+
+    jpp_console_legend(sink);
+
+    jpp_sink_str(sink,
+        "<table class=\"workers\">\n"
+        "<thead><tr><th>worker</th><th>state</th><th>memory</th>"
+        "<th class=\"n\">allocated</th><th class=\"n\">RSS</th>\n"
+        "<th class=\"n\">connections</th><th class=\"n\">worst stall of the "
+        "last minute</th>"
+        "<th>samples</th><th>look at</th></tr></thead>\n");
+
+    jpp_console_missing(fleet, sink);
+
+    running = (jpp_console_group_t) { .is_exiting = false };
+    exiting = (jpp_console_group_t) { .is_exiting = true };
+
+    scale.bar = jpp_console_scale(fleet);
+    scale.trend = jpp_console_most(fleet);
+
+    jpp_console_group(console, &running, &scale, sink);
+    jpp_console_group(console, &exiting, &scale, sink);
+
+    jpp_sink_str(sink, "</table>\n");
+
+    jpp_console_shared(console, sink);
+
+    jpp_sink_str(sink, "</section>\n");
 }

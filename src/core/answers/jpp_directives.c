@@ -19,9 +19,6 @@ typedef struct {
 } jpp_directive_row_t;
 
 
-static bool jpp_directive_has_word(jpp_str_t name, const char *word);
-
-
 /* the first row that fits counts */
 
 static const jpp_directive_row_t  jpp_directive_rows[] = {
@@ -63,6 +60,31 @@ static const jpp_directive_row_t  jpp_directive_rows[] = {
 };
 
 
+/* WORD with no letter or digit beside it: "gzip" of "ngx_http_gzip_filter" */
+
+static bool
+jpp_directive_has_word(jpp_str_t name, const char *word)
+{
+    size_t       i, len;
+    const char  *p;
+
+    len = strlen(word);
+
+    for (i = 0; i + len <= name.len; i++) {
+        p = name.data + i;
+
+        if (memcmp(p, word, len) == 0
+            && (i == 0 || !isalnum((unsigned char) p[-1]))
+            && (i + len == name.len || !isalnum((unsigned char) p[len])))
+        {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
 const char *
 jpp_directive(const jpp_directive_of_t *of, char text[JPP_DIRECTIVE_TEXT])
 {
@@ -102,31 +124,6 @@ jpp_directive(const jpp_directive_of_t *of, char text[JPP_DIRECTIVE_TEXT])
     }
 
     return text;
-}
-
-
-/* WORD with no letter or digit beside it: "gzip" of "ngx_http_gzip_filter" */
-
-static bool
-jpp_directive_has_word(jpp_str_t name, const char *word)
-{
-    size_t       i, len;
-    const char  *p;
-
-    len = strlen(word);
-
-    for (i = 0; i + len <= name.len; i++) {
-        p = name.data + i;
-
-        if (memcmp(p, word, len) == 0
-            && (i == 0 || !isalnum((unsigned char) p[-1]))
-            && (i + len == name.len || !isalnum((unsigned char) p[len])))
-        {
-            return true;
-        }
-    }
-
-    return false;
 }
 
 

@@ -13,18 +13,6 @@
 #define JPP_LOCATIONS_NOTE  1024
 
 
-static jpp_str_t jpp_locations_copy(jpp_locations_t *locations,
-    jpp_str_t name);
-static void jpp_locations_comments(jpp_locations_t *locations,
-    jpp_locations_measure_t measure, const jpp_profile_t *profile);
-static void jpp_locations_share(const jpp_locations_t *locations,
-    jpp_locations_row_t *row);
-static int jpp_locations_compare_parts(const void *a, const void *b,
-    void *ctx);
-static int jpp_locations_compare_rows(const void *a, const void *b,
-    void *ctx);
-
-
 /* the comments of a profile that matter here: what they begin with */
 
 static const char *const  jpp_locations_said[] = {
@@ -122,6 +110,33 @@ jpp_locations_note(jpp_locations_t *locations,
 }
 
 
+static void
+jpp_locations_comments(jpp_locations_t *locations,
+    jpp_locations_measure_t measure, const jpp_profile_t *profile)
+{
+    size_t           i, k, n;
+    jpp_str_t        comment;
+    const uint32_t  *comments;
+
+    comments = jpp_vec_items(profile->comments, uint32_t);
+    n = jpp_vec_count(profile->comments, uint32_t);
+
+    for (i = 0; i < n; i++) {
+        comment = jpp_profile_str(profile, comments[i]);
+
+        for (k = 0; jpp_locations_said[k] != NULL; k++) {
+
+            if (strncmp(comment.data, jpp_locations_said[k],
+                        strlen(jpp_locations_said[k]))
+                == 0)
+            {
+                jpp_locations_note(locations, measure, "%s", comment.data);
+            }
+        }
+    }
+}
+
+
 void
 jpp_locations_take(jpp_locations_t *locations,
     jpp_locations_measure_t measure, const jpp_view_t *view)
@@ -175,30 +190,22 @@ jpp_locations_take(jpp_locations_t *locations,
 }
 
 
-static void
-jpp_locations_comments(jpp_locations_t *locations,
-    jpp_locations_measure_t measure, const jpp_profile_t *profile)
+static jpp_str_t
+jpp_locations_copy(jpp_locations_t *locations, jpp_str_t name)
 {
-    size_t           i, k, n;
-    jpp_str_t        comment;
-    const uint32_t  *comments;
+    const char  *data;
 
-    comments = jpp_vec_items(profile->comments, uint32_t);
-    n = jpp_vec_count(profile->comments, uint32_t);
+    data = jpp_arena_strndup(locations->arena, name.data, name.len);
 
-    for (i = 0; i < n; i++) {
-        comment = jpp_profile_str(profile, comments[i]);
-
-        for (k = 0; jpp_locations_said[k] != NULL; k++) {
-
-            if (strncmp(comment.data, jpp_locations_said[k],
-                        strlen(jpp_locations_said[k]))
-                == 0)
-            {
-                jpp_locations_note(locations, measure, "%s", comment.data);
-            }
-        }
+    if (data == NULL) {
+        locations->failed = true;
+        data = "";
+        name.len = 0;
     }
+
+    name.data = data;
+
+    return name;
 }
 
 
@@ -257,25 +264,6 @@ jpp_locations_row(jpp_locations_t *locations, const jpp_str_t names[JPP_ROOTS])
     }
 
     return row;
-}
-
-
-static jpp_str_t
-jpp_locations_copy(jpp_locations_t *locations, jpp_str_t name)
-{
-    const char  *data;
-
-    data = jpp_arena_strndup(locations->arena, name.data, name.len);
-
-    if (data == NULL) {
-        locations->failed = true;
-        data = "";
-        name.len = 0;
-    }
-
-    name.data = data;
-
-    return name;
 }
 
 
@@ -342,6 +330,81 @@ jpp_locations_part(jpp_locations_t *locations, const jpp_locations_row_t *row,
 }
 
 
+static int
+jpp_locations_compare_parts(const void *a, const void *b, void *ctx)
+{
+    const jpp_locations_part_t  *x, *y;
+
+    (void) ctx;
+
+    x = a;
+    y = b;
+
+    if (x->row != y->row) {
+        return x->row < y->row ? -1 : 1;
+    }
+
+    if (x->measure != y->measure) {
+        return x->measure < y->measure ? -1 : 1;
+    }
+
+    return x->value != y->value ? (x->value > y->value ? -1 : 1)
+                                : strcmp(x->name.data, y->name.data);
+}
+
+
+/*
+ * What stands out by any measure comes first: of all that pools hold, so that
+ * where requests hold next to nothing the one that asks does not.
+ */
+
+static void
+jpp_locations_share(const jpp_locations_t *locations,
+    jpp_locations_row_t *row)
+{
+    double    all;
+    uint32_t  i;
+
+    for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
+        all = (double) locations->about[i].value
+              + (double) locations->about[i].nobody;
+
+        if (all > 0) {
+            row->share = fmax(row->share,
+                              (double) row->cells[i].value / all);
+        }
+    }
+}
+
+
+static int
+jpp_locations_compare_rows(const void *a, const void *b, void *ctx)
+{
+    int                         order;
+    uint32_t                    i;
+    const jpp_locations_row_t  *x, *y;
+
+    (void) ctx;
+
+    x = a;
+    y = b;
+
+    if (x->share > y->share) {
+        return -1;
+    }
+
+    if (x->share < y->share) {
+        return 1;
+    }
+
+    for (i = 0, order = 0; i < JPP_ROOTS && order == 0; i++) {
+        order = strcmp(x->names[i].data, y->names[i].data);
+    }
+
+    return order;
+}
+
+
 /* Parts say which row they are of while rows move. */
 
 bool
@@ -379,79 +442,4 @@ jpp_locations_close(jpp_locations_t *locations)
              jpp_locations_compare_rows, NULL);
 
     return true;
-}
-
-
-/*
- * What stands out by any measure comes first: of all that pools hold, so that
- * where requests hold next to nothing the one that asks does not.
- */
-
-static void
-jpp_locations_share(const jpp_locations_t *locations,
-    jpp_locations_row_t *row)
-{
-    double    all;
-    uint32_t  i;
-
-    for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
-        all = (double) locations->about[i].value
-              + (double) locations->about[i].nobody;
-
-        if (all > 0) {
-            row->share = fmax(row->share,
-                              (double) row->cells[i].value / all);
-        }
-    }
-}
-
-
-static int
-jpp_locations_compare_parts(const void *a, const void *b, void *ctx)
-{
-    const jpp_locations_part_t  *x, *y;
-
-    (void) ctx;
-
-    x = a;
-    y = b;
-
-    if (x->row != y->row) {
-        return x->row < y->row ? -1 : 1;
-    }
-
-    if (x->measure != y->measure) {
-        return x->measure < y->measure ? -1 : 1;
-    }
-
-    return x->value != y->value ? (x->value > y->value ? -1 : 1)
-                                : strcmp(x->name.data, y->name.data);
-}
-
-
-static int
-jpp_locations_compare_rows(const void *a, const void *b, void *ctx)
-{
-    int                         order;
-    uint32_t                    i;
-    const jpp_locations_row_t  *x, *y;
-
-    (void) ctx;
-
-    x = a;
-    y = b;
-
-    if (x->share > y->share) {
-        return -1;
-    }
-
-    if (x->share < y->share) {
-        return 1;
-    }
-
-    for (i = 0, order = 0; i < JPP_ROOTS && order == 0; i++) {
-        order = strcmp(x->names[i].data, y->names[i].data);
-    }
-
-    return order;
 }

@@ -5,16 +5,6 @@
 #include "jpp_version.h"
 
 
-static void jpp_locations_json_about(const jpp_locations_t *locations,
-    uint32_t measure, jpp_json_t *json);
-static void jpp_locations_json_row(const jpp_locations_t *locations,
-    const jpp_locations_row_t *row, jpp_json_t *json);
-static void jpp_locations_json_cell(const jpp_locations_t *locations,
-    const jpp_locations_cell_t *cell, uint32_t measure, jpp_json_t *json);
-static void jpp_locations_json_error(double variance, int64_t value,
-    jpp_json_t *json);
-
-
 static const char *const  jpp_locations_measures[JPP_LOCATIONS_MEASURES] = {
     [JPP_LOCATIONS_HELD] = "held",
     [JPP_LOCATIONS_SAMPLED] = "sampled",
@@ -29,38 +19,11 @@ static const char *const  jpp_locations_units[JPP_LOCATIONS_MEASURES] = {
 };
 
 
-bool
-jpp_locations_as_json(const jpp_locations_t *locations, jpp_sink_t *sink)
+static void
+jpp_locations_json_error(double variance, int64_t value, jpp_json_t *json)
 {
-    size_t                      i, n, top;
-    uint32_t                    k;
-    jpp_json_t                  json;
-    const jpp_locations_row_t  *rows;
-
-    rows = jpp_vec_items(locations->rows, jpp_locations_row_t);
-    n = jpp_vec_count(locations->rows, jpp_locations_row_t);
-    top = locations->args->values[JPP_ARG_TOP];
-
-    jpp_json_init(&json, sink);
-    jpp_json_open(&json, NULL, '{');
-
-    jpp_json_str(&json, "module", JPP_VERSION);
-    jpp_json_u64(&json, "count", n);
-
-    for (k = 0; k < JPP_LOCATIONS_MEASURES; k++) {
-        jpp_locations_json_about(locations, k, &json);
-    }
-
-    jpp_json_open(&json, "rows", '[');
-
-    for (i = 0; i < n && i < top; i++) {
-        jpp_locations_json_row(locations, &rows[i], &json);
-    }
-
-    jpp_json_close(&json, ']');
-    jpp_json_close(&json, '}');
-
-    return true;
+    jpp_json_i64(json, "error_percent",
+                 (int64_t) (jpp_error_percent(variance, value) + 0.5));
 }
 
 
@@ -106,6 +69,34 @@ jpp_locations_json_about(const jpp_locations_t *locations, uint32_t measure,
 
 
 static void
+jpp_locations_json_cell(const jpp_locations_t *locations,
+    const jpp_locations_cell_t *cell, uint32_t measure, jpp_json_t *json)
+{
+    size_t                       i;
+    const jpp_locations_part_t  *parts;
+
+    parts = &jpp_vec_items(locations->parts,
+                           jpp_locations_part_t)[cell->first];
+
+    jpp_json_open(json, jpp_locations_measures[measure], '{');
+    jpp_json_i64(json, jpp_locations_units[measure], cell->value);
+    jpp_locations_json_error(cell->variance, cell->value, json);
+
+    jpp_json_open(json, "mostly", '[');
+
+    for (i = 0; i < cell->n && i < JPP_LOCATIONS_MOST; i++) {
+        jpp_json_open(json, NULL, '{');
+        jpp_json_utf8(json, "name", parts[i].name.data, parts[i].name.len);
+        jpp_json_i64(json, jpp_locations_units[measure], parts[i].value);
+        jpp_json_close(json, '}');
+    }
+
+    jpp_json_close(json, ']');
+    jpp_json_close(json, '}');
+}
+
+
+static void
 jpp_locations_json_row(const jpp_locations_t *locations,
     const jpp_locations_row_t *row, jpp_json_t *json)
 {
@@ -139,37 +130,36 @@ jpp_locations_json_row(const jpp_locations_t *locations,
 }
 
 
-static void
-jpp_locations_json_cell(const jpp_locations_t *locations,
-    const jpp_locations_cell_t *cell, uint32_t measure, jpp_json_t *json)
+bool
+jpp_locations_as_json(const jpp_locations_t *locations, jpp_sink_t *sink)
 {
-    size_t                       i;
-    const jpp_locations_part_t  *parts;
+    size_t                      i, n, top;
+    uint32_t                    k;
+    jpp_json_t                  json;
+    const jpp_locations_row_t  *rows;
 
-    parts = &jpp_vec_items(locations->parts,
-                           jpp_locations_part_t)[cell->first];
+    rows = jpp_vec_items(locations->rows, jpp_locations_row_t);
+    n = jpp_vec_count(locations->rows, jpp_locations_row_t);
+    top = locations->args->values[JPP_ARG_TOP];
 
-    jpp_json_open(json, jpp_locations_measures[measure], '{');
-    jpp_json_i64(json, jpp_locations_units[measure], cell->value);
-    jpp_locations_json_error(cell->variance, cell->value, json);
+    jpp_json_init(&json, sink);
+    jpp_json_open(&json, NULL, '{');
 
-    jpp_json_open(json, "mostly", '[');
+    jpp_json_str(&json, "module", JPP_VERSION);
+    jpp_json_u64(&json, "count", n);
 
-    for (i = 0; i < cell->n && i < JPP_LOCATIONS_MOST; i++) {
-        jpp_json_open(json, NULL, '{');
-        jpp_json_utf8(json, "name", parts[i].name.data, parts[i].name.len);
-        jpp_json_i64(json, jpp_locations_units[measure], parts[i].value);
-        jpp_json_close(json, '}');
+    for (k = 0; k < JPP_LOCATIONS_MEASURES; k++) {
+        jpp_locations_json_about(locations, k, &json);
     }
 
-    jpp_json_close(json, ']');
-    jpp_json_close(json, '}');
-}
+    jpp_json_open(&json, "rows", '[');
 
+    for (i = 0; i < n && i < top; i++) {
+        jpp_locations_json_row(locations, &rows[i], &json);
+    }
 
-static void
-jpp_locations_json_error(double variance, int64_t value, jpp_json_t *json)
-{
-    jpp_json_i64(json, "error_percent",
-                 (int64_t) (jpp_error_percent(variance, value) + 0.5));
+    jpp_json_close(&json, ']');
+    jpp_json_close(&json, '}');
+
+    return true;
 }

@@ -17,22 +17,6 @@ typedef struct {
 } jpp_locations_column_t;
 
 
-static void jpp_locations_heading(const jpp_locations_t *locations, size_t n,
-    jpp_sink_t *sink);
-static bool jpp_locations_table(const jpp_locations_t *locations,
-    size_t shown, jpp_sink_t *sink);
-static void jpp_locations_headings(const jpp_locations_t *locations,
-    jpp_table_t *table);
-static void jpp_locations_cells(const jpp_locations_t *locations,
-    const jpp_locations_row_t *row, jpp_table_t *table);
-static void jpp_locations_mostly(const jpp_locations_t *locations,
-    const jpp_locations_row_t *row, uint32_t measure, jpp_table_t *table);
-static const char *jpp_locations_error(double variance, int64_t value,
-    char text[JPP_ERROR_TEXT]);
-static void jpp_locations_notes(const jpp_locations_t *locations,
-    jpp_sink_t *sink);
-
-
 static const jpp_locations_column_t
     jpp_locations_columns[JPP_LOCATIONS_MEASURES] =
 {
@@ -54,32 +38,6 @@ static const char *const  jpp_locations_more[] = {
     "CPU by function:  profile?seconds=10&by=location&format=html",
     NULL
 };
-
-
-bool
-jpp_locations_as_text(const jpp_locations_t *locations, jpp_sink_t *sink)
-{
-    size_t  n, top;
-
-    n = jpp_vec_count(locations->rows, jpp_locations_row_t);
-    top = locations->args->values[JPP_ARG_TOP];
-    top = n < top ? n : top;
-
-    jpp_locations_heading(locations, n, sink);
-
-    if (!jpp_locations_table(locations, top, sink)) {
-        return false;
-    }
-
-    if (top < n) {
-        jpp_sink_printf(sink, "%zu more: top=%d shows as many as that\n",
-                        n - top, JPP_MAX_ROWS);
-    }
-
-    jpp_locations_notes(locations, sink);
-
-    return true;
-}
 
 
 static void
@@ -115,45 +73,6 @@ jpp_locations_heading(const jpp_locations_t *locations, size_t n,
 }
 
 
-static bool
-jpp_locations_table(const jpp_locations_t *locations, size_t shown,
-    jpp_sink_t *sink)
-{
-    size_t                      i;
-    uint32_t                    k, columns, right;
-    jpp_table_t                 table;
-    const jpp_locations_row_t  *rows;
-
-    columns = 1;
-
-    for (k = 0; k < JPP_LOCATIONS_MEASURES; k++) {
-        columns += locations->about[k].is_there
-                   * (1u + jpp_locations_columns[k].is_estimate);
-    }
-
-    right = (1u << columns) - 1;
-
-    for (k = 0; k < JPP_ROOTS; k++) {
-        columns += locations->shows[k];
-    }
-
-    for (k = 0; k < JPP_LOCATIONS_MEASURES; k++) {
-        columns += locations->about[k].is_there;
-    }
-
-    jpp_table_init(&table, locations->arena, columns, right);
-    jpp_locations_headings(locations, &table);
-
-    rows = jpp_vec_items(locations->rows, jpp_locations_row_t);
-
-    for (i = 0; i < shown; i++) {
-        jpp_locations_cells(locations, &rows[i], &table);
-    }
-
-    return jpp_table_write(&table, sink);
-}
-
-
 static void
 jpp_locations_headings(const jpp_locations_t *locations, jpp_table_t *table)
 {
@@ -184,6 +103,45 @@ jpp_locations_headings(const jpp_locations_t *locations, jpp_table_t *table)
             jpp_table_cell(table, "%s", jpp_locations_columns[i].mostly);
         }
     }
+}
+
+
+static const char *
+jpp_locations_error(double variance, int64_t value, char text[JPP_ERROR_TEXT])
+{
+    const char  *p;
+
+    if (value == 0) {
+        return "-";
+    }
+
+    p = jpp_error_text(jpp_error_percent(variance, value), text);
+
+    return p[0] == '+' ? p + sizeof("+- ") - 1 : p;
+}
+
+
+static void
+jpp_locations_mostly(const jpp_locations_t *locations,
+    const jpp_locations_row_t *row, uint32_t measure, jpp_table_t *table)
+{
+    char                         text[JPP_UNITS_TEXT];
+    const jpp_locations_cell_t  *cell;
+    const jpp_locations_part_t  *most;
+
+    cell = &row->cells[measure];
+
+    if (cell->n == 0) {
+        jpp_table_cell(table, "-");
+        return;
+    }
+
+    most = &jpp_vec_items(locations->parts,
+                          jpp_locations_part_t)[cell->first];
+
+    jpp_table_valued(table,
+                     jpp_locations_columns[measure].show(most->value, text),
+                     most->name.data, most->name.len);
 }
 
 
@@ -231,42 +189,42 @@ jpp_locations_cells(const jpp_locations_t *locations,
 }
 
 
-static const char *
-jpp_locations_error(double variance, int64_t value, char text[JPP_ERROR_TEXT])
+static bool
+jpp_locations_table(const jpp_locations_t *locations, size_t shown,
+    jpp_sink_t *sink)
 {
-    const char  *p;
+    size_t                      i;
+    uint32_t                    k, columns, right;
+    jpp_table_t                 table;
+    const jpp_locations_row_t  *rows;
 
-    if (value == 0) {
-        return "-";
+    columns = 1;
+
+    for (k = 0; k < JPP_LOCATIONS_MEASURES; k++) {
+        columns += locations->about[k].is_there
+                   * (1u + jpp_locations_columns[k].is_estimate);
     }
 
-    p = jpp_error_text(jpp_error_percent(variance, value), text);
+    right = (1u << columns) - 1;
 
-    return p[0] == '+' ? p + sizeof("+- ") - 1 : p;
-}
-
-
-static void
-jpp_locations_mostly(const jpp_locations_t *locations,
-    const jpp_locations_row_t *row, uint32_t measure, jpp_table_t *table)
-{
-    char                         text[JPP_UNITS_TEXT];
-    const jpp_locations_cell_t  *cell;
-    const jpp_locations_part_t  *most;
-
-    cell = &row->cells[measure];
-
-    if (cell->n == 0) {
-        jpp_table_cell(table, "-");
-        return;
+    for (k = 0; k < JPP_ROOTS; k++) {
+        columns += locations->shows[k];
     }
 
-    most = &jpp_vec_items(locations->parts,
-                          jpp_locations_part_t)[cell->first];
+    for (k = 0; k < JPP_LOCATIONS_MEASURES; k++) {
+        columns += locations->about[k].is_there;
+    }
 
-    jpp_table_valued(table,
-                     jpp_locations_columns[measure].show(most->value, text),
-                     most->name.data, most->name.len);
+    jpp_table_init(&table, locations->arena, columns, right);
+    jpp_locations_headings(locations, &table);
+
+    rows = jpp_vec_items(locations->rows, jpp_locations_row_t);
+
+    for (i = 0; i < shown; i++) {
+        jpp_locations_cells(locations, &rows[i], &table);
+    }
+
+    return jpp_table_write(&table, sink);
 }
 
 
@@ -314,4 +272,30 @@ jpp_locations_notes(const jpp_locations_t *locations, jpp_sink_t *sink)
         jpp_sink_str(sink, jpp_locations_more[k]);
         jpp_sink_char(sink, '\n');
     }
+}
+
+
+bool
+jpp_locations_as_text(const jpp_locations_t *locations, jpp_sink_t *sink)
+{
+    size_t  n, top;
+
+    n = jpp_vec_count(locations->rows, jpp_locations_row_t);
+    top = locations->args->values[JPP_ARG_TOP];
+    top = n < top ? n : top;
+
+    jpp_locations_heading(locations, n, sink);
+
+    if (!jpp_locations_table(locations, top, sink)) {
+        return false;
+    }
+
+    if (top < n) {
+        jpp_sink_printf(sink, "%zu more: top=%d shows as many as that\n",
+                        n - top, JPP_MAX_ROWS);
+    }
+
+    jpp_locations_notes(locations, sink);
+
+    return true;
 }

@@ -24,15 +24,6 @@ static const struct {
 const jpp_words_t  jpp_locations_words = { jpp_locations_word, NULL, 0 };
 
 
-static const char *
-jpp_locations_word(const void *ctx, uint32_t i)
-{
-    (void) ctx;
-
-    return i < JPP_LOCATIONS_FORMATS ? jpp_locations_formats[i].name : NULL;
-}
-
-
 const char *
 jpp_locations_type(const jpp_args_t *args)
 {
@@ -45,4 +36,13 @@ jpp_locations_write(const jpp_locations_t *locations, jpp_sink_t *sink)
 {
     return jpp_locations_formats[locations->args->values[JPP_ARG_FORMAT]]
            .write(locations, sink);
+}
+
+
+static const char *
+jpp_locations_word(const void *ctx, uint32_t i)
+{
+    (void) ctx;
+
+    return i < JPP_LOCATIONS_FORMATS ? jpp_locations_formats[i].name : NULL;
 }

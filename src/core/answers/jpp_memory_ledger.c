@@ -5,15 +5,6 @@
 #include "jpp_sort.h"
 
 
-static void jpp_memory_ledger_sums(jpp_json_t *json,
-    const jpp_ledger_facts_t *facts);
-static void jpp_memory_ledger_rows(jpp_json_t *json,
-    const jpp_ledger_row_t *rows, size_t n);
-static bool jpp_memory_ledger_add(jpp_memory_ledger_t *sum,
-    const jpp_ledger_read_t *one);
-static int jpp_memory_ledger_compare(const void *a, const void *b, void *ctx);
-
-
 bool
 jpp_memory_has_data(const jpp_memory_answer_t *answer, jpp_err_t *err)
 {
@@ -35,26 +26,6 @@ jpp_memory_ledger_of(jpp_ledger_read_t *ledger,
     return jpp_memory_has_data(answer, err)
            && jpp_ledger_load(ledger, answer->data, answer->len, err)
               == JPP_OK;
-}
-
-
-void
-jpp_memory_ledger_json(jpp_json_t *json, const jpp_memory_answer_t *answer)
-{
-    jpp_err_t           err;
-    jpp_ledger_read_t   ledger;
-
-    if (!jpp_memory_ledger_of(&ledger, answer, &err)) {
-        jpp_json_null(json, "ledger");
-        return;
-    }
-
-    jpp_json_open(json, "ledger", '{');
-
-    jpp_memory_ledger_sums(json, &ledger.facts);
-    jpp_memory_ledger_rows(json, ledger.rows, ledger.n);
-
-    jpp_json_close(json, '}');
 }
 
 
@@ -122,6 +93,26 @@ jpp_memory_ledger_rows(jpp_json_t *json, const jpp_ledger_row_t *rows,
 }
 
 
+void
+jpp_memory_ledger_json(jpp_json_t *json, const jpp_memory_answer_t *answer)
+{
+    jpp_err_t           err;
+    jpp_ledger_read_t   ledger;
+
+    if (!jpp_memory_ledger_of(&ledger, answer, &err)) {
+        jpp_json_null(json, "ledger");
+        return;
+    }
+
+    jpp_json_open(json, "ledger", '{');
+
+    jpp_memory_ledger_sums(json, &ledger.facts);
+    jpp_memory_ledger_rows(json, ledger.rows, ledger.n);
+
+    jpp_json_close(json, '}');
+}
+
+
 bool
 jpp_memory_ledger_total(jpp_json_t *json, const jpp_memory_t *memory)
 {
@@ -150,40 +141,6 @@ jpp_memory_ledger_total(jpp_json_t *json, const jpp_memory_t *memory)
                                                jpp_ledger_row_t),
                            jpp_vec_count(sum->ledger.rows, jpp_ledger_row_t));
     jpp_json_close(json, '}');
-
-    return true;
-}
-
-
-bool
-jpp_memory_ledger(jpp_memory_ledger_t *sum, const jpp_memory_t *memory)
-{
-    size_t              i;
-    jpp_err_t           err;
-    jpp_vec_t          *none;
-    jpp_ledger_read_t   one;
-
-    memset(sum, 0, sizeof(jpp_memory_ledger_t));
-
-    none = jpp_vec_create(memory->arena);
-
-    if (none == NULL || !jpp_ledger_init(&sum->ledger, memory->arena, 1, none))
-    {
-        return false;
-    }
-
-    for (i = 0; i < memory->n_answers; i++) {
-
-        if (jpp_memory_ledger_of(&one, &memory->answers[i], &err)
-            && !jpp_memory_ledger_add(sum, &one))
-        {
-            return false;
-        }
-    }
-
-    jpp_sort(sum->ledger.rows->data,
-             jpp_vec_count(sum->ledger.rows, jpp_ledger_row_t),
-             sizeof(jpp_ledger_row_t), jpp_memory_ledger_compare, NULL);
 
     return true;
 }
@@ -245,4 +202,38 @@ jpp_memory_ledger_compare(const void *a, const void *b, void *ctx)
     (void) ctx;
 
     return (one->bytes < other->bytes) - (one->bytes > other->bytes);
+}
+
+
+bool
+jpp_memory_ledger(jpp_memory_ledger_t *sum, const jpp_memory_t *memory)
+{
+    size_t              i;
+    jpp_err_t           err;
+    jpp_vec_t          *none;
+    jpp_ledger_read_t   one;
+
+    memset(sum, 0, sizeof(jpp_memory_ledger_t));
+
+    none = jpp_vec_create(memory->arena);
+
+    if (none == NULL || !jpp_ledger_init(&sum->ledger, memory->arena, 1, none))
+    {
+        return false;
+    }
+
+    for (i = 0; i < memory->n_answers; i++) {
+
+        if (jpp_memory_ledger_of(&one, &memory->answers[i], &err)
+            && !jpp_memory_ledger_add(sum, &one))
+        {
+            return false;
+        }
+    }
+
+    jpp_sort(sum->ledger.rows->data,
+             jpp_vec_count(sum->ledger.rows, jpp_ledger_row_t),
+             sizeof(jpp_ledger_row_t), jpp_memory_ledger_compare, NULL);
+
+    return true;
 }

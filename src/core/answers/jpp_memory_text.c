@@ -14,49 +14,6 @@
 #define JPP_MEMORY_CELL  (JPP_LEDGER_NAME + 64)
 
 
-static void jpp_memory_text_findings(const jpp_memory_t *memory,
-    jpp_sink_t *sink);
-static bool jpp_memory_text_workers(const jpp_memory_t *memory,
-    jpp_sink_t *sink);
-static void jpp_memory_text_worker(jpp_table_t *table,
-    const jpp_worker_t *worker);
-static bool jpp_memory_text_ledger(const jpp_memory_t *memory,
-    jpp_sink_t *sink);
-static void jpp_memory_text_row(jpp_table_t *table,
-    const jpp_ledger_row_t *row, uint64_t pss);
-static void jpp_memory_text_beside(const jpp_memory_t *memory,
-    const jpp_memory_ledger_t *sum, jpp_sink_t *sink);
-static void jpp_memory_text_notes(const jpp_memory_t *memory,
-    jpp_sink_t *sink);
-static void jpp_memory_text_bytes(jpp_table_t *table, uint64_t bytes);
-
-
-bool
-jpp_memory_text(const jpp_memory_t *memory, jpp_sink_t *sink)
-{
-    char                text[JPP_STATUS_TIME];
-    const jpp_fleet_t  *fleet;
-
-    fleet = memory->telemetry->fleet;
-
-    jpp_sink_printf(sink, "memory of %s at %s\n\n", fleet->host,
-                    jpp_status_time(memory->seconds, text));
-
-    jpp_memory_text_findings(memory, sink);
-
-    if (!jpp_memory_text_workers(memory, sink)
-        || !jpp_memory_text_ledger(memory, sink)
-        || !jpp_memory_zones_text(memory, sink))
-    {
-        return false;
-    }
-
-    jpp_memory_text_notes(memory, sink);
-
-    return true;
-}
-
-
 static void
 jpp_memory_text_findings(const jpp_memory_t *memory, jpp_sink_t *sink)
 {
@@ -79,32 +36,13 @@ jpp_memory_text_findings(const jpp_memory_t *memory, jpp_sink_t *sink)
 }
 
 
-static bool
-jpp_memory_text_workers(const jpp_memory_t *memory, jpp_sink_t *sink)
+static void
+jpp_memory_text_bytes(jpp_table_t *table, uint64_t bytes)
 {
-    size_t              i;
-    jpp_table_t         table;
-    const jpp_fleet_t  *fleet;
+    char  text[JPP_UNITS_TEXT];
 
-    static const char *const  headings[] = {
-        "worker", "pid", "generation", "allocated", "active", "resident",
-        "anonymous", "files", "shared", "swap", "page tables", "connections"
-    };
-
-    fleet = memory->telemetry->fleet;
-
-    jpp_table_init(&table, memory->arena,
-                   sizeof(headings) / sizeof(headings[0]), 0xffe);
-
-    for (i = 0; i < sizeof(headings) / sizeof(headings[0]); i++) {
-        jpp_table_cell(&table, "%s", headings[i]);
-    }
-
-    for (i = 0; i < fleet->n; i++) {
-        jpp_memory_text_worker(&table, &fleet->workers[i]);
-    }
-
-    return jpp_table_write(&table, sink);
+    jpp_table_cell(table, "%s", bytes != JPP_NONE
+                                ? jpp_units_bytes(bytes, text) : "-");
 }
 
 
@@ -140,6 +78,85 @@ jpp_memory_text_worker(jpp_table_t *table, const jpp_worker_t *worker)
     jpp_memory_text_bytes(table, usage->page_tables);
     jpp_table_cell(table, "%" PRIu64 "/%" PRIu64,
                    jpp_activity_used(activity), activity->connections);
+}
+
+
+static bool
+jpp_memory_text_workers(const jpp_memory_t *memory, jpp_sink_t *sink)
+{
+    size_t              i;
+    jpp_table_t         table;
+    const jpp_fleet_t  *fleet;
+
+    static const char *const  headings[] = {
+        "worker", "pid", "generation", "allocated", "active", "resident",
+        "anonymous", "files", "shared", "swap", "page tables", "connections"
+    };
+
+    fleet = memory->telemetry->fleet;
+
+    jpp_table_init(&table, memory->arena,
+                   sizeof(headings) / sizeof(headings[0]), 0xffe);
+
+    for (i = 0; i < sizeof(headings) / sizeof(headings[0]); i++) {
+        jpp_table_cell(&table, "%s", headings[i]);
+    }
+
+    for (i = 0; i < fleet->n; i++) {
+        jpp_memory_text_worker(&table, &fleet->workers[i]);
+    }
+
+    return jpp_table_write(&table, sink);
+}
+
+
+static void
+jpp_memory_text_row(jpp_table_t *table, const jpp_ledger_row_t *row,
+    uint64_t pss)
+{
+    int       n;
+    char      text[JPP_MEMORY_CELL];
+    uint64_t  per_mille;
+
+    per_mille = pss == 0 ? 0 : jpp_ledger_scale(row->bytes, 1000, pss);
+
+    jpp_memory_text_bytes(table, row->bytes);
+    jpp_table_cell(table, "%" PRIu64 ".%" PRIu64, per_mille / 10,
+                   per_mille % 10);
+    jpp_memory_text_bytes(table, row->held);
+    jpp_table_cell(table, "%s", jpp_ledger_hows[row->how]);
+
+    n = snprintf(text, sizeof(text), "%s%s", jpp_ledger_kinds[row->kind],
+                 row->name_len != 0 ? " " : "");
+
+    memcpy(text + n, row->name, row->name_len);
+
+    jpp_table_name(table, text, (size_t) n + row->name_len);
+}
+
+
+static void
+jpp_memory_text_beside(const jpp_memory_t *memory,
+    const jpp_memory_ledger_t *sum, jpp_sink_t *sink)
+{
+    char                 tables[JPP_UNITS_TEXT], queues[JPP_UNITS_TEXT];
+    char                 swap[JPP_UNITS_TEXT];
+    size_t               i;
+    uint64_t             bytes, one;
+    const jpp_fleet_t   *fleet;
+
+    fleet = memory->telemetry->fleet;
+
+    for (i = 0, bytes = 0; i < fleet->n; i++) {
+        one = fleet->workers[i].activity.usage.page_tables;
+        bytes += one != JPP_NONE ? one : 0;
+    }
+
+    jpp_sink_printf(sink, "\nbeside that, in the kernel: page tables %s, "
+                    "memory of %" PRIu64 " sockets %s, swap %s\n",
+                    jpp_units_bytes(bytes, tables), sum->facts.n_sockets,
+                    jpp_units_bytes(sum->facts.sockets, queues),
+                    jpp_units_bytes(sum->facts.sums.swap, swap));
 }
 
 
@@ -196,56 +213,6 @@ jpp_memory_text_ledger(const jpp_memory_t *memory, jpp_sink_t *sink)
 
 
 static void
-jpp_memory_text_row(jpp_table_t *table, const jpp_ledger_row_t *row,
-    uint64_t pss)
-{
-    int       n;
-    char      text[JPP_MEMORY_CELL];
-    uint64_t  per_mille;
-
-    per_mille = pss == 0 ? 0 : jpp_ledger_scale(row->bytes, 1000, pss);
-
-    jpp_memory_text_bytes(table, row->bytes);
-    jpp_table_cell(table, "%" PRIu64 ".%" PRIu64, per_mille / 10,
-                   per_mille % 10);
-    jpp_memory_text_bytes(table, row->held);
-    jpp_table_cell(table, "%s", jpp_ledger_hows[row->how]);
-
-    n = snprintf(text, sizeof(text), "%s%s", jpp_ledger_kinds[row->kind],
-                 row->name_len != 0 ? " " : "");
-
-    memcpy(text + n, row->name, row->name_len);
-
-    jpp_table_name(table, text, (size_t) n + row->name_len);
-}
-
-
-static void
-jpp_memory_text_beside(const jpp_memory_t *memory,
-    const jpp_memory_ledger_t *sum, jpp_sink_t *sink)
-{
-    char                 tables[JPP_UNITS_TEXT], queues[JPP_UNITS_TEXT];
-    char                 swap[JPP_UNITS_TEXT];
-    size_t               i;
-    uint64_t             bytes, one;
-    const jpp_fleet_t   *fleet;
-
-    fleet = memory->telemetry->fleet;
-
-    for (i = 0, bytes = 0; i < fleet->n; i++) {
-        one = fleet->workers[i].activity.usage.page_tables;
-        bytes += one != JPP_NONE ? one : 0;
-    }
-
-    jpp_sink_printf(sink, "\nbeside that, in the kernel: page tables %s, "
-                    "memory of %" PRIu64 " sockets %s, swap %s\n",
-                    jpp_units_bytes(bytes, tables), sum->facts.n_sockets,
-                    jpp_units_bytes(sum->facts.sockets, queues),
-                    jpp_units_bytes(sum->facts.sums.swap, swap));
-}
-
-
-static void
 jpp_memory_text_notes(const jpp_memory_t *memory, jpp_sink_t *sink)
 {
     size_t                 i;
@@ -285,11 +252,27 @@ jpp_memory_text_notes(const jpp_memory_t *memory, jpp_sink_t *sink)
 }
 
 
-static void
-jpp_memory_text_bytes(jpp_table_t *table, uint64_t bytes)
+bool
+jpp_memory_text(const jpp_memory_t *memory, jpp_sink_t *sink)
 {
-    char  text[JPP_UNITS_TEXT];
+    char                text[JPP_STATUS_TIME];
+    const jpp_fleet_t  *fleet;
 
-    jpp_table_cell(table, "%s", bytes != JPP_NONE
-                                ? jpp_units_bytes(bytes, text) : "-");
+    fleet = memory->telemetry->fleet;
+
+    jpp_sink_printf(sink, "memory of %s at %s\n\n", fleet->host,
+                    jpp_status_time(memory->seconds, text));
+
+    jpp_memory_text_findings(memory, sink);
+
+    if (!jpp_memory_text_workers(memory, sink)
+        || !jpp_memory_text_ledger(memory, sink)
+        || !jpp_memory_zones_text(memory, sink))
+    {
+        return false;
+    }
+
+    jpp_memory_text_notes(memory, sink);
+
+    return true;
 }

@@ -25,15 +25,6 @@ static const struct {
 const jpp_words_t  jpp_memory_words = { jpp_memory_word, NULL, 0 };
 
 
-static const char *
-jpp_memory_word(const void *ctx, uint32_t i)
-{
-    (void) ctx;
-
-    return i < JPP_MEMORY_FORMATS ? jpp_memory_formats[i].name : NULL;
-}
-
-
 const char *
 jpp_memory_type(const jpp_args_t *args)
 {
@@ -74,4 +65,13 @@ jpp_memory_write(const jpp_memory_t *memory, jpp_sink_t *sink)
 {
     return jpp_memory_formats[memory->args->values[JPP_ARG_FORMAT]]
            .write(memory, sink);
+}
+
+
+static const char *
+jpp_memory_word(const void *ctx, uint32_t i)
+{
+    (void) ctx;
+
+    return i < JPP_MEMORY_FORMATS ? jpp_memory_formats[i].name : NULL;
 }

@@ -13,28 +13,9 @@
 #define JPP_MEMORY_SLOTS  240
 
 
-static void jpp_memory_zone_json(jpp_json_t *json, const jpp_zone_t *zone);
-static void jpp_memory_zone_text(jpp_table_t *table, const jpp_zone_t *zone);
-
-
 static const char  jpp_memory_busy[] =
     "somebody used this zone as it was read: its numbers are of several "
     "moments";
-
-
-void
-jpp_memory_zones_json(jpp_json_t *json, const jpp_telemetry_t *telemetry)
-{
-    size_t  i;
-
-    jpp_json_open(json, "zones", '[');
-
-    for (i = 0; i < telemetry->n_zones; i++) {
-        jpp_memory_zone_json(json, &telemetry->zones[i]);
-    }
-
-    jpp_json_close(json, ']');
-}
 
 
 static void
@@ -74,6 +55,21 @@ jpp_memory_zone_json(jpp_json_t *json, const jpp_zone_t *zone)
 
 
 void
+jpp_memory_zones_json(jpp_json_t *json, const jpp_telemetry_t *telemetry)
+{
+    size_t  i;
+
+    jpp_json_open(json, "zones", '[');
+
+    for (i = 0; i < telemetry->n_zones; i++) {
+        jpp_memory_zone_json(json, &telemetry->zones[i]);
+    }
+
+    jpp_json_close(json, ']');
+}
+
+
+void
 jpp_memory_zones_why(jpp_json_t *json, const jpp_telemetry_t *telemetry)
 {
     int                len;
@@ -95,37 +91,6 @@ jpp_memory_zones_why(jpp_json_t *json, const jpp_telemetry_t *telemetry)
             jpp_json_str(json, key, jpp_memory_busy);
         }
     }
-}
-
-
-bool
-jpp_memory_zones_text(const jpp_memory_t *memory, jpp_sink_t *sink)
-{
-    size_t                  i;
-    jpp_table_t             table;
-    const jpp_telemetry_t  *telemetry;
-
-    telemetry = memory->telemetry;
-
-    if (telemetry->n_zones == 0) {
-        return true;
-    }
-
-    jpp_table_init(&table, memory->arena, 5, 0x7);
-
-    jpp_table_cell(&table, "size");
-    jpp_table_cell(&table, "in use");
-    jpp_table_cell(&table, "refused");
-    jpp_table_cell(&table, "zone");
-    jpp_table_cell(&table, "places in use, by their size");
-
-    for (i = 0; i < telemetry->n_zones; i++) {
-        jpp_memory_zone_text(&table, &telemetry->zones[i]);
-    }
-
-    jpp_sink_str(sink, "\nzones of shared memory, in whole pages\n\n");
-
-    return jpp_table_write(&table, sink);
 }
 
 
@@ -168,4 +133,35 @@ jpp_memory_zone_text(jpp_table_t *table, const jpp_zone_t *zone)
     }
 
     jpp_table_cell(table, "%s", len != 0 ? text : "-");
+}
+
+
+bool
+jpp_memory_zones_text(const jpp_memory_t *memory, jpp_sink_t *sink)
+{
+    size_t                  i;
+    jpp_table_t             table;
+    const jpp_telemetry_t  *telemetry;
+
+    telemetry = memory->telemetry;
+
+    if (telemetry->n_zones == 0) {
+        return true;
+    }
+
+    jpp_table_init(&table, memory->arena, 5, 0x7);
+
+    jpp_table_cell(&table, "size");
+    jpp_table_cell(&table, "in use");
+    jpp_table_cell(&table, "refused");
+    jpp_table_cell(&table, "zone");
+    jpp_table_cell(&table, "places in use, by their size");
+
+    for (i = 0; i < telemetry->n_zones; i++) {
+        jpp_memory_zone_text(&table, &telemetry->zones[i]);
+    }
+
+    jpp_sink_str(sink, "\nzones of shared memory, in whole pages\n\n");
+
+    return jpp_table_write(&table, sink);
 }

@@ -42,32 +42,6 @@ typedef struct {
 } jpp_metrics_t;
 
 
-static void jpp_metrics_head(const jpp_metrics_t *metrics,
-    const jpp_metrics_row_t *family);
-static void jpp_metrics_family(const jpp_metrics_t *metrics,
-    const jpp_metrics_row_t *family, const jpp_metrics_row_t *end);
-static void jpp_metrics_each(const jpp_metrics_t *metrics,
-    const jpp_metrics_row_t *family, const jpp_metrics_row_t *end);
-static void jpp_metrics_zones(const jpp_metrics_t *metrics,
-    const jpp_metrics_row_t *family, const jpp_metrics_row_t *end);
-static void jpp_metrics_requests(const jpp_metrics_t *metrics,
-    const jpp_metrics_row_t *family, const jpp_metrics_row_t *end);
-static void jpp_metrics_build(const jpp_metrics_t *metrics,
-    const jpp_metrics_row_t *family);
-static void jpp_metrics_identities(const jpp_metrics_t *metrics,
-    const jpp_metrics_row_t *family);
-static void jpp_metrics_series(const jpp_metrics_t *metrics,
-    const jpp_metrics_row_t *family, const jpp_metrics_row_t *end,
-    const void *values, const char *label);
-static void jpp_metrics_histogram(const jpp_metrics_t *metrics,
-    const jpp_metrics_row_t *family, const jpp_loop_t *loop,
-    const char *label);
-static void jpp_metrics_number(jpp_sink_t *sink, uint64_t value,
-    jpp_metrics_scale_t scale);
-static const char *jpp_metrics_label(char label[JPP_METRICS_LABEL],
-    const char *name, const char *value, size_t len);
-
-
 static const char  *jpp_metrics_types[JPP_METRICS_TYPES] = {
     "gauge", "counter", "info", "histogram"
 };
@@ -76,47 +50,6 @@ static const char  *jpp_metrics_types[JPP_METRICS_TYPES] = {
 static const char  *jpp_metrics_suffixes[JPP_METRICS_TYPES] = {
     "", "_total", "_info", ""
 };
-
-
-bool
-jpp_metrics_write(const jpp_telemetry_t *telemetry, bool is_openmetrics,
-    jpp_arena_t *arena, jpp_sink_t *sink)
-{
-    jpp_metrics_t             metrics;
-    const jpp_metrics_row_t  *family, *end;
-
-    metrics.telemetry = telemetry;
-    metrics.is_openmetrics = is_openmetrics;
-    metrics.sink = sink;
-
-    /* each is written by many families */
-
-    metrics.workers = jpp_arena_alloc(arena, telemetry->fleet->n
-                                             * sizeof(jpp_metrics_worker_t));
-
-    if (metrics.workers == NULL) {
-        return false;
-    }
-
-    jpp_metrics_nginx(telemetry, &metrics.nginx);
-    jpp_metrics_workers(telemetry, metrics.workers, &metrics.exiting);
-
-    for (family = jpp_metrics_rows; family->label != NULL; family = end) {
-
-        for (end = family + 1; end->name == NULL && end->label != NULL; end++) {
-            /* void */
-        }
-
-        jpp_metrics_head(&metrics, family);
-        jpp_metrics_family(&metrics, family, end);
-    }
-
-    if (is_openmetrics) {
-        jpp_sink_str(sink, "# EOF\n");
-    }
-
-    return true;
-}
 
 
 static void
@@ -162,47 +95,107 @@ jpp_metrics_head(const jpp_metrics_t *metrics, const jpp_metrics_row_t *family)
 
 
 static void
-jpp_metrics_family(const jpp_metrics_t *metrics,
-    const jpp_metrics_row_t *family, const jpp_metrics_row_t *end)
+jpp_metrics_number(jpp_sink_t *sink, uint64_t value, jpp_metrics_scale_t scale)
 {
-    switch (family->source) {
+    switch (scale) {
 
-    case JPP_METRICS_NGINX:
-        jpp_metrics_series(metrics, family, end, &metrics->nginx, "");
+    case JPP_METRICS_PLAIN:
+        jpp_sink_u64(sink, value);
         break;
 
-    case JPP_METRICS_WORKER:
-        jpp_metrics_each(metrics, family, end);
+    case JPP_METRICS_SIGNED:
+        jpp_sink_i64(sink, (int64_t) value);
         break;
 
-    case JPP_METRICS_CGROUP:
-        if (metrics->telemetry->cgroup != NULL) {
-            jpp_metrics_series(metrics, family, end,
-                               metrics->telemetry->cgroup, "");
+    case JPP_METRICS_MICRO:
+        jpp_sink_printf(sink, "%" PRIu64 ".%06" PRIu64, value / 1000000,
+                        value % 1000000);
+        break;
+
+    case JPP_METRICS_MILLI:
+        jpp_sink_printf(sink, "%" PRIu64 ".%03" PRIu64, value / 1000,
+                        value % 1000);
+        break;
+    }
+}
+
+
+static void
+jpp_metrics_histogram(const jpp_metrics_t *metrics,
+    const jpp_metrics_row_t *family, const jpp_loop_t *loop, const char *label)
+{
+    unsigned     i;
+    uint64_t     count, bound;
+    jpp_sink_t  *sink;
+
+    sink = metrics->sink;
+
+    for (i = 0, count = 0; i < JPP_LOOP_BOUNDS; i++) {
+        count += loop->counts[i];
+        bound = jpp_loop_bounds[i];
+
+        jpp_sink_printf(sink, "%s_bucket{%s,le=\"%" PRIu64 ".%0*" PRIu64
+                        "\"} %" PRIu64 "\n", family->name, label,
+                        bound / 1000, bound % 1000 == 0 ? 1 : 3, bound % 1000,
+                        count);
+    }
+
+    count += loop->counts[i];
+
+    jpp_sink_printf(sink, "%s_bucket{%s,le=\"+Inf\"} %" PRIu64 "\n",
+                    family->name, label, count);
+    jpp_sink_printf(sink, "%s_count{%s} %" PRIu64 "\n", family->name, label,
+                    count);
+    jpp_sink_printf(sink, "%s_sum{%s} ", family->name, label);
+    jpp_metrics_number(sink, loop->sum, family->scale);
+    jpp_sink_char(sink, '\n');
+}
+
+
+static void
+jpp_metrics_series(const jpp_metrics_t *metrics,
+    const jpp_metrics_row_t *family, const jpp_metrics_row_t *end,
+    const void *values, const char *label)
+{
+    uint64_t                  value;
+    jpp_sink_t               *sink;
+    const char               *at, *comma;
+    const jpp_metrics_row_t  *row;
+
+    sink = metrics->sink;
+
+    for (row = family; row < end; row++) {
+        at = (const char *) values + row->offset;
+
+        if (family->type == JPP_METRICS_HISTOGRAM) {
+            jpp_metrics_histogram(metrics, family,
+                                  (const jpp_loop_t *) (const void *) at,
+                                  label);
+            continue;
         }
 
-        break;
+        memcpy(&value, at, sizeof(value));
 
-    case JPP_METRICS_SYSTEM:
-        jpp_metrics_series(metrics, family, end, metrics->telemetry->system,
-                           "");
-        break;
+        if (value == JPP_NONE && family->scale != JPP_METRICS_SIGNED) {
+            continue;
+        }
 
-    case JPP_METRICS_ZONE:
-        jpp_metrics_zones(metrics, family, end);
-        break;
+        jpp_sink_str(sink, family->name);
+        jpp_sink_str(sink, jpp_metrics_suffixes[family->type]);
 
-    case JPP_METRICS_REQUEST:
-        jpp_metrics_requests(metrics, family, end);
-        break;
+        if (label[0] != '\0' || row->label[0] != '\0') {
+            comma = label[0] != '\0' && row->label[0] != '\0' ? "," : "";
 
-    case JPP_METRICS_BUILD:
-        jpp_metrics_build(metrics, family);
-        break;
+            jpp_sink_char(sink, '{');
+            jpp_sink_str(sink, label);
+            jpp_sink_str(sink, comma);
+            jpp_sink_str(sink, row->label);
+            jpp_sink_char(sink, '}');
+        }
 
-    case JPP_METRICS_IDENTITY:
-        jpp_metrics_identities(metrics, family);
-        break;
+        jpp_sink_char(sink, ' ');
+        jpp_metrics_number(sink, value, family->scale);
+        jpp_sink_char(sink, '\n');
     }
 }
 
@@ -232,6 +225,39 @@ jpp_metrics_each(const jpp_metrics_t *metrics,
         jpp_metrics_series(metrics, family, end, &metrics->exiting,
                            JPP_METRICS_EXITING);
     }
+}
+
+
+/*
+ * The formats want UTF-8, and a name may be anything.  Escaped, two names never
+ * become one, which would make two series one; a name too long is cut.
+ */
+
+static const char *
+jpp_metrics_label(char label[JPP_METRICS_LABEL], const char *name,
+    const char *value, size_t len)
+{
+    char    *p, escaped[JPP_UTF8_ESCAPED(JPP_METRICS_NAME)];
+    size_t   i, n;
+
+    n = jpp_utf8_escape(escaped, value,
+                        len < JPP_METRICS_NAME ? len : JPP_METRICS_NAME);
+
+    p = label + snprintf(label, JPP_METRICS_LABEL, "%s=\"", name);
+
+    for (i = 0; i < n; i++) {
+
+        if (escaped[i] == '"' || escaped[i] == '\\') {
+            *p++ = '\\';
+        }
+
+        *p++ = escaped[i];
+    }
+
+    *p++ = '"';
+    *p = '\0';
+
+    return label;
 }
 
 
@@ -330,139 +356,87 @@ jpp_metrics_identities(const jpp_metrics_t *metrics,
 
 
 static void
-jpp_metrics_series(const jpp_metrics_t *metrics,
-    const jpp_metrics_row_t *family, const jpp_metrics_row_t *end,
-    const void *values, const char *label)
+jpp_metrics_family(const jpp_metrics_t *metrics,
+    const jpp_metrics_row_t *family, const jpp_metrics_row_t *end)
 {
-    uint64_t                  value;
-    jpp_sink_t               *sink;
-    const char               *at, *comma;
-    const jpp_metrics_row_t  *row;
+    switch (family->source) {
 
-    sink = metrics->sink;
-
-    for (row = family; row < end; row++) {
-        at = (const char *) values + row->offset;
-
-        if (family->type == JPP_METRICS_HISTOGRAM) {
-            jpp_metrics_histogram(metrics, family,
-                                  (const jpp_loop_t *) (const void *) at,
-                                  label);
-            continue;
-        }
-
-        memcpy(&value, at, sizeof(value));
-
-        if (value == JPP_NONE && family->scale != JPP_METRICS_SIGNED) {
-            continue;
-        }
-
-        jpp_sink_str(sink, family->name);
-        jpp_sink_str(sink, jpp_metrics_suffixes[family->type]);
-
-        if (label[0] != '\0' || row->label[0] != '\0') {
-            comma = label[0] != '\0' && row->label[0] != '\0' ? "," : "";
-
-            jpp_sink_char(sink, '{');
-            jpp_sink_str(sink, label);
-            jpp_sink_str(sink, comma);
-            jpp_sink_str(sink, row->label);
-            jpp_sink_char(sink, '}');
-        }
-
-        jpp_sink_char(sink, ' ');
-        jpp_metrics_number(sink, value, family->scale);
-        jpp_sink_char(sink, '\n');
-    }
-}
-
-
-static void
-jpp_metrics_histogram(const jpp_metrics_t *metrics,
-    const jpp_metrics_row_t *family, const jpp_loop_t *loop, const char *label)
-{
-    unsigned     i;
-    uint64_t     count, bound;
-    jpp_sink_t  *sink;
-
-    sink = metrics->sink;
-
-    for (i = 0, count = 0; i < JPP_LOOP_BOUNDS; i++) {
-        count += loop->counts[i];
-        bound = jpp_loop_bounds[i];
-
-        jpp_sink_printf(sink, "%s_bucket{%s,le=\"%" PRIu64 ".%0*" PRIu64
-                        "\"} %" PRIu64 "\n", family->name, label,
-                        bound / 1000, bound % 1000 == 0 ? 1 : 3, bound % 1000,
-                        count);
-    }
-
-    count += loop->counts[i];
-
-    jpp_sink_printf(sink, "%s_bucket{%s,le=\"+Inf\"} %" PRIu64 "\n",
-                    family->name, label, count);
-    jpp_sink_printf(sink, "%s_count{%s} %" PRIu64 "\n", family->name, label,
-                    count);
-    jpp_sink_printf(sink, "%s_sum{%s} ", family->name, label);
-    jpp_metrics_number(sink, loop->sum, family->scale);
-    jpp_sink_char(sink, '\n');
-}
-
-
-static void
-jpp_metrics_number(jpp_sink_t *sink, uint64_t value, jpp_metrics_scale_t scale)
-{
-    switch (scale) {
-
-    case JPP_METRICS_PLAIN:
-        jpp_sink_u64(sink, value);
+    case JPP_METRICS_NGINX:
+        jpp_metrics_series(metrics, family, end, &metrics->nginx, "");
         break;
 
-    case JPP_METRICS_SIGNED:
-        jpp_sink_i64(sink, (int64_t) value);
+    case JPP_METRICS_WORKER:
+        jpp_metrics_each(metrics, family, end);
         break;
 
-    case JPP_METRICS_MICRO:
-        jpp_sink_printf(sink, "%" PRIu64 ".%06" PRIu64, value / 1000000,
-                        value % 1000000);
+    case JPP_METRICS_CGROUP:
+        if (metrics->telemetry->cgroup != NULL) {
+            jpp_metrics_series(metrics, family, end,
+                               metrics->telemetry->cgroup, "");
+        }
+
         break;
 
-    case JPP_METRICS_MILLI:
-        jpp_sink_printf(sink, "%" PRIu64 ".%03" PRIu64, value / 1000,
-                        value % 1000);
+    case JPP_METRICS_SYSTEM:
+        jpp_metrics_series(metrics, family, end, metrics->telemetry->system,
+                           "");
+        break;
+
+    case JPP_METRICS_ZONE:
+        jpp_metrics_zones(metrics, family, end);
+        break;
+
+    case JPP_METRICS_REQUEST:
+        jpp_metrics_requests(metrics, family, end);
+        break;
+
+    case JPP_METRICS_BUILD:
+        jpp_metrics_build(metrics, family);
+        break;
+
+    case JPP_METRICS_IDENTITY:
+        jpp_metrics_identities(metrics, family);
         break;
     }
 }
 
 
-/*
- * The formats want UTF-8, and a name may be anything.  Escaped, two names never
- * become one, which would make two series one; a name too long is cut.
- */
-
-static const char *
-jpp_metrics_label(char label[JPP_METRICS_LABEL], const char *name,
-    const char *value, size_t len)
+bool
+jpp_metrics_write(const jpp_telemetry_t *telemetry, bool is_openmetrics,
+    jpp_arena_t *arena, jpp_sink_t *sink)
 {
-    char    *p, escaped[JPP_UTF8_ESCAPED(JPP_METRICS_NAME)];
-    size_t   i, n;
+    jpp_metrics_t             metrics;
+    const jpp_metrics_row_t  *family, *end;
 
-    n = jpp_utf8_escape(escaped, value,
-                        len < JPP_METRICS_NAME ? len : JPP_METRICS_NAME);
+    metrics.telemetry = telemetry;
+    metrics.is_openmetrics = is_openmetrics;
+    metrics.sink = sink;
 
-    p = label + snprintf(label, JPP_METRICS_LABEL, "%s=\"", name);
+    /* each is written by many families */
 
-    for (i = 0; i < n; i++) {
+    metrics.workers = jpp_arena_alloc(arena, telemetry->fleet->n
+                                             * sizeof(jpp_metrics_worker_t));
 
-        if (escaped[i] == '"' || escaped[i] == '\\') {
-            *p++ = '\\';
-        }
-
-        *p++ = escaped[i];
+    if (metrics.workers == NULL) {
+        return false;
     }
 
-    *p++ = '"';
-    *p = '\0';
+    jpp_metrics_nginx(telemetry, &metrics.nginx);
+    jpp_metrics_workers(telemetry, metrics.workers, &metrics.exiting);
 
-    return label;
+    for (family = jpp_metrics_rows; family->label != NULL; family = end) {
+
+        for (end = family + 1; end->name == NULL && end->label != NULL; end++) {
+            /* void */
+        }
+
+        jpp_metrics_head(&metrics, family);
+        jpp_metrics_family(&metrics, family, end);
+    }
+
+    if (is_openmetrics) {
+        jpp_sink_str(sink, "# EOF\n");
+    }
+
+    return true;
 }

@@ -5,12 +5,6 @@
 #include "jpp_status.h"
 
 
-static void jpp_metrics_worker(const jpp_telemetry_t *telemetry,
-    const jpp_worker_t *worker, jpp_metrics_worker_t *values);
-static void jpp_metrics_add(jpp_metrics_worker_t *sums,
-    const jpp_metrics_worker_t *values);
-
-
 void
 jpp_metrics_nginx(const jpp_telemetry_t *telemetry, jpp_metrics_nginx_t *nginx)
 {
@@ -44,27 +38,6 @@ jpp_metrics_nginx(const jpp_telemetry_t *telemetry, jpp_metrics_nginx_t *nginx)
     nginx->unclean_exits = telemetry->unclean_exits;
     nginx->limit = cgroup != NULL ? cgroup->levels[0].limit : JPP_NONE;
     nginx->high = cgroup != NULL ? cgroup->levels[0].high : JPP_NONE;
-}
-
-
-void
-jpp_metrics_workers(const jpp_telemetry_t *telemetry,
-    jpp_metrics_worker_t *workers, jpp_metrics_worker_t *exiting)
-{
-    size_t              i;
-    const jpp_fleet_t  *fleet;
-
-    fleet = telemetry->fleet;
-
-    memset(exiting, 0xff, sizeof(jpp_metrics_worker_t));
-
-    for (i = 0; i < fleet->n; i++) {
-        jpp_metrics_worker(telemetry, &fleet->workers[i], &workers[i]);
-
-        if (fleet->workers[i].is_exiting) {
-            jpp_metrics_add(exiting, &workers[i]);
-        }
-    }
 }
 
 
@@ -135,6 +108,27 @@ jpp_metrics_add(jpp_metrics_worker_t *sums, const jpp_metrics_worker_t *values)
 
         if (value[i] != JPP_NONE) {
             sum[i] = sum[i] == JPP_NONE ? value[i] : sum[i] + value[i];
+        }
+    }
+}
+
+
+void
+jpp_metrics_workers(const jpp_telemetry_t *telemetry,
+    jpp_metrics_worker_t *workers, jpp_metrics_worker_t *exiting)
+{
+    size_t              i;
+    const jpp_fleet_t  *fleet;
+
+    fleet = telemetry->fleet;
+
+    memset(exiting, 0xff, sizeof(jpp_metrics_worker_t));
+
+    for (i = 0; i < fleet->n; i++) {
+        jpp_metrics_worker(telemetry, &fleet->workers[i], &workers[i]);
+
+        if (fleet->workers[i].is_exiting) {
+            jpp_metrics_add(exiting, &workers[i]);
         }
     }
 }

@@ -20,13 +20,6 @@ typedef struct {
 } jpp_outcome_row_t;
 
 
-static const jpp_outcome_row_t *jpp_outcome_row(const jpp_query_t *pair);
-static uint64_t jpp_outcome_number(const jpp_query_t *pair, uint64_t max);
-static uint64_t *jpp_outcome_value(jpp_outcome_t *outcome,
-    const jpp_outcome_row_t *row);
-static void jpp_outcome_clear(jpp_outcome_t *outcome);
-
-
 #define JPP_OUTCOME_ROW(name, max)                                            \
     { #name, offsetof(jpp_outcome_t, name), max }
 
@@ -43,6 +36,24 @@ static const jpp_outcome_row_t  jpp_outcome_rows[] = {
 
 #define JPP_OUTCOME_ROWS                                                      \
     (sizeof(jpp_outcome_rows) / sizeof(jpp_outcome_rows[0]))
+
+
+static uint64_t *
+jpp_outcome_value(jpp_outcome_t *outcome, const jpp_outcome_row_t *row)
+{
+    return (uint64_t *) ((char *) outcome + row->offset);
+}
+
+
+static void
+jpp_outcome_clear(jpp_outcome_t *outcome)
+{
+    size_t  i;
+
+    for (i = 0; i < JPP_OUTCOME_ROWS; i++) {
+        *jpp_outcome_value(outcome, &jpp_outcome_rows[i]) = JPP_NONE;
+    }
+}
 
 
 void
@@ -129,37 +140,6 @@ jpp_outcome_query(const jpp_outcome_t *outcome, jpp_sink_t *sink)
 }
 
 
-bool
-jpp_outcome_read(jpp_outcome_t *outcome, const char *text, size_t len)
-{
-    jpp_query_t               query;
-    const jpp_outcome_row_t  *row;
-
-    jpp_outcome_clear(outcome);
-
-    if (jpp_query_init(&query, text, len, NULL) != JPP_OK) {
-        return false;
-    }
-
-    while (jpp_query_next(&query)) {
-        row = jpp_outcome_row(&query);
-
-        if (row != NULL) {
-            *jpp_outcome_value(outcome, row) = jpp_outcome_number(&query,
-                                                                  row->max);
-        }
-    }
-
-    if (outcome->lg_sample < JPP_JEMALLOC_LG_MIN) {
-        outcome->lg_sample = JPP_NONE;
-    }
-
-    return outcome->done != JPP_NONE
-           && outcome->asked != JPP_NONE
-           && outcome->done <= outcome->asked;
-}
-
-
 static const jpp_outcome_row_t *
 jpp_outcome_row(const jpp_query_t *pair)
 {
@@ -202,21 +182,34 @@ jpp_outcome_number(const jpp_query_t *pair, uint64_t max)
 }
 
 
-static uint64_t *
-jpp_outcome_value(jpp_outcome_t *outcome, const jpp_outcome_row_t *row)
+bool
+jpp_outcome_read(jpp_outcome_t *outcome, const char *text, size_t len)
 {
-    return (uint64_t *) ((char *) outcome + row->offset);
-}
+    jpp_query_t               query;
+    const jpp_outcome_row_t  *row;
 
+    jpp_outcome_clear(outcome);
 
-static void
-jpp_outcome_clear(jpp_outcome_t *outcome)
-{
-    size_t  i;
-
-    for (i = 0; i < JPP_OUTCOME_ROWS; i++) {
-        *jpp_outcome_value(outcome, &jpp_outcome_rows[i]) = JPP_NONE;
+    if (jpp_query_init(&query, text, len, NULL) != JPP_OK) {
+        return false;
     }
+
+    while (jpp_query_next(&query)) {
+        row = jpp_outcome_row(&query);
+
+        if (row != NULL) {
+            *jpp_outcome_value(outcome, row) = jpp_outcome_number(&query,
+                                                                  row->max);
+        }
+    }
+
+    if (outcome->lg_sample < JPP_JEMALLOC_LG_MIN) {
+        outcome->lg_sample = JPP_NONE;
+    }
+
+    return outcome->done != JPP_NONE
+           && outcome->asked != JPP_NONE
+           && outcome->done <= outcome->asked;
 }
 
 

@@ -5,22 +5,6 @@
 #include "jpp_version.h"
 
 
-static void jpp_requests_json_row(const jpp_requests_t *requests,
-    const jpp_requests_row_t *row, jpp_json_t *json);
-static void jpp_requests_json_names(const jpp_requests_row_t *row,
-    jpp_json_t *json);
-static void jpp_requests_json_name(jpp_json_t *json, const char *key,
-    jpp_str_t name);
-static void jpp_requests_json_unit(const jpp_requests_t *requests,
-    const jpp_requests_row_t *row, jpp_json_t *json);
-static void jpp_requests_json_most(const jpp_requests_row_t *row,
-    jpp_json_t *json);
-static void jpp_requests_json_partial(const jpp_requests_t *requests,
-    jpp_json_t *json);
-static void jpp_requests_json_missing(const jpp_requests_t *requests,
-    jpp_json_t *json);
-
-
 static const char *const  jpp_requests_bys[] = {
     [JPP_BY_REQUEST] = "request",
     [JPP_BY_CONNECTION] = "connection",
@@ -40,80 +24,15 @@ static const char *const  jpp_requests_protocols[JPP_POOLS_PROTOCOLS] = {
 };
 
 
-bool
-jpp_requests_json(const jpp_requests_t *requests,
-    const jpp_requests_rows_t *rows, jpp_sink_t *sink)
-{
-    size_t                        i, n_answered, n_missing;
-    uint64_t                      n_unproven;
-    jpp_json_t                    json;
-    const jpp_requests_row_t     *row;
-    const jpp_requests_worker_t  *workers;
-
-    workers = jpp_vec_items(requests->workers, jpp_requests_worker_t);
-    n_answered = jpp_vec_count(requests->workers, jpp_requests_worker_t);
-    n_missing = jpp_vec_count(requests->missing, jpp_missing_t);
-    n_unproven = 0;
-
-    for (i = 0; i < n_answered; i++) {
-        n_unproven += workers[i].table.facts.n_unproven;
-    }
-
-    jpp_json_init(&json, sink);
-    jpp_json_open(&json, NULL, '{');
-
-    jpp_json_str(&json, "module", JPP_VERSION);
-    jpp_json_u64(&json, "asked", n_answered + n_missing);
-    jpp_json_u64(&json, "answered", n_answered);
-    jpp_json_str(&json, "by",
-                 jpp_requests_bys[requests->args->values[JPP_ARG_BY]]);
-    jpp_json_u64(&json, "count", rows->n);
-    jpp_json_u64(&json, "bytes", rows->bytes);
-
-    jpp_json_open(&json, "rows", '[');
-
-    row = jpp_vec_items(rows->rows, jpp_requests_row_t);
-
-    for (i = 0; i < rows->n_shown; i++) {
-        jpp_requests_json_row(requests, &row[i], &json);
-    }
-
-    jpp_json_close(&json, ']');
-
-    jpp_json_u64(&json, "unproven", n_unproven);
-    jpp_requests_json_partial(requests, &json);
-    jpp_requests_json_missing(requests, &json);
-
-    jpp_json_close(&json, '}');
-
-    return true;
-}
-
-
 static void
-jpp_requests_json_row(const jpp_requests_t *requests,
-    const jpp_requests_row_t *row, jpp_json_t *json)
+jpp_requests_json_name(jpp_json_t *json, const char *key, jpp_str_t name)
 {
-    jpp_json_open(json, NULL, '{');
-
-    jpp_json_u64(json, "bytes", row->bytes);
-    jpp_json_u64(json, "unused", row->unused);
-
-    jpp_requests_json_names(row, json);
-
-    jpp_json_u64(json, "requests", row->n_requests);
-
-    if (row->unit == NULL) {
-        jpp_json_u64(json, "connections", row->n_others);
+    if (name.len == 0) {
+        jpp_json_null(json, key);
+        return;
     }
 
-    jpp_requests_json_most(row, json);
-
-    if (row->unit != NULL) {
-        jpp_requests_json_unit(requests, row, json);
-    }
-
-    jpp_json_close(json, '}');
+    jpp_json_name(json, key, name.data, name.len);
 }
 
 
@@ -147,18 +66,6 @@ jpp_requests_json_names(const jpp_requests_row_t *row, jpp_json_t *json)
     jpp_requests_json_name(json, "address",
                            row->kind == JPP_POOLS_STREAM
                            || row->kind == JPP_POOLS_MAIL ? row->third : none);
-}
-
-
-static void
-jpp_requests_json_name(jpp_json_t *json, const char *key, jpp_str_t name)
-{
-    if (name.len == 0) {
-        jpp_json_null(json, key);
-        return;
-    }
-
-    jpp_json_name(json, key, name.data, name.len);
 }
 
 
@@ -236,6 +143,33 @@ jpp_requests_json_unit(const jpp_requests_t *requests,
 
 
 static void
+jpp_requests_json_row(const jpp_requests_t *requests,
+    const jpp_requests_row_t *row, jpp_json_t *json)
+{
+    jpp_json_open(json, NULL, '{');
+
+    jpp_json_u64(json, "bytes", row->bytes);
+    jpp_json_u64(json, "unused", row->unused);
+
+    jpp_requests_json_names(row, json);
+
+    jpp_json_u64(json, "requests", row->n_requests);
+
+    if (row->unit == NULL) {
+        jpp_json_u64(json, "connections", row->n_others);
+    }
+
+    jpp_requests_json_most(row, json);
+
+    if (row->unit != NULL) {
+        jpp_requests_json_unit(requests, row, json);
+    }
+
+    jpp_json_close(json, '}');
+}
+
+
+static void
 jpp_requests_json_partial(const jpp_requests_t *requests, jpp_json_t *json)
 {
     size_t                        i, n;
@@ -283,4 +217,54 @@ jpp_requests_json_missing(const jpp_requests_t *requests, jpp_json_t *json)
     }
 
     jpp_json_close(json, ']');
+}
+
+
+bool
+jpp_requests_json(const jpp_requests_t *requests,
+    const jpp_requests_rows_t *rows, jpp_sink_t *sink)
+{
+    size_t                        i, n_answered, n_missing;
+    uint64_t                      n_unproven;
+    jpp_json_t                    json;
+    const jpp_requests_row_t     *row;
+    const jpp_requests_worker_t  *workers;
+
+    workers = jpp_vec_items(requests->workers, jpp_requests_worker_t);
+    n_answered = jpp_vec_count(requests->workers, jpp_requests_worker_t);
+    n_missing = jpp_vec_count(requests->missing, jpp_missing_t);
+    n_unproven = 0;
+
+    for (i = 0; i < n_answered; i++) {
+        n_unproven += workers[i].table.facts.n_unproven;
+    }
+
+    jpp_json_init(&json, sink);
+    jpp_json_open(&json, NULL, '{');
+
+    jpp_json_str(&json, "module", JPP_VERSION);
+    jpp_json_u64(&json, "asked", n_answered + n_missing);
+    jpp_json_u64(&json, "answered", n_answered);
+    jpp_json_str(&json, "by",
+                 jpp_requests_bys[requests->args->values[JPP_ARG_BY]]);
+    jpp_json_u64(&json, "count", rows->n);
+    jpp_json_u64(&json, "bytes", rows->bytes);
+
+    jpp_json_open(&json, "rows", '[');
+
+    row = jpp_vec_items(rows->rows, jpp_requests_row_t);
+
+    for (i = 0; i < rows->n_shown; i++) {
+        jpp_requests_json_row(requests, &row[i], &json);
+    }
+
+    jpp_json_close(&json, ']');
+
+    jpp_json_u64(&json, "unproven", n_unproven);
+    jpp_requests_json_partial(requests, &json);
+    jpp_requests_json_missing(requests, &json);
+
+    jpp_json_close(&json, '}');
+
+    return true;
 }

@@ -22,24 +22,6 @@ typedef struct {
 } jpp_requests_adding_t;
 
 
-static bool jpp_requests_units(jpp_requests_rows_t *rows,
-    const jpp_requests_worker_t *worker);
-static void jpp_requests_unit(jpp_requests_row_t *row,
-    const jpp_requests_worker_t *worker, const jpp_pools_unit_t *unit);
-static void jpp_requests_totals(jpp_requests_rows_t *rows, jpp_by_t by,
-    const jpp_pools_t *table);
-static bool jpp_requests_groups(jpp_requests_adding_t *adding,
-    const jpp_pools_t *table);
-static uint32_t jpp_requests_group(jpp_requests_adding_t *adding,
-    const jpp_pools_t *table, const jpp_pools_owner_t *owner);
-static bool jpp_requests_held(jpp_requests_adding_t *adding, uint32_t group,
-    const jpp_pools_t *table, const jpp_pools_row_t *from);
-static bool jpp_requests_is_same(jpp_str_t a, jpp_str_t b);
-static uint32_t jpp_requests_hash(jpp_str_t text, uint32_t before);
-static int jpp_requests_compare(const void *a, const void *b, void *ctx);
-static int jpp_requests_order(jpp_str_t a, jpp_str_t b);
-
-
 /*
  * Which owners count, by jpp_by_t, and what names the server of a sum.  A
  * connection has its requests, and a request its upstreams.
@@ -68,67 +50,6 @@ static const struct {
     [JPP_POOLS_OPEN_FILES] =        { { 0,  0,  0,  0,  0 }, false },
     [JPP_POOLS_RESOLVER] =          { { 0,  0,  0,  0,  0 }, false }
 };
-
-
-bool
-jpp_requests_rows(jpp_requests_rows_t *rows, const jpp_requests_t *requests)
-{
-    bool                     is_done;
-    size_t                   i, n, top;
-    jpp_requests_row_t      *row;
-    jpp_requests_adding_t    adding;
-    jpp_requests_worker_t   *workers;
-
-    memset(rows, 0, sizeof(jpp_requests_rows_t));
-    memset(&adding, 0, sizeof(jpp_requests_adding_t));
-
-    adding.requests = requests;
-    adding.rows = rows;
-    adding.by = (jpp_by_t) requests->args->values[JPP_ARG_BY];
-    adding.sums = jpp_vec_create(requests->arena);
-    rows->rows = jpp_vec_create(requests->arena);
-
-    if (rows->rows == NULL || adding.sums == NULL
-        || !jpp_index_init(&adding.row_index, requests->arena, 0)
-        || !jpp_index_init(&adding.sum_index, requests->arena, 0))
-    {
-        return false;
-    }
-
-    workers = jpp_vec_items(requests->workers, jpp_requests_worker_t);
-    n = jpp_vec_count(requests->workers, jpp_requests_worker_t);
-
-    for (i = 0; i < n; i++) {
-
-        jpp_requests_totals(rows, adding.by, &workers[i].table);
-
-        is_done = jpp_requests_wants(adding.by) != JPP_POOLS_NO_UNITS
-                  ? jpp_requests_units(rows, &workers[i])
-                  : jpp_requests_groups(&adding, &workers[i].table);
-
-        if (!is_done) {
-            return false;
-        }
-    }
-
-    row = jpp_vec_items(rows->rows, jpp_requests_row_t);
-    n = jpp_vec_count(rows->rows, jpp_requests_row_t);
-
-    jpp_sort(row, n, sizeof(jpp_requests_row_t), jpp_requests_compare, NULL);
-
-    if (jpp_requests_wants(adding.by) == JPP_POOLS_NO_UNITS) {
-        rows->n = n;
-    }
-
-    top = requests->args->values[JPP_ARG_TOP];
-    rows->n_shown = n < top ? n : top;
-
-    for (i = 0; i < rows->n_shown; i++) {
-        rows->bytes_shown += row[i].bytes;
-    }
-
-    return true;
-}
 
 
 static void
@@ -167,31 +88,6 @@ jpp_requests_totals(jpp_requests_rows_t *rows, jpp_by_t by,
 }
 
 
-static bool
-jpp_requests_units(jpp_requests_rows_t *rows,
-    const jpp_requests_worker_t *worker)
-{
-    size_t                   i, n;
-    jpp_requests_row_t      *row;
-    const jpp_pools_unit_t  *units;
-
-    units = jpp_vec_items(worker->table.units, jpp_pools_unit_t);
-    n = jpp_vec_count(worker->table.units, jpp_pools_unit_t);
-
-    for (i = 0; i < n; i++) {
-
-        row = jpp_vec_push(rows->rows, sizeof(jpp_requests_row_t));
-        if (row == NULL) {
-            return false;
-        }
-
-        jpp_requests_unit(row, worker, &units[i]);
-    }
-
-    return true;
-}
-
-
 static void
 jpp_requests_unit(jpp_requests_row_t *row, const jpp_requests_worker_t *worker,
     const jpp_pools_unit_t *unit)
@@ -222,64 +118,43 @@ jpp_requests_unit(jpp_requests_row_t *row, const jpp_requests_worker_t *worker,
 }
 
 
-/* Names of two workers are compared as texts: their ids differ. */
-
 static bool
-jpp_requests_groups(jpp_requests_adding_t *adding, const jpp_pools_t *table)
+jpp_requests_units(jpp_requests_rows_t *rows,
+    const jpp_requests_worker_t *worker)
 {
-    size_t                    i, n;
-    uint32_t                  group;
-    jpp_requests_row_t       *row;
-    const jpp_pools_row_t    *held;
-    const jpp_pools_owner_t  *owner;
+    size_t                   i, n;
+    jpp_requests_row_t      *row;
+    const jpp_pools_unit_t  *units;
 
-    n = jpp_vec_count(table->owners, jpp_pools_owner_t);
-
-    for (i = 1; i <= n; i++) {
-        owner = jpp_pools_owner_at(table, (uint32_t) i);
-
-        if (!jpp_requests_kinds[owner->kind].counts[adding->by]) {
-            continue;
-        }
-
-        group = jpp_requests_group(adding, table, owner);
-        if (group == 0) {
-            return false;
-        }
-
-        row = &jpp_vec_items(adding->rows->rows, jpp_requests_row_t)[group - 1];
-
-        if (owner->kind == JPP_POOLS_REQUEST
-            || (owner->kind == JPP_POOLS_UPSTREAM
-                && adding->by == JPP_BY_UPSTREAM))
-        {
-            row->n_requests += owner->n_units;
-
-        } else if (owner->kind != JPP_POOLS_UPSTREAM) {
-            row->n_others += owner->n_units;
-        }
-    }
-
-    held = jpp_vec_items(table->rows, jpp_pools_row_t);
-    n = jpp_vec_count(table->rows, jpp_pools_row_t);
+    units = jpp_vec_items(worker->table.units, jpp_pools_unit_t);
+    n = jpp_vec_count(worker->table.units, jpp_pools_unit_t);
 
     for (i = 0; i < n; i++) {
-        owner = jpp_pools_owner_at(table, held[i].owner);
 
-        if (!jpp_requests_kinds[owner->kind].counts[adding->by]
-            || held[i].is_inherited)
-        {
-            continue;
-        }
-
-        group = jpp_requests_group(adding, table, owner);
-
-        if (group == 0 || !jpp_requests_held(adding, group, table, &held[i])) {
+        row = jpp_vec_push(rows->rows, sizeof(jpp_requests_row_t));
+        if (row == NULL) {
             return false;
         }
+
+        jpp_requests_unit(row, worker, &units[i]);
     }
 
     return true;
+}
+
+
+static uint32_t
+jpp_requests_hash(jpp_str_t text, uint32_t before)
+{
+    return (uint32_t) jpp_hash_u64(jpp_hash_bytes(text.data, text.len)
+                                   ^ (uint64_t) before << 32);
+}
+
+
+static bool
+jpp_requests_is_same(jpp_str_t a, jpp_str_t b)
+{
+    return a.len == b.len && memcmp(a.data, b.data, a.len) == 0;
 }
 
 
@@ -401,18 +276,75 @@ jpp_requests_held(jpp_requests_adding_t *adding, uint32_t group,
 }
 
 
+/* Names of two workers are compared as texts: their ids differ. */
+
 static bool
-jpp_requests_is_same(jpp_str_t a, jpp_str_t b)
+jpp_requests_groups(jpp_requests_adding_t *adding, const jpp_pools_t *table)
 {
-    return a.len == b.len && memcmp(a.data, b.data, a.len) == 0;
+    size_t                    i, n;
+    uint32_t                  group;
+    jpp_requests_row_t       *row;
+    const jpp_pools_row_t    *held;
+    const jpp_pools_owner_t  *owner;
+
+    n = jpp_vec_count(table->owners, jpp_pools_owner_t);
+
+    for (i = 1; i <= n; i++) {
+        owner = jpp_pools_owner_at(table, (uint32_t) i);
+
+        if (!jpp_requests_kinds[owner->kind].counts[adding->by]) {
+            continue;
+        }
+
+        group = jpp_requests_group(adding, table, owner);
+        if (group == 0) {
+            return false;
+        }
+
+        row = &jpp_vec_items(adding->rows->rows, jpp_requests_row_t)[group - 1];
+
+        if (owner->kind == JPP_POOLS_REQUEST
+            || (owner->kind == JPP_POOLS_UPSTREAM
+                && adding->by == JPP_BY_UPSTREAM))
+        {
+            row->n_requests += owner->n_units;
+
+        } else if (owner->kind != JPP_POOLS_UPSTREAM) {
+            row->n_others += owner->n_units;
+        }
+    }
+
+    held = jpp_vec_items(table->rows, jpp_pools_row_t);
+    n = jpp_vec_count(table->rows, jpp_pools_row_t);
+
+    for (i = 0; i < n; i++) {
+        owner = jpp_pools_owner_at(table, held[i].owner);
+
+        if (!jpp_requests_kinds[owner->kind].counts[adding->by]
+            || held[i].is_inherited)
+        {
+            continue;
+        }
+
+        group = jpp_requests_group(adding, table, owner);
+
+        if (group == 0 || !jpp_requests_held(adding, group, table, &held[i])) {
+            return false;
+        }
+    }
+
+    return true;
 }
 
 
-static uint32_t
-jpp_requests_hash(jpp_str_t text, uint32_t before)
+static int
+jpp_requests_order(jpp_str_t a, jpp_str_t b)
 {
-    return (uint32_t) jpp_hash_u64(jpp_hash_bytes(text.data, text.len)
-                                   ^ (uint64_t) before << 32);
+    int  order;
+
+    order = memcmp(a.data, b.data, a.len < b.len ? a.len : b.len);
+
+    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
 }
 
 
@@ -448,12 +380,62 @@ jpp_requests_compare(const void *a, const void *b, void *ctx)
 }
 
 
-static int
-jpp_requests_order(jpp_str_t a, jpp_str_t b)
+bool
+jpp_requests_rows(jpp_requests_rows_t *rows, const jpp_requests_t *requests)
 {
-    int  order;
+    bool                     is_done;
+    size_t                   i, n, top;
+    jpp_requests_row_t      *row;
+    jpp_requests_adding_t    adding;
+    jpp_requests_worker_t   *workers;
 
-    order = memcmp(a.data, b.data, a.len < b.len ? a.len : b.len);
+    memset(rows, 0, sizeof(jpp_requests_rows_t));
+    memset(&adding, 0, sizeof(jpp_requests_adding_t));
 
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+    adding.requests = requests;
+    adding.rows = rows;
+    adding.by = (jpp_by_t) requests->args->values[JPP_ARG_BY];
+    adding.sums = jpp_vec_create(requests->arena);
+    rows->rows = jpp_vec_create(requests->arena);
+
+    if (rows->rows == NULL || adding.sums == NULL
+        || !jpp_index_init(&adding.row_index, requests->arena, 0)
+        || !jpp_index_init(&adding.sum_index, requests->arena, 0))
+    {
+        return false;
+    }
+
+    workers = jpp_vec_items(requests->workers, jpp_requests_worker_t);
+    n = jpp_vec_count(requests->workers, jpp_requests_worker_t);
+
+    for (i = 0; i < n; i++) {
+
+        jpp_requests_totals(rows, adding.by, &workers[i].table);
+
+        is_done = jpp_requests_wants(adding.by) != JPP_POOLS_NO_UNITS
+                  ? jpp_requests_units(rows, &workers[i])
+                  : jpp_requests_groups(&adding, &workers[i].table);
+
+        if (!is_done) {
+            return false;
+        }
+    }
+
+    row = jpp_vec_items(rows->rows, jpp_requests_row_t);
+    n = jpp_vec_count(rows->rows, jpp_requests_row_t);
+
+    jpp_sort(row, n, sizeof(jpp_requests_row_t), jpp_requests_compare, NULL);
+
+    if (jpp_requests_wants(adding.by) == JPP_POOLS_NO_UNITS) {
+        rows->n = n;
+    }
+
+    top = requests->args->values[JPP_ARG_TOP];
+    rows->n_shown = n < top ? n : top;
+
+    for (i = 0; i < rows->n_shown; i++) {
+        rows->bytes_shown += row[i].bytes;
+    }
+
+    return true;
 }

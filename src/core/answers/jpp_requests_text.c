@@ -23,10 +23,6 @@ typedef struct {
 } jpp_requests_column_t;
 
 
-static void jpp_requests_heading(const jpp_requests_t *requests,
-    const jpp_requests_rows_t *rows, jpp_sink_t *sink);
-static void jpp_requests_notes(const jpp_requests_t *requests,
-    jpp_sink_t *sink);
 static void jpp_requests_bytes(const jpp_requests_row_t *row,
     jpp_table_t *table);
 static void jpp_requests_unused(const jpp_requests_row_t *row,
@@ -61,7 +57,6 @@ static void jpp_requests_client(const jpp_requests_row_t *row,
     jpp_table_t *table);
 static void jpp_requests_uri(const jpp_requests_row_t *row,
     jpp_table_t *table);
-static void jpp_requests_name(jpp_str_t name, jpp_table_t *table);
 
 
 static const jpp_requests_column_t  jpp_requests_by_request[] = {
@@ -152,53 +147,6 @@ static const struct {
 };
 
 
-bool
-jpp_requests_text(const jpp_requests_t *requests,
-    const jpp_requests_rows_t *rows, jpp_sink_t *sink)
-{
-    size_t                         i, k;
-    uint32_t                       n, right;
-    jpp_table_t                    table;
-    const jpp_requests_row_t      *row;
-    const jpp_requests_column_t   *columns, *shown[JPP_TABLE_COLUMNS];
-
-    columns = jpp_requests_lists[requests->args->values[JPP_ARG_BY]].columns;
-    right = 0;
-    n = 0;
-
-    for (k = 0; columns[k].heading != NULL; k++) {
-        if (!columns[k].is_client || requests->has_clients) {
-            right |= (uint32_t) columns[k].is_right << n;
-            shown[n++] = &columns[k];
-        }
-    }
-
-    jpp_table_init(&table, requests->arena, n, right);
-
-    for (k = 0; k < n; k++) {
-        jpp_table_cell(&table, "%s", shown[k]->heading);
-    }
-
-    row = jpp_vec_items(rows->rows, jpp_requests_row_t);
-
-    for (i = 0; i < rows->n_shown; i++) {
-        for (k = 0; k < n; k++) {
-            shown[k]->cell(&row[i], &table);
-        }
-    }
-
-    jpp_requests_heading(requests, rows, sink);
-
-    if (!jpp_table_write(&table, sink)) {
-        return false;
-    }
-
-    jpp_requests_notes(requests, sink);
-
-    return true;
-}
-
-
 static void
 jpp_requests_heading(const jpp_requests_t *requests,
     const jpp_requests_rows_t *rows, jpp_sink_t *sink)
@@ -283,6 +231,53 @@ jpp_requests_notes(const jpp_requests_t *requests, jpp_sink_t *sink)
 }
 
 
+bool
+jpp_requests_text(const jpp_requests_t *requests,
+    const jpp_requests_rows_t *rows, jpp_sink_t *sink)
+{
+    size_t                         i, k;
+    uint32_t                       n, right;
+    jpp_table_t                    table;
+    const jpp_requests_row_t      *row;
+    const jpp_requests_column_t   *columns, *shown[JPP_TABLE_COLUMNS];
+
+    columns = jpp_requests_lists[requests->args->values[JPP_ARG_BY]].columns;
+    right = 0;
+    n = 0;
+
+    for (k = 0; columns[k].heading != NULL; k++) {
+        if (!columns[k].is_client || requests->has_clients) {
+            right |= (uint32_t) columns[k].is_right << n;
+            shown[n++] = &columns[k];
+        }
+    }
+
+    jpp_table_init(&table, requests->arena, n, right);
+
+    for (k = 0; k < n; k++) {
+        jpp_table_cell(&table, "%s", shown[k]->heading);
+    }
+
+    row = jpp_vec_items(rows->rows, jpp_requests_row_t);
+
+    for (i = 0; i < rows->n_shown; i++) {
+        for (k = 0; k < n; k++) {
+            shown[k]->cell(&row[i], &table);
+        }
+    }
+
+    jpp_requests_heading(requests, rows, sink);
+
+    if (!jpp_table_write(&table, sink)) {
+        return false;
+    }
+
+    jpp_requests_notes(requests, sink);
+
+    return true;
+}
+
+
 static void
 jpp_requests_bytes(const jpp_requests_row_t *row, jpp_table_t *table)
 {
@@ -363,6 +358,18 @@ static void
 jpp_requests_kind(const jpp_requests_row_t *row, jpp_table_t *table)
 {
     jpp_table_cell(table, "%s", jpp_pools_kind_name(row->kind));
+}
+
+
+static void
+jpp_requests_name(jpp_str_t name, jpp_table_t *table)
+{
+    if (name.len == 0) {
+        jpp_table_cell(table, "-");
+        return;
+    }
+
+    jpp_table_name(table, name.data, name.len);
 }
 
 
@@ -472,16 +479,4 @@ jpp_requests_uri(const jpp_requests_row_t *row, jpp_table_t *table)
     name.len = row->unit->uri_len;
 
     jpp_requests_name(name, table);
-}
-
-
-static void
-jpp_requests_name(jpp_str_t name, jpp_table_t *table)
-{
-    if (name.len == 0) {
-        jpp_table_cell(table, "-");
-        return;
-    }
-
-    jpp_table_name(table, name.data, name.len);
 }

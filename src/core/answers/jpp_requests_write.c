@@ -25,15 +25,6 @@ static const struct {
 const jpp_words_t  jpp_requests_words = { jpp_requests_word, NULL, 0 };
 
 
-static const char *
-jpp_requests_word(const void *ctx, uint32_t i)
-{
-    (void) ctx;
-
-    return i < JPP_REQUESTS_FORMATS ? jpp_requests_formats[i].name : NULL;
-}
-
-
 const char *
 jpp_requests_type(const jpp_args_t *args)
 {
@@ -49,4 +40,13 @@ jpp_requests_write(const jpp_requests_t *requests, jpp_sink_t *sink)
     return jpp_requests_rows(&rows, requests)
            && jpp_requests_formats[requests->args->values[JPP_ARG_FORMAT]]
               .write(requests, &rows, sink);
+}
+
+
+static const char *
+jpp_requests_word(const void *ctx, uint32_t i)
+{
+    (void) ctx;
+
+    return i < JPP_REQUESTS_FORMATS ? jpp_requests_formats[i].name : NULL;
 }

@@ -7,25 +7,6 @@
 #include "jpp_version.h"
 
 
-static size_t jpp_status_of_rate(const jpp_problem_t *problems, size_t n);
-static size_t jpp_status_append(char *text, size_t size, size_t len,
-    const char *s);
-static void jpp_status_json_worker(jpp_json_t *json,
-    const jpp_worker_t *worker, const jpp_control_t *wanted);
-static void jpp_status_json_jemalloc(jpp_json_t *json,
-    const jpp_jemalloc_t *jemalloc);
-static void jpp_status_json_in_step(jpp_json_t *json,
-    const jpp_worker_t *worker, const jpp_control_t *wanted);
-static void jpp_status_json_missing(jpp_json_t *json,
-    const jpp_missing_t *missing);
-static void jpp_status_json_stats(jpp_json_t *json,
-    const jpp_stats_t *stats);
-static void jpp_status_json_problems(jpp_json_t *json,
-    const jpp_worker_t *worker);
-static void jpp_status_json_failure(jpp_json_t *json,
-    const jpp_failure_t *failure);
-
-
 static const char  *jpp_status_words[] = {
     [JPP_JEMALLOC_ABSENT] = "no-jemalloc",
     [JPP_JEMALLOC_NO_PROF] = "no-prof",
@@ -63,12 +44,59 @@ jpp_status_word(jpp_jemalloc_state_t state)
 }
 
 
+/* joins the lines of a cure by " | ", without their indentation */
+
+static size_t
+jpp_status_append(char *text, size_t size, size_t len, const char *s)
+{
+    const char  *p, *insert;
+
+    for (p = s; *p != '\0' && len < size - 1; p++) {
+
+        if (*p == '\n') {
+            p += strspn(p + 1, " ");
+
+            for (insert = " | "; *insert != '\0' && len < size - 1; insert++) {
+                text[len++] = *insert;
+            }
+
+            continue;
+        }
+
+        text[len++] = jpp_ascii(*p);
+    }
+
+    text[len] = '\0';
+
+    return len;
+}
+
+
 void
 jpp_status_failed(jpp_failure_t *failure, int64_t seconds, const char *text)
 {
     failure->time = seconds;
 
     (void) jpp_status_append(failure->text, sizeof(failure->text), 0, text);
+}
+
+
+/* The one that says how often samples are taken, or N. */
+
+static size_t
+jpp_status_of_rate(const jpp_problem_t *problems, size_t n)
+{
+    size_t  i;
+
+    for (i = 0; i < n; i++) {
+        if (strcmp(problems[i].id, "coarse") == 0
+            || strcmp(problems[i].id, "fine") == 0)
+        {
+            break;
+        }
+    }
+
+    return i;
 }
 
 
@@ -131,128 +159,6 @@ jpp_status_notice(const jpp_worker_t *worker, char *text, size_t size)
 }
 
 
-/* The one that says how often samples are taken, or N. */
-
-static size_t
-jpp_status_of_rate(const jpp_problem_t *problems, size_t n)
-{
-    size_t  i;
-
-    for (i = 0; i < n; i++) {
-        if (strcmp(problems[i].id, "coarse") == 0
-            || strcmp(problems[i].id, "fine") == 0)
-        {
-            break;
-        }
-    }
-
-    return i;
-}
-
-
-/* joins the lines of a cure by " | ", without their indentation */
-
-static size_t
-jpp_status_append(char *text, size_t size, size_t len, const char *s)
-{
-    const char  *p, *insert;
-
-    for (p = s; *p != '\0' && len < size - 1; p++) {
-
-        if (*p == '\n') {
-            p += strspn(p + 1, " ");
-
-            for (insert = " | "; *insert != '\0' && len < size - 1; insert++) {
-                text[len++] = *insert;
-            }
-
-            continue;
-        }
-
-        text[len++] = jpp_ascii(*p);
-    }
-
-    text[len] = '\0';
-
-    return len;
-}
-
-
-void
-jpp_status_json(const jpp_fleet_t *fleet, jpp_sink_t *sink)
-{
-    size_t      i;
-    jpp_json_t  json;
-
-    jpp_json_init(&json, sink);
-
-    jpp_json_open(&json, NULL, '{');
-
-    jpp_json_str(&json, "module", JPP_VERSION);
-    jpp_json_str(&json, "nginx", fleet->nginx);
-    jpp_json_str(&json, "host", fleet->host);
-    jpp_json_u64(&json, "asked", fleet->n_asked);
-    jpp_json_u64(&json, "answered", fleet->n);
-    jpp_json_str(&json, "unnamed", fleet->unnamed);
-
-    jpp_findings_json(&json, fleet->findings, fleet->n_findings);
-
-    jpp_json_open(&json, "workers", '[');
-
-    for (i = 0; i < fleet->n; i++) {
-        jpp_status_json_worker(&json, &fleet->workers[i], fleet->wanted);
-    }
-
-    jpp_json_close(&json, ']');
-
-    jpp_json_open(&json, "missing", '[');
-
-    for (i = 0; i < fleet->n_missing; i++) {
-        jpp_status_json_missing(&json, &fleet->missing[i]);
-    }
-
-    jpp_json_close(&json, ']');
-    jpp_json_close(&json, '}');
-}
-
-
-static void
-jpp_status_json_worker(jpp_json_t *json, const jpp_worker_t *worker,
-    const jpp_control_t *wanted)
-{
-    char  started[JPP_STATUS_TIME];
-
-    jpp_json_open(json, NULL, '{');
-
-    jpp_json_identity(json, &worker->who);
-    jpp_json_bool(json, "exiting", worker->is_exiting);
-    jpp_json_str(json, "started", jpp_status_time(worker->started, started));
-
-    if (worker->stalling.threshold != 0) {
-        jpp_json_u64(json, "stall_ms", worker->stalling.threshold);
-
-    } else {
-        jpp_json_null(json, "stall_ms");
-    }
-
-    jpp_status_json_jemalloc(json, &worker->jemalloc);
-    jpp_status_sampling(json, worker);
-    jpp_status_json_in_step(json, worker, wanted);
-
-    if (worker->has_stats) {
-        jpp_status_json_stats(json, &worker->stats);
-
-    } else {
-        jpp_json_null(json, "stats");
-    }
-
-    jpp_status_json_problems(json, worker);
-    jpp_status_json_failure(json, &worker->last_error);
-
-    jpp_json_close(json, '}');
-}
-
-
 /* null: not there, or unknown */
 
 static void
@@ -296,41 +202,6 @@ jpp_status_json_in_step(jpp_json_t *json, const jpp_worker_t *worker,
     } else {
         jpp_json_bool(json, "in_step", in_step == 1);
     }
-}
-
-
-int
-jpp_status_in_step(const jpp_worker_t *worker, const jpp_control_t *wanted)
-{
-    const jpp_jemalloc_t       *jemalloc;
-    const jpp_sampler_state_t  *sampler;
-
-    if (wanted == NULL
-        || (wanted->active == -1 && wanted->lg_sample == -1
-            && wanted->sampler == -1))
-    {
-        return -1;
-    }
-
-    jemalloc = &worker->jemalloc;
-    sampler = &worker->sampler;
-
-    if ((wanted->sampler != -1 && sampler->is_on != (wanted->sampler == 1))
-        || (wanted->sampler == 1
-            && sampler->lg_sample != (uint32_t) wanted->sampler_lg))
-    {
-        return 0;
-    }
-
-    if (wanted->active == -1 && wanted->lg_sample == -1) {
-        return 1;
-    }
-
-    return jemalloc->state > JPP_JEMALLOC_OFF
-           && (wanted->active == -1
-               || jemalloc->active == (wanted->active == 1))
-           && (wanted->lg_sample == -1
-               || jemalloc->lg_sample == (uint32_t) wanted->lg_sample);
 }
 
 
@@ -392,6 +263,43 @@ jpp_status_json_failure(jpp_json_t *json, const jpp_failure_t *failure)
 
 
 static void
+jpp_status_json_worker(jpp_json_t *json, const jpp_worker_t *worker,
+    const jpp_control_t *wanted)
+{
+    char  started[JPP_STATUS_TIME];
+
+    jpp_json_open(json, NULL, '{');
+
+    jpp_json_identity(json, &worker->who);
+    jpp_json_bool(json, "exiting", worker->is_exiting);
+    jpp_json_str(json, "started", jpp_status_time(worker->started, started));
+
+    if (worker->stalling.threshold != 0) {
+        jpp_json_u64(json, "stall_ms", worker->stalling.threshold);
+
+    } else {
+        jpp_json_null(json, "stall_ms");
+    }
+
+    jpp_status_json_jemalloc(json, &worker->jemalloc);
+    jpp_status_sampling(json, worker);
+    jpp_status_json_in_step(json, worker, wanted);
+
+    if (worker->has_stats) {
+        jpp_status_json_stats(json, &worker->stats);
+
+    } else {
+        jpp_json_null(json, "stats");
+    }
+
+    jpp_status_json_problems(json, worker);
+    jpp_status_json_failure(json, &worker->last_error);
+
+    jpp_json_close(json, '}');
+}
+
+
+static void
 jpp_status_json_missing(jpp_json_t *json, const jpp_missing_t *missing)
 {
     jpp_json_open(json, NULL, '{');
@@ -400,4 +308,77 @@ jpp_status_json_missing(jpp_json_t *json, const jpp_missing_t *missing)
     jpp_json_str(json, "why", missing->why);
 
     jpp_json_close(json, '}');
+}
+
+
+void
+jpp_status_json(const jpp_fleet_t *fleet, jpp_sink_t *sink)
+{
+    size_t      i;
+    jpp_json_t  json;
+
+    jpp_json_init(&json, sink);
+
+    jpp_json_open(&json, NULL, '{');
+
+    jpp_json_str(&json, "module", JPP_VERSION);
+    jpp_json_str(&json, "nginx", fleet->nginx);
+    jpp_json_str(&json, "host", fleet->host);
+    jpp_json_u64(&json, "asked", fleet->n_asked);
+    jpp_json_u64(&json, "answered", fleet->n);
+    jpp_json_str(&json, "unnamed", fleet->unnamed);
+
+    jpp_findings_json(&json, fleet->findings, fleet->n_findings);
+
+    jpp_json_open(&json, "workers", '[');
+
+    for (i = 0; i < fleet->n; i++) {
+        jpp_status_json_worker(&json, &fleet->workers[i], fleet->wanted);
+    }
+
+    jpp_json_close(&json, ']');
+
+    jpp_json_open(&json, "missing", '[');
+
+    for (i = 0; i < fleet->n_missing; i++) {
+        jpp_status_json_missing(&json, &fleet->missing[i]);
+    }
+
+    jpp_json_close(&json, ']');
+    jpp_json_close(&json, '}');
+}
+
+
+int
+jpp_status_in_step(const jpp_worker_t *worker, const jpp_control_t *wanted)
+{
+    const jpp_jemalloc_t       *jemalloc;
+    const jpp_sampler_state_t  *sampler;
+
+    if (wanted == NULL
+        || (wanted->active == -1 && wanted->lg_sample == -1
+            && wanted->sampler == -1))
+    {
+        return -1;
+    }
+
+    jemalloc = &worker->jemalloc;
+    sampler = &worker->sampler;
+
+    if ((wanted->sampler != -1 && sampler->is_on != (wanted->sampler == 1))
+        || (wanted->sampler == 1
+            && sampler->lg_sample != (uint32_t) wanted->sampler_lg))
+    {
+        return 0;
+    }
+
+    if (wanted->active == -1 && wanted->lg_sample == -1) {
+        return 1;
+    }
+
+    return jemalloc->state > JPP_JEMALLOC_OFF
+           && (wanted->active == -1
+               || jemalloc->active == (wanted->active == 1))
+           && (wanted->lg_sample == -1
+               || jemalloc->lg_sample == (uint32_t) wanted->lg_sample);
 }

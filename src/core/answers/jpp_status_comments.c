@@ -28,72 +28,26 @@ typedef struct {
 } jpp_facts_t;
 
 
-static void jpp_facts_jemalloc(jpp_facts_t *facts, const jpp_fleet_t *fleet);
-static void jpp_facts_coverage(jpp_facts_t *facts, const jpp_fleet_t *fleet,
-    bool has_gap);
-static void jpp_facts_stacks(jpp_facts_t *facts, const jpp_fleet_t *fleet);
-static void jpp_facts_sampler(jpp_facts_t *facts, const jpp_fleet_t *fleet);
-static void jpp_facts_stats(jpp_facts_t *facts, const jpp_fleet_t *fleet);
-static void jpp_facts_findings(jpp_facts_t *facts, const jpp_fleet_t *fleet);
-static void jpp_facts_sum(jpp_facts_t *facts, const char *what,
-    uint64_t bytes, size_t n);
-static void jpp_facts_resident(jpp_facts_t *facts, const jpp_worker_t *worker,
-    size_t n);
-static void jpp_facts_add(jpp_facts_t *facts, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-
-const char *const *
-jpp_status_comments(const jpp_fleet_t *fleet, jpp_arena_t *arena)
+static void
+jpp_facts_add(jpp_facts_t *facts, const char *fmt, ...)
 {
-    size_t                i;
-    jpp_facts_t           facts;
-    const jpp_worker_t   *worker;
-    const jpp_missing_t  *missing;
+    char     text[JPP_STATUS_FACT];
+    va_list  args;
 
-    facts.arena = arena;
-    facts.n = 0;
-    facts.facts = jpp_arena_alloc(arena, (JPP_STATUS_FACTS + fleet->n
-                                          + fleet->n_missing
-                                          + fleet->n_findings + 1)
-                                         * sizeof(char *));
-
-    jpp_facts_add(&facts, "nginx %s", fleet->nginx);
-    jpp_facts_add(&facts, "jemalloc_pprof module %s", JPP_VERSION);
-
-    if (!fleet->is_of_time) {
-        jpp_facts_jemalloc(&facts, fleet);
+    if (facts->facts == NULL) {
+        return;
     }
 
-    jpp_facts_add(&facts, "workers %zu/%" PRIu32, fleet->n, fleet->n_asked);
+    va_start(args, fmt);
+    (void) vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
 
-    if (fleet->n == 1) {
-        worker = &fleet->workers[0];
+    facts->facts[facts->n] = jpp_arena_strndup(facts->arena, text,
+                                               strlen(text));
 
-        jpp_facts_add(&facts, "worker %" PRIu32 " pid %" PRId64,
-                      worker->who.index, worker->who.pid);
+    if (facts->facts[facts->n++] == NULL) {
+        facts->facts = NULL;
     }
-
-    for (i = 0; i < fleet->n_missing; i++) {
-        missing = &fleet->missing[i];
-
-        jpp_facts_add(&facts, "worker %" PRIu32 " pid %" PRId64 " is missing: "
-                      "%s", missing->who.index, missing->who.pid, missing->why);
-    }
-
-    if (fleet->is_sampled) {
-        jpp_facts_sampler(&facts, fleet);
-        jpp_facts_coverage(&facts, fleet, true);
-        jpp_facts_coverage(&facts, fleet, false);
-    }
-
-    if (!fleet->is_of_time) {
-        jpp_facts_stacks(&facts, fleet);
-        jpp_facts_stats(&facts, fleet);
-        jpp_facts_findings(&facts, fleet);
-    }
-
-    return facts.facts;
 }
 
 
@@ -254,6 +208,45 @@ jpp_facts_stacks(jpp_facts_t *facts, const jpp_fleet_t *fleet)
 }
 
 
+static void
+jpp_facts_sum(jpp_facts_t *facts, const char *what, uint64_t bytes, size_t n)
+{
+    char  text[JPP_UNITS_TEXT];
+
+    (void) jpp_units_bytes(bytes, text);
+
+    if (n == 1) {
+        jpp_facts_add(facts, "jemalloc stats.%s %" PRIu64 " bytes (%s)",
+                      what, bytes, text);
+
+    } else {
+        jpp_facts_add(facts, "jemalloc stats.%s %" PRIu64 " bytes (%s), the "
+                      "sum of %zu workers, each with what it inherited",
+                      what, bytes, text, n);
+    }
+}
+
+
+static void
+jpp_facts_resident(jpp_facts_t *facts, const jpp_worker_t *worker, size_t n)
+{
+    char  text[JPP_UNITS_TEXT], where[JPP_STATUS_WHERE];
+
+    where[0] = '\0';
+
+    if (n != 1) {
+        (void) snprintf(where, sizeof(where), " in worker %" PRIu32 " pid %"
+                        PRId64 ", the largest", worker->who.index,
+                        worker->who.pid);
+    }
+
+    jpp_facts_add(facts, "jemalloc stats.resident at most %" PRIu64 " bytes "
+                  "(%s)%s: shared pages and pages never touched count",
+                  worker->stats.resident,
+                  jpp_units_bytes(worker->stats.resident, text), where);
+}
+
+
 /*
  * A sum that lacks a worker would be wrong, so it is left out.  Resident memory
  * is not added up: after a fork workers share most pages, jemalloc counts each
@@ -296,45 +289,6 @@ jpp_facts_stats(jpp_facts_t *facts, const jpp_fleet_t *fleet)
 }
 
 
-static void
-jpp_facts_sum(jpp_facts_t *facts, const char *what, uint64_t bytes, size_t n)
-{
-    char  text[JPP_UNITS_TEXT];
-
-    (void) jpp_units_bytes(bytes, text);
-
-    if (n == 1) {
-        jpp_facts_add(facts, "jemalloc stats.%s %" PRIu64 " bytes (%s)",
-                      what, bytes, text);
-
-    } else {
-        jpp_facts_add(facts, "jemalloc stats.%s %" PRIu64 " bytes (%s), the "
-                      "sum of %zu workers, each with what it inherited",
-                      what, bytes, text, n);
-    }
-}
-
-
-static void
-jpp_facts_resident(jpp_facts_t *facts, const jpp_worker_t *worker, size_t n)
-{
-    char  text[JPP_UNITS_TEXT], where[JPP_STATUS_WHERE];
-
-    where[0] = '\0';
-
-    if (n != 1) {
-        (void) snprintf(where, sizeof(where), " in worker %" PRIu32 " pid %"
-                        PRId64 ", the largest", worker->who.index,
-                        worker->who.pid);
-    }
-
-    jpp_facts_add(facts, "jemalloc stats.resident at most %" PRIu64 " bytes "
-                  "(%s)%s: shared pages and pages never touched count",
-                  worker->stats.resident,
-                  jpp_units_bytes(worker->stats.resident, text), where);
-}
-
-
 /* without the cures, which memory has */
 
 static void
@@ -352,24 +306,55 @@ jpp_facts_findings(jpp_facts_t *facts, const jpp_fleet_t *fleet)
 }
 
 
-static void
-jpp_facts_add(jpp_facts_t *facts, const char *fmt, ...)
+const char *const *
+jpp_status_comments(const jpp_fleet_t *fleet, jpp_arena_t *arena)
 {
-    char     text[JPP_STATUS_FACT];
-    va_list  args;
+    size_t                i;
+    jpp_facts_t           facts;
+    const jpp_worker_t   *worker;
+    const jpp_missing_t  *missing;
 
-    if (facts->facts == NULL) {
-        return;
+    facts.arena = arena;
+    facts.n = 0;
+    facts.facts = jpp_arena_alloc(arena, (JPP_STATUS_FACTS + fleet->n
+                                          + fleet->n_missing
+                                          + fleet->n_findings + 1)
+                                         * sizeof(char *));
+
+    jpp_facts_add(&facts, "nginx %s", fleet->nginx);
+    jpp_facts_add(&facts, "jemalloc_pprof module %s", JPP_VERSION);
+
+    if (!fleet->is_of_time) {
+        jpp_facts_jemalloc(&facts, fleet);
     }
 
-    va_start(args, fmt);
-    (void) vsnprintf(text, sizeof(text), fmt, args);
-    va_end(args);
+    jpp_facts_add(&facts, "workers %zu/%" PRIu32, fleet->n, fleet->n_asked);
 
-    facts->facts[facts->n] = jpp_arena_strndup(facts->arena, text,
-                                               strlen(text));
+    if (fleet->n == 1) {
+        worker = &fleet->workers[0];
 
-    if (facts->facts[facts->n++] == NULL) {
-        facts->facts = NULL;
+        jpp_facts_add(&facts, "worker %" PRIu32 " pid %" PRId64,
+                      worker->who.index, worker->who.pid);
     }
+
+    for (i = 0; i < fleet->n_missing; i++) {
+        missing = &fleet->missing[i];
+
+        jpp_facts_add(&facts, "worker %" PRIu32 " pid %" PRId64 " is missing: "
+                      "%s", missing->who.index, missing->who.pid, missing->why);
+    }
+
+    if (fleet->is_sampled) {
+        jpp_facts_sampler(&facts, fleet);
+        jpp_facts_coverage(&facts, fleet, true);
+        jpp_facts_coverage(&facts, fleet, false);
+    }
+
+    if (!fleet->is_of_time) {
+        jpp_facts_stacks(&facts, fleet);
+        jpp_facts_stats(&facts, fleet);
+        jpp_facts_findings(&facts, fleet);
+    }
+
+    return facts.facts;
 }

@@ -14,76 +14,6 @@
 #define JPP_SAMPLING_HOOK_NS     5000
 
 
-static void jpp_sampling_source(jpp_json_t *json, const jpp_worker_t *worker);
-static void jpp_sampling_coverage(jpp_json_t *json,
-    const jpp_worker_t *worker);
-static void jpp_sampling_sampler(jpp_json_t *json,
-    const jpp_sampler_state_t *sampler);
-static void jpp_sampling_cost(jpp_json_t *json, const jpp_worker_t *worker);
-static void jpp_sampling_unwinder(jpp_json_t *json,
-    const jpp_worker_t *worker);
-
-
-void
-jpp_status_sampling(jpp_json_t *json, const jpp_worker_t *worker)
-{
-    jpp_sampling_source(json, worker);
-    jpp_sampling_unwinder(json, worker);
-}
-
-
-/* null: nothing is sampled; and jemalloc does not count stacks */
-
-static void
-jpp_sampling_unwinder(jpp_json_t *json, const jpp_worker_t *worker)
-{
-    bool        is_ours;
-    jpp_hook_t  hook;
-
-    hook = worker->jemalloc.hook;
-    is_ours = worker->sampler.is_on || hook == JPP_HOOK_ON;
-
-    jpp_json_open(json, "unwinder", '{');
-
-    jpp_json_str(json, "name", is_ours ? "module"
-                               : hook == JPP_HOOK_NONE ? NULL : "jemalloc");
-    jpp_json_str(json, "reason", is_ours ? NULL : jpp_problems_hook(hook));
-
-    if (is_ours) {
-        jpp_json_u64(json, "stacks", worker->jemalloc.stacks.n);
-        jpp_json_u64(json, "cut", worker->jemalloc.stacks.n_cut);
-
-    } else {
-        jpp_json_null(json, "stacks");
-        jpp_json_null(json, "cut");
-    }
-
-    jpp_json_close(json, '}');
-}
-
-
-/* null: neither source, and a sampler that is off */
-
-static void
-jpp_sampling_source(jpp_json_t *json, const jpp_worker_t *worker)
-{
-    jpp_json_str(json, "source",
-                 jpp_source_name(jpp_source(&worker->jemalloc,
-                                            &worker->sampler)));
-
-    jpp_sampling_coverage(json, worker);
-
-    if (worker->sampler.is_on) {
-        jpp_sampling_sampler(json, &worker->sampler);
-
-    } else {
-        jpp_json_null(json, "sampler");
-    }
-
-    jpp_sampling_cost(json, worker);
-}
-
-
 /* null: complete since nginx was started, or not sampled */
 
 static void
@@ -177,4 +107,64 @@ jpp_sampling_cost(jpp_json_t *json, const jpp_worker_t *worker)
     }
 
     jpp_json_close(json, '}');
+}
+
+
+/* null: neither source, and a sampler that is off */
+
+static void
+jpp_sampling_source(jpp_json_t *json, const jpp_worker_t *worker)
+{
+    jpp_json_str(json, "source",
+                 jpp_source_name(jpp_source(&worker->jemalloc,
+                                            &worker->sampler)));
+
+    jpp_sampling_coverage(json, worker);
+
+    if (worker->sampler.is_on) {
+        jpp_sampling_sampler(json, &worker->sampler);
+
+    } else {
+        jpp_json_null(json, "sampler");
+    }
+
+    jpp_sampling_cost(json, worker);
+}
+
+
+/* null: nothing is sampled; and jemalloc does not count stacks */
+
+static void
+jpp_sampling_unwinder(jpp_json_t *json, const jpp_worker_t *worker)
+{
+    bool        is_ours;
+    jpp_hook_t  hook;
+
+    hook = worker->jemalloc.hook;
+    is_ours = worker->sampler.is_on || hook == JPP_HOOK_ON;
+
+    jpp_json_open(json, "unwinder", '{');
+
+    jpp_json_str(json, "name", is_ours ? "module"
+                               : hook == JPP_HOOK_NONE ? NULL : "jemalloc");
+    jpp_json_str(json, "reason", is_ours ? NULL : jpp_problems_hook(hook));
+
+    if (is_ours) {
+        jpp_json_u64(json, "stacks", worker->jemalloc.stacks.n);
+        jpp_json_u64(json, "cut", worker->jemalloc.stacks.n_cut);
+
+    } else {
+        jpp_json_null(json, "stacks");
+        jpp_json_null(json, "cut");
+    }
+
+    jpp_json_close(json, '}');
+}
+
+
+void
+jpp_status_sampling(jpp_json_t *json, const jpp_worker_t *worker)
+{
+    jpp_sampling_source(json, worker);
+    jpp_sampling_unwinder(json, worker);
 }

@@ -29,15 +29,6 @@ struct jpp_block_s {
 };
 
 
-static void *jpp_arena_cut(jpp_arena_t *arena, size_t size);
-static void *jpp_arena_block(jpp_arena_t *arena, size_t size);
-static bool jpp_vec_copy(jpp_vec_t *vec, size_t need);
-static bool jpp_vec_map(jpp_vec_t *vec, size_t need);
-static void *jpp_map(size_t size, bool is_plain);
-static void jpp_unmap(void *p, size_t size);
-static size_t jpp_round_up(size_t size, size_t unit);
-
-
 void
 jpp_arena_init(jpp_arena_t *arena, size_t cap)
 {
@@ -47,6 +38,15 @@ jpp_arena_init(jpp_arena_t *arena, size_t cap)
     /* so that no sum of two sizes wraps */
 
     arena->cap = cap < PTRDIFF_MAX ? cap : PTRDIFF_MAX;
+}
+
+
+static void
+jpp_unmap(void *p, size_t size)
+{
+    jpp_own_remove(p);
+
+    (void) munmap(p, size);
 }
 
 
@@ -74,6 +74,137 @@ jpp_arena_destroy(jpp_arena_t *arena)
     arena->pos = NULL;
     arena->end = NULL;
     arena->mapped = 0;
+}
+
+
+static size_t
+jpp_round_up(size_t size, size_t unit)
+{
+    return (size + unit - 1) & ~(unit - 1);
+}
+
+
+/*
+ * SIZE bytes, whole pages.  From the size of a huge page on they are aligned
+ * to one, even if they end with small ones: otherwise mremap() would have to
+ * split them all.
+ */
+
+static void *
+jpp_map(size_t size, bool is_plain)
+{
+    size_t    spare, before;
+    uint8_t  *p;
+
+    spare = size >= JPP_HUGE_PAGE ? JPP_HUGE_PAGE : 0;
+
+    p = mmap(NULL, size + spare, PROT_READ|PROT_WRITE,
+             MAP_PRIVATE|MAP_ANONYMOUS, -1, 0);
+
+    if (p == MAP_FAILED) {
+        return NULL;
+    }
+
+    if (spare == 0) {
+        jpp_own_add(p, size);
+        return p;
+    }
+
+    before = jpp_round_up((uintptr_t) p, JPP_HUGE_PAGE) - (uintptr_t) p;
+
+    /* a part that cannot be unmapped costs addresses, no memory */
+
+    if (before != 0) {
+        (void) munmap(p, before);
+    }
+
+    p += before;
+
+    if (before != spare) {
+        (void) munmap(p + size, spare - before);
+    }
+
+    /* without huge pages, small ones do */
+
+    (void) madvise(p, size, is_plain ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
+
+    jpp_own_add(p, size);
+
+    return p;
+}
+
+
+/* Cuts SIZE bytes from a new block. */
+
+static void *
+jpp_arena_block(jpp_arena_t *arena, size_t size)
+{
+    size_t        head, need, want, left;
+    uint8_t      *p;
+    jpp_block_t  *block;
+
+    head = jpp_round_up(sizeof(jpp_block_t), JPP_ALIGNMENT);
+    left = arena->cap - arena->mapped;
+
+    need = jpp_round_up(head + size, arena->page);
+    want = jpp_round_up(need, JPP_HUGE_PAGE);
+
+    /* near the cap a block is as small as possible */
+
+    if (want > left) {
+        want = need;
+    }
+
+    block = want <= left ? jpp_map(want, arena->is_plain) : NULL;
+
+    if (block == NULL) {
+        return NULL;
+    }
+
+    arena->mapped += want;
+
+    if (arena->mapped > arena->peak) {
+        arena->peak = arena->mapped;
+    }
+
+    block->next = arena->blocks;
+    block->size = want;
+    arena->blocks = block;
+
+    p = (uint8_t *) block + head;
+
+    /* keep the block with more room; the rest of the other is lost */
+
+    if (arena->pos == NULL
+        || (size_t) (arena->end - arena->pos) < want - head - size)
+    {
+        arena->pos = p + size;
+        arena->end = (uint8_t *) block + want;
+    }
+
+    return p;
+}
+
+
+static void *
+jpp_arena_cut(jpp_arena_t *arena, size_t size)
+{
+    void  *p;
+
+    if (size > arena->cap) {
+        return NULL;
+    }
+
+    size = jpp_round_up(size, JPP_ALIGNMENT);
+
+    if (arena->pos == NULL || (size_t) (arena->end - arena->pos) < size) {
+        return jpp_arena_block(arena, size);
+    }
+
+    p = arena->pos;
+    arena->pos += size;
+
+    return p;
 }
 
 
@@ -161,80 +292,6 @@ jpp_arena_object_destroy(void *object)
 }
 
 
-static void *
-jpp_arena_cut(jpp_arena_t *arena, size_t size)
-{
-    void  *p;
-
-    if (size > arena->cap) {
-        return NULL;
-    }
-
-    size = jpp_round_up(size, JPP_ALIGNMENT);
-
-    if (arena->pos == NULL || (size_t) (arena->end - arena->pos) < size) {
-        return jpp_arena_block(arena, size);
-    }
-
-    p = arena->pos;
-    arena->pos += size;
-
-    return p;
-}
-
-
-/* Cuts SIZE bytes from a new block. */
-
-static void *
-jpp_arena_block(jpp_arena_t *arena, size_t size)
-{
-    size_t        head, need, want, left;
-    uint8_t      *p;
-    jpp_block_t  *block;
-
-    head = jpp_round_up(sizeof(jpp_block_t), JPP_ALIGNMENT);
-    left = arena->cap - arena->mapped;
-
-    need = jpp_round_up(head + size, arena->page);
-    want = jpp_round_up(need, JPP_HUGE_PAGE);
-
-    /* near the cap a block is as small as possible */
-
-    if (want > left) {
-        want = need;
-    }
-
-    block = want <= left ? jpp_map(want, arena->is_plain) : NULL;
-
-    if (block == NULL) {
-        return NULL;
-    }
-
-    arena->mapped += want;
-
-    if (arena->mapped > arena->peak) {
-        arena->peak = arena->mapped;
-    }
-
-    block->next = arena->blocks;
-    block->size = want;
-    arena->blocks = block;
-
-    p = (uint8_t *) block + head;
-
-    /* keep the block with more room; the rest of the other is lost */
-
-    if (arena->pos == NULL
-        || (size_t) (arena->end - arena->pos) < want - head - size)
-    {
-        arena->pos = p + size;
-        arena->end = (uint8_t *) block + want;
-    }
-
-    return p;
-}
-
-
 jpp_vec_t *
 jpp_vec_create(jpp_arena_t *arena)
 {
@@ -280,26 +337,6 @@ jpp_vec_release_after(jpp_arena_t *arena, const jpp_vec_t *before)
     for (vec = arena->vecs; vec != before; vec = vec->next) {
         jpp_vec_release(vec);
     }
-}
-
-
-bool
-jpp_vec_grow(jpp_vec_t *vec, size_t size)
-{
-    size_t  need;
-
-    vec->arena->n_calls++;
-
-    if (vec->arena->n_calls == vec->arena->fail_at
-        || size > vec->arena->cap - vec->len)
-    {
-        return false;
-    }
-
-    need = vec->len + size;
-
-    return need <= JPP_VEC_SMALL ? jpp_vec_copy(vec, need)
-                                 : jpp_vec_map(vec, need);
 }
 
 
@@ -412,67 +449,21 @@ jpp_vec_map(jpp_vec_t *vec, size_t need)
 }
 
 
-/*
- * SIZE bytes, whole pages.  From the size of a huge page on they are aligned
- * to one, even if they end with small ones: otherwise mremap() would have to
- * split them all.
- */
-
-static void *
-jpp_map(size_t size, bool is_plain)
+bool
+jpp_vec_grow(jpp_vec_t *vec, size_t size)
 {
-    size_t    spare, before;
-    uint8_t  *p;
+    size_t  need;
 
-    spare = size >= JPP_HUGE_PAGE ? JPP_HUGE_PAGE : 0;
+    vec->arena->n_calls++;
 
-    p = mmap(NULL, size + spare, PROT_READ|PROT_WRITE,
-             MAP_PRIVATE|MAP_ANONYMOUS, -1, 0);
-
-    if (p == MAP_FAILED) {
-        return NULL;
+    if (vec->arena->n_calls == vec->arena->fail_at
+        || size > vec->arena->cap - vec->len)
+    {
+        return false;
     }
 
-    if (spare == 0) {
-        jpp_own_add(p, size);
-        return p;
-    }
+    need = vec->len + size;
 
-    before = jpp_round_up((uintptr_t) p, JPP_HUGE_PAGE) - (uintptr_t) p;
-
-    /* a part that cannot be unmapped costs addresses, no memory */
-
-    if (before != 0) {
-        (void) munmap(p, before);
-    }
-
-    p += before;
-
-    if (before != spare) {
-        (void) munmap(p + size, spare - before);
-    }
-
-    /* without huge pages, small ones do */
-
-    (void) madvise(p, size, is_plain ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
-
-    jpp_own_add(p, size);
-
-    return p;
-}
-
-
-static void
-jpp_unmap(void *p, size_t size)
-{
-    jpp_own_remove(p);
-
-    (void) munmap(p, size);
-}
-
-
-static size_t
-jpp_round_up(size_t size, size_t unit)
-{
-    return (size + unit - 1) & ~(unit - 1);
+    return need <= JPP_VEC_SMALL ? jpp_vec_copy(vec, need)
+                                 : jpp_vec_map(vec, need);
 }

@@ -8,8 +8,23 @@
 #include "jpp_err.h"
 
 
-static void jpp_err_fill(jpp_err_t *err, jpp_code_t code, int sys_errno,
-    uint64_t line, const char *fmt, va_list args);
+static void
+jpp_err_fill(jpp_err_t *err, jpp_code_t code, int sys_errno, uint64_t line,
+    const char *fmt, va_list args)
+{
+    if (err == NULL) {
+        return;
+    }
+
+    err->code = code;
+    err->sys_errno = sys_errno;
+    err->capture = 0;
+    err->line = line;
+
+    (void) vsnprintf(err->text, sizeof(err->text), fmt, args);
+
+    jpp_ascii_clean(err->text);
+}
 
 
 jpp_code_t
@@ -64,23 +79,4 @@ jpp_err_memory(jpp_err_t *err)
 {
     return jpp_err_set(err, JPP_ERR_MEMORY,
                        "the report needs more memory than it may take");
-}
-
-
-static void
-jpp_err_fill(jpp_err_t *err, jpp_code_t code, int sys_errno, uint64_t line,
-    const char *fmt, va_list args)
-{
-    if (err == NULL) {
-        return;
-    }
-
-    err->code = code;
-    err->sys_errno = sys_errno;
-    err->capture = 0;
-    err->line = line;
-
-    (void) vsnprintf(err->text, sizeof(err->text), fmt, args);
-
-    jpp_ascii_clean(err->text);
 }

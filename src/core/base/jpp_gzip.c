@@ -14,14 +14,77 @@
 #define JPP_GUNZIP_STEP   (256 * 1024)
 
 
-static int jpp_gzip_write(void *ctx, const uint8_t *data, size_t len);
-static int jpp_gzip_deflate(jpp_gzip_t *gz, int flush);
-static voidpf jpp_gzip_alloc(voidpf opaque, uInt items, uInt size);
-static void jpp_gzip_free(voidpf opaque, voidpf address);
-static jpp_code_t jpp_gunzip_members(z_stream *zs, const uint8_t *data,
-    size_t len, size_t max, jpp_vec_t *out, jpp_err_t *err);
-static jpp_code_t jpp_gunzip_step(z_stream *zs, size_t max, jpp_vec_t *out,
-    size_t *grown, int *rc, jpp_err_t *err);
+static voidpf
+jpp_gzip_alloc(voidpf opaque, uInt items, uInt size)
+{
+    return jpp_arena_alloc(opaque, (size_t) items * size);
+}
+
+
+/* zlib's memory goes with the arena */
+
+static void
+jpp_gzip_free(voidpf opaque, voidpf address)
+{
+    (void) opaque;
+    (void) address;
+}
+
+
+static int
+jpp_gzip_deflate(jpp_gzip_t *gz, int flush)
+{
+    int          rc;
+    z_stream    *zs;
+    jpp_sink_t  *out;
+
+    zs = gz->stream;
+    out = gz->out;
+
+    do {
+        if (jpp_sink_reserve(out, 1) == NULL) {
+            return out->error;
+        }
+
+        zs->next_out = out->pos;
+        zs->avail_out = (uInt) (out->end - out->pos);
+
+        rc = deflate(zs, flush);
+
+        out->pos = zs->next_out;
+
+    } while (rc == Z_OK && zs->avail_out == 0);
+
+    return 0;
+}
+
+
+static int
+jpp_gzip_write(void *ctx, const uint8_t *data, size_t len)
+{
+    int          error;
+    z_stream    *zs;
+    jpp_gzip_t  *gz;
+
+    gz = ctx;
+    zs = gz->stream;
+
+    while (len != 0) {
+        zs->next_in = (Bytef *) (uintptr_t) data;
+        zs->avail_in = len < UINT_MAX ? (uInt) len : UINT_MAX;
+
+        data += zs->avail_in;
+        len -= zs->avail_in;
+
+        error = jpp_gzip_deflate(gz, Z_NO_FLUSH);
+
+        if (error != 0) {
+            return error;
+        }
+    }
+
+    return 0;
+}
 
 
 bool
@@ -73,62 +136,6 @@ jpp_gzip_close(jpp_gzip_t *gz)
 }
 
 
-static int
-jpp_gzip_write(void *ctx, const uint8_t *data, size_t len)
-{
-    int          error;
-    z_stream    *zs;
-    jpp_gzip_t  *gz;
-
-    gz = ctx;
-    zs = gz->stream;
-
-    while (len != 0) {
-        zs->next_in = (Bytef *) (uintptr_t) data;
-        zs->avail_in = len < UINT_MAX ? (uInt) len : UINT_MAX;
-
-        data += zs->avail_in;
-        len -= zs->avail_in;
-
-        error = jpp_gzip_deflate(gz, Z_NO_FLUSH);
-
-        if (error != 0) {
-            return error;
-        }
-    }
-
-    return 0;
-}
-
-
-static int
-jpp_gzip_deflate(jpp_gzip_t *gz, int flush)
-{
-    int          rc;
-    z_stream    *zs;
-    jpp_sink_t  *out;
-
-    zs = gz->stream;
-    out = gz->out;
-
-    do {
-        if (jpp_sink_reserve(out, 1) == NULL) {
-            return out->error;
-        }
-
-        zs->next_out = out->pos;
-        zs->avail_out = (uInt) (out->end - out->pos);
-
-        rc = deflate(zs, flush);
-
-        out->pos = zs->next_out;
-
-    } while (rc == Z_OK && zs->avail_out == 0);
-
-    return 0;
-}
-
-
 bool
 jpp_gzip_is(const uint8_t *data, size_t len)
 {
@@ -136,28 +143,51 @@ jpp_gzip_is(const uint8_t *data, size_t len)
 }
 
 
-jpp_code_t
-jpp_gunzip(const uint8_t *data, size_t len, size_t max, jpp_vec_t *out,
-    jpp_err_t *err)
+/* One step; *GROWN counts the bytes of all steps, *RC is zlib's result. */
+
+static jpp_code_t
+jpp_gunzip_step(z_stream *zs, size_t max, jpp_vec_t *out, size_t *grown,
+    int *rc, jpp_err_t *err)
 {
-    z_stream    zs;
-    jpp_code_t  rc;
+    size_t    room;
+    uint8_t  *p;
 
-    memset(&zs, 0, sizeof(z_stream));
+    /* room for one byte too many: more may follow what fills the limit */
 
-    zs.zalloc = jpp_gzip_alloc;
-    zs.zfree = jpp_gzip_free;
-    zs.opaque = out->arena;
+    room = max - *grown < JPP_GUNZIP_STEP ? max - *grown + 1
+                                          : JPP_GUNZIP_STEP;
 
-    if (inflateInit2(&zs, JPP_GZIP_WINDOW) != Z_OK) {
+    p = jpp_vec_reserve(out, room);
+    if (p == NULL) {
         return jpp_err_memory(err);
     }
 
-    rc = jpp_gunzip_members(&zs, data, len, max, out, err);
+    zs->next_out = p;
+    zs->avail_out = (uInt) room;
 
-    (void) inflateEnd(&zs);
+    *rc = inflate(zs, Z_NO_FLUSH);
 
-    return rc;
+    room -= zs->avail_out;
+
+    if (room > max - *grown) {
+        return jpp_err_set(err, JPP_ERR_LIMIT,
+                           "gzip: more than %zu bytes unpacked", max);
+    }
+
+    out->len += room;
+    *grown += room;
+
+    if (*rc == Z_MEM_ERROR) {
+        return jpp_err_memory(err);
+    }
+
+    if (*rc != Z_OK && *rc != Z_STREAM_END) {
+        return jpp_err_set(err, JPP_ERR_INPUT,
+                           "gzip: the compressed data is damaged (%s)",
+                           zs->msg != NULL ? zs->msg : "no progress");
+    }
+
+    return JPP_OK;
 }
 
 
@@ -210,66 +240,26 @@ jpp_gunzip_members(z_stream *zs, const uint8_t *data, size_t len, size_t max,
 }
 
 
-/* One step; *GROWN counts the bytes of all steps, *RC is zlib's result. */
-
-static jpp_code_t
-jpp_gunzip_step(z_stream *zs, size_t max, jpp_vec_t *out, size_t *grown,
-    int *rc, jpp_err_t *err)
+jpp_code_t
+jpp_gunzip(const uint8_t *data, size_t len, size_t max, jpp_vec_t *out,
+    jpp_err_t *err)
 {
-    size_t    room;
-    uint8_t  *p;
+    z_stream    zs;
+    jpp_code_t  rc;
 
-    /* room for one byte too many: more may follow what fills the limit */
+    memset(&zs, 0, sizeof(z_stream));
 
-    room = max - *grown < JPP_GUNZIP_STEP ? max - *grown + 1
-                                          : JPP_GUNZIP_STEP;
+    zs.zalloc = jpp_gzip_alloc;
+    zs.zfree = jpp_gzip_free;
+    zs.opaque = out->arena;
 
-    p = jpp_vec_reserve(out, room);
-    if (p == NULL) {
+    if (inflateInit2(&zs, JPP_GZIP_WINDOW) != Z_OK) {
         return jpp_err_memory(err);
     }
 
-    zs->next_out = p;
-    zs->avail_out = (uInt) room;
+    rc = jpp_gunzip_members(&zs, data, len, max, out, err);
 
-    *rc = inflate(zs, Z_NO_FLUSH);
+    (void) inflateEnd(&zs);
 
-    room -= zs->avail_out;
-
-    if (room > max - *grown) {
-        return jpp_err_set(err, JPP_ERR_LIMIT,
-                           "gzip: more than %zu bytes unpacked", max);
-    }
-
-    out->len += room;
-    *grown += room;
-
-    if (*rc == Z_MEM_ERROR) {
-        return jpp_err_memory(err);
-    }
-
-    if (*rc != Z_OK && *rc != Z_STREAM_END) {
-        return jpp_err_set(err, JPP_ERR_INPUT,
-                           "gzip: the compressed data is damaged (%s)",
-                           zs->msg != NULL ? zs->msg : "no progress");
-    }
-
-    return JPP_OK;
-}
-
-
-static voidpf
-jpp_gzip_alloc(voidpf opaque, uInt items, uInt size)
-{
-    return jpp_arena_alloc(opaque, (size_t) items * size);
-}
-
-
-/* zlib's memory goes with the arena */
-
-static void
-jpp_gzip_free(voidpf opaque, voidpf address)
-{
-    (void) opaque;
-    (void) address;
+    return rc;
 }

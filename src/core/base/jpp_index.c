@@ -7,11 +7,6 @@
 #define JPP_INDEX_MIN  256
 
 
-static bool jpp_index_resize(jpp_index_t *index, size_t size);
-static void jpp_index_put(jpp_slot_t *slots, uint32_t mask, uint32_t hash,
-    uint32_t id);
-
-
 bool
 jpp_index_init(jpp_index_t *index, jpp_arena_t *arena, uint32_t n)
 {
@@ -24,39 +19,15 @@ jpp_index_init(jpp_index_t *index, jpp_arena_t *arena, uint32_t n)
 }
 
 
-bool
-jpp_index_expect(jpp_index_t *index, uint64_t n)
+static void
+jpp_index_put(jpp_slot_t *slots, uint32_t mask, uint32_t hash, uint32_t id)
 {
-    size_t  size;
+    uint32_t  i;
 
-    for (size = JPP_INDEX_MIN;
-         size / 4 * 3 < n && size <= UINT32_MAX / 2;
-         size *= 2)
-    {
-        /* void */
-    }
+    for (i = hash & mask; slots[i].id != 0; i = (i + 1) & mask) { /* void */ }
 
-    return (index->slots != NULL && size <= (size_t) index->mask + 1)
-           || jpp_index_resize(index, size);
-}
-
-
-bool
-jpp_index_add(jpp_index_t *index, uint32_t hash, uint32_t id)
-{
-    size_t  size;
-
-    size = (size_t) index->mask + 1;
-
-    if (index->n >= size / 4 * 3 && !jpp_index_resize(index, 2 * size)) {
-        return false;
-    }
-
-    jpp_index_put(jpp_vec_items(index->slots, jpp_slot_t), index->mask, hash,
-                  id);
-    index->n++;
-
-    return true;
+    slots[i].hash = hash;
+    slots[i].id = id;
 }
 
 
@@ -95,15 +66,39 @@ jpp_index_resize(jpp_index_t *index, size_t size)
 }
 
 
-static void
-jpp_index_put(jpp_slot_t *slots, uint32_t mask, uint32_t hash, uint32_t id)
+bool
+jpp_index_expect(jpp_index_t *index, uint64_t n)
 {
-    uint32_t  i;
+    size_t  size;
 
-    for (i = hash & mask; slots[i].id != 0; i = (i + 1) & mask) { /* void */ }
+    for (size = JPP_INDEX_MIN;
+         size / 4 * 3 < n && size <= UINT32_MAX / 2;
+         size *= 2)
+    {
+        /* void */
+    }
 
-    slots[i].hash = hash;
-    slots[i].id = id;
+    return (index->slots != NULL && size <= (size_t) index->mask + 1)
+           || jpp_index_resize(index, size);
+}
+
+
+bool
+jpp_index_add(jpp_index_t *index, uint32_t hash, uint32_t id)
+{
+    size_t  size;
+
+    size = (size_t) index->mask + 1;
+
+    if (index->n >= size / 4 * 3 && !jpp_index_resize(index, 2 * size)) {
+        return false;
+    }
+
+    jpp_index_put(jpp_vec_items(index->slots, jpp_slot_t), index->mask, hash,
+                  id);
+    index->n++;
+
+    return true;
 }
 
 

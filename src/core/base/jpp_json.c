@@ -8,19 +8,76 @@
 #define JPP_JSON_NAME  4096
 
 
-static void jpp_json_number(jpp_json_t *json, uint64_t number);
-static void jpp_json_member(jpp_json_t *json, const char *key);
-static void jpp_json_line(jpp_json_t *json);
-static void jpp_json_text(jpp_json_t *json, const char *s);
-static void jpp_json_code(jpp_json_t *json, uint32_t code);
-
-
 void
 jpp_json_init(jpp_json_t *json, jpp_sink_t *sink)
 {
     json->sink = sink;
     json->depth = 0;
     json->is_first = true;
+}
+
+
+static void
+jpp_json_line(jpp_json_t *json)
+{
+    unsigned  i;
+
+    jpp_sink_char(json->sink, '\n');
+
+    for (i = 0; i < json->depth; i++) {
+        jpp_sink_str(json->sink, "  ");
+    }
+}
+
+
+static void
+jpp_json_text(jpp_json_t *json, const char *s)
+{
+    unsigned char  c;
+
+    jpp_sink_char(json->sink, '"');
+
+    for ( /* void */ ; *s != '\0'; s++) {
+        c = (unsigned char) *s;
+
+        if (c == '"' || c == '\\') {
+            jpp_sink_char(json->sink, '\\');
+            jpp_sink_char(json->sink, *s);
+
+        } else if (c == '\n') {
+            jpp_sink_str(json->sink, "\\n");
+
+        } else if (c < 0x20) {
+            jpp_sink_printf(json->sink, "\\u%04x", c);
+
+        } else {
+            jpp_sink_char(json->sink, jpp_ascii(*s));
+        }
+    }
+
+    jpp_sink_char(json->sink, '"');
+}
+
+
+/* The comma, the line and the key of what follows; an array's have no key. */
+
+static void
+jpp_json_member(jpp_json_t *json, const char *key)
+{
+    if (!json->is_first) {
+        jpp_sink_char(json->sink, ',');
+    }
+
+    if (json->depth != 0) {
+        jpp_json_line(json);
+    }
+
+    if (key != NULL) {
+        jpp_json_text(json, key);
+        jpp_sink_str(json->sink, ": ");
+    }
+
+    json->is_first = false;
 }
 
 
@@ -79,6 +136,21 @@ jpp_json_name(jpp_json_t *json, const char *key, const char *data, size_t len)
 }
 
 
+static void
+jpp_json_code(jpp_json_t *json, uint32_t code)
+{
+    if (code < 0x10000) {
+        jpp_sink_printf(json->sink, "\\u%04x", code);
+        return;
+    }
+
+    code -= 0x10000;
+
+    jpp_sink_printf(json->sink, "\\u%04x\\u%04x", 0xd800 + (code >> 10),
+                    0xdc00 + (code & 0x3ff));
+}
+
+
 void
 jpp_json_utf8(jpp_json_t *json, const char *key, const char *data, size_t len)
 {
@@ -109,21 +181,6 @@ jpp_json_utf8(jpp_json_t *json, const char *key, const char *data, size_t len)
     }
 
     jpp_sink_char(json->sink, '"');
-}
-
-
-static void
-jpp_json_code(jpp_json_t *json, uint32_t code)
-{
-    if (code < 0x10000) {
-        jpp_sink_printf(json->sink, "\\u%04x", code);
-        return;
-    }
-
-    code -= 0x10000;
-
-    jpp_sink_printf(json->sink, "\\u%04x\\u%04x", 0xd800 + (code >> 10),
-                    0xdc00 + (code & 0x3ff));
 }
 
 
@@ -159,19 +216,6 @@ jpp_json_null(jpp_json_t *json, const char *key)
 }
 
 
-void
-jpp_json_pair(jpp_json_t *json, uint64_t one, uint64_t other)
-{
-    jpp_json_member(json, NULL);
-
-    jpp_sink_char(json->sink, '[');
-    jpp_json_number(json, one);
-    jpp_sink_str(json->sink, ", ");
-    jpp_json_number(json, other);
-    jpp_sink_char(json->sink, ']');
-}
-
-
 static void
 jpp_json_number(jpp_json_t *json, uint64_t number)
 {
@@ -184,65 +228,14 @@ jpp_json_number(jpp_json_t *json, uint64_t number)
 }
 
 
-/* The comma, the line and the key of what follows; an array's have no key. */
-
-static void
-jpp_json_member(jpp_json_t *json, const char *key)
+void
+jpp_json_pair(jpp_json_t *json, uint64_t one, uint64_t other)
 {
-    if (!json->is_first) {
-        jpp_sink_char(json->sink, ',');
-    }
+    jpp_json_member(json, NULL);
 
-    if (json->depth != 0) {
-        jpp_json_line(json);
-    }
-
-    if (key != NULL) {
-        jpp_json_text(json, key);
-        jpp_sink_str(json->sink, ": ");
-    }
-
-    json->is_first = false;
-}
-
-
-static void
-jpp_json_line(jpp_json_t *json)
-{
-    unsigned  i;
-
-    jpp_sink_char(json->sink, '\n');
-
-    for (i = 0; i < json->depth; i++) {
-        jpp_sink_str(json->sink, "  ");
-    }
-}
-
-
-static void
-jpp_json_text(jpp_json_t *json, const char *s)
-{
-    unsigned char  c;
-
-    jpp_sink_char(json->sink, '"');
-
-    for ( /* void */ ; *s != '\0'; s++) {
-        c = (unsigned char) *s;
-
-        if (c == '"' || c == '\\') {
-            jpp_sink_char(json->sink, '\\');
-            jpp_sink_char(json->sink, *s);
-
-        } else if (c == '\n') {
-            jpp_sink_str(json->sink, "\\n");
-
-        } else if (c < 0x20) {
-            jpp_sink_printf(json->sink, "\\u%04x", c);
-
-        } else {
-            jpp_sink_char(json->sink, jpp_ascii(*s));
-        }
-    }
-
-    jpp_sink_char(json->sink, '"');
+    jpp_sink_char(json->sink, '[');
+    jpp_json_number(json, one);
+    jpp_sink_str(json->sink, ", ");
+    jpp_json_number(json, other);
+    jpp_sink_char(json->sink, ']');
 }

@@ -10,10 +10,6 @@
 #define JPP_SINK_LINE  512
 
 
-static void jpp_sink_hand_on(jpp_sink_t *sink, const uint8_t *data,
-    size_t len);
-
-
 void
 jpp_sink_init(jpp_sink_t *sink, uint8_t *buffer, size_t size,
     jpp_sink_write_pt write, void *ctx)
@@ -42,6 +38,26 @@ jpp_sink_to_vec(void *ctx, const uint8_t *data, size_t len)
     memcpy(p, data, len);
 
     return 0;
+}
+
+
+static void
+jpp_sink_hand_on(jpp_sink_t *sink, const uint8_t *data, size_t len)
+{
+    int  error;
+
+    if (sink->error != 0) {
+        return;
+    }
+
+    error = sink->write(sink->ctx, data, len);
+
+    if (error != 0) {
+        jpp_sink_fail(sink, error);
+        return;
+    }
+
+    sink->total += len;
 }
 
 
@@ -177,24 +193,4 @@ jpp_sink_flush(jpp_sink_t *sink)
     }
 
     return sink->error;
-}
-
-
-static void
-jpp_sink_hand_on(jpp_sink_t *sink, const uint8_t *data, size_t len)
-{
-    int  error;
-
-    if (sink->error != 0) {
-        return;
-    }
-
-    error = sink->write(sink->ctx, data, len);
-
-    if (error != 0) {
-        jpp_sink_fail(sink, error);
-        return;
-    }
-
-    sink->total += len;
 }

@@ -10,26 +10,23 @@
 #include "jpp_sort.h"
 
 
-static void jpp_sort_sift(uint8_t *base, size_t root, size_t n, size_t size,
-    jpp_sort_cmp_pt cmp, void *ctx);
-static void jpp_sort_swap(uint8_t *a, uint8_t *b, size_t size);
-
-
-void
-jpp_sort(void *base, size_t n, size_t size, jpp_sort_cmp_pt cmp, void *ctx)
+static void
+jpp_sort_swap(uint8_t *a, uint8_t *b, size_t size)
 {
-    size_t    i;
-    uint8_t  *first;
+    uint8_t   byte;
+    uint64_t  x, y;
 
-    first = base;
-
-    for (i = n / 2; i > 0; i--) {
-        jpp_sort_sift(first, i - 1, n, size, cmp, ctx);
+    for ( /* void */ ; size >= 8; size -= 8, a += 8, b += 8) {
+        memcpy(&x, a, 8);
+        memcpy(&y, b, 8);
+        memcpy(a, &y, 8);
+        memcpy(b, &x, 8);
     }
 
-    for (i = n; i > 1; i--) {
-        jpp_sort_swap(first, first + (i - 1) * size, size);
-        jpp_sort_sift(first, 0, i - 1, size, cmp, ctx);
+    for ( /* void */ ; size != 0; size--, a++, b++) {
+        byte = *a;
+        *a = *b;
+        *b = byte;
     }
 }
 
@@ -58,22 +55,20 @@ jpp_sort_sift(uint8_t *base, size_t root, size_t n, size_t size,
 }
 
 
-static void
-jpp_sort_swap(uint8_t *a, uint8_t *b, size_t size)
+void
+jpp_sort(void *base, size_t n, size_t size, jpp_sort_cmp_pt cmp, void *ctx)
 {
-    uint8_t   byte;
-    uint64_t  x, y;
+    size_t    i;
+    uint8_t  *first;
 
-    for ( /* void */ ; size >= 8; size -= 8, a += 8, b += 8) {
-        memcpy(&x, a, 8);
-        memcpy(&y, b, 8);
-        memcpy(a, &y, 8);
-        memcpy(b, &x, 8);
+    first = base;
+
+    for (i = n / 2; i > 0; i--) {
+        jpp_sort_sift(first, i - 1, n, size, cmp, ctx);
     }
 
-    for ( /* void */ ; size != 0; size--, a++, b++) {
-        byte = *a;
-        *a = *b;
-        *b = byte;
+    for (i = n; i > 1; i--) {
+        jpp_sort_swap(first, first + (i - 1) * size, size);
+        jpp_sort_sift(first, 0, i - 1, size, cmp, ctx);
     }
 }

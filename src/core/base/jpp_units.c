@@ -5,10 +5,6 @@
 #include "jpp_units.h"
 
 
-static const char *jpp_units_signed(int64_t value, char text[JPP_UNITS_TEXT],
-    const char *(*write)(uint64_t value, char text[JPP_UNITS_TEXT]));
-
-
 const char *
 jpp_units_bytes(uint64_t bytes, char text[JPP_UNITS_TEXT])
 {
@@ -80,20 +76,6 @@ jpp_units_time(uint64_t ns, char text[JPP_UNITS_TEXT])
 }
 
 
-const char *
-jpp_units_change(int64_t bytes, char text[JPP_UNITS_TEXT])
-{
-    return jpp_units_signed(bytes, text, jpp_units_bytes);
-}
-
-
-const char *
-jpp_units_time_change(int64_t ns, char text[JPP_UNITS_TEXT])
-{
-    return jpp_units_signed(ns, text, jpp_units_time);
-}
-
-
 static const char *
 jpp_units_signed(int64_t value, char text[JPP_UNITS_TEXT],
     const char *(*write)(uint64_t value, char text[JPP_UNITS_TEXT]))
@@ -108,4 +90,18 @@ jpp_units_signed(int64_t value, char text[JPP_UNITS_TEXT],
     (void) snprintf(text, JPP_UNITS_TEXT, "-%.14s", size);
 
     return text;
+}
+
+
+const char *
+jpp_units_change(int64_t bytes, char text[JPP_UNITS_TEXT])
+{
+    return jpp_units_signed(bytes, text, jpp_units_bytes);
+}
+
+
+const char *
+jpp_units_time_change(int64_t ns, char text[JPP_UNITS_TEXT])
+{
+    return jpp_units_signed(ns, text, jpp_units_time);
 }

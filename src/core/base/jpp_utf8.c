@@ -5,10 +5,6 @@
 #include "jpp_utf8.h"
 
 
-static bool jpp_utf8_is_escape(const uint8_t *p, const uint8_t *end);
-static bool jpp_utf8_is_seen(const uint8_t *p, size_t n);
-
-
 /*
  * The table of well-formed sequences (Unicode, table 3-7): first byte, range of
  * the second; the others are 80..BF.
@@ -74,50 +70,6 @@ jpp_utf8_code(const uint8_t *p, size_t n)
 }
 
 
-size_t
-jpp_utf8_escape(char *to, const char *data, size_t len)
-{
-    char            *from;
-    size_t           n;
-    const uint8_t   *p, *end;
-
-    static const char  hex[] = "0123456789abcdef";
-
-    from = to;
-    p = (const uint8_t *) data;
-
-    for (end = p + len; p < end; p += n) {
-
-        n = jpp_utf8_len(p, (size_t) (end - p));
-
-        if (n == 0 || !jpp_utf8_is_seen(p, n) || jpp_utf8_is_escape(p, end)) {
-            n = 1;
-
-            *to++ = '\\';
-            *to++ = 'x';
-            *to++ = hex[*p >> 4];
-            *to++ = hex[*p & 15];
-
-            continue;
-        }
-
-        memcpy(to, p, n);
-        to += n;
-    }
-
-    return (size_t) (to - from);
-}
-
-
-/* What is written like an escape is escaped itself. */
-
-static bool
-jpp_utf8_is_escape(const uint8_t *p, const uint8_t *end)
-{
-    return p[0] == '\\' && end - p > 1 && p[1] == 'x';
-}
-
-
 /*
  * Not controls (C1), spaces without a width, marks and embeddings of direction,
  * ends of lines and paragraphs, the byte order mark, tags.
@@ -153,4 +105,48 @@ jpp_utf8_is_seen(const uint8_t *p, size_t n)
     }
 
     return true;
+}
+
+
+/* What is written like an escape is escaped itself. */
+
+static bool
+jpp_utf8_is_escape(const uint8_t *p, const uint8_t *end)
+{
+    return p[0] == '\\' && end - p > 1 && p[1] == 'x';
+}
+
+
+size_t
+jpp_utf8_escape(char *to, const char *data, size_t len)
+{
+    char            *from;
+    size_t           n;
+    const uint8_t   *p, *end;
+
+    static const char  hex[] = "0123456789abcdef";
+
+    from = to;
+    p = (const uint8_t *) data;
+
+    for (end = p + len; p < end; p += n) {
+
+        n = jpp_utf8_len(p, (size_t) (end - p));
+
+        if (n == 0 || !jpp_utf8_is_seen(p, n) || jpp_utf8_is_escape(p, end)) {
+            n = 1;
+
+            *to++ = '\\';
+            *to++ = 'x';
+            *to++ = hex[*p >> 4];
+            *to++ = hex[*p & 15];
+
+            continue;
+        }
+
+        memcpy(to, p, n);
+        to += n;
+    }
+
+    return (size_t) (to - from);
 }

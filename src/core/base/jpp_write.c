@@ -9,27 +9,6 @@
 #include "jpp_write.h"
 
 
-static int jpp_write_some(int fd, const uint8_t *data, size_t len);
-static void jpp_write_signal(sigset_t *set);
-static rlim_t jpp_write_limit(void);
-
-
-int
-jpp_write(void *fd, const uint8_t *data, size_t len)
-{
-    int       rc;
-    sigset_t  was;
-
-    jpp_write_hold(&was);
-
-    rc = jpp_write_some(*(const int *) fd, data, len);
-
-    jpp_write_release(&was);
-
-    return rc;
-}
-
-
 static int
 jpp_write_some(int fd, const uint8_t *data, size_t len)
 {
@@ -51,6 +30,30 @@ jpp_write_some(int fd, const uint8_t *data, size_t len)
     }
 
     return 0;
+}
+
+
+int
+jpp_write(void *fd, const uint8_t *data, size_t len)
+{
+    int       rc;
+    sigset_t  was;
+
+    jpp_write_hold(&was);
+
+    rc = jpp_write_some(*(const int *) fd, data, len);
+
+    jpp_write_release(&was);
+
+    return rc;
+}
+
+
+static void
+jpp_write_signal(sigset_t *set)
+{
+    (void) sigemptyset(set);
+    (void) sigaddset(set, SIGXFSZ);
 }
 
 
@@ -91,11 +94,13 @@ jpp_write_release(const sigset_t *was)
 }
 
 
-static void
-jpp_write_signal(sigset_t *set)
+static rlim_t
+jpp_write_limit(void)
 {
-    (void) sigemptyset(set);
-    (void) sigaddset(set, SIGXFSZ);
+    struct rlimit  limit;
+
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 ? limit.rlim_cur
+                                                : RLIM_INFINITY;
 }
 
 
@@ -124,14 +129,4 @@ jpp_write_failed(jpp_err_t *err, int sys_errno, const char *what)
                        "have %" PRIu64 " bytes at most (raise RLIMIT_FSIZE: "
                        "LimitFSIZE= in the unit of systemd, or ulimit -f)",
                        what, (uint64_t) limit);
-}
-
-
-static rlim_t
-jpp_write_limit(void)
-{
-    struct rlimit  limit;
-
-    return getrlimit(RLIMIT_FSIZE, &limit) == 0 ? limit.rlim_cur
-                                                : RLIM_INFINITY;
 }

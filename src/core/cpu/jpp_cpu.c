@@ -39,20 +39,6 @@
 #define JPP_CPU_WISHES  (2 * JPP_CPU_WINDOWS)
 
 
-static jpp_code_t jpp_cpu_add(jpp_cpu_window_t *window, jpp_err_t *err);
-static jpp_code_t jpp_cpu_may(const jpp_cpu_window_t *window,
-    jpp_err_t *err);
-static jpp_code_t jpp_cpu_start(jpp_err_t *err);
-static void *jpp_cpu_main(void *data);
-static uint32_t jpp_cpu_wishes(jpp_cpu_window_t *wishes[JPP_CPU_WISHES]);
-static void jpp_cpu_settle(void);
-static void jpp_cpu_over(jpp_cpu_window_t *window);
-static void jpp_cpu_wait(uint64_t until);
-static void jpp_cpu_end(jpp_cpu_window_t *window);
-static void jpp_cpu_rest(void);
-static void jpp_cpu_reap(void);
-
-
 static pthread_mutex_t    jpp_cpu_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t     jpp_cpu_wanted;        /* something, of the sampler */
 static pthread_cond_t     jpp_cpu_done = PTHREAD_COND_INITIALIZER;
@@ -60,6 +46,35 @@ static bool               jpp_cpu_is_ready;      /* jpp_cpu_wanted is */
 static bool               jpp_cpu_is_running;    /* the sampler's thread */
 static jpp_cpu_window_t  *jpp_cpu_windows;       /* all but those over */
 static jpp_cpu_window_t  *jpp_cpu_ended;         /* to be unmapped */
+
+
+/* Unmap the windows that have ended, unless a thread is in the handler. */
+
+static void
+jpp_cpu_reap(void)
+{
+    jpp_cpu_window_t  *window;
+
+    while (jpp_cpu_ended != NULL && jpp_signal_is_left(JPP_SIGNAL_CPU)) {
+
+        window = jpp_cpu_ended;
+        jpp_cpu_ended = window->next;
+
+        jpp_cpu_window_destroy(window);
+    }
+}
+
+
+/* Without a window, the signal is nobody's. */
+
+static void
+jpp_cpu_rest(void)
+{
+    if (!jpp_cpu_is_running) {
+        jpp_signal_release(JPP_SIGNAL_CPU);
+        jpp_cpu_reap();
+    }
+}
 
 
 jpp_code_t
@@ -81,64 +96,6 @@ jpp_cpu_check(jpp_err_t *err)
     (void) pthread_mutex_unlock(&jpp_cpu_lock);
 
     return rc;
-}
-
-
-jpp_cpu_window_t *
-jpp_cpu_open(jpp_mode_t mode, uint32_t frequency, jpp_err_t *err)
-{
-    jpp_code_t         rc;
-    jpp_cpu_window_t  *window;
-
-    if (!jpp_backtrace_start()) {
-        (void) jpp_cpu_check(err);
-        return NULL;
-    }
-
-    window = jpp_cpu_window_create(mode, frequency, err);
-
-    if (window == NULL) {
-        return NULL;
-    }
-
-    (void) pthread_mutex_lock(&jpp_cpu_lock);
-
-    rc = jpp_cpu_add(window, err);
-
-    jpp_cpu_rest();
-
-    (void) pthread_mutex_unlock(&jpp_cpu_lock);
-
-    if (rc != JPP_OK) {
-        jpp_cpu_window_destroy(window);
-        return NULL;
-    }
-
-    return window;
-}
-
-
-static jpp_code_t
-jpp_cpu_add(jpp_cpu_window_t *window, jpp_err_t *err)
-{
-    jpp_code_t  rc;
-
-    rc = jpp_cpu_may(window, err);
-
-    if (rc == JPP_OK) {
-        rc = jpp_cpu_start(err);
-    }
-
-    if (rc != JPP_OK) {
-        return rc;
-    }
-
-    window->next = jpp_cpu_windows;
-    jpp_cpu_windows = window;
-
-    (void) pthread_cond_signal(&jpp_cpu_wanted);
-
-    return JPP_OK;
 }
 
 
@@ -173,33 +130,91 @@ jpp_cpu_may(const jpp_cpu_window_t *window, jpp_err_t *err)
 }
 
 
-static jpp_code_t
-jpp_cpu_start(jpp_err_t *err)
+/* Those to be opened or ended now; returns their number. */
+
+static uint32_t
+jpp_cpu_wishes(jpp_cpu_window_t *wishes[JPP_CPU_WISHES])
 {
-    int                 error;
-    pthread_condattr_t  clock;
+    uint32_t           n;
+    jpp_cpu_window_t  *window;
 
-    if (jpp_cpu_is_running) {
-        return JPP_OK;
+    n = 0;
+
+    for (window = jpp_cpu_windows; window != NULL; window = window->next) {
+
+        if (window->stage != JPP_CPU_OPEN) {
+            wishes[n++] = window;
+        }
+
+        if (window->stage == JPP_CPU_WANTED) {
+            window->stage = JPP_CPU_OPEN;
+        }
     }
 
-    if (!jpp_cpu_is_ready) {
-        (void) pthread_condattr_init(&clock);
-        (void) pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-        (void) pthread_cond_init(&jpp_cpu_wanted, &clock);
+    return n;
+}
 
-        jpp_cpu_is_ready = true;
+
+static void
+jpp_cpu_over(jpp_cpu_window_t *window)
+{
+    jpp_cpu_window_t  **at;
+
+    for (at = &jpp_cpu_windows; *at != window; at = &(*at)->next) {
+        /* void */
     }
 
-    error = jpp_thread_start(JPP_CPU_STACK, jpp_cpu_main, NULL);
+    *at = window->next;
+    window->stage = JPP_CPU_OVER;
 
-    if (error != 0) {
-        return jpp_err_sys(err, error, "cannot start a thread for the sampler");
+    if (window->is_left) {
+        window->next = jpp_cpu_ended;
+        jpp_cpu_ended = window;
+    }
+}
+
+
+/* They have been. */
+
+static void
+jpp_cpu_settle(void)
+{
+    jpp_cpu_window_t  *window, *next;
+
+    for (window = jpp_cpu_windows; window != NULL; window = next) {
+        next = window->next;
+
+        if (window->closed != 0) {
+            jpp_cpu_over(window);
+        }
     }
 
-    jpp_cpu_is_running = true;
+    (void) pthread_cond_broadcast(&jpp_cpu_done);
+}
 
-    return JPP_OK;
+
+/* Until somebody wants something, too. */
+
+static void
+jpp_cpu_wait(uint64_t until)
+{
+    struct timespec          time;
+    const jpp_cpu_window_t  *window;
+
+    for (window = jpp_cpu_windows; window != NULL; window = window->next) {
+        if (window->stage != JPP_CPU_OPEN) {
+            return;
+        }
+    }
+
+    if (jpp_cpu_windows == NULL) {
+        return;
+    }
+
+    time.tv_sec = (time_t) (until / JPP_CPU_NANOS);
+    time.tv_nsec = (long) (until % JPP_CPU_NANOS);
+
+    (void) pthread_cond_timedwait(&jpp_cpu_wanted, &jpp_cpu_lock, &time);
 }
 
 
@@ -255,91 +270,91 @@ jpp_cpu_main(void *data)
 }
 
 
-/* Those to be opened or ended now; returns their number. */
-
-static uint32_t
-jpp_cpu_wishes(jpp_cpu_window_t *wishes[JPP_CPU_WISHES])
+static jpp_code_t
+jpp_cpu_start(jpp_err_t *err)
 {
-    uint32_t           n;
+    int                 error;
+    pthread_condattr_t  clock;
+
+    if (jpp_cpu_is_running) {
+        return JPP_OK;
+    }
+
+    if (!jpp_cpu_is_ready) {
+        (void) pthread_condattr_init(&clock);
+        (void) pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+        (void) pthread_cond_init(&jpp_cpu_wanted, &clock);
+
+        jpp_cpu_is_ready = true;
+    }
+
+    error = jpp_thread_start(JPP_CPU_STACK, jpp_cpu_main, NULL);
+
+    if (error != 0) {
+        return jpp_err_sys(err, error, "cannot start a thread for the sampler");
+    }
+
+    jpp_cpu_is_running = true;
+
+    return JPP_OK;
+}
+
+
+static jpp_code_t
+jpp_cpu_add(jpp_cpu_window_t *window, jpp_err_t *err)
+{
+    jpp_code_t  rc;
+
+    rc = jpp_cpu_may(window, err);
+
+    if (rc == JPP_OK) {
+        rc = jpp_cpu_start(err);
+    }
+
+    if (rc != JPP_OK) {
+        return rc;
+    }
+
+    window->next = jpp_cpu_windows;
+    jpp_cpu_windows = window;
+
+    (void) pthread_cond_signal(&jpp_cpu_wanted);
+
+    return JPP_OK;
+}
+
+
+jpp_cpu_window_t *
+jpp_cpu_open(jpp_mode_t mode, uint32_t frequency, jpp_err_t *err)
+{
+    jpp_code_t         rc;
     jpp_cpu_window_t  *window;
 
-    n = 0;
-
-    for (window = jpp_cpu_windows; window != NULL; window = window->next) {
-
-        if (window->stage != JPP_CPU_OPEN) {
-            wishes[n++] = window;
-        }
-
-        if (window->stage == JPP_CPU_WANTED) {
-            window->stage = JPP_CPU_OPEN;
-        }
+    if (!jpp_backtrace_start()) {
+        (void) jpp_cpu_check(err);
+        return NULL;
     }
 
-    return n;
-}
+    window = jpp_cpu_window_create(mode, frequency, err);
 
-
-/* They have been. */
-
-static void
-jpp_cpu_settle(void)
-{
-    jpp_cpu_window_t  *window, *next;
-
-    for (window = jpp_cpu_windows; window != NULL; window = next) {
-        next = window->next;
-
-        if (window->closed != 0) {
-            jpp_cpu_over(window);
-        }
+    if (window == NULL) {
+        return NULL;
     }
 
-    (void) pthread_cond_broadcast(&jpp_cpu_done);
-}
+    (void) pthread_mutex_lock(&jpp_cpu_lock);
 
+    rc = jpp_cpu_add(window, err);
 
-static void
-jpp_cpu_over(jpp_cpu_window_t *window)
-{
-    jpp_cpu_window_t  **at;
+    jpp_cpu_rest();
 
-    for (at = &jpp_cpu_windows; *at != window; at = &(*at)->next) {
-        /* void */
+    (void) pthread_mutex_unlock(&jpp_cpu_lock);
+
+    if (rc != JPP_OK) {
+        jpp_cpu_window_destroy(window);
+        return NULL;
     }
 
-    *at = window->next;
-    window->stage = JPP_CPU_OVER;
-
-    if (window->is_left) {
-        window->next = jpp_cpu_ended;
-        jpp_cpu_ended = window;
-    }
-}
-
-
-/* Until somebody wants something, too. */
-
-static void
-jpp_cpu_wait(uint64_t until)
-{
-    struct timespec          time;
-    const jpp_cpu_window_t  *window;
-
-    for (window = jpp_cpu_windows; window != NULL; window = window->next) {
-        if (window->stage != JPP_CPU_OPEN) {
-            return;
-        }
-    }
-
-    if (jpp_cpu_windows == NULL) {
-        return;
-    }
-
-    time.tv_sec = (time_t) (until / JPP_CPU_NANOS);
-    time.tv_nsec = (long) (until % JPP_CPU_NANOS);
-
-    (void) pthread_cond_timedwait(&jpp_cpu_wanted, &jpp_cpu_lock, &time);
+    return window;
 }
 
 
@@ -362,35 +377,6 @@ jpp_cpu_end(jpp_cpu_window_t *window)
     case JPP_CPU_UNWANTED:
     case JPP_CPU_OVER:
         break;
-    }
-}
-
-
-/* Without a window, the signal is nobody's. */
-
-static void
-jpp_cpu_rest(void)
-{
-    if (!jpp_cpu_is_running) {
-        jpp_signal_release(JPP_SIGNAL_CPU);
-        jpp_cpu_reap();
-    }
-}
-
-
-/* Unmap the windows that have ended, unless a thread is in the handler. */
-
-static void
-jpp_cpu_reap(void)
-{
-    jpp_cpu_window_t  *window;
-
-    while (jpp_cpu_ended != NULL && jpp_signal_is_left(JPP_SIGNAL_CPU)) {
-
-        window = jpp_cpu_ended;
-        jpp_cpu_ended = window->next;
-
-        jpp_cpu_window_destroy(window);
     }
 }
 

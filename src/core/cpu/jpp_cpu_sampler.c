@@ -7,33 +7,18 @@
 #include "jpp_restart.h"
 
 
-static void jpp_cpu_sampler_take(jpp_cpu_thread_t *thread, jpp_mode_t mode,
-    const jpp_signal_t *signal);
-static void jpp_cpu_sampler_look(const jpp_cpu_thread_t *thread,
-    const jpp_signal_t *signal, jpp_cpu_sample_t *sample);
-static inline uint64_t jpp_cpu_sampler_begun(const jpp_cpu_window_t *window,
-    const jpp_cpu_thread_t *thread);
-
-
 jpp_cpu_sampler_t  jpp_cpu_sampler;
 
 
-void
-jpp_cpu_sampler_receive(const jpp_signal_t *signal)
+static void
+jpp_cpu_sampler_look(const jpp_cpu_thread_t *thread,
+    const jpp_signal_t *signal, jpp_cpu_sample_t *sample)
 {
-    jpp_mode_t         mode;
-    jpp_cpu_thread_t  *thread;
-
-    thread = jpp_cpu_timers_find(&jpp_cpu_sampler.threads, signal->number,
-                                 &mode);
-
-    if (thread != NULL) {
-        jpp_cpu_sampler_take(thread, mode, signal);
-    }
-
-    /* the thread ran a moment ago: it has just fallen asleep */
-
-    (void) jpp_restart(signal->ucontext);
+    sample->state = JPP_CPU_RUNS;
+    sample->name = thread->name;
+    sample->owner = (uint16_t) jpp_owners_interrupted(signal->ucontext);
+    sample->n = jpp_backtrace_interrupted(signal->ucontext, sample->pcs,
+                                          JPP_CPU_DEPTH);
 }
 
 
@@ -75,15 +60,22 @@ jpp_cpu_sampler_take(jpp_cpu_thread_t *thread, jpp_mode_t mode,
 }
 
 
-static void
-jpp_cpu_sampler_look(const jpp_cpu_thread_t *thread,
-    const jpp_signal_t *signal, jpp_cpu_sample_t *sample)
+void
+jpp_cpu_sampler_receive(const jpp_signal_t *signal)
 {
-    sample->state = JPP_CPU_RUNS;
-    sample->name = thread->name;
-    sample->owner = (uint16_t) jpp_owners_interrupted(signal->ucontext);
-    sample->n = jpp_backtrace_interrupted(signal->ucontext, sample->pcs,
-                                          JPP_CPU_DEPTH);
+    jpp_mode_t         mode;
+    jpp_cpu_thread_t  *thread;
+
+    thread = jpp_cpu_timers_find(&jpp_cpu_sampler.threads, signal->number,
+                                 &mode);
+
+    if (thread != NULL) {
+        jpp_cpu_sampler_take(thread, mode, signal);
+    }
+
+    /* the thread ran a moment ago: it has just fallen asleep */
+
+    (void) jpp_restart(signal->ucontext);
 }
 
 
@@ -102,6 +94,17 @@ jpp_cpu_sampler_passed(const jpp_cpu_sample_t *sample)
             jpp_cpu_table_add(&window->table, sample);
         }
     }
+}
+
+
+/* What THREAD had used as WINDOW was opened. */
+
+static inline uint64_t
+jpp_cpu_sampler_begun(const jpp_cpu_window_t *window,
+    const jpp_cpu_thread_t *thread)
+{
+    return thread->since <= window->scan
+           ? window->used[thread - jpp_cpu_sampler.threads.threads] : 0;
 }
 
 
@@ -137,17 +140,6 @@ jpp_cpu_sampler_ran(const jpp_cpu_thread_t *thread,
             jpp_cpu_table_add(&window->table, sample);
         }
     }
-}
-
-
-/* What THREAD had used as WINDOW was opened. */
-
-static inline uint64_t
-jpp_cpu_sampler_begun(const jpp_cpu_window_t *window,
-    const jpp_cpu_thread_t *thread)
-{
-    return thread->since <= window->scan
-           ? window->used[thread - jpp_cpu_sampler.threads.threads] : 0;
 }
 
 

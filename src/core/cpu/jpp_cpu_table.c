@@ -4,99 +4,6 @@
 #include "jpp_cpu_table.h"
 
 
-static uint64_t jpp_cpu_hash(const jpp_cpu_sample_t *sample);
-static uint32_t jpp_cpu_place(jpp_cpu_table_t *table,
-    const jpp_cpu_sample_t *sample, uint64_t hash);
-static uint32_t jpp_cpu_take(uint32_t *used, uint32_t n, uint32_t max);
-static uint32_t jpp_cpu_fill(jpp_cpu_table_t *table,
-    const jpp_cpu_sample_t *sample, uint64_t hash);
-static inline int jpp_cpu_is_same(const jpp_cpu_table_t *table,
-    const jpp_cpu_site_t *site, const jpp_cpu_sample_t *sample,
-    uint64_t hash);
-
-
-void
-jpp_cpu_table_add(jpp_cpu_table_t *table, const jpp_cpu_sample_t *sample)
-{
-    uint32_t         place;
-    jpp_cpu_site_t  *site;
-
-    place = jpp_cpu_place(table, sample, jpp_cpu_hash(sample));
-
-    if (place == 0) {
-        (void) __atomic_fetch_add(&table->dropped, sample->count,
-                                  __ATOMIC_RELAXED);
-        (void) __atomic_fetch_add(&table->dropped_nanos, sample->nanos,
-                                  __ATOMIC_RELAXED);
-        return;
-    }
-
-    site = &table->sites[place - 1];
-
-    (void) __atomic_fetch_add(&site->count, sample->count, __ATOMIC_RELAXED);
-    (void) __atomic_fetch_add(&site->nanos, sample->nanos, __ATOMIC_RELAXED);
-}
-
-
-static uint64_t
-jpp_cpu_hash(const jpp_cpu_sample_t *sample)
-{
-    uint32_t  i;
-    uint64_t  hash;
-
-    hash = sample->n | (uint64_t) sample->state << 32
-           | (uint64_t) sample->name << 40
-           | (uint64_t) sample->owner << 48;
-
-    for (i = 0; i < sample->n; i++) {
-        hash = (hash ^ sample->pcs[i]) * 0x9e3779b97f4a7c15u;
-        hash ^= hash >> 29;
-    }
-
-    return hash;
-}
-
-
-/*
- * A site is complete before its number goes into a slot.  If another thread was
- * faster, that slot is looked at again; the site may then be in vain.
- */
-
-static uint32_t
-jpp_cpu_place(jpp_cpu_table_t *table, const jpp_cpu_sample_t *sample,
-    uint64_t hash)
-{
-    uint32_t  i, own, place, *slot;
-
-    own = 0;
-
-    for (i = 0; i < JPP_CPU_SLOTS; i++) {
-
-        slot = &table->slots[(hash + i) % JPP_CPU_SLOTS];
-        place = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
-
-        if (place == 0) {
-
-            own = own != 0 ? own : jpp_cpu_fill(table, sample, hash);
-
-            if (own == 0
-                || __atomic_compare_exchange_n(slot, &place, own, 0,
-                                               __ATOMIC_ACQ_REL,
-                                               __ATOMIC_ACQUIRE))
-            {
-                return own;
-            }
-        }
-
-        if (jpp_cpu_is_same(table, &table->sites[place - 1], sample, hash)) {
-            return place;
-        }
-    }
-
-    return 0;
-}
-
-
 /* The first of N things more of MAX, of which *USED are taken; MAX: none. */
 
 static uint32_t
@@ -167,4 +74,86 @@ jpp_cpu_is_same(const jpp_cpu_table_t *table, const jpp_cpu_site_t *site,
            && memcmp(&table->frames[site->frames], sample->pcs,
                      sample->n * sizeof(uintptr_t))
               == 0;
+}
+
+
+/*
+ * A site is complete before its number goes into a slot.  If another thread was
+ * faster, that slot is looked at again; the site may then be in vain.
+ */
+
+static uint32_t
+jpp_cpu_place(jpp_cpu_table_t *table, const jpp_cpu_sample_t *sample,
+    uint64_t hash)
+{
+    uint32_t  i, own, place, *slot;
+
+    own = 0;
+
+    for (i = 0; i < JPP_CPU_SLOTS; i++) {
+
+        slot = &table->slots[(hash + i) % JPP_CPU_SLOTS];
+        place = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+
+        if (place == 0) {
+
+            own = own != 0 ? own : jpp_cpu_fill(table, sample, hash);
+
+            if (own == 0
+                || __atomic_compare_exchange_n(slot, &place, own, 0,
+                                               __ATOMIC_ACQ_REL,
+                                               __ATOMIC_ACQUIRE))
+            {
+                return own;
+            }
+        }
+
+        if (jpp_cpu_is_same(table, &table->sites[place - 1], sample, hash)) {
+            return place;
+        }
+    }
+
+    return 0;
+}
+
+
+static uint64_t
+jpp_cpu_hash(const jpp_cpu_sample_t *sample)
+{
+    uint32_t  i;
+    uint64_t  hash;
+
+    hash = sample->n | (uint64_t) sample->state << 32
+           | (uint64_t) sample->name << 40
+           | (uint64_t) sample->owner << 48;
+
+    for (i = 0; i < sample->n; i++) {
+        hash = (hash ^ sample->pcs[i]) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 29;
+    }
+
+    return hash;
+}
+
+
+void
+jpp_cpu_table_add(jpp_cpu_table_t *table, const jpp_cpu_sample_t *sample)
+{
+    uint32_t         place;
+    jpp_cpu_site_t  *site;
+
+    place = jpp_cpu_place(table, sample, jpp_cpu_hash(sample));
+
+    if (place == 0) {
+        (void) __atomic_fetch_add(&table->dropped, sample->count,
+                                  __ATOMIC_RELAXED);
+        (void) __atomic_fetch_add(&table->dropped_nanos, sample->nanos,
+                                  __ATOMIC_RELAXED);
+        return;
+    }
+
+    site = &table->sites[place - 1];
+
+    (void) __atomic_fetch_add(&site->count, sample->count, __ATOMIC_RELAXED);
+    (void) __atomic_fetch_add(&site->nanos, sample->nanos, __ATOMIC_RELAXED);
 }

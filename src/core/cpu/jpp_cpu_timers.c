@@ -20,23 +20,30 @@
 #endif
 
 
-static jpp_code_t jpp_cpu_timers_refused(int error, jpp_err_t *err);
-static int jpp_cpu_timers_create(pid_t tid, uint32_t number, timer_t *timer);
-static clockid_t jpp_cpu_timers_clock(pid_t tid);
+/* As glibc's pthread_getcpuclockid() makes it; the kernel knows the thread. */
 
-
-jpp_code_t
-jpp_cpu_timers_check(jpp_err_t *err)
+static clockid_t
+jpp_cpu_timers_clock(pid_t tid)
 {
-    timer_t  timer;
+    return (clockid_t) (~(unsigned) tid << 3 | 6);
+}
 
-    if (jpp_cpu_timers_create(getpid(), 0, &timer) == -1) {
-        return jpp_cpu_timers_refused(errno, err);
-    }
 
-    (void) timer_delete(timer);
+/* -1: errno says why */
 
-    return JPP_OK;
+static int
+jpp_cpu_timers_create(pid_t tid, uint32_t number, timer_t *timer)
+{
+    struct sigevent  event;
+
+    memset(&event, 0, sizeof(struct sigevent));
+
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = SIGPROF;
+    event.sigev_value.sival_ptr = jpp_signal_value(JPP_SIGNAL_CPU, number);
+    event.sigev_notify_thread_id = tid;
+
+    return timer_create(jpp_cpu_timers_clock(tid), &event, timer);
 }
 
 
@@ -62,6 +69,21 @@ jpp_cpu_timers_refused(int error, jpp_err_t *err)
     default:
         return jpp_err_sys(err, error, "cannot create a timer");
     }
+}
+
+
+jpp_code_t
+jpp_cpu_timers_check(jpp_err_t *err)
+{
+    timer_t  timer;
+
+    if (jpp_cpu_timers_create(getpid(), 0, &timer) == -1) {
+        return jpp_cpu_timers_refused(errno, err);
+    }
+
+    (void) timer_delete(timer);
+
+    return JPP_OK;
 }
 
 
@@ -106,24 +128,6 @@ jpp_cpu_timers_set(const jpp_cpu_threads_t *threads,
     /* it may have ended */
 
     return error == EINVAL || error == ESRCH;
-}
-
-
-/* -1: errno says why */
-
-static int
-jpp_cpu_timers_create(pid_t tid, uint32_t number, timer_t *timer)
-{
-    struct sigevent  event;
-
-    memset(&event, 0, sizeof(struct sigevent));
-
-    event.sigev_notify = SIGEV_THREAD_ID;
-    event.sigev_signo = SIGPROF;
-    event.sigev_value.sival_ptr = jpp_signal_value(JPP_SIGNAL_CPU, number);
-    event.sigev_notify_thread_id = tid;
-
-    return timer_create(jpp_cpu_timers_clock(tid), &event, timer);
 }
 
 
@@ -226,13 +230,4 @@ jpp_cpu_timers_used(pid_t tid)
     }
 
     return (uint64_t) time.tv_sec * JPP_CPU_SECOND + (uint64_t) time.tv_nsec;
-}
-
-
-/* As glibc's pthread_getcpuclockid() makes it; the kernel knows the thread. */
-
-static clockid_t
-jpp_cpu_timers_clock(pid_t tid)
-{
-    return (clockid_t) (~(unsigned) tid << 3 | 6);
 }

@@ -13,79 +13,38 @@
 #define JPP_CPU_WALL_PAUSE     100000
 
 
-static void jpp_cpu_wall_watch(jpp_cpu_thread_t *thread, uint64_t count,
-    uint64_t nanos);
-static void jpp_cpu_wall_interrupt(jpp_cpu_thread_t *thread, uint64_t count,
-    uint64_t nanos);
-static void jpp_cpu_wall_asleep(jpp_cpu_thread_t *thread,
-    const jpp_blocked_t *blocked, uint64_t count, uint64_t nanos);
-static void jpp_cpu_wall_blank(const jpp_cpu_thread_t *thread, jpp_cut_t cut,
-    uint64_t count, uint64_t nanos);
-static void jpp_cpu_wall_idle(const jpp_cpu_thread_t *thread, uint64_t nanos);
-static void jpp_cpu_wall_give_up(jpp_cpu_thread_t *thread, jpp_cut_t cut);
-static bool jpp_cpu_wall_is_owed(void);
-
-
 /* of the sampler's thread */
 static jpp_cpu_sample_t  jpp_cpu_wall_sample;
 static uint8_t           jpp_cpu_wall_copy[JPP_BACKTRACE_COPY];
 
 
-void
-jpp_cpu_wall_look(uint64_t now)
+static void
+jpp_cpu_wall_blank(const jpp_cpu_thread_t *thread, jpp_cut_t cut,
+    uint64_t count, uint64_t nanos)
 {
-    uint32_t           i;
-    uint64_t           count, nanos, interval;
-    jpp_cpu_thread_t  *thread;
+    jpp_cpu_sample_t  *sample;
 
-    nanos = now - jpp_cpu_sampler.ticked;
-    interval = JPP_CPU_NANOS / jpp_cpu_sampler.frequency[JPP_MODE_WALL];
-    count = (nanos + interval / 2) / interval;
+    sample = jpp_cpu_sampler_blank(thread, cut);
 
-    jpp_cpu_sampler.ticked = now;
+    sample->count = count;
+    sample->nanos = nanos;
 
-    for (i = 0; i < jpp_cpu_sampler.threads.n; i++) {
-
-        thread = &jpp_cpu_sampler.threads.threads[i];
-
-        if (thread->tid != 0 && thread->tid != jpp_cpu_sampler.tid) {
-            jpp_cpu_wall_watch(thread, count, nanos);
-        }
-    }
+    jpp_cpu_sampler_passed(sample);
 }
 
 
-/* What THREAD does now, it is taken to have done since the last look. */
+/* No signal will take what THREAD is owed. */
 
 static void
-jpp_cpu_wall_watch(jpp_cpu_thread_t *thread, uint64_t count,
-    uint64_t nanos)
+jpp_cpu_wall_give_up(jpp_cpu_thread_t *thread, jpp_cut_t cut)
 {
-    jpp_blocked_t  blocked;
+    uint64_t  count, nanos;
 
-    jpp_blocked_read(thread->tid, &blocked);
+    count = __atomic_exchange_n(&thread->owed, 0, __ATOMIC_RELAXED);
+    nanos = __atomic_exchange_n(&thread->owed_nanos, 0, __ATOMIC_RELAXED);
 
-    switch (blocked.state) {
-
-    case JPP_BLOCKED_RUNS:
-        jpp_cpu_wall_interrupt(thread, count, nanos);
-        break;
-
-    case JPP_BLOCKED_WAITS:
-
-        if (jpp_look_is_in_epoll(&blocked)
-            || (!thread->is_main && jpp_look_is_in_futex(&blocked)))
-        {
-            jpp_cpu_wall_idle(thread, nanos);
-
-        } else {
-            jpp_cpu_wall_asleep(thread, &blocked, count, nanos);
-        }
-
-        break;
-
-    case JPP_BLOCKED_UNKNOWN:
-        break;
+    if (nanos != 0) {
+        jpp_cpu_wall_blank(thread, cut, count, nanos);
     }
 }
 
@@ -114,6 +73,30 @@ jpp_cpu_wall_interrupt(jpp_cpu_thread_t *thread, uint64_t count,
 
     if (!jpp_signal_send(getpid(), thread->tid, JPP_SIGNAL_CPU, number)) {
         jpp_cpu_wall_give_up(thread, JPP_CUT_DEAF);
+    }
+}
+
+
+static void
+jpp_cpu_wall_idle(const jpp_cpu_thread_t *thread, uint64_t nanos)
+{
+    uint32_t           i;
+    jpp_cpu_window_t  *window;
+
+    for (i = 0; i < JPP_CPU_WINDOWS; i++) {
+
+        window = jpp_cpu_sampler.windows[i];
+
+        if (window == NULL || window->mode != JPP_MODE_WALL) {
+            continue;
+        }
+
+        if (thread->is_main) {
+            window->idle += nanos;
+
+        } else {
+            window->waits += nanos;
+        }
     }
 }
 
@@ -160,42 +143,85 @@ jpp_cpu_wall_asleep(jpp_cpu_thread_t *thread,
 }
 
 
+/* What THREAD does now, it is taken to have done since the last look. */
+
 static void
-jpp_cpu_wall_blank(const jpp_cpu_thread_t *thread, jpp_cut_t cut,
-    uint64_t count, uint64_t nanos)
+jpp_cpu_wall_watch(jpp_cpu_thread_t *thread, uint64_t count,
+    uint64_t nanos)
 {
-    jpp_cpu_sample_t  *sample;
+    jpp_blocked_t  blocked;
 
-    sample = jpp_cpu_sampler_blank(thread, cut);
+    jpp_blocked_read(thread->tid, &blocked);
 
-    sample->count = count;
-    sample->nanos = nanos;
+    switch (blocked.state) {
 
-    jpp_cpu_sampler_passed(sample);
+    case JPP_BLOCKED_RUNS:
+        jpp_cpu_wall_interrupt(thread, count, nanos);
+        break;
+
+    case JPP_BLOCKED_WAITS:
+
+        if (jpp_look_is_in_epoll(&blocked)
+            || (!thread->is_main && jpp_look_is_in_futex(&blocked)))
+        {
+            jpp_cpu_wall_idle(thread, nanos);
+
+        } else {
+            jpp_cpu_wall_asleep(thread, &blocked, count, nanos);
+        }
+
+        break;
+
+    case JPP_BLOCKED_UNKNOWN:
+        break;
+    }
 }
 
 
-static void
-jpp_cpu_wall_idle(const jpp_cpu_thread_t *thread, uint64_t nanos)
+void
+jpp_cpu_wall_look(uint64_t now)
 {
     uint32_t           i;
-    jpp_cpu_window_t  *window;
+    uint64_t           count, nanos, interval;
+    jpp_cpu_thread_t  *thread;
 
-    for (i = 0; i < JPP_CPU_WINDOWS; i++) {
+    nanos = now - jpp_cpu_sampler.ticked;
+    interval = JPP_CPU_NANOS / jpp_cpu_sampler.frequency[JPP_MODE_WALL];
+    count = (nanos + interval / 2) / interval;
 
-        window = jpp_cpu_sampler.windows[i];
+    jpp_cpu_sampler.ticked = now;
 
-        if (window == NULL || window->mode != JPP_MODE_WALL) {
-            continue;
-        }
+    for (i = 0; i < jpp_cpu_sampler.threads.n; i++) {
 
-        if (thread->is_main) {
-            window->idle += nanos;
+        thread = &jpp_cpu_sampler.threads.threads[i];
 
-        } else {
-            window->waits += nanos;
+        if (thread->tid != 0 && thread->tid != jpp_cpu_sampler.tid) {
+            jpp_cpu_wall_watch(thread, count, nanos);
         }
     }
+}
+
+
+/* Is a signal on its way that may arrive? */
+
+static bool
+jpp_cpu_wall_is_owed(void)
+{
+    uint32_t                 i;
+    const jpp_cpu_thread_t  *thread;
+
+    for (i = 0; i < jpp_cpu_sampler.threads.n; i++) {
+
+        thread = &jpp_cpu_sampler.threads.threads[i];
+
+        if (!thread->is_deaf
+            && __atomic_load_n(&thread->owed_nanos, __ATOMIC_RELAXED) != 0)
+        {
+            return true;
+        }
+    }
+
+    return false;
 }
 
 
@@ -227,43 +253,4 @@ jpp_cpu_wall_settle(void)
                                                          : JPP_CUT_LATE);
         }
     }
-}
-
-
-/* No signal will take what THREAD is owed. */
-
-static void
-jpp_cpu_wall_give_up(jpp_cpu_thread_t *thread, jpp_cut_t cut)
-{
-    uint64_t  count, nanos;
-
-    count = __atomic_exchange_n(&thread->owed, 0, __ATOMIC_RELAXED);
-    nanos = __atomic_exchange_n(&thread->owed_nanos, 0, __ATOMIC_RELAXED);
-
-    if (nanos != 0) {
-        jpp_cpu_wall_blank(thread, cut, count, nanos);
-    }
-}
-
-
-/* Is a signal on its way that may arrive? */
-
-static bool
-jpp_cpu_wall_is_owed(void)
-{
-    uint32_t                 i;
-    const jpp_cpu_thread_t  *thread;
-
-    for (i = 0; i < jpp_cpu_sampler.threads.n; i++) {
-
-        thread = &jpp_cpu_sampler.threads.threads[i];
-
-        if (!thread->is_deaf
-            && __atomic_load_n(&thread->owed_nanos, __ATOMIC_RELAXED) != 0)
-        {
-            return true;
-        }
-    }
-
-    return false;
 }

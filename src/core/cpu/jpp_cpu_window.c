@@ -15,17 +15,6 @@
 #define JPP_CPU_ARENA  ((size_t) 64 << 20)
 
 
-static void jpp_cpu_window_facts(const jpp_cpu_window_t *window,
-    const char *why_early, jpp_sink_t *sink);
-static void jpp_cpu_window_labels(const jpp_cpu_window_t *window,
-    jpp_sink_t *sink);
-static void jpp_cpu_window_owners(const jpp_cpu_window_t *window,
-    uint16_t numbers[JPP_OWNER_NAMES], jpp_sink_t *sink);
-static void jpp_cpu_window_site(const jpp_cpu_window_t *window,
-    const jpp_cpu_site_t *site, const uint16_t numbers[JPP_OWNER_NAMES],
-    jpp_sink_t *sink);
-
-
 static const char *const  jpp_cpu_modes[JPP_MODES] = {
     [JPP_MODE_CPU]  = "cpu",
     [JPP_MODE_WALL] = "wall"
@@ -62,58 +51,6 @@ void
 jpp_cpu_window_destroy(jpp_cpu_window_t *window)
 {
     (void) munmap(window, sizeof(jpp_cpu_window_t));
-}
-
-
-jpp_code_t
-jpp_cpu_window_write(const jpp_cpu_window_t *window, const char *why_early,
-    int fd, jpp_err_t *err)
-{
-    uint32_t      i, n;
-    uint8_t      *buffer;
-    jpp_vec_t    *maps;
-    jpp_code_t    rc;
-    jpp_sink_t    sink;
-    uint16_t      numbers[JPP_OWNER_NAMES];
-    jpp_arena_t   arena;
-
-    jpp_arena_init(&arena, JPP_CPU_ARENA);
-
-    buffer = jpp_arena_alloc(&arena, JPP_SINK_BUFFER);
-    maps = jpp_vec_create(&arena);
-
-    rc = buffer != NULL && maps != NULL ? jpp_proc_maps(maps, err)
-                                        : jpp_err_memory(err);
-
-    if (rc != JPP_OK) {
-        jpp_arena_destroy(&arena);
-        return rc;
-    }
-
-    jpp_sink_init(&sink, buffer, JPP_SINK_BUFFER, jpp_write, &fd);
-
-    jpp_sink_printf(&sink, JPP_TIMES_HEAD "%s\n", jpp_cpu_modes[window->mode]);
-
-    jpp_cpu_window_facts(window, why_early, &sink);
-    jpp_cpu_window_labels(window, &sink);
-    jpp_cpu_window_owners(window, numbers, &sink);
-
-    n = __atomic_load_n(&window->table.n_sites, __ATOMIC_ACQUIRE);
-
-    for (i = 0; i < n; i++) {
-        jpp_cpu_window_site(window, &window->table.sites[i], numbers, &sink);
-    }
-
-    jpp_sink_str(&sink, JPP_TIMES_MAPS);
-    jpp_sink_write(&sink, maps->data, maps->len);
-
-    if (jpp_sink_flush(&sink) != 0) {
-        rc = jpp_write_failed(err, sink.error, "its samples");
-    }
-
-    jpp_arena_destroy(&arena);
-
-    return rc;
 }
 
 
@@ -243,4 +180,56 @@ jpp_cpu_window_site(const jpp_cpu_window_t *window,
     }
 
     jpp_sink_char(sink, '\n');
+}
+
+
+jpp_code_t
+jpp_cpu_window_write(const jpp_cpu_window_t *window, const char *why_early,
+    int fd, jpp_err_t *err)
+{
+    uint32_t      i, n;
+    uint8_t      *buffer;
+    jpp_vec_t    *maps;
+    jpp_code_t    rc;
+    jpp_sink_t    sink;
+    uint16_t      numbers[JPP_OWNER_NAMES];
+    jpp_arena_t   arena;
+
+    jpp_arena_init(&arena, JPP_CPU_ARENA);
+
+    buffer = jpp_arena_alloc(&arena, JPP_SINK_BUFFER);
+    maps = jpp_vec_create(&arena);
+
+    rc = buffer != NULL && maps != NULL ? jpp_proc_maps(maps, err)
+                                        : jpp_err_memory(err);
+
+    if (rc != JPP_OK) {
+        jpp_arena_destroy(&arena);
+        return rc;
+    }
+
+    jpp_sink_init(&sink, buffer, JPP_SINK_BUFFER, jpp_write, &fd);
+
+    jpp_sink_printf(&sink, JPP_TIMES_HEAD "%s\n", jpp_cpu_modes[window->mode]);
+
+    jpp_cpu_window_facts(window, why_early, &sink);
+    jpp_cpu_window_labels(window, &sink);
+    jpp_cpu_window_owners(window, numbers, &sink);
+
+    n = __atomic_load_n(&window->table.n_sites, __ATOMIC_ACQUIRE);
+
+    for (i = 0; i < n; i++) {
+        jpp_cpu_window_site(window, &window->table.sites[i], numbers, &sink);
+    }
+
+    jpp_sink_str(&sink, JPP_TIMES_MAPS);
+    jpp_sink_write(&sink, maps->data, maps->len);
+
+    if (jpp_sink_flush(&sink) != 0) {
+        rc = jpp_write_failed(err, sink.error, "its samples");
+    }
+
+    jpp_arena_destroy(&arena);
+
+    return rc;
 }

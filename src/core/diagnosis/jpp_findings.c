@@ -21,10 +21,6 @@ typedef struct {
 } jpp_finding_row_t;
 
 
-static size_t jpp_findings_check(const jpp_telemetry_t *telemetry, unsigned i,
-    unsigned end, jpp_finding_t *findings);
-
-
 static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
 
     [JPP_FINDING_LIMIT_NEAR] = {
@@ -140,6 +136,23 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
 };
 
 
+static size_t
+jpp_findings_check(const jpp_telemetry_t *telemetry, unsigned i, unsigned end,
+    jpp_finding_t *findings)
+{
+    size_t  n;
+
+    for (n = 0; i < end; i++) {
+        jpp_finding_of(i, &findings[n]);
+        findings[n].stands = telemetry->standing >> i & 1;
+
+        n += jpp_finding_rows[i].check(telemetry, &findings[n]);
+    }
+
+    return n;
+}
+
+
 size_t
 jpp_findings(const jpp_telemetry_t *telemetry,
     jpp_finding_t findings[JPP_FINDINGS])
@@ -164,23 +177,6 @@ jpp_findings_profile(const jpp_fleet_t *fleet, const jpp_profile_t *profile,
 
     return jpp_findings_check(&telemetry, JPP_FINDING_FEW_SAMPLES,
                               JPP_FINDINGS, findings);
-}
-
-
-static size_t
-jpp_findings_check(const jpp_telemetry_t *telemetry, unsigned i, unsigned end,
-    jpp_finding_t *findings)
-{
-    size_t  n;
-
-    for (n = 0; i < end; i++) {
-        jpp_finding_of(i, &findings[n]);
-        findings[n].stands = telemetry->standing >> i & 1;
-
-        n += jpp_finding_rows[i].check(telemetry, &findings[n]);
-    }
-
-    return n;
 }
 
 

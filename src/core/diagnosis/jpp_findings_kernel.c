@@ -12,10 +12,6 @@
 #define JPP_FINDING_LAST  96
 
 
-static const char *jpp_finding_last(const jpp_vanished_t *vanished,
-    char text[JPP_FINDING_LAST]);
-
-
 /*
  * Inactive pages of files count as usage, but go as soon as memory is needed,
  * at every level.
@@ -58,35 +54,6 @@ jpp_finding_limit_near(const jpp_telemetry_t *telemetry,
 }
 
 
-bool
-jpp_finding_oom_kill(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
-{
-    char                 last[JPP_FINDING_LAST];
-    uint64_t             kills;
-    const jpp_cgroup_t  *cgroup;
-
-    cgroup = telemetry->cgroup;
-    kills = 0;
-
-    if (cgroup != NULL && cgroup->events.oom_kill != JPP_NONE
-        && telemetry->oom_kills != JPP_NONE
-        && cgroup->events.oom_kill > telemetry->oom_kills)
-    {
-        kills = cgroup->events.oom_kill - telemetry->oom_kills;
-    }
-
-    if (kills == 0 && telemetry->unclean_exits == 0) {
-        return false;
-    }
-
-    return jpp_finding_because(finding, "since nginx started, %" PRIu64
-               " of its workers ended without saying so%s, and the kernel has "
-               "killed %" PRIu64 " of the processes of its cgroup for want of "
-               "memory", telemetry->unclean_exits,
-               jpp_finding_last(&telemetry->vanished, last), kills);
-}
-
-
 /* " (the last: worker 1, pid 4711, with 300.0 MiB)" */
 
 static const char *
@@ -113,6 +80,35 @@ jpp_finding_last(const jpp_vanished_t *vanished, char text[JPP_FINDING_LAST])
     }
 
     return text;
+}
+
+
+bool
+jpp_finding_oom_kill(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
+{
+    char                 last[JPP_FINDING_LAST];
+    uint64_t             kills;
+    const jpp_cgroup_t  *cgroup;
+
+    cgroup = telemetry->cgroup;
+    kills = 0;
+
+    if (cgroup != NULL && cgroup->events.oom_kill != JPP_NONE
+        && telemetry->oom_kills != JPP_NONE
+        && cgroup->events.oom_kill > telemetry->oom_kills)
+    {
+        kills = cgroup->events.oom_kill - telemetry->oom_kills;
+    }
+
+    if (kills == 0 && telemetry->unclean_exits == 0) {
+        return false;
+    }
+
+    return jpp_finding_because(finding, "since nginx started, %" PRIu64
+               " of its workers ended without saying so%s, and the kernel has "
+               "killed %" PRIu64 " of the processes of its cgroup for want of "
+               "memory", telemetry->unclean_exits,
+               jpp_finding_last(&telemetry->vanished, last), kills);
 }
 
 

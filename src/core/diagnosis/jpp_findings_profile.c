@@ -12,9 +12,27 @@
 #define JPP_FEW_FLOOR  (4 * JPP_FINDING_MIB)
 
 
-static double jpp_finding_variance(const jpp_profile_t *profile,
-    int64_t objects, int64_t bytes);
-static bool jpp_finding_expected(const jpp_fleet_t *fleet, uint64_t *bytes);
+/*
+ * As jpp_error.c has it, but from the estimates alone: not all profiles have
+ * counts.  Objects of the size s are seen with p = 1 - exp(-s/period), so that
+ * n p of n were.
+ */
+
+static double
+jpp_finding_variance(const jpp_profile_t *profile, int64_t objects,
+    int64_t bytes)
+{
+    double  p;
+
+    if (objects <= 0 || bytes <= 0) {
+        return 0;
+    }
+
+    p = -expm1(-(double) bytes / (double) objects / (double) profile->period);
+
+    return jpp_error_of_value((double) bytes, (double) objects * p,
+                              (double) objects * p * (1 - p));
+}
 
 
 void
@@ -44,25 +62,39 @@ jpp_findings_profiled(jpp_profiled_t *profiled, const jpp_profile_t *profile,
 
 
 /*
- * As jpp_error.c has it, but from the estimates alone: not all profiles have
- * counts.  Objects of the size s are seen with p = 1 - exp(-s/period), so that
- * n p of n were.
+ * What workers inherited is in the profile once for each generation.  It counts
+ * for the first of each here; what a worker has allocated before it looked for
+ * the first time is taken for inherited, so this is rather too little.
  */
 
-static double
-jpp_finding_variance(const jpp_profile_t *profile, int64_t objects,
-    int64_t bytes)
+static bool
+jpp_finding_expected(const jpp_fleet_t *fleet, uint64_t *bytes)
 {
-    double  p;
+    size_t               i, k;
+    const jpp_worker_t  *worker;
 
-    if (objects <= 0 || bytes <= 0) {
-        return 0;
+    for (i = 0, *bytes = 0; i < fleet->n; i++) {
+        worker = &fleet->workers[i];
+
+        if (!worker->has_stats || worker->inherited == JPP_NONE) {
+            return false;
+        }
+
+        for (k = 0; k < i; k++) {
+            if (fleet->workers[k].who.generation == worker->who.generation) {
+                break;
+            }
+        }
+
+        if (k == i) {
+            *bytes += worker->stats.allocated;
+
+        } else if (worker->stats.allocated > worker->inherited) {
+            *bytes += worker->stats.allocated - worker->inherited;
+        }
     }
 
-    p = -expm1(-(double) bytes / (double) objects / (double) profile->period);
-
-    return jpp_error_of_value((double) bytes, (double) objects * p,
-                              (double) objects * p * (1 - p));
+    return fleet->n != 0;
 }
 
 
@@ -111,41 +143,4 @@ jpp_finding_explains(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
     return jpp_finding_because(finding, "%s of %s",
                jpp_units_bytes(profile->bytes, has),
                jpp_units_bytes(expected, all));
-}
-
-
-/*
- * What workers inherited is in the profile once for each generation.  It counts
- * for the first of each here; what a worker has allocated before it looked for
- * the first time is taken for inherited, so this is rather too little.
- */
-
-static bool
-jpp_finding_expected(const jpp_fleet_t *fleet, uint64_t *bytes)
-{
-    size_t               i, k;
-    const jpp_worker_t  *worker;
-
-    for (i = 0, *bytes = 0; i < fleet->n; i++) {
-        worker = &fleet->workers[i];
-
-        if (!worker->has_stats || worker->inherited == JPP_NONE) {
-            return false;
-        }
-
-        for (k = 0; k < i; k++) {
-            if (fleet->workers[k].who.generation == worker->who.generation) {
-                break;
-            }
-        }
-
-        if (k == i) {
-            *bytes += worker->stats.allocated;
-
-        } else if (worker->stats.allocated > worker->inherited) {
-            *bytes += worker->stats.allocated - worker->inherited;
-        }
-    }
-
-    return fleet->n != 0;
 }

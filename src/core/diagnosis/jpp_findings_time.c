@@ -25,80 +25,60 @@ typedef struct {
 } jpp_trend_t;
 
 
-static bool jpp_finding_trend(const jpp_finding_t *finding,
-    const jpp_history_t *history, jpp_trend_t *trend);
-static bool jpp_finding_rises(const jpp_finding_t *finding,
-    const jpp_history_t *history, size_t offset, jpp_trend_t *trend);
-static bool jpp_finding_is_steady(const jpp_history_t *history, size_t offset,
-    size_t start, size_t third);
-static double jpp_finding_slope(const jpp_history_t *history, size_t offset,
-    size_t start, size_t n);
-static uint64_t jpp_finding_point(const jpp_history_t *history, size_t offset,
-    size_t i);
-static const char *jpp_finding_when(const jpp_cgroup_t *cgroup,
-    uint64_t per_hour, char text[JPP_GROWS_TEXT]);
-
-
-/* of several the one that grows fastest */
-
-bool
-jpp_finding_grows(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
+static uint64_t
+jpp_finding_point(const jpp_history_t *history, size_t offset, size_t i)
 {
-    char                 now[JPP_UNITS_TEXT], more[JPP_UNITS_TEXT];
-    char                 when[JPP_GROWS_TEXT];
-    size_t               i;
-    uint64_t             all;
-    jpp_trend_t          trend, most;
-    const jpp_worker_t  *worker, *where;
+    const char  *point;
 
-    where = NULL;
-    all = 0;
-    most.per_hour = 0;
+    point = (const char *) &history->points[i];
 
-    for (i = 0; i < telemetry->fleet->n; i++) {
-        worker = &telemetry->fleet->workers[i];
-
-        if (worker->history == NULL
-            || !jpp_finding_trend(finding, worker->history, &trend))
-        {
-            continue;
-        }
-
-        all += trend.per_hour;
-
-        if (trend.per_hour > most.per_hour) {
-            most = trend;
-            where = worker;
-        }
-    }
-
-    return where != NULL
-           && jpp_finding_because(finding, "worker %" PRIu32 " (pid %" PRId64
-                  ") has %s %s, and %s more every hour%s", where->who.index,
-                  where->who.pid, jpp_units_bytes(most.now, now), most.what,
-                  jpp_units_bytes(most.per_hour, more),
-                  jpp_finding_when(telemetry->cgroup, all, when));
+    return *(const uint64_t *) (const void *) (point + offset);
 }
 
 
-/* memory that is not malloc's shows in the RSS alone */
+/* of the least squares, in bytes a point */
 
-static bool
-jpp_finding_trend(const jpp_finding_t *finding, const jpp_history_t *history,
-    jpp_trend_t *trend)
+static double
+jpp_finding_slope(const jpp_history_t *history, size_t offset, size_t start,
+    size_t n)
 {
-    trend->what = "allocated";
+    size_t  i;
+    double  x, y, sum_x, sum_y, sum_xx, sum_xy;
 
-    if (jpp_finding_rises(finding, history,
-                          offsetof(jpp_history_point_t, allocated), trend))
-    {
-        return true;
+    sum_x = sum_y = sum_xx = sum_xy = 0;
+
+    for (i = 0; i < n; i++) {
+        x = (double) i;
+        y = (double) jpp_finding_point(history, offset, start + i);
+
+        sum_x += x;
+        sum_y += y;
+        sum_xx += x * x;
+        sum_xy += x * y;
     }
 
-    trend->what = "resident";
+    x = (double) n;
 
-    return jpp_finding_rises(finding, history,
-                             offsetof(jpp_history_point_t, rss), trend);
+    return (x * sum_xy - sum_x * sum_y) / (x * sum_xx - sum_x * sum_x);
+}
+
+
+static bool
+jpp_finding_is_steady(const jpp_history_t *history, size_t offset,
+    size_t start, size_t third)
+{
+    size_t  i;
+
+    for (i = 0; i < 4; i++) {
+        if (jpp_finding_slope(history, offset, start + i * (third / 4),
+                              third / 4)
+            <= 0)
+        {
+            return false;
+        }
+    }
+
+    return true;
 }
 
 
@@ -157,60 +137,24 @@ jpp_finding_rises(const jpp_finding_t *finding, const jpp_history_t *history,
 }
 
 
+/* memory that is not malloc's shows in the RSS alone */
+
 static bool
-jpp_finding_is_steady(const jpp_history_t *history, size_t offset,
-    size_t start, size_t third)
+jpp_finding_trend(const jpp_finding_t *finding, const jpp_history_t *history,
+    jpp_trend_t *trend)
 {
-    size_t  i;
+    trend->what = "allocated";
 
-    for (i = 0; i < 4; i++) {
-        if (jpp_finding_slope(history, offset, start + i * (third / 4),
-                              third / 4)
-            <= 0)
-        {
-            return false;
-        }
+    if (jpp_finding_rises(finding, history,
+                          offsetof(jpp_history_point_t, allocated), trend))
+    {
+        return true;
     }
 
-    return true;
-}
+    trend->what = "resident";
 
-
-/* of the least squares, in bytes a point */
-
-static double
-jpp_finding_slope(const jpp_history_t *history, size_t offset, size_t start,
-    size_t n)
-{
-    size_t  i;
-    double  x, y, sum_x, sum_y, sum_xx, sum_xy;
-
-    sum_x = sum_y = sum_xx = sum_xy = 0;
-
-    for (i = 0; i < n; i++) {
-        x = (double) i;
-        y = (double) jpp_finding_point(history, offset, start + i);
-
-        sum_x += x;
-        sum_y += y;
-        sum_xx += x * x;
-        sum_xy += x * y;
-    }
-
-    x = (double) n;
-
-    return (x * sum_xy - sum_x * sum_y) / (x * sum_xx - sum_x * sum_x);
-}
-
-
-static uint64_t
-jpp_finding_point(const jpp_history_t *history, size_t offset, size_t i)
-{
-    const char  *point;
-
-    point = (const char *) &history->points[i];
-
-    return *(const uint64_t *) (const void *) (point + offset);
+    return jpp_finding_rises(finding, history,
+                             offsetof(jpp_history_point_t, rss), trend);
 }
 
 
@@ -251,6 +195,48 @@ jpp_finding_when(const jpp_cgroup_t *cgroup, uint64_t per_hour,
     }
 
     return text;
+}
+
+
+/* of several the one that grows fastest */
+
+bool
+jpp_finding_grows(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
+{
+    char                 now[JPP_UNITS_TEXT], more[JPP_UNITS_TEXT];
+    char                 when[JPP_GROWS_TEXT];
+    size_t               i;
+    uint64_t             all;
+    jpp_trend_t          trend, most;
+    const jpp_worker_t  *worker, *where;
+
+    where = NULL;
+    all = 0;
+    most.per_hour = 0;
+
+    for (i = 0; i < telemetry->fleet->n; i++) {
+        worker = &telemetry->fleet->workers[i];
+
+        if (worker->history == NULL
+            || !jpp_finding_trend(finding, worker->history, &trend))
+        {
+            continue;
+        }
+
+        all += trend.per_hour;
+
+        if (trend.per_hour > most.per_hour) {
+            most = trend;
+            where = worker;
+        }
+    }
+
+    return where != NULL
+           && jpp_finding_because(finding, "worker %" PRIu32 " (pid %" PRId64
+                  ") has %s %s, and %s more every hour%s", where->who.index,
+                  where->who.pid, jpp_units_bytes(most.now, now), most.what,
+                  jpp_units_bytes(most.per_hour, more),
+                  jpp_finding_when(telemetry->cgroup, all, when));
 }
 
 

@@ -21,10 +21,35 @@ typedef struct {
 } jpp_finding_sums_t;
 
 
-static uint64_t jpp_finding_held(const jpp_worker_t *worker);
-static uint64_t jpp_finding_median(const jpp_fleet_t *fleet, size_t but);
-static void jpp_finding_sums(const jpp_telemetry_t *telemetry,
-    jpp_finding_sums_t *sums);
+static void
+jpp_finding_sums(const jpp_telemetry_t *telemetry, jpp_finding_sums_t *sums)
+{
+    size_t               i;
+    const jpp_stats_t   *stats;
+    const jpp_worker_t  *worker;
+
+    *sums = (jpp_finding_sums_t) { 0 };
+
+    for (i = 0; i < telemetry->fleet->n; i++) {
+        worker = &telemetry->fleet->workers[i];
+        stats = &worker->stats;
+
+        if (!worker->has_stats) {
+            continue;
+        }
+
+        sums->allocated += stats->allocated;
+        sums->active += stats->active;
+        sums->resident += stats->resident;
+        sums->freed += stats->dirty != JPP_NONE ? stats->dirty : 0;
+        sums->freed += stats->muzzy != JPP_NONE ? stats->muzzy : 0;
+
+        if (worker->is_exiting) {
+            sums->exiting += stats->resident;
+            sums->n_exiting++;
+        }
+    }
+}
 
 
 bool
@@ -45,49 +70,6 @@ jpp_finding_old_workers(const jpp_telemetry_t *telemetry,
     return jpp_finding_because(finding, "%" PRIu32 " that are exiting hold %s "
                "of %s", sums.n_exiting, jpp_units_bytes(sums.exiting, old),
                jpp_units_bytes(sums.resident, all));
-}
-
-
-bool
-jpp_finding_odd_worker(const jpp_telemetry_t *telemetry,
-    jpp_finding_t *finding)
-{
-    char                  its[JPP_UNITS_TEXT], others[JPP_UNITS_TEXT];
-    size_t                i, largest;
-    uint64_t              held, most, median;
-    const jpp_fleet_t    *fleet;
-
-    fleet = telemetry->fleet;
-    largest = fleet->n;
-    most = 0;
-
-    for (i = 0; i < fleet->n; i++) {
-        held = jpp_finding_held(&fleet->workers[i]);
-
-        if (held != JPP_NONE && held > most) {
-            largest = i;
-            most = held;
-        }
-    }
-
-    if (largest == fleet->n) {
-        return false;
-    }
-
-    median = jpp_finding_median(fleet, largest);
-
-    if (median == JPP_NONE
-        || !jpp_finding_above(finding, most, 300, median)
-        || !jpp_finding_above(finding, most, 100, JPP_FINDING_FLOOR))
-    {
-        return false;
-    }
-
-    return jpp_finding_because(finding, "worker %" PRIu32 " (pid %" PRId64
-               ") holds %s, half of the others at most %s",
-               fleet->workers[largest].who.index,
-               fleet->workers[largest].who.pid, jpp_units_bytes(most, its),
-               jpp_units_bytes(median, others));
 }
 
 
@@ -139,6 +121,49 @@ jpp_finding_median(const jpp_fleet_t *fleet, size_t but)
     }
 
     return JPP_NONE;
+}
+
+
+bool
+jpp_finding_odd_worker(const jpp_telemetry_t *telemetry,
+    jpp_finding_t *finding)
+{
+    char                  its[JPP_UNITS_TEXT], others[JPP_UNITS_TEXT];
+    size_t                i, largest;
+    uint64_t              held, most, median;
+    const jpp_fleet_t    *fleet;
+
+    fleet = telemetry->fleet;
+    largest = fleet->n;
+    most = 0;
+
+    for (i = 0; i < fleet->n; i++) {
+        held = jpp_finding_held(&fleet->workers[i]);
+
+        if (held != JPP_NONE && held > most) {
+            largest = i;
+            most = held;
+        }
+    }
+
+    if (largest == fleet->n) {
+        return false;
+    }
+
+    median = jpp_finding_median(fleet, largest);
+
+    if (median == JPP_NONE
+        || !jpp_finding_above(finding, most, 300, median)
+        || !jpp_finding_above(finding, most, 100, JPP_FINDING_FLOOR))
+    {
+        return false;
+    }
+
+    return jpp_finding_because(finding, "worker %" PRIu32 " (pid %" PRId64
+               ") holds %s, half of the others at most %s",
+               fleet->workers[largest].who.index,
+               fleet->workers[largest].who.pid, jpp_units_bytes(most, its),
+               jpp_units_bytes(median, others));
 }
 
 
@@ -321,35 +346,4 @@ jpp_finding_stalls(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
                   " (pid %" PRId64 ") for %" PRIu64 " ms; the longest took %"
                   PRIu64 " ms", JPP_RECENT_SLOW, where->who.index,
                   where->who.pid, most, where->activity.minute.longest);
-}
-
-
-static void
-jpp_finding_sums(const jpp_telemetry_t *telemetry, jpp_finding_sums_t *sums)
-{
-    size_t               i;
-    const jpp_stats_t   *stats;
-    const jpp_worker_t  *worker;
-
-    *sums = (jpp_finding_sums_t) { 0 };
-
-    for (i = 0; i < telemetry->fleet->n; i++) {
-        worker = &telemetry->fleet->workers[i];
-        stats = &worker->stats;
-
-        if (!worker->has_stats) {
-            continue;
-        }
-
-        sums->allocated += stats->allocated;
-        sums->active += stats->active;
-        sums->resident += stats->resident;
-        sums->freed += stats->dirty != JPP_NONE ? stats->dirty : 0;
-        sums->freed += stats->muzzy != JPP_NONE ? stats->muzzy : 0;
-
-        if (worker->is_exiting) {
-            sums->exiting += stats->resident;
-            sums->n_exiting++;
-        }
-    }
 }

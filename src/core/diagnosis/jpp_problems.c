@@ -101,15 +101,6 @@ typedef struct {
 } jpp_problem_row_t;
 
 
-static const char *jpp_problems_value(const jpp_worker_t *worker, char name,
-    char text[JPP_PROBLEMS_VALUE]);
-static void jpp_problems_hold(const jpp_worker_t *worker,
-    bool holds[JPP_PROBLEMS]);
-static uint64_t jpp_problems_dropped(const jpp_sampler_state_t *sampler);
-static void jpp_problems_expand(const jpp_worker_t *worker,
-    const char *template, char *text, size_t size);
-
-
 static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
 
     [JPP_PROBLEM_NO_JEMALLOC] = {
@@ -278,40 +269,10 @@ static const char *const  jpp_problem_hooks[] = {
 };
 
 
-size_t
-jpp_problems(const jpp_worker_t *worker,
-    jpp_problem_t problems[JPP_MAX_PROBLEMS])
+static uint64_t
+jpp_problems_dropped(const jpp_sampler_state_t *sampler)
 {
-    bool                      holds[JPP_PROBLEMS];
-    size_t                    i, n;
-    jpp_problem_t            *problem;
-    const jpp_problem_row_t  *row;
-
-    jpp_problems_hold(worker, holds);
-
-    n = 0;
-
-    for (i = 0; i < JPP_PROBLEMS && n < JPP_MAX_PROBLEMS; i++) {
-
-        if (!holds[i]) {
-            continue;
-        }
-
-        row = &jpp_problem_rows[i];
-        problem = &problems[n++];
-
-        problem->id = row->id;
-        problem->is_fatal = row->is_fatal;
-
-        jpp_problems_expand(worker, row->what, problem->what,
-                            sizeof(problem->what));
-        jpp_problems_expand(worker, row->why, problem->why,
-                            sizeof(problem->why));
-        jpp_problems_expand(worker, row->cure, problem->cure,
-                            sizeof(problem->cure));
-    }
-
-    return n;
+    return sampler->dropped_live + sampler->dropped_sites;
 }
 
 
@@ -359,61 +320,6 @@ jpp_problems_hold(const jpp_worker_t *worker, bool holds[JPP_PROBLEMS])
 }
 
 
-static uint64_t
-jpp_problems_dropped(const jpp_sampler_state_t *sampler)
-{
-    return sampler->dropped_live + sampler->dropped_sites;
-}
-
-
-void
-jpp_problems_explain(const jpp_worker_t *worker, jpp_err_t *err)
-{
-    char            failed[JPP_ERR_TEXT];
-    jpp_problem_t   problems[JPP_MAX_PROBLEMS];
-
-    if (err->code != JPP_ERR_STATE
-        || jpp_problems(worker, problems) == 0
-        || !problems[0].is_fatal)
-    {
-        return;
-    }
-
-    (void) snprintf(failed, sizeof(failed), "%s", err->text);
-
-    (void) jpp_err_set(err, JPP_ERR_STATE, "%s: %s: %s; status has the cure",
-                       failed, problems[0].what, problems[0].why);
-}
-
-
-static void
-jpp_problems_expand(const jpp_worker_t *worker, const char *template,
-    char *text, size_t size)
-{
-    char         buffer[JPP_PROBLEMS_VALUE], *last;
-    const char  *value;
-
-    for (last = text + size - 1; *template != '\0'; template++) {
-
-        if (*template != '%') {
-            if (text < last) {
-                *text++ = *template;
-            }
-
-            continue;
-        }
-
-        value = jpp_problems_value(worker, *++template, buffer);
-
-        for ( /* void */ ; *value != '\0' && text < last; value++) {
-            *text++ = jpp_ascii(*value);
-        }
-    }
-
-    *text = '\0';
-}
-
-
 static const char *
 jpp_problems_value(const jpp_worker_t *worker, char name,
     char text[JPP_PROBLEMS_VALUE])
@@ -453,6 +359,91 @@ jpp_problems_value(const jpp_worker_t *worker, char name,
     default: /* 'r' */
         return jpp_problems_rate(jemalloc->lg_sample, text);
     }
+}
+
+
+static void
+jpp_problems_expand(const jpp_worker_t *worker, const char *template,
+    char *text, size_t size)
+{
+    char         buffer[JPP_PROBLEMS_VALUE], *last;
+    const char  *value;
+
+    for (last = text + size - 1; *template != '\0'; template++) {
+
+        if (*template != '%') {
+            if (text < last) {
+                *text++ = *template;
+            }
+
+            continue;
+        }
+
+        value = jpp_problems_value(worker, *++template, buffer);
+
+        for ( /* void */ ; *value != '\0' && text < last; value++) {
+            *text++ = jpp_ascii(*value);
+        }
+    }
+
+    *text = '\0';
+}
+
+
+size_t
+jpp_problems(const jpp_worker_t *worker,
+    jpp_problem_t problems[JPP_MAX_PROBLEMS])
+{
+    bool                      holds[JPP_PROBLEMS];
+    size_t                    i, n;
+    jpp_problem_t            *problem;
+    const jpp_problem_row_t  *row;
+
+    jpp_problems_hold(worker, holds);
+
+    n = 0;
+
+    for (i = 0; i < JPP_PROBLEMS && n < JPP_MAX_PROBLEMS; i++) {
+
+        if (!holds[i]) {
+            continue;
+        }
+
+        row = &jpp_problem_rows[i];
+        problem = &problems[n++];
+
+        problem->id = row->id;
+        problem->is_fatal = row->is_fatal;
+
+        jpp_problems_expand(worker, row->what, problem->what,
+                            sizeof(problem->what));
+        jpp_problems_expand(worker, row->why, problem->why,
+                            sizeof(problem->why));
+        jpp_problems_expand(worker, row->cure, problem->cure,
+                            sizeof(problem->cure));
+    }
+
+    return n;
+}
+
+
+void
+jpp_problems_explain(const jpp_worker_t *worker, jpp_err_t *err)
+{
+    char            failed[JPP_ERR_TEXT];
+    jpp_problem_t   problems[JPP_MAX_PROBLEMS];
+
+    if (err->code != JPP_ERR_STATE
+        || jpp_problems(worker, problems) == 0
+        || !problems[0].is_fatal)
+    {
+        return;
+    }
+
+    (void) snprintf(failed, sizeof(failed), "%s", err->text);
+
+    (void) jpp_err_set(err, JPP_ERR_STATE, "%s: %s: %s; status has the cure",
+                       failed, problems[0].what, problems[0].why);
 }
 
 

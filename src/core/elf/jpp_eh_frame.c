@@ -55,100 +55,177 @@ typedef struct {
 } jpp_eh_reader_t;
 
 
-static bool jpp_eh_fde(jpp_vec_t *extents, jpp_eh_reader_t *r,
-    uint8_t encoding);
-static bool jpp_eh_cie(const jpp_eh_reader_t *section, size_t offset,
-    uint8_t *encoding);
-static void jpp_eh_cie_item(jpp_eh_reader_t *r, char letter,
-    uint8_t *encoding);
-static bool jpp_eh_entry(const jpp_eh_reader_t *section, size_t offset,
-    jpp_eh_reader_t *entry);
-static uint64_t jpp_eh_pointer(jpp_eh_reader_t *r, uint8_t encoding);
-static uint64_t jpp_eh_uint(jpp_eh_reader_t *r, uint32_t size, bool is_signed);
-static uint64_t jpp_eh_leb(jpp_eh_reader_t *r, bool is_signed);
+/* SIZE is at most 8; the byte order is ours, see jpp_elf_image.c */
 
-
-bool
-jpp_eh_frame_read(jpp_vec_t *extents, const uint8_t *data, size_t len,
-    uint64_t vaddr, uint32_t address_size)
+static uint64_t
+jpp_eh_uint(jpp_eh_reader_t *r, uint32_t size, bool is_signed)
 {
-    bool             is_usable;
-    size_t           offset, at, back, cie;
-    uint8_t          encoding;
-    uint32_t         n;
-    jpp_eh_reader_t  section, entry;
+    int8_t    s8;
+    int16_t   s16;
+    int32_t   s32;
+    uint64_t  u64;
 
-    memset(&section, 0, sizeof(jpp_eh_reader_t));
-
-    section.data = data;
-    section.end = data + len;
-    section.vaddr = vaddr;
-    section.address_size = address_size;
-
-    cie = len;
-    encoding = JPP_EH_OMIT;
-    is_usable = false;
-    n = 0;
-
-    for (offset = 0; jpp_eh_entry(&section, offset, &entry);
-         offset = (size_t) (entry.end - data))
-    {
-        at = (size_t) (entry.pos - data);
-        back = (size_t) jpp_eh_uint(&entry, 4, false);
-
-        if (entry.is_damaged || back > at) {
-            break;
-        }
-
-        if (back == 0) {
-            continue;
-        }
-
-        /* an object file's FDEs share a CIE and follow it */
-
-        if (cie != at - back) {
-            cie = at - back;
-            is_usable = jpp_eh_cie(&section, cie, &encoding);
-        }
-
-        if (is_usable
-            && (n++ == JPP_MAX_ELF_SYMBOLS
-                || !jpp_eh_fde(extents, &entry, encoding)))
-        {
-            return false;
-        }
+    if ((size_t) (r->end - r->pos) < size) {
+        r->is_damaged = true;
+        r->pos = r->end;
+        return 0;
     }
+
+    switch (size) {
+
+    case 1:
+        memcpy(&s8, r->pos, 1);
+        u64 = is_signed ? (uint64_t) s8 : (uint8_t) s8;
+        break;
+
+    case 2:
+        memcpy(&s16, r->pos, 2);
+        u64 = is_signed ? (uint64_t) s16 : (uint16_t) s16;
+        break;
+
+    case 4:
+        memcpy(&s32, r->pos, 4);
+        u64 = is_signed ? (uint64_t) s32 : (uint32_t) s32;
+        break;
+
+    default:
+        memcpy(&u64, r->pos, 8);
+        break;
+    }
+
+    r->pos += size;
+
+    return u64;
+}
+
+
+/* ENTRY becomes a reader of the body of the entry at OFFSET. */
+
+static bool
+jpp_eh_entry(const jpp_eh_reader_t *section, size_t offset,
+    jpp_eh_reader_t *entry)
+{
+    uint64_t  len;
+
+    *entry = *section;
+    entry->pos = section->data + offset;
+
+    len = jpp_eh_uint(entry, 4, false);
+
+    if (entry->is_damaged
+        || len == 0
+        || len == JPP_EH_EXTENDED
+        || len > (size_t) (entry->end - entry->pos))
+    {
+        return false;
+    }
+
+    entry->end = entry->pos + len;
 
     return true;
 }
 
 
-static bool
-jpp_eh_fde(jpp_vec_t *extents, jpp_eh_reader_t *r, uint8_t encoding)
+static uint64_t
+jpp_eh_leb(jpp_eh_reader_t *r, bool is_signed)
 {
-    uint64_t       start, end;
-    jpp_extent_t  *extent;
+    uint8_t   byte;
+    uint32_t  shift;
+    uint64_t  value;
 
-    start = jpp_eh_pointer(r, encoding);
+    value = 0;
 
-    /* the size has the format of the start, and nothing is added to it */
+    for (shift = 0; shift < 64; shift += 7) {
 
-    end = start + jpp_eh_pointer(r, encoding & 0x0f & ~JPP_EH_SIGNED);
+        byte = (uint8_t) jpp_eh_uint(r, 1, false);
+        value |= (uint64_t) (byte & 0x7f) << shift;
 
-    if (r->is_damaged || end <= start) {
-        return true;
+        if ((byte & 0x80) == 0) {
+
+            if (is_signed && (byte & 0x40) != 0 && shift < 57) {
+                value |= UINT64_MAX << (shift + 7);
+            }
+
+            return value;
+        }
     }
 
-    extent = jpp_vec_push(extents, sizeof(jpp_extent_t));
-    if (extent == NULL) {
-        return false;
+    r->is_damaged = true;
+
+    return 0;
+}
+
+
+static uint64_t
+jpp_eh_pointer(jpp_eh_reader_t *r, uint8_t encoding)
+{
+    bool      is_signed;
+    uint64_t  base, value;
+
+    /* sizes by the low bits of the format: pointer, LEB128, 2, 4, 8 */
+    static const uint8_t  sizes[] = { 0, 0, 2, 4, 8, 0, 0, 0 };
+
+    base = r->vaddr + (uint64_t) (r->pos - r->data);
+    is_signed = (encoding & JPP_EH_SIGNED) != 0;
+
+    switch (encoding & 7) {
+
+    case 0:
+        value = jpp_eh_uint(r, r->address_size, false);
+        break;
+
+    case 1:
+        value = jpp_eh_leb(r, is_signed);
+        break;
+
+    case 2:
+    case 3:
+    case 4:
+        value = jpp_eh_uint(r, sizes[encoding & 7], is_signed);
+        break;
+
+    default:
+        r->is_damaged = true;
+        return 0;
     }
 
-    extent->start = start;
-    extent->end = end;
-    extent->entry = start;
+    if ((encoding & 0xf0) == JPP_EH_PCREL) {
+        value += base;
+    }
 
-    return true;
+    return r->address_size == 4 ? (uint32_t) value : value;
+}
+
+
+static void
+jpp_eh_cie_item(jpp_eh_reader_t *r, char letter, uint8_t *encoding)
+{
+    uint8_t  skipped;
+
+    switch (letter) {
+
+    case 'R':
+        *encoding = (uint8_t) jpp_eh_uint(r, 1, false);
+        break;
+
+    case 'L':
+        (void) jpp_eh_uint(r, 1, false);
+        break;
+
+    case 'P':
+        skipped = (uint8_t) jpp_eh_uint(r, 1, false);
+        (void) jpp_eh_pointer(r, skipped & 0x0f);
+        break;
+
+    case 'S':
+    case 'B':
+    case 'G':
+        break;
+
+    default:
+        r->is_damaged = true;
+        break;
+    }
 }
 
 
@@ -210,175 +287,85 @@ jpp_eh_cie(const jpp_eh_reader_t *section, size_t offset, uint8_t *encoding)
 }
 
 
-static void
-jpp_eh_cie_item(jpp_eh_reader_t *r, char letter, uint8_t *encoding)
-{
-    uint8_t  skipped;
-
-    switch (letter) {
-
-    case 'R':
-        *encoding = (uint8_t) jpp_eh_uint(r, 1, false);
-        break;
-
-    case 'L':
-        (void) jpp_eh_uint(r, 1, false);
-        break;
-
-    case 'P':
-        skipped = (uint8_t) jpp_eh_uint(r, 1, false);
-        (void) jpp_eh_pointer(r, skipped & 0x0f);
-        break;
-
-    case 'S':
-    case 'B':
-    case 'G':
-        break;
-
-    default:
-        r->is_damaged = true;
-        break;
-    }
-}
-
-
-/* ENTRY becomes a reader of the body of the entry at OFFSET. */
-
 static bool
-jpp_eh_entry(const jpp_eh_reader_t *section, size_t offset,
-    jpp_eh_reader_t *entry)
+jpp_eh_fde(jpp_vec_t *extents, jpp_eh_reader_t *r, uint8_t encoding)
 {
-    uint64_t  len;
+    uint64_t       start, end;
+    jpp_extent_t  *extent;
 
-    *entry = *section;
-    entry->pos = section->data + offset;
+    start = jpp_eh_pointer(r, encoding);
 
-    len = jpp_eh_uint(entry, 4, false);
+    /* the size has the format of the start, and nothing is added to it */
 
-    if (entry->is_damaged
-        || len == 0
-        || len == JPP_EH_EXTENDED
-        || len > (size_t) (entry->end - entry->pos))
-    {
+    end = start + jpp_eh_pointer(r, encoding & 0x0f & ~JPP_EH_SIGNED);
+
+    if (r->is_damaged || end <= start) {
+        return true;
+    }
+
+    extent = jpp_vec_push(extents, sizeof(jpp_extent_t));
+    if (extent == NULL) {
         return false;
     }
 
-    entry->end = entry->pos + len;
+    extent->start = start;
+    extent->end = end;
+    extent->entry = start;
 
     return true;
 }
 
 
-static uint64_t
-jpp_eh_pointer(jpp_eh_reader_t *r, uint8_t encoding)
+bool
+jpp_eh_frame_read(jpp_vec_t *extents, const uint8_t *data, size_t len,
+    uint64_t vaddr, uint32_t address_size)
 {
-    bool      is_signed;
-    uint64_t  base, value;
+    bool             is_usable;
+    size_t           offset, at, back, cie;
+    uint8_t          encoding;
+    uint32_t         n;
+    jpp_eh_reader_t  section, entry;
 
-    /* sizes by the low bits of the format: pointer, LEB128, 2, 4, 8 */
-    static const uint8_t  sizes[] = { 0, 0, 2, 4, 8, 0, 0, 0 };
+    memset(&section, 0, sizeof(jpp_eh_reader_t));
 
-    base = r->vaddr + (uint64_t) (r->pos - r->data);
-    is_signed = (encoding & JPP_EH_SIGNED) != 0;
+    section.data = data;
+    section.end = data + len;
+    section.vaddr = vaddr;
+    section.address_size = address_size;
 
-    switch (encoding & 7) {
+    cie = len;
+    encoding = JPP_EH_OMIT;
+    is_usable = false;
+    n = 0;
 
-    case 0:
-        value = jpp_eh_uint(r, r->address_size, false);
-        break;
+    for (offset = 0; jpp_eh_entry(&section, offset, &entry);
+         offset = (size_t) (entry.end - data))
+    {
+        at = (size_t) (entry.pos - data);
+        back = (size_t) jpp_eh_uint(&entry, 4, false);
 
-    case 1:
-        value = jpp_eh_leb(r, is_signed);
-        break;
+        if (entry.is_damaged || back > at) {
+            break;
+        }
 
-    case 2:
-    case 3:
-    case 4:
-        value = jpp_eh_uint(r, sizes[encoding & 7], is_signed);
-        break;
+        if (back == 0) {
+            continue;
+        }
 
-    default:
-        r->is_damaged = true;
-        return 0;
-    }
+        /* an object file's FDEs share a CIE and follow it */
 
-    if ((encoding & 0xf0) == JPP_EH_PCREL) {
-        value += base;
-    }
+        if (cie != at - back) {
+            cie = at - back;
+            is_usable = jpp_eh_cie(&section, cie, &encoding);
+        }
 
-    return r->address_size == 4 ? (uint32_t) value : value;
-}
-
-
-/* SIZE is at most 8; the byte order is ours, see jpp_elf_image.c */
-
-static uint64_t
-jpp_eh_uint(jpp_eh_reader_t *r, uint32_t size, bool is_signed)
-{
-    int8_t    s8;
-    int16_t   s16;
-    int32_t   s32;
-    uint64_t  u64;
-
-    if ((size_t) (r->end - r->pos) < size) {
-        r->is_damaged = true;
-        r->pos = r->end;
-        return 0;
-    }
-
-    switch (size) {
-
-    case 1:
-        memcpy(&s8, r->pos, 1);
-        u64 = is_signed ? (uint64_t) s8 : (uint8_t) s8;
-        break;
-
-    case 2:
-        memcpy(&s16, r->pos, 2);
-        u64 = is_signed ? (uint64_t) s16 : (uint16_t) s16;
-        break;
-
-    case 4:
-        memcpy(&s32, r->pos, 4);
-        u64 = is_signed ? (uint64_t) s32 : (uint32_t) s32;
-        break;
-
-    default:
-        memcpy(&u64, r->pos, 8);
-        break;
-    }
-
-    r->pos += size;
-
-    return u64;
-}
-
-
-static uint64_t
-jpp_eh_leb(jpp_eh_reader_t *r, bool is_signed)
-{
-    uint8_t   byte;
-    uint32_t  shift;
-    uint64_t  value;
-
-    value = 0;
-
-    for (shift = 0; shift < 64; shift += 7) {
-
-        byte = (uint8_t) jpp_eh_uint(r, 1, false);
-        value |= (uint64_t) (byte & 0x7f) << shift;
-
-        if ((byte & 0x80) == 0) {
-
-            if (is_signed && (byte & 0x40) != 0 && shift < 57) {
-                value |= UINT64_MAX << (shift + 7);
-            }
-
-            return value;
+        if (is_usable
+            && (n++ == JPP_MAX_ELF_SYMBOLS
+                || !jpp_eh_fde(extents, &entry, encoding)))
+        {
+            return false;
         }
     }
 
-    r->is_damaged = true;
-
-    return 0;
+    return true;
 }

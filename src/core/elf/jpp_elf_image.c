@@ -64,13 +64,130 @@ static const struct {
 };
 
 
-static jpp_code_t jpp_elf_image_headers(jpp_elf_image_t *image,
-    jpp_elf_parts_t parts, jpp_err_t *err);
-static jpp_code_t jpp_elf_image_begin(jpp_elf_image_t *image, size_t size,
-    jpp_err_t *err);
-static jpp_code_t jpp_elf_image_check(const jpp_elf_image_t *image,
-    jpp_err_t *err);
-static bool jpp_elf_image_is_foreign(const Elf64_Ehdr *header);
+/* Give the first SIZE bytes of the image to libelf. */
+
+static jpp_code_t
+jpp_elf_image_begin(jpp_elf_image_t *image, size_t size, jpp_err_t *err)
+{
+    if (image->elf != NULL) {
+        (void) elf_end(image->elf);
+        image->elf = NULL;
+    }
+
+    (void) elf_version(EV_CURRENT);
+
+    /* libelf knows archives, too */
+
+    if (memcmp(image->data, ELFMAG, SELFMAG) == 0) {
+        image->elf = elf_memory((char *) image->data, size);
+    }
+
+    if (image->elf == NULL
+        || elf_kind(image->elf) != ELF_K_ELF
+        || gelf_getehdr(image->elf, &image->header) == NULL)
+    {
+        return jpp_err_set(err, JPP_ERR_INPUT, "it is not an ELF file");
+    }
+
+    image->address_size = (uint32_t) gelf_fsize(image->elf, ELF_T_ADDR, 1,
+                                                EV_CURRENT);
+
+    return JPP_OK;
+}
+
+
+static bool
+jpp_elf_image_is_foreign(const Elf64_Ehdr *header)
+{
+    size_t  i;
+
+    for (i = 0; jpp_elf_machines[i].machine != EM_NONE; i++) {
+
+        if (jpp_elf_machines[i].machine == header->e_machine
+            && jpp_elf_machines[i].class == header->e_ident[EI_CLASS])
+        {
+            return header->e_ident[EI_DATA] != JPP_ELF_DATA;
+        }
+    }
+
+    return true;
+}
+
+
+static jpp_code_t
+jpp_elf_image_check(const jpp_elf_image_t *image, jpp_err_t *err)
+{
+    size_t             phdr, shdr;
+    const Elf64_Ehdr  *h;
+
+    h = &image->header;
+
+    if (jpp_elf_image_is_foreign(h)) {
+        return jpp_err_set(err, JPP_ERR_INPUT,
+                           "it is for another machine (ELF machine %d)",
+                           h->e_machine);
+    }
+
+    if (h->e_type != ET_EXEC && h->e_type != ET_DYN) {
+        return jpp_err_set(err, JPP_ERR_INPUT,
+                           "it is neither a program nor a shared object");
+    }
+
+    phdr = gelf_fsize(image->elf, ELF_T_PHDR, 1, EV_CURRENT);
+    shdr = gelf_fsize(image->elf, ELF_T_SHDR, 1, EV_CURRENT);
+
+    /*
+     * e_shnum is 0 without sections, and with more than 65279: then the first
+     * section header has the number, which libelf would not check.
+     */
+
+    if (h->e_phnum == 0
+        || h->e_phentsize != phdr
+        || h->e_phnum > JPP_ELF_MAX_PHDRS / phdr
+        || (h->e_shnum != 0 && h->e_shentsize != shdr)
+        || (h->e_shnum == 0 && h->e_shoff != 0))
+    {
+        return jpp_err_set(err, JPP_ERR_INPUT, "its ELF header is damaged");
+    }
+
+    return JPP_OK;
+}
+
+
+static jpp_code_t
+jpp_elf_image_headers(jpp_elf_image_t *image, jpp_elf_parts_t parts,
+    jpp_err_t *err)
+{
+    size_t       head;
+    jpp_code_t   rc;
+    Elf64_Ehdr  *h;
+
+    h = &image->header;
+    head = image->size < JPP_ELF_HEAD ? image->size : JPP_ELF_HEAD;
+
+    rc = jpp_elf_image_load(image, 0, head, err);
+
+    if (rc == JPP_OK) {
+        image->head = head;
+        rc = jpp_elf_image_begin(image, head, err);
+    }
+
+    if (rc == JPP_OK) {
+        rc = jpp_elf_image_check(image, err);
+    }
+
+    if (rc == JPP_OK) {
+        rc = jpp_elf_image_load(image, h->e_phoff,
+                                (uint64_t) h->e_phnum * h->e_phentsize, err);
+    }
+
+    if (rc == JPP_OK && parts == JPP_ELF_ALL) {
+        rc = jpp_elf_image_load(image, h->e_shoff,
+                                (uint64_t) h->e_shnum * h->e_shentsize, err);
+    }
+
+    return rc == JPP_OK ? jpp_elf_image_begin(image, image->size, err) : rc;
+}
 
 
 jpp_code_t
@@ -125,132 +242,6 @@ jpp_elf_image_close(jpp_elf_image_t *image)
     if (image->data != NULL) {
         (void) munmap(image->data, image->size);
     }
-}
-
-
-static jpp_code_t
-jpp_elf_image_headers(jpp_elf_image_t *image, jpp_elf_parts_t parts,
-    jpp_err_t *err)
-{
-    size_t       head;
-    jpp_code_t   rc;
-    Elf64_Ehdr  *h;
-
-    h = &image->header;
-    head = image->size < JPP_ELF_HEAD ? image->size : JPP_ELF_HEAD;
-
-    rc = jpp_elf_image_load(image, 0, head, err);
-
-    if (rc == JPP_OK) {
-        image->head = head;
-        rc = jpp_elf_image_begin(image, head, err);
-    }
-
-    if (rc == JPP_OK) {
-        rc = jpp_elf_image_check(image, err);
-    }
-
-    if (rc == JPP_OK) {
-        rc = jpp_elf_image_load(image, h->e_phoff,
-                                (uint64_t) h->e_phnum * h->e_phentsize, err);
-    }
-
-    if (rc == JPP_OK && parts == JPP_ELF_ALL) {
-        rc = jpp_elf_image_load(image, h->e_shoff,
-                                (uint64_t) h->e_shnum * h->e_shentsize, err);
-    }
-
-    return rc == JPP_OK ? jpp_elf_image_begin(image, image->size, err) : rc;
-}
-
-
-/* Give the first SIZE bytes of the image to libelf. */
-
-static jpp_code_t
-jpp_elf_image_begin(jpp_elf_image_t *image, size_t size, jpp_err_t *err)
-{
-    if (image->elf != NULL) {
-        (void) elf_end(image->elf);
-        image->elf = NULL;
-    }
-
-    (void) elf_version(EV_CURRENT);
-
-    /* libelf knows archives, too */
-
-    if (memcmp(image->data, ELFMAG, SELFMAG) == 0) {
-        image->elf = elf_memory((char *) image->data, size);
-    }
-
-    if (image->elf == NULL
-        || elf_kind(image->elf) != ELF_K_ELF
-        || gelf_getehdr(image->elf, &image->header) == NULL)
-    {
-        return jpp_err_set(err, JPP_ERR_INPUT, "it is not an ELF file");
-    }
-
-    image->address_size = (uint32_t) gelf_fsize(image->elf, ELF_T_ADDR, 1,
-                                                EV_CURRENT);
-
-    return JPP_OK;
-}
-
-
-static jpp_code_t
-jpp_elf_image_check(const jpp_elf_image_t *image, jpp_err_t *err)
-{
-    size_t             phdr, shdr;
-    const Elf64_Ehdr  *h;
-
-    h = &image->header;
-
-    if (jpp_elf_image_is_foreign(h)) {
-        return jpp_err_set(err, JPP_ERR_INPUT,
-                           "it is for another machine (ELF machine %d)",
-                           h->e_machine);
-    }
-
-    if (h->e_type != ET_EXEC && h->e_type != ET_DYN) {
-        return jpp_err_set(err, JPP_ERR_INPUT,
-                           "it is neither a program nor a shared object");
-    }
-
-    phdr = gelf_fsize(image->elf, ELF_T_PHDR, 1, EV_CURRENT);
-    shdr = gelf_fsize(image->elf, ELF_T_SHDR, 1, EV_CURRENT);
-
-    /*
-     * e_shnum is 0 without sections, and with more than 65279: then the first
-     * section header has the number, which libelf would not check.
-     */
-
-    if (h->e_phnum == 0
-        || h->e_phentsize != phdr
-        || h->e_phnum > JPP_ELF_MAX_PHDRS / phdr
-        || (h->e_shnum != 0 && h->e_shentsize != shdr)
-        || (h->e_shnum == 0 && h->e_shoff != 0))
-    {
-        return jpp_err_set(err, JPP_ERR_INPUT, "its ELF header is damaged");
-    }
-
-    return JPP_OK;
-}
-
-
-static bool
-jpp_elf_image_is_foreign(const Elf64_Ehdr *header)
-{
-    size_t  i;
-
-    for (i = 0; jpp_elf_machines[i].machine != EM_NONE; i++) {
-
-        if (jpp_elf_machines[i].machine == header->e_machine
-            && jpp_elf_machines[i].class == header->e_ident[EI_CLASS])
-        {
-            return header->e_ident[EI_DATA] != JPP_ELF_DATA;
-        }
-    }
-
-    return true;
 }
 
 

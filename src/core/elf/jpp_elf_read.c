@@ -22,57 +22,16 @@ typedef struct {
 } jpp_elf_sections_t;
 
 
-static jpp_code_t jpp_elf_segments(jpp_elf_t *elf, jpp_arena_t *arena,
-    const jpp_elf_image_t *image, jpp_err_t *err);
-static jpp_code_t jpp_elf_identity(jpp_build_id_t *id, jpp_elf_image_t *image,
-    jpp_err_t *err);
-static jpp_code_t jpp_elf_debug_identity(jpp_build_id_t *id,
-    jpp_elf_image_t *image);
-static jpp_code_t jpp_elf_notes(jpp_build_id_t *id, jpp_elf_image_t *image,
-    uint64_t offset, uint64_t size, uint64_t alignment, jpp_err_t *err);
-static jpp_code_t jpp_elf_functions(jpp_elf_t *elf, jpp_arena_t *arena,
-    jpp_elf_image_t *image, int debug_fd, jpp_err_t *err);
-static jpp_code_t jpp_elf_sections(jpp_elf_sections_t *sections,
-    jpp_elf_image_t *image, jpp_err_t *err);
-static jpp_code_t jpp_elf_symbols(jpp_elf_source_t *source,
-    jpp_elf_image_t *image, uint32_t section, jpp_err_t *err);
-static bool jpp_elf_debug(jpp_elf_source_t *source, jpp_elf_image_t *image,
-    const jpp_elf_t *elf, int fd, size_t room);
-static size_t jpp_elf_room(const jpp_arena_t *arena, size_t loaded);
-static jpp_code_t jpp_elf_eh_frame(jpp_elf_source_t *source,
-    jpp_elf_image_t *image, uint32_t section, jpp_err_t *err);
+/* What ARENA may still map, beside LOADED bytes of images. */
 
-
-jpp_code_t
-jpp_elf_read(jpp_elf_t *elf, jpp_arena_t *arena, int fd, int debug_fd,
-    jpp_elf_parts_t parts, jpp_err_t *err)
+static size_t
+jpp_elf_room(const jpp_arena_t *arena, size_t loaded)
 {
-    jpp_code_t       rc;
-    jpp_elf_image_t  image;
+    size_t  room;
 
-    memset(elf, 0, sizeof(jpp_elf_t));
+    room = arena->cap - arena->mapped;
 
-    elf->names = "";
-    elf->names_len = 1;
-    elf->hinted = 1;
-
-    rc = jpp_elf_image_open(&image, fd, jpp_elf_room(arena, 0), parts, err);
-
-    if (rc == JPP_OK) {
-        rc = jpp_elf_segments(elf, arena, &image, err);
-    }
-
-    if (rc == JPP_OK) {
-        rc = jpp_elf_identity(&elf->build_id, &image, err);
-    }
-
-    if (rc == JPP_OK && parts == JPP_ELF_ALL) {
-        rc = jpp_elf_functions(elf, arena, &image, debug_fd, err);
-    }
-
-    jpp_elf_image_close(&image);
-
-    return rc;
+    return room > loaded ? room - loaded : 0;
 }
 
 
@@ -132,6 +91,26 @@ jpp_elf_segments(jpp_elf_t *elf, jpp_arena_t *arena,
 
 
 static jpp_code_t
+jpp_elf_notes(jpp_build_id_t *id, jpp_elf_image_t *image, uint64_t offset,
+    uint64_t size, uint64_t alignment, jpp_err_t *err)
+{
+    jpp_code_t  rc;
+
+    if (size > JPP_ELF_MAX_NOTE) {
+        return JPP_OK;
+    }
+
+    rc = jpp_elf_image_load(image, offset, size, err);
+
+    if (rc == JPP_OK) {
+        jpp_elf_image_build_id(image, offset, (size_t) size, alignment, id);
+    }
+
+    return rc;
+}
+
+
+static jpp_code_t
 jpp_elf_identity(jpp_build_id_t *id, jpp_elf_image_t *image, jpp_err_t *err)
 {
     uint32_t    i;
@@ -153,121 +132,6 @@ jpp_elf_identity(jpp_build_id_t *id, jpp_elf_image_t *image, jpp_err_t *err)
     }
 
     return JPP_OK;
-}
-
-
-/*
- * The same for a debug file, by section: some strippers copy the program
- * headers from the stripped file, which are wrong here.
- */
-
-static jpp_code_t
-jpp_elf_debug_identity(jpp_build_id_t *id, jpp_elf_image_t *image)
-{
-    uint32_t    i;
-    jpp_code_t  rc;
-    Elf64_Shdr  shdr;
-
-    for (i = 1; jpp_elf_image_section(image, i, &shdr); i++) {
-
-        if (shdr.sh_type != SHT_NOTE) {
-            continue;
-        }
-
-        rc = jpp_elf_notes(id, image, shdr.sh_offset, shdr.sh_size,
-                           shdr.sh_addralign, NULL);
-
-        if (rc != JPP_OK || id->len != 0) {
-            return rc;
-        }
-    }
-
-    return JPP_OK;
-}
-
-
-static jpp_code_t
-jpp_elf_notes(jpp_build_id_t *id, jpp_elf_image_t *image, uint64_t offset,
-    uint64_t size, uint64_t alignment, jpp_err_t *err)
-{
-    jpp_code_t  rc;
-
-    if (size > JPP_ELF_MAX_NOTE) {
-        return JPP_OK;
-    }
-
-    rc = jpp_elf_image_load(image, offset, size, err);
-
-    if (rc == JPP_OK) {
-        jpp_elf_image_build_id(image, offset, (size_t) size, alignment, id);
-    }
-
-    return rc;
-}
-
-
-static jpp_code_t
-jpp_elf_functions(jpp_elf_t *elf, jpp_arena_t *arena, jpp_elf_image_t *image,
-    int debug_fd, jpp_err_t *err)
-{
-    size_t              cap;
-    jpp_code_t          rc;
-    jpp_elf_image_t     debug;
-    jpp_elf_source_t    source;
-    jpp_elf_sections_t  sections;
-
-    memset(&debug, 0, sizeof(jpp_elf_image_t));
-    memset(&source, 0, sizeof(jpp_elf_source_t));
-
-    rc = jpp_elf_sections(&sections, image, err);
-
-    if (rc == JPP_OK && sections.eh_frame != 0) {
-        rc = jpp_elf_eh_frame(&source, image, sections.eh_frame, err);
-    }
-
-    if (rc != JPP_OK) {
-        return rc;
-    }
-
-    if (sections.symtab != 0) {
-        elf->has_symtab = true;
-        rc = jpp_elf_symbols(&source, image, sections.symtab, err);
-
-    } else if (jpp_elf_debug(&source, &debug, elf, debug_fd,
-                             jpp_elf_room(arena, image->loaded)))
-    {
-        elf->has_symtab = true;
-
-    } else if (sections.dynsym != 0) {
-        rc = jpp_elf_symbols(&source, image, sections.dynsym, err);
-    }
-
-    if (rc == JPP_OK) {
-        cap = arena->cap;
-        arena->cap = arena->mapped
-                     + jpp_elf_room(arena, image->loaded + debug.loaded);
-
-        rc = jpp_elf_table(elf, arena, &source, err);
-
-        arena->cap = cap;
-    }
-
-    jpp_elf_image_close(&debug);
-
-    return rc;
-}
-
-
-/* What ARENA may still map, beside LOADED bytes of images. */
-
-static size_t
-jpp_elf_room(const jpp_arena_t *arena, size_t loaded)
-{
-    size_t  room;
-
-    room = arena->cap - arena->mapped;
-
-    return room > loaded ? room - loaded : 0;
 }
 
 
@@ -336,6 +200,32 @@ jpp_elf_sections(jpp_elf_sections_t *sections, jpp_elf_image_t *image,
 
 
 static jpp_code_t
+jpp_elf_eh_frame(jpp_elf_source_t *source, jpp_elf_image_t *image,
+    uint32_t section, jpp_err_t *err)
+{
+    jpp_code_t  rc;
+    Elf64_Shdr  shdr;
+
+    if (!jpp_elf_image_section(image, section, &shdr)) {
+        return JPP_OK;
+    }
+
+    rc = jpp_elf_image_load(image, shdr.sh_offset, shdr.sh_size, err);
+
+    if (rc != JPP_OK) {
+        return rc;
+    }
+
+    source->eh_frame = image->data + shdr.sh_offset;
+    source->eh_frame_len = (size_t) shdr.sh_size;
+    source->eh_frame_address = shdr.sh_addr;
+    source->address_size = image->address_size;
+
+    return JPP_OK;
+}
+
+
+static jpp_code_t
 jpp_elf_symbols(jpp_elf_source_t *source, jpp_elf_image_t *image,
     uint32_t section, jpp_err_t *err)
 {
@@ -392,6 +282,36 @@ jpp_elf_symbols(jpp_elf_source_t *source, jpp_elf_image_t *image,
 }
 
 
+/*
+ * The same for a debug file, by section: some strippers copy the program
+ * headers from the stripped file, which are wrong here.
+ */
+
+static jpp_code_t
+jpp_elf_debug_identity(jpp_build_id_t *id, jpp_elf_image_t *image)
+{
+    uint32_t    i;
+    jpp_code_t  rc;
+    Elf64_Shdr  shdr;
+
+    for (i = 1; jpp_elf_image_section(image, i, &shdr); i++) {
+
+        if (shdr.sh_type != SHT_NOTE) {
+            continue;
+        }
+
+        rc = jpp_elf_notes(id, image, shdr.sh_offset, shdr.sh_size,
+                           shdr.sh_addralign, NULL);
+
+        if (rc != JPP_OK || id->len != 0) {
+            return rc;
+        }
+    }
+
+    return JPP_OK;
+}
+
+
 /* Does the debug file at FD have the symbols of this very build? */
 
 static bool
@@ -416,26 +336,85 @@ jpp_elf_debug(jpp_elf_source_t *source, jpp_elf_image_t *image,
 
 
 static jpp_code_t
-jpp_elf_eh_frame(jpp_elf_source_t *source, jpp_elf_image_t *image,
-    uint32_t section, jpp_err_t *err)
+jpp_elf_functions(jpp_elf_t *elf, jpp_arena_t *arena, jpp_elf_image_t *image,
+    int debug_fd, jpp_err_t *err)
 {
-    jpp_code_t  rc;
-    Elf64_Shdr  shdr;
+    size_t              cap;
+    jpp_code_t          rc;
+    jpp_elf_image_t     debug;
+    jpp_elf_source_t    source;
+    jpp_elf_sections_t  sections;
 
-    if (!jpp_elf_image_section(image, section, &shdr)) {
-        return JPP_OK;
+    memset(&debug, 0, sizeof(jpp_elf_image_t));
+    memset(&source, 0, sizeof(jpp_elf_source_t));
+
+    rc = jpp_elf_sections(&sections, image, err);
+
+    if (rc == JPP_OK && sections.eh_frame != 0) {
+        rc = jpp_elf_eh_frame(&source, image, sections.eh_frame, err);
     }
-
-    rc = jpp_elf_image_load(image, shdr.sh_offset, shdr.sh_size, err);
 
     if (rc != JPP_OK) {
         return rc;
     }
 
-    source->eh_frame = image->data + shdr.sh_offset;
-    source->eh_frame_len = (size_t) shdr.sh_size;
-    source->eh_frame_address = shdr.sh_addr;
-    source->address_size = image->address_size;
+    if (sections.symtab != 0) {
+        elf->has_symtab = true;
+        rc = jpp_elf_symbols(&source, image, sections.symtab, err);
 
-    return JPP_OK;
+    } else if (jpp_elf_debug(&source, &debug, elf, debug_fd,
+                             jpp_elf_room(arena, image->loaded)))
+    {
+        elf->has_symtab = true;
+
+    } else if (sections.dynsym != 0) {
+        rc = jpp_elf_symbols(&source, image, sections.dynsym, err);
+    }
+
+    if (rc == JPP_OK) {
+        cap = arena->cap;
+        arena->cap = arena->mapped
+                     + jpp_elf_room(arena, image->loaded + debug.loaded);
+
+        rc = jpp_elf_table(elf, arena, &source, err);
+
+        arena->cap = cap;
+    }
+
+    jpp_elf_image_close(&debug);
+
+    return rc;
+}
+
+
+jpp_code_t
+jpp_elf_read(jpp_elf_t *elf, jpp_arena_t *arena, int fd, int debug_fd,
+    jpp_elf_parts_t parts, jpp_err_t *err)
+{
+    jpp_code_t       rc;
+    jpp_elf_image_t  image;
+
+    memset(elf, 0, sizeof(jpp_elf_t));
+
+    elf->names = "";
+    elf->names_len = 1;
+    elf->hinted = 1;
+
+    rc = jpp_elf_image_open(&image, fd, jpp_elf_room(arena, 0), parts, err);
+
+    if (rc == JPP_OK) {
+        rc = jpp_elf_segments(elf, arena, &image, err);
+    }
+
+    if (rc == JPP_OK) {
+        rc = jpp_elf_identity(&elf->build_id, &image, err);
+    }
+
+    if (rc == JPP_OK && parts == JPP_ELF_ALL) {
+        rc = jpp_elf_functions(elf, arena, &image, debug_fd, err);
+    }
+
+    jpp_elf_image_close(&image);
+
+    return rc;
 }

@@ -5,42 +5,38 @@
 #include "jpp_extents.h"
 
 
-static bool jpp_elf_named(jpp_vec_t *extents, const jpp_elf_t *elf,
-    const jpp_elf_source_t *source);
-static bool jpp_elf_nameless(jpp_vec_t *extents, const jpp_elf_t *elf,
-    const jpp_elf_source_t *source);
-static bool jpp_elf_clip(const jpp_elf_t *elf, jpp_extent_t *extent);
+/*
+ * Clip EXTENT to the segment where it starts; false if it starts in none, or
+ * nothing is left.
+ */
 
-
-jpp_code_t
-jpp_elf_table(jpp_elf_t *elf, jpp_arena_t *arena,
-    const jpp_elf_source_t *source, jpp_err_t *err)
+static bool
+jpp_elf_clip(const jpp_elf_t *elf, jpp_extent_t *extent)
 {
-    bool        done;
-    jpp_vec_t  *symbols, *named, *frames, *nameless, *table;
+    uint32_t                  i;
+    uint64_t                  len, room;
+    const jpp_elf_segment_t  *segment;
 
-    symbols = jpp_vec_create(arena);
-    named = jpp_vec_create(arena);
-    frames = jpp_vec_create(arena);
-    nameless = jpp_vec_create(arena);
-    table = jpp_vec_create(arena);
+    for (i = 0; i < elf->n_segments; i++) {
+        segment = &elf->segments[i];
 
-    done = symbols != NULL && named != NULL && frames != NULL
-           && nameless != NULL && table != NULL
-           && jpp_elf_named(symbols, elf, source)
-           && jpp_elf_nameless(frames, elf, source)
-           && jpp_extents_resolve(symbols, source->strings, named)
-           && jpp_extents_resolve(frames, NULL, nameless)
-           && jpp_extents_fill(named, nameless, table)
-           && jpp_extents_store(table, source->strings, elf, arena);
+        if (extent->start - segment->vaddr >= segment->size) {
+            continue;
+        }
 
-    jpp_vec_release(table);
-    jpp_vec_release(nameless);
-    jpp_vec_release(frames);
-    jpp_vec_release(named);
-    jpp_vec_release(symbols);
+        len = extent->end - extent->start;
+        room = segment->vaddr + segment->size - extent->start;
 
-    return done ? JPP_OK : jpp_err_memory(err);
+        if (len > room) {
+            len = room;
+        }
+
+        extent->end = extent->start + (len < UINT32_MAX ? len : UINT32_MAX);
+
+        return len != 0;
+    }
+
+    return false;
 }
 
 
@@ -134,36 +130,33 @@ jpp_elf_nameless(jpp_vec_t *extents, const jpp_elf_t *elf,
 }
 
 
-/*
- * Clip EXTENT to the segment where it starts; false if it starts in none, or
- * nothing is left.
- */
-
-static bool
-jpp_elf_clip(const jpp_elf_t *elf, jpp_extent_t *extent)
+jpp_code_t
+jpp_elf_table(jpp_elf_t *elf, jpp_arena_t *arena,
+    const jpp_elf_source_t *source, jpp_err_t *err)
 {
-    uint32_t                  i;
-    uint64_t                  len, room;
-    const jpp_elf_segment_t  *segment;
+    bool        done;
+    jpp_vec_t  *symbols, *named, *frames, *nameless, *table;
 
-    for (i = 0; i < elf->n_segments; i++) {
-        segment = &elf->segments[i];
+    symbols = jpp_vec_create(arena);
+    named = jpp_vec_create(arena);
+    frames = jpp_vec_create(arena);
+    nameless = jpp_vec_create(arena);
+    table = jpp_vec_create(arena);
 
-        if (extent->start - segment->vaddr >= segment->size) {
-            continue;
-        }
+    done = symbols != NULL && named != NULL && frames != NULL
+           && nameless != NULL && table != NULL
+           && jpp_elf_named(symbols, elf, source)
+           && jpp_elf_nameless(frames, elf, source)
+           && jpp_extents_resolve(symbols, source->strings, named)
+           && jpp_extents_resolve(frames, NULL, nameless)
+           && jpp_extents_fill(named, nameless, table)
+           && jpp_extents_store(table, source->strings, elf, arena);
 
-        len = extent->end - extent->start;
-        room = segment->vaddr + segment->size - extent->start;
+    jpp_vec_release(table);
+    jpp_vec_release(nameless);
+    jpp_vec_release(frames);
+    jpp_vec_release(named);
+    jpp_vec_release(symbols);
 
-        if (len > room) {
-            len = room;
-        }
-
-        extent->end = extent->start + (len < UINT32_MAX ? len : UINT32_MAX);
-
-        return len != 0;
-    }
-
-    return false;
+    return done ? JPP_OK : jpp_err_memory(err);
 }

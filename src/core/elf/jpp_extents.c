@@ -21,16 +21,6 @@
 #define JPP_EXTENT_COMPARED        64
 
 
-static void jpp_extents_sort(jpp_vec_t *extents, const char *strings);
-static int jpp_extents_compare(const void *first, const void *second,
-    void *ctx);
-static size_t jpp_extents_unalias(jpp_extent_t *extents, size_t n);
-static bool jpp_extents_leave(jpp_vec_t *open, uint64_t from, uint64_t to,
-    jpp_vec_t *pieces);
-static bool jpp_extents_push(jpp_vec_t *pieces, const jpp_extent_t *extent,
-    uint64_t start, uint64_t end);
-
-
 uint32_t
 jpp_extent_rank(const char *name, size_t len, bool is_local, bool is_weak)
 {
@@ -65,6 +55,147 @@ jpp_extent_name_len(const char *name)
     at = memchr(name, '@', len);
 
     return at == NULL ? len : (size_t) (at - name);
+}
+
+
+static int
+jpp_extents_compare(const void *first, const void *second, void *ctx)
+{
+    int                  rc;
+    const char          *strings;
+    const jpp_extent_t  *a, *b;
+
+    a = first;
+    b = second;
+
+    if (a->start != b->start) {
+        return a->start < b->start ? -1 : 1;
+    }
+
+    if (a->rank != b->rank) {
+        return a->rank < b->rank ? -1 : 1;
+    }
+
+    if (a->name == b->name) {
+        return 0;
+    }
+
+    strings = ctx;
+
+    rc = strncmp(strings + a->name, strings + b->name, JPP_EXTENT_COMPARED);
+
+    return rc != 0 ? rc : a->name < b->name ? -1 : 1;
+}
+
+
+static void
+jpp_extents_sort(jpp_vec_t *extents, const char *strings)
+{
+    size_t         i, n;
+    jpp_extent_t  *extent;
+
+    extent = jpp_vec_items(extents, jpp_extent_t);
+    n = jpp_vec_count(extents, jpp_extent_t);
+
+    /* linkers write .eh_frame in order, mostly */
+
+    for (i = 1; i < n; i++) {
+        if (jpp_extents_compare(&extent[i - 1], &extent[i],
+                                (void *) (uintptr_t) strings)
+            > 0)
+        {
+            jpp_sort(extent, n, sizeof(jpp_extent_t), jpp_extents_compare,
+                     (void *) (uintptr_t) strings);
+            return;
+        }
+    }
+}
+
+
+/*
+ * Of the extents with one start, keeps the first, which has the best name,
+ * with the largest of their ends.  Returns how many remain.
+ */
+
+static size_t
+jpp_extents_unalias(jpp_extent_t *extents, size_t n)
+{
+    size_t  i, kept;
+
+    kept = 0;
+
+    for (i = 0; i < n; i++) {
+
+        if (kept != 0 && extents[kept - 1].start == extents[i].start) {
+
+            if (extents[kept - 1].end < extents[i].end) {
+                extents[kept - 1].end = extents[i].end;
+            }
+
+            continue;
+        }
+
+        extents[kept++] = extents[i];
+    }
+
+    return kept;
+}
+
+
+static bool
+jpp_extents_push(jpp_vec_t *pieces, const jpp_extent_t *extent, uint64_t start,
+    uint64_t end)
+{
+    jpp_extent_t  *piece;
+
+    if (start >= end) {
+        return true;
+    }
+
+    piece = jpp_vec_push(pieces, sizeof(jpp_extent_t));
+    if (piece == NULL) {
+        return false;
+    }
+
+    *piece = *extent;
+    piece->start = start;
+    piece->end = end;
+
+    return true;
+}
+
+
+/* The code between FROM and TO goes to what is OPEN there. */
+
+static bool
+jpp_extents_leave(jpp_vec_t *open, uint64_t from, uint64_t to,
+    jpp_vec_t *pieces)
+{
+    uint64_t             end;
+    const jpp_extent_t  *top;
+
+    while (open->len != 0 && from < to) {
+
+        top = (jpp_extent_t *) (void *) (open->data + open->len) - 1;
+
+        if (top->end > from) {
+            end = top->end < to ? top->end : to;
+
+            if (!jpp_extents_push(pieces, top, from, end)) {
+                return false;
+            }
+
+            from = end;
+        }
+
+        if (top->end > to) {
+            break;
+        }
+
+        open->len -= sizeof(jpp_extent_t);
+    }
+
+    return true;
 }
 
 
@@ -119,124 +250,6 @@ jpp_extents_resolve(jpp_vec_t *extents, const char *strings,
 }
 
 
-static void
-jpp_extents_sort(jpp_vec_t *extents, const char *strings)
-{
-    size_t         i, n;
-    jpp_extent_t  *extent;
-
-    extent = jpp_vec_items(extents, jpp_extent_t);
-    n = jpp_vec_count(extents, jpp_extent_t);
-
-    /* linkers write .eh_frame in order, mostly */
-
-    for (i = 1; i < n; i++) {
-        if (jpp_extents_compare(&extent[i - 1], &extent[i],
-                                (void *) (uintptr_t) strings)
-            > 0)
-        {
-            jpp_sort(extent, n, sizeof(jpp_extent_t), jpp_extents_compare,
-                     (void *) (uintptr_t) strings);
-            return;
-        }
-    }
-}
-
-
-static int
-jpp_extents_compare(const void *first, const void *second, void *ctx)
-{
-    int                  rc;
-    const char          *strings;
-    const jpp_extent_t  *a, *b;
-
-    a = first;
-    b = second;
-
-    if (a->start != b->start) {
-        return a->start < b->start ? -1 : 1;
-    }
-
-    if (a->rank != b->rank) {
-        return a->rank < b->rank ? -1 : 1;
-    }
-
-    if (a->name == b->name) {
-        return 0;
-    }
-
-    strings = ctx;
-
-    rc = strncmp(strings + a->name, strings + b->name, JPP_EXTENT_COMPARED);
-
-    return rc != 0 ? rc : a->name < b->name ? -1 : 1;
-}
-
-
-/*
- * Of the extents with one start, keeps the first, which has the best name,
- * with the largest of their ends.  Returns how many remain.
- */
-
-static size_t
-jpp_extents_unalias(jpp_extent_t *extents, size_t n)
-{
-    size_t  i, kept;
-
-    kept = 0;
-
-    for (i = 0; i < n; i++) {
-
-        if (kept != 0 && extents[kept - 1].start == extents[i].start) {
-
-            if (extents[kept - 1].end < extents[i].end) {
-                extents[kept - 1].end = extents[i].end;
-            }
-
-            continue;
-        }
-
-        extents[kept++] = extents[i];
-    }
-
-    return kept;
-}
-
-
-/* The code between FROM and TO goes to what is OPEN there. */
-
-static bool
-jpp_extents_leave(jpp_vec_t *open, uint64_t from, uint64_t to,
-    jpp_vec_t *pieces)
-{
-    uint64_t             end;
-    const jpp_extent_t  *top;
-
-    while (open->len != 0 && from < to) {
-
-        top = (jpp_extent_t *) (void *) (open->data + open->len) - 1;
-
-        if (top->end > from) {
-            end = top->end < to ? top->end : to;
-
-            if (!jpp_extents_push(pieces, top, from, end)) {
-                return false;
-            }
-
-            from = end;
-        }
-
-        if (top->end > to) {
-            break;
-        }
-
-        open->len -= sizeof(jpp_extent_t);
-    }
-
-    return true;
-}
-
-
 bool
 jpp_extents_fill(const jpp_vec_t *named, const jpp_vec_t *nameless,
     jpp_vec_t *table)
@@ -280,29 +293,6 @@ jpp_extents_fill(const jpp_vec_t *named, const jpp_vec_t *nameless,
             return false;
         }
     }
-
-    return true;
-}
-
-
-static bool
-jpp_extents_push(jpp_vec_t *pieces, const jpp_extent_t *extent, uint64_t start,
-    uint64_t end)
-{
-    jpp_extent_t  *piece;
-
-    if (start >= end) {
-        return true;
-    }
-
-    piece = jpp_vec_push(pieces, sizeof(jpp_extent_t));
-    if (piece == NULL) {
-        return false;
-    }
-
-    *piece = *extent;
-    piece->start = start;
-    piece->end = end;
 
     return true;
 }

@@ -28,22 +28,6 @@ typedef struct {
 } jpp_control_row_t;
 
 
-static jpp_code_t jpp_control_set(jpp_control_t *control, jpp_args_t *args,
-    const jpp_query_t *pair, uint32_t *seen, jpp_err_t *err);
-static int *jpp_control_field(jpp_control_t *control,
-    const jpp_control_row_t *row);
-static const char *jpp_control_name(size_t key);
-static size_t jpp_control_key(const jpp_query_t *pair);
-static jpp_code_t jpp_control_unknown(jpp_err_t *err);
-static int jpp_control_value(const jpp_control_row_t *row,
-    const jpp_query_t *pair);
-static bool jpp_control_is(const char *text, const char *value, size_t len);
-static void jpp_control_json_worker(jpp_json_t *json,
-    const jpp_controlled_t *worker);
-static void jpp_control_json_state(jpp_json_t *json, const char *key,
-    const jpp_control_state_t *state, bool has_profiler);
-
-
 static const jpp_control_row_t  jpp_control_rows[JPP_CONTROLS] = {
     [JPP_CONTROL_ACTIVE] =
         { "active", offsetof(jpp_control_t, active), -1,
@@ -82,6 +66,13 @@ const char  jpp_control_keys[] =
     "active, sampler, lg_sample, reset, purge, worker and strict";
 
 
+static int *
+jpp_control_field(jpp_control_t *control, const jpp_control_row_t *row)
+{
+    return (int *) (void *) ((char *) control + row->offset);
+}
+
+
 void
 jpp_control_init(jpp_control_t *control)
 {
@@ -96,85 +87,10 @@ jpp_control_init(jpp_control_t *control)
 }
 
 
-jpp_code_t
-jpp_control_query(jpp_control_t *control, jpp_args_t *args,
-    const char *text, size_t len, jpp_err_t *err)
+static bool
+jpp_control_is(const char *text, const char *value, size_t len)
 {
-    uint32_t      seen;
-    jpp_code_t    rc;
-    jpp_query_t   query;
-
-    seen = 0;
-    rc = jpp_query_init(&query, text, len, err);
-
-    while (rc == JPP_OK && jpp_query_next(&query)) {
-        rc = jpp_control_set(control, args, &query, &seen, err);
-    }
-
-    if (rc == JPP_OK && query.has_unread) {
-        rc = jpp_control_unknown(err);
-    }
-
-    return rc;
-}
-
-
-static jpp_code_t
-jpp_control_set(jpp_control_t *control, jpp_args_t *args,
-    const jpp_query_t *pair, uint32_t *seen, jpp_err_t *err)
-{
-    int                      *field, value;
-    bool                      is_known;
-    size_t                    key;
-    const jpp_control_row_t  *row;
-
-    /* "&&", and a form that ends in "&" */
-
-    if (pair->key_len == 0 && pair->value_len == 0) {
-        return JPP_OK;
-    }
-
-    key = jpp_control_key(pair);
-
-    if (key == JPP_CONTROL_KEYS) {
-        return jpp_control_unknown(err);
-    }
-
-    if (*seen & 1U << key) {
-        return jpp_err_set(err, JPP_ERR_ARG, "%s is given twice: give it once",
-                           jpp_control_name(key));
-    }
-
-    *seen |= 1U << key;
-
-    if (key >= JPP_CONTROLS) {
-        return jpp_args_set(args, pair->key, pair->key_len, pair->value,
-                            pair->value_len, &is_known, err);
-    }
-
-    row = &jpp_control_rows[key];
-    field = jpp_control_field(control, row);
-
-    if (*field != row->none) {
-        return JPP_OK;
-    }
-
-    value = jpp_control_value(row, pair);
-
-    if (value == -1) {
-        return jpp_err_set(err, JPP_ERR_ARG, "%s", row->allowed);
-    }
-
-    *field = value;
-
-    return JPP_OK;
-}
-
-
-static int *
-jpp_control_field(jpp_control_t *control, const jpp_control_row_t *row)
-{
-    return (int *) (void *) ((char *) control + row->offset);
+    return strlen(text) == len && memcmp(text, value, len) == 0;
 }
 
 
@@ -237,10 +153,78 @@ jpp_control_value(const jpp_control_row_t *row, const jpp_query_t *pair)
 }
 
 
-static bool
-jpp_control_is(const char *text, const char *value, size_t len)
+static jpp_code_t
+jpp_control_set(jpp_control_t *control, jpp_args_t *args,
+    const jpp_query_t *pair, uint32_t *seen, jpp_err_t *err)
 {
-    return strlen(text) == len && memcmp(text, value, len) == 0;
+    int                      *field, value;
+    bool                      is_known;
+    size_t                    key;
+    const jpp_control_row_t  *row;
+
+    /* "&&", and a form that ends in "&" */
+
+    if (pair->key_len == 0 && pair->value_len == 0) {
+        return JPP_OK;
+    }
+
+    key = jpp_control_key(pair);
+
+    if (key == JPP_CONTROL_KEYS) {
+        return jpp_control_unknown(err);
+    }
+
+    if (*seen & 1U << key) {
+        return jpp_err_set(err, JPP_ERR_ARG, "%s is given twice: give it once",
+                           jpp_control_name(key));
+    }
+
+    *seen |= 1U << key;
+
+    if (key >= JPP_CONTROLS) {
+        return jpp_args_set(args, pair->key, pair->key_len, pair->value,
+                            pair->value_len, &is_known, err);
+    }
+
+    row = &jpp_control_rows[key];
+    field = jpp_control_field(control, row);
+
+    if (*field != row->none) {
+        return JPP_OK;
+    }
+
+    value = jpp_control_value(row, pair);
+
+    if (value == -1) {
+        return jpp_err_set(err, JPP_ERR_ARG, "%s", row->allowed);
+    }
+
+    *field = value;
+
+    return JPP_OK;
+}
+
+
+jpp_code_t
+jpp_control_query(jpp_control_t *control, jpp_args_t *args,
+    const char *text, size_t len, jpp_err_t *err)
+{
+    uint32_t      seen;
+    jpp_code_t    rc;
+    jpp_query_t   query;
+
+    seen = 0;
+    rc = jpp_query_init(&query, text, len, err);
+
+    while (rc == JPP_OK && jpp_query_next(&query)) {
+        rc = jpp_control_set(control, args, &query, &seen, err);
+    }
+
+    if (rc == JPP_OK && query.has_unread) {
+        rc = jpp_control_unknown(err);
+    }
+
+    return rc;
 }
 
 
@@ -298,33 +282,28 @@ jpp_control_preview(const jpp_control_t *control, jpp_worker_t *worker)
 }
 
 
-void
-jpp_control_json(const jpp_controlled_t *workers, size_t n, jpp_sink_t *sink)
+/* a process without a profiler has no rate */
+
+static void
+jpp_control_json_state(jpp_json_t *json, const char *key,
+    const jpp_control_state_t *state, bool has_profiler)
 {
-    size_t      i, n_answered;
-    jpp_json_t  json;
+    jpp_json_open(json, key, '{');
 
-    n_answered = 0;
+    jpp_json_str(json, "source",
+                 jpp_source_name(state->by_sampler ? JPP_SOURCE_SAMPLER
+                                 : has_profiler ? JPP_SOURCE_JEMALLOC
+                                                : JPP_SOURCE_NONE));
+    jpp_json_bool(json, "active", state->active);
 
-    for (i = 0; i < n; i++) {
-        n_answered += workers[i].error == NULL;
+    if (state->by_sampler || has_profiler) {
+        jpp_json_u64(json, "lg_sample", state->lg_sample);
+
+    } else {
+        jpp_json_null(json, "lg_sample");
     }
 
-    jpp_json_init(&json, sink);
-
-    jpp_json_open(&json, NULL, '{');
-
-    jpp_json_u64(&json, "asked", n);
-    jpp_json_u64(&json, "answered", n_answered);
-
-    jpp_json_open(&json, "workers", '[');
-
-    for (i = 0; i < n; i++) {
-        jpp_control_json_worker(&json, &workers[i]);
-    }
-
-    jpp_json_close(&json, ']');
-    jpp_json_close(&json, '}');
+    jpp_json_close(json, '}');
 }
 
 
@@ -362,26 +341,31 @@ jpp_control_json_worker(jpp_json_t *json, const jpp_controlled_t *worker)
 }
 
 
-/* a process without a profiler has no rate */
-
-static void
-jpp_control_json_state(jpp_json_t *json, const char *key,
-    const jpp_control_state_t *state, bool has_profiler)
+void
+jpp_control_json(const jpp_controlled_t *workers, size_t n, jpp_sink_t *sink)
 {
-    jpp_json_open(json, key, '{');
+    size_t      i, n_answered;
+    jpp_json_t  json;
 
-    jpp_json_str(json, "source",
-                 jpp_source_name(state->by_sampler ? JPP_SOURCE_SAMPLER
-                                 : has_profiler ? JPP_SOURCE_JEMALLOC
-                                                : JPP_SOURCE_NONE));
-    jpp_json_bool(json, "active", state->active);
+    n_answered = 0;
 
-    if (state->by_sampler || has_profiler) {
-        jpp_json_u64(json, "lg_sample", state->lg_sample);
-
-    } else {
-        jpp_json_null(json, "lg_sample");
+    for (i = 0; i < n; i++) {
+        n_answered += workers[i].error == NULL;
     }
 
-    jpp_json_close(json, '}');
+    jpp_json_init(&json, sink);
+
+    jpp_json_open(&json, NULL, '{');
+
+    jpp_json_u64(&json, "asked", n);
+    jpp_json_u64(&json, "answered", n_answered);
+
+    jpp_json_open(&json, "workers", '[');
+
+    for (i = 0; i < n; i++) {
+        jpp_control_json_worker(&json, &workers[i]);
+    }
+
+    jpp_json_close(&json, ']');
+    jpp_json_close(&json, '}');
 }

@@ -2,12 +2,6 @@
 #include "jpp_history.h"
 
 
-static void jpp_history_merge(jpp_history_t *history);
-static void jpp_history_most(jpp_history_point_t *point,
-    const jpp_history_point_t *other);
-static uint64_t jpp_history_more(uint64_t x, uint64_t y);
-
-
 void
 jpp_history_init(jpp_history_t *history)
 {
@@ -16,19 +10,18 @@ jpp_history_init(jpp_history_t *history)
 }
 
 
-void
-jpp_history_add(jpp_history_t *history, uint64_t seconds,
-    const jpp_history_point_t *point)
+static uint64_t
+jpp_history_more(uint64_t x, uint64_t y)
 {
-    while (seconds / history->interval >= JPP_HISTORY_POINTS) {
-        jpp_history_merge(history);
-    }
+    return x == JPP_NONE || (y != JPP_NONE && y > x) ? y : x;
+}
 
-    while (history->n <= seconds / history->interval) {
-        history->points[history->n++] = *point;
-    }
 
-    jpp_history_most(&history->points[history->n - 1], point);
+static void
+jpp_history_most(jpp_history_point_t *point, const jpp_history_point_t *other)
+{
+    point->allocated = jpp_history_more(point->allocated, other->allocated);
+    point->rss = jpp_history_more(point->rss, other->rss);
 }
 
 
@@ -50,18 +43,19 @@ jpp_history_merge(jpp_history_t *history)
 }
 
 
-static void
-jpp_history_most(jpp_history_point_t *point, const jpp_history_point_t *other)
+void
+jpp_history_add(jpp_history_t *history, uint64_t seconds,
+    const jpp_history_point_t *point)
 {
-    point->allocated = jpp_history_more(point->allocated, other->allocated);
-    point->rss = jpp_history_more(point->rss, other->rss);
-}
+    while (seconds / history->interval >= JPP_HISTORY_POINTS) {
+        jpp_history_merge(history);
+    }
 
+    while (history->n <= seconds / history->interval) {
+        history->points[history->n++] = *point;
+    }
 
-static uint64_t
-jpp_history_more(uint64_t x, uint64_t y)
-{
-    return x == JPP_NONE || (y != JPP_NONE && y > x) ? y : x;
+    jpp_history_most(&history->points[history->n - 1], point);
 }
 
 

@@ -49,23 +49,6 @@ typedef struct {
 } jpp_message_field_t;
 
 
-static void jpp_message_pack(const void *message, uint32_t magic,
-    const jpp_message_field_t *fields, size_t n, uint8_t *data);
-static uint64_t jpp_message_load(const jpp_message_field_t *field,
-    const char *from);
-static uint64_t jpp_message_variable(const char *name);
-static bool jpp_message_unpack(void *message, uint32_t magic,
-    const jpp_message_field_t *fields, size_t n, const uint8_t *data);
-static bool jpp_message_store(const jpp_message_field_t *field,
-    uint64_t value, char *to);
-static bool jpp_message_text(char *to, const uint8_t *p, size_t size);
-static void jpp_message_put_numbers(uint8_t *p, const char *from,
-    size_t size);
-static void jpp_message_get_numbers(char *to, const uint8_t *p, size_t size);
-static void jpp_message_put(uint8_t *p, uint64_t value, size_t width);
-static uint64_t jpp_message_get(const uint8_t *p, size_t width);
-
-
 _Static_assert(sizeof(jpp_stats_t) % sizeof(uint64_t) == 0
                && sizeof(jpp_activity_t) % sizeof(uint64_t) == 0,
                "they have nothing but numbers of 64 bits");
@@ -111,70 +94,49 @@ static const jpp_message_field_t  jpp_message_reply[] = {
 };
 
 
-void
-jpp_message_question_pack(const jpp_message_question_t *question,
-    uint8_t data[JPP_MESSAGE_QUESTION])
+static void
+jpp_message_put(uint8_t *p, uint64_t value, size_t width)
 {
-    jpp_message_question_t  copy;
+    size_t  i;
 
-    copy = *question;
-
-    if (copy.kind != JPP_MESSAGE_CONTROL) {
-        jpp_control_init(&copy.control);
+    for (i = 0; i < width; i++) {
+        p[i] = (uint8_t) (value >> 8 * i);
     }
-
-    if (copy.kind != JPP_MESSAGE_POOLS) {
-        memset(&copy.pools, 0, sizeof(jpp_message_pools_t));
-    }
-
-    if (copy.kind != JPP_MESSAGE_TIMES) {
-        memset(&copy.times, 0, sizeof(jpp_message_times_t));
-    }
-
-    jpp_message_pack(&copy, JPP_MESSAGE_MAGIC_QUESTION, jpp_message_question,
-                     JPP_MESSAGE_LENGTH(jpp_message_question), data);
-}
-
-
-void
-jpp_message_reply_pack(const jpp_message_reply_t *reply,
-    uint8_t data[JPP_MESSAGE_REPLY])
-{
-    jpp_message_pack(reply, JPP_MESSAGE_MAGIC_REPLY, jpp_message_reply,
-                     JPP_MESSAGE_LENGTH(jpp_message_reply), data);
 }
 
 
 static void
-jpp_message_pack(const void *message, uint32_t magic,
-    const jpp_message_field_t *fields, size_t n, uint8_t *data)
+jpp_message_put_numbers(uint8_t *p, const char *from, size_t size)
 {
-    size_t       i, len;
-    uint8_t     *p;
-    const char  *from;
+    size_t    i;
+    uint64_t  value;
 
-    jpp_message_put(data, magic, 4);
-    jpp_message_put(data + 4, JPP_MESSAGE_VERSION, 4);
+    for (i = 0; i < size; i += sizeof(value)) {
+        memcpy(&value, from + i, sizeof(value));
+        jpp_message_put(p + i, value, sizeof(value));
+    }
+}
 
-    p = data + JPP_MESSAGE_HEAD;
 
-    for (i = 0; i < n; p += fields[i++].width) {
-        from = (const char *) message + fields[i].offset;
+static uint64_t
+jpp_message_variable(const char *name)
+{
+    uint32_t     i;
+    const char  *known;
 
-        if (fields[i].type == JPP_MESSAGE_TEXT) {
-            len = strnlen(from, fields[i].width - 1);
+    for (i = 0; name != NULL; i++) {
+        known = jpp_jemalloc_variable(i);
 
-            memcpy(p, from, len);
-            memset(p + len, 0, fields[i].width - len);
+        if (known == NULL) {
+            break;
+        }
 
-        } else if (fields[i].type == JPP_MESSAGE_NUMBERS) {
-            jpp_message_put_numbers(p, from, fields[i].width);
-
-        } else {
-            jpp_message_put(p, jpp_message_load(&fields[i], from),
-                            fields[i].width);
+        if (strcmp(name, known) == 0) {
+            return i;
         }
     }
+
+    return 0;
 }
 
 
@@ -219,92 +181,114 @@ jpp_message_load(const jpp_message_field_t *field, const char *from)
 }
 
 
-static uint64_t
-jpp_message_variable(const char *name)
+static void
+jpp_message_pack(const void *message, uint32_t magic,
+    const jpp_message_field_t *fields, size_t n, uint8_t *data)
 {
-    uint32_t     i;
-    const char  *known;
+    size_t       i, len;
+    uint8_t     *p;
+    const char  *from;
 
-    for (i = 0; name != NULL; i++) {
-        known = jpp_jemalloc_variable(i);
-
-        if (known == NULL) {
-            break;
-        }
-
-        if (strcmp(name, known) == 0) {
-            return i;
-        }
-    }
-
-    return 0;
-}
-
-
-bool
-jpp_message_question_unpack(jpp_message_question_t *question,
-    const uint8_t *data, size_t len)
-{
-    /* what does not travel */
-
-    jpp_control_init(&question->control);
-
-    return len == JPP_MESSAGE_QUESTION
-           && jpp_message_unpack(question, JPP_MESSAGE_MAGIC_QUESTION,
-                                 jpp_message_question,
-                                 JPP_MESSAGE_LENGTH(jpp_message_question),
-                                 data)
-           && (question->control.lg_sample == -1
-               || question->control.lg_sample >= JPP_JEMALLOC_LG_MIN);
-}
-
-
-bool
-jpp_message_reply_unpack(jpp_message_reply_t *reply, const uint8_t *data,
-    size_t len)
-{
-    return len == JPP_MESSAGE_REPLY
-           && jpp_message_unpack(reply, JPP_MESSAGE_MAGIC_REPLY,
-                                 jpp_message_reply,
-                                 JPP_MESSAGE_LENGTH(jpp_message_reply), data);
-}
-
-
-static bool
-jpp_message_unpack(void *message, uint32_t magic,
-    const jpp_message_field_t *fields, size_t n, const uint8_t *data)
-{
-    bool            is_valid;
-    char           *to;
-    size_t          i;
-    const uint8_t  *p;
-
-    if (jpp_message_get(data, 4) != magic
-        || jpp_message_get(data + 4, 4) != JPP_MESSAGE_VERSION)
-    {
-        return false;
-    }
+    jpp_message_put(data, magic, 4);
+    jpp_message_put(data + 4, JPP_MESSAGE_VERSION, 4);
 
     p = data + JPP_MESSAGE_HEAD;
 
     for (i = 0; i < n; p += fields[i++].width) {
-        to = (char *) message + fields[i].offset;
+        from = (const char *) message + fields[i].offset;
 
-        if (fields[i].type == JPP_MESSAGE_NUMBERS) {
-            jpp_message_get_numbers(to, p, fields[i].width);
-            continue;
-        }
+        if (fields[i].type == JPP_MESSAGE_TEXT) {
+            len = strnlen(from, fields[i].width - 1);
 
-        is_valid = fields[i].type == JPP_MESSAGE_TEXT
-                   ? jpp_message_text(to, p, fields[i].width)
-                   : jpp_message_store(&fields[i],
-                                       jpp_message_get(p, fields[i].width),
-                                       to);
+            memcpy(p, from, len);
+            memset(p + len, 0, fields[i].width - len);
 
-        if (!is_valid) {
-            return false;
+        } else if (fields[i].type == JPP_MESSAGE_NUMBERS) {
+            jpp_message_put_numbers(p, from, fields[i].width);
+
+        } else {
+            jpp_message_put(p, jpp_message_load(&fields[i], from),
+                            fields[i].width);
         }
     }
+}
+
+
+void
+jpp_message_question_pack(const jpp_message_question_t *question,
+    uint8_t data[JPP_MESSAGE_QUESTION])
+{
+    jpp_message_question_t  copy;
+
+    copy = *question;
+
+    if (copy.kind != JPP_MESSAGE_CONTROL) {
+        jpp_control_init(&copy.control);
+    }
+
+    if (copy.kind != JPP_MESSAGE_POOLS) {
+        memset(&copy.pools, 0, sizeof(jpp_message_pools_t));
+    }
+
+    if (copy.kind != JPP_MESSAGE_TIMES) {
+        memset(&copy.times, 0, sizeof(jpp_message_times_t));
+    }
+
+    jpp_message_pack(&copy, JPP_MESSAGE_MAGIC_QUESTION, jpp_message_question,
+                     JPP_MESSAGE_LENGTH(jpp_message_question), data);
+}
+
+
+void
+jpp_message_reply_pack(const jpp_message_reply_t *reply,
+    uint8_t data[JPP_MESSAGE_REPLY])
+{
+    jpp_message_pack(reply, JPP_MESSAGE_MAGIC_REPLY, jpp_message_reply,
+                     JPP_MESSAGE_LENGTH(jpp_message_reply), data);
+}
+
+
+static uint64_t
+jpp_message_get(const uint8_t *p, size_t width)
+{
+    size_t    i;
+    uint64_t  value;
+
+    for (i = 0, value = 0; i < width; i++) {
+        value |= (uint64_t) p[i] << 8 * i;
+    }
+
+    return value;
+}
+
+
+static void
+jpp_message_get_numbers(char *to, const uint8_t *p, size_t size)
+{
+    size_t    i;
+    uint64_t  value;
+
+    for (i = 0; i < size; i += sizeof(value)) {
+        value = jpp_message_get(p + i, sizeof(value));
+        memcpy(to + i, &value, sizeof(value));
+    }
+}
+
+
+static bool
+jpp_message_text(char *to, const uint8_t *p, size_t size)
+{
+    size_t  i;
+
+    if (memchr(p, '\0', size) == NULL) {
+        return false;
+    }
+
+    for (i = 0; p[i] != '\0'; i++) {
+        to[i] = jpp_ascii((char) p[i]);
+    }
+
+    memset(to + i, 0, size - i);
 
     return true;
 }
@@ -364,70 +348,69 @@ jpp_message_store(const jpp_message_field_t *field, uint64_t value, char *to)
 
 
 static bool
-jpp_message_text(char *to, const uint8_t *p, size_t size)
+jpp_message_unpack(void *message, uint32_t magic,
+    const jpp_message_field_t *fields, size_t n, const uint8_t *data)
 {
-    size_t  i;
+    bool            is_valid;
+    char           *to;
+    size_t          i;
+    const uint8_t  *p;
 
-    if (memchr(p, '\0', size) == NULL) {
+    if (jpp_message_get(data, 4) != magic
+        || jpp_message_get(data + 4, 4) != JPP_MESSAGE_VERSION)
+    {
         return false;
     }
 
-    for (i = 0; p[i] != '\0'; i++) {
-        to[i] = jpp_ascii((char) p[i]);
-    }
+    p = data + JPP_MESSAGE_HEAD;
 
-    memset(to + i, 0, size - i);
+    for (i = 0; i < n; p += fields[i++].width) {
+        to = (char *) message + fields[i].offset;
+
+        if (fields[i].type == JPP_MESSAGE_NUMBERS) {
+            jpp_message_get_numbers(to, p, fields[i].width);
+            continue;
+        }
+
+        is_valid = fields[i].type == JPP_MESSAGE_TEXT
+                   ? jpp_message_text(to, p, fields[i].width)
+                   : jpp_message_store(&fields[i],
+                                       jpp_message_get(p, fields[i].width),
+                                       to);
+
+        if (!is_valid) {
+            return false;
+        }
+    }
 
     return true;
 }
 
 
-static void
-jpp_message_put_numbers(uint8_t *p, const char *from, size_t size)
+bool
+jpp_message_question_unpack(jpp_message_question_t *question,
+    const uint8_t *data, size_t len)
 {
-    size_t    i;
-    uint64_t  value;
+    /* what does not travel */
 
-    for (i = 0; i < size; i += sizeof(value)) {
-        memcpy(&value, from + i, sizeof(value));
-        jpp_message_put(p + i, value, sizeof(value));
-    }
+    jpp_control_init(&question->control);
+
+    return len == JPP_MESSAGE_QUESTION
+           && jpp_message_unpack(question, JPP_MESSAGE_MAGIC_QUESTION,
+                                 jpp_message_question,
+                                 JPP_MESSAGE_LENGTH(jpp_message_question),
+                                 data)
+           && (question->control.lg_sample == -1
+               || question->control.lg_sample >= JPP_JEMALLOC_LG_MIN);
 }
 
 
-static void
-jpp_message_get_numbers(char *to, const uint8_t *p, size_t size)
+bool
+jpp_message_reply_unpack(jpp_message_reply_t *reply, const uint8_t *data,
+    size_t len)
 {
-    size_t    i;
-    uint64_t  value;
-
-    for (i = 0; i < size; i += sizeof(value)) {
-        value = jpp_message_get(p + i, sizeof(value));
-        memcpy(to + i, &value, sizeof(value));
-    }
-}
-
-
-static void
-jpp_message_put(uint8_t *p, uint64_t value, size_t width)
-{
-    size_t  i;
-
-    for (i = 0; i < width; i++) {
-        p[i] = (uint8_t) (value >> 8 * i);
-    }
-}
-
-
-static uint64_t
-jpp_message_get(const uint8_t *p, size_t width)
-{
-    size_t    i;
-    uint64_t  value;
-
-    for (i = 0, value = 0; i < width; i++) {
-        value |= (uint64_t) p[i] << 8 * i;
-    }
-
-    return value;
+    return len == JPP_MESSAGE_REPLY
+           && jpp_message_unpack(reply, JPP_MESSAGE_MAGIC_REPLY,
+                                 jpp_message_reply,
+                                 JPP_MESSAGE_LENGTH(jpp_message_reply), data);
 }

@@ -4,7 +4,11 @@
 #include "jpp_recent.h"
 
 
-static uint64_t jpp_recent_number(uint64_t now);
+static uint64_t
+jpp_recent_number(uint64_t now)
+{
+    return now / JPP_RECENT_STEP + 1;
+}
 
 
 void
@@ -23,13 +27,6 @@ jpp_recent_add(jpp_recent_t *recent, uint64_t now, uint64_t ms)
 
     step->took.longest = ms > step->took.longest ? ms : step->took.longest;
     step->took.slow += ms > JPP_RECENT_SLOW ? ms : 0;
-}
-
-
-static uint64_t
-jpp_recent_number(uint64_t now)
-{
-    return now / JPP_RECENT_STEP + 1;
 }
 
 

@@ -10,15 +10,19 @@
 #define JPP_SETTINGS_MASK  ((1ul << JPP_SETTINGS_BITS) - 1)
 
 
-static int *jpp_settings_value(jpp_control_t *control, size_t i);
-
-
 static const size_t  jpp_settings_offsets[JPP_SETTINGS] = {
     offsetof(jpp_control_t, active),
     offsetof(jpp_control_t, lg_sample),
     offsetof(jpp_control_t, sampler),
     offsetof(jpp_control_t, sampler_lg)
 };
+
+
+static int *
+jpp_settings_value(jpp_control_t *control, size_t i)
+{
+    return (int *) (void *) ((char *) control + jpp_settings_offsets[i]);
+}
 
 
 void
@@ -80,11 +84,4 @@ jpp_settings_take_back(jpp_settings_t *settings,
                                            __ATOMIC_ACQ_REL,
                                            __ATOMIC_RELAXED);
     }
-}
-
-
-static int *
-jpp_settings_value(jpp_control_t *control, size_t i)
-{
-    return (int *) (void *) ((char *) control + jpp_settings_offsets[i]);
 }

@@ -5,10 +5,6 @@
 #include "jpp_stall_table.h"
 
 
-static bool jpp_stall_table_get(const jpp_stall_slot_t *slot, uint64_t id,
-    jpp_stall_t *stall);
-
-
 void
 jpp_stall_table_put(jpp_stall_table_t *table, const jpp_stall_t *stall,
     uint64_t *id)
@@ -31,6 +27,24 @@ jpp_stall_table_put(jpp_stall_table_t *table, const jpp_stall_t *stall,
 }
 
 
+static bool
+jpp_stall_table_get(const jpp_stall_slot_t *slot, uint64_t id,
+    jpp_stall_t *stall)
+{
+    uint64_t  sum;
+
+    if (__atomic_load_n(&slot->id, __ATOMIC_SEQ_CST) != id) {
+        return false;
+    }
+
+    *stall = slot->stall;
+    sum = slot->sum;
+
+    return sum == jpp_hash_bytes(stall, sizeof(jpp_stall_t))
+           && __atomic_load_n(&slot->id, __ATOMIC_SEQ_CST) == id;
+}
+
+
 size_t
 jpp_stall_table_list(const jpp_stall_table_t *table,
     jpp_stall_t stalls[JPP_STALLS])
@@ -50,24 +64,6 @@ jpp_stall_table_list(const jpp_stall_table_t *table,
     }
 
     return n;
-}
-
-
-static bool
-jpp_stall_table_get(const jpp_stall_slot_t *slot, uint64_t id,
-    jpp_stall_t *stall)
-{
-    uint64_t  sum;
-
-    if (__atomic_load_n(&slot->id, __ATOMIC_SEQ_CST) != id) {
-        return false;
-    }
-
-    *stall = slot->stall;
-    sum = slot->sum;
-
-    return sum == jpp_hash_bytes(stall, sizeof(jpp_stall_t))
-           && __atomic_load_n(&slot->id, __ATOMIC_SEQ_CST) == id;
 }
 
 

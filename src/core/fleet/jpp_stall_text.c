@@ -13,12 +13,6 @@
 #define JPP_STALL_FACTS  2
 
 
-static const char *jpp_stall_name(const char *name,
-    char text[JPP_STALL_NAME]);
-static const char *jpp_stall_comment(const jpp_stall_t *stall,
-    jpp_arena_t *arena);
-
-
 static const char *const  jpp_stall_kinds[JPP_STALL_KINDS] = {
     [JPP_STALL_RAN]     = "computing",
     [JPP_STALL_WAITED]  = "blocked",
@@ -33,6 +27,21 @@ static const char *const  jpp_stall_states[JPP_STALL_STATES] = {
     [JPP_STALL_OVER]  = "",
     [JPP_STALL_DIED]  = " at least, until the worker ended"
 };
+
+
+static const char *
+jpp_stall_name(const char *name, char text[JPP_STALL_NAME])
+{
+    size_t  i;
+
+    for (i = 0; i < JPP_STALL_NAME - 1 && name[i] != '\0'; i++) {
+        text[i] = jpp_ascii(name[i]);
+    }
+
+    text[i] = '\0';
+
+    return text;
+}
 
 
 const char *
@@ -66,17 +75,19 @@ jpp_stall_served(const jpp_stall_t *stall, char text[JPP_STALL_TEXT])
 
 
 static const char *
-jpp_stall_name(const char *name, char text[JPP_STALL_NAME])
+jpp_stall_comment(const jpp_stall_t *stall, jpp_arena_t *arena)
 {
-    size_t  i;
+    char  text[JPP_STALL_TEXT], time[JPP_STATUS_TIME], served[JPP_STALL_TEXT];
 
-    for (i = 0; i < JPP_STALL_NAME - 1 && name[i] != '\0'; i++) {
-        text[i] = jpp_ascii(name[i]);
-    }
+    (void) snprintf(text, sizeof(text), "%s worker %" PRIu32 " pid %" PRId64
+                    " generation %" PRIu64 ": %" PRIu64 " ms%s, %s%.200s",
+                    jpp_status_time(stall->time_nanos / 1000000000, time),
+                    stall->index, stall->pid, stall->generation,
+                    stall->nanos / 1000000, jpp_stall_states[stall->state],
+                    jpp_stall_kinds[stall->kind],
+                    jpp_stall_served(stall, served));
 
-    text[i] = '\0';
-
-    return text;
+    return jpp_arena_strndup(arena, text, strlen(text));
 }
 
 
@@ -121,21 +132,4 @@ jpp_stall_comments(const jpp_stall_t *stalls, size_t n, uint64_t threshold,
     }
 
     return comments;
-}
-
-
-static const char *
-jpp_stall_comment(const jpp_stall_t *stall, jpp_arena_t *arena)
-{
-    char  text[JPP_STALL_TEXT], time[JPP_STATUS_TIME], served[JPP_STALL_TEXT];
-
-    (void) snprintf(text, sizeof(text), "%s worker %" PRIu32 " pid %" PRId64
-                    " generation %" PRIu64 ": %" PRIu64 " ms%s, %s%.200s",
-                    jpp_status_time(stall->time_nanos / 1000000000, time),
-                    stall->index, stall->pid, stall->generation,
-                    stall->nanos / 1000000, jpp_stall_states[stall->state],
-                    jpp_stall_kinds[stall->kind],
-                    jpp_stall_served(stall, served));
-
-    return jpp_arena_strndup(arena, text, strlen(text));
 }

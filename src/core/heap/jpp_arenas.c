@@ -47,49 +47,6 @@ static const char *const  jpp_arenas_large[] = {
 };
 
 
-static uint32_t jpp_arenas_count(const char *name);
-static bool jpp_arenas_arenas(jpp_vec_t *out, uint64_t *n);
-static bool jpp_arenas_bins(jpp_vec_t *out, uint64_t *n);
-static bool jpp_arenas_larges(jpp_vec_t *out, uint64_t *n);
-static void jpp_arenas_row(uint64_t *row, const char *const *ctls, size_t n,
-    const char *prefix);
-static uint64_t jpp_arenas_get(const char *prefix, const char *name);
-
-
-jpp_code_t
-jpp_arenas_read(jpp_vec_t *out, jpp_err_t *err)
-{
-    uint64_t            epoch;
-    jpp_arenas_head_t   head;
-    jpp_arenas_head_t  *to;
-
-    epoch = 1;
-
-    if (jpp_mallctl_call("epoch", NULL, 0, &epoch, sizeof(epoch)) != 0
-        || jpp_arenas_count("arenas.nbins") == 0)
-    {
-        return jpp_err_set(err, JPP_ERR_STATE,
-                           "there is no jemalloc that counts by arena");
-    }
-
-    memset(&head, 0, sizeof(jpp_arenas_head_t));
-    memcpy(head.magic, JPP_ARENAS_MAGIC, sizeof(head.magic));
-
-    if (jpp_vec_push(out, sizeof(jpp_arenas_head_t)) == NULL
-        || !jpp_arenas_arenas(out, &head.n_arenas)
-        || !jpp_arenas_bins(out, &head.n_bins)
-        || !jpp_arenas_larges(out, &head.n_larges))
-    {
-        return jpp_err_memory(err);
-    }
-
-    to = jpp_vec_items(out, jpp_arenas_head_t);
-    *to = head;
-
-    return JPP_OK;
-}
-
-
 static uint32_t
 jpp_arenas_count(const char *name)
 {
@@ -100,6 +57,39 @@ jpp_arenas_count(const char *name)
     }
 
     return n < JPP_ARENAS_MAX ? n : JPP_ARENAS_MAX;
+}
+
+
+/* a number of 4 or of 8 bytes */
+
+static uint64_t
+jpp_arenas_get(const char *prefix, const char *name)
+{
+    char      ctl[2 * JPP_ARENAS_NAME];
+    uint32_t  small;
+    uint64_t  number;
+
+    (void) snprintf(ctl, sizeof(ctl), "%s%s", prefix, name);
+
+    if (jpp_mallctl_call(ctl, &number, sizeof(number), NULL, 0) == 0) {
+        return number;
+    }
+
+    return jpp_mallctl_call(ctl, &small, sizeof(small), NULL, 0) == 0
+           ? small : JPP_NONE;
+}
+
+
+static void
+jpp_arenas_row(uint64_t *row, const char *const *ctls, size_t n,
+    const char *prefix)
+{
+    size_t  i;
+
+    for (i = 0; i < n; i++) {
+        row[i] = ctls[i] != NULL ? jpp_arenas_get(prefix, ctls[i])
+                                 : JPP_NONE;
+    }
 }
 
 
@@ -232,36 +222,37 @@ jpp_arenas_larges(jpp_vec_t *out, uint64_t *n)
 }
 
 
-static void
-jpp_arenas_row(uint64_t *row, const char *const *ctls, size_t n,
-    const char *prefix)
+jpp_code_t
+jpp_arenas_read(jpp_vec_t *out, jpp_err_t *err)
 {
-    size_t  i;
+    uint64_t            epoch;
+    jpp_arenas_head_t   head;
+    jpp_arenas_head_t  *to;
 
-    for (i = 0; i < n; i++) {
-        row[i] = ctls[i] != NULL ? jpp_arenas_get(prefix, ctls[i])
-                                 : JPP_NONE;
-    }
-}
+    epoch = 1;
 
-
-/* a number of 4 or of 8 bytes */
-
-static uint64_t
-jpp_arenas_get(const char *prefix, const char *name)
-{
-    char      ctl[2 * JPP_ARENAS_NAME];
-    uint32_t  small;
-    uint64_t  number;
-
-    (void) snprintf(ctl, sizeof(ctl), "%s%s", prefix, name);
-
-    if (jpp_mallctl_call(ctl, &number, sizeof(number), NULL, 0) == 0) {
-        return number;
+    if (jpp_mallctl_call("epoch", NULL, 0, &epoch, sizeof(epoch)) != 0
+        || jpp_arenas_count("arenas.nbins") == 0)
+    {
+        return jpp_err_set(err, JPP_ERR_STATE,
+                           "there is no jemalloc that counts by arena");
     }
 
-    return jpp_mallctl_call(ctl, &small, sizeof(small), NULL, 0) == 0
-           ? small : JPP_NONE;
+    memset(&head, 0, sizeof(jpp_arenas_head_t));
+    memcpy(head.magic, JPP_ARENAS_MAGIC, sizeof(head.magic));
+
+    if (jpp_vec_push(out, sizeof(jpp_arenas_head_t)) == NULL
+        || !jpp_arenas_arenas(out, &head.n_arenas)
+        || !jpp_arenas_bins(out, &head.n_bins)
+        || !jpp_arenas_larges(out, &head.n_larges))
+    {
+        return jpp_err_memory(err);
+    }
+
+    to = jpp_vec_items(out, jpp_arenas_head_t);
+    *to = head;
+
+    return JPP_OK;
 }
 
 

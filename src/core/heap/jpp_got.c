@@ -38,88 +38,44 @@ typedef struct {
 } jpp_got_patch_t;
 
 
-static bool jpp_got_object(const jpp_images_object_t *object, void *data);
-static bool jpp_got_bind(const jpp_got_reloc_t *reloc, void *data);
-static bool jpp_got_count(const jpp_got_reloc_t *reloc, void *data);
-static jpp_got_whose_t jpp_got_whose(const jpp_got_patch_t *patch,
-    const jpp_got_reloc_t *reloc, uint32_t *number);
-static bool jpp_got_take(const jpp_got_reloc_t *reloc, void *data);
-static bool jpp_got_add(jpp_got_t *got, uintptr_t *at, uint32_t function);
-static void jpp_got_write(jpp_got_t *got, bool is_hook);
-static bool jpp_got_is_due(const jpp_got_t *got, const jpp_got_slot_t *slot,
-    bool is_hook);
-static jpp_code_t jpp_got_pages(jpp_got_t *got, bool is_hook, jpp_err_t *err);
-static void jpp_got_page(jpp_got_t *got, uintptr_t address,
-    const jpp_vec_t *maps);
-static jpp_code_t jpp_got_open(jpp_got_t *got, bool is_hook, jpp_err_t *err);
-static jpp_code_t jpp_got_close(const jpp_got_t *got, uint32_t n,
-    jpp_err_t *err);
-
-
-jpp_code_t
-jpp_got_patch(jpp_got_t *got, jpp_err_t *err)
+static jpp_got_whose_t
+jpp_got_whose(const jpp_got_patch_t *patch, const jpp_got_reloc_t *reloc,
+    uint32_t *number)
 {
-    uint32_t          n, n_objects;
-    jpp_code_t        rc;
-    jpp_got_patch_t   patch;
+    uint32_t                    i;
+    uintptr_t                   value;
+    const jpp_got_function_t   *function;
 
-    n = got->n_slots;
-    n_objects = got->n_objects;
-
-    got->n_objects = 0;
-    got->n_foreign = 0;
-
-    patch.got = got;
-    patch.libc = jpp_got_find("strdup");
-    patch.is_full = false;
-
-    jpp_images_pinned(jpp_got_object, &patch);
-
-    rc = patch.is_full
-         ? jpp_err_set(err, JPP_ERR_LIMIT,
-                       "the loaded objects have more than %u places that "
-                       "call malloc and its like", JPP_GOT_SLOTS)
-         : jpp_got_open(got, true, err);
-
-    if (rc != JPP_OK) {
-        got->n_slots = n;
-        got->n_objects = n_objects;
-
-        return rc;
+    for (i = 0; i < patch->got->n_functions; i++) {
+        if (strcmp(patch->got->functions[i].name, reloc->name) == 0) {
+            break;
+        }
     }
 
-    jpp_got_write(got, true);
+    if (i == patch->got->n_functions || patch->got->functions[i].real == 0) {
+        return JPP_GOT_NO;
+    }
 
-    return jpp_got_close(got, got->n_pages, err);
-}
+    *number = i;
+    function = &patch->got->functions[i];
+    value = __atomic_load_n(reloc->at, __ATOMIC_RELAXED);
 
+    if (value == function->real || value == function->hook) {
+        return JPP_GOT_OURS;
+    }
 
-static bool
-jpp_got_object(const jpp_images_object_t *object, void *data)
-{
-    jpp_got_patch_t *patch = data;
+    /* an object that has such a function, too: libc, and private allocators */
 
-    if (patch->got->except != 0
-        && jpp_images_segment(object, patch->got->except) != NULL)
+    if (!reloc->is_call
+        || value == 0
+        || (reloc->is_own
+            && jpp_images_segment(patch->object, function->real) == NULL
+            && jpp_images_segment(patch->object, patch->libc) == NULL))
     {
-        return true;
+        return JPP_GOT_NO;
     }
 
-    patch->object = object;
-    patch->n_foreign = 0;
-    patch->n_ours = 0;
-
-    jpp_got_read(object, jpp_got_bind, patch);
-    jpp_got_read(object, jpp_got_count, patch);
-
-    if (patch->n_ours != 0) {
-        jpp_got_read(object, jpp_got_take, patch);
-    }
-
-    patch->got->n_objects += patch->n_ours != 0;
-    patch->got->n_foreign += patch->n_foreign;
-
-    return !patch->is_full;
+    return reloc->is_unbound ? JPP_GOT_UNBOUND : JPP_GOT_FOREIGN;
 }
 
 
@@ -171,67 +127,6 @@ jpp_got_count(const jpp_got_reloc_t *reloc, void *data)
 }
 
 
-static jpp_got_whose_t
-jpp_got_whose(const jpp_got_patch_t *patch, const jpp_got_reloc_t *reloc,
-    uint32_t *number)
-{
-    uint32_t                    i;
-    uintptr_t                   value;
-    const jpp_got_function_t   *function;
-
-    for (i = 0; i < patch->got->n_functions; i++) {
-        if (strcmp(patch->got->functions[i].name, reloc->name) == 0) {
-            break;
-        }
-    }
-
-    if (i == patch->got->n_functions || patch->got->functions[i].real == 0) {
-        return JPP_GOT_NO;
-    }
-
-    *number = i;
-    function = &patch->got->functions[i];
-    value = __atomic_load_n(reloc->at, __ATOMIC_RELAXED);
-
-    if (value == function->real || value == function->hook) {
-        return JPP_GOT_OURS;
-    }
-
-    /* an object that has such a function, too: libc, and private allocators */
-
-    if (!reloc->is_call
-        || value == 0
-        || (reloc->is_own
-            && jpp_images_segment(patch->object, function->real) == NULL
-            && jpp_images_segment(patch->object, patch->libc) == NULL))
-    {
-        return JPP_GOT_NO;
-    }
-
-    return reloc->is_unbound ? JPP_GOT_UNBOUND : JPP_GOT_FOREIGN;
-}
-
-
-static bool
-jpp_got_take(const jpp_got_reloc_t *reloc, void *data)
-{
-    jpp_got_patch_t *patch = data;
-
-    uint32_t          function;
-    jpp_got_whose_t   whose;
-
-    whose = jpp_got_whose(patch, reloc, &function);
-
-    if (whose == JPP_GOT_OURS
-        || (whose == JPP_GOT_UNBOUND && patch->n_foreign == 0))
-    {
-        patch->is_full = !jpp_got_add(patch->got, reloc->at, function);
-    }
-
-    return !patch->is_full;
-}
-
-
 /*
  * A slot may be in the list already: the linker has bound it since then, or it
  * comes twice.  One that holds the hook, and is not in the list, was taken over
@@ -275,58 +170,52 @@ jpp_got_add(jpp_got_t *got, uintptr_t *at, uint32_t function)
 }
 
 
-jpp_code_t
-jpp_got_restore(jpp_got_t *got, jpp_err_t *err)
+static bool
+jpp_got_take(const jpp_got_reloc_t *reloc, void *data)
 {
-    jpp_code_t  rc;
+    jpp_got_patch_t *patch = data;
 
-    rc = jpp_got_open(got, false, err);
-    if (rc != JPP_OK) {
-        return rc;
+    uint32_t          function;
+    jpp_got_whose_t   whose;
+
+    whose = jpp_got_whose(patch, reloc, &function);
+
+    if (whose == JPP_GOT_OURS
+        || (whose == JPP_GOT_UNBOUND && patch->n_foreign == 0))
+    {
+        patch->is_full = !jpp_got_add(patch->got, reloc->at, function);
     }
 
-    jpp_got_write(got, false);
-
-    got->n_slots = 0;
-    got->n_objects = 0;
-    got->n_foreign = 0;
-
-    return jpp_got_close(got, got->n_pages, err);
+    return !patch->is_full;
 }
 
 
-uint32_t
-jpp_got_lost(const jpp_got_t *got)
+static bool
+jpp_got_object(const jpp_images_object_t *object, void *data)
 {
-    uint32_t  i, n;
+    jpp_got_patch_t *patch = data;
 
-    n = 0;
-
-    for (i = 0; i < got->n_slots; i++) {
-        n += !jpp_got_is_due(got, &got->slots[i], false);
+    if (patch->got->except != 0
+        && jpp_images_segment(object, patch->got->except) != NULL)
+    {
+        return true;
     }
 
-    return n;
-}
+    patch->object = object;
+    patch->n_foreign = 0;
+    patch->n_ours = 0;
 
+    jpp_got_read(object, jpp_got_bind, patch);
+    jpp_got_read(object, jpp_got_count, patch);
 
-/* Hooks into slots that have what they had, or the reverse. */
-
-static void
-jpp_got_write(jpp_got_t *got, bool is_hook)
-{
-    uint32_t               i;
-    const jpp_got_slot_t  *slot;
-
-    for (i = 0; i < got->n_slots; i++) {
-        slot = &got->slots[i];
-
-        if (jpp_got_is_due(got, slot, is_hook)) {
-            __atomic_store_n(slot->at, is_hook
-                                       ? got->functions[slot->function].hook
-                                       : slot->was, __ATOMIC_RELEASE);
-        }
+    if (patch->n_ours != 0) {
+        jpp_got_read(object, jpp_got_take, patch);
     }
+
+    patch->got->n_objects += patch->n_ours != 0;
+    patch->got->n_foreign += patch->n_foreign;
+
+    return !patch->is_full;
 }
 
 
@@ -339,6 +228,32 @@ jpp_got_is_due(const jpp_got_t *got, const jpp_got_slot_t *slot, bool is_hook)
 
     return value == (is_hook ? slot->was
                              : got->functions[slot->function].hook);
+}
+
+
+static void
+jpp_got_page(jpp_got_t *got, uintptr_t address, const jpp_vec_t *maps)
+{
+    int        protection;
+    uint32_t   i;
+    uintptr_t  start;
+
+    start = address & ~((uintptr_t) sysconf(_SC_PAGESIZE) - 1);
+
+    for (i = 0; i < got->n_pages; i++) {
+        if (got->pages[i].start == start) {
+            return;
+        }
+    }
+
+    protection = jpp_proc_protection((const char *) maps->data, maps->len,
+                                     address);
+
+    if ((protection & PROT_WRITE) == 0) {
+        got->pages[i].start = start;
+        got->pages[i].protection = protection;
+        got->n_pages++;
+    }
 }
 
 
@@ -371,29 +286,30 @@ jpp_got_pages(jpp_got_t *got, bool is_hook, jpp_err_t *err)
 }
 
 
-static void
-jpp_got_page(jpp_got_t *got, uintptr_t address, const jpp_vec_t *maps)
+static jpp_code_t
+jpp_got_close(const jpp_got_t *got, uint32_t n, jpp_err_t *err)
 {
-    int        protection;
-    uint32_t   i;
-    uintptr_t  start;
+    uint32_t                i;
+    jpp_code_t              rc;
+    const jpp_got_page_t   *page;
 
-    start = address & ~((uintptr_t) sysconf(_SC_PAGESIZE) - 1);
+    rc = JPP_OK;
 
-    for (i = 0; i < got->n_pages; i++) {
-        if (got->pages[i].start == start) {
-            return;
+    for (i = 0; i < n; i++) {
+        page = &got->pages[i];
+
+        if (mprotect((void *) page->start, (size_t) sysconf(_SC_PAGESIZE),
+                     page->protection)
+            == -1)
+        {
+            rc = jpp_err_sys(err, errno,
+                             "a table of addresses stays writable, because "
+                             "mprotect is refused for it (by seccomp, "
+                             "SELinux or the like)");
         }
     }
 
-    protection = jpp_proc_protection((const char *) maps->data, maps->len,
-                                     address);
-
-    if ((protection & PROT_WRITE) == 0) {
-        got->pages[i].start = start;
-        got->pages[i].protection = protection;
-        got->n_pages++;
-    }
+    return rc;
 }
 
 
@@ -434,28 +350,94 @@ jpp_got_open(jpp_got_t *got, bool is_hook, jpp_err_t *err)
 }
 
 
-static jpp_code_t
-jpp_got_close(const jpp_got_t *got, uint32_t n, jpp_err_t *err)
+/* Hooks into slots that have what they had, or the reverse. */
+
+static void
+jpp_got_write(jpp_got_t *got, bool is_hook)
 {
-    uint32_t                i;
-    jpp_code_t              rc;
-    const jpp_got_page_t   *page;
+    uint32_t               i;
+    const jpp_got_slot_t  *slot;
 
-    rc = JPP_OK;
+    for (i = 0; i < got->n_slots; i++) {
+        slot = &got->slots[i];
 
-    for (i = 0; i < n; i++) {
-        page = &got->pages[i];
-
-        if (mprotect((void *) page->start, (size_t) sysconf(_SC_PAGESIZE),
-                     page->protection)
-            == -1)
-        {
-            rc = jpp_err_sys(err, errno,
-                             "a table of addresses stays writable, because "
-                             "mprotect is refused for it (by seccomp, "
-                             "SELinux or the like)");
+        if (jpp_got_is_due(got, slot, is_hook)) {
+            __atomic_store_n(slot->at, is_hook
+                                       ? got->functions[slot->function].hook
+                                       : slot->was, __ATOMIC_RELEASE);
         }
     }
+}
 
-    return rc;
+
+jpp_code_t
+jpp_got_patch(jpp_got_t *got, jpp_err_t *err)
+{
+    uint32_t          n, n_objects;
+    jpp_code_t        rc;
+    jpp_got_patch_t   patch;
+
+    n = got->n_slots;
+    n_objects = got->n_objects;
+
+    got->n_objects = 0;
+    got->n_foreign = 0;
+
+    patch.got = got;
+    patch.libc = jpp_got_find("strdup");
+    patch.is_full = false;
+
+    jpp_images_pinned(jpp_got_object, &patch);
+
+    rc = patch.is_full
+         ? jpp_err_set(err, JPP_ERR_LIMIT,
+                       "the loaded objects have more than %u places that "
+                       "call malloc and its like", JPP_GOT_SLOTS)
+         : jpp_got_open(got, true, err);
+
+    if (rc != JPP_OK) {
+        got->n_slots = n;
+        got->n_objects = n_objects;
+
+        return rc;
+    }
+
+    jpp_got_write(got, true);
+
+    return jpp_got_close(got, got->n_pages, err);
+}
+
+
+jpp_code_t
+jpp_got_restore(jpp_got_t *got, jpp_err_t *err)
+{
+    jpp_code_t  rc;
+
+    rc = jpp_got_open(got, false, err);
+    if (rc != JPP_OK) {
+        return rc;
+    }
+
+    jpp_got_write(got, false);
+
+    got->n_slots = 0;
+    got->n_objects = 0;
+    got->n_foreign = 0;
+
+    return jpp_got_close(got, got->n_pages, err);
+}
+
+
+uint32_t
+jpp_got_lost(const jpp_got_t *got)
+{
+    uint32_t  i, n;
+
+    n = 0;
+
+    for (i = 0; i < got->n_slots; i++) {
+        n += !jpp_got_is_due(got, &got->slots[i], false);
+    }
+
+    return n;
 }

@@ -41,23 +41,6 @@ typedef struct {
 } jpp_jemalloc_step_row_t;
 
 
-static void jpp_jemalloc_find(void);
-static void jpp_jemalloc_options(void);
-static void jpp_jemalloc_version(void);
-static jpp_jemalloc_state_t jpp_jemalloc_decide(void);
-static uint32_t jpp_jemalloc_number(void);
-static void jpp_jemalloc_current(jpp_jemalloc_t *jemalloc);
-static uint32_t jpp_jemalloc_mappers(void);
-static jpp_code_t jpp_jemalloc_failed(jpp_err_t *err);
-static void jpp_jemalloc_profiler(jpp_control_state_t *state,
-    const jpp_jemalloc_t *jemalloc);
-static jpp_code_t jpp_jemalloc_reset(int lg_sample, jpp_err_t *err);
-static jpp_code_t jpp_jemalloc_purge(jpp_control_result_t *result,
-    jpp_err_t *err);
-static jpp_code_t jpp_jemalloc_set(jpp_jemalloc_step_t step, void *new,
-    size_t new_size, jpp_err_t *err);
-
-
 /* Fixed when the process starts.  Versions that lack one behave as if false. */
 
 static const jpp_jemalloc_ctl_t  jpp_jemalloc_bools[] = {
@@ -91,39 +74,6 @@ static bool            jpp_jemalloc_is_found;
 static jpp_jemalloc_t  jpp_jemalloc_fixed;
 
 
-void
-jpp_jemalloc_read(jpp_jemalloc_t *jemalloc)
-{
-    if (!jpp_jemalloc_is_found) {
-        jpp_jemalloc_find();
-        jpp_jemalloc_is_found = true;
-    }
-
-    *jemalloc = jpp_jemalloc_fixed;
-
-    jpp_backtrace_count(&jemalloc->stacks);
-
-    if (jemalloc->state >= JPP_JEMALLOC_REFUSED) {
-        jpp_jemalloc_current(jemalloc);
-    }
-}
-
-
-static void
-jpp_jemalloc_find(void)
-{
-    if (!jpp_mallctl_find(&jpp_jemalloc_fixed.variable)) {
-        jpp_mallctl_allocator(jpp_jemalloc_fixed.allocator,
-                              sizeof(jpp_jemalloc_fixed.allocator));
-        return;
-    }
-
-    jpp_jemalloc_options();
-    jpp_jemalloc_version();
-    jpp_jemalloc_fixed.state = jpp_jemalloc_decide();
-}
-
-
 static void
 jpp_jemalloc_options(void)
 {
@@ -150,6 +100,152 @@ jpp_jemalloc_options(void)
                          NULL, 0)
         == 0
         && !init;
+}
+
+
+static void
+jpp_jemalloc_version(void)
+{
+    const char  *version;
+
+    if (jpp_mallctl_call("version", &version, sizeof(version), NULL, 0) != 0
+        || version == NULL)
+    {
+        return;
+    }
+
+    /* "5.3.0-0-g54eaed1d8b56b1aa528be3bdd1877e59c56fa90c" */
+
+    (void) snprintf(jpp_jemalloc_fixed.version,
+                    sizeof(jpp_jemalloc_fixed.version), "%.*s",
+                    (int) strcspn(version, "-"), version);
+}
+
+
+/* "5.3.1" is 50301; one that cannot be read counts as the oldest. */
+
+static uint32_t
+jpp_jemalloc_number(void)
+{
+    unsigned  major, minor, bugfix;
+
+    if (sscanf(jpp_jemalloc_fixed.version, "%3u.%2u.%2u", &major, &minor,
+               &bugfix)
+        != 3)
+    {
+        return 0;
+    }
+
+    return (uint32_t) (major * 10000 + minor * 100 + bugfix);
+}
+
+
+/* One errno has three causes: the order of the questions decides. */
+
+static jpp_jemalloc_state_t
+jpp_jemalloc_decide(void)
+{
+    if (!jpp_mallctl_is_true("config.prof")) {
+        return JPP_JEMALLOC_NO_PROF;
+    }
+
+    if (!jpp_mallctl_is_true("opt.prof")) {
+        return JPP_JEMALLOC_OFF;
+    }
+
+    if (jpp_mallctl_is_true("opt.prof_sys_thread_name")
+        && jpp_jemalloc_number() < JPP_JEMALLOC_SAFE_NAMES)
+    {
+        return JPP_JEMALLOC_REFUSED;
+    }
+
+    return JPP_JEMALLOC_READY;
+}
+
+
+static void
+jpp_jemalloc_find(void)
+{
+    if (!jpp_mallctl_find(&jpp_jemalloc_fixed.variable)) {
+        jpp_mallctl_allocator(jpp_jemalloc_fixed.allocator,
+                              sizeof(jpp_jemalloc_fixed.allocator));
+        return;
+    }
+
+    jpp_jemalloc_options();
+    jpp_jemalloc_version();
+    jpp_jemalloc_fixed.state = jpp_jemalloc_decide();
+}
+
+
+/*
+ * A name that is not found costs memory for a sentence about it: so it is
+ * looked up when something was loaded, and unsampled.
+ */
+
+static uint32_t
+jpp_jemalloc_mappers(void)
+{
+    bool      was_sampled;
+    uint64_t  loads;
+
+    static uint32_t  mappers;
+    static uint64_t  looked_at;
+
+    loads = jpp_images_loads();
+
+    if (loads != looked_at) {
+        was_sampled = jpp_jemalloc_sample_thread(false);
+
+        mappers = jpp_mappers_loaded();
+        looked_at = loads;
+
+        (void) jpp_jemalloc_sample_thread(was_sampled);
+    }
+
+    return mappers;
+}
+
+
+static void
+jpp_jemalloc_current(jpp_jemalloc_t *jemalloc)
+{
+    size_t  lg_sample;
+
+    jemalloc->active = jpp_mallctl_is_true("prof.active");
+    jemalloc->gdump = jpp_mallctl_is_true("prof.gdump");
+    jemalloc->hook = jpp_hook_read();
+    jemalloc->mappers = jpp_jemalloc_mappers();
+    jemalloc->has_luajit = (jemalloc->mappers >> JPP_MAPPER_LUAJIT & 1) != 0;
+
+    if (jpp_mallctl_call("prof.lg_sample", &lg_sample, sizeof(lg_sample), NULL,
+                         0)
+        == 0)
+    {
+        jemalloc->lg_sample = (uint32_t) lg_sample;
+    }
+
+    if (jemalloc->state == JPP_JEMALLOC_READY && !jemalloc->active) {
+        jemalloc->state = JPP_JEMALLOC_INACTIVE;
+    }
+}
+
+
+void
+jpp_jemalloc_read(jpp_jemalloc_t *jemalloc)
+{
+    if (!jpp_jemalloc_is_found) {
+        jpp_jemalloc_find();
+        jpp_jemalloc_is_found = true;
+    }
+
+    *jemalloc = jpp_jemalloc_fixed;
+
+    jpp_backtrace_count(&jemalloc->stacks);
+
+    if (jemalloc->state >= JPP_JEMALLOC_REFUSED) {
+        jpp_jemalloc_current(jemalloc);
+    }
 }
 
 
@@ -183,119 +279,6 @@ jpp_jemalloc_is_requested(void)
 }
 
 
-static void
-jpp_jemalloc_version(void)
-{
-    const char  *version;
-
-    if (jpp_mallctl_call("version", &version, sizeof(version), NULL, 0) != 0
-        || version == NULL)
-    {
-        return;
-    }
-
-    /* "5.3.0-0-g54eaed1d8b56b1aa528be3bdd1877e59c56fa90c" */
-
-    (void) snprintf(jpp_jemalloc_fixed.version,
-                    sizeof(jpp_jemalloc_fixed.version), "%.*s",
-                    (int) strcspn(version, "-"), version);
-}
-
-
-/* One errno has three causes: the order of the questions decides. */
-
-static jpp_jemalloc_state_t
-jpp_jemalloc_decide(void)
-{
-    if (!jpp_mallctl_is_true("config.prof")) {
-        return JPP_JEMALLOC_NO_PROF;
-    }
-
-    if (!jpp_mallctl_is_true("opt.prof")) {
-        return JPP_JEMALLOC_OFF;
-    }
-
-    if (jpp_mallctl_is_true("opt.prof_sys_thread_name")
-        && jpp_jemalloc_number() < JPP_JEMALLOC_SAFE_NAMES)
-    {
-        return JPP_JEMALLOC_REFUSED;
-    }
-
-    return JPP_JEMALLOC_READY;
-}
-
-
-/* "5.3.1" is 50301; one that cannot be read counts as the oldest. */
-
-static uint32_t
-jpp_jemalloc_number(void)
-{
-    unsigned  major, minor, bugfix;
-
-    if (sscanf(jpp_jemalloc_fixed.version, "%3u.%2u.%2u", &major, &minor,
-               &bugfix)
-        != 3)
-    {
-        return 0;
-    }
-
-    return (uint32_t) (major * 10000 + minor * 100 + bugfix);
-}
-
-
-static void
-jpp_jemalloc_current(jpp_jemalloc_t *jemalloc)
-{
-    size_t  lg_sample;
-
-    jemalloc->active = jpp_mallctl_is_true("prof.active");
-    jemalloc->gdump = jpp_mallctl_is_true("prof.gdump");
-    jemalloc->hook = jpp_hook_read();
-    jemalloc->mappers = jpp_jemalloc_mappers();
-    jemalloc->has_luajit = (jemalloc->mappers >> JPP_MAPPER_LUAJIT & 1) != 0;
-
-    if (jpp_mallctl_call("prof.lg_sample", &lg_sample, sizeof(lg_sample), NULL,
-                         0)
-        == 0)
-    {
-        jemalloc->lg_sample = (uint32_t) lg_sample;
-    }
-
-    if (jemalloc->state == JPP_JEMALLOC_READY && !jemalloc->active) {
-        jemalloc->state = JPP_JEMALLOC_INACTIVE;
-    }
-}
-
-
-/*
- * A name that is not found costs memory for a sentence about it: so it is
- * looked up when something was loaded, and unsampled.
- */
-
-static uint32_t
-jpp_jemalloc_mappers(void)
-{
-    bool      was_sampled;
-    uint64_t  loads;
-
-    static uint32_t  mappers;
-    static uint64_t  looked_at;
-
-    loads = jpp_images_loads();
-
-    if (loads != looked_at) {
-        was_sampled = jpp_jemalloc_sample_thread(false);
-
-        mappers = jpp_mappers_loaded();
-        looked_at = loads;
-
-        (void) jpp_jemalloc_sample_thread(was_sampled);
-    }
-
-    return mappers;
-}
-
-
 bool
 jpp_jemalloc_will_abort(const jpp_jemalloc_t *jemalloc)
 {
@@ -314,6 +297,26 @@ jpp_jemalloc_sample_thread(bool is_sampled)
                             &is_sampled, sizeof(is_sampled))
            != 0
            || was;
+}
+
+
+/*
+ * jemalloc returns EFAULT for every failure, and errno is whatever a call in
+ * it left: mostly the cause, but not reliable.
+ */
+
+static jpp_code_t
+jpp_jemalloc_failed(jpp_err_t *err)
+{
+    static const char  text[] =
+        "jemalloc could not write the dump: it needs /proc to be visible, "
+        "two more free descriptors (raise RLIMIT_NOFILE) and memory";
+
+    if (errno == 0) {
+        return jpp_err_set(err, JPP_ERR_JEMALLOC, "%s", text);
+    }
+
+    return jpp_err_set(err, JPP_ERR_JEMALLOC, "%s; perhaps: %m", text);
 }
 
 
@@ -349,23 +352,75 @@ jpp_jemalloc_dump(int fd, jpp_err_t *err)
 }
 
 
-/*
- * jemalloc returns EFAULT for every failure, and errno is whatever a call in
- * it left: mostly the cause, but not reliable.
- */
+static void
+jpp_jemalloc_profiler(jpp_control_state_t *state,
+    const jpp_jemalloc_t *jemalloc)
+{
+    state->active = jemalloc->active;
+    state->lg_sample = jemalloc->lg_sample;
+}
+
 
 static jpp_code_t
-jpp_jemalloc_failed(jpp_err_t *err)
+jpp_jemalloc_set(jpp_jemalloc_step_t step, void *new, size_t new_size,
+    jpp_err_t *err)
 {
-    static const char  text[] =
-        "jemalloc could not write the dump: it needs /proc to be visible, "
-        "two more free descriptors (raise RLIMIT_NOFILE) and memory";
+    int                             rc;
+    const jpp_jemalloc_step_row_t  *row;
 
-    if (errno == 0) {
-        return jpp_err_set(err, JPP_ERR_JEMALLOC, "%s", text);
+    row = &jpp_jemalloc_steps[step];
+
+    if (jpp_jemalloc_fixed.state < row->needs) {
+        return jpp_err_set(err, JPP_ERR_STATE, "%s", row->failed);
     }
 
-    return jpp_err_set(err, JPP_ERR_JEMALLOC, "%s; perhaps: %m", text);
+    rc = jpp_mallctl_call(row->name, NULL, 0, new, new_size);
+
+    if (rc != 0) {
+        errno = rc;
+
+        return jpp_err_set(err, JPP_ERR_JEMALLOC,
+                           "%s: jemalloc refuses %s (%m), which 5.2.1 to "
+                           "5.3.1 are known to allow", row->failed, row->name);
+    }
+
+    return JPP_OK;
+}
+
+
+static jpp_code_t
+jpp_jemalloc_reset(int lg_sample, jpp_err_t *err)
+{
+    size_t  lg;
+
+    if (lg_sample == -1) {
+        return jpp_jemalloc_set(JPP_JEMALLOC_RESET, NULL, 0, err);
+    }
+
+    lg = (size_t) lg_sample;
+
+    return jpp_jemalloc_set(JPP_JEMALLOC_RATE, &lg, sizeof(lg), err);
+}
+
+
+static jpp_code_t
+jpp_jemalloc_purge(jpp_control_result_t *result, jpp_err_t *err)
+{
+    bool                   has_before;
+    jpp_code_t             rc;
+    jpp_stats_t            before, after;
+
+    has_before = jpp_stats_read(&before);
+
+    rc = jpp_jemalloc_set(JPP_JEMALLOC_PURGE, NULL, 0, err);
+
+    if (rc == JPP_OK && has_before && jpp_stats_read(&after)) {
+        result->has_stats = true;
+        result->resident_before = before.resident;
+        result->resident_after = after.resident;
+    }
+
+    return rc;
 }
 
 
@@ -412,78 +467,6 @@ jpp_jemalloc_control(const jpp_control_t *control,
     result->is_active = result->after.active;
 
     return rc;
-}
-
-
-static void
-jpp_jemalloc_profiler(jpp_control_state_t *state,
-    const jpp_jemalloc_t *jemalloc)
-{
-    state->active = jemalloc->active;
-    state->lg_sample = jemalloc->lg_sample;
-}
-
-
-static jpp_code_t
-jpp_jemalloc_reset(int lg_sample, jpp_err_t *err)
-{
-    size_t  lg;
-
-    if (lg_sample == -1) {
-        return jpp_jemalloc_set(JPP_JEMALLOC_RESET, NULL, 0, err);
-    }
-
-    lg = (size_t) lg_sample;
-
-    return jpp_jemalloc_set(JPP_JEMALLOC_RATE, &lg, sizeof(lg), err);
-}
-
-
-static jpp_code_t
-jpp_jemalloc_purge(jpp_control_result_t *result, jpp_err_t *err)
-{
-    bool                   has_before;
-    jpp_code_t             rc;
-    jpp_stats_t            before, after;
-
-    has_before = jpp_stats_read(&before);
-
-    rc = jpp_jemalloc_set(JPP_JEMALLOC_PURGE, NULL, 0, err);
-
-    if (rc == JPP_OK && has_before && jpp_stats_read(&after)) {
-        result->has_stats = true;
-        result->resident_before = before.resident;
-        result->resident_after = after.resident;
-    }
-
-    return rc;
-}
-
-
-static jpp_code_t
-jpp_jemalloc_set(jpp_jemalloc_step_t step, void *new, size_t new_size,
-    jpp_err_t *err)
-{
-    int                             rc;
-    const jpp_jemalloc_step_row_t  *row;
-
-    row = &jpp_jemalloc_steps[step];
-
-    if (jpp_jemalloc_fixed.state < row->needs) {
-        return jpp_err_set(err, JPP_ERR_STATE, "%s", row->failed);
-    }
-
-    rc = jpp_mallctl_call(row->name, NULL, 0, new, new_size);
-
-    if (rc != 0) {
-        errno = rc;
-
-        return jpp_err_set(err, JPP_ERR_JEMALLOC,
-                           "%s: jemalloc refuses %s (%m), which 5.2.1 to "
-                           "5.3.1 are known to allow", row->failed, row->name);
-    }
-
-    return JPP_OK;
 }
 
 

@@ -27,10 +27,6 @@ typedef struct {
 } jpp_mallctl_build_t;
 
 
-static bool jpp_mallctl_is_malloc(void *symbol);
-static bool jpp_mallctl_is_same_object(void *symbol);
-
-
 /*
  * A build with a prefix puts it, in upper case, before the variable's name too
  * (JEMALLOC_CPREFIX in jemalloc.c).
@@ -46,35 +42,18 @@ static const jpp_mallctl_build_t  jpp_mallctl_builds[] = {
 static jpp_mallctl_pt  jpp_mallctl_function;
 
 
-bool
-jpp_mallctl_find(const char **variable)
+static bool
+jpp_mallctl_is_same_object(void *symbol)
 {
-    void    *symbol;
-    size_t   i;
+    void     *function;
+    Dl_info   ours, theirs;
 
-    *variable = jpp_mallctl_builds[0].variable;
+    function = dlsym(RTLD_DEFAULT, "malloc");
 
-    for (i = 0; i < JPP_MALLCTL_BUILDS; i++) {
-
-        symbol = dlsym(RTLD_DEFAULT, jpp_mallctl_builds[i].symbol);
-
-        if (symbol == NULL) {
-            continue;
-        }
-
-        /* ISO C has no conversion from an object's address to a function's */
-
-        memcpy(&jpp_mallctl_function, &symbol, sizeof(symbol));
-
-        if (jpp_mallctl_is_malloc(symbol)) {
-            *variable = jpp_mallctl_builds[i].variable;
-            return true;
-        }
-    }
-
-    jpp_mallctl_function = NULL;
-
-    return false;
+    return function != NULL
+           && dladdr(function, &ours) != 0
+           && dladdr(symbol, &theirs) != 0
+           && ours.dli_fbase == theirs.dli_fbase;
 }
 
 
@@ -115,18 +94,35 @@ jpp_mallctl_is_malloc(void *symbol)
 }
 
 
-static bool
-jpp_mallctl_is_same_object(void *symbol)
+bool
+jpp_mallctl_find(const char **variable)
 {
-    void     *function;
-    Dl_info   ours, theirs;
+    void    *symbol;
+    size_t   i;
 
-    function = dlsym(RTLD_DEFAULT, "malloc");
+    *variable = jpp_mallctl_builds[0].variable;
 
-    return function != NULL
-           && dladdr(function, &ours) != 0
-           && dladdr(symbol, &theirs) != 0
-           && ours.dli_fbase == theirs.dli_fbase;
+    for (i = 0; i < JPP_MALLCTL_BUILDS; i++) {
+
+        symbol = dlsym(RTLD_DEFAULT, jpp_mallctl_builds[i].symbol);
+
+        if (symbol == NULL) {
+            continue;
+        }
+
+        /* ISO C has no conversion from an object's address to a function's */
+
+        memcpy(&jpp_mallctl_function, &symbol, sizeof(symbol));
+
+        if (jpp_mallctl_is_malloc(symbol)) {
+            *variable = jpp_mallctl_builds[i].variable;
+            return true;
+        }
+    }
+
+    jpp_mallctl_function = NULL;
+
+    return false;
 }
 
 

@@ -27,16 +27,6 @@ typedef struct {
 } jpp_owner_table_t;
 
 
-static uint32_t jpp_owner_find(
-    char names[JPP_OWNER_PARTS][JPP_OWNER_NAME]);
-static uint32_t jpp_owner_add(char names[JPP_OWNER_PARTS][JPP_OWNER_NAME],
-    uint16_t *slot);
-static uint32_t jpp_owner_hash(
-    char names[JPP_OWNER_PARTS][JPP_OWNER_NAME]);
-static bool jpp_owner_is(const jpp_owner_t *owner,
-    char names[JPP_OWNER_PARTS][JPP_OWNER_NAME]);
-
-
 static const jpp_owner_t  jpp_owner_fixed[JPP_OWNERS_FIXED] = {
     [JPP_OWNER_NONE]    = { { "(unknown)", "(unknown)", "" } },
     [JPP_OWNER_OTHERS]  = { { "(other servers)", "(other locations)", "" } },
@@ -47,6 +37,90 @@ static const jpp_owner_t  jpp_owner_fixed[JPP_OWNERS_FIXED] = {
 
 
 static jpp_owner_table_t  jpp_owner;
+
+
+static uint32_t
+jpp_owner_hash(char names[JPP_OWNER_PARTS][JPP_OWNER_NAME])
+{
+    uint32_t     i, hash;
+    const char  *p;
+
+    hash = 2166136261u;
+
+    for (i = 0; i < JPP_OWNER_PARTS; i++) {
+        for (p = names[i]; *p != '\0'; p++) {
+            hash = (hash ^ (unsigned char) *p) * 16777619u;
+        }
+
+        hash = hash * 16777619u + i;
+    }
+
+    return hash ^ hash >> 15;
+}
+
+
+static uint32_t
+jpp_owner_add(char names[JPP_OWNER_PARTS][JPP_OWNER_NAME], uint16_t *slot)
+{
+    uint32_t      i;
+    jpp_owner_t  *owner;
+
+    if (jpp_owner.n == JPP_OWNER_NAMES) {
+        return JPP_OWNER_OTHERS;
+    }
+
+    owner = &jpp_owner.owners[jpp_owner.n];
+
+    for (i = 0; i < JPP_OWNER_PARTS; i++) {
+        owner->names[i] = jpp_arena_strndup(&jpp_owner.arena, names[i],
+                                            strlen(names[i]));
+
+        if (owner->names[i] == NULL) {
+            return JPP_OWNER_OTHERS;
+        }
+    }
+
+    *slot = (uint16_t) jpp_owner.n;
+    __atomic_store_n(&jpp_owner.n, jpp_owner.n + 1, __ATOMIC_RELEASE);
+
+    return *slot;
+}
+
+
+static bool
+jpp_owner_is(const jpp_owner_t *owner,
+    char names[JPP_OWNER_PARTS][JPP_OWNER_NAME])
+{
+    uint32_t  i;
+
+    for (i = 0; i < JPP_OWNER_PARTS; i++) {
+        if (strcmp(owner->names[i], names[i]) != 0) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+static uint32_t
+jpp_owner_find(char names[JPP_OWNER_PARTS][JPP_OWNER_NAME])
+{
+    uint16_t  *slot;
+    uint32_t   hash;
+
+    for (hash = jpp_owner_hash(names); /* void */ ; hash++) {
+        slot = &jpp_owner.hashed[hash % JPP_OWNER_HASHED];
+
+        if (*slot == 0) {
+            return jpp_owner_add(names, slot);
+        }
+
+        if (jpp_owner_is(&jpp_owner.owners[*slot], names)) {
+            return *slot;
+        }
+    }
+}
 
 
 /* Names are read by other threads: an owner is there once it counts. */
@@ -81,90 +155,6 @@ jpp_owner_name(const jpp_owner_raw_t raw[JPP_OWNER_PARTS])
     jpp_owner.is_busy = false;
 
     return owner;
-}
-
-
-static uint32_t
-jpp_owner_find(char names[JPP_OWNER_PARTS][JPP_OWNER_NAME])
-{
-    uint16_t  *slot;
-    uint32_t   hash;
-
-    for (hash = jpp_owner_hash(names); /* void */ ; hash++) {
-        slot = &jpp_owner.hashed[hash % JPP_OWNER_HASHED];
-
-        if (*slot == 0) {
-            return jpp_owner_add(names, slot);
-        }
-
-        if (jpp_owner_is(&jpp_owner.owners[*slot], names)) {
-            return *slot;
-        }
-    }
-}
-
-
-static uint32_t
-jpp_owner_add(char names[JPP_OWNER_PARTS][JPP_OWNER_NAME], uint16_t *slot)
-{
-    uint32_t      i;
-    jpp_owner_t  *owner;
-
-    if (jpp_owner.n == JPP_OWNER_NAMES) {
-        return JPP_OWNER_OTHERS;
-    }
-
-    owner = &jpp_owner.owners[jpp_owner.n];
-
-    for (i = 0; i < JPP_OWNER_PARTS; i++) {
-        owner->names[i] = jpp_arena_strndup(&jpp_owner.arena, names[i],
-                                            strlen(names[i]));
-
-        if (owner->names[i] == NULL) {
-            return JPP_OWNER_OTHERS;
-        }
-    }
-
-    *slot = (uint16_t) jpp_owner.n;
-    __atomic_store_n(&jpp_owner.n, jpp_owner.n + 1, __ATOMIC_RELEASE);
-
-    return *slot;
-}
-
-
-static uint32_t
-jpp_owner_hash(char names[JPP_OWNER_PARTS][JPP_OWNER_NAME])
-{
-    uint32_t     i, hash;
-    const char  *p;
-
-    hash = 2166136261u;
-
-    for (i = 0; i < JPP_OWNER_PARTS; i++) {
-        for (p = names[i]; *p != '\0'; p++) {
-            hash = (hash ^ (unsigned char) *p) * 16777619u;
-        }
-
-        hash = hash * 16777619u + i;
-    }
-
-    return hash ^ hash >> 15;
-}
-
-
-static bool
-jpp_owner_is(const jpp_owner_t *owner,
-    char names[JPP_OWNER_PARTS][JPP_OWNER_NAME])
-{
-    uint32_t  i;
-
-    for (i = 0; i < JPP_OWNER_PARTS; i++) {
-        if (strcmp(owner->names[i], names[i]) != 0) {
-            return false;
-        }
-    }
-
-    return true;
 }
 
 

@@ -14,56 +14,126 @@ typedef struct {
 } jpp_owners_t;
 
 
-static jpp_samples_found_t jpp_owners_find(jpp_site_hints_t *hints,
-    uintptr_t frame);
-static void jpp_owners_hints(const jpp_owners_look_t *look, uintptr_t frame,
-    jpp_site_hints_t *hints);
-static bool jpp_owners_again(const jpp_site_hints_t *hints, uintptr_t frame,
-    const jpp_owners_words_t *stack, jpp_owners_look_t *look);
-static inline bool jpp_owners_is_open(const jpp_serving_one_t *one);
-static void jpp_owners_late(const jpp_owners_look_t *look,
-    jpp_samples_found_t *found);
-static void jpp_owners_learn(uint32_t index, jpp_owners_slot_t *slot);
-static void jpp_owners_settle_slot(uint32_t index);
-static uint32_t jpp_owners_settle_which(uint32_t index, uintptr_t which,
-    bool *is_known);
-
-
 static jpp_owners_t  jpp_owners;
 
 
-bool
-jpp_owners_start(const jpp_serving_t *serving,
-    const jpp_owners_server_t *server)
+static inline bool
+jpp_owners_is_open(const jpp_serving_one_t *one)
 {
-    jpp_owners_stop();
+    const jpp_serving_t  *serving;
 
-    if (!jpp_owners_wait_start(serving->n)) {
-        return false;
-    }
+    serving = &jpp_owners_known.serving;
 
-    jpp_owners_look_start(serving, server);
-
-    jpp_owners_last_clear(jpp_owners_known.high);
-
-    jpp_samples_thread.is_serving = true;
-    jpp_samples.owners = jpp_owners_find;
-
-    return true;
+    return *(const int *) (serving->ranges[0].start
+                           + (uintptr_t) serving->ranges[0].size * one->index
+                           + serving->open_at)
+           != -1;
 }
 
 
-void
-jpp_owners_stop(void)
+/* Both words have to agree. */
+
+static bool
+jpp_owners_again(const jpp_site_hints_t *hints, uintptr_t frame,
+    const jpp_owners_words_t *stack, jpp_owners_look_t *look)
 {
-    jpp_samples_thread.is_serving = false;
-    jpp_samples.owners = NULL;
+    uintptr_t           inner;
+    jpp_serving_one_t   one;
 
-    jpp_owners.n_settled = 0;
-    jpp_owners.is_due = false;
+    look->address = frame + hints->at[0] * sizeof(uintptr_t);
+    inner = frame + hints->at[1] * sizeof(uintptr_t);
 
-    jpp_owners_last_forget();
-    jpp_owners_wait_stop();
+    if (hints->at[0] == 0
+        || look->address - stack->address >= stack->n * sizeof(uintptr_t)
+        || !jpp_serving_is(&jpp_owners_known.serving,
+                           jpp_frame_word(look->address), &look->one)
+        || !jpp_serving_is(&jpp_owners_known.serving, jpp_frame_word(inner),
+                           &one)
+        || one.index != look->one.index)
+    {
+        return false;
+    }
+
+    look->owner = JPP_OWNER_NONE;
+    look->waits = JPP_SERVING_NEXT;
+
+    if (hints->kinds[0] != 0 && jpp_owners_is_open(&look->one)) {
+        return true;
+    }
+
+    look->waits = 0;
+    look->owner = jpp_owners_served(look->one.index, stack, &look->waits);
+
+    return look->waits != JPP_SERVING_OTHERS
+           && (look->owner != JPP_OWNER_NONE || look->waits != 0);
+}
+
+
+static void
+jpp_owners_hints(const jpp_owners_look_t *look, uintptr_t frame,
+    jpp_site_hints_t *hints)
+{
+    memset(hints, 0, sizeof(jpp_site_hints_t));
+
+    if (look->inner > frame
+        && look->address - frame <= UINT16_MAX * sizeof(uintptr_t))
+    {
+        hints->at[0] = (uint16_t) ((look->address - frame)
+                                   / sizeof(uintptr_t));
+        hints->at[1] = (uint16_t) ((look->inner - frame) / sizeof(uintptr_t));
+        hints->kinds[1] = (uint8_t) (look->inner_range + 1);
+
+        if (look->waits == JPP_SERVING_NEXT) {
+            hints->kinds[0] = (uint8_t) (look->one.range + 1);
+        }
+    }
+}
+
+
+/* A sample that is found by the last one has its owner: there must be one. */
+
+static void
+jpp_owners_learn(uint32_t index, jpp_owners_slot_t *slot)
+{
+    if (slot->last != JPP_OWNER_NONE) {
+        jpp_owners_last_learn(&jpp_owners_known.serving, index, slot);
+
+    } else {
+        jpp_owners_last_forget();
+    }
+}
+
+
+/* The sample will have the next owner of its connection, and has the last until
+   then, or whoever is known. */
+
+static void
+jpp_owners_late(const jpp_owners_look_t *look, jpp_samples_found_t *found)
+{
+    jpp_owners_slot_t  *slot;
+
+    jpp_owners_enter();
+
+    slot = jpp_owners_slot(look->one.index, look->one.number);
+
+    if (slot->last != JPP_OWNER_NONE && look->waits == JPP_SERVING_NEXT) {
+        found->owner = slot->last;
+
+    } else {
+        found->owner = jpp_owners_looked(look);
+        slot->is_mixed = true;
+
+        if (!jpp_owners.is_due) {
+            jpp_owners.is_due = true;
+            jpp_owners.n_settled = jpp_owners_kept.n_waited;
+            jpp_owners_known.server.due();
+        }
+    }
+
+    found->waits = jpp_owners_keep(slot, look->waits);
+
+    jpp_owners_learn(look->one.index, slot);
+    jpp_owners_leave();
 }
 
 
@@ -108,123 +178,38 @@ jpp_owners_find(jpp_site_hints_t *hints, uintptr_t frame)
 }
 
 
-static void
-jpp_owners_hints(const jpp_owners_look_t *look, uintptr_t frame,
-    jpp_site_hints_t *hints)
+bool
+jpp_owners_start(const jpp_serving_t *serving,
+    const jpp_owners_server_t *server)
 {
-    memset(hints, 0, sizeof(jpp_site_hints_t));
+    jpp_owners_stop();
 
-    if (look->inner > frame
-        && look->address - frame <= UINT16_MAX * sizeof(uintptr_t))
-    {
-        hints->at[0] = (uint16_t) ((look->address - frame)
-                                   / sizeof(uintptr_t));
-        hints->at[1] = (uint16_t) ((look->inner - frame) / sizeof(uintptr_t));
-        hints->kinds[1] = (uint8_t) (look->inner_range + 1);
-
-        if (look->waits == JPP_SERVING_NEXT) {
-            hints->kinds[0] = (uint8_t) (look->one.range + 1);
-        }
-    }
-}
-
-
-/* Both words have to agree. */
-
-static bool
-jpp_owners_again(const jpp_site_hints_t *hints, uintptr_t frame,
-    const jpp_owners_words_t *stack, jpp_owners_look_t *look)
-{
-    uintptr_t           inner;
-    jpp_serving_one_t   one;
-
-    look->address = frame + hints->at[0] * sizeof(uintptr_t);
-    inner = frame + hints->at[1] * sizeof(uintptr_t);
-
-    if (hints->at[0] == 0
-        || look->address - stack->address >= stack->n * sizeof(uintptr_t)
-        || !jpp_serving_is(&jpp_owners_known.serving,
-                           jpp_frame_word(look->address), &look->one)
-        || !jpp_serving_is(&jpp_owners_known.serving, jpp_frame_word(inner),
-                           &one)
-        || one.index != look->one.index)
-    {
+    if (!jpp_owners_wait_start(serving->n)) {
         return false;
     }
 
-    look->owner = JPP_OWNER_NONE;
-    look->waits = JPP_SERVING_NEXT;
+    jpp_owners_look_start(serving, server);
 
-    if (hints->kinds[0] != 0 && jpp_owners_is_open(&look->one)) {
-        return true;
-    }
+    jpp_owners_last_clear(jpp_owners_known.high);
 
-    look->waits = 0;
-    look->owner = jpp_owners_served(look->one.index, stack, &look->waits);
+    jpp_samples_thread.is_serving = true;
+    jpp_samples.owners = jpp_owners_find;
 
-    return look->waits != JPP_SERVING_OTHERS
-           && (look->owner != JPP_OWNER_NONE || look->waits != 0);
+    return true;
 }
 
 
-static inline bool
-jpp_owners_is_open(const jpp_serving_one_t *one)
+void
+jpp_owners_stop(void)
 {
-    const jpp_serving_t  *serving;
+    jpp_samples_thread.is_serving = false;
+    jpp_samples.owners = NULL;
 
-    serving = &jpp_owners_known.serving;
+    jpp_owners.n_settled = 0;
+    jpp_owners.is_due = false;
 
-    return *(const int *) (serving->ranges[0].start
-                           + (uintptr_t) serving->ranges[0].size * one->index
-                           + serving->open_at)
-           != -1;
-}
-
-
-/* The sample will have the next owner of its connection, and has the last until
-   then, or whoever is known. */
-
-static void
-jpp_owners_late(const jpp_owners_look_t *look, jpp_samples_found_t *found)
-{
-    jpp_owners_slot_t  *slot;
-
-    jpp_owners_enter();
-
-    slot = jpp_owners_slot(look->one.index, look->one.number);
-
-    if (slot->last != JPP_OWNER_NONE && look->waits == JPP_SERVING_NEXT) {
-        found->owner = slot->last;
-
-    } else {
-        found->owner = jpp_owners_looked(look);
-        slot->is_mixed = true;
-
-        if (!jpp_owners.is_due) {
-            jpp_owners.is_due = true;
-            jpp_owners.n_settled = jpp_owners_kept.n_waited;
-            jpp_owners_known.server.due();
-        }
-    }
-
-    found->waits = jpp_owners_keep(slot, look->waits);
-
-    jpp_owners_learn(look->one.index, slot);
-    jpp_owners_leave();
-}
-
-
-/* A sample that is found by the last one has its owner: there must be one. */
-
-static void
-jpp_owners_learn(uint32_t index, jpp_owners_slot_t *slot)
-{
-    if (slot->last != JPP_OWNER_NONE) {
-        jpp_owners_last_learn(&jpp_owners_known.serving, index, slot);
-
-    } else {
-        jpp_owners_last_forget();
-    }
+    jpp_owners_last_forget();
+    jpp_owners_wait_stop();
 }
 
 
@@ -235,43 +220,21 @@ jpp_owners_is_due(void)
 }
 
 
-void
-jpp_owners_settle(uint32_t n)
+/* Whom WHICH of the connection INDEX is for: for good, or in the meantime. */
+
+static uint32_t
+jpp_owners_settle_which(uint32_t index, uintptr_t which, bool *is_known)
 {
-    jpp_owners_slot_t  *slot;
-    jpp_owners_kept_t  *kept;
+    uint32_t   owner;
+    uintptr_t  waits;
 
-    kept = &jpp_owners_kept;
-    jpp_owners_enter();
+    waits = 0;
+    owner = jpp_owners_known.server.served(index, &which, 1, &waits);
 
-    jpp_owners.turn++;
+    *is_known = owner != JPP_OWNER_NONE && waits == 0;
 
-    if (kept->n_waited - jpp_owners.n_settled > JPP_OWNERS_WAITING) {
-        jpp_owners.n_settled = kept->n_waited - JPP_OWNERS_WAITING;
-    }
-
-    for ( /* void */ ; n != 0 && jpp_owners.n_settled != kept->n_waited; n--) {
-
-        slot = kept->waiting[jpp_owners.n_settled++ % JPP_OWNERS_WAITING].slot;
-
-        if (slot->settled != jpp_owners.turn) {
-            slot->settled = jpp_owners.turn;
-            jpp_owners_settle_slot((uint32_t) (slot - jpp_owners_waits.slots));
-        }
-    }
-
-    jpp_owners.is_due = jpp_owners.n_settled != kept->n_waited;
-
-    jpp_owners_leave();
-}
-
-
-void
-jpp_owners_settle_all(void)
-{
-    jpp_owners.n_settled = 0;
-
-    jpp_owners_settle(JPP_OWNERS_WAITING);
+    return owner == JPP_OWNER_NONE && waits != 0
+           ? jpp_owners_known.server.meanwhile(index) : owner;
 }
 
 
@@ -326,19 +289,41 @@ jpp_owners_settle_slot(uint32_t index)
 }
 
 
-/* Whom WHICH of the connection INDEX is for: for good, or in the meantime. */
-
-static uint32_t
-jpp_owners_settle_which(uint32_t index, uintptr_t which, bool *is_known)
+void
+jpp_owners_settle(uint32_t n)
 {
-    uint32_t   owner;
-    uintptr_t  waits;
+    jpp_owners_slot_t  *slot;
+    jpp_owners_kept_t  *kept;
 
-    waits = 0;
-    owner = jpp_owners_known.server.served(index, &which, 1, &waits);
+    kept = &jpp_owners_kept;
+    jpp_owners_enter();
 
-    *is_known = owner != JPP_OWNER_NONE && waits == 0;
+    jpp_owners.turn++;
 
-    return owner == JPP_OWNER_NONE && waits != 0
-           ? jpp_owners_known.server.meanwhile(index) : owner;
+    if (kept->n_waited - jpp_owners.n_settled > JPP_OWNERS_WAITING) {
+        jpp_owners.n_settled = kept->n_waited - JPP_OWNERS_WAITING;
+    }
+
+    for ( /* void */ ; n != 0 && jpp_owners.n_settled != kept->n_waited; n--) {
+
+        slot = kept->waiting[jpp_owners.n_settled++ % JPP_OWNERS_WAITING].slot;
+
+        if (slot->settled != jpp_owners.turn) {
+            slot->settled = jpp_owners.turn;
+            jpp_owners_settle_slot((uint32_t) (slot - jpp_owners_waits.slots));
+        }
+    }
+
+    jpp_owners.is_due = jpp_owners.n_settled != kept->n_waited;
+
+    jpp_owners_leave();
+}
+
+
+void
+jpp_owners_settle_all(void)
+{
+    jpp_owners.n_settled = 0;
+
+    jpp_owners_settle(JPP_OWNERS_WAITING);
 }

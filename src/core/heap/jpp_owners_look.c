@@ -33,16 +33,6 @@ typedef struct {
 } jpp_owners_seen_t;
 
 
-static void jpp_owners_told(const jpp_owners_words_t *stack,
-    jpp_owners_look_t *look);
-static bool jpp_owners_scan(const jpp_owners_words_t *words,
-    const jpp_owners_words_t *stack, jpp_owners_look_t *look);
-static uint32_t jpp_owners_see(uintptr_t address, uint32_t n_words,
-    jpp_owners_seen_t seen[JPP_OWNERS_SEEN], uint32_t n);
-static const jpp_owners_seen_t *jpp_owners_choose(jpp_owners_seen_t *seen,
-    uint32_t n, const jpp_owners_words_t *stack, uint32_t *first);
-
-
 jpp_owners_known_t  jpp_owners_known;
 
 /* what a function saves before it uses it: rbx, rbp, r12 to r15 */
@@ -91,50 +81,6 @@ jpp_owners_tell(uint32_t index)
 }
 
 
-/* Further in than the outermost there may be more than the bound: functions
-   have large arrays between those that serve and what they do for that.
-   Registers are the innermost. */
-
-void
-jpp_owners_look(const jpp_owners_words_t *stack, jpp_owners_look_t *look)
-{
-    uint32_t            n;
-    jpp_owners_words_t  words;
-
-    look->first = jpp_owners_known.serving.n;
-
-    if (jpp_owners_known.told < jpp_owners_known.serving.n) {
-        jpp_owners_told(stack, look);
-        return;
-    }
-
-    n = stack->n;
-
-    if (stack->address < jpp_owners_known.base) {
-        n = (uint32_t) ((jpp_owners_known.base - stack->address)
-                        / sizeof(uintptr_t));
-    }
-
-    words.n = n < JPP_OWNERS_OUTER ? n : JPP_OWNERS_OUTER;
-    words.address = stack->address + (n - words.n) * sizeof(uintptr_t);
-    words.n_saved = n <= JPP_OWNERS_OUTER ? stack->n_saved : 0;
-    words.saved = stack->saved;
-
-    if (jpp_owners_scan(&words, stack, look)) {
-        return;
-    }
-
-    n -= words.n;
-
-    words.n = n < JPP_SERVING_WORDS - JPP_OWNERS_OUTER
-              ? n : JPP_SERVING_WORDS - JPP_OWNERS_OUTER;
-    words.address = stack->address;
-    words.n_saved = stack->n_saved;
-
-    (void) jpp_owners_scan(&words, stack, look);
-}
-
-
 /* No word of the stack names it. */
 
 static void
@@ -153,34 +99,6 @@ jpp_owners_told(const jpp_owners_words_t *stack, jpp_owners_look_t *look)
     if (look->owner == JPP_OWNER_NONE && look->waits == 0) {
         look->owner = jpp_owners_known.server.meanwhile(index);
     }
-}
-
-
-static bool
-jpp_owners_scan(const jpp_owners_words_t *words,
-    const jpp_owners_words_t *stack, jpp_owners_look_t *look)
-{
-    uint32_t                  n, first;
-    jpp_owners_seen_t         seen[JPP_OWNERS_SEEN];
-    const jpp_owners_seen_t  *chosen;
-
-    first = look->first;
-    n = jpp_owners_see(words->address, words->n, seen, 0);
-    n = jpp_owners_see((uintptr_t) words->saved, words->n_saved, seen, n);
-    chosen = jpp_owners_choose(seen, n, stack, &first);
-
-    if (chosen != NULL) {
-        *look = chosen->look;
-        return true;
-    }
-
-    look->first = first;
-    look->address = 0;
-    look->waits = 0;
-    look->owner = first != jpp_owners_known.serving.n
-                  ? jpp_owners_known.server.meanwhile(first) : JPP_OWNER_LOOP;
-
-    return false;
 }
 
 
@@ -271,6 +189,78 @@ jpp_owners_choose(jpp_owners_seen_t *seen, uint32_t n,
     }
 
     return chosen;
+}
+
+
+static bool
+jpp_owners_scan(const jpp_owners_words_t *words,
+    const jpp_owners_words_t *stack, jpp_owners_look_t *look)
+{
+    uint32_t                  n, first;
+    jpp_owners_seen_t         seen[JPP_OWNERS_SEEN];
+    const jpp_owners_seen_t  *chosen;
+
+    first = look->first;
+    n = jpp_owners_see(words->address, words->n, seen, 0);
+    n = jpp_owners_see((uintptr_t) words->saved, words->n_saved, seen, n);
+    chosen = jpp_owners_choose(seen, n, stack, &first);
+
+    if (chosen != NULL) {
+        *look = chosen->look;
+        return true;
+    }
+
+    look->first = first;
+    look->address = 0;
+    look->waits = 0;
+    look->owner = first != jpp_owners_known.serving.n
+                  ? jpp_owners_known.server.meanwhile(first) : JPP_OWNER_LOOP;
+
+    return false;
+}
+
+
+/* Further in than the outermost there may be more than the bound: functions
+   have large arrays between those that serve and what they do for that.
+   Registers are the innermost. */
+
+void
+jpp_owners_look(const jpp_owners_words_t *stack, jpp_owners_look_t *look)
+{
+    uint32_t            n;
+    jpp_owners_words_t  words;
+
+    look->first = jpp_owners_known.serving.n;
+
+    if (jpp_owners_known.told < jpp_owners_known.serving.n) {
+        jpp_owners_told(stack, look);
+        return;
+    }
+
+    n = stack->n;
+
+    if (stack->address < jpp_owners_known.base) {
+        n = (uint32_t) ((jpp_owners_known.base - stack->address)
+                        / sizeof(uintptr_t));
+    }
+
+    words.n = n < JPP_OWNERS_OUTER ? n : JPP_OWNERS_OUTER;
+    words.address = stack->address + (n - words.n) * sizeof(uintptr_t);
+    words.n_saved = n <= JPP_OWNERS_OUTER ? stack->n_saved : 0;
+    words.saved = stack->saved;
+
+    if (jpp_owners_scan(&words, stack, look)) {
+        return;
+    }
+
+    n -= words.n;
+
+    words.n = n < JPP_SERVING_WORDS - JPP_OWNERS_OUTER
+              ? n : JPP_SERVING_WORDS - JPP_OWNERS_OUTER;
+    words.address = stack->address;
+    words.n_saved = stack->n_saved;
+
+    (void) jpp_owners_scan(&words, stack, look);
 }
 
 

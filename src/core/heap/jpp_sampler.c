@@ -31,16 +31,6 @@ typedef struct {
 } jpp_sampler_t;
 
 
-static jpp_code_t jpp_sampler_start(uint32_t lg, jpp_err_t *err);
-static jpp_code_t jpp_sampler_see(jpp_err_t *err);
-static jpp_code_t jpp_sampler_patch(jpp_err_t *err);
-static jpp_code_t jpp_sampler_stop(jpp_err_t *err);
-static void jpp_sampler_publish(void);
-static uint64_t jpp_sampler_seed(void);
-static void jpp_sampler_forked(void);
-static void jpp_sampler_count(jpp_site_t *site, void *data);
-
-
 static jpp_sampler_t    jpp_sampler;
 static pthread_mutex_t  jpp_sampler_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -51,64 +41,45 @@ static jpp_sampler_state_t  jpp_sampler_known;
 static pthread_mutex_t      jpp_sampler_known_lock = PTHREAD_MUTEX_INITIALIZER;
 
 
-jpp_code_t
-jpp_sampler_on(uint32_t lg, jpp_err_t *err)
+/* Two processes that start at once have other numbers. */
+
+static uint64_t
+jpp_sampler_seed(void)
 {
-    jpp_code_t  rc;
+    struct timespec  now;
 
-    if (lg < JPP_SAMPLER_LG_MIN || lg > JPP_SAMPLER_LG_MAX) {
-        return jpp_err_set(err, JPP_ERR_ARG,
-                           "the sampler's rate is %u, and %u to %u are "
-                           "allowed", lg, JPP_SAMPLER_LG_MIN,
-                           JPP_SAMPLER_LG_MAX);
-    }
+    clock_gettime(CLOCK_MONOTONIC, &now);
 
-    pthread_mutex_lock(&jpp_sampler_lock);
-
-    rc = jpp_sampler.is_on && jpp_sampler.lg == lg
-         ? JPP_OK : jpp_sampler_start(lg, err);
-
-    jpp_sampler_publish();
-
-    pthread_mutex_unlock(&jpp_sampler_lock);
-
-    return rc;
+    return jpp_hash_u64((uint64_t) now.tv_sec << 32
+                        ^ (uint64_t) now.tv_nsec
+                        ^ (uint64_t) getpid() << 40);
 }
 
 
 static jpp_code_t
-jpp_sampler_start(uint32_t lg, jpp_err_t *err)
+jpp_sampler_patch(jpp_err_t *err)
 {
     jpp_code_t  rc;
+    jpp_got_t  *got;
 
-    if (!jpp_backtrace_start()) {
+    got = &jpp_sampler.got;
+    got->functions = jpp_calls_functions(&got->n_functions);
+
+    jpp_sampler.loads = jpp_images_loads();
+
+    rc = jpp_got_patch(got, err);
+
+    if (rc == JPP_OK && got->n_slots == 0) {
         return jpp_err_set(err, JPP_ERR_STATE,
-                           "the sampler cannot walk stacks on this machine, "
-                           "but on amd64 only: use jemalloc's profiler");
+                           "no loaded object calls malloc by a table of "
+                           "addresses, so that no call can be seen");
     }
 
-    if (!jpp_samples_prepare()) {
-        return jpp_err_memory(err);
+    if (rc != JPP_OK && got->n_slots != 0) {
+        (void) jpp_got_restore(got, NULL);
     }
 
-    jpp_samples_start(lg, jpp_sampler_seed());
-
-    rc = jpp_sampler.is_on ? JPP_OK : jpp_sampler_see(err);
-
-    if (rc != JPP_OK) {
-        jpp_samples_stop();
-        return rc;
-    }
-
-    if (jpp_sampler.since == 0) {
-        (void) pthread_atfork(NULL, NULL, jpp_sampler_forked);
-    }
-
-    __atomic_store_n(&jpp_sampler.is_on, true, __ATOMIC_RELAXED);
-    jpp_sampler.lg = lg;
-    jpp_sampler.since = time(NULL);
-
-    return JPP_OK;
+    return rc;
 }
 
 
@@ -152,41 +123,104 @@ jpp_sampler_see(jpp_err_t *err)
 }
 
 
+/* A thread of the parent may have held them, which the child has not. */
+
+static void
+jpp_sampler_forked(void)
+{
+    static const pthread_mutex_t  unlocked = PTHREAD_MUTEX_INITIALIZER;
+
+    jpp_sampler_lock = unlocked;
+    jpp_sampler_known_lock = unlocked;
+}
+
+
 static jpp_code_t
-jpp_sampler_patch(jpp_err_t *err)
+jpp_sampler_start(uint32_t lg, jpp_err_t *err)
 {
     jpp_code_t  rc;
-    jpp_got_t  *got;
+
+    if (!jpp_backtrace_start()) {
+        return jpp_err_set(err, JPP_ERR_STATE,
+                           "the sampler cannot walk stacks on this machine, "
+                           "but on amd64 only: use jemalloc's profiler");
+    }
+
+    if (!jpp_samples_prepare()) {
+        return jpp_err_memory(err);
+    }
+
+    jpp_samples_start(lg, jpp_sampler_seed());
+
+    rc = jpp_sampler.is_on ? JPP_OK : jpp_sampler_see(err);
+
+    if (rc != JPP_OK) {
+        jpp_samples_stop();
+        return rc;
+    }
+
+    if (jpp_sampler.since == 0) {
+        (void) pthread_atfork(NULL, NULL, jpp_sampler_forked);
+    }
+
+    __atomic_store_n(&jpp_sampler.is_on, true, __ATOMIC_RELAXED);
+    jpp_sampler.lg = lg;
+    jpp_sampler.since = time(NULL);
+
+    return JPP_OK;
+}
+
+
+/* For who has the lock; before it was ever on, there is nothing to know. */
+
+static void
+jpp_sampler_publish(void)
+{
+    const jpp_got_t      *got;
+    jpp_sampler_state_t   known;
+
+    if (jpp_sampler.since == 0) {
+        return;
+    }
 
     got = &jpp_sampler.got;
-    got->functions = jpp_calls_functions(&got->n_functions);
 
-    jpp_sampler.loads = jpp_images_loads();
+    memset(&known, 0, sizeof(jpp_sampler_state_t));
 
-    rc = jpp_got_patch(got, err);
+    known.is_on = jpp_sampler.is_on;
+    known.is_hooked = jpp_sampler.is_hooked;
+    known.lg_sample = jpp_sampler.lg;
+    known.since = jpp_sampler.since;
+    known.slots = got->n_slots;
+    known.objects = got->n_objects;
+    known.foreign = got->n_foreign;
+    known.lost = known.is_on ? jpp_got_lost(got) : jpp_sampler.lost;
+    known.kept = known.is_on ? 0 : jpp_sampler.kept;
 
-    if (rc == JPP_OK && got->n_slots == 0) {
-        return jpp_err_set(err, JPP_ERR_STATE,
-                           "no loaded object calls malloc by a table of "
-                           "addresses, so that no call can be seen");
-    }
+    pthread_mutex_lock(&jpp_sampler_known_lock);
+    jpp_sampler_known = known;
+    pthread_mutex_unlock(&jpp_sampler_known_lock);
 
-    if (rc != JPP_OK && got->n_slots != 0) {
-        (void) jpp_got_restore(got, NULL);
-    }
-
-    return rc;
+    __atomic_store_n(&jpp_sampler_was_on, true, __ATOMIC_RELEASE);
 }
 
 
 jpp_code_t
-jpp_sampler_off(jpp_err_t *err)
+jpp_sampler_on(uint32_t lg, jpp_err_t *err)
 {
     jpp_code_t  rc;
 
+    if (lg < JPP_SAMPLER_LG_MIN || lg > JPP_SAMPLER_LG_MAX) {
+        return jpp_err_set(err, JPP_ERR_ARG,
+                           "the sampler's rate is %u, and %u to %u are "
+                           "allowed", lg, JPP_SAMPLER_LG_MIN,
+                           JPP_SAMPLER_LG_MAX);
+    }
+
     pthread_mutex_lock(&jpp_sampler_lock);
 
-    rc = jpp_sampler_stop(err);
+    rc = jpp_sampler.is_on && jpp_sampler.lg == lg
+         ? JPP_OK : jpp_sampler_start(lg, err);
 
     jpp_sampler_publish();
 
@@ -223,6 +257,23 @@ jpp_sampler_stop(jpp_err_t *err)
     jpp_sampler.kept = jpp_sampler.got.n_slots;
     __atomic_store_n(&jpp_sampler.is_on, false, __ATOMIC_RELAXED);
     jpp_samples_stop();
+
+    return rc;
+}
+
+
+jpp_code_t
+jpp_sampler_off(jpp_err_t *err)
+{
+    jpp_code_t  rc;
+
+    pthread_mutex_lock(&jpp_sampler_lock);
+
+    rc = jpp_sampler_stop(err);
+
+    jpp_sampler_publish();
+
+    pthread_mutex_unlock(&jpp_sampler_lock);
 
     return rc;
 }
@@ -290,6 +341,16 @@ jpp_sampler_is_on(void)
 }
 
 
+static void
+jpp_sampler_count(jpp_site_t *site, void *data)
+{
+    jpp_sampler_state_t *state = data;
+
+    state->sites++;
+    state->samples += __atomic_load_n(&site->allocated, __ATOMIC_RELAXED);
+}
+
+
 /*
  * Whoever has the lock may be changing the list of slots: then the state is as
  * it was before.
@@ -329,50 +390,6 @@ jpp_sampler_state(jpp_sampler_state_t *state)
 }
 
 
-/* For who has the lock; before it was ever on, there is nothing to know. */
-
-static void
-jpp_sampler_publish(void)
-{
-    const jpp_got_t      *got;
-    jpp_sampler_state_t   known;
-
-    if (jpp_sampler.since == 0) {
-        return;
-    }
-
-    got = &jpp_sampler.got;
-
-    memset(&known, 0, sizeof(jpp_sampler_state_t));
-
-    known.is_on = jpp_sampler.is_on;
-    known.is_hooked = jpp_sampler.is_hooked;
-    known.lg_sample = jpp_sampler.lg;
-    known.since = jpp_sampler.since;
-    known.slots = got->n_slots;
-    known.objects = got->n_objects;
-    known.foreign = got->n_foreign;
-    known.lost = known.is_on ? jpp_got_lost(got) : jpp_sampler.lost;
-    known.kept = known.is_on ? 0 : jpp_sampler.kept;
-
-    pthread_mutex_lock(&jpp_sampler_known_lock);
-    jpp_sampler_known = known;
-    pthread_mutex_unlock(&jpp_sampler_known_lock);
-
-    __atomic_store_n(&jpp_sampler_was_on, true, __ATOMIC_RELEASE);
-}
-
-
-static void
-jpp_sampler_count(jpp_site_t *site, void *data)
-{
-    jpp_sampler_state_t *state = data;
-
-    state->sites++;
-    state->samples += __atomic_load_n(&site->allocated, __ATOMIC_RELAXED);
-}
-
-
 bool
 jpp_sampler_sample_thread(bool is_sampled)
 {
@@ -382,31 +399,4 @@ jpp_sampler_sample_thread(bool is_sampled)
     jpp_samples_thread.is_unsampled = !is_sampled;
 
     return was;
-}
-
-
-/* Two processes that start at once have other numbers. */
-
-static uint64_t
-jpp_sampler_seed(void)
-{
-    struct timespec  now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-
-    return jpp_hash_u64((uint64_t) now.tv_sec << 32
-                        ^ (uint64_t) now.tv_nsec
-                        ^ (uint64_t) getpid() << 40);
-}
-
-
-/* A thread of the parent may have held them, which the child has not. */
-
-static void
-jpp_sampler_forked(void)
-{
-    static const pthread_mutex_t  unlocked = PTHREAD_MUTEX_INITIALIZER;
-
-    jpp_sampler_lock = unlocked;
-    jpp_sampler_known_lock = unlocked;
 }

@@ -37,13 +37,6 @@ typedef struct {
 } jpp_hooks_t;
 
 
-static void jpp_hooks_allocated(void *extra, int call, void *p,
-    uintptr_t result, uintptr_t *args);
-static void jpp_hooks_freed(void *extra, int call, void *p, uintptr_t *args);
-static void jpp_hooks_resized(void *extra, int call, void *p, size_t was,
-    size_t size, uintptr_t result, uintptr_t *args);
-
-
 /* the argument that is the size; calloc() has two */
 static const uint8_t  jpp_hooks_sizes[JPP_HOOKS] = {
     [JPP_HOOKS_MALLOC]         = 0,
@@ -59,31 +52,6 @@ static const uint8_t  jpp_hooks_sizes[JPP_HOOKS] = {
 
 
 static void  *jpp_hooks_handle;
-
-
-bool
-jpp_hooks_install(void)
-{
-    jpp_hooks_t  hooks;
-
-    hooks.allocated = jpp_hooks_allocated;
-    hooks.freed = jpp_hooks_freed;
-    hooks.resized = jpp_hooks_resized;
-    hooks.extra = NULL;
-
-    return jpp_mallctl_call("experimental.hooks.install", &jpp_hooks_handle,
-                            sizeof(void *), &hooks, sizeof(hooks))
-           == 0;
-}
-
-
-bool
-jpp_hooks_remove(void)
-{
-    return jpp_mallctl_call("experimental.hooks.remove", NULL, 0,
-                            &jpp_hooks_handle, sizeof(void *))
-           == 0;
-}
 
 
 static void
@@ -143,4 +111,29 @@ jpp_hooks_resized(void *extra, int call, void *p, size_t was, size_t size,
     if (jpp_samples_is_due(size)) {
         jpp_samples_take(p, size, JPP_HOOKS_CALLER, NULL);
     }
+}
+
+
+bool
+jpp_hooks_install(void)
+{
+    jpp_hooks_t  hooks;
+
+    hooks.allocated = jpp_hooks_allocated;
+    hooks.freed = jpp_hooks_freed;
+    hooks.resized = jpp_hooks_resized;
+    hooks.extra = NULL;
+
+    return jpp_mallctl_call("experimental.hooks.install", &jpp_hooks_handle,
+                            sizeof(void *), &hooks, sizeof(hooks))
+           == 0;
+}
+
+
+bool
+jpp_hooks_remove(void)
+{
+    return jpp_mallctl_call("experimental.hooks.remove", NULL, 0,
+                            &jpp_hooks_handle, sizeof(void *))
+           == 0;
 }

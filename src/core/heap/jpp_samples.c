@@ -33,23 +33,20 @@
 #define JPP_SAMPLES_OWN  6
 
 
-static void jpp_samples_forked(void);
-static void jpp_samples_record(void *p, size_t size, uint32_t generation,
-    const void *caller, const void *frame);
-static inline uint32_t jpp_samples_owned(uint32_t site,
-    jpp_sample_at_t **waits);
-static uint32_t jpp_samples_site(const jpp_site_key_t *key, const void *caller,
-    const void *frame);
-static uint32_t jpp_samples_walk_from(const jpp_site_key_t *key,
-    const jpp_backtrace_frame_t *from) __attribute__((noinline));
-static uint32_t jpp_samples_walk(const jpp_site_key_t *key,
-    const void *caller) __attribute__((noinline));
-static uint32_t jpp_samples_add(const uintptr_t *pcs, uint32_t n,
-    const jpp_site_key_t *key);
-
-
 JPP_SAMPLES_THREAD jpp_samples_thread_t  jpp_samples_thread;
 jpp_samples_t                            jpp_samples;
+
+
+/* The child has what its parent had, but goes on by numbers of its own. */
+
+static void
+jpp_samples_forked(void)
+{
+    jpp_samples.seed = jpp_hash_u64(jpp_samples.seed ^ (uint64_t) getpid());
+    jpp_samples.generation += 2;
+
+    jpp_owners_last_forget();
+}
 
 
 /* Of huge pages a few objects would touch all. */
@@ -84,18 +81,6 @@ jpp_samples_prepare(void)
 }
 
 
-/* The child has what its parent had, but goes on by numbers of its own. */
-
-static void
-jpp_samples_forked(void)
-{
-    jpp_samples.seed = jpp_hash_u64(jpp_samples.seed ^ (uint64_t) getpid());
-    jpp_samples.generation += 2;
-
-    jpp_owners_last_forget();
-}
-
-
 void
 jpp_samples_start(uint32_t lg, uint64_t seed)
 {
@@ -123,34 +108,123 @@ jpp_samples_stop(void)
 }
 
 
-void
-jpp_samples_take(void *p, size_t size, const void *caller, const void *frame)
+static uint32_t
+jpp_samples_add(const uintptr_t *pcs, uint32_t n, const jpp_site_key_t *key)
 {
-    uint32_t               generation, lg;
-    uint64_t               seed;
-    jpp_samples_thread_t  *thread;
-
-    thread = &jpp_samples_thread;
-    generation = __atomic_load_n(&jpp_samples.generation, __ATOMIC_ACQUIRE);
-    lg = __atomic_load_n(&jpp_samples.lg, __ATOMIC_RELAXED);
-
-    if (thread->generation != generation) {
-        thread->generation = generation;
-
-        seed = __atomic_fetch_add(&jpp_samples.seed, 1, __ATOMIC_RELAXED);
-        thread->random = jpp_hash_u64(seed);
-        thread->left = (uint64_t) jpp_draw(&thread->random, lg);
-
-        if (!jpp_samples_is_due(size)) {
-            return;
-        }
+    if (jpp_cut_name(pcs[n - 1]) != NULL) {
+        (void) __atomic_fetch_add(&jpp_samples.n_cut, 1, __ATOMIC_RELAXED);
     }
 
-    thread->left = (uint64_t) jpp_draw(&thread->random, lg);
+    return jpp_sites_add(&jpp_samples.sites, pcs, n, key);
+}
 
-    if (p != NULL && !thread->is_unsampled && (generation & 1) != 0) {
-        jpp_samples_record(p, size, generation, caller, frame);
+
+/*
+ * The stack begins with CALLER.  Where the walk does not reach him, he is all
+ * that is known, but for the last frame, which says why.
+ */
+
+static uint32_t
+jpp_samples_walk(const jpp_site_key_t *key, const void *caller)
+{
+    uint32_t   i, n;
+    uintptr_t  pcs[JPP_SITES_DEPTH + JPP_SAMPLES_OWN];
+
+    n = jpp_backtrace(pcs, JPP_SITES_DEPTH + JPP_SAMPLES_OWN);
+
+    for (i = 0; i < n && pcs[i] != (uintptr_t) caller; i++) {
+        /* void */
     }
+
+    if (i == n) {
+        pcs[1] = pcs[n - 1];
+        pcs[0] = (uintptr_t) caller;
+        i = 0;
+        n = 2;
+    }
+
+    return jpp_samples_add(pcs + i, n - i, key);
+}
+
+
+static uint32_t
+jpp_samples_walk_from(const jpp_site_key_t *key,
+    const jpp_backtrace_frame_t *from)
+{
+    uint32_t   n, site;
+    uintptr_t  pcs[JPP_SITES_DEPTH];
+
+    n = jpp_backtrace_from(from, pcs, JPP_SITES_DEPTH);
+
+    if (n == 0) {
+        return jpp_samples_walk(key, (const void *) from->pc);
+    }
+
+    site = jpp_samples_add(pcs, n, key);
+
+    if (site != 0) {
+        jpp_again_learn(&jpp_samples.again, &jpp_samples.sites, from, site);
+    }
+
+    return site;
+}
+
+
+/*
+ * A function that was called from CALLER directly has pushed rbp below that
+ * address.  Otherwise the compiler has left another one between them, and the
+ * frames of the profiler are walked, too.
+ */
+
+static uint32_t
+jpp_samples_site(const jpp_site_key_t *key, const void *caller,
+    const void *frame)
+{
+    uint32_t                site;
+    const uintptr_t        *pushed;
+    jpp_backtrace_frame_t   from;
+
+    pushed = frame;
+
+    if (pushed == NULL || pushed[1] != (uintptr_t) caller) {
+        return jpp_samples_walk(key, caller);
+    }
+
+    from.pc = (uintptr_t) caller;
+    from.rsp = (uintptr_t) (pushed + 2);
+    from.rbp = pushed[0];
+
+    site = jpp_again_find(&jpp_samples.again, &jpp_samples.sites, &from, key);
+
+    return site != 0 ? site : jpp_samples_walk_from(key, &from);
+}
+
+
+/* The site of the owner, or SITE itself where there is none, or no room. */
+
+static inline uint32_t
+jpp_samples_owned(uint32_t site, jpp_sample_at_t **waits)
+{
+    uint32_t              owned;
+    uintptr_t             frame;
+    jpp_site_t           *at;
+    jpp_samples_found_t   found;
+
+    at = jpp_sites_at(&jpp_samples.sites, site);
+
+    frame = (uintptr_t) __builtin_frame_address(0) - JPP_OWNERS_SAVED;
+
+    if (!jpp_owners_last_again(&at->hints, frame, &found)) {
+        found = jpp_samples.owners(&at->hints, frame);
+    }
+
+    *waits = found.waits;
+
+    owned = found.owner != 0
+            ? jpp_sites_give(&jpp_samples.sites, at, (uint16_t) found.owner)
+            : site;
+
+    return owned != 0 ? owned : site;
 }
 
 
@@ -198,31 +272,34 @@ jpp_samples_record(void *p, size_t size, uint32_t generation,
 }
 
 
-/* The site of the owner, or SITE itself where there is none, or no room. */
-
-static inline uint32_t
-jpp_samples_owned(uint32_t site, jpp_sample_at_t **waits)
+void
+jpp_samples_take(void *p, size_t size, const void *caller, const void *frame)
 {
-    uint32_t              owned;
-    uintptr_t             frame;
-    jpp_site_t           *at;
-    jpp_samples_found_t   found;
+    uint32_t               generation, lg;
+    uint64_t               seed;
+    jpp_samples_thread_t  *thread;
 
-    at = jpp_sites_at(&jpp_samples.sites, site);
+    thread = &jpp_samples_thread;
+    generation = __atomic_load_n(&jpp_samples.generation, __ATOMIC_ACQUIRE);
+    lg = __atomic_load_n(&jpp_samples.lg, __ATOMIC_RELAXED);
 
-    frame = (uintptr_t) __builtin_frame_address(0) - JPP_OWNERS_SAVED;
+    if (thread->generation != generation) {
+        thread->generation = generation;
 
-    if (!jpp_owners_last_again(&at->hints, frame, &found)) {
-        found = jpp_samples.owners(&at->hints, frame);
+        seed = __atomic_fetch_add(&jpp_samples.seed, 1, __ATOMIC_RELAXED);
+        thread->random = jpp_hash_u64(seed);
+        thread->left = (uint64_t) jpp_draw(&thread->random, lg);
+
+        if (!jpp_samples_is_due(size)) {
+            return;
+        }
     }
 
-    *waits = found.waits;
+    thread->left = (uint64_t) jpp_draw(&thread->random, lg);
 
-    owned = found.owner != 0
-            ? jpp_sites_give(&jpp_samples.sites, at, (uint16_t) found.owner)
-            : site;
-
-    return owned != 0 ? owned : site;
+    if (p != NULL && !thread->is_unsampled && (generation & 1) != 0) {
+        jpp_samples_record(p, size, generation, caller, frame);
+    }
 }
 
 
@@ -255,96 +332,4 @@ jpp_samples_give(jpp_sample_at_t *sample, uint32_t owner)
     jpp_live_replace(&jpp_samples.live, sample->place, sample->address,
                      sample->object, now);
     sample->object = now;
-}
-
-
-/*
- * A function that was called from CALLER directly has pushed rbp below that
- * address.  Otherwise the compiler has left another one between them, and the
- * frames of the profiler are walked, too.
- */
-
-static uint32_t
-jpp_samples_site(const jpp_site_key_t *key, const void *caller,
-    const void *frame)
-{
-    uint32_t                site;
-    const uintptr_t        *pushed;
-    jpp_backtrace_frame_t   from;
-
-    pushed = frame;
-
-    if (pushed == NULL || pushed[1] != (uintptr_t) caller) {
-        return jpp_samples_walk(key, caller);
-    }
-
-    from.pc = (uintptr_t) caller;
-    from.rsp = (uintptr_t) (pushed + 2);
-    from.rbp = pushed[0];
-
-    site = jpp_again_find(&jpp_samples.again, &jpp_samples.sites, &from, key);
-
-    return site != 0 ? site : jpp_samples_walk_from(key, &from);
-}
-
-
-static uint32_t
-jpp_samples_walk_from(const jpp_site_key_t *key,
-    const jpp_backtrace_frame_t *from)
-{
-    uint32_t   n, site;
-    uintptr_t  pcs[JPP_SITES_DEPTH];
-
-    n = jpp_backtrace_from(from, pcs, JPP_SITES_DEPTH);
-
-    if (n == 0) {
-        return jpp_samples_walk(key, (const void *) from->pc);
-    }
-
-    site = jpp_samples_add(pcs, n, key);
-
-    if (site != 0) {
-        jpp_again_learn(&jpp_samples.again, &jpp_samples.sites, from, site);
-    }
-
-    return site;
-}
-
-
-/*
- * The stack begins with CALLER.  Where the walk does not reach him, he is all
- * that is known, but for the last frame, which says why.
- */
-
-static uint32_t
-jpp_samples_walk(const jpp_site_key_t *key, const void *caller)
-{
-    uint32_t   i, n;
-    uintptr_t  pcs[JPP_SITES_DEPTH + JPP_SAMPLES_OWN];
-
-    n = jpp_backtrace(pcs, JPP_SITES_DEPTH + JPP_SAMPLES_OWN);
-
-    for (i = 0; i < n && pcs[i] != (uintptr_t) caller; i++) {
-        /* void */
-    }
-
-    if (i == n) {
-        pcs[1] = pcs[n - 1];
-        pcs[0] = (uintptr_t) caller;
-        i = 0;
-        n = 2;
-    }
-
-    return jpp_samples_add(pcs + i, n - i, key);
-}
-
-
-static uint32_t
-jpp_samples_add(const uintptr_t *pcs, uint32_t n, const jpp_site_key_t *key)
-{
-    if (jpp_cut_name(pcs[n - 1]) != NULL) {
-        (void) __atomic_fetch_add(&jpp_samples.n_cut, 1, __ATOMIC_RELAXED);
-    }
-
-    return jpp_sites_add(&jpp_samples.sites, pcs, n, key);
 }

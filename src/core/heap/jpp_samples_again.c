@@ -3,9 +3,12 @@
 #include "jpp_samples_again.h"
 
 
-static inline uint32_t jpp_again_place(const jpp_backtrace_frame_t *frame,
-    const jpp_site_key_t *key);
-static uint64_t jpp_again_reach(jpp_site_t *site);
+static inline uint32_t
+jpp_again_place(const jpp_backtrace_frame_t *frame, const jpp_site_key_t *key)
+{
+    return (uint32_t) ((frame->pc + frame->rsp * 5 + key->size_class * 1021u)
+                       * 0x9e3779b97f4a7c15u >> (64 - JPP_AGAIN_LG));
+}
 
 
 uint32_t
@@ -48,25 +51,6 @@ jpp_again_find(const jpp_again_t *again, const jpp_sites_t *sites,
 }
 
 
-void
-jpp_again_learn(jpp_again_t *again, const jpp_sites_t *sites,
-    const jpp_backtrace_frame_t *frame, uint32_t site)
-{
-    jpp_site_t  *at;
-
-    at = jpp_sites_at(sites, site);
-
-    if (__atomic_load_n(&at->reach, __ATOMIC_RELAXED) == JPP_SITES_UNKNOWN) {
-        __atomic_store_n(&at->reach, jpp_again_reach(at), __ATOMIC_RELAXED);
-    }
-
-    if (at->reach != JPP_SITES_VARIES) {
-        __atomic_store_n(&again->sites[jpp_again_place(frame, &at->key)],
-                         site, __ATOMIC_RELEASE);
-    }
-}
-
-
 /* Two threads that are here at once find the same. */
 
 static uint64_t
@@ -98,9 +82,20 @@ jpp_again_reach(jpp_site_t *site)
 }
 
 
-static inline uint32_t
-jpp_again_place(const jpp_backtrace_frame_t *frame, const jpp_site_key_t *key)
+void
+jpp_again_learn(jpp_again_t *again, const jpp_sites_t *sites,
+    const jpp_backtrace_frame_t *frame, uint32_t site)
 {
-    return (uint32_t) ((frame->pc + frame->rsp * 5 + key->size_class * 1021u)
-                       * 0x9e3779b97f4a7c15u >> (64 - JPP_AGAIN_LG));
+    jpp_site_t  *at;
+
+    at = jpp_sites_at(sites, site);
+
+    if (__atomic_load_n(&at->reach, __ATOMIC_RELAXED) == JPP_SITES_UNKNOWN) {
+        __atomic_store_n(&at->reach, jpp_again_reach(at), __ATOMIC_RELAXED);
+    }
+
+    if (at->reach != JPP_SITES_VARIES) {
+        __atomic_store_n(&again->sites[jpp_again_place(frame, &at->key)],
+                         site, __ATOMIC_RELEASE);
+    }
 }

@@ -19,24 +19,8 @@
 #define JPP_DRAW_LN2_BITS  24
 
 
-static uint32_t jpp_draw_log2(uint32_t step);
-
-
 /* log2(1 + i / 1024) */
 static uint32_t  jpp_draw_logs[JPP_DRAW_STEPS + 1];
-
-
-void
-jpp_draw_init(void)
-{
-    uint32_t  i;
-
-    for (i = 0; i < JPP_DRAW_STEPS; i++) {
-        jpp_draw_logs[i] = jpp_draw_log2(i);
-    }
-
-    jpp_draw_logs[JPP_DRAW_STEPS] = (uint32_t) 1 << JPP_DRAW_BITS;
-}
 
 
 /* Bit by bit: squaring a number doubles its logarithm. */
@@ -64,6 +48,19 @@ jpp_draw_log2(uint32_t step)
     }
 
     return log;
+}
+
+
+void
+jpp_draw_init(void)
+{
+    uint32_t  i;
+
+    for (i = 0; i < JPP_DRAW_STEPS; i++) {
+        jpp_draw_logs[i] = jpp_draw_log2(i);
+    }
+
+    jpp_draw_logs[JPP_DRAW_STEPS] = (uint32_t) 1 << JPP_DRAW_BITS;
 }
 
 

@@ -20,15 +20,6 @@
 #define JPP_LIVE_MANY    192
 
 
-static inline uintptr_t *jpp_live_window(const jpp_live_t *live,
-    uintptr_t address, uint32_t lg);
-static uintptr_t *jpp_live_find(const jpp_live_t *live, uintptr_t address);
-static uintptr_t *jpp_live_place(jpp_live_t *live, uintptr_t address);
-static uintptr_t *jpp_live_free(uintptr_t *window);
-static inline void jpp_live_counted(jpp_live_t *live, uintptr_t address,
-    int change);
-
-
 void
 jpp_live_init(jpp_live_t *live, void *memory)
 {
@@ -57,36 +48,60 @@ jpp_live_clear(jpp_live_t *live)
 }
 
 
-uint32_t
-jpp_live_add(jpp_live_t *live, uintptr_t address, uint64_t object)
+/*
+ * Objects of an array have addresses in steps, some of which a multiplication
+ * puts side by side: good enough for the filter, but not here.
+ */
+
+static inline uintptr_t *
+jpp_live_window(const jpp_live_t *live, uintptr_t address, uint32_t lg)
 {
-    uintptr_t  *place;
+    return live->addresses + ((size_t) 1 << lg)
+           + (jpp_hash_u64(address) >> (64 - lg));
+}
 
-    if (jpp_live_may_have(live, address)) {
-        place = jpp_live_find(live, address);
 
-        if (place != NULL) {
-            __atomic_store_n(&live->objects[place - live->addresses], object,
-                             __ATOMIC_RELAXED);
-            return (uint32_t) (place - live->addresses);
+static uintptr_t *
+jpp_live_find(const jpp_live_t *live, uintptr_t address)
+{
+    uint32_t    i, lg, max;
+    uintptr_t  *window;
+
+    max = __atomic_load_n(&live->lg, __ATOMIC_ACQUIRE);
+
+    for (lg = JPP_LIVE_LG_MIN; lg <= max; lg++) {
+        window = jpp_live_window(live, address, lg);
+
+        for (i = 0; i < JPP_LIVE_WINDOW; i++) {
+            if (__atomic_load_n(&window[i], __ATOMIC_ACQUIRE) == address) {
+                return &window[i];
+            }
         }
     }
 
-    place = jpp_live_place(live, address);
+    return NULL;
+}
 
-    if (place == NULL) {
-        (void) __atomic_fetch_add(&live->n_dropped, 1, __ATOMIC_RELAXED);
-        return 0;
+
+static uintptr_t *
+jpp_live_free(uintptr_t *window)
+{
+    uint32_t   i;
+    uintptr_t  free;
+
+    for (i = 0; i < JPP_LIVE_WINDOW; i++) {
+        free = JPP_LIVE_FREE;
+
+        if (__atomic_load_n(&window[i], __ATOMIC_RELAXED) == free
+            && __atomic_compare_exchange_n(&window[i], &free, JPP_LIVE_FILLED,
+                                           false, __ATOMIC_ACQUIRE,
+                                           __ATOMIC_RELAXED))
+        {
+            return &window[i];
+        }
     }
 
-    __atomic_store_n(&live->objects[place - live->addresses], object,
-                     __ATOMIC_RELAXED);
-
-    jpp_live_counted(live, address, 1);
-
-    __atomic_store_n(place, address, __ATOMIC_RELEASE);
-
-    return (uint32_t) (place - live->addresses);
+    return NULL;
 }
 
 
@@ -122,25 +137,54 @@ jpp_live_place(jpp_live_t *live, uintptr_t address)
 }
 
 
-static uintptr_t *
-jpp_live_free(uintptr_t *window)
+/* Where so many objects share a hash, it is looked for them ever after. */
+
+static inline void
+jpp_live_counted(jpp_live_t *live, uintptr_t address, int change)
 {
-    uint32_t   i;
-    uintptr_t  free;
+    uint8_t  now, *count;
 
-    for (i = 0; i < JPP_LIVE_WINDOW; i++) {
-        free = JPP_LIVE_FREE;
+    count = &live->filter[jpp_live_hash(address) >> 48];
+    now = __atomic_load_n(count, __ATOMIC_RELAXED);
 
-        if (__atomic_load_n(&window[i], __ATOMIC_RELAXED) == free
-            && __atomic_compare_exchange_n(&window[i], &free, JPP_LIVE_FILLED,
-                                           false, __ATOMIC_ACQUIRE,
-                                           __ATOMIC_RELAXED))
-        {
-            return &window[i];
+    if (now < JPP_LIVE_MANY && (now != 0 || change > 0)) {
+        (void) __atomic_fetch_add(count, (uint8_t) change, __ATOMIC_RELEASE);
+    }
+
+    (void) __atomic_fetch_add(&live->n, change, __ATOMIC_RELAXED);
+}
+
+
+uint32_t
+jpp_live_add(jpp_live_t *live, uintptr_t address, uint64_t object)
+{
+    uintptr_t  *place;
+
+    if (jpp_live_may_have(live, address)) {
+        place = jpp_live_find(live, address);
+
+        if (place != NULL) {
+            __atomic_store_n(&live->objects[place - live->addresses], object,
+                             __ATOMIC_RELAXED);
+            return (uint32_t) (place - live->addresses);
         }
     }
 
-    return NULL;
+    place = jpp_live_place(live, address);
+
+    if (place == NULL) {
+        (void) __atomic_fetch_add(&live->n_dropped, 1, __ATOMIC_RELAXED);
+        return 0;
+    }
+
+    __atomic_store_n(&live->objects[place - live->addresses], object,
+                     __ATOMIC_RELAXED);
+
+    jpp_live_counted(live, address, 1);
+
+    __atomic_store_n(place, address, __ATOMIC_RELEASE);
+
+    return (uint32_t) (place - live->addresses);
 }
 
 
@@ -184,59 +228,6 @@ jpp_live_replace(jpp_live_t *live, uint32_t place, uintptr_t address,
                                            false, __ATOMIC_RELAXED,
                                            __ATOMIC_RELAXED);
     }
-}
-
-
-static uintptr_t *
-jpp_live_find(const jpp_live_t *live, uintptr_t address)
-{
-    uint32_t    i, lg, max;
-    uintptr_t  *window;
-
-    max = __atomic_load_n(&live->lg, __ATOMIC_ACQUIRE);
-
-    for (lg = JPP_LIVE_LG_MIN; lg <= max; lg++) {
-        window = jpp_live_window(live, address, lg);
-
-        for (i = 0; i < JPP_LIVE_WINDOW; i++) {
-            if (__atomic_load_n(&window[i], __ATOMIC_ACQUIRE) == address) {
-                return &window[i];
-            }
-        }
-    }
-
-    return NULL;
-}
-
-
-/*
- * Objects of an array have addresses in steps, some of which a multiplication
- * puts side by side: good enough for the filter, but not here.
- */
-
-static inline uintptr_t *
-jpp_live_window(const jpp_live_t *live, uintptr_t address, uint32_t lg)
-{
-    return live->addresses + ((size_t) 1 << lg)
-           + (jpp_hash_u64(address) >> (64 - lg));
-}
-
-
-/* Where so many objects share a hash, it is looked for them ever after. */
-
-static inline void
-jpp_live_counted(jpp_live_t *live, uintptr_t address, int change)
-{
-    uint8_t  now, *count;
-
-    count = &live->filter[jpp_live_hash(address) >> 48];
-    now = __atomic_load_n(count, __ATOMIC_RELAXED);
-
-    if (now < JPP_LIVE_MANY && (now != 0 || change > 0)) {
-        (void) __atomic_fetch_add(count, (uint8_t) change, __ATOMIC_RELEASE);
-    }
-
-    (void) __atomic_fetch_add(&live->n, change, __ATOMIC_RELAXED);
 }
 
 

@@ -9,16 +9,6 @@
 #define JPP_SITES_LARGE  ((uint64_t) 1 << 29)
 
 
-static uint64_t jpp_sites_hash(const uintptr_t *pcs, uint32_t n,
-    const jpp_site_key_t *key);
-static uint32_t jpp_sites_find(const jpp_sites_t *sites, uint32_t first,
-    const jpp_site_t *like, const uintptr_t *pcs);
-static uint32_t jpp_sites_make(jpp_sites_t *sites, const jpp_site_t *like,
-    const uintptr_t *pcs);
-static bool jpp_sites_subtract(uint64_t *count, uint64_t n);
-static void jpp_sites_clear_site(jpp_site_t *site, void *data);
-
-
 void
 jpp_sites_init(jpp_sites_t *sites, void *memory)
 {
@@ -27,50 +17,6 @@ jpp_sites_init(jpp_sites_t *sites, void *memory)
     /* no site is 0 */
 
     sites->used = 1;
-}
-
-
-uint32_t
-jpp_sites_add(jpp_sites_t *sites, const uintptr_t *pcs, uint32_t n,
-    const jpp_site_key_t *key)
-{
-    uint32_t     site, first, *head;
-    jpp_site_t   like;
-
-    like.n = n < JPP_SITES_DEPTH ? n : JPP_SITES_DEPTH;
-    like.key = *key;
-    like.hash = jpp_sites_hash(pcs, like.n, key);
-
-    head = &sites->heads[like.hash % JPP_SITES_HEADS];
-    first = __atomic_load_n(head, __ATOMIC_ACQUIRE);
-
-    site = jpp_sites_find(sites, first, &like, pcs);
-    if (site != 0) {
-        return site;
-    }
-
-    site = jpp_sites_make(sites, &like, pcs);
-    if (site == 0) {
-        (void) __atomic_fetch_add(&sites->n_dropped, key->owner == 0,
-                                  __ATOMIC_RELAXED);
-        return 0;
-    }
-
-    /*
-     * Another thread may have added the same meanwhile: then there are two,
-     * whose counts add up.
-     */
-
-    do {
-        jpp_sites_at(sites, site)->next = first;
-
-    } while (!__atomic_compare_exchange_n(head, &first, site, false,
-                                          __ATOMIC_RELEASE,
-                                          __ATOMIC_RELAXED));
-
-    (void) __atomic_fetch_add(&sites->n, 1, __ATOMIC_RELAXED);
-
-    return site;
 }
 
 
@@ -147,6 +93,50 @@ jpp_sites_make(jpp_sites_t *sites, const jpp_site_t *like,
 
 
 uint32_t
+jpp_sites_add(jpp_sites_t *sites, const uintptr_t *pcs, uint32_t n,
+    const jpp_site_key_t *key)
+{
+    uint32_t     site, first, *head;
+    jpp_site_t   like;
+
+    like.n = n < JPP_SITES_DEPTH ? n : JPP_SITES_DEPTH;
+    like.key = *key;
+    like.hash = jpp_sites_hash(pcs, like.n, key);
+
+    head = &sites->heads[like.hash % JPP_SITES_HEADS];
+    first = __atomic_load_n(head, __ATOMIC_ACQUIRE);
+
+    site = jpp_sites_find(sites, first, &like, pcs);
+    if (site != 0) {
+        return site;
+    }
+
+    site = jpp_sites_make(sites, &like, pcs);
+    if (site == 0) {
+        (void) __atomic_fetch_add(&sites->n_dropped, key->owner == 0,
+                                  __ATOMIC_RELAXED);
+        return 0;
+    }
+
+    /*
+     * Another thread may have added the same meanwhile: then there are two,
+     * whose counts add up.
+     */
+
+    do {
+        jpp_sites_at(sites, site)->next = first;
+
+    } while (!__atomic_compare_exchange_n(head, &first, site, false,
+                                          __ATOMIC_RELEASE,
+                                          __ATOMIC_RELAXED));
+
+    (void) __atomic_fetch_add(&sites->n, 1, __ATOMIC_RELAXED);
+
+    return site;
+}
+
+
+uint32_t
 jpp_sites_give_another(jpp_sites_t *sites, jpp_site_t *from, uint16_t owner)
 {
     uint32_t        given;
@@ -175,18 +165,6 @@ jpp_sites_count(jpp_sites_t *sites, uint32_t site, uint64_t size)
 }
 
 
-bool
-jpp_sites_uncount(jpp_sites_t *sites, uint32_t site, uint64_t size)
-{
-    jpp_site_t  *at;
-
-    at = jpp_sites_at(sites, site);
-
-    return jpp_sites_subtract(&at->allocated, 1)
-           && jpp_sites_subtract(&at->allocated_bytes, size);
-}
-
-
 /* Another thread may set it to zero meanwhile. */
 
 static bool
@@ -209,6 +187,18 @@ jpp_sites_subtract(uint64_t *count, uint64_t n)
 }
 
 
+bool
+jpp_sites_uncount(jpp_sites_t *sites, uint32_t site, uint64_t size)
+{
+    jpp_site_t  *at;
+
+    at = jpp_sites_at(sites, site);
+
+    return jpp_sites_subtract(&at->allocated, 1)
+           && jpp_sites_subtract(&at->allocated_bytes, size);
+}
+
+
 void
 jpp_sites_walk(jpp_sites_t *sites, jpp_sites_visit_pt visit, void *data)
 {
@@ -227,15 +217,6 @@ jpp_sites_walk(jpp_sites_t *sites, jpp_sites_visit_pt visit, void *data)
 }
 
 
-void
-jpp_sites_clear(jpp_sites_t *sites)
-{
-    jpp_sites_walk(sites, jpp_sites_clear_site, NULL);
-
-    __atomic_store_n(&sites->n_dropped, 0, __ATOMIC_RELAXED);
-}
-
-
 static void
 jpp_sites_clear_site(jpp_site_t *site, void *data)
 {
@@ -243,6 +224,15 @@ jpp_sites_clear_site(jpp_site_t *site, void *data)
 
     __atomic_store_n(&site->allocated, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&site->allocated_bytes, 0, __ATOMIC_RELAXED);
+}
+
+
+void
+jpp_sites_clear(jpp_sites_t *sites)
+{
+    jpp_sites_walk(sites, jpp_sites_clear_site, NULL);
+
+    __atomic_store_n(&sites->n_dropped, 0, __ATOMIC_RELAXED);
 }
 
 

@@ -5,14 +5,6 @@
 #include "jpp_source.h"
 
 
-static jpp_code_t jpp_source_switch(const jpp_control_t *control,
-    jpp_control_t *rest, jpp_err_t *err);
-static jpp_code_t jpp_source_sample(const jpp_control_t *control,
-    const jpp_sampler_state_t *was, jpp_err_t *err);
-static void jpp_source_show(jpp_control_state_t *state,
-    const jpp_sampler_state_t *sampler);
-
-
 static const char *const  jpp_source_names[JPP_SOURCES] = {
     [JPP_SOURCE_NONE] = NULL,
     [JPP_SOURCE_JEMALLOC] = "jemalloc",
@@ -53,6 +45,74 @@ jpp_source_dump(int fd, jpp_sampler_state_t *sampler, jpp_err_t *err)
     rc = jpp_jemalloc_dump(fd, err);
 
     return rc == JPP_OK ? jpp_owner_append(fd, err) : rc;
+}
+
+
+static jpp_code_t
+jpp_source_sample(const jpp_control_t *control, const jpp_sampler_state_t *was,
+    jpp_err_t *err)
+{
+    int         lg;
+    jpp_code_t  rc;
+
+    lg = control->sampler_lg != -1 ? control->sampler_lg : control->lg_sample;
+
+    if (lg == -1) {
+        lg = was->is_on ? (int) was->lg_sample : JPP_SAMPLER_LG_DEFAULT;
+    }
+
+    rc = was->is_on && control->reset ? jpp_sampler_off(err) : JPP_OK;
+
+    return rc == JPP_OK ? jpp_sampler_on((uint32_t) lg, err) : rc;
+}
+
+
+/* What is left for jemalloc is in REST. */
+
+static jpp_code_t
+jpp_source_switch(const jpp_control_t *control, jpp_control_t *rest,
+    jpp_err_t *err)
+{
+    jpp_code_t            rc;
+    jpp_sampler_state_t   sampler;
+
+    jpp_sampler_state(&sampler);
+
+    rc = JPP_OK;
+
+    if (control->sampler == 1 || (control->sampler == -1 && sampler.is_on)) {
+
+        rc = jpp_source_sample(control, &sampler, err);
+
+        if (control->sampler_lg == -1) {
+            rest->lg_sample = -1;
+        }
+
+        rest->reset = 0;
+
+    } else if (control->sampler == 0) {
+        rc = jpp_sampler_off(err);
+    }
+
+    /* a state would be jemalloc's */
+
+    if (rc == JPP_ERR_STATE) {
+        err->code = JPP_ERR_SYS;
+        rc = JPP_ERR_SYS;
+    }
+
+    return rc;
+}
+
+
+static void
+jpp_source_show(jpp_control_state_t *state, const jpp_sampler_state_t *sampler)
+{
+    if (sampler->is_on) {
+        state->by_sampler = true;
+        state->active = true;
+        state->lg_sample = sampler->lg_sample;
+    }
 }
 
 
@@ -98,74 +158,6 @@ jpp_source_control(const jpp_control_t *control,
                                         || control->reset));
 
     return rc;
-}
-
-
-/* What is left for jemalloc is in REST. */
-
-static jpp_code_t
-jpp_source_switch(const jpp_control_t *control, jpp_control_t *rest,
-    jpp_err_t *err)
-{
-    jpp_code_t            rc;
-    jpp_sampler_state_t   sampler;
-
-    jpp_sampler_state(&sampler);
-
-    rc = JPP_OK;
-
-    if (control->sampler == 1 || (control->sampler == -1 && sampler.is_on)) {
-
-        rc = jpp_source_sample(control, &sampler, err);
-
-        if (control->sampler_lg == -1) {
-            rest->lg_sample = -1;
-        }
-
-        rest->reset = 0;
-
-    } else if (control->sampler == 0) {
-        rc = jpp_sampler_off(err);
-    }
-
-    /* a state would be jemalloc's */
-
-    if (rc == JPP_ERR_STATE) {
-        err->code = JPP_ERR_SYS;
-        rc = JPP_ERR_SYS;
-    }
-
-    return rc;
-}
-
-
-static jpp_code_t
-jpp_source_sample(const jpp_control_t *control, const jpp_sampler_state_t *was,
-    jpp_err_t *err)
-{
-    int         lg;
-    jpp_code_t  rc;
-
-    lg = control->sampler_lg != -1 ? control->sampler_lg : control->lg_sample;
-
-    if (lg == -1) {
-        lg = was->is_on ? (int) was->lg_sample : JPP_SAMPLER_LG_DEFAULT;
-    }
-
-    rc = was->is_on && control->reset ? jpp_sampler_off(err) : JPP_OK;
-
-    return rc == JPP_OK ? jpp_sampler_on((uint32_t) lg, err) : rc;
-}
-
-
-static void
-jpp_source_show(jpp_control_state_t *state, const jpp_sampler_state_t *sampler)
-{
-    if (sampler->is_on) {
-        state->by_sampler = true;
-        state->active = true;
-        state->lg_sample = sampler->lg_sample;
-    }
 }
 
 

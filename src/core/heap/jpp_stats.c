@@ -20,10 +20,6 @@ typedef struct {
 } jpp_stats_row_t;
 
 
-static bool jpp_stats_get(const jpp_stats_row_t *row, uint64_t page,
-    uint64_t *value);
-
-
 #define JPP_STATS_SUM(name, ctl, width)                                   \
     { ctl, offsetof(jpp_stats_t, name), JPP_STATS_##width, true },
 
@@ -34,6 +30,44 @@ static const jpp_stats_row_t  jpp_stats_rows[] = {
     JPP_STATS_SUMS(JPP_STATS_SUM)
     JPP_STATS_DETAILS(JPP_STATS_DETAIL)
 };
+
+
+static bool
+jpp_stats_get(const jpp_stats_row_t *row, uint64_t page, uint64_t *value)
+{
+    size_t    size;
+    unsigned  number;
+
+    switch (row->width) {
+
+    case JPP_STATS_SIZE:
+        return jpp_mallctl_call(row->ctl, value, sizeof(uint64_t), NULL, 0)
+               == 0;
+
+    case JPP_STATS_PAGES:
+        if (page == 0
+            || jpp_mallctl_call(row->ctl, &size, sizeof(size), NULL, 0)
+               != 0)
+        {
+            return false;
+        }
+
+        *value = (uint64_t) size * page;
+        return true;
+
+    case JPP_STATS_UNSIGNED:
+        if (jpp_mallctl_call(row->ctl, &number, sizeof(number), NULL, 0)
+            != 0)
+        {
+            return false;
+        }
+
+        *value = number;
+        return true;
+    }
+
+    return false;
+}
 
 
 bool
@@ -73,44 +107,6 @@ jpp_stats_read(jpp_stats_t *stats)
     }
 
     return true;
-}
-
-
-static bool
-jpp_stats_get(const jpp_stats_row_t *row, uint64_t page, uint64_t *value)
-{
-    size_t    size;
-    unsigned  number;
-
-    switch (row->width) {
-
-    case JPP_STATS_SIZE:
-        return jpp_mallctl_call(row->ctl, value, sizeof(uint64_t), NULL, 0)
-               == 0;
-
-    case JPP_STATS_PAGES:
-        if (page == 0
-            || jpp_mallctl_call(row->ctl, &size, sizeof(size), NULL, 0)
-               != 0)
-        {
-            return false;
-        }
-
-        *value = (uint64_t) size * page;
-        return true;
-
-    case JPP_STATS_UNSIGNED:
-        if (jpp_mallctl_call(row->ctl, &number, sizeof(number), NULL, 0)
-            != 0)
-        {
-            return false;
-        }
-
-        *value = number;
-        return true;
-    }
-
-    return false;
 }
 
 

@@ -31,21 +31,6 @@ typedef struct {
 } jpp_cgroup_files_t;
 
 
-static jpp_code_t jpp_cgroup_where(jpp_cgroup_t *cgroup,
-    jpp_cgroup_files_t *files, const char *root, jpp_err_t *err);
-static void jpp_cgroup_levels(jpp_cgroup_t *cgroup,
-    jpp_cgroup_files_t *files);
-static void jpp_cgroup_bind(jpp_cgroup_t *cgroup);
-static void jpp_cgroup_itself(jpp_cgroup_t *cgroup,
-    jpp_cgroup_files_t *files);
-static void jpp_cgroup_itself_1(jpp_cgroup_t *cgroup,
-    jpp_cgroup_files_t *files);
-static uint64_t jpp_cgroup_number(const jpp_cgroup_t *cgroup,
-    jpp_cgroup_files_t *files, size_t len, const char *name);
-static bool jpp_cgroup_file(const jpp_cgroup_t *cgroup,
-    jpp_cgroup_files_t *files, size_t len, const char *name);
-
-
 static const jpp_cgroup_names_t  jpp_cgroup_names[] = {
     { "memory.usage_in_bytes", "memory.limit_in_bytes", NULL, NULL,
       "memory.max_usage_in_bytes", "memory.memsw.usage_in_bytes",
@@ -106,45 +91,6 @@ const size_t  jpp_cgroup_n_events_rows = sizeof(jpp_cgroup_events_rows)
                                          / sizeof(jpp_cgroup_events_rows[0]);
 
 
-jpp_code_t
-jpp_cgroup_read(jpp_cgroup_t *cgroup, const char *root, jpp_err_t *err)
-{
-    jpp_code_t          code;
-    jpp_cgroup_files_t  files;
-
-    /* numbers that are not there, until they are */
-
-    memset(cgroup, 0xff, sizeof(jpp_cgroup_t));
-    cgroup->version = 0;
-    cgroup->path[0] = '\0';
-    cgroup->n_levels = 0;
-    cgroup->binding = 0;
-    cgroup->is_deeper = false;
-
-    files.mount[0] = '\0';
-    files.file[0] = '\0';
-
-    code = jpp_cgroup_where(cgroup, &files, root, err);
-
-    if (code != JPP_OK) {
-        return code;
-    }
-
-    jpp_cgroup_levels(cgroup, &files);
-
-    if (cgroup->n_levels == 0) {
-        return jpp_err_set(err, JPP_ERR_DENIED, "the kernel shows no memory "
-                           "usage of cgroup %s below %s", cgroup->path,
-                           files.mount + strlen(root));
-    }
-
-    jpp_cgroup_bind(cgroup);
-    jpp_cgroup_itself(cgroup, &files);
-
-    return JPP_OK;
-}
-
-
 /* apart, so that its buffers are off the stack before files are read */
 
 static __attribute__((noinline)) jpp_code_t
@@ -176,6 +122,31 @@ jpp_cgroup_where(jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files,
     }
 
     return code;
+}
+
+
+static bool
+jpp_cgroup_file(const jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files,
+    size_t len, const char *name)
+{
+    int  n;
+
+    n = snprintf(files->file, sizeof(files->file), "%s%.*s/%s", files->mount,
+                 (int) len, cgroup->path, name);
+
+    return n > 0 && (size_t) n < sizeof(files->file);
+}
+
+
+static uint64_t
+jpp_cgroup_number(const jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files,
+    size_t len, const char *name)
+{
+    if (name == NULL || !jpp_cgroup_file(cgroup, files, len, name)) {
+        return JPP_NONE;
+    }
+
+    return jpp_keys_file(files->file);
 }
 
 
@@ -251,6 +222,42 @@ jpp_cgroup_bind(jpp_cgroup_t *cgroup)
 }
 
 
+/* what version 1 has elsewhere; and of swap alone, as version 2 has it */
+
+static void
+jpp_cgroup_itself_1(jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files)
+{
+    size_t                len;
+    const jpp_keys_row_t  row = { "oom_kill", 0 };
+
+    len = cgroup->levels[0].len;
+
+    if (cgroup->swap_usage != JPP_NONE) {
+        cgroup->swap_usage -= cgroup->swap_usage > cgroup->usage
+                              ? cgroup->usage : cgroup->swap_usage;
+    }
+
+    if (cgroup->swap_limit >= JPP_CGROUP_UNLIMITED
+        || cgroup->levels[0].limit == JPP_NONE)
+    {
+        cgroup->swap_limit = JPP_NONE;
+
+    } else {
+        cgroup->swap_limit -= cgroup->levels[0].limit;
+    }
+
+    cgroup->stat.kernel = jpp_cgroup_number(cgroup, files, len,
+                                            "memory.kmem.usage_in_bytes");
+    cgroup->stat.sock = jpp_cgroup_number(cgroup, files, len,
+                                          "memory.kmem.tcp.usage_in_bytes");
+    cgroup->events.max = jpp_cgroup_number(cgroup, files, len,
+                                           "memory.failcnt");
+
+    (void) jpp_cgroup_file(cgroup, files, len, "memory.oom_control");
+    (void) jpp_keys_read(&row, 1, files->file, &cgroup->events.oom_kill);
+}
+
+
 static void
 jpp_cgroup_itself(jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files)
 {
@@ -297,62 +304,40 @@ jpp_cgroup_itself(jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files)
 }
 
 
-/* what version 1 has elsewhere; and of swap alone, as version 2 has it */
-
-static void
-jpp_cgroup_itself_1(jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files)
+jpp_code_t
+jpp_cgroup_read(jpp_cgroup_t *cgroup, const char *root, jpp_err_t *err)
 {
-    size_t                len;
-    const jpp_keys_row_t  row = { "oom_kill", 0 };
+    jpp_code_t          code;
+    jpp_cgroup_files_t  files;
 
-    len = cgroup->levels[0].len;
+    /* numbers that are not there, until they are */
 
-    if (cgroup->swap_usage != JPP_NONE) {
-        cgroup->swap_usage -= cgroup->swap_usage > cgroup->usage
-                              ? cgroup->usage : cgroup->swap_usage;
+    memset(cgroup, 0xff, sizeof(jpp_cgroup_t));
+    cgroup->version = 0;
+    cgroup->path[0] = '\0';
+    cgroup->n_levels = 0;
+    cgroup->binding = 0;
+    cgroup->is_deeper = false;
+
+    files.mount[0] = '\0';
+    files.file[0] = '\0';
+
+    code = jpp_cgroup_where(cgroup, &files, root, err);
+
+    if (code != JPP_OK) {
+        return code;
     }
 
-    if (cgroup->swap_limit >= JPP_CGROUP_UNLIMITED
-        || cgroup->levels[0].limit == JPP_NONE)
-    {
-        cgroup->swap_limit = JPP_NONE;
+    jpp_cgroup_levels(cgroup, &files);
 
-    } else {
-        cgroup->swap_limit -= cgroup->levels[0].limit;
+    if (cgroup->n_levels == 0) {
+        return jpp_err_set(err, JPP_ERR_DENIED, "the kernel shows no memory "
+                           "usage of cgroup %s below %s", cgroup->path,
+                           files.mount + strlen(root));
     }
 
-    cgroup->stat.kernel = jpp_cgroup_number(cgroup, files, len,
-                                            "memory.kmem.usage_in_bytes");
-    cgroup->stat.sock = jpp_cgroup_number(cgroup, files, len,
-                                          "memory.kmem.tcp.usage_in_bytes");
-    cgroup->events.max = jpp_cgroup_number(cgroup, files, len,
-                                           "memory.failcnt");
+    jpp_cgroup_bind(cgroup);
+    jpp_cgroup_itself(cgroup, &files);
 
-    (void) jpp_cgroup_file(cgroup, files, len, "memory.oom_control");
-    (void) jpp_keys_read(&row, 1, files->file, &cgroup->events.oom_kill);
-}
-
-
-static uint64_t
-jpp_cgroup_number(const jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files,
-    size_t len, const char *name)
-{
-    if (name == NULL || !jpp_cgroup_file(cgroup, files, len, name)) {
-        return JPP_NONE;
-    }
-
-    return jpp_keys_file(files->file);
-}
-
-
-static bool
-jpp_cgroup_file(const jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files,
-    size_t len, const char *name)
-{
-    int  n;
-
-    n = snprintf(files->file, sizeof(files->file), "%s%.*s/%s", files->mount,
-                 (int) len, cgroup->path, name);
-
-    return n > 0 && (size_t) n < sizeof(files->file);
+    return JPP_OK;
 }

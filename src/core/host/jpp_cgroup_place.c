@@ -25,45 +25,22 @@
 #define JPP_CGROUP_FIELDS  6
 
 
-static void jpp_cgroup_place_own(jpp_cgroup_place_t *place,
-    jpp_lines_t *lines);
-static bool jpp_cgroup_place_has(const char *list, const char *word);
-static bool jpp_cgroup_place_mount(jpp_cgroup_place_t *place,
-    jpp_lines_t *lines, char root[JPP_CGROUP_PATH]);
-static bool jpp_cgroup_place_is(uint32_t version, const char *line);
-static bool jpp_cgroup_place_unescape(const char *from, char *to);
-static const char *jpp_cgroup_place_below(const char *path, const char *root);
+/* whether WORD is one of a list with commas */
 
-
-jpp_code_t
-jpp_cgroup_place_find(jpp_cgroup_place_t *place, jpp_lines_t *own,
-    jpp_lines_t *mounts, jpp_err_t *err)
+static bool
+jpp_cgroup_place_has(const char *list, const char *word)
 {
-    char         root[JPP_CGROUP_PATH];
-    const char  *path;
+    size_t  len, n;
 
-    jpp_cgroup_place_own(place, own);
+    for (len = strlen(word); *list != '\0'; list += n + (list[n] == ',')) {
+        n = strcspn(list, ",");
 
-    if (own->error != 0) {
-        return jpp_err_set(err, JPP_ERR_DENIED, "/proc/self/cgroup cannot be "
-                           "read: %s", strerror(own->error));
+        if (n == len && memcmp(list, word, n) == 0) {
+            return true;
+        }
     }
 
-    if (place->version == 0) {
-        return jpp_err_set(err, JPP_ERR_DENIED, "/proc/self/cgroup names no "
-                           "cgroup that could limit memory");
-    }
-
-    if (!jpp_cgroup_place_mount(place, mounts, root)) {
-        return jpp_err_set(err, JPP_ERR_DENIED, "the memory controller of "
-                           "cgroups (version %u) is not mounted here",
-                           (unsigned) place->version);
-    }
-
-    path = jpp_cgroup_place_below(place->path, root);
-    memmove(place->path, path, strlen(path) + 1);
-
-    return JPP_OK;
+    return false;
 }
 
 
@@ -99,57 +76,6 @@ jpp_cgroup_place_own(jpp_cgroup_place_t *place, jpp_lines_t *lines)
 
         memcpy(place->path, path, strlen(path) + 1);
     }
-}
-
-
-/* whether WORD is one of a list with commas */
-
-static bool
-jpp_cgroup_place_has(const char *list, const char *word)
-{
-    size_t  len, n;
-
-    for (len = strlen(word); *list != '\0'; list += n + (list[n] == ',')) {
-        n = strcspn(list, ",");
-
-        if (n == len && memcmp(list, word, n) == 0) {
-            return true;
-        }
-    }
-
-    return false;
-}
-
-
-static bool
-jpp_cgroup_place_mount(jpp_cgroup_place_t *place, jpp_lines_t *lines,
-    char root[JPP_CGROUP_PATH])
-{
-    char    *line, *p, *field[JPP_CGROUP_FIELDS];
-    size_t   n;
-
-    while ((line = jpp_lines_next(lines)) != NULL) {
-
-        for (n = 0, p = line; n < JPP_CGROUP_FIELDS && *p != '\0'; n++) {
-            field[n] = p;
-            p += strcspn(p, " ");
-
-            if (*p == ' ') {
-                *p++ = '\0';
-            }
-        }
-
-        if (n == JPP_CGROUP_FIELDS
-            && jpp_cgroup_place_is(place->version, p)
-            && jpp_cgroup_place_unescape(field[JPP_CGROUP_ROOT], root)
-            && jpp_cgroup_place_unescape(field[JPP_CGROUP_MOUNT],
-                                         place->mount))
-        {
-            return true;
-        }
-    }
-
-    return false;
 }
 
 
@@ -203,6 +129,38 @@ jpp_cgroup_place_unescape(const char *from, char *to)
 }
 
 
+static bool
+jpp_cgroup_place_mount(jpp_cgroup_place_t *place, jpp_lines_t *lines,
+    char root[JPP_CGROUP_PATH])
+{
+    char    *line, *p, *field[JPP_CGROUP_FIELDS];
+    size_t   n;
+
+    while ((line = jpp_lines_next(lines)) != NULL) {
+
+        for (n = 0, p = line; n < JPP_CGROUP_FIELDS && *p != '\0'; n++) {
+            field[n] = p;
+            p += strcspn(p, " ");
+
+            if (*p == ' ') {
+                *p++ = '\0';
+            }
+        }
+
+        if (n == JPP_CGROUP_FIELDS
+            && jpp_cgroup_place_is(place->version, p)
+            && jpp_cgroup_place_unescape(field[JPP_CGROUP_ROOT], root)
+            && jpp_cgroup_place_unescape(field[JPP_CGROUP_MOUNT],
+                                         place->mount))
+        {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
 static const char *
 jpp_cgroup_place_below(const char *path, const char *root)
 {
@@ -219,4 +177,36 @@ jpp_cgroup_place_below(const char *path, const char *root)
     }
 
     return path[len] != '\0' ? path + len : "/";
+}
+
+
+jpp_code_t
+jpp_cgroup_place_find(jpp_cgroup_place_t *place, jpp_lines_t *own,
+    jpp_lines_t *mounts, jpp_err_t *err)
+{
+    char         root[JPP_CGROUP_PATH];
+    const char  *path;
+
+    jpp_cgroup_place_own(place, own);
+
+    if (own->error != 0) {
+        return jpp_err_set(err, JPP_ERR_DENIED, "/proc/self/cgroup cannot be "
+                           "read: %s", strerror(own->error));
+    }
+
+    if (place->version == 0) {
+        return jpp_err_set(err, JPP_ERR_DENIED, "/proc/self/cgroup names no "
+                           "cgroup that could limit memory");
+    }
+
+    if (!jpp_cgroup_place_mount(place, mounts, root)) {
+        return jpp_err_set(err, JPP_ERR_DENIED, "the memory controller of "
+                           "cgroups (version %u) is not mounted here",
+                           (unsigned) place->version);
+    }
+
+    path = jpp_cgroup_place_below(place->path, root);
+    memmove(place->path, path, strlen(path) + 1);
+
+    return JPP_OK;
 }

@@ -5,9 +5,11 @@
 #include "jpp_scan.h"
 
 
-static uint64_t *jpp_keys_value(const jpp_keys_row_t *row, void *to);
-static size_t jpp_keys_find(const jpp_keys_row_t *rows, size_t n, size_t from,
-    const char *line, size_t len);
+static uint64_t *
+jpp_keys_value(const jpp_keys_row_t *row, void *to)
+{
+    return (uint64_t *) (void *) ((char *) to + row->offset);
+}
 
 
 void
@@ -18,13 +20,6 @@ jpp_keys_clear(const jpp_keys_row_t *rows, size_t n, void *to)
     for (i = 0; i < n; i++) {
         *jpp_keys_value(&rows[i], to) = JPP_NONE;
     }
-}
-
-
-static uint64_t *
-jpp_keys_value(const jpp_keys_row_t *row, void *to)
-{
-    return (uint64_t *) (void *) ((char *) to + row->offset);
 }
 
 
@@ -40,6 +35,26 @@ jpp_keys_lines(const jpp_keys_row_t *rows, size_t n, jpp_lines_t *lines,
     while ((line = jpp_lines_next(lines)) != NULL) {
         jpp_keys_line(rows, n, &next, line, to);
     }
+}
+
+
+/* the row after the last one that was found is the next one, as a rule */
+
+static size_t
+jpp_keys_find(const jpp_keys_row_t *rows, size_t n, size_t from,
+    const char *line, size_t len)
+{
+    size_t  i, k;
+
+    for (i = 0; i < n; i++) {
+        k = from + i < n ? from + i : from + i - n;
+
+        if (strncmp(rows[k].key, line, len) == 0 && rows[k].key[len] == '\0') {
+            return k;
+        }
+    }
+
+    return n;
 }
 
 
@@ -63,26 +78,6 @@ jpp_keys_line(const jpp_keys_row_t *rows, size_t n, size_t *next,
     if (*value == JPP_NONE) {
         *value = jpp_keys_number(line + len + 1);
     }
-}
-
-
-/* the row after the last one that was found is the next one, as a rule */
-
-static size_t
-jpp_keys_find(const jpp_keys_row_t *rows, size_t n, size_t from,
-    const char *line, size_t len)
-{
-    size_t  i, k;
-
-    for (i = 0; i < n; i++) {
-        k = from + i < n ? from + i : from + i - n;
-
-        if (strncmp(rows[k].key, line, len) == 0 && rows[k].key[len] == '\0') {
-            return k;
-        }
-    }
-
-    return n;
 }
 
 

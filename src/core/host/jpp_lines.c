@@ -7,9 +7,17 @@
 #include "jpp_lines.h"
 
 
-static void jpp_lines_init(jpp_lines_t *lines);
-static void jpp_lines_fill(jpp_lines_t *lines);
-static ssize_t jpp_lines_read(jpp_lines_t *lines, char *to, size_t size);
+/* not the buffer, which is larger than most files */
+
+static void
+jpp_lines_init(jpp_lines_t *lines)
+{
+    memset(lines, 0, offsetof(jpp_lines_t, buffer));
+
+    lines->fd = -1;
+    lines->pos = lines->buffer;
+    lines->end = lines->buffer;
+}
 
 
 bool
@@ -39,49 +47,25 @@ jpp_lines_text(jpp_lines_t *lines, const char *text, size_t len)
 }
 
 
-/* not the buffer, which is larger than most files */
-
-static void
-jpp_lines_init(jpp_lines_t *lines)
+static ssize_t
+jpp_lines_read(jpp_lines_t *lines, char *to, size_t size)
 {
-    memset(lines, 0, offsetof(jpp_lines_t, buffer));
+    ssize_t  n;
 
-    lines->fd = -1;
-    lines->pos = lines->buffer;
-    lines->end = lines->buffer;
-}
+    if (lines->fd == -1) {
+        size = size < lines->text_len ? size : lines->text_len;
+        memcpy(to, lines->text, size);
+        lines->text += size;
+        lines->text_len -= size;
 
-
-char *
-jpp_lines_next(jpp_lines_t *lines)
-{
-    char  *line, *newline;
-
-    for ( ;; ) {
-        newline = memchr(lines->pos, '\n', (size_t) (lines->end - lines->pos));
-
-        if (newline == NULL && !lines->is_end) {
-            jpp_lines_fill(lines);
-            continue;
-        }
-
-        if (newline == NULL) {
-
-            /* what has no newline at the end was cut, or is nothing */
-
-            return NULL;
-        }
-
-        line = lines->pos;
-        *newline = '\0';
-        lines->pos = newline + 1;
-
-        if (!lines->is_skipping) {
-            return line;
-        }
-
-        lines->is_skipping = false;
+        return (ssize_t) size;
     }
+
+    do {
+        n = read(lines->fd, to, size);
+    } while (n == -1 && errno == EINTR);
+
+    return n;
 }
 
 
@@ -115,25 +99,36 @@ jpp_lines_fill(jpp_lines_t *lines)
 }
 
 
-static ssize_t
-jpp_lines_read(jpp_lines_t *lines, char *to, size_t size)
+char *
+jpp_lines_next(jpp_lines_t *lines)
 {
-    ssize_t  n;
+    char  *line, *newline;
 
-    if (lines->fd == -1) {
-        size = size < lines->text_len ? size : lines->text_len;
-        memcpy(to, lines->text, size);
-        lines->text += size;
-        lines->text_len -= size;
+    for ( ;; ) {
+        newline = memchr(lines->pos, '\n', (size_t) (lines->end - lines->pos));
 
-        return (ssize_t) size;
+        if (newline == NULL && !lines->is_end) {
+            jpp_lines_fill(lines);
+            continue;
+        }
+
+        if (newline == NULL) {
+
+            /* what has no newline at the end was cut, or is nothing */
+
+            return NULL;
+        }
+
+        line = lines->pos;
+        *newline = '\0';
+        lines->pos = newline + 1;
+
+        if (!lines->is_skipping) {
+            return line;
+        }
+
+        lines->is_skipping = false;
     }
-
-    do {
-        n = read(lines->fd, to, size);
-    } while (n == -1 && errno == EINTR);
-
-    return n;
 }
 
 

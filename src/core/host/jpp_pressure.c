@@ -11,10 +11,6 @@
 #include "jpp_scan.h"
 
 
-static void jpp_pressure_line(jpp_pressure_line_t *pressure, const char *line);
-static uint64_t jpp_pressure_value(const char *text);
-
-
 static const jpp_keys_row_t  jpp_pressure_rows[] = {
     { "avg10", offsetof(jpp_pressure_line_t, avg10) },
     { "avg60", offsetof(jpp_pressure_line_t, avg60) },
@@ -26,24 +22,28 @@ static const jpp_keys_row_t  jpp_pressure_rows[] = {
     (sizeof(jpp_pressure_rows) / sizeof(jpp_pressure_rows[0]))
 
 
-void
-jpp_pressure_lines(jpp_pressure_t *pressure, jpp_lines_t *lines)
+/* "total" has no fraction, and an average always has two digits of it */
+
+static uint64_t
+jpp_pressure_value(const char *text)
 {
-    char  *line;
+    uint64_t     value, hundredths;
+    const char  *end, *fraction;
 
-    /* all of it consists of numbers that are not there */
+    end = jpp_scan_dec(text, &value);
 
-    memset(pressure, 0xff, sizeof(jpp_pressure_t));
-
-    while ((line = jpp_lines_next(lines)) != NULL) {
-
-        if (strncmp(line, "some ", 5) == 0) {
-            jpp_pressure_line(&pressure->some, line + 5);
-
-        } else if (strncmp(line, "full ", 5) == 0) {
-            jpp_pressure_line(&pressure->full, line + 5);
-        }
+    if (end == NULL || *end != '.') {
+        return end != NULL ? value : JPP_NONE;
     }
+
+    fraction = end + 1;
+    end = jpp_scan_dec(fraction, &hundredths);
+
+    if (end == NULL || end - fraction != 2 || value > UINT64_MAX / 200) {
+        return JPP_NONE;
+    }
+
+    return value * 100 + hundredths;
 }
 
 
@@ -74,28 +74,24 @@ jpp_pressure_line(jpp_pressure_line_t *pressure, const char *line)
 }
 
 
-/* "total" has no fraction, and an average always has two digits of it */
-
-static uint64_t
-jpp_pressure_value(const char *text)
+void
+jpp_pressure_lines(jpp_pressure_t *pressure, jpp_lines_t *lines)
 {
-    uint64_t     value, hundredths;
-    const char  *end, *fraction;
+    char  *line;
 
-    end = jpp_scan_dec(text, &value);
+    /* all of it consists of numbers that are not there */
 
-    if (end == NULL || *end != '.') {
-        return end != NULL ? value : JPP_NONE;
+    memset(pressure, 0xff, sizeof(jpp_pressure_t));
+
+    while ((line = jpp_lines_next(lines)) != NULL) {
+
+        if (strncmp(line, "some ", 5) == 0) {
+            jpp_pressure_line(&pressure->some, line + 5);
+
+        } else if (strncmp(line, "full ", 5) == 0) {
+            jpp_pressure_line(&pressure->full, line + 5);
+        }
     }
-
-    fraction = end + 1;
-    end = jpp_scan_dec(fraction, &hundredths);
-
-    if (end == NULL || end - fraction != 2 || value > UINT64_MAX / 200) {
-        return JPP_NONE;
-    }
-
-    return value * 100 + hundredths;
 }
 
 

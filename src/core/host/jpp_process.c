@@ -48,11 +48,6 @@ typedef struct {
 } jpp_process_row_t;
 
 
-static ssize_t jpp_process_file(int64_t pid, const char *name, char *data,
-    size_t size);
-static uint64_t jpp_process_ms(uint64_t ticks);
-
-
 /* the first row that fits counts */
 
 static const jpp_process_row_t  jpp_process_rows[] = {
@@ -81,6 +76,30 @@ static const jpp_process_row_t  jpp_process_rows[] = {
     { NULL, NULL,
       "the kernel reports no state that explains it" }
 };
+
+
+static ssize_t
+jpp_process_file(int64_t pid, const char *name, char *data, size_t size)
+{
+    int      fd;
+    char     path[64];
+    ssize_t  n;
+
+    (void) snprintf(path, sizeof(path), "/proc/%" PRId64 "/%s", pid, name);
+
+    fd = open(path, O_RDONLY|O_CLOEXEC);
+    if (fd == -1) {
+        return -1;
+    }
+
+    do {
+        n = read(fd, data, size);
+    } while (n == -1 && errno == EINTR);
+
+    (void) close(fd);
+
+    return n;
+}
 
 
 bool
@@ -138,27 +157,19 @@ jpp_process_anon(int64_t pid)
 }
 
 
-static ssize_t
-jpp_process_file(int64_t pid, const char *name, char *data, size_t size)
+static uint64_t
+jpp_process_ms(uint64_t ticks)
 {
-    int      fd;
-    char     path[64];
-    ssize_t  n;
+    long  hz;
 
-    (void) snprintf(path, sizeof(path), "/proc/%" PRId64 "/%s", pid, name);
+    hz = sysconf(_SC_CLK_TCK);
 
-    fd = open(path, O_RDONLY|O_CLOEXEC);
-    if (fd == -1) {
-        return -1;
+    if (hz <= 0) {
+        return 0;
     }
 
-    do {
-        n = read(fd, data, size);
-    } while (n == -1 && errno == EINTR);
-
-    (void) close(fd);
-
-    return n;
+    return ticks <= UINT64_MAX / 1000 ? ticks * 1000 / (uint64_t) hz
+                                      : UINT64_MAX;
 }
 
 
@@ -213,22 +224,6 @@ jpp_process_parse(const char *text, size_t len, jpp_process_t *process)
     }
 
     return false;
-}
-
-
-static uint64_t
-jpp_process_ms(uint64_t ticks)
-{
-    long  hz;
-
-    hz = sysconf(_SC_CLK_TCK);
-
-    if (hz <= 0) {
-        return 0;
-    }
-
-    return ticks <= UINT64_MAX / 1000 ? ticks * 1000 / (uint64_t) hz
-                                      : UINT64_MAX;
 }
 
 

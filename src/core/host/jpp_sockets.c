@@ -10,7 +10,19 @@
 #define JPP_SOCKETS_FDS  1048576
 
 
-static uint64_t jpp_sockets_of(const uint32_t info[SK_MEMINFO_VARS]);
+/* what is queued for sending is counted by the socket or by its packets */
+
+static uint64_t
+jpp_sockets_of(const uint32_t info[SK_MEMINFO_VARS])
+{
+    uint64_t  queued;
+
+    queued = info[SK_MEMINFO_WMEM_QUEUED] > info[SK_MEMINFO_WMEM_ALLOC]
+             ? info[SK_MEMINFO_WMEM_QUEUED] : info[SK_MEMINFO_WMEM_ALLOC];
+
+    return queued + info[SK_MEMINFO_RMEM_ALLOC] + info[SK_MEMINFO_FWD_ALLOC]
+           + info[SK_MEMINFO_OPTMEM] + info[SK_MEMINFO_BACKLOG];
+}
 
 
 uint64_t
@@ -38,19 +50,4 @@ jpp_sockets_bytes(uint64_t n_fds, uint64_t *n)
     }
 
     return bytes;
-}
-
-
-/* what is queued for sending is counted by the socket or by its packets */
-
-static uint64_t
-jpp_sockets_of(const uint32_t info[SK_MEMINFO_VARS])
-{
-    uint64_t  queued;
-
-    queued = info[SK_MEMINFO_WMEM_QUEUED] > info[SK_MEMINFO_WMEM_ALLOC]
-             ? info[SK_MEMINFO_WMEM_QUEUED] : info[SK_MEMINFO_WMEM_ALLOC];
-
-    return queued + info[SK_MEMINFO_RMEM_ALLOC] + info[SK_MEMINFO_FWD_ALLOC]
-           + info[SK_MEMINFO_OPTMEM] + info[SK_MEMINFO_BACKLOG];
 }

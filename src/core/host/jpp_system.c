@@ -9,9 +9,6 @@
 #define JPP_SYSTEM_PATH  4096
 
 
-static void jpp_system_thp(jpp_system_t *system, const char *path);
-
-
 static const jpp_keys_row_t  jpp_system_rows[] = {
     { "MemTotal", offsetof(jpp_system_t, total) },
     { "MemAvailable", offsetof(jpp_system_t, available) },
@@ -20,29 +17,6 @@ static const jpp_keys_row_t  jpp_system_rows[] = {
     { "CommitLimit", offsetof(jpp_system_t, commit_limit) },
     { "Committed_AS", offsetof(jpp_system_t, committed) },
 };
-
-
-void
-jpp_system_read(jpp_system_t *system, const char *root)
-{
-    char  path[JPP_SYSTEM_PATH];
-
-    (void) snprintf(path, sizeof(path), "%s/proc/meminfo", root);
-    (void) jpp_keys_read(jpp_system_rows,
-                         sizeof(jpp_system_rows) / sizeof(jpp_system_rows[0]),
-                         path, system);
-
-    (void) snprintf(path, sizeof(path), "%s/proc/sys/vm/overcommit_memory",
-                    root);
-    system->overcommit = jpp_keys_file(path);
-
-    (void) snprintf(path, sizeof(path), "%s/proc/pressure/memory", root);
-    (void) jpp_pressure_read(&system->pressure, path);
-
-    (void) snprintf(path, sizeof(path),
-                    "%s/sys/kernel/mm/transparent_hugepage/enabled", root);
-    jpp_system_thp(system, path);
-}
 
 
 /* always [madvise] never */
@@ -70,4 +44,27 @@ jpp_system_thp(jpp_system_t *system, const char *path)
     }
 
     jpp_lines_close(&lines);
+}
+
+
+void
+jpp_system_read(jpp_system_t *system, const char *root)
+{
+    char  path[JPP_SYSTEM_PATH];
+
+    (void) snprintf(path, sizeof(path), "%s/proc/meminfo", root);
+    (void) jpp_keys_read(jpp_system_rows,
+                         sizeof(jpp_system_rows) / sizeof(jpp_system_rows[0]),
+                         path, system);
+
+    (void) snprintf(path, sizeof(path), "%s/proc/sys/vm/overcommit_memory",
+                    root);
+    system->overcommit = jpp_keys_file(path);
+
+    (void) snprintf(path, sizeof(path), "%s/proc/pressure/memory", root);
+    (void) jpp_pressure_read(&system->pressure, path);
+
+    (void) snprintf(path, sizeof(path),
+                    "%s/sys/kernel/mm/transparent_hugepage/enabled", root);
+    jpp_system_thp(system, path);
 }

@@ -24,12 +24,6 @@ typedef struct {
 } jpp_usage_entry_t;
 
 
-static void jpp_usage_rusage(jpp_usage_t *usage);
-static uint64_t jpp_usage_fds(void);
-static uint64_t jpp_usage_count(int fd);
-static int64_t jpp_usage_adj(void);
-
-
 #define JPP_USAGE_ROW(name, key)  { key, offsetof(jpp_usage_t, name) },
 
 static const jpp_keys_row_t  jpp_usage_rows[] = {
@@ -45,6 +39,101 @@ static const jpp_keys_row_t  jpp_usage_rows[] = {
 static const jpp_keys_row_t  jpp_usage_smaps_rows[] = {
     JPP_USAGE_SMAPS(JPP_USAGE_SMAPS_ROW)
 };
+
+
+static void
+jpp_usage_rusage(jpp_usage_t *usage)
+{
+    struct rusage  rusage;
+
+    if (getrusage(RUSAGE_SELF, &rusage) != 0) {
+        return;
+    }
+
+    usage->minor_faults = (uint64_t) rusage.ru_minflt;
+    usage->major_faults = (uint64_t) rusage.ru_majflt;
+    usage->user_us = JPP_USAGE_US(rusage.ru_utime);
+    usage->system_us = JPP_USAGE_US(rusage.ru_stime);
+}
+
+
+static uint64_t
+jpp_usage_count(int fd)
+{
+    long                      len, pos;
+    char                      buffer[4096];
+    uint64_t                  n;
+    const jpp_usage_entry_t  *entry;
+
+    n = 0;
+
+    while ((len = syscall(SYS_getdents64, fd, buffer, sizeof(buffer))) > 0) {
+
+        for (pos = 0; pos < len; pos += entry->reclen) {
+            entry = (const jpp_usage_entry_t *) (void *) (buffer + pos);
+            n += entry->name[0] != '.';
+        }
+    }
+
+    return len == 0 ? n : JPP_NONE;
+}
+
+
+/* since Linux 6.2 the size of the directory is their number */
+
+static uint64_t
+jpp_usage_fds(void)
+{
+    int          fd;
+    uint64_t     n;
+    struct stat  st;
+
+    fd = open("/proc/self/fd", O_RDONLY|O_DIRECTORY|O_CLOEXEC);
+    if (fd == -1) {
+        return JPP_NONE;
+    }
+
+    if (fstat(fd, &st) == 0 && st.st_size > 0) {
+        n = (uint64_t) st.st_size;
+
+    } else {
+        n = jpp_usage_count(fd);
+    }
+
+    (void) close(fd);
+
+    /* without this one */
+
+    return n != JPP_NONE && n > 0 ? n - 1 : n;
+}
+
+
+static int64_t
+jpp_usage_adj(void)
+{
+    char         *line;
+    bool          is_negative;
+    int64_t       adj;
+    uint64_t      n;
+    jpp_lines_t   lines;
+
+    adj = 0;
+
+    if (jpp_lines_open(&lines, "/proc/self/oom_score_adj")) {
+        line = jpp_lines_next(&lines);
+
+        if (line != NULL) {
+            is_negative = line[0] == '-';
+            n = jpp_keys_number(line + is_negative);
+            n = n <= 1000 ? n : 0;
+            adj = is_negative ? - (int64_t) n : (int64_t) n;
+        }
+
+        jpp_lines_close(&lines);
+    }
+
+    return adj;
+}
 
 
 void
@@ -85,101 +174,6 @@ jpp_usage_status(jpp_usage_t *usage, jpp_lines_t *lines)
 {
     jpp_keys_clear(jpp_usage_rows, JPP_USAGE_ROWS, usage);
     jpp_keys_lines(jpp_usage_rows, JPP_USAGE_ROWS, lines, usage);
-}
-
-
-static void
-jpp_usage_rusage(jpp_usage_t *usage)
-{
-    struct rusage  rusage;
-
-    if (getrusage(RUSAGE_SELF, &rusage) != 0) {
-        return;
-    }
-
-    usage->minor_faults = (uint64_t) rusage.ru_minflt;
-    usage->major_faults = (uint64_t) rusage.ru_majflt;
-    usage->user_us = JPP_USAGE_US(rusage.ru_utime);
-    usage->system_us = JPP_USAGE_US(rusage.ru_stime);
-}
-
-
-/* since Linux 6.2 the size of the directory is their number */
-
-static uint64_t
-jpp_usage_fds(void)
-{
-    int          fd;
-    uint64_t     n;
-    struct stat  st;
-
-    fd = open("/proc/self/fd", O_RDONLY|O_DIRECTORY|O_CLOEXEC);
-    if (fd == -1) {
-        return JPP_NONE;
-    }
-
-    if (fstat(fd, &st) == 0 && st.st_size > 0) {
-        n = (uint64_t) st.st_size;
-
-    } else {
-        n = jpp_usage_count(fd);
-    }
-
-    (void) close(fd);
-
-    /* without this one */
-
-    return n != JPP_NONE && n > 0 ? n - 1 : n;
-}
-
-
-static uint64_t
-jpp_usage_count(int fd)
-{
-    long                      len, pos;
-    char                      buffer[4096];
-    uint64_t                  n;
-    const jpp_usage_entry_t  *entry;
-
-    n = 0;
-
-    while ((len = syscall(SYS_getdents64, fd, buffer, sizeof(buffer))) > 0) {
-
-        for (pos = 0; pos < len; pos += entry->reclen) {
-            entry = (const jpp_usage_entry_t *) (void *) (buffer + pos);
-            n += entry->name[0] != '.';
-        }
-    }
-
-    return len == 0 ? n : JPP_NONE;
-}
-
-
-static int64_t
-jpp_usage_adj(void)
-{
-    char         *line;
-    bool          is_negative;
-    int64_t       adj;
-    uint64_t      n;
-    jpp_lines_t   lines;
-
-    adj = 0;
-
-    if (jpp_lines_open(&lines, "/proc/self/oom_score_adj")) {
-        line = jpp_lines_next(&lines);
-
-        if (line != NULL) {
-            is_negative = line[0] == '-';
-            n = jpp_keys_number(line + is_negative);
-            n = n <= 1000 ? n : 0;
-            adj = is_negative ? - (int64_t) n : (int64_t) n;
-        }
-
-        jpp_lines_close(&lines);
-    }
-
-    return adj;
 }
 
 

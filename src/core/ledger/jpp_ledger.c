@@ -27,21 +27,16 @@ typedef struct {
 } jpp_ledger_mapping_t;
 
 
-static int jpp_ledger_compare(const void *a, const void *b, void *ctx);
-static void jpp_ledger_seek(jpp_ledger_t *ledger, uint64_t start);
-static jpp_ledger_kind_t jpp_ledger_class(const jpp_ledger_t *ledger,
-    const jpp_smaps_t *mapping, bool is_malloc);
-static void jpp_ledger_open(jpp_ledger_mapping_t *m, jpp_ledger_t *ledger,
-    const jpp_smaps_t *mapping, const uint8_t *pages);
-static bool jpp_ledger_take(jpp_ledger_mapping_t *m,
-    const jpp_ledger_range_t *range);
-static void jpp_ledger_measure(const jpp_ledger_mapping_t *m, uint64_t start,
-    uint64_t end, jpp_ledger_share_t *share);
-static void jpp_ledger_bound(const jpp_ledger_mapping_t *m,
-    jpp_ledger_share_t *share);
-static bool jpp_ledger_add(jpp_ledger_row_t *row,
-    const jpp_ledger_share_t *share, bool is_estimate);
-static bool jpp_ledger_starts(const jpp_smaps_t *mapping, const char *text);
+static int
+jpp_ledger_compare(const void *a, const void *b, void *ctx)
+{
+    const jpp_ledger_range_t *one = a;
+    const jpp_ledger_range_t *other = b;
+
+    (void) ctx;
+
+    return (one->start > other->start) - (one->start < other->start);
+}
 
 
 bool
@@ -84,18 +79,6 @@ jpp_ledger_init(jpp_ledger_t *ledger, jpp_arena_t *arena, uint64_t page,
 }
 
 
-static int
-jpp_ledger_compare(const void *a, const void *b, void *ctx)
-{
-    const jpp_ledger_range_t *one = a;
-    const jpp_ledger_range_t *other = b;
-
-    (void) ctx;
-
-    return (one->start > other->start) - (one->start < other->start);
-}
-
-
 /* the kernel's order is that of addresses, but a forged one need not be */
 
 static void
@@ -132,6 +115,13 @@ jpp_ledger_needs_pages(jpp_ledger_t *ledger, const jpp_smaps_t *mapping)
 
     return range->start < mapping->end
            && (range->start > mapping->start || range->end < mapping->end);
+}
+
+
+static bool
+jpp_ledger_starts(const jpp_smaps_t *mapping, const char *text)
+{
+    return strncmp(mapping->name, text, strlen(text)) == 0;
 }
 
 
@@ -176,68 +166,6 @@ jpp_ledger_class(const jpp_ledger_t *ledger, const jpp_smaps_t *mapping,
 }
 
 
-bool
-jpp_ledger_map(jpp_ledger_t *ledger, const jpp_smaps_t *mapping,
-    const uint8_t *pages, bool is_malloc)
-{
-    size_t                 i;
-    jpp_ledger_kind_t      kind;
-    jpp_ledger_row_t      *row;
-    jpp_ledger_mapping_t   m;
-
-    kind = jpp_ledger_class(ledger, mapping, is_malloc);
-
-    if (!mapping->is_readable && mapping->inode == 0) {
-        ledger->guard = mapping->end;
-    }
-
-    jpp_ledger_open(&m, ledger, mapping, pages);
-
-    /* anybody may have a page of a file */
-
-    m.sharers = kind != JPP_LEDGER_FILE ? ledger->sharers : 0;
-
-    if (kind == JPP_LEDGER_FILE) {
-        row = jpp_ledger_row(ledger, kind, mapping->name, mapping->name_len);
-        ledger->file_row = row != NULL
-            ? (size_t) (row - jpp_vec_items(ledger->rows, jpp_ledger_row_t))
-              + 1 : 0;
-    }
-
-    for (i = ledger->next_range;
-         i < ledger->n_ranges && ledger->ranges[i].start < mapping->end;
-         i++)
-    {
-        if (!jpp_ledger_take(&m, &ledger->ranges[i])) {
-            return false;
-        }
-    }
-
-    if (kind == JPP_LEDGER_MALLOC) {
-        ledger->rest.pss += m.left.own + m.left.shared_pss;
-        ledger->rest.shared_rss += m.left.shared_rss;
-        ledger->rest.shared_pss += m.left.shared_pss;
-        ledger->rest.slack += m.left.most - m.left.least;
-        ledger->rest.lazy_free += mapping->lazy_free != JPP_NONE
-                                  ? mapping->lazy_free : 0;
-        ledger->rest.size += mapping->end - mapping->start - m.foreign;
-        return true;
-    }
-
-    if (m.left.own + m.left.shared_pss == 0) {
-        return true;
-    }
-
-    /* "[anon:...]" is a name that a program gave to its memory */
-
-    row = kind == JPP_LEDGER_FILE || kind == JPP_LEDGER_MAPS
-          ? jpp_ledger_row(ledger, kind, mapping->name, mapping->name_len)
-          : jpp_ledger_row(ledger, kind, "", 0);
-
-    return jpp_ledger_add(row, &m.left, false);
-}
-
-
 static void
 jpp_ledger_open(jpp_ledger_mapping_t *m, jpp_ledger_t *ledger,
     const jpp_smaps_t *mapping, const uint8_t *pages)
@@ -273,68 +201,6 @@ jpp_ledger_open(jpp_ledger_mapping_t *m, jpp_ledger_t *ledger,
 
     m->left = m->whole;
     m->foreign = 0;
-}
-
-
-/* No range gets more than the mapping has: its pages were read later. */
-
-static bool
-jpp_ledger_take(jpp_ledger_mapping_t *m, const jpp_ledger_range_t *range)
-{
-    bool                  is_estimate;
-    uint64_t              start, end;
-    jpp_ledger_t         *ledger;
-    jpp_ledger_row_t     *row;
-    jpp_ledger_share_t    share;
-    const jpp_smaps_t    *mapping;
-
-    ledger = m->ledger;
-    mapping = m->mapping;
-
-    start = range->start > mapping->start ? range->start : mapping->start;
-    end = range->end < mapping->end ? range->end : mapping->end;
-
-    if (start >= end) {
-        return true;
-    }
-
-    if (range->kind > JPP_LEDGER_MALLOC) {
-        m->foreign += end - start;
-    }
-
-    jpp_ledger_measure(m, start, end, &share);
-    jpp_ledger_bound(m, &share);
-
-    share.own = share.own < m->left.own ? share.own : m->left.own;
-    share.shared_rss = share.shared_rss < m->left.shared_rss
-                       ? share.shared_rss : m->left.shared_rss;
-    share.shared_pss = share.shared_pss < m->left.shared_pss
-                       ? share.shared_pss : m->left.shared_pss;
-    share.most = share.most < m->left.most ? share.most : m->left.most;
-    share.least = share.least < share.most ? share.least : share.most;
-
-    m->left.own -= share.own;
-    m->left.shared_rss -= share.shared_rss;
-    m->left.shared_pss -= share.shared_pss;
-    m->left.least = jpp_ledger_less(m->left.least, share.most);
-    m->left.most = jpp_ledger_less(m->left.most, share.least);
-
-    if (range->name == NULL && range->kind == JPP_LEDGER_FILE
-        && ledger->file_row != 0)
-    {
-        row = &jpp_vec_items(ledger->rows,
-                             jpp_ledger_row_t)[ledger->file_row - 1];
-
-    } else {
-        row = jpp_ledger_row(ledger, range->kind,
-                             range->name != NULL ? range->name : "",
-                             range->name != NULL ? range->name_len : 0);
-    }
-
-    is_estimate = m->pages == NULL
-                  && end - start < mapping->end - mapping->start;
-
-    return jpp_ledger_add(row, &share, is_estimate);
 }
 
 
@@ -434,6 +300,130 @@ jpp_ledger_add(jpp_ledger_row_t *row, const jpp_ledger_share_t *share,
 }
 
 
+/* No range gets more than the mapping has: its pages were read later. */
+
+static bool
+jpp_ledger_take(jpp_ledger_mapping_t *m, const jpp_ledger_range_t *range)
+{
+    bool                  is_estimate;
+    uint64_t              start, end;
+    jpp_ledger_t         *ledger;
+    jpp_ledger_row_t     *row;
+    jpp_ledger_share_t    share;
+    const jpp_smaps_t    *mapping;
+
+    ledger = m->ledger;
+    mapping = m->mapping;
+
+    start = range->start > mapping->start ? range->start : mapping->start;
+    end = range->end < mapping->end ? range->end : mapping->end;
+
+    if (start >= end) {
+        return true;
+    }
+
+    if (range->kind > JPP_LEDGER_MALLOC) {
+        m->foreign += end - start;
+    }
+
+    jpp_ledger_measure(m, start, end, &share);
+    jpp_ledger_bound(m, &share);
+
+    share.own = share.own < m->left.own ? share.own : m->left.own;
+    share.shared_rss = share.shared_rss < m->left.shared_rss
+                       ? share.shared_rss : m->left.shared_rss;
+    share.shared_pss = share.shared_pss < m->left.shared_pss
+                       ? share.shared_pss : m->left.shared_pss;
+    share.most = share.most < m->left.most ? share.most : m->left.most;
+    share.least = share.least < share.most ? share.least : share.most;
+
+    m->left.own -= share.own;
+    m->left.shared_rss -= share.shared_rss;
+    m->left.shared_pss -= share.shared_pss;
+    m->left.least = jpp_ledger_less(m->left.least, share.most);
+    m->left.most = jpp_ledger_less(m->left.most, share.least);
+
+    if (range->name == NULL && range->kind == JPP_LEDGER_FILE
+        && ledger->file_row != 0)
+    {
+        row = &jpp_vec_items(ledger->rows,
+                             jpp_ledger_row_t)[ledger->file_row - 1];
+
+    } else {
+        row = jpp_ledger_row(ledger, range->kind,
+                             range->name != NULL ? range->name : "",
+                             range->name != NULL ? range->name_len : 0);
+    }
+
+    is_estimate = m->pages == NULL
+                  && end - start < mapping->end - mapping->start;
+
+    return jpp_ledger_add(row, &share, is_estimate);
+}
+
+
+bool
+jpp_ledger_map(jpp_ledger_t *ledger, const jpp_smaps_t *mapping,
+    const uint8_t *pages, bool is_malloc)
+{
+    size_t                 i;
+    jpp_ledger_kind_t      kind;
+    jpp_ledger_row_t      *row;
+    jpp_ledger_mapping_t   m;
+
+    kind = jpp_ledger_class(ledger, mapping, is_malloc);
+
+    if (!mapping->is_readable && mapping->inode == 0) {
+        ledger->guard = mapping->end;
+    }
+
+    jpp_ledger_open(&m, ledger, mapping, pages);
+
+    /* anybody may have a page of a file */
+
+    m.sharers = kind != JPP_LEDGER_FILE ? ledger->sharers : 0;
+
+    if (kind == JPP_LEDGER_FILE) {
+        row = jpp_ledger_row(ledger, kind, mapping->name, mapping->name_len);
+        ledger->file_row = row != NULL
+            ? (size_t) (row - jpp_vec_items(ledger->rows, jpp_ledger_row_t))
+              + 1 : 0;
+    }
+
+    for (i = ledger->next_range;
+         i < ledger->n_ranges && ledger->ranges[i].start < mapping->end;
+         i++)
+    {
+        if (!jpp_ledger_take(&m, &ledger->ranges[i])) {
+            return false;
+        }
+    }
+
+    if (kind == JPP_LEDGER_MALLOC) {
+        ledger->rest.pss += m.left.own + m.left.shared_pss;
+        ledger->rest.shared_rss += m.left.shared_rss;
+        ledger->rest.shared_pss += m.left.shared_pss;
+        ledger->rest.slack += m.left.most - m.left.least;
+        ledger->rest.lazy_free += mapping->lazy_free != JPP_NONE
+                                  ? mapping->lazy_free : 0;
+        ledger->rest.size += mapping->end - mapping->start - m.foreign;
+        return true;
+    }
+
+    if (m.left.own + m.left.shared_pss == 0) {
+        return true;
+    }
+
+    /* "[anon:...]" is a name that a program gave to its memory */
+
+    row = kind == JPP_LEDGER_FILE || kind == JPP_LEDGER_MAPS
+          ? jpp_ledger_row(ledger, kind, mapping->name, mapping->name_len)
+          : jpp_ledger_row(ledger, kind, "", 0);
+
+    return jpp_ledger_add(row, &m.left, false);
+}
+
+
 jpp_ledger_row_t *
 jpp_ledger_row(jpp_ledger_t *ledger, jpp_ledger_kind_t kind, const char *name,
     size_t len)
@@ -476,11 +466,4 @@ jpp_ledger_row(jpp_ledger_t *ledger, jpp_ledger_kind_t kind, const char *name,
     }
 
     return row;
-}
-
-
-static bool
-jpp_ledger_starts(const jpp_smaps_t *mapping, const char *text)
-{
-    return strncmp(mapping->name, text, strlen(text)) == 0;
 }

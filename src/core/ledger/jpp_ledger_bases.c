@@ -43,12 +43,55 @@ typedef struct {
 } jpp_ledger_bases_t;
 
 
-static bool jpp_ledger_bases_line(const char *line, uint64_t *start,
-    uint64_t *end);
-static bool jpp_ledger_bases_read(void *ctx, uint64_t address,
-    uint64_t words[JPP_LEDGER_BASE_WORDS]);
-static bool jpp_ledger_base_is(uint64_t address,
-    const uint64_t words[JPP_LEDGER_BASE_WORDS]);
+/*
+ * "start-end rw-p offset device inode name", with the inode 0: is it anonymous
+ * memory?
+ */
+
+static bool
+jpp_ledger_bases_line(const char *line, uint64_t *start, uint64_t *end)
+{
+    uint64_t     inode;
+    unsigned     field;
+    const char  *p;
+
+    p = jpp_scan_hex(line, start);
+
+    if (p == NULL || *p != '-') {
+        return false;
+    }
+
+    p = jpp_scan_hex(p + 1, end);
+
+    if (p == NULL || strncmp(p, " rw-p ", 6) != 0) {
+        return false;
+    }
+
+    for (p += 6, field = 0; field < 2 && *p != '\n'; p++) {
+        field += *p == ' ';
+    }
+
+    return jpp_scan_dec(p, &inode) != NULL && inode == 0;
+}
+
+
+/* words that have to give an address: nobody else writes them there */
+
+static bool
+jpp_ledger_base_is(uint64_t address,
+    const uint64_t words[JPP_LEDGER_BASE_WORDS])
+{
+    uint64_t  size, end;
+
+    size = words[JPP_LEDGER_BASE_SIZE];
+
+    return size != 0 && size % JPP_LEDGER_HUGE == 0
+           && !__builtin_add_overflow(address, size, &end)
+           && words[JPP_LEDGER_BASE_ADDRESS] > address
+           && words[JPP_LEDGER_BASE_ADDRESS] <= end
+           && words[JPP_LEDGER_BASE_LEFT]
+              == end - words[JPP_LEDGER_BASE_ADDRESS];
+}
 
 
 bool
@@ -101,57 +144,6 @@ jpp_ledger_bases(jpp_vec_t *bases, const char *text, size_t len,
 }
 
 
-/*
- * "start-end rw-p offset device inode name", with the inode 0: is it anonymous
- * memory?
- */
-
-static bool
-jpp_ledger_bases_line(const char *line, uint64_t *start, uint64_t *end)
-{
-    uint64_t     inode;
-    unsigned     field;
-    const char  *p;
-
-    p = jpp_scan_hex(line, start);
-
-    if (p == NULL || *p != '-') {
-        return false;
-    }
-
-    p = jpp_scan_hex(p + 1, end);
-
-    if (p == NULL || strncmp(p, " rw-p ", 6) != 0) {
-        return false;
-    }
-
-    for (p += 6, field = 0; field < 2 && *p != '\n'; p++) {
-        field += *p == ' ';
-    }
-
-    return jpp_scan_dec(p, &inode) != NULL && inode == 0;
-}
-
-
-/* words that have to give an address: nobody else writes them there */
-
-static bool
-jpp_ledger_base_is(uint64_t address,
-    const uint64_t words[JPP_LEDGER_BASE_WORDS])
-{
-    uint64_t  size, end;
-
-    size = words[JPP_LEDGER_BASE_SIZE];
-
-    return size != 0 && size % JPP_LEDGER_HUGE == 0
-           && !__builtin_add_overflow(address, size, &end)
-           && words[JPP_LEDGER_BASE_ADDRESS] > address
-           && words[JPP_LEDGER_BASE_ADDRESS] <= end
-           && words[JPP_LEDGER_BASE_LEFT]
-              == end - words[JPP_LEDGER_BASE_ADDRESS];
-}
-
-
 /* More of them have more than jemalloc says, and fewer have less. */
 
 bool
@@ -170,6 +162,25 @@ jpp_ledger_bases_are_all(const jpp_vec_t *bases, uint64_t metadata)
 
     return n != 0 && used >= metadata
            && used - metadata <= metadata / 50 + JPP_LEDGER_BASE_SLACK;
+}
+
+
+/* A page that nobody has touched is not in memory, and stays so. */
+
+static bool
+jpp_ledger_bases_read(void *ctx, uint64_t address,
+    uint64_t words[JPP_LEDGER_BASE_WORDS])
+{
+    uint8_t                    page;
+    jpp_err_t                  err;
+    const jpp_ledger_bases_t  *bases;
+
+    bases = ctx;
+
+    return jpp_pagemap_read(bases->pagemap, address, &page, 1, &err)
+           && page != JPP_PAGE_ABSENT
+           && jpp_peek(&bases->peek, (uintptr_t) address, words,
+                       JPP_LEDGER_BASE_WORDS * sizeof(uint64_t));
 }
 
 
@@ -218,23 +229,4 @@ jpp_ledger_bases_find(jpp_vec_t *ranges, int pagemap, uint64_t metadata,
     }
 
     return range != NULL;
-}
-
-
-/* A page that nobody has touched is not in memory, and stays so. */
-
-static bool
-jpp_ledger_bases_read(void *ctx, uint64_t address,
-    uint64_t words[JPP_LEDGER_BASE_WORDS])
-{
-    uint8_t                    page;
-    jpp_err_t                  err;
-    const jpp_ledger_bases_t  *bases;
-
-    bases = ctx;
-
-    return jpp_pagemap_read(bases->pagemap, address, &page, 1, &err)
-           && page != JPP_PAGE_ABSENT
-           && jpp_peek(&bases->peek, (uintptr_t) address, words,
-                       JPP_LEDGER_BASE_WORDS * sizeof(uint64_t));
 }

@@ -21,9 +21,6 @@
 #define JPP_LEDGER_BUFFER  512
 
 
-static bool jpp_ledger_is_valid(const jpp_ledger_row_t *row);
-
-
 _Static_assert(sizeof(jpp_ledger_facts_t) % 8 == 0
                && sizeof(jpp_ledger_row_t) % 8 == 0,
                "what follows is aligned");
@@ -44,6 +41,14 @@ jpp_ledger_save(const jpp_ledger_t *ledger, const jpp_ledger_facts_t *facts,
 
     return jpp_sink_flush(&sink) == 0
            ? JPP_OK : jpp_write_failed(err, sink.error, "its ledger");
+}
+
+
+static bool
+jpp_ledger_is_valid(const jpp_ledger_row_t *row)
+{
+    return row->kind < JPP_LEDGER_KINDS && row->how < JPP_LEDGER_HOWS
+           && row->name_len <= JPP_LEDGER_NAME;
 }
 
 
@@ -83,12 +88,4 @@ jpp_ledger_load(jpp_ledger_read_t *ledger, const char *data, size_t len,
     }
 
     return JPP_OK;
-}
-
-
-static bool
-jpp_ledger_is_valid(const jpp_ledger_row_t *row)
-{
-    return row->kind < JPP_LEDGER_KINDS && row->how < JPP_LEDGER_HOWS
-           && row->name_len <= JPP_LEDGER_NAME;
 }

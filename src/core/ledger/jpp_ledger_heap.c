@@ -38,64 +38,17 @@ typedef struct {
 } jpp_ledger_parts_t;
 
 
-static bool jpp_ledger_owned(jpp_ledger_parts_t *parts);
-static void jpp_ledger_outside(jpp_ledger_parts_t *parts);
-static void jpp_ledger_jemalloc(jpp_ledger_parts_t *parts);
-static void jpp_ledger_part(jpp_ledger_parts_t *parts, jpp_ledger_kind_t kind,
-    uint64_t low, uint64_t high);
-static bool jpp_ledger_share_out(jpp_ledger_parts_t *parts);
-static bool jpp_ledger_set(jpp_ledger_parts_t *parts,
-    const jpp_ledger_part_t *part, uint64_t rest);
-static bool jpp_ledger_is_exact(const jpp_ledger_t *ledger,
-    const jpp_ledger_row_t *row);
-static uint64_t jpp_ledger_next(jpp_ledger_parts_t *parts, uint64_t weight,
-    uint64_t bytes, uint64_t weights);
-static bool jpp_ledger_left(jpp_ledger_t *ledger, jpp_ledger_kind_t kind,
-    uint64_t bytes);
-static int jpp_ledger_by_bytes(const void *a, const void *b, void *ctx);
-
-
-bool
-jpp_ledger_finish(jpp_ledger_t *ledger, const jpp_ledger_heap_t *heap)
+static void
+jpp_ledger_part(jpp_ledger_parts_t *parts, jpp_ledger_kind_t kind,
+    uint64_t low, uint64_t high)
 {
-    size_t              i, n;
-    jpp_ledger_row_t   *row;
-    jpp_ledger_parts_t  parts;
-
-    memset(&parts, 0, sizeof(jpp_ledger_parts_t));
-
-    parts.ledger = ledger;
-    parts.heap = heap;
-
-    if (!jpp_ledger_owned(&parts)) {
-        return false;
+    if (high != 0) {
+        parts->parts[parts->n].kind = kind;
+        parts->parts[parts->n].low = low;
+        parts->parts[parts->n++].high = high;
+        parts->low += low;
+        parts->high += high;
     }
-
-    jpp_ledger_outside(&parts);
-    jpp_ledger_jemalloc(&parts);
-
-    if (!jpp_ledger_share_out(&parts)) {
-        return false;
-    }
-
-    row = jpp_vec_items(ledger->rows, jpp_ledger_row_t);
-    n = jpp_vec_count(ledger->rows, jpp_ledger_row_t);
-
-    for (i = 0; i < n; i++) {
-        if (row[i].how == JPP_LEDGER_EXACT
-            && !jpp_ledger_is_exact(ledger, &row[i]))
-        {
-            row[i].how = JPP_LEDGER_BOUND;
-        }
-
-        if (jpp_ledger_kind_is_anonymous((jpp_ledger_kind_t) row[i].kind)) {
-            ledger->sums.anonymous += row[i].bytes;
-        }
-    }
-
-    jpp_sort(row, n, sizeof(jpp_ledger_row_t), jpp_ledger_by_bytes, NULL);
-
-    return true;
 }
 
 
@@ -232,38 +185,26 @@ jpp_ledger_jemalloc(jpp_ledger_parts_t *parts)
 }
 
 
-static void
-jpp_ledger_part(jpp_ledger_parts_t *parts, jpp_ledger_kind_t kind,
-    uint64_t low, uint64_t high)
+/* The share of WEIGHT in BYTES, so that all shares add up to them. */
+
+static uint64_t
+jpp_ledger_next(jpp_ledger_parts_t *parts, uint64_t weight, uint64_t bytes,
+    uint64_t weights)
 {
-    if (high != 0) {
-        parts->parts[parts->n].kind = kind;
-        parts->parts[parts->n].low = low;
-        parts->parts[parts->n++].high = high;
-        parts->low += low;
-        parts->high += high;
-    }
+    uint64_t  before;
+
+    before = jpp_ledger_scale(parts->before, bytes, weights);
+    parts->before += weight;
+
+    return jpp_ledger_scale(parts->before, bytes, weights) - before;
 }
 
 
 static bool
-jpp_ledger_share_out(jpp_ledger_parts_t *parts)
+jpp_ledger_is_exact(const jpp_ledger_t *ledger, const jpp_ledger_row_t *row)
 {
-    size_t    i;
-    uint64_t  rest;
-
-    rest = parts->ledger->rest.pss;
-
-    for (i = 0; i < parts->n; i++) {
-        if (!jpp_ledger_set(parts, &parts->parts[i], rest)) {
-            return false;
-        }
-    }
-
-    return jpp_ledger_left(parts->ledger,
-                           parts->heap->stats != NULL ? JPP_LEDGER_UNKNOWN
-                                                      : JPP_LEDGER_MALLOC,
-                           jpp_ledger_less(rest, parts->high));
+    return row->most - row->least <= ledger->page
+           || row->most - row->least <= row->bytes / 50;
 }
 
 
@@ -326,29 +267,6 @@ jpp_ledger_set(jpp_ledger_parts_t *parts, const jpp_ledger_part_t *part,
 
 
 static bool
-jpp_ledger_is_exact(const jpp_ledger_t *ledger, const jpp_ledger_row_t *row)
-{
-    return row->most - row->least <= ledger->page
-           || row->most - row->least <= row->bytes / 50;
-}
-
-
-/* The share of WEIGHT in BYTES, so that all shares add up to them. */
-
-static uint64_t
-jpp_ledger_next(jpp_ledger_parts_t *parts, uint64_t weight, uint64_t bytes,
-    uint64_t weights)
-{
-    uint64_t  before;
-
-    before = jpp_ledger_scale(parts->before, bytes, weights);
-    parts->before += weight;
-
-    return jpp_ledger_scale(parts->before, bytes, weights) - before;
-}
-
-
-static bool
 jpp_ledger_left(jpp_ledger_t *ledger, jpp_ledger_kind_t kind, uint64_t bytes)
 {
     jpp_ledger_row_t  *row;
@@ -372,6 +290,27 @@ jpp_ledger_left(jpp_ledger_t *ledger, jpp_ledger_kind_t kind, uint64_t bytes)
 }
 
 
+static bool
+jpp_ledger_share_out(jpp_ledger_parts_t *parts)
+{
+    size_t    i;
+    uint64_t  rest;
+
+    rest = parts->ledger->rest.pss;
+
+    for (i = 0; i < parts->n; i++) {
+        if (!jpp_ledger_set(parts, &parts->parts[i], rest)) {
+            return false;
+        }
+    }
+
+    return jpp_ledger_left(parts->ledger,
+                           parts->heap->stats != NULL ? JPP_LEDGER_UNKNOWN
+                                                      : JPP_LEDGER_MALLOC,
+                           jpp_ledger_less(rest, parts->high));
+}
+
+
 static int
 jpp_ledger_by_bytes(const void *a, const void *b, void *ctx)
 {
@@ -381,4 +320,48 @@ jpp_ledger_by_bytes(const void *a, const void *b, void *ctx)
     (void) ctx;
 
     return (one->bytes < other->bytes) - (one->bytes > other->bytes);
+}
+
+
+bool
+jpp_ledger_finish(jpp_ledger_t *ledger, const jpp_ledger_heap_t *heap)
+{
+    size_t              i, n;
+    jpp_ledger_row_t   *row;
+    jpp_ledger_parts_t  parts;
+
+    memset(&parts, 0, sizeof(jpp_ledger_parts_t));
+
+    parts.ledger = ledger;
+    parts.heap = heap;
+
+    if (!jpp_ledger_owned(&parts)) {
+        return false;
+    }
+
+    jpp_ledger_outside(&parts);
+    jpp_ledger_jemalloc(&parts);
+
+    if (!jpp_ledger_share_out(&parts)) {
+        return false;
+    }
+
+    row = jpp_vec_items(ledger->rows, jpp_ledger_row_t);
+    n = jpp_vec_count(ledger->rows, jpp_ledger_row_t);
+
+    for (i = 0; i < n; i++) {
+        if (row[i].how == JPP_LEDGER_EXACT
+            && !jpp_ledger_is_exact(ledger, &row[i]))
+        {
+            row[i].how = JPP_LEDGER_BOUND;
+        }
+
+        if (jpp_ledger_kind_is_anonymous((jpp_ledger_kind_t) row[i].kind)) {
+            ledger->sums.anonymous += row[i].bytes;
+        }
+    }
+
+    jpp_sort(row, n, sizeof(jpp_ledger_row_t), jpp_ledger_by_bytes, NULL);
+
+    return true;
 }

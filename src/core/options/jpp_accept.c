@@ -19,41 +19,6 @@ typedef struct {
 } jpp_accept_text_t;
 
 
-static jpp_accept_text_t jpp_accept_cut(jpp_accept_text_t *text, char at);
-static unsigned jpp_accept_fits(jpp_accept_text_t range, const char *type);
-static unsigned jpp_accept_quality(jpp_accept_text_t parameters);
-static unsigned jpp_accept_number(jpp_accept_text_t text);
-
-
-unsigned
-jpp_accept(const char *accept, size_t len, const char *type)
-{
-    unsigned           fits, best, quality, q;
-    jpp_accept_text_t  text, entry, range;
-
-    text.p = accept;
-    text.end = accept + len;
-
-    best = 0;
-    quality = 0;
-
-    while (text.p < text.end) {
-        entry = jpp_accept_cut(&text, ',');
-        range = jpp_accept_cut(&entry, ';');
-
-        fits = jpp_accept_fits(range, type);
-        q = jpp_accept_quality(entry);
-
-        if (fits > best || (fits == best && fits != 0 && q > quality)) {
-            best = fits;
-            quality = q;
-        }
-    }
-
-    return quality;
-}
-
-
 /* what stands before AT, without blanks around it; TEXT is the rest */
 
 static jpp_accept_text_t
@@ -108,24 +73,6 @@ jpp_accept_fits(jpp_accept_text_t range, const char *type)
 
 
 static unsigned
-jpp_accept_quality(jpp_accept_text_t parameters)
-{
-    jpp_accept_text_t  value, name;
-
-    while (parameters.p < parameters.end) {
-        value = jpp_accept_cut(&parameters, ';');
-        name = jpp_accept_cut(&value, '=');
-
-        if (name.end - name.p == 1 && (*name.p | 0x20) == 'q') {
-            return jpp_accept_number(jpp_accept_cut(&value, ';'));
-        }
-    }
-
-    return 1000;
-}
-
-
-static unsigned
 jpp_accept_number(jpp_accept_text_t text)
 {
     unsigned     quality, weight;
@@ -153,4 +100,51 @@ jpp_accept_number(jpp_accept_text_t text)
     }
 
     return quality <= 1000 && p == text.end ? quality : 0;
+}
+
+
+static unsigned
+jpp_accept_quality(jpp_accept_text_t parameters)
+{
+    jpp_accept_text_t  value, name;
+
+    while (parameters.p < parameters.end) {
+        value = jpp_accept_cut(&parameters, ';');
+        name = jpp_accept_cut(&value, '=');
+
+        if (name.end - name.p == 1 && (*name.p | 0x20) == 'q') {
+            return jpp_accept_number(jpp_accept_cut(&value, ';'));
+        }
+    }
+
+    return 1000;
+}
+
+
+unsigned
+jpp_accept(const char *accept, size_t len, const char *type)
+{
+    unsigned           fits, best, quality, q;
+    jpp_accept_text_t  text, entry, range;
+
+    text.p = accept;
+    text.end = accept + len;
+
+    best = 0;
+    quality = 0;
+
+    while (text.p < text.end) {
+        entry = jpp_accept_cut(&text, ',');
+        range = jpp_accept_cut(&entry, ';');
+
+        fits = jpp_accept_fits(range, type);
+        q = jpp_accept_quality(entry);
+
+        if (fits > best || (fits == best && fits != 0 && q > quality)) {
+            best = fits;
+            quality = q;
+        }
+    }
+
+    return quality;
 }

@@ -33,24 +33,6 @@ typedef struct {
 } jpp_arg_row_t;
 
 
-static bool jpp_args_value(jpp_args_t *args, const jpp_arg_row_t *row,
-    const char *value, size_t len, uint32_t *number);
-static bool jpp_args_number(const char *value, size_t len, uint32_t least,
-    uint32_t most, uint32_t *number);
-static bool jpp_args_word(const jpp_arg_row_t *row, const char *value,
-    size_t len, uint32_t *number);
-static bool jpp_args_set_of(const jpp_arg_row_t *row, const char *value,
-    size_t len, uint32_t *number);
-static bool jpp_args_given(const jpp_words_t *words, const char *value,
-    size_t len, uint32_t *number);
-static bool jpp_args_worker(jpp_args_t *args, const char *value, size_t len,
-    uint32_t *kind);
-static jpp_code_t jpp_args_refuse(const jpp_args_t *args,
-    const jpp_arg_row_t *row, jpp_err_t *err);
-static jpp_code_t jpp_args_list(const char *key, const jpp_words_t *words,
-    bool is_reversed, jpp_err_t *err);
-
-
 static const jpp_arg_row_t  jpp_arg_rows[JPP_ARGS] = {
     { "format",    JPP_ARG_IS_FORMAT, { NULL }, 0, NULL },
 
@@ -149,109 +131,119 @@ jpp_args_init(jpp_args_t *args, const jpp_words_t *formats,
 }
 
 
-jpp_code_t
-jpp_args_set(jpp_args_t *args, const char *key, size_t len, const char *value,
-    size_t value_len, bool *is_known, jpp_err_t *err)
+static bool
+jpp_args_number(const char *value, size_t len, uint32_t least, uint32_t most,
+    uint32_t *number)
 {
-    size_t                i;
-    const jpp_arg_row_t  *row;
+    uint32_t  n;
 
-    *is_known = false;
-
-    for (i = 0; i < JPP_ARGS; i++) {
-        row = &jpp_arg_rows[i];
-
-        if (strlen(row->key) != len || memcmp(row->key, key, len) != 0) {
-            continue;
-        }
-
-        *is_known = true;
-
-        if (args->is_set[i]) {
-            return JPP_OK;
-        }
-
-        if (jpp_args_value(args, row, value, value_len, &args->values[i])) {
-            args->is_set[i] = true;
-            return JPP_OK;
-        }
-
-        return jpp_args_refuse(args, row, err);
+    if (!jpp_query_number(value, len, &n) || n < least || n > most) {
+        return false;
     }
 
-    return JPP_OK;
+    *number = n;
+
+    return true;
 }
 
 
-static jpp_code_t
-jpp_args_refuse(const jpp_args_t *args, const jpp_arg_row_t *row,
-    jpp_err_t *err)
+static bool
+jpp_args_word(const jpp_arg_row_t *row, const char *value, size_t len,
+    uint32_t *number)
 {
-    switch (row->kind) {
+    uint32_t  i;
 
-    case JPP_ARG_IS_FORMAT:
-        return jpp_args_list(row->key, &args->formats, false, err);
+    for (i = 0; i < JPP_ARG_WORDS && row->words[i] != NULL; i++) {
 
-    case JPP_ARG_IS_TYPE:
-
-        /* the default is the last, and people read the first */
-
-        return jpp_args_list(row->key, &args->types, true, err);
-
-    case JPP_ARG_IS_SECONDS:
-        return jpp_err_set(err, JPP_ERR_ARG, "%s %" PRIu32, row->allowed,
-                           args->max_seconds);
-
-    case JPP_ARG_IS_ROWS:
-        return jpp_err_set(err, JPP_ERR_ARG, "%s %d", row->allowed,
-                           JPP_MAX_ROWS);
-
-    case JPP_ARG_IS_FREQUENCY:
-        return jpp_err_set(err, JPP_ERR_ARG, "%s %d", row->allowed,
-                           JPP_MAX_FREQUENCY);
-
-    case JPP_ARG_IS_WIDTH:
-        return jpp_err_set(err, JPP_ERR_ARG, "%s %d to %d", row->allowed,
-                           JPP_MIN_WIDTH, JPP_MAX_WIDTH);
-
-    case JPP_ARG_IS_WORD:
-    case JPP_ARG_IS_SET:
-    case JPP_ARG_IS_WORKER:
-        break;
+        if (strlen(row->words[i]) == len
+            && memcmp(row->words[i], value, len) == 0)
+        {
+            *number = i;
+            return true;
+        }
     }
 
-    return jpp_err_set(err, JPP_ERR_ARG, "%s", row->allowed);
+    return false;
 }
 
 
-/* "KEY must be a, b or c" */
+/* A worker by number: "3", "pid-4711". */
 
-static jpp_code_t
-jpp_args_list(const char *key, const jpp_words_t *words, bool is_reversed,
-    jpp_err_t *err)
+static bool
+jpp_args_worker(jpp_args_t *args, const char *value, size_t len,
+    uint32_t *kind)
 {
-    char         text[JPP_ERR_TEXT];
-    size_t       len;
-    uint32_t     i, n;
-    const char  *before;
+    size_t    prefix;
+    uint32_t  n;
 
-    for (n = 0; words->word(words->ctx, n) != NULL; n++) {
-        /* void */
+    prefix = sizeof("pid-") - 1;
+
+    if (len < prefix || memcmp(value, "pid-", prefix) != 0) {
+        prefix = 0;
     }
 
-    text[0] = '\0';
-
-    for (i = 0, len = 0; i < n && len < sizeof(text); i++) {
-
-        before = i == 0 ? "" : (i + 1 < n ? ", " : " or ");
-
-        len += (size_t) snprintf(text + len, sizeof(text) - len, "%s%s",
-                                 before,
-                                 words->word(words->ctx,
-                                             is_reversed ? n - 1 - i : i));
+    if (!jpp_query_number(value + prefix, len - prefix, &n)
+        || (prefix != 0 && n == 0))
+    {
+        return false;
     }
 
-    return jpp_err_set(err, JPP_ERR_ARG, "%s must be %s", key, text);
+    *kind = prefix != 0 ? JPP_WORKER_PID : JPP_WORKER_INDEX;
+    args->worker = n;
+
+    return true;
+}
+
+
+static bool
+jpp_args_given(const jpp_words_t *words, const char *value, size_t len,
+    uint32_t *number)
+{
+    uint32_t     i;
+    const char  *word;
+
+    for (i = 0; (word = words->word(words->ctx, i)) != NULL; i++) {
+
+        if (strlen(word) == len && memcmp(word, value, len) == 0) {
+            *number = i;
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+/* A bit for each word, the first the lowest. */
+
+static bool
+jpp_args_set_of(const jpp_arg_row_t *row, const char *value, size_t len,
+    uint32_t *number)
+{
+    size_t       n;
+    uint32_t     bit, bits;
+    const char  *comma;
+
+    bits = 0;
+
+    for ( ;; ) {
+        comma = memchr(value, ',', len);
+        n = comma != NULL ? (size_t) (comma - value) : len;
+
+        if (!jpp_args_word(row, value, n, &bit)) {
+            return false;
+        }
+
+        bits |= (uint32_t) 1 << bit;
+
+        if (comma == NULL) {
+            *number = bits;
+            return true;
+        }
+
+        value += n + 1;
+        len -= n + 1;
+    }
 }
 
 
@@ -297,119 +289,109 @@ jpp_args_value(jpp_args_t *args, const jpp_arg_row_t *row, const char *value,
 }
 
 
-static bool
-jpp_args_number(const char *value, size_t len, uint32_t least, uint32_t most,
-    uint32_t *number)
-{
-    uint32_t  n;
+/* "KEY must be a, b or c" */
 
-    if (!jpp_query_number(value, len, &n) || n < least || n > most) {
-        return false;
+static jpp_code_t
+jpp_args_list(const char *key, const jpp_words_t *words, bool is_reversed,
+    jpp_err_t *err)
+{
+    char         text[JPP_ERR_TEXT];
+    size_t       len;
+    uint32_t     i, n;
+    const char  *before;
+
+    for (n = 0; words->word(words->ctx, n) != NULL; n++) {
+        /* void */
     }
 
-    *number = n;
+    text[0] = '\0';
 
-    return true;
+    for (i = 0, len = 0; i < n && len < sizeof(text); i++) {
+
+        before = i == 0 ? "" : (i + 1 < n ? ", " : " or ");
+
+        len += (size_t) snprintf(text + len, sizeof(text) - len, "%s%s",
+                                 before,
+                                 words->word(words->ctx,
+                                             is_reversed ? n - 1 - i : i));
+    }
+
+    return jpp_err_set(err, JPP_ERR_ARG, "%s must be %s", key, text);
 }
 
 
-static bool
-jpp_args_word(const jpp_arg_row_t *row, const char *value, size_t len,
-    uint32_t *number)
+static jpp_code_t
+jpp_args_refuse(const jpp_args_t *args, const jpp_arg_row_t *row,
+    jpp_err_t *err)
 {
-    uint32_t  i;
+    switch (row->kind) {
 
-    for (i = 0; i < JPP_ARG_WORDS && row->words[i] != NULL; i++) {
+    case JPP_ARG_IS_FORMAT:
+        return jpp_args_list(row->key, &args->formats, false, err);
 
-        if (strlen(row->words[i]) == len
-            && memcmp(row->words[i], value, len) == 0)
-        {
-            *number = i;
-            return true;
-        }
+    case JPP_ARG_IS_TYPE:
+
+        /* the default is the last, and people read the first */
+
+        return jpp_args_list(row->key, &args->types, true, err);
+
+    case JPP_ARG_IS_SECONDS:
+        return jpp_err_set(err, JPP_ERR_ARG, "%s %" PRIu32, row->allowed,
+                           args->max_seconds);
+
+    case JPP_ARG_IS_ROWS:
+        return jpp_err_set(err, JPP_ERR_ARG, "%s %d", row->allowed,
+                           JPP_MAX_ROWS);
+
+    case JPP_ARG_IS_FREQUENCY:
+        return jpp_err_set(err, JPP_ERR_ARG, "%s %d", row->allowed,
+                           JPP_MAX_FREQUENCY);
+
+    case JPP_ARG_IS_WIDTH:
+        return jpp_err_set(err, JPP_ERR_ARG, "%s %d to %d", row->allowed,
+                           JPP_MIN_WIDTH, JPP_MAX_WIDTH);
+
+    case JPP_ARG_IS_WORD:
+    case JPP_ARG_IS_SET:
+    case JPP_ARG_IS_WORKER:
+        break;
     }
 
-    return false;
+    return jpp_err_set(err, JPP_ERR_ARG, "%s", row->allowed);
 }
 
 
-/* A bit for each word, the first the lowest. */
-
-static bool
-jpp_args_set_of(const jpp_arg_row_t *row, const char *value, size_t len,
-    uint32_t *number)
+jpp_code_t
+jpp_args_set(jpp_args_t *args, const char *key, size_t len, const char *value,
+    size_t value_len, bool *is_known, jpp_err_t *err)
 {
-    size_t       n;
-    uint32_t     bit, bits;
-    const char  *comma;
+    size_t                i;
+    const jpp_arg_row_t  *row;
 
-    bits = 0;
+    *is_known = false;
 
-    for ( ;; ) {
-        comma = memchr(value, ',', len);
-        n = comma != NULL ? (size_t) (comma - value) : len;
+    for (i = 0; i < JPP_ARGS; i++) {
+        row = &jpp_arg_rows[i];
 
-        if (!jpp_args_word(row, value, n, &bit)) {
-            return false;
+        if (strlen(row->key) != len || memcmp(row->key, key, len) != 0) {
+            continue;
         }
 
-        bits |= (uint32_t) 1 << bit;
+        *is_known = true;
 
-        if (comma == NULL) {
-            *number = bits;
-            return true;
+        if (args->is_set[i]) {
+            return JPP_OK;
         }
 
-        value += n + 1;
-        len -= n + 1;
-    }
-}
-
-
-static bool
-jpp_args_given(const jpp_words_t *words, const char *value, size_t len,
-    uint32_t *number)
-{
-    uint32_t     i;
-    const char  *word;
-
-    for (i = 0; (word = words->word(words->ctx, i)) != NULL; i++) {
-
-        if (strlen(word) == len && memcmp(word, value, len) == 0) {
-            *number = i;
-            return true;
+        if (jpp_args_value(args, row, value, value_len, &args->values[i])) {
+            args->is_set[i] = true;
+            return JPP_OK;
         }
+
+        return jpp_args_refuse(args, row, err);
     }
 
-    return false;
-}
-
-
-/* A worker by number: "3", "pid-4711". */
-
-static bool
-jpp_args_worker(jpp_args_t *args, const char *value, size_t len,
-    uint32_t *kind)
-{
-    size_t    prefix;
-    uint32_t  n;
-
-    prefix = sizeof("pid-") - 1;
-
-    if (len < prefix || memcmp(value, "pid-", prefix) != 0) {
-        prefix = 0;
-    }
-
-    if (!jpp_query_number(value + prefix, len - prefix, &n)
-        || (prefix != 0 && n == 0))
-    {
-        return false;
-    }
-
-    *kind = prefix != 0 ? JPP_WORKER_PID : JPP_WORKER_INDEX;
-    args->worker = n;
-
-    return true;
+    return JPP_OK;
 }
 
 

@@ -9,10 +9,6 @@
 #define JPP_QUERY_DIGITS  (sizeof("4294967295") - 1)
 
 
-static bool jpp_query_decode(const char *from, size_t len,
-    char to[JPP_MAX_VALUE], size_t *to_len);
-
-
 jpp_code_t
 jpp_query_init(jpp_query_t *query, const char *text, size_t len,
     jpp_err_t *err)
@@ -32,6 +28,45 @@ jpp_query_init(jpp_query_t *query, const char *text, size_t len,
     }
 
     return JPP_OK;
+}
+
+
+static bool
+jpp_query_decode(const char *from, size_t len, char to[JPP_MAX_VALUE],
+    size_t *to_len)
+{
+    int     high, low;
+    size_t  i, n;
+
+    for (i = 0, n = 0; i < len; i++, n++) {
+
+        if (n == JPP_MAX_VALUE) {
+            return false;
+        }
+
+        if (from[i] != '%') {
+            to[n] = from[i] == '+' ? ' ' : from[i];
+            continue;
+        }
+
+        if (len - i < 3) {
+            return false;
+        }
+
+        high = jpp_scan_digit(from[i + 1]);
+        low = jpp_scan_digit(from[i + 2]);
+
+        if (high < 0 || low < 0) {
+            return false;
+        }
+
+        to[n] = (char) (high << 4 | low);
+        i += 2;
+    }
+
+    *to_len = n;
+
+    return true;
 }
 
 
@@ -74,45 +109,6 @@ jpp_query_next(jpp_query_t *query)
     }
 
     return false;
-}
-
-
-static bool
-jpp_query_decode(const char *from, size_t len, char to[JPP_MAX_VALUE],
-    size_t *to_len)
-{
-    int     high, low;
-    size_t  i, n;
-
-    for (i = 0, n = 0; i < len; i++, n++) {
-
-        if (n == JPP_MAX_VALUE) {
-            return false;
-        }
-
-        if (from[i] != '%') {
-            to[n] = from[i] == '+' ? ' ' : from[i];
-            continue;
-        }
-
-        if (len - i < 3) {
-            return false;
-        }
-
-        high = jpp_scan_digit(from[i + 1]);
-        low = jpp_scan_digit(from[i + 2]);
-
-        if (high < 0 || low < 0) {
-            return false;
-        }
-
-        to[n] = (char) (high << 4 | low);
-        i += 2;
-    }
-
-    *to_len = n;
-
-    return true;
 }
 
 

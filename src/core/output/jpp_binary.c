@@ -8,38 +8,10 @@
 #define JPP_BINARY_MICRO  1000
 
 
-static void jpp_binary_stack(const jpp_profile_t *profile, jpp_sink_t *sink,
-    const jpp_sample_t *sample);
-static void jpp_binary_word(jpp_sink_t *sink, uint64_t word);
-
-
-bool
-jpp_binary_write(const jpp_view_t *view, jpp_sink_t *sink)
+static void
+jpp_binary_word(jpp_sink_t *sink, uint64_t word)
 {
-    uint32_t              i;
-    jpp_sample_t          sample;
-    const jpp_profile_t  *profile;
-
-    profile = view->profile;
-
-    jpp_binary_word(sink, 0);
-    jpp_binary_word(sink, 3);
-    jpp_binary_word(sink, 0);
-    jpp_binary_word(sink, (uint64_t) profile->period / JPP_BINARY_MICRO);
-    jpp_binary_word(sink, 0);
-
-    for (i = 0; i < profile->n_samples; i++) {
-        jpp_profile_sample(profile, i, &sample);
-        jpp_binary_stack(profile, sink, &sample);
-    }
-
-    jpp_binary_word(sink, 0);
-    jpp_binary_word(sink, 1);
-    jpp_binary_word(sink, 0);
-
-    jpp_text_mappings(profile, sink);
-
-    return true;
+    jpp_sink_write(sink, &word, sizeof(uint64_t));
 }
 
 
@@ -76,8 +48,31 @@ jpp_binary_stack(const jpp_profile_t *profile, jpp_sink_t *sink,
 }
 
 
-static void
-jpp_binary_word(jpp_sink_t *sink, uint64_t word)
+bool
+jpp_binary_write(const jpp_view_t *view, jpp_sink_t *sink)
 {
-    jpp_sink_write(sink, &word, sizeof(uint64_t));
+    uint32_t              i;
+    jpp_sample_t          sample;
+    const jpp_profile_t  *profile;
+
+    profile = view->profile;
+
+    jpp_binary_word(sink, 0);
+    jpp_binary_word(sink, 3);
+    jpp_binary_word(sink, 0);
+    jpp_binary_word(sink, (uint64_t) profile->period / JPP_BINARY_MICRO);
+    jpp_binary_word(sink, 0);
+
+    for (i = 0; i < profile->n_samples; i++) {
+        jpp_profile_sample(profile, i, &sample);
+        jpp_binary_stack(profile, sink, &sample);
+    }
+
+    jpp_binary_word(sink, 0);
+    jpp_binary_word(sink, 1);
+    jpp_binary_word(sink, 0);
+
+    jpp_text_mappings(profile, sink);
+
+    return true;
 }

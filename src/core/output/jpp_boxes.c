@@ -18,47 +18,59 @@ typedef struct {
 } jpp_layout_t;
 
 
-static bool jpp_boxes_children(jpp_layout_t *layout, size_t i);
-static bool jpp_boxes_add(jpp_layout_t *layout, const jpp_box_t *parent,
-    uint32_t node, uint32_t n_rest, double x, double width);
-static int jpp_boxes_compare(const void *a, const void *b, void *ctx);
-
-
-bool
-jpp_boxes_init(jpp_boxes_t *boxes, const jpp_tree_t *tree, double width)
+static bool
+jpp_boxes_add(jpp_layout_t *layout, const jpp_box_t *parent, uint32_t node,
+    uint32_t n_rest, double x, double width)
 {
-    size_t         i;
-    jpp_box_t      root;
-    jpp_arena_t   *arena;
-    jpp_layout_t   layout;
+    uint32_t      owner;
+    jpp_box_t    *box;
+    jpp_boxes_t  *boxes;
 
-    arena = tree->profile->arena;
+    boxes = layout->boxes;
 
-    memset(&root, 0, sizeof(jpp_box_t));
-    memset(boxes, 0, sizeof(jpp_boxes_t));
-
-    boxes->boxes = jpp_vec_create(arena);
-    boxes->n_left_out = jpp_vec_count(tree->nodes, jpp_tree_node_t);
-
-    layout.tree = tree;
-    layout.boxes = boxes;
-    layout.wide = jpp_vec_create(arena);
-    layout.scale = jpp_tree_node(tree, 0)->width > 0
-                   ? width / jpp_tree_node(tree, 0)->width : 0;
-
-    if (boxes->boxes == NULL || layout.wide == NULL
-        || !jpp_boxes_add(&layout, &root, 0, 0, 0, width))
-    {
+    box = jpp_vec_push(boxes->boxes, sizeof(jpp_box_t));
+    if (box == NULL) {
         return false;
     }
 
-    for (i = 0; i < jpp_vec_count(boxes->boxes, jpp_box_t); i++) {
-        if (!jpp_boxes_children(&layout, i)) {
-            return false;
-        }
+    owner = jpp_tree_owner(layout->tree->profile,
+                           jpp_tree_node(layout->tree, node)->function);
+
+    box->node = node;
+    box->depth = parent->width > 0 ? parent->depth + 1 : 0;
+    box->n_rest = n_rest;
+    box->owner = owner != 0 ? owner : parent->owner;
+    box->x = x;
+    box->width = width;
+
+    if (box->depth >= boxes->height) {
+        boxes->height = box->depth + 1;
     }
 
+    boxes->n_left_out -= n_rest == 0;
+
     return true;
+}
+
+
+static int
+jpp_boxes_compare(const void *a, const void *b, void *ctx)
+{
+    double               x, y;
+    uint32_t             i, k;
+    const jpp_layout_t  *layout;
+
+    layout = ctx;
+    i = *(const uint32_t *) a;
+    k = *(const uint32_t *) b;
+    x = jpp_tree_node(layout->tree, i)->width;
+    y = jpp_tree_node(layout->tree, k)->width;
+
+    if (x < y || x > y) {
+        return x > y ? -1 : 1;
+    }
+
+    return i < k ? -1 : 1;
 }
 
 
@@ -123,59 +135,41 @@ jpp_boxes_children(jpp_layout_t *layout, size_t i)
 }
 
 
-static bool
-jpp_boxes_add(jpp_layout_t *layout, const jpp_box_t *parent, uint32_t node,
-    uint32_t n_rest, double x, double width)
+bool
+jpp_boxes_init(jpp_boxes_t *boxes, const jpp_tree_t *tree, double width)
 {
-    uint32_t      owner;
-    jpp_box_t    *box;
-    jpp_boxes_t  *boxes;
+    size_t         i;
+    jpp_box_t      root;
+    jpp_arena_t   *arena;
+    jpp_layout_t   layout;
 
-    boxes = layout->boxes;
+    arena = tree->profile->arena;
 
-    box = jpp_vec_push(boxes->boxes, sizeof(jpp_box_t));
-    if (box == NULL) {
+    memset(&root, 0, sizeof(jpp_box_t));
+    memset(boxes, 0, sizeof(jpp_boxes_t));
+
+    boxes->boxes = jpp_vec_create(arena);
+    boxes->n_left_out = jpp_vec_count(tree->nodes, jpp_tree_node_t);
+
+    layout.tree = tree;
+    layout.boxes = boxes;
+    layout.wide = jpp_vec_create(arena);
+    layout.scale = jpp_tree_node(tree, 0)->width > 0
+                   ? width / jpp_tree_node(tree, 0)->width : 0;
+
+    if (boxes->boxes == NULL || layout.wide == NULL
+        || !jpp_boxes_add(&layout, &root, 0, 0, 0, width))
+    {
         return false;
     }
 
-    owner = jpp_tree_owner(layout->tree->profile,
-                           jpp_tree_node(layout->tree, node)->function);
-
-    box->node = node;
-    box->depth = parent->width > 0 ? parent->depth + 1 : 0;
-    box->n_rest = n_rest;
-    box->owner = owner != 0 ? owner : parent->owner;
-    box->x = x;
-    box->width = width;
-
-    if (box->depth >= boxes->height) {
-        boxes->height = box->depth + 1;
+    for (i = 0; i < jpp_vec_count(boxes->boxes, jpp_box_t); i++) {
+        if (!jpp_boxes_children(&layout, i)) {
+            return false;
+        }
     }
-
-    boxes->n_left_out -= n_rest == 0;
 
     return true;
-}
-
-
-static int
-jpp_boxes_compare(const void *a, const void *b, void *ctx)
-{
-    double               x, y;
-    uint32_t             i, k;
-    const jpp_layout_t  *layout;
-
-    layout = ctx;
-    i = *(const uint32_t *) a;
-    k = *(const uint32_t *) b;
-    x = jpp_tree_node(layout->tree, i)->width;
-    y = jpp_tree_node(layout->tree, k)->width;
-
-    if (x < y || x > y) {
-        return x > y ? -1 : 1;
-    }
-
-    return i < k ? -1 : 1;
 }
 
 

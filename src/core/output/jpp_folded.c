@@ -4,8 +4,39 @@
 #include "jpp_passing.h"
 
 
-static void jpp_folded_stack(const jpp_profile_t *profile, jpp_sink_t *sink,
-    const uint8_t *p, const uint8_t *end);
+static void
+jpp_folded_stack(const jpp_profile_t *profile, jpp_sink_t *sink,
+    const uint8_t *p, const uint8_t *end)
+{
+    size_t                 i;
+    uint32_t               n, ids[JPP_MAX_FRAMES];
+    jpp_str_t              name;
+    const jpp_location_t  *location;
+    const jpp_function_t  *function;
+
+    for (n = 0; p < end; n++) {
+        p = jpp_stack_next(p, &ids[n]);
+    }
+
+    if (n == 0) {
+        jpp_sink_str(sink, "[no stack]");
+        return;
+    }
+
+    while (n-- > 0) {
+        location = jpp_profile_location_at(profile, ids[n]);
+        function = jpp_profile_function_at(profile, location->function);
+        name = jpp_profile_str(profile, function->name);
+
+        for (i = 0; i < name.len; i++) {
+            jpp_sink_char(sink, name.data[i] == ';' ? ':' : name.data[i]);
+        }
+
+        if (n != 0) {
+            jpp_sink_char(sink, ';');
+        }
+    }
+}
 
 
 bool
@@ -54,39 +85,4 @@ jpp_folded_write(const jpp_view_t *view, jpp_sink_t *sink)
     }
 
     return true;
-}
-
-
-static void
-jpp_folded_stack(const jpp_profile_t *profile, jpp_sink_t *sink,
-    const uint8_t *p, const uint8_t *end)
-{
-    size_t                 i;
-    uint32_t               n, ids[JPP_MAX_FRAMES];
-    jpp_str_t              name;
-    const jpp_location_t  *location;
-    const jpp_function_t  *function;
-
-    for (n = 0; p < end; n++) {
-        p = jpp_stack_next(p, &ids[n]);
-    }
-
-    if (n == 0) {
-        jpp_sink_str(sink, "[no stack]");
-        return;
-    }
-
-    while (n-- > 0) {
-        location = jpp_profile_location_at(profile, ids[n]);
-        function = jpp_profile_function_at(profile, location->function);
-        name = jpp_profile_str(profile, function->name);
-
-        for (i = 0; i < name.len; i++) {
-            jpp_sink_char(sink, name.data[i] == ';' ? ':' : name.data[i]);
-        }
-
-        if (n != 0) {
-            jpp_sink_char(sink, ';');
-        }
-    }
 }

@@ -25,39 +25,11 @@ typedef enum {
 } jpp_html_part_t;
 
 
-static bool jpp_html_profile(const jpp_view_t *view, const char *id,
-    jpp_sink_t *sink);
-static bool jpp_html_base(const jpp_view_t *view, jpp_sink_t *sink);
-
-
 static const char *const  jpp_html_parts[JPP_HTML_PARTS] = { JPP_PAGE_PARTS };
 
 /* frame-ancestors means nothing in a meta element */
 
 const char  jpp_html_policy[] = JPP_HTML_POLICY "; frame-ancestors 'none'";
-
-
-bool
-jpp_html_write(const jpp_view_t *view, jpp_sink_t *sink)
-{
-    jpp_sink_str(sink, jpp_html_parts[JPP_HTML_UP_TO_POLICY]);
-    jpp_sink_str(sink, JPP_HTML_POLICY);
-
-    jpp_sink_str(sink, jpp_html_parts[JPP_HTML_UP_TO_TITLE]);
-    jpp_markup_text(sink, view->title, strlen(view->title));
-
-    jpp_sink_str(sink, jpp_html_parts[JPP_HTML_UP_TO_PROFILES]);
-
-    if (!jpp_html_profile(view, "profile", sink)
-        || (view->base != NULL && !jpp_html_base(view, sink)))
-    {
-        return false;
-    }
-
-    jpp_sink_str(sink, jpp_html_parts[JPP_HTML_END]);
-
-    return true;
-}
 
 
 static bool
@@ -103,4 +75,27 @@ jpp_html_base(const jpp_view_t *view, jpp_sink_t *sink)
     profile.duration_nanos = 0;
 
     return jpp_html_profile(&before, "base", sink);
+}
+
+
+bool
+jpp_html_write(const jpp_view_t *view, jpp_sink_t *sink)
+{
+    jpp_sink_str(sink, jpp_html_parts[JPP_HTML_UP_TO_POLICY]);
+    jpp_sink_str(sink, JPP_HTML_POLICY);
+
+    jpp_sink_str(sink, jpp_html_parts[JPP_HTML_UP_TO_TITLE]);
+    jpp_markup_text(sink, view->title, strlen(view->title));
+
+    jpp_sink_str(sink, jpp_html_parts[JPP_HTML_UP_TO_PROFILES]);
+
+    if (!jpp_html_profile(view, "profile", sink)
+        || (view->base != NULL && !jpp_html_base(view, sink)))
+    {
+        return false;
+    }
+
+    jpp_sink_str(sink, jpp_html_parts[JPP_HTML_END]);
+
+    return true;
 }

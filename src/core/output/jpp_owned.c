@@ -23,81 +23,11 @@ typedef struct {
 } jpp_owned_adding_t;
 
 
-static void jpp_owned_shows(jpp_owned_t *owned, const jpp_view_t *view);
-static bool jpp_owned_sample(jpp_owned_adding_t *adding, uint32_t i);
-static uint32_t jpp_owned_row(jpp_owned_adding_t *adding, uint32_t set);
-static bool jpp_owned_is_same(const jpp_owned_row_t *a,
-    const jpp_owned_row_t *b);
-static bool jpp_owned_function(jpp_owned_adding_t *adding, uint32_t row,
-    uint32_t function, int64_t value);
-static uint32_t jpp_owned_leaf(const jpp_owned_adding_t *adding,
-    const jpp_sample_t *sample);
-static void jpp_owned_sort(jpp_owned_t *owned);
-static int jpp_owned_compare_functions(const void *a, const void *b,
-    void *ctx);
-static int jpp_owned_compare_rows(const void *a, const void *b, void *ctx);
-static void jpp_owned_cells(const jpp_owned_t *owned,
-    const jpp_owned_row_t *row, jpp_table_t *table);
-static void jpp_owned_mostly(const jpp_owned_t *owned,
-    const jpp_owned_row_t *row, jpp_table_t *table);
-
-
 bool
 jpp_owned_is_asked(const jpp_view_t *view)
 {
     return view->args->values[JPP_ARG_OWNERS] != 0
            || view->args->is_set[JPP_ARG_BY];
-}
-
-
-bool
-jpp_owned_init(jpp_owned_t *owned, const jpp_view_t *view)
-{
-    size_t               n_sets;
-    uint32_t             i;
-    jpp_arena_t         *arena;
-    jpp_owned_adding_t   adding;
-
-    memset(owned, 0, sizeof(jpp_owned_t));
-    memset(&adding, 0, sizeof(jpp_owned_adding_t));
-
-    arena = view->profile->arena;
-    n_sets = jpp_vec_count(view->profile->label_sets, jpp_label_set_t);
-
-    owned->profile = view->profile;
-    owned->rows = jpp_vec_create(arena);
-    owned->functions = jpp_vec_create(arena);
-
-    jpp_sums_init(&owned->sums, view->profile);
-    jpp_owned_shows(owned, view);
-
-    adding.owned = owned;
-    adding.sets = jpp_arena_alloc(arena, n_sets * sizeof(uint32_t));
-
-    if (view->args->values[JPP_ARG_CALLERS] != 0) {
-        adding.passing = jpp_passing_table(view->profile);
-
-        if (adding.passing == NULL) {
-            return false;
-        }
-    }
-
-    if (owned->rows == NULL || owned->functions == NULL || adding.sets == NULL
-        || !jpp_index_init(&adding.row_index, arena, 0)
-        || !jpp_index_init(&adding.function_index, arena, 0))
-    {
-        return false;
-    }
-
-    for (i = 0; i < view->profile->n_samples; i++) {
-        if (!jpp_owned_sample(&adding, i)) {
-            return false;
-        }
-    }
-
-    jpp_owned_sort(owned);
-
-    return true;
 }
 
 
@@ -141,42 +71,22 @@ jpp_owned_shows(jpp_owned_t *owned, const jpp_view_t *view)
 
 
 static bool
-jpp_owned_sample(jpp_owned_adding_t *adding, uint32_t i)
+jpp_owned_is_same(const jpp_owned_row_t *a, const jpp_owned_row_t *b)
 {
-    uint32_t              set, row;
-    jpp_sum_t             sum;
-    jpp_owned_t          *owned;
-    jpp_sample_t          sample;
-    const jpp_profile_t  *profile;
+    uint32_t  root;
 
-    owned = adding->owned;
-    profile = owned->profile;
+    for (root = 0; root < JPP_ROOTS; root++) {
 
-    if (!jpp_sums_sample(&owned->sums, i, &sum)) {
-        return true;
+        if (a->names[root].len != b->names[root].len
+            || memcmp(a->names[root].data, b->names[root].data,
+                      a->names[root].len)
+               != 0)
+        {
+            return false;
+        }
     }
 
-    jpp_profile_sample(profile, i, &sample);
-
-    set = (uint32_t) (sample.labels
-                      - jpp_vec_items(profile->label_sets, jpp_label_set_t));
-    row = adding->sets[set];
-
-    if (row == 0) {
-        row = jpp_owned_row(adding, set);
-        adding->sets[set] = row;
-    }
-
-    if (row == 0) {
-        return false;
-    }
-
-    jpp_sum_add(&jpp_vec_items(owned->rows, jpp_owned_row_t)[row - 1].sum,
-                &sum);
-    jpp_sum_add(&owned->total, &sum);
-
-    return jpp_owned_function(adding, row, jpp_owned_leaf(adding, &sample),
-                              sum.value);
+    return true;
 }
 
 
@@ -227,26 +137,6 @@ jpp_owned_row(jpp_owned_adding_t *adding, uint32_t set)
     *row = key;
 
     return id;
-}
-
-
-static bool
-jpp_owned_is_same(const jpp_owned_row_t *a, const jpp_owned_row_t *b)
-{
-    uint32_t  root;
-
-    for (root = 0; root < JPP_ROOTS; root++) {
-
-        if (a->names[root].len != b->names[root].len
-            || memcmp(a->names[root].data, b->names[root].data,
-                      a->names[root].len)
-               != 0)
-        {
-            return false;
-        }
-    }
-
-    return true;
 }
 
 
@@ -316,30 +206,43 @@ jpp_owned_leaf(const jpp_owned_adding_t *adding, const jpp_sample_t *sample)
 }
 
 
-/* The functions of a row lie together, and say which row while rows move. */
-
-static void
-jpp_owned_sort(jpp_owned_t *owned)
+static bool
+jpp_owned_sample(jpp_owned_adding_t *adding, uint32_t i)
 {
-    size_t                 i, n;
-    jpp_owned_row_t       *rows, *row;
-    jpp_owned_function_t  *functions;
+    uint32_t              set, row;
+    jpp_sum_t             sum;
+    jpp_owned_t          *owned;
+    jpp_sample_t          sample;
+    const jpp_profile_t  *profile;
 
-    rows = jpp_vec_items(owned->rows, jpp_owned_row_t);
-    functions = jpp_vec_items(owned->functions, jpp_owned_function_t);
-    n = jpp_vec_count(owned->functions, jpp_owned_function_t);
+    owned = adding->owned;
+    profile = owned->profile;
 
-    jpp_sort(functions, n, sizeof(jpp_owned_function_t),
-             jpp_owned_compare_functions, NULL);
-
-    for (i = n; i-- > 0; /* void */ ) {
-        row = &rows[functions[i].row - 1];
-        row->first = i;
-        row->n++;
+    if (!jpp_sums_sample(&owned->sums, i, &sum)) {
+        return true;
     }
 
-    jpp_sort(rows, jpp_vec_count(owned->rows, jpp_owned_row_t),
-             sizeof(jpp_owned_row_t), jpp_owned_compare_rows, NULL);
+    jpp_profile_sample(profile, i, &sample);
+
+    set = (uint32_t) (sample.labels
+                      - jpp_vec_items(profile->label_sets, jpp_label_set_t));
+    row = adding->sets[set];
+
+    if (row == 0) {
+        row = jpp_owned_row(adding, set);
+        adding->sets[set] = row;
+    }
+
+    if (row == 0) {
+        return false;
+    }
+
+    jpp_sum_add(&jpp_vec_items(owned->rows, jpp_owned_row_t)[row - 1].sum,
+                &sum);
+    jpp_sum_add(&owned->total, &sum);
+
+    return jpp_owned_function(adding, row, jpp_owned_leaf(adding, &sample),
+                              sum.value);
 }
 
 
@@ -377,6 +280,137 @@ jpp_owned_compare_rows(const void *a, const void *b, void *ctx)
     order = jpp_sums_compare(x->sum.value, y->sum.value);
 
     return order != 0 ? order : (x->first < y->first ? -1 : 1);
+}
+
+
+/* The functions of a row lie together, and say which row while rows move. */
+
+static void
+jpp_owned_sort(jpp_owned_t *owned)
+{
+    size_t                 i, n;
+    jpp_owned_row_t       *rows, *row;
+    jpp_owned_function_t  *functions;
+
+    rows = jpp_vec_items(owned->rows, jpp_owned_row_t);
+    functions = jpp_vec_items(owned->functions, jpp_owned_function_t);
+    n = jpp_vec_count(owned->functions, jpp_owned_function_t);
+
+    jpp_sort(functions, n, sizeof(jpp_owned_function_t),
+             jpp_owned_compare_functions, NULL);
+
+    for (i = n; i-- > 0; /* void */ ) {
+        row = &rows[functions[i].row - 1];
+        row->first = i;
+        row->n++;
+    }
+
+    jpp_sort(rows, jpp_vec_count(owned->rows, jpp_owned_row_t),
+             sizeof(jpp_owned_row_t), jpp_owned_compare_rows, NULL);
+}
+
+
+bool
+jpp_owned_init(jpp_owned_t *owned, const jpp_view_t *view)
+{
+    size_t               n_sets;
+    uint32_t             i;
+    jpp_arena_t         *arena;
+    jpp_owned_adding_t   adding;
+
+    memset(owned, 0, sizeof(jpp_owned_t));
+    memset(&adding, 0, sizeof(jpp_owned_adding_t));
+
+    arena = view->profile->arena;
+    n_sets = jpp_vec_count(view->profile->label_sets, jpp_label_set_t);
+
+    owned->profile = view->profile;
+    owned->rows = jpp_vec_create(arena);
+    owned->functions = jpp_vec_create(arena);
+
+    jpp_sums_init(&owned->sums, view->profile);
+    jpp_owned_shows(owned, view);
+
+    adding.owned = owned;
+    adding.sets = jpp_arena_alloc(arena, n_sets * sizeof(uint32_t));
+
+    if (view->args->values[JPP_ARG_CALLERS] != 0) {
+        adding.passing = jpp_passing_table(view->profile);
+
+        if (adding.passing == NULL) {
+            return false;
+        }
+    }
+
+    if (owned->rows == NULL || owned->functions == NULL || adding.sets == NULL
+        || !jpp_index_init(&adding.row_index, arena, 0)
+        || !jpp_index_init(&adding.function_index, arena, 0))
+    {
+        return false;
+    }
+
+    for (i = 0; i < view->profile->n_samples; i++) {
+        if (!jpp_owned_sample(&adding, i)) {
+            return false;
+        }
+    }
+
+    jpp_owned_sort(owned);
+
+    return true;
+}
+
+
+static void
+jpp_owned_mostly(const jpp_owned_t *owned, const jpp_owned_row_t *row,
+    jpp_table_t *table)
+{
+    char                         value[JPP_FIGURES_TEXT];
+    jpp_str_t                    name;
+    const jpp_profile_t         *profile;
+    const jpp_owned_function_t  *most;
+
+    profile = owned->profile;
+    most = &jpp_vec_items(owned->functions, jpp_owned_function_t)[row->first];
+
+    if (most->function == 0) {
+        jpp_table_cell(table, "-");
+        return;
+    }
+
+    name = jpp_profile_str(profile,
+               jpp_profile_function_at(profile, most->function)->name);
+
+    jpp_table_valued(table, jpp_figures_value(profile, owned->sums.type,
+                                              most->value, value),
+                     name.data, name.len);
+}
+
+
+static void
+jpp_owned_cells(const jpp_owned_t *owned, const jpp_owned_row_t *row,
+    jpp_table_t *table)
+{
+    char      text[JPP_FIGURES_TEXT];
+    uint32_t  root;
+
+    jpp_table_cell(table, "%s",
+                   jpp_figures_value(owned->profile, owned->sums.type,
+                                     row->sum.value, text));
+    jpp_table_cell(table, "%.1f%%",
+                   jpp_figures_percent(row->sum.value, owned->total.value));
+    jpp_table_cell(table, "%" PRId64, row->sum.objects);
+    jpp_table_cell(table, "%s", jpp_sums_mean(&owned->sums, &row->sum, text));
+    jpp_table_cell(table, "%s", jpp_sums_error(&row->sum, text));
+
+    for (root = 0; root < JPP_ROOTS; root++) {
+        if (owned->shows[root]) {
+            jpp_table_text(table, row->names[root].data,
+                           row->names[root].len);
+        }
+    }
+
+    jpp_owned_mostly(owned, row, table);
 }
 
 
@@ -428,57 +462,4 @@ jpp_owned_write(const jpp_owned_t *owned, size_t most, jpp_sink_t *sink)
     }
 
     return true;
-}
-
-
-static void
-jpp_owned_cells(const jpp_owned_t *owned, const jpp_owned_row_t *row,
-    jpp_table_t *table)
-{
-    char      text[JPP_FIGURES_TEXT];
-    uint32_t  root;
-
-    jpp_table_cell(table, "%s",
-                   jpp_figures_value(owned->profile, owned->sums.type,
-                                     row->sum.value, text));
-    jpp_table_cell(table, "%.1f%%",
-                   jpp_figures_percent(row->sum.value, owned->total.value));
-    jpp_table_cell(table, "%" PRId64, row->sum.objects);
-    jpp_table_cell(table, "%s", jpp_sums_mean(&owned->sums, &row->sum, text));
-    jpp_table_cell(table, "%s", jpp_sums_error(&row->sum, text));
-
-    for (root = 0; root < JPP_ROOTS; root++) {
-        if (owned->shows[root]) {
-            jpp_table_text(table, row->names[root].data,
-                           row->names[root].len);
-        }
-    }
-
-    jpp_owned_mostly(owned, row, table);
-}
-
-
-static void
-jpp_owned_mostly(const jpp_owned_t *owned, const jpp_owned_row_t *row,
-    jpp_table_t *table)
-{
-    char                         value[JPP_FIGURES_TEXT];
-    jpp_str_t                    name;
-    const jpp_profile_t         *profile;
-    const jpp_owned_function_t  *most;
-
-    profile = owned->profile;
-    most = &jpp_vec_items(owned->functions, jpp_owned_function_t)[row->first];
-
-    if (most->function == 0) {
-        jpp_table_cell(table, "-");
-        return;
-    }
-
-    name = jpp_profile_str(profile,
-               jpp_profile_function_at(profile, most->function)->name);
-
-    jpp_table_valued(table, jpp_figures_value(profile, owned->sums.type,
-                                              most->value, value),
-                     name.data, name.len);
 }

@@ -5,13 +5,6 @@
 #include "jpp_passing.h"
 
 
-static bool jpp_passing_is_memory(const jpp_profile_t *profile);
-static jpp_passing_t jpp_passing_near(const char *file);
-static uint32_t jpp_passing_marked(jpp_profile_t *profile, uint32_t file);
-static bool jpp_passing_matches(const char *pattern, const char *name,
-    const char *end);
-
-
 /*
  * A star is any number of characters.  Suffixes from a compiler or linker
  * (".isra.0", "@plt") are ignored.
@@ -67,63 +60,6 @@ static const char *const  jpp_passing_pool[] = {
 static const char  jpp_passing_text[] = "passes memory on";
 
 
-jpp_passing_t
-jpp_passing(const char *name)
-{
-    const char         *end;
-    const char *const  *pattern;
-
-    if (strncmp(name, "0x", 2) == 0 || strstr(name, "+0x") != NULL) {
-        return JPP_PASSING_UNNAMED;
-    }
-
-    end = name + strcspn(name, ".@");
-
-    for (pattern = jpp_passing_patterns; *pattern != NULL; pattern++) {
-
-        if (jpp_passing_matches(*pattern, name, end)) {
-            return JPP_PASSING_YES;
-        }
-    }
-
-    return JPP_PASSING_NOT;
-}
-
-
-/* What a function without a name is, by its FILE: "between a and b", a mark. */
-
-static jpp_passing_t
-jpp_passing_near(const char *file)
-{
-    const char         *next;
-    const char *const  *name;
-
-    static const char  between[] = "between ", before[] = "before ";
-    static const char  join[] = " and ";
-
-    if (strncmp(file, between, sizeof(between) - 1) == 0) {
-        next = strstr(file, join);
-        next = next != NULL ? next + sizeof(join) - 1 : "";
-
-    } else if (strncmp(file, before, sizeof(before) - 1) == 0) {
-        next = file + sizeof(before) - 1;
-
-    } else {
-        return strncmp(file, jpp_passing_text, sizeof(jpp_passing_text) - 1)
-               == 0 ? JPP_PASSING_YES : JPP_PASSING_UNNAMED;
-    }
-
-    for (name = jpp_passing_pool; *name != NULL; name++) {
-
-        if (strcmp(*name, next) == 0) {
-            return JPP_PASSING_YES;
-        }
-    }
-
-    return JPP_PASSING_UNNAMED;
-}
-
-
 /* On a mismatch the last star takes one character more. */
 
 static bool
@@ -161,6 +97,81 @@ jpp_passing_matches(const char *pattern, const char *name, const char *end)
 }
 
 
+jpp_passing_t
+jpp_passing(const char *name)
+{
+    const char         *end;
+    const char *const  *pattern;
+
+    if (strncmp(name, "0x", 2) == 0 || strstr(name, "+0x") != NULL) {
+        return JPP_PASSING_UNNAMED;
+    }
+
+    end = name + strcspn(name, ".@");
+
+    for (pattern = jpp_passing_patterns; *pattern != NULL; pattern++) {
+
+        if (jpp_passing_matches(*pattern, name, end)) {
+            return JPP_PASSING_YES;
+        }
+    }
+
+    return JPP_PASSING_NOT;
+}
+
+
+/* The time that malloc() takes is its own. */
+
+static bool
+jpp_passing_is_memory(const jpp_profile_t *profile)
+{
+    uint32_t  t;
+
+    for (t = 0; t < profile->n_types; t++) {
+
+        if (strcmp(profile->types[t].unit, "bytes") == 0) {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+/* What a function without a name is, by its FILE: "between a and b", a mark. */
+
+static jpp_passing_t
+jpp_passing_near(const char *file)
+{
+    const char         *next;
+    const char *const  *name;
+
+    static const char  between[] = "between ", before[] = "before ";
+    static const char  join[] = " and ";
+
+    if (strncmp(file, between, sizeof(between) - 1) == 0) {
+        next = strstr(file, join);
+        next = next != NULL ? next + sizeof(join) - 1 : "";
+
+    } else if (strncmp(file, before, sizeof(before) - 1) == 0) {
+        next = file + sizeof(before) - 1;
+
+    } else {
+        return strncmp(file, jpp_passing_text, sizeof(jpp_passing_text) - 1)
+               == 0 ? JPP_PASSING_YES : JPP_PASSING_UNNAMED;
+    }
+
+    for (name = jpp_passing_pool; *name != NULL; name++) {
+
+        if (strcmp(*name, next) == 0) {
+            return JPP_PASSING_YES;
+        }
+    }
+
+    return JPP_PASSING_UNNAMED;
+}
+
+
 const uint8_t *
 jpp_passing_table(const jpp_profile_t *profile)
 {
@@ -187,50 +198,6 @@ jpp_passing_table(const jpp_profile_t *profile)
     }
 
     return table;
-}
-
-
-/* The time that malloc() takes is its own. */
-
-static bool
-jpp_passing_is_memory(const jpp_profile_t *profile)
-{
-    uint32_t  t;
-
-    for (t = 0; t < profile->n_types; t++) {
-
-        if (strcmp(profile->types[t].unit, "bytes") == 0) {
-            return true;
-        }
-    }
-
-    return false;
-}
-
-
-bool
-jpp_passing_mark(jpp_profile_t *profile)
-{
-    uint32_t         i, n;
-    const uint8_t   *table;
-    jpp_function_t  *function;
-
-    table = jpp_passing_table(profile);
-    n = (uint32_t) jpp_vec_count(profile->functions, jpp_function_t);
-
-    for (i = 1; table != NULL && i <= n; i++) {
-        function = jpp_profile_function_at(profile, i);
-
-        if (table[i] == JPP_PASSING_YES) {
-            function->file = jpp_passing_marked(profile, function->file);
-
-            if (function->file == 0) {
-                return false;
-            }
-        }
-    }
-
-    return table != NULL;
 }
 
 
@@ -267,6 +234,32 @@ jpp_passing_marked(jpp_profile_t *profile, uint32_t file)
     memcpy(text + len + sizeof(join) - 1, said.data, said.len);
 
     return jpp_profile_string(profile, text, len + sizeof(join) - 1 + said.len);
+}
+
+
+bool
+jpp_passing_mark(jpp_profile_t *profile)
+{
+    uint32_t         i, n;
+    const uint8_t   *table;
+    jpp_function_t  *function;
+
+    table = jpp_passing_table(profile);
+    n = (uint32_t) jpp_vec_count(profile->functions, jpp_function_t);
+
+    for (i = 1; table != NULL && i <= n; i++) {
+        function = jpp_profile_function_at(profile, i);
+
+        if (table[i] == JPP_PASSING_YES) {
+            function->file = jpp_passing_marked(profile, function->file);
+
+            if (function->file == 0) {
+                return false;
+            }
+        }
+    }
+
+    return table != NULL;
 }
 
 

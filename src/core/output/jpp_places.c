@@ -33,65 +33,19 @@ typedef struct {
 } jpp_places_t;
 
 
-static bool jpp_places_init(jpp_places_t *places, const jpp_view_t *view);
-static bool jpp_places_read(jpp_places_t *places);
-static uint32_t jpp_places_row(jpp_places_rows_t *rows, const uint8_t *stack,
-    size_t len);
-static void jpp_places_add(jpp_places_row_t *row, const jpp_sample_t *sample,
-    uint32_t n_types);
-static const uint8_t *jpp_places_place(const jpp_places_t *places,
-    const jpp_sample_t *sample);
-static void jpp_places_most(jpp_places_t *places);
-static void jpp_places_heading(const jpp_places_t *places, size_t n,
-    jpp_sink_t *sink);
-static void jpp_places_line(const jpp_places_t *places,
-    const jpp_places_row_t *row, jpp_sink_t *sink);
-static void jpp_places_where(const jpp_profile_t *profile,
-    const jpp_places_row_t *row, jpp_sink_t *sink);
-static jpp_str_t jpp_places_name(const jpp_profile_t *profile, uint32_t id);
-static int64_t jpp_places_size(int64_t value);
-static int jpp_places_compare(const void *a, const void *b, void *ctx);
-
-
 #define jpp_places_row_at(set, id)                                            \
     (&jpp_vec_items((set)->rows, jpp_places_row_t)[(id) - 1])
 
 
-bool
-jpp_places_write(const jpp_view_t *view, jpp_sink_t *sink)
+static jpp_str_t
+jpp_places_name(const jpp_profile_t *profile, uint32_t id)
 {
-    size_t             i, n, shown;
-    jpp_places_t       places;
-    jpp_places_row_t  *rows;
+    const jpp_function_t  *function;
 
-    if (!jpp_places_init(&places, view) || !jpp_places_read(&places)) {
-        return false;
-    }
+    function = jpp_profile_function_at(profile,
+                   jpp_profile_location_at(profile, id)->function);
 
-    jpp_places_most(&places);
-
-    rows = jpp_vec_items(places.places.rows, jpp_places_row_t);
-    n = jpp_vec_count(places.places.rows, jpp_places_row_t);
-
-    jpp_sort(rows, n, sizeof(jpp_places_row_t), jpp_places_compare, &places);
-
-    jpp_places_heading(&places, n, sink);
-
-    shown = n < view->args->values[JPP_ARG_N] ? n
-                                              : view->args->values[JPP_ARG_N];
-
-    for (i = 0; i < shown; i++) {
-        jpp_places_line(&places, &rows[i], sink);
-    }
-
-    if (shown < n) {
-        jpp_sink_printf(sink, "%zu more place%s\n", n - shown,
-                        n - shown == 1 ? "" : "s");
-    }
-
-    jpp_figures_comments(places.profile, sink);
-
-    return true;
+    return jpp_profile_str(profile, function->name);
 }
 
 
@@ -129,51 +83,6 @@ jpp_places_init(jpp_places_t *places, const jpp_view_t *view)
         for (i = 0; view->parts[i] != NULL; i++) {
             places->is_part[id] |= strcmp(name.data, view->parts[i]) == 0;
         }
-    }
-
-    return true;
-}
-
-
-static bool
-jpp_places_read(jpp_places_t *places)
-{
-    uint32_t               i, place, held;
-    jpp_sample_t           sample;
-    const uint8_t         *stack;
-    jpp_places_row_t      *row;
-    const jpp_profile_t   *profile;
-
-    profile = places->profile;
-
-    for (i = 0; i < profile->n_samples; i++) {
-
-        jpp_profile_sample(profile, i, &sample);
-
-        if (sample.values[places->type] == 0) {
-            continue;
-        }
-
-        stack = jpp_places_place(places, &sample);
-
-        place = jpp_places_row(&places->places, stack,
-                               (size_t) (sample.stack + sample.stack_len
-                                         - stack));
-        held = jpp_places_row(&places->held, sample.stack, sample.stack_len);
-
-        if (place == 0 || held == 0) {
-            return false;
-        }
-
-        jpp_places_add(jpp_places_row_at(&places->places, place), &sample,
-                       profile->n_types);
-
-        row = jpp_places_row_at(&places->held, held);
-        row->place = place;
-        jpp_places_add(row, &sample, profile->n_types);
-
-        places->total = jpp_add_i64(places->total,
-                                    sample.values[places->type]);
     }
 
     return true;
@@ -249,6 +158,60 @@ jpp_places_add(jpp_places_row_t *row, const jpp_sample_t *sample,
 }
 
 
+static bool
+jpp_places_read(jpp_places_t *places)
+{
+    uint32_t               i, place, held;
+    jpp_sample_t           sample;
+    const uint8_t         *stack;
+    jpp_places_row_t      *row;
+    const jpp_profile_t   *profile;
+
+    profile = places->profile;
+
+    for (i = 0; i < profile->n_samples; i++) {
+
+        jpp_profile_sample(profile, i, &sample);
+
+        if (sample.values[places->type] == 0) {
+            continue;
+        }
+
+        stack = jpp_places_place(places, &sample);
+
+        place = jpp_places_row(&places->places, stack,
+                               (size_t) (sample.stack + sample.stack_len
+                                         - stack));
+        held = jpp_places_row(&places->held, sample.stack, sample.stack_len);
+
+        if (place == 0 || held == 0) {
+            return false;
+        }
+
+        jpp_places_add(jpp_places_row_at(&places->places, place), &sample,
+                       profile->n_types);
+
+        row = jpp_places_row_at(&places->held, held);
+        row->place = place;
+        jpp_places_add(row, &sample, profile->n_types);
+
+        places->total = jpp_add_i64(places->total,
+                                    sample.values[places->type]);
+    }
+
+    return true;
+}
+
+
+/* What shrank by much in a difference is as interesting as what grew. */
+
+static int64_t
+jpp_places_size(int64_t value)
+{
+    return value < 0 ? -value : value;
+}
+
+
 /* Finds what each place holds most of. */
 
 static void
@@ -274,6 +237,30 @@ jpp_places_most(jpp_places_t *places)
             place->place = id;
         }
     }
+}
+
+
+static int
+jpp_places_compare(const void *a, const void *b, void *ctx)
+{
+    int64_t                  m, n;
+    const jpp_places_t      *places;
+    const jpp_places_row_t  *x, *y;
+
+    x = a;
+    y = b;
+    places = ctx;
+
+    m = jpp_places_size(x->values[places->type]);
+    n = jpp_places_size(y->values[places->type]);
+
+    if (m != n) {
+        return m > n ? -1 : 1;
+    }
+
+    /* of equal ones the one that was found first */
+
+    return x->stack < y->stack ? -1 : 1;
 }
 
 
@@ -304,6 +291,29 @@ jpp_places_heading(const jpp_places_t *places, size_t n, jpp_sink_t *sink)
     }
 
     jpp_sink_printf(sink, "  %-23s %s\n", "mostly", "where");
+}
+
+
+/* Root first. */
+
+static void
+jpp_places_where(const jpp_profile_t *profile, const jpp_places_row_t *row,
+    jpp_sink_t *sink)
+{
+    uint32_t        n, ids[JPP_MAX_FRAMES];
+    jpp_str_t       name;
+    const uint8_t  *p;
+
+    for (n = 0, p = row->stack; p < row->stack + row->len; n++) {
+        p = jpp_stack_next(p, &ids[n]);
+    }
+
+    while (n-- > 0) {
+        name = jpp_places_name(profile, ids[n]);
+
+        jpp_sink_write(sink, name.data, name.len);
+        jpp_sink_str(sink, n != 0 ? "; " : "");
+    }
 }
 
 
@@ -354,69 +364,39 @@ jpp_places_line(const jpp_places_t *places, const jpp_places_row_t *row,
 }
 
 
-/* Root first. */
-
-static void
-jpp_places_where(const jpp_profile_t *profile, const jpp_places_row_t *row,
-    jpp_sink_t *sink)
+bool
+jpp_places_write(const jpp_view_t *view, jpp_sink_t *sink)
 {
-    uint32_t        n, ids[JPP_MAX_FRAMES];
-    jpp_str_t       name;
-    const uint8_t  *p;
+    size_t             i, n, shown;
+    jpp_places_t       places;
+    jpp_places_row_t  *rows;
 
-    for (n = 0, p = row->stack; p < row->stack + row->len; n++) {
-        p = jpp_stack_next(p, &ids[n]);
+    if (!jpp_places_init(&places, view) || !jpp_places_read(&places)) {
+        return false;
     }
 
-    while (n-- > 0) {
-        name = jpp_places_name(profile, ids[n]);
+    jpp_places_most(&places);
 
-        jpp_sink_write(sink, name.data, name.len);
-        jpp_sink_str(sink, n != 0 ? "; " : "");
-    }
-}
+    rows = jpp_vec_items(places.places.rows, jpp_places_row_t);
+    n = jpp_vec_count(places.places.rows, jpp_places_row_t);
 
+    jpp_sort(rows, n, sizeof(jpp_places_row_t), jpp_places_compare, &places);
 
-static jpp_str_t
-jpp_places_name(const jpp_profile_t *profile, uint32_t id)
-{
-    const jpp_function_t  *function;
+    jpp_places_heading(&places, n, sink);
 
-    function = jpp_profile_function_at(profile,
-                   jpp_profile_location_at(profile, id)->function);
+    shown = n < view->args->values[JPP_ARG_N] ? n
+                                              : view->args->values[JPP_ARG_N];
 
-    return jpp_profile_str(profile, function->name);
-}
-
-
-/* What shrank by much in a difference is as interesting as what grew. */
-
-static int64_t
-jpp_places_size(int64_t value)
-{
-    return value < 0 ? -value : value;
-}
-
-
-static int
-jpp_places_compare(const void *a, const void *b, void *ctx)
-{
-    int64_t                  m, n;
-    const jpp_places_t      *places;
-    const jpp_places_row_t  *x, *y;
-
-    x = a;
-    y = b;
-    places = ctx;
-
-    m = jpp_places_size(x->values[places->type]);
-    n = jpp_places_size(y->values[places->type]);
-
-    if (m != n) {
-        return m > n ? -1 : 1;
+    for (i = 0; i < shown; i++) {
+        jpp_places_line(&places, &rows[i], sink);
     }
 
-    /* of equal ones the one that was found first */
+    if (shown < n) {
+        jpp_sink_printf(sink, "%zu more place%s\n", n - shown,
+                        n - shown == 1 ? "" : "s");
+    }
 
-    return x->stack < y->stack ? -1 : 1;
+    jpp_figures_comments(places.profile, sink);
+
+    return true;
 }

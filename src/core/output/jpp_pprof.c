@@ -58,22 +58,6 @@ typedef struct {
 } jpp_pprof_t;
 
 
-static void jpp_pprof_types(jpp_pprof_t *pp);
-static void jpp_pprof_labels(jpp_pprof_t *pp);
-static void jpp_pprof_samples(jpp_pprof_t *pp);
-static uint8_t *jpp_pprof_sample(jpp_pprof_t *pp, uint32_t n,
-    const jpp_sample_t *sample, uint8_t *pos);
-static void jpp_pprof_mappings(jpp_pprof_t *pp);
-static void jpp_pprof_locations(jpp_pprof_t *pp);
-static void jpp_pprof_functions(jpp_pprof_t *pp);
-static void jpp_pprof_rest(jpp_pprof_t *pp);
-static void jpp_pprof_comments(jpp_pprof_t *pp);
-static void jpp_pprof_strings(jpp_pprof_t *pp);
-static int64_t jpp_pprof_string(jpp_pprof_t *pp, const char *s);
-static void jpp_pprof_append(jpp_pprof_t *pp, Jpp__Pprof__Profile *message,
-    size_t bound);
-
-
 bool
 jpp_pprof_write(const jpp_view_t *view, jpp_sink_t *sink)
 {
@@ -94,33 +78,38 @@ jpp_pprof_write(const jpp_view_t *view, jpp_sink_t *sink)
 }
 
 
-bool
-jpp_pprof_pack(jpp_profile_t *profile, jpp_sink_t *sink)
+static int64_t
+jpp_pprof_string(jpp_pprof_t *pp, const char *s)
 {
-    jpp_pprof_t  *pp;
+    uint32_t  id;
 
-    pp = jpp_arena_alloc(profile->arena, sizeof(jpp_pprof_t));
-    if (pp == NULL) {
-        return false;
+    id = jpp_profile_string(pp->profile, s, strlen(s));
+
+    if (id == 0) {
+        pp->failed = true;
     }
 
-    pp->profile = profile;
-    pp->sink = sink;
-    pp->n_shown = jpp_profile_types(profile, pp->shown);
-    pp->failed = !jpp_passing_mark(profile);
+    return id;
+}
 
-    jpp_pprof_types(pp);
-    jpp_pprof_labels(pp);
-    jpp_pprof_samples(pp);
-    jpp_pprof_mappings(pp);
-    jpp_pprof_locations(pp);
-    jpp_pprof_functions(pp);
-    jpp_pprof_rest(pp);
-    jpp_pprof_comments(pp);
 
-    jpp_pprof_strings(pp);      /* the last, because the others intern */
+static void
+jpp_pprof_append(jpp_pprof_t *pp, Jpp__Pprof__Profile *message, size_t bound)
+{
+    uint8_t  *p;
 
-    return !pp->failed;
+    if (pp->failed) {
+        return;
+    }
+
+    p = jpp_sink_reserve(pp->sink, bound);
+
+    if (p == NULL) {
+        jpp_sink_fail(pp->sink, EMSGSIZE);
+        return;
+    }
+
+    pp->sink->pos += jpp__pprof__profile__pack(message, p);
 }
 
 
@@ -187,6 +176,55 @@ jpp_pprof_labels(jpp_pprof_t *pp)
 }
 
 
+/* Sample N of the batch; its stack goes to POS.  Returns where that ends. */
+
+static uint8_t *
+jpp_pprof_sample(jpp_pprof_t *pp, uint32_t n, const jpp_sample_t *sample,
+    uint8_t *pos)
+{
+    size_t                          set;
+    uint32_t                        t;
+    Jpp__Pprof__Sample             *to;
+    ProtobufCMessageUnknownField   *stack;
+
+    to = &pp->samples[n];
+    pp->sample_ptrs[n] = to;
+
+    jpp__pprof__sample__init(to);
+
+    if (sample->stack_len != 0) {
+        stack = &pp->stacks[n];
+
+        stack->tag = JPP_PPROF_STACK;
+        stack->wire_type = PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED;
+        stack->data = pos;
+
+        pos = jpp_profile_push(pos, (uint32_t) sample->stack_len);
+        memcpy(pos, sample->stack, sample->stack_len);
+        pos += sample->stack_len;
+
+        stack->len = (size_t) (pos - stack->data);
+
+        to->base.n_unknown_fields = 1;
+        to->base.unknown_fields = stack;
+    }
+
+    to->n_value = pp->n_shown;
+    to->value = &pp->values[n * JPP_MAX_TYPES];
+
+    for (t = 0; t < pp->n_shown; t++) {
+        to->value[t] = sample->values[pp->shown[t]];
+    }
+
+    set = (size_t) (sample->labels - jpp_vec_items(pp->profile->label_sets,
+                                                   jpp_label_set_t));
+    to->n_label = sample->labels->n;
+    to->label = &pp->labels[set * JPP_MAX_LABELS];
+
+    return pos;
+}
+
+
 /*
  * The profile stores a stack as packed varints, the wire form of location_id.
  * So protobuf-c gets the field encoded, in the form that it keeps unknown
@@ -234,55 +272,6 @@ jpp_pprof_samples(jpp_pprof_t *pp)
 
     message.n_sample = n;
     jpp_pprof_append(pp, &message, bound + ids);
-}
-
-
-/* Sample N of the batch; its stack goes to POS.  Returns where that ends. */
-
-static uint8_t *
-jpp_pprof_sample(jpp_pprof_t *pp, uint32_t n, const jpp_sample_t *sample,
-    uint8_t *pos)
-{
-    size_t                          set;
-    uint32_t                        t;
-    Jpp__Pprof__Sample             *to;
-    ProtobufCMessageUnknownField   *stack;
-
-    to = &pp->samples[n];
-    pp->sample_ptrs[n] = to;
-
-    jpp__pprof__sample__init(to);
-
-    if (sample->stack_len != 0) {
-        stack = &pp->stacks[n];
-
-        stack->tag = JPP_PPROF_STACK;
-        stack->wire_type = PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED;
-        stack->data = pos;
-
-        pos = jpp_profile_push(pos, (uint32_t) sample->stack_len);
-        memcpy(pos, sample->stack, sample->stack_len);
-        pos += sample->stack_len;
-
-        stack->len = (size_t) (pos - stack->data);
-
-        to->base.n_unknown_fields = 1;
-        to->base.unknown_fields = stack;
-    }
-
-    to->n_value = pp->n_shown;
-    to->value = &pp->values[n * JPP_MAX_TYPES];
-
-    for (t = 0; t < pp->n_shown; t++) {
-        to->value[t] = sample->values[pp->shown[t]];
-    }
-
-    set = (size_t) (sample->labels - jpp_vec_items(pp->profile->label_sets,
-                                                   jpp_label_set_t));
-    to->n_label = sample->labels->n;
-    to->label = &pp->labels[set * JPP_MAX_LABELS];
-
-    return pos;
 }
 
 
@@ -465,36 +454,31 @@ jpp_pprof_strings(jpp_pprof_t *pp)
 }
 
 
-static int64_t
-jpp_pprof_string(jpp_pprof_t *pp, const char *s)
+bool
+jpp_pprof_pack(jpp_profile_t *profile, jpp_sink_t *sink)
 {
-    uint32_t  id;
+    jpp_pprof_t  *pp;
 
-    id = jpp_profile_string(pp->profile, s, strlen(s));
-
-    if (id == 0) {
-        pp->failed = true;
+    pp = jpp_arena_alloc(profile->arena, sizeof(jpp_pprof_t));
+    if (pp == NULL) {
+        return false;
     }
 
-    return id;
-}
+    pp->profile = profile;
+    pp->sink = sink;
+    pp->n_shown = jpp_profile_types(profile, pp->shown);
+    pp->failed = !jpp_passing_mark(profile);
 
+    jpp_pprof_types(pp);
+    jpp_pprof_labels(pp);
+    jpp_pprof_samples(pp);
+    jpp_pprof_mappings(pp);
+    jpp_pprof_locations(pp);
+    jpp_pprof_functions(pp);
+    jpp_pprof_rest(pp);
+    jpp_pprof_comments(pp);
 
-static void
-jpp_pprof_append(jpp_pprof_t *pp, Jpp__Pprof__Profile *message, size_t bound)
-{
-    uint8_t  *p;
+    jpp_pprof_strings(pp);      /* the last, because the others intern */
 
-    if (pp->failed) {
-        return;
-    }
-
-    p = jpp_sink_reserve(pp->sink, bound);
-
-    if (p == NULL) {
-        jpp_sink_fail(pp->sink, EMSGSIZE);
-        return;
-    }
-
-    pp->sink->pos += jpp__pprof__profile__pack(message, p);
+    return !pp->failed;
 }

@@ -5,19 +5,6 @@
 #include "jpp_sums.h"
 
 
-static uint32_t jpp_sums_sizes(const jpp_profile_t *profile, uint32_t type);
-
-
-void
-jpp_sums_init(jpp_sums_t *sums, const jpp_profile_t *profile)
-{
-    sums->profile = profile;
-    sums->type = profile->default_type;
-    sums->objects = profile->types[sums->type].objects;
-    sums->size = jpp_sums_sizes(profile, sums->type);
-}
-
-
 /* The type that says how large the objects are that TYPE is about. */
 
 static uint32_t
@@ -34,6 +21,16 @@ jpp_sums_sizes(const jpp_profile_t *profile, uint32_t type)
     }
 
     return objects;
+}
+
+
+void
+jpp_sums_init(jpp_sums_t *sums, const jpp_profile_t *profile)
+{
+    sums->profile = profile;
+    sums->type = profile->default_type;
+    sums->objects = profile->types[sums->type].objects;
+    sums->size = jpp_sums_sizes(profile, sums->type);
 }
 
 

@@ -48,18 +48,6 @@ typedef struct {
 } jpp_svg_t;
 
 
-static bool jpp_svg_init(jpp_svg_t *svg, const jpp_view_t *view);
-static void jpp_svg_notes(jpp_svg_t *svg);
-static void jpp_svg_head(const jpp_svg_t *svg);
-static void jpp_svg_summary(const jpp_svg_t *svg, char line[JPP_SVG_LINE]);
-static void jpp_svg_describe(const jpp_svg_t *svg);
-static void jpp_svg_box(const jpp_svg_t *svg, const jpp_box_t *box);
-static void jpp_svg_class(const jpp_svg_t *svg, const jpp_box_t *box);
-static void jpp_svg_title(const jpp_svg_t *svg, const jpp_box_t *box);
-static void jpp_svg_foot(const jpp_svg_t *svg);
-static jpp_str_t jpp_svg_name(const jpp_svg_t *svg, uint32_t function);
-
-
 static const char  jpp_svg_legend[] =
     "red: more, blue: less, grey: below two standard errors, outlined: new, "
     "dashed: gone";
@@ -70,29 +58,34 @@ const char  jpp_svg_policy[] =
     "form-action 'none'; frame-ancestors 'self'";
 
 
-bool
-jpp_svg_write(const jpp_view_t *view, jpp_sink_t *sink)
+/* What a reader of the figures must know: comments on what is left out. */
+
+static void
+jpp_svg_notes(jpp_svg_t *svg)
 {
-    size_t     i;
-    jpp_svg_t  svg;
+    size_t           i, n;
+    const char      *text;
+    const uint32_t  *comments;
 
-    memset(&svg, 0, sizeof(jpp_svg_t));
+    comments = jpp_vec_items(svg->profile->comments, uint32_t);
+    n = jpp_vec_count(svg->profile->comments, uint32_t);
 
-    svg.sink = sink;
+    svg->workers = "";
 
-    if (!jpp_svg_init(&svg, view)) {
-        return false;
+    for (i = 0; i < n && svg->n_notes < JPP_SVG_NOTES; i++) {
+
+        text = jpp_profile_str(svg->profile, comments[i]).data;
+
+        if (strncmp(text, "workers ", 8) == 0) {
+            svg->workers = text;
+
+        } else if (strstr(text, " is missing: ") != NULL
+            || strncmp(text, "left out ", 9) == 0
+            || strncmp(text, "origin=", 7) == 0)
+        {
+            svg->notes[svg->n_notes++] = text;
+        }
     }
-
-    jpp_svg_head(&svg);
-
-    for (i = 0; i < jpp_vec_count(svg.boxes.boxes, jpp_box_t); i++) {
-        jpp_svg_box(&svg, &jpp_vec_items(svg.boxes.boxes, jpp_box_t)[i]);
-    }
-
-    jpp_svg_foot(&svg);
-
-    return true;
 }
 
 
@@ -131,69 +124,6 @@ jpp_svg_init(jpp_svg_t *svg, const jpp_view_t *view)
     jpp_svg_notes(svg);
 
     return true;
-}
-
-
-/* What a reader of the figures must know: comments on what is left out. */
-
-static void
-jpp_svg_notes(jpp_svg_t *svg)
-{
-    size_t           i, n;
-    const char      *text;
-    const uint32_t  *comments;
-
-    comments = jpp_vec_items(svg->profile->comments, uint32_t);
-    n = jpp_vec_count(svg->profile->comments, uint32_t);
-
-    svg->workers = "";
-
-    for (i = 0; i < n && svg->n_notes < JPP_SVG_NOTES; i++) {
-
-        text = jpp_profile_str(svg->profile, comments[i]).data;
-
-        if (strncmp(text, "workers ", 8) == 0) {
-            svg->workers = text;
-
-        } else if (strstr(text, " is missing: ") != NULL
-            || strncmp(text, "left out ", 9) == 0
-            || strncmp(text, "origin=", 7) == 0)
-        {
-            svg->notes[svg->n_notes++] = text;
-        }
-    }
-}
-
-
-static void
-jpp_svg_head(const jpp_svg_t *svg)
-{
-    char        line[JPP_SVG_LINE];
-    uint32_t    height;
-    jpp_sink_t  *sink;
-
-    sink = svg->sink;
-    height = JPP_SVG_HEAD
-             + JPP_SVG_ROW * (svg->boxes.height + 2 + (uint32_t) svg->n_notes);
-
-    jpp_sink_printf(sink, "<svg xmlns=\"http://www.w3.org/2000/svg\" "
-                    "width=\"%" PRIu32 "\" height=\"%" PRIu32 "\" "
-                    "viewBox=\"0 0 %" PRIu32 " %" PRIu32 "\" role=\"img\">\n",
-                    svg->width, height, svg->width, height);
-
-    jpp_svg_summary(svg, line);
-
-    jpp_sink_str(sink, "<title>");
-    jpp_markup_text(sink, line, strlen(line));
-    jpp_sink_str(sink, "</title>\n<desc>");
-    jpp_svg_describe(svg);
-    jpp_sink_str(sink, "</desc>\n<style>" JPP_PICTURE_STYLE "</style>\n"
-                 "<defs><pattern id=\"h\" width=\"8\" height=\"8\" "
-                 "patternUnits=\"userSpaceOnUse\">"
-                 "<path d=\"M0 8L8 0\"/></pattern></defs>\n");
-
-    jpp_picture_text(svg->sink, 0, 16, svg->width, line, strlen(line));
-    jpp_sink_char(sink, '\n');
 }
 
 
@@ -245,6 +175,24 @@ jpp_svg_summary(const jpp_svg_t *svg, char line[JPP_SVG_LINE])
 }
 
 
+static jpp_str_t
+jpp_svg_name(const jpp_svg_t *svg, uint32_t function)
+{
+    jpp_str_t  all;
+
+    if (function == 0) {
+        all.data = "all";
+        all.len = 3;
+
+        return all;
+    }
+
+    return jpp_profile_str(svg->profile,
+                           jpp_profile_function_at(svg->profile,
+                                                   function)->name);
+}
+
+
 /* The functions that hold most, for those who cannot see. */
 
 static void
@@ -290,39 +238,33 @@ jpp_svg_describe(const jpp_svg_t *svg)
 
 
 static void
-jpp_svg_box(const jpp_svg_t *svg, const jpp_box_t *box)
+jpp_svg_head(const jpp_svg_t *svg)
 {
-    char        more[JPP_SVG_LINE];
-    double      width;
-    uint32_t    y;
-    jpp_str_t   name;
+    char        line[JPP_SVG_LINE];
+    uint32_t    height;
     jpp_sink_t  *sink;
 
     sink = svg->sink;
-    y = JPP_SVG_HEAD + box->depth * JPP_SVG_ROW;
+    height = JPP_SVG_HEAD
+             + JPP_SVG_ROW * (svg->boxes.height + 2 + (uint32_t) svg->n_notes);
 
-    /* a gap between siblings, where there is room for one */
+    jpp_sink_printf(sink, "<svg xmlns=\"http://www.w3.org/2000/svg\" "
+                    "width=\"%" PRIu32 "\" height=\"%" PRIu32 "\" "
+                    "viewBox=\"0 0 %" PRIu32 " %" PRIu32 "\" role=\"img\">\n",
+                    svg->width, height, svg->width, height);
 
-    width = box->width >= 2 ? box->width - 0.5 : box->width;
+    jpp_svg_summary(svg, line);
 
-    jpp_sink_str(sink, "<path class=\"");
-    jpp_svg_class(svg, box);
-    jpp_sink_str(sink, "\" d=\"");
-    jpp_picture_box(sink, box->x, y, width, JPP_SVG_ROW - 1);
-    jpp_sink_str(sink, "\"><title>");
-    jpp_svg_title(svg, box);
-    jpp_sink_str(sink, "</title></path>");
+    jpp_sink_str(sink, "<title>");
+    jpp_markup_text(sink, line, strlen(line));
+    jpp_sink_str(sink, "</title>\n<desc>");
+    jpp_svg_describe(svg);
+    jpp_sink_str(sink, "</desc>\n<style>" JPP_PICTURE_STYLE "</style>\n"
+                 "<defs><pattern id=\"h\" width=\"8\" height=\"8\" "
+                 "patternUnits=\"userSpaceOnUse\">"
+                 "<path d=\"M0 8L8 0\"/></pattern></defs>\n");
 
-    if (box->n_rest != 0) {
-        (void) snprintf(more, sizeof(more), "+ %" PRIu32 " more", box->n_rest);
-        jpp_picture_text(sink, box->x, y + 13, width, more, strlen(more));
-
-    } else {
-        name = jpp_svg_name(svg, jpp_tree_node(&svg->tree,
-                                               box->node)->function);
-        jpp_picture_text(sink, box->x, y + 13, width, name.data, name.len);
-    }
-
+    jpp_picture_text(svg->sink, 0, 16, svg->width, line, strlen(line));
     jpp_sink_char(sink, '\n');
 }
 
@@ -432,6 +374,44 @@ jpp_svg_title(const jpp_svg_t *svg, const jpp_box_t *box)
 }
 
 
+static void
+jpp_svg_box(const jpp_svg_t *svg, const jpp_box_t *box)
+{
+    char        more[JPP_SVG_LINE];
+    double      width;
+    uint32_t    y;
+    jpp_str_t   name;
+    jpp_sink_t  *sink;
+
+    sink = svg->sink;
+    y = JPP_SVG_HEAD + box->depth * JPP_SVG_ROW;
+
+    /* a gap between siblings, where there is room for one */
+
+    width = box->width >= 2 ? box->width - 0.5 : box->width;
+
+    jpp_sink_str(sink, "<path class=\"");
+    jpp_svg_class(svg, box);
+    jpp_sink_str(sink, "\" d=\"");
+    jpp_picture_box(sink, box->x, y, width, JPP_SVG_ROW - 1);
+    jpp_sink_str(sink, "\"><title>");
+    jpp_svg_title(svg, box);
+    jpp_sink_str(sink, "</title></path>");
+
+    if (box->n_rest != 0) {
+        (void) snprintf(more, sizeof(more), "+ %" PRIu32 " more", box->n_rest);
+        jpp_picture_text(sink, box->x, y + 13, width, more, strlen(more));
+
+    } else {
+        name = jpp_svg_name(svg, jpp_tree_node(&svg->tree,
+                                               box->node)->function);
+        jpp_picture_text(sink, box->x, y + 13, width, name.data, name.len);
+    }
+
+    jpp_sink_char(sink, '\n');
+}
+
+
 /* The owners, and what is not shown. */
 
 static void
@@ -482,19 +462,27 @@ jpp_svg_foot(const jpp_svg_t *svg)
 }
 
 
-static jpp_str_t
-jpp_svg_name(const jpp_svg_t *svg, uint32_t function)
+bool
+jpp_svg_write(const jpp_view_t *view, jpp_sink_t *sink)
 {
-    jpp_str_t  all;
+    size_t     i;
+    jpp_svg_t  svg;
 
-    if (function == 0) {
-        all.data = "all";
-        all.len = 3;
+    memset(&svg, 0, sizeof(jpp_svg_t));
 
-        return all;
+    svg.sink = sink;
+
+    if (!jpp_svg_init(&svg, view)) {
+        return false;
     }
 
-    return jpp_profile_str(svg->profile,
-                           jpp_profile_function_at(svg->profile,
-                                                   function)->name);
+    jpp_svg_head(&svg);
+
+    for (i = 0; i < jpp_vec_count(svg.boxes.boxes, jpp_box_t); i++) {
+        jpp_svg_box(&svg, &jpp_vec_items(svg.boxes.boxes, jpp_box_t)[i]);
+    }
+
+    jpp_svg_foot(&svg);
+
+    return true;
 }

@@ -10,11 +10,6 @@
 #define JPP_TABLE_TEXT  256
 
 
-static void jpp_table_add(jpp_table_t *table, char *text);
-static size_t jpp_table_width(const char *text, size_t *cut);
-static void jpp_table_pad(jpp_sink_t *sink, size_t n);
-
-
 void
 jpp_table_init(jpp_table_t *table, jpp_arena_t *arena, uint32_t columns,
     uint32_t right)
@@ -24,6 +19,23 @@ jpp_table_init(jpp_table_t *table, jpp_arena_t *arena, uint32_t columns,
     table->columns = columns;
     table->right = right;
     table->failed = table->cells == NULL;
+}
+
+
+static void
+jpp_table_add(jpp_table_t *table, char *text)
+{
+    char  **cell;
+
+    cell = text != NULL && !table->failed
+           ? jpp_vec_push(table->cells, sizeof(char *)) : NULL;
+
+    if (cell == NULL) {
+        table->failed = true;
+        return;
+    }
+
+    *cell = text;
 }
 
 
@@ -83,20 +95,47 @@ jpp_table_valued(jpp_table_t *table, const char *value, const char *data,
 }
 
 
-static void
-jpp_table_add(jpp_table_t *table, char *text)
+/* How wide TEXT is shown, if its first *CUT bytes are. */
+
+static size_t
+jpp_table_width(const char *text, size_t *cut)
 {
-    char  **cell;
+    size_t  i, n, short_of;
 
-    cell = text != NULL && !table->failed
-           ? jpp_vec_push(table->cells, sizeof(char *)) : NULL;
+    short_of = 0;
 
-    if (cell == NULL) {
-        table->failed = true;
-        return;
+    for (i = 0, n = 0; text[i] != '\0'; i++) {
+
+        /* the first byte of a character */
+
+        if (((uint8_t) text[i] & 0xc0) == 0x80) {
+            continue;
+        }
+
+        if (n == JPP_TABLE_WIDTH - 3) {
+            short_of = i;
+        }
+
+        if (n == JPP_TABLE_WIDTH) {
+            *cut = short_of;
+            return n;
+        }
+
+        n++;
     }
 
-    *cell = text;
+    *cut = i;
+
+    return n;
+}
+
+
+static void
+jpp_table_pad(jpp_sink_t *sink, size_t n)
+{
+    while (n-- != 0) {
+        jpp_sink_char(sink, ' ');
+    }
 }
 
 
@@ -148,48 +187,4 @@ jpp_table_write(jpp_table_t *table, jpp_sink_t *sink)
     }
 
     return true;
-}
-
-
-/* How wide TEXT is shown, if its first *CUT bytes are. */
-
-static size_t
-jpp_table_width(const char *text, size_t *cut)
-{
-    size_t  i, n, short_of;
-
-    short_of = 0;
-
-    for (i = 0, n = 0; text[i] != '\0'; i++) {
-
-        /* the first byte of a character */
-
-        if (((uint8_t) text[i] & 0xc0) == 0x80) {
-            continue;
-        }
-
-        if (n == JPP_TABLE_WIDTH - 3) {
-            short_of = i;
-        }
-
-        if (n == JPP_TABLE_WIDTH) {
-            *cut = short_of;
-            return n;
-        }
-
-        n++;
-    }
-
-    *cut = i;
-
-    return n;
-}
-
-
-static void
-jpp_table_pad(jpp_sink_t *sink, size_t n)
-{
-    while (n-- != 0) {
-        jpp_sink_char(sink, ' ');
-    }
 }

@@ -4,63 +4,6 @@
 #include "jpp_text.h"
 
 
-static void jpp_text_sample(const jpp_profile_t *profile, uint32_t i,
-    jpp_sample_t *sample);
-static void jpp_text_counts(jpp_sink_t *sink, const int64_t *values);
-static void jpp_text_stack(const jpp_profile_t *profile, jpp_sink_t *sink,
-    const jpp_sample_t *sample);
-
-
-bool
-jpp_text_write(const jpp_view_t *view, jpp_sink_t *sink)
-{
-    int64_t               totals[JPP_HEAP_TYPES] = { 0 };
-    uint32_t              i, t;
-    jpp_sample_t          sample;
-    const jpp_profile_t  *profile;
-
-    profile = view->profile;
-
-    for (i = 0; i < profile->n_samples; i++) {
-        jpp_text_sample(profile, i, &sample);
-
-        for (t = 0; t < JPP_HEAP_TYPES; t++) {
-            totals[t] = jpp_add_i64(totals[t], sample.values[t]);
-        }
-    }
-
-    /* readers of the header accept no sign */
-
-    for (t = 0; t < JPP_HEAP_TYPES; t++) {
-        totals[t] = totals[t] > 0 ? totals[t] : 0;
-    }
-
-    jpp_sink_str(sink, "heap profile: ");
-    jpp_text_counts(sink, totals);
-    jpp_sink_str(sink, " @ heap_v2/");
-    jpp_sink_i64(sink, view->is_raw ? profile->period : 1);
-    jpp_sink_char(sink, '\n');
-
-    for (i = 0; i < profile->n_samples; i++) {
-        jpp_text_sample(profile, i, &sample);
-
-        if (jpp_sample_is_zero(&sample)) {
-            continue;
-        }
-
-        jpp_text_counts(sink, sample.values);
-        jpp_sink_str(sink, " @");
-        jpp_text_stack(profile, sink, &sample);
-        jpp_sink_char(sink, '\n');
-    }
-
-    jpp_sink_str(sink, "\nMAPPED_LIBRARIES:\n");
-    jpp_text_mappings(profile, sink);
-
-    return true;
-}
-
-
 static void
 jpp_text_sample(const jpp_profile_t *profile, uint32_t i, jpp_sample_t *sample)
 {
@@ -122,6 +65,56 @@ jpp_text_stack(const jpp_profile_t *profile, jpp_sink_t *sink,
         jpp_sink_str(sink, " 0x");
         jpp_sink_hex(sink, location->address + 1);
     }
+}
+
+
+bool
+jpp_text_write(const jpp_view_t *view, jpp_sink_t *sink)
+{
+    int64_t               totals[JPP_HEAP_TYPES] = { 0 };
+    uint32_t              i, t;
+    jpp_sample_t          sample;
+    const jpp_profile_t  *profile;
+
+    profile = view->profile;
+
+    for (i = 0; i < profile->n_samples; i++) {
+        jpp_text_sample(profile, i, &sample);
+
+        for (t = 0; t < JPP_HEAP_TYPES; t++) {
+            totals[t] = jpp_add_i64(totals[t], sample.values[t]);
+        }
+    }
+
+    /* readers of the header accept no sign */
+
+    for (t = 0; t < JPP_HEAP_TYPES; t++) {
+        totals[t] = totals[t] > 0 ? totals[t] : 0;
+    }
+
+    jpp_sink_str(sink, "heap profile: ");
+    jpp_text_counts(sink, totals);
+    jpp_sink_str(sink, " @ heap_v2/");
+    jpp_sink_i64(sink, view->is_raw ? profile->period : 1);
+    jpp_sink_char(sink, '\n');
+
+    for (i = 0; i < profile->n_samples; i++) {
+        jpp_text_sample(profile, i, &sample);
+
+        if (jpp_sample_is_zero(&sample)) {
+            continue;
+        }
+
+        jpp_text_counts(sink, sample.values);
+        jpp_sink_str(sink, " @");
+        jpp_text_stack(profile, sink, &sample);
+        jpp_sink_char(sink, '\n');
+    }
+
+    jpp_sink_str(sink, "\nMAPPED_LIBRARIES:\n");
+    jpp_text_mappings(profile, sink);
+
+    return true;
 }
 
 

@@ -30,52 +30,6 @@ typedef struct {
 } jpp_top_t;
 
 
-static bool jpp_top_init(jpp_top_t *top, const jpp_view_t *view);
-static void jpp_top_sample(jpp_top_t *top, uint32_t i);
-static void jpp_top_heading(const jpp_top_t *top, jpp_sink_t *sink);
-static void jpp_top_rows(jpp_top_t *top, size_t most, jpp_sink_t *sink);
-static void jpp_top_row(const jpp_top_t *top, const jpp_top_row_t *row,
-    jpp_sink_t *sink);
-static int jpp_top_compare(const void *a, const void *b, void *ctx);
-
-
-bool
-jpp_top_write(const jpp_view_t *view, jpp_sink_t *sink)
-{
-    uint32_t      i;
-    jpp_top_t     top;
-    jpp_owned_t   owned;
-
-    if (!jpp_top_init(&top, view)) {
-        return false;
-    }
-
-    for (i = 0; i < top.profile->n_samples; i++) {
-        jpp_top_sample(&top, i);
-    }
-
-    jpp_sort(top.rows, top.n, sizeof(jpp_top_row_t), jpp_top_compare, &top);
-
-    jpp_top_heading(&top, sink);
-
-    if (jpp_owned_is_asked(view)) {
-
-        if (!jpp_owned_init(&owned, view)
-            || !jpp_owned_write(&owned, view->args->values[JPP_ARG_N], sink))
-        {
-            return false;
-        }
-
-        jpp_sink_char(sink, '\n');
-    }
-
-    jpp_top_rows(&top, view->args->values[JPP_ARG_N], sink);
-    jpp_figures_comments(top.profile, sink);
-
-    return true;
-}
-
-
 static bool
 jpp_top_init(jpp_top_t *top, const jpp_view_t *view)
 {
@@ -163,6 +117,40 @@ jpp_top_sample(jpp_top_t *top, uint32_t i)
 }
 
 
+static int
+jpp_top_compare(const void *a, const void *b, void *ctx)
+{
+    int                   order;
+    jpp_top_t            *top;
+    jpp_sort_by_t         sort;
+    const jpp_top_row_t  *x, *y;
+
+    x = a;
+    y = b;
+    top = ctx;
+
+    /* functions without samples come last */
+
+    if ((x->seen != 0) != (y->seen != 0)) {
+        return x->seen != 0 ? -1 : 1;
+    }
+
+    sort = top->sort;
+    order = jpp_sums_compare(x->sums[sort].value, y->sums[sort].value);
+
+    if (order == 0) {
+        sort = sort == JPP_SORT_FLAT ? JPP_SORT_CUM : JPP_SORT_FLAT;
+        order = jpp_sums_compare(x->sums[sort].value, y->sums[sort].value);
+    }
+
+    if (order == 0) {
+        order = x->function < y->function ? -1 : 1;
+    }
+
+    return order;
+}
+
+
 static void
 jpp_top_heading(const jpp_top_t *top, jpp_sink_t *sink)
 {
@@ -204,6 +192,39 @@ jpp_top_heading(const jpp_top_t *top, jpp_sink_t *sink)
                         ? " at least" : "");
     }
 
+    jpp_sink_char(sink, '\n');
+}
+
+
+/* Objects, mean and error belong to the column that the rows are sorted by. */
+
+static void
+jpp_top_row(const jpp_top_t *top, const jpp_top_row_t *row, jpp_sink_t *sink)
+{
+    char                   flat[JPP_FIGURES_TEXT], cum[JPP_FIGURES_TEXT];
+    char                   mean[JPP_FIGURES_TEXT], error[JPP_ERROR_TEXT];
+    int64_t                value, all;
+    jpp_str_t              name;
+    const jpp_sum_t       *sum;
+    const jpp_function_t  *function;
+
+    sum = &row->sums[top->sort];
+    value = row->sums[JPP_SORT_FLAT].value;
+    all = row->sums[JPP_SORT_CUM].value;
+
+    jpp_sink_printf(sink, "%11s %5.1f%% %11s %5.1f%% %10" PRId64 " %10s %8s  ",
+                    jpp_figures_value(top->profile, top->sums.type, value,
+                                      flat),
+                    jpp_figures_percent(value, top->total.value),
+                    jpp_figures_value(top->profile, top->sums.type, all, cum),
+                    jpp_figures_percent(all, top->total.value),
+                    sum->objects, jpp_sums_mean(&top->sums, sum, mean),
+                    jpp_sums_error(sum, error));
+
+    function = jpp_profile_function_at(top->profile, row->function);
+    name = jpp_profile_str(top->profile, function->name);
+
+    jpp_sink_write(sink, name.data, name.len);
     jpp_sink_char(sink, '\n');
 }
 
@@ -250,68 +271,38 @@ jpp_top_rows(jpp_top_t *top, size_t most, jpp_sink_t *sink)
 }
 
 
-/* Objects, mean and error belong to the column that the rows are sorted by. */
-
-static void
-jpp_top_row(const jpp_top_t *top, const jpp_top_row_t *row, jpp_sink_t *sink)
+bool
+jpp_top_write(const jpp_view_t *view, jpp_sink_t *sink)
 {
-    char                   flat[JPP_FIGURES_TEXT], cum[JPP_FIGURES_TEXT];
-    char                   mean[JPP_FIGURES_TEXT], error[JPP_ERROR_TEXT];
-    int64_t                value, all;
-    jpp_str_t              name;
-    const jpp_sum_t       *sum;
-    const jpp_function_t  *function;
+    uint32_t      i;
+    jpp_top_t     top;
+    jpp_owned_t   owned;
 
-    sum = &row->sums[top->sort];
-    value = row->sums[JPP_SORT_FLAT].value;
-    all = row->sums[JPP_SORT_CUM].value;
-
-    jpp_sink_printf(sink, "%11s %5.1f%% %11s %5.1f%% %10" PRId64 " %10s %8s  ",
-                    jpp_figures_value(top->profile, top->sums.type, value,
-                                      flat),
-                    jpp_figures_percent(value, top->total.value),
-                    jpp_figures_value(top->profile, top->sums.type, all, cum),
-                    jpp_figures_percent(all, top->total.value),
-                    sum->objects, jpp_sums_mean(&top->sums, sum, mean),
-                    jpp_sums_error(sum, error));
-
-    function = jpp_profile_function_at(top->profile, row->function);
-    name = jpp_profile_str(top->profile, function->name);
-
-    jpp_sink_write(sink, name.data, name.len);
-    jpp_sink_char(sink, '\n');
-}
-
-
-static int
-jpp_top_compare(const void *a, const void *b, void *ctx)
-{
-    int                   order;
-    jpp_top_t            *top;
-    jpp_sort_by_t         sort;
-    const jpp_top_row_t  *x, *y;
-
-    x = a;
-    y = b;
-    top = ctx;
-
-    /* functions without samples come last */
-
-    if ((x->seen != 0) != (y->seen != 0)) {
-        return x->seen != 0 ? -1 : 1;
+    if (!jpp_top_init(&top, view)) {
+        return false;
     }
 
-    sort = top->sort;
-    order = jpp_sums_compare(x->sums[sort].value, y->sums[sort].value);
-
-    if (order == 0) {
-        sort = sort == JPP_SORT_FLAT ? JPP_SORT_CUM : JPP_SORT_FLAT;
-        order = jpp_sums_compare(x->sums[sort].value, y->sums[sort].value);
+    for (i = 0; i < top.profile->n_samples; i++) {
+        jpp_top_sample(&top, i);
     }
 
-    if (order == 0) {
-        order = x->function < y->function ? -1 : 1;
+    jpp_sort(top.rows, top.n, sizeof(jpp_top_row_t), jpp_top_compare, &top);
+
+    jpp_top_heading(&top, sink);
+
+    if (jpp_owned_is_asked(view)) {
+
+        if (!jpp_owned_init(&owned, view)
+            || !jpp_owned_write(&owned, view->args->values[JPP_ARG_N], sink))
+        {
+            return false;
+        }
+
+        jpp_sink_char(sink, '\n');
     }
 
-    return order;
+    jpp_top_rows(&top, view->args->values[JPP_ARG_N], sink);
+    jpp_figures_comments(top.profile, sink);
+
+    return true;
 }

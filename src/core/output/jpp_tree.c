@@ -8,26 +8,214 @@
 #include "jpp_tree.h"
 
 
-static bool jpp_tree_sample(jpp_tree_t *tree, const jpp_view_t *view,
-    uint32_t i);
-static void jpp_tree_value(const jpp_tree_t *tree, const jpp_view_t *view,
-    uint32_t i, jpp_tree_node_t *value);
-static bool jpp_tree_path(jpp_tree_t *tree, const jpp_sample_t *sample,
-    uint32_t *leaf, uint32_t *node);
-static uint32_t jpp_tree_child(jpp_tree_t *tree, uint32_t parent,
-    uint32_t function);
-static void jpp_tree_own(jpp_tree_t *tree, const jpp_sample_t *sample,
-    const jpp_tree_node_t *value);
-static void jpp_tree_add(jpp_tree_node_t *sum, const jpp_tree_node_t *value);
-static void jpp_tree_totals(jpp_tree_t *tree);
-
-
 /* frames of pools that own: what their names begin with */
 
 static const char *const  jpp_tree_pools[] = {
     "server ", "location ", "connection of ", "configuration",
     "connection slots", "open file cache", "resolver"
 };
+
+
+/* What sample I adds to each node of its stack. */
+
+static void
+jpp_tree_value(const jpp_tree_t *tree, const jpp_view_t *view, uint32_t i,
+    jpp_tree_node_t *value)
+{
+    double                n, doubt;
+    uint32_t              type, seen;
+    const jpp_profile_t  *profile;
+
+    memset(value, 0, sizeof(jpp_tree_node_t));
+
+    profile = tree->profile;
+    type = profile->default_type;
+    seen = jpp_profile_seen(profile, profile->types[type].count);
+
+    value->after = jpp_profile_value(profile->columns[type], i);
+    value->seen = jpp_profile_value(profile->columns[seen], i);
+    n = (double) value->seen;
+    doubt = (double) jpp_profile_value(profile->columns[seen + 1], i);
+
+    if (view->base != NULL) {
+        value->before = jpp_profile_value(view->base[type], i);
+        n -= (double) jpp_profile_value(view->base[seen], i);
+
+        if (value->seen == 0) {
+            value->seen = jpp_profile_value(view->base[seen], i);
+        }
+
+        doubt -= (double) jpp_profile_value(view->base[seen + 1], i);
+    }
+
+    value->variance = jpp_error_of_value((double) value->after
+                                         - (double) value->before, n,
+                                         doubt / JPP_DOUBT_ONE);
+}
+
+
+/* The child of PARENT that is FUNCTION; 0: no memory. */
+
+static uint32_t
+jpp_tree_child(jpp_tree_t *tree, uint32_t parent, uint32_t function)
+{
+    uint32_t          hash, pos, id;
+    jpp_tree_node_t  *node;
+
+    hash = (uint32_t) jpp_hash_u64((uint64_t) parent << 32 | function);
+    pos = hash;
+
+    while ((id = jpp_index_next(&tree->index, hash, &pos)) != 0) {
+        node = jpp_tree_node(tree, id);
+
+        if (node->parent == parent && node->function == function) {
+            return id;
+        }
+    }
+
+    id = (uint32_t) jpp_vec_count(tree->nodes, jpp_tree_node_t);
+    node = jpp_vec_push(tree->nodes, sizeof(jpp_tree_node_t));
+
+    if (node == NULL || !jpp_index_add(&tree->index, hash, id)) {
+        return 0;
+    }
+
+    node->parent = parent;
+    node->function = function;
+    node->next = jpp_tree_node(tree, parent)->child;
+
+    jpp_tree_node(tree, parent)->child = id;
+
+    return id;
+}
+
+
+/* *NODE is where SAMPLE ends in the tree, *LEAF the function that holds it. */
+
+static bool
+jpp_tree_path(jpp_tree_t *tree, const jpp_sample_t *sample, uint32_t *leaf,
+    uint32_t *node)
+{
+    uint32_t         n, k, id, ids[JPP_MAX_FRAMES];
+    const uint8_t   *p, *end;
+
+    p = sample->stack;
+    end = p + sample->stack_len;
+
+    if (tree->is_passed_over && p < end) {
+        p = jpp_passing_skip(tree->profile, tree->passing, p, end);
+    }
+
+    for (n = 0; p < end; n++) {
+        p = jpp_stack_next(p, &id);
+        ids[n] = jpp_profile_location_at(tree->profile, id)->function;
+    }
+
+    *leaf = n != 0 ? ids[0] : 0;
+    *node = 0;
+
+    for (k = 0; k < n; k++) {
+        *node = jpp_tree_child(tree, *node,
+                               ids[tree->is_by_leaf ? k : n - 1 - k]);
+        if (*node == 0) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+static void
+jpp_tree_add(jpp_tree_node_t *sum, const jpp_tree_node_t *value)
+{
+    sum->after = jpp_add_i64(sum->after, value->after);
+    sum->before = jpp_add_i64(sum->before, value->before);
+    sum->seen = jpp_add_i64(sum->seen, value->seen);
+    sum->variance += value->variance;
+}
+
+
+/* The owner is that of the innermost frame that does not pass memory on. */
+
+static void
+jpp_tree_own(jpp_tree_t *tree, const jpp_sample_t *sample,
+    const jpp_tree_node_t *value)
+{
+    uint32_t        id, owner;
+    const uint8_t  *p, *end;
+
+    p = sample->stack;
+    end = p + sample->stack_len;
+    owner = 0;
+
+    if (p < end) {
+        p = jpp_passing_skip(tree->profile, tree->passing, p, end);
+    }
+
+    while (p < end && owner == 0) {
+        p = jpp_stack_next(p, &id);
+        owner = jpp_tree_owner(tree->profile,
+                               jpp_profile_location_at(tree->profile,
+                                                       id)->function);
+    }
+
+    tree->owned[owner] += fabs((double) value->after);
+}
+
+
+static bool
+jpp_tree_sample(jpp_tree_t *tree, const jpp_view_t *view, uint32_t i)
+{
+    uint32_t          leaf, node;
+    jpp_sample_t      sample;
+    jpp_tree_node_t   value;
+
+    jpp_profile_sample(tree->profile, i, &sample);
+    jpp_tree_value(tree, view, i, &value);
+
+    if (value.after == 0 && value.before == 0) {
+        return true;
+    }
+
+    tree->is_difference |= view->base != NULL || value.after < 0;
+
+    if (!jpp_tree_path(tree, &sample, &leaf, &node)) {
+        return false;
+    }
+
+    jpp_tree_add(jpp_tree_node(tree, node), &value);
+    jpp_tree_add(&tree->flat[leaf], &value);
+    jpp_tree_own(tree, &sample, &value);
+
+    return true;
+}
+
+
+/* From what stacks that end in a node have to what its subtree has. */
+
+static void
+jpp_tree_totals(jpp_tree_t *tree)
+{
+    uint32_t          i, n;
+    jpp_tree_node_t  *node, *parent;
+
+    n = (uint32_t) jpp_vec_count(tree->nodes, jpp_tree_node_t);
+
+    for (i = 0; i < n; i++) {
+        node = jpp_tree_node(tree, i);
+        node->width = fmax(fabs((double) node->after),
+                           fabs((double) node->before));
+    }
+
+    for (i = n - 1; i > 0; i--) {
+        node = jpp_tree_node(tree, i);
+        parent = jpp_tree_node(tree, node->parent);
+
+        parent->width += node->width;
+        jpp_tree_add(parent, node);
+    }
+}
 
 
 bool
@@ -73,172 +261,6 @@ jpp_tree_init(jpp_tree_t *tree, const jpp_view_t *view, bool is_by_leaf)
     jpp_tree_totals(tree);
 
     return true;
-}
-
-
-static bool
-jpp_tree_sample(jpp_tree_t *tree, const jpp_view_t *view, uint32_t i)
-{
-    uint32_t          leaf, node;
-    jpp_sample_t      sample;
-    jpp_tree_node_t   value;
-
-    jpp_profile_sample(tree->profile, i, &sample);
-    jpp_tree_value(tree, view, i, &value);
-
-    if (value.after == 0 && value.before == 0) {
-        return true;
-    }
-
-    tree->is_difference |= view->base != NULL || value.after < 0;
-
-    if (!jpp_tree_path(tree, &sample, &leaf, &node)) {
-        return false;
-    }
-
-    jpp_tree_add(jpp_tree_node(tree, node), &value);
-    jpp_tree_add(&tree->flat[leaf], &value);
-    jpp_tree_own(tree, &sample, &value);
-
-    return true;
-}
-
-
-/* What sample I adds to each node of its stack. */
-
-static void
-jpp_tree_value(const jpp_tree_t *tree, const jpp_view_t *view, uint32_t i,
-    jpp_tree_node_t *value)
-{
-    double                n, doubt;
-    uint32_t              type, seen;
-    const jpp_profile_t  *profile;
-
-    memset(value, 0, sizeof(jpp_tree_node_t));
-
-    profile = tree->profile;
-    type = profile->default_type;
-    seen = jpp_profile_seen(profile, profile->types[type].count);
-
-    value->after = jpp_profile_value(profile->columns[type], i);
-    value->seen = jpp_profile_value(profile->columns[seen], i);
-    n = (double) value->seen;
-    doubt = (double) jpp_profile_value(profile->columns[seen + 1], i);
-
-    if (view->base != NULL) {
-        value->before = jpp_profile_value(view->base[type], i);
-        n -= (double) jpp_profile_value(view->base[seen], i);
-
-        if (value->seen == 0) {
-            value->seen = jpp_profile_value(view->base[seen], i);
-        }
-
-        doubt -= (double) jpp_profile_value(view->base[seen + 1], i);
-    }
-
-    value->variance = jpp_error_of_value((double) value->after
-                                         - (double) value->before, n,
-                                         doubt / JPP_DOUBT_ONE);
-}
-
-
-/* *NODE is where SAMPLE ends in the tree, *LEAF the function that holds it. */
-
-static bool
-jpp_tree_path(jpp_tree_t *tree, const jpp_sample_t *sample, uint32_t *leaf,
-    uint32_t *node)
-{
-    uint32_t         n, k, id, ids[JPP_MAX_FRAMES];
-    const uint8_t   *p, *end;
-
-    p = sample->stack;
-    end = p + sample->stack_len;
-
-    if (tree->is_passed_over && p < end) {
-        p = jpp_passing_skip(tree->profile, tree->passing, p, end);
-    }
-
-    for (n = 0; p < end; n++) {
-        p = jpp_stack_next(p, &id);
-        ids[n] = jpp_profile_location_at(tree->profile, id)->function;
-    }
-
-    *leaf = n != 0 ? ids[0] : 0;
-    *node = 0;
-
-    for (k = 0; k < n; k++) {
-        *node = jpp_tree_child(tree, *node,
-                               ids[tree->is_by_leaf ? k : n - 1 - k]);
-        if (*node == 0) {
-            return false;
-        }
-    }
-
-    return true;
-}
-
-
-/* The child of PARENT that is FUNCTION; 0: no memory. */
-
-static uint32_t
-jpp_tree_child(jpp_tree_t *tree, uint32_t parent, uint32_t function)
-{
-    uint32_t          hash, pos, id;
-    jpp_tree_node_t  *node;
-
-    hash = (uint32_t) jpp_hash_u64((uint64_t) parent << 32 | function);
-    pos = hash;
-
-    while ((id = jpp_index_next(&tree->index, hash, &pos)) != 0) {
-        node = jpp_tree_node(tree, id);
-
-        if (node->parent == parent && node->function == function) {
-            return id;
-        }
-    }
-
-    id = (uint32_t) jpp_vec_count(tree->nodes, jpp_tree_node_t);
-    node = jpp_vec_push(tree->nodes, sizeof(jpp_tree_node_t));
-
-    if (node == NULL || !jpp_index_add(&tree->index, hash, id)) {
-        return 0;
-    }
-
-    node->parent = parent;
-    node->function = function;
-    node->next = jpp_tree_node(tree, parent)->child;
-
-    jpp_tree_node(tree, parent)->child = id;
-
-    return id;
-}
-
-
-/* The owner is that of the innermost frame that does not pass memory on. */
-
-static void
-jpp_tree_own(jpp_tree_t *tree, const jpp_sample_t *sample,
-    const jpp_tree_node_t *value)
-{
-    uint32_t        id, owner;
-    const uint8_t  *p, *end;
-
-    p = sample->stack;
-    end = p + sample->stack_len;
-    owner = 0;
-
-    if (p < end) {
-        p = jpp_passing_skip(tree->profile, tree->passing, p, end);
-    }
-
-    while (p < end && owner == 0) {
-        p = jpp_stack_next(p, &id);
-        owner = jpp_tree_owner(tree->profile,
-                               jpp_profile_location_at(tree->profile,
-                                                       id)->function);
-    }
-
-    tree->owned[owner] += fabs((double) value->after);
 }
 
 
@@ -311,40 +333,4 @@ jpp_tree_owners(jpp_tree_t *tree, uint32_t *owners, size_t n)
     }
 
     return k;
-}
-
-
-static void
-jpp_tree_add(jpp_tree_node_t *sum, const jpp_tree_node_t *value)
-{
-    sum->after = jpp_add_i64(sum->after, value->after);
-    sum->before = jpp_add_i64(sum->before, value->before);
-    sum->seen = jpp_add_i64(sum->seen, value->seen);
-    sum->variance += value->variance;
-}
-
-
-/* From what stacks that end in a node have to what its subtree has. */
-
-static void
-jpp_tree_totals(jpp_tree_t *tree)
-{
-    uint32_t          i, n;
-    jpp_tree_node_t  *node, *parent;
-
-    n = (uint32_t) jpp_vec_count(tree->nodes, jpp_tree_node_t);
-
-    for (i = 0; i < n; i++) {
-        node = jpp_tree_node(tree, i);
-        node->width = fmax(fabs((double) node->after),
-                           fabs((double) node->before));
-    }
-
-    for (i = n - 1; i > 0; i--) {
-        node = jpp_tree_node(tree, i);
-        parent = jpp_tree_node(tree, node->parent);
-
-        parent->width += node->width;
-        jpp_tree_add(parent, node);
-    }
 }

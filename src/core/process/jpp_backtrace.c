@@ -18,23 +18,6 @@
 #define JPP_BACKTRACE_PART   (8 * 1024)
 
 
-static size_t jpp_backtrace_copy(int fd, uint8_t *copy, uintptr_t from,
-    size_t size);
-static uint32_t jpp_backtrace_memory(const jpp_blocked_t *blocked,
-    uintptr_t rsp, const jpp_unwind_stack_t *stack, uintptr_t *pcs,
-    uint32_t depth, jpp_unwind_end_t *end);
-static void jpp_backtrace_at_blocked(const jpp_blocked_t *blocked,
-    jpp_unwind_context_t *at);
-static bool jpp_backtrace_step_call(jpp_unwind_context_t *at,
-    const jpp_unwind_stack_t *stack);
-static inline jpp_unwind_end_t jpp_backtrace_end(const uintptr_t *pcs,
-    uint32_t n, jpp_unwind_end_t end);
-static uint32_t jpp_backtrace_counted(uintptr_t *pcs, uint32_t n,
-    uint32_t depth, jpp_unwind_end_t end);
-static uint32_t jpp_backtrace_cut(uintptr_t *pcs, uint32_t n, uint32_t depth,
-    jpp_unwind_end_t end);
-
-
 /* the last frame of a walk that ended so; 0: it has none */
 static const uintptr_t  jpp_backtrace_cuts[JPP_UNWIND_ENDS] = {
     [JPP_UNWIND_OBJECT] = JPP_CUT_FRAME + JPP_CUT_CODE,
@@ -92,6 +75,55 @@ jpp_backtrace_refresh(void)
     }
 
     __atomic_store_n(&jpp_backtrace_is_busy, false, __ATOMIC_RELEASE);
+}
+
+
+/* Nobody called the start of a function: makecontext() put it there. */
+
+static inline jpp_unwind_end_t
+jpp_backtrace_end(const uintptr_t *pcs, uint32_t n, jpp_unwind_end_t end)
+{
+    return end == JPP_UNWIND_RULE
+           && n != 0
+           && jpp_backtrace_function(pcs[n - 1]) == pcs[n - 1]
+           ? JPP_UNWIND_OUTERMOST : end;
+}
+
+
+/*
+ * An address in code of a JIT compiler names nothing, and there are thousands:
+ * the last frame takes its place.
+ */
+
+static uint32_t
+jpp_backtrace_cut(uintptr_t *pcs, uint32_t n, uint32_t depth,
+    jpp_unwind_end_t end)
+{
+    if (n == depth || (n != 0 && end == JPP_UNWIND_OBJECT)) {
+        n--;
+    }
+
+    pcs[n++] = jpp_backtrace_cuts[end] != 0 ? jpp_backtrace_cuts[end]
+                                            : jpp_cut_frame(JPP_CUT_STACK);
+
+    return n;
+}
+
+
+static uint32_t
+jpp_backtrace_counted(uintptr_t *pcs, uint32_t n, uint32_t depth,
+    jpp_unwind_end_t end)
+{
+    (void) __atomic_fetch_add(&jpp_backtrace_counts.n, 1, __ATOMIC_RELAXED);
+
+    if (jpp_backtrace_cuts[end] == 0 && n != 0) {
+        return n;
+    }
+
+    (void) __atomic_fetch_add(&jpp_backtrace_counts.n_cut, 1,
+                              __ATOMIC_RELAXED);
+
+    return jpp_backtrace_cut(pcs, n, depth, end);
 }
 
 
@@ -168,124 +200,6 @@ jpp_backtrace_interrupted(const void *ucontext, uintptr_t *pcs,
 }
 
 
-uint32_t
-jpp_backtrace_blocked(const jpp_blocked_t *blocked, uintptr_t *pcs,
-    uint32_t depth)
-{
-    jpp_unwind_end_t    end;
-    jpp_unwind_stack_t  stack;
-
-    return jpp_stack_is_main(&jpp_backtrace_unwinder.stacks, blocked->rsp,
-                             &stack)
-           ? jpp_backtrace_memory(blocked, blocked->rsp, &stack, pcs, depth,
-                                  &end)
-           : 0;
-}
-
-
-uint32_t
-jpp_backtrace_copied(const jpp_blocked_t *blocked, uint8_t *copy,
-    uintptr_t *pcs, uint32_t depth)
-{
-    int                 fd;
-    size_t              size;
-    uint32_t            n;
-    uintptr_t           from;
-    jpp_unwind_end_t    end;
-    jpp_unwind_stack_t  stack;
-
-    fd = open("/proc/self/mem", O_RDONLY|O_CLOEXEC);
-
-    from = blocked->rsp - JPP_FRAME_RED_ZONE;
-    size = JPP_BACKTRACE_PART;
-    stack.low = (uintptr_t) copy;
-
-    do {
-        stack.high = stack.low + jpp_backtrace_copy(fd, copy, from, size);
-
-        n = jpp_backtrace_memory(blocked, stack.low + JPP_FRAME_RED_ZONE,
-                                 &stack, pcs, depth, &end);
-
-        size *= JPP_BACKTRACE_COPY / JPP_BACKTRACE_PART;
-
-    } while (end == JPP_UNWIND_STACK && size == JPP_BACKTRACE_COPY);
-
-    if (fd != -1) {
-        (void) close(fd);
-    }
-
-    return n;
-}
-
-
-/* What of SIZE bytes is mapped, in words; it returns bytes. */
-
-static size_t
-jpp_backtrace_copy(int fd, uint8_t *copy, uintptr_t from, size_t size)
-{
-    size_t     i;
-    ssize_t    n;
-    uintptr_t  word;
-
-    n = pread(fd, copy, size, (off_t) from);
-    size = n > 0 ? (size_t) n & ~(sizeof(uintptr_t) - 1) : 0;
-
-    /* what points into the stack, like a frame pointer, moves along */
-
-    for (i = 0; i < size; i += sizeof(uintptr_t)) {
-
-        memcpy(&word, copy + i, sizeof(uintptr_t));
-
-        if (word - from < size) {
-            word += (uintptr_t) copy - from;
-            memcpy(copy + i, &word, sizeof(uintptr_t));
-        }
-    }
-
-    return size;
-}
-
-
-/* The stack of a BLOCKED thread, whose RSP and what lies above are in STACK. */
-
-static uint32_t
-jpp_backtrace_memory(const jpp_blocked_t *blocked, uintptr_t rsp,
-    const jpp_unwind_stack_t *stack, uintptr_t *pcs, uint32_t depth,
-    jpp_unwind_end_t *end)
-{
-    uint32_t              n;
-    jpp_unwind_context_t  at;
-
-    jpp_backtrace_at_blocked(blocked, &at);
-
-    at.registers[JPP_CFI_RSP] = rsp;
-
-    jpp_unwind_rbp_find(&jpp_backtrace_unwinder, &at, stack);
-
-    n = jpp_unwind_walk(&jpp_backtrace_unwinder, &at, stack, pcs, depth, end);
-
-    /* libc says nothing of clone() where a child may be, too */
-
-    if (*end == JPP_UNWIND_RULE && n == 1 && depth > 1
-        && jpp_backtrace_step_call(&at, stack))
-    {
-        jpp_unwind_rbp_find(&jpp_backtrace_unwinder, &at, stack);
-
-        n += jpp_unwind_walk(&jpp_backtrace_unwinder, &at, stack, pcs + 1,
-                             depth - 1, end);
-    }
-
-    *end = jpp_backtrace_end(pcs, n, *end);
-
-    if (n != 0) {
-        pcs[0]++;
-    }
-
-    return jpp_backtrace_cuts[*end] == 0 && n != 0
-           ? n : jpp_backtrace_cut(pcs, n, depth, *end);
-}
-
-
 /* vfork() has its return address in a register */
 
 static void
@@ -334,6 +248,124 @@ jpp_backtrace_step_call(jpp_unwind_context_t *at,
 }
 
 
+/* The stack of a BLOCKED thread, whose RSP and what lies above are in STACK. */
+
+static uint32_t
+jpp_backtrace_memory(const jpp_blocked_t *blocked, uintptr_t rsp,
+    const jpp_unwind_stack_t *stack, uintptr_t *pcs, uint32_t depth,
+    jpp_unwind_end_t *end)
+{
+    uint32_t              n;
+    jpp_unwind_context_t  at;
+
+    jpp_backtrace_at_blocked(blocked, &at);
+
+    at.registers[JPP_CFI_RSP] = rsp;
+
+    jpp_unwind_rbp_find(&jpp_backtrace_unwinder, &at, stack);
+
+    n = jpp_unwind_walk(&jpp_backtrace_unwinder, &at, stack, pcs, depth, end);
+
+    /* libc says nothing of clone() where a child may be, too */
+
+    if (*end == JPP_UNWIND_RULE && n == 1 && depth > 1
+        && jpp_backtrace_step_call(&at, stack))
+    {
+        jpp_unwind_rbp_find(&jpp_backtrace_unwinder, &at, stack);
+
+        n += jpp_unwind_walk(&jpp_backtrace_unwinder, &at, stack, pcs + 1,
+                             depth - 1, end);
+    }
+
+    *end = jpp_backtrace_end(pcs, n, *end);
+
+    if (n != 0) {
+        pcs[0]++;
+    }
+
+    return jpp_backtrace_cuts[*end] == 0 && n != 0
+           ? n : jpp_backtrace_cut(pcs, n, depth, *end);
+}
+
+
+uint32_t
+jpp_backtrace_blocked(const jpp_blocked_t *blocked, uintptr_t *pcs,
+    uint32_t depth)
+{
+    jpp_unwind_end_t    end;
+    jpp_unwind_stack_t  stack;
+
+    return jpp_stack_is_main(&jpp_backtrace_unwinder.stacks, blocked->rsp,
+                             &stack)
+           ? jpp_backtrace_memory(blocked, blocked->rsp, &stack, pcs, depth,
+                                  &end)
+           : 0;
+}
+
+
+/* What of SIZE bytes is mapped, in words; it returns bytes. */
+
+static size_t
+jpp_backtrace_copy(int fd, uint8_t *copy, uintptr_t from, size_t size)
+{
+    size_t     i;
+    ssize_t    n;
+    uintptr_t  word;
+
+    n = pread(fd, copy, size, (off_t) from);
+    size = n > 0 ? (size_t) n & ~(sizeof(uintptr_t) - 1) : 0;
+
+    /* what points into the stack, like a frame pointer, moves along */
+
+    for (i = 0; i < size; i += sizeof(uintptr_t)) {
+
+        memcpy(&word, copy + i, sizeof(uintptr_t));
+
+        if (word - from < size) {
+            word += (uintptr_t) copy - from;
+            memcpy(copy + i, &word, sizeof(uintptr_t));
+        }
+    }
+
+    return size;
+}
+
+
+uint32_t
+jpp_backtrace_copied(const jpp_blocked_t *blocked, uint8_t *copy,
+    uintptr_t *pcs, uint32_t depth)
+{
+    int                 fd;
+    size_t              size;
+    uint32_t            n;
+    uintptr_t           from;
+    jpp_unwind_end_t    end;
+    jpp_unwind_stack_t  stack;
+
+    fd = open("/proc/self/mem", O_RDONLY|O_CLOEXEC);
+
+    from = blocked->rsp - JPP_FRAME_RED_ZONE;
+    size = JPP_BACKTRACE_PART;
+    stack.low = (uintptr_t) copy;
+
+    do {
+        stack.high = stack.low + jpp_backtrace_copy(fd, copy, from, size);
+
+        n = jpp_backtrace_memory(blocked, stack.low + JPP_FRAME_RED_ZONE,
+                                 &stack, pcs, depth, &end);
+
+        size *= JPP_BACKTRACE_COPY / JPP_BACKTRACE_PART;
+
+    } while (end == JPP_UNWIND_STACK && size == JPP_BACKTRACE_COPY);
+
+    if (fd != -1) {
+        (void) close(fd);
+    }
+
+    return n;
+}
+
+
 uintptr_t
 jpp_backtrace_top(uintptr_t rsp)
 {
@@ -341,55 +373,6 @@ jpp_backtrace_top(uintptr_t rsp)
 
     return jpp_stack_is_main(&jpp_backtrace_unwinder.stacks, rsp, &stack)
            ? stack.high : 0;
-}
-
-
-/* Nobody called the start of a function: makecontext() put it there. */
-
-static inline jpp_unwind_end_t
-jpp_backtrace_end(const uintptr_t *pcs, uint32_t n, jpp_unwind_end_t end)
-{
-    return end == JPP_UNWIND_RULE
-           && n != 0
-           && jpp_backtrace_function(pcs[n - 1]) == pcs[n - 1]
-           ? JPP_UNWIND_OUTERMOST : end;
-}
-
-
-static uint32_t
-jpp_backtrace_counted(uintptr_t *pcs, uint32_t n, uint32_t depth,
-    jpp_unwind_end_t end)
-{
-    (void) __atomic_fetch_add(&jpp_backtrace_counts.n, 1, __ATOMIC_RELAXED);
-
-    if (jpp_backtrace_cuts[end] == 0 && n != 0) {
-        return n;
-    }
-
-    (void) __atomic_fetch_add(&jpp_backtrace_counts.n_cut, 1,
-                              __ATOMIC_RELAXED);
-
-    return jpp_backtrace_cut(pcs, n, depth, end);
-}
-
-
-/*
- * An address in code of a JIT compiler names nothing, and there are thousands:
- * the last frame takes its place.
- */
-
-static uint32_t
-jpp_backtrace_cut(uintptr_t *pcs, uint32_t n, uint32_t depth,
-    jpp_unwind_end_t end)
-{
-    if (n == depth || (n != 0 && end == JPP_UNWIND_OBJECT)) {
-        n--;
-    }
-
-    pcs[n++] = jpp_backtrace_cuts[end] != 0 ? jpp_backtrace_cuts[end]
-                                            : jpp_cut_frame(JPP_CUT_STACK);
-
-    return n;
 }
 
 

@@ -29,9 +29,6 @@
 #define JPP_BLOCKED_RUNNING "running"
 
 
-static const char *jpp_blocked_hex(const char *p, uintptr_t *value);
-
-
 /* what select() and its like are by now */
 
 static const long  jpp_blocked_idle[] = {
@@ -84,6 +81,22 @@ jpp_blocked_read(pid_t tid, jpp_blocked_t *blocked)
 }
 
 
+static const char *
+jpp_blocked_hex(const char *p, uintptr_t *value)
+{
+    uint64_t  word;
+
+    if (strncmp(p, " 0x", 3) != 0) {
+        return NULL;
+    }
+
+    p = jpp_scan_hex(p + 3, &word);
+    *value = p != NULL ? (uintptr_t) word : 0;
+
+    return p;
+}
+
+
 void
 jpp_blocked_parse(const char *text, size_t len, jpp_blocked_t *blocked)
 {
@@ -127,22 +140,6 @@ jpp_blocked_parse(const char *text, size_t len, jpp_blocked_t *blocked)
     if (p != NULL && *p == '\0') {
         blocked->state = JPP_BLOCKED_WAITS;
     }
-}
-
-
-static const char *
-jpp_blocked_hex(const char *p, uintptr_t *value)
-{
-    uint64_t  word;
-
-    if (strncmp(p, " 0x", 3) != 0) {
-        return NULL;
-    }
-
-    p = jpp_scan_hex(p + 3, &word);
-    *value = p != NULL ? (uintptr_t) word : 0;
-
-    return p;
 }
 
 

@@ -12,40 +12,16 @@ typedef struct {
 } jpp_image_tables_t;
 
 
-static bool jpp_image_defines(const jpp_image_tables_t *tables,
-    const char *name);
-static uint32_t jpp_image_hash(const char *name);
-
-
-/* The linker has added the base to addresses, but not for all objects. */
-
-bool
-jpp_image_symbol(uintptr_t base, const ElfW(Dyn) *dynamic, const char *name)
+static uint32_t
+jpp_image_hash(const char *name)
 {
-    uintptr_t           address;
-    jpp_image_tables_t  tables = { NULL, NULL, NULL };
+    uint32_t  hash;
 
-    for ( /* void */ ; dynamic->d_tag != DT_NULL; dynamic++) {
-
-        address = dynamic->d_un.d_ptr;
-
-        if (address < base) {
-            address += base;
-        }
-
-        if (dynamic->d_tag == DT_SYMTAB) {
-            tables.symbols = (const ElfW(Sym) *) address;
-
-        } else if (dynamic->d_tag == DT_STRTAB) {
-            tables.strings = (const char *) address;
-
-        } else if (dynamic->d_tag == DT_GNU_HASH) {
-            tables.hashes = (const uint32_t *) address;
-        }
+    for (hash = 5381; *name != '\0'; name++) {
+        hash = hash * 33 + (uint8_t) *name;
     }
 
-    return tables.symbols != NULL && tables.strings != NULL
-           && tables.hashes != NULL && jpp_image_defines(&tables, name);
+    return hash;
 }
 
 
@@ -95,14 +71,33 @@ jpp_image_defines(const jpp_image_tables_t *tables, const char *name)
 }
 
 
-static uint32_t
-jpp_image_hash(const char *name)
-{
-    uint32_t  hash;
+/* The linker has added the base to addresses, but not for all objects. */
 
-    for (hash = 5381; *name != '\0'; name++) {
-        hash = hash * 33 + (uint8_t) *name;
+bool
+jpp_image_symbol(uintptr_t base, const ElfW(Dyn) *dynamic, const char *name)
+{
+    uintptr_t           address;
+    jpp_image_tables_t  tables = { NULL, NULL, NULL };
+
+    for ( /* void */ ; dynamic->d_tag != DT_NULL; dynamic++) {
+
+        address = dynamic->d_un.d_ptr;
+
+        if (address < base) {
+            address += base;
+        }
+
+        if (dynamic->d_tag == DT_SYMTAB) {
+            tables.symbols = (const ElfW(Sym) *) address;
+
+        } else if (dynamic->d_tag == DT_STRTAB) {
+            tables.strings = (const char *) address;
+
+        } else if (dynamic->d_tag == DT_GNU_HASH) {
+            tables.hashes = (const uint32_t *) address;
+        }
     }
 
-    return hash;
+    return tables.symbols != NULL && tables.strings != NULL
+           && tables.hashes != NULL && jpp_image_defines(&tables, name);
 }

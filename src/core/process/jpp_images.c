@@ -29,30 +29,73 @@ typedef struct {
 } jpp_images_new_t;
 
 
-static int jpp_images_zeroes(struct dl_phdr_info *info, size_t size,
-    void *data);
-static int jpp_images_look(struct dl_phdr_info *info, size_t size, void *data);
-static int jpp_images_count(struct dl_phdr_info *info, size_t size,
-    void *data);
-static bool jpp_images_next(jpp_images_new_t *found);
-static int jpp_images_find_new(struct dl_phdr_info *info, size_t size,
-    void *data);
-static void jpp_images_segments(const struct dl_phdr_info *info,
-    jpp_images_object_t *object);
-static bool jpp_images_pin(const char *name, uintptr_t base);
-static int jpp_images_add(struct dl_phdr_info *info, size_t size, void *data);
 static const ElfW(Phdr) *jpp_images_code(const struct dl_phdr_info *info);
-static bool jpp_images_id(const struct dl_phdr_info *info,
-    jpp_build_id_t *id);
-static bool jpp_images_is_loaded(const struct dl_phdr_info *info,
-    const ElfW(Phdr) *note);
-static size_t jpp_images_round(size_t size, size_t alignment);
 
 
-bool
-jpp_images_read(jpp_vec_t *images)
+static const ElfW(Phdr) *
+jpp_images_code(const struct dl_phdr_info *info)
 {
-    return dl_iterate_phdr(jpp_images_add, images) == 0;
+    size_t             i;
+    const ElfW(Phdr)  *phdr;
+
+    for (i = 0; i < info->dlpi_phnum; i++) {
+        phdr = &info->dlpi_phdr[i];
+
+        if (phdr->p_type == PT_LOAD && (phdr->p_flags & PF_X) != 0) {
+            return phdr;
+        }
+    }
+
+    return NULL;
+}
+
+
+/* Some strippers leave headers of notes that no segment holds. */
+
+static bool
+jpp_images_is_loaded(const struct dl_phdr_info *info, const ElfW(Phdr) *note)
+{
+    size_t             i;
+    const ElfW(Phdr)  *phdr;
+
+    for (i = 0; i < info->dlpi_phnum; i++) {
+        phdr = &info->dlpi_phdr[i];
+
+        if (phdr->p_type == PT_LOAD
+            && (phdr->p_flags & PF_R) != 0
+            && note->p_vaddr >= phdr->p_vaddr
+            && note->p_vaddr - phdr->p_vaddr <= phdr->p_filesz
+            && note->p_memsz <= phdr->p_filesz
+                                - (note->p_vaddr - phdr->p_vaddr))
+        {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+static bool
+jpp_images_id(const struct dl_phdr_info *info, jpp_build_id_t *id)
+{
+    size_t             i;
+    const ElfW(Phdr)  *phdr;
+
+    for (i = 0; i < info->dlpi_phnum; i++) {
+        phdr = &info->dlpi_phdr[i];
+
+        if (phdr->p_type == PT_NOTE
+            && jpp_images_is_loaded(info, phdr)
+            && jpp_images_note((const uint8_t *) (info->dlpi_addr
+                                                  + phdr->p_vaddr),
+                               phdr->p_memsz, phdr->p_align, id))
+        {
+            return true;
+        }
+    }
+
+    return false;
 }
 
 
@@ -82,6 +125,134 @@ jpp_images_add(struct dl_phdr_info *info, size_t size, void *data)
     image->build_id = id;
 
     return 0;
+}
+
+
+bool
+jpp_images_read(jpp_vec_t *images)
+{
+    return dl_iterate_phdr(jpp_images_add, images) == 0;
+}
+
+
+static void
+jpp_images_segments(const struct dl_phdr_info *info,
+    jpp_images_object_t *object)
+{
+    size_t                i;
+    jpp_segment_t        *segment;
+    const ElfW(Phdr)     *phdr;
+    jpp_mapped_object_t  *mapped;
+
+    mapped = &object->mapped;
+    mapped->n = 0;
+    mapped->frames = 0;
+    object->dynamic = 0;
+
+    for (i = 0; i < info->dlpi_phnum; i++) {
+        phdr = &info->dlpi_phdr[i];
+
+        if (phdr->p_type == PT_GNU_EH_FRAME) {
+            mapped->frames = info->dlpi_addr + phdr->p_vaddr;
+        }
+
+        if (phdr->p_type == PT_DYNAMIC) {
+            object->dynamic = info->dlpi_addr + phdr->p_vaddr;
+        }
+
+        if (phdr->p_type != PT_LOAD || mapped->n == JPP_MAPPED_SEGMENTS) {
+            continue;
+        }
+
+        segment = &mapped->segments[mapped->n++];
+        segment->start = info->dlpi_addr + phdr->p_vaddr;
+        segment->end = segment->start + phdr->p_memsz;
+        segment->is_readable = (phdr->p_flags & PF_R) != 0;
+        segment->is_executable = (phdr->p_flags & PF_X) != 0;
+    }
+}
+
+
+static int
+jpp_images_find_new(struct dl_phdr_info *info, size_t size, void *data)
+{
+    jpp_images_new_t *found = data;
+
+    const ElfW(Phdr)  *code;
+
+    (void) size;
+
+    code = jpp_images_code(info);
+
+    if (found->n++ < found->first
+        || code == NULL
+        || strlen(info->dlpi_name) >= JPP_IMAGES_NAME
+        || (found->known != NULL
+            && jpp_mapped_find(found->known, info->dlpi_addr + code->p_vaddr)
+               != NULL))
+    {
+        return 0;
+    }
+
+    /* the main program and the kernel's own object are never unmapped */
+
+    found->is_pinned = info->dlpi_name[0] == '\0'
+                       || (uintptr_t) info->dlpi_phdr == getauxval(AT_PHDR)
+                       || info->dlpi_addr == getauxval(AT_SYSINFO_EHDR);
+
+    memcpy(found->name, info->dlpi_name, strlen(info->dlpi_name) + 1);
+    found->object.name = found->name;
+    found->object.base = info->dlpi_addr;
+    jpp_images_segments(info, &found->object);
+
+    return 1;
+}
+
+
+/* It may have been unloaded meanwhile, and loaded again elsewhere. */
+
+static bool
+jpp_images_pin(const char *name, uintptr_t base)
+{
+    bool              is_there;
+    void             *handle;
+    struct link_map  *map;
+
+    handle = dlopen(name, RTLD_LAZY|RTLD_NOLOAD|RTLD_NODELETE);
+    if (handle == NULL) {
+        return false;
+    }
+
+    is_there = dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0
+               && map->l_addr == base;
+
+    (void) dlclose(handle);
+
+    return is_there;
+}
+
+
+/*
+ * One at a time: the linker's list is locked while it is walked, and dlopen()
+ * takes the locks in another order.
+ */
+
+static bool
+jpp_images_next(jpp_images_new_t *found)
+{
+    do {
+        found->n = 0;
+
+        if (dl_iterate_phdr(jpp_images_find_new, found) == 0) {
+            return false;
+        }
+
+        found->first = found->n;
+
+    } while (!found->is_pinned
+             && !jpp_images_pin(found->name, found->object.base));
+
+    return true;
 }
 
 
@@ -137,13 +308,6 @@ jpp_images_segment(const jpp_images_object_t *object, uintptr_t address)
 }
 
 
-bool
-jpp_images_zeroed(jpp_vec_t *pairs)
-{
-    return dl_iterate_phdr(jpp_images_zeroes, pairs) == 0;
-}
-
-
 static int
 jpp_images_zeroes(struct dl_phdr_info *info, size_t size, void *data)
 {
@@ -183,9 +347,9 @@ jpp_images_zeroes(struct dl_phdr_info *info, size_t size, void *data)
 
 
 bool
-jpp_images_has(const char *name)
+jpp_images_zeroed(jpp_vec_t *pairs)
 {
-    return dl_iterate_phdr(jpp_images_look, &name) != 0;
+    return dl_iterate_phdr(jpp_images_zeroes, pairs) == 0;
 }
 
 
@@ -213,16 +377,10 @@ jpp_images_look(struct dl_phdr_info *info, size_t size, void *data)
 }
 
 
-uint64_t
-jpp_images_loads(void)
+bool
+jpp_images_has(const char *name)
 {
-    uint64_t  loads;
-
-    loads = 0;
-
-    (void) dl_iterate_phdr(jpp_images_count, &loads);
-
-    return loads;
+    return dl_iterate_phdr(jpp_images_look, &name) != 0;
 }
 
 
@@ -241,191 +399,23 @@ jpp_images_count(struct dl_phdr_info *info, size_t size, void *data)
 }
 
 
-/*
- * One at a time: the linker's list is locked while it is walked, and dlopen()
- * takes the locks in another order.
- */
-
-static bool
-jpp_images_next(jpp_images_new_t *found)
+uint64_t
+jpp_images_loads(void)
 {
-    do {
-        found->n = 0;
+    uint64_t  loads;
 
-        if (dl_iterate_phdr(jpp_images_find_new, found) == 0) {
-            return false;
-        }
+    loads = 0;
 
-        found->first = found->n;
+    (void) dl_iterate_phdr(jpp_images_count, &loads);
 
-    } while (!found->is_pinned
-             && !jpp_images_pin(found->name, found->object.base));
-
-    return true;
+    return loads;
 }
 
 
-static int
-jpp_images_find_new(struct dl_phdr_info *info, size_t size, void *data)
+static size_t
+jpp_images_round(size_t size, size_t alignment)
 {
-    jpp_images_new_t *found = data;
-
-    const ElfW(Phdr)  *code;
-
-    (void) size;
-
-    code = jpp_images_code(info);
-
-    if (found->n++ < found->first
-        || code == NULL
-        || strlen(info->dlpi_name) >= JPP_IMAGES_NAME
-        || (found->known != NULL
-            && jpp_mapped_find(found->known, info->dlpi_addr + code->p_vaddr)
-               != NULL))
-    {
-        return 0;
-    }
-
-    /* the main program and the kernel's own object are never unmapped */
-
-    found->is_pinned = info->dlpi_name[0] == '\0'
-                       || (uintptr_t) info->dlpi_phdr == getauxval(AT_PHDR)
-                       || info->dlpi_addr == getauxval(AT_SYSINFO_EHDR);
-
-    memcpy(found->name, info->dlpi_name, strlen(info->dlpi_name) + 1);
-    found->object.name = found->name;
-    found->object.base = info->dlpi_addr;
-    jpp_images_segments(info, &found->object);
-
-    return 1;
-}
-
-
-static void
-jpp_images_segments(const struct dl_phdr_info *info,
-    jpp_images_object_t *object)
-{
-    size_t                i;
-    jpp_segment_t        *segment;
-    const ElfW(Phdr)     *phdr;
-    jpp_mapped_object_t  *mapped;
-
-    mapped = &object->mapped;
-    mapped->n = 0;
-    mapped->frames = 0;
-    object->dynamic = 0;
-
-    for (i = 0; i < info->dlpi_phnum; i++) {
-        phdr = &info->dlpi_phdr[i];
-
-        if (phdr->p_type == PT_GNU_EH_FRAME) {
-            mapped->frames = info->dlpi_addr + phdr->p_vaddr;
-        }
-
-        if (phdr->p_type == PT_DYNAMIC) {
-            object->dynamic = info->dlpi_addr + phdr->p_vaddr;
-        }
-
-        if (phdr->p_type != PT_LOAD || mapped->n == JPP_MAPPED_SEGMENTS) {
-            continue;
-        }
-
-        segment = &mapped->segments[mapped->n++];
-        segment->start = info->dlpi_addr + phdr->p_vaddr;
-        segment->end = segment->start + phdr->p_memsz;
-        segment->is_readable = (phdr->p_flags & PF_R) != 0;
-        segment->is_executable = (phdr->p_flags & PF_X) != 0;
-    }
-}
-
-
-/* It may have been unloaded meanwhile, and loaded again elsewhere. */
-
-static bool
-jpp_images_pin(const char *name, uintptr_t base)
-{
-    bool              is_there;
-    void             *handle;
-    struct link_map  *map;
-
-    handle = dlopen(name, RTLD_LAZY|RTLD_NOLOAD|RTLD_NODELETE);
-    if (handle == NULL) {
-        return false;
-    }
-
-    is_there = dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0
-               && map->l_addr == base;
-
-    (void) dlclose(handle);
-
-    return is_there;
-}
-
-
-static const ElfW(Phdr) *
-jpp_images_code(const struct dl_phdr_info *info)
-{
-    size_t             i;
-    const ElfW(Phdr)  *phdr;
-
-    for (i = 0; i < info->dlpi_phnum; i++) {
-        phdr = &info->dlpi_phdr[i];
-
-        if (phdr->p_type == PT_LOAD && (phdr->p_flags & PF_X) != 0) {
-            return phdr;
-        }
-    }
-
-    return NULL;
-}
-
-
-static bool
-jpp_images_id(const struct dl_phdr_info *info, jpp_build_id_t *id)
-{
-    size_t             i;
-    const ElfW(Phdr)  *phdr;
-
-    for (i = 0; i < info->dlpi_phnum; i++) {
-        phdr = &info->dlpi_phdr[i];
-
-        if (phdr->p_type == PT_NOTE
-            && jpp_images_is_loaded(info, phdr)
-            && jpp_images_note((const uint8_t *) (info->dlpi_addr
-                                                  + phdr->p_vaddr),
-                               phdr->p_memsz, phdr->p_align, id))
-        {
-            return true;
-        }
-    }
-
-    return false;
-}
-
-
-/* Some strippers leave headers of notes that no segment holds. */
-
-static bool
-jpp_images_is_loaded(const struct dl_phdr_info *info, const ElfW(Phdr) *note)
-{
-    size_t             i;
-    const ElfW(Phdr)  *phdr;
-
-    for (i = 0; i < info->dlpi_phnum; i++) {
-        phdr = &info->dlpi_phdr[i];
-
-        if (phdr->p_type == PT_LOAD
-            && (phdr->p_flags & PF_R) != 0
-            && note->p_vaddr >= phdr->p_vaddr
-            && note->p_vaddr - phdr->p_vaddr <= phdr->p_filesz
-            && note->p_memsz <= phdr->p_filesz
-                                - (note->p_vaddr - phdr->p_vaddr))
-        {
-            return true;
-        }
-    }
-
-    return false;
+    return (size + alignment - 1) & ~(alignment - 1);
 }
 
 
@@ -478,11 +468,4 @@ jpp_images_note(const uint8_t *data, size_t len, size_t alignment,
     }
 
     return false;
-}
-
-
-static size_t
-jpp_images_round(size_t size, size_t alignment)
-{
-    return (size + alignment - 1) & ~(alignment - 1);
 }

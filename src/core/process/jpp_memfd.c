@@ -21,23 +21,73 @@
 #endif
 
 
-static bool jpp_memfd_is_forbidden(int sys_errno);
-static jpp_code_t jpp_memfd_tmpfile(jpp_memfd_t *memfd, const char *directory,
-    jpp_err_t *err);
-static jpp_code_t jpp_memfd_failed(jpp_err_t *err, int sys_errno,
-    const char *where);
-static void jpp_memfd_seal(int fd);
-static bool jpp_memfd_is_sealed(int fd);
-static jpp_code_t jpp_memfd_copy(const jpp_memfd_t *memfd, char *data,
-    jpp_err_t *err);
-
-
 void
 jpp_memfd_init(jpp_memfd_t *memfd)
 {
     memfd->fd = -1;
     memfd->data = NULL;
     memfd->len = 0;
+}
+
+
+/* A seccomp filter or a security module forbids it, or the kernel lacks it. */
+
+static bool
+jpp_memfd_is_forbidden(int sys_errno)
+{
+    return sys_errno == EPERM || sys_errno == EACCES || sys_errno == ENOSYS;
+}
+
+
+static jpp_code_t
+jpp_memfd_failed(jpp_err_t *err, int sys_errno, const char *where)
+{
+    const char  *cure;
+
+    switch (sys_errno) {
+
+    case EMFILE:
+        cure = ", because the process has no free descriptor (raise "
+               "RLIMIT_NOFILE)";
+        break;
+
+    case ENFILE:
+        cure = ", because the system has no free descriptor (raise "
+               "fs.file-max)";
+        break;
+
+    case EOPNOTSUPP:
+    case EISDIR:
+        cure = ", because its file system does not support O_TMPFILE (name a "
+               "directory on another one)";
+        break;
+
+    case EACCES:
+    case EROFS:
+        cure = ", because this process may not write there";
+        break;
+
+    default:
+        cure = "";
+    }
+
+    return jpp_err_sys(err, sys_errno, "cannot put the dump into %.200s%s",
+                       where, cure);
+}
+
+
+static jpp_code_t
+jpp_memfd_tmpfile(jpp_memfd_t *memfd, const char *directory, jpp_err_t *err)
+{
+    /* O_EXCL: nobody can give it a name */
+
+    memfd->fd = open(directory, O_TMPFILE|O_RDWR|O_EXCL|O_CLOEXEC, 0600);
+
+    if (memfd->fd == -1) {
+        return jpp_memfd_failed(err, errno, directory);
+    }
+
+    return JPP_OK;
 }
 
 
@@ -86,64 +136,60 @@ jpp_memfd_open(jpp_memfd_t *memfd, const char *directory, jpp_err_t *err)
 }
 
 
-/* A seccomp filter or a security module forbids it, or the kernel lacks it. */
+/*
+ * A file in a directory has no seals.  While a writable mapping exists, the
+ * kernel refuses the seal on writing, and all seals requested with it.  Then
+ * only the size is sealed: reading past it would be a SIGBUS.
+ */
+
+static void
+jpp_memfd_seal(int fd)
+{
+    if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK|F_SEAL_GROW|F_SEAL_WRITE) == -1
+        && errno == EBUSY)
+    {
+        (void) fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK|F_SEAL_GROW);
+    }
+}
+
 
 static bool
-jpp_memfd_is_forbidden(int sys_errno)
+jpp_memfd_is_sealed(int fd)
 {
-    return sys_errno == EPERM || sys_errno == EACCES || sys_errno == ENOSYS;
+    int  seals;
+
+    seals = fcntl(fd, F_GET_SEALS);
+
+    return seals != -1 && (seals & F_SEAL_SHRINK) != 0;
 }
 
 
 static jpp_code_t
-jpp_memfd_tmpfile(jpp_memfd_t *memfd, const char *directory, jpp_err_t *err)
+jpp_memfd_copy(const jpp_memfd_t *memfd, char *data, jpp_err_t *err)
 {
-    /* O_EXCL: nobody can give it a name */
+    size_t   done;
+    ssize_t  n;
 
-    memfd->fd = open(directory, O_TMPFILE|O_RDWR|O_EXCL|O_CLOEXEC, 0600);
+    for (done = 0; done < memfd->len; done += (size_t) n) {
 
-    if (memfd->fd == -1) {
-        return jpp_memfd_failed(err, errno, directory);
+        n = pread(memfd->fd, data + done, memfd->len - done, (off_t) done);
+
+        if (n == -1 && errno == EINTR) {
+            n = 0;
+            continue;
+        }
+
+        if (n == -1) {
+            return jpp_err_sys(err, errno, "the dump cannot be read");
+        }
+
+        if (n == 0) {
+            return jpp_err_set(err, JPP_ERR_CUT,
+                               "the dump became shorter while it was read");
+        }
     }
 
     return JPP_OK;
-}
-
-
-static jpp_code_t
-jpp_memfd_failed(jpp_err_t *err, int sys_errno, const char *where)
-{
-    const char  *cure;
-
-    switch (sys_errno) {
-
-    case EMFILE:
-        cure = ", because the process has no free descriptor (raise "
-               "RLIMIT_NOFILE)";
-        break;
-
-    case ENFILE:
-        cure = ", because the system has no free descriptor (raise "
-               "fs.file-max)";
-        break;
-
-    case EOPNOTSUPP:
-    case EISDIR:
-        cure = ", because its file system does not support O_TMPFILE (name a "
-               "directory on another one)";
-        break;
-
-    case EACCES:
-    case EROFS:
-        cure = ", because this process may not write there";
-        break;
-
-    default:
-        cure = "";
-    }
-
-    return jpp_err_sys(err, sys_errno, "cannot put the dump into %.200s%s",
-                       where, cure);
 }
 
 
@@ -193,63 +239,6 @@ jpp_memfd_map(jpp_memfd_t *memfd, size_t max, jpp_err_t *err)
     memfd->len = (size_t) st.st_size;
 
     return is_sealed ? JPP_OK : jpp_memfd_copy(memfd, data, err);
-}
-
-
-static bool
-jpp_memfd_is_sealed(int fd)
-{
-    int  seals;
-
-    seals = fcntl(fd, F_GET_SEALS);
-
-    return seals != -1 && (seals & F_SEAL_SHRINK) != 0;
-}
-
-
-static jpp_code_t
-jpp_memfd_copy(const jpp_memfd_t *memfd, char *data, jpp_err_t *err)
-{
-    size_t   done;
-    ssize_t  n;
-
-    for (done = 0; done < memfd->len; done += (size_t) n) {
-
-        n = pread(memfd->fd, data + done, memfd->len - done, (off_t) done);
-
-        if (n == -1 && errno == EINTR) {
-            n = 0;
-            continue;
-        }
-
-        if (n == -1) {
-            return jpp_err_sys(err, errno, "the dump cannot be read");
-        }
-
-        if (n == 0) {
-            return jpp_err_set(err, JPP_ERR_CUT,
-                               "the dump became shorter while it was read");
-        }
-    }
-
-    return JPP_OK;
-}
-
-
-/*
- * A file in a directory has no seals.  While a writable mapping exists, the
- * kernel refuses the seal on writing, and all seals requested with it.  Then
- * only the size is sealed: reading past it would be a SIGBUS.
- */
-
-static void
-jpp_memfd_seal(int fd)
-{
-    if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK|F_SEAL_GROW|F_SEAL_WRITE) == -1
-        && errno == EBUSY)
-    {
-        (void) fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK|F_SEAL_GROW);
-    }
 }
 
 

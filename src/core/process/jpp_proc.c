@@ -28,8 +28,73 @@
 #define JPP_PROC_FIELDS  5
 
 
-static bool jpp_proc_is_ordered(const char *text, size_t len);
-static jpp_code_t jpp_proc_read(int fd, jpp_vec_t *maps, jpp_err_t *err);
+static jpp_code_t
+jpp_proc_read(int fd, jpp_vec_t *maps, jpp_err_t *err)
+{
+    size_t    start;
+    ssize_t   n;
+    uint8_t  *p;
+
+    start = maps->len;
+
+    for ( ;; ) {
+
+        p = jpp_vec_reserve(maps, JPP_PROC_READ);
+
+        if (p == NULL) {
+            return jpp_err_memory(err);
+        }
+
+        n = read(fd, p, JPP_PROC_READ);
+
+        if (n == 0) {
+            return JPP_OK;
+        }
+
+        if (n > 0) {
+            maps->len += (size_t) n;
+
+        } else if (errno != EINTR) {
+            return jpp_err_sys(err, errno, "/proc/self/maps cannot be read");
+        }
+
+        if (maps->len - start > JPP_PROC_MAX) {
+            return jpp_err_set(err, JPP_ERR_LIMIT,
+                               "/proc/self/maps has more than %zu bytes",
+                               JPP_PROC_MAX);
+        }
+    }
+}
+
+
+/*
+ * The kernel lists a page at a time, and other threads map and unmap meanwhile:
+ * what has grown since may be listed again.
+ */
+
+static bool
+jpp_proc_is_ordered(const char *text, size_t len)
+{
+    uint64_t     start, last, stop = 0;
+    const char  *p, *end;
+
+    end = text + len;
+    last = 0;
+
+    for (p = text; p != end; p++) {
+        p = jpp_scan_hex(p, &start);
+        p = p != NULL && *p == '-' ? jpp_scan_hex(p + 1, &stop) : NULL;
+        p = p != NULL ? memchr(p, '\n', (size_t) (end - p)) : NULL;
+
+        if (p == NULL || start < last) {
+            return false;
+        }
+
+        last = stop;
+    }
+
+    return true;
+}
 
 
 jpp_code_t
@@ -72,75 +137,6 @@ jpp_proc_maps(jpp_vec_t *maps, jpp_err_t *err)
     (void) close(fd);
 
     return rc;
-}
-
-
-/*
- * The kernel lists a page at a time, and other threads map and unmap meanwhile:
- * what has grown since may be listed again.
- */
-
-static bool
-jpp_proc_is_ordered(const char *text, size_t len)
-{
-    uint64_t     start, last, stop = 0;
-    const char  *p, *end;
-
-    end = text + len;
-    last = 0;
-
-    for (p = text; p != end; p++) {
-        p = jpp_scan_hex(p, &start);
-        p = p != NULL && *p == '-' ? jpp_scan_hex(p + 1, &stop) : NULL;
-        p = p != NULL ? memchr(p, '\n', (size_t) (end - p)) : NULL;
-
-        if (p == NULL || start < last) {
-            return false;
-        }
-
-        last = stop;
-    }
-
-    return true;
-}
-
-
-static jpp_code_t
-jpp_proc_read(int fd, jpp_vec_t *maps, jpp_err_t *err)
-{
-    size_t    start;
-    ssize_t   n;
-    uint8_t  *p;
-
-    start = maps->len;
-
-    for ( ;; ) {
-
-        p = jpp_vec_reserve(maps, JPP_PROC_READ);
-
-        if (p == NULL) {
-            return jpp_err_memory(err);
-        }
-
-        n = read(fd, p, JPP_PROC_READ);
-
-        if (n == 0) {
-            return JPP_OK;
-        }
-
-        if (n > 0) {
-            maps->len += (size_t) n;
-
-        } else if (errno != EINTR) {
-            return jpp_err_sys(err, errno, "/proc/self/maps cannot be read");
-        }
-
-        if (maps->len - start > JPP_PROC_MAX) {
-            return jpp_err_set(err, JPP_ERR_LIMIT,
-                               "/proc/self/maps has more than %zu bytes",
-                               JPP_PROC_MAX);
-        }
-    }
 }
 
 

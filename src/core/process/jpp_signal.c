@@ -26,175 +26,10 @@ typedef struct {
 } jpp_signal_receiver_t;
 
 
-static jpp_code_t jpp_signal_set(jpp_err_t *err);
-static void jpp_signal_unset(void);
-static bool jpp_signal_is_free(const struct sigaction *action,
-    jpp_err_t *err);
-static void jpp_signal_handler(int signo, siginfo_t *info, void *ucontext);
-
-
 static jpp_signal_receiver_t  jpp_signal_receivers[JPP_SIGNAL_USERS];
 
 /* of claims */
 static pthread_mutex_t        jpp_signal_lock = PTHREAD_MUTEX_INITIALIZER;
-
-
-jpp_code_t
-jpp_signal_claim(jpp_signal_user_t user, jpp_signal_pt receive,
-    jpp_err_t *err)
-{
-    jpp_code_t  rc;
-
-    (void) pthread_mutex_lock(&jpp_signal_lock);
-
-    rc = jpp_signal_set(err);
-
-    if (rc == JPP_OK) {
-        __atomic_store_n(&jpp_signal_receivers[user].receive, receive,
-                         __ATOMIC_SEQ_CST);
-    }
-
-    (void) pthread_mutex_unlock(&jpp_signal_lock);
-
-    return rc;
-}
-
-
-static jpp_code_t
-jpp_signal_set(jpp_err_t *err)
-{
-    struct sigaction  action;
-
-    if (sigaction(SIGPROF, NULL, &action) == -1) {
-        return jpp_err_sys(err, errno, "cannot read who handles SIGPROF");
-    }
-
-    if (!jpp_signal_is_free(&action, err)) {
-        return JPP_ERR_TAKEN;
-    }
-
-    memset(&action, 0, sizeof(struct sigaction));
-
-    action.sa_sigaction = jpp_signal_handler;
-    action.sa_flags = SA_SIGINFO|SA_RESTART|SA_ONSTACK;
-
-    if (sigaction(SIGPROF, &action, NULL) == -1) {
-        return jpp_err_sys(err, errno, "cannot handle SIGPROF");
-    }
-
-    return JPP_OK;
-}
-
-
-static bool
-jpp_signal_is_free(const struct sigaction *action, jpp_err_t *err)
-{
-    Dl_info      info;
-    const char  *name;
-
-    if ((action->sa_flags & SA_SIGINFO) == 0
-        && (action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN))
-    {
-        return true;
-    }
-
-    if ((action->sa_flags & SA_SIGINFO) != 0
-        && action->sa_sigaction == jpp_signal_handler)
-    {
-        return true;
-    }
-
-    name = dladdr((void *) (uintptr_t) action->sa_handler, &info) != 0
-           && info.dli_fname != NULL ? info.dli_fname : "unknown code";
-
-    (void) jpp_err_set(err, JPP_ERR_TAKEN, "SIGPROF belongs to %s: switch that "
-                       "profiler off (google_perftools_profiles, for one), and "
-                       "start this process again", name);
-
-    return false;
-}
-
-
-void
-jpp_signal_release(jpp_signal_user_t user)
-{
-    (void) pthread_mutex_lock(&jpp_signal_lock);
-
-    __atomic_store_n(&jpp_signal_receivers[user].receive, NULL,
-                     __ATOMIC_SEQ_CST);
-
-    jpp_signal_unset();
-
-    (void) pthread_mutex_unlock(&jpp_signal_lock);
-}
-
-
-/* Unless somebody still receives it. */
-
-static void
-jpp_signal_unset(void)
-{
-    uint32_t          i;
-    struct sigaction  action;
-
-    for (i = 0; i < JPP_SIGNAL_USERS; i++) {
-        if (jpp_signal_receivers[i].receive != NULL) {
-            return;
-        }
-    }
-
-    if (sigaction(SIGPROF, NULL, &action) == -1
-        || (action.sa_flags & SA_SIGINFO) == 0
-        || action.sa_sigaction != jpp_signal_handler)
-    {
-        return;
-    }
-
-    memset(&action, 0, sizeof(struct sigaction));
-
-    action.sa_handler = SIG_IGN;
-
-    (void) sigaction(SIGPROF, &action, NULL);
-}
-
-
-bool
-jpp_signal_is_left(jpp_signal_user_t user)
-{
-    return __atomic_load_n(&jpp_signal_receivers[user].n, __ATOMIC_SEQ_CST)
-           == 0;
-}
-
-
-void *
-jpp_signal_value(jpp_signal_user_t user, uint32_t number)
-{
-    uintptr_t  value;
-
-    value = JPP_SIGNAL_MARK | (uintptr_t) user << JPP_SIGNAL_SHIFT
-            | (number & (JPP_SIGNAL_NUMBERS - 1));
-
-    return (void *) value;
-}
-
-
-bool
-jpp_signal_send(pid_t process, pid_t thread, jpp_signal_user_t user,
-    uint32_t number)
-{
-    siginfo_t  info;
-
-    memset(&info, 0, sizeof(siginfo_t));
-
-    info.si_signo = SIGPROF;
-    info.si_code = SI_QUEUE;
-    info.si_pid = getpid();
-    info.si_uid = getuid();
-    info.si_value.sival_ptr = jpp_signal_value(user, number);
-
-    return syscall(SYS_rt_tgsigqueueinfo, process, thread, SIGPROF, &info)
-           == 0;
-}
 
 
 /*
@@ -243,4 +78,162 @@ jpp_signal_handler(int signo, siginfo_t *info, void *ucontext)
     (void) __atomic_fetch_sub(&receiver->n, 1, __ATOMIC_SEQ_CST);
 
     errno = was_errno;
+}
+
+
+static bool
+jpp_signal_is_free(const struct sigaction *action, jpp_err_t *err)
+{
+    Dl_info      info;
+    const char  *name;
+
+    if ((action->sa_flags & SA_SIGINFO) == 0
+        && (action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN))
+    {
+        return true;
+    }
+
+    if ((action->sa_flags & SA_SIGINFO) != 0
+        && action->sa_sigaction == jpp_signal_handler)
+    {
+        return true;
+    }
+
+    name = dladdr((void *) (uintptr_t) action->sa_handler, &info) != 0
+           && info.dli_fname != NULL ? info.dli_fname : "unknown code";
+
+    (void) jpp_err_set(err, JPP_ERR_TAKEN, "SIGPROF belongs to %s: switch that "
+                       "profiler off (google_perftools_profiles, for one), and "
+                       "start this process again", name);
+
+    return false;
+}
+
+
+static jpp_code_t
+jpp_signal_set(jpp_err_t *err)
+{
+    struct sigaction  action;
+
+    if (sigaction(SIGPROF, NULL, &action) == -1) {
+        return jpp_err_sys(err, errno, "cannot read who handles SIGPROF");
+    }
+
+    if (!jpp_signal_is_free(&action, err)) {
+        return JPP_ERR_TAKEN;
+    }
+
+    memset(&action, 0, sizeof(struct sigaction));
+
+    action.sa_sigaction = jpp_signal_handler;
+    action.sa_flags = SA_SIGINFO|SA_RESTART|SA_ONSTACK;
+
+    if (sigaction(SIGPROF, &action, NULL) == -1) {
+        return jpp_err_sys(err, errno, "cannot handle SIGPROF");
+    }
+
+    return JPP_OK;
+}
+
+
+jpp_code_t
+jpp_signal_claim(jpp_signal_user_t user, jpp_signal_pt receive,
+    jpp_err_t *err)
+{
+    jpp_code_t  rc;
+
+    (void) pthread_mutex_lock(&jpp_signal_lock);
+
+    rc = jpp_signal_set(err);
+
+    if (rc == JPP_OK) {
+        __atomic_store_n(&jpp_signal_receivers[user].receive, receive,
+                         __ATOMIC_SEQ_CST);
+    }
+
+    (void) pthread_mutex_unlock(&jpp_signal_lock);
+
+    return rc;
+}
+
+
+/* Unless somebody still receives it. */
+
+static void
+jpp_signal_unset(void)
+{
+    uint32_t          i;
+    struct sigaction  action;
+
+    for (i = 0; i < JPP_SIGNAL_USERS; i++) {
+        if (jpp_signal_receivers[i].receive != NULL) {
+            return;
+        }
+    }
+
+    if (sigaction(SIGPROF, NULL, &action) == -1
+        || (action.sa_flags & SA_SIGINFO) == 0
+        || action.sa_sigaction != jpp_signal_handler)
+    {
+        return;
+    }
+
+    memset(&action, 0, sizeof(struct sigaction));
+
+    action.sa_handler = SIG_IGN;
+
+    (void) sigaction(SIGPROF, &action, NULL);
+}
+
+
+void
+jpp_signal_release(jpp_signal_user_t user)
+{
+    (void) pthread_mutex_lock(&jpp_signal_lock);
+
+    __atomic_store_n(&jpp_signal_receivers[user].receive, NULL,
+                     __ATOMIC_SEQ_CST);
+
+    jpp_signal_unset();
+
+    (void) pthread_mutex_unlock(&jpp_signal_lock);
+}
+
+
+bool
+jpp_signal_is_left(jpp_signal_user_t user)
+{
+    return __atomic_load_n(&jpp_signal_receivers[user].n, __ATOMIC_SEQ_CST)
+           == 0;
+}
+
+
+void *
+jpp_signal_value(jpp_signal_user_t user, uint32_t number)
+{
+    uintptr_t  value;
+
+    value = JPP_SIGNAL_MARK | (uintptr_t) user << JPP_SIGNAL_SHIFT
+            | (number & (JPP_SIGNAL_NUMBERS - 1));
+
+    return (void *) value;
+}
+
+
+bool
+jpp_signal_send(pid_t process, pid_t thread, jpp_signal_user_t user,
+    uint32_t number)
+{
+    siginfo_t  info;
+
+    memset(&info, 0, sizeof(siginfo_t));
+
+    info.si_signo = SIGPROF;
+    info.si_code = SI_QUEUE;
+    info.si_pid = getpid();
+    info.si_uid = getuid();
+    info.si_value.sival_ptr = jpp_signal_value(user, number);
+
+    return syscall(SYS_rt_tgsigqueueinfo, process, thread, SIGPROF, &info)
+           == 0;
 }

@@ -10,14 +10,23 @@
 #define JPP_COMMENT  1024
 
 
-static bool jpp_profile_mapping_equal(const jpp_mapping_t *a,
-    const jpp_mapping_t *b);
-static bool jpp_profile_label_set(jpp_profile_t *profile,
-    jpp_label_set_t *wanted, const jpp_label_t *labels, size_t n,
-    uint32_t *set);
-static bool jpp_profile_label(jpp_profile_t *profile, const jpp_label_t *from,
-    jpp_profile_label_t *label);
-static void jpp_utf8_clean(uint8_t *p, size_t len);
+static void
+jpp_utf8_clean(uint8_t *p, size_t len)
+{
+    size_t  n;
+
+    while (len != 0) {
+        n = jpp_utf8_len(p, len);
+
+        if (n == 0) {
+            *p = '?';
+            n = 1;
+        }
+
+        p += n;
+        len -= n;
+    }
+}
 
 
 uint32_t
@@ -105,6 +114,24 @@ jpp_profile_comment(jpp_profile_t *profile, const char *fmt, ...)
 }
 
 
+static bool
+jpp_profile_mapping_equal(const jpp_mapping_t *a, const jpp_mapping_t *b)
+{
+    /* mappings without a file differ only by their address */
+
+    if (a->inode == 0 && a->start != b->start) {
+        return false;
+    }
+
+    return a->offset == b->offset
+           && a->limit - a->start == b->limit - b->start
+           && a->inode == b->inode
+           && a->device == b->device
+           && a->build_id == b->build_id
+           && strcmp(a->path, b->path) == 0;
+}
+
+
 uint32_t
 jpp_profile_mapping(jpp_profile_t *profile, const jpp_mapping_t *mapping,
     const char *shown)
@@ -145,24 +172,6 @@ jpp_profile_mapping(jpp_profile_t *profile, const jpp_mapping_t *mapping,
     m->file = file;
 
     return jpp_index_add(&profile->mapping_index, hash, id) ? id : 0;
-}
-
-
-static bool
-jpp_profile_mapping_equal(const jpp_mapping_t *a, const jpp_mapping_t *b)
-{
-    /* mappings without a file differ only by their address */
-
-    if (a->inode == 0 && a->start != b->start) {
-        return false;
-    }
-
-    return a->offset == b->offset
-           && a->limit - a->start == b->limit - b->start
-           && a->inode == b->inode
-           && a->device == b->device
-           && a->build_id == b->build_id
-           && strcmp(a->path, b->path) == 0;
 }
 
 
@@ -267,29 +276,32 @@ jpp_profile_labels(jpp_profile_t *profile, const jpp_label_t *labels, size_t n,
 }
 
 
-bool
-jpp_profile_part(jpp_profile_t *profile, const jpp_label_t *labels, size_t n,
-    uint64_t part, uint32_t *set)
+static bool
+jpp_profile_label(jpp_profile_t *profile, const jpp_label_t *from,
+    jpp_profile_label_t *label)
 {
-    jpp_label_set_t  wanted;
+    label->key = jpp_profile_string(profile, from->key, strlen(from->key));
 
-    memset(&wanted, 0, sizeof(jpp_label_set_t));
+    if (label->key == 0) {
+        return false;
+    }
 
-    wanted.part = part;
+    if (from->str != NULL) {
+        label->str = jpp_profile_string(profile, from->str, strlen(from->str));
 
-    return jpp_profile_label_set(profile, &wanted, labels, n, set);
-}
+        return label->str != 0;
+    }
 
+    label->num = from->num;
 
-bool
-jpp_profile_labels_more(jpp_profile_t *profile, uint32_t from,
-    const jpp_label_t *labels, size_t n, uint32_t *set)
-{
-    jpp_label_set_t  wanted;
+    if (from->unit != NULL) {
+        label->unit = jpp_profile_string(profile, from->unit,
+                                         strlen(from->unit));
 
-    wanted = jpp_vec_items(profile->label_sets, jpp_label_set_t)[from];
+        return label->unit != 0;
+    }
 
-    return jpp_profile_label_set(profile, &wanted, labels, n, set);
+    return true;
 }
 
 
@@ -346,49 +358,27 @@ jpp_profile_label_set(jpp_profile_t *profile, jpp_label_set_t *wanted,
 }
 
 
-static bool
-jpp_profile_label(jpp_profile_t *profile, const jpp_label_t *from,
-    jpp_profile_label_t *label)
+bool
+jpp_profile_part(jpp_profile_t *profile, const jpp_label_t *labels, size_t n,
+    uint64_t part, uint32_t *set)
 {
-    label->key = jpp_profile_string(profile, from->key, strlen(from->key));
+    jpp_label_set_t  wanted;
 
-    if (label->key == 0) {
-        return false;
-    }
+    memset(&wanted, 0, sizeof(jpp_label_set_t));
 
-    if (from->str != NULL) {
-        label->str = jpp_profile_string(profile, from->str, strlen(from->str));
+    wanted.part = part;
 
-        return label->str != 0;
-    }
-
-    label->num = from->num;
-
-    if (from->unit != NULL) {
-        label->unit = jpp_profile_string(profile, from->unit,
-                                         strlen(from->unit));
-
-        return label->unit != 0;
-    }
-
-    return true;
+    return jpp_profile_label_set(profile, &wanted, labels, n, set);
 }
 
 
-static void
-jpp_utf8_clean(uint8_t *p, size_t len)
+bool
+jpp_profile_labels_more(jpp_profile_t *profile, uint32_t from,
+    const jpp_label_t *labels, size_t n, uint32_t *set)
 {
-    size_t  n;
+    jpp_label_set_t  wanted;
 
-    while (len != 0) {
-        n = jpp_utf8_len(p, len);
+    wanted = jpp_vec_items(profile->label_sets, jpp_label_set_t)[from];
 
-        if (n == 0) {
-            *p = '?';
-            n = 1;
-        }
-
-        p += n;
-        len -= n;
-    }
+    return jpp_profile_label_set(profile, &wanted, labels, n, set);
 }

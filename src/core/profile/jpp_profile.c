@@ -7,13 +7,6 @@
 #define JPP_EXPECT_LOCATIONS  8192
 
 
-static uint32_t jpp_profile_new(jpp_profile_t *profile);
-static bool jpp_profile_stack_equal(const jpp_profile_t *profile, uint32_t id,
-    const uint8_t *stack, size_t len);
-static bool jpp_profile_add_values(jpp_profile_t *profile,
-    jpp_vec_t *const *columns, uint32_t i, const int64_t *values);
-
-
 bool
 jpp_profile_init(jpp_profile_t *profile, jpp_arena_t *arena,
     const jpp_value_type_t *types, uint32_t n_types)
@@ -157,6 +150,19 @@ jpp_profile_end(jpp_profile_t *profile, const uint8_t *pos)
 }
 
 
+static bool
+jpp_profile_stack_equal(const jpp_profile_t *profile, uint32_t id,
+    const uint8_t *stack, size_t len)
+{
+    const uint32_t  *offsets;
+
+    offsets = jpp_vec_items(profile->offsets, uint32_t);
+
+    return offsets[id] - offsets[id - 1] == len
+           && memcmp(profile->stacks->data + offsets[id - 1], stack, len) == 0;
+}
+
+
 uint32_t
 jpp_profile_find(const jpp_profile_t *profile)
 {
@@ -185,34 +191,6 @@ jpp_profile_commit(jpp_profile_t *profile, const int64_t *values)
 }
 
 
-bool
-jpp_profile_commit_to(jpp_profile_t *profile, jpp_vec_t *const *columns,
-    const int64_t *values)
-{
-    uint32_t  id;
-
-    id = jpp_profile_find(profile);
-
-    if (id == 0) {
-        id = jpp_profile_new(profile);
-    }
-
-    return id != 0 && jpp_profile_add_values(profile, columns, id - 1, values);
-}
-
-
-bool
-jpp_profile_append(jpp_profile_t *profile, const int64_t *values)
-{
-    uint32_t  id;
-
-    id = jpp_profile_new(profile);
-
-    return id != 0 && jpp_profile_add_values(profile, profile->columns, id - 1,
-                                             values);
-}
-
-
 /* The stack becomes a sample: its id, from 1 on; 0: no memory. */
 
 static uint32_t
@@ -232,26 +210,6 @@ jpp_profile_new(jpp_profile_t *profile)
 
     return jpp_index_add(&profile->stack_index, profile->stack_hash,
                          profile->n_samples) ? profile->n_samples : 0;
-}
-
-
-void
-jpp_profile_close(jpp_profile_t *profile)
-{
-    jpp_vec_release(profile->stack_index.slots);
-}
-
-
-static bool
-jpp_profile_stack_equal(const jpp_profile_t *profile, uint32_t id,
-    const uint8_t *stack, size_t len)
-{
-    const uint32_t  *offsets;
-
-    offsets = jpp_vec_items(profile->offsets, uint32_t);
-
-    return offsets[id] - offsets[id - 1] == len
-           && memcmp(profile->stacks->data + offsets[id - 1], stack, len) == 0;
 }
 
 
@@ -294,6 +252,41 @@ jpp_profile_add_values(jpp_profile_t *profile, jpp_vec_t *const *columns,
     }
 
     return true;
+}
+
+
+bool
+jpp_profile_commit_to(jpp_profile_t *profile, jpp_vec_t *const *columns,
+    const int64_t *values)
+{
+    uint32_t  id;
+
+    id = jpp_profile_find(profile);
+
+    if (id == 0) {
+        id = jpp_profile_new(profile);
+    }
+
+    return id != 0 && jpp_profile_add_values(profile, columns, id - 1, values);
+}
+
+
+bool
+jpp_profile_append(jpp_profile_t *profile, const int64_t *values)
+{
+    uint32_t  id;
+
+    id = jpp_profile_new(profile);
+
+    return id != 0 && jpp_profile_add_values(profile, profile->columns, id - 1,
+                                             values);
+}
+
+
+void
+jpp_profile_close(jpp_profile_t *profile)
+{
+    jpp_vec_release(profile->stack_index.slots);
 }
 
 

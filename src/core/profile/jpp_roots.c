@@ -20,15 +20,6 @@ typedef struct {
 } jpp_roots_set_t;
 
 
-static bool jpp_roots_set(jpp_profile_t *profile, uint32_t set, jpp_by_t by,
-    jpp_roots_set_t *roots);
-static bool jpp_roots_stack(jpp_vec_t *stacks, const uint8_t *stack,
-    size_t len, const jpp_roots_set_t *roots);
-static uint32_t jpp_roots_frame(jpp_profile_t *profile, uint32_t mapping,
-    jpp_root_t root, jpp_str_t name);
-static uint32_t jpp_roots_mapping(jpp_profile_t *profile);
-
-
 const char *const  jpp_root_keys[JPP_ROOTS] = {
     [JPP_ROOT_SERVER] = "server",
     [JPP_ROOT_LOCATION] = "location",
@@ -120,49 +111,41 @@ jpp_roots_name(const jpp_profile_t *profile, uint32_t set, jpp_root_t root)
 }
 
 
-/* Stacks of other names were other samples before: none become the same. */
-
-bool
-jpp_roots_add(jpp_profile_t *profile, jpp_by_t by)
+static uint32_t
+jpp_roots_mapping(jpp_profile_t *profile)
 {
-    uint32_t          i, set, from, len, *offsets;
-    jpp_vec_t        *stacks;
-    jpp_roots_set_t  *sets;
+    jpp_mapping_t  mapping;
 
-    offsets = jpp_vec_items(profile->offsets, uint32_t);
-    stacks = jpp_vec_create(profile->arena);
-    sets = jpp_arena_alloc(profile->arena,
-                           jpp_vec_count(profile->label_sets, jpp_label_set_t)
-                           * sizeof(jpp_roots_set_t));
+    memset(&mapping, 0, sizeof(jpp_mapping_t));
 
-    if (stacks == NULL || sets == NULL
-        || jpp_vec_reserve(stacks, profile->stacks->len + 1) == NULL)
-    {
-        return false;
+    mapping.start = JPP_ROOTS_START;
+    mapping.limit = JPP_ROOTS_START + JPP_FRAMES_SIZE;
+    mapping.path = JPP_ROOTS_MAPPING;
+    mapping.has_functions = true;
+
+    return jpp_profile_mapping(profile, &mapping, JPP_ROOTS_MAPPING);
+}
+
+
+static uint32_t
+jpp_roots_frame(jpp_profile_t *profile, uint32_t mapping, jpp_root_t root,
+    jpp_str_t name)
+{
+    char    *text;
+    size_t   len;
+
+    len = strlen(jpp_root_keys[root]);
+    text = jpp_arena_alloc(profile->arena, JPP_ROOTS_PREFIX + name.len);
+
+    if (text == NULL) {
+        return 0;
     }
 
-    for (i = 0, from = 0; i < profile->n_samples; i++) {
+    memcpy(text, jpp_root_keys[root], len);
+    text[len++] = ' ';
+    memcpy(text + len, name.data, name.len);
 
-        (void) jpp_stack_next(profile->stacks->data + from, &set);
-
-        len = offsets[i + 1] - from;
-
-        if ((sets[set].len == 0
-             && !jpp_roots_set(profile, set, by, &sets[set]))
-            || !jpp_roots_stack(stacks, profile->stacks->data + from, len,
-                                &sets[set]))
-        {
-            return false;
-        }
-
-        from += len;
-        offsets[i + 1] = (uint32_t) stacks->len;
-    }
-
-    jpp_vec_release(profile->stacks);
-    profile->stacks = stacks;
-
-    return true;
+    return jpp_profile_frame(profile, mapping, text, len + name.len);
 }
 
 
@@ -225,39 +208,47 @@ jpp_roots_stack(jpp_vec_t *stacks, const uint8_t *stack, size_t len,
 }
 
 
-static uint32_t
-jpp_roots_frame(jpp_profile_t *profile, uint32_t mapping, jpp_root_t root,
-    jpp_str_t name)
+/* Stacks of other names were other samples before: none become the same. */
+
+bool
+jpp_roots_add(jpp_profile_t *profile, jpp_by_t by)
 {
-    char    *text;
-    size_t   len;
+    uint32_t          i, set, from, len, *offsets;
+    jpp_vec_t        *stacks;
+    jpp_roots_set_t  *sets;
 
-    len = strlen(jpp_root_keys[root]);
-    text = jpp_arena_alloc(profile->arena, JPP_ROOTS_PREFIX + name.len);
+    offsets = jpp_vec_items(profile->offsets, uint32_t);
+    stacks = jpp_vec_create(profile->arena);
+    sets = jpp_arena_alloc(profile->arena,
+                           jpp_vec_count(profile->label_sets, jpp_label_set_t)
+                           * sizeof(jpp_roots_set_t));
 
-    if (text == NULL) {
-        return 0;
+    if (stacks == NULL || sets == NULL
+        || jpp_vec_reserve(stacks, profile->stacks->len + 1) == NULL)
+    {
+        return false;
     }
 
-    memcpy(text, jpp_root_keys[root], len);
-    text[len++] = ' ';
-    memcpy(text + len, name.data, name.len);
+    for (i = 0, from = 0; i < profile->n_samples; i++) {
 
-    return jpp_profile_frame(profile, mapping, text, len + name.len);
-}
+        (void) jpp_stack_next(profile->stacks->data + from, &set);
 
+        len = offsets[i + 1] - from;
 
-static uint32_t
-jpp_roots_mapping(jpp_profile_t *profile)
-{
-    jpp_mapping_t  mapping;
+        if ((sets[set].len == 0
+             && !jpp_roots_set(profile, set, by, &sets[set]))
+            || !jpp_roots_stack(stacks, profile->stacks->data + from, len,
+                                &sets[set]))
+        {
+            return false;
+        }
 
-    memset(&mapping, 0, sizeof(jpp_mapping_t));
+        from += len;
+        offsets[i + 1] = (uint32_t) stacks->len;
+    }
 
-    mapping.start = JPP_ROOTS_START;
-    mapping.limit = JPP_ROOTS_START + JPP_FRAMES_SIZE;
-    mapping.path = JPP_ROOTS_MAPPING;
-    mapping.has_functions = true;
+    jpp_vec_release(profile->stacks);
+    profile->stacks = stacks;
 
-    return jpp_profile_mapping(profile, &mapping, JPP_ROOTS_MAPPING);
+    return true;
 }

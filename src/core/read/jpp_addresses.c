@@ -9,12 +9,45 @@
 #define JPP_ADDRESSES_BITS  14
 
 
-static bool jpp_addresses_resize(jpp_addresses_t *addresses, uint32_t shift);
-static uint32_t jpp_addresses_location(const jpp_addresses_t *addresses,
-    uint32_t mapping, uint64_t call);
-static uint32_t jpp_addresses_varint(uint32_t id);
-static bool jpp_addresses_is_allocator(const jpp_addresses_t *addresses,
-    const jpp_map_t *map, uint64_t address);
+static bool
+jpp_addresses_resize(jpp_addresses_t *addresses, uint32_t shift)
+{
+    size_t              i, n;
+    jpp_vec_t          *table;
+    jpp_address_t      *from;
+    jpp_address_key_t   key;
+
+    table = jpp_vec_create(addresses->profile->arena);
+
+    if (table == NULL
+        || jpp_vec_push(table, (((size_t) 1 << (64 - shift)) + 1)
+                               * sizeof(jpp_address_t))
+           == NULL)
+    {
+        return false;
+    }
+
+    from = addresses->slots;
+    n = addresses->table != NULL
+        ? jpp_vec_count(addresses->table, jpp_address_t) - 1 : 0;
+
+    addresses->slots = jpp_vec_items(table, jpp_address_t);
+    addresses->shift = shift;
+
+    for (i = 0; i < n; i++) {
+        if (from[i].varint != 0) {
+            key.high = from[i].high;
+            key.low = from[i].low;
+
+            *jpp_addresses_slot(addresses, &key) = from[i];
+        }
+    }
+
+    jpp_vec_release(addresses->table);
+    addresses->table = table;
+
+    return true;
+}
 
 
 bool
@@ -32,6 +65,72 @@ jpp_addresses_destroy(jpp_addresses_t *addresses)
 {
     jpp_vec_release(addresses->table);
     addresses->table = NULL;
+}
+
+
+static bool
+jpp_addresses_is_allocator(const jpp_addresses_t *addresses,
+    const jpp_map_t *map, uint64_t address)
+{
+    size_t              i;
+    const jpp_range_t  *range;
+
+    if (map != NULL && map->is_allocator) {
+        return true;
+    }
+
+    for (i = 0; i < addresses->n_allocator; i++) {
+        range = &addresses->allocator[i];
+
+        if (address >= range->start && address < range->end) {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+/* One that says why a stack was cut has its name from the start. */
+
+static uint32_t
+jpp_addresses_location(const jpp_addresses_t *addresses, uint32_t mapping,
+    uint64_t call)
+{
+    uint32_t        id, string;
+    const char     *name;
+    jpp_profile_t  *profile;
+
+    profile = addresses->profile;
+    id = jpp_profile_location(profile, mapping, call);
+    name = mapping == 0 ? jpp_cut_name(call + 1) : NULL;
+
+    if (id == 0 || name == NULL) {
+        return id;
+    }
+
+    string = jpp_profile_string(profile, name, strlen(name));
+
+    if (string == 0) {
+        return 0;
+    }
+
+    jpp_profile_location_at(profile, id)->function =
+                           jpp_profile_function(profile, 0, string, string);
+
+    return jpp_profile_location_at(profile, id)->function != 0 ? id : 0;
+}
+
+
+static uint32_t
+jpp_addresses_varint(uint32_t id)
+{
+    uint8_t  bytes[JPP_VARINT_MAX] = { 0 };
+
+    (void) jpp_profile_push(bytes, id);
+
+    return bytes[0] | (uint32_t) bytes[1] << 8 | (uint32_t) bytes[2] << 16
+           | (uint32_t) bytes[3] << 24;
 }
 
 
@@ -113,111 +212,4 @@ jpp_addresses_slot(const jpp_addresses_t *addresses,
     }
 
     return &slots[i];
-}
-
-
-static bool
-jpp_addresses_resize(jpp_addresses_t *addresses, uint32_t shift)
-{
-    size_t              i, n;
-    jpp_vec_t          *table;
-    jpp_address_t      *from;
-    jpp_address_key_t   key;
-
-    table = jpp_vec_create(addresses->profile->arena);
-
-    if (table == NULL
-        || jpp_vec_push(table, (((size_t) 1 << (64 - shift)) + 1)
-                               * sizeof(jpp_address_t))
-           == NULL)
-    {
-        return false;
-    }
-
-    from = addresses->slots;
-    n = addresses->table != NULL
-        ? jpp_vec_count(addresses->table, jpp_address_t) - 1 : 0;
-
-    addresses->slots = jpp_vec_items(table, jpp_address_t);
-    addresses->shift = shift;
-
-    for (i = 0; i < n; i++) {
-        if (from[i].varint != 0) {
-            key.high = from[i].high;
-            key.low = from[i].low;
-
-            *jpp_addresses_slot(addresses, &key) = from[i];
-        }
-    }
-
-    jpp_vec_release(addresses->table);
-    addresses->table = table;
-
-    return true;
-}
-
-
-/* One that says why a stack was cut has its name from the start. */
-
-static uint32_t
-jpp_addresses_location(const jpp_addresses_t *addresses, uint32_t mapping,
-    uint64_t call)
-{
-    uint32_t        id, string;
-    const char     *name;
-    jpp_profile_t  *profile;
-
-    profile = addresses->profile;
-    id = jpp_profile_location(profile, mapping, call);
-    name = mapping == 0 ? jpp_cut_name(call + 1) : NULL;
-
-    if (id == 0 || name == NULL) {
-        return id;
-    }
-
-    string = jpp_profile_string(profile, name, strlen(name));
-
-    if (string == 0) {
-        return 0;
-    }
-
-    jpp_profile_location_at(profile, id)->function =
-                           jpp_profile_function(profile, 0, string, string);
-
-    return jpp_profile_location_at(profile, id)->function != 0 ? id : 0;
-}
-
-
-static uint32_t
-jpp_addresses_varint(uint32_t id)
-{
-    uint8_t  bytes[JPP_VARINT_MAX] = { 0 };
-
-    (void) jpp_profile_push(bytes, id);
-
-    return bytes[0] | (uint32_t) bytes[1] << 8 | (uint32_t) bytes[2] << 16
-           | (uint32_t) bytes[3] << 24;
-}
-
-
-static bool
-jpp_addresses_is_allocator(const jpp_addresses_t *addresses,
-    const jpp_map_t *map, uint64_t address)
-{
-    size_t              i;
-    const jpp_range_t  *range;
-
-    if (map != NULL && map->is_allocator) {
-        return true;
-    }
-
-    for (i = 0; i < addresses->n_allocator; i++) {
-        range = &addresses->allocator[i];
-
-        if (address >= range->start && address < range->end) {
-            return true;
-        }
-    }
-
-    return false;
 }

@@ -29,15 +29,6 @@ const jpp_words_t  jpp_heap_words = {
 };
 
 
-static const char *
-jpp_heap_word(const void *ctx, uint32_t i)
-{
-    (void) ctx;
-
-    return i < JPP_HEAP_TYPES ? jpp_heap_types[i].type : NULL;
-}
-
-
 bool
 jpp_heap_init(jpp_profile_t *profile, jpp_arena_t *arena)
 {
@@ -111,4 +102,13 @@ jpp_heap_describe(jpp_profile_t *profile)
                                  " of %" PRIu64 " in all", facts->live,
                                  profile->n_seen[1], facts->allocated,
                                  profile->n_seen[0]);
+}
+
+
+static const char *
+jpp_heap_word(const void *ctx, uint32_t i)
+{
+    (void) ctx;
+
+    return i < JPP_HEAP_TYPES ? jpp_heap_types[i].type : NULL;
 }

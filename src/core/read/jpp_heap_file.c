@@ -28,12 +28,157 @@
 #include "jpp_unreadable.h"
 
 
-static jpp_code_t jpp_heap_first_line(jpp_dump_t *dump, jpp_err_t *err);
-static const char *jpp_heap_maps(const char *data, size_t len);
-static uint32_t jpp_heap_program(const jpp_profile_t *profile,
-    const jpp_vec_t *maps);
-static jpp_code_t jpp_heap_header(jpp_dump_t *dump, jpp_arena_t *arena,
-    const char *names, jpp_err_t *err);
+/* The sampling period; if there is none, what kind of file this is. */
+
+static jpp_code_t
+jpp_heap_first_line(jpp_dump_t *dump, jpp_err_t *err)
+{
+    const char  *p, *end;
+
+    end = dump->data + dump->len;
+
+    p = jpp_scan_text(dump->data, end, "heap_v2/");
+    if (p == NULL) {
+        return jpp_err_line(err, dump->len < 8 ? JPP_ERR_CUT : JPP_ERR_INPUT,
+                            1, "%s",
+                            jpp_unreadable_sentence(dump->data, dump->len));
+    }
+
+    if (end[-1] != '\n') {
+        return jpp_err_line(err, JPP_ERR_CUT, jpp_dump_line(dump, end),
+                            "the dump was cut: its last line has no newline");
+    }
+
+    p = jpp_scan_dec(p, &dump->period);
+
+    if (p != NULL && *p == '\r') {
+        return jpp_err_line(err, JPP_ERR_INPUT, 1,
+                            "the lines end in CR LF: the dump was copied in "
+                            "text mode, copy it in binary mode");
+    }
+
+    /* 1 << lg_prof_sample, in every jemalloc */
+
+    if (p == NULL || *p != '\n' || dump->period == 0
+        || dump->period > INT64_MAX
+        || (dump->period & (dump->period - 1)) != 0)
+    {
+        return jpp_err_line(err, JPP_ERR_INPUT, 1,
+                            "heap_v2/ is not followed by a sampling period, "
+                            "which is a power of two");
+    }
+
+    return JPP_OK;
+}
+
+
+static const char *
+jpp_heap_maps(const char *data, size_t len)
+{
+    const char  *p, *maps;
+
+    /* search from the end: it is there */
+
+    for (p = data + len; p > data; /* void */ ) {
+
+        p = memrchr(data, '\n', (size_t) (p - data));
+
+        if (p == NULL) {
+            return NULL;
+        }
+
+        maps = jpp_scan_text(p + 1, data + len, JPP_HEAP_MAPS);
+
+        if (maps != NULL) {
+            return maps;
+        }
+    }
+
+    return NULL;
+}
+
+
+/*
+ * Without a libjemalloc among the mappings the allocator is in the main
+ * program, which has the lowest addresses.
+ */
+
+static uint32_t
+jpp_heap_program(const jpp_profile_t *profile, const jpp_vec_t *maps)
+{
+    size_t            i, n;
+    uint32_t          program;
+    const jpp_map_t  *map;
+
+    map = jpp_vec_items(maps, jpp_map_t);
+    n = jpp_vec_count(maps, jpp_map_t);
+    program = 0;
+
+    for (i = 0; i < n; i++) {
+
+        if (map[i].is_allocator) {
+            return 0;
+        }
+
+        if (program == 0
+            && jpp_profile_mapping_at(profile, map[i].mapping)->path[0] == '/')
+        {
+            program = map[i].mapping;
+        }
+    }
+
+    return program;
+}
+
+
+static jpp_code_t
+jpp_heap_header(jpp_dump_t *dump, jpp_arena_t *arena, const char *names,
+    jpp_err_t *err)
+{
+    uint64_t             counts[4];
+    const char          *p, *first, *totals;
+    jpp_owner_labels_t  *owners;
+
+    p = memchr(dump->data, '\n', (size_t) (dump->end - dump->data));
+
+    first = ++p;
+    totals = jpp_heap_totals(p, dump->end, counts);
+
+    if (totals == NULL || *totals != '\n') {
+        return jpp_err_line(err, JPP_ERR_INPUT, jpp_dump_line(dump, p),
+                            "the header has no totals");
+    }
+
+    for (p = totals + 1; *p == ' '; p++) {
+
+        totals = jpp_heap_thread(p, dump->end);
+        totals = totals != NULL ? jpp_heap_counts(totals, counts) : NULL;
+
+        if (totals == NULL || (*totals != '\n' && *totals != ' ')) {
+            return jpp_err_line(err, JPP_ERR_INPUT, jpp_dump_line(dump, p),
+                                "not the totals of a thread");
+        }
+
+        /* a thread's name may hold anything but a newline */
+
+        p = memchr(totals, '\n', (size_t) (dump->end - totals));
+    }
+
+    dump->samples = p;
+
+    if (jpp_heap_owners(&owners, arena, first, dump->samples) != JPP_OK
+        || (owners == NULL
+            && jpp_heap_owners_read(&owners, arena, names,
+                                    dump->data + dump->len)
+               != JPP_OK))
+    {
+        return jpp_err_memory(err);
+    }
+
+    dump->opened = owners;
+
+    return JPP_OK;
+}
 
 
 jpp_code_t
@@ -96,157 +241,4 @@ jpp_heap_is_whole(const char *data, size_t len)
     return len != 0 && data[len - 1] == '\n'
            && jpp_scan_text(data, data + len, "heap_v2/") != NULL
            && jpp_heap_maps(data, len) != NULL;
-}
-
-
-/* The sampling period; if there is none, what kind of file this is. */
-
-static jpp_code_t
-jpp_heap_first_line(jpp_dump_t *dump, jpp_err_t *err)
-{
-    const char  *p, *end;
-
-    end = dump->data + dump->len;
-
-    p = jpp_scan_text(dump->data, end, "heap_v2/");
-    if (p == NULL) {
-        return jpp_err_line(err, dump->len < 8 ? JPP_ERR_CUT : JPP_ERR_INPUT,
-                            1, "%s",
-                            jpp_unreadable_sentence(dump->data, dump->len));
-    }
-
-    if (end[-1] != '\n') {
-        return jpp_err_line(err, JPP_ERR_CUT, jpp_dump_line(dump, end),
-                            "the dump was cut: its last line has no newline");
-    }
-
-    p = jpp_scan_dec(p, &dump->period);
-
-    if (p != NULL && *p == '\r') {
-        return jpp_err_line(err, JPP_ERR_INPUT, 1,
-                            "the lines end in CR LF: the dump was copied in "
-                            "text mode, copy it in binary mode");
-    }
-
-    /* 1 << lg_prof_sample, in every jemalloc */
-
-    if (p == NULL || *p != '\n' || dump->period == 0
-        || dump->period > INT64_MAX
-        || (dump->period & (dump->period - 1)) != 0)
-    {
-        return jpp_err_line(err, JPP_ERR_INPUT, 1,
-                            "heap_v2/ is not followed by a sampling period, "
-                            "which is a power of two");
-    }
-
-    return JPP_OK;
-}
-
-
-/*
- * Without a libjemalloc among the mappings the allocator is in the main
- * program, which has the lowest addresses.
- */
-
-static uint32_t
-jpp_heap_program(const jpp_profile_t *profile, const jpp_vec_t *maps)
-{
-    size_t            i, n;
-    uint32_t          program;
-    const jpp_map_t  *map;
-
-    map = jpp_vec_items(maps, jpp_map_t);
-    n = jpp_vec_count(maps, jpp_map_t);
-    program = 0;
-
-    for (i = 0; i < n; i++) {
-
-        if (map[i].is_allocator) {
-            return 0;
-        }
-
-        if (program == 0
-            && jpp_profile_mapping_at(profile, map[i].mapping)->path[0] == '/')
-        {
-            program = map[i].mapping;
-        }
-    }
-
-    return program;
-}
-
-
-static const char *
-jpp_heap_maps(const char *data, size_t len)
-{
-    const char  *p, *maps;
-
-    /* search from the end: it is there */
-
-    for (p = data + len; p > data; /* void */ ) {
-
-        p = memrchr(data, '\n', (size_t) (p - data));
-
-        if (p == NULL) {
-            return NULL;
-        }
-
-        maps = jpp_scan_text(p + 1, data + len, JPP_HEAP_MAPS);
-
-        if (maps != NULL) {
-            return maps;
-        }
-    }
-
-    return NULL;
-}
-
-
-static jpp_code_t
-jpp_heap_header(jpp_dump_t *dump, jpp_arena_t *arena, const char *names,
-    jpp_err_t *err)
-{
-    uint64_t             counts[4];
-    const char          *p, *first, *totals;
-    jpp_owner_labels_t  *owners;
-
-    p = memchr(dump->data, '\n', (size_t) (dump->end - dump->data));
-
-    first = ++p;
-    totals = jpp_heap_totals(p, dump->end, counts);
-
-    if (totals == NULL || *totals != '\n') {
-        return jpp_err_line(err, JPP_ERR_INPUT, jpp_dump_line(dump, p),
-                            "the header has no totals");
-    }
-
-    for (p = totals + 1; *p == ' '; p++) {
-
-        totals = jpp_heap_thread(p, dump->end);
-        totals = totals != NULL ? jpp_heap_counts(totals, counts) : NULL;
-
-        if (totals == NULL || (*totals != '\n' && *totals != ' ')) {
-            return jpp_err_line(err, JPP_ERR_INPUT, jpp_dump_line(dump, p),
-                                "not the totals of a thread");
-        }
-
-        /* a thread's name may hold anything but a newline */
-
-        p = memchr(totals, '\n', (size_t) (dump->end - totals));
-    }
-
-    dump->samples = p;
-
-    if (jpp_heap_owners(&owners, arena, first, dump->samples) != JPP_OK
-        || (owners == NULL
-            && jpp_heap_owners_read(&owners, arena, names,
-                                    dump->data + dump->len)
-               != JPP_OK))
-    {
-        return jpp_err_memory(err);
-    }
-
-    dump->opened = owners;
-
-    return JPP_OK;
 }

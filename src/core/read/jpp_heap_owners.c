@@ -8,8 +8,28 @@
 #include "jpp_heap_owners.h"
 
 
-static const char *jpp_heap_owner_line(const char *p, const char *end,
-    uint64_t *uid);
+/* The names of the owner that the line at P is about, or NULL. */
+
+static const char *
+jpp_heap_owner_line(const char *p, const char *end, uint64_t *uid)
+{
+    uint64_t     counts[4];
+    const char  *last, *number;
+
+    last = memchr(p, '\n', (size_t) (end - p));
+    number = jpp_scan_text(p, end, "  t");
+    p = jpp_heap_thread(p, end);
+
+    if (last == NULL || number == NULL || p == NULL
+        || jpp_scan_dec(number, uid) == NULL)
+    {
+        return NULL;
+    }
+
+    p = jpp_heap_counts(p, counts);
+
+    return p != NULL ? jpp_scan_text(p, last, " owner\t") : NULL;
+}
 
 
 jpp_code_t
@@ -82,30 +102,6 @@ jpp_heap_owners_read(jpp_owner_labels_t **owners, jpp_arena_t *arena,
     jpp_owner_labels_as_frames(*owners);
 
     return JPP_OK;
-}
-
-
-/* The names of the owner that the line at P is about, or NULL. */
-
-static const char *
-jpp_heap_owner_line(const char *p, const char *end, uint64_t *uid)
-{
-    uint64_t     counts[4];
-    const char  *last, *number;
-
-    last = memchr(p, '\n', (size_t) (end - p));
-    number = jpp_scan_text(p, end, "  t");
-    p = jpp_heap_thread(p, end);
-
-    if (last == NULL || number == NULL || p == NULL
-        || jpp_scan_dec(number, uid) == NULL)
-    {
-        return NULL;
-    }
-
-    p = jpp_heap_counts(p, counts);
-
-    return p != NULL ? jpp_scan_text(p, last, " owner\t") : NULL;
 }
 
 

@@ -55,220 +55,102 @@ typedef struct {
 } jpp_heap_t;
 
 
-static const char *jpp_heap_stack(jpp_heap_t *heap, const char *p);
-static bool jpp_heap_commit(jpp_heap_t *heap, const uint64_t counts[4]);
-static const char *jpp_heap_frames(jpp_heap_t *heap, const char *p,
-    uint8_t **stack);
-static const char *jpp_heap_lead(jpp_heap_t *heap, const char *p,
-    uint32_t *depth, uint8_t **pos);
-static const char *jpp_heap_callers(jpp_heap_t *heap, const char *p,
-    uint32_t depth, uint8_t *pos, uint8_t **stack);
-static const char *jpp_heap_frame(jpp_heap_t *heap, const char *p,
-    bool is_wanted, uint32_t *varint);
-static inline uint32_t jpp_heap_known(const jpp_addresses_t *addresses,
-    const char *p);
-static inline bool jpp_heap_is_frame(const char *p);
-static inline int64_t jpp_heap_samples(uint64_t count);
-static const char *jpp_heap_error(jpp_heap_t *heap, const char *p,
-    jpp_code_t code, const char *sentence);
-
-
 static const char  jpp_heap_no_address[] =
     "a stack contains something that is not an address";
 
 
-jpp_code_t
-jpp_heap_read(jpp_profile_t *profile, const jpp_dump_t *dump,
-    const jpp_read_options_t *options, jpp_err_t *err)
+static const char *
+jpp_heap_error(jpp_heap_t *heap, const char *p, jpp_code_t code,
+    const char *sentence)
 {
-    size_t       stacks;
-    jpp_err_t    ignored = { 0 };
-    jpp_heap_t   heap;
-    const char  *p;
+    (void) jpp_err_line(heap->err, code, jpp_dump_line(heap->dump, p), "%s",
+                        sentence);
 
-    memset(&heap, 0, sizeof(jpp_heap_t));
-
-    heap.profile = profile;
-    heap.dump = dump;
-    heap.options = options;
-    heap.columns = options->columns != NULL ? options->columns
-                                            : profile->columns;
-    heap.err = err != NULL ? err : &ignored;
-    heap.scales.period = options->is_raw ? 1 : dump->period;
-    heap.end = dump->end;
-    heap.lead = dump->data;
-    heap.owners = (options->is_baseline ? options->baseline_of : dump)->opened;
-
-    heap.addresses.profile = profile;
-    heap.addresses.maps = dump->maps;
-    heap.addresses.allocator = options->allocator;
-    heap.addresses.n_allocator = options->n_allocator;
-
-    stacks = (size_t) (dump->end - dump->data) / JPP_HEAP_STACK;
-
-    if (!jpp_addresses_init(&heap.addresses)
-        || !jpp_profile_expect(profile, stacks, stacks * JPP_HEAP_IDS))
-    {
-        return jpp_err_memory(heap.err);
-    }
-
-    for (p = dump->samples; p != NULL && p < dump->end; /* void */ ) {
-
-        /* the blank line in front of the maps */
-
-        if (*p == '\n' && p + 1 == dump->end) {
-            break;
-        }
-
-        p = jpp_heap_stack(&heap, p);
-    }
-
-    if (p == NULL) {
-        return heap.err->code;
-    }
-
-    if (profile->period == 0) {
-        profile->period = (int64_t) dump->period;
-
-    } else if (profile->period != (int64_t) dump->period) {
-        profile->has_periods = true;
-    }
-
-    profile->is_difference |= options->is_base;
-
-    jpp_addresses_destroy(&heap.addresses);
-
-    return JPP_OK;
+    return NULL;
 }
 
 
-static const char *
-jpp_heap_stack(jpp_heap_t *heap, const char *p)
+/* Has the frame at P twelve digits, if digits they are? */
+
+static inline bool
+jpp_heap_is_frame(const char *p)
 {
-    uint8_t     *stack = NULL;
-    uint64_t     counts[4];
-    const char  *line, *bad;
+    return (p[JPP_HEAP_FRAME] == ' ' || p[JPP_HEAP_FRAME] == '\n')
+           && memcmp(p + 1, "0x", 2) == 0;
+}
 
-    if (*p != '@') {
-        return jpp_heap_error(heap, p, JPP_ERR_INPUT,
-                              jpp_scan_text(p + (*p == '\n'), heap->end,
-                                            JPP_HEAP_MAPS)
-                              ? "a second MAPPED_LIBRARIES section: two dumps "
-                                "in one file"
-                              : "neither a stack nor the maps section");
+
+/*
+ * The varint of the frame at P, which begins with a blank, if it is known and
+ * has no flags; else 0.
+ */
+
+static inline uint32_t
+jpp_heap_known(const jpp_addresses_t *addresses, const char *p)
+{
+    jpp_address_key_t     key;
+    const jpp_address_t  *slot;
+
+    /* "MAPPED_LIBRARIES:" leaves room for the digits of any frame */
+
+    key = jpp_address_key(p + JPP_HEAP_0X);
+    slot = jpp_addresses_first(addresses, &key);
+
+    if (__builtin_expect(slot->low != key.low || slot->high != key.high, 0)
+        && ((++slot)->low != key.low || slot->high != key.high))
+    {
+        return 0;
     }
 
-    heap->owner = jpp_heap_owner(heap->owners, p, heap->end);
+    return slot->varint < JPP_ADDRESS_VALUE && jpp_heap_is_frame(p)
+           ? slot->varint : 0;
+}
 
-    line = jpp_heap_frames(heap, p, &stack);
-    if (line == NULL) {
-        return NULL;
+
+/* The frame at P, in any form, known or new. */
+
+static const char *
+jpp_heap_frame(jpp_heap_t *heap, const char *p, bool is_wanted,
+    uint32_t *varint)
+{
+    uint64_t            address = 0;
+    const char         *digits, *next;
+    jpp_address_t      *slot;
+    jpp_address_key_t   key;
+
+    digits = p + JPP_HEAP_0X;
+    key = jpp_address_key(digits);
+    slot = jpp_addresses_slot(&heap->addresses, &key);
+
+    *varint = slot->varint;
+
+    if (*varint != 0 && (*varint & JPP_ADDRESS_VALUE) == 0
+        && jpp_heap_is_frame(p)
+        && (!is_wanted || (*varint & ~JPP_ADDRESS_FLAGS) != 0))
+    {
+        return p + JPP_HEAP_FRAME;
     }
 
-    jpp_profile_end(heap->profile, stack);
+    next = memcmp(p, " 0x", JPP_HEAP_0X) == 0
+           ? jpp_scan_hex(digits, &address) : NULL;
 
-    p = jpp_heap_totals(line, heap->end, counts);
-
-    if (p == NULL || *p != '\n') {
-        return jpp_heap_error(heap, line, JPP_ERR_INPUT,
-                              "a stack is not followed by its totals");
+    if (next == NULL) {
+        return jpp_heap_error(heap, p, JPP_ERR_INPUT, jpp_heap_no_address);
     }
 
-    p = jpp_heap_threads(p + 1, heap->end, line, &bad);
-    if (p == NULL) {
-        return jpp_heap_error(heap, bad, JPP_ERR_INPUT,
-                              "not the totals of a thread");
+    if (next - digits != JPP_ADDRESS_DIGITS) {
+        key = jpp_address_value(address);
+        slot = jpp_addresses_slot(&heap->addresses, &key);
     }
 
-    if (!jpp_heap_commit(heap, counts)) {
+    if (!jpp_addresses_add(&heap->addresses, slot, &key, address, is_wanted,
+                           varint))
+    {
         (void) jpp_err_memory(heap->err);
         return NULL;
     }
 
-    return p;
-}
-
-
-/* Add the stack with the estimates from its COUNTS. */
-
-static bool
-jpp_heap_commit(jpp_heap_t *heap, const uint64_t counts[4])
-{
-    int             i;
-    int64_t         values[JPP_HEAP_COLUMNS];
-    jpp_profile_t  *profile;
-
-    profile = heap->profile;
-
-    values[JPP_HEAP_INUSE_DOUBT] =
-                          jpp_scale_known(&heap->scales, counts,
-                                          &values[JPP_HEAP_INUSE_OBJECTS]);
-    values[JPP_HEAP_ALLOC_DOUBT] =
-                          jpp_scale_known(&heap->scales, counts + 2,
-                                          &values[JPP_HEAP_ALLOC_OBJECTS]);
-
-    values[JPP_HEAP_ALLOC_SAMPLES] = jpp_heap_samples(counts[2]);
-    values[JPP_HEAP_INUSE_SAMPLES] = jpp_heap_samples(counts[0]);
-
-    if (heap->options->is_base) {
-        for (i = 0; i < JPP_HEAP_COLUMNS; i++) {
-            values[i] = -values[i];
-        }
-    }
-
-    if (heap->options->columns == NULL) {
-        jpp_heap_count(profile, counts,
-                       heap->options->has_owners,
-                       heap->owner != JPP_OWNER_NONE);
-    }
-
-    return heap->options->is_raw
-           ? jpp_profile_append(profile, values)
-           : jpp_profile_commit_to(profile, heap->columns, values);
-}
-
-
-static const char *
-jpp_heap_frames(jpp_heap_t *heap, const char *p, uint8_t **stack)
-{
-    uint8_t     *pos;
-    uint32_t     depth, labels;
-
-    labels = jpp_owner_labels(heap->options->has_owners ? heap->owners : NULL,
-                              heap->profile, heap->owner,
-                              heap->options->labels);
-
-    pos = labels != JPP_OWNER_NO_LABELS
-          ? jpp_profile_begin(heap->profile, labels, JPP_MAX_FRAMES)
-          : NULL;
-
-    if (pos == NULL) {
-        (void) jpp_err_memory(heap->err);
-        return NULL;
-    }
-
-    p++;
-    depth = 0;
-
-    /* most stacks pass through the allocator as the one before */
-
-    if ((size_t) (heap->end - p) > heap->lead_len
-        && p[heap->lead_len] == ' '
-        && memcmp(p, heap->lead, heap->lead_len) == 0
-        && jpp_heap_known(&heap->addresses, p + heap->lead_len) != 0)
-    {
-        p += heap->lead_len;
-        depth = heap->lead_depth;
-
-    } else {
-        p = jpp_heap_lead(heap, p, &depth, &pos);
-
-        if (p == NULL) {
-            return NULL;
-        }
-    }
-
-    return jpp_heap_callers(heap, p, depth, pos, stack);
+    return next;
 }
 
 
@@ -381,87 +263,47 @@ jpp_heap_callers(jpp_heap_t *heap, const char *p, uint32_t depth,
 }
 
 
-/*
- * The varint of the frame at P, which begins with a blank, if it is known and
- * has no flags; else 0.
- */
-
-static inline uint32_t
-jpp_heap_known(const jpp_addresses_t *addresses, const char *p)
-{
-    jpp_address_key_t     key;
-    const jpp_address_t  *slot;
-
-    /* "MAPPED_LIBRARIES:" leaves room for the digits of any frame */
-
-    key = jpp_address_key(p + JPP_HEAP_0X);
-    slot = jpp_addresses_first(addresses, &key);
-
-    if (__builtin_expect(slot->low != key.low || slot->high != key.high, 0)
-        && ((++slot)->low != key.low || slot->high != key.high))
-    {
-        return 0;
-    }
-
-    return slot->varint < JPP_ADDRESS_VALUE && jpp_heap_is_frame(p)
-           ? slot->varint : 0;
-}
-
-
-/* The frame at P, in any form, known or new. */
-
 static const char *
-jpp_heap_frame(jpp_heap_t *heap, const char *p, bool is_wanted,
-    uint32_t *varint)
+jpp_heap_frames(jpp_heap_t *heap, const char *p, uint8_t **stack)
 {
-    uint64_t            address = 0;
-    const char         *digits, *next;
-    jpp_address_t      *slot;
-    jpp_address_key_t   key;
+    uint8_t     *pos;
+    uint32_t     depth, labels;
 
-    digits = p + JPP_HEAP_0X;
-    key = jpp_address_key(digits);
-    slot = jpp_addresses_slot(&heap->addresses, &key);
+    labels = jpp_owner_labels(heap->options->has_owners ? heap->owners : NULL,
+                              heap->profile, heap->owner,
+                              heap->options->labels);
 
-    *varint = slot->varint;
+    pos = labels != JPP_OWNER_NO_LABELS
+          ? jpp_profile_begin(heap->profile, labels, JPP_MAX_FRAMES)
+          : NULL;
 
-    if (*varint != 0 && (*varint & JPP_ADDRESS_VALUE) == 0
-        && jpp_heap_is_frame(p)
-        && (!is_wanted || (*varint & ~JPP_ADDRESS_FLAGS) != 0))
-    {
-        return p + JPP_HEAP_FRAME;
-    }
-
-    next = memcmp(p, " 0x", JPP_HEAP_0X) == 0
-           ? jpp_scan_hex(digits, &address) : NULL;
-
-    if (next == NULL) {
-        return jpp_heap_error(heap, p, JPP_ERR_INPUT, jpp_heap_no_address);
-    }
-
-    if (next - digits != JPP_ADDRESS_DIGITS) {
-        key = jpp_address_value(address);
-        slot = jpp_addresses_slot(&heap->addresses, &key);
-    }
-
-    if (!jpp_addresses_add(&heap->addresses, slot, &key, address, is_wanted,
-                           varint))
-    {
+    if (pos == NULL) {
         (void) jpp_err_memory(heap->err);
         return NULL;
     }
 
-    return next;
-}
+    p++;
+    depth = 0;
 
+    /* most stacks pass through the allocator as the one before */
 
-/* Has the frame at P twelve digits, if digits they are? */
+    if ((size_t) (heap->end - p) > heap->lead_len
+        && p[heap->lead_len] == ' '
+        && memcmp(p, heap->lead, heap->lead_len) == 0
+        && jpp_heap_known(&heap->addresses, p + heap->lead_len) != 0)
+    {
+        p += heap->lead_len;
+        depth = heap->lead_depth;
 
-static inline bool
-jpp_heap_is_frame(const char *p)
-{
-    return (p[JPP_HEAP_FRAME] == ' ' || p[JPP_HEAP_FRAME] == '\n')
-           && memcmp(p + 1, "0x", 2) == 0;
+    } else {
+        p = jpp_heap_lead(heap, p, &depth, &pos);
+
+        if (p == NULL) {
+            return NULL;
+        }
+    }
+
+    return jpp_heap_callers(heap, p, depth, pos, stack);
 }
 
 
@@ -472,12 +314,152 @@ jpp_heap_samples(uint64_t count)
 }
 
 
-static const char *
-jpp_heap_error(jpp_heap_t *heap, const char *p, jpp_code_t code,
-    const char *sentence)
-{
-    (void) jpp_err_line(heap->err, code, jpp_dump_line(heap->dump, p), "%s",
-                        sentence);
+/* Add the stack with the estimates from its COUNTS. */
 
-    return NULL;
+static bool
+jpp_heap_commit(jpp_heap_t *heap, const uint64_t counts[4])
+{
+    int             i;
+    int64_t         values[JPP_HEAP_COLUMNS];
+    jpp_profile_t  *profile;
+
+    profile = heap->profile;
+
+    values[JPP_HEAP_INUSE_DOUBT] =
+                          jpp_scale_known(&heap->scales, counts,
+                                          &values[JPP_HEAP_INUSE_OBJECTS]);
+    values[JPP_HEAP_ALLOC_DOUBT] =
+                          jpp_scale_known(&heap->scales, counts + 2,
+                                          &values[JPP_HEAP_ALLOC_OBJECTS]);
+
+    values[JPP_HEAP_ALLOC_SAMPLES] = jpp_heap_samples(counts[2]);
+    values[JPP_HEAP_INUSE_SAMPLES] = jpp_heap_samples(counts[0]);
+
+    if (heap->options->is_base) {
+        for (i = 0; i < JPP_HEAP_COLUMNS; i++) {
+            values[i] = -values[i];
+        }
+    }
+
+    if (heap->options->columns == NULL) {
+        jpp_heap_count(profile, counts,
+                       heap->options->has_owners,
+                       heap->owner != JPP_OWNER_NONE);
+    }
+
+    return heap->options->is_raw
+           ? jpp_profile_append(profile, values)
+           : jpp_profile_commit_to(profile, heap->columns, values);
+}
+
+
+static const char *
+jpp_heap_stack(jpp_heap_t *heap, const char *p)
+{
+    uint8_t     *stack = NULL;
+    uint64_t     counts[4];
+    const char  *line, *bad;
+
+    if (*p != '@') {
+        return jpp_heap_error(heap, p, JPP_ERR_INPUT,
+                              jpp_scan_text(p + (*p == '\n'), heap->end,
+                                            JPP_HEAP_MAPS)
+                              ? "a second MAPPED_LIBRARIES section: two dumps "
+                                "in one file"
+                              : "neither a stack nor the maps section");
+    }
+
+    heap->owner = jpp_heap_owner(heap->owners, p, heap->end);
+
+    line = jpp_heap_frames(heap, p, &stack);
+    if (line == NULL) {
+        return NULL;
+    }
+
+    jpp_profile_end(heap->profile, stack);
+
+    p = jpp_heap_totals(line, heap->end, counts);
+
+    if (p == NULL || *p != '\n') {
+        return jpp_heap_error(heap, line, JPP_ERR_INPUT,
+                              "a stack is not followed by its totals");
+    }
+
+    p = jpp_heap_threads(p + 1, heap->end, line, &bad);
+    if (p == NULL) {
+        return jpp_heap_error(heap, bad, JPP_ERR_INPUT,
+                              "not the totals of a thread");
+    }
+
+    if (!jpp_heap_commit(heap, counts)) {
+        (void) jpp_err_memory(heap->err);
+        return NULL;
+    }
+
+    return p;
+}
+
+
+jpp_code_t
+jpp_heap_read(jpp_profile_t *profile, const jpp_dump_t *dump,
+    const jpp_read_options_t *options, jpp_err_t *err)
+{
+    size_t       stacks;
+    jpp_err_t    ignored = { 0 };
+    jpp_heap_t   heap;
+    const char  *p;
+
+    memset(&heap, 0, sizeof(jpp_heap_t));
+
+    heap.profile = profile;
+    heap.dump = dump;
+    heap.options = options;
+    heap.columns = options->columns != NULL ? options->columns
+                                            : profile->columns;
+    heap.err = err != NULL ? err : &ignored;
+    heap.scales.period = options->is_raw ? 1 : dump->period;
+    heap.end = dump->end;
+    heap.lead = dump->data;
+    heap.owners = (options->is_baseline ? options->baseline_of : dump)->opened;
+
+    heap.addresses.profile = profile;
+    heap.addresses.maps = dump->maps;
+    heap.addresses.allocator = options->allocator;
+    heap.addresses.n_allocator = options->n_allocator;
+
+    stacks = (size_t) (dump->end - dump->data) / JPP_HEAP_STACK;
+
+    if (!jpp_addresses_init(&heap.addresses)
+        || !jpp_profile_expect(profile, stacks, stacks * JPP_HEAP_IDS))
+    {
+        return jpp_err_memory(heap.err);
+    }
+
+    for (p = dump->samples; p != NULL && p < dump->end; /* void */ ) {
+
+        /* the blank line in front of the maps */
+
+        if (*p == '\n' && p + 1 == dump->end) {
+            break;
+        }
+
+        p = jpp_heap_stack(&heap, p);
+    }
+
+    if (p == NULL) {
+        return heap.err->code;
+    }
+
+    if (profile->period == 0) {
+        profile->period = (int64_t) dump->period;
+
+    } else if (profile->period != (int64_t) dump->period) {
+        profile->has_periods = true;
+    }
+
+    profile->is_difference |= options->is_base;
+
+    jpp_addresses_destroy(&heap.addresses);
+
+    return JPP_OK;
 }

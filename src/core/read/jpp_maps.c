@@ -28,72 +28,94 @@ typedef struct {
 } jpp_maps_line_t;
 
 
-static jpp_code_t jpp_maps_lines(const char *text, size_t len,
-    const char *tail, jpp_vec_t *lines, jpp_err_t *err);
-static const char *jpp_maps_parse(const char *p, const char *end,
-    jpp_maps_line_t *line);
-static const char *jpp_maps_path(const char *p, const char *end,
-    jpp_maps_line_t *line);
-static bool jpp_maps_same_path(const jpp_maps_line_t *a,
-    const jpp_maps_line_t *b);
-static uint32_t jpp_maps_add(jpp_profile_t *profile,
-    const jpp_maps_line_t *line);
-static bool jpp_maps_push(jpp_profile_t *profile, const jpp_maps_line_t *line,
-    jpp_vec_t *maps);
-static char *jpp_maps_unescape(jpp_arena_t *arena, const char *path,
-    size_t len);
+/* What follows the inode at P: blanks and, usually, a path. */
 
-
-jpp_code_t
-jpp_maps_read(jpp_profile_t *profile, const char *text, size_t len,
-    const char *tail, jpp_vec_t *maps, jpp_err_t *err)
+static const char *
+jpp_maps_path(const char *p, const char *end, jpp_maps_line_t *line)
 {
-    size_t            i, n;
-    jpp_vec_t        *lines;
-    jpp_code_t        rc;
-    jpp_maps_line_t  *line, *first;
+    size_t       len;
+    const char  *nl;
 
-    lines = jpp_vec_create(profile->arena);
-    if (lines == NULL) {
-        return jpp_err_memory(err);
+    while (*p == ' ') {
+        p++;
     }
 
-    rc = jpp_maps_lines(text, len, tail, lines, err);
-    if (rc != JPP_OK) {
-        return rc;
+    nl = memchr(p, '\n', (size_t) (end - p));
+    len = (size_t) (nl - p);
+
+    if (len > JPP_MAX_PATH || memchr(p, '\0', len) != NULL) {
+        return NULL;
     }
 
-    line = jpp_vec_items(lines, jpp_maps_line_t);
-    n = jpp_vec_count(lines, jpp_maps_line_t);
-
-    /*
-     * The main program is the file with the lowest addresses.  Adding its
-     * mappings before all others gives them the first ids.
-     */
-
-    for (first = line; first < line + n && first->path_len == 0; first++) {
-        /* void */
+    if (len > sizeof(JPP_DELETED) - 1
+        && memcmp(nl - (sizeof(JPP_DELETED) - 1), JPP_DELETED,
+                  sizeof(JPP_DELETED) - 1)
+           == 0)
+    {
+        len -= sizeof(JPP_DELETED) - 1;
+        line->mapping.deleted = true;
     }
 
-    for (i = 0; i < n && first < line + n; i++) {
+    line->path = p;
+    line->path_len = len;
 
-        if (line[i].is_executable && jpp_maps_same_path(&line[i], first)
-            && jpp_maps_add(profile, &line[i]) == 0)
-        {
-            return jpp_err_memory(err);
-        }
+    return nl + 1;
+}
+
+
+static const char *
+jpp_maps_parse(const char *p, const char *end, jpp_maps_line_t *line)
+{
+    uint64_t        major, minor;
+    jpp_mapping_t  *m;
+
+    m = &line->mapping;
+
+    p = jpp_scan_hex(p, &m->start);
+    if (p == NULL || *p++ != '-') {
+        return NULL;
     }
 
-    for (i = 0; i < n; i++) {
-
-        if (line[i].is_executable && !jpp_maps_push(profile, &line[i], maps)) {
-            return jpp_err_memory(err);
-        }
+    p = jpp_scan_hex(p, &m->limit);
+    if (p == NULL || *p++ != ' ' || m->start >= m->limit) {
+        return NULL;
     }
 
-    jpp_vec_release(lines);
+    if (end - p < 5
+        || (p[0] != 'r' && p[0] != '-')
+        || (p[1] != 'w' && p[1] != '-')
+        || (p[2] != 'x' && p[2] != '-')
+        || (p[3] != 'p' && p[3] != 's')
+        || p[4] != ' ')
+    {
+        return NULL;
+    }
 
-    return JPP_OK;
+    line->is_executable = (p[2] == 'x');
+
+    p = jpp_scan_hex(p + 5, &m->offset);
+    if (p == NULL || *p++ != ' ') {
+        return NULL;
+    }
+
+    p = jpp_scan_hex(p, &major);
+    if (p == NULL || *p++ != ':' || major > UINT32_MAX) {
+        return NULL;
+    }
+
+    p = jpp_scan_hex(p, &minor);
+    if (p == NULL || *p++ != ' ' || minor > UINT32_MAX) {
+        return NULL;
+    }
+
+    m->device = major << 32 | minor;
+
+    p = jpp_scan_dec(p, &m->inode);
+    if (p == NULL || (*p != ' ' && *p != '\n')) {
+        return NULL;
+    }
+
+    return jpp_maps_path(p, end, line);
 }
 
 
@@ -162,102 +184,38 @@ jpp_maps_lines(const char *text, size_t len, const char *tail,
 }
 
 
-static const char *
-jpp_maps_parse(const char *p, const char *end, jpp_maps_line_t *line)
-{
-    uint64_t        major, minor;
-    jpp_mapping_t  *m;
-
-    m = &line->mapping;
-
-    p = jpp_scan_hex(p, &m->start);
-    if (p == NULL || *p++ != '-') {
-        return NULL;
-    }
-
-    p = jpp_scan_hex(p, &m->limit);
-    if (p == NULL || *p++ != ' ' || m->start >= m->limit) {
-        return NULL;
-    }
-
-    if (end - p < 5
-        || (p[0] != 'r' && p[0] != '-')
-        || (p[1] != 'w' && p[1] != '-')
-        || (p[2] != 'x' && p[2] != '-')
-        || (p[3] != 'p' && p[3] != 's')
-        || p[4] != ' ')
-    {
-        return NULL;
-    }
-
-    line->is_executable = (p[2] == 'x');
-
-    p = jpp_scan_hex(p + 5, &m->offset);
-    if (p == NULL || *p++ != ' ') {
-        return NULL;
-    }
-
-    p = jpp_scan_hex(p, &major);
-    if (p == NULL || *p++ != ':' || major > UINT32_MAX) {
-        return NULL;
-    }
-
-    p = jpp_scan_hex(p, &minor);
-    if (p == NULL || *p++ != ' ' || minor > UINT32_MAX) {
-        return NULL;
-    }
-
-    m->device = major << 32 | minor;
-
-    p = jpp_scan_dec(p, &m->inode);
-    if (p == NULL || (*p != ' ' && *p != '\n')) {
-        return NULL;
-    }
-
-    return jpp_maps_path(p, end, line);
-}
-
-
-/* What follows the inode at P: blanks and, usually, a path. */
-
-static const char *
-jpp_maps_path(const char *p, const char *end, jpp_maps_line_t *line)
-{
-    size_t       len;
-    const char  *nl;
-
-    while (*p == ' ') {
-        p++;
-    }
-
-    nl = memchr(p, '\n', (size_t) (end - p));
-    len = (size_t) (nl - p);
-
-    if (len > JPP_MAX_PATH || memchr(p, '\0', len) != NULL) {
-        return NULL;
-    }
-
-    if (len > sizeof(JPP_DELETED) - 1
-        && memcmp(nl - (sizeof(JPP_DELETED) - 1), JPP_DELETED,
-                  sizeof(JPP_DELETED) - 1)
-           == 0)
-    {
-        len -= sizeof(JPP_DELETED) - 1;
-        line->mapping.deleted = true;
-    }
-
-    line->path = p;
-    line->path_len = len;
-
-    return nl + 1;
-}
-
-
 static bool
 jpp_maps_same_path(const jpp_maps_line_t *a, const jpp_maps_line_t *b)
 {
     return a->path_len == b->path_len
            && memcmp(a->path, b->path, a->path_len) == 0;
+}
+
+
+static char *
+jpp_maps_unescape(jpp_arena_t *arena, const char *path, size_t len)
+{
+    char  *copy, *from, *to;
+
+    copy = jpp_arena_strndup(arena, path, len);
+    if (copy == NULL) {
+        return NULL;
+    }
+
+    for (from = copy, to = copy; *from != '\0'; to++) {
+
+        if (strncmp(from, "\\012", 4) == 0) {
+            *to = '\n';
+            from += 4;
+            continue;
+        }
+
+        *to = *from++;
+    }
+
+    *to = '\0';
+
+    return copy;
 }
 
 
@@ -311,6 +269,59 @@ jpp_maps_push(jpp_profile_t *profile, const jpp_maps_line_t *line,
 }
 
 
+jpp_code_t
+jpp_maps_read(jpp_profile_t *profile, const char *text, size_t len,
+    const char *tail, jpp_vec_t *maps, jpp_err_t *err)
+{
+    size_t            i, n;
+    jpp_vec_t        *lines;
+    jpp_code_t        rc;
+    jpp_maps_line_t  *line, *first;
+
+    lines = jpp_vec_create(profile->arena);
+    if (lines == NULL) {
+        return jpp_err_memory(err);
+    }
+
+    rc = jpp_maps_lines(text, len, tail, lines, err);
+    if (rc != JPP_OK) {
+        return rc;
+    }
+
+    line = jpp_vec_items(lines, jpp_maps_line_t);
+    n = jpp_vec_count(lines, jpp_maps_line_t);
+
+    /*
+     * The main program is the file with the lowest addresses.  Adding its
+     * mappings before all others gives them the first ids.
+     */
+
+    for (first = line; first < line + n && first->path_len == 0; first++) {
+        /* void */
+    }
+
+    for (i = 0; i < n && first < line + n; i++) {
+
+        if (line[i].is_executable && jpp_maps_same_path(&line[i], first)
+            && jpp_maps_add(profile, &line[i]) == 0)
+        {
+            return jpp_err_memory(err);
+        }
+    }
+
+    for (i = 0; i < n; i++) {
+
+        if (line[i].is_executable && !jpp_maps_push(profile, &line[i], maps)) {
+            return jpp_err_memory(err);
+        }
+    }
+
+    jpp_vec_release(lines);
+
+    return JPP_OK;
+}
+
+
 const jpp_map_t *
 jpp_maps_find(const jpp_vec_t *maps, uint64_t address)
 {
@@ -336,31 +347,4 @@ jpp_maps_find(const jpp_vec_t *maps, uint64_t address)
     }
 
     return NULL;
-}
-
-
-static char *
-jpp_maps_unescape(jpp_arena_t *arena, const char *path, size_t len)
-{
-    char  *copy, *from, *to;
-
-    copy = jpp_arena_strndup(arena, path, len);
-    if (copy == NULL) {
-        return NULL;
-    }
-
-    for (from = copy, to = copy; *from != '\0'; to++) {
-
-        if (strncmp(from, "\\012", 4) == 0) {
-            *to = '\n';
-            from += 4;
-            continue;
-        }
-
-        *to = *from++;
-    }
-
-    *to = '\0';
-
-    return copy;
 }

@@ -4,14 +4,6 @@
 #include "jpp_origin.h"
 
 
-static bool jpp_origin_inherited(jpp_origin_split_t *split, uint32_t i,
-    int64_t values[JPP_MAX_COLUMNS]);
-static bool jpp_origin_give(jpp_profile_t *profile, uint32_t i, uint32_t set,
-    int64_t values[JPP_MAX_COLUMNS]);
-static void jpp_origin_clear(jpp_profile_t *profile, uint32_t i);
-static uint64_t jpp_origin_sum(const jpp_vec_t *column);
-
-
 bool
 jpp_origin_init(jpp_origin_split_t *split, jpp_profile_t *profile)
 {
@@ -49,29 +41,6 @@ jpp_origin_check(const jpp_dump_t *baseline, const jpp_dump_t *dump,
     }
 
     return JPP_OK;
-}
-
-
-bool
-jpp_origin_take(jpp_origin_split_t *split, uint32_t from, uint32_t set)
-{
-    int64_t   values[JPP_MAX_COLUMNS];
-    uint32_t  i, n;
-
-    /* the group's are appended */
-
-    n = split->profile->n_samples;
-
-    for (i = from; i < n; i++) {
-
-        if (jpp_origin_inherited(split, i, values)
-            && !jpp_origin_give(split->profile, i, set, values))
-        {
-            return false;
-        }
-    }
-
-    return true;
 }
 
 
@@ -150,34 +119,26 @@ jpp_origin_give(jpp_profile_t *profile, uint32_t i, uint32_t set,
 }
 
 
-void
-jpp_origin_keep(jpp_profile_t *profile, jpp_origin_t origin)
+bool
+jpp_origin_take(jpp_origin_split_t *split, uint32_t from, uint32_t set)
 {
-    bool          is_inherited;
-    uint32_t      i, seen;
-    jpp_sample_t  sample;
+    int64_t   values[JPP_MAX_COLUMNS];
+    uint32_t  i, n;
 
-    for (i = 0; origin != JPP_ORIGIN_ALL && i < profile->n_samples; i++) {
+    /* the group's are appended */
 
-        jpp_profile_sample(profile, i, &sample);
+    n = split->profile->n_samples;
 
-        is_inherited = (sample.labels->part & JPP_ORIGIN_GROUP) != 0;
+    for (i = from; i < n; i++) {
 
-        if (is_inherited != (origin == JPP_ORIGIN_MASTER)) {
-            jpp_origin_clear(profile, i);
+        if (jpp_origin_inherited(split, i, values)
+            && !jpp_origin_give(split->profile, i, set, values))
+        {
+            return false;
         }
     }
 
-    /* in a difference nothing is inherited, and both dumps count */
-
-    if (profile->is_difference && origin != JPP_ORIGIN_MASTER) {
-        return;
-    }
-
-    for (i = 0; i < profile->n_counts; i++) {
-        seen = jpp_profile_seen(profile, i);
-        profile->n_seen[i] = jpp_origin_sum(profile->columns[seen]);
-    }
+    return true;
 }
 
 
@@ -211,4 +172,35 @@ jpp_origin_sum(const jpp_vec_t *column)
     }
 
     return (uint64_t) sum;
+}
+
+
+void
+jpp_origin_keep(jpp_profile_t *profile, jpp_origin_t origin)
+{
+    bool          is_inherited;
+    uint32_t      i, seen;
+    jpp_sample_t  sample;
+
+    for (i = 0; origin != JPP_ORIGIN_ALL && i < profile->n_samples; i++) {
+
+        jpp_profile_sample(profile, i, &sample);
+
+        is_inherited = (sample.labels->part & JPP_ORIGIN_GROUP) != 0;
+
+        if (is_inherited != (origin == JPP_ORIGIN_MASTER)) {
+            jpp_origin_clear(profile, i);
+        }
+    }
+
+    /* in a difference nothing is inherited, and both dumps count */
+
+    if (profile->is_difference && origin != JPP_ORIGIN_MASTER) {
+        return;
+    }
+
+    for (i = 0; i < profile->n_counts; i++) {
+        seen = jpp_profile_seen(profile, i);
+        profile->n_seen[i] = jpp_origin_sum(profile->columns[seen]);
+    }
 }

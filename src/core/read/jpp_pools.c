@@ -8,12 +8,6 @@
 #include "jpp_units.h"
 
 
-static bool jpp_pools_describe_total(jpp_profile_t *profile,
-    const jpp_pools_sums_t *sums);
-static bool jpp_pools_describe_tls(jpp_profile_t *profile,
-    const jpp_pools_sums_t *sums);
-static bool jpp_pools_describe_walks(jpp_profile_t *profile,
-    const jpp_pools_sums_t *sums);
 static const char *jpp_pools_word(const void *ctx, uint32_t i);
 
 
@@ -27,15 +21,6 @@ const jpp_value_type_t  jpp_pools_types[JPP_POOLS_TYPES] = {
 const jpp_words_t  jpp_pools_words = {
     jpp_pools_word, NULL, JPP_POOLS_INUSE_SPACE
 };
-
-
-static const char *
-jpp_pools_word(const void *ctx, uint32_t i)
-{
-    (void) ctx;
-
-    return i < JPP_POOLS_TYPES ? jpp_pools_types[i].type : NULL;
-}
 
 
 bool
@@ -129,24 +114,6 @@ jpp_pools_add_up(jpp_pools_sums_t *sums, const jpp_pools_t *table)
 }
 
 
-bool
-jpp_pools_describe(jpp_profile_t *profile)
-{
-    const jpp_pools_sums_t  *sums;
-
-    sums = profile->facts;
-
-    return jpp_profile_comment(profile, "counted, not sampled")
-           && jpp_pools_describe_total(profile, sums)
-           && jpp_profile_comment(profile, "allocator %s%s", sums->allocator,
-                                  sums->is_estimate
-                                  ? ": sizes are what it lets nginx use, "
-                                    "without its own headers" : "")
-           && jpp_pools_describe_tls(profile, sums)
-           && jpp_pools_describe_walks(profile, sums);
-}
-
-
 static bool
 jpp_pools_describe_total(jpp_profile_t *profile, const jpp_pools_sums_t *sums)
 {
@@ -234,4 +201,31 @@ jpp_pools_describe_walks(jpp_profile_t *profile, const jpp_pools_sums_t *sums)
                                sums->n_connections, sums->n_slices,
                                (double) sums->nanos / 1e6,
                                (double) sums->longest_nanos / 1e6);
+}
+
+
+bool
+jpp_pools_describe(jpp_profile_t *profile)
+{
+    const jpp_pools_sums_t  *sums;
+
+    sums = profile->facts;
+
+    return jpp_profile_comment(profile, "counted, not sampled")
+           && jpp_pools_describe_total(profile, sums)
+           && jpp_profile_comment(profile, "allocator %s%s", sums->allocator,
+                                  sums->is_estimate
+                                  ? ": sizes are what it lets nginx use, "
+                                    "without its own headers" : "")
+           && jpp_pools_describe_tls(profile, sums)
+           && jpp_pools_describe_walks(profile, sums);
+}
+
+
+static const char *
+jpp_pools_word(const void *ctx, uint32_t i)
+{
+    (void) ctx;
+
+    return i < JPP_POOLS_TYPES ? jpp_pools_types[i].type : NULL;
 }

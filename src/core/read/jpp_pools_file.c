@@ -9,14 +9,60 @@
 #define JPP_POOLS_BUFFER  8192
 
 
-static void jpp_pools_put_record(const jpp_pools_record_t *record,
-    const void *from, jpp_sink_t *sink);
-static void jpp_pools_put_records(const jpp_pools_record_t *record,
-    const jpp_vec_t *from, jpp_sink_t *sink);
-static uint64_t jpp_pools_file_len(const jpp_pools_t *table);
-
-
 _Static_assert(sizeof(jpp_pools_head_t) == 32, "the head has no gaps");
+
+
+static uint64_t
+jpp_pools_file_len(const jpp_pools_t *table)
+{
+    size_t            i, n;
+    uint64_t          len;
+    const jpp_str_t  *names;
+
+    names = jpp_vec_items(table->names, jpp_str_t);
+    n = jpp_vec_count(table->names, jpp_str_t);
+
+    len = sizeof(jpp_pools_head_t)
+          + jpp_pools_record_len(&jpp_pools_facts_record);
+
+    for (i = 0; i < n; i++) {
+        len += 4 + names[i].len;
+    }
+
+    len += jpp_vec_count(table->owners, jpp_pools_owner_t)
+           * jpp_pools_record_len(&jpp_pools_owner_record);
+    len += jpp_vec_count(table->rows, jpp_pools_row_t)
+           * jpp_pools_record_len(&jpp_pools_row_record);
+    len += jpp_vec_count(table->units, jpp_pools_unit_t)
+           * jpp_pools_record_len(&jpp_pools_unit_record);
+
+    return len;
+}
+
+
+static void
+jpp_pools_put_record(const jpp_pools_record_t *record, const void *from,
+    jpp_sink_t *sink)
+{
+    size_t  i;
+
+    for (i = 0; i < record->n; i++) {
+        jpp_sink_write(sink, (const char *) from + record->fields[i].offset,
+                       record->fields[i].size);
+    }
+}
+
+
+static void
+jpp_pools_put_records(const jpp_pools_record_t *record, const jpp_vec_t *from,
+    jpp_sink_t *sink)
+{
+    size_t  i;
+
+    for (i = 0; i < from->len; i += record->size) {
+        jpp_pools_put_record(record, from->data + i, sink);
+    }
+}
 
 
 void
@@ -50,59 +96,6 @@ jpp_pools_write(const jpp_pools_t *table, jpp_sink_t *sink)
     jpp_pools_put_records(&jpp_pools_owner_record, table->owners, sink);
     jpp_pools_put_records(&jpp_pools_row_record, table->rows, sink);
     jpp_pools_put_records(&jpp_pools_unit_record, table->units, sink);
-}
-
-
-static uint64_t
-jpp_pools_file_len(const jpp_pools_t *table)
-{
-    size_t            i, n;
-    uint64_t          len;
-    const jpp_str_t  *names;
-
-    names = jpp_vec_items(table->names, jpp_str_t);
-    n = jpp_vec_count(table->names, jpp_str_t);
-
-    len = sizeof(jpp_pools_head_t)
-          + jpp_pools_record_len(&jpp_pools_facts_record);
-
-    for (i = 0; i < n; i++) {
-        len += 4 + names[i].len;
-    }
-
-    len += jpp_vec_count(table->owners, jpp_pools_owner_t)
-           * jpp_pools_record_len(&jpp_pools_owner_record);
-    len += jpp_vec_count(table->rows, jpp_pools_row_t)
-           * jpp_pools_record_len(&jpp_pools_row_record);
-    len += jpp_vec_count(table->units, jpp_pools_unit_t)
-           * jpp_pools_record_len(&jpp_pools_unit_record);
-
-    return len;
-}
-
-
-static void
-jpp_pools_put_records(const jpp_pools_record_t *record, const jpp_vec_t *from,
-    jpp_sink_t *sink)
-{
-    size_t  i;
-
-    for (i = 0; i < from->len; i += record->size) {
-        jpp_pools_put_record(record, from->data + i, sink);
-    }
-}
-
-
-static void
-jpp_pools_put_record(const jpp_pools_record_t *record, const void *from,
-    jpp_sink_t *sink)
-{
-    size_t  i;
-
-    for (i = 0; i < record->n; i++) {
-        jpp_sink_write(sink, (const char *) from + record->fields[i].offset,
-                       record->fields[i].size);
-    }
 }
 
 

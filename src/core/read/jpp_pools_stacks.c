@@ -35,18 +35,6 @@ typedef struct {
 } jpp_pools_reading_t;
 
 
-static uint32_t jpp_pools_mapping(jpp_profile_t *profile);
-static bool jpp_pools_read_row(jpp_pools_reading_t *reading,
-    const jpp_pools_row_t *row);
-static bool jpp_pools_read_outside(jpp_pools_reading_t *reading);
-static bool jpp_pools_commit(jpp_pools_reading_t *reading,
-    const uint32_t *ids, uint32_t n, const jpp_pools_row_t *held);
-static uint32_t jpp_pools_class_frames(jpp_pools_reading_t *reading,
-    const jpp_pools_row_t *row, bool has_classes, uint32_t *ids);
-static uint32_t jpp_pools_frame(jpp_pools_reading_t *reading,
-    const char *text, uint32_t name);
-
-
 jpp_code_t
 jpp_pools_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
     size_t len, const char *tail, jpp_err_t *err)
@@ -68,55 +56,6 @@ jpp_pools_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
 }
 
 
-jpp_code_t
-jpp_pools_read(jpp_profile_t *profile, const jpp_dump_t *dump,
-    const jpp_read_options_t *options, jpp_err_t *err)
-{
-    size_t                  i, n;
-    bool                    is_baseline;
-    jpp_pools_reading_t     reading;
-    const jpp_pools_row_t  *rows;
-
-    memset(&reading, 0, sizeof(jpp_pools_reading_t));
-
-    reading.profile = profile;
-    reading.table = dump->opened;
-    reading.options = options;
-
-    profile->is_difference |= options->is_base;
-    is_baseline = options->is_baseline;
-
-    reading.made = jpp_vec_create(profile->arena);
-
-    if (reading.made == NULL
-        || !jpp_index_init(&reading.index, profile->arena, 0))
-    {
-        return jpp_err_memory(err);
-    }
-
-    rows = jpp_vec_items(reading.table->rows, jpp_pools_row_t);
-    n = jpp_vec_count(reading.table->rows, jpp_pools_row_t);
-
-    for (i = 0; i < n; i++) {
-        if (rows[i].is_inherited == is_baseline
-            && !jpp_pools_read_row(&reading, &rows[i]))
-        {
-            return jpp_err_memory(err);
-        }
-    }
-
-    if (reading.table->facts.has_total && !jpp_pools_read_outside(&reading)) {
-        return jpp_err_memory(err);
-    }
-
-    if (options->columns == NULL && !options->is_base) {
-        jpp_pools_add_up(profile->facts, reading.table);
-    }
-
-    return JPP_OK;
-}
-
-
 /* A profile without a frame has no mapping, either. */
 
 static uint32_t
@@ -132,173 +71,6 @@ jpp_pools_mapping(jpp_profile_t *profile)
     mapping.has_functions = true;
 
     return jpp_profile_mapping(profile, &mapping, JPP_POOLS_MAPPING);
-}
-
-
-static bool
-jpp_pools_read_row(jpp_pools_reading_t *reading, const jpp_pools_row_t *row)
-{
-    uint32_t                   i, n, name, ids[JPP_POOLS_DEPTH];
-    const jpp_pools_part_t    *parts;
-    const jpp_pools_owner_t   *owner;
-
-    owner = jpp_pools_owner_at(reading->table, row->owner);
-    parts = jpp_pools_owners[owner->kind].parts;
-
-    n = jpp_pools_class_frames(reading, row,
-                               jpp_pools_owners[owner->kind].has_classes, ids);
-
-    for (i = JPP_POOLS_FRAMES; i-- > 0; /* void */ ) {
-
-        if (parts[i].text == NULL) {
-            continue;
-        }
-
-        name = 0;
-
-        switch (parts[i].which) {
-
-        case JPP_POOLS_SERVERS:
-            name = owner->server;
-            break;
-
-        case JPP_POOLS_LOCATIONS:
-            name = owner->location;
-            break;
-
-        case JPP_POOLS_THIRDS:
-            name = owner->third;
-            break;
-
-        case JPP_POOLS_NO_NAME:
-            break;
-        }
-
-        ids[n++] = jpp_pools_frame(reading, parts[i].text, name);
-    }
-
-    return jpp_pools_commit(reading, ids, n, row);
-}
-
-
-/* The frames of what is held, leaf first; returns how many. */
-
-static uint32_t
-jpp_pools_class_frames(jpp_pools_reading_t *reading,
-    const jpp_pools_row_t *row, bool has_classes, uint32_t *ids)
-{
-    uint32_t  n;
-
-    n = 0;
-
-    if (row->class == JPP_POOLS_ITSELF) {
-        return 0;
-    }
-
-    if (row->class == JPP_POOLS_BLOCKS) {
-        ids[n++] = jpp_pools_frame(reading, jpp_pools_parts[0], 0);
-        return n;
-    }
-
-    if (has_classes) {
-        ids[n++] = jpp_pools_frame(reading, jpp_pools_classes[row->class],
-                                   row->class == JPP_POOLS_MODULE
-                                   ? row->module : 0);
-    }
-
-    ids[n++] = jpp_pools_frame(reading, jpp_pools_parts[1], 0);
-
-    return n;
-}
-
-
-/*
- * Memory that is in no pool: what the event loop's thread holds, less all rows.
- * The process inherited at most what it had when it started.
- */
-
-static bool
-jpp_pools_read_outside(jpp_pools_reading_t *reading)
-{
-    bool               is_short;
-    uint64_t           outside;
-    uint32_t           ids[2];
-    jpp_pools_row_t    held;
-    const jpp_pools_facts_t  *facts;
-
-    facts = &reading->table->facts;
-
-    memset(&held, 0, sizeof(jpp_pools_row_t));
-
-    ids[0] = jpp_pools_frame(reading, "inherited", 0);
-    ids[1] = jpp_pools_frame(reading, "outside pools", 0);
-
-    if (reading->options->is_baseline) {
-        held.bytes = facts->outside_inherited;
-        return jpp_pools_commit(reading, ids, 2, &held);
-    }
-
-    outside = jpp_pools_outside(reading->table, &is_short);
-
-    held.bytes = outside < facts->outside_inherited
-                 ? outside : facts->outside_inherited;
-
-    if (!jpp_pools_commit(reading, ids, 2, &held)) {
-        return false;
-    }
-
-    ids[0] = jpp_pools_frame(reading, facts->reason == JPP_POOLS_WHOLE
-                                      ? "since start"
-                                      : "not seen, or since start", 0);
-    held.bytes = outside - held.bytes;
-
-    return jpp_pools_commit(reading, ids, 2, &held);
-}
-
-
-/* The N frames of IDS, leaf first, and what HELD has of them. */
-
-static bool
-jpp_pools_commit(jpp_pools_reading_t *reading, const uint32_t *ids,
-    uint32_t n, const jpp_pools_row_t *held)
-{
-    int64_t         sign, values[JPP_MAX_COLUMNS] = { 0 };
-    uint8_t        *pos;
-    uint32_t        i;
-    jpp_profile_t  *profile;
-
-    profile = reading->profile;
-
-    if (held->objects == 0 && held->bytes == 0) {
-        return true;
-    }
-
-    pos = jpp_profile_begin(profile, reading->options->labels, n);
-
-    if (pos == NULL) {
-        return false;
-    }
-
-    for (i = 0; i < n; i++) {
-
-        if (ids[i] == 0) {
-            return false;
-        }
-
-        pos = jpp_profile_push(pos, ids[i]);
-    }
-
-    jpp_profile_end(profile, pos);
-
-    sign = reading->options->is_base ? -1 : 1;
-
-    values[JPP_POOLS_INUSE_OBJECTS] = sign * (int64_t) held->objects;
-    values[JPP_POOLS_INUSE_SPACE] = sign * (int64_t) held->bytes;
-    values[JPP_POOLS_UNUSED_SPACE] = sign * (int64_t) held->unused;
-
-    return reading->options->columns != NULL
-           ? jpp_profile_commit_to(profile, reading->options->columns, values)
-           : jpp_profile_commit(profile, values);
 }
 
 
@@ -357,4 +129,220 @@ jpp_pools_frame(jpp_pools_reading_t *reading, const char *text, uint32_t name)
                                        buffer, len);
 
     return made->location;
+}
+
+
+/* The frames of what is held, leaf first; returns how many. */
+
+static uint32_t
+jpp_pools_class_frames(jpp_pools_reading_t *reading,
+    const jpp_pools_row_t *row, bool has_classes, uint32_t *ids)
+{
+    uint32_t  n;
+
+    n = 0;
+
+    if (row->class == JPP_POOLS_ITSELF) {
+        return 0;
+    }
+
+    if (row->class == JPP_POOLS_BLOCKS) {
+        ids[n++] = jpp_pools_frame(reading, jpp_pools_parts[0], 0);
+        return n;
+    }
+
+    if (has_classes) {
+        ids[n++] = jpp_pools_frame(reading, jpp_pools_classes[row->class],
+                                   row->class == JPP_POOLS_MODULE
+                                   ? row->module : 0);
+    }
+
+    ids[n++] = jpp_pools_frame(reading, jpp_pools_parts[1], 0);
+
+    return n;
+}
+
+
+/* The N frames of IDS, leaf first, and what HELD has of them. */
+
+static bool
+jpp_pools_commit(jpp_pools_reading_t *reading, const uint32_t *ids,
+    uint32_t n, const jpp_pools_row_t *held)
+{
+    int64_t         sign, values[JPP_MAX_COLUMNS] = { 0 };
+    uint8_t        *pos;
+    uint32_t        i;
+    jpp_profile_t  *profile;
+
+    profile = reading->profile;
+
+    if (held->objects == 0 && held->bytes == 0) {
+        return true;
+    }
+
+    pos = jpp_profile_begin(profile, reading->options->labels, n);
+
+    if (pos == NULL) {
+        return false;
+    }
+
+    for (i = 0; i < n; i++) {
+
+        if (ids[i] == 0) {
+            return false;
+        }
+
+        pos = jpp_profile_push(pos, ids[i]);
+    }
+
+    jpp_profile_end(profile, pos);
+
+    sign = reading->options->is_base ? -1 : 1;
+
+    values[JPP_POOLS_INUSE_OBJECTS] = sign * (int64_t) held->objects;
+    values[JPP_POOLS_INUSE_SPACE] = sign * (int64_t) held->bytes;
+    values[JPP_POOLS_UNUSED_SPACE] = sign * (int64_t) held->unused;
+
+    return reading->options->columns != NULL
+           ? jpp_profile_commit_to(profile, reading->options->columns, values)
+           : jpp_profile_commit(profile, values);
+}
+
+
+static bool
+jpp_pools_read_row(jpp_pools_reading_t *reading, const jpp_pools_row_t *row)
+{
+    uint32_t                   i, n, name, ids[JPP_POOLS_DEPTH];
+    const jpp_pools_part_t    *parts;
+    const jpp_pools_owner_t   *owner;
+
+    owner = jpp_pools_owner_at(reading->table, row->owner);
+    parts = jpp_pools_owners[owner->kind].parts;
+
+    n = jpp_pools_class_frames(reading, row,
+                               jpp_pools_owners[owner->kind].has_classes, ids);
+
+    for (i = JPP_POOLS_FRAMES; i-- > 0; /* void */ ) {
+
+        if (parts[i].text == NULL) {
+            continue;
+        }
+
+        name = 0;
+
+        switch (parts[i].which) {
+
+        case JPP_POOLS_SERVERS:
+            name = owner->server;
+            break;
+
+        case JPP_POOLS_LOCATIONS:
+            name = owner->location;
+            break;
+
+        case JPP_POOLS_THIRDS:
+            name = owner->third;
+            break;
+
+        case JPP_POOLS_NO_NAME:
+            break;
+        }
+
+        ids[n++] = jpp_pools_frame(reading, parts[i].text, name);
+    }
+
+    return jpp_pools_commit(reading, ids, n, row);
+}
+
+
+/*
+ * Memory that is in no pool: what the event loop's thread holds, less all rows.
+ * The process inherited at most what it had when it started.
+ */
+
+static bool
+jpp_pools_read_outside(jpp_pools_reading_t *reading)
+{
+    bool               is_short;
+    uint64_t           outside;
+    uint32_t           ids[2];
+    jpp_pools_row_t    held;
+    const jpp_pools_facts_t  *facts;
+
+    facts = &reading->table->facts;
+
+    memset(&held, 0, sizeof(jpp_pools_row_t));
+
+    ids[0] = jpp_pools_frame(reading, "inherited", 0);
+    ids[1] = jpp_pools_frame(reading, "outside pools", 0);
+
+    if (reading->options->is_baseline) {
+        held.bytes = facts->outside_inherited;
+        return jpp_pools_commit(reading, ids, 2, &held);
+    }
+
+    outside = jpp_pools_outside(reading->table, &is_short);
+
+    held.bytes = outside < facts->outside_inherited
+                 ? outside : facts->outside_inherited;
+
+    if (!jpp_pools_commit(reading, ids, 2, &held)) {
+        return false;
+    }
+
+    ids[0] = jpp_pools_frame(reading, facts->reason == JPP_POOLS_WHOLE
+                                      ? "since start"
+                                      : "not seen, or since start", 0);
+    held.bytes = outside - held.bytes;
+
+    return jpp_pools_commit(reading, ids, 2, &held);
+}
+
+
+jpp_code_t
+jpp_pools_read(jpp_profile_t *profile, const jpp_dump_t *dump,
+    const jpp_read_options_t *options, jpp_err_t *err)
+{
+    size_t                  i, n;
+    bool                    is_baseline;
+    jpp_pools_reading_t     reading;
+    const jpp_pools_row_t  *rows;
+
+    memset(&reading, 0, sizeof(jpp_pools_reading_t));
+
+    reading.profile = profile;
+    reading.table = dump->opened;
+    reading.options = options;
+
+    profile->is_difference |= options->is_base;
+    is_baseline = options->is_baseline;
+
+    reading.made = jpp_vec_create(profile->arena);
+
+    if (reading.made == NULL
+        || !jpp_index_init(&reading.index, profile->arena, 0))
+    {
+        return jpp_err_memory(err);
+    }
+
+    rows = jpp_vec_items(reading.table->rows, jpp_pools_row_t);
+    n = jpp_vec_count(reading.table->rows, jpp_pools_row_t);
+
+    for (i = 0; i < n; i++) {
+        if (rows[i].is_inherited == is_baseline
+            && !jpp_pools_read_row(&reading, &rows[i]))
+        {
+            return jpp_err_memory(err);
+        }
+    }
+
+    if (reading.table->facts.has_total && !jpp_pools_read_outside(&reading)) {
+        return jpp_err_memory(err);
+    }
+
+    if (options->columns == NULL && !options->is_base) {
+        jpp_pools_add_up(profile->facts, reading.table);
+    }
+
+    return JPP_OK;
 }

@@ -4,16 +4,6 @@
 #include "jpp_pools_table.h"
 
 
-static uint32_t jpp_pools_text(jpp_pools_t *table, jpp_pools_sort_t sort,
-    const char *data, size_t len);
-static uint32_t jpp_pools_other(jpp_pools_t *table, jpp_pools_sort_t sort);
-static bool jpp_pools_rest(jpp_pools_t *table, jpp_pools_kind_t kind,
-    uint32_t *server, uint32_t *location, uint32_t *third);
-static uint32_t jpp_pools_no_memory(jpp_pools_t *table);
-static uint32_t jpp_pools_key_hash(const void *key);
-static uint32_t jpp_pools_hash(const uint32_t *words, size_t n);
-
-
 static const char *const  jpp_pools_others[] = {
     [JPP_POOLS_SERVER] = "(other servers)",
     [JPP_POOLS_LOCATION] = "(other locations)",
@@ -61,6 +51,13 @@ jpp_pools_init(jpp_pools_t *table, jpp_arena_t *arena,
 }
 
 
+static uint32_t
+jpp_pools_key_hash(const void *key)
+{
+    return (uint32_t) jpp_hash_u64((uintptr_t) key);
+}
+
+
 uint32_t
 jpp_pools_find(const jpp_pools_t *table, const void *key)
 {
@@ -83,37 +80,27 @@ jpp_pools_find(const jpp_pools_t *table, const void *key)
 }
 
 
-uint32_t
-jpp_pools_name(jpp_pools_t *table, jpp_pools_sort_t sort, const void *key,
-    const char *data, size_t len)
+static uint32_t
+jpp_pools_other(jpp_pools_t *table, jpp_pools_sort_t sort)
 {
-    uint32_t            name;
-    jpp_pools_named_t  *named;
+    jpp_str_t  *name;
 
-    name = jpp_pools_find(table, key);
-
-    if (name != 0) {
-        return name;
+    if (table->others[sort] != 0) {
+        return table->others[sort];
     }
 
-    name = jpp_pools_text(table, sort, data,
-                          len < JPP_POOLS_NAME ? len : JPP_POOLS_NAME);
+    name = jpp_vec_push(table->names, sizeof(jpp_str_t));
 
-    named = name != 0 ? jpp_vec_push(table->keys, sizeof(jpp_pools_named_t))
-                      : NULL;
-
-    if (named == NULL
-        || !jpp_index_add(&table->key_index, jpp_pools_key_hash(key),
-                          (uint32_t) jpp_vec_count(table->keys,
-                                                   jpp_pools_named_t)))
-    {
-        return jpp_pools_no_memory(table);
+    if (name == NULL) {
+        return 0;
     }
 
-    named->key = key;
-    named->name = name;
+    name->data = jpp_pools_others[sort];
+    name->len = strlen(jpp_pools_others[sort]);
 
-    return name;
+    table->others[sort] = (uint32_t) jpp_vec_count(table->names, jpp_str_t);
+
+    return table->others[sort];
 }
 
 
@@ -158,26 +145,92 @@ jpp_pools_text(jpp_pools_t *table, jpp_pools_sort_t sort, const char *data,
 
 
 static uint32_t
-jpp_pools_other(jpp_pools_t *table, jpp_pools_sort_t sort)
+jpp_pools_no_memory(jpp_pools_t *table)
 {
-    jpp_str_t  *name;
+    table->facts.reason = JPP_POOLS_NO_MEMORY;
 
-    if (table->others[sort] != 0) {
-        return table->others[sort];
+    return 0;
+}
+
+
+uint32_t
+jpp_pools_name(jpp_pools_t *table, jpp_pools_sort_t sort, const void *key,
+    const char *data, size_t len)
+{
+    uint32_t            name;
+    jpp_pools_named_t  *named;
+
+    name = jpp_pools_find(table, key);
+
+    if (name != 0) {
+        return name;
     }
 
-    name = jpp_vec_push(table->names, sizeof(jpp_str_t));
+    name = jpp_pools_text(table, sort, data,
+                          len < JPP_POOLS_NAME ? len : JPP_POOLS_NAME);
 
-    if (name == NULL) {
-        return 0;
+    named = name != 0 ? jpp_vec_push(table->keys, sizeof(jpp_pools_named_t))
+                      : NULL;
+
+    if (named == NULL
+        || !jpp_index_add(&table->key_index, jpp_pools_key_hash(key),
+                          (uint32_t) jpp_vec_count(table->keys,
+                                                   jpp_pools_named_t)))
+    {
+        return jpp_pools_no_memory(table);
     }
 
-    name->data = jpp_pools_others[sort];
-    name->len = strlen(jpp_pools_others[sort]);
+    named->key = key;
+    named->name = name;
 
-    table->others[sort] = (uint32_t) jpp_vec_count(table->names, jpp_str_t);
+    return name;
+}
 
-    return table->others[sort];
+
+static uint32_t
+jpp_pools_hash(const uint32_t *words, size_t n)
+{
+    size_t    i;
+    uint64_t  hash;
+
+    for (i = 0, hash = 0; i < n; i++) {
+        hash = jpp_hash_u64(hash ^ words[i]);
+    }
+
+    return (uint32_t) hash;
+}
+
+
+/* Makes the names of an owner those of the rest.  True: they were already. */
+
+static bool
+jpp_pools_rest(jpp_pools_t *table, jpp_pools_kind_t kind, uint32_t *server,
+    uint32_t *location, uint32_t *third)
+{
+    size_t    i;
+    bool      is_rest;
+    uint32_t  name;
+
+    const struct {
+        uint32_t          *name;
+        jpp_pools_sort_t   sort;
+    } names[] = {
+        { server, JPP_POOLS_SERVER },
+        { location, JPP_POOLS_LOCATION },
+        { third, jpp_pools_thirds[kind] }
+    };
+
+    is_rest = true;
+
+    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+
+        name = *names[i].name != 0 ? jpp_pools_other(table, names[i].sort) : 0;
+
+        is_rest &= *names[i].name == name;
+        *names[i].name = name;
+    }
+
+    return is_rest;
 }
 
 
@@ -223,39 +276,6 @@ jpp_pools_owner(jpp_pools_t *table, jpp_pools_kind_t kind, uint32_t server,
     owner->third = third;
 
     return id;
-}
-
-
-/* Makes the names of an owner those of the rest.  True: they were already. */
-
-static bool
-jpp_pools_rest(jpp_pools_t *table, jpp_pools_kind_t kind, uint32_t *server,
-    uint32_t *location, uint32_t *third)
-{
-    size_t    i;
-    bool      is_rest;
-    uint32_t  name;
-
-    const struct {
-        uint32_t          *name;
-        jpp_pools_sort_t   sort;
-    } names[] = {
-        { server, JPP_POOLS_SERVER },
-        { location, JPP_POOLS_LOCATION },
-        { third, jpp_pools_thirds[kind] }
-    };
-
-    is_rest = true;
-
-    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-
-        name = *names[i].name != 0 ? jpp_pools_other(table, names[i].sort) : 0;
-
-        is_rest &= *names[i].name == name;
-        *names[i].name = name;
-    }
-
-    return is_rest;
 }
 
 
@@ -310,34 +330,4 @@ jpp_pools_row(jpp_pools_t *table, const jpp_pools_row_t *key)
     row->is_inherited = key->is_inherited;
 
     return row;
-}
-
-
-static uint32_t
-jpp_pools_no_memory(jpp_pools_t *table)
-{
-    table->facts.reason = JPP_POOLS_NO_MEMORY;
-
-    return 0;
-}
-
-
-static uint32_t
-jpp_pools_key_hash(const void *key)
-{
-    return (uint32_t) jpp_hash_u64((uintptr_t) key);
-}
-
-
-static uint32_t
-jpp_pools_hash(const uint32_t *words, size_t n)
-{
-    size_t    i;
-    uint64_t  hash;
-
-    for (i = 0, hash = 0; i < n; i++) {
-        hash = jpp_hash_u64(hash ^ words[i]);
-    }
-
-    return (uint32_t) hash;
 }

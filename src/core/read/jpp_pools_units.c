@@ -4,16 +4,6 @@
 #include "jpp_pools_units.h"
 
 
-static bool jpp_pools_add_row(jpp_pools_t *table,
-    const jpp_pools_row_t *held);
-static void jpp_pools_unit_add(jpp_pools_t *table,
-    const jpp_pools_row_t *row);
-static void jpp_pools_most(jpp_pools_open_t *open);
-static bool jpp_pools_is_wanted(const jpp_pools_t *table,
-    jpp_pools_kind_t kind);
-static jpp_pools_unit_t *jpp_pools_keep(jpp_pools_t *table);
-
-
 void
 jpp_pools_begin(jpp_pools_t *table, uint32_t owner)
 {
@@ -22,53 +12,6 @@ jpp_pools_begin(jpp_pools_t *table, uint32_t owner)
     table->open.is_open = owner != 0;
     table->open.unit.owner = owner;
     table->open.n_sums = 0;
-}
-
-
-bool
-jpp_pools_add(jpp_pools_t *table, uint32_t owner, jpp_pools_class_t class,
-    uint32_t module, uint64_t objects, uint64_t bytes, uint64_t unused)
-{
-    jpp_pools_row_t  held;
-
-    memset(&held, 0, sizeof(jpp_pools_row_t));
-
-    held.owner = owner;
-    held.class = (uint8_t) class;
-    held.module = module;
-    held.objects = objects;
-    held.bytes = bytes;
-    held.unused = unused;
-
-    if (!jpp_pools_add_row(table, &held)) {
-        return false;
-    }
-
-    if (table->open.is_open) {
-        jpp_pools_unit_add(table, &held);
-    }
-
-    return true;
-}
-
-
-bool
-jpp_pools_add_inherited(jpp_pools_t *table, uint32_t owner,
-    jpp_pools_class_t class, uint64_t objects, uint64_t bytes,
-    uint64_t unused)
-{
-    jpp_pools_row_t  held;
-
-    memset(&held, 0, sizeof(jpp_pools_row_t));
-
-    held.owner = owner;
-    held.class = (uint8_t) class;
-    held.is_inherited = 1;
-    held.objects = objects;
-    held.bytes = bytes;
-    held.unused = unused;
-
-    return jpp_pools_add_row(table, &held);
 }
 
 
@@ -140,46 +83,70 @@ jpp_pools_unit_add(jpp_pools_t *table, const jpp_pools_row_t *row)
 }
 
 
-jpp_pools_unit_t *
-jpp_pools_end(jpp_pools_t *table)
+bool
+jpp_pools_add(jpp_pools_t *table, uint32_t owner, jpp_pools_class_t class,
+    uint32_t module, uint64_t objects, uint64_t bytes, uint64_t unused)
 {
-    jpp_pools_unit_t   *unit;
-    jpp_pools_owner_t  *owner;
+    jpp_pools_row_t  held;
 
-    if (!table->open.is_open) {
-        return NULL;
+    memset(&held, 0, sizeof(jpp_pools_row_t));
+
+    held.owner = owner;
+    held.class = (uint8_t) class;
+    held.module = module;
+    held.objects = objects;
+    held.bytes = bytes;
+    held.unused = unused;
+
+    if (!jpp_pools_add_row(table, &held)) {
+        return false;
     }
 
-    table->open.is_open = false;
-    unit = &table->open.unit;
-
-    owner = jpp_pools_owner_at(table, unit->owner);
-    owner->n_units++;
-
-    if (!jpp_pools_is_wanted(table, (jpp_pools_kind_t) owner->kind)) {
-        return NULL;
+    if (table->open.is_open) {
+        jpp_pools_unit_add(table, &held);
     }
 
-    jpp_pools_most(&table->open);
-
-    return jpp_pools_keep(table);
+    return true;
 }
 
 
-void
-jpp_pools_park(jpp_pools_t *table, jpp_pools_open_t *parked)
+bool
+jpp_pools_add_inherited(jpp_pools_t *table, uint32_t owner,
+    jpp_pools_class_t class, uint64_t objects, uint64_t bytes,
+    uint64_t unused)
 {
-    jpp_pools_most(&table->open);
+    jpp_pools_row_t  held;
 
-    *parked = table->open;
-    table->open.is_open = false;
+    memset(&held, 0, sizeof(jpp_pools_row_t));
+
+    held.owner = owner;
+    held.class = (uint8_t) class;
+    held.is_inherited = 1;
+    held.objects = objects;
+    held.bytes = bytes;
+    held.unused = unused;
+
+    return jpp_pools_add_row(table, &held);
 }
 
 
-void
-jpp_pools_resume(jpp_pools_t *table, const jpp_pools_open_t *parked)
+static bool
+jpp_pools_is_wanted(const jpp_pools_t *table, jpp_pools_kind_t kind)
 {
-    table->open = *parked;
+    switch (table->wants) {
+
+    case JPP_POOLS_REQUESTS:
+        return kind == JPP_POOLS_REQUEST;
+
+    case JPP_POOLS_CONNECTIONS:
+        return kind != JPP_POOLS_REQUEST;
+
+    case JPP_POOLS_NO_UNITS:
+    case JPP_POOLS_WANTS:
+        break;
+    }
+
+    return false;
 }
 
 
@@ -215,26 +182,6 @@ jpp_pools_most(jpp_pools_open_t *open)
         unit->bound_number = 0;
         unit->bound_size = 0;
     }
-}
-
-
-static bool
-jpp_pools_is_wanted(const jpp_pools_t *table, jpp_pools_kind_t kind)
-{
-    switch (table->wants) {
-
-    case JPP_POOLS_REQUESTS:
-        return kind == JPP_POOLS_REQUEST;
-
-    case JPP_POOLS_CONNECTIONS:
-        return kind != JPP_POOLS_REQUEST;
-
-    case JPP_POOLS_NO_UNITS:
-    case JPP_POOLS_WANTS:
-        break;
-    }
-
-    return false;
 }
 
 
@@ -292,4 +239,47 @@ jpp_pools_keep(jpp_pools_t *table)
     units[i] = table->open.unit;
 
     return &units[i];
+}
+
+
+jpp_pools_unit_t *
+jpp_pools_end(jpp_pools_t *table)
+{
+    jpp_pools_unit_t   *unit;
+    jpp_pools_owner_t  *owner;
+
+    if (!table->open.is_open) {
+        return NULL;
+    }
+
+    table->open.is_open = false;
+    unit = &table->open.unit;
+
+    owner = jpp_pools_owner_at(table, unit->owner);
+    owner->n_units++;
+
+    if (!jpp_pools_is_wanted(table, (jpp_pools_kind_t) owner->kind)) {
+        return NULL;
+    }
+
+    jpp_pools_most(&table->open);
+
+    return jpp_pools_keep(table);
+}
+
+
+void
+jpp_pools_park(jpp_pools_t *table, jpp_pools_open_t *parked)
+{
+    jpp_pools_most(&table->open);
+
+    *parked = table->open;
+    table->open.is_open = false;
+}
+
+
+void
+jpp_pools_resume(jpp_pools_t *table, const jpp_pools_open_t *parked)
+{
+    table->open = *parked;
 }

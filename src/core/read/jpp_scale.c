@@ -5,7 +5,14 @@
 #include "jpp_scale.h"
 
 
-static int64_t jpp_scale_round(double value);
+static int64_t
+jpp_scale_round(double value)
+{
+    /* the smallest double above INT64_MAX; q may also be 0 */
+
+    return value < 9223372036854775808.0 ? (int64_t) (value + 0.5)
+                                         : INT64_MAX;
+}
 
 
 /*
@@ -44,14 +51,4 @@ jpp_scale(uint64_t period, uint64_t objects, uint64_t bytes,
     values[1] = bytes < INT64_MAX ? (int64_t) bytes : INT64_MAX;
 
     return 0;
-}
-
-
-static int64_t
-jpp_scale_round(double value)
-{
-    /* the smallest double above INT64_MAX; q may also be 0 */
-
-    return value < 9223372036854775808.0 ? (int64_t) (value + 0.5)
-                                         : INT64_MAX;
 }

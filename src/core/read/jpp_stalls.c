@@ -13,15 +13,6 @@
 
 
 static const char *jpp_stalls_word(const void *ctx, uint32_t i);
-static bool jpp_stalls_is_sound(const jpp_stall_t *stall);
-static jpp_code_t jpp_stalls_add(jpp_profile_t *profile,
-    const jpp_stall_t *stall, jpp_err_t *err);
-static bool jpp_stalls_labels(jpp_profile_t *profile,
-    const jpp_stall_t *stall, uint32_t *set);
-static bool jpp_stalls_stack(jpp_profile_t *profile, const jpp_stall_t *stall,
-    const jpp_vec_t *maps, uint32_t set);
-static uint32_t jpp_stalls_location(jpp_profile_t *profile,
-    const jpp_vec_t *maps, uint64_t pc);
 
 
 const jpp_value_type_t  jpp_stalls_types[JPP_STALLS_TYPES] = {
@@ -46,15 +37,6 @@ static const char *const  jpp_stalls_frames[JPP_STALL_KINDS] = {
 };
 
 
-static const char *
-jpp_stalls_word(const void *ctx, uint32_t i)
-{
-    (void) ctx;
-
-    return i < JPP_STALLS_TYPES ? jpp_stalls_types[i].type : NULL;
-}
-
-
 bool
 jpp_stalls_init(jpp_profile_t *profile, jpp_arena_t *arena)
 {
@@ -69,6 +51,22 @@ jpp_stalls_init(jpp_profile_t *profile, jpp_arena_t *arena)
     profile->period = 1;
 
     return true;
+}
+
+
+static bool
+jpp_stalls_is_sound(const jpp_stall_t *stall)
+{
+    return stall->kind < JPP_STALL_KINDS
+           && stall->state < JPP_STALL_STATES
+           && stall->depth <= JPP_STALL_DEPTH
+           && stall->nanos <= INT64_MAX
+           && stall->generation <= INT64_MAX
+           && memchr(stall->server, '\0', JPP_STALL_NAME) != NULL
+           && memchr(stall->location, '\0', JPP_STALL_NAME) != NULL
+           && stall->maps_len <= JPP_STALL_MAPS
+           && (stall->maps_len == 0
+               || stall->maps[stall->maps_len - 1] == '\n');
 }
 
 
@@ -111,80 +109,6 @@ jpp_stalls_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
 }
 
 
-static bool
-jpp_stalls_is_sound(const jpp_stall_t *stall)
-{
-    return stall->kind < JPP_STALL_KINDS
-           && stall->state < JPP_STALL_STATES
-           && stall->depth <= JPP_STALL_DEPTH
-           && stall->nanos <= INT64_MAX
-           && stall->generation <= INT64_MAX
-           && memchr(stall->server, '\0', JPP_STALL_NAME) != NULL
-           && memchr(stall->location, '\0', JPP_STALL_NAME) != NULL
-           && stall->maps_len <= JPP_STALL_MAPS
-           && (stall->maps_len == 0
-               || stall->maps[stall->maps_len - 1] == '\n');
-}
-
-
-jpp_code_t
-jpp_stalls_read(jpp_profile_t *profile, const jpp_dump_t *dump,
-    const jpp_read_options_t *options, jpp_err_t *err)
-{
-    size_t              i, n;
-    jpp_code_t          rc;
-    const jpp_stall_t  *stalls;
-
-    (void) options;
-
-    stalls = (const void *) dump->data;
-    n = dump->len / sizeof(jpp_stall_t);
-
-    for (i = 0; i < n; i++) {
-        rc = jpp_stalls_add(profile, &stalls[i], err);
-
-        if (rc != JPP_OK) {
-            return rc;
-        }
-    }
-
-    return JPP_OK;
-}
-
-
-static jpp_code_t
-jpp_stalls_add(jpp_profile_t *profile, const jpp_stall_t *stall,
-    jpp_err_t *err)
-{
-    uint32_t    set;
-    jpp_vec_t  *maps;
-    jpp_code_t  rc;
-
-    maps = jpp_vec_create(profile->arena);
-
-    if (maps == NULL || !jpp_stalls_labels(profile, stall, &set)) {
-        return jpp_err_memory(err);
-    }
-
-    if (stall->maps_len != 0) {
-        rc = jpp_maps_read(profile, stall->maps, stall->maps_len, NULL, maps,
-                           err);
-
-        if (rc != JPP_OK) {
-            return rc;
-        }
-    }
-
-    if (!jpp_stalls_stack(profile, stall, maps, set)) {
-        return jpp_err_memory(err);
-    }
-
-    jpp_vec_release(maps);
-
-    return JPP_OK;
-}
-
-
 /* readers make series of string labels: what is one is in the configuration */
 
 static bool
@@ -219,6 +143,28 @@ jpp_stalls_labels(jpp_profile_t *profile, const jpp_stall_t *stall,
     }
 
     return jpp_profile_labels(profile, labels, n, set);
+}
+
+
+static uint32_t
+jpp_stalls_location(jpp_profile_t *profile, const jpp_vec_t *maps, uint64_t pc)
+{
+    uint64_t          address;
+    const char       *cut;
+    const jpp_map_t  *map;
+
+    cut = jpp_cut_name(pc);
+
+    if (cut != NULL) {
+        return jpp_profile_frame(profile, 0, cut, strlen(cut));
+    }
+
+    address = pc - 1;
+    map = jpp_maps_find(maps, address);
+
+    return map != NULL
+           ? jpp_profile_location(profile, map->mapping, address + map->shift)
+           : jpp_profile_location(profile, 0, address);
 }
 
 
@@ -269,25 +215,61 @@ jpp_stalls_stack(jpp_profile_t *profile, const jpp_stall_t *stall,
 }
 
 
-static uint32_t
-jpp_stalls_location(jpp_profile_t *profile, const jpp_vec_t *maps, uint64_t pc)
+static jpp_code_t
+jpp_stalls_add(jpp_profile_t *profile, const jpp_stall_t *stall,
+    jpp_err_t *err)
 {
-    uint64_t          address;
-    const char       *cut;
-    const jpp_map_t  *map;
+    uint32_t    set;
+    jpp_vec_t  *maps;
+    jpp_code_t  rc;
 
-    cut = jpp_cut_name(pc);
+    maps = jpp_vec_create(profile->arena);
 
-    if (cut != NULL) {
-        return jpp_profile_frame(profile, 0, cut, strlen(cut));
+    if (maps == NULL || !jpp_stalls_labels(profile, stall, &set)) {
+        return jpp_err_memory(err);
     }
 
-    address = pc - 1;
-    map = jpp_maps_find(maps, address);
+    if (stall->maps_len != 0) {
+        rc = jpp_maps_read(profile, stall->maps, stall->maps_len, NULL, maps,
+                           err);
 
-    return map != NULL
-           ? jpp_profile_location(profile, map->mapping, address + map->shift)
-           : jpp_profile_location(profile, 0, address);
+        if (rc != JPP_OK) {
+            return rc;
+        }
+    }
+
+    if (!jpp_stalls_stack(profile, stall, maps, set)) {
+        return jpp_err_memory(err);
+    }
+
+    jpp_vec_release(maps);
+
+    return JPP_OK;
+}
+
+
+jpp_code_t
+jpp_stalls_read(jpp_profile_t *profile, const jpp_dump_t *dump,
+    const jpp_read_options_t *options, jpp_err_t *err)
+{
+    size_t              i, n;
+    jpp_code_t          rc;
+    const jpp_stall_t  *stalls;
+
+    (void) options;
+
+    stalls = (const void *) dump->data;
+    n = dump->len / sizeof(jpp_stall_t);
+
+    for (i = 0; i < n; i++) {
+        rc = jpp_stalls_add(profile, &stalls[i], err);
+
+        if (rc != JPP_OK) {
+            return rc;
+        }
+    }
+
+    return JPP_OK;
 }
 
 
@@ -298,4 +280,13 @@ jpp_stalls_describe(jpp_profile_t *profile)
                                "that kept everybody waiting for longer than "
                                "jemalloc_pprof_stall, the last %d of the fleet",
                                JPP_STALLS);
+}
+
+
+static const char *
+jpp_stalls_word(const void *ctx, uint32_t i)
+{
+    (void) ctx;
+
+    return i < JPP_STALLS_TYPES ? jpp_stalls_types[i].type : NULL;
 }

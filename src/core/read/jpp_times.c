@@ -9,16 +9,6 @@
 #define JPP_TIMES_SECOND  1e9
 
 
-static bool jpp_times_profile(jpp_profile_t *profile, jpp_arena_t *arena,
-    jpp_mode_t mode);
-static bool jpp_times_describe_rate(jpp_profile_t *profile,
-    const jpp_times_sums_t *sums);
-static bool jpp_times_describe_idle(jpp_profile_t *profile,
-    const jpp_times_sums_t *sums);
-static bool jpp_times_describe_losses(jpp_profile_t *profile,
-    const jpp_times_sums_t *sums);
-static bool jpp_times_describe_owners(jpp_profile_t *profile,
-    const jpp_times_sums_t *sums);
 static const char *jpp_times_word(const void *ctx, uint32_t i);
 
 
@@ -48,29 +38,6 @@ const jpp_words_t  jpp_times_wall_words = {
 };
 
 
-static const char *
-jpp_times_word(const void *ctx, uint32_t i)
-{
-    const jpp_value_type_t *types = ctx;
-
-    return i < JPP_TIMES_TYPES ? types[i].type : NULL;
-}
-
-
-bool
-jpp_times_cpu_profile(jpp_profile_t *profile, jpp_arena_t *arena)
-{
-    return jpp_times_profile(profile, arena, JPP_MODE_CPU);
-}
-
-
-bool
-jpp_times_wall_profile(jpp_profile_t *profile, jpp_arena_t *arena)
-{
-    return jpp_times_profile(profile, arena, JPP_MODE_WALL);
-}
-
-
 static bool
 jpp_times_profile(jpp_profile_t *profile, jpp_arena_t *arena,
     jpp_mode_t mode)
@@ -90,6 +57,20 @@ jpp_times_profile(jpp_profile_t *profile, jpp_arena_t *arena,
     profile->facts = jpp_arena_alloc(arena, sizeof(jpp_times_sums_t));
 
     return profile->facts != NULL;
+}
+
+
+bool
+jpp_times_cpu_profile(jpp_profile_t *profile, jpp_arena_t *arena)
+{
+    return jpp_times_profile(profile, arena, JPP_MODE_CPU);
+}
+
+
+bool
+jpp_times_wall_profile(jpp_profile_t *profile, jpp_arena_t *arena)
+{
+    return jpp_times_profile(profile, arena, JPP_MODE_WALL);
 }
 
 
@@ -136,24 +117,6 @@ jpp_times_add_up(jpp_times_sums_t *sums, const jpp_times_facts_t *facts,
 
     sums->n_early++;
     (void) memcpy(sums->early, early, JPP_TIMES_TEXT);
-}
-
-
-bool
-jpp_times_describe(jpp_profile_t *profile)
-{
-    const jpp_times_sums_t  *sums;
-
-    sums = profile->facts;
-
-    profile->duration_nanos = (int64_t) sums->facts.duration;
-    profile->period = sums->facts.frequency != 0
-                      ? 1000000000 / (int64_t) sums->facts.frequency : 0;
-
-    return jpp_times_describe_rate(profile, sums)
-           && jpp_times_describe_idle(profile, sums)
-           && jpp_times_describe_losses(profile, sums)
-           && jpp_times_describe_owners(profile, sums);
 }
 
 
@@ -261,4 +224,31 @@ jpp_times_describe_owners(jpp_profile_t *profile,
            : jpp_profile_comment(profile, "samples with an owner: %" PRIu64
                                  " of %" PRIu64, sums->facts.owned,
                                  profile->n_seen[0]);
+}
+
+
+bool
+jpp_times_describe(jpp_profile_t *profile)
+{
+    const jpp_times_sums_t  *sums;
+
+    sums = profile->facts;
+
+    profile->duration_nanos = (int64_t) sums->facts.duration;
+    profile->period = sums->facts.frequency != 0
+                      ? 1000000000 / (int64_t) sums->facts.frequency : 0;
+
+    return jpp_times_describe_rate(profile, sums)
+           && jpp_times_describe_idle(profile, sums)
+           && jpp_times_describe_losses(profile, sums)
+           && jpp_times_describe_owners(profile, sums);
+}
+
+
+static const char *
+jpp_times_word(const void *ctx, uint32_t i)
+{
+    const jpp_value_type_t *types = ctx;
+
+    return i < JPP_TIMES_TYPES ? types[i].type : NULL;
 }

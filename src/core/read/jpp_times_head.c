@@ -16,16 +16,6 @@ typedef struct {
 } jpp_times_key_t;
 
 
-static const char *jpp_times_fact(jpp_times_reading_t *reading,
-    const char *p);
-static const char *jpp_times_labels(jpp_times_reading_t *reading,
-    const char *p);
-static const char *jpp_times_owner(jpp_times_reading_t *reading,
-    const char *p);
-static const char *jpp_times_label(const char *p, const char *end,
-    char text[JPP_TIMES_LABEL], jpp_label_t *label);
-
-
 static const jpp_times_key_t  jpp_times_keys[] = {
     { "frequency ",     offsetof(jpp_times_facts_t, frequency) },
     { "highest ",       offsetof(jpp_times_facts_t, highest) },
@@ -40,35 +30,94 @@ static const jpp_times_key_t  jpp_times_keys[] = {
 };
 
 
-const char *
-jpp_times_head(jpp_times_reading_t *reading, const char *p)
+/* The line at P, in TEXT: "key=value".  Returns where it ends, or NULL. */
+
+static const char *
+jpp_times_label(const char *p, const char *end, char text[JPP_TIMES_LABEL],
+    jpp_label_t *label)
 {
+    char    *value;
+    size_t   len;
+
+    end = memchr(p, '\n', (size_t) (end - p));
+
+    if (end == NULL || end - p >= JPP_TIMES_LABEL) {
+        return NULL;
+    }
+
+    len = (size_t) (end - p);
+
+    memcpy(text, p, len);
+    text[len] = '\0';
+
+    value = memchr(text, '=', len);
+
+    if (value == NULL || value == text) {
+        return NULL;
+    }
+
+    *value = '\0';
+
+    memset(label, 0, sizeof(jpp_label_t));
+
+    label->key = text;
+    label->str = value + 1;
+
+    return end + 1;
+}
+
+
+/* A set of N labels, besides those that all samples of the capture have. */
+
+static const char *
+jpp_times_labels(jpp_times_reading_t *reading, const char *p)
+{
+    char         texts[JPP_MAX_LABELS][JPP_TIMES_LABEL];
+    uint32_t    *set;
+    uint64_t     i, n;
     const char  *q, *end;
+    jpp_label_t  labels[JPP_MAX_LABELS];
 
     end = reading->dump->end;
-    q = jpp_scan_text(p, end, reading->profile->types[JPP_TIMES_NANOS].type);
+    q = jpp_scan_dec(p, &n);
 
-    if (q == NULL || *q != '\n') {
-        return jpp_times_error(reading, p, "a capture of another kind of "
-                               "time");
+    if (q == NULL || *q != '\n' || n > JPP_MAX_LABELS) {
+        return jpp_times_error(reading, p, "not a number of labels");
     }
 
-    for (p = q + 1; p != NULL && p < end && *p != '@'; /* void */ ) {
+    if (jpp_vec_count(reading->sets, uint32_t) >= JPP_MAX_LABEL_SETS) {
+        return jpp_times_error(reading, p, "too many sets of labels");
+    }
 
-        q = jpp_scan_text(p, end, "labels ");
+    for (i = 0, p = q + 1; i < n; i++, p = q) {
 
-        if (q != NULL) {
-            p = jpp_times_labels(reading, q);
-            continue;
+        q = jpp_times_label(p, end, texts[i], &labels[i]);
+
+        if (q == NULL) {
+            return jpp_times_error(reading, p, "not a label");
         }
-
-        q = jpp_scan_text(p, end, "owner ");
-
-        p = q != NULL ? jpp_times_owner(reading, q)
-                      : jpp_times_fact(reading, p);
     }
 
-    return p;
+    set = jpp_vec_push(reading->sets, sizeof(uint32_t));
+
+    return set != NULL
+           && jpp_profile_labels_more(reading->profile,
+                                      reading->options->labels, labels, n,
+                                      set)
+           ? p : jpp_times_memory(reading);
+}
+
+
+static const char *
+jpp_times_owner(jpp_times_reading_t *reading, const char *p)
+{
+    const char  *end;
+
+    end = memchr(p, '\n', (size_t) (reading->dump->end - p));
+
+    return jpp_owner_labels_add(&reading->owners, reading->profile->arena, p,
+                                end)
+           ? end + 1 : jpp_times_memory(reading);
 }
 
 
@@ -115,94 +164,35 @@ jpp_times_fact(jpp_times_reading_t *reading, const char *p)
 }
 
 
-static const char *
-jpp_times_owner(jpp_times_reading_t *reading, const char *p)
+const char *
+jpp_times_head(jpp_times_reading_t *reading, const char *p)
 {
-    const char  *end;
-
-    end = memchr(p, '\n', (size_t) (reading->dump->end - p));
-
-    return jpp_owner_labels_add(&reading->owners, reading->profile->arena, p,
-                                end)
-           ? end + 1 : jpp_times_memory(reading);
-}
-
-
-/* A set of N labels, besides those that all samples of the capture have. */
-
-static const char *
-jpp_times_labels(jpp_times_reading_t *reading, const char *p)
-{
-    char         texts[JPP_MAX_LABELS][JPP_TIMES_LABEL];
-    uint32_t    *set;
-    uint64_t     i, n;
     const char  *q, *end;
-    jpp_label_t  labels[JPP_MAX_LABELS];
 
     end = reading->dump->end;
-    q = jpp_scan_dec(p, &n);
+    q = jpp_scan_text(p, end, reading->profile->types[JPP_TIMES_NANOS].type);
 
-    if (q == NULL || *q != '\n' || n > JPP_MAX_LABELS) {
-        return jpp_times_error(reading, p, "not a number of labels");
+    if (q == NULL || *q != '\n') {
+        return jpp_times_error(reading, p, "a capture of another kind of "
+                               "time");
     }
 
-    if (jpp_vec_count(reading->sets, uint32_t) >= JPP_MAX_LABEL_SETS) {
-        return jpp_times_error(reading, p, "too many sets of labels");
-    }
+    for (p = q + 1; p != NULL && p < end && *p != '@'; /* void */ ) {
 
-    for (i = 0, p = q + 1; i < n; i++, p = q) {
+        q = jpp_scan_text(p, end, "labels ");
 
-        q = jpp_times_label(p, end, texts[i], &labels[i]);
-
-        if (q == NULL) {
-            return jpp_times_error(reading, p, "not a label");
+        if (q != NULL) {
+            p = jpp_times_labels(reading, q);
+            continue;
         }
+
+        q = jpp_scan_text(p, end, "owner ");
+
+        p = q != NULL ? jpp_times_owner(reading, q)
+                      : jpp_times_fact(reading, p);
     }
 
-    set = jpp_vec_push(reading->sets, sizeof(uint32_t));
-
-    return set != NULL
-           && jpp_profile_labels_more(reading->profile,
-                                      reading->options->labels, labels, n,
-                                      set)
-           ? p : jpp_times_memory(reading);
-}
-
-
-/* The line at P, in TEXT: "key=value".  Returns where it ends, or NULL. */
-
-static const char *
-jpp_times_label(const char *p, const char *end, char text[JPP_TIMES_LABEL],
-    jpp_label_t *label)
-{
-    char    *value;
-    size_t   len;
-
-    end = memchr(p, '\n', (size_t) (end - p));
-
-    if (end == NULL || end - p >= JPP_TIMES_LABEL) {
-        return NULL;
-    }
-
-    len = (size_t) (end - p);
-
-    memcpy(text, p, len);
-    text[len] = '\0';
-
-    value = memchr(text, '=', len);
-
-    if (value == NULL || value == text) {
-        return NULL;
-    }
-
-    *value = '\0';
-
-    memset(label, 0, sizeof(jpp_label_t));
-
-    label->key = text;
-    label->str = value + 1;
-
-    return end + 1;
+    return p;
 }
 
 

@@ -30,14 +30,6 @@
 #include "jpp_times_stacks.h"
 
 
-static const char *jpp_times_stack(jpp_times_reading_t *reading,
-    const char *p);
-static const char *jpp_times_set(jpp_times_reading_t *reading, const char *p,
-    uint32_t *set);
-static const char *jpp_times_frames(jpp_times_reading_t *reading,
-    const char *p, uint32_t set);
-
-
 jpp_code_t
 jpp_times_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
     size_t len, const char *tail, jpp_err_t *err)
@@ -81,105 +73,6 @@ jpp_times_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
     }
 
     return rc;
-}
-
-
-jpp_code_t
-jpp_times_read(jpp_profile_t *profile, const jpp_dump_t *dump,
-    const jpp_read_options_t *options, jpp_err_t *err)
-{
-    jpp_err_t             ignored = { 0 };
-    const char           *p;
-    jpp_times_reading_t   reading;
-
-    memset(&reading, 0, sizeof(jpp_times_reading_t));
-
-    reading.profile = profile;
-    reading.dump = dump;
-    reading.options = options;
-    reading.err = err != NULL ? err : &ignored;
-    reading.sets = jpp_vec_create(profile->arena);
-
-    reading.addresses.profile = profile;
-    reading.addresses.maps = dump->maps;
-    reading.addresses.allocator = options->allocator;
-    reading.addresses.n_allocator = options->n_allocator;
-
-    if (reading.sets == NULL || !jpp_addresses_init(&reading.addresses)) {
-        return jpp_err_memory(reading.err);
-    }
-
-    p = jpp_times_head(&reading, dump->samples);
-
-    while (p != NULL && p < dump->end) {
-        p = *p == '@' ? jpp_times_stack(&reading, p)
-                      : jpp_times_error(&reading, p, "a line that is neither "
-                                        "a stack nor the end of the stacks");
-    }
-
-    jpp_addresses_destroy(&reading.addresses);
-
-    if (p == NULL) {
-        return reading.err->code;
-    }
-
-    profile->is_difference |= options->is_base;
-
-    if (options->columns == NULL && !options->is_base) {
-        reading.facts.is_asked = options->has_owners;
-        jpp_times_add_up(profile->facts, &reading.facts, reading.early);
-    }
-
-    return JPP_OK;
-}
-
-
-static const char *
-jpp_times_stack(jpp_times_reading_t *reading, const char *p)
-{
-    int              i;
-    int64_t          sign, values[JPP_MAX_COLUMNS] = { 0 };
-    uint64_t         numbers[2];
-    uint32_t         seen, set = 0;
-    const char      *q;
-    jpp_profile_t   *profile;
-
-    profile = reading->profile;
-
-    q = jpp_times_set(reading, p + 1, &set);
-
-    for (i = 0; i < 2 && q != NULL; i++) {
-
-        q = *q == ' ' ? jpp_scan_dec(q + 1, &numbers[i]) : NULL;
-
-        if (q == NULL || numbers[i] > INT64_MAX / JPP_DOUBT_ONE) {
-            return jpp_times_error(reading, p, "a stack without its numbers");
-        }
-    }
-
-    p = q != NULL ? jpp_times_frames(reading, q, set) : NULL;
-
-    if (p == NULL) {
-        return NULL;
-    }
-
-    sign = reading->options->is_base ? -1 : 1;
-    seen = jpp_profile_seen(profile, 0);
-
-    values[JPP_TIMES_SAMPLES] = sign * (int64_t) numbers[0];
-    values[JPP_TIMES_NANOS] = sign * (int64_t) numbers[1];
-    values[seen] = values[JPP_TIMES_SAMPLES];
-    values[seen + 1] = values[seen] * JPP_DOUBT_ONE;
-
-    if (reading->options->columns == NULL) {
-        profile->n_seen[0] += numbers[0];
-        reading->facts.owned += reading->is_owned ? numbers[0] : 0;
-    }
-
-    return jpp_profile_commit_to(profile, reading->options->columns != NULL
-                                          ? reading->options->columns
-                                          : profile->columns, values)
-           ? p : jpp_times_memory(reading);
 }
 
 
@@ -282,4 +175,103 @@ jpp_times_frames(jpp_times_reading_t *reading, const char *p, uint32_t set)
     jpp_profile_end(reading->profile, pos);
 
     return p + 1;
+}
+
+
+static const char *
+jpp_times_stack(jpp_times_reading_t *reading, const char *p)
+{
+    int              i;
+    int64_t          sign, values[JPP_MAX_COLUMNS] = { 0 };
+    uint64_t         numbers[2];
+    uint32_t         seen, set = 0;
+    const char      *q;
+    jpp_profile_t   *profile;
+
+    profile = reading->profile;
+
+    q = jpp_times_set(reading, p + 1, &set);
+
+    for (i = 0; i < 2 && q != NULL; i++) {
+
+        q = *q == ' ' ? jpp_scan_dec(q + 1, &numbers[i]) : NULL;
+
+        if (q == NULL || numbers[i] > INT64_MAX / JPP_DOUBT_ONE) {
+            return jpp_times_error(reading, p, "a stack without its numbers");
+        }
+    }
+
+    p = q != NULL ? jpp_times_frames(reading, q, set) : NULL;
+
+    if (p == NULL) {
+        return NULL;
+    }
+
+    sign = reading->options->is_base ? -1 : 1;
+    seen = jpp_profile_seen(profile, 0);
+
+    values[JPP_TIMES_SAMPLES] = sign * (int64_t) numbers[0];
+    values[JPP_TIMES_NANOS] = sign * (int64_t) numbers[1];
+    values[seen] = values[JPP_TIMES_SAMPLES];
+    values[seen + 1] = values[seen] * JPP_DOUBT_ONE;
+
+    if (reading->options->columns == NULL) {
+        profile->n_seen[0] += numbers[0];
+        reading->facts.owned += reading->is_owned ? numbers[0] : 0;
+    }
+
+    return jpp_profile_commit_to(profile, reading->options->columns != NULL
+                                          ? reading->options->columns
+                                          : profile->columns, values)
+           ? p : jpp_times_memory(reading);
+}
+
+
+jpp_code_t
+jpp_times_read(jpp_profile_t *profile, const jpp_dump_t *dump,
+    const jpp_read_options_t *options, jpp_err_t *err)
+{
+    jpp_err_t             ignored = { 0 };
+    const char           *p;
+    jpp_times_reading_t   reading;
+
+    memset(&reading, 0, sizeof(jpp_times_reading_t));
+
+    reading.profile = profile;
+    reading.dump = dump;
+    reading.options = options;
+    reading.err = err != NULL ? err : &ignored;
+    reading.sets = jpp_vec_create(profile->arena);
+
+    reading.addresses.profile = profile;
+    reading.addresses.maps = dump->maps;
+    reading.addresses.allocator = options->allocator;
+    reading.addresses.n_allocator = options->n_allocator;
+
+    if (reading.sets == NULL || !jpp_addresses_init(&reading.addresses)) {
+        return jpp_err_memory(reading.err);
+    }
+
+    p = jpp_times_head(&reading, dump->samples);
+
+    while (p != NULL && p < dump->end) {
+        p = *p == '@' ? jpp_times_stack(&reading, p)
+                      : jpp_times_error(&reading, p, "a line that is neither "
+                                        "a stack nor the end of the stacks");
+    }
+
+    jpp_addresses_destroy(&reading.addresses);
+
+    if (p == NULL) {
+        return reading.err->code;
+    }
+
+    profile->is_difference |= options->is_base;
+
+    if (options->columns == NULL && !options->is_base) {
+        reading.facts.is_asked = options->has_owners;
+        jpp_times_add_up(profile->facts, &reading.facts, reading.early);
+    }
+
+    return JPP_OK;
 }

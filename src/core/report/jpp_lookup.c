@@ -31,51 +31,6 @@ typedef struct {
 } jpp_lookup_t;
 
 
-static jpp_code_t jpp_lookup_open(jpp_lookup_t *lookup, jpp_arena_t *arena,
-    const char *maps, size_t maps_len, jpp_err_t *err);
-static bool jpp_lookup_ask(jpp_lookup_t *lookup, const char *text,
-    size_t len);
-static size_t jpp_lookup_address(const char *text, size_t len,
-    uint64_t *address);
-static bool jpp_lookup_is_word(char c);
-static bool jpp_lookup_add(jpp_lookup_t *lookup, uint64_t address);
-static void jpp_lookup_answer(const jpp_lookup_t *lookup, jpp_sink_t *sink);
-
-
-jpp_code_t
-jpp_lookup(jpp_arena_t *arena, jpp_symbols_t *symbols, const char *maps,
-    size_t maps_len, const char *text, size_t len, jpp_sink_t *sink,
-    jpp_err_t *err)
-{
-    jpp_code_t    rc;
-    jpp_lookup_t  lookup;
-
-    rc = jpp_lookup_open(&lookup, arena, maps, maps_len, err);
-    if (rc != JPP_OK) {
-        return rc;
-    }
-
-    if (!jpp_lookup_ask(&lookup, text, len)) {
-        return jpp_err_memory(err);
-    }
-
-    rc = jpp_symbolize(symbols, &lookup.profile, err);
-    if (rc != JPP_OK) {
-        return rc;
-    }
-
-    jpp_lookup_answer(&lookup, sink);
-
-    if (jpp_sink_flush(sink) != 0) {
-        (void) jpp_err_sys(err, sink->error, "the answer cannot be written");
-        err->code = JPP_ERR_WRITE;
-        return JPP_ERR_WRITE;
-    }
-
-    return JPP_OK;
-}
-
-
 static jpp_code_t
 jpp_lookup_open(jpp_lookup_t *lookup, jpp_arena_t *arena, const char *maps,
     size_t maps_len, jpp_err_t *err)
@@ -108,41 +63,9 @@ jpp_lookup_open(jpp_lookup_t *lookup, jpp_arena_t *arena, const char *maps,
 
 
 static bool
-jpp_lookup_ask(jpp_lookup_t *lookup, const char *text, size_t len)
+jpp_lookup_is_word(char c)
 {
-    size_t    n;
-    uint64_t  address;
-
-    while (len != 0) {
-
-        if (*text == '%' && len >= 3
-            && jpp_scan_digit(text[1]) >= 0
-            && jpp_scan_digit(text[2]) >= 0)
-        {
-            text += 3;
-            len -= 3;
-            continue;
-        }
-
-        n = jpp_lookup_address(text, len, &address);
-
-        if (n != 0 && !jpp_lookup_add(lookup, address)) {
-            return false;
-        }
-
-        /* the rest of a word that is not an address, or separators */
-
-        while (n < len && jpp_lookup_is_word(text[n])) {
-            n++;
-        }
-
-        n += (n == 0);
-
-        text += n;
-        len -= n;
-    }
-
-    return true;
+    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
 }
 
 
@@ -173,13 +96,6 @@ jpp_lookup_address(const char *text, size_t len, uint64_t *address)
     *address = value;
 
     return i;
-}
-
-
-static bool
-jpp_lookup_is_word(char c)
-{
-    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
 }
 
 
@@ -223,6 +139,45 @@ jpp_lookup_add(jpp_lookup_t *lookup, uint64_t address)
 }
 
 
+static bool
+jpp_lookup_ask(jpp_lookup_t *lookup, const char *text, size_t len)
+{
+    size_t    n;
+    uint64_t  address;
+
+    while (len != 0) {
+
+        if (*text == '%' && len >= 3
+            && jpp_scan_digit(text[1]) >= 0
+            && jpp_scan_digit(text[2]) >= 0)
+        {
+            text += 3;
+            len -= 3;
+            continue;
+        }
+
+        n = jpp_lookup_address(text, len, &address);
+
+        if (n != 0 && !jpp_lookup_add(lookup, address)) {
+            return false;
+        }
+
+        /* the rest of a word that is not an address, or separators */
+
+        while (n < len && jpp_lookup_is_word(text[n])) {
+            n++;
+        }
+
+        n += (n == 0);
+
+        text += n;
+        len -= n;
+    }
+
+    return true;
+}
+
+
 static void
 jpp_lookup_answer(const jpp_lookup_t *lookup, jpp_sink_t *sink)
 {
@@ -252,4 +207,38 @@ jpp_lookup_answer(const jpp_lookup_t *lookup, jpp_sink_t *sink)
         jpp_sink_write(sink, name.data, name.len);
         jpp_sink_char(sink, '\n');
     }
+}
+
+
+jpp_code_t
+jpp_lookup(jpp_arena_t *arena, jpp_symbols_t *symbols, const char *maps,
+    size_t maps_len, const char *text, size_t len, jpp_sink_t *sink,
+    jpp_err_t *err)
+{
+    jpp_code_t    rc;
+    jpp_lookup_t  lookup;
+
+    rc = jpp_lookup_open(&lookup, arena, maps, maps_len, err);
+    if (rc != JPP_OK) {
+        return rc;
+    }
+
+    if (!jpp_lookup_ask(&lookup, text, len)) {
+        return jpp_err_memory(err);
+    }
+
+    rc = jpp_symbolize(symbols, &lookup.profile, err);
+    if (rc != JPP_OK) {
+        return rc;
+    }
+
+    jpp_lookup_answer(&lookup, sink);
+
+    if (jpp_sink_flush(sink) != 0) {
+        (void) jpp_err_sys(err, sink->error, "the answer cannot be written");
+        err->code = JPP_ERR_WRITE;
+        return JPP_ERR_WRITE;
+    }
+
+    return JPP_OK;
 }

@@ -10,35 +10,20 @@
 #define JPP_WATCH_MAPS_CAP  ((size_t) 64 << 20)
 
 
-static const char *jpp_watch_maps_line(const char *p, const char *end,
-    jpp_stall_t *stall);
-static bool jpp_watch_maps_has(const jpp_stall_t *stall, uint64_t start,
-    uint64_t limit);
-
-
-void
-jpp_watch_maps(jpp_stall_t *stall)
+static bool
+jpp_watch_maps_has(const jpp_stall_t *stall, uint64_t start, uint64_t limit)
 {
-    jpp_vec_t    *maps;
-    const char   *p, *end;
-    jpp_arena_t   arena;
+    uint32_t  i;
 
-    stall->maps_len = 0;
-
-    jpp_arena_init(&arena, JPP_WATCH_MAPS_CAP);
-
-    maps = jpp_vec_create(&arena);
-
-    if (maps != NULL && jpp_proc_maps(maps, NULL) == JPP_OK) {
-        p = (const char *) maps->data;
-        end = p + maps->len;
-
-        while (p != NULL && p < end) {
-            p = jpp_watch_maps_line(p, end, stall);
+    for (i = 0; i < stall->depth; i++) {
+        if (stall->pcs[i] - 1 >= start && stall->pcs[i] - 1 < limit
+            && jpp_cut_name(stall->pcs[i]) == NULL)
+        {
+            return true;
         }
     }
 
-    jpp_arena_destroy(&arena);
+    return false;
 }
 
 
@@ -74,18 +59,27 @@ jpp_watch_maps_line(const char *p, const char *end, jpp_stall_t *stall)
 }
 
 
-static bool
-jpp_watch_maps_has(const jpp_stall_t *stall, uint64_t start, uint64_t limit)
+void
+jpp_watch_maps(jpp_stall_t *stall)
 {
-    uint32_t  i;
+    jpp_vec_t    *maps;
+    const char   *p, *end;
+    jpp_arena_t   arena;
 
-    for (i = 0; i < stall->depth; i++) {
-        if (stall->pcs[i] - 1 >= start && stall->pcs[i] - 1 < limit
-            && jpp_cut_name(stall->pcs[i]) == NULL)
-        {
-            return true;
+    stall->maps_len = 0;
+
+    jpp_arena_init(&arena, JPP_WATCH_MAPS_CAP);
+
+    maps = jpp_vec_create(&arena);
+
+    if (maps != NULL && jpp_proc_maps(maps, NULL) == JPP_OK) {
+        p = (const char *) maps->data;
+        end = p + maps->len;
+
+        while (p != NULL && p < end) {
+            p = jpp_watch_maps_line(p, end, stall);
         }
     }
 
-    return false;
+    jpp_arena_destroy(&arena);
 }

@@ -54,17 +54,82 @@ typedef struct {
 } jpp_watch_take_t;
 
 
-static bool jpp_watch_take_waits(uintptr_t pc);
-static bool jpp_watch_take_read(const jpp_blocked_t *blocked,
-    jpp_stall_t *stall);
-static void jpp_watch_take_interrupted(const jpp_signal_t *signal);
-static void jpp_watch_take_stack(jpp_stall_t *stall, const uintptr_t *pcs,
-    uint32_t n);
-static void jpp_watch_take_serves(jpp_watch_looker_t who, uintptr_t rsp,
-    jpp_stall_t *stall);
-
-
 static jpp_watch_take_t  jpp_watch_taken;
+
+
+static void
+jpp_watch_take_stack(jpp_stall_t *stall, const uintptr_t *pcs, uint32_t n)
+{
+    uint32_t  i;
+
+    for (i = 0; i < n; i++) {
+        stall->pcs[i] = pcs[i];
+    }
+
+    stall->depth = n;
+    stall->connection = 0;
+    stall->server[0] = '\0';
+    stall->location[0] = '\0';
+}
+
+
+/* What functions work on is in their frames, the innermost first. */
+
+static void
+jpp_watch_take_serves(jpp_watch_looker_t who, uintptr_t rsp,
+    jpp_stall_t *stall)
+{
+    uint32_t           i;
+    uintptr_t          top, word, last;
+    const jpp_peek_t  *peek;
+
+    peek = &jpp_watch_taken.peeks[who];
+    top = jpp_backtrace_top(rsp);
+    last = 0;
+
+    for (i = 0; i < JPP_WATCH_WORDS && jpp_frame_holds(rsp, top, rsp); i++) {
+        word = jpp_frame_word(rsp);
+
+        if (word != last && (word < rsp || word >= top)
+            && jpp_watch_taken.loop->serves(peek, word, stall))
+        {
+            break;
+        }
+
+        last = word;
+        rsp += sizeof(uintptr_t);
+    }
+}
+
+
+/* In the loop's thread, wherever it is. */
+
+static void
+jpp_watch_take_interrupted(const jpp_signal_t *signal)
+{
+    uint32_t              n;
+    uint64_t              iteration;
+    uintptr_t             pcs[JPP_STALL_DEPTH];
+    jpp_unwind_context_t  at;
+
+    iteration = jpp_watch_taken.loop->iteration() + 1;
+
+    if (__atomic_exchange_n(&jpp_watch_taken.asked, 0, __ATOMIC_SEQ_CST)
+        != iteration)
+    {
+        return;
+    }
+
+    n = jpp_backtrace_interrupted(signal->ucontext, pcs, JPP_STALL_DEPTH);
+
+    jpp_watch_take_stack(&jpp_watch_taken.answer, pcs, n);
+
+    jpp_unwind_interrupted(&at, signal->ucontext);
+    jpp_watch_take_serves(JPP_WATCH_LOOP, at.registers[JPP_CFI_RSP],
+                          &jpp_watch_taken.answer);
+
+    __atomic_store_n(&jpp_watch_taken.answered, iteration, __ATOMIC_SEQ_CST);
+}
 
 
 jpp_code_t
@@ -113,6 +178,13 @@ void
 jpp_watch_take_end(void)
 {
     jpp_peek_close(&jpp_watch_taken.peeks[JPP_WATCH_WATCHER]);
+}
+
+
+static bool
+jpp_watch_take_waits(uintptr_t pc)
+{
+    return jpp_backtrace_function(pc - 1) == jpp_watch_taken.loop->waits;
 }
 
 
@@ -181,10 +253,20 @@ jpp_watch_take_was_idle(const jpp_stall_t *stall)
 }
 
 
+/* False: there is no unwinder, or it is on a stack of its own. */
+
 static bool
-jpp_watch_take_waits(uintptr_t pc)
+jpp_watch_take_read(const jpp_blocked_t *blocked, jpp_stall_t *stall)
 {
-    return jpp_backtrace_function(pc - 1) == jpp_watch_taken.loop->waits;
+    uint32_t   n;
+    uintptr_t  pcs[JPP_STALL_DEPTH];
+
+    n = jpp_backtrace_blocked(blocked, pcs, JPP_STALL_DEPTH);
+
+    jpp_watch_take_stack(stall, pcs, n);
+    jpp_watch_take_serves(JPP_WATCH_WATCHER, blocked->rsp, stall);
+
+    return n != 0;
 }
 
 
@@ -226,23 +308,6 @@ jpp_watch_take_blocked(uint64_t iteration, jpp_stall_t *stall)
     stall->depth = 0;
 
     return i < JPP_WATCH_TRIES ? blocked.state : JPP_BLOCKED_RUNS;
-}
-
-
-/* False: there is no unwinder, or it is on a stack of its own. */
-
-static bool
-jpp_watch_take_read(const jpp_blocked_t *blocked, jpp_stall_t *stall)
-{
-    uint32_t   n;
-    uintptr_t  pcs[JPP_STALL_DEPTH];
-
-    n = jpp_backtrace_blocked(blocked, pcs, JPP_STALL_DEPTH);
-
-    jpp_watch_take_stack(stall, pcs, n);
-    jpp_watch_take_serves(JPP_WATCH_WATCHER, blocked->rsp, stall);
-
-    return n != 0;
 }
 
 
@@ -292,79 +357,4 @@ jpp_watch_take_answer(uint64_t iteration, jpp_stall_t *stall)
     memcpy(stall->location, answer->location, JPP_STALL_NAME);
 
     return true;
-}
-
-
-/* In the loop's thread, wherever it is. */
-
-static void
-jpp_watch_take_interrupted(const jpp_signal_t *signal)
-{
-    uint32_t              n;
-    uint64_t              iteration;
-    uintptr_t             pcs[JPP_STALL_DEPTH];
-    jpp_unwind_context_t  at;
-
-    iteration = jpp_watch_taken.loop->iteration() + 1;
-
-    if (__atomic_exchange_n(&jpp_watch_taken.asked, 0, __ATOMIC_SEQ_CST)
-        != iteration)
-    {
-        return;
-    }
-
-    n = jpp_backtrace_interrupted(signal->ucontext, pcs, JPP_STALL_DEPTH);
-
-    jpp_watch_take_stack(&jpp_watch_taken.answer, pcs, n);
-
-    jpp_unwind_interrupted(&at, signal->ucontext);
-    jpp_watch_take_serves(JPP_WATCH_LOOP, at.registers[JPP_CFI_RSP],
-                          &jpp_watch_taken.answer);
-
-    __atomic_store_n(&jpp_watch_taken.answered, iteration, __ATOMIC_SEQ_CST);
-}
-
-
-static void
-jpp_watch_take_stack(jpp_stall_t *stall, const uintptr_t *pcs, uint32_t n)
-{
-    uint32_t  i;
-
-    for (i = 0; i < n; i++) {
-        stall->pcs[i] = pcs[i];
-    }
-
-    stall->depth = n;
-    stall->connection = 0;
-    stall->server[0] = '\0';
-    stall->location[0] = '\0';
-}
-
-
-/* What functions work on is in their frames, the innermost first. */
-
-static void
-jpp_watch_take_serves(jpp_watch_looker_t who, uintptr_t rsp,
-    jpp_stall_t *stall)
-{
-    uint32_t           i;
-    uintptr_t          top, word, last;
-    const jpp_peek_t  *peek;
-
-    peek = &jpp_watch_taken.peeks[who];
-    top = jpp_backtrace_top(rsp);
-    last = 0;
-
-    for (i = 0; i < JPP_WATCH_WORDS && jpp_frame_holds(rsp, top, rsp); i++) {
-        word = jpp_frame_word(rsp);
-
-        if (word != last && (word < rsp || word >= top)
-            && jpp_watch_taken.loop->serves(peek, word, stall))
-        {
-            break;
-        }
-
-        last = word;
-        rsp += sizeof(uintptr_t);
-    }
 }

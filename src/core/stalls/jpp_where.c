@@ -28,13 +28,6 @@
 #define JPP_WHERE_HEADER  4096
 
 
-static const void *jpp_where_name(uint64_t pc, char name[JPP_WHERE_NAME]);
-static bool jpp_where_is_program(const Dl_info *info);
-static const char *jpp_where_program(char path[JPP_WHERE_PATH]);
-static bool jpp_where_is_libc(const void *object);
-static bool jpp_where_symbol(uint64_t address, Dl_info *info);
-
-
 static const char *const  jpp_where_kinds[JPP_STALL_KINDS] = {
     [JPP_STALL_RAN]     = "computing",
     [JPP_STALL_WAITED]  = "blocked",
@@ -46,40 +39,49 @@ static const char *const  jpp_where_kinds[JPP_STALL_KINDS] = {
 };
 
 
-const char *
-jpp_where(const jpp_stall_t *stall, char text[JPP_WHERE_TEXT])
+/* The linker has its name from argv[0], which may be a title by now. */
+
+static bool
+jpp_where_is_program(const Dl_info *info)
 {
-    char         name[JPP_WHERE_NAME], caller[JPP_WHERE_NAME];
-    uint32_t     i;
-    const void  *leaf, *object;
+    return (uintptr_t) getauxval(AT_PHDR) - (uintptr_t) info->dli_fbase
+           < JPP_WHERE_HEADER;
+}
 
-    if (stall->depth == 0) {
-        (void) snprintf(text, JPP_WHERE_TEXT, "%s",
-                        jpp_where_kinds[stall->kind]);
-        return text;
+
+static const char *
+jpp_where_program(char path[JPP_WHERE_PATH])
+{
+    ssize_t  n;
+
+    n = readlink("/proc/self/exe", path, JPP_WHERE_PATH - 1);
+    path[n > 0 ? n : 0] = '\0';
+
+    return path;
+}
+
+
+/* The nearest symbol is the function's only if it extends so far. */
+
+static bool
+jpp_where_symbol(uint64_t address, Dl_info *info)
+{
+    void              *extra;
+    const ElfW(Sym)   *symbol;
+
+    extra = NULL;
+
+    if (dladdr1((const void *) (uintptr_t) address, info, &extra,
+                RTLD_DL_SYMENT)
+        == 0)
+    {
+        return false;
     }
 
-    leaf = jpp_where_name(stall->pcs[0], name);
-    object = NULL;
+    symbol = extra;
 
-    /* who has called into that library, and not libc for the kernel */
-
-    for (i = 1; i < stall->depth && object == NULL; i++) {
-        object = jpp_where_name(stall->pcs[i], caller);
-
-        if (object == leaf || jpp_where_is_libc(object)) {
-            object = NULL;
-        }
-    }
-
-    (void) snprintf(text, JPP_WHERE_TEXT, "%s in %s%s%s",
-                    jpp_where_kinds[stall->kind], name,
-                    object != NULL ? ", called by " : "",
-                    object != NULL ? caller : "");
-
-    jpp_ascii_clean(text);
-
-    return text;
+    return symbol != NULL && info->dli_sname != NULL
+           && address - (uintptr_t) info->dli_saddr < symbol->st_size;
 }
 
 
@@ -124,28 +126,6 @@ jpp_where_name(uint64_t pc, char name[JPP_WHERE_NAME])
 }
 
 
-/* The linker has its name from argv[0], which may be a title by now. */
-
-static bool
-jpp_where_is_program(const Dl_info *info)
-{
-    return (uintptr_t) getauxval(AT_PHDR) - (uintptr_t) info->dli_fbase
-           < JPP_WHERE_HEADER;
-}
-
-
-static const char *
-jpp_where_program(char path[JPP_WHERE_PATH])
-{
-    ssize_t  n;
-
-    n = readlink("/proc/self/exe", path, JPP_WHERE_PATH - 1);
-    path[n > 0 ? n : 0] = '\0';
-
-    return path;
-}
-
-
 /* Does OBJECT, as the linker loaded it, have libc's functions? */
 
 static bool
@@ -158,25 +138,38 @@ jpp_where_is_libc(const void *object)
 }
 
 
-/* The nearest symbol is the function's only if it extends so far. */
-
-static bool
-jpp_where_symbol(uint64_t address, Dl_info *info)
+const char *
+jpp_where(const jpp_stall_t *stall, char text[JPP_WHERE_TEXT])
 {
-    void              *extra;
-    const ElfW(Sym)   *symbol;
+    char         name[JPP_WHERE_NAME], caller[JPP_WHERE_NAME];
+    uint32_t     i;
+    const void  *leaf, *object;
 
-    extra = NULL;
-
-    if (dladdr1((const void *) (uintptr_t) address, info, &extra,
-                RTLD_DL_SYMENT)
-        == 0)
-    {
-        return false;
+    if (stall->depth == 0) {
+        (void) snprintf(text, JPP_WHERE_TEXT, "%s",
+                        jpp_where_kinds[stall->kind]);
+        return text;
     }
 
-    symbol = extra;
+    leaf = jpp_where_name(stall->pcs[0], name);
+    object = NULL;
 
-    return symbol != NULL && info->dli_sname != NULL
-           && address - (uintptr_t) info->dli_saddr < symbol->st_size;
+    /* who has called into that library, and not libc for the kernel */
+
+    for (i = 1; i < stall->depth && object == NULL; i++) {
+        object = jpp_where_name(stall->pcs[i], caller);
+
+        if (object == leaf || jpp_where_is_libc(object)) {
+            object = NULL;
+        }
+    }
+
+    (void) snprintf(text, JPP_WHERE_TEXT, "%s in %s%s%s",
+                    jpp_where_kinds[stall->kind], name,
+                    object != NULL ? ", called by " : "",
+                    object != NULL ? caller : "");
+
+    jpp_ascii_clean(text);
+
+    return text;
 }

@@ -25,9 +25,6 @@
 #define JPP_DEMANGLE_PACK       8
 
 
-static size_t jpp_demangle_cost(const char *name);
-
-
 jpp_demangle_pt
 jpp_demangle_find(void)
 {
@@ -39,6 +36,41 @@ jpp_demangle_find(void)
     symbol.address = dlsym(RTLD_DEFAULT, "__cxa_demangle");
 
     return symbol.function;
+}
+
+
+/*
+ * Counts what looks like a reference or a pack, in identifiers as well: too
+ * high is safe.
+ */
+
+static size_t
+jpp_demangle_cost(const char *name)
+{
+    size_t       cost;
+    const char  *p, *end;
+
+    cost = 0;
+
+    for (p = name; *p != '\0'; p++) {
+
+        if (p[0] == 'D' && p[1] == 'p') {
+            cost += JPP_DEMANGLE_PACK;
+            continue;
+        }
+
+        if (*p != 'S' && *p != 'T') {
+            continue;
+        }
+
+        end = p + 1 + strspn(p + 1, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+
+        if (*end == '_') {
+            cost += JPP_DEMANGLE_REFERENCE;
+        }
+    }
+
+    return cost;
 }
 
 
@@ -76,39 +108,4 @@ jpp_demangle(jpp_demangle_pt demangle, const char *name, char *buf,
     free(text);
 
     return fits;
-}
-
-
-/*
- * Counts what looks like a reference or a pack, in identifiers as well: too
- * high is safe.
- */
-
-static size_t
-jpp_demangle_cost(const char *name)
-{
-    size_t       cost;
-    const char  *p, *end;
-
-    cost = 0;
-
-    for (p = name; *p != '\0'; p++) {
-
-        if (p[0] == 'D' && p[1] == 'p') {
-            cost += JPP_DEMANGLE_PACK;
-            continue;
-        }
-
-        if (*p != 'S' && *p != 'T') {
-            continue;
-        }
-
-        end = p + 1 + strspn(p + 1, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ");
-
-        if (*end == '_') {
-            cost += JPP_DEMANGLE_REFERENCE;
-        }
-    }
-
-    return cost;
 }

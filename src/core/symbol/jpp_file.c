@@ -30,54 +30,117 @@
 #define JPP_FILE_SETTLED  2
 
 
-static jpp_code_t jpp_file_try(jpp_file_t *file, const jpp_mapping_t *mapping,
-    const char *build_id, const char *path, int flags, jpp_err_t *err);
-static jpp_code_t jpp_file_check(int fd, struct stat *st, jpp_err_t *err);
-static jpp_code_t jpp_file_prove(jpp_file_t *file,
-    const jpp_mapping_t *mapping, const char *build_id, const jpp_elf_t *elf,
-    jpp_err_t *err);
-static bool jpp_file_is_laid_out(const jpp_elf_t *elf,
-    const jpp_mapping_t *mapping);
-static void jpp_file_key(jpp_file_t *file);
-
-
-jpp_code_t
-jpp_file_open(jpp_file_t *file, const jpp_mapping_t *mapping,
-    const char *build_id, jpp_err_t *err)
+static jpp_code_t
+jpp_file_check(int fd, struct stat *st, jpp_err_t *err)
 {
-    char           path[64];
-    jpp_code_t     rc;
-    struct stat    st;
-    jpp_mapping_t  strict;
+    if (fstat(fd, st) == -1) {
+        return jpp_err_sys(err, errno, "the file cannot be examined");
+    }
 
-    rc = jpp_file_try(file, mapping, build_id, mapping->path, O_NOFOLLOW,
-                      err);
+    if (!S_ISREG(st->st_mode)) {
+        return jpp_err_set(err, JPP_ERR_INPUT, "it is not a regular file");
+    }
 
-    if (rc == JPP_OK) {
-        file->is_at_path = true;
+    if (st->st_uid != 0 && st->st_uid != geteuid()) {
+        return jpp_err_set(err, JPP_ERR_INPUT,
+                           "the file belongs to user %" PRIu64 ", who is "
+                           "neither root nor the user of this process",
+                           (uint64_t) st->st_uid);
+    }
+
+    if ((st->st_mode & S_IWOTH) != 0) {
+        return jpp_err_set(err, JPP_ERR_INPUT,
+                           "everybody may write to the file");
+    }
+
+    return JPP_OK;
+}
+
+
+/* Would the kernel map an executable segment of ELF as MAPPING is? */
+
+static bool
+jpp_file_is_laid_out(const jpp_elf_t *elf, const jpp_mapping_t *mapping)
+{
+    uint32_t                  i;
+    uint64_t                  page, start, end;
+    const jpp_elf_segment_t  *segment;
+
+    page = (uint64_t) sysconf(_SC_PAGESIZE);
+
+    for (i = 0; i < elf->n_segments; i++) {
+        segment = &elf->segments[i];
+
+        start = segment->offset & ~(page - 1);
+        end = (segment->offset + segment->size + page - 1) & ~(page - 1);
+
+        if (start == mapping->offset
+            && end - start == mapping->limit - mapping->start)
+        {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+static jpp_code_t
+jpp_file_prove(jpp_file_t *file, const jpp_mapping_t *mapping,
+    const char *build_id, const jpp_elf_t *elf, jpp_err_t *err)
+{
+    char  text[JPP_BUILD_ID_TEXT];
+
+    file->is_proven = jpp_file_is_of(file, mapping, build_id);
+
+    if (file->is_proven) {
         return JPP_OK;
     }
 
-    /* the kernel's own links to the file that is mapped */
+    if (build_id[0] != '\0') {
+        jpp_build_id_text(&file->build_id, text);
 
-    strict = *mapping;
-    strict.deleted = true;
-
-    (void) snprintf(path, sizeof(path),
-                    "/proc/self/map_files/%" PRIx64 "-%" PRIx64,
-                    mapping->start, mapping->limit);
-
-    if (jpp_file_try(file, &strict, build_id, path, 0, NULL) == JPP_OK
-        || (stat("/proc/self/exe", &st) == 0
-            && st.st_ino == mapping->inode
-            && jpp_file_try(file, &strict, build_id, "/proc/self/exe", 0,
-                            NULL)
-               == JPP_OK))
-    {
-        return JPP_OK;
+        return jpp_err_set(err, JPP_ERR_INPUT,
+                           "the file on disk has another build id (%s) than "
+                           "what was loaded (%s)",
+                           text[0] != '\0' ? text : "none", build_id);
     }
 
-    return rc;
+    if (mapping->deleted) {
+        return jpp_err_set(err, JPP_ERR_INPUT,
+                           "the file was replaced after it was loaded");
+    }
+
+    if (!jpp_file_is_laid_out(elf, mapping)) {
+        return jpp_err_set(err, JPP_ERR_INPUT,
+                           "the file on disk is not the one that was loaded");
+    }
+
+    return JPP_OK;
+}
+
+
+static void
+jpp_file_key(jpp_file_t *file)
+{
+    uint64_t            identity[5];
+    const struct stat  *st;
+
+    if (file->build_id.len != 0) {
+        file->key = file->build_id;
+        return;
+    }
+
+    st = &file->st;
+
+    identity[0] = (uint64_t) st->st_dev;
+    identity[1] = (uint64_t) st->st_ino;
+    identity[2] = (uint64_t) st->st_size;
+    identity[3] = (uint64_t) st->st_mtim.tv_sec;
+    identity[4] = (uint64_t) st->st_mtim.tv_nsec;
+
+    memcpy(file->key.data, identity, sizeof(identity));
+    file->key.len = sizeof(identity);
 }
 
 
@@ -124,6 +187,46 @@ jpp_file_try(jpp_file_t *file, const jpp_mapping_t *mapping,
     file->inode = mapping->inode;
 
     return JPP_OK;
+}
+
+
+jpp_code_t
+jpp_file_open(jpp_file_t *file, const jpp_mapping_t *mapping,
+    const char *build_id, jpp_err_t *err)
+{
+    char           path[64];
+    jpp_code_t     rc;
+    struct stat    st;
+    jpp_mapping_t  strict;
+
+    rc = jpp_file_try(file, mapping, build_id, mapping->path, O_NOFOLLOW,
+                      err);
+
+    if (rc == JPP_OK) {
+        file->is_at_path = true;
+        return JPP_OK;
+    }
+
+    /* the kernel's own links to the file that is mapped */
+
+    strict = *mapping;
+    strict.deleted = true;
+
+    (void) snprintf(path, sizeof(path),
+                    "/proc/self/map_files/%" PRIx64 "-%" PRIx64,
+                    mapping->start, mapping->limit);
+
+    if (jpp_file_try(file, &strict, build_id, path, 0, NULL) == JPP_OK
+        || (stat("/proc/self/exe", &st) == 0
+            && st.st_ino == mapping->inode
+            && jpp_file_try(file, &strict, build_id, "/proc/self/exe", 0,
+                            NULL)
+               == JPP_OK))
+    {
+        return JPP_OK;
+    }
+
+    return rc;
 }
 
 
@@ -185,120 +288,6 @@ bool
 jpp_file_is_expected(const jpp_mapping_t *mapping)
 {
     return mapping->inode != 0 && mapping->path[0] == '/';
-}
-
-
-static jpp_code_t
-jpp_file_check(int fd, struct stat *st, jpp_err_t *err)
-{
-    if (fstat(fd, st) == -1) {
-        return jpp_err_sys(err, errno, "the file cannot be examined");
-    }
-
-    if (!S_ISREG(st->st_mode)) {
-        return jpp_err_set(err, JPP_ERR_INPUT, "it is not a regular file");
-    }
-
-    if (st->st_uid != 0 && st->st_uid != geteuid()) {
-        return jpp_err_set(err, JPP_ERR_INPUT,
-                           "the file belongs to user %" PRIu64 ", who is "
-                           "neither root nor the user of this process",
-                           (uint64_t) st->st_uid);
-    }
-
-    if ((st->st_mode & S_IWOTH) != 0) {
-        return jpp_err_set(err, JPP_ERR_INPUT,
-                           "everybody may write to the file");
-    }
-
-    return JPP_OK;
-}
-
-
-static jpp_code_t
-jpp_file_prove(jpp_file_t *file, const jpp_mapping_t *mapping,
-    const char *build_id, const jpp_elf_t *elf, jpp_err_t *err)
-{
-    char  text[JPP_BUILD_ID_TEXT];
-
-    file->is_proven = jpp_file_is_of(file, mapping, build_id);
-
-    if (file->is_proven) {
-        return JPP_OK;
-    }
-
-    if (build_id[0] != '\0') {
-        jpp_build_id_text(&file->build_id, text);
-
-        return jpp_err_set(err, JPP_ERR_INPUT,
-                           "the file on disk has another build id (%s) than "
-                           "what was loaded (%s)",
-                           text[0] != '\0' ? text : "none", build_id);
-    }
-
-    if (mapping->deleted) {
-        return jpp_err_set(err, JPP_ERR_INPUT,
-                           "the file was replaced after it was loaded");
-    }
-
-    if (!jpp_file_is_laid_out(elf, mapping)) {
-        return jpp_err_set(err, JPP_ERR_INPUT,
-                           "the file on disk is not the one that was loaded");
-    }
-
-    return JPP_OK;
-}
-
-
-/* Would the kernel map an executable segment of ELF as MAPPING is? */
-
-static bool
-jpp_file_is_laid_out(const jpp_elf_t *elf, const jpp_mapping_t *mapping)
-{
-    uint32_t                  i;
-    uint64_t                  page, start, end;
-    const jpp_elf_segment_t  *segment;
-
-    page = (uint64_t) sysconf(_SC_PAGESIZE);
-
-    for (i = 0; i < elf->n_segments; i++) {
-        segment = &elf->segments[i];
-
-        start = segment->offset & ~(page - 1);
-        end = (segment->offset + segment->size + page - 1) & ~(page - 1);
-
-        if (start == mapping->offset
-            && end - start == mapping->limit - mapping->start)
-        {
-            return true;
-        }
-    }
-
-    return false;
-}
-
-
-static void
-jpp_file_key(jpp_file_t *file)
-{
-    uint64_t            identity[5];
-    const struct stat  *st;
-
-    if (file->build_id.len != 0) {
-        file->key = file->build_id;
-        return;
-    }
-
-    st = &file->st;
-
-    identity[0] = (uint64_t) st->st_dev;
-    identity[1] = (uint64_t) st->st_ino;
-    identity[2] = (uint64_t) st->st_size;
-    identity[3] = (uint64_t) st->st_mtim.tv_sec;
-    identity[4] = (uint64_t) st->st_mtim.tv_nsec;
-
-    memcpy(file->key.data, identity, sizeof(identity));
-    file->key.len = sizeof(identity);
 }
 
 

@@ -21,67 +21,6 @@ typedef struct {
 } jpp_hint_work_t;
 
 
-static bool jpp_hints_place(jpp_vec_t *work, const jpp_profile_t *profile,
-    const jpp_vec_t *maps, const jpp_hint_t *given, size_t n);
-static size_t jpp_hints_unalias(jpp_hint_work_t *work, size_t n);
-static void jpp_hints_own(jpp_hint_work_t *work, size_t n);
-static void jpp_hints_distinguish(jpp_hint_work_t *work, size_t n);
-static bool jpp_hints_keep(jpp_hints_t *hints, const jpp_hint_work_t *work,
-    size_t n);
-static void jpp_hints_text(const jpp_hint_work_t *work,
-    char text[JPP_HINT_TEXT]);
-static int jpp_hints_by_place(const void *first, const void *second,
-    void *ctx);
-static int jpp_hints_by_name(const void *first, const void *second, void *ctx);
-static int jpp_hints_compare(const jpp_hint_row_t *a, const jpp_hint_row_t *b);
-static const jpp_hint_row_t *jpp_hints_find(const jpp_hints_t *hints,
-    uint64_t device, uint64_t inode, size_t *n);
-static size_t jpp_hints_name(jpp_elf_t *elf, uint64_t offset, size_t name);
-
-
-bool
-jpp_hints_init(jpp_hints_t *hints, jpp_arena_t *arena,
-    const jpp_profile_t *profile, const jpp_vec_t *maps,
-    const jpp_hint_t *given, size_t n)
-{
-    bool              done;
-    jpp_vec_t        *work;
-    jpp_hint_work_t  *first;
-
-    hints->rows = jpp_vec_create(arena);
-    hints->names = jpp_vec_create(arena);
-
-    /* working memory is in the arena that is given back soon */
-
-    work = jpp_vec_create(profile->arena);
-
-    done = hints->rows != NULL && hints->names != NULL && work != NULL
-           && jpp_hints_place(work, profile, maps, given,
-                              n < JPP_MAX_HINTS ? n : JPP_MAX_HINTS);
-
-    if (done) {
-        first = jpp_vec_items(work, jpp_hint_work_t);
-        n = jpp_vec_count(work, jpp_hint_work_t);
-
-        jpp_sort(first, n, sizeof(jpp_hint_work_t), jpp_hints_by_place, NULL);
-
-        n = jpp_hints_unalias(first, n);
-
-        jpp_hints_own(first, n);
-        jpp_hints_distinguish(first, n);
-
-        done = jpp_hints_keep(hints, first, n);
-    }
-
-    if (!done) {
-        hints->rows = NULL;
-        hints->names = NULL;
-    }
-
-    return done;
-}
-
-
 static bool
 jpp_hints_place(jpp_vec_t *work, const jpp_profile_t *profile,
     const jpp_vec_t *maps, const jpp_hint_t *given, size_t n)
@@ -118,6 +57,38 @@ jpp_hints_place(jpp_vec_t *work, const jpp_profile_t *profile,
     }
 
     return true;
+}
+
+
+static int
+jpp_hints_compare(const jpp_hint_row_t *a, const jpp_hint_row_t *b)
+{
+    if (a->device != b->device) {
+        return a->device < b->device ? -1 : 1;
+    }
+
+    if (a->inode != b->inode) {
+        return a->inode < b->inode ? -1 : 1;
+    }
+
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+
+static int
+jpp_hints_by_place(const void *first, const void *second, void *ctx)
+{
+    int                     rc;
+    const jpp_hint_work_t  *a, *b;
+
+    (void) ctx;
+
+    a = first;
+    b = second;
+
+    rc = jpp_hints_compare(&a->row, &b->row);
+
+    return rc != 0 ? rc : a->given < b->given ? -1 : 1;
 }
 
 
@@ -188,6 +159,20 @@ jpp_hints_own(jpp_hint_work_t *work, size_t n)
 }
 
 
+static int
+jpp_hints_by_name(const void *first, const void *second, void *ctx)
+{
+    const jpp_hint_work_t  *a, *b;
+
+    (void) ctx;
+
+    a = first;
+    b = second;
+
+    return strcmp(a->given->name, b->given->name);
+}
+
+
 static void
 jpp_hints_distinguish(jpp_hint_work_t *work, size_t n)
 {
@@ -204,36 +189,6 @@ jpp_hints_distinguish(jpp_hint_work_t *work, size_t n)
     }
 
     jpp_sort(work, n, sizeof(jpp_hint_work_t), jpp_hints_by_place, NULL);
-}
-
-
-static bool
-jpp_hints_keep(jpp_hints_t *hints, const jpp_hint_work_t *work, size_t n)
-{
-    char             text[JPP_HINT_TEXT];
-    size_t           i, len;
-    uint8_t         *p;
-    jpp_hint_row_t  *row;
-
-    for (i = 0; i < n; i++) {
-        jpp_hints_text(&work[i], text);
-
-        len = strlen(text);
-        row = jpp_vec_push(hints->rows, sizeof(jpp_hint_row_t));
-        p = jpp_vec_push(hints->names, len + 1);
-
-        if (row == NULL || p == NULL) {
-            return false;
-        }
-
-        memcpy(p, text, len);
-
-        *row = work[i].row;
-        row->name = (uint32_t) (p - hints->names->data);
-        row->len = (uint32_t) len;
-    }
-
-    return true;
 }
 
 
@@ -267,96 +222,76 @@ jpp_hints_text(const jpp_hint_work_t *work, char text[JPP_HINT_TEXT])
 }
 
 
-static int
-jpp_hints_by_place(const void *first, const void *second, void *ctx)
+static bool
+jpp_hints_keep(jpp_hints_t *hints, const jpp_hint_work_t *work, size_t n)
 {
-    int                     rc;
-    const jpp_hint_work_t  *a, *b;
+    char             text[JPP_HINT_TEXT];
+    size_t           i, len;
+    uint8_t         *p;
+    jpp_hint_row_t  *row;
 
-    (void) ctx;
+    for (i = 0; i < n; i++) {
+        jpp_hints_text(&work[i], text);
 
-    a = first;
-    b = second;
+        len = strlen(text);
+        row = jpp_vec_push(hints->rows, sizeof(jpp_hint_row_t));
+        p = jpp_vec_push(hints->names, len + 1);
 
-    rc = jpp_hints_compare(&a->row, &b->row);
+        if (row == NULL || p == NULL) {
+            return false;
+        }
 
-    return rc != 0 ? rc : a->given < b->given ? -1 : 1;
-}
+        memcpy(p, text, len);
 
-
-static int
-jpp_hints_by_name(const void *first, const void *second, void *ctx)
-{
-    const jpp_hint_work_t  *a, *b;
-
-    (void) ctx;
-
-    a = first;
-    b = second;
-
-    return strcmp(a->given->name, b->given->name);
-}
-
-
-static int
-jpp_hints_compare(const jpp_hint_row_t *a, const jpp_hint_row_t *b)
-{
-    if (a->device != b->device) {
-        return a->device < b->device ? -1 : 1;
+        *row = work[i].row;
+        row->name = (uint32_t) (p - hints->names->data);
+        row->len = (uint32_t) len;
     }
 
-    if (a->inode != b->inode) {
-        return a->inode < b->inode ? -1 : 1;
-    }
-
-    return a->offset < b->offset ? -1 : a->offset > b->offset;
+    return true;
 }
 
 
 bool
-jpp_hints_apply(const jpp_hints_t *hints, uint64_t device, uint64_t inode,
-    jpp_elf_t *elf, jpp_arena_t *arena)
+jpp_hints_init(jpp_hints_t *hints, jpp_arena_t *arena,
+    const jpp_profile_t *profile, const jpp_vec_t *maps,
+    const jpp_hint_t *given, size_t n)
 {
-    char                  *names;
-    size_t                 i, n, len;
-    const jpp_hint_row_t  *row;
+    bool              done;
+    jpp_vec_t        *work;
+    jpp_hint_work_t  *first;
 
-    row = jpp_hints_find(hints, device, inode, &n);
+    hints->rows = jpp_vec_create(arena);
+    hints->names = jpp_vec_create(arena);
 
-    if (n == 0 || elf->n_functions == 0) {
-        return true;
+    /* working memory is in the arena that is given back soon */
+
+    work = jpp_vec_create(profile->arena);
+
+    done = hints->rows != NULL && hints->names != NULL && work != NULL
+           && jpp_hints_place(work, profile, maps, given,
+                              n < JPP_MAX_HINTS ? n : JPP_MAX_HINTS);
+
+    if (done) {
+        first = jpp_vec_items(work, jpp_hint_work_t);
+        n = jpp_vec_count(work, jpp_hint_work_t);
+
+        jpp_sort(first, n, sizeof(jpp_hint_work_t), jpp_hints_by_place, NULL);
+
+        n = jpp_hints_unalias(first, n);
+
+        jpp_hints_own(first, n);
+        jpp_hints_distinguish(first, n);
+
+        done = jpp_hints_keep(hints, first, n);
     }
 
-    for (i = 0, len = elf->names_len; i < n; i++) {
-        len += row[i].len + 1;
+    if (!done) {
+        hints->rows = NULL;
+        hints->names = NULL;
     }
 
-    if (len > UINT32_MAX) {
-        return true;
-    }
-
-    names = jpp_arena_alloc(arena, len);
-    if (names == NULL) {
-        return false;
-    }
-
-    memcpy(names, elf->names, elf->names_len);
-    len = elf->names_len;
-
-    for (i = 0; i < n; i++) {
-
-        if (jpp_hints_name(elf, row[i].offset, len) != 0) {
-            memcpy(names + len,
-                   jpp_vec_items(hints->names, char) + row[i].name,
-                   row[i].len + 1);
-            len += row[i].len + 1;
-        }
-    }
-
-    elf->names = names;
-    elf->names_len = len;
-
-    return true;
+    return done;
 }
 
 
@@ -422,4 +357,51 @@ jpp_hints_name(jpp_elf_t *elf, uint64_t offset, size_t name)
     }
 
     return n;
+}
+
+
+bool
+jpp_hints_apply(const jpp_hints_t *hints, uint64_t device, uint64_t inode,
+    jpp_elf_t *elf, jpp_arena_t *arena)
+{
+    char                  *names;
+    size_t                 i, n, len;
+    const jpp_hint_row_t  *row;
+
+    row = jpp_hints_find(hints, device, inode, &n);
+
+    if (n == 0 || elf->n_functions == 0) {
+        return true;
+    }
+
+    for (i = 0, len = elf->names_len; i < n; i++) {
+        len += row[i].len + 1;
+    }
+
+    if (len > UINT32_MAX) {
+        return true;
+    }
+
+    names = jpp_arena_alloc(arena, len);
+    if (names == NULL) {
+        return false;
+    }
+
+    memcpy(names, elf->names, elf->names_len);
+    len = elf->names_len;
+
+    for (i = 0; i < n; i++) {
+
+        if (jpp_hints_name(elf, row[i].offset, len) != 0) {
+            memcpy(names + len,
+                   jpp_vec_items(hints->names, char) + row[i].name,
+                   row[i].len + 1);
+            len += row[i].len + 1;
+        }
+    }
+
+    elf->names = names;
+    elf->names_len = len;
+
+    return true;
 }

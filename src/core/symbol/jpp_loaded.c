@@ -13,8 +13,43 @@
 #define JPP_LOADED_MAPS_CAP  (64 * 1024 * 1024)
 
 
-static bool jpp_loaded_fill(jpp_loaded_t *loaded, jpp_profile_t *profile,
-    const jpp_vec_t *maps, const jpp_image_t *images, size_t n);
+static bool
+jpp_loaded_fill(jpp_loaded_t *loaded, jpp_profile_t *profile,
+    const jpp_vec_t *maps, const jpp_image_t *images, size_t n)
+{
+    size_t                i;
+    const jpp_map_t      *map;
+    jpp_loaded_file_t    *file;
+    const jpp_mapping_t  *mapping;
+
+    for (i = 0; i < n; i++) {
+
+        map = jpp_maps_find(maps, images[i].address);
+
+        if (map == NULL) {
+            continue;
+        }
+
+        mapping = jpp_profile_mapping_at(profile, map->mapping);
+
+        /* the kernel's own code has no file */
+
+        if (mapping->inode == 0) {
+            continue;
+        }
+
+        file = jpp_vec_push(loaded->files, sizeof(jpp_loaded_file_t));
+        if (file == NULL) {
+            return false;
+        }
+
+        file->device = mapping->device;
+        file->inode = mapping->inode;
+        file->build_id = images[i].build_id;
+    }
+
+    return true;
+}
 
 
 void
@@ -60,45 +95,6 @@ jpp_loaded_destroy(jpp_loaded_t *loaded)
     loaded->files = NULL;
     loaded->hints.rows = NULL;
     loaded->hints.names = NULL;
-}
-
-
-static bool
-jpp_loaded_fill(jpp_loaded_t *loaded, jpp_profile_t *profile,
-    const jpp_vec_t *maps, const jpp_image_t *images, size_t n)
-{
-    size_t                i;
-    const jpp_map_t      *map;
-    jpp_loaded_file_t    *file;
-    const jpp_mapping_t  *mapping;
-
-    for (i = 0; i < n; i++) {
-
-        map = jpp_maps_find(maps, images[i].address);
-
-        if (map == NULL) {
-            continue;
-        }
-
-        mapping = jpp_profile_mapping_at(profile, map->mapping);
-
-        /* the kernel's own code has no file */
-
-        if (mapping->inode == 0) {
-            continue;
-        }
-
-        file = jpp_vec_push(loaded->files, sizeof(jpp_loaded_file_t));
-        if (file == NULL) {
-            return false;
-        }
-
-        file->device = mapping->device;
-        file->inode = mapping->inode;
-        file->build_id = images[i].build_id;
-    }
-
-    return true;
 }
 
 

@@ -16,20 +16,6 @@
 #define JPP_NEIGHBOUR     200
 
 
-static uint32_t jpp_names_entered(jpp_names_t *names,
-    const jpp_elf_function_t *function);
-static uint32_t jpp_names_named(jpp_names_t *names, const char *symbol);
-static uint32_t jpp_names_hinted(jpp_names_t *names,
-    const jpp_elf_function_t *function);
-static uint32_t jpp_names_near(jpp_names_t *names,
-    const jpp_elf_function_t *function);
-static const char *jpp_names_neighbour(jpp_names_t *names,
-    const jpp_elf_function_t *function, int step, char *text, size_t size);
-static bool jpp_names_file(jpp_names_t *names, uint32_t id, const char *file);
-static uint32_t jpp_names_nameless(jpp_names_t *names, uint64_t address);
-static uint32_t jpp_names_offset(jpp_names_t *names, uint64_t address);
-
-
 bool
 jpp_names_init(jpp_names_t *names, jpp_profile_t *profile)
 {
@@ -93,144 +79,30 @@ jpp_names_enter(jpp_names_t *names, uint32_t id, const jpp_elf_t *elf)
 }
 
 
-uint32_t
-jpp_names_function(jpp_names_t *names, uint64_t address)
+/* The string "module+0xADDRESS". */
+
+static uint32_t
+jpp_names_offset(jpp_names_t *names, uint64_t address)
 {
-    uint32_t                  *id;
-    uint64_t                   vaddr;
-    const jpp_elf_function_t  *function;
+    char  text[JPP_MODULE_NAME + sizeof("+0x0123456789abcdef")];
 
-    names->is_named = false;
+    (void) snprintf(text, sizeof(text), "%.*s%s0x%" PRIx64, JPP_MODULE_NAME,
+                    names->module, names->mapping != NULL ? "+" : "", address);
 
-    if (names->mapping == NULL) {
-        return jpp_names_nameless(names, address);
-    }
-
-    address += names->mapping->offset - names->mapping->start;
-
-    if (names->elf == NULL || !jpp_elf_vaddr(names->elf, address, &vaddr)) {
-        return jpp_names_nameless(names, address);
-    }
-
-    function = jpp_elf_function(names->elf, vaddr);
-
-    if (function == NULL) {
-        return jpp_names_nameless(names, vaddr);
-    }
-
-    names->is_named = function->name != 0;
-
-    id = jpp_vec_items(names->functions, uint32_t);
-    id += function - names->elf->functions;
-
-    if (*id == 0) {
-        *id = jpp_names_entered(names, function);
-    }
-
-    return *id;
+    return jpp_profile_string(names->profile, text, strlen(text));
 }
 
 
 static uint32_t
-jpp_names_entered(jpp_names_t *names, const jpp_elf_function_t *function)
+jpp_names_nameless(jpp_names_t *names, uint64_t address)
 {
-    if (function->name == 0) {
-        return jpp_names_near(names, function);
-    }
+    uint32_t  name;
 
-    if (function->name >= names->elf->hinted) {
-        return jpp_names_hinted(names, function);
-    }
+    name = jpp_names_offset(names, address);
 
-    names->mapping->has_functions = true;
-
-    return jpp_names_named(names, names->elf->names + function->name);
-}
-
-
-static uint32_t
-jpp_names_named(jpp_names_t *names, const char *symbol)
-{
-    char      text[JPP_DEMANGLED];
-    uint32_t  name, system_name;
-
-    system_name = jpp_profile_string(names->profile, symbol, strlen(symbol));
-    name = system_name;
-
-    if (jpp_demangle(names->demangle, symbol, text, sizeof(text))) {
-        name = jpp_profile_string(names->profile, text, strlen(text));
-    }
-
-    if (name == 0 || system_name == 0) {
-        return 0;
-    }
-
-    return jpp_profile_function(names->profile, names->id, name, system_name);
-}
-
-
-/* The address is kept, as the name in the file. */
-
-static uint32_t
-jpp_names_hinted(jpp_names_t *names, const jpp_elf_function_t *function)
-{
-    uint32_t     id, name, offset;
-    const char  *hint;
-
-    hint = names->elf->names + function->name;
-    name = jpp_profile_string(names->profile, hint, strlen(hint));
-    offset = jpp_names_offset(names, function->entry);
-
-    if (name == 0 || offset == 0) {
-        return 0;
-    }
-
-    id = jpp_profile_function(names->profile, names->id, name, offset);
-
-    return jpp_names_file(names, id, names->table) ? id : 0;
-}
-
-
-/*
- * A static function mostly lies between others of its source file: that is not
- * a name, but says where to look.
- */
-
-static uint32_t
-jpp_names_near(jpp_names_t *names, const jpp_elf_function_t *function)
-{
-    char         text[2 * JPP_NEIGHBOUR + sizeof("between  and ")];
-    char         first[JPP_DEMANGLED], second[JPP_DEMANGLED];
-    uint32_t     id;
-    const char  *before, *after;
-
-    id = jpp_names_nameless(names, function->entry);
-
-    if (id == 0) {
-        return 0;
-    }
-
-    before = jpp_names_neighbour(names, function, -1, first, sizeof(first));
-    after = jpp_names_neighbour(names, function, 1, second, sizeof(second));
-
-    if (before == NULL && after == NULL) {
-        return id;
-    }
-
-    if (after == NULL) {
-        (void) snprintf(text, sizeof(text), "after %.*s", JPP_NEIGHBOUR,
-                        before);
-
-    } else if (before == NULL) {
-        (void) snprintf(text, sizeof(text), "before %.*s", JPP_NEIGHBOUR,
-                        after);
-
-    } else {
-        (void) snprintf(text, sizeof(text), "between %.*s and %.*s",
-                        JPP_NEIGHBOUR, before, JPP_NEIGHBOUR, after);
-    }
-
-    return jpp_names_file(names, id, text) ? id : 0;
+    return name == 0 ? 0
+                     : jpp_profile_function(names->profile, names->id, name,
+                                            name);
 }
 
 
@@ -279,28 +151,142 @@ jpp_names_file(jpp_names_t *names, uint32_t id, const char *file)
 }
 
 
+/*
+ * A static function mostly lies between others of its source file: that is not
+ * a name, but says where to look.
+ */
+
 static uint32_t
-jpp_names_nameless(jpp_names_t *names, uint64_t address)
+jpp_names_near(jpp_names_t *names, const jpp_elf_function_t *function)
 {
-    uint32_t  name;
+    char         text[2 * JPP_NEIGHBOUR + sizeof("between  and ")];
+    char         first[JPP_DEMANGLED], second[JPP_DEMANGLED];
+    uint32_t     id;
+    const char  *before, *after;
 
-    name = jpp_names_offset(names, address);
+    id = jpp_names_nameless(names, function->entry);
 
-    return name == 0 ? 0
-                     : jpp_profile_function(names->profile, names->id, name,
-                                            name);
+    if (id == 0) {
+        return 0;
+    }
+
+    before = jpp_names_neighbour(names, function, -1, first, sizeof(first));
+    after = jpp_names_neighbour(names, function, 1, second, sizeof(second));
+
+    if (before == NULL && after == NULL) {
+        return id;
+    }
+
+    if (after == NULL) {
+        (void) snprintf(text, sizeof(text), "after %.*s", JPP_NEIGHBOUR,
+                        before);
+
+    } else if (before == NULL) {
+        (void) snprintf(text, sizeof(text), "before %.*s", JPP_NEIGHBOUR,
+                        after);
+
+    } else {
+        (void) snprintf(text, sizeof(text), "between %.*s and %.*s",
+                        JPP_NEIGHBOUR, before, JPP_NEIGHBOUR, after);
+    }
+
+    return jpp_names_file(names, id, text) ? id : 0;
 }
 
 
-/* The string "module+0xADDRESS". */
+/* The address is kept, as the name in the file. */
 
 static uint32_t
-jpp_names_offset(jpp_names_t *names, uint64_t address)
+jpp_names_hinted(jpp_names_t *names, const jpp_elf_function_t *function)
 {
-    char  text[JPP_MODULE_NAME + sizeof("+0x0123456789abcdef")];
+    uint32_t     id, name, offset;
+    const char  *hint;
 
-    (void) snprintf(text, sizeof(text), "%.*s%s0x%" PRIx64, JPP_MODULE_NAME,
-                    names->module, names->mapping != NULL ? "+" : "", address);
+    hint = names->elf->names + function->name;
+    name = jpp_profile_string(names->profile, hint, strlen(hint));
+    offset = jpp_names_offset(names, function->entry);
 
-    return jpp_profile_string(names->profile, text, strlen(text));
+    if (name == 0 || offset == 0) {
+        return 0;
+    }
+
+    id = jpp_profile_function(names->profile, names->id, name, offset);
+
+    return jpp_names_file(names, id, names->table) ? id : 0;
+}
+
+
+static uint32_t
+jpp_names_named(jpp_names_t *names, const char *symbol)
+{
+    char      text[JPP_DEMANGLED];
+    uint32_t  name, system_name;
+
+    system_name = jpp_profile_string(names->profile, symbol, strlen(symbol));
+    name = system_name;
+
+    if (jpp_demangle(names->demangle, symbol, text, sizeof(text))) {
+        name = jpp_profile_string(names->profile, text, strlen(text));
+    }
+
+    if (name == 0 || system_name == 0) {
+        return 0;
+    }
+
+    return jpp_profile_function(names->profile, names->id, name, system_name);
+}
+
+
+static uint32_t
+jpp_names_entered(jpp_names_t *names, const jpp_elf_function_t *function)
+{
+    if (function->name == 0) {
+        return jpp_names_near(names, function);
+    }
+
+    if (function->name >= names->elf->hinted) {
+        return jpp_names_hinted(names, function);
+    }
+
+    names->mapping->has_functions = true;
+
+    return jpp_names_named(names, names->elf->names + function->name);
+}
+
+
+uint32_t
+jpp_names_function(jpp_names_t *names, uint64_t address)
+{
+    uint32_t                  *id;
+    uint64_t                   vaddr;
+    const jpp_elf_function_t  *function;
+
+    names->is_named = false;
+
+    if (names->mapping == NULL) {
+        return jpp_names_nameless(names, address);
+    }
+
+    address += names->mapping->offset - names->mapping->start;
+
+    if (names->elf == NULL || !jpp_elf_vaddr(names->elf, address, &vaddr)) {
+        return jpp_names_nameless(names, address);
+    }
+
+    function = jpp_elf_function(names->elf, vaddr);
+
+    if (function == NULL) {
+        return jpp_names_nameless(names, vaddr);
+    }
+
+    names->is_named = function->name != 0;
+
+    id = jpp_vec_items(names->functions, uint32_t);
+    id += function - names->elf->functions;
+
+    if (*id == 0) {
+        *id = jpp_names_entered(names, function);
+    }
+
+    return *id;
 }

@@ -35,14 +35,6 @@ typedef struct {
 } jpp_command_t;
 
 
-static void jpp_host_line(jpp_host_t *host, const char *line, size_t len);
-static void jpp_host_id(jpp_host_t *host, const char *value, size_t len);
-static const char *jpp_packages_find(const jpp_host_t *host,
-    const char *file);
-static void jpp_packages_add(char *text, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-
 static const jpp_package_t  jpp_package_table[] = {
     { "nginx", { NULL, "nginx-dbgsym", "nginx-dbgsym", "nginx",
                  "nginx-debuginfo", "nginx-dbg" }, NULL },
@@ -103,24 +95,29 @@ static const jpp_command_t  jpp_commands[JPP_PACKAGES] = {
 };
 
 
-void
-jpp_host_read(jpp_host_t *host, const char *text, size_t len)
+/* The first word of VALUE that is in the table, or begins as one does. */
+
+static void
+jpp_host_id(jpp_host_t *host, const char *value, size_t len)
 {
-    const char  *end;
+    size_t                     i, word;
+    const jpp_distribution_t  *d;
 
-    memset(host, 0, sizeof(jpp_host_t));
-
-    while (len != 0) {
-        end = memchr(text, '\n', len);
-
-        jpp_host_line(host, text, end != NULL ? (size_t) (end - text) : len);
-
-        if (end == NULL) {
-            return;
+    for (i = 0; i < len && host->packages == JPP_PACKAGES_UNKNOWN;
+         i += word + 1)
+    {
+        for (word = 0; i + word < len && value[i + word] != ' '
+                       && value[i + word] != '-'; word++)
+        {
+            /* void */
         }
 
-        len -= (size_t) (end + 1 - text);
-        text = end + 1;
+        for (d = jpp_distributions; d->id != NULL; d++) {
+            if (strlen(d->id) == word && memcmp(d->id, value + i, word) == 0) {
+                host->packages = d->packages;
+                break;
+            }
+        }
     }
 }
 
@@ -174,30 +171,67 @@ jpp_host_line(jpp_host_t *host, const char *line, size_t len)
 }
 
 
-/* The first word of VALUE that is in the table, or begins as one does. */
+void
+jpp_host_read(jpp_host_t *host, const char *text, size_t len)
+{
+    const char  *end;
+
+    memset(host, 0, sizeof(jpp_host_t));
+
+    while (len != 0) {
+        end = memchr(text, '\n', len);
+
+        jpp_host_line(host, text, end != NULL ? (size_t) (end - text) : len);
+
+        if (end == NULL) {
+            return;
+        }
+
+        len -= (size_t) (end + 1 - text);
+        text = end + 1;
+    }
+}
+
+
+static const char *
+jpp_packages_find(const jpp_host_t *host, const char *file)
+{
+    const jpp_package_t  *row;
+
+    for (row = jpp_package_table; row->file != NULL; row++) {
+
+        if (strncmp(file, row->file, strlen(row->file)) != 0) {
+            continue;
+        }
+
+        if (row->t64 != NULL
+            && ((host->packages == JPP_PACKAGES_DEBIAN && host->version >= 13)
+                || (host->packages == JPP_PACKAGES_UBUNTU
+                    && host->version >= 24)))
+        {
+            return row->t64;
+        }
+
+        return row->names[host->packages];
+    }
+
+    return NULL;
+}
+
+
+/* What does not fit is left out: files and names are few. */
 
 static void
-jpp_host_id(jpp_host_t *host, const char *value, size_t len)
+jpp_packages_add(char *text, const char *fmt, ...)
 {
-    size_t                     i, word;
-    const jpp_distribution_t  *d;
+    size_t   len;
+    va_list  args;
 
-    for (i = 0; i < len && host->packages == JPP_PACKAGES_UNKNOWN;
-         i += word + 1)
-    {
-        for (word = 0; i + word < len && value[i + word] != ' '
-                       && value[i + word] != '-'; word++)
-        {
-            /* void */
-        }
+    len = strlen(text);
 
-        for (d = jpp_distributions; d->id != NULL; d++) {
-            if (strlen(d->id) == word && memcmp(d->id, value + i, word) == 0) {
-                host->packages = d->packages;
-                break;
-            }
-        }
-    }
+    va_start(args, fmt);
+    (void) vsnprintf(text + len, JPP_PACKAGES_TEXT - len, fmt, args);
+    va_end(args);
 }
 
 
@@ -255,46 +289,4 @@ jpp_packages_cure(const jpp_host_t *host, const char *const *files, size_t n,
     }
 
     jpp_packages_add(text, ", then reload");
-}
-
-
-static const char *
-jpp_packages_find(const jpp_host_t *host, const char *file)
-{
-    const jpp_package_t  *row;
-
-    for (row = jpp_package_table; row->file != NULL; row++) {
-
-        if (strncmp(file, row->file, strlen(row->file)) != 0) {
-            continue;
-        }
-
-        if (row->t64 != NULL
-            && ((host->packages == JPP_PACKAGES_DEBIAN && host->version >= 13)
-                || (host->packages == JPP_PACKAGES_UBUNTU
-                    && host->version >= 24)))
-        {
-            return row->t64;
-        }
-
-        return row->names[host->packages];
-    }
-
-    return NULL;
-}
-
-
-/* What does not fit is left out: files and names are few. */
-
-static void
-jpp_packages_add(char *text, const char *fmt, ...)
-{
-    size_t   len;
-    va_list  args;
-
-    len = strlen(text);
-
-    va_start(args, fmt);
-    (void) vsnprintf(text + len, JPP_PACKAGES_TEXT - len, fmt, args);
-    va_end(args);
 }

@@ -25,70 +25,6 @@ typedef struct {
 } jpp_symbolizer_t;
 
 
-static bool jpp_symbolize_group(const jpp_profile_t *profile,
-    jpp_vec_t *groups, jpp_vec_t *order);
-static bool jpp_symbolize_mapping(jpp_symbolizer_t *s);
-static bool jpp_symbolize_file(jpp_symbolizer_t *s, const jpp_file_t *file);
-static bool jpp_symbolize_locations(jpp_symbolizer_t *s, const jpp_elf_t *elf);
-static bool jpp_symbolize_comment(jpp_symbolizer_t *s, const char *what,
-    const char *why);
-static size_t jpp_symbolize_room(const jpp_profile_t *profile);
-static bool jpp_symbolize_range(jpp_vec_t *ranges,
-    const jpp_mapping_t *mapping, const jpp_elf_t *elf,
-    const jpp_elf_function_t *function);
-
-
-jpp_code_t
-jpp_symbolize(jpp_symbols_t *symbols, jpp_profile_t *profile, jpp_err_t *err)
-{
-    bool               done;
-    uint32_t           n, *start;
-    jpp_vec_t         *groups, *order;
-    jpp_symbolizer_t   s;
-
-    memset(&s, 0, sizeof(jpp_symbolizer_t));
-
-    s.symbols = symbols;
-    s.profile = profile;
-
-    groups = jpp_vec_create(profile->arena);
-    order = jpp_vec_create(profile->arena);
-
-    done = jpp_names_init(&s.names, profile)
-           && groups != NULL
-           && order != NULL
-           && jpp_symbolize_group(profile, groups, order);
-
-    s.names.table = symbols->loaded.table;
-
-    n = (uint32_t) jpp_vec_count(profile->mappings, jpp_mapping_t);
-
-    for ( /* void */ ; done && s.id <= n; s.id++) {
-
-        start = &jpp_vec_items(groups, uint32_t)[s.id];
-
-        s.locations = &jpp_vec_items(order, uint32_t)[start[0]];
-        s.n_locations = start[1] - start[0];
-
-        done = jpp_symbolize_mapping(&s);
-    }
-
-    /* a host that is not known has no packages, and may be another one */
-
-    if (symbols->loaded.files != NULL) {
-        done = done && jpp_unnamed_comment(&s.unnamed, profile,
-                                           &symbols->loaded.host,
-                                           symbols->unnamed);
-    }
-
-    jpp_vec_release(order);
-    jpp_vec_release(groups);
-    jpp_names_destroy(&s.names);
-
-    return done ? JPP_OK : jpp_err_memory(err);
-}
-
-
 /*
  * ORDER becomes the ids of the locations, by mapping; those of mapping M are
  * the elements GROUPS[M] to GROUPS[M + 1] - 1.
@@ -132,82 +68,6 @@ jpp_symbolize_group(const jpp_profile_t *profile, jpp_vec_t *groups,
     }
 
     return true;
-}
-
-
-static bool
-jpp_symbolize_mapping(jpp_symbolizer_t *s)
-{
-    bool            done;
-    jpp_err_t       err;
-    jpp_file_t      file;
-    jpp_mapping_t  *mapping;
-
-    if (s->id == 0) {
-        return jpp_symbolize_locations(s, NULL);
-    }
-
-    mapping = jpp_profile_mapping_at(s->profile, s->id);
-
-    if (!jpp_file_is_expected(mapping)) {
-        return jpp_symbolize_locations(s, NULL);
-    }
-
-    if (!jpp_identify(s->profile, mapping,
-                              jpp_loaded_build_id(&s->symbols->loaded,
-                                                  mapping)))
-    {
-        return false;
-    }
-
-    if (jpp_identify_open(s->symbols, s->profile, mapping,
-                           s->n_locations == 0, &file, &err)
-        != JPP_OK)
-    {
-        return jpp_symbolize_comment(s, "no names for", err.text)
-               && jpp_symbolize_locations(s, NULL);
-    }
-
-    done = jpp_identify(s->profile, mapping, &file.build_id)
-           && jpp_symbolize_file(s, &file);
-
-    jpp_file_close(&file);
-
-    return done;
-}
-
-
-static bool
-jpp_symbolize_file(jpp_symbolizer_t *s, const jpp_file_t *file)
-{
-    bool           done;
-    jpp_err_t      err;
-    jpp_object_t  *object;
-
-    if (s->n_locations == 0) {
-        return true;
-    }
-
-    object = jpp_object_get(s->symbols, file,
-                            jpp_symbolize_room(s->profile), &err);
-
-    if (object == NULL) {
-        return jpp_symbolize_comment(s, "no names for", err.text)
-               && jpp_symbolize_locations(s, NULL);
-    }
-
-    done = jpp_symbolize_locations(s, &object->elf);
-
-    jpp_object_put(s->symbols, object);
-
-    if (done && !file->is_proven) {
-        done = jpp_symbolize_comment(s, "names may be wrong for",
-                                     "the file on disk is laid out as the one "
-                                     "that was loaded, but its device or inode "
-                                     "is another");
-    }
-
-    return done;
 }
 
 
@@ -299,6 +159,133 @@ jpp_symbolize_room(const jpp_profile_t *profile)
 }
 
 
+static bool
+jpp_symbolize_file(jpp_symbolizer_t *s, const jpp_file_t *file)
+{
+    bool           done;
+    jpp_err_t      err;
+    jpp_object_t  *object;
+
+    if (s->n_locations == 0) {
+        return true;
+    }
+
+    object = jpp_object_get(s->symbols, file,
+                            jpp_symbolize_room(s->profile), &err);
+
+    if (object == NULL) {
+        return jpp_symbolize_comment(s, "no names for", err.text)
+               && jpp_symbolize_locations(s, NULL);
+    }
+
+    done = jpp_symbolize_locations(s, &object->elf);
+
+    jpp_object_put(s->symbols, object);
+
+    if (done && !file->is_proven) {
+        done = jpp_symbolize_comment(s, "names may be wrong for",
+                                     "the file on disk is laid out as the one "
+                                     "that was loaded, but its device or inode "
+                                     "is another");
+    }
+
+    return done;
+}
+
+
+static bool
+jpp_symbolize_mapping(jpp_symbolizer_t *s)
+{
+    bool            done;
+    jpp_err_t       err;
+    jpp_file_t      file;
+    jpp_mapping_t  *mapping;
+
+    if (s->id == 0) {
+        return jpp_symbolize_locations(s, NULL);
+    }
+
+    mapping = jpp_profile_mapping_at(s->profile, s->id);
+
+    if (!jpp_file_is_expected(mapping)) {
+        return jpp_symbolize_locations(s, NULL);
+    }
+
+    if (!jpp_identify(s->profile, mapping,
+                              jpp_loaded_build_id(&s->symbols->loaded,
+                                                  mapping)))
+    {
+        return false;
+    }
+
+    if (jpp_identify_open(s->symbols, s->profile, mapping,
+                           s->n_locations == 0, &file, &err)
+        != JPP_OK)
+    {
+        return jpp_symbolize_comment(s, "no names for", err.text)
+               && jpp_symbolize_locations(s, NULL);
+    }
+
+    done = jpp_identify(s->profile, mapping, &file.build_id)
+           && jpp_symbolize_file(s, &file);
+
+    jpp_file_close(&file);
+
+    return done;
+}
+
+
+jpp_code_t
+jpp_symbolize(jpp_symbols_t *symbols, jpp_profile_t *profile, jpp_err_t *err)
+{
+    bool               done;
+    uint32_t           n, *start;
+    jpp_vec_t         *groups, *order;
+    jpp_symbolizer_t   s;
+
+    memset(&s, 0, sizeof(jpp_symbolizer_t));
+
+    s.symbols = symbols;
+    s.profile = profile;
+
+    groups = jpp_vec_create(profile->arena);
+    order = jpp_vec_create(profile->arena);
+
+    done = jpp_names_init(&s.names, profile)
+           && groups != NULL
+           && order != NULL
+           && jpp_symbolize_group(profile, groups, order);
+
+    s.names.table = symbols->loaded.table;
+
+    n = (uint32_t) jpp_vec_count(profile->mappings, jpp_mapping_t);
+
+    for ( /* void */ ; done && s.id <= n; s.id++) {
+
+        start = &jpp_vec_items(groups, uint32_t)[s.id];
+
+        s.locations = &jpp_vec_items(order, uint32_t)[start[0]];
+        s.n_locations = start[1] - start[0];
+
+        done = jpp_symbolize_mapping(&s);
+    }
+
+    /* a host that is not known has no packages, and may be another one */
+
+    if (symbols->loaded.files != NULL) {
+        done = done && jpp_unnamed_comment(&s.unnamed, profile,
+                                           &symbols->loaded.host,
+                                           symbols->unnamed);
+    }
+
+    jpp_vec_release(order);
+    jpp_vec_release(groups);
+    jpp_names_destroy(&s.names);
+
+    return done ? JPP_OK : jpp_err_memory(err);
+}
+
+
 jpp_code_t
 jpp_symbolize_build_ids(jpp_symbols_t *symbols, jpp_profile_t *profile,
     jpp_err_t *err)
@@ -370,54 +357,6 @@ jpp_symbolize_addresses(jpp_profile_t *profile, jpp_err_t *err)
 }
 
 
-jpp_code_t
-jpp_symbolize_ranges(jpp_symbols_t *symbols, const jpp_profile_t *profile,
-    uint32_t mapping, jpp_symbol_filter_pt filter, jpp_vec_t *ranges,
-    jpp_err_t *err)
-{
-    bool                       done;
-    uint32_t                   i;
-    jpp_file_t                 file;
-    jpp_object_t              *object;
-    const jpp_elf_t           *elf;
-    const jpp_mapping_t       *m;
-    const jpp_elf_function_t  *function;
-
-    m = jpp_profile_mapping_at(profile, mapping);
-
-    if (!jpp_file_is_expected(m)
-        || jpp_identify_open(symbols, profile, m, false, &file, NULL)
-           != JPP_OK)
-    {
-        return JPP_OK;
-    }
-
-    object = jpp_object_get(symbols, &file, jpp_symbolize_room(profile),
-                            NULL);
-
-    jpp_file_close(&file);
-
-    if (object == NULL) {
-        return JPP_OK;
-    }
-
-    elf = &object->elf;
-    done = true;
-
-    for (i = 0; i < elf->n_functions && done; i++) {
-        function = &elf->functions[i];
-
-        if (function->name != 0 && filter(elf->names + function->name)) {
-            done = jpp_symbolize_range(ranges, m, elf, function);
-        }
-    }
-
-    jpp_object_put(symbols, object);
-
-    return done ? JPP_OK : jpp_err_memory(err);
-}
-
-
 static bool
 jpp_symbolize_range(jpp_vec_t *ranges, const jpp_mapping_t *mapping,
     const jpp_elf_t *elf, const jpp_elf_function_t *function)
@@ -468,4 +407,52 @@ jpp_symbolize_range(jpp_vec_t *ranges, const jpp_mapping_t *mapping,
     range->end = end;
 
     return true;
+}
+
+
+jpp_code_t
+jpp_symbolize_ranges(jpp_symbols_t *symbols, const jpp_profile_t *profile,
+    uint32_t mapping, jpp_symbol_filter_pt filter, jpp_vec_t *ranges,
+    jpp_err_t *err)
+{
+    bool                       done;
+    uint32_t                   i;
+    jpp_file_t                 file;
+    jpp_object_t              *object;
+    const jpp_elf_t           *elf;
+    const jpp_mapping_t       *m;
+    const jpp_elf_function_t  *function;
+
+    m = jpp_profile_mapping_at(profile, mapping);
+
+    if (!jpp_file_is_expected(m)
+        || jpp_identify_open(symbols, profile, m, false, &file, NULL)
+           != JPP_OK)
+    {
+        return JPP_OK;
+    }
+
+    object = jpp_object_get(symbols, &file, jpp_symbolize_room(profile),
+                            NULL);
+
+    jpp_file_close(&file);
+
+    if (object == NULL) {
+        return JPP_OK;
+    }
+
+    elf = &object->elf;
+    done = true;
+
+    for (i = 0; i < elf->n_functions && done; i++) {
+        function = &elf->functions[i];
+
+        if (function->name != 0 && filter(elf->names + function->name)) {
+            done = jpp_symbolize_range(ranges, m, elf, function);
+        }
+    }
+
+    jpp_object_put(symbols, object);
+
+    return done ? JPP_OK : jpp_err_memory(err);
 }

@@ -4,9 +4,6 @@
 #include "jpp_cfi_bytes.h"
 
 
-static uint64_t jpp_cfi_leb(jpp_cfi_bytes_t *b, bool is_signed);
-
-
 uint64_t
 jpp_cfi_uint(jpp_cfi_bytes_t *b, uint32_t size)
 {
@@ -58,20 +55,6 @@ jpp_cfi_sint(jpp_cfi_bytes_t *b, uint32_t size)
 }
 
 
-uint64_t
-jpp_cfi_uleb(jpp_cfi_bytes_t *b)
-{
-    return jpp_cfi_leb(b, false);
-}
-
-
-int64_t
-jpp_cfi_sleb(jpp_cfi_bytes_t *b)
-{
-    return (int64_t) jpp_cfi_leb(b, true);
-}
-
-
 static uint64_t
 jpp_cfi_leb(jpp_cfi_bytes_t *b, bool is_signed)
 {
@@ -99,6 +82,20 @@ jpp_cfi_leb(jpp_cfi_bytes_t *b, bool is_signed)
     b->is_damaged = true;
 
     return 0;
+}
+
+
+uint64_t
+jpp_cfi_uleb(jpp_cfi_bytes_t *b)
+{
+    return jpp_cfi_leb(b, false);
+}
+
+
+int64_t
+jpp_cfi_sleb(jpp_cfi_bytes_t *b)
+{
+    return (int64_t) jpp_cfi_leb(b, true);
 }
 
 

@@ -14,14 +14,17 @@
 #define JPP_CFI_AUGMENTATION  16
 
 
-static uintptr_t jpp_cfi_row_number(const jpp_mapped_code_t *object, uint64_t i,
-    uint32_t column);
-static bool jpp_cfi_body(const jpp_mapped_code_t *object, const uint8_t *at,
-    jpp_cfi_bytes_t *body);
-static bool jpp_cfi_cie(const jpp_mapped_code_t *object, const uint8_t *at,
-    jpp_cfi_entry_t *entry);
-static bool jpp_cfi_augmentation(jpp_cfi_bytes_t *b, const char *letter,
-    jpp_cfi_entry_t *entry);
+/* The start (COLUMN 0) or the FDE (1) of row I. */
+
+static uintptr_t
+jpp_cfi_row_number(const jpp_mapped_code_t *object, uint64_t i, uint32_t column)
+{
+    int32_t  number;
+
+    memcpy(&number, object->table + 8 * i + 4 * column, 4);
+
+    return object->base + (uintptr_t) (intptr_t) number;
+}
 
 
 bool
@@ -53,64 +56,6 @@ jpp_cfi_entry_find(const jpp_mapped_code_t *object, uintptr_t address,
 }
 
 
-bool
-jpp_cfi_entry_row(const jpp_mapped_code_t *object, uint64_t i,
-    jpp_cfi_entry_t *entry)
-{
-    uint64_t         back;
-    uintptr_t        at;
-    const uint8_t   *id;
-    jpp_cfi_bytes_t  body;
-
-    at = jpp_cfi_row_number(object, i, 1);
-
-    if (at < (uintptr_t) object->low
-        || at >= (uintptr_t) object->high
-        || !jpp_cfi_body(object, (const uint8_t *) at, &body))
-    {
-        return false;
-    }
-
-    id = body.pos;
-    back = jpp_cfi_uint(&body, 4);
-
-    if (back == 0
-        || back > (uint64_t) (id - object->low)
-        || !jpp_cfi_cie(object, id - back, entry))
-    {
-        return false;
-    }
-
-    /* the size has the format of the start, and nothing is added to it */
-
-    entry->start = jpp_cfi_pointer(&body, entry->encoding);
-    entry->end = entry->start
-                 + jpp_cfi_pointer(&body, entry->encoding & JPP_CFI_FORMAT
-                                          & ~JPP_CFI_SIGNED);
-
-    if (entry->is_augmented) {
-        (void) jpp_cfi_skip(&body, jpp_cfi_uleb(&body));
-    }
-
-    entry->own = body;
-
-    return !body.is_damaged && entry->end > entry->start;
-}
-
-
-/* The start (COLUMN 0) or the FDE (1) of row I. */
-
-static uintptr_t
-jpp_cfi_row_number(const jpp_mapped_code_t *object, uint64_t i, uint32_t column)
-{
-    int32_t  number;
-
-    memcpy(&number, object->table + 8 * i + 4 * column, 4);
-
-    return object->base + (uintptr_t) (intptr_t) number;
-}
-
-
 /* BODY becomes what follows the length of the entry AT. */
 
 static bool
@@ -136,6 +81,59 @@ jpp_cfi_body(const jpp_mapped_code_t *object, const uint8_t *at,
     body->end = body->pos + len;
 
     return true;
+}
+
+
+static bool
+jpp_cfi_augmentation(jpp_cfi_bytes_t *b, const char *letter,
+    jpp_cfi_entry_t *entry)
+{
+    uint64_t         len;
+    jpp_cfi_bytes_t  items;
+
+    len = jpp_cfi_uleb(b);
+    items.pos = jpp_cfi_skip(b, len);
+    items.end = b->pos;
+    items.is_damaged = false;
+
+    if (b->is_damaged) {
+        return false;
+    }
+
+    for ( /* void */ ; *letter != '\0'; letter++) {
+
+        switch (*letter) {
+
+        case 'R':
+            entry->encoding = (uint8_t) jpp_cfi_uint(&items, 1);
+            break;
+
+        case 'L':
+            (void) jpp_cfi_uint(&items, 1);
+            break;
+
+        case 'P':
+
+            /* only its size counts */
+
+            (void) jpp_cfi_pointer(&items, (uint8_t) jpp_cfi_uint(&items, 1)
+                                           & JPP_CFI_FORMAT);
+            break;
+
+        case 'S':
+            entry->is_signal = true;
+            break;
+
+        case 'B':
+        case 'G':
+            break;
+
+        default:
+            return false;
+        }
+    }
+
+    return !items.is_damaged;
 }
 
 
@@ -195,54 +193,46 @@ jpp_cfi_cie(const jpp_mapped_code_t *object, const uint8_t *at,
 }
 
 
-static bool
-jpp_cfi_augmentation(jpp_cfi_bytes_t *b, const char *letter,
+bool
+jpp_cfi_entry_row(const jpp_mapped_code_t *object, uint64_t i,
     jpp_cfi_entry_t *entry)
 {
-    uint64_t         len;
-    jpp_cfi_bytes_t  items;
+    uint64_t         back;
+    uintptr_t        at;
+    const uint8_t   *id;
+    jpp_cfi_bytes_t  body;
 
-    len = jpp_cfi_uleb(b);
-    items.pos = jpp_cfi_skip(b, len);
-    items.end = b->pos;
-    items.is_damaged = false;
+    at = jpp_cfi_row_number(object, i, 1);
 
-    if (b->is_damaged) {
+    if (at < (uintptr_t) object->low
+        || at >= (uintptr_t) object->high
+        || !jpp_cfi_body(object, (const uint8_t *) at, &body))
+    {
         return false;
     }
 
-    for ( /* void */ ; *letter != '\0'; letter++) {
+    id = body.pos;
+    back = jpp_cfi_uint(&body, 4);
 
-        switch (*letter) {
-
-        case 'R':
-            entry->encoding = (uint8_t) jpp_cfi_uint(&items, 1);
-            break;
-
-        case 'L':
-            (void) jpp_cfi_uint(&items, 1);
-            break;
-
-        case 'P':
-
-            /* only its size counts */
-
-            (void) jpp_cfi_pointer(&items, (uint8_t) jpp_cfi_uint(&items, 1)
-                                           & JPP_CFI_FORMAT);
-            break;
-
-        case 'S':
-            entry->is_signal = true;
-            break;
-
-        case 'B':
-        case 'G':
-            break;
-
-        default:
-            return false;
-        }
+    if (back == 0
+        || back > (uint64_t) (id - object->low)
+        || !jpp_cfi_cie(object, id - back, entry))
+    {
+        return false;
     }
 
-    return !items.is_damaged;
+    /* the size has the format of the start, and nothing is added to it */
+
+    entry->start = jpp_cfi_pointer(&body, entry->encoding);
+    entry->end = entry->start
+                 + jpp_cfi_pointer(&body, entry->encoding & JPP_CFI_FORMAT
+                                          & ~JPP_CFI_SIGNED);
+
+    if (entry->is_augmented) {
+        (void) jpp_cfi_skip(&body, jpp_cfi_uleb(&body));
+    }
+
+    entry->own = body;
+
+    return !body.is_damaged && entry->end > entry->start;
 }

@@ -52,75 +52,34 @@ typedef struct {
 } jpp_expr_t;
 
 
-static void jpp_expr_step(jpp_expr_t *e, uint8_t op);
-static bool jpp_expr_constant(jpp_expr_t *e, uint8_t op);
-static bool jpp_expr_stack(jpp_expr_t *e, uint8_t op);
-static bool jpp_expr_unary(jpp_expr_t *e, uint8_t op);
-static bool jpp_expr_binary(jpp_expr_t *e, uint8_t op);
-static uint64_t jpp_expr_compute(uint8_t op, uint64_t a, uint64_t b);
-static void jpp_expr_register(jpp_expr_t *e, uint64_t n);
-static void jpp_expr_push(jpp_expr_t *e, uint64_t value);
-static uint64_t jpp_expr_pop(jpp_expr_t *e);
-
-
-jpp_unwind_end_t
-jpp_cfi_expr_value(int64_t at, const jpp_frame_t *frame, bool has_cfa,
-    uintptr_t cfa, uintptr_t *value)
+static void
+jpp_expr_push(jpp_expr_t *e, uint64_t value)
 {
-    uint32_t    steps;
-    uint64_t    len;
-    jpp_expr_t  e;
-
-    e.frame = frame;
-    e.n = 0;
-    e.end = JPP_UNWIND_ON;
-
-    /* ten bytes are the longest length; the row has checked what it has */
-
-    e.b.pos = (const uint8_t *) (uintptr_t) at;
-    e.b.end = e.b.pos + 10;
-    e.b.is_damaged = false;
-
-    len = jpp_cfi_uleb(&e.b);
-    e.b.end = e.b.pos + len;
-
-    if (has_cfa) {
-        jpp_expr_push(&e, cfa);
+    if (e->n == JPP_EXPR_MAX_DEPTH) {
+        e->end = JPP_UNWIND_ODD;
+        return;
     }
 
-    for (steps = 0; e.b.pos != e.b.end && e.end == JPP_UNWIND_ON; steps++) {
-
-        if (steps == JPP_EXPR_MAX_STEPS) {
-            return JPP_UNWIND_ODD;
-        }
-
-        jpp_expr_step(&e, (uint8_t) jpp_cfi_uint(&e.b, 1));
-    }
-
-    *value = (uintptr_t) jpp_expr_pop(&e);
-
-    return e.b.is_damaged && e.end == JPP_UNWIND_ON ? JPP_UNWIND_ODD : e.end;
+    e->values[e->n++] = value;
 }
 
 
+/* The PLT's expression asks for the low bits of the address too. */
+
 static void
-jpp_expr_step(jpp_expr_t *e, uint8_t op)
+jpp_expr_register(jpp_expr_t *e, uint64_t n)
 {
-    if (op >= JPP_OP_LIT0 && op <= JPP_OP_LIT31) {
-        jpp_expr_push(e, op - JPP_OP_LIT0);
+    uint64_t  offset;
 
-    } else if (op >= JPP_OP_BREG0 && op <= JPP_OP_BREG31) {
-        jpp_expr_register(e, op - JPP_OP_BREG0);
+    offset = (uint64_t) jpp_cfi_sleb(&e->b);
 
-    } else if (op == JPP_OP_BREGX) {
-        jpp_expr_register(e, jpp_cfi_uleb(&e->b));
+    if (n == JPP_CFI_RETURN) {
+        jpp_expr_push(e, e->frame->at.pc + offset);
 
-    } else if (op != JPP_OP_NOP
-               && !jpp_expr_constant(e, op)
-               && !jpp_expr_stack(e, op)
-               && !jpp_expr_unary(e, op)
-               && !jpp_expr_binary(e, op))
-    {
+    } else if (jpp_frame_has(e->frame, n)) {
+        jpp_expr_push(e, e->frame->at.registers[n] + offset);
+
+    } else {
         e->end = JPP_UNWIND_ODD;
     }
 }
@@ -157,6 +116,18 @@ jpp_expr_constant(jpp_expr_t *e, uint8_t op)
     }
 
     return false;
+}
+
+
+static uint64_t
+jpp_expr_pop(jpp_expr_t *e)
+{
+    if (e->n == 0) {
+        e->end = e->end == JPP_UNWIND_ON ? JPP_UNWIND_ODD : e->end;
+        return 0;
+    }
+
+    return e->values[--e->n];
 }
 
 
@@ -237,28 +208,6 @@ jpp_expr_unary(jpp_expr_t *e, uint8_t op)
 }
 
 
-static bool
-jpp_expr_binary(jpp_expr_t *e, uint8_t op)
-{
-    uint64_t  a, b;
-
-    if (op < JPP_OP_AND
-        || op > JPP_OP_NE
-        || op == JPP_OP_AND + 1
-        || op == JPP_OP_MINUS + 1
-        || op == JPP_OP_XOR + 1)
-    {
-        return false;
-    }
-
-    b = jpp_expr_pop(e);
-    a = jpp_expr_pop(e);
-    jpp_expr_push(e, jpp_expr_compute(op, a, b));
-
-    return true;
-}
-
-
 static uint64_t
 jpp_expr_compute(uint8_t op, uint64_t a, uint64_t b)
 {
@@ -317,46 +266,86 @@ jpp_expr_compute(uint8_t op, uint64_t a, uint64_t b)
 }
 
 
-/* The PLT's expression asks for the low bits of the address too. */
+static bool
+jpp_expr_binary(jpp_expr_t *e, uint8_t op)
+{
+    uint64_t  a, b;
+
+    if (op < JPP_OP_AND
+        || op > JPP_OP_NE
+        || op == JPP_OP_AND + 1
+        || op == JPP_OP_MINUS + 1
+        || op == JPP_OP_XOR + 1)
+    {
+        return false;
+    }
+
+    b = jpp_expr_pop(e);
+    a = jpp_expr_pop(e);
+    jpp_expr_push(e, jpp_expr_compute(op, a, b));
+
+    return true;
+}
+
 
 static void
-jpp_expr_register(jpp_expr_t *e, uint64_t n)
+jpp_expr_step(jpp_expr_t *e, uint8_t op)
 {
-    uint64_t  offset;
+    if (op >= JPP_OP_LIT0 && op <= JPP_OP_LIT31) {
+        jpp_expr_push(e, op - JPP_OP_LIT0);
 
-    offset = (uint64_t) jpp_cfi_sleb(&e->b);
+    } else if (op >= JPP_OP_BREG0 && op <= JPP_OP_BREG31) {
+        jpp_expr_register(e, op - JPP_OP_BREG0);
 
-    if (n == JPP_CFI_RETURN) {
-        jpp_expr_push(e, e->frame->at.pc + offset);
+    } else if (op == JPP_OP_BREGX) {
+        jpp_expr_register(e, jpp_cfi_uleb(&e->b));
 
-    } else if (jpp_frame_has(e->frame, n)) {
-        jpp_expr_push(e, e->frame->at.registers[n] + offset);
-
-    } else {
+    } else if (op != JPP_OP_NOP
+               && !jpp_expr_constant(e, op)
+               && !jpp_expr_stack(e, op)
+               && !jpp_expr_unary(e, op)
+               && !jpp_expr_binary(e, op))
+    {
         e->end = JPP_UNWIND_ODD;
     }
 }
 
 
-static void
-jpp_expr_push(jpp_expr_t *e, uint64_t value)
+jpp_unwind_end_t
+jpp_cfi_expr_value(int64_t at, const jpp_frame_t *frame, bool has_cfa,
+    uintptr_t cfa, uintptr_t *value)
 {
-    if (e->n == JPP_EXPR_MAX_DEPTH) {
-        e->end = JPP_UNWIND_ODD;
-        return;
+    uint32_t    steps;
+    uint64_t    len;
+    jpp_expr_t  e;
+
+    e.frame = frame;
+    e.n = 0;
+    e.end = JPP_UNWIND_ON;
+
+    /* ten bytes are the longest length; the row has checked what it has */
+
+    e.b.pos = (const uint8_t *) (uintptr_t) at;
+    e.b.end = e.b.pos + 10;
+    e.b.is_damaged = false;
+
+    len = jpp_cfi_uleb(&e.b);
+    e.b.end = e.b.pos + len;
+
+    if (has_cfa) {
+        jpp_expr_push(&e, cfa);
     }
 
-    e->values[e->n++] = value;
-}
+    for (steps = 0; e.b.pos != e.b.end && e.end == JPP_UNWIND_ON; steps++) {
 
+        if (steps == JPP_EXPR_MAX_STEPS) {
+            return JPP_UNWIND_ODD;
+        }
 
-static uint64_t
-jpp_expr_pop(jpp_expr_t *e)
-{
-    if (e->n == 0) {
-        e->end = e->end == JPP_UNWIND_ON ? JPP_UNWIND_ODD : e->end;
-        return 0;
+        jpp_expr_step(&e, (uint8_t) jpp_cfi_uint(&e.b, 1));
     }
 
-    return e->values[--e->n];
+    *value = (uintptr_t) jpp_expr_pop(&e);
+
+    return e.b.is_damaged && e.end == JPP_UNWIND_ON ? JPP_UNWIND_ODD : e.end;
 }

@@ -55,116 +55,47 @@ typedef struct {
 } jpp_cfi_machine_t;
 
 
-static bool jpp_cfi_run(jpp_cfi_machine_t *m, const jpp_cfi_bytes_t *code);
-static bool jpp_cfi_step(jpp_cfi_machine_t *m, uint8_t op);
-static bool jpp_cfi_step_register(jpp_cfi_machine_t *m, uint8_t op);
-static bool jpp_cfi_step_offset(jpp_cfi_machine_t *m, uint8_t op,
-    uint64_t column);
-static bool jpp_cfi_step_other(jpp_cfi_machine_t *m, uint8_t op,
-    uint64_t column);
-static bool jpp_cfi_step_cfa(jpp_cfi_machine_t *m, uint8_t op);
-static bool jpp_cfi_step_state(jpp_cfi_machine_t *m, uint8_t op);
-static void jpp_cfi_advance(jpp_cfi_machine_t *m, uint64_t delta);
-static void jpp_cfi_set(jpp_cfi_machine_t *m, uint64_t column,
-    jpp_cfi_how_t how, int64_t value);
-static void jpp_cfi_restore(jpp_cfi_machine_t *m, uint64_t column);
-static int64_t jpp_cfi_expression(jpp_cfi_machine_t *m);
-static int64_t jpp_cfi_times(jpp_cfi_machine_t *m, uint64_t factor);
+/* The row that is wanted is complete when the next one starts past it. */
 
-
-bool
-jpp_cfi_row_at(const jpp_cfi_entry_t *entry, uintptr_t address,
-    jpp_cfi_row_t *row)
+static void
+jpp_cfi_advance(jpp_cfi_machine_t *m, uint64_t delta)
 {
-    jpp_cfi_machine_t  m;
+    delta *= m->entry->code_align;
 
-    memset(row, 0, sizeof(jpp_cfi_row_t));
-
-    /* the caller's rsp is the CFA, unless something else is said */
-
-    row->how[JPP_CFI_RSP] = JPP_CFI_IS;
-    row->how[JPP_CFI_RETURN] = JPP_CFI_UNDEFINED;
-    row->cfa_register = JPP_CFI_COLUMNS;
-
-    m.entry = entry;
-    m.address = address;
-    m.location = entry->start;
-    m.steps = 0;
-    m.saved = 0;
-    m.is_past = false;
-    m.row = row;
-    m.initial = *row;
-
-    if (!jpp_cfi_run(&m, &entry->initial)) {
-        return false;
-    }
-
-    m.initial = *row;
-
-    return jpp_cfi_run(&m, &entry->own)
-           && (row->is_cfa_expression || row->cfa_register < JPP_CFI_RETURN);
+    m->is_past = delta > m->address - m->location;
+    m->location += m->is_past ? 0 : delta;
 }
 
 
-void
-jpp_cfi_row_return(jpp_cfi_row_t *row)
-{
-    memset(row, 0, sizeof(jpp_cfi_row_t));
+/* Columns past the return address are of vectors: nothing is found by them. */
 
-    row->cfa_register = JPP_CFI_RSP;
-    row->cfa_value = 8;
-    row->how[JPP_CFI_RSP] = JPP_CFI_IS;
-    row->how[JPP_CFI_RETURN] = JPP_CFI_AT;
-    row->values[JPP_CFI_RETURN] = -8;
+static void
+jpp_cfi_set(jpp_cfi_machine_t *m, uint64_t column, jpp_cfi_how_t how,
+    int64_t value)
+{
+    if (column < JPP_CFI_COLUMNS) {
+        m->row->how[column] = (uint8_t) how;
+        m->row->values[column] = value;
+    }
 }
 
 
-static bool
-jpp_cfi_run(jpp_cfi_machine_t *m, const jpp_cfi_bytes_t *code)
+/* without the overflow of a signed number, which foreign bytes can cause */
+
+static int64_t
+jpp_cfi_times(jpp_cfi_machine_t *m, uint64_t factor)
 {
-    uint8_t  op;
-
-    m->b = *code;
-
-    while (m->b.pos != m->b.end && !m->is_past) {
-
-        if (m->steps++ == JPP_CFI_MAX_STEPS) {
-            return false;
-        }
-
-        op = (uint8_t) jpp_cfi_uint(&m->b, 1);
-
-        if (!jpp_cfi_step(m, op) || m->b.is_damaged) {
-            return false;
-        }
-    }
-
-    return true;
+    return (int64_t) (factor * (uint64_t) m->entry->data_align);
 }
 
 
-static bool
-jpp_cfi_step(jpp_cfi_machine_t *m, uint8_t op)
+static void
+jpp_cfi_restore(jpp_cfi_machine_t *m, uint64_t column)
 {
-    switch (op & 0xc0) {
-
-    case JPP_CFA_ADVANCE:
-        jpp_cfi_advance(m, op & 0x3f);
-        return true;
-
-    case JPP_CFA_OFFSET:
-        jpp_cfi_set(m, op & 0x3f, JPP_CFI_AT,
-                    jpp_cfi_times(m, jpp_cfi_uleb(&m->b)));
-        return true;
-
-    case JPP_CFA_RESTORE:
-        jpp_cfi_restore(m, op & 0x3f);
-        return true;
+    if (column < JPP_CFI_COLUMNS) {
+        m->row->how[column] = m->initial.how[column];
+        m->row->values[column] = m->initial.values[column];
     }
-
-    return jpp_cfi_step_state(m, op)
-           || jpp_cfi_step_cfa(m, op)
-           || jpp_cfi_step_register(m, op);
 }
 
 
@@ -222,6 +153,18 @@ jpp_cfi_step_state(jpp_cfi_machine_t *m, uint8_t op)
 }
 
 
+static int64_t
+jpp_cfi_expression(jpp_cfi_machine_t *m)
+{
+    const uint8_t  *start;
+
+    start = m->b.pos;
+    (void) jpp_cfi_skip(&m->b, jpp_cfi_uleb(&m->b));
+
+    return (int64_t) (uintptr_t) start;
+}
+
+
 static bool
 jpp_cfi_step_cfa(jpp_cfi_machine_t *m, uint8_t op)
 {
@@ -266,24 +209,6 @@ jpp_cfi_step_cfa(jpp_cfi_machine_t *m, uint8_t op)
     row->is_cfa_expression = false;
 
     return true;
-}
-
-
-static bool
-jpp_cfi_step_register(jpp_cfi_machine_t *m, uint8_t op)
-{
-    uint64_t  column;
-
-    if (op < JPP_CFA_OFFSET_EXTENDED
-        || (op > JPP_CFA_VAL_EXPRESSION && op != JPP_CFA_GNU_NEGATIVE_OFFSET))
-    {
-        return false;
-    }
-
-    column = jpp_cfi_uleb(&m->b);
-
-    return jpp_cfi_step_offset(m, op, column)
-           || jpp_cfi_step_other(m, op, column);
 }
 
 
@@ -359,57 +284,115 @@ jpp_cfi_step_other(jpp_cfi_machine_t *m, uint8_t op, uint64_t column)
 }
 
 
-/* The row that is wanted is complete when the next one starts past it. */
-
-static void
-jpp_cfi_advance(jpp_cfi_machine_t *m, uint64_t delta)
+static bool
+jpp_cfi_step_register(jpp_cfi_machine_t *m, uint8_t op)
 {
-    delta *= m->entry->code_align;
+    uint64_t  column;
 
-    m->is_past = delta > m->address - m->location;
-    m->location += m->is_past ? 0 : delta;
-}
-
-
-/* Columns past the return address are of vectors: nothing is found by them. */
-
-static void
-jpp_cfi_set(jpp_cfi_machine_t *m, uint64_t column, jpp_cfi_how_t how,
-    int64_t value)
-{
-    if (column < JPP_CFI_COLUMNS) {
-        m->row->how[column] = (uint8_t) how;
-        m->row->values[column] = value;
+    if (op < JPP_CFA_OFFSET_EXTENDED
+        || (op > JPP_CFA_VAL_EXPRESSION && op != JPP_CFA_GNU_NEGATIVE_OFFSET))
+    {
+        return false;
     }
+
+    column = jpp_cfi_uleb(&m->b);
+
+    return jpp_cfi_step_offset(m, op, column)
+           || jpp_cfi_step_other(m, op, column);
 }
 
 
-static void
-jpp_cfi_restore(jpp_cfi_machine_t *m, uint64_t column)
+static bool
+jpp_cfi_step(jpp_cfi_machine_t *m, uint8_t op)
 {
-    if (column < JPP_CFI_COLUMNS) {
-        m->row->how[column] = m->initial.how[column];
-        m->row->values[column] = m->initial.values[column];
+    switch (op & 0xc0) {
+
+    case JPP_CFA_ADVANCE:
+        jpp_cfi_advance(m, op & 0x3f);
+        return true;
+
+    case JPP_CFA_OFFSET:
+        jpp_cfi_set(m, op & 0x3f, JPP_CFI_AT,
+                    jpp_cfi_times(m, jpp_cfi_uleb(&m->b)));
+        return true;
+
+    case JPP_CFA_RESTORE:
+        jpp_cfi_restore(m, op & 0x3f);
+        return true;
     }
+
+    return jpp_cfi_step_state(m, op)
+           || jpp_cfi_step_cfa(m, op)
+           || jpp_cfi_step_register(m, op);
 }
 
 
-static int64_t
-jpp_cfi_expression(jpp_cfi_machine_t *m)
+static bool
+jpp_cfi_run(jpp_cfi_machine_t *m, const jpp_cfi_bytes_t *code)
 {
-    const uint8_t  *start;
+    uint8_t  op;
 
-    start = m->b.pos;
-    (void) jpp_cfi_skip(&m->b, jpp_cfi_uleb(&m->b));
+    m->b = *code;
 
-    return (int64_t) (uintptr_t) start;
+    while (m->b.pos != m->b.end && !m->is_past) {
+
+        if (m->steps++ == JPP_CFI_MAX_STEPS) {
+            return false;
+        }
+
+        op = (uint8_t) jpp_cfi_uint(&m->b, 1);
+
+        if (!jpp_cfi_step(m, op) || m->b.is_damaged) {
+            return false;
+        }
+    }
+
+    return true;
 }
 
 
-/* without the overflow of a signed number, which foreign bytes can cause */
-
-static int64_t
-jpp_cfi_times(jpp_cfi_machine_t *m, uint64_t factor)
+bool
+jpp_cfi_row_at(const jpp_cfi_entry_t *entry, uintptr_t address,
+    jpp_cfi_row_t *row)
 {
-    return (int64_t) (factor * (uint64_t) m->entry->data_align);
+    jpp_cfi_machine_t  m;
+
+    memset(row, 0, sizeof(jpp_cfi_row_t));
+
+    /* the caller's rsp is the CFA, unless something else is said */
+
+    row->how[JPP_CFI_RSP] = JPP_CFI_IS;
+    row->how[JPP_CFI_RETURN] = JPP_CFI_UNDEFINED;
+    row->cfa_register = JPP_CFI_COLUMNS;
+
+    m.entry = entry;
+    m.address = address;
+    m.location = entry->start;
+    m.steps = 0;
+    m.saved = 0;
+    m.is_past = false;
+    m.row = row;
+    m.initial = *row;
+
+    if (!jpp_cfi_run(&m, &entry->initial)) {
+        return false;
+    }
+
+    m.initial = *row;
+
+    return jpp_cfi_run(&m, &entry->own)
+           && (row->is_cfa_expression || row->cfa_register < JPP_CFI_RETURN);
+}
+
+
+void
+jpp_cfi_row_return(jpp_cfi_row_t *row)
+{
+    memset(row, 0, sizeof(jpp_cfi_row_t));
+
+    row->cfa_register = JPP_CFI_RSP;
+    row->cfa_value = 8;
+    row->how[JPP_CFI_RSP] = JPP_CFI_IS;
+    row->how[JPP_CFI_RETURN] = JPP_CFI_AT;
+    row->values[JPP_CFI_RETURN] = -8;
 }

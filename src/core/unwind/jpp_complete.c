@@ -3,57 +3,6 @@
 #include "jpp_complete.h"
 
 
-static jpp_unwind_end_t jpp_complete_row(const jpp_mapped_t *objects,
-    const jpp_unwind_context_t *at, jpp_cfi_row_t *row, bool *is_signal);
-static jpp_unwind_end_t jpp_complete_cfa(const jpp_frame_t *frame,
-    const jpp_cfi_row_t *row, uintptr_t *cfa);
-static jpp_unwind_end_t jpp_complete_caller(const jpp_frame_t *frame,
-    const jpp_cfi_row_t *row, uintptr_t cfa, jpp_frame_t *caller);
-static jpp_unwind_end_t jpp_complete_column(const jpp_frame_t *frame,
-    const jpp_cfi_row_t *row, uint32_t column, uintptr_t cfa,
-    uintptr_t *value, bool *is_known);
-static void jpp_complete_load(const jpp_frame_t *frame,
-    uint32_t column, uintptr_t address, uintptr_t *value, bool *is_known);
-static void jpp_complete_same(const jpp_frame_t *frame, uint64_t n,
-    uintptr_t *value, bool *is_known);
-
-
-jpp_unwind_end_t
-jpp_complete_step(const jpp_mapped_t *objects, jpp_frame_t *frame)
-{
-    bool              is_signal;
-    uintptr_t         cfa = 0;
-    jpp_frame_t       caller;
-    jpp_cfi_row_t     row;
-    jpp_unwind_end_t  end;
-
-    end = jpp_complete_row(objects, &frame->at, &row, &is_signal);
-
-    if (end == JPP_UNWIND_ON) {
-        end = jpp_complete_cfa(frame, &row, &cfa);
-    }
-
-    if (end == JPP_UNWIND_ON) {
-        end = jpp_complete_caller(frame, &row, cfa, &caller);
-    }
-
-    if (end != JPP_UNWIND_ON) {
-        return end;
-    }
-
-    if (caller.at.pc == 0) {
-        return JPP_UNWIND_OUTERMOST;
-    }
-
-    /* what a signal interrupted may be any instruction */
-
-    caller.at.is_exact = is_signal;
-    *frame = caller;
-
-    return JPP_UNWIND_ON;
-}
-
-
 /*
  * At a return the frame is the return address, whatever is said of it: in
  * OpenSSL 3.0 that of x25519's functions is wrong.
@@ -118,50 +67,38 @@ jpp_complete_cfa(const jpp_frame_t *frame, const jpp_cfi_row_t *row,
 }
 
 
-static jpp_unwind_end_t
-jpp_complete_caller(const jpp_frame_t *frame, const jpp_cfi_row_t *row,
-    uintptr_t cfa, jpp_frame_t *caller)
+static void
+jpp_complete_same(const jpp_frame_t *frame, uint64_t n, uintptr_t *value,
+    bool *is_known)
 {
-    bool              is_known;
-    uint32_t          i;
-    uintptr_t         value, rsp, low;
-    jpp_unwind_end_t  end;
-
-    caller->stack = frame->stack;
-    caller->at.known = 0;
-
-    for (i = 0; i < JPP_CFI_RETURN; i++) {
-        end = jpp_complete_column(frame, row, i, cfa, &value, &is_known);
-
-        if (end != JPP_UNWIND_ON) {
-            return end;
-        }
-
-        caller->at.registers[i] = value;
-        caller->at.known |= (uint32_t) is_known << i;
+    if (jpp_frame_has(frame, n)) {
+        *value = frame->at.registers[n];
+        *is_known = true;
     }
+}
 
-    end = jpp_complete_column(frame, row, JPP_CFI_RETURN, cfa,
-                              &caller->at.pc, &is_known);
 
-    if (end != JPP_UNWIND_ON) {
-        return end;
+/*
+ * A place below rsp has been popped already, and the register has the value
+ * again: epilogues do not always say so.  What lies outside the stack is not
+ * known; most often nobody asks for it.
+ */
+
+static void
+jpp_complete_load(const jpp_frame_t *frame, uint32_t column,
+    uintptr_t address, uintptr_t *value, bool *is_known)
+{
+    uintptr_t  rsp;
+
+    rsp = frame->at.registers[JPP_CFI_RSP];
+
+    if (jpp_frame_holds(rsp, frame->stack.high, address)) {
+        *value = jpp_frame_word(address);
+        *is_known = true;
+
+    } else if (address < rsp) {
+        jpp_complete_same(frame, column, value, is_known);
     }
-
-    if (!is_known || !jpp_frame_has(caller, JPP_CFI_RSP)) {
-        return JPP_UNWIND_STACK;
-    }
-
-    /*
-     * Callers lie above, so that a walk ends; but longjmp() has its caller's
-     * rsp before it jumps.
-     */
-
-    rsp = caller->at.registers[JPP_CFI_RSP];
-    low = frame->at.registers[JPP_CFI_RSP] + !frame->at.is_exact;
-
-    return rsp >= low && rsp <= frame->stack.high ? JPP_UNWIND_ON
-                                                  : JPP_UNWIND_STACK;
 }
 
 
@@ -218,36 +155,84 @@ jpp_complete_column(const jpp_frame_t *frame, const jpp_cfi_row_t *row,
 }
 
 
-/*
- * A place below rsp has been popped already, and the register has the value
- * again: epilogues do not always say so.  What lies outside the stack is not
- * known; most often nobody asks for it.
- */
-
-static void
-jpp_complete_load(const jpp_frame_t *frame, uint32_t column,
-    uintptr_t address, uintptr_t *value, bool *is_known)
+static jpp_unwind_end_t
+jpp_complete_caller(const jpp_frame_t *frame, const jpp_cfi_row_t *row,
+    uintptr_t cfa, jpp_frame_t *caller)
 {
-    uintptr_t  rsp;
+    bool              is_known;
+    uint32_t          i;
+    uintptr_t         value, rsp, low;
+    jpp_unwind_end_t  end;
 
-    rsp = frame->at.registers[JPP_CFI_RSP];
+    caller->stack = frame->stack;
+    caller->at.known = 0;
 
-    if (jpp_frame_holds(rsp, frame->stack.high, address)) {
-        *value = jpp_frame_word(address);
-        *is_known = true;
+    for (i = 0; i < JPP_CFI_RETURN; i++) {
+        end = jpp_complete_column(frame, row, i, cfa, &value, &is_known);
 
-    } else if (address < rsp) {
-        jpp_complete_same(frame, column, value, is_known);
+        if (end != JPP_UNWIND_ON) {
+            return end;
+        }
+
+        caller->at.registers[i] = value;
+        caller->at.known |= (uint32_t) is_known << i;
     }
+
+    end = jpp_complete_column(frame, row, JPP_CFI_RETURN, cfa,
+                              &caller->at.pc, &is_known);
+
+    if (end != JPP_UNWIND_ON) {
+        return end;
+    }
+
+    if (!is_known || !jpp_frame_has(caller, JPP_CFI_RSP)) {
+        return JPP_UNWIND_STACK;
+    }
+
+    /*
+     * Callers lie above, so that a walk ends; but longjmp() has its caller's
+     * rsp before it jumps.
+     */
+
+    rsp = caller->at.registers[JPP_CFI_RSP];
+    low = frame->at.registers[JPP_CFI_RSP] + !frame->at.is_exact;
+
+    return rsp >= low && rsp <= frame->stack.high ? JPP_UNWIND_ON
+                                                  : JPP_UNWIND_STACK;
 }
 
 
-static void
-jpp_complete_same(const jpp_frame_t *frame, uint64_t n, uintptr_t *value,
-    bool *is_known)
+jpp_unwind_end_t
+jpp_complete_step(const jpp_mapped_t *objects, jpp_frame_t *frame)
 {
-    if (jpp_frame_has(frame, n)) {
-        *value = frame->at.registers[n];
-        *is_known = true;
+    bool              is_signal;
+    uintptr_t         cfa = 0;
+    jpp_frame_t       caller;
+    jpp_cfi_row_t     row;
+    jpp_unwind_end_t  end;
+
+    end = jpp_complete_row(objects, &frame->at, &row, &is_signal);
+
+    if (end == JPP_UNWIND_ON) {
+        end = jpp_complete_cfa(frame, &row, &cfa);
     }
+
+    if (end == JPP_UNWIND_ON) {
+        end = jpp_complete_caller(frame, &row, cfa, &caller);
+    }
+
+    if (end != JPP_UNWIND_ON) {
+        return end;
+    }
+
+    if (caller.at.pc == 0) {
+        return JPP_UNWIND_OUTERMOST;
+    }
+
+    /* what a signal interrupted may be any instruction */
+
+    caller.at.is_exact = is_signal;
+    *frame = caller;
+
+    return JPP_UNWIND_ON;
 }

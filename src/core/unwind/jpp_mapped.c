@@ -21,45 +21,24 @@
 #define JPP_MAPPED_BND      0xf2
 
 
-static void jpp_mapped_frames(jpp_mapped_code_t *code,
-    const jpp_mapped_object_t *object);
-static const jpp_segment_t *jpp_mapped_readable(
-    const jpp_mapped_object_t *object, uintptr_t address);
-
-
-bool
-jpp_mapped_add(jpp_mapped_t *objects, const jpp_mapped_object_t *object)
+static const jpp_segment_t *
+jpp_mapped_readable(const jpp_mapped_object_t *object, uintptr_t address)
 {
-    uint32_t              i, n;
-    jpp_mapped_code_t          code;
+    uint32_t              i;
     const jpp_segment_t  *segment;
 
     for (i = 0; i < object->n; i++) {
         segment = &object->segments[i];
 
-        if (!segment->is_executable
-            || segment->end <= segment->start
-            || jpp_mapped_find(objects, segment->start) != NULL)
+        if (segment->is_readable
+            && address >= segment->start
+            && address < segment->end)
         {
-            continue;
+            return segment;
         }
-
-        n = objects->n;
-
-        if (n == JPP_MAPPED_MAX) {
-            return false;
-        }
-
-        code.start = segment->start;
-        code.end = segment->end;
-        code.is_readable = segment->is_readable;
-        jpp_mapped_frames(&code, object);
-
-        objects->objects[n] = code;
-        __atomic_store_n(&objects->n, n + 1, __ATOMIC_RELEASE);
     }
 
-    return true;
+    return NULL;
 }
 
 
@@ -112,24 +91,39 @@ jpp_mapped_frames(jpp_mapped_code_t *code, const jpp_mapped_object_t *object)
 }
 
 
-static const jpp_segment_t *
-jpp_mapped_readable(const jpp_mapped_object_t *object, uintptr_t address)
+bool
+jpp_mapped_add(jpp_mapped_t *objects, const jpp_mapped_object_t *object)
 {
-    uint32_t              i;
+    uint32_t              i, n;
+    jpp_mapped_code_t          code;
     const jpp_segment_t  *segment;
 
     for (i = 0; i < object->n; i++) {
         segment = &object->segments[i];
 
-        if (segment->is_readable
-            && address >= segment->start
-            && address < segment->end)
+        if (!segment->is_executable
+            || segment->end <= segment->start
+            || jpp_mapped_find(objects, segment->start) != NULL)
         {
-            return segment;
+            continue;
         }
+
+        n = objects->n;
+
+        if (n == JPP_MAPPED_MAX) {
+            return false;
+        }
+
+        code.start = segment->start;
+        code.end = segment->end;
+        code.is_readable = segment->is_readable;
+        jpp_mapped_frames(&code, object);
+
+        objects->objects[n] = code;
+        __atomic_store_n(&objects->n, n + 1, __ATOMIC_RELEASE);
     }
 
-    return NULL;
+    return true;
 }
 
 

@@ -3,43 +3,6 @@
 #include "jpp_rules.h"
 
 
-static uint32_t jpp_rule_of(const jpp_cfi_row_t *row);
-
-
-uint32_t
-jpp_rule_make(const jpp_mapped_code_t *object, uintptr_t address)
-{
-    jpp_cfi_row_t    row;
-    jpp_cfi_entry_t  entry;
-
-    if (!jpp_cfi_entry_find(object, address, &entry)) {
-        return jpp_rule_special(JPP_RULE_NONE);
-    }
-
-    if (entry.return_column != JPP_CFI_RETURN
-        || !jpp_cfi_row_at(&entry, address, &row))
-    {
-        return jpp_rule_special(JPP_RULE_ODD);
-    }
-
-    if (row.how[JPP_CFI_RETURN] == JPP_CFI_UNDEFINED) {
-        return jpp_rule_special(JPP_RULE_OUTERMOST);
-    }
-
-    if (entry.is_signal
-        || row.is_cfa_expression
-        || row.how[JPP_CFI_RETURN] != JPP_CFI_AT
-        || row.values[JPP_CFI_RETURN] != -8
-        || row.how[JPP_CFI_RSP] != JPP_CFI_IS
-        || row.values[JPP_CFI_RSP] != 0)
-    {
-        return jpp_rule_special(JPP_RULE_COMPLETE);
-    }
-
-    return jpp_rule_of(&row);
-}
-
-
 /* The caller's rsp is the CFA, and the return address lies below it. */
 
 static uint32_t
@@ -83,4 +46,38 @@ jpp_rule_of(const jpp_cfi_row_t *row)
     return (uint32_t) words
            | (rbp < -row->cfa_value
               ? 0 : (uint32_t) (rbp + JPP_RULE_RBP_LOW) / 8 << JPP_RULE_RBP);
+}
+
+
+uint32_t
+jpp_rule_make(const jpp_mapped_code_t *object, uintptr_t address)
+{
+    jpp_cfi_row_t    row;
+    jpp_cfi_entry_t  entry;
+
+    if (!jpp_cfi_entry_find(object, address, &entry)) {
+        return jpp_rule_special(JPP_RULE_NONE);
+    }
+
+    if (entry.return_column != JPP_CFI_RETURN
+        || !jpp_cfi_row_at(&entry, address, &row))
+    {
+        return jpp_rule_special(JPP_RULE_ODD);
+    }
+
+    if (row.how[JPP_CFI_RETURN] == JPP_CFI_UNDEFINED) {
+        return jpp_rule_special(JPP_RULE_OUTERMOST);
+    }
+
+    if (entry.is_signal
+        || row.is_cfa_expression
+        || row.how[JPP_CFI_RETURN] != JPP_CFI_AT
+        || row.values[JPP_CFI_RETURN] != -8
+        || row.how[JPP_CFI_RSP] != JPP_CFI_IS
+        || row.values[JPP_CFI_RSP] != 0)
+    {
+        return jpp_rule_special(JPP_RULE_COMPLETE);
+    }
+
+    return jpp_rule_of(&row);
 }

@@ -11,10 +11,33 @@
 #define JPP_UNWIND_RBP_TRIED  4096
 
 
-static bool jpp_unwind_rbp_may_be(const jpp_unwinder_t *unwinder,
-    uintptr_t rbp, const jpp_unwind_stack_t *stack);
-static bool jpp_unwind_rbp_is_proven(jpp_unwinder_t *unwinder,
-    const uintptr_t *pcs, uint32_t n, jpp_unwind_end_t end);
+/* A function that has a frame pointer has its return address behind that. */
+
+static bool
+jpp_unwind_rbp_may_be(const jpp_unwinder_t *unwinder, uintptr_t rbp,
+    const jpp_unwind_stack_t *stack)
+{
+    uintptr_t  at;
+
+    at = rbp + sizeof(uintptr_t);
+
+    return jpp_frame_holds(stack->low, stack->high, at)
+           && jpp_mapped_find(&unwinder->mapped, jpp_frame_word(at) - 1)
+              != NULL;
+}
+
+
+/* A return address of 0 may be any word; a walk that long is none by chance. */
+
+static bool
+jpp_unwind_rbp_is_proven(jpp_unwinder_t *unwinder, const uintptr_t *pcs,
+    uint32_t n, jpp_unwind_end_t end)
+{
+    return end == JPP_UNWIND_DEPTH
+           || (end == JPP_UNWIND_OUTERMOST && n != 0
+               && jpp_unwind_distance(unwinder, pcs[n - 1])
+                  == JPP_UNWIND_LAST);
+}
 
 
 void
@@ -55,33 +78,4 @@ jpp_unwind_rbp_find(jpp_unwinder_t *unwinder, jpp_unwind_context_t *at,
     }
 
     *rbp = 0;
-}
-
-
-/* A function that has a frame pointer has its return address behind that. */
-
-static bool
-jpp_unwind_rbp_may_be(const jpp_unwinder_t *unwinder, uintptr_t rbp,
-    const jpp_unwind_stack_t *stack)
-{
-    uintptr_t  at;
-
-    at = rbp + sizeof(uintptr_t);
-
-    return jpp_frame_holds(stack->low, stack->high, at)
-           && jpp_mapped_find(&unwinder->mapped, jpp_frame_word(at) - 1)
-              != NULL;
-}
-
-
-/* A return address of 0 may be any word; a walk that long is none by chance. */
-
-static bool
-jpp_unwind_rbp_is_proven(jpp_unwinder_t *unwinder, const uintptr_t *pcs,
-    uint32_t n, jpp_unwind_end_t end)
-{
-    return end == JPP_UNWIND_DEPTH
-           || (end == JPP_UNWIND_OUTERMOST && n != 0
-               && jpp_unwind_distance(unwinder, pcs[n - 1])
-                  == JPP_UNWIND_LAST);
 }
