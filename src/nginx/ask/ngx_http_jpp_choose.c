@@ -86,14 +86,23 @@ ngx_http_jpp_choose(const jpp_selector_t *selector,
 }
 
 
-/* All rows.  A worker that found no free row still knows itself. */
+/*
+ * All rows.  A worker that found no free row still knows itself, and so does a
+ * single process after a reload without a location that serves.
+ */
 
 static ngx_uint_t
 ngx_http_jpp_choose_list(ngx_http_jpp_row_t *rows, ngx_uint_t *generation)
 {
     ngx_uint_t  i, n;
 
-    n = ngx_http_jpp_registry_list(ngx_http_jpp_self.zone, rows, generation);
+    n = 0;
+    *generation = ngx_http_jpp_self.generation;
+
+    if (ngx_http_jpp_self.zone != NULL) {
+        n = ngx_http_jpp_registry_list(ngx_http_jpp_self.zone, rows,
+                                       generation);
+    }
 
     for (i = 0; i < n; i++) {
         if (rows[i].pid == ngx_pid) {
