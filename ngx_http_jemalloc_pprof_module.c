@@ -7,14 +7,11 @@
 
 
 #include "ngx_http_jpp_conf.h"
-#include "ngx_http_jpp_directives.h"
 #include "ngx_http_jpp_history.h"
-#include "ngx_http_jpp_notice.h"
 #include "ngx_http_jpp_owners.h"
 #include "ngx_http_jpp_self.h"
 #include "ngx_http_jpp_telemetry.h"
 #include "ngx_http_jpp_unwind.h"
-#include "ngx_http_jpp_variables.h"
 #include "ngx_http_jpp_worker.h"
 
 

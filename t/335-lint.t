@@ -72,13 +72,13 @@ for (
 
     [ 'a function that no header declares',
       { 'src/core/base/jpp_a.c' => source('jpp_a', 3, 'int') },
-      'src/core/base/jpp_a.c:5: jpp_a() is not declared in its own header' ],
+      'src/core/base/jpp_a.c:5: jpp_a() is not declared in its header' ],
 
     [ 'a function that another header declares',
       { 'src/core/base/jpp_a.h' => header('jpp_a'),
         'src/core/base/jpp_a.c' => source('jpp_a', 3, 'int'),
         'src/core/base/jpp_b.h' => header('jpp_b') . "\nint jpp_a(void);\n" },
-      'src/core/base/jpp_a.c:5: jpp_a() is not declared in its own header' ],
+      'src/core/base/jpp_a.c:5: jpp_a() is not declared in its header' ],
 
     [ 'a function that its own header declares',
       { 'src/core/base/jpp_a.h' => header('jpp_a') . "\nint jpp_a(void);\n",

@@ -300,12 +300,16 @@ sub check_circle {
 }
 
 
-# What others may call is declared in the header of the file that defines it.
+# What others may call is declared in the header of the file that defines it; if
+# it has none, in one of its room.
 
 sub check_declared {
     for my $file (grep { m{^src/.*\.c$} } @c) {
         my $header = $file =~ s/c$/h/r;
-        my $declared = -e $header ? join '', read_lines($header) : '';
+        my ($room) = $file =~ m{(.*)/};
+
+        my @headers = -e $header ? $header : grep { m{^$room/[^/]+\.h$} } @c;
+        my $declared = join '', map { read_lines($_) } @headers;
 
         my @lines = read_lines($file);
 
@@ -315,7 +319,7 @@ sub check_declared {
             next if $lines[$i - 1] !~ /^\w[\w *]*$/
                     || $lines[$i - 1] =~ /^static\b/;
 
-            complain($file, $i + 1, "$name() is not declared in its own header")
+            complain($file, $i + 1, "$name() is not declared in its header")
                 unless $declared =~ /\b$name\(/;
         }
     }

@@ -1,10 +1,9 @@
 
 #include "jpp_fuzz.h"
 #include "jpp_heap_file.h"
-#include "jpp_heap_stacks.h"
-#include "jpp_pprof.h"
+#include "jpp_readers.h"
 #include "jpp_roots.h"
-#include "jpp_text.h"
+#include "jpp_view.h"
 
 
 int

@@ -1,8 +1,8 @@
 
 #include "jpp_fuzz.h"
 #include "jpp_pools_file.h"
-#include "jpp_pools_stacks.h"
-#include "jpp_pprof.h"
+#include "jpp_readers.h"
+#include "jpp_view.h"
 
 
 int

@@ -2,9 +2,9 @@
 /* Any bytes as the stalls of all workers, which lie in memory they share. */
 
 #include "jpp_fuzz.h"
-#include "jpp_pprof.h"
+#include "jpp_readers.h"
 #include "jpp_stall_text.h"
-#include "jpp_stalls.h"
+#include "jpp_view.h"
 
 
 int

@@ -3,7 +3,7 @@
 #include "jpp_heap.h"
 #include "jpp_intern.h"
 #include "jpp_report.h"
-#include "jpp_svg.h"
+#include "jpp_view.h"
 
 
 /* Lines are names of functions, the root first; nothing of them is markup. */

@@ -1,7 +1,7 @@
 
 #include "jpp_fuzz.h"
-#include "jpp_pprof.h"
-#include "jpp_times_stacks.h"
+#include "jpp_readers.h"
+#include "jpp_view.h"
 
 
 int

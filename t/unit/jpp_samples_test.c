@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "jpp_samples_draw.h"
+#include "jpp_samples.h"
 #include "jpp_samples_live.h"
 #include "jpp_samples_sites.h"
 #include "jpp_test.h"

@@ -16,11 +16,10 @@
 #include "jpp_ledger_file.h"
 #include "jpp_memfd.h"
 #include "jpp_message.h"
-#include "jpp_stalls.h"
+#include "jpp_readers.h"
 #include "jpp_test_dump.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_pools.h"
-#include "jpp_times_stacks.h"
 
 
 #define JPP_CAP   ((size_t) 64 << 20)

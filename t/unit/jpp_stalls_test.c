@@ -8,12 +8,12 @@
 
 #include "jpp_contract.h"
 #include "jpp_cut.h"
-#include "jpp_pprof.h"
+#include "jpp_readers.h"
 #include "jpp_report.h"
 #include "jpp_stall_table.h"
 #include "jpp_stall_text.h"
-#include "jpp_stalls.h"
 #include "jpp_test.h"
+#include "jpp_view.h"
 
 
 #define MAPS  "55d000000000-55d000001000 r-xp 00000000 08:01 7   /bin/nginx\n" \

@@ -1,8 +1,8 @@
 
 #include "jpp_intern.h"
-#include "jpp_svg.h"
 #include "jpp_test_dump.h"
 #include "jpp_tree.h"
+#include "jpp_view.h"
 
 
 #define JPP_CAP  (64 << 20)

@@ -13,9 +13,9 @@
 
 #include "jpp_heap.h"
 #include "jpp_heap_file.h"
-#include "jpp_heap_stacks.h"
 #include "jpp_memfd.h"
 #include "jpp_proc.h"
+#include "jpp_readers.h"
 
 
 #define JPP_SITES  5

@@ -22,10 +22,10 @@
 #include <unistd.h>
 
 #include "jpp_heap_file.h"
-#include "jpp_heap_stacks.h"
 #include "jpp_jemalloc.h"
 #include "jpp_memfd.h"
 #include "jpp_proc.h"
+#include "jpp_readers.h"
 #include "jpp_report.h"
 #include "jpp_test.h"
 

@@ -6,8 +6,8 @@
 
 
 #include "jpp_contract.h"
+#include "jpp_readers.h"
 #include "jpp_test_dump.h"
-#include "jpp_times_stacks.h"
 
 
 #define JPP_TIMES_TEST_MAPS                                                   \

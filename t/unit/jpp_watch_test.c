@@ -15,7 +15,7 @@
 
 #include "jpp_backtrace.h"
 #include "jpp_maps.h"
-#include "jpp_stalls.h"
+#include "jpp_readers.h"
 #include "jpp_test.h"
 #include "jpp_test_threads.h"
 #include "jpp_unwind.h"

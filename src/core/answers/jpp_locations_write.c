@@ -1,7 +1,485 @@
 
-#include "jpp_locations_json.h"
-#include "jpp_locations_text.h"
+#include <inttypes.h>
+
+#include "jpp_error.h"
+#include "jpp_json.h"
+#include "jpp_locations.h"
 #include "jpp_locations_write.h"
+#include "jpp_table.h"
+#include "jpp_units.h"
+#include "jpp_version.h"
+
+
+#define JPP_LOCATIONS_FORMATS                                                 \
+    (sizeof(jpp_locations_formats) / sizeof(jpp_locations_formats[0]))
+
+
+/*
+ * A list of locations as JSON.
+ */
+
+
+static const char *const  jpp_locations_measures[JPP_LOCATIONS_MEASURES] = {
+    [JPP_LOCATIONS_HELD] = "held",
+    [JPP_LOCATIONS_SAMPLED] = "sampled",
+    [JPP_LOCATIONS_CPU] = "cpu"
+};
+
+
+static const char *const  jpp_locations_units[JPP_LOCATIONS_MEASURES] = {
+    [JPP_LOCATIONS_HELD] = "bytes",
+    [JPP_LOCATIONS_SAMPLED] = "bytes",
+    [JPP_LOCATIONS_CPU] = "nanoseconds"
+};
+
+
+static void
+jpp_locations_json_error(double variance, int64_t value, jpp_json_t *json)
+{
+    jpp_json_i64(json, "error_percent",
+                 (int64_t) (jpp_error_percent(variance, value) + 0.5));
+}
+
+
+static void
+jpp_locations_json_about(const jpp_locations_t *locations, uint32_t measure,
+    jpp_json_t *json)
+{
+    size_t                        i, n;
+    const char                  **notes;
+    const jpp_locations_about_t  *about;
+
+    about = &locations->about[measure];
+    notes = jpp_vec_items(about->notes, const char *);
+    n = jpp_vec_count(about->notes, const char *);
+
+    jpp_json_open(json, jpp_locations_measures[measure], '{');
+
+    if (about->is_there) {
+        jpp_json_i64(json, jpp_locations_units[measure], about->value);
+        jpp_locations_json_error(about->variance, about->value, json);
+
+    } else {
+        jpp_json_null(json, jpp_locations_units[measure]);
+        jpp_json_null(json, "error_percent");
+    }
+
+    if (measure == JPP_LOCATIONS_HELD) {
+        jpp_json_i64(json, "of_no_server", about->nobody);
+    }
+
+    jpp_json_str(json, "why", about->why[0] != '\0' ? about->why : NULL);
+    jpp_json_str(json, "cure", about->cure[0] != '\0' ? about->cure : NULL);
+
+    jpp_json_open(json, "notes", '[');
+
+    for (i = 0; i < n; i++) {
+        jpp_json_str(json, NULL, notes[i]);
+    }
+
+    jpp_json_close(json, ']');
+    jpp_json_close(json, '}');
+}
+
+
+static void
+jpp_locations_json_cell(const jpp_locations_t *locations,
+    const jpp_locations_cell_t *cell, uint32_t measure, jpp_json_t *json)
+{
+    size_t                       i;
+    const jpp_locations_part_t  *parts;
+
+    parts = &jpp_vec_items(locations->parts,
+                           jpp_locations_part_t)[cell->first];
+
+    jpp_json_open(json, jpp_locations_measures[measure], '{');
+    jpp_json_i64(json, jpp_locations_units[measure], cell->value);
+    jpp_locations_json_error(cell->variance, cell->value, json);
+
+    jpp_json_open(json, "mostly", '[');
+
+    for (i = 0; i < cell->n && i < JPP_LOCATIONS_MOST; i++) {
+        jpp_json_open(json, NULL, '{');
+        jpp_json_utf8(json, "name", parts[i].name.data, parts[i].name.len);
+        jpp_json_i64(json, jpp_locations_units[measure], parts[i].value);
+        jpp_json_close(json, '}');
+    }
+
+    jpp_json_close(json, ']');
+    jpp_json_close(json, '}');
+}
+
+
+static void
+jpp_locations_json_row(const jpp_locations_t *locations,
+    const jpp_locations_row_t *row, jpp_json_t *json)
+{
+    uint32_t  i;
+
+    jpp_json_open(json, NULL, '{');
+
+    for (i = 0; i < JPP_ROOTS; i++) {
+        if (locations->shows[i]) {
+            jpp_json_utf8(json, jpp_root_keys[i], row->names[i].data,
+                          row->names[i].len);
+
+        } else {
+            jpp_json_null(json, jpp_root_keys[i]);
+        }
+    }
+
+    jpp_json_u64(json, "requests", row->n_requests);
+
+    for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
+
+        if (!locations->about[i].is_there) {
+            jpp_json_null(json, jpp_locations_measures[i]);
+            continue;
+        }
+
+        jpp_locations_json_cell(locations, &row->cells[i], i, json);
+    }
+
+    jpp_json_close(json, '}');
+}
+
+
+/* Append LOCATIONS to SINK; false: no memory. */
+
+static bool
+jpp_locations_as_json(const jpp_locations_t *locations, jpp_sink_t *sink)
+{
+    size_t                      i, n, top;
+    uint32_t                    k;
+    jpp_json_t                  json;
+    const jpp_locations_row_t  *rows;
+
+    rows = jpp_vec_items(locations->rows, jpp_locations_row_t);
+    n = jpp_vec_count(locations->rows, jpp_locations_row_t);
+    top = locations->args->values[JPP_ARG_TOP];
+
+    jpp_json_init(&json, sink);
+    jpp_json_open(&json, NULL, '{');
+
+    jpp_json_str(&json, "module", JPP_VERSION);
+    jpp_json_u64(&json, "count", n);
+
+    for (k = 0; k < JPP_LOCATIONS_MEASURES; k++) {
+        jpp_locations_json_about(locations, k, &json);
+    }
+
+    jpp_json_open(&json, "rows", '[');
+
+    for (i = 0; i < n && i < top; i++) {
+        jpp_locations_json_row(locations, &rows[i], &json);
+    }
+
+    jpp_json_close(&json, ']');
+    jpp_json_close(&json, '}');
+
+    return true;
+}
+
+
+/*
+ * A list of locations as a table for a terminal.
+ */
+
+
+/* a measure: what its columns are called, and how its values are shown */
+typedef struct {
+    const char   *name;            /* of notes */
+    const char   *value;           /* headings */
+    const char   *mostly;
+    bool          is_estimate;
+    const char *(*show)(int64_t value, char text[JPP_UNITS_TEXT]);
+} jpp_locations_column_t;
+
+
+static const jpp_locations_column_t
+    jpp_locations_columns[JPP_LOCATIONS_MEASURES] =
+{
+    [JPP_LOCATIONS_HELD] =
+        { "held", "held", "held mostly", false, jpp_units_change },
+    [JPP_LOCATIONS_SAMPLED] =
+        { "sampled", "sampled", "sampled mostly", true, jpp_units_change },
+    [JPP_LOCATIONS_CPU] =
+        { "CPU", "CPU", "CPU mostly", true, jpp_units_time_change }
+};
+
+
+/* what to ask next; of all that begin with the address of the tree */
+
+static const char *const  jpp_locations_more[] = {
+    "single requests:  requests?top=5",
+    "every pool:       pools?format=top",
+    "by function:      heap?by=location&format=html",
+    "CPU by function:  profile?seconds=10&by=location&format=html",
+    NULL
+};
+
+
+static void
+jpp_locations_heading(const jpp_locations_t *locations, size_t n,
+    jpp_sink_t *sink)
+{
+    char                            text[JPP_UNITS_TEXT];
+    char                            error[JPP_ERROR_TEXT];
+    uint32_t                        i;
+    const jpp_locations_about_t    *about;
+    const jpp_locations_column_t   *column;
+
+    jpp_sink_printf(sink, "%zu row%s", n, n == 1 ? "" : "s");
+
+    for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
+        about = &locations->about[i];
+        column = &jpp_locations_columns[i];
+
+        if (about->is_there) {
+            jpp_sink_printf(sink, "%s %s %s", i == 0 ? ":" : ",",
+                            column->name, column->show(about->value, text));
+        }
+
+        if (about->is_there && column->is_estimate && about->value != 0) {
+            jpp_sink_printf(sink, " (%s)",
+                            jpp_error_text(jpp_error_percent(about->variance,
+                                                             about->value),
+                                           error));
+        }
+    }
+
+    jpp_sink_char(sink, '\n');
+}
+
+
+static void
+jpp_locations_headings(const jpp_locations_t *locations, jpp_table_t *table)
+{
+    uint32_t  i;
+
+    jpp_table_cell(table, "requests");
+
+    for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
+        if (locations->about[i].is_there) {
+            jpp_table_cell(table, "%s", jpp_locations_columns[i].value);
+        }
+
+        if (locations->about[i].is_there
+            && jpp_locations_columns[i].is_estimate)
+        {
+            jpp_table_cell(table, "error");
+        }
+    }
+
+    for (i = 0; i < JPP_ROOTS; i++) {
+        if (locations->shows[i]) {
+            jpp_table_cell(table, "%s", jpp_root_keys[i]);
+        }
+    }
+
+    for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
+        if (locations->about[i].is_there) {
+            jpp_table_cell(table, "%s", jpp_locations_columns[i].mostly);
+        }
+    }
+}
+
+
+static const char *
+jpp_locations_error(double variance, int64_t value, char text[JPP_ERROR_TEXT])
+{
+    const char  *p;
+
+    if (value == 0) {
+        return "-";
+    }
+
+    p = jpp_error_text(jpp_error_percent(variance, value), text);
+
+    return p[0] == '+' ? p + sizeof("+- ") - 1 : p;
+}
+
+
+static void
+jpp_locations_mostly(const jpp_locations_t *locations,
+    const jpp_locations_row_t *row, uint32_t measure, jpp_table_t *table)
+{
+    char                         text[JPP_UNITS_TEXT];
+    const jpp_locations_cell_t  *cell;
+    const jpp_locations_part_t  *most;
+
+    cell = &row->cells[measure];
+
+    if (cell->n == 0) {
+        jpp_table_cell(table, "-");
+        return;
+    }
+
+    most = &jpp_vec_items(locations->parts,
+                          jpp_locations_part_t)[cell->first];
+
+    jpp_table_valued(table,
+                     jpp_locations_columns[measure].show(most->value, text),
+                     most->name.data, most->name.len);
+}
+
+
+static void
+jpp_locations_cells(const jpp_locations_t *locations,
+    const jpp_locations_row_t *row, jpp_table_t *table)
+{
+    char                            text[JPP_UNITS_TEXT];
+    char                            error[JPP_ERROR_TEXT];
+    uint32_t                        i;
+    const jpp_locations_cell_t     *cell;
+    const jpp_locations_column_t   *column;
+
+    jpp_table_cell(table, "%" PRIu64, row->n_requests);
+
+    for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
+        cell = &row->cells[i];
+        column = &jpp_locations_columns[i];
+
+        if (!locations->about[i].is_there) {
+            continue;
+        }
+
+        jpp_table_cell(table, "%s", cell->value != 0
+                                    ? column->show(cell->value, text) : "-");
+
+        if (column->is_estimate) {
+            jpp_table_cell(table, "%s",
+                           jpp_locations_error(cell->variance, cell->value,
+                                               error));
+        }
+    }
+
+    for (i = 0; i < JPP_ROOTS; i++) {
+        if (locations->shows[i]) {
+            jpp_table_text(table, row->names[i].data, row->names[i].len);
+        }
+    }
+
+    for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
+        if (locations->about[i].is_there) {
+            jpp_locations_mostly(locations, row, i, table);
+        }
+    }
+}
+
+
+static bool
+jpp_locations_table(const jpp_locations_t *locations, size_t shown,
+    jpp_sink_t *sink)
+{
+    size_t                      i;
+    uint32_t                    k, columns, right;
+    jpp_table_t                 table;
+    const jpp_locations_row_t  *rows;
+
+    columns = 1;
+
+    for (k = 0; k < JPP_LOCATIONS_MEASURES; k++) {
+        columns += locations->about[k].is_there
+                   * (1u + jpp_locations_columns[k].is_estimate);
+    }
+
+    right = (1u << columns) - 1;
+
+    for (k = 0; k < JPP_ROOTS; k++) {
+        columns += locations->shows[k];
+    }
+
+    for (k = 0; k < JPP_LOCATIONS_MEASURES; k++) {
+        columns += locations->about[k].is_there;
+    }
+
+    jpp_table_init(&table, locations->arena, columns, right);
+    jpp_locations_headings(locations, &table);
+
+    rows = jpp_vec_items(locations->rows, jpp_locations_row_t);
+
+    for (i = 0; i < shown; i++) {
+        jpp_locations_cells(locations, &rows[i], &table);
+    }
+
+    return jpp_table_write(&table, sink);
+}
+
+
+static void
+jpp_locations_notes(const jpp_locations_t *locations, jpp_sink_t *sink)
+{
+    char                          text[JPP_UNITS_TEXT];
+    size_t                        k, n;
+    uint32_t                      i;
+    const char                   *name, **notes;
+    const jpp_locations_about_t  *about;
+
+    jpp_sink_char(sink, '\n');
+
+    for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
+        about = &locations->about[i];
+        name = jpp_locations_columns[i].name;
+        notes = jpp_vec_items(about->notes, const char *);
+        n = jpp_vec_count(about->notes, const char *);
+
+        if (about->why[0] != '\0') {
+            jpp_sink_printf(sink, "%s: not known: ", name);
+            jpp_sink_str(sink, about->why);
+            jpp_sink_str(sink, about->cure[0] != '\0' ? ". " : "");
+            jpp_sink_str(sink, about->cure);
+            jpp_sink_char(sink, '\n');
+        }
+
+        for (k = 0; k < n; k++) {
+            jpp_sink_printf(sink, "%s: ", name);
+            jpp_sink_str(sink, notes[k]);
+            jpp_sink_char(sink, '\n');
+        }
+
+        if (about->nobody != 0) {
+            jpp_sink_printf(sink, "%s: %s more belong to no server: "
+                            "configuration, connection slots, caches\n", name,
+                            jpp_units_change(about->nobody, text));
+        }
+    }
+
+    jpp_sink_char(sink, '\n');
+
+    for (k = 0; jpp_locations_more[k] != NULL; k++) {
+        jpp_sink_str(sink, jpp_locations_more[k]);
+        jpp_sink_char(sink, '\n');
+    }
+}
+
+
+/* Append LOCATIONS to SINK; false: no memory. */
+
+static bool
+jpp_locations_as_text(const jpp_locations_t *locations, jpp_sink_t *sink)
+{
+    size_t  n, top;
+
+    n = jpp_vec_count(locations->rows, jpp_locations_row_t);
+    top = locations->args->values[JPP_ARG_TOP];
+    top = n < top ? n : top;
+
+    jpp_locations_heading(locations, n, sink);
+
+    if (!jpp_locations_table(locations, top, sink)) {
+        return false;
+    }
+
+    if (top < n) {
+        jpp_sink_printf(sink, "%zu more: top=%d shows as many as that\n",
+                        n - top, JPP_MAX_ROWS);
+    }
+
+    jpp_locations_notes(locations, sink);
+
+    return true;
+}
 
 
 static const char *jpp_locations_word(const void *ctx, uint32_t i);
@@ -15,10 +493,6 @@ static const struct {
     { "top", "text/plain", jpp_locations_as_text },
     { "json", "application/json", jpp_locations_as_json }
 };
-
-
-#define JPP_LOCATIONS_FORMATS                                                 \
-    (sizeof(jpp_locations_formats) / sizeof(jpp_locations_formats[0]))
 
 
 const jpp_words_t  jpp_locations_words = { jpp_locations_word, NULL, 0 };

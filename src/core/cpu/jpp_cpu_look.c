@@ -19,10 +19,6 @@
 #define JPP_LOOK_STATUS  4096
 
 
-static ssize_t jpp_look_read(pid_t tid, const char *name, char *text,
-    size_t size);
-
-
 bool
 jpp_look_is_in_epoll(const jpp_blocked_t *blocked)
 {
@@ -46,6 +42,30 @@ bool
 jpp_look_is_in_futex(const jpp_blocked_t *blocked)
 {
     return blocked->call == SYS_futex;
+}
+
+
+static ssize_t
+jpp_look_read(pid_t tid, const char *name, char *text, size_t size)
+{
+    int      fd;
+    char     path[64];
+    ssize_t  n;
+
+    (void) snprintf(path, sizeof(path), "/proc/self/task/%d/%s", (int) tid,
+                    name);
+
+    fd = open(path, O_RDONLY|O_CLOEXEC);
+
+    if (fd == -1) {
+        return -1;
+    }
+
+    n = read(fd, text, size);
+
+    (void) close(fd);
+
+    return n;
 }
 
 
@@ -90,28 +110,4 @@ jpp_look_name(pid_t tid, char name[JPP_LOOK_NAME])
     name[n] = '\0';
 
     jpp_ascii_clean(name);
-}
-
-
-static ssize_t
-jpp_look_read(pid_t tid, const char *name, char *text, size_t size)
-{
-    int      fd;
-    char     path[64];
-    ssize_t  n;
-
-    (void) snprintf(path, sizeof(path), "/proc/self/task/%d/%s", (int) tid,
-                    name);
-
-    fd = open(path, O_RDONLY|O_CLOEXEC);
-
-    if (fd == -1) {
-        return -1;
-    }
-
-    n = read(fd, text, size);
-
-    (void) close(fd);
-
-    return n;
 }

@@ -69,6 +69,17 @@ jpp_got_is_entry(uintptr_t address)
 }
 
 
+bool
+jpp_got_is_beside(uintptr_t one, uintptr_t other)
+{
+    Dl_info  ones, others;
+
+    return dladdr((void *) one, &ones) != 0
+           && dladdr((void *) other, &others) != 0
+           && ones.dli_fbase == others.dli_fbase;
+}
+
+
 /* Objects come in the order in which the linker looks into them. */
 
 static bool
@@ -98,15 +109,4 @@ jpp_got_defined(const jpp_images_object_t *object, void *data)
     search->address = (uintptr_t) symbol;
 
     return false;
-}
-
-
-bool
-jpp_got_is_beside(uintptr_t one, uintptr_t other)
-{
-    Dl_info  ones, others;
-
-    return dladdr((void *) one, &ones) != 0
-           && dladdr((void *) other, &others) != 0
-           && ones.dli_fbase == others.dli_fbase;
 }

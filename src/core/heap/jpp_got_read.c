@@ -38,49 +38,36 @@ typedef struct {
 } jpp_got_dynamic_t;
 
 
-static bool jpp_got_dynamic(jpp_got_dynamic_t *dynamic,
-    const jpp_images_object_t *object);
-static uintptr_t jpp_got_place(const jpp_images_object_t *object,
-    uintptr_t value, size_t len);
-static bool jpp_got_holds(const jpp_images_object_t *object, uintptr_t address,
-    size_t len);
-static bool jpp_got_is_unbound(const jpp_images_object_t *object,
-    uintptr_t value, size_t number);
 static bool jpp_got_reloc(const jpp_got_dynamic_t *dynamic,
     const ElfW(Rela) *rela, jpp_got_reloc_t *reloc);
 
 
-void
-jpp_got_read(const jpp_images_object_t *object, jpp_got_visit_pt visit,
-    void *data)
+static bool
+jpp_got_holds(const jpp_images_object_t *object, uintptr_t address, size_t len)
 {
-    size_t               i, n;
-    unsigned             table;
-    jpp_got_reloc_t      reloc;
-    jpp_got_dynamic_t    dynamic;
-    const ElfW(Rela)    *rela;
+    const jpp_segment_t  *segment;
 
-    if (!jpp_got_dynamic(&dynamic, object)) {
-        return;
+    segment = jpp_images_segment(object, address);
+
+    return len != 0
+           && segment != NULL
+           && segment->is_readable
+           && len <= segment->end - address;
+}
+
+
+/* The LEN > 0 bytes at VALUE, an address or an offset from the base. */
+
+static uintptr_t
+jpp_got_place(const jpp_images_object_t *object, uintptr_t value, size_t len)
+{
+    if (jpp_got_holds(object, value, len)) {
+        return value;
     }
 
-    for (table = 0; table < 2; table++) {
-        rela = (const ElfW(Rela) *) dynamic.tables[table];
-        n = rela != NULL ? dynamic.lens[table] / sizeof(ElfW(Rela)) : 0;
+    value += object->base;
 
-        for (i = 0; i < n; i++) {
-            if (!jpp_got_reloc(&dynamic, &rela[i], &reloc)) {
-                continue;
-            }
-
-            reloc.is_unbound = table == 1
-                               && jpp_got_is_unbound(object, *reloc.at, i);
-
-            if (!visit(&reloc, data)) {
-                return;
-            }
-        }
-    }
+    return jpp_got_holds(object, value, len) ? value : 0;
 }
 
 
@@ -134,35 +121,6 @@ jpp_got_dynamic(jpp_got_dynamic_t *dynamic, const jpp_images_object_t *object)
 }
 
 
-/* The LEN > 0 bytes at VALUE, an address or an offset from the base. */
-
-static uintptr_t
-jpp_got_place(const jpp_images_object_t *object, uintptr_t value, size_t len)
-{
-    if (jpp_got_holds(object, value, len)) {
-        return value;
-    }
-
-    value += object->base;
-
-    return jpp_got_holds(object, value, len) ? value : 0;
-}
-
-
-static bool
-jpp_got_holds(const jpp_images_object_t *object, uintptr_t address, size_t len)
-{
-    const jpp_segment_t  *segment;
-
-    segment = jpp_images_segment(object, address);
-
-    return len != 0
-           && segment != NULL
-           && segment->is_readable
-           && len <= segment->end - address;
-}
-
-
 /*
  * A slot that was not called by yet holds the address of code that pushes its
  * number for the linker (psABI of amd64, "Procedure Linkage Table"), behind a
@@ -188,6 +146,40 @@ jpp_got_is_unbound(const jpp_images_object_t *object, uintptr_t value,
     memcpy(&pushed, (const uint8_t *) value + 1, sizeof(pushed));
 
     return *(const uint8_t *) value == JPP_GOT_PUSH && pushed == number;
+}
+
+
+void
+jpp_got_read(const jpp_images_object_t *object, jpp_got_visit_pt visit,
+    void *data)
+{
+    size_t               i, n;
+    unsigned             table;
+    jpp_got_reloc_t      reloc;
+    jpp_got_dynamic_t    dynamic;
+    const ElfW(Rela)    *rela;
+
+    if (!jpp_got_dynamic(&dynamic, object)) {
+        return;
+    }
+
+    for (table = 0; table < 2; table++) {
+        rela = (const ElfW(Rela) *) dynamic.tables[table];
+        n = rela != NULL ? dynamic.lens[table] / sizeof(ElfW(Rela)) : 0;
+
+        for (i = 0; i < n; i++) {
+            if (!jpp_got_reloc(&dynamic, &rela[i], &reloc)) {
+                continue;
+            }
+
+            reloc.is_unbound = table == 1
+                               && jpp_got_is_unbound(object, *reloc.at, i);
+
+            if (!visit(&reloc, data)) {
+                return;
+            }
+        }
+    }
 }
 
 

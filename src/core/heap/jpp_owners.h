@@ -9,7 +9,7 @@
  * nothing has to be noted while nothing is sampled.
  *
  * What is sampled before that is known has what its connection had last, or the
- * best that is known, and waits for better (jpp_owners_wait.h) if it is memory.
+ * best that is known, and waits for better if it is memory.
  *
  * One per process, for the thread that serves: jpp_owners_start() makes the
  * calling one that.  Samples of other threads belong to JPP_OWNER_THREADS, and
@@ -22,9 +22,117 @@
 #define _JPP_OWNERS_H_INCLUDED_
 
 
-#include "jpp_owners_look.h"
-#include "jpp_owners_wait.h"
+#include "jpp_owners_last.h"
+#include "jpp_samples.h"
+#include "jpp_serving.h"
 
+
+#define JPP_OWNERS_UNTOLD  UINT32_MAX
+
+
+/* What the server knows; all of it [signal]. */
+typedef struct {
+    /*
+     * Whom the connection INDEX is served for: an owner, or JPP_OWNER_NONE.  If
+     * it will have another, or one at all, WAITS becomes JPP_SERVING_NEXT or
+     * _FIRST, or what the server calls that of several that it serves at once;
+     * or JPP_SERVING_OTHERS.
+     * WORDS, of which there are N, are those of the stack in which that is
+     * asked, and tell these apart; or what the server has called one.
+     */
+    uint32_t        (*served)(uint32_t index, const uintptr_t *words,
+                              uint32_t n, uintptr_t *waits);
+
+    /* The owner of one that has none, in the meantime if it waits. */
+    uint32_t        (*meanwhile)(uint32_t index);
+
+    /* Something waits that jpp_owners_settle() has not seen. */
+    void            (*due)(void);
+} jpp_owners_server_t;
+
+
+/* It serves from BASE on, an address of its stack; words further out may be
+   left over from its start. */
+void jpp_owners_base(uintptr_t base);
+
+/*
+ * The thread that serves is busy for the connection INDEX from now on, whatever
+ * its stack says; with JPP_OWNERS_UNTOLD the stack says it again, as at first.
+ * For those who go on with a connection without being called for it, when a
+ * thread is done, say.  Returns what was told before.
+ */
+uint32_t jpp_owners_tell(uint32_t index);
+
+/*
+ * Whom this thread is busy for in this call, which cannot be changed
+ * later.
+ */
+uint32_t jpp_owners_here(void) __attribute__((noinline));
+
+/* Whom this thread, which a signal has interrupted, is busy for. */
+uint32_t jpp_owners_interrupted(const void *ucontext);
+
+typedef struct {
+    jpp_owners_slot_t    *slots;         /* NULL: nobody serves */
+    size_t                size;          /* of these, in bytes */
+    uint32_t              n;
+} jpp_owners_wait_t;
+
+
+extern jpp_owners_wait_t  jpp_owners_waits
+    __attribute__((visibility("hidden")));
+
+
+/* The slot becomes that of another connection, NUMBER. */
+void jpp_owners_another(jpp_owners_slot_t *slot, uint64_t number);
+
+/* That of the connection INDEX with NUMBER; what belonged to one before it
+   stays there. */
+static inline jpp_owners_slot_t *
+jpp_owners_slot(uint32_t index, uint64_t number)
+{
+    jpp_owners_slot_t  *slot;
+
+    slot = &jpp_owners_waits.slots[index];
+
+    if (slot->number != number
+        || slot->generation != jpp_samples.generation)
+    {
+        jpp_owners_another(slot, number);
+    }
+
+    return slot;
+}
+
+
+/* The slot of INDEX, which may still be that of a connection before; where
+   there is none, one for which nothing waits. */
+static inline jpp_owners_slot_t *
+jpp_owners_slot_at(uint32_t index)
+{
+    return index < jpp_owners_waits.n ? &jpp_owners_waits.slots[index]
+                                      : &jpp_owners_no_slot;
+}
+
+
+/* Was what waits for SLOT, and something does, presumed to be OWNER's, the next
+   one of the connection NUMBER?  Then it is, and waits no more. */
+static inline bool
+jpp_owners_is_last(jpp_owners_slot_t *slot, uint64_t number, uint32_t owner)
+{
+    if (owner != slot->last || slot->number != number || slot->is_mixed) {
+        return false;
+    }
+
+    slot->waiting = 0;
+
+    return true;
+}
+
+
+/* What waits for SLOT was served for OWNER: for WHICH of several, or
+   JPP_SERVING_NEXT. */
+void jpp_owners_set(jpp_owners_slot_t *slot, uintptr_t which, uint32_t owner);
 
 /*
  * Connections are SERVING's, which is copied, as SERVER is.  False: no memory.

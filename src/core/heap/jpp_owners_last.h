@@ -5,7 +5,7 @@
  * of the last time, as a rule, and most samples of small requests are done with
  * here.  jpp_owners.h learns it, and does all the rest.
  *
- * And where samples are kept that may get another owner (jpp_owners_wait.h): a
+ * And where samples are kept that may get another owner (jpp_owners.c): a
  * ring, in which those of a connection are linked.
  *
  * [signal] One per process, for the thread that serves.

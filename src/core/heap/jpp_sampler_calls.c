@@ -64,14 +64,8 @@ typedef enum {
 
 static void *jpp_calls_slow(uint32_t function, uintptr_t a, uintptr_t b,
     uintptr_t c, uintptr_t size, const void *caller) JPP_CALLS_SLOW;
-static void *jpp_calls_slow_memalign(uintptr_t at, uintptr_t alignment,
-    uintptr_t size, const void *caller) JPP_CALLS_SLOW;
 static void *jpp_calls_slow_free(uint32_t function, uintptr_t a, uintptr_t b,
     uintptr_t c) JPP_CALLS_SLOW;
-static inline void *jpp_calls_resize(uintptr_t p, uintptr_t size,
-    const void *caller);
-static void *jpp_calls_slow_resize(uintptr_t p, uintptr_t size, bool is_due,
-    const void *caller) JPP_CALLS_SLOW;
 
 
 #define JPP_CALLS_DECLARE(name, ...)                                          \
@@ -208,17 +202,6 @@ jpp_calls_calloc(uintptr_t n, uintptr_t size, uintptr_t c)
 
 
 static void *
-jpp_calls_posix_memalign(uintptr_t at, uintptr_t alignment, uintptr_t size)
-{
-    if (jpp_samples_is_due(size)) {
-        return jpp_calls_slow_memalign(at, alignment, size, JPP_CALLS_CALLER);
-    }
-
-    return jpp_calls_real(JPP_CALLS_posix_memalign)(at, alignment, size);
-}
-
-
-static void *
 jpp_calls_slow_memalign(uintptr_t at, uintptr_t alignment, uintptr_t size,
     const void *caller)
 {
@@ -234,42 +217,13 @@ jpp_calls_slow_memalign(uintptr_t at, uintptr_t alignment, uintptr_t size,
 
 
 static void *
-jpp_calls_realloc(uintptr_t p, uintptr_t size, uintptr_t c)
+jpp_calls_posix_memalign(uintptr_t at, uintptr_t alignment, uintptr_t size)
 {
-    (void) c;
-
-    return jpp_calls_resize(p, size, JPP_CALLS_CALLER);
-}
-
-
-/* Not the real one, which may call realloc() in the way that is patched. */
-
-static void *
-jpp_calls_reallocarray(uintptr_t p, uintptr_t n, uintptr_t size)
-{
-    uintptr_t  product;
-
-    if (__builtin_mul_overflow(n, size, &product)) {
-        errno = ENOMEM;
-        return NULL;
+    if (jpp_samples_is_due(size)) {
+        return jpp_calls_slow_memalign(at, alignment, size, JPP_CALLS_CALLER);
     }
 
-    return jpp_calls_resize(p, product, JPP_CALLS_CALLER);
-}
-
-
-static inline void *
-jpp_calls_resize(uintptr_t p, uintptr_t size, const void *caller)
-{
-    bool  is_due;
-
-    is_due = jpp_samples_is_due(size);
-
-    if (is_due || jpp_samples_may_have(p)) {
-        return jpp_calls_slow_resize(p, size, is_due, caller);
-    }
-
-    return jpp_calls_real(JPP_CALLS_realloc)(p, size, 0);
+    return jpp_calls_real(JPP_CALLS_posix_memalign)(at, alignment, size);
 }
 
 
@@ -297,4 +251,44 @@ jpp_calls_slow_resize(uintptr_t p, uintptr_t size, bool is_due,
     }
 
     return result;
+}
+
+
+static inline void *
+jpp_calls_resize(uintptr_t p, uintptr_t size, const void *caller)
+{
+    bool  is_due;
+
+    is_due = jpp_samples_is_due(size);
+
+    if (is_due || jpp_samples_may_have(p)) {
+        return jpp_calls_slow_resize(p, size, is_due, caller);
+    }
+
+    return jpp_calls_real(JPP_CALLS_realloc)(p, size, 0);
+}
+
+
+static void *
+jpp_calls_realloc(uintptr_t p, uintptr_t size, uintptr_t c)
+{
+    (void) c;
+
+    return jpp_calls_resize(p, size, JPP_CALLS_CALLER);
+}
+
+
+/* Not the real one, which may call realloc() in the way that is patched. */
+
+static void *
+jpp_calls_reallocarray(uintptr_t p, uintptr_t n, uintptr_t size)
+{
+    uintptr_t  product;
+
+    if (__builtin_mul_overflow(n, size, &product)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+
+    return jpp_calls_resize(p, product, JPP_CALLS_CALLER);
 }

@@ -1,16 +1,4 @@
 
-/*
- * An allocation of m bytes is sampled with the probability 1 - exp(-m / 2^lg),
- * which jpp_scale.h undoes: each thread counts down the bytes that it allocates
- * from a number that is drawn anew after each sample (jpp_samples_draw.h).
- *
- * A thread that has drawn for an earlier start, or never, draws when it has
- * counted down, and the allocation that it is at counts for the new number.  So
- * after a change of the rate a thread other than the one that made it takes its
- * first sample as late as the earlier rate had it.
- */
-
-
 /* MADV_NOHUGEPAGE */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -23,14 +11,220 @@
 
 #include "jpp_backtrace.h"
 #include "jpp_cut.h"
+#include "jpp_frame.h"
 #include "jpp_index.h"
 #include "jpp_own.h"
-#include "jpp_samples_draw.h"
 #include "jpp_samples.h"
 
 
 /* frames of the profiler that a stack may begin with, and some more */
 #define JPP_SAMPLES_OWN  6
+
+
+/*
+ * The draw is -ln(u) * 2^lg for a random u in (0, 1), which is
+ * -log2(u) * ln(2) * 2^lg.  Random bits with the first one at place k are
+ * 2^k * m with m in [1, 2), so -log2(u) is 64 - k - log2(m): the logarithm is
+ * read from a table of 1024 steps, and interpolated.
+ */
+
+
+#define JPP_DRAW_STEPS_LG  10
+#define JPP_DRAW_STEPS     (1 << JPP_DRAW_STEPS_LG)
+
+/* bits of a logarithm behind the point, and those of ln(2) */
+#define JPP_DRAW_BITS      31
+#define JPP_DRAW_LN2       11629080            /* ln(2) * 2^24 */
+#define JPP_DRAW_LN2_BITS  24
+
+
+/* log2(1 + i / 1024) */
+static uint32_t  jpp_draw_logs[JPP_DRAW_STEPS + 1];
+
+
+/* Bit by bit: squaring a number doubles its logarithm. */
+
+static uint32_t
+jpp_draw_log2(uint32_t step)
+{
+    uint32_t  i, log;
+    uint64_t  x;
+
+    /* 1 + step / 1024, with 31 bits behind the point */
+
+    x = (uint64_t) (JPP_DRAW_STEPS + step)
+        << (JPP_DRAW_BITS - JPP_DRAW_STEPS_LG);
+    log = 0;
+
+    for (i = 0; i < JPP_DRAW_BITS; i++) {
+        x = x * x >> JPP_DRAW_BITS;
+        log <<= 1;
+
+        if (x >> (JPP_DRAW_BITS + 1) != 0) {
+            x >>= 1;
+            log |= 1;
+        }
+    }
+
+    return log;
+}
+
+
+void
+jpp_draw_init(void)
+{
+    uint32_t  i;
+
+    for (i = 0; i < JPP_DRAW_STEPS; i++) {
+        jpp_draw_logs[i] = jpp_draw_log2(i);
+    }
+
+    jpp_draw_logs[JPP_DRAW_STEPS] = (uint32_t) 1 << JPP_DRAW_BITS;
+}
+
+
+int64_t
+jpp_draw(uint64_t *state, uint32_t lg)
+{
+    uint32_t  i, zeros;
+    uint64_t  random, fraction, log;
+
+    /* splitmix64 (Steele, Lea, Flood, 2014) */
+
+    *state += 0x9e3779b97f4a7c15u;
+
+    random = *state;
+    random = (random ^ random >> 30) * 0xbf58476d1ce4e5b9u;
+    random = (random ^ random >> 27) * 0x94d049bb133111ebu;
+    random = (random ^ random >> 31) | 1;
+
+    zeros = (uint32_t) __builtin_clzll(random);
+    random <<= zeros;
+
+    /* behind the first bit: ten for the step, and 32 to interpolate */
+
+    i = random >> (63 - JPP_DRAW_STEPS_LG) & (JPP_DRAW_STEPS - 1);
+    fraction = random >> (31 - JPP_DRAW_STEPS_LG) & UINT32_MAX;
+
+    log = jpp_draw_logs[i];
+    log += ((jpp_draw_logs[i + 1] - log) * fraction) >> 32;
+    log = ((uint64_t) (zeros + 1) << JPP_DRAW_BITS) - log;
+
+    /* 38 bits, and 24: no more than 62 */
+
+    return (int64_t) (log * JPP_DRAW_LN2
+                      >> (JPP_DRAW_BITS + JPP_DRAW_LN2_BITS - lg));
+}
+
+
+static inline uint32_t
+jpp_again_place(const jpp_backtrace_frame_t *frame, const jpp_site_key_t *key)
+{
+    return (uint32_t) ((frame->pc + frame->rsp * 5 + key->size_class * 1021u)
+                       * 0x9e3779b97f4a7c15u >> (64 - JPP_AGAIN_LG));
+}
+
+
+uint32_t
+jpp_again_find(const jpp_again_t *again, const jpp_sites_t *sites,
+    const jpp_backtrace_frame_t *frame, const jpp_site_key_t *key)
+{
+    uint32_t         i, site;
+    uint64_t         reach;
+    jpp_site_t      *at;
+    const uint32_t  *words;
+
+    site = __atomic_load_n(&again->sites[jpp_again_place(frame, key)],
+                           __ATOMIC_ACQUIRE);
+
+    if (site == 0) {
+        return 0;
+    }
+
+    at = jpp_sites_at(sites, site);
+    reach = __atomic_load_n(&at->reach, __ATOMIC_RELAXED);
+
+    if (at->pcs[0] != frame->pc
+        || at->key.size_class != key->size_class
+        || !jpp_backtrace_holds(frame->rsp, reach))
+    {
+        return 0;
+    }
+
+    words = jpp_sites_words(at);
+
+    for (i = 1; i < at->n; i++) {
+        if (jpp_frame_word(frame->rsp + words[i] * sizeof(uintptr_t))
+            != at->pcs[i])
+        {
+            return 0;
+        }
+    }
+
+    return site;
+}
+
+
+/* Two threads that are here at once find the same. */
+
+static uint64_t
+jpp_again_reach(jpp_site_t *site)
+{
+    uint32_t    i, *words;
+    uintptr_t   distance, rsp;
+
+    words = jpp_sites_words(site);
+    words[0] = 0;
+    rsp = 0;
+
+    for (i = 0; i + 1 < site->n; i++) {
+        distance = jpp_backtrace_distance(site->pcs[i]);
+
+        if (distance == 0 || distance == JPP_BACKTRACE_LAST) {
+            return JPP_SITES_VARIES;
+        }
+
+        rsp += distance;
+        words[i + 1] = (uint32_t) (rsp / sizeof(uintptr_t)) - 1;
+    }
+
+    /* a last frame that says why the walk has ended, and one whose caller may
+       be another the next time */
+
+    return jpp_backtrace_distance(site->pcs[i]) == JPP_BACKTRACE_LAST
+           ? rsp : JPP_SITES_VARIES;
+}
+
+
+void
+jpp_again_learn(jpp_again_t *again, const jpp_sites_t *sites,
+    const jpp_backtrace_frame_t *frame, uint32_t site)
+{
+    jpp_site_t  *at;
+
+    at = jpp_sites_at(sites, site);
+
+    if (__atomic_load_n(&at->reach, __ATOMIC_RELAXED) == JPP_SITES_UNKNOWN) {
+        __atomic_store_n(&at->reach, jpp_again_reach(at), __ATOMIC_RELAXED);
+    }
+
+    if (at->reach != JPP_SITES_VARIES) {
+        __atomic_store_n(&again->sites[jpp_again_place(frame, &at->key)],
+                         site, __ATOMIC_RELEASE);
+    }
+}
+
+
+/*
+ * An allocation of m bytes is sampled with the probability 1 - exp(-m / 2^lg),
+ * which jpp_scale.h undoes: each thread counts down the bytes that it allocates
+ * from a number that is drawn anew after each sample.
+ *
+ * A thread that has drawn for an earlier start, or never, draws when it has
+ * counted down, and the allocation that it is at counts for the new number.  So
+ * after a change of the rate a thread other than the one that made it takes its
+ * first sample as late as the earlier rate had it.
+ */
 
 
 JPP_SAMPLES_THREAD jpp_samples_thread_t  jpp_samples_thread;

@@ -19,10 +19,41 @@
 #define _JPP_SAMPLES_H_INCLUDED_
 
 
+#include <stdint.h>
+
+#include "jpp_backtrace.h"
 #include "jpp_owners_last.h"
-#include "jpp_samples_again.h"
 #include "jpp_samples_live.h"
 #include "jpp_samples_sites.h"
+
+
+/* the largest lg */
+#define JPP_DRAW_LG_MAX  24
+
+
+/* To be called once, before the first draw. */
+void jpp_draw_init(void);
+
+/* A draw with the mean 2^LG; advances STATE, which may start as anything. */
+int64_t jpp_draw(uint64_t *state, uint32_t lg);
+
+
+#define JPP_AGAIN_LG  10
+
+
+/* sites by what their stacks begin with; zeroed, it knows none */
+typedef struct {
+    uint32_t    sites[1 << JPP_AGAIN_LG];
+} jpp_again_t;
+
+
+/* The site of KEY whose stack begins with FRAME; 0: it has to be walked. */
+uint32_t jpp_again_find(const jpp_again_t *again, const jpp_sites_t *sites,
+    const jpp_backtrace_frame_t *frame, const jpp_site_key_t *key);
+
+/* SITE is what a walk from FRAME has led to. */
+void jpp_again_learn(jpp_again_t *again, const jpp_sites_t *sites,
+    const jpp_backtrace_frame_t *frame, uint32_t site);
 
 
 /*

@@ -1,8 +1,20 @@
 
-#include "jpp_binary.h"
+/*
+ * A profile of CPU time in the legacy binary form of gperftools, which jeprof
+ * and google/pprof both read: words of 8 bytes as the machine has them, then
+ * the executable mappings as text.
+ *
+ *     file   := 0 3 0 period 0 stack* 0 1 0 maps
+ *     stack  := samples n address{n}
+ *
+ * The period is microseconds; addresses are those of returns, leaf first.  The
+ * form has no labels and no comments.
+ */
+
+
 #include "jpp_intern.h"
-#include "jpp_text.h"
 #include "jpp_times.h"
+#include "jpp_view.h"
 
 
 #define JPP_BINARY_MICRO  1000

@@ -1,15 +1,8 @@
 
 #include <string.h>
 
-#include "jpp_binary.h"
-#include "jpp_folded.h"
 #include "jpp_formats.h"
-#include "jpp_html.h"
-#include "jpp_places.h"
-#include "jpp_pprof.h"
-#include "jpp_svg.h"
-#include "jpp_text.h"
-#include "jpp_top.h"
+#include "jpp_view.h"
 
 
 static bool jpp_format_top(const jpp_view_t *view, jpp_sink_t *sink);

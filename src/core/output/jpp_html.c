@@ -1,11 +1,22 @@
 
+/*
+ * A profile as a page: flame graphs, tables and differences in a browser,
+ * without a server.
+ *
+ *     head | title | base64 of the pprof form | the same of the base | script
+ *
+ * The page is src/web/page.html with its style and its script, made into
+ * string literals by tools/page.sh.  Nothing else of a profile gets into it:
+ * no name ever becomes HTML.  Whoever has the page has the profile.
+ */
+
+
 #include <string.h>
 
 #include "jpp_base64.h"
-#include "jpp_html.h"
 #include "jpp_markup.h"
 #include "jpp_page.h"
-#include "jpp_pprof.h"
+#include "jpp_view.h"
 
 
 #define JPP_HTML_POLICY                                                       \

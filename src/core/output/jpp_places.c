@@ -1,11 +1,21 @@
 
+/*
+ * A profile of places as a table for a terminal: what each place holds by all
+ * types, what it holds most, and where it is, root first; the largest first, by
+ * the type that is shown.
+ *
+ * A place is a stack without what it is held for; jpp_readers.h says which
+ * frames begin that.
+ */
+
+
 #include <stdio.h>
 #include <string.h>
 
 #include "jpp_figures.h"
 #include "jpp_intern.h"
-#include "jpp_places.h"
 #include "jpp_sort.h"
+#include "jpp_view.h"
 
 
 /* a place, or what a place holds of one class, by its frames, leaf first */

@@ -1,11 +1,20 @@
 
+/*
+ * A profile as profile.proto; the owner of protobuf-c.
+ *
+ * The message is written in pieces: several Profiles, each with some of the
+ * samples or strings, are a valid Profile when concatenated.  So only one
+ * batch at a time has the form that protobuf-c needs.
+ */
+
+
 #include <errno.h>
 #include <string.h>
 
 #include "jpp_gzip.h"
 #include "jpp_intern.h"
 #include "jpp_passing.h"
-#include "jpp_pprof.h"
+#include "jpp_view.h"
 #include "profile.pb-c.h"
 
 

@@ -1,18 +1,28 @@
 
+/*
+ * A profile as a picture: a flame graph in SVG, for tickets, mail and README.
+ *
+ * It has no script, its style knows light and dark, and pointing at a box says
+ * what it is.  Colours are owners (jpp_tree_owner()); in a difference red is
+ * more and blue is less, and what is less than two standard errors is grey.
+ */
+
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include "jpp_boxes.h"
 #include "jpp_error.h"
 #include "jpp_figures.h"
 #include "jpp_intern.h"
 #include "jpp_markup.h"
 #include "jpp_page.h"
-#include "jpp_picture.h"
-#include "jpp_svg.h"
+#include "jpp_sink.h"
+#include "jpp_sort.h"
+#include "jpp_tree.h"
+#include "jpp_view.h"
 
 
 /* pixels: a row, the last one a gap, and the lines above */
@@ -28,6 +38,346 @@
 
 /* lines below the picture */
 #define JPP_SVG_NOTES    4
+
+
+/*
+ * Where the nodes of a tree lie in a picture.
+ *
+ * A box is as wide as its share of WIDTH pixels, and lies below its caller's,
+ * the widest first.  Nodes narrower than a pixel have none; where many such
+ * siblings leave a gap that can be seen, one box stands for them.  So there are
+ * at most as many boxes as the picture has room for, whatever the tree.
+ */
+
+
+typedef struct {
+    uint32_t     node;         /* of the tree; of a rest: its caller */
+    uint32_t     depth;
+    uint32_t     n_rest;       /* the siblings that it stands for, or 0 */
+    uint32_t     owner;        /* see jpp_tree_owner() */
+    double       x;            /* pixels */
+    double       width;
+} jpp_box_t;
+
+
+typedef struct {
+    jpp_vec_t   *boxes;        /* jpp_box_t, by depth */
+    uint32_t     height;       /* rows */
+    size_t       n_left_out;   /* nodes without a box */
+} jpp_boxes_t;
+
+
+/* pixels: the narrowest box of a node, and of a rest */
+#define JPP_BOXES_NODE  1.0
+#define JPP_BOXES_REST  3.0
+
+
+typedef struct {
+    const jpp_tree_t  *tree;
+    jpp_boxes_t       *boxes;
+    jpp_vec_t         *wide;       /* uint32_t: children of one box */
+    double             scale;      /* pixels of a unit of width */
+} jpp_layout_t;
+
+
+static bool
+jpp_boxes_add(jpp_layout_t *layout, const jpp_box_t *parent, uint32_t node,
+    uint32_t n_rest, double x, double width)
+{
+    uint32_t      owner;
+    jpp_box_t    *box;
+    jpp_boxes_t  *boxes;
+
+    boxes = layout->boxes;
+
+    box = jpp_vec_push(boxes->boxes, sizeof(jpp_box_t));
+    if (box == NULL) {
+        return false;
+    }
+
+    owner = jpp_tree_owner(layout->tree->profile,
+                           jpp_tree_node(layout->tree, node)->function);
+
+    box->node = node;
+    box->depth = parent->width > 0 ? parent->depth + 1 : 0;
+    box->n_rest = n_rest;
+    box->owner = owner != 0 ? owner : parent->owner;
+    box->x = x;
+    box->width = width;
+
+    if (box->depth >= boxes->height) {
+        boxes->height = box->depth + 1;
+    }
+
+    boxes->n_left_out -= n_rest == 0;
+
+    return true;
+}
+
+
+static int
+jpp_boxes_compare(const void *a, const void *b, void *ctx)
+{
+    double               x, y;
+    uint32_t             i, k;
+    const jpp_layout_t  *layout;
+
+    layout = ctx;
+    i = *(const uint32_t *) a;
+    k = *(const uint32_t *) b;
+    x = jpp_tree_node(layout->tree, i)->width;
+    y = jpp_tree_node(layout->tree, k)->width;
+
+    if (x < y || x > y) {
+        return x > y ? -1 : 1;
+    }
+
+    return i < k ? -1 : 1;
+}
+
+
+static bool
+jpp_boxes_children(jpp_layout_t *layout, size_t i)
+{
+    double                  x, width, rest;
+    size_t                  k, n;
+    uint32_t                child, n_rest, *wide;
+    jpp_box_t               box;
+    const jpp_tree_node_t  *node;
+
+    box = jpp_vec_items(layout->boxes->boxes, jpp_box_t)[i];
+
+    if (box.n_rest != 0) {
+        return true;
+    }
+
+    layout->wide->len = 0;
+    rest = 0;
+    n_rest = 0;
+
+    for (child = jpp_tree_node(layout->tree, box.node)->child;
+         child != 0;
+         child = node->next)
+    {
+        node = jpp_tree_node(layout->tree, child);
+        width = node->width * layout->scale;
+
+        if (width < JPP_BOXES_NODE) {
+            rest += width;
+            n_rest++;
+            continue;
+        }
+
+        wide = jpp_vec_push(layout->wide, sizeof(uint32_t));
+        if (wide == NULL) {
+            return false;
+        }
+
+        *wide = child;
+    }
+
+    wide = jpp_vec_items(layout->wide, uint32_t);
+    n = jpp_vec_count(layout->wide, uint32_t);
+    x = box.x;
+
+    jpp_sort(wide, n, sizeof(uint32_t), jpp_boxes_compare, layout);
+
+    for (k = 0; k < n; k++) {
+        width = jpp_tree_node(layout->tree, wide[k])->width * layout->scale;
+
+        if (!jpp_boxes_add(layout, &box, wide[k], 0, x, width)) {
+            return false;
+        }
+
+        x += width;
+    }
+
+    return rest < JPP_BOXES_REST
+           || jpp_boxes_add(layout, &box, box.node, n_rest, x, rest);
+}
+
+
+/* Fill the caller's BOXES from TREE; false: no memory. */
+
+static bool
+jpp_boxes_init(jpp_boxes_t *boxes, const jpp_tree_t *tree, double width)
+{
+    size_t         i;
+    jpp_box_t      root;
+    jpp_arena_t   *arena;
+    jpp_layout_t   layout;
+
+    arena = tree->profile->arena;
+
+    memset(&root, 0, sizeof(jpp_box_t));
+    memset(boxes, 0, sizeof(jpp_boxes_t));
+
+    boxes->boxes = jpp_vec_create(arena);
+    boxes->n_left_out = jpp_vec_count(tree->nodes, jpp_tree_node_t);
+
+    layout.tree = tree;
+    layout.boxes = boxes;
+    layout.wide = jpp_vec_create(arena);
+    layout.scale = jpp_tree_node(tree, 0)->width > 0
+                   ? width / jpp_tree_node(tree, 0)->width : 0;
+
+    if (boxes->boxes == NULL || layout.wide == NULL
+        || !jpp_boxes_add(&layout, &root, 0, 0, 0, width))
+    {
+        return false;
+    }
+
+    for (i = 0; i < jpp_vec_count(boxes->boxes, jpp_box_t); i++) {
+        if (!jpp_boxes_children(&layout, i)) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+/*
+ * Append owners that boxes have and that are not among the N of OWNERS, which
+ * has room for MAX; returns how many there are then.
+ */
+
+static size_t
+jpp_boxes_owners(const jpp_boxes_t *boxes, uint32_t *owners, size_t n,
+    size_t max)
+{
+    size_t            i, k;
+    const jpp_box_t  *box;
+
+    box = jpp_vec_items(boxes->boxes, jpp_box_t);
+
+    for (i = 0; i < jpp_vec_count(boxes->boxes, jpp_box_t) && n < max; i++) {
+
+        for (k = 0; k < n && owners[k] != box[i].owner; k++) { /* void */ }
+
+        if (k == n && box[i].owner != 0) {
+            owners[n++] = box[i].owner;
+        }
+    }
+
+    return n;
+}
+
+
+/*
+ * Numbers and texts of a picture in SVG.
+ *
+ * No state but the caller's sink.
+ */
+
+
+/* pixels that a character takes */
+#define JPP_PICTURE_CHAR  7
+
+
+/* pixels around a text; characters: a name is not shown with fewer */
+#define JPP_PICTURE_SPARE  4
+#define JPP_PICTURE_LEAST  3
+
+
+/* Append N >= 0 with a decimal, unless that is zero; whatever the locale. */
+
+static void
+jpp_picture_pixels(jpp_sink_t *sink, double n)
+{
+    uint64_t  tenths;
+
+    tenths = (uint64_t) (n * 10 + 0.5);
+
+    jpp_sink_u64(sink, tenths / 10);
+
+    if (tenths % 10 != 0) {
+        jpp_sink_char(sink, '.');
+        jpp_sink_char(sink, (char) ('0' + tenths % 10));
+    }
+}
+
+
+/* Append the path of a box. */
+
+static void
+jpp_picture_box(jpp_sink_t *sink, double x, uint32_t y, double width,
+    uint32_t height)
+{
+    jpp_sink_char(sink, 'M');
+    jpp_picture_pixels(sink, x);
+    jpp_sink_char(sink, ' ');
+    jpp_sink_u64(sink, y);
+    jpp_sink_char(sink, 'h');
+    jpp_picture_pixels(sink, width);
+    jpp_sink_char(sink, 'v');
+    jpp_sink_u64(sink, height);
+    jpp_sink_str(sink, "h-");
+    jpp_picture_pixels(sink, width);
+    jpp_sink_char(sink, 'z');
+}
+
+
+/* Append "97.5 %" of a SHARE of 0.975. */
+
+static void
+jpp_picture_percent(jpp_sink_t *sink, double share)
+{
+    uint64_t  tenths;
+
+    tenths = (uint64_t) llrint(1000 * share);
+
+    jpp_sink_u64(sink, tenths / 10);
+    jpp_sink_char(sink, '.');
+    jpp_sink_u64(sink, tenths % 10);
+    jpp_sink_str(sink, " %");
+}
+
+
+/*
+ * Append as much of the LEN bytes of UTF-8 at TEXT as WIDTH pixels from X, Y on
+ * have room for; nothing if that would be too little to read.
+ */
+
+static void
+jpp_picture_text(jpp_sink_t *sink, double x, uint32_t y, double width,
+    const char *text, size_t len)
+{
+    bool    is_cut;
+    size_t  i, n, room, keep;
+
+    if (width < JPP_PICTURE_SPARE + JPP_PICTURE_LEAST * JPP_PICTURE_CHAR) {
+        return;
+    }
+
+    room = (size_t) (width - JPP_PICTURE_SPARE) / JPP_PICTURE_CHAR;
+    keep = len;
+
+    /* continuation bytes are no characters */
+
+    for (i = 0, n = 0; i < len; i++) {
+
+        if (((uint8_t) text[i] & 0xc0) == 0x80) {
+            continue;
+        }
+
+        if (n == room - 2) {
+            keep = i;
+        }
+
+        n++;
+    }
+
+    is_cut = n > room;
+
+    jpp_sink_str(sink, "<text x=\"");
+    jpp_picture_pixels(sink, x + JPP_PICTURE_SPARE / 2);
+    jpp_sink_str(sink, "\" y=\"");
+    jpp_sink_u64(sink, y);
+    jpp_sink_str(sink, "\">");
+    jpp_markup_text(sink, text, is_cut ? keep : len);
+    jpp_sink_str(sink, is_cut ? "..</text>" : "</text>");
+}
 
 
 typedef struct {

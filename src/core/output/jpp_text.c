@@ -1,7 +1,18 @@
 
+/*
+ * A heap profile in the legacy text form, which google/pprof and jeprof both
+ * read: one line per stack, return addresses, and the executable mappings.
+ *
+ * The readers scale.  So a profile with raw counts is written with its period;
+ * estimates (of a difference, or a sum) are written with a period of 1, which
+ * no reader scales.  The form cannot hold some negative values; these become
+ * 0.
+ */
+
+
 #include "jpp_heap.h"
 #include "jpp_intern.h"
-#include "jpp_text.h"
+#include "jpp_view.h"
 
 
 static void

@@ -1,4 +1,20 @@
 
+/*
+ * One value of a profile as a table for a terminal: what each function holds
+ * itself (flat) and with what it calls (cum), the number of objects, their
+ * mean size and the error; the largest first.
+ *
+ * A heading says what the figures rest on; the comments of the profile, such
+ * as which workers are missing, follow.
+ *
+ * With owners=1 or by=, a table of whom the samples belong to (jpp_owned.h)
+ * comes first.
+ *
+ * Unless callers=0 is set, functions that only pass memory on (jpp_passing.h)
+ * are passed over: the rows are the functions that hold it.
+ */
+
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -6,7 +22,7 @@
 #include "jpp_owned.h"
 #include "jpp_passing.h"
 #include "jpp_sort.h"
-#include "jpp_top.h"
+#include "jpp_view.h"
 
 
 typedef struct {

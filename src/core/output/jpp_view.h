@@ -1,6 +1,7 @@
 
 /*
- * What a writer is given: the profile, and how it is to be shown.
+ * The writers of profiles, and what each is given: the profile, and how it is
+ * shown.
  *
  * A writer drains the model into a sink and returns false without memory;
  * errors of the sink stay in the sink.  The format's row (jpp_formats.h) says
@@ -29,6 +30,51 @@ typedef struct {
     const char          *capture;       /* if the format takes one: its */
     size_t               capture_len;   /*   bytes, unpacked */
 } jpp_view_t;
+
+
+/* Append the profile of VIEW, which is one of CPU time, to SINK. */
+bool jpp_binary_write(const jpp_view_t *view, jpp_sink_t *sink);
+
+/* Append the values of the profile of VIEW to SINK. */
+bool jpp_folded_write(const jpp_view_t *view, jpp_sink_t *sink);
+
+/*
+ * What an answer with the page has as its Content-Security-Policy: the page's
+ * own script and style run, by their hashes, and nothing else does.  The page
+ * says so as well, for those who save it.
+ */
+extern const char  jpp_html_policy[];
+
+/* Append the page with the profile of VIEW, and its base, to SINK. */
+bool jpp_html_write(const jpp_view_t *view, jpp_sink_t *sink);
+
+/* Append the table of the profile of VIEW, which has parts, to SINK. */
+bool jpp_places_write(const jpp_view_t *view, jpp_sink_t *sink);
+
+/* What an answer with the picture has as its Content-Security-Policy. */
+extern const char  jpp_svg_policy[];
+
+/* Append the picture of the profile of VIEW, which has counts, to SINK. */
+bool jpp_svg_write(const jpp_view_t *view, jpp_sink_t *sink);
+
+/* Append the table of the profile of VIEW, which has counts, to SINK. */
+bool jpp_top_write(const jpp_view_t *view, jpp_sink_t *sink);
+
+/* Append the profile of VIEW, which is a heap's, to SINK. */
+bool jpp_text_write(const jpp_view_t *view, jpp_sink_t *sink);
+
+/* Append the mappings of PROFILE to SINK, as lines of /proc/PID/maps. */
+void jpp_text_mappings(const jpp_profile_t *profile, jpp_sink_t *sink);
+
+/* Append the profile of VIEW to SINK, gzip-ed. */
+bool jpp_pprof_write(const jpp_view_t *view, jpp_sink_t *sink);
+
+/*
+ * Append PROFILE to SINK, which needs a buffer of JPP_SINK_BUFFER bytes, as it
+ * is.  Strings are added to the profile, and its functions are marked
+ * (jpp_passing_mark()).
+ */
+bool jpp_pprof_pack(jpp_profile_t *profile, jpp_sink_t *sink);
 
 
 #endif /* _JPP_VIEW_H_INCLUDED_ */

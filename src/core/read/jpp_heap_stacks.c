@@ -16,8 +16,8 @@
 #include "jpp_heap_counts.h"
 #include "jpp_heap_file.h"
 #include "jpp_heap_owners.h"
-#include "jpp_heap_stacks.h"
 #include "jpp_intern.h"
+#include "jpp_readers.h"
 #include "jpp_scale.h"
 #include "jpp_scan.h"
 

@@ -1,11 +1,24 @@
 
+/*
+ * A table of pools into a profile: a stack for each of its rows, and two for
+ * what is in no pool.
+ *
+ *     http;server NAME;location NAME;request;large;request body
+ *
+ * Frames are names (jpp_profile_frame()) in one mapping; what cannot be seen of
+ * a name is escaped.
+ *
+ * Memory from the profile's arena.
+ */
+
+
 #include <string.h>
 
 #include "jpp_index.h"
 #include "jpp_intern.h"
 #include "jpp_pools_load.h"
-#include "jpp_pools_stacks.h"
 #include "jpp_pools_words.h"
+#include "jpp_readers.h"
 #include "jpp_utf8.h"
 
 

@@ -2,12 +2,8 @@
 #include "jpp_allocator.h"
 #include "jpp_heap.h"
 #include "jpp_heap_file.h"
-#include "jpp_heap_stacks.h"
-#include "jpp_pools_stacks.h"
 #include "jpp_pools_words.h"
 #include "jpp_readers.h"
-#include "jpp_stalls.h"
-#include "jpp_times_stacks.h"
 
 
 const jpp_reader_t  jpp_reader_heap = {

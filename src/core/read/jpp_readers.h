@@ -13,6 +13,10 @@
 
 #include "jpp_args.h"
 #include "jpp_dump.h"
+#include "jpp_heap.h"
+#include "jpp_pools.h"
+#include "jpp_stall.h"
+#include "jpp_times.h"
 
 
 typedef struct {
@@ -68,6 +72,53 @@ extern const jpp_reader_t  jpp_reader_stalls;
 /* stacks with their CPU time, with the time that passed */
 extern const jpp_reader_t  jpp_reader_cpu;
 extern const jpp_reader_t  jpp_reader_wall;
+
+/* Add the samples of DUMP, which jpp_heap_open() opened, to PROFILE. */
+jpp_code_t jpp_heap_read(jpp_profile_t *profile, const jpp_dump_t *dump,
+    const jpp_read_options_t *options, jpp_err_t *err);
+
+/*
+ * Open the LEN bytes at DATA, written by jpp_pools_write(), as the caller's
+ * DUMP.  TAIL is ignored.
+ */
+jpp_code_t jpp_pools_open(jpp_dump_t *dump, jpp_profile_t *profile,
+    const char *data, size_t len, const char *tail, jpp_err_t *err);
+
+/*
+ * Add what DUMP holds to PROFILE; with options->columns, what of it the process
+ * had when it started: a table is its own baseline.
+ */
+jpp_code_t jpp_pools_read(jpp_profile_t *profile, const jpp_dump_t *dump,
+    const jpp_read_options_t *options, jpp_err_t *err);
+
+enum {
+    JPP_STALLS_COUNT = 0,
+    JPP_STALLS_DELAY,
+    JPP_STALLS_TYPES
+};
+
+
+extern const jpp_value_type_t  jpp_stalls_types[JPP_STALLS_TYPES];
+
+/* their names as the words of the parameter "type" */
+extern const jpp_words_t       jpp_stalls_words;
+
+
+/* for jpp_reader_t */
+bool jpp_stalls_init(jpp_profile_t *profile, jpp_arena_t *arena);
+jpp_code_t jpp_stalls_open(jpp_dump_t *dump, jpp_profile_t *profile,
+    const char *data, size_t len, const char *tail, jpp_err_t *err);
+jpp_code_t jpp_stalls_read(jpp_profile_t *profile, const jpp_dump_t *dump,
+    const jpp_read_options_t *options, jpp_err_t *err);
+bool jpp_stalls_describe(jpp_profile_t *profile);
+
+/* Open the LEN bytes at DATA as the caller's DUMP. */
+jpp_code_t jpp_times_open(jpp_dump_t *dump, jpp_profile_t *profile,
+    const char *data, size_t len, const char *tail, jpp_err_t *err);
+
+/* Add what DUMP holds to PROFILE. */
+jpp_code_t jpp_times_read(jpp_profile_t *profile, const jpp_dump_t *dump,
+    const jpp_read_options_t *options, jpp_err_t *err);
 
 
 #endif /* _JPP_READERS_H_INCLUDED_ */

@@ -1,11 +1,20 @@
 
+/*
+ * A profile of stalls: how often an event loop stood still, and for how long,
+ * by the stack it stood still in.
+ *
+ * A capture is an array of jpp_stall_t, of any processes: what it is labelled
+ * with, its worker and what that served, is in it.
+ */
+
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "jpp_cut.h"
 #include "jpp_intern.h"
-#include "jpp_stalls.h"
+#include "jpp_readers.h"
 
 
 /* the longest index of a worker */

@@ -19,7 +19,6 @@
 
 #include "jpp_known.h"
 #include "jpp_loaded.h"
-#include "jpp_refused.h"
 #include "jpp_unnamed.h"
 
 

@@ -2,14 +2,79 @@
 #include <string.h>
 
 #include "jpp_intern.h"
-#include "jpp_identify.h"
 #include "jpp_names.h"
+#include "jpp_object.h"
 #include "jpp_symbolize.h"
 #include "jpp_unnamed.h"
 
 
 /* files without names that get a comment each */
 #define JPP_SYMBOLIZE_COMMENTS  32
+
+
+/*
+ * From a mapping to its file, proven before or opened now, and to its build
+ * id.
+ *
+ * One thread at a time per cache and profile.
+ */
+
+
+/*
+ * Fill FILE for MAPPING of PROFILE; with IS_IDENTITY only its build id.  The
+ * caller closes it.  A file that is known is not opened, unless its object is
+ * needed and is not in the cache.
+ */
+
+static jpp_code_t
+jpp_identify_open(jpp_symbols_t *symbols, const jpp_profile_t *profile,
+    const jpp_mapping_t *mapping, bool is_identity, jpp_file_t *file,
+    jpp_err_t *err)
+{
+    jpp_code_t   rc;
+    const char  *build_id;
+
+    build_id = jpp_profile_str(profile, mapping->build_id).data;
+
+    if (jpp_known_find(&symbols->known, mapping, build_id, file)
+        && (is_identity || jpp_object_has(symbols, file)))
+    {
+        return JPP_OK;
+    }
+
+    symbols->n_opened++;
+
+    rc = jpp_file_open(file, mapping, build_id, err);
+
+    if (rc == JPP_OK) {
+        jpp_known_add(&symbols->known, file);
+    }
+
+    return rc;
+}
+
+
+/*
+ * Set the build id of MAPPING of PROFILE to ID, unless it has one, or ID is
+ * NULL; false: no memory.
+ */
+
+static bool
+jpp_identify(jpp_profile_t *profile, jpp_mapping_t *mapping,
+    const jpp_build_id_t *id)
+{
+    char  text[JPP_BUILD_ID_TEXT];
+
+    if (mapping->build_id != 0 || id == NULL || id->len == 0) {
+        return true;
+    }
+
+    jpp_build_id_text(id, text);
+
+    mapping->build_id = jpp_profile_string(profile, text, strlen(text));
+
+    return mapping->build_id != 0;
+}
 
 
 typedef struct {

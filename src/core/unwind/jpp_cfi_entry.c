@@ -1,5 +1,5 @@
 
-/* The grammar of entries: see src/core/elf/jpp_eh_frame.c. */
+/* The grammar of entries: see src/core/elf/jpp_elf_table.c. */
 
 
 #include <string.h>

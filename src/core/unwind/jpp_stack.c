@@ -13,15 +13,108 @@
 #define JPP_STACK_FORBIDDEN  0xffff800000000000u
 
 
-static bool jpp_stack_thread(jpp_stacks_t *stacks, uintptr_t rsp,
-    jpp_unwind_stack_t *stack);
-static bool jpp_stack_is_one(jpp_stacks_t *stacks, uintptr_t rsp,
-    uintptr_t low);
-static bool jpp_stack_proves(jpp_stacks_t *stacks);
 static uintptr_t jpp_stack_thread_pointer(void);
 static bool jpp_stack_is_main_thread(void);
 static bool jpp_stack_is_readable(uintptr_t page);
-static uintptr_t jpp_stack_page(uintptr_t address);
+
+
+static uintptr_t
+jpp_stack_page(uintptr_t address)
+{
+    return address & ~(uintptr_t) (JPP_STACK_PAGE - 1);
+}
+
+
+static bool
+jpp_stack_proves(jpp_stacks_t *stacks)
+{
+    uint32_t  proof;
+
+    proof = __atomic_load_n(&stacks->proof, __ATOMIC_RELAXED);
+
+    if (proof == JPP_STACK_UNTRIED) {
+        proof = jpp_stack_is_readable(jpp_stack_page((uintptr_t) &proof))
+                && !jpp_stack_is_readable(JPP_STACK_FORBIDDEN)
+                ? JPP_STACK_PROVES : JPP_STACK_NO_PROOF;
+        __atomic_store_n(&stacks->proof, proof, __ATOMIC_RELAXED);
+    }
+
+    return proof == JPP_STACK_PROVES;
+}
+
+
+/* Is it one stack from RSP up to LOW?  From below, since the kernel lets the
+   main thread's stack grow to where it is read. */
+
+static bool
+jpp_stack_is_one(jpp_stacks_t *stacks, uintptr_t rsp, uintptr_t low)
+{
+    uintptr_t  page;
+
+    if (!jpp_stack_proves(stacks)) {
+        return false;
+    }
+
+    for (page = jpp_stack_page(rsp); page < low; page += JPP_STACK_PAGE) {
+        if (!jpp_stack_is_readable(page)) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+/*
+ * The main thread has its thread pointer elsewhere, and below it may lie what
+ * is unmapped one day.
+ *
+ * What is kept of a thread that has ended is wrong for the next one with the
+ * same thread pointer only if its stack is smaller, and rsp lies in another
+ * stack right below.
+ */
+
+static bool
+jpp_stack_thread(jpp_stacks_t *stacks, uintptr_t rsp,
+    jpp_unwind_stack_t *stack)
+{
+    uint64_t   *kept, word;
+    uintptr_t   pointer, page;
+
+    pointer = jpp_stack_thread_pointer();
+
+    if (rsp >= pointer || pointer > JPP_STACK_ADDRESS) {
+        return false;
+    }
+
+    page = jpp_stack_page(pointer);
+    kept = &stacks->threads[(pointer / JPP_STACK_PAGE * 0x9e3779b1u >> 16)
+                            % JPP_STACK_THREADS];
+    word = __atomic_load_n(kept, __ATOMIC_RELAXED);
+
+    stack->high = pointer & ~(sizeof(uintptr_t) - 1);
+    stack->low = page;
+
+    if ((word & JPP_STACK_ADDRESS) == pointer) {
+        stack->low -= (word >> JPP_STACK_POINTER) * JPP_STACK_PAGE;
+    }
+
+    if (rsp < stack->low) {
+
+        if (stack->low - rsp > JPP_STACK_GROWN
+            || jpp_stack_is_main_thread()
+            || !jpp_stack_is_one(stacks, rsp, stack->low))
+        {
+            return false;
+        }
+
+        stack->low = jpp_stack_page(rsp);
+        word = (page - stack->low) / JPP_STACK_PAGE << JPP_STACK_POINTER;
+        __atomic_store_n(kept, word | pointer, __ATOMIC_RELAXED);
+    }
+
+    return true;
+}
 
 
 bool
@@ -105,109 +198,7 @@ jpp_stack_is_main(jpp_stacks_t *stacks, uintptr_t rsp,
 }
 
 
-/*
- * The main thread has its thread pointer elsewhere, and below it may lie what
- * is unmapped one day.
- *
- * What is kept of a thread that has ended is wrong for the next one with the
- * same thread pointer only if its stack is smaller, and rsp lies in another
- * stack right below.
- */
-
-static bool
-jpp_stack_thread(jpp_stacks_t *stacks, uintptr_t rsp,
-    jpp_unwind_stack_t *stack)
-{
-    uint64_t   *kept, word;
-    uintptr_t   pointer, page;
-
-    pointer = jpp_stack_thread_pointer();
-
-    if (rsp >= pointer || pointer > JPP_STACK_ADDRESS) {
-        return false;
-    }
-
-    page = jpp_stack_page(pointer);
-    kept = &stacks->threads[(pointer / JPP_STACK_PAGE * 0x9e3779b1u >> 16)
-                            % JPP_STACK_THREADS];
-    word = __atomic_load_n(kept, __ATOMIC_RELAXED);
-
-    stack->high = pointer & ~(sizeof(uintptr_t) - 1);
-    stack->low = page;
-
-    if ((word & JPP_STACK_ADDRESS) == pointer) {
-        stack->low -= (word >> JPP_STACK_POINTER) * JPP_STACK_PAGE;
-    }
-
-    if (rsp < stack->low) {
-
-        if (stack->low - rsp > JPP_STACK_GROWN
-            || jpp_stack_is_main_thread()
-            || !jpp_stack_is_one(stacks, rsp, stack->low))
-        {
-            return false;
-        }
-
-        stack->low = jpp_stack_page(rsp);
-        word = (page - stack->low) / JPP_STACK_PAGE << JPP_STACK_POINTER;
-        __atomic_store_n(kept, word | pointer, __ATOMIC_RELAXED);
-    }
-
-    return true;
-}
-
-
-/* Is it one stack from RSP up to LOW?  From below, since the kernel lets the
-   main thread's stack grow to where it is read. */
-
-static bool
-jpp_stack_is_one(jpp_stacks_t *stacks, uintptr_t rsp, uintptr_t low)
-{
-    uintptr_t  page;
-
-    if (!jpp_stack_proves(stacks)) {
-        return false;
-    }
-
-    for (page = jpp_stack_page(rsp); page < low; page += JPP_STACK_PAGE) {
-        if (!jpp_stack_is_readable(page)) {
-            return false;
-        }
-    }
-
-    return true;
-}
-
-
-static bool
-jpp_stack_proves(jpp_stacks_t *stacks)
-{
-    uint32_t  proof;
-
-    proof = __atomic_load_n(&stacks->proof, __ATOMIC_RELAXED);
-
-    if (proof == JPP_STACK_UNTRIED) {
-        proof = jpp_stack_is_readable(jpp_stack_page((uintptr_t) &proof))
-                && !jpp_stack_is_readable(JPP_STACK_FORBIDDEN)
-                ? JPP_STACK_PROVES : JPP_STACK_NO_PROOF;
-        __atomic_store_n(&stacks->proof, proof, __ATOMIC_RELAXED);
-    }
-
-    return proof == JPP_STACK_PROVES;
-}
-
-
-static uintptr_t
-jpp_stack_page(uintptr_t address)
-{
-    return address & ~(uintptr_t) (JPP_STACK_PAGE - 1);
-}
-
-
 #if defined(__x86_64__) && defined(__LP64__)
-
-
-static long jpp_stack_call(long number, long one, uintptr_t two, long four);
 
 
 static uintptr_t
@@ -218,24 +209,6 @@ jpp_stack_thread_pointer(void)
     __asm__ ("movq %%fs:0, %0" : "=r" (pointer));
 
     return pointer;
-}
-
-
-static bool
-jpp_stack_is_main_thread(void)
-{
-    return jpp_stack_call(SYS_gettid, 0, 0, 0)
-           == jpp_stack_call(SYS_getpid, 0, 0, 0);
-}
-
-
-/* The kernel reads the set of signals before it looks at the operation. */
-
-static bool
-jpp_stack_is_readable(uintptr_t page)
-{
-    return jpp_stack_call(SYS_rt_sigprocmask, -1, page, sizeof(uint64_t))
-           == -EINVAL;
 }
 
 
@@ -254,6 +227,24 @@ jpp_stack_call(long number, long one, uintptr_t two, long four)
                       : "rcx", "r11", "memory");
 
     return rc;
+}
+
+
+static bool
+jpp_stack_is_main_thread(void)
+{
+    return jpp_stack_call(SYS_gettid, 0, 0, 0)
+           == jpp_stack_call(SYS_getpid, 0, 0, 0);
+}
+
+
+/* The kernel reads the set of signals before it looks at the operation. */
+
+static bool
+jpp_stack_is_readable(uintptr_t page)
+{
+    return jpp_stack_call(SYS_rt_sigprocmask, -1, page, sizeof(uint64_t))
+           == -EINVAL;
 }
 
 

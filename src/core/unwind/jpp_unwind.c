@@ -62,24 +62,230 @@ typedef struct {
 } jpp_unwind_walk_t;
 
 
-static uint32_t jpp_unwind_run(jpp_unwind_walk_t *walk,
-    const jpp_unwind_stack_t *stack, jpp_unwind_end_t *end);
-static uint32_t jpp_unwind_grow(const jpp_unwind_walk_t *walk,
-    jpp_unwind_stack_t *stack, jpp_unwind_end_t *end);
-static uint32_t jpp_unwind_bounded(jpp_unwind_walk_t *walk,
-    const jpp_unwind_stack_t *stack, jpp_unwind_end_t *end);
-static jpp_unwind_end_t jpp_unwind_fast(jpp_unwind_walk_t *walk);
-static inline bool jpp_unwind_special(uint64_t rule, uintptr_t rsp,
-    uintptr_t high, uintptr_t *rbp_at, jpp_unwind_end_t *end);
-static uint32_t jpp_unwind_rule(jpp_unwinder_t *unwinder, uintptr_t pc)
-    __attribute__((noinline));
-static jpp_unwind_end_t jpp_unwind_complete(jpp_unwind_walk_t *walk);
-
-
 bool
 jpp_unwind_is_here(void)
 {
     return true;
+}
+
+
+/*
+ * The frames up to the one that was stored last, with all registers; and those
+ * above it that a signal interrupted.
+ */
+
+static jpp_unwind_end_t
+jpp_unwind_complete(jpp_unwind_walk_t *walk)
+{
+    jpp_unwind_end_t       end;
+    jpp_unwind_context_t  *at;
+
+    at = &walk->complete.at;
+
+    do {
+
+        if (walk->n_complete == walk->n) {
+
+            if (walk->n == walk->depth) {
+                return JPP_UNWIND_DEPTH;
+            }
+
+            walk->pcs[walk->n++] = at->pc;
+        }
+
+        end = jpp_complete_step(&walk->unwinder->mapped, &walk->complete);
+
+        if (end != JPP_UNWIND_ON) {
+            return end;
+        }
+
+        walk->n_complete++;
+
+    } while (walk->n_complete < walk->n || at->is_exact);
+
+    walk->pc = at->pc;
+    walk->rsp = at->registers[JPP_CFI_RSP];
+    walk->rbp_at = jpp_frame_has(&walk->complete, JPP_CFI_RBP)
+                   ? (uintptr_t) &at->registers[JPP_CFI_RBP] : 0;
+
+    return JPP_UNWIND_ON;
+}
+
+
+static uint32_t
+jpp_unwind_rule(jpp_unwinder_t *unwinder, uintptr_t pc)
+{
+    uint32_t                  rule;
+    const jpp_mapped_code_t  *code;
+
+    if (pc == 0) {
+        return jpp_rule_special(JPP_RULE_NOBODY);
+    }
+
+    rule = jpp_rules_get(&unwinder->rules, pc);
+
+    if (rule != 0) {
+        return rule;
+    }
+
+    code = jpp_mapped_find(&unwinder->mapped, pc - 1);
+
+    if (code == NULL) {
+        return jpp_rule_special(JPP_RULE_OBJECT);
+    }
+
+    rule = jpp_rule_make(code, pc - 1);
+    jpp_rules_put(&unwinder->rules, pc, rule);
+
+    return rule;
+}
+
+
+/*
+ * With a frame pointer, rbp is where the caller's rbp is.  False: RULE is
+ * another one, or rbp lies outside the stack, as END says.
+ */
+
+static inline bool
+jpp_unwind_special(uint64_t rule, uintptr_t rsp, uintptr_t high,
+    uintptr_t *rbp_at, jpp_unwind_end_t *end)
+{
+    if (jpp_rule_kind(rule) != JPP_RULE_FRAME || *rbp_at == 0) {
+        *end = jpp_unwind_reasons[jpp_rule_kind(rule)];
+        return false;
+    }
+
+    *rbp_at = jpp_frame_word(*rbp_at);
+
+    if (*rbp_at < rsp || *rbp_at > high) {
+        *end = JPP_UNWIND_STACK;
+        return false;
+    }
+
+    return true;
+}
+
+
+/*
+ * From frame to frame by rsp and rbp.  JPP_UNWIND_ON: the frame that was
+ * stored last needs more than that.
+ */
+
+static jpp_unwind_end_t
+jpp_unwind_fast(jpp_unwind_walk_t *walk)
+{
+    int64_t             n, depth;
+    uint64_t            rule;
+    uintptr_t           pc, rsp, cfa, rbp_at, high, *pcs;
+    jpp_unwind_end_t    end;
+    const jpp_rules_t  *rules;
+
+    rules = &walk->unwinder->rules;
+    pcs = walk->pcs;
+    depth = walk->depth;
+    high = walk->complete.stack.high;
+    pc = walk->pc;
+    rsp = walk->rsp;
+    rbp_at = walk->rbp_at;
+    end = JPP_UNWIND_DEPTH;
+
+    for (n = walk->n; n < depth; n++) {
+        pcs[n] = pc;
+        rule = jpp_rules_word(rules, pc);
+
+        if (!jpp_rules_is_for(rule, pc)) {
+            rule = jpp_unwind_rule(walk->unwinder, pc);
+        }
+
+        cfa = rsp + jpp_rule_cfa(rule);
+
+        if (jpp_rule_is_special(rule)) {
+
+            if (!jpp_unwind_special(rule, rsp, high, &rbp_at, &end)) {
+                break;
+            }
+
+            cfa = rbp_at + 16;
+
+        } else if (jpp_rule_has_rbp(rule)) {
+            rbp_at = cfa - JPP_RULE_RBP_LOW + jpp_rule_rbp(rule);
+        }
+
+        if (cfa > high) {
+            end = JPP_UNWIND_STACK;
+            break;
+        }
+
+        pc = jpp_frame_word(cfa - 8);
+        rsp = cfa;
+    }
+
+    walk->n = n + (end != JPP_UNWIND_DEPTH && pc != 0);
+
+    return pc == 0 ? JPP_UNWIND_OUTERMOST : end;
+}
+
+
+static uint32_t
+jpp_unwind_bounded(jpp_unwind_walk_t *walk, const jpp_unwind_stack_t *stack,
+    jpp_unwind_end_t *end)
+{
+    if (!jpp_frame_holds(stack->low, stack->high, walk->rsp)) {
+        *end = JPP_UNWIND_STACK;
+        return 0;
+    }
+
+    walk->complete.stack = *stack;
+
+    /* the cache knows return addresses only */
+
+    *end = walk->complete.at.is_exact ? jpp_unwind_complete(walk)
+                                      : JPP_UNWIND_ON;
+
+    while (*end == JPP_UNWIND_ON) {
+        *end = jpp_unwind_fast(walk);
+
+        if (*end == JPP_UNWIND_ON) {
+            *end = jpp_unwind_complete(walk);
+        }
+    }
+
+    return (uint32_t) walk->n;
+}
+
+
+/* Nobody knows where the stack ends: as much of it is proven as WALK needs. */
+
+static uint32_t
+jpp_unwind_grow(const jpp_unwind_walk_t *walk, jpp_unwind_stack_t *stack,
+    jpp_unwind_end_t *end)
+{
+    uint32_t           n;
+    jpp_unwind_walk_t  again;
+
+    do {
+        again = *walk;
+        n = jpp_unwind_bounded(&again, stack, end);
+
+    } while (*end == JPP_UNWIND_STACK && jpp_stack_more(stack));
+
+    return n;
+}
+
+
+static uint32_t
+jpp_unwind_run(jpp_unwind_walk_t *walk, const jpp_unwind_stack_t *stack,
+    jpp_unwind_end_t *end)
+{
+    jpp_unwind_stack_t  bounds;
+
+    if (stack != NULL) {
+        return jpp_unwind_bounded(walk, stack, end);
+    }
+
+    return jpp_stack_bounds(&walk->unwinder->stacks, walk->rsp, &bounds)
+           ? jpp_unwind_bounded(walk, &bounds, end)
+           : jpp_unwind_grow(walk, &bounds, end);
 }
 
 
@@ -145,226 +351,6 @@ jpp_unwind_here(jpp_unwinder_t *unwinder, const jpp_unwind_stack_t *stack,
     walk.n_complete = -1;
 
     return jpp_unwind_run(&walk, stack, end);
-}
-
-
-static uint32_t
-jpp_unwind_run(jpp_unwind_walk_t *walk, const jpp_unwind_stack_t *stack,
-    jpp_unwind_end_t *end)
-{
-    jpp_unwind_stack_t  bounds;
-
-    if (stack != NULL) {
-        return jpp_unwind_bounded(walk, stack, end);
-    }
-
-    return jpp_stack_bounds(&walk->unwinder->stacks, walk->rsp, &bounds)
-           ? jpp_unwind_bounded(walk, &bounds, end)
-           : jpp_unwind_grow(walk, &bounds, end);
-}
-
-
-/* Nobody knows where the stack ends: as much of it is proven as WALK needs. */
-
-static uint32_t
-jpp_unwind_grow(const jpp_unwind_walk_t *walk, jpp_unwind_stack_t *stack,
-    jpp_unwind_end_t *end)
-{
-    uint32_t           n;
-    jpp_unwind_walk_t  again;
-
-    do {
-        again = *walk;
-        n = jpp_unwind_bounded(&again, stack, end);
-
-    } while (*end == JPP_UNWIND_STACK && jpp_stack_more(stack));
-
-    return n;
-}
-
-
-static uint32_t
-jpp_unwind_bounded(jpp_unwind_walk_t *walk, const jpp_unwind_stack_t *stack,
-    jpp_unwind_end_t *end)
-{
-    if (!jpp_frame_holds(stack->low, stack->high, walk->rsp)) {
-        *end = JPP_UNWIND_STACK;
-        return 0;
-    }
-
-    walk->complete.stack = *stack;
-
-    /* the cache knows return addresses only */
-
-    *end = walk->complete.at.is_exact ? jpp_unwind_complete(walk)
-                                      : JPP_UNWIND_ON;
-
-    while (*end == JPP_UNWIND_ON) {
-        *end = jpp_unwind_fast(walk);
-
-        if (*end == JPP_UNWIND_ON) {
-            *end = jpp_unwind_complete(walk);
-        }
-    }
-
-    return (uint32_t) walk->n;
-}
-
-
-/*
- * From frame to frame by rsp and rbp.  JPP_UNWIND_ON: the frame that was
- * stored last needs more than that.
- */
-
-static jpp_unwind_end_t
-jpp_unwind_fast(jpp_unwind_walk_t *walk)
-{
-    int64_t             n, depth;
-    uint64_t            rule;
-    uintptr_t           pc, rsp, cfa, rbp_at, high, *pcs;
-    jpp_unwind_end_t    end;
-    const jpp_rules_t  *rules;
-
-    rules = &walk->unwinder->rules;
-    pcs = walk->pcs;
-    depth = walk->depth;
-    high = walk->complete.stack.high;
-    pc = walk->pc;
-    rsp = walk->rsp;
-    rbp_at = walk->rbp_at;
-    end = JPP_UNWIND_DEPTH;
-
-    for (n = walk->n; n < depth; n++) {
-        pcs[n] = pc;
-        rule = jpp_rules_word(rules, pc);
-
-        if (!jpp_rules_is_for(rule, pc)) {
-            rule = jpp_unwind_rule(walk->unwinder, pc);
-        }
-
-        cfa = rsp + jpp_rule_cfa(rule);
-
-        if (jpp_rule_is_special(rule)) {
-
-            if (!jpp_unwind_special(rule, rsp, high, &rbp_at, &end)) {
-                break;
-            }
-
-            cfa = rbp_at + 16;
-
-        } else if (jpp_rule_has_rbp(rule)) {
-            rbp_at = cfa - JPP_RULE_RBP_LOW + jpp_rule_rbp(rule);
-        }
-
-        if (cfa > high) {
-            end = JPP_UNWIND_STACK;
-            break;
-        }
-
-        pc = jpp_frame_word(cfa - 8);
-        rsp = cfa;
-    }
-
-    walk->n = n + (end != JPP_UNWIND_DEPTH && pc != 0);
-
-    return pc == 0 ? JPP_UNWIND_OUTERMOST : end;
-}
-
-
-/*
- * With a frame pointer, rbp is where the caller's rbp is.  False: RULE is
- * another one, or rbp lies outside the stack, as END says.
- */
-
-static inline bool
-jpp_unwind_special(uint64_t rule, uintptr_t rsp, uintptr_t high,
-    uintptr_t *rbp_at, jpp_unwind_end_t *end)
-{
-    if (jpp_rule_kind(rule) != JPP_RULE_FRAME || *rbp_at == 0) {
-        *end = jpp_unwind_reasons[jpp_rule_kind(rule)];
-        return false;
-    }
-
-    *rbp_at = jpp_frame_word(*rbp_at);
-
-    if (*rbp_at < rsp || *rbp_at > high) {
-        *end = JPP_UNWIND_STACK;
-        return false;
-    }
-
-    return true;
-}
-
-
-static uint32_t
-jpp_unwind_rule(jpp_unwinder_t *unwinder, uintptr_t pc)
-{
-    uint32_t                  rule;
-    const jpp_mapped_code_t  *code;
-
-    if (pc == 0) {
-        return jpp_rule_special(JPP_RULE_NOBODY);
-    }
-
-    rule = jpp_rules_get(&unwinder->rules, pc);
-
-    if (rule != 0) {
-        return rule;
-    }
-
-    code = jpp_mapped_find(&unwinder->mapped, pc - 1);
-
-    if (code == NULL) {
-        return jpp_rule_special(JPP_RULE_OBJECT);
-    }
-
-    rule = jpp_rule_make(code, pc - 1);
-    jpp_rules_put(&unwinder->rules, pc, rule);
-
-    return rule;
-}
-
-
-/*
- * The frames up to the one that was stored last, with all registers; and those
- * above it that a signal interrupted.
- */
-
-static jpp_unwind_end_t
-jpp_unwind_complete(jpp_unwind_walk_t *walk)
-{
-    jpp_unwind_end_t       end;
-    jpp_unwind_context_t  *at;
-
-    at = &walk->complete.at;
-
-    do {
-
-        if (walk->n_complete == walk->n) {
-
-            if (walk->n == walk->depth) {
-                return JPP_UNWIND_DEPTH;
-            }
-
-            walk->pcs[walk->n++] = at->pc;
-        }
-
-        end = jpp_complete_step(&walk->unwinder->mapped, &walk->complete);
-
-        if (end != JPP_UNWIND_ON) {
-            return end;
-        }
-
-        walk->n_complete++;
-
-    } while (walk->n_complete < walk->n || at->is_exact);
-
-    walk->pc = at->pc;
-    walk->rsp = at->registers[JPP_CFI_RSP];
-    walk->rbp_at = jpp_frame_has(&walk->complete, JPP_CFI_RBP)
-                   ? (uintptr_t) &at->registers[JPP_CFI_RBP] : 0;
-
-    return JPP_UNWIND_ON;
 }
 
 

@@ -9,6 +9,9 @@
 #define _NGX_HTTP_JPP_CONF_H_INCLUDED_
 
 
+#include "ngx_config.h"
+#include "ngx_core.h"
+#include "ngx_http.h"
 #include "ngx_http_jpp.h"
 
 
@@ -20,6 +23,14 @@ char *ngx_http_jpp_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child);
 
 void *ngx_http_jpp_create_loc_conf(ngx_conf_t *cf);
 char *ngx_http_jpp_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child);
+
+extern ngx_command_t  ngx_http_jpp_directives[];
+
+/* In the master, or a single process. */
+void ngx_http_jpp_notice(ngx_cycle_t *cycle);
+
+/* At configuration: add them. */
+ngx_int_t ngx_http_jpp_variables(ngx_conf_t *cf);
 
 
 #endif /* _NGX_HTTP_JPP_CONF_H_INCLUDED_ */

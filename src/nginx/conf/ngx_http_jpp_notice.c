@@ -1,6 +1,11 @@
 
+/*
+ * One line of the log, at each start and each reload: what profiles there are.
+ */
+
+
 #include "ngx_http_jpp.h"
-#include "ngx_http_jpp_notice.h"
+#include "ngx_http_jpp_conf.h"
 #include "ngx_http_jpp_self.h"
 #include "ngx_http_jpp_worker.h"
 

@@ -1,6 +1,12 @@
 
+/*
+ * Variables: what the worker that handles a request holds.  They cost nothing
+ * where no configuration uses them.
+ */
+
+
+#include "ngx_http_jpp_conf.h"
 #include "ngx_http_jpp_figures.h"
-#include "ngx_http_jpp_variables.h"
 
 
 /* how old a value may be, ms */

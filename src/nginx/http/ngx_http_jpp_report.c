@@ -1,8 +1,9 @@
 
-#include "ngx_http_jpp_labels.h"
+#include "ngx_http_jpp_registry.h"
 #include "ngx_http_jpp_report.h"
 #include "ngx_http_jpp_self.h"
 
+#include "jpp_profile.h"
 #include "jpp_status_comments.h"
 
 
@@ -15,6 +16,57 @@
 
 /* "heap of nginx on " and the machine's name */
 #define NGX_HTTP_JPP_TITLE       256
+
+
+/*
+ * The labels that samples of a worker have in a profile.
+ */
+
+
+/* of a capture and, behind them, of what was inherited */
+#define NGX_HTTP_JPP_LABELS      4
+#define NGX_HTTP_JPP_INHERITED   2
+
+
+/* The labels of ROW's worker, in ARENA; NULL: no memory. */
+
+static jpp_label_t *
+ngx_http_jpp_labels(jpp_arena_t *arena, const ngx_http_jpp_row_t *row)
+{
+    u_char       *index;
+    jpp_label_t  *labels;
+
+    index = jpp_arena_alloc(arena, NGX_INT_T_LEN + 1);
+    labels = jpp_arena_alloc(arena, (NGX_HTTP_JPP_LABELS
+                                     + NGX_HTTP_JPP_INHERITED)
+                                    * sizeof(jpp_label_t));
+
+    if (index == NULL || labels == NULL) {
+        return NULL;
+    }
+
+    (void) ngx_sprintf(index, "%ui%Z", row->index);
+
+    /* readers make series of string labels: a pid must not be one */
+
+    labels[0].key = "worker";
+    labels[0].str = (char *) index;
+    labels[1].key = "pid";
+    labels[1].num = row->pid;
+    labels[2].key = "generation";
+    labels[2].num = row->generation;
+    labels[3].key = "origin";
+    labels[3].str = "worker";
+
+    /* inherited memory belongs to a generation, not to a worker */
+
+    labels[4].key = "generation";
+    labels[4].num = row->generation;
+    labels[5].key = "origin";
+    labels[5].str = "master";
+
+    return labels;
+}
 
 
 /* What the shares become. */
@@ -198,7 +250,7 @@ ngx_http_jpp_report_shares(ngx_http_jpp_report_t *report,
             input->fleet.n_asked++;
 
             ngx_http_jpp_report_missing(input, share,
-                                                "it exited in the meantime");
+                                        "it exited in the meantime");
         }
     }
 

@@ -109,9 +109,9 @@ ngx_http_jpp_send_headers(ngx_http_request_t *r, ngx_uint_t status,
         || ngx_http_jpp_disposition(r, answer, &disposition)
            != NGX_OK
         || ngx_http_jpp_add_header(r, "X-Content-Type-Options",
-               "nosniff") != NGX_OK
+                                   "nosniff") != NGX_OK
         || ngx_http_jpp_add_header(r, "Cache-Control",
-               "no-store") != NGX_OK
+                                   "no-store") != NGX_OK
         || ngx_http_jpp_add_header(r, "Jemalloc-Pprof-Workers",
                                    answer->workers) != NGX_OK
         || ngx_http_jpp_page_headers(r, answer) != NGX_OK
@@ -198,7 +198,7 @@ ngx_http_jpp_page_headers(ngx_http_request_t *r,
         || ngx_http_jpp_add_header(r,
                "Cross-Origin-Opener-Policy", "same-origin") != NGX_OK
         || ngx_http_jpp_add_header(r, "Referrer-Policy",
-               "same-origin") != NGX_OK)
+                                   "same-origin") != NGX_OK)
     {
         return NGX_ERROR;
     }

@@ -1,7 +1,11 @@
 
-#include "ngx_http_jpp_console.h"
+/*
+ * console: the page for people, at the root of a tree.  It lists the resources,
+ * so it is not one of their table.
+ */
+
+
 #include "ngx_http_jpp_resources.h"
-#include "ngx_http_jpp_status.h"
 #include "ngx_http_jpp_telemetry.h"
 
 

@@ -1,9 +1,15 @@
 
+/*
+ * control: changes to the profiling of the chosen workers.  A change to all of
+ * them is kept in the registry, for workers that start later.
+ */
+
+
 #include "ngx_http_jpp_accept.h"
 #include "ngx_http_jpp_body.h"
-#include "ngx_http_jpp_control.h"
 #include "ngx_http_jpp_page.h"
 #include "ngx_http_jpp_refuse.h"
+#include "ngx_http_jpp_resources.h"
 #include "ngx_http_jpp_self.h"
 #include "ngx_http_jpp_site.h"
 #include "ngx_http_jpp_worker.h"

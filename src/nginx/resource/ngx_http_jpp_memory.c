@@ -9,8 +9,8 @@
 #include "ngx_http_jpp_choose.h"
 #include "ngx_http_jpp_deliver.h"
 #include "ngx_http_jpp_job.h"
-#include "ngx_http_jpp_memory.h"
 #include "ngx_http_jpp_refuse.h"
+#include "ngx_http_jpp_resources.h"
 #include "ngx_http_jpp_telemetry.h"
 
 #include "jpp_memory_write.h"

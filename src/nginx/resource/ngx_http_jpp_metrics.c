@@ -1,7 +1,11 @@
 
+/*
+ * metrics: what is known about the memory of all workers, for Prometheus.
+ */
+
+
 #include "ngx_http_jpp_accept.h"
-#include "ngx_http_jpp_metrics.h"
-#include "ngx_http_jpp_status.h"
+#include "ngx_http_jpp_resources.h"
 #include "ngx_http_jpp_telemetry.h"
 
 #include "jpp_metrics.h"

@@ -1,6 +1,5 @@
 
 #include "ngx_http_jpp_count.h"
-#include "ngx_http_jpp_console.h"
 #include "ngx_http_jpp_host.h"
 #include "ngx_http_jpp_refuse.h"
 #include "ngx_http_jpp_request.h"

@@ -9,7 +9,7 @@
 #include "ngx_http_jpp_deliver.h"
 #include "ngx_http_jpp_job.h"
 #include "ngx_http_jpp_refuse.h"
-#include "ngx_http_jpp_requests.h"
+#include "ngx_http_jpp_resources.h"
 
 #include "jpp_requests_write.h"
 

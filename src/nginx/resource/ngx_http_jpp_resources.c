@@ -1,14 +1,6 @@
 
-#include "ngx_http_jpp_control.h"
-#include "ngx_http_jpp_locations.h"
-#include "ngx_http_jpp_memory.h"
-#include "ngx_http_jpp_metrics.h"
 #include "ngx_http_jpp_profile.h"
-#include "ngx_http_jpp_requests.h"
 #include "ngx_http_jpp_resources.h"
-#include "ngx_http_jpp_stalls.h"
-#include "ngx_http_jpp_status.h"
-#include "ngx_http_jpp_symbol.h"
 
 #include "jpp_locations_write.h"
 #include "jpp_memory_write.h"

@@ -11,6 +11,7 @@
 
 
 #include "ngx_http_jpp.h"
+#include "ngx_http_jpp_page.h"
 
 
 /* The resource called NAME, or NULL. */
@@ -24,6 +25,36 @@ const ngx_str_t *ngx_http_jpp_resource_names(void);
 
 /* Their links for jpp_console_html(), in ARENA; NULL: no memory. */
 const jpp_console_link_t *ngx_http_jpp_resource_links(jpp_arena_t *arena);
+
+extern const ngx_http_jpp_resource_t  ngx_http_jpp_console;
+
+/* their answers */
+ngx_int_t ngx_http_jpp_control(ngx_http_request_t *r,
+    const ngx_http_jpp_question_t *question);
+ngx_int_t ngx_http_jpp_locations(ngx_http_request_t *r,
+    const ngx_http_jpp_question_t *question);
+ngx_int_t ngx_http_jpp_memory(ngx_http_request_t *r,
+    const ngx_http_jpp_question_t *question);
+ngx_int_t ngx_http_jpp_metrics(ngx_http_request_t *r,
+    const ngx_http_jpp_question_t *question);
+ngx_int_t ngx_http_jpp_requests(ngx_http_request_t *r,
+    const ngx_http_jpp_question_t *question);
+ngx_int_t ngx_http_jpp_stalls(ngx_http_request_t *r,
+    const ngx_http_jpp_question_t *question);
+ngx_int_t ngx_http_jpp_status(ngx_http_request_t *r,
+    const ngx_http_jpp_question_t *question);
+ngx_int_t ngx_http_jpp_cmdline(ngx_http_request_t *r,
+    const ngx_http_jpp_question_t *question);
+
+/* Answer R with the PAGE of the state of the workers. */
+ngx_int_t ngx_http_jpp_status_page(ngx_http_request_t *r,
+    const ngx_http_jpp_question_t *question, const ngx_http_jpp_page_t *page);
+
+/* For such pages: gather telemetry. */
+void *ngx_http_jpp_status_gather(ngx_http_request_t *r, jpp_arena_t *arena);
+
+ngx_int_t ngx_http_jpp_symbol(ngx_http_request_t *r,
+    const ngx_http_jpp_question_t *question);
 
 
 #endif /* _NGX_HTTP_JPP_RESOURCES_H_INCLUDED_ */

@@ -11,9 +11,9 @@
 #include "ngx_http_jpp_job.h"
 #include "ngx_http_jpp_profile.h"
 #include "ngx_http_jpp_refuse.h"
+#include "ngx_http_jpp_resources.h"
 #include "ngx_http_jpp_self.h"
 #include "ngx_http_jpp_stall.h"
-#include "ngx_http_jpp_stalls.h"
 
 #include "jpp_report.h"
 #include "jpp_stall_text.h"

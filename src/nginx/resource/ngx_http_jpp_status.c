@@ -1,6 +1,12 @@
 
+/*
+ * status: the state of the profiling of the workers; cmdline: what nginx was
+ * started with.
+ */
+
+
 #include "ngx_http_jpp_deliver.h"
-#include "ngx_http_jpp_status.h"
+#include "ngx_http_jpp_resources.h"
 #include "ngx_http_jpp_telemetry.h"
 
 #include "jpp_status.h"

@@ -1,10 +1,16 @@
 
+/*
+ * symbol: pprof's protocol for names.  GET asks whether names are available,
+ * POST sends addresses, and so does a GET with a query.
+ */
+
+
 #include "ngx_http_jpp_body.h"
 #include "ngx_http_jpp_deliver.h"
 #include "ngx_http_jpp_job.h"
 #include "ngx_http_jpp_refuse.h"
+#include "ngx_http_jpp_resources.h"
 #include "ngx_http_jpp_self.h"
-#include "ngx_http_jpp_symbol.h"
 
 #include "jpp_lookup.h"
 #include "jpp_proc.h"

@@ -1,6 +1,12 @@
 
-#include "ngx_http_jpp_pools_caches.h"
+/*
+ * What nginx itself takes from malloc(): the connection slots, the caches of
+ * open files, and the answers of resolvers.
+ */
+
+
 #include "ngx_http_jpp_pools_scope.h"
+#include "ngx_http_jpp_pools_walk.h"
 
 
 /* different ones that are seen; more would be an odd configuration */

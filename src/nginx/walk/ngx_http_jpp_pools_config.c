@@ -1,7 +1,14 @@
 
+/*
+ * The configuration's own pool, whose memory the connections refer to.  Its
+ * blocks and the cells of its large allocations live as long as the
+ * configuration, so that it can be read in any number of slices.
+ */
+
+
 #include "ngx_http_jpp_pools_count.h"
-#include "ngx_http_jpp_pools_config.h"
 #include "ngx_http_jpp_pools_scope.h"
+#include "ngx_http_jpp_pools_walk.h"
 
 #include "jpp_sort.h"
 

@@ -1,8 +1,20 @@
 
-#include "ngx_http_jpp_pools_caches.h"
-#include "ngx_http_jpp_pools_fakes.h"
-#include "ngx_http_jpp_pools_others.h"
+/*
+ * Fake connections: those without a descriptor, which modules make to run code
+ * for nobody's request, such as a timer of Lua.  A module may also leave one
+ * behind whose pool it has destroyed: lua-nginx-module does with that of
+ * init_worker_by_lua.  The connection does not say which it is.
+ *
+ * So such a pool is not read until a timer of nginx proves it alive.  nginx
+ * itself uses a timer that is set, and the log it has.  If that is the log of
+ * the connection, carries the number of the connection, which no other has, and
+ * was taken from the pool, then the pool is there.  Until then memory is only
+ * read with care.
+ */
+
+
 #include "ngx_http_jpp_pools_scope.h"
+#include "ngx_http_jpp_pools_walk.h"
 
 #include "jpp_peek.h"
 

@@ -1,11 +1,16 @@
 
-#include "ngx_http_jpp_pools_count.h"
+/*
+ * Connections that nobody accepted: kept alive to an upstream, or a module's.
+ * They are looked at last, when it is known whose peers there are.
+ */
+
+
 #include "ngx_http_jpp_pools_buffers.h"
-#include "ngx_http_jpp_pools_config.h"
+#include "ngx_http_jpp_pools_count.h"
 #include "ngx_http_jpp_pools_names.h"
-#include "ngx_http_jpp_pools_others.h"
 #include "ngx_http_jpp_pools_scope.h"
 #include "ngx_http_jpp_pools_units.h"
+#include "ngx_http_jpp_pools_walk.h"
 
 
 /* where it is part of nginx */

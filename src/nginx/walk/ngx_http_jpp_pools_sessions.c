@@ -1,11 +1,16 @@
 
-#include "ngx_http_jpp_pools_count.h"
+/*
+ * Sessions of stream and mail, whether these are part of nginx, loaded, or not
+ * there at all.
+ */
+
+
 #include "ngx_http_jpp_pools_buffers.h"
+#include "ngx_http_jpp_pools_count.h"
 #include "ngx_http_jpp_pools_names.h"
-#include "ngx_http_jpp_pools_others.h"
 #include "ngx_http_jpp_pools_scope.h"
-#include "ngx_http_jpp_pools_sessions.h"
 #include "ngx_http_jpp_pools_units.h"
+#include "ngx_http_jpp_pools_walk.h"
 
 #include "jpp_images.h"
 

@@ -244,5 +244,77 @@ void ngx_http_jpp_walk_hold(ngx_http_jpp_walk_t *walk, uint32_t owner,
 /* Add it now. */
 void ngx_http_jpp_walk_add_up(ngx_http_jpp_walk_t *walk);
 
+typedef void (*ngx_http_jpp_node_pt)(ngx_http_jpp_walk_t *walk,
+    ngx_rbtree_node_t *node);
+
+
+/* SEE each node of TREE, which nginx may change between slices, or NULL. */
+ngx_int_t ngx_http_jpp_tree_walk(ngx_http_jpp_walk_t *walk, ngx_rbtree_t *tree,
+    ngx_http_jpp_node_pt see);
+
+/* The bytes of the connection slots, which a process takes as it starts. */
+uint64_t ngx_http_jpp_slots_bytes(const ngx_cycle_t *cycle);
+
+/* Phases. */
+ngx_int_t ngx_http_jpp_caches_walk(ngx_http_jpp_walk_t *walk);
+ngx_int_t ngx_http_jpp_slots_walk(ngx_http_jpp_walk_t *walk);
+
+/* As this process starts: remember what it has.  Returns its bytes. */
+uint64_t ngx_http_jpp_config_init(const ngx_cycle_t *cycle);
+
+/* A phase: count the pool, and learn its memory. */
+ngx_int_t ngx_http_jpp_config_walk(ngx_http_jpp_walk_t *walk);
+
+/* Are the LEN bytes at P the configuration's, now? */
+ngx_uint_t ngx_http_jpp_config_has(const ngx_http_jpp_walk_t *walk,
+    const void *p, size_t len);
+
+/* C is in use, and has no descriptor: see it once it is proven. */
+void ngx_http_jpp_fakes_postpone(ngx_http_jpp_walk_t *walk,
+    const ngx_connection_t *c);
+
+/* A phase: those that a timer proves. */
+ngx_int_t ngx_http_jpp_fakes_walk(ngx_http_jpp_walk_t *walk);
+
+/* C, in use, with a pool, is a client's. */
+void ngx_http_jpp_http_connection(ngx_http_jpp_walk_t *walk,
+    ngx_connection_t *c);
+
+/*
+ * Connections with LOG are on behalf of C, and of OWNER; those that share POOL
+ * have no other, but what SHARING counts, if it is not NULL.
+ */
+void ngx_http_jpp_others_client(ngx_http_jpp_walk_t *walk,
+    const ngx_connection_t *c, const ngx_log_t *log, const ngx_pool_t *pool,
+    uint32_t owner, ngx_http_jpp_sharing_pt sharing);
+
+/* PC is counted now, as somebody's peer; 0: it was already. */
+ngx_uint_t ngx_http_jpp_others_count(ngx_http_jpp_walk_t *walk,
+    const ngx_connection_t *pc);
+
+/* C was not accepted: see it later. */
+void ngx_http_jpp_others_postpone(ngx_http_jpp_walk_t *walk,
+    const ngx_connection_t *c);
+
+/*
+ * PC, whose request's data it has, is an upstream's: those that look like it
+ * are, too, even if they were not there when their client was seen.
+ */
+void ngx_http_jpp_others_upstreams(const ngx_connection_t *pc);
+
+/* C is a module's. */
+void ngx_http_jpp_others_foreign(ngx_http_jpp_walk_t *walk,
+    ngx_connection_t *c);
+
+/* A phase: those that were postponed. */
+ngx_int_t ngx_http_jpp_others_walk(ngx_http_jpp_walk_t *walk);
+
+/* As this process starts: find their functions. */
+void ngx_http_jpp_sessions_init(void);
+
+/* Count C, in use, with a pool, if one of them accepted it; 0: none did. */
+ngx_uint_t ngx_http_jpp_sessions_connection(ngx_http_jpp_walk_t *walk,
+    ngx_connection_t *c);
+
 
 #endif /* _NGX_HTTP_JPP_POOLS_WALK_H_INCLUDED_ */

@@ -1,18 +1,14 @@
 
-/*
- * Mappings and os-release come from the system, builds from memory, names from
- * nginx's tables, and from what already runs:
- *
- *     listening handler                      of a socket
- *     worker process cycle                   what a worker runs in
- */
-
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+#include <ngx_event.h>
 
 #include "ngx_http_jpp.h"
-#include "ngx_http_jpp_functions.h"
 #include "ngx_http_jpp_hints.h"
 
 #include "jpp_backtrace.h"
+#include "jpp_hints.h"
 #include "jpp_images.h"
 #include "jpp_proc.h"
 
@@ -25,6 +21,488 @@
 
 /* bytes of os-release that are read: it has 300 to 700 */
 #define NGX_HTTP_JPP_OS_RELEASE  4096
+
+
+/* the address of a function, or 0 */
+#define ngx_http_jpp_code(function)  ((uintptr_t) (function))
+
+
+typedef struct {
+    jpp_arena_t      *arena;
+    jpp_vec_t        *hints;       /* jpp_hint_t */
+    const char       *owner;       /* of what is added; NULL: unknown */
+    ngx_uint_t        failed;      /* no memory */
+} ngx_http_jpp_gather_t;
+
+
+/*
+ * What nginx's own tables say about its functions.
+ *
+ * A stripped nginx has names for exported functions only, but most static ones
+ * are in some table: a module's directives, its context, the phases, the
+ * variables.  All tables are reached from ngx_cycle, by symbols that every
+ * build of nginx has.
+ *
+ * The names, in the words of nginx:
+ *
+ *     ngx_http_ssl_module merge_srv_conf     in the context of a module
+ *     epoll process_events                   in that of an event module
+ *     directive http                         what a directive calls
+ *     variable $request_id get               a variable's handlers
+ *     phase content handler 2                handlers of a phase, as they run
+ *     content handler                        of a location
+ *     upstream init                          how peers are chosen, and begun
+ *     first header filter                    of the chain
+ *
+ * followed by the function's module in parentheses, unless the name contains it
+ * (jpp_hints.h).
+ */
+
+
+/* how deep trees of locations are read: what is deeper has no hint */
+#define NGX_HTTP_JPP_DEPTH      64
+
+/* modules that may not have been built, and whose headers are not here */
+#define NGX_HTTP_JPP_MAIL       0x4C49414D    /* "MAIL" */
+#define NGX_HTTP_JPP_STREAM     0x4d525453    /* "STRM" */
+
+
+/* A pointer to a function, and where in a structure it is. */
+typedef struct {
+    const char       *name;
+    size_t            offset;
+} ngx_http_jpp_slot_t;
+
+
+static void ngx_http_jpp_functions_module(ngx_http_jpp_gather_t *gather,
+    ngx_module_t *module);
+static void ngx_http_jpp_functions_slots(ngx_http_jpp_gather_t *gather,
+    const char *name, const void *table, const ngx_http_jpp_slot_t *slots);
+static void ngx_http_jpp_functions_http(ngx_http_jpp_gather_t *gather,
+    ngx_http_core_main_conf_t *cmcf);
+static void ngx_http_jpp_functions_variables(ngx_http_jpp_gather_t *gather,
+    ngx_http_core_main_conf_t *cmcf);
+static void ngx_http_jpp_functions_variable(ngx_http_jpp_gather_t *gather,
+    ngx_http_variable_t *v);
+static void ngx_http_jpp_functions_server(ngx_http_jpp_gather_t *gather,
+    ngx_http_core_srv_conf_t *cscf);
+static void ngx_http_jpp_functions_location(ngx_http_jpp_gather_t *gather,
+    ngx_http_core_loc_conf_t *clcf, ngx_uint_t depth);
+static void ngx_http_jpp_functions_tree(ngx_http_jpp_gather_t *gather,
+    ngx_http_location_tree_node_t *node, ngx_uint_t depth);
+static void ngx_http_jpp_functions_upstreams(ngx_http_jpp_gather_t *gather);
+static void ngx_http_jpp_hint(ngx_http_jpp_gather_t *gather, uintptr_t address,
+    const char *fmt, ...);
+
+
+static const ngx_http_jpp_slot_t
+    ngx_http_jpp_module_slots[] =
+{
+    { "init_master", offsetof(ngx_module_t, init_master) },
+    { "init_module", offsetof(ngx_module_t, init_module) },
+    { "init_process", offsetof(ngx_module_t, init_process) },
+    { "init_thread", offsetof(ngx_module_t, init_thread) },
+    { "exit_thread", offsetof(ngx_module_t, exit_thread) },
+    { "exit_process", offsetof(ngx_module_t, exit_process) },
+    { "exit_master", offsetof(ngx_module_t, exit_master) },
+    { NULL, 0 }
+};
+
+
+static const ngx_http_jpp_slot_t
+    ngx_http_jpp_core_slots[] =
+{
+    { "create_conf", offsetof(ngx_core_module_t, create_conf) },
+    { "init_conf", offsetof(ngx_core_module_t, init_conf) },
+    { NULL, 0 }
+};
+
+
+static const ngx_http_jpp_slot_t
+    ngx_http_jpp_event_slots[] =
+{
+    { "create_conf", offsetof(ngx_event_module_t, create_conf) },
+    { "init_conf", offsetof(ngx_event_module_t, init_conf) },
+    { "add", offsetof(ngx_event_module_t, actions.add) },
+    { "del", offsetof(ngx_event_module_t, actions.del) },
+    { "enable", offsetof(ngx_event_module_t, actions.enable) },
+    { "disable", offsetof(ngx_event_module_t, actions.disable) },
+    { "add_conn", offsetof(ngx_event_module_t, actions.add_conn) },
+    { "del_conn", offsetof(ngx_event_module_t, actions.del_conn) },
+    { "notify", offsetof(ngx_event_module_t, actions.notify) },
+    { "process_events", offsetof(ngx_event_module_t, actions.process_events) },
+    { "init", offsetof(ngx_event_module_t, actions.init) },
+    { "done", offsetof(ngx_event_module_t, actions.done) },
+    { NULL, 0 }
+};
+
+
+static const ngx_http_jpp_slot_t
+    ngx_http_jpp_http_slots[] =
+{
+    { "preconfiguration", offsetof(ngx_http_module_t, preconfiguration) },
+    { "postconfiguration", offsetof(ngx_http_module_t, postconfiguration) },
+    { "create_main_conf", offsetof(ngx_http_module_t, create_main_conf) },
+    { "init_main_conf", offsetof(ngx_http_module_t, init_main_conf) },
+    { "create_srv_conf", offsetof(ngx_http_module_t, create_srv_conf) },
+    { "merge_srv_conf", offsetof(ngx_http_module_t, merge_srv_conf) },
+    { "create_loc_conf", offsetof(ngx_http_module_t, create_loc_conf) },
+    { "merge_loc_conf", offsetof(ngx_http_module_t, merge_loc_conf) },
+    { NULL, 0 }
+};
+
+
+/* ngx_mail_module_t begins with a protocol */
+
+static const ngx_http_jpp_slot_t
+    ngx_http_jpp_mail_slots[] =
+{
+    { "create_main_conf", 1 * sizeof(void *) },
+    { "init_main_conf", 2 * sizeof(void *) },
+    { "create_srv_conf", 3 * sizeof(void *) },
+    { "merge_srv_conf", 4 * sizeof(void *) },
+    { NULL, 0 }
+};
+
+
+/* ngx_stream_module_t, as it is since 1.11.2 */
+
+static const ngx_http_jpp_slot_t
+    ngx_http_jpp_stream_slots[] =
+{
+    { "preconfiguration", 0 * sizeof(void *) },
+    { "postconfiguration", 1 * sizeof(void *) },
+    { "create_main_conf", 2 * sizeof(void *) },
+    { "init_main_conf", 3 * sizeof(void *) },
+    { "create_srv_conf", 4 * sizeof(void *) },
+    { "merge_srv_conf", 5 * sizeof(void *) },
+    { NULL, 0 }
+};
+
+
+static const struct {
+    ngx_uint_t                             type;
+    const ngx_http_jpp_slot_t  *slots;     /* of the context */
+} ngx_http_jpp_contexts[] = {
+    { NGX_CORE_MODULE, ngx_http_jpp_core_slots },
+    { NGX_EVENT_MODULE, ngx_http_jpp_event_slots },
+    { NGX_HTTP_MODULE, ngx_http_jpp_http_slots },
+    { NGX_HTTP_JPP_MAIL, ngx_http_jpp_mail_slots },
+    { NGX_HTTP_JPP_STREAM, ngx_http_jpp_stream_slots },
+    { 0, NULL }
+};
+
+
+static const char *const
+    ngx_http_jpp_phases[NGX_HTTP_LOG_PHASE + 1] =
+{
+    "post read", "server rewrite", "find config", "rewrite", "post rewrite",
+    "preaccess", "access", "post access", "precontent", "content", "log"
+};
+
+
+/*
+ * Add every function that a table of this cycle points to.
+ *
+ * The best name of a function comes first.
+ */
+
+static void
+ngx_http_jpp_functions(ngx_http_jpp_gather_t *gather)
+{
+    ngx_uint_t                  i;
+    ngx_cycle_t                *cycle;
+    ngx_http_core_main_conf_t  *cmcf;
+
+    cycle = (ngx_cycle_t *) ngx_cycle;
+
+    for (i = 0; cycle->modules[i] != NULL; i++) {
+        ngx_http_jpp_functions_module(gather, cycle->modules[i]);
+    }
+
+    gather->owner = NULL;
+
+    cmcf = ngx_http_cycle_get_module_main_conf(cycle, ngx_http_core_module);
+
+    if (cmcf != NULL) {
+        ngx_http_jpp_functions_http(gather, cmcf);
+    }
+
+    ngx_http_jpp_functions_upstreams(gather);
+}
+
+
+static void
+ngx_http_jpp_functions_module(ngx_http_jpp_gather_t *gather,
+    ngx_module_t *module)
+{
+    ngx_uint_t           i;
+    const char          *name;
+    ngx_command_t       *cmd;
+    ngx_event_module_t  *event;
+
+    gather->owner = module->name;
+
+    ngx_http_jpp_functions_slots(gather, module->name, module,
+                                 ngx_http_jpp_module_slots);
+
+    for (i = 0; ngx_http_jpp_contexts[i].slots != NULL; i++) {
+
+        if (ngx_http_jpp_contexts[i].type != module->type
+            || module->ctx == NULL)
+        {
+            continue;
+        }
+
+        name = module->name;
+
+        if (module->type == NGX_EVENT_MODULE) {
+            event = module->ctx;
+            name = event->name != NULL ? (char *) event->name->data : name;
+        }
+
+        ngx_http_jpp_functions_slots(gather, name, module->ctx,
+                                     ngx_http_jpp_contexts[i].slots);
+    }
+
+    for (cmd = module->commands; cmd != NULL && cmd->name.len != 0; cmd++) {
+        ngx_http_jpp_hint(gather, ngx_http_jpp_code(cmd->set),
+                          "directive %V", &cmd->name);
+    }
+}
+
+
+static void
+ngx_http_jpp_functions_slots(ngx_http_jpp_gather_t *gather, const char *name,
+    const void *table, const ngx_http_jpp_slot_t *slots)
+{
+    uintptr_t  address;
+
+    for ( /* void */ ; slots->name != NULL; slots++) {
+
+        ngx_memcpy(&address, (const u_char *) table + slots->offset,
+                   sizeof(uintptr_t));
+
+        ngx_http_jpp_hint(gather, address, "%s %s", name, slots->name);
+    }
+}
+
+
+static void
+ngx_http_jpp_functions_http(ngx_http_jpp_gather_t *gather,
+    ngx_http_core_main_conf_t *cmcf)
+{
+    ngx_uint_t                  i, k, n;
+    ngx_http_handler_pt        *handlers;
+    ngx_http_core_srv_conf_t  **servers;
+
+    for (i = 0; i <= NGX_HTTP_LOG_PHASE; i++) {
+        handlers = cmcf->phases[i].handlers.elts;
+        n = cmcf->phases[i].handlers.nelts;
+
+        /* they run in the order opposite to that of the array */
+
+        for (k = 0; k < n; k++) {
+            ngx_http_jpp_hint(gather, ngx_http_jpp_code(handlers[n - 1 - k]),
+                "phase %s handler %ui", ngx_http_jpp_phases[i], k + 1);
+        }
+    }
+
+    ngx_http_jpp_hint(gather, ngx_http_jpp_code(ngx_http_top_header_filter),
+                      "first header filter");
+    ngx_http_jpp_hint(gather, ngx_http_jpp_code(ngx_http_top_body_filter),
+                      "first body filter");
+    ngx_http_jpp_hint(gather,
+                      ngx_http_jpp_code(ngx_http_top_request_body_filter),
+                      "first request body filter");
+
+    ngx_http_jpp_functions_variables(gather, cmcf);
+
+    servers = cmcf->servers.elts;
+
+    for (i = 0; i < cmcf->servers.nelts; i++) {
+        ngx_http_jpp_functions_server(gather, servers[i]);
+    }
+}
+
+
+/* Indexed variables are in an array, the others in a hash. */
+
+static void
+ngx_http_jpp_functions_variables(ngx_http_jpp_gather_t *gather,
+    ngx_http_core_main_conf_t *cmcf)
+{
+    ngx_uint_t            i;
+    ngx_hash_t           *hash;
+    ngx_hash_elt_t       *elt;
+    ngx_http_variable_t  *v;
+
+    v = cmcf->variables.elts;
+
+    for (i = 0; i < cmcf->variables.nelts; i++) {
+        ngx_http_jpp_functions_variable(gather, &v[i]);
+    }
+
+    hash = &cmcf->variables_hash;
+
+    for (i = 0; i < hash->size; i++) {
+
+        for (elt = hash->buckets[i]; elt != NULL && elt->value != NULL;
+             elt = (ngx_hash_elt_t *) ngx_align_ptr(&elt->name[0] + elt->len,
+                                                    sizeof(void *)))
+        {
+            ngx_http_jpp_functions_variable(gather, elt->value);
+        }
+    }
+}
+
+
+static void
+ngx_http_jpp_functions_variable(ngx_http_jpp_gather_t *gather,
+    ngx_http_variable_t *v)
+{
+    ngx_http_jpp_hint(gather, ngx_http_jpp_code(v->get_handler),
+                      "variable $%V get", &v->name);
+    ngx_http_jpp_hint(gather, ngx_http_jpp_code(v->set_handler),
+                      "variable $%V set", &v->name);
+}
+
+
+static void
+ngx_http_jpp_functions_server(ngx_http_jpp_gather_t *gather,
+    ngx_http_core_srv_conf_t *cscf)
+{
+    ngx_http_core_loc_conf_t  **named;
+
+    ngx_http_jpp_functions_location(gather,
+        cscf->ctx->loc_conf[ngx_http_core_module.ctx_index], 0);
+
+    for (named = cscf->named_locations; named != NULL && *named != NULL;
+         named++)
+    {
+        ngx_http_jpp_functions_location(gather, *named, 0);
+    }
+}
+
+
+static void
+ngx_http_jpp_functions_location(ngx_http_jpp_gather_t *gather,
+    ngx_http_core_loc_conf_t *clcf, ngx_uint_t depth)
+{
+#if (NGX_PCRE)
+    ngx_http_core_loc_conf_t  **regex;
+#endif
+
+    if (depth == NGX_HTTP_JPP_DEPTH) {
+        return;
+    }
+
+    ngx_http_jpp_hint(gather, ngx_http_jpp_code(clcf->handler),
+                      "content handler");
+
+    ngx_http_jpp_functions_tree(gather, clcf->static_locations, depth + 1);
+
+#if (NGX_PCRE)
+    for (regex = clcf->regex_locations; regex != NULL && *regex != NULL;
+         regex++)
+    {
+        ngx_http_jpp_functions_location(gather, *regex, depth + 1);
+    }
+#endif
+}
+
+
+static void
+ngx_http_jpp_functions_tree(ngx_http_jpp_gather_t *gather,
+    ngx_http_location_tree_node_t *node, ngx_uint_t depth)
+{
+    if (node == NULL || depth == NGX_HTTP_JPP_DEPTH) {
+        return;
+    }
+
+    if (node->exact != NULL) {
+        ngx_http_jpp_functions_location(gather, node->exact, depth + 1);
+    }
+
+    if (node->inclusive != NULL) {
+        ngx_http_jpp_functions_location(gather, node->inclusive, depth + 1);
+    }
+
+    ngx_http_jpp_functions_tree(gather, node->left, depth + 1);
+    ngx_http_jpp_functions_tree(gather, node->tree, depth + 1);
+    ngx_http_jpp_functions_tree(gather, node->right, depth + 1);
+}
+
+
+static void
+ngx_http_jpp_functions_upstreams(ngx_http_jpp_gather_t *gather)
+{
+    ngx_uint_t                       i;
+    ngx_http_upstream_srv_conf_t   **uscf;
+    ngx_http_upstream_main_conf_t   *umcf;
+
+    umcf = ngx_http_cycle_get_module_main_conf(ngx_cycle,
+                                               ngx_http_upstream_module);
+    if (umcf == NULL) {
+        return;
+    }
+
+    uscf = umcf->upstreams.elts;
+
+    for (i = 0; i < umcf->upstreams.nelts; i++) {
+        ngx_http_jpp_hint(gather,
+                          ngx_http_jpp_code(uscf[i]->peer.init_upstream),
+                          "upstream init");
+        ngx_http_jpp_hint(gather, ngx_http_jpp_code(uscf[i]->peer.init),
+                          "upstream init peer");
+    }
+}
+
+
+/* Add the function at ADDRESS, unless that is 0, with a name of FMT. */
+
+static void
+ngx_http_jpp_hint(ngx_http_jpp_gather_t *gather, uintptr_t address,
+    const char *fmt, ...)
+{
+    u_char       name[JPP_HINT_NAME], *end;
+    va_list      args;
+    jpp_hint_t  *hint;
+
+    if (address == 0
+        || jpp_vec_count(gather->hints, jpp_hint_t) == JPP_MAX_HINTS)
+    {
+        return;
+    }
+
+    va_start(args, fmt);
+    end = ngx_vslprintf(name, name + JPP_HINT_NAME, fmt, args);
+    va_end(args);
+
+    hint = jpp_vec_push(gather->hints, sizeof(jpp_hint_t));
+    if (hint == NULL) {
+        gather->failed = 1;
+        return;
+    }
+
+    hint->address = address;
+    hint->owner = gather->owner;
+    hint->name = jpp_arena_strndup(gather->arena, (char *) name, end - name);
+
+    if (hint->name == NULL) {
+        gather->failed = 1;
+        hint->name = "";
+    }
+}
+
+
+/*
+ * Mappings and os-release come from the system, builds from memory, names from
+ * nginx's tables, and from what already runs:
+ *
+ *     listening handler                      of a socket
+ *     worker process cycle                   what a worker runs in
+ */
 
 
 /* Where the functions on the stack start, the innermost first. */
@@ -121,13 +599,13 @@ ngx_http_jpp_hints_listening(ngx_http_jpp_gather_t *gather)
         ngx_http_jpp_hint(gather, ngx_http_jpp_code(ls[i].handler),
                           "listening handler");
         ngx_http_jpp_hint(gather, ngx_http_jpp_code(ls[i].log.handler),
-            "listening log handler");
+                          "listening log handler");
 
         if (ls[i].connection != NULL && ls[i].connection->read != NULL) {
             ngx_http_jpp_hint(gather,
                 ngx_http_jpp_code(
                     ls[i].connection->read->handler),
-                "listening read handler");
+                              "listening read handler");
         }
     }
 }

@@ -1,14 +1,9 @@
 
 #include "ngx_http_jpp_pools.h"
-#include "ngx_http_jpp_pools_caches.h"
-#include "ngx_http_jpp_pools_config.h"
-#include "ngx_http_jpp_pools_fakes.h"
-#include "ngx_http_jpp_pools_http.h"
 #include "ngx_http_jpp_pools_names.h"
-#include "ngx_http_jpp_pools_others.h"
 #include "ngx_http_jpp_pools_rests.h"
 #include "ngx_http_jpp_pools_scope.h"
-#include "ngx_http_jpp_pools_sessions.h"
+#include "ngx_http_jpp_pools_walk.h"
 #include "ngx_http_jpp_self.h"
 
 #include "jpp_pools_file.h"
