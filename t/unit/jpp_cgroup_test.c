@@ -169,6 +169,11 @@ jpp_cgroup_test_odd(void)
     jpp_is_str(jpp_cgroup_test_err.text, "the memory controller of cgroups "
                "(version 2) is not mounted here", "is a reason");
 
+    jpp_ok(!jpp_cgroup_test_read("hidden"), "nothing but a path");
+    jpp_is_str(jpp_cgroup_test_err.text, "the kernel shows no "
+               "memory usage of cgroup /system.slice/nginx.service below "
+               "/sys/fs/cgroup", "is one more");
+
     jpp_ok(!jpp_cgroup_test_read("absent"), "no /proc");
     jpp_is_str(jpp_cgroup_test_err.text, "/proc/self/cgroup cannot be read: "
                "No such file or directory", "is another");

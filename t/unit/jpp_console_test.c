@@ -9,6 +9,7 @@
 #include "jpp_gzip.h"
 #include "jpp_report.h"
 #include "jpp_test_fleet.h"
+#include "jpp_test_golden.h"
 
 
 static void jpp_test_page(void);
@@ -30,6 +31,7 @@ static void jpp_test_size(void);
 static size_t jpp_console_size(size_t n);
 static void jpp_console_live(jpp_worker_t *worker, jpp_history_t *history,
     uint32_t index);
+static void jpp_test_table(void);
 static void jpp_test_fails(void);
 static const char *jpp_console_tag(const char *p, char name[16]);
 static unsigned jpp_console_count(const char *text);
@@ -62,6 +64,7 @@ main(void)
     jpp_test_samples();
     jpp_test_policy();
     jpp_test_size();
+    jpp_test_table();
     jpp_test_fails();
 
     return jpp_done();
@@ -380,6 +383,85 @@ jpp_console_drop_script(jpp_output_t *output)
     if (jpp_ok(script != NULL && end != NULL, "there is a script")) {
         script += strlen("<script>");
         memmove(script, end, strlen(end) + 1);
+    }
+}
+
+
+/*
+ * The table of workers, to the letter, where no two numbers are the same: two
+ * that run, two that end, of which one says little, and one more that does not
+ * count.
+ */
+
+static void
+jpp_test_table(void)
+{
+    char           *table, *end;
+    size_t          i, k;
+    jpp_fleet_t     fleet;
+    uint64_t       *numbers;
+    jpp_cgroup_t    cgroup;
+    jpp_worker_t    workers[5];
+    jpp_history_t   history;
+
+    for (i = 0; i < 5; i++) {
+        workers[i] = jpp_fleet_worker((uint32_t) i, JPP_JEMALLOC_READY);
+        workers[i].is_exiting = i >= 2;
+        workers[i].started += (int64_t) i * 1000;
+        workers[i].stats.allocated = (i + 1) * 11000000;
+        workers[i].stats.active = (i + 1) * 12000000;
+        workers[i].stats.resident = (i + 1) * 13500000;
+        workers[i].activity.usage.rss_anon = (i + 1) * 14100000;
+        workers[i].activity.usage.rss_file = 3000000 - i * 100000;
+        workers[i].activity.usage.rss_shmem = 400000;
+        workers[i].activity.usage.rss = (i + 1) * 15000000;
+        workers[i].activity.connections = 512 + i;
+        workers[i].activity.connections_free = 400 - i * 100;
+        workers[i].activity.loop.max = i == 2 ? 90 : 40 + i;
+        workers[i].activity.minute.longest = i == 2 ? 30 : 7 + i;
+    }
+
+    workers[3].activity.usage.rss_file = JPP_NONE;
+    workers[3].activity.usage.rss_anon = JPP_NONE;
+
+    jpp_history_init(&history);
+    history.n = 3;
+    numbers = (uint64_t *) (void *) history.points;
+
+    for (k = 0; k < 3 * sizeof(jpp_history_point_t) / sizeof(uint64_t); k++) {
+        numbers[k] = (k * 7919 % 13 + 1) * 3000000;
+    }
+
+    workers[0].history = &history;
+
+    memset(&cgroup, 0xff, sizeof(jpp_cgroup_t));
+    cgroup.n_levels = 1;
+    cgroup.binding = 0;
+    cgroup.levels[0].limit = 1024 * 1024 * 1024;
+    cgroup.headroom = 300 * 1024 * 1024;
+    jpp_console_cgroup = &cgroup;
+
+    jpp_console_zone.name = "a<b";
+    jpp_console_zone.name_len = 3;
+    jpp_console_zone.size = 1000000;
+    jpp_console_zone.free = 300000;
+    jpp_console_zone.failures = 0;
+
+    fleet = jpp_fleet_of(4, workers, 4);
+
+    (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
+
+    jpp_console_cgroup = NULL;
+    jpp_console_zone.name = NULL;
+
+    table = strstr(jpp_output.text, "<table");
+    end = table != NULL ? strstr(table, "<table class=\"shared\">") : NULL;
+    end = end != NULL ? strstr(end, "</table>") : NULL;
+
+    if (jpp_ok(end != NULL, "two tables")) {
+        end[strlen("</table>")] = '\n';
+        end[strlen("</table>") + 1] = '\0';
+        jpp_is_golden(table, "console-tables.html");
     }
 }
 

@@ -123,6 +123,8 @@ jpp_test_scale(void)
     jpp_is_u64(jpp_console_most(&fleet), 26 * JPP_MIB, "the most of any");
     history.points[3].rss = JPP_NONE;
     jpp_is_u64(jpp_console_most(&fleet), 26 * JPP_MIB, "of those known");
+    history.points[history.n - 1].rss = JPP_MIB;
+    jpp_is_u64(jpp_console_most(&fleet), 24 * JPP_MIB, "wherever it is");
 }
 
 

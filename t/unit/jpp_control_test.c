@@ -391,6 +391,11 @@ jpp_test_json(void)
                   "        \"active\": false,\n"
                   "        \"lg_sample\": 14\n") != NULL, "the sampler after");
 
+    fleet.n = 1;
+    jpp_output_fill(&jpp_output, jpp_control_write, &fleet, 0);
+    jpp_ok(strncmp(jpp_output.text, "{\n  \"asked\": 1,\n  \"answered\": 1,\n",
+                   32) == 0, "one alone");
+
     fleet.n = 0;
     jpp_output_fill(&jpp_output, jpp_control_write, &fleet, 0);
     jpp_is_str(jpp_output.text, "{\n  \"asked\": 0,\n  \"answered\": 0,\n"

@@ -364,9 +364,16 @@ jpp_time_test_profile(void)
     jpp_is_str(jpp_time_test_profiled(&profile, false, "explains"), NULL,
                "a part cannot have all");
 
+    jpp_test.workers[0].stats.allocated = 600 * JPP_TEST_MIB;
     jpp_test.workers[1].inherited = JPP_NONE;
     jpp_is_str(jpp_time_test_profiled(&profile, true, "explains"), NULL,
                "nobody knows what all is");
+
+    jpp_test.workers[1].inherited = 40 * JPP_TEST_MIB;
+    jpp_test.workers[1].has_stats = false;
+    jpp_is_str(jpp_time_test_profiled(&profile, true, "explains"), NULL,
+               "nor what one has");
+    jpp_test.workers[1].has_stats = true;
 
     /* two generations inherit twice */
 

@@ -36,6 +36,8 @@ static void jpp_hints_test_lookup(void);
 static void jpp_hints_test_neighbours(void);
 static void jpp_hints_test_near(const jpp_elf_function_t *functions,
     uint32_t n, uint32_t which, const char *expected);
+static void jpp_hints_test_files(void);
+static void jpp_hints_test_apply(void);
 static void jpp_hints_test_memory(void);
 
 static void jpp_test_begin(const jpp_hint_t *hints, size_t n);
@@ -70,6 +72,8 @@ main(void)
     jpp_hints_test_words();
     jpp_hints_test_lookup();
     jpp_hints_test_neighbours();
+    jpp_hints_test_files();
+    jpp_hints_test_apply();
     jpp_hints_test_memory();
 
     return jpp_done();
@@ -334,6 +338,157 @@ jpp_hints_test_near(const jpp_elf_function_t *functions, uint32_t n,
                n);
 
     jpp_names_destroy(&names);
+    jpp_test_end();
+}
+
+
+/*
+ * Three files, of two devices: what lies between functions of one owner that
+ * are in different files is nobody's.
+ */
+
+static void
+jpp_hints_test_files(void)
+{
+    size_t                 i, n;
+    jpp_vec_t             *maps;
+    jpp_hints_t            hints;
+    const jpp_hint_row_t  *row;
+
+    static const char  text[] =
+        "10000-11000 r-xp 00000000 08:02 5 /c\n"
+        "20000-21000 r-xp 00000000 08:01 6 /b\n"
+        "30000-31000 r-xp 00001000 08:01 5 /a\n"
+        "40000-41000 r-xp 00000000 00:00 0 \n";
+
+    static const jpp_hint_t  given[] = {
+        { 0x10010, "in c", "mod_a" },
+        { 0x20010, "in b", "mod_a" },
+        { 0x20020, "last of b", NULL },
+        { 0x30020, "last of a", NULL },
+        { 0x30010, "in a", "mod_a" },
+        { 0x40010, "in no file", "mod_a" },
+        { 0x50010, "nowhere", "mod_a" }
+    };
+
+    static const struct {
+        uint64_t     device;
+        uint64_t     inode;
+        uint64_t     offset;
+        const char  *name;
+    } expected[] = {
+        { (uint64_t) 8 << 32 | 1, 5, 0x1010, "in a" },
+        { (uint64_t) 8 << 32 | 1, 5, 0x1020, "last of a" },
+        { (uint64_t) 8 << 32 | 1, 6, 0x10, "in b" },
+        { (uint64_t) 8 << 32 | 1, 6, 0x20, "last of b" },
+        { (uint64_t) 8 << 32 | 2, 5, 0x10, "in c" }
+    };
+
+    jpp_test_begin(NULL, 0);
+
+    maps = jpp_vec_create(&arena);
+    (void) jpp_maps_read(&profile, text, strlen(text), NULL, maps, NULL);
+
+    jpp_ok(jpp_hints_init(&hints, &arena, &profile, maps, given, 7), "hints");
+
+    row = jpp_vec_items(hints.rows, jpp_hint_row_t);
+    n = jpp_vec_count(hints.rows, jpp_hint_row_t);
+
+    jpp_is_u64(n, 5, "that are in files");
+
+    for (i = 0; i < n && i < 5; i++) {
+        jpp_ok(row[i].device == expected[i].device
+               && row[i].inode == expected[i].inode
+               && row[i].offset == expected[i].offset,
+               "%zu: by device, inode and offset", i);
+        jpp_is_str(jpp_vec_items(hints.names, char) + row[i].name,
+                   expected[i].name, "its name");
+        jpp_is_u64(row[i].len, strlen(expected[i].name), "and its length");
+    }
+
+    jpp_test_end();
+}
+
+
+/* What a file takes of its hints: names of functions that have none. */
+
+static void
+jpp_hints_test_apply(void)
+{
+    size_t               i;
+    jpp_elf_t            elf;
+    jpp_vec_t           *maps;
+    jpp_hints_t          hints;
+
+    static const char  text[] = "10000-12000 r-xp 00001000 08:01 5 /a\n";
+
+    static const jpp_hint_t  given[] = {
+        { 0x10000, "one", NULL },
+        { 0x10011, "inside of two", NULL },
+        { 0x10020, "named", NULL },
+        { 0x10030, "between", NULL },
+        { 0x10040, "four", NULL },
+        { 0x11000, "no segment", NULL }
+    };
+
+    /* the last is split by a symbol */
+
+    jpp_elf_function_t  functions[] = {
+        { .start = 0x1000, .entry = 0x1000, .size = 16 },
+        { .start = 0x1010, .entry = 0x1010, .size = 16 },
+        { .start = 0x1020, .entry = 0x1020, .size = 16, .name = 1 },
+        { .start = 0x1040, .entry = 0x1040, .size = 8 },
+        { .start = 0x1048, .entry = 0x1040, .size = 8 }
+    };
+
+    static const struct {
+        size_t       n_functions;
+        size_t       names_len;
+        bool         is_done;
+        const char  *what;
+    } rows[] = {
+        { 0, 3, true, "no function" },
+        { 5, (size_t) UINT32_MAX - 47, true, "names of 4 GiB" },
+        { 5, (size_t) UINT32_MAX - 48, false, "no memory for one byte less" }
+    };
+
+    jpp_elf_segment_t  segment = { 0x1000, 0x1000, 0x1000 };
+
+    jpp_test_begin(NULL, 0);
+
+    maps = jpp_vec_create(&arena);
+    (void) jpp_maps_read(&profile, text, strlen(text), NULL, maps, NULL);
+    (void) jpp_hints_init(&hints, &arena, &profile, maps, given, 6);
+
+    memset(&elf, 0, sizeof(jpp_elf_t));
+    elf.functions = functions;
+    elf.segments = &segment;
+    elf.n_segments = 1;
+    elf.names = "\0f";
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        elf.n_functions = (uint32_t) rows[i].n_functions;
+        elf.names_len = rows[i].names_len;
+
+        jpp_is_u64(jpp_hints_apply(&hints, (uint64_t) 8 << 32 | 1, 5, &elf,
+                                   &arena),
+                   rows[i].is_done, "%s", rows[i].what);
+        jpp_is_u64(elf.names_len, rows[i].names_len, "leaves them");
+    }
+
+    elf.n_functions = 5;
+    elf.names_len = 3;
+
+    jpp_ok(jpp_hints_apply(&hints, (uint64_t) 8 << 32 | 1, 5, &elf, &arena),
+           "two names");
+    jpp_ok(elf.names_len == 12
+           && memcmp(elf.names, "\0f\0one\0four", 12) == 0,
+           "are all that it takes");
+    jpp_ok(functions[0].name == 3 && functions[1].name == 0
+           && functions[2].name == 1, "a name for a function that had none");
+    jpp_ok(functions[3].name == 7 && functions[4].name == 7,
+           "and for each of its pieces");
+
     jpp_test_end();
 }
 

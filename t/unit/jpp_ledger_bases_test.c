@@ -6,6 +6,7 @@
 
 
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "jpp_ledger_bases.h"
@@ -30,6 +31,7 @@ static void jpp_bases_test_wrong(void);
 static void jpp_bases_test_maps(void);
 static void jpp_bases_test_memory(void);
 static void jpp_bases_test_real(void);
+static void jpp_bases_test_found(void);
 static void jpp_bases_block(size_t i, uint64_t size, uint64_t used);
 static bool jpp_bases_read(void *ctx, uint64_t address,
     uint64_t words[JPP_LEDGER_BASE_WORDS]);
@@ -52,6 +54,7 @@ main(void)
     jpp_bases_test_maps();
     jpp_bases_test_memory();
     jpp_bases_test_real();
+    jpp_bases_test_found();
 
     return jpp_done();
 }
@@ -142,6 +145,18 @@ jpp_bases_test_blocks(void)
            "less: a block is missing");
     jpp_ok(!jpp_ledger_bases_are_all(bases, 4 * JPP_MIB),
            "much more: one is none");
+
+    /* a fiftieth of 5100000, and 65536 */
+
+    bases->len = sizeof(jpp_ledger_base_t);
+    jpp_vec_items(bases, jpp_ledger_base_t)->used = 5100000 + 102000 + 65536;
+    jpp_ok(jpp_ledger_bases_are_all(bases, 5100000), "the most");
+    jpp_vec_items(bases, jpp_ledger_base_t)->used++;
+    jpp_ok(!jpp_ledger_bases_are_all(bases, 5100000), "a byte too many");
+
+    memset(pages, 0, sizeof(pages));
+    jpp_bases_block(0, 2 * JPP_MIB, 2 * JPP_MIB);
+    jpp_is_u64(jpp_bases_find(anonymous), 1, "one that is full");
 
     jpp_is_u64(jpp_bases_find(""), 0, "nothing is mapped");
     jpp_ok(!jpp_ledger_bases_are_all(bases, 0), "nothing is not all");
@@ -240,5 +255,66 @@ jpp_bases_test_real(void)
     jpp_is_u64(ranges->len, 0, "nothing is claimed");
 
     (void) close(fd);
+    jpp_arena_destroy(&arena);
+}
+
+
+/* A block that looks like one of jemalloc's. */
+
+static void
+jpp_bases_test_found(void)
+{
+    int                        fd;
+    bool                       is_found;
+    char                      *map, *block;
+    size_t                     n;
+    uint64_t                  *words;
+    jpp_err_t                  err;
+    jpp_vec_t                 *ranges;
+    const jpp_ledger_range_t  *range;
+
+    map = mmap(NULL, 4 * JPP_MIB, PROT_READ|PROT_WRITE,
+               MAP_PRIVATE|MAP_ANONYMOUS, -1, 0);
+    fd = jpp_pagemap_open(&err);
+
+    if (!jpp_ok(map != MAP_FAILED && fd != -1, "memory, and its pages")) {
+        return;
+    }
+
+    block = map + 2 * JPP_MIB - (uintptr_t) map % (2 * JPP_MIB);
+    words = (uint64_t *) (void *) block;
+    words[0] = 2 * JPP_MIB;
+    words[3] = (uintptr_t) block + JPP_MIB;
+    words[4] = JPP_MIB;
+
+    for (n = 1, is_found = false; n < 100 && !is_found; n++) {
+        jpp_arena_destroy(&arena);
+        jpp_arena_init(&arena, (size_t) 64 << 20);
+        ranges = jpp_vec_create(&arena);
+        arena.fail_at = arena.n_calls + n;
+
+        is_found = jpp_ledger_bases_find(ranges, fd, JPP_MIB, &arena);
+
+        if (ranges->len != (is_found ? sizeof(jpp_ledger_range_t) : 0)) {
+            break;
+        }
+    }
+
+    jpp_ok(is_found && n > 4, "found, unless there is no memory: %zu", n);
+
+    range = jpp_vec_items(ranges, jpp_ledger_range_t);
+
+    if (is_found) {
+        jpp_is_u64(range->start, (uintptr_t) block, "where it begins");
+        jpp_is_u64(range->end, (uintptr_t) block + 2 * JPP_MIB, "and ends");
+        jpp_is_u64(range->kind, JPP_LEDGER_METADATA, "what it is");
+    }
+
+    ranges->len = 0;
+    jpp_ok(!jpp_ledger_bases_find(ranges, fd, JPP_MIB + 1, &arena)
+           && ranges->len == 0, "less than jemalloc says is not believed");
+
+    (void) close(fd);
+    (void) munmap(map, 4 * JPP_MIB);
     jpp_arena_destroy(&arena);
 }

@@ -6,6 +6,7 @@
 
 #include "jpp_locations_pools.h"
 #include "jpp_locations_write.h"
+#include "jpp_test_golden.h"
 #include "jpp_test_owned.h"
 #include "jpp_test_pools.h"
 
@@ -125,6 +126,51 @@ jpp_locations_result(void)
     (void) jpp_sink_flush(&sink);
 
     return (const char *) out->data;
+}
+
+
+/* Of equal ones the names say which is the first: of rows, and of parts. */
+
+static void
+jpp_locations_test_ties(void)
+{
+    size_t       i;
+    const char  *text;
+
+    static const jpp_owned_stack_t  equal[] = {
+        { "b.example", "/a", NULL, "one main", 100, 1 },
+        { "a.example", "/b", NULL, "six main", 20, 1 },
+        { "a.example", "/b", NULL, "five main", 20, 1 },
+        { "a.example", "/b", NULL, "four main", 20, 1 },
+        { "a.example", "/b", NULL, "three main", 20, 1 },
+        { "a.example", "/b", NULL, "two main", 20, 1 },
+        { "a.example", "/a", "10.0.0.1:80", "one main", 100, 1 },
+        { "a.example", "/c", NULL, "small main", 10, 1 },
+        { "a.example", "/c", NULL, "large main", 90, 1 },
+        { "c.example", "/", NULL, "one main", 101, 1 },
+        { NULL, NULL, NULL, NULL, 0, 0 }
+    };
+
+    static const struct {
+        const char  *query;
+        const char  *name;
+    } rows[] = {
+        { "", "locations-order.top" },
+        { "format=json", "locations-order.json" },
+        { "format=json&top=2", "locations-two.json" }
+    };
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        jpp_locations_start(rows[i].query);
+        jpp_locations_sample(JPP_LOCATIONS_SAMPLED, equal);
+
+        text = jpp_locations_result();
+        text = text != NULL && i != 0 ? strstr(text, "\"count\"") : text;
+
+        jpp_is_golden(text != NULL ? text : "", rows[i].name);
+
+        jpp_arena_destroy(&arena);
+    }
 }
 
 
@@ -472,6 +518,7 @@ main(void)
     jpp_locations_test_none();
     jpp_locations_test_check();
     jpp_locations_test_memory();
+    jpp_locations_test_ties();
 
     return jpp_done();
 }

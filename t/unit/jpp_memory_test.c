@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "jpp_arenas.h"
 #include "jpp_ledger_file.h"
 #include "jpp_memfd.h"
 #include "jpp_memory_write.h"
 #include "jpp_test_fleet.h"
+#include "jpp_test_golden.h"
 
 
 #define JPP_CAP  ((size_t) 64 << 20)
@@ -30,6 +32,13 @@ static void jpp_memory_test_fields(void);
 static void jpp_memory_test_zones(void);
 static void jpp_memory_test_many(void);
 static int jpp_memory_count(void *ctx, const uint8_t *data, size_t len);
+static void jpp_memory_test_golden(void);
+static void jpp_memory_test_fleet(const char *query);
+static void jpp_memory_test_number(void *numbers, size_t size,
+    uint64_t first);
+static void jpp_memory_test_two(jpp_memory_answer_t *answer, bool is_first);
+static void jpp_memory_test_check(void);
+static void jpp_memory_test_slots(void);
 static void jpp_memory_test_fails(void);
 static void jpp_memory_test_start(const char *query);
 static void jpp_memory_test_ledger(jpp_memory_answer_t *answer,
@@ -63,6 +72,9 @@ main(void)
     jpp_memory_test_fields();
     jpp_memory_test_zones();
     jpp_memory_test_many();
+    jpp_memory_test_golden();
+    jpp_memory_test_check();
+    jpp_memory_test_slots();
     jpp_memory_test_fails();
 
     return jpp_done();
@@ -460,6 +472,314 @@ jpp_memory_count(void *ctx, const uint8_t *data, size_t len)
     *sum += len;
 
     return 0;
+}
+
+
+/* N numbers, each of its own, in SIZE bytes. */
+
+static void
+jpp_memory_test_number(void *numbers, size_t size, uint64_t first)
+{
+    size_t     i;
+    uint64_t  *number;
+
+    number = numbers;
+
+    for (i = 0; i < size / sizeof(uint64_t); i++) {
+        number[i] = first + i * 1013;
+    }
+}
+
+
+/*
+ * A fleet where no two numbers are the same, with one more of everything than
+ * counts: workers, answers, zones, missing ones.
+ */
+
+static void
+jpp_memory_test_fleet(const char *query)
+{
+    size_t  i;
+
+    static jpp_zone_t           some_zones[4];
+    static jpp_worker_t         some[4];
+    static jpp_cgroup_t         cgroup;
+    static jpp_missing_t        missing[2];
+    static jpp_memory_answer_t  some_answers[4];
+
+    jpp_memory_test_start(query);
+
+    jpp_system_read(&machine, "t/data/system");
+    (void) jpp_cgroup_read(&cgroup, "t/data/cgroup/v2", NULL);
+    telemetry.cgroup = &cgroup;
+    telemetry.generation = 7;
+    telemetry.loaded = 1795233720;
+    telemetry.unclean_exits = 2;
+    memory.seconds = 1795234000;
+
+    memset(some, 0, sizeof(some));
+    memset(some_answers, 0, sizeof(some_answers));
+    memset(missing, 0, sizeof(missing));
+
+    for (i = 0; i < 4; i++) {
+        some[i] = jpp_fleet_worker((uint32_t) i, JPP_JEMALLOC_READY);
+        some[i].is_exiting = i == 1;
+        some[i].has_stats = i != 1;
+
+        jpp_memory_test_number(&some[i].stats, sizeof(jpp_stats_t),
+                               (i + 1) * 100000007);
+        jpp_memory_test_number(&some[i].activity, sizeof(jpp_activity_t),
+                               (i + 1) * 70000001);
+
+        some[i].activity.usage.oom_score_adj = 500;
+        some[i].activity.connections = 512;
+        some[i].activity.connections_free = 400 + i;
+        some_answers[i].who = some[i].who;
+    }
+
+    some[0].stats.muzzy = JPP_NONE;
+    some[0].activity.usage.swap = JPP_NONE;
+    some[1].activity.usage.rss_anon = JPP_NONE;
+    some[1].activity.usage.page_tables = JPP_NONE;
+    some[2].activity.usage.rss_file = JPP_NONE;
+    some[2].activity.usage.rss_shmem = JPP_NONE;
+
+    for (i = 0; i < 2; i++) {
+        missing[i].who.index = 8 + (uint32_t) i;
+        missing[i].who.pid = 5000 + (int64_t) i;
+        missing[i].who.generation = 6;
+        missing[i].why = "it hangs";
+    }
+
+    fleet = jpp_fleet_of(5, some, 3);
+    fleet.missing = missing;
+    fleet.n_missing = 1;
+
+    memcpy(some_zones, zones, sizeof(zones));
+    some_zones[2] = zones[1];
+    some_zones[2].name = "busy";
+    some_zones[2].name_len = 4;
+    some_zones[2].was_busy = true;
+    some_zones[2].used = 99;
+    some_zones[2].allocations = 98;
+    some_zones[3] = some_zones[2];
+    some_zones[3].name = "more";
+    telemetry.zones = some_zones;
+    telemetry.n_zones = 3;
+
+    memory.answers = some_answers;
+    memory.n_answers = 3;
+}
+
+
+/* ledgers of two, of which one has more rows and is less exact */
+
+static void
+jpp_memory_test_two(jpp_memory_answer_t *answer, bool is_first)
+{
+    jpp_vec_t           *ranges;
+    jpp_memfd_t          file;
+    jpp_ledger_t         ledger;
+    jpp_ledger_row_t    *row;
+    jpp_ledger_facts_t   facts;
+
+    ranges = jpp_vec_create(&arena);
+    (void) jpp_ledger_init(&ledger, &arena, 4096, ranges);
+
+    row = jpp_ledger_row(&ledger, JPP_LEDGER_DIRTY, "", 0);
+    row->bytes = is_first ? 70000 : 60000;
+    row->least = row->bytes - 5000;
+    row->most = row->bytes + 6000;
+    row->how = is_first ? JPP_LEDGER_BOUND : JPP_LEDGER_EXACT;
+
+    row = jpp_ledger_row(&ledger, JPP_LEDGER_REQUESTS, "", 0);
+    row->bytes = row->least = row->most = is_first ? 3000 : 4000;
+    row->held = is_first ? 123456 : 3210;
+    row->how = is_first ? JPP_LEDGER_EXACT : JPP_LEDGER_ESTIMATE;
+
+    row = jpp_ledger_row(&ledger, JPP_LEDGER_FILE, "/usr/sbin/nginx", 15);
+    row->bytes = row->least = row->most = 20000;
+
+    if (is_first) {
+        row = jpp_ledger_row(&ledger, JPP_LEDGER_CONFIGURATION, "", 0);
+        row->bytes = row->least = row->most = 10000;
+        row->held = 10001;
+
+        row = jpp_ledger_row(&ledger, JPP_LEDGER_SLOTS, "", 0);
+        row->held = 77;
+    }
+
+    memset(&facts, 0, sizeof(jpp_ledger_facts_t));
+    jpp_memory_test_number(&facts.sums, sizeof(facts.sums),
+                           is_first ? 100000 : 90000);
+    facts.n_sockets = is_first ? 3 : 4;
+    facts.sockets = is_first ? 5000 : 6000;
+    facts.nanos = is_first ? 8000000 : 9000000;
+    strcpy(facts.why, is_first ? "" : "no pages here");
+
+    jpp_memfd_init(&file);
+    (void) jpp_memfd_open(&file, NULL, NULL);
+    (void) jpp_ledger_save(&ledger, &facts, file.fd, NULL);
+
+    answer->data = (const char *) bytes[!is_first];
+    answer->len = (size_t) pread(file.fd, bytes[!is_first], sizeof(bytes[0]),
+                                 0);
+    jpp_memfd_close(&file);
+}
+
+
+/* All of it, to the letter. */
+
+static void
+jpp_memory_test_golden(void)
+{
+    size_t                i;
+    uint64_t              head[4];
+    jpp_memory_answer_t  *some;
+
+    static const struct {
+        const char  *query;
+        const char  *name;
+    } rows[] = {
+        { "detail=ledger&fields=total,workers,missing,cgroup,system,zones,"
+          "unavailable", "memory-ledger.json" },
+        { "format=top", "memory-ledger.top" },
+        { "detail=smaps&fields=workers,unavailable", "memory-smaps.json" },
+        { "detail=arenas&fields=workers,unavailable", "memory-arenas.json" }
+    };
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        jpp_memory_test_fleet(rows[i].query);
+        some = (jpp_memory_answer_t *) (uintptr_t) memory.answers;
+
+        if (i < 2) {
+            jpp_memory_test_two(&some[2], true);
+            jpp_memory_test_two(&some[0], false);
+
+        } else if (i == 2) {
+            jpp_memory_test_number(bytes[0], sizeof(bytes[0]), 4000);
+            some[0].data = (const char *) bytes[0];
+            some[0].len = sizeof(jpp_usage_smaps_t);
+
+        } else {
+            jpp_memory_test_number(bytes[0], sizeof(bytes[0]), 4000);
+
+            memcpy(head, "jppArns1", 8);
+            head[1] = 2;
+            head[2] = 3;
+            head[3] = 1;
+            memcpy(bytes[0], head, sizeof(head));
+
+            some[1].data = (const char *) bytes[0];
+            some[1].len = sizeof(head) + 2 * sizeof(jpp_arenas_arena_t)
+                          + 3 * sizeof(jpp_arenas_bin_t)
+                          + sizeof(jpp_arenas_large_t);
+        }
+
+        some[1].why = i < 2 ? "it is busy" : some[1].why;
+
+        jpp_ok(jpp_memory_test_text(0) != NULL, "%s", rows[i].query);
+        jpp_is_golden(output.text, rows[i].name);
+
+        jpp_arena_destroy(&arena);
+    }
+}
+
+
+/* which details a format has */
+
+static void
+jpp_memory_test_check(void)
+{
+    size_t     i;
+    jpp_err_t  err;
+
+    static const struct {
+        const char    *query;
+        const char    *type;
+        jpp_detail_t   detail;
+        jpp_code_t     code;
+    } rows[] = {
+        { "", "application/json", JPP_DETAIL_NONE, JPP_OK },
+        { "detail=ledger", "application/json", JPP_DETAIL_LEDGER, JPP_OK },
+        { "detail=smaps", "application/json", JPP_DETAIL_SMAPS, JPP_OK },
+        { "format=top", "text/plain", JPP_DETAIL_LEDGER, JPP_OK },
+        { "format=top&detail=ledger", "text/plain", JPP_DETAIL_LEDGER,
+          JPP_OK },
+        { "format=top&detail=smaps", "text/plain", JPP_DETAIL_SMAPS,
+          JPP_ERR_ARG },
+        { "format=top&detail=arenas", "text/plain", JPP_DETAIL_ARENAS,
+          JPP_ERR_ARG }
+    };
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        jpp_args_init(&args, &jpp_memory_words, &jpp_memory_words);
+        (void) jpp_args_query(&args, rows[i].query, strlen(rows[i].query),
+                              NULL);
+
+        jpp_is_u64(jpp_memory_check(&args, &err), rows[i].code, "'%s'",
+                   rows[i].query);
+        jpp_is_u64(jpp_memory_detail(&args), rows[i].detail, "its detail");
+        jpp_is_str(jpp_memory_type(&args), rows[i].type, "its type");
+    }
+
+    for (i = 0; jpp_memory_words.word(NULL, (uint32_t) i) != NULL; i++) {
+        /* void */
+    }
+
+    jpp_is_u64(i, 2, "formats");
+}
+
+
+/* as many sizes as a line has room for: 239 bytes, of which seven have 201 */
+
+static void
+jpp_memory_test_slots(void)
+{
+    size_t           i, n;
+    const char      *p;
+
+    static const struct {
+        uint64_t     used;
+        uint64_t     total;
+        size_t       n;
+        const char  *what;
+    } rows[] = {
+        { 1, 2, 8, "a short one more" },
+        { 10000000000, 1000000000000, 8, "as long as can be" },
+        { 10000000000, 10000000000000, 7, "a byte too long" }
+    };
+
+    jpp_zone_slot_t  slots[9] = { { 512, 10000000, 1000000, 0, 0 } };
+
+    jpp_memory_test_start("format=top");
+    memory.n_answers = 0;
+    telemetry.n_zones = 1;
+    zones[0] = zones[1];
+    zones[0].free = zones[0].size + 1;
+    zones[0].slots = slots;
+    zones[0].n_slots = 9;
+
+    for (i = 1; i < 7; i++) {
+        slots[i] = slots[0];
+    }
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        slots[7] = slots[0];
+        slots[7].used = rows[i].used;
+        slots[7].total = rows[i].total;
+
+        (void) jpp_memory_test_text(0);
+        p = strstr(output.text, "32.0 KiB     0 B        0  quiet  1000000");
+
+        for (n = 0; p != NULL && (p = strstr(p, " x 512 B")) != NULL; n++) {
+            p++;
+        }
+
+        jpp_is_u64(n, rows[i].n, "%s", rows[i].what);
+    }
+
+    jpp_arena_destroy(&arena);
 }
 
 

@@ -9,6 +9,7 @@
 
 #include "jpp_metrics.h"
 #include "jpp_metrics_rows.h"
+#include "jpp_metrics_values.h"
 #include "jpp_notes.h"
 #include "jpp_test_fleet.h"
 #include "jpp_version.h"
@@ -35,6 +36,7 @@ static void jpp_metrics_test_text(void);
 static void jpp_metrics_test_openmetrics(void);
 static void jpp_metrics_test_version(void);
 static void jpp_metrics_test_unknown(void);
+static void jpp_metrics_test_workers(void);
 static void jpp_metrics_test_families(void);
 static void jpp_metrics_test_failing(void);
 static int jpp_metrics_test_count(void *ctx, const uint8_t *data, size_t len);
@@ -62,6 +64,7 @@ main(int argc, char **argv)
     jpp_metrics_test_openmetrics();
     jpp_metrics_test_version();
     jpp_metrics_test_unknown();
+    jpp_metrics_test_workers();
     jpp_metrics_test_families();
     jpp_metrics_test_failing();
     jpp_metrics_test_many();
@@ -344,6 +347,51 @@ jpp_metrics_test_unknown(void)
            && strstr(text, "worker=\"exiting\"") == NULL, "nobody exits");
     jpp_ok(jpp_metrics_test_has(text, "nginx_worker_connections{worker=\"0\"} "
                                 "0"), "but a worker");
+}
+
+
+/* three of the four: one unknown, one without a profiler, one that exits */
+
+static void
+jpp_metrics_test_workers(void)
+{
+    const char  *text;
+    struct {
+        jpp_metrics_worker_t  exiting;
+        uint64_t              behind;
+    } sums;
+
+    jpp_metrics_worker_t  values[4];
+
+    jpp_metrics_test_init(&jpp_metrics_test);
+
+    jpp_metrics_test.fleet.n = 3;
+    jpp_metrics_test.workers[0].activity.usage.rss = JPP_NONE;
+    jpp_metrics_test.workers[1].jemalloc.state = JPP_JEMALLOC_OFF;
+
+    text = jpp_metrics_test_write(&jpp_metrics_test, false);
+
+    jpp_ok(jpp_metrics_test_has(text, "nginx_workers{state=\"running\"} 2"),
+           "two run");
+    jpp_ok(jpp_metrics_test_has(text, "nginx_workers{state=\"exiting\"} 1"),
+           "one exits");
+    jpp_ok(jpp_metrics_test_has(text, "nginx_jemalloc_pprof_probe_errors{"
+                                "probe=\"process\"} 1"),
+           "one has no status");
+    jpp_ok(jpp_metrics_test_has(text, "nginx_jemalloc_prof_active{"
+                                "worker=\"0\"} 1"), "one profiles");
+    jpp_ok(strstr(text, "prof_active{worker=\"1\"") == NULL,
+           "one could not");
+
+    memset(values, 1, sizeof(values));
+    values[3].started = 77;
+    sums.behind = 5;
+
+    jpp_metrics_workers(&jpp_metrics_test.telemetry, values, &sums.exiting);
+
+    jpp_is_u64(sums.exiting.started, 1795233720, "of one that exits");
+    jpp_is_u64(sums.behind, 5, "and no more");
+    jpp_is_u64(values[3].started, 77, "a fourth is not there");
 }
 
 

@@ -82,6 +82,7 @@ jpp_test_fill(void)
     control.sampler = 1;
     control.lg_sample = 14;
     control.reset = true;
+    workers[1].error = NULL;
     jpp_outcome_fill(&jpp_outcome, &control, workers, 1);
     jpp_is_str(jpp_outcome_said(false),
                "active=0&sampler=1&lg_sample=14&reset=1&done=1&asked=1",
@@ -97,11 +98,16 @@ static void
 jpp_test_read(void)
 {
     static const char  query[] = "worker=1&active=1&done=8&asked=8&x=%zz";
+    static const char  least[] = "lg_sample=10&purge=1&purged="
+                                 "100000000000000000&done=1&asked=1";
 
     jpp_ok(jpp_outcome_read(&jpp_outcome, query, strlen(query)), "a query");
     jpp_is_str(jpp_outcome_said(true), "8 of 8 workers have done it; "
                "jemalloc's sampling is on.", "others are passed over");
     jpp_ok(!jpp_outcome_read(&jpp_outcome, NULL, 0), "no query");
+
+    jpp_ok(jpp_outcome_read(&jpp_outcome, least, strlen(least)), "its bounds");
+    jpp_is_str(jpp_outcome_said(false), least, "are numbers, too");
 }
 
 

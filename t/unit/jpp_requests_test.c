@@ -8,6 +8,7 @@
 
 #include "jpp_directives.h"
 #include "jpp_requests_write.h"
+#include "jpp_test_golden.h"
 #include "jpp_test_pools.h"
 
 
@@ -19,6 +20,11 @@ static void jpp_requests_test_text(void);
 static void jpp_requests_test_groups(void);
 static void jpp_requests_test_connections(void);
 static void jpp_requests_test_json(void);
+static void jpp_requests_test_order(void);
+static void jpp_requests_test_kinds(void);
+static void jpp_requests_unit(jpp_pools_kind_t kind, const char *server,
+    const char *location, const char *third, uint64_t bytes,
+    uint64_t age_msec);
 static void jpp_requests_test_many(void);
 static void jpp_requests_test_clients(void);
 static void jpp_requests_test_bad(void);
@@ -42,6 +48,8 @@ main(void)
     jpp_requests_test_groups();
     jpp_requests_test_connections();
     jpp_requests_test_json();
+    jpp_requests_test_order();
+    jpp_requests_test_kinds();
     jpp_requests_test_many();
     jpp_requests_test_clients();
     jpp_requests_test_bad();
@@ -105,6 +113,14 @@ jpp_requests_test_directives(void)
         jpp_is_str(jpp_directive(&of, text), names[i].expected, "directive "
                    "%zu", i);
     }
+
+    of.kind = JPP_POOLS_REQUEST;
+    of.class = JPP_POOLS_MODULE;
+    of.module.data = "gunzipped";
+    of.module.len = 6;
+    jpp_is_str(jpp_directive(&of, text), "gunzip_buffers", "the end of a name");
+    of.module.len = 7;
+    jpp_is_str(jpp_directive(&of, text), "", "which is behind the word");
 
     for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
         jpp_is_str(jpp_directive_value(values[i].number, values[i].size, text),
@@ -348,6 +364,112 @@ jpp_requests_test_json(void)
 }
 
 
+/* A unit of KIND in the table, with BYTES of blocks. */
+
+static void
+jpp_requests_unit(jpp_pools_kind_t kind, const char *server,
+    const char *location, const char *third, uint64_t bytes,
+    uint64_t age_msec)
+{
+    uint32_t           owner;
+    jpp_pools_unit_t  *unit;
+
+    owner = jpp_test_owner(&table, kind, server, location, third);
+
+    jpp_pools_begin(&table, owner);
+    (void) jpp_pools_add(&table, owner, JPP_POOLS_BLOCKS, 0, 1, bytes, 0);
+
+    unit = jpp_pools_end(&table);
+
+    if (unit != NULL) {
+        unit->age_msec = age_msec;
+        unit->sending = 3000;
+        unit->receiving = 500;
+    }
+}
+
+
+/*
+ * By bytes, then by age, by worker and by the names; ages in the unit that they
+ * have come to.
+ */
+
+static void
+jpp_requests_test_order(void)
+{
+    size_t  i;
+
+    static const struct {
+        const char  *server;
+        const char  *location;
+        uint64_t     bytes;
+        uint64_t     age_msec;
+    } rows[] = {
+        { "b", "/", 4096, 99999 },
+        { "a", "/younger", 4096, 10 },
+        { "a", "/large", 8192, 0 },
+        { "a", "/hours", 4096, 6000000 },
+        { "a", "/ab", 4096, 5 },
+        { "a", "/a", 4096, 5 },
+        { "a", "/minutes", 4096, 5999999 },
+        { "b", "/a", 4096, 5 },
+        { "aa", "/", 4096, 5 },
+        { "a", "/minute", 4096, 100000 }
+    };
+
+    static const char *const  queries[] = { "top=30", "by=location&top=30" };
+    static const char *const  names[] = { "requests-order.top",
+                                          "requests-sums.top" };
+
+    size_t  k;
+
+    for (k = 0; k < 2; k++) {
+        jpp_requests_start(queries[k]);
+
+        for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+            jpp_requests_unit(JPP_POOLS_REQUEST, rows[i].server,
+                              rows[i].location, NULL, rows[i].bytes,
+                              rows[i].age_msec);
+        }
+
+        jpp_requests_worker(0, &table);
+        jpp_requests_worker(1, &table);
+
+        jpp_is_golden(jpp_requests_result(), names[k]);
+
+        jpp_arena_destroy(&arena);
+    }
+}
+
+
+/* What is the third name, by the kind of a connection; and who is missing. */
+
+static void
+jpp_requests_test_kinds(void)
+{
+    const char      *text;
+    jpp_identity_t   other = { 1, 4712, 1 };
+
+    jpp_requests_start("by=connection&format=json");
+
+    jpp_requests_unit(JPP_POOLS_KEEPALIVE, NULL, NULL, "backend", 600, 1);
+    jpp_requests_unit(JPP_POOLS_STREAM, NULL, NULL, "127.0.0.1:1", 500, 2);
+    jpp_requests_unit(JPP_POOLS_MAIL, NULL, NULL, "127.0.0.1:25", 400, 3);
+    jpp_requests_unit(JPP_POOLS_MODULE_CONNECTION, NULL, NULL, "some module",
+                      300, 4);
+
+    jpp_requests_worker(0, &table);
+    (void) jpp_requests_missing(&requests, &other, "it has exited");
+
+    text = jpp_requests_result();
+    text = text != NULL ? strstr(text, "\"asked\"") : NULL;
+
+    jpp_is_golden(text != NULL ? text : "", "requests-kinds.json");
+
+    jpp_arena_destroy(&arena);
+}
+
+
 /* 8 workers with 1,000 requests each: the largest of all, in order. */
 
 static void
@@ -524,6 +646,14 @@ jpp_requests_test_memory(void)
         }
 
         jpp_ok(all > 10, "\"%s\": %" PRIu64 " allocations", queries[i], all);
+
+        for (n = 1; n <= 2; n++) {
+            jpp_requests_start(queries[i]);
+            arena.fail_at = arena.n_calls + n;
+            n_wrong += jpp_requests_init(&requests, &arena, &args);
+            jpp_arena_destroy(&arena);
+        }
+
         jpp_is_u64(n_wrong, 0, "none may fail unnoticed");
     }
 }
@@ -542,7 +672,10 @@ jpp_requests_start(const char *query)
         printf("Bail out!  %s: %s\n", query, err.text);
     }
 
-    (void) jpp_requests_init(&requests, &arena, &args);
+    if (!jpp_requests_init(&requests, &arena, &args)) {
+        jpp_ok(false, "no requests");
+    }
+
     (void) jpp_pools_init(&table, &arena,
                           jpp_requests_wants((jpp_by_t)
                                              args.values[JPP_ARG_BY]), 20);

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "jpp_memfd.h"
 #include "jpp_own.h"
 #include "jpp_pagemap.h"
 #include "jpp_smaps.h"
@@ -27,6 +28,7 @@ static void jpp_smaps_test_cut(void);
 static void jpp_smaps_test_many(void);
 static void jpp_smaps_test_self(void);
 static void jpp_smaps_test_pages(void);
+static void jpp_smaps_test_entries(void);
 static void jpp_smaps_test_own(void);
 static void jpp_smaps_test_sockets(void);
 
@@ -62,6 +64,7 @@ main(void)
     jpp_smaps_test_many();
     jpp_smaps_test_self();
     jpp_smaps_test_pages();
+    jpp_smaps_test_entries();
     jpp_smaps_test_own();
     jpp_smaps_test_sockets();
 
@@ -161,6 +164,12 @@ jpp_smaps_test_bad(void)
         "1-2 rw-p 0 00\n",
         "1-2 rw-p 0 00:00\n",
         "1-2 rw-p 0 00:00 x\n",
+        "1-2 rw-p 0x00:00 0 \nRss: 1 kB\nPss: 1 kB\n",
+        "1-2 rw-p 0 x:00 0 \nRss: 1 kB\nPss: 1 kB\n",
+        "1-2 rw-p 0 00x00 0 \nRss: 1 kB\nPss: 1 kB\n",
+        "1-2 rw-p 0 00:x 0 \nRss: 1 kB\nPss: 1 kB\n",
+        "1-2 rw-p 0 00:00x0 \nRss: 1 kB\nPss: 1 kB\n",
+        "1-2 rw-p 0 00:00 x \nRss: 1 kB\nPss: 1 kB\n",
         "1-99999999999999999 rw-p 0 00:00 0\nRss: 1 kB\nPss: 1 kB\n",
         "1-2 rw-p 0 00:00 0 \nRss: 1 kB\n",
         "1-2 rw-p 0 00:00 0 \nRss: x kB\nPss: 1 kB\n",
@@ -308,6 +317,61 @@ jpp_smaps_test_pages(void)
                "Bad file descriptor", "why");
 
     (void) munmap(p, 8 * page);
+}
+
+
+/* More pages than are read at once, from a file that ends. */
+
+static void
+jpp_smaps_test_entries(void)
+{
+    size_t       i, k, page, wrong;
+    uint8_t      pages[5001];
+    jpp_err_t    err;
+    jpp_memfd_t  file;
+
+    static uint64_t       entries[5000];
+    static const uint8_t  states[] = { JPP_PAGE_ABSENT, JPP_PAGE_ABSENT,
+                                       JPP_PAGE_SHARED, JPP_PAGE_OWN };
+    static const size_t   starts[] = { 0, 3, 2048, 4999 };
+
+    for (i = 0; i < 5000; i++) {
+        entries[i] = i * i % 7 % 4 << 62;
+        entries[i] = (entries[i] >> 63) << 63 | (entries[i] >> 62 & 1) << 56;
+    }
+
+    page = (size_t) sysconf(_SC_PAGESIZE);
+
+    jpp_memfd_init(&file);
+
+    if (!jpp_ok(jpp_memfd_open(&file, NULL, &err) == JPP_OK
+                && write(file.fd, entries, sizeof(entries))
+                   == (ssize_t) sizeof(entries), "a file"))
+    {
+        return;
+    }
+
+    for (k = 0; k < sizeof(starts) / sizeof(starts[0]); k++) {
+        memset(pages, 9, sizeof(pages));
+
+        jpp_ok(jpp_pagemap_read(file.fd, starts[k] * page, pages,
+                                5000 - starts[k], &err),
+               "from page %zu on", starts[k]);
+
+        for (i = starts[k], wrong = 0; i < 5000; i++) {
+            wrong += pages[i - starts[k]] != states[i * i % 7 % 4];
+        }
+
+        jpp_is_u64(wrong, 0, "those that are not as they are there");
+        jpp_is_u64(pages[5000 - starts[k]], 9, "and no more");
+    }
+
+    jpp_ok(!jpp_pagemap_read(file.fd, 2 * page, pages, 4999, &err),
+           "behind the end");
+    jpp_is_str(err.text, "/proc/self/pagemap cannot be read: "
+               "Input/output error", "why");
+
+    jpp_memfd_close(&file);
 }
 
 

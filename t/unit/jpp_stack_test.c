@@ -169,6 +169,35 @@ jpp_main_stack(void)
 }
 
 
+/* What was proven once needs no proof, unless it is another thread's. */
+
+static void
+jpp_kept(void)
+{
+    size_t              i;
+    uintptr_t           rsp, pointer;
+    jpp_stacks_t        kept;
+    jpp_unwind_stack_t  stack;
+
+    __asm__ ("movq %%fs:0, %0" : "=r" (pointer));
+
+    rsp = (uintptr_t) __builtin_frame_address(0) - JPP_DEEP / 8;
+    kept = jpp_stacks;
+    kept.proof = JPP_STACK_NO_PROOF;
+
+    jpp_ok(jpp_stack_bounds(&kept, rsp, &stack) && stack.low <= rsp
+           && stack.high == pointer, "what was proven is kept");
+
+    for (i = 0; i < JPP_STACK_THREADS; i++) {
+        kept.threads[i] ^= JPP_STACK_PAGE;
+    }
+
+    jpp_ok(jpp_stack_bounds(&kept, rsp, &stack)
+           && stack.high - stack.low <= JPP_STACK_PAGE,
+           "but for no other thread");
+}
+
+
 static void *
 jpp_thread_main(void *data)
 {
@@ -181,6 +210,7 @@ jpp_thread_main(void *data)
     jpp_check(&jpp_expected);
     jpp_deep(JPP_DEEP / 4, &jpp_expected);
     jpp_check(&jpp_expected);
+    jpp_kept();
 
     return NULL;
 }

@@ -1,6 +1,7 @@
 
 #include "jpp_intern.h"
 #include "jpp_test_dump.h"
+#include "jpp_test_golden.h"
 #include "jpp_tree.h"
 #include "jpp_view.h"
 
@@ -12,12 +13,16 @@ typedef struct {
     const char   *stack;       /* root first, by semicolons */
     int64_t       after;
     int64_t       before;
+    int64_t      seen;         /* samples, that came since then */
 } jpp_svg_stack_t;
 
 
 static void jpp_svg_test_owners(void);
 static void jpp_svg_test_callers(void);
 static void jpp_svg_test_sides(void);
+static void jpp_svg_test_noise(void);
+static void jpp_svg_test_notes(void);
+static void jpp_svg_test_fails(void);
 static void jpp_svg_test_texts(void);
 static void jpp_svg_test_many(void);
 static void jpp_svg_fill(jpp_profile_t *profile, jpp_vec_t **base,
@@ -32,6 +37,9 @@ main(void)
     jpp_svg_test_owners();
     jpp_svg_test_callers();
     jpp_svg_test_sides();
+    jpp_svg_test_noise();
+    jpp_svg_test_notes();
+    jpp_svg_test_fails();
     jpp_svg_test_texts();
     jpp_svg_test_many();
 
@@ -49,10 +57,10 @@ jpp_svg_test_owners(void)
     jpp_profile_t   profile;
 
     static const jpp_svg_stack_t  stacks[] = {
-        { "http;server a;location /x;request;pool blocks;512", 4000, 0 },
-        { "http;server b;client connection;pool blocks;256", 300, 0 },
-        { "configuration;pool blocks;16384", 200, 0 },
-        { NULL, 0, 0 }
+        { "http;server a;location /x;request;pool blocks;512", 4000, 0, 0 },
+        { "http;server b;client connection;pool blocks;256", 300, 0, 0 },
+        { "configuration;pool blocks;16384", 200, 0, 0 },
+        { NULL, 0, 0, 0 }
     };
 
     jpp_arena_init(&arena, JPP_CAP);
@@ -74,6 +82,8 @@ jpp_svg_test_owners(void)
     jpp_ok(strstr(svg, "inuse_space 4.4 KiB, exact</title>") != NULL,
            "and is exact");
 
+    jpp_is_golden(svg, "svg-owners.svg");
+
     jpp_arena_destroy(&arena);
 }
 
@@ -88,8 +98,8 @@ jpp_svg_test_callers(void)
     jpp_profile_t   profile;
 
     static const jpp_svg_stack_t  stacks[] = {
-        { "main;@reads", 100, 0 },
-        { NULL, 0, 0 }
+        { "main;@reads", 100, 0, 0 },
+        { NULL, 0, 0, 0 }
     };
 
     jpp_arena_init(&arena, JPP_CAP);
@@ -104,6 +114,8 @@ jpp_svg_test_callers(void)
     jpp_ok(strstr(svg, "\"x\"") != NULL && strstr(svg, "\"o1\" d=\"M0") != NULL,
            "only the root is grey");
     jpp_ok(strstr(svg, "narrower") == NULL, "nothing is left out");
+
+    jpp_is_golden(svg, "svg-callers.svg");
 
     jpp_arena_destroy(&arena);
 }
@@ -123,11 +135,11 @@ jpp_svg_test_sides(void)
     jpp_profile_t    profile;
 
     static const jpp_svg_stack_t  stacks[] = {
-        { "main;grows", 3000, 1000 },
-        { "main;shrinks", 1000, 2000 },
-        { "main;new", 500, 0 },
-        { "main;gone", 0, 700 },
-        { NULL, 0, 0 }
+        { "main;grows", 3000, 1000, 0 },
+        { "main;shrinks", 1000, 2000, 0 },
+        { "main;new", 500, 0, 0 },
+        { "main;gone", 0, 700, 0 },
+        { NULL, 0, 0, 0 }
     };
 
     jpp_arena_init(&arena, JPP_CAP);
@@ -155,6 +167,146 @@ jpp_svg_test_sides(void)
     jpp_ok(strstr(svg, "<title>gone: 0 B, 11.3 %, -700 B since 700 B, gone"
                   "</title>") != NULL, "is said");
 
+    jpp_is_golden(svg, "svg-sides.svg");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* A change that its samples do not prove has a colour of its own. */
+
+static void
+jpp_svg_test_noise(void)
+{
+    const char      *svg;
+    jpp_vec_t       *base[JPP_MAX_COLUMNS];
+    jpp_arena_t      arena;
+    jpp_profile_t    profile;
+
+    static const jpp_svg_stack_t  stacks[] = {
+        { "main;a little more", 30000, 29000, 2 },
+        { "main;a little less", 20000, 21000, 2 },
+        { "main;just enough", 50000, 40000, 4 },
+        { "main;much more", 90000, 1000, 50 },
+        { "main;much less", 1000, 50000, 50 },
+        { "main;group;one", 30000, 29000, 2 },
+        { "main;group;two", 3000, 2900, 2 },
+        { "main;the same", 4000, 4000, 3 },
+        { NULL, 0, 0, 0 }
+    };
+
+    jpp_arena_init(&arena, JPP_CAP);
+    jpp_heap_init(&profile, &arena);
+    profile.period = 1000;
+    jpp_svg_fill(&profile, base, stacks, "/bin/prog");
+
+    svg = jpp_svg_text(&profile, base, "");
+
+    jpp_ok(strstr(svg, "class=\"n\"") != NULL, "noise");
+    jpp_ok(strstr(svg, "class=\"s\"") != NULL, "the same");
+    jpp_is_golden(svg, "svg-noise.svg");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* What is said about it, and owners that fill more than a line. */
+
+static void
+jpp_svg_test_notes(void)
+{
+    size_t          i;
+    const char     *svg;
+    jpp_arena_t     arena;
+    jpp_profile_t   profile;
+
+    static const char *const  comments[] = {
+        "jemalloc 5.3.0", "workers 2/3", "worker 1 is missing: it hangs",
+        "left out 3 samples", "origin=worker: one part", "lg_sample 14"
+    };
+
+    static const jpp_svg_stack_t  stacks[] = {
+        { "http;server one.example;location /a;request", 4000, 0, 5 },
+        { "http;server two.example;location /some/long/one;request", 3900, 0,
+          5 },
+        { "http;server three.example;location /b;request", 3800, 0, 5 },
+        { "http;server four.example;client connection", 3700, 0, 5 },
+        { "http;server five.example;client connection", 3600, 0, 5 },
+        { "http;server six.example;client connection", 3500, 0, 5 },
+        { "http;server seven.example;client connection", 3400, 0, 5 },
+        { "configuration;pool blocks;16384", 20, 0, 1 },
+        { NULL, 0, 0, 0 }
+    };
+
+    jpp_arena_init(&arena, JPP_CAP);
+    jpp_heap_init(&profile, &arena);
+
+    for (i = 0; i < sizeof(comments) / sizeof(comments[0]); i++) {
+        (void) jpp_profile_comment(&profile, "%s", comments[i]);
+    }
+
+    jpp_svg_fill(&profile, NULL, stacks, "[nginx]");
+    profile.time_nanos = 1795233720000000000;
+
+    svg = jpp_svg_text(&profile, NULL, "width=700");
+
+    jpp_is_golden(svg, "svg-notes.svg");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* No memory, at every call. */
+
+static void
+jpp_svg_test_fails(void)
+{
+    bool            is_done;
+    char            name[16];
+    size_t          i;
+    uint64_t        n;
+    jpp_vec_t      *out;
+    jpp_args_t      args;
+    jpp_view_t      view;
+    jpp_sink_t      sink;
+    jpp_arena_t     arena;
+    jpp_profile_t   profile;
+
+    static uint8_t   buffer[JPP_SINK_BUFFER];
+    jpp_svg_stack_t  one[2] = { { name, 9, 0, 1 }, { NULL, 0, 0, 0 } };
+
+    jpp_arena_init(&arena, JPP_CAP);
+    jpp_heap_init(&profile, &arena);
+
+    for (i = 0; i < 1000; i++) {
+        snprintf(name, sizeof(name), "f%zu", i);
+        jpp_svg_fill(&profile, NULL, one, "/bin/prog");
+    }
+
+    memset(&view, 0, sizeof(jpp_view_t));
+    jpp_report_args_init(&args);
+    view.profile = &profile;
+    view.args = &args;
+    view.title = "title";
+
+    out = jpp_vec_create(&arena);
+    (void) jpp_vec_reserve(out, 65536);
+
+    for (n = 1, is_done = false; n < 1000 && !is_done; n++) {
+        out->len = 0;
+        arena.fail_at = arena.n_calls + n;
+        jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, out);
+
+        is_done = jpp_svg_write(&view, &sink);
+
+        if (is_done && arena.n_calls >= arena.fail_at) {
+            break;
+        }
+    }
+
+    jpp_ok(is_done && n > 5 && arena.n_calls < arena.fail_at,
+           "no memory, %u times", (unsigned) n - 2);
+
     jpp_arena_destroy(&arena);
 }
 
@@ -169,9 +321,10 @@ jpp_svg_test_texts(void)
     jpp_profile_t   profile;
 
     static const jpp_svg_stack_t  stacks[] = {
-        { "\303\251\303\251\303\251\303\251\303\251\303\251\303\251", 50, 0 },
-        { "<&>", 950, 0 },
-        { NULL, 0, 0 }
+        { "\303\251\303\251\303\251\303\251\303\251\303\251\303\251", 50, 0,
+          0 },
+        { "<&>", 950, 0, 0 },
+        { NULL, 0, 0, 0 }
     };
 
     jpp_arena_init(&arena, JPP_CAP);
@@ -185,6 +338,8 @@ jpp_svg_test_texts(void)
     jpp_ok(strstr(svg, "&lt;&amp;&gt;") != NULL, "one of markup");
     jpp_ok(strstr(svg, "&lt;prog&gt;") != NULL, "and of a file");
     jpp_ok(strstr(svg, "width=\"800\"") != NULL, "as wide as asked for");
+
+    jpp_is_golden(svg, "svg-texts.svg");
 
     jpp_arena_destroy(&arena);
 }
@@ -200,7 +355,7 @@ jpp_svg_test_many(void)
     const char       *svg;
     jpp_arena_t       arena;
     jpp_profile_t     profile;
-    jpp_svg_stack_t   one[2] = { { name, 1, 0 }, { NULL, 0, 0 } };
+    jpp_svg_stack_t   one[2] = { { name, 1, 0, 0 }, { NULL, 0, 0, 0 } };
 
     jpp_arena_init(&arena, JPP_CAP);
     jpp_heap_init(&profile, &arena);
@@ -216,6 +371,8 @@ jpp_svg_test_many(void)
     jpp_ok(strstr(svg, ">5000 frames narrower than a pixel are not shown<")
            != NULL, "which is said");
     jpp_ok(strlen(svg) < 10000, "and the picture is small");
+
+    jpp_is_golden(svg, "svg-many.svg");
 
     jpp_arena_destroy(&arena);
 }
@@ -273,7 +430,12 @@ jpp_svg_fill(jpp_profile_t *profile, jpp_vec_t **base,
             jpp_profile_end(profile, pos);
 
             values[JPP_HEAP_INUSE_SPACE] = stacks->after;
+            values[JPP_HEAP_INUSE_OBJECTS] = stacks->seen;
+            values[JPP_HEAP_INUSE_SAMPLES] = stacks->seen;
+            values[JPP_HEAP_INUSE_DOUBT] = stacks->seen * JPP_DOUBT_ONE;
+
             before[JPP_HEAP_INUSE_SPACE] = stacks->before;
+            profile->n_seen[1] += (uint64_t) stacks->seen;
 
             if (i == 0) {
                 (void) jpp_profile_commit(profile, values);

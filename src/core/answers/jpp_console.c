@@ -166,8 +166,7 @@ jpp_console_limit(const jpp_cgroup_t *cgroup, jpp_sink_t *sink)
 
     level = &cgroup->levels[cgroup->binding];
 
-    used = level->limit > cgroup->headroom ? level->limit - cgroup->headroom
-                                           : 0;
+    used = jpp_less(level->limit, cgroup->headroom);
 
     jpp_sink_str(sink, "<div><dt>left below the limit</dt><dd>");
     jpp_console_bytes(sink, cgroup->headroom);

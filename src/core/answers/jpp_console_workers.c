@@ -27,7 +27,7 @@ jpp_console_zone(const jpp_zone_t *zone, jpp_sink_t *sink)
         { "a", "in use, in whole pages", JPP_NONE }, { NULL, NULL, JPP_NONE }
     };
 
-    used = zone->size > zone->free ? zone->size - zone->free : 0;
+    used = jpp_less(zone->size, zone->free);
     parts[0].bytes = used;
 
     jpp_sink_str(sink, "<tr><th scope=\"row\">zone ");
@@ -221,9 +221,7 @@ jpp_console_scale(const jpp_fleet_t *fleet)
 
         sum = jpp_console_sum(parts);
 
-        if (scale < sum) {
-            scale = sum;
-        }
+        scale = jpp_larger(scale, sum);
     }
 
     return scale;
@@ -267,9 +265,7 @@ jpp_console_add(jpp_console_group_t *group, const jpp_worker_t *worker)
     group->connections += activity->connections;
     group->connections_used += jpp_activity_used(activity);
 
-    if (group->longest < activity->loop.max) {
-        group->longest = activity->loop.max;
-    }
+    group->longest = jpp_larger(group->longest, activity->loop.max);
 
     if (group->minute.longest < activity->minute.longest) {
         group->minute = activity->minute;

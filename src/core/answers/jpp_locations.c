@@ -230,9 +230,7 @@ jpp_locations_row(jpp_locations_t *locations, const jpp_str_t names[JPP_ROOTS])
 
         for (i = 0; i < JPP_ROOTS; i++) {
             if (locations->shows[i]
-                && (row->names[i].len != names[i].len
-                    || memcmp(row->names[i].data, names[i].data, names[i].len)
-                       != 0))
+                && !jpp_str_equal(row->names[i], names[i]))
             {
                 break;
             }
@@ -302,8 +300,7 @@ jpp_locations_part(jpp_locations_t *locations, const jpp_locations_row_t *row,
         part = &jpp_vec_items(locations->parts, jpp_locations_part_t)[id - 1];
 
         if (part->row == number && part->measure == measure
-            && part->name.len == name.len
-            && memcmp(part->name.data, name.data, name.len) == 0)
+            && jpp_str_equal(part->name, name))
         {
             part->value = jpp_add_i64(part->value, value);
             return;
@@ -333,6 +330,7 @@ jpp_locations_part(jpp_locations_t *locations, const jpp_locations_row_t *row,
 static int
 jpp_locations_compare_parts(const void *a, const void *b, void *ctx)
 {
+    int                          order;
     const jpp_locations_part_t  *x, *y;
 
     (void) ctx;
@@ -340,16 +338,11 @@ jpp_locations_compare_parts(const void *a, const void *b, void *ctx)
     x = a;
     y = b;
 
-    if (x->row != y->row) {
-        return x->row < y->row ? -1 : 1;
-    }
+    order = jpp_sort_order(x->row, y->row);
+    order = order != 0 ? order : jpp_sort_order(x->measure, y->measure);
+    order = order != 0 ? order : jpp_sort_order_i64(y->value, x->value);
 
-    if (x->measure != y->measure) {
-        return x->measure < y->measure ? -1 : 1;
-    }
-
-    return x->value != y->value ? (x->value > y->value ? -1 : 1)
-                                : strcmp(x->name.data, y->name.data);
+    return order != 0 ? order : strcmp(x->name.data, y->name.data);
 }
 
 

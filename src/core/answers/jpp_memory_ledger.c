@@ -201,7 +201,7 @@ jpp_memory_ledger_compare(const void *a, const void *b, void *ctx)
 
     (void) ctx;
 
-    return (one->bytes < other->bytes) - (one->bytes > other->bytes);
+    return jpp_sort_order(other->bytes, one->bytes);
 }
 
 

@@ -105,8 +105,8 @@ jpp_memory_zone_text(jpp_table_t *table, const jpp_zone_t *zone)
     const jpp_zone_slot_t  *slot;
 
     jpp_table_cell(table, "%s", jpp_units_bytes(zone->size, size));
-    jpp_table_cell(table, "%s", jpp_units_bytes(zone->size > zone->free
-                                                ? zone->size - zone->free : 0,
+    jpp_table_cell(table, "%s", jpp_units_bytes(jpp_less(zone->size,
+                                                         zone->free),
                                                 size));
     jpp_table_cell(table, "%" PRIu64, zone->failures);
     jpp_table_name(table, zone->name, zone->name_len);

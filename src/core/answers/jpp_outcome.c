@@ -107,10 +107,8 @@ jpp_outcome_fill(jpp_outcome_t *outcome, const jpp_control_t *control,
 
         /* other threads may have taken more meanwhile */
 
-        if (result->resident_before > result->resident_after) {
-            outcome->purged += result->resident_before
-                               - result->resident_after;
-        }
+        outcome->purged += jpp_less(result->resident_before,
+                                    result->resident_after);
     }
 }
 
@@ -169,7 +167,7 @@ jpp_outcome_number(const jpp_query_t *pair, uint64_t max)
     uint64_t     n;
     const char  *end;
 
-    if (pair->value_len == 0 || pair->value_len > JPP_OUTCOME_DIGITS) {
+    if (pair->value_len > JPP_OUTCOME_DIGITS) {
         return JPP_NONE;
     }
 

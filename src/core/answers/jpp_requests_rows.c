@@ -151,13 +151,6 @@ jpp_requests_hash(jpp_str_t text, uint32_t before)
 }
 
 
-static bool
-jpp_requests_is_same(jpp_str_t a, jpp_str_t b)
-{
-    return a.len == b.len && memcmp(a.data, b.data, a.len) == 0;
-}
-
-
 /* The row that OWNER belongs to, 1..; 0: no memory. */
 
 static uint32_t
@@ -196,9 +189,9 @@ jpp_requests_group(jpp_requests_adding_t *adding, const jpp_pools_t *table,
 
         row = &jpp_vec_items(adding->rows->rows, jpp_requests_row_t)[id - 1];
 
-        if (jpp_requests_is_same(row->server, key.server)
-            && jpp_requests_is_same(row->location, key.location)
-            && jpp_requests_is_same(row->third, key.third))
+        if (jpp_str_equal(row->server, key.server)
+            && jpp_str_equal(row->location, key.location)
+            && jpp_str_equal(row->third, key.third))
         {
             return id;
         }
@@ -246,7 +239,7 @@ jpp_requests_held(jpp_requests_adding_t *adding, uint32_t group,
 
         if (sum->row == group && sum->held.kind == kind
             && sum->held.class == (jpp_pools_class_t) from->class
-            && jpp_requests_is_same(sum->held.module, module))
+            && jpp_str_equal(sum->held.module, module))
         {
             break;
         }
@@ -344,7 +337,7 @@ jpp_requests_order(jpp_str_t a, jpp_str_t b)
 
     order = memcmp(a.data, b.data, a.len < b.len ? a.len : b.len);
 
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+    return order != 0 ? order : jpp_sort_order(a.len, b.len);
 }
 
 
@@ -361,19 +354,15 @@ jpp_requests_compare(const void *a, const void *b, void *ctx)
     x = a;
     y = b;
 
-    if (x->bytes != y->bytes) {
-        return x->bytes > y->bytes ? -1 : 1;
+    order = jpp_sort_order(y->bytes, x->bytes);
+
+    if (order == 0 && x->unit != NULL) {
+        order = jpp_sort_order(y->unit->age_msec, x->unit->age_msec);
     }
 
-    if (x->unit != NULL && x->unit->age_msec != y->unit->age_msec) {
-        return x->unit->age_msec > y->unit->age_msec ? -1 : 1;
-    }
-
-    if (x->worker != y->worker) {
-        return x->worker < y->worker ? -1 : 1;
-    }
-
-    order = jpp_requests_order(x->server, y->server);
+    order = order != 0 ? order : jpp_sort_order((uintptr_t) x->worker,
+                                                (uintptr_t) y->worker);
+    order = order != 0 ? order : jpp_requests_order(x->server, y->server);
     order = order != 0 ? order : jpp_requests_order(x->location, y->location);
 
     return order != 0 ? order : jpp_requests_order(x->third, y->third);

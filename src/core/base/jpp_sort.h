@@ -10,6 +10,7 @@
 
 
 #include <stddef.h>
+#include <stdint.h>
 
 
 /* < 0, 0, > 0: A belongs before, beside or after B. */
@@ -21,6 +22,21 @@ typedef int (*jpp_sort_cmp_pt)(const void *a, const void *b, void *ctx);
  */
 void jpp_sort(void *base, size_t n, size_t size, jpp_sort_cmp_pt cmp,
     void *ctx);
+
+
+/* For comparisons: the smaller of two numbers is the first. */
+static inline int
+jpp_sort_order(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+
+static inline int
+jpp_sort_order_i64(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
 
 
 #endif /* _JPP_SORT_H_INCLUDED_ */

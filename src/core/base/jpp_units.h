@@ -32,4 +32,20 @@ const char *jpp_units_change(int64_t bytes, char text[JPP_UNITS_TEXT]);
 const char *jpp_units_time_change(int64_t ns, char text[JPP_UNITS_TEXT]);
 
 
+/* X - Y, or 0. */
+static inline uint64_t
+jpp_less(uint64_t x, uint64_t y)
+{
+    return x > y ? x - y : 0;
+}
+
+
+/* The larger one. */
+static inline uint64_t
+jpp_larger(uint64_t x, uint64_t y)
+{
+    return x > y ? x : y;
+}
+
+
 #endif /* _JPP_UNITS_H_INCLUDED_ */

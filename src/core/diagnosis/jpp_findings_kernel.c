@@ -196,7 +196,7 @@ jpp_finding_thp(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
     }
 
     huge_bytes = cgroup->stat.anon_thp;
-    more = anon > allocated ? anon - allocated : 0;
+    more = jpp_less(anon, allocated);
 
     if (!jpp_finding_above(finding, huge_bytes, 100, JPP_FINDING_FLOOR)
         || !jpp_finding_above(finding, huge_bytes, 50, anon)

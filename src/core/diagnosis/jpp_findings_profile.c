@@ -86,12 +86,9 @@ jpp_finding_expected(const jpp_fleet_t *fleet, uint64_t *bytes)
             }
         }
 
-        if (k == i) {
-            *bytes += worker->stats.allocated;
-
-        } else if (worker->stats.allocated > worker->inherited) {
-            *bytes += worker->stats.allocated - worker->inherited;
-        }
+        *bytes += k == i ? worker->stats.allocated
+                         : jpp_less(worker->stats.allocated,
+                                    worker->inherited);
     }
 
     return fleet->n != 0;
@@ -132,8 +129,7 @@ jpp_finding_explains(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 
     if (profile == NULL || !profile->is_whole
         || !jpp_finding_expected(telemetry->fleet, &expected)
-        || !jpp_finding_above(finding, expected > profile->bytes
-                                       ? expected - profile->bytes : 0,
+        || !jpp_finding_above(finding, jpp_less(expected, profile->bytes),
                               100, JPP_FINDING_FLOOR)
         || !jpp_finding_below(finding, profile->bytes, 70, expected))
     {

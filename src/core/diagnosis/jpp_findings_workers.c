@@ -251,7 +251,7 @@ jpp_finding_fragmented(const jpp_telemetry_t *telemetry,
 
     jpp_finding_sums(telemetry, &sums);
 
-    idle = sums.active > sums.allocated ? sums.active - sums.allocated : 0;
+    idle = jpp_less(sums.active, sums.allocated);
 
     if (!jpp_finding_above(finding, idle, 100, JPP_FINDING_FLOOR)
         || !jpp_finding_above(finding, idle, 40, sums.allocated))

@@ -5,6 +5,7 @@
 #include "jpp_elf_read.h"
 #include "jpp_elf_table.h"
 #include "jpp_limits.h"
+#include "jpp_units.h"
 
 
 /* notes that are larger hold no build id */
@@ -31,7 +32,7 @@ jpp_elf_room(const jpp_arena_t *arena, size_t loaded)
 
     room = arena->cap - arena->mapped;
 
-    return room > loaded ? room - loaded : 0;
+    return jpp_less(room, loaded);
 }
 
 

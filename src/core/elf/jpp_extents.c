@@ -68,23 +68,18 @@ jpp_extents_compare(const void *first, const void *second, void *ctx)
     a = first;
     b = second;
 
-    if (a->start != b->start) {
-        return a->start < b->start ? -1 : 1;
-    }
+    rc = jpp_sort_order(a->start, b->start);
+    rc = rc != 0 ? rc : jpp_sort_order(a->rank, b->rank);
 
-    if (a->rank != b->rank) {
-        return a->rank < b->rank ? -1 : 1;
-    }
-
-    if (a->name == b->name) {
-        return 0;
+    if (rc != 0 || a->name == b->name) {
+        return rc;
     }
 
     strings = ctx;
 
     rc = strncmp(strings + a->name, strings + b->name, JPP_EXTENT_COMPARED);
 
-    return rc != 0 ? rc : a->name < b->name ? -1 : 1;
+    return rc != 0 ? rc : jpp_sort_order(a->name, b->name);
 }
 
 

@@ -328,8 +328,7 @@ jpp_control_json_worker(jpp_json_t *json, const jpp_controlled_t *worker)
         /* other threads may have taken more meanwhile */
 
         jpp_json_u64(json, "purged",
-                     result->resident_before > result->resident_after
-                     ? result->resident_before - result->resident_after : 0);
+                     jpp_less(result->resident_before, result->resident_after));
 
     } else {
         jpp_json_null(json, "purged");

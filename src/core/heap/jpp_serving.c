@@ -1,6 +1,7 @@
 
 #include "jpp_frame.h"
 #include "jpp_serving.h"
+#include "jpp_units.h"
 
 
 void
@@ -24,7 +25,7 @@ jpp_serving_init(jpp_serving_t *serving)
         }
     }
 
-    serving->span = high > serving->low ? high - serving->low : 0;
+    serving->span = jpp_less(high, serving->low);
 }
 
 

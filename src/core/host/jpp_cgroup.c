@@ -212,7 +212,7 @@ jpp_cgroup_bind(jpp_cgroup_t *cgroup)
             continue;
         }
 
-        room = level->limit > level->usage ? level->limit - level->usage : 0;
+        room = jpp_less(level->limit, level->usage);
 
         if (room < cgroup->headroom) {
             cgroup->headroom = room;
@@ -298,8 +298,8 @@ jpp_cgroup_itself(jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files)
     }
 
     if (cgroup->stat.inactive_file != JPP_NONE) {
-        cgroup->working_set = cgroup->usage > cgroup->stat.inactive_file
-                              ? cgroup->usage - cgroup->stat.inactive_file : 0;
+        cgroup->working_set = jpp_less(cgroup->usage,
+                                       cgroup->stat.inactive_file);
     }
 }
 

@@ -152,8 +152,7 @@ jpp_process_anon(int64_t pid)
         }
     }
 
-    return pages[1] > pages[2]
-           ? (pages[1] - pages[2]) * (uint64_t) sysconf(_SC_PAGESIZE) : 0;
+    return jpp_less(pages[1], pages[2]) * (uint64_t) sysconf(_SC_PAGESIZE);
 }
 
 
@@ -236,8 +235,7 @@ jpp_process_say(const jpp_process_t *before, const jpp_process_t *now,
     const char               *sentence;
     const jpp_process_row_t  *row;
 
-    used = before != NULL && now->cpu_ms > before->cpu_ms
-           ? now->cpu_ms - before->cpu_ms : 0;
+    used = before != NULL ? jpp_less(now->cpu_ms, before->cpu_ms) : 0;
 
     for (row = jpp_process_rows; row->states != NULL; row++) {
 

@@ -108,7 +108,7 @@ jpp_ledger_compare(const void *a, const void *b, void *ctx)
 
     (void) ctx;
 
-    return (one->start > other->start) - (one->start < other->start);
+    return jpp_sort_order(one->start, other->start);
 }
 
 
@@ -133,15 +133,9 @@ jpp_ledger_init(jpp_ledger_t *ledger, jpp_arena_t *arena, uint64_t page,
 
     for (i = 0, end = 0; i < n; i++) {
 
-        if (range[i].start < end) {
-            range[i].start = end;
-        }
-
-        if (range[i].end < range[i].start) {
-            range[i].end = range[i].start;
-        }
-
-        end = range[i].end;
+        range[i].start = range[i].start > end ? range[i].start : end;
+        end = range[i].end > range[i].start ? range[i].end : range[i].start;
+        range[i].end = end;
         ledger->ranged[range[i].kind] += end - range[i].start;
     }
 
@@ -268,7 +262,7 @@ jpp_ledger_open(jpp_ledger_mapping_t *m, jpp_ledger_t *ledger,
 
     m->whole.own = own < mapping->pss ? own : mapping->pss;
     m->whole.shared_pss = mapping->pss - m->whole.own;
-    m->whole.shared_rss = jpp_ledger_less(mapping->rss, m->whole.own);
+    m->whole.shared_rss = jpp_less(mapping->rss, m->whole.own);
     m->whole.least = m->whole.shared_pss;
     m->whole.most = m->whole.shared_pss;
 
@@ -331,25 +325,22 @@ jpp_ledger_bound(const jpp_ledger_mapping_t *m, jpp_ledger_share_t *share)
     uint64_t  pss, others, low, high;
 
     pss = m->whole.shared_pss;
-    others = jpp_ledger_less(m->whole.shared_rss, share->shared_rss);
+    others = jpp_less(m->whole.shared_rss, share->shared_rss);
 
     low = m->sharers != 0 ? share->shared_rss / m->sharers : 0;
-    high = jpp_ledger_less(pss, others / 2);
+    high = jpp_less(pss, others / 2);
     share->least = low > high ? low : high;
 
     low = share->shared_rss / 2;
-    high = jpp_ledger_less(pss, m->sharers != 0 ? others / m->sharers : 0);
+    high = jpp_less(pss, m->sharers != 0 ? others / m->sharers : 0);
     share->most = low < high ? low : high;
 
     /* pages were read later than sums, and processes come and go */
 
-    if (share->least > share->shared_pss) {
-        share->least = share->shared_pss;
-    }
-
-    if (share->most < share->shared_pss) {
-        share->most = share->shared_pss;
-    }
+    share->least = share->least < share->shared_pss
+                   ? share->least : share->shared_pss;
+    share->most = share->most > share->shared_pss
+                  ? share->most : share->shared_pss;
 }
 
 
@@ -413,8 +404,8 @@ jpp_ledger_take(jpp_ledger_mapping_t *m, const jpp_ledger_range_t *range)
     m->left.own -= share.own;
     m->left.shared_rss -= share.shared_rss;
     m->left.shared_pss -= share.shared_pss;
-    m->left.least = jpp_ledger_less(m->left.least, share.most);
-    m->left.most = jpp_ledger_less(m->left.most, share.least);
+    m->left.least = jpp_less(m->left.least, share.most);
+    m->left.most = jpp_less(m->left.most, share.least);
 
     if (range->name == NULL && range->kind == JPP_LEDGER_FILE
         && ledger->file_row != 0)

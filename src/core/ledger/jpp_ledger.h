@@ -206,12 +206,4 @@ jpp_ledger_scale(uint64_t bytes, uint64_t part, uint64_t whole)
 }
 
 
-/* X - Y, or 0. */
-static inline uint64_t
-jpp_ledger_less(uint64_t x, uint64_t y)
-{
-    return x > y ? x - y : 0;
-}
-
-
 #endif /* _JPP_LEDGER_H_INCLUDED_ */

@@ -92,11 +92,9 @@ jpp_ledger_owned(jpp_ledger_parts_t *parts)
         }
 
         row->held = parts->held[i];
-        small = jpp_ledger_less(row->held, parts->ledger->ranged[i]);
+        small = jpp_less(row->held, parts->ledger->ranged[i]);
 
-        if (small != 0) {
-            jpp_ledger_part(parts, kind, small, small);
-        }
+        jpp_ledger_part(parts, kind, small, small);
     }
 
     return true;
@@ -162,15 +160,15 @@ jpp_ledger_jemalloc(jpp_ledger_parts_t *parts)
     jpp_ledger_part(parts, JPP_LEDGER_TCACHE, 0, tcache);
     jpp_ledger_part(parts, JPP_LEDGER_SAMPLED, 0,
                     parts->heap->is_sampled
-                    ? jpp_ledger_less(stats->allocated, known) : 0);
+                    ? jpp_less(stats->allocated, known) : 0);
     jpp_ledger_part(parts, JPP_LEDGER_FRAGMENTATION, 0,
-                    jpp_ledger_less(stats->active, stats->allocated));
+                    jpp_less(stats->active, stats->allocated));
     jpp_ledger_part(parts, JPP_LEDGER_INTERNAL, 0, parts->heap->internal);
 
     if (parts->ledger->ranged[JPP_LEDGER_METADATA] == 0) {
         jpp_ledger_part(parts, JPP_LEDGER_METADATA, 0,
-                        jpp_ledger_less(stats->metadata,
-                                        parts->heap->internal));
+                        jpp_less(stats->metadata,
+                                 parts->heap->internal));
     }
 
     jpp_ledger_part(parts, JPP_LEDGER_DIRTY, 0,
@@ -179,8 +177,8 @@ jpp_ledger_jemalloc(jpp_ledger_parts_t *parts)
 
     if (!parts->heap->is_marked) {
         jpp_ledger_part(parts, JPP_LEDGER_MAPS, 0,
-                        jpp_ledger_less(rest->size,
-                                        stats->mapped + stats->retained));
+                        jpp_less(rest->size,
+                                 stats->mapped + stats->retained));
     }
 }
 
@@ -242,9 +240,9 @@ jpp_ledger_set(jpp_ledger_parts_t *parts, const jpp_ledger_part_t *part,
                                             parts->high - parts->low);
         slack = parts->ledger->rest.slack;
 
-        least = jpp_ledger_less(rest, parts->high - part->high + slack);
+        least = jpp_less(rest, parts->high - part->high + slack);
         least = least > part->low ? least : part->low;
-        most = jpp_ledger_less(rest + slack, parts->low - part->low);
+        most = jpp_less(rest + slack, parts->low - part->low);
         most = most < part->high ? most : part->high;
     }
 
@@ -307,7 +305,7 @@ jpp_ledger_share_out(jpp_ledger_parts_t *parts)
     return jpp_ledger_left(parts->ledger,
                            parts->heap->stats != NULL ? JPP_LEDGER_UNKNOWN
                                                       : JPP_LEDGER_MALLOC,
-                           jpp_ledger_less(rest, parts->high));
+                           jpp_less(rest, parts->high));
 }
 
 
@@ -319,7 +317,7 @@ jpp_ledger_by_bytes(const void *a, const void *b, void *ctx)
 
     (void) ctx;
 
-    return (one->bytes < other->bytes) - (one->bytes > other->bytes);
+    return jpp_sort_order(other->bytes, one->bytes);
 }
 
 

@@ -77,11 +77,7 @@ jpp_owned_is_same(const jpp_owned_row_t *a, const jpp_owned_row_t *b)
 
     for (root = 0; root < JPP_ROOTS; root++) {
 
-        if (a->names[root].len != b->names[root].len
-            || memcmp(a->names[root].data, b->names[root].data,
-                      a->names[root].len)
-               != 0)
-        {
+        if (!jpp_str_equal(a->names[root], b->names[root])) {
             return false;
         }
     }
@@ -257,13 +253,10 @@ jpp_owned_compare_functions(const void *a, const void *b, void *ctx)
     x = a;
     y = b;
 
-    if (x->row != y->row) {
-        return x->row < y->row ? -1 : 1;
-    }
+    order = jpp_sort_order(x->row, y->row);
+    order = order != 0 ? order : jpp_sums_compare(x->value, y->value);
 
-    order = jpp_sums_compare(x->value, y->value);
-
-    return order != 0 ? order : (x->function < y->function ? -1 : 1);
+    return order != 0 ? order : jpp_sort_order(x->function, y->function);
 }
 
 
@@ -279,7 +272,7 @@ jpp_owned_compare_rows(const void *a, const void *b, void *ctx)
     y = b;
     order = jpp_sums_compare(x->sum.value, y->sum.value);
 
-    return order != 0 ? order : (x->first < y->first ? -1 : 1);
+    return order != 0 ? order : jpp_sort_order(x->first, y->first);
 }
 
 

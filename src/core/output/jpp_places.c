@@ -15,6 +15,7 @@
 #include "jpp_figures.h"
 #include "jpp_intern.h"
 #include "jpp_sort.h"
+#include "jpp_sums.h"
 #include "jpp_view.h"
 
 
@@ -213,15 +214,6 @@ jpp_places_read(jpp_places_t *places)
 }
 
 
-/* What shrank by much in a difference is as interesting as what grew. */
-
-static int64_t
-jpp_places_size(int64_t value)
-{
-    return value < 0 ? -value : value;
-}
-
-
 /* Finds what each place holds most of. */
 
 static void
@@ -241,8 +233,7 @@ jpp_places_most(jpp_places_t *places)
                ? jpp_places_row_at(&places->held, place->place) : NULL;
 
         if (most == NULL
-            || jpp_places_size(held->values[t])
-               > jpp_places_size(most->values[t]))
+            || jpp_sums_compare(held->values[t], most->values[t]) < 0)
         {
             place->place = id;
         }
@@ -250,10 +241,12 @@ jpp_places_most(jpp_places_t *places)
 }
 
 
+/* What shrank by much in a difference is as interesting as what grew. */
+
 static int
 jpp_places_compare(const void *a, const void *b, void *ctx)
 {
-    int64_t                  m, n;
+    int                      order;
     const jpp_places_t      *places;
     const jpp_places_row_t  *x, *y;
 
@@ -261,16 +254,13 @@ jpp_places_compare(const void *a, const void *b, void *ctx)
     y = b;
     places = ctx;
 
-    m = jpp_places_size(x->values[places->type]);
-    n = jpp_places_size(y->values[places->type]);
-
-    if (m != n) {
-        return m > n ? -1 : 1;
-    }
+    order = jpp_sums_compare(x->values[places->type],
+                             y->values[places->type]);
 
     /* of equal ones the one that was found first */
 
-    return x->stack < y->stack ? -1 : 1;
+    return order != 0 ? order : jpp_sort_order((uintptr_t) x->stack,
+                                               (uintptr_t) y->stack);
 }
 
 

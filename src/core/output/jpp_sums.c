@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "jpp_sort.h"
 #include "jpp_sums.h"
 
 
@@ -111,5 +112,5 @@ jpp_sums_compare(int64_t m, int64_t n)
     m = m < 0 ? -m : m;
     n = n < 0 ? -n : n;
 
-    return m == n ? 0 : (m > n ? -1 : 1);
+    return jpp_sort_order_i64(n, m);
 }

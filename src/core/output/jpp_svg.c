@@ -132,7 +132,7 @@ jpp_boxes_compare(const void *a, const void *b, void *ctx)
         return x > y ? -1 : 1;
     }
 
-    return i < k ? -1 : 1;
+    return jpp_sort_order(i, k);
 }
 
 

@@ -147,23 +147,19 @@ jpp_top_compare(const void *a, const void *b, void *ctx)
 
     /* functions without samples come last */
 
-    if ((x->seen != 0) != (y->seen != 0)) {
-        return x->seen != 0 ? -1 : 1;
-    }
-
+    order = jpp_sort_order(y->seen != 0, x->seen != 0);
     sort = top->sort;
-    order = jpp_sums_compare(x->sums[sort].value, y->sums[sort].value);
+
+    if (order == 0) {
+        order = jpp_sums_compare(x->sums[sort].value, y->sums[sort].value);
+    }
 
     if (order == 0) {
         sort = sort == JPP_SORT_FLAT ? JPP_SORT_CUM : JPP_SORT_FLAT;
         order = jpp_sums_compare(x->sums[sort].value, y->sums[sort].value);
     }
 
-    if (order == 0) {
-        order = x->function < y->function ? -1 : 1;
-    }
-
-    return order;
+    return order != 0 ? order : jpp_sort_order(x->function, y->function);
 }
 
 

@@ -36,6 +36,8 @@
 #define _JPP_PROFILE_H_INCLUDED_
 
 
+#include <string.h>
+
 #include "jpp_index.h"
 #include "jpp_limits.h"
 
@@ -56,6 +58,13 @@ typedef struct {
     const char       *data;        /* NUL-terminated all the same */
     size_t            len;
 } jpp_str_t;
+
+
+static inline bool
+jpp_str_equal(jpp_str_t a, jpp_str_t b)
+{
+    return a.len == b.len && memcmp(a.data, b.data, a.len) == 0;
+}
 
 
 typedef struct {

@@ -4,6 +4,7 @@
 
 #include "jpp_intern.h"
 #include "jpp_times.h"
+#include "jpp_units.h"
 
 
 #define JPP_TIMES_SECOND  1e9
@@ -82,17 +83,11 @@ jpp_times_add_up(jpp_times_sums_t *sums, const jpp_times_facts_t *facts,
 
     all = &sums->facts;
 
-    if (all->frequency < facts->frequency) {
-        all->frequency = facts->frequency;
-    }
+    all->frequency = jpp_larger(all->frequency, facts->frequency);
 
-    if (all->highest < facts->highest) {
-        all->highest = facts->highest;
-    }
+    all->highest = jpp_larger(all->highest, facts->highest);
 
-    if (all->duration < facts->duration) {
-        all->duration = facts->duration;
-    }
+    all->duration = jpp_larger(all->duration, facts->duration);
 
     sums->n++;
     sums->lasted += facts->duration;

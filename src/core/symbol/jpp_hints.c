@@ -63,15 +63,12 @@ jpp_hints_place(jpp_vec_t *work, const jpp_profile_t *profile,
 static int
 jpp_hints_compare(const jpp_hint_row_t *a, const jpp_hint_row_t *b)
 {
-    if (a->device != b->device) {
-        return a->device < b->device ? -1 : 1;
-    }
+    int  rc;
 
-    if (a->inode != b->inode) {
-        return a->inode < b->inode ? -1 : 1;
-    }
+    rc = jpp_sort_order(a->device, b->device);
+    rc = rc != 0 ? rc : jpp_sort_order(a->inode, b->inode);
 
-    return a->offset < b->offset ? -1 : a->offset > b->offset;
+    return rc != 0 ? rc : jpp_sort_order(a->offset, b->offset);
 }
 
 
@@ -88,7 +85,8 @@ jpp_hints_by_place(const void *first, const void *second, void *ctx)
 
     rc = jpp_hints_compare(&a->row, &b->row);
 
-    return rc != 0 ? rc : a->given < b->given ? -1 : 1;
+    return rc != 0 ? rc : jpp_sort_order((uintptr_t) a->given,
+                                         (uintptr_t) b->given);
 }
 
 

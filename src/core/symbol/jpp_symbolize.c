@@ -5,6 +5,7 @@
 #include "jpp_names.h"
 #include "jpp_object.h"
 #include "jpp_symbolize.h"
+#include "jpp_units.h"
 #include "jpp_unnamed.h"
 
 
@@ -437,9 +438,7 @@ jpp_symbolize_range(jpp_vec_t *ranges, const jpp_mapping_t *mapping,
     len = mapping->limit - mapping->start;
     end = start + function->size;
 
-    if (start < mapping->offset) {
-        start = mapping->offset;
-    }
+    start = jpp_larger(start, mapping->offset);
 
     if (end > mapping->offset + len) {
         end = mapping->offset + len;

@@ -269,8 +269,8 @@ ngx_http_jpp_ledger_ranges(ngx_http_jpp_ledger_t *ledger)
 
     if (ledger->has_jemalloc) {
         (void) jpp_ledger_bases_find(walk->held, ledger->pagemap,
-                                     jpp_ledger_less(worker->stats.metadata,
-                                                     ledger->internal),
+                                     jpp_less(worker->stats.metadata,
+                                              ledger->internal),
                                      &ledger->arena);
     }
 
