@@ -141,6 +141,12 @@ ngx_http_jpp_others_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
     ngx_http_jpp_scope_open(walk);
     ngx_http_jpp_scope_push(walk, c->pool);
 
+    /* another may share its pool: two sockets of a timer that came late */
+
+    if (c->log != walk->cycle->log) {
+        ngx_http_jpp_others_client(walk, c, c->log, c->pool, 0, NULL);
+    }
+
     ngx_http_jpp_unit_begin(walk, owner, 0);
 
     ngx_http_jpp_count_pool(walk, c->pool, owner);
@@ -156,8 +162,9 @@ ngx_http_jpp_others_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
 
 
 /*
- * 0: its pool is the client's or its request's, and was counted with that.  The
- * client is found by the log, which is compared only, as the pool is: it is the
+ * 0: its pool is the client's or its request's, and was counted with that, or
+ * with another connection that has no client (its owner is 0).  The client is
+ * found by the log, which is compared only, as the pool is: it is the
  * same connection as long as its number is.
  */
 
@@ -174,15 +181,18 @@ ngx_http_jpp_others_owner(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
         accepted = &walk->cycle->connections[client->slot];
 
         if (accepted->number == client->number) {
-            if (c->pool != client->pool && c->pool != accepted->pool) {
+            if (c->pool == client->pool || c->pool == accepted->pool) {
+
+                if (client->sharing != NULL) {
+                    client->sharing(walk, accepted, c, client->owner);
+                }
+
+                return 0;
+            }
+
+            if (client->owner != 0) {
                 return ngx_http_jpp_others_late(walk, c, client->owner);
             }
-
-            if (client->sharing != NULL) {
-                client->sharing(walk, accepted, c, client->owner);
-            }
-
-            return 0;
         }
     }
 
