@@ -185,7 +185,7 @@ sub check_selections {
 sub check_refresh {
     show("$url#s=ngx_&v=flame");
     $browser->run('const [tree] = page.scene.trees;
-                   zoom(own({ tree, node: tree.open(0)[0] }))');
+                   zoom({ tree, node: tree.open(0)[0] })');
 
     my ($hash, $time) = @{ $browser->run('return [location.hash,
                                                   page.profile.time]') };

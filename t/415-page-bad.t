@@ -141,7 +141,7 @@ sub check_split {
                     tree.after[node]])'), \@owners, 'which are the roots');
         is($browser->run('const [tree] = page.scene.trees;
             return page.boxes.filter(({ node }) => node > 0
-                && colourOf(page.scene, own({ tree, node })) !== ownerColour(
+                && colourOf(page.scene, { tree, node }) !== ownerColour(
                     tree.ownerOf(node, true), tree.frame[node] % 3)).length'),
            0, 'and give the colours');
         like($browser->text('#legend'), qr/\Q$owners[0][0]\E \d/,

@@ -264,10 +264,10 @@ sub check_alike {
                                       [[4, 3], [1, 40]]]);
 
     show($alike);
-    $browser->run('MENU["Ignore stacks with it"](own({
+    $browser->run('MENU["Ignore stacks with it"]({
         tree: page.scene.trees[0],
         node: [...page.scene.trees[0].frame].findIndex((frame) =>
-            frames.names[frame] === "read") }))');
+            frames.names[frame] === "read") })');
     is($browser->run('return page.scene.trees[0].after[0]'), 20,
        'another case is another name');
 

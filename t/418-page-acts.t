@@ -182,8 +182,8 @@ sub colour {
     my ($name) = @_;
 
     return $browser->run("const [tree] = page.scene.trees;
-        const c = colourOf(page.scene, own({ tree, node: "
-                           . node($name) . " }));
+        const c = colourOf(page.scene, { tree, node: "
+                           . node($name) . " });
         return c === SAME ? 'same' : c === NOISE ? 'noise'
             : c >= MORE && c < LESS ? 'more ' + (c - MORE)
             : c >= LESS && c < MATCH ? 'less ' + (c - LESS) : String(c)");
@@ -198,8 +198,8 @@ sub check_colours {
 
     is(colour($_), $want{$_}, $_) for sort keys %want;
 
-    is($browser->run("return fate(own({ tree: page.scene.trees[0],
-                      node: " . node($_->[0]) . " }))"), $_->[1],
+    is($browser->run("return fate({ tree: page.scene.trees[0],
+                      node: " . node($_->[0]) . " })"), $_->[1],
        "$_->[0]: '$_->[1]'")
         for ['new', 'new'], ['gone', 'gone'], ['grows', ''], ['same', ''];
 
@@ -278,8 +278,8 @@ sub check_copy {
     show($now);
     $browser->run('window.copied = [];
         navigator.clipboard.writeText = (text) => copied.push(text);
-        const at = own({ tree: page.scene.trees[0],
-                         node: ' . node('grows') . ' });
+        const at = { tree: page.scene.trees[0],
+                         node: ' . node('grows') . ' };
         MENU["Copy its name"](at);
         MENU["Copy its stack"](at);');
     is_deeply($browser->run('return copied'), ['grows', "grows\nmain"],

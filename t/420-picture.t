@@ -100,7 +100,7 @@ sub check_picture {
     like($svg, qr{<desc>ngx_alloc: 3\.2 MiB\nngx_memalign: 882\.3 KiB\n},
          'its description has the largest functions');
     like($svg, qr/role="img"/, 'and it is an image');
-    like($style, qr/\@media \(prefers-color-scheme:dark\)/, 'for both themes');
+    like($style, qr/\@media \(prefers-color-scheme: dark\)/, 'for both themes');
 
     is($boxes[0]{title}, 'all: 5.2 MiB, 100.0 %, 1007 samples', 'the root');
     is($boxes[0]{width}, '1199.5', 'is as wide as the picture');

@@ -80,8 +80,7 @@ $(OUT)/proto/profile.pb-c.c $(OUT)/proto/profile.pb-c.h &: proto/profile.proto
 	@mkdir -p $(@D)
 	protoc-c --proto_path=proto --c_out=$(@D) $<
 
-$(OUT)/proto/jpp_page.h: tools/page.sh tools/script.awk \
-                         $(wildcard src/web/*)
+$(OUT)/proto/jpp_page.h: tools/page.sh $(wildcard src/web/*)
 	@mkdir -p $(@D)
 	sh tools/page.sh src/web >$@.new
 	mv $@.new $@

@@ -4,73 +4,36 @@
 # console in FOLDER, src/web, as C on stdout: macros of string literals.
 #
 # page.html has a line <!-- style --> and a line <!-- script -->, in whose
-# places come page.css and the scripts, in the order below.  All of them lose
-# what no browser needs: comments, blanks, quotes of values that are one word,
-# and the script of the page its long names (see script.awk); t/405 proves that
-# the program is the same.  Who reads it reads src/web.  Where a line says
-# <!-- policy -->, <!-- title --> or <!-- profiles -->, the page is cut: what
-# comes there is jpp_html's to write.
+# places come page.css and the scripts, in the order below.  Comments that have
+# lines of their own, empty lines and indents are left out; all else is served
+# as it stands in src/web.  So no string or template may span lines: t/405 sees
+# to that.  At <!-- policy -->, <!-- title --> and <!-- profiles --> the page is
+# cut: jpp_html writes what belongs there.
 #
 # The hashes are those of the elements, as a Content-Security-Policy wants
 # them: of all bytes between the tags.
 
 set -eu
 
-tools=$(cd "$(dirname "$0")" && pwd)
-
 cd "$1"
 
 SCRIPTS="page_profile.js page_rows.js page_tree.js page_draw.js page_table.js
     page.js page_files.js page_acts.js"
 
-# properties that are the page's own: they become short
 
-PROPERTIES="after base before best boxes change changeOf char child childrenOf
-    choice choices clicked column comments cum depth duration each failures
-    fills finish first frame ground heading hide ids ignore int isBusy
-    isDifference isForced isMoved isNoise isSpace isSplit isUp kinds labels
-    last line list modules names next node numbers ofMemory origin owner
-    ownerOf owners palette parent period place placed profile reach root
-    roots row rows scale scene seen sets shown skip slots span spend stack
-    stacks timer took totals tree trees turn types unit variance view wait
-    widths"
+# code FILE...: styles or scripts without comments and indents
 
-
-# style FILE
-
-style()
+code()
 {
-    sed -e 's/^ *\/\*.*\*\/$//' -e 's/: /:/g' "$1" | tr -s '\n ' ' ' \
-        | sed -e 's/^ //' -e 's/ *\([{};,]\) */\1/g' -e 's/;}/}/g'
-    echo
+    sed -e 's/^ *//' -e '/^$/d' -e '/^\/\*.*\*\/$/d' -e '/^\/\*/,/\*\/$/d' "$@"
 }
 
 
-# script FILE...: of the page, with short names, or of the console
-
-script()
-{
-    case "$*" in
-        console.js) awk -f "$tools/script.awk" "$@" ;;
-        *) shorten "$@" ;;
-    esac
-}
-
-
-# shorten [-v NAMES=1] FILE...
-
-shorten()
-{
-    awk -v SHORTEN=1 -v OWN="$(echo "$PROPERTIES" | tr '\n' ' ')" \
-        -f "$tools/script.awk" "$@"
-}
-
-
-# hash HOW FILE...
+# hash FILE...: of all bytes between the tags
 
 hash()
 {
-    octal=$({ echo; "$@"; } | sha256sum | cut -c -64 \
+    octal=$({ echo; code "$@"; } | sha256sum | cut -c -64 \
             | sed 's/../0x& /g' | xargs printf '\\0%03o')
 
     echo "sha256-$(printf %b "$octal" | base64)"
@@ -81,18 +44,17 @@ hash()
 
 html()
 {
-    sed -e "$1" -e 's/^ *//' -e '/Security/! s/="\([a-z0-9-]*\)"/=\1/g' \
-        page.html
+    sed -e "$1" -e 's/^ *//' page.html
 }
 
 
 page()
 {
     html '/^<!-- style -->$/,$d'
-    style page.css
+    code page.css
     html '1,/^<!-- style -->$/d; /^<!-- script -->$/,$d'
     # shellcheck disable=SC2086
-    script $SCRIPTS
+    code $SCRIPTS
     html '1,/^<!-- script -->$/d'
 }
 
@@ -107,31 +69,26 @@ literals()
 
 # shellcheck disable=SC2086
 cat <<END
-/*
- * Made by tools/page.sh of src/web: do not edit.  The names of its script, for
- * those who look into a page:
- *
-$(shorten -v NAMES=1 $SCRIPTS | sort | sed 's/^/ * /')
- */
+/* Made by tools/page.sh of src/web: do not edit. */
 
-#define JPP_PAGE_STYLE_HASH      "$(hash style page.css)"
-#define JPP_PAGE_SCRIPT_HASH     "$(hash script $SCRIPTS)"
-#define JPP_PICTURE_HASH         "$(hash style picture.css)"
-#define JPP_CONSOLE_STYLE_HASH   "$(hash style console.css)"
-#define JPP_CONSOLE_SCRIPT_HASH  "$(hash script console.js)"
+#define JPP_PAGE_STYLE_HASH      "$(hash page.css)"
+#define JPP_PAGE_SCRIPT_HASH     "$(hash $SCRIPTS)"
+#define JPP_PICTURE_HASH         "$(hash picture.css)"
+#define JPP_CONSOLE_STYLE_HASH   "$(hash console.css)"
+#define JPP_CONSOLE_SCRIPT_HASH  "$(hash console.js)"
 
 /* the style of a picture */
 
 #define JPP_PICTURE_STYLE "\\n" \\
-$(style picture.css | literals)
+$(code picture.css | literals)
 
 /* the style and the script of the console */
 
 #define JPP_CONSOLE_STYLE "\\n" \\
-$(style console.css | literals)
+$(code console.css | literals)
 
 #define JPP_CONSOLE_SCRIPT "\\n" \\
-$(script console.js | literals)
+$(code console.js | literals)
 
 /* the parts of the page: up to its policy, title, profiles, and end */
 

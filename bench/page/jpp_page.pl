@@ -26,7 +26,6 @@ use FindBin;
 use lib "$FindBin::RealBin/../../t/lib";
 
 use Compress::Zlib ();
-use File::Basename;
 use JppBrowser;
 use JppTool qw( $build $dir $root $tool run slurp );
 use List::Util qw( max );
@@ -53,12 +52,12 @@ sub sizes {
     run('--any-kernel', '--format=html', '-o', "$dir/real.html", $real);
 
     my $html = slurp("$dir/real.html");
-    my $code = $html =~ s/(id="profile">|<title>)[^<]*/$1/gr;
+    my $code = $html =~ s/^(.*id="profile">|<title>)[^<]*/$1/gmr;
 
-    printf "code %.1f KiB, %.2f KiB gzip-ed (48, 16)\n",
+    printf "code %.1f KiB, %.2f KiB gzip-ed (24)\n",
            length($code) / 1024, packed($code) / 1024;
     parts($code);
-    printf "page of a real nginx %.1f KiB (72)\n", length($html) / 1024;
+    printf "page of a real nginx %.1f KiB (96)\n", length($html) / 1024;
 
     run('--any-kernel', '--format=svg', '-o', "$dir/real.svg", $real);
     printf "picture of a real nginx %.1f KiB (80)\n",
@@ -66,27 +65,23 @@ sub sizes {
 }
 
 
-# The lines of the served script are those of the files in turn, but for the
-# first: see script.awk.
+# The served script has the lines of the files in turn, without comments and
+# indents.
 
 sub parts {
     my ($code) = @_;
     my ($list) = slurp("$root/tools/page.sh") =~ /^SCRIPTS="([^"]+)"/m;
     my ($script) = $code =~ m{<script>\n(.*)</script>}s;
     my ($style) = $code =~ m{<style>(.*)</style>}s;
-    my @lines = split /^/, $script;
     my %part = ('page.css' => $style, 'page.html' => $code
                 =~ s{<script>\n.*</script>|<style>.*</style>}{}gsr);
 
-    shift @lines;
-
     for my $file (split ' ', $list) {
-        my $n = () = slurp("$root/src/web/$file") =~ /^[a-z]/mg;
-
-        $part{$file} = join '', splice @lines, 0, $n;
+        $part{$file} = slurp("$root/src/web/$file")
+                       =~ s{^ */\*.*?\*/\n}{}gmsr =~ s/^(?: +|\n)//gmr;
+        die "the page does not have $file as it is\n"
+            if index($script, $part{$file}) < 0;
     }
-
-    die "lines of no file: @lines\n" if @lines;
 
     for (sort keys %part) {
         my $rest = $_ eq 'page.html' ? $style . $script
@@ -121,7 +116,7 @@ sub speed {
     my @runs;
 
     for (1 .. 5) {
-        push @{ $runs[$_] }, once("$dir/$stacks-$_.html", dirname($tools[$_]))
+        push @{ $runs[$_] }, once("$dir/$stacks-$_.html")
             for 0 .. $#tools;
     }
 
@@ -168,8 +163,8 @@ sub pictures {
 
 
 sub once {
-    my ($page, $build) = @_;
-    my $browser = JppBrowser->start(build => $build);
+    my ($page) = @_;
+    my $browser = JppBrowser->start;
 
     $browser->resize(1600, 900);
     $browser->open('about:blank');

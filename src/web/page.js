@@ -50,8 +50,9 @@ function readState() {
 /* Writes the changed state behind the #, HOW as a step for Back or as none. */
 function setState(changes, how) {
   Object.assign(state, changes);
-  const hash = `#${new URLSearchParams(Object.entries(state).filter(
-    ([key, value]) => value !== DEFAULTS[key]))}`;
+  const changed = new URLSearchParams(Object.entries(state).filter(
+    ([key, value]) => value !== DEFAULTS[key]));
+  const hash = `#${changed}`;
   if (hash !== (location.hash || '#')) history[how](null, '', hash);
 }
 

@@ -10,7 +10,6 @@ package JppBrowser;
 #     $browser->picture('build/page.png');
 #     $browser->complaints;        # what the console and the policy had to say
 #
-# A page of another build than JPP_BUILD is opened with start(build => FOLDER).
 # Everything dies with a sentence if it cannot be done.  The processes are ended
 # by their ids when the object goes.
 
@@ -26,7 +25,7 @@ use POSIX qw(:sys_wait_h);
 use Test::More ();
 use Time::HiRes qw(sleep time);
 
-use JppRun qw( $build free_port slurp );
+use JppRun qw( free_port );
 
 my $element = 'element-6066-11e4-a52e-4f735466cecf';
 
@@ -52,8 +51,8 @@ sub start {
     my ($class, %options) = @_;
     my $self = bless { http => HTTP::Tiny->new(timeout => 180),
                        json => JSON::PP->new->utf8->allow_nonref,
-                       dir => tempdir(CLEANUP => 1), owner => $$,
-                       build => $options{build} // $build }, $class;
+                       dir => tempdir(CLEANUP => 1), owner => $$ },
+                     $class;
 
     $self->{port} = free_port();
     $self->{pid} = fork // die "cannot fork: $!\n";
@@ -138,31 +137,6 @@ document.addEventListener('securitypolicyviolation', (event) =>
     window.jppViolations.push(event.violatedDirective + ' '
                               + event.blockedURI));
 END
-    $self->run(names($self));
-}
-
-
-# A script that gives the functions, constants and properties of the page, if it
-# is one, the names that they have in src/web.  own({ ... }) is an object that
-# its functions understand.
-
-sub names {
-    my ($self) = @_;
-    my ($list) = slurp("$self->{build}/proto/jpp_page.h") =~ m{(.*?)\*/}s;
-    my $script = 'const own = (object) => Object.assign({}, object);
-                  Object.assign(window, { own });';
-
-    for ($list =~ /^ \* (\S+ \w+)$/mg) {
-        my ($name, $short) = split;
-
-        $script .= $name =~ s/^\.//
-            ? "Object.defineProperty(Object.prototype, '$name', {
-                   get() { return this.$short; },
-                   set(to) { this.$short = to; } });"
-            : "Object.defineProperty(window, '$name', { get: () => $short });";
-    }
-
-    return "if (document.getElementById('canvas')) { $script }";
 }
 
 
