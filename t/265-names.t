@@ -35,13 +35,6 @@ my $name = qr/^(?: ngx_\w+ [ ] (?: init | exit | create | merge | pre | post )
                   | listening [ ] | worker [ ] process [ ]
                   | start [ ] worker [ ] processes )/x;
 
-# the packages of symbols, of Debian 12 and 13
-
-my %package = (nginx => 'nginx-dbgsym', 'libc.so.6' => 'libc6-dbg',
-               'ld-linux-x86-64.so.2' => 'libc6-dbg',
-               map { $_ => 'libssl3\w*-dbgsym' } 'libssl.so.3',
-                                                 'libcrypto.so.3');
-
 plan skip_all => 'there is no jemalloc' unless has_jemalloc();
 
 chmod 0755, $dir;
@@ -171,10 +164,19 @@ sub formats {
 
     # which files lack most depends on the symbols that are installed
 
-    my ($files) = $top =~ /^\d+\ of\ \d+\ addresses\ have\ no\ name
-                           \ \((\S+\ \d+(?:,\ \S+\ \d+)*)\):\ /mx;
+    my ($files) = $top =~ /^\d+ of \d+ addresses have no name \((.+?)\): (?#
+                           )install their debug symbols, then reload\. .*(?#
+                           )\$DEBUGINFOD_URLS\/buildid\/ID\/debuginfo$/m;
 
     ok($files, 'top says how many addresses have no name');
+
+    for my $file (split /; /, $files) {
+        my ($name, $id) = $file =~ /^(\S+) \d+(?:, build id ([0-9a-f]+))?$/;
+        my @paths = slurp('/proc/' . $nginx->worker . '/maps')
+                    =~ m{ r-xp .* (/\S*/\Q$name\E)$}mg;
+
+        is($id, build_id($paths[0]), "$file: the build id is $name\'s");
+    }
 
     # the worker that made the profile reports it
 
@@ -189,16 +191,15 @@ sub formats {
 
     is($unnamed, $said, 'status says it, too');
     is($shown, $said, 'and the console');
+}
 
-    my $is_debian = -e '/etc/debian_version'
-                    && slurp('/etc/os-release') =~ /^ID=debian$/m;
 
-    return unless $is_debian;
+# What readelf says it is, or undef.
 
-    for my $file (grep { $package{$_} } split /(?: \d+)(?:, |$)/, $files) {
-        like($top, qr/ no name .*: apt install .*\b$package{$file}\b.*, then (?#
-                      )reload$/m, "and how to get the names of $file");
-    }
+sub build_id {
+    my ($path) = @_;
+
+    return `readelf -n '$path' 2>&1` =~ /Build ID: ([0-9a-f]+)/ ? $1 : undef;
 }
 
 

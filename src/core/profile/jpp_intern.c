@@ -7,7 +7,7 @@
 #include "jpp_utf8.h"
 
 
-#define JPP_COMMENT  1024
+#define JPP_COMMENT  1280
 
 
 static void

@@ -81,8 +81,6 @@ jpp_loaded_init(jpp_loaded_t *loaded, const jpp_loaded_source_t *source)
 
     loaded->table = source->table;
 
-    jpp_host_read(&loaded->host, source->os_release, source->os_release_len);
-
     jpp_arena_destroy(&arena);
 }
 

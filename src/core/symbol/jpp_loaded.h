@@ -22,7 +22,6 @@
 
 #include "jpp_hints.h"
 #include "jpp_images.h"
-#include "jpp_packages.h"
 
 
 /* What a process says about itself. */
@@ -33,8 +32,6 @@ typedef struct {
     size_t              n_images;
     const jpp_hint_t   *hints;
     size_t              n_hints;
-    const char         *os_release;
-    size_t              os_release_len;
     const char         *table;     /* where hints are from: "nginx table", */
                                    /*   static memory */
 } jpp_loaded_source_t;
@@ -53,7 +50,6 @@ typedef struct {
     jpp_vec_t        *files;       /* jpp_loaded_file_t */
     jpp_hints_t       hints;
     const char       *table;
-    jpp_host_t        host;
 } jpp_loaded_t;
 
 

@@ -167,7 +167,7 @@ jpp_symbolize_locations(jpp_symbolizer_t *s, const jpp_elf_t *elf)
     }
 
     if (elf != NULL && !elf->has_symtab && unnamed != 0) {
-        jpp_unnamed_add(&s->unnamed, s->names.mapping->file, unnamed);
+        jpp_unnamed_add(&s->unnamed, s->names.mapping, unnamed);
     }
 
     return true;
@@ -336,11 +336,10 @@ jpp_symbolize(jpp_symbols_t *symbols, jpp_profile_t *profile, jpp_err_t *err)
         done = jpp_symbolize_mapping(&s);
     }
 
-    /* a host that is not known has no packages, and may be another one */
+    /* the tool may run on another machine, and reloads nothing */
 
     if (symbols->loaded.files != NULL) {
         done = done && jpp_unnamed_comment(&s.unnamed, profile,
-                                           &symbols->loaded.host,
                                            symbols->unnamed);
     }
 

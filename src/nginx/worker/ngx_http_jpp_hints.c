@@ -19,9 +19,6 @@
 /* of this stack: main() and what leads from there to init_process */
 #define NGX_HTTP_JPP_CALLERS    32
 
-/* bytes of os-release that are read: it has 300 to 700 */
-#define NGX_HTTP_JPP_OS_RELEASE  4096
-
 
 /* the address of a function, or 0 */
 #define ngx_http_jpp_code(function)  ((uintptr_t) (function))
@@ -497,7 +494,7 @@ ngx_http_jpp_hint(ngx_http_jpp_gather_t *gather, uintptr_t address,
 
 
 /*
- * Mappings and os-release come from the system, builds from memory, names from
+ * Mappings come from the system, builds from memory, names from
  * nginx's tables, and from what already runs:
  *
  *     listening handler                      of a socket
@@ -512,7 +509,6 @@ typedef struct {
 } ngx_http_jpp_callers_t;
 
 
-static size_t ngx_http_jpp_hints_release(char text[NGX_HTTP_JPP_OS_RELEASE]);
 static void ngx_http_jpp_hints_listening(ngx_http_jpp_gather_t *gather);
 static void ngx_http_jpp_hints_callers(ngx_http_jpp_gather_t *gather);
 static ngx_uint_t ngx_http_jpp_hints_caller(
@@ -524,8 +520,6 @@ ngx_http_jpp_hints(jpp_symbols_t *symbols)
 {
     jpp_vec_t                         *maps, *images;
     jpp_arena_t                        arena;
-    char                               os_release[
-                                   NGX_HTTP_JPP_OS_RELEASE];
     jpp_loaded_source_t                source;
     ngx_http_jpp_gather_t              gather;
 
@@ -557,33 +551,11 @@ ngx_http_jpp_hints(jpp_symbols_t *symbols)
         source.n_hints = gather.failed
                          ? 0 : jpp_vec_count(gather.hints, jpp_hint_t);
         source.table = "nginx table";
-        source.os_release = os_release;
-        source.os_release_len = ngx_http_jpp_hints_release(os_release);
 
         jpp_loaded_init(&symbols->loaded, &source);
     }
 
     jpp_arena_destroy(&arena);
-}
-
-
-static size_t
-ngx_http_jpp_hints_release(char text[NGX_HTTP_JPP_OS_RELEASE])
-{
-    int      fd;
-    ssize_t  n;
-
-    fd = open("/etc/os-release", O_RDONLY|O_CLOEXEC);
-
-    if (fd == -1) {
-        return 0;
-    }
-
-    n = read(fd, text, NGX_HTTP_JPP_OS_RELEASE);
-
-    (void) close(fd);
-
-    return n > 0 ? n : 0;
 }
 
 
