@@ -58,10 +58,10 @@ my %text = map { $_ => slurp("$top/$_") }
 
 my $all = join '', map { $text{$_} } sort keys %text;
 
-my $core = join '', map { slurp($_) } grep { !m{/(?:walk|nginx)/} }
-                                           glob("$top/src/*/*.c");
-my $adapter = join '', map { slurp($_) } glob("$top/src/{walk,nginx}/*.c");
-my $headers = join '', map { slurp($_) } glob("$top/src/*/*.h");
+my $core = join '', map { slurp($_) } glob("$top/src/core/*/*.c");
+my $adapter = join '', map { slurp($_) } glob("$top/src/nginx/*/*.c");
+my $headers = join '', map { slurp($_) } glob("$top/src/*/*.h"),
+                                         glob("$top/src/*/*/*.h");
 my $options = slurp("$top/tools/jpp_options.c");
 my $manual = slurp("$top/docs/jemalloc-pprof.1");
 my $config = slurp("$top/config");
