@@ -11,7 +11,7 @@ use warnings;
 
 use File::Basename;
 use JSON::PP qw( decode_json );
-use List::Util qw(sum0);
+use List::Util qw(max sum0);
 use Test::More;
 
 use lib dirname(__FILE__) . '/lib';
@@ -134,7 +134,7 @@ sub requests {
     my $nginx = start();
     my @clients = slow($nginx);
 
-    for my $by (qw( request connection location server )) {
+    for my $by (qw( request connection )) {
         my $list = $nginx->get("$at/requests?format=json&by=$by&clients=on");
         my $rows = decode_json($list->{body})->{rows};
 
@@ -142,8 +142,18 @@ sub requests {
         cmp_ok($rows->[0]{bytes}, '>=', 4096, 'the largest');
     }
 
-    is_deeply(decode_json($nginx->get("$at/requests?format=json&by=upstream")
-                          ->{body})->{rows}, [], 'no upstream');
+    for my $by (qw( location server )) {
+        my $list = $nginx->get("$at/locations?format=json&by=$by");
+        my $rows = decode_json($list->{body})->{rows};
+
+        cmp_ok(scalar @$rows, '>', 0, "by $by");
+        cmp_ok(max(map { $_->{held}{bytes} } @$rows), '>=', 4096,
+               'the largest');
+    }
+
+    is_deeply([ map { $_->{upstream} } @{ decode_json(
+                    $nginx->get("$at/locations?format=json&by=upstream")
+                    ->{body})->{rows} } ], [ '(none)' ], 'no upstream');
 
     undef @clients;
     $nginx->stop;

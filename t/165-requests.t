@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
-# The resource requests: the largest of all workers, what is said of each, by
-# what they are added up, whom it hides, and how it refuses.
+# The resource requests: the largest of all workers, what is said of each, how
+# that adds up, whom it hides, and how it refuses.
 #
 # Not here: how rows are merged, sorted and written, which is that of
 # t/unit/jpp_requests_test.c; what a walk finds (160).
@@ -176,47 +176,51 @@ sub largest {
 }
 
 
+# What requests hold is what pools and locations say.
+
 sub sums {
     my ($nginx, @clients) = start();
-
-    my $json = json($nginx, "$list?by=location");
-    my ($large) = grep { $_->{location} eq '/large/' } @{ $json->{rows} };
-
-    is(scalar(grep { $_->{location} ne '/files/' } @{ $json->{rows} }), 3,
-       'three locations');
-    is($large->{requests}, 4, 'the requests of one');
-    cmp_ok($large->{bytes}, '>=', 4 * 16 * 32 * $k, 'and their bytes');
-    is($large->{mostly}{class}, 'upstream buffers', 'what they hold');
-
-    $json = json($nginx, "$list?by=server&top=1");
-
-    is($json->{rows}[0]{server}, 'a.example', 'a server');
-    cmp_ok($json->{rows}[0]{connections}, '>=', 7, 'and its connections');
-
-    $json = json($nginx, "$list?by=upstream");
-
-    is(scalar @{ $json->{rows} }, 1, 'one upstream');
-    is($json->{rows}[0]{upstream}, 'backend', 'by its name');
-    is($json->{rows}[0]{requests}, 4, 'and the requests that have one');
-    is($json->{rows}[0]{mostly}{class}, 'upstream buffers', 'what it costs');
-    is($json->{rows}[0]{mostly}{directive}, '*_buffers', 'the directive');
-    is($json->{rows}[0]{mostly}{bytes}, 4 * 16 * 32 * $k, 'and how much');
-    cmp_ok($json->{rows}[0]{bytes}, '>=', 4 * (16 + 1) * 32 * $k,
-           'with the buffers for headers');
-
-    # the sums are those of the profile
-
-    my $folded = $nginx->get('/debug/pprof/pools?format=folded')->{body};
+    my $json = json($nginx, "$list?top=1000");
     my $bytes = 0;
 
-    $bytes += $1 while $folded =~ m{;location /large/;.* (\d+)$}mg;
+    $bytes += $_->{bytes}
+        for grep { $_->{location} eq '/large/' } @{ $json->{rows} };
 
-    is($bytes, $large->{bytes}, 'pools says the same');
+    my $folded = $nginx->get('/debug/pprof/pools?format=folded')->{body};
+    my %held = (location => 0, upstream => 0);
 
-    $bytes = 0;
-    $bytes += $1 while $folded =~ m{;upstream backend;.* (\d+)$}mg;
+    $held{location} += $1 while $folded =~ m{;location /large/;.* (\d+)$}mg;
+    $held{upstream} += $1 while $folded =~ m{;upstream backend;.* (\d+)$}mg;
 
-    is($bytes, $json->{rows}[0]{bytes}, 'of upstreams, too');
+    is($held{location}, $bytes, 'pools says the same');
+
+    $json = json($nginx, '/debug/pprof/locations');
+    is(scalar(grep { $_->{location} =~ m{^/(?!files/)} } @{ $json->{rows} }),
+       3, 'three locations');
+
+    my ($large) = grep { $_->{location} eq '/large/' } @{ $json->{rows} };
+
+    is($large->{requests}, 4, 'the requests of one');
+    is($large->{held}{bytes}, $bytes, 'and their bytes');
+    cmp_ok($bytes, '>=', 4 * 16 * 32 * $k, 'which are those of buffers');
+    is($large->{held}{mostly}[0]{name}, 'upstream buffers', 'what they hold');
+
+    $json = json($nginx, '/debug/pprof/locations?by=server&top=1');
+    is($json->{rows}[0]{server}, 'a.example', 'a server');
+
+    $json = json($nginx, '/debug/pprof/locations?by=upstream');
+
+    my ($row, @others) = grep { $_->{upstream} ne '(none)' }
+                              @{ $json->{rows} };
+
+    is(scalar @others, 0, 'one upstream');
+    is($row->{upstream}, 'backend', 'by its name');
+    is($row->{requests}, 4, 'and the requests that have one');
+    is($row->{held}{bytes}, $held{upstream}, 'with the bytes of pools');
+    is($row->{held}{mostly}[0]{name}, 'upstream buffers', 'what it costs');
+    is($row->{held}{mostly}[0]{bytes}, 4 * 16 * 32 * $k, 'and how much');
+    cmp_ok($row->{held}{bytes}, '>=', 4 * (16 + 1) * 32 * $k,
+           'with the buffers for headers');
 
     $nginx->stop;
 }
@@ -278,6 +282,9 @@ sub parameters {
         'top=1000000000' => 'top must be a whole number from 1 to 1000',
         'by=x' => 'by must be request, connection, location, server or '
                   . 'upstream',
+        'by=location' => 'requests takes by=request and by=connection: sums by '
+                         . 'location, server and upstream are in locations '
+                         . 'and pools',
         'clients=yes' => 'clients must be on or off',
         'format=pprof' => 'format must be top or json',
     );

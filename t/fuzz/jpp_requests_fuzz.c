@@ -10,11 +10,6 @@
 #include "jpp_requests_write.h"
 
 
-static const char *const  jpp_requests_bys[] = {
-    "request", "connection", "location", "server", "upstream"
-};
-
-
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -29,7 +24,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     last = size != 0 ? data[--size] : 0;
 
     (void) snprintf(query, sizeof(query), "by=%s&top=%u%s",
-                    jpp_requests_bys[last % 5], 1 + last % 4,
+                    last & 0x20 ? "connection" : "request", 1 + last % 4,
                     last & 0x80 ? "&format=json" : "");
 
     jpp_args_init(&args, &jpp_requests_words, &none);

@@ -3,26 +3,27 @@
 
 #include "jpp_pools_load.h"
 #include "jpp_requests.h"
+#include "jpp_roots.h"
+
+
+jpp_code_t
+jpp_requests_check(const jpp_args_t *args, jpp_err_t *err)
+{
+    if (jpp_roots_allow((jpp_by_t) args->values[JPP_ARG_BY])) {
+        return jpp_err_set(err, JPP_ERR_ARG, "requests takes by=request and "
+                           "by=connection: sums by location, server and "
+                           "upstream are in locations and pools");
+    }
+
+    return JPP_OK;
+}
 
 
 jpp_pools_wants_t
 jpp_requests_wants(jpp_by_t by)
 {
-    switch (by) {
-
-    case JPP_BY_REQUEST:
-        return JPP_POOLS_REQUESTS;
-
-    case JPP_BY_CONNECTION:
-        return JPP_POOLS_CONNECTIONS;
-
-    case JPP_BY_LOCATION:
-    case JPP_BY_SERVER:
-    case JPP_BY_UPSTREAM:
-        break;
-    }
-
-    return JPP_POOLS_NO_UNITS;
+    return by == JPP_BY_CONNECTION ? JPP_POOLS_CONNECTIONS
+                                   : JPP_POOLS_REQUESTS;
 }
 
 

@@ -4,13 +4,12 @@
  * all workers that were asked: what each worker's table of pools has of them,
  * merged, sorted, cut, and written as a table for a terminal or as JSON.
  *
- *     jpp_requests_init();
+ *     jpp_requests_check(), jpp_requests_init();
  *     for each worker: jpp_requests_add() its table, or jpp_requests_missing()
  *     jpp_requests_write(), see jpp_requests_write.h
  *
- * By request and by connection, a row is a single one; a worker has sent the
- * largest it has, so the result is exact if it was asked for as many as are
- * shown.  By location, server and upstream a row is the sum of all.
+ * A row is a single request or connection.  A worker sends the largest it has,
+ * so the result is exact if it was asked for as many as are shown.
  *
  * One thread at a time; memory from the arena.  The bytes of the tables must
  * live as long.
@@ -40,6 +39,9 @@ typedef struct {
     jpp_vec_t         *missing;        /* jpp_missing_t */
 } jpp_requests_t;
 
+
+/* JPP_ERR_ARG: ARGS ask for sums, which locations and pools have. */
+jpp_code_t jpp_requests_check(const jpp_args_t *args, jpp_err_t *err);
 
 /* Which units of its table a worker has to keep, for a list by BY. */
 jpp_pools_wants_t jpp_requests_wants(jpp_by_t by);

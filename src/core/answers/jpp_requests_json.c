@@ -7,10 +7,7 @@
 
 static const char *const  jpp_requests_bys[] = {
     [JPP_BY_REQUEST] = "request",
-    [JPP_BY_CONNECTION] = "connection",
-    [JPP_BY_LOCATION] = "location",
-    [JPP_BY_SERVER] = "server",
-    [JPP_BY_UPSTREAM] = "upstream"
+    [JPP_BY_CONNECTION] = "connection"
 };
 
 
@@ -49,11 +46,6 @@ jpp_requests_json_names(const jpp_requests_row_t *row, jpp_json_t *json)
     jpp_requests_json_name(json, "server", row->server);
     jpp_requests_json_name(json, "location", row->location);
 
-    if (row->unit == NULL) {
-        jpp_requests_json_name(json, "upstream", row->third);
-        return;
-    }
-
     jpp_json_str(json, "kind", jpp_pools_kind_name(row->kind));
 
     jpp_requests_json_name(json, "upstream",
@@ -83,11 +75,7 @@ jpp_requests_json_most(const jpp_requests_row_t *row, jpp_json_t *json)
     of.kind = row->most.kind;
     of.class = row->most.class;
     of.module = row->most.module;
-    of.prefix = jpp_pools_str(NULL, 0);
-
-    if (unit != NULL) {
-        of.prefix = jpp_pools_str(&row->worker->table, unit->bound_module);
-    }
+    of.prefix = jpp_pools_str(&row->worker->table, unit->bound_module);
 
     jpp_json_open(json, "mostly", '{');
 
@@ -99,8 +87,7 @@ jpp_requests_json_most(const jpp_requests_row_t *row, jpp_json_t *json)
     name = jpp_directive(&of, text);
     jpp_json_str(json, "directive", name[0] != '\0' ? name : NULL);
 
-    name = unit != NULL ? jpp_directive_value(unit->bound_number,
-                                              unit->bound_size, text) : "";
+    name = jpp_directive_value(unit->bound_number, unit->bound_size, text);
     jpp_json_str(json, "value", name[0] != '\0' ? name : NULL);
 
     jpp_json_close(json, '}');
@@ -148,22 +135,15 @@ jpp_requests_json_row(const jpp_requests_t *requests,
 {
     jpp_json_open(json, NULL, '{');
 
-    jpp_json_u64(json, "bytes", row->bytes);
-    jpp_json_u64(json, "unused", row->unused);
+    jpp_json_u64(json, "bytes", row->unit->bytes);
+    jpp_json_u64(json, "unused", row->unit->unused);
 
     jpp_requests_json_names(row, json);
 
-    jpp_json_u64(json, "requests", row->n_requests);
-
-    if (row->unit == NULL) {
-        jpp_json_u64(json, "connections", row->n_others);
-    }
+    jpp_json_u64(json, "requests", row->unit->n_requests);
 
     jpp_requests_json_most(row, json);
-
-    if (row->unit != NULL) {
-        jpp_requests_json_unit(requests, row, json);
-    }
+    jpp_requests_json_unit(requests, row, json);
 
     jpp_json_close(json, '}');
 }

@@ -1,7 +1,6 @@
 
 /*
- * The rows of a list of requests, for its two forms: single units, or sums by
- * location, server or upstream.
+ * The rows of a list of requests, for its two forms.
  */
 
 
@@ -23,16 +22,12 @@ typedef struct {
 
 /* Names have any bytes; those that a row does not have are "". */
 typedef struct {
-    const jpp_requests_worker_t   *worker;     /* of a sum: NULL */
-    const jpp_pools_unit_t        *unit;       /* of a sum: NULL */
-    jpp_pools_kind_t               kind;       /* of a unit */
+    const jpp_requests_worker_t   *worker;
+    const jpp_pools_unit_t        *unit;
+    jpp_pools_kind_t               kind;
     jpp_str_t                      server;
     jpp_str_t                      location;
     jpp_str_t                      third;      /* upstream, address, module */
-    uint64_t                       bytes;
-    uint64_t                       unused;
-    uint64_t                       n_requests;
-    uint64_t                       n_others;   /* connections */
     jpp_requests_most_t            most;
 } jpp_requests_row_t;
 

@@ -33,8 +33,6 @@ static void jpp_requests_age(const jpp_requests_row_t *row,
     jpp_table_t *table);
 static void jpp_requests_n_requests(const jpp_requests_row_t *row,
     jpp_table_t *table);
-static void jpp_requests_n_others(const jpp_requests_row_t *row,
-    jpp_table_t *table);
 static void jpp_requests_worker(const jpp_requests_row_t *row,
     jpp_table_t *table);
 static void jpp_requests_pid(const jpp_requests_row_t *row,
@@ -97,42 +95,6 @@ static const jpp_requests_column_t  jpp_requests_by_connection[] = {
 };
 
 
-static const jpp_requests_column_t  jpp_requests_by_location[] = {
-    { "bytes", true, false, jpp_requests_bytes },
-    { "unused", true, false, jpp_requests_unused },
-    { "requests", true, false, jpp_requests_n_requests },
-    { "server", false, false, jpp_requests_server },
-    { "location", false, false, jpp_requests_location },
-    { "mostly", false, false, jpp_requests_mostly },
-    { "bounded by", false, false, jpp_requests_bound },
-    { NULL, false, false, NULL }
-};
-
-
-static const jpp_requests_column_t  jpp_requests_by_server[] = {
-    { "bytes", true, false, jpp_requests_bytes },
-    { "unused", true, false, jpp_requests_unused },
-    { "requests", true, false, jpp_requests_n_requests },
-    { "connections", true, false, jpp_requests_n_others },
-    { "server", false, false, jpp_requests_server },
-    { "mostly", false, false, jpp_requests_mostly },
-    { "bounded by", false, false, jpp_requests_bound },
-    { NULL, false, false, NULL }
-};
-
-
-static const jpp_requests_column_t  jpp_requests_by_upstream[] = {
-    { "bytes", true, false, jpp_requests_bytes },
-    { "unused", true, false, jpp_requests_unused },
-    { "requests", true, false, jpp_requests_n_requests },
-    { "idle", true, false, jpp_requests_n_others },
-    { "upstream", false, false, jpp_requests_third },
-    { "mostly", false, false, jpp_requests_mostly },
-    { "bounded by", false, false, jpp_requests_bound },
-    { NULL, false, false, NULL }
-};
-
-
 static const struct {
     const char                    *one;
     const char                    *many;
@@ -140,10 +102,7 @@ static const struct {
 } jpp_requests_lists[] = {
     [JPP_BY_REQUEST] = { "request", "requests", jpp_requests_by_request },
     [JPP_BY_CONNECTION] =
-        { "connection", "connections", jpp_requests_by_connection },
-    [JPP_BY_LOCATION] = { "location", "locations", jpp_requests_by_location },
-    [JPP_BY_SERVER] = { "server", "servers", jpp_requests_by_server },
-    [JPP_BY_UPSTREAM] = { "upstream", "upstreams", jpp_requests_by_upstream }
+        { "connection", "connections", jpp_requests_by_connection }
 };
 
 
@@ -216,10 +175,6 @@ jpp_requests_notes(const jpp_requests_t *requests, jpp_sink_t *sink)
         jpp_sink_printf(sink, JPP_POOLS_UNPROVEN "\n", n_unproven);
     }
 
-    if (jpp_requests_wants(by) == JPP_POOLS_NO_UNITS) {
-        return;
-    }
-
     jpp_sink_str(sink, "kernel: the kernel's memory for data in the queues of "
                  "the sockets, which is more than that data; none of it is "
                  "nginx's\n");
@@ -283,7 +238,7 @@ jpp_requests_bytes(const jpp_requests_row_t *row, jpp_table_t *table)
 {
     char  text[JPP_UNITS_TEXT];
 
-    jpp_table_cell(table, "%s", jpp_units_bytes(row->bytes, text));
+    jpp_table_cell(table, "%s", jpp_units_bytes(row->unit->bytes, text));
 }
 
 
@@ -292,7 +247,7 @@ jpp_requests_unused(const jpp_requests_row_t *row, jpp_table_t *table)
 {
     char  text[JPP_UNITS_TEXT];
 
-    jpp_table_cell(table, "%s", jpp_units_bytes(row->unused, text));
+    jpp_table_cell(table, "%s", jpp_units_bytes(row->unit->unused, text));
 }
 
 
@@ -329,14 +284,7 @@ jpp_requests_age(const jpp_requests_row_t *row, jpp_table_t *table)
 static void
 jpp_requests_n_requests(const jpp_requests_row_t *row, jpp_table_t *table)
 {
-    jpp_table_cell(table, "%" PRIu64, row->n_requests);
-}
-
-
-static void
-jpp_requests_n_others(const jpp_requests_row_t *row, jpp_table_t *table)
-{
-    jpp_table_cell(table, "%" PRIu64, row->n_others);
+    jpp_table_cell(table, "%" PRIu64, row->unit->n_requests);
 }
 
 
@@ -437,17 +385,10 @@ jpp_requests_bound(const jpp_requests_row_t *row, jpp_table_t *table)
     of.kind = row->most.kind;
     of.class = row->most.class;
     of.module = row->most.module;
-    of.prefix.data = "";
-    of.prefix.len = 0;
-    value[0] = '\0';
+    of.prefix = jpp_pools_str(&row->worker->table, row->unit->bound_module);
 
-    if (row->unit != NULL) {
-        of.prefix = jpp_pools_str(&row->worker->table,
-                                  row->unit->bound_module);
-        (void) jpp_directive_value(row->unit->bound_number,
-                                   row->unit->bound_size, value);
-    }
-
+    (void) jpp_directive_value(row->unit->bound_number, row->unit->bound_size,
+                               value);
     (void) jpp_directive(&of, names);
 
     n = snprintf(text, sizeof(text), "%s%s%s", names[0] != '\0' ? names : "-",

@@ -54,12 +54,17 @@ ngx_int_t
 ngx_http_jpp_requests(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question)
 {
+    jpp_err_t                 err;
     jpp_message_pools_t      *pools;
     ngx_http_jpp_answer_t     answer;
     ngx_http_jpp_loc_conf_t  *conf;
     ngx_http_jpp_requests_t  *list;
 
     conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
+
+    if (jpp_requests_check(&question->args, &err) != JPP_OK) {
+        return ngx_http_jpp_refuse_error(r, &err);
+    }
 
     if (question->args.values[JPP_ARG_CLIENTS] != 0 && !conf->clients) {
         return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_CLIENTS_OFF);
@@ -93,11 +98,8 @@ ngx_http_jpp_requests(ngx_http_request_t *r,
 
     pools->wants = jpp_requests_wants((jpp_by_t)
                                       list->args.values[JPP_ARG_BY]);
-
-    if (pools->wants != JPP_POOLS_NO_UNITS) {
-        pools->top = list->args.values[JPP_ARG_TOP];
-        pools->has_clients = list->args.values[JPP_ARG_CLIENTS] != 0;
-    }
+    pools->top = list->args.values[JPP_ARG_TOP];
+    pools->has_clients = list->args.values[JPP_ARG_CLIENTS] != 0;
 
     jpp_arena_init(&list->arena, 0);
 

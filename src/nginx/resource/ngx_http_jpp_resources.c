@@ -123,7 +123,7 @@ static const jpp_console_link_t
       "curl \"${URL}requests\"", false },
 
     { "requests?by=connection",
-      "The same of connections; by takes location, server and upstream, too.",
+      "The connections that hold most memory right now.",
       "curl \"${URL}requests?by=connection\"", false },
 
     { NULL, NULL, NULL, false }
