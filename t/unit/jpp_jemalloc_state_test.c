@@ -38,6 +38,7 @@ static void jpp_test_real_names(void);
 static void jpp_part_change(const char *argument);
 static void jpp_part_stats(const char *argument);
 static void jpp_part_details(const char *argument);
+static void jpp_part_report(const char *argument);
 static void jpp_part_thread(const char *argument);
 static void *jpp_part_thread_other(void *data);
 
@@ -47,6 +48,7 @@ static const jpp_part_t  jpp_parts[] = {
     { "change",  jpp_part_change },
     { "stats",   jpp_part_stats },
     { "details", jpp_part_details },
+    { "report",  jpp_part_report },
     { "thread",  jpp_part_thread }
 };
 
@@ -239,6 +241,9 @@ jpp_test_fake_stats(void)
     run.fake = "";
     run.part = "details";
     jpp_is_str(jpp_run(&run), "unknown", "a version without the details");
+
+    run.part = "report";
+    jpp_is_str(jpp_run(&run), "none", "and without a report");
 }
 
 
@@ -297,6 +302,7 @@ jpp_test_requested(void)
 static void
 jpp_test_real_states(void)
 {
+    char         both[sizeof(jpp_fake_so) + sizeof(JPP_REAL)];
     size_t       i;
     const char  *got;
     jpp_run_t    run = { JPP_REAL, NULL, NULL, "state", "" };
@@ -347,6 +353,19 @@ jpp_test_real_states(void)
 
     run.part = "details";
     jpp_is_str(jpp_run(&run), "whole", "their details");
+
+    run.part = "report";
+    jpp_is_str(jpp_run(&run), "whole", "and their report");
+
+    /* malloc() is another library's than this report */
+
+    (void) snprintf(both, sizeof(both), "%s " JPP_REAL, jpp_fake_so);
+    run.preload = both;
+    run.fake = "";
+    jpp_is_str(jpp_run(&run), "none", "no report of another jemalloc");
+
+    run.preload = JPP_REAL;
+    run.fake = NULL;
 
     run.conf = "prof:true";
     run.part = "thread";
@@ -447,6 +466,37 @@ jpp_part_details(const char *argument)
            ? "whole" : "wrong");
 
     free(p);
+}
+
+
+static void
+jpp_part_report(const char *argument)
+{
+    jpp_err_t        err;
+    jpp_vec_t       *out;
+    const char      *text;
+    jpp_arena_t      arena;
+    jpp_jemalloc_t   jemalloc;
+
+    (void) argument;
+
+    jpp_jemalloc_read(&jemalloc);
+
+    jpp_arena_init(&arena, (size_t) 16 << 20);
+    out = jpp_vec_create(&arena);
+
+    if (jpp_stats_report(out, &err) != JPP_OK) {
+        printf("none\n");
+
+    } else {
+        text = jpp_arena_strndup(&arena, (const char *) out->data, out->len);
+
+        printf("%s\n", text[0] == '{' && strstr(text, "\"jemalloc\":") != NULL
+                       && strstr(text, "\"stats.arenas\":") != NULL
+                       ? "whole" : "wrong");
+    }
+
+    jpp_arena_destroy(&arena);
 }
 
 

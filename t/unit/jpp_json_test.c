@@ -118,18 +118,22 @@ jpp_test_names(void)
         size_t       len;
         const char  *expected;
         const char  *text;         /* as one that needs no escapes */
+        const char  *bytes;        /* as anything */
     } cases[] = {
-        { "", 0, "\"\"", "\"\"" },
+        { "", 0, "\"\"", "\"\"", "\"\"" },
         { "a \"b\" \\d", 8, "\"a \\\"b\\\" \\\\d\"",
-          "\"a \\\"b\\\" \\\\d\"" },
-        { "a\0b\n", 4, "\"a\\\\x00b\\\\x0a\"", "\"a?b?\"" },
+          "\"a \\\"b\\\" \\\\d\"", "\"a \\\"b\\\" \\\\d\"" },
+        { "a\0b\n", 4, "\"a\\\\x00b\\\\x0a\"", "\"a?b?\"",
+          "\"a\\u0000b\\n\"" },
         { "\xd0\xbf\xe2\x82\xac", 5, "\"\\u043f\\u20ac\"",
-          "\"\\u043f\\u20ac\"" },
+          "\"\\u043f\\u20ac\"", "\"?????\"" },
         { "\xf0\x9f\x8c\x8d", 4, "\"\\ud83c\\udf0d\"",
-          "\"\\ud83c\\udf0d\"" },
-        { "\\xff", 4, "\"\\\\x5cxff\"", "\"\\\\xff\"" },
-        { "\xff\xe2\x82", 3, "\"\\\\xff\\\\xe2\\\\x82\"", "\"???\"" },
-        { "\xe2\x80\xae", 3, "\"\\\\xe2\\\\x80\\\\xae\"", "\"\\u202e\"" }
+          "\"\\ud83c\\udf0d\"", "\"????\"" },
+        { "\\xff", 4, "\"\\\\x5cxff\"", "\"\\\\xff\"", "\"\\\\xff\"" },
+        { "\xff\xe2\x82", 3, "\"\\\\xff\\\\xe2\\\\x82\"", "\"???\"",
+          "\"???\"" },
+        { "\xe2\x80\xae", 3, "\"\\\\xe2\\\\x80\\\\xae\"", "\"\\u202e\"",
+          "\"???\"" }
     };
 
     for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -147,6 +151,13 @@ jpp_test_names(void)
         jpp_json_utf8(&json, NULL, cases[i].name, cases[i].len);
         (void) jpp_sink_flush(&sink);
         jpp_is_str(jpp_text, cases[i].text, "text %zu", i);
+
+        jpp_text[0] = '\0';
+        jpp_json_init(&json, &sink);
+
+        jpp_json_bytes(&json, NULL, cases[i].name, cases[i].len);
+        (void) jpp_sink_flush(&sink);
+        jpp_is_str(jpp_text, cases[i].bytes, "bytes %zu", i);
     }
 }
 

@@ -327,29 +327,31 @@ jpp_memory_test_connections(void)
 static void
 jpp_memory_test_others(void)
 {
+    static const char  smaps[] = "1-2 [rollup]\nRss:    4 kB\n";
+    static const char  arenas[] = "{\"a\":\t\"\\\xff\0\"}";
+
     jpp_memory_test_start("detail=smaps");
-    memset(bytes, 0xff, sizeof(bytes));
-    bytes[0][0] = 4096;
-    answers[0].data = (const char *) bytes[0];
-    answers[0].len = sizeof(jpp_usage_smaps_t);
-    answers[1].data = answers[0].data;
-    answers[1].len = 8;
+    answers[0].data = smaps;
+    answers[0].len = sizeof(smaps) - 1;
 
     jpp_ok(jpp_memory_test_text(0) != NULL
-           && jpp_memory_test_has("\"rss\": 4096")
-           && jpp_memory_test_has("\"swap_pss\": null"), "smaps_rollup");
-    jpp_ok(jpp_memory_test_has("\"smaps of pid 4712\": \"what it sent is no "
-                               "smaps_rollup"), "and none");
+           && jpp_memory_test_has("\"smaps\": \"1-2 [rollup]\\nRss:    4 kB"
+                                  "\\n\"")
+           && jpp_memory_test_has("\"smaps\": null"), "smaps_rollup");
+    jpp_ok(jpp_memory_test_has("\"cgroup\": \"there is none\",\n    \"smaps of "
+                               "pid 4712\": \"it has ended meanwhile\"\n"),
+           "and none");
     jpp_arena_destroy(&arena);
 
+    /* whatever it is, the answer is JSON */
+
     jpp_memory_test_start("detail=arenas");
-    answers[0].data = (const char *) bytes[0];
-    answers[0].len = sizeof(bytes[0]);
+    answers[0].data = arenas;
+    answers[0].len = sizeof(arenas) - 1;
 
     jpp_ok(jpp_memory_test_text(0) != NULL
-           && jpp_memory_test_has("\"arenas\": null")
-           && jpp_memory_test_has("\"arenas of pid 4711\": \"what it sent is "
-                                  "no list of arenas"), "no arenas");
+           && jpp_memory_test_has("\"arenas\": \"{\\\"a\\\":\\u0009\\\"\\\\"
+                                  "?\\u0000\\\"}\""), "arenas");
     jpp_arena_destroy(&arena);
 }
 

@@ -12,7 +12,6 @@
 
 #include <unistd.h>
 
-#include "jpp_arenas.h"
 #include "jpp_ledger_file.h"
 #include "jpp_memfd.h"
 #include "jpp_message.h"
@@ -42,8 +41,6 @@ static bool jpp_seeds_reply(const char *data, size_t len);
 static bool jpp_seeds_pools(const char *data, size_t len);
 static bool jpp_seeds_requests(const char *data, size_t len);
 static bool jpp_seeds_ledger(const char *data, size_t len);
-static bool jpp_seeds_smaps(const char *data, size_t len);
-static bool jpp_seeds_arenas(const char *data, size_t len);
 static bool jpp_seeds_stalls(const char *data, size_t len);
 static bool jpp_seeds_times(const char *data, size_t len);
 static bool jpp_seeds_heap(const char *data, size_t len);
@@ -54,7 +51,6 @@ static bool jpp_seeds_make_failed(jpp_vec_t *out);
 static bool jpp_seeds_make_pools(jpp_vec_t *out);
 static bool jpp_seeds_make_requests(jpp_vec_t *out);
 static bool jpp_seeds_make_ledger(jpp_vec_t *out);
-static bool jpp_seeds_make_smaps(jpp_vec_t *out);
 static bool jpp_seeds_make_stalls(jpp_vec_t *out);
 static void jpp_seeds_write(const jpp_seed_t *seed);
 static void jpp_seeds_add(jpp_vec_t *out, const void *data, size_t len);
@@ -70,8 +66,6 @@ static const jpp_seed_t  jpp_seeds[] = {
     { "jpp_pools/empty", jpp_seeds_pools, NULL },
     { "jpp_requests/worker", jpp_seeds_requests, jpp_seeds_make_requests },
     { "jpp_details/ledger", jpp_seeds_ledger, jpp_seeds_make_ledger },
-    { "jpp_details/smaps", jpp_seeds_smaps, jpp_seeds_make_smaps },
-    { "jpp_details/arenas", jpp_seeds_arenas, NULL },
     { "jpp_stalls/two", jpp_seeds_stalls, jpp_seeds_make_stalls },
     { "jpp_times/cpu", jpp_seeds_times, NULL },
     { "jpp_heap/hand", jpp_seeds_heap, NULL },
@@ -178,24 +172,6 @@ jpp_seeds_ledger(const char *data, size_t len)
 
     return jpp_ledger_load(&ledger, data, len, &err) == JPP_OK
            && ledger.n != 0;
-}
-
-
-static bool
-jpp_seeds_smaps(const char *data, size_t len)
-{
-    (void) data;
-
-    return len == sizeof(jpp_usage_smaps_t);
-}
-
-
-static bool
-jpp_seeds_arenas(const char *data, size_t len)
-{
-    jpp_arenas_t  arenas;
-
-    return jpp_arenas_load(&arenas, data, len, &err) == JPP_OK;
 }
 
 
@@ -379,20 +355,6 @@ jpp_seeds_make_ledger(jpp_vec_t *out)
     jpp_seeds_add(out, bytes, n > 0 ? (size_t) n : 0);
 
     return n > 0;
-}
-
-
-static bool
-jpp_seeds_make_smaps(jpp_vec_t *out)
-{
-    jpp_usage_smaps_t  smaps;
-
-    memset(&smaps, 0, sizeof(smaps));
-    smaps.rss = 4096;
-
-    jpp_seeds_add(out, &smaps, sizeof(smaps));
-
-    return true;
 }
 
 

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "jpp_arenas.h"
 #include "jpp_memory_detail.h"
 #include "jpp_memory_ledger.h"
 
@@ -16,27 +15,6 @@ static const char *const  jpp_memory_details[] = {
     [JPP_DETAIL_SMAPS] = "smaps",
     [JPP_DETAIL_ARENAS] = "arenas"
 };
-
-
-#define JPP_MEMORY_NAME(name, ctl)  #name,
-
-static const char *const  jpp_memory_smaps_names[] = {
-    JPP_USAGE_SMAPS(JPP_MEMORY_NAME)
-};
-
-static const char *const  jpp_memory_arena_names[] = {
-    JPP_ARENAS_ARENA(JPP_MEMORY_NAME)
-};
-
-static const char *const  jpp_memory_bin_names[] = {
-    JPP_ARENAS_BIN(JPP_MEMORY_NAME)
-};
-
-static const char *const  jpp_memory_large_names[] = {
-    JPP_ARENAS_LARGE(JPP_MEMORY_NAME)
-};
-
-#define JPP_MEMORY_NAMES(names)  names, sizeof(names) / sizeof((names)[0])
 
 
 static const jpp_memory_answer_t *
@@ -57,119 +35,18 @@ jpp_memory_answer(const jpp_memory_t *memory, const jpp_identity_t *who)
 }
 
 
-static bool
-jpp_memory_smaps(jpp_usage_smaps_t *smaps, const jpp_memory_answer_t *answer,
-    jpp_err_t *err)
-{
-    if (!jpp_memory_has_data(answer, err)) {
-        return false;
-    }
-
-    if (answer->len != sizeof(jpp_usage_smaps_t)) {
-        (void) jpp_err_set(err, JPP_ERR_INPUT,
-                           "what it sent is no smaps_rollup, or one of another "
-                           "version of this module");
-        return false;
-    }
-
-    memcpy(smaps, answer->data, sizeof(jpp_usage_smaps_t));
-
-    return true;
-}
-
+/* What the kernel or jemalloc wrote, as it is. */
 
 static void
-jpp_memory_number(jpp_json_t *json, const char *key, uint64_t value)
+jpp_memory_text_json(jpp_json_t *json, const char *key,
+    const jpp_memory_answer_t *answer)
 {
-    if (value == JPP_NONE) {
+    if (answer->data == NULL) {
         jpp_json_null(json, key);
 
     } else {
-        jpp_json_u64(json, key, value);
+        jpp_json_bytes(json, key, answer->data, answer->len);
     }
-}
-
-
-static void
-jpp_memory_smaps_json(jpp_json_t *json, const jpp_memory_answer_t *answer)
-{
-    size_t              i;
-    jpp_err_t           err;
-    const uint64_t     *values;
-    jpp_usage_smaps_t   smaps;
-
-    if (!jpp_memory_smaps(&smaps, answer, &err)) {
-        jpp_json_null(json, "smaps");
-        return;
-    }
-
-    values = (const uint64_t *) (const void *) &smaps;
-
-    jpp_json_open(json, "smaps", '{');
-
-    for (i = 0; i < sizeof(smaps) / sizeof(uint64_t); i++) {
-        jpp_memory_number(json, jpp_memory_smaps_names[i], values[i]);
-    }
-
-    jpp_json_close(json, '}');
-}
-
-
-static bool
-jpp_memory_arenas(jpp_arenas_t *arenas, const jpp_memory_answer_t *answer,
-    jpp_err_t *err)
-{
-    return jpp_memory_has_data(answer, err)
-           && jpp_arenas_load(arenas, answer->data, answer->len, err)
-              == JPP_OK;
-}
-
-
-static void
-jpp_memory_table(jpp_json_t *json, const char *key, const uint64_t *values,
-    size_t n, const char *const *names, size_t n_names)
-{
-    size_t  i, k;
-
-    jpp_json_open(json, key, '[');
-
-    for (i = 0; i < n; i++) {
-        jpp_json_open(json, NULL, '{');
-
-        for (k = 0; k < n_names; k++) {
-            jpp_memory_number(json, names[k], values[i * n_names + k]);
-        }
-
-        jpp_json_close(json, '}');
-    }
-
-    jpp_json_close(json, ']');
-}
-
-
-static void
-jpp_memory_arenas_json(jpp_json_t *json, const jpp_memory_answer_t *answer)
-{
-    jpp_err_t     err;
-    jpp_arenas_t  arenas;
-
-    if (!jpp_memory_arenas(&arenas, answer, &err)) {
-        jpp_json_null(json, "arenas");
-        return;
-    }
-
-    jpp_json_open(json, "arenas", '{');
-
-    jpp_memory_table(json, "arenas", (const void *) arenas.arenas,
-                     arenas.n_arenas,
-                     JPP_MEMORY_NAMES(jpp_memory_arena_names));
-    jpp_memory_table(json, "bins", (const void *) arenas.bins, arenas.n_bins,
-                     JPP_MEMORY_NAMES(jpp_memory_bin_names));
-    jpp_memory_table(json, "larges", (const void *) arenas.larges,
-                     arenas.n_larges,
-                     JPP_MEMORY_NAMES(jpp_memory_large_names));
-
-    jpp_json_close(json, '}');
 }
 
 
@@ -195,11 +72,8 @@ jpp_memory_detail_json(jpp_json_t *json, const jpp_memory_t *memory,
         return;
 
     case JPP_DETAIL_SMAPS:
-        jpp_memory_smaps_json(json, answer);
-        return;
-
     case JPP_DETAIL_ARENAS:
-        jpp_memory_arenas_json(json, answer);
+        jpp_memory_text_json(json, jpp_memory_details[memory->detail], answer);
         return;
 
     case JPP_DETAIL_NONE:
@@ -211,13 +85,11 @@ jpp_memory_detail_json(jpp_json_t *json, const jpp_memory_t *memory,
 void
 jpp_memory_detail_why(jpp_json_t *json, const jpp_memory_t *memory)
 {
-    bool                        has;
+    bool                        has, is_ledger;
     char                        key[JPP_MEMORY_KEY];
     size_t                      i;
     jpp_err_t                   err;
-    jpp_arenas_t                arenas;
     jpp_ledger_read_t           ledger;
-    jpp_usage_smaps_t           smaps;
     const jpp_memory_answer_t  *answer;
 
     if (memory->detail == JPP_DETAIL_NONE) {
@@ -230,18 +102,15 @@ jpp_memory_detail_why(jpp_json_t *json, const jpp_memory_t *memory)
         return;
     }
 
+    is_ledger = memory->detail == JPP_DETAIL_LEDGER;
+
     for (i = 0; i < memory->n_answers; i++) {
         answer = &memory->answers[i];
 
-        has = memory->detail == JPP_DETAIL_LEDGER
-              ? jpp_memory_ledger_of(&ledger, answer, &err)
-              : memory->detail == JPP_DETAIL_SMAPS
-                ? jpp_memory_smaps(&smaps, answer, &err)
-                : jpp_memory_arenas(&arenas, answer, &err);
+        has = is_ledger ? jpp_memory_ledger_of(&ledger, answer, &err)
+                        : jpp_memory_has_data(answer, &err);
 
-        if (has && (memory->detail != JPP_DETAIL_LEDGER
-                    || ledger.facts.why[0] == '\0'))
-        {
+        if (has && (!is_ledger || ledger.facts.why[0] == '\0')) {
             continue;
         }
 

@@ -1,4 +1,6 @@
 
+#include <string.h>
+
 #include "jpp_ascii.h"
 #include "jpp_json.h"
 #include "jpp_units.h"
@@ -31,13 +33,14 @@ jpp_json_line(jpp_json_t *json)
 
 
 static void
-jpp_json_text(jpp_json_t *json, const char *s)
+jpp_json_text(jpp_json_t *json, const char *s, size_t len)
 {
-    unsigned char  c;
+    const char     *end;
+    unsigned char   c;
 
     jpp_sink_char(json->sink, '"');
 
-    for ( /* void */ ; *s != '\0'; s++) {
+    for (end = s + len; s < end; s++) {
         c = (unsigned char) *s;
 
         if (c == '"' || c == '\\') {
@@ -73,7 +76,7 @@ jpp_json_member(jpp_json_t *json, const char *key)
     }
 
     if (key != NULL) {
-        jpp_json_text(json, key);
+        jpp_json_text(json, key, strlen(key));
         jpp_sink_str(json->sink, ": ");
     }
 
@@ -119,8 +122,15 @@ jpp_json_str(jpp_json_t *json, const char *key, const char *value)
         return;
     }
 
+    jpp_json_bytes(json, key, value, strlen(value));
+}
+
+
+void
+jpp_json_bytes(jpp_json_t *json, const char *key, const char *data, size_t len)
+{
     jpp_json_member(json, key);
-    jpp_json_text(json, value);
+    jpp_json_text(json, data, len);
 }
 
 

@@ -34,6 +34,10 @@ void jpp_json_close(jpp_json_t *json, char bracket);
 /* A NUL-terminated string; NULL becomes null. */
 void jpp_json_str(jpp_json_t *json, const char *key, const char *value);
 
+/* The same of the LEN bytes of DATA, whatever they are. */
+void jpp_json_bytes(jpp_json_t *json, const char *key, const char *data,
+    size_t len);
+
 /*
  * The LEN bytes of a name that anybody may have given, the first 4096 of them,
  * as jpp_utf8_escape() writes them.

@@ -20,9 +20,13 @@
 typedef int (*jpp_mallctl_pt)(const char *name, void *old, size_t *old_size,
     void *new, size_t new_size);
 
+typedef void (*jpp_mallctl_print_pt)(void (*write)(void *ctx,
+    const char *text), void *ctx, const char *options);
+
 
 typedef struct {
     const char    *symbol;
+    const char    *print;
     const char    *variable;
 } jpp_mallctl_build_t;
 
@@ -33,27 +37,30 @@ typedef struct {
  */
 
 static const jpp_mallctl_build_t  jpp_mallctl_builds[] = {
-    { "mallctl",        "MALLOC_CONF" },
-    { "je_mallctl",     "JE_MALLOC_CONF" },
-    { "_rjem_mallctl",  "_RJEM_MALLOC_CONF" }
+    { "mallctl",        "malloc_stats_print",        "MALLOC_CONF" },
+    { "je_mallctl",     "je_malloc_stats_print",     "JE_MALLOC_CONF" },
+    { "_rjem_mallctl",  "_rjem_malloc_stats_print",  "_RJEM_MALLOC_CONF" }
 };
 
 
-static jpp_mallctl_pt  jpp_mallctl_function;
+static jpp_mallctl_pt        jpp_mallctl_function;
+static jpp_mallctl_print_pt  jpp_mallctl_printer;
 
 
-static bool
-jpp_mallctl_is_same_object(void *symbol)
+/* FUNCTION, if it is in the object that has SYMBOL; or NULL */
+
+static void *
+jpp_mallctl_same_object(void *symbol, const char *function)
 {
-    void     *function;
+    void     *found;
     Dl_info   ours, theirs;
 
-    function = dlsym(RTLD_DEFAULT, "malloc");
+    found = dlsym(RTLD_DEFAULT, function);
 
-    return function != NULL
-           && dladdr(function, &ours) != 0
+    return found != NULL
+           && dladdr(found, &ours) != 0
            && dladdr(symbol, &theirs) != 0
-           && ours.dli_fbase == theirs.dli_fbase;
+           && ours.dli_fbase == theirs.dli_fbase ? found : NULL;
 }
 
 
@@ -73,7 +80,7 @@ jpp_mallctl_is_malloc(void *symbol)
     {
         /* built without statistics */
 
-        return jpp_mallctl_is_same_object(symbol);
+        return jpp_mallctl_same_object(symbol, "malloc") != NULL;
     }
 
     block = malloc(64);
@@ -97,7 +104,7 @@ jpp_mallctl_is_malloc(void *symbol)
 bool
 jpp_mallctl_find(const char **variable)
 {
-    void    *symbol;
+    void    *symbol, *print;
     size_t   i;
 
     *variable = jpp_mallctl_builds[0].variable;
@@ -116,11 +123,17 @@ jpp_mallctl_find(const char **variable)
 
         if (jpp_mallctl_is_malloc(symbol)) {
             *variable = jpp_mallctl_builds[i].variable;
+
+            print = jpp_mallctl_same_object(symbol,
+                                            jpp_mallctl_builds[i].print);
+            memcpy(&jpp_mallctl_printer, &print, sizeof(print));
+
             return true;
         }
     }
 
     jpp_mallctl_function = NULL;
+    jpp_mallctl_printer = NULL;
 
     return false;
 }
@@ -174,6 +187,19 @@ jpp_mallctl_call(const char *name, void *old, size_t old_size, void *new,
                               new_size);
 
     return rc == 0 && size != old_size ? EINVAL : rc;
+}
+
+
+bool
+jpp_mallctl_print(void (*write)(void *ctx, const char *text), void *ctx)
+{
+    if (jpp_mallctl_printer == NULL) {
+        return false;
+    }
+
+    jpp_mallctl_printer(write, ctx, "J");
+
+    return true;
 }
 
 

@@ -1,9 +1,9 @@
 
 /*
- * The mallctl of this process, the owner of that function: looked up under
- * the names of the usual builds, and used only if malloc() is proven to be the
- * same library's.  What its values mean is in jpp_jemalloc.h and jpp_hook.h,
- * whose files alone use this.
+ * The mallctl of this process and the report of the same jemalloc, the owner of
+ * both functions: looked up under the names of the usual builds, and used only
+ * if malloc() is proven to be the same library's.  What its values mean is in
+ * jpp_jemalloc.h, jpp_hook.h and jpp_stats.h, whose files alone use this.
  *
  * Threads as in jpp_jemalloc.h.
  */
@@ -36,6 +36,12 @@ const char *jpp_mallctl_variable(uint32_t number);
  */
 int jpp_mallctl_call(const char *name, void *old, size_t old_size, void *new,
     size_t new_size);
+
+/*
+ * malloc_stats_print() as JSON, in pieces of text that WRITE is called with;
+ * false: there is none.
+ */
+bool jpp_mallctl_print(void (*write)(void *ctx, const char *text), void *ctx);
 
 /* Is NAME a boolean that is true? */
 bool jpp_mallctl_is_true(const char *name);

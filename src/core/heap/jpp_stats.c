@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "jpp_mallctl.h"
+#include "jpp_sink.h"
 #include "jpp_stats.h"
 
 
@@ -18,6 +19,12 @@ typedef struct {
     jpp_stats_width_t   width;
     bool                is_sum;
 } jpp_stats_row_t;
+
+
+typedef struct {
+    jpp_vec_t          *out;
+    bool                failed;
+} jpp_stats_report_t;
 
 
 #define JPP_STATS_SUM(name, ctl, width)                                   \
@@ -141,4 +148,29 @@ jpp_stats_internal(void)
     return jpp_mallctl_call("stats.arenas.4096.internal", &bytes,
                             sizeof(bytes), NULL, 0)
            == 0 ? bytes : 0;
+}
+
+
+static void
+jpp_stats_append(void *ctx, const char *text)
+{
+    jpp_stats_report_t  *report = ctx;
+
+    report->failed = report->failed
+                     || jpp_sink_to_vec(report->out, (const uint8_t *) text,
+                                        strlen(text)) != 0;
+}
+
+
+jpp_code_t
+jpp_stats_report(jpp_vec_t *out, jpp_err_t *err)
+{
+    jpp_stats_report_t  report = { out, false };
+
+    if (!jpp_mallctl_print(jpp_stats_append, &report)) {
+        return jpp_err_set(err, JPP_ERR_STATE,
+                           "there is no jemalloc that counts by arena");
+    }
+
+    return report.failed ? jpp_err_memory(err) : JPP_OK;
 }

@@ -14,6 +14,8 @@
 
 #include <stdbool.h>
 
+#include "jpp_arena.h"
+#include "jpp_err.h"
 #include "jpp_units.h"
 
 
@@ -68,6 +70,14 @@ bool jpp_stats_thread(uint64_t *bytes);
 
 /* What of "allocated" jemalloc has taken for itself; 0: it does not say. */
 uint64_t jpp_stats_internal(void);
+
+/*
+ * Append jemalloc's own report to OUT, as it is: its options, arenas and sizes,
+ * in JSON, unless a long or odd option breaks that.  jemalloc takes a buffer of
+ * 64 KiB from its first arena meanwhile; this takes nothing from malloc().
+ * JPP_ERR_STATE: there is no report.
+ */
+jpp_code_t jpp_stats_report(jpp_vec_t *out, jpp_err_t *err);
 
 /* X + Y, JPP_NONE if either is. */
 static inline uint64_t

@@ -3,7 +3,7 @@
  * Files of lines that have a name and a number each, as the kernel writes them
  * in several places:
  *
- *     VmRSS:      1740 kB        /proc/PID/status, smaps_rollup, meminfo
+ *     VmRSS:      1740 kB        /proc/PID/status, meminfo
  *     oom_kill 0                 memory.stat, memory.events of a cgroup
  *     1572864                    memory.current (jpp_keys_number())
  *

@@ -1,4 +1,5 @@
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -31,14 +32,6 @@ static const jpp_keys_row_t  jpp_usage_rows[] = {
 };
 
 #define JPP_USAGE_ROWS  (sizeof(jpp_usage_rows) / sizeof(jpp_usage_rows[0]))
-
-
-#define JPP_USAGE_SMAPS_ROW(name, key)                                        \
-    { key, offsetof(jpp_usage_smaps_t, name) },
-
-static const jpp_keys_row_t  jpp_usage_smaps_rows[] = {
-    JPP_USAGE_SMAPS(JPP_USAGE_SMAPS_ROW)
-};
 
 
 static void
@@ -177,11 +170,25 @@ jpp_usage_status(jpp_usage_t *usage, jpp_lines_t *lines)
 }
 
 
+/* The kernel gives all of it to one read. */
+
 int
-jpp_usage_smaps(jpp_usage_smaps_t *smaps)
+jpp_usage_smaps(char text[JPP_USAGE_SMAPS], size_t *len)
 {
-    return jpp_keys_read(jpp_usage_smaps_rows,
-                         sizeof(jpp_usage_smaps_rows)
-                         / sizeof(jpp_usage_smaps_rows[0]),
-                         "/proc/self/smaps_rollup", smaps);
+    int      fd, error;
+    ssize_t  n;
+
+    fd = open("/proc/self/smaps_rollup", O_RDONLY|O_CLOEXEC);
+    if (fd == -1) {
+        return errno;
+    }
+
+    n = read(fd, text, JPP_USAGE_SMAPS);
+    error = n == -1 ? errno : 0;
+
+    (void) close(fd);
+
+    *len = error == 0 ? (size_t) n : 0;
+
+    return error;
 }

@@ -56,35 +56,8 @@ typedef struct {
 } jpp_usage_t;
 
 
-/* every field of smaps_rollup that some kernel has */
-
-#define JPP_USAGE_SMAPS(X)                                                    \
-    X(rss, "Rss")                                                             \
-    X(pss, "Pss")                                                             \
-    X(pss_dirty, "Pss_Dirty")                                                 \
-    X(pss_anon, "Pss_Anon")                                                   \
-    X(pss_file, "Pss_File")                                                   \
-    X(pss_shmem, "Pss_Shmem")                                                 \
-    X(shared_clean, "Shared_Clean")                                           \
-    X(shared_dirty, "Shared_Dirty")                                           \
-    X(private_clean, "Private_Clean")                                         \
-    X(private_dirty, "Private_Dirty")                                         \
-    X(referenced, "Referenced")                                               \
-    X(anonymous, "Anonymous")                                                 \
-    X(ksm, "KSM")                                                             \
-    X(lazy_free, "LazyFree")                                                  \
-    X(anon_huge_pages, "AnonHugePages")                                       \
-    X(shmem_pmd_mapped, "ShmemPmdMapped")                                     \
-    X(file_pmd_mapped, "FilePmdMapped")                                       \
-    X(shared_hugetlb, "Shared_Hugetlb")                                       \
-    X(private_hugetlb, "Private_Hugetlb")                                     \
-    X(swap, "Swap")                                                           \
-    X(swap_pss, "SwapPss")                                                    \
-    X(locked, "Locked")
-
-typedef struct {
-    JPP_USAGE_SMAPS(JPP_USAGE_FIELD)
-} jpp_usage_smaps_t;
+/* the text of smaps_rollup, some 800 bytes */
+#define JPP_USAGE_SMAPS  4096
 
 
 /* Fill USAGE for this process. */
@@ -96,8 +69,8 @@ void jpp_usage_memory(jpp_usage_t *usage);
 /* Set what /proc/self/status has, from LINES. */
 void jpp_usage_status(jpp_usage_t *usage, jpp_lines_t *lines);
 
-/* Fill SMAPS for this process; errno, or 0. */
-int jpp_usage_smaps(jpp_usage_smaps_t *smaps);
+/* The LEN bytes of the TEXT of smaps_rollup of this process; errno, or 0. */
+int jpp_usage_smaps(char text[JPP_USAGE_SMAPS], size_t *len);
 
 
 #endif /* _JPP_USAGE_H_INCLUDED_ */

@@ -11,7 +11,6 @@
 #include "ngx_http_jpp_pools_walk.h"
 #include "ngx_http_jpp_thread.h"
 
-#include "jpp_arenas.h"
 #include "jpp_images.h"
 #include "jpp_ledger_bases.h"
 #include "jpp_ledger_file.h"
@@ -19,6 +18,7 @@
 #include "jpp_own.h"
 #include "jpp_pagemap.h"
 #include "jpp_sockets.h"
+#include "jpp_stats.h"
 #include "jpp_usage.h"
 #include "jpp_write.h"
 
@@ -428,10 +428,11 @@ ngx_http_jpp_ledger_heap(ngx_http_jpp_ledger_t *ledger)
 void
 ngx_http_jpp_ledger_smaps(ngx_http_jpp_reply_t *reply)
 {
-    int                 rc;
-    jpp_usage_smaps_t   smaps;
+    int     rc;
+    char    text[JPP_USAGE_SMAPS];
+    size_t  len;
 
-    rc = jpp_usage_smaps(&smaps);
+    rc = jpp_usage_smaps(text, &len);
 
     if (rc != 0) {
         (void) jpp_err_sys(&reply->reply.err, rc,
@@ -439,7 +440,7 @@ ngx_http_jpp_ledger_smaps(ngx_http_jpp_reply_t *reply)
         return;
     }
 
-    ngx_http_jpp_ledger_write(reply, &smaps, sizeof(jpp_usage_smaps_t));
+    ngx_http_jpp_ledger_write(reply, text, len);
 }
 
 
@@ -456,7 +457,7 @@ ngx_http_jpp_ledger_arenas(ngx_http_jpp_reply_t *reply)
     if (out == NULL) {
         (void) jpp_err_memory(&reply->reply.err);
 
-    } else if (jpp_arenas_read(out, &reply->reply.err) == JPP_OK) {
+    } else if (jpp_stats_report(out, &reply->reply.err) == JPP_OK) {
         ngx_http_jpp_ledger_write(reply, out->data, out->len);
     }
 

@@ -1,0 +1,123 @@
+
+/*
+ * The report of a jemalloc, of which this file has one, in pieces.
+ *
+ * Not here: what jemalloc counts (jpp_jemalloc_state_test.c), which has the
+ * report of a real one, too.
+ */
+
+
+#include "jpp_mallctl.h"
+#include "jpp_stats.h"
+#include "jpp_test.h"
+
+
+#define JPP_CAP     ((size_t) 4 << 20)
+
+#define JPP_PIECES  100000
+
+
+static bool         jpp_has_report;
+
+static jpp_arena_t  jpp_arena;
+static jpp_err_t    jpp_err;
+
+
+bool
+jpp_mallctl_print(void (*write)(void *ctx, const char *text), void *ctx)
+{
+    unsigned  i;
+
+    for (i = 0; jpp_has_report && i < JPP_PIECES; i++) {
+        write(ctx, "{}\n");
+    }
+
+    return jpp_has_report;
+}
+
+
+int
+jpp_mallctl_call(const char *name, void *old, size_t old_size, void *new,
+    size_t new_size)
+{
+    (void) name;
+    (void) old;
+    (void) old_size;
+    (void) new;
+    (void) new_size;
+
+    return -1;
+}
+
+
+static void
+jpp_stats_test_report(void)
+{
+    size_t      i;
+    jpp_vec_t  *out;
+
+    jpp_arena_init(&jpp_arena, JPP_CAP);
+    out = jpp_vec_create(&jpp_arena);
+
+    jpp_is_u64(jpp_stats_report(out, &jpp_err), JPP_ERR_STATE, "no report");
+    jpp_is_str(jpp_err.text, "there is no jemalloc that counts by arena",
+               "its sentence");
+    jpp_is_u64(out->len, 0, "and nothing else");
+
+    jpp_has_report = true;
+
+    jpp_is_u64(jpp_stats_report(out, &jpp_err), JPP_OK, "a report");
+    jpp_is_u64(out->len, 3 * JPP_PIECES, "all of it");
+
+    for (i = 0; i < out->len && memcmp(out->data + i, "{}\n", 3) == 0; i += 3) {
+        /* void */
+    }
+
+    jpp_is_u64(i, out->len, "as it is");
+
+    jpp_arena_destroy(&jpp_arena);
+}
+
+
+static void
+jpp_stats_test_memory(void)
+{
+    uint64_t    n;
+    jpp_vec_t  *out;
+    jpp_code_t  rc;
+
+    for (n = 2; n < 100; n++) {
+        jpp_arena_init(&jpp_arena, JPP_CAP);
+        jpp_arena.fail_at = n;
+        out = jpp_vec_create(&jpp_arena);
+        rc = jpp_stats_report(out, &jpp_err);
+
+        if (jpp_arena.n_calls < n) {
+            jpp_is_u64(rc, JPP_OK, "after %u failures", (unsigned) n - 2);
+            break;
+        }
+
+        jpp_is_u64(rc, JPP_ERR_MEMORY, "no memory");
+        jpp_arena_destroy(&jpp_arena);
+    }
+
+    jpp_ok(n > 2 && n < 100, "which there were");
+    jpp_arena_destroy(&jpp_arena);
+
+    /* more than the arena may have is none, rather than half of it */
+
+    jpp_arena_init(&jpp_arena, 2 * JPP_PIECES);
+    out = jpp_vec_create(&jpp_arena);
+    jpp_is_u64(jpp_stats_report(out, &jpp_err), JPP_ERR_MEMORY, "too large");
+    jpp_arena_destroy(&jpp_arena);
+}
+
+
+int
+main(void)
+{
+    jpp_stats_test_report();
+    jpp_stats_test_memory();
+
+    return jpp_done();
+}
