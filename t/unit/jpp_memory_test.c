@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "jpp_arenas.h"
 #include "jpp_ledger_file.h"
 #include "jpp_memfd.h"
 #include "jpp_memory_write.h"
@@ -636,7 +635,6 @@ static void
 jpp_memory_test_golden(void)
 {
     size_t                i;
-    uint64_t              head[4];
     jpp_memory_answer_t  *some;
 
     static const struct {
@@ -645,40 +643,16 @@ jpp_memory_test_golden(void)
     } rows[] = {
         { "detail=ledger&fields=total,workers,missing,cgroup,system,zones,"
           "unavailable", "memory-ledger.json" },
-        { "format=top", "memory-ledger.top" },
-        { "detail=smaps&fields=workers,unavailable", "memory-smaps.json" },
-        { "detail=arenas&fields=workers,unavailable", "memory-arenas.json" }
+        { "format=top", "memory-ledger.top" }
     };
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         jpp_memory_test_fleet(rows[i].query);
         some = (jpp_memory_answer_t *) (uintptr_t) memory.answers;
 
-        if (i < 2) {
-            jpp_memory_test_two(&some[2], true);
-            jpp_memory_test_two(&some[0], false);
-
-        } else if (i == 2) {
-            jpp_memory_test_number(bytes[0], sizeof(bytes[0]), 4000);
-            some[0].data = (const char *) bytes[0];
-            some[0].len = sizeof(jpp_usage_smaps_t);
-
-        } else {
-            jpp_memory_test_number(bytes[0], sizeof(bytes[0]), 4000);
-
-            memcpy(head, "jppArns1", 8);
-            head[1] = 2;
-            head[2] = 3;
-            head[3] = 1;
-            memcpy(bytes[0], head, sizeof(head));
-
-            some[1].data = (const char *) bytes[0];
-            some[1].len = sizeof(head) + 2 * sizeof(jpp_arenas_arena_t)
-                          + 3 * sizeof(jpp_arenas_bin_t)
-                          + sizeof(jpp_arenas_large_t);
-        }
-
-        some[1].why = i < 2 ? "it is busy" : some[1].why;
+        jpp_memory_test_two(&some[2], true);
+        jpp_memory_test_two(&some[0], false);
+        some[1].why = "it is busy";
 
         jpp_ok(jpp_memory_test_text(0) != NULL, "%s", rows[i].query);
         jpp_is_golden(output.text, rows[i].name);
