@@ -71,7 +71,7 @@ sub none {
                  keys %$held), '', 'nobody is there');
     is(sum0(values %$held), total($client, $pid), 'all, to the byte');
 
-    for my $by (qw( request connection location server upstream )) {
+    for my $by (qw( request connection )) {
         my $list = $client->get("/debug/pprof/requests?by=$by"
                                 . "&worker=pid-$pid&format=json");
 

@@ -133,10 +133,11 @@ main(void)
 END
     spew("$tree/tools/core.mk", <<'END');
 dirs := $(shell mkdir -p build/core/base build/t)
+strict := -Wall -Wextra -Werror
 
 units: build/t/jpp_small_test
 
-build/core/base/%.o: src/core/base/%.c; $(CC) $(FLAGS) -Werror -c -o $@ $<
+build/core/base/%.o: src/core/base/%.c; $(CC) $(FLAGS) $(strict) -c -o $@ $<
 
 build/libjpp.a: build/core/base/jpp_small.o; rm -f $@; ar rcs $@ $^
 
