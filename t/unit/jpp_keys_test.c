@@ -180,7 +180,8 @@ jpp_keys_test_pressure(void)
     static const char  text[] =
         "some avg10=100.00 avg60=1.5 avg300=x  other=1 total=9 total\n"
         "fulls avg10=1.00\n"
-        "full avg10=0.01\n";
+        "full avg10=0.01 avg60=92233720368547758.07 "
+        "avg300=92233720368547759.00\n";
 
     jpp_lines_text(&lines, text, sizeof(text) - 1);
     jpp_pressure_lines(&pressure, &lines);
@@ -190,6 +191,8 @@ jpp_keys_test_pressure(void)
     jpp_is_u64(pressure.some.avg300, JPP_NONE, "no number");
     jpp_is_u64(pressure.some.total, 9, "the total");
     jpp_is_u64(pressure.full.avg10, 1, "a hundredth of a per cent");
+    jpp_is_u64(pressure.full.avg60, (uint64_t) INT64_MAX, "the most");
+    jpp_is_u64(pressure.full.avg300, JPP_NONE, "and more");
     jpp_is_u64(pressure.full.total, JPP_NONE, "a line that is cut");
 }
 
