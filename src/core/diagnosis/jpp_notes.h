@@ -15,6 +15,16 @@
 #include "jpp_findings.h"
 
 
+/*
+ * Findings over time: which hold, since when, and which are to be said in a
+ * log.  A finding is said as it rises.  It is over when it has not held for a
+ * minute, so that one that comes and goes at its bound is said once; and one
+ * that rises again soon after it was said is not repeated.
+ *
+ * Values of the caller, without pointers, so that they may lie in shared
+ * memory; any thread.
+ */
+
 /* seconds */
 #define JPP_STANDING_OVER    60
 #define JPP_STANDING_REPEAT  600

@@ -15,6 +15,15 @@
 #include "jpp_unwind.h"
 
 
+/*
+ * What a stack says about whom its thread is busy for: the connection that its
+ * words name (jpp_serving.h), and whom the server says that one is for.
+ *
+ * All but jpp_owners_look_start() and _base() is [signal], and for any thread
+ * where it does not say otherwise.
+ */
+
+
 /* words of the JPP_SERVING_WORDS that are the outermost */
 #define JPP_OWNERS_OUTER   256
 

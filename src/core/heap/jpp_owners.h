@@ -72,6 +72,18 @@ uint32_t jpp_owners_here(void) __attribute__((noinline));
 /* Whom this thread, which a signal has interrupted, is busy for. */
 uint32_t jpp_owners_interrupted(const void *ucontext);
 
+/*
+ * Samples of memory that may get another owner than the one that they were
+ * given to: the next that their connection is served for.
+ *
+ * As a rule the owner turns out to be the one that was presumed, and all of a
+ * connection wait no more at once.  JPP_OWNERS_WAITING of them at most: older
+ * ones keep what they have.
+ *
+ * For the thread that serves, and its handlers of signals: they keep out where
+ * they have interrupted anything here.
+ */
+
 typedef struct {
     jpp_owners_slot_t    *slots;         /* NULL: nobody serves */
     size_t                size;          /* of these, in bytes */

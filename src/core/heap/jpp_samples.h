@@ -27,6 +27,14 @@
 #include "jpp_samples_sites.h"
 
 
+/*
+ * How many bytes to let pass until the next sample: exponentially distributed,
+ * so that each byte has the same chance, whatever came before it.
+ *
+ * In integers: malloc() leaves the state of floating point alone.  Everything
+ * but jpp_draw_init() is [signal] and for any thread with a state of its own.
+ */
+
 /* the largest lg */
 #define JPP_DRAW_LG_MAX  24
 
@@ -37,6 +45,18 @@ void jpp_draw_init(void);
 /* A draw with the mean 2^LG; advances STATE, which may start as anything. */
 int64_t jpp_draw(uint64_t *state, uint32_t lg);
 
+
+/*
+ * Sites that samples come from again, found without a walk.
+ *
+ * Where a call returns to says how far above rsp its caller's return address
+ * lies, in nearly all code.  So if the addresses of a stack that was walked
+ * before all lie where they lay, seen from rsp, the stack is the same: by
+ * induction from the first, each address is where its frame has it.  Comparing
+ * takes a quarter of what a walk does.
+ *
+ * [signal] No lock, no memory; any thread.
+ */
 
 #define JPP_AGAIN_LG  10
 

@@ -18,6 +18,13 @@
 #include "jpp_file.h"
 
 
+/*
+ * Files whose functions cannot be read, and why: a file that is damaged, or
+ * takes too much, stays refused until stat() says that it has changed.
+ *
+ * A table of fixed size: a new row replaces the oldest.  One thread at a time.
+ */
+
 #define JPP_REFUSED_FILES  32
 #define JPP_REFUSED_TEXT   160
 

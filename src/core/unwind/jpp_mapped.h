@@ -3,7 +3,7 @@
  * The loaded objects that can be unwound through: where their code lies, and
  * where their call-frame information is mapped.
  *
- * What is loaded comes from the caller (jpp_images_unwind() of src/capture
+ * What is loaded comes from the caller (jpp_images_unwind() of src/core/process
  * fills the table by dl_iterate_phdr()).  An object that is in the table stays
  * in it, so the caller adds only what is never unmapped: it pins objects first.
  *

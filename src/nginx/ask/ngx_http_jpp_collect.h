@@ -23,6 +23,12 @@
 #include "ngx_http_jpp_share.h"
 
 
+/*
+ * All collections that are being made or read, and which of them is looked for.
+ *
+ * For the event loop.
+ */
+
 typedef struct ngx_http_jpp_collection_s
     ngx_http_jpp_collection_t;
 

@@ -437,9 +437,9 @@ ngx_http_jpp_is_row(const ngx_http_jpp_row_t *a, const ngx_http_jpp_row_t *b)
 
 /*
  * A worker may be stopped while it holds the lock, by a signal or a debugger,
- * and must not stop the others: they take the lock from it.  What it was about
- * to write is written when it continues, beside them: a row or a note, which
- * says something wrong then until it is written again.
+ * and must not stop the others: they take the lock from it.  When it continues,
+ * it writes the rest beside them: of a note, which is wrong for a second, or of
+ * a row, if it was stopped in the microsecond in which it starts or ends.
  */
 
 static ngx_http_jpp_registry_t *

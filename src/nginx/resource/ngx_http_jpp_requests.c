@@ -1,5 +1,7 @@
 
 /*
+ * The resource requests: what holds most memory at this moment, one by one.
+ *
  * The tables of pools of the chosen workers, each with its largest requests or
  * connections, as one list.  It is made in the background thread: a thousand
  * rows of many workers take time.

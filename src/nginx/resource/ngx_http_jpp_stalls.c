@@ -1,6 +1,8 @@
 
 /*
- * The resource stalls.  Whoever is asked answers for all workers, also for
+ * The resource stalls: what kept the event loops of the fleet, as a profile.
+ *
+ * Whoever is asked answers for all workers, also for
  * those that are stuck at this moment, or have ended: a stall has all that a
  * report needs, and lies in shared memory.
  */
