@@ -26,7 +26,7 @@
 # JPP_CPU=1 they are CPU time of the worker's thread, so that on a busy machine
 # nobody else's time is in them; without it the wall clock.  The others are the
 # wall clock's in any case: a quiet machine is needed for them.  What a walk
-# leaves behind is no question of figures: t/163-pools-workers.t.
+# leaves behind is no question of figures: t/pools/workers.t.
 
 set -eu
 

@@ -401,8 +401,8 @@ sub check_map {
 }
 
 
-# The look of Perl and shell; and a suite of processes says at its head what it
-# is about, and where the rest is: there are many, and they share an actor.
+# The look of Perl and shell; and a suite of t/fleet says at its head what it is
+# about, and where the rest is: there are many, and they share an actor.
 
 sub check_script {
     my ($file, @lines) = @_;
@@ -410,7 +410,7 @@ sub check_script {
     chomp @lines;
     check($file, \@lines, @script_look);
 
-    return if $file !~ m{^t/2[^/]*\.t$};
+    return if $file !~ m{^t/fleet/};
 
     shift @lines if @lines && $lines[0] =~ /^#!/;
     shift @lines while @lines && $lines[0] eq '';

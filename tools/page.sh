@@ -6,9 +6,9 @@
 # page.html has a line <!-- style --> and a line <!-- script -->, in whose
 # places come page.css and the scripts, in the order below.  Comments that have
 # lines of their own, empty lines and indents are left out; all else is served
-# as it stands in src/web.  So no string or template may span lines: t/405 sees
-# to that.  At <!-- policy -->, <!-- title --> and <!-- profiles --> the page is
-# cut: jpp_html writes what belongs there.
+# as it stands in src/web.  So no string or template may span lines, and
+# t/page/source.t sees to that.  At <!-- policy -->, <!-- title --> and
+# <!-- profiles --> the page is cut: jpp_html writes what belongs there.
 #
 # The hashes are those of the elements, as a Content-Security-Policy wants
 # them: of all bytes between the tags.

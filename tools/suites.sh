@@ -23,55 +23,68 @@
 prove=prove
 
 
-# The jobs of a whole run, the longest first.
+# Which ways each suite runs: the suites of a row are those of no row above it.
+# What has many tests or many seconds stands above what has few.  "alone" is
+# what measures; "soak" and "matrix" are for the verbs of these names.
+
+tests_table()
+{
+    cat <<'END'
+t/tool/units.t          sanitized core
+t/tool/liveset.t        core updated
+t/tool/*.t              core
+t/fleet/client.t        asan loaded
+t/fleet/worker.t        asan loaded soak
+t/fleet/leaving.t       asan loaded
+t/fleet/*.t             loaded soak
+t/heap/*.t              loaded soak
+t/pools/fakes.t         asan loaded linked reloaded
+t/pools/modules.t       asan loaded linked reloaded
+t/pools/large.t         asan loaded linked reloaded
+t/pools/workers.t       loaded linked reloaded soak
+t/pools/*.t             loaded linked reloaded
+t/meta/*.t              loaded
+t/nginx/leak.t          alone soak
+t/nginx/names.t         loaded updated
+t/nginx/locations.t     loaded
+t/nginx/overlay.t       loaded
+t/nginx/faults.t        loaded linked
+t/nginx/pprof.t         loaded linked
+t/nginx/origin.t        loaded linked
+t/nginx/*.t             loaded linked reloaded
+t/page/page.t           loaded updated
+t/page/picture.t        loaded updated
+t/page/*.t              loaded
+t/time/cpu-storm.t      asan loaded soak
+t/time/stalls.t         loaded updated
+t/time/stalls-storm.t   loaded soak
+t/time/*.t              loaded
+END
+}
+
+
+# tests_of WAY: its suites.
+
+tests_of()
+{
+    tests_table | while read -r suites ways; do
+        for file in $suites; do
+            echo "$file $ways"
+        done
+    done | awk -v way="$1" '!seen[$1]++ && $0 ~ " " way "( |$)" { print $1 }'
+}
+
+
+# The jobs of a whole run: a way that takes long begins first.
 
 tests_jobs()
 {
-    tests_are asan t/15[89]*.t t/169*.t t/280*.t t/210*.t t/240*.t t/510*.t
-    tests_are loaded t/24*.t t/21*.t t/25*.t t/27*.t t/28*.t t/305*.t
-    tests_are loaded t/310*.t
-    tests_are sanitized t/00-unit.t
-    tests_are core t/0*.t
-    tests_are reloaded t/1*.t
-    tests_are linked t/1*.t t/200*.t t/220*.t t/260*.t
-    tests_are loaded t/1*.t t/20*.t t/22*.t t/26*.t t/29*.t t/300*.t t/3[2-9]*.t
-    tests_are loaded t/4*.t
-    tests_are loaded t/5*.t
-    tests_are updated t/030*.t t/265*.t t/400*.t t/420*.t t/530*.t
-    tests_are fuzz t/fuzz/*_fuzz.c
-}
-
-
-# Those that measure what nginx has taken after thousands of requests.
-
-tests_alone()
-{
-    tests_are loaded t/23*.t
-}
-
-
-tests_are()
-{
-    way=$1
-    shift
-
-    for file in "$@"; do
-        test ! -e "$file" || echo "$way $file"
+    for way in asan sanitized core loaded linked reloaded updated; do
+        tests_of "$way" | sed "s/^/$way /"
     done
-}
 
-
-# Every suite is in one of the lists.
-
-tests_are_complete()
-{
-    { tests_jobs; tests_alone; } >build/suites/jobs
-
-    for file in t/*.t; do
-        grep -q " $file\$" build/suites/jobs || {
-            echo "dev: $file is in no list of tools/suites.sh" >&2
-            return 1
-        }
+    for file in t/fuzz/*_fuzz.c; do
+        echo "fuzz $file"
     done
 }
 
@@ -173,10 +186,10 @@ tests_build()
     esac
 
     case $2 in
-        t/0*) need_some $MALLOC_PACKAGES ;;
-        t/3*) test_nginx; core build gcc "-O2 -g" benches ;;
-        t/4*) test_nginx; browser ;;
-        *)    test_nginx ;;
+        t/tool/*) need_some $MALLOC_PACKAGES ;;
+        t/meta/*) test_nginx; core build gcc "-O2 -g" benches ;;
+        t/page/*) test_nginx; browser ;;
+        *)        test_nginx ;;
     esac
 
     core build gcc "-O2 -g" tool units
@@ -232,13 +245,11 @@ tests_all()
 
     rm -rf build/suites
     mkdir -p build/suites
-    tests_are_complete
-
     say "building for the suites"
-    tests_build sanitized t/00-unit.t
-    tests_build loaded t/300-readme.t
-    tests_build linked t/100-config.t
-    tests_build loaded t/400-page.t
+    tests_build sanitized t/tool/units.t
+    tests_build loaded t/meta/readme.t
+    tests_build linked t/nginx/config.t
+    tests_build loaded t/page/page.t
     fuzz_build
 
     # three for each processor: most of a suite is waiting
@@ -246,9 +257,10 @@ tests_all()
     say "the suites"
     failed=0
     tests_jobs | xargs -L 1 -P "$((3 * JOBS))" ./dev job || failed=1
-    tests_alone | xargs -L 1 ./dev job || failed=1
+    tests_of alone | xargs -L 1 ./dev job loaded || failed=1
 
     echo
+    proved_longest
     proved_all
 
     return "$failed"
@@ -265,7 +277,7 @@ tests_one()
             tests_units "$@"
             ;;
 
-        t/*.t)
+        t/*/*.t)
             tests_suite "$1" "${2-}"
             ;;
 
@@ -278,8 +290,8 @@ tests_one()
 
 tests_unknown()
 {
-    echo "dev: no test is called $1: it is t/NAME.t, or unit with names of" \
-         "t/unit/NAME_test.c" >&2
+    echo "dev: no test is called $1: it is t/FOLDER/NAME.t, or unit with" \
+         "names of t/unit/NAME_test.c" >&2
     exit 2
 }
 
@@ -291,7 +303,7 @@ tests_suite()
     test -f "$file" || tests_unknown "$file"
 
     case $file in
-        t/0*) way=${2:-core} ;;
+        t/tool/*) way=${2:-core} ;;
     esac
 
     case $way in
@@ -324,7 +336,7 @@ tests_units()
 
     if [ $# = 0 ]; then
         core build gcc "-O2 -g" units
-        exec prove --timer t/00-unit.t
+        exec prove --timer t/tool/units.t
     fi
 
     # one that preloads the fake has it made
@@ -339,7 +351,7 @@ tests_units()
     # shellcheck disable=SC2046
     core build gcc "-O2 -g" $(printf 'build/t/%s_test ' "$@") \
         build/t/jpp_fake.so build/t/jpp_throw.so build/t/jpp_plugin.so
-    exec prove --verbose t/00-unit.t :: "$@"
+    exec prove --verbose t/tool/units.t :: "$@"
 }
 
 
@@ -360,7 +372,7 @@ tests_builds()
                 export JPP_BUILD
 
                 core "$JPP_BUILD" "$cc" "$flags" units &&
-                    proved "units, $cc $flags" '' --timer t/00-unit.t
+                    proved "units, $cc $flags" '' --timer t/tool/units.t
             ) || failed=1
         done
     done
@@ -435,6 +447,15 @@ proved()
 }
 
 
+proved_longest()
+{
+    echo "the longest:"
+    awk '/^Files=/ { sub(/.*Tests=[0-9]*, */, ""); sub(/.*\//, "", FILENAME)
+                     printf "%6d s  %s\n", $1, FILENAME }' build/suites/*.log \
+    | sort -rn | head -n 5
+}
+
+
 # The last line of a run.  A suite that ends before its last test has failed,
 # even if no test of it has.
 
@@ -458,8 +479,7 @@ soak()
     JPP_SOAK=1
     export JPP_SOAK
 
-    suites "at length" "t/163*.t t/230*.t t/24*.t t/25*.t t/26[78]*.t t/27*.t \
-        t/510*.t t/540*.t" \
+    suites "at length" "$(tests_of soak)" \
         "$(command -v nginx)" "$PWD/build/$MODULE" libjemalloc.so.2
 }
 

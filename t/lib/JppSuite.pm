@@ -11,7 +11,6 @@ use strict;
 use warnings;
 
 use Exporter qw(import);
-use File::Basename;
 use File::Temp qw(tempdir);
 use JSON::PP qw(decode_json);
 use POSIX ();
@@ -34,7 +33,7 @@ BEGIN {
 
     my $root = $ENV{TEST_NGINX_SERVROOT} // "$build/servroot";
 
-    $ENV{TEST_NGINX_SERVROOT} = "$root-" . basename($0, '.t');
+    $ENV{TEST_NGINX_SERVROOT} = "$root-" . ($0 =~ s/\W+/-/gr);
     $ENV{TEST_NGINX_SERVER_PORT} //= free_port();
     $ENV{TEST_NGINX_TIMEOUT} //= $patience;
     $ENV{MALLOC_CONF} //= 'prof:true,prof_active:true,lg_prof_sample:12';

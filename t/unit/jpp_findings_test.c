@@ -394,7 +394,7 @@ jpp_findings_test_time(void)
 }
 
 
-/* each write of the answer fails once; t/175-memory.t reads it */
+/* each write of the answer fails once; t/nginx/memory.t reads it */
 
 static void
 jpp_findings_test_memory(void)

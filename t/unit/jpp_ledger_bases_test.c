@@ -235,7 +235,7 @@ jpp_bases_test_memory(void)
 }
 
 
-/* Without jemalloc nothing of the kind is found; t/180-ledger.t has one. */
+/* Without jemalloc nothing of the kind is found; t/nginx/ledger.t has one. */
 
 static void
 jpp_bases_test_real(void)

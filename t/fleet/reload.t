@@ -1,0 +1,396 @@
+#!/usr/bin/perl
+
+# Reloads and upgrades, one at a time: old workers finish what they can and say
+# so, new ones know the settings, and the master keeps nothing, and unloads the
+# module where a configuration has none.
+#
+# Not here: reloads faster than workers come and go (fleet/reloads.t); signals
+# to workers (fleet/worker.t); what is inherited from which configuration
+# (nginx/origin.t).
+#
+# JPP_SOAK=1 does it ten times as often.
+
+use strict;
+use warnings;
+
+use File::Basename;
+use Test::More;
+use Time::HiRes qw(time);
+
+use lib dirname(__FILE__) . '/../lib';
+
+use JppFleet qw( clients_of_one fleet grow held is_well measured missing most
+                 status wait_for );
+use JppNginx qw( wait_until slurp spew descriptors threads dumps memory profile
+                 partly );
+use JppRun qw( is_linked subtests );
+
+*is_gone = \&JppNginx::is_gone;
+
+my $soak = $ENV{JPP_SOAK} ? 10 : 1;
+
+# what hangs ends
+alarm 1200 * $soak;
+
+my $heap = '/debug/pprof/heap';
+
+my $shutting_down = 'this worker is shutting down: ask again, another one will '
+                    . "answer\n";
+
+subtests(
+    'a reload' => [ \&reloads, 'fake' ],
+    'a reload without the module' => [ \&unloaded, 'fake', 'loaded' ],
+    'a number of workers that changes' => [ \&changing, 'fake' ],
+    'workers that exit' => [ \&exiting, 'fake' ],
+    'a difference, and a worker that ended' => [ \&ended, 'fake' ],
+    'settings outlive workers' => [ \&settings, 'fake' ],
+    'a binary upgrade' => [ \&upgrade, 'jemalloc' ],
+);
+
+
+# The old worker ends, the new one serves.
+
+sub reloads {
+    my $nginx = JppNginx->start(fake => '');
+
+    for my $state ([ '', "$heap?seconds=60", 503 ],
+                   [ "hang 60\n", $heap, 503 ],
+                   [ "hang 0.3\n", $heap, 200 ],
+                   [ "large 20\n", "$heap?format=jemalloc", 200 ])
+    {
+        my ($keys, $path, $status) = @$state;
+        my $answer = over_a_reload($nginx, $keys, $path);
+
+        # a busy machine may be slower with the rest of a short dump than a
+        # worker waits for that as it exits
+
+        for (1 .. 9) {
+            last if $answer->{status} == $status || $keys !~ /hang 0\.3/;
+            $answer = over_a_reload($nginx, $keys, $path);
+        }
+
+        is($answer->{status}, $status, "the old one's answer: $status");
+    }
+
+    $nginx->stop;
+}
+
+
+# The answer of the old worker, asked for PATH before the reload.
+
+sub over_a_reload {
+    my ($nginx, $keys, $path) = @_;
+    my $pid = $nginx->worker;
+    my $client = $nginx->client(window => 4096);
+
+    $nginx->fake($keys);
+    $client->send_request($path);
+
+    # once the old worker is in its dump; the master, which dumps what it leaves
+    # to the new ones, dumps without a delay
+
+    ok($keys =~ /large/ ? $client->hears(30)
+       : $keys =~ /hang/ ? $nginx->wait_dumping($pid)
+       : wait_for($pid, 1, 0), "$path: it has begun");
+    $nginx->fake('');
+    $nginx->reload(is_kept => 1);
+    isnt($nginx->worker, $pid, "$path: a new worker");
+
+    is($nginx->get($heap)->{status}, 200, 'it serves profiles');
+
+    my $answer = $client->response;
+
+    is($answer->{body}, $shutting_down, 'the old one has the reason')
+        if $answer->{status} == 503;
+    ok(wait_until(sub { is_gone($pid) }), 'the old one ends');
+
+    return $answer;
+}
+
+
+# The master unloads the module, with all that it holds, and loads it again.
+
+sub unloaded {
+    my $nginx = JppNginx->start(fake => '', level => 'notice');
+    my $master = $nginx->{pid};
+    my $n = () = descriptors($master);
+
+    for my $round (1 .. 3) {
+        $nginx->reload(module => 0);
+        unlike(slurp("/proc/$master/maps"), qr/jemalloc_pprof_module/,
+               "$round: it is unloaded");
+        is($nginx->get($heap)->{status}, 404, 'no profile');
+        ok(wait_until(sub { descriptors($master) <= $n }),
+           'no descriptor is left');
+
+        $nginx->reload(module => 1);
+        is($nginx->get($heap)->{status}, 200, 'loaded again');
+        ok(wait_until(sub { descriptors($master) <= $n }),
+           'with as many descriptors as before');
+    }
+
+    $nginx->stop;
+}
+
+
+sub changing {
+    my $nginx = fleet('', workers => 1, fake => '');
+    my $master = $nginx->{pid};
+    my $n_rounds = 10 * $soak;
+    my $n_descriptors = () = descriptors($master);
+    my (@dead, @memory);
+
+    for my $round (1 .. $n_rounds) {
+        for my $n (8, 1) {
+            push @dead, $nginx->worker_pids;
+            $nginx->reload(workers => $n);
+            is_well($nginx, "$round: $n", @dead);
+        }
+
+        # what is allocated once is there after a fifth
+
+        push @memory, memory($master, 'VmRSS') if $round >= $n_rounds / 5;
+    }
+
+    ok(wait_until(sub { descriptors($master) <= $n_descriptors }),
+       "the master's descriptors are no more than before");
+
+    # after few rounds, what is allocated once may still grow
+
+    cmp_ok($memory[-1] - $memory[0], '<=', $soak == 1 ? 2 ** 20 : 2 ** 18,
+           'and its memory does not grow');
+    diag("RSS of the master: $memory[0] $memory[-1]");
+
+    $nginx->stop;
+}
+
+
+# An old worker stays for a slow reader.
+
+sub exiting {
+    my $nginx = fleet('', workers => 2, fake => '');
+
+    spew("$nginx->{prefix}/file", 'x' x 20e6);
+
+    is($nginx->get("$heap?worker=exiting")->{status}, 404, 'no worker exits');
+
+    my $slow = $nginx->client(window => 4096);
+
+    $slow->send_request('/file');
+    ok($slow->hears(30), 'a slow reader');
+
+    my @before = $nginx->worker_pids;
+
+    $nginx->reload(is_kept => 1);
+
+    ok(wait_until(sub { $nginx->worker_pids == 3 }), 'one of the old is left');
+
+    my ($old) = grep { my $pid = $_; grep { $_ == $pid } @before }
+                $nginx->worker_pids;
+
+    my $dump = grow($nginx, 1);
+
+    $nginx->fake("dump $dump\n");
+
+    for my $who ('exiting', "pid-$old") {
+        my $answer = $nginx->get("$heap?worker=$who");
+
+        is($answer->{status}, 200, "$who: an answer");
+        is(partly($answer), '1/1', "$who: of one worker");
+        is_deeply([ keys %{ profile($answer)->{labels}{pid} } ], [ $old ],
+                  "$who: the old one");
+    }
+
+    my $all = $nginx->get($heap);
+    my $labels = profile($all)->{labels};
+    my $generation = $ENV{TEST_NGINX_USE_HUP} ? 2 : 1;
+
+    is(partly($all), '3/3', 'a profile of all has it');
+    is_deeply([ sort { $a <=> $b } keys %{ $labels->{pid} } ],
+              [ $nginx->worker_pids ], 'with its pid');
+    is_deeply([ sort { $a <=> $b } keys %{ $labels->{generation} } ],
+              [ $generation, $generation + 1 ], 'and its generation');
+    like($nginx->get('/debug/pprof/status')->{body},
+         qr/"pid": $old,\s+"generation": $generation,\s+"exiting": true/,
+         'status says that it exits');
+
+    $slow->break_off;
+    ok(wait_until(sub { is_gone($old) }), 'it ends');
+    $nginx->fake('');
+    is_well($nginx, 'afterwards', @before);
+
+    my $none = $nginx->get("$heap?worker=pid-$old");
+
+    is($none->{status}, 404, 'and is unknown');
+    is($none->{body}, "no such worker: status lists all workers\n",
+       'the answer says so');
+    $nginx->stop;
+}
+
+
+# A worker that had the first dump of a difference ends before the second.
+
+sub ended {
+    my $nginx = fleet('', workers => 2, fake => '');
+    my $slow = $nginx->client(window => 4096);
+    my @before = $nginx->worker_pids;
+
+    spew("$nginx->{prefix}/file", 'x' x 20e6);
+    $slow->send_request('/file');
+    ok($slow->hears(30), 'a slow reader');
+
+    $nginx->reload(is_kept => 1);
+    ok(wait_until(sub { $nginx->worker_pids == 3 }), 'one of the old is left');
+
+    my %is_old = map { $_ => 1 } @before;
+    my ($old) = grep { $is_old{$_} } $nginx->worker_pids;
+    my ($asker, @clients) = clients_of_one($nginx, 2);
+
+    # each difference has a dump of all three workers
+
+    for my $i (0, 1) {
+        my $from = () = $nginx->dump_log;
+
+        $clients[$i]->send_request("$heap?seconds=8" . ('', '&strict=1')[$i]);
+        ok(wait_until(sub {
+            my %ended = map { $_->[0] => 1 } grep { $_->[1] eq 'ends' }
+                        $nginx->dump_log($from);
+
+            return keys %ended == 3 && held($asker) >= 3 * ($i + 1)
+                   && threads($asker) == 1;
+        }), 'the first dumps are there');
+    }
+
+    $slow->break_off;
+    ok(wait_until(sub { is_gone($old) }), 'it ends');
+    ok(!grep({ $_->hears(0) } @clients), 'while both differences wait');
+
+    my ($answer, $strict) = map { $_->response } @clients;
+
+    is($answer->{status}, 200, 'an answer') or diag($answer->{body});
+    is(partly($answer), '2/3', 'of two of three');
+    is_deeply(missing($answer, 'ended'),
+              { $old => 'it exited in the meantime' }, 'the reason');
+    is($strict->{status}, 503, 'strict: no difference');
+    ok($strict->{body} =~ /^only 2 of 3 workers answered, and strict=1 /,
+       'strict: the reason');
+
+    is_well($nginx, 'ended');
+    $nginx->stop;
+}
+
+
+# Workers that start later have the rate and the switch of all.
+
+sub settings {
+    my $nginx = fleet('', workers => 3, fake => '');
+    my (@times, @later);
+
+    for my $round (1 .. 10 * $soak) {
+        my $rate = 10 + $round % 15;
+        my $active = $round % 2 ? 'off' : 'on';
+        my @before = $nginx->worker_pids;
+
+        my $answer = $nginx->get(
+            "/debug/pprof/control?lg_sample=$rate&active=$active",
+            method => 'POST', body => '');
+
+        is($answer->{status}, 200, "$round: a change");
+        push @times, is_set($nginx, $rate, $active,
+                            "$round: all workers have it");
+
+        if ($round % 2) {
+            $nginx->reload;
+
+        } else {
+            $nginx->signal('KILL', $before[$round % 3]);
+            wait_until(sub {
+                my @pids = $nginx->worker_pids;
+
+                return @pids == 3
+                       && !grep { $_ == $before[$round % 3] } @pids;
+            });
+        }
+
+        push @later, is_set($nginx, $rate, $active,
+                            "$round: new workers have it");
+    }
+
+    cmp_ok(most(@times, @later), '<', 1, 'all within a second') if $soak > 1;
+    measured(sprintf 'settings: %d rounds; the longest until all have them '
+                     . '%.3f s, and new workers %.3f s', scalar @times,
+                     most(@times), most(@later));
+
+    $nginx->stop(alerts => qr/exited on signal 9|was locked by/);
+}
+
+
+# How long it takes until all workers have the settings.
+
+sub is_set {
+    my ($nginx, $rate, $active, $what) = @_;
+    my $start = time();
+    my $status;
+
+    my $expected = $active eq 'on' ? 'true' : 'false';
+
+    ok(wait_until(sub {
+        $status = status($nginx);
+
+        return @{ $status->{rates} } == 3
+               && !grep({ $_ != $rate } @{ $status->{rates} })
+               && !grep({ $_ ne $expected } @{ $status->{active} });
+    }), $what) or diag("not $rate $active:\n$status->{text}");
+
+    return time() - $start;
+}
+
+
+sub upgrade {
+    for my $main ('env LD_PRELOAD; env MALLOC_CONF;', '') {
+        my $nginx = JppNginx->start(main => $main, daemon => 1);
+        my $old = $nginx->{pid};
+
+        is($nginx->get($heap)->{status}, 200, 'before');
+        $nginx->signal('USR2');
+
+        my $file = "$nginx->{prefix}/logs/nginx.pid";
+        my $new = wait_until(sub {
+            my $pid = -e "$file.oldbin" && -e $file ? slurp($file) + 0 : 0;
+
+            return $pid != $old && $pid;
+        });
+
+        ok($new, 'a new master') or return $nginx->stop;
+
+        wait_until(sub { $nginx->worker_pids($new) > 0 });
+        $nginx->signal('QUIT');
+        ok(wait_until(sub { is_gone($old) }), 'the old one ends');
+
+        $nginx->{pid} = $new;
+        wait_until(sub { $nginx->get('/fine')->{status} == 200 });
+
+        my $answer = $nginx->get($heap);
+
+        if ($main) {
+            is($answer->{status}, 200, 'with env there are profiles');
+
+        } elsif (is_linked()) {
+            is($answer->{status}, 403, 'without env jemalloc has no options');
+            like($answer->{body}, qr/^the profiling of jemalloc \S+ is off: /,
+                 'the answer says so');
+
+        } else {
+            is($answer->{status}, 501, 'without env there is no jemalloc');
+            like($answer->{body},
+                 qr/^the malloc of this nginx is not jemalloc's: /,
+                 'the answer says so');
+        }
+
+        like($answer->{body},
+             qr/^ +env LD_PRELOAD; env MALLOC_CONF;$/m, 'and has the cure')
+            unless $main;
+
+        $nginx->stop;
+    }
+}

@@ -1,0 +1,286 @@
+#!/usr/bin/perl
+
+# A single process (master_process off) that is reloaded without the module.
+# nginx calls nothing of it then, and has unmapped its zones; what is left of it
+# in the process ends, and clients that are connected are served on.
+#
+# nginx has the connections of the former configuration only, so that some leave
+# with it: their places are free then.
+#
+# Not here: one that is reloaded with less of it (fleet/single.t); workers,
+# which end with their configuration (fleet/reload.t, fleet/reloads.t).
+
+use strict;
+use warnings;
+
+use File::Basename;
+use JSON::PP qw( decode_json );
+use Test::More;
+use Time::HiRes qw( sleep );
+
+use lib dirname(__FILE__) . '/../lib';
+
+use JppNginx qw( threads );
+use JppRun qw( is_alive loaded lua_modules spew subtests wait_until );
+
+# what hangs ends
+alarm 240;
+
+my $all = 'jemalloc_pprof_stall 50ms; jemalloc_pprof_owners on;'
+          . ' jemalloc_pprof_source sampler;';
+
+my @resources = ('', qw( status metrics heap profile?seconds=1 stalls memory
+                         pools requests locations cmdline none ));
+
+# its memory is written down every five seconds
+my $interval = 5;
+
+subtests(
+    'all that it does' => [ \&idle, 'jemalloc', 'loaded' ],
+    'without a clock' => [ \&no_clock, 'jemalloc', 'loaded' ],
+    'a profile under way' => [ \&under_way, 'jemalloc', 'loaded' ],
+    'under load' => [ \&load, 'jemalloc', 'loaded' ],
+    'while it stands still' => [ \&stall, 'jemalloc', 'loaded', \&lua_modules ],
+    'a reload that changes nothing' => [ \&same, 'jemalloc' ],
+    'without http' => [ \&no_http, 'jemalloc', 'loaded' ],
+);
+
+
+sub start {
+    my (%how) = @_;
+
+    my $nginx = JppNginx->start(master => 0, level => 'notice',
+                                connections => 64,
+                                conf => 'prof:false', http => $all, %how);
+
+    # of two reloads; with a sixteenth free or less, nginx ends idle ones
+
+    $nginx->{spare} = [ map { $nginx->client } 1 .. 24 ];
+    $_->get('/fine') for @{ $nginx->{spare} };
+
+    return $nginx;
+}
+
+
+# Reload NGINX after CONFIGURE; returns once that is done, and half of those who
+# are connected have left.
+
+sub reload {
+    my ($nginx, $configure) = @_;
+    my $n = () = $nginx->error_log =~ /reconfiguring/g;
+
+    $configure->();
+    $nginx->signal('HUP');
+
+    ok(wait_until(sub {
+        $n < (() = $nginx->error_log =~ /reconfiguring/g)
+    }), 'it is reloaded');
+
+    my $spare = $nginx->{spare};
+
+    $_->leave for splice @$spare, 0, @$spare / 2;
+    $spare->[0]->get('/fine');
+}
+
+
+# What HOW changes, and without the module.
+
+sub again {
+    my ($nginx, %how) = @_;
+
+    reload($nginx, sub { $nginx->configure(%how) });
+}
+
+
+sub unload { again($_[0], module => 0, http => '', @_[1 .. $#_]) }
+
+
+# What CLIENT gets, who is connected.
+
+sub refused {
+    my ($client) = @_;
+
+    for my $path (@resources) {
+        my $answer = $client->get("/debug/pprof/$path");
+
+        is($answer->{status}, 503, "/$path is refused");
+        like($answer->{body}, qr/^nginx was reloaded without .* restart nginx$/,
+             'with the reason');
+    }
+
+    my $change = $client->get('/debug/pprof/control', body => 'sampler=on');
+
+    is($change->{status}, 503, 'so is a change');
+    is($client->get('/fine')->{body}, "fine\n", 'and the process goes on');
+}
+
+
+sub worker {
+    my ($client) = @_;
+    my $status = $client->get('/debug/pprof/status');
+
+    is($status->{status}, 200, 'its status');
+
+    return decode_json($status->{body})->{workers}[0];
+}
+
+
+sub idle {
+    my $nginx = start();
+    my ($pid, $client) = ($nginx->{pid}, $nginx->client);
+
+    ok(worker($client)->{sampler}, 'with the sampler');
+    ok(wait_until(sub { threads($pid) > 1 }), 'with a watcher');
+
+    unload($nginx);
+
+    ok(wait_until(sub { threads($pid) == 1 }), 'which has left');
+
+    refused($client);
+
+    sleep $interval + 1;
+
+    is($client->get('/fine')->{body}, "fine\n", 'no timer is left');
+
+    # what was given back is not there because the module is
+
+    again($nginx, module => 1, http => '');
+
+    ok(!worker($client)->{sampler}, 'the sampler was switched off');
+
+    $nginx->stop;
+}
+
+
+# Of nginx, which wakes up by a timer of the kernel.
+
+sub no_clock {
+    my $nginx = start(main => 'timer_resolution 50ms;', http => '');
+    my $client = $nginx->client;
+
+    is($client->get('/debug/pprof/status')->{status}, 200, 'a connection');
+
+    unload($nginx);
+    refused($client);
+
+    $nginx->stop;
+}
+
+
+sub under_way {
+    my $nginx = start(http => '');
+    my ($client, $other) = ($nginx->client, $nginx->client);
+
+    is($_->get('/fine')->{body}, "fine\n", 'a connection') for $client, $other;
+
+    $client->send_request('/debug/pprof/profile?seconds=2');
+    ok(wait_until(sub { threads($nginx->{pid}) > 1 }), 'a profile is taken');
+
+    unload($nginx);
+    refused($other);
+
+    ok($client->response->{status}, 'it is answered');
+    refused($client);
+
+    ok(wait_until(sub { threads($nginx->{pid}) == 1 }), 'no thread is left');
+
+    $nginx->stop;
+}
+
+
+# Each client has a request under way at any time.  Where the configuration that
+# begins has no place left, nginx ends connections that are idle.
+
+sub load {
+    my $nginx = start();
+    my @clients = map { $nginx->client } @resources;
+
+    my $all = sub { $clients[$_]->send_request("/debug/pprof/$resources[$_]")
+                    for 0 .. $#clients };
+    my $answers = sub { scalar(grep { $_->response->{status} } @clients) };
+
+    $all->();
+    is($answers->(), @clients, 'all are answered');
+
+    $all->();
+    unload($nginx);
+    is($answers->(), @clients, 'across the reload');
+
+    $all->();
+    cmp_ok($answers->(), '>', 0, 'and after it');
+    ok(is_alive($nginx->{pid}), 'and the process goes on');
+
+    $nginx->stop;
+}
+
+
+# The watcher has seen that before the process has the new configuration.
+
+sub stall {
+    my $nginx = start();
+    my $client = $nginx->client;
+
+    is($client->get('/debug/pprof/stalls')->{status}, 200, 'a connection');
+
+    unload($nginx, main => lua_modules(),
+           http => 'init_by_lua_block { os.execute("sleep 0.5") }');
+    refused($client);
+
+    # the stalls are the process's own
+
+    again($nginx, module => 1, main => '', http => $all);
+
+    like($client->get('/debug/pprof/stalls?format=top')->{body},
+         qr/^\S+ worker 0 pid $nginx->{pid} generation 1: \d{3,} ms/m,
+         'it is known');
+
+    $nginx->stop;
+}
+
+
+sub same {
+    my $nginx = start();
+    my $client = $nginx->client;
+
+    is(worker($client)->{generation}, 1, 'the first generation');
+
+    again($nginx);
+
+    my $worker = worker($client);
+
+    is($worker->{generation}, 2, 'the second');
+    ok($worker->{sampler}, 'with the sampler');
+    ok(wait_until(sub { threads($nginx->{pid}) > 1 }), 'and the watcher');
+
+    for my $path (grep { $_ ne 'none' } @resources) {
+        is($client->get("/debug/pprof/$path")->{status}, 200, "/$path");
+    }
+
+    $nginx->stop;
+}
+
+
+# Whether the module is loaded, or not.
+
+sub no_http {
+    for my $loads ('', map { "load_module $_;" } loaded()) {
+        my $nginx = start();
+        my $client = $nginx->client;
+
+        is($client->get('/fine')->{body}, "fine\n", 'a connection');
+
+        reload($nginx, sub {
+            spew("$nginx->{prefix}/nginx.conf", <<"EOF");
+$loads
+master_process off;
+daemon off;
+pid logs/nginx.pid;
+error_log logs/error.log notice;
+events { }
+EOF
+        });
+
+        refused($client);
+        $nginx->stop;
+    }
+}

@@ -1,0 +1,327 @@
+#!/usr/bin/perl
+
+# Who walks the stacks of jemalloc's samples: the module's unwinder, in every
+# worker, and jemalloc's own where that is switched off, or the module is gone.
+# LuaJIT ends workers under the one, and not under the other.
+#
+# Not here: the hook by itself (t/unit/jpp_hook_test.c), and what it costs
+# (bench/sampling.sh).
+#
+# JPP_SOAK=1 asks a hundred thousand times.
+
+use strict;
+use warnings;
+
+use File::Basename;
+use JSON::PP qw(decode_json);
+use Test::More;
+
+use lib dirname(__FILE__) . '/../lib';
+
+use JppNginx qw( profile partly slurp spew wait_until );
+use JppRun qw( loaded lua_modules subtests );
+
+my $is_long = $ENV{JPP_SOAK};
+
+# what hangs ends
+alarm($is_long ? 1800 : 240);
+
+# as often as may be
+my $conf = 'prof:true,prof_active:true,lg_prof_sample:10';
+
+# memory of code that was compiled: kept, and freed
+
+my $hot = <<'END';
+location /debug/pprof/ { jemalloc_pprof control=on; }
+
+location = /hot {
+    content_by_lua_block {
+        local n = 0
+
+        for i = 1, 300 do
+            ngx.header["X-A"] = "value " .. i
+            n = n + #(ngx.var.uri .. ngx.var.request_id)
+        end
+
+        -- each declaration takes a place in a table of LuaJIT's
+
+        if ngx.var.arg_keep then
+            local ffi = require "ffi"
+
+            ffi.cdef "void *malloc(size_t);"
+
+            for i = 1, 300 do
+                ffi.C.malloc(1024)
+            end
+        end
+
+        ngx.say(n)
+    }
+}
+END
+
+subtests(
+    'a reload, one after the other' => [ \&reloads, 'jemalloc' ],
+    'a value that is none' => [ \&bad_value, 'jemalloc' ],
+    'LuaJIT, with the hook' => [ \&lua_hook, 'jemalloc', \&has_lua ],
+    'LuaJIT, without it' => [ \&lua_abort, 'jemalloc', \&has_lua ],
+    'switched off' => [ \&switched_off, 'jemalloc' ],
+    'the module is removed' => [ \&removed, 'jemalloc', 'loaded' ],
+    'threads of nginx' => [ \&aio, 'jemalloc' ],
+    'used by all workers' => [ \&used, 'jemalloc' ],
+);
+
+
+sub start {
+    my (%how) = @_;
+
+    return JppNginx->start(conf => $conf, %how);
+}
+
+
+# It is built for one nginx only.
+
+my $has_lua;
+
+sub has_lua {
+    return $has_lua if defined $has_lua;
+    return $has_lua = 0 if lua_modules() eq '';
+
+    my $nginx = eval { start(main => lua_modules(), server => $hot) };
+
+    $nginx->kill_all if $nginx;
+
+    return $has_lua = defined $nginx;
+}
+
+
+
+# What the status says of the stacks of each worker.
+
+sub unwinders {
+    my ($nginx) = @_;
+    my $status = decode_json($nginx->get('/debug/pprof/status')->{body});
+
+    return map { $_->{unwinder} } @{ $status->{workers} };
+}
+
+
+sub used {
+    my $nginx = start(workers => 2);
+
+    $nginx->get('/fine') for 1 .. 200;
+
+    my @unwinders = unwinders($nginx);
+
+    is(scalar @unwinders, 2, 'two workers');
+
+    for (@unwinders) {
+        is($_->{name}, 'module', 'the module walks');
+        is($_->{reason}, undef, 'for no other reason');
+        cmp_ok($_->{stacks}, '>', 0, "$_->{stacks} stacks");
+        is($_->{cut}, 0, 'all of them whole');
+    }
+
+    my $answer = $nginx->get('/debug/pprof/heap');
+    my $profile = profile($answer);
+
+    is(partly($answer), '2/2', 'a profile of both');
+    is(scalar(grep { /^stacks walked by the module in 2 of 2 workers: (?#
+                     )\d+, of which 0 were cut$/ } @{ $profile->{comments} }),
+       1, 'that says who walked');
+
+    # the allocator's frames are left out as they were
+
+    my ($folded) = $nginx->get('/debug/pprof/heap?format=folded')->{body};
+
+    like($folded, qr/^[^;]+;[^;]+;.* \d+$/m, 'from the start of nginx');
+    unlike($folded, qr/libjemalloc|prof_backtrace/, 'to who allocated');
+
+    $nginx->stop;
+}
+
+
+sub switched_off {
+    my $nginx = start(http => 'jemalloc_pprof_unwind off;');
+    my ($unwinder) = unwinders($nginx);
+
+    is_deeply($unwinder, {
+        name => 'jemalloc', stacks => undef, cut => undef,
+        reason => 'the configuration has jemalloc_pprof_unwind off',
+    }, 'jemalloc walks, and status says why');
+
+    my $profile = profile($nginx->get('/debug/pprof/heap'));
+
+    is(scalar(grep { /^stacks walked/ } @{ $profile->{comments} }), 0,
+       'no word of it in profiles');
+    unlike($nginx->error_log, qr/LuaJIT/, 'nor of LuaJIT, which is not there');
+
+    $nginx->reload(http => 'jemalloc_pprof_unwind on;');
+    is((unwinders($nginx))[0]{name}, 'module', 'a reload switches it on');
+
+    $nginx->reload(http => 'jemalloc_pprof_unwind off;');
+    is((unwinders($nginx))[0]{name}, 'jemalloc', 'and off');
+
+    $nginx->reload(http => '');
+    is((unwinders($nginx))[0]{name}, 'module', 'and it is on by itself');
+
+    $nginx->stop;
+}
+
+
+sub bad_value {
+    my $nginx = start();
+
+    spew("$nginx->{prefix}/nginx.conf",
+         slurp("$nginx->{prefix}/nginx.conf")
+         =~ s/^http \{/http {\njemalloc_pprof_unwind perhaps;/mr);
+    $nginx->signal('HUP');
+
+    ok(wait_until(sub {
+        $nginx->error_log =~ /invalid value "perhaps" in (?#
+            )"jemalloc_pprof_unwind" directive, it must be "on" or "off"/
+    }), 'is refused');
+    is((unwinders($nginx))[0]{name}, 'module', 'and changes nothing');
+
+    $nginx->stop(alerts => qr/\[emerg\].*invalid value "perhaps"/);
+}
+
+
+sub lua_hook {
+    my $n = $is_long ? 100_000 : 500;
+    my $nginx = start(main => lua_modules(), server => $hot);
+    my $client = $nginx->client;
+    my $n_bad = 0;
+
+    for (1 .. $n) {
+        $n_bad++ if $client->get('/hot')->{status} != 200;
+        $client = $nginx->client if $_ % 1000 == 0;
+    }
+
+    is($n_bad, 0, "$n requests, and none fails");
+    is($nginx->client->get('/hot?keep=1')->{status}, 200, 'some memory stays');
+
+    my ($unwinder) = unwinders($nginx);
+
+    cmp_ok($unwinder->{cut}, '>', 0,
+           "$unwinder->{cut} of $unwinder->{stacks} stacks are cut");
+
+    my $answer = $nginx->get('/debug/pprof/heap');
+    my $profile = profile($answer);
+    my $folded = $nginx->get('/debug/pprof/heap?format=folded')->{body};
+
+    ok((grep { $_ eq '[cut: JIT code]' } @{ $profile->{strings} }),
+       'the profile says where');
+    like($folded, qr/^\[cut: JIT code\][; ]/m, 'as the outermost frame');
+    unlike($folded, qr/;\[cut/, 'and nowhere else');
+
+    my $text = $nginx->get('/debug/pprof/heap?format=text')->{body};
+
+    like($text, qr/ 0x101$/m, 'the text form keeps its form');
+
+    $nginx->stop;
+}
+
+
+# The test of the test.
+
+sub lua_abort {
+    my $nginx = start(main => lua_modules(), server => $hot,
+                      http => 'jemalloc_pprof_unwind off;');
+    my $status = decode_json($nginx->get('/debug/pprof/status')->{body});
+    my ($problem) = grep { $_->{id} eq 'lua-abort' }
+                    @{ $status->{workers}[0]{problems} };
+
+    like($problem->{cure} // 'none', qr/^    jemalloc_pprof_unwind on;$/m,
+         'status has the problem, and the cure');
+    like($nginx->error_log, qr/\[error\] .*sampling ends workers in which (?#
+         )LuaJIT runs/, 'and the log, where every error_log shows it');
+
+    my $n = 0;
+
+    $n++ while $n < 50 && $nginx->error_log !~ /exited on signal 6/
+               && (eval { $nginx->get('/hot?keep=1') } || 1);
+
+    ok(wait_until(sub { $nginx->error_log =~ /exited on signal 6/ }),
+       "a worker aborts after $n requests");
+
+    # one that takes its place is no new generation
+
+    ok(wait_until(sub { eval { $nginx->get('/fine')->{status} == 200 } }),
+       'another takes its place');
+
+    # the cure
+
+    $nginx->reload(http => '');
+
+    is(scalar(grep { $nginx->get('/hot?keep=1')->{status} != 200 } 1 .. 50), 0,
+       'none does once the hook is on');
+
+    # a worker that is aborted may be looking at the others in its thread
+
+    $nginx->stop(alerts => qr/exited on signal 6|zone "\w+" was locked by/);
+}
+
+
+# Under load, in every generation.
+
+sub reloads {
+    my $nginx = start(workers => 2);
+    my $n = $is_long ? 100 : 10;
+    my ($n_bad, $n_asked, $n_own) = (0, 0, 0);
+
+    for (1 .. $n) {
+        $nginx->reload;
+
+        for (1 .. 20) {
+            $n_asked++;
+            $n_bad++ if $nginx->get('/fine')->{status} != 200;
+        }
+
+        $n_own += grep { $_->{name} eq 'module' } unwinders($nginx);
+    }
+
+    is($n_bad, 0, "$n_asked requests during $n reloads, and none fails");
+    is($n_own, 2 * $n, 'both workers of each generation have the hook');
+
+    $nginx->stop;
+}
+
+
+# Workers of then have no hook, and those of before give it back.
+
+sub removed {
+    my $nginx = start();
+
+    $nginx->get('/fine') for 1 .. 20;
+    $nginx->reload(module => 0, server => '');
+
+    is(scalar(grep { $nginx->get('/fine')->{status} != 200 } 1 .. 100), 0,
+       'requests, without the module');
+    unlike(slurp('/proc/' . $nginx->worker . '/maps'), qr/jemalloc_pprof/,
+           'which is not loaded any more');
+
+    $nginx->reload(module => 1, server => undef);
+
+    is((unwinders($nginx))[0]{name}, 'module', 'it is back, and walks');
+    is(scalar(grep { $nginx->get('/fine')->{status} != 200 } 1 .. 100), 0,
+       'requests, with it');
+
+    $nginx->stop;
+}
+
+
+sub aio {
+    my $nginx = start(http => 'aio threads;');
+
+    mkdir "$nginx->{prefix}/html";
+    spew("$nginx->{prefix}/html/large", 'x' x 3_000_000);
+
+    my @bodies = map { $nginx->get('/large')->{body} } 1 .. 20;
+
+    is(scalar(grep { length == 3_000_000 } @bodies), 20,
+       'files that threads read');
+    is((unwinders($nginx))[0]{cut}, 0, 'stacks are whole');
+
+    $nginx->stop;
+}

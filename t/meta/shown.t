@@ -1,0 +1,261 @@
+#!/usr/bin/perl
+
+# README.md and docs/ show true output: every block of commands is run, with a
+# server in the state that its section describes, and prints what is shown.
+# t/meta/run.t runs the two blocks about ./dev.
+#
+# nginx is $TEST_NGINX_BINARY with the modules of $TEST_NGINX_LOAD_MODULES.
+
+use strict;
+use warnings;
+
+use Cwd qw( abs_path );
+use File::Basename;
+use File::Temp qw( tempdir );
+use Test::More;
+
+use lib dirname(__FILE__) . '/../lib';
+
+use JppBusy qw( compressing has_lua looping searching shaking_hands );
+use JppNginx qw( has_jemalloc spew slurp wait_until );
+use JppOwned qw( crowded has_perl leaking packing reporting three_servers );
+use JppPlaces qw( huge_configuration idle_tls large_buffers leak
+                  many_connections slow_uploads streams );
+use JppStalls qw( backtracking has_scripts sleeping waiting );
+use JppShown qw( shown_blocks shown_pattern shown_script shown_parts );
+
+my $top = dirname(dirname(dirname(abs_path(__FILE__))));
+my $build = abs_path($ENV{JPP_BUILD} // "$top/build");
+my $dir = tempdir('jpp-shown-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+
+# what the documents recommend, with which nothing is wrong; and a rate at which
+# the examples have something to show
+my ($recommended) = slurp("$top/contrib/systemd/nginx.service.d/"
+                          . 'jemalloc-pprof.conf')
+                    =~ /^Environment=MALLOC_CONF=(.*)$/m;
+my $fine = 'prof:true,prof_active:true,lg_prof_sample:14';
+
+# seconds: commands are ended after so many
+my $patience = 180;
+
+my $clients = 40;
+
+# The server for each document and heading.
+
+my %states = (
+    'README.md' => {
+        '' => \&downloads,
+        'Quick start' => undef,
+    },
+    'docs/cpu.md' => {
+        'A regular expression that backtracks' => \&searching,
+        'gzip at level 9' => \&compressing,
+        'TLS handshakes' => \&shaking_hands,
+        'A loop in Lua' => has_lua() ? \&looping : undef,
+    },
+    'docs/http.md' => {
+        'status' => \&idle,
+        'control' => \&idle,
+    },
+    'docs/install.md' => {
+        'Debian and Ubuntu, as a file' => undef,
+    },
+    'docs/owners.md' => {
+        'The first look' => \&crowded,
+        'A leak in a module' => has_perl() ? \&leaking : undef,
+        'gzip at level 9 in one of ten' => \&packing,
+        'One TLS server of three' => \&three_servers,
+        'A location in Lua' => has_lua() ? \&reporting : undef,
+    },
+    'docs/pools.md' => {
+        'Large buffers in one location' => \&large_buffers,
+        'Slow uploads' => \&slow_uploads,
+        'Idle TLS' => \&idle_tls,
+        'HTTP/2 streams' => \&streams,
+        'A huge configuration' => \&huge_configuration,
+        '50,000 connections' => \&many_connections,
+        'A leak into a pool' => \&leak,
+    },
+    'docs/reading-a-heap.md' => {
+        'A session' => \&downloads,
+        'The first look' => \&fine,
+        'A hunt, step by step' => \&alone,
+    },
+    'docs/security.md' => {
+        'Foreign names' => \&idle,
+    },
+    'docs/stalls.md' => {
+        'A sleep in a script' => has_scripts() ? \&sleeping : undef,
+        'A regular expression that backtracks'
+            => has_scripts() ? \&backtracking : undef,
+        'A disk that does not answer' => has_scripts() ? \&waiting : undef,
+    },
+    'docs/troubleshooting.md' => {
+        'Switching profiling on' => \&malloc,
+        'The error log' => \&idle,
+        'Refused dumps' => \&idle,
+    },
+);
+
+plan skip_all => 'there is no jemalloc' unless has_jemalloc();
+plan skip_all => 'there is no go' if system('go version >/dev/null 2>&1') != 0;
+
+check_pattern();
+
+for my $document ('README.md', map { 'docs/' . basename($_) }
+                                   glob("$top/docs/*.md"))
+{
+    my %blocks;
+
+    push @{ $blocks{$_->{heading}} }, $_ for shown_blocks("$top/$document");
+
+    my $states = $states{$document} // {};
+
+    is_deeply([ sort keys %blocks ], [ sort keys %$states ],
+              "$document: each section that shows output has a server");
+
+    for my $heading (sort keys %blocks) {
+        my $state = $states->{$heading} // next;
+
+        subtest "$document, $heading" => sub {
+            check($state, @{ $blocks{$heading} });
+        };
+    }
+}
+
+done_testing();
+
+
+# The pattern of an output must not match everything.
+
+sub check_pattern {
+
+    my $shown = "one sample every 16 KiB, off by 1.5%\n[...]\n"
+                . "  2.0 MiB  f+0x1f\n";
+    my $pattern = shown_pattern($shown);
+
+    like($shown, $pattern, 'the output as it is shown matches');
+    like("one sample every 4 MiB, off by 20.5%\nmore\n 12.5 KiB   f+0xa\n",
+         $pattern, 'the same with other numbers matches');
+
+    unlike($shown =~ s/$_->[0]/$_->[1]/r, $pattern, "$_->[2] does not match")
+        for [ '16 KiB', '16.0 KiB', 'a number with a point' ],
+            [ 'KiB', 'kB', 'another sort of unit' ],
+            [ 'every', 'each', 'another word' ],
+            [ 'f\+', 'g+', 'another function' ],
+            [ '1\.5%', '1.5', 'less of a line' ],
+            [ '\z', "more\n", 'another line' ],
+            [ '\A', "more\n", 'another line before' ];
+}
+
+
+sub check {
+    my ($state, @blocks) = @_;
+
+    my ($server, @clients) = $state->();
+    my ($text, $is_done) = run($server, @blocks);
+    my @parts = shown_parts($text);
+
+    ok($is_done, 'the commands end') or diag($text);
+
+    for my $step (map { @{ $_->{steps} } } @blocks) {
+        my ($command) = $step->{command} =~ /(.*)/;
+
+        like(shift @parts // '', shown_pattern($step->{output}), $command);
+    }
+
+    undef @clients;
+    $server->stop;
+}
+
+
+# What the commands print, in a directory that looks like the top of the tree,
+# so that they add nothing to that.
+
+sub run {
+    my ($server, @blocks) = @_;
+    my $where = tempdir(DIR => $dir);
+
+    symlink "$top/t", "$where/t" or die "$where: $!\n";
+    symlink $build, "$where/build" or die "$where: $!\n";
+
+    my $script = shown_script(@blocks);
+
+    $script =~ s/127\.0\.0\.1:8081/127.0.0.1:$server->{port}/g;
+    $script =~ s{/var/log/nginx/}{$server->{prefix}/logs/}g;
+
+    spew("$where/script", "P=http://127.0.0.1:$server->{port}/debug/pprof\n",
+         $script, "kill \$! 2>/dev/null\n");
+
+    my $text = `cd $where && HOME=$where PPROF_TMPDIR=$where no_proxy='*' \\
+                timeout $patience sh script </dev/null`;
+
+    my $is_done = $? >> 8 != 124;
+
+    $text =~ s/"host": ".*?"/"host": "web1"/g;
+
+    return ($text, $is_done);
+}
+
+
+# A server with as many workers as the examples have.
+
+sub server {
+    my (%how) = @_;
+
+    my $port = JppNginx::free_port();
+
+    my $server = JppNginx->start(workers => 4, conf => $fine,
+                                 level => 'notice', port => $port,
+                                 server => <<"CONF", %how);
+server_name www.example.com;
+location /files/ {
+    root html;
+}
+location /large/ {
+    proxy_pass http://127.0.0.1:$port/files/;
+    proxy_buffers 64 64k;
+    proxy_max_temp_file_size 0;
+}
+location /debug/pprof/ {
+    jemalloc_pprof control=on;
+}
+CONF
+
+    mkdir "$server->{prefix}/$_" or die "$server->{prefix}: $!\n"
+        for qw( html html/files );
+
+    spew("$server->{prefix}/html/files/big.bin", 'x' x (20 << 20));
+
+    return $server;
+}
+
+
+sub idle { server(conf => $recommended) }
+sub fine { server() }
+sub alone { server(workers => 1) }
+sub malloc { server(preload => [ '' ]) }
+
+
+# Slow clients, once all their buffers are full.
+
+sub downloads {
+
+    my $server = server();
+
+    my @clients = map {
+        my $client = $server->client(window => 4096);
+
+        $client->send_request('/large/big.bin');
+        $client->read_some(30, 1);
+        $client;
+    } 1 .. $clients;
+
+    ok(wait_until(sub {
+        my $text = $server->get('/debug/pprof/heap?format=top')->{body};
+
+        return $text =~ /: 1[5-9]\d\.\d MiB/;
+    }), 'the downloads fill their buffers');
+
+    return ($server, @clients);
+}

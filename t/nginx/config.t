@@ -1,0 +1,406 @@
+# The directives: their contexts and values, how they are merged, which location
+# serves what, and the error for everything else.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../lib";
+
+use JppSuite qw( $resources blocks quiet_log table );
+use Test::Nginx::Socket 'no_plan';
+
+repeat_each(2);
+quiet_log();
+no_root_location();
+
+my $parameter = 'a resource\'s name may come first, then "worker=all" or '
+                . '"worker=self", "symbolize=on" or "symbolize=off", '
+                . '"control=on" or "control=off", "clients=on" or '
+                . '"clients=off"';
+
+sub untold {
+    return "\"jemalloc_pprof\" cannot tell what location \"$_[0]\" serves: "
+           . 'end its name in a slash for all resources, or name one of '
+           . "$resources, as in \"jemalloc_pprof heap;\"";
+}
+
+
+# [ title, text in the server, the error, text outside of the server ]
+
+my @refused = (
+    [ 'an unknown resource', 'location /a/ { jemalloc_pprof profiles; }',
+      "unknown resource \"profiles\": use one of $resources" ],
+
+    [ 'a resource that is no prefix of a name',
+      'location /a/ { jemalloc_pprof hea; }',
+      "unknown resource \"hea\": use one of $resources" ],
+
+    [ 'a resource in capitals', 'location /a/ { jemalloc_pprof Heap; }',
+      "unknown resource \"Heap\": use one of $resources" ],
+
+    [ 'an empty name', 'location /a/ { jemalloc_pprof ""; }',
+      "invalid parameter \"\": $parameter" ],
+
+    [ 'a name that does not come first',
+      'location /a/ { jemalloc_pprof symbolize=on heap; }',
+      "invalid parameter \"heap\": $parameter" ],
+
+    [ 'two names', 'location /a/ { jemalloc_pprof heap allocs; }',
+      "invalid parameter \"allocs\": $parameter" ],
+
+    [ 'a worker by index', 'location /a/ { jemalloc_pprof worker=0; }',
+      "invalid parameter \"worker=0\": $parameter" ],
+
+    [ 'no worker', 'location /a/ { jemalloc_pprof worker=; }',
+      "invalid parameter \"worker=\": $parameter" ],
+
+    [ 'exiting workers', 'location /a/ { jemalloc_pprof worker=exiting; }',
+      "invalid parameter \"worker=exiting\": $parameter" ],
+
+    [ 'control=1', 'location /a/ { jemalloc_pprof control=1; }',
+      "invalid parameter \"control=1\": $parameter" ],
+
+    [ 'control without a value',
+      'location /a/ { jemalloc_pprof heap control=; }',
+      "invalid parameter \"control=\": $parameter" ],
+
+    [ 'symbolize=1', 'location /a/ { jemalloc_pprof symbolize=1; }',
+      "invalid parameter \"symbolize=1\": $parameter" ],
+
+    [ 'symbolize=ON', 'location /a/ { jemalloc_pprof heap symbolize=ON; }',
+      "invalid parameter \"symbolize=ON\": $parameter" ],
+
+    [ 'an unknown parameter', 'location /a/ { jemalloc_pprof a=b; }',
+      "invalid parameter \"a=b\": $parameter" ],
+
+    [ 'a location without a slash at its end',
+      'location /debug/pprof { jemalloc_pprof; }', untold('/debug/pprof') ],
+
+    [ 'a location whose last segment only begins like a resource',
+      'location /debug/heaps { jemalloc_pprof; }', untold('/debug/heaps') ],
+
+    [ 'an exact location of another name',
+      'location = /debug/pprof { jemalloc_pprof; }', untold('/debug/pprof') ],
+
+    [ 'a regex that ends in a slash',
+      'location ~ ^/debug/ { jemalloc_pprof; }', untold('^/debug/') ],
+
+    [ 'a regex that ends in a resource',
+      'location ~* /heap { jemalloc_pprof; }', untold('/heap') ],
+
+    [ 'a named location', 'location @heap { jemalloc_pprof; }',
+      untold('@heap') ],
+
+    [ 'an empty location', 'location "" { jemalloc_pprof; }', untold('') ],
+
+    [ 'jemalloc_pprof twice',
+      'location /a/ { jemalloc_pprof; jemalloc_pprof heap; }',
+      '"jemalloc_pprof" directive is duplicate' ],
+
+    [ 'jemalloc_pprof in a server', 'jemalloc_pprof;',
+      '"jemalloc_pprof" directive is not allowed here' ],
+
+    [ 'jemalloc_pprof in http', '',
+      '"jemalloc_pprof" directive is not allowed here', 'jemalloc_pprof;' ],
+
+    [ 'jemalloc_pprof in if',
+      'location /a/ { if ($arg_a) { jemalloc_pprof; } }',
+      '"jemalloc_pprof" directive is not allowed here' ],
+
+    [ 'jemalloc_pprof in limit_except',
+      'location /a/ { limit_except GET { jemalloc_pprof; } }',
+      '"jemalloc_pprof" directive is not allowed here' ],
+
+    [ 'jemalloc_pprof_timeout in if',
+      'location /a/ { if ($arg_a) { jemalloc_pprof_timeout 1s; } }',
+      '"jemalloc_pprof_timeout" directive is not allowed here' ],
+
+    [ 'a timeout of 0', 'jemalloc_pprof_timeout 0;',
+      '"jemalloc_pprof_timeout" directive must be above 0' ],
+
+    [ 'a timeout that is none', 'jemalloc_pprof_timeout soon;',
+      '"jemalloc_pprof_timeout" directive invalid value' ],
+
+    [ 'a timeout twice',
+      'jemalloc_pprof_timeout 1s; jemalloc_pprof_timeout 2s;',
+      '"jemalloc_pprof_timeout" directive is duplicate' ],
+
+    [ 'two timeouts', 'jemalloc_pprof_timeout 1s 2s;',
+      'invalid number of arguments in "jemalloc_pprof_timeout" directive' ],
+
+    [ 'no seconds', 'jemalloc_pprof_max_seconds 0;',
+      '"jemalloc_pprof_max_seconds" must be from 1s to 86400s' ],
+
+    [ 'more than a day of seconds', 'jemalloc_pprof_max_seconds 86401s;',
+      '"jemalloc_pprof_max_seconds" must be from 1s to 86400s' ],
+
+    [ 'seconds that are none', 'jemalloc_pprof_max_seconds -1;',
+      '"jemalloc_pprof_max_seconds" directive invalid value' ],
+
+    [ 'seconds twice',
+      'jemalloc_pprof_max_seconds 1s; jemalloc_pprof_max_seconds 2s;',
+      '"jemalloc_pprof_max_seconds" directive is duplicate' ],
+
+    [ 'a size of 0', 'jemalloc_pprof_max_size 0;',
+      '"jemalloc_pprof_max_size" must be from 1 to 17179869184 bytes' ],
+
+    [ 'a size above 16384m', 'jemalloc_pprof_max_size 16385m;',
+      '"jemalloc_pprof_max_size" must be from 1 to 17179869184 bytes' ],
+
+    [ 'a size that is none', 'jemalloc_pprof_max_size large;',
+      '"jemalloc_pprof_max_size" directive invalid value' ],
+
+    [ 'a size twice', 'jemalloc_pprof_max_size 1m; jemalloc_pprof_max_size 2m;',
+      '"jemalloc_pprof_max_size" directive is duplicate' ],
+
+    [ 'a level of 0', 'jemalloc_pprof_gzip_level 0;',
+      'value must be between 1 and 9' ],
+
+    [ 'a level of 10', 'jemalloc_pprof_gzip_level 10;',
+      'value must be between 1 and 9' ],
+
+    [ 'a level that is none', 'jemalloc_pprof_gzip_level best;',
+      '"jemalloc_pprof_gzip_level" directive invalid number' ],
+
+    [ 'a level twice',
+      'jemalloc_pprof_gzip_level 1; jemalloc_pprof_gzip_level 2;',
+      '"jemalloc_pprof_gzip_level" directive is duplicate' ],
+
+    [ 'active in a server', 'jemalloc_pprof_active on;',
+      '"jemalloc_pprof_active" directive is not allowed here' ],
+
+    [ 'active that is neither', '', 'invalid value "yes" in '
+      . '"jemalloc_pprof_active" directive, it must be "on" or "off"',
+      'jemalloc_pprof_active yes;' ],
+
+    [ 'active twice', '', '"jemalloc_pprof_active" directive is duplicate',
+      'jemalloc_pprof_active on; jemalloc_pprof_active off;' ],
+
+    [ 'a rate in a server', 'jemalloc_pprof_sample 16k;',
+      '"jemalloc_pprof_sample" directive is not allowed here' ],
+
+    [ 'a rate twice', '', '"jemalloc_pprof_sample" directive is duplicate',
+      'jemalloc_pprof_sample 16k; jemalloc_pprof_sample 16k;' ],
+
+    [ 'two rates', '', 'invalid number of arguments in '
+      . '"jemalloc_pprof_sample" directive', 'jemalloc_pprof_sample 1k 2k;' ],
+
+    map({ [ "a rate of $_", '', '"jemalloc_pprof_sample" directive must be '
+            . 'a power of two from 1k to 16m', "jemalloc_pprof_sample $_;" ] }
+        qw( 0 1 512 1023 1025 3k 10k 12m 32m 1g -1k often 16kk "" )),
+
+    [ 'a path for dumps in a server', 'jemalloc_pprof_temp_path /tmp;',
+      '"jemalloc_pprof_temp_path" directive is not allowed here' ],
+
+    [ 'a path for dumps without a name', '',
+      '"jemalloc_pprof_temp_path" directive needs the name of a directory',
+      'jemalloc_pprof_temp_path "";' ],
+
+    [ 'a path for dumps twice', '',
+      '"jemalloc_pprof_temp_path" directive is duplicate',
+      'jemalloc_pprof_temp_path /tmp; jemalloc_pprof_temp_path /tmp;' ],
+
+    [ 'two paths for dumps', '', 'invalid number of arguments in '
+      . '"jemalloc_pprof_temp_path" directive',
+      'jemalloc_pprof_temp_path /tmp /var/tmp;' ],
+);
+
+my $refused = <<'END';
+=== refused: [% what %]
+--- http_config
+[% http %]
+--- config
+[% config %]
+--- must_die
+--- suppress_stderr
+--- error_log
+[emerg]
+[% sentence %]
+END
+
+
+# [ location, path, status, pattern of the body ]
+
+my $html = '\A<!DOCTYPE html>';
+my $json = '\A\{.*"asked": 1,';
+my $none = "\\Ano such resource here: use one of $resources\\n\\z";
+my $internal = '\Aprofiles are not served to internal redirects: '
+               . 'ask for their own URL\n\z';
+my $post = '\Athe method is not allowed here: use POST\n\z';
+my $stock = '404 Not Found';
+
+my @served = (
+    [ '/a/ { jemalloc_pprof; }', '/a/', 200, $html ],
+    [ '/a/ { jemalloc_pprof; }', '/a/status', 200, $json ],
+    [ '/a/ { jemalloc_pprof; }', '/a/Status', 404, $none ],
+    [ '/a/ { jemalloc_pprof; }', '/a/statu', 404, $none ],
+    [ '/a/ { jemalloc_pprof; }', '/a/status/', 404, $none ],
+    [ '/a/ { jemalloc_pprof; }', '/a/pprof/status', 200, $json ],
+    [ '/a/ { jemalloc_pprof; }', '/a/pprof/', 404, $none ],
+    [ '/a/ { jemalloc_pprof; }', '/a/pprof', 404, $none ],
+    [ '/a/ { jemalloc_pprof; }', '/a/pprof/pprof/status', 404, $none ],
+    [ '/a/ { jemalloc_pprof; }', '/b/status', 404, $stock ],
+    [ '/ { jemalloc_pprof; }', '/', 200, $html ],
+    [ '/ { jemalloc_pprof; }', '/status', 200, $json ],
+    [ '^~ /a/ { jemalloc_pprof worker=self; }', '/a/status', 200, $json ],
+    [ '= /a/ { jemalloc_pprof; }', '/a/', 200, $html ],
+    [ '= /a/ { jemalloc_pprof; }', '/a/status', 404, $stock ],
+
+    [ '= /a/status { jemalloc_pprof; }', '/a/status', 200, $json ],
+    [ '= /a/status { jemalloc_pprof; }', '/a/status/', 404, $stock ],
+    [ '/a/status { jemalloc_pprof; }', '/a/status', 200, $json ],
+    [ '/a/status { jemalloc_pprof; }', '/a/status/', 404, $none ],
+    [ '/a/status { jemalloc_pprof; }', '/a/statusX', 404, $none ],
+    [ '/a/status { jemalloc_pprof; }', '/a/status/heap', 404, $none ],
+    [ '/a/status { jemalloc_pprof; }', '/a/worker/self/status', 404, $stock ],
+    [ 'status { jemalloc_pprof; }', '/status', 404, $stock ],
+
+    [ '/a/ { jemalloc_pprof status; }', '/a/', 200, $json ],
+    [ '/a/ { jemalloc_pprof status; }', '/a/heap', 200, $json ],
+    [ '/a { jemalloc_pprof status; }', '/anything', 200, $json ],
+    [ '/a { jemalloc_pprof status symbolize=off worker=self; }', '/a', 200,
+      $json ],
+    [ '/a { jemalloc_pprof status worker=all control=off; }', '/a', 200,
+      $json ],
+    [ '/a/ { jemalloc_pprof worker=all symbolize=on control=on; }',
+      '/a/status', 200, $json ],
+    [ '= /a/control { jemalloc_pprof; }', '/a/control', 405, $post ],
+    [ '/a { jemalloc_pprof control control=on; }', '/a/any', 405, $post ],
+    [ '~ \.pprof$ { jemalloc_pprof status; }', '/x/y.pprof', 200, $json ],
+    [ '~* ^/A/ { jemalloc_pprof status; }', '/a/b', 200, $json ],
+
+    [ '/a/ { location /a/b/ { jemalloc_pprof; } }', '/a/b/status', 200,
+      $json ],
+    [ '/a/ { location /a/b/ { jemalloc_pprof; } }', '/a/status', 404, $stock ],
+    [ '/a/ { jemalloc_pprof; location /a/b/ { } }', '/a/status', 200, $json ],
+    [ '/a/ { jemalloc_pprof; location /a/b/ { } }', '/a/b/status', 404,
+      $stock ],
+    [ '/a/ { jemalloc_pprof; location ~ heap$ { jemalloc_pprof status; } }',
+      '/a/heap', 200, $json ],
+
+    [ '/a/ { jemalloc_pprof; if ($arg_x) { set $y 1; } }', '/a/status?x=1',
+      200, $json ],
+    [ '/a/ { jemalloc_pprof; if ($arg_x) { set $y 1; } }', '/a/status', 200,
+      $json ],
+    [ '/a { jemalloc_pprof status; if ($arg_x) { set $y 1; } }', '/ab?x=1',
+      200, $json ],
+    [ '/a/status { jemalloc_pprof; if ($arg_x) { set $y 1; } }',
+      '/a/status?x=1', 200, $json ],
+    [ '/a/ { jemalloc_pprof; if ($arg_x) { return 403; } }', '/a/status?x=1',
+      403, '403 Forbidden' ],
+    [ '/a/ { jemalloc_pprof; if ($arg_x) { proxy_pass http://127.0.0.1:9; } }',
+      '/a/status?x=1', 502, '502 Bad Gateway' ],
+    [ '/a/ { jemalloc_pprof; limit_except POST { allow all; } }',
+      '/a/status', 200, $json ],
+    [ '/a/ { jemalloc_pprof; limit_except POST { deny all; } }',
+      '/a/status', 403, '403 Forbidden' ],
+    [ '/a/ { jemalloc_pprof; limit_except GET { deny all; } }',
+      '/a/status', 200, $json ],
+    [ '/a/ { jemalloc_pprof; deny all; }', '/a/status', 403,
+      '403 Forbidden' ],
+
+    [ '/a/ { jemalloc_pprof; rewrite ^ /nowhere break; }', '/a/status', 404,
+      $internal ],
+    [ '/a/ { jemalloc_pprof status; rewrite ^ /nowhere break; }', '/a/heap',
+      404, $internal ],
+    [ '/a/ { jemalloc_pprof; root /nowhere; index heap; }', '/a/', 200,
+      $html ],
+);
+
+my $served = <<'END';
+=== served: location [% config %]: [% uri %]
+--- config
+location [% config %]
+--- request
+GET [% uri %]
+--- error_code: [% status %]
+--- response_body_like: [% like %]
+END
+
+
+# [ text in http, in the server, in the location, path, status, body ]
+
+my $size = 'jemalloc_pprof_max_size';
+my $seconds = 'jemalloc_pprof_max_seconds';
+
+my @merged = (
+    [ "$size 1;", '', '', 'heap', 503, 'than the 1 bytes of' ],
+    [ "$size 1;", "$size 2;", '', 'heap', 503, 'than the 2 bytes of' ],
+    [ "$size 1;", "$size 2;", "$size 3;", 'heap', 503,
+      '\Aits dump is larger than the 3 bytes of jemalloc_pprof_max_size'
+      . ': raise that, or lg_prof_sample\n\z' ],
+    [ "$size 1;", "$size 2;", "$size 16384m;", 'heap?debug=1', 200,
+      '\Aheap profile: ' ],
+
+    [ '', '', '', 'heap?seconds=301', 400, 'from 1 to 300\n' ],
+    [ "$seconds 3s;", '', '', 'heap?seconds=4', 400, 'from 1 to 3\n' ],
+    [ "$seconds 3s;", "$seconds 4s;", '', 'heap?seconds=5', 400,
+      'from 1 to 4\n' ],
+    [ "$seconds 3s;", "$seconds 4s;", "$seconds 1d;", 'allocs?seconds=86401',
+      400, '\Aseconds must be a whole number from 1 to 86400\n\z' ],
+    [ '', '', "$seconds 7s; if (\$arg_x) { set \$y 1; }",
+      'heap?x=1&seconds=8', 400, 'from 1 to 7\n' ],
+);
+
+my $merged = <<'END';
+=== merged: [% http %] [% server %] [% location %]: [% uri %]
+--- http_config
+[% http %]
+--- config
+[% server %]
+location /a/ { jemalloc_pprof; [% location %] }
+--- request
+GET /a/[% uri %]
+--- error_code: [% status %]
+--- response_body_like: [% like %]
+END
+
+
+# A gzip header says whether the level is the fastest or the best.
+
+my $level = 'jemalloc_pprof_gzip_level';
+
+my @levels = (
+    [ '', '', '', 4 ],
+    [ "$level 9;", '', '', 2 ],
+    [ "$level 9;", "$level 5;", '', 0 ],
+    [ "$level 9;", "$level 5;", "$level 1;", 4 ],
+    [ '', "$level 1;", "$level 9;", 2 ],
+);
+
+my $levels = <<'END';
+=== levels: [% http %] [% server %] [% location %]
+--- http_config
+[% http %]
+--- config
+[% server %]
+location /a/ { jemalloc_pprof; [% location %] }
+--- request
+GET /a/heap
+--- response_body_filters eval
+sub { unpack('H4', $_[0]) . ' ' . unpack('x8 C', $_[0]) . "\n" }
+--- response_body
+1f8b [% flags %]
+END
+
+
+blocks(<DATA>,
+       table($refused, [ qw( what config sentence http ) ], @refused),
+       table($served, [ qw( config uri status like ) ], @served),
+       table($merged, [ qw( http server location uri status like ) ],
+             @merged),
+       table($levels, [ qw( http server location flags ) ], @levels));
+
+run_tests();
+
+__DATA__
+
+=== the tree without its slash
+--- config
+location /debug/pprof/ { jemalloc_pprof; }
+--- request
+GET /debug/pprof?debug=1
+--- error_code: 301
+--- response_headers
+Location: http://localhost:$ServerPortForClient/debug/pprof/?debug=1

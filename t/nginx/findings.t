@@ -1,0 +1,312 @@
+#!/usr/bin/perl
+
+# Findings where nobody asks for memory: in the error log, once as they rise; in
+# status, and in the comments of profiles.
+#
+# Not here: the numbers at which each rule begins to hold (t/unit), memory
+# (nginx/memory.t), the page (page/console.t).
+
+use strict;
+use warnings;
+
+use File::Basename;
+use JSON::PP qw(decode_json);
+use Test::More;
+use Time::HiRes qw(sleep);
+
+use lib dirname(__FILE__) . '/../lib';
+
+use JppNginx qw( slurp wait_until );
+use JppRun qw( subtests );
+
+# what hangs ends
+alarm 300;
+
+my $tree = 'location /debug/pprof/ { jemalloc_pprof control=on; }';
+
+# some 10 MB of configuration
+my $large = "map_hash_max_size 65536;\nmap_hash_bucket_size 512;\n"
+    . "map \$uri \$large {\n"
+    . join('', map { "\"/$_" . 'x' x 100 . "\" \"" . 'y' x 200 . "\";\n" }
+               1 .. 20000) . "}\n";
+
+# where memory is limited by version 1
+my $cgroup = '/sys/fs/cgroup/memory';
+
+subtests(
+    'a zone that is full, and a worker that vanished' => [ \&full ],
+    'a configuration that grows' => [ \&reloaded, 'jemalloc' ],
+    'six reloads, and clients that stay' => [ \&old, 'jemalloc' ],
+    'a container near its limit' => [ \&limited, sub { -w $cgroup } ],
+    'a profile of few samples' => [ \&few, 'jemalloc' ],
+    'a profile that lacks the most' => [ \&explains, 'jemalloc' ],
+);
+
+
+sub logged {
+    my ($nginx, $id) = @_;
+
+    return slurp("$nginx->{prefix}/logs/error.log")
+           =~ /^.*? (\[\w+\] .*jemalloc_pprof: finding $id: .*)$/mg;
+}
+
+
+# Those that RESOURCE has.
+
+sub findings {
+    my ($nginx, $resource) = @_;
+    my $answer = $nginx->get("/debug/pprof/$resource");
+
+    return { map { $_->{id} => $_ }
+             @{ decode_json($answer->{body})->{findings} } };
+}
+
+
+# How many connections an example of docs/memory.md has, and the line that it
+# shows, with numbers that may be others.
+
+sub example {
+    my ($name) = @_;
+
+    my ($text) = slurp(dirname(__FILE__) . '/../../docs/memory.md')
+                 =~ /^### \Q$name\E\n(.*?)^##/ms
+        or die "docs/memory.md has no example \"$name\"\n";
+    my ($connections) = $text =~ /^ *worker_connections (\d+);$/m;
+    my ($line) = $text =~ /^(!.*)$/m;
+
+    $line =~ s/(\d+(?:\.\d+)? [KMG]iB)|([^\d]+|\d+)/
+               defined $1 ? '[\d.]+ [KMG]iB' : quotemeta $2/ge;
+
+    return ($connections, qr/^$line$/m);
+}
+
+
+sub comments {
+    my ($nginx) = @_;
+
+    return $nginx->get('/debug/pprof/heap?format=top')->{body};
+}
+
+
+sub table {
+    my ($nginx) = @_;
+
+    return $nginx->get('/debug/pprof/memory?format=top')->{body};
+}
+
+
+sub full {
+    my $nginx = JppNginx->start(
+        workers => 2,
+        http => 'limit_req_zone $arg_key zone=keys:32k rate=1000r/s;',
+        server => "$tree location /key { limit_req zone=keys burst=1000;
+                                         empty_gif; }");
+    my $client = $nginx->client;
+
+    unlike(comments($nginx), qr/finding zone-full/, 'an empty zone');
+    is(findings($nginx, 'status')->{'zone-full'}, undef, 'status has nothing');
+
+    $client->get("/key?key=$_" . 'x' x 60) for 1 .. 300;
+
+    ok(wait_until(sub { logged($nginx, 'zone-full') }, 30), 'is logged');
+
+    my $line = (logged($nginx, 'zone-full'))[0] // '';
+
+    like($line, qr/^\[warn\] /, 'as a warning');
+    like($line, qr/: a zone of shared memory is full: zone keys has .*\. Make /,
+         'with its numbers and what to do');
+
+    my $finding = findings($nginx, 'status')->{'zone-full'};
+
+    like($finding->{because}, qr/^zone keys has /, 'status has it');
+    like($finding->{cure}, qr/larger/, 'and the cure');
+    like(comments($nginx),
+         qr/finding zone-full: a zone of shared memory is full: zone keys has /,
+         'and so have profiles');
+
+    # the worker that leads looks again, and finds more
+
+    vanished($nginx);
+
+    is(scalar(() = logged($nginx, 'zone-full')), 1, 'it is logged once');
+
+    $nginx->stop(alerts => qr/exited on signal 9/);
+}
+
+
+# Nobody asks: the worker that leads finds out.
+
+sub vanished {
+    my ($nginx) = @_;
+    my (undef, $pid) = $nginx->worker_pids;
+
+    is(scalar(() = logged($nginx, 'oom-kill')), 0, 'nobody has vanished');
+
+    kill 'KILL', $pid;
+
+    ok(wait_until(sub { logged($nginx, 'oom-kill') }, 30),
+       'a worker that was killed is logged');
+
+    my $line = (logged($nginx, 'oom-kill'))[0] // '';
+
+    like($line, qr/^\[error\] /, 'as an error');
+    like($line, qr/the last: worker \d, pid $pid, with an RSS of [\d.]+ MiB/,
+         'by its name, with what it had');
+
+    my $because = findings($nginx, 'memory')->{'oom-kill'}{because};
+
+    like($because, qr/pid $pid, with an RSS/, 'memory has the same');
+}
+
+
+sub reloaded {
+    my $nginx = JppNginx->start(server => $tree);
+
+    $nginx->reload;
+    is(findings($nginx, 'memory')->{'reload-leak'}, undef,
+       'the same configuration');
+
+    $nginx->configure(http => $large);
+    $nginx->reload;
+
+    ok(wait_until(sub { findings($nginx, 'memory')->{'reload-leak'} }),
+       'a larger one is found');
+
+    like(findings($nginx, 'memory')->{'reload-leak'}{because},
+         qr/newest configuration had [\d.]+ MiB .* before [\d.]+ [KM]iB$/,
+         'with both sizes');
+    ok(wait_until(sub { logged($nginx, 'reload-leak') }, 30), 'and logged');
+
+    $nginx->reload;
+
+    ok(wait_until(sub { !findings($nginx, 'memory')->{'reload-leak'} }),
+       'not as it stays that large');
+
+    $nginx->stop;
+}
+
+
+# Each worker has 25 MB of connections, and a client that is about to send the
+# rest of a body, for which a worker waits.
+
+sub old {
+    my ($connections, $line) = example('Workers of former configurations');
+    my $nginx = JppNginx->start(connections => $connections, server => "$tree
+        location /body { client_body_timeout 300s;
+                         proxy_pass http://127.0.0.1:1; }");
+    my @clients;
+
+    is(findings($nginx, 'memory')->{'old-workers'}, undef, 'there are none');
+
+    for (1 .. 6) {
+        my $client = $nginx->client;
+
+        $client->write("POST /body HTTP/1.1\r\nHost: localhost\r\n"
+                       . "Content-Length: 10\r\n\r\n1");
+        push @clients, $client;
+
+        # an answer to somebody behind it: it was read
+
+        $nginx->get('/debug/pprof/cmdline');
+        $nginx->reload(is_kept => 1);
+    }
+
+    my $finding;
+
+    ok(wait_until(sub {
+        $finding = findings($nginx, 'memory')->{'old-workers'};
+        return defined $finding && $finding->{because} =~ /^6 /;
+    }), 'six wait for their clients');
+
+    like($finding->{because}, qr/^6 that are exiting hold [\d.]+ MiB of /,
+         'how much they hold');
+    like($finding->{cure}, qr/worker_shutdown_timeout 10m;/, 'what to do');
+    like(table($nginx), $line, 'as in the documentation');
+
+    $_->leave for @clients;
+
+    ok(wait_until(sub { !findings($nginx, 'memory')->{'old-workers'} }),
+       'they end with their clients');
+
+    $nginx->stop;
+}
+
+
+# Its limit is set above what it uses by then.
+
+sub limited {
+    my ($connections, $line) = example('A container near its limit');
+    my $dir = "$cgroup/jpp-test-$$";
+
+    mkdir $dir or die "$dir: $!";
+
+    my $nginx = JppNginx->start(connections => $connections, run => [
+        'sh', '-c', "echo \$\$ >$dir/cgroup.procs; exec \"\$@\"", 'sh' ]);
+
+    is(findings($nginx, 'memory')->{'limit-near'}, undef, 'without a limit');
+
+    my ($used) = slurp("$dir/memory.usage_in_bytes") =~ /^(\d+)/;
+
+    open my $limit, '+<', "$dir/memory.limit_in_bytes" or die "limit: $!";
+    print $limit int($used * 1.05);
+    close $limit or die "limit: $!";
+
+    my $finding = findings($nginx, 'memory')->{'limit-near'};
+
+    ok($finding->{critical}, 'with one it is critical');
+
+    my $table = table($nginx);
+
+    like($table, $line, 'as in the documentation');
+    like($table, qr/^ +bytes .*what\n.* exact  connection slots$/m,
+         'and what the memory is');
+
+    like($finding->{because},
+         qr/^[\d.]+ [KM]iB of [\d.]+ MiB are left$/, 'what is left');
+    ok(wait_until(sub { logged($nginx, 'limit-near') }, 30), 'it is logged');
+    like((logged($nginx, 'limit-near'))[0], qr/^\[error\] .* Raise the limit /,
+         'as an error, with what to do');
+
+    $nginx->stop;
+    rmdir $dir;
+}
+
+
+sub few {
+    my $nginx = JppNginx->start(
+        http => $large, conf => 'prof:true,prof_active:true,lg_prof_sample:24');
+
+    like(comments($nginx),
+         qr/finding few-samples: the profile rests on few samples: \d+ in all/,
+         'is said in its comments');
+    is(findings($nginx, 'memory')->{'few-samples'}, undef,
+       'memory has no profile');
+    unlike($nginx->get('/debug/pprof/heap?format=top&origin=worker')->{body},
+           qr/few-samples/, 'a part of one is not rated');
+
+    $nginx->stop;
+
+    $nginx = JppNginx->start(http => $large);
+
+    unlike(comments($nginx), qr/few-samples/, 'a finer rate has enough');
+
+    $nginx->stop;
+}
+
+
+# 170 MB of connections, from before anybody sampled.
+
+sub explains {
+    my $nginx = JppNginx->start(
+        conf => 'prof:true,prof_active:false,lg_prof_sample:16',
+        connections => 400000, server => $tree);
+
+    is($nginx->client->ask('POST', '/debug/pprof/control?active=on',
+                           'Content-Length: 0')->{status}, 200, 'now it is on');
+
+    like(comments($nginx),
+         qr/finding explains: .* is allocated: [\d.]+ [KM]?i?B of \d\d\d\./,
+         'what is missing is said');
+
+    $nginx->stop;
+}

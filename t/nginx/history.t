@@ -1,0 +1,152 @@
+#!/usr/bin/perl
+
+# The history of workers: how much memory each held since it started, through
+# reloads and kills, and that it costs no worker its exit.
+#
+# Not here: how points merge (t/unit), what findings make of them
+# (nginx/findings.t).
+
+use strict;
+use warnings;
+
+use File::Basename;
+use JSON::PP qw(decode_json);
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+use lib dirname(__FILE__) . '/../lib';
+
+use JppNginx qw( slurp wait_until );
+use JppRun qw( subtests );
+
+# what hangs ends
+alarm 300;
+
+my $mib = 1024 * 1024;
+
+subtests(
+    'points' => [ \&points ],
+    'a single process' => [ \&single ],
+    'a worker that exits' => [ \&exits ],
+    'nothing is served' => [ \&not_served ],
+    'no jemalloc' => [ \&no_jemalloc, sub { !JppRun::is_linked() } ],
+);
+
+
+sub workers {
+    my ($nginx) = @_;
+    my $answer = $nginx->get('/debug/pprof/memory');
+
+    return decode_json($answer->{body})->{workers} if $answer->{status} == 200;
+
+    fail("memory: $answer->{status}");
+    return [];
+}
+
+
+sub points {
+    my $nginx = JppNginx->start(workers => 2);
+    my @workers = @{ workers($nginx) };
+
+    for my $worker (@workers) {
+        my $history = $worker->{history};
+        my ($allocated, $rss) = @{ $history->{points}[0] // [ 0, 0 ] };
+
+        is($history->{interval}, 5, 'seconds of a point');
+        cmp_ok(scalar @{ $history->{points} }, '>=', 1, 'the first is there');
+        cmp_ok($rss, '>', $mib, 'with what the kernel counts');
+        cmp_ok($allocated, '>', 100000, 'and what jemalloc does')
+            if JppRun::has_jemalloc();
+    }
+
+    my $n = @{ $workers[0]{history}{points} };
+
+    ok(wait_until(sub {
+        @{ workers($nginx)->[0]{history}{points} } > $n;
+    }, 30), 'another one follows');
+
+    # of its successor, which begins anew
+
+    my ($pid) = map { $_->{pid} } @workers;
+
+    kill 'KILL', $pid;
+
+    ok(wait_until(sub {
+        my ($worker) = grep { $_->{worker} == 0 } @{ workers($nginx) };
+
+        return defined $worker && $worker->{pid} != $pid
+               && defined $worker->{history}
+               && @{ $worker->{history}{points} } == 1;
+    }), 'who takes the place of a killed worker has a history of its own');
+
+    $nginx->stop(alerts => qr/exited on signal 9/);
+}
+
+
+sub single {
+    my $nginx = JppNginx->start(master => 0);
+
+    is(scalar @{ workers($nginx)->[0]{history}{points} }, 1, 'its first point');
+
+    $nginx->stop;
+}
+
+
+# A timer that is not cancelable would keep it for ever: each sets the next.
+
+sub exits {
+    my $nginx = JppNginx->start;
+    my ($pid) = $nginx->worker_pids;
+
+    $nginx->reload;
+
+    ok(wait_until(sub { !kill 0, $pid }), 'a worker exits');
+    is(scalar @{ workers($nginx) }, 1, 'one is left');
+
+    $nginx->stop;
+}
+
+
+# Neither a timer nor a zone.
+
+sub not_served {
+    my $nginx = JppNginx->start(server => 'location /here { return 204; }');
+    my ($pid) = $nginx->worker_pids;
+    my $before = 0;
+
+    # it has begun to wait
+
+    wait_until(sub {
+        my $last = $before;
+
+        sleep 1;
+        $before = switches($pid);
+
+        return $before == $last;
+    });
+
+    sleep 6;
+
+    is(switches($pid), $before, 'a worker without a location sleeps');
+
+    $nginx->stop;
+}
+
+
+sub switches {
+    my ($pid) = @_;
+
+    return (slurp("/proc/$pid/status")
+            =~ /^voluntary_ctxt_switches:\s+(\d+)/m)[0];
+}
+
+
+sub no_jemalloc {
+    my $nginx = JppNginx->start(preload => [], conf => '');
+    my ($allocated, $rss) = @{ workers($nginx)->[0]{history}{points}[0] };
+
+    is($allocated, undef, 'what is not known is null');
+    cmp_ok($rss, '>', $mib, 'what the kernel counts is there');
+
+    $nginx->stop;
+}

@@ -1,0 +1,507 @@
+#!/usr/bin/perl
+
+# The resource locations: what each location costs, by pools, heap and CPU, in
+# one list; and what it says where one of them is missing.
+#
+# The truth is what the other resources answer.
+#
+# Not here: sums, order and forms (t/unit/jpp_locations_test.c); whose a sample
+# is (heap/owners.t).
+
+use strict;
+use warnings;
+
+use File::Basename;
+use JSON::PP qw(decode_json);
+use List::Util qw( sum0 );
+use Test::More;
+
+use lib dirname(__FILE__) . '/../lib';
+
+use JppNginx qw( descriptors free_port spew threads wait_until );
+use JppRun qw( subtests );
+
+# what hangs ends
+alarm 400;
+
+my $tree = '/debug/pprof';
+
+# what fills buffers
+my $large = <<'END';
+location /files/ { root html; }
+location /large/ {
+    proxy_pass http://127.0.0.1:PORT/files/;
+    proxy_buffers 16 32k;
+    proxy_buffer_size 32k;
+    proxy_busy_buffers_size 64k;
+    proxy_max_temp_file_size 0;
+}
+END
+
+subtests(
+    'held and sampled' => [ \&both ],
+    'by server, by upstream' => [ \&by ],
+    'names with any bytes' => [ \&hostile ],
+    'what workers inherit' => [ \&inherited, 'jemalloc' ],
+    'what is off' => [ \&off ],
+    'since when it is sampled' => [ \&since, 'jemalloc' ],
+    'one worker that is stopped' => [ \&stopped ],
+    'workers that end' => [ \&ending ],
+    'clients that leave' => [ \&leaving ],
+    'parameters' => [ \&parameters ],
+);
+
+
+sub start {
+    my (%how) = @_;
+    my $locations = delete $how{locations} // '';
+
+    return JppNginx->start(preload => [], conf => 'prof:false', workers => 2,
+                           http => "jemalloc_pprof_source sampler;\n"
+                                   . "jemalloc_pprof_sample 1k;\n"
+                                   . "jemalloc_pprof_owners on;\n",
+                           server => "server_name main.example;\n"
+                                     . "location $tree/ { jemalloc_pprof; }\n"
+                                     . $locations, %how);
+}
+
+
+# Downloads from /large/, which fill its buffers, and stay.
+
+sub downloads {
+    my (%how) = @_;
+    my $port = free_port();
+    my $nginx = start(port => $port, %how,
+                      locations => ($large =~ s/PORT/$port/r)
+                                   . ($how{locations} // ''));
+
+    mkdir "$nginx->{prefix}/$_" or die "$nginx->{prefix}: $!\n"
+        for qw( html html/files );
+
+    spew("$nginx->{prefix}/html/files/big", 'x' x (8 << 20));
+
+    my @clients = map {
+        my $client = $nginx->client(window => 4096);
+
+        $client->send_request('/large/big');
+        $client->read_some(30, 1);
+        $client;
+    } 1 .. 4;
+
+    ok(wait_until(sub {
+        return bytes($nginx, '/large/') >= 4 * 16 * 32 * 1024;
+    }), 'the downloads fill their buffers');
+
+    return ($nginx, "127.0.0.1:$port", @clients);
+}
+
+
+sub json {
+    my ($nginx, $query) = @_;
+    my $answer = $nginx->get("$tree/locations?format=json&$query");
+
+    return { rows => [] } if $answer->{status} != 200;
+
+    return decode_json($answer->{body});
+}
+
+
+# The requests, one by one, and the bytes of those in a location.
+
+sub held {
+    my ($nginx) = @_;
+
+    return decode_json($nginx->get("$tree/requests?format=json&top=1000")
+                       ->{body});
+}
+
+
+sub bytes {
+    my ($nginx, $location) = @_;
+
+    return sum0(map { $_->{bytes} } rows(held($nginx), $location));
+}
+
+
+sub rows {
+    my ($json, $location) = @_;
+
+    return grep { ($_->{location} // '') eq $location } @{ $json->{rows} };
+}
+
+
+sub both {
+    my ($nginx, undef, @clients) = downloads();
+    my $json = json($nginx, '');
+    my ($row) = rows($json, '/large/');
+
+    is($json->{rows}[0]{location}, '/large/', 'what stands out is the first');
+    is($row->{server}, 'main.example', 'its server');
+    is($row->{requests}, 4, 'its requests');
+    is($row->{held}{mostly}[0]{name}, 'upstream buffers', 'held for what');
+    is($row->{held}{error_percent}, 0, 'which is exact');
+    cmp_ok($row->{sampled}{bytes}, '>=', 4 * 16 * 32 * 1024,
+           'sampled as much, in the same row');
+    like($row->{sampled}{mostly}[0]{name}, qr/event_pipe|nginx\+0x/,
+         "by a function: $row->{sampled}{mostly}[0]{name}");
+    is($row->{cpu}, undef, 'nobody has looked at CPU time');
+    like($json->{cpu}{why}, qr/^nobody has looked at it$/, 'which is said');
+    like($json->{cpu}{cure}, qr/^locations\?seconds=5 does, /, 'with the cure');
+    ok((grep { /^samples with an owner: / } @{ $json->{sampled}{notes} }),
+       'and how many samples have an owner');
+
+    # the other resources agree
+
+    is($row->{held}{bytes}, bytes($nginx, '/large/'),
+       'requests have the same bytes');
+
+    my $answer = $nginx->get("$tree/locations");
+
+    is($answer->{status}, 200, 'a table');
+    like($answer->{headers}{'content-type'}, qr{^text/plain}, 'is text');
+    like($answer->{body}, qr/^\d+ rows: held \d\S* MiB, sampled \d\S* MiB \(/,
+         'with sums');
+    like($answer->{body},
+         qr{^requests +held +sampled +error +server +location +held mostly +(?#
+            )sampled mostly\n +4 +\d\S* MiB .* main\.example +/large/ }m,
+         'and the location first');
+    like($answer->{body}, qr/^held: \S+ \S+ more belong to no server: /m,
+         'and the rest');
+
+    my $with = json($nginx, 'seconds=1');
+
+    SKIP: {
+        skip('no CPU profiles here', 2) if $with->{cpu}{why};
+
+        ok(defined $with->{cpu}{nanoseconds}, 'CPU time, if asked for');
+        is((rows($with, '/large/'))[0]{held}{bytes}, $row->{held}{bytes},
+           'beside the others');
+    }
+
+    undef @clients;
+    $nginx->stop;
+}
+
+
+sub by {
+    my ($nginx, $upstream, @clients) = downloads();
+    my $json = json($nginx, 'by=server');
+    my ($server) = grep { $_->{server} eq 'main.example' } @{ $json->{rows} };
+
+    is($server->{location}, undef, 'servers have no location');
+    cmp_ok($server->{held}{bytes}, '>', 4 * 16 * 32 * 1024,
+           'but all that their locations have');
+
+    $json = json($nginx, 'by=upstream');
+
+    my ($row) = grep { $_->{upstream} eq $upstream } @{ $json->{rows} };
+
+    ok($row, "an upstream is a row: $upstream")
+        or diag(explain($json->{rows}));
+    cmp_ok($row->{held}{bytes}, '>', 4 * 16 * 32 * 1024, 'with its buffers');
+    is($row->{server}, undef, 'and no server');
+
+    undef @clients;
+    $nginx->stop;
+}
+
+
+# Of the configuration: they become text, the same by all measures.
+
+sub hostile {
+    my $long = 'l' x 3000;
+    my @names = ("/a\x1b[2Jb/", "/</script><b>/", "/\xff\xfe/", "/$long/");
+    my $nginx = start(locations => join '', map {
+        "location \"$_\" { client_body_buffer_size 64k; "
+        . "proxy_pass http://127.0.0.1:1; }\n" } @names);
+
+    # bodies that do not come: their buffers wait for them
+
+    my @held = map {
+        my $client = $nginx->client;
+
+        $client->write("POST $_ HTTP/1.1\r\nHost: a\r\n"
+                       . "Content-Length: 60000\r\n\r\nx");
+        $client;
+    } '/a%1B[2Jb/', '/%3C/script%3E%3Cb%3E/', '/%FF%FE/', "/$long/";
+
+    wait_until(sub {
+        4 <= grep { $_->{bytes} > 60000 } @{ held($nginx)->{rows} }
+    });
+
+    my $json = json($nginx, 'top=1000');
+    my @want = ('/a\x1b[2Jb/', '/</script><b>/', '/\xff\xfe/');
+
+    for my $name (@want) {
+        my ($row) = rows($json, $name);
+
+        cmp_ok($row->{held}{bytes} // 0, '>', 60000, "$name holds its buffer")
+            or diag(join ' ', map { $_->{location} } @{ $json->{rows} });
+    }
+
+    my @longs = grep { $_->{location} =~ m{^/l+/?$} } @{ $json->{rows} };
+
+    is(scalar @longs, 1, 'a long name is cut everywhere alike');
+
+    for my $format (qw( top json )) {
+        my $body = $nginx->get("$tree/locations?format=$format")->{body};
+
+        unlike($body, qr/[^\n -~]/, "$format shows what may be");
+    }
+
+    for my $format (qw( top folded svg html )) {
+        my $answer = $nginx->get("$tree/heap?by=location&format=$format");
+
+        is($answer->{status}, 200, "heap, $format");
+        unlike($answer->{body} =~ s{<script.*?</script>}{}gsr,
+               qr/\x1b|\xff|\xfe/, 'shows what may be');
+    }
+
+    undef @held;
+    $nginx->stop;
+}
+
+
+# It serves nobody: no location is unknown because of it.
+
+sub inherited {
+    my $map = "map_hash_max_size 65536;\nmap_hash_bucket_size 512;\n"
+        . "map \$uri \$large {\n"
+        . join('', map { "\"/$_" . 'x' x 100 . "\" \"" . 'y' x 200 . "\";\n" }
+                   1 .. 5000) . "}\n";
+    my $nginx = JppNginx->start(workers => 2,
+        http => "jemalloc_pprof_owners on;\n$map",
+        server => "location $tree/ { jemalloc_pprof; }");
+    my ($row) = rows(json($nginx, ''), '(inherited)');
+
+    is($row->{server}, '(inherited)', 'a row of what is inherited');
+    cmp_ok($row->{sampled}{bytes}, '>', 1 << 20, 'has the configuration');
+    like($nginx->get("$tree/heap?by=location&format=folded")->{body},
+         qr/^server \(inherited\);location \(inherited\);/m,
+         'and profiles have it so');
+
+    like($nginx->get("$tree/heap?by=location&format=top")->{body},
+         qr/^samples with an owner: \d+ of \d+ live ones$(?#
+            )|^no sample has an owner: .*, inherited ones never$/m,
+         'what says how many have an owner counts what there is');
+
+    $nginx->stop;
+}
+
+
+sub off {
+
+    # no owners
+
+    my $nginx = JppNginx->start(preload => [], conf => 'prof:false',
+        http => 'jemalloc_pprof_source sampler; jemalloc_pprof_sample 1k;',
+        server => "location $tree/ { jemalloc_pprof; }");
+
+    $nginx->get('/fine') for 1 .. 50;
+
+    my $text = $nginx->get("$tree/locations")->{body};
+
+    like($text, qr/^sampled: no sample has an owner/m, 'no owners');
+    like($text, qr/jemalloc_pprof_owners on/, 'and the line to add');
+    $nginx->stop;
+
+    # no samples
+
+    $nginx = JppNginx->start(preload => [], conf => 'prof:false',
+        server => "location $tree/ { jemalloc_pprof; }");
+    $text = $nginx->get("$tree/locations")->{body};
+
+    like($text, qr/^sampled: not known: \S.*: .*/m, 'no samples');
+    like($text, qr/jemalloc_pprof_source sampler|libjemalloc/,
+         'and the line to add');
+    like($text, qr{^ *1 +\d.* $tree/ }m, 'what is held is there');
+
+    my $json = json($nginx, '');
+
+    is($json->{sampled}{bytes}, undef, 'null is not 0');
+    ok($json->{sampled}{cure}, 'and JSON has a cure');
+    is($json->{rows}[0]{sampled}, undef, 'in no row');
+
+    $nginx->stop;
+}
+
+
+# What was allocated while jemalloc did not sample is held, and not sampled.
+
+sub since {
+    my $control = '/control/control';
+    my ($nginx, undef, @clients) = downloads(
+        preload => undef, conf => 'prof:true,prof_active:false',
+        http => "jemalloc_pprof_owners on;\n",
+        locations => 'location /control/ { jemalloc_pprof control=on; }');
+    my $time = qr/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/;
+    my $began = qr/jemalloc began to sample then, or forgot its samples, in (?#
+                  )2 of 2 workers, and memory allocated before is missing/;
+    my $gap = qr/jemalloc's sampling was off from $time to $time in 2 of 2 (?#
+                )workers, and memory allocated while it was off is missing/;
+
+    like($nginx->get("$tree/locations")->{body},
+         qr/^sampled: not known: profiling is not active: /m, 'not yet');
+
+    is($nginx->get($control, body => 'active=on')->{status}, 200, 'on');
+
+    my $text = $nginx->get("$tree/locations?strict=1")->{body};
+    my ($row) = rows(json($nginx, ''), '/large/');
+
+    cmp_ok($row->{sampled}{bytes}, '<', $row->{held}{bytes} / 2,
+           'what was held before is not sampled');
+    like($text, qr/^sampled: samples complete since $time: $began$/m,
+         'which it says');
+    unlike($text, qr/^held: samples/m, 'pools are complete');
+
+    $nginx->get($control, body => "active=$_") for qw( off on );
+
+    like($nginx->get("$tree/locations")->{body},
+         qr/^sampled: samples complete since $time: $gap$/m,
+         'off and on again');
+    is(scalar(grep { /^samples complete since $time: $gap\z/ }
+                   @{ json($nginx, '')->{sampled}{notes} }), 1, 'in JSON, too');
+
+    my $answer = $nginx->get("$tree/locations?strict=1");
+
+    is($answer->{status}, 503, 'strict=1 refuses that');
+    is($answer->{body}, 'the samples of 2 of 2 workers lack what was '
+       . "allocated while jemalloc's sampling was off, which strict=1 does "
+       . 'not allow: POST reset=1 to control to begin with complete ones; the '
+       . "answer without strict=1 says when it was off\n", 'why');
+
+    $nginx->get($control, body => 'reset=1');
+    $answer = $nginx->get("$tree/locations?strict=1");
+    is($answer->{status}, 200, 'not after a reset');
+    like($answer->{body}, qr/^sampled: samples complete since $time: $began$/m,
+         'which says since when');
+
+    $nginx->stop;
+}
+
+
+sub stopped {
+    my $nginx = start(locations => 'jemalloc_pprof_timeout 2s;');
+    my ($stopped) = $nginx->workers_of($nginx->client);
+
+    $nginx->signal('STOP', $stopped);
+
+    my $text = $nginx->get("$tree/locations")->{body};
+
+    like($text, qr/^held: worker \d+ pid $stopped is missing: no answer /m,
+         'what is held lacks it');
+    like($text, qr/^sampled: worker \d+ pid $stopped is missing: no answer /m,
+         'what is sampled, too');
+
+    my $answer = $nginx->get("$tree/locations?strict=1");
+
+    is($answer->{status}, 503, 'strict=1');
+    like($answer->{body}, qr/^only 1 of 2 workers answered/, 'the sentence');
+
+    kill 'CONT', $stopped;
+    $nginx->stop;
+}
+
+
+# While their CPU time is looked at: one that is killed is missing, and one that
+# has to exit answers first.
+
+sub ending {
+    my $nginx = start();
+    my $client = $nginx->client;
+    my ($self) = map { $_->{pid} } @{ decode_json(
+                     $client->get("$tree/status?worker=self")->{body})
+                     ->{workers} };
+    my ($other) = grep { $_ != $self } $nginx->worker_pids;
+
+    $client->send_request("$tree/locations?seconds=3");
+
+    ok(wait_until(sub { threads($other) > 1 }),
+       'it is asked for its CPU time');
+    kill 'KILL', $other;
+
+    my $answer = $client->response;
+
+    is($answer->{status}, 200, 'a worker is killed: the list comes');
+    like($answer->{body}, qr/^CPU: worker \d+ pid $other is missing: /m,
+         'and says who is missing')
+        or diag($answer->{body});
+    like($answer->{body}, qr/^held: |^ *\d+ +\S+ \S+ /m, 'there are rows');
+
+    $client = $nginx->client;
+    $client->send_request("$tree/locations?seconds=60");
+
+    ok(wait_until(sub {
+        my @pids = $nginx->worker_pids;
+
+        @pids == 2 && @pids == grep { threads($_) > 1 } @pids
+    }), 'both are asked');
+    $nginx->signal('HUP');
+
+    $answer = $client->response;
+
+    is($answer->{status}, 200, 'a reload: the list comes early');
+    like($answer->{body}, qr/, CPU \d/, 'with the CPU time until then');
+
+    $nginx->stop(alerts => qr/signal 9/);
+}
+
+
+# In each of the three questions; nothing of what they asked for is left.
+
+sub leaving {
+    my $nginx = start(workers => 1);
+    my ($worker) = $nginx->worker_pids;
+
+    $nginx->get("$tree/locations?seconds=1");
+
+    my $before = () = descriptors($worker);
+
+    for my $wait (0, 0.05, 0.3, 1.1) {
+        my $client = $nginx->client;
+
+        $client->send_request("$tree/locations?seconds=1");
+        select undef, undef, undef, $wait;
+        $client->leave;
+    }
+
+    ok(wait_until(sub { $before >= (() = descriptors($worker)) }),
+       'no descriptor is left');
+    is($nginx->get("$tree/locations")->{status}, 200, 'others are answered');
+    is(($nginx->worker_pids)[0], $worker, 'by the same worker');
+
+    $nginx->stop;
+}
+
+
+sub parameters {
+    my $nginx = start();
+    my %refused = (
+        'by=request' => [ 400, qr/^locations takes by=location, by=server / ],
+        'format=pprof' => [ 400, qr/^format must be top or json$/ ],
+        'top=0' => [ 400, qr/^top must be / ],
+        'seconds=x' => [ 400, qr/^seconds must be / ],
+        'worker=77' => [ 404, qr/worker/ ],
+    );
+
+    for my $query (sort keys %refused) {
+        my ($status, $sentence) = @{ $refused{$query} };
+        my $answer = $nginx->get("$tree/locations?$query");
+
+        is($answer->{status}, $status, $query);
+        like($answer->{body}, $sentence, 'the sentence');
+    }
+
+    $nginx->get('/fine');
+
+    is(scalar @{ json($nginx, 'top=1')->{rows} }, 1, 'one row');
+    like($nginx->get("$tree/locations?top=1")->{body},
+         qr/^\d+ more: top=1000 shows as many as that$/m, 'and how many more');
+
+    my $head = $nginx->get("$tree/locations", method => 'HEAD');
+
+    is($head->{status}, 200, 'HEAD');
+    is($head->{body}, '', 'has no body');
+
+    $nginx->stop;
+}

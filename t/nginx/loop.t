@@ -1,0 +1,211 @@
+#!/usr/bin/perl
+
+# What answers about memory leaves to the event loop: nothing that the kernel
+# takes its time for, and nothing that waits for a dump or a report.  And who
+# looks at the memory of all, unasked.
+#
+# Not here: what the answers say (nginx/metrics.t, nginx/memory.t,
+# page/console.t), what findings say (nginx/findings.t), how long any of it
+# takes (bench/metrics).
+
+use strict;
+use warnings;
+
+use File::Basename;
+use JSON::PP qw(decode_json);
+use Test::More;
+
+use lib dirname(__FILE__) . '/../lib';
+
+use JppNginx qw( limit threads wait_until );
+use JppRun qw( subtests );
+
+# what hangs ends
+alarm 300;
+
+my @pages = map { "/debug/pprof/$_" } '', 'status', 'memory', 'metrics';
+
+subtests(
+    'a kernel that is slow' => [ \&slow_kernel, 'fake' ],
+    'a worker that is slow to count itself' => [ \&slow_status, 'fake' ],
+    'a look at all' => [ \&slow_look, 'fake' ],
+    'a dump that hangs' => [ \&hung_dump, 'fake' ],
+    'no thread' => [ \&no_thread, sub { $> == 0 } ],
+    'a client that leaves' => [ \&left, 'fake' ],
+    'who looks is killed' => [ \&killed ],
+);
+
+
+# What a page is written from is read in the thread: the worker serves.
+
+sub slow_kernel {
+    my $nginx = JppNginx->start(fake => '');
+
+    for my $page (grep { !/status/ } @pages) {
+        my ($one, $other) = map { $nginx->client } 1 .. 2;
+
+        $nginx->fake("wait /proc/meminfo\n");
+        $one->send_request($page);
+
+        ok(wait_until(sub { threads($nginx->worker) > 1 }), "$page waits");
+        is($other->get('/fine')->{body}, "fine\n", 'while others are served');
+
+        $nginx->fake('');
+        is($one->response->{status}, 200, 'it is answered in the end');
+    }
+
+    $nginx->stop;
+}
+
+
+# So is what the kernel says of the worker that is asked.
+
+sub slow_status {
+    my $nginx = JppNginx->start(fake => '');
+
+    for my $page (@pages) {
+        my ($one, $other) = map { $nginx->client } 1 .. 2;
+
+        $nginx->fake("wait /proc/self/fd\n");
+        $one->send_request($page);
+
+        ok(wait_until(sub { threads($nginx->worker) > 1 }), "$page waits");
+        is($other->get('/fine')->{body}, "fine\n", 'while others are served');
+
+        $nginx->fake('');
+
+        my $answer = $one->response;
+
+        is($answer->{status}, 200, 'it is answered in the end');
+        like($answer->{body}, qr/^nginx_worker_open_fds\{worker="0"\} \d+$/m,
+             'with what was counted')
+            if $page =~ /metrics/;
+    }
+
+    $nginx->stop;
+}
+
+
+# One worker looks at all every five seconds.
+
+sub slow_look {
+    my $nginx = JppNginx->start(fake => "wait /proc/meminfo\n");
+
+    ok(wait_until(sub { threads($nginx->worker) > 1 }), 'it looks');
+    is($nginx->get('/fine')->{body}, "fine\n", 'and serves');
+
+    $nginx->fake('');
+
+    ok(wait_until(sub { threads($nginx->worker) == 1 }), 'it has looked');
+
+    # and exits while it looks
+
+    $nginx->fake("wait /proc/meminfo\n");
+
+    ok(wait_until(sub { threads($nginx->worker) > 1 }, 30), 'it looks again');
+
+    $nginx->stop;
+}
+
+
+sub hung_dump {
+    my $nginx = JppNginx->start(fake => '');
+    my $client = $nginx->client;
+    my $pid = $nginx->worker;
+
+    $nginx->fake("hold 1\n");
+    $client->send_request('/debug/pprof/heap');
+    $nginx->wait_dumping($pid);
+
+    is($nginx->get($_)->{status}, 200, "$_ does not wait for it") for @pages;
+
+    $nginx->fake('');
+    is($client->response->{status}, 200, 'the dump is answered');
+
+    $nginx->stop;
+}
+
+
+# A page is written without one, too.  RLIMIT_NPROC holds for users other than
+# root.
+
+sub no_thread {
+    my $nginx = JppNginx->start;
+    my $pid = $nginx->worker;
+    my $was = limit($pid, 'nproc', 0);
+
+    for my $page (@pages) {
+        my $answer = $nginx->get($page);
+
+        is($answer->{status}, 200, "$page without a thread");
+    }
+
+    is($nginx->get('/debug/pprof/heap')->{status}, 503, 'but no profile');
+
+    limit($pid, 'nproc', $was);
+    $nginx->stop;
+}
+
+
+sub left {
+    my $nginx = JppNginx->start(fake => '');
+    my $pid = $nginx->worker;
+
+    for my $page (grep { !/status/ } @pages) {
+        my $client = $nginx->client;
+
+        $nginx->fake("wait /proc/meminfo\n");
+        $client->send_request($page);
+
+        ok(wait_until(sub { threads($pid) > 1 }), "$page is written");
+
+        $client->leave;
+        is($nginx->get('/fine')->{body}, "fine\n", 'its client has left');
+        $nginx->fake('');
+
+        ok(wait_until(sub { threads($pid) == 1 }), 'the thread ends');
+        is($nginx->get($page)->{status}, 200, 'the next one is answered');
+    }
+
+    is($nginx->worker, $pid, 'the worker lives');
+    $nginx->stop;
+}
+
+
+# The next in line sees that a worker was killed, and who takes its place looks
+# from then on.
+
+sub killed {
+    my $nginx = JppNginx->start(workers => 2);
+    my ($first) = grep { $_->{worker} == 0 } workers($nginx);
+
+    # nobody asks: a question would clear the row, too
+
+    kill 'KILL', $first->{pid};
+
+    ok(wait_until(sub {
+        return $nginx->error_log =~ /finding oom-kill: /;
+    }, 30), 'it is logged');
+
+    my ($next) = grep { $_->{worker} == 0 } workers($nginx);
+
+    isnt($next->{pid}, $first->{pid}, 'another one is there');
+
+    kill 'KILL', $next->{pid};
+
+    ok(wait_until(sub {
+        my $memory = decode_json($nginx->get('/debug/pprof/memory')->{body});
+
+        return $memory->{unclean_exits} == 2;
+    }, 30), 'it is counted');
+
+    $nginx->stop(alerts => qr/exited on signal 9/);
+}
+
+
+sub workers {
+    my ($nginx) = @_;
+
+    return @{ decode_json($nginx->get('/debug/pprof/memory')->{body})
+              ->{workers} };
+}

@@ -1,0 +1,609 @@
+# What takes an nginx of its own: each state that its jemalloc can be in, as the
+# log, "nginx -t" and every resource report it; and the directives that matter
+# only when something goes wrong.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../lib";
+
+use JppSuite qw( $build $dir contract dial fake_jemalloc is_static nginx_test
+                 options profile serve settled slurp spew totals );
+use JSON::PP qw(decode_json);
+use Test::More;
+
+my $jemalloc = $ENV{TEST_NGINX_LD_PRELOAD};
+
+my $tree = 'location /p/ { jemalloc_pprof; }';
+
+# The cures, in one line as they stand in the log.
+
+my $restart = 'Then run systemctl restart nginx: a reload is not enough.';
+
+my $upgrade = 'For binary upgrades, add to nginx.conf, outside of all blocks: '
+              . '| env LD_PRELOAD; env MALLOC_CONF;';
+
+my $variable = 'Environment=MALLOC_CONF='
+               . 'prof:true,prof_active:true,lg_prof_sample:19';
+
+my $preload = 'systemctl edit nginx, and add: | [Service] | '
+              . 'Environment=LD_PRELOAD=libjemalloc.so.2 | '
+              . "$variable | $restart | $upgrade";
+
+my $sampler = 'Without a restart: POST sampler=on to control, or set in the '
+              . 'http block, and reload: | jemalloc_pprof_source sampler; | ';
+
+my $append = 'Run systemctl edit nginx, and append to the line '
+             . 'Environment=MALLOC_CONF= | ,';
+
+my $libc = qr/the malloc of this nginx is not jemalloc's: it comes from (?#
+              )[^ ]*libc\.so\.6, which does not record where memory was (?#
+              )allocated/;
+
+my $prof_off = qr/the profiling of jemalloc [\d.]+ is off: opt\.prof is (?#
+                  )false, and jemalloc reads its options once, before (?#
+                  )main\(\)/;
+
+# States without a profile: the sentence, its level in the log, and the cure.
+
+my @fatal = (
+    {
+        name => 'no jemalloc',
+        how => { preload => '' },
+        skip => is_static() && 'jemalloc is linked',
+        state => 'no-jemalloc', status => 501, level => 'error',
+        says => $libc,
+        cure => "${sampler}Or run apt-get install libjemalloc2 and $preload",
+    },
+    {
+        name => 'no jemalloc, and no options for one',
+        how => { preload => '', options => '' },
+        skip => is_static() && 'jemalloc is linked',
+        state => 'no-jemalloc', status => 501, level => 'warn',
+        says => $libc,
+        cure => "${sampler}Or run apt-get install libjemalloc2 and $preload",
+    },
+    {
+        name => 'no jemalloc, and options for a build with a prefix',
+        how => { preload => '', options => '',
+                 env => { _RJEM_MALLOC_CONF => 'narenas:1,prof:true' } },
+        skip => is_static() && 'jemalloc is linked',
+        state => 'no-jemalloc', status => 501, level => 'error',
+        says => $libc,
+        cure => "${sampler}Or run apt-get install libjemalloc2 and $preload",
+    },
+    {
+        name => 'a jemalloc that is not the malloc',
+        how => { preload => "libc.so.6 $jemalloc" },
+        state => 'no-jemalloc', status => 501, level => 'error',
+        says => $libc,
+        cure => "${sampler}Or run apt-get install libjemalloc2 and $preload",
+    },
+    {
+        name => 'built without profiling',
+        how => { fake_jemalloc("$dir/no-prof", "config.prof 0\n") },
+        state => 'no-prof', status => 501, level => 'error',
+        says => qr/jemalloc 5\.3\.0 was built without profiling: only a (?#
+                   )build with --enable-prof has it; Debian's libjemalloc2 (?#
+                   )is one on amd64 and i386, packages of other (?#
+                   )distributions may not be/,
+        cure => $sampler . 'Or install one, or build jemalloc with ./configure '
+                . "--enable-prof. | Run $preload",
+    },
+    {
+        name => 'prof:false',
+        how => { options => 'prof:false' },
+        state => 'off', status => 403, problem => 'prof-off', level => 'warn',
+        says => $prof_off,
+        cure => "${sampler}Or run systemctl edit nginx, and add: "
+                . "| [Service] | $variable | $restart | $upgrade",
+    },
+    {
+        name => 'prof:false, and jemalloc_pprof_active on',
+        how => { options => 'prof:false', http => 'jemalloc_pprof_active on;' },
+        state => 'off', status => 403, problem => 'prof-off', level => 'error',
+        says => $prof_off,
+        cure => "${sampler}Or run systemctl edit nginx, and add: "
+                . "| [Service] | $variable | $restart | $upgrade",
+    },
+    {
+        name => 'prof_sys_thread_name before 5.3.1',
+        how => { fake_jemalloc("$dir/thread-name", "prof.lg_sample 16\n"
+                               . "opt.prof_sys_thread_name 1\n") },
+        state => 'refused', status => 501, problem => 'thread-name',
+        level => 'error',
+        says => qr/jemalloc 5\.3\.0 cannot be dumped safely with (?#
+                   )prof_sys_thread_name:true: before 5\.3\.1 that option (?#
+                   )races with a dump and can crash the process/,
+        cure => 'Upgrade to jemalloc 5.3.1 or later, or switch the option off. '
+                . '| ' . "${append}prof_sys_thread_name:false | $restart",
+    },
+    {
+        name => 'prof_active:false',
+        how => { options => options('lg_prof_sample:16',
+                                    'prof_active:false') },
+        state => 'inactive', status => 403, level => 'warn',
+        says => qr/profiling is not active: prof\.active is false, so (?#
+                   )jemalloc takes no samples/,
+        cure => 'Without a restart: POST active=on to control, or add to the '
+                . 'http block, and reload: | jemalloc_pprof_active on; | '
+                . "From the start: ${append}prof_active:true | $restart",
+    },
+);
+
+# States with profiles, at a rate that is no problem by itself.
+
+my @ready = (
+    { name => 'ready', options => [], problems => [] },
+
+    { name => 'prof_thread_active_init',
+      options => [ 'prof_thread_active_init:false' ],
+      problems => [ 'unsampled' ], level => 'error',
+      says => 'profiles stay empty with prof_thread_active_init:false' },
+
+    { name => 'lg_prof_interval', options => [ 'lg_prof_interval:40' ],
+      problems => [ 'interval' ],
+      says => 'lg_prof_interval makes workers write dump files as they serve',
+    },
+
+    { name => 'prof_gdump', options => [ 'prof_gdump:true' ],
+      problems => [ 'gdump' ],
+      says => 'prof_gdump makes workers write dump files as they grow' },
+
+    { name => 'prof_final', options => [ 'prof_final:true' ],
+      problems => [ 'final' ],
+      says => 'prof_final makes every worker write a dump file as it ends' },
+
+    { name => 'prof_leak_error',
+      keys => "opt.prof_leak_error 1\nprof.lg_sample 16\n",
+      problems => [ 'leak-error' ],
+      says => 'prof_leak_error can make a worker end with status 1' },
+
+    { name => 'prof_accum', options => [ 'prof_accum:true',
+                                         'lg_prof_sample:12' ],
+      problems => [ 'accum', 'fine' ],
+      rate => '4.0 KiB makes workers larger and slower',
+      says => 'prof_accum keeps every stack for ever',
+      also => \&accum },
+
+    { name => 'the rate of the cures', options => [ 'lg_prof_sample:19' ],
+      problems => [], rate => '512.0 KiB' },
+
+    { name => 'a coarse rate', options => [ 'lg_prof_sample:21' ],
+      problems => [ 'coarse' ],
+      rate => '2.0 MiB is too coarse for nginx' },
+
+    { name => 'a fine rate', options => [ 'lg_prof_sample:9' ],
+      problems => [ 'fine' ],
+      rate => '512 B makes workers larger and slower' },
+
+    { name => 'several', options => [ 'prof_accum:true', 'prof_final:true' ],
+      problems => [ 'final', 'accum' ],
+      says => 'prof_final makes every worker write a dump file as it ends; '
+              . 'prof_accum keeps every stack for ever' },
+
+    { name => 'prof_sys_thread_name of 5.3.1',
+      keys => "opt.prof_sys_thread_name 1\nversion 5.3.1-0-g0\n"
+              . "prof.lg_sample 16\n",
+      problems => [] },
+);
+
+
+subtest $_->{name} => \&fatal, $_ for @fatal;
+subtest "ready: $_->{name}" => \&ready, $_ for @ready;
+
+subtest 'the log of a distribution' => \&default_level;
+subtest 'no notice where nothing is served' => \&unused;
+subtest 'the tool makes the same of format=jemalloc' => \&same_by_tool;
+subtest 'inherited memory counts once' => \&inherited;
+subtest 'jemalloc_pprof_timeout' => \&timeout;
+subtest 'jemalloc_pprof_temp_path' => \&temp_path;
+
+done_testing();
+
+
+# The lines that the module wrote as it started.
+
+sub notices {
+    my ($server) = @_;
+
+    return grep { /\[(?:notice|warn|error)\] .*?: jemalloc_pprof: / }
+                split /^/m, $server->log;
+}
+
+
+sub fatal {
+    my ($case) = @_;
+
+    plan skip_all => $case->{skip} if $case->{skip};
+
+    my $like = qr/$case->{says}\. \Q$case->{cure}\E/;
+
+    is_quiet_test($case->{how});
+
+    my $server = serve(%{ $case->{how} }, config => $tree);
+
+    starts($server, qr/\[$case->{level}\] \d+#\d+: jemalloc_pprof: $like$/)
+        or return;
+
+    my $c = dial();
+
+    for my $what (qw( heap allocs heap?format=top heap?format=jemalloc
+                      heap?seconds=1 pprof/heap ))
+    {
+        my $answer = $c->ask('GET', "/p/$what");
+
+        is($answer->{status}, $case->{status}, "$what is refused");
+        like(in_a_line($answer->{body}),
+             qr/\A$case->{says}\. \| \Q$case->{cure}\E \| \z/,
+             'the answer has the reason and the cure');
+        is($answer->{headers}{'x-go-pprof'}, '1', 'pprof shows it');
+        is($answer->{headers}{'content-type'}, 'text/plain; charset=utf-8',
+           'as text');
+        ok(!exists $answer->{headers}{'content-disposition'},
+           'a browser shows it, too');
+    }
+
+    my $answer = $c->ask('HEAD', '/p/heap');
+    is($answer->{status}, $case->{status}, 'HEAD is refused');
+
+    my $problem = others($c, $case->{state});
+
+    is_deeply([ map { $_->{id} } @$problem ],
+              [ $case->{problem} // $case->{state} ],
+              'status reports the problem');
+    ok($problem->[0]{fatal}, 'as fatal');
+    like(in_a_line("$problem->[0]{what}: $problem->[0]{why}. "
+                   . $problem->[0]{cure}), qr/\A$like\z/,
+         'in the same words');
+
+    is($server->quiet, '', 'no alerts');
+}
+
+
+# An error_log without a level, and one start and one reload.
+
+sub default_level {
+    for (
+        [ 'profiling is wanted and off', 1,
+          fake_jemalloc("$dir/level", "opt.prof 0\n") ],
+        [ 'profiling is not wanted', 0, options => 'prof:false' ],
+        [ 'profiling works', 0 ],
+    ) {
+        my ($name, $n, %how) = @$_;
+        my $server = serve(%how, config => $tree, workers => 4,
+                           main => 'error_log logs/default.log;');
+        my $lines = sub {
+            my @all = split /^/m,
+                      slurp("$server->{prefix}/logs/default.log");
+            return scalar @all;
+        };
+
+        ok(defined $server->{pid}, "$name: nginx starts") or next;
+        is($lines->(), $n, "$name: lines at the start");
+
+        is(dial()->ask('GET', '/p/heap')->{status}, 403, "$name: no profile")
+            if $n;
+
+        $server->reload;
+
+        is($lines->(), 2 * $n, "$name: as many for a reload");
+        ok($server->stop, "$name: nginx ends");
+        is($lines->(), 2 * $n, "$name: and none at the end");
+    }
+}
+
+
+# As the log has it.
+
+sub in_a_line {
+    return $_[0] =~ s/\n */ | /gr;
+}
+
+
+sub ready {
+    my ($case) = @_;
+
+    my %how = defined $case->{keys}
+              ? fake_jemalloc("$dir/ready", $case->{keys})
+              : (options => options('lg_prof_sample:16',
+                                    @{ $case->{options} }));
+
+    is_quiet_test(\%how);
+
+    my $level = $case->{level}
+                // (@{ $case->{problems} } ? 'warn' : 'notice');
+    my $rate = $case->{rate} // '64.0 KiB';
+    my $says = defined $case->{says} ? "; $case->{says}" : '';
+
+    my $server = serve(%how, config => $tree);
+
+    starts($server, qr/\[$level\] \d+#\d+: jemalloc_pprof: jemalloc [\d.]+, (?#
+                       )profiling ready, one sample every \Q$rate$says\E$/)
+        or return;
+
+    my $c = dial();
+    my $answer = $c->ask('GET', '/p/heap');
+
+    is($answer->{status}, 200, 'heap');
+    like(contract($answer->{body}), qr/^types: /, 'keeps the contract');
+
+    is_deeply([ map { $_->{id} } @{ others($c, 'ready') } ],
+              $case->{problems},
+              'status reports the problems');
+
+    $case->{also}->($c) if $case->{also};
+
+    is($server->quiet, '', 'no alerts');
+}
+
+
+# One notice for each start, and each reload.
+
+sub starts {
+    my ($server, $like) = @_;
+
+    ok(defined $server->{pid}, 'nginx starts') or return;
+
+    my @notices = notices($server);
+
+    is(scalar @notices, 1, 'one notice');
+    like($notices[0] // '', $like, 'it names the state');
+
+    # as nginx does with its own warnings
+    my $said = ($notices[0] // '') =~ /(\[(?:warn|error)\]) .*?: (.*)/
+               ? "nginx: $1 $2\n" : '';
+
+    is($server->said, $said,
+       'stderr has a warning too, and no notice');
+
+    ok($server->reload, 'nginx is reloaded');
+
+    @notices = notices($server);
+
+    is(scalar @notices, 2, 'one more notice');
+    like($notices[1] // '', $like, 'it names the same state');
+
+    return 1;
+}
+
+
+sub is_quiet_test {
+    my ($how) = @_;
+
+    my $test = nginx_test('-t', %$how, config => $tree);
+
+    is($test->{status}, 0, 'nginx -t');
+    like($test->said, qr/\Anginx: .* syntax is ok\nnginx: .* successful\n\z/,
+         'says only that the test is successful');
+
+    $test = nginx_test('-t -q', %$how, config => $tree);
+
+    is($test->{status} . $test->said, '0', 'with -q it says nothing');
+    is($test->log, '', 'the log stays empty');
+}
+
+
+# The resources that need no profiler work in any state.  Returns the problems
+# in status, once it is proven that the console shows them, too.
+
+sub others {
+    my ($c, $state) = @_;
+
+    my $answer = $c->ask('GET', '/p/symbol');
+
+    is($answer->{status}, 200, 'symbol');
+    is($answer->{body}, "num_symbols: 1\n", 'has names');
+
+    $answer = $c->ask('GET', '/p/cmdline');
+
+    is($answer->{status}, 200, 'cmdline');
+    like($answer->{body}, qr/\0-c\0nginx\.conf\z/, 'is how nginx was started');
+
+    my $status = $c->ask('GET', '/p/status');
+    my $json = decode_json($status->{body});
+    my $worker = $json->{workers}[0];
+
+    is($status->{status}, 200, 'status');
+    is($worker->{state}, $state, 'reports the state');
+    is($worker->{last_error}, undef, 'which is no error of this worker')
+        if $state ne 'ready';
+    is($worker->{generation}, 2, 'after a reload');
+    is($worker->{active} ? 1 : 0, $state eq 'ready' || $state eq 'refused'
+                                  ? 1 : 0, 'reports whether it is active');
+
+    $answer = $c->ask('GET', '/p/');
+
+    my $page = $answer->{body} =~ s/&#39;/'/gr;
+
+    is($answer->{status}, 200, 'the console');
+    like($page, qr{<span class="[a-z]+">$state</span>}, 'shows the state');
+    is(() = $page =~ /<div class="card/g, scalar @{ $worker->{problems} },
+       'and as many problems');
+
+    for (@{ $worker->{problems} }) {
+        my $kind = $_->{fatal} ? 'No profile' : 'Warning';
+
+        like($page, qr{>$kind: \Q$_->{what}\E</h3>\n<p>Because (?#
+                       )\Q$_->{why}\E\.</p>\n<pre>\Q$_->{cure}\E</pre>},
+             "$_->{id} with why and cure");
+    }
+
+    return $worker->{problems};
+}
+
+
+sub accum {
+    my ($c) = @_;
+
+    my $heap = profile($c->ask('GET', '/p/heap')->{body});
+    my $allocs = profile($c->ask('GET', '/p/allocs')->{body});
+
+    my $types = [qw( alloc_objects/count alloc_space/bytes
+                     inuse_objects/count inuse_space/bytes )];
+
+    is_deeply($heap->{types}, $types, 'heap has four types');
+    is($heap->{default}, 'inuse_space', 'and opens with what is in use');
+
+    is_deeply($allocs->{types}, $types, 'allocs has four types');
+    is($allocs->{default}, 'alloc_space', 'and opens with what was allocated');
+
+    my @sums = totals($allocs);
+
+    cmp_ok($sums[1], '>', $sums[3], 'more was allocated than is left');
+
+    my $top = $c->ask('GET', '/p/allocs?format=top')->{body};
+    like($top, qr/\Aalloc_space: /, 'so does its table');
+
+    $top = $c->ask('GET', '/p/allocs?format=top&type=inuse_objects')->{body};
+    like($top, qr/\Ainuse_objects: /, 'type= chooses another');
+}
+
+
+sub unused {
+    my $server = serve(config => 'jemalloc_pprof_timeout 1s;');
+
+    ok(defined $server->{pid}, 'nginx starts') or return;
+    is(scalar notices($server), 0, 'no notice');
+    is(dial()->ask('GET', '/debug/pprof/heap')->{status}, 404, 'no profile');
+}
+
+
+# An allocator whose dumps are all the same, and known: jpp_fake.c.
+
+sub same_by_tool {
+    my $server = serve(fake_jemalloc("$dir/three", "prof.lg_sample 12\n"),
+                       config => $tree);
+
+    ok(defined $server->{pid}, 'nginx starts') or return;
+
+    my $c = dial();
+    my $dump = $c->ask('GET', '/p/heap?format=jemalloc')->{body};
+    my $heap = profile($c->ask('GET', '/p/heap')->{body});
+
+    like($dump, qr{\Aheap_v2/4096\n  t\*: 6: 234881024 \[0: 0\]\n},
+         'the dump as it was written');
+
+    my $file = spew("$dir/three.heap", $dump);
+    my $by_tool = profile(scalar `'$build/jemalloc-pprof' '$file'`);
+
+    is_deeply([ totals($heap) ], [ 6, 234881024 ], 'the totals of the report');
+
+    for ('types', 'default', 'period', 'functions', 'locations lines') {
+        is_deeply($by_tool->{$_}, $heap->{$_}, "the tool's $_ are the same");
+    }
+
+    is_deeply([ map { $_->{values} } @{ $by_tool->{samples} } ],
+              [ map { $_->{values} } @{ $heap->{samples} } ], 'and samples');
+
+    is_deeply([ sort keys %{ $heap->{functions} } ],
+              [ qw( _start jpp_fake_alpha jpp_fake_beta jpp_fake_gamma
+                    jpp_fake_root ) ], 'with the names that are in it');
+}
+
+
+# Four workers have one and the same dump, as they had when they started: all of
+# it is the master's, and counts once.
+
+sub inherited {
+    my $server = serve(fake_jemalloc("$dir/four", "prof.lg_sample 12\n"),
+                       workers => 4, config => $tree, main => 'env JPP_FAKE;');
+
+    ok(defined $server->{pid}, 'nginx starts') or return;
+    settled('/p/status', 4);
+
+    for (
+        [ 'heap', 'master', 6, 234881024 ],
+        [ 'heap?origin=master', 'master', 6, 234881024 ],
+        [ 'heap?worker=2', 'master', 6, 234881024 ],
+        [ 'heap?origin=worker', '', 0, 0 ],
+        [ 'allocs?worker=1&origin=worker', '', 0, 0 ],
+    ) {
+        my ($what, $origins, @totals) = @$_;
+        my $profile = profile(dial()->ask('GET', "/p/$what")->{body});
+
+        my %origins = map { $_->{labels}{origin} => 1 }
+                      @{ $profile->{samples} // [] };
+
+        is_deeply([ totals($profile) ], \@totals, "$what: the totals");
+        is(join(' ', sort keys %origins), $origins, "$what: their origin");
+    }
+
+    # once a worker's dump has more than the first one, the rest is its own
+
+    spew("$dir/four", "prof.lg_sample 12\nlarge 1\n");
+
+    my $profile = profile(dial()->ask('GET', '/p/heap')->{body});
+
+    my %pids = map { $_->{labels}{pid} => 1 }
+               grep { $_->{labels}{origin} eq 'worker' }
+                    @{ $profile->{samples} };
+
+    is(scalar keys %pids, 4, 'then each worker has samples');
+
+    is($server->quiet, '', 'no alerts');
+}
+
+
+sub timeout {
+    my $t = 'jemalloc_pprof_timeout';
+
+    my $server = serve(
+        fake_jemalloc("$dir/hang", "hang 1\n"),
+        http => "$t 110ms;",
+        config => "$tree location /q/ { jemalloc_pprof; $t 120ms; }",
+    );
+
+    ok(defined $server->{pid}, 'nginx starts') or return;
+
+    for (['/p/heap', 110], ['/q/heap', 120]) {
+        my ($uri, $ms) = @$_;
+        my $answer = dial()->ask('GET', $uri);
+
+        is($answer->{status}, 504, $uri);
+        like($answer->{body}, qr/\Ano worker answered in time: worker 0 (?#
+             )\(pid \d+\), no answer within $ms ms (?#
+             )\(jemalloc_pprof_timeout\): its background thread is (?#
+             )still busy\n\z/, 'the answer names the cause');
+        is($answer->{headers}{'x-go-pprof'}, '1', 'for pprof to show');
+    }
+
+    is($server->quiet, '', 'no alerts');
+}
+
+
+# 1 is EPERM: what a seccomp filter says to memfd_create().
+
+sub temp_path {
+    my @fake = fake_jemalloc("$dir/memfd", "memfd 1\n");
+
+    for (
+        [ '', 503, qr/\Amemfd_create is forbidden to nginx: set (?#
+                      )jemalloc_pprof_temp_path to a directory for its (?#
+                      )dumps\n\z/ ],
+        [ 'jemalloc_pprof_temp_path temp;', 200, qr/\A\x1f\x8b/ ],
+        [ "jemalloc_pprof_temp_path $dir;", 200, qr/\A\x1f\x8b/ ],
+        [ 'jemalloc_pprof_temp_path nowhere;', 503,
+          qr{\Acannot put the dump into /.*/nowhere: No such file or (?#
+             )directory\n\z} ],
+    ) {
+        my ($directive, $status, $like) = @$_;
+        my $server = serve(@fake, http => $directive, config => $tree);
+
+        ok(defined $server->{pid}, 'nginx starts') or return;
+
+        my $answer = dial()->ask('GET', '/p/heap');
+
+        is($answer->{status}, $status, $directive || 'no directory');
+        like($answer->{body}, $like, 'a profile, or the cause');
+        like(contract($answer->{body}), qr/^types: /, 'keeps the contract')
+            if $status == 200;
+
+        is($server->quiet, '', 'no alerts');
+        is_deeply([ glob "$server->{prefix}/temp/#* $server->{prefix}/temp/*" ],
+                  [ map { "$server->{prefix}/temp/$_" }
+                    sort qw( client_body proxy fastcgi uwsgi scgi ) ],
+                  'no file is left');
+    }
+}

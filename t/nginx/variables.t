@@ -1,0 +1,170 @@
+#!/usr/bin/perl
+
+# The variables: their values beside those of memory, in a log and a map, and
+# that they are looked up once a second at most, however many requests come.
+#
+# Not here: how the numbers are read (t/unit).
+
+use strict;
+use warnings;
+
+use File::Basename;
+use JSON::PP qw(decode_json);
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+use lib dirname(__FILE__) . '/../lib';
+
+use JppNginx qw( slurp wait_until );
+use JppRun qw( subtests );
+
+# what hangs ends
+alarm 300;
+
+my $values = 'return 200 "$jemalloc_allocated $jemalloc_active '
+             . '$jemalloc_resident $jemalloc_rss_anon $jemalloc_worker";';
+
+subtests(
+    'values' => [ \&values, 'jemalloc' ],
+    'nothing is served' => [ \&not_served, 'jemalloc' ],
+    'a log' => [ \&log_of, 'jemalloc' ],
+    'a map' => [ \&map_of ],
+    'many requests' => [ \&many ],
+    'no jemalloc' => [ \&no_jemalloc, sub { !JppRun::is_linked() } ],
+    'the documentation' => [ \&documentation ],
+);
+
+
+sub values {
+    my $nginx = JppNginx->start(
+        workers => 2,
+        server => "location /debug/pprof/ { jemalloc_pprof; }
+                   location /values { $values }");
+
+    my %seen;
+
+    ok(wait_until(sub {
+        my @is = split / /, $nginx->get('/values')->{body};
+
+        $seen{$is[4]} = \@is;
+
+        return keys %seen == 2;
+    }), 'both workers answer');
+
+    for my $index (0, 1) {
+        my ($allocated, $active, $resident, $anon) = @{ $seen{$index} };
+        my $memory = $nginx->get("/debug/pprof/memory?worker=$index")->{body};
+        my $worker = decode_json($memory)->{workers}[0];
+
+        cmp_ok($allocated, '<=', $active, 'allocated is a part of active');
+        cmp_ok($active, '<', $resident, 'which is a part of resident');
+        near($allocated, $worker->{jemalloc}{allocated}, 'what memory says');
+        near($resident, $worker->{jemalloc}{resident}, 'what is resident');
+        near($anon, $worker->{process}{rss_anon}, 'what the kernel says');
+    }
+
+    $nginx->stop;
+}
+
+
+sub near {
+    my ($is, $want, $what) = @_;
+
+    cmp_ok(abs($is - $want), '<', $want / 2, $what);
+}
+
+
+sub not_served {
+    my $nginx = JppNginx->start(server => "location /values { $values }");
+
+    like($nginx->get('/values')->{body},
+         qr/^[1-9]\d{5,} [1-9]\d{5,} [1-9]\d{5,} [1-9]\d{5,} 0$/,
+         'the variables are there');
+
+    $nginx->stop;
+}
+
+
+sub log_of {
+    my $nginx = JppNginx->start(
+        http => 'log_format memory "w=$jemalloc_worker a=$jemalloc_allocated";',
+        server => 'location / { access_log logs/memory memory; empty_gif; }');
+
+    $nginx->get('/');
+
+    ok(wait_until(sub {
+        slurp("$nginx->{prefix}/logs/memory") =~ /^w=0 a=[1-9]\d{5,}$/m;
+    }), 'is written');
+
+    $nginx->stop;
+}
+
+
+sub map_of {
+    my $nginx = JppNginx->start(
+        http => 'map $jemalloc_rss_anon $is_large { default no;
+                                                    "~^[0-9]{6}" yes; }',
+        server => 'location / { return 200 $is_large; }');
+
+    is($nginx->get('/')->{body}, 'yes', 'chooses');
+
+    $nginx->stop;
+}
+
+
+# Each look reads a file of the kernel, and a request reads none: recv() does
+# not count.
+
+sub many {
+    my $nginx = JppNginx->start(server => "location /values { $values }");
+    my ($pid) = $nginx->worker_pids;
+    my $client = $nginx->client;
+
+    $client->get('/values');
+
+    my $reads = reads($pid);
+    my $time = time;
+
+    $client->get('/values') for 1 .. 1000;
+
+    cmp_ok(reads($pid) - $reads, '<=', 3 * (time - $time + 2),
+           'a thousand requests, and some looks');
+
+    $nginx->stop;
+}
+
+
+sub reads {
+    my ($pid) = @_;
+
+    return (slurp("/proc/$pid/io") =~ /^syscr: (\d+)/m)[0];
+}
+
+
+sub no_jemalloc {
+    my $nginx = JppNginx->start(
+        preload => [], conf => '',
+        http => 'log_format memory "$jemalloc_active $jemalloc_rss_anon";',
+        server => "access_log logs/memory memory;
+                   location /values { $values }");
+
+    like($nginx->get('/values')->{body}, qr/^   [1-9]\d{5,} 0$/,
+         'what is not known is empty');
+    ok(wait_until(sub {
+        slurp("$nginx->{prefix}/logs/memory") =~ /^- [1-9]\d{5,}$/m;
+    }), 'and a dash in a log');
+
+    $nginx->stop;
+}
+
+
+# It has a row for each.
+
+sub documentation {
+    my $top = dirname(__FILE__) . '/../..';
+
+    is_deeply([ slurp("$top/docs/variables.md") =~ /^\| `\$(\w+)` \|/mg ],
+              [ slurp("$top/src/nginx/conf/ngx_http_jpp_variables.c")
+                =~ /^    \{ ngx_string\("(\w+)"\)/mg ],
+              'has all of them');
+}

@@ -1,0 +1,201 @@
+#!/usr/bin/perl
+
+# The console for everybody: no violation of axe-core in either theme, healthy
+# in a wide window and with a finding in a narrow one; the keyboard alone; a
+# window of 360 pixels; forced colours; paper; a browser that knows text only.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../lib";
+
+use JppBrowser;
+use JppSuite qw( $port dial serve settled slurp );
+use JppTool qw( $root );
+use Test::More;
+
+plan skip_all => 'no chromium: ./dev test installs it'
+    unless JppBrowser::is_there();
+
+my $axe = "$root/build/npm/node_modules/axe-core/axe.min.js";
+
+my $server = serve(workers => 2, http => <<'END', config => <<'END');
+    limit_conn_zone $server_name zone=a_zone_with_a_name_that_never_ends:64k;
+END
+        location /debug/pprof/ {
+            jemalloc_pprof control=on;
+        }
+END
+
+my $url = "http://127.0.0.1:$port/debug/pprof/";
+my $browser = JppBrowser->start(size => [1280, 900]);
+
+my $status = settled('/debug/pprof/status', 2);
+
+subtest 'text' => \&check_text;
+subtest 'keyboard' => \&check_keyboard;
+
+for my $is_critical (0, 1) {
+    my $how = $is_critical ? 'with a finding' : 'healthy';
+
+    if ($is_critical) {
+        kill 'KILL', $status->{workers}[1]{pid};
+        $server->soon(sub {
+            dial()->ask('GET', '/debug/pprof/')->{body} =~ /Critical: /
+        }) or die "no finding\n";
+    }
+
+    subtest "axe-core, $how" => \&check_axe, $is_critical;
+    subtest "a narrow window, $how" => \&check_narrow;
+}
+
+subtest 'themes' => \&check_themes;
+subtest 'forced colours and paper' => \&check_media;
+
+is($server->quiet =~ s/.* exited on signal 9\n//gr, '', 'the log is quiet');
+
+done_testing();
+
+
+sub show {
+    $browser->open('about:blank');
+    $browser->open($url);
+    $browser->wait_for('return document.querySelector(".owners") '
+                       . '&& document.querySelector("#picture img")');
+}
+
+
+# What is left without styles, pictures and scripts reads from top to bottom.
+
+sub check_text {
+    my $page = dial()->ask('GET', '/debug/pprof/')->{body};
+
+    $page =~ s{<(script|style)>.*?</\1>}{}gs;
+    $page =~ s{<svg.*?</svg>}{}gs;
+    $page =~ s{</t[dh]>\s*}{ | }g;
+    $page =~ s{<[^>]*>}{}g;
+
+    like($page, qr/^Healthy: 2 workers hold \d/m, 'the verdict');
+    like($page, qr/^0[ ]pid[ ]\d+[ ]\|[ ]running[ ]generation[ ]1,[ ]\d+[ ]s
+                   [ ]\|[ ][ ]\|[ ]\d+\.\d[ ][KM]iB[ ]\|[ ]\d+\.\d[ ]MiB[ ]\|
+                   [ ]\d+[ ]of[ ]\d+[ ]+\|[ ]\d+[ ]ms[ ]\|[ ]ready[ ]/mx,
+         'a worker is a line of numbers') or diag($page);
+    like($page, qr/^The ten that hold most or all of them$/m, 'a link');
+    like($page, qr/^Return unused memory to the kernel\s+Nothing is lost/m,
+         'a form');
+}
+
+
+# Tab goes to every control, in the order of the page.
+
+sub check_keyboard {
+    show();
+
+    my $n = $browser->run('document.body.focus();
+        return [...document.querySelectorAll("a, button, select, summary")]
+            .filter((one) => one.checkVisibility()).length');
+
+    cmp_ok($n, '>', 30, 'there are many');
+
+    $browser->press(undef, ('Tab') x $n);
+
+    my $last = $browser->run(<<'END');
+const all = [...document.querySelectorAll('a, button, select, summary')]
+    .filter((one) => one.checkVisibility());
+return all.indexOf(document.activeElement);
+END
+
+    is($last, $n - 1, 'each of them once, and the last is the last');
+
+    $browser->run('document.querySelector("#act-reset summary").focus()');
+    $browser->press(undef, 'Enter', 'Tab');
+    is($browser->run('return document.activeElement.textContent'),
+       'Forget them', 'a second press is within reach');
+    like($browser->run('const style = getComputedStyle(document.activeElement);
+                        return style.outlineStyle + style.outlineWidth'),
+         qr/solid2px/, 'and is seen');
+    $browser->is_quiet;
+}
+
+
+sub check_axe {
+    my ($is_critical) = @_;
+
+    plan skip_all => "no $axe: npm could not fetch axe-core" unless -f $axe;
+
+    my $source = slurp($axe);
+
+    $browser->resize($is_critical ? 360 : 1280, 900);
+
+    for my $theme (qw( light dark )) {
+        $browser->media('', 'prefers-color-scheme' => $theme);
+        show();
+        $browser->run('for (const one of document.querySelectorAll("details"))
+                           one.open = true');
+
+        my $found = $browser->run(<<"END");
+$source;
+return axe.run(document, { resultTypes: ['violations'] })
+    .then((result) => result.violations.map((one) => one.id + ': '
+        + one.help + ': ' + one.nodes.map((node) => node.target).join(' ')));
+END
+        is_deeply($found, [], $theme);
+    }
+
+    $browser->resize(1280, 900);
+    is($browser->run('return document.querySelector("#verdict").className'),
+       $is_critical ? 'bad' : 'good', 'it was that page');
+}
+
+
+# Nothing is lost, and nothing has to be pushed aside but the picture.
+
+sub check_narrow {
+    $browser->resize(360, 740);
+    show();
+
+    cmp_ok($browser->run('return document.documentElement.scrollWidth'),
+           '<=', 360, 'no wider than the window');
+    is_deeply($browser->run(<<'END'), [], 'nothing is cut');
+return [...document.querySelectorAll('main *')].filter((one) =>
+    !one.closest('#picture, thead, svg') && one.checkVisibility()
+    && (one.getBoundingClientRect().right > 361
+        || one.getBoundingClientRect().left < 0))
+    .map((one) => one.outerHTML.slice(0, 80));
+END
+    like($browser->run('return getComputedStyle(document.querySelector(
+                        "td[data-l]"), "::before").content'), qr/allocated/,
+         'numbers have their names beside them');
+    $browser->is_quiet;
+    $browser->resize(1280, 900);
+}
+
+
+sub check_themes {
+    my %ground;
+
+    for my $theme (qw( light dark )) {
+        $browser->media('', 'prefers-color-scheme' => $theme);
+        show();
+        $ground{$theme} = $browser->run('return getComputedStyle(
+            document.body).backgroundColor');
+    }
+
+    isnt($ground{light}, $ground{dark}, 'it follows the system');
+    $browser->media('');
+}
+
+
+sub check_media {
+    $browser->media('', 'forced-colors' => 'active');
+    show();
+    is($browser->run('return getComputedStyle(document.querySelector(
+                      ".bar .a")).fill'), 'rgb(59, 125, 221)',
+       'parts of a bar stay apart');
+    $browser->media('print');
+    is($browser->run('return getComputedStyle(document.querySelector(
+                      "#acts")).display'), 'none', 'forms are not printed');
+    $browser->media('');
+    $browser->is_quiet;
+}

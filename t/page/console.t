@@ -1,0 +1,514 @@
+#!/usr/bin/perl
+
+# The console in a browser: complete without its script, live with it, forms in
+# both ways, findings as they come and go, names that would like to be markup,
+# and what it asks the server for.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../lib";
+
+use Compress::Zlib;
+use JppBrowser;
+use JppSuite qw( $port dial serve settled slurp );
+use JSON::PP ();
+use Test::More;
+
+plan skip_all => 'no chromium: ./dev test installs it'
+    unless JppBrowser::is_there();
+
+my $evil = '<img/src=x/onerror=document.title=1>&amp;"\'';
+
+my $server = serve(workers => 3, http => <<'END', config => <<'END');
+    log_format uri '$status $request_method $request_uri';
+    limit_conn_zone $server_name "zone=<b>zone</b>&lt;:64k";
+END
+        access_log logs/access.log uri;
+        jemalloc_pprof_timeout 2s;
+
+        location /debug/pprof/ {
+            jemalloc_pprof control=on;
+        }
+
+        location /safe/ {
+            jemalloc_pprof;
+        }
+
+        location "/<img/src=x/onerror=document.title=1>&amp;/" {
+            root html;
+        }
+END
+
+my $url = "http://127.0.0.1:$port/debug/pprof/";
+my $browser = JppBrowser->start(size => [1280, 900]);
+
+settled('/debug/pprof/status', 3);
+
+subtest 'without a script' => \&check_plain;
+subtest 'forms without a script' => \&check_plain_forms;
+subtest 'where it is' => \&check_where;
+subtest 'live' => \&check_live;
+subtest 'forms in place' => \&check_forms;
+subtest 'commands' => \&check_commands;
+subtest 'names' => \&check_names;
+subtest 'findings' => \&check_findings;
+subtest 'rows that come and go' => \&check_rows;
+subtest 'what it asks for' => \&check_requests;
+subtest 'a server that is gone' => \&check_gone;
+
+is($server->quiet =~ s/.* exited on signal 9\n//gr, '', 'the log is quiet');
+
+done_testing();
+
+
+sub show {
+    my ($address) = @_;
+
+    $browser->open('about:blank');
+    $browser->open($address // $url);
+    $browser->wait_for('return document.readyState === "complete"');
+}
+
+
+sub scripts {
+    my ($is_on) = @_;
+
+    $browser->devtools('Emulation.setScriptExecutionDisabled', {
+        value => $is_on ? JSON::PP::false : JSON::PP::true });
+}
+
+
+# What a person reads.
+
+sub read_page {
+    return dial()->ask('GET', '/debug/pprof/')->{body}
+           =~ s{<(script|style)>.*?</\1>}{}gsr =~ s/<[^>]*>/ /gr;
+}
+
+
+sub check_plain {
+    my $answer = dial()->ask('GET', '/debug/pprof/');
+    my ($policy) = $answer->{head} =~ /^Content-Security-Policy: (.*)\r$/mi;
+
+    is($answer->{status}, 200, 'the page');
+    like($policy, qr/; form-action 'self'; /, 'forms are sent, with control');
+    like(dial()->ask('GET', '/safe/')->{head},
+         qr/^Content-Security-Policy: .*; form-action 'none'; /mi,
+         'and not without');
+    unlike(dial()->ask('GET', '/safe/')->{body}, qr/<form/,
+           'nor are there any');
+
+    scripts(0);
+    show();
+
+    like($browser->text('#verdict'),
+         qr/^Healthy: 3 workers hold \d+\.\d [KM]iB/, 'a verdict');
+    like($browser->text('.workers'),
+         qr/^3 running\n(?:.*\n)*0\npid \d+\nrunning\n(?:.*\n)*flame top /m,
+         'workers');
+    like($browser->text('.shared'), qr/zone jemalloc_pprof/, 'zones');
+    like($browser->text('#where'), qr/The ten that hold most.*A picture/s,
+         'links to what costs a profile');
+    like($browser->text('#resources'), qr/go tool pprof "\$\{URL\}heap"/,
+         'commands');
+    is($browser->text('#live'), '', 'nothing is live');
+
+    # in the order of the page, one below the other
+
+    my $text = read_page();
+    my @places = map { index($text, $_) } 'Healthy: ', ' Workers', '3 running',
+                 'shared by all', 'Where it is', ' Act', ' Resources';
+
+    is_deeply([ sort { $a <=> $b } @places ], \@places, 'in order');
+    cmp_ok($places[0], '>', 0, 'all of it');
+
+    $browser->is_quiet;
+    scripts(1);
+}
+
+
+# What a form has done, once the page says so: something with TEXT.
+
+sub outcome {
+    my ($text) = @_;
+
+    return $browser->wait_for("const said = document.getElementById('outcome');
+        return said && said.textContent.includes('$text')
+               && said.textContent");
+}
+
+
+# The browser is sent back to the page, which says what was done.
+
+sub check_plain_forms {
+    scripts(0);
+    show();
+
+    $browser->click('#act-purge button');
+    like(outcome('went back'),
+         qr/^3 of 3 workers have done it; \S+ [KM]?i?B went back to the kernel/,
+         'purge');
+    like($browser->call(GET => '/url'),
+         qr/\?purge=1&purged=\d+&done=3&asked=3#acts$/, 'its address');
+
+    show();
+    is($browser->text('#outcome'), '', 'which is of one answer');
+
+    # what loses something needs a second press
+
+    my $stop = '#act-stop button';
+
+    is($browser->text($stop), '', 'stop cannot be pressed at once');
+    $browser->click('#act-stop summary');
+    like($browser->text('#act-stop'), qr/will never show what is allocated (?#
+         )while it is off, not even after it is on again, and differences (?#
+         )over that time are refused\. To have complete samples later, (?#
+         )forget all samples or reload\./, 'the first press says what is lost');
+    $browser->click($stop);
+    is(outcome('sampling is off'),
+       "3 of 3 workers have done it; jemalloc's sampling is off.", 'off');
+    like($browser->text('.workers'), qr/inactive/, 'the workers say so');
+    $browser->click('#act-start button');
+    outcome('sampling is on');
+    like($browser->text('.workers'), qr/ready/, 'on');
+
+    my $reset = '#act-reset button';
+
+    is($browser->text($reset), '', 'reset cannot be pressed at once');
+    $browser->click('#act-reset summary');
+    like($browser->text('#act-reset'), qr/All samples so far are lost/,
+         'the first press says what is lost');
+    $browser->click($reset);
+    ok(outcome('all samples are forgotten'), 'the second one does it');
+
+    # browsers say what they take; others get JSON
+
+    my $html = 'Accept: text/html, */*;q=0.1';
+    my $answer = dial()->ask('POST', '/debug/pprof/control', $html,
+                             \'purge=1');
+
+    is($answer->{status}, 303, 'a browser is sent back');
+    like($answer->{head}, qr{^Location: \./\?purge=1&[\w&=]+\#acts\r$}mi,
+         'to the page');
+    like(dial()->ask('POST', '/debug/pprof/control', \'purge=1')->{body},
+         qr/^\{/, 'curl has JSON');
+    is(dial()->ask('POST', '/debug/pprof/worker/0/control', $html,
+                   \'purge=1')->{status}, 200, 'no page is one level up');
+    is(dial()->ask('POST', '/debug/pprof/control', $html, 'Origin: null',
+                   \'reset=1')->{status}, 403,
+       'a form of another site is refused');
+    is(dial()->ask('POST', '/safe/control', $html, \'purge=1')->{status}, 403,
+       'and one where control is off');
+
+    $browser->is_quiet;
+    scripts(1);
+}
+
+
+sub check_where {
+    show();
+    $browser->wait_for('return document.querySelector(".owners") '
+                       . '&& document.querySelector("#picture img")');
+
+    my $top = dial()->ask('GET', '/debug/pprof/pools?format=top&n=10')->{body};
+    my ($first) = $top =~ /^.*\n.*\n.* {2}(\S.*)$/m;
+    my $shown = $browser->run('return [...document.querySelectorAll(
+        ".owners tbody tr")].map((row) => [...row.cells].map((cell) =>
+        cell.textContent))');
+
+    is($shown->[0][0], $first, 'the largest owner is first');
+    ok((grep { $_->[0] eq 'configuration' } @$shown), 'all are there');
+    like($shown->[0][2], qr/^\d+(?:\.\d)? [KM]?i?B$/, 'with bytes');
+    like($shown->[0][3], qr/^\d+\.\d %$/, 'and their share');
+
+    ok($browser->wait_for('const img = document.querySelector("#picture img");
+                           return img.complete && img.naturalWidth'),
+       'the picture is drawn');
+    is($browser->run('const box = document.querySelector("#picture");
+                      return box.firstChild.firstChild.offsetWidth
+                             - box.clientWidth'), 0, 'as wide as its box');
+    is($browser->run('return document.querySelector("#picture a")
+                      .getAttribute("href")'), 'heap?format=html',
+       'and leads to the page');
+    $browser->is_quiet;
+}
+
+
+sub check_live {
+    show();
+
+    is($browser->run('return document.querySelector("#live button")
+                      .textContent'), 'Pause', 'it is live');
+
+    $browser->run(<<'END');
+window.shifts = [];
+// a number that gets a digit more begins further to the left: that is text
+const name = ({ node }) => (node && node.outerHTML) || '';
+new PerformanceObserver((list) => window.shifts.push(
+    ...list.getEntries().flatMap((one) => [...one.sources].map(name))
+        .filter(Boolean))).observe({ type: 'layout-shift' });
+END
+    $browser->wait_for('return document.querySelector("#picture img")');
+    $browser->run('window.shifts.length = 0;
+                   document.querySelector(".asks a").focus();
+                   window.cell = document.querySelector(".workers .sum td");
+                   document.querySelector("#act-reset").open = true');
+
+    my $kept = dial();
+    my $before = $browser->text('.sum');
+
+    $kept->send_request('/safe/heap');
+    $browser->run('return tick()') for 1 .. 3;
+
+    like($browser->text('#live'), qr/^live, /, 'renewed');
+    is($browser->run('return document.activeElement.textContent'), 'flame',
+       'the focus stays');
+    ok($browser->run('return window.cell.isConnected'), 'elements stay');
+    ok($browser->run('return document.querySelector("#act-reset").open'),
+       'what is open stays open');
+    is_deeply($browser->run('return window.shifts'), [], 'nothing moves');
+
+    # what is not looked at asks for nothing
+
+    is($browser->run(<<'END'), 0, 'hidden: no timer, and no request');
+window.asked = 0;
+const realSend = XMLHttpRequest.prototype.send;
+XMLHttpRequest.prototype.send = function (...args) {
+  window.asked++;
+  return realSend.apply(this, args);
+};
+const realTimeout = window.setTimeout;
+window.setTimeout = (f, ms) => {
+  window.every = ms;
+  return realTimeout(f, ms);
+};
+Object.defineProperty(document, 'hidden', { value: true, configurable: true });
+window.every = 0;
+document.dispatchEvent(new Event('visibilitychange'));
+return Promise.resolve().then(() => window.asked + window.every);
+END
+
+    $browser->run('delete document.hidden;
+                   document.dispatchEvent(new Event("visibilitychange"))');
+    is($browser->wait_for('return window.every'), 5000,
+       'seen again: every five seconds');
+    is($browser->run('return window.asked'), 1, 'and at once');
+
+    $browser->click('#live button');
+    like($browser->text('#live'), qr/^paused\s+Go on$/, 'paused');
+    $browser->click('#live button');
+    $browser->is_quiet;
+}
+
+
+sub check_forms {
+    show();
+
+    $browser->run('window.isSame = true');
+    $browser->click('#act-rate summary');
+    $browser->run('document.querySelector("#act-rate select").value = "16"');
+    $browser->click('#act-rate button');
+
+    is(outcome('one sample'), '3 of 3 workers have done it; one sample '
+       . 'every 64.0 KiB from now on.', 'the outcome, in place');
+    ok($browser->run('return window.isSame'), 'of the same page');
+    is($browser->call(GET => '/url'), $url, 'at the same address');
+    like($browser->text('.workers'), qr/one every 64\.0 KiB/,
+         'workers are renewed');
+    is($browser->run('return document.querySelector("#act-rate").open'), 0,
+       'the form is folded again');
+
+    $browser->run('return tick()');
+    like($browser->text('#outcome'), qr/64\.0 KiB/, 'the outcome stays');
+
+    # a refusal is a sentence
+
+    $browser->run('document.querySelector("#act-purge input").value = "2"');
+    $browser->click('#act-purge button');
+    is(outcome('purge must'), "purge must be 1\n", 'a refusal');
+
+    my @said = grep { !/ 400 / } $browser->complaints;
+
+    is_deeply(\@said, [], 'nothing else is said');
+
+    # Keyboard: the same without a mouse
+
+    show();
+    $browser->press('#act-purge button', 'Enter');
+    ok(outcome('went back to the kernel'), 'by the keyboard');
+    $browser->is_quiet;
+}
+
+
+sub check_commands {
+    show();
+
+    my $commands = $browser->run('return [...document.querySelectorAll(
+        "#resources pre")].map((pre) => pre.textContent)');
+
+    is($commands->[0], "go tool pprof \"${url}heap\"", 'the real address');
+    is_deeply([ grep { /URL/ } @$commands ], [], 'everywhere');
+
+    $browser->click('#resources .command button');
+    $browser->wait_for('return /copied|selected/.test(document.querySelector(
+                        "#resources .command button").textContent)');
+    is($browser->run('return getSelection().toString().trim()'),
+       $commands->[0], 'it is copied, or selected at least');
+    $browser->is_quiet;
+}
+
+
+# Names of zones and locations are text.
+
+sub check_names {
+    my $client = dial();
+
+    $client->send_request('/%3Cimg/src=x/onerror=document.title=1%3E&amp;/x');
+    show();
+    $browser->wait_for('return document.querySelector(".owners")');
+
+    is($browser->run('return document.title'),
+       $browser->run('return "The memory of nginx on " + document.querySelector(
+                      "h1").textContent.split(" ").pop()'), 'none ran');
+    like($browser->text('.shared'), qr/zone <b>zone<\/b>&lt;/,
+         'a zone has its name');
+    is($browser->run('return document.querySelectorAll("b, main img[src^=x]")
+                      .length'), 0, 'no name is markup');
+    $browser->is_quiet;
+}
+
+
+# One comes while somebody looks.
+
+sub check_findings {
+    show();
+
+    my $status = settled('/debug/pprof/status', 3);
+
+    like($browser->text('#verdict'), qr/^Healthy/, 'healthy');
+    kill 'KILL', $status->{workers}[2]{pid};
+    settled_again($status->{workers}[2]{pid});
+    $browser->run('return tick()');
+
+    like($browser->text('#verdict'),
+         qr/^Critical: processes were killed, or crashed/, 'the verdict');
+    like($browser->text('#oom-kill'), qr/\ACritical: .*\nBecause since nginx (?#
+         )started, 1 of its workers .*\n.*exited on signal 9/,
+         'what, because, cure');
+    is($browser->run('return document.querySelector("#verdict").className'),
+       'bad', 'it is red');
+    $browser->is_quiet;
+}
+
+
+# Another worker has the place of PID.
+
+sub settled_again {
+    my ($pid) = @_;
+
+    $server->soon(sub {
+        my $status = settled('/debug/pprof/status', 3);
+
+        return !grep { $_->{pid} == $pid } @{ $status->{workers} };
+    }) or die "worker $pid was not replaced";
+}
+
+
+# Whatever the page becomes, it becomes all of it, and not more than differs.
+
+sub check_rows {
+    show();
+
+    my $wrong = $browser->run(<<'END');
+const wrong = [];
+const changes = {
+  'no row': (table) => table.tBodies[0].replaceChildren(),
+  'one row less': (table) => table.rows[2].remove(),
+  'one row more': (table) => table.tBodies[0].prepend(
+      table.rows[2].cloneNode(true)),
+  'a worker that is missing': (table) => {
+    const row = table.rows[3];
+    while (row.cells.length > 1) row.lastChild.remove();
+    row.append(make('td', { colSpan: 8, className: 'bad' },
+                    'did not answer: it ended.'));
+  },
+  'exiting ones': (table) => table.append(table.tBodies[0].cloneNode(true)),
+  'other texts': (table) => {
+    for (const cell of table.querySelectorAll('td')) cell.title += '!';
+  },
+  'nobody': (table) => table.replaceWith(make('p', {}, 'No worker answered.')),
+};
+return fetchPage(here).then((page) => {
+  for (const [name, change] of Object.entries(changes)) {
+    const fresh = page.getElementById('workers').cloneNode(true);
+    change(fresh.querySelector('.workers'));
+    renew($('workers'), fresh);
+    if (!$('workers').isEqualNode(fresh)) wrong.push(name);
+    renew($('workers'), page.getElementById('workers'));
+    if (!$('workers').isEqualNode(page.getElementById('workers'))) {
+      wrong.push(`back from ${name}`);
+    }
+  }
+  return wrong;
+});
+END
+
+    is_deeply($wrong, [], 'it becomes what the server has');
+    $browser->is_quiet;
+}
+
+
+sub check_requests {
+    my @lines = split /\n/, slurp("$server->{prefix}/logs/access.log");
+    my @others = grep { !m{^(?:200|303|400|403|404|405|499)\ (?:GET|HEAD|POST)
+                           \ /(?:debug/pprof|safe|%3Cimg|favicon)}x } @lines;
+
+    cmp_ok(scalar @lines, '>', 20, 'there were requests');
+    is_deeply(\@others, [], 'all of them for this location');
+
+    show();
+    $browser->wait_for('return document.querySelector("#picture img")');
+
+    my $foreign = $browser->run('return performance.getEntriesByType("resource")
+        .map((one) => one.name).filter((name) =>
+            !name.startsWith(arguments[0]) && !name.startsWith("blob:"))',
+        $url);
+
+    is_deeply($foreign, [], 'none goes elsewhere');
+
+    # three workers are less than eight; ./dev bench console has the figures
+
+    my $page = dial()->ask('GET', '/debug/pprof/')->{body};
+    my ($script) = $page =~ m{<script>(.*)</script>}s;
+
+    cmp_ok(length Compress::Zlib::memGzip($page), '<', 20 * 1024,
+           'the page is below 20 KiB');
+    cmp_ok(length Compress::Zlib::memGzip($script), '<', 6 * 1024,
+           'its script is below 6');
+}
+
+
+sub check_gone {
+    show();
+    $browser->wait_for('return document.querySelector("#picture img")');
+
+    my $was = $browser->text('#verdict');
+
+    ok($server->stop, 'nginx ends');
+    $browser->run('return tick()');
+    like($browser->text('#live'),
+         qr/^not live since .*: the server is not reached\s/,
+         'it says so');
+    is($browser->text('#verdict'), $was, 'what was there stays');
+
+    is($browser->run(<<'END'), 10000, 'and it asks less often');
+let every = 0;
+const real = window.setTimeout;
+window.setTimeout = (f, ms) => { every = ms; return 0; };
+plan();
+window.setTimeout = real;
+return every;
+END
+}

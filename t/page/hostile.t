@@ -1,0 +1,590 @@
+#!/usr/bin/perl
+
+# The page against what is meant to harm it: profiles whose few bytes stand for
+# many, links of others; and what people and servers do at the wrong moment.
+#
+# The server of the refresh is a function that takes the place of fetch().
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../lib";
+
+use JppBrowser;
+use JppProto qw( field number proto varint );
+use JppTool qw( $dir $root $tool run slurp spew );
+use JSON::PP ();
+use MIME::Base64 qw( encode_base64 );
+use Test::More;
+
+die "no $tool: ./dev build makes it\n" unless -x $tool;
+
+plan skip_all => 'no chromium: ./dev test installs it'
+    unless JppBrowser::is_there();
+
+my $browser = JppBrowser->start;
+my $damaged = 'This is no profile, or it is cut or damaged: fetch it again.';
+
+run('--any-kernel', '--format=html', '-o', "$dir/page.html",
+    "$root/t/data/cxx-530.heap");
+
+my $page = slurp("$dir/page.html");
+
+# three stacks of two processes
+
+my %small = (types => [qw( inuse_objects count inuse_space bytes )],
+             names => [qw( main work malloc )],
+             samples => [[[3, 2, 1], [1, 100], pid => '7'],
+                         [[2, 1], [2, 50], pid => '8'],
+                         [[3, 1], [3, 30], pid => '8']]);
+my $small = proto(%small);
+
+subtest 'numbers where messages are wanted' => \&check_kinds;
+subtest 'few bytes that stand for many' => \&check_bombs;
+subtest 'more bytes than there may be' => \&check_bytes;
+subtest 'addresses of 64 bits' => \&check_addresses;
+subtest 'a profile that cannot be read' => \&check_unread;
+subtest 'links of others' => \&check_links;
+subtest 'labels of any letters' => \&check_labels;
+subtest 'names that are alike' => \&check_alike;
+subtest 'deep and wide' => \&check_deep;
+subtest 'steps for Back' => \&check_history;
+subtest 'a server that wants to wait' => \&check_wait;
+subtest 'answers for people' => \&check_answers;
+subtest 'answers that come late' => \&check_late;
+subtest 'what a refresh leaves alone' => \&check_left;
+subtest 'totals by type' => \&check_totals;
+subtest 'the focus' => \&check_focus;
+subtest 'menus and the dialog' => \&check_menus;
+subtest 'files' => \&check_files;
+subtest 'a baseline of another kind' => \&check_baseline;
+
+done_testing();
+
+
+sub show {
+    my ($bytes, $fragment) = @_;
+    my $base64 = encode_base64($bytes, '');
+
+    spew("$dir/hostile.html", $page =~ s{(id="profile">)[^<]*}{$1$base64}r);
+    $browser->open('about:blank');
+    $browser->open("file://$dir/hostile.html#" . ($fragment // ''));
+    $browser->wait_for('return page.took
+                        || document.getElementById("say").textContent');
+}
+
+
+sub said {
+    return $browser->run('return document.getElementById("say").textContent');
+}
+
+
+# What the page says of a profile with these FIELDS more.
+
+sub says {
+    my ($fields, $sentence, $name) = @_;
+
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    show(proto(%small, fields => sub { $fields }));
+    is(said(), $sentence, $name);
+}
+
+
+# The number is no text, but all that follows was taken for it, again and again.
+
+sub check_kinds {
+    says(number(6, 0) x 100_000, '', 'strings');
+    is($browser->run('return page.m.after.reduce((a, b) => a + b)'), 180,
+       'and the profile is there');
+    says($_->[1], $damaged, $_->[0])
+        for ['a group', varint(100 << 3 | 3) . "\0" x 20],
+            ['a negative length', varint(100 << 3 | 2) . varint(-2)],
+            ['a list that ends in a number', field(13, "\x80") . number(14, 1)];
+    $browser->is_quiet;
+}
+
+
+sub check_bombs {
+    my $many = '32 million frames and values: select fewer workers, or use go '
+               . 'tool pprof.';
+
+    # the field 2^28 of a label
+
+    says(field(2, field(1, "\1") . field(2, "\1\1")
+               . field(3, number(1, 1) . number(2**28, 7))), '',
+         'a far field is no row of empty ones');
+    is($browser->run('return Math.max(...sets.labels.map((set) => set.size))'),
+       1, 'nor a label');
+
+    # a location with functions inlined, and stacks of it
+
+    my $inlined = sub {
+        return field(4, number(1, 9)
+                        . field(4, number(1, 2)) x $_[0]);
+    };
+    my $sample = field(2, field(1, "\x09") . field(2, "\1\1"));
+
+    says($inlined->(5000) . $sample, 'A stack has more than 4096 frames.',
+         'inlined functions are frames');
+    says($inlined->(4000) . $sample x 9000, "The profile has more than $many",
+         'whose sum is bounded');
+
+    # names are said once, and stand in many places
+
+    my $long = 'n' x 100_000;
+
+    show(proto(%small, names => ['main', $long, 'malloc']));
+    is($browser->run('return Math.max(...frames.names.map((n) => n.length))'),
+       16384, 'a name is cut');
+    show(proto(%small, file => $long, fields => sub {
+        join '', map { field(4, number(1, $_) . number(2, 1)
+                                . number(3, $_)) } 10 .. 3000
+    }));
+    is(said(), "The profile has more than $many", 'places in a file');
+    show(proto(%small, fields => sub {
+        my $comment = $_[0]->($long);
+        number(13, $comment) x 3000
+    }));
+    is(said(), "The profile has more than $many", 'comments');
+    $browser->is_quiet;
+}
+
+
+sub check_bytes {
+    show($small);
+    like($browser->run('return readProfile(new Uint8Array(2 ** 28 + 1))
+                        .catch((error) => error.message)'),
+         qr/^The profile has more than 256 MiB/, 'a file that is not packed');
+}
+
+
+sub check_addresses {
+    show(proto(%small, names => [undef, 'work', 'malloc'], fields => sub {
+        field(4, number(1, 9) . number(3, -10485760))
+        . field(2, field(1, "\x09") . field(2, "\1\1"));
+    }));
+    is_deeply($browser->run('return frames.names.filter((name) =>
+                             /0x[^1]/.test(name))'),
+              ['+0xffffffffff600000'], 'the vsyscall page');
+    is(said(), '', 'no complaint');
+}
+
+
+# What is there can be used, and the sentence stays.
+
+sub check_unread {
+    show('hello, world');
+    is(said(), $damaged, 'a sentence');
+
+    $browser->press('#graph', qw( 1 4 0 i k n m b Enter Escape ArrowDown ));
+    $browser->run('for (const one of document.querySelectorAll(
+        "#views button, #keep, #opened, #drop, #k, #i")) one.click();
+        document.getElementById("s").value = "x";
+        document.getElementById("s").dispatchEvent(new Event("input"));
+        for (const what of ["pb.gz", "html", "svg"]) save(what);
+        dispatchEvent(new PopStateEvent("popstate"))');
+    $browser->run('document.getElementById("graph").dispatchEvent(
+        new WheelEvent("wheel", { ctrlKey: true, deltaY: 9 }))');
+    is(said(), $damaged, 'which stays');
+    $browser->is_quiet;
+
+    spew("$dir/small.pb", $small);
+    $browser->type('#file', "$dir/small.pb");
+    $browser->wait_for('return page.profile');
+    is(said(), '', 'until a file is opened');
+    $browser->is_quiet;
+}
+
+
+sub check_links {
+    for my $fragment (qw( l=pid%3D%25 l=%25&z=%25 g=nothing constructor=1
+                          __proto__=1&toString=2&v=toString
+                          d=x&i=x&e=x&o=x&k=x z=-1 z=Infinity s=%FF = &&&== ),
+                      'p=' . 'p' x 10_000 . '&v=both')
+    {
+        show($small, $fragment);
+
+        my $name = substr $fragment, 0, 40;
+
+        is(said(), '', "#$name: no complaint");
+        ok($browser->run('return page.scene !== null'), 'and a graph');
+        is($browser->run('return Object.keys(state).join("")'),
+           'vtzpsfxhrgkideol', 'and no key of others');
+    }
+
+    is_deeply([$browser->run('return frames.names.filter((name) =>
+                              name.startsWith("no "))')], [[]],
+              'nor a frame of theirs');
+
+    for my $key (qw( f x h r )) {
+        show($small, "$key=(");
+        is(said(), 'Not a regular expression: (', "#$key: a bad filter");
+        is($browser->run('return page.scene.trees[0].after[0]'), 180,
+           'filters nothing');
+        $browser->click('#chips button');
+        is(said() . $browser->run('return state.' . $key), '',
+           'and can be taken away');
+    }
+
+    $browser->is_quiet;
+}
+
+
+sub check_labels {
+    my %of = ('a=b;c' => 'x,y', 'pid' => '1&2', '__proto__' => '%41',
+              'a' => 'no');
+    my $n = 1;
+    my @samples = map { [[1], [1, $n *= 2], $_ => $of{$_}] } sort keys %of;
+
+    for my $key (sort keys %of) {
+        my ($value) = map { $_->[1][1] } grep { $_->[2] eq $key } @samples;
+
+        show(proto(%small, samples => \@samples));
+        $browser->run('[...document.querySelectorAll("#labels input")].find(
+            (box) => box.name === arguments[0]).click()', $key);
+        is($browser->run('return page.scene.trees[0].after[0]'), $value,
+           "$key: what is chosen");
+        is($browser->run('return [...document.querySelectorAll(
+                          "#labels :checked")].map((box) => box.name).join()'),
+           $key, 'and its box');
+    }
+
+    $browser->is_quiet;
+}
+
+
+# Filters are of one name; both is of every function that has it.
+
+sub check_alike {
+    my @names = ('read', 'Read', 'main', ['read', 2]);
+    my $alike = proto(%small, files => ['/bin/a', '/lib/b.so'],
+        names => \@names, samples => [[[1, 3], [1, 10]], [[2, 3], [1, 20]],
+                                      [[4, 3], [1, 40]]]);
+
+    show($alike);
+    $browser->run('MENU["Ignore stacks with it"]({
+        tree: page.scene.trees[0],
+        node: [...page.scene.trees[0].frame].findIndex((frame) =>
+            frames.names[frame] === "read") })');
+    is($browser->run('return page.scene.trees[0].after[0]'), 20,
+       'another case is another name');
+
+    show($alike, 'v=both&p=read');
+    is($browser->run("return page.scene.trees[$_].after[0]"), 50,
+       'functions of two files') for 0, 1;
+    $browser->is_quiet;
+}
+
+
+# What lies below the window costs nothing.
+
+sub check_deep {
+    my @names = map { "f$_" } 1 .. 4000;
+
+    show(proto(%small, names => \@names, samples => [map {
+        my $i = $_;
+        [[map { 1 + ($_ * $i) % 4000 } 1 .. 3000], [1, 10]]
+    } 1 .. 19]));
+    cmp_ok($browser->run('return page.scene.trees[0].n'), '>', 40_000,
+           'many frames');
+    cmp_ok($browser->run('return Object.keys(
+                          page.scene.trees[0].placed).length'),
+           '<', 4000,
+           'of which those in the window were looked at');
+    $browser->is_quiet;
+}
+
+
+sub check_history {
+    show($small);
+
+    $browser->run('window.steps = [];
+        const push = history.pushState;
+        history.pushState = (...all) => {
+            steps.push(all[2]);
+            push.apply(history, all);
+        }');
+    $browser->type('#s', 'malloc');
+    is($browser->run('return location.hash'), '#s=malloc', 'what is typed');
+    $browser->press('#graph', '4');
+    is_deeply($browser->run('return steps'), ['#v=table&s=malloc'],
+              'is no step, a view is one');
+    $browser->is_quiet;
+}
+
+
+# Answers of a server, in turn; the times that timers get are kept.
+
+sub serve {
+    my (@answers) = @_;
+
+    $browser->run(<<'END', @answers);
+window.asked = [];
+window.waits = [];
+window.timers = [];
+const answers = [...arguments];
+window.fetch = async (url) => {
+    asked.push(String(url));
+    const [status, headers, body] = answers.length > 1 ? answers.shift()
+        : answers[0];
+    return new Response(Uint8Array.from(atob(body), (c) => c.charCodeAt(0)),
+                        { status, headers });
+};
+window.setTimeout = (act, time) => {
+    waits.push(time);
+    timers.push(act);
+};
+END
+}
+
+
+sub answer {
+    my ($status, $body, %headers) = @_;
+
+    return [$status, { 'Content-Type' => 'text/plain', %headers },
+            encode_base64($body, '')];
+}
+
+
+# Live, at so many seconds; the time until the next refresh, after one.
+
+sub tick {
+    my ($seconds) = @_;
+
+    return $browser->run('document.getElementById("live").value = arguments[0];
+        setLive(0);
+        const n = waits.length;
+        timers.at(-1)();
+        return new Promise((done) => {
+            const look = () => (waits.length > n ? done(waits.at(-1))
+                : requestAnimationFrame(look));
+            look();
+        })', $seconds);
+}
+
+
+sub check_wait {
+    show($small);
+    serve(answer(429, 'busy', 'Retry-After' => 7));
+    is(tick('2'), 7000, 'as long as it says');
+    is(said(), 'busy', 'and why');
+    is(tick('30'), 30_000, 'or as long as people say');
+
+    serve(answer(429, 'busy', 'Retry-After' => 99_999_999));
+    is(tick('2'), 3_600_000, 'not longer than a timer can');
+    serve(answer(429, 'busy', 'Retry-After' => 'tomorrow'));
+    is(tick('2'), 5000, 'a time that is none');
+    serve(answer(200, $small));
+    is(tick('2'), 2000, 'then as before');
+    is(said(), '', 'and nothing to complain about');
+    $browser->is_quiet;
+}
+
+
+sub check_answers {
+    show($small);
+
+    serve(answer(502, '<html><head><title>502</title>',
+                 'Content-Type' => 'text/html'));
+    $browser->run('return refresh()');
+    is(said(), 'The server answered 502.', 'nobody reads HTML');
+
+    serve(answer(503, ''));
+    $browser->run('return refresh()');
+    is(said(), 'The server answered 503.', 'nor nothing');
+
+    serve(answer(200, '<html>log in'));
+    $browser->run('return refresh()');
+    is(said(), $damaged, 'what is no profile');
+    ok($browser->run('return page.rows.length === 3'), 'what was there stays');
+    $browser->is_quiet;
+}
+
+
+# A file that was opened while an answer was on its way is what is shown.
+
+sub check_late {
+    show($small);
+    serve(answer(200, $small));
+    spew("$dir/other.pb", proto(%small, samples => [[[1], [1, 5]]]));
+
+    my $title = $browser->text('#title');
+
+    $browser->run('const ask = window.fetch;
+        window.fetch = async (url) => {
+            await new Promise((go) => { window.go = go; });
+            return ask(url);
+        };
+        document.getElementById("live").value = "2";
+        window.late = refresh();');
+    $browser->type('#file', "$dir/other.pb");
+    $browser->wait_for('return page.rows.length === 1');
+    $browser->run('go(); return late');
+    is($browser->run('return page.rows.length'), 1, 'the file stays');
+    is($browser->text('#title'), 'other.pb', 'and its name');
+    is($browser->run('return document.getElementById("live").value'), '0',
+       'live is off');
+
+    # asked for, the server's is back
+
+    serve(answer(200, $small));
+    $browser->press('#graph', 'r');
+    $browser->wait_for('return page.rows.length === 3');
+    is($browser->text('#title'), $title, 'and so is its name');
+
+    # of two files the one that was opened last
+
+    $browser->run('window.slow = new File([], "slow");
+        slow.arrayBuffer = () => new Promise((go) => { window.go = go; });
+        window.late = openFiles([slow])');
+    $browser->type('#file', "$dir/other.pb");
+    $browser->wait_for('return page.rows.length === 1');
+    $browser->run('go(Uint8Array.from(atob(arguments[0]), (c) =>
+        c.charCodeAt(0)).buffer); return late', encode_base64($small, ''));
+    is($browser->run('return page.rows.length'), 1, 'the last one stays');
+    $browser->is_quiet;
+}
+
+
+# The frame of the keyboard, a window moved by hand, a menu that is open.
+
+sub check_left {
+    show($small);
+    serve(answer(200, $small));
+    $browser->press('#graph', 'ArrowDown', 'ArrowDown');
+
+    my $at = 'return [page.view.from, page.view.to, page.at.tree.name(
+              page.at.node)]';
+
+    $browser->run('moveWindow(20, 60)');
+
+    my $before = $browser->run($at);
+
+    $browser->run('document.querySelector("#labels details").open = true;
+                   return refresh()');
+    is_deeply($browser->run($at), $before, 'frame and window');
+    ok($browser->run('return document.querySelector("#labels details").open'),
+       'an open menu');
+
+    serve(answer(200, proto(%small, samples => [[[3, 2, 1], [1, 100],
+                                                 pid => '9']])));
+    $browser->run('return refresh()');
+    like($browser->run('return document.getElementById("labels").textContent'),
+         qr/9/, 'a new value of a label is there to choose');
+    $browser->run("change({ s: '' })");
+    is($browser->run('return page.view.from'), 0, 'a change shows all');
+    $browser->is_quiet;
+}
+
+
+sub check_totals {
+    show($small);
+    serve(answer(200, $small),
+          answer(200, proto(%small, samples => [[[1], [12, 90]]])));
+
+    $browser->run('return refresh().then(refresh)');
+
+    my $points = 'return document.querySelector("#line")
+                  .getAttribute("points")';
+
+    is($browser->run($points), '0,1,2,10', 'bytes');
+    $browser->run("change({ t: 'inuse_objects' })");
+    is($browser->run($points), '0,10,2,1', 'objects are no bytes');
+    $browser->run('return Array.from({ length: 70 }).reduce((all) =>
+                   all.then(refresh), Promise.resolve())');
+    is($browser->run('return live.totals.length'), 60, 'of the last sixty');
+    $browser->is_quiet;
+}
+
+
+sub check_focus {
+    my $where = 'const one = document.activeElement;
+                 return one.id || one.textContent';
+
+    show($small, 'v=table');
+    serve(answer(200, $small));
+    $browser->run('document.querySelectorAll("#table thead button")[2]
+                   .focus()');
+    $browser->press(undef, 'Enter');
+    is($browser->run($where), 'cum', 'a heading that sorts keeps it');
+    $browser->run('return refresh()');
+    is($browser->run($where), 'cum', 'when there is a new profile, too');
+
+    $browser->press('#table', '1');
+    is($browser->run($where), 'graph', 'from the table to the graph');
+    $browser->press(undef, '4');
+    is($browser->run($where), 'table', 'and back');
+
+    show($small, 'f=main&x=b');
+    $browser->run('document.querySelector("#chips button").focus()');
+    $browser->press(undef, 'Enter');
+    like($browser->run($where), qr/^ignore b/, 'the next filter has it');
+    $browser->press(undef, 'Enter');
+    is($browser->run($where), 'graph', 'and then the graph');
+    $browser->is_quiet;
+}
+
+
+sub check_menus {
+    show($small);
+    $browser->click('#labels summary');
+    ok($browser->run('return !!document.querySelector(".choice[open]")'),
+       'a menu of a label');
+    $browser->press('#labels input', 'Escape');
+    ok($browser->run('return !document.querySelector(".choice[open]")'),
+       'Escape closes it');
+    is($browser->run('return document.activeElement.tagName'), 'SUMMARY',
+       'and the focus is at its name');
+    $browser->click('#labels summary');
+    $browser->click('#title');
+    ok($browser->run('return !document.querySelector(".choice[open]")'),
+       'so does a click elsewhere');
+
+    $browser->press('#graph', '?');
+    $browser->press(undef, '4');
+    is($browser->run('return state.v'), 'flame',
+       'keys do nothing behind the dialog');
+    $browser->press(undef, 'Escape');
+    $browser->press('#graph', '4');
+    is($browser->run('return state.v'), 'table', 'until it is closed');
+    $browser->is_quiet;
+}
+
+
+sub check_files {
+    show($small);
+    spew("$dir/$_.pb", $small) for qw( a b c );
+    $browser->type('#file', join "\n", map { "$dir/$_.pb" } qw( a b c ));
+    $browser->wait_for('return document.getElementById("say").textContent');
+    is(said(), 'Open one profile, or two.', 'three are too many');
+
+    $browser->type('#file', "$dir/a.pb");
+    $browser->wait_for('return document.title === "a.pb"');
+
+    my $saved = $browser->run('return savedPage()');
+
+    is(($saved =~ m{<title>(.*?)</title>}s)[0], 'a.pb',
+       'a saved page is named after what it shows');
+    $browser->run('document.title = "</title><script>$&"');
+    like($browser->run('return savedPage()'),
+         qr{<title>&#60;/title&#62;&#60;script&#62;\$&#38;</title>},
+         'whatever that is');
+    $browser->is_quiet;
+}
+
+
+sub check_baseline {
+    my $cpu = proto(types => [qw( cpu nanoseconds )], names => ['main'],
+                    samples => [[[1], [7]]]);
+
+    show($small);
+    $browser->run('return openFiles(["cpu", "heap"].map((name, i) =>
+        new File([Uint8Array.from(atob(arguments[i]), (c) =>
+            c.charCodeAt(0))], name)))',
+        map { encode_base64($_, '') } $cpu, $small);
+    like($browser->text('#sum'), qr/since 0 B, which the baseline lacks/,
+         'is said to lack the type');
+    $browser->is_quiet;
+}

@@ -1,0 +1,390 @@
+#!/usr/bin/perl
+
+# The page as nginx serves it: its headers, labels of workers, live refresh,
+# what it asks the server for, and what it says when the server does not answer.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../lib";
+
+use JppBrowser;
+use JppRows qw( compare pprof_rows table_rows );
+use JppRun qw( is_alive spew );
+use JppSuite qw( $port dial serve slurp );
+use MIME::Base64 qw( decode_base64 );
+use Test::More;
+
+plan skip_all => 'no chromium: ./dev test installs it'
+    unless JppBrowser::is_there();
+
+my $server = serve(workers => 2, http => <<'END', config => <<'END');
+    log_format uri '$status $request_method $request_uri';
+END
+        access_log logs/access.log uri;
+
+        location /debug/pprof/ {
+            jemalloc_pprof;
+        }
+
+        location = /site {
+            access_log off;
+            default_type text/html;
+            return 200 "<title>another site</title>";
+        }
+
+        location /busy {
+            add_header Retry-After 7 always;
+            return 429 "too many profiles: come back later";
+        }
+END
+
+my $url = "http://127.0.0.1:$port/debug/pprof/heap?format=html";
+my $browser = JppBrowser->start;
+
+subtest 'headers' => \&check_headers;
+subtest 'what is refused' => \&check_refused;
+subtest 'labels' => \&check_labels;
+subtest 'selections' => \&check_selections;
+subtest 'refresh' => \&check_refresh;
+subtest 'a password' => \&check_password;
+subtest 'a difference of seconds' => \&check_seconds;
+subtest 'pools' => \&check_pools;
+subtest 'what it asks for' => \&check_requests;
+subtest 'a page of another site' => \&check_site;
+subtest 'a busy server' => \&check_busy;
+subtest 'a server that is gone' => \&check_gone;
+
+is($server->quiet, '', 'the log is quiet');
+
+done_testing();
+
+
+sub show {
+    my ($address) = @_;
+
+    $browser->open('about:blank');
+    $browser->open($address);
+    $browser->wait_for('return page.took');
+}
+
+
+sub check_headers {
+    my %policy = (html => qr/script-src 'sha256-[^']+='; style-src 'sha256-/,
+                  svg => qr/^default-src 'none'; style-src 'sha256-[^']+=';/);
+    my %type = (html => 'text/html; charset=utf-8', svg => 'image/svg+xml');
+
+    for my $format (qw( html svg )) {
+        for my $method (qw( GET HEAD )) {
+            my $answer = dial()->ask($method,
+                                     "/debug/pprof/heap?format=$format");
+            my ($head) = $answer->{head};
+
+            is($answer->{status}, 200, "$method $format");
+            like($head, qr/^Content-Type: \Q$type{$format}\E\r$/mi, 'its type');
+            like($head, qr/^Content-Disposition:\ inline;\ filename="
+                           nginx-heap-[-.\w]+-\d{8}T\d{6}Z\.$format"\r$/xmi,
+                 'it is shown, and has a name to save it by');
+            like($head =~ s/.*^Content-Security-Policy: ([^\r]*).*/$1/smir,
+                 $policy{$format}, 'its policy');
+            like($head, qr/^Cross-Origin-Resource-Policy: same-origin\r$/mi,
+                 'no other site may embed it');
+            like($head, qr/^Cross-Origin-Opener-Policy: same-origin\r$/mi,
+                 'or hold its window');
+            like($head, qr/^Referrer-Policy: same-origin\r$/mi,
+                 'or learn its address');
+            like($head, qr/^Cache-Control: no-store\r$/mi, 'nor is it stored');
+        }
+
+        like(dial()->ask('GET', "/debug/pprof/heap?format=$format")->{head},
+             qr{^Jemalloc-Pprof-Workers: 2/2\r$}mi, 'of all workers');
+    }
+
+    like(dial()->ask('GET', '/debug/pprof/heap')->{head},
+         qr/^Content-Disposition: attachment;/mi, 'a profile is saved still');
+    unlike(dial()->ask('GET', '/debug/pprof/heap')->{head},
+           qr/^(?:Content-Security|Cross-Origin|Referrer)/mi,
+           'and has no headers of pages');
+}
+
+
+sub check_refused {
+    for (['format=html&debug=1', 'format=html has no debug=1'],
+         ['format=svg&debug=1', 'format=svg has no debug=1'],
+         ['format=svg&width=0', 'width must be a whole number of pixels'],
+         ['format=svg&width=99999', 'from 300 to 8000'],
+         ['format=svg&invert=2', 'invert must be 0 or 1']) {
+        my $answer = dial()->ask('GET', "/debug/pprof/heap?$_->[0]");
+
+        is($answer->{status}, 400, $_->[0]);
+        like($answer->{body}, qr/\Q$_->[1]/, 'and why');
+    }
+}
+
+
+sub sum {
+    return $browser->run('return page.m.after.reduce((sum, value, i) =>
+        sum + (page.stacks.some(({ row }) => row === i) ? value : 0), 0)');
+}
+
+
+sub check_labels {
+    show($url);
+    like($browser->text('#title'), qr/^heap of nginx on \S+$/,
+         'what it is and the host are its title');
+    like($browser->text('#sum'), qr{, workers 2/2$}, 'who answered is said');
+
+    my $all = sum();
+    my %of;
+
+    for my $worker (0, 1, '') {
+        show("$url#l=" . ($worker eq '' ? 'origin%3Dmaster'
+                                        : "worker%3D$worker"));
+        $of{$worker} = sum();
+        is($browser->run('return page.scene.trees[0].after[0]'),
+           $of{$worker}, 'the graph has the same');
+        cmp_ok($of{$worker}, '>', 0, "worker '$worker' has some");
+    }
+
+    cmp_ok($of{0} + $of{1} + $of{''}, '<', 3 * $all, 'each has a part');
+
+    show("$url#g=worker");
+
+    my $names = $browser->run('const [tree] = page.scene.trees;
+        return tree.open(0).map((node) =>
+            frames.names[tree.frame[node]]).sort()');
+
+    is_deeply($names, ['no worker', 'worker 0', 'worker 1'],
+              'split by worker: they are the root frames');
+
+    # by hand
+
+    $browser->run('document.querySelector("#labels [name=worker]").click()');
+    like($browser->run('return state.l'), qr/^worker=\d$/, 'a box is a choice');
+    $browser->is_quiet;
+}
+
+
+# What a profile is asked for by, the page is, too.
+
+sub check_selections {
+    show("$url&worker=1");
+    is_deeply($browser->run('return [...new Set(sets.labels.map((labels) =>
+        labels.get("worker") || ""))].filter((one) => one !== "1"
+            && one !== "")'), [], 'one worker');
+    cmp_ok($browser->run('return page.rows.length'), '>', 0, 'has some');
+
+    show("$url&symbolize=0");
+    is_deeply($browser->run('return frames.names.filter((name) =>
+        !/0x|^all$|^\\[/.test(name))'), [], 'without names');
+    $browser->is_quiet;
+}
+
+
+sub check_refresh {
+    show("$url#s=ngx_&v=flame");
+    $browser->run('const [tree] = page.scene.trees;
+                   zoom({ tree, node: tree.open(0)[0] })');
+
+    my ($hash, $time) = @{ $browser->run('return [location.hash,
+                                                  page.profile.time]') };
+
+    $browser->click('#keep');
+    $browser->press('#graph', 'r');
+    $browser->wait_for("return page.profile.time !== $time");
+
+    is($browser->run('return location.hash'), $hash, 'the place is kept');
+    ok($browser->run('return page.base !== null'), 'and the baseline');
+    ok($browser->run('return page.at.node > 0'), 'and the zoom');
+    ok($browser->run('return page.rows.length
+                      < page.profile.stacks.length + page.base.stacks.length'),
+       'samples of one process meet');
+    like($browser->text('#sum'), qr/ since /, 'what changed is said');
+
+    $browser->run('document.getElementById("live").value = "2";
+                   setLive()');
+    $browser->wait_for('return live.totals.length >= 3');
+    ok($browser->run('return document.querySelector("#line")
+                      .getAttribute("points").length > 10'),
+       'live has a line of totals');
+    $browser->run('document.getElementById("live").value = "0"; setLive()');
+
+    $browser->click('#opened');
+    is($browser->run('return page.base.time'), $time,
+       'since opened: the baseline is the first profile');
+    cmp_ok($browser->run('return page.profile.time'), '>', $time,
+           'of the newest one');
+    $browser->is_quiet;
+}
+
+
+sub check_seconds {
+    show("$url&seconds=1");
+    ok($browser->run('return page.base !== null'), 'both sides are there');
+    ok($browser->run('return page.profile.time > page.base.time'), 'in order');
+    ok($browser->run('return document.getElementById("live").disabled'),
+       'live is off');
+    $browser->is_quiet;
+}
+
+
+# An address with a password, as of who lets no others in, is asked without.
+
+sub check_password {
+    show($url =~ s{//}{//user:secret@}r);
+
+    my $time = $browser->run('return page.profile.time');
+
+    $browser->press('#graph', 'r');
+    $browser->wait_for("return page.profile.time !== $time
+                        || document.getElementById('say').textContent");
+    is($browser->text('#say'), '', 'it is refreshed');
+    $browser->is_quiet;
+}
+
+
+# Exact, owned by parts of nginx; both sides of a difference have all of them.
+
+sub check_pools {
+    my $pools = $url =~ s/heap/pools/r;
+
+    like(dial()->ask('GET', $pools =~ s{.*?/(?=debug)}{/}r
+                                   =~ s/html/svg/r)->{body},
+         qr/<title>pools of nginx on /, 'the title of a picture says what');
+
+    show($pools);
+    like($browser->run('return document.title'), qr/^pools of nginx on \S+$/,
+         'and so does that of the tab');
+    like($browser->text('#sum'), qr/ stacks, exact, workers 2\/2$/, 'exact');
+
+    my %owners = map { $_ => 1 } @{ $browser->run('return page.owners.map(
+        (one) => ownerName(one.owner))') };
+
+    ok($owners{'connection slots'} && $owners{configuration},
+       'parts of nginx are owners');
+    ok((grep { /^(?:server|location) / } keys %owners), 'and so are servers');
+
+    my $bytes = $browser->run('return toBase64(page.profile.bytes)');
+    my $file = spew("$server->{prefix}/pools.pb.gz", decode_base64($bytes));
+
+    $ENV{PPROF_TMPDIR} = $server->{prefix};
+
+    for my $type (qw( inuse_space inuse_objects unused_space )) {
+        $browser->run("change({ v: 'table', t: '$type', k: '0' })");
+        compare("pools, $type", table_rows($browser), [0, 2],
+                pprof_rows($type, $file), 8);
+    }
+
+    show("$pools&seconds=1#v=owners");
+
+    my $sides = $browser->run('return page.owners.filter((one) =>
+        ownerName(one.owner) === "connection slots").map((one) =>
+            [one.cum.before, one.cum.after])');
+
+    is($sides->[0][0], $sides->[0][1], 'slots are as many before as after');
+    cmp_ok($sides->[0][0], '>', 0, 'and there are some');
+    $browser->is_quiet;
+}
+
+
+sub check_requests {
+    my @lines = logged();
+    my @others = grep { !m{^(?:200|400)\ (?:GET|HEAD)
+                           \ /debug/pprof/(?:heap|pools)(?:$|\?)}x } @lines;
+
+    cmp_ok(scalar @lines, '>', 10, 'there were requests');
+    is_deeply(\@others, [], 'all of them for its own address');
+}
+
+
+# "localhost" is another site than 127.0.0.1: what its page sends unseen is
+# refused, and what it links to is shown.
+
+sub check_site {
+    my $file = $url =~ s/\?.*//r;
+    my @ways = (
+        'new Image().src = address',
+        'fetch(address, { mode: "no-cors" }).catch(() => 0)',
+        'fetch(address).catch(() => 0)',
+        'const f = document.createElement("iframe"); f.src = address; '
+        . 'document.body.append(f)',
+        'const s = document.createElement("script"); s.src = address; '
+        . 'document.body.append(s)',
+    );
+    my %status;
+
+    $browser->open("http://localhost:$port/site");
+
+    for my $i (0 .. $#ways) {
+        $browser->run("const address = arguments[0]; $ways[$i]",
+                      "$url&unseen=$i");
+    }
+
+    ok($server->soon(sub {
+        %status = map { /^(\d+) .*unseen=(\d)/ ? ($2 => $1) : () } logged();
+
+        return keys %status == @ways;
+    }), 'all are sent');
+
+    is($status{$_}, 403, $ways[$_]) for 0 .. $#ways;
+
+    for ([ $file, 'return /nobody would notice/.test(document.body.innerText)',
+           'a link to a file' ],
+         [ $url, 'return location.search !== "" && document.readyState
+                         === "complete" && document.title.includes("heap")',
+           'a link to a page' ])
+    {
+        my ($to, $script, $what) = @$_;
+
+        $browser->open("http://localhost:$port/site");
+        $browser->run('const a = document.createElement("a");
+                       a.href = arguments[0];
+                       a.textContent = "there";
+                       document.body.append(a)', $to);
+        $browser->click('a');
+        ok($browser->wait_for($script), $what);
+    }
+
+    $browser->complaints;
+}
+
+
+sub logged {
+    return split /\n/, slurp("$server->{prefix}/logs/access.log");
+}
+
+
+sub check_busy {
+    show($url);
+    $browser->run('history.replaceState(null, "", "/busy");
+                   document.getElementById("live").value = "30"');
+    $browser->run('return refresh()');
+    is($browser->text('#say'), 'too many profiles: come back later',
+       'the sentence of the answer');
+    is($browser->run('return live.failures'), 0, 'which is no failure');
+    is($browser->run('return document.getElementById("live").value'), '30',
+       'and goes on');
+    $browser->run('document.getElementById("live").value = "0"; setLive()');
+    $browser->complaints;
+}
+
+
+sub check_gone {
+    show($url);
+
+    # a browser holds connections that QUIT would wait for
+
+    kill 'TERM', $server->{pid};
+    ok($server->soon(sub { !is_alive($server->{pid}) }), 'the server ends');
+    undef $server->{pid};
+
+    $browser->run('document.getElementById("live").value = "30"');
+    $browser->wait_for('return refresh().then(() => live.failures >= 3)');
+    like($browser->text('#say'), qr/^The server did not answer: /,
+         'a sentence');
+    is($browser->run('return document.getElementById("live").value'), '0',
+       'three failures end it');
+    ok($browser->run('return page.rows.length > 0'), 'what was there stays');
+    $browser->complaints;
+}

@@ -1,0 +1,232 @@
+#!/usr/bin/perl
+
+# The page of a profile with owners, as a browser shows it: servers and
+# locations as labels to select, as what the graph is split and coloured by, and
+# with by= as its roots; of the heap, and of CPU time where samples of that have
+# owners.  Names of locations are any bytes.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../lib";
+
+use JppBrowser;
+use JppBusy;
+use JppNginx qw( wait_until );
+use Test::More;
+
+plan skip_all => 'no chromium: ./dev test installs it'
+    unless JppBrowser::is_there();
+
+# what hangs ends
+alarm 240;
+
+my $script = '/</script><b onclick=alert(1)>/';
+my $long = '/' . 'l' x 4000 . '/';
+
+# bodies that do not come: their buffers wait for them
+my $conf = 'client_body_buffer_size 64k; proxy_pass http://127.0.0.1:1;';
+my $nginx = JppNginx->start(preload => [], conf => 'prof:false',
+    http => "jemalloc_pprof_source sampler;\njemalloc_pprof_sample 1k;\n"
+            . 'jemalloc_pprof_owners on;',
+    server => "server_name main.example;\n"
+              . "location /debug/pprof/ { jemalloc_pprof; }\n"
+              . "location /busy/ { gzip on; gzip_comp_level 9; gzip_types *; "
+              . 'return 200 "' . 'text ' x 800 . "\"; }\n"
+              . join '', map { "location \"$_\" { $conf }\n" }
+                             '/one/', '/two/', $script, "/\x1b[1m\xff/", $long);
+
+my @clients = map { upload($_) } '/one/', '/two/', '/two/',
+                  '/%3C/script%3E%3Cb%20onclick=alert(1)%3E/',
+                  '/%1B[1m%FF/', $long;
+
+my $url = "http://127.0.0.1:$nginx->{port}/debug/pprof/heap?format=html";
+
+wait_until(sub {
+    my $text = $nginx->get('/debug/pprof/heap?by=location&format=folded')
+               ->{body};
+    my %seen;
+
+    $seen{$1} += $2 while $text =~ /;location (.*?);.* (\d+)$/mg;
+
+    return 5 == grep { $_ >= 60000 } values %seen;
+}) or die "the bodies have no buffers\n";
+
+my $browser = JppBrowser->start;
+
+subtest 'labels' => \&check_labels;
+subtest 'split and colours' => \&check_split;
+subtest 'roots' => \&check_roots;
+subtest 'names' => \&check_names;
+subtest 'CPU time' => \&check_cpu;
+
+undef @clients;
+$browser = undef;
+$nginx->stop;
+
+done_testing();
+
+
+sub upload {
+    my ($path) = @_;
+    my $client = $nginx->client;
+
+    $client->write("POST $path HTTP/1.1\r\nHost: a\r\n"
+                   . "Content-Length: 60000\r\n\r\nx");
+
+    return $client;
+}
+
+
+# Opens RESOURCE's page, and waits until it is drawn.
+
+sub view {
+    my ($rest, $resource) = @_;
+    my $address = $url =~ s{heap}{$resource // 'heap'}er;
+
+    $browser->open('about:blank');
+    $browser->open("$address$rest");
+    $browser->wait_for('return page.took');
+}
+
+
+# Owners of the page as names, each with its bytes.
+
+sub owners {
+    return { map { @$_ } @{ $browser->run('return page.owners.map((one) =>
+        [ownerName(one.owner), one.cum.after])') } };
+}
+
+
+sub check_labels {
+    view("&owners=1");
+
+    my $keys = $browser->run('return [...document.querySelectorAll(
+        "#labels summary")].map((one) => one.textContent)');
+
+    my %is = map { $_ => 1 } @$keys;
+
+    ok($is{server} && $is{location}, 'menus of servers and of locations')
+        or diag("@$keys");
+
+    view("&owners=1#l=location=" . '%252Ftwo%252F');
+
+    my $sum = $browser->run('return page.stacks.reduce((n, one) =>
+        n + page.m.after[one.row], 0)');
+
+    cmp_ok($sum, '>=', 2 * 60000, 'a location is selected');
+    cmp_ok($sum, '<', 3 * 65536, 'and nothing else');
+    $browser->is_quiet;
+
+    view('');
+    is_deeply($browser->run('return [...document.querySelectorAll(
+        "#labels summary")].map((one) => one.textContent).filter((one) =>
+        one === "location" || one === "server")'), [],
+        'no such labels without asking');
+}
+
+
+sub check_split {
+    view("&owners=1#g=location");
+
+    my $owners = owners();
+
+    cmp_ok($owners->{'location /two/'} // 0, '>=', 2 * 60000,
+           'locations are the owners');
+    cmp_ok($owners->{'location /one/'} // 0, '>=', 60000, 'each of them');
+
+    my $colours = $browser->run('return ["/one/", "/two/"].map((name) =>
+        OWNERS.get(`location ${name}`))');
+
+    ok(defined $colours->[0] && defined $colours->[1]
+       && $colours->[0] != $colours->[1], 'of two colours');
+
+    is_deeply($browser->run('const [tree] = page.scene.trees;
+        return [...tree.depth.keys()].filter((i) => tree.depth[i] === 1 &&
+            !tree.name(i).startsWith("location "))'), [],
+        'and the roots of the graph');
+
+    like($browser->text('#legend'), qr{location /two/ \d}, 'in the legend');
+
+    $browser->run('change({ v: "owners" })');
+    like($browser->text('#table'), qr{location /two/}, 'and in the table');
+
+    $browser->run('change({ v: "flame", g: "server" })');
+    is_deeply([ grep { !/^server / } keys %{ owners() } ], [],
+              'the same by server');
+    $browser->is_quiet;
+}
+
+
+# by= puts them into the stacks, and gives the labels.
+
+sub check_roots {
+    for (['server', qr/^server /], ['location', qr/^server /],
+         ['upstream', qr/^upstream /])
+    {
+        my ($by, $roots) = @$_;
+
+        view("&by=$by");
+
+        my $names = $browser->run('const [tree] = page.scene.trees;
+            return [...tree.depth.keys()].filter((i) => tree.depth[i] === 1)
+                .map((i) => tree.name(i))');
+
+        ok(@$names > 0, "by=$by: there are roots");
+        is_deeply([ grep { $_ !~ $roots } @$names ], [], 'which are owners');
+    }
+
+    view("&by=location#g=location");
+    cmp_ok(owners()->{'location /two/'} // 0, '>=', 2 * 60000,
+           'and split by the labels');
+    $browser->is_quiet;
+}
+
+
+sub check_names {
+    view("&by=location#g=location");
+
+    my $owners = owners();
+
+    cmp_ok($owners->{"location $script"} // 0, '>=', 60000,
+           'markup is a name') or diag(join "\n", keys %$owners);
+    is($browser->run('return document.querySelectorAll("b").length'), 0,
+       'and no element');
+    is($browser->run('return [...document.body.innerText].filter((c) =>
+        c < " " && c !== "\n" && c !== "\t").length'), 0,
+       'no control byte is shown');
+    is_deeply($browser->run('return page.owners.map((one) =>
+        ownerName(one.owner)).filter((name) => /^location \/l+/.test(name))
+        .map((name) => name.length < 5000)'), [JSON::PP::true()],
+        'a long one is there');
+
+    $browser->run('change({ v: "owners" })');
+    like($browser->text('#table'), qr{\Q</script><b\E}, 'a table shows it');
+    $browser->is_quiet;
+}
+
+
+sub check_cpu {
+    my $load = JppBusy::load(2, sub { eval { $nginx->get('/busy/',
+        headers => "Accept-Encoding: gzip\r\n") } });
+    my $text = $nginx->get('/debug/pprof/profile?seconds=1&by=location&'
+                           . 'format=top')->{body};
+
+    plan skip_all => 'no CPU profile here' if $text !~ /^cpu: /;
+    plan skip_all => 'samples of time have no owner'
+        if $text !~ /^samples with an owner/m;
+
+    view('&seconds=2&owners=1#g=location', 'profile');
+
+    my $owners = owners();
+
+    cmp_ok($owners->{'location /busy/'} // 0, '>', 0,
+           'locations have CPU time') or diag(explain($owners));
+    $browser->is_quiet;
+
+    view('&seconds=2&by=location', 'profile');
+    ok($browser->run('return frames.names.includes("location /busy/")'),
+       'which are roots with by=');
+    undef $load;
+}

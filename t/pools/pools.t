@@ -1,0 +1,794 @@
+#!/usr/bin/perl
+
+# The resource pools on an nginx with connections in every state: whose memory
+# it is, of which use, and that its sum is all there is, to the byte.
+#
+# Not here: a table into a profile (t/unit/jpp_pools_test.c); workers that are
+# missing or late, which is the same for all kinds of question (t/fleet);
+# ends, reloads and limits (pools/ends.t).
+
+use strict;
+use warnings;
+
+use File::Basename;
+use File::Temp;
+use IO::Socket::INET;
+use List::Util qw(sum0);
+use Test::More;
+
+use lib dirname(__FILE__) . '/../lib';
+
+use JppClient;
+use JppNginx qw( free_port spew wait_until );
+use JppPools qw( below held http2_frame sums );
+use JppRun qw( $checker modules preloads subtests );
+
+# what hangs ends
+alarm 300;
+
+my $pools = '/debug/pprof/pools';
+my $sessions = modules(qw( ngx_stream_module ngx_mail_module ));
+my $all = 'prof:true,prof_active:true,lg_prof_sample:0';
+
+# memory whose size everybody knows
+my $k = 1024;
+
+my $dir = File::Temp->newdir;
+my @backends;
+
+subtests(
+    'nobody is there' => [ \&nobody, 'jemalloc' ],
+    'clients that are idle' => [ \&idle, 'jemalloc' ],
+    'downloads that are slow' => [ \&downloads, 'jemalloc' ],
+    'bodies that are not whole' => [ \&bodies, 'jemalloc' ],
+    'subrequests, in the background too' => [ \&subrequests, 'jemalloc' ],
+    'connections that were upgraded' => [ \&upgraded, 'jemalloc' ],
+    'upstreams that are kept alive' => [ \&keepalive, 'jemalloc' ],
+    'streams of HTTP/2' => [ \&http2, 'jemalloc' ],
+    'TLS' => [ \&tls, 'jemalloc', 'openssl' ],
+    'sessions of stream and mail' => [ \&sessions, 'jemalloc',
+                                       \&has_sessions ],
+    'a context of a module' => [ \&contexts, 'jemalloc' ],
+    'what is in no pool' => [ \&caches, 'jemalloc' ],
+    'names that are missing, long or odd' => [ \&names, 'jemalloc' ],
+    'a profiler that is off' => [ \&off, 'jemalloc' ],
+    'another malloc' => [ \&other_malloc, \&is_loaded ],
+    'a single process' => [ \&single, 'jemalloc' ],
+    'all connections are used' => [ \&full, 'jemalloc' ],
+);
+
+kill '-KILL', @backends;
+waitpid $_, 0 for @backends;
+
+
+sub has_sessions {
+    return is_loaded() && $sessions ne '';
+}
+
+
+sub is_loaded { scalar preloads() }
+
+
+# The sum has to be the total that jemalloc counts, and the profile to keep the
+# contract.
+
+sub is_exact {
+    my ($nginx, $name) = @_;
+
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    my ($sum, $total, $held, $top) = sums($nginx);
+
+    is($sum, $total, "$name: all, to the byte") or diag(explain($held), $top);
+    unlike($top, qr/hold less than their pools/, "$name: and no more");
+
+    my $file = spew("$dir/profile", $nginx->get($pools)->{body});
+
+    is(`$checker --pools $file 2>&1`, '', "$name: the contract");
+}
+
+
+sub comments {
+    my ($nginx) = @_;
+
+    my $top = $nginx->get("$pools?format=top")->{body};
+
+    return $top =~ s/\A.*?\n\n(?=counted)//sr;
+}
+
+
+# A server that reads a request on each connection and answers by its path:
+# "hold" nothing, "big" more than anybody reads, "ok" a word, others 101.
+
+sub backend {
+    my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 64)
+        or die "listen: $!";
+    my $pid = fork() // die "fork: $!";
+
+    # it ends with all that it has started
+
+    setpgrp $pid, $pid;
+
+    if ($pid != 0) {
+        push @backends, $pid;
+        return $socket->sockport;
+    }
+
+    $SIG{CHLD} = 'IGNORE';
+    $SIG{PIPE} = 'IGNORE';
+
+    while (my $client = $socket->accept) {
+        next if fork();
+        serve($client);
+        POSIX::_exit(0);
+    }
+}
+
+
+sub serve {
+    my ($client) = @_;
+
+    # nobody is left behind if the test dies
+    alarm 120;
+
+    while (defined(my $line = <$client>)) {
+        while (defined(my $header = <$client>)) {
+            last if $header =~ /^\r?$/;
+        }
+
+        if ($line =~ m{/hold}) {
+            sleep 120;
+
+        } elsif ($line =~ m{/big}) {
+            print $client "HTTP/1.1 200 OK\r\n"
+                          . "Content-Length: 1000000000\r\n\r\n";
+            print $client 'x' x 65536 or last for 1 .. 10000;
+
+        } elsif ($line =~ m{/ok}) {
+            print $client "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+        } else {
+            print $client "HTTP/1.1 101 Switching\r\nUpgrade: x\r\n"
+                          . "Connection: upgrade\r\n\r\n";
+        }
+
+        $client->flush;
+    }
+}
+
+
+# What the first answer takes, a thread for example, is not taken again.
+
+sub start {
+    my (%how) = @_;
+
+    my $nginx = JppNginx->start(conf => $all, %how);
+
+    $nginx->get($pools);
+
+    return $nginx;
+}
+
+
+# N connections that asked for PATH, and wait.
+
+sub clients {
+    my ($nginx, $n, $path, %how) = @_;
+
+    return map {
+        my $client = JppClient->new(port => $how{port} // $nginx->{port},
+                                    window => $how{window});
+
+        $client->send_request($path, %how);
+        $client;
+    } 1 .. $n;
+}
+
+
+# What is held, once PATTERN has BYTES; or at the end of patience.
+
+sub held_with {
+    my ($nginx, $pattern, $is_enough) = @_;
+    my $held;
+
+    wait_until(sub {
+        $held = held($nginx);
+        $is_enough->(below($held, $pattern));
+    }) or diag(explain($held));
+
+    return $held;
+}
+
+
+sub nobody {
+    my $nginx = start();
+    my $held = held($nginx);
+
+    is_exact($nginx, 'nobody');
+    is($held->{'connection slots;in use'}
+       + $held->{'connection slots;free'} > 256 * 400, 1, 'slots');
+    cmp_ok($held->{'configuration;pool blocks'}, '>=', 16 * $k,
+           'the configuration');
+    cmp_ok($held->{'outside pools;inherited'}, '>', 0, 'the rest');
+    is(below($held, 'http;'),
+       below($held, 'http;server _ .*nginx.conf:\d+;'),
+       'one client, of a server that is named by its place');
+
+    # jemalloc itself, with every allocation sampled
+
+    my $heap = $nginx->get('/debug/pprof/heap?format=jemalloc&worker=self');
+    my ($bytes) = $heap->{body} =~ /^ *t\*: \d+: (\d+)/m;
+
+    # but for a little that this module does with sampling off; 5.3.1 samples a
+    # large one as the size class that it would have had in 5.3.0
+
+    my $sum = sum0(values %$held);
+    my $left = $sum - $bytes;
+    my $is_exact = $nginx->get('/debug/pprof/status')->{body}
+                   =~ /"jemalloc": "5\.(?:[0-2]\.|3\.0)/;
+
+    ok($left >= ($is_exact ? 0 : -0.05 * $sum) && $left < 4096,
+       "what jemalloc has sampled, but $left");
+
+    $nginx->stop;
+}
+
+
+sub idle {
+    my $nginx = start(http => 'server_names_hash_bucket_size 128;');
+    my $empty = held($nginx);
+    my @clients = clients($nginx, 20, '/fine');
+
+    $_->response for @clients;
+
+    my $held = held($nginx);
+
+    is_exact($nginx, '20 idle');
+
+    my $grown = below($held, 'http;') - below($empty, 'http;');
+
+    is($grown, 20 * 512, 'of 512 bytes each');
+    is(below($held, 'http;server [^;]*;client connection;pool blocks')
+       - below($empty, 'http;server [^;]*;client connection;pool blocks'),
+       20 * 512, 'as client connections');
+
+    # and what a client sends in pieces
+
+    my ($half) = clients($nginx, 1, '/fine', headers => "X: \r\n");
+
+    $half->response;
+    $half->write("GET /fine HTTP/1.1\r\nHost: lo");
+    ok(wait_until(sub {
+        below(held($nginx), '.*;client header buffers')
+            > below($held, '.*;client header buffers');
+    }), 'the buffer of a header');
+
+    $nginx->stop;
+}
+
+
+sub downloads {
+    my $port = backend();
+    my $nginx = start(server => <<"EOF");
+    proxy_max_temp_file_size 0;
+    location /slow/ {
+        proxy_pass http://127.0.0.1:$port/big/;
+        proxy_buffers 16 64k;
+        proxy_busy_buffers_size 128k;
+    }
+    location /debug/pprof/ { jemalloc_pprof; }
+EOF
+    my @clients = clients($nginx, 5, '/slow/', window => 4096);
+    my $at = 'http;server [^;]*;location /slow/;request;';
+    my $upstream = "http;server [^;]*;location /slow/;upstream "
+                   . "127.0.0.1:$port;";
+    my $held = held_with($nginx, "${upstream}large;upstream buffers",
+                         sub { $_[0] >= 5 * 16 * 64 * $k });
+
+    is_exact($nginx, '5 downloads');
+    is(below($held, "${upstream}large;upstream buffers"),
+       5 * 16 * 64 * $k, 'the buffers');
+    is(below($held, "${upstream}large;upstream header buffer"),
+       5 * 4 * $k, 'those of headers');
+    is(below($held, "${at}pool blocks") % 4096, 0, 'the requests');
+    is(below($held, "${upstream}pool blocks"), 5 * 128, 'the upstreams');
+    is(below($held, "${at}large;other"), 0, 'all of it has a name');
+
+    # of a single worker, as all formats have it
+
+    my $top = $nginx->get("$pools?format=top&worker=0")->{body};
+
+    like($top, qr{location /slow/}, 'a table');
+    is($nginx->get("$pools?format=jemalloc&worker=0")->{status}, 400,
+       'no dump of jemalloc');
+
+    my $change = $nginx->get("$pools?format=folded&seconds=1");
+
+    is($change->{status}, 200, 'a difference');
+    unlike($change->{body}, qr{upstream buffers},
+           'where nothing has changed');
+
+    undef @clients;
+    $nginx->stop;
+}
+
+
+sub bodies {
+    my $port = backend();
+    my $nginx = start(server => <<"EOF");
+    location /up/ {
+        client_body_buffer_size 64k;
+        proxy_pass http://127.0.0.1:$port/hold;
+    }
+    location /debug/pprof/ { jemalloc_pprof; }
+EOF
+    my @clients = map { JppClient->new(port => $nginx->{port}) } 1 .. 3;
+
+    $_->write("POST /up/ HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n"
+              . 'x' x 1000) for @clients;
+
+    my $at = 'http;server [^;]*;location /up/;request;large;request body';
+    my $held = held_with($nginx, $at, sub { $_[0] > 0 });
+
+    is_exact($nginx, '3 uploads');
+    cmp_ok(below($held, $at), '>=', 3 * 59000, 'the buffers of bodies');
+    is(below($held, $at) % 3, 0, 'which are equal');
+
+    $_->write('x' x 59000) for @clients;
+
+    $held = held_with($nginx,
+                      'http;server [^;]*;location /up/;upstream .*blocks',
+                      sub { $_[0] == 3 * 128 });
+    is_exact($nginx, 'and sent on');
+
+    $nginx->stop;
+}
+
+
+# Those of auth_request wait, mirrors do not, and both have their upstreams.
+
+sub subrequests {
+    my $port = backend();
+    my $nginx = start(server => <<"EOF");
+    location /page/ {
+        ssi on;
+        ssi_types text/plain;
+        root html;
+    }
+    location /part/ { proxy_pass http://127.0.0.1:$port/hold; }
+    location /twice/ {
+        mirror /mirror/;
+        return 200 "fine\\n";
+    }
+    location /copied/ {
+        mirror /mirror/;
+        proxy_pass http://127.0.0.1:$port/hold;
+    }
+    location /mirror/ {
+        internal;
+        proxy_pass http://127.0.0.1:$port/hold;
+    }
+    location /debug/pprof/ { jemalloc_pprof; }
+EOF
+    mkdir "$nginx->{prefix}/html";
+    mkdir "$nginx->{prefix}/html/page";
+    spew("$nginx->{prefix}/html/page/a",
+         '<!--# include virtual="/part/b" -->');
+
+    my @clients = clients($nginx, 4, '/page/a');
+    my $held = held_with($nginx,
+                         'http;server [^;]*;location /part/;upstream .*blocks',
+                         sub { $_[0] == 4 * 128 });
+
+    is_exact($nginx, '4 pages with parts');
+    cmp_ok(below($held, 'http;server [^;]*;location /page/;request;'), '>=',
+           4 * 4096, 'a part shares the pool of its page');
+
+    push @clients, clients($nginx, 2, '/copied/');
+
+    my $upstreams = 'http;server [^;]*;location /(?:copied|mirror)/;.*blocks';
+
+    $held = held_with($nginx, $upstreams, sub { $_[0] >= 2 * (4096 + 256) });
+
+    is_exact($nginx, 'two mirrors');
+    is(below($held, 'connection of'), 0, 'all of it has an owner');
+
+    $nginx->stop;
+}
+
+
+sub upgraded {
+    my $port = backend();
+    my $nginx = start(server => <<"EOF");
+    location /ws/ {
+        proxy_pass http://127.0.0.1:$port/ws;
+        proxy_http_version 1.1;
+        proxy_set_header Upgrade \$http_upgrade;
+        proxy_set_header Connection upgrade;
+        proxy_buffer_size 8k;
+    }
+    location /debug/pprof/ { jemalloc_pprof; }
+EOF
+    my @clients = clients($nginx, 10, '/ws/',
+                          headers => "Upgrade: x\r\nConnection: upgrade\r\n");
+
+    ok(wait_until(sub { $_->read_some(0.1); $_->{buffer} =~ /^HTTP.* 101 / }),
+       'upgraded') for @clients;
+    $_->write("a message") for @clients;
+
+    my $at = 'http;server [^;]*;location /ws/;';
+    my $held = held_with($nginx, "$at.*;upstream buffers",
+                         sub { $_[0] == 10 * 8192 });
+
+    is_exact($nginx, '10 sockets');
+    is(below($held, "$at.*;upstream buffers"), 10 * 8192, 'to the upstream');
+    is(below($held, "$at.*;upstream header buffer"), 10 * 8192, 'and back');
+
+    undef @clients;
+
+    my $rest = held_with($nginx, $at, sub { $_[0] == 0 });
+
+    is_exact($nginx, 'all have left');
+    $nginx->stop;
+}
+
+
+sub keepalive {
+    my $port = backend();
+    my $nginx = start(http => <<"EOF", server => <<'EOF');
+    upstream others { server 127.0.0.1:$port; keepalive 8; }
+EOF
+    location /ok {
+        proxy_pass http://others;
+        proxy_http_version 1.1;
+        proxy_set_header Connection "";
+    }
+    location /debug/pprof/ { jemalloc_pprof; }
+EOF
+    my @clients = clients($nginx, 6, '/ok');
+
+    $_->response for @clients;
+
+    my $held = held($nginx);
+
+    is_exact($nginx, 'kept alive');
+    like($held->{'upstream others;keepalive;pool blocks'} // 0,
+         qr/^(?:128|256|384|512|640|768)$/, 'connections of the upstream');
+    is(below($held, 'connection of'), 0, 'and no others');
+
+    $nginx->stop;
+}
+
+
+sub http2 {
+    my $port = free_port();
+    my $backend = backend();
+    my $nginx = start(http => <<"EOF");
+    server {
+        listen 127.0.0.1:$port http2;
+        server_name two.example;
+        proxy_max_temp_file_size 0;
+        location /slow { proxy_pass http://127.0.0.1:$backend/big; }
+        location /fine { return 200 "fine\\n"; }
+    }
+EOF
+    my $client = JppClient->new(port => $port);
+
+    # no window: nothing is sent
+
+    $client->write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+                   . http2_frame(4, 0, 0, pack('nN', 4, 0)));
+    $client->write(http2_frame(1, 5, 2 * $_ + 1, fields('/slow'))) for 0 .. 7;
+
+    my $at = 'http;server two.example;location /slow;';
+    my $held = held_with($nginx, "${at}upstream [^;]*;large;upstream buffers",
+                         sub { $_[0] >= 8 * 8 * 4096 });
+
+    is_exact($nginx, '8 streams');
+    cmp_ok(below($held, "${at}request;pool blocks"), '>=', 8 * 4096,
+           'a request each');
+    is(below($held, "${at}upstream [^;]*;pool blocks"), 8 * 128,
+       'with an upstream');
+    cmp_ok(below($held, 'http;server two.example;http2 connection;'), '>=',
+           4096, 'the connection');
+    cmp_ok(below($held, 'http;server two.example;http2 stream headers;'),
+           '>=', 8 * 1024, 'headers');
+
+    # all are reset, and it is idle
+
+    $client->write(http2_frame(3, 0, 2 * $_ + 1, pack 'N', 8)) for 0 .. 7;
+
+    $held = held_with($nginx, 'http;server two.example;location',
+                      sub { $_[0] == 0 });
+    is_exact($nginx, 'an idle one');
+    cmp_ok(below($held, 'http;server two.example;http2 connection;'), '>', 0,
+           'is there');
+
+    undef $client;
+    $nginx->stop;
+}
+
+
+sub fields {
+    my ($path) = @_;
+
+    return "\x82\x86" . "\x04" . chr(length $path) . $path
+           . "\x01\x0btwo.example";
+}
+
+
+sub tls {
+    my $port = free_port();
+    my $dir = File::Temp->newdir;
+
+    is(system("openssl req -x509 -newkey rsa:2048 -nodes -days 2 "
+              . "-subj /CN=localhost -keyout $dir/key -out $dir/cert "
+              . '2>/dev/null'), 0, 'a certificate');
+
+    my $nginx = start(http => <<"EOF");
+    server {
+        listen 127.0.0.1:$port ssl;
+        server_name tls.example;
+        ssl_certificate $dir/cert;
+        ssl_certificate_key $dir/key;
+        location = /fine { return 200 "fine\\n"; }
+        location = /slow { limit_rate 1; return 200 "0123456789abcdef\\n"; }
+    }
+EOF
+    my @clients = map {
+        open my $client, '|-', "openssl s_client -quiet -no_ign_eof "
+                               . "-connect 127.0.0.1:$port >/dev/null 2>&1"
+            or die "openssl: $!";
+        $client->autoflush;
+        print $client "GET /fine HTTP/1.1\r\nHost: a\r\n\r\n";
+        $client;
+    } 1 .. 3;
+
+    my $at = 'http;server tls.example;client connection;';
+    my $held = held_with($nginx, "${at}pool blocks",
+                         sub { $_[0] == 3 * 2 * 512 });
+
+    is_exact($nginx, '3 of TLS');
+    cmp_ok($held->{'outside pools;since start'}, '>', 3 * 9000,
+           'what OpenSSL has is in no pool');
+    like(comments($nginx), qr/TLS/, 'and a comment says so');
+
+    # the slow one has a buffer
+
+    print { $clients[0] } "GET /slow HTTP/1.1\r\nHost: a\r\n\r\n";
+
+    $held = held_with($nginx, "${at}large;tls buffer",
+                      sub { $_[0] >= 16 * $k });
+    is_exact($nginx, 'one is slow');
+
+    close $_ for @clients;
+    $nginx->stop;
+}
+
+
+sub sessions {
+    my ($tcp, $smtp) = (free_port(), free_port());
+    my $port = backend();
+    my $nginx = start(main => <<"EOF");
+${sessions}stream {
+    server { listen 127.0.0.1:$tcp; proxy_pass 127.0.0.1:$port; }
+}
+mail {
+    auth_http 127.0.0.1:$port/hold;
+    server { listen 127.0.0.1:$smtp; protocol smtp; server_name a; }
+}
+EOF
+    my $stream = "stream;server 127.0.0.1:$tcp;session;";
+    my $mail = "mail;server 127.0.0.1:$smtp;session;";
+
+    # A session has blocks of 256 bytes, and takes one more when its first
+    # bytes go on: with the answer back, all have had theirs, and are equal.
+
+    my @clients = said($tcp);
+    my $one = held($nginx);
+
+    is(below($one, "${stream}pool blocks") % 256, 0, 'blocks of stream');
+    cmp_ok(below($one, "${stream}large;session buffers"), '>=', 2 * 16 * $k,
+           'and its buffers');
+    is(below($one, "${stream}large;other"), 0, 'all of them have a name');
+
+    push @clients, said($tcp) for 1 .. 3;
+
+    my $held = held($nginx);
+
+    is(below($held, "$stream$_"), 4 * below($one, "$stream$_"),
+       "4 sessions of stream: $_")
+        for 'pool blocks', 'large;session buffers';
+
+    push @clients, map { JppClient->new(port => $smtp) } 1 .. 3;
+    $_->write("EHLO a\r\n") for @clients[4 .. 6];
+
+    $held = held_with($nginx, $mail, sub { $_[0] >= 3 * 512 });
+
+    is_exact($nginx, 'sessions');
+    is(below($held, "${mail}pool blocks") % 256, 0, 'blocks of mail');
+    is(below($held, 'connection of'), 0, 'their peers are theirs');
+
+    undef @clients;
+    $nginx->stop;
+}
+
+
+# A session of stream that has had an answer.
+
+sub said {
+    my ($port) = @_;
+    my ($client) = clients(undef, 1, '/ok', port => $port);
+
+    is($client->response->{body}, 'ok', 'an answer');
+
+    return $client;
+}
+
+
+sub contexts {
+    my $nginx = start(server => <<'EOF');
+    location /gzip/ {
+        gzip on;
+        gzip_types *;
+        root html;
+        limit_rate 1;
+    }
+    location /debug/pprof/ { jemalloc_pprof; }
+EOF
+    mkdir "$nginx->{prefix}/html";
+    mkdir "$nginx->{prefix}/html/gzip";
+    spew("$nginx->{prefix}/html/gzip/a",
+         join '', map { rand() . "\n" } 1 .. 200_000);
+
+    my ($client) = clients($nginx, 1, '/gzip/a', window => 4096,
+                           headers => "Accept-Encoding: gzip\r\n");
+
+    my $at = 'http;server [^;]*;location /gzip/;request;large;module '
+             . 'ngx_http_gzip_filter_module';
+    my $held = held_with($nginx, $at, sub { $_[0] > 200 * $k });
+
+    is_exact($nginx, 'gzip');
+
+    undef $client;
+    $nginx->stop;
+}
+
+
+sub caches {
+    my $nginx = start(server => <<'EOF');
+    open_file_cache max=100 inactive=60s;
+    location /files/ { root html; }
+    location /debug/pprof/ { jemalloc_pprof; }
+EOF
+    mkdir "$nginx->{prefix}/html";
+    mkdir "$nginx->{prefix}/html/files";
+
+    for (1 .. 30) {
+        spew("$nginx->{prefix}/html/files/$_", "a file\n");
+        $nginx->get("/files/$_");
+    }
+
+    my $held = held($nginx);
+
+    is_exact($nginx, '30 files');
+    cmp_ok(below($held, 'open file cache'), '>=', 30 * 128, 'are known');
+
+    my $top = $nginx->get("$pools?format=top&type=inuse_objects")->{body};
+
+    like($top, qr/^ +30 .*open file cache/m, 'all of them')
+        or diag($top);
+
+    $nginx->stop;
+}
+
+
+# Servers without a name are known by their place; names may be anything that
+# the configuration takes, and there may be more of them than anybody reads.
+
+sub names {
+    my $port = free_port();
+    my $long = '/' . 'long' x 500;
+    my $many = join '', map { "location /many/$_ { limit_rate 1;"
+                              . " return 200 '0123456789abcdef'; }\n" }
+                        1 .. 2500;
+    my $nginx = start(http => <<"EOF");
+    large_client_header_buffers 4 16k;
+    server {
+        listen 127.0.0.1:$port;
+        server_name "o\xff\xfed\\e[1m";
+        location $long { limit_rate 1; return 200 "0123456789abcdef"; }
+        location "/a b;c" { limit_rate 1; return 200 "0123456789abcdef"; }
+        location ~ ^/(re|gex) { limit_rate 1; return 200 "0123456789abcdef"; }
+        $many
+    }
+EOF
+    my @clients = map { clients($nginx, 1, $_, port => $port) }
+                      $long, '/a%20b%3bc', '/re', map { "/many/$_" } 1 .. 40;
+    my $held = held_with($nginx, '.*location /many/40;request',
+                         sub { $_[0] > 0 });
+
+    is_exact($nginx, 'odd names');
+
+    for my $name ($long, '\^/\(re\|gex\)', '/a b.c') {
+        my @at = grep { /location $name;request/ } keys %$held;
+
+        is(scalar @at, 1, 'location ' . substr $name, 0, 20);
+    }
+
+    my $top = $nginx->get("$pools?format=top")->{body};
+
+    unlike($top, qr/[^\n\x20-\x7e\x80-\xff]/, 'no control bytes');
+    like($nginx->get("$pools?format=folded")->{body}, qr/^http;server o/m,
+         'the server');
+
+    undef @clients;
+    $nginx->stop;
+}
+
+
+sub off {
+    for my $conf ('prof:false', 'prof:true,prof_active:false') {
+        my $nginx = start(conf => $conf);
+        my $held = held($nginx);
+
+        is_exact($nginx, $conf);
+        is($nginx->get("$pools?strict=1")->{status}, 200, 'strictly');
+        is($nginx->client->ask('HEAD', $pools)->{status}, 200, 'HEAD');
+        isnt($nginx->get('/debug/pprof/heap')->{status}, 200, 'but no heap');
+        $nginx->stop;
+    }
+}
+
+
+# Without jemalloc there is no total, and sizes are those of that malloc.
+
+sub other_malloc {
+    my $nginx = start(preload => []);
+    my $held = held($nginx);
+
+    is(below($held, 'outside'), 0, 'nothing outside');
+    cmp_ok($held->{'configuration;pool blocks'}, '>=', 16 * $k, 'but pools');
+
+    my $comments = comments($nginx);
+
+    like($comments, qr/libc/, 'a comment names the allocator');
+    unlike($comments, qr/^total/m, 'and no total');
+
+    $nginx->stop;
+}
+
+
+sub single {
+    my $nginx = start(master => 0);
+    my $held = held($nginx);
+
+    is_exact($nginx, 'a single process');
+
+    # it serves nothing after a reload, and must not end
+
+    $nginx->signal('HUP');
+    wait_until(sub { $nginx->error_log =~ /reconfiguring/ });
+
+    ok(kill(0, $nginx->{pid}), 'it lives');
+    $nginx->signal('TERM');
+    $nginx->stop(is_told => 1);
+}
+
+
+sub full {
+    my $nginx = start();
+
+    # some of the 256 are taken: what listens, a channel, our own
+
+    my @clients = clients($nginx, 200, '/fine');
+
+    $_->response for @clients;
+
+    my $held = held($nginx);
+
+    is_exact($nginx, '200 of 256');
+    cmp_ok($held->{'connection slots;in use'}, '>', 200 * 432, 'slots in use');
+
+    $nginx->stop;
+}

@@ -1,0 +1,280 @@
+#!/usr/bin/perl
+
+# The resource pools where a walk takes many slices: pools that are too large
+# for one, and what may happen between two of them.  A preloaded library
+# (t/lib/jpp_walk.c) sees to it that it happens in the middle of a walk.
+#
+# Not here: what a walk finds (pools/pools.t); workers that end at any time
+# (pools/ends.t).
+
+use strict;
+use warnings;
+
+use File::Basename;
+use File::Temp;
+use JSON::PP qw( decode_json );
+use Test::More;
+
+use lib dirname(__FILE__) . '/../lib';
+
+use JppNginx qw( slurp spew wait_until );
+use JppPools qw( below held sums );
+use JppRun qw( $walk lua_modules preloads subtests );
+
+# what hangs ends
+alarm 300;
+
+my $pools = '/debug/pprof/pools';
+my $requests = '/debug/pprof/requests';
+my $n = 200_000;
+
+# Leaks: each value takes a block of the pool of its request, or an allocation
+# of its own, as its length is below or above what fits.
+
+my %leaks = (
+    blocks => { length => 150, bytes => 256, frames => 'pool blocks',
+                class => 'pool blocks' },
+    larges => { length => 200, bytes => 208, frames => 'large;other',
+                class => 'other' },
+);
+
+my $leaks = join '', map { leak($_) } sort keys %leaks;
+
+my $has_lua = sub { lua_modules() ne '' };
+my $has_walk = sub { -e $walk && preloads() };
+
+subtests(
+    'a pool of very many blocks' => [
+        sub { large('blocks') }, 'jemalloc', $has_lua
+    ],
+    'a pool of very many large allocations' => [
+        sub { large('larges') }, 'jemalloc', $has_lua
+    ],
+    'a pool that goes while it is counted' => [
+        \&gone, 'jemalloc', $has_lua, $has_walk
+    ],
+    'a worker that is killed in a walk' => [ \&killed, 'jemalloc', $has_walk ],
+    'memory that ends in a walk' => [ \&memory, 'jemalloc', $has_walk ],
+);
+
+
+sub leak {
+    my ($name) = @_;
+
+    return <<"CONF";
+    location /$name {
+        lua_check_client_abort on;
+        set \$value '';
+        content_by_lua_block {
+            local text = ("x"):rep($leaks{$name}{length})
+            for i = 1, $n do ngx.var.value = text end
+            ngx.say("done")
+            ngx.flush(true)
+            ngx.sleep(60)
+        }
+    }
+CONF
+}
+
+
+# An nginx, and what sets what happens to it in a walk: nothing without words.
+
+sub start {
+    my (%how) = @_;
+    my $dir = File::Temp->newdir;
+
+    chmod 0755, "$dir";
+
+    my $nginx = JppNginx->start(
+        conf => 'prof:false', preload => [ $walk, preloads() ],
+        env => { JPP_WALK => "$dir/what" }, %how,
+        main => 'env JPP_WALK; ' . ($how{main} // ''),
+    );
+
+    return ($nginx, sub { @_ ? spew("$dir/what", "@_") : unlink "$dir/what" });
+}
+
+
+# The sum is what jemalloc counts.
+
+sub is_exact {
+    my ($nginx, $name) = @_;
+    my ($sum, $total, $held, $top) = sums($nginx);
+
+    is($sum, $total, "$name: all, to the byte") or diag($top);
+
+    return ($held, $top);
+}
+
+
+sub leaking {
+    my ($nginx, $path) = @_;
+    my $client = $nginx->client;
+
+    $client->send_request($path);
+    wait_until(sub { $client->read_some(1); $client->{buffer} =~ /done/ });
+
+    return $client;
+}
+
+
+sub large {
+    my ($name) = @_;
+    my $leak = $leaks{$name};
+    my $nginx = JppNginx->start(
+        conf => 'prof:false', main => lua_modules(),
+        http => 'request_pool_size 256;',
+        server => "$leaks location /debug/pprof/ { jemalloc_pprof; }");
+    my $client = leaking($nginx, "/$name");
+    my ($held, $top) = is_exact($nginx, $name);
+    my $at = "location /$name;request;";
+    my ($bytes) = map { $held->{$_} } grep { /$at$leak->{frames}$/ }
+                                      keys %$held;
+
+    cmp_ok($bytes // 0, '>=', $n * $leak->{bytes}, 'all of them');
+    like($top, qr/seen in (?:[2-9]|[1-9]\d+) slices/, 'in several slices');
+
+    # and so has the one request
+
+    my $all = below($held, $at);
+
+    for my $by ('request', 'connection') {
+        my $list = $nginx->get("$requests?format=json&top=1&by=$by")->{body};
+        my $row = decode_json($list)->{rows}[0];
+
+        cmp_ok($row->{bytes}, '>=', $all, "the largest $by");
+        is($row->{mostly}{class}, $leak->{class}, 'what it holds');
+        cmp_ok($row->{mostly}{bytes}, '>=', $n * $leak->{bytes},
+               'and how much');
+    }
+
+    undef $client;
+
+    ok(wait_until(sub { !grep { /$at/ } keys %{ held($nginx) } }),
+       'nothing is left of it');
+    is_exact($nginx, 'after that');
+
+    $nginx->stop;
+}
+
+
+# The client leaves while the worker stands still in the middle of its pool.
+
+sub gone {
+    my ($nginx, $happens) = start(
+        main => lua_modules(), http => 'request_pool_size 256;',
+        server => "$leaks location /debug/pprof/ { jemalloc_pprof; }");
+    my $client = leaking($nginx, '/larges');
+    my ($pid) = $nginx->worker_pids;
+    my $asking = $nginx->client;
+
+    $happens->('stop', $pid, $n / 2);
+    $asking->send_request("$pools?format=folded");
+
+    ok(wait_until(sub { slurp("/proc/$pid/stat") =~ /\) T/ }),
+       'the worker stands still');
+
+    undef $client;
+    kill 'CONT', $pid;
+
+    my $answer = $asking->response;
+    my ($bytes) = $answer->{body}
+                  =~ m{;location /larges;request;large;other (\d+)$}m;
+
+    is($answer->{status}, 200, 'it answers');
+    cmp_ok($bytes // 0, '>=', $n / 2.1 * 208, 'with what it has counted');
+    cmp_ok($bytes // 0, '<', $n * 208, 'which is not all');
+
+    $happens->();
+    is_exact($nginx, 'after that');
+    is(join(' ', $nginx->worker_pids), $pid, 'it lives');
+
+    $nginx->stop;
+}
+
+
+sub killed {
+    my ($nginx, $happens) = start(workers => 2);
+    my $client = $nginx->client;
+    my ($pid) = $nginx->workers_of($client);
+
+    $happens->('kill', $pid, 1);
+
+    my $top = $client->get("$pools?format=top");
+
+    is($top->{headers}{'jemalloc-pprof-workers'}, '1/2', 'one is missing');
+    like($top->{body}, qr/pid $pid .*exited/, 'which, and why')
+        or diag($top->{body});
+
+    my $both;
+
+    $happens->();
+    ok(wait_until(sub {
+        $both = $client->get($pools);
+        ($both->{headers}{'jemalloc-pprof-workers'} // '') eq '2/2';
+    }), 'the next one answers');
+
+    $nginx->stop(alerts => qr/exited on signal 9/);
+}
+
+
+# 700 locations with names of 4 KB, each with a request, take more than the two
+# megabytes that a walk begins with.
+
+sub memory {
+    my $locations = join '', map {
+        "location /$_/" . 'x' x 3900 . " {\n    limit_rate 1;\n"
+        . "    return 200 'a slow answer';\n}\n"
+    } 1 .. 700;
+    my ($nginx, $happens) = start(
+        workers => 2, connections => 2048,
+        http => 'large_client_header_buffers 4 8k;',
+        server => "$locations location /debug/pprof/ { jemalloc_pprof; }");
+    my $client = $nginx->client;
+    my ($pid, $self) = $nginx->workers_of($client);
+
+    # the other one accepts all of them
+
+    $nginx->signal('STOP', $self);
+
+    my @clients = map {
+        my $slow = $nginx->client;
+
+        $slow->send_request("/$_/" . 'x' x 3900);
+        $slow->read_some(5);
+        $slow;
+    } 1 .. 700;
+
+    kill 'CONT', $self;
+
+    $happens->('memory', $pid, 1);
+
+    my $top = $client->get("$pools?format=top&worker=pid-$pid&n=1000");
+
+    is($top->{status}, 200, 'an answer');
+    like($top->{body}, qr/^partial:[ ]1[ ]of[ ]1[ ]walks[ ]ended[ ]early,
+                          [ ][1-9]\d*[ ]connections[ ]were[ ]not[ ]seen:
+                          [ ]no[ ]memory[ ]was[ ]left[ ]for[ ]what[ ]it
+                          [ ]found$/mx, 'which says that it is partial');
+    like($top->{body}, qr/ outside pools; not seen, or since start$/m,
+         'and does not take the rest for anything');
+
+    $happens->();
+
+    my $folded = $client->get("$pools?format=folded&worker=pid-$pid")->{body};
+
+    unlike($folded, qr/not seen/, 'all of it, once there is more');
+    is(() = $folded =~ m{;location /\d+/x+;request;pool}g, 700, 'to the last');
+
+    $happens->('memory', $pid, 1);
+
+    my $list = $client->get("$requests?format=json&worker=pid-$pid")->{body};
+    my $partial = decode_json($list)->{partial}[0];
+
+    is($partial->{pid}, $pid, 'so do requests');
+    cmp_ok($partial->{missed}, '>', 0, 'how many');
+    is($partial->{why}, 'no memory was left for what it found', 'and why');
+
+    undef @clients;
+    $nginx->stop;
+}

@@ -1,0 +1,88 @@
+#!/usr/bin/perl
+
+# Subrequests in a walk through pools: each is seen once, whether its turn to
+# answer has come or not.
+#
+# Not here: whose memory that of a request is (pools/pools.t).
+
+use strict;
+use warnings;
+
+use File::Basename;
+use IO::Socket::INET;
+use JSON::PP qw( decode_json );
+use Test::More;
+
+use lib dirname(__FILE__) . '/../lib';
+
+use JppNginx qw( free_port spew wait_until );
+use JppRun qw( subtests );
+
+# what hangs ends
+alarm 100;
+
+my $list = '/debug/pprof/locations?format=json&by=upstream';
+
+# the pages, and how many of their subrequests wait for the upstream
+my %pages = (
+    one => [ 1, include('/silent/') ],
+    two => [ 2, include('/silent/') . include('/silent/') ],
+    nested => [ 1, include('/pages/one') ],
+    mixed => [ 3, include('/pages/two') . include('/silent/') ],
+);
+
+subtests(
+    'one' => [ sub { page('one') }, 'jemalloc' ],
+    'two at once' => [ sub { page('two') }, 'jemalloc' ],
+    'one in another' => [ sub { page('nested') }, 'jemalloc' ],
+    'one behind two in another' => [ sub { page('mixed') }, 'jemalloc' ],
+);
+
+
+sub include {
+    return qq(<!--# include virtual="$_[0]" -->\n);
+}
+
+
+# An upstream that never answers: the kernel accepts for it.
+
+sub page {
+    my ($name) = @_;
+    my ($n, undef) = @{ $pages{$name} };
+
+    my $silent = IO::Socket::INET->new(Listen => 16, LocalAddr => '127.0.0.1')
+        or die "no upstream: $!\n";
+
+    my $nginx = JppNginx->start(port => free_port(), workers => 1,
+        server => <<"CONF", http => <<"UPSTREAM");
+location /debug/pprof/ { jemalloc_pprof; }
+location /pages/ { root html; ssi on; ssi_types *; }
+location /silent/ { proxy_pass http://silent; }
+CONF
+upstream silent { server 127.0.0.1:@{[ $silent->sockport ]}; }
+UPSTREAM
+
+    mkdir "$nginx->{prefix}/$_" or die "$nginx->{prefix}: $!\n"
+        for qw( html html/pages );
+
+    spew("$nginx->{prefix}/html/pages/$_", $pages{$_}[1]) for keys %pages;
+
+    my $client = $nginx->client;
+
+    $client->send_request("/pages/$name");
+
+    my ($rows, @silent);
+
+    ok(wait_until(sub {
+        $rows = decode_json($nginx->get($list)->{body})->{rows};
+        @silent = grep { $_->{upstream} ne '(none)' } @$rows;
+
+        return @silent == 1 && $silent[0]{requests} >= $n;
+    }), 'its subrequests wait') or diag(explain($rows));
+
+    is($silent[0]{upstream}, 'silent', 'the upstream');
+    is($silent[0]{requests}, $n, 'and each of them once');
+
+    is($nginx->alerts, 0, 'no alerts');
+    $nginx->stop;
+}

@@ -1,0 +1,244 @@
+#!/usr/bin/perl
+
+# Profiles of CPU time and of the wall clock a thousand times a second, from
+# several clients at once, while TLS connections begin, scripts run, libraries
+# come and go, the heap is sampled, workers are killed and the configuration is
+# reloaded: nobody crashes, no event loop is interrupted in its wait, nothing is
+# logged that should not be, and nothing remains.
+#
+# JPP_SOAK=1 does it for a minute.
+#
+# Not here: single profiles (time/cpu.t); what a window holds
+# (t/unit/jpp_cpu_test.c).
+
+use strict;
+use warnings;
+
+use File::Basename;
+use File::Temp;
+use POSIX ();
+use Test::More;
+use Time::HiRes qw( sleep time );
+
+use lib dirname(__FILE__) . '/../lib';
+
+use JppNginx qw( free_port slurp spew wait_until );
+use JppRun qw( $checker lua_modules subtests );
+
+# what hangs ends
+alarm 400;
+
+my $seconds = $ENV{JPP_SOAK} ? 60 : 5;
+
+my $list = '/debug/pprof/profile';
+my $dir = File::Temp->newdir;
+
+# a bit of SIGPROF in the masks of /proc
+my $sigprof = 1 << 26;
+
+my $lua = <<'LUA';
+init_by_lua_block {
+    ffi = require "ffi"
+    ffi.cdef "void *dlopen(const char *, int); int dlclose(void *);"
+}
+LUA
+
+my $scripts = <<'LUA';
+location /lua/ {
+    content_by_lua_block {
+        local s = ""
+        for i = 1, 20000 do s = (s .. i):sub(-100) end
+        ngx.say(s)
+    }
+}
+location /library/ {
+    content_by_lua_block {
+        local library = ffi.C.dlopen("libresolv.so.2", 2)
+        if library == nil then return ngx.exit(500) end
+        ffi.C.dlclose(library)
+        ngx.say("closed")
+    }
+}
+LUA
+
+subtests(
+    'all at once' => [ \&storm, 'openssl' ],
+);
+
+
+sub storm {
+    my $port = free_port();
+    my $nginx = start($port);
+    my @paths = ('/slow?x=' . 'a' x 20 . 'b', '/text/', '/fine',
+                 lua_modules() ne '' ? qw( /lua/ /library/ ) : ());
+
+    my @children = map { repeated($nginx, $_, @paths) } 1 .. 2;
+
+    push @children, handshakes($port), profiles($nginx, 'cpu'),
+                    profiles($nginx, 'wall'), heaps($nginx);
+
+    my ($killed, $reloads) = (0, 0);
+    my $end = time() + $seconds;
+
+    while (time() < $end) {
+        sleep 0.6;
+
+        my @pids = $nginx->worker_pids;
+
+        $killed += kill 'KILL', $pids[rand @pids] if @pids;
+
+        sleep 0.6;
+        $nginx->signal('HUP');
+        $reloads++;
+    }
+
+    kill 'KILL', map { -$_ } @children;
+    waitpid $_, 0 for @children;
+
+    # the last reload may be under way
+
+    my $answer;
+
+    ok(wait_until(sub {
+        return 0 if $nginx->worker_pids != 4;
+
+        $answer = $nginx->get("$list?seconds=1&frequency=1000");
+
+        return ($answer->{headers}{'jemalloc-pprof-workers'} // '') eq '4/4';
+    }), 'afterwards all workers have a profile');
+
+    spew("$dir/profile", $answer->{body});
+    is(`$checker --print $dir/profile 2>&1 >/dev/null`, '',
+       'one that keeps the contract');
+
+    my @log = split /\n/, slurp("$nginx->{prefix}/logs/access.log");
+
+    for my $mode (qw( cpu wall )) {
+        ok((grep { m{/profile\?mode=$mode\S* HTTP/1\.\d" 200 } } @log),
+           "there were profiles in the storm: $mode");
+    }
+
+    ok((grep { m{"GET / HTTP/1\.\d" 200 } } @log), 'and TLS connections');
+
+    ok(wait_until(sub { !grep { left_over($_) } $nginx->worker_pids }),
+       'nothing is left: handler, timer, thread');
+
+    is_deeply([ grep { !/exited on signal 9/ } $nginx->alerts ], [],
+              "$killed workers killed, $reloads reloads: no other end");
+    unlike($nginx->error_log, qr/Interrupted system call/, 'no EINTR');
+
+    $nginx->stop(alerts => qr/exited on signal 9/);
+}
+
+
+sub start {
+    my ($port) = @_;
+    my $has_lua = lua_modules() ne '';
+
+    system('openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=a '
+           . "-keyout $dir/key -out $dir/cert 2>/dev/null")
+        and die "openssl has made no certificate\n";
+
+    return JppNginx->start(workers => 4, connections => 1024,
+        conf => 'prof:true,prof_active:true,lg_prof_sample:10',
+        main => lua_modules(),
+        http => ($has_lua ? $lua : '') . <<"CONF", server => <<'SERVER'
+map \$arg_x \$slow { "~^(a|aa)+\$" yes; default no; }
+server {
+    listen 127.0.0.1:$port ssl;
+    ssl_certificate $dir/cert;
+    ssl_certificate_key $dir/key;
+    location / { return 200 "tls\\n"; }
+}
+CONF
+location /debug/pprof/ { jemalloc_pprof; }
+location /slow { return 200 "slow $slow\n"; }
+location /text/ {
+    gzip on;
+    gzip_types text/plain;
+    gzip_min_length 1;
+    gzip_comp_level 9;
+    return 200 "a text that is compressed, for what it is worth\n";
+}
+SERVER
+        . ($has_lua ? $scripts : ''));
+}
+
+
+sub child {
+    my ($code) = @_;
+    my $pid = fork() // die "fork: $!\n";
+
+    return $pid if $pid != 0;
+
+    setpgrp;
+    alarm 400;
+    $SIG{PIPE} = 'IGNORE';
+    $code->();
+    POSIX::_exit(0);
+}
+
+
+# Requests one after the other, whoever is killed.
+
+sub repeated {
+    my ($nginx, $n, @paths) = @_;
+
+    return child(sub {
+        for (my $i = $n; ; $i++) {
+            eval { $nginx->get($paths[$i % @paths]) };
+        }
+    });
+}
+
+
+# Each connection is a full handshake; it ends where a worker does.
+
+sub handshakes {
+    my ($port) = @_;
+
+    return child(sub {
+        system("openssl s_time -connect 127.0.0.1:$port -new -time 2 -www / "
+               . '>/dev/null 2>&1') for 1 .. 100000;
+    });
+}
+
+
+sub profiles {
+    my ($nginx, $mode) = @_;
+
+    return child(sub {
+        for (my $i = 0; ; $i++) {
+            my $format = (qw( pprof top html svg folded ))[$i % 5];
+
+            eval {
+                $nginx->get("$list?mode=$mode&seconds=1&frequency=1000"
+                            . "&format=$format");
+            };
+        }
+    });
+}
+
+
+sub heaps {
+    my ($nginx) = @_;
+
+    return child(sub {
+        for ( ;; ) {
+            eval { $nginx->get('/debug/pprof/heap') };
+            sleep 0.1;
+        }
+    });
+}
+
+
+# What PID has set up for samples.
+
+sub left_over {
+    my ($pid) = @_;
+    my ($caught) = slurp("/proc/$pid/status") =~ /^SigCgt:\s+\w+(\w{8})$/m;
+
+    return hex($caught) & $sigprof
+           || -r "/proc/$pid/timers" && slurp("/proc/$pid/timers") =~ /^ID:/m
+           || slurp("/proc/$pid/status") !~ /^Threads:\s+1$/m;
+}

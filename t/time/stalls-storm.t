@@ -1,0 +1,209 @@
+#!/usr/bin/perl
+
+# Stalls in every worker at once, all the time, while the heap is sampled,
+# workers are killed and the configuration is reloaded: nobody crashes, nothing
+# is logged that should not be, and what is kept can be read.
+#
+# JPP_SOAK=1 does it for a minute.
+#
+# Not here: single stalls (time/stalls.t); the watcher by itself
+# (t/unit/jpp_watch_test.c).
+
+use strict;
+use warnings;
+
+use Fcntl qw( O_RDWR O_NONBLOCK );
+use File::Basename;
+use File::Temp;
+use POSIX ();
+use Test::More;
+use Time::HiRes qw( sleep time );
+
+use lib dirname(__FILE__) . '/../lib';
+
+use JppClient;
+use JppNginx qw( free_port spew wait_until );
+use JppRun qw( $checker subtests );
+use JppStalls qw( has_scripts log_lines stalling stalls );
+
+# what hangs ends
+alarm 400;
+
+my $seconds = $ENV{JPP_SOAK} ? 60 : 5;
+my $clients = 8;
+
+my $dir = File::Temp->newdir;
+
+subtests(
+    'all at once' => [ \&storm, 'jemalloc', \&has_scripts ],
+);
+
+
+sub storm {
+    my $port = free_port();
+    my $nginx = stalling(workers => 4, stall => '10ms', servers => <<"CONF");
+server {
+    listen 127.0.0.1:$port;
+
+    location /nap/ {
+        perl 'sub {
+            select undef, undef, undef, 0.03;
+            \$_[0]->send_http_header;
+        }';
+    }
+    location /lua/ {
+        content_by_lua_block {
+            local s = ""
+            for i = 1, 20000 do s = (s .. i):sub(-100) end
+            ngx.say(s)
+        }
+    }
+    location /regex/ {
+        if (\$arg_q ~ "^(a+)+[b-d]") { return 403; }
+        return 200;
+    }
+}
+CONF
+
+    my @paths = ('/nap/', '/lua/', '/regex/?q=' . 'a' x 20 . '!');
+    my @children = map { client($nginx, $port, \@paths) } 1 .. $clients;
+
+    push @children, spawner($nginx), reader($nginx);
+
+    my ($killed, $reloads) = (0, 0);
+    my $end = time() + $seconds;
+
+    while (time() < $end) {
+        sleep 0.4;
+
+        my @pids = $nginx->worker_pids;
+
+        $killed += kill 'KILL', $pids[rand @pids] if @pids;
+
+        sleep 0.4;
+        $nginx->signal('HUP');
+        $reloads++;
+    }
+
+    kill 'TERM', @children;
+    waitpid $_, 0 for @children;
+
+    # requests that nobody waits for are still to be served
+
+    my $fifo = open_fifo($nginx);
+
+    ok(wait_until(sub { $nginx->worker_pids == 4 }), 'there are workers');
+
+    my ($comments, $stacks) = stalls($nginx);
+
+    cmp_ok(scalar @$comments, '>', 10, 'there are stalls');
+    # those of the storm may all be of one sort
+
+    for my $how ([ 'computing', $paths[2] ], [ 'blocked', $paths[0] ]) {
+        ok(wait_until(sub {
+            JppClient->new(port => $port)->get($how->[1], close => 1);
+
+            return grep { /$how->[0]/ } @{ (stalls($nginx))[0] };
+        }), "and they are found: $how->[0]");
+    }
+
+    cmp_ok(scalar(grep { /;ngx_process_events_and_timers;/ } @$stacks), '>', 5,
+           'with stacks from their beginning');
+
+    spew("$dir/profile", $nginx->get('/debug/pprof/stalls')->{body});
+    is(`$checker $dir/profile 2>&1`, '', 'a profile that keeps the contract');
+
+    my @bad = grep { !/exited on signal 9/ } $nginx->alerts;
+
+    is_deeply(\@bad, [], "$killed workers killed, $reloads reloads, "
+                         . scalar(() = log_lines($nginx)) . ' lines: no other '
+                         . 'end, no alert');
+
+    $nginx->stop(alerts => qr/exited on signal 9/);
+}
+
+
+# Requests one after the other, over whatever connection there is.
+
+sub client {
+    my ($nginx, $port, $paths) = @_;
+
+    return child(sub {
+        for (my $i = 0; ; $i++) {
+            eval {
+                my $client = JppClient->new(port => $port);
+
+                $client->send_request($paths->[$i % @$paths], close => 1);
+                $client->hears(1);
+            };
+        }
+    });
+}
+
+
+# Waits in the kernel, each for a moment.
+
+sub spawner {
+    my ($nginx) = @_;
+
+    return child(sub {
+        for ( ;; ) {
+            eval {
+                my $client = $nginx->client;
+
+                $client->send_request("/kernel/?$nginx->{prefix}/fifo",
+                                      close => 1);
+                sleep 0.05;
+
+                my $fifo = open_fifo($nginx);
+
+                $client->hears(0.2);
+            };
+        }
+    });
+}
+
+
+# While it is open for writing, nobody waits for that.
+
+sub open_fifo {
+    my ($nginx) = @_;
+
+    sysopen my $fifo, "$nginx->{prefix}/fifo", O_RDWR|O_NONBLOCK
+        or die "$nginx->{prefix}/fifo: $!\n";
+
+    return $fifo;
+}
+
+
+sub reader {
+    my ($nginx) = @_;
+
+    return child(sub {
+        for (my $i = 0; ; $i++) {
+            my $format = (qw( pprof top html svg folded ))[$i % 5];
+
+            eval {
+                my $client = $nginx->client;
+
+                $client->send_request("/debug/pprof/stalls?format=$format",
+                                      close => 1);
+                $client->hears(1);
+                $client->send_request('/debug/pprof/heap', close => 1);
+            };
+        }
+    });
+}
+
+
+sub child {
+    my ($code) = @_;
+    my $pid = fork() // die "fork: $!\n";
+
+    return $pid if $pid != 0;
+
+    alarm 400;
+    $SIG{TERM} = sub { POSIX::_exit(0) };
+    $code->();
+    POSIX::_exit(0);
+}

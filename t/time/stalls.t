@@ -1,0 +1,477 @@
+#!/usr/bin/perl
+
+# Stalls under an nginx: what blocks a worker is found while it does, with its
+# stack and its location, whoever is asked; and it is kept when the worker is
+# gone.
+#
+# Not here: the watcher by itself (t/unit/jpp_watch_test.c); the table and the
+# words (t/unit/jpp_stalls_test.c); crowds, reloads and kills
+# (time/stalls-storm.t); what docs/stalls.md shows (meta/shown.t).
+
+use strict;
+use warnings;
+
+use File::Basename;
+use File::Temp;
+use JSON::PP;
+use Test::More;
+
+use lib dirname(__FILE__) . '/../lib';
+
+use JppNginx qw( free_port spew threads wait_until );
+use JppRun qw( $checker binary loaded subtests );
+use JppStalls qw( has_scripts hold log_lines release stalling stalls );
+
+# what hangs ends
+alarm 300;
+
+my $stalls = '/debug/pprof/stalls';
+my $dir = File::Temp->newdir;
+
+# what is shown of a worker that stands still, by what it does
+my %found = (
+    read => qr/;Perl_pp_open;.*;[^;]*open[^;]* \d+$/,
+    compute => qr/;Perl_runops_standard(?:;Perl_\S+)? \d+$/,
+    kernel => qr/;ngx_http_lua_run_thread;.*;posix_spawn;\S+ \d+$/,
+    sleep => qr/;Perl_pp_sselect;select \d+$/,
+);
+
+subtests(
+    'a worker that stands still' => [ \&stuck, \&has_scripts ],
+    'it is not disturbed' => [ \&undisturbed, \&has_scripts ],
+    'it is killed' => [ \&killed, \&has_scripts ],
+    'workers of former configurations' => [ \&reloaded, \&has_scripts ],
+    'the error log' => [ \&logged, \&has_scripts ],
+    'a SIGPROF of somebody else' => [ \&foreign, \&has_scripts ],
+    'HTTP/2' => [ \&http2, \&has_scripts, 'curl' ],
+    'forms' => [ \&forms, \&has_scripts ],
+    'off' => [ \&off, 'loaded' ],
+    'a single process' => [ \&single, 'loaded' ],
+    'timer_resolution' => [ \&resolution, 'loaded' ],
+    'bad values' => [ \&bad, 'loaded' ],
+);
+
+
+# Seen from another worker while it lasts, and afterwards.
+
+sub stuck {
+    my $nginx = stalling(workers => 2);
+
+    for my $how (qw( read compute kernel )) {
+        my $client = hold($nginx, $how);
+        my ($comments, $stacks) = stalls($nginx);
+
+        like($comments->[0],
+             qr{^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\ worker\ [01]\ pid\ \d+
+                \ generation\ 1:\ \d+\ ms\ so\ far,\ (?:computing|blocked),
+                \ in\ location\ "/$how/"\ of\ server\ "www\.example\.com",
+                \ connection\ \*\d+$}x, "$how: who and what, while it lasts");
+
+        ok(scalar(grep { /$found{$how}/ } @$stacks), "$how: and where")
+            or diag(explain($stacks));
+
+        is(release($nginx, $client, $how)->{status}, 200, "$how: it goes on");
+
+        ($comments) = stalls($nginx);
+        unlike($comments->[0], qr/so far/, "$how: and is over");
+    }
+
+    # the time that all took is that of the stalls
+
+    my ($comments, $stacks) = stalls($nginx);
+    my ($ms, $nanos) = (0, 0);
+
+    $ms += $_ for map { /: (\d+) ms/ } @$comments;
+    $nanos += $_ for map { / (\d+)$/ } @$stacks;
+
+    is($nanos, $ms * 1000000, 'the sum of the profile is that of the list');
+
+    $nginx->stop;
+}
+
+
+# A sleep ends when it should, and calls are not cut short: a signal would do
+# both.
+
+sub undisturbed {
+    my $nginx = stalling(stall => '10ms', workers => 2);
+
+    is($nginx->get('/sleep/')->{body}, "slept\n", 'a sleep') for 1 .. 3;
+
+    my $sleeps = sleeps($nginx);
+    my (undef, $stacks) = stalls($nginx);
+
+    is(scalar(grep { /: (?:29[0-9]|[3-9]\d\d|\d{4,}) ms, blocked/ }
+              @$sleeps), 3, 'lasts as long as it should')
+        or diag(explain($sleeps));
+    ok(scalar(grep { /$found{sleep}/ } @$stacks), 'and is one stack')
+        or diag(explain($stacks));
+
+    my $client = hold($nginx, 'read');
+
+    is(release($nginx, $client, 'read')->{body}, "read a line\n", 'a read');
+
+    $nginx->stop;
+}
+
+
+sub killed {
+    my $nginx = stalling(workers => 2);
+    my $client = hold($nginx, 'read');
+    my ($comments) = stalls($nginx);
+    my ($pid) = $comments->[0] =~ /pid (\d+)/;
+
+    $nginx->signal('KILL', $pid);
+    wait_until(sub { !-e "/proc/$pid" });
+
+    ($comments, my $stacks) = stalls($nginx);
+
+    like($comments->[0],
+         qr{pid\ $pid\ .*:\ \d+\ ms\ at\ least,\ until\ the\ worker\ ended,
+            \ blocked,\ in\ location\ "/read/"}x, 'what is known is kept');
+    ok(scalar(grep { /$found{read}/ } @$stacks), 'with names')
+        or diag(explain($stacks));
+
+    $nginx->stop(alerts => qr/worker process $pid exited on signal 9/);
+}
+
+
+sub reloaded {
+    my $nginx = stalling();
+
+    $nginx->get('/sleep/');
+    my $before = sleeps($nginx);
+    my ($pid) = $before->[0] =~ /pid (\d+)/;
+
+    $nginx->reload;
+    ok(wait_until(sub { !-e "/proc/$pid" }), 'the worker is gone');
+
+    is_deeply(sleeps($nginx), $before, 'and what it said is not');
+    ok(scalar(grep { /$found{sleep}/ } @{ (stalls($nginx))[1] }),
+       'nor are the names');
+
+    $nginx->get('/sleep/');
+
+    my $all = sleeps($nginx);
+
+    is(scalar @$all, @$before + 1, 'the next one is added');
+
+    is_deeply(sleeps($nginx, 'worker=exiting'), $before,
+              'worker=exiting: those before');
+    is_deeply(sleeps($nginx, "worker=pid-$pid"), $before,
+              'worker=pid: its own');
+    is_deeply(sleeps($nginx, 'worker=self'), [ $all->[0] ],
+              "worker=self: one's own");
+    is_deeply(sleeps($nginx, 'worker=0'), $all,
+              'an index: all that had it');
+
+    $nginx->stop;
+}
+
+
+# Those that were asked for, once they are over; a busy machine has others.
+
+sub sleeps {
+    my ($nginx, $query) = @_;
+
+    return wait_until(sub {
+        my ($comments) = stalls($nginx, $query);
+        my @sleeps = grep { m{"/sleep/"} } @$comments;
+
+        return (grep { / so far, / } @sleeps) ? 0 : \@sleeps;
+    });
+}
+
+
+sub logged {
+    my $nginx = stalling(stall => '10ms', workers => 2);
+    my $client = hold($nginx, 'read');
+
+    release($nginx, $client, 'read');
+
+    my ($line) = grep { m{"/read/"} } log_lines($nginx);
+
+    like($line,
+         qr{^jemalloc_pprof:\ the\ event\ loop\ stood\ still\ for\ \d+\ ms,
+            \ blocked\ in\ \w*open\w*\ \(libc\.so\.6\),\ called\ by\ PerlIO\w+
+            \ \(libperl\.so\S+\),\ in\ location\ "/read/"\ of
+            \ server\ "www\.example\.com",\ connection\ \*\d+}x,
+         'a line with all there is to say');
+
+    # a minute may begin between them
+
+    $nginx->get('/sleep/') for 1 .. 12;
+
+    my @lines = log_lines($nginx);
+
+    cmp_ok(scalar @lines, '<=', 10, 'at most five in a minute')
+        or diag(explain(\@lines));
+
+    $nginx->stop;
+}
+
+
+# Something that takes the signal before nginx starts, as a profiler does.
+
+sub foreign {
+    my $source = spew("$dir/taken.c", <<'C');
+#include <signal.h>
+static void taken(int signo) { (void) signo; }
+static void __attribute__((constructor)) take(void) { signal(SIGPROF, taken); }
+C
+
+    system("cc -shared -fPIC -o $dir/taken.so $source") == 0
+        or return plan(skip_all => 'there is no compiler');
+
+    my $nginx = stalling(workers => 2,
+                         preload => [ JppRun::preloads(), "$dir/taken.so" ]);
+
+    like($nginx->error_log,
+         qr{\[warn\].*\ jemalloc_pprof:\ stalls\ in\ which\ this\ worker
+            \ computes\ have\ no\ stack:\ SIGPROF\ belongs\ to\ \S+/taken\.so}x,
+         'the log says so');
+
+    my $status = decode_json($nginx->get('/debug/pprof/status')->{body});
+    my ($worker) = @{ $status->{workers} };
+
+    is($worker->{stall_ms}, 100, 'the status: it looks');
+    is(scalar(grep { $_->{id} eq 'sigprof' } @{ $worker->{problems} }), 1,
+       'and has a problem');
+
+    my $client = $nginx->client;
+
+    $client->send_request("/compute/?$nginx->{prefix}/go");
+    ok(wait_until(sub {
+        my ($comments) = stalls($nginx);
+
+        return @$comments
+               && $comments->[0] =~ /so far, computing, without a stack/;
+    }), 'time and duration, without a stack');
+    is(release($nginx, $client, 'compute')->{status}, 200, 'it goes on');
+
+    my (undef, $stacks) = stalls($nginx);
+    like($stacks->[0],
+         qr/^\[no stack: SIGPROF belongs to somebody else\] \d+$/,
+         'and one frame that says why');
+
+    $client = hold($nginx, 'read');
+    release($nginx, $client, 'read');
+    (undef, $stacks) = stalls($nginx);
+    ok(scalar(grep { /$found{read}/ } @$stacks), 'what blocks has its stack')
+        or diag(explain($stacks));
+
+    $nginx->stop;
+}
+
+
+# The request of a stream is on the stack, too.
+
+sub http2 {
+    my $port = free_port();
+    my $nginx = stalling(servers => <<"CONF");
+server {
+    listen 127.0.0.1:$port http2;
+    server_name h2.example;
+    location /h2/ {
+        perl 'sub {
+            select undef, undef, undef, 0.3;
+            \$_[0]->send_http_header;
+        }';
+    }
+}
+CONF
+
+    system("curl -s --http2-prior-knowledge -o /dev/null "
+           . "http://127.0.0.1:$port/h2/");
+
+    my ($comments) = stalls($nginx);
+
+    like((grep { /h2/ } @$comments)[0],
+         qr{in location "/h2/" of server "h2\.example"},
+         'the location of a stream');
+
+    $nginx->stop;
+}
+
+
+sub forms {
+    my $nginx = stalling();
+
+    my $empty = $nginx->get($stalls);
+
+    is($empty->{status}, 200, 'none is a profile');
+    is(check($empty->{body}), '', 'that keeps the contract');
+
+    $nginx->get('/sleep/');
+
+    my $answer = $nginx->get($stalls);
+
+    is(check($answer->{body}), '', 'the contract');
+    like($answer->{headers}{'content-disposition'},
+         qr/"nginx-stalls-.*\.pb\.gz"/, 'a name to save it under');
+
+    my $printed = `$checker --print $dir/profile`;
+
+    like($printed, qr/stalls\/count.*delay\/nanoseconds/s, 'its types')
+        or diag($printed);
+
+    for my $label ('server', 'location', 'worker', 'pid', 'generation') {
+        like($printed, qr/\b$label\b/, "label $label");
+    }
+
+    is($nginx->get("$stalls?format=$_")->{status}, 200, $_)
+        for qw( folded top html svg );
+
+    for my $format (qw( text jemalloc )) {
+        my $refused = $nginx->get("$stalls?format=$format");
+
+        is($refused->{status}, 400, "$format is for heaps");
+        like($refused->{body}, qr/choose another format/, 'and says so');
+    }
+
+    like($nginx->get("$stalls?format=top&type=stalls")->{body},
+         qr/^stalls: 1 /, 'type=stalls');
+    is($nginx->get("$stalls?type=inuse_space")->{status}, 400,
+       'a type of others');
+
+    my $head = $nginx->client->get($stalls, method => 'HEAD', close => 1);
+
+    is("$head->{status} $head->{body}", '200 ', 'HEAD');
+
+    # a window has what begins in it
+
+    my $window = $nginx->get("$stalls?format=top&seconds=1")->{body};
+
+    unlike($window, qr{/sleep/}, 'seconds: nothing from before');
+    like($window, qr/^jemalloc_pprof_stall 100ms$/m, 'but the rest');
+
+    for ([ '', qr/^duration: 0$/m ],
+         [ '?seconds=1', qr/^duration: [1-9]\d{8,}$/m ])
+    {
+        my ($query, $duration) = @$_;
+
+        is(check($nginx->get("$stalls$query")->{body}), '', 'the contract');
+        like(`$checker --print $dir/profile`, $duration,
+             "its duration: $query");
+    }
+
+    # of a worker that there is not, and never was
+
+    for my $query ('worker=1', 'worker=pid-1', 'worker=1&seconds=1') {
+        my $none = $nginx->get("$stalls?$query");
+
+        is($none->{status}, 404, "$query: 404");
+        is($none->{body}, "no such worker: status lists all workers\n",
+           "$query: why");
+    }
+
+    $nginx->stop;
+}
+
+
+sub check {
+    my ($body) = @_;
+
+    spew("$dir/profile", $body);
+
+    return `$checker $dir/profile 2>&1`;
+}
+
+
+# Nobody watches, nothing is kept, and the answer says so.
+
+sub off {
+    my $nginx = JppNginx->start;
+    my ($pid) = $nginx->worker_pids;
+
+    is(threads($pid), 1, 'no thread');
+    unlike($nginx->get('/debug/pprof/metrics')->{body},
+           qr/jemalloc_pprof_stalls/, 'no zone');
+    like($nginx->get("$stalls?format=top")->{body},
+         qr/^jemalloc_pprof_stall\ is\ off:\ nobody\ looks\ for\ stalls\.
+             \ Set\ "jemalloc_pprof_stall\ 100ms;"\ in\ the\ http\ block,
+             \ and\ reload$/mx, 'which is said, with the cure');
+
+    $nginx->stop;
+}
+
+
+# Without a master, and without scripts.
+
+sub single {
+    my $nginx = JppNginx->start(master => 0,
+                                http => 'jemalloc_pprof_stall 10ms;',
+                                server => <<'SERVER');
+location /debug/pprof/ { jemalloc_pprof; }
+location /regex/ {
+    if ($arg_q ~ "^(a+)+$") { return 200 "yes\n"; }
+    return 200 "no\n";
+}
+SERVER
+
+    ok(wait_until(sub {
+        $nginx->get('/regex/?q=' . 'a' x 20 . '!');
+
+        my ($comments) = stalls($nginx);
+
+        return grep { m{ms, computing, in location "/regex/"} } @$comments;
+    }), 'a regular expression that backtracks');
+
+    ok(scalar(grep { /;ngx_regex_exec;pcre2_match_8;/ }
+              @{ (stalls($nginx))[1] }), 'is found');
+
+    $nginx->stop;
+}
+
+
+sub bad {
+    my $range = qr/"jemalloc_pprof_stall" must be from 10ms to 60s, as in "100/;
+
+    for my $value (qw( 0 0ms x 1ms 9ms 61s 1h -1 ), '""') {
+        like(configured("jemalloc_pprof_stall $value;"), $range, $value);
+    }
+
+    like(configured('jemalloc_pprof_stall 1s; jemalloc_pprof_stall off;'),
+         qr/"jemalloc_pprof_stall" directive is duplicate/, 'twice');
+
+    for my $value (qw( off 10ms 60s 1m )) {
+        like(configured("jemalloc_pprof_stall $value;"), qr/ successful$/m,
+             $value);
+    }
+
+    like(configured('jemalloc_pprof_stall 1s;', ''),
+         qr/"jemalloc_pprof_stall" has no effect, because no location has/,
+         'without a location');
+}
+
+
+# Its clock stands still where stalls are measured.
+
+sub resolution {
+    my $nginx = JppNginx->start(main => 'timer_resolution 100ms;',
+                                http => 'jemalloc_pprof_stall 100ms;');
+
+    like($nginx->error_log,
+         qr/\[warn\].* no stall is seen with timer_resolution, which stops/,
+         'the log says so');
+    is(threads($nginx->worker_pids), 1, 'nobody looks');
+
+    $nginx->stop;
+}
+
+
+# What nginx -t says.
+
+sub configured {
+    my ($http, $server) = @_;
+
+    $server //= 'location /debug/pprof/ { jemalloc_pprof; }';
+
+    my $loads = join '', map { "load_module $_;\n" } loaded();
+
+    mkdir "$dir/logs";
+    spew("$dir/nginx.conf", "${loads}pid nginx.pid;\nevents { }\n"
+         . "http { $http server { listen 127.0.0.1:1; $server } }\n");
+
+    return `@{[ binary() ]} -t -p $dir/ -c nginx.conf 2>&1`;
+}

@@ -1,0 +1,59 @@
+#!/usr/bin/perl
+
+# Runs every unit test that has been built, each as one subtest; with arguments
+# (prove t/tool/units.t :: jpp_heap) only those of that name.
+#
+# They lie in t/ below $JPP_BUILD, or below build/ beside this directory.
+# Nothing is built here: ./dev test does that first.
+
+use strict;
+use warnings;
+
+use Cwd qw( abs_path );
+use File::Basename;
+use TAP::Parser;
+use Test::More;
+
+
+my $top = dirname(dirname(dirname(abs_path(__FILE__))));
+my $dir = ($ENV{JPP_BUILD} || "$top/build") . '/t';
+my %is_named = map { ("${_}_test" => 1) } @ARGV;
+
+my @tests = sort grep { -x && (!@ARGV || $is_named{basename($_)}) }
+            glob("$dir/*_test");
+
+ok(scalar @tests, "there are unit tests in $dir");
+
+for my $test (@tests) {
+    subtest basename($test) => sub { run($test) };
+}
+
+# a test that does not build is missed
+
+for my $source (glob("$top/t/unit/*_test.c")) {
+    my $name = basename($source, '.c');
+
+    next if @ARGV && !$is_named{$name};
+    ok(scalar(grep { basename($_) eq $name } @tests), "$name is built");
+}
+
+done_testing();
+
+
+sub run {
+    my ($test) = @_;
+
+    my $parser = TAP::Parser->new({ exec => [ $test ], merge => 0 });
+
+    while (my $result = $parser->next()) {
+        if ($result->is_test()) {
+            ok($result->is_ok(), $result->description());
+        } elsif ($result->is_comment() || $result->is_unknown()) {
+            note($result->as_string());
+        }
+    }
+
+    is($parser->exit(), 0, 'its exit status');
+    ok($parser->plan(), 'it has a plan');
+    is(join('; ', $parser->parse_errors()), '', 'it is well-formed');
+}
