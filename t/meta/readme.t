@@ -54,8 +54,8 @@ my %where = (
 );
 
 my %text = map { $_ => slurp("$top/$_") }
-               'README.md', map { 'docs/' . basename($_) }
-                                glob("$top/docs/*.md");
+               qw( README.md CONTRIBUTING.md CHANGELOG.md ),
+               map { 'docs/' . basename($_) } glob("$top/docs/*.md");
 
 my $all = join '', map { $text{$_} } sort keys %text;
 
@@ -95,6 +95,7 @@ subtest 'workers that are missing' => \&check_missing;
 subtest 'the build' => \&check_build;
 subtest 'the tool' => \&check_tool;
 subtest 'addresses and settings agree' => \&check_scheme;
+subtest 'the version' => \&check_version;
 subtest 'links' => \&check_links;
 subtest 'configurations' => \&check_configurations;
 
@@ -669,6 +670,23 @@ sub check_scheme {
             like($text{$document}, qr/^ *\Q$set\E$/m, "$document: $set");
         }
     }
+}
+
+
+# It is written in one place; documents show it.
+
+sub check_version {
+    my ($version) = slurp("$top/src/core/base/jpp_version.h")
+                    =~ /JPP_VERSION  "(.*)"/;
+    my $debian = slurp("$top/contrib/debian/changelog");
+    my %shown = map { $_ => 1 }
+                    $text{'CHANGELOG.md'} =~ /\A# Changes\n\n## ([\d.]+)/,
+                    $debian =~ /\A\S+ \(([\d.]+)\)/,
+                    $all =~ /jemalloc-pprof_([\d.]+)_/g,
+                    $all =~ /jemalloc_pprof module (\d[\d.]+)/g,
+                    $all =~ /"module": "([\d.]+)"/g;
+
+    is_deeply([ keys %shown ], [ $version ], 'one version everywhere');
 }
 
 
