@@ -182,7 +182,7 @@ jpp_bench_name(jpp_bench_names_t *names, const char *data, size_t len,
 
     jpp_arena_init(&arena, JPP_BENCH_CAP);
 
-    rc = jpp_heap_init(&profile, &arena)
+    rc = jpp_reader_init(&jpp_reader_heap, &profile, &arena)
          ? jpp_heap_open(&dump, &profile, data, len, NULL, &err)
          : jpp_err_memory(&err);
 

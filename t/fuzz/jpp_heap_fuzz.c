@@ -18,7 +18,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     jpp_arena_init(&arena, JPP_FUZZ_MEMORY);
 
-    if (jpp_heap_init(&profile, &arena)
+    if (jpp_reader_init(&jpp_reader_heap, &profile, &arena)
         && jpp_heap_open(&dump, &profile, (const char *) data, size, NULL, NULL)
            == JPP_OK
         && jpp_heap_read(&profile, &dump, &options, NULL) == JPP_OK)

@@ -15,7 +15,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     jpp_arena_init(&arena, JPP_FUZZ_MEMORY);
 
-    if (jpp_pools_profile(&profile, &arena)
+    if (jpp_reader_init(&jpp_reader_pools, &profile, &arena)
         && jpp_pools_open(&dump, &profile, (const char *) data, size, NULL,
                           NULL)
            == JPP_OK

@@ -21,7 +21,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     copy = jpp_arena_alloc(&arena, size + 1);
     memcpy(copy, data, size);
 
-    if (jpp_stalls_init(&profile, &arena)
+    if (jpp_reader_init(&jpp_reader_stalls, &profile, &arena)
         && jpp_stalls_open(&dump, &profile, copy, size, NULL, NULL) == JPP_OK
         && jpp_stall_comments((const void *) copy, size / sizeof(jpp_stall_t),
                               size % 3, &arena)

@@ -102,7 +102,8 @@ jpp_addresses_test_lookalike(bool is_text_first)
     addresses.profile = &profile;
     addresses.maps = jpp_vec_create(&arena);
 
-    jpp_ok(jpp_heap_init(&profile, &arena) && jpp_addresses_init(&addresses),
+    jpp_ok(jpp_reader_init(&jpp_reader_heap, &profile, &arena)
+           && jpp_addresses_init(&addresses),
            "a table");
 
     by_text = jpp_address_key("abcdabcdabcd");

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "jpp_error.h"
-#include "jpp_heap.h"
+#include "jpp_readers.h"
 #include "jpp_scale.h"
 #include "jpp_test.h"
 
@@ -85,7 +85,7 @@ jpp_error_test_draws(void)
     for (trial = 0; trial < JPP_TRIALS; trial++) {
 
         jpp_arena_init(&arena, JPP_CAP);
-        jpp_heap_init(&profile, &arena);
+        jpp_reader_init(&jpp_reader_heap, &profile, &arena);
         jpp_profile_count(&profile);
 
         for (i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++) {
@@ -135,7 +135,7 @@ jpp_error_test_few(void)
 
     /* three objects of sixteen periods are seen by all means */
 
-    jpp_heap_init(&profile, &arena);
+    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
     jpp_profile_count(&profile);
     jpp_error_commit(&profile, 1, 3, 3 * 16 * JPP_PERIOD, JPP_PERIOD, false);
     percent = jpp_error_of(&profile);
@@ -144,7 +144,7 @@ jpp_error_test_few(void)
 
     /* one of 1.6 periods stands for 1.25, which is rounded to 1 */
 
-    jpp_heap_init(&profile, &arena);
+    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
     jpp_profile_count(&profile);
     jpp_error_commit(&profile, 1, 1, JPP_PERIOD * 8 / 5, JPP_PERIOD, false);
     percent = jpp_error_of(&profile);
@@ -152,7 +152,7 @@ jpp_error_test_few(void)
 
     /* n small ones have the error of a Poisson process */
 
-    jpp_heap_init(&profile, &arena);
+    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
     jpp_profile_count(&profile);
     jpp_error_commit(&profile, 1, 100, 100, JPP_PERIOD, false);
     percent = jpp_error_of(&profile);
@@ -160,7 +160,7 @@ jpp_error_test_few(void)
 
     /* all that is there was seen */
 
-    jpp_heap_init(&profile, &arena);
+    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
     jpp_profile_count(&profile);
     jpp_error_commit(&profile, 1, 5, 50, 1, false);
     jpp_ok(jpp_error_sum(&profile, JPP_HEAP_INUSE_SPACE, &sum) == 0,
@@ -168,7 +168,7 @@ jpp_error_test_few(void)
 
     /* what is in both dumps cancels out */
 
-    jpp_heap_init(&profile, &arena);
+    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
     jpp_profile_count(&profile);
     jpp_error_commit(&profile, 1, 104, 10400, JPP_PERIOD, false);
     jpp_error_commit(&profile, 1, 100, 10000, JPP_PERIOD, true);
@@ -177,7 +177,7 @@ jpp_error_test_few(void)
 
     /* as many, of another size: the figure is worth nothing */
 
-    jpp_heap_init(&profile, &arena);
+    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
     jpp_profile_count(&profile);
     jpp_error_commit(&profile, 1, 10, 2000, JPP_PERIOD, false);
     jpp_error_commit(&profile, 1, 10, 1000, JPP_PERIOD, true);

@@ -217,7 +217,7 @@ jpp_test_labels(void)
 
     memset(&err, 0, sizeof(err));
     jpp_arena_init(&arena, (size_t) 1 << 30);
-    (void) jpp_heap_init(&profile, &arena);
+    (void) jpp_reader_init(&jpp_reader_heap, &profile, &arena);
 
     options.has_owners = true;
 
@@ -326,7 +326,7 @@ jpp_test_memory(void)
         jpp_arena_init(&arena, (size_t) 1 << 30);
         arena.fail_at = ++n;
 
-        rc = jpp_heap_init(&profile, &arena)
+        rc = jpp_reader_init(&jpp_reader_heap, &profile, &arena)
              ? jpp_test_add(&profile, &options, JPP_OWNED,
                             sizeof(JPP_OWNED) - 1, NULL, &err)
              : JPP_ERR_MEMORY;

@@ -112,7 +112,7 @@ jpp_read(const char *text, bool has_owners)
 
     jpp_arena_destroy(&jpp_arena);
     jpp_arena_init(&jpp_arena, (size_t) 1 << 30);
-    (void) jpp_reader_cpu.init(&jpp_profile, &jpp_arena);
+    (void) jpp_reader_init(&jpp_reader_cpu, &jpp_profile, &jpp_arena);
 
     rc = jpp_reader_cpu.open(&dump, &jpp_profile, capture, strlen(capture),
                              NULL, &err);
@@ -175,7 +175,7 @@ int
 main(void)
 {
     jpp_arena_init(&jpp_arena, (size_t) 1 << 30);
-    (void) jpp_reader_cpu.init(&jpp_profile, &jpp_arena);
+    (void) jpp_reader_init(&jpp_reader_cpu, &jpp_profile, &jpp_arena);
 
     jpp_test_labels();
     jpp_test_times();

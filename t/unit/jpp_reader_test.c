@@ -31,8 +31,6 @@ static void jpp_reader_test_shown(const char *name, const char *args,
     const char *prefers, const char *expected);
 static jpp_code_t jpp_reader_report(jpp_vec_t **out, jpp_arena_t *arena,
     const char *args, const char *data, jpp_err_t *err);
-static bool jpp_names_of(jpp_profile_t *profile, jpp_arena_t *arena);
-static bool jpp_names_none(const char *name);
 static jpp_code_t jpp_names_open(jpp_dump_t *dump, jpp_profile_t *profile,
     const char *data, size_t len, const char *tail, jpp_err_t *err);
 static jpp_code_t jpp_names_read(jpp_profile_t *profile,
@@ -52,10 +50,13 @@ static const jpp_words_t  jpp_names_words = { jpp_names_word, NULL, 0 };
 
 static const jpp_reader_t  jpp_reader_names = {
     .name = "names",
+    .values = jpp_names_types,
+    .n_values = 1,
     .types = &jpp_names_words,
     .absent = "it has no other",
-    .is_allocator = jpp_names_none,
-    .init = jpp_names_of,
+    .period_type = "space",
+    .period_unit = "bytes",
+    .period = 1,
     .open = jpp_names_open,
     .read = jpp_names_read,
     .describe = jpp_names_describe
@@ -337,30 +338,6 @@ jpp_reader_report(jpp_vec_t **out, jpp_arena_t *arena, const char *args,
     capture.len = strlen(data);
 
     return jpp_test_report_into(out, arena, &capture, 1, &options, err);
-}
-
-
-static bool
-jpp_names_of(jpp_profile_t *profile, jpp_arena_t *arena)
-{
-    if (!jpp_profile_init(profile, arena, jpp_names_types, 1)) {
-        return false;
-    }
-
-    profile->period_type = "space";
-    profile->period_unit = "bytes";
-    profile->period = 1;
-
-    return true;
-}
-
-
-static bool
-jpp_names_none(const char *name)
-{
-    (void) name;
-
-    return false;
 }
 
 

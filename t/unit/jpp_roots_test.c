@@ -89,7 +89,7 @@ jpp_roots_test_inherited(void)
     };
 
     jpp_arena_init(&arena, JPP_OWNED_CAP);
-    (void) jpp_heap_init(&profile, &arena);
+    (void) jpp_reader_init(&jpp_reader_heap, &profile, &arena);
 
     for (i = 0; i < jpp_nelts(rows); i++) {
         memset(labels, 0, sizeof(labels));

@@ -181,7 +181,7 @@ jpp_seeds_stalls(const char *data, size_t len)
     jpp_dump_t     dump;
     jpp_profile_t  profile;
 
-    return jpp_stalls_init(&profile, &arena)
+    return jpp_reader_init(&jpp_reader_stalls, &profile, &arena)
            && jpp_stalls_open(&dump, &profile, data, len, NULL, &err) == JPP_OK
            && len != 0;
 }
@@ -196,7 +196,7 @@ jpp_seeds_times(const char *data, size_t len)
 
     memset(&options, 0, sizeof(options));
 
-    return jpp_times_cpu_profile(&profile, &arena)
+    return jpp_reader_init(&jpp_reader_cpu, &profile, &arena)
            && jpp_times_open(&dump, &profile, data, len, NULL, &err) == JPP_OK
            && jpp_times_read(&profile, &dump, &options, &err) == JPP_OK;
 }
@@ -207,7 +207,7 @@ jpp_seeds_heap(const char *data, size_t len)
 {
     jpp_profile_t  profile;
 
-    return jpp_heap_init(&profile, &arena)
+    return jpp_reader_init(&jpp_reader_heap, &profile, &arena)
            && jpp_test_add(&profile, NULL, data, len, NULL, &err) == JPP_OK;
 }
 

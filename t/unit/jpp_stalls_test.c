@@ -266,7 +266,7 @@ report(jpp_arena_t *arena, const jpp_stall_t *from, size_t n,
     capture.len = n * sizeof(jpp_stall_t);
 
     jpp_report_options_init(&options);
-    jpp_args_init(&options.args, &jpp_format_words, &jpp_stalls_words);
+    jpp_args_init(&options.args, &jpp_format_words, jpp_reader_stalls.types);
     (void) jpp_args_set(&options.args, "format", 6, format, strlen(format),
                         &is_known, err);
 

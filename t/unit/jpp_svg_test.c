@@ -64,7 +64,7 @@ jpp_svg_test_owners(void)
     };
 
     jpp_arena_init(&arena, JPP_CAP);
-    jpp_heap_init(&profile, &arena);
+    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
     jpp_svg_fill(&profile, NULL, stacks, "[nginx]");
 
     svg = jpp_svg_text(&profile, NULL, "");
@@ -103,7 +103,7 @@ jpp_svg_test_callers(void)
     };
 
     jpp_arena_init(&arena, JPP_CAP);
-    jpp_heap_init(&profile, &arena);
+    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
     jpp_svg_fill(&profile, NULL, stacks, "/bin/prog");
 
     svg = jpp_svg_text(&profile, NULL, "");
@@ -143,7 +143,7 @@ jpp_svg_test_sides(void)
     };
 
     jpp_arena_init(&arena, JPP_CAP);
-    jpp_heap_init(&profile, &arena);
+    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
     jpp_svg_fill(&profile, base, stacks, "/bin/prog");
 
     memset(&view, 0, sizeof(jpp_view_t));
@@ -196,7 +196,7 @@ jpp_svg_test_noise(void)
     };
 
     jpp_arena_init(&arena, JPP_CAP);
-    jpp_heap_init(&profile, &arena);
+    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
     profile.period = 1000;
     jpp_svg_fill(&profile, base, stacks, "/bin/prog");
 
@@ -239,7 +239,7 @@ jpp_svg_test_notes(void)
     };
 
     jpp_arena_init(&arena, JPP_CAP);
-    jpp_heap_init(&profile, &arena);
+    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
 
     for (i = 0; i < sizeof(comments) / sizeof(comments[0]); i++) {
         (void) jpp_profile_comment(&profile, "%s", comments[i]);
@@ -276,7 +276,7 @@ jpp_svg_test_fails(void)
     jpp_svg_stack_t  one[2] = { { name, 9, 0, 1 }, { NULL, 0, 0, 0 } };
 
     jpp_arena_init(&arena, JPP_CAP);
-    jpp_heap_init(&profile, &arena);
+    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
 
     for (i = 0; i < 1000; i++) {
         snprintf(name, sizeof(name), "f%zu", i);
@@ -328,7 +328,7 @@ jpp_svg_test_texts(void)
     };
 
     jpp_arena_init(&arena, JPP_CAP);
-    jpp_heap_init(&profile, &arena);
+    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
     jpp_svg_fill(&profile, NULL, stacks, "/bin/<prog>");
 
     svg = jpp_svg_text(&profile, NULL, "width=800");
@@ -358,7 +358,7 @@ jpp_svg_test_many(void)
     jpp_svg_stack_t   one[2] = { { name, 1, 0, 0 }, { NULL, 0, 0, 0 } };
 
     jpp_arena_init(&arena, JPP_CAP);
-    jpp_heap_init(&profile, &arena);
+    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
 
     for (i = 0; i < 5000; i++) {
         snprintf(name, sizeof(name), "f%zu", i);

@@ -96,7 +96,7 @@ jpp_test_read(jpp_profile_t *profile, jpp_arena_t *arena, const char *data,
 
     jpp_arena_init(arena, (size_t) 1 << 30);
 
-    if (!jpp_heap_init(profile, arena)) {
+    if (!jpp_reader_init(&jpp_reader_heap, profile, arena)) {
         return jpp_err_memory(err);
     }
 

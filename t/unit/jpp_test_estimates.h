@@ -113,7 +113,7 @@ jpp_read(jpp_estimate_t *estimates, jpp_sampler_state_t *state)
 
     jpp_arena_init(&arena, 256 << 20);
     maps = jpp_vec_create(&arena);
-    jpp_heap_init(&profile, &arena);
+    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
 
     is_read = jpp_memfd_open(&memfd, NULL, &err) == JPP_OK
               && jpp_sampler_dump(memfd.fd, state, &err) == JPP_OK

@@ -161,7 +161,7 @@ jpp_times_profile_of(jpp_arena_t *arena, const char *text, bool is_wall,
     reader = is_wall ? &jpp_reader_wall : &jpp_reader_cpu;
 
     jpp_arena_init(arena, (size_t) 1 << 30);
-    (void) reader->init(&profile, arena);
+    (void) jpp_reader_init(reader, &profile, arena);
 
     *rc = reader->open(&dump, &profile, text, strlen(text), NULL, err);
 

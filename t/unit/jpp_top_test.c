@@ -180,7 +180,7 @@ jpp_top_test_case(const jpp_top_case_t *row)
     jpp_profile_t  profile;
 
     jpp_arena_init(&arena, JPP_CAP);
-    jpp_heap_init(&profile, &arena);
+    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
     jpp_top_fill(&profile, row->stacks);
     profile.is_difference = row->is_difference;
 
@@ -304,7 +304,7 @@ jpp_top_test_many(void)
     };
 
     jpp_arena_init(&arena, JPP_CAP);
-    jpp_heap_init(&profile, &arena);
+    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
 
     for (i = 0; i < 1001; i++) {
         snprintf(name, sizeof(name), "f%zu", i);
@@ -348,7 +348,7 @@ jpp_top_test_memory(void)
     };
 
     jpp_arena_init(&arena, JPP_CAP);
-    jpp_heap_init(&profile, &arena);
+    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
     jpp_top_fill(&profile, stacks);
 
     memset(&view, 0, sizeof(jpp_view_t));

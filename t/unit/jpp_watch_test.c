@@ -193,7 +193,7 @@ is_stored(stall_pt stall, uint32_t kind, const char *name)
     memset(&options, 0, sizeof(options));
     jpp_arena_init(&arena, (size_t) 64 << 20);
 
-    i = jpp_stalls_init(&profile, &arena)
+    i = jpp_reader_init(&jpp_reader_stalls, &profile, &arena)
         && jpp_stalls_open(&dump, &profile, (const char *) last,
                            sizeof(jpp_stall_t), NULL, &err) == JPP_OK
         && jpp_stalls_read(&profile, &dump, &options, &err) == JPP_OK

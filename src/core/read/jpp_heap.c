@@ -5,44 +5,12 @@
 #include "jpp_intern.h"
 
 
-/* samples that have an owner: live, and ever taken */
-typedef struct {
-    uint64_t   live;
-    uint64_t   allocated;
-    bool       is_asked;           /* for owners */
-} jpp_heap_facts_t;
-
-
-static const char *jpp_heap_word(const void *ctx, uint32_t i);
-
-
 const jpp_value_type_t  jpp_heap_types[JPP_HEAP_TYPES] = {
     { "alloc_objects", "count", true,  0, JPP_HEAP_ALLOC_OBJECTS },
     { "alloc_space",   "bytes", true,  0, JPP_HEAP_ALLOC_OBJECTS },
     { "inuse_objects", "count", false, 1, JPP_HEAP_INUSE_OBJECTS },
     { "inuse_space",   "bytes", false, 1, JPP_HEAP_INUSE_OBJECTS }
 };
-
-
-const jpp_words_t  jpp_heap_words = {
-    jpp_heap_word, NULL, JPP_HEAP_INUSE_SPACE
-};
-
-
-bool
-jpp_heap_init(jpp_profile_t *profile, jpp_arena_t *arena)
-{
-    if (!jpp_profile_init(profile, arena, jpp_heap_types, JPP_HEAP_TYPES)) {
-        return false;
-    }
-
-    profile->default_type = JPP_HEAP_INUSE_SPACE;
-    profile->period_type = "space";
-    profile->period_unit = "bytes";
-    profile->facts = jpp_arena_alloc(arena, sizeof(jpp_heap_facts_t));
-
-    return profile->facts != NULL;
-}
 
 
 void
@@ -102,13 +70,4 @@ jpp_heap_describe(jpp_profile_t *profile)
                                  " of %" PRIu64 " in all", facts->live,
                                  profile->n_seen[1], facts->allocated,
                                  profile->n_seen[0]);
-}
-
-
-static const char *
-jpp_heap_word(const void *ctx, uint32_t i)
-{
-    (void) ctx;
-
-    return i < JPP_HEAP_TYPES ? jpp_heap_types[i].type : NULL;
 }

@@ -10,7 +10,6 @@
 #define _JPP_HEAP_H_INCLUDED_
 
 
-#include "jpp_args.h"
 #include "jpp_profile.h"
 
 
@@ -33,12 +32,14 @@ enum {
 /* the value types of a heap profile; the alloc pair is optional */
 extern const jpp_value_type_t  jpp_heap_types[JPP_HEAP_TYPES];
 
-/* their names as the words of the parameter "type" */
-extern const jpp_words_t       jpp_heap_words;
 
+/* Samples that have an owner: the facts of a heap profile. */
+typedef struct {
+    uint64_t   live;
+    uint64_t   allocated;          /* ever */
+    bool       is_asked;           /* for owners */
+} jpp_heap_facts_t;
 
-/* Initialize the caller's PROFILE for heaps. */
-bool jpp_heap_init(jpp_profile_t *profile, jpp_arena_t *arena);
 
 /* Count what was seen for a stack, which HAS_OWNER, for the comments; those
    are about owners if these were asked for. */

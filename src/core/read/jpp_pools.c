@@ -8,37 +8,11 @@
 #include "jpp_units.h"
 
 
-static const char *jpp_pools_word(const void *ctx, uint32_t i);
-
-
 const jpp_value_type_t  jpp_pools_types[JPP_POOLS_TYPES] = {
     { "inuse_objects", "count", false, 0, JPP_POOLS_INUSE_OBJECTS },
     { "inuse_space",   "bytes", false, 0, JPP_POOLS_INUSE_OBJECTS },
     { "unused_space",  "bytes", false, 0, JPP_POOLS_INUSE_OBJECTS }
 };
-
-
-const jpp_words_t  jpp_pools_words = {
-    jpp_pools_word, NULL, JPP_POOLS_INUSE_SPACE
-};
-
-
-bool
-jpp_pools_profile(jpp_profile_t *profile, jpp_arena_t *arena)
-{
-    if (!jpp_profile_init(profile, arena, jpp_pools_types, JPP_POOLS_TYPES)) {
-        return false;
-    }
-
-    profile->default_type = JPP_POOLS_INUSE_SPACE;
-    profile->period_type = "space";
-    profile->period_unit = "bytes";
-    profile->period = 1;
-
-    profile->facts = jpp_arena_alloc(arena, sizeof(jpp_pools_sums_t));
-
-    return profile->facts != NULL;
-}
 
 
 uint64_t
@@ -219,13 +193,4 @@ jpp_pools_describe(jpp_profile_t *profile)
                                     "without its own headers" : "")
            && jpp_pools_describe_tls(profile, sums)
            && jpp_pools_describe_walks(profile, sums);
-}
-
-
-static const char *
-jpp_pools_word(const void *ctx, uint32_t i)
-{
-    (void) ctx;
-
-    return i < JPP_POOLS_TYPES ? jpp_pools_types[i].type : NULL;
 }

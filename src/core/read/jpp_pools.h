@@ -16,7 +16,6 @@
 #define _JPP_POOLS_H_INCLUDED_
 
 
-#include "jpp_args.h"
 #include "jpp_pools_table.h"
 
 
@@ -32,7 +31,7 @@ enum {
 };
 
 
-/* What the tables of a profile say of themselves, added up. */
+/* What the tables of a profile say of themselves, added up: its facts. */
 typedef struct {
     uint32_t             n;            /* tables */
     uint32_t             n_totals;     /* with a total */
@@ -57,12 +56,6 @@ typedef struct {
 
 extern const jpp_value_type_t  jpp_pools_types[JPP_POOLS_TYPES];
 
-/* their names as the words of the parameter "type" */
-extern const jpp_words_t       jpp_pools_words;
-
-
-/* Initialize the caller's PROFILE for pools; its facts are the sums. */
-bool jpp_pools_profile(jpp_profile_t *profile, jpp_arena_t *arena);
 
 /*
  * What of the total of TABLE is in no pool: the thread's total less all rows.

@@ -20,43 +20,44 @@
 
 
 typedef struct {
-    const char          *name;
-    const jpp_words_t   *types;        /* the words of the parameter "type" */
-    const char          *absent;       /* why an optional type is missing */
+    const char              *name;
+    const jpp_value_type_t  *values;
+    uint32_t                 n_values;
+    const jpp_words_t       *types;    /* their names, and the default one */
+    const char              *absent;   /* why an optional type is missing */
+    const char              *period_type;
+    const char              *period_unit;
+    int64_t                  period;       /* 0: a capture says it */
+    size_t                   facts_size;   /* of profile->facts */
 
     /*
      * Names of frames, NULL at the end: those above the first of them in a
      * stack are a place that holds something, not functions that call each
      * other, and the leaf is what it holds.  NULL: there are none.
      */
-    const char *const   *parts;
+    const char *const       *parts;
 
-    bool                 has_origins;       /* what was inherited counts */
-    bool                 is_own_baseline;   /* a capture says what its */
-                                            /*   process inherited: it is */
-                                            /*   its own baseline */
-
-    /* Is this function, as the linker knows it, the allocator's? */
-    bool               (*is_allocator)(const char *name);
-
-    /* Initialize the caller's PROFILE. */
-    bool               (*init)(jpp_profile_t *profile, jpp_arena_t *arena);
+    bool                     has_origins;      /* what was inherited counts */
+    bool                     is_own_baseline;  /* a capture says what its */
+                                               /*   process inherited: it is */
+                                               /*   its own baseline */
 
     /*
      * Open the LEN bytes at DATA as the caller's DUMP; the mappings go to
      * PROFILE.  TAIL is that of jpp_maps_read().
      */
-    jpp_code_t         (*open)(jpp_dump_t *dump, jpp_profile_t *profile,
-                               const char *data, size_t len, const char *tail,
-                               jpp_err_t *err);
+    jpp_code_t             (*open)(jpp_dump_t *dump, jpp_profile_t *profile,
+                                   const char *data, size_t len,
+                                   const char *tail, jpp_err_t *err);
 
     /* Add the samples of DUMP to PROFILE. */
-    jpp_code_t         (*read)(jpp_profile_t *profile, const jpp_dump_t *dump,
-                               const jpp_read_options_t *options,
-                               jpp_err_t *err);
+    jpp_code_t             (*read)(jpp_profile_t *profile,
+                                   const jpp_dump_t *dump,
+                                   const jpp_read_options_t *options,
+                                   jpp_err_t *err);
 
     /* Comments on how the samples were taken; false: no memory. */
-    bool               (*describe)(jpp_profile_t *profile);
+    bool                   (*describe)(jpp_profile_t *profile);
 } jpp_reader_t;
 
 
@@ -72,6 +73,10 @@ extern const jpp_reader_t  jpp_reader_stalls;
 /* stacks with their CPU time, with the time that passed */
 extern const jpp_reader_t  jpp_reader_cpu;
 extern const jpp_reader_t  jpp_reader_wall;
+
+/* Initialize the caller's PROFILE for READER; false: no memory. */
+bool jpp_reader_init(const jpp_reader_t *reader, jpp_profile_t *profile,
+    jpp_arena_t *arena);
 
 /* Add the samples of DUMP, which jpp_heap_open() opened, to PROFILE. */
 jpp_code_t jpp_heap_read(jpp_profile_t *profile, const jpp_dump_t *dump,
@@ -100,12 +105,8 @@ enum {
 
 extern const jpp_value_type_t  jpp_stalls_types[JPP_STALLS_TYPES];
 
-/* their names as the words of the parameter "type" */
-extern const jpp_words_t       jpp_stalls_words;
-
 
 /* for jpp_reader_t */
-bool jpp_stalls_init(jpp_profile_t *profile, jpp_arena_t *arena);
 jpp_code_t jpp_stalls_open(jpp_dump_t *dump, jpp_profile_t *profile,
     const char *data, size_t len, const char *tail, jpp_err_t *err);
 jpp_code_t jpp_stalls_read(jpp_profile_t *profile, const jpp_dump_t *dump,

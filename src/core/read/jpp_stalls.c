@@ -21,17 +21,9 @@
 #define JPP_STALLS_INDEX  16
 
 
-static const char *jpp_stalls_word(const void *ctx, uint32_t i);
-
-
 const jpp_value_type_t  jpp_stalls_types[JPP_STALLS_TYPES] = {
     { "stalls", "count",       false, 0, JPP_STALLS_COUNT },
     { "delay",  "nanoseconds", false, 0, JPP_STALLS_COUNT }
-};
-
-
-const jpp_words_t  jpp_stalls_words = {
-    jpp_stalls_word, NULL, JPP_STALLS_DELAY
 };
 
 
@@ -44,23 +36,6 @@ static const char *const  jpp_stalls_frames[JPP_STALL_KINDS] = {
     [JPP_STALL_FOREIGN] = "[no stack: SIGPROF belongs to somebody else]",
     [JPP_STALL_BLIND]   = "[no stack: the kernel does not say]"
 };
-
-
-bool
-jpp_stalls_init(jpp_profile_t *profile, jpp_arena_t *arena)
-{
-    if (!jpp_profile_init(profile, arena, jpp_stalls_types, JPP_STALLS_TYPES))
-    {
-        return false;
-    }
-
-    profile->default_type = JPP_STALLS_DELAY;
-    profile->period_type = "stalls";
-    profile->period_unit = "count";
-    profile->period = 1;
-
-    return true;
-}
 
 
 static bool
@@ -289,13 +264,4 @@ jpp_stalls_describe(jpp_profile_t *profile)
                                "that kept everybody waiting for longer than "
                                "jemalloc_pprof_stall, the last %d of the fleet",
                                JPP_STALLS);
-}
-
-
-static const char *
-jpp_stalls_word(const void *ctx, uint32_t i)
-{
-    (void) ctx;
-
-    return i < JPP_STALLS_TYPES ? jpp_stalls_types[i].type : NULL;
 }

@@ -10,9 +10,6 @@
 #define JPP_TIMES_SECOND  1e9
 
 
-static const char *jpp_times_word(const void *ctx, uint32_t i);
-
-
 const jpp_value_type_t  jpp_times_types[JPP_MODES][JPP_TIMES_TYPES] = {
 
     [JPP_MODE_CPU] = {
@@ -27,52 +24,6 @@ const jpp_value_type_t  jpp_times_types[JPP_MODES][JPP_TIMES_TYPES] = {
         { "cpu",     "nanoseconds", true,  0, JPP_TIMES_SAMPLES }
     }
 };
-
-
-const jpp_words_t  jpp_times_cpu_words = {
-    jpp_times_word, jpp_times_types[JPP_MODE_CPU], JPP_TIMES_NANOS
-};
-
-
-const jpp_words_t  jpp_times_wall_words = {
-    jpp_times_word, jpp_times_types[JPP_MODE_WALL], JPP_TIMES_NANOS
-};
-
-
-static bool
-jpp_times_profile(jpp_profile_t *profile, jpp_arena_t *arena,
-    jpp_mode_t mode)
-{
-    const jpp_value_type_t  *types;
-
-    types = jpp_times_types[mode];
-
-    if (!jpp_profile_init(profile, arena, types, JPP_TIMES_TYPES)) {
-        return false;
-    }
-
-    profile->default_type = JPP_TIMES_NANOS;
-    profile->period_type = types[JPP_TIMES_NANOS].type;
-    profile->period_unit = types[JPP_TIMES_NANOS].unit;
-
-    profile->facts = jpp_arena_alloc(arena, sizeof(jpp_times_sums_t));
-
-    return profile->facts != NULL;
-}
-
-
-bool
-jpp_times_cpu_profile(jpp_profile_t *profile, jpp_arena_t *arena)
-{
-    return jpp_times_profile(profile, arena, JPP_MODE_CPU);
-}
-
-
-bool
-jpp_times_wall_profile(jpp_profile_t *profile, jpp_arena_t *arena)
-{
-    return jpp_times_profile(profile, arena, JPP_MODE_WALL);
-}
 
 
 void
@@ -237,13 +188,4 @@ jpp_times_describe(jpp_profile_t *profile)
            && jpp_times_describe_idle(profile, sums)
            && jpp_times_describe_losses(profile, sums)
            && jpp_times_describe_owners(profile, sums);
-}
-
-
-static const char *
-jpp_times_word(const void *ctx, uint32_t i)
-{
-    const jpp_value_type_t *types = ctx;
-
-    return i < JPP_TIMES_TYPES ? types[i].type : NULL;
 }

@@ -48,7 +48,8 @@ typedef struct {
 } jpp_times_facts_t;
 
 
-/* The facts of all captures of a profile: sums, but for the highest three. */
+/* The facts of all captures of a profile, which are its facts: sums, but for
+   the highest three. */
 typedef struct {
     jpp_times_facts_t  facts;
     uint64_t           lasted;        /* durations, added up */
@@ -61,14 +62,6 @@ typedef struct {
 
 extern const jpp_value_type_t  jpp_times_types[JPP_MODES][JPP_TIMES_TYPES];
 
-/* their names as the words of the parameter "type" */
-extern const jpp_words_t       jpp_times_cpu_words;
-extern const jpp_words_t       jpp_times_wall_words;
-
-
-/* Initialize the caller's PROFILE; its facts are the sums. */
-bool jpp_times_cpu_profile(jpp_profile_t *profile, jpp_arena_t *arena);
-bool jpp_times_wall_profile(jpp_profile_t *profile, jpp_arena_t *arena);
 
 /* Add FACTS to SUMS; EARLY: why the capture ended early, or "". */
 void jpp_times_add_up(jpp_times_sums_t *sums, const jpp_times_facts_t *facts,

@@ -1,6 +1,7 @@
 
 #include <string.h>
 
+#include "jpp_allocator.h"
 #include "jpp_capture.h"
 #include "jpp_formats.h"
 #include "jpp_gzip.h"
@@ -32,7 +33,7 @@ jpp_report_dump(jpp_profile_t *profile, jpp_symbols_t *symbols,
 
     if (dump->program != 0) {
         rc = jpp_symbolize_ranges(symbols, profile, dump->program,
-                                  reader->is_allocator, ranges, err);
+                                  jpp_allocator_is_function, ranges, err);
         if (rc != JPP_OK) {
             return rc;
         }
@@ -365,7 +366,8 @@ jpp_report_captures(jpp_reporter_t *report, size_t n_read, jpp_err_t *err)
 
     jpp_report_choose(report, n_read);
 
-    if (!report->options->reader->init(&report->profile, report->arena)
+    if (!jpp_reader_init(report->options->reader, &report->profile,
+                         report->arena)
         || (report->format->is_counted && !jpp_profile_count(&report->profile))
         || (report->is_split
             && !jpp_origin_init(&report->split, &report->profile))
