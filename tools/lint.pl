@@ -25,7 +25,7 @@ my @scripts = grep {
 
 my @owners = (
     [ qr/#include\s*<(?:zlib|zconf)\.h>/, 'src/core/base/jpp_gzip.c' ],
-    [ qr/#include\s*<(?:gelf|libelf|elf)\.h>/, 'src/core/elf/jpp_elf_image.c' ],
+    [ qr/#include\s*<(?:gelf|libelf|elf)\.h>/, 'src/core/elf/jpp_elf_read.c' ],
     [ qr/#include\s*[<"](?:protobuf-c|profile\.pb-c)/,
       'src/core/output/jpp_pprof.c' ],
     [ qr/__cxa_demangle/, 'src/core/symbol/jpp_demangle.c' ],

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "jpp_elf_read.h"
+#include "jpp_elf.h"
 #include "jpp_fuzz.h"
 
 

@@ -4,11 +4,10 @@
 #define _GNU_SOURCE
 #endif
 
+#include <elf.h>
 #include <sys/syscall.h>
 
-#include "jpp_elf_image.h"
-#include "jpp_elf_read.h"
-#include "jpp_extents.h"
+#include "jpp_elf.h"
 #include "jpp_file.h"
 #include "jpp_limits.h"
 #include "jpp_test_elf.h"

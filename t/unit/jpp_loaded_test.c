@@ -7,7 +7,7 @@
 #include <dlfcn.h>
 
 #include "jpp_intern.h"
-#include "jpp_elf_read.h"
+#include "jpp_elf.h"
 #include "jpp_maps.h"
 #include "jpp_proc.h"
 #include "jpp_symbolize.h"

@@ -14,7 +14,7 @@
 #include <sys/sysmacros.h>
 
 #include "jpp_intern.h"
-#include "jpp_elf_read.h"
+#include "jpp_elf.h"
 #include "jpp_symbolize.h"
 #include "jpp_test_elf.h"
 

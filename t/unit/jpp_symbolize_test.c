@@ -8,7 +8,7 @@
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 
-#include "jpp_elf_read.h"
+#include "jpp_elf.h"
 #include "jpp_intern.h"
 #include "jpp_names.h"
 #include "jpp_symbolize.h"

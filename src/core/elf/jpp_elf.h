@@ -4,10 +4,18 @@
  * segments, and one table of functions by address.
  *
  * Addresses here are the file's own virtual addresses, as nm and addr2line use
- * them.  jpp_elf_read.h fills the table from a file; jpp_file.h decides which
- * file belongs to a mapping, and jpp_symbolize.h how a name is shown.
+ * them.  jpp_file.h decides which file belongs to a mapping, and
+ * jpp_symbolize.h how a name is shown.
  *
- * Pure functions of a table that does not change; any thread.
+ * The file is read (never mapped: a file truncated in place would be a SIGBUS)
+ * into pages outside malloc, and only the parts needed: headers, notes, symbol
+ * table, its strings, .eh_frame.  Names come from .symtab or, where there is
+ * none, from .dynsym, with the extents the table gives; the code that no
+ * symbol covers gets nameless functions from .eh_frame.
+ *
+ * The file is hostile input: every offset, count and string is checked.  One
+ * thread at a time per arena; a table does not change, and any thread may
+ * search it.
  */
 
 
@@ -15,9 +23,8 @@
 #define _JPP_ELF_H_INCLUDED_
 
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "jpp_arena.h"
+#include "jpp_err.h"
 
 
 #define JPP_BUILD_ID_MAX  64            /* bytes; 20 are usual */
@@ -82,6 +89,88 @@ bool jpp_elf_vaddr(const jpp_elf_t *elf, uint64_t offset, uint64_t *vaddr);
 
 /* The other way: the file offset of VADDR. */
 bool jpp_elf_offset(const jpp_elf_t *elf, uint64_t vaddr, uint64_t *offset);
+
+/*
+ * Read PARTS of the file at FD (any position) into the caller's ELF.  What ELF
+ * points to is in ARENA, together with working memory.  The parts loaded from
+ * files count towards ARENA's cap, although they lie outside it.  If the file
+ * has no .symtab, that of the debug file at DEBUG_FD (-1: none) is used,
+ * provided that file is sound and has the same build id.
+ *
+ * A file with neither symbol table nor .eh_frame is not an error: it has no
+ * functions.  JPP_ERR_MEMORY: ARENA cannot hold it, or the kernel has no
+ * memory.  JPP_ERR_INPUT: not an ELF file of this machine, or damaged;
+ * JPP_ERR_CUT: it is truncated.  The sentences call the file "it".
+ */
+jpp_code_t jpp_elf_read(jpp_elf_t *elf, jpp_arena_t *arena, int fd,
+    int debug_fd, jpp_elf_parts_t parts, jpp_err_t *err);
+
+
+/*
+ * For jpp_elf_read.c: from overlapping extents of code to a table in which
+ * every address has one owner.
+ *
+ * Symbol tables name one address many times (malloc and __libc_malloc) and
+ * nest functions into each other; .eh_frame knows more functions than the
+ * symbol table, but no names.  Who wins is decided here: the best of the names
+ * at one start, the inner of nested extents, and a symbol over .eh_frame.
+ *
+ * Memory from the arena of the vectors; false: no memory.
+ */
+
+typedef struct {
+    uint64_t           start;
+    uint64_t           end;
+    uint64_t           entry;           /* where its function starts */
+    uint32_t           name;            /* offset into strings; 0: nameless */
+    uint32_t           rank;            /* of the name; the lowest wins */
+} jpp_extent_t;
+
+
+typedef struct {
+    uint64_t           value;
+    uint64_t           size;
+    uint32_t           name;            /* offset into strings */
+    bool               is_local;
+    bool               is_weak;
+} jpp_elf_symbol_t;
+
+
+/* What the table is made from: loaded, or empty where a file has none. */
+typedef struct {
+    jpp_vec_t         *symbols;         /* jpp_extent_t */
+    const char        *strings;
+    const uint8_t     *eh_frame;
+    size_t             eh_frame_len;
+    uint64_t           eh_frame_address;
+    uint32_t           address_size;
+} jpp_elf_source_t;
+
+
+/*
+ * Append the extent of SYMBOL, whose name is in STRINGS, to EXTENTS, within the
+ * segments of ELF.
+ */
+bool jpp_extents_symbol(jpp_vec_t *extents, const jpp_elf_t *elf,
+    const jpp_elf_symbol_t *symbol, const char *strings);
+
+/*
+ * Sort EXTENTS and append pieces that do not overlap to PIECES.  The names are
+ * in STRINGS and NUL-terminated.
+ */
+bool jpp_extents_resolve(jpp_vec_t *extents, const char *strings,
+    jpp_vec_t *pieces);
+
+/* Append NAMED and what of NAMELESS they leave free, by start, to TABLE. */
+bool jpp_extents_fill(const jpp_vec_t *named, const jpp_vec_t *nameless,
+    jpp_vec_t *table);
+
+/*
+ * Make ELF's functions from SOURCE, within the segments of ELF.  Memory from
+ * ARENA; SOURCE is not needed afterwards.
+ */
+bool jpp_elf_table(jpp_elf_t *elf, jpp_arena_t *arena,
+    const jpp_elf_source_t *source);
 
 
 #endif /* _JPP_ELF_H_INCLUDED_ */

@@ -1,12 +1,53 @@
 
-#include <string.h>
+/*
+ * Reading an ELF file into the table of jpp_elf.h; the owner of libelf.
+ *
+ * The parts that are needed are in an image as large as the file, of which only
+ * those are filled in: the rest is zeros and takes no memory.  The file is read
+ * and never mapped, so truncating it in place is an error here and not a
+ * SIGBUS.  Headers and symbols have their 64-bit form, whatever the file's
+ * class.  Loading checks offsets and sizes.
+ *
+ * libelf follows offsets inside the image only, so it cannot fault, and it
+ * finds zeros where nothing was loaded.  On opening it reads all section
+ * headers, so an image is opened twice: for the ELF header, which says where
+ * the others are, and again once these are loaded.
+ *
+ * libelf takes its handle from malloc, about 200 bytes a section, and copies
+ * nothing as long as the byte order is ours and tables are aligned.
+ */
 
-#include "jpp_elf_image.h"
-#include "jpp_elf_read.h"
-#include "jpp_elf_table.h"
+
+/* pread(), MAP_ANONYMOUS */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <elf.h>
+#include <errno.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "jpp_elf.h"
 #include "jpp_limits.h"
 #include "jpp_units.h"
 
+
+/* one read covers what identifies most files */
+#define JPP_ELF_HEAD        4096
+
+/* the kernel loads no file with more program headers */
+#define JPP_ELF_MAX_PHDRS   65536
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define JPP_ELF_DATA        ELFDATA2LSB
+#else
+#define JPP_ELF_DATA        ELFDATA2MSB
+#endif
 
 /* notes that are larger hold no build id */
 #define JPP_ELF_MAX_NOTE       65536
@@ -15,12 +56,361 @@
 #define JPP_ELF_MAX_SEGMENTS   64
 
 
+/* The machines whose files this process could have loaded. */
+static const struct {
+    uint16_t  machine;
+    uint8_t   class;
+} jpp_elf_machines[] = {
+#if defined(__x86_64__) || defined(__i386__)
+    { EM_X86_64,  ELFCLASS64 },
+    { EM_X86_64,  ELFCLASS32 },
+    { EM_386,     ELFCLASS32 },
+#elif defined(__aarch64__) || defined(__arm__)
+    { EM_AARCH64, ELFCLASS64 },
+    { EM_ARM,     ELFCLASS32 },
+#elif defined(__riscv)
+    { EM_RISCV,   ELFCLASS64 },
+    { EM_RISCV,   ELFCLASS32 },
+#elif defined(__powerpc64__)
+    { EM_PPC64,   ELFCLASS64 },
+#elif defined(__s390x__)
+    { EM_S390,    ELFCLASS64 },
+#endif
+    { EM_NONE,    ELFCLASSNONE }
+};
+
+
+typedef struct {
+    int            fd;
+    uint8_t       *data;
+    size_t         size;
+    size_t         head;           /* bytes loaded from the start on */
+    size_t         room;           /* bytes that may still be loaded */
+    size_t         loaded;         /* bytes that were */
+    void          *elf;            /* libelf's handle */
+    Elf64_Ehdr     header;
+    uint32_t       address_size;   /* 4 or 8 */
+} jpp_elf_image_t;
+
+
 /* Section numbers; 0: no such section. */
 typedef struct {
     uint32_t          symtab;
     uint32_t          dynsym;
     uint32_t          eh_frame;
 } jpp_elf_sections_t;
+
+
+/* A symbol table and its strings, loaded; zeros where a file has none. */
+typedef struct {
+    void             *data;        /* libelf's */
+    uint32_t          n;
+    const char       *strings;     /* the last byte is NUL */
+    size_t            strings_len;
+} jpp_elf_symbols_t;
+
+
+/* Load the LEN bytes at OFFSET of the file to the same place of the image. */
+
+static jpp_code_t
+jpp_elf_image_load(jpp_elf_image_t *image, uint64_t offset, uint64_t len,
+    jpp_err_t *err)
+{
+    size_t   done;
+    ssize_t  n;
+
+    if (offset > image->size || len > image->size - offset) {
+        return jpp_err_set(err, JPP_ERR_CUT, "it is truncated");
+    }
+
+    if (offset + len <= image->head) {
+        return JPP_OK;
+    }
+
+    if (len > JPP_MAX_ELF_SECTION) {
+        return jpp_err_set(err, JPP_ERR_LIMIT,
+                           "a section of it is larger than %zu MiB",
+                           JPP_MAX_ELF_SECTION >> 20);
+    }
+
+    if (len > image->room) {
+        return jpp_err_memory(err);
+    }
+
+    image->room -= (size_t) len;
+    image->loaded += (size_t) len;
+
+    for (done = 0; done < len; done += (size_t) n) {
+
+        n = pread(image->fd, image->data + offset + done, (size_t) len - done,
+                  (off_t) (offset + done));
+
+        if (n == -1 && errno == EINTR) {
+            n = 0;
+            continue;
+        }
+
+        if (n == -1) {
+            return jpp_err_sys(err, errno, "it cannot be read");
+        }
+
+        if (n == 0) {
+            return jpp_err_set(err, JPP_ERR_CUT, "it is truncated");
+        }
+    }
+
+    return JPP_OK;
+}
+
+
+/* Give the first SIZE bytes of the image to libelf. */
+
+static jpp_code_t
+jpp_elf_image_begin(jpp_elf_image_t *image, size_t size, jpp_err_t *err)
+{
+    if (image->elf != NULL) {
+        (void) elf_end(image->elf);
+        image->elf = NULL;
+    }
+
+    (void) elf_version(EV_CURRENT);
+
+    /* libelf knows archives, too */
+
+    if (memcmp(image->data, ELFMAG, SELFMAG) == 0) {
+        image->elf = elf_memory((char *) image->data, size);
+    }
+
+    if (image->elf == NULL
+        || elf_kind(image->elf) != ELF_K_ELF
+        || gelf_getehdr(image->elf, &image->header) == NULL)
+    {
+        return jpp_err_set(err, JPP_ERR_INPUT, "it is not an ELF file");
+    }
+
+    image->address_size = (uint32_t) gelf_fsize(image->elf, ELF_T_ADDR, 1,
+                                                EV_CURRENT);
+
+    return JPP_OK;
+}
+
+
+static bool
+jpp_elf_image_is_foreign(const Elf64_Ehdr *header)
+{
+    size_t  i;
+
+    for (i = 0; jpp_elf_machines[i].machine != EM_NONE; i++) {
+
+        if (jpp_elf_machines[i].machine == header->e_machine
+            && jpp_elf_machines[i].class == header->e_ident[EI_CLASS])
+        {
+            return header->e_ident[EI_DATA] != JPP_ELF_DATA;
+        }
+    }
+
+    return true;
+}
+
+
+static jpp_code_t
+jpp_elf_image_check(const jpp_elf_image_t *image, jpp_err_t *err)
+{
+    size_t             phdr, shdr;
+    const Elf64_Ehdr  *h;
+
+    h = &image->header;
+
+    if (jpp_elf_image_is_foreign(h)) {
+        return jpp_err_set(err, JPP_ERR_INPUT,
+                           "it is for another machine (ELF machine %d)",
+                           h->e_machine);
+    }
+
+    if (h->e_type != ET_EXEC && h->e_type != ET_DYN) {
+        return jpp_err_set(err, JPP_ERR_INPUT,
+                           "it is neither a program nor a shared object");
+    }
+
+    phdr = gelf_fsize(image->elf, ELF_T_PHDR, 1, EV_CURRENT);
+    shdr = gelf_fsize(image->elf, ELF_T_SHDR, 1, EV_CURRENT);
+
+    /*
+     * e_shnum is 0 without sections, and with more than 65279: then the first
+     * section header has the number, which libelf would not check.
+     */
+
+    if (h->e_phnum == 0
+        || h->e_phentsize != phdr
+        || h->e_phnum > JPP_ELF_MAX_PHDRS / phdr
+        || (h->e_shnum != 0 && h->e_shentsize != shdr)
+        || (h->e_shnum == 0 && h->e_shoff != 0))
+    {
+        return jpp_err_set(err, JPP_ERR_INPUT, "its ELF header is damaged");
+    }
+
+    return JPP_OK;
+}
+
+
+static jpp_code_t
+jpp_elf_image_headers(jpp_elf_image_t *image, jpp_elf_parts_t parts,
+    jpp_err_t *err)
+{
+    size_t       head;
+    jpp_code_t   rc;
+    Elf64_Ehdr  *h;
+
+    h = &image->header;
+    head = image->size < JPP_ELF_HEAD ? image->size : JPP_ELF_HEAD;
+
+    rc = jpp_elf_image_load(image, 0, head, err);
+
+    if (rc == JPP_OK) {
+        image->head = head;
+        rc = jpp_elf_image_begin(image, head, err);
+    }
+
+    if (rc == JPP_OK) {
+        rc = jpp_elf_image_check(image, err);
+    }
+
+    if (rc == JPP_OK) {
+        rc = jpp_elf_image_load(image, h->e_phoff,
+                                (uint64_t) h->e_phnum * h->e_phentsize, err);
+    }
+
+    if (rc == JPP_OK && parts == JPP_ELF_ALL) {
+        rc = jpp_elf_image_load(image, h->e_shoff,
+                                (uint64_t) h->e_shnum * h->e_shentsize, err);
+    }
+
+    return rc == JPP_OK ? jpp_elf_image_begin(image, image->size, err) : rc;
+}
+
+
+/*
+ * Open the caller's IMAGE of the file at FD and load its headers; at most ROOM
+ * bytes may be loaded in all.  Close it after an error, too.
+ */
+
+static jpp_code_t
+jpp_elf_image_open(jpp_elf_image_t *image, int fd, size_t room,
+    jpp_elf_parts_t parts, jpp_err_t *err)
+{
+    void         *p;
+    struct stat   st;
+
+    memset(image, 0, sizeof(jpp_elf_image_t));
+
+    image->fd = fd;
+    image->room = room;
+
+    if (fstat(fd, &st) == -1) {
+        return jpp_err_sys(err, errno, "it cannot be examined");
+    }
+
+    if (st.st_size < EI_NIDENT) {
+        return jpp_err_set(err, JPP_ERR_INPUT, "it is not an ELF file");
+    }
+
+    if ((uint64_t) st.st_size > JPP_MAX_ELF_FILE) {
+        return jpp_err_set(err, JPP_ERR_LIMIT, "it is larger than %zu MiB",
+                           JPP_MAX_ELF_FILE >> 20);
+    }
+
+    p = mmap(NULL, (size_t) st.st_size, PROT_READ|PROT_WRITE,
+             MAP_PRIVATE|MAP_ANONYMOUS|MAP_NORESERVE, -1, 0);
+
+    if (p == MAP_FAILED) {
+        return jpp_err_sys(err, errno, "no address space for it");
+    }
+
+    image->data = p;
+    image->size = (size_t) st.st_size;
+
+    /* otherwise touching one byte may take 2 MiB */
+    (void) madvise(p, image->size, MADV_NOHUGEPAGE);
+
+    return jpp_elf_image_headers(image, parts, err);
+}
+
+
+/* A zeroed IMAGE may be closed. */
+
+static void
+jpp_elf_image_close(jpp_elf_image_t *image)
+{
+    if (image->elf != NULL) {
+        (void) elf_end(image->elf);
+    }
+
+    if (image->data != NULL) {
+        (void) munmap(image->data, image->size);
+    }
+}
+
+
+/* Program header I and section header I, from 0; false: no such header. */
+
+static bool
+jpp_elf_image_segment(const jpp_elf_image_t *image, uint32_t i,
+    Elf64_Phdr *phdr)
+{
+    return i < image->header.e_phnum
+           && gelf_getphdr(image->elf, (int) i, phdr) != NULL;
+}
+
+
+static bool
+jpp_elf_image_section(const jpp_elf_image_t *image, uint32_t i,
+    Elf64_Shdr *shdr)
+{
+    Elf_Scn  *scn;
+
+    scn = elf_getscn(image->elf, i);
+
+    return scn != NULL && gelf_getshdr(scn, shdr) != NULL;
+}
+
+
+/*
+ * The build id among the notes, loaded, in the LEN bytes at OFFSET; ID stays
+ * as it is if they have none.  ALIGNMENT is the notes', from the header.
+ */
+
+static void
+jpp_elf_image_build_id(const jpp_elf_image_t *image, uint64_t offset,
+    size_t len, uint64_t alignment, jpp_build_id_t *id)
+{
+    size_t       pos, name, desc;
+    Elf_Data    *data;
+    GElf_Nhdr    note;
+    const char  *p;
+
+    data = elf_getdata_rawchunk(image->elf, (int64_t) offset, len,
+                                alignment == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+    if (data == NULL) {
+        return;
+    }
+
+    pos = 0;
+    p = data->d_buf;
+
+    while ((pos = gelf_getnote(data, pos, &note, &name, &desc)) != 0) {
+
+        if (note.n_type == NT_GNU_BUILD_ID
+            && note.n_namesz == sizeof(ELF_NOTE_GNU)
+            && memcmp(p + name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) == 0
+            && note.n_descsz != 0
+            && note.n_descsz <= JPP_BUILD_ID_MAX)
+        {
+            id->len = note.n_descsz;
+            memcpy(id->data, p + desc, id->len);
+            return;
+        }
+    }
+}
 
 
 /* What ARENA may still map, beside LOADED bytes of images. */
@@ -189,7 +579,7 @@ jpp_elf_sections(jpp_elf_sections_t *sections, jpp_elf_image_t *image,
             continue;
         }
 
-        name = jpp_elf_image_string(image, strings, shdr.sh_name);
+        name = elf_strptr(image->elf, strings, shdr.sh_name);
 
         if (name != NULL && strcmp(name, ".eh_frame") == 0) {
             sections->eh_frame = i;
@@ -227,7 +617,7 @@ jpp_elf_eh_frame(jpp_elf_source_t *source, jpp_elf_image_t *image,
 
 
 static jpp_code_t
-jpp_elf_symbols(jpp_elf_source_t *source, jpp_elf_image_t *image,
+jpp_elf_symbols(jpp_elf_symbols_t *symbols, jpp_elf_image_t *image,
     uint32_t section, jpp_err_t *err)
 {
     uint64_t     n, size;
@@ -269,15 +659,15 @@ jpp_elf_symbols(jpp_elf_source_t *source, jpp_elf_image_t *image,
 
     p = (const char *) image->data + strings.sh_offset;
 
-    source->symbols = jpp_elf_image_symbols(image, section);
+    symbols->data = elf_getdata(elf_getscn(image->elf, section), NULL);
 
-    if (source->symbols == NULL || p[strings.sh_size - 1] != '\0') {
+    if (symbols->data == NULL || p[strings.sh_size - 1] != '\0') {
         return jpp_err_set(err, JPP_ERR_INPUT, "its symbol table is damaged");
     }
 
-    source->n_symbols = (uint32_t) n;
-    source->strings = p;
-    source->strings_len = (size_t) strings.sh_size;
+    symbols->n = (uint32_t) n;
+    symbols->strings = p;
+    symbols->strings_len = (size_t) strings.sh_size;
 
     return JPP_OK;
 }
@@ -316,7 +706,7 @@ jpp_elf_debug_identity(jpp_build_id_t *id, jpp_elf_image_t *image)
 /* Does the debug file at FD have the symbols of this very build? */
 
 static bool
-jpp_elf_debug(jpp_elf_source_t *source, jpp_elf_image_t *image,
+jpp_elf_debug(jpp_elf_symbols_t *symbols, jpp_elf_image_t *image,
     const jpp_elf_t *elf, int fd, size_t room)
 {
     jpp_build_id_t      id;
@@ -332,7 +722,59 @@ jpp_elf_debug(jpp_elf_source_t *source, jpp_elf_image_t *image,
            && memcmp(id.data, elf->build_id.data, id.len) == 0
            && jpp_elf_sections(&sections, image, NULL) == JPP_OK
            && sections.symtab != 0
-           && jpp_elf_symbols(source, image, sections.symtab, NULL) == JPP_OK;
+           && jpp_elf_symbols(symbols, image, sections.symtab, NULL) == JPP_OK;
+}
+
+
+/* The functions of TABLE become symbols of SOURCE; false: no memory. */
+
+static bool
+jpp_elf_named(jpp_elf_source_t *source, const jpp_elf_t *elf,
+    const jpp_elf_symbols_t *table, jpp_arena_t *arena)
+{
+    int               type, bind;
+    uint32_t          i;
+    Elf64_Sym         sym;
+    jpp_elf_symbol_t  symbol;
+
+    source->strings = table->strings;
+    source->symbols = jpp_vec_create(arena);
+
+    if (source->symbols == NULL) {
+        return false;
+    }
+
+    /* the first one is empty by definition */
+
+    for (i = 1; i < table->n; i++) {
+
+        if (gelf_getsym(table->data, (int) i, &sym) == NULL) {
+            break;
+        }
+
+        type = ELF64_ST_TYPE(sym.st_info);
+        bind = ELF64_ST_BIND(sym.st_info);
+
+        if ((type != STT_FUNC && type != STT_GNU_IFUNC)
+            || sym.st_shndx == SHN_UNDEF
+            || sym.st_name >= table->strings_len)
+        {
+            continue;
+        }
+
+        symbol.value = sym.st_value;
+        symbol.size = sym.st_size;
+        symbol.name = sym.st_name;
+        symbol.is_local = bind == STB_LOCAL;
+        symbol.is_weak = bind == STB_WEAK;
+
+        if (!jpp_extents_symbol(source->symbols, elf, &symbol, table->strings))
+        {
+            return false;
+        }
+    }
+
+    return true;
 }
 
 
@@ -344,9 +786,11 @@ jpp_elf_functions(jpp_elf_t *elf, jpp_arena_t *arena, jpp_elf_image_t *image,
     jpp_code_t          rc;
     jpp_elf_image_t     debug;
     jpp_elf_source_t    source;
+    jpp_elf_symbols_t   symbols;
     jpp_elf_sections_t  sections;
 
     memset(&debug, 0, sizeof(jpp_elf_image_t));
+    memset(&symbols, 0, sizeof(jpp_elf_symbols_t));
     memset(&source, 0, sizeof(jpp_elf_source_t));
 
     rc = jpp_elf_sections(&sections, image, err);
@@ -361,15 +805,15 @@ jpp_elf_functions(jpp_elf_t *elf, jpp_arena_t *arena, jpp_elf_image_t *image,
 
     if (sections.symtab != 0) {
         elf->has_symtab = true;
-        rc = jpp_elf_symbols(&source, image, sections.symtab, err);
+        rc = jpp_elf_symbols(&symbols, image, sections.symtab, err);
 
-    } else if (jpp_elf_debug(&source, &debug, elf, debug_fd,
+    } else if (jpp_elf_debug(&symbols, &debug, elf, debug_fd,
                              jpp_elf_room(arena, image->loaded)))
     {
         elf->has_symtab = true;
 
     } else if (sections.dynsym != 0) {
-        rc = jpp_elf_symbols(&source, image, sections.dynsym, err);
+        rc = jpp_elf_symbols(&symbols, image, sections.dynsym, err);
     }
 
     if (rc == JPP_OK) {
@@ -377,8 +821,11 @@ jpp_elf_functions(jpp_elf_t *elf, jpp_arena_t *arena, jpp_elf_image_t *image,
         arena->cap = arena->mapped
                      + jpp_elf_room(arena, image->loaded + debug.loaded);
 
-        rc = jpp_elf_table(elf, arena, &source, err);
+        rc = jpp_elf_named(&source, elf, &symbols, arena)
+             && jpp_elf_table(elf, arena, &source)
+             ? JPP_OK : jpp_err_memory(err);
 
+        jpp_vec_release(source.symbols);
         arena->cap = cap;
     }
 

@@ -1,68 +1,96 @@
 
+/*
+ * The table of functions of jpp_elf.h: how it is searched, and how it is made
+ * from a symbol table and .eh_frame that are loaded.
+ */
+
+
 #include <string.h>
 
-#include "jpp_elf_image.h"
-#include "jpp_elf_table.h"
-#include "jpp_extents.h"
+#include "jpp_elf.h"
 #include "jpp_limits.h"
+#include "jpp_sort.h"
 
 
-/*
- * Where functions start and end, from the section .eh_frame.  Stripped files
- * have it too, because the unwinder needs it.
- *
- * Pure; memory from the vector's arena.
- */
-
-
-/*
- * The grammar (Linux Standard Base, "Exception Frames"; DWARF 5, 6.4.1):
- *
- *     section  := entry* [ u32 zero ]
- *     entry    := u32 length, body of so many bytes
- *     body     := u32 id, ( cie where id is 0 | fde else )
- *     cie      := u8 version, augmentation NUL,
- *                 [ u8 address size, u8 segment size  where version is 4 ]
- *                 uleb code_align, sleb data_align,
- *                 return register (u8 where version is 1, else uleb),
- *                 [ uleb length, item*  where augmentation starts with "z" ],
- *                 instructions
- *     item     := one per letter after the "z":
- *                 "R": u8 encoding (of the addresses in FDEs)
- *                 "L": u8 encoding (of a pointer to the LSDA)
- *                 "P": u8 encoding, pointer so encoded (personality routine)
- *                 "S", "B", "G": nothing
- *     fde      := start so encoded, size in the same format, ...
- *
- * The id of an FDE is the distance from the id itself back to its CIE.  Length
- * 0xffffffff would announce a length of 64 bits; nobody writes that here.
- */
-
-
-#define JPP_EH_EXTENDED      0xffffffffu
-
-/* encodings: the format in the low nibble, what is added to it above */
-#define JPP_EH_ABSPTR        0x00
-#define JPP_EH_PCREL         0x10
-#define JPP_EH_SIGNED        0x08
-#define JPP_EH_OMIT          0xff
-
-/* "zPLRSBG" and then some */
-#define JPP_EH_AUGMENTATION  16
-
+/* the fields of a rank, most important first; the length takes the rest */
+#define JPP_RANK_LOCAL             (1u << 31)
+#define JPP_RANK_UNDERSCORE        (1u << 15)
+#define JPP_RANK_WEAK              (1u << 14)
+#define JPP_RANK_MAX_UNDERSCORES   255
+#define JPP_RANK_MAX_LEN           (JPP_RANK_WEAK - 1)
 
 /*
- * A position in the section.  Reading past the end sets is_damaged and returns
- * zeros, so one check at the end of an entry is enough.
+ * Names of the same rank are compared up to this length, and then by their
+ * place in the string table: comparing long names to their end is quadratic in
+ * a hostile file.
  */
-typedef struct {
-    const uint8_t   *data;
-    const uint8_t   *pos;
-    const uint8_t   *end;
-    uint64_t         vaddr;
-    uint32_t         address_size;
-    bool             is_damaged;
-} jpp_eh_reader_t;
+#define JPP_EXTENT_COMPARED        64
+
+
+const jpp_elf_function_t *
+jpp_elf_function(const jpp_elf_t *elf, uint64_t vaddr)
+{
+    uint32_t                   low, high, middle;
+    const jpp_elf_function_t  *function;
+
+    low = 0;
+    high = elf->n_functions;
+
+    while (low < high) {
+        middle = low + (high - low) / 2;
+        function = &elf->functions[middle];
+
+        if (vaddr < function->start) {
+            high = middle;
+
+        } else if (vaddr - function->start >= function->size) {
+            low = middle + 1;
+
+        } else {
+            return function;
+        }
+    }
+
+    return NULL;
+}
+
+
+bool
+jpp_elf_vaddr(const jpp_elf_t *elf, uint64_t offset, uint64_t *vaddr)
+{
+    uint32_t                  i;
+    const jpp_elf_segment_t  *segment;
+
+    for (i = 0; i < elf->n_segments; i++) {
+        segment = &elf->segments[i];
+
+        if (offset - segment->offset < segment->size) {
+            *vaddr = offset - segment->offset + segment->vaddr;
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+bool
+jpp_elf_offset(const jpp_elf_t *elf, uint64_t vaddr, uint64_t *offset)
+{
+    uint32_t                  i;
+    const jpp_elf_segment_t  *segment;
+
+    for (i = 0; i < elf->n_segments; i++) {
+        segment = &elf->segments[i];
+
+        if (vaddr - segment->vaddr < segment->size) {
+            *offset = vaddr - segment->vaddr + segment->offset;
+            return true;
+        }
+    }
+
+    return false;
+}
 
 
 /*
@@ -100,72 +128,445 @@ jpp_elf_clip(const jpp_elf_t *elf, jpp_extent_t *extent)
 }
 
 
-static bool
-jpp_elf_named(jpp_vec_t *extents, const jpp_elf_t *elf,
-    const jpp_elf_source_t *source)
+/*
+ * The rank of a symbol's NAME of LEN bytes.  Lower is better.  The order
+ * yields the name in the source code, and the same name with and without debug
+ * symbols (which add __libc_malloc to malloc, and __GI___write to write): not
+ * local, fewer leading underscores, not weak, shorter.
+ */
+
+static uint32_t
+jpp_extent_rank(const char *name, size_t len, bool is_local, bool is_weak)
 {
-    int            type, bind;
+    uint32_t  n, rank;
+
+    for (n = 0; n < JPP_RANK_MAX_UNDERSCORES && name[n] == '_'; n++) {
+        /* void */
+    }
+
+    rank = n * JPP_RANK_UNDERSCORE;
+    rank += len < JPP_RANK_MAX_LEN ? (uint32_t) len : JPP_RANK_MAX_LEN;
+
+    if (is_local) {
+        rank += JPP_RANK_LOCAL;
+    }
+
+    if (is_weak) {
+        rank += JPP_RANK_WEAK;
+    }
+
+    return rank;
+}
+
+
+/* The length of the symbol NAME without its version ("@@GLIBC_2.2.5"). */
+
+static size_t
+jpp_extent_name_len(const char *name)
+{
+    size_t       len;
+    const char  *at;
+
+    len = strnlen(name, JPP_MAX_SYMBOL_NAME);
+    at = memchr(name, '@', len);
+
+    return at == NULL ? len : (size_t) (at - name);
+}
+
+
+bool
+jpp_extents_symbol(jpp_vec_t *extents, const jpp_elf_t *elf,
+    const jpp_elf_symbol_t *symbol, const char *strings)
+{
     size_t         len;
-    uint32_t       i;
-    Elf64_Sym      sym;
     const char    *name;
     jpp_extent_t   wanted, *extent;
 
-    /* the first one is empty by definition */
+    name = strings + symbol->name;
+    len = jpp_extent_name_len(name);
 
-    for (i = 1; i < source->n_symbols; i++) {
+    wanted.start = symbol->value;
+    wanted.end = symbol->value + symbol->size;
+    wanted.entry = symbol->value;
+    wanted.name = symbol->name;
+    wanted.rank = jpp_extent_rank(name, len, symbol->is_local,
+                                  symbol->is_weak);
 
-        if (!jpp_elf_image_symbol(source->symbols, i, &sym)) {
+    /* without a size it covers nothing, whatever follows it */
+
+    if (len == 0 || !jpp_elf_clip(elf, &wanted)) {
+        return true;
+    }
+
+    extent = jpp_vec_push(extents, sizeof(jpp_extent_t));
+    if (extent == NULL) {
+        return false;
+    }
+
+    *extent = wanted;
+
+    return true;
+}
+
+
+static int
+jpp_extents_compare(const void *first, const void *second, void *ctx)
+{
+    int                  rc;
+    const char          *strings;
+    const jpp_extent_t  *a, *b;
+
+    a = first;
+    b = second;
+
+    rc = jpp_sort_order(a->start, b->start);
+    rc = rc != 0 ? rc : jpp_sort_order(a->rank, b->rank);
+
+    if (rc != 0 || a->name == b->name) {
+        return rc;
+    }
+
+    strings = ctx;
+
+    rc = strncmp(strings + a->name, strings + b->name, JPP_EXTENT_COMPARED);
+
+    return rc != 0 ? rc : jpp_sort_order(a->name, b->name);
+}
+
+
+static void
+jpp_extents_sort(jpp_vec_t *extents, const char *strings)
+{
+    size_t         i, n;
+    jpp_extent_t  *extent;
+
+    extent = jpp_vec_items(extents, jpp_extent_t);
+    n = jpp_vec_count(extents, jpp_extent_t);
+
+    /* linkers write .eh_frame in order, mostly */
+
+    for (i = 1; i < n; i++) {
+        if (jpp_extents_compare(&extent[i - 1], &extent[i],
+                                (void *) (uintptr_t) strings)
+            > 0)
+        {
+            jpp_sort(extent, n, sizeof(jpp_extent_t), jpp_extents_compare,
+                     (void *) (uintptr_t) strings);
+            return;
+        }
+    }
+}
+
+
+/*
+ * Of the extents with one start, keeps the first, which has the best name,
+ * with the largest of their ends.  Returns how many remain.
+ */
+
+static size_t
+jpp_extents_unalias(jpp_extent_t *extents, size_t n)
+{
+    size_t  i, kept;
+
+    kept = 0;
+
+    for (i = 0; i < n; i++) {
+
+        if (kept != 0 && extents[kept - 1].start == extents[i].start) {
+
+            if (extents[kept - 1].end < extents[i].end) {
+                extents[kept - 1].end = extents[i].end;
+            }
+
+            continue;
+        }
+
+        extents[kept++] = extents[i];
+    }
+
+    return kept;
+}
+
+
+static bool
+jpp_extents_push(jpp_vec_t *pieces, const jpp_extent_t *extent, uint64_t start,
+    uint64_t end)
+{
+    jpp_extent_t  *piece;
+
+    if (start >= end) {
+        return true;
+    }
+
+    piece = jpp_vec_push(pieces, sizeof(jpp_extent_t));
+    if (piece == NULL) {
+        return false;
+    }
+
+    *piece = *extent;
+    piece->start = start;
+    piece->end = end;
+
+    return true;
+}
+
+
+/* The code between FROM and TO goes to what is OPEN there. */
+
+static bool
+jpp_extents_leave(jpp_vec_t *open, uint64_t from, uint64_t to,
+    jpp_vec_t *pieces)
+{
+    uint64_t             end;
+    const jpp_extent_t  *top;
+
+    while (open->len != 0 && from < to) {
+
+        top = (jpp_extent_t *) (void *) (open->data + open->len) - 1;
+
+        if (top->end > from) {
+            end = top->end < to ? top->end : to;
+
+            if (!jpp_extents_push(pieces, top, from, end)) {
+                return false;
+            }
+
+            from = end;
+        }
+
+        if (top->end > to) {
             break;
         }
 
-        type = ELF64_ST_TYPE(sym.st_info);
-        bind = ELF64_ST_BIND(sym.st_info);
-
-        if ((type != STT_FUNC && type != STT_GNU_IFUNC)
-            || sym.st_shndx == SHN_UNDEF
-            || sym.st_name >= source->strings_len)
-        {
-            continue;
-        }
-
-        name = source->strings + sym.st_name;
-        len = jpp_extent_name_len(name);
-
-        wanted.start = sym.st_value;
-        wanted.end = sym.st_value + sym.st_size;
-        wanted.entry = sym.st_value;
-        wanted.name = sym.st_name;
-        wanted.rank = jpp_extent_rank(name, len, bind == STB_LOCAL,
-                                      bind == STB_WEAK);
-
-        /* without a size it covers nothing, whatever follows it */
-
-        if (len == 0 || !jpp_elf_clip(elf, &wanted)) {
-            continue;
-        }
-
-        extent = jpp_vec_push(extents, sizeof(jpp_extent_t));
-        if (extent == NULL) {
-            return false;
-        }
-
-        *extent = wanted;
+        open->len -= sizeof(jpp_extent_t);
     }
 
     return true;
 }
 
 
-/* SIZE is at most 8; the byte order is ours, see jpp_elf_image.c */
+bool
+jpp_extents_resolve(jpp_vec_t *extents, const char *strings,
+    jpp_vec_t *pieces)
+{
+    bool           done;
+    size_t         i, n;
+    uint64_t       pos;
+    jpp_vec_t     *open;
+    jpp_extent_t  *extent, *inner;
+
+    jpp_extents_sort(extents, strings);
+
+    extent = jpp_vec_items(extents, jpp_extent_t);
+    n = jpp_extents_unalias(extent, jpp_vec_count(extents, jpp_extent_t));
+
+    /*
+     * One walk over the starts.  Open extents are on a stack; the top, which
+     * started last, owns the code.  Every extent is pushed and popped once, so
+     * the depth of nesting does not matter.
+     */
+
+    open = jpp_vec_create(pieces->arena);
+    if (open == NULL) {
+        return false;
+    }
+
+    done = true;
+    pos = 0;
+
+    for (i = 0; i < n && done; i++) {
+        done = jpp_extents_leave(open, pos, extent[i].start, pieces);
+        pos = extent[i].start;
+
+        inner = jpp_vec_push(open, sizeof(jpp_extent_t));
+
+        if (inner == NULL) {
+            done = false;
+            break;
+        }
+
+        *inner = extent[i];
+    }
+
+    done = done && jpp_extents_leave(open, pos, UINT64_MAX, pieces);
+
+    jpp_vec_release(open);
+
+    return done;
+}
+
+
+bool
+jpp_extents_fill(const jpp_vec_t *named, const jpp_vec_t *nameless,
+    jpp_vec_t *table)
+{
+    size_t               i, k, n, n_nameless;
+    uint64_t             pos, covered;
+    const jpp_extent_t  *name, *extent;
+
+    name = jpp_vec_items(named, jpp_extent_t);
+    n = jpp_vec_count(named, jpp_extent_t);
+    extent = jpp_vec_items(nameless, jpp_extent_t);
+    n_nameless = jpp_vec_count(nameless, jpp_extent_t);
+
+    i = 0;
+    covered = 0;
+
+    for (k = 0; k < n_nameless; k++, extent++) {
+
+        pos = extent->start > covered ? extent->start : covered;
+
+        for ( /* void */ ; i < n && name[i].start < extent->end; i++) {
+
+            if (!jpp_extents_push(table, extent, pos, name[i].start)
+                || !jpp_extents_push(table, &name[i], name[i].start,
+                                     name[i].end))
+            {
+                return false;
+            }
+
+            covered = name[i].end;
+            pos = extent->start > covered ? extent->start : covered;
+        }
+
+        if (!jpp_extents_push(table, extent, pos, extent->end)) {
+            return false;
+        }
+    }
+
+    for ( /* void */ ; i < n; i++) {
+        if (!jpp_extents_push(table, &name[i], name[i].start, name[i].end)) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+/* Make ELF's functions and names from TABLE, in memory from ARENA. */
+
+static bool
+jpp_extents_store(const jpp_vec_t *table, const char *strings, jpp_elf_t *elf,
+    jpp_arena_t *arena)
+{
+    char                *names;
+    size_t               i, n, len, size;
+    const char          *name;
+    const jpp_extent_t  *piece;
+    jpp_elf_function_t  *functions;
+
+    piece = jpp_vec_items(table, jpp_extent_t);
+    n = jpp_vec_count(table, jpp_extent_t);
+    size = 1;
+
+    for (i = 0; i < n; i++) {
+        if (piece[i].name != 0) {
+            size += jpp_extent_name_len(strings + piece[i].name) + 1;
+        }
+    }
+
+    if (n > UINT32_MAX || size > UINT32_MAX) {
+        return false;
+    }
+
+    functions = jpp_arena_alloc(arena, n * sizeof(jpp_elf_function_t));
+    names = jpp_arena_alloc(arena, size);
+
+    if (functions == NULL || names == NULL) {
+        return false;
+    }
+
+    elf->functions = functions;
+    elf->n_functions = (uint32_t) n;
+    elf->names = names;
+    elf->names_len = size;
+    elf->hinted = size;
+
+    size = 1;
+
+    for (i = 0; i < n; i++) {
+        functions[i].start = piece[i].start;
+        functions[i].entry = piece[i].entry;
+        functions[i].size = (uint32_t) (piece[i].end - piece[i].start);
+
+        if (piece[i].name != 0) {
+            name = strings + piece[i].name;
+            len = jpp_extent_name_len(name);
+
+            memcpy(names + size, name, len);
+
+            functions[i].name = (uint32_t) size;
+            size += len + 1;
+        }
+    }
+
+    return true;
+}
+
+
+/*
+ * Where functions start and end, from the section .eh_frame.  Stripped files
+ * have it too, because the unwinder needs it.
+ *
+ * The grammar (Linux Standard Base, "Exception Frames"; DWARF 5, 6.4.1):
+ *
+ *     section  := entry* [ u32 zero ]
+ *     entry    := u32 length, body of so many bytes
+ *     body     := u32 id, ( cie where id is 0 | fde else )
+ *     cie      := u8 version, augmentation NUL,
+ *                 [ u8 address size, u8 segment size  where version is 4 ]
+ *                 uleb code_align, sleb data_align,
+ *                 return register (u8 where version is 1, else uleb),
+ *                 [ uleb length, item*  where augmentation starts with "z" ],
+ *                 instructions
+ *     item     := one per letter after the "z":
+ *                 "R": u8 encoding (of the addresses in FDEs)
+ *                 "L": u8 encoding (of a pointer to the LSDA)
+ *                 "P": u8 encoding, pointer so encoded (personality routine)
+ *                 "S", "B", "G": nothing
+ *     fde      := start so encoded, size in the same format, ...
+ *
+ * The id of an FDE is the distance from the id itself back to its CIE.  Length
+ * 0xffffffff would announce a length of 64 bits; nobody writes that here.
+ */
+
+
+#define JPP_EH_IS_LITTLE     (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+
+#define JPP_EH_EXTENDED      0xffffffffu
+
+/* encodings: the format in the low nibble, what is added to it above */
+#define JPP_EH_ABSPTR        0x00
+#define JPP_EH_PCREL         0x10
+#define JPP_EH_SIGNED        0x08
+#define JPP_EH_OMIT          0xff
+
+/* "zPLRSBG" and then some */
+#define JPP_EH_AUGMENTATION  16
+
+
+/*
+ * A position in the section.  Reading past the end sets is_damaged and returns
+ * zeros, so one check at the end of an entry is enough.
+ */
+typedef struct {
+    const uint8_t   *data;
+    const uint8_t   *pos;
+    const uint8_t   *end;
+    uint64_t         vaddr;
+    uint32_t         address_size;
+    bool             is_damaged;
+} jpp_eh_reader_t;
+
+
+/* SIZE is at most 8; the byte order is ours, see jpp_elf_read.c */
 
 static uint64_t
 jpp_eh_uint(jpp_eh_reader_t *r, uint32_t size, bool is_signed)
 {
-    int8_t    s8;
-    int16_t   s16;
-    int32_t   s32;
-    uint64_t  u64;
+    uint32_t  unused;
+    uint64_t  value;
 
     if ((size_t) (r->end - r->pos) < size) {
         r->is_damaged = true;
@@ -173,31 +574,15 @@ jpp_eh_uint(jpp_eh_reader_t *r, uint32_t size, bool is_signed)
         return 0;
     }
 
-    switch (size) {
+    unused = 8 - size;
+    value = 0;
 
-    case 1:
-        memcpy(&s8, r->pos, 1);
-        u64 = is_signed ? (uint64_t) s8 : (uint8_t) s8;
-        break;
-
-    case 2:
-        memcpy(&s16, r->pos, 2);
-        u64 = is_signed ? (uint64_t) s16 : (uint16_t) s16;
-        break;
-
-    case 4:
-        memcpy(&s32, r->pos, 4);
-        u64 = is_signed ? (uint64_t) s32 : (uint32_t) s32;
-        break;
-
-    default:
-        memcpy(&u64, r->pos, 8);
-        break;
-    }
-
+    memcpy((uint8_t *) &value + (JPP_EH_IS_LITTLE ? 0 : unused), r->pos, size);
     r->pos += size;
 
-    return u64;
+    return is_signed
+           ? (uint64_t) ((int64_t) (value << 8 * unused) >> 8 * unused)
+           : value;
 }
 
 
@@ -515,24 +900,21 @@ jpp_elf_nameless(jpp_vec_t *extents, const jpp_elf_t *elf,
 }
 
 
-jpp_code_t
+bool
 jpp_elf_table(jpp_elf_t *elf, jpp_arena_t *arena,
-    const jpp_elf_source_t *source, jpp_err_t *err)
+    const jpp_elf_source_t *source)
 {
     bool        done;
-    jpp_vec_t  *symbols, *named, *frames, *nameless, *table;
+    jpp_vec_t  *named, *frames, *nameless, *table;
 
-    symbols = jpp_vec_create(arena);
     named = jpp_vec_create(arena);
     frames = jpp_vec_create(arena);
     nameless = jpp_vec_create(arena);
     table = jpp_vec_create(arena);
 
-    done = symbols != NULL && named != NULL && frames != NULL
-           && nameless != NULL && table != NULL
-           && jpp_elf_named(symbols, elf, source)
+    done = named != NULL && frames != NULL && nameless != NULL && table != NULL
            && jpp_elf_nameless(frames, elf, source)
-           && jpp_extents_resolve(symbols, source->strings, named)
+           && jpp_extents_resolve(source->symbols, source->strings, named)
            && jpp_extents_resolve(frames, NULL, nameless)
            && jpp_extents_fill(named, nameless, table)
            && jpp_extents_store(table, source->strings, elf, arena);
@@ -541,7 +923,6 @@ jpp_elf_table(jpp_elf_t *elf, jpp_arena_t *arena,
     jpp_vec_release(nameless);
     jpp_vec_release(frames);
     jpp_vec_release(named);
-    jpp_vec_release(symbols);
 
-    return done ? JPP_OK : jpp_err_memory(err);
+    return done;
 }

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "jpp_elf_read.h"
+#include "jpp_elf.h"
 #include "jpp_file.h"
 #include "jpp_limits.h"
 

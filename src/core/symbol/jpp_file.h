@@ -83,7 +83,7 @@ bool jpp_file_is_expected(const jpp_mapping_t *mapping);
 /*
  * A descriptor of the debug file for build id ID below ROOT, or -1.  Links are
  * followed, because some distributions install them; the build id inside
- * proves the file (jpp_elf_read.h).
+ * proves the file (jpp_elf.h).
  */
 int jpp_file_open_debug(const jpp_build_id_t *id, const char *root);
 

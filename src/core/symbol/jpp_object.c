@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "jpp_elf_read.h"
+#include "jpp_elf.h"
 #include "jpp_object.h"
 
 
