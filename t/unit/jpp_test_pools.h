@@ -10,8 +10,8 @@
 
 
 #include "jpp_pools_file.h"
-#include "jpp_pools_load.h"
-#include "jpp_pools_units.h"
+#include "jpp_pools_file.h"
+#include "jpp_pools_table.h"
 #include "jpp_test.h"
 
 

@@ -5,8 +5,8 @@
 
 #include "jpp_locations_pools.h"
 #include "jpp_owner_names.h"
-#include "jpp_pools_load.h"
-#include "jpp_pools_words.h"
+#include "jpp_pools_file.h"
+#include "jpp_pools.h"
 
 
 #define JPP_LOCATIONS_CLASS  320

@@ -1,7 +1,7 @@
 
 #include <string.h>
 
-#include "jpp_pools_load.h"
+#include "jpp_pools_file.h"
 #include "jpp_requests.h"
 #include "jpp_roots.h"
 

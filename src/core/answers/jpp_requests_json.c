@@ -1,6 +1,6 @@
 
 #include "jpp_directives.h"
-#include "jpp_pools_words.h"
+#include "jpp_pools.h"
 #include "jpp_requests_json.h"
 #include "jpp_version.h"
 

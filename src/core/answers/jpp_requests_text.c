@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "jpp_directives.h"
-#include "jpp_pools_words.h"
+#include "jpp_pools.h"
 #include "jpp_requests_text.h"
 #include "jpp_table.h"
 #include "jpp_units.h"

@@ -4,7 +4,6 @@
 
 #include "jpp_intern.h"
 #include "jpp_pools.h"
-#include "jpp_pools_words.h"
 #include "jpp_units.h"
 
 

@@ -1,6 +1,6 @@
 
 /*
- * The types, columns and comments of a profile of pools.
+ * The types, columns, words and comments of a profile of pools.
  *
  * Nothing in it is sampled: the memory that nginx holds, by its own units, to
  * the byte.  inuse_space is what the allocator has set aside, and unused_space
@@ -8,7 +8,7 @@
  * difference, so that the sum is all that the worker's event loop holds, where
  * the allocator counts that.
  *
- * jpp_pools_stacks.h reads a table into it.
+ * jpp_pools_read() reads a table into it (jpp_readers.h).
  */
 
 
@@ -56,6 +56,15 @@ typedef struct {
 
 extern const jpp_value_type_t  jpp_pools_types[JPP_POOLS_TYPES];
 
+/* By jpp_pools_class_t; NULL for JPP_POOLS_ITSELF. */
+extern const char *const  jpp_pools_classes[JPP_POOLS_CLASSES];
+
+/* By jpp_pools_reason_t: why a walk ended early. */
+extern const char *const  jpp_pools_reasons[JPP_POOLS_REASONS];
+
+/* the first frame of what memory is held for; those before it say by whom */
+extern const char *const  jpp_pools_parts[];
+
 
 /*
  * What of the total of TABLE is in no pool: the thread's total less all rows.
@@ -68,6 +77,9 @@ void jpp_pools_add_up(jpp_pools_sums_t *sums, const jpp_pools_t *table);
 
 /* Comments on the total, the allocator and the walks; false: no memory. */
 bool jpp_pools_describe(jpp_profile_t *profile);
+
+/* What an owner of KIND is: "request", "http2 connection". */
+const char *jpp_pools_kind_name(jpp_pools_kind_t kind);
 
 
 #endif /* _JPP_POOLS_H_INCLUDED_ */

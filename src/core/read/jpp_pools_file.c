@@ -1,66 +1,210 @@
 
+/*
+ * The grammar of the bytes, and the fields that the writer and the reader go
+ * through:
+ *
+ *     file  := magic:8 length:8 names:4 owners:4 rows:4 units:4
+ *              facts name* owner* row* unit*
+ *     name  := length:4 bytes
+ *
+ * Numbers are those of the machine, which both processes run on.  LENGTH counts
+ * all of it.  Facts, owners, rows and units are their fields, in the order of
+ * the tables, without gaps.
+ */
+
+
+#include <stddef.h>
 #include <string.h>
 
-#include "jpp_pools_fields.h"
+#include "jpp_ascii.h"
 #include "jpp_pools_file.h"
 #include "jpp_write.h"
 
 
+/* to be changed with the tables: the last byte is the version */
+#define JPP_POOLS_MAGIC   "jpppool2"
+
 #define JPP_POOLS_BUFFER  8192
+
+/* lists of records: of owners, rows and units */
+#define JPP_POOLS_LISTS   3
+
+
+typedef struct {
+    char               magic[8];
+    uint64_t           len;
+    uint32_t           names;
+    uint32_t           n[JPP_POOLS_LISTS];     /* owners, rows, units */
+} jpp_pools_head_t;
+
+
+typedef enum {
+    JPP_POOLS_IS_NUMBER = 0,           /* 0..limit */
+    JPP_POOLS_IS_NAME,                 /* an id, or 0 */
+    JPP_POOLS_IS_OWNER,                /* an id */
+    JPP_POOLS_IS_BYTES                 /* any */
+} jpp_pools_type_t;
+
+
+typedef struct {
+    size_t             offset;
+    size_t             size;
+    jpp_pools_type_t   type;
+    uint64_t           limit;
+} jpp_pools_field_t;
+
+
+/* a part of the file: records of the same fields */
+typedef struct {
+    const jpp_pools_field_t   *fields;
+    size_t                     n;
+    size_t                     size;   /* of a struct */
+    size_t                     list;   /* where a table has them */
+} jpp_pools_record_t;
+
+
+/* the bytes that are read */
+typedef struct {
+    const uint8_t     *pos;
+    const uint8_t     *end;
+    uint32_t           n_names;
+    uint32_t           n_owners;
+} jpp_pools_bytes_t;
 
 
 _Static_assert(sizeof(jpp_pools_head_t) == 32, "the head has no gaps");
 
 
-static uint64_t
-jpp_pools_file_len(const jpp_pools_t *table)
+#define JPP_POOLS_FIELD(type, member, is, limit)                              \
+    { offsetof(type, member), sizeof(((type *) 0)->member),                   \
+      JPP_POOLS_IS_##is, limit }
+
+/* sums are signed in a profile */
+#define JPP_POOLS_AMOUNT(type, member)                                        \
+    JPP_POOLS_FIELD(type, member, NUMBER, INT64_MAX)
+
+#define JPP_POOLS_BOOL(type, member)  JPP_POOLS_FIELD(type, member, NUMBER, 1)
+
+static const jpp_pools_field_t  jpp_pools_facts_fields[] = {
+    JPP_POOLS_FIELD(jpp_pools_facts_t, reason, NUMBER, JPP_POOLS_REASONS - 1),
+    JPP_POOLS_BOOL(jpp_pools_facts_t, has_total),
+    JPP_POOLS_BOOL(jpp_pools_facts_t, is_estimate),
+    JPP_POOLS_BOOL(jpp_pools_facts_t, has_scripts),
+    JPP_POOLS_AMOUNT(jpp_pools_facts_t, total),
+    JPP_POOLS_AMOUNT(jpp_pools_facts_t, outside_inherited),
+    JPP_POOLS_AMOUNT(jpp_pools_facts_t, n_connections),
+    JPP_POOLS_AMOUNT(jpp_pools_facts_t, n_slots),
+    JPP_POOLS_AMOUNT(jpp_pools_facts_t, n_tls),
+    JPP_POOLS_AMOUNT(jpp_pools_facts_t, n_missed),
+    JPP_POOLS_AMOUNT(jpp_pools_facts_t, n_unproven),
+    JPP_POOLS_AMOUNT(jpp_pools_facts_t, n_slices),
+    JPP_POOLS_AMOUNT(jpp_pools_facts_t, nanos),
+    JPP_POOLS_AMOUNT(jpp_pools_facts_t, longest_nanos),
+    JPP_POOLS_FIELD(jpp_pools_facts_t, allocator, BYTES, 0)
+};
+
+
+static const jpp_pools_field_t  jpp_pools_owner_fields[] = {
+    JPP_POOLS_FIELD(jpp_pools_owner_t, kind, NUMBER, JPP_POOLS_KINDS - 1),
+    JPP_POOLS_FIELD(jpp_pools_owner_t, server, NAME, 0),
+    JPP_POOLS_FIELD(jpp_pools_owner_t, location, NAME, 0),
+    JPP_POOLS_FIELD(jpp_pools_owner_t, third, NAME, 0),
+    JPP_POOLS_AMOUNT(jpp_pools_owner_t, n_units)
+};
+
+
+static const jpp_pools_field_t  jpp_pools_row_fields[] = {
+    JPP_POOLS_FIELD(jpp_pools_row_t, owner, OWNER, 0),
+    JPP_POOLS_FIELD(jpp_pools_row_t, class, NUMBER, JPP_POOLS_CLASSES - 1),
+    JPP_POOLS_BOOL(jpp_pools_row_t, is_inherited),
+    JPP_POOLS_FIELD(jpp_pools_row_t, module, NAME, 0),
+    JPP_POOLS_AMOUNT(jpp_pools_row_t, objects),
+    JPP_POOLS_AMOUNT(jpp_pools_row_t, bytes),
+    JPP_POOLS_AMOUNT(jpp_pools_row_t, unused)
+};
+
+
+static const jpp_pools_field_t  jpp_pools_unit_fields[] = {
+    JPP_POOLS_FIELD(jpp_pools_unit_t, owner, OWNER, 0),
+    JPP_POOLS_FIELD(jpp_pools_unit_t, upstream, NAME, 0),
+    JPP_POOLS_AMOUNT(jpp_pools_unit_t, objects),
+    JPP_POOLS_AMOUNT(jpp_pools_unit_t, bytes),
+    JPP_POOLS_AMOUNT(jpp_pools_unit_t, unused),
+    JPP_POOLS_FIELD(jpp_pools_unit_t, most_owner, OWNER, 0),
+    JPP_POOLS_FIELD(jpp_pools_unit_t, most_class, NUMBER,
+                    JPP_POOLS_CLASSES - 1),
+    JPP_POOLS_FIELD(jpp_pools_unit_t, most_module, NAME, 0),
+    JPP_POOLS_AMOUNT(jpp_pools_unit_t, most_bytes),
+    JPP_POOLS_FIELD(jpp_pools_unit_t, bound_module, NAME, 0),
+    JPP_POOLS_AMOUNT(jpp_pools_unit_t, bound_number),
+    JPP_POOLS_AMOUNT(jpp_pools_unit_t, bound_size),
+    JPP_POOLS_AMOUNT(jpp_pools_unit_t, sending),
+    JPP_POOLS_AMOUNT(jpp_pools_unit_t, receiving),
+    JPP_POOLS_AMOUNT(jpp_pools_unit_t, age_msec),
+    JPP_POOLS_AMOUNT(jpp_pools_unit_t, n_requests),
+    JPP_POOLS_FIELD(jpp_pools_unit_t, state, NAME, 0),
+    JPP_POOLS_FIELD(jpp_pools_unit_t, action, NAME, 0),
+    JPP_POOLS_FIELD(jpp_pools_unit_t, protocol, NUMBER,
+                    JPP_POOLS_PROTOCOLS - 1),
+    JPP_POOLS_BOOL(jpp_pools_unit_t, is_tls),
+    JPP_POOLS_FIELD(jpp_pools_unit_t, client_len, NUMBER, JPP_POOLS_CLIENT),
+    JPP_POOLS_FIELD(jpp_pools_unit_t, uri_len, NUMBER, JPP_POOLS_URI),
+    JPP_POOLS_FIELD(jpp_pools_unit_t, client, BYTES, 0),
+    JPP_POOLS_FIELD(jpp_pools_unit_t, uri, BYTES, 0)
+};
+
+
+#define JPP_POOLS_RECORD(part, list)                                          \
+    { jpp_pools_##part##_fields, sizeof(jpp_pools_##part##_fields)            \
+      / sizeof(jpp_pools_field_t), sizeof(jpp_pools_##part##_t),              \
+      offsetof(jpp_pools_t, list) }
+
+static const jpp_pools_record_t  jpp_pools_facts_record =
+    JPP_POOLS_RECORD(facts, facts);
+
+static const jpp_pools_record_t  jpp_pools_records[JPP_POOLS_LISTS] = {
+    JPP_POOLS_RECORD(owner, owners),
+    JPP_POOLS_RECORD(row, rows),
+    JPP_POOLS_RECORD(unit, units)
+};
+
+
+static jpp_vec_t *
+jpp_pools_list(const jpp_pools_t *table, size_t i)
 {
-    size_t            i, n;
-    uint64_t          len;
-    const jpp_str_t  *names;
+    return *(jpp_vec_t *const *) (const void *)
+           ((const char *) table + jpp_pools_records[i].list);
+}
 
-    names = jpp_vec_items(table->names, jpp_str_t);
-    n = jpp_vec_count(table->names, jpp_str_t);
 
-    len = sizeof(jpp_pools_head_t)
-          + jpp_pools_record_len(&jpp_pools_facts_record);
+/* The bytes of a record in the file. */
 
-    for (i = 0; i < n; i++) {
-        len += 4 + names[i].len;
+static size_t
+jpp_pools_record_len(const jpp_pools_record_t *record)
+{
+    size_t  i, len;
+
+    for (i = 0, len = 0; i < record->n; i++) {
+        len += record->fields[i].size;
     }
-
-    len += jpp_vec_count(table->owners, jpp_pools_owner_t)
-           * jpp_pools_record_len(&jpp_pools_owner_record);
-    len += jpp_vec_count(table->rows, jpp_pools_row_t)
-           * jpp_pools_record_len(&jpp_pools_row_record);
-    len += jpp_vec_count(table->units, jpp_pools_unit_t)
-           * jpp_pools_record_len(&jpp_pools_unit_record);
 
     return len;
 }
 
 
 static void
-jpp_pools_put_record(const jpp_pools_record_t *record, const void *from,
+jpp_pools_put(const jpp_pools_record_t *record, const void *from, uint32_t n,
     jpp_sink_t *sink)
 {
-    size_t  i;
+    size_t       i;
+    const char  *p;
 
-    for (i = 0; i < record->n; i++) {
-        jpp_sink_write(sink, (const char *) from + record->fields[i].offset,
-                       record->fields[i].size);
-    }
-}
+    for (p = from; n > 0; n--, p += record->size) {
 
-
-static void
-jpp_pools_put_records(const jpp_pools_record_t *record, const jpp_vec_t *from,
-    jpp_sink_t *sink)
-{
-    size_t  i;
-
-    for (i = 0; i < from->len; i += record->size) {
-        jpp_pools_put_record(record, from->data + i, sink);
+        for (i = 0; i < record->n; i++) {
+            jpp_sink_write(sink, p + record->fields[i].offset,
+                           record->fields[i].size);
+        }
     }
 }
 
@@ -72,19 +216,27 @@ jpp_pools_write(const jpp_pools_t *table, jpp_sink_t *sink)
     const jpp_str_t   *names;
     jpp_pools_head_t   head;
 
+    names = jpp_vec_items(table->names, jpp_str_t);
+
     memcpy(head.magic, JPP_POOLS_MAGIC, sizeof(head.magic));
 
-    head.len = jpp_pools_file_len(table);
     head.names = (uint32_t) jpp_vec_count(table->names, jpp_str_t);
-    head.owners = (uint32_t) jpp_vec_count(table->owners, jpp_pools_owner_t);
-    head.rows = (uint32_t) jpp_vec_count(table->rows, jpp_pools_row_t);
-    head.units = (uint32_t) jpp_vec_count(table->units, jpp_pools_unit_t);
+    head.len = sizeof(jpp_pools_head_t)
+               + jpp_pools_record_len(&jpp_pools_facts_record);
+
+    for (i = 0; i < head.names; i++) {
+        head.len += sizeof(len) + names[i].len;
+    }
+
+    for (i = 0; i < JPP_POOLS_LISTS; i++) {
+        head.n[i] = (uint32_t) (jpp_pools_list(table, i)->len
+                                / jpp_pools_records[i].size);
+        head.len += head.n[i] * jpp_pools_record_len(&jpp_pools_records[i]);
+    }
 
     jpp_sink_write(sink, &head, sizeof(jpp_pools_head_t));
 
-    jpp_pools_put_record(&jpp_pools_facts_record, &table->facts, sink);
-
-    names = jpp_vec_items(table->names, jpp_str_t);
+    jpp_pools_put(&jpp_pools_facts_record, &table->facts, 1, sink);
 
     for (i = 0; i < head.names; i++) {
         len = (uint32_t) names[i].len;
@@ -93,9 +245,10 @@ jpp_pools_write(const jpp_pools_t *table, jpp_sink_t *sink)
         jpp_sink_write(sink, names[i].data, len);
     }
 
-    jpp_pools_put_records(&jpp_pools_owner_record, table->owners, sink);
-    jpp_pools_put_records(&jpp_pools_row_record, table->rows, sink);
-    jpp_pools_put_records(&jpp_pools_unit_record, table->units, sink);
+    for (i = 0; i < JPP_POOLS_LISTS; i++) {
+        jpp_pools_put(&jpp_pools_records[i], jpp_pools_list(table, i)->data,
+                      head.n[i], sink);
+    }
 }
 
 
@@ -112,4 +265,234 @@ jpp_pools_save(const jpp_pools_t *table, int fd, jpp_err_t *err)
     return jpp_sink_flush(&sink) == 0
            ? JPP_OK
            : jpp_write_failed(err, sink.error, "its table of pools");
+}
+
+
+static jpp_code_t
+jpp_pools_head(jpp_pools_head_t *head, const char *data, size_t len,
+    jpp_err_t *err)
+{
+    if (len == 0) {
+        return jpp_err_set(err, JPP_ERR_CUT, "the table of pools is empty");
+    }
+
+    memset(head, 0, sizeof(jpp_pools_head_t));
+    memcpy(head, data, len < sizeof(jpp_pools_head_t)
+                       ? len : sizeof(jpp_pools_head_t));
+
+    if (memcmp(head->magic, JPP_POOLS_MAGIC,
+               len < sizeof(head->magic) ? len : sizeof(head->magic))
+        != 0)
+    {
+        return jpp_err_set(err, JPP_ERR_INPUT, "not a table of pools, or one "
+                           "of another version");
+    }
+
+    if (len < sizeof(jpp_pools_head_t) || len < head->len) {
+        return jpp_err_set(err, JPP_ERR_CUT, "the table of pools was cut: "
+                           "whoever wrote it did not finish");
+    }
+
+    if (len != head->len) {
+        return jpp_err_set(err, JPP_ERR_INPUT, "not a table of pools: %zu "
+                           "bytes follow its end", len - (size_t) head->len);
+    }
+
+    return JPP_OK;
+}
+
+
+/* A member of 1, 2, 4 or 8 bytes. */
+
+static uint64_t
+jpp_pools_number(const uint8_t *p, size_t size)
+{
+    uint16_t  u16;
+    uint32_t  u32;
+    uint64_t  u64;
+
+    switch (size) {
+
+    case sizeof(uint64_t):
+        memcpy(&u64, p, size);
+        return u64;
+
+    case sizeof(uint32_t):
+        memcpy(&u32, p, size);
+        return u32;
+
+    case sizeof(uint16_t):
+        memcpy(&u16, p, size);
+        return u16;
+    }
+
+    return *p;
+}
+
+
+static bool
+jpp_pools_is_valid(const jpp_pools_field_t *field,
+    const jpp_pools_bytes_t *bytes)
+{
+    uint64_t  n;
+
+    n = field->type != JPP_POOLS_IS_BYTES
+        ? jpp_pools_number(bytes->pos, field->size) : 0;
+
+    switch (field->type) {
+
+    case JPP_POOLS_IS_NUMBER:
+        return n <= field->limit;
+
+    case JPP_POOLS_IS_NAME:
+        return n <= bytes->n_names;
+
+    case JPP_POOLS_IS_OWNER:
+        return n != 0 && n <= bytes->n_owners;
+
+    case JPP_POOLS_IS_BYTES:
+        break;
+    }
+
+    return true;
+}
+
+
+static jpp_code_t
+jpp_pools_get_record(const jpp_pools_record_t *record, void *to,
+    jpp_pools_bytes_t *bytes)
+{
+    size_t                    i;
+    const jpp_pools_field_t  *field;
+
+    for (i = 0; i < record->n; i++) {
+
+        field = &record->fields[i];
+
+        if ((size_t) (bytes->end - bytes->pos) < field->size
+            || !jpp_pools_is_valid(field, bytes))
+        {
+            return JPP_ERR_INPUT;
+        }
+
+        memcpy((char *) to + field->offset, bytes->pos, field->size);
+
+        bytes->pos += field->size;
+    }
+
+    return JPP_OK;
+}
+
+
+static jpp_code_t
+jpp_pools_get_names(jpp_pools_t *table, jpp_pools_bytes_t *bytes)
+{
+    uint32_t    i, len;
+    jpp_str_t  *name;
+
+    for (i = 0; i < bytes->n_names; i++) {
+
+        if ((size_t) (bytes->end - bytes->pos) < sizeof(len)) {
+            return JPP_ERR_INPUT;
+        }
+
+        memcpy(&len, bytes->pos, sizeof(len));
+
+        if (len > JPP_POOLS_NAME
+            || len > (size_t) (bytes->end - bytes->pos) - sizeof(len))
+        {
+            return JPP_ERR_INPUT;
+        }
+
+        name = jpp_vec_push(table->names, sizeof(jpp_str_t));
+        if (name == NULL) {
+            return JPP_ERR_MEMORY;
+        }
+
+        name->data = (const char *) bytes->pos + sizeof(len);
+        name->len = len;
+
+        bytes->pos += sizeof(len) + len;
+    }
+
+    return JPP_OK;
+}
+
+
+static jpp_code_t
+jpp_pools_get_list(const jpp_pools_record_t *record, jpp_vec_t *to, uint32_t n,
+    jpp_pools_bytes_t *bytes)
+{
+    void        *item;
+    jpp_code_t   rc;
+
+    for (rc = JPP_OK; rc == JPP_OK && n > 0; n--) {
+
+        /* a number of records that is made up takes no memory */
+
+        if ((size_t) (bytes->end - bytes->pos)
+            < jpp_pools_record_len(record))
+        {
+            return JPP_ERR_INPUT;
+        }
+
+        item = jpp_vec_push(to, record->size);
+
+        rc = item != NULL ? jpp_pools_get_record(record, item, bytes)
+                          : JPP_ERR_MEMORY;
+    }
+
+    return rc;
+}
+
+
+jpp_code_t
+jpp_pools_load(jpp_pools_t *table, jpp_arena_t *arena, const char *data,
+    size_t len, jpp_err_t *err)
+{
+    size_t              i;
+    jpp_code_t          rc;
+    jpp_pools_head_t    head;
+    jpp_pools_bytes_t   bytes;
+
+    rc = jpp_pools_head(&head, data, len, err);
+
+    if (rc != JPP_OK) {
+        return rc;
+    }
+
+    if (!jpp_pools_init(table, arena, JPP_POOLS_NO_UNITS, 0)) {
+        return jpp_err_memory(err);
+    }
+
+    bytes.pos = (const uint8_t *) data + sizeof(jpp_pools_head_t);
+    bytes.end = (const uint8_t *) data + len;
+    bytes.n_names = head.names;
+    bytes.n_owners = head.n[0];
+
+    rc = jpp_pools_get_record(&jpp_pools_facts_record, &table->facts, &bytes);
+
+    if (rc == JPP_OK) {
+        rc = jpp_pools_get_names(table, &bytes);
+    }
+
+    for (i = 0; rc == JPP_OK && i < JPP_POOLS_LISTS; i++) {
+        rc = jpp_pools_get_list(&jpp_pools_records[i], jpp_pools_list(table, i),
+                                head.n[i], &bytes);
+    }
+
+    if (rc == JPP_ERR_MEMORY) {
+        return jpp_err_memory(err);
+    }
+
+    if (rc != JPP_OK || bytes.pos != bytes.end) {
+        return jpp_err_set(err, JPP_ERR_INPUT, "not a table of pools: byte "
+                           "%zu is not what it should be",
+                           (size_t) (bytes.pos - (const uint8_t *) data));
+    }
+
+    table->facts.allocator[JPP_POOLS_ALLOCATOR - 1] = '\0';
+    jpp_ascii_clean(table->facts.allocator);
+
+    return JPP_OK;
 }

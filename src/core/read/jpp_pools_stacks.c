@@ -1,7 +1,7 @@
 
 /*
  * A table of pools into a profile: a stack for each of its rows, and two for
- * what is in no pool.
+ * what is in no pool; and the words of both.
  *
  *     http;server NAME;location NAME;request;large;request body
  *
@@ -12,15 +12,17 @@
  */
 
 
+#include <stddef.h>
 #include <string.h>
 
 #include "jpp_index.h"
 #include "jpp_intern.h"
-#include "jpp_pools_load.h"
-#include "jpp_pools_words.h"
+#include "jpp_pools_file.h"
 #include "jpp_readers.h"
 #include "jpp_utf8.h"
 
+
+#define JPP_POOLS_FRAMES  4
 
 #define JPP_POOLS_DEPTH   (JPP_POOLS_FRAMES + 2)
 
@@ -28,6 +30,13 @@
 #define JPP_POOLS_PREFIX  32
 
 #define JPP_POOLS_START   4096
+
+
+/* A frame of an owner: a text, and which name of the owner follows. */
+typedef struct {
+    const char          *text;
+    size_t               name;         /* an offset; 0: none */
+} jpp_pools_part_t;
 
 
 /* a frame that was made, by its text and the id of its name */
@@ -46,6 +55,109 @@ typedef struct {
     jpp_vec_t                  *made;          /* jpp_pools_made_t */
     jpp_index_t                 index;
 } jpp_pools_reading_t;
+
+
+#define JPP_POOLS_NAMED(name)  offsetof(jpp_pools_owner_t, name)
+
+/* root first */
+
+static const jpp_pools_part_t
+    jpp_pools_owners[JPP_POOLS_KINDS][JPP_POOLS_FRAMES] =
+{
+    [JPP_POOLS_CLIENT_CONNECTION] = {
+        { "http", 0 }, { "server ", JPP_POOLS_NAMED(server) },
+        { "client connection", 0 } },
+
+    [JPP_POOLS_CLOSING] = {
+        { "http", 0 }, { "server ", JPP_POOLS_NAMED(server) },
+        { "closing connection", 0 } },
+
+    [JPP_POOLS_HTTP2] = {
+        { "http", 0 }, { "server ", JPP_POOLS_NAMED(server) },
+        { "http2 connection", 0 } },
+
+    [JPP_POOLS_HTTP2_HEADERS] = {
+        { "http", 0 }, { "server ", JPP_POOLS_NAMED(server) },
+        { "http2 stream headers", 0 } },
+
+    [JPP_POOLS_HTTP3] = {
+        { "http", 0 }, { "server ", JPP_POOLS_NAMED(server) },
+        { "http3 connection", 0 } },
+
+    [JPP_POOLS_REQUEST] = {
+        { "http", 0 }, { "server ", JPP_POOLS_NAMED(server) },
+        { "location ", JPP_POOLS_NAMED(location) }, { "request", 0 } },
+
+    [JPP_POOLS_UPSTREAM] = {
+        { "http", 0 }, { "server ", JPP_POOLS_NAMED(server) },
+        { "location ", JPP_POOLS_NAMED(location) },
+        { "upstream ", JPP_POOLS_NAMED(third) } },
+
+    [JPP_POOLS_KEEPALIVE] = {
+        { "upstream ", JPP_POOLS_NAMED(third) }, { "keepalive", 0 } },
+
+    [JPP_POOLS_STREAM] = {
+        { "stream", 0 }, { "server ", JPP_POOLS_NAMED(third) },
+        { "session", 0 } },
+
+    [JPP_POOLS_MAIL] = {
+        { "mail", 0 }, { "server ", JPP_POOLS_NAMED(third) },
+        { "session", 0 } },
+
+    [JPP_POOLS_MODULE_CONNECTION] = {
+        { "connection of ", JPP_POOLS_NAMED(third) } },
+
+    [JPP_POOLS_CONFIGURATION] = { { "configuration", 0 } },
+    [JPP_POOLS_SLOTS_USED] = { { "connection slots", 0 }, { "in use", 0 } },
+    [JPP_POOLS_SLOTS_FREE] = { { "connection slots", 0 }, { "free", 0 } },
+    [JPP_POOLS_OPEN_FILES] = { { "open file cache", 0 } },
+    [JPP_POOLS_RESOLVER] = { { "resolver", 0 } }
+};
+
+
+const char *const  jpp_pools_classes[JPP_POOLS_CLASSES] = {
+    [JPP_POOLS_ITSELF] = NULL,
+    [JPP_POOLS_BLOCKS] = "pool blocks",
+    [JPP_POOLS_HEADERS] = "client header buffers",
+    [JPP_POOLS_BODY] = "request body",
+    [JPP_POOLS_UPSTREAM_HEADER] = "upstream header buffer",
+    [JPP_POOLS_UPSTREAM_BUFFERS] = "upstream buffers",
+    [JPP_POOLS_OUTPUT] = "output buffers",
+    [JPP_POOLS_TLS] = "tls buffer",
+    [JPP_POOLS_HTTP2_BUFFERS] = "http2",
+    [JPP_POOLS_SESSION] = "session buffers",
+    [JPP_POOLS_MODULE] = "module ",
+    [JPP_POOLS_OTHER] = "other"
+};
+
+
+const char *const  jpp_pools_reasons[] = {
+    [JPP_POOLS_WHOLE] = "nothing",
+    [JPP_POOLS_NO_MEMORY] = "no memory was left for what it found"
+};
+
+
+const char *const  jpp_pools_parts[] = { "pool blocks", "large", NULL };
+
+
+/* The last frame that is no name. */
+
+const char *
+jpp_pools_kind_name(jpp_pools_kind_t kind)
+{
+    size_t                   i;
+    const char              *name;
+    const jpp_pools_part_t  *parts;
+
+    parts = jpp_pools_owners[kind];
+    name = parts[0].text;
+
+    for (i = 0; i < JPP_POOLS_FRAMES && parts[i].text != NULL; i++) {
+        name = parts[i].text;
+    }
+
+    return name;
+}
 
 
 jpp_code_t
@@ -145,37 +257,6 @@ jpp_pools_frame(jpp_pools_reading_t *reading, const char *text, uint32_t name)
 }
 
 
-/* The frames of what is held, leaf first; returns how many. */
-
-static uint32_t
-jpp_pools_class_frames(jpp_pools_reading_t *reading,
-    const jpp_pools_row_t *row, bool has_classes, uint32_t *ids)
-{
-    uint32_t  n;
-
-    n = 0;
-
-    if (row->class == JPP_POOLS_ITSELF) {
-        return 0;
-    }
-
-    if (row->class == JPP_POOLS_BLOCKS) {
-        ids[n++] = jpp_pools_frame(reading, jpp_pools_parts[0], 0);
-        return n;
-    }
-
-    if (has_classes) {
-        ids[n++] = jpp_pools_frame(reading, jpp_pools_classes[row->class],
-                                   row->class == JPP_POOLS_MODULE
-                                   ? row->module : 0);
-    }
-
-    ids[n++] = jpp_pools_frame(reading, jpp_pools_parts[1], 0);
-
-    return n;
-}
-
-
 /* The N frames of IDS, leaf first, and what HELD has of them. */
 
 static bool
@@ -222,46 +303,40 @@ jpp_pools_commit(jpp_pools_reading_t *reading, const uint32_t *ids,
 }
 
 
+/* Large allocations of connections and requests have classes. */
+
 static bool
 jpp_pools_read_row(jpp_pools_reading_t *reading, const jpp_pools_row_t *row)
 {
-    uint32_t                   i, n, name, ids[JPP_POOLS_DEPTH];
-    const jpp_pools_part_t    *parts;
-    const jpp_pools_owner_t   *owner;
+    uint32_t                  i, n, name, ids[JPP_POOLS_DEPTH];
+    const jpp_pools_part_t   *part;
+    const jpp_pools_owner_t  *owner;
 
     owner = jpp_pools_owner_at(reading->table, row->owner);
-    parts = jpp_pools_owners[owner->kind].parts;
+    n = 0;
 
-    n = jpp_pools_class_frames(reading, row,
-                               jpp_pools_owners[owner->kind].has_classes, ids);
+    if (row->class > JPP_POOLS_BLOCKS
+        && owner->kind < JPP_POOLS_CONFIGURATION)
+    {
+        ids[n++] = jpp_pools_frame(reading, jpp_pools_classes[row->class],
+                                   row->class == JPP_POOLS_MODULE
+                                   ? row->module : 0);
+    }
+
+    if (row->class != JPP_POOLS_ITSELF) {
+        ids[n++] = jpp_pools_frame(reading,
+                       jpp_pools_parts[row->class != JPP_POOLS_BLOCKS], 0);
+    }
 
     for (i = JPP_POOLS_FRAMES; i-- > 0; /* void */ ) {
+        part = &jpp_pools_owners[owner->kind][i];
 
-        if (parts[i].text == NULL) {
-            continue;
+        if (part->text != NULL) {
+            name = part->name == 0 ? 0 : *(const uint32_t *) (const void *)
+                                       ((const char *) owner + part->name);
+
+            ids[n++] = jpp_pools_frame(reading, part->text, name);
         }
-
-        name = 0;
-
-        switch (parts[i].which) {
-
-        case JPP_POOLS_SERVERS:
-            name = owner->server;
-            break;
-
-        case JPP_POOLS_LOCATIONS:
-            name = owner->location;
-            break;
-
-        case JPP_POOLS_THIRDS:
-            name = owner->third;
-            break;
-
-        case JPP_POOLS_NO_NAME:
-            break;
-        }
-
-        ids[n++] = jpp_pools_frame(reading, parts[i].text, name);
     }
 
     return jpp_pools_commit(reading, ids, n, row);

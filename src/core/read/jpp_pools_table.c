@@ -279,17 +279,36 @@ jpp_pools_owner(jpp_pools_t *table, jpp_pools_kind_t kind, uint32_t server,
 }
 
 
-jpp_pools_row_t *
-jpp_pools_row(jpp_pools_t *table, const jpp_pools_row_t *key)
+static bool
+jpp_pools_is_row(const jpp_pools_row_t *row, const jpp_pools_row_t *held)
+{
+    return row->owner == held->owner && row->class == held->class
+           && row->module == held->module
+           && row->is_inherited == held->is_inherited;
+}
+
+
+/* The row of HELD, which is made if need be; NULL: no memory. */
+
+static jpp_pools_row_t *
+jpp_pools_row(jpp_pools_t *table, const jpp_pools_row_t *held)
 {
     uint32_t          id, hash, pos;
-    jpp_pools_row_t  *row, rest;
+    jpp_pools_row_t  *rows, *row, rest;
     const uint32_t    words[] = {
-        key->owner, key->class, key->module, key->is_inherited
+        held->owner, held->class, held->module, held->is_inherited
     };
 
-    if (key->owner == 0) {
+    if (held->owner == 0) {
         return NULL;
+    }
+
+    /* connections one after the other mostly have the same owner */
+
+    rows = jpp_vec_items(table->rows, jpp_pools_row_t);
+
+    if (table->last != 0 && jpp_pools_is_row(&rows[table->last - 1], held)) {
+        return &rows[table->last - 1];
     }
 
     hash = jpp_pools_hash(words, sizeof(words) / sizeof(words[0]));
@@ -297,20 +316,16 @@ jpp_pools_row(jpp_pools_t *table, const jpp_pools_row_t *key)
 
     while ((id = jpp_index_next(&table->row_index, hash, &pos)) != 0) {
 
-        row = &jpp_vec_items(table->rows, jpp_pools_row_t)[id - 1];
-
-        if (row->owner == key->owner && row->class == key->class
-            && row->module == key->module
-            && row->is_inherited == key->is_inherited)
-        {
-            return row;
+        if (jpp_pools_is_row(&rows[id - 1], held)) {
+            table->last = id;
+            return &rows[id - 1];
         }
     }
 
     id = (uint32_t) jpp_vec_count(table->rows, jpp_pools_row_t) + 1;
 
-    if (id > JPP_POOLS_ROWS && key->class != JPP_POOLS_OTHER) {
-        rest = *key;
+    if (id > JPP_POOLS_ROWS && held->class != JPP_POOLS_OTHER) {
+        rest = *held;
         rest.class = JPP_POOLS_OTHER;
         rest.module = 0;
 
@@ -324,10 +339,264 @@ jpp_pools_row(jpp_pools_t *table, const jpp_pools_row_t *key)
         return NULL;
     }
 
-    row->owner = key->owner;
-    row->class = key->class;
-    row->module = key->module;
-    row->is_inherited = key->is_inherited;
+    row->owner = held->owner;
+    row->class = held->class;
+    row->module = held->module;
+    row->is_inherited = held->is_inherited;
+
+    table->last = id;
 
     return row;
+}
+
+
+void
+jpp_pools_begin(jpp_pools_t *table, uint32_t owner)
+{
+    memset(&table->open.unit, 0, sizeof(jpp_pools_unit_t));
+
+    table->open.is_open = owner != 0;
+    table->open.unit.owner = owner;
+    table->open.n_sums = 0;
+}
+
+
+static bool
+jpp_pools_add_row(jpp_pools_t *table, const jpp_pools_row_t *held)
+{
+    jpp_pools_row_t  *row;
+
+    row = jpp_pools_row(table, held);
+
+    if (row == NULL) {
+        return false;
+    }
+
+    row->objects += held->objects;
+    row->bytes += held->bytes;
+    row->unused += held->unused;
+
+    return true;
+}
+
+
+/* ROW is what the open unit got. */
+
+static void
+jpp_pools_unit_add(jpp_pools_t *table, const jpp_pools_row_t *row)
+{
+    uint32_t                  i;
+    jpp_pools_sum_t          *sum;
+    jpp_pools_unit_t         *unit;
+    const jpp_pools_owner_t  *owner;
+
+    unit = &table->open.unit;
+    owner = jpp_pools_owner_at(table, row->owner);
+
+    unit->objects += row->objects;
+    unit->bytes += row->bytes;
+    unit->unused += row->unused;
+
+    if (owner->kind == JPP_POOLS_UPSTREAM) {
+        unit->upstream = owner->third;
+    }
+
+    for (i = 0; i < table->open.n_sums; i++) {
+        sum = &table->open.sums[i];
+
+        if (sum->owner == row->owner && sum->class == row->class
+            && sum->module == row->module)
+        {
+            sum->bytes += row->bytes;
+            return;
+        }
+    }
+
+    if (i == JPP_POOLS_SUMS) {
+        sum = &table->open.sums[i - 1];
+        sum->owner = unit->owner;
+        sum->class = JPP_POOLS_OTHER;
+        sum->module = 0;
+
+    } else {
+        sum = &table->open.sums[table->open.n_sums++];
+        sum->owner = row->owner;
+        sum->class = row->class;
+        sum->module = row->module;
+        sum->bytes = 0;
+    }
+
+    sum->bytes += row->bytes;
+}
+
+
+bool
+jpp_pools_add(jpp_pools_t *table, uint32_t owner, jpp_pools_class_t class,
+    uint32_t module, uint64_t objects, uint64_t bytes, uint64_t unused)
+{
+    const jpp_pools_row_t  held = {
+        .owner = owner, .class = (uint8_t) class, .module = module,
+        .objects = objects, .bytes = bytes, .unused = unused
+    };
+
+    if (!jpp_pools_add_row(table, &held)) {
+        return false;
+    }
+
+    if (table->open.is_open) {
+        jpp_pools_unit_add(table, &held);
+    }
+
+    return true;
+}
+
+
+bool
+jpp_pools_add_inherited(jpp_pools_t *table, uint32_t owner,
+    jpp_pools_class_t class, uint64_t objects, uint64_t bytes,
+    uint64_t unused)
+{
+    const jpp_pools_row_t  held = {
+        .owner = owner, .class = (uint8_t) class, .is_inherited = 1,
+        .objects = objects, .bytes = bytes, .unused = unused
+    };
+
+    return jpp_pools_add_row(table, &held);
+}
+
+
+/* A directive that was found bounds what the unit had most of then. */
+
+static void
+jpp_pools_most(jpp_pools_open_t *open)
+{
+    uint8_t                 was;
+    uint32_t                i;
+    jpp_pools_unit_t       *unit;
+    const jpp_pools_sum_t  *sum;
+
+    unit = &open->unit;
+    was = unit->most_class;
+
+    unit->most_owner = unit->owner;
+    unit->most_bytes = 0;
+
+    for (i = 0; i < open->n_sums; i++) {
+        sum = &open->sums[i];
+
+        if (sum->bytes > unit->most_bytes) {
+            unit->most_owner = sum->owner;
+            unit->most_class = sum->class;
+            unit->most_module = sum->module;
+            unit->most_bytes = sum->bytes;
+        }
+    }
+
+    if (unit->most_class != was) {
+        unit->bound_module = 0;
+        unit->bound_number = 0;
+        unit->bound_size = 0;
+    }
+}
+
+
+/*
+ * The units are a heap: the smallest of those kept is the first, and no unit is
+ * smaller than that at half its place.
+ */
+
+static jpp_pools_unit_t *
+jpp_pools_keep(jpp_pools_t *table)
+{
+    size_t             i, k, n;
+    jpp_pools_unit_t  *units;
+
+    n = jpp_vec_count(table->units, jpp_pools_unit_t);
+    units = jpp_vec_items(table->units, jpp_pools_unit_t);
+
+    if (n < table->top) {
+
+        if (jpp_vec_push(table->units, sizeof(jpp_pools_unit_t)) == NULL) {
+            table->facts.reason = JPP_POOLS_NO_MEMORY;
+            return NULL;
+        }
+
+        units = jpp_vec_items(table->units, jpp_pools_unit_t);
+
+        for (i = n; i != 0; i = k) {
+            k = (i - 1) / 2;
+
+            if (units[k].bytes <= table->open.unit.bytes) {
+                break;
+            }
+
+            units[i] = units[k];
+        }
+
+    } else {
+
+        if (n == 0 || table->open.unit.bytes <= units[0].bytes) {
+            return NULL;
+        }
+
+        for (i = 0; (k = 2 * i + 1) < n; i = k) {
+
+            k += k + 1 < n && units[k + 1].bytes < units[k].bytes;
+
+            if (units[k].bytes >= table->open.unit.bytes) {
+                break;
+            }
+
+            units[i] = units[k];
+        }
+    }
+
+    units[i] = table->open.unit;
+
+    return &units[i];
+}
+
+
+jpp_pools_unit_t *
+jpp_pools_end(jpp_pools_t *table)
+{
+    jpp_pools_unit_t   *unit;
+    jpp_pools_owner_t  *owner;
+
+    if (!table->open.is_open) {
+        return NULL;
+    }
+
+    table->open.is_open = false;
+    unit = &table->open.unit;
+
+    owner = jpp_pools_owner_at(table, unit->owner);
+    owner->n_units++;
+
+    if (table->wants != (owner->kind == JPP_POOLS_REQUEST
+                         ? JPP_POOLS_REQUESTS : JPP_POOLS_CONNECTIONS))
+    {
+        return NULL;
+    }
+
+    jpp_pools_most(&table->open);
+
+    return jpp_pools_keep(table);
+}
+
+
+void
+jpp_pools_park(jpp_pools_t *table, jpp_pools_open_t *parked)
+{
+    jpp_pools_most(&table->open);
+
+    *parked = table->open;
+    table->open.is_open = false;
+}
+
+
+void
+jpp_pools_resume(jpp_pools_t *table, const jpp_pools_open_t *parked)
+{
+    table->open = *parked;
 }

@@ -11,8 +11,9 @@
  * The table knows nothing of nginx.  An owner is a place in the configuration:
  * a kind, and the names of a server, a location and a third, which depends on
  * the kind.  A row is what one owner holds of one class.  A unit is a single
- * request or connection; only the largest are kept.  Rows and units are filled
- * by jpp_pools_units.h.
+ * request or connection; only the largest are kept.  What a unit holds is known
+ * when it ends; what is expensive to find out, the kernel's queues for example,
+ * is asked only of a unit that is kept by then.
  *
  *     jpp_pools_init();
  *     for each request or connection:
@@ -278,6 +279,7 @@ typedef struct {
     jpp_index_t          key_index;    /* by what has the name */
     jpp_index_t          owner_index;
     jpp_index_t          row_index;
+    uint32_t             last;         /* the row that was added to; 0: none */
 
     uint32_t             others[JPP_POOLS_SORTS];   /* names */
 
@@ -310,13 +312,6 @@ uint32_t jpp_pools_name(jpp_pools_t *table, jpp_pools_sort_t sort,
 uint32_t jpp_pools_owner(jpp_pools_t *table, jpp_pools_kind_t kind,
     uint32_t server, uint32_t location, uint32_t third);
 
-/*
- * The row with the owner, class, module and origin of KEY, until the next call.
- * NULL: no memory, or the owner is 0.
- */
-jpp_pools_row_t *jpp_pools_row(jpp_pools_t *table,
-    const jpp_pools_row_t *key);
-
 
 static inline jpp_pools_owner_t *
 jpp_pools_owner_at(const jpp_pools_t *table, uint32_t id)
@@ -333,6 +328,41 @@ jpp_pools_str(const jpp_pools_t *table, uint32_t id)
 
     return id == 0 ? none : jpp_vec_items(table->names, jpp_str_t)[id - 1];
 }
+
+
+/* What is added to TABLE from now on belongs to a unit of OWNER, too. */
+void jpp_pools_begin(jpp_pools_t *table, uint32_t owner);
+
+/*
+ * Add to what OWNER holds of CLASS, and of MODULE (a name, or 0), and to the
+ * open unit.  BYTES is the allocator's size with everything; UNUSED is what of
+ * it is still free in the pool.  False: no memory, or an owner of 0, which
+ * means the same.
+ */
+bool jpp_pools_add(jpp_pools_t *table, uint32_t owner,
+    jpp_pools_class_t class, uint32_t module, uint64_t objects,
+    uint64_t bytes, uint64_t unused);
+
+/*
+ * The same for what the process had of it when it started, which its parent
+ * has, too.  It is said beside what it has now, not in addition to it.
+ */
+bool jpp_pools_add_inherited(jpp_pools_t *table, uint32_t owner,
+    jpp_pools_class_t class, uint64_t objects, uint64_t bytes,
+    uint64_t unused);
+
+/*
+ * The unit has ended.  Returns it if it is one of the largest so far, to fill
+ * in the rest, until the next call; or NULL.
+ */
+jpp_pools_unit_t *jpp_pools_end(jpp_pools_t *table);
+
+/*
+ * More of the unit that is open is added later: keep it at PARKED, as it is, to
+ * fill in the rest there; no unit is open now.  And open it again.
+ */
+void jpp_pools_park(jpp_pools_t *table, jpp_pools_open_t *parked);
+void jpp_pools_resume(jpp_pools_t *table, const jpp_pools_open_t *parked);
 
 
 #endif /* _JPP_POOLS_TABLE_H_INCLUDED_ */

@@ -1,6 +1,5 @@
 
 #include "jpp_heap_file.h"
-#include "jpp_pools_words.h"
 #include "jpp_readers.h"
 
 

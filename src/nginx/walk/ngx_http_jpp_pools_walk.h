@@ -33,7 +33,7 @@
 #include <ngx_http.h>
 
 #include "jpp_message.h"
-#include "jpp_pools_units.h"
+#include "jpp_pools_table.h"
 
 
 /* pools in scope at once: of a connection, HTTP/2, a request, its upstreams */
