@@ -33,7 +33,7 @@ my @owners = (
       'src/core/heap/jpp_mallctl.c' ],
     [ qr/\bmemfd_create\s*\(/, 'src/core/process/jpp_memfd.c' ],
     [ qr{/proc/self/maps}, 'src/core/process/jpp_proc.c' ],
-    [ qr{/proc/self/pagemap}, 'src/core/host/jpp_pagemap.c' ],
+    [ qr{/proc/self/pagemap}, 'src/core/host/jpp_smaps.c' ],
     [ qr/\bmremap\s*\(/, 'src/core/base/jpp_arena.c' ],
     [ qr/\bdl_iterate_phdr\s*\(/, 'src/core/process/jpp_images.c' ],
     [ qr/\bsigaction\s*\(SIGPROF\b/, 'src/core/process/jpp_signal.c' ],

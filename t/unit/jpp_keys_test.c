@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "jpp_pressure.h"
 #include "jpp_system.h"
 #include "jpp_test.h"
 #include "jpp_usage.h"

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "jpp_ledger_bases.h"
-#include "jpp_pagemap.h"
+#include "jpp_smaps.h"
 #include "jpp_test.h"
 
 

@@ -9,9 +9,8 @@
 
 #include "jpp_memfd.h"
 #include "jpp_own.h"
-#include "jpp_pagemap.h"
 #include "jpp_smaps.h"
-#include "jpp_sockets.h"
+#include "jpp_usage.h"
 #include "jpp_test.h"
 
 

@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "jpp_sockets.h"
+#include "jpp_usage.h"
 #include "jpp_test.h"
 
 

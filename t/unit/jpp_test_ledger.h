@@ -10,7 +10,7 @@
 
 
 #include "jpp_ledger_heap.h"
-#include "jpp_pagemap.h"
+#include "jpp_smaps.h"
 #include "jpp_test_pools.h"
 
 

@@ -1,7 +1,8 @@
 
 /*
- * Files of lines that have a name and a number each, as the kernel writes them
- * in several places:
+ * Files of the kernel, such as those below /proc or of a cgroup: their lines,
+ * through a buffer of a fixed size, since mountinfo and smaps have no bound,
+ * and those of them that have a name and a number each:
  *
  *     VmRSS:      1740 kB        /proc/PID/status, meminfo
  *     oom_kill 0                 memory.stat, memory.events of a cgroup
@@ -10,7 +11,7 @@
  * A table says which names are wanted, and where in a structure their values
  * go.  What a file does not have stays JPP_NONE: kernels differ.
  *
- * No allocation; any thread.
+ * The caller's structure holds all there is: no allocation; any thread.
  */
 
 
@@ -18,8 +19,52 @@
 #define _JPP_KEYS_H_INCLUDED_
 
 
-#include "jpp_lines.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
 #include "jpp_units.h"
+
+
+/* a path of 4,096 bytes, and as much around it: it lies on stacks */
+#define JPP_LINES_BUFFER  8192
+
+
+typedef struct {
+    int          fd;                    /* -1: of a text, or closed */
+    int          error;                 /* errno; 0: none */
+    bool         is_end;                /* everything has been read */
+    bool         is_skipping;           /* the rest of a line too long */
+    uint64_t     n_skipped;             /* lines left out for that */
+    const char  *text;                  /* what is left of a text */
+    size_t       text_len;
+    char        *pos;
+    char        *end;
+    char         buffer[JPP_LINES_BUFFER];
+} jpp_lines_t;
+
+
+/* Start with the file PATH; false with its errno in LINES->error. */
+bool jpp_lines_open(jpp_lines_t *lines, const char *path);
+
+/* Start with LEN bytes of TEXT, which must stay. */
+void jpp_lines_text(jpp_lines_t *lines, const char *text, size_t len);
+
+/*
+ * The next line, which ends with a NUL byte in place of its newline; NULL at
+ * the end, or if reading failed: LINES->error.  It is valid until the next
+ * call.  A line that does not fit into the buffer is left out.
+ */
+char *jpp_lines_next(jpp_lines_t *lines);
+
+void jpp_lines_close(jpp_lines_t *lines);
+
+/*
+ * What one read has of the small file PATH: SIZE bytes at most, to DATA; -1
+ * with its errno.
+ */
+ssize_t jpp_lines_read(const char *path, char *data, size_t size);
 
 
 typedef struct {

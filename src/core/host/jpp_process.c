@@ -14,16 +14,14 @@
 #define _GNU_SOURCE
 #endif
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "jpp_keys.h"
 #include "jpp_process.h"
 #include "jpp_scan.h"
-#include "jpp_units.h"
 
 
 /* fields of the line */
@@ -81,24 +79,11 @@ static const jpp_process_row_t  jpp_process_rows[] = {
 static ssize_t
 jpp_process_file(int64_t pid, const char *name, char *data, size_t size)
 {
-    int      fd;
-    char     path[64];
-    ssize_t  n;
+    char  path[64];
 
     (void) snprintf(path, sizeof(path), "/proc/%" PRId64 "/%s", pid, name);
 
-    fd = open(path, O_RDONLY|O_CLOEXEC);
-    if (fd == -1) {
-        return -1;
-    }
-
-    do {
-        n = read(fd, data, size);
-    } while (n == -1 && errno == EINTR);
-
-    (void) close(fd);
-
-    return n;
+    return jpp_lines_read(path, data, size);
 }
 
 

@@ -1,8 +1,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sock_diag.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,6 +16,62 @@
     ((uint64_t) (time).tv_sec * 1000000 + (uint64_t) (time).tv_usec)
 
 
+#define JPP_USAGE_ROW(name, key)  { key, offsetof(jpp_usage_t, name) },
+
+static const jpp_keys_row_t  jpp_usage_rows[] = {
+    JPP_USAGE_STATUS(JPP_USAGE_ROW)
+};
+
+#define JPP_USAGE_ROWS  (sizeof(jpp_usage_rows) / sizeof(jpp_usage_rows[0]))
+
+
+/* beyond it nobody has descriptors: the kernel's default for fs.nr_open */
+#define JPP_SOCKETS_FDS  1048576
+
+
+/* what is queued for sending is counted by the socket or by its packets */
+
+static uint64_t
+jpp_sockets_of(const uint32_t info[SK_MEMINFO_VARS])
+{
+    uint64_t  queued;
+
+    queued = info[SK_MEMINFO_WMEM_QUEUED] > info[SK_MEMINFO_WMEM_ALLOC]
+             ? info[SK_MEMINFO_WMEM_QUEUED] : info[SK_MEMINFO_WMEM_ALLOC];
+
+    return queued + info[SK_MEMINFO_RMEM_ALLOC] + info[SK_MEMINFO_FWD_ALLOC]
+           + info[SK_MEMINFO_OPTMEM] + info[SK_MEMINFO_BACKLOG];
+}
+
+
+uint64_t
+jpp_sockets_bytes(uint64_t n_fds, uint64_t *n)
+{
+    int        fd;
+    uint32_t   info[SK_MEMINFO_VARS] = { 0 };
+    uint64_t   n_seen, bytes;
+    socklen_t  len;
+
+    *n = 0;
+    bytes = 0;
+
+    for (fd = 0, n_seen = 0; fd < JPP_SOCKETS_FDS && n_seen < n_fds; fd++) {
+        len = sizeof(info);
+
+        if (getsockopt(fd, SOL_SOCKET, SO_MEMINFO, info, &len) == 0) {
+            bytes += jpp_sockets_of(info);
+            n_seen++;
+            ++*n;
+
+        } else {
+            n_seen += errno != EBADF;
+        }
+    }
+
+    return bytes;
+}
+
+
 /* an entry of getdents64(); readdir() would allocate */
 
 typedef struct {
@@ -23,15 +81,6 @@ typedef struct {
     unsigned char    type;
     char             name[1];
 } jpp_usage_entry_t;
-
-
-#define JPP_USAGE_ROW(name, key)  { key, offsetof(jpp_usage_t, name) },
-
-static const jpp_keys_row_t  jpp_usage_rows[] = {
-    JPP_USAGE_STATUS(JPP_USAGE_ROW)
-};
-
-#define JPP_USAGE_ROWS  (sizeof(jpp_usage_rows) / sizeof(jpp_usage_rows[0]))
 
 
 static void
@@ -175,20 +224,11 @@ jpp_usage_status(jpp_usage_t *usage, jpp_lines_t *lines)
 int
 jpp_usage_smaps(char text[JPP_USAGE_SMAPS], size_t *len)
 {
-    int      fd, error;
     ssize_t  n;
 
-    fd = open("/proc/self/smaps_rollup", O_RDONLY|O_CLOEXEC);
-    if (fd == -1) {
-        return errno;
-    }
+    n = jpp_lines_read("/proc/self/smaps_rollup", text, JPP_USAGE_SMAPS);
 
-    n = read(fd, text, JPP_USAGE_SMAPS);
-    error = n == -1 ? errno : 0;
+    *len = n > 0 ? (size_t) n : 0;
 
-    (void) close(fd);
-
-    *len = error == 0 ? (size_t) n : 0;
-
-    return error;
+    return n == -1 ? errno : 0;
 }

@@ -14,6 +14,8 @@
 #define _JPP_USAGE_H_INCLUDED_
 
 
+#include <stdint.h>
+
 #include "jpp_keys.h"
 
 
@@ -71,6 +73,13 @@ void jpp_usage_status(jpp_usage_t *usage, jpp_lines_t *lines);
 
 /* The LEN bytes of the TEXT of smaps_rollup of this process; errno, or 0. */
 int jpp_usage_smaps(char text[JPP_USAGE_SMAPS], size_t *len);
+
+/*
+ * The bytes that the kernel holds for the sockets among N_FDS open descriptors,
+ * and *N of how many: they count for the cgroup, and in no process.  A
+ * descriptor that is closed meanwhile is left out.
+ */
+uint64_t jpp_sockets_bytes(uint64_t n_fds, uint64_t *n);
 
 
 #endif /* _JPP_USAGE_H_INCLUDED_ */

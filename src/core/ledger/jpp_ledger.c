@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "jpp_ledger.h"
-#include "jpp_pagemap.h"
+#include "jpp_smaps.h"
 #include "jpp_sort.h"
 
 
