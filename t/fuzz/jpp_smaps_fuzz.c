@@ -2,7 +2,7 @@
 /* Any bytes as /proc/self/smaps, and the ledger of such a process. */
 
 #include "jpp_fuzz.h"
-#include "jpp_ledger_heap.h"
+#include "jpp_ledger.h"
 
 
 int

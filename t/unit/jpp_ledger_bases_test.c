@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "jpp_ledger_bases.h"
+#include "jpp_ledger.h"
 #include "jpp_smaps.h"
 #include "jpp_test.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "jpp_ledger_file.h"
+#include "jpp_ledger.h"
 #include "jpp_memfd.h"
 #include "jpp_memory_write.h"
 #include "jpp_test_fleet.h"

@@ -12,7 +12,7 @@
 
 #include <unistd.h>
 
-#include "jpp_ledger_file.h"
+#include "jpp_ledger.h"
 #include "jpp_memfd.h"
 #include "jpp_message.h"
 #include "jpp_readers.h"

@@ -9,7 +9,7 @@
 #define _JPP_TEST_LEDGER_H_INCLUDED_
 
 
-#include "jpp_ledger_heap.h"
+#include "jpp_ledger.h"
 #include "jpp_smaps.h"
 #include "jpp_test_pools.h"
 

@@ -11,7 +11,7 @@
 
 
 #include "jpp_json.h"
-#include "jpp_ledger_file.h"
+#include "jpp_ledger.h"
 #include "jpp_memory_input.h"
 
 

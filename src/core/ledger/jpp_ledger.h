@@ -3,6 +3,7 @@
  * The ledger of a worker: every byte of its Pss in one row or another, each
  * with what it is and how well that is known.
  *
+ *     jpp_ledger_bases_find(), which adds jemalloc's blocks to the ranges
  *     jpp_ledger_init(), with the ranges whose owners are known
  *     for each mapping of the process: jpp_ledger_map()
  *     jpp_ledger_finish(), with what the walk and jemalloc have counted
@@ -13,8 +14,20 @@
  * others have, too, is the mean of the mapping, and between a half and what it
  * is if all processes have it.
  *
- * What is left of jemalloc's mappings is shared out among what is known by its
- * sum only: jpp_ledger_heap.h.
+ * The last step shares out what is left of the allocator's mappings among what
+ * is known by its sum only.  Each of these parts has bounds: what the event
+ * loop's thread holds outside of pools is exact, the rest is between 0 and what
+ * jemalloc counts.  As the kernel knows what they are together, the bounds of
+ * each follow from those of the others; in between, all parts have the same
+ * fraction.
+ *
+ * jemalloc says how many bytes of metadata it has handed out, not where its
+ * blocks are, and most of them nobody has touched.  They are found by what a
+ * block begins with, and believed only if all of them together have what
+ * jemalloc says.
+ *
+ * The rows travel as bytes from the worker that they are of to whoever asked.
+ * Both are of one module: another layout is refused.
  *
  * A pure function of the caller's values; one thread at a time; memory from the
  * arena.
@@ -26,8 +39,10 @@
 
 
 #include "jpp_arena.h"
+#include "jpp_err.h"
 #include "jpp_pools_table.h"
 #include "jpp_smaps.h"
+#include "jpp_stats.h"
 
 
 typedef enum {
@@ -204,6 +219,93 @@ jpp_ledger_scale(uint64_t bytes, uint64_t part, uint64_t whole)
     return whole == 0 ? 0 : (uint64_t) ((unsigned __int128) bytes * part
                                         / whole);
 }
+
+
+typedef struct {
+    const jpp_pools_t  *pools;
+    const jpp_stats_t  *stats;         /* NULL: there is no jemalloc */
+    uint64_t            internal;      /* of stats->allocated, its own */
+    bool                is_sampled;    /* its profiler is on */
+    bool                is_marked;     /* its mappings are known as such; */
+                                       /*   else all anonymous ones count */
+} jpp_ledger_heap_t;
+
+
+/* Complete the rows, and sort them.  False: no memory. */
+bool jpp_ledger_finish(jpp_ledger_t *ledger, const jpp_ledger_heap_t *heap);
+
+
+/* words at the beginning of a block: see jpp_ledger_bases.c */
+#define JPP_LEDGER_BASE_WORDS  5
+
+
+/*
+ * Copies the first words at ADDRESS to WORDS; false: they are not there, or
+ * nobody has touched them.
+ */
+typedef bool (*jpp_ledger_base_read_pt)(void *ctx, uint64_t address,
+    uint64_t words[JPP_LEDGER_BASE_WORDS]);
+
+
+typedef struct {
+    uint64_t      start;
+    uint64_t      end;
+    uint64_t      used;            /* of it, by jemalloc's own account */
+} jpp_ledger_base_t;
+
+
+/*
+ * Append the blocks, as jpp_ledger_base_t, that lie in what the LEN bytes of
+ * /proc/self/maps at TEXT have as anonymous memory, read by READ.  False: no
+ * memory.
+ */
+bool jpp_ledger_bases(jpp_vec_t *bases, const char *text, size_t len,
+    jpp_ledger_base_read_pt read, void *ctx);
+
+/* Are BASES all of them, if jemalloc has METADATA bytes there? */
+bool jpp_ledger_bases_are_all(const jpp_vec_t *bases, uint64_t metadata);
+
+/*
+ * Append the blocks of this process to RANGES, of jpp_ledger_range_t, if all of
+ * them are found; PAGEMAP is open, or -1.  False: they are not, and jemalloc's
+ * metadata stays known as a sum.
+ */
+bool jpp_ledger_bases_find(jpp_vec_t *ranges, int pagemap, uint64_t metadata,
+    jpp_arena_t *arena);
+
+
+#define JPP_LEDGER_WHY  256
+
+
+/* What there is besides the rows; JPP_NONE: nobody knows. */
+typedef struct {
+    jpp_ledger_sums_t        sums;
+    uint64_t                 has_luajit;   /* 0, 1 */
+    uint64_t                 sockets;      /* the kernel's memory for them, */
+    uint64_t                 n_sockets;    /*   and of how many sockets */
+    uint64_t                 nanos;        /* that reading took the kernel */
+    char                     why[JPP_LEDGER_WHY];  /* pages are unknown; "" */
+} jpp_ledger_facts_t;
+
+
+/* A ledger that was read: points into its bytes. */
+typedef struct {
+    jpp_ledger_facts_t       facts;
+    const jpp_ledger_row_t  *rows;
+    size_t                   n;
+} jpp_ledger_read_t;
+
+
+/* Write FACTS and the rows of LEDGER to FD, an empty file. */
+jpp_code_t jpp_ledger_save(const jpp_ledger_t *ledger,
+    const jpp_ledger_facts_t *facts, int fd, jpp_err_t *err);
+
+/*
+ * Fill LEDGER from the LEN bytes at DATA, aligned to 8, which stay; ERR says
+ * what is wrong with them.
+ */
+jpp_code_t jpp_ledger_load(jpp_ledger_read_t *ledger, const char *data,
+    size_t len, jpp_err_t *err);
 
 
 #endif /* _JPP_LEDGER_H_INCLUDED_ */

@@ -13,8 +13,7 @@
 
 #include <string.h>
 
-#include "jpp_ledger_bases.h"
-#include "jpp_smaps.h"
+#include "jpp_ledger.h"
 #include "jpp_peek.h"
 #include "jpp_proc.h"
 #include "jpp_scan.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "jpp_ascii.h"
-#include "jpp_ledger_file.h"
+#include "jpp_ledger.h"
 #include "jpp_sink.h"
 #include "jpp_write.h"
 

@@ -14,28 +14,6 @@ const jpp_value_type_t  jpp_pools_types[JPP_POOLS_TYPES] = {
 };
 
 
-uint64_t
-jpp_pools_outside(const jpp_pools_t *table, bool *is_short)
-{
-    size_t                  i, n;
-    int64_t                 sum;
-    const jpp_pools_row_t  *rows;
-
-    rows = jpp_vec_items(table->rows, jpp_pools_row_t);
-    n = jpp_vec_count(table->rows, jpp_pools_row_t);
-
-    for (i = 0, sum = 0; i < n; i++) {
-        if (!rows[i].is_inherited) {
-            sum = jpp_add_i64(sum, (int64_t) rows[i].bytes);
-        }
-    }
-
-    *is_short = (uint64_t) sum > table->facts.total;
-
-    return *is_short ? 0 : table->facts.total - (uint64_t) sum;
-}
-
-
 void
 jpp_pools_add_up(jpp_pools_sums_t *sums, const jpp_pools_t *table)
 {

@@ -66,12 +66,6 @@ extern const char *const  jpp_pools_reasons[JPP_POOLS_REASONS];
 extern const char *const  jpp_pools_parts[];
 
 
-/*
- * What of the total of TABLE is in no pool: the thread's total less all rows.
- * *IS_SHORT: the rows are more than that, and the result is 0.
- */
-uint64_t jpp_pools_outside(const jpp_pools_t *table, bool *is_short);
-
 /* Add what TABLE says of itself to SUMS. */
 void jpp_pools_add_up(jpp_pools_sums_t *sums, const jpp_pools_t *table);
 

@@ -1,6 +1,7 @@
 
 #include <string.h>
 
+#include "jpp_intern.h"
 #include "jpp_pools_table.h"
 
 
@@ -599,4 +600,26 @@ void
 jpp_pools_resume(jpp_pools_t *table, const jpp_pools_open_t *parked)
 {
     table->open = *parked;
+}
+
+
+uint64_t
+jpp_pools_outside(const jpp_pools_t *table, bool *is_short)
+{
+    size_t                  i, n;
+    int64_t                 sum;
+    const jpp_pools_row_t  *rows;
+
+    rows = jpp_vec_items(table->rows, jpp_pools_row_t);
+    n = jpp_vec_count(table->rows, jpp_pools_row_t);
+
+    for (i = 0, sum = 0; i < n; i++) {
+        if (!rows[i].is_inherited) {
+            sum = jpp_add_i64(sum, (int64_t) rows[i].bytes);
+        }
+    }
+
+    *is_short = (uint64_t) sum > table->facts.total;
+
+    return *is_short ? 0 : table->facts.total - (uint64_t) sum;
 }

@@ -364,5 +364,11 @@ jpp_pools_unit_t *jpp_pools_end(jpp_pools_t *table);
 void jpp_pools_park(jpp_pools_t *table, jpp_pools_open_t *parked);
 void jpp_pools_resume(jpp_pools_t *table, const jpp_pools_open_t *parked);
 
+/*
+ * What of the total of TABLE is in no pool: the thread's total less all rows.
+ * *IS_SHORT: the rows are more than that, and the result is 0.
+ */
+uint64_t jpp_pools_outside(const jpp_pools_t *table, bool *is_short);
+
 
 #endif /* _JPP_POOLS_TABLE_H_INCLUDED_ */

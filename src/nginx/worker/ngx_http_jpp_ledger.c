@@ -12,9 +12,7 @@
 #include "ngx_http_jpp_thread.h"
 
 #include "jpp_images.h"
-#include "jpp_ledger_bases.h"
-#include "jpp_ledger_file.h"
-#include "jpp_ledger_heap.h"
+#include "jpp_ledger.h"
 #include "jpp_own.h"
 #include "jpp_smaps.h"
 #include "jpp_stats.h"
@@ -40,7 +38,7 @@ typedef struct {
     jpp_ledger_facts_t     facts;
     jpp_vec_t             *pages;
     int                    pagemap;
-    uint64_t                          internal;     /* see jpp_ledger_heap.h */
+    uint64_t                          internal;     /* see jpp_ledger.h */
     unsigned                          has_jemalloc:1;
     unsigned                          is_marked:1;  /* its maps are: see */
                                                     /*   below */
