@@ -7,11 +7,9 @@
 
 
 #include "ngx_http_jpp_conf.h"
-#include "ngx_http_jpp_history.h"
 #include "ngx_http_jpp_owners.h"
 #include "ngx_http_jpp_self.h"
 #include "ngx_http_jpp_telemetry.h"
-#include "ngx_http_jpp_unwind.h"
 #include "ngx_http_jpp_worker.h"
 
 

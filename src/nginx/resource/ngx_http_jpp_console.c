@@ -106,8 +106,6 @@ ngx_http_jpp_console_write(const ngx_http_jpp_collection_t *co, void *data,
         return NGX_ERROR;
     }
 
-    ngx_http_jpp_telemetry_kernel(shown->telemetry);
-
     jpp_console_html(&shown->console, sink);
 
     return NGX_OK;

@@ -264,8 +264,6 @@ ngx_http_jpp_memory_write(ngx_http_jpp_memory_t *memory)
         return NGX_ERROR;
     }
 
-    ngx_http_jpp_telemetry_kernel(memory->telemetry);
-
     ngx_memzero(&from, sizeof(jpp_memory_t));
 
     from.telemetry = &memory->telemetry->all;

@@ -76,8 +76,6 @@ ngx_http_jpp_metrics_write(const ngx_http_jpp_collection_t *co,
         return NGX_ERROR;
     }
 
-    ngx_http_jpp_telemetry_kernel(telemetry);
-
     return jpp_metrics_write(&telemetry->all, is_openmetrics, arena, sink)
            ? NGX_OK : NGX_ERROR;
 }

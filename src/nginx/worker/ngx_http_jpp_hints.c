@@ -1,11 +1,16 @@
 
+/*
+ * What this process knows about its own code, as data for the symbolizer.
+ */
+
+
 #include <ngx_config.h>
 #include <ngx_core.h>
 #include <ngx_http.h>
 #include <ngx_event.h>
 
 #include "ngx_http_jpp.h"
-#include "ngx_http_jpp_hints.h"
+#include "ngx_http_jpp_worker.h"
 
 #include "jpp_backtrace.h"
 #include "jpp_hints.h"

@@ -22,9 +22,16 @@ void ngx_http_jpp_pools_init(const ngx_cycle_t *cycle);
  */
 ngx_int_t ngx_http_jpp_pools_walk(ngx_http_jpp_reply_t *reply);
 
-/* Those of the kind (kinds.h). */
+/*
+ * Those of the kinds (kinds.h): the pools; a ledger, which walks through them,
+ * too; smaps_rollup, and the allocator's arenas.
+ */
 ngx_int_t ngx_http_jpp_pools_slice(ngx_http_jpp_reply_t *reply);
 void ngx_http_jpp_pools_release(ngx_http_jpp_reply_t *reply);
+ngx_int_t ngx_http_jpp_ledger_slice(ngx_http_jpp_reply_t *reply);
+void ngx_http_jpp_ledger_work(ngx_http_jpp_reply_t *reply);
+void ngx_http_jpp_ledger_smaps(ngx_http_jpp_reply_t *reply);
+void ngx_http_jpp_ledger_arenas(ngx_http_jpp_reply_t *reply);
 
 
 #endif /* _NGX_HTTP_JPP_POOLS_H_INCLUDED_ */

@@ -1,12 +1,38 @@
 
+#include "ngx_http_jpp_loop.h"
 #include "ngx_http_jpp_self.h"
 #include "ngx_http_jpp_telemetry.h"
+#include "ngx_http_jpp_thread.h"
 #include "ngx_http_jpp_worker.h"
-#include "ngx_http_jpp_zones.h"
 
 #include "jpp_status.h"
 
 
+/* for what all workers have written, and for what is read beside it */
+#define NGX_HTTP_JPP_LOOK_CAP  (32 * 1024 * 1024)
+
+
+/* One at a time. */
+typedef struct {
+    ngx_http_jpp_task_t        task;
+    ngx_uint_t                 is_taken;
+
+    jpp_arena_t                arena;
+    ngx_http_jpp_telemetry_t  *telemetry;
+    jpp_finding_t              findings[JPP_FINDINGS];
+    ngx_uint_t                 n;
+    ngx_uint_t                 has_looked;
+    ngx_http_jpp_row_t         rows[NGX_HTTP_JPP_MAX_ROWS];
+} ngx_http_jpp_look_t;
+
+
+static ngx_int_t ngx_http_jpp_zones(jpp_arena_t *arena,
+    jpp_telemetry_t *telemetry);
+static ngx_int_t ngx_http_jpp_zones_one(const ngx_shm_zone_t *zone,
+    jpp_arena_t *arena, jpp_zone_t *to);
+static ngx_int_t ngx_http_jpp_telemetry_noted(
+    ngx_http_jpp_telemetry_t *telemetry, const ngx_http_jpp_row_t *rows,
+    ngx_uint_t n, jpp_arena_t *arena);
 static ngx_int_t ngx_http_jpp_telemetry_room(
     ngx_http_jpp_telemetry_t *telemetry, ngx_uint_t n, jpp_worker_t **workers,
     jpp_history_t **histories, jpp_arena_t *arena);
@@ -14,6 +40,78 @@ static ngx_uint_t ngx_http_jpp_telemetry_note(
     ngx_http_jpp_telemetry_t *telemetry, const ngx_http_jpp_row_t *row,
     jpp_worker_t *worker, jpp_history_t *history);
 static void ngx_http_jpp_telemetry_facts(ngx_http_jpp_telemetry_t *telemetry);
+static void ngx_http_jpp_history_tick(ngx_event_t *ev);
+static void ngx_http_jpp_history_look(void);
+static void ngx_http_jpp_history_work(ngx_http_jpp_task_t *task);
+static void ngx_http_jpp_history_done(ngx_http_jpp_task_t *task);
+
+
+jpp_loop_t  ngx_http_jpp_dumps;
+
+static jpp_worker_t  ngx_http_jpp_figures_last;
+static ngx_msec_t    ngx_http_jpp_figures_at;
+static ngx_uint_t    ngx_http_jpp_figures_are_there;
+
+
+static ngx_http_jpp_look_t  ngx_http_jpp_look = {
+    .task.work = ngx_http_jpp_history_work,
+    .task.done = ngx_http_jpp_history_done,
+    .task.is_brief = 1
+};
+
+static ngx_event_t  ngx_http_jpp_history;
+static ngx_msec_t   ngx_http_jpp_history_begun;
+
+
+void
+ngx_http_jpp_figures_read(jpp_worker_t *worker)
+{
+    if (ngx_http_jpp_thread_is_idle()) {
+        worker->has_stats = jpp_stats_read(&worker->stats);
+    }
+
+    worker->activity.connections = ngx_cycle->connection_n;
+    worker->activity.connections_free = ngx_cycle->free_connection_n;
+    worker->activity.loop = ngx_http_jpp_loop;
+    worker->activity.dumps = ngx_http_jpp_dumps;
+
+    jpp_recent_read(&ngx_http_jpp_recent, ngx_current_msec,
+                    &worker->activity.minute);
+}
+
+
+const jpp_worker_t *
+ngx_http_jpp_figures(ngx_msec_t age)
+{
+    bool           had_stats;
+    jpp_stats_t    stats;
+    jpp_worker_t  *worker;
+
+    worker = &ngx_http_jpp_figures_last;
+
+    if (ngx_http_jpp_figures_are_there
+        && ngx_current_msec - ngx_http_jpp_figures_at < age)
+    {
+        return worker;
+    }
+
+    stats = worker->stats;
+    had_stats = worker->has_stats;
+
+    ngx_http_jpp_describe(worker);
+    ngx_http_jpp_figures_read(worker);
+    jpp_usage_memory(&worker->activity.usage);
+
+    if (!worker->has_stats) {
+        worker->stats = stats;
+        worker->has_stats = had_stats;
+    }
+
+    ngx_http_jpp_figures_at = ngx_current_msec;
+    ngx_http_jpp_figures_are_there = 1;
+
+    return worker;
+}
 
 
 void
@@ -75,6 +173,122 @@ ngx_http_jpp_telemetry(jpp_arena_t *arena)
 }
 
 
+/* A zone's lock is held for a moment, by somebody who is not to be stopped. */
+
+static ngx_int_t
+ngx_http_jpp_zones(jpp_arena_t *arena, jpp_telemetry_t *telemetry)
+{
+    ngx_uint_t              i, n;
+    jpp_zone_t             *zones;
+    const ngx_shm_zone_t   *zone;
+    const ngx_list_part_t  *part;
+
+    for (n = 0, part = (ngx_list_part_t *) &ngx_cycle->shared_memory.part;
+         part != NULL;
+         part = part->next)
+    {
+        n += part->nelts;
+    }
+
+    zones = jpp_arena_alloc(arena, (n + 1) * sizeof(jpp_zone_t));
+    if (zones == NULL) {
+        return NGX_ERROR;
+    }
+
+    telemetry->zones = zones;
+
+    for (part = (ngx_list_part_t *) &ngx_cycle->shared_memory.part;
+         part != NULL;
+         part = part->next)
+    {
+        zone = part->elts;
+
+        for (i = 0; i < part->nelts; i++) {
+
+            if (zone[i].shm.addr == NULL) {
+                continue;
+            }
+
+            if (ngx_http_jpp_zones_one(&zone[i], arena,
+                                       &zones[telemetry->n_zones])
+                != NGX_OK)
+            {
+                return NGX_ERROR;
+            }
+
+            telemetry->n_zones++;
+        }
+    }
+
+    return NGX_OK;
+}
+
+
+/*
+ * Nobody waits for a zone that is busy: its numbers are right one by one, but
+ * not of one moment.
+ */
+
+static ngx_int_t
+ngx_http_jpp_zones_one(const ngx_shm_zone_t *zone, jpp_arena_t *arena,
+    jpp_zone_t *to)
+{
+    char                        *name;
+    ngx_uint_t                   i, n;
+    jpp_zone_slot_t             *slots;
+    ngx_slab_pool_t             *sp;
+    const ngx_slab_stat_t       *stat;
+
+    sp = (ngx_slab_pool_t *) zone->shm.addr;
+    n = ngx_pagesize_shift - sp->min_shift;
+
+    slots = jpp_arena_alloc(arena, n * sizeof(jpp_zone_slot_t));
+    name = jpp_arena_alloc(arena, zone->shm.name.len);
+
+    if (slots == NULL || name == NULL) {
+        return NGX_ERROR;
+    }
+
+    /* a thread reads it, which may outlive the configuration */
+
+    ngx_memcpy(name, zone->shm.name.data, zone->shm.name.len);
+
+    ngx_memzero(to, sizeof(jpp_zone_t));
+
+    to->name = name;
+    to->name_len = zone->shm.name.len;
+    to->size = zone->shm.size;
+    to->slots = slots;
+    to->n_slots = n;
+
+    to->was_busy = !ngx_shmtx_trylock(&sp->mutex);
+
+    to->free = sp->pfree * ngx_pagesize;
+
+    for (i = 0; i < n; i++) {
+        stat = &sp->stats[i];
+
+        slots[i].size = (uint64_t) 1 << (i + sp->min_shift);
+        slots[i].total = stat->total;
+        slots[i].used = stat->used;
+        slots[i].allocations = stat->reqs;
+        slots[i].failures = stat->fails;
+    }
+
+    if (!to->was_busy) {
+        ngx_shmtx_unlock(&sp->mutex);
+    }
+
+    for (i = 0; i < n; i++) {
+        to->used += slots[i].used * slots[i].size;
+        to->allocations += slots[i].allocations;
+        to->failures += slots[i].failures;
+    }
+
+    return NGX_OK;
+}
+
+
 ngx_int_t
 ngx_http_jpp_telemetry_collected(ngx_http_jpp_telemetry_t *telemetry,
     const ngx_http_jpp_collection_t *co, jpp_arena_t *arena)
@@ -131,7 +345,7 @@ ngx_http_jpp_telemetry_collected(ngx_http_jpp_telemetry_t *telemetry,
 
 /* Without asking: the others may be busy, and numbers may be seconds old. */
 
-ngx_int_t
+static ngx_int_t
 ngx_http_jpp_telemetry_noted(ngx_http_jpp_telemetry_t *telemetry,
     const ngx_http_jpp_row_t *rows, ngx_uint_t n, jpp_arena_t *arena)
 {
@@ -221,12 +435,9 @@ ngx_http_jpp_telemetry_facts(ngx_http_jpp_telemetry_t *telemetry)
                                                         telemetry->findings);
 
     ngx_http_jpp_registry_unlock(&telemetry->zone);
-}
 
+    /* about twenty small files */
 
-void
-ngx_http_jpp_telemetry_kernel(ngx_http_jpp_telemetry_t *telemetry)
-{
     jpp_system_read(&telemetry->system, "");
     telemetry->all.system = &telemetry->system;
 
@@ -236,4 +447,162 @@ ngx_http_jpp_telemetry_kernel(ngx_http_jpp_telemetry_t *telemetry)
     } else {
         telemetry->all.cgroup_why = telemetry->err.text;
     }
+}
+
+
+void
+ngx_http_jpp_history_init(ngx_cycle_t *cycle)
+{
+    ngx_event_t          *ev;
+    const jpp_worker_t   *worker;
+    ngx_http_jpp_self_t  *self;
+
+    ev = &ngx_http_jpp_history;
+    self = &ngx_http_jpp_self;
+
+    if (self->row.pid == 0 || self->zone == NULL) {
+        return;
+    }
+
+    ngx_http_jpp_history_begun = ngx_current_msec;
+
+    ev->handler = ngx_http_jpp_history_tick;
+    ev->data = &ngx_http_jpp_no_connection;
+    ev->log = cycle->log;
+    ev->cancelable = 1;
+
+    /* a single process inherits nothing */
+
+    worker = ngx_http_jpp_figures(0);
+
+    if (ngx_process == NGX_PROCESS_WORKER && worker->has_stats) {
+        self->inherited = worker->stats.allocated;
+
+        jpp_notes_inherited(ngx_http_jpp_registry_lock(self->zone),
+                            self->generation, self->inherited);
+        ngx_http_jpp_registry_unlock(self->zone);
+    }
+
+    ngx_http_jpp_history_tick(ev);
+}
+
+
+static void
+ngx_http_jpp_history_tick(ngx_event_t *ev)
+{
+    jpp_note_t           *note;
+    const jpp_worker_t   *worker;
+    ngx_http_jpp_self_t  *self;
+
+    self = &ngx_http_jpp_self;
+
+    /* of a single process, after a reload without a location that serves */
+
+    if (self->zone == NULL) {
+        return;
+    }
+
+    worker = ngx_http_jpp_figures(0);
+
+    (void) ngx_http_jpp_registry_lock(self->zone);
+
+    note = ngx_http_jpp_registry_note(self->zone, &self->row);
+
+    if (note != NULL) {
+        jpp_note_write(note, worker, (ngx_current_msec
+                        - ngx_http_jpp_history_begun) / 1000);
+    }
+
+    ngx_http_jpp_registry_unlock(self->zone);
+
+    if (!ngx_http_jpp_look.is_taken
+        && ngx_http_jpp_registry_leads(self->zone, &self->row))
+    {
+        ngx_http_jpp_history_look();
+    }
+
+    ngx_add_timer(ev, JPP_HISTORY_INTERVAL * 1000);
+}
+
+
+static void
+ngx_http_jpp_history_look(void)
+{
+    ngx_http_jpp_look_t  *look;
+
+    look = &ngx_http_jpp_look;
+
+    jpp_arena_init(&look->arena, NGX_HTTP_JPP_LOOK_CAP);
+
+    look->telemetry = ngx_http_jpp_telemetry(&look->arena);
+
+    if (look->telemetry == NULL) {
+        jpp_arena_destroy(&look->arena);
+        return;
+    }
+
+    look->is_taken = 1;
+
+    if (ngx_http_jpp_thread_post(&look->task) != NGX_OK) {
+        ngx_http_jpp_history_work(&look->task);
+        ngx_http_jpp_history_done(&look->task);
+    }
+}
+
+
+static void
+ngx_http_jpp_history_work(ngx_http_jpp_task_t *task)
+{
+    ngx_uint_t                 n, generation;
+    ngx_http_jpp_look_t       *look;
+    ngx_http_jpp_telemetry_t  *telemetry;
+
+    look = &ngx_http_jpp_look;
+    telemetry = look->telemetry;
+
+    /* this finds out who was killed, too */
+
+    n = ngx_http_jpp_registry_list(&telemetry->zone, look->rows, &generation);
+
+    look->has_looked = ngx_http_jpp_telemetry_noted(telemetry, look->rows, n,
+                                                    &look->arena)
+                       == NGX_OK;
+
+    if (look->has_looked) {
+        look->n = jpp_findings(&telemetry->all, look->findings);
+    }
+}
+
+
+static void
+ngx_http_jpp_history_done(ngx_http_jpp_task_t *task)
+{
+    ngx_uint_t            i, n, level;
+    jpp_notes_t          *notes;
+    const jpp_finding_t  *finding;
+    ngx_http_jpp_look_t  *look;
+
+    look = &ngx_http_jpp_look;
+
+    n = 0;
+
+    if (look->has_looked) {
+        notes = ngx_http_jpp_registry_lock(&look->telemetry->zone);
+        n = jpp_standing_update(notes->standing, look->findings, look->n,
+                                ngx_time());
+        ngx_http_jpp_registry_unlock(&look->telemetry->zone);
+    }
+
+    for (i = 0; i < n; i++) {
+        finding = &look->findings[i];
+        level = finding->is_critical ? NGX_LOG_ERR : NGX_LOG_WARN;
+
+        ngx_log_error(level, ngx_cycle->log, 0,
+                      "jemalloc_pprof: finding %s: %s: %s. %s", finding->id,
+                      finding->what, finding->because, finding->cure);
+    }
+
+    jpp_arena_destroy(&look->arena);
+
+    look->is_taken = 0;
 }

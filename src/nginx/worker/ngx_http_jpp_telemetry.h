@@ -6,6 +6,13 @@
  * It is put together in two places.  What lies in nginx, and is little, is
  * taken on the event loop; what grows with the workers, and what the kernel may
  * take its time for, is added in the background thread.
+ *
+ * This worker's own part is known at small cost: for variables, for whoever
+ * asks for its status, and over time.  Every few seconds it writes down in
+ * shared memory what it holds.  One worker, the first of the newest
+ * configuration, then looks at what all have written, and logs findings as they
+ * rise: nobody needs to ask for them.  The timer is cancelable: no worker waits
+ * for it.
  */
 
 
@@ -15,6 +22,7 @@
 
 #include "ngx_http_jpp_collect.h"
 #include "ngx_http_jpp_registry.h"
+#include "ngx_http_jpp_self.h"
 
 #include "jpp_findings.h"
 #include "jpp_symbolize.h"
@@ -46,16 +54,35 @@ void ngx_http_jpp_telemetry_start(void);
 ngx_http_jpp_telemetry_t *ngx_http_jpp_telemetry(jpp_arena_t *arena);
 
 /*
- * In the thread: add what CO collected; or what the workers of the N ROWS have
- * written down.  NGX_ERROR: no memory in ARENA.
+ * In the thread: add what CO collected, and what about twenty small files of
+ * the kernel say.  NGX_ERROR: no memory in ARENA.
  */
 ngx_int_t ngx_http_jpp_telemetry_collected(ngx_http_jpp_telemetry_t *telemetry,
     const ngx_http_jpp_collection_t *co, jpp_arena_t *arena);
-ngx_int_t ngx_http_jpp_telemetry_noted(ngx_http_jpp_telemetry_t *telemetry,
-    const ngx_http_jpp_row_t *rows, ngx_uint_t n, jpp_arena_t *arena);
 
-/* In the thread: add what about twenty small files of the kernel say. */
-void ngx_http_jpp_telemetry_kernel(ngx_http_jpp_telemetry_t *telemetry);
+
+/* how long dumps of this worker took */
+extern jpp_loop_t  ngx_http_jpp_dumps;
+
+
+/*
+ * Fill in WORKER's stats, connections and event loop.  There are no stats while
+ * a task runs in the thread: they would wait for the end of a dump.
+ */
+void ngx_http_jpp_figures_read(jpp_worker_t *worker);
+
+/*
+ * This worker as it was AGE ms ago at most, without what takes more than a
+ * small file of the kernel; its stats may be those of an earlier time.
+ */
+const jpp_worker_t *ngx_http_jpp_figures(ngx_msec_t age);
+
+
+/*
+ * Write the first point, and go on; for each row of this worker.  Nothing in a
+ * process that is not a worker yet.
+ */
+void ngx_http_jpp_history_init(ngx_cycle_t *cycle);
 
 
 #endif /* _NGX_HTTP_JPP_TELEMETRY_H_INCLUDED_ */

@@ -1,19 +1,17 @@
 
 #include "ngx_http_jpp.h"
 #include "ngx_http_jpp_answerer.h"
-#include "ngx_http_jpp_baseline.h"
-#include "ngx_http_jpp_hints.h"
 #include "ngx_http_jpp_loop.h"
 #include "ngx_http_jpp_owners.h"
 #include "ngx_http_jpp_pools.h"
-#include "ngx_http_jpp_thread.h"
 #include "ngx_http_jpp_self.h"
-#include "ngx_http_jpp_single.h"
 #include "ngx_http_jpp_stall.h"
-#include "ngx_http_jpp_unwind.h"
+#include "ngx_http_jpp_thread.h"
 #include "ngx_http_jpp_worker.h"
 
+#include "jpp_backtrace.h"
 #include "jpp_cpu.h"
+#include "jpp_heap_file.h"
 #include "jpp_proc.h"
 #include "jpp_process.h"
 #include "jpp_status.h"
@@ -28,15 +26,36 @@
 /* how often a worker without a row tries to get one, ms */
 #define NGX_HTTP_JPP_REJOIN    1000
 
+/* how often to look for libraries that were loaded meanwhile, ms */
+#define NGX_HTTP_JPP_REFRESH   1000
 
+
+static void ngx_http_jpp_single_init(ngx_cycle_t *cycle);
+static ngx_int_t ngx_http_jpp_single_process(ngx_cycle_t *cycle,
+    ngx_msec_t timer, ngx_uint_t flags);
+static ngx_http_jpp_main_conf_t *ngx_http_jpp_single_conf(
+    const ngx_cycle_t *cycle);
 static void ngx_http_jpp_worker_pin_module(void);
 static void ngx_http_jpp_worker_join(ngx_cycle_t *cycle);
 static void ngx_http_jpp_worker_rejoin(ngx_event_t *ev);
 static void ngx_http_jpp_worker_apply_wanted(ngx_cycle_t *cycle);
 static const char *ngx_http_jpp_worker_tail(char *buffer, size_t size);
+static void ngx_http_jpp_baseline_take(ngx_cycle_t *cycle);
+static jpp_code_t ngx_http_jpp_baseline_dump(jpp_memfd_t *baseline,
+    jpp_err_t *err);
+static void ngx_http_jpp_baseline_drop(void *data);
+static ngx_uint_t ngx_http_jpp_unwind_is_used(void);
+static void ngx_http_jpp_unwind_refresh(ngx_event_t *ev);
 
 
 static ngx_event_t  ngx_http_jpp_rejoin;
+static ngx_event_t  ngx_http_jpp_refresh;
+
+static ngx_int_t  (*ngx_http_jpp_single_next)(ngx_cycle_t *cycle,
+    ngx_msec_t timer, ngx_uint_t flags);
+
+/* compared only */
+static const ngx_cycle_t  *ngx_http_jpp_single_cycle;
 
 
 void
@@ -74,7 +93,7 @@ ngx_http_jpp_worker_init(ngx_cycle_t *cycle)
     (void) ngx_http_jpp_thread_init(cycle);
 
     ngx_http_jpp_loop_init(cycle);
-    ngx_http_jpp_single_init(cycle, ngx_http_jpp_worker_let_go);
+    ngx_http_jpp_single_init(cycle);
     ngx_http_jpp_stall_start(cycle);
     ngx_http_jpp_owners_init(cycle);
 
@@ -302,8 +321,7 @@ ngx_http_jpp_worker_apply_wanted(ngx_cycle_t *cycle)
         jpp_status_failed(&ngx_http_jpp_self.last_error, ngx_time(), err.text);
     }
 
-    ngx_http_jpp_baseline_changed(&result);
-    ngx_http_jpp_unwind_watch();
+    ngx_http_jpp_worker_changed(&result);
 }
 
 
@@ -336,4 +354,268 @@ ngx_http_jpp_worker_tail(char *buffer, size_t size)
     jpp_arena_destroy(&arena);
 
     return tail;
+}
+
+
+/*
+ * A reset of jemalloc forgets the inherited samples, too.  The sampler has
+ * none: that of the master is never switched on.
+ */
+
+void
+ngx_http_jpp_worker_changed(const jpp_control_result_t *result)
+{
+    if (result->is_reset) {
+        jpp_memfd_close(&ngx_http_jpp_self.baseline);
+    }
+
+    if (result->is_other) {
+        ngx_http_jpp_self.n_resets++;
+    }
+
+    jpp_coverage_changed(&ngx_http_jpp_self.coverage, result, ngx_time());
+    ngx_http_jpp_unwind_watch();
+}
+
+
+/*
+ * A single process (master_process off), whose configurations come and go.
+ *
+ * nginx calls a module that is loaded.  A reload without it unmaps its zones,
+ * and calls nothing of it; but its timers, its hooks and the connections that
+ * are left go on in the same process.  Whether it is still loaded is looked up
+ * where the event loop begins its first iteration with the new configuration,
+ * before any of these can run.  Whoever waits for events comes first: after
+ * ngx_http_jpp_loop_init().  The code stays mapped in any case.
+ *
+ * Other processes end with their configuration: nothing is done in them.
+ */
+
+static void
+ngx_http_jpp_single_init(ngx_cycle_t *cycle)
+{
+    if (ngx_process != NGX_PROCESS_SINGLE) {
+        return;
+    }
+
+    ngx_http_jpp_single_cycle = cycle;
+
+    ngx_http_jpp_single_next = ngx_event_actions.process_events;
+    ngx_event_actions.process_events = ngx_http_jpp_single_process;
+}
+
+
+static ngx_int_t
+ngx_http_jpp_single_process(ngx_cycle_t *cycle, ngx_msec_t timer,
+    ngx_uint_t flags)
+{
+    if (cycle != ngx_http_jpp_single_cycle) {
+        ngx_http_jpp_single_cycle = cycle;
+
+        if (ngx_http_jpp_single_conf(cycle) == NULL) {
+            ngx_http_jpp_worker_let_go();
+        }
+    }
+
+    return ngx_http_jpp_single_next(cycle, timer, flags);
+}
+
+
+/*
+ * The configuration of http in CYCLE; NULL: it has none, or does not load the
+ * module, whose place may be another's.
+ */
+
+static ngx_http_jpp_main_conf_t *
+ngx_http_jpp_single_conf(const ngx_cycle_t *cycle)
+{
+    ngx_uint_t  i;
+
+    for (i = 0; cycle->modules[i] != NULL; i++) {
+        if (cycle->modules[i] == &ngx_http_jemalloc_pprof_module) {
+            return ngx_http_cycle_get_module_main_conf(cycle,
+                                               ngx_http_jemalloc_pprof_module);
+        }
+    }
+
+    return NULL;
+}
+
+
+/*
+ * What workers inherit: the master takes a dump before it forks them, and each
+ * worker keeps it as long as it still has those samples.
+ *
+ * In the master, because a worker allocates before a module can take a dump:
+ * its connections and events, for example.  A single process is started once,
+ * and what it has at a reload is its own.
+ */
+
+static void
+ngx_http_jpp_baseline_take(ngx_cycle_t *cycle)
+{
+    jpp_err_t             err;
+    jpp_jemalloc_t        jemalloc;
+    ngx_pool_cleanup_t   *cln;
+    ngx_http_jpp_self_t  *self;
+
+    self = &ngx_http_jpp_self;
+
+    if (ngx_process == NGX_PROCESS_SINGLE && self->row.pid != 0) {
+        return;
+    }
+
+    jpp_memfd_close(&self->baseline);
+    jpp_jemalloc_read(&jemalloc);
+
+    if (jemalloc.state != JPP_JEMALLOC_READY) {
+        return;
+    }
+
+    cln = ngx_pool_cleanup_add(cycle->pool, 0);
+    if (cln == NULL) {
+        return;
+    }
+
+    cln->handler = ngx_http_jpp_baseline_drop;
+    cln->data = (void *) self->generation;
+
+    if (ngx_http_jpp_baseline_dump(&self->baseline, &err) != JPP_OK) {
+        jpp_memfd_close(&self->baseline);
+
+        ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
+                      "jemalloc_pprof: memory inherited from the master will "
+                      "be reported as the workers' own: %s", err.text);
+    }
+}
+
+
+/*
+ * Mapping seals it; all readers share the pages.  jemalloc ignores a full disk,
+ * and every worker would hold half a dump for nothing.
+ */
+
+static jpp_code_t
+ngx_http_jpp_baseline_dump(jpp_memfd_t *baseline, jpp_err_t *err)
+{
+    jpp_code_t  rc;
+
+    rc = jpp_memfd_open(baseline, ngx_http_jpp_self.directory, err);
+
+    if (rc == JPP_OK) {
+        rc = jpp_jemalloc_dump(baseline->fd, err);
+    }
+
+    if (rc == JPP_OK) {
+        rc = jpp_memfd_map(baseline, NGX_MAX_SIZE_T_VALUE, err);
+    }
+
+    if (rc == JPP_OK
+        && !jpp_heap_is_whole(baseline->data, baseline->len))
+    {
+        rc = jpp_err_set(err, JPP_ERR_CUT,
+                         "its dump came back incomplete: it needs two free "
+                         "descriptors, /proc, and room where it is written");
+    }
+
+    return rc;
+}
+
+
+/* A configuration without the module does not call it. */
+
+static void
+ngx_http_jpp_baseline_drop(void *data)
+{
+    if (ngx_http_jpp_self.generation == (ngx_uint_t) data) {
+        jpp_memfd_close(&ngx_http_jpp_self.baseline);
+    }
+}
+
+
+void
+ngx_http_jpp_unwind_init(ngx_cycle_t *cycle)
+{
+    unsigned                   was_sampled;
+    jpp_jemalloc_t             jemalloc;
+    ngx_http_jpp_main_conf_t  *jmcf;
+
+    jmcf = ngx_http_cycle_get_module_main_conf(cycle,
+                                               ngx_http_jemalloc_pprof_module);
+
+    jpp_jemalloc_read(&jemalloc);
+
+    /* pinning allocates */
+
+    was_sampled = jpp_source_sample_thread(JPP_SOURCE_BY_NONE);
+
+    (void) jpp_backtrace_start();
+
+    if (jmcf->unwind && jemalloc.hook == JPP_HOOK_OFF) {
+        (void) jpp_hook_set();
+    }
+
+    (void) jpp_source_sample_thread(was_sampled);
+
+    ngx_http_jpp_unwind_watch();
+}
+
+
+void
+ngx_http_jpp_unwind_watch(void)
+{
+    ngx_event_t  *ev;
+
+    ev = &ngx_http_jpp_refresh;
+
+    if (ev->timer_set || !ngx_http_jpp_unwind_is_used()) {
+        return;
+    }
+
+    ev->handler = ngx_http_jpp_unwind_refresh;
+    ev->data = &ngx_http_jpp_no_connection;
+    ev->log = ngx_cycle->log;
+    ev->cancelable = 1;
+
+    ngx_add_timer(ev, NGX_HTTP_JPP_REFRESH);
+}
+
+
+static ngx_uint_t
+ngx_http_jpp_unwind_is_used(void)
+{
+    return jpp_sampler_is_on() || jpp_hook_read() == JPP_HOOK_ON
+           || ngx_http_jpp_stall_is_on()
+           || jpp_cpu_is_on();
+}
+
+
+static void
+ngx_http_jpp_unwind_refresh(ngx_event_t *ev)
+{
+    unsigned   was_sampled;
+    jpp_err_t  err;
+
+    was_sampled = jpp_source_sample_thread(JPP_SOURCE_BY_NONE);
+
+    jpp_backtrace_refresh();
+
+    if (jpp_sampler_rescan(&err) != JPP_OK) {
+        ngx_log_error(NGX_LOG_WARN, ev->log, 0,
+                      "jemalloc_pprof: what was loaded since the sampler was "
+                      "switched on is not sampled: %s", err.text);
+
+        jpp_status_failed(&ngx_http_jpp_self.last_error, ngx_time(), err.text);
+    }
+
+    (void) jpp_source_sample_thread(was_sampled);
+
+    ngx_http_jpp_unwind_watch();
+}
+
+
+void
+ngx_http_jpp_unwind_exit(void)
+{
+    jpp_hook_reset();
 }

@@ -1,6 +1,6 @@
 
 /*
- * The start and the end of this worker, and its settings.
+ * The start and the end of this worker, its settings, and its code.
  */
 
 
@@ -12,13 +12,19 @@
 #include <ngx_core.h>
 
 #include "jpp_control.h"
+#include "jpp_jemalloc.h"
+#include "jpp_symbolize.h"
 
 
 /* Make this process a worker that answers, and that others find. */
 void ngx_http_jpp_worker_init(ngx_cycle_t *cycle);
 void ngx_http_jpp_worker_exit(ngx_cycle_t *cycle);
 
-/* In the master, or a single process: CYCLE is the new configuration. */
+/*
+ * In the master, or a single process: CYCLE is the new configuration.  Its
+ * workers inherit a baseline; without it, which is logged, inherited memory
+ * counts as their own.
+ */
 void ngx_http_jpp_worker_configured(ngx_cycle_t *cycle);
 
 /*
@@ -29,6 +35,26 @@ void ngx_http_jpp_worker_let_go(void);
 
 /* Fill CONTROL with the settings that every worker should have. */
 void ngx_http_jpp_worker_wanted(ngx_cycle_t *cycle, jpp_control_t *control);
+
+/* In a worker: a change was made, with RESULT. */
+void ngx_http_jpp_worker_changed(const jpp_control_result_t *result);
+
+/*
+ * Who walks the stacks of this process: the module's unwinder, where jemalloc
+ * allows it and the configuration does not forbid it.  As the process starts,
+ * learn its code, and give jemalloc the unwinder; see what is loaded from now
+ * on, while anything here samples (idempotent); and give jemalloc its own back.
+ */
+void ngx_http_jpp_unwind_init(ngx_cycle_t *cycle);
+void ngx_http_jpp_unwind_watch(void);
+void ngx_http_jpp_unwind_exit(void);
+
+/*
+ * Fill SYMBOLS with what this process knows about its own code.  Called once in
+ * each worker, as it starts.  A failure costs names, or the proof that they are
+ * right, and nothing else.
+ */
+void ngx_http_jpp_hints(jpp_symbols_t *symbols);
 
 
 #endif /* _NGX_HTTP_JPP_WORKER_H_INCLUDED_ */

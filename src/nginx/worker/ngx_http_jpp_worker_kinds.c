@@ -5,16 +5,83 @@
  */
 
 
-#include "ngx_http_jpp_baseline.h"
-#include "ngx_http_jpp_cpu.h"
-#include "ngx_http_jpp_figures.h"
 #include "ngx_http_jpp_kinds.h"
-#include "ngx_http_jpp_ledger.h"
 #include "ngx_http_jpp_pools.h"
-#include "ngx_http_jpp_unwind.h"
+#include "ngx_http_jpp_telemetry.h"
+#include "ngx_http_jpp_worker.h"
 
+#include "jpp_cpu.h"
 #include "jpp_owners.h"
 #include "jpp_problems.h"
+#include "jpp_source.h"
+
+
+/*
+ * The question for samples of time: a window on the sampler of this worker
+ * (jpp_cpu.h), as long as the question says, and what was seen in it.
+ */
+
+static jpp_code_t
+ngx_http_jpp_cpu_check(const jpp_worker_t *worker, jpp_err_t *err)
+{
+    return jpp_cpu_check(err);
+}
+
+
+/* Open the window. */
+
+static void
+ngx_http_jpp_cpu_begin(ngx_http_jpp_reply_t *reply)
+{
+    unsigned                    was_sampled;
+    struct timespec             now;
+    const jpp_message_times_t  *times;
+
+    times = &reply->question.times;
+
+    /* what the unwinder has to learn about libraries allocates */
+
+    was_sampled = jpp_source_sample_thread(JPP_SOURCE_BY_NONE);
+
+    reply->state = jpp_cpu_open(times->mode, times->frequency,
+                                &reply->reply.err);
+
+    (void) jpp_source_sample_thread(was_sampled);
+
+    (void) clock_gettime(CLOCK_REALTIME, &now);
+    reply->reply.time_nanos = (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
+
+    ngx_http_jpp_unwind_watch();
+}
+
+
+/* How long it is open, in ms. */
+
+static ngx_msec_t
+ngx_http_jpp_cpu_wait(const jpp_message_question_t *question)
+{
+    return (ngx_msec_t) question->times.seconds * 1000;
+}
+
+
+/* In the thread: end it, and write what was seen. */
+
+static void
+ngx_http_jpp_cpu_work(ngx_http_jpp_reply_t *reply)
+{
+    (void) jpp_cpu_dump(reply->state, reply->why_early, reply->file.fd,
+                        &reply->reply.err);
+}
+
+
+/* Nobody waits for it any longer, or it is answered. */
+
+static void
+ngx_http_jpp_cpu_release(ngx_http_jpp_reply_t *reply)
+{
+    jpp_cpu_close(reply->state);
+    reply->state = NULL;
+}
 
 
 static void ngx_http_jpp_kind_status(ngx_http_jpp_reply_t *reply);
@@ -195,6 +262,5 @@ ngx_http_jpp_kind_control_work(ngx_http_jpp_reply_t *reply)
 static void
 ngx_http_jpp_kind_control_end(ngx_http_jpp_reply_t *reply)
 {
-    ngx_http_jpp_baseline_changed(&reply->reply.control);
-    ngx_http_jpp_unwind_watch();
+    ngx_http_jpp_worker_changed(&reply->reply.control);
 }
