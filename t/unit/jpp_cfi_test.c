@@ -1,13 +1,13 @@
 
 /*
- * Call-frame information by its four files, each operation by itself: numbers
- * (jpp_cfi_bytes), entries (jpp_cfi_entry), the rules of a row (jpp_cfi_row),
- * and the value of an expression (jpp_cfi_expr).  What compilers write is read
- * elsewhere: here is what they may write, at its bounds.
+ * Call-frame information by its three files, each operation by itself: numbers
+ * (jpp_mapped), entries and the rules of a row (jpp_cfi), and the value of an
+ * expression (jpp_frame).  What compilers write is read elsewhere: here is what
+ * they may write, at its bounds.
  */
 
 
-#include "jpp_cfi_expr.h"
+#include "jpp_frame.h"
 #include "jpp_test.h"
 
 

@@ -15,6 +15,7 @@
 
 #include "jpp_images.h"
 #include "jpp_unwind.h"
+#include "jpp_unwind_ends.h"
 
 
 #define JPP_TEST_DEPTH  512

@@ -15,6 +15,7 @@
 #include "jpp_test.h"
 #include "jpp_test_cfi.h"
 #include "jpp_test_complete.h"
+#include "jpp_unwind_ends.h"
 
 
 #if defined(__x86_64__)

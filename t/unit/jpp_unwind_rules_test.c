@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "jpp_cfi_row.h"
+#include "jpp_cfi.h"
 #include "jpp_test.h"
 #include "jpp_unwind.h"
 

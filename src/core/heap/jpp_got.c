@@ -69,8 +69,9 @@ jpp_got_whose(const jpp_got_patch_t *patch, const jpp_got_reloc_t *reloc,
     if (!reloc->is_call
         || value == 0
         || (reloc->is_own
-            && jpp_images_segment(patch->object, function->real) == NULL
-            && jpp_images_segment(patch->object, patch->libc) == NULL))
+            && jpp_mapped_segment(&patch->object->mapped, function->real)
+               == NULL
+            && jpp_mapped_segment(&patch->object->mapped, patch->libc) == NULL))
     {
         return JPP_GOT_NO;
     }
@@ -196,7 +197,7 @@ jpp_got_object(const jpp_images_object_t *object, void *data)
     jpp_got_patch_t *patch = data;
 
     if (patch->got->except != 0
-        && jpp_images_segment(object, patch->got->except) != NULL)
+        && jpp_mapped_segment(&object->mapped, patch->got->except) != NULL)
     {
         return true;
     }

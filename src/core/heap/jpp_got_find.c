@@ -100,7 +100,7 @@ jpp_got_defined(const jpp_images_object_t *object, void *data)
     (void) dlclose(handle);
 
     if (symbol == NULL
-        || jpp_images_segment(object, (uintptr_t) symbol) == NULL
+        || jpp_mapped_segment(&object->mapped, (uintptr_t) symbol) == NULL
         || jpp_got_is_entry((uintptr_t) symbol))
     {
         return true;

@@ -47,7 +47,7 @@ jpp_got_holds(const jpp_images_object_t *object, uintptr_t address, size_t len)
 {
     const jpp_segment_t  *segment;
 
-    segment = jpp_images_segment(object, address);
+    segment = jpp_mapped_segment(&object->mapped, address);
 
     return len != 0
            && segment != NULL

@@ -4,11 +4,10 @@
 #include <unistd.h>
 
 #include "jpp_backtrace.h"
-#include "jpp_cfi_entry.h"
+#include "jpp_cfi.h"
 #include "jpp_cut.h"
 #include "jpp_images.h"
 #include "jpp_unwind.h"
-#include "jpp_unwind_rbp.h"
 
 
 /* that of jpp_backtrace(), and that of its caller */

@@ -143,9 +143,6 @@ typedef struct {
 } jpp_images_new_t;
 
 
-static const ElfW(Phdr) *jpp_images_code(const struct dl_phdr_info *info);
-
-
 static const ElfW(Phdr) *
 jpp_images_code(const struct dl_phdr_info *info)
 {
@@ -401,24 +398,6 @@ jpp_images_pinned(jpp_images_visit_pt visit, void *data)
             return;
         }
     }
-}
-
-
-const jpp_segment_t *
-jpp_images_segment(const jpp_images_object_t *object, uintptr_t address)
-{
-    size_t                i;
-    const jpp_segment_t  *segment;
-
-    for (i = 0; i < object->mapped.n; i++) {
-        segment = &object->mapped.segments[i];
-
-        if (address >= segment->start && address < segment->end) {
-            return segment;
-        }
-    }
-
-    return NULL;
 }
 
 

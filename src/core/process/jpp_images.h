@@ -66,10 +66,6 @@ uint64_t jpp_images_loads(void);
  */
 void jpp_images_pinned(jpp_images_visit_pt visit, void *data);
 
-/* The segment of OBJECT that ADDRESS lies in; NULL: none. */
-const jpp_segment_t *jpp_images_segment(const jpp_images_object_t *object,
-    uintptr_t address);
-
 /*
  * The build id among the LEN bytes of notes at DATA, aligned to ALIGNMENT (4
  * or 8); false: they have none.

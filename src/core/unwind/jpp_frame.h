@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "jpp_cfi_row.h"
+#include "jpp_cfi.h"
 
 
 #define JPP_FRAME_REGISTERS  JPP_CFI_RETURN
@@ -105,6 +105,21 @@ jpp_frame_word(uintptr_t address)
 
     return *(const jpp_word_t *) address;
 }
+
+
+/* [signal] FRAME becomes its caller; any result but JPP_UNWIND_ON: it cannot,
+   and is what it was. */
+jpp_unwind_end_t jpp_complete_step(const jpp_mapped_t *objects,
+    jpp_frame_t *frame);
+
+/*
+ * [signal] The value of the expression whose length is at AT (its bytes were
+ * checked when the row was made), over FRAME; it starts with CFA on its stack
+ * where HAS_CFA.  JPP_UNWIND_ODD: an operation or a register that is not
+ * known; JPP_UNWIND_STACK: it reads outside the stack.
+ */
+jpp_unwind_end_t jpp_cfi_expr_value(int64_t at, const jpp_frame_t *frame,
+    bool has_cfa, uintptr_t cfa, uintptr_t *value);
 
 
 #endif /* _JPP_FRAME_H_INCLUDED_ */

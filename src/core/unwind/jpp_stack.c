@@ -1,9 +1,42 @@
 
+/*
+ * Where the stack that rsp lies in ends: that of the main thread, of any other
+ * thread, and of whatever else code runs on (coroutines, alternate signal
+ * stacks).
+ *
+ * The problem: a walk must not read beyond its stack, and nobody tells a hook
+ * in malloc() or a signal's handler where that ends: pthread_getattr_np() takes
+ * memory and locks.  What /proc/self/maps says costs 50 us, and turns wrong
+ * when a coroutine's stack is unmapped and a smaller one takes its place.
+ *
+ * The method: the main thread's stack ends at what the kernel put on top of it
+ * (the bytes of AT_RANDOM), and another's at its thread pointer, which libc
+ * keeps above the stack.  Between rsp and there each page is proven once, and
+ * stays proven: these stacks are not unmapped while they are run on.  Of any
+ * other stack nobody says where it ends, or whether it is still what it was; so
+ * its pages are proven for each walk, as many as the walk needs: nothing about
+ * them is remembered, so nothing can turn wrong.
+ *
+ * A page is proven by a system call that reads a word of it and does nothing
+ * else: rt_sigprocmask() with an operation that does not exist.  The kernel
+ * reads the set of signals first (EFAULT where it is not mapped) and looks at
+ * the operation then (EINVAL).  That it works so is tried once, with a page
+ * that is there and one of the kernel's; where such calls are emulated without
+ * the reading, a stack is the rest of rsp's page.
+ *
+ * Bounds: JPP_STACK_GROWN below what is proven, JPP_STACK_MORE of a stack whose
+ * end is unknown.  Measured: 1.4 ns for a stack that is known, 0.1 us a page
+ * for another, 0.4 us for most walks.
+ *
+ * [signal] No lock, no memory, errno untouched; any thread.  amd64 only.
+ */
+
+
 #include <errno.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 
-#include "jpp_stack.h"
+#include "jpp_unwind.h"
 
 
 #define JPP_STACK_ADDRESS    ((1ull << JPP_STACK_POINTER) - 1)
@@ -13,9 +46,83 @@
 #define JPP_STACK_FORBIDDEN  0xffff800000000000u
 
 
-static uintptr_t jpp_stack_thread_pointer(void);
-static bool jpp_stack_is_main_thread(void);
-static bool jpp_stack_is_readable(uintptr_t page);
+#if defined(__x86_64__) && defined(__LP64__)
+
+
+static uintptr_t
+jpp_stack_thread_pointer(void)
+{
+    uintptr_t  pointer;
+
+    __asm__ ("movq %%fs:0, %0" : "=r" (pointer));
+
+    return pointer;
+}
+
+
+/* The third argument is 0. */
+
+static long
+jpp_stack_call(long number, long one, uintptr_t two, long four)
+{
+    long           rc;
+    register long  r10 __asm__ ("r10") = four;
+
+    __asm__ volatile ("syscall"
+                      : "=a" (rc)
+                      : "0" (number), "D" (one), "S" (two), "d" (0L),
+                        "r" (r10)
+                      : "rcx", "r11", "memory");
+
+    return rc;
+}
+
+
+static bool
+jpp_stack_is_main_thread(void)
+{
+    return jpp_stack_call(SYS_gettid, 0, 0, 0)
+           == jpp_stack_call(SYS_getpid, 0, 0, 0);
+}
+
+
+/* The kernel reads the set of signals before it looks at the operation. */
+
+static bool
+jpp_stack_is_readable(uintptr_t page)
+{
+    return jpp_stack_call(SYS_rt_sigprocmask, -1, page, sizeof(uint64_t))
+           == -EINVAL;
+}
+
+
+#else
+
+
+static uintptr_t
+jpp_stack_thread_pointer(void)
+{
+    return 0;
+}
+
+
+static bool
+jpp_stack_is_main_thread(void)
+{
+    return true;
+}
+
+
+static bool
+jpp_stack_is_readable(uintptr_t page)
+{
+    (void) page;
+
+    return false;
+}
+
+
+#endif
 
 
 static uintptr_t
@@ -196,82 +303,3 @@ jpp_stack_is_main(jpp_stacks_t *stacks, uintptr_t rsp,
 
     return true;
 }
-
-
-#if defined(__x86_64__) && defined(__LP64__)
-
-
-static uintptr_t
-jpp_stack_thread_pointer(void)
-{
-    uintptr_t  pointer;
-
-    __asm__ ("movq %%fs:0, %0" : "=r" (pointer));
-
-    return pointer;
-}
-
-
-/* The third argument is 0. */
-
-static long
-jpp_stack_call(long number, long one, uintptr_t two, long four)
-{
-    long           rc;
-    register long  r10 __asm__ ("r10") = four;
-
-    __asm__ volatile ("syscall"
-                      : "=a" (rc)
-                      : "0" (number), "D" (one), "S" (two), "d" (0L),
-                        "r" (r10)
-                      : "rcx", "r11", "memory");
-
-    return rc;
-}
-
-
-static bool
-jpp_stack_is_main_thread(void)
-{
-    return jpp_stack_call(SYS_gettid, 0, 0, 0)
-           == jpp_stack_call(SYS_getpid, 0, 0, 0);
-}
-
-
-/* The kernel reads the set of signals before it looks at the operation. */
-
-static bool
-jpp_stack_is_readable(uintptr_t page)
-{
-    return jpp_stack_call(SYS_rt_sigprocmask, -1, page, sizeof(uint64_t))
-           == -EINVAL;
-}
-
-
-#else
-
-
-static uintptr_t
-jpp_stack_thread_pointer(void)
-{
-    return 0;
-}
-
-
-static bool
-jpp_stack_is_main_thread(void)
-{
-    return true;
-}
-
-
-static bool
-jpp_stack_is_readable(uintptr_t page)
-{
-    (void) page;
-
-    return false;
-}
-
-
-#endif

@@ -7,26 +7,86 @@
 #include <stddef.h>
 #include <ucontext.h>
 
-#include "jpp_complete.h"
 #include "jpp_unwind.h"
 
 
-static const char *const  jpp_unwind_ends[JPP_UNWIND_ENDS] = {
-    [JPP_UNWIND_ON]        = "going on",
-    [JPP_UNWIND_OUTERMOST] = "outermost frame",
-    [JPP_UNWIND_DEPTH]     = "too deep",
-    [JPP_UNWIND_OBJECT]    = "JIT or unknown code",
-    [JPP_UNWIND_RULE]      = "no call-frame information",
-    [JPP_UNWIND_ODD]       = "unknown call-frame information",
-    [JPP_UNWIND_STACK]     = "outside the stack",
-    [JPP_UNWIND_ABSENT]    = "no unwinder for this machine"
-};
+/* The caller's rsp is the CFA, and the return address lies below it. */
 
-
-const char *
-jpp_unwind_end_name(jpp_unwind_end_t end)
+static uint32_t
+jpp_rule_of(const jpp_cfi_row_t *row)
 {
-    return (unsigned) end < JPP_UNWIND_ENDS ? jpp_unwind_ends[end] : "";
+    int64_t  words, rbp;
+
+    words = row->cfa_value / 8;
+    rbp = row->values[JPP_CFI_RBP];
+
+    if (row->cfa_register == JPP_CFI_RBP
+        && row->cfa_value == 16
+        && row->how[JPP_CFI_RBP] == JPP_CFI_AT
+        && rbp == -16)
+    {
+        return jpp_rule_special(JPP_RULE_FRAME);
+    }
+
+    if (row->cfa_register != JPP_CFI_RSP
+        || row->cfa_value % 8 != 0
+        || words < 1
+        || words > JPP_RULE_CFA_MAX)
+    {
+        return jpp_rule_special(JPP_RULE_COMPLETE);
+    }
+
+    if (row->how[JPP_CFI_RBP] == JPP_CFI_SAME) {
+        return (uint32_t) words;
+    }
+
+    if (row->how[JPP_CFI_RBP] != JPP_CFI_AT
+        || rbp % 8 != 0
+        || rbp > -16
+        || rbp <= -JPP_RULE_RBP_LOW)
+    {
+        return jpp_rule_special(JPP_RULE_COMPLETE);
+    }
+
+    /* what was stored below rsp is popped already */
+
+    return (uint32_t) words
+           | (rbp < -row->cfa_value
+              ? 0 : (uint32_t) (rbp + JPP_RULE_RBP_LOW) / 8 << JPP_RULE_RBP);
+}
+
+
+uint32_t
+jpp_rule_make(const jpp_mapped_code_t *object, uintptr_t address)
+{
+    jpp_cfi_row_t    row;
+    jpp_cfi_entry_t  entry;
+
+    if (!jpp_cfi_entry_find(object, address, &entry)) {
+        return jpp_rule_special(JPP_RULE_NONE);
+    }
+
+    if (entry.return_column != JPP_CFI_RETURN
+        || !jpp_cfi_row_at(&entry, address, &row))
+    {
+        return jpp_rule_special(JPP_RULE_ODD);
+    }
+
+    if (row.how[JPP_CFI_RETURN] == JPP_CFI_UNDEFINED) {
+        return jpp_rule_special(JPP_RULE_OUTERMOST);
+    }
+
+    if (entry.is_signal
+        || row.is_cfa_expression
+        || row.how[JPP_CFI_RETURN] != JPP_CFI_AT
+        || row.values[JPP_CFI_RETURN] != -8
+        || row.how[JPP_CFI_RSP] != JPP_CFI_IS
+        || row.values[JPP_CFI_RSP] != 0)
+    {
+        return jpp_rule_special(JPP_RULE_COMPLETE);
+    }
+
+    return jpp_rule_of(&row);
 }
 
 
@@ -451,3 +511,80 @@ jpp_unwind_interrupted(jpp_unwind_context_t *at, const void *ucontext)
 
 
 #endif
+
+
+/* how far above rsp it is looked for, words; the frames that prove it; and
+   those of all attempts */
+#define JPP_UNWIND_RBP_WORDS  512
+#define JPP_UNWIND_RBP_DEPTH  128
+#define JPP_UNWIND_RBP_TRIED  4096
+
+
+/* A function that has a frame pointer has its return address behind that. */
+
+static bool
+jpp_unwind_rbp_may_be(const jpp_unwinder_t *unwinder, uintptr_t rbp,
+    const jpp_unwind_stack_t *stack)
+{
+    uintptr_t  at;
+
+    at = rbp + sizeof(uintptr_t);
+
+    return jpp_frame_holds(stack->low, stack->high, at)
+           && jpp_mapped_find(&unwinder->mapped, jpp_frame_word(at) - 1)
+              != NULL;
+}
+
+
+/* A return address of 0 may be any word; a walk that long is none by chance. */
+
+static bool
+jpp_unwind_rbp_is_proven(jpp_unwinder_t *unwinder, const uintptr_t *pcs,
+    uint32_t n, jpp_unwind_end_t end)
+{
+    return end == JPP_UNWIND_DEPTH
+           || (end == JPP_UNWIND_OUTERMOST && n != 0
+               && jpp_unwind_distance(unwinder, pcs[n - 1])
+                  == JPP_UNWIND_LAST);
+}
+
+
+void
+jpp_unwind_rbp_find(jpp_unwinder_t *unwinder, jpp_unwind_context_t *at,
+    const jpp_unwind_stack_t *stack)
+{
+    uint32_t          i, n, tried;
+    uintptr_t        *rbp, pcs[JPP_UNWIND_RBP_DEPTH];
+    jpp_unwind_end_t  end;
+
+    tried = jpp_unwind_walk(unwinder, at, stack, pcs, JPP_UNWIND_RBP_DEPTH,
+                            &end);
+
+    if (end != JPP_UNWIND_STACK) {
+        return;
+    }
+
+    rbp = &at->registers[JPP_CFI_RBP];
+
+    for (i = 0;
+         i < JPP_UNWIND_RBP_WORDS && tried < JPP_UNWIND_RBP_TRIED;
+         i++)
+    {
+        *rbp = at->registers[JPP_CFI_RSP] + i * sizeof(uintptr_t);
+
+        if (!jpp_unwind_rbp_may_be(unwinder, *rbp, stack)) {
+            continue;
+        }
+
+        n = jpp_unwind_walk(unwinder, at, stack, pcs, JPP_UNWIND_RBP_DEPTH,
+                            &end);
+
+        if (jpp_unwind_rbp_is_proven(unwinder, pcs, n, end)) {
+            return;
+        }
+
+        tried += n;
+    }
+
+    *rbp = 0;
+}

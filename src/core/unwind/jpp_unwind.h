@@ -10,9 +10,9 @@
  * keeps what it has and says why.
  *
  * Nearly all frames need rsp and rbp only; their rules are cached as they are
- * met (jpp_rules.h).  At one that needs more (a signal's, a realigned stack,
+ * met.  At one that needs more (a signal's, a realigned stack,
  * the dynamic linker's, some assembly) the frames up to it are stepped over
- * again, with all registers (jpp_complete.h); above it the walk goes on with
+ * again, with all registers (jpp_frame.h); above it the walk goes on with
  * the cache.
  *
  * Who uses it brings the objects: jpp_mapped_add(), outside signals.  A stack
@@ -32,9 +32,172 @@
 
 
 #include "jpp_frame.h"
-#include "jpp_mapped.h"
-#include "jpp_rules.h"
-#include "jpp_stack.h"
+
+
+/*
+ * Compact rules, and the cache of them: what nearly every frame needs, in one
+ * word, so that neither a thread nor a signal handler sees half an entry.
+ *
+ *     return address 48, where rbp is stored 3, CFA - rsp 13, in words
+ *
+ * The middle field is 0 where the caller's rbp is still in the register, and
+ * otherwise its words above CFA - 64.  The last one is never 0, but in a
+ * special rule, of which the middle one is the kind (jpp_rule_kind_t).
+ *
+ * Only frames that were left by a call are kept: there are few return
+ * addresses, and an interrupted instruction does not come back soon.
+ *
+ * [signal] No lock, no memory but the table; readers and writers in any
+ * number.  Of two that store at once one may be lost.
+ */
+
+
+#define JPP_RULES_WORDS    8192
+
+#define JPP_RULE_BITS      16
+#define JPP_RULE_RBP       13
+#define JPP_RULE_CFA_MAX   8191
+#define JPP_RULE_RBP_LOW   64
+
+#define jpp_rule_cfa(rule)      ((uintptr_t) ((rule) & JPP_RULE_CFA_MAX) * 8)
+#define jpp_rule_has_rbp(rule)  (jpp_rule_kind(rule) != 0)
+#define jpp_rule_rbp(rule)      (jpp_rule_kind(rule) * 8)
+
+#define jpp_rule_special(kind)     ((uint32_t) (kind) << JPP_RULE_RBP)
+#define jpp_rule_is_special(rule)  (((rule) & JPP_RULE_CFA_MAX) == 0)
+#define jpp_rule_kind(rule)                                                   \
+    ((rule) >> JPP_RULE_RBP & (JPP_RULE_KINDS - 1))
+
+
+typedef enum {
+    JPP_RULE_FRAME = 1,       /* rbp is at CFA - 16, and CFA is rbp + 16 */
+    JPP_RULE_OUTERMOST,       /* there is no caller */
+    JPP_RULE_COMPLETE,        /* needs all registers, or an expression */
+    JPP_RULE_NONE,            /* the object does not say */
+    JPP_RULE_ODD,             /* what it says cannot be read */
+    JPP_RULE_OBJECT,          /* the address lies in no object: never kept */
+    JPP_RULE_NOBODY,          /* an address of 0 is no frame: never kept */
+    JPP_RULE_KINDS            /* what three bits can say */
+} jpp_rule_kind_t;
+
+
+typedef struct {
+    uint64_t          words[JPP_RULES_WORDS];
+} jpp_rules_t;
+
+
+/* [signal] The rule for the instruction at ADDRESS of OBJECT, from its
+   call-frame information; never 0.  That of a frame is the one before its
+   return address. */
+uint32_t jpp_rule_make(const jpp_mapped_code_t *object, uintptr_t address);
+
+
+/* Inline, because only machines with an unwinder have words of 64 bits that
+   are read and written at once. */
+
+/* [signal] The word where the rule for PC is, if it is kept.  Low bits of code
+   addresses are as good as any hash of them. */
+static inline uint64_t
+jpp_rules_word(const jpp_rules_t *rules, uintptr_t pc)
+{
+    return __atomic_load_n(&rules->words[pc % JPP_RULES_WORDS],
+                           __ATOMIC_RELAXED);
+}
+
+
+/* [signal] Does WORD have the rule for PC? */
+static inline bool
+jpp_rules_is_for(uint64_t word, uintptr_t pc)
+{
+    return (word ^ (uint64_t) pc << JPP_RULE_BITS) - 1
+           < ((uint64_t) 1 << JPP_RULE_BITS) - 1;
+}
+
+
+/* [signal] The rule for PC, 0: it is not there. */
+static inline uint32_t
+jpp_rules_get(const jpp_rules_t *rules, uintptr_t pc)
+{
+    uint64_t  word;
+
+    word = jpp_rules_word(rules, pc);
+
+    if (!jpp_rules_is_for(word, pc)) {
+        word = jpp_rules_word(rules, pc ^ 1);
+    }
+
+    return jpp_rules_is_for(word, pc)
+           ? (uint32_t) word & ((1u << JPP_RULE_BITS) - 1) : 0;
+}
+
+
+/* [signal] Keep RULE for PC, which has 48 bits; what had its place moves to
+   the one beside it. */
+static inline void
+jpp_rules_put(jpp_rules_t *rules, uintptr_t pc, uint32_t rule)
+{
+    uint64_t  word;
+
+    word = (uint64_t) pc << JPP_RULE_BITS | rule;
+
+    __atomic_store_n(&rules->words[(pc ^ 1) % JPP_RULES_WORDS],
+                     jpp_rules_word(rules, pc), __ATOMIC_RELAXED);
+    __atomic_store_n(&rules->words[pc % JPP_RULES_WORDS], word,
+                     __ATOMIC_RELAXED);
+}
+
+
+/* Where stacks end: jpp_stack.c. */
+
+
+#define JPP_STACK_PAGE      4096
+
+/* by how much a stack may be found to have grown: far more lies elsewhere */
+#define JPP_STACK_GROWN     (2048 * JPP_STACK_PAGE)
+
+/* what is proven of a stack whose end is not known: at first, and at most */
+#define JPP_STACK_FIRST     (4 * JPP_STACK_PAGE)
+#define JPP_STACK_MORE      (256 * JPP_STACK_PAGE)
+
+/* threads whose proven pages are kept; of two that share a place one is proven
+   anew each time */
+#define JPP_STACK_THREADS   256
+
+
+typedef enum {
+    JPP_STACK_UNTRIED = 0,
+    JPP_STACK_PROVES,
+    JPP_STACK_NO_PROOF        /* the system call does not read */
+} jpp_stack_proof_t;
+
+
+/* zeroed, nothing is proven yet */
+typedef struct {
+    uint32_t          proof;  /* jpp_stack_proof_t */
+    uintptr_t         top;    /* of the main thread's stack; 0: not known */
+    uintptr_t         low;    /* and its lowest page that is proven */
+
+    /* thread pointer, and above 47 bits the pages proven below its own */
+    uint64_t          threads[JPP_STACK_THREADS];
+} jpp_stacks_t;
+
+
+/*
+ * [signal] STACK becomes the bounds around RSP, which lies in the stack that
+ * this thread runs on.  False: more of it may be had
+ * from jpp_stack_more(), because nobody knows where it ends.
+ */
+bool jpp_stack_bounds(jpp_stacks_t *stacks, uintptr_t rsp,
+    jpp_unwind_stack_t *stack);
+
+/* [signal] The same if that is the main thread's; false: it is not.  Any
+   thread of the process. */
+bool jpp_stack_is_main(jpp_stacks_t *stacks, uintptr_t rsp,
+    jpp_unwind_stack_t *stack);
+
+/* [signal] Four times as much of such a stack; false: that was all of it, or
+   JPP_STACK_MORE bytes. */
+bool jpp_stack_more(jpp_unwind_stack_t *stack);
 
 
 /* zeroed, it is an unwinder that knows nothing; about 130 KB */
@@ -56,7 +219,7 @@ bool jpp_unwind_is_here(void);
  * DEPTH addresses, innermost first: at PCS[0] that of AT, then return
  * addresses.  Returns their number; END becomes the reason why there are no
  * more.  STACK is what may be read; NULL: the bounds around AT's rsp are found
- * (jpp_stack.h).
+ * (jpp_stack.c).
  *
  * An address in no known object is stored, and ends the walk.
  */
@@ -82,8 +245,25 @@ uintptr_t jpp_unwind_distance(jpp_unwinder_t *unwinder, uintptr_t pc);
  */
 void jpp_unwind_interrupted(jpp_unwind_context_t *at, const void *ucontext);
 
-/* [signal] END as a few words: "JIT or unknown code". */
-const char *jpp_unwind_end_name(jpp_unwind_end_t end);
+
+/*
+ * A frame pointer that nobody says, looked for on the stack.
+ *
+ * Of a thread that sleeps the kernel knows the program counter and the stack
+ * pointer only.  Code that is compiled with frame pointers cannot be walked
+ * without one; it has stored it close by, and no wrong one leads to the
+ * outermost frame.
+ *
+ * [signal] No lock, no memory; any thread.
+ */
+
+
+/*
+ * Set rbp in AT, if the walk from there through STACK needs it and it is found:
+ * after 4,096 frames in all attempts it is not.
+ */
+void jpp_unwind_rbp_find(jpp_unwinder_t *unwinder, jpp_unwind_context_t *at,
+    const jpp_unwind_stack_t *stack);
 
 
 #endif /* _JPP_UNWIND_H_INCLUDED_ */
