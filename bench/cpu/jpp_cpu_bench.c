@@ -31,7 +31,6 @@
 #include <unistd.h>
 
 #include "jpp_cpu.h"
-#include "jpp_cpu_sampler.h"
 #include "jpp_owner_names.h"
 #include "jpp_owners.h"
 

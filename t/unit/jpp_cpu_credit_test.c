@@ -24,8 +24,6 @@
 #include <unistd.h>
 
 #include "jpp_cpu.h"
-#include "jpp_cpu_sampler.h"
-#include "jpp_cpu_timers.h"
 #include "jpp_cut.h"
 #include "jpp_test.h"
 #include "jpp_test_cpu.h"
@@ -308,7 +306,7 @@ jpp_sum(const jpp_cpu_window_t *window, const char *name)
 {
     uint32_t               i;
     uint64_t               sum;
-    const char            (*names)[JPP_LOOK_NAME];
+    const char            (*names)[JPP_BLOCKED_NAME];
     const jpp_cpu_site_t  *site;
 
     names = window->closed != 0 ? window->seen.names

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "jpp_backtrace.h"
-#include "jpp_cpu_look.h"
+#include "jpp_blocked.h"
 #include "jpp_cut.h"
 #include "jpp_frame.h"
 #include "jpp_test.h"
@@ -167,7 +167,7 @@ jpp_thread_locks(void)
 static void
 jpp_test_asleep(void)
 {
-    char        name[JPP_LOOK_NAME];
+    char        name[JPP_BLOCKED_NAME];
     jpp_blocked_t  look;
 
     jpp_start(jpp_thread_reads);
@@ -175,24 +175,24 @@ jpp_test_asleep(void)
     look = jpp_wait_for(SYS_read);
 
     jpp_is_i64(look.call, SYS_read, "a thread that reads");
-    jpp_ok(!jpp_look_is_in_epoll(&look) && !jpp_look_is_in_futex(&look),
+    jpp_ok(!jpp_blocked_is_in_epoll(&look) && !jpp_blocked_is_in_futex(&look),
            "is not idle");
 
-    jpp_look_name(thread.tid, name);
+    jpp_blocked_name(thread.tid, name);
     jpp_is_str(name, "a?name", "its name");
 
-    jpp_ok(jpp_look_blocks(thread.tid, SIGPROF), "it blocks SIGPROF");
-    jpp_ok(!jpp_look_blocks(thread.tid, SIGUSR1), "and not SIGUSR1");
-    jpp_ok(!jpp_look_blocks(getpid(), SIGPROF), "others do not");
+    jpp_ok(jpp_blocked_masks(thread.tid, SIGPROF), "it blocks SIGPROF");
+    jpp_ok(!jpp_blocked_masks(thread.tid, SIGUSR1), "and not SIGUSR1");
+    jpp_ok(!jpp_blocked_masks(getpid(), SIGPROF), "others do not");
 
     jpp_end();
 
     jpp_blocked_read(thread.tid, &look);
     jpp_is_u64(look.state, JPP_BLOCKED_UNKNOWN, "until it ends");
 
-    jpp_look_name(thread.tid, name);
+    jpp_blocked_name(thread.tid, name);
     jpp_is_str(name, "", "then it has no name");
-    jpp_ok(!jpp_look_blocks(thread.tid, SIGPROF), "and no mask");
+    jpp_ok(!jpp_blocked_masks(thread.tid, SIGPROF), "and no mask");
 }
 
 
@@ -204,7 +204,7 @@ jpp_test_epoll(void)
     jpp_start(jpp_thread_waits);
 
     look = jpp_wait_for(SYS_epoll_wait);
-    jpp_ok(jpp_look_is_in_epoll(&look), "a thread that waits for events");
+    jpp_ok(jpp_blocked_is_in_epoll(&look), "a thread that waits for events");
 
     jpp_end();
 }
@@ -220,7 +220,7 @@ jpp_test_futex(void)
     jpp_start(jpp_thread_locks);
 
     look = jpp_wait_for(SYS_futex);
-    jpp_ok(jpp_look_is_in_futex(&look), "a thread that waits for another");
+    jpp_ok(jpp_blocked_is_in_futex(&look), "a thread that waits for another");
 
     (void) pthread_mutex_unlock(&mutex);
     jpp_end();

@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "jpp_cpu_table.h"
+#include "jpp_cpu_sampler.h"
 #include "jpp_test.h"
 
 

@@ -22,7 +22,6 @@
 #include <unistd.h>
 
 #include "jpp_cpu.h"
-#include "jpp_cpu_sampler.h"
 #include "jpp_test_cpu.h"
 #include "jpp_test_dump.h"
 #include "jpp_times.h"

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "jpp_cpu_threads.h"
+#include "jpp_cpu_sampler.h"
 #include "jpp_test.h"
 
 

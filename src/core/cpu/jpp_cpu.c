@@ -4,337 +4,46 @@
 #define _GNU_SOURCE
 #endif
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "jpp_backtrace.h"
 #include "jpp_cpu.h"
-#include "jpp_cpu_sampler.h"
-#include "jpp_cpu_wall.h"
+#include "jpp_owner_labels.h"
+#include "jpp_owner_names.h"
+#include "jpp_proc.h"
+#include "jpp_sink.h"
 #include "jpp_thread.h"
+#include "jpp_times.h"
 #include "jpp_unwind.h"
+#include "jpp_write.h"
 
 
 /* of the sampler's thread */
-#define JPP_CPU_STACK   (256 * 1024)
+#define JPP_CPU_STACK    (256 * 1024)
 
-/* all those that are wanted, and as many that are not */
-#define JPP_CPU_WISHES  (2 * JPP_CPU_WINDOWS)
+/* all windows that are wanted, and as many that are not */
+#define JPP_CPU_CHANGES  (2 * JPP_CPU_WINDOWS)
 
+/* memory for the list of mappings, and a buffer */
+#define JPP_CPU_ARENA  ((size_t) 64 << 20)
 
-/*
- * What the sampler's thread does at its turns: windows begin and end, threads
- * come and go, timers are set, and wall clock time is looked at.  It may take
- * as long as there are threads to look at.
- *
- * For that thread.
- */
 
+static const char *const  jpp_cpu_modes[JPP_MODES] = {
+    [JPP_MODE_CPU]  = "cpu",
+    [JPP_MODE_WALL] = "wall"
+};
 
-/* how often to see who has come and gone, and who blocks the signal */
-#define JPP_CPU_SCAN   (JPP_CPU_NANOS / 10)
-#define JPP_CPU_SCANS  10
 
-
-static bool
-jpp_cpu_turns_is_on(void)
-{
-    return jpp_cpu_sampler.n[JPP_MODE_CPU] != 0
-           || jpp_cpu_sampler.n[JPP_MODE_WALL] != 0;
-}
-
-
-static void
-jpp_cpu_turns_arm(void)
-{
-    uint32_t  frequency;
-
-    frequency = jpp_cpu_sampler.frequency[JPP_MODE_CPU];
-
-    jpp_cpu_threads_arm(&jpp_cpu_sampler.threads,
-                        frequency != 0 ? JPP_CPU_NANOS / frequency : 0);
-}
-
-
-/* That of THREAD, if it is worth a sample; one that has just come may be. */
-
-static void
-jpp_cpu_turns_clock(jpp_cpu_thread_t *thread)
-{
-    uint64_t           count;
-    jpp_cpu_span_t     span;
-    jpp_cpu_sample_t  *sample;
-
-    span.from = __atomic_load_n(&thread->sampled, __ATOMIC_RELAXED);
-    span.to = jpp_cpu_timers_used(thread->tid);
-
-    count = span.to > span.from
-            ? (span.to - span.from) * jpp_cpu_sampler.frequency[JPP_MODE_CPU]
-              / JPP_CPU_NANOS
-            : 0;
-
-    /* it may take a signal at this moment */
-
-    if (count != 0
-        && __atomic_compare_exchange_n(&thread->sampled, &span.from, span.to, 0,
-                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-    {
-        sample = jpp_cpu_sampler_blank(thread, JPP_CUT_DEAF);
-
-        sample->count = count;
-        jpp_cpu_sampler_ran(thread, &span, sample);
-    }
-}
-
-
-/* The CPU time of those that no signal reaches, whatever they did with it. */
-
-static void
-jpp_cpu_turns_clocks(void)
-{
-    uint32_t           i;
-    jpp_cpu_thread_t  *thread;
-
-    if (jpp_cpu_sampler.frequency[JPP_MODE_CPU] == 0) {
-        return;
-    }
-
-    for (i = 0; i < jpp_cpu_sampler.threads.n; i++) {
-
-        thread = &jpp_cpu_sampler.threads.threads[i];
-
-        if (thread->tid != 0 && thread->is_deaf) {
-            jpp_cpu_turns_clock(thread);
-        }
-    }
-}
-
-
-/* See who has come and gone. */
-
-static void
-jpp_cpu_turns_scan(uint64_t now)
-{
-    jpp_err_t           err;
-    jpp_cpu_threads_t  *threads;
-
-    threads = &jpp_cpu_sampler.threads;
-
-    jpp_cpu_sampler.scanned = now;
-
-    /* without /proc, those that are known stay */
-
-    (void) jpp_cpu_threads_scan(threads, threads->scan % JPP_CPU_SCANS == 0,
-                                &err);
-    jpp_cpu_turns_arm();
-    jpp_cpu_turns_clocks();
-}
-
-
-/* Everything that is due to the windows until NOW goes into them. */
-
-static void
-jpp_cpu_turns_flush(uint64_t now)
-{
-    jpp_cpu_turns_scan(now);
-
-    if (jpp_cpu_sampler.frequency[JPP_MODE_WALL] != 0) {
-        jpp_cpu_wall_look(now);
-        jpp_cpu_wall_settle();
-    }
-}
-
-
-/* That of WINDOW; NULL: a free one. */
-
-static jpp_cpu_window_t **
-jpp_cpu_turns_place(const jpp_cpu_window_t *window)
-{
-    uint32_t  i;
-
-    for (i = 0; i < JPP_CPU_WINDOWS - 1; i++) {
-        if (jpp_cpu_sampler.windows[i] == window) {
-            break;
-        }
-    }
-
-    return &jpp_cpu_sampler.windows[i];
-}
-
-
-static void
-jpp_cpu_turns_remove(jpp_cpu_window_t *window)
-{
-    const jpp_cpu_threads_t  *threads;
-
-    __atomic_store_n(jpp_cpu_turns_place(window), NULL, __ATOMIC_SEQ_CST);
-    jpp_cpu_sampler.n[window->mode]--;
-
-    threads = &jpp_cpu_sampler.threads;
-
-    /* signals had time to arrive since the last look */
-
-    window->closed = window->mode == JPP_MODE_WALL ? jpp_cpu_sampler.ticked
-                                                   : jpp_cpu_sampler_now();
-    window->seen.threads = threads->n_seen;
-    window->seen.deaf = threads->n_deaf;
-    window->seen.beyond = threads->n_beyond;
-    window->seen.n_names = threads->n_names;
-    memcpy(window->seen.names, threads->names, sizeof(window->seen.names));
-}
-
-
-/* What threads have used before is not for WINDOW. */
-
-static void
-jpp_cpu_turns_begin(jpp_cpu_window_t *window)
-{
-    uint32_t                  i;
-    const jpp_cpu_threads_t  *threads;
-
-    threads = &jpp_cpu_sampler.threads;
-
-    window->scan = threads->scan;
-
-    for (i = 0; i < threads->n; i++) {
-        if (threads->threads[i].tid != 0) {
-            window->used[i] = jpp_cpu_timers_used(threads->threads[i].tid);
-        }
-    }
-}
-
-
-static void
-jpp_cpu_turns_add(jpp_cpu_window_t *window)
-{
-    window->opened = jpp_cpu_sampler_now();
-
-    if (jpp_cpu_sampler.n[window->mode]++ == 0
-        && window->mode == JPP_MODE_WALL)
-    {
-        jpp_cpu_sampler.ticked = window->opened;
-    }
-
-    if (window->mode == JPP_MODE_WALL) {
-        window->opened = jpp_cpu_sampler.ticked;
-
-    } else {
-        jpp_cpu_turns_begin(window);
-    }
-
-    __atomic_store_n(jpp_cpu_turns_place(NULL), window, __ATOMIC_SEQ_CST);
-}
-
-
-/* The highest frequency that is asked for. */
-
-static void
-jpp_cpu_turns_tune(void)
-{
-    uint32_t           i, highest[JPP_MODES] = { 0 };
-    jpp_cpu_window_t  *window;
-
-    for (i = 0; i < JPP_CPU_WINDOWS; i++) {
-
-        window = jpp_cpu_sampler.windows[i];
-
-        if (window != NULL && highest[window->mode] < window->frequency) {
-            highest[window->mode] = window->frequency;
-        }
-    }
-
-    for (i = 0; i < JPP_CPU_WINDOWS; i++) {
-
-        window = jpp_cpu_sampler.windows[i];
-
-        if (window != NULL && window->highest < highest[window->mode]) {
-            window->highest = highest[window->mode];
-        }
-    }
-
-    for (i = 0; i < JPP_MODES; i++) {
-        __atomic_store_n(&jpp_cpu_sampler.frequency[i], highest[i],
-                         __ATOMIC_RELAXED);
-    }
-
-    jpp_cpu_turns_arm();
-}
-
-
-/*
- * Open those of the N WINDOWS that are not open, and end the others, with all
- * that is due to them.  Without a window there is no timer, and no thread is
- * known.
- *
- * What has passed until now belongs to those that were there.
- */
-
-static void
-jpp_cpu_turns_change(jpp_cpu_window_t *const *windows, uint32_t n)
-{
-    uint32_t  i;
-
-    if (jpp_cpu_turns_is_on()) {
-        jpp_cpu_turns_flush(jpp_cpu_sampler_now());
-
-    } else {
-        jpp_cpu_threads_init(&jpp_cpu_sampler.threads);
-        jpp_cpu_turns_scan(jpp_cpu_sampler_now());
-    }
-
-    /* there are never more than places, once those that end have gone */
-
-    for (i = 0; i < n; i++) {
-        if (windows[i]->opened != 0) {
-            jpp_cpu_turns_remove(windows[i]);
-        }
-    }
-
-    for (i = 0; i < n; i++) {
-        if (windows[i]->opened == 0) {
-            jpp_cpu_turns_add(windows[i]);
-        }
-    }
-
-    jpp_cpu_turns_tune();
-
-    if (!jpp_cpu_turns_is_on()) {
-        jpp_cpu_threads_clear(&jpp_cpu_sampler.threads);
-    }
-}
-
-
-/* Do what is due; returns when something is due again. */
-
-static uint64_t
-jpp_cpu_turns_step(void)
-{
-    uint64_t  now, scan, tick, interval;
-
-    now = jpp_cpu_sampler_now();
-
-    if (now - jpp_cpu_sampler.scanned >= JPP_CPU_SCAN) {
-        jpp_cpu_turns_scan(now);
-    }
-
-    scan = jpp_cpu_sampler.scanned + JPP_CPU_SCAN;
-
-    if (jpp_cpu_sampler.frequency[JPP_MODE_WALL] == 0) {
-        return scan;
-    }
-
-    interval = JPP_CPU_NANOS / jpp_cpu_sampler.frequency[JPP_MODE_WALL];
-
-    if (now - jpp_cpu_sampler.ticked >= interval) {
-        jpp_cpu_wall_look(now);
-    }
-
-    tick = jpp_cpu_sampler.ticked + interval;
-
-    return tick < scan ? tick : scan;
-}
+static const char *const  jpp_cpu_states[JPP_CPU_STATES] = {
+    [JPP_CPU_RUNS]    = "cpu",
+    [JPP_CPU_BLOCKED] = "blocked"
+};
 
 
 /*
@@ -346,11 +55,12 @@ jpp_cpu_turns_step(void)
  *                                    windows of wall time
  *     the caller                     says which windows there are to be
  *
- * The lock is about what the caller says, and is held for some microseconds:
- * not while the sampler is at work, which may take as long as there are threads
- * to look at.  The handler reads the sampler's list of windows, and nothing
- * else that changes.  One that is over is unmapped when no thread is in the
- * handler.
+ * The lock is about what the caller says: the list of windows, and the stage of
+ * each.  It is held for some microseconds, and not while the sampler is at
+ * work, which may take as long as there are threads to look at.  What the
+ * sampler writes into a window is the caller's to read once it is over.  The
+ * handler reads the sampler's list of open windows, and nothing else that
+ * changes.  One that is over is unmapped when no thread is in the handler.
  */
 
 
@@ -361,6 +71,189 @@ static bool               jpp_cpu_is_ready;      /* jpp_cpu_wanted is */
 static bool               jpp_cpu_is_running;    /* the sampler's thread */
 static jpp_cpu_window_t  *jpp_cpu_windows;       /* all but those over */
 static jpp_cpu_window_t  *jpp_cpu_ended;         /* to be unmapped */
+
+
+static void
+jpp_cpu_window_facts(const jpp_cpu_window_t *window, const char *why_early,
+    jpp_sink_t *sink)
+{
+    size_t  i;
+
+    const struct {
+        const char  *key;
+        uint64_t     value;
+    } facts[] = {
+        { "frequency", window->frequency },
+        { "highest", window->highest },
+        { "duration", window->closed - window->opened },
+        { "dropped", window->table.dropped },
+        { "dropped_nanos", window->table.dropped_nanos },
+        { "idle", window->idle },
+        { "waits", window->waits },
+        { "threads", window->seen.threads },
+        { "deaf", window->seen.deaf },
+        { "beyond", window->seen.beyond }
+    };
+
+    for (i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+        jpp_sink_printf(sink, "%s %" PRIu64 "\n", facts[i].key,
+                        facts[i].value);
+    }
+
+    if (why_early != NULL) {
+        jpp_sink_printf(sink, "early %s\n", why_early);
+    }
+}
+
+
+/* A set for every name and state, of which CPU time has one only. */
+
+static void
+jpp_cpu_window_labels(const jpp_cpu_window_t *window, jpp_sink_t *sink)
+{
+    uint32_t  i, state;
+
+    for (i = 0; i < window->seen.n_names; i++) {
+
+        for (state = 0; state < JPP_CPU_STATES; state++) {
+
+            if (window->mode == JPP_MODE_WALL) {
+                jpp_sink_printf(sink, "labels 2\nstate=%s\nthread=%s\n",
+                                jpp_cpu_states[state], window->seen.names[i]);
+
+            } else {
+                jpp_sink_printf(sink, "labels 1\nthread=%s\n",
+                                window->seen.names[i]);
+            }
+        }
+    }
+}
+
+
+/* Those that have samples, each with a number of the capture in NUMBERS; 0: it
+   has none. */
+
+static void
+jpp_cpu_window_owners(const jpp_cpu_window_t *window,
+    uint16_t numbers[JPP_OWNER_NAMES], jpp_sink_t *sink)
+{
+    uint32_t               i, n, next;
+    jpp_owner_t            names;
+    const jpp_cpu_site_t  *site;
+
+    memset(numbers, 0, JPP_OWNER_NAMES * sizeof(uint16_t));
+
+    n = __atomic_load_n(&window->table.n_sites, __ATOMIC_ACQUIRE);
+    next = 1;
+
+    for (i = 0; i < n; i++) {
+        site = &window->table.sites[i];
+
+        if (__atomic_load_n(&site->nanos, __ATOMIC_RELAXED) == 0
+            || site->owner == JPP_OWNER_NONE || numbers[site->owner] != 0)
+        {
+            continue;
+        }
+
+        numbers[site->owner] = (uint16_t) next++;
+        names = jpp_owner_names(site->owner);
+
+        jpp_sink_str(sink, "owner ");
+        jpp_owner_write(&names, sink);
+        jpp_sink_char(sink, '\n');
+    }
+}
+
+
+static void
+jpp_cpu_window_site(const jpp_cpu_window_t *window,
+    const jpp_cpu_site_t *site, const uint16_t numbers[JPP_OWNER_NAMES],
+    jpp_sink_t *sink)
+{
+    uint32_t  i;
+    uint64_t  count, nanos;
+
+    count = __atomic_load_n(&site->count, __ATOMIC_RELAXED);
+    nanos = __atomic_load_n(&site->nanos, __ATOMIC_RELAXED);
+
+    if (nanos == 0) {
+        return;
+    }
+
+    jpp_sink_str(sink, "@ ");
+    jpp_sink_u64(sink, (uint64_t) site->name * JPP_CPU_STATES + site->state);
+
+    if (numbers[site->owner] != 0) {
+        jpp_sink_char(sink, '.');
+        jpp_sink_u64(sink, numbers[site->owner] - 1u);
+    }
+
+    jpp_sink_char(sink, ' ');
+    jpp_sink_u64(sink, count);
+    jpp_sink_char(sink, ' ');
+    jpp_sink_u64(sink, nanos);
+
+    for (i = 0; i < site->n; i++) {
+        jpp_sink_str(sink, " 0x");
+        jpp_sink_hex(sink, window->table.frames[site->frames + i]);
+    }
+
+    jpp_sink_char(sink, '\n');
+}
+
+
+/* Write WINDOW, which has ended, to FD. */
+
+static jpp_code_t
+jpp_cpu_window_write(const jpp_cpu_window_t *window, const char *why_early,
+    int fd, jpp_err_t *err)
+{
+    uint32_t      i, n;
+    uint8_t      *buffer;
+    jpp_vec_t    *maps;
+    jpp_code_t    rc;
+    jpp_sink_t    sink;
+    uint16_t      numbers[JPP_OWNER_NAMES];
+    jpp_arena_t   arena;
+
+    jpp_arena_init(&arena, JPP_CPU_ARENA);
+
+    buffer = jpp_arena_alloc(&arena, JPP_SINK_BUFFER);
+    maps = jpp_vec_create(&arena);
+
+    rc = buffer != NULL && maps != NULL ? jpp_proc_maps(maps, err)
+                                        : jpp_err_memory(err);
+
+    if (rc != JPP_OK) {
+        jpp_arena_destroy(&arena);
+        return rc;
+    }
+
+    jpp_sink_init(&sink, buffer, JPP_SINK_BUFFER, jpp_write, &fd);
+
+    jpp_sink_printf(&sink, JPP_TIMES_HEAD "%s\n", jpp_cpu_modes[window->mode]);
+
+    jpp_cpu_window_facts(window, why_early, &sink);
+    jpp_cpu_window_labels(window, &sink);
+    jpp_cpu_window_owners(window, numbers, &sink);
+
+    n = __atomic_load_n(&window->table.n_sites, __ATOMIC_ACQUIRE);
+
+    for (i = 0; i < n; i++) {
+        jpp_cpu_window_site(window, &window->table.sites[i], numbers, &sink);
+    }
+
+    jpp_sink_str(&sink, JPP_TIMES_MAPS);
+    jpp_sink_write(&sink, maps->data, maps->len);
+
+    if (jpp_sink_flush(&sink) != 0) {
+        rc = jpp_write_failed(err, sink.error, "its samples");
+    }
+
+    jpp_arena_destroy(&arena);
+
+    return rc;
+}
 
 
 /* Unmap the windows that have ended, unless a thread is in the handler. */
@@ -375,7 +268,7 @@ jpp_cpu_reap(void)
         window = jpp_cpu_ended;
         jpp_cpu_ended = window->next;
 
-        jpp_cpu_window_destroy(window);
+        (void) munmap(window, sizeof(jpp_cpu_window_t));
     }
 }
 
@@ -414,8 +307,10 @@ jpp_cpu_check(jpp_err_t *err)
 }
 
 
+/* There is room for a window of MODE, and the kernel allows what it needs. */
+
 static jpp_code_t
-jpp_cpu_may(const jpp_cpu_window_t *window, jpp_err_t *err)
+jpp_cpu_may(jpp_mode_t mode, jpp_err_t *err)
 {
     uint32_t                 n, n_same;
     jpp_code_t               rc;
@@ -432,7 +327,7 @@ jpp_cpu_may(const jpp_cpu_window_t *window, jpp_err_t *err)
 
     for (other = jpp_cpu_windows; other != NULL; other = other->next) {
         n += other->stage != JPP_CPU_UNWANTED;
-        n_same += other->mode == window->mode;
+        n_same += other->mode == mode;
     }
 
     if (n == JPP_CPU_WINDOWS) {
@@ -441,14 +336,14 @@ jpp_cpu_may(const jpp_cpu_window_t *window, jpp_err_t *err)
                            JPP_CPU_WINDOWS);
     }
 
-    return n_same == 0 ? jpp_cpu_threads_check(window->mode, err) : JPP_OK;
+    return n_same == 0 ? jpp_cpu_threads_check(mode, err) : JPP_OK;
 }
 
 
 /* Those to be opened or ended now; returns their number. */
 
 static uint32_t
-jpp_cpu_wishes(jpp_cpu_window_t *wishes[JPP_CPU_WISHES])
+jpp_cpu_changes(jpp_cpu_window_t *changes[JPP_CPU_CHANGES])
 {
     uint32_t           n;
     jpp_cpu_window_t  *window;
@@ -458,7 +353,7 @@ jpp_cpu_wishes(jpp_cpu_window_t *wishes[JPP_CPU_WISHES])
     for (window = jpp_cpu_windows; window != NULL; window = window->next) {
 
         if (window->stage != JPP_CPU_OPEN) {
-            wishes[n++] = window;
+            changes[n++] = window;
         }
 
         if (window->stage == JPP_CPU_WANTED) {
@@ -489,56 +384,13 @@ jpp_cpu_over(jpp_cpu_window_t *window)
 }
 
 
-/* They have been. */
-
-static void
-jpp_cpu_settle(void)
-{
-    jpp_cpu_window_t  *window, *next;
-
-    for (window = jpp_cpu_windows; window != NULL; window = next) {
-        next = window->next;
-
-        if (window->closed != 0) {
-            jpp_cpu_over(window);
-        }
-    }
-
-    (void) pthread_cond_broadcast(&jpp_cpu_done);
-}
-
-
-/* Until somebody wants something, too. */
-
-static void
-jpp_cpu_wait(uint64_t until)
-{
-    struct timespec          time;
-    const jpp_cpu_window_t  *window;
-
-    for (window = jpp_cpu_windows; window != NULL; window = window->next) {
-        if (window->stage != JPP_CPU_OPEN) {
-            return;
-        }
-    }
-
-    if (jpp_cpu_windows == NULL) {
-        return;
-    }
-
-    time.tv_sec = (time_t) (until / JPP_CPU_NANOS);
-    time.tv_nsec = (long) (until % JPP_CPU_NANOS);
-
-    (void) pthread_cond_timedwait(&jpp_cpu_wanted, &jpp_cpu_lock, &time);
-}
-
-
 static void *
 jpp_cpu_main(void *data)
 {
-    uint32_t           n;
-    uint64_t           begun, ended, next;
-    jpp_cpu_window_t  *wishes[JPP_CPU_WISHES];
+    uint32_t           i, n;
+    uint64_t           begun, ended, next, rested;
+    struct timespec    time;
+    jpp_cpu_window_t  *changes[JPP_CPU_CHANGES];
 
     (void) data;
 
@@ -547,31 +399,50 @@ jpp_cpu_main(void *data)
 
     jpp_cpu_sampler.tid = (pid_t) syscall(SYS_gettid);
 
+    next = 0;
+
     (void) pthread_mutex_lock(&jpp_cpu_lock);
 
     while (jpp_cpu_windows != NULL) {
 
-        n = jpp_cpu_wishes(wishes);
-
-        (void) pthread_mutex_unlock(&jpp_cpu_lock);
+        n = jpp_cpu_changes(changes);
 
         begun = jpp_cpu_sampler_now();
 
-        if (n != 0) {
-            jpp_cpu_turns_change(wishes, n);
+        if (n == 0 && begun < next) {
+            time.tv_sec = (time_t) (next / JPP_CPU_NANOS);
+            time.tv_nsec = (long) (next % JPP_CPU_NANOS);
+
+            (void) pthread_cond_timedwait(&jpp_cpu_wanted, &jpp_cpu_lock,
+                                          &time);
+            continue;
         }
 
-        next = jpp_cpu_turns_step();
+        (void) pthread_mutex_unlock(&jpp_cpu_lock);
+
+        if (n != 0) {
+            jpp_cpu_sampler_change(changes, n);
+        }
+
+        next = jpp_cpu_sampler_step();
         ended = jpp_cpu_sampler_now();
-
-        (void) pthread_mutex_lock(&jpp_cpu_lock);
-
-        jpp_cpu_settle();
-        jpp_cpu_reap();
 
         /* the CPU is for others, however many threads there are to look at */
 
-        jpp_cpu_wait(next > 2 * ended - begun ? next : 2 * ended - begun);
+        rested = 2 * ended - begun;
+        next = next > rested ? next : rested;
+
+        (void) pthread_mutex_lock(&jpp_cpu_lock);
+
+        for (i = 0; i < n; i++) {
+            if (changes[i]->closed != 0) {
+                jpp_cpu_over(changes[i]);
+            }
+        }
+
+        (void) pthread_cond_broadcast(&jpp_cpu_done);
+
+        jpp_cpu_reap();
     }
 
     jpp_cpu_is_running = false;
@@ -615,30 +486,6 @@ jpp_cpu_start(jpp_err_t *err)
 }
 
 
-static jpp_code_t
-jpp_cpu_add(jpp_cpu_window_t *window, jpp_err_t *err)
-{
-    jpp_code_t  rc;
-
-    rc = jpp_cpu_may(window, err);
-
-    if (rc == JPP_OK) {
-        rc = jpp_cpu_start(err);
-    }
-
-    if (rc != JPP_OK) {
-        return rc;
-    }
-
-    window->next = jpp_cpu_windows;
-    jpp_cpu_windows = window;
-
-    (void) pthread_cond_signal(&jpp_cpu_wanted);
-
-    return JPP_OK;
-}
-
-
 jpp_cpu_window_t *
 jpp_cpu_open(jpp_mode_t mode, uint32_t frequency, jpp_err_t *err)
 {
@@ -650,22 +497,38 @@ jpp_cpu_open(jpp_mode_t mode, uint32_t frequency, jpp_err_t *err)
         return NULL;
     }
 
-    window = jpp_cpu_window_create(mode, frequency, err);
+    window = mmap(NULL, sizeof(jpp_cpu_window_t), PROT_READ|PROT_WRITE,
+                  MAP_PRIVATE|MAP_ANONYMOUS|MAP_NORESERVE, -1, 0);
 
-    if (window == NULL) {
+    if (window == MAP_FAILED) {
+        (void) jpp_err_memory(err);
         return NULL;
     }
 
+    window->mode = mode;
+    window->frequency = frequency;
+
     (void) pthread_mutex_lock(&jpp_cpu_lock);
 
-    rc = jpp_cpu_add(window, err);
+    rc = jpp_cpu_may(mode, err);
+
+    if (rc == JPP_OK) {
+        rc = jpp_cpu_start(err);
+    }
+
+    if (rc == JPP_OK) {
+        window->next = jpp_cpu_windows;
+        jpp_cpu_windows = window;
+
+        (void) pthread_cond_signal(&jpp_cpu_wanted);
+    }
 
     jpp_cpu_rest();
 
     (void) pthread_mutex_unlock(&jpp_cpu_lock);
 
     if (rc != JPP_OK) {
-        jpp_cpu_window_destroy(window);
+        (void) munmap(window, sizeof(jpp_cpu_window_t));
         return NULL;
     }
 

@@ -8,11 +8,10 @@
  * each window gets all samples of its mode, and each sample is worth the time
  * that it stands for, so that sums are right at any frequency.
  *
- * JPP_MODE_CPU: a timer on each thread's CPU time interrupts it
- * (jpp_cpu_threads.h).  JPP_MODE_WALL: a thread of our own looks at each thread
- * as often (jpp_cpu_wall.h).  One that runs is interrupted; one that sleeps is
- * left asleep, and its stack is walked from here; one that waits for work is
- * counted as idle.
+ * JPP_MODE_CPU: a timer on each thread's CPU time interrupts it.
+ * JPP_MODE_WALL: a thread of our own looks at each thread as often.  One that
+ * runs is interrupted; one that sleeps is left asleep, and its stack is walked
+ * from here; one that waits for work is counted as idle.
  *
  * jpp_cpu_open() and jpp_cpu_exit() are for the main thread; a window, from
  * then on, for one thread at a time.  All but jpp_cpu_dump() and _exit() is for
@@ -26,7 +25,7 @@
 #define _JPP_CPU_H_INCLUDED_
 
 
-#include "jpp_cpu_window.h"
+#include "jpp_cpu_sampler.h"
 
 
 /*

@@ -1,85 +1,45 @@
 
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "jpp_backtrace.h"
 #include "jpp_cpu_sampler.h"
+#include "jpp_cut.h"
 #include "jpp_owner_labels.h"
 #include "jpp_owners.h"
 #include "jpp_restart.h"
 
 
-jpp_cpu_sampler_t  jpp_cpu_sampler;
+/* how often to see who has come and gone, and who blocks the signal */
+#define JPP_CPU_SCAN   (JPP_CPU_NANOS / 10)
+#define JPP_CPU_SCANS  10
 
+/* ns: for how long to wait for signals, and between two looks at that */
+#define JPP_CPU_WALL_PATIENCE  20000000
+#define JPP_CPU_WALL_PAUSE     100000
+
+
+jpp_cpu_sampler_t      jpp_cpu_sampler;
+
+/* a stack that is walked there; of the sampler's thread */
+static uint8_t         jpp_cpu_wall_copy[JPP_BACKTRACE_COPY];
+
+
+uint64_t
+jpp_cpu_sampler_now(void)
+{
+    struct timespec  time;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &time);
+
+    return (uint64_t) time.tv_sec * JPP_CPU_NANOS + (uint64_t) time.tv_nsec;
+}
+
+
+/* [signal] Add SAMPLE to the windows of wall clock time. */
 
 static void
-jpp_cpu_sampler_look(const jpp_cpu_thread_t *thread,
-    const jpp_signal_t *signal, jpp_cpu_sample_t *sample)
-{
-    sample->state = JPP_CPU_RUNS;
-    sample->name = thread->name;
-    sample->owner = (uint16_t) jpp_owners_interrupted(signal->ucontext);
-    sample->n = jpp_backtrace_interrupted(signal->ucontext, sample->pcs,
-                                          JPP_CPU_DEPTH);
-}
-
-
-/*
- * Of two signals at a time the kernel may drop one: what wall clock time is
- * owed goes with either.
- */
-
-static void
-jpp_cpu_sampler_take(jpp_cpu_thread_t *thread, jpp_mode_t mode,
-    const jpp_signal_t *signal)
-{
-    bool              has_run;
-    uint64_t          count, nanos;
-    jpp_cpu_span_t    span;
-    jpp_cpu_sample_t  sample;
-
-    has_run = mode == JPP_MODE_CPU
-              && jpp_cpu_timers_tick(&jpp_cpu_sampler.threads, thread, signal,
-                                     &span);
-
-    count = __atomic_exchange_n(&thread->owed, 0, __ATOMIC_RELAXED);
-    nanos = __atomic_exchange_n(&thread->owed_nanos, 0, __ATOMIC_RELAXED);
-
-    if (has_run || nanos != 0) {
-        jpp_cpu_sampler_look(thread, signal, &sample);
-    }
-
-    if (has_run) {
-        sample.count = 1 + (uint64_t) signal->missed;
-        jpp_cpu_sampler_ran(thread, &span, &sample);
-    }
-
-    if (nanos != 0) {
-        sample.count = count;
-        sample.nanos = nanos;
-        jpp_cpu_sampler_passed(&sample);
-    }
-}
-
-
-void
-jpp_cpu_sampler_receive(const jpp_signal_t *signal)
-{
-    jpp_mode_t         mode;
-    jpp_cpu_thread_t  *thread;
-
-    thread = jpp_cpu_timers_find(&jpp_cpu_sampler.threads, signal->number,
-                                 &mode);
-
-    if (thread != NULL) {
-        jpp_cpu_sampler_take(thread, mode, signal);
-    }
-
-    /* the thread ran a moment ago: it has just fallen asleep */
-
-    (void) jpp_restart(signal->ucontext);
-}
-
-
-void
 jpp_cpu_sampler_passed(const jpp_cpu_sample_t *sample)
 {
     uint32_t           i;
@@ -108,7 +68,12 @@ jpp_cpu_sampler_begun(const jpp_cpu_window_t *window,
 }
 
 
-void
+/*
+ * [signal] Add SAMPLE, whose CPU time is SPAN of THREAD, to the windows of CPU
+ * time: to each what came after it was opened.
+ */
+
+static void
 jpp_cpu_sampler_ran(const jpp_cpu_thread_t *thread,
     const jpp_cpu_span_t *span, jpp_cpu_sample_t *sample)
 {
@@ -143,7 +108,76 @@ jpp_cpu_sampler_ran(const jpp_cpu_thread_t *thread,
 }
 
 
-jpp_cpu_sample_t *
+/*
+ * Of two signals at a time the kernel may drop one: what wall clock time is
+ * owed goes with either.
+ */
+
+static void
+jpp_cpu_sampler_take(jpp_cpu_thread_t *thread, jpp_mode_t mode,
+    const jpp_signal_t *signal)
+{
+    bool              has_run;
+    uint64_t          count, nanos;
+    jpp_cpu_span_t    span;
+    jpp_cpu_sample_t  sample;
+
+    has_run = mode == JPP_MODE_CPU
+              && jpp_cpu_timers_tick(&jpp_cpu_sampler.threads, thread, signal,
+                                     &span);
+
+    count = __atomic_exchange_n(&thread->owed, 0, __ATOMIC_RELAXED);
+    nanos = __atomic_exchange_n(&thread->owed_nanos, 0, __ATOMIC_RELAXED);
+
+    if (has_run || nanos != 0) {
+        sample.state = JPP_CPU_RUNS;
+        sample.name = thread->name;
+        sample.owner = (uint16_t) jpp_owners_interrupted(signal->ucontext);
+        sample.n = jpp_backtrace_interrupted(signal->ucontext, sample.pcs,
+                                             JPP_CPU_DEPTH);
+    }
+
+    if (has_run) {
+        sample.count = 1 + (uint64_t) signal->missed;
+        jpp_cpu_sampler_ran(thread, &span, &sample);
+    }
+
+    if (nanos != 0) {
+        sample.count = count;
+        sample.nanos = nanos;
+        jpp_cpu_sampler_passed(&sample);
+    }
+}
+
+
+void
+jpp_cpu_sampler_receive(const jpp_signal_t *signal)
+{
+    jpp_mode_t         mode;
+    jpp_cpu_thread_t  *thread;
+
+    thread = jpp_cpu_timers_find(&jpp_cpu_sampler.threads, signal->number,
+                                 &mode);
+
+    if (thread != NULL) {
+        jpp_cpu_sampler_take(thread, mode, signal);
+    }
+
+    /* the thread ran a moment ago: it has just fallen asleep */
+
+    (void) jpp_restart(signal->ucontext);
+}
+
+
+/*
+ * The rest is the sampler's thread's.  It may take as long as there are threads
+ * to look at.
+ */
+
+
+/* A sample of THREAD, whose stack is unknown: CUT says why. */
+
+static jpp_cpu_sample_t *
 jpp_cpu_sampler_blank(const jpp_cpu_thread_t *thread, jpp_cut_t cut)
 {
     jpp_cpu_sample_t  *sample;
@@ -160,12 +194,524 @@ jpp_cpu_sampler_blank(const jpp_cpu_thread_t *thread, jpp_cut_t cut)
 }
 
 
-uint64_t
-jpp_cpu_sampler_now(void)
+/*
+ * Wall clock time: a look at every thread, and what it does then, it is taken
+ * to have done since the last one.
+ */
+
+
+static void
+jpp_cpu_wall_blank(const jpp_cpu_thread_t *thread, jpp_cut_t cut,
+    uint64_t count, uint64_t nanos)
 {
-    struct timespec  time;
+    jpp_cpu_sample_t  *sample;
 
-    (void) clock_gettime(CLOCK_MONOTONIC, &time);
+    sample = jpp_cpu_sampler_blank(thread, cut);
 
-    return (uint64_t) time.tv_sec * JPP_CPU_NANOS + (uint64_t) time.tv_nsec;
+    sample->count = count;
+    sample->nanos = nanos;
+
+    jpp_cpu_sampler_passed(sample);
+}
+
+
+/* No signal will take what THREAD is owed. */
+
+static void
+jpp_cpu_wall_give_up(jpp_cpu_thread_t *thread, jpp_cut_t cut)
+{
+    uint64_t  count, nanos;
+
+    count = __atomic_exchange_n(&thread->owed, 0, __ATOMIC_RELAXED);
+    nanos = __atomic_exchange_n(&thread->owed_nanos, 0, __ATOMIC_RELAXED);
+
+    if (nanos != 0) {
+        jpp_cpu_wall_blank(thread, cut, count, nanos);
+    }
+}
+
+
+/*
+ * The next signal that reaches THREAD takes all that it is owed.  While one is
+ * on its way the kernel drops others.
+ */
+
+static void
+jpp_cpu_wall_interrupt(jpp_cpu_thread_t *thread, uint64_t count,
+    uint64_t nanos)
+{
+    uint32_t  number;
+
+    if (thread->is_deaf) {
+        jpp_cpu_wall_blank(thread, JPP_CUT_DEAF, count, nanos);
+        return;
+    }
+
+    (void) __atomic_fetch_add(&thread->owed, count, __ATOMIC_RELAXED);
+    (void) __atomic_fetch_add(&thread->owed_nanos, nanos, __ATOMIC_RELAXED);
+
+    number = jpp_cpu_timers_number(&jpp_cpu_sampler.threads, thread,
+                                   JPP_MODE_WALL);
+
+    if (!jpp_signal_send(getpid(), thread->tid, JPP_SIGNAL_CPU, number)) {
+        jpp_cpu_wall_give_up(thread, JPP_CUT_DEAF);
+    }
+}
+
+
+static void
+jpp_cpu_wall_idle(const jpp_cpu_thread_t *thread, uint64_t nanos)
+{
+    uint32_t           i;
+    jpp_cpu_window_t  *window;
+
+    for (i = 0; i < JPP_CPU_WINDOWS; i++) {
+
+        window = jpp_cpu_sampler.windows[i];
+
+        if (window == NULL || window->mode != JPP_MODE_WALL) {
+            continue;
+        }
+
+        if (thread->is_main) {
+            window->idle += nanos;
+
+        } else {
+            window->waits += nanos;
+        }
+    }
+}
+
+
+/*
+ * A signal would end some sleeps early, so none is sent.  If the thread is
+ * elsewhere by now, its stack was read while it changed.
+ */
+
+static void
+jpp_cpu_wall_asleep(jpp_cpu_thread_t *thread,
+    const jpp_blocked_t *blocked, uint64_t count, uint64_t nanos)
+{
+    jpp_blocked_t      again;
+    jpp_cpu_sample_t  *sample;
+
+    sample = &jpp_cpu_sampler.sample;
+
+    /* that of the main thread is always there */
+
+    sample->n = thread->is_main
+                ? jpp_backtrace_blocked(blocked, sample->pcs, JPP_CPU_DEPTH)
+                : 0;
+
+    if (sample->n == 0) {
+        sample->n = jpp_backtrace_copied(blocked, jpp_cpu_wall_copy,
+                                         sample->pcs, JPP_CPU_DEPTH);
+    }
+
+    jpp_blocked_read(thread->tid, &again);
+
+    if (memcmp(&again, blocked, sizeof(jpp_blocked_t)) != 0) {
+        jpp_cpu_wall_interrupt(thread, count, nanos);
+        return;
+    }
+
+    sample->count = count;
+    sample->nanos = nanos;
+    sample->state = JPP_CPU_BLOCKED;
+    sample->name = thread->name;
+    sample->owner = JPP_OWNER_NONE;
+
+    jpp_cpu_sampler_passed(sample);
+}
+
+
+/* What THREAD does now, it is taken to have done since the last look. */
+
+static void
+jpp_cpu_wall_inspect(jpp_cpu_thread_t *thread, uint64_t count,
+    uint64_t nanos)
+{
+    jpp_blocked_t  blocked;
+
+    jpp_blocked_read(thread->tid, &blocked);
+
+    switch (blocked.state) {
+
+    case JPP_BLOCKED_RUNS:
+        jpp_cpu_wall_interrupt(thread, count, nanos);
+        break;
+
+    case JPP_BLOCKED_WAITS:
+
+        if (jpp_blocked_is_in_epoll(&blocked)
+            || (!thread->is_main && jpp_blocked_is_in_futex(&blocked)))
+        {
+            jpp_cpu_wall_idle(thread, nanos);
+
+        } else {
+            jpp_cpu_wall_asleep(thread, &blocked, count, nanos);
+        }
+
+        break;
+
+    case JPP_BLOCKED_UNKNOWN:
+        break;
+    }
+}
+
+
+/* Look at every thread, at NOW. */
+
+static void
+jpp_cpu_wall_look(uint64_t now)
+{
+    uint32_t           i;
+    uint64_t           count, nanos, interval;
+    jpp_cpu_thread_t  *thread;
+
+    nanos = now - jpp_cpu_sampler.ticked;
+    interval = JPP_CPU_NANOS / jpp_cpu_sampler.frequency[JPP_MODE_WALL];
+    count = (nanos + interval / 2) / interval;
+
+    jpp_cpu_sampler.ticked = now;
+
+    for (i = 0; i < jpp_cpu_sampler.threads.n; i++) {
+
+        thread = &jpp_cpu_sampler.threads.threads[i];
+
+        if (thread->tid != 0 && thread->tid != jpp_cpu_sampler.tid) {
+            jpp_cpu_wall_inspect(thread, count, nanos);
+        }
+    }
+}
+
+
+/* Is a signal on its way that may arrive? */
+
+static bool
+jpp_cpu_wall_is_owed(void)
+{
+    uint32_t                 i;
+    const jpp_cpu_thread_t  *thread;
+
+    for (i = 0; i < jpp_cpu_sampler.threads.n; i++) {
+
+        thread = &jpp_cpu_sampler.threads.threads[i];
+
+        if (!thread->is_deaf
+            && __atomic_load_n(&thread->owed_nanos, __ATOMIC_RELAXED) != 0)
+        {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+/*
+ * Wait until signals have recorded what they were to record, but not for long:
+ * what is left then is recorded without a stack.
+ */
+
+static void
+jpp_cpu_wall_settle(void)
+{
+    uint32_t           i;
+    uint64_t           end;
+    jpp_cpu_thread_t  *thread;
+
+    static const struct timespec  pause = { 0, JPP_CPU_WALL_PAUSE };
+
+    end = jpp_cpu_sampler_now() + JPP_CPU_WALL_PATIENCE;
+
+    /* one that has arrived may be about to record it */
+
+    while ((jpp_cpu_wall_is_owed() || !jpp_signal_is_left(JPP_SIGNAL_CPU))
+           && jpp_cpu_sampler_now() < end)
+    {
+        (void) nanosleep(&pause, NULL);
+    }
+
+    for (i = 0; i < jpp_cpu_sampler.threads.n; i++) {
+
+        thread = &jpp_cpu_sampler.threads.threads[i];
+
+        if (thread->tid != 0) {
+            jpp_cpu_wall_give_up(thread, thread->is_deaf ? JPP_CUT_DEAF
+                                                         : JPP_CUT_LATE);
+        }
+    }
+}
+
+
+/* What is done when a window begins or ends, and at regular times. */
+
+
+static bool
+jpp_cpu_sampler_is_on(void)
+{
+    return jpp_cpu_sampler.frequency[JPP_MODE_CPU] != 0
+           || jpp_cpu_sampler.frequency[JPP_MODE_WALL] != 0;
+}
+
+
+static void
+jpp_cpu_sampler_arm(void)
+{
+    uint32_t  frequency;
+
+    frequency = jpp_cpu_sampler.frequency[JPP_MODE_CPU];
+
+    jpp_cpu_threads_arm(&jpp_cpu_sampler.threads,
+                        frequency != 0 ? JPP_CPU_NANOS / frequency : 0);
+}
+
+
+/* That of THREAD, if it is worth a sample; one that has just come may be. */
+
+static void
+jpp_cpu_sampler_deaf_thread(jpp_cpu_thread_t *thread)
+{
+    uint64_t           count;
+    jpp_cpu_span_t     span;
+    jpp_cpu_sample_t  *sample;
+
+    span.from = __atomic_load_n(&thread->sampled, __ATOMIC_RELAXED);
+    span.to = jpp_cpu_timers_used(thread->tid);
+
+    count = span.to > span.from
+            ? (span.to - span.from) * jpp_cpu_sampler.frequency[JPP_MODE_CPU]
+              / JPP_CPU_NANOS
+            : 0;
+
+    /* it may take a signal at this moment */
+
+    if (count != 0
+        && __atomic_compare_exchange_n(&thread->sampled, &span.from, span.to, 0,
+                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    {
+        sample = jpp_cpu_sampler_blank(thread, JPP_CUT_DEAF);
+
+        sample->count = count;
+        jpp_cpu_sampler_ran(thread, &span, sample);
+    }
+}
+
+
+/* The CPU time of those that no signal reaches, whatever they did with it. */
+
+static void
+jpp_cpu_sampler_deaf(void)
+{
+    uint32_t           i;
+    jpp_cpu_thread_t  *thread;
+
+    if (jpp_cpu_sampler.frequency[JPP_MODE_CPU] == 0) {
+        return;
+    }
+
+    for (i = 0; i < jpp_cpu_sampler.threads.n; i++) {
+
+        thread = &jpp_cpu_sampler.threads.threads[i];
+
+        if (thread->tid != 0 && thread->is_deaf) {
+            jpp_cpu_sampler_deaf_thread(thread);
+        }
+    }
+}
+
+
+/* See who has come and gone. */
+
+static void
+jpp_cpu_sampler_scan(uint64_t now)
+{
+    jpp_err_t           err;
+    jpp_cpu_threads_t  *threads;
+
+    threads = &jpp_cpu_sampler.threads;
+
+    jpp_cpu_sampler.scanned = now;
+
+    /* without /proc, those that are known stay */
+
+    (void) jpp_cpu_threads_scan(threads, threads->scan % JPP_CPU_SCANS == 0,
+                                &err);
+    jpp_cpu_sampler_arm();
+    jpp_cpu_sampler_deaf();
+}
+
+
+/* That of WINDOW; NULL: a free one. */
+
+static jpp_cpu_window_t **
+jpp_cpu_sampler_place(const jpp_cpu_window_t *window)
+{
+    uint32_t  i;
+
+    for (i = 0; i < JPP_CPU_WINDOWS - 1; i++) {
+        if (jpp_cpu_sampler.windows[i] == window) {
+            break;
+        }
+    }
+
+    return &jpp_cpu_sampler.windows[i];
+}
+
+
+static void
+jpp_cpu_sampler_remove(jpp_cpu_window_t *window)
+{
+    const jpp_cpu_threads_t  *threads;
+
+    __atomic_store_n(jpp_cpu_sampler_place(window), NULL, __ATOMIC_SEQ_CST);
+
+    threads = &jpp_cpu_sampler.threads;
+
+    /* signals had time to arrive since the last look */
+
+    window->closed = window->mode == JPP_MODE_WALL ? jpp_cpu_sampler.ticked
+                                                   : jpp_cpu_sampler_now();
+    window->seen.threads = threads->n_seen;
+    window->seen.deaf = threads->n_deaf;
+    window->seen.beyond = threads->n_beyond;
+    window->seen.n_names = threads->n_names;
+    memcpy(window->seen.names, threads->names, sizeof(window->seen.names));
+}
+
+
+/* What threads have used before is not for WINDOW. */
+
+static void
+jpp_cpu_sampler_add(jpp_cpu_window_t *window)
+{
+    uint32_t                  i;
+    const jpp_cpu_threads_t  *threads;
+
+    threads = &jpp_cpu_sampler.threads;
+
+    window->opened = window->mode == JPP_MODE_WALL ? jpp_cpu_sampler.ticked
+                                                   : jpp_cpu_sampler_now();
+    window->scan = threads->scan;
+
+    for (i = 0; window->mode == JPP_MODE_CPU && i < threads->n; i++) {
+        if (threads->threads[i].tid != 0) {
+            window->used[i] = jpp_cpu_timers_used(threads->threads[i].tid);
+        }
+    }
+
+    __atomic_store_n(jpp_cpu_sampler_place(NULL), window, __ATOMIC_SEQ_CST);
+}
+
+
+/* The highest frequency that is asked for. */
+
+static void
+jpp_cpu_sampler_tune(void)
+{
+    uint32_t           i, highest[JPP_MODES] = { 0 };
+    jpp_cpu_window_t  *window;
+
+    for (i = 0; i < JPP_CPU_WINDOWS; i++) {
+
+        window = jpp_cpu_sampler.windows[i];
+
+        if (window != NULL && highest[window->mode] < window->frequency) {
+            highest[window->mode] = window->frequency;
+        }
+    }
+
+    for (i = 0; i < JPP_CPU_WINDOWS; i++) {
+
+        window = jpp_cpu_sampler.windows[i];
+
+        if (window != NULL && window->highest < highest[window->mode]) {
+            window->highest = highest[window->mode];
+        }
+    }
+
+    for (i = 0; i < JPP_MODES; i++) {
+        __atomic_store_n(&jpp_cpu_sampler.frequency[i], highest[i],
+                         __ATOMIC_RELAXED);
+    }
+
+    jpp_cpu_sampler_arm();
+}
+
+
+/*
+ * What has passed until now belongs to those that were there.  Without a window
+ * there is no timer, and no thread is known.
+ */
+
+void
+jpp_cpu_sampler_change(jpp_cpu_window_t *const *windows, uint32_t n)
+{
+    uint32_t  i;
+    uint64_t  now;
+
+    if (!jpp_cpu_sampler_is_on()) {
+        jpp_cpu_threads_init(&jpp_cpu_sampler.threads);
+    }
+
+    now = jpp_cpu_sampler_now();
+    jpp_cpu_sampler_scan(now);
+
+    if (jpp_cpu_sampler.frequency[JPP_MODE_WALL] != 0) {
+        jpp_cpu_wall_look(now);
+        jpp_cpu_wall_settle();
+
+    } else {
+        jpp_cpu_sampler.ticked = now;
+    }
+
+    /* there are never more than places, once those that end have gone */
+
+    for (i = 0; i < n; i++) {
+        if (windows[i]->opened != 0) {
+            jpp_cpu_sampler_remove(windows[i]);
+        }
+    }
+
+    for (i = 0; i < n; i++) {
+        if (windows[i]->opened == 0) {
+            jpp_cpu_sampler_add(windows[i]);
+        }
+    }
+
+    jpp_cpu_sampler_tune();
+
+    if (!jpp_cpu_sampler_is_on()) {
+        jpp_cpu_threads_clear(&jpp_cpu_sampler.threads);
+    }
+}
+
+
+uint64_t
+jpp_cpu_sampler_step(void)
+{
+    uint64_t  now, scan, tick, interval;
+
+    now = jpp_cpu_sampler_now();
+
+    if (now - jpp_cpu_sampler.scanned >= JPP_CPU_SCAN) {
+        jpp_cpu_sampler_scan(now);
+    }
+
+    scan = jpp_cpu_sampler.scanned + JPP_CPU_SCAN;
+
+    if (jpp_cpu_sampler.frequency[JPP_MODE_WALL] == 0) {
+        return scan;
+    }
+
+    interval = JPP_CPU_NANOS / jpp_cpu_sampler.frequency[JPP_MODE_WALL];
+
+    if (now - jpp_cpu_sampler.ticked >= interval) {
+        jpp_cpu_wall_look(now);
+    }
+
+    tick = jpp_cpu_sampler.ticked + interval;
+
+    return tick < scan ? tick : scan;
 }

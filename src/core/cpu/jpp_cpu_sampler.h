@@ -1,7 +1,12 @@
 
 /*
- * What jpp_cpu.h's windows are filled by: the handler of the signal, and what
- * that shares with the sampler's thread.
+ * What jpp_cpu.h's windows are filled by, for the files of this room: the table
+ * of a window, the threads of this process with their timers, and the sampler.
+ *
+ *     jpp_cpu.c           the windows: who asks for one, and gets what it saw
+ *     jpp_cpu_sampler.c   the handler of the signal, and the sampler's thread
+ *     jpp_cpu_threads.c   the threads, and their timers
+ *     jpp_cpu_table.c     what a window has seen
  *
  * There is one sampler in a process, because a signal comes without a pointer.
  * All of it belongs to its thread, except for the handler, which reads the list
@@ -13,19 +18,227 @@
 #define _JPP_CPU_SAMPLER_H_INCLUDED_
 
 
-#include "jpp_backtrace.h"
-#include "jpp_cpu_timers.h"
-#include "jpp_cpu_window.h"
-#include "jpp_cut.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "jpp_args.h"
+#include "jpp_blocked.h"
+#include "jpp_err.h"
+#include "jpp_signal.h"
+
+
+/* frames of a stack: of a deeper one, the outermost are left out */
+#define JPP_CPU_DEPTH   128
+
+#define JPP_CPU_SITES   16384
+#define JPP_CPU_SLOTS   (2 * JPP_CPU_SITES)
+#define JPP_CPU_FRAMES  (32 * JPP_CPU_SITES)
+
+
+/* What a thread was doing. */
+typedef enum {
+    JPP_CPU_RUNS = 0,              /* on a CPU, or waiting for one */
+    JPP_CPU_BLOCKED,               /* in a system call, or a page fault */
+    JPP_CPU_STATES
+} jpp_cpu_state_t;
+
+
+typedef struct {
+    uint64_t          count;
+    uint64_t          nanos;
+    uint32_t          n;           /* frames */
+    uint8_t           state;       /* jpp_cpu_state_t */
+    uint8_t           name;        /* whose: jpp_cpu_threads_t */
+    uint16_t          owner;       /* and for whom: jpp_owners.h */
+    uintptr_t         pcs[JPP_CPU_DEPTH];
+} jpp_cpu_sample_t;
+
+
+typedef struct {
+    uint64_t          hash;
+    uint64_t          count;       /* 0: a site that was filled in vain */
+    uint64_t          nanos;
+    uint32_t          frames;      /* the first */
+    uint16_t          n;
+    uint8_t           state;
+    uint8_t           name;
+    uint16_t          owner;
+} jpp_cpu_site_t;
+
+
+/* zeroed, it is empty; about 5 MB */
+typedef struct {
+    uint32_t          slots[JPP_CPU_SLOTS];    /* a site, from 1; 0: free */
+    uint32_t          n_sites;
+    uint32_t          n_frames;
+    uint64_t          dropped;
+    uint64_t          dropped_nanos;
+    jpp_cpu_site_t    sites[JPP_CPU_SITES];
+    uintptr_t         frames[JPP_CPU_FRAMES];
+} jpp_cpu_table_t;
+
+
+/* [signal] Add SAMPLE to TABLE. */
+void jpp_cpu_table_add(jpp_cpu_table_t *table, const jpp_cpu_sample_t *sample);
+
+
+/* windows at a time */
+#define JPP_CPU_WINDOWS  64
+
+#define JPP_CPU_THREADS  1024
+
+/* distinct names of threads; the last one stands for all others */
+#define JPP_CPU_NAMES    64
+
+
+typedef struct {
+    pid_t             tid;         /* 0: the place is free */
+    uint32_t          seen;        /* the last scan that saw it */
+    uint32_t          since;       /* and the first */
+    uint8_t           name;        /* of names */
+    bool              is_main;
+    bool              is_deaf;
+    bool              is_suspect;  /* it was, at the last look */
+    bool              is_refused;  /* the kernel gives it no timer */
+    bool              has_timer;
+    timer_t           timer;
+
+    /* of its signals, which are for nobody once ROUND is another one */
+    uint32_t          round;
+    uint64_t          interval;    /* of the timer */
+    uint64_t          set;         /* its CPU time when that was set */
+
+    /* a handler's, too */
+    uint32_t          ticked;      /* the round of its last tick, and 1 */
+    uint64_t          sampled;     /* how much of its CPU time samples had */
+    uint64_t          owed;        /* wall clock: ticks that the next one has */
+    uint64_t          owed_nanos;
+} jpp_cpu_thread_t;
+
+
+/* zeroed until jpp_cpu_threads_init() */
+typedef struct {
+    uint32_t          round;       /* the last one */
+    jpp_cpu_thread_t  threads[JPP_CPU_THREADS];
+    uint32_t          n;           /* places in use lie below */
+    uint32_t          n_seen;      /* in the last scan */
+    uint32_t          n_beyond;    /* of these: there is no place for them */
+    uint32_t          n_deaf;
+    uint32_t          scan;
+    char              names[JPP_CPU_NAMES][JPP_BLOCKED_NAME];
+    uint32_t          n_names;
+} jpp_cpu_threads_t;
+
+
+/* Does the kernel allow what MODE needs for the main thread? */
+jpp_code_t jpp_cpu_threads_check(jpp_mode_t mode, jpp_err_t *err);
+
+/* Initialize the caller's THREADS: nobody is known. */
+void jpp_cpu_threads_init(jpp_cpu_threads_t *threads);
+
+/* See who has come and gone; with IS_THOROUGH, ask again who is deaf. */
+jpp_code_t jpp_cpu_threads_scan(jpp_cpu_threads_t *threads, bool is_thorough,
+    jpp_err_t *err);
+
+/*
+ * A timer for each thread that has none, and INTERVAL nanoseconds for all; 0:
+ * no timers.
+ */
+void jpp_cpu_threads_arm(jpp_cpu_threads_t *threads, uint64_t interval);
+
+/* Forget all; their timers are deleted. */
+void jpp_cpu_threads_clear(jpp_cpu_threads_t *threads);
+
+
+/* what a thread used from when it had used FROM until it had used TO, ns */
+typedef struct {
+    uint64_t          from;
+    uint64_t          to;
+} jpp_cpu_span_t;
+
+
+/*
+ * The number of THREADS' THREAD in signals for MODE; and [signal] the thread
+ * that such a signal is for, and its MODE.  NULL: it was sent before the
+ * thread's timer was set anew, or its place became another's.
+ */
+uint32_t jpp_cpu_timers_number(const jpp_cpu_threads_t *threads,
+    const jpp_cpu_thread_t *thread, jpp_mode_t mode);
+jpp_cpu_thread_t *jpp_cpu_timers_find(jpp_cpu_threads_t *threads,
+    uint32_t number, jpp_mode_t *mode);
+
+/*
+ * [signal] In THREAD, which is that of SIGNAL, by its timer: SPAN becomes what
+ * is in no sample yet.  False: nothing is, or the timer is being set anew.
+ */
+bool jpp_cpu_timers_tick(const jpp_cpu_threads_t *threads,
+    jpp_cpu_thread_t *thread, const jpp_signal_t *signal,
+    jpp_cpu_span_t *span);
+
+/* [signal] The CPU time that thread TID has used; 0: it has ended. */
+uint64_t jpp_cpu_timers_used(pid_t tid);
+
+
+/* Whoever opens one knows it by its pointer only. */
+typedef struct jpp_cpu_window_s  jpp_cpu_window_t;
+
+
+typedef struct {
+    uint32_t          threads;     /* at its end */
+    uint32_t          deaf;        /* of these */
+    uint32_t          beyond;      /* of these: no place for them */
+    char              names[JPP_CPU_NAMES][JPP_BLOCKED_NAME];
+    uint32_t          n_names;
+} jpp_cpu_seen_t;
+
+
+/*
+ * Where a window is on its way from the caller to the sampler's thread and
+ * back; that thread has it from WANTED to OVER.
+ */
+typedef enum {
+    JPP_CPU_WANTED = 0,
+    JPP_CPU_OPEN,                  /* or being opened */
+    JPP_CPU_UNWANTED,              /* or being ended */
+    JPP_CPU_OVER
+} jpp_cpu_stage_t;
+
+
+struct jpp_cpu_window_s {
+    /* under jpp_cpu.c's lock */
+    jpp_cpu_window_t   *next;
+    jpp_cpu_stage_t     stage;
+    bool                is_left;   /* the caller has closed it */
+
+    /* as the caller asks for it */
+    jpp_mode_t          mode;
+    uint32_t            frequency;
+
+    /* of the thread that has it */
+    uint32_t            highest;   /* frequency that it was sampled at */
+    uint64_t            opened;    /* ns, CLOCK_MONOTONIC; 0: not yet */
+    uint64_t            closed;
+    uint32_t            scan;      /* the last before it was opened */
+    uint64_t            used[JPP_CPU_THREADS];    /* by then, ns of CPU time, */
+                                   /*   by those that it saw, as they lie */
+    uint64_t            idle;      /* of the main thread, ns */
+    uint64_t            waits;     /* of the others, ns */
+    jpp_cpu_seen_t      seen;
+
+    /* of all threads, in the handler too */
+    jpp_cpu_table_t     table;
+};
 
 
 #define JPP_CPU_NANOS  1000000000u
 
 
 typedef struct {
-    jpp_cpu_window_t    *windows[JPP_CPU_WINDOWS];   /* read by the handler */
-    uint32_t             n[JPP_MODES];         /* windows, by mode */
-    uint32_t             frequency[JPP_MODES]; /* 0: off */
+    jpp_cpu_window_t    *windows[JPP_CPU_WINDOWS];   /* those that are open; */
+                                               /*   the handler reads them */
+    uint32_t             frequency[JPP_MODES]; /* 0: no such window */
 
     pid_t                tid;                  /* of the sampler's thread */
     uint64_t             scanned;              /* when last, ns */
@@ -41,19 +254,14 @@ extern jpp_cpu_sampler_t  jpp_cpu_sampler;
 /* [signal] For jpp_signal_claim(). */
 void jpp_cpu_sampler_receive(const jpp_signal_t *signal);
 
-/* [signal] Add SAMPLE to the windows of wall clock time. */
-void jpp_cpu_sampler_passed(const jpp_cpu_sample_t *sample);
-
 /*
- * [signal] Add SAMPLE, whose CPU time is SPAN of THREAD, to the windows of CPU
- * time: to each what came after it was opened.
+ * Open those of the N WINDOWS that are not open, and end the others, with all
+ * that is due to them.
  */
-void jpp_cpu_sampler_ran(const jpp_cpu_thread_t *thread,
-    const jpp_cpu_span_t *span, jpp_cpu_sample_t *sample);
+void jpp_cpu_sampler_change(jpp_cpu_window_t *const *windows, uint32_t n);
 
-/* A sample of THREAD, whose stack is unknown: CUT says why. */
-jpp_cpu_sample_t *jpp_cpu_sampler_blank(const jpp_cpu_thread_t *thread,
-    jpp_cut_t cut);
+/* Do what is due; returns when something is due again. */
+uint64_t jpp_cpu_sampler_step(void);
 
 /* ns of CLOCK_MONOTONIC */
 uint64_t jpp_cpu_sampler_now(void);

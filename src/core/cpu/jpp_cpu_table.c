@@ -1,7 +1,18 @@
 
+/*
+ * The stacks that were seen in one window of time, each once, with how often
+ * and for how long: a table of a fixed size, whose untouched pages cost
+ * nothing.
+ *
+ * [signal] Additions take no lock and no memory, and any thread may make them,
+ * in a handler too.  What does not fit is dropped and counted.  Reading is for
+ * one thread, and sees whatever is complete.
+ */
+
+
 #include <string.h>
 
-#include "jpp_cpu_table.h"
+#include "jpp_cpu_sampler.h"
 
 
 /* The first of N things more of MAX, of which *USED are taken; MAX: none. */

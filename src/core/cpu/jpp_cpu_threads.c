@@ -1,5 +1,16 @@
 
-/* syscall() */
+/*
+ * The threads of this process, while anybody samples them: who they are, the
+ * timer of each, and how much of their time is in samples.
+ *
+ * A thread that cannot be signalled, because it blocks SIGPROF or because the
+ * kernel refuses the timer, is deaf: its CPU time is read from its clock.
+ *
+ * For one thread at a time; handlers read it.
+ */
+
+
+/* syscall(), SIGEV_THREAD_ID */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -11,8 +22,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "jpp_cpu_threads.h"
-#include "jpp_cpu_timers.h"
+#include "jpp_cpu_sampler.h"
 #include "jpp_scan.h"
 
 
@@ -31,9 +41,230 @@ typedef struct {
 } jpp_cpu_entry_t;
 
 
+/* musl, and glibc before 2.36, have the field by this name only */
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id  _sigev_un._tid
+#endif
+
+
+/*
+ * The timers of these threads, and their signals.
+ *
+ * A timer runs on the CPU time of its thread, and signals that thread
+ * (jpp_signal.h), with a number: the thread's place in the table, and the round
+ * in which the timer was set.
+ *
+ * [signal] where it says so; all else for one thread at a time.
+ */
+
+
+/* As glibc's pthread_getcpuclockid() makes it; the kernel knows the thread. */
+
+static clockid_t
+jpp_cpu_timers_clock(pid_t tid)
+{
+    return (clockid_t) (~(unsigned) tid << 3 | 6);
+}
+
+
+uint64_t
+jpp_cpu_timers_used(pid_t tid)
+{
+    struct timespec  time;
+
+    if (clock_gettime(jpp_cpu_timers_clock(tid), &time) == -1) {
+        return 0;
+    }
+
+    return (uint64_t) time.tv_sec * JPP_CPU_NANOS + (uint64_t) time.tv_nsec;
+}
+
+
+/* From the lowest bits on: the place, the mode, and the round. */
+
+uint32_t
+jpp_cpu_timers_number(const jpp_cpu_threads_t *threads,
+    const jpp_cpu_thread_t *thread, jpp_mode_t mode)
+{
+    uint32_t  number;
+
+    number = __atomic_load_n(&thread->round, __ATOMIC_RELAXED);
+    number = number * JPP_MODES + (uint32_t) mode;
+    number = number * JPP_CPU_THREADS + (uint32_t) (thread - threads->threads);
+
+    return number % JPP_SIGNAL_NUMBERS;
+}
+
+
+static void
+jpp_cpu_timers_unset(jpp_cpu_thread_t *thread)
+{
+    if (thread->has_timer) {
+        (void) timer_delete(thread->timer);
+        thread->has_timer = false;
+    }
+
+    thread->interval = 0;
+}
+
+
+/* -1: errno says why */
+
+static int
+jpp_cpu_timers_create(pid_t tid, uint32_t number, timer_t *timer)
+{
+    struct sigevent  event;
+
+    memset(&event, 0, sizeof(struct sigevent));
+
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = SIGPROF;
+    event.sigev_value.sival_ptr = jpp_signal_value(JPP_SIGNAL_CPU, number);
+    event.sigev_notify_thread_id = tid;
+
+    return timer_create(jpp_cpu_timers_clock(tid), &event, timer);
+}
+
+
+static jpp_code_t
+jpp_cpu_timers_refused(int error, jpp_err_t *err)
+{
+    switch (error) {
+
+    case EAGAIN:
+        return jpp_err_set(err, JPP_ERR_SYS, "the kernel has no room for "
+                           "another timer of this user: raise RLIMIT_SIGPENDING"
+                           " (LimitSIGPENDING= in a unit of systemd)");
+
+    case EPERM:
+    case ENOSYS:
+    case EACCES:
+        return jpp_err_set(err, JPP_ERR_DENIED, "timer_create is forbidden "
+                           "here: allow it in the filter of system calls "
+                           "(SystemCallFilter= of systemd, seccomp of a "
+                           "container), or use mode=wall, which needs no "
+                           "timers");
+
+    default:
+        return jpp_err_sys(err, error, "cannot create a timer");
+    }
+}
+
+
+/*
+ * A timer with INTERVAL nanoseconds for THREAD of THREADS, which has none, in
+ * their round.  False: the kernel refuses it.
+ *
+ * Signals of the timer before are for nobody from here on, so that they are not
+ * worth the wrong interval; and one is worth no more than the thread uses.
+ */
+
+static bool
+jpp_cpu_timers_set(const jpp_cpu_threads_t *threads,
+    jpp_cpu_thread_t *thread, uint64_t interval)
+{
+    int                error;
+    struct itimerspec  every;
+
+    __atomic_store_n(&thread->round, threads->round, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+
+    __atomic_store_n(&thread->interval, interval, __ATOMIC_RELAXED);
+
+    every.it_interval.tv_sec = (time_t) (interval / JPP_CPU_NANOS);
+    every.it_interval.tv_nsec = (long) (interval % JPP_CPU_NANOS);
+    every.it_value = every.it_interval;
+
+    thread->has_timer = jpp_cpu_timers_create(thread->tid,
+                            jpp_cpu_timers_number(threads, thread,
+                                                  JPP_MODE_CPU),
+                            &thread->timer)
+                        == 0;
+
+    if (thread->has_timer) {
+        __atomic_store_n(&thread->set, jpp_cpu_timers_used(thread->tid),
+                         __ATOMIC_RELAXED);
+
+        if (timer_settime(thread->timer, 0, &every, NULL) == 0) {
+            return true;
+        }
+    }
+
+    error = errno;
+
+    jpp_cpu_timers_unset(thread);
+
+    /* it may have ended */
+
+    return error == EINVAL || error == ESRCH;
+}
+
+
+jpp_cpu_thread_t *
+jpp_cpu_timers_find(jpp_cpu_threads_t *threads, uint32_t number,
+    jpp_mode_t *mode)
+{
+    jpp_cpu_thread_t  *thread;
+
+    thread = &threads->threads[number % JPP_CPU_THREADS];
+    *mode = (jpp_mode_t) (number / JPP_CPU_THREADS % JPP_MODES);
+
+    return thread->tid != 0
+           && jpp_cpu_timers_number(threads, thread, *mode) == number
+           ? thread : NULL;
+}
+
+
+/*
+ * The timer runs on the thread's clock: it first fires an interval after it was
+ * set, and then with each.  So the clock, which takes as long as all the rest,
+ * is not read, but where the kernel says that much is missing.
+ */
+
+bool
+jpp_cpu_timers_tick(const jpp_cpu_threads_t *threads,
+    jpp_cpu_thread_t *thread, const jpp_signal_t *signal,
+    jpp_cpu_span_t *span)
+{
+    uint32_t  ticked;
+    uint64_t  used, since, interval;
+
+    span->from = __atomic_load_n(&thread->sampled, __ATOMIC_RELAXED);
+
+    ticked = 1 + signal->number / (JPP_MODES * JPP_CPU_THREADS);
+    since = ticked == thread->ticked
+            ? span->from : __atomic_load_n(&thread->set, __ATOMIC_RELAXED);
+    interval = __atomic_load_n(&thread->interval, __ATOMIC_RELAXED);
+
+    /* are they those of the timer that the signal is by? */
+
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+
+    if (jpp_cpu_timers_number(threads, thread, JPP_MODE_CPU)
+        != signal->number)
+    {
+        return false;
+    }
+
+    thread->ticked = ticked;
+    span->to = since + interval * (1 + (uint64_t) signal->missed);
+
+    if (signal->missed != 0) {
+        used = jpp_cpu_timers_used(thread->tid);
+        span->to = span->to < used ? span->to : used;
+    }
+
+    return span->from < span->to
+           && __atomic_compare_exchange_n(&thread->sampled, &span->from,
+                                          span->to, 0, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED);
+}
+
+
 jpp_code_t
 jpp_cpu_threads_check(jpp_mode_t mode, jpp_err_t *err)
 {
+    timer_t        timer;
     jpp_blocked_t  blocked;
 
     if (access("/proc/self/task", R_OK) == -1) {
@@ -50,7 +281,13 @@ jpp_cpu_threads_check(jpp_mode_t mode, jpp_err_t *err)
                              "not", (int) getpid());
     }
 
-    return jpp_cpu_timers_check(err);
+    if (jpp_cpu_timers_create(getpid(), 0, &timer) == -1) {
+        return jpp_cpu_timers_refused(errno, err);
+    }
+
+    (void) timer_delete(timer);
+
+    return JPP_OK;
 }
 
 
@@ -99,19 +336,6 @@ jpp_cpu_threads_place(jpp_cpu_threads_t *threads, pid_t tid)
 }
 
 
-static void
-jpp_cpu_threads_add(jpp_cpu_threads_t *threads, jpp_cpu_thread_t *thread,
-    pid_t tid)
-{
-    memset(thread, 0, sizeof(jpp_cpu_thread_t));
-
-    thread->tid = tid;
-    thread->since = threads->scan;
-    thread->round = threads->round;
-    thread->is_main = tid == getpid();
-}
-
-
 /* IS_DEAF: no signal can come to THREAD, or one can again. */
 
 static void
@@ -135,11 +359,11 @@ jpp_cpu_threads_hear(jpp_cpu_threads_t *threads, jpp_cpu_thread_t *thread,
    moment. */
 
 static void
-jpp_cpu_threads_look(jpp_cpu_threads_t *threads, jpp_cpu_thread_t *thread)
+jpp_cpu_threads_inspect(jpp_cpu_threads_t *threads, jpp_cpu_thread_t *thread)
 {
     bool  blocks, is_sure;
 
-    blocks = jpp_look_blocks(thread->tid, SIGPROF);
+    blocks = jpp_blocked_masks(thread->tid, SIGPROF);
     is_sure = thread->is_deaf || thread->is_suspect
               || thread->since == threads->scan;
 
@@ -154,11 +378,11 @@ jpp_cpu_threads_look(jpp_cpu_threads_t *threads, jpp_cpu_thread_t *thread)
 static uint8_t
 jpp_cpu_threads_name(jpp_cpu_threads_t *threads, pid_t tid)
 {
-    char      name[JPP_LOOK_NAME];
+    char      name[JPP_BLOCKED_NAME];
     uint32_t  i;
 
-    memset(name, 0, JPP_LOOK_NAME);
-    jpp_look_name(tid, name);
+    memset(name, 0, JPP_BLOCKED_NAME);
+    jpp_blocked_name(tid, name);
 
     for (i = 1; i < threads->n_names; i++) {
         if (strcmp(threads->names[i], name) == 0) {
@@ -174,7 +398,7 @@ jpp_cpu_threads_name(jpp_cpu_threads_t *threads, pid_t tid)
         (void) memcpy(name, "(others)", sizeof("(others)"));
     }
 
-    memcpy(threads->names[i], name, JPP_LOOK_NAME);
+    memcpy(threads->names[i], name, JPP_BLOCKED_NAME);
     threads->n_names++;
 
     return (uint8_t) i;
@@ -197,7 +421,12 @@ jpp_cpu_threads_see(jpp_cpu_threads_t *threads, pid_t tid, bool is_thorough)
     }
 
     if (thread->tid == 0) {
-        jpp_cpu_threads_add(threads, thread, tid);
+        memset(thread, 0, sizeof(jpp_cpu_thread_t));
+
+        thread->tid = tid;
+        thread->since = threads->scan;
+        thread->round = threads->round;
+        thread->is_main = tid == getpid();
     }
 
     thread->seen = threads->scan;
@@ -208,7 +437,7 @@ jpp_cpu_threads_see(jpp_cpu_threads_t *threads, pid_t tid, bool is_thorough)
     is_new = threads->scan - thread->since < JPP_CPU_NEW;
 
     if (is_thorough || is_new || thread->is_suspect) {
-        jpp_cpu_threads_look(threads, thread);
+        jpp_cpu_threads_inspect(threads, thread);
     }
 
     if (is_new && !thread->is_main) {
@@ -228,21 +457,6 @@ jpp_cpu_threads_remove(jpp_cpu_threads_t *threads, jpp_cpu_thread_t *thread)
 }
 
 
-/* Where others end meanwhile, the kernel leaves out some that are there. */
-
-static void
-jpp_cpu_threads_miss(jpp_cpu_threads_t *threads, jpp_cpu_thread_t *thread)
-{
-    if (jpp_cpu_timers_used(thread->tid) == 0) {
-        jpp_cpu_threads_remove(threads, thread);
-        return;
-    }
-
-    thread->seen = threads->scan;
-    threads->n_seen++;
-}
-
-
 jpp_code_t
 jpp_cpu_threads_scan(jpp_cpu_threads_t *threads, bool is_thorough,
     jpp_err_t *err)
@@ -252,6 +466,7 @@ jpp_cpu_threads_scan(jpp_cpu_threads_t *threads, bool is_thorough,
     long                    n;
     uint32_t                i;
     uint64_t                tid;
+    jpp_cpu_thread_t       *thread;
     const jpp_cpu_entry_t  *entry;
 
     _Alignas(jpp_cpu_entry_t) char  entries[JPP_CPU_ENTRIES];
@@ -280,12 +495,21 @@ jpp_cpu_threads_scan(jpp_cpu_threads_t *threads, bool is_thorough,
 
     (void) close(fd);
 
-    for (i = 0; i < threads->n; i++) {
+    /* where others end meanwhile, the kernel leaves out some that are there */
 
-        if (threads->threads[i].tid != 0
-            && threads->threads[i].seen != threads->scan)
-        {
-            jpp_cpu_threads_miss(threads, &threads->threads[i]);
+    for (i = 0; i < threads->n; i++) {
+        thread = &threads->threads[i];
+
+        if (thread->tid == 0 || thread->seen == threads->scan) {
+            continue;
+        }
+
+        if (jpp_cpu_timers_used(thread->tid) == 0) {
+            jpp_cpu_threads_remove(threads, thread);
+
+        } else {
+            thread->seen = threads->scan;
+            threads->n_seen++;
         }
     }
 

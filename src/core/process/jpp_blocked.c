@@ -10,6 +10,11 @@
  */
 
 
+/* memmem() */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,6 +22,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "jpp_ascii.h"
 #include "jpp_blocked.h"
 #include "jpp_scan.h"
 
@@ -26,54 +32,72 @@
 /* nine numbers of 64 bits */
 #define JPP_BLOCKED_LINE    256
 
+/* what comes before the mask of blocked signals is about 700 bytes */
+#define JPP_BLOCKED_STATUS  4096
+
 #define JPP_BLOCKED_RUNNING "running"
 
 
-/* what select() and its like are by now */
+/* the calls that event loops wait in; select() and its like are what they are
+   by now */
 
-static const long  jpp_blocked_idle[] = {
+static const struct {
+    long    number;
+    bool    is_epoll;
+} jpp_blocked_calls[] = {
 #ifdef SYS_epoll_wait
-    SYS_epoll_wait,
+    { SYS_epoll_wait, true },
 #endif
-    SYS_epoll_pwait,
+    { SYS_epoll_pwait, true },
 #ifdef SYS_epoll_pwait2
-    SYS_epoll_pwait2,
+    { SYS_epoll_pwait2, true },
 #endif
 #ifdef SYS_poll
-    SYS_poll,
+    { SYS_poll, false },
 #endif
-    SYS_ppoll,
+    { SYS_ppoll, false },
 #ifdef SYS_select
-    SYS_select,
+    { SYS_select, false },
 #endif
-    SYS_pselect6
+    { SYS_pselect6, false }
 };
+
+
+/* The file NAME of thread TID; -1: there is none. */
+
+static ssize_t
+jpp_blocked_file(pid_t tid, const char *name, char *text, size_t size)
+{
+    int      fd;
+    char     path[JPP_BLOCKED_PATH];
+    ssize_t  n;
+
+    (void) snprintf(path, sizeof(path), "/proc/self/task/%d/%s", (int) tid,
+                    name);
+
+    fd = open(path, O_RDONLY|O_CLOEXEC);
+
+    if (fd == -1) {
+        return -1;
+    }
+
+    do {
+        n = read(fd, text, size);
+    } while (n == -1 && errno == EINTR);
+
+    (void) close(fd);
+
+    return n;
+}
 
 
 void
 jpp_blocked_read(pid_t tid, jpp_blocked_t *blocked)
 {
-    int      fd;
-    char     path[JPP_BLOCKED_PATH], line[JPP_BLOCKED_LINE];
+    char     line[JPP_BLOCKED_LINE];
     ssize_t  n;
 
-    memset(blocked, 0, sizeof(jpp_blocked_t));
-    blocked->state = JPP_BLOCKED_UNKNOWN;
-
-    (void) snprintf(path, sizeof(path), "/proc/self/task/%d/syscall",
-                    (int) tid);
-
-    fd = open(path, O_RDONLY|O_CLOEXEC);
-
-    if (fd == -1) {
-        return;
-    }
-
-    do {
-        n = read(fd, line, sizeof(line));
-    } while (n == -1 && errno == EINTR);
-
-    (void) close(fd);
+    n = jpp_blocked_file(tid, "syscall", line, sizeof(line));
 
     /* an error has no length that a line may have */
 
@@ -143,18 +167,86 @@ jpp_blocked_parse(const char *text, size_t len, jpp_blocked_t *blocked)
 }
 
 
-bool
-jpp_blocked_is_idle(const jpp_blocked_t *blocked)
+static bool
+jpp_blocked_is_in(const jpp_blocked_t *blocked, bool is_epoll)
 {
     size_t  i;
 
-    for (i = 0; i < sizeof(jpp_blocked_idle) / sizeof(long); i++) {
+    for (i = 0;
+         i < sizeof(jpp_blocked_calls) / sizeof(jpp_blocked_calls[0]);
+         i++)
+    {
         if (blocked->state == JPP_BLOCKED_WAITS
-            && blocked->call == jpp_blocked_idle[i])
+            && blocked->call == jpp_blocked_calls[i].number)
         {
-            return true;
+            return jpp_blocked_calls[i].is_epoll || !is_epoll;
         }
     }
 
     return false;
+}
+
+
+bool
+jpp_blocked_is_idle(const jpp_blocked_t *blocked)
+{
+    return jpp_blocked_is_in(blocked, false);
+}
+
+
+bool
+jpp_blocked_is_in_epoll(const jpp_blocked_t *blocked)
+{
+    return jpp_blocked_is_in(blocked, true);
+}
+
+
+bool
+jpp_blocked_is_in_futex(const jpp_blocked_t *blocked)
+{
+    return blocked->call == SYS_futex;
+}
+
+
+bool
+jpp_blocked_masks(pid_t tid, int signo)
+{
+    char         text[JPP_BLOCKED_STATUS];
+    ssize_t      n;
+    uint64_t     mask;
+    const char  *p;
+
+    static const char  key[] = "\nSigBlk:\t";
+
+    n = jpp_blocked_file(tid, "status", text, sizeof(text) - 1);
+
+    if (n <= 0) {
+        return false;
+    }
+
+    text[n] = '\0';
+
+    p = memmem(text, (size_t) n, key, sizeof(key) - 1);
+
+    return p != NULL
+           && jpp_scan_hex(p + sizeof(key) - 1, &mask) != NULL
+           && (mask >> (signo - 1) & 1) != 0;
+}
+
+
+void
+jpp_blocked_name(pid_t tid, char name[JPP_BLOCKED_NAME])
+{
+    ssize_t  n;
+
+    n = jpp_blocked_file(tid, "comm", name, JPP_BLOCKED_NAME - 1);
+    n = n < 0 ? 0 : n;
+
+    while (n > 0 && name[n - 1] == '\n') {
+        n--;
+    }
+
+    name[n] = '\0';
+
+    jpp_ascii_clean(name);
 }

@@ -6,7 +6,10 @@
  * thread itself is not disturbed, as it would be by a signal, after which many
  * system calls fail with EINTR.
  *
- * The owner of /proc/self/task/.../syscall.  No state, no memory; any thread.
+ * And its name, and which signals it blocks.
+ *
+ * The owner of /proc/self/task/.../syscall.  No state, no memory; any thread,
+ * but not in handlers.
  */
 
 
@@ -45,8 +48,19 @@ void jpp_blocked_read(pid_t tid, jpp_blocked_t *blocked);
 /* The same from the LEN bytes of the kernel's line at TEXT. */
 void jpp_blocked_parse(const char *text, size_t len, jpp_blocked_t *blocked);
 
-/* Is it one of the system calls that an event loop waits in? */
+/* Is it one of the system calls that an event loop waits in?  One of epoll's?
+   Or does it wait for another thread? */
 bool jpp_blocked_is_idle(const jpp_blocked_t *blocked);
+bool jpp_blocked_is_in_epoll(const jpp_blocked_t *blocked);
+bool jpp_blocked_is_in_futex(const jpp_blocked_t *blocked);
+
+/* Does thread TID block SIGNO? */
+bool jpp_blocked_masks(pid_t tid, int signo);
+
+/* The name of thread TID, with question marks for what is not printable. */
+#define JPP_BLOCKED_NAME  16
+
+void jpp_blocked_name(pid_t tid, char name[JPP_BLOCKED_NAME]);
 
 
 #endif /* _JPP_BLOCKED_H_INCLUDED_ */
