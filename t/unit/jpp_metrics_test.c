@@ -8,8 +8,6 @@
 #include <stdlib.h>
 
 #include "jpp_metrics.h"
-#include "jpp_metrics_rows.h"
-#include "jpp_metrics_values.h"
 #include "jpp_notes.h"
 #include "jpp_test_fleet.h"
 #include "jpp_version.h"
@@ -416,8 +414,8 @@ jpp_metrics_test_families(void)
         wrong += strncmp(row->name, "nginx_", 6) != 0;
         wrong += row->help[strlen(row->help) - 1] != '.';
         wrong += len > 6 && strcmp(row->name + len - 6, "_total") == 0;
-        wrong += (row->scale == JPP_METRICS_MICRO
-                  || row->scale == JPP_METRICS_MILLI)
+        wrong += (row->type == JPP_METRICS_MICRO
+                  || row->type == JPP_METRICS_HISTOGRAM)
                  && strcmp(row->name + len - 8, "_seconds") != 0;
 
         for (other = row + 1; other->label != NULL; other++) {

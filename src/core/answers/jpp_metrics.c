@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "jpp_metrics.h"
-#include "jpp_metrics_rows.h"
+#include "jpp_status.h"
 #include "jpp_utf8.h"
 #include "jpp_version.h"
 
@@ -28,147 +28,276 @@
 #define JPP_METRICS_NAME   256
 #define JPP_METRICS_LABEL  (2 * JPP_UTF8_ESCAPED(JPP_METRICS_NAME) + 16)
 
-/* of workers: all that are exiting */
-#define JPP_METRICS_EXITING  "worker=\"exiting\""
-
 
 typedef struct {
-    const jpp_telemetry_t   *telemetry;
-    bool                     is_openmetrics;
-    jpp_sink_t              *sink;
-    jpp_metrics_nginx_t      nginx;
-    jpp_metrics_worker_t    *workers;      /* as in telemetry->fleet */
-    jpp_metrics_worker_t     exiting;
+    const jpp_telemetry_t     *telemetry;
+    bool                       is_openmetrics;
+    jpp_sink_t                *sink;
+    jpp_metrics_nginx_t        nginx;
+    jpp_metrics_worker_t      *workers;    /* as in telemetry->fleet */
+    jpp_metrics_worker_t       exiting;
+    const jpp_metrics_row_t   *family;     /* the one that is written, */
+    const jpp_metrics_row_t   *end;        /*   and the next one */
 } jpp_metrics_t;
 
 
-static const char  *jpp_metrics_types[JPP_METRICS_TYPES] = {
-    "gauge", "counter", "info", "histogram"
-};
-
-/* of a sample */
-static const char  *jpp_metrics_suffixes[JPP_METRICS_TYPES] = {
-    "", "_total", "_info", ""
+static const struct {
+    const char  *name;
+    const char  *suffix;           /* of a sample */
+} jpp_metrics_types[JPP_METRICS_TYPES] = {
+    [JPP_METRICS_GAUGE] = { "gauge", "" },
+    [JPP_METRICS_SIGNED] = { "gauge", "" },
+    [JPP_METRICS_COUNTER] = { "counter", "_total" },
+    [JPP_METRICS_MICRO] = { "counter", "_total" },
+    [JPP_METRICS_INFO] = { "info", "_info" },
+    [JPP_METRICS_HISTOGRAM] = { "histogram", "" }
 };
 
 
 static void
-jpp_metrics_head(const jpp_metrics_t *metrics, const jpp_metrics_row_t *family)
+jpp_metrics_nginx(const jpp_telemetry_t *telemetry, jpp_metrics_nginx_t *nginx)
 {
-    size_t       i, len, unit_len;
-    jpp_sink_t  *sink;
-    const char  *suffix, *type;
+    size_t                    i;
+    const jpp_fleet_t        *fleet;
+    const jpp_cgroup_t       *cgroup;
+    const jpp_worker_t       *worker;
 
-    static const char  *units[] = { "bytes", "seconds" };
+    fleet = telemetry->fleet;
+    cgroup = telemetry->cgroup;
 
-    sink = metrics->sink;
-    type = jpp_metrics_types[family->type];
-    suffix = "";
+    nginx->exiting = 0;
+    nginx->no_status = 0;
+    nginx->no_stats = 0;
+    nginx->no_cgroup = cgroup == NULL;
+    nginx->no_system = telemetry->system->total == JPP_NONE;
 
-    /* the text of Prometheus knows no info, and counts "_total" as a name */
+    for (i = 0; i < fleet->n; i++) {
+        worker = &fleet->workers[i];
 
-    if (!metrics->is_openmetrics) {
-        suffix = jpp_metrics_suffixes[family->type];
-        type = family->type == JPP_METRICS_INFO ? "gauge" : type;
+        nginx->exiting += worker->is_exiting;
+        nginx->no_status += worker->activity.usage.rss == JPP_NONE;
+        nginx->no_stats += worker->jemalloc.state != JPP_JEMALLOC_ABSENT
+                           && !worker->has_stats;
     }
 
-    jpp_sink_printf(sink, "# HELP %s%s %s\n", family->name, suffix,
-                    family->help);
-    jpp_sink_printf(sink, "# TYPE %s%s %s\n", family->name, suffix, type);
+    nginx->running = fleet->n - nginx->exiting;
+    nginx->missing = fleet->n_missing;
+    nginx->generation = telemetry->generation;
+    nginx->loaded = (uint64_t) telemetry->loaded;
+    nginx->unclean_exits = telemetry->unclean_exits;
+    nginx->limit = cgroup != NULL ? cgroup->levels[0].limit : JPP_NONE;
+    nginx->high = cgroup != NULL ? cgroup->levels[0].high : JPP_NONE;
+}
 
-    if (!metrics->is_openmetrics) {
-        return;
+
+static void
+jpp_metrics_worker(const jpp_telemetry_t *telemetry,
+    const jpp_worker_t *worker, jpp_metrics_worker_t *values)
+{
+    int                         in_step;
+    const jpp_stats_t          *stats;
+    const jpp_sampler_state_t  *sampler;
+
+    sampler = &worker->sampler;
+
+    memset(values, 0xff, sizeof(jpp_metrics_worker_t));
+
+    values->activity = worker->activity;
+    values->started = (uint64_t) worker->started;
+
+    if (worker->has_stats) {
+        stats = &worker->stats;
+
+        values->stats = *stats;
+        values->mallocs = jpp_stats_add(stats->small_mallocs,
+                                        stats->large_mallocs);
+        values->frees = jpp_stats_add(stats->small_frees, stats->large_frees);
+        values->purged = jpp_stats_add(stats->dirty_purged,
+                                       stats->muzzy_purged);
     }
 
-    len = strlen(family->name);
+    if (worker->jemalloc.state > JPP_JEMALLOC_OFF) {
+        values->prof_active = worker->jemalloc.active;
+        values->interval = (uint64_t) 1 << worker->jemalloc.lg_sample;
+    }
 
-    for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        unit_len = strlen(units[i]);
+    in_step = jpp_status_in_step(worker, telemetry->fleet->wanted);
 
-        if (len > unit_len && family->name[len - unit_len - 1] == '_'
-            && strcmp(family->name + len - unit_len, units[i]) == 0)
-        {
-            jpp_sink_printf(sink, "# UNIT %s %s\n", family->name, units[i]);
+    if (in_step != -1) {
+        values->in_step = (uint64_t) in_step;
+    }
+
+    values->sampler = sampler->is_on;
+
+    if (sampler->is_on) {
+        values->sampler_interval = (uint64_t) 1 << sampler->lg_sample;
+        values->sampler_samples = sampler->samples;
+        values->sampler_live = sampler->live;
+        values->sampler_dropped = sampler->dropped_live
+                                  + sampler->dropped_sites;
+        values->sampler_cut = sampler->cut;
+        values->sampler_bytes = sampler->bytes;
+    }
+}
+
+
+/* numbers that no worker has stay unknown */
+
+static void
+jpp_metrics_add(jpp_metrics_worker_t *sums, const jpp_metrics_worker_t *values)
+{
+    size_t           i;
+    uint64_t        *sum;
+    const uint64_t  *value;
+
+    sum = (uint64_t *) (void *) sums;
+    value = (const uint64_t *) (const void *) values;
+
+    for (i = 0; i < sizeof(jpp_metrics_worker_t) / sizeof(uint64_t); i++) {
+
+        if (value[i] != JPP_NONE) {
+            sum[i] = sum[i] == JPP_NONE ? value[i] : sum[i] + value[i];
+        }
+    }
+}
+
+
+void
+jpp_metrics_workers(const jpp_telemetry_t *telemetry,
+    jpp_metrics_worker_t *workers, jpp_metrics_worker_t *exiting)
+{
+    size_t              i;
+    const jpp_fleet_t  *fleet;
+
+    fleet = telemetry->fleet;
+
+    memset(exiting, 0xff, sizeof(jpp_metrics_worker_t));
+
+    for (i = 0; i < fleet->n; i++) {
+        jpp_metrics_worker(telemetry, &fleet->workers[i], &workers[i]);
+
+        if (fleet->workers[i].is_exiting) {
+            jpp_metrics_add(exiting, &workers[i]);
         }
     }
 }
 
 
 static void
-jpp_metrics_number(jpp_sink_t *sink, uint64_t value, jpp_metrics_scale_t scale)
+jpp_metrics_head(const jpp_metrics_t *metrics)
 {
-    switch (scale) {
+    size_t       i, len, unit_len;
+    jpp_sink_t  *sink;
+    const char  *name, *suffix, *type;
 
-    case JPP_METRICS_PLAIN:
-        jpp_sink_u64(sink, value);
-        break;
+    static const char  *units[] = { "bytes", "seconds" };
 
-    case JPP_METRICS_SIGNED:
-        jpp_sink_i64(sink, (int64_t) value);
-        break;
+    sink = metrics->sink;
+    name = metrics->family->name;
+    type = jpp_metrics_types[metrics->family->type].name;
+    suffix = "";
 
-    case JPP_METRICS_MICRO:
-        jpp_sink_printf(sink, "%" PRIu64 ".%06" PRIu64, value / 1000000,
-                        value % 1000000);
-        break;
+    /* the text of Prometheus knows no info, and counts "_total" as a name */
 
-    case JPP_METRICS_MILLI:
-        jpp_sink_printf(sink, "%" PRIu64 ".%03" PRIu64, value / 1000,
-                        value % 1000);
-        break;
+    if (!metrics->is_openmetrics) {
+        suffix = jpp_metrics_types[metrics->family->type].suffix;
+        type = metrics->family->type == JPP_METRICS_INFO ? "gauge" : type;
+    }
+
+    jpp_sink_printf(sink, "# HELP %s%s %s\n", name, suffix,
+                    metrics->family->help);
+    jpp_sink_printf(sink, "# TYPE %s%s %s\n", name, suffix, type);
+
+    if (!metrics->is_openmetrics) {
+        return;
+    }
+
+    len = strlen(name);
+
+    for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        unit_len = strlen(units[i]);
+
+        if (len > unit_len && name[len - unit_len - 1] == '_'
+            && strcmp(name + len - unit_len, units[i]) == 0)
+        {
+            jpp_sink_printf(sink, "# UNIT %s %s\n", name, units[i]);
+        }
     }
 }
 
 
 static void
-jpp_metrics_histogram(const jpp_metrics_t *metrics,
-    const jpp_metrics_row_t *family, const jpp_loop_t *loop, const char *label)
+jpp_metrics_number(jpp_sink_t *sink, uint64_t value, jpp_metrics_type_t type)
+{
+    if (type == JPP_METRICS_SIGNED) {
+        jpp_sink_i64(sink, (int64_t) value);
+
+    } else if (type == JPP_METRICS_MICRO) {
+        jpp_sink_printf(sink, "%" PRIu64 ".%06" PRIu64, value / 1000000,
+                        value % 1000000);
+
+    } else if (type == JPP_METRICS_HISTOGRAM) {
+        jpp_sink_printf(sink, "%" PRIu64 ".%03" PRIu64, value / 1000,
+                        value % 1000);
+
+    } else {
+        jpp_sink_u64(sink, value);
+    }
+}
+
+
+static void
+jpp_metrics_histogram(const jpp_metrics_t *metrics, const jpp_loop_t *loop,
+    const char *label)
 {
     unsigned     i;
     uint64_t     count, bound;
     jpp_sink_t  *sink;
+    const char  *name;
 
     sink = metrics->sink;
+    name = metrics->family->name;
 
     for (i = 0, count = 0; i < JPP_LOOP_BOUNDS; i++) {
         count += loop->counts[i];
         bound = jpp_loop_bounds[i];
 
         jpp_sink_printf(sink, "%s_bucket{%s,le=\"%" PRIu64 ".%0*" PRIu64
-                        "\"} %" PRIu64 "\n", family->name, label,
-                        bound / 1000, bound % 1000 == 0 ? 1 : 3, bound % 1000,
-                        count);
+                        "\"} %" PRIu64 "\n", name, label, bound / 1000,
+                        bound % 1000 == 0 ? 1 : 3, bound % 1000, count);
     }
 
     count += loop->counts[i];
 
-    jpp_sink_printf(sink, "%s_bucket{%s,le=\"+Inf\"} %" PRIu64 "\n",
-                    family->name, label, count);
-    jpp_sink_printf(sink, "%s_count{%s} %" PRIu64 "\n", family->name, label,
-                    count);
-    jpp_sink_printf(sink, "%s_sum{%s} ", family->name, label);
-    jpp_metrics_number(sink, loop->sum, family->scale);
+    jpp_sink_printf(sink, "%s_bucket{%s,le=\"+Inf\"} %" PRIu64 "\n", name,
+                    label, count);
+    jpp_sink_printf(sink, "%s_count{%s} %" PRIu64 "\n", name, label, count);
+    jpp_sink_printf(sink, "%s_sum{%s} ", name, label);
+    jpp_metrics_number(sink, loop->sum, JPP_METRICS_HISTOGRAM);
     jpp_sink_char(sink, '\n');
 }
 
 
+/* A line for each row of the family; VALUES is its source's structure. */
+
 static void
-jpp_metrics_series(const jpp_metrics_t *metrics,
-    const jpp_metrics_row_t *family, const jpp_metrics_row_t *end,
-    const void *values, const char *label)
+jpp_metrics_series(const jpp_metrics_t *metrics, const void *values,
+    const char *label)
 {
     uint64_t                  value;
     jpp_sink_t               *sink;
     const char               *at, *comma;
+    jpp_metrics_type_t        type;
     const jpp_metrics_row_t  *row;
 
     sink = metrics->sink;
+    type = metrics->family->type;
 
-    for (row = family; row < end; row++) {
+    for (row = metrics->family; row < metrics->end; row++) {
         at = (const char *) values + row->offset;
 
-        if (family->type == JPP_METRICS_HISTOGRAM) {
-            jpp_metrics_histogram(metrics, family,
+        if (type == JPP_METRICS_HISTOGRAM) {
+            jpp_metrics_histogram(metrics,
                                   (const jpp_loop_t *) (const void *) at,
                                   label);
             continue;
@@ -176,12 +305,12 @@ jpp_metrics_series(const jpp_metrics_t *metrics,
 
         memcpy(&value, at, sizeof(value));
 
-        if (value == JPP_NONE && family->scale != JPP_METRICS_SIGNED) {
+        if (value == JPP_NONE && type != JPP_METRICS_SIGNED) {
             continue;
         }
 
-        jpp_sink_str(sink, family->name);
-        jpp_sink_str(sink, jpp_metrics_suffixes[family->type]);
+        jpp_sink_str(sink, metrics->family->name);
+        jpp_sink_str(sink, jpp_metrics_types[type].suffix);
 
         if (label[0] != '\0' || row->label[0] != '\0') {
             comma = label[0] != '\0' && row->label[0] != '\0' ? "," : "";
@@ -194,36 +323,27 @@ jpp_metrics_series(const jpp_metrics_t *metrics,
         }
 
         jpp_sink_char(sink, ' ');
-        jpp_metrics_number(sink, value, family->scale);
+        jpp_metrics_number(sink, value, type);
         jpp_sink_char(sink, '\n');
     }
 }
 
 
 static void
-jpp_metrics_each(const jpp_metrics_t *metrics,
-    const jpp_metrics_row_t *family, const jpp_metrics_row_t *end)
+jpp_metrics_each(const jpp_metrics_t *metrics)
 {
-    char                   label[JPP_METRICS_LABEL];
-    size_t                 i;
-    const jpp_worker_t    *worker;
+    char                 label[JPP_METRICS_LABEL];
+    size_t               i;
+    const jpp_worker_t  *worker;
 
     for (i = 0; i < metrics->telemetry->fleet->n; i++) {
         worker = &metrics->telemetry->fleet->workers[i];
 
-        if (worker->is_exiting) {
-            continue;
+        if (!worker->is_exiting) {
+            (void) snprintf(label, sizeof(label), "worker=\"%" PRIu32 "\"",
+                            worker->who.index);
+            jpp_metrics_series(metrics, &metrics->workers[i], label);
         }
-
-        (void) snprintf(label, sizeof(label), "worker=\"%" PRIu32 "\"",
-                        worker->who.index);
-
-        jpp_metrics_series(metrics, family, end, &metrics->workers[i], label);
-    }
-
-    if (family->is_sum && metrics->nginx.exiting != 0) {
-        jpp_metrics_series(metrics, family, end, &metrics->exiting,
-                           JPP_METRICS_EXITING);
     }
 }
 
@@ -262,8 +382,7 @@ jpp_metrics_label(char label[JPP_METRICS_LABEL], const char *name,
 
 
 static void
-jpp_metrics_zones(const jpp_metrics_t *metrics,
-    const jpp_metrics_row_t *family, const jpp_metrics_row_t *end)
+jpp_metrics_zones(const jpp_metrics_t *metrics)
 {
     char               label[JPP_METRICS_LABEL];
     size_t             i;
@@ -272,7 +391,7 @@ jpp_metrics_zones(const jpp_metrics_t *metrics,
     for (i = 0; i < metrics->telemetry->n_zones; i++) {
         zone = &metrics->telemetry->zones[i];
 
-        jpp_metrics_series(metrics, family, end, zone,
+        jpp_metrics_series(metrics, zone,
                            jpp_metrics_label(label, "zone", zone->name,
                                              zone->name_len));
     }
@@ -280,8 +399,7 @@ jpp_metrics_zones(const jpp_metrics_t *metrics,
 
 
 static void
-jpp_metrics_requests(const jpp_metrics_t *metrics,
-    const jpp_metrics_row_t *family, const jpp_metrics_row_t *end)
+jpp_metrics_requests(const jpp_metrics_t *metrics)
 {
     char                    label[JPP_METRICS_LABEL];
     size_t                  i;
@@ -290,7 +408,7 @@ jpp_metrics_requests(const jpp_metrics_t *metrics,
     requested = metrics->telemetry->requested;
 
     for (i = 0; i < JPP_RESOURCES && requested[i].name[0] != '\0'; i++) {
-        jpp_metrics_series(metrics, family, end, &requested[i],
+        jpp_metrics_series(metrics, &requested[i],
                            jpp_metrics_label(label, "resource",
                                              requested[i].name,
                                              strlen(requested[i].name)));
@@ -301,23 +419,23 @@ jpp_metrics_requests(const jpp_metrics_t *metrics,
 /* the labels are what they say; a label names the one family of a cgroup */
 
 static void
-jpp_metrics_build(const jpp_metrics_t *metrics,
-    const jpp_metrics_row_t *family)
+jpp_metrics_build(const jpp_metrics_t *metrics)
 {
     char                 label[JPP_METRICS_LABEL];
     size_t               i;
-    const char          *jemalloc;
+    const char          *name, *jemalloc;
     const jpp_fleet_t   *fleet;
     const jpp_cgroup_t  *cgroup;
 
     fleet = metrics->telemetry->fleet;
     cgroup = metrics->telemetry->cgroup;
+    name = metrics->family->name;
 
-    if (family->label[0] != '\0') {
+    if (metrics->family->label[0] != '\0') {
 
         if (cgroup != NULL) {
             jpp_sink_printf(metrics->sink, "%s_info{version=\"%" PRIu32
-                            "\"} 1\n", family->name, cgroup->version);
+                            "\"} 1\n", name, cgroup->version);
         }
 
         return;
@@ -328,7 +446,7 @@ jpp_metrics_build(const jpp_metrics_t *metrics,
     }
 
     jpp_sink_printf(metrics->sink, "%s_info{version=\"%s\",nginx=\"%s\",",
-                    family->name, JPP_VERSION, fleet->nginx);
+                    name, JPP_VERSION, fleet->nginx);
     jpp_sink_str(metrics->sink, jpp_metrics_label(label, "jemalloc", jemalloc,
                                                   strlen(jemalloc)));
     jpp_sink_str(metrics->sink, "} 1\n");
@@ -336,11 +454,10 @@ jpp_metrics_build(const jpp_metrics_t *metrics,
 
 
 static void
-jpp_metrics_identities(const jpp_metrics_t *metrics,
-    const jpp_metrics_row_t *family)
+jpp_metrics_identities(const jpp_metrics_t *metrics)
 {
-    size_t                 i;
-    const jpp_worker_t    *worker;
+    size_t               i;
+    const jpp_worker_t  *worker;
 
     for (i = 0; i < metrics->telemetry->fleet->n; i++) {
         worker = &metrics->telemetry->fleet->workers[i];
@@ -348,54 +465,66 @@ jpp_metrics_identities(const jpp_metrics_t *metrics,
         if (!worker->is_exiting) {
             jpp_sink_printf(metrics->sink, "%s_info{worker=\"%" PRIu32
                             "\",pid=\"%" PRId64 "\",generation=\"%" PRIu64
-                            "\"} 1\n", family->name, worker->who.index,
-                            worker->who.pid, worker->who.generation);
+                            "\"} 1\n", metrics->family->name,
+                            worker->who.index, worker->who.pid,
+                            worker->who.generation);
         }
     }
 }
 
 
 static void
-jpp_metrics_family(const jpp_metrics_t *metrics,
-    const jpp_metrics_row_t *family, const jpp_metrics_row_t *end)
+jpp_metrics_family(const jpp_metrics_t *metrics)
 {
-    switch (family->source) {
+    const jpp_telemetry_t  *telemetry;
+
+    telemetry = metrics->telemetry;
+
+    switch (metrics->family->source) {
 
     case JPP_METRICS_NGINX:
-        jpp_metrics_series(metrics, family, end, &metrics->nginx, "");
+        jpp_metrics_series(metrics, &metrics->nginx, "");
         break;
 
     case JPP_METRICS_WORKER:
-        jpp_metrics_each(metrics, family, end);
+        jpp_metrics_each(metrics);
+        break;
+
+    case JPP_METRICS_WORKERS:
+        jpp_metrics_each(metrics);
+
+        if (metrics->nginx.exiting != 0) {
+            jpp_metrics_series(metrics, &metrics->exiting,
+                               "worker=\"exiting\"");
+        }
+
         break;
 
     case JPP_METRICS_CGROUP:
-        if (metrics->telemetry->cgroup != NULL) {
-            jpp_metrics_series(metrics, family, end,
-                               metrics->telemetry->cgroup, "");
+        if (telemetry->cgroup != NULL) {
+            jpp_metrics_series(metrics, telemetry->cgroup, "");
         }
 
         break;
 
     case JPP_METRICS_SYSTEM:
-        jpp_metrics_series(metrics, family, end, metrics->telemetry->system,
-                           "");
+        jpp_metrics_series(metrics, telemetry->system, "");
         break;
 
     case JPP_METRICS_ZONE:
-        jpp_metrics_zones(metrics, family, end);
+        jpp_metrics_zones(metrics);
         break;
 
     case JPP_METRICS_REQUEST:
-        jpp_metrics_requests(metrics, family, end);
+        jpp_metrics_requests(metrics);
         break;
 
     case JPP_METRICS_BUILD:
-        jpp_metrics_build(metrics, family);
+        jpp_metrics_build(metrics);
         break;
 
     case JPP_METRICS_IDENTITY:
-        jpp_metrics_identities(metrics, family);
+        jpp_metrics_identities(metrics);
         break;
     }
 }
@@ -406,7 +535,7 @@ jpp_metrics_write(const jpp_telemetry_t *telemetry, bool is_openmetrics,
     jpp_arena_t *arena, jpp_sink_t *sink)
 {
     jpp_metrics_t             metrics;
-    const jpp_metrics_row_t  *family, *end;
+    const jpp_metrics_row_t  *end;
 
     metrics.telemetry = telemetry;
     metrics.is_openmetrics = is_openmetrics;
@@ -424,14 +553,18 @@ jpp_metrics_write(const jpp_telemetry_t *telemetry, bool is_openmetrics,
     jpp_metrics_nginx(telemetry, &metrics.nginx);
     jpp_metrics_workers(telemetry, metrics.workers, &metrics.exiting);
 
-    for (family = jpp_metrics_rows; family->label != NULL; family = end) {
+    for (end = jpp_metrics_rows; end->label != NULL; /* void */ ) {
 
-        for (end = family + 1; end->name == NULL && end->label != NULL; end++) {
-            /* void */
+        metrics.family = end++;
+
+        while (end->name == NULL && end->label != NULL) {
+            end++;
         }
 
-        jpp_metrics_head(&metrics, family);
-        jpp_metrics_family(&metrics, family, end);
+        metrics.end = end;
+
+        jpp_metrics_head(&metrics);
+        jpp_metrics_family(&metrics);
     }
 
     if (is_openmetrics) {
