@@ -3,7 +3,7 @@
 
 #include "jpp_fuzz.h"
 #include "jpp_readers.h"
-#include "jpp_stall_text.h"
+#include "jpp_stall_table.h"
 #include "jpp_view.h"
 
 

@@ -421,7 +421,7 @@ sub check_status {
 
     my $status = join "\n", map { slurp($_) }
                  glob("$top/src/core/answers/jpp_status*.c"),
-                 "$top/src/core/fleet/jpp_finding.c";
+                 "$top/src/core/fleet/jpp_fleet.c";
 
     my ($identity) = $core =~ /^jpp_json_identity\((.*?)^\}/ms
         or die "no keys of a worker\n";

@@ -1,5 +1,5 @@
 
-#include "jpp_coverage.h"
+#include "jpp_worker.h"
 #include "jpp_test.h"
 
 

@@ -2,7 +2,7 @@
 /* A whole life in a fixed number of points; and what is written of it. */
 
 
-#include "jpp_history.h"
+#include "jpp_worker.h"
 #include "jpp_test_fleet.h"
 
 

@@ -1,5 +1,5 @@
 
-#include "jpp_loop.h"
+#include "jpp_worker.h"
 #include "jpp_test.h"
 
 

@@ -1,5 +1,5 @@
 
-#include "jpp_recent.h"
+#include "jpp_worker.h"
 #include "jpp_test.h"
 
 

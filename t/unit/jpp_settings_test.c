@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "jpp_control.h"
-#include "jpp_settings.h"
 #include "jpp_test.h"
 
 

@@ -11,7 +11,6 @@
 #include "jpp_readers.h"
 #include "jpp_report.h"
 #include "jpp_stall_table.h"
-#include "jpp_stall_text.h"
 #include "jpp_test.h"
 #include "jpp_view.h"
 

@@ -102,15 +102,6 @@ jpp_console_age(int64_t from, int64_t to, char text[JPP_CONSOLE_AGE])
 }
 
 
-void
-jpp_console_add_to(uint64_t *sum, uint64_t value)
-{
-    if (value != JPP_NONE) {
-        *sum = *sum == JPP_NONE ? value : *sum + value;
-    }
-}
-
-
 uint64_t
 jpp_console_sum(const jpp_console_part_t *parts)
 {

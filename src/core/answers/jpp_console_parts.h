@@ -60,9 +60,6 @@ void jpp_console_bytes(jpp_sink_t *sink, uint64_t bytes);
 const char *jpp_console_age(int64_t from, int64_t to,
     char text[JPP_CONSOLE_AGE]);
 
-/* Add VALUE to *SUM; what is not known adds nothing. */
-void jpp_console_add_to(uint64_t *sum, uint64_t value);
-
 /* The sum of what PARTS have; JPP_NONE: there is no such number. */
 uint64_t jpp_console_sum(const jpp_console_part_t *parts);
 

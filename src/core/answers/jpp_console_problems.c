@@ -4,7 +4,7 @@
 
 #include "jpp_console_problems.h"
 #include "jpp_problems.h"
-#include "jpp_status_time.h"
+#include "jpp_worker.h"
 
 
 /* The same row, with the same words filled in. */

@@ -169,9 +169,9 @@ jpp_console_span_add(jpp_console_span_t *span, const jpp_worker_t *worker)
             point = history->n - 1;
         }
 
-        jpp_console_add_to(&span->allocated[i],
-                             history->points[point].allocated);
-        jpp_console_add_to(&span->rss[i], history->points[point].rss);
+        jpp_add_known(&span->allocated[i],
+                      history->points[point].allocated);
+        jpp_add_known(&span->rss[i], history->points[point].rss);
     }
 }
 

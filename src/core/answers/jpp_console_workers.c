@@ -8,7 +8,7 @@
 #include "jpp_console_workers.h"
 #include "jpp_problems.h"
 #include "jpp_status.h"
-#include "jpp_status_time.h"
+#include "jpp_worker.h"
 
 
 /*
@@ -246,10 +246,10 @@ jpp_console_add(jpp_console_group_t *group, const jpp_worker_t *worker)
     }
 
     for (i = 0; i < JPP_CONSOLE_SHARED; i++) {
-        jpp_console_add_to(&group->parts[i].bytes, parts[i].bytes);
+        jpp_add_known(&group->parts[i].bytes, parts[i].bytes);
     }
 
-    jpp_console_add_to(&group->own, activity->usage.rss_anon);
+    jpp_add_known(&group->own, activity->usage.rss_anon);
 
     /* what workers share is the most that one of them has */
 

@@ -6,7 +6,7 @@
 #include "jpp_memory_detail.h"
 #include "jpp_memory_ledger.h"
 #include "jpp_memory_zones.h"
-#include "jpp_status_time.h"
+#include "jpp_worker.h"
 
 
 #define JPP_MEMORY_ROWS(rows)  rows, sizeof(rows) / sizeof((rows)[0])
@@ -55,27 +55,6 @@ jpp_memory_findings(jpp_json_t *json, const jpp_telemetry_t *telemetry)
 }
 
 
-static void
-jpp_memory_add(uint64_t *sum, uint64_t value)
-{
-    if (value != JPP_NONE) {
-        *sum = *sum == JPP_NONE ? value : *sum + value;
-    }
-}
-
-
-static void
-jpp_memory_u64(jpp_json_t *json, const char *key, uint64_t value)
-{
-    if (value == JPP_NONE) {
-        jpp_json_null(json, key);
-
-    } else {
-        jpp_json_u64(json, key, value);
-    }
-}
-
-
 /* what workers share, files and shared memory, is counted once: the most */
 
 static bool
@@ -97,12 +76,12 @@ jpp_memory_total(jpp_json_t *json, const jpp_memory_t *memory)
         usage = &worker->activity.usage;
 
         if (worker->has_stats) {
-            jpp_memory_add(&allocated, worker->stats.allocated);
-            jpp_memory_add(&resident, worker->stats.resident);
+            jpp_add_known(&allocated, worker->stats.allocated);
+            jpp_add_known(&resident, worker->stats.resident);
         }
 
-        jpp_memory_add(&anon, usage->rss_anon);
-        jpp_memory_add(&swap, usage->swap);
+        jpp_add_known(&anon, usage->rss_anon);
+        jpp_add_known(&swap, usage->swap);
 
         if (usage->rss_file != JPP_NONE && usage->rss_file > file) {
             file = usage->rss_file;
@@ -115,10 +94,10 @@ jpp_memory_total(jpp_json_t *json, const jpp_memory_t *memory)
 
     jpp_json_open(json, "total", '{');
 
-    jpp_memory_u64(json, "allocated", allocated);
-    jpp_memory_u64(json, "resident", resident);
-    jpp_memory_u64(json, "rss_anon", anon);
-    jpp_memory_u64(json, "swap", swap);
+    jpp_json_known(json, "allocated", allocated);
+    jpp_json_known(json, "resident", resident);
+    jpp_json_known(json, "rss_anon", anon);
+    jpp_json_known(json, "swap", swap);
     jpp_json_u64(json, "rss_file_once", file);
     jpp_json_u64(json, "rss_shmem_once", shmem);
 
@@ -141,7 +120,7 @@ jpp_memory_rows(jpp_json_t *json, const char *key, const void *values,
 
     for (i = 0; i < n; i++) {
         memcpy(&value, (const char *) values + rows[i].offset, sizeof(value));
-        jpp_memory_u64(json, rows[i].key, value);
+        jpp_json_known(json, rows[i].key, value);
     }
 
     jpp_json_close(json, '}');
@@ -215,24 +194,6 @@ jpp_memory_workers(jpp_json_t *json, const jpp_memory_t *memory)
 
 
 static void
-jpp_memory_missing(jpp_json_t *json, const jpp_fleet_t *fleet)
-{
-    size_t  i;
-
-    jpp_json_open(json, "missing", '[');
-
-    for (i = 0; i < fleet->n_missing; i++) {
-        jpp_json_open(json, NULL, '{');
-        jpp_json_identity(json, &fleet->missing[i].who);
-        jpp_json_str(json, "why", fleet->missing[i].why);
-        jpp_json_close(json, '}');
-    }
-
-    jpp_json_close(json, ']');
-}
-
-
-static void
 jpp_memory_levels(jpp_json_t *json, const jpp_cgroup_t *cgroup)
 {
     size_t                     i;
@@ -247,9 +208,9 @@ jpp_memory_levels(jpp_json_t *json, const jpp_cgroup_t *cgroup)
 
         jpp_json_name(json, "path", level->len != 0 ? cgroup->path : "/",
                       level->len != 0 ? level->len : 1);
-        jpp_memory_u64(json, "usage", level->usage);
-        jpp_memory_u64(json, "limit", level->limit);
-        jpp_memory_u64(json, "high", level->high);
+        jpp_json_known(json, "usage", level->usage);
+        jpp_json_known(json, "limit", level->limit);
+        jpp_json_known(json, "high", level->high);
         jpp_json_bool(json, "binding", i == cgroup->binding);
 
         jpp_json_close(json, '}');
@@ -285,13 +246,13 @@ jpp_memory_cgroup(jpp_json_t *json, const jpp_cgroup_t *cgroup)
 
     jpp_json_u64(json, "version", cgroup->version);
     jpp_json_name(json, "path", cgroup->path, strlen(cgroup->path));
-    jpp_memory_u64(json, "usage", cgroup->usage);
-    jpp_memory_u64(json, "working_set", cgroup->working_set);
-    jpp_memory_u64(json, "headroom", cgroup->headroom);
-    jpp_memory_u64(json, "low", cgroup->low);
-    jpp_memory_u64(json, "peak", cgroup->peak);
-    jpp_memory_u64(json, "swap_usage", cgroup->swap_usage);
-    jpp_memory_u64(json, "swap_limit", cgroup->swap_limit);
+    jpp_json_known(json, "usage", cgroup->usage);
+    jpp_json_known(json, "working_set", cgroup->working_set);
+    jpp_json_known(json, "headroom", cgroup->headroom);
+    jpp_json_known(json, "low", cgroup->low);
+    jpp_json_known(json, "peak", cgroup->peak);
+    jpp_json_known(json, "swap_usage", cgroup->swap_usage);
+    jpp_json_known(json, "swap_limit", cgroup->swap_limit);
 
     jpp_memory_levels(json, cgroup);
 
@@ -310,13 +271,13 @@ jpp_memory_system(jpp_json_t *json, const jpp_system_t *system)
 {
     jpp_json_open(json, "system", '{');
 
-    jpp_memory_u64(json, "total", system->total);
-    jpp_memory_u64(json, "available", system->available);
-    jpp_memory_u64(json, "swap_total", system->swap_total);
-    jpp_memory_u64(json, "swap_free", system->swap_free);
-    jpp_memory_u64(json, "commit_limit", system->commit_limit);
-    jpp_memory_u64(json, "committed", system->committed);
-    jpp_memory_u64(json, "overcommit", system->overcommit);
+    jpp_json_known(json, "total", system->total);
+    jpp_json_known(json, "available", system->available);
+    jpp_json_known(json, "swap_total", system->swap_total);
+    jpp_json_known(json, "swap_free", system->swap_free);
+    jpp_json_known(json, "commit_limit", system->commit_limit);
+    jpp_json_known(json, "committed", system->committed);
+    jpp_json_known(json, "overcommit", system->overcommit);
     jpp_json_str(json, "thp", system->thp[0] != '\0' ? system->thp : NULL);
     jpp_memory_pressure(json, &system->pressure);
 
@@ -380,7 +341,7 @@ jpp_memory_json(const jpp_memory_t *memory, jpp_sink_t *sink)
     }
 
     if (jpp_memory_has(memory, JPP_FIELD_MISSING)) {
-        jpp_memory_missing(&json, fleet);
+        jpp_missing_json(&json, fleet->missing, fleet->n_missing);
     }
 
     if (jpp_memory_has(memory, JPP_FIELD_CGROUP)) {

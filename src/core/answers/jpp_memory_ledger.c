@@ -183,10 +183,7 @@ jpp_memory_ledger_add(jpp_memory_ledger_t *sum, const jpp_ledger_read_t *one)
         row->most += from->most;
         row->how = row->how > from->how ? row->how : from->how;
 
-        if (from->held != JPP_NONE) {
-            row->held = row->held != JPP_NONE ? row->held + from->held
-                                              : from->held;
-        }
+        jpp_add_known(&row->held, from->held);
     }
 
     return true;

@@ -7,7 +7,7 @@
 #include "jpp_memory_ledger.h"
 #include "jpp_memory_text.h"
 #include "jpp_memory_zones.h"
-#include "jpp_status_time.h"
+#include "jpp_worker.h"
 #include "jpp_table.h"
 
 

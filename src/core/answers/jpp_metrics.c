@@ -154,10 +154,7 @@ jpp_metrics_add(jpp_metrics_worker_t *sums, const jpp_metrics_worker_t *values)
     value = (const uint64_t *) (const void *) values;
 
     for (i = 0; i < sizeof(jpp_metrics_worker_t) / sizeof(uint64_t); i++) {
-
-        if (value[i] != JPP_NONE) {
-            sum[i] = sum[i] == JPP_NONE ? value[i] : sum[i] + value[i];
-        }
+        jpp_add_known(&sum[i], value[i]);
     }
 }
 

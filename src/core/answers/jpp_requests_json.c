@@ -178,28 +178,6 @@ jpp_requests_json_partial(const jpp_requests_t *requests, jpp_json_t *json)
 }
 
 
-static void
-jpp_requests_json_missing(const jpp_requests_t *requests, jpp_json_t *json)
-{
-    size_t                i, n;
-    const jpp_missing_t  *missing;
-
-    missing = jpp_vec_items(requests->missing, jpp_missing_t);
-    n = jpp_vec_count(requests->missing, jpp_missing_t);
-
-    jpp_json_open(json, "missing", '[');
-
-    for (i = 0; i < n; i++) {
-        jpp_json_open(json, NULL, '{');
-        jpp_json_identity(json, &missing[i].who);
-        jpp_json_str(json, "why", missing[i].why);
-        jpp_json_close(json, '}');
-    }
-
-    jpp_json_close(json, ']');
-}
-
-
 bool
 jpp_requests_json(const jpp_requests_t *requests,
     const jpp_requests_rows_t *rows, jpp_sink_t *sink)
@@ -242,7 +220,8 @@ jpp_requests_json(const jpp_requests_t *requests,
 
     jpp_json_u64(&json, "unproven", n_unproven);
     jpp_requests_json_partial(requests, &json);
-    jpp_requests_json_missing(requests, &json);
+    jpp_missing_json(&json, jpp_vec_items(requests->missing, jpp_missing_t),
+                     n_missing);
 
     jpp_json_close(&json, '}');
 

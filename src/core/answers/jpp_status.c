@@ -5,7 +5,6 @@
 #include "jpp_json.h"
 #include "jpp_problems.h"
 #include "jpp_status.h"
-#include "jpp_status_time.h"
 #include "jpp_version.h"
 #include "jpp_worker.h"
 
@@ -478,18 +477,6 @@ jpp_status_json_worker(jpp_json_t *json, const jpp_worker_t *worker,
 }
 
 
-static void
-jpp_status_json_missing(jpp_json_t *json, const jpp_missing_t *missing)
-{
-    jpp_json_open(json, NULL, '{');
-
-    jpp_json_identity(json, &missing->who);
-    jpp_json_str(json, "why", missing->why);
-
-    jpp_json_close(json, '}');
-}
-
-
 void
 jpp_status_json(const jpp_fleet_t *fleet, jpp_sink_t *sink)
 {
@@ -517,13 +504,8 @@ jpp_status_json(const jpp_fleet_t *fleet, jpp_sink_t *sink)
 
     jpp_json_close(&json, ']');
 
-    jpp_json_open(&json, "missing", '[');
+    jpp_missing_json(&json, fleet->missing, fleet->n_missing);
 
-    for (i = 0; i < fleet->n_missing; i++) {
-        jpp_status_json_missing(&json, &fleet->missing[i]);
-    }
-
-    jpp_json_close(&json, ']');
     jpp_json_close(&json, '}');
 }
 

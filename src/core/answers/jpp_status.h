@@ -14,7 +14,7 @@
 #include "jpp_fleet.h"
 #include "jpp_problems.h"
 #include "jpp_sink.h"
-#include "jpp_status_time.h"
+#include "jpp_worker.h"
 
 
 /*

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "jpp_status_comments.h"
-#include "jpp_status_time.h"
+#include "jpp_worker.h"
 #include "jpp_units.h"
 #include "jpp_version.h"
 

@@ -239,6 +239,14 @@ jpp_json_number(jpp_json_t *json, uint64_t number)
 
 
 void
+jpp_json_known(jpp_json_t *json, const char *key, uint64_t value)
+{
+    jpp_json_member(json, key);
+    jpp_json_number(json, value);
+}
+
+
+void
 jpp_json_pair(jpp_json_t *json, uint64_t one, uint64_t other)
 {
     jpp_json_member(json, NULL);

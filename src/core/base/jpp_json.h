@@ -54,6 +54,9 @@ void jpp_json_u64(jpp_json_t *json, const char *key, uint64_t value);
 void jpp_json_bool(jpp_json_t *json, const char *key, bool value);
 void jpp_json_null(jpp_json_t *json, const char *key);
 
+/* A number; JPP_NONE becomes null. */
+void jpp_json_known(jpp_json_t *json, const char *key, uint64_t value);
+
 /* An array of two numbers on a line, in an array; JPP_NONE becomes null. */
 void jpp_json_pair(jpp_json_t *json, uint64_t one, uint64_t other);
 

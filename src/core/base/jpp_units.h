@@ -40,6 +40,16 @@ jpp_less(uint64_t x, uint64_t y)
 }
 
 
+/* Add VALUE to *SUM; what is not known adds nothing. */
+static inline void
+jpp_add_known(uint64_t *sum, uint64_t value)
+{
+    if (value != JPP_NONE) {
+        *sum = *sum == JPP_NONE ? value : *sum + value;
+    }
+}
+
+
 /* The larger one. */
 static inline uint64_t
 jpp_larger(uint64_t x, uint64_t y)

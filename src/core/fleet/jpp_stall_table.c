@@ -1,8 +1,13 @@
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "jpp_ascii.h"
 #include "jpp_index.h"
 #include "jpp_stall_table.h"
+#include "jpp_version.h"
+#include "jpp_worker.h"
 
 
 void
@@ -87,4 +92,130 @@ jpp_stall_table_may_log(jpp_stall_table_t *table, uint64_t minute,
     (void) __atomic_add_fetch(&table->n_silent, 1, __ATOMIC_RELAXED);
 
     return false;
+}
+
+
+/* comments before those of the stalls */
+#define JPP_STALL_FACTS  2
+
+
+static const char *const  jpp_stall_kinds[JPP_STALL_KINDS] = {
+    [JPP_STALL_RAN]     = "computing",
+    [JPP_STALL_WAITED]  = "blocked",
+    [JPP_STALL_SHORT]   = "over before its stack was taken",
+    [JPP_STALL_FOREIGN] = "computing, without a stack",
+    [JPP_STALL_BLIND]   = "without a stack"
+};
+
+
+static const char *const  jpp_stall_states[JPP_STALL_STATES] = {
+    [JPP_STALL_LASTS] = " so far",
+    [JPP_STALL_OVER]  = "",
+    [JPP_STALL_DIED]  = " at least, until the worker ended"
+};
+
+
+static const char *
+jpp_stall_name(const char *name, char text[JPP_STALL_NAME])
+{
+    size_t  i;
+
+    for (i = 0; i < JPP_STALL_NAME - 1 && name[i] != '\0'; i++) {
+        text[i] = jpp_ascii(name[i]);
+    }
+
+    text[i] = '\0';
+
+    return text;
+}
+
+
+const char *
+jpp_stall_served(const jpp_stall_t *stall, char text[JPP_STALL_TEXT])
+{
+    char    name[JPP_STALL_NAME];
+    size_t  n;
+
+    text[0] = '\0';
+    n = 0;
+
+    if (stall->location[0] != '\0') {
+        n += (size_t) snprintf(text + n, JPP_STALL_TEXT - n,
+                               ", in location \"%s\"",
+                               jpp_stall_name(stall->location, name));
+    }
+
+    if (stall->server[0] != '\0') {
+        n += (size_t) snprintf(text + n, JPP_STALL_TEXT - n,
+                               "%s server \"%s\"", n != 0 ? " of" : ", in",
+                               jpp_stall_name(stall->server, name));
+    }
+
+    if (stall->connection != 0) {
+        (void) snprintf(text + n, JPP_STALL_TEXT - n,
+                        ", connection *%" PRIu64, stall->connection);
+    }
+
+    return text;
+}
+
+
+static const char *
+jpp_stall_comment(const jpp_stall_t *stall, jpp_arena_t *arena)
+{
+    char  text[JPP_STALL_TEXT], time[JPP_STATUS_TIME], served[JPP_STALL_TEXT];
+
+    (void) snprintf(text, sizeof(text), "%s worker %" PRIu32 " pid %" PRId64
+                    " generation %" PRIu64 ": %" PRIu64 " ms%s, %s%.200s",
+                    jpp_status_time(stall->time_nanos / 1000000000, time),
+                    stall->index, stall->pid, stall->generation,
+                    stall->nanos / 1000000, jpp_stall_states[stall->state],
+                    jpp_stall_kinds[stall->kind],
+                    jpp_stall_served(stall, served));
+
+    return jpp_arena_strndup(arena, text, strlen(text));
+}
+
+
+const char *const *
+jpp_stall_comments(const jpp_stall_t *stalls, size_t n, uint64_t threshold,
+    jpp_arena_t *arena)
+{
+    char          text[JPP_STALL_TEXT];
+    size_t        i;
+    const char  **comments;
+
+    comments = jpp_arena_alloc(arena, (JPP_STALL_FACTS + n + 1)
+                                      * sizeof(char *));
+    if (comments == NULL) {
+        return NULL;
+    }
+
+    if (threshold != 0) {
+        (void) snprintf(text, sizeof(text), "jemalloc_pprof_stall %" PRIu64
+                        "ms", threshold);
+
+    } else {
+        (void) snprintf(text, sizeof(text), "jemalloc_pprof_stall is off: "
+                        "nobody looks for stalls. Set "
+                        "\"jemalloc_pprof_stall 100ms;\" in the http block, "
+                        "and reload");
+    }
+
+    comments[0] = "jemalloc_pprof module " JPP_VERSION;
+    comments[1] = jpp_arena_strndup(arena, text, strlen(text));
+
+    if (comments[1] == NULL) {
+        return NULL;
+    }
+
+    for (i = 0; i < n; i++) {
+        comments[JPP_STALL_FACTS + i] = jpp_stall_comment(&stalls[i], arena);
+
+        if (comments[JPP_STALL_FACTS + i] == NULL) {
+            return NULL;
+        }
+    }
+
+    return comments;
 }

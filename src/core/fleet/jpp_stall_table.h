@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "jpp_arena.h"
 #include "jpp_stall.h"
 
 
@@ -59,6 +60,25 @@ size_t jpp_stall_table_list(const jpp_stall_table_t *table,
  */
 bool jpp_stall_table_may_log(jpp_stall_table_t *table, uint64_t minute,
     uint64_t *silent);
+
+
+/*
+ * Stalls in words: for the log, and as comments of a profile.
+ */
+
+#define JPP_STALL_TEXT  512
+
+
+/*
+ * What STALL served: ", in location "/x" of server "a", connection *12"; ""
+ * if that is not known.
+ */
+const char *jpp_stall_served(const jpp_stall_t *stall,
+    char text[JPP_STALL_TEXT]);
+
+/* Comments on N STALLS, one each; NULL: no memory. */
+const char *const *jpp_stall_comments(const jpp_stall_t *stalls, size_t n,
+    uint64_t threshold, jpp_arena_t *arena);
 
 
 #endif /* _JPP_STALL_TABLE_H_INCLUDED_ */

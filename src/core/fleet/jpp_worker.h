@@ -1,7 +1,10 @@
 
 /*
- * What a worker says of itself: who it is, what samples its heap, what it uses,
- * and what failed last.
+ * What a worker says of itself: who it is, what samples its heap and since when
+ * that is complete, how much memory it held, how long its event loop keeps
+ * everybody waiting, what it uses, and what failed last.
+ *
+ * Pure functions of the caller's values; any thread.
  */
 
 
@@ -9,14 +12,202 @@
 #define _JPP_WORKER_H_INCLUDED_
 
 
-#include "jpp_coverage.h"
-#include "jpp_history.h"
-#include "jpp_identity.h"
-#include "jpp_loop.h"
-#include "jpp_recent.h"
+#include <stdint.h>
+
+#include "jpp_jemalloc.h"
+#include "jpp_json.h"
 #include "jpp_source.h"
 #include "jpp_stats.h"
+#include "jpp_units.h"
 #include "jpp_usage.h"
+
+
+#define JPP_STATUS_TIME  32
+
+
+/*
+ * For people, and for those who parse what people read: SECONDS since the epoch
+ * as "2026-11-21T04:02:00Z"; returns TEXT.
+ */
+const char *jpp_status_time(int64_t seconds, char text[JPP_STATUS_TIME]);
+
+
+/* The same three numbers wherever a worker is named. */
+typedef struct {
+    uint32_t   index;              /* nginx's number for it, from 0 */
+    int64_t    pid;
+    uint64_t   generation;         /* of the configuration, from 1 */
+} jpp_identity_t;
+
+
+/* Write the members worker, pid and generation of the object that is open. */
+void jpp_json_identity(jpp_json_t *json, const jpp_identity_t *identity);
+
+
+/*
+ * Since when jemalloc's samples of a worker are complete, and when it took none
+ * before that.  jemalloc sees a sampled object freed even while its sampling is
+ * off, but what is allocated then is never sampled.
+ *
+ * The sampler of the module needs no such thing: it forgets its samples when it
+ * is switched off.
+ */
+
+
+/* of the words of a gap */
+#define JPP_COVERAGE_TEXT  96
+
+
+/* Times are seconds since the epoch. */
+typedef struct {
+    int64_t    since;      /* what is allocated since then is sampled; */
+                           /*   0: what the process ever allocated */
+    int64_t    off;        /* sampling was first switched off, while there */
+                           /*   were samples from before; 0: never */
+    uint64_t   n_off;      /* how often it was */
+} jpp_coverage_t;
+
+
+/* RESULT, of a change that was made at NOW, may make samples incomplete. */
+void jpp_coverage_changed(jpp_coverage_t *coverage,
+    const jpp_control_result_t *result, int64_t now);
+
+/* Is memory missing that was allocated while sampling was off? */
+static inline bool
+jpp_coverage_has_gap(const jpp_coverage_t *coverage)
+{
+    return coverage->n_off != 0 && coverage->since >= coverage->off;
+}
+
+
+/*
+ * Write when sampling was off, "from ... to ...", to TEXT; returns TEXT.
+ * There is a gap.
+ */
+const char *jpp_coverage_gap(const jpp_coverage_t *coverage,
+    char text[JPP_COVERAGE_TEXT]);
+
+
+/*
+ * How much memory a worker held, over its whole life: a fixed number of points.
+ * When they are used up, pairs of them become one, and a point stands for twice
+ * the time.  A point has the most that was seen in its time, since that is what
+ * limits are about; the last one is still growing.
+ *
+ * Values without pointers, so that they may lie in shared memory.
+ */
+
+
+#define JPP_HISTORY_POINTS    120
+
+/* seconds of a point, in the beginning */
+#define JPP_HISTORY_INTERVAL  5
+
+
+/* JPP_NONE: unknown */
+typedef struct {
+    uint64_t               allocated;      /* and not freed */
+    uint64_t               rss;
+} jpp_history_point_t;
+
+
+typedef struct {
+    uint64_t               interval;       /* seconds of a point */
+    uint64_t               n;
+    jpp_history_point_t    points[JPP_HISTORY_POINTS];
+} jpp_history_t;
+
+
+/* Initialize HISTORY: no point. */
+void jpp_history_init(jpp_history_t *history);
+
+/*
+ * Add POINT, seen SECONDS after the beginning.  Time in which nothing was
+ * added gets the same; time does not go back.
+ */
+void jpp_history_add(jpp_history_t *history, uint64_t seconds,
+    const jpp_history_point_t *point);
+
+/* Write HISTORY as a member of the object that is open; NULL: null. */
+void jpp_history_json(jpp_json_t *json, const jpp_history_t *history);
+
+
+/*
+ * How long the iterations of an event loop keep everybody waiting: a histogram
+ * that only grows.
+ *
+ * One writer, in its event loop; a copy may be read anywhere.
+ */
+
+
+#define JPP_LOOP_BOUNDS  10
+
+
+typedef struct {
+    uint64_t  counts[JPP_LOOP_BOUNDS + 1];   /* up to each bound; beyond */
+    uint64_t  sum;                           /* milliseconds */
+    uint64_t  max;
+} jpp_loop_t;
+
+
+/* the bounds, in milliseconds */
+extern const uint64_t  jpp_loop_bounds[JPP_LOOP_BOUNDS];
+
+
+/* Count one iteration of MS milliseconds. */
+void jpp_loop_add(jpp_loop_t *loop, uint64_t ms);
+
+/* The number of iterations. */
+uint64_t jpp_loop_count(const jpp_loop_t *loop);
+
+/*
+ * The bound below which PER_MILLE of the iterations stay, or the longest one,
+ * if that is less; 0 if there is none.
+ */
+uint64_t jpp_loop_quantile(const jpp_loop_t *loop, uint64_t per_mille);
+
+
+/*
+ * How long the iterations of an event loop took of late: the longest of the
+ * last minute, and how much of it slow ones took.  jpp_loop_t has all of them.
+ *
+ * One writer, in its event loop, who reads it as well.
+ */
+
+
+/* milliseconds: an iteration of more is a slow one */
+#define JPP_RECENT_SLOW   100
+
+/* the last minute, and what has passed of the step after it */
+#define JPP_RECENT_STEP   10000
+#define JPP_RECENT_STEPS  7
+
+
+/* in milliseconds */
+typedef struct {
+    uint64_t              longest;
+    uint64_t              slow;        /* slow ones, together */
+} jpp_minute_t;
+
+
+typedef struct {
+    uint64_t              number;      /* of the step, from 1 */
+    jpp_minute_t          took;
+} jpp_recent_step_t;
+
+
+/* all zeros: nothing so far */
+typedef struct {
+    jpp_recent_step_t     steps[JPP_RECENT_STEPS];
+} jpp_recent_t;
+
+
+/* An iteration of MS milliseconds has ended at the time NOW, in ms. */
+void jpp_recent_add(jpp_recent_t *recent, uint64_t now, uint64_t ms);
+
+/* Fill MINUTE with the last minute before NOW. */
+void jpp_recent_read(const jpp_recent_t *recent, uint64_t now,
+    jpp_minute_t *minute);
 
 
 /* The last failure in a worker. */

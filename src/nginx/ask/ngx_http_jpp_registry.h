@@ -23,7 +23,7 @@
 #include <ngx_event.h>
 
 #include "jpp_notes.h"
-#include "jpp_settings.h"
+#include "jpp_control.h"
 
 
 /* any more workers are not found by the others until some have exited */

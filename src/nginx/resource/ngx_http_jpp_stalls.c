@@ -18,7 +18,7 @@
 #include "ngx_http_jpp_stall.h"
 
 #include "jpp_report.h"
-#include "jpp_stall_text.h"
+#include "jpp_stall_table.h"
 
 
 /* the model, the names of functions and the body */

@@ -21,8 +21,7 @@
 #include <ngx_config.h>
 #include <ngx_core.h>
 
-#include "jpp_loop.h"
-#include "jpp_recent.h"
+#include "jpp_worker.h"
 
 
 /* of this worker; all zeros with timer_resolution, which stops nginx's clock */

@@ -6,7 +6,7 @@
 
 #include "jpp_arena.h"
 #include "jpp_process.h"
-#include "jpp_stall_text.h"
+#include "jpp_stall_table.h"
 #include "jpp_watch.h"
 #include "jpp_where.h"
 

@@ -2,7 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "jpp_finding.h"
+#include "jpp_fleet.h"
 
 
 /* of a bound, in per cent, that one which stands keeps to */
@@ -14,12 +14,9 @@ bool
 jpp_finding_above(const jpp_finding_t *finding, uint64_t value,
     unsigned percent, uint64_t bytes)
 {
-    unsigned  part;
-
-    part = finding->stands ? JPP_FINDING_FALL : 100;
-
     return (unsigned __int128) value * 100 * 100
-           > (unsigned __int128) bytes * percent * part;
+           > (unsigned __int128) bytes * percent
+             * (finding->stands ? JPP_FINDING_FALL : 100);
 }
 
 
@@ -27,12 +24,9 @@ bool
 jpp_finding_below(const jpp_finding_t *finding, uint64_t value,
     unsigned percent, uint64_t bytes)
 {
-    unsigned  part;
-
-    part = finding->stands ? JPP_FINDING_CLIMB : 100;
-
     return (unsigned __int128) value * 100 * 100
-           < (unsigned __int128) bytes * percent * part;
+           < (unsigned __int128) bytes * percent
+             * (finding->stands ? JPP_FINDING_CLIMB : 100);
 }
 
 
@@ -65,6 +59,24 @@ jpp_findings_json(jpp_json_t *json, const jpp_finding_t *findings, size_t n)
         jpp_json_str(json, "because", findings[i].because);
         jpp_json_str(json, "cure", findings[i].cure);
 
+        jpp_json_close(json, '}');
+    }
+
+    jpp_json_close(json, ']');
+}
+
+
+void
+jpp_missing_json(jpp_json_t *json, const jpp_missing_t *missing, size_t n)
+{
+    size_t  i;
+
+    jpp_json_open(json, "missing", '[');
+
+    for (i = 0; i < n; i++) {
+        jpp_json_open(json, NULL, '{');
+        jpp_json_identity(json, &missing[i].who);
+        jpp_json_str(json, "why", missing[i].why);
         jpp_json_close(json, '}');
     }
 

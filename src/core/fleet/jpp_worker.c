@@ -1,0 +1,276 @@
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "jpp_worker.h"
+
+
+/* 9999-12-31T23:59:59Z: ISO 8601 knows no later year */
+#define JPP_STATUS_LAST    253402300799
+
+
+const char *
+jpp_status_time(int64_t seconds, char text[JPP_STATUS_TIME])
+{
+    time_t     t;
+    struct tm  tm;
+
+    t = (time_t) (seconds < 0 ? 0 : seconds);
+
+    if (t > JPP_STATUS_LAST) {
+        t = JPP_STATUS_LAST;
+    }
+
+    (void) gmtime_r(&t, &tm);
+
+    (void) strftime(text, JPP_STATUS_TIME, "%Y-%m-%dT%H:%M:%SZ", &tm);
+
+    return text;
+}
+
+
+void
+jpp_json_identity(jpp_json_t *json, const jpp_identity_t *identity)
+{
+    jpp_json_u64(json, "worker", identity->index);
+    jpp_json_i64(json, "pid", identity->pid);
+    jpp_json_u64(json, "generation", identity->generation);
+}
+
+
+/*
+ * Where all samples are forgotten, none is left from before.  A clock that was
+ * set back makes no gap shorter than nothing.
+ */
+
+void
+jpp_coverage_changed(jpp_coverage_t *coverage,
+    const jpp_control_result_t *result, int64_t now)
+{
+    bool  was_active;
+
+    was_active = result->was_active;
+
+    if (result->is_reset) {
+        memset(coverage, 0, sizeof(jpp_coverage_t));
+        was_active = false;
+    }
+
+    if (result->is_active && !was_active) {
+        coverage->since = now > coverage->off ? now : coverage->off;
+
+    } else if (was_active && !result->is_active && coverage->n_off++ == 0) {
+        coverage->off = now;
+    }
+}
+
+
+const char *
+jpp_coverage_gap(const jpp_coverage_t *coverage, char text[JPP_COVERAGE_TEXT])
+{
+    char  from[JPP_STATUS_TIME], to[JPP_STATUS_TIME];
+
+    (void) jpp_status_time(coverage->off, from);
+    (void) jpp_status_time(coverage->since, to);
+
+    if (coverage->n_off == 1) {
+        (void) snprintf(text, JPP_COVERAGE_TEXT, "from %s to %s", from, to);
+
+    } else {
+        (void) snprintf(text, JPP_COVERAGE_TEXT, "%" PRIu64 " times between "
+                        "%s and %s", coverage->n_off, from, to);
+    }
+
+    return text;
+}
+
+
+void
+jpp_history_init(jpp_history_t *history)
+{
+    history->interval = JPP_HISTORY_INTERVAL;
+    history->n = 0;
+}
+
+
+static uint64_t
+jpp_history_more(uint64_t x, uint64_t y)
+{
+    return x == JPP_NONE || (y != JPP_NONE && y > x) ? y : x;
+}
+
+
+static void
+jpp_history_most(jpp_history_point_t *point, const jpp_history_point_t *other)
+{
+    point->allocated = jpp_history_more(point->allocated, other->allocated);
+    point->rss = jpp_history_more(point->rss, other->rss);
+}
+
+
+static void
+jpp_history_merge(jpp_history_t *history)
+{
+    uint64_t  i;
+
+    for (i = 0; i < history->n; i += 2) {
+        history->points[i / 2] = history->points[i];
+
+        if (i + 1 < history->n) {
+            jpp_history_most(&history->points[i / 2], &history->points[i + 1]);
+        }
+    }
+
+    history->n = (history->n + 1) / 2;
+    history->interval *= 2;
+}
+
+
+void
+jpp_history_add(jpp_history_t *history, uint64_t seconds,
+    const jpp_history_point_t *point)
+{
+    while (seconds / history->interval >= JPP_HISTORY_POINTS) {
+        jpp_history_merge(history);
+    }
+
+    while (history->n <= seconds / history->interval) {
+        history->points[history->n++] = *point;
+    }
+
+    jpp_history_most(&history->points[history->n - 1], point);
+}
+
+
+void
+jpp_history_json(jpp_json_t *json, const jpp_history_t *history)
+{
+    uint64_t                    i;
+    const jpp_history_point_t  *point;
+
+    if (history == NULL) {
+        jpp_json_null(json, "history");
+        return;
+    }
+
+    jpp_json_open(json, "history", '{');
+    jpp_json_u64(json, "interval", history->interval);
+    jpp_json_open(json, "points", '[');
+
+    for (i = 0; i < history->n; i++) {
+        point = &history->points[i];
+
+        jpp_json_pair(json, point->allocated, point->rss);
+    }
+
+    jpp_json_close(json, ']');
+    jpp_json_close(json, '}');
+}
+
+
+const uint64_t  jpp_loop_bounds[JPP_LOOP_BOUNDS] = {
+    1, 5, 10, 25, 50, 100, 250, 500, 1000, 5000
+};
+
+
+void
+jpp_loop_add(jpp_loop_t *loop, uint64_t ms)
+{
+    unsigned  i;
+
+    /* nearly always the first */
+
+    for (i = 0; i < JPP_LOOP_BOUNDS && ms > jpp_loop_bounds[i]; i++) {
+        /* void */
+    }
+
+    loop->counts[i]++;
+    loop->sum += ms;
+    loop->max = jpp_larger(loop->max, ms);
+}
+
+
+uint64_t
+jpp_loop_count(const jpp_loop_t *loop)
+{
+    unsigned  i;
+    uint64_t  count;
+
+    for (i = 0, count = 0; i <= JPP_LOOP_BOUNDS; i++) {
+        count += loop->counts[i];
+    }
+
+    return count;
+}
+
+
+uint64_t
+jpp_loop_quantile(const jpp_loop_t *loop, uint64_t per_mille)
+{
+    unsigned  i;
+    uint64_t  count, so_far;
+
+    count = jpp_loop_count(loop);
+
+    for (i = 0, so_far = 0; i < JPP_LOOP_BOUNDS; i++) {
+        so_far += loop->counts[i];
+
+        if (so_far >= count - count * (1000 - per_mille) / 1000) {
+            return jpp_loop_bounds[i] < loop->max ? jpp_loop_bounds[i]
+                                                  : loop->max;
+        }
+    }
+
+    return loop->max;
+}
+
+
+void
+jpp_recent_add(jpp_recent_t *recent, uint64_t now, uint64_t ms)
+{
+    uint64_t            number;
+    jpp_recent_step_t  *step;
+
+    number = now / JPP_RECENT_STEP + 1;
+    step = &recent->steps[number % JPP_RECENT_STEPS];
+
+    if (step->number != number) {
+        memset(step, 0, sizeof(jpp_recent_step_t));
+        step->number = number;
+    }
+
+    step->took.longest = jpp_larger(step->took.longest, ms);
+    step->took.slow += ms > JPP_RECENT_SLOW ? ms : 0;
+}
+
+
+void
+jpp_recent_read(const jpp_recent_t *recent, uint64_t now, jpp_minute_t *minute)
+{
+    unsigned                  i;
+    uint64_t                  number;
+    const jpp_recent_step_t  *step;
+
+    memset(minute, 0, sizeof(jpp_minute_t));
+
+    number = now / JPP_RECENT_STEP + 1;
+
+    for (i = 0; i < JPP_RECENT_STEPS; i++) {
+        step = &recent->steps[i];
+
+        /* what was not overwritten may be of long ago */
+
+        if (step->number > number
+            || step->number + JPP_RECENT_STEPS <= number)
+        {
+            continue;
+        }
+
+        minute->longest = jpp_larger(minute->longest, step->took.longest);
+        minute->slow += step->took.slow;
+    }
+}
+
+
