@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "jpp_fuzz.h"
-#include "jpp_requests_write.h"
+#include "jpp_requests.h"
 
 
 int

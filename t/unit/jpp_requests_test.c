@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "jpp_directives.h"
-#include "jpp_requests_write.h"
+#include "jpp_requests.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_pools.h"
 

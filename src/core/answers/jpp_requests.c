@@ -1,9 +1,105 @@
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "jpp_directives.h"
+#include "jpp_pools.h"
 #include "jpp_pools_file.h"
 #include "jpp_requests.h"
 #include "jpp_roots.h"
+#include "jpp_sort.h"
+#include "jpp_table.h"
+#include "jpp_version.h"
+
+
+#define JPP_REQUESTS_MOST    256
+
+
+/* Names have any bytes; those that a row does not have are "". */
+typedef struct {
+    const jpp_requests_worker_t   *worker;
+    const jpp_pools_unit_t        *unit;
+    jpp_pools_kind_t               kind;
+    jpp_str_t                      server;
+    jpp_str_t                      location;
+    jpp_str_t                      third;      /* upstream, address, module */
+    jpp_str_t                      client;     /* "": not to be shown */
+    jpp_str_t                      uri;
+    jpp_directive_of_t             most;       /* what holds most of it */
+} jpp_requests_row_t;
+
+
+typedef struct {
+    jpp_vec_t                     *rows;       /* jpp_requests_row_t, the */
+                                               /*   largest first */
+    size_t                         n_shown;    /* of them */
+    uint64_t                       n;          /* how many there are: units */
+                                               /*   that were not sent, too */
+    uint64_t                       bytes;      /* of all of them */
+    uint64_t                       bytes_shown;
+    uint64_t                       n_unproven;
+} jpp_requests_rows_t;
+
+
+/* what a cell of the table shows: numbers first, clients last */
+typedef enum {
+    JPP_REQUESTS_BYTES = 0,
+    JPP_REQUESTS_UNUSED,
+    JPP_REQUESTS_KERNEL,
+    JPP_REQUESTS_AGE,
+    JPP_REQUESTS_COUNT,
+    JPP_REQUESTS_WORKER,
+    JPP_REQUESTS_PID,
+    JPP_REQUESTS_KIND,
+    JPP_REQUESTS_DOING,
+    JPP_REQUESTS_SERVER,
+    JPP_REQUESTS_LOCATION,
+    JPP_REQUESTS_THIRD,
+    JPP_REQUESTS_MOSTLY,
+    JPP_REQUESTS_BOUND,
+    JPP_REQUESTS_CLIENT,
+    JPP_REQUESTS_URI,
+    JPP_REQUESTS_CELLS
+} jpp_requests_cell_t;
+
+
+/* their headings in a list by request, by connection; NULL: not shown */
+
+static const char *const  jpp_requests_headings[JPP_REQUESTS_CELLS][2] = {
+    [JPP_REQUESTS_BYTES] = { "bytes", "bytes" },
+    [JPP_REQUESTS_UNUSED] = { "unused", "unused" },
+    [JPP_REQUESTS_KERNEL] = { "kernel", "kernel" },
+    [JPP_REQUESTS_AGE] = { "age", "age" },
+    [JPP_REQUESTS_COUNT] = { NULL, "requests" },
+    [JPP_REQUESTS_WORKER] = { "worker", "worker" },
+    [JPP_REQUESTS_PID] = { "pid", "pid" },
+    [JPP_REQUESTS_KIND] = { NULL, "kind" },
+    [JPP_REQUESTS_DOING] = { "doing", "doing" },
+    [JPP_REQUESTS_SERVER] = { "server", "server" },
+    [JPP_REQUESTS_LOCATION] = { "location", NULL },
+    [JPP_REQUESTS_THIRD] = { "upstream", "upstream, address or module" },
+    [JPP_REQUESTS_MOSTLY] = { "mostly", "mostly" },
+    [JPP_REQUESTS_BOUND] = { "bounded by", "bounded by" },
+    [JPP_REQUESTS_CLIENT] = { "client", "client" },
+    [JPP_REQUESTS_URI] = { "uri", NULL }
+};
+
+
+static const char *const  jpp_requests_bys[2] = {
+    [JPP_BY_REQUEST] = "request",
+    [JPP_BY_CONNECTION] = "connection"
+};
+
+
+static const char *const  jpp_requests_protocols[JPP_POOLS_PROTOCOLS] = {
+    [JPP_POOLS_HTTP1] = "HTTP/1",
+    [JPP_POOLS_H2] = "HTTP/2",
+    [JPP_POOLS_H3] = "HTTP/3",
+    [JPP_POOLS_TCP] = "TCP",
+    [JPP_POOLS_UDP] = "UDP",
+    [JPP_POOLS_MAILS] = "mail"
+};
 
 
 jpp_code_t
@@ -44,6 +140,25 @@ jpp_requests_init(jpp_requests_t *requests, jpp_arena_t *arena,
 
 
 bool
+jpp_requests_missing(jpp_requests_t *requests, const jpp_identity_t *who,
+    const char *why)
+{
+    jpp_missing_t  *missing;
+
+    missing = jpp_vec_push(requests->missing, sizeof(jpp_missing_t));
+
+    if (missing == NULL) {
+        return false;
+    }
+
+    missing->who = *who;
+    missing->why = jpp_arena_strndup(requests->arena, why, strlen(why));
+
+    return missing->why != NULL;
+}
+
+
+bool
 jpp_requests_add(jpp_requests_t *requests, const jpp_identity_t *who,
     const char *data, size_t len)
 {
@@ -75,20 +190,693 @@ jpp_requests_add(jpp_requests_t *requests, const jpp_identity_t *who,
 }
 
 
-bool
-jpp_requests_missing(jpp_requests_t *requests, const jpp_identity_t *who,
-    const char *why)
+/*
+ * The rows of a list, for its two forms.
+ */
+
+
+/* Whether a list has what an owner holds; a request has its upstreams. */
+
+static bool
+jpp_requests_counts(jpp_by_t by, uint8_t kind)
 {
-    jpp_missing_t  *missing;
+    return by == JPP_BY_CONNECTION
+           ? kind <= JPP_POOLS_MODULE_CONNECTION
+           : kind == JPP_POOLS_REQUEST || kind == JPP_POOLS_UPSTREAM;
+}
 
-    missing = jpp_vec_push(requests->missing, sizeof(jpp_missing_t));
 
-    if (missing == NULL) {
+static void
+jpp_requests_totals(jpp_requests_rows_t *rows, jpp_by_t by,
+    const jpp_pools_t *table)
+{
+    size_t                    i, n;
+    const jpp_pools_row_t    *held;
+    const jpp_pools_owner_t  *owner;
+
+    n = jpp_vec_count(table->owners, jpp_pools_owner_t);
+
+    for (i = 1; i <= n; i++) {
+        owner = jpp_pools_owner_at(table, (uint32_t) i);
+
+        if (jpp_requests_counts(by, owner->kind)
+            && owner->kind != JPP_POOLS_UPSTREAM
+            && (owner->kind == JPP_POOLS_REQUEST) == (by == JPP_BY_REQUEST))
+        {
+            rows->n += owner->n_units;
+        }
+    }
+
+    held = jpp_vec_items(table->rows, jpp_pools_row_t);
+    n = jpp_vec_count(table->rows, jpp_pools_row_t);
+
+    for (i = 0; i < n; i++) {
+        owner = jpp_pools_owner_at(table, held[i].owner);
+
+        if (jpp_requests_counts(by, owner->kind) && !held[i].is_inherited) {
+            rows->bytes += held[i].bytes;
+        }
+    }
+}
+
+
+static bool
+jpp_requests_units(jpp_requests_rows_t *rows,
+    const jpp_requests_worker_t *worker, bool has_clients)
+{
+    size_t                    i, n;
+    const jpp_pools_t        *table;
+    jpp_requests_row_t       *row;
+    const jpp_pools_unit_t   *unit;
+    const jpp_pools_owner_t  *owner;
+
+    table = &worker->table;
+    n = jpp_vec_count(table->units, jpp_pools_unit_t);
+
+    for (i = 0; i < n; i++) {
+
+        row = jpp_vec_push(rows->rows, sizeof(jpp_requests_row_t));
+        if (row == NULL) {
+            return false;
+        }
+
+        unit = &jpp_vec_items(table->units, jpp_pools_unit_t)[i];
+        owner = jpp_pools_owner_at(table, unit->owner);
+
+        row->worker = worker;
+        row->unit = unit;
+        row->kind = (jpp_pools_kind_t) owner->kind;
+        row->server = jpp_pools_str(table, owner->server);
+        row->location = jpp_pools_str(table, owner->location);
+        row->third = jpp_pools_str(table, unit->upstream != 0 ? unit->upstream
+                                                              : owner->third);
+
+        row->client.data = unit->client;
+        row->client.len = has_clients ? unit->client_len : 0;
+        row->uri.data = unit->uri;
+        row->uri.len = has_clients ? unit->uri_len : 0;
+
+        owner = jpp_pools_owner_at(table, unit->most_owner);
+
+        row->most.kind = (jpp_pools_kind_t) owner->kind;
+        row->most.class = (jpp_pools_class_t) unit->most_class;
+        row->most.module = jpp_pools_str(table, unit->most_module);
+        row->most.prefix = jpp_pools_str(table, unit->bound_module);
+    }
+
+    return true;
+}
+
+
+static int
+jpp_requests_order(jpp_str_t a, jpp_str_t b)
+{
+    int  order;
+
+    order = memcmp(a.data, b.data, a.len < b.len ? a.len : b.len);
+
+    return order != 0 ? order : jpp_sort_order(a.len, b.len);
+}
+
+
+/* Of equal ones, the older comes first. */
+
+static int
+jpp_requests_compare(const void *a, const void *b, void *ctx)
+{
+    int                        order;
+    const jpp_requests_row_t  *x, *y;
+
+    (void) ctx;
+
+    x = a;
+    y = b;
+
+    if (x->unit->bytes != y->unit->bytes) {
+        return x->unit->bytes > y->unit->bytes ? -1 : 1;
+    }
+
+    if (x->unit->age_msec != y->unit->age_msec) {
+        return x->unit->age_msec > y->unit->age_msec ? -1 : 1;
+    }
+
+    if (x->worker != y->worker) {
+        return x->worker < y->worker ? -1 : 1;
+    }
+
+    order = jpp_requests_order(x->server, y->server);
+    order = order != 0 ? order : jpp_requests_order(x->location, y->location);
+
+    return order != 0 ? order : jpp_requests_order(x->third, y->third);
+}
+
+
+/* Initialize the caller's ROWS of REQUESTS.  False: no memory. */
+
+static bool
+jpp_requests_rows(jpp_requests_rows_t *rows, const jpp_requests_t *requests)
+{
+    size_t                   i, n, top;
+    jpp_by_t                 by;
+    jpp_requests_row_t      *row;
+    jpp_requests_worker_t   *workers;
+
+    memset(rows, 0, sizeof(jpp_requests_rows_t));
+
+    by = (jpp_by_t) requests->args->values[JPP_ARG_BY];
+    rows->rows = jpp_vec_create(requests->arena);
+
+    if (rows->rows == NULL) {
         return false;
     }
 
-    missing->who = *who;
-    missing->why = jpp_arena_strndup(requests->arena, why, strlen(why));
+    workers = jpp_vec_items(requests->workers, jpp_requests_worker_t);
+    n = jpp_vec_count(requests->workers, jpp_requests_worker_t);
 
-    return missing->why != NULL;
+    for (i = 0; i < n; i++) {
+
+        jpp_requests_totals(rows, by, &workers[i].table);
+        rows->n_unproven += workers[i].table.facts.n_unproven;
+
+        if (!jpp_requests_units(rows, &workers[i], requests->has_clients)) {
+            return false;
+        }
+    }
+
+    row = jpp_vec_items(rows->rows, jpp_requests_row_t);
+    n = jpp_vec_count(rows->rows, jpp_requests_row_t);
+
+    jpp_sort(row, n, sizeof(jpp_requests_row_t), jpp_requests_compare, NULL);
+
+    top = requests->args->values[JPP_ARG_TOP];
+    rows->n_shown = n < top ? n : top;
+
+    for (i = 0; i < rows->n_shown; i++) {
+        rows->bytes_shown += row[i].unit->bytes;
+    }
+
+    return true;
+}
+
+
+/*
+ * A list as JSON.
+ */
+
+
+/* null: it has none */
+
+static void
+jpp_requests_json_name(jpp_json_t *json, const char *key, jpp_str_t name)
+{
+    if (name.len == 0) {
+        jpp_json_null(json, key);
+
+    } else {
+        jpp_json_name(json, key, name.data, name.len);
+    }
+}
+
+
+static void
+jpp_requests_json_most(const jpp_requests_row_t *row, jpp_json_t *json)
+{
+    char                     text[JPP_DIRECTIVE_TEXT];
+    const char              *name;
+    const jpp_pools_unit_t  *unit;
+
+    unit = row->unit;
+
+    jpp_json_open(json, "mostly", '{');
+
+    jpp_json_str(json, "class", row->most.class == JPP_POOLS_MODULE
+                                ? "module"
+                                : jpp_pools_classes[row->most.class]);
+    jpp_requests_json_name(json, "module", row->most.module);
+    jpp_json_u64(json, "bytes", unit->most_bytes);
+
+    name = jpp_directive(&row->most, text);
+    jpp_json_str(json, "directive", name[0] != '\0' ? name : NULL);
+
+    name = jpp_directive_value(unit->bound_number, unit->bound_size, text);
+    jpp_json_str(json, "value", name[0] != '\0' ? name : NULL);
+
+    jpp_json_close(json, '}');
+}
+
+
+static void
+jpp_requests_json_row(const jpp_requests_row_t *row, jpp_json_t *json)
+{
+    jpp_pools_kind_t         kind;
+    const jpp_pools_t       *table;
+    const jpp_pools_unit_t  *unit;
+
+    static const jpp_str_t  none = { "", 0 };
+
+    unit = row->unit;
+    kind = row->kind;
+    table = &row->worker->table;
+
+    jpp_json_open(json, NULL, '{');
+
+    jpp_json_u64(json, "bytes", unit->bytes);
+    jpp_json_u64(json, "unused", unit->unused);
+
+    jpp_requests_json_name(json, "server", row->server);
+    jpp_requests_json_name(json, "location", row->location);
+    jpp_json_str(json, "kind", jpp_pools_kind_name(kind));
+    jpp_requests_json_name(json, "upstream",
+                           kind == JPP_POOLS_REQUEST
+                           || kind == JPP_POOLS_KEEPALIVE ? row->third : none);
+    jpp_requests_json_name(json, "module",
+                           kind == JPP_POOLS_MODULE_CONNECTION ? row->third
+                                                               : none);
+    jpp_requests_json_name(json, "address",
+                           kind == JPP_POOLS_STREAM
+                           || kind == JPP_POOLS_MAIL ? row->third : none);
+
+    jpp_json_u64(json, "requests", unit->n_requests);
+
+    jpp_requests_json_most(row, json);
+
+    jpp_json_identity(json, &row->worker->who);
+
+    jpp_json_open(json, "kernel", '{');
+    jpp_json_u64(json, "sending", unit->sending);
+    jpp_json_u64(json, "receiving", unit->receiving);
+    jpp_json_close(json, '}');
+
+    jpp_json_u64(json, "age_ms", unit->age_msec);
+    jpp_json_str(json, "protocol", jpp_requests_protocols[unit->protocol]);
+    jpp_json_bool(json, "tls", unit->is_tls);
+
+    jpp_requests_json_name(json, "state", jpp_pools_str(table, unit->state));
+    jpp_requests_json_name(json, "action", jpp_pools_str(table, unit->action));
+    jpp_requests_json_name(json, "client", row->client);
+    jpp_requests_json_name(json, "uri", row->uri);
+
+    jpp_json_close(json, '}');
+}
+
+
+static void
+jpp_requests_json_partial(const jpp_requests_t *requests, jpp_json_t *json)
+{
+    size_t                        i, n;
+    const jpp_requests_worker_t  *workers;
+
+    workers = jpp_vec_items(requests->workers, jpp_requests_worker_t);
+    n = jpp_vec_count(requests->workers, jpp_requests_worker_t);
+
+    jpp_json_open(json, "partial", '[');
+
+    for (i = 0; i < n; i++) {
+
+        if (workers[i].table.facts.reason == JPP_POOLS_WHOLE) {
+            continue;
+        }
+
+        jpp_json_open(json, NULL, '{');
+        jpp_json_identity(json, &workers[i].who);
+        jpp_json_u64(json, "missed", workers[i].table.facts.n_missed);
+        jpp_json_str(json, "why",
+                     jpp_pools_reasons[workers[i].table.facts.reason]);
+        jpp_json_close(json, '}');
+    }
+
+    jpp_json_close(json, ']');
+}
+
+
+static bool
+jpp_requests_json(const jpp_requests_t *requests,
+    const jpp_requests_rows_t *rows, jpp_sink_t *sink)
+{
+    size_t                     i, n_answered, n_missing;
+    jpp_json_t                 json;
+    const jpp_requests_row_t  *row;
+
+    n_answered = jpp_vec_count(requests->workers, jpp_requests_worker_t);
+    n_missing = jpp_vec_count(requests->missing, jpp_missing_t);
+
+    jpp_json_init(&json, sink);
+    jpp_json_open(&json, NULL, '{');
+
+    jpp_json_str(&json, "module", JPP_VERSION);
+    jpp_json_u64(&json, "asked", n_answered + n_missing);
+    jpp_json_u64(&json, "answered", n_answered);
+    jpp_json_str(&json, "by",
+                 jpp_requests_bys[requests->args->values[JPP_ARG_BY]]);
+    jpp_json_u64(&json, "count", rows->n);
+    jpp_json_u64(&json, "bytes", rows->bytes);
+
+    jpp_json_open(&json, "rows", '[');
+
+    row = jpp_vec_items(rows->rows, jpp_requests_row_t);
+
+    for (i = 0; i < rows->n_shown; i++) {
+        jpp_requests_json_row(&row[i], &json);
+    }
+
+    jpp_json_close(&json, ']');
+
+    jpp_json_u64(&json, "unproven", rows->n_unproven);
+    jpp_requests_json_partial(requests, &json);
+    jpp_missing_json(&json, jpp_vec_items(requests->missing, jpp_missing_t),
+                     n_missing);
+
+    jpp_json_close(&json, '}');
+
+    return true;
+}
+
+
+/*
+ * A list as a table for a terminal, with notes below.
+ */
+
+
+static void
+jpp_requests_heading(const jpp_requests_t *requests,
+    const jpp_requests_rows_t *rows, jpp_sink_t *sink)
+{
+    char         shown[JPP_UNITS_TEXT], all[JPP_UNITS_TEXT];
+    const char  *what;
+
+    what = jpp_requests_bys[requests->args->values[JPP_ARG_BY]];
+
+    (void) jpp_units_bytes(rows->bytes, all);
+
+    if (rows->n_shown < rows->n) {
+        jpp_sink_printf(sink, "the %zu largest of %" PRIu64 " %ss: %s of %s\n",
+                        rows->n_shown, rows->n, what,
+                        jpp_units_bytes(rows->bytes_shown, shown), all);
+        return;
+    }
+
+    jpp_sink_printf(sink, "%" PRIu64 " %s%s: %s\n", rows->n, what,
+                    rows->n == 1 ? "" : "s", all);
+}
+
+
+static void
+jpp_requests_notes(const jpp_requests_t *requests,
+    const jpp_requests_rows_t *rows, jpp_sink_t *sink)
+{
+    size_t                        i, n, n_missing;
+    const jpp_missing_t          *missing;
+    const jpp_requests_worker_t  *workers;
+
+    workers = jpp_vec_items(requests->workers, jpp_requests_worker_t);
+    n = jpp_vec_count(requests->workers, jpp_requests_worker_t);
+    missing = jpp_vec_items(requests->missing, jpp_missing_t);
+    n_missing = jpp_vec_count(requests->missing, jpp_missing_t);
+
+    jpp_sink_printf(sink, "\nworkers %zu/%zu\n", n, n + n_missing);
+
+    for (i = 0; i < n_missing; i++) {
+        jpp_sink_printf(sink, "worker %" PRIu32 " pid %" PRId64
+                        " is missing: %.400s\n", missing[i].who.index,
+                        missing[i].who.pid, missing[i].why);
+    }
+
+    for (i = 0; i < n; i++) {
+
+        if (workers[i].table.facts.reason == JPP_POOLS_WHOLE) {
+            continue;
+        }
+
+        jpp_sink_printf(sink, "worker %" PRIu32 " pid %" PRId64 " is partial, "
+                        "%" PRIu64 " connections were not seen: %s\n",
+                        workers[i].who.index, workers[i].who.pid,
+                        workers[i].table.facts.n_missed,
+                        jpp_pools_reasons[workers[i].table.facts.reason]);
+    }
+
+    if (requests->args->values[JPP_ARG_BY] == JPP_BY_CONNECTION
+        && rows->n_unproven != 0)
+    {
+        jpp_sink_printf(sink, JPP_POOLS_UNPROVEN "\n", rows->n_unproven);
+    }
+
+    jpp_sink_str(sink, "kernel: the kernel's memory for data in the queues of "
+                 "the sockets, which is more than that data; none of it is "
+                 "nginx's\n");
+
+    if (!requests->has_clients) {
+        jpp_sink_str(sink, "clients and URIs are not shown: clients=on does, "
+                     "where the location allows it\n");
+    }
+}
+
+
+static void
+jpp_requests_bytes(uint64_t bytes, jpp_table_t *table)
+{
+    char  text[JPP_UNITS_TEXT];
+
+    jpp_table_cell(table, "%s", jpp_units_bytes(bytes, text));
+}
+
+
+static void
+jpp_requests_age(uint64_t msec, jpp_table_t *table)
+{
+    if (msec < 100 * 1000) {
+        jpp_table_cell(table, "%" PRIu64 ".%" PRIu64 " s", msec / 1000,
+                       msec % 1000 / 100);
+
+    } else if (msec < 100 * 60 * 1000) {
+        jpp_table_cell(table, "%" PRIu64 " min", msec / 60000);
+
+    } else {
+        jpp_table_cell(table, "%" PRIu64 " h", msec / 3600000);
+    }
+}
+
+
+static void
+jpp_requests_name(jpp_str_t name, jpp_table_t *table)
+{
+    if (name.len == 0) {
+        jpp_table_cell(table, "-");
+
+    } else {
+        jpp_table_name(table, name.data, name.len);
+    }
+}
+
+
+static void
+jpp_requests_mostly(const jpp_requests_row_t *row, jpp_table_t *table)
+{
+    int         n;
+    char        text[JPP_REQUESTS_MOST], size[JPP_UNITS_TEXT];
+    const char *class;
+
+    class = jpp_pools_classes[row->most.class];
+
+    n = snprintf(text, sizeof(text), "%s: %s%.*s",
+                 jpp_units_bytes(row->unit->most_bytes, size),
+                 class != NULL ? class : "-",
+                 (int) (row->most.module.len < 128 ? row->most.module.len
+                                                   : 128),
+                 row->most.module.data);
+
+    jpp_table_name(table, text, (size_t) n);
+}
+
+
+static void
+jpp_requests_bound(const jpp_requests_row_t *row, jpp_table_t *table)
+{
+    int   n;
+    char  text[2 * JPP_DIRECTIVE_TEXT];
+    char  names[JPP_DIRECTIVE_TEXT], value[JPP_DIRECTIVE_TEXT];
+
+    (void) jpp_directive_value(row->unit->bound_number, row->unit->bound_size,
+                               value);
+    (void) jpp_directive(&row->most, names);
+
+    n = snprintf(text, sizeof(text), "%s%s%s", names[0] != '\0' ? names : "-",
+                 names[0] != '\0' && value[0] != '\0' ? " " : "",
+                 names[0] != '\0' ? value : "");
+
+    jpp_table_name(table, text, (size_t) n);
+}
+
+
+static void
+jpp_requests_cell(const jpp_requests_row_t *row, jpp_requests_cell_t cell,
+    jpp_table_t *table)
+{
+    const jpp_pools_unit_t  *unit;
+
+    unit = row->unit;
+
+    switch (cell) {
+
+    case JPP_REQUESTS_BYTES:
+        jpp_requests_bytes(unit->bytes, table);
+        return;
+
+    case JPP_REQUESTS_UNUSED:
+        jpp_requests_bytes(unit->unused, table);
+        return;
+
+    case JPP_REQUESTS_KERNEL:
+        jpp_requests_bytes(unit->sending + unit->receiving, table);
+        return;
+
+    case JPP_REQUESTS_AGE:
+        jpp_requests_age(unit->age_msec, table);
+        return;
+
+    case JPP_REQUESTS_COUNT:
+        jpp_table_cell(table, "%" PRIu64, unit->n_requests);
+        return;
+
+    case JPP_REQUESTS_WORKER:
+        jpp_table_cell(table, "%" PRIu32, row->worker->who.index);
+        return;
+
+    case JPP_REQUESTS_PID:
+        jpp_table_cell(table, "%" PRId64, row->worker->who.pid);
+        return;
+
+    case JPP_REQUESTS_KIND:
+        jpp_table_cell(table, "%s", jpp_pools_kind_name(row->kind));
+        return;
+
+    case JPP_REQUESTS_DOING:
+
+        /* nginx's words for an action say more than those for a state */
+
+        jpp_requests_name(jpp_pools_str(&row->worker->table,
+                                        unit->action != 0 ? unit->action
+                                                          : unit->state),
+                          table);
+        return;
+
+    case JPP_REQUESTS_SERVER:
+        jpp_requests_name(row->server, table);
+        return;
+
+    case JPP_REQUESTS_LOCATION:
+        jpp_requests_name(row->location, table);
+        return;
+
+    case JPP_REQUESTS_THIRD:
+        jpp_requests_name(row->third, table);
+        return;
+
+    case JPP_REQUESTS_MOSTLY:
+        jpp_requests_mostly(row, table);
+        return;
+
+    case JPP_REQUESTS_BOUND:
+        jpp_requests_bound(row, table);
+        return;
+
+    case JPP_REQUESTS_CLIENT:
+        jpp_requests_name(row->client, table);
+        return;
+
+    case JPP_REQUESTS_URI:
+    case JPP_REQUESTS_CELLS:
+        jpp_requests_name(row->uri, table);
+    }
+}
+
+
+static bool
+jpp_requests_text(const jpp_requests_t *requests,
+    const jpp_requests_rows_t *rows, jpp_sink_t *sink)
+{
+    size_t                     i, k;
+    uint32_t                   by, n, right;
+    jpp_table_t                table;
+    jpp_requests_cell_t        cell, shown[JPP_REQUESTS_CELLS];
+    const jpp_requests_row_t  *row;
+
+    by = requests->args->values[JPP_ARG_BY];
+    right = 0;
+    n = 0;
+
+    for (cell = 0; cell < JPP_REQUESTS_CELLS; cell++) {
+
+        if (jpp_requests_headings[cell][by] != NULL
+            && (cell < JPP_REQUESTS_CLIENT || requests->has_clients))
+        {
+            right |= (uint32_t) (cell < JPP_REQUESTS_KIND) << n;
+            shown[n++] = cell;
+        }
+    }
+
+    jpp_table_init(&table, requests->arena, n, right);
+
+    for (k = 0; k < n; k++) {
+        jpp_table_cell(&table, "%s", jpp_requests_headings[shown[k]][by]);
+    }
+
+    row = jpp_vec_items(rows->rows, jpp_requests_row_t);
+
+    for (i = 0; i < rows->n_shown; i++) {
+        for (k = 0; k < n; k++) {
+            jpp_requests_cell(&row[i], shown[k], &table);
+        }
+    }
+
+    jpp_requests_heading(requests, rows, sink);
+
+    if (!jpp_table_write(&table, sink)) {
+        return false;
+    }
+
+    jpp_requests_notes(requests, rows, sink);
+
+    return true;
+}
+
+
+static const struct {
+    const char   *name;
+    const char   *type;
+    bool        (*write)(const jpp_requests_t *requests,
+                         const jpp_requests_rows_t *rows, jpp_sink_t *sink);
+} jpp_requests_formats[] = {
+    { "top", "text/plain", jpp_requests_text },
+    { "json", "application/json", jpp_requests_json }
+};
+
+
+static const char *
+jpp_requests_word(const void *ctx, uint32_t i)
+{
+    (void) ctx;
+
+    return i < sizeof(jpp_requests_formats) / sizeof(jpp_requests_formats[0])
+           ? jpp_requests_formats[i].name : NULL;
+}
+
+
+const jpp_words_t  jpp_requests_words = { jpp_requests_word, NULL, 0 };
+
+
+const char *
+jpp_requests_type(const jpp_args_t *args)
+{
+    return jpp_requests_formats[args->values[JPP_ARG_FORMAT]].type;
+}
+
+
+bool
+jpp_requests_write(const jpp_requests_t *requests, jpp_sink_t *sink)
+{
+    jpp_requests_rows_t  rows;
+
+    return jpp_requests_rows(&rows, requests)
+           && jpp_requests_formats[requests->args->values[JPP_ARG_FORMAT]]
+              .write(requests, &rows, sink);
 }

@@ -6,7 +6,7 @@
  *
  *     jpp_requests_check(), jpp_requests_init();
  *     for each worker: jpp_requests_add() its table, or jpp_requests_missing()
- *     jpp_requests_write(), see jpp_requests_write.h
+ *     jpp_requests_write()
  *
  * A row is a single request or connection.  A worker sends the largest it has,
  * so the result is exact if it was asked for as many as are shown.
@@ -60,6 +60,17 @@ bool jpp_requests_add(jpp_requests_t *requests, const jpp_identity_t *who,
 /* The worker WHO did not answer; WHY is copied.  False: no memory. */
 bool jpp_requests_missing(jpp_requests_t *requests, const jpp_identity_t *who,
     const char *why);
+
+
+/* the words of the parameter "format": top and json */
+extern const jpp_words_t  jpp_requests_words;
+
+
+/* Content-Type by ARGS. */
+const char *jpp_requests_type(const jpp_args_t *args);
+
+/* Append REQUESTS to SINK, which the caller flushes.  False: no memory. */
+bool jpp_requests_write(const jpp_requests_t *requests, jpp_sink_t *sink);
 
 
 #endif /* _JPP_REQUESTS_H_INCLUDED_ */

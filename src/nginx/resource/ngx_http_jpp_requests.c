@@ -13,7 +13,7 @@
 #include "ngx_http_jpp_refuse.h"
 #include "ngx_http_jpp_resources.h"
 
-#include "jpp_requests_write.h"
+#include "jpp_requests.h"
 
 
 /* besides the tables: names, rows, cells */

@@ -4,7 +4,7 @@
 
 #include "jpp_locations_write.h"
 #include "jpp_memory_write.h"
-#include "jpp_requests_write.h"
+#include "jpp_requests.h"
 
 
 #define NGX_HTTP_JPP_NAMES  256
