@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "jpp_memory.h"
-#include "jpp_memory_write.h"
 #include "jpp_test_findings.h"
 
 
@@ -424,7 +423,7 @@ jpp_findings_test_memory(void)
 
         jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_output_write,
                       &jpp_test_output);
-        jpp_memory_json(&memory, &sink);
+        (void) jpp_memory_write(&memory, &sink);
 
         if (jpp_sink_flush(&sink) == 0) {
             break;

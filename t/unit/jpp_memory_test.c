@@ -10,7 +10,7 @@
 
 #include "jpp_ledger.h"
 #include "jpp_memfd.h"
-#include "jpp_memory_write.h"
+#include "jpp_memory.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_golden.h"
 

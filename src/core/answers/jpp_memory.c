@@ -1,12 +1,26 @@
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "jpp_findings.h"
 #include "jpp_memory.h"
-#include "jpp_memory_detail.h"
-#include "jpp_memory_ledger.h"
-#include "jpp_memory_zones.h"
-#include "jpp_worker.h"
+#include "jpp_sort.h"
+#include "jpp_utf8.h"
+
+
+/* "smaps of pid 4711" */
+#define JPP_MEMORY_KEY    64
+
+/* bytes of the name of a zone that is busy */
+#define JPP_MEMORY_ZONE   64
+
+
+static const char *const  jpp_memory_details[] = {
+    [JPP_DETAIL_LEDGER] = "ledger",
+    [JPP_DETAIL_SMAPS] = "smaps",
+    [JPP_DETAIL_ARENAS] = "arenas"
+};
 
 
 #define JPP_MEMORY_ROWS(rows)  rows, sizeof(rows) / sizeof((rows)[0])
@@ -36,11 +50,279 @@ static const jpp_keys_row_t  jpp_memory_line[] = {
 };
 
 
-static bool
-jpp_memory_has(const jpp_memory_t *memory, jpp_field_t field)
+/*
+ * What was asked for besides.
+ */
+
+
+bool
+jpp_memory_load(const jpp_memory_answer_t *answer, jpp_ledger_read_t *ledger,
+    jpp_err_t *err)
 {
-    return (memory->args->values[JPP_ARG_FIELDS] & (uint32_t) 1 << field) != 0;
+    if (answer->data == NULL) {
+        (void) jpp_err_set(err, JPP_ERR_GONE, "%s",
+                           answer->why != NULL ? answer->why
+                                               : "it has ended meanwhile");
+        return false;
+    }
+
+    return ledger == NULL
+           || jpp_ledger_load(ledger, answer->data, answer->len, err)
+              == JPP_OK;
 }
+
+
+static bool
+jpp_memory_add(jpp_memory_sum_t *sum, const jpp_ledger_read_t *one)
+{
+    size_t                   i;
+    jpp_ledger_row_t        *row;
+    jpp_ledger_sums_t       *sums;
+    const jpp_ledger_row_t  *from;
+
+    sums = &sum->facts.sums;
+
+    sums->pss += one->facts.sums.pss;
+    sums->rss += one->facts.sums.rss;
+    sums->swap += one->facts.sums.swap;
+    sums->anonymous += one->facts.sums.anonymous;
+    sums->n_mappings += one->facts.sums.n_mappings;
+    sums->n_unpaged += one->facts.sums.n_unpaged;
+    sums->n_unnamed += one->facts.sums.n_unnamed;
+    sum->facts.sockets += one->facts.sockets;
+    sum->facts.n_sockets += one->facts.n_sockets;
+    sum->facts.nanos += one->facts.nanos;
+    sum->n++;
+
+    for (i = 0; i < one->n; i++) {
+        from = &one->rows[i];
+
+        row = jpp_ledger_row(&sum->ledger, (jpp_ledger_kind_t) from->kind,
+                             from->name, from->name_len);
+
+        if (row == NULL) {
+            return false;
+        }
+
+        row->bytes += from->bytes;
+        row->least += from->least;
+        row->most += from->most;
+        row->how = row->how > from->how ? row->how : from->how;
+
+        jpp_add_known(&row->held, from->held);
+    }
+
+    return true;
+}
+
+
+static int
+jpp_memory_compare(const void *a, const void *b, void *ctx)
+{
+    const jpp_ledger_row_t *one = a;
+    const jpp_ledger_row_t *other = b;
+
+    (void) ctx;
+
+    return jpp_sort_order(other->bytes, one->bytes);
+}
+
+
+/* NULL: no memory */
+
+static jpp_memory_sum_t *
+jpp_memory_sum(const jpp_memory_t *memory)
+{
+    size_t              i;
+    jpp_err_t           err;
+    jpp_vec_t          *none;
+    jpp_memory_sum_t   *sum;
+    jpp_ledger_read_t   one;
+
+    sum = jpp_arena_alloc(memory->arena, sizeof(jpp_memory_sum_t));
+    none = jpp_vec_create(memory->arena);
+
+    if (sum == NULL || none == NULL
+        || !jpp_ledger_init(&sum->ledger, memory->arena, 1, none))
+    {
+        return NULL;
+    }
+
+    for (i = 0; i < memory->n_answers; i++) {
+
+        if (jpp_memory_load(&memory->answers[i], &one, &err)
+            && !jpp_memory_add(sum, &one))
+        {
+            return NULL;
+        }
+    }
+
+    jpp_sort(sum->ledger.rows->data,
+             jpp_vec_count(sum->ledger.rows, jpp_ledger_row_t),
+             sizeof(jpp_ledger_row_t), jpp_memory_compare, NULL);
+
+    return sum;
+}
+
+
+/* of the N_WORKERS together; 0: of one */
+
+static void
+jpp_memory_ledger_json(jpp_json_t *json, size_t n_workers,
+    const jpp_ledger_facts_t *facts, const jpp_ledger_row_t *row, size_t n)
+{
+    const jpp_ledger_sums_t  *sums;
+
+    sums = &facts->sums;
+
+    jpp_json_open(json, "ledger", '{');
+
+    if (n_workers != 0) {
+        jpp_json_u64(json, "workers", n_workers);
+    }
+
+    jpp_json_u64(json, "pss", sums->pss);
+    jpp_json_u64(json, "rss", sums->rss);
+    jpp_json_u64(json, "anonymous", sums->anonymous);
+    jpp_json_u64(json, "mappings", sums->n_mappings);
+    jpp_json_u64(json, "mappings_without_pages", sums->n_unpaged);
+    jpp_json_u64(json, "names_without_row", sums->n_unnamed);
+    jpp_json_u64(json, "read_us", facts->nanos / 1000);
+
+    jpp_json_open(json, "beside", '{');
+
+    jpp_json_u64(json, "swap", sums->swap);
+    jpp_json_u64(json, "socket_queues", facts->sockets);
+    jpp_json_u64(json, "sockets", facts->n_sockets);
+
+    jpp_json_close(json, '}');
+
+    jpp_json_open(json, "rows", '[');
+
+    for ( /* void */ ; n != 0; n--, row++) {
+        jpp_json_open(json, NULL, '{');
+
+        jpp_json_str(json, "what", jpp_ledger_kinds[row->kind]);
+
+        if (row->name_len != 0) {
+            jpp_json_name(json, "name", row->name, row->name_len);
+        }
+
+        jpp_json_u64(json, "bytes", row->bytes);
+
+        if (row->how == JPP_LEDGER_BOUND) {
+            jpp_json_u64(json, "least", row->least);
+            jpp_json_u64(json, "most", row->most);
+        }
+
+        if (row->held != JPP_NONE) {
+            jpp_json_u64(json, "held", row->held);
+        }
+
+        jpp_json_str(json, "how", jpp_ledger_hows[row->how]);
+        jpp_json_bool(json, "anonymous",
+                      jpp_ledger_kind_is_anonymous((jpp_ledger_kind_t)
+                                                   row->kind));
+        jpp_json_close(json, '}');
+    }
+
+    jpp_json_close(json, ']');
+    jpp_json_close(json, '}');
+}
+
+
+/* What WHO answered, as a member that the detail names, or null. */
+
+static void
+jpp_memory_detail_json(jpp_json_t *json, const jpp_memory_t *memory,
+    const jpp_identity_t *who)
+{
+    size_t                      i;
+    bool                        is_ledger;
+    jpp_err_t                   err;
+    const char                 *key;
+    jpp_ledger_read_t           ledger;
+    const jpp_memory_answer_t  *answer;
+
+    if (memory->detail == JPP_DETAIL_NONE) {
+        return;
+    }
+
+    key = jpp_memory_details[memory->detail];
+    is_ledger = memory->detail == JPP_DETAIL_LEDGER;
+
+    for (i = 0; i < memory->n_answers; i++) {
+        answer = &memory->answers[i];
+
+        if (answer->who.pid == who->pid
+            && answer->who.generation == who->generation)
+        {
+            break;
+        }
+    }
+
+    if (i == memory->n_answers
+        || !jpp_memory_load(answer, is_ledger ? &ledger : NULL, &err))
+    {
+        jpp_json_null(json, key);
+
+    } else if (is_ledger) {
+        jpp_memory_ledger_json(json, 0, &ledger.facts, ledger.rows, ledger.n);
+
+    } else {
+
+        /* what the kernel or jemalloc wrote, as it is */
+
+        jpp_json_bytes(json, key, answer->data, answer->len);
+    }
+}
+
+
+/* Why it is null, of whom it is. */
+
+static void
+jpp_memory_detail_why(jpp_json_t *json, const jpp_memory_t *memory)
+{
+    bool                        has, is_ledger;
+    char                        key[JPP_MEMORY_KEY];
+    size_t                      i;
+    jpp_err_t                   err;
+    jpp_ledger_read_t           ledger;
+    const jpp_memory_answer_t  *answer;
+
+    if (memory->detail == JPP_DETAIL_NONE) {
+        return;
+    }
+
+    if (memory->refused != NULL) {
+        jpp_json_str(json, jpp_memory_details[memory->detail],
+                     memory->refused);
+        return;
+    }
+
+    is_ledger = memory->detail == JPP_DETAIL_LEDGER;
+
+    for (i = 0; i < memory->n_answers; i++) {
+        answer = &memory->answers[i];
+
+        has = jpp_memory_load(answer, is_ledger ? &ledger : NULL, &err);
+
+        if (has && (!is_ledger || ledger.facts.why[0] == '\0')) {
+            continue;
+        }
+
+        (void) snprintf(key, sizeof(key), "%s%s of pid %" PRId64,
+                        jpp_memory_details[memory->detail],
+                        has ? ".pages" : "", answer->who.pid);
+
+        jpp_json_str(json, key, has ? ledger.facts.why : err.text);
+    }
+}
+
+
+/*
+ * Memory as JSON.
+ */
 
 
 static void
@@ -57,10 +339,10 @@ jpp_memory_findings(jpp_json_t *json, const jpp_telemetry_t *telemetry)
 
 /* what workers share, files and shared memory, is counted once: the most */
 
-static bool
-jpp_memory_total(jpp_json_t *json, const jpp_memory_t *memory)
+static void
+jpp_memory_total(jpp_json_t *json, const jpp_memory_t *memory,
+    const jpp_memory_sum_t *sum)
 {
-    bool                 is_done;
     size_t               i;
     uint64_t             allocated, resident, anon, swap, file, shmem;
     const jpp_usage_t   *usage;
@@ -83,12 +365,12 @@ jpp_memory_total(jpp_json_t *json, const jpp_memory_t *memory)
         jpp_add_known(&anon, usage->rss_anon);
         jpp_add_known(&swap, usage->swap);
 
-        if (usage->rss_file != JPP_NONE && usage->rss_file > file) {
-            file = usage->rss_file;
+        if (usage->rss_file != JPP_NONE) {
+            file = jpp_larger(file, usage->rss_file);
         }
 
-        if (usage->rss_shmem != JPP_NONE && usage->rss_shmem > shmem) {
-            shmem = usage->rss_shmem;
+        if (usage->rss_shmem != JPP_NONE) {
+            shmem = jpp_larger(shmem, usage->rss_shmem);
         }
     }
 
@@ -101,11 +383,18 @@ jpp_memory_total(jpp_json_t *json, const jpp_memory_t *memory)
     jpp_json_u64(json, "rss_file_once", file);
     jpp_json_u64(json, "rss_shmem_once", shmem);
 
-    is_done = jpp_memory_ledger_total(json, memory);
+    if (sum != NULL && sum->n != 0) {
+        jpp_memory_ledger_json(json, sum->n, &sum->facts,
+                               jpp_vec_items(sum->ledger.rows,
+                                             jpp_ledger_row_t),
+                               jpp_vec_count(sum->ledger.rows,
+                                             jpp_ledger_row_t));
+
+    } else if (sum != NULL) {
+        jpp_json_null(json, "ledger");
+    }
 
     jpp_json_close(json, '}');
-
-    return is_done;
 }
 
 
@@ -285,6 +574,85 @@ jpp_memory_system(jpp_json_t *json, const jpp_system_t *system)
 }
 
 
+static void
+jpp_memory_zone_json(jpp_json_t *json, const jpp_zone_t *zone)
+{
+    size_t                  i;
+    const jpp_zone_slot_t  *slot;
+
+    jpp_json_open(json, NULL, '{');
+
+    jpp_json_name(json, "name", zone->name, zone->name_len);
+    jpp_json_u64(json, "size", zone->size);
+    jpp_json_u64(json, "free", zone->free);
+    jpp_json_u64(json, "used_in_slots", zone->used);
+    jpp_json_u64(json, "allocations", zone->allocations);
+    jpp_json_u64(json, "failures", zone->failures);
+
+    jpp_json_open(json, "slots", '[');
+
+    for (i = 0; i < zone->n_slots; i++) {
+        slot = &zone->slots[i];
+
+        jpp_json_open(json, NULL, '{');
+
+        jpp_json_u64(json, "size", slot->size);
+        jpp_json_u64(json, "total", slot->total);
+        jpp_json_u64(json, "used", slot->used);
+        jpp_json_u64(json, "allocations", slot->allocations);
+        jpp_json_u64(json, "failures", slot->failures);
+
+        jpp_json_close(json, '}');
+    }
+
+    jpp_json_close(json, ']');
+    jpp_json_close(json, '}');
+}
+
+
+static void
+jpp_memory_zones_json(jpp_json_t *json, const jpp_telemetry_t *telemetry)
+{
+    size_t  i;
+
+    jpp_json_open(json, "zones", '[');
+
+    for (i = 0; i < telemetry->n_zones; i++) {
+        jpp_memory_zone_json(json, &telemetry->zones[i]);
+    }
+
+    jpp_json_close(json, ']');
+}
+
+
+/* which zones were busy as they were read */
+
+static void
+jpp_memory_zones_why(jpp_json_t *json, const jpp_telemetry_t *telemetry)
+{
+    int                len;
+    char               name[JPP_UTF8_ESCAPED(JPP_MEMORY_ZONE)];
+    char               key[sizeof("zones.") + sizeof(name)];
+    size_t             i;
+    const jpp_zone_t  *zone;
+
+    for (i = 0; i < telemetry->n_zones; i++) {
+        zone = &telemetry->zones[i];
+
+        if (zone->was_busy) {
+            len = (int) jpp_utf8_escape(name, zone->name,
+                                        zone->name_len < JPP_MEMORY_ZONE
+                                        ? zone->name_len : JPP_MEMORY_ZONE);
+
+            (void) snprintf(key, sizeof(key), "zones.%.*s", len, name);
+
+            jpp_json_str(json, key, "somebody used this zone as it was read: "
+                         "its numbers are of several moments");
+        }
+    }
+}
+
+
 /* why something is null */
 
 static void
@@ -303,8 +671,16 @@ jpp_memory_unavailable(jpp_json_t *json, const jpp_memory_t *memory)
 }
 
 
-bool
-jpp_memory_json(const jpp_memory_t *memory, jpp_sink_t *sink)
+static bool
+jpp_memory_has(const jpp_memory_t *memory, jpp_field_t field)
+{
+    return (memory->args->values[JPP_ARG_FIELDS] & (uint32_t) 1 << field) != 0;
+}
+
+
+static bool
+jpp_memory_json(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
+    jpp_sink_t *sink)
 {
     char                    text[JPP_STATUS_TIME];
     jpp_json_t              json;
@@ -330,10 +706,8 @@ jpp_memory_json(const jpp_memory_t *memory, jpp_sink_t *sink)
         jpp_memory_findings(&json, telemetry);
     }
 
-    if (jpp_memory_has(memory, JPP_FIELD_TOTAL)
-        && !jpp_memory_total(&json, memory))
-    {
-        return false;
+    if (jpp_memory_has(memory, JPP_FIELD_TOTAL)) {
+        jpp_memory_total(&json, memory, sum);
     }
 
     if (jpp_memory_has(memory, JPP_FIELD_WORKERS)) {
@@ -363,4 +737,84 @@ jpp_memory_json(const jpp_memory_t *memory, jpp_sink_t *sink)
     jpp_json_close(&json, '}');
 
     return true;
+}
+
+
+static const struct {
+    const char      *name;
+    const char      *type;
+    bool           (*write)(const jpp_memory_t *memory,
+                            const jpp_memory_sum_t *sum, jpp_sink_t *sink);
+    jpp_detail_t     detail;
+} jpp_memory_formats[] = {
+    { "json", "application/json", jpp_memory_json, JPP_DETAIL_NONE },
+    { "top", "text/plain", jpp_memory_text, JPP_DETAIL_LEDGER }
+};
+
+
+static const char *
+jpp_memory_word(const void *ctx, uint32_t i)
+{
+    (void) ctx;
+
+    return i < sizeof(jpp_memory_formats) / sizeof(jpp_memory_formats[0])
+           ? jpp_memory_formats[i].name : NULL;
+}
+
+
+const jpp_words_t  jpp_memory_words = { jpp_memory_word, NULL, 0 };
+
+
+const char *
+jpp_memory_type(const jpp_args_t *args)
+{
+    return jpp_memory_formats[args->values[JPP_ARG_FORMAT]].type;
+}
+
+
+jpp_detail_t
+jpp_memory_detail(const jpp_args_t *args)
+{
+    return args->is_set[JPP_ARG_DETAIL]
+           ? (jpp_detail_t) args->values[JPP_ARG_DETAIL]
+           : jpp_memory_formats[args->values[JPP_ARG_FORMAT]].detail;
+}
+
+
+jpp_code_t
+jpp_memory_check(const jpp_args_t *args, jpp_err_t *err)
+{
+    jpp_detail_t  detail, own;
+
+    detail = jpp_memory_detail(args);
+    own = jpp_memory_formats[args->values[JPP_ARG_FORMAT]].detail;
+
+    if (own != JPP_DETAIL_NONE && detail != own) {
+        return jpp_err_set(err, JPP_ERR_ARG,
+                           "format=top shows the ledger only: leave format out "
+                           "for detail=smaps and detail=arenas, which are "
+                           "JSON");
+    }
+
+    return JPP_OK;
+}
+
+
+bool
+jpp_memory_write(const jpp_memory_t *memory, jpp_sink_t *sink)
+{
+    jpp_memory_sum_t  *sum;
+
+    sum = NULL;
+
+    if (memory->detail == JPP_DETAIL_LEDGER) {
+
+        sum = jpp_memory_sum(memory);
+        if (sum == NULL) {
+            return false;
+        }
+    }
+
+    return jpp_memory_formats[memory->args->values[JPP_ARG_FORMAT]]
+           .write(memory, sum, sink);
 }

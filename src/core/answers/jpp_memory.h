@@ -16,13 +16,73 @@
 #define _JPP_MEMORY_H_INCLUDED_
 
 
-#include "jpp_memory_input.h"
+#include "jpp_args.h"
+#include "jpp_ledger_file.h"
+#include "jpp_telemetry.h"
+
+
+/* What a worker answered to the question for details, or why it did not. */
+typedef struct {
+    jpp_identity_t                who;
+    const char                   *data;    /* NULL: */
+    size_t                        len;
+    const char                   *why;
+} jpp_memory_answer_t;
+
+
+typedef struct {
+    const jpp_telemetry_t        *telemetry;
+    int64_t                       seconds; /* since the epoch */
+    const jpp_args_t             *args;    /* format, fields */
+    jpp_arena_t                  *arena;
+
+    jpp_detail_t                  detail;  /* what was asked for besides */
+    const jpp_memory_answer_t    *answers;
+    size_t                        n_answers;
+    const char                   *refused; /* why that was not asked for, */
+                                           /*   though it belongs here */
+} jpp_memory_t;
+
+
+/* the words of the parameter "format": json and top */
+extern const jpp_words_t  jpp_memory_words;
+
+
+/* Content-Type by ARGS. */
+const char *jpp_memory_type(const jpp_args_t *args);
+
+/*
+ * What ARGS ask for besides what memory always has: a table has the ledger,
+ * unless they say otherwise.
+ */
+jpp_detail_t jpp_memory_detail(const jpp_args_t *args);
+
+/* Can that be written in the form that ARGS ask for?  ERR says why not. */
+jpp_code_t jpp_memory_check(const jpp_args_t *args, jpp_err_t *err);
+
+/* Append MEMORY to SINK, which the caller flushes.  False: no memory. */
+bool jpp_memory_write(const jpp_memory_t *memory, jpp_sink_t *sink);
 
 
 /*
- * Append MEMORY as JSON to SINK, which the caller flushes.  False: no memory.
+ * For the functions above.
  */
-bool jpp_memory_json(const jpp_memory_t *memory, jpp_sink_t *sink);
+
+/* The ledgers that workers answered with, added up. */
+typedef struct {
+    jpp_ledger_t         ledger;       /* its rows */
+    jpp_ledger_facts_t   facts;
+    size_t               n;            /* workers */
+} jpp_memory_sum_t;
+
+
+/* Load the ledger of ANSWER, if it is to have one; false: ERR says why not. */
+bool jpp_memory_load(const jpp_memory_answer_t *answer,
+    jpp_ledger_read_t *ledger, jpp_err_t *err);
+
+/* Append the tables to SINK; no SUM: no ledger.  False: no memory. */
+bool jpp_memory_text(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
+    jpp_sink_t *sink);
 
 
 #endif /* _JPP_MEMORY_H_INCLUDED_ */

@@ -1,17 +1,22 @@
 
+/*
+ * Memory as tables for a terminal: what there is to say, the workers, the
+ * ledger of all of them, and the zones.
+ */
+
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "jpp_findings.h"
-#include "jpp_memory_ledger.h"
-#include "jpp_memory_text.h"
-#include "jpp_memory_zones.h"
-#include "jpp_worker.h"
+#include "jpp_memory.h"
 #include "jpp_table.h"
 
 
-#define JPP_MEMORY_CELL  (JPP_LEDGER_NAME + 64)
+#define JPP_MEMORY_SLOTS  240
+
+#define JPP_MEMORY_CELL   (JPP_LEDGER_NAME + 64)
 
 
 static void
@@ -23,11 +28,9 @@ jpp_memory_text_findings(const jpp_memory_t *memory, jpp_sink_t *sink)
     n = jpp_findings(memory->telemetry, findings);
 
     for (i = 0; i < n; i++) {
-        jpp_sink_str(sink, findings[i].is_critical ? "!! " : "! ");
-        jpp_sink_str(sink, findings[i].id);
-        jpp_sink_str(sink, ": ");
-        jpp_sink_str(sink, findings[i].what);
-        jpp_sink_str(sink, ": ");
+        jpp_sink_printf(sink, "%s %s: %s: ",
+                        findings[i].is_critical ? "!!" : "!", findings[i].id,
+                        findings[i].what);
         jpp_sink_str(sink, findings[i].because);
         jpp_sink_str(sink, "\n");
         jpp_sink_str(sink, findings[i].cure);
@@ -49,11 +52,17 @@ jpp_memory_text_bytes(jpp_table_t *table, uint64_t bytes)
 static void
 jpp_memory_text_worker(jpp_table_t *table, const jpp_worker_t *worker)
 {
+    const jpp_stats_t     *stats;
     const jpp_usage_t     *usage;
     const jpp_activity_t  *activity;
 
+    static const jpp_stats_t  none = {
+        .allocated = JPP_NONE, .active = JPP_NONE, .resident = JPP_NONE
+    };
+
     activity = &worker->activity;
     usage = &activity->usage;
+    stats = worker->has_stats ? &worker->stats : &none;
 
     if (worker->is_exiting) {
         jpp_table_cell(table, "exiting");
@@ -65,12 +74,9 @@ jpp_memory_text_worker(jpp_table_t *table, const jpp_worker_t *worker)
     jpp_table_cell(table, "%" PRId64, worker->who.pid);
     jpp_table_cell(table, "%" PRIu64, worker->who.generation);
 
-    jpp_memory_text_bytes(table, worker->has_stats ? worker->stats.allocated
-                                                   : JPP_NONE);
-    jpp_memory_text_bytes(table, worker->has_stats ? worker->stats.active
-                                                   : JPP_NONE);
-    jpp_memory_text_bytes(table, worker->has_stats ? worker->stats.resident
-                                                   : JPP_NONE);
+    jpp_memory_text_bytes(table, stats->allocated);
+    jpp_memory_text_bytes(table, stats->active);
+    jpp_memory_text_bytes(table, stats->resident);
     jpp_memory_text_bytes(table, usage->rss_anon);
     jpp_memory_text_bytes(table, usage->rss_file);
     jpp_memory_text_bytes(table, usage->rss_shmem);
@@ -88,19 +94,12 @@ jpp_memory_text_workers(const jpp_memory_t *memory, jpp_sink_t *sink)
     jpp_table_t         table;
     const jpp_fleet_t  *fleet;
 
-    static const char *const  headings[] = {
-        "worker", "pid", "generation", "allocated", "active", "resident",
-        "anonymous", "files", "shared", "swap", "page tables", "connections"
-    };
-
     fleet = memory->telemetry->fleet;
 
-    jpp_table_init(&table, memory->arena,
-                   sizeof(headings) / sizeof(headings[0]), 0xffe);
-
-    for (i = 0; i < sizeof(headings) / sizeof(headings[0]); i++) {
-        jpp_table_cell(&table, "%s", headings[i]);
-    }
+    jpp_table_init(&table, memory->arena, 12, 0xffe);
+    jpp_table_row(&table, "worker", "pid", "generation", "allocated", "active",
+                  "resident", "anonymous", "files", "shared", "swap",
+                  "page tables", "connections", NULL);
 
     for (i = 0; i < fleet->n; i++) {
         jpp_memory_text_worker(&table, &fleet->workers[i]);
@@ -137,7 +136,7 @@ jpp_memory_text_row(jpp_table_t *table, const jpp_ledger_row_t *row,
 
 static void
 jpp_memory_text_beside(const jpp_memory_t *memory,
-    const jpp_memory_ledger_t *sum, jpp_sink_t *sink)
+    const jpp_memory_sum_t *sum, jpp_sink_t *sink)
 {
     char                 tables[JPP_UNITS_TEXT], queues[JPP_UNITS_TEXT];
     char                 swap[JPP_UNITS_TEXT];
@@ -161,21 +160,15 @@ jpp_memory_text_beside(const jpp_memory_t *memory,
 
 
 static bool
-jpp_memory_text_ledger(const jpp_memory_t *memory, jpp_sink_t *sink)
+jpp_memory_text_ledger(const jpp_memory_t *memory,
+    const jpp_memory_sum_t *sum, jpp_sink_t *sink)
 {
     char                     pss[JPP_UNITS_TEXT];
     size_t                   i, n;
     jpp_table_t              table;
-    jpp_memory_ledger_t     *sum;
     const jpp_ledger_row_t  *rows;
 
-    sum = jpp_arena_alloc(memory->arena, sizeof(jpp_memory_ledger_t));
-
-    if (sum == NULL || !jpp_memory_ledger(sum, memory)) {
-        return false;
-    }
-
-    if (sum->n == 0) {
+    if (sum == NULL || sum->n == 0) {
         return true;
     }
 
@@ -183,12 +176,7 @@ jpp_memory_text_ledger(const jpp_memory_t *memory, jpp_sink_t *sink)
     n = jpp_vec_count(sum->ledger.rows, jpp_ledger_row_t);
 
     jpp_table_init(&table, memory->arena, 5, 0x7);
-
-    jpp_table_cell(&table, "bytes");
-    jpp_table_cell(&table, "%%");
-    jpp_table_cell(&table, "set aside");
-    jpp_table_cell(&table, "known");
-    jpp_table_cell(&table, "what");
+    jpp_table_row(&table, "bytes", "%", "set aside", "known", "what", NULL);
 
     for (i = 0; i < n; i++) {
         if (rows[i].bytes != 0) {
@@ -209,6 +197,75 @@ jpp_memory_text_ledger(const jpp_memory_t *memory, jpp_sink_t *sink)
     jpp_memory_text_beside(memory, sum, sink);
 
     return true;
+}
+
+
+/* sizes that no page is divided into are left out */
+
+static void
+jpp_memory_zone_text(jpp_table_t *table, const jpp_zone_t *zone)
+{
+    int                     n;
+    char                    text[JPP_MEMORY_SLOTS], size[JPP_UNITS_TEXT];
+    size_t                  i, len;
+    const jpp_zone_slot_t  *slot;
+
+    jpp_table_cell(table, "%s", jpp_units_bytes(zone->size, size));
+    jpp_table_cell(table, "%s", jpp_units_bytes(jpp_less(zone->size,
+                                                         zone->free),
+                                                size));
+    jpp_table_cell(table, "%" PRIu64, zone->failures);
+    jpp_table_name(table, zone->name, zone->name_len);
+
+    text[0] = '\0';
+
+    for (i = 0, len = 0; i < zone->n_slots; i++) {
+        slot = &zone->slots[i];
+
+        if (slot->total == 0 && slot->failures == 0) {
+            continue;
+        }
+
+        n = snprintf(text + len, sizeof(text) - len, "%s%" PRIu64 " of %"
+                     PRIu64 " x %s", len == 0 ? "" : ", ", slot->used,
+                     slot->total, jpp_units_bytes(slot->size, size));
+
+        if (n < 0 || len + (size_t) n >= sizeof(text)) {
+            text[len] = '\0';
+            break;
+        }
+
+        len += (size_t) n;
+    }
+
+    jpp_table_cell(table, "%s", len != 0 ? text : "-");
+}
+
+
+static bool
+jpp_memory_zones_text(const jpp_memory_t *memory, jpp_sink_t *sink)
+{
+    size_t                  i;
+    jpp_table_t             table;
+    const jpp_telemetry_t  *telemetry;
+
+    telemetry = memory->telemetry;
+
+    if (telemetry->n_zones == 0) {
+        return true;
+    }
+
+    jpp_table_init(&table, memory->arena, 5, 0x7);
+    jpp_table_row(&table, "size", "in use", "refused", "zone",
+                  "places in use, by their size", NULL);
+
+    for (i = 0; i < telemetry->n_zones; i++) {
+        jpp_memory_zone_text(&table, &telemetry->zones[i]);
+    }
+
+    jpp_sink_str(sink, "\nzones of shared memory, in whole pages\n\n");
+
+    return jpp_table_write(&table, sink);
 }
 
 
@@ -240,7 +297,7 @@ jpp_memory_text_notes(const jpp_memory_t *memory, jpp_sink_t *sink)
     }
 
     for (i = 0; i < memory->n_answers; i++) {
-        why = jpp_memory_ledger_of(&ledger, &memory->answers[i], &err)
+        why = jpp_memory_load(&memory->answers[i], &ledger, &err)
               ? ledger.facts.why : err.text;
 
         if (why[0] != '\0') {
@@ -253,7 +310,8 @@ jpp_memory_text_notes(const jpp_memory_t *memory, jpp_sink_t *sink)
 
 
 bool
-jpp_memory_text(const jpp_memory_t *memory, jpp_sink_t *sink)
+jpp_memory_text(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
+    jpp_sink_t *sink)
 {
     char                text[JPP_STATUS_TIME];
     const jpp_fleet_t  *fleet;
@@ -266,7 +324,7 @@ jpp_memory_text(const jpp_memory_t *memory, jpp_sink_t *sink)
     jpp_memory_text_findings(memory, sink);
 
     if (!jpp_memory_text_workers(memory, sink)
-        || !jpp_memory_text_ledger(memory, sink)
+        || !jpp_memory_text_ledger(memory, sum, sink)
         || !jpp_memory_zones_text(memory, sink))
     {
         return false;

@@ -54,6 +54,21 @@ jpp_table_cell(jpp_table_t *table, const char *fmt, ...)
 
 
 void
+jpp_table_row(jpp_table_t *table, const char *cell, ...)
+{
+    va_list  args;
+
+    va_start(args, cell);
+
+    for ( /* void */ ; cell != NULL; cell = va_arg(args, const char *)) {
+        jpp_table_text(table, cell, strlen(cell));
+    }
+
+    va_end(args);
+}
+
+
+void
 jpp_table_name(jpp_table_t *table, const char *data, size_t len)
 {
     char  *text;

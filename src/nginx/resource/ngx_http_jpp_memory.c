@@ -16,7 +16,7 @@
 #include "ngx_http_jpp_resources.h"
 #include "ngx_http_jpp_telemetry.h"
 
-#include "jpp_memory_write.h"
+#include "jpp_memory.h"
 #include "jpp_process.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #include "ngx_http_jpp_resources.h"
 
 #include "jpp_locations_write.h"
-#include "jpp_memory_write.h"
+#include "jpp_memory.h"
 #include "jpp_requests.h"
 
 
