@@ -2,13 +2,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "jpp_ascii.h"
 #include "jpp_console.h"
-#include "jpp_console_acts.h"
-#include "jpp_console_problems.h"
-#include "jpp_console_time.h"
-#include "jpp_console_workers.h"
 #include "jpp_findings.h"
+#include "jpp_markup.h"
 #include "jpp_page.h"
+#include "jpp_problems.h"
 #include "jpp_version.h"
 
 
@@ -43,6 +42,58 @@ static const jpp_console_remedy_t  jpp_console_remedies[] = {
 
 const char  jpp_console_policy[] = JPP_CONSOLE_POLICY("none");
 const char  jpp_console_policy_control[] = JPP_CONSOLE_POLICY("self");
+
+
+void
+jpp_console_text(jpp_sink_t *sink, const char *s)
+{
+    for ( /* void */ ; *s != '\0'; s++) {
+
+        if (!jpp_markup_escape(sink, *s)) {
+            jpp_sink_char(sink, *s == '\n' ? '\n' : jpp_ascii(*s));
+        }
+    }
+}
+
+
+void
+jpp_console_bytes(jpp_sink_t *sink, uint64_t bytes)
+{
+    char  text[JPP_UNITS_TEXT];
+
+    jpp_sink_str(sink, bytes != JPP_NONE ? jpp_units_bytes(bytes, text) : "-");
+}
+
+
+void
+jpp_console_meter(jpp_sink_t *sink, uint64_t used, uint64_t all,
+    const char *label)
+{
+    jpp_sink_printf(sink, "<meter max=\"%" PRIu64 "\" value=\"%" PRIu64
+                    "\" low=\"%" PRIu64 "\" high=\"%" PRIu64
+                    "\" optimum=\"0\" aria-label=\"%s\"></meter>", all, used,
+                    all / 10 * 8, all / 10 * 9, label);
+}
+
+
+bool
+jpp_console_serves(const jpp_console_link_t *links, const char *name)
+{
+    size_t  len;
+
+    len = strlen(name);
+
+    for ( /* void */ ; links->address != NULL; links++) {
+
+        if (strncmp(links->address, name, len) == 0
+            && (links->address[len] == '\0' || links->address[len] == '?'))
+        {
+            return true;
+        }
+    }
+
+    return false;
+}
 
 
 static void
@@ -331,6 +382,396 @@ jpp_console_where(const jpp_console_t *console, jpp_sink_t *sink)
     }
 
     jpp_sink_str(sink, "</section>\n");
+}
+
+
+/*
+ * What is wrong with the profiling: each problem once, with the workers that
+ * have it; and what failed last in each worker.
+ */
+
+
+/* The same row, with the same words filled in. */
+
+static bool
+jpp_console_has(const jpp_worker_t *worker, const jpp_problem_t *problem)
+{
+    size_t          i, n;
+    jpp_problem_t   problems[JPP_MAX_PROBLEMS];
+
+    n = jpp_problems(worker, problems);
+
+    for (i = 0; i < n; i++) {
+        if (problems[i].id == problem->id
+            && strcmp(problems[i].what, problem->what) == 0
+            && strcmp(problems[i].why, problem->why) == 0
+            && strcmp(problems[i].cure, problem->cure) == 0)
+        {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+static void
+jpp_console_problem(const jpp_fleet_t *fleet, size_t first,
+    const jpp_problem_t *problem, jpp_sink_t *sink)
+{
+    size_t  i;
+
+    jpp_sink_str(sink, problem->is_fatal
+                       ? "\n<div class=\"card critical\">\n"
+                         "<h3 class=\"bad\">No profile: "
+                       : "\n<div class=\"card\">\n<h3>Warning: ");
+    jpp_console_text(sink, problem->what);
+
+    jpp_sink_str(sink, "</h3>\n<p>Because ");
+    jpp_console_text(sink, problem->why);
+
+    jpp_sink_str(sink, ".</p>\n<pre>");
+    jpp_console_text(sink, problem->cure);
+
+    jpp_sink_str(sink, "</pre>\n<p>Seen in pid");
+
+    for (i = first; i < fleet->n; i++) {
+        if (jpp_console_has(&fleet->workers[i], problem)) {
+            jpp_sink_printf(sink, " %" PRId64, fleet->workers[i].who.pid);
+        }
+    }
+
+    jpp_sink_str(sink, ".</p>\n</div>\n");
+}
+
+
+/* A problem of several workers is shown once, with the first of them. */
+
+static void
+jpp_console_problems(const jpp_fleet_t *fleet, jpp_sink_t *sink)
+{
+    bool            is_first;
+    size_t          i, k, p, n;
+    jpp_problem_t   problems[JPP_MAX_PROBLEMS];
+
+    is_first = true;
+
+    for (i = 0; i < fleet->n; i++) {
+        n = jpp_problems(&fleet->workers[i], problems);
+
+        for (p = 0; p < n; p++) {
+
+            for (k = 0; k < i; k++) {
+                if (jpp_console_has(&fleet->workers[k], &problems[p])) {
+                    break;
+                }
+            }
+
+            if (k < i) {
+                continue;
+            }
+
+            if (is_first) {
+                jpp_sink_str(sink, "\n<h2>Problems</h2>\n");
+                is_first = false;
+            }
+
+            jpp_console_problem(fleet, i, &problems[p], sink);
+        }
+    }
+}
+
+
+static void
+jpp_console_failures(const jpp_fleet_t *fleet, jpp_sink_t *sink)
+{
+    char                  time[JPP_STATUS_TIME];
+    size_t                i;
+    const jpp_worker_t   *worker;
+    const jpp_failure_t  *failure;
+
+    for (i = 0; i < fleet->n; i++) {
+        worker = &fleet->workers[i];
+        failure = &worker->last_error;
+
+        if (failure->text[0] == '\0') {
+            continue;
+        }
+
+        jpp_sink_printf(sink, "<p>Last error in worker %" PRIu32
+                        ", pid %" PRId64 ", at %s: ", worker->who.index,
+                        worker->who.pid, jpp_status_time(failure->time, time));
+        jpp_console_text(sink, failure->text);
+        jpp_sink_str(sink, ".</p>\n");
+    }
+}
+
+
+/*
+ * What can be done, where control is on: a form for each change that makes
+ * sense now, and the outcome of the last one.
+ *
+ * The forms need no script.  One that loses something is folded: the first
+ * press opens it and says what, the second one does it.
+ */
+
+
+static bool
+jpp_console_is_ready(const jpp_worker_t *worker)
+{
+    return worker->jemalloc.state == JPP_JEMALLOC_READY;
+}
+
+
+static bool
+jpp_console_is_inactive(const jpp_worker_t *worker)
+{
+    return worker->jemalloc.state == JPP_JEMALLOC_INACTIVE;
+}
+
+
+static bool
+jpp_console_is_sampled(const jpp_worker_t *worker)
+{
+    return jpp_source(&worker->jemalloc, &worker->sampler) != JPP_SOURCE_NONE;
+}
+
+
+static bool
+jpp_console_has_sampler(const jpp_worker_t *worker)
+{
+    return worker->sampler.is_on;
+}
+
+
+static bool
+jpp_console_has_none(const jpp_worker_t *worker)
+{
+    return !worker->sampler.is_on;
+}
+
+
+static bool
+jpp_console_has_stats(const jpp_worker_t *worker)
+{
+    return worker->has_stats;
+}
+
+
+typedef struct {
+    const char            *id;             /* of the element */
+    const char            *key;
+    const char            *value;          /* NULL: a rate to be chosen */
+    const char            *title;
+    const char            *text;           /* what it does, or loses */
+    const char            *confirm;        /* the second press; NULL: no need */
+
+    /* does it make sense there? */
+    bool                 (*is_due)(const jpp_worker_t *worker);
+} jpp_console_act_t;
+
+
+static const jpp_console_act_t  jpp_console_act_rows[] = {
+    { "act-stop", "active", "off", "Stop jemalloc's sampling",
+      "jemalloc's profiles of these workers will never show what is allocated "
+      "while it is off, not even after it is on again, and differences over "
+      "that time are refused. To have complete samples later, forget all "
+      "samples or reload. Save a profile first, if you need it.",
+      "Stop it, and lose what is allocated meanwhile", jpp_console_is_ready },
+
+    { "act-start", "active", "on", "Start jemalloc's sampling",
+      "Profiles show what is allocated from now on, and what was sampled "
+      "before and is not freed.", NULL, jpp_console_is_inactive },
+
+    { "act-sampler", "sampler", "on", "Start the module's sampler",
+      "It becomes the source of profiles, which then show what is allocated "
+      "from now on.", NULL, jpp_console_has_none },
+
+    { "act-no-sampler", "sampler", "off", "Stop the module's sampler",
+      "All of its samples are lost. Profiles come from jemalloc again, where "
+      "that has a profiler. Save a profile first, if you need it.",
+      "Stop it, and lose its samples", jpp_console_has_sampler },
+
+    { "act-rate", "lg_sample", NULL, "Change the sampling rate",
+      "All samples so far are lost, and so is what tells inherited memory from "
+      "a worker's own. Save a profile first, if you need it. A finer rate "
+      "shows more and costs more: set it for an hour, then go back.",
+      "Change it, and lose all samples", jpp_console_is_sampled },
+
+    { "act-reset", "reset", "1", "Forget all samples",
+      "All samples so far are lost: profiles show only what is allocated from "
+      "now on. Save a profile first, if you need it.",
+      "Forget them", jpp_console_is_sampled },
+
+    { "act-purge", "purge", "1", "Return unused memory to the kernel",
+      "Nothing is lost. What is allocated next costs page faults.", NULL,
+      jpp_console_has_stats }
+};
+
+
+static void
+jpp_console_outcome(const jpp_console_t *console, jpp_sink_t *sink)
+{
+    const jpp_outcome_t  *outcome;
+
+    outcome = console->outcome;
+
+    if (outcome == NULL) {
+        jpp_sink_str(sink, "<p id=\"outcome\" role=\"status\"></p>\n");
+        return;
+    }
+
+    jpp_sink_printf(sink, "<p id=\"outcome\" role=\"status\" class=\"%s\">",
+                    outcome->done == outcome->asked ? "good" : "bad");
+    jpp_outcome_text(outcome, sink);
+
+    if (outcome->done != outcome->asked) {
+        jpp_sink_str(sink, " Last errors below the workers say why the others "
+                           "have not.");
+    }
+
+    jpp_sink_str(sink, "</p>\n");
+}
+
+
+static bool
+jpp_console_is_due(const jpp_fleet_t *fleet, const jpp_console_act_t *act)
+{
+    size_t  i;
+
+    for (i = 0; i < fleet->n; i++) {
+        if (act->is_due(&fleet->workers[i])) {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+/* the one that is in effect is chosen already */
+
+static void
+jpp_console_rates(const jpp_fleet_t *fleet, jpp_sink_t *sink)
+{
+    char                 text[JPP_UNITS_TEXT];
+    unsigned             lg;
+    uint32_t             now;
+
+    now = jpp_worker_lg_sample(&fleet->workers[0]);
+
+    for (lg = JPP_JEMALLOC_LG_MIN; lg <= JPP_JEMALLOC_LG_MAX; lg++) {
+        jpp_sink_printf(sink, "<option value=\"%u\"%s>%s</option>\n", lg,
+                        lg == now ? " selected" : "",
+                        jpp_problems_rate(lg, text));
+    }
+}
+
+
+static void
+jpp_console_form(const jpp_fleet_t *fleet, const jpp_console_act_t *act,
+    jpp_sink_t *sink)
+{
+    jpp_sink_str(sink, "<form method=\"post\" action=\"control\">");
+
+    if (act->value != NULL) {
+        jpp_sink_printf(sink, "<input type=\"hidden\" name=\"%s\" "
+                        "value=\"%s\">", act->key, act->value);
+
+    } else {
+        jpp_sink_printf(sink, "<label>One sample every <select name=\"%s\">\n",
+                        act->key);
+        jpp_console_rates(fleet, sink);
+        jpp_sink_str(sink, "</select></label> ");
+    }
+
+    jpp_sink_printf(sink, "<button%s>",
+                    act->confirm != NULL ? " class=\"danger\"" : "");
+    jpp_console_text(sink, act->confirm != NULL ? act->confirm : act->title);
+    jpp_sink_str(sink, "</button></form>\n");
+}
+
+
+/* dirty and muzzy pages were touched: the same estimate as the finding's */
+
+static void
+jpp_console_freed(const jpp_fleet_t *fleet, jpp_sink_t *sink)
+{
+    size_t              i;
+    uint64_t            sum, freed;
+    const jpp_stats_t  *stats;
+
+    for (i = 0, sum = 0; i < fleet->n; i++) {
+        stats = &fleet->workers[i].stats;
+        freed = jpp_stats_add(stats->dirty, stats->muzzy);
+
+        if (fleet->workers[i].has_stats && freed != JPP_NONE) {
+            sum += freed;
+        }
+    }
+
+    jpp_sink_str(sink, " It is about ");
+    jpp_console_bytes(sink, sum);
+    jpp_sink_char(sink, '.');
+}
+
+
+static void
+jpp_console_act(const jpp_fleet_t *fleet, const jpp_console_act_t *act,
+    jpp_sink_t *sink)
+{
+    if (act->confirm == NULL) {
+        jpp_sink_printf(sink, "<div class=\"act\" id=\"%s\">\n", act->id);
+        jpp_console_form(fleet, act, sink);
+        jpp_sink_str(sink, "<p>");
+        jpp_console_text(sink, act->text);
+
+        if (act->is_due == jpp_console_has_stats) {
+            jpp_console_freed(fleet, sink);
+        }
+
+        jpp_sink_str(sink, "</p>\n</div>\n");
+
+        return;
+    }
+
+    jpp_sink_printf(sink, "<details class=\"act\" id=\"%s\">\n<summary>",
+                    act->id);
+    jpp_console_text(sink, act->title);
+    jpp_sink_str(sink, " ...</summary>\n<p>");
+    jpp_console_text(sink, act->text);
+    jpp_sink_str(sink, "</p>\n");
+    jpp_console_form(fleet, act, sink);
+    jpp_sink_str(sink, "</details>\n");
+}
+
+
+static void
+jpp_console_acts(const jpp_console_t *console, jpp_sink_t *sink)
+{
+    size_t                    i, n;
+    const jpp_console_act_t  *act;
+
+    jpp_sink_str(sink, "\n<section id=\"acts\" aria-labelledby=\"h-acts\">\n"
+                 "<h2 id=\"h-acts\">Act</h2>\n");
+
+    jpp_console_outcome(console, sink);
+
+    jpp_sink_str(sink, "<div id=\"forms\">\n");
+
+    n = sizeof(jpp_console_act_rows) / sizeof(jpp_console_act_rows[0]);
+
+    for (i = 0; i < n; i++) {
+        act = &jpp_console_act_rows[i];
+
+        if (jpp_console_is_due(console->telemetry->fleet, act)) {
+            jpp_console_act(console->telemetry->fleet, act, sink);
+        }
+    }
+
+    jpp_sink_str(sink, "</div>\n<p>These go to all workers, and to those that "
+                 "start later; control also takes single ones.</p>\n"
+                 "</section>\n");
 }
 
 

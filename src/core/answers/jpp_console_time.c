@@ -1,14 +1,29 @@
 
+/*
+ * Memory over time on the console: a small picture for each worker, and a large
+ * one of all, over the whole life of the oldest.
+ */
+
+
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "jpp_console_time.h"
+#include "jpp_console.h"
 
 
 /* Steps in a picture; its height, and that of a small one. */
 #define JPP_CONSOLE_STEPS  JPP_HISTORY_POINTS
 #define JPP_CONSOLE_HIGH   100
 #define JPP_CONSOLE_LOW    24
+
+
+typedef struct {
+    int64_t        seconds;
+    const char    *unit;
+    int64_t        small;          /* seconds of the unit below */
+    const char    *small_unit;
+} jpp_console_unit_t;
 
 
 /* A picture: what was held in each step of time. */
@@ -19,6 +34,49 @@ typedef struct {
     uint64_t     allocated[JPP_CONSOLE_STEPS];
     uint64_t     rss[JPP_CONSOLE_STEPS];
 } jpp_console_span_t;
+
+
+static const jpp_console_unit_t  jpp_console_units[] = {
+    { 86400, "d", 3600, "h" },
+    { 3600, "h", 60, "min" },
+    { 60, "min", 1, "s" }
+};
+
+
+const char *
+jpp_console_age(int64_t from, int64_t to, char text[JPP_CONSOLE_AGE])
+{
+    size_t                     i;
+    int64_t                    whole, seconds;
+    const jpp_console_unit_t  *unit;
+
+    /* clocks are set back, and a worker may say anything */
+
+    if (__builtin_sub_overflow(to, from, &seconds) || seconds < 0) {
+        seconds = 0;
+    }
+
+    for (i = 0; i < sizeof(jpp_console_units) / sizeof(*unit); i++) {
+        unit = &jpp_console_units[i];
+
+        if (seconds < unit->seconds) {
+            continue;
+        }
+
+        whole = seconds / unit->seconds % 1000000;
+
+        (void) snprintf(text, JPP_CONSOLE_AGE, "%" PRId64 " %s %" PRId64 " %s",
+                        whole, unit->unit,
+                        seconds % unit->seconds / unit->small,
+                        unit->small_unit);
+
+        return text;
+    }
+
+    (void) snprintf(text, JPP_CONSOLE_AGE, "%d s", (int) seconds);
+
+    return text;
+}
 
 
 uint64_t
@@ -34,9 +92,7 @@ jpp_console_most(const jpp_fleet_t *fleet)
         for (k = 0; history != NULL && k < history->n; k++) {
             rss = history->points[k].rss;
 
-            if (rss != JPP_NONE && rss > most) {
-                most = rss;
-            }
+            most = rss != JPP_NONE ? jpp_larger(most, rss) : most;
         }
     }
 
@@ -92,15 +148,32 @@ jpp_console_area(const uint64_t *values, size_t n, unsigned height,
 }
 
 
+static void
+jpp_console_svg(const char *css, const char *label, const uint64_t *allocated,
+    const uint64_t *rss, size_t n, int height, jpp_sink_t *sink)
+{
+    jpp_sink_printf(sink, "<svg class=\"%s\" role=\"img\" aria-label=\"%s: "
+                    "allocated ", css, label);
+    jpp_console_bytes(sink, allocated[0]);
+    jpp_sink_str(sink, " to ");
+    jpp_console_bytes(sink, allocated[n - 1]);
+    jpp_sink_str(sink, ", RSS ");
+    jpp_console_bytes(sink, rss[0]);
+    jpp_sink_str(sink, " to ");
+    jpp_console_bytes(sink, rss[n - 1]);
+    jpp_sink_printf(sink, "\" viewBox=\"0 0 %zu %d\" "
+                    "preserveAspectRatio=\"none\">", n, height);
+}
+
+
 void
 jpp_console_trend(const jpp_worker_t *worker, uint64_t scale, jpp_sink_t *sink)
 {
-    char                        age[JPP_CONSOLE_AGE];
-    size_t                      i;
-    uint64_t                    allocated[JPP_HISTORY_POINTS];
-    uint64_t                    rss[JPP_HISTORY_POINTS];
-    const jpp_history_t        *history;
-    const jpp_history_point_t  *last;
+    char                  age[JPP_CONSOLE_AGE], over[JPP_CONSOLE_AGE + 8];
+    size_t                i;
+    uint64_t              allocated[JPP_HISTORY_POINTS];
+    uint64_t              rss[JPP_HISTORY_POINTS];
+    const jpp_history_t  *history;
 
     history = worker->history;
 
@@ -113,24 +186,11 @@ jpp_console_trend(const jpp_worker_t *worker, uint64_t scale, jpp_sink_t *sink)
         rss[i] = history->points[i].rss;
     }
 
-    last = &history->points[history->n - 1];
+    (void) jpp_console_age(0, (int64_t) (history->n * history->interval), age);
+    (void) snprintf(over, sizeof(over), "over %s", age);
 
-    jpp_sink_str(sink, "<svg class=\"trend\" role=\"img\" aria-label=\"over ");
-    jpp_sink_str(sink, jpp_console_age(0, (int64_t) (history->n
-                                                     * history->interval),
-                                       age));
-    jpp_sink_str(sink, ": allocated ");
-    jpp_console_bytes(sink, allocated[0]);
-    jpp_sink_str(sink, " to ");
-    jpp_console_bytes(sink, last->allocated);
-    jpp_sink_str(sink, ", RSS ");
-    jpp_console_bytes(sink, rss[0]);
-    jpp_sink_str(sink, " to ");
-    jpp_console_bytes(sink, last->rss);
-    jpp_sink_printf(sink, "\" viewBox=\"0 0 %" PRIu64 " %d\" "
-                    "preserveAspectRatio=\"none\">", history->n,
-                    JPP_CONSOLE_LOW);
-
+    jpp_console_svg("trend", over, allocated, rss, history->n, JPP_CONSOLE_LOW,
+                    sink);
     jpp_console_area(rss, history->n, JPP_CONSOLE_LOW, scale, "t", sink);
     jpp_console_area(allocated, history->n, JPP_CONSOLE_LOW, scale, "a", sink);
 
@@ -224,10 +284,7 @@ jpp_console_span_most(const jpp_console_span_t *span)
     uint64_t  most;
 
     for (i = 0, most = 1; i < span->n; i++) {
-
-        if (span->rss[i] != JPP_NONE && span->rss[i] > most) {
-            most = span->rss[i];
-        }
+        most = span->rss[i] != JPP_NONE ? jpp_larger(most, span->rss[i]) : most;
     }
 
     return most;
@@ -294,22 +351,9 @@ jpp_console_span_picture(const jpp_console_t *console,
     const jpp_console_span_t *span, uint64_t limit, uint64_t scale,
     jpp_sink_t *sink)
 {
-    size_t  last;
-
-    last = span->n - 1;
-
-    jpp_sink_str(sink, "<svg class=\"span\" role=\"img\" aria-label=\""
-                 "all workers: allocated ");
-    jpp_console_bytes(sink, span->allocated[0]);
-    jpp_sink_str(sink, " to ");
-    jpp_console_bytes(sink, span->allocated[last]);
-    jpp_sink_str(sink, ", RSS ");
-    jpp_console_bytes(sink, span->rss[0]);
-    jpp_sink_str(sink, " to ");
-    jpp_console_bytes(sink, span->rss[last]);
-    jpp_sink_printf(sink, "\" viewBox=\"0 0 %zu %d\" "
-                    "preserveAspectRatio=\"none\">\n", span->n,
-                    JPP_CONSOLE_HIGH);
+    jpp_console_svg("span", "all workers", span->allocated, span->rss, span->n,
+                    JPP_CONSOLE_HIGH, sink);
+    jpp_sink_char(sink, '\n');
 
     jpp_console_area(span->rss, span->n, JPP_CONSOLE_HIGH, scale, "t", sink);
     jpp_console_area(span->allocated, span->n, JPP_CONSOLE_HIGH, scale, "a",

@@ -1,83 +1,32 @@
 
-#include <inttypes.h>
-#include <string.h>
-
-#include "jpp_console_parts.h"
-#include "jpp_console_problems.h"
-#include "jpp_console_time.h"
-#include "jpp_console_workers.h"
-#include "jpp_problems.h"
-#include "jpp_status.h"
-#include "jpp_worker.h"
-
-
 /*
- * What exists once, whatever the number of workers, on the console: the
- * configuration, and each zone of shared memory.
+ * The workers on the console: a table with a row for each that was asked, those
+ * of former configurations in a group of their own, and what all of them share.
  *
- * A pure function of the caller's values; any thread.
+ * Bars are SVG with attributes, since the policy of the page forbids a style
+ * attribute.  A bar says in words what it shows.
  */
 
 
-static void
-jpp_console_zone(const jpp_zone_t *zone, jpp_sink_t *sink)
-{
-    uint64_t            used;
-    jpp_console_part_t  parts[] = {
-        { "a", "in use, in whole pages", JPP_NONE }, { NULL, NULL, JPP_NONE }
-    };
+#include <inttypes.h>
+#include <string.h>
 
-    used = jpp_less(zone->size, zone->free);
-    parts[0].bytes = used;
-
-    jpp_sink_str(sink, "<tr><th scope=\"row\">zone ");
-    jpp_console_name(sink, zone->name, zone->name_len);
-    jpp_sink_str(sink, "</th><td class=\"m\">");
-    jpp_console_bar(sink, parts, zone->size);
-    jpp_sink_str(sink, "</td><td class=\"n\" data-l=\"used\">");
-    jpp_console_bytes(sink, used);
-    jpp_sink_str(sink, "</td><td class=\"n\" data-l=\"of\">");
-    jpp_console_bytes(sink, zone->size);
-    jpp_sink_printf(sink, "</td><td class=\"n%s\" data-l=\"refused\">%" PRIu64
-                    "</td></tr>\n", zone->failures != 0 ? " bad" : "",
-                    zone->failures);
-}
+#include "jpp_console.h"
+#include "jpp_markup.h"
+#include "jpp_problems.h"
+#include "jpp_status.h"
+#include "jpp_utf8.h"
 
 
-/* Append the table to SINK. */
+/* of a name; what is longer is cut */
+#define JPP_CONSOLE_NAME  256
 
-static void
-jpp_console_shared(const jpp_console_t *console, jpp_sink_t *sink)
-{
-    char                    age[JPP_CONSOLE_AGE];
-    size_t                  i;
-    const jpp_telemetry_t  *telemetry;
-
-    telemetry = console->telemetry;
-
-    jpp_sink_printf(sink,
-        "<table class=\"shared\">\n"
-        "<thead><tr><th>shared by all</th><th>in use</th>"
-        "<th class=\"n\">used</th><th class=\"n\">of</th>"
-        "<th class=\"n\">refused</th></tr></thead>\n"
-        "<tbody>\n<tr><th scope=\"row\">configuration</th>"
-        "<td colspan=\"4\">generation %" PRIu64 ", loaded %s ago",
-        telemetry->generation,
-        jpp_console_age(telemetry->loaded, console->now, age));
-
-    if (jpp_console_serves(console->links, "heap")) {
-        jpp_sink_str(sink, "; <a href=\"heap?format=top&amp;origin=master\">"
-                     "what workers inherited</a> counts once");
-    }
-
-    jpp_sink_str(sink, "</td></tr>\n");
-
-    for (i = 0; i < telemetry->n_zones; i++) {
-        jpp_console_zone(&telemetry->zones[i], sink);
-    }
-
-    jpp_sink_str(sink, "</tbody>\n</table>\n");
-}
+/* A part of a bar; JPP_NONE bytes are left out. */
+typedef struct {
+    const char    *css;            /* class */
+    const char    *what;           /* "allocated"; NULL ends the list */
+    uint64_t       bytes;
+} jpp_console_part_t;
 
 
 /* The parts of a bar, and the end of their list. */
@@ -147,6 +96,138 @@ static const jpp_console_ask_t  jpp_console_ask_rows[] = {
 
 
 static void
+jpp_console_name(jpp_sink_t *sink, const char *data, size_t len)
+{
+    char    text[JPP_UTF8_ESCAPED(JPP_CONSOLE_NAME)];
+    size_t  n;
+
+    n = jpp_utf8_escape(text, data,
+                        len < JPP_CONSOLE_NAME ? len : JPP_CONSOLE_NAME);
+
+    jpp_markup_text(sink, text, n);
+
+    if (len > JPP_CONSOLE_NAME) {
+        jpp_sink_str(sink, "...");
+    }
+}
+
+
+static uint64_t
+jpp_console_sum(const jpp_console_part_t *parts)
+{
+    uint64_t  sum;
+
+    for (sum = 0; parts->what != NULL; parts++) {
+
+        if (parts->bytes != JPP_NONE
+            && __builtin_add_overflow(sum, parts->bytes, &sum))
+        {
+            return JPP_NONE;
+        }
+    }
+
+    return sum;
+}
+
+
+static void
+jpp_console_words(jpp_sink_t *sink, const jpp_console_part_t *parts)
+{
+    bool  is_first;
+
+    for (is_first = true; parts->what != NULL; parts++) {
+
+        if (parts->bytes == JPP_NONE) {
+            continue;
+        }
+
+        if (!is_first) {
+            jpp_sink_str(sink, ", ");
+        }
+
+        jpp_console_bytes(sink, parts->bytes);
+        jpp_sink_char(sink, ' ');
+        jpp_console_text(sink, parts->what);
+
+        is_first = false;
+    }
+}
+
+
+/* what a worker says of itself may be anything */
+
+static unsigned
+jpp_console_permille(double bytes, double scale)
+{
+    return bytes < scale ? (unsigned) (bytes * 1000 / scale) : 1000;
+}
+
+
+static void
+jpp_console_bar(jpp_sink_t *sink, const jpp_console_part_t *parts,
+    uint64_t scale)
+{
+    double                     sum;
+    unsigned                   x, end;
+    const jpp_console_part_t  *part;
+
+    jpp_sink_str(sink, "<svg class=\"bar\" role=\"img\" aria-label=\"");
+    jpp_console_words(sink, parts);
+    jpp_sink_str(sink, "\">");
+
+    sum = 0;
+    x = 0;
+
+    for (part = parts; part->what != NULL; part++) {
+
+        if (part->bytes == JPP_NONE || part->bytes == 0) {
+            continue;
+        }
+
+        sum += (double) part->bytes;
+        end = jpp_console_permille(sum, (double) scale);
+
+        jpp_sink_printf(sink, "<rect class=\"%s\" x=\"%u.%u%%\" "
+                        "width=\"%u.%u%%\" height=\"100%%\"/>", part->css,
+                        x / 10, x % 10, (end - x) / 10, (end - x) % 10);
+
+        x = end;
+    }
+
+    jpp_sink_str(sink, "</svg>");
+}
+
+
+/* those that did not answer */
+
+static void
+jpp_console_missing(const jpp_fleet_t *fleet, jpp_sink_t *sink)
+{
+    size_t                i;
+    const jpp_missing_t  *missing;
+
+    if (fleet->n_missing == 0) {
+        return;
+    }
+
+    jpp_sink_str(sink, "<tbody>\n");
+
+    for (i = 0; i < fleet->n_missing; i++) {
+        missing = &fleet->missing[i];
+
+        jpp_sink_printf(sink, "<tr><th scope=\"row\">%" PRIu32 " <small>pid %"
+                        PRId64 "</small></th><td class=\"bad\" colspan=\"8\">"
+                        "did not answer: ", missing->who.index,
+                        missing->who.pid);
+        jpp_console_text(sink, missing->why);
+        jpp_sink_str(sink, ".</td></tr>\n");
+    }
+
+    jpp_sink_str(sink, "</tbody>\n");
+}
+
+
+static void
 jpp_console_legend(jpp_sink_t *sink)
 {
     const jpp_console_part_t  *part;
@@ -213,15 +294,13 @@ static uint64_t
 jpp_console_scale(const jpp_fleet_t *fleet)
 {
     size_t              i;
-    uint64_t            sum, scale;
+    uint64_t            scale;
     jpp_console_part_t  parts[JPP_CONSOLE_PARTS + 1];
 
     for (i = 0, scale = 1; i < fleet->n; i++) {
         jpp_console_parts(&fleet->workers[i], parts);
 
-        sum = jpp_console_sum(parts);
-
-        scale = jpp_larger(scale, sum);
+        scale = jpp_larger(scale, jpp_console_sum(parts));
     }
 
     return scale;
@@ -331,9 +410,8 @@ jpp_console_state(const jpp_console_t *console, const jpp_worker_t *worker,
 static void
 jpp_console_sampling(const jpp_worker_t *worker, jpp_sink_t *sink)
 {
-    char      rate[JPP_UNITS_TEXT], time[JPP_STATUS_TIME];
-    int64_t   since;
-    uint32_t  lg_sample;
+    char     rate[JPP_UNITS_TEXT], time[JPP_STATUS_TIME];
+    int64_t  since;
 
     jpp_sink_printf(sink, "<td data-l=\"samples\"><span class=\"%s\">%s"
                     "</span>",
@@ -341,21 +419,9 @@ jpp_console_sampling(const jpp_worker_t *worker, jpp_sink_t *sink)
                     worker->sampler.is_on
                     ? "sampler" : jpp_status_word(worker->jemalloc.state));
 
-    switch (jpp_source(&worker->jemalloc, &worker->sampler)) {
-
-    case JPP_SOURCE_SAMPLER:
-    case JPP_SOURCE_JEMALLOC:
-
-        lg_sample = worker->sampler.is_on ? worker->sampler.lg_sample
-                                          : worker->jemalloc.lg_sample;
-
+    if (jpp_source(&worker->jemalloc, &worker->sampler) != JPP_SOURCE_NONE) {
         jpp_sink_printf(sink, " <small>one every %s</small>",
-                        jpp_problems_rate(lg_sample, rate));
-        break;
-
-    case JPP_SOURCE_NONE:
-    case JPP_SOURCES:
-        break;
+                        jpp_problems_rate(jpp_worker_lg_sample(worker), rate));
     }
 
     since = jpp_worker_complete_since(worker);
@@ -474,6 +540,70 @@ jpp_console_group(const jpp_console_t *console, jpp_console_group_t *group,
     }
 
     jpp_sink_str(sink, "</tbody>\n");
+}
+
+
+/*
+ * What exists once, whatever the number of workers: the configuration, and each
+ * zone of shared memory.
+ */
+
+static void
+jpp_console_zone(const jpp_zone_t *zone, jpp_sink_t *sink)
+{
+    uint64_t            used;
+    jpp_console_part_t  parts[] = {
+        { "a", "in use, in whole pages", JPP_NONE }, { NULL, NULL, JPP_NONE }
+    };
+
+    used = jpp_less(zone->size, zone->free);
+    parts[0].bytes = used;
+
+    jpp_sink_str(sink, "<tr><th scope=\"row\">zone ");
+    jpp_console_name(sink, zone->name, zone->name_len);
+    jpp_sink_str(sink, "</th><td class=\"m\">");
+    jpp_console_bar(sink, parts, zone->size);
+    jpp_sink_str(sink, "</td><td class=\"n\" data-l=\"used\">");
+    jpp_console_bytes(sink, used);
+    jpp_sink_str(sink, "</td><td class=\"n\" data-l=\"of\">");
+    jpp_console_bytes(sink, zone->size);
+    jpp_sink_printf(sink, "</td><td class=\"n%s\" data-l=\"refused\">%" PRIu64
+                    "</td></tr>\n", zone->failures != 0 ? " bad" : "",
+                    zone->failures);
+}
+
+
+static void
+jpp_console_shared(const jpp_console_t *console, jpp_sink_t *sink)
+{
+    char                    age[JPP_CONSOLE_AGE];
+    size_t                  i;
+    const jpp_telemetry_t  *telemetry;
+
+    telemetry = console->telemetry;
+
+    jpp_sink_printf(sink,
+        "<table class=\"shared\">\n"
+        "<thead><tr><th>shared by all</th><th>in use</th>"
+        "<th class=\"n\">used</th><th class=\"n\">of</th>"
+        "<th class=\"n\">refused</th></tr></thead>\n"
+        "<tbody>\n<tr><th scope=\"row\">configuration</th>"
+        "<td colspan=\"4\">generation %" PRIu64 ", loaded %s ago",
+        telemetry->generation,
+        jpp_console_age(telemetry->loaded, console->now, age));
+
+    if (jpp_console_serves(console->links, "heap")) {
+        jpp_sink_str(sink, "; <a href=\"heap?format=top&amp;origin=master\">"
+                     "what workers inherited</a> counts once");
+    }
+
+    jpp_sink_str(sink, "</td></tr>\n");
+
+    for (i = 0; i < telemetry->n_zones; i++) {
+        jpp_console_zone(&telemetry->zones[i], sink);
+    }
+
+    jpp_sink_str(sink, "</tbody>\n</table>\n");
 }
 
 

@@ -274,6 +274,15 @@ jpp_worker_is_sampled(const jpp_worker_t *worker)
 }
 
 
+/* A sample every 2^N bytes, by who takes them. */
+static inline uint32_t
+jpp_worker_lg_sample(const jpp_worker_t *worker)
+{
+    return worker->sampler.is_on ? worker->sampler.lg_sample
+                                 : worker->jemalloc.lg_sample;
+}
+
+
 /* Since when its samples are complete; 0: since nginx was started. */
 static inline int64_t
 jpp_worker_complete_since(const jpp_worker_t *worker)
