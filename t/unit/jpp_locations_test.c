@@ -4,8 +4,7 @@
  */
 
 
-#include "jpp_locations_pools.h"
-#include "jpp_locations_write.h"
+#include "jpp_locations.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_owned.h"
 #include "jpp_test_pools.h"

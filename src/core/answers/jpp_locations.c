@@ -1,4 +1,5 @@
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,10 +8,23 @@
 #include "jpp_intern.h"
 #include "jpp_locations.h"
 #include "jpp_owned.h"
+#include "jpp_owner_names.h"
+#include "jpp_pools_load.h"
+#include "jpp_pools_words.h"
 #include "jpp_sort.h"
 
 
-#define JPP_LOCATIONS_NOTE  1024
+#define JPP_LOCATIONS_NOTE   1024
+#define JPP_LOCATIONS_CLASS  320
+
+
+/* what an owner of pools is called, by its kind */
+typedef struct {
+    bool          is_there;            /* it belongs to a server, or the like */
+    bool          is_third;            /* which has the third name */
+    bool          is_upstream;         /* the third name is that */
+    const char   *location;            /* NULL: it has one */
+} jpp_locations_kind_t;
 
 
 /* the comments of a profile that matter here: what they begin with */
@@ -18,6 +32,30 @@
 static const char *const  jpp_locations_said[] = {
     "workers ", "worker ", "source: ", "samples complete since ",
     "samples with an owner", "no sample has an owner", NULL
+};
+
+
+/* as samples have it, so that both meet */
+
+static const char  jpp_locations_none[] = "(no location)";
+static const char  jpp_locations_session[] = "(session)";
+static const char  jpp_locations_no_server[] = "(no server)";
+
+
+static const jpp_locations_kind_t  jpp_locations_kinds[JPP_POOLS_KINDS] = {
+    [JPP_POOLS_CLIENT_CONNECTION] =
+        { true, false, false, jpp_locations_none },
+    [JPP_POOLS_CLOSING] = { true, false, false, jpp_locations_none },
+    [JPP_POOLS_HTTP2] = { true, false, false, jpp_locations_none },
+    [JPP_POOLS_HTTP2_HEADERS] = { true, false, false, jpp_locations_none },
+    [JPP_POOLS_HTTP3] = { true, false, false, jpp_locations_none },
+    [JPP_POOLS_REQUEST] = { true, false, false, NULL },
+    [JPP_POOLS_UPSTREAM] = { true, false, true, NULL },
+    [JPP_POOLS_KEEPALIVE] = { true, false, true, jpp_locations_none },
+    [JPP_POOLS_STREAM] = { true, true, false, jpp_locations_session },
+    [JPP_POOLS_MAIL] = { true, true, false, jpp_locations_session },
+    [JPP_POOLS_MODULE_CONNECTION] =
+        { true, false, false, jpp_locations_none }
 };
 
 
@@ -110,6 +148,147 @@ jpp_locations_note(jpp_locations_t *locations,
 }
 
 
+static jpp_str_t
+jpp_locations_copy(jpp_locations_t *locations, jpp_str_t name)
+{
+    const char  *data;
+
+    data = jpp_arena_strndup(locations->arena, name.data, name.len);
+
+    if (data == NULL) {
+        locations->failed = true;
+        data = "";
+        name.len = 0;
+    }
+
+    name.data = data;
+
+    return name;
+}
+
+
+/* The row with NAMES, for adding to it; NULL: no memory. */
+
+static jpp_locations_row_t *
+jpp_locations_row(jpp_locations_t *locations, const jpp_str_t names[JPP_ROOTS])
+{
+    uint32_t              i, id, hash, pos;
+    jpp_locations_row_t  *row;
+
+    for (i = 0, hash = 0; i < JPP_ROOTS; i++) {
+        hash = hash * 31 + (locations->shows[i]
+                            ? jpp_hash_bytes(names[i].data, names[i].len)
+                            : 0);
+    }
+
+    pos = hash;
+
+    while (!locations->failed
+           && (id = jpp_index_next(&locations->row_index, hash, &pos)) != 0)
+    {
+        row = &jpp_vec_items(locations->rows, jpp_locations_row_t)[id - 1];
+
+        for (i = 0; i < JPP_ROOTS; i++) {
+            if (locations->shows[i]
+                && !jpp_str_equal(row->names[i], names[i]))
+            {
+                break;
+            }
+        }
+
+        if (i == JPP_ROOTS) {
+            return row;
+        }
+    }
+
+    row = !locations->failed
+          ? jpp_vec_push(locations->rows, sizeof(jpp_locations_row_t)) : NULL;
+
+    if (row == NULL
+        || !jpp_index_add(&locations->row_index, hash,
+                          (uint32_t) jpp_vec_count(locations->rows,
+                                                   jpp_locations_row_t)))
+    {
+        locations->failed = true;
+        return NULL;
+    }
+
+    for (i = 0; i < JPP_ROOTS; i++) {
+        row->names[i].data = "";
+
+        if (locations->shows[i]) {
+            row->names[i] = jpp_locations_copy(locations, names[i]);
+        }
+    }
+
+    return row;
+}
+
+
+static void
+jpp_locations_add(jpp_locations_t *locations, jpp_locations_row_t *row,
+    jpp_locations_measure_t measure, int64_t value, double variance)
+{
+    jpp_locations_cell_t   *cell;
+    jpp_locations_about_t  *about;
+
+    cell = &row->cells[measure];
+    about = &locations->about[measure];
+
+    cell->value = jpp_add_i64(cell->value, value);
+    cell->variance += variance;
+    about->value = jpp_add_i64(about->value, value);
+    about->variance += variance;
+}
+
+
+/* What MEASURE has of ROW as NAME grows by VALUE. */
+
+static void
+jpp_locations_part(jpp_locations_t *locations, const jpp_locations_row_t *row,
+    jpp_locations_measure_t measure, jpp_str_t name, int64_t value)
+{
+    uint32_t               id, number, hash, pos;
+    jpp_locations_part_t  *part;
+
+    number = (uint32_t) (row - jpp_vec_items(locations->rows,
+                                             jpp_locations_row_t)) + 1;
+    hash = jpp_hash_bytes(name.data, name.len) + number * 31 + measure;
+    pos = hash;
+
+    while (!locations->failed
+           && (id = jpp_index_next(&locations->part_index, hash, &pos)) != 0)
+    {
+        part = &jpp_vec_items(locations->parts, jpp_locations_part_t)[id - 1];
+
+        if (part->row == number && part->measure == measure
+            && jpp_str_equal(part->name, name))
+        {
+            part->value = jpp_add_i64(part->value, value);
+            return;
+        }
+    }
+
+    part = !locations->failed
+           ? jpp_vec_push(locations->parts, sizeof(jpp_locations_part_t))
+           : NULL;
+
+    if (part == NULL
+        || !jpp_index_add(&locations->part_index, hash,
+                          (uint32_t) jpp_vec_count(locations->parts,
+                                                   jpp_locations_part_t)))
+    {
+        locations->failed = true;
+        return;
+    }
+
+    part->row = number;
+    part->measure = measure;
+    part->name = jpp_locations_copy(locations, name);
+    part->value = value;
+}
+
+
 static void
 jpp_locations_comments(jpp_locations_t *locations,
     jpp_locations_measure_t measure, const jpp_profile_t *profile)
@@ -191,139 +370,179 @@ jpp_locations_take(jpp_locations_t *locations,
 
 
 static jpp_str_t
-jpp_locations_copy(jpp_locations_t *locations, jpp_str_t name)
+jpp_locations_text(char text[JPP_OWNER_NAME], jpp_str_t name)
 {
-    const char  *data;
-
-    data = jpp_arena_strndup(locations->arena, name.data, name.len);
-
-    if (data == NULL) {
-        locations->failed = true;
-        data = "";
-        name.len = 0;
-    }
-
-    name.data = data;
+    name.len = jpp_owner_text(text, name.data, name.len);
+    name.data = text;
 
     return name;
 }
 
 
-jpp_locations_row_t *
-jpp_locations_row(jpp_locations_t *locations, const jpp_str_t names[JPP_ROOTS])
+static jpp_locations_row_t *
+jpp_locations_of(jpp_locations_t *locations, const jpp_pools_t *table,
+    const jpp_pools_owner_t *owner)
 {
-    uint32_t              i, id, hash, pos;
-    jpp_locations_row_t  *row;
+    char                         texts[JPP_ROOTS][JPP_OWNER_NAME];
+    uint32_t                     i;
+    jpp_str_t                    names[JPP_ROOTS];
+    const jpp_locations_kind_t  *kind;
 
-    for (i = 0, hash = 0; i < JPP_ROOTS; i++) {
-        hash = hash * 31 + (locations->shows[i]
-                            ? jpp_hash_bytes(names[i].data, names[i].len)
-                            : 0);
+    kind = &jpp_locations_kinds[owner->kind];
+
+    names[JPP_ROOT_SERVER] = jpp_pools_str(table, kind->is_third
+                                                  ? owner->third
+                                                  : owner->server);
+    names[JPP_ROOT_LOCATION] = jpp_pools_str(table, owner->location);
+    names[JPP_ROOT_UPSTREAM] = jpp_pools_str(table, kind->is_upstream
+                                                    ? owner->third : 0);
+
+    if (kind->location != NULL) {
+        names[JPP_ROOT_LOCATION].data = kind->location;
+        names[JPP_ROOT_LOCATION].len = strlen(kind->location);
     }
 
-    pos = hash;
-
-    while (!locations->failed
-           && (id = jpp_index_next(&locations->row_index, hash, &pos)) != 0)
-    {
-        row = &jpp_vec_items(locations->rows, jpp_locations_row_t)[id - 1];
-
-        for (i = 0; i < JPP_ROOTS; i++) {
-            if (locations->shows[i]
-                && !jpp_str_equal(row->names[i], names[i]))
-            {
-                break;
-            }
-        }
-
-        if (i == JPP_ROOTS) {
-            return row;
-        }
-    }
-
-    row = !locations->failed
-          ? jpp_vec_push(locations->rows, sizeof(jpp_locations_row_t)) : NULL;
-
-    if (row == NULL
-        || !jpp_index_add(&locations->row_index, hash,
-                          (uint32_t) jpp_vec_count(locations->rows,
-                                                   jpp_locations_row_t)))
-    {
-        locations->failed = true;
-        return NULL;
+    if (names[JPP_ROOT_SERVER].len == 0) {
+        names[JPP_ROOT_SERVER].data = jpp_locations_no_server;
+        names[JPP_ROOT_SERVER].len = sizeof(jpp_locations_no_server) - 1;
     }
 
     for (i = 0; i < JPP_ROOTS; i++) {
-        row->names[i].data = "";
-
-        if (locations->shows[i]) {
-            row->names[i] = jpp_locations_copy(locations, names[i]);
-        }
+        names[i] = names[i].len != 0
+                   ? jpp_locations_text(texts[i], names[i])
+                   : jpp_roots_none((jpp_root_t) i);
     }
 
-    return row;
+    return jpp_locations_row(locations, names);
 }
 
 
-void
-jpp_locations_add(jpp_locations_t *locations, jpp_locations_row_t *row,
-    jpp_locations_measure_t measure, int64_t value, double variance)
+static void
+jpp_locations_owner(jpp_locations_t *locations, const jpp_pools_t *table,
+    const jpp_pools_owner_t *owner)
 {
-    jpp_locations_cell_t   *cell;
-    jpp_locations_about_t  *about;
+    jpp_locations_row_t  *row;
 
-    cell = &row->cells[measure];
-    about = &locations->about[measure];
-
-    cell->value = jpp_add_i64(cell->value, value);
-    cell->variance += variance;
-    about->value = jpp_add_i64(about->value, value);
-    about->variance += variance;
-}
-
-
-void
-jpp_locations_part(jpp_locations_t *locations, const jpp_locations_row_t *row,
-    jpp_locations_measure_t measure, jpp_str_t name, int64_t value)
-{
-    uint32_t               id, number, hash, pos;
-    jpp_locations_part_t  *part;
-
-    number = (uint32_t) (row - jpp_vec_items(locations->rows,
-                                             jpp_locations_row_t)) + 1;
-    hash = jpp_hash_bytes(name.data, name.len) + number * 31 + measure;
-    pos = hash;
-
-    while (!locations->failed
-           && (id = jpp_index_next(&locations->part_index, hash, &pos)) != 0)
-    {
-        part = &jpp_vec_items(locations->parts, jpp_locations_part_t)[id - 1];
-
-        if (part->row == number && part->measure == measure
-            && jpp_str_equal(part->name, name))
-        {
-            part->value = jpp_add_i64(part->value, value);
-            return;
-        }
-    }
-
-    part = !locations->failed
-           ? jpp_vec_push(locations->parts, sizeof(jpp_locations_part_t))
-           : NULL;
-
-    if (part == NULL
-        || !jpp_index_add(&locations->part_index, hash,
-                          (uint32_t) jpp_vec_count(locations->parts,
-                                                   jpp_locations_part_t)))
-    {
-        locations->failed = true;
+    if (!jpp_locations_kinds[owner->kind].is_there) {
         return;
     }
 
-    part->row = number;
-    part->measure = measure;
-    part->name = jpp_locations_copy(locations, name);
-    part->value = value;
+    row = jpp_locations_of(locations, table, owner);
+
+    /* the upstream of a request, where rows are upstreams, is its own kind */
+
+    if (row != NULL
+        && (uint8_t) (locations->shows[JPP_ROOT_UPSTREAM]
+                      ? JPP_POOLS_UPSTREAM : JPP_POOLS_REQUEST)
+           == owner->kind)
+    {
+        row->n_requests += owner->n_units;
+    }
+}
+
+
+/* "upstream buffers"; of a module, its name behind that. */
+
+static jpp_str_t
+jpp_locations_class(char text[JPP_LOCATIONS_CLASS], const jpp_pools_t *table,
+    const jpp_pools_row_t *held)
+{
+    char         module[JPP_OWNER_NAME];
+    jpp_str_t    name;
+    const char  *class;
+
+    class = jpp_pools_classes[held->class];
+    name = jpp_locations_text(module, jpp_pools_str(table, held->module));
+
+    name.len = (size_t) snprintf(text, JPP_LOCATIONS_CLASS, "%s%s",
+                                 class != NULL ? class : "-", name.data);
+    name.data = text;
+
+    return name;
+}
+
+
+static void
+jpp_locations_held(jpp_locations_t *locations, const jpp_pools_t *table,
+    const jpp_pools_row_t *held)
+{
+    char                      text[JPP_LOCATIONS_CLASS];
+    int64_t                   bytes;
+    jpp_locations_row_t      *row;
+    const jpp_pools_owner_t  *owner;
+
+    if (held->is_inherited) {
+        return;
+    }
+
+    owner = jpp_pools_owner_at(table, held->owner);
+    bytes = (int64_t) held->bytes;
+
+    if (!jpp_locations_kinds[owner->kind].is_there) {
+        jpp_locations_about_t  *about = &locations->about[JPP_LOCATIONS_HELD];
+
+        about->nobody = jpp_add_i64(about->nobody, bytes);
+        return;
+    }
+
+    row = jpp_locations_of(locations, table, owner);
+
+    if (row != NULL) {
+        jpp_locations_add(locations, row, JPP_LOCATIONS_HELD, bytes, 0);
+        jpp_locations_part(locations, row, JPP_LOCATIONS_HELD,
+                           jpp_locations_class(text, table, held), bytes);
+    }
+}
+
+
+void
+jpp_locations_pools(jpp_locations_t *locations, const jpp_identity_t *who,
+    const char *data, size_t len, const char *why)
+{
+    size_t                    i, n;
+    jpp_err_t                 err;
+    jpp_code_t                rc;
+    jpp_pools_t               table;
+    const jpp_pools_row_t    *rows;
+
+    rc = JPP_ERR_INPUT;
+
+    if (data != NULL) {
+        rc = jpp_pools_load(&table, locations->arena, data, len, &err);
+        why = err.text;
+    }
+
+    if (rc != JPP_OK) {
+        locations->failed |= rc == JPP_ERR_MEMORY;
+        jpp_locations_note(locations, JPP_LOCATIONS_HELD, "worker %" PRIu32
+                           " pid %" PRId64 " is missing: %s", who->index,
+                           who->pid, why);
+        return;
+    }
+
+    locations->about[JPP_LOCATIONS_HELD].is_there = true;
+
+    n = jpp_vec_count(table.owners, jpp_pools_owner_t);
+
+    for (i = 1; i <= n; i++) {
+        jpp_locations_owner(locations, &table,
+                            jpp_pools_owner_at(&table, (uint32_t) i));
+    }
+
+    rows = jpp_vec_items(table.rows, jpp_pools_row_t);
+    n = jpp_vec_count(table.rows, jpp_pools_row_t);
+
+    for (i = 0; i < n; i++) {
+        jpp_locations_held(locations, &table, &rows[i]);
+    }
+
+    if (table.facts.reason != JPP_POOLS_WHOLE) {
+        jpp_locations_note(locations, JPP_LOCATIONS_HELD, "worker %" PRIu32
+                           " pid %" PRId64 " is partial, %" PRIu64
+                           " connections were not seen: %s", who->index,
+                           who->pid, table.facts.n_missed,
+                           jpp_pools_reasons[table.facts.reason]);
+    }
 }
 
 

@@ -5,10 +5,10 @@
  * functions that took it; and the CPU time that went to it.
  *
  *     jpp_locations_init()
- *     of the pools: jpp_locations_pools() for each worker, see its header
+ *     of the pools: jpp_locations_pools() for each worker
  *     of each profile: jpp_locations_take(), as a report's
  *     of a measure that there is not: jpp_locations_absent()
- *     jpp_locations_close(), then jpp_locations_write(), see its header
+ *     jpp_locations_close(), then jpp_locations_write()
  *
  * A row is a server and location; with by=server and by=upstream, what that
  * says.  Names of all measures are text that owners have (jpp_owner_names.h),
@@ -22,6 +22,7 @@
 #define _JPP_LOCATIONS_H_INCLUDED_
 
 
+#include "jpp_fleet.h"
 #include "jpp_roots.h"
 #include "jpp_view.h"
 
@@ -99,31 +100,38 @@ void jpp_locations_init(jpp_locations_t *locations, jpp_arena_t *arena,
 void jpp_locations_take(jpp_locations_t *locations,
     jpp_locations_measure_t measure, const jpp_view_t *view);
 
+/*
+ * Add the answer of the worker WHO, LEN bytes at DATA.  If that is no table of
+ * pools, or DATA is NULL, the worker is missing, because of WHY.
+ */
+void jpp_locations_pools(jpp_locations_t *locations, const jpp_identity_t *who,
+    const char *data, size_t len, const char *why);
+
 /* There is no MEASURE, because of WHY; CURE is what to do, or "". */
 void jpp_locations_absent(jpp_locations_t *locations,
     jpp_locations_measure_t measure, const char *why, const char *cure);
-
-/* Sort; false: memory was out somewhere. */
-bool jpp_locations_close(jpp_locations_t *locations);
-
-
-/*
- * For the functions above.  The cell of MEASURE in the row with NAMES, for
- * adding to it; NULL: no memory.  The PART of it that is called NAME grows by
- * VALUE.
- */
-jpp_locations_row_t *jpp_locations_row(jpp_locations_t *locations,
-    const jpp_str_t names[JPP_ROOTS]);
-void jpp_locations_add(jpp_locations_t *locations, jpp_locations_row_t *row,
-    jpp_locations_measure_t measure, int64_t value, double variance);
-void jpp_locations_part(jpp_locations_t *locations,
-    const jpp_locations_row_t *row, jpp_locations_measure_t measure,
-    jpp_str_t name, int64_t value);
 
 /* Append a sentence about MEASURE. */
 void jpp_locations_note(jpp_locations_t *locations,
     jpp_locations_measure_t measure, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Sort; false: memory was out somewhere. */
+bool jpp_locations_close(jpp_locations_t *locations);
+
+
+/* the words of the parameter "format": top and json */
+extern const jpp_words_t  jpp_locations_words;
+
+
+/* Content-Type by ARGS. */
+const char *jpp_locations_type(const jpp_args_t *args);
+
+/*
+ * Append LOCATIONS, which are closed, to SINK, which the caller flushes.
+ * False: no memory.
+ */
+bool jpp_locations_write(const jpp_locations_t *locations, jpp_sink_t *sink);
 
 
 #endif /* _JPP_LOCATIONS_H_INCLUDED_ */

@@ -1,36 +1,55 @@
 
+/*
+ * The forms of a list of locations: a row for each.
+ */
+
+
 #include <inttypes.h>
 
 #include "jpp_error.h"
 #include "jpp_json.h"
 #include "jpp_locations.h"
-#include "jpp_locations_write.h"
 #include "jpp_table.h"
 #include "jpp_units.h"
 #include "jpp_version.h"
 
 
-#define JPP_LOCATIONS_FORMATS                                                 \
-    (sizeof(jpp_locations_formats) / sizeof(jpp_locations_formats[0]))
+/* what a measure is called, in what, and how its values are shown */
+typedef struct {
+    const char   *key;             /* of JSON */
+    const char   *unit;
+    const char   *name;            /* of notes, and the heading */
+    bool          is_estimate;
+    const char *(*show)(int64_t value, char text[JPP_UNITS_TEXT]);
+} jpp_locations_column_t;
+
+
+static const jpp_locations_column_t
+    jpp_locations_columns[JPP_LOCATIONS_MEASURES] =
+{
+    [JPP_LOCATIONS_HELD] =
+        { "held", "bytes", "held", false, jpp_units_change },
+    [JPP_LOCATIONS_SAMPLED] =
+        { "sampled", "bytes", "sampled", true, jpp_units_change },
+    [JPP_LOCATIONS_CPU] =
+        { "cpu", "nanoseconds", "CPU", true, jpp_units_time_change }
+};
+
+
+/* what to ask next; of all that begin with the address of the tree */
+
+static const char *const  jpp_locations_more[] = {
+    "single requests:  requests?top=5",
+    "every pool:       pools?format=top",
+    "by function:      heap?by=location&format=html",
+    "CPU by function:  profile?seconds=10&by=location&format=html",
+    NULL
+};
 
 
 /*
  * A list of locations as JSON.
  */
-
-
-static const char *const  jpp_locations_measures[JPP_LOCATIONS_MEASURES] = {
-    [JPP_LOCATIONS_HELD] = "held",
-    [JPP_LOCATIONS_SAMPLED] = "sampled",
-    [JPP_LOCATIONS_CPU] = "cpu"
-};
-
-
-static const char *const  jpp_locations_units[JPP_LOCATIONS_MEASURES] = {
-    [JPP_LOCATIONS_HELD] = "bytes",
-    [JPP_LOCATIONS_SAMPLED] = "bytes",
-    [JPP_LOCATIONS_CPU] = "nanoseconds"
-};
 
 
 static void
@@ -53,14 +72,14 @@ jpp_locations_json_about(const jpp_locations_t *locations, uint32_t measure,
     notes = jpp_vec_items(about->notes, const char *);
     n = jpp_vec_count(about->notes, const char *);
 
-    jpp_json_open(json, jpp_locations_measures[measure], '{');
+    jpp_json_open(json, jpp_locations_columns[measure].key, '{');
 
     if (about->is_there) {
-        jpp_json_i64(json, jpp_locations_units[measure], about->value);
+        jpp_json_i64(json, jpp_locations_columns[measure].unit, about->value);
         jpp_locations_json_error(about->variance, about->value, json);
 
     } else {
-        jpp_json_null(json, jpp_locations_units[measure]);
+        jpp_json_null(json, jpp_locations_columns[measure].unit);
         jpp_json_null(json, "error_percent");
     }
 
@@ -92,8 +111,8 @@ jpp_locations_json_cell(const jpp_locations_t *locations,
     parts = &jpp_vec_items(locations->parts,
                            jpp_locations_part_t)[cell->first];
 
-    jpp_json_open(json, jpp_locations_measures[measure], '{');
-    jpp_json_i64(json, jpp_locations_units[measure], cell->value);
+    jpp_json_open(json, jpp_locations_columns[measure].key, '{');
+    jpp_json_i64(json, jpp_locations_columns[measure].unit, cell->value);
     jpp_locations_json_error(cell->variance, cell->value, json);
 
     jpp_json_open(json, "mostly", '[');
@@ -101,7 +120,7 @@ jpp_locations_json_cell(const jpp_locations_t *locations,
     for (i = 0; i < cell->n && i < JPP_LOCATIONS_MOST; i++) {
         jpp_json_open(json, NULL, '{');
         jpp_json_utf8(json, "name", parts[i].name.data, parts[i].name.len);
-        jpp_json_i64(json, jpp_locations_units[measure], parts[i].value);
+        jpp_json_i64(json, jpp_locations_columns[measure].unit, parts[i].value);
         jpp_json_close(json, '}');
     }
 
@@ -133,7 +152,7 @@ jpp_locations_json_row(const jpp_locations_t *locations,
     for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
 
         if (!locations->about[i].is_there) {
-            jpp_json_null(json, jpp_locations_measures[i]);
+            jpp_json_null(json, jpp_locations_columns[i].key);
             continue;
         }
 
@@ -186,39 +205,6 @@ jpp_locations_as_json(const jpp_locations_t *locations, jpp_sink_t *sink)
  */
 
 
-/* a measure: what its columns are called, and how its values are shown */
-typedef struct {
-    const char   *name;            /* of notes */
-    const char   *value;           /* headings */
-    const char   *mostly;
-    bool          is_estimate;
-    const char *(*show)(int64_t value, char text[JPP_UNITS_TEXT]);
-} jpp_locations_column_t;
-
-
-static const jpp_locations_column_t
-    jpp_locations_columns[JPP_LOCATIONS_MEASURES] =
-{
-    [JPP_LOCATIONS_HELD] =
-        { "held", "held", "held mostly", false, jpp_units_change },
-    [JPP_LOCATIONS_SAMPLED] =
-        { "sampled", "sampled", "sampled mostly", true, jpp_units_change },
-    [JPP_LOCATIONS_CPU] =
-        { "CPU", "CPU", "CPU mostly", true, jpp_units_time_change }
-};
-
-
-/* what to ask next; of all that begin with the address of the tree */
-
-static const char *const  jpp_locations_more[] = {
-    "single requests:  requests?top=5",
-    "every pool:       pools?format=top",
-    "by function:      heap?by=location&format=html",
-    "CPU by function:  profile?seconds=10&by=location&format=html",
-    NULL
-};
-
-
 static void
 jpp_locations_heading(const jpp_locations_t *locations, size_t n,
     jpp_sink_t *sink)
@@ -261,7 +247,7 @@ jpp_locations_headings(const jpp_locations_t *locations, jpp_table_t *table)
 
     for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
         if (locations->about[i].is_there) {
-            jpp_table_cell(table, "%s", jpp_locations_columns[i].value);
+            jpp_table_cell(table, "%s", jpp_locations_columns[i].name);
         }
 
         if (locations->about[i].is_there
@@ -279,7 +265,8 @@ jpp_locations_headings(const jpp_locations_t *locations, jpp_table_t *table)
 
     for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
         if (locations->about[i].is_there) {
-            jpp_table_cell(table, "%s", jpp_locations_columns[i].mostly);
+            jpp_table_cell(table, "%s mostly",
+                           jpp_locations_columns[i].name);
         }
     }
 }
@@ -482,9 +469,6 @@ jpp_locations_as_text(const jpp_locations_t *locations, jpp_sink_t *sink)
 }
 
 
-static const char *jpp_locations_word(const void *ctx, uint32_t i);
-
-
 static const struct {
     const char   *name;
     const char   *type;
@@ -493,6 +477,16 @@ static const struct {
     { "top", "text/plain", jpp_locations_as_text },
     { "json", "application/json", jpp_locations_as_json }
 };
+
+
+static const char *
+jpp_locations_word(const void *ctx, uint32_t i)
+{
+    (void) ctx;
+
+    return i < sizeof(jpp_locations_formats) / sizeof(jpp_locations_formats[0])
+           ? jpp_locations_formats[i].name : NULL;
+}
 
 
 const jpp_words_t  jpp_locations_words = { jpp_locations_word, NULL, 0 };
@@ -510,13 +504,4 @@ jpp_locations_write(const jpp_locations_t *locations, jpp_sink_t *sink)
 {
     return jpp_locations_formats[locations->args->values[JPP_ARG_FORMAT]]
            .write(locations, sink);
-}
-
-
-static const char *
-jpp_locations_word(const void *ctx, uint32_t i)
-{
-    (void) ctx;
-
-    return i < JPP_LOCATIONS_FORMATS ? jpp_locations_formats[i].name : NULL;
 }

@@ -11,8 +11,6 @@
 #include "ngx_http_jpp_resources.h"
 
 #include "jpp_locations.h"
-#include "jpp_locations_pools.h"
-#include "jpp_locations_write.h"
 #include "jpp_problems.h"
 
 

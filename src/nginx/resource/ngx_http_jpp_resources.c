@@ -2,7 +2,7 @@
 #include "ngx_http_jpp_profile.h"
 #include "ngx_http_jpp_resources.h"
 
-#include "jpp_locations_write.h"
+#include "jpp_locations.h"
 #include "jpp_memory.h"
 #include "jpp_requests.h"
 
