@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "jpp_status_comments.h"
+#include "jpp_status.h"
 #include "jpp_test_fleet.h"
 #include "jpp_version.h"
 

@@ -1,20 +1,27 @@
 
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "jpp_ascii.h"
-#include "jpp_json.h"
 #include "jpp_problems.h"
 #include "jpp_status.h"
+#include "jpp_units.h"
 #include "jpp_version.h"
-#include "jpp_worker.h"
 
 
-/*
- * Who samples the heap of a worker, at which rate, and what that costs: the
- * middle of what jpp_status.h writes of it.
- *
- * Pure functions of the caller's values; any thread.
- */
+/* what, why and cure of a problem */
+#define JPP_STATUS_LINE    sizeof(jpp_problem_t)
+
+/* the longest has the error of a missing worker */
+#define JPP_STATUS_FACT    (JPP_ERR_TEXT + 128)
+
+/* " in worker 4294967295 pid -9223372036854775808, the largest" */
+#define JPP_STATUS_WHERE   64
+
+/* comments besides those of the versions of jemalloc and of the missing */
+#define JPP_STATUS_FACTS   12
 
 
 /*
@@ -56,10 +63,17 @@ jpp_sampling_coverage(jpp_json_t *json, const jpp_worker_t *worker)
 }
 
 
+/* null: it is off */
+
 static void
 jpp_sampling_sampler(jpp_json_t *json, const jpp_sampler_state_t *sampler)
 {
     char  since[JPP_STATUS_TIME];
+
+    if (!sampler->is_on) {
+        jpp_json_null(json, "sampler");
+        return;
+    }
 
     jpp_json_open(json, "sampler", '{');
 
@@ -103,45 +117,12 @@ jpp_sampling_cost(jpp_json_t *json, const jpp_worker_t *worker)
 
     jpp_json_open(json, "cost", '{');
 
-    if (each != 0) {
-        jpp_json_u64(json, "cpu_ms", n * each / 1000000);
-        jpp_json_u64(json, "assumed_ns", each);
-
-    } else {
-        jpp_json_null(json, "cpu_ms");
-        jpp_json_null(json, "assumed_ns");
-    }
-
-    if (worker->sampler.is_on) {
-        jpp_json_u64(json, "bytes", worker->sampler.bytes);
-
-    } else {
-        jpp_json_null(json, "bytes");
-    }
+    jpp_json_known(json, "cpu_ms", each != 0 ? n * each / 1000000 : JPP_NONE);
+    jpp_json_known(json, "assumed_ns", each != 0 ? each : JPP_NONE);
+    jpp_json_known(json, "bytes", worker->sampler.is_on ? worker->sampler.bytes
+                                                        : JPP_NONE);
 
     jpp_json_close(json, '}');
-}
-
-
-/* null: neither source, and a sampler that is off */
-
-static void
-jpp_sampling_source(jpp_json_t *json, const jpp_worker_t *worker)
-{
-    jpp_json_str(json, "source",
-                 jpp_source_name(jpp_source(&worker->jemalloc,
-                                            &worker->sampler)));
-
-    jpp_sampling_coverage(json, worker);
-
-    if (worker->sampler.is_on) {
-        jpp_sampling_sampler(json, &worker->sampler);
-
-    } else {
-        jpp_json_null(json, "sampler");
-    }
-
-    jpp_sampling_cost(json, worker);
 }
 
 
@@ -162,26 +143,12 @@ jpp_sampling_unwinder(jpp_json_t *json, const jpp_worker_t *worker)
                                : hook == JPP_HOOK_NONE ? NULL : "jemalloc");
     jpp_json_str(json, "reason", is_ours ? NULL : jpp_problems_hook(hook));
 
-    if (is_ours) {
-        jpp_json_u64(json, "stacks", worker->jemalloc.stacks.n);
-        jpp_json_u64(json, "cut", worker->jemalloc.stacks.n_cut);
-
-    } else {
-        jpp_json_null(json, "stacks");
-        jpp_json_null(json, "cut");
-    }
+    jpp_json_known(json, "stacks", is_ours ? worker->jemalloc.stacks.n
+                                           : JPP_NONE);
+    jpp_json_known(json, "cut", is_ours ? worker->jemalloc.stacks.n_cut
+                                        : JPP_NONE);
 
     jpp_json_close(json, '}');
-}
-
-
-/* Add the members to the object of WORKER, which is open. */
-
-static void
-jpp_status_sampling(jpp_json_t *json, const jpp_worker_t *worker)
-{
-    jpp_sampling_source(json, worker);
-    jpp_sampling_unwinder(json, worker);
 }
 
 
@@ -281,9 +248,9 @@ jpp_status_of_rate(const jpp_problem_t *problems, size_t n)
 void
 jpp_status_notice(const jpp_worker_t *worker, char *text, size_t size)
 {
-    char            rate[JPP_UNITS_TEXT];
+    bool            is_on;
+    char            rate[JPP_UNITS_TEXT], line[JPP_STATUS_LINE];
     size_t          i, n, len, of_rate;
-    uint32_t        lg_sample;
     jpp_problem_t   problems[JPP_MAX_PROBLEMS];
 
     if (size == 0) {
@@ -293,39 +260,26 @@ jpp_status_notice(const jpp_worker_t *worker, char *text, size_t size)
     n = jpp_problems(worker, problems);
 
     if (n != 0 && problems[0].is_fatal) {
-        len = jpp_status_append(text, size, 0, problems[0].what);
-        len = jpp_status_append(text, size, len, ": ");
-        len = jpp_status_append(text, size, len, problems[0].why);
-        len = jpp_status_append(text, size, len, ". ");
-        (void) jpp_status_append(text, size, len, problems[0].cure);
+        (void) snprintf(line, sizeof(line), "%s: %s. %s", problems[0].what,
+                        problems[0].why, problems[0].cure);
+        (void) jpp_status_append(text, size, 0, line);
 
         return;
     }
 
-    len = 0;
-
-    if (worker->sampler.is_on) {
-        len = jpp_status_append(text, size, len, "the module's sampler");
-        lg_sample = worker->sampler.lg_sample;
-
-    } else {
-        len = jpp_status_append(text, size, len, "jemalloc ");
-        len = jpp_status_append(text, size, len, worker->jemalloc.version);
-        len = jpp_status_append(text, size, len, ", profiling");
-        lg_sample = worker->jemalloc.lg_sample;
-    }
-
+    is_on = worker->sampler.is_on;
     of_rate = jpp_status_of_rate(problems, n);
 
-    if (of_rate != n) {
-        len = jpp_status_append(text, size, len, " ready, ");
-        len = jpp_status_append(text, size, len, problems[of_rate].what);
+    (void) jpp_problems_rate(jpp_worker_lg_sample(worker), rate);
 
-    } else {
-        len = jpp_status_append(text, size, len, " ready, one sample every ");
-        len = jpp_status_append(text, size, len,
-                                jpp_problems_rate(lg_sample, rate));
-    }
+    (void) snprintf(line, sizeof(line), "%s%s%s ready, %s%s",
+                    is_on ? "the module's sampler" : "jemalloc ",
+                    is_on ? "" : worker->jemalloc.version,
+                    is_on ? "" : ", profiling",
+                    of_rate != n ? "" : "one sample every ",
+                    of_rate != n ? problems[of_rate].what : rate);
+
+    len = jpp_status_append(text, size, 0, line);
 
     for (i = 0; i < n; i++) {
 
@@ -353,14 +307,44 @@ jpp_status_json_jemalloc(jpp_json_t *json, const jpp_jemalloc_t *jemalloc)
     jpp_json_str(json, "state", jpp_status_word(jemalloc->state));
     jpp_json_bool(json, "active", jemalloc->active);
 
-    if (jemalloc->state > JPP_JEMALLOC_OFF) {
-        jpp_json_u64(json, "lg_sample", jemalloc->lg_sample);
+    jpp_json_known(json, "lg_sample", jemalloc->state > JPP_JEMALLOC_OFF
+                                      ? jemalloc->lg_sample : JPP_NONE);
+    jpp_json_bool(json, "prof_accum", jemalloc->accum);
+}
 
-    } else {
-        jpp_json_null(json, "lg_sample");
+
+int
+jpp_status_in_step(const jpp_worker_t *worker, const jpp_control_t *wanted)
+{
+    const jpp_jemalloc_t       *jemalloc;
+    const jpp_sampler_state_t  *sampler;
+
+    if (wanted == NULL
+        || (wanted->active == -1 && wanted->lg_sample == -1
+            && wanted->sampler == -1))
+    {
+        return -1;
     }
 
-    jpp_json_bool(json, "prof_accum", jemalloc->accum);
+    jemalloc = &worker->jemalloc;
+    sampler = &worker->sampler;
+
+    if ((wanted->sampler != -1 && sampler->is_on != (wanted->sampler == 1))
+        || (wanted->sampler == 1
+            && sampler->lg_sample != (uint32_t) wanted->sampler_lg))
+    {
+        return 0;
+    }
+
+    if (wanted->active == -1 && wanted->lg_sample == -1) {
+        return 1;
+    }
+
+    return jemalloc->state > JPP_JEMALLOC_OFF
+           && (wanted->active == -1
+               || jemalloc->active == (wanted->active == 1))
+           && (wanted->lg_sample == -1
+               || jemalloc->lg_sample == (uint32_t) wanted->lg_sample);
 }
 
 
@@ -384,8 +368,17 @@ jpp_status_json_in_step(jpp_json_t *json, const jpp_worker_t *worker,
 
 
 static void
-jpp_status_json_stats(jpp_json_t *json, const jpp_stats_t *stats)
+jpp_status_json_stats(jpp_json_t *json, const jpp_worker_t *worker)
 {
+    const jpp_stats_t  *stats;
+
+    if (!worker->has_stats) {
+        jpp_json_null(json, "stats");
+        return;
+    }
+
+    stats = &worker->stats;
+
     jpp_json_open(json, "stats", '{');
 
     jpp_json_u64(json, "allocated", stats->allocated);
@@ -452,24 +445,23 @@ jpp_status_json_worker(jpp_json_t *json, const jpp_worker_t *worker,
     jpp_json_bool(json, "exiting", worker->is_exiting);
     jpp_json_str(json, "started", jpp_status_time(worker->started, started));
 
-    if (worker->stalling.threshold != 0) {
-        jpp_json_u64(json, "stall_ms", worker->stalling.threshold);
-
-    } else {
-        jpp_json_null(json, "stall_ms");
-    }
+    jpp_json_known(json, "stall_ms", worker->stalling.threshold != 0
+                                     ? worker->stalling.threshold : JPP_NONE);
 
     jpp_status_json_jemalloc(json, &worker->jemalloc);
-    jpp_status_sampling(json, worker);
+
+    /* null: neither source */
+
+    jpp_json_str(json, "source",
+                 jpp_source_name(jpp_source(&worker->jemalloc,
+                                            &worker->sampler)));
+    jpp_sampling_coverage(json, worker);
+    jpp_sampling_sampler(json, &worker->sampler);
+    jpp_sampling_cost(json, worker);
+    jpp_sampling_unwinder(json, worker);
+
     jpp_status_json_in_step(json, worker, wanted);
-
-    if (worker->has_stats) {
-        jpp_status_json_stats(json, &worker->stats);
-
-    } else {
-        jpp_json_null(json, "stats");
-    }
-
+    jpp_status_json_stats(json, worker);
     jpp_status_json_problems(json, worker);
     jpp_status_json_failure(json, &worker->last_error);
 
@@ -510,36 +502,346 @@ jpp_status_json(const jpp_fleet_t *fleet, jpp_sink_t *sink)
 }
 
 
-int
-jpp_status_in_step(const jpp_worker_t *worker, const jpp_control_t *wanted)
+/*
+ * The comments of a profile.
+ */
+
+
+/* The comments so far; facts is NULL once memory was missing. */
+typedef struct {
+    jpp_arena_t   *arena;
+    const char   **facts;
+    size_t         n;
+} jpp_facts_t;
+
+
+static void
+jpp_facts_add(jpp_facts_t *facts, const char *fmt, ...)
 {
-    const jpp_jemalloc_t       *jemalloc;
+    char     text[JPP_STATUS_FACT];
+    va_list  args;
+
+    if (facts->facts == NULL) {
+        return;
+    }
+
+    va_start(args, fmt);
+    (void) vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+
+    facts->facts[facts->n] = jpp_arena_strndup(facts->arena, text,
+                                               strlen(text));
+
+    if (facts->facts[facts->n++] == NULL) {
+        facts->facts = NULL;
+    }
+}
+
+
+/* workers of two binaries, during an upgrade, may have two versions */
+
+static void
+jpp_facts_jemalloc(jpp_facts_t *facts, const jpp_fleet_t *fleet)
+{
+    size_t               i, k;
+    const jpp_worker_t  *workers;
+
+    workers = fleet->workers;
+
+    for (i = 0; i < fleet->n; i++) {
+
+        for (k = 0; k < i; k++) {
+            if (strcmp(workers[k].jemalloc.version,
+                       workers[i].jemalloc.version) == 0)
+            {
+                break;
+            }
+        }
+
+        if (k == i && workers[i].jemalloc.version[0] != '\0') {
+            jpp_facts_add(facts, "jemalloc %s", workers[i].jemalloc.version);
+        }
+    }
+}
+
+
+/* What was there before it was switched on is not seen. */
+
+static void
+jpp_facts_sampler(jpp_facts_t *facts, const jpp_fleet_t *fleet)
+{
+    char                        text[JPP_STATUS_TIME];
+    size_t                      i, n;
+    int64_t                     since;
+    uint64_t                    dropped;
     const jpp_sampler_state_t  *sampler;
 
-    if (wanted == NULL
-        || (wanted->active == -1 && wanted->lg_sample == -1
-            && wanted->sampler == -1))
-    {
-        return -1;
+    n = 0;
+    since = 0;
+    dropped = 0;
+
+    for (i = 0; i < fleet->n; i++) {
+        sampler = &fleet->workers[i].sampler;
+
+        if (!sampler->is_on) {
+            continue;
+        }
+
+        since = since > sampler->since ? since : sampler->since;
+        dropped += sampler->dropped_live + sampler->dropped_sites;
+        n++;
     }
 
-    jemalloc = &worker->jemalloc;
-    sampler = &worker->sampler;
-
-    if ((wanted->sampler != -1 && sampler->is_on != (wanted->sampler == 1))
-        || (wanted->sampler == 1
-            && sampler->lg_sample != (uint32_t) wanted->sampler_lg))
-    {
-        return 0;
+    if (n == 0) {
+        return;
     }
 
-    if (wanted->active == -1 && wanted->lg_sample == -1) {
-        return 1;
+    jpp_facts_add(facts, "source: the module's sampler in %zu of %zu workers, "
+                  "on in all of them since %s: what was allocated before is "
+                  "not in it", n, fleet->n, jpp_status_time(since, text));
+
+    if (dropped != 0) {
+        jpp_facts_add(facts, "the sampler dropped %" PRIu64 " samples, so "
+                      "there is more than this: sample coarser", dropped);
+    }
+}
+
+
+/*
+ * Of jemalloc's samples, in workers that HAS_GAP is for: of many, the times in
+ * which those of one of them at least were not complete.
+ */
+
+static void
+jpp_facts_coverage(jpp_facts_t *facts, const jpp_fleet_t *fleet, bool has_gap)
+{
+    char                   since[JPP_STATUS_TIME], gap[JPP_COVERAGE_TEXT];
+    size_t                 i, n;
+    jpp_coverage_t         sum;
+    const jpp_worker_t    *worker;
+    const jpp_coverage_t  *coverage;
+
+    memset(&sum, 0, sizeof(jpp_coverage_t));
+
+    for (i = 0, n = 0; i < fleet->n; i++) {
+        worker = &fleet->workers[i];
+        coverage = &worker->coverage;
+
+        if (worker->sampler.is_on || coverage->since == 0
+            || jpp_worker_has_gap(worker) != has_gap)
+        {
+            continue;
+        }
+
+        if (n++ == 0) {
+            sum = *coverage;
+            continue;
+        }
+
+        sum.since = sum.since > coverage->since ? sum.since : coverage->since;
+        sum.off = sum.off < coverage->off ? sum.off : coverage->off;
+        sum.n_off = sum.n_off > coverage->n_off ? sum.n_off : coverage->n_off;
     }
 
-    return jemalloc->state > JPP_JEMALLOC_OFF
-           && (wanted->active == -1
-               || jemalloc->active == (wanted->active == 1))
-           && (wanted->lg_sample == -1
-               || jemalloc->lg_sample == (uint32_t) wanted->lg_sample);
+    if (n == 0) {
+        return;
+    }
+
+    (void) jpp_status_time(sum.since, since);
+
+    if (has_gap) {
+        jpp_facts_add(facts, "samples complete since %s: jemalloc's sampling "
+                      "was off %s in %zu of %zu workers, and memory allocated "
+                      "while it was off is missing", since,
+                      jpp_coverage_gap(&sum, gap), n, fleet->n);
+
+    } else {
+        jpp_facts_add(facts, "samples complete since %s: jemalloc began to "
+                      "sample then, or forgot its samples, in %zu of %zu "
+                      "workers, and memory allocated before is missing", since,
+                      n, fleet->n);
+    }
+}
+
+
+/* Since the workers started, whatever of it is in the profile. */
+
+static void
+jpp_facts_stacks(jpp_facts_t *facts, const jpp_fleet_t *fleet)
+{
+    size_t                 i, n;
+    uint64_t               walked, cut;
+    const jpp_jemalloc_t  *jemalloc;
+
+    n = 0;
+    walked = 0;
+    cut = 0;
+
+    for (i = 0; i < fleet->n; i++) {
+        jemalloc = &fleet->workers[i].jemalloc;
+
+        if (jemalloc->hook == JPP_HOOK_ON || fleet->workers[i].sampler.is_on) {
+            walked += jemalloc->stacks.n;
+            cut += jemalloc->stacks.n_cut;
+            n++;
+        }
+    }
+
+    if (n != 0) {
+        jpp_facts_add(facts, "stacks walked by the module in %zu of %zu "
+                      "workers: %" PRIu64 ", of which %" PRIu64 " were cut",
+                      n, fleet->n, walked, cut);
+    }
+}
+
+
+static void
+jpp_facts_sum(jpp_facts_t *facts, const char *what, uint64_t bytes, size_t n)
+{
+    char  text[JPP_UNITS_TEXT];
+
+    (void) jpp_units_bytes(bytes, text);
+
+    if (n == 1) {
+        jpp_facts_add(facts, "jemalloc stats.%s %" PRIu64 " bytes (%s)",
+                      what, bytes, text);
+
+    } else {
+        jpp_facts_add(facts, "jemalloc stats.%s %" PRIu64 " bytes (%s), the "
+                      "sum of %zu workers, each with what it inherited",
+                      what, bytes, text, n);
+    }
+}
+
+
+static void
+jpp_facts_resident(jpp_facts_t *facts, const jpp_worker_t *worker, size_t n)
+{
+    char  text[JPP_UNITS_TEXT], where[JPP_STATUS_WHERE];
+
+    where[0] = '\0';
+
+    if (n != 1) {
+        (void) snprintf(where, sizeof(where), " in worker %" PRIu32 " pid %"
+                        PRId64 ", the largest", worker->who.index,
+                        worker->who.pid);
+    }
+
+    jpp_facts_add(facts, "jemalloc stats.resident at most %" PRIu64 " bytes "
+                  "(%s)%s: shared pages and pages never touched count",
+                  worker->stats.resident,
+                  jpp_units_bytes(worker->stats.resident, text), where);
+}
+
+
+/*
+ * A sum that lacks a worker would be wrong, so it is left out.  Resident memory
+ * is not added up: after a fork workers share most pages, jemalloc counts each
+ * in all of them, and it counts pages that were never touched.
+ */
+
+static void
+jpp_facts_stats(jpp_facts_t *facts, const jpp_fleet_t *fleet)
+{
+    size_t               i;
+    uint64_t             allocated, active;
+    const jpp_worker_t  *worker, *largest;
+
+    allocated = 0;
+    active = 0;
+    largest = NULL;
+
+    for (i = 0; i < fleet->n; i++) {
+        worker = &fleet->workers[i];
+
+        if (!worker->has_stats) {
+            return;
+        }
+
+        allocated += worker->stats.allocated;
+        active += worker->stats.active;
+
+        if (largest == NULL
+            || worker->stats.resident > largest->stats.resident)
+        {
+            largest = worker;
+        }
+    }
+
+    if (largest != NULL) {
+        jpp_facts_sum(facts, "allocated", allocated, fleet->n);
+        jpp_facts_sum(facts, "active", active, fleet->n);
+        jpp_facts_resident(facts, largest, fleet->n);
+    }
+}
+
+
+/* without the cures, which memory has */
+
+static void
+jpp_facts_findings(jpp_facts_t *facts, const jpp_fleet_t *fleet)
+{
+    size_t                i;
+    const jpp_finding_t  *finding;
+
+    for (i = 0; i < fleet->n_findings; i++) {
+        finding = &fleet->findings[i];
+
+        jpp_facts_add(facts, "finding %s: %s: %s", finding->id, finding->what,
+                      finding->because);
+    }
+}
+
+
+const char *const *
+jpp_status_comments(const jpp_fleet_t *fleet, jpp_arena_t *arena)
+{
+    size_t                i;
+    jpp_facts_t           facts;
+    const jpp_worker_t   *worker;
+    const jpp_missing_t  *missing;
+
+    facts.arena = arena;
+    facts.n = 0;
+    facts.facts = jpp_arena_alloc(arena, (JPP_STATUS_FACTS + fleet->n
+                                          + fleet->n_missing
+                                          + fleet->n_findings + 1)
+                                         * sizeof(char *));
+
+    jpp_facts_add(&facts, "nginx %s", fleet->nginx);
+    jpp_facts_add(&facts, "jemalloc_pprof module %s", JPP_VERSION);
+
+    if (!fleet->is_of_time) {
+        jpp_facts_jemalloc(&facts, fleet);
+    }
+
+    jpp_facts_add(&facts, "workers %zu/%" PRIu32, fleet->n, fleet->n_asked);
+
+    if (fleet->n == 1) {
+        worker = &fleet->workers[0];
+
+        jpp_facts_add(&facts, "worker %" PRIu32 " pid %" PRId64,
+                      worker->who.index, worker->who.pid);
+    }
+
+    for (i = 0; i < fleet->n_missing; i++) {
+        missing = &fleet->missing[i];
+
+        jpp_facts_add(&facts, "worker %" PRIu32 " pid %" PRId64 " is missing: "
+                      "%s", missing->who.index, missing->who.pid, missing->why);
+    }
+
+    if (fleet->is_sampled) {
+        jpp_facts_sampler(&facts, fleet);
+        jpp_facts_coverage(&facts, fleet, true);
+        jpp_facts_coverage(&facts, fleet, false);
+    }
+
+    if (!fleet->is_of_time) {
+        jpp_facts_stacks(&facts, fleet);
+        jpp_facts_stats(&facts, fleet);
+        jpp_facts_findings(&facts, fleet);
+    }
+
+    return facts.facts;
 }

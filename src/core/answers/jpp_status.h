@@ -1,7 +1,7 @@
 
 /*
- * The state of the profiling of each worker: as a line of the log and as JSON.
- * jpp_status_comments.h writes it as comments of a profile.
+ * The state of the profiling of each worker: as a line of the log, as JSON, and
+ * as comments of a profile.
  *
  * Pure functions of the caller's values; any thread.
  */
@@ -49,6 +49,15 @@ int jpp_status_in_step(const jpp_worker_t *worker,
  * other bytes become question marks.
  */
 void jpp_status_json(const jpp_fleet_t *fleet, jpp_sink_t *sink);
+
+/*
+ * The comments of a profile of FLEET's workers, one fact each: versions, which
+ * workers, and, of memory, how much jemalloc has given them.  What is allocated
+ * is a sum; what is resident is that of the largest worker, since they share
+ * pages.  NULL-terminated, in ARENA; NULL: no memory.
+ */
+const char *const *jpp_status_comments(const jpp_fleet_t *fleet,
+    jpp_arena_t *arena);
 
 
 #endif /* _JPP_STATUS_H_INCLUDED_ */

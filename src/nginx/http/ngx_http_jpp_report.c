@@ -4,7 +4,7 @@
 #include "ngx_http_jpp_self.h"
 
 #include "jpp_profile.h"
-#include "jpp_status_comments.h"
+#include "jpp_status.h"
 
 
 /*
