@@ -1,6 +1,6 @@
 
 #include "jpp_fuzz.h"
-#include "jpp_outcome.h"
+#include "jpp_console.h"
 
 
 /* Whatever the query is, its sentence is the module's own. */

@@ -1,5 +1,5 @@
 
-#include "jpp_outcome.h"
+#include "jpp_console.h"
 #include "jpp_test_fleet.h"
 
 

@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 
-#include "jpp_directives.h"
 #include "jpp_requests.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_pools.h"

@@ -10,7 +10,6 @@
 
 
 #include "jpp_pools_file.h"
-#include "jpp_pools_file.h"
 #include "jpp_pools_table.h"
 #include "jpp_test.h"
 

@@ -1,10 +1,15 @@
 
+/*
+ * The directives that bound what requests and connections hold, by class.
+ */
+
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "jpp_directives.h"
+#include "jpp_requests.h"
 
 
 /* any kind */

@@ -17,7 +17,7 @@
 
 
 #include "jpp_args.h"
-#include "jpp_ledger_file.h"
+#include "jpp_ledger.h"
 #include "jpp_telemetry.h"
 
 

@@ -1,9 +1,15 @@
 
+/*
+ * What a form of the console has changed: as a query, from one, and as a
+ * sentence.
+ */
+
+
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 
-#include "jpp_outcome.h"
+#include "jpp_console.h"
 #include "jpp_problems.h"
 #include "jpp_query.h"
 #include "jpp_scan.h"
@@ -45,17 +51,6 @@ jpp_outcome_value(jpp_outcome_t *outcome, const jpp_outcome_row_t *row)
 }
 
 
-static void
-jpp_outcome_clear(jpp_outcome_t *outcome)
-{
-    size_t  i;
-
-    for (i = 0; i < JPP_OUTCOME_ROWS; i++) {
-        *jpp_outcome_value(outcome, &jpp_outcome_rows[i]) = JPP_NONE;
-    }
-}
-
-
 void
 jpp_outcome_fill(jpp_outcome_t *outcome, const jpp_control_t *control,
     const jpp_controlled_t *workers, size_t n)
@@ -63,28 +58,14 @@ jpp_outcome_fill(jpp_outcome_t *outcome, const jpp_control_t *control,
     size_t                       i;
     const jpp_control_result_t  *result;
 
-    jpp_outcome_clear(outcome);
+    /* -1 is JPP_NONE, too */
 
-    if (control->active != -1) {
-        outcome->active = (uint64_t) control->active;
-    }
-
-    if (control->sampler != -1) {
-        outcome->sampler = (uint64_t) control->sampler;
-    }
-
-    if (control->lg_sample != -1) {
-        outcome->lg_sample = (uint64_t) control->lg_sample;
-    }
-
-    if (control->reset) {
-        outcome->reset = 1;
-    }
-
-    if (control->purge) {
-        outcome->purge = 1;
-    }
-
+    outcome->active = (uint64_t) control->active;
+    outcome->sampler = (uint64_t) control->sampler;
+    outcome->lg_sample = (uint64_t) control->lg_sample;
+    outcome->reset = control->reset ? 1 : JPP_NONE;
+    outcome->purge = control->purge ? 1 : JPP_NONE;
+    outcome->purged = JPP_NONE;
     outcome->asked = n;
     outcome->done = 0;
 
@@ -97,18 +78,13 @@ jpp_outcome_fill(jpp_outcome_t *outcome, const jpp_control_t *control,
 
         outcome->done++;
 
-        if (!control->purge || !result->has_stats) {
-            continue;
-        }
-
-        if (outcome->purged == JPP_NONE) {
-            outcome->purged = 0;
-        }
-
         /* other threads may have taken more meanwhile */
 
-        outcome->purged += jpp_less(result->resident_before,
-                                    result->resident_after);
+        if (control->purge && result->has_stats) {
+            jpp_add_known(&outcome->purged,
+                          jpp_less(result->resident_before,
+                                   result->resident_after));
+        }
     }
 }
 
@@ -183,10 +159,13 @@ jpp_outcome_number(const jpp_query_t *pair, uint64_t max)
 bool
 jpp_outcome_read(jpp_outcome_t *outcome, const char *text, size_t len)
 {
+    size_t                    i;
     jpp_query_t               query;
     const jpp_outcome_row_t  *row;
 
-    jpp_outcome_clear(outcome);
+    for (i = 0; i < JPP_OUTCOME_ROWS; i++) {
+        *jpp_outcome_value(outcome, &jpp_outcome_rows[i]) = JPP_NONE;
+    }
 
     if (jpp_query_init(&query, text, len, NULL) != JPP_OK) {
         return false;

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "jpp_directives.h"
 #include "jpp_pools.h"
 #include "jpp_pools_file.h"
 #include "jpp_requests.h"
