@@ -5,11 +5,15 @@
 #endif
 
 #include "ngx_http_jpp_answerer.h"
+#include "ngx_http_jpp_kind.h"
 #include "ngx_http_jpp_self.h"
-#include "ngx_http_jpp_service.h"
 #include "ngx_http_jpp_socket.h"
+#include "ngx_http_jpp_thread.h"
 
 #include "jpp_arena.h"
+#include "jpp_status.h"
+
+#include <ngx_event.h>
 
 
 /* questions that are read at a time */
@@ -23,15 +27,44 @@
 /* how long one without descriptors or connections does not accept, ms */
 #define NGX_HTTP_JPP_AGAIN        100
 
+/* how often a work that waits looks whether nginx exits, ms */
+#define NGX_HTTP_JPP_TICK         100
+
+
+typedef struct ngx_http_jpp_work_s  ngx_http_jpp_work_t;
+
 
 /* An asker. */
 typedef struct {
-    ngx_http_jpp_caller_t   caller;
-    ngx_connection_t       *connection;
-    unsigned                           is_asked;   /* the question has come */
-    unsigned                           is_apart;   /* its answer takes a */
-                                                   /*   while: not counted */
+    ngx_queue_t                  queue;        /* of all that wait for work */
+    ngx_http_jpp_work_t         *work;         /* NULL: waits for nothing */
+    ngx_connection_t            *connection;
+    unsigned                     is_asked:1;   /* the question has come */
+    unsigned                     is_apart:1;   /* its answer takes a while: */
+                                               /*   not counted */
 } ngx_http_jpp_query_t;
+
+
+/*
+ * From the beginning of a wait to the end of the work nginx stays, since a
+ * timer that is not cancelable runs.
+ */
+
+struct ngx_http_jpp_work_s {
+    ngx_http_jpp_task_t          task;         /* its queue: that of the */
+                                               /*   thread, or of slices */
+    ngx_queue_t                  queue;        /* of all works */
+    ngx_queue_t                  queries;
+    const ngx_http_jpp_kind_t   *kind;
+    ngx_http_jpp_reply_t         reply;
+
+    ngx_event_t                  timer;        /* of a wait before it */
+    ngx_msec_t                   deadline;
+
+    unsigned                     is_waiting:1;
+    unsigned                     is_worked:1;  /* work has begun */
+    unsigned                     is_in_thread:1;
+};
 
 
 static void ngx_http_jpp_answerer_accept(ngx_event_t *ev);
@@ -40,10 +73,35 @@ static void ngx_http_jpp_answerer_failed(ngx_connection_t *c, ngx_err_t err);
 static ngx_int_t ngx_http_jpp_answerer_pause(ngx_connection_t *c);
 static void ngx_http_jpp_answerer_resume(ngx_event_t *ev);
 static void ngx_http_jpp_answerer_read(ngx_event_t *ev);
-static void ngx_http_jpp_answerer_reply(ngx_http_jpp_caller_t *caller,
+static void ngx_http_jpp_answerer_answer(ngx_http_jpp_query_t *query,
+    const jpp_message_question_t *question);
+static void ngx_http_jpp_answerer_send(ngx_http_jpp_query_t *query,
     const ngx_http_jpp_reply_t *reply);
 static void ngx_http_jpp_answerer_leave(ngx_http_jpp_query_t *query);
 static void ngx_http_jpp_answerer_gone(void);
+static void ngx_http_jpp_answerer_error(const ngx_http_jpp_reply_t *reply);
+static void ngx_http_jpp_work(ngx_http_jpp_query_t *query,
+    const ngx_http_jpp_kind_t *kind, ngx_http_jpp_reply_t *reply);
+static ngx_http_jpp_work_t *ngx_http_jpp_work_next(
+    const jpp_message_question_t *question);
+static ngx_uint_t ngx_http_jpp_work_has_begun(const ngx_http_jpp_work_t *work);
+static ngx_http_jpp_work_t *ngx_http_jpp_work_create(
+    const ngx_http_jpp_kind_t *kind, const ngx_http_jpp_reply_t *reply);
+static void ngx_http_jpp_work_tick(ngx_event_t *ev);
+static void ngx_http_jpp_work_waited(ngx_http_jpp_work_t *work,
+    const char *why_early);
+static void ngx_http_jpp_work_start(ngx_http_jpp_work_t *work);
+static void ngx_http_jpp_work_schedule(void);
+static void ngx_http_jpp_work_slice(ngx_event_t *ev);
+static ngx_int_t ngx_http_jpp_work_run_slice(ngx_http_jpp_work_t *work);
+static void ngx_http_jpp_work_unslice(ngx_http_jpp_work_t *work);
+static void ngx_http_jpp_work_post(ngx_http_jpp_work_t *work);
+static void ngx_http_jpp_work_run(ngx_http_jpp_task_t *task);
+static jpp_code_t ngx_http_jpp_work_open(ngx_http_jpp_reply_t *reply);
+static void ngx_http_jpp_work_done(ngx_http_jpp_task_t *task);
+static void ngx_http_jpp_work_describe(ngx_http_jpp_work_t *work);
+static ngx_uint_t ngx_http_jpp_work_cancel(ngx_http_jpp_work_t *work);
+static void ngx_http_jpp_work_destroy(ngx_http_jpp_work_t *work);
 
 
 static ngx_uint_t   ngx_http_jpp_n_queries;
@@ -52,6 +110,24 @@ static ngx_uint_t   ngx_http_jpp_n_queries;
 static ngx_event_t  ngx_http_jpp_again = {
     .handler = ngx_http_jpp_answerer_resume,
     .cancelable = 1
+};
+
+/* posted or begun */
+static ngx_queue_t  ngx_http_jpp_works = {
+    &ngx_http_jpp_works, &ngx_http_jpp_works
+};
+
+/* of these, those with slices: the first has its turn */
+static ngx_queue_t  ngx_http_jpp_sliced = {
+    &ngx_http_jpp_sliced, &ngx_http_jpp_sliced
+};
+
+/* the first, once it has had a slice */
+static const ngx_http_jpp_work_t  *ngx_http_jpp_begun;
+
+static ngx_event_t  ngx_http_jpp_next_slice = {
+    .data = &ngx_http_jpp_no_connection,
+    .handler = ngx_http_jpp_work_slice
 };
 
 
@@ -211,8 +287,6 @@ ngx_http_jpp_answerer_open(ngx_socket_t s)
         return NGX_ERROR;
     }
 
-    query->caller.answer = ngx_http_jpp_answerer_reply;
-
     query->connection = ngx_http_jpp_socket_connection(s,
                               ngx_http_jpp_answerer_read, query);
 
@@ -230,13 +304,12 @@ ngx_http_jpp_answerer_open(ngx_socket_t s)
 static void
 ngx_http_jpp_answerer_read(ngx_event_t *ev)
 {
-    int                                 files[NGX_HTTP_JPP_FILES];
-    ssize_t                             n;
-    uint8_t                             data[JPP_MESSAGE_QUESTION];
-    ngx_int_t                           rc;
-    ngx_connection_t                   *c;
-    jpp_message_question_t              question;
-    ngx_http_jpp_query_t  *query;
+    int                      files[NGX_HTTP_JPP_FILES];
+    ssize_t                  n;
+    uint8_t                  data[JPP_MESSAGE_QUESTION];
+    ngx_connection_t        *c;
+    ngx_http_jpp_query_t    *query;
+    jpp_message_question_t   question;
 
     c = ev->data;
     query = c->data;
@@ -258,37 +331,67 @@ ngx_http_jpp_answerer_read(ngx_event_t *ev)
         return;
     }
 
-    /* there is one only: asked again, it wants its answer now */
+    if (!query->is_asked) {
+        query->is_asked = 1;
+        ngx_http_jpp_answerer_answer(query, &question);
 
-    if (query->is_asked) {
-        ngx_http_jpp_serve_hurry(&query->caller);
-        return;
-    }
+    } else if (query->work != NULL) {
 
-    query->is_asked = 1;
+        /* there is one only: asked again, it wants its answer now */
 
-    rc = ngx_http_jpp_serve(&query->caller, &question);
-
-    if (rc == NGX_ERROR) {
-        ngx_http_jpp_answerer_leave(query);
-
-    } else if (rc == NGX_AGAIN) {
-        query->is_apart = 1;
-        ngx_http_jpp_answerer_gone();
+        ngx_http_jpp_work_waited(query->work,
+                                 "the worker that asked shuts down");
     }
 }
 
 
+/* Perhaps before this returns: then QUERY is gone. */
+
 static void
-ngx_http_jpp_answerer_reply(ngx_http_jpp_caller_t *caller,
+ngx_http_jpp_answerer_answer(ngx_http_jpp_query_t *query,
+    const jpp_message_question_t *question)
+{
+    ngx_http_jpp_reply_t        reply;
+    const ngx_http_jpp_kind_t  *kind;
+
+    kind = &ngx_http_jpp_kinds[question->kind];
+
+    ngx_memzero(&reply, sizeof(ngx_http_jpp_reply_t));
+
+    jpp_memfd_init(&reply.file);
+
+    reply.question = *question;
+    reply.reply.n_resets = ngx_http_jpp_self.n_resets;
+
+    ngx_http_jpp_describe(&reply.reply.worker);
+
+    if (kind->check == NULL
+        || kind->check(&reply.reply.worker, &reply.reply.err) == JPP_OK)
+    {
+        if (kind->begin != NULL) {
+            kind->begin(&reply);
+        }
+
+        if (reply.reply.err.code == JPP_OK
+            && (kind->work != NULL || kind->slice != NULL))
+        {
+            ngx_http_jpp_work(query, kind, &reply);
+            return;
+        }
+    }
+
+    ngx_http_jpp_answerer_error(&reply);
+    ngx_http_jpp_answerer_send(query, &reply);
+}
+
+
+static void
+ngx_http_jpp_answerer_send(ngx_http_jpp_query_t *query,
     const ngx_http_jpp_reply_t *reply)
 {
-    int                                 files[NGX_HTTP_JPP_FILES];
-    uint8_t                             data[JPP_MESSAGE_REPLY];
-    jpp_message_reply_t                 message;
-    ngx_http_jpp_query_t  *query;
-
-    query = (ngx_http_jpp_query_t *) caller;
+    int                  files[NGX_HTTP_JPP_FILES];
+    uint8_t              data[JPP_MESSAGE_REPLY];
+    jpp_message_reply_t  message;
 
     message = reply->reply;
 
@@ -332,7 +435,18 @@ ngx_http_jpp_answerer_reply(ngx_http_jpp_caller_t *caller,
 static void
 ngx_http_jpp_answerer_leave(ngx_http_jpp_query_t *query)
 {
-    ngx_http_jpp_serve_leave(&query->caller);
+    ngx_http_jpp_work_t  *work;
+
+    work = query->work;
+
+    if (work != NULL) {
+        ngx_queue_remove(&query->queue);
+
+        if (ngx_queue_empty(&work->queries) && ngx_http_jpp_work_cancel(work)) {
+            ngx_queue_remove(&work->queue);
+            ngx_http_jpp_work_destroy(work);
+        }
+    }
 
     ngx_close_connection(query->connection);
 
@@ -352,4 +466,450 @@ ngx_http_jpp_answerer_gone(void)
     ngx_http_jpp_n_queries--;
 
     ngx_http_jpp_answerer_resume(&ngx_http_jpp_again);
+}
+
+
+static void
+ngx_http_jpp_answerer_error(const ngx_http_jpp_reply_t *reply)
+{
+    /* status shows a state as a problem; it is not an event */
+
+    if (reply->reply.err.code != JPP_OK
+        && reply->reply.err.code != JPP_ERR_STATE)
+    {
+        jpp_status_failed(&ngx_http_jpp_self.last_error, ngx_time(),
+                          reply->reply.err.text);
+    }
+}
+
+
+static void
+ngx_http_jpp_work(ngx_http_jpp_query_t *query, const ngx_http_jpp_kind_t *kind,
+    ngx_http_jpp_reply_t *reply)
+{
+    ngx_uint_t            is_new;
+    ngx_http_jpp_work_t  *work;
+
+    work = ngx_http_jpp_work_next(&reply->question);
+    is_new = work == NULL;
+
+    if (is_new) {
+        work = ngx_http_jpp_work_create(kind, reply);
+    }
+
+    if (work == NULL) {
+
+        if (kind->release != NULL) {
+            kind->release(reply);
+        }
+
+        ngx_http_jpp_answerer_leave(query);
+        return;
+    }
+
+    query->work = work;
+    ngx_queue_insert_tail(&work->queries, &query->queue);
+
+    if (!is_new) {
+        return;
+    }
+
+    if (kind->wait == NULL) {
+        ngx_http_jpp_work_start(work);
+        return;
+    }
+
+    query->is_apart = 1;
+    ngx_http_jpp_answerer_gone();
+
+    work->timer.handler = ngx_http_jpp_work_tick;
+    work->timer.data = &ngx_http_jpp_no_connection;
+    work->timer.log = ngx_cycle->log;
+
+    work->deadline = ngx_current_msec + kind->wait(&reply->question);
+    work->is_waiting = 1;
+
+    ngx_add_timer(&work->timer, NGX_HTTP_JPP_TICK);
+}
+
+
+/*
+ * One for the same question that has not begun, so its answer will be newer
+ * than QUESTION.  A change is made once for each asker, and a time begins with
+ * each.
+ */
+
+static ngx_http_jpp_work_t *
+ngx_http_jpp_work_next(const jpp_message_question_t *question)
+{
+    ngx_queue_t          *q;
+    ngx_http_jpp_work_t  *work;
+
+    for (q = ngx_queue_head(&ngx_http_jpp_works);
+         q != ngx_queue_sentinel(&ngx_http_jpp_works);
+         q = ngx_queue_next(q))
+    {
+        work = ngx_queue_data(q, ngx_http_jpp_work_t, queue);
+
+        if (!work->kind->is_change
+            && work->kind->wait == NULL
+            && !ngx_http_jpp_work_has_begun(work)
+            && jpp_message_question_is_same(&work->reply.question, question))
+        {
+            return work;
+        }
+    }
+
+    return NULL;
+}
+
+
+static ngx_uint_t
+ngx_http_jpp_work_has_begun(const ngx_http_jpp_work_t *work)
+{
+    return work->is_in_thread
+           ? work->is_worked
+             || ngx_http_jpp_thread_has_begun(&work->task)
+           : ngx_http_jpp_begun == work;
+}
+
+
+static ngx_http_jpp_work_t *
+ngx_http_jpp_work_create(const ngx_http_jpp_kind_t *kind,
+    const ngx_http_jpp_reply_t *reply)
+{
+    ngx_http_jpp_work_t  *work;
+
+    work = jpp_arena_object(sizeof(ngx_http_jpp_work_t));
+    if (work == NULL) {
+        return NULL;
+    }
+
+    work->kind = kind;
+    work->reply = *reply;
+
+    work->task.is_brief = kind->is_brief;
+    work->task.work = ngx_http_jpp_work_run;
+    work->task.done = ngx_http_jpp_work_done;
+
+    ngx_queue_init(&work->queries);
+    ngx_queue_insert_tail(&ngx_http_jpp_works, &work->queue);
+
+    return work;
+}
+
+
+/* Afterwards the work may be freed. */
+
+static void
+ngx_http_jpp_work_tick(ngx_event_t *ev)
+{
+    const char           *why_early;
+    ngx_msec_int_t        left;
+    ngx_http_jpp_work_t  *work;
+
+    work = ngx_queue_data(ev, ngx_http_jpp_work_t, timer);
+
+    left = (ngx_msec_int_t) (work->deadline - ngx_current_msec);
+    why_early = NULL;
+
+    if (left > 0 && (ngx_exiting || ngx_quit || ngx_terminate)) {
+        why_early = "it shuts down";
+        left = 0;
+    }
+
+    ngx_add_timer(ev, left > 0 && left < NGX_HTTP_JPP_TICK
+                      ? (ngx_msec_t) left : NGX_HTTP_JPP_TICK);
+
+    if (left <= 0) {
+        ngx_http_jpp_work_waited(work, why_early);
+    }
+}
+
+
+/*
+ * If WORK waits, it does no longer; WHY_EARLY is NULL, or a string that stays.
+ * Afterwards it may be freed.
+ */
+
+static void
+ngx_http_jpp_work_waited(ngx_http_jpp_work_t *work, const char *why_early)
+{
+    if (work->is_waiting) {
+        work->is_waiting = 0;
+        work->reply.why_early = why_early;
+
+        ngx_http_jpp_work_start(work);
+    }
+}
+
+
+/*
+ * Work that has to be done on the event loop, because it reads what nginx
+ * changes there, is done a slice at a time: one work after the other, each
+ * slice in an event of its own, which is never inside another handler.  Between
+ * two slices nginx handles whatever else there is.
+ */
+
+static void
+ngx_http_jpp_work_start(ngx_http_jpp_work_t *work)
+{
+    if (work->kind->slice != NULL) {
+        ngx_queue_insert_tail(&ngx_http_jpp_sliced, &work->task.queue);
+        ngx_http_jpp_work_schedule();
+
+    } else {
+        ngx_http_jpp_work_post(work);
+    }
+}
+
+
+/* In the next turn of the event loop, which does not wait for anything then. */
+
+static void
+ngx_http_jpp_work_schedule(void)
+{
+    if (!ngx_queue_empty(&ngx_http_jpp_sliced)) {
+        ngx_http_jpp_next_slice.log = ngx_cycle->log;
+
+        ngx_post_event(&ngx_http_jpp_next_slice, &ngx_posted_next_events);
+    }
+}
+
+
+/* Where the kind has both, the thread does the rest. */
+
+static void
+ngx_http_jpp_work_slice(ngx_event_t *ev)
+{
+    ngx_queue_t          *q;
+    ngx_http_jpp_work_t  *work;
+
+    /* its last work may have been cancelled */
+
+    if (ngx_queue_empty(&ngx_http_jpp_sliced)) {
+        return;
+    }
+
+    q = ngx_queue_head(&ngx_http_jpp_sliced);
+    work = (ngx_http_jpp_work_t *) ngx_queue_data(q, ngx_http_jpp_task_t,
+                                                  queue);
+
+    ngx_http_jpp_begun = work;
+
+    if (ngx_http_jpp_work_run_slice(work) != NGX_AGAIN) {
+        ngx_http_jpp_work_unslice(work);
+
+        if (work->kind->work != NULL && work->reply.reply.err.code == JPP_OK) {
+            ngx_http_jpp_work_post(work);
+
+        } else {
+            ngx_http_jpp_work_done(&work->task);
+        }
+    }
+
+    ngx_http_jpp_work_schedule();
+}
+
+
+static ngx_int_t
+ngx_http_jpp_work_run_slice(ngx_http_jpp_work_t *work)
+{
+    if (!work->is_worked) {
+        work->is_worked = 1;
+
+        if (work->kind->file != NULL
+            && ngx_http_jpp_work_open(&work->reply) != JPP_OK)
+        {
+            return NGX_ERROR;
+        }
+    }
+
+    return work->kind->slice(&work->reply);
+}
+
+
+/* WORK gets no more slices. */
+
+static void
+ngx_http_jpp_work_unslice(ngx_http_jpp_work_t *work)
+{
+    if (ngx_http_jpp_begun == work) {
+        ngx_http_jpp_begun = NULL;
+    }
+
+    ngx_queue_remove(&work->task.queue);
+}
+
+
+/* Afterwards the work may be freed: done in place, since no thread can be. */
+
+static void
+ngx_http_jpp_work_post(ngx_http_jpp_work_t *work)
+{
+    work->is_in_thread = 1;
+
+    /* kept if no thread can be started, unless the work is done here */
+
+    (void) jpp_err_set(&work->reply.reply.err, JPP_ERR_SYS,
+                       "it cannot start a background thread: the error log "
+                       "says why");
+
+    if (ngx_http_jpp_thread_post(&work->task) == NGX_OK) {
+        return;
+    }
+
+    if (work->kind->is_brief) {
+        ngx_http_jpp_work_run(&work->task);
+    }
+
+    ngx_http_jpp_work_done(&work->task);
+}
+
+
+static void
+ngx_http_jpp_work_run(ngx_http_jpp_task_t *task)
+{
+    ngx_uint_t            is_ready;
+    ngx_http_jpp_work_t  *work;
+
+    work = (ngx_http_jpp_work_t *) task;
+
+    ngx_memzero(&work->reply.reply.err, sizeof(jpp_err_t));
+
+    /* where slices have begun it, there is a file */
+
+    is_ready = work->is_worked || work->kind->file == NULL;
+    work->is_worked = 1;
+
+    if (is_ready || ngx_http_jpp_work_open(&work->reply) == JPP_OK) {
+        work->kind->work(&work->reply);
+    }
+}
+
+
+static jpp_code_t
+ngx_http_jpp_work_open(ngx_http_jpp_reply_t *reply)
+{
+    jpp_code_t            rc;
+    struct timespec       now;
+    jpp_message_reply_t  *message;
+
+    message = &reply->reply;
+
+    if (message->time_nanos == 0) {
+        (void) clock_gettime(CLOCK_REALTIME, &now);
+        message->time_nanos = (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
+    }
+
+    rc = jpp_memfd_open(&reply->file, ngx_http_jpp_self.directory,
+                        &message->err);
+
+    if (rc == JPP_ERR_DENIED) {
+        (void) jpp_err_set(&message->err, JPP_ERR_DENIED,
+                           "memfd_create is forbidden to nginx: set "
+                           "jemalloc_pprof_temp_path to a directory for its "
+                           "dumps");
+    }
+
+    return rc;
+}
+
+
+static void
+ngx_http_jpp_work_done(ngx_http_jpp_task_t *task)
+{
+    ngx_queue_t           *q;
+    ngx_http_jpp_work_t   *work;
+    ngx_http_jpp_query_t  *query;
+
+    work = (ngx_http_jpp_work_t *) task;
+
+    ngx_queue_remove(&work->queue);
+
+    ngx_http_jpp_work_describe(work);
+
+    if (work->is_worked && work->kind->end != NULL) {
+        work->kind->end(&work->reply);
+    }
+
+    /* status shows it even if every asker has left */
+
+    ngx_http_jpp_answerer_error(&work->reply);
+
+    while (!ngx_queue_empty(&work->queries)) {
+
+        q = ngx_queue_head(&work->queries);
+        ngx_queue_remove(q);
+
+        query = ngx_queue_data(q, ngx_http_jpp_query_t, queue);
+        query->work = NULL;
+
+        ngx_http_jpp_answerer_send(query, &work->reply);
+    }
+
+    ngx_http_jpp_work_destroy(work);
+}
+
+
+/* A change may have been made while the work waited. */
+
+static void
+ngx_http_jpp_work_describe(ngx_http_jpp_work_t *work)
+{
+    jpp_worker_t          was;
+    jpp_message_reply_t  *reply;
+
+    reply = &work->reply.reply;
+    was = reply->worker;
+
+    reply->n_resets = ngx_http_jpp_self.n_resets;
+
+    ngx_http_jpp_describe(&reply->worker);
+
+    if (work->is_worked && work->kind->is_sampled) {
+
+        /* of the dump: the source may be another by now */
+
+        reply->worker.sampler = was.sampler;
+    }
+
+    reply->worker.has_stats = was.has_stats;
+    reply->worker.stats = was.stats;
+    reply->worker.activity = was.activity;
+}
+
+
+/* A running thread cannot be stopped: its work is freed when it is done. */
+
+static ngx_uint_t
+ngx_http_jpp_work_cancel(ngx_http_jpp_work_t *work)
+{
+    if (work->is_waiting) {
+        return 1;
+    }
+
+    if (work->is_in_thread) {
+        return ngx_http_jpp_thread_cancel(&work->task);
+    }
+
+    ngx_http_jpp_work_unslice(work);
+
+    return 1;
+}
+
+
+static void
+ngx_http_jpp_work_destroy(ngx_http_jpp_work_t *work)
+{
+    if (work->timer.timer_set) {
+        ngx_del_timer(&work->timer);
+    }
+
+    if (work->kind->release != NULL) {
+        work->kind->release(&work->reply);
+    }
+
+    jpp_memfd_close(&work->reply.file);
+    jpp_arena_object_destroy(work);
 }

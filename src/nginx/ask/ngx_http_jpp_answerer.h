@@ -2,12 +2,15 @@
 /*
  * Questions from other workers: this worker listens on a socket of its own,
  * reads one question from each connection, and sends the answer with its files.
- * service does the work.
  *
  * Only the kernel is trusted about the asker: that it runs as our user and is a
  * process of the registry.  A fixed number of questions is read at a time; the
- * others wait in the socket's queue, where each holds only its connection.  All
- * functions are for the event loop.
+ * others wait in the socket's queue, where each holds only its connection.
+ *
+ * The work that an answer takes is done one at a time: in the background
+ * thread, or in slices on the event loop; for some kinds after a wait.  Whoever
+ * asks the same before the work has begun gets the same answer, so many askers
+ * cost a worker little more than one.  All functions are for the event loop.
  */
 
 

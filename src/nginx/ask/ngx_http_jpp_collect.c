@@ -1,7 +1,19 @@
 
-#include "ngx_http_jpp_budget.h"
-#include "ngx_http_jpp_choose.h"
-#include "ngx_http_jpp_collect.h"
+/*
+ * What the chosen workers answer to one question, put together.
+ *
+ * Requests that ask the same question at about the same time share one
+ * collection, unless it changes something or a change was made since it began.
+ * When the time is over, it is complete with the answers that have come, and
+ * the missing parts say why.
+ *
+ * A collection lives in pages of its own, is reference counted, and holds a
+ * reference to itself until it is complete.  It ends early when its last reader
+ * leaves; but a change is made in all workers even if nobody waits for it.
+ */
+
+
+#include "ngx_http_jpp_ask.h"
 #include "ngx_http_jpp_self.h"
 
 #include "jpp_arena.h"
@@ -13,10 +25,6 @@
 /* workers that are asked in one iteration of the event loop */
 #define NGX_HTTP_JPP_A_TURN         8
 
-/* late workers that are looked at, to say why: of many one knows then */
-#define NGX_HTTP_JPP_SEEN           16
-
-
 /* how old a collection may be for a request that comes later, ms */
 #define NGX_HTTP_JPP_FRESH          1000
 
@@ -24,13 +32,107 @@
 #define NGX_HTTP_JPP_AT_THE_TIME    100
 
 
-ngx_queue_t  ngx_http_jpp_collections = {
+static ngx_http_jpp_collection_t *ngx_http_jpp_collect_shared(
+    const ngx_http_jpp_inquiry_t *inquiry);
+static ngx_uint_t ngx_http_jpp_inquiry_is_same(const ngx_http_jpp_inquiry_t *a,
+    const ngx_http_jpp_inquiry_t *b);
+static ngx_http_jpp_collection_t *ngx_http_jpp_collect_create(
+    const ngx_http_jpp_inquiry_t *inquiry, const ngx_http_jpp_row_t *rows,
+    ngx_uint_t n);
+static void ngx_http_jpp_collect_schedule(void);
+static ngx_http_jpp_collection_t *ngx_http_jpp_collect_next(ngx_uint_t is_done);
+static ngx_http_jpp_part_t *ngx_http_jpp_collect_part(
+    ngx_http_jpp_collection_t *co);
+static void ngx_http_jpp_collect_tick(ngx_event_t *ev);
+static void ngx_http_jpp_collect_arm(ngx_http_jpp_collection_t *co);
+static ngx_msec_int_t ngx_http_jpp_collect_left(
+    const ngx_http_jpp_collection_t *co);
+static void ngx_http_jpp_collect_complete(ngx_http_jpp_collection_t *co);
+static void ngx_http_jpp_collect_release(ngx_http_jpp_collection_t *co);
+static ngx_uint_t ngx_http_jpp_choose_list(ngx_http_jpp_row_t *rows,
+    ngx_uint_t *generation);
+static ngx_uint_t ngx_http_jpp_choose_is_coming(const jpp_selector_t *selector);
+
+
+/* all that are being made or read; the next to be asked comes first */
+static ngx_queue_t  ngx_http_jpp_collections = {
     &ngx_http_jpp_collections, &ngx_http_jpp_collections
 };
 
+static ngx_event_t  ngx_http_jpp_completion = {
+    .data = &ngx_http_jpp_no_connection,
+    .handler = ngx_http_jpp_collect_proceed
+};
 
-ngx_http_jpp_collection_t *
-ngx_http_jpp_collections_shared(const ngx_http_jpp_inquiry_t *inquiry)
+
+void
+ngx_http_jpp_inquiry_init(ngx_http_jpp_inquiry_t *inquiry,
+    jpp_message_kind_t kind, const jpp_args_t *args,
+    const ngx_http_jpp_loc_conf_t *conf)
+{
+    ngx_memzero(inquiry, sizeof(ngx_http_jpp_inquiry_t));
+
+    inquiry->question.kind = kind;
+    inquiry->selector = jpp_args_selector(args);
+    inquiry->max_size = conf->max_size;
+    inquiry->timeout = conf->timeout;
+}
+
+
+ngx_int_t
+ngx_http_jpp_collect(ngx_http_jpp_reader_t *reader,
+    const ngx_http_jpp_inquiry_t *inquiry)
+{
+    ngx_int_t                   rc;
+    ngx_uint_t                  n;
+    const ngx_http_jpp_row_t   *rows;
+    ngx_http_jpp_collection_t  *co;
+
+    /* after a reload without the module a single process still serves */
+
+    if (ngx_http_jpp_self.zone == NULL) {
+        return NGX_DECLINED;
+    }
+
+    if (ngx_http_jpp_kinds[inquiry->question.kind].file != NULL
+        && ngx_http_jpp_budget_hold(0, inquiry->max_size, inquiry->is_second)
+           != NGX_OK)
+    {
+        return NGX_BUSY;
+    }
+
+    co = ngx_http_jpp_collect_shared(inquiry);
+
+    if (co == NULL) {
+
+        rc = ngx_http_jpp_choose(&inquiry->selector, &rows, &n);
+
+        if (rc != NGX_OK) {
+            return rc;
+        }
+
+        co = ngx_http_jpp_collect_create(inquiry, rows, n);
+
+        if (co == NULL) {
+            return NGX_ERROR;
+        }
+    }
+
+    co->refs++;
+
+    reader->collection = co;
+    reader->is_waiting = 1;
+
+    ngx_queue_insert_tail(&co->readers, &reader->queue);
+
+    return NGX_OK;
+}
+
+
+/* One for INQUIRY that began recently, and after the last change; or NULL. */
+
+static ngx_http_jpp_collection_t *
+ngx_http_jpp_collect_shared(const ngx_http_jpp_inquiry_t *inquiry)
 {
     ngx_uint_t                  n_changes;
     ngx_queue_t                *q;
@@ -61,118 +163,31 @@ ngx_http_jpp_collections_shared(const ngx_http_jpp_inquiry_t *inquiry)
 }
 
 
-ngx_http_jpp_collection_t *
-ngx_http_jpp_collections_next(ngx_uint_t is_done)
+static ngx_uint_t
+ngx_http_jpp_inquiry_is_same(const ngx_http_jpp_inquiry_t *a,
+    const ngx_http_jpp_inquiry_t *b)
 {
-    ngx_queue_t                *q;
-    ngx_http_jpp_collection_t  *co;
-
-    for (q = ngx_queue_head(&ngx_http_jpp_collections);
-         q != ngx_queue_sentinel(&ngx_http_jpp_collections);
-         q = ngx_queue_next(q))
-    {
-        co = ngx_queue_data(q, ngx_http_jpp_collection_t, queue);
-
-        if (!co->is_complete
-            && (is_done ? co->n_done == co->n
-                        : co->n_next < co->n
-                          && ngx_current_msec - co->started
-                             >= co->inquiry.delay
-                          && ngx_http_jpp_share_has_room(&co->inquiry)))
-        {
-            return co;
-        }
-    }
-
-    return NULL;
-}
-
-
-static ngx_http_jpp_collection_t *ngx_http_jpp_collect_create(
-    const ngx_http_jpp_inquiry_t *inquiry, const ngx_http_jpp_row_t *rows,
-    ngx_uint_t n);
-static void ngx_http_jpp_collect_schedule(void);
-static ngx_http_jpp_share_t *ngx_http_jpp_collect_share(
-    ngx_http_jpp_collection_t *co);
-static void ngx_http_jpp_collect_completed(ngx_event_t *ev);
-static void ngx_http_jpp_collect_done(ngx_http_jpp_share_t *share);
-static void ngx_http_jpp_collect_count(ngx_http_jpp_collection_t *co,
-    const ngx_http_jpp_share_t *share);
-static void ngx_http_jpp_collect_tick(ngx_event_t *ev);
-static void ngx_http_jpp_collect_arm(ngx_http_jpp_collection_t *co);
-static ngx_msec_int_t ngx_http_jpp_collect_left(
-    const ngx_http_jpp_collection_t *co);
-static void ngx_http_jpp_collect_complete(ngx_http_jpp_collection_t *co);
-static void ngx_http_jpp_collect_release(ngx_http_jpp_collection_t *co);
-
-
-static ngx_event_t  ngx_http_jpp_completion = {
-    .data = &ngx_http_jpp_no_connection,
-    .handler = ngx_http_jpp_collect_completed
-};
-
-
-ngx_int_t
-ngx_http_jpp_collect(ngx_http_jpp_reader_t *reader,
-    const ngx_http_jpp_inquiry_t *inquiry)
-{
-    ngx_int_t                   rc;
-    ngx_uint_t                  n;
-    const ngx_http_jpp_row_t   *rows;
-    ngx_http_jpp_collection_t  *co;
-
-    /* after a reload without the module a single process still serves */
-
-    if (ngx_http_jpp_self.zone == NULL) {
-        return NGX_DECLINED;
-    }
-
-    if (ngx_http_jpp_kinds[inquiry->question.kind].file != NULL
-        && ngx_http_jpp_budget_hold(0, ngx_http_jpp_share_cap(inquiry))
-           != NGX_OK)
-    {
-        return NGX_BUSY;
-    }
-
-    co = ngx_http_jpp_collections_shared(inquiry);
-
-    if (co == NULL) {
-
-        rc = ngx_http_jpp_choose(&inquiry->selector, &rows, &n);
-
-        if (rc != NGX_OK) {
-            return rc;
-        }
-
-        co = ngx_http_jpp_collect_create(inquiry, rows, n);
-
-        if (co == NULL) {
-            return NGX_ERROR;
-        }
-    }
-
-    co->refs++;
-
-    reader->collection = co;
-    reader->is_waiting = 1;
-
-    ngx_queue_insert_tail(&co->readers, &reader->queue);
-
-    return NGX_OK;
+    return jpp_message_question_is_same(&a->question, &b->question)
+           && a->selector.kind == b->selector.kind
+           && a->selector.number == b->selector.number
+           && a->is_second == b->is_second
+           && a->delay == b->delay
+           && a->max_size == b->max_size
+           && a->timeout == b->timeout;
 }
 
 
 ngx_uint_t
 ngx_http_jpp_collect_gaps(const ngx_http_jpp_collection_t *co)
 {
-    ngx_uint_t                   i, n;
-    const ngx_http_jpp_share_t  *share;
+    ngx_uint_t                  i, n;
+    const ngx_http_jpp_part_t  *part;
 
     for (i = 0, n = 0; co->kind->is_sampled && i < co->n; i++) {
-        share = &co->shares[i];
+        part = &co->parts[i];
 
-        n += share->state == NGX_HTTP_JPP_SHARE_ANSWERED
-             && jpp_worker_has_gap(&share->peer.reply.worker);
+        n += part->state == NGX_HTTP_JPP_PART_ANSWERED
+             && jpp_worker_has_gap(&part->reply.worker);
     }
 
     return n;
@@ -215,7 +230,7 @@ ngx_http_jpp_collect_hurry(ngx_http_jpp_reader_t *reader)
     }
 
     for (i = 0; i < co->n; i++) {
-        ngx_http_jpp_share_hurry(&co->shares[i]);
+        ngx_http_jpp_part_hurry(&co->parts[i]);
     }
 
     passed = ngx_current_msec - co->started;
@@ -236,7 +251,7 @@ ngx_http_jpp_collect_create(const ngx_http_jpp_inquiry_t *inquiry,
     ngx_http_jpp_collection_t  *co;
 
     size = sizeof(ngx_http_jpp_collection_t)
-           + n * (sizeof(ngx_http_jpp_share_t) + sizeof(ngx_http_jpp_row_t));
+           + n * (sizeof(ngx_http_jpp_part_t) + sizeof(ngx_http_jpp_row_t));
 
     co = jpp_arena_object(size);
     if (co == NULL) {
@@ -249,8 +264,8 @@ ngx_http_jpp_collect_create(const ngx_http_jpp_inquiry_t *inquiry,
     co->n_changes = ngx_http_jpp_registry_changes(ngx_http_jpp_self.zone);
     co->started = ngx_current_msec;
     co->n = n;
-    co->shares = (ngx_http_jpp_share_t *) (co + 1);
-    co->rows = (ngx_http_jpp_row_t *) (co->shares + n);
+    co->parts = (ngx_http_jpp_part_t *) (co + 1);
+    co->rows = (ngx_http_jpp_row_t *) (co->parts + n);
 
     ngx_memcpy(co->rows, rows, n * sizeof(ngx_http_jpp_row_t));
 
@@ -270,21 +285,21 @@ ngx_http_jpp_collect_create(const ngx_http_jpp_inquiry_t *inquiry,
 
 /*
  * Ask as many workers as may be asked now, in all collections in turn.  Those
- * that are done are completed from the timer: that ends their requests, and the
- * caller may be in the middle of another request.
+ * that are done at once are completed from an event: that ends their requests,
+ * and the caller may be in the middle of another request.
  */
 
 static void
 ngx_http_jpp_collect_schedule(void)
 {
     ngx_uint_t                  n;
-    ngx_http_jpp_share_t       *share;
+    ngx_http_jpp_part_t        *part;
     ngx_http_jpp_collection_t  *co;
 
     n = 0;
     ngx_http_jpp_completion.log = ngx_cycle->log;
 
-    while ((co = ngx_http_jpp_collections_next(0)) != NULL) {
+    while ((co = ngx_http_jpp_collect_next(0)) != NULL) {
 
         if (n++ == NGX_HTTP_JPP_A_TURN) {
             ngx_post_event(&ngx_http_jpp_completion, &ngx_posted_next_events);
@@ -294,54 +309,81 @@ ngx_http_jpp_collect_schedule(void)
         ngx_queue_remove(&co->queue);
         ngx_queue_insert_tail(&ngx_http_jpp_collections, &co->queue);
 
-        share = ngx_http_jpp_collect_share(co);
+        part = ngx_http_jpp_collect_part(co);
 
-        ngx_http_jpp_share_ask(share);
-        ngx_http_jpp_collect_count(co, share);
+        ngx_http_jpp_part_ask(part);
 
         /* which is to be soon */
 
-        if (share->state == NGX_HTTP_JPP_SHARE_REFUSED) {
+        if (part->state == NGX_HTTP_JPP_PART_REFUSED) {
             ngx_http_jpp_collect_arm(co);
         }
     }
 
-    if (ngx_http_jpp_collections_next(1) != NULL) {
+    if (ngx_http_jpp_collect_next(1) != NULL) {
         ngx_post_event(&ngx_http_jpp_completion, &ngx_posted_events);
     }
 }
 
 
-/* The next share: they are filled one by one, since there may be many. */
+/* The first with all parts done (IS_DONE), or one to be asked; or NULL. */
 
-static ngx_http_jpp_share_t *
-ngx_http_jpp_collect_share(ngx_http_jpp_collection_t *co)
+static ngx_http_jpp_collection_t *
+ngx_http_jpp_collect_next(ngx_uint_t is_done)
 {
-    ngx_http_jpp_share_t  *share;
+    ngx_queue_t                *q;
+    ngx_http_jpp_collection_t  *co;
 
-    share = &co->shares[co->n_next];
+    for (q = ngx_queue_head(&ngx_http_jpp_collections);
+         q != ngx_queue_sentinel(&ngx_http_jpp_collections);
+         q = ngx_queue_next(q))
+    {
+        co = ngx_queue_data(q, ngx_http_jpp_collection_t, queue);
 
-    ngx_http_jpp_share_init(share, &co->inquiry, &co->rows[co->n_next]);
+        if (!co->is_complete
+            && (is_done ? co->n_done == co->n
+                        : co->n_next < co->n
+                          && ngx_current_msec - co->started
+                             >= co->inquiry.delay
+                          && ngx_http_jpp_part_has_room(&co->inquiry)))
+        {
+            return co;
+        }
+    }
 
-    share->all = co->shares;
-    share->n_all = co->n;
-    share->done = ngx_http_jpp_collect_done;
-    share->data = co;
+    return NULL;
+}
+
+
+/* The next part: they are filled one by one, since there may be many. */
+
+static ngx_http_jpp_part_t *
+ngx_http_jpp_collect_part(ngx_http_jpp_collection_t *co)
+{
+    ngx_http_jpp_part_t  *part;
+
+    part = &co->parts[co->n_next];
+
+    part->row = co->rows[co->n_next];
+    part->collection = co;
+
+    jpp_memfd_init(&part->dump);
+    jpp_memfd_init(&part->inherited);
 
     co->n_next++;
 
-    return share;
+    return part;
 }
 
 
 /* A reader may end collections and start others. */
 
-static void
-ngx_http_jpp_collect_completed(ngx_event_t *ev)
+void
+ngx_http_jpp_collect_proceed(ngx_event_t *ev)
 {
     ngx_http_jpp_collection_t  *co;
 
-    while ((co = ngx_http_jpp_collections_next(1)) != NULL) {
+    while ((co = ngx_http_jpp_collect_next(1)) != NULL) {
         ngx_http_jpp_collect_complete(co);
     }
 
@@ -350,29 +392,10 @@ ngx_http_jpp_collect_completed(ngx_event_t *ev)
 
 
 static void
-ngx_http_jpp_collect_done(ngx_http_jpp_share_t *share)
-{
-    ngx_http_jpp_collect_count(share->data, share);
-    ngx_http_jpp_collect_schedule();
-}
-
-
-/* Called once for each share that is done, and any time before. */
-
-static void
-ngx_http_jpp_collect_count(ngx_http_jpp_collection_t *co,
-    const ngx_http_jpp_share_t *share)
-{
-    co->n_done += ngx_http_jpp_share_is_done(share);
-    co->n_answered += share->state == NGX_HTTP_JPP_SHARE_ANSWERED;
-}
-
-
-static void
 ngx_http_jpp_collect_tick(ngx_event_t *ev)
 {
     ngx_uint_t                  i, is_late;
-    ngx_http_jpp_share_t       *share;
+    ngx_http_jpp_part_t        *part;
     ngx_http_jpp_collection_t  *co;
 
     co = ngx_queue_data(ev, ngx_http_jpp_collection_t, timer);
@@ -382,32 +405,29 @@ ngx_http_jpp_collect_tick(ngx_event_t *ev)
     /* those that nobody has asked say so */
 
     while (is_late && co->n_next < co->n) {
-        (void) ngx_http_jpp_collect_share(co);
+        (void) ngx_http_jpp_collect_part(co);
     }
 
     for (i = 0; i < co->n_next; i++) {
-        share = &co->shares[i];
+        part = &co->parts[i];
 
-        if (ngx_http_jpp_share_is_done(share)) {
+        if (part->state >= NGX_HTTP_JPP_PART_ANSWERED) {
             continue;
         }
 
         if (is_late) {
-            ngx_http_jpp_share_give_up(share);
+            ngx_http_jpp_part_give_up(part);
 
         } else {
-            co->n_seen += ngx_http_jpp_share_check(share,
-                              co->n_seen < NGX_HTTP_JPP_SEEN);
+            ngx_http_jpp_part_check(part);
         }
-
-        ngx_http_jpp_collect_count(co, share);
     }
 
     if (!is_late) {
         ngx_http_jpp_collect_arm(co);
     }
 
-    ngx_http_jpp_collect_schedule();
+    ngx_http_jpp_collect_proceed(ev);
 }
 
 
@@ -426,7 +446,7 @@ ngx_http_jpp_collect_arm(ngx_http_jpp_collection_t *co)
     }
 
     for (i = 0; i < co->n_next; i++) {
-        if (co->shares[i].state == NGX_HTTP_JPP_SHARE_REFUSED) {
+        if (co->parts[i].state == NGX_HTTP_JPP_PART_REFUSED) {
             delay = ngx_min(delay, NGX_HTTP_JPP_RETRY);
             break;
         }
@@ -480,7 +500,7 @@ ngx_http_jpp_collect_complete(ngx_http_jpp_collection_t *co)
         reader = ngx_queue_data(q, ngx_http_jpp_reader_t, queue);
         reader->is_waiting = 0;
 
-        reader->ready(reader);
+        reader->ready(reader->data);
     }
 
     ngx_http_jpp_collect_release(co);
@@ -511,7 +531,7 @@ ngx_http_jpp_collect_release(ngx_http_jpp_collection_t *co)
     ngx_queue_remove(&co->queue);
 
     for (i = 0; i < co->n_next; i++) {
-        ngx_http_jpp_share_close(&co->shares[i]);
+        ngx_http_jpp_part_close(&co->parts[i]);
     }
 
     jpp_arena_object_destroy(co);
@@ -519,4 +539,120 @@ ngx_http_jpp_collect_release(ngx_http_jpp_collection_t *co)
     /* others may be waiting for its slots */
 
     ngx_http_jpp_collect_schedule();
+}
+
+
+ngx_int_t
+ngx_http_jpp_choose(const jpp_selector_t *selector,
+    const ngx_http_jpp_row_t **rows, ngx_uint_t *n)
+{
+    ngx_uint_t  i, n_listed, generation, newest;
+
+    static ngx_http_jpp_row_t  list[NGX_HTTP_JPP_MAX_ROWS + 1];
+
+    n_listed = ngx_http_jpp_choose_list(list, &generation);
+    newest = 0;
+
+    /*
+     * After a reload the newest generation has none or not all of its workers
+     * for a while, and those of the previous one still serve.
+     */
+
+    for (i = 0; i < n_listed; i++) {
+        if (list[i].index == selector->number && list[i].generation > newest) {
+            newest = list[i].generation;
+        }
+    }
+
+    *rows = list;
+    *n = 0;
+
+    for (i = 0; i < n_listed; i++) {
+        if (ngx_http_jpp_is_chosen(selector, &list[i], generation)
+            && (selector->kind != JPP_WORKER_INDEX
+                || list[i].generation == newest))
+        {
+            list[(*n)++] = list[i];
+        }
+    }
+
+    return *n != 0 ? NGX_OK
+           : ngx_http_jpp_choose_is_coming(selector)
+           ? NGX_AGAIN : NGX_DECLINED;
+}
+
+
+ngx_uint_t
+ngx_http_jpp_is_chosen(const jpp_selector_t *selector,
+    const ngx_http_jpp_row_t *row, ngx_uint_t generation)
+{
+    switch (selector->kind) {
+
+    case JPP_WORKER_ALL:
+        break;
+
+    case JPP_WORKER_SELF:
+        return row->pid == ngx_pid;
+
+    case JPP_WORKER_EXITING:
+        return row->generation != generation;
+
+    case JPP_WORKER_INDEX:
+        return row->index == selector->number;
+
+    case JPP_WORKER_PID:
+        return (uint64_t) row->pid == selector->number;
+    }
+
+    return 1;
+}
+
+
+/*
+ * All rows.  A worker that found no free row still knows itself, and so does a
+ * single process after a reload without a location that serves.
+ */
+
+static ngx_uint_t
+ngx_http_jpp_choose_list(ngx_http_jpp_row_t *rows, ngx_uint_t *generation)
+{
+    ngx_uint_t  i, n;
+
+    n = 0;
+    *generation = ngx_http_jpp_self.generation;
+
+    if (ngx_http_jpp_self.zone != NULL) {
+        n = ngx_http_jpp_registry_list(ngx_http_jpp_self.zone, rows,
+                                       generation);
+    }
+
+    for (i = 0; i < n; i++) {
+        if (rows[i].pid == ngx_pid) {
+            return n;
+        }
+    }
+
+    rows[n++] = ngx_http_jpp_self.row;
+
+    return n;
+}
+
+
+/* The index is configured, so its worker was killed or just forked. */
+
+static ngx_uint_t
+ngx_http_jpp_choose_is_coming(const jpp_selector_t *selector)
+{
+    ngx_core_conf_t  *ccf;
+
+    if (selector->kind != JPP_WORKER_INDEX
+        || ngx_process == NGX_PROCESS_SINGLE)
+    {
+        return 0;
+    }
+
+    ccf = (ngx_core_conf_t *) ngx_get_conf(ngx_cycle->conf_ctx,
+                                           ngx_core_module);
+
+    return selector->number < (uint64_t) ccf->worker_processes;
 }

@@ -18,22 +18,18 @@
 #include <ngx_core.h>
 
 
-typedef struct ngx_http_jpp_task_s
-    ngx_http_jpp_task_t;
+typedef struct ngx_http_jpp_task_s  ngx_http_jpp_task_t;
 
 typedef void (*ngx_http_jpp_task_pt)(ngx_http_jpp_task_t *task);
-typedef ngx_int_t (*ngx_http_jpp_slice_pt)(ngx_http_jpp_task_t *task);
 
 
 struct ngx_http_jpp_task_s {
-    ngx_queue_t                       queue;
-    ngx_http_jpp_task_pt   work;    /* in the thread: no nginx */
-    ngx_http_jpp_slice_pt  slice;   /* or else in the event loop; */
-                                               /*   see _slices.h */
-    ngx_http_jpp_task_pt   done;    /* in the event loop */
-    unsigned                          is_brief:1;  /* some milliseconds, */
-                                               /*   without malloc; it may */
-                                               /*   lock the registry */
+    ngx_queue_t            queue;
+    ngx_http_jpp_task_pt   work;         /* in the thread: no nginx */
+    ngx_http_jpp_task_pt   done;         /* in the event loop */
+    unsigned               is_brief:1;   /* some milliseconds, without */
+                                         /*   malloc; it may lock the */
+                                         /*   registry */
 };
 
 

@@ -1,5 +1,5 @@
 
-#include "ngx_http_jpp_budget.h"
+#include "ngx_http_jpp_ask.h"
 #include "ngx_http_jpp_deliver.h"
 #include "ngx_http_jpp_refuse.h"
 
@@ -18,7 +18,6 @@ ngx_int_t
 ngx_http_jpp_deliver(ngx_http_request_t *r, const ngx_http_jpp_answer_t *answer,
     jpp_arena_t *arena, u_char *data, size_t len)
 {
-    size_t                    max;
     ngx_pool_cleanup_t       *cln;
     ngx_http_jpp_body_t      *body;
     ngx_http_jpp_loc_conf_t  *conf;
@@ -31,18 +30,15 @@ ngx_http_jpp_deliver(ngx_http_request_t *r, const ngx_http_jpp_answer_t *answer,
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    max = ngx_http_jpp_budget_cap(conf->max_size);
-
     /*
      * Pages are small, and are sent while profiles are refused; a difference
      * that was begun is completed.
      */
 
-    if (answer->workers == NULL || answer->is_begun) {
-        max *= 2;
-    }
-
-    if (ngx_http_jpp_budget_hold(len, max) != NGX_OK) {
+    if (ngx_http_jpp_budget_hold(len, conf->max_size,
+                                 answer->workers == NULL || answer->is_begun)
+        != NGX_OK)
+    {
         jpp_arena_destroy(arena);
         return ngx_http_jpp_refuse_full(r);
     }

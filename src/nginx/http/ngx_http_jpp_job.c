@@ -14,7 +14,7 @@
 #define NGX_HTTP_JPP_GRACE  300
 
 
-static void ngx_http_jpp_job_collected(ngx_http_jpp_reader_t *reader);
+static void ngx_http_jpp_job_collected(void *data);
 static ngx_int_t ngx_http_jpp_job_judge(ngx_http_jpp_job_t *job,
     ngx_http_request_t *r);
 static void ngx_http_jpp_job_wait(ngx_http_jpp_job_t *job, ngx_msec_t delay);
@@ -174,9 +174,9 @@ ngx_http_jpp_job_collect(ngx_http_jpp_job_t *job, ngx_http_request_t *r,
 /* Afterwards the job may be freed. */
 
 static void
-ngx_http_jpp_job_collected(ngx_http_jpp_reader_t *reader)
+ngx_http_jpp_job_collected(void *data)
 {
-    ngx_http_jpp_job_t *job = reader->data;
+    ngx_http_jpp_job_t *job = data;
 
     if (--job->n_collecting == 0) {
         ngx_http_jpp_job_finish(job, ngx_http_jpp_job_judge);
@@ -195,12 +195,12 @@ ngx_http_jpp_job_judge(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 
     for (i = 0; i < job->n_readers; i++) {
         co = job->readers[i].collection;
-        code = co->shares[0].peer.reply.err.code;
+        code = co->parts[0].reply.err.code;
 
         if (co->n_answered == 0
             && (code == JPP_ERR_LATE || code == JPP_ERR_FULL))
         {
-            return ngx_http_jpp_refuse_unanswered(r, &co->shares[0]);
+            return ngx_http_jpp_refuse_unanswered(r, &co->parts[0]);
         }
     }
 

@@ -1,5 +1,5 @@
 
-#include "ngx_http_jpp_budget.h"
+#include "ngx_http_jpp_ask.h"
 #include "ngx_http_jpp_refuse.h"
 #include "ngx_http_jpp_send.h"
 
@@ -313,16 +313,16 @@ ngx_http_jpp_refuse_full(ngx_http_request_t *r)
 
 ngx_int_t
 ngx_http_jpp_refuse_unanswered(ngx_http_request_t *r,
-    const ngx_http_jpp_share_t *share)
+    const ngx_http_jpp_part_t *part)
 {
     const jpp_err_t  *err;
 
-    err = &share->peer.reply.err;
+    err = &part->reply.err;
 
     return err->code == JPP_ERR_FULL
            ? ngx_http_jpp_refuse_full(r)
-           : ngx_http_jpp_refuse(r, NGX_HTTP_JPP_LATE, share->peer.row.index,
-                                 share->peer.row.pid, err->text);
+           : ngx_http_jpp_refuse(r, NGX_HTTP_JPP_LATE, part->row.index,
+                                 part->row.pid, err->text);
 }
 
 

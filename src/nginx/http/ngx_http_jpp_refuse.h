@@ -13,7 +13,7 @@
 
 
 #include "ngx_http_jpp.h"
-#include "ngx_http_jpp_share.h"
+#include "ngx_http_jpp_ask.h"
 
 #include "jpp_jemalloc.h"
 
@@ -84,7 +84,7 @@ ngx_int_t ngx_http_jpp_refuse_uncollected(ngx_http_request_t *r, ngx_int_t rc);
  * budget is used up.
  */
 ngx_int_t ngx_http_jpp_refuse_unanswered(ngx_http_request_t *r,
-    const ngx_http_jpp_share_t *share);
+    const ngx_http_jpp_part_t *part);
 
 /*
  * To a strict question: send that only N_ANSWERED of N workers have answered;

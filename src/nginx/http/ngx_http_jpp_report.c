@@ -69,7 +69,7 @@ ngx_http_jpp_labels(jpp_arena_t *arena, const ngx_http_jpp_row_t *row)
 }
 
 
-/* What the shares become. */
+/* What the parts become. */
 typedef struct {
     ngx_http_jpp_report_t
                      *report;
@@ -90,19 +90,19 @@ typedef struct {
 
 static jpp_code_t ngx_http_jpp_report_write(ngx_http_jpp_report_t *report,
     jpp_arena_t *arena, jpp_err_t *err);
-static ngx_int_t ngx_http_jpp_report_shares(ngx_http_jpp_report_t *report,
+static ngx_int_t ngx_http_jpp_report_parts(ngx_http_jpp_report_t *report,
     ngx_http_jpp_input_t *input);
-static ngx_int_t ngx_http_jpp_report_share(ngx_http_jpp_report_t *report,
-    ngx_http_jpp_input_t *input, const ngx_http_jpp_share_t *share);
+static ngx_int_t ngx_http_jpp_report_part(ngx_http_jpp_report_t *report,
+    ngx_http_jpp_input_t *input, const ngx_http_jpp_part_t *part);
 static const char *ngx_http_jpp_report_compare(const ngx_http_jpp_kind_t *kind,
-    const ngx_http_jpp_share_t *before, const ngx_http_jpp_share_t *share);
+    const ngx_http_jpp_part_t *before, const ngx_http_jpp_part_t *part);
 static jpp_capture_t *ngx_http_jpp_report_capture(
     const ngx_http_jpp_report_t *report, ngx_http_jpp_input_t *input,
-    const ngx_http_jpp_share_t *share);
+    const ngx_http_jpp_part_t *part);
 static void ngx_http_jpp_report_missing(ngx_http_jpp_input_t *input,
-    const ngx_http_jpp_share_t *share, const char *why);
-static const ngx_http_jpp_share_t *ngx_http_jpp_report_find(
-    const ngx_http_jpp_collection_t *co, const ngx_http_jpp_share_t *share);
+    const ngx_http_jpp_part_t *part, const char *why);
+static const ngx_http_jpp_part_t *ngx_http_jpp_report_find(
+    const ngx_http_jpp_collection_t *co, const ngx_http_jpp_part_t *part);
 static const char *const *ngx_http_jpp_report_comments(void *data,
     const jpp_profile_t *profile, jpp_arena_t *arena);
 static void ngx_http_jpp_report_findings(ngx_http_jpp_input_t *input,
@@ -156,7 +156,7 @@ ngx_http_jpp_report_write(ngx_http_jpp_report_t *report, jpp_arena_t *arena,
     out = jpp_vec_create(arena);
 
     if (buffer == NULL || out == NULL
-        || ngx_http_jpp_report_shares(report, &input) != NGX_OK)
+        || ngx_http_jpp_report_parts(report, &input) != NGX_OK)
     {
         return jpp_err_memory(err);
     }
@@ -199,14 +199,14 @@ ngx_http_jpp_report_write(ngx_http_jpp_report_t *report, jpp_arena_t *arena,
 }
 
 
-/* The answered shares as captures, the others with their reasons. */
+/* The answered parts as captures, the others with their reasons. */
 
 static ngx_int_t
-ngx_http_jpp_report_shares(ngx_http_jpp_report_t *report,
+ngx_http_jpp_report_parts(ngx_http_jpp_report_t *report,
     ngx_http_jpp_input_t *input)
 {
     ngx_uint_t                                   i, n;
-    const ngx_http_jpp_share_t        *share;
+    const ngx_http_jpp_part_t        *part;
     const ngx_http_jpp_collection_t  *last, *base;
 
     last = report->last;
@@ -234,7 +234,7 @@ ngx_http_jpp_report_shares(ngx_http_jpp_report_t *report,
     input->fleet.is_sampled = last->kind->is_sampled;
 
     for (i = 0; i < last->n; i++) {
-        if (ngx_http_jpp_report_share(report, input, &last->shares[i])
+        if (ngx_http_jpp_report_part(report, input, &last->parts[i])
             != NGX_OK)
         {
             return NGX_ERROR;
@@ -244,12 +244,12 @@ ngx_http_jpp_report_shares(ngx_http_jpp_report_t *report,
     /* a difference needs workers that were there all the time */
 
     for (i = 0; base != NULL && i < base->n; i++) {
-        share = &base->shares[i];
+        part = &base->parts[i];
 
-        if (ngx_http_jpp_report_find(last, share) == NULL) {
+        if (ngx_http_jpp_report_find(last, part) == NULL) {
             input->fleet.n_asked++;
 
-            ngx_http_jpp_report_missing(input, share,
+            ngx_http_jpp_report_missing(input, part,
                                         "it exited in the meantime");
         }
     }
@@ -259,51 +259,51 @@ ngx_http_jpp_report_shares(ngx_http_jpp_report_t *report,
 
 
 static ngx_int_t
-ngx_http_jpp_report_share(ngx_http_jpp_report_t *report,
-    ngx_http_jpp_input_t *input, const ngx_http_jpp_share_t *share)
+ngx_http_jpp_report_part(ngx_http_jpp_report_t *report,
+    ngx_http_jpp_input_t *input, const ngx_http_jpp_part_t *part)
 {
     const char                  *why;
     jpp_capture_t               *last, *base;
     const jpp_memfd_t           *inherited;
-    const ngx_http_jpp_share_t  *before;
+    const ngx_http_jpp_part_t  *before;
 
-    if (share->state != NGX_HTTP_JPP_SHARE_ANSWERED) {
-        ngx_http_jpp_report_missing(input, share, share->peer.reply.err.text);
+    if (part->state != NGX_HTTP_JPP_PART_ANSWERED) {
+        ngx_http_jpp_report_missing(input, part, part->reply.err.text);
         return NGX_OK;
     }
 
     before = NULL;
 
     if (report->base != NULL) {
-        before = ngx_http_jpp_report_find(report->base, share);
-        why = ngx_http_jpp_report_compare(report->last->kind, before, share);
+        before = ngx_http_jpp_report_find(report->base, part);
+        why = ngx_http_jpp_report_compare(report->last->kind, before, part);
 
         if (why != NULL) {
-            ngx_http_jpp_report_missing(input, share, why);
+            ngx_http_jpp_report_missing(input, part, why);
             return NGX_OK;
         }
     }
 
-    input->workers[input->fleet.n++] = share->peer.reply.worker;
+    input->workers[input->fleet.n++] = part->reply.worker;
 
-    last = ngx_http_jpp_report_capture(report, input, share);
+    last = ngx_http_jpp_report_capture(report, input, part);
     if (last == NULL) {
         return NGX_ERROR;
     }
 
-    report->options.time_nanos = share->peer.reply.time_nanos;
+    report->options.time_nanos = part->reply.time_nanos;
 
     if (before == NULL) {
 
-        inherited = report->options.reader->is_own_baseline ? &share->dump
-                                                            : share->baseline;
+        inherited = report->options.reader->is_own_baseline ? &part->dump
+                                                            : part->baseline;
 
         if (inherited != NULL && inherited->data != NULL) {
             last->baseline = inherited->data;
             last->baseline_len = inherited->len;
         }
 
-        input->baselines[input->n - 1] = share->baseline_err;
+        input->baselines[input->n - 1] = part->baseline_err;
 
         return NGX_OK;
     }
@@ -316,8 +316,8 @@ ngx_http_jpp_report_share(ngx_http_jpp_report_t *report,
 
     base->is_base = true;
 
-    report->options.duration_nanos = share->peer.reply.time_nanos
-                                     - before->peer.reply.time_nanos;
+    report->options.duration_nanos = part->reply.time_nanos
+                                     - before->reply.time_nanos;
     return NGX_OK;
 }
 
@@ -326,13 +326,13 @@ ngx_http_jpp_report_share(ngx_http_jpp_report_t *report,
 
 static const char *
 ngx_http_jpp_report_compare(const ngx_http_jpp_kind_t *kind,
-    const ngx_http_jpp_share_t *before, const ngx_http_jpp_share_t *share)
+    const ngx_http_jpp_part_t *before, const ngx_http_jpp_part_t *part)
 {
     if (before == NULL) {
         return "it was started in the meantime";
     }
 
-    if (before->state != NGX_HTTP_JPP_SHARE_ANSWERED) {
+    if (before->state != NGX_HTTP_JPP_PART_ANSWERED) {
         return "it did not answer the first time";
     }
 
@@ -342,7 +342,7 @@ ngx_http_jpp_report_compare(const ngx_http_jpp_kind_t *kind,
      */
 
     if (kind->is_sampled
-        && before->peer.reply.n_resets != share->peer.reply.n_resets)
+        && before->reply.n_resets != part->reply.n_resets)
     {
         return "its samples cannot be compared: in the meantime they were "
                "reset, or active, sampler or lg_sample was changed";
@@ -354,14 +354,14 @@ ngx_http_jpp_report_compare(const ngx_http_jpp_kind_t *kind,
 
 static jpp_capture_t *
 ngx_http_jpp_report_capture(const ngx_http_jpp_report_t *report,
-    ngx_http_jpp_input_t *input, const ngx_http_jpp_share_t *share)
+    ngx_http_jpp_input_t *input, const ngx_http_jpp_part_t *part)
 {
     u_char                    *name;
     jpp_label_t               *labels;
     jpp_capture_t             *capture;
     const ngx_http_jpp_row_t  *row;
 
-    row = &share->peer.row;
+    row = &part->row;
 
     name = jpp_arena_alloc(input->arena,
                            sizeof("worker  pid ") + 2 * NGX_INT_T_LEN);
@@ -376,8 +376,8 @@ ngx_http_jpp_report_capture(const ngx_http_jpp_report_t *report,
     capture = &input->captures[input->n++];
 
     capture->index = input->fleet.n - 1;
-    capture->data = share->dump.data;
-    capture->len = share->dump.len;
+    capture->data = part->dump.data;
+    capture->len = part->dump.len;
     capture->labels = labels;
     capture->n_labels = NGX_HTTP_JPP_LABELS
                         - !report->options.reader->has_origins;
@@ -394,32 +394,32 @@ ngx_http_jpp_report_capture(const ngx_http_jpp_report_t *report,
 
 static void
 ngx_http_jpp_report_missing(ngx_http_jpp_input_t *input,
-    const ngx_http_jpp_share_t *share, const char *why)
+    const ngx_http_jpp_part_t *part, const char *why)
 {
-    ngx_http_jpp_share_missing(share, why,
+    ngx_http_jpp_part_missing(part, why,
                                &input->missing[input->fleet.n_missing++]);
 }
 
 
-/* The share of the same process, or NULL: a pid may have been reused. */
+/* The part of the same process, or NULL: a pid may have been reused. */
 
-static const ngx_http_jpp_share_t *
+static const ngx_http_jpp_part_t *
 ngx_http_jpp_report_find(const ngx_http_jpp_collection_t *co,
-    const ngx_http_jpp_share_t *share)
+    const ngx_http_jpp_part_t *part)
 {
     ngx_uint_t                 i;
     const ngx_http_jpp_row_t  *row, *other;
 
-    row = &share->peer.row;
+    row = &part->row;
 
     for (i = 0; i < co->n; i++) {
-        other = &co->shares[i].peer.row;
+        other = &co->parts[i].row;
 
         if (other->pid == row->pid
             && ngx_memcmp(other->key, row->key, NGX_HTTP_JPP_KEY)
                == 0)
         {
-            return &co->shares[i];
+            return &co->parts[i];
         }
     }
 

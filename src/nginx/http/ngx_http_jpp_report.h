@@ -1,6 +1,6 @@
 
 /*
- * From the shares of a collection to the body of an answer: captures and their
+ * From the parts of a collection to the body of an answer: captures and their
  * labels, the workers that are missing, and one call of jpp_report().
  */
 
@@ -9,7 +9,7 @@
 #define _NGX_HTTP_JPP_REPORT_H_INCLUDED_
 
 
-#include "ngx_http_jpp_collect.h"
+#include "ngx_http_jpp_ask.h"
 
 #include "jpp_findings.h"
 #include "jpp_report.h"

@@ -275,7 +275,7 @@ ngx_http_jpp_control_workers(const ngx_http_jpp_collection_t *co,
 {
     ngx_uint_t                   i;
     jpp_controlled_t            *workers;
-    const ngx_http_jpp_share_t  *share;
+    const ngx_http_jpp_part_t  *part;
 
     workers = jpp_arena_alloc(arena, co->n * sizeof(jpp_controlled_t));
     if (workers == NULL) {
@@ -283,14 +283,14 @@ ngx_http_jpp_control_workers(const ngx_http_jpp_collection_t *co,
     }
 
     for (i = 0; i < co->n; i++) {
-        share = &co->shares[i];
+        part = &co->parts[i];
 
-        workers[i].who.index = share->peer.row.index;
-        workers[i].who.pid = share->peer.row.pid;
-        workers[i].who.generation = share->peer.row.generation;
-        workers[i].result = share->peer.reply.control;
-        workers[i].error = share->peer.reply.err.code != JPP_OK
-                           ? share->peer.reply.err.text : NULL;
+        workers[i].who.index = part->row.index;
+        workers[i].who.pid = part->row.pid;
+        workers[i].who.generation = part->row.generation;
+        workers[i].result = part->reply.control;
+        workers[i].error = part->reply.err.code != JPP_OK
+                           ? part->reply.err.text : NULL;
     }
 
     return workers;

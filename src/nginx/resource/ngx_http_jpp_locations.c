@@ -156,16 +156,16 @@ ngx_http_jpp_listing_pools(ngx_http_jpp_listing_t *listing)
 {
     ngx_uint_t                               i;
     jpp_missing_t                            missing;
-    const ngx_http_jpp_share_t              *share;
+    const ngx_http_jpp_part_t              *part;
 
     for (i = 0; i < listing->answers->n; i++) {
-        share = &listing->answers->shares[i];
+        part = &listing->answers->parts[i];
 
-        ngx_http_jpp_share_missing(share, share->peer.reply.err.text, &missing);
+        ngx_http_jpp_part_missing(part, part->reply.err.text, &missing);
 
         jpp_locations_pools(&listing->locations, &missing.who,
-                            share->state == NGX_HTTP_JPP_SHARE_ANSWERED
-            ? share->dump.data : NULL, share->dump.len, missing.why);
+                            part->state == NGX_HTTP_JPP_PART_ANSWERED
+            ? part->dump.data : NULL, part->dump.len, missing.why);
     }
 }
 
@@ -243,7 +243,7 @@ ngx_http_jpp_listing_absent(ngx_http_jpp_listing_t *listing)
     cure = "locations?seconds=5 does, for 5 seconds";
 
     if (listing->answers != NULL) {
-        reply = &listing->answers->shares[0].peer.reply;
+        reply = &listing->answers->parts[0].reply;
         why = reply->err.text;
         cure = "";
 

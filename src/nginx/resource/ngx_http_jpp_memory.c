@@ -9,7 +9,7 @@
  */
 
 
-#include "ngx_http_jpp_choose.h"
+#include "ngx_http_jpp_ask.h"
 #include "ngx_http_jpp_deliver.h"
 #include "ngx_http_jpp_job.h"
 #include "ngx_http_jpp_refuse.h"
@@ -305,7 +305,7 @@ ngx_http_jpp_memory_answers(ngx_http_jpp_memory_t *memory, jpp_memory_t *to)
     ngx_uint_t                   i;
     jpp_missing_t                missing;
     jpp_memory_answer_t         *answers;
-    const ngx_http_jpp_share_t  *share;
+    const ngx_http_jpp_part_t  *part;
     ngx_http_jpp_collection_t   *co;
 
     co = memory->readers[1].collection;
@@ -321,15 +321,15 @@ ngx_http_jpp_memory_answers(ngx_http_jpp_memory_t *memory, jpp_memory_t *to)
     }
 
     for (i = 0; i < co->n; i++) {
-        share = &co->shares[i];
+        part = &co->parts[i];
 
-        ngx_http_jpp_share_missing(share, share->peer.reply.err.text, &missing);
+        ngx_http_jpp_part_missing(part, part->reply.err.text, &missing);
         answers[i].who = missing.who;
         answers[i].why = missing.why;
 
-        if (share->state == NGX_HTTP_JPP_SHARE_ANSWERED) {
-            answers[i].data = share->dump.data;
-            answers[i].len = share->dump.len;
+        if (part->state == NGX_HTTP_JPP_PART_ANSWERED) {
+            answers[i].data = part->dump.data;
+            answers[i].len = part->dump.len;
         }
     }
 

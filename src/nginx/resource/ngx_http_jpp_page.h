@@ -10,7 +10,7 @@
 #define _NGX_HTTP_JPP_PAGE_H_INCLUDED_
 
 
-#include "ngx_http_jpp_collect.h"
+#include "ngx_http_jpp_ask.h"
 #include "ngx_http_jpp_send.h"
 
 

@@ -267,18 +267,18 @@ ngx_http_jpp_profile_none(ngx_http_jpp_profile_t *profile,
 {
     jpp_err_t                   err, *why;
     jpp_worker_t               *worker;
-    ngx_http_jpp_share_t       *share;
+    ngx_http_jpp_part_t       *part;
     ngx_http_jpp_collection_t  *co;
 
     co = profile->last.collection;
-    share = &co->shares[0];
-    why = &share->peer.reply.err;
-    worker = &share->peer.reply.worker;
+    part = &co->parts[0];
+    why = &part->reply.err;
+    worker = &part->reply.worker;
 
     if (co->n != 1) {
         (void) jpp_err_set(&err, why->code, "no worker answered: worker %d "
-                           "(pid %d), %s", (int) share->peer.row.index,
-                           (int) share->peer.row.pid, why->text);
+                           "(pid %d), %s", (int) part->row.index,
+                           (int) part->row.pid, why->text);
         why = &err;
     }
 

@@ -48,7 +48,7 @@ static void ngx_http_jpp_requests_work(ngx_http_jpp_job_t *job);
 static ngx_int_t ngx_http_jpp_requests_write(ngx_http_jpp_requests_t *list,
     jpp_arena_t *arena);
 static ngx_int_t ngx_http_jpp_requests_add(jpp_requests_t *requests,
-    const ngx_http_jpp_share_t *share);
+    const ngx_http_jpp_part_t *part);
 static void ngx_http_jpp_requests_release(ngx_http_jpp_job_t *job);
 
 
@@ -215,7 +215,7 @@ ngx_http_jpp_requests_write(ngx_http_jpp_requests_t *list, jpp_arena_t *arena)
     }
 
     for (i = 0; i < co->n; i++) {
-        if (ngx_http_jpp_requests_add(&requests, &co->shares[i]) != NGX_OK) {
+        if (ngx_http_jpp_requests_add(&requests, &co->parts[i]) != NGX_OK) {
             return NGX_ERROR;
         }
     }
@@ -239,16 +239,16 @@ ngx_http_jpp_requests_write(ngx_http_jpp_requests_t *list, jpp_arena_t *arena)
 
 static ngx_int_t
 ngx_http_jpp_requests_add(jpp_requests_t *requests,
-    const ngx_http_jpp_share_t *share)
+    const ngx_http_jpp_part_t *part)
 {
     bool            is_done;
     jpp_missing_t   missing;
 
-    ngx_http_jpp_share_missing(share, share->peer.reply.err.text, &missing);
+    ngx_http_jpp_part_missing(part, part->reply.err.text, &missing);
 
-    is_done = share->state == NGX_HTTP_JPP_SHARE_ANSWERED
-              ? jpp_requests_add(requests, &missing.who, share->dump.data,
-                                 share->dump.len)
+    is_done = part->state == NGX_HTTP_JPP_PART_ANSWERED
+              ? jpp_requests_add(requests, &missing.who, part->dump.data,
+                                 part->dump.len)
               : jpp_requests_missing(requests, &missing.who, missing.why);
 
     return is_done ? NGX_OK : NGX_ERROR;

@@ -8,7 +8,7 @@
  */
 
 
-#include "ngx_http_jpp_choose.h"
+#include "ngx_http_jpp_ask.h"
 #include "ngx_http_jpp_deliver.h"
 #include "ngx_http_jpp_job.h"
 #include "ngx_http_jpp_profile.h"
@@ -57,8 +57,6 @@ static ngx_int_t ngx_http_jpp_stalls_send(ngx_http_jpp_job_t *job,
     ngx_http_request_t *r);
 static void ngx_http_jpp_stalls_work(ngx_http_jpp_job_t *job);
 static void ngx_http_jpp_stalls_choose(ngx_http_jpp_stalls_t *stalls);
-static ngx_uint_t ngx_http_jpp_stalls_is_chosen(const jpp_selector_t *selector,
-    const jpp_stall_t *stall);
 static jpp_code_t ngx_http_jpp_stalls_write(ngx_http_jpp_stalls_t *stalls,
     jpp_arena_t *arena, jpp_err_t *err);
 static const char *const *ngx_http_jpp_stalls_comments(void *data,
@@ -235,49 +233,29 @@ ngx_http_jpp_stalls_work(ngx_http_jpp_job_t *job)
 static void
 ngx_http_jpp_stalls_choose(ngx_http_jpp_stalls_t *stalls)
 {
-    ngx_uint_t      i, n;
-    jpp_selector_t  selector;
+    ngx_uint_t           i, n;
+    jpp_stall_t         *stall;
+    jpp_selector_t       selector;
+    ngx_http_jpp_row_t   row;
 
     selector = jpp_args_selector(&stalls->options.args);
 
     for (i = 0, n = 0; i < stalls->n; i++) {
+        stall = &stalls->stalls[i];
 
-        if (stalls->stalls[i].time_nanos >= stalls->since
-            && ngx_http_jpp_stalls_is_chosen(&selector, &stalls->stalls[i]))
+        row.pid = stall->pid;
+        row.index = stall->index;
+        row.generation = stall->generation;
+
+        if (stall->time_nanos >= stalls->since
+            && ngx_http_jpp_is_chosen(&selector, &row,
+                                      ngx_http_jpp_self.generation))
         {
-            stalls->stalls[n++] = stalls->stalls[i];
+            stalls->stalls[n++] = *stall;
         }
     }
 
     stalls->n = n;
-}
-
-
-/* An index means its workers of all times. */
-
-static ngx_uint_t
-ngx_http_jpp_stalls_is_chosen(const jpp_selector_t *selector,
-    const jpp_stall_t *stall)
-{
-    switch (selector->kind) {
-
-    case JPP_WORKER_ALL:
-        break;
-
-    case JPP_WORKER_SELF:
-        return stall->pid == ngx_pid;
-
-    case JPP_WORKER_EXITING:
-        return stall->generation != ngx_http_jpp_self.generation;
-
-    case JPP_WORKER_INDEX:
-        return stall->index == selector->number;
-
-    case JPP_WORKER_PID:
-        return (uint64_t) stall->pid == selector->number;
-    }
-
-    return 1;
 }
 
 

@@ -10,7 +10,7 @@
 #define _NGX_HTTP_JPP_POOLS_H_INCLUDED_
 
 
-#include "ngx_http_jpp_reply.h"
+#include "ngx_http_jpp_kind.h"
 
 
 /* As this process starts: what it has inherited. */

@@ -298,7 +298,7 @@ ngx_http_jpp_telemetry_collected(ngx_http_jpp_telemetry_t *telemetry,
     jpp_worker_t                *workers, *worker;
     jpp_history_t               *history;
     jpp_missing_t               *missing;
-    const ngx_http_jpp_share_t  *share;
+    const ngx_http_jpp_part_t  *part;
 
     missing = jpp_arena_alloc(arena, co->n * sizeof(jpp_missing_t));
 
@@ -315,18 +315,18 @@ ngx_http_jpp_telemetry_collected(ngx_http_jpp_telemetry_t *telemetry,
     fleet->missing = missing;
 
     for (i = 0; i < co->n; i++) {
-        share = &co->shares[i];
+        part = &co->parts[i];
 
-        if (share->state != NGX_HTTP_JPP_SHARE_ANSWERED) {
-            ngx_http_jpp_share_missing(share, share->peer.reply.err.text,
+        if (part->state != NGX_HTTP_JPP_PART_ANSWERED) {
+            ngx_http_jpp_part_missing(part, part->reply.err.text,
                                        &missing[fleet->n_missing++]);
             continue;
         }
 
-        *worker = share->peer.reply.worker;
+        *worker = part->reply.worker;
 
         worker->history = ngx_http_jpp_telemetry_note(telemetry,
-                                                      &share->peer.row, NULL,
+                                                      &part->row, NULL,
                                                       history)
                           ? history : NULL;
 

@@ -20,7 +20,7 @@
 #define _NGX_HTTP_JPP_TELEMETRY_H_INCLUDED_
 
 
-#include "ngx_http_jpp_collect.h"
+#include "ngx_http_jpp_ask.h"
 #include "ngx_http_jpp_registry.h"
 #include "ngx_http_jpp_self.h"
 

@@ -1,11 +1,13 @@
 
 /*
  * What this worker does for each kind of question: the table of
- * ngx_http_jpp_kinds.h.
+ * ngx_http_jpp_kind.h.
  */
 
 
-#include "ngx_http_jpp_kinds.h"
+#include "ngx_http_jpp_baseline.h"
+#include "ngx_http_jpp_figures.h"
+#include "ngx_http_jpp_kind.h"
 #include "ngx_http_jpp_pools.h"
 #include "ngx_http_jpp_telemetry.h"
 #include "ngx_http_jpp_worker.h"

@@ -2,17 +2,32 @@
 /*
  * The kinds of question that workers ask each other: a row each, with what it
  * takes to answer one.  What the messages say is jpp_message.h; how they travel
- * is asker, answerer and socket; whose turn it is, service and collect.
+ * is part, answerer and socket; whose turn it is, collect and answerer.
  *
  * A new kind is a row here, its functions, and its fields in jpp_message.
  */
 
 
-#ifndef _NGX_HTTP_JPP_KINDS_H_INCLUDED_
-#define _NGX_HTTP_JPP_KINDS_H_INCLUDED_
+#ifndef _NGX_HTTP_JPP_KIND_H_INCLUDED_
+#define _NGX_HTTP_JPP_KIND_H_INCLUDED_
 
 
-#include "ngx_http_jpp_reply.h"
+#include <ngx_config.h>
+#include <ngx_core.h>
+
+#include "jpp_memfd.h"
+#include "jpp_message.h"
+
+
+/* An answer in the making, for everybody who asked for it in time. */
+typedef struct {
+    jpp_message_question_t   question;
+    jpp_message_reply_t      reply;
+    jpp_memfd_t              file;         /* that goes with it; fd -1: none */
+    uint64_t                 took;         /* the work, ms */
+    void                    *state;        /* what the kind keeps, or NULL */
+    const char              *why_early;    /* the wait was short; or NULL */
+} ngx_http_jpp_reply_t;
 
 
 typedef struct {
@@ -88,4 +103,4 @@ extern const ngx_http_jpp_kind_t
     ngx_http_jpp_kinds[JPP_MESSAGE_KINDS];
 
 
-#endif /* _NGX_HTTP_JPP_KINDS_H_INCLUDED_ */
+#endif /* _NGX_HTTP_JPP_KIND_H_INCLUDED_ */

@@ -1,0 +1,210 @@
+
+/*
+ * Asking workers: what the chosen ones answer to one question, this worker
+ * among them, as a collection with a part of each (collect, part).
+ *
+ * A part is what one worker answers, in memory that is counted, or why it did
+ * not.  All collections together ask at most two workers at a time: a dump of
+ * every worker at once would stall the whole server.  A worker that is slow to
+ * answer gives up its turn to others, and may still answer.  For samples of
+ * time all are asked at once: the time is the same.
+ *
+ * All functions are for the event loop; the parts of a complete collection may
+ * be read in any thread.
+ */
+
+
+#ifndef _NGX_HTTP_JPP_ASK_H_INCLUDED_
+#define _NGX_HTTP_JPP_ASK_H_INCLUDED_
+
+
+#include "ngx_http_jpp.h"
+#include "ngx_http_jpp_kind.h"
+#include "ngx_http_jpp_registry.h"
+
+#include "jpp_args.h"
+#include "jpp_fleet.h"
+#include "jpp_process.h"
+
+
+/* how often an unanswered part is checked within the timeout */
+#define NGX_HTTP_JPP_SLICES  8
+
+/* dumps and answers together, as a multiple of jemalloc_pprof_max_size */
+#define NGX_HTTP_JPP_TOTAL   4
+
+
+typedef struct ngx_http_jpp_collection_s  ngx_http_jpp_collection_t;
+
+
+/* A question, the workers it goes to, and the limits of the answer. */
+typedef struct {
+    jpp_message_question_t       question;
+    jpp_selector_t               selector;
+    ngx_uint_t                   is_second;    /* of a difference */
+    size_t                       max_size;     /* of a dump */
+    ngx_msec_t                   delay;        /* before workers are asked */
+    ngx_msec_t                   wait;         /* before an answer can be */
+    ngx_msec_t                   timeout;      /* besides */
+} ngx_http_jpp_inquiry_t;
+
+
+typedef enum {
+    NGX_HTTP_JPP_PART_WAITING = 0,
+    NGX_HTTP_JPP_PART_REFUSED,     /* for now: try again */
+    NGX_HTTP_JPP_PART_ASKED,
+    NGX_HTTP_JPP_PART_ANSWERED,    /* from here on it is done */
+    NGX_HTTP_JPP_PART_FAILED       /* reply.err says why */
+} ngx_http_jpp_state_t;
+
+
+typedef struct {
+    ngx_http_jpp_row_t           row;
+    ngx_http_jpp_collection_t   *collection;
+    ngx_http_jpp_state_t         state;
+    ngx_connection_t            *connection;   /* NULL: closed */
+    jpp_message_reply_t          reply;
+
+    jpp_memfd_t                  dump;
+    jpp_memfd_t                  inherited;    /* if it is ours */
+    const jpp_memfd_t           *baseline;     /* that, or another part's; */
+                                               /*   NULL: none came */
+    jpp_err_t                    baseline_err;
+    dev_t                        dev;          /* of inherited */
+    ino_t                        ino;
+    size_t                       held;         /* bytes */
+
+    ngx_msec_t                   asked;        /* when */
+    ngx_msec_t                   checked;      /* 0: never */
+    ngx_uint_t                   is_seen;      /* and what it did */
+    jpp_process_t                process;      /* that */
+    ngx_uint_t                   slots;        /* of the two */
+} ngx_http_jpp_part_t;
+
+
+struct ngx_http_jpp_collection_s {
+    ngx_queue_t                  queue;        /* of all collections */
+    ngx_queue_t                  readers;      /* that wait */
+    ngx_uint_t                   refs;
+
+    ngx_http_jpp_inquiry_t       inquiry;
+    const ngx_http_jpp_kind_t   *kind;
+    ngx_uint_t                   n_changes;    /* before it began */
+
+    ngx_event_t                  timer;
+    ngx_msec_t                   started;
+
+    ngx_http_jpp_row_t          *rows;
+    ngx_http_jpp_part_t         *parts;        /* of these */
+    ngx_uint_t                   n;
+    ngx_uint_t                   n_next;       /* not asked yet, and zeros: */
+                                               /*   from */
+    ngx_uint_t                   n_done;
+    ngx_uint_t                   n_answered;
+    ngx_uint_t                   n_seen;       /* late ones that were looked */
+                                               /*   at */
+    unsigned                     is_complete:1;
+};
+
+
+typedef struct {
+    ngx_queue_t                  queue;
+    ngx_http_jpp_collection_t   *collection;   /* NULL: none */
+    unsigned                     is_waiting:1;
+
+    void                       (*ready)(void *data);
+    void                        *data;
+} ngx_http_jpp_reader_t;
+
+
+/* Fill INQUIRY with a question of KIND to the workers that ARGS select. */
+void ngx_http_jpp_inquiry_init(ngx_http_jpp_inquiry_t *inquiry,
+    jpp_message_kind_t kind, const jpp_args_t *args,
+    const ngx_http_jpp_loc_conf_t *conf);
+
+/*
+ * Have READER, whose ready function is set, read the answer to INQUIRY.
+ * NGX_OK: ready will be called, after this has returned.  NGX_DECLINED: no such
+ * worker.  NGX_AGAIN: it is being started.  NGX_BUSY: the budget is used up.
+ * NGX_ERROR: no memory.
+ */
+ngx_int_t ngx_http_jpp_collect(ngx_http_jpp_reader_t *reader,
+    const ngx_http_jpp_inquiry_t *inquiry);
+
+/*
+ * How many of those that answered have samples that lack what was allocated
+ * while sampling was off?  CO is complete.
+ */
+ngx_uint_t ngx_http_jpp_collect_gaps(const ngx_http_jpp_collection_t *co);
+
+/*
+ * This worker exits: what READER waits for ends now, with what there is by
+ * then.  Allowed at any time.
+ */
+void ngx_http_jpp_collect_hurry(ngx_http_jpp_reader_t *reader);
+
+/* READER no longer needs its collection.  Allowed at any time. */
+void ngx_http_jpp_collect_leave(ngx_http_jpp_reader_t *reader);
+
+/*
+ * From an event of its own, since this ends requests: complete the collections
+ * with all parts done, and ask on.
+ */
+void ngx_http_jpp_collect_proceed(ngx_event_t *ev);
+
+/*
+ * Set *ROWS to the workers that SELECTOR means and *N to their number; the rows
+ * are valid until the next call.  NGX_DECLINED: no such worker.  NGX_AGAIN: it
+ * is being started.
+ */
+ngx_int_t ngx_http_jpp_choose(const jpp_selector_t *selector,
+    const ngx_http_jpp_row_t **rows, ngx_uint_t *n);
+
+/*
+ * Does SELECTOR mean the worker of ROW, where GENERATION is the current one?
+ * An index means its workers of all times.
+ */
+ngx_uint_t ngx_http_jpp_is_chosen(const jpp_selector_t *selector,
+    const ngx_http_jpp_row_t *row, ngx_uint_t generation);
+
+
+/* May another worker be asked INQUIRY now? */
+ngx_uint_t ngx_http_jpp_part_has_room(const ngx_http_jpp_inquiry_t *inquiry);
+
+/* Ask the worker of PART. */
+void ngx_http_jpp_part_ask(ngx_http_jpp_part_t *part);
+
+/*
+ * As time passes, while PART is not done: ask again where refused, and where it
+ * is slow let others be asked and see what the worker does.
+ */
+void ngx_http_jpp_part_check(ngx_http_jpp_part_t *part);
+
+/* This worker exits: others that were asked answer with what they have. */
+void ngx_http_jpp_part_hurry(ngx_http_jpp_part_t *part);
+
+/* The time is over, and PART is not done: it fails. */
+void ngx_http_jpp_part_give_up(ngx_http_jpp_part_t *part);
+
+/* Stop waiting, and free all that PART holds.  Allowed at any time. */
+void ngx_http_jpp_part_close(ngx_http_jpp_part_t *part);
+
+/* Fill MISSING with the worker of PART, and WHY it is missing. */
+void ngx_http_jpp_part_missing(const ngx_http_jpp_part_t *part,
+    const char *why, jpp_missing_t *missing);
+
+
+/*
+ * The memory that dumps and answers use in this worker: a count that bounds it,
+ * however many scrapers there are and however slow.  Count LEN more bytes where
+ * a dump may have MAX_SIZE; what IS_BEGUN may use as much again, so that it can
+ * complete.  NGX_BUSY: there is no room, and nothing is counted.
+ */
+ngx_int_t ngx_http_jpp_budget_hold(size_t len, size_t max_size,
+    ngx_uint_t is_begun);
+
+/* Give LEN bytes back. */
+void ngx_http_jpp_budget_release(size_t len);
+
+
+#endif /* _NGX_HTTP_JPP_ASK_H_INCLUDED_ */

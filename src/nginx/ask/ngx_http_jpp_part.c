@@ -1,0 +1,753 @@
+
+/*
+ * A question to one worker: one connection for each.
+ *
+ * Every worker listens on an abstract unix socket of its own.  To ask one,
+ * connect, check with the kernel that it is the process of the registry and
+ * runs as our user, and send the question.  The answering worker creates the
+ * files of the answer, so a question that nobody reads holds only its place in
+ * the queue.  A killed worker is seen at once, as end of file; a stuck one runs
+ * into the deadline of the collection; and no answer can belong to an older
+ * question.
+ *
+ * A worker queries itself in the same way, through a socket pair.  What a peer
+ * sends is unpacked as if it were hostile (jpp_message.h).
+ */
+
+
+#include "ngx_http_jpp_answerer.h"
+#include "ngx_http_jpp_ask.h"
+#include "ngx_http_jpp_self.h"
+#include "ngx_http_jpp_socket.h"
+
+#include "jpp_process.h"
+
+
+/* workers that are asked at the same time */
+#define NGX_HTTP_JPP_AT_ONCE    2
+
+/* late workers that are looked at, to say why: of many one knows then */
+#define NGX_HTTP_JPP_SEEN       16
+
+/* bytes that are always allowed, so that pages are served */
+#define NGX_HTTP_JPP_LEAST      (1024 * 1024)
+
+/* what the kernel says about a process, after a colon */
+#define NGX_HTTP_JPP_DESCRIBED  (sizeof(": ") + JPP_PROCESS_TEXT)
+
+
+static void ngx_http_jpp_part_try(ngx_http_jpp_part_t *part);
+static ngx_int_t ngx_http_jpp_part_connect_self(ngx_http_jpp_part_t *part,
+    ngx_socket_t *s);
+static ngx_int_t ngx_http_jpp_part_connect(ngx_http_jpp_part_t *part,
+    ngx_socket_t *s);
+static ngx_int_t ngx_http_jpp_part_no_socket(ngx_http_jpp_part_t *part,
+    ngx_err_t err);
+static ngx_int_t ngx_http_jpp_part_no_connection(ngx_http_jpp_part_t *part);
+static ngx_int_t ngx_http_jpp_part_refused(ngx_http_jpp_part_t *part,
+    ngx_err_t err);
+static ngx_int_t ngx_http_jpp_part_wrong_process(ngx_http_jpp_part_t *part);
+static ngx_int_t ngx_http_jpp_part_send(ngx_http_jpp_part_t *part,
+    ngx_socket_t s);
+static ssize_t ngx_http_jpp_part_question(const ngx_http_jpp_part_t *part,
+    ngx_socket_t s);
+static ngx_int_t ngx_http_jpp_part_ended(ngx_http_jpp_part_t *part);
+static void ngx_http_jpp_part_read(ngx_event_t *ev);
+static void ngx_http_jpp_part_unpack(ngx_http_jpp_part_t *part,
+    const uint8_t *data, ssize_t n, int files[NGX_HTTP_JPP_FILES]);
+static void ngx_http_jpp_part_map(ngx_http_jpp_part_t *part);
+static void ngx_http_jpp_part_map_baseline(ngx_http_jpp_part_t *part);
+static const jpp_memfd_t *ngx_http_jpp_part_same_baseline(
+    const ngx_http_jpp_part_t *part, const struct stat *st);
+static jpp_code_t ngx_http_jpp_part_hold(ngx_http_jpp_part_t *part, size_t len,
+    const char *what, jpp_err_t *err);
+static void ngx_http_jpp_part_finish(ngx_http_jpp_part_t *part);
+static void ngx_http_jpp_part_free_slot(ngx_http_jpp_part_t *part);
+static const char *ngx_http_jpp_part_describe(const ngx_http_jpp_part_t *part,
+    char text[NGX_HTTP_JPP_DESCRIBED]);
+
+
+static ngx_uint_t  ngx_http_jpp_n_slots;
+
+/* bytes of the budget */
+static size_t      ngx_http_jpp_held;
+
+
+ngx_uint_t
+ngx_http_jpp_part_has_room(const ngx_http_jpp_inquiry_t *inquiry)
+{
+    return inquiry->wait != 0 || ngx_http_jpp_n_slots < NGX_HTTP_JPP_AT_ONCE;
+}
+
+
+void
+ngx_http_jpp_part_ask(ngx_http_jpp_part_t *part)
+{
+    const ngx_http_jpp_kind_t  *kind;
+
+    part->asked = ngx_current_msec;
+
+    kind = part->collection->kind;
+
+    if (kind->wait == NULL) {
+        part->slots = kind->is_alone ? NGX_HTTP_JPP_AT_ONCE : 1;
+        ngx_http_jpp_n_slots += part->slots;
+    }
+
+    ngx_http_jpp_part_try(part);
+}
+
+
+/* NGX_AGAIN of what it calls: the worker accepts no connection now. */
+
+static void
+ngx_http_jpp_part_try(ngx_http_jpp_part_t *part)
+{
+    ngx_int_t     rc;
+    ngx_socket_t  s;
+
+    s = (ngx_socket_t) -1;
+
+    rc = part->row.pid == ngx_pid
+         ? ngx_http_jpp_part_connect_self(part, &s)
+         : ngx_http_jpp_part_connect(part, &s);
+
+    if (rc == NGX_OK) {
+        rc = ngx_http_jpp_part_send(part, s);
+    }
+
+    if (rc == NGX_OK) {
+        part->state = NGX_HTTP_JPP_PART_ASKED;
+        return;
+    }
+
+    if (s != (ngx_socket_t) -1) {
+        (void) close(s);
+    }
+
+    if (rc == NGX_AGAIN) {
+        part->state = NGX_HTTP_JPP_PART_REFUSED;
+
+    } else {
+        ngx_http_jpp_part_finish(part);
+    }
+}
+
+
+/* *S is the asker's end of a pair; the other end is answered. */
+
+static ngx_int_t
+ngx_http_jpp_part_connect_self(ngx_http_jpp_part_t *part, ngx_socket_t *s)
+{
+    ngx_socket_t  pair[2];
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET|SOCK_NONBLOCK|SOCK_CLOEXEC, 0, pair)
+        == -1)
+    {
+        return ngx_http_jpp_part_no_socket(part, ngx_errno);
+    }
+
+    *s = pair[1];
+
+    if (ngx_http_jpp_answerer_open(pair[0]) != NGX_OK) {
+        (void) close(pair[0]);
+        return ngx_http_jpp_part_no_connection(part);
+    }
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_jpp_part_connect(ngx_http_jpp_part_t *part, ngx_socket_t *s)
+{
+    ngx_pid_t           pid;
+    socklen_t           len;
+    struct sockaddr_un  sun;
+
+    if (!part->row.can_listen) {
+        (void) jpp_err_set(&part->reply.err, JPP_ERR_SYS,
+                           "it could not listen on its socket: the error log "
+                           "at its start says why");
+        return NGX_ERROR;
+    }
+
+    *s = socket(AF_UNIX, SOCK_SEQPACKET|SOCK_NONBLOCK|SOCK_CLOEXEC, 0);
+
+    if (*s == (ngx_socket_t) -1) {
+        return ngx_http_jpp_part_no_socket(part, ngx_errno);
+    }
+
+    len = ngx_http_jpp_socket_name(&sun, part->row.pid, part->row.key);
+
+    if (connect(*s, (struct sockaddr *) &sun, len) == -1) {
+        return ngx_http_jpp_part_refused(part, ngx_errno);
+    }
+
+    return ngx_http_jpp_socket_process(*s, &pid) == NGX_OK
+           && pid == part->row.pid
+           ? NGX_OK : ngx_http_jpp_part_wrong_process(part);
+}
+
+
+static ngx_int_t
+ngx_http_jpp_part_no_socket(ngx_http_jpp_part_t *part, ngx_err_t err)
+{
+    const char  *cure;
+
+    switch (err) {
+
+    case NGX_EMFILE:
+    case NGX_ENFILE:
+        cure = " (raise worker_rlimit_nofile)";
+        break;
+
+    case NGX_EPERM:
+    case NGX_EACCES:
+    case EAFNOSUPPORT:
+        cure = " (a seccomp filter, or RestrictAddressFamilies without "
+               "AF_UNIX, forbids it)";
+        break;
+
+    default:
+        cure = "";
+    }
+
+    (void) jpp_err_sys(&part->reply.err, err,
+                       "cannot create a socket to query it%s", cure);
+
+    return NGX_ERROR;
+}
+
+
+static ngx_int_t
+ngx_http_jpp_part_no_connection(ngx_http_jpp_part_t *part)
+{
+    (void) jpp_err_set(&part->reply.err, JPP_ERR_SYS,
+                       "no free connection to query it (raise "
+                       "worker_connections)");
+
+    return NGX_ERROR;
+}
+
+
+static ngx_int_t
+ngx_http_jpp_part_refused(ngx_http_jpp_part_t *part, ngx_err_t err)
+{
+    switch (err) {
+
+    case NGX_EAGAIN:
+        (void) jpp_err_set(&part->reply.err, JPP_ERR_LATE,
+                           "it accepts no connections: it is stopped or "
+                           "overloaded");
+        return NGX_AGAIN;
+
+    case NGX_ECONNREFUSED:
+        (void) jpp_err_set(&part->reply.err, JPP_ERR_GONE,
+                           "it no longer listens, so it has exited");
+
+        /* it was killed, and its pid may belong to another process by now */
+
+        ngx_http_jpp_registry_forget(ngx_http_jpp_self.zone, &part->row);
+
+        return NGX_ERROR;
+
+    default:
+
+        /* this says nothing about the worker */
+
+        (void) jpp_err_sys(&part->reply.err, err, "cannot query it");
+
+        return NGX_ERROR;
+    }
+}
+
+
+/*
+ * Another process listens by the worker's name.  If the process of this pid was
+ * not started when the worker was, the worker is gone.  If it was, or that
+ * cannot be read, a reload may have changed the user that it runs as.
+ */
+
+static ngx_int_t
+ngx_http_jpp_part_wrong_process(ngx_http_jpp_part_t *part)
+{
+    jpp_process_t  process;
+
+    (void) jpp_err_set(&part->reply.err, JPP_ERR_GONE,
+                       "another process listens in its place, or a reload "
+                       "changed the user of the workers");
+
+    if (part->row.started != 0
+        && jpp_process_read(part->row.pid, &process)
+        && process.started != part->row.started)
+    {
+        ngx_http_jpp_registry_forget(ngx_http_jpp_self.zone, &part->row);
+    }
+
+    return NGX_ERROR;
+}
+
+
+static ngx_int_t
+ngx_http_jpp_part_send(ngx_http_jpp_part_t *part, ngx_socket_t s)
+{
+    if (ngx_http_jpp_part_question(part, s) != JPP_MESSAGE_QUESTION) {
+
+        if (ngx_errno == NGX_EPIPE || ngx_errno == NGX_ECONNRESET) {
+            return ngx_http_jpp_part_ended(part);
+        }
+
+        (void) jpp_err_sys(&part->reply.err, ngx_errno,
+                           "cannot send the question");
+        return NGX_ERROR;
+    }
+
+    part->connection = ngx_http_jpp_socket_connection(s,
+                                                      ngx_http_jpp_part_read,
+                                                      part);
+
+    return part->connection != NULL
+           ? NGX_OK : ngx_http_jpp_part_no_connection(part);
+}
+
+
+static ssize_t
+ngx_http_jpp_part_question(const ngx_http_jpp_part_t *part, ngx_socket_t s)
+{
+    uint8_t  data[JPP_MESSAGE_QUESTION];
+
+    /* a question carries none */
+
+    static const int  no_files[NGX_HTTP_JPP_FILES] = { -1, -1 };
+
+    jpp_message_question_pack(&part->collection->inquiry.question, data);
+
+    return ngx_http_jpp_socket_send(s, data, sizeof(data), no_files);
+}
+
+
+static ngx_int_t
+ngx_http_jpp_part_ended(ngx_http_jpp_part_t *part)
+{
+    (void) jpp_err_set(&part->reply.err, JPP_ERR_GONE,
+                       "it exited before it answered");
+
+    return NGX_ERROR;
+}
+
+
+/* The answer has come, or none will.  Afterwards PART may be freed. */
+
+static void
+ngx_http_jpp_part_read(ngx_event_t *ev)
+{
+    int                   files[NGX_HTTP_JPP_FILES];
+    ssize_t               n;
+    uint8_t               data[JPP_MESSAGE_REPLY];
+    ngx_connection_t     *c;
+    ngx_http_jpp_part_t  *part;
+
+    c = ev->data;
+    part = c->data;
+
+    n = ngx_http_jpp_socket_receive(c->fd, data, sizeof(data), files);
+    if (n == NGX_AGAIN) {
+        return;
+    }
+
+    ngx_http_jpp_part_unpack(part, data, n, files);
+
+    /* the registry knows who it is, and the kernel has confirmed that */
+
+    part->reply.worker.who.index = part->row.index;
+    part->reply.worker.who.pid = part->row.pid;
+    part->reply.worker.who.generation = part->row.generation;
+
+    ngx_close_connection(c);
+    part->connection = NULL;
+
+    if (part->dump.fd != -1) {
+        ngx_http_jpp_part_map(part);
+    }
+
+    ngx_http_jpp_part_finish(part);
+
+    ngx_http_jpp_collect_proceed(ev);
+}
+
+
+static void
+ngx_http_jpp_part_unpack(ngx_http_jpp_part_t *part, const uint8_t *data,
+    ssize_t n, int files[NGX_HTTP_JPP_FILES])
+{
+    struct stat           st;
+    jpp_message_reply_t  *reply;
+
+    reply = &part->reply;
+
+    if (n == 0) {
+        (void) ngx_http_jpp_part_ended(part);
+
+    } else if (n < 0 || !jpp_message_reply_unpack(reply, data, n)) {
+        (void) jpp_err_set(&reply->err, JPP_ERR_GONE,
+                           "its answer is not valid: it runs another version "
+                           "of the module");
+
+    } else if ((reply->has_file && files[0] == -1)
+               || (reply->has_baseline && files[1] == -1))
+    {
+        /* without a free descriptor the kernel drops the file */
+
+        (void) jpp_err_set(&reply->err, JPP_ERR_SYS,
+                           "the files of its answer were lost: the worker that "
+                           "asked has no free descriptor (raise "
+                           "worker_rlimit_nofile)");
+
+    } else if (files[0] != -1
+               && (fstat(files[0], &st) == -1 || !S_ISREG(st.st_mode)))
+    {
+        /* reading anything else might block */
+
+        (void) jpp_err_set(&reply->err, JPP_ERR_GONE,
+                           "its answer is not valid: it sent a descriptor that "
+                           "is not a file");
+
+    } else if (reply->err.code == JPP_OK
+               && reply->has_file != (part->collection->kind->file != NULL))
+    {
+        (void) jpp_err_set(&reply->err, JPP_ERR_GONE,
+                           "its answer makes no sense: it has a file too many "
+                           "or too few");
+    }
+
+    if (reply->err.code != JPP_OK || !reply->has_file) {
+        ngx_http_jpp_socket_close(files);
+        return;
+    }
+
+    part->dump.fd = files[0];
+    part->inherited.fd = files[1];
+}
+
+
+/* Map the file and the baseline, and close their descriptors. */
+
+static void
+ngx_http_jpp_part_map(ngx_http_jpp_part_t *part)
+{
+    size_t                      max_size;
+    jpp_err_t                  *err;
+    const ngx_http_jpp_kind_t  *kind;
+
+    err = &part->reply.err;
+    max_size = part->collection->inquiry.max_size;
+    kind = part->collection->kind;
+
+    if (jpp_memfd_map(&part->dump, max_size, err) != JPP_OK) {
+
+        if (err->code == JPP_ERR_LIMIT) {
+            (void) jpp_err_set(err, JPP_ERR_LIMIT,
+                               "its %s is larger than the %zu bytes of "
+                               "jemalloc_pprof_max_size: raise that%s",
+                               kind->file, max_size, kind->smaller);
+        }
+
+        return;
+    }
+
+    if (ngx_http_jpp_part_hold(part, part->dump.len, kind->file, err)
+        != JPP_OK)
+    {
+        return;
+    }
+
+    (void) close(part->dump.fd);
+    part->dump.fd = -1;
+
+    if (part->inherited.fd != -1) {
+        ngx_http_jpp_part_map_baseline(part);
+    }
+}
+
+
+/*
+ * Workers of one generation share one file, which is mapped once.  Without it,
+ * inherited memory counts as the worker's own, and the report says so.
+ */
+
+static void
+ngx_http_jpp_part_map_baseline(ngx_http_jpp_part_t *part)
+{
+    jpp_err_t          *err;
+    struct stat         st;
+    jpp_memfd_t        *memfd;
+    const jpp_memfd_t  *same;
+
+    err = &part->baseline_err;
+    memfd = &part->inherited;
+
+    part->baseline = memfd;
+
+    if (fstat(memfd->fd, &st) == -1 || !S_ISREG(st.st_mode)) {
+        (void) jpp_err_set(err, JPP_ERR_INPUT, "it is not a file");
+        jpp_memfd_close(memfd);
+        return;
+    }
+
+    same = ngx_http_jpp_part_same_baseline(part, &st);
+
+    if (same != NULL) {
+        jpp_memfd_close(memfd);
+        part->baseline = same;
+        return;
+    }
+
+    part->dev = st.st_dev;
+    part->ino = st.st_ino;
+
+    if (jpp_memfd_map(memfd, part->collection->inquiry.max_size, err) != JPP_OK
+        || ngx_http_jpp_part_hold(part, memfd->len, "baseline", err) != JPP_OK)
+    {
+        jpp_memfd_close(memfd);
+        return;
+    }
+
+    (void) close(memfd->fd);
+    memfd->fd = -1;
+}
+
+
+/* That of another part, if it is mapped already, or NULL. */
+
+static const jpp_memfd_t *
+ngx_http_jpp_part_same_baseline(const ngx_http_jpp_part_t *part,
+    const struct stat *st)
+{
+    ngx_uint_t                  i;
+    const ngx_http_jpp_part_t  *other;
+
+    for (i = 0; i < part->collection->n; i++) {
+        other = &part->collection->parts[i];
+
+        if (other != part && other->inherited.data != NULL
+            && other->ino == st->st_ino && other->dev == st->st_dev)
+        {
+            return &other->inherited;
+        }
+    }
+
+    return NULL;
+}
+
+
+/* Count LEN more bytes for PART. */
+
+static jpp_code_t
+ngx_http_jpp_part_hold(ngx_http_jpp_part_t *part, size_t len, const char *what,
+    jpp_err_t *err)
+{
+    const ngx_http_jpp_inquiry_t  *inquiry;
+
+    inquiry = &part->collection->inquiry;
+
+    if (ngx_http_jpp_budget_hold(len, inquiry->max_size, inquiry->is_second)
+        != NGX_OK)
+    {
+        return jpp_err_set(err, JPP_ERR_FULL,
+                           "its %s of %zu bytes does not fit: dumps and "
+                           "answers may use %d times jemalloc_pprof_max_size "
+                           "together: raise that", what, len,
+                           NGX_HTTP_JPP_TOTAL);
+    }
+
+    part->held += len;
+
+    return JPP_OK;
+}
+
+
+/* It is done: the error of the reply says whether it failed. */
+
+static void
+ngx_http_jpp_part_finish(ngx_http_jpp_part_t *part)
+{
+    ngx_http_jpp_part_free_slot(part);
+
+    part->collection->n_done++;
+
+    if (part->reply.err.code == JPP_OK) {
+        part->state = NGX_HTTP_JPP_PART_ANSWERED;
+        part->collection->n_answered++;
+        return;
+    }
+
+    part->state = NGX_HTTP_JPP_PART_FAILED;
+
+    ngx_http_jpp_part_close(part);
+
+    ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
+                  "jemalloc_pprof: worker %ui (pid %P) did not answer: %s",
+                  part->row.index, part->row.pid, part->reply.err.text);
+}
+
+
+static void
+ngx_http_jpp_part_free_slot(ngx_http_jpp_part_t *part)
+{
+    ngx_http_jpp_n_slots -= part->slots;
+    part->slots = 0;
+}
+
+
+void
+ngx_http_jpp_part_check(ngx_http_jpp_part_t *part)
+{
+    ngx_http_jpp_collection_t  *co;
+
+    co = part->collection;
+
+    if (part->state == NGX_HTTP_JPP_PART_REFUSED) {
+        ngx_http_jpp_part_try(part);
+    }
+
+    if (part->state >= NGX_HTTP_JPP_PART_ANSWERED
+        || part->checked != 0
+        || ngx_current_msec - part->asked
+           < co->inquiry.wait + co->inquiry.timeout / NGX_HTTP_JPP_SLICES)
+    {
+        return;
+    }
+
+    ngx_http_jpp_part_free_slot(part);
+
+    part->checked = ngx_current_msec;
+
+    /* this takes reading two files */
+
+    if (co->n_seen < NGX_HTTP_JPP_SEEN) {
+        co->n_seen++;
+        part->is_seen = 1;
+
+        (void) jpp_process_read(part->row.pid, &part->process);
+    }
+}
+
+
+void
+ngx_http_jpp_part_hurry(ngx_http_jpp_part_t *part)
+{
+    /* it sees by itself that it exits */
+
+    if (part->state == NGX_HTTP_JPP_PART_ASKED && part->row.pid != ngx_pid) {
+
+        /* where that fails, the answer comes later, or the deadline */
+
+        (void) ngx_http_jpp_part_question(part, part->connection->fd);
+    }
+}
+
+
+void
+ngx_http_jpp_part_give_up(ngx_http_jpp_part_t *part)
+{
+    char  text[NGX_HTTP_JPP_DESCRIBED];
+
+    (void) jpp_err_set(&part->reply.err, JPP_ERR_LATE,
+                       part->state == NGX_HTTP_JPP_PART_WAITING
+                       ? "it was not queried within %lu ms "
+                         "(jemalloc_pprof_timeout)%s"
+                       : part->state == NGX_HTTP_JPP_PART_REFUSED
+                       ? "it accepted no connection within %lu ms "
+                         "(jemalloc_pprof_timeout)%s"
+                       : "no answer within %lu ms "
+                         "(jemalloc_pprof_timeout)%s",
+                       (unsigned long) part->collection->inquiry.timeout,
+                       ngx_http_jpp_part_describe(part, text));
+
+    ngx_http_jpp_part_finish(part);
+}
+
+
+static const char *
+ngx_http_jpp_part_describe(const ngx_http_jpp_part_t *part,
+    char text[NGX_HTTP_JPP_DESCRIBED])
+{
+    jpp_process_t  now;
+
+    /* this event loop runs, since it calls this */
+
+    if (part->row.pid == ngx_pid) {
+        return part->collection->kind->work != NULL
+               ? ": its background thread is still busy"
+               : ": its event loop is still busy";
+    }
+
+    if (!part->is_seen || !jpp_process_read(part->row.pid, &now)) {
+        return "";
+    }
+
+    text[0] = ':';
+    text[1] = ' ';
+
+    (void) jpp_process_say(part->process.state != '\0' ? &part->process : NULL,
+                           &now, ngx_current_msec - part->checked, text + 2);
+    return text;
+}
+
+
+void
+ngx_http_jpp_part_close(ngx_http_jpp_part_t *part)
+{
+    ngx_http_jpp_part_free_slot(part);
+
+    if (part->connection != NULL) {
+        ngx_close_connection(part->connection);
+        part->connection = NULL;
+    }
+
+    jpp_memfd_close(&part->dump);
+    jpp_memfd_close(&part->inherited);
+
+    ngx_http_jpp_budget_release(part->held);
+    part->held = 0;
+}
+
+
+void
+ngx_http_jpp_part_missing(const ngx_http_jpp_part_t *part, const char *why,
+    jpp_missing_t *missing)
+{
+    missing->who.index = part->row.index;
+    missing->who.pid = part->row.pid;
+    missing->who.generation = part->row.generation;
+    missing->why = why;
+}
+
+
+ngx_int_t
+ngx_http_jpp_budget_hold(size_t len, size_t max_size, ngx_uint_t is_begun)
+{
+    size_t  max;
+
+    max = ngx_max(NGX_HTTP_JPP_TOTAL * max_size, NGX_HTTP_JPP_LEAST);
+
+    if (is_begun) {
+        max *= 2;
+    }
+
+    if (len > max || ngx_http_jpp_held > max - len) {
+        return NGX_BUSY;
+    }
+
+    ngx_http_jpp_held += len;
+
+    return NGX_OK;
+}
+
+
+void
+ngx_http_jpp_budget_release(size_t len)
+{
+    ngx_http_jpp_held -= len;
+}
