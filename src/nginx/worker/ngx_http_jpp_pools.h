@@ -23,8 +23,8 @@ void ngx_http_jpp_pools_init(const ngx_cycle_t *cycle);
 ngx_int_t ngx_http_jpp_pools_walk(ngx_http_jpp_reply_t *reply);
 
 /*
- * Those of the kinds (kinds.h): the pools; a ledger, which walks through them,
- * too; smaps_rollup, and the allocator's arenas.
+ * Rows of the kinds (ngx_http_jpp_kind.h): the pools; a ledger, which walks
+ * through them as well; smaps_rollup, and the allocator's arenas.
  */
 ngx_int_t ngx_http_jpp_pools_slice(ngx_http_jpp_reply_t *reply);
 void ngx_http_jpp_pools_release(ngx_http_jpp_reply_t *reply);

@@ -5,8 +5,6 @@
  */
 
 
-#include "ngx_http_jpp_baseline.h"
-#include "ngx_http_jpp_figures.h"
 #include "ngx_http_jpp_kind.h"
 #include "ngx_http_jpp_pools.h"
 #include "ngx_http_jpp_telemetry.h"
