@@ -28,7 +28,7 @@ my @owners = (
     [ qr/#include\s*<(?:gelf|libelf|elf)\.h>/, 'src/core/elf/jpp_elf_read.c' ],
     [ qr/#include\s*[<"](?:protobuf-c|profile\.pb-c)/,
       'src/core/output/jpp_pprof.c' ],
-    [ qr/__cxa_demangle/, 'src/core/symbol/jpp_demangle.c' ],
+    [ qr/__cxa_demangle/, 'src/core/symbol/jpp_names.c' ],
     [ qr/(?<!jpp_)mallctl\b|malloc_stats_print/,
       'src/core/heap/jpp_mallctl.c' ],
     [ qr/\bmemfd_create\s*\(/, 'src/core/process/jpp_memfd.c' ],

@@ -6,7 +6,7 @@
 
 #include "jpp_intern.h"
 #include "jpp_test.h"
-#include "jpp_unnamed.h"
+#include "jpp_symbolize.h"
 
 
 #define JPP_TEST_CAP  (1024 * 1024)

@@ -1,8 +1,11 @@
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "jpp_loaded.h"
 #include "jpp_maps.h"
+#include "jpp_sort.h"
 
 
 /*
@@ -11,6 +14,404 @@
  */
 #define JPP_LOADED_CAP       (2 * 1024 * 1024 - 4096)
 #define JPP_LOADED_MAPS_CAP  (64 * 1024 * 1024)
+
+
+/* "name, ... (owner)" and the NUL */
+#define JPP_HINT_TEXT  (2 * JPP_HINT_NAME + 32)
+
+
+/* A hint at work. */
+typedef struct {
+    const jpp_hint_t  *given;
+    jpp_hint_row_t     row;
+    const char        *owner;
+    bool               is_shared;       /* stands in other tables, too */
+    bool               has_namesake;    /* another function has its name */
+} jpp_hint_work_t;
+
+
+static bool
+jpp_hints_place(jpp_vec_t *work, const jpp_profile_t *profile,
+    const jpp_vec_t *maps, const jpp_hint_t *given, size_t n)
+{
+    size_t                i;
+    const jpp_map_t      *map;
+    jpp_hint_work_t      *hint;
+    const jpp_mapping_t  *mapping;
+
+    for (i = 0; i < n; i++) {
+        map = jpp_maps_find(maps, given[i].address);
+
+        if (map == NULL) {
+            continue;
+        }
+
+        mapping = jpp_profile_mapping_at(profile, map->mapping);
+
+        if (mapping->inode == 0) {
+            continue;
+        }
+
+        hint = jpp_vec_push(work, sizeof(jpp_hint_work_t));
+        if (hint == NULL) {
+            return false;
+        }
+
+        hint->given = &given[i];
+        hint->owner = given[i].owner;
+        hint->row.device = mapping->device;
+        hint->row.inode = mapping->inode;
+        hint->row.offset = given[i].address + map->shift - mapping->start
+                           + mapping->offset;
+    }
+
+    return true;
+}
+
+
+static int
+jpp_hints_compare(const jpp_hint_row_t *a, const jpp_hint_row_t *b)
+{
+    int  rc;
+
+    rc = jpp_sort_order(a->device, b->device);
+    rc = rc != 0 ? rc : jpp_sort_order(a->inode, b->inode);
+
+    return rc != 0 ? rc : jpp_sort_order(a->offset, b->offset);
+}
+
+
+static int
+jpp_hints_by_place(const void *first, const void *second, void *ctx)
+{
+    int                     rc;
+    const jpp_hint_work_t  *a, *b;
+
+    (void) ctx;
+
+    a = first;
+    b = second;
+
+    rc = jpp_hints_compare(&a->row, &b->row);
+
+    return rc != 0 ? rc : jpp_sort_order((uintptr_t) a->given,
+                                         (uintptr_t) b->given);
+}
+
+
+/* Keep one hint for each function: the first given. */
+
+static size_t
+jpp_hints_unalias(jpp_hint_work_t *work, size_t n)
+{
+    size_t            i, kept;
+    jpp_hint_work_t  *last;
+
+    kept = 0;
+
+    for (i = 0; i < n; i++) {
+        last = kept != 0 ? &work[kept - 1] : NULL;
+
+        if (last == NULL || jpp_hints_compare(&last->row, &work[i].row) != 0) {
+            work[kept++] = work[i];
+            continue;
+        }
+
+        if (strcmp(last->given->name, work[i].given->name) != 0) {
+            last->is_shared = true;
+        }
+
+        /* a function that several owners have has no owner */
+
+        if (last->owner != NULL
+            && work[i].owner != NULL
+            && strcmp(last->owner, work[i].owner) != 0)
+        {
+            last->owner = NULL;
+        }
+    }
+
+    return kept;
+}
+
+
+/* A function between two of one owner is that owner's, too. */
+
+static void
+jpp_hints_own(jpp_hint_work_t *work, size_t n)
+{
+    size_t            i, k;
+    jpp_hint_work_t  *before;
+
+    before = NULL;
+
+    for (i = 0; i < n; i++) {
+
+        if (work[i].owner == NULL) {
+            continue;
+        }
+
+        if (before != NULL
+            && before->row.device == work[i].row.device
+            && before->row.inode == work[i].row.inode
+            && strcmp(before->owner, work[i].owner) == 0)
+        {
+            for (k = (size_t) (before - work) + 1; k < i; k++) {
+                work[k].owner = before->owner;
+            }
+        }
+
+        before = &work[i];
+    }
+}
+
+
+static int
+jpp_hints_by_name(const void *first, const void *second, void *ctx)
+{
+    const jpp_hint_work_t  *a, *b;
+
+    (void) ctx;
+
+    a = first;
+    b = second;
+
+    return strcmp(a->given->name, b->given->name);
+}
+
+
+static void
+jpp_hints_distinguish(jpp_hint_work_t *work, size_t n)
+{
+    size_t  i;
+
+    jpp_sort(work, n, sizeof(jpp_hint_work_t), jpp_hints_by_name, NULL);
+
+    for (i = 1; i < n; i++) {
+
+        if (strcmp(work[i - 1].given->name, work[i].given->name) == 0) {
+            work[i - 1].has_namesake = true;
+            work[i].has_namesake = true;
+        }
+    }
+
+    jpp_sort(work, n, sizeof(jpp_hint_work_t), jpp_hints_by_place, NULL);
+}
+
+
+static void
+jpp_hints_text(const jpp_hint_work_t *work, char text[JPP_HINT_TEXT])
+{
+    int          len;
+    const char  *more;
+
+    more = work->is_shared ? ", ..." : "";
+
+    /*
+     * the text has an owner only if it was derived: a given one is in the name
+     */
+
+    if (work->owner != NULL
+        && (work->has_namesake || work->given->owner == NULL))
+    {
+        (void) snprintf(text, JPP_HINT_TEXT, "%.*s%s (%.*s)", JPP_HINT_NAME,
+                        work->given->name, more, JPP_HINT_NAME, work->owner);
+        return;
+    }
+
+    len = snprintf(text, JPP_HINT_TEXT, "%.*s%s", JPP_HINT_NAME,
+                   work->given->name, more);
+
+    if (work->has_namesake) {
+        (void) snprintf(text + len, JPP_HINT_TEXT - (size_t) len,
+                        " (0x%" PRIx64 ")", work->row.offset);
+    }
+}
+
+
+static bool
+jpp_hints_keep(jpp_hints_t *hints, const jpp_hint_work_t *work, size_t n)
+{
+    char             text[JPP_HINT_TEXT];
+    size_t           i, len;
+    uint8_t         *p;
+    jpp_hint_row_t  *row;
+
+    for (i = 0; i < n; i++) {
+        jpp_hints_text(&work[i], text);
+
+        len = strlen(text);
+        row = jpp_vec_push(hints->rows, sizeof(jpp_hint_row_t));
+        p = jpp_vec_push(hints->names, len + 1);
+
+        if (row == NULL || p == NULL) {
+            return false;
+        }
+
+        memcpy(p, text, len);
+
+        *row = work[i].row;
+        row->name = (uint32_t) (p - hints->names->data);
+        row->len = (uint32_t) len;
+    }
+
+    return true;
+}
+
+
+bool
+jpp_hints_init(jpp_hints_t *hints, jpp_arena_t *arena,
+    const jpp_profile_t *profile, const jpp_vec_t *maps,
+    const jpp_hint_t *given, size_t n)
+{
+    bool              done;
+    jpp_vec_t        *work;
+    jpp_hint_work_t  *first;
+
+    hints->rows = jpp_vec_create(arena);
+    hints->names = jpp_vec_create(arena);
+
+    /* working memory is in the arena that is given back soon */
+
+    work = jpp_vec_create(profile->arena);
+
+    done = hints->rows != NULL && hints->names != NULL && work != NULL
+           && jpp_hints_place(work, profile, maps, given,
+                              n < JPP_MAX_HINTS ? n : JPP_MAX_HINTS);
+
+    if (done) {
+        first = jpp_vec_items(work, jpp_hint_work_t);
+        n = jpp_vec_count(work, jpp_hint_work_t);
+
+        jpp_sort(first, n, sizeof(jpp_hint_work_t), jpp_hints_by_place, NULL);
+
+        n = jpp_hints_unalias(first, n);
+
+        jpp_hints_own(first, n);
+        jpp_hints_distinguish(first, n);
+
+        done = jpp_hints_keep(hints, first, n);
+    }
+
+    if (!done) {
+        hints->rows = NULL;
+        hints->names = NULL;
+    }
+
+    return done;
+}
+
+
+/* The N rows of a file. */
+
+static const jpp_hint_row_t *
+jpp_hints_find(const jpp_hints_t *hints, uint64_t device, uint64_t inode,
+    size_t *n)
+{
+    size_t                 i, count;
+    const jpp_hint_row_t  *row, *first;
+
+    *n = 0;
+    first = NULL;
+
+    if (hints->rows == NULL) {
+        return NULL;
+    }
+
+    row = jpp_vec_items(hints->rows, jpp_hint_row_t);
+    count = jpp_vec_count(hints->rows, jpp_hint_row_t);
+
+    for (i = 0; i < count; i++) {
+
+        if (row[i].device == device && row[i].inode == inode) {
+            first = first != NULL ? first : &row[i];
+            (*n)++;
+        }
+    }
+
+    return first;
+}
+
+
+/* How many pieces of ELF's function at file offset OFFSET get NAME. */
+
+static size_t
+jpp_hints_name(jpp_elf_t *elf, uint64_t offset, size_t name)
+{
+    size_t                     n;
+    uint64_t                   start;
+    jpp_elf_function_t        *functions;
+    const jpp_elf_function_t  *found, *end;
+
+    if (!jpp_elf_vaddr(elf, offset, &start)) {
+        return 0;
+    }
+
+    found = jpp_elf_function(elf, start);
+
+    if (found == NULL || found->name != 0 || found->entry != start) {
+        return 0;
+    }
+
+    /* symbols inside it may have split it into pieces */
+
+    functions = (jpp_elf_function_t *) (uintptr_t) elf->functions;
+    end = elf->functions + elf->n_functions;
+
+    for (n = 0; found < end && found->entry == start; found++) {
+        functions[found - elf->functions].name = (uint32_t) name;
+        n++;
+    }
+
+    return n;
+}
+
+
+bool
+jpp_hints_apply(const jpp_hints_t *hints, uint64_t device, uint64_t inode,
+    jpp_elf_t *elf, jpp_arena_t *arena)
+{
+    char                  *names;
+    size_t                 i, n, len;
+    const jpp_hint_row_t  *row;
+
+    row = jpp_hints_find(hints, device, inode, &n);
+
+    if (n == 0 || elf->n_functions == 0) {
+        return true;
+    }
+
+    for (i = 0, len = elf->names_len; i < n; i++) {
+        len += row[i].len + 1;
+    }
+
+    if (len > UINT32_MAX) {
+        return true;
+    }
+
+    names = jpp_arena_alloc(arena, len);
+    if (names == NULL) {
+        return false;
+    }
+
+    memcpy(names, elf->names, elf->names_len);
+    len = elf->names_len;
+
+    for (i = 0; i < n; i++) {
+
+        if (jpp_hints_name(elf, row[i].offset, len) != 0) {
+            memcpy(names + len,
+                   jpp_vec_items(hints->names, char) + row[i].name,
+                   row[i].len + 1);
+            len += row[i].len + 1;
+        }
+    }
+
+    elf->names = names;
+    elf->names_len = len;
+
+    return true;
+}
 
 
 static bool

@@ -1,7 +1,7 @@
 
 /*
  * What a process knows about the files it has loaded itself: which build each
- * of them is, and what some of their functions are for (jpp_hints.h).
+ * of them is, and what some of their functions are for (hints).
  *
  * It is gathered once, when the process starts, and passed to the symbolizer
  * as data: a report is a pure function of its inputs, and the tool knows
@@ -20,8 +20,74 @@
 #define _JPP_LOADED_H_INCLUDED_
 
 
-#include "jpp_hints.h"
+#include "jpp_elf.h"
 #include "jpp_images.h"
+#include "jpp_maps.h"
+#include "jpp_profile.h"
+
+
+/*
+ * Names for functions without a symbol, from what a process knows about its
+ * own code.  A stripped program still has tables that point to its static
+ * functions, and the table says what a function is for ("directive http").
+ *
+ * A hint is the address of a function in a process.  It is kept as a place in
+ * a file, so it holds for every process that loaded the file, at any address.
+ * It counts only where .eh_frame has the start of a function that no symbol
+ * covers.
+ *
+ * A function in several tables gets the name of the first, and ", ...".
+ * Functions with the same name get their owner, or their offset, appended.
+ * The owner of a function that none of its tables names is its neighbours':
+ * functions of one source file are adjacent.
+ */
+
+/* of one process; a server with all its modules has some 1500 */
+#define JPP_MAX_HINTS   8192
+
+/* a name, and an owner; what is longer is cut */
+#define JPP_HINT_NAME   96
+
+
+typedef struct {
+    uint64_t          address;     /* where the function starts */
+    const char       *name;
+    const char       *owner;       /* its module; NULL: unknown */
+} jpp_hint_t;
+
+
+/* A hint, as stored. */
+typedef struct {
+    uint64_t          device;
+    uint64_t          inode;
+    uint64_t          offset;      /* in the file */
+    uint32_t          name;        /* into names */
+    uint32_t          len;
+} jpp_hint_row_t;
+
+
+/* Zeros are no hints. */
+typedef struct {
+    jpp_vec_t        *rows;        /* jpp_hint_row_t, by place */
+    jpp_vec_t        *names;       /* NUL-terminated */
+} jpp_hints_t;
+
+
+/*
+ * Make the caller's HINTS, in ARENA, from the N hints at GIVEN; the process's
+ * mappings are PROFILE's and MAPS.  False: no memory.
+ */
+bool jpp_hints_init(jpp_hints_t *hints, jpp_arena_t *arena,
+    const jpp_profile_t *profile, const jpp_vec_t *maps,
+    const jpp_hint_t *given, size_t n);
+
+/*
+ * Give the nameless functions of ELF, the file DEVICE and INODE, the names
+ * that are known, behind all others in ELF's names, from elf->hinted on.
+ * Memory from ARENA; false: no memory.
+ */
+bool jpp_hints_apply(const jpp_hints_t *hints, uint64_t device,
+    uint64_t inode, jpp_elf_t *elf, jpp_arena_t *arena);
 
 
 /* What a process says about itself. */

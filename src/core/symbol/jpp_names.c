@@ -1,6 +1,13 @@
 
+/* RTLD_DEFAULT */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "jpp_intern.h"
@@ -14,6 +21,117 @@
 /* the distance of a neighbour, and the bytes of its name that are shown */
 #define JPP_NEIGHBOURS    256
 #define JPP_NEIGHBOUR     200
+
+
+/* the demangler's stack grows with the name: about 64 bytes a byte */
+#define JPP_DEMANGLE_MAX_NAME   1024
+
+/*
+ * What a name may unfold to.  A reference ("S1_", "T_") stands for an earlier
+ * part of the name, which may hold references itself: with n of them a name
+ * becomes up to 3^(n/3) times as long, 350 times for 16.  A pack expansion
+ * ("Dp") repeats what follows it for every argument of the pack.
+ */
+#define JPP_DEMANGLE_MAX_COST   16
+#define JPP_DEMANGLE_REFERENCE  1
+#define JPP_DEMANGLE_PACK       8
+
+
+/*
+ * C++ names as people write them, by the demangler of whatever C++ library
+ * the process has loaded; the owner of __cxa_demangle.
+ *
+ * It uses malloc, and gives everything back.  A name is hostile input: one of
+ * 190 bytes can unfold to 9 MB, and to twice as much with every ten bytes
+ * more.  So the length of names is bounded, and what they can unfold to;
+ * others stay mangled.
+ */
+
+
+jpp_demangle_pt
+jpp_demangle_find(void)
+{
+    union {
+        void             *address;
+        jpp_demangle_pt   function;
+    } symbol;
+
+    symbol.address = dlsym(RTLD_DEFAULT, "__cxa_demangle");
+
+    return symbol.function;
+}
+
+
+/*
+ * Counts what looks like a reference or a pack, in identifiers as well: too
+ * high is safe.
+ */
+
+static size_t
+jpp_demangle_cost(const char *name)
+{
+    size_t       cost;
+    const char  *p, *end;
+
+    cost = 0;
+
+    for (p = name; *p != '\0'; p++) {
+
+        if (p[0] == 'D' && p[1] == 'p') {
+            cost += JPP_DEMANGLE_PACK;
+            continue;
+        }
+
+        if (*p != 'S' && *p != 'T') {
+            continue;
+        }
+
+        end = p + 1 + strspn(p + 1, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+
+        if (*end == '_') {
+            cost += JPP_DEMANGLE_REFERENCE;
+        }
+    }
+
+    return cost;
+}
+
+
+bool
+jpp_demangle(jpp_demangle_pt demangle, const char *name, char *buf,
+    size_t size)
+{
+    int      status;
+    char    *text;
+    bool     fits;
+    size_t   len;
+
+    if (demangle == NULL
+        || name[0] != '_' || name[1] != 'Z'
+        || strnlen(name, JPP_DEMANGLE_MAX_NAME + 1) > JPP_DEMANGLE_MAX_NAME
+        || jpp_demangle_cost(name) > JPP_DEMANGLE_MAX_COST)
+    {
+        return false;
+    }
+
+    status = 0;
+    text = demangle(name, NULL, NULL, &status);
+
+    if (text == NULL) {
+        return false;
+    }
+
+    len = strlen(text);
+    fits = (status == 0 && len != 0 && len < size);
+
+    if (fits) {
+        memcpy(buf, text, len + 1);
+    }
+
+    free(text);
+
+    return fits;
+}
 
 
 bool

@@ -11,9 +11,23 @@
 #define _JPP_NAMES_H_INCLUDED_
 
 
-#include "jpp_demangle.h"
 #include "jpp_elf.h"
 #include "jpp_profile.h"
+
+
+typedef char *(*jpp_demangle_pt)(const char *name, char *buf, size_t *len,
+    int *status);
+
+
+/* The demangler, or NULL if the process has none.  Slow: call it once. */
+jpp_demangle_pt jpp_demangle_find(void);
+
+/*
+ * Write the demangled NAME to the SIZE bytes at BUF; false if DEMANGLE is
+ * NULL, NAME is not mangled, or the result exceeds the bounds or BUF.
+ */
+bool jpp_demangle(jpp_demangle_pt demangle, const char *name, char *buf,
+    size_t size);
 
 
 typedef struct {

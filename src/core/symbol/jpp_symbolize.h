@@ -4,11 +4,11 @@
  *
  * For each mapping that has locations: find its file, prove as far as possible
  * that it is the one that was loaded (jpp_file.h), read it (jpp_elf.h) or take
- * it from the cache (jpp_object.h), and give every location a function:
+ * it from the cache, and give every location a function:
  *
  *     name                 the extent of a symbol covers the address
  *     directive http       else what the process knows about the function
- *                          that starts here by .eh_frame (jpp_hints.h), and
+ *                          that starts here by .eh_frame (jpp_loaded.h), and
  *                          where it knows it from as the function's file
  *     nginx+0x3f2a0        else the start of that function, so that one
  *                          function is one frame (virtual address); its file
@@ -29,9 +29,106 @@
 #define _JPP_SYMBOLIZE_H_INCLUDED_
 
 
+#include "jpp_file.h"
+#include "jpp_loaded.h"
 #include "jpp_maps.h"
-#include "jpp_object.h"
 
+
+/*
+ * The comment that says how many addresses of a profile have no name, in which
+ * builds of which files, and where their debug symbols are.
+ *
+ * Only stripped files count.  If a symbol table is complete, nothing else has
+ * more names; and files that could not be read have a comment of their own.
+ */
+
+/* files listed by name */
+#define JPP_UNNAMED_FILES  4
+
+/* the files and build ids, and the words around them */
+#define JPP_UNNAMED_TEXT   1280
+
+
+typedef struct {
+    uint32_t          file;        /* string id */
+    uint32_t          build_id;    /* string id; 0: the file has none */
+    uint32_t          n;           /* its addresses without a name */
+} jpp_unnamed_file_t;
+
+
+/* Zeros: everything has a name. */
+typedef struct {
+    jpp_unnamed_file_t   files[JPP_UNNAMED_FILES];   /* by n, falling */
+    uint32_t             n_files;
+    uint64_t             n;
+} jpp_unnamed_t;
+
+
+/* N > 0 addresses of MAPPING's file have no name. */
+void jpp_unnamed_add(jpp_unnamed_t *unnamed, const jpp_mapping_t *mapping,
+    uint32_t n);
+
+/*
+ * Write the sentence to TEXT, "" if all have names, and append it to PROFILE as
+ * a comment.  False: no memory.
+ */
+bool jpp_unnamed_comment(const jpp_unnamed_t *unnamed,
+    jpp_profile_t *profile, char text[JPP_UNNAMED_TEXT]);
+
+
+/* nginx, libc with debug symbols, libssl, libcrypto, libjemalloc: 1 MiB */
+#define JPP_SYMBOLS_CAP  (16 * 1024 * 1024)
+
+
+/*
+ * The cache of what was read from ELF files, by build id.  Each object has
+ * pages of its own outside malloc; at a byte cap the least recently used goes
+ * first.
+ *
+ * A file whose functions would not fit under the cap is refused, and so is one
+ * that takes too much to read or is damaged: otherwise a file of a million
+ * functions would cost every report half a second.  Refusals are remembered
+ * until the file changes.
+ *
+ * One object is in use at a time.  One thread at a time per cache.
+ */
+
+typedef struct jpp_object_s  jpp_object_t;
+
+
+struct jpp_object_s {
+    jpp_object_t     *next;
+    size_t            bytes;            /* of whole pages */
+    jpp_build_id_t    key;
+    jpp_elf_t         elf;
+    bool              is_partial;       /* do not keep */
+};
+
+
+typedef struct {
+    jpp_object_t     *objects;          /* most recently used first */
+    size_t            bytes;
+    size_t            cap;
+    size_t            room;             /* the most that reading may take */
+    const char       *debug_root;       /* "/usr/lib/debug" */
+    jpp_known_t       known;
+    jpp_refused_t     refused;
+    jpp_loaded_t      loaded;           /* what the caller knows, or zeros */
+    char              unnamed[JPP_UNNAMED_TEXT];  /* of the last profile */
+    uint64_t          n_hits;
+    uint64_t          n_misses;
+    uint64_t          n_opened;         /* files */
+} jpp_symbols_t;
+
+
+/*
+ * Initialize the caller's SYMBOLS: an empty cache of at most CAP bytes, and
+ * nothing known about this process.
+ */
+void jpp_symbols_init(jpp_symbols_t *symbols, size_t cap);
+
+/* Give everything back, including what is known about this process. */
+void jpp_symbols_destroy(jpp_symbols_t *symbols);
 
 /* Should the function with the symbol NAME, as the file has it, be kept? */
 typedef bool (*jpp_symbol_filter_pt)(const char *name);

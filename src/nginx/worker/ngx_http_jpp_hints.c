@@ -13,7 +13,7 @@
 #include "ngx_http_jpp_worker.h"
 
 #include "jpp_backtrace.h"
-#include "jpp_hints.h"
+#include "jpp_loaded.h"
 #include "jpp_images.h"
 #include "jpp_proc.h"
 
