@@ -1,5 +1,5 @@
 
-#include "jpp_accept.h"
+#include "jpp_query.h"
 #include "jpp_test.h"
 
 

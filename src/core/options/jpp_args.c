@@ -15,10 +15,8 @@ typedef enum {
     JPP_ARG_IS_SET,                     /* some of words, with commas between */
     JPP_ARG_IS_FORMAT,                  /* one of the formats' words */
     JPP_ARG_IS_TYPE,                    /* one of the types' words */
-    JPP_ARG_IS_SECONDS,                 /* 1..max_seconds */
-    JPP_ARG_IS_ROWS,                    /* 1..JPP_MAX_ROWS */
-    JPP_ARG_IS_WIDTH,                   /* JPP_MIN_WIDTH..JPP_MAX_WIDTH */
-    JPP_ARG_IS_FREQUENCY,               /* 1..JPP_MAX_FREQUENCY */
+    JPP_ARG_IS_NUMBER,                  /* least to most */
+    JPP_ARG_IS_SECONDS,                 /* 1 to max_seconds */
     JPP_ARG_IS_WORKER                   /* one of words, a number, or a pid */
 } jpp_arg_kind_t;
 
@@ -26,87 +24,79 @@ typedef enum {
 typedef struct {
     const char       *key;
     jpp_arg_kind_t    kind;
-    const char       *words[JPP_ARG_WORDS];
     uint32_t          value;            /* the default */
-    const char       *allowed;          /* of numbers: the limit follows; */
-                                        /*   NULL: the words say it */
+    const char       *words[JPP_ARG_WORDS];
+    uint32_t          least;
+    uint32_t          most;
+    const char       *what;             /* " of pixels", or "" */
+    const char       *allowed;          /* NULL: words or numbers say it */
 } jpp_arg_row_t;
 
 
 static const jpp_arg_row_t  jpp_arg_rows[JPP_ARGS] = {
-    { "format",    JPP_ARG_IS_FORMAT, { NULL }, 0, NULL },
+    { .key = "format", .kind = JPP_ARG_IS_FORMAT },
 
-    { "debug",     JPP_ARG_IS_WORD, { "0", "1" }, 0,
-      "debug must be 0 (pprof) or 1 (text)" },
+    { .key = "debug", .words = { "0", "1" },
+      .allowed = "debug must be 0 (pprof) or 1 (text)" },
 
-    { "type",      JPP_ARG_IS_TYPE, { NULL }, 0, NULL },
+    { .key = "type", .kind = JPP_ARG_IS_TYPE },
 
-    { "symbolize", JPP_ARG_IS_WORD, { "0", "1" }, 1,
-      "symbolize must be 0 or 1" },
+    { .key = "symbolize", .words = { "0", "1" }, .value = 1 },
 
-    { "gc",        JPP_ARG_IS_WORD, { "0", "1" }, 0,
-      "gc must be 0 or 1 (and has no effect here)" },
+    { .key = "gc", .words = { "0", "1" },
+      .allowed = "gc must be 0 or 1 (and has no effect here)" },
 
-    { "seconds",   JPP_ARG_IS_SECONDS, { NULL }, 0,
-      "seconds must be a whole number from 1 to" },
+    { .key = "seconds", .kind = JPP_ARG_IS_SECONDS, .least = 1, .what = "" },
 
-    { "worker",    JPP_ARG_IS_WORKER, { "all", "self", "exiting" },
-      JPP_WORKER_ALL,
-      "worker must be all, self, exiting, an index such as 0, or pid- and a "
-      "process id" },
+    { .key = "worker", .kind = JPP_ARG_IS_WORKER,
+      .words = { "all", "self", "exiting" }, .value = JPP_WORKER_ALL,
+      .allowed = "worker must be all, self, exiting, an index such as 0, or "
+                 "pid- and a process id" },
 
-    { "strict",    JPP_ARG_IS_WORD, { "0", "1" }, 0,
-      "strict must be 0 or 1" },
+    { .key = "strict", .words = { "0", "1" } },
 
-    { "origin",    JPP_ARG_IS_WORD, { "all", "worker", "master" },
-      JPP_ORIGIN_ALL, "origin must be all, worker or master" },
+    { .key = "origin", .words = { "all", "worker", "master" },
+      .value = JPP_ORIGIN_ALL },
 
-    { "sort",      JPP_ARG_IS_WORD, { "flat", "cum" }, JPP_SORT_FLAT,
-      "sort must be flat or cum" },
+    { .key = "sort", .words = { "flat", "cum" }, .value = JPP_SORT_FLAT },
 
-    { "n",         JPP_ARG_IS_ROWS, { NULL }, 50,
-      "n must be a whole number from 1 to" },
+    { .key = "n", .kind = JPP_ARG_IS_NUMBER, .value = 50,
+      .least = 1, .most = JPP_MAX_ROWS, .what = "" },
 
-    { "callers",   JPP_ARG_IS_WORD, { "0", "1" }, 1,
-      "callers must be 0 or 1" },
+    { .key = "callers", .words = { "0", "1" }, .value = 1 },
 
-    { "top",       JPP_ARG_IS_ROWS, { NULL }, 20,
-      "top must be a whole number from 1 to" },
+    { .key = "top", .kind = JPP_ARG_IS_NUMBER, .value = 20,
+      .least = 1, .most = JPP_MAX_ROWS, .what = "" },
 
-    { "by",        JPP_ARG_IS_WORD,
-      { "request", "connection", "location", "server", "upstream" },
-      JPP_BY_REQUEST,
-      "by must be request, connection, location, server or upstream" },
+    { .key = "by", .value = JPP_BY_REQUEST,
+      .words = { "request", "connection", "location", "server", "upstream" } },
 
-    { "clients",   JPP_ARG_IS_WORD, { "off", "on" }, 0,
-      "clients must be on or off" },
+    { .key = "clients", .words = { "off", "on" },
+      .allowed = "clients must be on or off" },
 
-    { "owners",    JPP_ARG_IS_WORD, { "0", "1" }, 0,
-      "owners must be 0 or 1" },
+    { .key = "owners", .words = { "0", "1" } },
 
-    { "width",     JPP_ARG_IS_WIDTH, { NULL }, 1200,
-      "width must be a whole number of pixels from" },
+    { .key = "width", .kind = JPP_ARG_IS_NUMBER, .value = 1200,
+      .least = JPP_MIN_WIDTH, .most = JPP_MAX_WIDTH, .what = " of pixels" },
 
-    { "invert",    JPP_ARG_IS_WORD, { "0", "1" }, 0,
-      "invert must be 0 or 1" },
+    { .key = "invert", .words = { "0", "1" } },
 
-    { "detail",    JPP_ARG_IS_WORD, { "ledger", "smaps", "arenas" },
-      JPP_DETAIL_NONE, "detail must be ledger, smaps or arenas" },
+    { .key = "detail", .words = { "ledger", "smaps", "arenas" },
+      .value = JPP_DETAIL_NONE },
 
-    { "fields",    JPP_ARG_IS_SET,
-      { "findings", "total", "workers", "missing", "cgroup", "system",
-        "zones", "unavailable" }, UINT32_MAX,
-      "fields must be some of findings, total, workers, missing, cgroup, "
-      "system, zones and unavailable, with commas between" },
+    { .key = "fields", .kind = JPP_ARG_IS_SET, .value = UINT32_MAX,
+      .words = { "findings", "total", "workers", "missing", "cgroup", "system",
+                 "zones", "unavailable" },
+      .allowed = "fields must be some of findings, total, workers, missing, "
+                 "cgroup, system, zones and unavailable, with commas between" },
 
-    { "force",     JPP_ARG_IS_WORD, { "0", "1" }, 0,
-      "force must be 0 or 1" },
+    { .key = "force", .words = { "0", "1" } },
 
-    { "frequency", JPP_ARG_IS_FREQUENCY, { NULL }, 99,
-      "frequency must be a whole number of samples a second from 1 to" },
+    { .key = "frequency", .kind = JPP_ARG_IS_NUMBER, .value = 99,
+      .least = 1, .most = JPP_MAX_FREQUENCY,
+      .what = " of samples a second" },
 
-    { "mode",      JPP_ARG_IS_WORD, { "cpu", "wall" }, JPP_MODE_CPU,
-      "mode must be cpu or wall" }
+    { .key = "mode", .words = { "cpu", "wall" }, .value = JPP_MODE_CPU }
 };
 
 
@@ -131,6 +121,13 @@ jpp_args_init(jpp_args_t *args, const jpp_words_t *formats,
 }
 
 
+static uint32_t
+jpp_args_most(const jpp_args_t *args, const jpp_arg_row_t *row)
+{
+    return row->kind == JPP_ARG_IS_SECONDS ? args->max_seconds : row->most;
+}
+
+
 static bool
 jpp_args_number(const char *value, size_t len, uint32_t least, uint32_t most,
     uint32_t *number)
@@ -147,17 +144,40 @@ jpp_args_number(const char *value, size_t len, uint32_t least, uint32_t most,
 }
 
 
+static const char *
+jpp_args_row_word(const void *ctx, uint32_t i)
+{
+    const jpp_arg_row_t *row = ctx;
+
+    return i < JPP_ARG_WORDS ? row->words[i] : NULL;
+}
+
+
+/* The words of ROW, which are the caller's or its own. */
+
+static jpp_words_t
+jpp_args_words(const jpp_args_t *args, const jpp_arg_row_t *row)
+{
+    jpp_words_t  words = { jpp_args_row_word, row, row->value };
+
+    if (row->kind == JPP_ARG_IS_FORMAT) {
+        return args->formats;
+    }
+
+    return row->kind == JPP_ARG_IS_TYPE ? args->types : words;
+}
+
+
 static bool
-jpp_args_word(const jpp_arg_row_t *row, const char *value, size_t len,
+jpp_args_word(const jpp_words_t *words, const char *value, size_t len,
     uint32_t *number)
 {
-    uint32_t  i;
+    uint32_t     i;
+    const char  *word;
 
-    for (i = 0; i < JPP_ARG_WORDS && row->words[i] != NULL; i++) {
+    for (i = 0; (word = words->word(words->ctx, i)) != NULL; i++) {
 
-        if (strlen(row->words[i]) == len
-            && memcmp(row->words[i], value, len) == 0)
-        {
+        if (strlen(word) == len && memcmp(word, value, len) == 0) {
             *number = i;
             return true;
         }
@@ -195,29 +215,10 @@ jpp_args_worker(jpp_args_t *args, const char *value, size_t len,
 }
 
 
-static bool
-jpp_args_given(const jpp_words_t *words, const char *value, size_t len,
-    uint32_t *number)
-{
-    uint32_t     i;
-    const char  *word;
-
-    for (i = 0; (word = words->word(words->ctx, i)) != NULL; i++) {
-
-        if (strlen(word) == len && memcmp(word, value, len) == 0) {
-            *number = i;
-            return true;
-        }
-    }
-
-    return false;
-}
-
-
 /* A bit for each word, the first the lowest. */
 
 static bool
-jpp_args_set_of(const jpp_arg_row_t *row, const char *value, size_t len,
+jpp_args_set_of(const jpp_words_t *words, const char *value, size_t len,
     uint32_t *number)
 {
     size_t       n;
@@ -230,7 +231,7 @@ jpp_args_set_of(const jpp_arg_row_t *row, const char *value, size_t len,
         comma = memchr(value, ',', len);
         n = comma != NULL ? (size_t) (comma - value) : len;
 
-        if (!jpp_args_word(row, value, n, &bit)) {
+        if (!jpp_args_word(words, value, n, &bit)) {
             return false;
         }
 
@@ -253,39 +254,31 @@ static bool
 jpp_args_value(jpp_args_t *args, const jpp_arg_row_t *row, const char *value,
     size_t len, uint32_t *number)
 {
+    jpp_words_t  words;
+
+    words = jpp_args_words(args, row);
+
     switch (row->kind) {
 
+    case JPP_ARG_IS_NUMBER:
     case JPP_ARG_IS_SECONDS:
-        return jpp_args_number(value, len, 1, args->max_seconds, number);
-
-    case JPP_ARG_IS_ROWS:
-        return jpp_args_number(value, len, 1, JPP_MAX_ROWS, number);
-
-    case JPP_ARG_IS_FREQUENCY:
-        return jpp_args_number(value, len, 1, JPP_MAX_FREQUENCY, number);
-
-    case JPP_ARG_IS_WIDTH:
-        return jpp_args_number(value, len, JPP_MIN_WIDTH, JPP_MAX_WIDTH,
-                               number);
+        return jpp_args_number(value, len, row->least,
+                               jpp_args_most(args, row), number);
 
     case JPP_ARG_IS_WORKER:
-        return jpp_args_word(row, value, len, number)
+        return jpp_args_word(&words, value, len, number)
                || jpp_args_worker(args, value, len, number);
 
-    case JPP_ARG_IS_FORMAT:
-        return jpp_args_given(&args->formats, value, len, number);
-
-    case JPP_ARG_IS_TYPE:
-        return jpp_args_given(&args->types, value, len, number);
-
     case JPP_ARG_IS_SET:
-        return jpp_args_set_of(row, value, len, number);
+        return jpp_args_set_of(&words, value, len, number);
 
     case JPP_ARG_IS_WORD:
+    case JPP_ARG_IS_FORMAT:
+    case JPP_ARG_IS_TYPE:
         break;
     }
 
-    return jpp_args_word(row, value, len, number);
+    return jpp_args_word(&words, value, len, number);
 }
 
 
@@ -324,40 +317,23 @@ static jpp_code_t
 jpp_args_refuse(const jpp_args_t *args, const jpp_arg_row_t *row,
     jpp_err_t *err)
 {
-    switch (row->kind) {
+    jpp_words_t  words;
 
-    case JPP_ARG_IS_FORMAT:
-        return jpp_args_list(row->key, &args->formats, false, err);
-
-    case JPP_ARG_IS_TYPE:
-
-        /* the default is the last, and people read the first */
-
-        return jpp_args_list(row->key, &args->types, true, err);
-
-    case JPP_ARG_IS_SECONDS:
-        return jpp_err_set(err, JPP_ERR_ARG, "%s %" PRIu32, row->allowed,
-                           args->max_seconds);
-
-    case JPP_ARG_IS_ROWS:
-        return jpp_err_set(err, JPP_ERR_ARG, "%s %d", row->allowed,
-                           JPP_MAX_ROWS);
-
-    case JPP_ARG_IS_FREQUENCY:
-        return jpp_err_set(err, JPP_ERR_ARG, "%s %d", row->allowed,
-                           JPP_MAX_FREQUENCY);
-
-    case JPP_ARG_IS_WIDTH:
-        return jpp_err_set(err, JPP_ERR_ARG, "%s %d to %d", row->allowed,
-                           JPP_MIN_WIDTH, JPP_MAX_WIDTH);
-
-    case JPP_ARG_IS_WORD:
-    case JPP_ARG_IS_SET:
-    case JPP_ARG_IS_WORKER:
-        break;
+    if (row->what != NULL) {
+        return jpp_err_set(err, JPP_ERR_ARG, "%s must be a whole number%s from "
+                           "%" PRIu32 " to %" PRIu32, row->key, row->what,
+                           row->least, jpp_args_most(args, row));
     }
 
-    return jpp_err_set(err, JPP_ERR_ARG, "%s", row->allowed);
+    if (row->allowed != NULL) {
+        return jpp_err_set(err, JPP_ERR_ARG, "%s", row->allowed);
+    }
+
+    words = jpp_args_words(args, row);
+
+    /* the default type is the last, and people read the first */
+
+    return jpp_args_list(row->key, &words, row->kind == JPP_ARG_IS_TYPE, err);
 }
 
 

@@ -1,7 +1,7 @@
 
 #include "ngx_http_jpp_accept.h"
 
-#include "jpp_accept.h"
+#include "jpp_query.h"
 
 
 /* by the first Accept header: builds without headers do not keep it */
