@@ -19,15 +19,11 @@ static void
 jpp_folded_stack(const jpp_profile_t *profile, jpp_sink_t *sink,
     const uint8_t *p, const uint8_t *end)
 {
-    size_t                 i;
-    uint32_t               n, ids[JPP_MAX_FRAMES];
-    jpp_str_t              name;
-    const jpp_location_t  *location;
-    const jpp_function_t  *function;
+    size_t     i;
+    uint32_t   n, ids[JPP_MAX_FRAMES];
+    jpp_str_t  name;
 
-    for (n = 0; p < end; n++) {
-        p = jpp_stack_next(p, &ids[n]);
-    }
+    n = jpp_stack_ids(p, (size_t) (end - p), ids);
 
     if (n == 0) {
         jpp_sink_str(sink, "[no stack]");
@@ -35,9 +31,7 @@ jpp_folded_stack(const jpp_profile_t *profile, jpp_sink_t *sink,
     }
 
     while (n-- > 0) {
-        location = jpp_profile_location_at(profile, ids[n]);
-        function = jpp_profile_function_at(profile, location->function);
-        name = jpp_profile_str(profile, function->name);
+        name = jpp_profile_location_name(profile, ids[n]);
 
         for (i = 0; i < name.len; i++) {
             jpp_sink_char(sink, name.data[i] == ';' ? ':' : name.data[i]);

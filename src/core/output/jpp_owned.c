@@ -371,8 +371,7 @@ jpp_owned_mostly(const jpp_owned_t *owned, const jpp_owned_row_t *row,
         return;
     }
 
-    name = jpp_profile_str(profile,
-               jpp_profile_function_at(profile, most->function)->name);
+    name = jpp_profile_function_name(profile, most->function);
 
     jpp_table_valued(table, jpp_figures_value(profile, owned->sums.type,
                                               most->value, value),
@@ -449,10 +448,7 @@ jpp_owned_write(const jpp_owned_t *owned, size_t most, jpp_sink_t *sink)
         return false;
     }
 
-    if (shown < n) {
-        jpp_sink_printf(sink, "%zu more owner%s\n", n - shown,
-                        n - shown == 1 ? "" : "s");
-    }
+    jpp_figures_more(n - shown, "owner", sink);
 
     return true;
 }

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "jpp_figures.h"
 #include "jpp_intern.h"
 #include "jpp_sort.h"
 #include "jpp_sums.h"
@@ -48,18 +47,6 @@ typedef struct {
     (&jpp_vec_items((set)->rows, jpp_places_row_t)[(id) - 1])
 
 
-static jpp_str_t
-jpp_places_name(const jpp_profile_t *profile, uint32_t id)
-{
-    const jpp_function_t  *function;
-
-    function = jpp_profile_function_at(profile,
-                   jpp_profile_location_at(profile, id)->function);
-
-    return jpp_profile_str(profile, function->name);
-}
-
-
 static bool
 jpp_places_init(jpp_places_t *places, const jpp_view_t *view)
 {
@@ -89,7 +76,7 @@ jpp_places_init(jpp_places_t *places, const jpp_view_t *view)
     }
 
     for (id = 1; id <= n; id++) {
-        name = jpp_places_name(places->profile, id);
+        name = jpp_profile_location_name(places->profile, id);
 
         for (i = 0; view->parts[i] != NULL; i++) {
             places->is_part[id] |= strcmp(name.data, view->parts[i]) == 0;
@@ -300,16 +287,13 @@ static void
 jpp_places_where(const jpp_profile_t *profile, const jpp_places_row_t *row,
     jpp_sink_t *sink)
 {
-    uint32_t        n, ids[JPP_MAX_FRAMES];
-    jpp_str_t       name;
-    const uint8_t  *p;
+    uint32_t   n, ids[JPP_MAX_FRAMES];
+    jpp_str_t  name;
 
-    for (n = 0, p = row->stack; p < row->stack + row->len; n++) {
-        p = jpp_stack_next(p, &ids[n]);
-    }
+    n = jpp_stack_ids(row->stack, row->len, ids);
 
     while (n-- > 0) {
-        name = jpp_places_name(profile, ids[n]);
+        name = jpp_profile_location_name(profile, ids[n]);
 
         jpp_sink_write(sink, name.data, name.len);
         jpp_sink_str(sink, n != 0 ? "; " : "");
@@ -351,7 +335,7 @@ jpp_places_line(const jpp_places_t *places, const jpp_places_row_t *row,
 
     if (most->len != row->len) {
         (void) jpp_stack_next(most->stack, &id);
-        mostly = jpp_places_name(profile, id);
+        mostly = jpp_profile_location_name(profile, id);
     }
 
     jpp_sink_str(sink, "  ");
@@ -391,10 +375,7 @@ jpp_places_write(const jpp_view_t *view, jpp_sink_t *sink)
         jpp_places_line(&places, &rows[i], sink);
     }
 
-    if (shown < n) {
-        jpp_sink_printf(sink, "%zu more place%s\n", n - shown,
-                        n - shown == 1 ? "" : "s");
-    }
+    jpp_figures_more(n - shown, "place", sink);
 
     jpp_figures_comments(places.profile, sink);
 

@@ -1,9 +1,83 @@
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "jpp_intern.h"
 #include "jpp_sort.h"
 #include "jpp_sums.h"
+#include "jpp_units.h"
+
+
+void
+jpp_figures_comments(const jpp_profile_t *profile, jpp_sink_t *sink)
+{
+    size_t           i, n;
+    jpp_str_t        comment;
+    const uint32_t  *comments;
+
+    comments = jpp_vec_items(profile->comments, uint32_t);
+    n = jpp_vec_count(profile->comments, uint32_t);
+
+    if (n != 0) {
+        jpp_sink_char(sink, '\n');
+    }
+
+    for (i = 0; i < n; i++) {
+        comment = jpp_profile_str(profile, comments[i]);
+
+        jpp_sink_write(sink, comment.data, comment.len);
+        jpp_sink_char(sink, '\n');
+    }
+}
+
+
+void
+jpp_figures_more(size_t n, const char *what, jpp_sink_t *sink)
+{
+    if (n != 0) {
+        jpp_sink_printf(sink, "%zu more %s%s\n", n, what, n == 1 ? "" : "s");
+    }
+}
+
+
+const char *
+jpp_figures_value(const jpp_profile_t *profile, uint32_t type, int64_t value,
+    char text[JPP_FIGURES_TEXT])
+{
+    return jpp_figures_of(profile->types[type].unit, value, text);
+}
+
+
+const char *
+jpp_figures_of(const char *unit, int64_t value, char text[JPP_FIGURES_TEXT])
+{
+    if (strcmp(unit, "bytes") == 0) {
+        return jpp_units_change(value, text);
+    }
+
+    if (strcmp(unit, "nanoseconds") == 0) {
+        return jpp_units_time_change(value, text);
+    }
+
+    (void) snprintf(text, JPP_FIGURES_TEXT, "%" PRId64, value);
+
+    return text;
+}
+
+
+double
+jpp_figures_percent(int64_t value, int64_t total)
+{
+    double  percent;
+
+    percent = total != 0 ? 100 * (double) value / (double) total : 0;
+
+    /* nothing is "-0.0%" */
+
+    return fabs(percent) < 0.05 ? 0 : percent;
+}
 
 
 /* The type that says how large the objects are that TYPE is about. */

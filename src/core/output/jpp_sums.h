@@ -1,8 +1,8 @@
 
 /*
- * What tables add up over the samples of a profile, by the type that is shown:
- * its value, the objects behind it, and how far off it may be; and the cells
- * that show it.
+ * What tables for people share: values by their unit, percentages, the comments
+ * below; and what they add up over the samples of a profile, by the type that
+ * is shown: its value, the objects behind it, and how far off it may be.
  *
  * No state but the caller's; any thread.
  */
@@ -13,7 +13,29 @@
 
 
 #include "jpp_error.h"
-#include "jpp_figures.h"
+#include "jpp_profile.h"
+#include "jpp_sink.h"
+
+
+#define JPP_FIGURES_TEXT  24
+
+
+/* Write VALUE of TYPE, an index, to TEXT, which is the result. */
+const char *jpp_figures_value(const jpp_profile_t *profile, uint32_t type,
+    int64_t value, char text[JPP_FIGURES_TEXT]);
+
+/* The same of a UNIT; a number as it is if it is none for people. */
+const char *jpp_figures_of(const char *unit, int64_t value,
+    char text[JPP_FIGURES_TEXT]);
+
+/* VALUE as a percentage of TOTAL. */
+double jpp_figures_percent(int64_t value, int64_t total);
+
+/* Append that N rows of WHAT are not shown to SINK, if there are any. */
+void jpp_figures_more(size_t n, const char *what, jpp_sink_t *sink);
+
+/* Append the comments of PROFILE to SINK, behind an empty line. */
+void jpp_figures_comments(const jpp_profile_t *profile, jpp_sink_t *sink);
 
 
 typedef struct {

@@ -15,7 +15,7 @@
 #include <time.h>
 
 #include "jpp_error.h"
-#include "jpp_figures.h"
+#include "jpp_sums.h"
 #include "jpp_intern.h"
 #include "jpp_markup.h"
 #include "jpp_page.h"
@@ -528,18 +528,10 @@ jpp_svg_summary(const jpp_svg_t *svg, char line[JPP_SVG_LINE])
 static jpp_str_t
 jpp_svg_name(const jpp_svg_t *svg, uint32_t function)
 {
-    jpp_str_t  all;
+    static const jpp_str_t  all = { "all", 3 };
 
-    if (function == 0) {
-        all.data = "all";
-        all.len = 3;
-
-        return all;
-    }
-
-    return jpp_profile_str(svg->profile,
-                           jpp_profile_function_at(svg->profile,
-                                                   function)->name);
+    return function != 0 ? jpp_profile_function_name(svg->profile, function)
+                         : all;
 }
 
 

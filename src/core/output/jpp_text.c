@@ -1,18 +1,61 @@
 
 /*
- * A heap profile in the legacy text form, which google/pprof and jeprof both
- * read: one line per stack, return addresses, and the executable mappings.
+ * Profiles in the legacy forms, which google/pprof and jeprof both read: return
+ * addresses, and the executable mappings as text.  They have no labels and no
+ * comments.
  *
- * The readers scale.  So a profile with raw counts is written with its period;
- * estimates (of a difference, or a sum) are written with a period of 1, which
- * no reader scales.  The form cannot hold some negative values; these become
- * 0.
+ * A heap is text, one line per stack.  The readers scale.  So a profile with
+ * raw counts is written with its period; estimates (of a difference, or a sum)
+ * are written with a period of 1, which no reader scales.  The form cannot hold
+ * some negative values; these become 0.
+ *
+ * CPU time has the binary form of gperftools, words of 8 bytes as the machine
+ * has them:
+ *
+ *     file   := 0 3 0 period 0 stack* 0 1 0 maps
+ *     stack  := samples n address{n}
+ *
+ * The period is microseconds; addresses are leaf first.
  */
 
 
 #include "jpp_heap.h"
 #include "jpp_intern.h"
+#include "jpp_times.h"
 #include "jpp_view.h"
+
+
+#define JPP_BINARY_MICRO  1000
+
+
+/* Append the mappings of PROFILE to SINK, as lines of /proc/PID/maps. */
+
+static void
+jpp_text_mappings(const jpp_profile_t *profile, jpp_sink_t *sink)
+{
+    uint32_t              i, n;
+    jpp_str_t             file;
+    const jpp_mapping_t  *m;
+
+    n = (uint32_t) jpp_vec_count(profile->mappings, jpp_mapping_t);
+
+    for (i = 1; i <= n; i++) {
+        m = jpp_profile_mapping_at(profile, i);
+
+        jpp_sink_hex(sink, m->start);
+        jpp_sink_char(sink, '-');
+        jpp_sink_hex(sink, m->limit);
+        jpp_sink_printf(sink, " r-xp %08jx %02x:%02x %ju ",
+                        (uintmax_t) m->offset,
+                        (unsigned) (m->device >> 32),
+                        (unsigned) (m->device & 0xffffffff),
+                        (uintmax_t) m->inode);
+
+        file = jpp_profile_str(profile, m->file);
+        jpp_sink_write(sink, file.data, file.len);
+        jpp_sink_char(sink, '\n');
+    }
+}
 
 
 static void
@@ -60,21 +103,16 @@ static void
 jpp_text_stack(const jpp_profile_t *profile, jpp_sink_t *sink,
     const jpp_sample_t *sample)
 {
-    uint32_t              id;
-    const uint8_t        *p, *end;
-    const jpp_location_t *location;
+    uint32_t  i, n, ids[JPP_MAX_FRAMES];
 
-    end = sample->stack + sample->stack_len;
+    n = jpp_stack_ids(sample->stack, sample->stack_len, ids);
 
-    for (p = sample->stack; p < end; /* void */ ) {
-        p = jpp_stack_next(p, &id);
+    /* the readers take the 1 off again */
 
-        location = jpp_profile_location_at(profile, id);
-
-        /* the readers take the 1 off again */
-
+    for (i = 0; i < n; i++) {
         jpp_sink_str(sink, " 0x");
-        jpp_sink_hex(sink, location->address + 1);
+        jpp_sink_hex(sink,
+                     jpp_profile_location_at(profile, ids[i])->address + 1);
     }
 }
 
@@ -129,29 +167,64 @@ jpp_text_write(const jpp_view_t *view, jpp_sink_t *sink)
 }
 
 
-void
-jpp_text_mappings(const jpp_profile_t *profile, jpp_sink_t *sink)
+static void
+jpp_binary_word(jpp_sink_t *sink, uint64_t word)
 {
-    uint32_t              i, n;
-    jpp_str_t             file;
-    const jpp_mapping_t  *m;
+    jpp_sink_write(sink, &word, sizeof(uint64_t));
+}
 
-    n = (uint32_t) jpp_vec_count(profile->mappings, jpp_mapping_t);
 
-    for (i = 1; i <= n; i++) {
-        m = jpp_profile_mapping_at(profile, i);
+/* Readers take a stack whose first address is 0, or missing, for the end. */
 
-        jpp_sink_hex(sink, m->start);
-        jpp_sink_char(sink, '-');
-        jpp_sink_hex(sink, m->limit);
-        jpp_sink_printf(sink, " r-xp %08jx %02x:%02x %ju ",
-                        (uintmax_t) m->offset,
-                        (unsigned) (m->device >> 32),
-                        (unsigned) (m->device & 0xffffffff),
-                        (uintmax_t) m->inode);
+static void
+jpp_binary_stack(const jpp_profile_t *profile, jpp_sink_t *sink,
+    const jpp_sample_t *sample)
+{
+    uint32_t  i, n, ids[JPP_MAX_FRAMES];
 
-        file = jpp_profile_str(profile, m->file);
-        jpp_sink_write(sink, file.data, file.len);
-        jpp_sink_char(sink, '\n');
+    n = jpp_stack_ids(sample->stack, sample->stack_len, ids);
+
+    if (n == 0 || sample->values[JPP_TIMES_SAMPLES] <= 0) {
+        return;
     }
+
+    jpp_binary_word(sink, (uint64_t) sample->values[JPP_TIMES_SAMPLES]);
+    jpp_binary_word(sink, n);
+
+    /* the readers take the 1 off again */
+
+    for (i = 0; i < n; i++) {
+        jpp_binary_word(sink,
+                        jpp_profile_location_at(profile, ids[i])->address + 1);
+    }
+}
+
+
+bool
+jpp_binary_write(const jpp_view_t *view, jpp_sink_t *sink)
+{
+    uint32_t              i;
+    jpp_sample_t          sample;
+    const jpp_profile_t  *profile;
+
+    profile = view->profile;
+
+    jpp_binary_word(sink, 0);
+    jpp_binary_word(sink, 3);
+    jpp_binary_word(sink, 0);
+    jpp_binary_word(sink, (uint64_t) profile->period / JPP_BINARY_MICRO);
+    jpp_binary_word(sink, 0);
+
+    for (i = 0; i < profile->n_samples; i++) {
+        jpp_profile_sample(profile, i, &sample);
+        jpp_binary_stack(profile, sink, &sample);
+    }
+
+    jpp_binary_word(sink, 0);
+    jpp_binary_word(sink, 1);
+    jpp_binary_word(sink, 0);
+
+    jpp_text_mappings(profile, sink);
+
+    return true;
 }

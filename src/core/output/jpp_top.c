@@ -89,7 +89,7 @@ jpp_top_sample(jpp_top_t *top, uint32_t i)
     jpp_sum_t              sum;
     jpp_sample_t           sample;
     jpp_top_row_t         *row;
-    const uint8_t         *p, *leaf, *end;
+    const uint8_t         *p, *next, *leaf, *end;
     const jpp_profile_t   *profile;
 
     profile = top->profile;
@@ -111,17 +111,14 @@ jpp_top_sample(jpp_top_t *top, uint32_t i)
         top->is_passed |= leaf != sample.stack;
     }
 
-    for (p = leaf; p < end; /* void */ ) {
+    for (p = leaf; p < end; p = next) {
+
+        next = jpp_stack_next(p, &id);
+        row = &top->rows[jpp_profile_location_at(profile, id)->function - 1];
 
         if (p == leaf) {
-            (void) jpp_stack_next(p, &id);
-            row = &top->rows[jpp_profile_location_at(profile, id)->function
-                             - 1];
             jpp_sum_add(&row->sums[JPP_SORT_FLAT], &sum);
         }
-
-        p = jpp_stack_next(p, &id);
-        row = &top->rows[jpp_profile_location_at(profile, id)->function - 1];
 
         /* a function that recurs in the stack counts once */
 
@@ -218,7 +215,6 @@ jpp_top_row(const jpp_top_t *top, const jpp_top_row_t *row, jpp_sink_t *sink)
     int64_t                value, all;
     jpp_str_t              name;
     const jpp_sum_t       *sum;
-    const jpp_function_t  *function;
 
     sum = &row->sums[top->sort];
     value = row->sums[JPP_SORT_FLAT].value;
@@ -233,8 +229,7 @@ jpp_top_row(const jpp_top_t *top, const jpp_top_row_t *row, jpp_sink_t *sink)
                     sum->objects, jpp_sums_mean(&top->sums, sum, mean),
                     jpp_sums_error(sum, error));
 
-    function = jpp_profile_function_at(top->profile, row->function);
-    name = jpp_profile_str(top->profile, function->name);
+    name = jpp_profile_function_name(top->profile, row->function);
 
     jpp_sink_write(sink, name.data, name.len);
     jpp_sink_char(sink, '\n');
@@ -270,10 +265,7 @@ jpp_top_rows(jpp_top_t *top, size_t most, jpp_sink_t *sink)
         jpp_top_row(top, &rows[i], sink);
     }
 
-    if (shown < n) {
-        jpp_sink_printf(sink, "%zu more function%s\n", n - shown,
-                        n - shown == 1 ? "" : "s");
-    }
+    jpp_figures_more(n - shown, "function", sink);
 
     if (top->is_passed) {
         jpp_sink_str(sink, "functions that only pass memory on (pools, "

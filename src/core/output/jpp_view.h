@@ -63,9 +63,6 @@ bool jpp_top_write(const jpp_view_t *view, jpp_sink_t *sink);
 /* Append the profile of VIEW, which is a heap's, to SINK. */
 bool jpp_text_write(const jpp_view_t *view, jpp_sink_t *sink);
 
-/* Append the mappings of PROFILE to SINK, as lines of /proc/PID/maps. */
-void jpp_text_mappings(const jpp_profile_t *profile, jpp_sink_t *sink);
-
 /* Append the profile of VIEW to SINK, gzip-ed. */
 bool jpp_pprof_write(const jpp_view_t *view, jpp_sink_t *sink);
 

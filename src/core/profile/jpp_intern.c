@@ -87,6 +87,21 @@ jpp_profile_str(const jpp_profile_t *profile, uint32_t id)
 }
 
 
+jpp_str_t
+jpp_profile_function_name(const jpp_profile_t *profile, uint32_t id)
+{
+    return jpp_profile_str(profile, jpp_profile_function_at(profile, id)->name);
+}
+
+
+jpp_str_t
+jpp_profile_location_name(const jpp_profile_t *profile, uint32_t id)
+{
+    return jpp_profile_function_name(profile,
+                              jpp_profile_location_at(profile, id)->function);
+}
+
+
 bool
 jpp_profile_comment(jpp_profile_t *profile, const char *fmt, ...)
 {

@@ -299,6 +299,21 @@ jpp_stack_next(const uint8_t *pos, uint32_t *id)
 }
 
 
+/* The ids of the LEN packed bytes at STACK, leaf first; returns how many. */
+static inline uint32_t
+jpp_stack_ids(const uint8_t *stack, size_t len, uint32_t ids[JPP_MAX_FRAMES])
+{
+    uint32_t        n;
+    const uint8_t  *end;
+
+    for (n = 0, end = stack + len; stack < end; n++) {
+        stack = jpp_stack_next(stack, &ids[n]);
+    }
+
+    return n;
+}
+
+
 static inline jpp_mapping_t *
 jpp_profile_mapping_at(const jpp_profile_t *profile, uint32_t id)
 {

@@ -185,8 +185,6 @@ jpp_lookup_answer(const jpp_lookup_t *lookup, jpp_sink_t *sink)
     jpp_str_t              name;
     const jpp_asked_t     *asked;
     const jpp_profile_t   *profile;
-    const jpp_location_t  *location;
-    const jpp_function_t  *function;
 
     profile = &lookup->profile;
     asked = jpp_vec_items(lookup->asked, jpp_asked_t);
@@ -197,9 +195,7 @@ jpp_lookup_answer(const jpp_lookup_t *lookup, jpp_sink_t *sink)
     jpp_sink_str(sink, "num_symbols: 1\n");
 
     for (i = 0; i < n; i++) {
-        location = jpp_profile_location_at(profile, asked[i].location);
-        function = jpp_profile_function_at(profile, location->function);
-        name = jpp_profile_str(profile, function->name);
+        name = jpp_profile_location_name(profile, asked[i].location);
 
         jpp_sink_str(sink, "0x");
         jpp_sink_hex(sink, asked[i].address);
