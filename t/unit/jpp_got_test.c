@@ -18,8 +18,6 @@
 
 #include "jpp_arena.h"
 #include "jpp_got.h"
-#include "jpp_got_find.h"
-#include "jpp_got_read.h"
 #include "jpp_proc.h"
 #include "jpp_test.h"
 #include "jpp_test_seccomp.h"

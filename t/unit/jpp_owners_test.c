@@ -21,7 +21,6 @@
 #include "jpp_owner_names.h"
 #include "jpp_owners.h"
 #include "jpp_samples.h"
-#include "jpp_samples_dump.h"
 #include "jpp_test.h"
 
 

@@ -12,9 +12,9 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "jpp_got_read.h"
+#include "jpp_got.h"
 #include "jpp_proc.h"
-#include "jpp_sampler_calls.h"
+#include "jpp_sampler.h"
 #include "jpp_test_sampler.h"
 #include "jpp_test_seccomp.h"
 

@@ -11,8 +11,6 @@
 #include <sys/mman.h>
 
 #include "jpp_samples.h"
-#include "jpp_samples_live.h"
-#include "jpp_samples_sites.h"
 #include "jpp_test.h"
 
 

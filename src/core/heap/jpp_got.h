@@ -31,8 +31,10 @@
 
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "jpp_err.h"
+#include "jpp_images.h"
 
 
 /* slots of a process: about four for each object */
@@ -91,6 +93,47 @@ jpp_code_t jpp_got_restore(jpp_got_t *got, jpp_err_t *err);
 
 /* How many of the slots hold somebody else's address by now. */
 uint32_t jpp_got_lost(const jpp_got_t *got);
+
+
+/*
+ * The places of one loaded object that hold addresses of functions: its
+ * dynamic relocations, read from memory.
+ *
+ * What the object says of itself is checked against its segments: a damaged
+ * one has fewer places, and no read goes outside.
+ *
+ * No state; any thread, and the object must stay loaded.  amd64 only: others
+ * have none.
+ */
+
+
+typedef struct {
+    uintptr_t            *at;          /* the place */
+    const char           *name;        /* of the function */
+    bool                  is_call;     /* of the table for calls */
+    bool                  is_unbound;  /* which still leads to the linker */
+    bool                  is_own;      /* the object has a function so named */
+} jpp_got_reloc_t;
+
+
+/* False: enough. */
+typedef bool (*jpp_got_visit_pt)(const jpp_got_reloc_t *reloc, void *data);
+
+
+/* Call VISIT with every place of OBJECT, until it returns false. */
+void jpp_got_read(const jpp_images_object_t *object, jpp_got_visit_pt visit,
+    void *data);
+
+
+/*
+ * The address of the function NAME, as a call of it ends up: in the allocator,
+ * where a program that is loaded at a fixed address has an entry of its own
+ * for it.  0: there is none.
+ */
+uintptr_t jpp_got_find(const char *name);
+
+/* Do both addresses lie in one loaded object? */
+bool jpp_got_is_beside(uintptr_t one, uintptr_t other);
 
 
 #endif /* _JPP_GOT_H_INCLUDED_ */

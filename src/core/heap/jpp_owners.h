@@ -22,12 +22,14 @@
 #define _JPP_OWNERS_H_INCLUDED_
 
 
-#include "jpp_owners_last.h"
 #include "jpp_samples.h"
 #include "jpp_serving.h"
 
 
-#define JPP_OWNERS_UNTOLD  UINT32_MAX
+#define JPP_OWNERS_UNTOLD   UINT32_MAX
+
+/* samples that wait, at most: a power of two */
+#define JPP_OWNERS_WAITING  4096
 
 
 /* What the server knows; all of it [signal]. */
@@ -84,6 +86,19 @@ uint32_t jpp_owners_interrupted(const void *ucontext);
  * they have interrupted anything here.
  */
 
+/* a connection */
+typedef struct {
+    uint64_t              number;
+    uint64_t              waiting;       /* the last that waits, from 1; 0: */
+                                         /*   none; it may be gone */
+    uint32_t              generation;    /* of the samples */
+    uint32_t              settled;       /* the last time that it was */
+    uint16_t              last;          /* the owner that it had */
+    bool                  is_mixed;      /* some wait that are not LAST's, or */
+                                         /*   not for JPP_SERVING_NEXT */
+} jpp_owners_slot_t;
+
+
 typedef struct {
     jpp_owners_slot_t    *slots;         /* NULL: nobody serves */
     size_t                size;          /* of these, in bytes */
@@ -92,6 +107,8 @@ typedef struct {
 
 
 extern jpp_owners_wait_t  jpp_owners_waits
+    __attribute__((visibility("hidden")));
+extern jpp_owners_slot_t  jpp_owners_no_slot
     __attribute__((visibility("hidden")));
 
 

@@ -36,6 +36,7 @@
 #include <stdbool.h>
 
 #include "jpp_err.h"
+#include "jpp_got.h"
 
 
 /* the rates, as lg of the mean number of bytes from one sample to the next */
@@ -119,6 +120,9 @@ bool jpp_sampler_is_on(void);
  * before that.
  */
 void jpp_sampler_state(jpp_sampler_state_t *state);
+
+/* The functions that are replaced while it is on; N becomes how many. */
+const jpp_got_function_t *jpp_calls_functions(uint32_t *n);
 
 /*
  * Sample the calling thread or do not, so that a profile does not show the

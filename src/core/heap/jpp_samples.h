@@ -19,12 +19,237 @@
 #define _JPP_SAMPLES_H_INCLUDED_
 
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "jpp_backtrace.h"
-#include "jpp_owners_last.h"
-#include "jpp_samples_live.h"
-#include "jpp_samples_sites.h"
+#include "jpp_err.h"
+
+
+/* The objects that are live: jpp_samples_live.c. */
+
+/* the table of 2^lg places begins at place 2^lg */
+#define JPP_LIVE_LG_MIN    12
+#define JPP_LIVE_LG_MAX    17
+#define JPP_LIVE_WINDOW    16
+#define JPP_LIVE_PLACES    ((2u << JPP_LIVE_LG_MAX) + JPP_LIVE_WINDOW)
+
+/* how many it takes: half of the places, so that few windows are full */
+#define JPP_LIVE_MAX       (1u << JPP_LIVE_LG_MAX)
+
+/* bytes of memory that it works in */
+#define JPP_LIVE_MEMORY    (JPP_LIVE_PLACES * 2 * sizeof(uint64_t))
+
+/* an object in a word: the size in 40 bits, larger ones cut; the site in 24 */
+#define JPP_LIVE_SIZE      40
+#define JPP_LIVE_SIZE_MAX  (((uint64_t) 1 << JPP_LIVE_SIZE) - 1)
+
+#define jpp_live_site(object)  ((uint32_t) ((object) >> JPP_LIVE_SIZE))
+#define jpp_live_size(object)  ((object) & JPP_LIVE_SIZE_MAX)
+
+
+/* zeroed until jpp_live_init() */
+typedef struct {
+    uint8_t      filter[1 << 16];   /* how many of a hash; 192: or more */
+    uint32_t     lg;                /* of the largest table in use */
+    int64_t      n;                 /* less those that a clear overtook */
+    uint64_t     n_dropped;
+    uintptr_t   *addresses;         /* 0: free, 1: being filled */
+    uint64_t    *objects;
+} jpp_live_t;
+
+
+/* Called for each object. */
+typedef void (*jpp_live_visit_pt)(uint64_t object, void *data);
+
+
+/* LIVE is empty, and works in the JPP_LIVE_MEMORY bytes at MEMORY. */
+void jpp_live_init(jpp_live_t *live, void *memory);
+
+/*
+ * Forget all objects.  One that another thread adds meanwhile may stay, in a
+ * table that is otherwise as new.
+ */
+void jpp_live_clear(jpp_live_t *live);
+
+/*
+ * Add OBJECT at ADDRESS; one that is there already was freed unseen, and is
+ * replaced.  Returns its place; 0: there is no room, and it was dropped.
+ */
+uint32_t jpp_live_add(jpp_live_t *live, uintptr_t address, uint64_t object);
+
+/* Take out what is at ADDRESS, whatever the filter says; false: nothing. */
+bool jpp_live_take(jpp_live_t *live, uintptr_t address, uint64_t *object);
+
+/* If what is at ADDRESS, in PLACE, is still OBJECT, it becomes NOW. */
+void jpp_live_replace(jpp_live_t *live, uint32_t place, uintptr_t address,
+    uint64_t object, uint64_t now);
+
+/* Call VISIT with every object. */
+void jpp_live_walk(const jpp_live_t *live, jpp_live_visit_pt visit,
+    void *data);
+
+/* How many objects there are. */
+uint64_t jpp_live_count(const jpp_live_t *live);
+
+/* Bytes of memory that are in use, as far as pages go. */
+size_t jpp_live_bytes(const jpp_live_t *live);
+
+
+static inline uint64_t
+jpp_live_object(uint32_t site, uint64_t size)
+{
+    return (uint64_t) site << JPP_LIVE_SIZE
+           | (size < JPP_LIVE_SIZE_MAX ? size : JPP_LIVE_SIZE_MAX);
+}
+
+
+static inline uint64_t
+jpp_live_hash(uintptr_t address)
+{
+    return (uint64_t) address * 0x9e3779b97f4a7c15u;
+}
+
+
+/* False: ADDRESS is certainly not in LIVE. */
+static inline bool
+jpp_live_may_have(const jpp_live_t *live, uintptr_t address)
+{
+    return __atomic_load_n(&live->filter[jpp_live_hash(address) >> 48],
+                           __ATOMIC_RELAXED)
+           != 0;
+}
+
+
+/* Where they were allocated: jpp_samples_sites.c. */
+
+#define JPP_SITES_HEADS   8192
+
+/* words of memory, so that a site fits into 24 bits */
+#define JPP_SITES_WORDS   ((size_t) 2 << 20)
+#define JPP_SITES_MEMORY  (JPP_SITES_WORDS * sizeof(uint64_t))
+
+/* frames of a stack */
+#define JPP_SITES_DEPTH   128
+
+#define JPP_SITES_UNKNOWN  0
+#define JPP_SITES_VARIES   UINT64_MAX
+
+
+/* what keeps samples of one stack apart */
+typedef struct {
+    uint16_t      size_class;
+    uint16_t      owner;           /* jpp_owners.h */
+} jpp_site_key_t;
+
+
+/* of two words of a stack: how far from the frame, in words, and of what kind,
+   by whoever sets it; zeroed: none */
+typedef struct {
+    uint16_t      at[2];
+    uint8_t       kinds[2];
+} jpp_site_hints_t;
+
+
+typedef struct {
+    uint64_t      hash;
+    uint32_t      next;            /* the next site of this hash, 0: none */
+    uint32_t      n;               /* frames */
+    jpp_site_key_t
+                  key;
+    uint32_t      given;           /* the site that its samples were given to */
+                                   /*   last; 0: none */
+    jpp_site_hints_t
+                  hints;           /* where its owner was found last */
+    uint64_t      reach;           /* bytes of stack that have the addresses, */
+                                   /*   JPP_SITES_UNKNOWN, or _VARIES */
+
+    uint64_t      allocated;       /* objects that were sampled, and bytes: */
+    uint64_t      allocated_bytes; /*   since they were cleared */
+    uint64_t      live;            /* the same, of the dump being written */
+    uint64_t      live_bytes;
+
+    uintptr_t     pcs[];           /* innermost first; behind them the words */
+                                   /*   of the stack where each lies */
+} jpp_site_t;
+
+
+/* zeroed until jpp_sites_init() */
+typedef struct {
+    uint32_t      heads[JPP_SITES_HEADS];
+    uint32_t      used;            /* words of memory */
+    uint32_t      n;
+    uint64_t      n_dropped;
+    uint64_t     *memory;
+} jpp_sites_t;
+
+
+/* Called for each site. */
+typedef void (*jpp_sites_visit_pt)(jpp_site_t *site, void *data);
+
+
+/* SITES is empty, and works in the JPP_SITES_MEMORY bytes at MEMORY. */
+void jpp_sites_init(jpp_sites_t *sites, void *memory);
+
+/*
+ * The site of KEY whose stack is the N addresses at PCS.  0: there is no room
+ * for another, and the sample is dropped.  A quarter of the memory is for sites
+ * without an owner: one that has none is worth a second try.
+ */
+uint32_t jpp_sites_add(jpp_sites_t *sites, const uintptr_t *pcs, uint32_t n,
+    const jpp_site_key_t *key);
+
+/* What jpp_sites_give() does for another owner than the last time. */
+uint32_t jpp_sites_give_another(jpp_sites_t *sites, jpp_site_t *from,
+    uint16_t owner);
+
+/* Count an object of SIZE bytes as allocated at SITE. */
+void jpp_sites_count(jpp_sites_t *sites, uint32_t site, uint64_t size);
+
+/* Take that back; false: nothing was counted since they were cleared. */
+bool jpp_sites_uncount(jpp_sites_t *sites, uint32_t site, uint64_t size);
+
+/* Call VISIT with every site. */
+void jpp_sites_walk(jpp_sites_t *sites, jpp_sites_visit_pt visit, void *data);
+
+/* Set what was allocated, and dropped, to zero. */
+void jpp_sites_clear(jpp_sites_t *sites);
+
+/* Bytes of memory that are in use. */
+size_t jpp_sites_bytes(const jpp_sites_t *sites);
+
+/* The class of SIZE. */
+uint16_t jpp_sites_class(uint64_t size);
+
+
+/* Where in the stack the N frames of SITE are, in words above rsp of the first
+   one: room for as many. */
+static inline uint32_t *
+jpp_sites_words(jpp_site_t *site)
+{
+    return (uint32_t *) (void *) (site->pcs + site->n);
+}
+
+
+static inline jpp_site_t *
+jpp_sites_at(const jpp_sites_t *sites, uint32_t site)
+{
+    return (jpp_site_t *) (void *) (sites->memory + site);
+}
+
+
+/* The site that is like FROM but OWNER's; 0: there is no room. */
+static inline uint32_t
+jpp_sites_give(jpp_sites_t *sites, jpp_site_t *from, uint16_t owner)
+{
+    uint32_t  given;
+
+    given = __atomic_load_n(&from->given, __ATOMIC_ACQUIRE);
+
+    return given != 0 && jpp_sites_at(sites, given)->key.owner == owner
+           ? given : jpp_sites_give_another(sites, from, owner);
+}
 
 
 /*
@@ -47,36 +272,6 @@ int64_t jpp_draw(uint64_t *state, uint32_t lg);
 
 
 /*
- * Sites that samples come from again, found without a walk.
- *
- * Where a call returns to says how far above rsp its caller's return address
- * lies, in nearly all code.  So if the addresses of a stack that was walked
- * before all lie where they lay, seen from rsp, the stack is the same: by
- * induction from the first, each address is where its frame has it.  Comparing
- * takes a quarter of what a walk does.
- *
- * [signal] No lock, no memory; any thread.
- */
-
-#define JPP_AGAIN_LG  10
-
-
-/* sites by what their stacks begin with; zeroed, it knows none */
-typedef struct {
-    uint32_t    sites[1 << JPP_AGAIN_LG];
-} jpp_again_t;
-
-
-/* The site of KEY whose stack begins with FRAME; 0: it has to be walked. */
-uint32_t jpp_again_find(const jpp_again_t *again, const jpp_sites_t *sites,
-    const jpp_backtrace_frame_t *frame, const jpp_site_key_t *key);
-
-/* SITE is what a walk from FRAME has led to. */
-void jpp_again_learn(jpp_again_t *again, const jpp_sites_t *sites,
-    const jpp_backtrace_frame_t *frame, uint32_t site);
-
-
-/*
  * Room in a dlopen-ed module for variables of threads is scarce, but there is
  * some in glibc; musl has none, and no need: it never allocates them late.
  */
@@ -88,6 +283,10 @@ void jpp_again_learn(jpp_again_t *again, const jpp_sites_t *sites,
 #endif
 
 
+/* callee-saved registers, which a function has pushed below its frame's base */
+#define JPP_SAMPLES_SAVED  (5 * sizeof(uintptr_t))
+
+
 typedef struct {
     uint64_t       left;           /* bytes until the next sample */
     uint64_t       random;
@@ -95,6 +294,22 @@ typedef struct {
     bool           is_unsampled;
     bool           is_serving;     /* the thread of jpp_owners.h */
 } jpp_samples_thread_t;
+
+
+/* a sample: where it is live, if it is (place 0: it never was) */
+typedef struct {
+    uintptr_t           address;
+    uint64_t            object;
+    uint32_t            place;
+} jpp_sample_at_t;
+
+
+/* whom a sample belongs to */
+typedef struct {
+    jpp_sample_at_t    *waits;     /* NULL; or it is to be kept here, because */
+                                   /*   it will have another */
+    uint32_t            owner;     /* 0: none */
+} jpp_samples_found_t;
 
 
 /*
@@ -106,10 +321,14 @@ typedef jpp_samples_found_t (*jpp_samples_owners_pt)(jpp_site_hints_t *hints,
     uintptr_t frame);
 
 
+/* repeat sites: jpp_samples.c */
+#define JPP_AGAIN_LG  10
+
+
 typedef struct {
     jpp_live_t     live;
     jpp_sites_t    sites;
-    jpp_again_t    again;
+    uint32_t       again[1 << JPP_AGAIN_LG];   /* sites, by the first frame */
     uint64_t       n_cut;          /* stacks that were not walked to the end */
     uint32_t       generation;     /* counts starts and stops: odd is on */
     uint32_t       lg;
@@ -126,6 +345,9 @@ extern JPP_SAMPLES_THREAD jpp_samples_thread_t  jpp_samples_thread
 extern jpp_samples_t                            jpp_samples
     __attribute__((visibility("hidden")));
 
+
+/* Write SAMPLES, and the mappings of this process, to FD. */
+jpp_code_t jpp_samples_dump(jpp_samples_t *samples, int fd, jpp_err_t *err);
 
 /* Get the memory, which is done once; false: the kernel has none. */
 bool jpp_samples_prepare(void);

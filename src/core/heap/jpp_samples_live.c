@@ -1,4 +1,22 @@
 
+/*
+ * The sampled objects that are live: from the address to where it was
+ * allocated, and its size.
+ *
+ * A filter of one byte for each of 65,536 hashes says that an address is not
+ * there, which is all that most calls of free() take.  Otherwise an object lies
+ * in one of several tables, each twice as large as the one before it, somewhere
+ * in a window of sixteen places that starts where the hash of the address says.
+ * The next table is used where windows of the others are full.  No object is
+ * ever moved, and no two depend on each other, so that each operation is one
+ * compare-and-swap: there is no lock to be held by a thread that a signal, a
+ * fork or a debugger has stopped.
+ *
+ * Everything but jpp_live_init() is [signal], and for any thread.  Memory is
+ * the caller's, zeroed pages of which only those in use are touched.
+ */
+
+
 /* MADV_DONTNEED */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -8,7 +26,7 @@
 #include <sys/mman.h>
 
 #include "jpp_index.h"
-#include "jpp_samples_live.h"
+#include "jpp_samples.h"
 
 
 /* no address of an object */

@@ -1,8 +1,25 @@
 
+/*
+ * Where samples were taken: each stack once, for each class of sizes and each
+ * owner, with what was allocated there.
+ *
+ * Sizes are kept apart, four classes to a doubling, because an object that was
+ * sampled stands for the more, the smaller it is: counts of one class can be
+ * scaled by their mean, to within half a per cent.
+ *
+ * A site is its place in memory in words, never 0, and is never given up: its
+ * number may be used at any time, whatever happened since.  Additions are one
+ * compare-and-swap, without a lock.
+ *
+ * Everything but jpp_sites_init() is [signal], and for any thread; the counts
+ * of a dump are for one at a time.  Memory is the caller's, zeroed pages.
+ */
+
+
 #include <string.h>
 
 #include "jpp_index.h"
-#include "jpp_samples_sites.h"
+#include "jpp_samples.h"
 
 
 /* objects of this many bytes and more are all sampled: one class will do */

@@ -5,7 +5,6 @@
 #include "ngx_http_jpp_serving.h"
 
 #include "jpp_owners.h"
-#include "jpp_owners_last.h"
 
 #if (NGX_HTTP_V2)
 #include <ngx_http_v2_module.h>
@@ -159,9 +158,7 @@ ngx_http_jpp_owners_logged(ngx_http_request_t *r)
     }
 #endif
 
-    slot = jpp_owners_last_is((uintptr_t) c)
-           ? jpp_owners_last.slot
-           : jpp_owners_slot_at(c - ngx_http_jpp_owners_connections);
+    slot = jpp_owners_slot_at(c - ngx_http_jpp_owners_connections);
 
     if (slot->waiting != 0
         && !jpp_owners_is_last(slot, c->number, ngx_http_jpp_serving_known(r)))
