@@ -5,7 +5,7 @@
 
 #include "jpp_peek.h"
 #include "jpp_test.h"
-#include "jpp_where.h"
+#include "jpp_watch.h"
 
 
 static void test_peek(void);

@@ -34,7 +34,8 @@ main(void)
         return 1;
     }
 
-    jpp_is_i64(jpp_thread_start(1024 * 1024, jpp_leaves, NULL), 0, "a thread");
+    jpp_is_i64(jpp_thread_start(1024 * 1024, jpp_leaves, NULL, NULL), 0,
+               "a thread");
 
     while (sem_wait(&jpp_left) == -1) { /* void */ }
 

@@ -15,7 +15,7 @@
 #include "jpp_cut.h"
 #include "jpp_test.h"
 #include "jpp_unwind.h"
-#include "jpp_where.h"
+#include "jpp_watch.h"
 
 
 static volatile unsigned  jpp_n;

@@ -474,7 +474,7 @@ jpp_cpu_start(jpp_err_t *err)
         jpp_cpu_is_ready = true;
     }
 
-    error = jpp_thread_start(JPP_CPU_STACK, jpp_cpu_main, NULL);
+    error = jpp_thread_start(JPP_CPU_STACK, jpp_cpu_main, NULL, NULL);
 
     if (error != 0) {
         return jpp_err_sys(err, error, "cannot start a thread for the sampler");

@@ -22,12 +22,13 @@
 
 
 int
-jpp_thread_start(size_t size, void *(*main)(void *data), void *data)
+jpp_thread_start(size_t size, void *(*main)(void *data), void *data,
+    pthread_t *thread)
 {
     int             error;
     unsigned        was_sampled;
     sigset_t        set, old;
-    pthread_t       thread;
+    pthread_t       detached;
     pthread_attr_t  attr;
 
     error = pthread_attr_init(&attr);
@@ -36,8 +37,12 @@ jpp_thread_start(size_t size, void *(*main)(void *data), void *data)
         return error;
     }
 
-    (void) pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     (void) pthread_attr_setstacksize(&attr, size);
+
+    if (thread == NULL) {
+        thread = &detached;
+        (void) pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    }
 
     /* signals are for other threads; faults must not be blocked */
 
@@ -53,7 +58,7 @@ jpp_thread_start(size_t size, void *(*main)(void *data), void *data)
     was_sampled = jpp_source_sample_thread(JPP_SOURCE_BY_NONE);
     (void) pthread_sigmask(SIG_SETMASK, &set, &old);
 
-    error = pthread_create(&thread, &attr, main, data);
+    error = pthread_create(thread, &attr, main, data);
 
     (void) pthread_sigmask(SIG_SETMASK, &old, NULL);
     (void) jpp_source_sample_thread(was_sampled);

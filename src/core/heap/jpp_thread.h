@@ -1,6 +1,6 @@
 
 /*
- * Threads of our own: detached, and with all signals blocked but those of
+ * Threads of our own, with all signals blocked but those of
  * faults and of profilers, which see them like any other.  What libc allocates
  * for them is not sampled.
  *
@@ -12,14 +12,18 @@
 #define _JPP_THREAD_H_INCLUDED_
 
 
+#include <pthread.h>
 #include <stddef.h>
 
 
 /*
  * Run MAIN with DATA in a thread with a stack of SIZE bytes.  Returns 0, or an
- * errno.  MAIN calls jpp_thread_name() first, so that people know whose it is.
+ * errno.  MAIN gives it a name first, so that people know whose it is, as
+ * jpp_thread_name() does.  THREAD becomes what to join it by; NULL: nobody
+ * does.
  */
-int jpp_thread_start(size_t size, void *(*main)(void *data), void *data);
+int jpp_thread_start(size_t size, void *(*main)(void *data), void *data,
+    pthread_t *thread);
 void jpp_thread_name(void);
 
 /*

@@ -24,7 +24,6 @@
 #include "jpp_thread.h"
 #include "jpp_unwind.h"
 #include "jpp_watch.h"
-#include "jpp_watch_loop.h"
 
 
 #define JPP_WATCH_STACK  (256 * 1024)
@@ -142,27 +141,47 @@ typedef enum {
 } jpp_watch_looker_t;
 
 
+typedef enum {
+    JPP_WATCH_LOOKS = 0,
+    JPP_WATCH_SUSPECTS,        /* it did not wait when it was last looked at */
+    JPP_WATCH_ASKS,            /* a signal is on its way */
+    JPP_WATCH_HAS              /* its stack, or none to be had */
+} jpp_watch_stage_t;
+
+
 typedef struct {
-    const jpp_watch_loop_t   *loop;
-    pid_t                     tid;         /* of the loop's thread */
-    bool                      has_signal;
+    jpp_watch_loop_t    loop;
+    pid_t               tid;           /* of the loop's thread */
+    bool                is_on;
+    bool                has_signal;
 
-    jpp_blocked_t             idle;        /* where it waited last */
-    jpp_blocked_t             blocked;     /* where its stack was taken last */
-
-    /* the handler's: which iteration is asked for, from 1, 0: none; and its
+    /* which iteration the handler is asked for, from 1, 0: none; and its
        answer */
-    uint64_t                  asked;
-    uint64_t                  answered;
-    jpp_stall_t               answer;
+    uint64_t            asked;
+    uint64_t            answered;
+    jpp_stall_t         answer;
 
-    bool                      is_cancelled;
+    jpp_peek_t          peeks[JPP_WATCH_LOOKERS];
 
-    jpp_peek_t                peeks[JPP_WATCH_LOOKERS];
-} jpp_watch_take_t;
+    pthread_t           thread;
+    pthread_mutex_t     mutex;         /* of all that follows */
+    pthread_cond_t      wake;
+    bool                is_leaving;
+
+    jpp_blocked_t       idle;          /* where it waited last */
+    jpp_blocked_t       blocked;       /* where its stack was taken last */
+    bool                is_cancelled;  /* it was blocked after it was asked */
+
+    uint64_t            iteration;     /* when it last looked */
+    jpp_watch_stage_t   stage;
+    bool                is_late;       /* the stall is over, but not closed */
+    uint64_t            waited;        /* for the signal, ms */
+    uint64_t            id;            /* the caller's, of the stall */
+    jpp_stall_t         stall;
+} jpp_watch_t;
 
 
-static jpp_watch_take_t  jpp_watch_taken;
+static jpp_watch_t  jpp_watch;
 
 
 static void
@@ -191,7 +210,7 @@ jpp_watch_take_serves(jpp_watch_looker_t who, uintptr_t rsp,
     uintptr_t          top, word, last;
     const jpp_peek_t  *peek;
 
-    peek = &jpp_watch_taken.peeks[who];
+    peek = &jpp_watch.peeks[who];
     top = jpp_backtrace_top(rsp);
     last = 0;
 
@@ -199,7 +218,7 @@ jpp_watch_take_serves(jpp_watch_looker_t who, uintptr_t rsp,
         word = jpp_frame_word(rsp);
 
         if (word != last && (word < rsp || word >= top)
-            && jpp_watch_taken.loop->serves(peek, word, stall))
+            && jpp_watch.loop.serves(peek, word, stall))
         {
             break;
         }
@@ -220,9 +239,9 @@ jpp_watch_take_interrupted(const jpp_signal_t *signal)
     uintptr_t             pcs[JPP_STALL_DEPTH];
     jpp_unwind_context_t  at;
 
-    iteration = jpp_watch_taken.loop->iteration() + 1;
+    iteration = jpp_watch.loop.iteration() + 1;
 
-    if (__atomic_exchange_n(&jpp_watch_taken.asked, 0, __ATOMIC_SEQ_CST)
+    if (__atomic_exchange_n(&jpp_watch.asked, 0, __ATOMIC_SEQ_CST)
         != iteration)
     {
         return;
@@ -230,79 +249,34 @@ jpp_watch_take_interrupted(const jpp_signal_t *signal)
 
     n = jpp_backtrace_interrupted(signal->ucontext, pcs, JPP_STALL_DEPTH);
 
-    jpp_watch_take_stack(&jpp_watch_taken.answer, pcs, n);
+    jpp_watch_take_stack(&jpp_watch.answer, pcs, n);
 
     jpp_unwind_interrupted(&at, signal->ucontext);
     jpp_watch_take_serves(JPP_WATCH_LOOP, at.registers[JPP_CFI_RSP],
-                          &jpp_watch_taken.answer);
+                          &jpp_watch.answer);
 
-    __atomic_store_n(&jpp_watch_taken.answered, iteration, __ATOMIC_SEQ_CST);
-}
-
-
-/*
- * In the loop's thread; LOOP outlives it.  JPP_ERR_TAKEN: SIGPROF belongs to
- * somebody else, so that nothing is taken of a thread that runs.
- */
-
-static jpp_code_t
-jpp_watch_take_init(const jpp_watch_loop_t *loop, jpp_err_t *err)
-{
-    jpp_code_t  rc;
-
-    memset(&jpp_watch_taken, 0, sizeof(jpp_watch_take_t));
-
-    jpp_watch_taken.loop = loop;
-    jpp_watch_taken.tid = (pid_t) syscall(SYS_gettid);
-
-    (void) jpp_backtrace_start();
-
-    /* without it nobody knows what was served */
-
-    (void) jpp_peek_open(&jpp_watch_taken.peeks[JPP_WATCH_LOOP]);
-
-    rc = jpp_signal_claim(JPP_SIGNAL_STALL, jpp_watch_take_interrupted, err);
-
-    jpp_watch_taken.has_signal = rc == JPP_OK;
-
-    return rc;
+    __atomic_store_n(&jpp_watch.answered, iteration, __ATOMIC_SEQ_CST);
 }
 
 
 static void
 jpp_watch_take_exit(void)
 {
-    if (jpp_watch_taken.has_signal) {
+    if (jpp_watch.has_signal) {
         jpp_signal_release(JPP_SIGNAL_STALL);
     }
 
-    jpp_peek_close(&jpp_watch_taken.peeks[JPP_WATCH_LOOP]);
+    jpp_peek_close(&jpp_watch.peeks[JPP_WATCH_LOOP]);
 }
 
 
-/*
- * In the watcher's thread, which has descriptors of its own: before it looks
- * and after.  All below is for that thread, too.
- */
-
-static void
-jpp_watch_take_begin(void)
-{
-    (void) jpp_peek_open(&jpp_watch_taken.peeks[JPP_WATCH_WATCHER]);
-}
-
-
-static void
-jpp_watch_take_end(void)
-{
-    jpp_peek_close(&jpp_watch_taken.peeks[JPP_WATCH_WATCHER]);
-}
+/* All below is for the watcher's thread. */
 
 
 static bool
 jpp_watch_take_waits(uintptr_t pc)
 {
-    return jpp_backtrace_function(pc - 1) == jpp_watch_taken.loop->waits;
+    return jpp_backtrace_function(pc - 1) == jpp_watch.loop.waits;
 }
 
 
@@ -313,13 +287,13 @@ jpp_watch_take_waits(uintptr_t pc)
  */
 
 static bool
-jpp_watch_take_is_idle(void)
+jpp_watch_is_idle(void)
 {
     uint32_t       i, n;
     uintptr_t      pcs[JPP_WATCH_IDLE];
     jpp_blocked_t  blocked, *idle;
 
-    jpp_blocked_read(jpp_watch_taken.tid, &blocked);
+    jpp_blocked_read(jpp_watch.tid, &blocked);
 
     if (!jpp_blocked_is_idle(&blocked)) {
         return false;
@@ -327,7 +301,7 @@ jpp_watch_take_is_idle(void)
 
     /* the same call at the same depth has the same caller */
 
-    idle = &jpp_watch_taken.idle;
+    idle = &jpp_watch.idle;
 
     if (blocked.call == idle->call && blocked.rsp == idle->rsp
         && blocked.pc == idle->pc)
@@ -351,18 +325,18 @@ jpp_watch_take_is_idle(void)
 
 
 /*
- * Has STALL, as it answered, just been waiting?  Then it is none.
+ * Has the stall just been a wait?  Then it is none.
  *
  * Who has woken up, but did not get the CPU, has not looked at the clock.
  */
 
 static bool
-jpp_watch_take_is_woken(const jpp_stall_t *stall)
+jpp_watch_is_woken(void)
 {
     uint32_t  i;
 
-    for (i = 0; i < stall->depth && i < JPP_WATCH_IDLE; i++) {
-        if (jpp_watch_take_waits((uintptr_t) stall->pcs[i])) {
+    for (i = 0; i < jpp_watch.stall.depth && i < JPP_WATCH_IDLE; i++) {
+        if (jpp_watch_take_waits((uintptr_t) jpp_watch.stall.pcs[i])) {
             return true;
         }
     }
@@ -371,46 +345,21 @@ jpp_watch_take_is_woken(const jpp_stall_t *stall)
 }
 
 
-/* Is STALL, as it was filled there, a wait for events?  Then it is none. */
-
-static bool
-jpp_watch_take_was_idle(const jpp_stall_t *stall)
-{
-    return jpp_blocked_is_idle(&jpp_watch_taken.blocked)
-           && jpp_watch_take_is_woken(stall);
-}
-
-
-/* False: there is no unwinder, or it is on a stack of its own. */
-
-static bool
-jpp_watch_take_read(const jpp_blocked_t *blocked, jpp_stall_t *stall)
-{
-    uint32_t   n;
-    uintptr_t  pcs[JPP_STALL_DEPTH];
-
-    n = jpp_backtrace_blocked(blocked, pcs, JPP_STALL_DEPTH);
-
-    jpp_watch_take_stack(stall, pcs, n);
-    jpp_watch_take_serves(JPP_WATCH_WATCHER, blocked->rsp, stall);
-
-    return n != 0;
-}
-
-
 /*
- * If the thread is blocked in ITERATION, fill STALL with its stack and what it
- * serves.  Returns what it does.
+ * If the thread is blocked in the iteration, the stall has its stack and what
+ * it serves.  Returns what it does.
  */
 
 static jpp_blocked_state_t
-jpp_watch_take_blocked(uint64_t iteration, jpp_stall_t *stall)
+jpp_watch_take_blocked(void)
 {
     unsigned       i;
+    uint32_t       n;
+    uintptr_t      pcs[JPP_STALL_DEPTH];
     jpp_blocked_t  blocked, now;
 
     for (i = 0; i < JPP_WATCH_TRIES; i++) {
-        jpp_blocked_read(jpp_watch_taken.tid, &blocked);
+        jpp_blocked_read(jpp_watch.tid, &blocked);
 
         if (blocked.state != JPP_BLOCKED_WAITS) {
             break;
@@ -418,75 +367,57 @@ jpp_watch_take_blocked(uint64_t iteration, jpp_stall_t *stall)
 
         /* one that wakes up meanwhile must not answer as well */
 
-        if (__atomic_exchange_n(&jpp_watch_taken.asked, 0, __ATOMIC_SEQ_CST)
+        if (__atomic_exchange_n(&jpp_watch.asked, 0, __ATOMIC_SEQ_CST)
             != 0)
         {
-            jpp_watch_taken.is_cancelled = true;
+            jpp_watch.is_cancelled = true;
         }
 
-        if (!jpp_watch_take_read(&blocked, stall)) {
+        n = jpp_backtrace_blocked(&blocked, pcs, JPP_STALL_DEPTH);
+
+        jpp_watch_take_stack(&jpp_watch.stall, pcs, n);
+        jpp_watch_take_serves(JPP_WATCH_WATCHER, blocked.rsp,
+                              &jpp_watch.stall);
+
+        if (n == 0) {
+
+            /* there is no unwinder, or it is on a stack of its own */
+
             return JPP_BLOCKED_UNKNOWN;
         }
 
-        jpp_blocked_read(jpp_watch_taken.tid, &now);
+        jpp_blocked_read(jpp_watch.tid, &now);
 
         if (memcmp(&now, &blocked, sizeof(jpp_blocked_t)) == 0
-            && jpp_watch_taken.loop->iteration() == iteration)
+            && jpp_watch.loop.iteration() == jpp_watch.iteration)
         {
-            jpp_watch_taken.blocked = blocked;
+            jpp_watch.blocked = blocked;
             return JPP_BLOCKED_WAITS;
         }
     }
 
-    stall->depth = 0;
+    jpp_watch.stall.depth = 0;
 
     return i < JPP_WATCH_TRIES ? blocked.state : JPP_BLOCKED_RUNS;
 }
 
 
-/* Let it record that itself, if it is still in ITERATION; false: it cannot. */
+/* Has the thread recorded its stack?  Then the stall has it. */
 
 static bool
-jpp_watch_take_ask(uint64_t iteration)
+jpp_watch_take_answer(void)
 {
-    if (!jpp_watch_taken.has_signal) {
-        return false;
-    }
-
-    /* what a handler has that comes late must not be this answer */
-
-    jpp_watch_taken.is_cancelled = false;
-
-    __atomic_store_n(&jpp_watch_taken.answered, 0, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&jpp_watch_taken.asked, iteration + 1, __ATOMIC_SEQ_CST);
-
-    return jpp_signal_send(getpid(), jpp_watch_taken.tid, JPP_SIGNAL_STALL, 0);
-}
-
-
-/* Was that taken back, because it was blocked for a moment? */
-
-static bool
-jpp_watch_take_is_cancelled(void)
-{
-    return jpp_watch_taken.is_cancelled;
-}
-
-
-/* Has it?  Then STALL is filled with it. */
-
-static bool
-jpp_watch_take_answer(uint64_t iteration, jpp_stall_t *stall)
-{
+    jpp_stall_t        *stall;
     const jpp_stall_t  *answer;
 
-    if (__atomic_load_n(&jpp_watch_taken.answered, __ATOMIC_SEQ_CST)
-        != iteration + 1)
+    if (__atomic_load_n(&jpp_watch.answered, __ATOMIC_SEQ_CST)
+        != jpp_watch.iteration + 1)
     {
         return false;
     }
 
-    answer = &jpp_watch_taken.answer;
+    stall = &jpp_watch.stall;
+    answer = &jpp_watch.answer;
 
     stall->depth = answer->depth;
     memcpy(stall->pcs, answer->pcs, sizeof(answer->pcs));
@@ -499,48 +430,19 @@ jpp_watch_take_answer(uint64_t iteration, jpp_stall_t *stall)
 }
 
 
-typedef enum {
-    JPP_WATCH_LOOKS = 0,
-    JPP_WATCH_SUSPECTS,        /* it did not wait when it was last looked at */
-    JPP_WATCH_ASKS,            /* a signal is on its way */
-    JPP_WATCH_HAS              /* its stack, or none to be had */
-} jpp_watch_stage_t;
-
-
-typedef struct {
-    jpp_watch_loop_t    loop;
-    bool                is_on;
-
-    pthread_t           thread;
-    pthread_mutex_t     mutex;         /* of all that follows */
-    pthread_cond_t      wake;
-    bool                is_leaving;
-
-    uint64_t            iteration;     /* when it last looked */
-    jpp_watch_stage_t   stage;
-    bool                is_late;       /* the stall is over, but not closed */
-    uint64_t            waited;        /* for the signal, ms */
-    uint64_t            id;            /* the caller's, of the stall */
-    jpp_stall_t         stall;
-} jpp_watch_t;
-
-
-static jpp_watch_t  jpp_watch;
-
-
 static void
-jpp_watch_store(jpp_watch_t *watch)
+jpp_watch_store(void)
 {
-    watch->loop.store(&watch->stall, &watch->id);
+    jpp_watch.loop.store(&jpp_watch.stall, &jpp_watch.id);
 }
 
 
 /* the moment at which an iteration of AGE would be too long */
 
 static uint64_t
-jpp_watch_next(const jpp_watch_t *watch, uint64_t age)
+jpp_watch_next(uint64_t age)
 {
-    return age < watch->loop.threshold ? watch->loop.threshold - age : 1;
+    return age < jpp_watch.loop.threshold ? jpp_watch.loop.threshold - age : 1;
 }
 
 
@@ -551,136 +453,150 @@ jpp_watch_next(const jpp_watch_t *watch, uint64_t age)
  */
 
 static uint64_t
-jpp_watch_passed(jpp_watch_t *watch)
+jpp_watch_passed(void)
 {
-    if (watch->stage > JPP_WATCH_SUSPECTS && !watch->is_late) {
-        watch->is_late = true;
-        return watch->loop.threshold;
+    if (jpp_watch.stage > JPP_WATCH_SUSPECTS && !jpp_watch.is_late) {
+        jpp_watch.is_late = true;
+        return jpp_watch.loop.threshold;
     }
 
-    if (watch->stage == JPP_WATCH_HAS) {
-        watch->stall.state = JPP_STALL_OVER;
-        jpp_watch_store(watch);
+    if (jpp_watch.stage == JPP_WATCH_HAS) {
+        jpp_watch.stall.state = JPP_STALL_OVER;
+        jpp_watch_store();
     }
 
-    watch->is_late = false;
-    watch->stage = JPP_WATCH_LOOKS;
+    jpp_watch.is_late = false;
+    jpp_watch.stage = JPP_WATCH_LOOKS;
 
-    return jpp_watch_next(watch, watch->loop.age());
+    return jpp_watch_next(jpp_watch.loop.age());
 }
 
 
 static void
-jpp_watch_begin(jpp_watch_t *watch, uint64_t age)
+jpp_watch_begin(uint64_t age)
 {
     struct timespec  now;
 
     (void) clock_gettime(CLOCK_REALTIME, &now);
 
-    watch->id = 0;
-    watch->stall = watch->loop.who;
-    watch->stall.kind = JPP_STALL_SHORT;
-    watch->stall.state = JPP_STALL_LASTS;
-    watch->stall.nanos = age * 1000000;
-    watch->stall.time_nanos = (int64_t) now.tv_sec * 1000000000
-                              + now.tv_nsec - (int64_t) watch->stall.nanos;
+    jpp_watch.id = 0;
+    jpp_watch.stall = jpp_watch.loop.who;
+    jpp_watch.stall.kind = JPP_STALL_SHORT;
+    jpp_watch.stall.state = JPP_STALL_LASTS;
+    jpp_watch.stall.nanos = age * 1000000;
+    jpp_watch.stall.time_nanos = (int64_t) now.tv_sec * 1000000000
+                              + now.tv_nsec - (int64_t) jpp_watch.stall.nanos;
 }
 
 
 static uint64_t
-jpp_watch_has(jpp_watch_t *watch, jpp_stall_kind_t kind)
+jpp_watch_has(jpp_stall_kind_t kind)
 {
-    watch->stage = JPP_WATCH_HAS;
-    watch->stall.kind = kind;
+    jpp_watch.stage = JPP_WATCH_HAS;
+    jpp_watch.stall.kind = kind;
 
-    jpp_watch_maps(&watch->stall);
-    jpp_watch_store(watch);
+    jpp_watch_maps(&jpp_watch.stall);
+    jpp_watch_store();
 
-    return watch->loop.threshold;
+    return jpp_watch.loop.threshold;
 }
 
 
 /* Who shares a listening socket wakes up for others, and waits on. */
 
 static uint64_t
-jpp_watch_blocked(jpp_watch_t *watch)
+jpp_watch_blocked(void)
 {
-    if (jpp_watch_take_was_idle(&watch->stall)) {
-        watch->stage = JPP_WATCH_LOOKS;
-        return watch->loop.threshold;
+    if (jpp_blocked_is_idle(&jpp_watch.blocked) && jpp_watch_is_woken()) {
+        jpp_watch.stage = JPP_WATCH_LOOKS;
+        return jpp_watch.loop.threshold;
     }
 
-    return jpp_watch_has(watch, JPP_STALL_WAITED);
+    return jpp_watch_has(JPP_STALL_WAITED);
 }
 
 
-static uint64_t
-jpp_watch_ask(jpp_watch_t *watch)
-{
-    watch->stall.depth = 0;
+/* The thread is to record its stack itself, if it is still in the iteration. */
 
-    if (!jpp_watch_take_ask(watch->iteration)) {
-        return jpp_watch_has(watch, JPP_STALL_FOREIGN);
+static uint64_t
+jpp_watch_ask(void)
+{
+    jpp_watch.stall.depth = 0;
+
+    if (!jpp_watch.has_signal) {
+        return jpp_watch_has(JPP_STALL_FOREIGN);
     }
 
-    watch->stage = JPP_WATCH_ASKS;
-    watch->waited = 1;
+    /* what a handler has that comes late must not be this answer */
 
-    return watch->waited;
+    jpp_watch.is_cancelled = false;
+
+    __atomic_store_n(&jpp_watch.answered, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&jpp_watch.asked, jpp_watch.iteration + 1,
+                     __ATOMIC_SEQ_CST);
+
+    if (!jpp_signal_send(getpid(), jpp_watch.tid, JPP_SIGNAL_STALL, 0)) {
+        return jpp_watch_has(JPP_STALL_FOREIGN);
+    }
+
+    jpp_watch.stage = JPP_WATCH_ASKS;
+    jpp_watch.waited = 1;
+
+    return jpp_watch.waited;
 }
 
 
 /* Its stack, at once if it is blocked. */
 
 static uint64_t
-jpp_watch_take(jpp_watch_t *watch)
+jpp_watch_take(void)
 {
-    switch (jpp_watch_take_blocked(watch->iteration, &watch->stall)) {
+    switch (jpp_watch_take_blocked()) {
 
     case JPP_BLOCKED_WAITS:
-        return jpp_watch_blocked(watch);
+        return jpp_watch_blocked();
 
     case JPP_BLOCKED_UNKNOWN:
-        return jpp_watch_has(watch, JPP_STALL_BLIND);
+        return jpp_watch_has(JPP_STALL_BLIND);
 
     case JPP_BLOCKED_RUNS:
         break;
     }
 
-    return jpp_watch_ask(watch);
+    return jpp_watch_ask();
 }
 
 
 /* The answer comes when the thread gets the CPU; or it is blocked by now. */
 
 static uint64_t
-jpp_watch_asks(jpp_watch_t *watch)
+jpp_watch_asks(void)
 {
-    if (jpp_watch_take_answer(watch->iteration, &watch->stall)) {
+    if (jpp_watch_take_answer()) {
 
-        if (jpp_watch_take_is_woken(&watch->stall)) {
-            watch->stage = JPP_WATCH_LOOKS;
-            return watch->loop.threshold;
+        if (jpp_watch_is_woken()) {
+            jpp_watch.stage = JPP_WATCH_LOOKS;
+            return jpp_watch.loop.threshold;
         }
 
-        return jpp_watch_has(watch, JPP_STALL_RAN);
+        return jpp_watch_has(JPP_STALL_RAN);
     }
 
-    if (jpp_watch_take_blocked(watch->iteration, &watch->stall)
+    if (jpp_watch_take_blocked()
         == JPP_BLOCKED_WAITS)
     {
-        return jpp_watch_blocked(watch);
+        return jpp_watch_blocked();
     }
 
-    if (jpp_watch_take_is_cancelled()) {
-        return jpp_watch_ask(watch);
+    if (jpp_watch.is_cancelled) {
+        return jpp_watch_ask();
     }
 
-    if (watch->waited < watch->loop.threshold) {
-        watch->waited *= 2;
+    if (jpp_watch.waited < jpp_watch.loop.threshold) {
+        jpp_watch.waited *= 2;
     }
 
-    return watch->waited;
+    return jpp_watch.waited;
 }
 
 
@@ -693,40 +609,42 @@ jpp_watch_asks(jpp_watch_t *watch)
  */
 
 static uint64_t
-jpp_watch_look(jpp_watch_t *watch)
+jpp_watch_look(void)
 {
     uint64_t  age, iteration;
 
-    iteration = watch->loop.iteration();
+    iteration = jpp_watch.loop.iteration();
 
-    if (iteration != watch->iteration) {
-        watch->iteration = iteration;
-        return jpp_watch_passed(watch);
+    if (iteration != jpp_watch.iteration) {
+        jpp_watch.iteration = iteration;
+        return jpp_watch_passed();
     }
 
-    switch (watch->stage) {
+    switch (jpp_watch.stage) {
 
     case JPP_WATCH_LOOKS:
     case JPP_WATCH_SUSPECTS:
 
-        if (jpp_watch_take_is_idle()) {
-            watch->stage = JPP_WATCH_LOOKS;
-            return watch->loop.threshold;
+        if (jpp_watch_is_idle()) {
+            jpp_watch.stage = JPP_WATCH_LOOKS;
+            return jpp_watch.loop.threshold;
         }
 
-        age = watch->loop.age();
+        age = jpp_watch.loop.age();
 
-        if (watch->stage == JPP_WATCH_LOOKS || age < watch->loop.threshold) {
-            watch->stage = JPP_WATCH_SUSPECTS;
-            return jpp_watch_next(watch, age);
+        if (jpp_watch.stage == JPP_WATCH_LOOKS
+            || age < jpp_watch.loop.threshold)
+        {
+            jpp_watch.stage = JPP_WATCH_SUSPECTS;
+            return jpp_watch_next(age);
         }
 
-        jpp_watch_begin(watch, age);
+        jpp_watch_begin(age);
 
-        return jpp_watch_take(watch);
+        return jpp_watch_take();
 
     case JPP_WATCH_ASKS:
-        return jpp_watch_asks(watch);
+        return jpp_watch_asks();
 
     case JPP_WATCH_HAS:
         break;
@@ -734,10 +652,10 @@ jpp_watch_look(jpp_watch_t *watch)
 
     /* if its process is killed, this is how long it took at least */
 
-    watch->stall.nanos = watch->loop.age() * 1000000;
-    jpp_watch_store(watch);
+    jpp_watch.stall.nanos = jpp_watch.loop.age() * 1000000;
+    jpp_watch_store();
 
-    return watch->loop.threshold;
+    return jpp_watch.loop.threshold;
 }
 
 
@@ -759,124 +677,103 @@ jpp_watch_deadline(struct timespec *deadline, uint64_t ms)
 static void *
 jpp_watch_main(void *data)
 {
-    jpp_watch_t *watch = data;
-
     uint64_t         ms;
+    sigset_t         set;
     struct timespec  deadline;
+
+    (void) data;
+
+    /* this thread is in no profile of CPU time */
+
+    (void) sigemptyset(&set);
+    (void) sigaddset(&set, SIGPROF);
+    (void) pthread_sigmask(SIG_BLOCK, &set, NULL);
 
     (void) pthread_setname_np(pthread_self(), "jpp-watch");
     (void) jpp_source_sample_thread(JPP_SOURCE_BY_NONE);
     jpp_thread_leave_files();
-    jpp_watch_take_begin();
 
-    (void) pthread_mutex_lock(&watch->mutex);
+    /* it has descriptors of its own */
 
-    while (!watch->is_leaving) {
-        ms = jpp_watch_look(watch);
+    (void) jpp_peek_open(&jpp_watch.peeks[JPP_WATCH_WATCHER]);
+
+    (void) pthread_mutex_lock(&jpp_watch.mutex);
+
+    while (!jpp_watch.is_leaving) {
+        ms = jpp_watch_look();
 
         jpp_watch_deadline(&deadline, ms);
 
-        (void) pthread_cond_timedwait(&watch->wake, &watch->mutex, &deadline);
+        (void) pthread_cond_timedwait(&jpp_watch.wake, &jpp_watch.mutex,
+                                      &deadline);
     }
 
-    (void) pthread_mutex_unlock(&watch->mutex);
+    (void) pthread_mutex_unlock(&jpp_watch.mutex);
 
-    jpp_watch_take_end();
+    jpp_peek_close(&jpp_watch.peeks[JPP_WATCH_WATCHER]);
 
     return NULL;
-}
-
-
-static jpp_code_t
-jpp_watch_thread(jpp_watch_t *watch, jpp_err_t *err)
-{
-    int                 rc;
-    unsigned            was_sampled;
-    sigset_t            set, old;
-    pthread_attr_t      attr;
-    pthread_condattr_t  clock;
-
-    (void) pthread_mutex_init(&watch->mutex, NULL);
-
-    (void) pthread_condattr_init(&clock);
-    (void) pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    (void) pthread_cond_init(&watch->wake, &clock);
-    (void) pthread_condattr_destroy(&clock);
-
-    (void) pthread_attr_init(&attr);
-    (void) pthread_attr_setstacksize(&attr, JPP_WATCH_STACK);
-
-    /* signals belong to the loop; faults must not be blocked */
-
-    (void) sigfillset(&set);
-    (void) sigdelset(&set, SIGILL);
-    (void) sigdelset(&set, SIGFPE);
-    (void) sigdelset(&set, SIGSEGV);
-    (void) sigdelset(&set, SIGBUS);
-
-    /* libc takes a little of a thread's memory from malloc() */
-
-    was_sampled = jpp_source_sample_thread(JPP_SOURCE_BY_NONE);
-    (void) pthread_sigmask(SIG_SETMASK, &set, &old);
-
-    rc = pthread_create(&watch->thread, &attr, jpp_watch_main, watch);
-
-    (void) pthread_sigmask(SIG_SETMASK, &old, NULL);
-    (void) jpp_source_sample_thread(was_sampled);
-
-    (void) pthread_attr_destroy(&attr);
-
-    return rc == 0 ? JPP_OK
-                   : jpp_err_sys(err, rc, "cannot create a thread");
 }
 
 
 jpp_code_t
 jpp_watch_start(const jpp_watch_loop_t *loop, jpp_err_t *err)
 {
-    jpp_err_t     failed;
-    jpp_code_t    rc;
-    jpp_watch_t  *watch;
+    int                 error;
+    jpp_code_t          rc;
+    pthread_condattr_t  clock;
 
-    watch = &jpp_watch;
+    memset(&jpp_watch, 0, sizeof(jpp_watch_t));
 
-    memset(watch, 0, sizeof(jpp_watch_t));
+    jpp_watch.loop = *loop;
+    jpp_watch.tid = (pid_t) syscall(SYS_gettid);
 
-    watch->loop = *loop;
+    (void) jpp_backtrace_start();
 
-    rc = jpp_watch_take_init(&watch->loop, err);
+    /* without it nobody knows what was served */
 
-    if (jpp_watch_thread(watch, &failed) == JPP_OK) {
-        watch->is_on = true;
-        return rc;
+    (void) jpp_peek_open(&jpp_watch.peeks[JPP_WATCH_LOOP]);
+
+    rc = jpp_signal_claim(JPP_SIGNAL_STALL, jpp_watch_take_interrupted, err);
+
+    jpp_watch.has_signal = rc == JPP_OK;
+
+    (void) pthread_mutex_init(&jpp_watch.mutex, NULL);
+
+    (void) pthread_condattr_init(&clock);
+    (void) pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    (void) pthread_cond_init(&jpp_watch.wake, &clock);
+    (void) pthread_condattr_destroy(&clock);
+
+    error = jpp_thread_start(JPP_WATCH_STACK, jpp_watch_main, NULL,
+                             &jpp_watch.thread);
+
+    if (error != 0) {
+        jpp_watch_take_exit();
+        return jpp_err_sys(err, error, "cannot create a thread");
     }
 
-    *err = failed;
-    jpp_watch_take_exit();
+    jpp_watch.is_on = true;
 
-    return failed.code;
+    return rc;
 }
 
 
 void
 jpp_watch_stop(void)
 {
-    jpp_watch_t  *watch;
-
-    watch = &jpp_watch;
-
-    if (!watch->is_on) {
+    if (!jpp_watch.is_on) {
         return;
     }
 
-    watch->is_on = false;
+    jpp_watch.is_on = false;
 
-    (void) pthread_mutex_lock(&watch->mutex);
-    watch->is_leaving = true;
-    (void) pthread_cond_signal(&watch->wake);
-    (void) pthread_mutex_unlock(&watch->mutex);
+    (void) pthread_mutex_lock(&jpp_watch.mutex);
+    jpp_watch.is_leaving = true;
+    (void) pthread_cond_signal(&jpp_watch.wake);
+    (void) pthread_mutex_unlock(&jpp_watch.mutex);
 
-    (void) pthread_join(watch->thread, NULL);
+    (void) pthread_join(jpp_watch.thread, NULL);
 
     jpp_watch_take_exit();
 }
@@ -885,29 +782,25 @@ jpp_watch_stop(void)
 void
 jpp_watch_over(uint64_t ms, jpp_stall_t *stall)
 {
-    jpp_watch_t  *watch;
+    (void) pthread_mutex_lock(&jpp_watch.mutex);
 
-    watch = &jpp_watch;
+    if (jpp_watch.stage <= JPP_WATCH_SUSPECTS) {
+        jpp_watch_begin(ms);
 
-    (void) pthread_mutex_lock(&watch->mutex);
-
-    if (watch->stage <= JPP_WATCH_SUSPECTS) {
-        jpp_watch_begin(watch, ms);
-
-    } else if (watch->stage == JPP_WATCH_ASKS) {
-        if (jpp_watch_take_answer(watch->iteration, &watch->stall)) {
-            (void) jpp_watch_has(watch, JPP_STALL_RAN);
+    } else if (jpp_watch.stage == JPP_WATCH_ASKS) {
+        if (jpp_watch_take_answer()) {
+            (void) jpp_watch_has(JPP_STALL_RAN);
         }
     }
 
-    watch->stall.nanos = ms * 1000000;
-    watch->stall.state = JPP_STALL_OVER;
-    jpp_watch_store(watch);
+    jpp_watch.stall.nanos = ms * 1000000;
+    jpp_watch.stall.state = JPP_STALL_OVER;
+    jpp_watch_store();
 
-    *stall = watch->stall;
+    *stall = jpp_watch.stall;
 
-    watch->is_late = false;
-    watch->stage = JPP_WATCH_LOOKS;
+    jpp_watch.is_late = false;
+    jpp_watch.stage = JPP_WATCH_LOOKS;
 
-    (void) pthread_mutex_unlock(&watch->mutex);
+    (void) pthread_mutex_unlock(&jpp_watch.mutex);
 }

@@ -18,8 +18,40 @@
 #define _JPP_WATCH_H_INCLUDED_
 
 
+#include <stdbool.h>
+
 #include "jpp_err.h"
-#include "jpp_watch_loop.h"
+#include "jpp_peek.h"
+#include "jpp_stall.h"
+
+
+/* An event loop, as its watcher knows it.  All functions are for any thread. */
+typedef struct {
+    uint64_t          threshold;           /* ms, above 0 */
+
+    uint64_t        (*iteration)(void);    /* [signal] the same number only */
+                                           /*   within an iteration */
+    uint64_t        (*age)(void);          /* for how long the present one */
+                                           /*   lasts, ms, if it has events */
+    uintptr_t         waits;               /* the function that waits for */
+                                           /*   events */
+
+    /*
+     * [signal] If WORD, one of the stack's, says what is served, add that to
+     * STALL; false: it does not.  Memory that may not be there is read by PEEK.
+     */
+    bool            (*serves)(const jpp_peek_t *peek, uintptr_t word,
+                              jpp_stall_t *stall);
+
+    /*
+     * Store STALL where it outlives this process; *ID is 0 the first time, and
+     * the caller's to keep.
+     */
+    void            (*store)(const jpp_stall_t *stall, uint64_t *id);
+
+    jpp_stall_t       who;                 /* whose stalls: index, pid and */
+                                           /*   generation */
+} jpp_watch_loop_t;
 
 
 /*
@@ -36,6 +68,16 @@ void jpp_watch_over(uint64_t ms, jpp_stall_t *stall);
 
 /* The thread ends; at once if nothing is watched. */
 void jpp_watch_stop(void);
+
+
+#define JPP_WHERE_TEXT  512
+
+
+/*
+ * "blocked in clock_nanosleep (libc.so.6), called by Perl_pp_sleep
+ * (libperl.so)" or, without a stack, why; returns TEXT.
+ */
+const char *jpp_where(const jpp_stall_t *stall, char text[JPP_WHERE_TEXT]);
 
 
 #endif /* _JPP_WATCH_H_INCLUDED_ */

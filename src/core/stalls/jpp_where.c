@@ -1,4 +1,12 @@
 
+/*
+ * Where a stall was, in a few words and at once: by what the dynamic linker
+ * knows, which is what objects export.  A report knows more.
+ *
+ * For a process about its own stalls; any thread, outside signals.
+ */
+
+
 /* dladdr1() */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -16,7 +24,7 @@
 #include "jpp_ascii.h"
 #include "jpp_backtrace.h"
 #include "jpp_cut.h"
-#include "jpp_where.h"
+#include "jpp_watch.h"
 
 
 /* of a function, and of its object */

@@ -193,7 +193,8 @@ ngx_http_jpp_thread_start(ngx_http_jpp_lane_t *lane, ngx_http_jpp_task_t *task)
     lane->is_done = 0;
     lane->running = task;
 
-    err = jpp_thread_start(NGX_HTTP_JPP_STACK, ngx_http_jpp_thread_main, lane);
+    err = jpp_thread_start(NGX_HTTP_JPP_STACK, ngx_http_jpp_thread_main, lane,
+                           NULL);
 
     if (err) {
         lane->running = NULL;

@@ -8,7 +8,6 @@
 #include "jpp_process.h"
 #include "jpp_stall_table.h"
 #include "jpp_watch.h"
-#include "jpp_where.h"
 
 
 /* what nginx keeps beside the table, and the rest of its last page */
