@@ -18,7 +18,7 @@
 #include <ucontext.h>
 
 #include "jpp_backtrace.h"
-#include "jpp_hook.h"
+#include "jpp_jemalloc.h"
 #include "jpp_test_jemalloc.h"
 
 

@@ -2,7 +2,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include "jpp_mappers.h"
+#include "jpp_jemalloc.h"
 #include "jpp_test.h"
 
 

@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "jpp_backtrace.h"
-#include "jpp_restart.h"
 #include "jpp_signal.h"
 #include "jpp_test.h"
 

@@ -8,7 +8,7 @@
 #include "jpp_cut.h"
 #include "jpp_owner_labels.h"
 #include "jpp_owners.h"
-#include "jpp_restart.h"
+#include "jpp_signal.h"
 
 
 /* how often to see who has come and gone, and who blocks the signal */

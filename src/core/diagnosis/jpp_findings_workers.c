@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "jpp_findings_workers.h"
-#include "jpp_mappers.h"
+#include "jpp_jemalloc.h"
 
 
 /* milliseconds of a minute */

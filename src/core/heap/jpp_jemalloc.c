@@ -6,12 +6,206 @@
 #include <string.h>
 #include <sys/types.h>
 
+#include "jpp_backtrace.h"
 #include "jpp_images.h"
 #include "jpp_jemalloc.h"
 #include "jpp_mallctl.h"
-#include "jpp_mappers.h"
+#include "jpp_owner_labels.h"
+#include "jpp_owners.h"
 #include "jpp_stats.h"
+#include "jpp_unwind.h"
 #include "jpp_write.h"
+
+
+/*
+ * jemalloc's samples, walked by src/unwind: jpp_backtrace() in the place of
+ * the unwinder that jemalloc comes with, usually libgcc's.  That one takes
+ * fifty times as long, and aborts the process at code of LuaJIT.
+ *
+ * With jpp_owners.h, whom a sample belongs to is its last frame.
+ *
+ * jemalloc 5.3.0 and 5.3.1 have the hook, experimental.hooks.prof_backtrace.
+ * It is the process's, and any thread that allocates may be in it: whoever sets
+ * it stays loaded (jpp_images_unwind() sees to that).
+ *
+ * For one thread; jemalloc calls the hook itself in any.
+ */
+
+
+/* jemalloc's prof_backtrace_hook_t, in include/jemalloc/internal/prof_hook.h */
+typedef void (*jpp_hook_pt)(void **pcs, unsigned *n, unsigned depth);
+
+
+static const char  jpp_hook_name[] = "experimental.hooks.prof_backtrace";
+
+static jpp_hook_pt  jpp_hook_before;
+
+
+static bool
+jpp_hook_get(jpp_hook_pt *hook)
+{
+    return jpp_mallctl_call(jpp_hook_name, hook, sizeof(jpp_hook_pt), NULL, 0)
+           == 0;
+}
+
+
+/* DEPTH is 128, or opt.prof_bt_max of 5.3.1: from 1 on. */
+
+static void
+jpp_hook_walk(void **pcs, unsigned *n, unsigned depth)
+{
+    uint32_t   i, few, owner;
+    uintptr_t  buffer[JPP_BACKTRACE_MIN];
+
+    if (depth >= JPP_BACKTRACE_MIN) {
+        *n = jpp_backtrace((uintptr_t *) pcs, depth);
+        owner = jpp_owners_here();
+
+        /* a walk leaves room for two */
+
+        if (owner != JPP_OWNER_NONE && *n < depth) {
+            pcs[(*n)++] = (void *) (uintptr_t) (JPP_OWNER_FRAME + owner);
+        }
+
+        return;
+    }
+
+    few = jpp_backtrace(buffer, JPP_BACKTRACE_MIN);
+
+    for (i = 0; i < few && i < depth; i++) {
+        pcs[i] = (void *) buffer[i];
+    }
+
+    *n = i;
+}
+
+
+jpp_hook_t
+jpp_hook_read(void)
+{
+    jpp_hook_pt  hook;
+
+    if (!jpp_unwind_is_here()) {
+        return JPP_HOOK_MACHINE;
+    }
+
+    if (!jpp_hook_get(&hook)) {
+        return JPP_HOOK_ABSENT;
+    }
+
+    return hook == jpp_hook_walk ? JPP_HOOK_ON : JPP_HOOK_OFF;
+}
+
+
+jpp_hook_t
+jpp_hook_set(void)
+{
+    jpp_hook_pt  hook;
+
+    if (!jpp_hook_get(&hook) || hook == jpp_hook_walk
+        || !jpp_backtrace_start())
+    {
+        return jpp_hook_read();
+    }
+
+    jpp_hook_before = hook;
+    hook = jpp_hook_walk;
+
+    (void) jpp_mallctl_call(jpp_hook_name, NULL, 0, &hook, sizeof(hook));
+
+    return jpp_hook_read();
+}
+
+
+void
+jpp_hook_reset(void)
+{
+    jpp_hook_pt  hook;
+
+    if (jpp_hook_get(&hook) && hook == jpp_hook_walk) {
+        (void) jpp_mallctl_call(jpp_hook_name, NULL, 0, &jpp_hook_before,
+                                sizeof(jpp_hook_before));
+    }
+}
+
+
+/*
+ * What may be loaded beside nginx and maps its memory itself, so that malloc's
+ * profiler and its counters have nothing of it.
+ *
+ * One table, of what was seen to do so; the others are named by nobody.  Any
+ * thread.
+ */
+
+
+/* A symbol that nobody else defines, and what is said if somebody does. */
+
+typedef struct {
+    const char  *symbol;
+    const char  *name;
+} jpp_mapper_row_t;
+
+
+static const jpp_mapper_row_t  jpp_mapper_rows[JPP_MAPPERS] = {
+    [JPP_MAPPER_LUAJIT] = { "luaJIT_setmode", "LuaJIT" },
+    [JPP_MAPPER_PYTHON] = { "Py_Initialize", "Python" },
+    [JPP_MAPPER_GO] = { "_cgo_topofstack", "Go" },
+    [JPP_MAPPER_JAVA] = { "JNI_CreateJavaVM", "Java" }
+};
+
+
+uint32_t
+jpp_mappers_loaded(void)
+{
+    unsigned  i;
+    uint32_t  mappers;
+
+    for (i = 0, mappers = 0; i < JPP_MAPPERS; i++) {
+        mappers |= (uint32_t) jpp_images_has(jpp_mapper_rows[i].symbol) << i;
+    }
+
+    return mappers;
+}
+
+
+const char *
+jpp_mappers_text(uint32_t mappers, char text[JPP_MAPPERS_TEXT])
+{
+    int         n;
+    size_t      len;
+    unsigned    i, n_names;
+    uint32_t    rest;
+
+    text[0] = '\0';
+    n_names = 0;
+
+    /* another version of the module may know more of them */
+
+    rest = mappers & (((uint32_t) 1 << JPP_MAPPERS) - 1);
+
+    for (i = 0, len = 0; i < JPP_MAPPERS; i++) {
+
+        if ((rest >> i & 1) == 0) {
+            continue;
+        }
+
+        rest &= ~((uint32_t) 1 << i);
+        n_names++;
+
+        n = snprintf(text + len, JPP_MAPPERS_TEXT - len, "%s%s",
+                     len == 0 ? "" : rest != 0 ? ", " : " and ",
+                     jpp_mapper_rows[i].name);
+
+        len += (size_t) n;
+    }
+
+    if (len != 0) {
+        (void) snprintf(text + len, JPP_MAPPERS_TEXT - len, " %s loaded",
+                        n_names > 1 ? "are" : "is");
+    }
+
+    return text;
+}
 
 
 #define JPP_JEMALLOC_LENGTH(table)  (sizeof(table) / sizeof((table)[0]))
@@ -178,15 +372,11 @@ jpp_jemalloc_find(void)
 }
 
 
-/*
- * A name that is not found costs memory for a sentence about it: so it is
- * looked up when something was loaded, and unsampled.
- */
+/* Looked up when something was loaded. */
 
 static uint32_t
 jpp_jemalloc_mappers(void)
 {
-    bool      was_sampled;
     uint64_t  loads;
 
     static uint32_t  mappers;
@@ -195,12 +385,8 @@ jpp_jemalloc_mappers(void)
     loads = jpp_images_loads();
 
     if (loads != looked_at) {
-        was_sampled = jpp_jemalloc_sample_thread(false);
-
         mappers = jpp_mappers_loaded();
         looked_at = loads;
-
-        (void) jpp_jemalloc_sample_thread(was_sampled);
     }
 
     return mappers;

@@ -17,10 +17,11 @@
 
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "jpp_backtrace.h"
 #include "jpp_err.h"
-#include "jpp_hook.h"
 
 
 /*
@@ -43,6 +44,29 @@ typedef enum {
 } jpp_jemalloc_state_t;
 
 
+/* Who walks the stacks of jemalloc's samples, and why. */
+typedef enum {
+    JPP_HOOK_NONE = 0,        /* nobody: opt.prof is false, or no jemalloc */
+    JPP_HOOK_OFF,             /* jemalloc: the hook is not set */
+    JPP_HOOK_ABSENT,          /* jemalloc: this version has no such hook */
+    JPP_HOOK_MACHINE,         /* jemalloc: no unwinder for this machine */
+    JPP_HOOK_ON               /* src/unwind */
+} jpp_hook_t;
+
+
+/* What may be loaded beside nginx and maps its memory itself. */
+typedef enum {
+    JPP_MAPPER_LUAJIT = 0,
+    JPP_MAPPER_PYTHON,
+    JPP_MAPPER_GO,
+    JPP_MAPPER_JAVA,
+    JPP_MAPPERS
+} jpp_mapper_t;
+
+/* " is loaded" and all of their names */
+#define JPP_MAPPERS_TEXT   64
+
+
 typedef struct {
     jpp_jemalloc_state_t   state;
 
@@ -60,7 +84,7 @@ typedef struct {
     jpp_backtrace_counts_t stacks;         /* that the module walked */
     bool                   has_luajit;     /* LuaJIT is loaded */
     uint32_t               mappers;        /* what is, that maps memory */
-                                           /*   itself: jpp_mappers.h */
+                                           /*   itself: jpp_mapper_t */
 
     /* options that do harm in a server */
 
@@ -158,6 +182,27 @@ jpp_code_t jpp_jemalloc_control(const jpp_control_t *control,
  * after the last.
  */
 const char *jpp_jemalloc_variable(uint32_t number);
+
+/*
+ * Set the hook, in a process whose profiler may be switched on; its main thread
+ * is the one that calls this.  Returns what jpp_hook_read() does.
+ */
+jpp_hook_t jpp_hook_set(void);
+
+/* Give the hook back to who had it, unless somebody else has it by now. */
+void jpp_hook_reset(void);
+
+/* Who has it now?  JPP_HOOK_NONE is the caller's to know. */
+jpp_hook_t jpp_hook_read(void);
+
+/* A bit for each that is loaded: looks at everything that is. */
+uint32_t jpp_mappers_loaded(void);
+
+/*
+ * Write which of MAPPERS, a bit for each, are loaded: "LuaJIT and Go are
+ * loaded"; "" for none.  Returns TEXT.
+ */
+const char *jpp_mappers_text(uint32_t mappers, char text[JPP_MAPPERS_TEXT]);
 
 
 #endif /* _JPP_JEMALLOC_H_INCLUDED_ */

@@ -80,5 +80,16 @@ void *jpp_signal_value(jpp_signal_user_t user, uint32_t number);
 bool jpp_signal_send(pid_t process, pid_t thread, jpp_signal_user_t user,
     uint32_t number);
 
+/*
+ * [signal] If UCONTEXT, the third argument of a handler, is that of a thread
+ * whose system call the signal has just ended, have it begin again, with the
+ * same arguments: for a call that has lasted for no time to speak of.  True:
+ * it will.
+ *
+ * The number of the call is not in UCONTEXT; it is taken from the instruction
+ * before it.  Where that is another than libc has, the call ends early.
+ */
+bool jpp_restart(void *ucontext);
+
 
 #endif /* _JPP_SIGNAL_H_INCLUDED_ */
