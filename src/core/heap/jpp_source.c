@@ -48,47 +48,51 @@ jpp_source_dump(int fd, jpp_sampler_state_t *sampler, jpp_err_t *err)
 }
 
 
+static bool
+jpp_source_will_sample(const jpp_control_t *control, bool is_on)
+{
+    return control->sampler == 1 || (control->sampler == -1 && is_on);
+}
+
+
+void
+jpp_source_rates(jpp_control_t *control, bool is_on)
+{
+    if (jpp_source_will_sample(control, is_on) && control->sampler_lg == -1) {
+        control->sampler_lg = control->lg_sample;
+        control->lg_sample = -1;
+    }
+}
+
+
+/* CONTROL, whose rates are told apart, becomes what is left for jemalloc. */
+
 static jpp_code_t
-jpp_source_sample(const jpp_control_t *control, const jpp_sampler_state_t *was,
+jpp_source_switch(jpp_control_t *control, const jpp_sampler_state_t *was,
     jpp_err_t *err)
 {
     int         lg;
     jpp_code_t  rc;
 
-    lg = control->sampler_lg != -1 ? control->sampler_lg : control->lg_sample;
-
-    if (lg == -1) {
-        lg = was->is_on ? (int) was->lg_sample : JPP_SAMPLER_LG_DEFAULT;
-    }
-
-    rc = was->is_on && control->reset ? jpp_sampler_off(err) : JPP_OK;
-
-    return rc == JPP_OK ? jpp_sampler_on((uint32_t) lg, err) : rc;
-}
-
-
-/* What is left for jemalloc is in REST. */
-
-static jpp_code_t
-jpp_source_switch(const jpp_control_t *control, jpp_control_t *rest,
-    jpp_err_t *err)
-{
-    jpp_code_t            rc;
-    jpp_sampler_state_t   sampler;
-
-    jpp_sampler_state(&sampler);
-
     rc = JPP_OK;
 
-    if (control->sampler == 1 || (control->sampler == -1 && sampler.is_on)) {
+    if (jpp_source_will_sample(control, was->is_on)) {
 
-        rc = jpp_source_sample(control, &sampler, err);
+        lg = control->sampler_lg;
 
-        if (control->sampler_lg == -1) {
-            rest->lg_sample = -1;
+        if (lg == -1) {
+            lg = was->is_on ? (int) was->lg_sample : JPP_SAMPLER_LG_DEFAULT;
         }
 
-        rest->reset = 0;
+        if (was->is_on && control->reset) {
+            rc = jpp_sampler_off(err);
+        }
+
+        if (rc == JPP_OK) {
+            rc = jpp_sampler_on((uint32_t) lg, err);
+        }
+
+        control->reset = 0;
 
     } else if (control->sampler == 0) {
         rc = jpp_sampler_off(err);
@@ -128,7 +132,8 @@ jpp_source_control(const jpp_control_t *control,
     jpp_sampler_state(&was);
 
     rest = *control;
-    rc = jpp_source_switch(control, &rest, err);
+    jpp_source_rates(&rest, was.is_on);
+    rc = jpp_source_switch(&rest, &was, err);
 
     if (rc == JPP_OK) {
         rc = jpp_jemalloc_control(&rest, result, err);

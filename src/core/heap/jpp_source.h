@@ -38,9 +38,16 @@ jpp_code_t jpp_source_dump(int fd, jpp_sampler_state_t *sampler,
     jpp_err_t *err);
 
 /*
- * Do what CONTROL says: the sampler first, then jemalloc.  The rate lg_sample
- * is for the one that is the source then, unless sampler_lg is given too; a
- * reset is for the source.  The sampler forgets its samples when it is switched
+ * The rate lg_sample of CONTROL is for the one that will be the source of a
+ * process whose sampler IS_ON, or not: where that is the sampler, it becomes
+ * sampler_lg, unless that is given too.
+ */
+void jpp_source_rates(jpp_control_t *control, bool is_on);
+
+/*
+ * Do what CONTROL says: the sampler first, then jemalloc.  The sampler's rate
+ * is that of jpp_source_rates(), or else what it was, or its default; a reset
+ * is for the source.  The sampler forgets its samples when it is switched
  * on, off or to another rate.
  *
  * Stops at the first step that fails, and ERR names it; JPP_ERR_STATE: the

@@ -15,6 +15,7 @@
 #include "ngx_http_jpp_worker.h"
 
 #include "jpp_control.h"
+#include "jpp_source.h"
 
 
 /* a form with every key is below 100 bytes */
@@ -26,8 +27,6 @@ static ngx_int_t ngx_http_jpp_control_start(ngx_http_request_t *r,
     ngx_http_jpp_question_t *question);
 static ngx_int_t ngx_http_jpp_control_apply(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question, const jpp_control_t *control);
-static void ngx_http_jpp_control_want(jpp_control_t *wanted,
-    const jpp_control_t *control, int sampler);
 static const ngx_http_jpp_page_t *ngx_http_jpp_control_page(
     ngx_http_request_t *r);
 static ngx_int_t ngx_http_jpp_control_write_json(
@@ -178,7 +177,8 @@ ngx_http_jpp_control_apply(ngx_http_request_t *r,
         return ngx_http_jpp_page(r, question, &inquiry, page);
     }
 
-    ngx_http_jpp_control_want(&wanted, control, now.sampler);
+    wanted = *control;
+    jpp_source_rates(&wanted, now.sampler == 1);
 
     settings = ngx_http_jpp_registry_settings(zone);
     jpp_settings_set(settings, &wanted, &change);
@@ -190,24 +190,6 @@ ngx_http_jpp_control_apply(ngx_http_request_t *r,
     }
 
     return rc;
-}
-
-
-/*
- * A rate is that of the source that workers will have then; SAMPLER is what was
- * wanted of the sampler before.
- */
-
-static void
-ngx_http_jpp_control_want(jpp_control_t *wanted, const jpp_control_t *control,
-    int sampler)
-{
-    *wanted = *control;
-
-    if (control->sampler == 1 || (control->sampler == -1 && sampler == 1)) {
-        wanted->sampler_lg = control->lg_sample;
-        wanted->lg_sample = -1;
-    }
 }
 
 
