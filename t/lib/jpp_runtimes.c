@@ -1,6 +1,6 @@
 
 /*
- * By their symbols, a Java and a Go: what jpp_mappers.h looks for, and nothing
+ * By their symbols, a Java and a Go: what jpp_jemalloc.c looks for, and nothing
  * else of them.
  */
 

@@ -404,49 +404,34 @@ jpp_got_whose(const jpp_got_patch_t *patch, const jpp_got_reloc_t *reloc,
 }
 
 
-/* By a call, as the object itself would have the linker do it. */
-
-static bool
-jpp_got_bind(const jpp_got_reloc_t *reloc, void *data)
-{
-    jpp_got_patch_t *patch = data;
-
-    uint32_t   function;
-    uintptr_t  stub;
-
-    if (jpp_got_whose(patch, reloc, &function) == JPP_GOT_UNBOUND
-        && patch->got->functions[function].is_idle)
-    {
-        stub = __atomic_load_n(reloc->at, __ATOMIC_RELAXED);
-
-        ((jpp_got_call_pt) stub)(0, 0, 0);
-    }
-
-    return true;
-}
-
+/* What is not bound yet is bound by a call, as the object itself would have the
+   linker do it. */
 
 static bool
 jpp_got_count(const jpp_got_reloc_t *reloc, void *data)
 {
     jpp_got_patch_t *patch = data;
 
-    uint32_t  function;
+    uint32_t         function;
+    uintptr_t        stub;
+    jpp_got_reloc_t  bound;
+    jpp_got_whose_t  whose;
 
-    switch (jpp_got_whose(patch, reloc, &function)) {
+    whose = jpp_got_whose(patch, reloc, &function);
 
-    case JPP_GOT_FOREIGN:
-        patch->n_foreign++;
-        break;
+    if (whose == JPP_GOT_UNBOUND && patch->got->functions[function].is_idle) {
+        stub = __atomic_load_n(reloc->at, __ATOMIC_RELAXED);
 
-    case JPP_GOT_OURS:
-        patch->n_ours++;
-        break;
+        ((jpp_got_call_pt) stub)(0, 0, 0);
 
-    case JPP_GOT_UNBOUND:
-    case JPP_GOT_NO:
-        break;
+        bound = *reloc;
+        bound.is_unbound = __atomic_load_n(reloc->at, __ATOMIC_RELAXED) == stub;
+
+        whose = jpp_got_whose(patch, &bound, &function);
     }
+
+    patch->n_foreign += whose == JPP_GOT_FOREIGN;
+    patch->n_ours += whose == JPP_GOT_OURS;
 
     return true;
 }
@@ -530,7 +515,6 @@ jpp_got_object(const jpp_images_object_t *object, void *data)
     patch->n_foreign = 0;
     patch->n_ours = 0;
 
-    jpp_got_read(object, jpp_got_bind, patch);
     jpp_got_read(object, jpp_got_count, patch);
 
     if (patch->n_ours != 0) {

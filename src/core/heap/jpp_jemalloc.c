@@ -208,16 +208,8 @@ jpp_mappers_text(uint32_t mappers, char text[JPP_MAPPERS_TEXT])
 }
 
 
-#define JPP_JEMALLOC_LENGTH(table)  (sizeof(table) / sizeof((table)[0]))
-
 /* the first version in which prof_sys_thread_name is safe */
 #define JPP_JEMALLOC_SAFE_NAMES  50301
-
-
-typedef struct {
-    const char    *name;
-    size_t         offset;
-} jpp_jemalloc_ctl_t;
 
 
 typedef enum {
@@ -233,15 +225,6 @@ typedef struct {
     jpp_jemalloc_state_t   needs;
     const char            *failed;
 } jpp_jemalloc_step_row_t;
-
-
-/* Fixed when the process starts.  Versions that lack one behave as if false. */
-
-static const jpp_jemalloc_ctl_t  jpp_jemalloc_bools[] = {
-    { "opt.prof_accum",       offsetof(jpp_jemalloc_t, accum) },
-    { "opt.prof_final",       offsetof(jpp_jemalloc_t, final) },
-    { "opt.prof_leak_error",  offsetof(jpp_jemalloc_t, leak_error) }
-};
 
 
 /*
@@ -268,20 +251,17 @@ static bool            jpp_jemalloc_is_found;
 static jpp_jemalloc_t  jpp_jemalloc_fixed;
 
 
+/* Fixed when the process starts.  Versions that lack one behave as if false. */
+
 static void
 jpp_jemalloc_options(void)
 {
-    bool                       init;
-    size_t                     i;
-    ssize_t                    interval;
-    const jpp_jemalloc_ctl_t  *option;
+    bool     init;
+    ssize_t  interval;
 
-    for (i = 0; i < JPP_JEMALLOC_LENGTH(jpp_jemalloc_bools); i++) {
-        option = &jpp_jemalloc_bools[i];
-
-        *(bool *) ((char *) &jpp_jemalloc_fixed + option->offset) =
-            jpp_mallctl_is_true(option->name);
-    }
+    jpp_jemalloc_fixed.accum = jpp_mallctl_is_true("opt.prof_accum");
+    jpp_jemalloc_fixed.final = jpp_mallctl_is_true("opt.prof_final");
+    jpp_jemalloc_fixed.leak_error = jpp_mallctl_is_true("opt.prof_leak_error");
 
     jpp_jemalloc_fixed.interval =
         jpp_mallctl_call("opt.lg_prof_interval", &interval, sizeof(interval),

@@ -3,7 +3,7 @@
  * The mallctl of this process and the report of the same jemalloc, the owner of
  * both functions: looked up under the names of the usual builds, and used only
  * if malloc() is proven to be the same library's.  What its values mean is in
- * jpp_jemalloc.h, jpp_hook.h and jpp_stats.h, whose files alone use this.
+ * jpp_jemalloc.h and jpp_stats.h; their files, and the sampler, use this.
  *
  * Threads as in jpp_jemalloc.h.
  */

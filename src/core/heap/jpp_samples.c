@@ -565,7 +565,7 @@ jpp_samples_give(jpp_sample_at_t *sample, uint32_t owner)
 /*
  * What was sampled, as a dump that the reader of jemalloc's can read.
  *
- * A line of counts is for a stack and a class of sizes (jpp_samples_sites.h):
+ * A line of counts is for a stack and a class of sizes (jpp_samples_sites.c):
  * what was sampled, as it was sampled.  So a stack comes once for each class,
  * and its mean, which jpp_scale.h scales by, is that of objects alike.  And it
  * comes once for each owner (jpp_owners.h), who takes the place of a thread

@@ -42,29 +42,11 @@ static const jpp_stats_row_t  jpp_stats_rows[] = {
 static bool
 jpp_stats_get(const jpp_stats_row_t *row, uint64_t page, uint64_t *value)
 {
-    size_t    size;
     unsigned  number;
 
-    switch (row->width) {
+    if (row->width == JPP_STATS_UNSIGNED) {
 
-    case JPP_STATS_SIZE:
-        return jpp_mallctl_call(row->ctl, value, sizeof(uint64_t), NULL, 0)
-               == 0;
-
-    case JPP_STATS_PAGES:
-        if (page == 0
-            || jpp_mallctl_call(row->ctl, &size, sizeof(size), NULL, 0)
-               != 0)
-        {
-            return false;
-        }
-
-        *value = (uint64_t) size * page;
-        return true;
-
-    case JPP_STATS_UNSIGNED:
-        if (jpp_mallctl_call(row->ctl, &number, sizeof(number), NULL, 0)
-            != 0)
+        if (jpp_mallctl_call(row->ctl, &number, sizeof(number), NULL, 0) != 0)
         {
             return false;
         }
@@ -73,7 +55,16 @@ jpp_stats_get(const jpp_stats_row_t *row, uint64_t page, uint64_t *value)
         return true;
     }
 
-    return false;
+    if (jpp_mallctl_call(row->ctl, value, sizeof(uint64_t), NULL, 0) != 0) {
+        return false;
+    }
+
+    if (row->width == JPP_STATS_PAGES) {
+        *value *= page;
+        return page != 0;
+    }
+
+    return true;
 }
 
 

@@ -176,6 +176,21 @@ jpp_backtrace_from(const jpp_backtrace_frame_t *frame, uintptr_t *pcs,
 }
 
 
+/* That of an instruction, not of a call; not among what is counted. */
+
+static uint32_t
+jpp_backtrace_exact(uintptr_t *pcs, uint32_t n, uint32_t depth,
+    jpp_unwind_end_t end)
+{
+    if (n != 0) {
+        pcs[0]++;
+    }
+
+    return jpp_backtrace_cuts[end] == 0 && n != 0
+           ? n : jpp_backtrace_cut(pcs, n, depth, end);
+}
+
+
 uint32_t
 jpp_backtrace_interrupted(const void *ucontext, uintptr_t *pcs,
     uint32_t depth)
@@ -190,12 +205,7 @@ jpp_backtrace_interrupted(const void *ucontext, uintptr_t *pcs,
 
     end = jpp_backtrace_end(pcs, n, end);
 
-    if (n != 0) {
-        pcs[0]++;
-    }
-
-    return jpp_backtrace_cuts[end] == 0 && n != 0
-           ? n : jpp_backtrace_cut(pcs, n, depth, end);
+    return jpp_backtrace_exact(pcs, n, depth, end);
 }
 
 
@@ -278,12 +288,7 @@ jpp_backtrace_memory(const jpp_blocked_t *blocked, uintptr_t rsp,
 
     *end = jpp_backtrace_end(pcs, n, *end);
 
-    if (n != 0) {
-        pcs[0]++;
-    }
-
-    return jpp_backtrace_cuts[*end] == 0 && n != 0
-           ? n : jpp_backtrace_cut(pcs, n, depth, *end);
+    return jpp_backtrace_exact(pcs, n, depth, *end);
 }
 
 

@@ -259,7 +259,7 @@ jpp_times_head(jpp_times_reading_t *reading, const char *p)
 
 
 /*
- * The grammar, which jpp_cpu_window.c writes:
+ * The grammar, which jpp_cpu.c writes:
  *
  *     capture := "jpp_times/1 " kind NL fact* labels* owner* stack*
  *                "MAPPED_LIBRARIES:" NL maps
