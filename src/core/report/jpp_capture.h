@@ -11,7 +11,6 @@
 #include "jpp_readers.h"
 #include "jpp_sink.h"
 #include "jpp_symbolize.h"
-#include "jpp_view.h"
 
 
 /*
@@ -61,13 +60,6 @@ typedef const char *const *(*jpp_report_comments_pt)(void *data,
     const jpp_profile_t *profile, jpp_arena_t *arena);
 
 
-/*
- * Takes the profile of VIEW in the place of the format's writer, for who needs
- * more than bytes.  False: no memory, which fails the report.
- */
-typedef bool (*jpp_report_take_pt)(void *taker, const jpp_view_t *view);
-
-
 typedef struct {
     const jpp_reader_t   *reader;       /* of all captures */
     jpp_args_t            args;
@@ -82,8 +74,6 @@ typedef struct {
     jpp_report_comments_pt
                           comments;     /* NULL: none */
     void                 *data;         /* for comments */
-    jpp_report_take_pt    take;         /* NULL: nobody, the format writes it */
-    void                 *taker;        /* for take */
     jpp_err_t            *errors;       /* one for each capture, or NULL */
     jpp_err_t            *baselines;    /* the same for their baselines: set */
                                         /*   before by who could not get one */

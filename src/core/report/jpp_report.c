@@ -870,61 +870,60 @@ jpp_report_prepare(jpp_reporter_t *report, jpp_err_t *err)
 }
 
 
-static bool
-jpp_report_write(jpp_reporter_t *report, jpp_sink_t *sink)
-{
-    jpp_view_t  view;
-
-    memset(&view, 0, sizeof(jpp_view_t));
-
-    view.profile = &report->profile;
-    view.args = &report->options->args;
-    view.parts = report->options->reader->parts;
-    view.base = report->has_base ? report->base : NULL;
-    view.title = report->options->title;
-    view.is_raw = report->is_raw;
-    view.level = report->options->level;
-    view.capture = report->dump;
-    view.capture_len = report->dump_len;
-
-    return report->options->take != NULL
-           ? report->options->take(report->options->taker, &view)
-           : report->format->write(&view, sink);
-}
-
-
 jpp_code_t
-jpp_report(jpp_arena_t *arena, jpp_symbols_t *symbols,
+jpp_report_profile(jpp_arena_t *arena, jpp_symbols_t *symbols,
     const jpp_capture_t *captures, size_t n,
-    const jpp_report_options_t *options, jpp_sink_t *sink, jpp_err_t *err)
+    const jpp_report_options_t *options, jpp_view_t *view, jpp_err_t *err)
 {
-    jpp_code_t      rc;
-    jpp_reporter_t  report;
+    jpp_code_t       rc;
+    jpp_reporter_t  *report;
 
-    memset(&report, 0, sizeof(jpp_reporter_t));
+    report = jpp_arena_alloc(arena, sizeof(jpp_reporter_t));
+    if (report == NULL) {
+        return jpp_err_memory(err);
+    }
 
-    report.arena = arena;
-    report.symbols = symbols;
-    report.captures = captures;
-    report.n = n;
-    report.options = options;
-    report.format = jpp_format_of(&options->args);
+    report->arena = arena;
+    report->symbols = symbols;
+    report->captures = captures;
+    report->n = n;
+    report->options = options;
+    report->format = jpp_format_of(&options->args);
 
     rc = jpp_report_check(options, n, err);
 
     if (rc == JPP_OK) {
-        rc = jpp_report_read(&report, err);
+        rc = jpp_report_read(report, err);
     }
 
-    if (rc == JPP_OK && !report.format->takes_one) {
-        rc = jpp_report_prepare(&report, err);
+    if (rc == JPP_OK && !report->format->takes_one) {
+        rc = jpp_report_prepare(report, err);
     }
 
     if (rc != JPP_OK) {
         return rc;
     }
 
-    if (!jpp_report_write(&report, sink)) {
+    memset(view, 0, sizeof(jpp_view_t));
+
+    view->profile = &report->profile;
+    view->args = &options->args;
+    view->parts = options->reader->parts;
+    view->base = report->has_base ? report->base : NULL;
+    view->title = options->title;
+    view->is_raw = report->is_raw;
+    view->level = options->level;
+    view->capture = report->dump;
+    view->capture_len = report->dump_len;
+
+    return JPP_OK;
+}
+
+
+jpp_code_t
+jpp_report_write(const jpp_view_t *view, jpp_sink_t *sink, jpp_err_t *err)
+{
+    if (!jpp_format_of(view->args)->write(view, sink)) {
         return jpp_err_memory(err);
     }
 
@@ -935,4 +934,18 @@ jpp_report(jpp_arena_t *arena, jpp_symbols_t *symbols,
     }
 
     return JPP_OK;
+}
+
+
+jpp_code_t
+jpp_report(jpp_arena_t *arena, jpp_symbols_t *symbols,
+    const jpp_capture_t *captures, size_t n,
+    const jpp_report_options_t *options, jpp_sink_t *sink, jpp_err_t *err)
+{
+    jpp_code_t  rc;
+    jpp_view_t  view;
+
+    rc = jpp_report_profile(arena, symbols, captures, n, options, &view, err);
+
+    return rc == JPP_OK ? jpp_report_write(&view, sink, err) : rc;
 }

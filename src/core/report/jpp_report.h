@@ -19,6 +19,7 @@
 
 #include "jpp_capture.h"
 #include "jpp_formats.h"
+#include "jpp_view.h"
 
 
 /* bench/ measures the cost and gain of gzip's level 1. */
@@ -40,6 +41,17 @@ jpp_code_t jpp_report_check(const jpp_report_options_t *options, size_t n,
 
 /* Do OPTIONS need the names of functions? */
 bool jpp_report_has_names(const jpp_report_options_t *options);
+
+/*
+ * The two steps of jpp_report(), which has their contract: fill the caller's
+ * VIEW with the profile of N CAPTURES, which lies in ARENA and refers to
+ * OPTIONS; and write it.
+ */
+jpp_code_t jpp_report_profile(jpp_arena_t *arena, jpp_symbols_t *symbols,
+    const jpp_capture_t *captures, size_t n,
+    const jpp_report_options_t *options, jpp_view_t *view, jpp_err_t *err);
+jpp_code_t jpp_report_write(const jpp_view_t *view, jpp_sink_t *sink,
+    jpp_err_t *err);
 
 /*
  * Write the report of N CAPTURES to SINK, which needs a buffer of

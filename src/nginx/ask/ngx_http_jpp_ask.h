@@ -117,11 +117,6 @@ typedef struct {
 } ngx_http_jpp_reader_t;
 
 
-/* Fill INQUIRY with a question of KIND to the workers that ARGS select. */
-void ngx_http_jpp_inquiry_init(ngx_http_jpp_inquiry_t *inquiry,
-    jpp_message_kind_t kind, const jpp_args_t *args,
-    const ngx_http_jpp_loc_conf_t *conf);
-
 /*
  * Have READER, whose ready function is set, read the answer to INQUIRY.
  * NGX_OK: ready will be called, after this has returned.  NGX_DECLINED: no such

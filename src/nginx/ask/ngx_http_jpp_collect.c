@@ -65,20 +65,6 @@ static ngx_event_t  ngx_http_jpp_completion = {
 };
 
 
-void
-ngx_http_jpp_inquiry_init(ngx_http_jpp_inquiry_t *inquiry,
-    jpp_message_kind_t kind, const jpp_args_t *args,
-    const ngx_http_jpp_loc_conf_t *conf)
-{
-    ngx_memzero(inquiry, sizeof(ngx_http_jpp_inquiry_t));
-
-    inquiry->question.kind = kind;
-    inquiry->selector = jpp_args_selector(args);
-    inquiry->max_size = conf->max_size;
-    inquiry->timeout = conf->timeout;
-}
-
-
 ngx_int_t
 ngx_http_jpp_collect(ngx_http_jpp_reader_t *reader,
     const ngx_http_jpp_inquiry_t *inquiry)

@@ -2,6 +2,16 @@
 #include "ngx_http_jpp_body.h"
 
 
+/* Who reads a body. */
+typedef struct {
+    ngx_http_jpp_question_t   question;
+    ngx_http_jpp_answer_pt    answer;
+} ngx_http_jpp_body_reader_t;
+
+
+static void ngx_http_jpp_body_has_come(ngx_http_request_t *r);
+
+
 off_t
 ngx_http_jpp_body_len(const ngx_chain_t *in)
 {
@@ -43,4 +53,38 @@ ngx_http_jpp_body_copy(u_char *to, const ngx_chain_t *in)
     }
 
     return NGX_OK;
+}
+
+
+ngx_int_t
+ngx_http_jpp_body_read(ngx_http_request_t *r,
+    const ngx_http_jpp_question_t *question, ngx_http_jpp_answer_pt answer)
+{
+    ngx_int_t                    rc;
+    ngx_http_jpp_body_reader_t  *reader;
+
+    reader = ngx_palloc(r->pool, sizeof(ngx_http_jpp_body_reader_t));
+    if (reader == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    reader->question = *question;
+    reader->answer = answer;
+
+    ngx_http_set_ctx(r, reader, ngx_http_jemalloc_pprof_module);
+
+    rc = ngx_http_read_client_request_body(r, ngx_http_jpp_body_has_come);
+
+    return rc >= NGX_HTTP_SPECIAL_RESPONSE ? rc : NGX_DONE;
+}
+
+
+static void
+ngx_http_jpp_body_has_come(ngx_http_request_t *r)
+{
+    ngx_http_jpp_body_reader_t  *reader;
+
+    reader = ngx_http_get_module_ctx(r, ngx_http_jemalloc_pprof_module);
+
+    ngx_http_finalize_request(r, reader->answer(r, &reader->question));
 }

@@ -5,6 +5,7 @@
 #include "ngx_http_jpp_self.h"
 
 #include "jpp_arena.h"
+#include "jpp_formats.h"
 
 
 /* how often a job checks its request and the exit flags, ms */
@@ -13,13 +14,41 @@
 /* the time that a working job has when nginx exits, ms */
 #define NGX_HTTP_JPP_GRACE  300
 
+/*
+ * Memory for the work: the model of a profile, its indices and the body are
+ * smaller than any dump of jemalloc's, and the names have to fit.
+ */
+#define NGX_HTTP_JPP_WORK_CAP(max_size)                            \
+    (4 * (max_size) + 512 * 1024 * 1024)
 
+
+/* A body that is being sent. */
+typedef struct {
+    jpp_arena_t    arena;
+    size_t         len;
+} ngx_http_jpp_body_t;
+
+
+static ngx_http_jpp_job_t *ngx_http_jpp_job_create(
+    const ngx_http_jpp_question_t *question,
+    const ngx_http_jpp_handler_t *handler, const ngx_http_jpp_loc_conf_t *conf);
+static ngx_int_t ngx_http_jpp_job_start(ngx_http_jpp_job_t *job,
+    ngx_http_request_t *r);
 static void ngx_http_jpp_job_collected(void *data);
 static ngx_int_t ngx_http_jpp_job_judge(ngx_http_jpp_job_t *job,
     ngx_http_request_t *r);
 static void ngx_http_jpp_job_wait(ngx_http_jpp_job_t *job, ngx_msec_t delay);
 static void ngx_http_jpp_job_work(ngx_http_jpp_task_t *task);
+static jpp_code_t ngx_http_jpp_job_write(ngx_http_jpp_job_t *job);
 static void ngx_http_jpp_job_done(ngx_http_jpp_task_t *task);
+static ngx_int_t ngx_http_jpp_job_written(ngx_http_jpp_job_t *job,
+    ngx_http_request_t *r);
+static ngx_int_t ngx_http_jpp_job_describe(ngx_http_request_t *r,
+    ngx_http_jpp_answer_t *answer, const ngx_http_jpp_handler_t *handler,
+    const ngx_http_jpp_question_t *question, int64_t time_nanos);
+static ngx_int_t ngx_http_jpp_job_refuse(ngx_http_jpp_job_t *job,
+    ngx_http_request_t *r);
+static void ngx_http_jpp_job_leave(ngx_http_jpp_job_t *job);
 static void ngx_http_jpp_job_tick(ngx_event_t *ev);
 static ngx_int_t ngx_http_jpp_job_overdue(ngx_http_jpp_job_t *job,
     ngx_http_request_t *r);
@@ -27,41 +56,106 @@ static void ngx_http_jpp_job_arm(ngx_http_jpp_job_t *job);
 static void ngx_http_jpp_job_watch(ngx_http_request_t *r);
 static ngx_uint_t ngx_http_jpp_job_lost_request(ngx_http_jpp_job_t *job);
 static void ngx_http_jpp_job_finish(ngx_http_jpp_job_t *job,
-    ngx_http_jpp_job_next_pt answer);
+    ngx_http_jpp_step_pt step);
 static void ngx_http_jpp_job_abandoned(void *data);
 static void ngx_http_jpp_job_detach(ngx_http_jpp_job_t *job);
+static void ngx_http_jpp_job_destroy(ngx_http_jpp_job_t *job);
+static void ngx_http_jpp_deliver_free(void *data);
 
 
 /* all jobs, also those that nobody waits for */
 static ngx_uint_t  ngx_http_jpp_n_jobs;
 
 
-ngx_http_jpp_job_t *
-ngx_http_jpp_job_create(size_t size, ngx_msec_t timeout)
+ngx_int_t
+ngx_http_jpp_job(ngx_http_request_t *r, const ngx_http_jpp_question_t *question,
+    const ngx_http_jpp_handler_t *handler, void *data)
+{
+    ngx_http_jpp_job_t       *job;
+    ngx_http_jpp_answer_t     answer;
+    ngx_http_jpp_loc_conf_t  *conf;
+
+    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
+
+    if (r->method == NGX_HTTP_HEAD) {
+        return ngx_http_jpp_job_describe(r, &answer, handler, question,
+                                         (int64_t) ngx_time() * 1000000000)
+               == NGX_OK
+               ? ngx_http_jpp_send_head(r, &answer)
+               : NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    job = ngx_http_jpp_job_create(question, handler, conf);
+    if (job == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    if (handler->init != NULL && handler->init(job, data) != NGX_OK) {
+        ngx_http_jpp_job_destroy(job);
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    return ngx_http_jpp_job_start(job, r);
+}
+
+
+static ngx_http_jpp_job_t *
+ngx_http_jpp_job_create(const ngx_http_jpp_question_t *question,
+    const ngx_http_jpp_handler_t *handler, const ngx_http_jpp_loc_conf_t *conf)
 {
     ngx_http_jpp_job_t  *job;
 
-    job = jpp_arena_object(size);
+    job = jpp_arena_object(sizeof(ngx_http_jpp_job_t) + handler->size);
     if (job == NULL) {
         return NULL;
     }
 
-    job->timeout = timeout;
+    job->handler = handler;
+    job->state = job + 1;
+    job->question = *question;
+    job->max_size = conf->max_size;
+    job->timeout = conf->timeout;
+
+    job->next = handler->ask != NULL ? handler->ask : ngx_http_jpp_job_collect;
 
     job->task.work = ngx_http_jpp_job_work;
     job->task.done = ngx_http_jpp_job_done;
+    job->task.is_brief = handler->is_brief;
 
     job->timer.handler = ngx_http_jpp_job_tick;
     job->timer.data = &ngx_http_jpp_no_connection;
     job->timer.log = ngx_cycle->log;
 
+    jpp_arena_init(&job->arena, NGX_HTTP_JPP_WORK_CAP(conf->max_size));
+    jpp_arena_init(&job->kept, 0);
+
     ngx_http_jpp_n_jobs++;
+
+    if (handler->has_telemetry) {
+        (void) ngx_http_jpp_job_ask(job, JPP_MESSAGE_STATUS);
+    }
 
     return job;
 }
 
 
-ngx_int_t
+ngx_http_jpp_inquiry_t *
+ngx_http_jpp_job_ask(ngx_http_jpp_job_t *job, jpp_message_kind_t kind)
+{
+    ngx_http_jpp_inquiry_t  *inquiry;
+
+    inquiry = &job->inquiries[job->n++];
+
+    inquiry->question.kind = kind;
+    inquiry->selector = jpp_args_selector(&job->question.args);
+    inquiry->max_size = job->max_size;
+    inquiry->timeout = job->timeout;
+
+    return inquiry;
+}
+
+
+static ngx_int_t
 ngx_http_jpp_job_start(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 {
     ngx_int_t            rc;
@@ -72,7 +166,7 @@ ngx_http_jpp_job_start(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 
     max = NGX_HTTP_JPP_MAX_JOBS;
 
-    if (job->work == NULL || job->task.is_brief) {
+    if (job->task.is_brief) {
         max *= 2;
     }
 
@@ -110,9 +204,9 @@ ngx_http_jpp_job_start(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 
 
 ngx_int_t
-ngx_http_jpp_job_run(ngx_http_jpp_job_t *job, ngx_http_jpp_job_next_pt next)
+ngx_http_jpp_job_run(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 {
-    job->next = next;
+    job->next = ngx_http_jpp_job_written;
 
     /* kept if no thread can be started */
 
@@ -125,7 +219,7 @@ ngx_http_jpp_job_run(ngx_http_jpp_job_t *job, ngx_http_jpp_job_next_pt next)
         /* next is called as after a thread that is done, or has failed */
 
         if (job->task.is_brief) {
-            job->work(job);
+            ngx_http_jpp_job_work(&job->task);
         }
 
         ngx_http_jpp_job_wait(job, 0);
@@ -141,29 +235,23 @@ ngx_http_jpp_job_run(ngx_http_jpp_job_t *job, ngx_http_jpp_job_next_pt next)
 
 
 ngx_int_t
-ngx_http_jpp_job_collect(ngx_http_jpp_job_t *job, ngx_http_request_t *r,
-    ngx_http_jpp_reader_t *readers, const ngx_http_jpp_inquiry_t *inquiries,
-    ngx_uint_t n, ngx_http_jpp_job_next_pt next)
+ngx_http_jpp_job_collect(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 {
     ngx_int_t   rc;
     ngx_uint_t  i;
 
-    job->next = next;
-    job->readers = readers;
-    job->n_readers = n;
+    for (i = job->first; i < job->first + job->n; i++) {
+        job->readers[i].ready = ngx_http_jpp_job_collected;
+        job->readers[i].data = job;
 
-    for (i = 0; i < n; i++) {
-        readers[i].ready = ngx_http_jpp_job_collected;
-        readers[i].data = job;
-
-        rc = ngx_http_jpp_collect(&readers[i], &inquiries[i]);
+        rc = ngx_http_jpp_collect(&job->readers[i], &job->inquiries[i]);
 
         if (rc != NGX_OK) {
             return ngx_http_jpp_refuse_uncollected(r, rc);
         }
     }
 
-    job->n_collecting = n;
+    job->n_collecting = job->n;
 
     ngx_http_jpp_job_wait(job, job->timeout);
 
@@ -184,7 +272,10 @@ ngx_http_jpp_job_collected(void *data)
 }
 
 
-/* If nobody answered, all workers mostly have the reason of the first. */
+/*
+ * If nobody answered, all workers mostly have the reason of the first.  A
+ * question that nobody answers lacks none of several.
+ */
 
 static ngx_int_t
 ngx_http_jpp_job_judge(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
@@ -193,7 +284,10 @@ ngx_http_jpp_job_judge(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
     ngx_uint_t                  i;
     ngx_http_jpp_collection_t  *co;
 
-    for (i = 0; i < job->n_readers; i++) {
+    job->n_asked = 0;
+    job->n_answered = 0;
+
+    for (i = job->first; i < job->first + job->n; i++) {
         co = job->readers[i].collection;
         code = co->parts[0].reply.err.code;
 
@@ -202,9 +296,26 @@ ngx_http_jpp_job_judge(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
         {
             return ngx_http_jpp_refuse_unanswered(r, &co->parts[0]);
         }
+
+        if (job->n_answered == job->n_asked
+            && (co->n_answered != 0 || !job->may_lack))
+        {
+            job->n_asked = co->n;
+            job->n_answered = co->n_answered;
+            job->n_gaps = ngx_http_jpp_collect_gaps(co);
+        }
     }
 
-    return job->next(job, r);
+    if (job->handler->has_telemetry) {
+        job->telemetry = ngx_http_jpp_telemetry(&job->arena);
+
+        if (job->telemetry == NULL) {
+            return NGX_HTTP_INTERNAL_SERVER_ERROR;
+        }
+    }
+
+    return job->handler->asked != NULL ? job->handler->asked(job, r)
+                                       : ngx_http_jpp_job_run(job, r);
 }
 
 
@@ -228,7 +339,7 @@ ngx_http_jpp_job_wait(ngx_http_jpp_job_t *job, ngx_msec_t delay)
 
 ngx_int_t
 ngx_http_jpp_job_pause(ngx_http_jpp_job_t *job, ngx_msec_t delay,
-    ngx_http_jpp_job_next_pt next)
+    ngx_http_jpp_step_pt next)
 {
     job->next = next;
 
@@ -245,7 +356,54 @@ ngx_http_jpp_job_work(ngx_http_jpp_task_t *task)
 {
     ngx_http_jpp_job_t *job = (void *) task;
 
-    job->work(job);
+    job->rc = ngx_http_jpp_job_write(job);
+
+    jpp_arena_destroy(&job->arena);
+}
+
+
+static jpp_code_t
+ngx_http_jpp_job_write(ngx_http_jpp_job_t *job)
+{
+    uint8_t     *buffer;
+    jpp_vec_t   *out;
+    jpp_code_t   rc;
+    jpp_sink_t   sink;
+
+    buffer = jpp_arena_alloc(&job->arena, JPP_SINK_BUFFER);
+    out = jpp_vec_create(&job->arena);
+
+    if (buffer == NULL || out == NULL) {
+        return jpp_err_memory(&job->err);
+    }
+
+    jpp_sink_init(&sink, buffer, JPP_SINK_BUFFER, jpp_sink_to_vec, out);
+
+    if (job->handler->has_telemetry
+        && ngx_http_jpp_telemetry_collected(job->telemetry,
+                                            job->readers[0].collection,
+                                            &job->arena)
+           != NGX_OK)
+    {
+        return jpp_err_memory(&job->err);
+    }
+
+    rc = job->handler->write(job, &sink);
+
+    if (rc != JPP_OK) {
+        return rc;
+    }
+
+    if (jpp_sink_flush(&sink) != 0) {
+        return jpp_err_memory(&job->err);
+    }
+
+    /* to pages of its own: a response may live long */
+
+    job->len = out->len;
+    job->body = jpp_arena_keep(&job->kept, out);
+
+    return job->body != NULL ? JPP_OK : jpp_err_memory(&job->err);
 }
 
 
@@ -262,6 +420,120 @@ ngx_http_jpp_job_done(ngx_http_jpp_task_t *task)
     }
 
     ngx_http_jpp_job_finish(job, job->next);
+}
+
+
+/* What cannot be read is the module's own, but for dumps of jemalloc. */
+
+static ngx_int_t
+ngx_http_jpp_job_written(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
+{
+    if (job->rc != JPP_OK) {
+        return ngx_http_jpp_kinds[job->inquiries[0].question.kind].is_sampled
+               ? ngx_http_jpp_refuse_error(r, &job->err)
+               : ngx_http_jpp_refuse_own(r, &job->err);
+    }
+
+    return job->handler->written != NULL ? job->handler->written(job, r)
+                                         : ngx_http_jpp_job_send(job, r);
+}
+
+
+ngx_int_t
+ngx_http_jpp_job_send(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
+{
+    u_char                 *workers;
+    ngx_http_jpp_answer_t   answer;
+
+    /* the answer needs room that the captures have taken */
+
+    ngx_http_jpp_job_leave(job);
+
+    if (job->question.args.values[JPP_ARG_STRICT] != 0
+        && (job->n_answered < job->n_asked || job->n_gaps != 0
+            || job->n_unsplit != 0))
+    {
+        return ngx_http_jpp_job_refuse(job, r);
+    }
+
+    workers = ngx_pnalloc(r->pool, 2 * NGX_INT_T_LEN + 2);
+
+    if (workers == NULL
+        || ngx_http_jpp_job_describe(r, &answer, job->handler, &job->question,
+                                     job->time_nanos)
+           != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    if (job->handler->has_workers) {
+        (void) ngx_sprintf(workers, "%ui/%ui%Z", job->n_answered, job->n_asked);
+        answer.workers = (char *) workers;
+    }
+
+    answer.is_begun = job->is_begun;
+
+    return answer.is_address
+           ? ngx_http_jpp_send_see_other(r, job->body, job->len)
+           : ngx_http_jpp_deliver(r, &answer, &job->kept, job->body, job->len);
+}
+
+
+static ngx_int_t
+ngx_http_jpp_job_describe(ngx_http_request_t *r, ngx_http_jpp_answer_t *answer,
+    const ngx_http_jpp_handler_t *handler,
+    const ngx_http_jpp_question_t *question, int64_t time_nanos)
+{
+    *answer = handler->answer;
+
+    if (handler->type != NULL) {
+        answer->type = handler->type(&question->args);
+    }
+
+    return question->resource->evidence != NULL
+           ? ngx_http_jpp_profile_headers(r, answer, question, time_nanos)
+           : NGX_OK;
+}
+
+
+/* The one place that says what strict=1 misses. */
+
+static ngx_int_t
+ngx_http_jpp_job_refuse(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
+{
+    const char  *where;
+
+    if (job->n_answered < job->n_asked) {
+
+        where = job->question.resource->evidence != NULL
+                ? "the error log and the comments of the profile without "
+                  "strict=1 say why"
+                : job->question.resource->is_change
+                ? "the change was made in those; the error log and the answer "
+                  "without strict=1 say which are missing and why"
+                : "the error log and the answer without strict=1 say which are "
+                  "missing and why";
+
+        return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_INCOMPLETE, job->n_answered,
+                                   job->n_asked, where);
+    }
+
+    return job->n_gaps != 0
+           ? ngx_http_jpp_refuse(r, NGX_HTTP_JPP_GAP, job->n_gaps,
+                                 job->n_answered)
+           : ngx_http_jpp_refuse(r, NGX_HTTP_JPP_UNSPLIT, job->n_unsplit,
+                                 job->n_answered);
+}
+
+
+static void
+ngx_http_jpp_job_leave(ngx_http_jpp_job_t *job)
+{
+    ngx_uint_t  i;
+
+    for (i = 0; i < NGX_HTTP_JPP_QUESTIONS; i++) {
+        ngx_http_jpp_collect_leave(&job->readers[i]);
+    }
 }
 
 
@@ -292,7 +564,7 @@ ngx_http_jpp_job_tick(ngx_event_t *ev)
 
             job->deadline = ngx_current_msec + 2 * job->timeout;
 
-            for (i = 0; i < job->n_readers; i++) {
+            for (i = job->first; i < job->first + job->n; i++) {
                 ngx_http_jpp_collect_hurry(&job->readers[i]);
             }
 
@@ -312,10 +584,8 @@ ngx_http_jpp_job_tick(ngx_event_t *ev)
         return;
     }
 
-    ngx_http_jpp_job_finish(job, job->is_in_thread
-                                            || job->is_leaving
-                            ? ngx_http_jpp_job_overdue
-                            : job->next);
+    ngx_http_jpp_job_finish(job, job->is_in_thread || job->is_leaving
+                                 ? ngx_http_jpp_job_overdue : job->next);
 }
 
 
@@ -389,13 +659,13 @@ ngx_http_jpp_job_lost_request(ngx_http_jpp_job_t *job)
 
 
 /*
- * Give the request its ANSWER, and the request back to nginx.  The end of the
- * thread, or a timer, has called: not the connection.
+ * Take the next STEP; where it gives the request its answer, give the request
+ * back to nginx.  The end of the thread, a reply, or a timer has called: not
+ * the connection.
  */
 
 static void
-ngx_http_jpp_job_finish(ngx_http_jpp_job_t *job,
-    ngx_http_jpp_job_next_pt answer)
+ngx_http_jpp_job_finish(ngx_http_jpp_job_t *job, ngx_http_jpp_step_pt step)
 {
     uint32_t             before;
     ngx_int_t            rc;
@@ -415,7 +685,7 @@ ngx_http_jpp_job_finish(ngx_http_jpp_job_t *job,
 
     job->is_pending = 0;
 
-    rc = answer(job, r);
+    rc = step(job, r);
 
     if (!job->is_pending) {
         ngx_http_jpp_job_detach(job);
@@ -463,18 +733,69 @@ ngx_http_jpp_job_detach(ngx_http_jpp_job_t *job)
 }
 
 
-void
+static void
 ngx_http_jpp_job_destroy(ngx_http_jpp_job_t *job)
 {
     if (job->timer.timer_set) {
         ngx_del_timer(&job->timer);
     }
 
-    if (job->release != NULL) {
-        job->release(job);
-    }
+    ngx_http_jpp_job_leave(job);
 
+    jpp_arena_destroy(&job->arena);
+    jpp_arena_destroy(&job->kept);
     jpp_arena_object_destroy(job);
 
     ngx_http_jpp_n_jobs--;
+}
+
+
+ngx_int_t
+ngx_http_jpp_deliver(ngx_http_request_t *r, const ngx_http_jpp_answer_t *answer,
+    jpp_arena_t *arena, u_char *data, size_t len)
+{
+    ngx_pool_cleanup_t       *cln;
+    ngx_http_jpp_body_t      *body;
+    ngx_http_jpp_loc_conf_t  *conf;
+
+    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
+
+    cln = ngx_pool_cleanup_add(r->pool, sizeof(ngx_http_jpp_body_t));
+    if (cln == NULL) {
+        jpp_arena_destroy(arena);
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    /*
+     * Pages are small, and are sent while profiles are refused; a difference
+     * that was begun is completed.
+     */
+
+    if (ngx_http_jpp_budget_hold(len, conf->max_size,
+                                 answer->workers == NULL || answer->is_begun)
+        != NGX_OK)
+    {
+        jpp_arena_destroy(arena);
+        return ngx_http_jpp_refuse_full(r);
+    }
+
+    body = cln->data;
+    body->arena = *arena;
+    body->len = len;
+
+    jpp_arena_init(arena, 0);
+
+    cln->handler = ngx_http_jpp_deliver_free;
+
+    return ngx_http_jpp_send_body(r, answer, data, len);
+}
+
+
+static void
+ngx_http_jpp_deliver_free(void *data)
+{
+    ngx_http_jpp_body_t *body = data;
+
+    ngx_http_jpp_budget_release(body->len);
+    jpp_arena_destroy(&body->arena);
 }

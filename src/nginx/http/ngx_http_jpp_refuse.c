@@ -324,16 +324,3 @@ ngx_http_jpp_refuse_unanswered(ngx_http_request_t *r,
            : ngx_http_jpp_refuse(r, NGX_HTTP_JPP_LATE, part->row.index,
                                  part->row.pid, err->text);
 }
-
-
-ngx_int_t
-ngx_http_jpp_refuse_incomplete(ngx_http_request_t *r, ngx_uint_t n_answered,
-    ngx_uint_t n, ngx_uint_t is_change)
-{
-    return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_INCOMPLETE, n_answered, n,
-                               is_change
-               ? "the change was made in those; the error log and the answer "
-                 "without strict=1 say which are missing and why"
-               : "the error log and the answer without strict=1 say which are "
-                 "missing and why");
-}

@@ -86,13 +86,6 @@ ngx_int_t ngx_http_jpp_refuse_uncollected(ngx_http_request_t *r, ngx_int_t rc);
 ngx_int_t ngx_http_jpp_refuse_unanswered(ngx_http_request_t *r,
     const ngx_http_jpp_part_t *part);
 
-/*
- * To a strict question: send that only N_ANSWERED of N workers have answered;
- * it IS_CHANGE that those have made.
- */
-ngx_int_t ngx_http_jpp_refuse_incomplete(ngx_http_request_t *r,
-    ngx_uint_t n_answered, ngx_uint_t n, ngx_uint_t is_change);
-
 /* Send that the budget is used up. */
 ngx_int_t ngx_http_jpp_refuse_full(ngx_http_request_t *r);
 

@@ -7,13 +7,6 @@
 #include "jpp_status.h"
 
 
-/*
- * Memory for a report: the model, its indices and the body are smaller than any
- * dump of jemalloc's, and the names have to fit.
- */
-#define NGX_HTTP_JPP_REPORT_CAP(max_size)                          \
-    (4 * (max_size) + 256 * 1024 * 1024)
-
 /* "heap of nginx on " and the machine's name */
 #define NGX_HTTP_JPP_TITLE       256
 
@@ -88,8 +81,6 @@ typedef struct {
 } ngx_http_jpp_input_t;
 
 
-static jpp_code_t ngx_http_jpp_report_write(ngx_http_jpp_report_t *report,
-    jpp_arena_t *arena, jpp_err_t *err);
 static ngx_int_t ngx_http_jpp_report_parts(ngx_http_jpp_report_t *report,
     ngx_http_jpp_input_t *input);
 static ngx_int_t ngx_http_jpp_report_part(ngx_http_jpp_report_t *report,
@@ -107,57 +98,24 @@ static const char *const *ngx_http_jpp_report_comments(void *data,
     const jpp_profile_t *profile, jpp_arena_t *arena);
 static void ngx_http_jpp_report_findings(ngx_http_jpp_input_t *input,
     const jpp_profile_t *profile);
-static jpp_code_t ngx_http_jpp_report_copy_body(ngx_http_jpp_report_t *report,
-    const jpp_vec_t *out, jpp_err_t *err);
 
 
 jpp_code_t
-ngx_http_jpp_report(ngx_http_jpp_report_t *report, jpp_err_t *err)
+ngx_http_jpp_report(ngx_http_jpp_report_t *report, jpp_arena_t *arena,
+    jpp_view_t *view, jpp_err_t *err)
 {
-    jpp_code_t   rc;
-    jpp_arena_t  arena;
-
-    jpp_arena_init(&report->arena, 0);
-
-    jpp_arena_init(&arena, NGX_HTTP_JPP_REPORT_CAP(report->max_size));
-
-    rc = ngx_http_jpp_report_write(report, &arena, err);
-
-    jpp_arena_destroy(&arena);
-
-    /* another report may run by the time that this one is answered */
-
-    ngx_memcpy(report->unnamed, ngx_http_jpp_self.symbols.unnamed,
-               JPP_UNNAMED_TEXT);
-
-    return rc;
-}
-
-
-static jpp_code_t
-ngx_http_jpp_report_write(ngx_http_jpp_report_t *report, jpp_arena_t *arena,
-    jpp_err_t *err)
-{
-    u_char                 title[NGX_HTTP_JPP_TITLE];
-    uint8_t               *buffer;
-    jpp_vec_t             *out;
-    jpp_sink_t             sink;
+    u_char                *title;
     jpp_code_t             rc;
-    const char            *resource;
     ngx_http_jpp_input_t   input;
 
     ngx_memzero(&input, sizeof(ngx_http_jpp_input_t));
 
     input.report = report;
     input.arena = arena;
-    resource = report->options.title;
 
-    buffer = jpp_arena_alloc(arena, JPP_SINK_BUFFER);
-    out = jpp_vec_create(arena);
+    title = jpp_arena_alloc(arena, NGX_HTTP_JPP_TITLE);
 
-    if (buffer == NULL || out == NULL
-        || ngx_http_jpp_report_parts(report, &input) != NGX_OK)
-    {
+    if (title == NULL || ngx_http_jpp_report_parts(report, &input) != NGX_OK) {
         return jpp_err_memory(err);
     }
 
@@ -170,11 +128,8 @@ ngx_http_jpp_report_write(ngx_http_jpp_report_t *report, jpp_arena_t *arena,
                            input.missing[0].why);
     }
 
-    jpp_sink_init(&sink, buffer, JPP_SINK_BUFFER, jpp_sink_to_vec, out);
-
-    (void) ngx_snprintf(title, sizeof(title), "%s of nginx on %s%Z", resource,
-                        input.fleet.host);
-    title[sizeof(title) - 1] = '\0';
+    (void) ngx_snprintf(title, NGX_HTTP_JPP_TITLE - 1, "%s of nginx on %s",
+                        report->options.title, input.fleet.host);
 
     report->options.title = (char *) title;
     report->options.comments = ngx_http_jpp_report_comments;
@@ -182,20 +137,14 @@ ngx_http_jpp_report_write(ngx_http_jpp_report_t *report, jpp_arena_t *arena,
     report->options.errors = input.errors;
     report->options.baselines = input.baselines;
 
-    rc = jpp_report(arena, &ngx_http_jpp_self.symbols, input.captures, input.n,
-                    &report->options, &sink, err);
-
-    report->options.title = resource;
+    rc = jpp_report_profile(arena, &ngx_http_jpp_self.symbols, input.captures,
+                            input.n, &report->options, view, err);
 
     report->n_asked = input.fleet.n_asked;
     report->n_answered = input.fleet.n;
     report->n_unsplit = input.n_unsplit;
 
-    if (rc != JPP_OK) {
-        return rc;
-    }
-
-    return ngx_http_jpp_report_copy_body(report, out, err);
+    return rc;
 }
 
 
@@ -489,17 +438,4 @@ ngx_http_jpp_report_findings(ngx_http_jpp_input_t *input,
 
     input->fleet.findings = report->findings;
     input->fleet.n_findings = report->n_findings;
-}
-
-
-/* To pages of its own: a response may live long. */
-
-static jpp_code_t
-ngx_http_jpp_report_copy_body(ngx_http_jpp_report_t *report,
-    const jpp_vec_t *out, jpp_err_t *err)
-{
-    report->len = out->len;
-    report->body = jpp_arena_keep(&report->arena, out);
-
-    return report->body != NULL ? JPP_OK : jpp_err_memory(err);
 }

@@ -1,6 +1,12 @@
 
 #include "ngx_http_jpp_send.h"
 
+#include "jpp_formats.h"
+
+
+/* of the machine's name, in a file name */
+#define NGX_HTTP_JPP_HOST_LEN  64
+
 
 static ngx_int_t ngx_http_jpp_send(ngx_http_request_t *r, ngx_uint_t status,
     const ngx_http_jpp_answer_t *answer, u_char *data, size_t len);
@@ -63,6 +69,55 @@ ngx_http_jpp_send_body(ngx_http_request_t *r,
     const ngx_http_jpp_answer_t *answer, u_char *data, size_t len)
 {
     return ngx_http_jpp_send(r, NGX_HTTP_OK, answer, data, len);
+}
+
+
+ngx_int_t
+ngx_http_jpp_profile_headers(ngx_http_request_t *r,
+    ngx_http_jpp_answer_t *answer, const ngx_http_jpp_question_t *question,
+    int64_t time_nanos)
+{
+    u_char               c, *p, *filename;
+    ngx_tm_t             tm;
+    ngx_uint_t           i, n;
+    const jpp_format_t  *format;
+
+    format = jpp_format_of(&question->args);
+
+    answer->type = format->type;
+    answer->policy = format->policy;
+
+    if (format->suffix == NULL) {
+        return NGX_OK;
+    }
+
+    filename = ngx_pnalloc(r->pool, 128 + NGX_HTTP_JPP_HOST_LEN);
+    if (filename == NULL) {
+        return NGX_ERROR;
+    }
+
+    p = ngx_sprintf(filename, "nginx-%V-", &question->resource->name);
+
+    /* the machine's name may hold anything, and must not end the string */
+
+    n = ngx_min(ngx_cycle->hostname.len, NGX_HTTP_JPP_HOST_LEN);
+
+    for (i = 0; i < n; i++) {
+        c = ngx_cycle->hostname.data[i];
+        *p++ = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z')
+               || (c >= 'A' && c <= 'Z') || c == '-' || c == '.' ? c : '_';
+    }
+
+    ngx_gmtime((time_t) (time_nanos / 1000000000), &tm);
+
+    (void) ngx_sprintf(p, "-%4d%02d%02dT%02d%02d%02dZ.%s%Z",
+                       tm.ngx_tm_year, tm.ngx_tm_mon, tm.ngx_tm_mday,
+                       tm.ngx_tm_hour, tm.ngx_tm_min, tm.ngx_tm_sec,
+                       format->suffix);
+
+    answer->filename = (char *) filename;
+
+    return NGX_OK;
 }
 
 

@@ -5,7 +5,7 @@
  * Every answer of the module leaves through here, so that all of them carry
  * the same headers, and none is compressed again or cut into ranges.  All
  * functions that send return what a content handler returns.  Bodies that
- * count as memory are sent by deliver, and refusals by refuse.
+ * count as memory are sent by job, and refusals by refuse.
  */
 
 
@@ -38,6 +38,14 @@ ngx_int_t ngx_http_jpp_add_header(ngx_http_request_t *r, const char *key,
 /* 303 to the LEN bytes at ADDRESS, which may go away. */
 ngx_int_t ngx_http_jpp_send_see_other(ngx_http_request_t *r,
     const u_char *address, size_t len);
+
+/*
+ * Fill ANSWER's headers, in R's memory, with those of the profile that QUESTION
+ * asks for; NGX_ERROR: no memory.
+ */
+ngx_int_t ngx_http_jpp_profile_headers(ngx_http_request_t *r,
+    ngx_http_jpp_answer_t *answer, const ngx_http_jpp_question_t *question,
+    int64_t time_nanos);
 
 /* 200 without a body, for HEAD. */
 ngx_int_t ngx_http_jpp_send_head(ngx_http_request_t *r,

@@ -5,23 +5,22 @@
  */
 
 
+#include "ngx_http_jpp_job.h"
 #include "ngx_http_jpp_resources.h"
-#include "ngx_http_jpp_telemetry.h"
 
 
 typedef struct {
-    jpp_console_t              console;
-    jpp_outcome_t              outcome;
-    ngx_http_jpp_telemetry_t  *telemetry;
+    jpp_console_t   console;
+    jpp_outcome_t   outcome;
 } ngx_http_jpp_shown_t;
 
 
 static ngx_int_t ngx_http_jpp_console_answer(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question);
-static void *ngx_http_jpp_console_gather(ngx_http_request_t *r,
-    jpp_arena_t *arena);
-static ngx_int_t ngx_http_jpp_console_write(const ngx_http_jpp_collection_t *co,
-    void *data, jpp_arena_t *arena, jpp_sink_t *sink);
+static ngx_int_t ngx_http_jpp_console_asked(ngx_http_jpp_job_t *job,
+    ngx_http_request_t *r);
+static jpp_code_t ngx_http_jpp_console_write(ngx_http_jpp_job_t *job,
+    jpp_sink_t *sink);
 
 
 const ngx_http_jpp_resource_t  ngx_http_jpp_console = {
@@ -30,21 +29,23 @@ const ngx_http_jpp_resource_t  ngx_http_jpp_console = {
     NULL, NULL
 };
 
-static const ngx_http_jpp_page_t
-    ngx_http_jpp_console_page =
-{
+static const ngx_http_jpp_handler_t  ngx_http_jpp_console_page = {
     .answer.type = "text/html",
     .answer.policy = jpp_console_policy,
-    .gather = ngx_http_jpp_console_gather,
+    .size = sizeof(ngx_http_jpp_shown_t),
+    .is_brief = 1,
+    .has_telemetry = 1,
+    .asked = ngx_http_jpp_console_asked,
     .write = ngx_http_jpp_console_write
 };
 
-static const ngx_http_jpp_page_t
-    ngx_http_jpp_console_forms =
-{
+static const ngx_http_jpp_handler_t  ngx_http_jpp_console_forms = {
     .answer.type = "text/html",
     .answer.policy = jpp_console_policy_control,
-    .gather = ngx_http_jpp_console_gather,
+    .size = sizeof(ngx_http_jpp_shown_t),
+    .is_brief = 1,
+    .has_telemetry = 1,
+    .asked = ngx_http_jpp_console_asked,
     .write = ngx_http_jpp_console_write
 };
 
@@ -57,56 +58,42 @@ ngx_http_jpp_console_answer(ngx_http_request_t *r,
 
     conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
 
-    return ngx_http_jpp_status_page(r, question,
-                                    conf->control ? &ngx_http_jpp_console_forms
-                             : &ngx_http_jpp_console_page);
+    return ngx_http_jpp_job(r, question,
+                            conf->control ? &ngx_http_jpp_console_forms
+                                          : &ngx_http_jpp_console_page,
+                            NULL);
 }
 
 
-static void *
-ngx_http_jpp_console_gather(ngx_http_request_t *r, jpp_arena_t *arena)
+static ngx_int_t
+ngx_http_jpp_console_asked(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 {
-    ngx_http_jpp_shown_t     *shown;
-    ngx_http_jpp_loc_conf_t  *conf;
+    ngx_http_jpp_shown_t *shown = job->state;
 
-    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
+    shown->console.links = ngx_http_jpp_resource_links(&job->arena);
 
-    shown = jpp_arena_alloc(arena, sizeof(ngx_http_jpp_shown_t));
-    if (shown == NULL) {
-        return NULL;
+    if (shown->console.links == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    shown->telemetry = ngx_http_jpp_telemetry(arena);
-    shown->console.links = ngx_http_jpp_resource_links(arena);
-
-    if (shown->telemetry == NULL || shown->console.links == NULL) {
-        return NULL;
-    }
-
-    shown->console.telemetry = &shown->telemetry->all;
-    shown->console.has_control = conf->control;
-    shown->console.now = shown->telemetry->now;
+    shown->console.telemetry = &job->telemetry->all;
+    shown->console.has_control = job->handler == &ngx_http_jpp_console_forms;
+    shown->console.now = job->telemetry->now;
 
     if (jpp_outcome_read(&shown->outcome, (char *) r->args.data, r->args.len)) {
         shown->console.outcome = &shown->outcome;
     }
 
-    return shown;
+    return ngx_http_jpp_job_run(job, r);
 }
 
 
-static ngx_int_t
-ngx_http_jpp_console_write(const ngx_http_jpp_collection_t *co, void *data,
-    jpp_arena_t *arena, jpp_sink_t *sink)
+static jpp_code_t
+ngx_http_jpp_console_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
 {
-    ngx_http_jpp_shown_t *shown = data;
-
-    if (ngx_http_jpp_telemetry_collected(shown->telemetry, co, arena) != NGX_OK)
-    {
-        return NGX_ERROR;
-    }
+    ngx_http_jpp_shown_t *shown = job->state;
 
     jpp_console_html(&shown->console, sink);
 
-    return NGX_OK;
+    return JPP_OK;
 }

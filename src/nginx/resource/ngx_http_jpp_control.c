@@ -7,7 +7,7 @@
 
 #include "ngx_http_jpp_accept.h"
 #include "ngx_http_jpp_body.h"
-#include "ngx_http_jpp_page.h"
+#include "ngx_http_jpp_job.h"
 #include "ngx_http_jpp_refuse.h"
 #include "ngx_http_jpp_resources.h"
 #include "ngx_http_jpp_self.h"
@@ -22,37 +22,31 @@
 #define NGX_HTTP_JPP_MAX_FORM  4096
 
 
-static void ngx_http_jpp_control_body(ngx_http_request_t *r);
 static ngx_int_t ngx_http_jpp_control_start(ngx_http_request_t *r,
-    ngx_http_jpp_question_t *question);
+    const ngx_http_jpp_question_t *question);
 static ngx_int_t ngx_http_jpp_control_apply(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question, const jpp_control_t *control);
-static const ngx_http_jpp_page_t *ngx_http_jpp_control_page(
+static const ngx_http_jpp_handler_t *ngx_http_jpp_control_handler(
     ngx_http_request_t *r);
-static ngx_int_t ngx_http_jpp_control_write_json(
-    const ngx_http_jpp_collection_t *co, void *data, jpp_arena_t *arena,
+static ngx_int_t ngx_http_jpp_control_init(ngx_http_jpp_job_t *job, void *data);
+static jpp_code_t ngx_http_jpp_control_write(ngx_http_jpp_job_t *job,
     jpp_sink_t *sink);
-static ngx_int_t ngx_http_jpp_control_write_address(
-    const ngx_http_jpp_collection_t *co, void *data, jpp_arena_t *arena,
-    jpp_sink_t *sink);
-static jpp_controlled_t *ngx_http_jpp_control_workers(
-    const ngx_http_jpp_collection_t *co, jpp_arena_t *arena);
 
 
-static const ngx_http_jpp_page_t
-    ngx_http_jpp_control_json =
-{
+static const ngx_http_jpp_handler_t  ngx_http_jpp_control_json = {
     .answer.type = "application/json",
-    .write = ngx_http_jpp_control_write_json
+    .is_brief = 1,
+    .init = ngx_http_jpp_control_init,
+    .write = ngx_http_jpp_control_write
 };
 
 /* for a form of the console: back to it */
 
-static const ngx_http_jpp_page_t
-    ngx_http_jpp_control_back =
-{
+static const ngx_http_jpp_handler_t  ngx_http_jpp_control_back = {
     .answer.is_address = 1,
-    .write = ngx_http_jpp_control_write_address
+    .is_brief = 1,
+    .init = ngx_http_jpp_control_init,
+    .write = ngx_http_jpp_control_write
 };
 
 
@@ -60,8 +54,6 @@ ngx_int_t
 ngx_http_jpp_control(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question)
 {
-    ngx_int_t                 rc;
-    ngx_http_jpp_question_t  *kept;
     ngx_http_jpp_loc_conf_t  *conf;
 
     conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
@@ -74,39 +66,22 @@ ngx_http_jpp_control(ngx_http_request_t *r,
         return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_FOREIGN);
     }
 
-    kept = ngx_palloc(r->pool, sizeof(ngx_http_jpp_question_t));
-    if (kept == NULL) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    *kept = *question;
-
-    ngx_http_set_ctx(r, kept, ngx_http_jemalloc_pprof_module);
-
-    rc = ngx_http_read_client_request_body(r, ngx_http_jpp_control_body);
-
-    return rc >= NGX_HTTP_SPECIAL_RESPONSE ? rc : NGX_DONE;
-}
-
-
-static void
-ngx_http_jpp_control_body(ngx_http_request_t *r)
-{
-    ngx_http_finalize_request(r, ngx_http_jpp_control_start(r,
-               ngx_http_get_module_ctx(r, ngx_http_jemalloc_pprof_module)));
+    return ngx_http_jpp_body_read(r, question, ngx_http_jpp_control_start);
 }
 
 
 static ngx_int_t
 ngx_http_jpp_control_start(ngx_http_request_t *r,
-    ngx_http_jpp_question_t *question)
+    const ngx_http_jpp_question_t *question)
 {
-    off_t                               len;
-    u_char                              form[NGX_HTTP_JPP_MAX_FORM];
-    jpp_err_t                           err;
-    jpp_control_t                       control;
-    const ngx_chain_t                  *in;
+    off_t                     len;
+    u_char                    form[NGX_HTTP_JPP_MAX_FORM];
+    jpp_err_t                 err;
+    jpp_control_t             control;
+    const ngx_chain_t        *in;
+    ngx_http_jpp_question_t   whom;
 
+    whom = *question;
     in = r->request_body->bufs;
     len = ngx_http_jpp_body_len(in);
 
@@ -122,10 +97,10 @@ ngx_http_jpp_control_start(ngx_http_request_t *r,
 
     jpp_control_init(&control);
 
-    if (jpp_control_query(&control, &question->args, (char *) r->args.data,
+    if (jpp_control_query(&control, &whom.args, (char *) r->args.data,
                           r->args.len, &err)
         != JPP_OK
-        || jpp_control_query(&control, &question->args, (char *) form, len,
+        || jpp_control_query(&control, &whom.args, (char *) form, len,
                              &err)
            != JPP_OK
         || jpp_control_check(&control, &err) != JPP_OK)
@@ -133,7 +108,7 @@ ngx_http_jpp_control_start(ngx_http_request_t *r,
         return ngx_http_jpp_refuse_error(r, &err);
     }
 
-    return ngx_http_jpp_control_apply(r, question, &control);
+    return ngx_http_jpp_control_apply(r, &whom, &control);
 }
 
 
@@ -146,35 +121,28 @@ static ngx_int_t
 ngx_http_jpp_control_apply(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question, const jpp_control_t *control)
 {
-    ngx_int_t                 rc;
-    jpp_control_t             now, wanted;
-    ngx_shm_zone_t           *zone;
-    jpp_settings_t           *settings;
-    jpp_settings_change_t     change;
-    ngx_http_jpp_inquiry_t    inquiry;
-    ngx_http_jpp_loc_conf_t  *conf;
-    const ngx_http_jpp_page_t
-                                        *page;
+    ngx_int_t                      rc;
+    jpp_control_t                  now, wanted, asked;
+    ngx_shm_zone_t                *zone;
+    jpp_settings_t                *settings;
+    jpp_settings_change_t          change;
+    const ngx_http_jpp_handler_t  *handler;
 
-    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
-    page = ngx_http_jpp_control_page(r);
+    handler = ngx_http_jpp_control_handler(r);
     zone = ngx_http_jpp_self.zone;
-
-    ngx_http_jpp_inquiry_init(&inquiry, JPP_MESSAGE_CONTROL, &question->args,
-                              conf);
-
-    inquiry.question.control = *control;
+    asked = *control;
 
     ngx_http_jpp_worker_wanted((ngx_cycle_t *) ngx_cycle, &now);
 
     /* switched on without a rate, it has the one that was set last */
 
     if (control->sampler == 1 && control->lg_sample == -1) {
-        inquiry.question.control.lg_sample = now.sampler_lg;
+        asked.lg_sample = now.sampler_lg;
     }
 
-    if (inquiry.selector.kind != JPP_WORKER_ALL || zone == NULL) {
-        return ngx_http_jpp_page(r, question, &inquiry, page);
+    if (question->args.values[JPP_ARG_WORKER] != JPP_WORKER_ALL || zone == NULL)
+    {
+        return ngx_http_jpp_job(r, question, handler, &asked);
     }
 
     wanted = *control;
@@ -183,7 +151,7 @@ ngx_http_jpp_control_apply(ngx_http_request_t *r,
     settings = ngx_http_jpp_registry_settings(zone);
     jpp_settings_set(settings, &wanted, &change);
 
-    rc = ngx_http_jpp_page(r, question, &inquiry, page);
+    rc = ngx_http_jpp_job(r, question, handler, &asked);
 
     if (rc != NGX_DONE) {
         jpp_settings_take_back(settings, &change);
@@ -195,8 +163,8 @@ ngx_http_jpp_control_apply(ngx_http_request_t *r,
 
 /* The console is at the root of a tree: of the form's own one. */
 
-static const ngx_http_jpp_page_t *
-ngx_http_jpp_control_page(ngx_http_request_t *r)
+static const ngx_http_jpp_handler_t *
+ngx_http_jpp_control_handler(ngx_http_request_t *r)
 {
     ngx_uint_t                is_below;
     ngx_http_jpp_loc_conf_t  *conf;
@@ -212,56 +180,32 @@ ngx_http_jpp_control_page(ngx_http_request_t *r)
 }
 
 
+/* DATA: what is to be changed. */
+
 static ngx_int_t
-ngx_http_jpp_control_write_json(const ngx_http_jpp_collection_t *co, void *data,
-    jpp_arena_t *arena, jpp_sink_t *sink)
+ngx_http_jpp_control_init(ngx_http_jpp_job_t *job, void *data)
 {
-    jpp_controlled_t  *workers;
-
-    workers = ngx_http_jpp_control_workers(co, arena);
-    if (workers == NULL) {
-        return NGX_ERROR;
-    }
-
-    jpp_control_json(workers, co->n, sink);
+    ngx_http_jpp_job_ask(job, JPP_MESSAGE_CONTROL)->question.control =
+        *(jpp_control_t *) data;
 
     return NGX_OK;
 }
 
 
-static ngx_int_t
-ngx_http_jpp_control_write_address(const ngx_http_jpp_collection_t *co,
-    void *data, jpp_arena_t *arena, jpp_sink_t *sink)
+static jpp_code_t
+ngx_http_jpp_control_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
 {
-    jpp_outcome_t      outcome;
-    jpp_controlled_t  *workers;
+    ngx_uint_t                        i;
+    jpp_outcome_t                     outcome;
+    jpp_controlled_t                 *workers;
+    const ngx_http_jpp_part_t        *part;
+    const ngx_http_jpp_collection_t  *co;
 
-    workers = ngx_http_jpp_control_workers(co, arena);
+    co = job->readers[0].collection;
+
+    workers = jpp_arena_alloc(&job->arena, co->n * sizeof(jpp_controlled_t));
     if (workers == NULL) {
-        return NGX_ERROR;
-    }
-
-    jpp_outcome_fill(&outcome, &co->inquiry.question.control, workers, co->n);
-
-    jpp_sink_str(sink, "./?");
-    jpp_outcome_query(&outcome, sink);
-    jpp_sink_str(sink, "#acts");
-
-    return NGX_OK;
-}
-
-
-static jpp_controlled_t *
-ngx_http_jpp_control_workers(const ngx_http_jpp_collection_t *co,
-    jpp_arena_t *arena)
-{
-    ngx_uint_t                   i;
-    jpp_controlled_t            *workers;
-    const ngx_http_jpp_part_t  *part;
-
-    workers = jpp_arena_alloc(arena, co->n * sizeof(jpp_controlled_t));
-    if (workers == NULL) {
-        return NULL;
+        return jpp_err_memory(&job->err);
     }
 
     for (i = 0; i < co->n; i++) {
@@ -275,5 +219,16 @@ ngx_http_jpp_control_workers(const ngx_http_jpp_collection_t *co,
                            ? part->reply.err.text : NULL;
     }
 
-    return workers;
+    if (!job->handler->answer.is_address) {
+        jpp_control_json(workers, co->n, sink);
+        return JPP_OK;
+    }
+
+    jpp_outcome_fill(&outcome, &co->inquiry.question.control, workers, co->n);
+
+    jpp_sink_str(sink, "./?");
+    jpp_outcome_query(&outcome, sink);
+    jpp_sink_str(sink, "#acts");
+
+    return JPP_OK;
 }

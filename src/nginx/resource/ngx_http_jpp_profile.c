@@ -7,72 +7,68 @@
  */
 
 
-#include "ngx_http_jpp_deliver.h"
 #include "ngx_http_jpp_job.h"
-#include "ngx_http_jpp_profile.h"
 #include "ngx_http_jpp_refuse.h"
 #include "ngx_http_jpp_report.h"
+#include "ngx_http_jpp_resources.h"
 #include "ngx_http_jpp_self.h"
 
 
 /* of a profile of time, as in Go */
 #define NGX_HTTP_JPP_SECONDS     30
 
-/* of the machine's name, in a file name */
-#define NGX_HTTP_JPP_HOST_LEN    64
+/* the readers: of the last answers and, for a difference, of those before */
+#define NGX_HTTP_JPP_LAST        0
+#define NGX_HTTP_JPP_BASE        1
 
 
 typedef struct {
-    ngx_http_jpp_job_t                   job;
-
-    const ngx_http_jpp_resource_t
-                                        *resource;
-    ngx_http_jpp_inquiry_t               inquiry;
-    ngx_uint_t                           seconds;   /* of a difference, or 0 */
-
-    /* of the last answers and, for a difference, of those before */
-    ngx_http_jpp_reader_t                last;
-    ngx_http_jpp_reader_t                base;
-
-    ngx_http_jpp_report_t                report;
+    ngx_http_jpp_report_t   report;
+    char                    unnamed[JPP_UNNAMED_TEXT];
 } ngx_http_jpp_profile_t;
 
 
-static ngx_http_jpp_profile_t *ngx_http_jpp_profile_create(
-    const ngx_http_jpp_question_t *question,
-    const jpp_report_options_t *options, const ngx_http_jpp_loc_conf_t *conf);
 static void ngx_http_jpp_profile_options(
     const ngx_http_jpp_question_t *question,
     const ngx_http_jpp_loc_conf_t *conf, jpp_report_options_t *options);
-static ngx_int_t ngx_http_jpp_profile_head(ngx_http_request_t *r,
-    const ngx_http_jpp_resource_t *resource, const jpp_format_t *format);
-static ngx_int_t ngx_http_jpp_profile_collect(ngx_http_jpp_job_t *job,
+static ngx_int_t ngx_http_jpp_profile_init(ngx_http_jpp_job_t *job, void *data);
+static ngx_int_t ngx_http_jpp_profile_asked(ngx_http_jpp_job_t *job,
     ngx_http_request_t *r);
-static ngx_int_t ngx_http_jpp_profile_collected(ngx_http_jpp_job_t *job,
-    ngx_http_request_t *r);
-static ngx_int_t ngx_http_jpp_profile_none(ngx_http_jpp_profile_t *profile,
+static ngx_int_t ngx_http_jpp_profile_none(ngx_http_jpp_job_t *job,
     ngx_http_request_t *r);
 static ngx_int_t ngx_http_jpp_profile_refuse(ngx_http_request_t *r,
     const ngx_http_jpp_kind_t *kind, const jpp_worker_t *worker,
     const jpp_err_t *err);
-static ngx_int_t ngx_http_jpp_profile_send(ngx_http_jpp_job_t *job,
+static jpp_code_t ngx_http_jpp_profile_write(ngx_http_jpp_job_t *job,
+    jpp_sink_t *sink);
+static ngx_int_t ngx_http_jpp_profile_written(ngx_http_jpp_job_t *job,
     ngx_http_request_t *r);
-static ngx_int_t ngx_http_jpp_profile_incomplete(ngx_http_request_t *r,
-    const ngx_http_jpp_report_t *report, ngx_uint_t n_gaps);
-static void ngx_http_jpp_profile_work(ngx_http_jpp_job_t *job);
-static void ngx_http_jpp_profile_release(ngx_http_jpp_job_t *job);
+
+
+static const ngx_http_jpp_handler_t  ngx_http_jpp_profile_handler = {
+    .size = sizeof(ngx_http_jpp_profile_t),
+    .has_workers = 1,
+    .init = ngx_http_jpp_profile_init,
+    .asked = ngx_http_jpp_profile_asked,
+    .write = ngx_http_jpp_profile_write,
+    .written = ngx_http_jpp_profile_written
+};
 
 
 ngx_int_t
 ngx_http_jpp_profile(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question)
 {
-    jpp_err_t                 err;
-    jpp_report_options_t      options;
-    ngx_http_jpp_profile_t   *profile;
-    ngx_http_jpp_loc_conf_t  *conf;
+    jpp_err_t                       err;
+    jpp_worker_t                    worker;
+    jpp_report_options_t            options;
+    ngx_http_jpp_loc_conf_t        *conf;
+    const ngx_http_jpp_kind_t      *kind;
+    const ngx_http_jpp_evidence_t  *evidence;
 
     conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
+    evidence = question->resource->evidence;
+    kind = &ngx_http_jpp_kinds[evidence->kind];
 
     ngx_http_jpp_profile_options(question, conf, &options);
 
@@ -80,23 +76,23 @@ ngx_http_jpp_profile(ngx_http_request_t *r,
 
     if (jpp_report_check(&options,
                          options.args.values[JPP_ARG_SECONDS] != 0
-                         && question->resource->evidence->wall == NULL ? 2 : 1,
+                         && evidence->wall == NULL ? 2 : 1,
                          &err)
         != JPP_OK)
     {
         return ngx_http_jpp_refuse_error(r, &err);
     }
 
-    if (r->method == NGX_HTTP_HEAD) {
-        return ngx_http_jpp_profile_head(r, question->resource,
-                                         jpp_format_of(&options.args));
+    if (r->method == NGX_HTTP_HEAD && kind->check != NULL) {
+        ngx_http_jpp_describe(&worker);
+
+        if (kind->check(&worker, &err) != JPP_OK) {
+            return ngx_http_jpp_profile_refuse(r, kind, &worker, &err);
+        }
     }
 
-    profile = ngx_http_jpp_profile_create(question, &options, conf);
-
-    return profile != NULL
-           ? ngx_http_jpp_job_start(&profile->job, r)
-           : NGX_HTTP_INTERNAL_SERVER_ERROR;
+    return ngx_http_jpp_job(r, question, &ngx_http_jpp_profile_handler,
+                            &options);
 }
 
 
@@ -134,143 +130,91 @@ ngx_http_jpp_profile_options(const ngx_http_jpp_question_t *question,
 }
 
 
-static ngx_http_jpp_profile_t *
-ngx_http_jpp_profile_create(const ngx_http_jpp_question_t *question,
-    const jpp_report_options_t *options, const ngx_http_jpp_loc_conf_t *conf)
+/* DATA: the options of the report. */
+
+static ngx_int_t
+ngx_http_jpp_profile_init(ngx_http_jpp_job_t *job, void *data)
 {
-    const uint32_t          *values;
-    ngx_http_jpp_profile_t  *profile;
+    ngx_http_jpp_profile_t *profile = job->state;
 
-    profile = (ngx_http_jpp_profile_t *)
-                  ngx_http_jpp_job_create(sizeof(ngx_http_jpp_profile_t),
-                                          conf->timeout);
+    const uint32_t                 *values;
+    ngx_http_jpp_inquiry_t         *inquiry;
+    const ngx_http_jpp_evidence_t  *evidence;
 
-    if (profile == NULL) {
-        return NULL;
+    profile->report.options = *(jpp_report_options_t *) data;
+
+    evidence = job->question.resource->evidence;
+    values = profile->report.options.args.values;
+
+    inquiry = ngx_http_jpp_job_ask(job, evidence->kind);
+
+    if (evidence->wall != NULL) {
+        inquiry->wait = (ngx_msec_t) values[JPP_ARG_SECONDS] * 1000;
+        inquiry->question.times.seconds = values[JPP_ARG_SECONDS];
+        inquiry->question.times.frequency = values[JPP_ARG_FREQUENCY];
+        inquiry->question.times.mode = (jpp_mode_t) values[JPP_ARG_MODE];
+        job->is_patient = 1;
     }
 
-    profile->job.work = ngx_http_jpp_profile_work;
-    profile->job.next = ngx_http_jpp_profile_collect;
-    profile->job.release = ngx_http_jpp_profile_release;
+    job->is_begun = values[JPP_ARG_SECONDS] != 0;
 
-    profile->resource = question->resource;
-    values = options->args.values;
-
-    ngx_http_jpp_inquiry_init(&profile->inquiry,
-                              question->resource->evidence->kind,
-                              &options->args, conf);
-
-    if (question->resource->evidence->wall != NULL) {
-        profile->job.is_patient = 1;
-        profile->inquiry.wait = (ngx_msec_t) values[JPP_ARG_SECONDS] * 1000;
-        profile->inquiry.question.times.seconds = values[JPP_ARG_SECONDS];
-        profile->inquiry.question.times.frequency = values[JPP_ARG_FREQUENCY];
-        profile->inquiry.question.times.mode =
-                                          (jpp_mode_t) values[JPP_ARG_MODE];
-
-    } else {
-        profile->seconds = values[JPP_ARG_SECONDS];
-    }
-
-    profile->report.options = *options;
-    profile->report.max_size = conf->max_size;
-
-    jpp_arena_init(&profile->report.arena, 0);
-
-    return profile;
+    return NGX_OK;
 }
 
 
 static ngx_int_t
-ngx_http_jpp_profile_head(ngx_http_request_t *r,
-    const ngx_http_jpp_resource_t *resource, const jpp_format_t *format)
+ngx_http_jpp_profile_asked(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 {
-    jpp_err_t                   err;
-    jpp_worker_t                worker;
-    ngx_http_jpp_answer_t       answer;
-    const ngx_http_jpp_kind_t  *kind;
+    ngx_http_jpp_profile_t *profile = job->state;
 
-    kind = &ngx_http_jpp_kinds[resource->evidence->kind];
+    uint32_t                     seconds;
+    jpp_err_t                    err;
+    ngx_http_jpp_report_t       *report;
+    ngx_http_jpp_collection_t  **last, **base;
 
-    ngx_memzero(&worker, sizeof(jpp_worker_t));
-    ngx_http_jpp_describe(&worker);
+    report = &profile->report;
+    seconds = report->options.args.values[JPP_ARG_SECONDS];
+    last = &job->readers[NGX_HTTP_JPP_LAST].collection;
+    base = &job->readers[NGX_HTTP_JPP_BASE].collection;
 
-    if (kind->check != NULL && kind->check(&worker, &err) != JPP_OK) {
-        return ngx_http_jpp_profile_refuse(r, kind, &worker, &err);
-    }
-
-    if (ngx_http_jpp_profile_describe(r, &answer, resource, format,
-                                      (int64_t) ngx_time() * 1000000000)
-        != NGX_OK)
-    {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    return ngx_http_jpp_send_head(r, &answer);
-}
-
-
-static ngx_int_t
-ngx_http_jpp_profile_collect(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
-{
-    ngx_http_jpp_profile_t *profile = (void *) job;
-
-    return ngx_http_jpp_job_collect(job, r, &profile->last, &profile->inquiry,
-                                    1, ngx_http_jpp_profile_collected);
-}
-
-
-static ngx_int_t
-ngx_http_jpp_profile_collected(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
-{
-    ngx_http_jpp_profile_t *profile = (void *) job;
-
-    jpp_err_t                   err;
-    ngx_http_jpp_collection_t  *co;
-
-    co = profile->last.collection;
-
-    if (jpp_report_check(&profile->report.options, co->n, &err) != JPP_OK) {
+    if (jpp_report_check(&report->options, (*last)->n, &err) != JPP_OK) {
         return ngx_http_jpp_refuse_error(r, &err);
     }
 
-    if (co->n_answered == 0) {
-        return ngx_http_jpp_profile_none(profile, r);
+    if ((*last)->n_answered == 0) {
+        return ngx_http_jpp_profile_none(job, r);
     }
 
-    if (profile->seconds != 0 && profile->base.collection == NULL) {
+    if (seconds != 0 && !job->is_patient && *base == NULL) {
+        *base = *last;
+        *last = NULL;
 
-        profile->base.collection = profile->last.collection;
-        profile->last.collection = NULL;
+        job->inquiries[0].is_second = 1;
 
-        profile->inquiry.is_second = 1;
-
-        return ngx_http_jpp_job_pause(job, (ngx_msec_t) profile->seconds * 1000,
-                                      ngx_http_jpp_profile_collect);
+        return ngx_http_jpp_job_pause(job, (ngx_msec_t) seconds * 1000,
+                                      ngx_http_jpp_job_collect);
     }
 
-    profile->report.last = profile->last.collection;
-    profile->report.base = profile->base.collection;
+    report->last = *last;
+    report->base = *base;
 
-    profile->report.n_findings = ngx_http_jpp_findings(
-                                     profile->report.findings);
+    report->n_findings = ngx_http_jpp_findings(report->findings);
 
-    return ngx_http_jpp_job_run(job, ngx_http_jpp_profile_send);
+    return ngx_http_jpp_job_run(job, r);
 }
 
 
 /* Nobody answered: all workers mostly have the reason of the first. */
 
 static ngx_int_t
-ngx_http_jpp_profile_none(ngx_http_jpp_profile_t *profile,
-    ngx_http_request_t *r)
+ngx_http_jpp_profile_none(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 {
     jpp_err_t                   err, *why;
     jpp_worker_t               *worker;
     ngx_http_jpp_part_t       *part;
     ngx_http_jpp_collection_t  *co;
 
-    co = profile->last.collection;
+    co = job->readers[0].collection;
     part = &co->parts[0];
     why = &part->reply.err;
     worker = &part->reply.worker;
@@ -296,7 +240,7 @@ ngx_http_jpp_profile_refuse(ngx_http_request_t *r,
     const ngx_http_jpp_kind_t *kind, const jpp_worker_t *worker,
     const jpp_err_t *err)
 {
-    if (kind->is_sampled && err->code == JPP_ERR_STATE && worker != NULL
+    if (kind->is_sampled && err->code == JPP_ERR_STATE
         && !worker->sampler.is_on
         && worker->jemalloc.state != JPP_JEMALLOC_READY)
     {
@@ -309,146 +253,43 @@ ngx_http_jpp_profile_refuse(ngx_http_request_t *r,
 }
 
 
-static ngx_int_t
-ngx_http_jpp_profile_send(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
+static jpp_code_t
+ngx_http_jpp_profile_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
 {
-    ngx_http_jpp_profile_t *profile = (void *) job;
+    ngx_http_jpp_profile_t *profile = job->state;
 
-    u_char                 *workers;
-    ngx_uint_t              n_asked, n_answered, n_gaps;
-    ngx_http_jpp_answer_t   answer;
+    jpp_code_t              rc;
+    jpp_view_t              view;
     ngx_http_jpp_report_t  *report;
-
-    if (profile->job.rc != JPP_OK) {
-        return ngx_http_jpp_profile_refuse(r,
-                   &ngx_http_jpp_kinds[profile->inquiry.question
-                                                  .kind],
-                   NULL, &profile->job.err);
-    }
 
     report = &profile->report;
 
-    ngx_memcpy(ngx_http_jpp_self.unnamed, report->unnamed, JPP_UNNAMED_TEXT);
+    rc = ngx_http_jpp_report(report, &job->arena, &view, &job->err);
 
-    n_asked = report->n_asked;
-    n_answered = report->n_answered;
-    n_gaps = ngx_http_jpp_collect_gaps(profile->last.collection);
-
-    /* the answer needs room that the captures have taken */
-
-    ngx_http_jpp_collect_leave(&profile->last);
-    ngx_http_jpp_collect_leave(&profile->base);
-
-    if (report->options.args.values[JPP_ARG_STRICT] != 0
-        && (n_answered < n_asked || report->n_unsplit != 0 || n_gaps != 0))
-    {
-        return ngx_http_jpp_profile_incomplete(r, report, n_gaps);
+    if (rc == JPP_OK) {
+        rc = jpp_report_write(&view, sink, &job->err);
     }
 
-    workers = ngx_pnalloc(r->pool, 2 * NGX_INT_T_LEN + 2);
+    /* another report may run by the time that this one is answered */
 
-    if (workers == NULL
-        || ngx_http_jpp_profile_describe(r, &answer, profile->resource,
-                                         jpp_format_of(&report->options.args),
-                                         report->options.time_nanos)
-           != NGX_OK)
-    {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
+    ngx_memcpy(profile->unnamed, ngx_http_jpp_self.symbols.unnamed,
+               JPP_UNNAMED_TEXT);
 
-    (void) ngx_sprintf(workers, "%ui/%ui%Z", n_answered, n_asked);
+    job->n_asked = report->n_asked;
+    job->n_answered = report->n_answered;
+    job->n_unsplit = report->n_unsplit;
+    job->time_nanos = report->options.time_nanos;
 
-    answer.workers = (char *) workers;
-    answer.is_begun = profile->seconds != 0 || profile->inquiry.wait != 0;
-
-    return ngx_http_jpp_deliver(r, &answer, &report->arena, report->body,
-                                report->len);
+    return rc;
 }
 
 
 static ngx_int_t
-ngx_http_jpp_profile_incomplete(ngx_http_request_t *r,
-    const ngx_http_jpp_report_t *report, ngx_uint_t n_gaps)
+ngx_http_jpp_profile_written(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 {
-    if (report->n_answered < report->n_asked) {
-        return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_INCOMPLETE,
-                                   report->n_answered, report->n_asked,
-                   "the error log and the comments of the profile without "
-                   "strict=1 say why");
-    }
+    ngx_http_jpp_profile_t *profile = job->state;
 
-    return n_gaps != 0
-           ? ngx_http_jpp_refuse(r, NGX_HTTP_JPP_GAP, n_gaps,
-                                 report->n_answered)
-           : ngx_http_jpp_refuse(r, NGX_HTTP_JPP_UNSPLIT, report->n_unsplit,
-                                 report->n_answered);
-}
+    ngx_memcpy(ngx_http_jpp_self.unnamed, profile->unnamed, JPP_UNNAMED_TEXT);
 
-
-static void
-ngx_http_jpp_profile_work(ngx_http_jpp_job_t *job)
-{
-    ngx_http_jpp_profile_t *profile = (void *) job;
-
-    job->rc = ngx_http_jpp_report(&profile->report, &job->err);
-}
-
-
-ngx_int_t
-ngx_http_jpp_profile_describe(ngx_http_request_t *r,
-    ngx_http_jpp_answer_t *answer, const ngx_http_jpp_resource_t *resource,
-    const jpp_format_t *format, int64_t time_nanos)
-{
-    u_char       c, *p, *filename;
-    ngx_tm_t     tm;
-    ngx_uint_t   i, n;
-
-    ngx_memzero(answer, sizeof(ngx_http_jpp_answer_t));
-
-    answer->type = format->type;
-    answer->policy = format->policy;
-
-    if (format->suffix == NULL) {
-        return NGX_OK;
-    }
-
-    filename = ngx_pnalloc(r->pool, 128 + NGX_HTTP_JPP_HOST_LEN);
-    if (filename == NULL) {
-        return NGX_ERROR;
-    }
-
-    p = ngx_sprintf(filename, "nginx-%V-", &resource->name);
-
-    /* the machine's name may hold anything, and must not end the string */
-
-    n = ngx_min(ngx_cycle->hostname.len, NGX_HTTP_JPP_HOST_LEN);
-
-    for (i = 0; i < n; i++) {
-        c = ngx_cycle->hostname.data[i];
-        *p++ = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z')
-               || (c >= 'A' && c <= 'Z') || c == '-' || c == '.' ? c : '_';
-    }
-
-    ngx_gmtime((time_t) (time_nanos / 1000000000), &tm);
-
-    (void) ngx_sprintf(p, "-%4d%02d%02dT%02d%02d%02dZ.%s%Z",
-                       tm.ngx_tm_year, tm.ngx_tm_mon, tm.ngx_tm_mday,
-                       tm.ngx_tm_hour, tm.ngx_tm_min, tm.ngx_tm_sec,
-                       format->suffix);
-
-    answer->filename = (char *) filename;
-
-    return NGX_OK;
-}
-
-
-static void
-ngx_http_jpp_profile_release(ngx_http_jpp_job_t *job)
-{
-    ngx_http_jpp_profile_t *profile = (void *) job;
-
-    ngx_http_jpp_collect_leave(&profile->last);
-    ngx_http_jpp_collect_leave(&profile->base);
-
-    jpp_arena_destroy(&profile->report.arena);
+    return ngx_http_jpp_job_send(job, r);
 }

@@ -1,5 +1,4 @@
 
-#include "ngx_http_jpp_profile.h"
 #include "ngx_http_jpp_resources.h"
 
 #include "jpp_locations.h"

@@ -11,7 +11,6 @@
 
 
 #include "ngx_http_jpp.h"
-#include "ngx_http_jpp_page.h"
 
 
 /* The resource called NAME, or NULL. */
@@ -37,6 +36,8 @@ ngx_int_t ngx_http_jpp_memory(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question);
 ngx_int_t ngx_http_jpp_metrics(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question);
+ngx_int_t ngx_http_jpp_profile(ngx_http_request_t *r,
+    const ngx_http_jpp_question_t *question);
 ngx_int_t ngx_http_jpp_requests(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question);
 ngx_int_t ngx_http_jpp_stalls(ngx_http_request_t *r,
@@ -45,14 +46,6 @@ ngx_int_t ngx_http_jpp_status(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question);
 ngx_int_t ngx_http_jpp_cmdline(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question);
-
-/* Answer R with the PAGE of the state of the workers. */
-ngx_int_t ngx_http_jpp_status_page(ngx_http_request_t *r,
-    const ngx_http_jpp_question_t *question, const ngx_http_jpp_page_t *page);
-
-/* For such pages: gather telemetry. */
-void *ngx_http_jpp_status_gather(ngx_http_request_t *r, jpp_arena_t *arena);
-
 ngx_int_t ngx_http_jpp_symbol(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question);
 

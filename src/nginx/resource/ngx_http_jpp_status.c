@@ -5,22 +5,20 @@
  */
 
 
-#include "ngx_http_jpp_deliver.h"
+#include "ngx_http_jpp_job.h"
 #include "ngx_http_jpp_resources.h"
-#include "ngx_http_jpp_telemetry.h"
 
 #include "jpp_status.h"
 
 
-static ngx_int_t ngx_http_jpp_status_write(const ngx_http_jpp_collection_t *co,
-    void *data, jpp_arena_t *arena, jpp_sink_t *sink);
+static jpp_code_t ngx_http_jpp_status_write(ngx_http_jpp_job_t *job,
+    jpp_sink_t *sink);
 
 
-static const ngx_http_jpp_page_t
-    ngx_http_jpp_status_json =
-{
+static const ngx_http_jpp_handler_t  ngx_http_jpp_status_handler = {
     .answer.type = "application/json",
-    .gather = ngx_http_jpp_status_gather,
+    .is_brief = 1,
+    .has_telemetry = 1,
     .write = ngx_http_jpp_status_write
 };
 
@@ -35,46 +33,16 @@ ngx_int_t
 ngx_http_jpp_status(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question)
 {
-    return ngx_http_jpp_status_page(r, question, &ngx_http_jpp_status_json);
+    return ngx_http_jpp_job(r, question, &ngx_http_jpp_status_handler, NULL);
 }
 
 
-ngx_int_t
-ngx_http_jpp_status_page(ngx_http_request_t *r,
-    const ngx_http_jpp_question_t *question, const ngx_http_jpp_page_t *page)
+static jpp_code_t
+ngx_http_jpp_status_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
 {
-    ngx_http_jpp_inquiry_t    inquiry;
-    ngx_http_jpp_loc_conf_t  *conf;
+    jpp_status_json(&job->telemetry->fleet, sink);
 
-    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
-
-    ngx_http_jpp_inquiry_init(&inquiry, JPP_MESSAGE_STATUS, &question->args,
-                              conf);
-
-    return ngx_http_jpp_page(r, question, &inquiry, page);
-}
-
-
-void *
-ngx_http_jpp_status_gather(ngx_http_request_t *r, jpp_arena_t *arena)
-{
-    return ngx_http_jpp_telemetry(arena);
-}
-
-
-static ngx_int_t
-ngx_http_jpp_status_write(const ngx_http_jpp_collection_t *co, void *data,
-    jpp_arena_t *arena, jpp_sink_t *sink)
-{
-    ngx_http_jpp_telemetry_t *telemetry = data;
-
-    if (ngx_http_jpp_telemetry_collected(telemetry, co, arena) != NGX_OK) {
-        return NGX_ERROR;
-    }
-
-    jpp_status_json(&telemetry->fleet, sink);
-
-    return NGX_OK;
+    return JPP_OK;
 }
 
 
