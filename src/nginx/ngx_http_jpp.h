@@ -101,7 +101,7 @@ typedef ngx_int_t (*ngx_http_jpp_answer_pt)(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question);
 
 
-/* What a profile is made from. */
+/* What a profile is made from; no reader: it is none. */
 typedef struct {
     jpp_message_kind_t                  kind;      /* what workers are asked */
     const jpp_reader_t                 *reader;    /* of their answers */
@@ -117,9 +117,7 @@ struct ngx_http_jpp_resource_s {
     ngx_str_t                           allow;        /* the same, for 405 */
     ngx_http_jpp_answer_pt              answer;
     ngx_uint_t                          is_change;    /* not only read */
-    const jpp_console_link_t           *links;        /* for the console */
-    const ngx_http_jpp_evidence_t
-                                       *evidence;     /* NULL: no profile */
+    ngx_http_jpp_evidence_t             evidence;
     const jpp_words_t                  *formats;      /* NULL: a profile's */
 };
 

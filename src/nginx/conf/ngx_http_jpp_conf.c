@@ -1,7 +1,7 @@
 
 #include "ngx_http_jpp_conf.h"
-#include "ngx_http_jpp_host.h"
-#include "ngx_http_jpp_request.h"
+#include "ngx_http_jpp_headers.h"
+#include "ngx_http_jpp_resources.h"
 #include "ngx_http_jpp_stall.h"
 
 #include "jpp_report.h"

@@ -8,7 +8,6 @@
 #include "ngx_http_jpp.h"
 #include "ngx_http_jpp_conf.h"
 #include "ngx_http_jpp_registry.h"
-#include "ngx_http_jpp_request.h"
 #include "ngx_http_jpp_resources.h"
 
 #include "jpp_jemalloc.h"

@@ -132,7 +132,7 @@ ngx_http_jpp_job_create(const ngx_http_jpp_question_t *question,
     ngx_http_jpp_n_jobs++;
 
     if (handler->has_telemetry) {
-        (void) ngx_http_jpp_job_ask(job, JPP_MESSAGE_STATUS);
+        (void) ngx_http_jpp_job_question(job, JPP_MESSAGE_STATUS);
     }
 
     return job;
@@ -140,7 +140,7 @@ ngx_http_jpp_job_create(const ngx_http_jpp_question_t *question,
 
 
 ngx_http_jpp_inquiry_t *
-ngx_http_jpp_job_ask(ngx_http_jpp_job_t *job, jpp_message_kind_t kind)
+ngx_http_jpp_job_question(ngx_http_jpp_job_t *job, jpp_message_kind_t kind)
 {
     ngx_http_jpp_inquiry_t  *inquiry;
 
@@ -273,8 +273,9 @@ ngx_http_jpp_job_collected(void *data)
 
 
 /*
- * If nobody answered, all workers mostly have the reason of the first.  A
- * question that nobody answers lacks none of several.
+ * If nobody answered, all workers mostly have the reason of the first.  Whom
+ * strict=1 misses is missed in every question, or where a job may lack one, in
+ * every one that workers can answer.
  */
 
 static ngx_int_t
@@ -490,7 +491,7 @@ ngx_http_jpp_job_describe(ngx_http_request_t *r, ngx_http_jpp_answer_t *answer,
         answer->type = handler->type(&question->args);
     }
 
-    return question->resource->evidence != NULL
+    return question->resource->evidence.reader != NULL
            ? ngx_http_jpp_profile_headers(r, answer, question, time_nanos)
            : NGX_OK;
 }
@@ -505,7 +506,7 @@ ngx_http_jpp_job_refuse(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 
     if (job->n_answered < job->n_asked) {
 
-        where = job->question.resource->evidence != NULL
+        where = job->question.resource->evidence.reader != NULL
                 ? "the error log and the comments of the profile without "
                   "strict=1 say why"
                 : job->question.resource->is_change

@@ -137,7 +137,7 @@ ngx_int_t ngx_http_jpp_job(ngx_http_request_t *r,
     const ngx_http_jpp_handler_t *handler, void *data);
 
 /* In init: the next question of JOB, of KIND. */
-ngx_http_jpp_inquiry_t *ngx_http_jpp_job_ask(ngx_http_jpp_job_t *job,
+ngx_http_jpp_inquiry_t *ngx_http_jpp_job_question(ngx_http_jpp_job_t *job,
     jpp_message_kind_t kind);
 
 

@@ -25,8 +25,8 @@ static jpp_code_t ngx_http_jpp_console_write(ngx_http_jpp_job_t *job,
 
 const ngx_http_jpp_resource_t  ngx_http_jpp_console = {
     ngx_string(""), NGX_HTTP_JPP_READ,
-    ngx_string("GET, HEAD"), ngx_http_jpp_console_answer, 0, NULL,
-    NULL, NULL
+    ngx_string("GET, HEAD"), ngx_http_jpp_console_answer, 0,
+    { 0, NULL, NULL, NULL }, NULL
 };
 
 static const ngx_http_jpp_handler_t  ngx_http_jpp_console_page = {
@@ -70,12 +70,7 @@ ngx_http_jpp_console_asked(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 {
     ngx_http_jpp_shown_t *shown = job->state;
 
-    shown->console.links = ngx_http_jpp_resource_links(&job->arena);
-
-    if (shown->console.links == NULL) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
+    shown->console.links = ngx_http_jpp_links;
     shown->console.telemetry = &job->telemetry->all;
     shown->console.has_control = job->handler == &ngx_http_jpp_console_forms;
     shown->console.now = job->telemetry->now;

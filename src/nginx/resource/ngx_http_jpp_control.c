@@ -5,13 +5,12 @@
  */
 
 
-#include "ngx_http_jpp_accept.h"
 #include "ngx_http_jpp_body.h"
+#include "ngx_http_jpp_headers.h"
 #include "ngx_http_jpp_job.h"
 #include "ngx_http_jpp_refuse.h"
 #include "ngx_http_jpp_resources.h"
 #include "ngx_http_jpp_self.h"
-#include "ngx_http_jpp_site.h"
 #include "ngx_http_jpp_worker.h"
 
 #include "jpp_control.h"
@@ -185,7 +184,7 @@ ngx_http_jpp_control_handler(ngx_http_request_t *r)
 static ngx_int_t
 ngx_http_jpp_control_init(ngx_http_jpp_job_t *job, void *data)
 {
-    ngx_http_jpp_job_ask(job, JPP_MESSAGE_CONTROL)->question.control =
+    ngx_http_jpp_job_question(job, JPP_MESSAGE_CONTROL)->question.control =
         *(jpp_control_t *) data;
 
     return NGX_OK;

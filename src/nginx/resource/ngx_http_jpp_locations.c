@@ -84,10 +84,11 @@ ngx_http_jpp_locations(ngx_http_request_t *r,
 static ngx_int_t
 ngx_http_jpp_locations_init(ngx_http_jpp_job_t *job, void *data)
 {
-    uint32_t             *values;
-    ngx_msec_t            delay;
-    ngx_uint_t            i;
-    jpp_message_times_t  *times;
+    uint32_t                *values;
+    ngx_msec_t               delay;
+    ngx_uint_t               i;
+    jpp_message_times_t     *times;
+    ngx_http_jpp_inquiry_t  *inquiry;
 
     values = job->question.args.values;
 
@@ -98,7 +99,8 @@ ngx_http_jpp_locations_init(ngx_http_jpp_job_t *job, void *data)
     delay = (ngx_msec_t) values[JPP_ARG_SECONDS] * 1000;
 
     for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
-        ngx_http_jpp_job_ask(job, ngx_http_jpp_measures[i].kind)->delay = delay;
+        inquiry = ngx_http_jpp_job_question(job, ngx_http_jpp_measures[i].kind);
+        inquiry->delay = delay;
     }
 
     times = &job->inquiries[0].question.times;

@@ -78,7 +78,7 @@ ngx_http_jpp_memory_init(ngx_http_jpp_job_t *job, void *data)
         job->task.is_brief = 1;
 
     } else {
-        (void) ngx_http_jpp_job_ask(job,
+        (void) ngx_http_jpp_job_question(job,
                                     ngx_http_jpp_memory_kinds[memory->detail]);
     }
 

@@ -4,7 +4,7 @@
  */
 
 
-#include "ngx_http_jpp_accept.h"
+#include "ngx_http_jpp_headers.h"
 #include "ngx_http_jpp_job.h"
 #include "ngx_http_jpp_resources.h"
 

@@ -67,7 +67,7 @@ ngx_http_jpp_profile(ngx_http_request_t *r,
     const ngx_http_jpp_evidence_t  *evidence;
 
     conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
-    evidence = question->resource->evidence;
+    evidence = &question->resource->evidence;
     kind = &ngx_http_jpp_kinds[evidence->kind];
 
     ngx_http_jpp_profile_options(question, conf, &options);
@@ -103,7 +103,7 @@ ngx_http_jpp_profile_options(const ngx_http_jpp_question_t *question,
     uint32_t                       *values;
     const ngx_http_jpp_evidence_t  *evidence;
 
-    evidence = question->resource->evidence;
+    evidence = &question->resource->evidence;
 
     jpp_report_options_init(options);
 
@@ -143,10 +143,10 @@ ngx_http_jpp_profile_init(ngx_http_jpp_job_t *job, void *data)
 
     profile->report.options = *(jpp_report_options_t *) data;
 
-    evidence = job->question.resource->evidence;
+    evidence = &job->question.resource->evidence;
     values = profile->report.options.args.values;
 
-    inquiry = ngx_http_jpp_job_ask(job, evidence->kind);
+    inquiry = ngx_http_jpp_job_question(job, evidence->kind);
 
     if (evidence->wall != NULL) {
         inquiry->wait = (ngx_msec_t) values[JPP_ARG_SECONDS] * 1000;

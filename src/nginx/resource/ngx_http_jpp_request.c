@@ -1,12 +1,19 @@
 
-#include "ngx_http_jpp_count.h"
-#include "ngx_http_jpp_host.h"
+/*
+ * From a request to a question:
+ *
+ *     tree := location [ "worker/" selector "/" ] [ "pprof/" ] resource
+ *
+ * The segment pprof/ is for jeprof, which accepts no other URLs and reads only
+ * text; worker/ is for clients that drop the query.
+ */
+
+
+#include "ngx_http_jpp_headers.h"
 #include "ngx_http_jpp_refuse.h"
-#include "ngx_http_jpp_request.h"
 #include "ngx_http_jpp_resources.h"
 #include "ngx_http_jpp_self.h"
 #include "ngx_http_jpp_send.h"
-#include "ngx_http_jpp_site.h"
 
 #include "jpp_report.h"
 
@@ -19,6 +26,16 @@ typedef struct {
 } ngx_http_jpp_path_t;
 
 
+/* How often each was requested, and with what result, in all workers. */
+typedef struct {
+    ngx_http_request_t             *request;
+    const ngx_http_jpp_resource_t  *resource;
+} ngx_http_jpp_count_t;
+
+
+static ngx_int_t ngx_http_jpp_count(ngx_http_request_t *r,
+    const ngx_http_jpp_resource_t *resource);
+static void ngx_http_jpp_count_end(void *data);
 static ngx_int_t ngx_http_jpp_admit(ngx_http_request_t *r,
     const ngx_http_jpp_path_t *path);
 static ngx_int_t ngx_http_jpp_refuse_internal(ngx_http_request_t *r);
@@ -30,7 +47,7 @@ static ngx_int_t ngx_http_jpp_answer(ngx_http_request_t *r,
 static ngx_uint_t ngx_http_jpp_is_shown(
     const ngx_http_jpp_question_t *question);
 static void ngx_http_jpp_for_jeprof(jpp_args_t *args,
-    const ngx_http_jpp_evidence_t *evidence);
+    const jpp_reader_t *reader);
 
 
 ngx_int_t
@@ -51,6 +68,61 @@ ngx_http_jpp_handler(ngx_http_request_t *r)
     }
 
     return ngx_http_jpp_admit(r, &path);
+}
+
+
+/* Count R for RESOURCE, which may be NULL, as it ends. */
+
+static ngx_int_t
+ngx_http_jpp_count(ngx_http_request_t *r,
+    const ngx_http_jpp_resource_t *resource)
+{
+    ngx_http_cleanup_t    *cln;
+    ngx_http_jpp_count_t  *count;
+
+    cln = ngx_http_cleanup_add(r, sizeof(ngx_http_jpp_count_t));
+    if (cln == NULL) {
+        return NGX_ERROR;
+    }
+
+    count = cln->data;
+    count->request = r;
+    count->resource = resource;
+
+    cln->handler = ngx_http_jpp_count_end;
+
+    return NGX_OK;
+}
+
+
+/* no status: the client left before the answer */
+
+static void
+ngx_http_jpp_count_end(void *data)
+{
+    ngx_http_jpp_count_t *count = data;
+
+    ngx_uint_t       status;
+    const char      *name;
+    ngx_shm_zone_t  *zone;
+
+    status = count->request->headers_out.status;
+    zone = ngx_http_jpp_self.zone;
+
+    /* of a single process, after a reload without a location that serves */
+
+    if (zone == NULL) {
+        return;
+    }
+
+    name = count->resource == NULL ? "none"
+           : count->resource->name.len != 0
+             ? (char *) count->resource->name.data : "console";
+
+    jpp_notes_requested(ngx_http_jpp_registry_lock(zone), name,
+                        status != 0 ? status
+                                    : NGX_HTTP_CLIENT_CLOSED_REQUEST);
+    ngx_http_jpp_registry_unlock(zone);
 }
 
 
@@ -217,30 +289,29 @@ ngx_http_jpp_segment(ngx_str_t *rest, const char *segment)
 static ngx_int_t
 ngx_http_jpp_answer(ngx_http_request_t *r, const ngx_http_jpp_path_t *path)
 {
-    bool                            is_known;
-    jpp_err_t                       err;
-    ngx_http_jpp_question_t         question;
-    ngx_http_jpp_loc_conf_t        *conf;
-    const ngx_http_jpp_evidence_t  *evidence;
+    bool                      is_known;
+    jpp_err_t                 err;
+    const jpp_reader_t       *reader;
+    ngx_http_jpp_question_t   question;
+    ngx_http_jpp_loc_conf_t  *conf;
 
     conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
 
     question.resource = path->resource;
 
-    evidence = path->resource->evidence;
+    reader = path->resource->evidence.reader;
 
     jpp_args_init(&question.args,
                   path->resource->formats != NULL ? path->resource->formats
                                                   : &jpp_format_words,
-                  evidence != NULL ? evidence->reader->types
-                                   : jpp_reader_heap.types);
+                  reader != NULL ? reader->types : jpp_reader_heap.types);
 
     question.args.values[JPP_ARG_WORKER] = conf->worker;
     question.args.values[JPP_ARG_SYMBOLIZE] = conf->symbolize;
     question.args.max_seconds = conf->max_seconds;
 
     if (path->is_for_jeprof) {
-        ngx_http_jpp_for_jeprof(&question.args, evidence);
+        ngx_http_jpp_for_jeprof(&question.args, reader);
     }
 
     /* the first value of a key counts: the path's before the query's */
@@ -282,7 +353,7 @@ ngx_http_jpp_is_shown(const ngx_http_jpp_question_t *question)
 {
     const jpp_format_t  *format;
 
-    if (question->resource->evidence == NULL) {
+    if (question->resource->evidence.reader == NULL) {
         return 1;
     }
 
@@ -295,12 +366,11 @@ ngx_http_jpp_is_shown(const ngx_http_jpp_question_t *question)
 /* What has no form for jeprof says so, as it does for debug=1. */
 
 static void
-ngx_http_jpp_for_jeprof(jpp_args_t *args,
-    const ngx_http_jpp_evidence_t *evidence)
+ngx_http_jpp_for_jeprof(jpp_args_t *args, const jpp_reader_t *reader)
 {
     const jpp_format_t  *legacy;
 
-    legacy = evidence != NULL ? jpp_format_legacy(evidence->reader) : NULL;
+    legacy = reader != NULL ? jpp_format_legacy(reader) : NULL;
 
     if (legacy != NULL) {
         args->values[JPP_ARG_FORMAT] = (uint32_t) (legacy - jpp_formats);

@@ -57,7 +57,7 @@ ngx_http_jpp_requests_init(ngx_http_jpp_job_t *job, void *data)
     jpp_message_pools_t  *pools;
 
     values = job->question.args.values;
-    pools = &ngx_http_jpp_job_ask(job, JPP_MESSAGE_POOLS)->question.pools;
+    pools = &ngx_http_jpp_job_question(job, JPP_MESSAGE_POOLS)->question.pools;
 
     pools->wants = jpp_requests_wants((jpp_by_t) values[JPP_ARG_BY]);
     pools->top = values[JPP_ARG_TOP];

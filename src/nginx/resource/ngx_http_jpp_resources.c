@@ -9,9 +9,10 @@
 #define NGX_HTTP_JPP_NAMES  256
 
 
-static const jpp_console_link_t
-    ngx_http_jpp_heap_links[] =
-{
+/* in the order of their resources */
+
+const jpp_console_link_t  ngx_http_jpp_links[] = {
+
     { "heap",
       "The memory in use in all workers, by the functions that allocated "
       "it; for pprof, Parca, Pyroscope and whatever else reads "
@@ -49,25 +50,11 @@ static const jpp_console_link_t
       "one that answers), an index, or pid-1234.",
       "curl -o heap.dump \"${URL}heap?format=jemalloc&worker=self\"", false },
 
-    { NULL, NULL, NULL, false }
-};
-
-
-static const jpp_console_link_t
-    ngx_http_jpp_allocs_links[] =
-{
     { "allocs",
       "The samples of heap. With prof_accum:true it shows first what was "
       "ever allocated, freed or not.",
       "go tool pprof \"${URL}allocs\"", false },
 
-    { NULL, NULL, NULL, false }
-};
-
-
-static const jpp_console_link_t
-    ngx_http_jpp_pools_links[] =
-{
     { "pools?format=top",
       "The memory in use by server, location, connection and so on: to the "
       "byte, and without a profiler.",
@@ -77,13 +64,6 @@ static const jpp_console_link_t
       "The same as a profile.",
       "go tool pprof \"${URL}pools\"", false },
 
-    { NULL, NULL, NULL, false }
-};
-
-
-static const jpp_console_link_t
-    ngx_http_jpp_profile_links[] =
-{
     { "profile?seconds=10&format=html",
       "The functions that the workers spend their CPU time in, within the next "
       "10 seconds: flame graphs. The answer takes that long.",
@@ -93,13 +73,6 @@ static const jpp_console_link_t
       "The same of the time that passes: what blocks the event loop, besides.",
       "curl \"${URL}profile?seconds=10&mode=wall&format=top\"", false },
 
-    { NULL, NULL, NULL, false }
-};
-
-
-static const jpp_console_link_t
-    ngx_http_jpp_locations_links[] =
-{
     { "locations",
       "What each location costs: the memory that it holds, and the memory "
       "sampled for it, by function.",
@@ -109,13 +82,6 @@ static const jpp_console_link_t
       "The same with its CPU time in the next 5 seconds.",
       "curl \"${URL}locations?seconds=5\"", false },
 
-    { NULL, NULL, NULL, false }
-};
-
-
-static const jpp_console_link_t
-    ngx_http_jpp_requests_links[] =
-{
     { "requests",
       "The requests that hold most memory right now, with the directive that "
       "bounds what they hold.",
@@ -125,13 +91,6 @@ static const jpp_console_link_t
       "The connections that hold most memory right now.",
       "curl \"${URL}requests?by=connection\"", false },
 
-    { NULL, NULL, NULL, false }
-};
-
-
-static const jpp_console_link_t
-    ngx_http_jpp_stalls_links[] =
-{
     { "stalls?format=top",
       "What kept an event loop, and everybody in it, for longer than "
       "jemalloc_pprof_stall: the last 64 times.",
@@ -141,46 +100,18 @@ static const jpp_console_link_t
       "The same as a profile.",
       "go tool pprof \"${URL}stalls\"", false },
 
-    { NULL, NULL, NULL, false }
-};
-
-
-static const jpp_console_link_t
-    ngx_http_jpp_symbol_links[] =
-{
     { "symbol",
       "The names of addresses. The tools ask for them on their own.",
       "curl -d 0x55d0c0de1234 \"${URL}symbol\"", false },
 
-    { NULL, NULL, NULL, false }
-};
-
-
-static const jpp_console_link_t
-    ngx_http_jpp_cmdline_links[] =
-{
     { "cmdline",
       "The command line of nginx. The tools ask for it on their own.",
       "curl -s \"${URL}cmdline\" | tr '\\0' ' '", false },
 
-    { NULL, NULL, NULL, false }
-};
-
-
-static const jpp_console_link_t
-    ngx_http_jpp_status_links[] =
-{
     { "status",
       "This page for programs: JSON.",
       "curl \"${URL}status\"", false },
 
-    { NULL, NULL, NULL, false }
-};
-
-
-static const jpp_console_link_t
-    ngx_http_jpp_memory_links[] =
-{
     { "memory",
       "What jemalloc, the kernel and the cgroup count, for all workers, and "
       "what there is to say about it: JSON.",
@@ -191,25 +122,11 @@ static const jpp_console_link_t
       "is.",
       "curl \"${URL}memory?format=top\"", false },
 
-    { NULL, NULL, NULL, false }
-};
-
-
-static const jpp_console_link_t
-    ngx_http_jpp_metrics_links[] =
-{
     { "metrics",
       "The memory of all workers, of the cgroup, of the machine and of the "
       "shared zones, for Prometheus.",
       "curl \"${URL}metrics\"", false },
 
-    { NULL, NULL, NULL, false }
-};
-
-
-static const jpp_console_link_t
-    ngx_http_jpp_control_links[] =
-{
     { "control",
       "Changes how the chosen workers sample; refused unless this location has "
       "control=on. It takes active=on or off, lg_sample=10 to 24, reset=1 and "
@@ -223,104 +140,64 @@ static const jpp_console_link_t
 };
 
 
-static const ngx_http_jpp_evidence_t
-    ngx_http_jpp_profile_evidence =
-{
-    JPP_MESSAGE_TIMES, &jpp_reader_cpu, NULL, &jpp_reader_wall
-};
+static const ngx_http_jpp_resource_t  ngx_http_jpp_rows[] = {
 
-
-static const ngx_http_jpp_evidence_t
-    ngx_http_jpp_heap_evidence =
-{
-    JPP_MESSAGE_DUMP, &jpp_reader_heap, NULL, NULL
-};
-
-
-static const ngx_http_jpp_evidence_t
-    ngx_http_jpp_allocs_evidence =
-{
-    JPP_MESSAGE_DUMP, &jpp_reader_heap, "alloc_space", NULL
-};
-
-
-static const ngx_http_jpp_evidence_t
-    ngx_http_jpp_pools_evidence =
-{
-    JPP_MESSAGE_POOLS, &jpp_reader_pools, NULL, NULL
-};
-
-
-/* nobody is asked: they lie in shared memory */
-
-static const ngx_http_jpp_evidence_t
-    ngx_http_jpp_stalls_evidence =
-{
-    JPP_MESSAGE_KINDS, &jpp_reader_stalls, NULL, NULL
-};
-
-
-static const ngx_http_jpp_resource_t
-    ngx_http_jpp_rows[] =
-{
     { ngx_string("heap"), NGX_HTTP_JPP_READ,
       ngx_string("GET, HEAD"), ngx_http_jpp_profile, 0,
-      ngx_http_jpp_heap_links,
-      &ngx_http_jpp_heap_evidence, NULL },
+      { JPP_MESSAGE_DUMP, &jpp_reader_heap, NULL, NULL }, NULL },
 
     { ngx_string("allocs"), NGX_HTTP_JPP_READ,
       ngx_string("GET, HEAD"), ngx_http_jpp_profile, 0,
-      ngx_http_jpp_allocs_links,
-      &ngx_http_jpp_allocs_evidence, NULL },
+      { JPP_MESSAGE_DUMP, &jpp_reader_heap, "alloc_space", NULL }, NULL },
 
     { ngx_string("pools"), NGX_HTTP_JPP_READ,
       ngx_string("GET, HEAD"), ngx_http_jpp_profile, 0,
-      ngx_http_jpp_pools_links,
-      &ngx_http_jpp_pools_evidence, NULL },
+      { JPP_MESSAGE_POOLS, &jpp_reader_pools, NULL, NULL }, NULL },
 
     { ngx_string("profile"), NGX_HTTP_JPP_READ,
       ngx_string("GET, HEAD"), ngx_http_jpp_profile, 0,
-      ngx_http_jpp_profile_links,
-      &ngx_http_jpp_profile_evidence, NULL },
+      { JPP_MESSAGE_TIMES, &jpp_reader_cpu, NULL, &jpp_reader_wall }, NULL },
 
     { ngx_string("locations"), NGX_HTTP_JPP_READ,
       ngx_string("GET, HEAD"), ngx_http_jpp_locations, 0,
-      ngx_http_jpp_locations_links, NULL, &jpp_locations_words },
+      { 0, NULL, NULL, NULL }, &jpp_locations_words },
 
     { ngx_string("requests"), NGX_HTTP_JPP_READ,
       ngx_string("GET, HEAD"), ngx_http_jpp_requests, 0,
-      ngx_http_jpp_requests_links, NULL, &jpp_requests_words },
+      { 0, NULL, NULL, NULL }, &jpp_requests_words },
+
+    /* nobody is asked: they lie in shared memory */
 
     { ngx_string("stalls"), NGX_HTTP_JPP_READ,
       ngx_string("GET, HEAD"), ngx_http_jpp_stalls, 0,
-      ngx_http_jpp_stalls_links,
-      &ngx_http_jpp_stalls_evidence, NULL },
+      { JPP_MESSAGE_KINDS, &jpp_reader_stalls, NULL, NULL }, NULL },
 
     { ngx_string("symbol"), NGX_HTTP_JPP_READ|NGX_HTTP_POST,
       ngx_string("GET, HEAD, POST"), ngx_http_jpp_symbol, 0,
-      ngx_http_jpp_symbol_links, NULL, NULL },
+      { 0, NULL, NULL, NULL }, NULL },
 
     { ngx_string("cmdline"), NGX_HTTP_JPP_READ,
       ngx_string("GET, HEAD"), ngx_http_jpp_cmdline, 0,
-      ngx_http_jpp_cmdline_links, NULL, NULL },
+      { 0, NULL, NULL, NULL }, NULL },
 
     { ngx_string("status"), NGX_HTTP_JPP_READ,
       ngx_string("GET, HEAD"), ngx_http_jpp_status, 0,
-      ngx_http_jpp_status_links, NULL, NULL },
+      { 0, NULL, NULL, NULL }, NULL },
 
     { ngx_string("memory"), NGX_HTTP_JPP_READ,
       ngx_string("GET, HEAD"), ngx_http_jpp_memory, 0,
-      ngx_http_jpp_memory_links, NULL, &jpp_memory_words },
+      { 0, NULL, NULL, NULL }, &jpp_memory_words },
 
     { ngx_string("metrics"), NGX_HTTP_JPP_READ,
       ngx_string("GET, HEAD"), ngx_http_jpp_metrics, 0,
-      ngx_http_jpp_metrics_links, NULL, NULL },
+      { 0, NULL, NULL, NULL }, NULL },
 
     { ngx_string("control"), NGX_HTTP_POST,
       ngx_string("POST"), ngx_http_jpp_control, 1,
-      ngx_http_jpp_control_links, NULL, NULL },
+      { 0, NULL, NULL, NULL }, NULL },
 
-    { ngx_null_string, 0, ngx_null_string, NULL, 0, NULL, NULL, NULL }
+    { ngx_null_string, 0, ngx_null_string, NULL, 0,
+      { 0, NULL, NULL, NULL }, NULL }
 };
 
 
@@ -375,37 +252,4 @@ ngx_http_jpp_resource_names(void)
     names.len = p - text;
 
     return &names;
-}
-
-
-const jpp_console_link_t *
-ngx_http_jpp_resource_links(jpp_arena_t *arena)
-{
-    ngx_uint_t                      n;
-    jpp_console_link_t             *links;
-    const jpp_console_link_t       *link;
-    const ngx_http_jpp_resource_t  *resource;
-
-    n = 1;
-
-    for (resource = ngx_http_jpp_rows; resource->answer != NULL; resource++) {
-        for (link = resource->links; link->address != NULL; link++) {
-            n++;
-        }
-    }
-
-    links = jpp_arena_alloc(arena, n * sizeof(jpp_console_link_t));
-    if (links == NULL) {
-        return NULL;
-    }
-
-    n = 0;
-
-    for (resource = ngx_http_jpp_rows; resource->answer != NULL; resource++) {
-        for (link = resource->links; link->address != NULL; link++) {
-            links[n++] = *link;
-        }
-    }
-
-    return links;
 }

@@ -13,6 +13,9 @@
 #include "ngx_http_jpp.h"
 
 
+/* The content handler of every location that serves profiles. */
+ngx_int_t ngx_http_jpp_handler(ngx_http_request_t *r);
+
 /* The resource called NAME, or NULL. */
 const ngx_http_jpp_resource_t *ngx_http_jpp_resource(const ngx_str_t *name);
 
@@ -22,8 +25,8 @@ const ngx_http_jpp_resource_t *ngx_http_jpp_resource(const ngx_str_t *name);
  */
 const ngx_str_t *ngx_http_jpp_resource_names(void);
 
-/* Their links for jpp_console_html(), in ARENA; NULL: no memory. */
-const jpp_console_link_t *ngx_http_jpp_resource_links(jpp_arena_t *arena);
+/* Their links, for jpp_console_html(). */
+extern const jpp_console_link_t  ngx_http_jpp_links[];
 
 extern const ngx_http_jpp_resource_t  ngx_http_jpp_console;
 

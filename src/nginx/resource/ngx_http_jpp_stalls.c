@@ -65,7 +65,7 @@ ngx_http_jpp_stalls(ngx_http_request_t *r,
 
     jpp_report_options_init(&options);
 
-    options.reader = question->resource->evidence->reader;
+    options.reader = question->resource->evidence.reader;
     options.args = question->args;
     options.level = conf->gzip_level;
 

@@ -1,6 +1,15 @@
 
 #include "ngx_http_jpp.h"
-#include "ngx_http_jpp_host.h"
+#include "ngx_http_jpp_headers.h"
+
+#include "jpp_accept.h"
+
+
+/* Where a search for headers is; zeroed: at the first one. */
+typedef struct {
+    ngx_list_part_t  *part;
+    ngx_uint_t        i;
+} ngx_http_jpp_header_t;
 
 
 static ngx_uint_t ngx_http_jpp_host_is_address(const ngx_str_t *host);
@@ -8,6 +17,12 @@ static ngx_uint_t ngx_http_jpp_host_is_name(const ngx_http_server_name_t *name,
     ngx_str_t *host);
 static ngx_uint_t ngx_http_jpp_host_is_wildcard(const ngx_str_t *name,
     const ngx_str_t *host);
+static ngx_uint_t ngx_http_jpp_site_differs(ngx_http_request_t *r,
+    const ngx_str_t *value);
+static ngx_uint_t ngx_http_jpp_site_has(ngx_http_request_t *r, const char *name,
+    const char *value);
+static const ngx_str_t *ngx_http_jpp_header(ngx_http_request_t *r,
+    const char *name, ngx_http_jpp_header_t *at);
 
 
 /* nginx's own list is in a pool that goes with the configuration. */
@@ -191,4 +206,161 @@ ngx_http_jpp_host_is_loopback(ngx_http_request_t *r)
     default: /* AF_UNIX */
         return 0;
     }
+}
+
+
+ngx_uint_t
+ngx_http_jpp_site_is_other(ngx_http_request_t *r)
+{
+    const ngx_str_t        *value;
+    ngx_http_jpp_header_t   at;
+
+    ngx_memzero(&at, sizeof(ngx_http_jpp_header_t));
+
+    while ((value = ngx_http_jpp_header(r, "Sec-Fetch-Site", &at)) != NULL) {
+        if (ngx_strcmp(value->data, "same-origin") != 0
+            && ngx_strcmp(value->data, "none") != 0)
+        {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
+ngx_uint_t
+ngx_http_jpp_site_is_other_origin(ngx_http_request_t *r)
+{
+    const ngx_str_t        *value;
+    ngx_http_jpp_header_t   at;
+
+    ngx_memzero(&at, sizeof(ngx_http_jpp_header_t));
+
+    while ((value = ngx_http_jpp_header(r, "Origin", &at)) != NULL) {
+        if (ngx_http_jpp_site_differs(r, value)) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
+/* "http://host:port" with the host that was asked, or it is foreign */
+
+static ngx_uint_t
+ngx_http_jpp_site_differs(ngx_http_request_t *r, const ngx_str_t *value)
+{
+    u_char     *origin;
+    ngx_str_t   host;
+
+    /* HTTP/3 may have an authority in the place of the header */
+
+    if (r->headers_in.host != NULL) {
+        host = r->headers_in.host->value;
+
+    } else {
+        host.data = r->host_start;
+        host.len = r->host_end - r->host_start;
+    }
+
+    origin = (u_char *) ngx_strstr(value->data, "://");
+
+    if (origin == NULL) {
+        return 1;
+    }
+
+    origin += 3;
+
+    return (size_t) (value->data + value->len - origin) != host.len
+           || ngx_memcmp(origin, host.data, host.len) != 0;
+}
+
+
+/* a frame has another destination; what is fetched ahead has a purpose */
+
+ngx_uint_t
+ngx_http_jpp_site_is_visit(ngx_http_request_t *r)
+{
+    return r->method == NGX_HTTP_GET
+           && ngx_http_jpp_site_has(r, "Sec-Fetch-Mode", "navigate")
+           && ngx_http_jpp_site_has(r, "Sec-Fetch-Dest", "document")
+           && !ngx_http_jpp_site_has(r, "Sec-Purpose", NULL)
+           && !ngx_http_jpp_site_has(r, "Purpose", NULL);
+}
+
+
+/* Is there a header NAME with VALUE, or with any if that is NULL? */
+
+static ngx_uint_t
+ngx_http_jpp_site_has(ngx_http_request_t *r, const char *name,
+    const char *value)
+{
+    const ngx_str_t        *found;
+    ngx_http_jpp_header_t   at;
+
+    ngx_memzero(&at, sizeof(ngx_http_jpp_header_t));
+
+    while ((found = ngx_http_jpp_header(r, name, &at)) != NULL) {
+        if (value == NULL || ngx_strcmp(found->data, value) == 0) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
+/* by the first Accept header: builds without headers do not keep it */
+
+ngx_uint_t
+ngx_http_jpp_prefers(ngx_http_request_t *r, const char *type, const char *other)
+{
+    const char             *accept;
+    const ngx_str_t        *value;
+    ngx_http_jpp_header_t   at;
+
+    ngx_memzero(&at, sizeof(ngx_http_jpp_header_t));
+
+    value = ngx_http_jpp_header(r, "Accept", &at);
+    if (value == NULL) {
+        return 0;
+    }
+
+    accept = (const char *) value->data;
+
+    return jpp_accept(accept, value->len, type)
+           > jpp_accept(accept, value->len, other);
+}
+
+
+/* The next header NAME from *AT on: there may be several.  NULL: no more. */
+
+static const ngx_str_t *
+ngx_http_jpp_header(ngx_http_request_t *r, const char *name,
+    ngx_http_jpp_header_t *at)
+{
+    size_t            len;
+    ngx_table_elt_t  *h;
+
+    len = ngx_strlen(name);
+
+    if (at->part == NULL) {
+        at->part = &r->headers_in.headers.part;
+    }
+
+    for ( /* void */ ; at->part != NULL; at->part = at->part->next, at->i = 0) {
+        while (at->i < at->part->nelts) {
+            h = (ngx_table_elt_t *) at->part->elts + at->i++;
+
+            if (h->key.len == len
+                && ngx_strncasecmp(h->key.data, (u_char *) name, len) == 0)
+            {
+                return &h->value;
+            }
+        }
+    }
+
+    return NULL;
 }
