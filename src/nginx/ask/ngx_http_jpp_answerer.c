@@ -70,7 +70,6 @@ struct ngx_http_jpp_work_s {
 static void ngx_http_jpp_answerer_accept(ngx_event_t *ev);
 static void ngx_http_jpp_answerer_admit(ngx_socket_t s);
 static void ngx_http_jpp_answerer_failed(ngx_connection_t *c, ngx_err_t err);
-static ngx_int_t ngx_http_jpp_answerer_pause(ngx_connection_t *c);
 static void ngx_http_jpp_answerer_resume(ngx_event_t *ev);
 static void ngx_http_jpp_answerer_read(ngx_event_t *ev);
 static void ngx_http_jpp_answerer_answer(ngx_http_jpp_query_t *query,
@@ -93,11 +92,10 @@ static void ngx_http_jpp_work_waited(ngx_http_jpp_work_t *work,
 static void ngx_http_jpp_work_start(ngx_http_jpp_work_t *work);
 static void ngx_http_jpp_work_schedule(void);
 static void ngx_http_jpp_work_slice(ngx_event_t *ev);
-static ngx_int_t ngx_http_jpp_work_run_slice(ngx_http_jpp_work_t *work);
 static void ngx_http_jpp_work_unslice(ngx_http_jpp_work_t *work);
 static void ngx_http_jpp_work_post(ngx_http_jpp_work_t *work);
 static void ngx_http_jpp_work_run(ngx_http_jpp_task_t *task);
-static jpp_code_t ngx_http_jpp_work_open(ngx_http_jpp_reply_t *reply);
+static ngx_uint_t ngx_http_jpp_work_begin(ngx_http_jpp_work_t *work);
 static void ngx_http_jpp_work_done(ngx_http_jpp_task_t *task);
 static void ngx_http_jpp_work_describe(ngx_http_jpp_work_t *work);
 static ngx_uint_t ngx_http_jpp_work_cancel(ngx_http_jpp_work_t *work);
@@ -193,7 +191,7 @@ ngx_http_jpp_answerer_accept(ngx_event_t *ev)
     for (n = 0; n < NGX_HTTP_JPP_AT_A_TIME; n++) {
 
         if (ngx_http_jpp_n_queries >= NGX_HTTP_JPP_MAX_QUERIES) {
-            (void) ngx_http_jpp_answerer_pause(c);
+            (void) ngx_del_event(c->read, NGX_READ_EVENT, 0);
             return;
         }
 
@@ -247,16 +245,9 @@ ngx_http_jpp_answerer_failed(ngx_connection_t *c, ngx_err_t err)
     ngx_log_debug0(NGX_LOG_DEBUG_CORE, c->log, err,
                    "jemalloc_pprof: cannot accept a question");
 
-    if (ngx_http_jpp_answerer_pause(c) == NGX_OK) {
+    if (ngx_del_event(c->read, NGX_READ_EVENT, 0) == NGX_OK) {
         ngx_add_timer(&ngx_http_jpp_again, NGX_HTTP_JPP_AGAIN);
     }
-}
-
-
-static ngx_int_t
-ngx_http_jpp_answerer_pause(ngx_connection_t *c)
-{
-    return ngx_del_event(c->read, NGX_READ_EVENT, 0);
 }
 
 
@@ -697,7 +688,9 @@ ngx_http_jpp_work_slice(ngx_event_t *ev)
 
     ngx_http_jpp_begun = work;
 
-    if (ngx_http_jpp_work_run_slice(work) != NGX_AGAIN) {
+    if (!ngx_http_jpp_work_begin(work)
+        || work->kind->slice(&work->reply) != NGX_AGAIN)
+    {
         ngx_http_jpp_work_unslice(work);
 
         if (work->kind->work != NULL && work->reply.reply.err.code == JPP_OK) {
@@ -709,23 +702,6 @@ ngx_http_jpp_work_slice(ngx_event_t *ev)
     }
 
     ngx_http_jpp_work_schedule();
-}
-
-
-static ngx_int_t
-ngx_http_jpp_work_run_slice(ngx_http_jpp_work_t *work)
-{
-    if (!work->is_worked) {
-        work->is_worked = 1;
-
-        if (work->kind->file != NULL
-            && ngx_http_jpp_work_open(&work->reply) != JPP_OK)
-        {
-            return NGX_ERROR;
-        }
-    }
-
-    return work->kind->slice(&work->reply);
 }
 
 
@@ -742,7 +718,7 @@ ngx_http_jpp_work_unslice(ngx_http_jpp_work_t *work)
 }
 
 
-/* Afterwards the work may be freed: done in place, since no thread can be. */
+/* Where no thread can be started, the work is done, and freed, at once. */
 
 static void
 ngx_http_jpp_work_post(ngx_http_jpp_work_t *work)
@@ -770,49 +746,51 @@ ngx_http_jpp_work_post(ngx_http_jpp_work_t *work)
 static void
 ngx_http_jpp_work_run(ngx_http_jpp_task_t *task)
 {
-    ngx_uint_t            is_ready;
     ngx_http_jpp_work_t  *work;
 
     work = (ngx_http_jpp_work_t *) task;
 
     ngx_memzero(&work->reply.reply.err, sizeof(jpp_err_t));
 
-    /* where slices have begun it, there is a file */
-
-    is_ready = work->is_worked || work->kind->file == NULL;
-    work->is_worked = 1;
-
-    if (is_ready || ngx_http_jpp_work_open(&work->reply) == JPP_OK) {
+    if (ngx_http_jpp_work_begin(work)) {
         work->kind->work(&work->reply);
     }
 }
 
 
-static jpp_code_t
-ngx_http_jpp_work_open(ngx_http_jpp_reply_t *reply)
+/* In any thread, before each step: with the first one a file is opened. */
+
+static ngx_uint_t
+ngx_http_jpp_work_begin(ngx_http_jpp_work_t *work)
 {
     jpp_code_t            rc;
     struct timespec       now;
-    jpp_message_reply_t  *message;
+    jpp_message_reply_t  *reply;
 
-    message = &reply->reply;
-
-    if (message->time_nanos == 0) {
-        (void) clock_gettime(CLOCK_REALTIME, &now);
-        message->time_nanos = (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
+    if (work->is_worked || work->kind->file == NULL) {
+        work->is_worked = 1;
+        return 1;
     }
 
-    rc = jpp_memfd_open(&reply->file, ngx_http_jpp_self.directory,
-                        &message->err);
+    work->is_worked = 1;
+    reply = &work->reply.reply;
+
+    if (reply->time_nanos == 0) {
+        (void) clock_gettime(CLOCK_REALTIME, &now);
+        reply->time_nanos = (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
+    }
+
+    rc = jpp_memfd_open(&work->reply.file, ngx_http_jpp_self.directory,
+                        &reply->err);
 
     if (rc == JPP_ERR_DENIED) {
-        (void) jpp_err_set(&message->err, JPP_ERR_DENIED,
+        (void) jpp_err_set(&reply->err, JPP_ERR_DENIED,
                            "memfd_create is forbidden to nginx: set "
                            "jemalloc_pprof_temp_path to a directory for its "
                            "dumps");
     }
 
-    return rc;
+    return rc == JPP_OK;
 }
 
 

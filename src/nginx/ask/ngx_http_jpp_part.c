@@ -248,7 +248,7 @@ ngx_http_jpp_part_refused(ngx_http_jpp_part_t *part, ngx_err_t err)
 
         /* it was killed, and its pid may belong to another process by now */
 
-        ngx_http_jpp_registry_forget(ngx_http_jpp_self.zone, &part->row);
+        ngx_http_jpp_registry_clear(ngx_http_jpp_self.zone, &part->row, 1);
 
         return NGX_ERROR;
 
@@ -282,7 +282,7 @@ ngx_http_jpp_part_wrong_process(ngx_http_jpp_part_t *part)
         && jpp_process_read(part->row.pid, &process)
         && process.started != part->row.started)
     {
-        ngx_http_jpp_registry_forget(ngx_http_jpp_self.zone, &part->row);
+        ngx_http_jpp_registry_clear(ngx_http_jpp_self.zone, &part->row, 1);
     }
 
     return NGX_ERROR;

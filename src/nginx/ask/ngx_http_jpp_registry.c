@@ -31,8 +31,6 @@ typedef struct {
 static ngx_int_t ngx_http_jpp_init_zone(ngx_shm_zone_t *zone, void *data);
 static ngx_int_t ngx_http_jpp_registry_enter(ngx_shm_zone_t *zone,
     ngx_http_jpp_row_t *row);
-static void ngx_http_jpp_registry_clear(ngx_shm_zone_t *zone,
-    const ngx_http_jpp_row_t *row, ngx_uint_t has_vanished);
 static ngx_uint_t ngx_http_jpp_first(ngx_http_jpp_registry_t *registry,
     ngx_http_jpp_row_t *first);
 static ngx_uint_t ngx_http_jpp_lives(const ngx_http_jpp_row_t *row,
@@ -180,21 +178,6 @@ ngx_http_jpp_registry_enter(ngx_shm_zone_t *zone, ngx_http_jpp_row_t *row)
 
 
 void
-ngx_http_jpp_registry_leave(ngx_shm_zone_t *zone, const ngx_http_jpp_row_t *row)
-{
-    ngx_http_jpp_registry_clear(zone, row, 0);
-}
-
-
-void
-ngx_http_jpp_registry_forget(ngx_shm_zone_t *zone,
-    const ngx_http_jpp_row_t *row)
-{
-    ngx_http_jpp_registry_clear(zone, row, 1);
-}
-
-
-static void
 ngx_http_jpp_registry_clear(ngx_shm_zone_t *zone, const ngx_http_jpp_row_t *row,
     ngx_uint_t has_vanished)
 {
@@ -258,7 +241,7 @@ ngx_http_jpp_registry_list(ngx_shm_zone_t *zone,
     for (i = 0, n = 0; i < n_rows; i++) {
 
         if (!ngx_http_jpp_lives(&rows[i], 0)) {
-            ngx_http_jpp_registry_forget(zone, &rows[i]);
+            ngx_http_jpp_registry_clear(zone, &rows[i], 1);
 
         } else {
             rows[n++] = rows[i];
@@ -294,7 +277,7 @@ ngx_http_jpp_registry_leads(ngx_shm_zone_t *zone, const ngx_http_jpp_row_t *row)
             return 0;
         }
 
-        ngx_http_jpp_registry_forget(zone, &first);
+        ngx_http_jpp_registry_clear(zone, &first, 1);
     }
 }
 

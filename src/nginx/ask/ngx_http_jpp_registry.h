@@ -54,13 +54,9 @@ ngx_uint_t ngx_http_jpp_registry_advance(ngx_shm_zone_t *zone);
 ngx_int_t ngx_http_jpp_registry_join(ngx_shm_zone_t *zone,
     ngx_http_jpp_row_t *row);
 
-/* In the worker of ROW, at its end. */
-void ngx_http_jpp_registry_leave(ngx_shm_zone_t *zone,
-    const ngx_http_jpp_row_t *row);
-
-/* Clear ROW, whose worker has exited without leaving. */
-void ngx_http_jpp_registry_forget(ngx_shm_zone_t *zone,
-    const ngx_http_jpp_row_t *row);
+/* Clear ROW: in its worker, at its end; or it HAS_VANISHED without that. */
+void ngx_http_jpp_registry_clear(ngx_shm_zone_t *zone,
+    const ngx_http_jpp_row_t *row, ngx_uint_t has_vanished);
 
 /*
  * Copy the rows of live workers to ROWS, by generation and index.  Returns

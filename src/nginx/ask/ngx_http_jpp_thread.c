@@ -39,7 +39,6 @@ static ngx_int_t ngx_http_jpp_thread_start(ngx_http_jpp_lane_t *lane,
     ngx_http_jpp_task_t *task);
 static ngx_int_t ngx_http_jpp_thread_has_room(void);
 static void *ngx_http_jpp_thread_main(void *data);
-static void ngx_http_jpp_thread_wake(void);
 static ngx_int_t ngx_http_jpp_thread_woken(void);
 static void ngx_http_jpp_thread_done(ngx_event_t *ev);
 static void ngx_http_jpp_thread_next(ngx_http_jpp_lane_t *lane);
@@ -237,6 +236,9 @@ ngx_http_jpp_thread_main(void *data)
 {
     ngx_http_jpp_lane_t *lane = data;
 
+    ssize_t   n;
+    uint64_t  one;
+
     jpp_thread_name();
 
     /* jemalloc would take an arena for a thread that allocates nothing */
@@ -249,23 +251,13 @@ ngx_http_jpp_thread_main(void *data)
 
     __atomic_store_n(&lane->is_done, 1, __ATOMIC_RELEASE);
 
-    ngx_http_jpp_thread_wake();
-
-    return NULL;
-}
-
-
-static void
-ngx_http_jpp_thread_wake(void)
-{
-    ssize_t   n;
-    uint64_t  one;
-
     one = 1;
 
     do {
         n = write(ngx_http_jpp_thread_fd, &one, sizeof(uint64_t));
     } while (n == -1 && ngx_errno == NGX_EINTR);
+
+    return NULL;
 }
 
 

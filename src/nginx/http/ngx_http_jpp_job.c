@@ -788,7 +788,7 @@ ngx_http_jpp_deliver(ngx_http_request_t *r, const ngx_http_jpp_answer_t *answer,
 
     cln->handler = ngx_http_jpp_deliver_free;
 
-    return ngx_http_jpp_send_body(r, answer, data, len);
+    return ngx_http_jpp_send(r, NGX_HTTP_OK, answer, data, len);
 }
 
 

@@ -249,7 +249,8 @@ ngx_http_jpp_refuse(ngx_http_request_t *r, ngx_http_jpp_reason_t reason, ...)
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    return ngx_http_jpp_send_sentence(r, row->status, text, p - text);
+    return ngx_http_jpp_send(r, row->status, &ngx_http_jpp_text, text,
+                             p - text);
 }
 
 

@@ -8,8 +8,6 @@
 #define NGX_HTTP_JPP_HOST_LEN  64
 
 
-static ngx_int_t ngx_http_jpp_send(ngx_http_request_t *r, ngx_uint_t status,
-    const ngx_http_jpp_answer_t *answer, u_char *data, size_t len);
 static ngx_int_t ngx_http_jpp_send_headers(ngx_http_request_t *r,
     ngx_uint_t status, const ngx_http_jpp_answer_t *answer, off_t len);
 static ngx_int_t ngx_http_jpp_filter_fields(ngx_http_request_t *r);
@@ -21,17 +19,9 @@ static ngx_int_t ngx_http_jpp_send_bytes(ngx_http_request_t *r, u_char *data,
     size_t len);
 
 
-static const ngx_http_jpp_answer_t  ngx_http_jpp_text = {
+const ngx_http_jpp_answer_t  ngx_http_jpp_text = {
     .type = "text/plain"
 };
-
-
-ngx_int_t
-ngx_http_jpp_send_sentence(ngx_http_request_t *r, ngx_uint_t status,
-    u_char *text, size_t len)
-{
-    return ngx_http_jpp_send(r, status, &ngx_http_jpp_text, text, len);
-}
 
 
 ngx_int_t
@@ -61,14 +51,6 @@ ngx_http_jpp_send_head(ngx_http_request_t *r,
     const ngx_http_jpp_answer_t *answer)
 {
     return ngx_http_jpp_send_headers(r, NGX_HTTP_OK, answer, -1);
-}
-
-
-ngx_int_t
-ngx_http_jpp_send_body(ngx_http_request_t *r,
-    const ngx_http_jpp_answer_t *answer, u_char *data, size_t len)
-{
-    return ngx_http_jpp_send(r, NGX_HTTP_OK, answer, data, len);
 }
 
 
@@ -121,7 +103,7 @@ ngx_http_jpp_profile_headers(ngx_http_request_t *r,
 }
 
 
-static ngx_int_t
+ngx_int_t
 ngx_http_jpp_send(ngx_http_request_t *r, ngx_uint_t status,
     const ngx_http_jpp_answer_t *answer, u_char *data, size_t len)
 {

@@ -27,9 +27,13 @@ typedef struct {
 } ngx_http_jpp_answer_t;
 
 
-/* STATUS with LEN bytes of plain text at TEXT, which live as long as R. */
-ngx_int_t ngx_http_jpp_send_sentence(ngx_http_request_t *r, ngx_uint_t status,
-    u_char *text, size_t len);
+/* plain text, and nothing else */
+extern const ngx_http_jpp_answer_t  ngx_http_jpp_text;
+
+
+/* STATUS with LEN bytes at DATA, which live as long as the request. */
+ngx_int_t ngx_http_jpp_send(ngx_http_request_t *r, ngx_uint_t status,
+    const ngx_http_jpp_answer_t *answer, u_char *data, size_t len);
 
 /* Add a header to the answer, unless VALUE is NULL. */
 ngx_int_t ngx_http_jpp_add_header(ngx_http_request_t *r, const char *key,
@@ -50,10 +54,6 @@ ngx_int_t ngx_http_jpp_profile_headers(ngx_http_request_t *r,
 /* 200 without a body, for HEAD. */
 ngx_int_t ngx_http_jpp_send_head(ngx_http_request_t *r,
     const ngx_http_jpp_answer_t *answer);
-
-/* 200 with LEN bytes at DATA, which live as long as the request. */
-ngx_int_t ngx_http_jpp_send_body(ngx_http_request_t *r,
-    const ngx_http_jpp_answer_t *answer, u_char *data, size_t len);
 
 
 #endif /* _NGX_HTTP_JPP_SEND_H_INCLUDED_ */

@@ -22,12 +22,6 @@ static const ngx_http_jpp_handler_t  ngx_http_jpp_status_handler = {
     .write = ngx_http_jpp_status_write
 };
 
-static const ngx_http_jpp_answer_t
-    ngx_http_jpp_cmdline_answer =
-{
-    .type = "text/plain"
-};
-
 
 ngx_int_t
 ngx_http_jpp_status(ngx_http_request_t *r,
@@ -56,7 +50,7 @@ ngx_http_jpp_cmdline(ngx_http_request_t *r,
     jpp_arena_t   arena;
 
     if (r->method == NGX_HTTP_HEAD) {
-        return ngx_http_jpp_send_head(r, &ngx_http_jpp_cmdline_answer);
+        return ngx_http_jpp_send_head(r, &ngx_http_jpp_text);
     }
 
     /* a process title is not what nginx was started with */
@@ -80,6 +74,6 @@ ngx_http_jpp_cmdline(ngx_http_request_t *r,
 
     /* between them, and not behind the last */
 
-    return ngx_http_jpp_deliver(r, &ngx_http_jpp_cmdline_answer, &arena, data,
+    return ngx_http_jpp_deliver(r, &ngx_http_jpp_text, &arena, data,
                                 len - 1);
 }

@@ -109,8 +109,8 @@ void
 ngx_http_jpp_worker_exit(ngx_cycle_t *cycle)
 {
     if (ngx_http_jpp_self.started != 0 && ngx_http_jpp_self.zone != NULL) {
-        ngx_http_jpp_registry_leave(ngx_http_jpp_self.zone,
-                                    &ngx_http_jpp_self.row);
+        ngx_http_jpp_registry_clear(ngx_http_jpp_self.zone,
+                                    &ngx_http_jpp_self.row, 0);
     }
 
     ngx_http_jpp_stall_stop();
