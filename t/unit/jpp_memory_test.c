@@ -699,7 +699,10 @@ jpp_memory_test_check(void)
         jpp_is_str(jpp_memory_type(&args), rows[i].type, "its type");
     }
 
-    for (i = 0; jpp_memory_words.word(NULL, (uint32_t) i) != NULL; i++) {
+    for (i = 0;
+         jpp_memory_words.word(jpp_memory_words.ctx, (uint32_t) i) != NULL;
+         i++)
+    {
         /* void */
     }
 

@@ -163,9 +163,7 @@ jpp_locations_json_row(const jpp_locations_t *locations,
 }
 
 
-/* Append LOCATIONS to SINK; false: no memory. */
-
-static bool
+static void
 jpp_locations_as_json(const jpp_locations_t *locations, jpp_sink_t *sink)
 {
     size_t                      i, n, top;
@@ -195,8 +193,6 @@ jpp_locations_as_json(const jpp_locations_t *locations, jpp_sink_t *sink)
 
     jpp_json_close(&json, ']');
     jpp_json_close(&json, '}');
-
-    return true;
 }
 
 
@@ -469,39 +465,31 @@ jpp_locations_as_text(const jpp_locations_t *locations, jpp_sink_t *sink)
 }
 
 
-static const struct {
-    const char   *name;
-    const char   *type;
-    bool        (*write)(const jpp_locations_t *locations, jpp_sink_t *sink);
-} jpp_locations_formats[] = {
-    { "top", "text/plain", jpp_locations_as_text },
-    { "json", "application/json", jpp_locations_as_json }
+#define JPP_LOCATIONS_TOP  0
+
+static const char *const  jpp_locations_formats[] = { "top", "json", NULL };
+
+const jpp_words_t  jpp_locations_words = {
+    jpp_words_listed, jpp_locations_formats, 0
 };
-
-
-static const char *
-jpp_locations_word(const void *ctx, uint32_t i)
-{
-    (void) ctx;
-
-    return i < sizeof(jpp_locations_formats) / sizeof(jpp_locations_formats[0])
-           ? jpp_locations_formats[i].name : NULL;
-}
-
-
-const jpp_words_t  jpp_locations_words = { jpp_locations_word, NULL, 0 };
 
 
 const char *
 jpp_locations_type(const jpp_args_t *args)
 {
-    return jpp_locations_formats[args->values[JPP_ARG_FORMAT]].type;
+    return args->values[JPP_ARG_FORMAT] == JPP_LOCATIONS_TOP
+           ? "text/plain" : "application/json";
 }
 
 
 bool
 jpp_locations_write(const jpp_locations_t *locations, jpp_sink_t *sink)
 {
-    return jpp_locations_formats[locations->args->values[JPP_ARG_FORMAT]]
-           .write(locations, sink);
+    if (locations->args->values[JPP_ARG_FORMAT] == JPP_LOCATIONS_TOP) {
+        return jpp_locations_as_text(locations, sink);
+    }
+
+    jpp_locations_as_json(locations, sink);
+
+    return true;
 }

@@ -678,7 +678,7 @@ jpp_memory_has(const jpp_memory_t *memory, jpp_field_t field)
 }
 
 
-static bool
+static void
 jpp_memory_json(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
     jpp_sink_t *sink)
 {
@@ -735,61 +735,44 @@ jpp_memory_json(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
     }
 
     jpp_json_close(&json, '}');
-
-    return true;
 }
 
 
-static const struct {
-    const char      *name;
-    const char      *type;
-    bool           (*write)(const jpp_memory_t *memory,
-                            const jpp_memory_sum_t *sum, jpp_sink_t *sink);
-    jpp_detail_t     detail;
-} jpp_memory_formats[] = {
-    { "json", "application/json", jpp_memory_json, JPP_DETAIL_NONE },
-    { "top", "text/plain", jpp_memory_text, JPP_DETAIL_LEDGER }
+#define JPP_MEMORY_TOP  1
+
+static const char *const  jpp_memory_formats[] = { "json", "top", NULL };
+
+const jpp_words_t  jpp_memory_words = {
+    jpp_words_listed, jpp_memory_formats, 0
 };
-
-
-static const char *
-jpp_memory_word(const void *ctx, uint32_t i)
-{
-    (void) ctx;
-
-    return i < sizeof(jpp_memory_formats) / sizeof(jpp_memory_formats[0])
-           ? jpp_memory_formats[i].name : NULL;
-}
-
-
-const jpp_words_t  jpp_memory_words = { jpp_memory_word, NULL, 0 };
 
 
 const char *
 jpp_memory_type(const jpp_args_t *args)
 {
-    return jpp_memory_formats[args->values[JPP_ARG_FORMAT]].type;
+    return args->values[JPP_ARG_FORMAT] == JPP_MEMORY_TOP
+           ? "text/plain" : "application/json";
 }
 
 
 jpp_detail_t
 jpp_memory_detail(const jpp_args_t *args)
 {
-    return args->is_set[JPP_ARG_DETAIL]
-           ? (jpp_detail_t) args->values[JPP_ARG_DETAIL]
-           : jpp_memory_formats[args->values[JPP_ARG_FORMAT]].detail;
+    if (args->is_set[JPP_ARG_DETAIL]) {
+        return (jpp_detail_t) args->values[JPP_ARG_DETAIL];
+    }
+
+    return args->values[JPP_ARG_FORMAT] == JPP_MEMORY_TOP
+           ? JPP_DETAIL_LEDGER : JPP_DETAIL_NONE;
 }
 
 
 jpp_code_t
 jpp_memory_check(const jpp_args_t *args, jpp_err_t *err)
 {
-    jpp_detail_t  detail, own;
-
-    detail = jpp_memory_detail(args);
-    own = jpp_memory_formats[args->values[JPP_ARG_FORMAT]].detail;
-
-    if (own != JPP_DETAIL_NONE && detail != own) {
+    if (args->values[JPP_ARG_FORMAT] == JPP_MEMORY_TOP
+        && jpp_memory_detail(args) != JPP_DETAIL_LEDGER)
+    {
         return jpp_err_set(err, JPP_ERR_ARG,
                            "format=top shows the ledger only: leave format out "
                            "for detail=smaps and detail=arenas, which are "
@@ -815,6 +798,11 @@ jpp_memory_write(const jpp_memory_t *memory, jpp_sink_t *sink)
         }
     }
 
-    return jpp_memory_formats[memory->args->values[JPP_ARG_FORMAT]]
-           .write(memory, sum, sink);
+    if (memory->args->values[JPP_ARG_FORMAT] == JPP_MEMORY_TOP) {
+        return jpp_memory_text(memory, sum, sink);
+    }
+
+    jpp_memory_json(memory, sum, sink);
+
+    return true;
 }

@@ -508,7 +508,7 @@ jpp_requests_json_partial(const jpp_requests_t *requests, jpp_json_t *json)
 }
 
 
-static bool
+static void
 jpp_requests_json(const jpp_requests_t *requests,
     const jpp_requests_rows_t *rows, jpp_sink_t *sink)
 {
@@ -546,8 +546,6 @@ jpp_requests_json(const jpp_requests_t *requests,
                      n_missing);
 
     jpp_json_close(&json, '}');
-
-    return true;
 }
 
 
@@ -839,34 +837,20 @@ jpp_requests_text(const jpp_requests_t *requests,
 }
 
 
-static const struct {
-    const char   *name;
-    const char   *type;
-    bool        (*write)(const jpp_requests_t *requests,
-                         const jpp_requests_rows_t *rows, jpp_sink_t *sink);
-} jpp_requests_formats[] = {
-    { "top", "text/plain", jpp_requests_text },
-    { "json", "application/json", jpp_requests_json }
+#define JPP_REQUESTS_TOP  0
+
+static const char *const  jpp_requests_formats[] = { "top", "json", NULL };
+
+const jpp_words_t  jpp_requests_words = {
+    jpp_words_listed, jpp_requests_formats, 0
 };
-
-
-static const char *
-jpp_requests_word(const void *ctx, uint32_t i)
-{
-    (void) ctx;
-
-    return i < sizeof(jpp_requests_formats) / sizeof(jpp_requests_formats[0])
-           ? jpp_requests_formats[i].name : NULL;
-}
-
-
-const jpp_words_t  jpp_requests_words = { jpp_requests_word, NULL, 0 };
 
 
 const char *
 jpp_requests_type(const jpp_args_t *args)
 {
-    return jpp_requests_formats[args->values[JPP_ARG_FORMAT]].type;
+    return args->values[JPP_ARG_FORMAT] == JPP_REQUESTS_TOP
+           ? "text/plain" : "application/json";
 }
 
 
@@ -875,7 +859,15 @@ jpp_requests_write(const jpp_requests_t *requests, jpp_sink_t *sink)
 {
     jpp_requests_rows_t  rows;
 
-    return jpp_requests_rows(&rows, requests)
-           && jpp_requests_formats[requests->args->values[JPP_ARG_FORMAT]]
-              .write(requests, &rows, sink);
+    if (!jpp_requests_rows(&rows, requests)) {
+        return false;
+    }
+
+    if (requests->args->values[JPP_ARG_FORMAT] == JPP_REQUESTS_TOP) {
+        return jpp_requests_text(requests, &rows, sink);
+    }
+
+    jpp_requests_json(requests, &rows, sink);
+
+    return true;
 }

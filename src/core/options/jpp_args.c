@@ -100,6 +100,13 @@ static const jpp_arg_row_t  jpp_arg_rows[JPP_ARGS] = {
 };
 
 
+const char *
+jpp_words_listed(const void *ctx, uint32_t i)
+{
+    return ((const char *const *) ctx)[i];
+}
+
+
 void
 jpp_args_init(jpp_args_t *args, const jpp_words_t *formats,
     const jpp_words_t *types)

@@ -137,6 +137,10 @@ typedef struct {
 } jpp_words_t;
 
 
+/* The WORD of a list of strings that is its CTX; NULL ends it. */
+const char *jpp_words_listed(const void *ctx, uint32_t i);
+
+
 typedef struct {
     uint32_t       values[JPP_ARGS];
     bool           is_set[JPP_ARGS];
