@@ -1,23 +1,739 @@
 
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "jpp_error.h"
 #include "jpp_findings.h"
-#include "jpp_findings_kernel.h"
-#include "jpp_findings_profile.h"
-#include "jpp_findings_time.h"
-#include "jpp_findings_workers.h"
+#include "jpp_heap.h"
+#include "jpp_jemalloc.h"
+#include "jpp_utf8.h"
 
 
-typedef bool (*jpp_finding_check_pt)(const jpp_telemetry_t *telemetry,
-    jpp_finding_t *finding);
+/* the bytes of a zone's name that are shown */
+#define JPP_FINDING_NAME  32
+
+#define JPP_FINDING_LAST  96
+
+/* per cent; and where there is not even that to sample, none is expected */
+#define JPP_FEW_ERROR  10
+#define JPP_FEW_FLOOR  (4 * JPP_FINDING_MIB)
+
+/* milliseconds of a minute */
+#define JPP_FINDING_STALLED  1000
+
+
+/*
+ * Limits, pressure and shared memory.  Each rule says whether it holds; if so,
+ * FINDING has the numbers.
+ */
+
+
+/*
+ * Inactive pages of files count as usage, but go as soon as memory is needed,
+ * at every level.
+ */
+
+static bool
+jpp_finding_limit_near(const jpp_telemetry_t *telemetry,
+    jpp_finding_t *finding)
+{
+    char                       left[JPP_UNITS_TEXT], limit[JPP_UNITS_TEXT];
+    uint64_t                   room;
+    const jpp_cgroup_t        *cgroup;
+    const jpp_cgroup_level_t  *level;
+
+    cgroup = telemetry->cgroup;
+
+    if (cgroup == NULL || cgroup->binding == cgroup->n_levels) {
+        return false;
+    }
+
+    level = &cgroup->levels[cgroup->binding];
+    room = cgroup->headroom;
+
+    if (cgroup->stat.inactive_file != JPP_NONE) {
+        room += cgroup->stat.inactive_file;
+    }
+
+    if (!jpp_finding_below(finding, room, 10, level->limit)
+        && (!jpp_finding_below(finding, room, 100, JPP_FINDING_FLOOR)
+            || level->limit < 8 * JPP_FINDING_FLOOR))
+    {
+        return false;
+    }
+
+    return jpp_finding_because(finding, "%s of %s are left%s",
+               jpp_units_bytes(room, left),
+               jpp_units_bytes(level->limit, limit),
+               cgroup->binding == 0 ? "" : ", by the limit of a cgroup above "
+                                           "its own");
+}
+
+
+/* " (the last: worker 1, pid 4711, with 300.0 MiB)" */
+
+static const char *
+jpp_finding_last(const jpp_vanished_t *vanished, char text[JPP_FINDING_LAST])
+{
+    char  rss[JPP_UNITS_TEXT];
+
+    text[0] = '\0';
+
+    if (vanished->who.pid == 0) {
+        return text;
+    }
+
+    if (vanished->rss == JPP_NONE) {
+        (void) snprintf(text, JPP_FINDING_LAST, " (the last: worker %" PRIu32
+                        ", pid %" PRId64 ")", vanished->who.index,
+                        vanished->who.pid);
+
+    } else {
+        (void) snprintf(text, JPP_FINDING_LAST, " (the last: worker %" PRIu32
+                        ", pid %" PRId64 ", with an RSS of %s)",
+                        vanished->who.index, vanished->who.pid,
+                        jpp_units_bytes(vanished->rss, rss));
+    }
+
+    return text;
+}
+
+
+static bool
+jpp_finding_oom_kill(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
+{
+    char                 last[JPP_FINDING_LAST];
+    uint64_t             kills;
+    const jpp_cgroup_t  *cgroup;
+
+    cgroup = telemetry->cgroup;
+    kills = 0;
+
+    if (cgroup != NULL && cgroup->events.oom_kill != JPP_NONE
+        && telemetry->oom_kills != JPP_NONE
+        && cgroup->events.oom_kill > telemetry->oom_kills)
+    {
+        kills = cgroup->events.oom_kill - telemetry->oom_kills;
+    }
+
+    if (kills == 0 && telemetry->unclean_exits == 0) {
+        return false;
+    }
+
+    return jpp_finding_because(finding, "since nginx started, %" PRIu64
+               " of its workers ended without saying so%s, and the kernel has "
+               "killed %" PRIu64 " of the processes of its cgroup for want of "
+               "memory", telemetry->unclean_exits,
+               jpp_finding_last(&telemetry->vanished, last), kills);
+}
+
+
+static bool
+jpp_finding_pressure(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
+{
+    uint64_t     avg;
+    const char  *where;
+
+    avg = telemetry->system->pressure.some.avg60;
+    where = "the machine";
+
+    if (telemetry->cgroup != NULL
+        && telemetry->cgroup->pressure.some.avg60 != JPP_NONE)
+    {
+        avg = telemetry->cgroup->pressure.some.avg60;
+        where = "the cgroup";
+    }
+
+    return avg != JPP_NONE && jpp_finding_above(finding, avg, 10, 10000)
+           && jpp_finding_because(finding, "in the last minute some task of "
+                  "%s waited for memory %" PRIu64 ".%02" PRIu64 " %% of the "
+                  "time", where, avg / 100, avg % 100);
+}
+
+
+static bool
+jpp_finding_swap(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
+{
+    char                 text[JPP_UNITS_TEXT];
+    size_t               i;
+    uint64_t             swap;
+    const jpp_fleet_t   *fleet;
+
+    fleet = telemetry->fleet;
+
+    for (i = 0, swap = 0; i < fleet->n; i++) {
+        if (fleet->workers[i].activity.usage.swap != JPP_NONE) {
+            swap += fleet->workers[i].activity.usage.swap;
+        }
+    }
+
+    return jpp_finding_above(finding, swap, 100, 16 * JPP_FINDING_MIB)
+           && jpp_finding_because(finding, "%s, over all workers",
+                                  jpp_units_bytes(swap, text));
+}
+
+
+/*
+ * Which process has huge pages only smaps says, which would stop it; the cgroup
+ * says how many all of its processes have.  That is about the workers where
+ * they are most of it.
+ */
+
+static bool
+jpp_finding_thp(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
+{
+    char                 huge[JPP_UNITS_TEXT], all[JPP_UNITS_TEXT];
+    char                 used[JPP_UNITS_TEXT];
+    size_t               i;
+    uint64_t             anon, allocated, huge_bytes;
+    const jpp_cgroup_t  *cgroup;
+    const jpp_worker_t  *worker;
+
+    cgroup = telemetry->cgroup;
+
+    if (cgroup == NULL || cgroup->stat.anon_thp == JPP_NONE
+        || cgroup->stat.anon == JPP_NONE)
+    {
+        return false;
+    }
+
+    for (i = 0, anon = 0, allocated = 0; i < telemetry->fleet->n; i++) {
+        worker = &telemetry->fleet->workers[i];
+
+        if (worker->has_stats
+            && worker->activity.usage.rss_anon != JPP_NONE)
+        {
+            anon += worker->activity.usage.rss_anon;
+            allocated += worker->stats.allocated;
+        }
+    }
+
+    huge_bytes = cgroup->stat.anon_thp;
+
+    return jpp_finding_above(finding, huge_bytes, 100, JPP_FINDING_FLOOR)
+           && jpp_finding_above(finding, huge_bytes, 50, anon)
+           && jpp_finding_above(finding, jpp_less(anon, allocated), 40,
+                                allocated)
+           && cgroup->stat.anon / 2 <= anon
+           && jpp_finding_because(finding, "%s of huge pages in the cgroup, "
+                  "and %s of anonymous memory in the workers, for %s that are "
+                  "allocated", jpp_units_bytes(huge_bytes, huge),
+                  jpp_units_bytes(anon, all),
+                  jpp_units_bytes(allocated, used));
+}
+
+
+/* of several the one with most failures, else the fullest */
+
+static bool
+jpp_finding_zone_full(const jpp_telemetry_t *telemetry,
+    jpp_finding_t *finding)
+{
+    int                len;
+    char               name[JPP_UTF8_ESCAPED(JPP_FINDING_NAME)];
+    char               size[JPP_UNITS_TEXT], left[JPP_UNITS_TEXT];
+    size_t             i;
+    const jpp_zone_t  *zone, *full;
+
+    full = NULL;
+
+    for (i = 0; i < telemetry->n_zones; i++) {
+        zone = &telemetry->zones[i];
+
+        if ((zone->failures != 0
+             || jpp_finding_below(finding, zone->free, 5, zone->size))
+            && (full == NULL || zone->failures > full->failures))
+        {
+            full = zone;
+        }
+    }
+
+    if (full == NULL) {
+        return false;
+    }
+
+    len = (int) jpp_utf8_escape(name, full->name,
+                                full->name_len < JPP_FINDING_NAME
+                                ? full->name_len : JPP_FINDING_NAME);
+
+    return jpp_finding_because(finding, "zone %.*s has %s of %s left in whole "
+               "pages, and refused %" PRIu64 " allocations", len, name,
+               jpp_units_bytes(full->free, left),
+               jpp_units_bytes(full->size, size), full->failures);
+}
+
+
+/*
+ * What workers hold, and how busy they are.
+ */
+
+
+/* the sums that several rules start from; what is not known adds nothing */
+
+typedef struct {
+    uint64_t  allocated;
+    uint64_t  active;
+    uint64_t  resident;
+    uint64_t  freed;               /* by the program, and still resident */
+    uint64_t  exiting;             /* resident in exiting workers */
+    uint32_t  n_exiting;
+} jpp_finding_sums_t;
+
+
+static void
+jpp_finding_sums(const jpp_telemetry_t *telemetry, jpp_finding_sums_t *sums)
+{
+    size_t               i;
+    const jpp_stats_t   *stats;
+    const jpp_worker_t  *worker;
+
+    *sums = (jpp_finding_sums_t) { 0 };
+
+    for (i = 0; i < telemetry->fleet->n; i++) {
+        worker = &telemetry->fleet->workers[i];
+        stats = &worker->stats;
+
+        if (!worker->has_stats) {
+            continue;
+        }
+
+        sums->allocated += stats->allocated;
+        sums->active += stats->active;
+        sums->resident += stats->resident;
+        sums->freed += stats->dirty != JPP_NONE ? stats->dirty : 0;
+        sums->freed += stats->muzzy != JPP_NONE ? stats->muzzy : 0;
+
+        if (worker->is_exiting) {
+            sums->exiting += stats->resident;
+            sums->n_exiting++;
+        }
+    }
+}
+
+
+static bool
+jpp_finding_old_workers(const jpp_telemetry_t *telemetry,
+    jpp_finding_t *finding)
+{
+    char                old[JPP_UNITS_TEXT], all[JPP_UNITS_TEXT];
+    jpp_finding_sums_t  sums;
+
+    jpp_finding_sums(telemetry, &sums);
+
+    return jpp_finding_above(finding, sums.exiting, 100, JPP_FINDING_FLOOR)
+           && jpp_finding_above(finding, sums.exiting, 30, sums.resident)
+           && jpp_finding_because(finding, "%" PRIu32 " that are exiting hold "
+                  "%s of %s", sums.n_exiting,
+                  jpp_units_bytes(sums.exiting, old),
+                  jpp_units_bytes(sums.resident, all));
+}
+
+
+/* Where nobody counts what is allocated, the kernel counts its pages. */
+
+static uint64_t
+jpp_finding_held(const jpp_worker_t *worker)
+{
+    if (worker->jemalloc.state == JPP_JEMALLOC_ABSENT) {
+        return worker->activity.usage.rss_anon;
+    }
+
+    return worker->has_stats ? worker->stats.allocated : JPP_NONE;
+}
+
+
+/*
+ * By counting: there are few workers.  JPP_NONE: there is no other.  Of an even
+ * number it is the upper one in the middle.
+ */
+
+static uint64_t
+jpp_finding_median(const jpp_fleet_t *fleet, size_t but)
+{
+    size_t    i, k, n, below, equal;
+    uint64_t  held, other;
+
+    for (i = 0, n = 0; i < fleet->n; i++) {
+        n += i != but && jpp_finding_held(&fleet->workers[i]) != JPP_NONE;
+    }
+
+    for (i = 0; i < fleet->n; i++) {
+        held = jpp_finding_held(&fleet->workers[i]);
+
+        if (i == but || held == JPP_NONE) {
+            continue;
+        }
+
+        for (k = 0, below = 0, equal = 0; k < fleet->n; k++) {
+            other = jpp_finding_held(&fleet->workers[k]);
+
+            below += k != but && other < held;
+            equal += k != but && other == held;
+        }
+
+        if (below <= n / 2 && n / 2 < below + equal) {
+            return held;
+        }
+    }
+
+    return JPP_NONE;
+}
+
+
+static bool
+jpp_finding_odd_worker(const jpp_telemetry_t *telemetry,
+    jpp_finding_t *finding)
+{
+    char                  its[JPP_UNITS_TEXT], others[JPP_UNITS_TEXT];
+    size_t                i, largest;
+    uint64_t              held, most, median;
+    const jpp_fleet_t    *fleet;
+
+    fleet = telemetry->fleet;
+    largest = fleet->n;
+    most = 0;
+
+    for (i = 0; i < fleet->n; i++) {
+        held = jpp_finding_held(&fleet->workers[i]);
+
+        if (held != JPP_NONE && held > most) {
+            largest = i;
+            most = held;
+        }
+    }
+
+    if (largest == fleet->n) {
+        return false;
+    }
+
+    median = jpp_finding_median(fleet, largest);
+
+    return median != JPP_NONE
+           && jpp_finding_above(finding, most, 300, median)
+           && jpp_finding_above(finding, most, 100, JPP_FINDING_FLOOR)
+           && jpp_finding_because(finding, "worker %" PRIu32 " (pid %" PRId64
+                  ") holds %s, half of the others at most %s",
+                  fleet->workers[largest].who.index,
+                  fleet->workers[largest].who.pid, jpp_units_bytes(most, its),
+                  jpp_units_bytes(median, others));
+}
+
+
+/* of the worker where it is most */
+
+static bool
+jpp_finding_outside(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
+{
+    char                 outside[JPP_UNITS_TEXT], anon[JPP_UNITS_TEXT];
+    char                 mappers[JPP_MAPPERS_TEXT];
+    size_t               i;
+    uint64_t             bytes, most;
+    const jpp_fleet_t   *fleet;
+    const jpp_worker_t  *worker, *where;
+
+    fleet = telemetry->fleet;
+    where = NULL;
+    most = 0;
+
+    for (i = 0; i < fleet->n; i++) {
+        worker = &fleet->workers[i];
+        bytes = worker->activity.usage.rss_anon;
+
+        if (!worker->has_stats || bytes == JPP_NONE
+            || bytes <= worker->stats.resident)
+        {
+            continue;
+        }
+
+        bytes -= worker->stats.resident;
+
+        if (bytes > most
+            && jpp_finding_above(finding, bytes, 100, JPP_FINDING_FLOOR)
+            && jpp_finding_above(finding, bytes, 25,
+                                 worker->activity.usage.rss_anon))
+        {
+            most = bytes;
+            where = worker;
+        }
+    }
+
+    if (where == NULL) {
+        return false;
+    }
+
+    (void) jpp_mappers_text(where->jemalloc.mappers, mappers);
+
+    return jpp_finding_because(finding, "in worker %" PRIu32 " (pid %" PRId64
+                  ") %s of %s of anonymous memory%s%s", where->who.index,
+                  where->who.pid, jpp_units_bytes(most, outside),
+                  jpp_units_bytes(where->activity.usage.rss_anon, anon),
+                  mappers[0] != '\0' ? "; " : "", mappers);
+}
+
+
+/* resident counts pages that were never touched; dirty and muzzy ones were */
+
+static bool
+jpp_finding_retained(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
+{
+    char                freed[JPP_UNITS_TEXT], all[JPP_UNITS_TEXT];
+    jpp_finding_sums_t  sums;
+
+    jpp_finding_sums(telemetry, &sums);
+
+    return jpp_finding_above(finding, sums.freed, 100, JPP_FINDING_FLOOR)
+           && jpp_finding_above(finding, sums.freed, 50, sums.resident)
+           && jpp_finding_because(finding, "%s of %s are free: a purge returns "
+                  "about that much", jpp_units_bytes(sums.freed, freed),
+                  jpp_units_bytes(sums.resident, all));
+}
+
+
+static bool
+jpp_finding_fragmented(const jpp_telemetry_t *telemetry,
+    jpp_finding_t *finding)
+{
+    char                active[JPP_UNITS_TEXT], allocated[JPP_UNITS_TEXT];
+    uint64_t            idle;
+    jpp_finding_sums_t  sums;
+
+    jpp_finding_sums(telemetry, &sums);
+
+    idle = jpp_less(sums.active, sums.allocated);
+
+    return jpp_finding_above(finding, idle, 100, JPP_FINDING_FLOOR)
+           && jpp_finding_above(finding, idle, 40, sums.allocated)
+           && jpp_finding_because(finding, "%s of pages for %s",
+                  jpp_units_bytes(sums.active, active),
+                  jpp_units_bytes(sums.allocated, allocated));
+}
+
+
+/* of the worker where the difference is largest */
+
+static bool
+jpp_finding_peak(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
+{
+    char                 peak[JPP_UNITS_TEXT], now[JPP_UNITS_TEXT];
+    size_t               i;
+    uint64_t             more, most;
+    const jpp_fleet_t   *fleet;
+    const jpp_usage_t   *usage;
+    const jpp_worker_t  *where;
+
+    fleet = telemetry->fleet;
+    where = NULL;
+    most = 0;
+
+    for (i = 0; i < fleet->n; i++) {
+        usage = &fleet->workers[i].activity.usage;
+
+        if (usage->peak == JPP_NONE || usage->rss == JPP_NONE
+            || usage->peak <= usage->rss + most)
+        {
+            continue;
+        }
+
+        more = usage->peak - usage->rss;
+
+        if (jpp_finding_above(finding, more, 100, JPP_FINDING_FLOOR)
+            && jpp_finding_above(finding, more, 50, usage->rss))
+        {
+            most = more;
+            where = &fleet->workers[i];
+        }
+    }
+
+    if (where == NULL) {
+        return false;
+    }
+
+    usage = &where->activity.usage;
+
+    return jpp_finding_because(finding, "worker %" PRIu32 " (pid %" PRId64
+               ") had %s at most, and has %s now", where->who.index,
+               where->who.pid, jpp_units_bytes(usage->peak, peak),
+               jpp_units_bytes(usage->rss, now));
+}
+
+
+/* of the worker where it is most */
+
+static bool
+jpp_finding_stalls(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
+{
+    size_t               i;
+    uint64_t             most;
+    const jpp_fleet_t   *fleet;
+    const jpp_minute_t  *minute;
+    const jpp_worker_t  *where;
+
+    fleet = telemetry->fleet;
+    where = NULL;
+    most = 0;
+
+    for (i = 0; i < fleet->n; i++) {
+        minute = &fleet->workers[i].activity.minute;
+
+        if (minute->slow > most
+            && jpp_finding_above(finding, minute->slow, 100,
+                                 JPP_FINDING_STALLED))
+        {
+            most = minute->slow;
+            where = &fleet->workers[i];
+        }
+    }
+
+    return where != NULL
+           && jpp_finding_because(finding, "in the last minute, iterations of "
+                  "more than %d ms kept the event loop of worker %" PRIu32
+                  " (pid %" PRId64 ") for %" PRIu64 " ms; the longest took %"
+                  PRIu64 " ms", JPP_RECENT_SLOW, where->who.index,
+                  where->who.pid, most, where->activity.minute.longest);
+}
+
+
+/*
+ * A profile, where one is at hand: whether it rests on enough samples, and has
+ * what is allocated.
+ */
+
+
+/*
+ * As jpp_error.c has it, but from the estimates alone: not all profiles have
+ * counts.  Objects of the size s are seen with p = 1 - exp(-s/period), so that
+ * n p of n were.
+ */
+
+static double
+jpp_finding_variance(const jpp_profile_t *profile, int64_t objects,
+    int64_t bytes)
+{
+    double  p;
+
+    if (objects <= 0 || bytes <= 0) {
+        return 0;
+    }
+
+    p = -expm1(-(double) bytes / (double) objects / (double) profile->period);
+
+    return jpp_error_of_value((double) bytes, (double) objects * p,
+                              (double) objects * p * (1 - p));
+}
+
+
+static void
+jpp_findings_profiled(jpp_profiled_t *profiled, const jpp_profile_t *profile,
+    bool is_whole)
+{
+    double    variance;
+    int64_t   sum, bytes;
+    uint32_t  i;
+
+    profiled->samples =
+        profile->n_seen[jpp_heap_types[JPP_HEAP_INUSE_SPACE].count];
+    profiled->is_whole = is_whole && !profile->is_difference;
+
+    for (i = 0, sum = 0, variance = 0; i < profile->n_samples; i++) {
+        bytes = jpp_profile_value(profile->columns[JPP_HEAP_INUSE_SPACE], i);
+
+        sum = jpp_add_i64(sum, bytes);
+        variance += jpp_finding_variance(profile,
+            jpp_profile_value(profile->columns[JPP_HEAP_INUSE_OBJECTS], i),
+            bytes);
+    }
+
+    profiled->bytes = sum > 0 ? (uint64_t) sum : 0;
+    profiled->error = sum > 0 ? jpp_error_percent(variance, sum) : 100;
+}
+
+
+/*
+ * What workers inherited is in the profile once for each generation.  It counts
+ * for the first of each here; what a worker has allocated before it looked for
+ * the first time is taken for inherited, so this is rather too little.
+ */
+
+static bool
+jpp_finding_expected(const jpp_fleet_t *fleet, uint64_t *bytes)
+{
+    size_t               i, k;
+    const jpp_worker_t  *worker;
+
+    for (i = 0, *bytes = 0; i < fleet->n; i++) {
+        worker = &fleet->workers[i];
+
+        if (!worker->has_stats || worker->inherited == JPP_NONE) {
+            return false;
+        }
+
+        for (k = 0; k < i; k++) {
+            if (fleet->workers[k].who.generation == worker->who.generation) {
+                break;
+            }
+        }
+
+        *bytes += k == i ? worker->stats.allocated
+                         : jpp_less(worker->stats.allocated,
+                                    worker->inherited);
+    }
+
+    return fleet->n != 0;
+}
+
+
+/* of a hundred samples of equal weight it is a tenth */
+
+static bool
+jpp_finding_few_samples(const jpp_telemetry_t *telemetry,
+    jpp_finding_t *finding)
+{
+    char                   all[JPP_UNITS_TEXT], error[JPP_ERROR_TEXT];
+    uint64_t               expected;
+    const jpp_profiled_t  *profile;
+
+    profile = telemetry->profile;
+
+    return profile != NULL && profile->is_whole
+           && profile->error > JPP_FEW_ERROR
+           && jpp_finding_expected(telemetry->fleet, &expected)
+           && jpp_finding_above(finding, expected, 100, JPP_FEW_FLOOR)
+           && jpp_finding_because(finding, "%" PRIu64 " in all, for %s that "
+                                  "are allocated: %s", profile->samples,
+                                  jpp_units_bytes(expected, all),
+                                  jpp_error_text(profile->error, error));
+}
+
+
+static bool
+jpp_finding_explains(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
+{
+    char                   has[JPP_UNITS_TEXT], all[JPP_UNITS_TEXT];
+    uint64_t               expected;
+    const jpp_profiled_t  *profile;
+
+    profile = telemetry->profile;
+
+    return profile != NULL && profile->is_whole
+           && jpp_finding_expected(telemetry->fleet, &expected)
+           && jpp_finding_above(finding, jpp_less(expected, profile->bytes),
+                                100, JPP_FINDING_FLOOR)
+           && jpp_finding_below(finding, profile->bytes, 70, expected)
+           && jpp_finding_because(finding, "%s of %s",
+                                  jpp_units_bytes(profile->bytes, has),
+                                  jpp_units_bytes(expected, all));
+}
 
 
 typedef struct {
-    const char             *id;
-    bool                    is_critical;
-    jpp_finding_check_pt    check;
-    const char             *what;
-    const char             *cure;
+    const char   *id;
+    bool          is_critical;
+    bool        (*check)(const jpp_telemetry_t *telemetry,
+                         jpp_finding_t *finding);
+    const char   *what;
+    const char   *cure;
 } jpp_finding_row_t;
 
 

@@ -60,6 +60,15 @@ size_t jpp_findings_profile(const jpp_fleet_t *fleet,
     const jpp_profile_t *profile, bool is_whole,
     jpp_finding_t findings[JPP_FINDINGS_PROFILE]);
 
+/*
+ * The rules of memory that grows (jpp_findings_time.c): do they hold?  If so,
+ * FINDING has the numbers.
+ */
+bool jpp_finding_grows(const jpp_telemetry_t *telemetry,
+    jpp_finding_t *finding);
+bool jpp_finding_reload_leak(const jpp_telemetry_t *telemetry,
+    jpp_finding_t *finding);
+
 /* Fill FINDING for the rule ID, but its numbers. */
 void jpp_finding_of(jpp_finding_id_t id, jpp_finding_t *finding);
 

@@ -1,8 +1,14 @@
 
+/*
+ * Findings about memory that grows: of workers, by their history, and from one
+ * configuration to the next.
+ */
+
+
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "jpp_findings_time.h"
+#include "jpp_findings.h"
 
 
 /* less than this is not worth a sentence */
@@ -248,23 +254,14 @@ jpp_finding_reload_leak(const jpp_telemetry_t *telemetry,
     uint64_t  bytes, more;
 
     bytes = telemetry->inherited_before;
+    more = jpp_less(telemetry->inherited, bytes);
 
-    if (bytes == JPP_NONE || telemetry->inherited == JPP_NONE
-        || telemetry->inherited <= bytes)
-    {
-        return false;
-    }
-
-    more = telemetry->inherited - bytes;
-
-    if (!jpp_finding_above(finding, more, 100, JPP_RELOAD_FLOOR)
-        || !jpp_finding_above(finding, more, 10, bytes))
-    {
-        return false;
-    }
-
-    return jpp_finding_because(finding, "a worker of the newest configuration "
-               "had %s as it started, one of the configuration before %s",
-               jpp_units_bytes(telemetry->inherited, now),
-               jpp_units_bytes(bytes, before));
+    return bytes != JPP_NONE && telemetry->inherited != JPP_NONE && more != 0
+           && jpp_finding_above(finding, more, 100, JPP_RELOAD_FLOOR)
+           && jpp_finding_above(finding, more, 10, bytes)
+           && jpp_finding_because(finding, "a worker of the newest "
+                  "configuration had %s as it started, one of the "
+                  "configuration before %s",
+                  jpp_units_bytes(telemetry->inherited, now),
+                  jpp_units_bytes(bytes, before));
 }
