@@ -17,7 +17,7 @@
 
 
 #include "jpp_control.h"
-#include "jpp_telemetry.h"
+#include "jpp_fleet.h"
 
 
 /*

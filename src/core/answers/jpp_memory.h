@@ -17,8 +17,8 @@
 
 
 #include "jpp_args.h"
+#include "jpp_fleet.h"
 #include "jpp_ledger.h"
-#include "jpp_telemetry.h"
 
 
 /* What a worker answered to the question for details, or why it did not. */

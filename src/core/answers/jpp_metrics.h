@@ -18,7 +18,7 @@
 
 
 #include "jpp_arena.h"
-#include "jpp_telemetry.h"
+#include "jpp_fleet.h"
 
 
 typedef enum {

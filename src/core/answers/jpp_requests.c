@@ -19,7 +19,16 @@
 typedef struct {
     const jpp_requests_worker_t   *worker;
     const jpp_pools_unit_t        *unit;
+    uint64_t                       bytes;
+    uint64_t                       unused;
+    uint64_t                       kernel;     /* the kernel's, besides */
+    uint64_t                       age_msec;
+    uint64_t                       n_requests;
+    uint64_t                       index;      /* of the worker */
+    uint64_t                       pid;
     jpp_pools_kind_t               kind;
+    jpp_str_t                      kind_name;
+    jpp_str_t                      doing;
     jpp_str_t                      server;
     jpp_str_t                      location;
     jpp_str_t                      third;      /* upstream, address, module */
@@ -41,48 +50,47 @@ typedef struct {
 } jpp_requests_rows_t;
 
 
-/* what a cell of the table shows: numbers first, clients last */
+/* how a cell of the table is written: numbers first */
 typedef enum {
-    JPP_REQUESTS_BYTES = 0,
-    JPP_REQUESTS_UNUSED,
-    JPP_REQUESTS_KERNEL,
+    JPP_REQUESTS_BYTES = 0,        /* of a uint64_t */
     JPP_REQUESTS_AGE,
-    JPP_REQUESTS_COUNT,
-    JPP_REQUESTS_WORKER,
-    JPP_REQUESTS_PID,
-    JPP_REQUESTS_KIND,
-    JPP_REQUESTS_DOING,
-    JPP_REQUESTS_SERVER,
-    JPP_REQUESTS_LOCATION,
-    JPP_REQUESTS_THIRD,
-    JPP_REQUESTS_MOSTLY,
-    JPP_REQUESTS_BOUND,
-    JPP_REQUESTS_CLIENT,
-    JPP_REQUESTS_URI,
-    JPP_REQUESTS_CELLS
-} jpp_requests_cell_t;
+    JPP_REQUESTS_NUMBER,
+    JPP_REQUESTS_NAME,             /* of a jpp_str_t */
+    JPP_REQUESTS_CLIENT,           /* of one, where clients are shown */
+    JPP_REQUESTS_MOSTLY,           /* of the row */
+    JPP_REQUESTS_BOUND
+} jpp_requests_type_t;
 
 
-/* their headings in a list by request, by connection; NULL: not shown */
+#define JPP_REQUESTS_AT(member)  offsetof(jpp_requests_row_t, member)
 
-static const char *const  jpp_requests_headings[JPP_REQUESTS_CELLS][2] = {
-    [JPP_REQUESTS_BYTES] = { "bytes", "bytes" },
-    [JPP_REQUESTS_UNUSED] = { "unused", "unused" },
-    [JPP_REQUESTS_KERNEL] = { "kernel", "kernel" },
-    [JPP_REQUESTS_AGE] = { "age", "age" },
-    [JPP_REQUESTS_COUNT] = { NULL, "requests" },
-    [JPP_REQUESTS_WORKER] = { "worker", "worker" },
-    [JPP_REQUESTS_PID] = { "pid", "pid" },
-    [JPP_REQUESTS_KIND] = { NULL, "kind" },
-    [JPP_REQUESTS_DOING] = { "doing", "doing" },
-    [JPP_REQUESTS_SERVER] = { "server", "server" },
-    [JPP_REQUESTS_LOCATION] = { "location", NULL },
-    [JPP_REQUESTS_THIRD] = { "upstream", "upstream, address or module" },
-    [JPP_REQUESTS_MOSTLY] = { "mostly", "mostly" },
-    [JPP_REQUESTS_BOUND] = { "bounded by", "bounded by" },
-    [JPP_REQUESTS_CLIENT] = { "client", "client" },
-    [JPP_REQUESTS_URI] = { "uri", NULL }
+static const struct {
+    const char           *headings[2]; /* by request, by connection; NULL: */
+                                       /*   not shown */
+    jpp_requests_type_t   type;
+    size_t                offset;
+} jpp_requests_columns[] = {
+    { { "bytes", "bytes" }, JPP_REQUESTS_BYTES, JPP_REQUESTS_AT(bytes) },
+    { { "unused", "unused" }, JPP_REQUESTS_BYTES, JPP_REQUESTS_AT(unused) },
+    { { "kernel", "kernel" }, JPP_REQUESTS_BYTES, JPP_REQUESTS_AT(kernel) },
+    { { "age", "age" }, JPP_REQUESTS_AGE, JPP_REQUESTS_AT(age_msec) },
+    { { NULL, "requests" }, JPP_REQUESTS_NUMBER, JPP_REQUESTS_AT(n_requests) },
+    { { "worker", "worker" }, JPP_REQUESTS_NUMBER, JPP_REQUESTS_AT(index) },
+    { { "pid", "pid" }, JPP_REQUESTS_NUMBER, JPP_REQUESTS_AT(pid) },
+    { { NULL, "kind" }, JPP_REQUESTS_NAME, JPP_REQUESTS_AT(kind_name) },
+    { { "doing", "doing" }, JPP_REQUESTS_NAME, JPP_REQUESTS_AT(doing) },
+    { { "server", "server" }, JPP_REQUESTS_NAME, JPP_REQUESTS_AT(server) },
+    { { "location", NULL }, JPP_REQUESTS_NAME, JPP_REQUESTS_AT(location) },
+    { { "upstream", "upstream, address or module" }, JPP_REQUESTS_NAME,
+      JPP_REQUESTS_AT(third) },
+    { { "mostly", "mostly" }, JPP_REQUESTS_MOSTLY, 0 },
+    { { "bounded by", "bounded by" }, JPP_REQUESTS_BOUND, 0 },
+    { { "client", "client" }, JPP_REQUESTS_CLIENT, JPP_REQUESTS_AT(client) },
+    { { "uri", NULL }, JPP_REQUESTS_CLIENT, JPP_REQUESTS_AT(uri) }
 };
+
+#define JPP_REQUESTS_COLUMNS                                                  \
+    (sizeof(jpp_requests_columns) / sizeof(jpp_requests_columns[0]))
 
 
 static const char *const  jpp_requests_bys[2] = {
@@ -264,7 +272,21 @@ jpp_requests_units(jpp_requests_rows_t *rows,
 
         row->worker = worker;
         row->unit = unit;
+        row->bytes = unit->bytes;
+        row->unused = unit->unused;
+        row->kernel = unit->sending + unit->receiving;
+        row->age_msec = unit->age_msec;
+        row->n_requests = unit->n_requests;
+        row->index = worker->who.index;
+        row->pid = (uint64_t) worker->who.pid;
         row->kind = (jpp_pools_kind_t) owner->kind;
+        row->kind_name.data = jpp_pools_kind_name(row->kind);
+        row->kind_name.len = strlen(row->kind_name.data);
+
+        /* nginx's words for an action say more than those for a state */
+
+        row->doing = jpp_pools_str(table, unit->action != 0 ? unit->action
+                                                            : unit->state);
         row->server = jpp_pools_str(table, owner->server);
         row->location = jpp_pools_str(table, owner->location);
         row->third = jpp_pools_str(table, unit->upstream != 0 ? unit->upstream
@@ -311,12 +333,12 @@ jpp_requests_compare(const void *a, const void *b, void *ctx)
     x = a;
     y = b;
 
-    if (x->unit->bytes != y->unit->bytes) {
-        return x->unit->bytes > y->unit->bytes ? -1 : 1;
+    if (x->bytes != y->bytes) {
+        return x->bytes > y->bytes ? -1 : 1;
     }
 
-    if (x->unit->age_msec != y->unit->age_msec) {
-        return x->unit->age_msec > y->unit->age_msec ? -1 : 1;
+    if (x->age_msec != y->age_msec) {
+        return x->age_msec > y->age_msec ? -1 : 1;
     }
 
     if (x->worker != y->worker) {
@@ -371,7 +393,7 @@ jpp_requests_rows(jpp_requests_rows_t *rows, const jpp_requests_t *requests)
     rows->n_shown = n < top ? n : top;
 
     for (i = 0; i < rows->n_shown; i++) {
-        rows->bytes_shown += row[i].unit->bytes;
+        rows->bytes_shown += row[i].bytes;
     }
 
     return true;
@@ -439,12 +461,12 @@ jpp_requests_json_row(const jpp_requests_row_t *row, jpp_json_t *json)
 
     jpp_json_open(json, NULL, '{');
 
-    jpp_json_u64(json, "bytes", unit->bytes);
-    jpp_json_u64(json, "unused", unit->unused);
+    jpp_json_u64(json, "bytes", row->bytes);
+    jpp_json_u64(json, "unused", row->unused);
 
     jpp_requests_json_name(json, "server", row->server);
     jpp_requests_json_name(json, "location", row->location);
-    jpp_json_str(json, "kind", jpp_pools_kind_name(kind));
+    jpp_json_str(json, "kind", row->kind_name.data);
     jpp_requests_json_name(json, "upstream",
                            kind == JPP_POOLS_REQUEST
                            || kind == JPP_POOLS_KEEPALIVE ? row->third : none);
@@ -455,7 +477,7 @@ jpp_requests_json_row(const jpp_requests_row_t *row, jpp_json_t *json)
                            kind == JPP_POOLS_STREAM
                            || kind == JPP_POOLS_MAIL ? row->third : none);
 
-    jpp_json_u64(json, "requests", unit->n_requests);
+    jpp_json_u64(json, "requests", row->n_requests);
 
     jpp_requests_json_most(row, json);
 
@@ -466,7 +488,7 @@ jpp_requests_json_row(const jpp_requests_row_t *row, jpp_json_t *json)
     jpp_json_u64(json, "receiving", unit->receiving);
     jpp_json_close(json, '}');
 
-    jpp_json_u64(json, "age_ms", unit->age_msec);
+    jpp_json_u64(json, "age_ms", row->age_msec);
     jpp_json_str(json, "protocol", jpp_requests_protocols[unit->protocol]);
     jpp_json_bool(json, "tls", unit->is_tls);
 
@@ -629,15 +651,6 @@ jpp_requests_notes(const jpp_requests_t *requests,
 
 
 static void
-jpp_requests_bytes(uint64_t bytes, jpp_table_t *table)
-{
-    char  text[JPP_UNITS_TEXT];
-
-    jpp_table_cell(table, "%s", jpp_units_bytes(bytes, text));
-}
-
-
-static void
 jpp_requests_age(uint64_t msec, jpp_table_t *table)
 {
     if (msec < 100 * 1000) {
@@ -649,18 +662,6 @@ jpp_requests_age(uint64_t msec, jpp_table_t *table)
 
     } else {
         jpp_table_cell(table, "%" PRIu64 " h", msec / 3600000);
-    }
-}
-
-
-static void
-jpp_requests_name(jpp_str_t name, jpp_table_t *table)
-{
-    if (name.len == 0) {
-        jpp_table_cell(table, "-");
-
-    } else {
-        jpp_table_name(table, name.data, name.len);
     }
 }
 
@@ -705,67 +706,43 @@ jpp_requests_bound(const jpp_requests_row_t *row, jpp_table_t *table)
 
 
 static void
-jpp_requests_cell(const jpp_requests_row_t *row, jpp_requests_cell_t cell,
+jpp_requests_cell(const jpp_requests_row_t *row, size_t column,
     jpp_table_t *table)
 {
-    const jpp_pools_unit_t  *unit;
+    char              text[JPP_UNITS_TEXT];
+    uint64_t          number;
+    const void       *at;
+    const jpp_str_t  *name;
 
-    unit = row->unit;
+    at = (const char *) row + jpp_requests_columns[column].offset;
+    name = at;
 
-    switch (cell) {
+    switch (jpp_requests_columns[column].type) {
 
     case JPP_REQUESTS_BYTES:
-        jpp_requests_bytes(unit->bytes, table);
-        return;
-
-    case JPP_REQUESTS_UNUSED:
-        jpp_requests_bytes(unit->unused, table);
-        return;
-
-    case JPP_REQUESTS_KERNEL:
-        jpp_requests_bytes(unit->sending + unit->receiving, table);
+        memcpy(&number, at, sizeof(number));
+        jpp_table_cell(table, "%s", jpp_units_bytes(number, text));
         return;
 
     case JPP_REQUESTS_AGE:
-        jpp_requests_age(unit->age_msec, table);
+        jpp_requests_age(row->age_msec, table);
         return;
 
-    case JPP_REQUESTS_COUNT:
-        jpp_table_cell(table, "%" PRIu64, unit->n_requests);
+    case JPP_REQUESTS_NUMBER:
+        memcpy(&number, at, sizeof(number));
+        jpp_table_cell(table, "%" PRIu64, number);
         return;
 
-    case JPP_REQUESTS_WORKER:
-        jpp_table_cell(table, "%" PRIu32, row->worker->who.index);
-        return;
+    case JPP_REQUESTS_NAME:
+    case JPP_REQUESTS_CLIENT:
 
-    case JPP_REQUESTS_PID:
-        jpp_table_cell(table, "%" PRId64, row->worker->who.pid);
-        return;
+        if (name->len == 0) {
+            jpp_table_cell(table, "-");
 
-    case JPP_REQUESTS_KIND:
-        jpp_table_cell(table, "%s", jpp_pools_kind_name(row->kind));
-        return;
+        } else {
+            jpp_table_name(table, name->data, name->len);
+        }
 
-    case JPP_REQUESTS_DOING:
-
-        /* nginx's words for an action say more than those for a state */
-
-        jpp_requests_name(jpp_pools_str(&row->worker->table,
-                                        unit->action != 0 ? unit->action
-                                                          : unit->state),
-                          table);
-        return;
-
-    case JPP_REQUESTS_SERVER:
-        jpp_requests_name(row->server, table);
-        return;
-
-    case JPP_REQUESTS_LOCATION:
-        jpp_requests_name(row->location, table);
-        return;
-
-    case JPP_REQUESTS_THIRD:
-        jpp_requests_name(row->third, table);
         return;
 
     case JPP_REQUESTS_MOSTLY:
@@ -774,15 +751,6 @@ jpp_requests_cell(const jpp_requests_row_t *row, jpp_requests_cell_t cell,
 
     case JPP_REQUESTS_BOUND:
         jpp_requests_bound(row, table);
-        return;
-
-    case JPP_REQUESTS_CLIENT:
-        jpp_requests_name(row->client, table);
-        return;
-
-    case JPP_REQUESTS_URI:
-    case JPP_REQUESTS_CELLS:
-        jpp_requests_name(row->uri, table);
     }
 }
 
@@ -791,30 +759,32 @@ static bool
 jpp_requests_text(const jpp_requests_t *requests,
     const jpp_requests_rows_t *rows, jpp_sink_t *sink)
 {
-    size_t                     i, k;
+    size_t                     i, k, shown[JPP_REQUESTS_COLUMNS];
     uint32_t                   by, n, right;
     jpp_table_t                table;
-    jpp_requests_cell_t        cell, shown[JPP_REQUESTS_CELLS];
+    jpp_requests_type_t        type;
     const jpp_requests_row_t  *row;
 
     by = requests->args->values[JPP_ARG_BY];
     right = 0;
     n = 0;
 
-    for (cell = 0; cell < JPP_REQUESTS_CELLS; cell++) {
+    for (k = 0; k < JPP_REQUESTS_COLUMNS; k++) {
+        type = jpp_requests_columns[k].type;
 
-        if (jpp_requests_headings[cell][by] != NULL
-            && (cell < JPP_REQUESTS_CLIENT || requests->has_clients))
+        if (jpp_requests_columns[k].headings[by] != NULL
+            && (type != JPP_REQUESTS_CLIENT || requests->has_clients))
         {
-            right |= (uint32_t) (cell < JPP_REQUESTS_KIND) << n;
-            shown[n++] = cell;
+            right |= (uint32_t) (type < JPP_REQUESTS_NAME) << n;
+            shown[n++] = k;
         }
     }
 
     jpp_table_init(&table, requests->arena, n, right);
 
     for (k = 0; k < n; k++) {
-        jpp_table_cell(&table, "%s", jpp_requests_headings[shown[k]][by]);
+        jpp_table_cell(&table, "%s",
+                       jpp_requests_columns[shown[k]].headings[by]);
     }
 
     row = jpp_vec_items(rows->rows, jpp_requests_row_t);

@@ -17,7 +17,7 @@
 
 
 #include "jpp_profile.h"
-#include "jpp_telemetry.h"
+#include "jpp_fleet.h"
 
 
 typedef enum {

@@ -211,19 +211,6 @@ jpp_message_put(uint8_t *p, uint64_t value, size_t width)
 }
 
 
-static void
-jpp_message_put_numbers(uint8_t *p, const char *from, size_t size)
-{
-    size_t    i;
-    uint64_t  value;
-
-    for (i = 0; i < size; i += sizeof(value)) {
-        memcpy(&value, from + i, sizeof(value));
-        jpp_message_put(p + i, value, sizeof(value));
-    }
-}
-
-
 static uint64_t
 jpp_message_variable(const char *name)
 {
@@ -246,44 +233,57 @@ jpp_message_variable(const char *name)
 }
 
 
-static uint64_t
-jpp_message_load(const jpp_message_field_t *field, const char *from)
+static void
+jpp_message_put_field(const jpp_message_field_t *field, const char *from,
+    uint8_t *p)
 {
     bool         is_true;
-    size_t       size;
+    size_t       i, size;
     uint32_t     u32;
-    uint64_t     u64;
+    uint64_t     value;
     const char  *name;
 
     switch (field->type) {
 
     case JPP_MESSAGE_BOOL:
         memcpy(&is_true, from, sizeof(is_true));
-        return is_true;
+        value = is_true;
+        break;
 
     case JPP_MESSAGE_U32:
     case JPP_MESSAGE_INT:
         memcpy(&u32, from, sizeof(u32));
-        return u32;
+        value = u32;
+        break;
 
     case JPP_MESSAGE_SIZE:
         memcpy(&size, from, sizeof(size));
-        return size;
+        value = size;
+        break;
 
     case JPP_MESSAGE_VARIABLE:
         memcpy(&name, from, sizeof(name));
-        return jpp_message_variable(name);
-
-    case JPP_MESSAGE_U64:
-        memcpy(&u64, from, sizeof(u64));
-        return u64;
+        value = jpp_message_variable(name);
+        break;
 
     case JPP_MESSAGE_TEXT:
+        size = strnlen(from, field->width - 1);
+        memcpy(p, from, size);
+        memset(p + size, 0, field->width - size);
+        return;
+
+    case JPP_MESSAGE_U64:
     case JPP_MESSAGE_NUMBERS:
-        break;
+    default:
+        for (i = 0; i < field->width; i += sizeof(value)) {
+            memcpy(&value, from + i, sizeof(value));
+            jpp_message_put(p + i, value, sizeof(value));
+        }
+
+        return;
     }
 
-    return 0;
+    jpp_message_put(p, value, field->width);
 }
 
 
@@ -291,9 +291,8 @@ static void
 jpp_message_pack(const void *message, uint32_t magic,
     const jpp_message_field_t *fields, size_t n, uint8_t *data)
 {
-    size_t       i, len;
-    uint8_t     *p;
-    const char  *from;
+    size_t    i;
+    uint8_t  *p;
 
     jpp_message_put(data, magic, 4);
     jpp_message_put(data + 4, JPP_MESSAGE_VERSION, 4);
@@ -301,21 +300,8 @@ jpp_message_pack(const void *message, uint32_t magic,
     p = data + JPP_MESSAGE_HEAD;
 
     for (i = 0; i < n; p += fields[i++].width) {
-        from = (const char *) message + fields[i].offset;
-
-        if (fields[i].type == JPP_MESSAGE_TEXT) {
-            len = strnlen(from, fields[i].width - 1);
-
-            memcpy(p, from, len);
-            memset(p + len, 0, fields[i].width - len);
-
-        } else if (fields[i].type == JPP_MESSAGE_NUMBERS) {
-            jpp_message_put_numbers(p, from, fields[i].width);
-
-        } else {
-            jpp_message_put(p, jpp_message_load(&fields[i], from),
-                            fields[i].width);
-        }
+        jpp_message_put_field(&fields[i],
+                              (const char *) message + fields[i].offset, p);
     }
 }
 
@@ -368,19 +354,6 @@ jpp_message_get(const uint8_t *p, size_t width)
 }
 
 
-static void
-jpp_message_get_numbers(char *to, const uint8_t *p, size_t size)
-{
-    size_t    i;
-    uint64_t  value;
-
-    for (i = 0; i < size; i += sizeof(value)) {
-        value = jpp_message_get(p + i, sizeof(value));
-        memcpy(to + i, &value, sizeof(value));
-    }
-}
-
-
 static bool
 jpp_message_text(char *to, const uint8_t *p, size_t size)
 {
@@ -400,56 +373,65 @@ jpp_message_text(char *to, const uint8_t *p, size_t size)
 }
 
 
+/* False: it is not valid. */
+
 static bool
-jpp_message_store(const jpp_message_field_t *field, uint64_t value, char *to)
+jpp_message_get_field(const jpp_message_field_t *field, const uint8_t *p,
+    char *to)
 {
     bool         is_true;
-    size_t       size;
+    size_t       i, size;
     uint32_t     u32;
+    uint64_t     value;
     const char  *name;
+
+    if (field->type == JPP_MESSAGE_TEXT) {
+        return jpp_message_text(to, p, field->width);
+    }
+
+    if (field->type == JPP_MESSAGE_NUMBERS) {
+
+        for (i = 0; i < field->width; i += sizeof(value)) {
+            value = jpp_message_get(p + i, sizeof(value));
+            memcpy(to + i, &value, sizeof(value));
+        }
+
+        return true;
+    }
+
+    value = jpp_message_get(p, field->width);
+
+    if (field->type == JPP_MESSAGE_VARIABLE) {
+        name = jpp_jemalloc_variable((uint32_t) value);
+        memcpy(to, &name, sizeof(name));
+        return name != NULL;
+    }
 
     /* UINT32_MAX: -1 */
 
-    if (field->type != JPP_MESSAGE_VARIABLE
-        && value > field->max
+    if (value > field->max
         && !(field->type == JPP_MESSAGE_INT && value == UINT32_MAX))
     {
         return false;
     }
 
-    switch (field->type) {
-
-    case JPP_MESSAGE_BOOL:
+    if (field->type == JPP_MESSAGE_BOOL) {
         is_true = value != 0;
         memcpy(to, &is_true, sizeof(is_true));
-        return true;
 
-    case JPP_MESSAGE_U32:
-    case JPP_MESSAGE_INT:
-        u32 = (uint32_t) value;
-        memcpy(to, &u32, sizeof(u32));
-        return true;
+    } else if (field->type == JPP_MESSAGE_U64) {
+        memcpy(to, &value, sizeof(value));
 
-    case JPP_MESSAGE_SIZE:
+    } else if (field->type == JPP_MESSAGE_SIZE) {
         size = (size_t) value;
         memcpy(to, &size, sizeof(size));
-        return true;
 
-    case JPP_MESSAGE_VARIABLE:
-        name = jpp_jemalloc_variable((uint32_t) value);
-        memcpy(to, &name, sizeof(name));
-        return name != NULL;
-
-    case JPP_MESSAGE_U64:
-        memcpy(to, &value, sizeof(value));
-        return true;
-
-    case JPP_MESSAGE_TEXT:
-    case JPP_MESSAGE_NUMBERS:
-        break;
+    } else {
+        u32 = (uint32_t) value;
+        memcpy(to, &u32, sizeof(u32));
     }
 
-    return false;
+    return true;
 }
 
 
@@ -457,8 +439,6 @@ static bool
 jpp_message_unpack(void *message, uint32_t magic,
     const jpp_message_field_t *fields, size_t n, const uint8_t *data)
 {
-    bool            is_valid;
-    char           *to;
     size_t          i;
     const uint8_t  *p;
 
@@ -471,20 +451,10 @@ jpp_message_unpack(void *message, uint32_t magic,
     p = data + JPP_MESSAGE_HEAD;
 
     for (i = 0; i < n; p += fields[i++].width) {
-        to = (char *) message + fields[i].offset;
 
-        if (fields[i].type == JPP_MESSAGE_NUMBERS) {
-            jpp_message_get_numbers(to, p, fields[i].width);
-            continue;
-        }
-
-        is_valid = fields[i].type == JPP_MESSAGE_TEXT
-                   ? jpp_message_text(to, p, fields[i].width)
-                   : jpp_message_store(&fields[i],
-                                       jpp_message_get(p, fields[i].width),
-                                       to);
-
-        if (!is_valid) {
+        if (!jpp_message_get_field(&fields[i], p,
+                                   (char *) message + fields[i].offset))
+        {
             return false;
         }
     }

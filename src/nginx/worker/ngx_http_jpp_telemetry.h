@@ -26,7 +26,7 @@
 
 #include "jpp_findings.h"
 #include "jpp_symbolize.h"
-#include "jpp_telemetry.h"
+#include "jpp_fleet.h"
 
 
 typedef struct {
