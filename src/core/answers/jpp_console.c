@@ -210,28 +210,9 @@ jpp_console_verdict(const jpp_console_t *console,
 
 
 static void
-jpp_console_limit(const jpp_cgroup_t *cgroup, jpp_sink_t *sink)
-{
-    uint64_t                   used;
-    const jpp_cgroup_level_t  *level;
-
-    level = &cgroup->levels[cgroup->binding];
-
-    used = jpp_less(level->limit, cgroup->headroom);
-
-    jpp_sink_str(sink, "<div><dt>left below the limit</dt><dd>");
-    jpp_console_bytes(sink, cgroup->headroom);
-    jpp_sink_str(sink, " <small>of ");
-    jpp_console_bytes(sink, level->limit);
-    jpp_sink_str(sink, "</small> ");
-    jpp_console_meter(sink, used, level->limit, "used of the limit");
-    jpp_sink_str(sink, "</dd></div>\n");
-}
-
-
-static void
 jpp_console_facts(const jpp_telemetry_t *telemetry, jpp_sink_t *sink)
 {
+    uint64_t             limit;
     const jpp_cgroup_t  *cgroup;
     const jpp_system_t  *system;
 
@@ -243,16 +224,24 @@ jpp_console_facts(const jpp_telemetry_t *telemetry, jpp_sink_t *sink)
     jpp_console_bytes(sink, jpp_console_own(telemetry->fleet));
     jpp_sink_str(sink, "</dd></div>\n");
 
+    jpp_sink_str(sink, "<div><dt>left below the limit</dt><dd>");
+
     if (cgroup != NULL && cgroup->headroom != JPP_NONE) {
-        jpp_console_limit(cgroup, sink);
+        limit = cgroup->levels[cgroup->binding].limit;
+
+        jpp_console_bytes(sink, cgroup->headroom);
+        jpp_sink_str(sink, " <small>of ");
+        jpp_console_bytes(sink, limit);
+        jpp_sink_str(sink, "</small> ");
+        jpp_console_meter(sink, jpp_less(limit, cgroup->headroom), limit,
+                          "used of the limit");
 
     } else {
-        jpp_sink_str(sink, "<div><dt>left below the limit</dt><dd>");
         jpp_sink_str(sink, cgroup != NULL ? "no limit" : "unknown");
-        jpp_sink_str(sink, "</dd></div>\n");
     }
 
-    jpp_sink_str(sink, "<div><dt>free on this machine</dt><dd>");
+    jpp_sink_str(sink, "</dd></div>\n"
+                 "<div><dt>free on this machine</dt><dd>");
     jpp_console_bytes(sink, system->available);
     jpp_sink_str(sink, " <small>of ");
     jpp_console_bytes(sink, system->total);

@@ -42,14 +42,10 @@ typedef enum {
 
 /* Workers of one kind, and their sums; what is not known adds nothing. */
 typedef struct {
-    bool                  is_exiting;
     size_t                n;
     jpp_console_part_t    parts[JPP_CONSOLE_PARTS + 1];
-    uint64_t              own;             /* anonymous */
-    uint64_t              connections;
-    uint64_t              connections_used;
-    jpp_minute_t          minute;          /* the longest of them; and */
-    uint64_t              longest;         /*   since they started, in ms */
+    jpp_activity_t        activity;        /* anonymous memory, connections, */
+                                           /*   and the longest iterations */
 } jpp_console_group_t;
 
 
@@ -310,45 +306,43 @@ jpp_console_scale(const jpp_fleet_t *fleet)
 static void
 jpp_console_add(jpp_console_group_t *group, const jpp_worker_t *worker)
 {
-    size_t                  i;
-    uint64_t                shared;
-    jpp_console_part_t      parts[JPP_CONSOLE_PARTS + 1];
-    const jpp_activity_t   *activity;
+    size_t                 i;
+    uint64_t              *most, shared;
+    jpp_activity_t        *sum;
+    jpp_console_part_t     parts[JPP_CONSOLE_PARTS + 1];
+    const jpp_activity_t  *activity;
 
     activity = &worker->activity;
+    sum = &group->activity;
 
     jpp_console_parts(worker, parts);
 
     if (group->n++ == 0) {
         memcpy(group->parts, jpp_console_part_words, sizeof(group->parts));
-        group->own = JPP_NONE;
+        sum->usage.rss_anon = JPP_NONE;
     }
 
     for (i = 0; i < JPP_CONSOLE_SHARED; i++) {
         jpp_add_known(&group->parts[i].bytes, parts[i].bytes);
     }
 
-    jpp_add_known(&group->own, activity->usage.rss_anon);
+    jpp_add_known(&sum->usage.rss_anon, activity->usage.rss_anon);
 
     /* what workers share is the most that one of them has */
 
+    most = &group->parts[JPP_CONSOLE_SHARED].bytes;
     shared = parts[JPP_CONSOLE_SHARED].bytes;
 
-    if (shared != JPP_NONE
-        && (group->parts[JPP_CONSOLE_SHARED].bytes == JPP_NONE
-            || group->parts[JPP_CONSOLE_SHARED].bytes < shared))
-    {
-        group->parts[JPP_CONSOLE_SHARED].bytes = shared;
+    if (shared != JPP_NONE && (*most == JPP_NONE || *most < shared)) {
+        *most = shared;
     }
 
-    group->connections += activity->connections;
-    group->connections_used += jpp_activity_used(activity);
-
-    group->longest = jpp_larger(group->longest, activity->loop.max);
-
-    if (group->minute.longest < activity->minute.longest) {
-        group->minute = activity->minute;
-    }
+    sum->connections += activity->connections;
+    sum->connections_free += activity->connections
+                             - jpp_activity_used(activity);
+    sum->loop.max = jpp_larger(sum->loop.max, activity->loop.max);
+    sum->minute.longest = jpp_larger(sum->minute.longest,
+                                     activity->minute.longest);
 }
 
 
@@ -375,20 +369,24 @@ jpp_console_memory(const jpp_console_part_t *parts,
 
 
 static void
-jpp_console_busy(uint64_t used, uint64_t connections,
-    const jpp_minute_t *minute, uint64_t longest, jpp_sink_t *sink)
+jpp_console_busy(const jpp_activity_t *activity, jpp_sink_t *sink)
 {
-    jpp_sink_printf(sink, "<td class=\"n\" data-l=\"connections\">%" PRIu64
-                    " of %" PRIu64 " ", used, connections);
+    uint64_t  used;
 
-    if (connections != 0) {
-        jpp_console_meter(sink, used, connections, "connections in use");
+    used = jpp_activity_used(activity);
+
+    jpp_sink_printf(sink, "<td class=\"n\" data-l=\"connections\">%" PRIu64
+                    " of %" PRIu64 " ", used, activity->connections);
+
+    if (activity->connections != 0) {
+        jpp_console_meter(sink, used, activity->connections,
+                          "connections in use");
     }
 
     jpp_sink_printf(sink, "</td>\n<td class=\"n\" data-l=\"worst stall\" "
                     "title=\"in the last minute; since the start it was %"
-                    PRIu64 " ms\">%" PRIu64 " ms</td>", longest,
-                    minute->longest);
+                    PRIu64 " ms\">%" PRIu64 " ms</td>", activity->loop.max,
+                    activity->minute.longest);
 }
 
 
@@ -474,10 +472,7 @@ static void
 jpp_console_worker(const jpp_console_t *console, const jpp_worker_t *worker,
     const jpp_console_scale_t *scale, jpp_sink_t *sink)
 {
-    jpp_console_part_t      parts[JPP_CONSOLE_PARTS + 1];
-    const jpp_activity_t   *activity;
-
-    activity = &worker->activity;
+    jpp_console_part_t  parts[JPP_CONSOLE_PARTS + 1];
 
     jpp_console_parts(worker, parts);
 
@@ -486,9 +481,8 @@ jpp_console_worker(const jpp_console_t *console, const jpp_worker_t *worker,
                     worker->who.pid);
 
     jpp_console_state(console, worker, sink);
-    jpp_console_memory(parts, worker, scale, activity->usage.rss, sink);
-    jpp_console_busy(jpp_activity_used(activity), activity->connections,
-                     &activity->minute, activity->loop.max, sink);
+    jpp_console_memory(parts, worker, scale, worker->activity.usage.rss, sink);
+    jpp_console_busy(&worker->activity, sink);
     jpp_console_sampling(worker, sink);
     jpp_console_asks(console, worker, sink);
 
@@ -497,44 +491,44 @@ jpp_console_worker(const jpp_console_t *console, const jpp_worker_t *worker,
 
 
 static void
-jpp_console_group(const jpp_console_t *console, jpp_console_group_t *group,
+jpp_console_group(const jpp_console_t *console, bool is_exiting,
     const jpp_console_scale_t *scale, jpp_sink_t *sink)
 {
     size_t                i;
     const jpp_fleet_t    *fleet;
-    jpp_console_scale_t   own;
+    jpp_console_group_t   group = { 0 };
+    jpp_console_scale_t   own = { 0 };
 
     fleet = console->telemetry->fleet;
 
     for (i = 0; i < fleet->n; i++) {
-        if (fleet->workers[i].is_exiting == group->is_exiting) {
-            jpp_console_add(group, &fleet->workers[i]);
+        if (fleet->workers[i].is_exiting == is_exiting) {
+            jpp_console_add(&group, &fleet->workers[i]);
         }
     }
 
-    if (group->n == 0) {
+    if (group.n == 0) {
         return;
     }
 
-    own = (jpp_console_scale_t) { .bar = jpp_console_sum(group->parts) };
+    own.bar = jpp_console_sum(group.parts);
 
     jpp_sink_str(sink, "<tbody>\n");
 
-    if (group->n > 1 || group->is_exiting) {
+    if (group.n > 1 || is_exiting) {
         jpp_sink_printf(sink, "<tr class=\"sum\"><th scope=\"row\">%zu %s</th>"
-                        "<td><small>%s</small></td>", group->n,
-                        group->is_exiting ? "exiting" : "running",
-                        group->is_exiting ? "former configurations" : "");
-        jpp_console_memory(group->parts, NULL, &own,
-                           jpp_stats_add(group->own,
-                               group->parts[JPP_CONSOLE_SHARED].bytes), sink);
-        jpp_console_busy(group->connections_used, group->connections,
-                         &group->minute, group->longest, sink);
+                        "<td><small>%s</small></td>", group.n,
+                        is_exiting ? "exiting" : "running",
+                        is_exiting ? "former configurations" : "");
+        jpp_console_memory(group.parts, NULL, &own,
+                           jpp_stats_add(group.activity.usage.rss_anon,
+                               group.parts[JPP_CONSOLE_SHARED].bytes), sink);
+        jpp_console_busy(&group.activity, sink);
         jpp_sink_str(sink, "<td></td><td></td></tr>\n");
     }
 
     for (i = 0; i < fleet->n; i++) {
-        if (fleet->workers[i].is_exiting == group->is_exiting) {
+        if (fleet->workers[i].is_exiting == is_exiting) {
             jpp_console_worker(console, &fleet->workers[i], scale, sink);
         }
     }
@@ -611,7 +605,6 @@ void
 jpp_console_workers(const jpp_console_t *console, jpp_sink_t *sink)
 {
     const jpp_fleet_t    *fleet;
-    jpp_console_group_t   running, exiting;
     jpp_console_scale_t   scale;
 
     fleet = console->telemetry->fleet;
@@ -637,14 +630,11 @@ jpp_console_workers(const jpp_console_t *console, jpp_sink_t *sink)
 
     jpp_console_missing(fleet, sink);
 
-    running = (jpp_console_group_t) { .is_exiting = false };
-    exiting = (jpp_console_group_t) { .is_exiting = true };
-
     scale.bar = jpp_console_scale(fleet);
     scale.trend = jpp_console_most(fleet);
 
-    jpp_console_group(console, &running, &scale, sink);
-    jpp_console_group(console, &exiting, &scale, sink);
+    jpp_console_group(console, false, &scale, sink);
+    jpp_console_group(console, true, &scale, sink);
 
     jpp_sink_str(sink, "</table>\n");
 
