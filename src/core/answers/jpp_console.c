@@ -45,8 +45,10 @@ const char  jpp_console_policy_control[] = JPP_CONSOLE_POLICY("self");
 
 
 void
-jpp_console_text(jpp_sink_t *sink, const char *s)
+jpp_console_text(jpp_sink_t *sink, const char *before, const char *s)
 {
+    jpp_sink_str(sink, before);
+
     for ( /* void */ ; *s != '\0'; s++) {
 
         if (!jpp_markup_escape(sink, *s)) {
@@ -57,10 +59,11 @@ jpp_console_text(jpp_sink_t *sink, const char *s)
 
 
 void
-jpp_console_bytes(jpp_sink_t *sink, uint64_t bytes)
+jpp_console_bytes(jpp_sink_t *sink, const char *before, uint64_t bytes)
 {
     char  text[JPP_UNITS_TEXT];
 
+    jpp_sink_str(sink, before);
     jpp_sink_str(sink, bytes != JPP_NONE ? jpp_units_bytes(bytes, text) : "-");
 }
 
@@ -103,28 +106,22 @@ jpp_console_head(const jpp_console_t *console, jpp_sink_t *sink)
 
     fleet = console->telemetry->fleet;
 
-    jpp_sink_str(sink,
-        "<!DOCTYPE html>\n"
-        "<html lang=\"en\">\n"
-        "<head>\n"
-        "<meta charset=\"utf-8\">\n"
-        "<meta name=\"viewport\" "
-        "content=\"width=device-width, initial-scale=1\">\n"
-        "<title>The memory of nginx on ");
+    jpp_console_text(sink, "<!DOCTYPE html>\n"
+                           "<html lang=\"en\">\n"
+                           "<head>\n"
+                           "<meta charset=\"utf-8\">\n"
+                           "<meta name=\"viewport\" "
+                           "content=\"width=device-width, initial-scale=1\">\n"
+                           "<title>The memory of nginx on ", fleet->host);
 
-    jpp_console_text(sink, fleet->host);
+    jpp_console_text(sink, "</title>\n"
+                           "<style>" JPP_CONSOLE_STYLE "</style>\n"
+                           "</head>\n"
+                           "<body>\n\n"
+                           "<header>\n<h1>The memory of nginx on ",
+                           fleet->host);
 
-    jpp_sink_str(sink,
-        "</title>\n"
-        "<style>" JPP_CONSOLE_STYLE "</style>\n"
-        "</head>\n"
-        "<body>\n\n"
-        "<header>\n<h1>The memory of nginx on ");
-
-    jpp_console_text(sink, fleet->host);
-
-    jpp_sink_str(sink, "</h1>\n<p>nginx ");
-    jpp_console_text(sink, fleet->nginx);
+    jpp_console_text(sink, "</h1>\n<p>nginx ", fleet->nginx);
 
     jpp_sink_printf(sink, ", jemalloc_pprof module " JPP_VERSION
                     ", %zu of %" PRIu32 " workers answered.</p>\n"
@@ -161,13 +158,12 @@ jpp_console_healthy(const jpp_telemetry_t *telemetry, jpp_sink_t *sink)
 
     jpp_sink_printf(sink, "%zu worker%s ", fleet->n,
                     fleet->n == 1 ? " holds" : "s hold");
-    jpp_console_bytes(sink, jpp_console_own(fleet));
+    jpp_console_bytes(sink, "", jpp_console_own(fleet));
 
     if (cgroup != NULL && cgroup->headroom != JPP_NONE) {
-        jpp_sink_str(sink, ", and ");
-        jpp_console_bytes(sink, cgroup->headroom);
-        jpp_sink_str(sink, " are left below the limit of ");
-        jpp_console_bytes(sink, cgroup->levels[cgroup->binding].limit);
+        jpp_console_bytes(sink, ", and ", cgroup->headroom);
+        jpp_console_bytes(sink, " are left below the limit of ",
+                          cgroup->levels[cgroup->binding].limit);
     }
 }
 
@@ -185,9 +181,9 @@ jpp_console_verdict(const jpp_console_t *console,
     jpp_sink_str(sink, "<p id=\"verdict\" role=\"status\" class=\"");
 
     if (n != 0) {
-        jpp_sink_str(sink, findings[0].is_critical ? "bad\">Critical: "
-                                                   : "fair\">Look at this: ");
-        jpp_console_text(sink, findings[0].what);
+        jpp_console_text(sink, findings[0].is_critical
+                               ? "bad\">Critical: " : "fair\">Look at this: ",
+                         findings[0].what);
 
         if (n > 1) {
             jpp_sink_printf(sink, ", and %zu more below", n - 1);
@@ -219,19 +215,18 @@ jpp_console_facts(const jpp_telemetry_t *telemetry, jpp_sink_t *sink)
     cgroup = telemetry->cgroup;
     system = telemetry->system;
 
-    jpp_sink_str(sink, "<dl id=\"facts\">\n"
-                 "<div><dt>anonymous memory of the workers, added up</dt><dd>");
-    jpp_console_bytes(sink, jpp_console_own(telemetry->fleet));
-    jpp_sink_str(sink, "</dd></div>\n");
-
-    jpp_sink_str(sink, "<div><dt>left below the limit</dt><dd>");
+    jpp_console_bytes(sink,
+        "<dl id=\"facts\">\n"
+        "<div><dt>anonymous memory of the workers, added up</dt><dd>",
+        jpp_console_own(telemetry->fleet));
+    jpp_sink_str(sink, "</dd></div>\n"
+                 "<div><dt>left below the limit</dt><dd>");
 
     if (cgroup != NULL && cgroup->headroom != JPP_NONE) {
         limit = cgroup->levels[cgroup->binding].limit;
 
-        jpp_console_bytes(sink, cgroup->headroom);
-        jpp_sink_str(sink, " <small>of ");
-        jpp_console_bytes(sink, limit);
+        jpp_console_bytes(sink, "", cgroup->headroom);
+        jpp_console_bytes(sink, " <small>of ", limit);
         jpp_sink_str(sink, "</small> ");
         jpp_console_meter(sink, jpp_less(limit, cgroup->headroom), limit,
                           "used of the limit");
@@ -240,11 +235,10 @@ jpp_console_facts(const jpp_telemetry_t *telemetry, jpp_sink_t *sink)
         jpp_sink_str(sink, cgroup != NULL ? "no limit" : "unknown");
     }
 
-    jpp_sink_str(sink, "</dd></div>\n"
-                 "<div><dt>free on this machine</dt><dd>");
-    jpp_console_bytes(sink, system->available);
-    jpp_sink_str(sink, " <small>of ");
-    jpp_console_bytes(sink, system->total);
+    jpp_console_bytes(sink, "</dd></div>\n"
+                            "<div><dt>free on this machine</dt><dd>",
+                            system->available);
+    jpp_console_bytes(sink, " <small>of ", system->total);
     jpp_sink_printf(sink, "</small></dd></div>\n"
                     "<div><dt>workers that ended without saying so</dt>"
                     "<dd>%" PRIu64 "</dd></div>\n</dl>\n",
@@ -292,13 +286,11 @@ jpp_console_findings(const jpp_console_t *console,
         jpp_sink_printf(sink, "\n<div class=\"card%s\" id=\"%s\">\n",
                         findings[i].is_critical ? " critical" : "",
                         findings[i].id);
-        jpp_sink_str(sink, findings[i].is_critical
-                           ? "<h3 class=\"bad\">Critical: " : "<h3>");
-        jpp_console_text(sink, findings[i].what);
-        jpp_sink_str(sink, "</h3>\n<p>Because ");
-        jpp_console_text(sink, findings[i].because);
-        jpp_sink_str(sink, ".</p>\n<p class=\"cure\">");
-        jpp_console_text(sink, findings[i].cure);
+        jpp_console_text(sink, findings[i].is_critical
+                               ? "<h3 class=\"bad\">Critical: " : "<h3>",
+                         findings[i].what);
+        jpp_console_text(sink, "</h3>\n<p>Because ", findings[i].because);
+        jpp_console_text(sink, ".</p>\n<p class=\"cure\">", findings[i].cure);
 
         jpp_console_remedy(console, &findings[i], sink);
         jpp_sink_str(sink, "</p>\n</div>\n");
@@ -365,8 +357,8 @@ jpp_console_where(const jpp_console_t *console, jpp_sink_t *sink)
     }
 
     if (console->telemetry->fleet->unnamed != NULL) {
-        jpp_sink_str(sink, "<p>In the last profile, ");
-        jpp_console_text(sink, console->telemetry->fleet->unnamed);
+        jpp_console_text(sink, "<p>In the last profile, ",
+                         console->telemetry->fleet->unnamed);
         jpp_sink_str(sink, "</p>\n");
     }
 
@@ -410,17 +402,14 @@ jpp_console_problem(const jpp_fleet_t *fleet, size_t first,
 {
     size_t  i;
 
-    jpp_sink_str(sink, problem->is_fatal
-                       ? "\n<div class=\"card critical\">\n"
-                         "<h3 class=\"bad\">No profile: "
-                       : "\n<div class=\"card\">\n<h3>Warning: ");
-    jpp_console_text(sink, problem->what);
+    jpp_console_text(sink, problem->is_fatal
+                           ? "\n<div class=\"card critical\">\n"
+                             "<h3 class=\"bad\">No profile: "
+                           : "\n<div class=\"card\">\n<h3>Warning: ",
+                     problem->what);
+    jpp_console_text(sink, "</h3>\n<p>Because ", problem->why);
 
-    jpp_sink_str(sink, "</h3>\n<p>Because ");
-    jpp_console_text(sink, problem->why);
-
-    jpp_sink_str(sink, ".</p>\n<pre>");
-    jpp_console_text(sink, problem->cure);
+    jpp_console_text(sink, ".</p>\n<pre>", problem->cure);
 
     jpp_sink_str(sink, "</pre>\n<p>Seen in pid");
 
@@ -490,7 +479,7 @@ jpp_console_failures(const jpp_fleet_t *fleet, jpp_sink_t *sink)
         jpp_sink_printf(sink, "<p>Last error in worker %" PRIu32
                         ", pid %" PRId64 ", at %s: ", worker->who.index,
                         worker->who.pid, jpp_status_time(failure->time, time));
-        jpp_console_text(sink, failure->text);
+        jpp_console_text(sink, "", failure->text);
         jpp_sink_str(sink, ".</p>\n");
     }
 }
@@ -674,9 +663,9 @@ jpp_console_form(const jpp_fleet_t *fleet, const jpp_console_act_t *act,
         jpp_sink_str(sink, "</select></label> ");
     }
 
-    jpp_sink_printf(sink, "<button%s>",
-                    act->confirm != NULL ? " class=\"danger\"" : "");
-    jpp_console_text(sink, act->confirm != NULL ? act->confirm : act->title);
+    jpp_console_text(sink, act->confirm != NULL ? "<button class=\"danger\">"
+                                                : "<button>",
+                     act->confirm != NULL ? act->confirm : act->title);
     jpp_sink_str(sink, "</button></form>\n");
 }
 
@@ -699,8 +688,7 @@ jpp_console_freed(const jpp_fleet_t *fleet, jpp_sink_t *sink)
         }
     }
 
-    jpp_sink_str(sink, " It is about ");
-    jpp_console_bytes(sink, sum);
+    jpp_console_bytes(sink, " It is about ", sum);
     jpp_sink_char(sink, '.');
 }
 
@@ -712,8 +700,7 @@ jpp_console_act(const jpp_fleet_t *fleet, const jpp_console_act_t *act,
     if (act->confirm == NULL) {
         jpp_sink_printf(sink, "<div class=\"act\" id=\"%s\">\n", act->id);
         jpp_console_form(fleet, act, sink);
-        jpp_sink_str(sink, "<p>");
-        jpp_console_text(sink, act->text);
+        jpp_console_text(sink, "<p>", act->text);
 
         if (act->is_due == jpp_console_has_stats) {
             jpp_console_freed(fleet, sink);
@@ -726,9 +713,8 @@ jpp_console_act(const jpp_fleet_t *fleet, const jpp_console_act_t *act,
 
     jpp_sink_printf(sink, "<details class=\"act\" id=\"%s\">\n<summary>",
                     act->id);
-    jpp_console_text(sink, act->title);
-    jpp_sink_str(sink, " ...</summary>\n<p>");
-    jpp_console_text(sink, act->text);
+    jpp_console_text(sink, "", act->title);
+    jpp_console_text(sink, " ...</summary>\n<p>", act->text);
     jpp_sink_str(sink, "</p>\n");
     jpp_console_form(fleet, act, sink);
     jpp_sink_str(sink, "</details>\n");
@@ -765,24 +751,6 @@ jpp_console_acts(const jpp_console_t *console, jpp_sink_t *sink)
 
 
 static void
-jpp_console_address(const jpp_console_link_t *link, jpp_sink_t *sink)
-{
-    if (link->is_post) {
-        jpp_console_text(sink, link->address);
-        jpp_sink_str(sink, " (POST)");
-
-        return;
-    }
-
-    jpp_sink_str(sink, "<a href=\"");
-    jpp_console_text(sink, link->address);
-    jpp_sink_str(sink, "\">");
-    jpp_console_text(sink, link->address);
-    jpp_sink_str(sink, "</a>");
-}
-
-
-static void
 jpp_console_links(const jpp_console_link_t *link, jpp_sink_t *sink)
 {
     jpp_sink_str(sink,
@@ -799,12 +767,18 @@ jpp_console_links(const jpp_console_link_t *link, jpp_sink_t *sink)
         "<dl>\n");
 
     for ( /* void */ ; link->address != NULL; link++) {
-        jpp_sink_str(sink, "<dt>");
-        jpp_console_address(link, sink);
-        jpp_sink_str(sink, "</dt>\n<dd>");
-        jpp_console_text(sink, link->text);
-        jpp_sink_str(sink, "\n<pre>");
-        jpp_console_text(sink, link->command);
+        if (link->is_post) {
+            jpp_console_text(sink, "<dt>", link->address);
+            jpp_sink_str(sink, " (POST)");
+
+        } else {
+            jpp_console_text(sink, "<dt><a href=\"", link->address);
+            jpp_console_text(sink, "\">", link->address);
+            jpp_sink_str(sink, "</a>");
+        }
+
+        jpp_console_text(sink, "</dt>\n<dd>", link->text);
+        jpp_console_text(sink, "\n<pre>", link->command);
         jpp_sink_str(sink, "</pre></dd>\n");
     }
 

@@ -103,11 +103,12 @@ void jpp_console_html(const jpp_console_t *console, jpp_sink_t *sink);
 #define JPP_CONSOLE_AGE  32
 
 
-/* Append the string S as printable ASCII, newlines and escaped markup. */
-void jpp_console_text(jpp_sink_t *sink, const char *s);
-
-/* Append BYTES with a unit, or "-" for JPP_NONE. */
-void jpp_console_bytes(jpp_sink_t *sink, uint64_t bytes);
+/*
+ * Append the markup BEFORE as it is, then the string S as printable ASCII,
+ * newlines and escaped markup; or BYTES with a unit, or "-" for JPP_NONE.
+ */
+void jpp_console_text(jpp_sink_t *sink, const char *before, const char *s);
+void jpp_console_bytes(jpp_sink_t *sink, const char *before, uint64_t bytes);
 
 /*
  * Append how much USED is of ALL as a meter with the LABEL: red from nine

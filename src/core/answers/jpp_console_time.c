@@ -154,13 +154,10 @@ jpp_console_svg(const char *css, const char *label, const uint64_t *allocated,
 {
     jpp_sink_printf(sink, "<svg class=\"%s\" role=\"img\" aria-label=\"%s: "
                     "allocated ", css, label);
-    jpp_console_bytes(sink, allocated[0]);
-    jpp_sink_str(sink, " to ");
-    jpp_console_bytes(sink, allocated[n - 1]);
-    jpp_sink_str(sink, ", RSS ");
-    jpp_console_bytes(sink, rss[0]);
-    jpp_sink_str(sink, " to ");
-    jpp_console_bytes(sink, rss[n - 1]);
+    jpp_console_bytes(sink, "", allocated[0]);
+    jpp_console_bytes(sink, " to ", allocated[n - 1]);
+    jpp_console_bytes(sink, ", RSS ", rss[0]);
+    jpp_console_bytes(sink, " to ", rss[n - 1]);
     jpp_sink_printf(sink, "\" viewBox=\"0 0 %zu %d\" "
                     "preserveAspectRatio=\"none\">", n, height);
 }
@@ -394,8 +391,7 @@ jpp_console_time(const jpp_console_t *console, jpp_sink_t *sink)
 
     jpp_sink_printf(sink, "<p class=\"axis\"><span>%s ago</span> <span>",
                     jpp_console_age(0, span.seconds, age));
-    jpp_sink_str(sink, "the top is ");
-    jpp_console_bytes(sink, scale);
+    jpp_console_bytes(sink, "the top is ", scale);
     jpp_sink_str(sink, limit != JPP_NONE ? "; the line is the limit" : "");
     jpp_sink_str(sink, "</span> <span>now</span></p>\n<p>Blue is allocated, "
                  "grey is RSS, added up: what workers share counts in each, so "

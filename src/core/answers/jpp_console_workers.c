@@ -137,13 +137,8 @@ jpp_console_words(jpp_sink_t *sink, const jpp_console_part_t *parts)
             continue;
         }
 
-        if (!is_first) {
-            jpp_sink_str(sink, ", ");
-        }
-
-        jpp_console_bytes(sink, parts->bytes);
-        jpp_sink_char(sink, ' ');
-        jpp_console_text(sink, parts->what);
+        jpp_console_bytes(sink, is_first ? "" : ", ", parts->bytes);
+        jpp_console_text(sink, " ", parts->what);
 
         is_first = false;
     }
@@ -215,7 +210,7 @@ jpp_console_missing(const jpp_fleet_t *fleet, jpp_sink_t *sink)
                         PRId64 "</small></th><td class=\"bad\" colspan=\"8\">"
                         "did not answer: ", missing->who.index,
                         missing->who.pid);
-        jpp_console_text(sink, missing->why);
+        jpp_console_text(sink, "", missing->why);
         jpp_sink_str(sink, ".</td></tr>\n");
     }
 
@@ -360,10 +355,9 @@ jpp_console_memory(const jpp_console_part_t *parts,
         jpp_console_trend(worker, scale->trend, sink);
     }
 
-    jpp_sink_str(sink, "</td>\n<td class=\"n\" data-l=\"allocated\">");
-    jpp_console_bytes(sink, parts[JPP_CONSOLE_ALLOCATED].bytes);
-    jpp_sink_str(sink, "</td><td class=\"n\" data-l=\"RSS\">");
-    jpp_console_bytes(sink, rss);
+    jpp_console_bytes(sink, "</td>\n<td class=\"n\" data-l=\"allocated\">",
+                      parts[JPP_CONSOLE_ALLOCATED].bytes);
+    jpp_console_bytes(sink, "</td><td class=\"n\" data-l=\"RSS\">", rss);
     jpp_sink_str(sink, "</td>\n");
 }
 
@@ -557,10 +551,8 @@ jpp_console_zone(const jpp_zone_t *zone, jpp_sink_t *sink)
     jpp_console_name(sink, zone->name, zone->name_len);
     jpp_sink_str(sink, "</th><td class=\"m\">");
     jpp_console_bar(sink, parts, zone->size);
-    jpp_sink_str(sink, "</td><td class=\"n\" data-l=\"used\">");
-    jpp_console_bytes(sink, used);
-    jpp_sink_str(sink, "</td><td class=\"n\" data-l=\"of\">");
-    jpp_console_bytes(sink, zone->size);
+    jpp_console_bytes(sink, "</td><td class=\"n\" data-l=\"used\">", used);
+    jpp_console_bytes(sink, "</td><td class=\"n\" data-l=\"of\">", zone->size);
     jpp_sink_printf(sink, "</td><td class=\"n%s\" data-l=\"refused\">%" PRIu64
                     "</td></tr>\n", zone->failures != 0 ? " bad" : "",
                     zone->failures);
