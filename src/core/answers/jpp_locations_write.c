@@ -38,13 +38,11 @@ static const jpp_locations_column_t
 
 /* what to ask next; of all that begin with the address of the tree */
 
-static const char *const  jpp_locations_more[] = {
-    "single requests:  requests?top=5",
-    "every pool:       pools?format=top",
-    "by function:      heap?by=location&format=html",
-    "CPU by function:  profile?seconds=10&by=location&format=html",
-    NULL
-};
+static const char  jpp_locations_more[] =
+    "\nsingle requests:  requests?top=5\n"
+    "every pool:       pools?format=top\n"
+    "by function:      heap?by=location&format=html\n"
+    "CPU by function:  profile?seconds=10&by=location&format=html\n";
 
 
 /*
@@ -428,12 +426,7 @@ jpp_locations_notes(const jpp_locations_t *locations, jpp_sink_t *sink)
         }
     }
 
-    jpp_sink_char(sink, '\n');
-
-    for (k = 0; jpp_locations_more[k] != NULL; k++) {
-        jpp_sink_str(sink, jpp_locations_more[k]);
-        jpp_sink_char(sink, '\n');
-    }
+    jpp_sink_str(sink, jpp_locations_more);
 }
 
 
