@@ -18,7 +18,6 @@
 #include <ngx_http.h>
 
 #include "ngx_http_jpp_pools.h"
-#include "ngx_http_jpp_pools_count.h"
 #include "ngx_http_jpp_slices.h"
 
 #include <dlfcn.h>

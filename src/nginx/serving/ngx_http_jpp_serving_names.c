@@ -1,5 +1,5 @@
 
-#include "ngx_http_jpp_pools_names.h"
+#include "ngx_http_jpp_pools_walk.h"
 #include "ngx_http_jpp_serving_names.h"
 
 #include "jpp_owner_names.h"

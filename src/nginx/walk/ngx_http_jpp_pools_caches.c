@@ -5,7 +5,6 @@
  */
 
 
-#include "ngx_http_jpp_pools_scope.h"
 #include "ngx_http_jpp_pools_walk.h"
 
 
@@ -15,10 +14,6 @@
 /* how deep locations are nested in locations, as in a tree */
 #define NGX_HTTP_JPP_NESTED  64
 
-/* the trees of a resolver: of names, services, and addresses */
-#define NGX_HTTP_JPP_TREES   4
-
-
 /* Different pointers. */
 typedef struct {
     void                 *elts[NGX_HTTP_JPP_CACHES];
@@ -27,10 +22,13 @@ typedef struct {
 
 
 static void ngx_http_jpp_caches_list(const ngx_cycle_t *cycle);
-static void ngx_http_jpp_caches_location(const ngx_http_core_loc_conf_t *clcf,
-    ngx_uint_t depth);
-static void ngx_http_jpp_caches_tree(const ngx_http_location_tree_node_t *node,
-    ngx_uint_t depth);
+static void ngx_http_jpp_caches_location(void *data,
+    const ngx_http_core_loc_conf_t *clcf);
+static void ngx_http_jpp_location(const ngx_http_core_loc_conf_t *clcf,
+    ngx_uint_t depth, ngx_http_jpp_location_pt see, void *data);
+static void ngx_http_jpp_location_tree(
+    const ngx_http_location_tree_node_t *node, ngx_uint_t depth,
+    ngx_http_jpp_location_pt see, void *data);
 static void ngx_http_jpp_list_add(ngx_http_jpp_list_t *list, void *elt);
 static ngx_rbtree_node_t *ngx_http_jpp_tree_from(
     const ngx_http_jpp_walk_t *walk, ngx_rbtree_t *tree);
@@ -40,16 +38,25 @@ static void ngx_http_jpp_caches_name(ngx_http_jpp_walk_t *walk,
     ngx_rbtree_node_t *node);
 static void ngx_http_jpp_caches_add(ngx_http_jpp_walk_t *walk,
     jpp_pools_kind_t kind, uint64_t bytes);
-static ngx_rbtree_t *ngx_http_jpp_caches_resolver(ngx_resolver_t *resolver,
-    ngx_uint_t i);
-static void ngx_http_jpp_slots_hold(ngx_http_jpp_walk_t *walk, uint32_t owner,
-    const void *p);
 
+
+/* of a resolver: of names, services, and addresses */
+static const size_t  ngx_http_jpp_trees[] = {
+    offsetof(ngx_resolver_t, name_rbtree),
+    offsetof(ngx_resolver_t, srv_rbtree),
+    offsetof(ngx_resolver_t, addr_rbtree),
+#if (NGX_HAVE_INET6)
+    offsetof(ngx_resolver_t, addr6_rbtree)
+#endif
+};
+
+#define NGX_HTTP_JPP_TREES                                                    \
+    (sizeof(ngx_http_jpp_trees) / sizeof(ngx_http_jpp_trees[0]))
 
 /* those of the cycle that was listed last: the configuration says which */
 static ngx_http_jpp_list_t  ngx_http_jpp_files;
 static ngx_http_jpp_list_t  ngx_http_jpp_resolvers;
-static const ngx_cycle_t              *ngx_http_jpp_listed;
+static const ngx_cycle_t    *ngx_http_jpp_listed;
 
 
 /* By walk->next: the caches of files, then the trees of resolvers. */
@@ -59,6 +66,7 @@ ngx_http_jpp_caches_walk(ngx_http_jpp_walk_t *walk)
 {
     ngx_int_t               rc;
     ngx_uint_t              i, n_files, n;
+    ngx_resolver_t         *resolver;
     ngx_open_file_cache_t  *cache;
 
     if (ngx_http_jpp_listed != walk->cycle) {
@@ -66,8 +74,7 @@ ngx_http_jpp_caches_walk(ngx_http_jpp_walk_t *walk)
     }
 
     n_files = ngx_http_jpp_files.n;
-    n = n_files + ngx_http_jpp_resolvers.n
-                  * NGX_HTTP_JPP_TREES;
+    n = n_files + ngx_http_jpp_resolvers.n * NGX_HTTP_JPP_TREES;
 
     while (walk->next < n) {
 
@@ -81,12 +88,11 @@ ngx_http_jpp_caches_walk(ngx_http_jpp_walk_t *walk)
 
         } else {
             i -= n_files;
+            resolver = ngx_http_jpp_resolvers.elts[i / NGX_HTTP_JPP_TREES];
 
-            rc = ngx_http_jpp_tree_walk(walk,
-                     ngx_http_jpp_caches_resolver(
-                         ngx_http_jpp_resolvers.elts[
-                             i / NGX_HTTP_JPP_TREES],
-                         i % NGX_HTTP_JPP_TREES),
+            rc = ngx_http_jpp_tree_walk(walk, (ngx_rbtree_t *)
+                     ((u_char *) resolver
+                      + ngx_http_jpp_trees[i % NGX_HTTP_JPP_TREES]),
                      ngx_http_jpp_caches_name);
         }
 
@@ -237,37 +243,16 @@ static void
 ngx_http_jpp_caches_add(ngx_http_jpp_walk_t *walk, jpp_pools_kind_t kind,
     uint64_t bytes)
 {
-    ngx_http_jpp_walk_add(walk, jpp_pools_owner(&walk->table, kind, 0, 0, 0),
-                          JPP_POOLS_ITSELF, 0, 1, bytes, 0);
-}
-
-
-static ngx_rbtree_t *
-ngx_http_jpp_caches_resolver(ngx_resolver_t *resolver, ngx_uint_t i)
-{
-    ngx_rbtree_t  *trees[NGX_HTTP_JPP_TREES];
-
-    trees[0] = &resolver->name_rbtree;
-    trees[1] = &resolver->srv_rbtree;
-    trees[2] = &resolver->addr_rbtree;
-
-#if (NGX_HAVE_INET6)
-    trees[3] = &resolver->addr6_rbtree;
-#else
-    trees[3] = NULL;
-#endif
-
-    return trees[i];
+    (void) jpp_pools_add(&walk->table,
+                         jpp_pools_owner(&walk->table, kind, 0, 0, 0),
+                         JPP_POOLS_ITSELF, 0, 1, bytes, 0);
 }
 
 
 static void
 ngx_http_jpp_caches_list(const ngx_cycle_t *cycle)
 {
-    ngx_uint_t                   i;
-    ngx_http_core_srv_conf_t   **cscf;
-    ngx_http_core_loc_conf_t   **named;
-    ngx_http_core_main_conf_t   *cmcf;
+    ngx_http_core_main_conf_t  *cmcf;
 
     ngx_http_jpp_listed = cycle;
     ngx_http_jpp_files.n = 0;
@@ -275,72 +260,90 @@ ngx_http_jpp_caches_list(const ngx_cycle_t *cycle)
 
     cmcf = ngx_http_cycle_get_module_main_conf(cycle, ngx_http_core_module);
 
-    if (cmcf == NULL) {
-        return;
+    if (cmcf != NULL) {
+        ngx_http_jpp_each_location(cmcf, ngx_http_jpp_caches_location, NULL);
     }
+}
+
+
+static void
+ngx_http_jpp_caches_location(void *data, const ngx_http_core_loc_conf_t *clcf)
+{
+    ngx_http_jpp_list_add(&ngx_http_jpp_files, clcf->open_file_cache);
+    ngx_http_jpp_list_add(&ngx_http_jpp_resolvers, clcf->resolver);
+}
+
+
+void
+ngx_http_jpp_each_location(const ngx_http_core_main_conf_t *cmcf,
+    ngx_http_jpp_location_pt see, void *data)
+{
+    ngx_uint_t                   i;
+    ngx_http_core_srv_conf_t   **cscf;
+    ngx_http_core_loc_conf_t   **named;
 
     cscf = cmcf->servers.elts;
 
     for (i = 0; i < cmcf->servers.nelts; i++) {
-        ngx_http_jpp_caches_location(
-            cscf[i]->ctx->loc_conf[ngx_http_core_module.ctx_index], 0);
+        ngx_http_jpp_location(
+            cscf[i]->ctx->loc_conf[ngx_http_core_module.ctx_index], 0, see,
+            data);
 
         for (named = cscf[i]->named_locations;
              named != NULL && *named != NULL;
              named++)
         {
-            ngx_http_jpp_caches_location(*named, 0);
+            ngx_http_jpp_location(*named, 0, see, data);
         }
     }
 }
 
 
 static void
-ngx_http_jpp_caches_location(const ngx_http_core_loc_conf_t *clcf,
-    ngx_uint_t depth)
+ngx_http_jpp_location(const ngx_http_core_loc_conf_t *clcf, ngx_uint_t depth,
+    ngx_http_jpp_location_pt see, void *data)
 {
 #if (NGX_PCRE)
     ngx_http_core_loc_conf_t  **regex;
 #endif
 
-    ngx_http_jpp_list_add(&ngx_http_jpp_files, clcf->open_file_cache);
-    ngx_http_jpp_list_add(&ngx_http_jpp_resolvers, clcf->resolver);
+    see(data, clcf);
 
     if (depth == NGX_HTTP_JPP_NESTED) {
         return;
     }
 
-    ngx_http_jpp_caches_tree(clcf->static_locations, depth + 1);
+    ngx_http_jpp_location_tree(clcf->static_locations, depth + 1, see, data);
 
 #if (NGX_PCRE)
     for (regex = clcf->regex_locations; regex != NULL && *regex != NULL;
          regex++)
     {
-        ngx_http_jpp_caches_location(*regex, depth + 1);
+        ngx_http_jpp_location(*regex, depth + 1, see, data);
     }
 #endif
 }
 
 
 static void
-ngx_http_jpp_caches_tree(const ngx_http_location_tree_node_t *node,
-    ngx_uint_t depth)
+ngx_http_jpp_location_tree(const ngx_http_location_tree_node_t *node,
+    ngx_uint_t depth, ngx_http_jpp_location_pt see, void *data)
 {
     if (node == NULL || depth == NGX_HTTP_JPP_NESTED) {
         return;
     }
 
     if (node->exact != NULL) {
-        ngx_http_jpp_caches_location(node->exact, depth + 1);
+        ngx_http_jpp_location(node->exact, depth + 1, see, data);
     }
 
     if (node->inclusive != NULL) {
-        ngx_http_jpp_caches_location(node->inclusive, depth + 1);
+        ngx_http_jpp_location(node->inclusive, depth + 1, see, data);
     }
 
-    ngx_http_jpp_caches_tree(node->left, depth + 1);
-    ngx_http_jpp_caches_tree(node->tree, depth + 1);
-    ngx_http_jpp_caches_tree(node->right, depth + 1);
+    ngx_http_jpp_location_tree(node->left, depth + 1, see, data);
+    ngx_http_jpp_location_tree(node->tree, depth + 1, see, data);
+    ngx_http_jpp_location_tree(node->right, depth + 1, see, data);
 }
 
 
@@ -379,9 +382,14 @@ ngx_http_jpp_slots_walk(ngx_http_jpp_walk_t *walk)
 {
     uint32_t            owner;
     uint64_t            n, used, bytes;
+    ngx_uint_t          i;
     const ngx_cycle_t  *cycle;
 
     cycle = walk->cycle;
+
+    const void *const  parts[] = {
+        cycle->connections, cycle->read_events, cycle->write_events
+    };
 
     /* a single process that was reloaded serves nothing, and has none */
 
@@ -396,24 +404,23 @@ ngx_http_jpp_slots_walk(ngx_http_jpp_walk_t *walk)
     walk->table.facts.n_connections = n;
     walk->table.facts.n_slots = cycle->connection_n;
 
-    owner = jpp_pools_owner(&walk->table, JPP_POOLS_SLOTS_USED, 0, 0, 0);
-    ngx_http_jpp_walk_add(walk, owner, JPP_POOLS_ITSELF, 0, n, used, 0);
+    if (n != 0) {
+        owner = jpp_pools_owner(&walk->table, JPP_POOLS_SLOTS_USED, 0, 0, 0);
+        (void) jpp_pools_add(&walk->table, owner, JPP_POOLS_ITSELF, 0, n, used,
+                             0);
+    }
 
     owner = jpp_pools_owner(&walk->table, JPP_POOLS_SLOTS_FREE, 0, 0, 0);
-    ngx_http_jpp_walk_add(walk, owner, JPP_POOLS_ITSELF, 0,
-                          cycle->free_connection_n, bytes, bytes);
 
-    ngx_http_jpp_slots_hold(walk, owner, cycle->connections);
-    ngx_http_jpp_slots_hold(walk, owner, cycle->read_events);
-    ngx_http_jpp_slots_hold(walk, owner, cycle->write_events);
+    if (cycle->free_connection_n != 0) {
+        (void) jpp_pools_add(&walk->table, owner, JPP_POOLS_ITSELF, 0,
+                             cycle->free_connection_n, bytes, bytes);
+    }
+
+    for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        ngx_http_jpp_walk_hold(walk, owner, parts[i],
+                               ngx_http_jpp_size(parts[i]));
+    }
 
     return NGX_OK;
-}
-
-
-static void
-ngx_http_jpp_slots_hold(ngx_http_jpp_walk_t *walk, uint32_t owner,
-    const void *p)
-{
-    ngx_http_jpp_walk_hold(walk, owner, p, ngx_http_jpp_size(p));
 }

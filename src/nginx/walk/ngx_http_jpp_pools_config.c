@@ -6,11 +6,7 @@
  */
 
 
-#include "ngx_http_jpp_pools_count.h"
-#include "ngx_http_jpp_pools_scope.h"
 #include "ngx_http_jpp_pools_walk.h"
-
-#include "jpp_sort.h"
 
 
 static ngx_int_t ngx_http_jpp_config_blocks(ngx_http_jpp_walk_t *walk,
@@ -22,7 +18,6 @@ static void ngx_http_jpp_config_range(ngx_http_jpp_walk_t *walk,
 static void ngx_http_jpp_config_add(ngx_http_jpp_walk_t *walk, uint32_t owner,
     jpp_pools_class_t class, const ngx_http_jpp_blocks_t *now,
     const ngx_http_jpp_blocks_t *was);
-static int ngx_http_jpp_config_compare(const void *a, const void *b, void *ctx);
 
 
 /* what this process started with */
@@ -77,9 +72,9 @@ ngx_http_jpp_config_walk(ngx_http_jpp_walk_t *walk)
                          walk->config.blocks.n
                          * ngx_http_jpp_size(walk->cycle->pool);
 
-    jpp_sort(walk->ranges->data, jpp_vec_count(walk->ranges,
-                                               ngx_http_jpp_range_t),
-             sizeof(ngx_http_jpp_range_t), ngx_http_jpp_config_compare, NULL);
+    ngx_http_jpp_sort(walk->ranges->data,
+                      jpp_vec_count(walk->ranges, ngx_http_jpp_range_t),
+                      sizeof(ngx_http_jpp_range_t));
 
     ngx_http_jpp_count_see(walk, walk->cycle->pool, owner);
 
@@ -184,8 +179,10 @@ ngx_http_jpp_config_add(ngx_http_jpp_walk_t *walk, uint32_t owner,
     jpp_pools_class_t class, const ngx_http_jpp_blocks_t *now,
     const ngx_http_jpp_blocks_t *was)
 {
-    ngx_http_jpp_walk_add(walk, owner, class, 0, now->n, now->bytes,
-                          now->unused);
+    if (now->n != 0) {
+        (void) jpp_pools_add(&walk->table, owner, class, 0, now->n, now->bytes,
+                             now->unused);
+    }
 
     if (ngx_process == NGX_PROCESS_WORKER && was->n != 0) {
         (void) jpp_pools_add_inherited(&walk->table, owner, class,
@@ -196,51 +193,23 @@ ngx_http_jpp_config_add(ngx_http_jpp_walk_t *walk, uint32_t owner,
 }
 
 
-static int
-ngx_http_jpp_config_compare(const void *a, const void *b, void *ctx)
-{
-    const ngx_http_jpp_range_t *one = a;
-    const ngx_http_jpp_range_t *other = b;
-
-    (void) ctx;
-
-    return (one->start > other->start) - (one->start < other->start);
-}
-
-
 /* Of large allocations only those that are still there. */
 
 ngx_uint_t
 ngx_http_jpp_config_has(const ngx_http_jpp_walk_t *walk, const void *p,
     size_t len)
 {
-    size_t                       low, high, middle;
     const u_char                *address;
-    const ngx_http_jpp_range_t  *ranges, *range;
+    const ngx_http_jpp_range_t  *range;
 
     address = p;
-    ranges = jpp_vec_items(walk->ranges, ngx_http_jpp_range_t);
-    high = jpp_vec_count(walk->ranges, ngx_http_jpp_range_t);
-    low = 0;
+    range = ngx_http_jpp_search(walk->ranges->data,
+                                jpp_vec_count(walk->ranges,
+                                              ngx_http_jpp_range_t),
+                                sizeof(ngx_http_jpp_range_t), p);
 
-    while (low < high) {
-        middle = low + (high - low) / 2;
-
-        if (ranges[middle].start <= address) {
-            low = middle + 1;
-
-        } else {
-            high = middle;
-        }
-    }
-
-    if (low == 0) {
-        return 0;
-    }
-
-    range = &ranges[low - 1];
-
-    return address < range->end && (size_t) (range->end - address) >= len
+    return range != NULL && address < range->end
+           && (size_t) (range->end - address) >= len
            && (range->cell == NULL
                || (range->cell->alloc == range->start
                    && ngx_http_jpp_size(range->start)

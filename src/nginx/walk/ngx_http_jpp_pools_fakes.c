@@ -13,7 +13,6 @@
  */
 
 
-#include "ngx_http_jpp_pools_scope.h"
 #include "ngx_http_jpp_pools_walk.h"
 
 #include "jpp_peek.h"
@@ -34,20 +33,16 @@ void
 ngx_http_jpp_fakes_postpone(ngx_http_jpp_walk_t *walk,
     const ngx_connection_t *c)
 {
-    uint32_t  *slot;
+    ngx_http_jpp_fake_t  *fake;
 
-    slot = jpp_vec_push(walk->fakes, sizeof(uint32_t));
+    fake = ngx_http_jpp_keyed_add(&walk->fakes, c->log);
 
-    if (slot == NULL
-        || !jpp_index_add(&walk->fake_index,
-                          (uint32_t) jpp_hash_u64((uintptr_t) c->log),
-                          jpp_vec_count(walk->fakes, uint32_t)))
-    {
+    if (fake == NULL) {
         walk->table.facts.reason = JPP_POOLS_NO_MEMORY;
         return;
     }
 
-    *slot = ngx_http_jpp_walk_slot(walk, c);
+    fake->slot = ngx_http_jpp_walk_slot(walk, c);
     walk->table.facts.n_unproven++;
 }
 
@@ -67,27 +62,25 @@ ngx_http_jpp_fakes_walk(ngx_http_jpp_walk_t *walk)
 static void
 ngx_http_jpp_fakes_timer(ngx_http_jpp_walk_t *walk, ngx_rbtree_node_t *node)
 {
-    uint32_t           id, pos, hash;
-    ngx_event_t       *ev;
-    ngx_connection_t  *c;
+    uint32_t              pos;
+    ngx_event_t          *ev;
+    ngx_connection_t     *c;
+    ngx_http_jpp_fake_t  *fake;
 
     ev = ngx_rbtree_data(node, ngx_event_t, timer);
 
-    hash = (uint32_t) jpp_hash_u64((uintptr_t) ev->log);
-    pos = hash;
+    pos = 0;
 
-    while ((id = jpp_index_next(&walk->fake_index, hash, &pos)) != 0) {
-
-        c = &walk->cycle->connections[
-                jpp_vec_items(walk->fakes, uint32_t)[id - 1]];
+    while ((fake = ngx_http_jpp_keyed_next(&walk->fakes, ev->log, &pos))
+           != NULL)
+    {
+        c = &walk->cycle->connections[fake->slot];
 
         if (c->log == ev->log && ngx_http_jpp_fakes_is_alive(c)
             && ngx_http_jpp_others_count(walk, c))
         {
             walk->table.facts.n_unproven--;
 
-            ngx_http_jpp_scope_open(walk);
-            ngx_http_jpp_scope_push(walk, c->pool);
             ngx_http_jpp_others_foreign(walk, c);
         }
     }

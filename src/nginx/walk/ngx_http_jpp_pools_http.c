@@ -6,12 +6,6 @@
 
 #include <ngx_http_v2_module.h>
 
-#include "ngx_http_jpp_pools_buffers.h"
-#include "ngx_http_jpp_pools_count.h"
-#include "ngx_http_jpp_pools_names.h"
-#include "ngx_http_jpp_pools_requests.h"
-#include "ngx_http_jpp_pools_scope.h"
-#include "ngx_http_jpp_pools_units.h"
 #include "ngx_http_jpp_pools_walk.h"
 
 
@@ -189,44 +183,16 @@ ngx_http_jpp_http2_headers(ngx_http_jpp_walk_t *walk, ngx_pool_t *pool,
     ngx_http_jpp_scope_restore(walk, extent);
 }
 
-#else
-
-static void *
-ngx_http_jpp_http2_of(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
-    ngx_http_core_srv_conf_t **cscf)
-{
-    (void) walk;
-    (void) c;
-    (void) cscf;
-
-    return NULL;
-}
-
-
-static void
-ngx_http_jpp_http2_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
-    void *http2, uint32_t owner, ngx_http_core_srv_conf_t *cscf)
-{
-    (void) c;
-    (void) http2;
-    (void) owner;
-    (void) cscf;
-
-    ngx_http_jpp_count_flush(walk);
-}
-
 #endif
 
 
-#if (NGX_HTTP_V3)
-
 /* Is C a connection of HTTP/3, or a stream of one? */
 
-static ngx_uint_t
-ngx_http_jpp_http3_is(const ngx_connection_t *c)
-{
-    return c->listening->quic;
-}
+#if (NGX_HTTP_V3)
+#define ngx_http_jpp_http3_is(c)  ((c)->listening->quic)
+#else
+#define ngx_http_jpp_http3_is(c)  0
+#endif
 
 
 /*
@@ -238,6 +204,7 @@ ngx_http_jpp_http3_is(const ngx_connection_t *c)
 static ngx_http_jpp_server_t *
 ngx_http_jpp_http3_server(ngx_http_jpp_walk_t *walk, const ngx_connection_t *c)
 {
+#if (NGX_HTTP_V3)
     void                          **session;
     ngx_connection_t               *parent;
     const ngx_http_connection_t    *hc;
@@ -265,29 +232,10 @@ ngx_http_jpp_http3_server(ngx_http_jpp_walk_t *walk, const ngx_connection_t *c)
     return ngx_http_jpp_pool_has(parent->pool, hc,
                                  sizeof(ngx_http_connection_t))
            ? ngx_http_jpp_names_server(walk, hc->conf_ctx) : NULL;
-}
-
 #else
-
-static ngx_uint_t
-ngx_http_jpp_http3_is(const ngx_connection_t *c)
-{
-    (void) c;
-
-    return 0;
-}
-
-
-static ngx_http_jpp_server_t *
-ngx_http_jpp_http3_server(ngx_http_jpp_walk_t *walk, const ngx_connection_t *c)
-{
-    (void) walk;
-    (void) c;
-
     return NULL;
-}
-
 #endif
+}
 
 
 /* What a client's connection is, as its data says. */
@@ -312,12 +260,10 @@ static uint32_t ngx_http_jpp_http_owner(ngx_http_jpp_walk_t *walk,
 void
 ngx_http_jpp_http_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
 {
-    uint32_t               owner;
-    jpp_pools_unit_t      *unit;
-    ngx_http_jpp_found_t   found;
+    uint32_t              owner;
+    ngx_http_jpp_found_t  found;
 
-    ngx_http_jpp_scope_open(walk);
-    ngx_http_jpp_scope_push(walk, c->pool);
+    ngx_http_jpp_scope_open(walk, c->pool);
     ngx_http_jpp_count_larges(walk, c->pool);
 
     ngx_memzero(&found, sizeof(ngx_http_jpp_found_t));
@@ -326,8 +272,6 @@ ngx_http_jpp_http_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
 
         /* a timer of Lua, for example, that borrows a client's listening */
 
-        ngx_http_jpp_scope_open(walk);
-        ngx_http_jpp_scope_push(walk, c->pool);
         ngx_http_jpp_others_foreign(walk, c);
         return;
     }
@@ -341,10 +285,7 @@ ngx_http_jpp_http_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
         found.request != NULL ? found.request->http_connection
         : found.kind == JPP_POOLS_CLIENT_CONNECTION ? c->data : NULL);
 
-    if (found.http2 != NULL) {
-        ngx_http_jpp_http2_connection(walk, c, found.http2, owner, found.cscf);
-
-    } else {
+    if (found.http2 == NULL) {
         ngx_http_jpp_count_flush(walk);
 
         if (found.request != NULL) {
@@ -352,11 +293,13 @@ ngx_http_jpp_http_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
         }
     }
 
-    unit = ngx_http_jpp_unit_end(walk, 0);
-
-    if (unit != NULL) {
-        ngx_http_jpp_request_unit(walk, unit, c, found.request);
+#if (NGX_HTTP_V2)
+    if (found.http2 != NULL) {
+        ngx_http_jpp_http2_connection(walk, c, found.http2, owner, found.cscf);
     }
+#endif
+
+    ngx_http_jpp_unit_end(walk, 0, c, found.request);
 }
 
 
@@ -447,17 +390,18 @@ ngx_http_jpp_http_data(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
             return;
         }
 
-    } else if (first == c) {
-        found->http2 = ngx_http_jpp_http2_of(walk, c, &found->cscf);
+    } else {
+        found->kind = JPP_POOLS_CLOSING;
+
+#if (NGX_HTTP_V2)
+        found->http2 = first == c
+                       ? ngx_http_jpp_http2_of(walk, c, &found->cscf) : NULL;
+
         if (found->http2 != NULL) {
             found->kind = JPP_POOLS_HTTP2;
             return;
         }
-
-        found->kind = JPP_POOLS_CLOSING;
-
-    } else {
-        found->kind = JPP_POOLS_CLOSING;
+#endif
     }
 
     server = ngx_http_jpp_http_closing(walk, c);

@@ -1,12 +1,17 @@
 
-#include "ngx_http_jpp_pools_names.h"
+/*
+ * The names of a walk: all from the configuration, or nginx's own words.  Each
+ * function returns the id of a name in the walk's table; 0: no memory.
+ */
+
+
+#include "ngx_http_jpp_pools_walk.h"
 
 #include <dlfcn.h>
 
 
 static uint32_t ngx_http_jpp_owner_of(ngx_http_jpp_walk_t *walk,
     jpp_pools_kind_t kind, const ngx_http_request_t *r, uint32_t third);
-static uint32_t ngx_http_jpp_names_hash(const void *p);
 static uint32_t ngx_http_jpp_names_module(ngx_http_jpp_walk_t *walk,
     const ngx_module_t *module);
 
@@ -14,43 +19,31 @@ static uint32_t ngx_http_jpp_names_module(ngx_http_jpp_walk_t *walk,
 ngx_int_t
 ngx_http_jpp_names_init(ngx_http_jpp_walk_t *walk)
 {
-    ngx_uint_t                   i;
+    ngx_uint_t                   i, n;
     ngx_http_core_srv_conf_t   **cscf;
     ngx_http_core_main_conf_t   *cmcf;
-    ngx_http_jpp_server_t       *servers;
+    ngx_http_jpp_server_t       *server;
 
     cmcf = ngx_http_cycle_get_module_main_conf(walk->cycle,
                                                ngx_http_core_module);
-    if (cmcf == NULL) {
-        return jpp_index_init(&walk->server_index, &walk->arena, 1)
-               ? NGX_OK : NGX_ERROR;
-    }
+    n = cmcf != NULL ? cmcf->servers.nelts : 0;
+    cscf = cmcf != NULL ? cmcf->servers.elts : NULL;
 
-    if (!jpp_index_init(&walk->server_index, &walk->arena,
-                        cmcf->servers.nelts))
+    if (ngx_http_jpp_keyed_init(&walk->servers, &walk->arena,
+                                sizeof(ngx_http_jpp_server_t), n)
+        != NGX_OK)
     {
         return NGX_ERROR;
     }
 
-    servers = jpp_arena_alloc(&walk->arena, (cmcf->servers.nelts + 1)
-                              * sizeof(ngx_http_jpp_server_t));
-    if (servers == NULL) {
-        return NGX_ERROR;
-    }
+    for (i = 0; i < n; i++) {
+        server = ngx_http_jpp_keyed_add(&walk->servers, cscf[i]->ctx);
 
-    walk->servers = servers;
-
-    cscf = cmcf->servers.elts;
-
-    for (i = 0; i < cmcf->servers.nelts; i++) {
-        servers[i].ctx = cscf[i]->ctx;
-        servers[i].cscf = cscf[i];
-
-        if (!jpp_index_add(&walk->server_index,
-                           ngx_http_jpp_names_hash(cscf[i]->ctx), i + 1))
-        {
+        if (server == NULL) {
             return NGX_ERROR;
         }
+
+        server->cscf = cscf[i];
     }
 
     return NGX_OK;
@@ -60,7 +53,7 @@ ngx_http_jpp_names_init(ngx_http_jpp_walk_t *walk)
 ngx_http_jpp_server_t *
 ngx_http_jpp_names_server(ngx_http_jpp_walk_t *walk, const void *ctx)
 {
-    uint32_t                id, pos, hash;
+    uint32_t                pos;
     ngx_http_jpp_server_t  *server;
 
     /* mostly the last one again */
@@ -69,26 +62,14 @@ ngx_http_jpp_names_server(ngx_http_jpp_walk_t *walk, const void *ctx)
         return walk->server;
     }
 
-    hash = ngx_http_jpp_names_hash(ctx);
-    pos = hash;
+    pos = 0;
+    server = ngx_http_jpp_keyed_next(&walk->servers, ctx, &pos);
 
-    while ((id = jpp_index_next(&walk->server_index, hash, &pos)) != 0) {
-        server = &walk->servers[id - 1];
-
-        if (server->ctx == ctx) {
-            walk->server = server;
-            return server;
-        }
+    if (server != NULL) {
+        walk->server = server;
     }
 
-    return NULL;
-}
-
-
-static uint32_t
-ngx_http_jpp_names_hash(const void *p)
-{
-    return (uint32_t) jpp_hash_u64((uintptr_t) p);
+    return server;
 }
 
 
@@ -142,22 +123,14 @@ uint32_t
 ngx_http_jpp_name_location(ngx_http_jpp_walk_t *walk,
     const ngx_http_core_loc_conf_t *clcf)
 {
-    uint32_t     id;
-    const char  *none;
+    static const ngx_str_t  none = ngx_string("(server)");
 
-    id = jpp_pools_find(&walk->table, clcf);
+    const ngx_str_t  *name;
 
-    if (id != 0) {
-        return id;
-    }
+    name = clcf->name.len != 0 ? &clcf->name : &none;
 
-    none = "(server)";
-
-    return clcf->name.len != 0
-           ? jpp_pools_name(&walk->table, JPP_POOLS_LOCATION, clcf,
-                            (char *) clcf->name.data, clcf->name.len)
-           : jpp_pools_name(&walk->table, JPP_POOLS_LOCATION, clcf, none,
-                            ngx_strlen(none));
+    return jpp_pools_name(&walk->table, JPP_POOLS_LOCATION, clcf,
+                          (char *) name->data, name->len);
 }
 
 
@@ -249,13 +222,8 @@ ngx_http_jpp_upstream_text(const ngx_http_upstream_srv_conf_t *uscf,
 uint32_t
 ngx_http_jpp_name_address(ngx_http_jpp_walk_t *walk, const ngx_listening_t *ls)
 {
-    uint32_t  id;
-
-    id = jpp_pools_find(&walk->table, ls);
-
-    return id != 0 ? id : jpp_pools_name(&walk->table, JPP_POOLS_ADDRESS, ls,
-                                         (char *) ls->addr_text.data,
-                                         ls->addr_text.len);
+    return jpp_pools_name(&walk->table, JPP_POOLS_ADDRESS, ls,
+                          (char *) ls->addr_text.data, ls->addr_text.len);
 }
 
 
@@ -364,14 +332,8 @@ ngx_http_jpp_name_code(ngx_http_jpp_walk_t *walk, uintptr_t address)
 uint32_t
 ngx_http_jpp_name_word(ngx_http_jpp_walk_t *walk, const char *word)
 {
-    uint32_t  id;
-
-    if (word == NULL) {
-        return 0;
-    }
-
-    id = jpp_pools_find(&walk->table, word);
-
-    return id != 0 ? id : jpp_pools_name(&walk->table, JPP_POOLS_WORD, word,
-                                         word, ngx_strlen(word));
+    return word != NULL
+           ? jpp_pools_name(&walk->table, JPP_POOLS_WORD, word, word,
+                            ngx_strlen(word))
+           : 0;
 }

@@ -5,11 +5,6 @@
  */
 
 
-#include "ngx_http_jpp_pools_buffers.h"
-#include "ngx_http_jpp_pools_count.h"
-#include "ngx_http_jpp_pools_names.h"
-#include "ngx_http_jpp_pools_scope.h"
-#include "ngx_http_jpp_pools_units.h"
 #include "ngx_http_jpp_pools_walk.h"
 
 
@@ -22,10 +17,10 @@ static uint32_t ngx_http_jpp_others_late(ngx_http_jpp_walk_t *walk,
     const ngx_connection_t *c, uint32_t owner);
 static void ngx_http_jpp_others_connection(ngx_http_jpp_walk_t *walk,
     ngx_connection_t *c);
+static void ngx_http_jpp_others_see(ngx_http_jpp_walk_t *walk,
+    ngx_connection_t *c, uint32_t owner, ngx_uint_t is_peer);
 static uint32_t ngx_http_jpp_others_owner(ngx_http_jpp_walk_t *walk,
     ngx_connection_t *c);
-static const ngx_http_jpp_client_t *ngx_http_jpp_others_find(
-    const ngx_http_jpp_walk_t *walk, const ngx_log_t *log);
 static ngx_http_upstream_srv_conf_t *ngx_http_jpp_others_upstream(
     const ngx_http_jpp_walk_t *walk, const ngx_connection_t *c);
 static uint32_t ngx_http_jpp_others_module(ngx_http_jpp_walk_t *walk,
@@ -43,21 +38,16 @@ ngx_http_jpp_others_client(ngx_http_jpp_walk_t *walk, const ngx_connection_t *c,
 {
     ngx_http_jpp_client_t  *client;
 
-    client = jpp_vec_push(walk->clients, sizeof(ngx_http_jpp_client_t));
+    client = ngx_http_jpp_keyed_add(&walk->clients, log);
     if (client == NULL) {
         return;
     }
 
-    client->log = log;
     client->pool = pool;
     client->slot = ngx_http_jpp_walk_slot(walk, c);
     client->owner = owner;
     client->sharing = sharing;
     client->number = c->number;
-
-    (void) jpp_index_add(&walk->client_index,
-                         (uint32_t) jpp_hash_u64((uintptr_t) log),
-                         jpp_vec_count(walk->clients, ngx_http_jpp_client_t));
 }
 
 
@@ -129,8 +119,7 @@ ngx_http_jpp_others_walk(ngx_http_jpp_walk_t *walk)
 static void
 ngx_http_jpp_others_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
 {
-    uint32_t           owner;
-    jpp_pools_unit_t  *unit;
+    uint32_t  owner;
 
     owner = ngx_http_jpp_others_owner(walk, c);
 
@@ -138,26 +127,34 @@ ngx_http_jpp_others_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
         return;
     }
 
-    ngx_http_jpp_scope_open(walk);
-    ngx_http_jpp_scope_push(walk, c->pool);
-
     /* another may share its pool: two sockets of a timer that came late */
 
     if (c->log != walk->cycle->log) {
         ngx_http_jpp_others_client(walk, c, c->log, c->pool, 0, NULL);
     }
 
+    ngx_http_jpp_others_see(walk, c, owner, 1);
+}
+
+
+static void
+ngx_http_jpp_others_see(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
+    uint32_t owner, ngx_uint_t is_peer)
+{
+    ngx_http_jpp_scope_open(walk, c->pool);
     ngx_http_jpp_unit_begin(walk, owner, 0);
 
     ngx_http_jpp_count_pool(walk, c->pool, owner);
-    ngx_http_jpp_buffers_peer(walk, c);
-    ngx_http_jpp_count_flush(walk);
 
-    unit = ngx_http_jpp_unit_end(walk, 0);
+    if (is_peer) {
+        ngx_http_jpp_buffers_peer(walk, c);
 
-    if (unit != NULL) {
-        ngx_http_jpp_unit_connection(walk, unit, c);
+    } else {
+        ngx_http_jpp_buffers_connection(walk, c, NULL);
     }
+
+    ngx_http_jpp_count_flush(walk);
+    ngx_http_jpp_unit_end(walk, 0, c, NULL);
 }
 
 
@@ -171,11 +168,13 @@ ngx_http_jpp_others_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
 static uint32_t
 ngx_http_jpp_others_owner(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
 {
+    uint32_t                       pos;
     const ngx_connection_t        *accepted;
     ngx_http_upstream_srv_conf_t  *uscf;
     const ngx_http_jpp_client_t   *client;
 
-    client = ngx_http_jpp_others_find(walk, c->log);
+    pos = 0;
+    client = ngx_http_jpp_keyed_next(&walk->clients, c->log, &pos);
 
     if (client != NULL) {
         accepted = &walk->cycle->connections[client->slot];
@@ -244,26 +243,6 @@ ngx_http_jpp_others_upstreams(const ngx_connection_t *pc)
 }
 
 
-static const ngx_http_jpp_client_t *
-ngx_http_jpp_others_find(const ngx_http_jpp_walk_t *walk, const ngx_log_t *log)
-{
-    uint32_t                      id, pos, hash;
-    const ngx_http_jpp_client_t  *client;
-
-    hash = (uint32_t) jpp_hash_u64((uintptr_t) log);
-    pos = hash;
-
-    while ((id = jpp_index_next(&walk->client_index, hash, &pos)) != 0) {
-        client = &jpp_vec_items(walk->clients, ngx_http_jpp_client_t)[id - 1];
-        if (client->log == log) {
-            return client;
-        }
-    }
-
-    return NULL;
-}
-
-
 /*
  * The data of a connection that is kept alive is an item of the configuration,
  * which begins with the address of the upstream's.
@@ -308,24 +287,12 @@ ngx_http_jpp_others_upstream(const ngx_http_jpp_walk_t *walk,
 void
 ngx_http_jpp_others_foreign(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
 {
-    uint32_t           owner;
-    jpp_pools_unit_t  *unit;
+    uint32_t  owner;
 
     owner = ngx_http_jpp_others_module(walk, c);
 
     ngx_http_jpp_others_client(walk, c, c->log, c->pool, owner, NULL);
-
-    ngx_http_jpp_unit_begin(walk, owner, 0);
-
-    ngx_http_jpp_count_pool(walk, c->pool, owner);
-    ngx_http_jpp_buffers_connection(walk, c, NULL);
-    ngx_http_jpp_count_flush(walk);
-
-    unit = ngx_http_jpp_unit_end(walk, 0);
-
-    if (unit != NULL) {
-        ngx_http_jpp_unit_connection(walk, unit, c);
-    }
+    ngx_http_jpp_others_see(walk, c, owner, 0);
 }
 
 

@@ -1,11 +1,10 @@
 
-#include "ngx_http_jpp_pools_buffers.h"
-#include "ngx_http_jpp_pools_count.h"
-#include "ngx_http_jpp_pools_names.h"
-#include "ngx_http_jpp_pools_output.h"
-#include "ngx_http_jpp_pools_requests.h"
-#include "ngx_http_jpp_pools_scope.h"
-#include "ngx_http_jpp_pools_units.h"
+/*
+ * The requests of a client, with their subrequests and upstreams: whose pools
+ * they have.
+ */
+
+
 #include "ngx_http_jpp_pools_walk.h"
 
 
@@ -260,9 +259,8 @@ void
 ngx_http_jpp_request_count(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
     ngx_http_request_t *r)
 {
-    uint32_t                owner;
-    jpp_pools_unit_t       *unit;
-    ngx_http_jpp_extent_t   extent;
+    uint32_t               owner;
+    ngx_http_jpp_extent_t  extent;
 
     extent = ngx_http_jpp_scope_extent(walk);
 
@@ -286,11 +284,7 @@ ngx_http_jpp_request_count(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
 
     ngx_http_jpp_scope_restore(walk, extent);
 
-    unit = ngx_http_jpp_unit_end(walk, 1);
-
-    if (unit != NULL) {
-        ngx_http_jpp_request_unit(walk, unit, c, r);
-    }
+    ngx_http_jpp_unit_end(walk, 1, c, r);
 }
 
 
@@ -489,16 +483,4 @@ ngx_http_jpp_request_contexts(ngx_http_jpp_walk_t *walk, ngx_http_request_t *r)
 
     ngx_http_jpp_contexts_mark(walk, r, owner);
     ngx_http_jpp_output_passed(walk, r, owner);
-}
-
-
-void
-ngx_http_jpp_request_unit(ngx_http_jpp_walk_t *walk, jpp_pools_unit_t *unit,
-    const ngx_connection_t *c, ngx_http_request_t *r)
-{
-    ngx_http_jpp_unit_connection(walk, unit, c);
-
-    if (r != NULL) {
-        ngx_http_jpp_unit_request(walk, unit, r);
-    }
 }

@@ -1,5 +1,20 @@
 
-#include "ngx_http_jpp_pools_rests.h"
+/*
+ * The rests of pools that are too large for a slice: a request's with 200,000
+ * buffers, a connection's that a module leaks into.  What a connection needs to
+ * be understood is in the first of their blocks and of their lists, and is
+ * looked at while it is visited.  What is beyond is only counted, in the slices
+ * after that.
+ *
+ * Meanwhile nginx may destroy such a pool.  A cleanup handler, which lies in
+ * the walk's arena, says when: as long as a rest has its pool, that is alive,
+ * and so are its blocks and the cells of its list, which leave no pool before
+ * its end.  It is the only thing that a walk writes into nginx's memory, and it
+ * is gone with the rest.
+ */
+
+
+#include "ngx_http_jpp_pools_walk.h"
 
 
 /* A unit that is ended with the last of its rests. */
@@ -23,26 +38,11 @@ struct ngx_http_jpp_rest_s {
 };
 
 
-/* What is known of an address. */
-typedef struct {
-    const void            *p;
-    uint32_t               visit;
-    uint32_t               owner;      /* 0: its pool's */
-    uint32_t               module;
-    jpp_pools_class_t      class;
-} ngx_http_jpp_mark_t;
-
-
 static void ngx_http_jpp_rest_gone(void *data);
 static ngx_int_t ngx_http_jpp_rest_walk(ngx_http_jpp_walk_t *walk,
     ngx_http_jpp_rest_t *rest);
-static void ngx_http_jpp_rest_block(ngx_http_jpp_walk_t *walk,
-    ngx_http_jpp_rest_t *rest);
 static void ngx_http_jpp_rest_large(ngx_http_jpp_walk_t *walk,
     ngx_http_jpp_rest_t *rest);
-static const ngx_http_jpp_mark_t *ngx_http_jpp_rest_mark(
-    const ngx_http_jpp_walk_t *walk, const ngx_http_jpp_rest_t *rest,
-    const void *p);
 static void ngx_http_jpp_rest_end(ngx_http_jpp_walk_t *walk,
     ngx_http_jpp_rest_t *rest);
 static void ngx_http_jpp_rest_forget(ngx_http_jpp_rest_t *rest);
@@ -93,18 +93,13 @@ ngx_http_jpp_rests_mark(ngx_http_jpp_walk_t *walk, const void *p,
 {
     ngx_http_jpp_mark_t  *mark;
 
-    mark = jpp_vec_push(walk->marks, sizeof(ngx_http_jpp_mark_t));
+    mark = ngx_http_jpp_keyed_add(&walk->marks, p);
 
-    if (mark == NULL
-        || !jpp_index_add(&walk->mark_index,
-                          (uint32_t) jpp_hash_u64((uintptr_t) p),
-                          jpp_vec_count(walk->marks, ngx_http_jpp_mark_t)))
-    {
+    if (mark == NULL) {
         walk->table.facts.reason = JPP_POOLS_NO_MEMORY;
         return;
     }
 
-    mark->p = p;
     mark->visit = walk->visit;
     mark->owner = walk->scope.owner;
     mark->module = walk->scope.module;
@@ -156,15 +151,11 @@ ngx_http_jpp_rests_walk(ngx_http_jpp_walk_t *walk)
 
         rest = walk->rests;
 
-        ngx_http_jpp_walk_add_up(walk);
-
         if (rest->parked != NULL) {
             jpp_pools_resume(&walk->table, &rest->parked->open);
         }
 
         rc = ngx_http_jpp_rest_walk(walk, rest);
-
-        ngx_http_jpp_walk_add_up(walk);
 
         if (rest->parked != NULL) {
             jpp_pools_park(&walk->table, &rest->parked->open);
@@ -184,6 +175,8 @@ ngx_http_jpp_rests_walk(ngx_http_jpp_walk_t *walk)
 static ngx_int_t
 ngx_http_jpp_rest_walk(ngx_http_jpp_walk_t *walk, ngx_http_jpp_rest_t *rest)
 {
+    const ngx_pool_t  *block;
+
     while (rest->pool != NULL && (rest->block != NULL || rest->cell != NULL)) {
 
         if (ngx_http_jpp_walk_is_over(walk)) {
@@ -192,12 +185,16 @@ ngx_http_jpp_rest_walk(ngx_http_jpp_walk_t *walk, ngx_http_jpp_rest_t *rest)
 
         walk->work++;
 
-        if (rest->block != NULL) {
-            ngx_http_jpp_rest_block(walk, rest);
-
-        } else {
+        if (rest->block == NULL) {
             ngx_http_jpp_rest_large(walk, rest);
+            continue;
         }
+
+        block = rest->block;
+        rest->block = block->d.next;
+
+        ngx_http_jpp_walk_add(walk, rest->owner, JPP_POOLS_BLOCKS, 0, block,
+                              rest->size, block->d.end - block->d.last);
     }
 
     return NGX_OK;
@@ -205,24 +202,10 @@ ngx_http_jpp_rest_walk(ngx_http_jpp_walk_t *walk, ngx_http_jpp_rest_t *rest)
 
 
 static void
-ngx_http_jpp_rest_block(ngx_http_jpp_walk_t *walk, ngx_http_jpp_rest_t *rest)
-{
-    const ngx_pool_t  *block;
-
-    block = rest->block;
-    rest->block = block->d.next;
-
-    ngx_http_jpp_walk_add(walk, rest->owner, JPP_POOLS_BLOCKS, 0, 1, rest->size,
-                          block->d.end - block->d.last);
-    ngx_http_jpp_walk_hold(walk, rest->owner, block, rest->size);
-}
-
-
-static void
 ngx_http_jpp_rest_large(ngx_http_jpp_walk_t *walk, ngx_http_jpp_rest_t *rest)
 {
-    size_t                      size;
-    uint32_t                    owner;
+    uint32_t                    pos, owner, module;
+    jpp_pools_class_t           class;
     const ngx_pool_large_t     *cell;
     const ngx_http_jpp_mark_t  *mark;
 
@@ -233,40 +216,24 @@ ngx_http_jpp_rest_large(ngx_http_jpp_walk_t *walk, ngx_http_jpp_rest_t *rest)
         return;
     }
 
-    mark = ngx_http_jpp_rest_mark(walk, rest, cell->alloc);
+    owner = rest->owner;
+    class = JPP_POOLS_OTHER;
+    module = 0;
+    pos = 0;
 
-    owner = mark != NULL && mark->owner != 0 ? mark->owner : rest->owner;
-    size = ngx_http_jpp_size(cell->alloc);
-
-    ngx_http_jpp_walk_add(walk, owner,
-                          mark != NULL ? mark->class
-                                                  : JPP_POOLS_OTHER,
-                          mark != NULL ? mark->module : 0, 1, size,
-                          0);
-    ngx_http_jpp_walk_hold(walk, owner, cell->alloc, size);
-}
-
-
-static const ngx_http_jpp_mark_t *
-ngx_http_jpp_rest_mark(const ngx_http_jpp_walk_t *walk,
-    const ngx_http_jpp_rest_t *rest, const void *p)
-{
-    uint32_t                    id, pos, hash;
-    const ngx_http_jpp_mark_t  *mark;
-
-    hash = (uint32_t) jpp_hash_u64((uintptr_t) p);
-    pos = hash;
-
-    while ((id = jpp_index_next(&walk->mark_index, hash, &pos)) != 0) {
-
-        mark = &jpp_vec_items(walk->marks, ngx_http_jpp_mark_t)[id - 1];
-
-        if (mark->p == p && mark->visit == rest->visit) {
-            return mark;
+    while ((mark = ngx_http_jpp_keyed_next(&walk->marks, cell->alloc, &pos))
+           != NULL)
+    {
+        if (mark->visit == rest->visit) {
+            owner = mark->owner != 0 ? mark->owner : owner;
+            class = mark->class;
+            module = mark->module;
+            break;
         }
     }
 
-    return NULL;
+    ngx_http_jpp_walk_add(walk, owner, class, module, cell->alloc,
+                          ngx_http_jpp_size(cell->alloc), 0);
 }
 
 

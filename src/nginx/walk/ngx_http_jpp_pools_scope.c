@@ -1,8 +1,14 @@
 
-#include "ngx_http_jpp_pools_rests.h"
-#include "ngx_http_jpp_pools_scope.h"
+/*
+ * The pools at hand while a connection is looked at: what they hold, and which
+ * memory is theirs.  A pointer is only followed into that.  They are counted,
+ * blocks and large allocations, with their owner and their class, into the
+ * walk's table.
+ */
 
-#include "jpp_sort.h"
+
+#include "ngx_http_jpp_pools.h"
+#include "ngx_http_jpp_pools_walk.h"
 
 
 /* does a pool keep what is LEN bytes as an allocation of its own? */
@@ -30,12 +36,15 @@
  */
 #define NGX_HTTP_JPP_VISIT     1024
 
+/*
+ * Of each pool there are some in any case, however much a visit has counted, so
+ * that its buffers have a name.
+ */
+#define NGX_HTTP_JPP_ANYWAY  32
 
-static ngx_http_jpp_large_t *ngx_http_jpp_scope_find(ngx_http_jpp_walk_t *walk,
-    const void *p);
+
 static ngx_http_jpp_large_t *ngx_http_jpp_scope_search(
-    ngx_http_jpp_large_t *larges, size_t n, const u_char *p);
-static int ngx_http_jpp_scope_compare(const void *a, const void *b, void *ctx);
+    const ngx_http_jpp_walk_t *walk, const void *p, size_t from, size_t to);
 static ngx_uint_t ngx_http_jpp_pool_has_large(const ngx_pool_t *pool,
     const void *p, size_t len);
 static const u_char *ngx_http_jpp_pool_end(const ngx_pool_t *pool,
@@ -43,15 +52,17 @@ static const u_char *ngx_http_jpp_pool_end(const ngx_pool_t *pool,
 static const u_char *ngx_http_jpp_scope_of(const ngx_buf_t *b);
 
 
-void
-ngx_http_jpp_scope_open(ngx_http_jpp_walk_t *walk)
-{
-    ngx_http_jpp_extent_t  none;
+void  (*ngx_http_jpp_pool_seen)(const ngx_pool_t *pool,
+    const jpp_pools_t *table, uint32_t owner);
 
-    none.n_pools = 0;
-    none.n_larges = 0;
+
+void
+ngx_http_jpp_scope_open(ngx_http_jpp_walk_t *walk, ngx_pool_t *pool)
+{
+    const ngx_http_jpp_extent_t  none = { 0, 0 };
 
     ngx_http_jpp_scope_restore(walk, none);
+    ngx_http_jpp_scope_push(walk, pool);
 
     walk->visit++;
     walk->scope.n_left = NGX_HTTP_JPP_VISIT;
@@ -63,14 +74,10 @@ ngx_http_jpp_scope_open(ngx_http_jpp_walk_t *walk)
 void
 ngx_http_jpp_scope_push(ngx_http_jpp_walk_t *walk, ngx_pool_t *pool)
 {
-    ngx_http_jpp_scope_t  *scope;
-
-    scope = &walk->scope;
-
     /* what is in others is not looked at */
 
-    if (scope->n_pools < NGX_HTTP_JPP_SCOPE) {
-        scope->pools[scope->n_pools++] = pool;
+    if (walk->scope.n_pools < NGX_HTTP_JPP_SCOPE) {
+        walk->scope.pools[walk->scope.n_pools++] = pool;
     }
 }
 
@@ -167,6 +174,7 @@ ngx_http_jpp_pool_has_large(const ngx_pool_t *pool, const void *p, size_t len)
 const u_char *
 ngx_http_jpp_scope_end(ngx_http_jpp_walk_t *walk, const void *p)
 {
+    size_t                 n, base;
     ngx_uint_t             i;
     const u_char          *end;
     ngx_http_jpp_large_t  *large;
@@ -182,7 +190,16 @@ ngx_http_jpp_scope_end(ngx_http_jpp_walk_t *walk, const void *p)
         }
     }
 
-    large = ngx_http_jpp_scope_find(walk, p);
+    ngx_http_jpp_scope_sort(walk);
+
+    n = jpp_vec_count(walk->scope.larges, ngx_http_jpp_large_t);
+    base = walk->scope.base.n_larges;
+
+    large = ngx_http_jpp_scope_search(walk, p, base, n);
+
+    if (large == NULL) {
+        large = ngx_http_jpp_scope_search(walk, p, 0, base);
+    }
 
     return large != NULL ? large->start + large->size : NULL;
 }
@@ -219,93 +236,43 @@ ngx_http_jpp_pool_end(const ngx_pool_t *pool, const void *p,
 }
 
 
-/* The large allocation that P lies in, or NULL. */
+/* The large allocation that P lies in, FROM .. TO in their list, or NULL. */
 
 static ngx_http_jpp_large_t *
-ngx_http_jpp_scope_find(ngx_http_jpp_walk_t *walk, const void *p)
+ngx_http_jpp_scope_search(const ngx_http_jpp_walk_t *walk, const void *p,
+    size_t from, size_t to)
 {
-    size_t                 n, base;
-    ngx_http_jpp_large_t  *larges, *large;
+    ngx_http_jpp_large_t  *large;
 
-    ngx_http_jpp_scope_sort(walk);
+    large = ngx_http_jpp_search(jpp_vec_items(walk->scope.larges,
+                                              ngx_http_jpp_large_t) + from,
+                                to - from, sizeof(ngx_http_jpp_large_t), p);
 
-    larges = jpp_vec_items(walk->scope.larges, ngx_http_jpp_large_t);
-    n = jpp_vec_count(walk->scope.larges, ngx_http_jpp_large_t);
-    base = walk->scope.base.n_larges;
-
-    large = ngx_http_jpp_scope_search(larges + base, n - base, p);
-
-    return large != NULL
-           ? large : ngx_http_jpp_scope_search(larges, base, p);
-}
-
-
-static ngx_http_jpp_large_t *
-ngx_http_jpp_scope_search(ngx_http_jpp_large_t *larges, size_t n,
-    const u_char *p)
-{
-    size_t  low, high, middle;
-
-    low = 0;
-    high = n;
-
-    /* those below low begin at P or before it */
-
-    while (low < high) {
-        middle = low + (high - low) / 2;
-
-        if (larges[middle].start <= p) {
-            low = middle + 1;
-
-        } else {
-            high = middle;
-        }
-    }
-
-    return low != 0 && p < larges[low - 1].start + larges[low - 1].size
-           ? &larges[low - 1] : NULL;
+    return large != NULL && (const u_char *) p < large->start + large->size
+           ? large : NULL;
 }
 
 
 void
 ngx_http_jpp_scope_sort(ngx_http_jpp_walk_t *walk)
 {
-    size_t                 n, base;
     ngx_http_jpp_scope_t  *scope;
 
     scope = &walk->scope;
 
-    if (scope->is_sorted) {
-        return;
+    if (!scope->is_sorted) {
+        ngx_http_jpp_sort(jpp_vec_items(scope->larges, ngx_http_jpp_large_t)
+                          + scope->base.n_larges,
+                          jpp_vec_count(scope->larges, ngx_http_jpp_large_t)
+                          - scope->base.n_larges, sizeof(ngx_http_jpp_large_t));
+        scope->is_sorted = 1;
     }
-
-    n = jpp_vec_count(scope->larges, ngx_http_jpp_large_t);
-    base = scope->base.n_larges;
-
-    jpp_sort(jpp_vec_items(scope->larges, ngx_http_jpp_large_t)
-             + base, n - base, sizeof(ngx_http_jpp_large_t),
-             ngx_http_jpp_scope_compare, NULL);
-
-    scope->is_sorted = 1;
-}
-
-
-static int
-ngx_http_jpp_scope_compare(const void *a, const void *b, void *ctx)
-{
-    const ngx_http_jpp_large_t *one = a;
-    const ngx_http_jpp_large_t *other = b;
-
-    (void) ctx;
-
-    return (one->start > other->start) - (one->start < other->start);
 }
 
 
 ngx_http_jpp_large_t *
 ngx_http_jpp_scope_unnamed(ngx_http_jpp_walk_t *walk, const void *p)
 {
-    size_t                 n, base;
     ngx_http_jpp_large_t  *large;
 
     if (p == NULL || walk->scope.n_unnamed == 0) {
@@ -314,13 +281,9 @@ ngx_http_jpp_scope_unnamed(ngx_http_jpp_walk_t *walk, const void *p)
 
     ngx_http_jpp_scope_sort(walk);
 
-    n = jpp_vec_count(walk->scope.larges, ngx_http_jpp_large_t);
-    base = walk->scope.base.n_larges;
-
-    large = ngx_http_jpp_scope_search(
-                jpp_vec_items(walk->scope.larges,
-                              ngx_http_jpp_large_t) + base,
-                n - base, p);
+    large = ngx_http_jpp_scope_search(walk, p, walk->scope.base.n_larges,
+                                      jpp_vec_count(walk->scope.larges,
+                                                    ngx_http_jpp_large_t));
 
     return large != NULL && large->class == JPP_POOLS_OTHER ? large : NULL;
 }
@@ -371,12 +334,7 @@ ngx_http_jpp_scope_mark_buf(ngx_http_jpp_walk_t *walk, const ngx_buf_t *b,
     p = ngx_http_jpp_scope_of(b);
     large = ngx_http_jpp_scope_unnamed(walk, p);
 
-    if (large != NULL) {
-        ngx_http_jpp_scope_name(walk, large, class);
-
-    } else if (walk->scope.has_rest && p != NULL) {
-        ngx_http_jpp_rests_mark(walk, p, class);
-    }
+    ngx_http_jpp_scope_mark(walk, large != NULL ? large->start : p, class);
 }
 
 
@@ -438,4 +396,165 @@ ngx_http_jpp_scope_mark_chain(ngx_http_jpp_walk_t *walk, const ngx_chain_t *cl,
     {
         ngx_http_jpp_scope_mark_buf(walk, cl->buf, class);
     }
+}
+
+
+void
+ngx_http_jpp_count_pool(ngx_http_jpp_walk_t *walk, ngx_pool_t *pool,
+    uint32_t owner)
+{
+    ngx_http_jpp_count_larges(walk, pool);
+    ngx_http_jpp_count_claim(walk, pool, owner);
+}
+
+
+void
+ngx_http_jpp_count_larges(ngx_http_jpp_walk_t *walk, const ngx_pool_t *pool)
+{
+    ngx_uint_t             n, limit;
+    ngx_pool_large_t      *l;
+    ngx_http_jpp_large_t  *large;
+    ngx_http_jpp_scope_t  *scope;
+
+    scope = &walk->scope;
+    limit = ngx_max(scope->n_left, NGX_HTTP_JPP_ANYWAY);
+
+    for (l = pool->large, n = 0; l != NULL && n < limit; l = l->next, n++) {
+
+        if (l->alloc == NULL) {
+            continue;
+        }
+
+        large = jpp_vec_push(scope->larges, sizeof(ngx_http_jpp_large_t));
+
+        if (large == NULL) {
+            walk->table.facts.reason = JPP_POOLS_NO_MEMORY;
+            return;
+        }
+
+        large->start = l->alloc;
+        large->cell = &l->alloc;
+        large->size = ngx_http_jpp_size(l->alloc);
+        large->owner = 0;
+        large->module = 0;
+        large->class = JPP_POOLS_OTHER;
+
+        scope->n_unnamed++;
+        scope->is_sorted = 0;
+    }
+
+    scope->n_left -= ngx_min(scope->n_left, n);
+    walk->work += n;
+
+    scope->rest = l != NULL ? pool : NULL;
+    scope->cell = l;
+
+    if (l != NULL) {
+        scope->has_rest = 1;
+        scope->n_unnamed++;
+    }
+}
+
+
+void
+ngx_http_jpp_count_claim(ngx_http_jpp_walk_t *walk, ngx_pool_t *pool,
+    uint32_t owner)
+{
+    size_t                   i, n;
+    const ngx_pool_t        *block, *held;
+    const ngx_pool_large_t  *cell;
+    ngx_http_jpp_large_t    *larges;
+    ngx_http_jpp_scope_t    *scope;
+    ngx_http_jpp_blocks_t    blocks;
+
+    ngx_http_jpp_count_see(walk, pool, owner);
+
+    scope = &walk->scope;
+
+    block = ngx_http_jpp_count_blocks(pool, &blocks,
+                                      ngx_max(scope->n_left,
+                                              NGX_HTTP_JPP_ANYWAY));
+
+    (void) jpp_pools_add(&walk->table, owner, JPP_POOLS_BLOCKS, 0, blocks.n,
+                         blocks.bytes, blocks.unused);
+
+    for (held = pool; walk->held != NULL && held != block; held = held->d.next)
+    {
+        ngx_http_jpp_walk_hold(walk, owner, held, blocks.bytes / blocks.n);
+    }
+
+    scope->n_left -= ngx_min(scope->n_left, blocks.n);
+    walk->work += blocks.n;
+
+    cell = scope->rest == pool ? scope->cell : NULL;
+
+    if (block != NULL || cell != NULL) {
+        ngx_http_jpp_rests_add(walk, pool, owner, block, cell);
+    }
+
+    larges = jpp_vec_items(scope->larges, ngx_http_jpp_large_t);
+    n = jpp_vec_count(scope->larges, ngx_http_jpp_large_t);
+
+    for (i = scope->base.n_larges; i < n; i++) {
+        if (larges[i].owner == 0) {
+            larges[i].owner = owner;
+        }
+    }
+}
+
+
+void
+ngx_http_jpp_count_see(ngx_http_jpp_walk_t *walk, const ngx_pool_t *pool,
+    uint32_t owner)
+{
+    if (ngx_http_jpp_pool_seen != NULL) {
+        ngx_http_jpp_pool_seen(pool, &walk->table, owner);
+    }
+}
+
+
+/*
+ * All blocks of a pool have one size; only d is valid in those after the first.
+ */
+
+const ngx_pool_t *
+ngx_http_jpp_count_blocks(const ngx_pool_t *pool, ngx_http_jpp_blocks_t *blocks,
+    ngx_uint_t limit)
+{
+    const ngx_pool_t  *p;
+
+    ngx_memzero(blocks, sizeof(ngx_http_jpp_blocks_t));
+
+    for (p = pool; p != NULL && blocks->n < limit; p = p->d.next) {
+        blocks->n++;
+        blocks->unused += p->d.end - p->d.last;
+    }
+
+    blocks->bytes = blocks->n * ngx_http_jpp_size(pool);
+
+    return p;
+}
+
+
+void
+ngx_http_jpp_count_flush(ngx_http_jpp_walk_t *walk)
+{
+    size_t                 i, n;
+    ngx_http_jpp_large_t  *larges;
+    ngx_http_jpp_scope_t  *scope;
+
+    scope = &walk->scope;
+
+    ngx_http_jpp_scope_sort(walk);
+
+    larges = jpp_vec_items(scope->larges, ngx_http_jpp_large_t);
+    n = jpp_vec_count(scope->larges, ngx_http_jpp_large_t);
+
+    for (i = scope->base.n_larges; i < n; i++) {
+        ngx_http_jpp_walk_add(walk, larges[i].owner, larges[i].class,
+                              larges[i].module, larges[i].start,
+                              larges[i].size, 0);
+    }
+
+    ngx_http_jpp_scope_restore(walk, ngx_http_jpp_scope_extent(walk));
 }

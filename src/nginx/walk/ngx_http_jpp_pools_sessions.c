@@ -5,11 +5,6 @@
  */
 
 
-#include "ngx_http_jpp_pools_buffers.h"
-#include "ngx_http_jpp_pools_count.h"
-#include "ngx_http_jpp_pools_names.h"
-#include "ngx_http_jpp_pools_scope.h"
-#include "ngx_http_jpp_pools_units.h"
 #include "ngx_http_jpp_pools_walk.h"
 
 #include "jpp_images.h"
@@ -44,24 +39,19 @@ static void ngx_http_jpp_sessions_auth(ngx_http_jpp_walk_t *walk,
     uint32_t owner);
 
 
-static const ngx_http_jpp_sessions_t
-    ngx_http_jpp_sessions[] =
-{
+static const ngx_http_jpp_sessions_t  ngx_http_jpp_sessions[] = {
     { JPP_POOLS_STREAM, "ngx_stream_init_connection",
       ngx_http_jpp_sessions_stream, NULL },
 
     { JPP_POOLS_MAIL, "ngx_mail_init_connection",
-      ngx_http_jpp_sessions_mail,
-      ngx_http_jpp_sessions_auth }
+      ngx_http_jpp_sessions_mail, ngx_http_jpp_sessions_auth }
 };
 
-#define NGX_HTTP_JPP_SESSIONS                                      \
-    (sizeof(ngx_http_jpp_sessions)                                 \
-     / sizeof(ngx_http_jpp_sessions_t))
+#define NGX_HTTP_JPP_SESSIONS                                                 \
+    (sizeof(ngx_http_jpp_sessions) / sizeof(ngx_http_jpp_sessions_t))
 
 /* their addresses, or NULL */
-static void  *ngx_http_jpp_accepting
-    [NGX_HTTP_JPP_SESSIONS];
+static void  *ngx_http_jpp_accepting[NGX_HTTP_JPP_SESSIONS];
 
 static const ngx_module_t  *ngx_http_jpp_auth_http;
 
@@ -98,13 +88,11 @@ ngx_http_jpp_sessions_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
     uint32_t                        owner;
     ngx_uint_t                      i;
     ngx_connection_t               *pc;
-    jpp_pools_unit_t               *unit;
     const ngx_http_jpp_sessions_t  *sessions;
 
     for (i = 0; i < NGX_HTTP_JPP_SESSIONS; i++) {
         if (ngx_http_jpp_accepting[i] != NULL
-            && (void *) c->listening->handler
-               == ngx_http_jpp_accepting[i])
+            && (void *) c->listening->handler == ngx_http_jpp_accepting[i])
         {
             break;
         }
@@ -116,8 +104,7 @@ ngx_http_jpp_sessions_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
 
     sessions = &ngx_http_jpp_sessions[i];
 
-    ngx_http_jpp_scope_open(walk);
-    ngx_http_jpp_scope_push(walk, c->pool);
+    ngx_http_jpp_scope_open(walk, c->pool);
 
     owner = jpp_pools_owner(&walk->table, sessions->kind, 0, 0,
                             ngx_http_jpp_name_address(walk, c->listening));
@@ -142,12 +129,7 @@ ngx_http_jpp_sessions_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
     }
 
     ngx_http_jpp_count_flush(walk);
-
-    unit = ngx_http_jpp_unit_end(walk, 0);
-
-    if (unit != NULL) {
-        ngx_http_jpp_unit_connection(walk, unit, c);
-    }
+    ngx_http_jpp_unit_end(walk, 0, c, NULL);
 
     return 1;
 }
@@ -241,8 +223,7 @@ ngx_http_jpp_sessions_auth(ngx_http_jpp_walk_t *walk,
 
     index = ngx_http_jpp_auth_http->ctx_index;
 
-    ngx_http_jpp_scope_open(walk);
-    ngx_http_jpp_scope_push(walk, accepted->pool);
+    ngx_http_jpp_scope_open(walk, accepted->pool);
     ngx_http_jpp_count_larges(walk, accepted->pool);
 
     if (!ngx_http_jpp_scope_has(walk, s, sizeof(ngx_mail_session_t))
@@ -264,7 +245,7 @@ ngx_http_jpp_sessions_auth(ngx_http_jpp_walk_t *walk,
     {
         /* the session's own were counted with it */
 
-        ngx_http_jpp_scope_open(walk);
+        ngx_http_jpp_scope_open(walk, pool);
         ngx_http_jpp_count_pool(walk, pool, owner);
         ngx_http_jpp_count_flush(walk);
     }

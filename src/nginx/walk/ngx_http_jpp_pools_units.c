@@ -1,8 +1,10 @@
 
-#include "ngx_http_jpp_pools_names.h"
-#include "ngx_http_jpp_pools_rests.h"
-#include "ngx_http_jpp_pools_scope.h"
-#include "ngx_http_jpp_pools_units.h"
+/*
+ * What is shown of a single request or connection, besides its memory.
+ */
+
+
+#include "ngx_http_jpp_pools_walk.h"
 
 #include <linux/sock_diag.h>
 
@@ -13,10 +15,12 @@
 #endif
 
 
+static void ngx_http_jpp_unit_connection(ngx_http_jpp_walk_t *walk,
+    jpp_pools_unit_t *unit, const ngx_connection_t *c);
+static void ngx_http_jpp_unit_request(ngx_http_jpp_walk_t *walk,
+    jpp_pools_unit_t *unit, ngx_http_request_t *r);
 static void ngx_http_jpp_unit_queues(jpp_pools_unit_t *unit,
     const ngx_connection_t *c);
-static void ngx_http_jpp_unit_client(ngx_http_jpp_walk_t *walk,
-    jpp_pools_unit_t *unit, const ngx_connection_t *c);
 static void ngx_http_jpp_unit_bound(jpp_pools_unit_t *unit,
     ngx_http_request_t *r);
 static void ngx_http_jpp_unit_bufs(jpp_pools_unit_t *unit, ngx_bufs_t bufs);
@@ -60,7 +64,6 @@ ngx_http_jpp_unit_begin(ngx_http_jpp_walk_t *walk, uint32_t owner,
     if (walk->table.wants == (is_request ? JPP_POOLS_REQUESTS
                                          : JPP_POOLS_CONNECTIONS))
     {
-        ngx_http_jpp_walk_add_up(walk);
         jpp_pools_begin(&walk->table, owner);
 
     } else if (owner != 0) {
@@ -69,26 +72,37 @@ ngx_http_jpp_unit_begin(ngx_http_jpp_walk_t *walk, uint32_t owner,
 }
 
 
-jpp_pools_unit_t *
-ngx_http_jpp_unit_end(ngx_http_jpp_walk_t *walk, ngx_uint_t is_request)
+void
+ngx_http_jpp_unit_end(ngx_http_jpp_walk_t *walk, ngx_uint_t is_request,
+    const ngx_connection_t *c, ngx_http_request_t *r)
 {
     jpp_pools_unit_t  *unit;
 
     if (walk->table.wants != (is_request ? JPP_POOLS_REQUESTS
                                          : JPP_POOLS_CONNECTIONS))
     {
-        return NULL;
+        return;
     }
-
-    ngx_http_jpp_walk_add_up(walk);
 
     unit = ngx_http_jpp_rests_park(walk);
 
-    return unit != NULL ? unit : jpp_pools_end(&walk->table);
+    if (unit == NULL) {
+        unit = jpp_pools_end(&walk->table);
+    }
+
+    if (unit == NULL) {
+        return;
+    }
+
+    ngx_http_jpp_unit_connection(walk, unit, c);
+
+    if (r != NULL) {
+        ngx_http_jpp_unit_request(walk, unit, r);
+    }
 }
 
 
-void
+static void
 ngx_http_jpp_unit_connection(ngx_http_jpp_walk_t *walk, jpp_pools_unit_t *unit,
     const ngx_connection_t *c)
 {
@@ -117,24 +131,16 @@ ngx_http_jpp_unit_connection(ngx_http_jpp_walk_t *walk, jpp_pools_unit_t *unit,
 
     ngx_http_jpp_unit_queues(unit, c);
 
-    if (walk->has_clients) {
-        ngx_http_jpp_unit_client(walk, unit, c);
-    }
-}
-
-
-static void
-ngx_http_jpp_unit_client(ngx_http_jpp_walk_t *walk, jpp_pools_unit_t *unit,
-    const ngx_connection_t *c)
-{
-    if (ngx_http_jpp_scope_has(walk, c->addr_text.data, c->addr_text.len)) {
+    if (walk->has_clients
+        && ngx_http_jpp_scope_has(walk, c->addr_text.data, c->addr_text.len))
+    {
         unit->client_len = ngx_min(c->addr_text.len, JPP_POOLS_CLIENT);
         ngx_memcpy(unit->client, c->addr_text.data, unit->client_len);
     }
 }
 
 
-void
+static void
 ngx_http_jpp_unit_request(ngx_http_jpp_walk_t *walk, jpp_pools_unit_t *unit,
     ngx_http_request_t *r)
 {
@@ -268,13 +274,7 @@ ngx_http_jpp_unit_bound(jpp_pools_unit_t *unit, ngx_http_request_t *r)
 #endif
         break;
 
-    case JPP_POOLS_ITSELF:
-    case JPP_POOLS_OUTPUT:
-    case JPP_POOLS_HTTP2_BUFFERS:
-    case JPP_POOLS_SESSION:
-    case JPP_POOLS_MODULE:
-    case JPP_POOLS_OTHER:
-    case JPP_POOLS_CLASSES:
+    default:
         break;
     }
 }

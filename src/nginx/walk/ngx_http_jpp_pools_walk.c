@@ -2,6 +2,7 @@
 #include "ngx_http_jpp_pools_walk.h"
 
 #include "jpp_ledger.h"
+#include "jpp_sort.h"
 
 #include <malloc.h>
 
@@ -11,6 +12,7 @@
 
 
 static void ngx_http_jpp_walk_read_free(ngx_http_jpp_walk_t *walk);
+static int ngx_http_jpp_walk_compare(const void *a, const void *b, void *ctx);
 
 
 /* This process's own function, of whatever allocator it has. */
@@ -119,31 +121,6 @@ ngx_http_jpp_walk_slot(const ngx_http_jpp_walk_t *walk,
 }
 
 
-/* Connections one after the other mostly have the same owner. */
-
-void
-ngx_http_jpp_walk_add(ngx_http_jpp_walk_t *walk, uint32_t owner,
-    jpp_pools_class_t class, uint32_t module, uint64_t objects, uint64_t bytes,
-    uint64_t unused)
-{
-    ngx_http_jpp_sum_t  *sum;
-
-    sum = &walk->sum;
-
-    if (sum->owner != owner || sum->class != class || sum->module != module) {
-        ngx_http_jpp_walk_add_up(walk);
-
-        sum->owner = owner;
-        sum->class = class;
-        sum->module = module;
-    }
-
-    sum->objects += objects;
-    sum->bytes += bytes;
-    sum->unused += unused;
-}
-
-
 /* Without memory, what lies there has its bytes, and no place. */
 
 void
@@ -170,17 +147,107 @@ ngx_http_jpp_walk_hold(ngx_http_jpp_walk_t *walk, uint32_t owner, const void *p,
 
 
 void
-ngx_http_jpp_walk_add_up(ngx_http_jpp_walk_t *walk)
+ngx_http_jpp_walk_add(ngx_http_jpp_walk_t *walk, uint32_t owner,
+    jpp_pools_class_t class, uint32_t module, const void *p, size_t size,
+    size_t unused)
 {
-    ngx_http_jpp_sum_t  *sum;
+    (void) jpp_pools_add(&walk->table, owner, class, module, 1, size, unused);
 
-    sum = &walk->sum;
+    ngx_http_jpp_walk_hold(walk, owner, p, size);
+}
 
-    if (sum->objects != 0) {
-        (void) jpp_pools_add(&walk->table, sum->owner, sum->class,
-                             sum->module, sum->objects, sum->bytes,
-                             sum->unused);
+
+ngx_int_t
+ngx_http_jpp_keyed_init(ngx_http_jpp_keyed_t *keyed, jpp_arena_t *arena,
+    size_t size, uint32_t n)
+{
+    keyed->size = size;
+    keyed->items = jpp_vec_create(arena);
+
+    return keyed->items != NULL && jpp_index_init(&keyed->index, arena, n)
+           ? NGX_OK : NGX_ERROR;
+}
+
+
+void *
+ngx_http_jpp_keyed_add(ngx_http_jpp_keyed_t *keyed, const void *key)
+{
+    void  *item;
+
+    item = jpp_vec_push(keyed->items, keyed->size);
+
+    if (item == NULL
+        || !jpp_index_add(&keyed->index,
+                          (uint32_t) jpp_hash_u64((uintptr_t) key),
+                          keyed->items->len / keyed->size))
+    {
+        return NULL;
     }
 
-    ngx_memzero(sum, sizeof(ngx_http_jpp_sum_t));
+    *(const void **) item = key;
+
+    return item;
+}
+
+
+void *
+ngx_http_jpp_keyed_next(const ngx_http_jpp_keyed_t *keyed, const void *key,
+    uint32_t *pos)
+{
+    void      *item;
+    uint32_t   id, hash, at;
+
+    hash = (uint32_t) jpp_hash_u64((uintptr_t) key);
+    at = hash + *pos;
+
+    while ((id = jpp_index_next(&keyed->index, hash, &at)) != 0) {
+        item = (u_char *) keyed->items->data + (id - 1) * keyed->size;
+
+        if (*(const void **) item == key) {
+            *pos = at - hash;
+            return item;
+        }
+    }
+
+    return NULL;
+}
+
+
+void
+ngx_http_jpp_sort(void *items, size_t n, size_t size)
+{
+    jpp_sort(items, n, size, ngx_http_jpp_walk_compare, NULL);
+}
+
+
+static int
+ngx_http_jpp_walk_compare(const void *a, const void *b, void *ctx)
+{
+    return jpp_sort_order(*(const uintptr_t *) a, *(const uintptr_t *) b);
+}
+
+
+void *
+ngx_http_jpp_search(void *items, size_t n, size_t size, const void *p)
+{
+    size_t  low, high, middle;
+
+    low = 0;
+    high = n;
+
+    /* those below low begin at P or before it */
+
+    while (low < high) {
+        middle = low + (high - low) / 2;
+
+        if (*(uintptr_t *) ((u_char *) items + middle * size) <= (uintptr_t) p)
+        {
+            low = middle + 1;
+
+        } else {
+            high = middle;
+        }
+    }
+
+    return low != 0 ? (u_char *) items + (low - 1) * size : NULL;
 }

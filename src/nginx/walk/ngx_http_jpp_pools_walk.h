@@ -148,15 +148,29 @@ typedef struct {
 } ngx_http_jpp_range_t;
 
 
-/* What nobody has added to the table yet. */
+/* A connection without a descriptor, by its log. */
 typedef struct {
-    uint32_t               owner;
+    const ngx_log_t            *log;
+    uint32_t                    slot;
+} ngx_http_jpp_fake_t;
+
+
+/* What is known of an address in a rest. */
+typedef struct {
+    const void            *p;
+    uint32_t               visit;
+    uint32_t               owner;      /* 0: its pool's */
     uint32_t               module;
     jpp_pools_class_t      class;
-    uint64_t               objects;
-    uint64_t               bytes;
-    uint64_t               unused;
-} ngx_http_jpp_sum_t;
+} ngx_http_jpp_mark_t;
+
+
+/* Items that begin with a pointer, their key, which is compared only. */
+typedef struct {
+    jpp_vec_t                  *items;
+    jpp_index_t                 index;
+    size_t                      size;
+} ngx_http_jpp_keyed_t;
 
 
 struct ngx_http_jpp_walk_s {
@@ -175,28 +189,17 @@ struct ngx_http_jpp_walk_s {
     uint64_t               deadline;   /* of the slice, ns */
     ngx_uint_t             work;       /* since the clock was read */
 
-    ngx_http_jpp_scope_t
-                           scope;
-    ngx_http_jpp_sum_t
-                           sum;
+    ngx_http_jpp_scope_t   scope;
 
     uint32_t               visit;      /* a connection each */
-    ngx_http_jpp_rest_t
-                          *rests;      /* the latest first */
-    jpp_vec_t             *marks;      /* what is known of addresses in them */
-    jpp_index_t            mark_index;
-
-    ngx_http_jpp_server_t
-                          *servers;
-    jpp_index_t            server_index;
-    ngx_http_jpp_server_t
-                          *server;     /* the last that was looked up */
-    jpp_vec_t             *clients;    /* ngx_http_jpp_client_t */
-    jpp_index_t            client_index;
+    ngx_http_jpp_rest_t   *rests;      /* the latest first */
+    ngx_http_jpp_keyed_t   marks;      /* what is known of addresses in them */
+    ngx_http_jpp_keyed_t   servers;
+    ngx_http_jpp_server_t *server;     /* the last that was looked up */
+    ngx_http_jpp_keyed_t   clients;    /* ngx_http_jpp_client_t */
+    ngx_http_jpp_keyed_t   fakes;      /* ngx_http_jpp_fake_t */
     jpp_vec_t             *ranges;     /* ngx_http_jpp_range_t */
     jpp_vec_t             *others;     /* uint32_t: slots to be seen last */
-    jpp_vec_t             *fakes;      /* the same, without a descriptor; */
-    jpp_index_t            fake_index; /*   by their logs */
     jpp_vec_t             *held;       /* jpp_ledger_range_t: where all that */
                                        /*   is counted lies; NULL: nobody */
                                        /*   asks */
@@ -232,25 +235,46 @@ ngx_uint_t ngx_http_jpp_walk_is_used(ngx_http_jpp_walk_t *walk,
 ngx_int_t ngx_http_jpp_walk_slot(const ngx_http_jpp_walk_t *walk,
     const ngx_connection_t *c);
 
-/* Add to the table what OWNER has, soon. */
-void ngx_http_jpp_walk_add(ngx_http_jpp_walk_t *walk, uint32_t owner,
-    jpp_pools_class_t class, uint32_t module, uint64_t objects, uint64_t bytes,
-    uint64_t unused);
-
 /* OWNER's SIZE bytes lie at P, for a ledger. */
 void ngx_http_jpp_walk_hold(ngx_http_jpp_walk_t *walk, uint32_t owner,
     const void *p, size_t size);
 
-/* Add it now. */
-void ngx_http_jpp_walk_add_up(ngx_http_jpp_walk_t *walk);
+/* The same, and add it to the table. */
+void ngx_http_jpp_walk_add(ngx_http_jpp_walk_t *walk, uint32_t owner,
+    jpp_pools_class_t class, uint32_t module, const void *p, size_t size,
+    size_t unused);
+
+/* No items of SIZE bytes, with room for N; NGX_ERROR: no memory. */
+ngx_int_t ngx_http_jpp_keyed_init(ngx_http_jpp_keyed_t *keyed,
+    jpp_arena_t *arena, size_t size, uint32_t n);
+
+/* A new item with KEY; NULL: no memory. */
+void *ngx_http_jpp_keyed_add(ngx_http_jpp_keyed_t *keyed, const void *key);
+
+/* The next item with KEY, or NULL; *POS starts as 0. */
+void *ngx_http_jpp_keyed_next(const ngx_http_jpp_keyed_t *keyed,
+    const void *key, uint32_t *pos);
+
+/*
+ * Order N items of SIZE bytes, each of which begins with an address, by that;
+ * and find the last that begins at P or before it, or NULL.
+ */
+void ngx_http_jpp_sort(void *items, size_t n, size_t size);
+void *ngx_http_jpp_search(void *items, size_t n, size_t size, const void *p);
 
 typedef void (*ngx_http_jpp_node_pt)(ngx_http_jpp_walk_t *walk,
     ngx_rbtree_node_t *node);
 
-
 /* SEE each node of TREE, which nginx may change between slices, or NULL. */
 ngx_int_t ngx_http_jpp_tree_walk(ngx_http_jpp_walk_t *walk, ngx_rbtree_t *tree,
     ngx_http_jpp_node_pt see);
+
+/* SEE each location of the configuration, and of the servers. */
+typedef void (*ngx_http_jpp_location_pt)(void *data,
+    const ngx_http_core_loc_conf_t *clcf);
+
+void ngx_http_jpp_each_location(const ngx_http_core_main_conf_t *cmcf,
+    ngx_http_jpp_location_pt see, void *data);
 
 /* The bytes of the connection slots, which a process takes as it starts. */
 uint64_t ngx_http_jpp_slots_bytes(const ngx_cycle_t *cycle);
@@ -315,6 +339,259 @@ void ngx_http_jpp_sessions_init(void);
 /* Count C, in use, with a pool, if one of them accepted it; 0: none did. */
 ngx_uint_t ngx_http_jpp_sessions_connection(ngx_http_jpp_walk_t *walk,
     ngx_connection_t *c);
+
+
+/* ngx_http_jpp_pools_names.c */
+
+/* Learn the servers there are; NGX_ERROR: no memory. */
+ngx_int_t ngx_http_jpp_names_init(ngx_http_jpp_walk_t *walk);
+
+/* The server that has CTX, which may be any pointer, or NULL. */
+ngx_http_jpp_server_t *ngx_http_jpp_names_server(ngx_http_jpp_walk_t *walk,
+    const void *ctx);
+
+/* What CSCF is called: its first name, or where it is written, in TEXT. */
+ngx_str_t ngx_http_jpp_server_text(const ngx_http_core_srv_conf_t *cscf,
+    u_char text[JPP_POOLS_NAME]);
+
+/* What USCF is called, in TEXT: a name, or an address, perhaps with a port. */
+ngx_str_t ngx_http_jpp_upstream_text(const ngx_http_upstream_srv_conf_t *uscf,
+    u_char text[JPP_POOLS_NAME]);
+
+uint32_t ngx_http_jpp_name_server(ngx_http_jpp_walk_t *walk,
+    const ngx_http_core_srv_conf_t *cscf);
+uint32_t ngx_http_jpp_name_location(ngx_http_jpp_walk_t *walk,
+    const ngx_http_core_loc_conf_t *clcf);
+
+/* NULL: found at run time. */
+uint32_t ngx_http_jpp_name_upstream(ngx_http_jpp_walk_t *walk,
+    const ngx_http_upstream_srv_conf_t *uscf);
+
+/* The owner of the pool of R, with the server and the location that R has. */
+uint32_t ngx_http_jpp_owner_request(ngx_http_jpp_walk_t *walk,
+    const ngx_http_request_t *r);
+
+/*
+ * The owner of what R has for its upstream; 0: while the body is read there is
+ * none yet.
+ */
+uint32_t ngx_http_jpp_owner_upstream(ngx_http_jpp_walk_t *walk,
+    const ngx_http_request_t *r);
+
+uint32_t ngx_http_jpp_name_address(ngx_http_jpp_walk_t *walk,
+    const ngx_listening_t *ls);
+
+/* The HTTP module with context INDEX. */
+uint32_t ngx_http_jpp_name_module(ngx_http_jpp_walk_t *walk, ngx_uint_t index);
+
+/* That whose address TAG is; 0: it is of none. */
+uint32_t ngx_http_jpp_name_tag(ngx_http_jpp_walk_t *walk, const void *tag);
+
+/* Is there a module called NAME? */
+ngx_uint_t ngx_http_jpp_names_has(const ngx_http_jpp_walk_t *walk,
+    const char *name);
+
+/* The module whose file has the function at ADDRESS. */
+uint32_t ngx_http_jpp_name_code(ngx_http_jpp_walk_t *walk, uintptr_t address);
+
+/* A string that lives as long as the program; NULL is 0. */
+uint32_t ngx_http_jpp_name_word(ngx_http_jpp_walk_t *walk, const char *word);
+
+
+/* ngx_http_jpp_pools_scope.c */
+
+/* A visit begins, with a scope of nothing but POOL, which is alive. */
+void ngx_http_jpp_scope_open(ngx_http_jpp_walk_t *walk, ngx_pool_t *pool);
+
+/* From now on memory of POOL, which is alive, may be looked at. */
+void ngx_http_jpp_scope_push(ngx_http_jpp_walk_t *walk, ngx_pool_t *pool);
+
+/* The large allocations above base, by their addresses. */
+void ngx_http_jpp_scope_sort(ngx_http_jpp_walk_t *walk);
+
+/* What is in scope; and back to it. */
+ngx_http_jpp_extent_t ngx_http_jpp_scope_extent(
+    const ngx_http_jpp_walk_t *walk);
+void ngx_http_jpp_scope_restore(ngx_http_jpp_walk_t *walk,
+    ngx_http_jpp_extent_t extent);
+
+/* Have LEN bytes at P been handed out by a pool in scope; by POOL? */
+ngx_uint_t ngx_http_jpp_scope_has(ngx_http_jpp_walk_t *walk, const void *p,
+    size_t len);
+ngx_uint_t ngx_http_jpp_pool_has(const ngx_pool_t *pool, const void *p,
+    size_t len);
+
+/* Where the memory in scope that P lies in ends; NULL: it is not in scope. */
+const u_char *ngx_http_jpp_scope_end(ngx_http_jpp_walk_t *walk, const void *p);
+
+/*
+ * The large allocation that P lies in, if it was counted after the last flush,
+ * and has no class yet; or NULL.
+ */
+ngx_http_jpp_large_t *ngx_http_jpp_scope_unnamed(ngx_http_jpp_walk_t *walk,
+    const void *p);
+
+/* It is of CLASS, and of the scope's owner and module, if there are any. */
+void ngx_http_jpp_scope_name(ngx_http_jpp_walk_t *walk,
+    ngx_http_jpp_large_t *large, jpp_pools_class_t class);
+
+/* So is the one that begins at P, if any does. */
+void ngx_http_jpp_scope_mark(ngx_http_jpp_walk_t *walk, const void *p,
+    jpp_pools_class_t class);
+
+/*
+ * And the one that B, which is in scope, is a part of.  Is there one, perhaps,
+ * that has no class yet?
+ */
+void ngx_http_jpp_scope_mark_buf(ngx_http_jpp_walk_t *walk, const ngx_buf_t *b,
+    jpp_pools_class_t class);
+ngx_uint_t ngx_http_jpp_scope_wants(ngx_http_jpp_walk_t *walk,
+    const ngx_buf_t *b);
+
+/* The same for the buffers of a chain. */
+void ngx_http_jpp_scope_mark_chain(ngx_http_jpp_walk_t *walk,
+    const ngx_chain_t *cl, jpp_pools_class_t class);
+
+/* Have the visit's pools been searched often enough for one slice? */
+ngx_uint_t ngx_http_jpp_scope_is_spent(const ngx_http_jpp_walk_t *walk);
+
+/*
+ * CL, the link after *N of its chain, if it and its buffer are in scope, and it
+ * is worth going on; or NULL.
+ */
+const ngx_chain_t *ngx_http_jpp_scope_link(ngx_http_jpp_walk_t *walk,
+    const ngx_chain_t *cl, ngx_uint_t *n);
+
+
+/*
+ * Count POOL, in scope or not, for OWNER: its blocks at once, its large
+ * allocations at the next flush.  Those of a pool that has too many for a slice
+ * are a rest (rests).
+ */
+void ngx_http_jpp_count_pool(ngx_http_jpp_walk_t *walk, ngx_pool_t *pool,
+    uint32_t owner);
+
+/*
+ * The same in two steps, where the owner depends on what is in POOL: its large
+ * allocations come into scope, and are OWNER's as soon as that is known.
+ */
+void ngx_http_jpp_count_larges(ngx_http_jpp_walk_t *walk,
+    const ngx_pool_t *pool);
+void ngx_http_jpp_count_claim(ngx_http_jpp_walk_t *walk, ngx_pool_t *pool,
+    uint32_t owner);
+
+/*
+ * Add all large allocations that were counted, under the class that they were
+ * marked with.  They stay in scope, under what comes.
+ */
+void ngx_http_jpp_count_flush(ngx_http_jpp_walk_t *walk);
+
+/*
+ * Fill BLOCKS with those of POOL, from its first, LIMIT at most; the next, or
+ * NULL: that is all.
+ */
+const ngx_pool_t *ngx_http_jpp_count_blocks(const ngx_pool_t *pool,
+    ngx_http_jpp_blocks_t *blocks, ngx_uint_t limit);
+
+/* Show it POOL. */
+void ngx_http_jpp_count_see(ngx_http_jpp_walk_t *walk, const ngx_pool_t *pool,
+    uint32_t owner);
+
+
+/* ngx_http_jpp_pools_rests.c */
+
+/*
+ * Count later, for OWNER and the open unit, what POOL, which is alive, has from
+ * BLOCK and from CELL on; NULL: nothing of that.
+ */
+void ngx_http_jpp_rests_add(ngx_http_jpp_walk_t *walk, ngx_pool_t *pool,
+    uint32_t owner, const ngx_pool_t *block, const ngx_pool_large_t *cell);
+
+/*
+ * P, in the list of a pool of which there will be a rest, is of CLASS, if it is
+ * a large allocation at all.
+ */
+void ngx_http_jpp_rests_mark(ngx_http_jpp_walk_t *walk, const void *p,
+    jpp_pools_class_t class);
+
+/*
+ * The open unit ends, but has rests: fill in what is expensive to find out, and
+ * it is ended with the last of them.  NULL: it has none.
+ */
+jpp_pools_unit_t *ngx_http_jpp_rests_park(ngx_http_jpp_walk_t *walk);
+
+/* NGX_OK: all are counted; NGX_AGAIN: the slice is over. */
+ngx_int_t ngx_http_jpp_rests_walk(ngx_http_jpp_walk_t *walk);
+
+/* Count no more: their units end as they are, and their pools forget them. */
+void ngx_http_jpp_rests_end(ngx_http_jpp_walk_t *walk);
+
+
+/* ngx_http_jpp_pools_units.c */
+
+/*
+ * What is added from now on belongs to a unit of OWNER: to one of its own, if
+ * units of IS_REQUEST are wanted.  End it, with what C, in use, and R, which is
+ * in scope, or NULL, are and do, if somebody wants to see that.
+ */
+void ngx_http_jpp_unit_begin(ngx_http_jpp_walk_t *walk, uint32_t owner,
+    ngx_uint_t is_request);
+void ngx_http_jpp_unit_end(ngx_http_jpp_walk_t *walk, ngx_uint_t is_request,
+    const ngx_connection_t *c, ngx_http_request_t *r);
+
+
+/* ngx_http_jpp_pools_buffers.c */
+
+/* A client's; HC is NULL, or lies in its pool. */
+void ngx_http_jpp_buffers_connection(ngx_http_jpp_walk_t *walk,
+    const ngx_connection_t *c, const void *hc);
+
+/* One to an upstream. */
+void ngx_http_jpp_buffers_peer(ngx_http_jpp_walk_t *walk,
+    const ngx_connection_t *pc);
+
+/* UPSTREAM: the owner of those that are there for its upstream; 0: R. */
+void ngx_http_jpp_buffers_request(ngx_http_jpp_walk_t *walk,
+    ngx_http_request_t *r, uint32_t upstream);
+
+
+/* UPSTREAM: the owner of what has come from R's upstream; 0: R. */
+void ngx_http_jpp_output_request(ngx_http_jpp_walk_t *walk,
+    const ngx_http_request_t *r, uint32_t upstream);
+
+/*
+ * The same for B, which is in scope: it is what its tag says, and without one
+ * that of MODULE, a name; 0: it is only known to be output.
+ */
+void ngx_http_jpp_output_buf(ngx_http_jpp_walk_t *walk,
+    const ngx_http_request_t *r, const ngx_buf_t *b, uint32_t upstream,
+    uint32_t module);
+
+/*
+ * What is unnamed after everything else, and is of the size of the buffers for
+ * R's upstream, is one of them: as many as R has.
+ */
+void ngx_http_jpp_output_passed(ngx_http_jpp_walk_t *walk,
+    const ngx_http_request_t *r, uint32_t upstream);
+
+
+/* ngx_http_jpp_pools_requests.c */
+
+/*
+ * R is alive, and its client's pools are in scope.  C is the connection that
+ * nginx accepted: for HTTP/2, R has another one.
+ */
+void ngx_http_jpp_request_count(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
+    ngx_http_request_t *r);
+
+/* Is R, which may be any pointer that is not free, the request of C? */
+ngx_uint_t ngx_http_jpp_request_is_of(const ngx_http_request_t *r,
+    const ngx_connection_t *c);
+
+/* That of HC, if it is a ngx_http_connection_t in scope, or NULL. */
+ngx_http_jpp_server_t *ngx_http_jpp_request_server(ngx_http_jpp_walk_t *walk,
+    const void *hc);
+
 
 
 #endif /* _NGX_HTTP_JPP_POOLS_WALK_H_INCLUDED_ */

@@ -10,6 +10,7 @@
 #include <ngx_event.h>
 
 #include "ngx_http_jpp.h"
+#include "ngx_http_jpp_pools_walk.h"
 #include "ngx_http_jpp_worker.h"
 
 #include "jpp_backtrace.h"
@@ -61,9 +62,6 @@ typedef struct {
  */
 
 
-/* how deep trees of locations are read: what is deeper has no hint */
-#define NGX_HTTP_JPP_DEPTH      64
-
 /* modules that may not have been built, and whose headers are not here */
 #define NGX_HTTP_JPP_MAIL       0x4C49414D    /* "MAIL" */
 #define NGX_HTTP_JPP_STREAM     0x4d525453    /* "STRM" */
@@ -86,12 +84,8 @@ static void ngx_http_jpp_functions_variables(ngx_http_jpp_gather_t *gather,
     ngx_http_core_main_conf_t *cmcf);
 static void ngx_http_jpp_functions_variable(ngx_http_jpp_gather_t *gather,
     ngx_http_variable_t *v);
-static void ngx_http_jpp_functions_server(ngx_http_jpp_gather_t *gather,
-    ngx_http_core_srv_conf_t *cscf);
-static void ngx_http_jpp_functions_location(ngx_http_jpp_gather_t *gather,
-    ngx_http_core_loc_conf_t *clcf, ngx_uint_t depth);
-static void ngx_http_jpp_functions_tree(ngx_http_jpp_gather_t *gather,
-    ngx_http_location_tree_node_t *node, ngx_uint_t depth);
+static void ngx_http_jpp_functions_location(void *data,
+    const ngx_http_core_loc_conf_t *clcf);
 static void ngx_http_jpp_functions_upstreams(ngx_http_jpp_gather_t *gather);
 static void ngx_http_jpp_hint(ngx_http_jpp_gather_t *gather, uintptr_t address,
     const char *fmt, ...);
@@ -294,9 +288,8 @@ static void
 ngx_http_jpp_functions_http(ngx_http_jpp_gather_t *gather,
     ngx_http_core_main_conf_t *cmcf)
 {
-    ngx_uint_t                  i, k, n;
-    ngx_http_handler_pt        *handlers;
-    ngx_http_core_srv_conf_t  **servers;
+    ngx_uint_t            i, k, n;
+    ngx_http_handler_pt  *handlers;
 
     for (i = 0; i <= NGX_HTTP_LOG_PHASE; i++) {
         handlers = cmcf->phases[i].handlers.elts;
@@ -320,11 +313,7 @@ ngx_http_jpp_functions_http(ngx_http_jpp_gather_t *gather,
 
     ngx_http_jpp_functions_variables(gather, cmcf);
 
-    servers = cmcf->servers.elts;
-
-    for (i = 0; i < cmcf->servers.nelts; i++) {
-        ngx_http_jpp_functions_server(gather, servers[i]);
-    }
+    ngx_http_jpp_each_location(cmcf, ngx_http_jpp_functions_location, gather);
 }
 
 
@@ -371,68 +360,11 @@ ngx_http_jpp_functions_variable(ngx_http_jpp_gather_t *gather,
 
 
 static void
-ngx_http_jpp_functions_server(ngx_http_jpp_gather_t *gather,
-    ngx_http_core_srv_conf_t *cscf)
+ngx_http_jpp_functions_location(void *data,
+    const ngx_http_core_loc_conf_t *clcf)
 {
-    ngx_http_core_loc_conf_t  **named;
-
-    ngx_http_jpp_functions_location(gather,
-        cscf->ctx->loc_conf[ngx_http_core_module.ctx_index], 0);
-
-    for (named = cscf->named_locations; named != NULL && *named != NULL;
-         named++)
-    {
-        ngx_http_jpp_functions_location(gather, *named, 0);
-    }
-}
-
-
-static void
-ngx_http_jpp_functions_location(ngx_http_jpp_gather_t *gather,
-    ngx_http_core_loc_conf_t *clcf, ngx_uint_t depth)
-{
-#if (NGX_PCRE)
-    ngx_http_core_loc_conf_t  **regex;
-#endif
-
-    if (depth == NGX_HTTP_JPP_DEPTH) {
-        return;
-    }
-
-    ngx_http_jpp_hint(gather, ngx_http_jpp_code(clcf->handler),
+    ngx_http_jpp_hint(data, ngx_http_jpp_code(clcf->handler),
                       "content handler");
-
-    ngx_http_jpp_functions_tree(gather, clcf->static_locations, depth + 1);
-
-#if (NGX_PCRE)
-    for (regex = clcf->regex_locations; regex != NULL && *regex != NULL;
-         regex++)
-    {
-        ngx_http_jpp_functions_location(gather, *regex, depth + 1);
-    }
-#endif
-}
-
-
-static void
-ngx_http_jpp_functions_tree(ngx_http_jpp_gather_t *gather,
-    ngx_http_location_tree_node_t *node, ngx_uint_t depth)
-{
-    if (node == NULL || depth == NGX_HTTP_JPP_DEPTH) {
-        return;
-    }
-
-    if (node->exact != NULL) {
-        ngx_http_jpp_functions_location(gather, node->exact, depth + 1);
-    }
-
-    if (node->inclusive != NULL) {
-        ngx_http_jpp_functions_location(gather, node->inclusive, depth + 1);
-    }
-
-    ngx_http_jpp_functions_tree(gather, node->left, depth + 1);
-    ngx_http_jpp_functions_tree(gather, node->tree, depth + 1);
-    ngx_http_jpp_functions_tree(gather, node->right, depth + 1);
 }
 
 

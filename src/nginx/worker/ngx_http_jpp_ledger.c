@@ -9,6 +9,7 @@
 #include "ngx_http_jpp_pools.h"
 #include "ngx_http_jpp_pools_walk.h"
 #include "ngx_http_jpp_thread.h"
+#include "ngx_http_jpp_worker.h"
 
 #include "jpp_images.h"
 #include "jpp_ledger.h"

@@ -1,8 +1,5 @@
 
 #include "ngx_http_jpp_pools.h"
-#include "ngx_http_jpp_pools_names.h"
-#include "ngx_http_jpp_pools_rests.h"
-#include "ngx_http_jpp_pools_scope.h"
 #include "ngx_http_jpp_pools_walk.h"
 #include "ngx_http_jpp_self.h"
 
@@ -33,9 +30,7 @@ static void ngx_http_jpp_walk_connection(ngx_http_jpp_walk_t *walk,
 static void ngx_http_jpp_walk_facts(ngx_http_jpp_walk_t *walk);
 
 
-static const ngx_http_jpp_phase_pt
-    ngx_http_jpp_phases[] =
-{
+static const ngx_http_jpp_phase_pt  ngx_http_jpp_phases[] = {
     ngx_http_jpp_config_walk,
     ngx_http_jpp_walk_connections,
     ngx_http_jpp_fakes_walk,
@@ -59,8 +54,8 @@ ngx_http_jpp_pools_init(const ngx_cycle_t *cycle)
     known = ngx_http_jpp_config_init(cycle)
             + ngx_http_jpp_slots_bytes(cycle);
 
-    ngx_http_jpp_outside = jpp_stats_thread(&total)
-                                      && total > known ? total - known : 0;
+    ngx_http_jpp_outside = jpp_stats_thread(&total) && total > known
+                           ? total - known : 0;
 }
 
 
@@ -146,8 +141,7 @@ ngx_http_jpp_walk_create(ngx_http_jpp_reply_t *reply)
 
     walk->arena.is_plain = reply->question.kind == JPP_MESSAGE_LEDGER;
 
-    return ngx_http_jpp_walk_init(walk, reply) == NGX_OK ? walk
-                                                                    : NULL;
+    return ngx_http_jpp_walk_init(walk, reply) == NGX_OK ? walk : NULL;
 }
 
 
@@ -171,23 +165,25 @@ ngx_http_jpp_walk_init(ngx_http_jpp_walk_t *walk,
     walk->is_counted = jpp_arena_alloc(arena, size);
     walk->is_free = jpp_arena_alloc(arena, size);
     walk->scope.larges = jpp_vec_create(arena);
-    walk->clients = jpp_vec_create(arena);
     walk->ranges = jpp_vec_create(arena);
     walk->others = jpp_vec_create(arena);
-    walk->fakes = jpp_vec_create(arena);
-    walk->marks = jpp_vec_create(arena);
 
     if (reply->question.kind == JPP_MESSAGE_LEDGER) {
         walk->held = jpp_vec_create(arena);
     }
 
     if (walk->is_counted == NULL || walk->is_free == NULL
-        || walk->scope.larges == NULL || walk->clients == NULL
-        || walk->ranges == NULL || walk->others == NULL
-        || walk->fakes == NULL || walk->marks == NULL
-        || !jpp_index_init(&walk->client_index, arena, 64)
-        || !jpp_index_init(&walk->fake_index, arena, 0)
-        || !jpp_index_init(&walk->mark_index, arena, 0)
+        || walk->scope.larges == NULL || walk->ranges == NULL
+        || walk->others == NULL
+        || ngx_http_jpp_keyed_init(&walk->clients, arena,
+                                   sizeof(ngx_http_jpp_client_t), 64)
+           != NGX_OK
+        || ngx_http_jpp_keyed_init(&walk->fakes, arena,
+                                   sizeof(ngx_http_jpp_fake_t), 0)
+           != NGX_OK
+        || ngx_http_jpp_keyed_init(&walk->marks, arena,
+                                   sizeof(ngx_http_jpp_mark_t), 0)
+           != NGX_OK
         || !jpp_pools_init(&walk->table, arena, wanted->wants, wanted->top))
     {
         return NGX_ERROR;
@@ -358,8 +354,6 @@ ngx_http_jpp_walk_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
         ngx_http_jpp_http_connection(walk, c);
 
     } else if (!ngx_http_jpp_sessions_connection(walk, c)) {
-        ngx_http_jpp_scope_open(walk);
-        ngx_http_jpp_scope_push(walk, c->pool);
         ngx_http_jpp_others_foreign(walk, c);
     }
 }
@@ -378,8 +372,6 @@ ngx_http_jpp_walk_facts(ngx_http_jpp_walk_t *walk)
     static const char *const  scripts[] = {
         "ngx_http_js_module", "ngx_stream_js_module", "ngx_http_perl_module"
     };
-
-    ngx_http_jpp_walk_add_up(walk);
 
     facts = &walk->table.facts;
 

@@ -12,6 +12,8 @@
 
 #include "ngx_http_jpp_kind.h"
 
+#include "jpp_pools_table.h"
+
 
 /* As this process starts: what it has inherited. */
 void ngx_http_jpp_pools_init(const ngx_cycle_t *cycle);
@@ -22,16 +24,16 @@ void ngx_http_jpp_pools_init(const ngx_cycle_t *cycle);
  */
 ngx_int_t ngx_http_jpp_pools_walk(ngx_http_jpp_reply_t *reply);
 
-/*
- * Rows of the kinds (ngx_http_jpp_kind.h): the pools; a ledger, which walks
- * through them as well; smaps_rollup, and the allocator's arenas.
- */
+/* Rows of the kind (ngx_http_jpp_kind.h). */
 ngx_int_t ngx_http_jpp_pools_slice(ngx_http_jpp_reply_t *reply);
 void ngx_http_jpp_pools_release(ngx_http_jpp_reply_t *reply);
-ngx_int_t ngx_http_jpp_ledger_slice(ngx_http_jpp_reply_t *reply);
-void ngx_http_jpp_ledger_work(ngx_http_jpp_reply_t *reply);
-void ngx_http_jpp_ledger_smaps(ngx_http_jpp_reply_t *reply);
-void ngx_http_jpp_ledger_arenas(ngx_http_jpp_reply_t *reply);
+
+/*
+ * For tests: called with each pool that a walk counts, and the owner that it
+ * has in the table.  NULL: nobody looks.
+ */
+extern void  (*ngx_http_jpp_pool_seen)(const ngx_pool_t *pool,
+    const jpp_pools_t *table, uint32_t owner);
 
 
 #endif /* _NGX_HTTP_JPP_POOLS_H_INCLUDED_ */
