@@ -594,4 +594,14 @@ ngx_http_jpp_server_t *ngx_http_jpp_request_server(ngx_http_jpp_walk_t *walk,
 
 
 
+/* ngx_http_jpp_pools_contexts.c */
+
+/*
+ * Mark what the contexts of R refer to: the best guess.  UPSTREAM: the owner of
+ * what has come from R's upstream; 0: R.
+ */
+void ngx_http_jpp_contexts_mark(ngx_http_jpp_walk_t *walk,
+    const ngx_http_request_t *r, uint32_t upstream);
+
+
 #endif /* _NGX_HTTP_JPP_POOLS_WALK_H_INCLUDED_ */
