@@ -235,6 +235,14 @@ jpp_pools_rest(jpp_pools_t *table, jpp_pools_kind_t kind, uint32_t *server,
 }
 
 
+static bool
+jpp_pools_is_owner(const jpp_pools_owner_t *owner, const uint32_t words[4])
+{
+    return owner->kind == words[0] && owner->server == words[1]
+           && owner->location == words[2] && owner->third == words[3];
+}
+
+
 uint32_t
 jpp_pools_owner(jpp_pools_t *table, jpp_pools_kind_t kind, uint32_t server,
     uint32_t location, uint32_t third)
@@ -243,16 +251,20 @@ jpp_pools_owner(jpp_pools_t *table, jpp_pools_kind_t kind, uint32_t server,
     jpp_pools_owner_t   *owner;
     const uint32_t       words[] = { kind, server, location, third };
 
+    if (table->last_owner != 0
+        && jpp_pools_is_owner(jpp_pools_owner_at(table, table->last_owner),
+                              words))
+    {
+        return table->last_owner;
+    }
+
     hash = jpp_pools_hash(words, sizeof(words) / sizeof(words[0]));
     pos = hash;
 
     while ((id = jpp_index_next(&table->owner_index, hash, &pos)) != 0) {
 
-        owner = jpp_pools_owner_at(table, id);
-
-        if (owner->kind == kind && owner->server == server
-            && owner->location == location && owner->third == third)
-        {
+        if (jpp_pools_is_owner(jpp_pools_owner_at(table, id), words)) {
+            table->last_owner = id;
             return id;
         }
     }
@@ -275,6 +287,8 @@ jpp_pools_owner(jpp_pools_t *table, jpp_pools_kind_t kind, uint32_t server,
     owner->server = server;
     owner->location = location;
     owner->third = third;
+
+    table->last_owner = id;
 
     return id;
 }
@@ -304,12 +318,12 @@ jpp_pools_row(jpp_pools_t *table, const jpp_pools_row_t *held)
         return NULL;
     }
 
-    /* connections one after the other mostly have the same owner */
-
     rows = jpp_vec_items(table->rows, jpp_pools_row_t);
 
-    if (table->last != 0 && jpp_pools_is_row(&rows[table->last - 1], held)) {
-        return &rows[table->last - 1];
+    if (table->last_row != 0
+        && jpp_pools_is_row(&rows[table->last_row - 1], held))
+    {
+        return &rows[table->last_row - 1];
     }
 
     hash = jpp_pools_hash(words, sizeof(words) / sizeof(words[0]));
@@ -318,7 +332,7 @@ jpp_pools_row(jpp_pools_t *table, const jpp_pools_row_t *held)
     while ((id = jpp_index_next(&table->row_index, hash, &pos)) != 0) {
 
         if (jpp_pools_is_row(&rows[id - 1], held)) {
-            table->last = id;
+            table->last_row = id;
             return &rows[id - 1];
         }
     }
@@ -345,7 +359,7 @@ jpp_pools_row(jpp_pools_t *table, const jpp_pools_row_t *held)
     row->module = held->module;
     row->is_inherited = held->is_inherited;
 
-    table->last = id;
+    table->last_row = id;
 
     return row;
 }

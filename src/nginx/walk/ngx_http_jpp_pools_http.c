@@ -35,12 +35,11 @@ static void ngx_http_jpp_http2_headers(ngx_http_jpp_walk_t *walk,
  * its server; or NULL.
  */
 
-static void *
+static ngx_http_v2_connection_t *
 ngx_http_jpp_http2_of(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
     ngx_http_core_srv_conf_t **cscf)
 {
     ngx_http_v2_connection_t  *h2c;
-    ngx_http_jpp_server_t     *server;
 
     h2c = c->data;
 
@@ -51,32 +50,25 @@ ngx_http_jpp_http2_of(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
         return NULL;
     }
 
-    server = ngx_http_jpp_request_server(walk, h2c->http_connection);
+    *cscf = ngx_http_jpp_request_server(walk, h2c->http_connection);
 
-    if (server == NULL) {
-        return NULL;
-    }
-
-    *cscf = server->cscf;
-
-    return h2c;
+    return *cscf != NULL ? h2c : NULL;
 }
 
 
 /*
- * Count the pools and the streams of HTTP2, the data of C, whose own pool was
+ * Count the pools and the streams of H2C, the data of C, whose own pool was
  * counted for OWNER.
  */
 
 static void
 ngx_http_jpp_http2_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
-    void *http2, uint32_t owner, ngx_http_core_srv_conf_t *cscf)
+    ngx_http_v2_connection_t *h2c, uint32_t owner,
+    ngx_http_core_srv_conf_t *cscf)
 {
-    ngx_http_v2_connection_t *h2c = http2;
-
-    ngx_uint_t                     i, n, has_stream;
-    ngx_http_v2_node_t            *node;
-    ngx_http_v2_srv_conf_t        *h2scf;
+    ngx_uint_t               i, n, has_stream;
+    ngx_http_v2_node_t      *node;
+    ngx_http_v2_srv_conf_t  *h2scf;
 
     ngx_http_jpp_scope_mark(walk, h2c, JPP_POOLS_HTTP2_BUFFERS);
     ngx_http_jpp_scope_mark(walk, h2c->streams_index, JPP_POOLS_HTTP2_BUFFERS);
@@ -201,7 +193,7 @@ ngx_http_jpp_http2_headers(ngx_http_jpp_walk_t *walk, ngx_pool_t *pool,
  * A stream does not outlive its connection, which has a session as its data.
  */
 
-static ngx_http_jpp_server_t *
+static ngx_http_core_srv_conf_t *
 ngx_http_jpp_http3_server(ngx_http_jpp_walk_t *walk, const ngx_connection_t *c)
 {
 #if (NGX_HTTP_V3)
@@ -251,10 +243,8 @@ static ngx_int_t ngx_http_jpp_http_log(ngx_http_jpp_walk_t *walk,
     ngx_connection_t *c, ngx_http_jpp_found_t *found);
 static void ngx_http_jpp_http_data(ngx_http_jpp_walk_t *walk,
     ngx_connection_t *c, ngx_http_jpp_found_t *found);
-static ngx_http_jpp_server_t *ngx_http_jpp_http_closing(
+static ngx_http_core_srv_conf_t *ngx_http_jpp_http_closing(
     ngx_http_jpp_walk_t *walk, const ngx_connection_t *c);
-static uint32_t ngx_http_jpp_http_owner(ngx_http_jpp_walk_t *walk,
-    const ngx_http_jpp_found_t *found);
 
 
 void
@@ -276,7 +266,9 @@ ngx_http_jpp_http_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
         return;
     }
 
-    owner = ngx_http_jpp_http_owner(walk, &found);
+    owner = jpp_pools_owner(&walk->table, found.kind, found.cscf != NULL
+                            ? ngx_http_jpp_name_server(walk, found.cscf) : 0,
+                            0, 0);
 
     ngx_http_jpp_unit_begin(walk, owner, 0);
 
@@ -312,9 +304,11 @@ static ngx_int_t
 ngx_http_jpp_http_log(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
     ngx_http_jpp_found_t *found)
 {
-    ngx_http_request_t     *r;
-    ngx_http_log_ctx_t     *ctx;
-    ngx_http_jpp_server_t  *server;
+    ngx_http_request_t  *r;
+    ngx_http_log_ctx_t  *ctx;
+
+    found->kind = ngx_http_jpp_http3_is(c) ? JPP_POOLS_HTTP3
+                                           : JPP_POOLS_CLIENT_CONNECTION;
 
     ctx = ngx_http_jpp_scope_has(walk, c->log, sizeof(ngx_log_t))
           ? c->log->data : NULL;
@@ -328,10 +322,7 @@ ngx_http_jpp_http_log(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
             return NGX_DECLINED;
         }
 
-        server = ngx_http_jpp_http3_server(walk, c);
-
-        found->kind = JPP_POOLS_HTTP3;
-        found->cscf = server != NULL ? server->cscf : NULL;
+        found->cscf = ngx_http_jpp_http3_server(walk, c);
 
         return NGX_OK;
     }
@@ -339,15 +330,17 @@ ngx_http_jpp_http_log(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
     r = ctx->request;
 
     if (r != NULL && ngx_http_jpp_request_is_of(r, c)) {
-        found->kind = ngx_http_jpp_http3_is(c)
-                      ? JPP_POOLS_HTTP3 : JPP_POOLS_CLIENT_CONNECTION;
         found->request = r;
         found->cscf = ngx_http_get_module_srv_conf(r, ngx_http_core_module);
 
         return NGX_OK;
     }
 
-    ngx_http_jpp_http_data(walk, c, found);
+    found->cscf = ngx_http_jpp_request_server(walk, c->data);
+
+    if (found->cscf == NULL) {
+        ngx_http_jpp_http_data(walk, c, found);
+    }
 
     return NGX_OK;
 }
@@ -362,32 +355,16 @@ static void
 ngx_http_jpp_http_data(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
     ngx_http_jpp_found_t *found)
 {
-    void                   *first;
-    ngx_http_jpp_server_t  *server;
-
-    server = ngx_http_jpp_request_server(walk, c->data);
-
-    if (server != NULL) {
-        found->kind = ngx_http_jpp_http3_is(c)
-                      ? JPP_POOLS_HTTP3 : JPP_POOLS_CLIENT_CONNECTION;
-        found->cscf = server->cscf;
-        return;
-    }
+    void  *first;
 
     first = ngx_http_jpp_scope_has(walk, c->data, sizeof(void *))
             ? *(void **) c->data : NULL;
 
     if (ngx_http_jpp_http3_is(c)) {
-        found->kind = JPP_POOLS_HTTP3;
+        found->cscf = ngx_http_jpp_request_server(walk, first);
 
-        server = ngx_http_jpp_request_server(walk, first);
-        if (server == NULL) {
-            server = ngx_http_jpp_http3_server(walk, c);
-        }
-
-        if (server != NULL) {
-            found->cscf = server->cscf;
-            return;
+        if (found->cscf == NULL) {
+            found->cscf = ngx_http_jpp_http3_server(walk, c);
         }
 
     } else {
@@ -399,13 +376,13 @@ ngx_http_jpp_http_data(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
 
         if (found->http2 != NULL) {
             found->kind = JPP_POOLS_HTTP2;
-            return;
         }
 #endif
     }
 
-    server = ngx_http_jpp_http_closing(walk, c);
-    found->cscf = server != NULL ? server->cscf : NULL;
+    if (found->cscf == NULL) {
+        found->cscf = ngx_http_jpp_http_closing(walk, c);
+    }
 }
 
 
@@ -414,11 +391,11 @@ ngx_http_jpp_http_data(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
  * nginx allocates it a little before what the log refers to.
  */
 
-static ngx_http_jpp_server_t *
+static ngx_http_core_srv_conf_t *
 ngx_http_jpp_http_closing(ngx_http_jpp_walk_t *walk, const ngx_connection_t *c)
 {
-    const u_char           *p, *first;
-    ngx_http_jpp_server_t  *server;
+    const u_char              *p, *first;
+    ngx_http_core_srv_conf_t  *cscf;
 
     p = c->log->data;
     first = (const u_char *) c->pool + sizeof(ngx_pool_t);
@@ -429,40 +406,12 @@ ngx_http_jpp_http_closing(ngx_http_jpp_walk_t *walk, const ngx_connection_t *c)
 
     while (p >= first + NGX_ALIGNMENT) {
         p -= NGX_ALIGNMENT;
-        server = ngx_http_jpp_request_server(walk, p);
+        cscf = ngx_http_jpp_request_server(walk, p);
 
-        if (server != NULL) {
-            return server;
+        if (cscf != NULL) {
+            return cscf;
         }
     }
 
     return NULL;
-}
-
-
-static uint32_t
-ngx_http_jpp_http_owner(ngx_http_jpp_walk_t *walk,
-    const ngx_http_jpp_found_t *found)
-{
-    uint32_t                owner, *idle;
-    ngx_http_jpp_server_t  *server;
-
-    /* most connections are idle, and ask for the same */
-
-    server = walk->server;
-    idle = found->kind == JPP_POOLS_CLIENT_CONNECTION && server != NULL
-           && server->cscf == found->cscf ? &server->idle : NULL;
-
-    if (idle != NULL && *idle != 0) {
-        return *idle;
-    }
-
-    owner = jpp_pools_owner(&walk->table, found->kind, found->cscf != NULL
-                            ? ngx_http_jpp_name_server(walk, found->cscf)
-                            : 0, 0, 0);
-    if (idle != NULL) {
-        *idle = owner;
-    }
-
-    return owner;
 }

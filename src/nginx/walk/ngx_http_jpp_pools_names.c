@@ -50,7 +50,7 @@ ngx_http_jpp_names_init(ngx_http_jpp_walk_t *walk)
 }
 
 
-ngx_http_jpp_server_t *
+ngx_http_core_srv_conf_t *
 ngx_http_jpp_names_server(ngx_http_jpp_walk_t *walk, const void *ctx)
 {
     uint32_t                pos;
@@ -59,17 +59,19 @@ ngx_http_jpp_names_server(ngx_http_jpp_walk_t *walk, const void *ctx)
     /* mostly the last one again */
 
     if (walk->server != NULL && walk->server->ctx == ctx) {
-        return walk->server;
+        return walk->server->cscf;
     }
 
     pos = 0;
     server = ngx_http_jpp_keyed_next(&walk->servers, ctx, &pos);
 
-    if (server != NULL) {
-        walk->server = server;
+    if (server == NULL) {
+        return NULL;
     }
 
-    return server;
+    walk->server = server;
+
+    return server->cscf;
 }
 
 

@@ -44,7 +44,7 @@ ngx_http_jpp_request_is_of(const ngx_http_request_t *r,
 }
 
 
-ngx_http_jpp_server_t *
+ngx_http_core_srv_conf_t *
 ngx_http_jpp_request_server(ngx_http_jpp_walk_t *walk, const void *hc)
 {
     const ngx_http_connection_t  *connection;

@@ -111,11 +111,10 @@ typedef struct {
 } ngx_http_jpp_scope_t;
 
 
-/* A server: what its connections refer to, and whose they are. */
+/* A server, by what its connections refer to. */
 typedef struct {
     const ngx_http_conf_ctx_t  *ctx;
     ngx_http_core_srv_conf_t   *cscf;
-    uint32_t                    idle;  /* owner of idle connections, or 0 */
 } ngx_http_jpp_server_t;
 
 
@@ -347,7 +346,7 @@ ngx_uint_t ngx_http_jpp_sessions_connection(ngx_http_jpp_walk_t *walk,
 ngx_int_t ngx_http_jpp_names_init(ngx_http_jpp_walk_t *walk);
 
 /* The server that has CTX, which may be any pointer, or NULL. */
-ngx_http_jpp_server_t *ngx_http_jpp_names_server(ngx_http_jpp_walk_t *walk,
+ngx_http_core_srv_conf_t *ngx_http_jpp_names_server(ngx_http_jpp_walk_t *walk,
     const void *ctx);
 
 /* What CSCF is called: its first name, or where it is written, in TEXT. */
@@ -589,8 +588,8 @@ ngx_uint_t ngx_http_jpp_request_is_of(const ngx_http_request_t *r,
     const ngx_connection_t *c);
 
 /* That of HC, if it is a ngx_http_connection_t in scope, or NULL. */
-ngx_http_jpp_server_t *ngx_http_jpp_request_server(ngx_http_jpp_walk_t *walk,
-    const void *hc);
+ngx_http_core_srv_conf_t *ngx_http_jpp_request_server(
+    ngx_http_jpp_walk_t *walk, const void *hc);
 
 
 
