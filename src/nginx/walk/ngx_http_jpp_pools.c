@@ -19,11 +19,8 @@
 
 static ngx_http_jpp_walk_t *ngx_http_jpp_walk_create(
     ngx_http_jpp_reply_t *reply);
-static ngx_int_t ngx_http_jpp_walk_init(ngx_http_jpp_walk_t *walk,
-    const ngx_http_jpp_reply_t *reply);
 static ngx_int_t ngx_http_jpp_walk_go_on(ngx_http_jpp_walk_t *walk);
 static void ngx_http_jpp_walk_give_up(ngx_http_jpp_walk_t *walk);
-static ngx_uint_t ngx_http_jpp_walk_seen(const ngx_http_jpp_walk_t *walk);
 static ngx_int_t ngx_http_jpp_walk_connections(ngx_http_jpp_walk_t *walk);
 static void ngx_http_jpp_walk_connection(ngx_http_jpp_walk_t *walk,
     ngx_connection_t *c);
@@ -126,7 +123,10 @@ ngx_http_jpp_pools_walk(ngx_http_jpp_reply_t *reply)
 static ngx_http_jpp_walk_t *
 ngx_http_jpp_walk_create(ngx_http_jpp_reply_t *reply)
 {
-    ngx_http_jpp_walk_t  *walk;
+    size_t                      size;
+    jpp_arena_t                *arena;
+    ngx_http_jpp_walk_t        *walk;
+    const jpp_message_pools_t  *wanted;
 
     walk = jpp_arena_object(sizeof(ngx_http_jpp_walk_t));
     if (walk == NULL) {
@@ -135,26 +135,10 @@ ngx_http_jpp_walk_create(ngx_http_jpp_reply_t *reply)
 
     reply->state = walk;
 
-    jpp_arena_init(&walk->arena, NGX_HTTP_JPP_WALK_CAP);
-
-    /* a ledger counts what it takes itself */
-
-    walk->arena.is_plain = reply->question.kind == JPP_MESSAGE_LEDGER;
-
-    return ngx_http_jpp_walk_init(walk, reply) == NGX_OK ? walk : NULL;
-}
-
-
-static ngx_int_t
-ngx_http_jpp_walk_init(ngx_http_jpp_walk_t *walk,
-    const ngx_http_jpp_reply_t *reply)
-{
-    size_t                      size;
-    jpp_arena_t                *arena;
-    const jpp_message_pools_t  *wanted;
-
     arena = &walk->arena;
     wanted = &reply->question.pools;
+
+    jpp_arena_init(arena, NGX_HTTP_JPP_WALK_CAP);
 
     walk->cycle = (const ngx_cycle_t *) ngx_cycle;
     walk->has_clients = wanted->has_clients;
@@ -162,13 +146,17 @@ ngx_http_jpp_walk_init(ngx_http_jpp_walk_t *walk,
     size = walk->cycle->connections != NULL
            ? walk->cycle->connection_n / 8 + 1 : 1;
 
+    /* a ledger counts what it takes itself */
+
+    arena->is_plain = reply->question.kind == JPP_MESSAGE_LEDGER;
+
     walk->is_counted = jpp_arena_alloc(arena, size);
     walk->is_free = jpp_arena_alloc(arena, size);
     walk->scope.larges = jpp_vec_create(arena);
     walk->ranges = jpp_vec_create(arena);
     walk->others = jpp_vec_create(arena);
 
-    if (reply->question.kind == JPP_MESSAGE_LEDGER) {
+    if (arena->is_plain) {
         walk->held = jpp_vec_create(arena);
     }
 
@@ -184,12 +172,13 @@ ngx_http_jpp_walk_init(ngx_http_jpp_walk_t *walk,
         || ngx_http_jpp_keyed_init(&walk->marks, arena,
                                    sizeof(ngx_http_jpp_mark_t), 0)
            != NGX_OK
-        || !jpp_pools_init(&walk->table, arena, wanted->wants, wanted->top))
+        || !jpp_pools_init(&walk->table, arena, wanted->wants, wanted->top)
+        || ngx_http_jpp_names_init(walk) != NGX_OK)
     {
-        return NGX_ERROR;
+        return NULL;
     }
 
-    return ngx_http_jpp_names_init(walk);
+    return walk;
 }
 
 
@@ -248,9 +237,10 @@ ngx_http_jpp_walk_go_on(ngx_http_jpp_walk_t *walk)
 static void
 ngx_http_jpp_walk_give_up(ngx_http_jpp_walk_t *walk)
 {
-    ngx_uint_t          i, n;
-    ngx_connection_t   *c;
-    const ngx_cycle_t  *cycle;
+    ngx_uint_t              i, n;
+    ngx_connection_t       *c;
+    const ngx_cycle_t      *cycle;
+    ngx_http_jpp_phase_pt   phase;
 
     ngx_http_jpp_rests_end(walk);
 
@@ -259,7 +249,15 @@ ngx_http_jpp_walk_give_up(ngx_http_jpp_walk_t *walk)
 
     walk->knows_free = 0;
 
-    for (i = ngx_http_jpp_walk_seen(walk); i < n; i++) {
+    phase = ngx_http_jpp_phases[walk->phase];
+
+    /* from the slot after the last that was seen */
+
+    for (i = phase == ngx_http_jpp_config_walk ? 0
+             : phase == ngx_http_jpp_walk_connections ? walk->next : n;
+         i < n;
+         i++)
+    {
         c = &cycle->connections[i];
 
         walk->table.facts.n_missed +=
@@ -268,21 +266,6 @@ ngx_http_jpp_walk_give_up(ngx_http_jpp_walk_t *walk)
     }
 
     (void) ngx_http_jpp_slots_walk(walk);
-}
-
-
-/* The slot after the last that was seen. */
-
-static ngx_uint_t
-ngx_http_jpp_walk_seen(const ngx_http_jpp_walk_t *walk)
-{
-    ngx_http_jpp_phase_pt  phase;
-
-    phase = ngx_http_jpp_phases[walk->phase];
-
-    return phase == ngx_http_jpp_config_walk ? 0
-           : phase == ngx_http_jpp_walk_connections ? walk->next
-           : walk->cycle->connection_n;
 }
 
 

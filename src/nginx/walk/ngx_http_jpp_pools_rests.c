@@ -45,7 +45,6 @@ static void ngx_http_jpp_rest_large(ngx_http_jpp_walk_t *walk,
     ngx_http_jpp_rest_t *rest);
 static void ngx_http_jpp_rest_end(ngx_http_jpp_walk_t *walk,
     ngx_http_jpp_rest_t *rest);
-static void ngx_http_jpp_rest_forget(ngx_http_jpp_rest_t *rest);
 
 
 void
@@ -242,9 +241,22 @@ ngx_http_jpp_rest_large(ngx_http_jpp_walk_t *walk, ngx_http_jpp_rest_t *rest)
 static void
 ngx_http_jpp_rest_end(ngx_http_jpp_walk_t *walk, ngx_http_jpp_rest_t *rest)
 {
+    ngx_pool_cleanup_t  **cln;
+
     walk->rests = rest->next;
 
-    ngx_http_jpp_rest_forget(rest);
+    if (rest->pool != NULL) {
+
+        for (cln = &rest->pool->cleanup; *cln != NULL; cln = &(*cln)->next) {
+
+            if (*cln == &rest->cleanup) {
+                *cln = rest->cleanup.next;
+                break;
+            }
+        }
+
+        rest->pool = NULL;
+    }
 
     if (rest->parked != NULL && --rest->parked->n_rests == 0) {
         jpp_pools_resume(&walk->table, &rest->parked->open);
@@ -259,25 +271,4 @@ ngx_http_jpp_rests_end(ngx_http_jpp_walk_t *walk)
     while (walk->rests != NULL) {
         ngx_http_jpp_rest_end(walk, walk->rests);
     }
-}
-
-
-static void
-ngx_http_jpp_rest_forget(ngx_http_jpp_rest_t *rest)
-{
-    ngx_pool_cleanup_t  **cln;
-
-    if (rest->pool == NULL) {
-        return;
-    }
-
-    for (cln = &rest->pool->cleanup; *cln != NULL; cln = &(*cln)->next) {
-
-        if (*cln == &rest->cleanup) {
-            *cln = rest->cleanup.next;
-            break;
-        }
-    }
-
-    rest->pool = NULL;
 }
