@@ -2,17 +2,23 @@
 #include "ngx_http_jpp_loop.h"
 #include "ngx_http_jpp_self.h"
 #include "ngx_http_jpp_stall.h"
-#include "ngx_http_jpp_stall_serving.h"
 
 #include "jpp_arena.h"
+#include "jpp_peek.h"
 #include "jpp_process.h"
 #include "jpp_stall_table.h"
 #include "jpp_watch.h"
 
 
 /* what nginx keeps beside the table, and the rest of its last page */
-#define NGX_HTTP_JPP_STALL_ZONE                                    \
-    (sizeof(jpp_stall_table_t) + 64 * 1024)
+#define NGX_HTTP_JPP_STALL_ZONE  (sizeof(jpp_stall_table_t) + 64 * 1024)
+
+/* of a request, as far as it is looked at */
+#define NGX_HTTP_JPP_PREFIX  offsetof(ngx_http_request_t, header_in)
+
+/* no process has anything below, or at more than 47 bits */
+#define NGX_HTTP_JPP_LOW     0x10000u
+#define NGX_HTTP_JPP_BITS    47
 
 
 static ngx_int_t ngx_http_jpp_stall_init_zone(ngx_shm_zone_t *zone, void *data);
@@ -22,9 +28,15 @@ static ngx_int_t ngx_http_jpp_stall_watch(ngx_cycle_t *cycle,
 static void ngx_http_jpp_stall_late(ngx_msec_t ms);
 static void ngx_http_jpp_stall_log(const jpp_stall_t *stall);
 static void ngx_http_jpp_stall_store(const jpp_stall_t *stall, uint64_t *id);
+static bool ngx_http_jpp_stall_serves(const jpp_peek_t *peek, uintptr_t word,
+    jpp_stall_t *stall);
+static ngx_uint_t ngx_http_jpp_stall_is_server(uintptr_t cscf);
+static void ngx_http_jpp_stall_name(const jpp_peek_t *peek,
+    const ngx_str_t *name, char to[JPP_STALL_NAME]);
 
 
 static jpp_stall_table_t  *ngx_http_jpp_stall_table;
+static const ngx_http_core_main_conf_t  *ngx_http_jpp_stall_cmcf;
 
 
 ngx_shm_zone_t *
@@ -96,7 +108,8 @@ ngx_http_jpp_stall_start(ngx_cycle_t *cycle)
         return;
     }
 
-    ngx_http_jpp_stall_serving(cycle);
+    ngx_http_jpp_stall_cmcf =
+        ngx_http_cycle_get_module_main_conf(cycle, ngx_http_core_module);
 
     if (ngx_http_jpp_stall_watch(cycle, jmcf->stall) != NGX_OK) {
         (void) ngx_http_jpp_loop_watch(0, NULL);
@@ -267,4 +280,93 @@ ngx_http_jpp_stall_log(const jpp_stall_t *stall)
                   jpp_where(stall, where),
                   jpp_stall_served(stall, served),
                   (size_t) (last - others), others);
+}
+
+
+/*
+ * [signal] Is WORD, which may be anything, a request's address?  If so, STALL
+ * has its server, its location and its connection.  Afterwards it is too late
+ * to ask: a request that kept the loop is finalized, as a rule, before the
+ * iteration ends.
+ *
+ * All memory is read with care, by PEEK, because the word may be anything.
+ * That it is a request is certain once its configuration is a server's.
+ */
+
+static bool
+ngx_http_jpp_stall_serves(const jpp_peek_t *peek, uintptr_t word,
+    jpp_stall_t *stall)
+{
+    uintptr_t            cscf, clcf;
+    ngx_str_t            name;
+    ngx_http_request_t   r;
+
+    if (word % sizeof(void *) != 0 || word < NGX_HTTP_JPP_LOW
+        || word >> (NGX_HTTP_JPP_BITS - 1) > 1
+        || !jpp_peek(peek, word, &r, NGX_HTTP_JPP_PREFIX)
+        || r.signature != NGX_HTTP_MODULE || r.pool == NULL
+        || !jpp_peek(peek,
+                     (uintptr_t) &r.srv_conf[ngx_http_core_module.ctx_index],
+                     &cscf, sizeof(uintptr_t))
+        || !ngx_http_jpp_stall_is_server(cscf))
+    {
+        return false;
+    }
+
+    ngx_http_jpp_stall_name(peek,
+                            &((ngx_http_core_srv_conf_t *) cscf)->server_name,
+                            stall->server);
+
+    if (jpp_peek(peek,
+                 (uintptr_t) &r.loc_conf[ngx_http_core_module.ctx_index],
+                 &clcf, sizeof(uintptr_t))
+        && jpp_peek(peek,
+                    clcf + offsetof(ngx_http_core_loc_conf_t, name), &name,
+                    sizeof(ngx_str_t)))
+    {
+        ngx_http_jpp_stall_name(peek, &name, stall->location);
+    }
+
+    if (!jpp_peek(peek, (uintptr_t) r.connection
+                        + offsetof(ngx_connection_t, number),
+                  &stall->connection, sizeof(ngx_atomic_uint_t)))
+    {
+        stall->connection = 0;
+    }
+
+    return true;
+}
+
+
+static ngx_uint_t
+ngx_http_jpp_stall_is_server(uintptr_t cscf)
+{
+    ngx_uint_t                  i;
+    ngx_http_core_srv_conf_t  **servers;
+
+    servers = ngx_http_jpp_stall_cmcf->servers.elts;
+
+    for (i = 0; i < ngx_http_jpp_stall_cmcf->servers.nelts; i++) {
+        if ((uintptr_t) servers[i] == cscf) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
+static void
+ngx_http_jpp_stall_name(const jpp_peek_t *peek, const ngx_str_t *name,
+    char to[JPP_STALL_NAME])
+{
+    size_t  len;
+
+    len = ngx_min(name->len, JPP_STALL_NAME - 1);
+
+    if (!jpp_peek(peek, (uintptr_t) name->data, to, len)) {
+        len = 0;
+    }
+
+    to[len] = '\0';
 }
