@@ -67,8 +67,9 @@ typedef struct {
 #define NGX_HTTP_JPP_STREAM     0x4d525453    /* "STRM" */
 
 
-/* A pointer to a function, and where in a structure it is. */
+/* A pointer to a function: where it is in the context of a module. */
 typedef struct {
+    ngx_uint_t        type;        /* of the module; 0: in the module itself */
     const char       *name;
     size_t            offset;
 } ngx_http_jpp_slot_t;
@@ -77,7 +78,7 @@ typedef struct {
 static void ngx_http_jpp_functions_module(ngx_http_jpp_gather_t *gather,
     ngx_module_t *module);
 static void ngx_http_jpp_functions_slots(ngx_http_jpp_gather_t *gather,
-    const char *name, const void *table, const ngx_http_jpp_slot_t *slots);
+    const char *name, const void *table, ngx_uint_t type);
 static void ngx_http_jpp_functions_http(ngx_http_jpp_gather_t *gather,
     ngx_http_core_main_conf_t *cmcf);
 static void ngx_http_jpp_functions_variables(ngx_http_jpp_gather_t *gather,
@@ -91,107 +92,71 @@ static void ngx_http_jpp_hint(ngx_http_jpp_gather_t *gather, uintptr_t address,
     const char *fmt, ...);
 
 
-static const ngx_http_jpp_slot_t
-    ngx_http_jpp_module_slots[] =
-{
-    { "init_master", offsetof(ngx_module_t, init_master) },
-    { "init_module", offsetof(ngx_module_t, init_module) },
-    { "init_process", offsetof(ngx_module_t, init_process) },
-    { "init_thread", offsetof(ngx_module_t, init_thread) },
-    { "exit_thread", offsetof(ngx_module_t, exit_thread) },
-    { "exit_process", offsetof(ngx_module_t, exit_process) },
-    { "exit_master", offsetof(ngx_module_t, exit_master) },
-    { NULL, 0 }
+#define ngx_http_jpp_slot(type, structure, member)                            \
+    { type, #member, offsetof(structure, member) }
+
+#define ngx_http_jpp_action(member)                                           \
+    { NGX_EVENT_MODULE, #member, offsetof(ngx_event_module_t, actions.member) }
+
+/* nothing but pointers: that with the number N */
+
+#define ngx_http_jpp_nth(type, name, n)  { type, name, (n) * sizeof(void *) }
+
+
+/*
+ * ngx_mail_module_t begins with a protocol; ngx_stream_module_t is as it is
+ * since 1.11.2.
+ */
+
+static const ngx_http_jpp_slot_t  ngx_http_jpp_slots[] = {
+    ngx_http_jpp_slot(0, ngx_module_t, init_master),
+    ngx_http_jpp_slot(0, ngx_module_t, init_module),
+    ngx_http_jpp_slot(0, ngx_module_t, init_process),
+    ngx_http_jpp_slot(0, ngx_module_t, init_thread),
+    ngx_http_jpp_slot(0, ngx_module_t, exit_thread),
+    ngx_http_jpp_slot(0, ngx_module_t, exit_process),
+    ngx_http_jpp_slot(0, ngx_module_t, exit_master),
+
+    ngx_http_jpp_slot(NGX_CORE_MODULE, ngx_core_module_t, create_conf),
+    ngx_http_jpp_slot(NGX_CORE_MODULE, ngx_core_module_t, init_conf),
+
+    ngx_http_jpp_slot(NGX_EVENT_MODULE, ngx_event_module_t, create_conf),
+    ngx_http_jpp_slot(NGX_EVENT_MODULE, ngx_event_module_t, init_conf),
+    ngx_http_jpp_action(add),
+    ngx_http_jpp_action(del),
+    ngx_http_jpp_action(enable),
+    ngx_http_jpp_action(disable),
+    ngx_http_jpp_action(add_conn),
+    ngx_http_jpp_action(del_conn),
+    ngx_http_jpp_action(notify),
+    ngx_http_jpp_action(process_events),
+    ngx_http_jpp_action(init),
+    ngx_http_jpp_action(done),
+
+    ngx_http_jpp_slot(NGX_HTTP_MODULE, ngx_http_module_t, preconfiguration),
+    ngx_http_jpp_slot(NGX_HTTP_MODULE, ngx_http_module_t, postconfiguration),
+    ngx_http_jpp_slot(NGX_HTTP_MODULE, ngx_http_module_t, create_main_conf),
+    ngx_http_jpp_slot(NGX_HTTP_MODULE, ngx_http_module_t, init_main_conf),
+    ngx_http_jpp_slot(NGX_HTTP_MODULE, ngx_http_module_t, create_srv_conf),
+    ngx_http_jpp_slot(NGX_HTTP_MODULE, ngx_http_module_t, merge_srv_conf),
+    ngx_http_jpp_slot(NGX_HTTP_MODULE, ngx_http_module_t, create_loc_conf),
+    ngx_http_jpp_slot(NGX_HTTP_MODULE, ngx_http_module_t, merge_loc_conf),
+
+    ngx_http_jpp_nth(NGX_HTTP_JPP_MAIL, "create_main_conf", 1),
+    ngx_http_jpp_nth(NGX_HTTP_JPP_MAIL, "init_main_conf", 2),
+    ngx_http_jpp_nth(NGX_HTTP_JPP_MAIL, "create_srv_conf", 3),
+    ngx_http_jpp_nth(NGX_HTTP_JPP_MAIL, "merge_srv_conf", 4),
+
+    ngx_http_jpp_nth(NGX_HTTP_JPP_STREAM, "preconfiguration", 0),
+    ngx_http_jpp_nth(NGX_HTTP_JPP_STREAM, "postconfiguration", 1),
+    ngx_http_jpp_nth(NGX_HTTP_JPP_STREAM, "create_main_conf", 2),
+    ngx_http_jpp_nth(NGX_HTTP_JPP_STREAM, "init_main_conf", 3),
+    ngx_http_jpp_nth(NGX_HTTP_JPP_STREAM, "create_srv_conf", 4),
+    ngx_http_jpp_nth(NGX_HTTP_JPP_STREAM, "merge_srv_conf", 5)
 };
 
 
-static const ngx_http_jpp_slot_t
-    ngx_http_jpp_core_slots[] =
-{
-    { "create_conf", offsetof(ngx_core_module_t, create_conf) },
-    { "init_conf", offsetof(ngx_core_module_t, init_conf) },
-    { NULL, 0 }
-};
-
-
-static const ngx_http_jpp_slot_t
-    ngx_http_jpp_event_slots[] =
-{
-    { "create_conf", offsetof(ngx_event_module_t, create_conf) },
-    { "init_conf", offsetof(ngx_event_module_t, init_conf) },
-    { "add", offsetof(ngx_event_module_t, actions.add) },
-    { "del", offsetof(ngx_event_module_t, actions.del) },
-    { "enable", offsetof(ngx_event_module_t, actions.enable) },
-    { "disable", offsetof(ngx_event_module_t, actions.disable) },
-    { "add_conn", offsetof(ngx_event_module_t, actions.add_conn) },
-    { "del_conn", offsetof(ngx_event_module_t, actions.del_conn) },
-    { "notify", offsetof(ngx_event_module_t, actions.notify) },
-    { "process_events", offsetof(ngx_event_module_t, actions.process_events) },
-    { "init", offsetof(ngx_event_module_t, actions.init) },
-    { "done", offsetof(ngx_event_module_t, actions.done) },
-    { NULL, 0 }
-};
-
-
-static const ngx_http_jpp_slot_t
-    ngx_http_jpp_http_slots[] =
-{
-    { "preconfiguration", offsetof(ngx_http_module_t, preconfiguration) },
-    { "postconfiguration", offsetof(ngx_http_module_t, postconfiguration) },
-    { "create_main_conf", offsetof(ngx_http_module_t, create_main_conf) },
-    { "init_main_conf", offsetof(ngx_http_module_t, init_main_conf) },
-    { "create_srv_conf", offsetof(ngx_http_module_t, create_srv_conf) },
-    { "merge_srv_conf", offsetof(ngx_http_module_t, merge_srv_conf) },
-    { "create_loc_conf", offsetof(ngx_http_module_t, create_loc_conf) },
-    { "merge_loc_conf", offsetof(ngx_http_module_t, merge_loc_conf) },
-    { NULL, 0 }
-};
-
-
-/* ngx_mail_module_t begins with a protocol */
-
-static const ngx_http_jpp_slot_t
-    ngx_http_jpp_mail_slots[] =
-{
-    { "create_main_conf", 1 * sizeof(void *) },
-    { "init_main_conf", 2 * sizeof(void *) },
-    { "create_srv_conf", 3 * sizeof(void *) },
-    { "merge_srv_conf", 4 * sizeof(void *) },
-    { NULL, 0 }
-};
-
-
-/* ngx_stream_module_t, as it is since 1.11.2 */
-
-static const ngx_http_jpp_slot_t
-    ngx_http_jpp_stream_slots[] =
-{
-    { "preconfiguration", 0 * sizeof(void *) },
-    { "postconfiguration", 1 * sizeof(void *) },
-    { "create_main_conf", 2 * sizeof(void *) },
-    { "init_main_conf", 3 * sizeof(void *) },
-    { "create_srv_conf", 4 * sizeof(void *) },
-    { "merge_srv_conf", 5 * sizeof(void *) },
-    { NULL, 0 }
-};
-
-
-static const struct {
-    ngx_uint_t                             type;
-    const ngx_http_jpp_slot_t  *slots;     /* of the context */
-} ngx_http_jpp_contexts[] = {
-    { NGX_CORE_MODULE, ngx_http_jpp_core_slots },
-    { NGX_EVENT_MODULE, ngx_http_jpp_event_slots },
-    { NGX_HTTP_MODULE, ngx_http_jpp_http_slots },
-    { NGX_HTTP_JPP_MAIL, ngx_http_jpp_mail_slots },
-    { NGX_HTTP_JPP_STREAM, ngx_http_jpp_stream_slots },
-    { 0, NULL }
-};
-
-
-static const char *const
-    ngx_http_jpp_phases[NGX_HTTP_LOG_PHASE + 1] =
-{
+static const char *const  ngx_http_jpp_phases[NGX_HTTP_LOG_PHASE + 1] = {
     "post read", "server rewrite", "find config", "rewrite", "post rewrite",
     "preaccess", "access", "post access", "precontent", "content", "log"
 };
@@ -232,24 +197,15 @@ static void
 ngx_http_jpp_functions_module(ngx_http_jpp_gather_t *gather,
     ngx_module_t *module)
 {
-    ngx_uint_t           i;
     const char          *name;
     ngx_command_t       *cmd;
     ngx_event_module_t  *event;
 
     gather->owner = module->name;
 
-    ngx_http_jpp_functions_slots(gather, module->name, module,
-                                 ngx_http_jpp_module_slots);
+    ngx_http_jpp_functions_slots(gather, module->name, module, 0);
 
-    for (i = 0; ngx_http_jpp_contexts[i].slots != NULL; i++) {
-
-        if (ngx_http_jpp_contexts[i].type != module->type
-            || module->ctx == NULL)
-        {
-            continue;
-        }
-
+    if (module->ctx != NULL) {
         name = module->name;
 
         if (module->type == NGX_EVENT_MODULE) {
@@ -257,8 +213,7 @@ ngx_http_jpp_functions_module(ngx_http_jpp_gather_t *gather,
             name = event->name != NULL ? (char *) event->name->data : name;
         }
 
-        ngx_http_jpp_functions_slots(gather, name, module->ctx,
-                                     ngx_http_jpp_contexts[i].slots);
+        ngx_http_jpp_functions_slots(gather, name, module->ctx, module->type);
     }
 
     for (cmd = module->commands; cmd != NULL && cmd->name.len != 0; cmd++) {
@@ -270,16 +225,21 @@ ngx_http_jpp_functions_module(ngx_http_jpp_gather_t *gather,
 
 static void
 ngx_http_jpp_functions_slots(ngx_http_jpp_gather_t *gather, const char *name,
-    const void *table, const ngx_http_jpp_slot_t *slots)
+    const void *table, ngx_uint_t type)
 {
-    uintptr_t  address;
+    uintptr_t                   address;
+    ngx_uint_t                  i;
+    const ngx_http_jpp_slot_t  *slot;
 
-    for ( /* void */ ; slots->name != NULL; slots++) {
+    for (i = 0; i < sizeof(ngx_http_jpp_slots) / sizeof(*slot); i++) {
+        slot = &ngx_http_jpp_slots[i];
 
-        ngx_memcpy(&address, (const u_char *) table + slots->offset,
-                   sizeof(uintptr_t));
+        if (slot->type == type) {
+            ngx_memcpy(&address, (const u_char *) table + slot->offset,
+                       sizeof(uintptr_t));
 
-        ngx_http_jpp_hint(gather, address, "%s %s", name, slots->name);
+            ngx_http_jpp_hint(gather, address, "%s %s", name, slot->name);
+        }
     }
 }
 
@@ -439,17 +399,10 @@ ngx_http_jpp_hint(ngx_http_jpp_gather_t *gather, uintptr_t address,
  */
 
 
-/* Where the functions on the stack start, the innermost first. */
-typedef struct {
-    uintptr_t         starts[NGX_HTTP_JPP_CALLERS];
-    ngx_uint_t        n;
-} ngx_http_jpp_callers_t;
-
-
 static void ngx_http_jpp_hints_listening(ngx_http_jpp_gather_t *gather);
 static void ngx_http_jpp_hints_callers(ngx_http_jpp_gather_t *gather);
-static ngx_uint_t ngx_http_jpp_hints_caller(
-    const ngx_http_jpp_callers_t *callers, uintptr_t start);
+static ngx_uint_t ngx_http_jpp_hints_caller(const uintptr_t *starts,
+    ngx_uint_t n, uintptr_t start);
 
 
 void
@@ -512,9 +465,8 @@ ngx_http_jpp_hints_listening(ngx_http_jpp_gather_t *gather)
 
         if (ls[i].connection != NULL && ls[i].connection->read != NULL) {
             ngx_http_jpp_hint(gather,
-                ngx_http_jpp_code(
-                    ls[i].connection->read->handler),
-                              "listening read handler");
+                ngx_http_jpp_code(ls[i].connection->read->handler),
+                "listening read handler");
         }
     }
 }
@@ -530,54 +482,49 @@ ngx_http_jpp_hints_listening(ngx_http_jpp_gather_t *gather)
 static void
 ngx_http_jpp_hints_callers(ngx_http_jpp_gather_t *gather)
 {
-    uintptr_t                           pcs[NGX_HTTP_JPP_CALLERS];
-    ngx_uint_t                          i, init, spawn, master;
-    ngx_http_jpp_callers_t              callers;
+    uintptr_t   pcs[NGX_HTTP_JPP_CALLERS], starts[NGX_HTTP_JPP_CALLERS];
+    ngx_uint_t  i, n, init, spawn, master;
 
-    callers.n = jpp_backtrace(pcs, NGX_HTTP_JPP_CALLERS);
+    n = jpp_backtrace(pcs, NGX_HTTP_JPP_CALLERS);
 
-    for (i = 0; i < callers.n; i++) {
-        callers.starts[i] = jpp_backtrace_function(pcs[i] - 1);
+    for (i = 0; i < n; i++) {
+        starts[i] = jpp_backtrace_function(pcs[i] - 1);
     }
 
-    init = ngx_http_jpp_hints_caller(&callers,
-               ngx_http_jpp_code(
-                   ngx_http_jemalloc_pprof_module.init_process));
-    spawn = ngx_http_jpp_hints_caller(&callers,
+    init = ngx_http_jpp_hints_caller(starts, n, ngx_http_jpp_code(
+               ngx_http_jemalloc_pprof_module.init_process));
+    spawn = ngx_http_jpp_hints_caller(starts, n,
                                       ngx_http_jpp_code(ngx_spawn_process));
-    master = ngx_http_jpp_hints_caller(&callers,
-                 ngx_http_jpp_code(ngx_master_process_cycle));
+    master = ngx_http_jpp_hints_caller(starts, n,
+                                  ngx_http_jpp_code(ngx_master_process_cycle));
 
-    if (spawn == callers.n || init >= spawn) {
+    if (spawn == n || init >= spawn) {
         return;
     }
 
     if (spawn - init > 1) {
-        ngx_http_jpp_hint(gather, callers.starts[spawn - 1],
-                          "worker process cycle");
+        ngx_http_jpp_hint(gather, starts[spawn - 1], "worker process cycle");
     }
 
     if (spawn - init == 3) {
-        ngx_http_jpp_hint(gather, callers.starts[init + 1],
-                          "worker process init");
+        ngx_http_jpp_hint(gather, starts[init + 1], "worker process init");
     }
 
-    if (master != callers.n && master - spawn == 2) {
-        ngx_http_jpp_hint(gather, callers.starts[spawn + 1],
-                          "start worker processes");
+    if (master != n && master - spawn == 2) {
+        ngx_http_jpp_hint(gather, starts[spawn + 1], "start worker processes");
     }
 }
 
 
-/* The index of START in CALLERS, or their number. */
+/* The index of START among the N STARTS, the innermost first; or N. */
 
 static ngx_uint_t
-ngx_http_jpp_hints_caller(const ngx_http_jpp_callers_t *callers,
+ngx_http_jpp_hints_caller(const uintptr_t *starts, ngx_uint_t n,
     uintptr_t start)
 {
     ngx_uint_t  i;
 
-    for (i = 0; i < callers->n && callers->starts[i] != start; i++) {
+    for (i = 0; i < n && starts[i] != start; i++) {
         /* void */
     }
 

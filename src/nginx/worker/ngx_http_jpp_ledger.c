@@ -38,10 +38,9 @@ typedef struct {
     jpp_ledger_facts_t     facts;
     jpp_vec_t             *pages;
     int                    pagemap;
-    uint64_t                          internal;     /* see jpp_ledger.h */
-    unsigned                          has_jemalloc:1;
-    unsigned                          is_marked:1;  /* its maps are: see */
-                                                    /*   below */
+    uint64_t               internal;   /* see jpp_ledger.h */
+    unsigned               has_jemalloc:1;
+    unsigned               is_marked:1;    /* its maps are: see below */
 } ngx_http_jpp_ledger_t;
 
 
@@ -49,12 +48,8 @@ static void ngx_http_jpp_ledger_zones(ngx_http_jpp_walk_t *walk);
 static void ngx_http_jpp_ledger_range(ngx_http_jpp_walk_t *walk,
     jpp_ledger_kind_t kind, uint64_t start, uint64_t end,
     const ngx_str_t *name);
-static void ngx_http_jpp_ledger_pagemap(ngx_http_jpp_ledger_t *ledger);
 static ngx_int_t ngx_http_jpp_ledger_ranges(ngx_http_jpp_ledger_t *ledger);
-static ngx_uint_t ngx_http_jpp_ledger_sharers(void);
 static ngx_int_t ngx_http_jpp_ledger_maps(ngx_http_jpp_ledger_t *ledger);
-static ngx_int_t ngx_http_jpp_ledger_map(ngx_http_jpp_ledger_t *ledger,
-    const jpp_smaps_t *mapping);
 static const uint8_t *ngx_http_jpp_ledger_pages(ngx_http_jpp_ledger_t *ledger,
     const jpp_smaps_t *mapping);
 static ngx_int_t ngx_http_jpp_ledger_heap(ngx_http_jpp_ledger_t *ledger);
@@ -150,6 +145,7 @@ ngx_http_jpp_ledger_range(ngx_http_jpp_walk_t *walk, jpp_ledger_kind_t kind,
 void
 ngx_http_jpp_ledger_work(ngx_http_jpp_reply_t *reply)
 {
+    jpp_err_t              *err;
     jpp_worker_t           *worker;
     ngx_http_jpp_ledger_t  *ledger;
 
@@ -185,14 +181,20 @@ ngx_http_jpp_ledger_work(ngx_http_jpp_reply_t *reply)
     jpp_arena_init(&ledger->arena, NGX_HTTP_JPP_LEDGER_CAP);
     ledger->arena.is_plain = true;
 
-    ngx_http_jpp_ledger_pagemap(ledger);
+    /* without it a ledger is less exact, and says why */
+
+    err = &reply->reply.err;
+    ledger->pagemap = jpp_pagemap_open(err);
+
+    ngx_memcpy(ledger->facts.why, err->text, JPP_LEDGER_WHY - 1);
+    ngx_memzero(err, sizeof(jpp_err_t));
 
     if (ngx_http_jpp_ledger_ranges(ledger) != NGX_OK
         || ngx_http_jpp_ledger_maps(ledger) != NGX_OK
         || ngx_http_jpp_ledger_heap(ledger) != NGX_OK)
     {
-        if (reply->reply.err.code == JPP_OK) {
-            (void) jpp_err_memory(&reply->reply.err);
+        if (err->code == JPP_OK) {
+            (void) jpp_err_memory(err);
         }
     }
 
@@ -205,22 +207,6 @@ ngx_http_jpp_ledger_work(ngx_http_jpp_reply_t *reply)
 }
 
 
-/* Without it a ledger is less exact, and says why. */
-
-static void
-ngx_http_jpp_ledger_pagemap(ngx_http_jpp_ledger_t *ledger)
-{
-    jpp_err_t  *err;
-
-    err = &ledger->reply->reply.err;
-
-    ledger->pagemap = jpp_pagemap_open(err);
-
-    ngx_memcpy(ledger->facts.why, err->text, JPP_LEDGER_WHY - 1);
-    ngx_memzero(err, sizeof(jpp_err_t));
-}
-
-
 /* The module's own maps, and data of programs that has no file. */
 
 static ngx_int_t
@@ -228,6 +214,7 @@ ngx_http_jpp_ledger_ranges(ngx_http_jpp_ledger_t *ledger)
 {
     size_t                i, n;
     uint64_t             *pair;
+    ngx_int_t             slot;
     jpp_own_t             own[JPP_OWN_MAPPINGS];
     jpp_vec_t            *pairs;
     jpp_worker_t         *worker;
@@ -277,35 +264,28 @@ ngx_http_jpp_ledger_ranges(ngx_http_jpp_ledger_t *ledger)
         return NGX_ERROR;
     }
 
-    ledger->ledger.sharers = ngx_http_jpp_ledger_sharers();
+    /* the master and what it has forked, as far as it tells this worker */
 
-    return NGX_OK;
-}
+    ledger->ledger.sharers = 2;
 
-
-/* The master and what it has forked, as far as it tells this worker. */
-
-static ngx_uint_t
-ngx_http_jpp_ledger_sharers(void)
-{
-    ngx_int_t   i;
-    ngx_uint_t  n;
-
-    for (i = 0, n = 2; i < ngx_last_process; i++) {
-        n += i != ngx_process_slot && ngx_processes[i].pid > 0;
+    for (slot = 0; slot < ngx_last_process; slot++) {
+        ledger->ledger.sharers += slot != ngx_process_slot
+                                  && ngx_processes[slot].pid > 0;
     }
 
-    return n;
+    return NGX_OK;
 }
 
 
 static ngx_int_t
 ngx_http_jpp_ledger_maps(ngx_http_jpp_ledger_t *ledger)
 {
+    bool                 is_malloc;
     uint64_t             start;
     ngx_int_t            rc;
     jpp_err_t           *err;
     jpp_smaps_t          mapping;
+    const uint8_t       *pages;
     jpp_smaps_reader_t   reader;
 
     err = &ledger->reply->reply.err;
@@ -321,7 +301,14 @@ ngx_http_jpp_ledger_maps(ngx_http_jpp_ledger_t *ledger)
     rc = NGX_OK;
 
     while (rc == NGX_OK && jpp_smaps_next(&reader, &mapping)) {
-        rc = ngx_http_jpp_ledger_map(ledger, &mapping);
+        is_malloc = jpp_ledger_is_anonymous(&ledger->ledger, &mapping)
+                    && (mapping.is_unreserved || !ledger->is_marked);
+
+        pages = jpp_ledger_needs_pages(&ledger->ledger, &mapping)
+                ? ngx_http_jpp_ledger_pages(ledger, &mapping) : NULL;
+
+        rc = jpp_ledger_map(&ledger->ledger, &mapping, pages, is_malloc)
+             ? NGX_OK : NGX_ERROR;
     }
 
     if (reader.lines.error != 0) {
@@ -335,24 +322,6 @@ ngx_http_jpp_ledger_maps(ngx_http_jpp_ledger_t *ledger)
     ledger->facts.nanos = ngx_http_jpp_walk_clock() - start;
 
     return rc;
-}
-
-
-static ngx_int_t
-ngx_http_jpp_ledger_map(ngx_http_jpp_ledger_t *ledger,
-    const jpp_smaps_t *mapping)
-{
-    bool            is_malloc;
-    const uint8_t  *pages;
-
-    is_malloc = jpp_ledger_is_anonymous(&ledger->ledger, mapping)
-                && (mapping->is_unreserved || !ledger->is_marked);
-
-    pages = jpp_ledger_needs_pages(&ledger->ledger, mapping)
-            ? ngx_http_jpp_ledger_pages(ledger, mapping) : NULL;
-
-    return jpp_ledger_map(&ledger->ledger, mapping, pages, is_malloc)
-           ? NGX_OK : NGX_ERROR;
 }
 
 

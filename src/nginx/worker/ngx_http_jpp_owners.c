@@ -65,7 +65,7 @@ ngx_http_jpp_owners_init(ngx_cycle_t *cycle)
     jmcf = ngx_http_cycle_get_module_main_conf(cycle,
                                                ngx_http_jemalloc_pprof_module);
 
-    ngx_http_jpp_owners_stop();
+    jpp_owners_stop();
 
     if (!jmcf->owners || cycle->connections == NULL
         || ngx_http_jpp_serving_init(cycle) != NGX_OK)
@@ -98,13 +98,6 @@ ngx_http_jpp_owners_init(ngx_cycle_t *cycle)
     /* without memory samples belong to nobody */
 
     (void) jpp_owners_start(&serving, &ngx_http_jpp_owners_server);
-}
-
-
-void
-ngx_http_jpp_owners_stop(void)
-{
-    jpp_owners_stop();
 }
 
 

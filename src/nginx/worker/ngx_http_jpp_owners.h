@@ -30,9 +30,6 @@ ngx_int_t ngx_http_jpp_owners_phases(ngx_conf_t *cf);
  */
 void ngx_http_jpp_owners_init(ngx_cycle_t *cycle);
 
-/* They belong to nobody any more. */
-void ngx_http_jpp_owners_stop(void);
-
 /*
  * What comes until the end is for R, whatever called for it.  The end has what
  * the beginning returns; R may be gone by then.

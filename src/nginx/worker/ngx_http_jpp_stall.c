@@ -202,13 +202,6 @@ ngx_http_jpp_stall_stop(void)
 
 
 ngx_uint_t
-ngx_http_jpp_stall_is_on(void)
-{
-    return ngx_http_jpp_self.stalling.threshold != 0;
-}
-
-
-ngx_uint_t
 ngx_http_jpp_stall_list(jpp_stall_t stalls[JPP_STALLS])
 {
     ngx_uint_t     i, n;

@@ -23,9 +23,6 @@ ngx_shm_zone_t *ngx_http_jpp_stall_add(ngx_conf_t *cf);
 void ngx_http_jpp_stall_start(ngx_cycle_t *cycle);
 void ngx_http_jpp_stall_stop(void);
 
-/* Is it watched? */
-ngx_uint_t ngx_http_jpp_stall_is_on(void);
-
 /*
  * Copy the stalls of the fleet to STALLS, the newest first; returns their
  * number.  Also for the background thread.

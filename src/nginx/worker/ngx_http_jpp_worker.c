@@ -12,6 +12,7 @@
 #include "jpp_backtrace.h"
 #include "jpp_cpu.h"
 #include "jpp_heap_file.h"
+#include "jpp_owners.h"
 #include "jpp_proc.h"
 #include "jpp_process.h"
 #include "jpp_status.h"
@@ -140,7 +141,7 @@ ngx_http_jpp_worker_let_go(void)
     }
 
     ngx_http_jpp_stall_stop();
-    ngx_http_jpp_owners_stop();
+    jpp_owners_stop();
 
     if (jpp_sampler_off(&err) != JPP_OK) {
         ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
@@ -585,8 +586,7 @@ static ngx_uint_t
 ngx_http_jpp_unwind_is_used(void)
 {
     return jpp_sampler_is_on() || jpp_hook_read() == JPP_HOOK_ON
-           || ngx_http_jpp_stall_is_on()
-           || jpp_cpu_is_on();
+           || ngx_http_jpp_self.stalling.threshold != 0 || jpp_cpu_is_on();
 }
 
 
