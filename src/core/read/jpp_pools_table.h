@@ -64,8 +64,8 @@
 
 
 /*
- * Who holds memory.  What frames each becomes is a table in jpp_pools.c; the
- * names in brackets are those it needs, and the others are 0.
+ * Who holds memory.  What frames each becomes is a table in jpp_pools_stacks.c;
+ * the names in brackets are those it needs, and the others are 0.
  */
 typedef enum {
     JPP_POOLS_CLIENT_CONNECTION = 0,   /* http [server] */

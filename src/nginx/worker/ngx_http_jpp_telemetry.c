@@ -34,11 +34,9 @@ static ngx_int_t ngx_http_jpp_telemetry_noted(
     ngx_http_jpp_telemetry_t *telemetry, const ngx_http_jpp_row_t *rows,
     ngx_uint_t n, jpp_arena_t *arena);
 static ngx_int_t ngx_http_jpp_telemetry_room(
-    ngx_http_jpp_telemetry_t *telemetry, ngx_uint_t n, jpp_worker_t **workers,
-    jpp_history_t **histories, jpp_arena_t *arena);
+    ngx_http_jpp_telemetry_t *telemetry, ngx_uint_t n, jpp_arena_t *arena);
 static ngx_uint_t ngx_http_jpp_telemetry_note(
-    ngx_http_jpp_telemetry_t *telemetry, const ngx_http_jpp_row_t *row,
-    jpp_worker_t *worker, jpp_history_t *history);
+    ngx_http_jpp_telemetry_t *telemetry, const ngx_http_jpp_row_t *row);
 static void ngx_http_jpp_telemetry_facts(ngx_http_jpp_telemetry_t *telemetry);
 static void ngx_http_jpp_history_tick(ngx_event_t *ev);
 static void ngx_http_jpp_history_look(void);
@@ -295,22 +293,19 @@ ngx_http_jpp_telemetry_collected(ngx_http_jpp_telemetry_t *telemetry,
 {
     ngx_uint_t                   i;
     jpp_fleet_t                 *fleet;
-    jpp_worker_t                *workers, *worker;
-    jpp_history_t               *history;
+    jpp_worker_t                *worker;
     jpp_missing_t               *missing;
-    const ngx_http_jpp_part_t  *part;
+    const jpp_history_t         *history;
+    const ngx_http_jpp_part_t   *part;
 
     missing = jpp_arena_alloc(arena, co->n * sizeof(jpp_missing_t));
 
     if (missing == NULL
-        || ngx_http_jpp_telemetry_room(telemetry, co->n, &workers, &history,
-                                       arena)
-           != NGX_OK)
+        || ngx_http_jpp_telemetry_room(telemetry, co->n, arena) != NGX_OK)
     {
         return NGX_ERROR;
     }
 
-    worker = workers;
     fleet = &telemetry->fleet;
     fleet->missing = missing;
 
@@ -323,19 +318,18 @@ ngx_http_jpp_telemetry_collected(ngx_http_jpp_telemetry_t *telemetry,
             continue;
         }
 
+        /* what it has answered is newer than what it has written down */
+
+        (void) ngx_http_jpp_telemetry_note(telemetry, &part->row);
+
+        worker = &telemetry->workers[fleet->n++];
+        history = worker->history;
+
         *worker = part->reply.worker;
-
-        worker->history = ngx_http_jpp_telemetry_note(telemetry,
-                                                      &part->row, NULL,
-                                                      history)
-                          ? history : NULL;
-
-        history++;
-        worker++;
-        fleet->n++;
+        worker->history = history;
     }
 
-    jpp_status_former(workers, fleet->n);
+    jpp_status_former(telemetry->workers, fleet->n);
 
     ngx_http_jpp_telemetry_facts(telemetry);
 
@@ -349,25 +343,14 @@ static ngx_int_t
 ngx_http_jpp_telemetry_noted(ngx_http_jpp_telemetry_t *telemetry,
     const ngx_http_jpp_row_t *rows, ngx_uint_t n, jpp_arena_t *arena)
 {
-    ngx_uint_t      i;
-    jpp_worker_t   *worker;
-    jpp_history_t  *history;
+    ngx_uint_t  i;
 
-    if (ngx_http_jpp_telemetry_room(telemetry, n, &worker, &history, arena)
-        != NGX_OK)
-    {
+    if (ngx_http_jpp_telemetry_room(telemetry, n, arena) != NGX_OK) {
         return NGX_ERROR;
     }
 
     for (i = 0; i < n; i++) {
-
-        if (ngx_http_jpp_telemetry_note(telemetry, &rows[i], worker, history)) {
-            worker->history = history;
-
-            history++;
-            worker++;
-            telemetry->fleet.n++;
-        }
+        telemetry->fleet.n += ngx_http_jpp_telemetry_note(telemetry, &rows[i]);
     }
 
     ngx_http_jpp_telemetry_facts(telemetry);
@@ -378,29 +361,32 @@ ngx_http_jpp_telemetry_noted(ngx_http_jpp_telemetry_t *telemetry,
 
 static ngx_int_t
 ngx_http_jpp_telemetry_room(ngx_http_jpp_telemetry_t *telemetry, ngx_uint_t n,
-    jpp_worker_t **workers, jpp_history_t **histories, jpp_arena_t *arena)
+    jpp_arena_t *arena)
 {
-    *workers = jpp_arena_alloc(arena, n * sizeof(jpp_worker_t));
-    *histories = jpp_arena_alloc(arena, n * sizeof(jpp_history_t));
+    telemetry->workers = jpp_arena_alloc(arena, n * sizeof(jpp_worker_t));
+    telemetry->histories = jpp_arena_alloc(arena, n * sizeof(jpp_history_t));
 
-    telemetry->fleet.workers = *workers;
+    telemetry->fleet.workers = telemetry->workers;
     telemetry->fleet.n_asked = n;
 
-    return *workers != NULL && *histories != NULL ? NGX_OK : NGX_ERROR;
+    return telemetry->workers != NULL && telemetry->histories != NULL
+           ? NGX_OK : NGX_ERROR;
 }
 
 
 /*
- * What ROW's worker has written down; WORKER may be NULL.  0: nothing.  The
+ * The next worker is as ROW's has written down; 0: it has written nothing.  The
  * lock is held for one note at a time: all workers need it.
  */
 
 static ngx_uint_t
 ngx_http_jpp_telemetry_note(ngx_http_jpp_telemetry_t *telemetry,
-    const ngx_http_jpp_row_t *row, jpp_worker_t *worker, jpp_history_t *history)
+    const ngx_http_jpp_row_t *row)
 {
-    ngx_uint_t         is_there;
+    ngx_uint_t         n, is_there;
     const jpp_note_t  *note;
+
+    n = telemetry->fleet.n;
 
     (void) ngx_http_jpp_registry_lock(&telemetry->zone);
 
@@ -408,11 +394,9 @@ ngx_http_jpp_telemetry_note(ngx_http_jpp_telemetry_t *telemetry,
     is_there = note != NULL && note->worker.started != 0;
 
     if (is_there) {
-        *history = note->history;
-
-        if (worker != NULL) {
-            *worker = note->worker;
-        }
+        telemetry->workers[n] = note->worker;
+        telemetry->histories[n] = note->history;
+        telemetry->workers[n].history = &telemetry->histories[n];
     }
 
     ngx_http_jpp_registry_unlock(&telemetry->zone);

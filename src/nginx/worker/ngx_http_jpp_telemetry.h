@@ -32,6 +32,8 @@
 typedef struct {
     jpp_telemetry_t   all;         /* of what follows */
     jpp_fleet_t       fleet;
+    jpp_worker_t     *workers;     /* of the fleet */
+    jpp_history_t    *histories;   /* of each of them */
     jpp_control_t     wanted;
     jpp_finding_t     findings[JPP_FINDINGS];
     char              unnamed[JPP_UNNAMED_TEXT];
