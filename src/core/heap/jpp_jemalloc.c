@@ -337,21 +337,6 @@ jpp_jemalloc_decide(void)
 }
 
 
-static void
-jpp_jemalloc_find(void)
-{
-    if (!jpp_mallctl_find(&jpp_jemalloc_fixed.variable)) {
-        jpp_mallctl_allocator(jpp_jemalloc_fixed.allocator,
-                              sizeof(jpp_jemalloc_fixed.allocator));
-        return;
-    }
-
-    jpp_jemalloc_options();
-    jpp_jemalloc_version();
-    jpp_jemalloc_fixed.state = jpp_jemalloc_decide();
-}
-
-
 /* Looked up when something was loaded. */
 
 static uint32_t
@@ -401,8 +386,17 @@ void
 jpp_jemalloc_read(jpp_jemalloc_t *jemalloc)
 {
     if (!jpp_jemalloc_is_found) {
-        jpp_jemalloc_find();
         jpp_jemalloc_is_found = true;
+
+        if (jpp_mallctl_find(&jpp_jemalloc_fixed.variable)) {
+            jpp_jemalloc_options();
+            jpp_jemalloc_version();
+            jpp_jemalloc_fixed.state = jpp_jemalloc_decide();
+
+        } else {
+            jpp_mallctl_allocator(jpp_jemalloc_fixed.allocator,
+                                  sizeof(jpp_jemalloc_fixed.allocator));
+        }
     }
 
     *jemalloc = jpp_jemalloc_fixed;
@@ -555,21 +549,6 @@ jpp_jemalloc_set(jpp_jemalloc_step_t step, void *new, size_t new_size,
 
 
 static jpp_code_t
-jpp_jemalloc_reset(int lg_sample, jpp_err_t *err)
-{
-    size_t  lg;
-
-    if (lg_sample == -1) {
-        return jpp_jemalloc_set(JPP_JEMALLOC_RESET, NULL, 0, err);
-    }
-
-    lg = (size_t) lg_sample;
-
-    return jpp_jemalloc_set(JPP_JEMALLOC_RATE, &lg, sizeof(lg), err);
-}
-
-
-static jpp_code_t
 jpp_jemalloc_purge(jpp_control_result_t *result, jpp_err_t *err)
 {
     bool                   has_before;
@@ -595,6 +574,7 @@ jpp_jemalloc_control(const jpp_control_t *control,
     jpp_control_result_t *result, jpp_err_t *err)
 {
     bool             is_new, is_active;
+    size_t           lg;
     jpp_code_t       rc;
     jpp_jemalloc_t   jemalloc;
 
@@ -611,7 +591,11 @@ jpp_jemalloc_control(const jpp_control_t *control,
     rc = JPP_OK;
 
     if (control->reset || is_new) {
-        rc = jpp_jemalloc_reset(control->lg_sample, err);
+        lg = (size_t) control->lg_sample;
+
+        rc = control->lg_sample == -1
+             ? jpp_jemalloc_set(JPP_JEMALLOC_RESET, NULL, 0, err)
+             : jpp_jemalloc_set(JPP_JEMALLOC_RATE, &lg, sizeof(lg), err);
 
         result->is_reset = rc == JPP_OK;
     }

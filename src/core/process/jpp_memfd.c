@@ -30,15 +30,6 @@ jpp_memfd_init(jpp_memfd_t *memfd)
 }
 
 
-/* A seccomp filter or a security module forbids it, or the kernel lacks it. */
-
-static bool
-jpp_memfd_is_forbidden(int sys_errno)
-{
-    return sys_errno == EPERM || sys_errno == EACCES || sys_errno == ENOSYS;
-}
-
-
 static jpp_code_t
 jpp_memfd_failed(jpp_err_t *err, int sys_errno, const char *where)
 {
@@ -76,21 +67,6 @@ jpp_memfd_failed(jpp_err_t *err, int sys_errno, const char *where)
 }
 
 
-static jpp_code_t
-jpp_memfd_tmpfile(jpp_memfd_t *memfd, const char *directory, jpp_err_t *err)
-{
-    /* O_EXCL: nobody can give it a name */
-
-    memfd->fd = open(directory, O_TMPFILE|O_RDWR|O_EXCL|O_CLOEXEC, 0600);
-
-    if (memfd->fd == -1) {
-        return jpp_memfd_failed(err, errno, directory);
-    }
-
-    return JPP_OK;
-}
-
-
 jpp_code_t
 jpp_memfd_open(jpp_memfd_t *memfd, const char *directory, jpp_err_t *err)
 {
@@ -116,7 +92,10 @@ jpp_memfd_open(jpp_memfd_t *memfd, const char *directory, jpp_err_t *err)
 
     sys_errno = errno;
 
-    if (!jpp_memfd_is_forbidden(sys_errno)) {
+    /* a seccomp filter or a security module forbids it, or the kernel lacks
+       it */
+
+    if (sys_errno != EPERM && sys_errno != EACCES && sys_errno != ENOSYS) {
         return jpp_memfd_failed(err, sys_errno, "anonymous memory");
     }
 
@@ -132,7 +111,11 @@ jpp_memfd_open(jpp_memfd_t *memfd, const char *directory, jpp_err_t *err)
         return JPP_ERR_DENIED;
     }
 
-    return jpp_memfd_tmpfile(memfd, directory, err);
+    /* O_EXCL: nobody can give it a name */
+
+    memfd->fd = open(directory, O_TMPFILE|O_RDWR|O_EXCL|O_CLOEXEC, 0600);
+
+    return memfd->fd != -1 ? JPP_OK : jpp_memfd_failed(err, errno, directory);
 }
 
 
@@ -150,17 +133,6 @@ jpp_memfd_seal(int fd)
     {
         (void) fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK|F_SEAL_GROW);
     }
-}
-
-
-static bool
-jpp_memfd_is_sealed(int fd)
-{
-    int  seals;
-
-    seals = fcntl(fd, F_GET_SEALS);
-
-    return seals != -1 && (seals & F_SEAL_SHRINK) != 0;
 }
 
 
@@ -196,6 +168,7 @@ jpp_memfd_copy(const jpp_memfd_t *memfd, char *data, jpp_err_t *err)
 jpp_code_t
 jpp_memfd_map(jpp_memfd_t *memfd, size_t max, jpp_err_t *err)
 {
+    int           seals;
     bool          is_sealed;
     void         *data;
     struct stat   st;
@@ -221,7 +194,8 @@ jpp_memfd_map(jpp_memfd_t *memfd, size_t max, jpp_err_t *err)
 
     /* another process could truncate the file, a SIGBUS here: copy it */
 
-    is_sealed = jpp_memfd_is_sealed(memfd->fd);
+    seals = fcntl(memfd->fd, F_GET_SEALS);
+    is_sealed = seals != -1 && (seals & F_SEAL_SHRINK) != 0;
 
     data = is_sealed
            ? mmap(NULL, (size_t) st.st_size, PROT_READ, MAP_PRIVATE,

@@ -4,7 +4,11 @@
  * write() of what is not mapped fails.
  *
  * For those who follow pointers that they cannot trust, at a moment when nobody
- * keeps the memory from changing.
+ * keeps the memory from changing: the kernel copies what is there, or says that
+ * it is not.  A read takes two system calls, and JPP_PEEK_MAX bytes at most,
+ * which are less than a pipe holds and are taken out at once.  A page of a
+ * stack is proven by one call and without a descriptor (jpp_stack.c), but that
+ * reads nothing.
  *
  * One reader at a time.  Everything marked [signal] is safe in a handler: no
  * lock, no memory, errno untouched.
