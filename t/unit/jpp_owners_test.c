@@ -2,6 +2,9 @@
 /*
  * Whom samples belong to, in a process that serves connections of its own
  * making: samples are taken by hand, in functions that carry a connection.
+ *
+ * No test becomes part of main(), in whose frame it would leave addresses of
+ * connections to the tests behind it.
  */
 
 
@@ -294,7 +297,7 @@ jpp_name(const char *server, const char *location)
 }
 
 
-static void
+static __attribute__((noinline)) void
 jpp_test_names(void)
 {
     int              fds[2];
@@ -360,7 +363,7 @@ jpp_test_names(void)
 }
 
 
-static void
+static __attribute__((noinline)) void
 jpp_test_bound(void)
 {
     char      name[32];
@@ -379,7 +382,7 @@ jpp_test_bound(void)
 }
 
 
-static void
+static __attribute__((noinline)) void
 jpp_test_find(uint32_t a, uint32_t b)
 {
     char       *p = jpp_memory;
@@ -439,7 +442,7 @@ jpp_due(void)
 }
 
 
-static void
+static __attribute__((noinline)) void
 jpp_test_wait(uint32_t a, uint32_t b)
 {
     char      *p = jpp_memory + 100;
@@ -509,7 +512,7 @@ jpp_test_wait(uint32_t a, uint32_t b)
 
 /* A connection that is sampled before it has a number. */
 
-static void
+static __attribute__((noinline)) void
 jpp_test_new(uint32_t a, uint32_t b)
 {
     char  *p = jpp_memory + 200;
@@ -537,7 +540,7 @@ jpp_test_new(uint32_t a, uint32_t b)
 /* Requests on a connection that is kept alive, each with samples before anybody
    knows whom it is for. */
 
-static void
+static __attribute__((noinline)) void
 jpp_test_kept(uint32_t a, uint32_t b)
 {
     int       i, n_a, n_b, n_settled;
@@ -757,7 +760,7 @@ jpp_test_interrupted(uint32_t a, uint32_t b)
 }
 
 
-static void
+static __attribute__((noinline)) void
 jpp_test_coroutine(uint32_t a)
 {
     void    *stack;
@@ -789,7 +792,7 @@ jpp_test_coroutine(uint32_t a)
 }
 
 
-static void
+static __attribute__((noinline)) void
 jpp_test_many(uint32_t a)
 {
     int       i, n;
@@ -813,14 +816,16 @@ jpp_test_many(uint32_t a)
 }
 
 
-static void
+static __attribute__((noinline)) void
 jpp_test_again(const jpp_serving_t *serving,
     const jpp_owners_server_t *server, uint32_t a)
 {
-    char       text[65536], path[] = "/tmp/jpp-owners-XXXXXX";
-    int        fd;
-    ssize_t    n;
-    jpp_err_t  err = { 0 };
+    char         path[] = "/tmp/jpp-owners-XXXXXX";
+    int          fd;
+    ssize_t      n;
+    jpp_err_t    err = { 0 };
+    static char  text[65536];           /* on the stack it would hold words that
+                                           calls before have left there */
 
     jpp_serve(2, jpp_memory);
 
@@ -907,7 +912,7 @@ jpp_serve_wide(unsigned index, void *p)
 }
 
 
-static void
+static __attribute__((noinline)) void
 jpp_test_wide(uint32_t a)
 {
     char                   *p = jpp_memory + 900;
