@@ -610,6 +610,8 @@ jpp_test_full(void)
                "again when they are done", "and a sentence");
 
     jpp_burn_one(20000000);
+    jpp_is_u64(jpp_cpu_dump(windows[0], NULL, -1, &err), JPP_ERR_SYS,
+               "a window that cannot be written: %s", err.text);
 
     for (i = 0; i < JPP_CPU_WINDOWS; i++) {
         jpp_cpu_close(windows[i]);

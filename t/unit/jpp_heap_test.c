@@ -633,6 +633,12 @@ jpp_heap_test_cut(void)
     jpp_ok(profile.n_samples > 100, "%u samples", profile.n_samples);
     jpp_arena_destroy(&arena);
 
+    jpp_ok(jpp_heap_is_whole(file.data, file.len), "which is whole");
+    jpp_ok(!jpp_heap_is_whole(file.data, file.len - 1)
+           && !jpp_heap_is_whole(file.data + 1, file.len - 1)
+           && !jpp_heap_is_whole(file.data, 0)
+           && !jpp_heap_is_whole("heap_v2/1\n", 10), "and no part of it is");
+
     free(file.data);
 }
 

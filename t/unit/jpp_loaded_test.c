@@ -18,6 +18,8 @@
 
 
 static void jpp_loaded_test_images(void);
+static void jpp_loaded_test_segments(void);
+static void jpp_loaded_test_zeroed(void);
 static void jpp_loaded_test_symbols(void);
 static void jpp_loaded_test_notes(void);
 static void jpp_loaded_test_device(void);
@@ -40,6 +42,8 @@ int
 main(void)
 {
     jpp_loaded_test_images();
+    jpp_loaded_test_segments();
+    jpp_loaded_test_zeroed();
     jpp_loaded_test_symbols();
     jpp_loaded_test_notes();
     jpp_loaded_test_device();
@@ -91,6 +95,73 @@ jpp_loaded_test_images(void)
 
     jpp_is_u64(found, 1, "this program is among them once");
     jpp_ok(n > 2, "and its libraries: %zu", n);
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* Of an object with a hole: up to the last byte of each. */
+
+static void
+jpp_loaded_test_segments(void)
+{
+    size_t                i;
+    jpp_images_object_t   object;
+
+    static const struct {
+        uintptr_t  address;
+        int        segment;
+    } rows[] = {
+        { 0xfff, -1 }, { 0x1000, 0 }, { 0x1fff, 0 }, { 0x2000, -1 },
+        { 0x3000, 1 }, { 0x3fff, 1 }, { 0x4000, -1 }
+    };
+
+    memset(&object, 0, sizeof(jpp_images_object_t));
+    object.mapped.n = 2;
+    object.mapped.segments[0] = (jpp_segment_t) { 0x1000, 0x2000, true, true };
+    object.mapped.segments[1] = (jpp_segment_t) { 0x3000, 0x4000, true, true };
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        jpp_ok(jpp_images_segment(&object, rows[i].address)
+               == (rows[i].segment == -1
+                   ? NULL : &object.mapped.segments[rows[i].segment]),
+               "the segment of %#" PRIxPTR, rows[i].address);
+    }
+}
+
+
+/* The linker says where data of a file end, and where all of it. */
+
+static void
+jpp_loaded_test_zeroed(void)
+{
+    size_t         i, n, found, wrong;
+    uint64_t       page, *pair;
+    jpp_vec_t     *pairs;
+    jpp_arena_t    arena;
+
+    static char    zeroes[16 * 4096];
+    extern char    edata, end;
+
+    __asm__ volatile ("" : : "r" (zeroes) : "memory");
+
+    page = (uint64_t) sysconf(_SC_PAGESIZE);
+
+    jpp_arena_init(&arena, JPP_TEST_CAP);
+    pairs = jpp_vec_create(&arena);
+    jpp_ok(jpp_images_zeroed(pairs), "what is loaded has zeroed data");
+
+    pair = jpp_vec_items(pairs, uint64_t);
+    n = jpp_vec_count(pairs, uint64_t);
+
+    for (i = 0, found = 0, wrong = 0; i < n; i += 2) {
+        found += pair[i] == ((uintptr_t) &edata + page - 1) / page * page
+                 && pair[i + 1] == ((uintptr_t) &end + page - 1) / page * page;
+        wrong += pair[i] >= pair[i + 1];
+    }
+
+    jpp_is_u64(found, 1, "this program's");
+    jpp_ok(wrong == 0 && n < 2 * 64, "%zu of %zu are empty", wrong, n / 2);
 
     jpp_arena_destroy(&arena);
 }

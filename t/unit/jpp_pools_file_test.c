@@ -106,6 +106,23 @@ jpp_pools_test_back(void)
     jpp_is_u64(jpp_pools_load(&loaded, &arena, (char *) again->data,
                               again->len, &err),
                JPP_OK, "an empty table: %s", err.text);
+
+    /* a name at the end, and one that goes on behind it */
+
+    (void) jpp_test_name(&loaded, JPP_POOLS_SERVER, "a.example");
+    again = jpp_test_bytes(&arena, &loaded);
+    n = again->len - sizeof("a.example") + 1 - sizeof(uint32_t);
+
+    for (i = 0; i < 2; i++) {
+        again->data[n] += (uint8_t) i;
+        jpp_is_u64(jpp_pools_load(&loaded, &arena, (char *) again->data,
+                                  again->len, &err),
+                   i == 0 ? JPP_OK : JPP_ERR_INPUT, "a name of %u bytes",
+                   again->data[n]);
+    }
+
+    jpp_is_u64(strtoul(strstr(err.text, "byte ") + 5, NULL, 10), n,
+               "where it begins");
 }
 
 

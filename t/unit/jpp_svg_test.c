@@ -19,12 +19,15 @@ typedef struct {
 
 static void jpp_svg_test_owners(void);
 static void jpp_svg_test_callers(void);
+static void jpp_svg_test_tree(void);
 static void jpp_svg_test_sides(void);
 static void jpp_svg_test_noise(void);
 static void jpp_svg_test_notes(void);
 static void jpp_svg_test_fails(void);
 static void jpp_svg_test_texts(void);
 static void jpp_svg_test_many(void);
+static const char *jpp_svg_nodes(jpp_profile_t *profile, jpp_vec_t **base,
+    const char *query, bool is_by_leaf);
 static void jpp_svg_fill(jpp_profile_t *profile, jpp_vec_t **base,
     const jpp_svg_stack_t *stacks, const char *file);
 static const char *jpp_svg_text(jpp_profile_t *profile, jpp_vec_t **base,
@@ -36,6 +39,7 @@ main(void)
 {
     jpp_svg_test_owners();
     jpp_svg_test_callers();
+    jpp_svg_test_tree();
     jpp_svg_test_sides();
     jpp_svg_test_noise();
     jpp_svg_test_notes();
@@ -116,6 +120,101 @@ jpp_svg_test_callers(void)
     jpp_ok(strstr(svg, "narrower") == NULL, "nothing is left out");
 
     jpp_is_golden(svg, "svg-callers.svg");
+
+    jpp_arena_destroy(&arena);
+}
+
+
+/* All that a tree has: of what passes memory on, and of samples before. */
+
+static void
+jpp_svg_test_tree(void)
+{
+    uint32_t         i, seen;
+    jpp_vec_t       *base[JPP_MAX_COLUMNS];
+    jpp_arena_t      arena;
+    jpp_profile_t    profile;
+
+    static const jpp_svg_stack_t  stacks[] = {
+        { "main;@reads;malloc", 3000, 1000, 8 },
+        { "main;@reads", 500, 500, 2 },
+        { "main;gone;malloc", 0, 700, 0 },
+        { "main;less", -400, 0, 4 },
+        { "", 60, 0, 1 },
+        { "nothing", 0, 0, 9 },
+        { NULL, 0, 0, 0 }
+    };
+
+    /* samples, and their doubt */
+    static const int64_t  before[2][3] = {
+        { 4, 0, 6 }, { 5 * JPP_DOUBT_ONE, 0, 6 * JPP_DOUBT_ONE }
+    };
+
+    jpp_arena_init(&arena, JPP_CAP);
+    jpp_heap_init(&profile, &arena);
+    jpp_svg_fill(&profile, base, stacks, "/bin/prog");
+
+    jpp_is_str(jpp_svg_nodes(&profile, NULL, "callers=1", false), "1\n"
+               "0 - 3160-0 15 1293600 3960\n"
+               "0 main 3100-0 14 1290000 3900\n"
+               "1 @reads 3500-0 10 1250000 3500\n"
+               "1 less -400-0 4 40000 400\n"
+               "- 60-0\n"
+               "main 0-0\n"
+               "@reads 3500-0\n"
+               "malloc 0-0\n"
+               "gone 0-0\n"
+               "less -400-0\n"
+               "nothing 0-0\n"
+               "/lib/other.so\n"
+               "/bin/prog\n",
+               "from the root, without what passes memory on");
+
+    seen = jpp_profile_seen(&profile,
+                            profile.types[profile.default_type].count);
+
+    for (i = 0; i < 2; i++) {
+        base[seen + i] = jpp_vec_create(&arena);
+        memcpy(jpp_vec_push(base[seen + i], sizeof(before[i])), before[i],
+               sizeof(before[i]));
+    }
+
+    jpp_is_str(jpp_svg_nodes(&profile, base, "", false), "1\n"
+               "0 - 3160-2200 21 875267 4660\n"
+               "0 main 3100-2200 20 871667 4600\n"
+               "1 @reads 3500-1500 10 750000 3500\n"
+               "2 malloc 3000-1000 8 750000 3000\n"
+               "1 gone 0-700 6 81667 700\n"
+               "4 malloc 0-700 6 81667 700\n"
+               "1 less -400-0 4 40000 400\n"
+               "- 60-0\n"
+               "main 0-0\n"
+               "@reads 500-500\n"
+               "malloc 3000-1700\n"
+               "gone 0-0\n"
+               "less -400-0\n"
+               "nothing 0-0\n"
+               "/lib/other.so\n"
+               "/bin/prog\n",
+               "a difference, with samples on both sides");
+    jpp_is_str(jpp_svg_nodes(&profile, base, "", true), "1\n"
+               "0 - 3160-2200 21 875267 4660\n"
+               "0 @reads 3500-1500 10 750000 3500\n"
+               "1 main 3500-1500 10 750000 3500\n"
+               "0 gone 0-700 6 81667 700\n"
+               "3 main 0-700 6 81667 700\n"
+               "0 less -400-0 4 40000 400\n"
+               "5 main -400-0 4 40000 400\n"
+               "- 60-0\n"
+               "main 0-0\n"
+               "@reads 3500-1500\n"
+               "malloc 0-0\n"
+               "gone 0-700\n"
+               "less -400-0\n"
+               "nothing 0-0\n"
+               "/lib/other.so\n"
+               "/bin/prog\n",
+               "from the leaf");
 
     jpp_arena_destroy(&arena);
 }
@@ -375,6 +474,62 @@ jpp_svg_test_many(void)
     jpp_is_golden(svg, "svg-many.svg");
 
     jpp_arena_destroy(&arena);
+}
+
+
+/* The tree as text: its nodes, what leaves have, and owners. */
+
+static const char *
+jpp_svg_nodes(jpp_profile_t *profile, jpp_vec_t **base, const char *query,
+    bool is_by_leaf)
+{
+    char                    *p;
+    size_t                   n;
+    uint32_t                 i, owners[8];
+    jpp_err_t                err;
+    jpp_args_t               args;
+    jpp_tree_t               tree;
+    jpp_view_t               view;
+    const jpp_tree_node_t   *node;
+
+    static char  text[4096];
+
+    memset(&view, 0, sizeof(jpp_view_t));
+    jpp_report_args_init(&args);
+    (void) jpp_args_query(&args, query, strlen(query), &err);
+    view.profile = profile;
+    view.args = &args;
+    view.base = base;
+
+    if (!jpp_tree_init(&tree, &view, is_by_leaf)) {
+        return "no memory";
+    }
+
+    p = text + sprintf(text, "%d\n", tree.is_difference);
+
+#define JPP_NAME(id)                                                          \
+    ((id) == 0 ? "-" : jpp_profile_str(profile,                               \
+        jpp_profile_function_at(profile, (id))->name).data)
+
+    for (i = 0; i < jpp_vec_count(tree.nodes, jpp_tree_node_t); i++) {
+        node = jpp_tree_node(&tree, i);
+        p += sprintf(p, "%u %s %" PRId64 "-%" PRId64 " %" PRId64 " %.0f %.0f\n",
+                     node->parent, JPP_NAME(node->function), node->after,
+                     node->before, node->seen, node->variance, node->width);
+    }
+
+    for (i = 0; i <= jpp_vec_count(profile->functions, jpp_function_t); i++) {
+        p += sprintf(p, "%s %" PRId64 "-%" PRId64 "\n", JPP_NAME(i),
+                     tree.flat[i].after, tree.flat[i].before);
+    }
+
+    n = jpp_tree_owners(&tree, owners, 8);
+
+    for (i = 0; i < n; i++) {
+        p += sprintf(p, "%s\n", jpp_profile_str(profile, owners[i]).data);
+    }
+
+    return text;
 }
 
 

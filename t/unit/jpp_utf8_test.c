@@ -19,6 +19,7 @@ static const jpp_utf8_case_t  cases[] = {
     JPP_CASE("www.example.com", "www.example.com", "ASCII"),
     JPP_CASE("~\\.php$ \"x\"", "~\\.php$ \"x\"", "a backslash is no escape"),
     JPP_CASE("\\xff \\", "\\x5cxff \\", "but where it looks like one"),
+    { "\\x", 1, "\\", "and not before the end" },
     JPP_CASE("a\0b\n\x1b[31m\x7f", "a\\x00b\\x0a\\x1b[31m\\x7f", "controls"),
     JPP_CASE("\xd0\xbf\xd1\x80.\xe2\x82\xac \xf0\x9f\x8c\x8d",
              "\xd0\xbf\xd1\x80.\xe2\x82\xac \xf0\x9f\x8c\x8d",
