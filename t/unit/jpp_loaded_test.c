@@ -95,6 +95,7 @@ jpp_loaded_test_images(void)
 
     jpp_is_u64(found, 1, "this program is among them once");
     jpp_ok(n > 2, "and its libraries: %zu", n);
+    jpp_ok(jpp_images_loads() >= n, "as many were loaded so far");
 
     jpp_arena_destroy(&arena);
 }

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
@@ -195,6 +196,9 @@ jpp_kept(void)
     jpp_ok(jpp_stack_bounds(&kept, rsp, &stack)
            && stack.high - stack.low <= JPP_STACK_PAGE,
            "but for no other thread");
+    jpp_ok(jpp_stack_bounds(&kept, pointer, &stack)
+           && stack.high - stack.low <= JPP_STACK_PAGE,
+           "nor for what begins where a stack ends");
 }
 
 
@@ -203,7 +207,9 @@ jpp_thread_main(void *data)
 {
     const char *const *name = data;
 
-    jpp_unwind_stack_t  bounds;
+    uintptr_t           low, high;
+    jpp_stacks_t        stacks;
+    jpp_unwind_stack_t  bounds, stack;
 
     bounds = jpp_test_bounds();
     jpp_expected = (jpp_expect_t) { *name, bounds.low, 0, true, false };
@@ -211,6 +217,13 @@ jpp_thread_main(void *data)
     jpp_deep(JPP_DEEP / 4, &jpp_expected);
     jpp_check(&jpp_expected);
     jpp_kept();
+
+    memset(&stacks, 0, sizeof(stacks));
+
+    if (!jpp_mapping(bounds.low - 8, &low, &high)) {
+        jpp_ok(!jpp_stack_bounds(&stacks, bounds.low - 8, &stack),
+               "%s: its guard is not its stack", *name);
+    }
 
     return NULL;
 }
@@ -377,6 +390,39 @@ jpp_emulated(void)
            "without a proof a stack is a page");
     jpp_ok(jpp_stack_bounds(&stacks, jpp_stacks.low, &stack)
            && stack.low == stack.high, "or nothing, where that is in doubt");
+
+    jpp_is_u64(jpp_stacks.top, getauxval(AT_RANDOM) / 8 * 8,
+               "the words of the main stack end below the kernel's bytes");
+
+    stacks = jpp_stacks;
+    stacks.proof = JPP_STACK_NO_PROOF;
+    jpp_ok(jpp_stack_is_main(&stacks, jpp_stacks.low, &stack)
+           && jpp_stack_is_main(&stacks, jpp_stacks.top - 1, &stack)
+           && !jpp_stack_is_main(&stacks, jpp_stacks.top, &stack),
+           "and what is proven of it is from there to there");
+}
+
+
+/* Four times as much each time. */
+
+static void
+jpp_more(void)
+{
+    char                text[64], *p, *place;
+    jpp_unwind_stack_t  stack;
+
+    place = mmap(NULL, 2 * JPP_STACK_MORE, PROT_READ,
+                 MAP_PRIVATE|MAP_ANONYMOUS, -1, 0);
+    stack.low = stack.high = (uintptr_t) place;
+
+    for (p = text; p < text + 40 && jpp_stack_more(&stack); /* void */ ) {
+        p += sprintf(p, "%zu ", (size_t) (stack.high - stack.low)
+                                / JPP_STACK_PAGE);
+    }
+
+    *p = '\0';
+    jpp_is_str(text, "4 16 64 256 ", "pages of a stack without an end");
+    (void) munmap(place, 2 * JPP_STACK_MORE);
 }
 
 
@@ -416,6 +462,7 @@ main(void)
     jpp_coroutines();
     jpp_alternate();
     jpp_emulated();
+    jpp_more();
     jpp_nowhere();
 
     return jpp_done();

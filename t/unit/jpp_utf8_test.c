@@ -24,6 +24,8 @@ static const jpp_utf8_case_t  cases[] = {
     JPP_CASE("\xd0\xbf\xd1\x80.\xe2\x82\xac \xf0\x9f\x8c\x8d",
              "\xd0\xbf\xd1\x80.\xe2\x82\xac \xf0\x9f\x8c\x8d",
              "characters of two, three and four bytes"),
+    JPP_CASE("\xe2\x80\x80\xe2\x80\xbf", "\xe2\x80\x80\xe2\x80\xbf",
+             "the least and the most of a last byte"),
     JPP_CASE("\xff\xfe", "\\xff\\xfe", "bytes of no character"),
     JPP_CASE("\xc3", "\\xc3", "the first half of one"),
     JPP_CASE("\xe2\x82(", "\\xe2\\x82(", "two thirds of one"),
