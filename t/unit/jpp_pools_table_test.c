@@ -412,6 +412,12 @@ jpp_pools_test_memory(void)
     }
 
     jpp_ok(all > 10, "%" PRIu64 " allocations", all);
+
+    jpp_arena_init(&arena, JPP_CAP);
+    (void) jpp_pools_init(&table, &arena, JPP_POOLS_REQUESTS, 20);
+    arena.fail_at = arena.n_calls + 1;
+    jpp_is_u64(jpp_test_name(&table, JPP_POOLS_SERVER, "new"), 0, "no name");
+    jpp_arena_destroy(&arena);
     jpp_is_u64(n_wrong, 0, "none may fail unnoticed");
 }
 

@@ -76,6 +76,14 @@ jpp_process_test_parse(void)
                              &process), "more time than there is");
     jpp_is_u64(process.cpu_ms, UINT64_MAX, "is as much as there can be");
 
+    for (i = 1; i <= 3; i += 2) {
+        char  line[] = JPP_TEST_LINE;
+
+        strrchr(line, ')')[i] = '_';
+        jpp_ok(!jpp_process_parse(line, strlen(line), &process),
+               "no blank %zu bytes behind the name", i);
+    }
+
     jpp_ok(!jpp_process_parse("1 (x S 1 1", 10, &process), "no name");
     jpp_ok(!jpp_process_parse("1 (x) S x ", 10, &process), "no number");
 }
