@@ -65,6 +65,7 @@ main(void)
 static void
 jpp_pools_test_back(void)
 {
+    char          longest[JPP_POOLS_NAME + 1];
     size_t        i, n, n_wrong;
     jpp_err_t     err;
     jpp_str_t     a, b;
@@ -107,8 +108,12 @@ jpp_pools_test_back(void)
                               again->len, &err),
                JPP_OK, "an empty table: %s", err.text);
 
-    /* a name at the end, and one that goes on behind it */
+    /* the longest name, one at the end, and one that goes on behind it */
 
+    memset(longest, 'n', JPP_POOLS_NAME);
+    longest[JPP_POOLS_NAME] = '\0';
+
+    (void) jpp_test_name(&loaded, JPP_POOLS_LOCATION, longest);
     (void) jpp_test_name(&loaded, JPP_POOLS_SERVER, "a.example");
     again = jpp_test_bytes(&arena, &loaded);
     n = again->len - sizeof("a.example") + 1 - sizeof(uint32_t);
