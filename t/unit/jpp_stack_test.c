@@ -197,7 +197,7 @@ jpp_kept(void)
            && stack.high - stack.low <= JPP_STACK_PAGE,
            "but for no other thread");
     jpp_ok(jpp_stack_bounds(&kept, pointer, &stack)
-           && stack.high - stack.low <= JPP_STACK_PAGE,
+           && stack.high % JPP_STACK_PAGE == 0,
            "nor for what begins where a stack ends");
 }
 
