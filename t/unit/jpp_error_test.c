@@ -3,7 +3,7 @@
 
 #include "jpp_error.h"
 #include "jpp_readers.h"
-#include "jpp_scale.h"
+#include "jpp_heap.h"
 #include "jpp_test.h"
 
 

@@ -1,5 +1,5 @@
 
-#include "jpp_scale.h"
+#include "jpp_heap.h"
 #include "jpp_test.h"
 
 

@@ -45,7 +45,7 @@ jpp_cpu_window_t *jpp_cpu_open(jpp_mode_t mode, uint32_t frequency,
 
 /*
  * End WINDOW, and write what it has seen to FD, in the grammar of
- * jpp_times_stacks.c.  WHY_EARLY: why it was not as long as it should have
+ * jpp_times.c.  WHY_EARLY: why it was not as long as it should have
  * been, or NULL.  Any thread.
  */
 jpp_code_t jpp_cpu_dump(jpp_cpu_window_t *window, const char *why_early,

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "jpp_arena.h"
-#include "jpp_heap_owners.h"
+#include "jpp_heap_file.h"
 #include "jpp_owner_names.h"
 #include "jpp_utf8.h"
 #include "jpp_write.h"

@@ -102,7 +102,7 @@ jpp_code_t jpp_sampler_rescan(jpp_err_t *err);
  * Write the live samples and the counts since `on' to FD, from where its
  * offset is, as a dump that jpp_heap_file.h can read: heap_v2, with
  * MAPPED_LIBRARIES.  Its counts are those of the samples, grouped by stack and
- * size so that jpp_scale.h makes unbiased estimates of them.
+ * size so that jpp_heap.h makes unbiased estimates of them.
  *
  * Samples go on meanwhile: each is in it as a whole or not at all.
  * JPP_ERR_STATE: it is off; JPP_ERR_SYS: FD takes no more.  STATE, which may be

@@ -187,7 +187,7 @@ jpp_profile_find(const jpp_profile_t *profile)
 bool
 jpp_profile_commit(jpp_profile_t *profile, const int64_t *values)
 {
-    return jpp_profile_commit_to(profile, profile->columns, values);
+    return jpp_profile_commit_to(profile, NULL, values);
 }
 
 
@@ -267,7 +267,10 @@ jpp_profile_commit_to(jpp_profile_t *profile, jpp_vec_t *const *columns,
         id = jpp_profile_new(profile);
     }
 
-    return id != 0 && jpp_profile_add_values(profile, columns, id - 1, values);
+    return id != 0
+           && jpp_profile_add_values(profile, columns != NULL
+                                              ? columns : profile->columns,
+                                     id - 1, values);
 }
 
 

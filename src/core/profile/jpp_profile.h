@@ -245,7 +245,7 @@ uint32_t jpp_profile_find(const jpp_profile_t *profile);
 /*
  * Commit the VALUES of all columns; those of a known stack are added up.
  * jpp_profile_commit_to() adds them to the caller's COLUMNS, which must have
- * the profile's form.
+ * the profile's form; NULL: the profile's.
  */
 bool jpp_profile_commit(jpp_profile_t *profile, const int64_t *values);
 bool jpp_profile_commit_to(jpp_profile_t *profile, jpp_vec_t *const *columns,

@@ -1,5 +1,5 @@
 
-/* memrchr() */
+/* memrchr(), memmem() */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -7,19 +7,247 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "jpp_heap_counts.h"
 #include "jpp_heap_file.h"
-#include "jpp_heap_owners.h"
 #include "jpp_scan.h"
+
+
+/* bytes of a file to examine */
+#define JPP_UNREADABLE_LINE  256
+
+
+const char *
+jpp_heap_totals(const char *p, const char *end, uint64_t counts[4])
+{
+    p = jpp_scan_text(p, end, JPP_HEAP_TOTALS);
+
+    return p != NULL ? jpp_heap_counts(p, counts) : NULL;
+}
+
+
+const char *
+jpp_heap_threads(const char *p, const char *end, const char *totals,
+    const char **bad)
+{
+    size_t       len;
+    uint64_t     counts[4];
+    const char  *line;
+
+    totals += sizeof(JPP_HEAP_TOTALS) - 1;
+    len = (size_t) (p - totals);
+
+    for (line = p; *line == ' '; line = p) {
+
+        p = jpp_heap_thread(line, end);
+
+        /* usually one thread has all of it */
+
+        if (p != NULL && (size_t) (end - p) >= len
+            && memcmp(p, totals, len) == 0)
+        {
+            p += len;
+            continue;
+        }
+
+        p = p != NULL ? jpp_heap_counts(p, counts) : NULL;
+
+        if (p == NULL || *p++ != '\n') {
+            *bad = line;
+            return NULL;
+        }
+    }
+
+    return line;
+}
+
+
+const char *
+jpp_heap_thread(const char *p, const char *end)
+{
+    uint64_t  uid;
+
+    p = jpp_scan_text(p, end, "  t");
+
+    if (p == NULL) {
+        return NULL;
+    }
+
+    p = jpp_scan_dec(p, &uid);
+
+    return p != NULL && *p++ == ':' && *p++ == ' ' ? p : NULL;
+}
+
+
+const char *
+jpp_heap_counts(const char *p, uint64_t counts[4])
+{
+    p = jpp_scan_dec(p, &counts[0]);
+
+    if (p == NULL || *p++ != ':' || *p++ != ' ') {
+        return NULL;
+    }
+
+    p = jpp_scan_dec(p, &counts[1]);
+
+    if (p == NULL || *p++ != ' ' || *p++ != '[') {
+        return NULL;
+    }
+
+    p = jpp_scan_dec(p, &counts[2]);
+
+    if (p == NULL || *p++ != ':' || *p++ != ' ') {
+        return NULL;
+    }
+
+    p = jpp_scan_dec(p, &counts[3]);
+
+    return p != NULL && *p++ == ']' ? p : NULL;
+}
+
+
+/* The names of the owner that the line at P is about, or NULL. */
+
+static const char *
+jpp_heap_owner_line(const char *p, const char *end, uint64_t *uid)
+{
+    uint64_t     counts[4];
+    const char  *last, *number;
+
+    last = memchr(p, '\n', (size_t) (end - p));
+    number = jpp_scan_text(p, end, "  t");
+    p = jpp_heap_thread(p, end);
+
+    if (last == NULL || number == NULL || p == NULL
+        || jpp_scan_dec(number, uid) == NULL)
+    {
+        return NULL;
+    }
+
+    p = jpp_heap_counts(p, counts);
+
+    return p != NULL ? jpp_scan_text(p, last, " owner\t") : NULL;
+}
+
+
+jpp_code_t
+jpp_heap_owners(jpp_owner_labels_t **owners, jpp_arena_t *arena, const char *p,
+    const char *end)
+{
+    uint64_t     uid;
+    const char  *line, *names;
+
+    *owners = NULL;
+
+    for (line = memchr(p, '\n', (size_t) (end - p));
+         line != NULL && ++line < end && *line == ' ';
+         line = memchr(line, '\n', (size_t) (end - line)))
+    {
+        names = jpp_heap_owner_line(line, end, &uid);
+
+        if (names == NULL || uid != jpp_owner_labels_count(*owners)) {
+            continue;
+        }
+
+        if (!jpp_owner_labels_add(owners, arena, names,
+                                  memchr(names, '\n', (size_t) (end - names))))
+        {
+            return JPP_ERR_MEMORY;
+        }
+    }
+
+    return JPP_OK;
+}
+
+
+const char *
+jpp_heap_owners_find(const char *p, const char *end)
+{
+    const char  *owners;
+
+    /* a line ends in front of the mappings */
+
+    p--;
+    owners = memmem(p, (size_t) (end - p), "\n" JPP_HEAP_OWNERS,
+                    sizeof(JPP_HEAP_OWNERS));
+
+    return owners != NULL ? owners + 1 : end;
+}
+
+
+jpp_code_t
+jpp_heap_owners_read(jpp_owner_labels_t **owners, jpp_arena_t *arena,
+    const char *p, const char *end)
+{
+    const char  *last;
+
+    p = jpp_scan_text(p, end, JPP_HEAP_OWNERS);
+
+    while (p != NULL && p < end) {
+        last = memchr(p, '\n', (size_t) (end - p));
+
+        if (last == NULL) {
+            break;
+        }
+
+        if (!jpp_owner_labels_add(owners, arena, p, last)) {
+            return JPP_ERR_MEMORY;
+        }
+
+        p = last + 1;
+    }
+
+    jpp_owner_labels_as_frames(*owners);
+
+    return JPP_OK;
+}
+
+
+/*
+ * The last frame says it; or, in a dump of the sampler, the line behind that of
+ * the totals, which is the next.
+ */
+
+uint32_t
+jpp_heap_owner(const jpp_owner_labels_t *owners, const char *p,
+    const char *end)
+{
+    uint32_t     owner;
+    uint64_t     uid;
+    const char  *line;
+
+    if (owners == NULL) {
+        return JPP_OWNER_NONE;
+    }
+
+    line = memchr(p, '\n', (size_t) (end - p));
+
+    if (line != NULL && line - p > JPP_HEAP_OWNER_LEN
+        && jpp_heap_owner_is(line - JPP_HEAP_OWNER_LEN, &owner))
+    {
+        return owner < jpp_owner_labels_count(owners)
+               ? owner : (uint32_t) JPP_OWNER_NONE;
+    }
+
+    /* there the next lines are threads of jemalloc's */
+
+    if (jpp_owner_labels_are_frames(owners)) {
+        return JPP_OWNER_NONE;
+    }
+
+    line = line != NULL && ++line != end
+           ? memchr(line, '\n', (size_t) (end - line)) : NULL;
+
+    line = line != NULL && ++line != end ? jpp_scan_text(line, end, "  t")
+                                         : NULL;
+
+    return line != NULL && jpp_scan_dec(line, &uid) != NULL
+           && uid < jpp_owner_labels_count(owners)
+           ? (uint32_t) uid : (uint32_t) JPP_OWNER_NONE;
+}
 
 
 /*
  * What a file is if it is not a heap_v2 dump: a sentence for its owner.
  */
-
-
-/* bytes of a file to examine */
-#define JPP_UNREADABLE_LINE  256
 
 
 typedef struct {

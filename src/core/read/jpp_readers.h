@@ -78,10 +78,6 @@ extern const jpp_reader_t  jpp_reader_wall;
 bool jpp_reader_init(const jpp_reader_t *reader, jpp_profile_t *profile,
     jpp_arena_t *arena);
 
-/* Add the samples of DUMP, which jpp_heap_open() opened, to PROFILE. */
-jpp_code_t jpp_heap_read(jpp_profile_t *profile, const jpp_dump_t *dump,
-    const jpp_read_options_t *options, jpp_err_t *err);
-
 /*
  * Open the LEN bytes at DATA, written by jpp_pools_write(), as the caller's
  * DUMP.  TAIL is ignored.
@@ -112,14 +108,6 @@ jpp_code_t jpp_stalls_open(jpp_dump_t *dump, jpp_profile_t *profile,
 jpp_code_t jpp_stalls_read(jpp_profile_t *profile, const jpp_dump_t *dump,
     const jpp_read_options_t *options, jpp_err_t *err);
 bool jpp_stalls_describe(jpp_profile_t *profile);
-
-/* Open the LEN bytes at DATA as the caller's DUMP. */
-jpp_code_t jpp_times_open(jpp_dump_t *dump, jpp_profile_t *profile,
-    const char *data, size_t len, const char *tail, jpp_err_t *err);
-
-/* Add what DUMP holds to PROFILE. */
-jpp_code_t jpp_times_read(jpp_profile_t *profile, const jpp_dump_t *dump,
-    const jpp_read_options_t *options, jpp_err_t *err);
 
 
 #endif /* _JPP_READERS_H_INCLUDED_ */

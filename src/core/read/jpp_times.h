@@ -2,8 +2,6 @@
 /*
  * The types, columns and comments of a profile of time: what threads did with
  * their CPU time, or with the time that passed.
- *
- * jpp_times_stacks.h reads a capture into it.
  */
 
 
@@ -12,7 +10,7 @@
 
 
 #include "jpp_args.h"
-#include "jpp_profile.h"
+#include "jpp_dump.h"
 
 
 /* how a capture begins, before its kind, and what separates its mappings */
@@ -63,9 +61,13 @@ typedef struct {
 extern const jpp_value_type_t  jpp_times_types[JPP_MODES][JPP_TIMES_TYPES];
 
 
-/* Add FACTS to SUMS; EARLY: why the capture ended early, or "". */
-void jpp_times_add_up(jpp_times_sums_t *sums, const jpp_times_facts_t *facts,
-    const char *early);
+/* Open the LEN bytes at DATA as the caller's DUMP. */
+jpp_code_t jpp_times_open(jpp_dump_t *dump, jpp_profile_t *profile,
+    const char *data, size_t len, const char *tail, jpp_err_t *err);
+
+/* Add what DUMP holds to PROFILE. */
+jpp_code_t jpp_times_read(jpp_profile_t *profile, const jpp_dump_t *dump,
+    const jpp_read_options_t *options, jpp_err_t *err);
 
 /* Period, duration, and comments on all that; false: no memory. */
 bool jpp_times_describe(jpp_profile_t *profile);
