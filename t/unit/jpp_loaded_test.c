@@ -123,7 +123,7 @@ jpp_loaded_test_segments(void)
     object.mapped.segments[1] = (jpp_segment_t) { 0x3000, 0x4000, true, true };
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        jpp_ok(jpp_images_segment(&object, rows[i].address)
+        jpp_ok(jpp_mapped_segment(&object.mapped, rows[i].address)
                == (rows[i].segment == -1
                    ? NULL : &object.mapped.segments[rows[i].segment]),
                "the segment of %#" PRIxPTR, rows[i].address);

@@ -151,7 +151,7 @@ jpp_svg_test_tree(void)
     };
 
     jpp_arena_init(&arena, JPP_CAP);
-    jpp_heap_init(&profile, &arena);
+    (void) jpp_reader_init(&jpp_reader_heap, &profile, &arena);
     jpp_svg_fill(&profile, base, stacks, "/bin/prog");
 
     jpp_is_str(jpp_svg_nodes(&profile, NULL, "callers=1", false), "1\n"

@@ -127,7 +127,7 @@ jpp_draw(uint64_t *state, uint32_t lg)
 
 /*
  * An allocation of m bytes is sampled with the probability 1 - exp(-m / 2^lg),
- * which jpp_scale.h undoes: each thread counts down the bytes that it allocates
+ * which jpp_heap.h undoes: each thread counts down the bytes that it allocates
  * from a number that is drawn anew after each sample.
  *
  * A thread that has drawn for an earlier start, or never, draws when it has
@@ -567,7 +567,7 @@ jpp_samples_give(jpp_sample_at_t *sample, uint32_t owner)
  *
  * A line of counts is for a stack and a class of sizes (jpp_samples_sites.c):
  * what was sampled, as it was sampled.  So a stack comes once for each class,
- * and its mean, which jpp_scale.h scales by, is that of objects alike.  And it
+ * and its mean, which jpp_heap.h scales by, is that of objects alike.  And it
  * comes once for each owner (jpp_owners.h), who takes the place of a thread
  * (jpp_heap_owners.h).
  *
