@@ -18,7 +18,6 @@
 #include <ngx_http.h>
 
 #include "ngx_http_jpp_pools.h"
-#include "ngx_http_jpp_slices.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -81,8 +80,9 @@ static void ngx_http_truth_exit_master(ngx_cycle_t *cycle);
 
 static void ngx_http_truth_timer(ngx_event_t *ev);
 static ngx_int_t ngx_http_truth_begin(void);
-static ngx_int_t ngx_http_truth_slice(ngx_http_jpp_task_t *task);
-static void ngx_http_truth_done(ngx_http_jpp_task_t *task);
+static void ngx_http_truth_next(ngx_event_t *ev);
+static ngx_int_t ngx_http_truth_slice(void);
+static void ngx_http_truth_done(void);
 static void ngx_http_truth_end(void);
 static void ngx_http_truth_see(ngx_truth_pool_t *entry, void *data);
 
@@ -145,7 +145,7 @@ static ngx_event_t                      ngx_http_truth_event;
 static ngx_connection_t                 ngx_http_truth_connection;
 
 /* the walk of this worker that is under way, or its last */
-static ngx_http_jpp_task_t   ngx_http_truth_task;
+static ngx_event_t           ngx_http_truth_posted;
 static ngx_http_jpp_reply_t  ngx_http_truth_reply;
 static const jpp_pools_t               *ngx_http_truth_table;
 static ngx_uint_t                       ngx_http_truth_walks;
@@ -221,8 +221,8 @@ ngx_http_truth_init_process(ngx_cycle_t *cycle)
         return NGX_OK;
     }
 
-    ngx_http_truth_task.slice = ngx_http_truth_slice;
-    ngx_http_truth_task.done = ngx_http_truth_done;
+    ngx_http_truth_posted.handler = ngx_http_truth_next;
+    ngx_http_truth_posted.log = cycle->log;
 
     ngx_http_truth_connection.fd = -1;
 
@@ -246,7 +246,7 @@ ngx_http_truth_timer(ngx_event_t *ev)
 
     } else if (!ngx_http_truth_is_busy && ngx_http_truth_begin() == NGX_OK) {
         ngx_http_truth_is_busy = 1;
-        ngx_http_jpp_slices_post(&ngx_http_truth_task);
+        ngx_post_event(&ngx_http_truth_posted, &ngx_posted_next_events);
     }
 
     ngx_add_timer(ev, NGX_HTTP_TRUTH_PERIOD);
@@ -281,8 +281,22 @@ ngx_http_truth_begin(void)
 }
 
 
+/* Slices of clients' walks come between these. */
+
+static void
+ngx_http_truth_next(ngx_event_t *ev)
+{
+    if (ngx_http_truth_slice() == NGX_AGAIN) {
+        ngx_post_event(ev, &ngx_posted_next_events);
+        return;
+    }
+
+    ngx_http_truth_done();
+}
+
+
 static ngx_int_t
-ngx_http_truth_slice(ngx_http_jpp_task_t *task)
+ngx_http_truth_slice(void)
 {
     ngx_int_t  rc;
 
@@ -299,7 +313,7 @@ ngx_http_truth_slice(ngx_http_jpp_task_t *task)
 
 
 static void
-ngx_http_truth_done(ngx_http_jpp_task_t *task)
+ngx_http_truth_done(void)
 {
     ngx_http_truth_is_busy = 0;
 
@@ -646,7 +660,7 @@ ngx_http_truth_answer(void)
         return;
     }
 
-    while (ngx_http_truth_slice(NULL) == NGX_AGAIN) { /* void */ }
+    while (ngx_http_truth_slice() == NGX_AGAIN) { /* void */ }
 
     snprintf(rows, sizeof(rows), "%s.rows", ngx_http_truth_ask);
     snprintf(heap, sizeof(heap), "%s.heap", ngx_http_truth_ask);

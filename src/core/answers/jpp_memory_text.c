@@ -97,9 +97,9 @@ jpp_memory_text_workers(const jpp_memory_t *memory, jpp_sink_t *sink)
     fleet = memory->telemetry->fleet;
 
     jpp_table_init(&table, memory->arena, 12, 0xffe);
-    jpp_table_row(&table, "worker", "pid", "generation", "allocated", "active",
-                  "resident", "anonymous", "files", "shared", "swap",
-                  "page tables", "connections", NULL);
+    jpp_table_row(&table, "worker\tpid\tgeneration\tallocated\tactive\t"
+                  "resident\tanonymous\tfiles\tshared\tswap\tpage tables\t"
+                  "connections");
 
     for (i = 0; i < fleet->n; i++) {
         jpp_memory_text_worker(&table, &fleet->workers[i]);
@@ -176,7 +176,7 @@ jpp_memory_text_ledger(const jpp_memory_t *memory,
     n = jpp_vec_count(sum->ledger.rows, jpp_ledger_row_t);
 
     jpp_table_init(&table, memory->arena, 5, 0x7);
-    jpp_table_row(&table, "bytes", "%", "set aside", "known", "what", NULL);
+    jpp_table_row(&table, "bytes\t%\tset aside\tknown\twhat");
 
     for (i = 0; i < n; i++) {
         if (rows[i].bytes != 0) {
@@ -256,8 +256,8 @@ jpp_memory_zones_text(const jpp_memory_t *memory, jpp_sink_t *sink)
     }
 
     jpp_table_init(&table, memory->arena, 5, 0x7);
-    jpp_table_row(&table, "size", "in use", "refused", "zone",
-                  "places in use, by their size", NULL);
+    jpp_table_row(&table,
+                  "size\tin use\trefused\tzone\tplaces in use, by their size");
 
     for (i = 0; i < telemetry->n_zones; i++) {
         jpp_memory_zone_text(&table, &telemetry->zones[i]);

@@ -54,17 +54,20 @@ jpp_table_cell(jpp_table_t *table, const char *fmt, ...)
 
 
 void
-jpp_table_row(jpp_table_t *table, const char *cell, ...)
+jpp_table_row(jpp_table_t *table, const char *cells)
 {
-    va_list  args;
+    size_t  len;
 
-    va_start(args, cell);
+    for ( ;; ) {
+        len = strcspn(cells, "\t");
+        jpp_table_text(table, cells, len);
 
-    for ( /* void */ ; cell != NULL; cell = va_arg(args, const char *)) {
-        jpp_table_text(table, cell, strlen(cell));
+        if (cells[len] == '\0') {
+            return;
+        }
+
+        cells += len + 1;
     }
-
-    va_end(args);
 }
 
 

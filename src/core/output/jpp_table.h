@@ -44,9 +44,8 @@ void jpp_table_init(jpp_table_t *table, jpp_arena_t *arena, uint32_t columns,
 void jpp_table_cell(jpp_table_t *table, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Append a row of strings; NULL ends it. */
-void jpp_table_row(jpp_table_t *table, const char *cell, ...)
-    __attribute__((sentinel));
+/* Append CELLS, with tabs between them. */
+void jpp_table_row(jpp_table_t *table, const char *cells);
 
 /* Append a cell of the LEN bytes of a name, which may be any. */
 void jpp_table_name(jpp_table_t *table, const char *data, size_t len);
