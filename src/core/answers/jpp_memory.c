@@ -251,9 +251,9 @@ jpp_memory_detail_json(jpp_json_t *json, const jpp_memory_t *memory,
     key = jpp_memory_details[memory->detail];
     is_ledger = memory->detail == JPP_DETAIL_LEDGER;
 
-    for (i = 0; i < memory->n_answers; i++) {
-        answer = &memory->answers[i];
+    answer = memory->answers;
 
+    for (i = 0; i < memory->n_answers; i++, answer++) {
         if (answer->who.pid == who->pid
             && answer->who.generation == who->generation)
         {
