@@ -75,7 +75,7 @@ my $arguments = table('"debug"', '"symbolize"', '"gc"');
 my @directives = some('directives',
                       $adapter
                       =~ /^    \{ ngx_string\("(jemalloc_pprof\w*)"\),/mg);
-my @parameters = some('parameters', $arguments =~ /^    \{ "(\w+)",/mg);
+my @parameters = some('parameters', $arguments =~ /^    \{ \.key = "(\w+)",/mg);
 my %methods = some('resources',
                    (table('ngx_string("cmdline")') . table('ngx_string(""),'))
                    =~ /ngx_string\("(\w*)"\),
@@ -95,6 +95,7 @@ subtest 'workers that are missing' => \&check_missing;
 subtest 'the build' => \&check_build;
 subtest 'the tool' => \&check_tool;
 subtest 'addresses and settings agree' => \&check_scheme;
+subtest 'ways through the code' => \&check_ways;
 subtest 'the version' => \&check_version;
 subtest 'links' => \&check_links;
 subtest 'configurations' => \&check_configurations;
@@ -320,7 +321,8 @@ sub check_parameters {
     # the words of each, format among them
 
     my %words = some('words', $arguments
-                     =~ /^    \{ "(\w+)",\s+\w+,\s+\{ ("[^}]*") \}/mg);
+                     =~ /\.key\s=\s"(\w+)", (?: (?!\.key). )*?
+                         \.words\s=\s\{\s("[^}]*")\s\}/gsx);
 
     for my $parameter (sort keys %words) {
         my %is = map { $_ => 1 } words($row{$parameter}[1] // '');
@@ -670,6 +672,25 @@ sub check_scheme {
             like($text{$document}, qr/^ *\Q$set\E$/m, "$document: $set");
         }
     }
+}
+
+
+# Files and functions that architecture.md leads through are there.
+
+sub check_ways {
+    my ($ways) = $text{'docs/architecture.md'}
+                 =~ /^## Six ways.*?\n(.*?)^## The way/ms;
+    my %file = map { basename($_) =~ s/^ngx_http_jpp_//r => 1 }
+                   glob("$top/src/*/*/*.[ch]");
+    my %function = map { $_ => 1 }
+                       "$core$adapter" =~ /^(?:ngx_http_)?jpp_(\w+)\(/mg;
+
+    my @files = some('files of ways', $ways =~ /`(\w+\.[ch])`/g);
+    my @functions = some('functions of ways', $ways =~ /\b(\w+)\(\)/g);
+
+    is_deeply([ grep { !$file{$_} } @files ], [], 'files');
+    is_deeply([ grep { !$function{s/^jpp_//r} && $_ ne 'malloc' } @functions ],
+              [], 'functions');
 }
 
 
