@@ -2,9 +2,6 @@
 /*
  * Whom samples belong to, in a process that serves connections of its own
  * making: samples are taken by hand, in functions that carry a connection.
- *
- * No test becomes part of main(), in whose frame it would leave addresses of
- * connections to the tests behind it.
  */
 
 
@@ -297,7 +294,7 @@ jpp_name(const char *server, const char *location)
 }
 
 
-static __attribute__((noinline)) void
+static void
 jpp_test_names(void)
 {
     int              fds[2];
@@ -363,7 +360,7 @@ jpp_test_names(void)
 }
 
 
-static __attribute__((noinline)) void
+static void
 jpp_test_bound(void)
 {
     char      name[32];
@@ -382,7 +379,7 @@ jpp_test_bound(void)
 }
 
 
-static __attribute__((noinline)) void
+static void
 jpp_test_find(uint32_t a, uint32_t b)
 {
     char       *p = jpp_memory;
@@ -442,7 +439,7 @@ jpp_due(void)
 }
 
 
-static __attribute__((noinline)) void
+static void
 jpp_test_wait(uint32_t a, uint32_t b)
 {
     char      *p = jpp_memory + 100;
@@ -512,7 +509,7 @@ jpp_test_wait(uint32_t a, uint32_t b)
 
 /* A connection that is sampled before it has a number. */
 
-static __attribute__((noinline)) void
+static void
 jpp_test_new(uint32_t a, uint32_t b)
 {
     char  *p = jpp_memory + 200;
@@ -540,7 +537,7 @@ jpp_test_new(uint32_t a, uint32_t b)
 /* Requests on a connection that is kept alive, each with samples before anybody
    knows whom it is for. */
 
-static __attribute__((noinline)) void
+static void
 jpp_test_kept(uint32_t a, uint32_t b)
 {
     int       i, n_a, n_b, n_settled;
@@ -760,7 +757,7 @@ jpp_test_interrupted(uint32_t a, uint32_t b)
 }
 
 
-static __attribute__((noinline)) void
+static void
 jpp_test_coroutine(uint32_t a)
 {
     void    *stack;
@@ -792,7 +789,7 @@ jpp_test_coroutine(uint32_t a)
 }
 
 
-static __attribute__((noinline)) void
+static void
 jpp_test_many(uint32_t a)
 {
     int       i, n;
@@ -816,16 +813,14 @@ jpp_test_many(uint32_t a)
 }
 
 
-static __attribute__((noinline)) void
+static void
 jpp_test_again(const jpp_serving_t *serving,
     const jpp_owners_server_t *server, uint32_t a)
 {
-    char         path[] = "/tmp/jpp-owners-XXXXXX";
-    int          fd;
-    ssize_t      n;
-    jpp_err_t    err = { 0 };
-    static char  text[65536];           /* on the stack it would hold words that
-                                           calls before have left there */
+    char       text[65536], path[] = "/tmp/jpp-owners-XXXXXX";
+    int        fd;
+    ssize_t    n;
+    jpp_err_t  err = { 0 };
 
     jpp_serve(2, jpp_memory);
 
@@ -912,7 +907,7 @@ jpp_serve_wide(unsigned index, void *p)
 }
 
 
-static __attribute__((noinline)) void
+static void
 jpp_test_wide(uint32_t a)
 {
     char                   *p = jpp_memory + 900;
