@@ -6,6 +6,7 @@
 
 
 #include <semaphore.h>
+#include <signal.h>
 
 #include "jpp_cpu.h"
 #include "jpp_test.h"
@@ -14,9 +15,11 @@
 
 
 static void *jpp_leaves(void *data);
+static void jpp_interrupted(int signo);
 
 
-static sem_t  jpp_left, jpp_go;
+static sem_t                  jpp_left, jpp_go;
+static volatile sig_atomic_t  jpp_interruptions;
 
 
 int
@@ -24,6 +27,7 @@ main(void)
 {
     int                fds[2];
     char               byte;
+    sigset_t           profiling;
     jpp_err_t          err = { 0 };
     jpp_cpu_window_t  *window;
 
@@ -34,8 +38,20 @@ main(void)
         return 1;
     }
 
+    (void) signal(SIGPROF, jpp_interrupted);
+    (void) sigemptyset(&profiling);
+    (void) sigaddset(&profiling, SIGPROF);
+    (void) pthread_sigmask(SIG_BLOCK, &profiling, NULL);
+    (void) raise(SIGPROF);
+
     jpp_is_i64(jpp_thread_start(1024 * 1024, jpp_leaves, NULL, NULL), 0,
                "a thread");
+    jpp_is_i64(jpp_interruptions, 0,
+               "no signal that the caller blocks reaches it meanwhile");
+
+    (void) pthread_sigmask(SIG_UNBLOCK, &profiling, NULL);
+    jpp_is_i64(jpp_interruptions, 1, "but when it blocks it no longer");
+    (void) signal(SIGPROF, SIG_DFL);
 
     while (sem_wait(&jpp_left) == -1) { /* void */ }
 
@@ -78,4 +94,13 @@ jpp_leaves(void *data)
     while (sem_wait(&jpp_go) == -1) { /* void */ }
 
     return data;
+}
+
+
+static void
+jpp_interrupted(int signo)
+{
+    (void) signo;
+
+    jpp_interruptions++;
 }

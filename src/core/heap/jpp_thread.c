@@ -44,7 +44,8 @@ jpp_thread_start(size_t size, void *(*main)(void *data), void *data,
         (void) pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     }
 
-    /* signals are for other threads; faults must not be blocked */
+    /* signals are for other threads, but for faults and SIGPROF, which are as
+       the caller has them: not even for a moment does it get one it blocks */
 
     (void) sigfillset(&set);
     (void) sigdelset(&set, SIGILL);
@@ -56,7 +57,7 @@ jpp_thread_start(size_t size, void *(*main)(void *data), void *data,
     /* glibc takes a little of a thread's memory from malloc() */
 
     was_sampled = jpp_source_sample_thread(JPP_SOURCE_BY_NONE);
-    (void) pthread_sigmask(SIG_SETMASK, &set, &old);
+    (void) pthread_sigmask(SIG_BLOCK, &set, &old);
 
     error = pthread_create(thread, &attr, main, data);
 

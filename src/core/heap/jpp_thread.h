@@ -1,8 +1,8 @@
 
 /*
- * Threads of our own, with all signals blocked but those of
- * faults and of profilers, which see them like any other.  What libc allocates
- * for them is not sampled.
+ * Threads of our own.  They block all signals but those of faults and of
+ * profilers, which they take if the thread that starts them does.  What libc
+ * allocates for them is not sampled.
  *
  * No state; any thread.
  */
