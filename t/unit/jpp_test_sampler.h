@@ -303,9 +303,9 @@ jpp_play(int argc, char **argv, const jpp_part_t *parts, size_t n,
     for (i = 0; argc == 2 && i < n; i++) {
         if (strcmp(argv[1], parts[i].name) == 0) {
 
-            /* what hangs has failed */
+            /* what hangs has failed, and what is only slow has not */
 
-            alarm(100);
+            alarm(600);
             parts[i].play();
 
             /* by the destructors */

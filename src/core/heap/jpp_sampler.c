@@ -602,14 +602,15 @@ jpp_sampler_start(uint32_t lg, jpp_err_t *err)
         return jpp_err_memory(err);
     }
 
-    jpp_samples_start(lg, jpp_sampler_seed());
-
     rc = jpp_sampler.is_on ? JPP_OK : jpp_sampler_see(err);
 
     if (rc != JPP_OK) {
-        jpp_samples_stop();
         return rc;
     }
+
+    /* a sample taken earlier may be freed where nothing is seen yet */
+
+    jpp_samples_start(lg, jpp_sampler_seed());
 
     if (jpp_sampler.since == 0) {
         (void) pthread_atfork(NULL, NULL, jpp_sampler_forked);
