@@ -61,10 +61,10 @@ my %states = (
         'Debian and Ubuntu, as a file' => undef,
     },
     'docs/owners.md' => {
-        'The first look' => \&crowded,
+        'Cost of each location' => \&crowded,
         'A leak in a module' => has_perl() ? \&leaking : undef,
-        'gzip at level 9 in one of ten' => \&packing,
-        'One TLS server of three' => \&three_servers,
+        'gzip at level 9 in one location' => \&packing,
+        'TLS handshakes of one server' => \&three_servers,
         'A location in Lua' => has_lua() ? \&reporting : undef,
     },
     'docs/pools.md' => {
