@@ -79,7 +79,7 @@ my %states = (
     'docs/reading-a-heap.md' => {
         'A session' => \&downloads,
         'The first look' => \&fine,
-        'A hunt, step by step' => \&alone,
+        'A worked example' => \&alone,
     },
     'docs/security.md' => {
         'Foreign names' => \&idle,
