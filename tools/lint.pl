@@ -386,10 +386,10 @@ sub functions_of {
 }
 
 
-# docs/architecture.md has the map that tools/map.pl makes.
+# docs/files.md has the map that tools/map.pl makes.
 
 sub check_map {
-    my $where = 'docs/architecture.md';
+    my $where = 'docs/files.md';
     my $tool = dirname(__FILE__) . '/map.pl';
 
     return unless grep { $_ eq $where } @files;

@@ -86,12 +86,12 @@ for (
 
     [ 'a file that the map lacks',
       { 'src/core/base/jpp_a.h' => header('jpp_a'),
-        'docs/architecture.md' => map_of('') },
-      'docs/architecture.md:1: its map is old: ./dev map' ],
+        'docs/files.md' => map_of('') },
+      'docs/files.md:1: its map is old: ./dev map' ],
 
     [ 'a map with the first sentence of a header',
       { 'src/core/base/jpp_a.h' => header('jpp_a'),
-        'docs/architecture.md' => map_of("\n| `src/core/base` | |\n|---|---|\n"
+        'docs/files.md' => map_of("\n| `src/core/base` | |\n|---|---|\n"
                                          . "| `jpp_a` | One |\n\n") }, '' ],
 
     [ 'an answer whose result is returned',

@@ -679,7 +679,7 @@ sub check_scheme {
 
 sub check_ways {
     my ($ways) = $text{'docs/architecture.md'}
-                 =~ /^## Six ways.*?\n(.*?)^## The way/ms;
+                 =~ /^## Six ways.*?\n(.*?)^## Design/ms;
     my %file = map { basename($_) =~ s/^ngx_http_jpp_//r => 1 }
                    glob("$top/src/*/*/*.[ch]");
     my %function = map { $_ => 1 }
