@@ -49,7 +49,7 @@ my %where = (
     'limits'         => [ 'docs/troubleshooting.md', 'Limits' ],
     'verbs'          => [ 'docs/install.md', './dev' ],
     'examples'       => [ 'docs/install.md', 'Examples' ],
-    'summary'        => [ 'README.md', 'Configure' ],
+    'summary'        => [ 'docs/directives.md', 'All directives' ],
     'index'          => [ 'README.md', 'Documentation' ],
 );
 
@@ -243,19 +243,19 @@ sub check_directives {
                 $all =~ /(?<![\w.\/])(jemalloc_pprof\w*)(?!\w|\.)/g ],
               [], 'no other directive is named');
 
-    # README.md has a row for each, with the same default
+    # the summary has a row for each, with the same default
 
     my %row = map { (words($_->[0]))[0] => $_ }
                   grep { $_->[0] =~ /jemalloc_pprof/ } rows(about('summary'));
 
-    same([ keys %row ], \@directives, 'README.md has a row for each');
+    same([ keys %row ], \@directives, 'the summary has a row for each');
 
     for my $directive (sort keys %row) {
         my ($short) = $row{$directive}[1] =~ /^`([^`]+)`$/;
         my ($long) = section('docs/directives.md', $directive)
                      =~ /^\| \*\*default\*\* \| `$directive ([^ ]+);` \|$/m;
 
-        is($short, $long, "$directive: its default in README.md");
+        is($short, $long, "$directive: its default in the summary");
     }
 
     # the words that jemalloc_pprof takes, and no others
@@ -598,13 +598,19 @@ sub check_readme {
     cmp_ok(scalar(() = $readme =~ /\n/g), '<=', 300, 'at most 300 lines');
 
     is_deeply([ $readme =~ /^## (.*)$/mg ],
-              [ 'What it does', 'Quick start', 'Install', 'Configure', 'Use',
+              [ 'Commands', 'Example', 'Quick start', 'Install', 'Configure',
                 'Security', 'Limits', 'Compatibility', 'Documentation',
-                'Tests', 'License' ],
+                'License' ],
               'the order of its sections');
 
-    like($readme, qr/\A# \S+\n\n(?:[^`\n].*\n){1,3}\n```console\n/,
-         'a sentence, then a session');
+    my ($points) = $readme
+                   =~ /\A\#[ ]\S+:[ ][^\n]+\n\n (?:[^`\n-][^\n]*\n){1,3}\n
+                       (.*?) ^\#\#[ ]/xms;
+
+    like($points // '', qr/\A(?:- .*\n(?:  .*\n)*){1,8}\n\z/,
+         'a sentence, then at most eight points');
+    like($readme, qr/^## Example\n\n(?:[^`\n].*\n)+\n```console\n/m,
+         'the example is a session');
 
     same([ map { $_->[0] =~ /\((.*)\)/ } rows(about('index')) ],
          [ map { s/^\Q$top\E\///r } grep { !/\.svg$/ } glob("$top/docs/*") ],

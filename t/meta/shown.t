@@ -44,7 +44,7 @@ my $clients = 40;
 
 my %states = (
     'README.md' => {
-        '' => \&downloads,
+        'Example' => \&downloads,
         'Quick start' => undef,
     },
     'docs/cpu.md' => {
