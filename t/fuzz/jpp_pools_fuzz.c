@@ -19,9 +19,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         && jpp_pools_open(&dump, &profile, (const char *) data, size, NULL,
                           NULL)
            == JPP_OK
-        && jpp_pools_read(&profile, &dump, &options, NULL) == JPP_OK
-        && jpp_pools_describe(&profile))
+        && jpp_pools_read(&profile, &dump, &options, NULL) == JPP_OK)
     {
+        jpp_pools_describe(&profile);
         (void) jpp_pprof_pack(&profile, jpp_fuzz_sink());
         jpp_pools_write(dump.opened, jpp_fuzz_sink());
     }

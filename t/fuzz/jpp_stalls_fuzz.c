@@ -26,9 +26,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         && jpp_stall_comments((const void *) copy, size / sizeof(jpp_stall_t),
                               size % 3, &arena)
            != NULL
-        && jpp_stalls_read(&profile, &dump, &options, NULL) == JPP_OK
-        && jpp_stalls_describe(&profile))
+        && jpp_stalls_read(&profile, &dump, &options, NULL) == JPP_OK)
     {
+        jpp_stalls_describe(&profile);
         (void) jpp_pprof_pack(&profile, jpp_fuzz_sink());
     }
 

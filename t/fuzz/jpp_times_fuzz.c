@@ -18,9 +18,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         && jpp_times_open(&dump, &profile, (const char *) data, size, NULL,
                           NULL)
            == JPP_OK
-        && jpp_times_read(&profile, &dump, &options, NULL) == JPP_OK
-        && jpp_times_describe(&profile))
+        && jpp_times_read(&profile, &dump, &options, NULL) == JPP_OK)
     {
+        jpp_times_describe(&profile);
         (void) jpp_pprof_pack(&profile, jpp_fuzz_sink());
     }
 

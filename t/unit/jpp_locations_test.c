@@ -82,11 +82,11 @@ jpp_locations_sample(jpp_locations_measure_t measure,
     jpp_report_options_t   options;
 
     jpp_owned_fill(&profile, &other, stacks);
-    (void) jpp_profile_comment(&profile, "lg_sample 14");
-    (void) jpp_profile_comment(&profile, "workers 1/2");
-    (void) jpp_profile_comment(&profile, "source: the sampler");
-    (void) jpp_profile_comment(&profile, "samples complete since then");
-    (void) jpp_profile_comment(&profile, "samples with an owner: 9 of 10");
+    jpp_profile_comment(&profile, "lg_sample 14");
+    jpp_profile_comment(&profile, "workers 1/2");
+    jpp_profile_comment(&profile, "source: the sampler");
+    jpp_profile_comment(&profile, "samples complete since then");
+    jpp_profile_comment(&profile, "samples with an owner: 9 of 10");
 
     options = jpp_test_options("");
     options.args = args;

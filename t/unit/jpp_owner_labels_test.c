@@ -130,7 +130,7 @@ jpp_comment(void)
     size_t     n;
     uint32_t  *comments;
 
-    (void) jpp_times_describe(&jpp_profile);
+    jpp_times_describe(&jpp_profile);
 
     n = jpp_vec_count(jpp_profile.comments, uint32_t);
     comments = jpp_vec_items(jpp_profile.comments, uint32_t);

@@ -190,9 +190,12 @@ jpp_test_comments(void)
     memset(text, 'x', sizeof(text));
     text[sizeof(text) - 1] = '\0';
 
-    jpp_ok(jpp_profile_comment(&profile, "lg_sample %d", 19), "a comment");
-    jpp_ok(jpp_profile_comment(&profile, "%s", text), "a long one");
-    jpp_ok(jpp_profile_comment(&profile, "%s", ""), "an empty one");
+    jpp_profile_comment(&profile, "lg_sample %d", 19);
+    jpp_ok(!profile.is_mute, "a comment");
+    jpp_profile_comment(&profile, "%s", text);
+    jpp_ok(!profile.is_mute, "a long one");
+    jpp_profile_comment(&profile, "%s", "");
+    jpp_ok(!profile.is_mute, "an empty one");
 
     ids = jpp_vec_items(profile.comments, uint32_t);
 
@@ -790,9 +793,14 @@ jpp_script(jpp_profile_t *profile, jpp_arena_t *arena)
     };
 
     if (!jpp_profile_init(profile, arena, jpp_types, 4)
-        || !jpp_profile_comment(profile, "%d", 1)
         || !jpp_profile_labels(profile, labels, 2, &set))
     {
+        return false;
+    }
+
+    jpp_profile_comment(profile, "%d", 1);
+
+    if (profile->is_mute) {
         return false;
     }
 

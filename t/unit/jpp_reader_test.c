@@ -38,7 +38,7 @@ static jpp_code_t jpp_names_read(jpp_profile_t *profile,
     jpp_err_t *err);
 static bool jpp_names_stack(jpp_profile_t *profile, uint32_t labels,
     const char *p, const char *end);
-static bool jpp_names_describe(jpp_profile_t *profile);
+static void jpp_names_describe(jpp_profile_t *profile);
 static const char *jpp_names_word(const void *ctx, uint32_t i);
 
 
@@ -426,10 +426,10 @@ jpp_names_stack(jpp_profile_t *profile, uint32_t labels, const char *p,
 }
 
 
-static bool
+static void
 jpp_names_describe(jpp_profile_t *profile)
 {
-    return jpp_profile_comment(profile, "counted, not sampled");
+    jpp_profile_comment(profile, "counted, not sampled");
 }
 
 

@@ -339,7 +339,7 @@ jpp_svg_test_notes(void)
     jpp_reader_init(&jpp_reader_heap, &profile, &arena);
 
     for (i = 0; i < sizeof(comments) / sizeof(comments[0]); i++) {
-        (void) jpp_profile_comment(&profile, "%s", comments[i]);
+        jpp_profile_comment(&profile, "%s", comments[i]);
     }
 
     jpp_svg_fill(&profile, NULL, stacks, "[nginx]");

@@ -152,9 +152,9 @@ jpp_unnamed_test_comment(const jpp_unnamed_test_t *added, size_t n,
 
     comment[0] = '\0';
 
-    if (jpp_unnamed_comment(&unnamed, &profile, text)
-        && profile.comments->len != 0)
-    {
+    jpp_unnamed_comment(&unnamed, &profile, text);
+
+    if (!profile.is_mute && profile.comments->len != 0) {
         (void) snprintf(comment, sizeof(comment), "%s",
                         jpp_profile_str(&profile,
                                         *jpp_vec_items(profile.comments,

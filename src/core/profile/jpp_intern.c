@@ -102,7 +102,7 @@ jpp_profile_location_name(const jpp_profile_t *profile, uint32_t id)
 }
 
 
-bool
+void
 jpp_profile_comment(jpp_profile_t *profile, const char *fmt, ...)
 {
     int        len;
@@ -115,17 +115,16 @@ jpp_profile_comment(jpp_profile_t *profile, const char *fmt, ...)
     va_end(args);
 
     if (len <= 0) {
-        return true;
+        return;
     }
 
     comment = jpp_vec_push(profile->comments, sizeof(uint32_t));
-    if (comment == NULL) {
-        return false;
+
+    if (comment != NULL) {
+        *comment = jpp_profile_string(profile, text, strlen(text));
     }
 
-    *comment = jpp_profile_string(profile, text, strlen(text));
-
-    return *comment != 0;
+    profile->is_mute |= comment == NULL || *comment == 0;
 }
 
 

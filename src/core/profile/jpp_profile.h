@@ -152,6 +152,7 @@ typedef struct {
     jpp_vec_t                *functions;     /* jpp_function_t */
     jpp_vec_t                *label_sets;    /* jpp_label_set_t, 0 is empty */
     jpp_vec_t                *comments;      /* uint32_t, string ids */
+    bool                      is_mute;       /* a comment found no memory */
     jpp_vec_t                *strings;       /* jpp_str_t */
 
     jpp_vec_t                *stacks;        /* varints */

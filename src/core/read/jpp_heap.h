@@ -46,8 +46,8 @@ typedef struct {
 jpp_code_t jpp_heap_read(jpp_profile_t *profile, const jpp_dump_t *dump,
     const jpp_read_options_t *options, jpp_err_t *err);
 
-/* Comments on the rate, and on what was counted; false: no memory. */
-bool jpp_heap_describe(jpp_profile_t *profile);
+/* Append comments on the rate, and on what was counted. */
+void jpp_heap_describe(jpp_profile_t *profile);
 
 
 /*

@@ -65,109 +65,85 @@ jpp_pools_add_up(jpp_pools_sums_t *sums, const jpp_pools_t *table)
 }
 
 
-static bool
+static void
 jpp_pools_describe_total(jpp_profile_t *profile, const jpp_pools_sums_t *sums)
 {
-    double  named;
-
-    if (sums->n_totals < sums->n
-        && !jpp_profile_comment(profile, "what is in no pool is not known of "
-                                "%" PRIu32 " of %" PRIu32 " workers: their "
-                                "allocator does not count what a thread holds",
-                                sums->n - sums->n_totals, sums->n))
-    {
-        return false;
+    if (sums->n_totals < sums->n) {
+        jpp_profile_comment(profile, "what is in no pool is not known of "
+                            "%" PRIu32 " of %" PRIu32 " workers: their "
+                            "allocator does not count what a thread holds",
+                            sums->n - sums->n_totals, sums->n);
     }
 
-    if (sums->n_short != 0
-        && !jpp_profile_comment(profile, "%" PRIu32 " of %" PRIu32 " workers "
-                                "hold less than their pools: another thread "
-                                "allocated there, or the walk took time",
-                                sums->n_short, sums->n))
-    {
-        return false;
+    if (sums->n_short != 0) {
+        jpp_profile_comment(profile, "%" PRIu32 " of %" PRIu32 " workers hold "
+                            "less than their pools: another thread allocated "
+                            "there, or the walk took time",
+                            sums->n_short, sums->n);
     }
 
-    if (sums->total == 0) {
-        return true;
+    if (sums->total != 0) {
+        jpp_profile_comment(profile, "total %" PRIu64 " bytes in %" PRIu32
+                            " worker%s, each with what it inherited: %.1f %% "
+                            "in units of nginx, exactly; %" PRIu64 " bytes "
+                            "outside pools%s, by difference",
+                            sums->total, sums->n_totals,
+                            sums->n_totals == 1 ? "" : "s",
+                            100 * (double) (sums->total - sums->outside)
+                            / (double) sums->total,
+                            sums->outside,
+                            sums->n_partial != 0 ? " or not seen" : "");
     }
-
-    named = 100 * (double) (sums->total - sums->outside)
-            / (double) sums->total;
-
-    return jpp_profile_comment(profile, "total %" PRIu64 " bytes in %" PRIu32
-                               " worker%s, each with what it inherited: %.1f "
-                               "%% in units of nginx, exactly; %" PRIu64
-                               " bytes outside pools%s, by difference",
-                               sums->total, sums->n_totals,
-                               sums->n_totals == 1 ? "" : "s", named,
-                               sums->outside,
-                               sums->n_partial != 0 ? " or not seen" : "");
 }
 
 
-static bool
-jpp_pools_describe_tls(jpp_profile_t *profile, const jpp_pools_sums_t *sums)
-{
-    char  each[JPP_UNITS_TEXT];
-
-    if (sums->n_tls == 0 || sums->since_start == 0) {
-        return true;
-    }
-
-    return jpp_profile_comment(profile, "TLS (OpenSSL)%s: about %s a "
-                               "connection: the average of %" PRIu64 " bytes "
-                               "outside pools since start over %" PRIu64
-                               " connections",
-                               sums->has_scripts
-                               ? ", and whatever scripts hold" : "",
-                               jpp_units_bytes(sums->since_start / sums->n_tls,
-                                               each),
-                               sums->since_start, sums->n_tls);
-}
-
-
-static bool
+static void
 jpp_pools_describe_walks(jpp_profile_t *profile, const jpp_pools_sums_t *sums)
 {
-    if (sums->n_partial != 0
-        && !jpp_profile_comment(profile, "partial: %" PRIu32 " of %" PRIu32
-                                " walks ended early, %" PRIu64 " connections "
-                                "were not seen: %s",
-                                sums->n_partial, sums->n, sums->n_missed,
-                                jpp_pools_reasons[sums->reason]))
-    {
-        return false;
+    if (sums->n_partial != 0) {
+        jpp_profile_comment(profile, "partial: %" PRIu32 " of %" PRIu32
+                            " walks ended early, %" PRIu64 " connections were "
+                            "not seen: %s", sums->n_partial, sums->n,
+                            sums->n_missed, jpp_pools_reasons[sums->reason]);
     }
 
-    if (sums->n_unproven != 0
-        && !jpp_profile_comment(profile, JPP_POOLS_UNPROVEN, sums->n_unproven))
-    {
-        return false;
+    if (sums->n_unproven != 0) {
+        jpp_profile_comment(profile, JPP_POOLS_UNPROVEN, sums->n_unproven);
     }
 
-    return jpp_profile_comment(profile, "%" PRIu64 " connections, seen in "
-                               "%" PRIu64 " slices of %.1f ms in all, the "
-                               "longest of %.1f ms",
-                               sums->n_connections, sums->n_slices,
-                               (double) sums->nanos / 1e6,
-                               (double) sums->longest_nanos / 1e6);
+    jpp_profile_comment(profile, "%" PRIu64 " connections, seen in %" PRIu64
+                        " slices of %.1f ms in all, the longest of %.1f ms",
+                        sums->n_connections, sums->n_slices,
+                        (double) sums->nanos / 1e6,
+                        (double) sums->longest_nanos / 1e6);
 }
 
 
-bool
+void
 jpp_pools_describe(jpp_profile_t *profile)
 {
+    char                     each[JPP_UNITS_TEXT];
     const jpp_pools_sums_t  *sums;
 
     sums = profile->facts;
 
-    return jpp_profile_comment(profile, "counted, not sampled")
-           && jpp_pools_describe_total(profile, sums)
-           && jpp_profile_comment(profile, "allocator %s%s", sums->allocator,
-                                  sums->is_estimate
-                                  ? ": sizes are what it lets nginx use, "
-                                    "without its own headers" : "")
-           && jpp_pools_describe_tls(profile, sums)
-           && jpp_pools_describe_walks(profile, sums);
+    jpp_profile_comment(profile, "counted, not sampled");
+    jpp_pools_describe_total(profile, sums);
+    jpp_profile_comment(profile, "allocator %s%s", sums->allocator,
+                        sums->is_estimate
+                        ? ": sizes are what it lets nginx use, without its "
+                          "own headers" : "");
+
+    if (sums->n_tls != 0 && sums->since_start != 0) {
+        jpp_profile_comment(profile, "TLS (OpenSSL)%s: about %s a connection: "
+                            "the average of %" PRIu64 " bytes outside pools "
+                            "since start over %" PRIu64 " connections",
+                            sums->has_scripts
+                            ? ", and whatever scripts hold" : "",
+                            jpp_units_bytes(sums->since_start / sums->n_tls,
+                                            each),
+                            sums->since_start, sums->n_tls);
+    }
+
+    jpp_pools_describe_walks(profile, sums);
 }

@@ -69,8 +69,8 @@ extern const char *const  jpp_pools_parts[];
 /* Add what TABLE says of itself to SUMS. */
 void jpp_pools_add_up(jpp_pools_sums_t *sums, const jpp_pools_t *table);
 
-/* Comments on the total, the allocator and the walks; false: no memory. */
-bool jpp_pools_describe(jpp_profile_t *profile);
+/* Append comments on the total, the allocator and the walks. */
+void jpp_pools_describe(jpp_profile_t *profile);
 
 /* What an owner of KIND is: "request", "http2 connection". */
 const char *jpp_pools_kind_name(jpp_pools_kind_t kind);

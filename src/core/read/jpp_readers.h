@@ -56,8 +56,8 @@ typedef struct {
                                    const jpp_read_options_t *options,
                                    jpp_err_t *err);
 
-    /* Comments on how the samples were taken; false: no memory. */
-    bool                   (*describe)(jpp_profile_t *profile);
+    /* Append comments on how the samples were taken. */
+    void                   (*describe)(jpp_profile_t *profile);
 } jpp_reader_t;
 
 
@@ -107,7 +107,7 @@ jpp_code_t jpp_stalls_open(jpp_dump_t *dump, jpp_profile_t *profile,
     const char *data, size_t len, const char *tail, jpp_err_t *err);
 jpp_code_t jpp_stalls_read(jpp_profile_t *profile, const jpp_dump_t *dump,
     const jpp_read_options_t *options, jpp_err_t *err);
-bool jpp_stalls_describe(jpp_profile_t *profile);
+void jpp_stalls_describe(jpp_profile_t *profile);
 
 
 #endif /* _JPP_READERS_H_INCLUDED_ */

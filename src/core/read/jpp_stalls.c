@@ -257,11 +257,11 @@ jpp_stalls_read(jpp_profile_t *profile, const jpp_dump_t *dump,
 }
 
 
-bool
+void
 jpp_stalls_describe(jpp_profile_t *profile)
 {
-    return jpp_profile_comment(profile, "stalls: iterations of the event loop "
-                               "that kept everybody waiting for longer than "
-                               "jemalloc_pprof_stall, the last %d of the fleet",
-                               JPP_STALLS);
+    jpp_profile_comment(profile, "stalls: iterations of the event loop that "
+                        "kept everybody waiting for longer than "
+                        "jemalloc_pprof_stall, the last %d of the fleet",
+                        JPP_STALLS);
 }

@@ -69,8 +69,8 @@ jpp_code_t jpp_times_open(jpp_dump_t *dump, jpp_profile_t *profile,
 jpp_code_t jpp_times_read(jpp_profile_t *profile, const jpp_dump_t *dump,
     const jpp_read_options_t *options, jpp_err_t *err);
 
-/* Period, duration, and comments on all that; false: no memory. */
-bool jpp_times_describe(jpp_profile_t *profile);
+/* Set period and duration, and append comments on all that. */
+void jpp_times_describe(jpp_profile_t *profile);
 
 
 #endif /* _JPP_TIMES_H_INCLUDED_ */

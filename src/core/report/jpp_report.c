@@ -740,10 +740,9 @@ jpp_report_symbolize(jpp_reporter_t *report, jpp_err_t *err)
 
 /* A comment for each baseline that was left out. */
 
-static bool
+static void
 jpp_report_left_out(jpp_reporter_t *report)
 {
-    bool               is_done;
     size_t             i;
     const char        *name;
     const jpp_err_t   *errors, *why;
@@ -751,7 +750,6 @@ jpp_report_left_out(jpp_reporter_t *report)
     errors = report->options->errors;
 
     for (i = 0; i < report->n; i++) {
-
         name = report->captures[i].name;
         why = &report->baselines[i];
 
@@ -763,27 +761,20 @@ jpp_report_left_out(jpp_reporter_t *report)
             continue;
         }
 
-        is_done = name != NULL
-                  ? jpp_profile_comment(&report->profile, "left out the "
-                                        "baseline of %.256s: %s", name,
-                                        why->text)
-                  : jpp_profile_comment(&report->profile, "left out the "
-                                        "baseline of dump %zu: %s", i + 1,
-                                        why->text);
-
-        if (!is_done) {
-            return false;
+        if (name != NULL) {
+            jpp_profile_comment(&report->profile, "left out the baseline of "
+                                "%.256s: %s", name, why->text);
+        } else {
+            jpp_profile_comment(&report->profile, "left out the baseline of "
+                                "dump %zu: %s", i + 1, why->text);
         }
     }
-
-    return true;
 }
 
 
 static bool
 jpp_report_describe(jpp_reporter_t *report)
 {
-    bool                          done;
     size_t                        i;
     const char                   *origin;
     const char *const            *comments;
@@ -792,7 +783,6 @@ jpp_report_describe(jpp_reporter_t *report)
 
     profile = &report->profile;
     options = report->options;
-
     profile->time_nanos = options->time_nanos;
 
     if (profile->is_difference || options->duration_nanos > 0) {
@@ -800,35 +790,29 @@ jpp_report_describe(jpp_reporter_t *report)
                                   ? options->duration_nanos : 1;
     }
 
-    done = options->reader->describe(profile);
+    options->reader->describe(profile);
 
     origin = jpp_report_origins[options->args.values[JPP_ARG_ORIGIN]];
 
-    if (done && origin != NULL) {
-        done = jpp_profile_comment(profile, "%s", origin);
+    if (origin != NULL) {
+        jpp_profile_comment(profile, "%s", origin);
     }
 
-    if (!done || !jpp_report_left_out(report)) {
-        return false;
-    }
+    jpp_report_left_out(report);
 
-    if (options->comments == NULL) {
-        return true;
-    }
+    if (options->comments != NULL) {
+        comments = options->comments(options->data, profile, report->arena);
 
-    comments = options->comments(options->data, profile, report->arena);
-
-    if (comments == NULL) {
-        return false;
-    }
-
-    for (i = 0; comments[i] != NULL; i++) {
-        if (!jpp_profile_comment(profile, "%s", comments[i])) {
+        if (comments == NULL) {
             return false;
+        }
+
+        for (i = 0; comments[i] != NULL; i++) {
+            jpp_profile_comment(profile, "%s", comments[i]);
         }
     }
 
-    return true;
+    return !profile->is_mute;
 }
 
 

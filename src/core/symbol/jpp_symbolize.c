@@ -384,7 +384,7 @@ jpp_unnamed_add(jpp_unnamed_t *unnamed, const jpp_mapping_t *mapping,
 }
 
 
-bool
+void
 jpp_unnamed_comment(const jpp_unnamed_t *unnamed, jpp_profile_t *profile,
     char text[JPP_UNNAMED_TEXT])
 {
@@ -397,7 +397,7 @@ jpp_unnamed_comment(const jpp_unnamed_t *unnamed, jpp_profile_t *profile,
     text[0] = '\0';
 
     if (unnamed->n == 0) {
-        return true;
+        return;
     }
 
     for (i = 0, len = 0; i < unnamed->n_files; i++) {
@@ -419,7 +419,7 @@ jpp_unnamed_comment(const jpp_unnamed_t *unnamed, jpp_profile_t *profile,
                     "$DEBUGINFOD_URLS/buildid/ID/debuginfo", unnamed->n,
                     jpp_vec_count(profile->locations, jpp_location_t), list);
 
-    return jpp_profile_comment(profile, "%s", text);
+    jpp_profile_comment(profile, "%s", text);
 }
 
 
@@ -586,7 +586,7 @@ jpp_symbolize_locations(jpp_symbolizer_t *s, const jpp_elf_t *elf)
 
 /* One comment for all mappings of a file; none if nothing needs names. */
 
-static bool
+static void
 jpp_symbolize_comment(jpp_symbolizer_t *s, const char *what, const char *why)
 {
     size_t       i, last;
@@ -594,35 +594,31 @@ jpp_symbolize_comment(jpp_symbolizer_t *s, const char *what, const char *why)
     jpp_vec_t   *vec;
 
     if (s->n_locations == 0 || s->n_comments > JPP_SYMBOLIZE_COMMENTS) {
-        return true;
+        return;
     }
 
     if (s->n_comments++ == JPP_SYMBOLIZE_COMMENTS) {
-        return jpp_profile_comment(s->profile, "more files have no names, or "
-                                   "names that may be wrong");
+        jpp_profile_comment(s->profile, "more files have no names, or names "
+                            "that may be wrong");
+        return;
     }
 
     file = jpp_profile_mapping_at(s->profile, s->id)->file;
 
-    if (!jpp_profile_comment(s->profile, "%s %.512s: %s", what,
-                             jpp_profile_str(s->profile, file).data, why))
-    {
-        return false;
-    }
+    jpp_profile_comment(s->profile, "%s %.512s: %s", what,
+                        jpp_profile_str(s->profile, file).data, why);
 
     vec = s->profile->comments;
     comments = jpp_vec_items(vec, uint32_t);
     last = jpp_vec_count(vec, uint32_t) - 1;
 
-    for (i = 0; i < last; i++) {
+    for (i = 0; !s->profile->is_mute && i < last; i++) {
         if (comments[i] == comments[last]) {
             vec->len -= sizeof(uint32_t);
             s->n_comments--;
             break;
         }
     }
-
-    return true;
 }
 
 
@@ -650,8 +646,8 @@ jpp_symbolize_file(jpp_symbolizer_t *s, const jpp_file_t *file)
                             jpp_symbolize_room(s->profile), &err);
 
     if (object == NULL) {
-        return jpp_symbolize_comment(s, "no names for", err.text)
-               && jpp_symbolize_locations(s, NULL);
+        jpp_symbolize_comment(s, "no names for", err.text);
+        return jpp_symbolize_locations(s, NULL);
     }
 
     done = jpp_symbolize_locations(s, &object->elf);
@@ -659,10 +655,9 @@ jpp_symbolize_file(jpp_symbolizer_t *s, const jpp_file_t *file)
     jpp_object_put(s->symbols, object);
 
     if (done && !file->is_proven) {
-        done = jpp_symbolize_comment(s, "names may be wrong for",
-                                     "the file on disk is laid out as the one "
-                                     "that was loaded, but its device or inode "
-                                     "is another");
+        jpp_symbolize_comment(s, "names may be wrong for",
+                              "the file on disk is laid out as the one that "
+                              "was loaded, but its device or inode is another");
     }
 
     return done;
@@ -698,8 +693,8 @@ jpp_symbolize_mapping(jpp_symbolizer_t *s)
                            s->n_locations == 0, &file, &err)
         != JPP_OK)
     {
-        return jpp_symbolize_comment(s, "no names for", err.text)
-               && jpp_symbolize_locations(s, NULL);
+        jpp_symbolize_comment(s, "no names for", err.text);
+        return jpp_symbolize_locations(s, NULL);
     }
 
     done = jpp_identify(s->profile, mapping, &file.build_id)
@@ -748,16 +743,15 @@ jpp_symbolize(jpp_symbols_t *symbols, jpp_profile_t *profile, jpp_err_t *err)
 
     /* the tool may run on another machine, and reloads nothing */
 
-    if (symbols->loaded.files != NULL) {
-        done = done && jpp_unnamed_comment(&s.unnamed, profile,
-                                           symbols->unnamed);
+    if (done && symbols->loaded.files != NULL) {
+        jpp_unnamed_comment(&s.unnamed, profile, symbols->unnamed);
     }
 
     jpp_vec_release(order);
     jpp_vec_release(groups);
     jpp_names_destroy(&s.names);
 
-    return done ? JPP_OK : jpp_err_memory(err);
+    return done && !profile->is_mute ? JPP_OK : jpp_err_memory(err);
 }
 
 

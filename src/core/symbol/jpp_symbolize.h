@@ -70,9 +70,9 @@ void jpp_unnamed_add(jpp_unnamed_t *unnamed, const jpp_mapping_t *mapping,
 
 /*
  * Write the sentence to TEXT, "" if all have names, and append it to PROFILE as
- * a comment.  False: no memory.
+ * a comment.
  */
-bool jpp_unnamed_comment(const jpp_unnamed_t *unnamed,
+void jpp_unnamed_comment(const jpp_unnamed_t *unnamed,
     jpp_profile_t *profile, char text[JPP_UNNAMED_TEXT]);
 
 
