@@ -89,21 +89,22 @@ jpp_addresses_test_spread(uint64_t base)
 static void
 jpp_addresses_test_lookalike(bool is_text_first)
 {
-    uint32_t           text, value;
-    jpp_arena_t        arena;
-    jpp_profile_t      profile;
-    jpp_addresses_t    addresses;
-    jpp_address_key_t  by_text, by_value;
+    uint32_t            text, value;
+    jpp_dump_t          dump;
+    jpp_arena_t         arena;
+    jpp_profile_t       profile;
+    jpp_addresses_t     addresses;
+    jpp_address_key_t   by_text, by_value;
+    jpp_read_options_t  options = { .n_allocator = 0 };
 
     jpp_arena_init(&arena, 64 << 20);
 
-    memset(&addresses, 0, sizeof(addresses));
+    jpp_dump_init(&dump, NULL, 0);
 
-    addresses.profile = &profile;
-    addresses.maps = jpp_vec_create(&arena);
+    dump.maps = jpp_vec_create(&arena);
 
     jpp_ok(jpp_reader_init(&jpp_reader_heap, &profile, &arena)
-           && jpp_addresses_init(&addresses),
+           && jpp_addresses_init(&addresses, &profile, &dump, &options),
            "a table");
 
     by_text = jpp_address_key("abcdabcdabcd");

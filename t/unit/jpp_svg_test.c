@@ -542,18 +542,9 @@ jpp_svg_fill(jpp_profile_t *profile, jpp_vec_t **base,
     uint8_t        *pos;
     uint32_t        n, i, k, mapping, other, ids[16];
     const char     *p, *end;
-    jpp_mapping_t   from;
 
-    memset(&from, 0, sizeof(jpp_mapping_t));
-    from.start = 0x1000;
-    from.limit = 0x1000 + JPP_FRAMES_SIZE;
-    from.path = file;
-    mapping = jpp_profile_mapping(profile, &from, file);
-
-    from.start = from.limit;
-    from.limit += JPP_FRAMES_SIZE;
-    from.path = "/lib/other.so";
-    other = jpp_profile_mapping(profile, &from, from.path);
+    mapping = jpp_profile_frames(profile, 0x1000, file);
+    other = jpp_profile_frames(profile, (uint64_t) 1 << 44, "/lib/other.so");
 
     if (profile->n_samples == 0) {
         (void) jpp_profile_count(profile);

@@ -7,7 +7,10 @@
 #include "jpp_utf8.h"
 
 
-#define JPP_COMMENT  1280
+#define JPP_COMMENT      1280
+
+/* more than a profile can have functions */
+#define JPP_FRAMES_SIZE  ((uint64_t) 1 << 32)
 
 
 static void
@@ -186,6 +189,22 @@ jpp_profile_mapping(jpp_profile_t *profile, const jpp_mapping_t *mapping,
     m->file = file;
 
     return jpp_index_add(&profile->mapping_index, hash, id) ? id : 0;
+}
+
+
+uint32_t
+jpp_profile_frames(jpp_profile_t *profile, uint64_t start, const char *name)
+{
+    jpp_mapping_t  mapping;
+
+    memset(&mapping, 0, sizeof(jpp_mapping_t));
+
+    mapping.start = start;
+    mapping.limit = start + JPP_FRAMES_SIZE;
+    mapping.path = name;
+    mapping.has_functions = true;
+
+    return jpp_profile_mapping(profile, &mapping, name);
 }
 
 

@@ -15,10 +15,6 @@
 #include "jpp_profile.h"
 
 
-/* more than a profile can have functions */
-#define JPP_FRAMES_SIZE  ((uint64_t) 1 << 32)
-
-
 /*
  * The id of the string of LEN bytes at DATA; bytes that are not UTF-8 and
  * control bytes are stored as question marks.  0 is the empty string and, for
@@ -47,6 +43,13 @@ uint32_t jpp_profile_mapping(jpp_profile_t *profile,
     const jpp_mapping_t *mapping, const char *shown);
 
 /*
+ * The id of the mapping NAME, from START on, that nobody has loaded: for
+ * jpp_profile_frame().
+ */
+uint32_t jpp_profile_frames(jpp_profile_t *profile, uint64_t start,
+    const char *name);
+
+/*
  * The id of the location at ADDRESS in mapping MAPPING (an id, or 0).  ADDRESS
  * must lie inside it.
  */
@@ -56,8 +59,8 @@ uint32_t jpp_profile_location(jpp_profile_t *profile, uint32_t mapping,
 /*
  * The id of the location that is nothing but its name, the LEN bytes at NAME:
  * a frame of a capture that has names and no addresses.  It has its function,
- * which the symbolizer leaves as it is.  MAPPING is 0, or a mapping of
- * JPP_FRAMES_SIZE bytes that nobody has loaded.
+ * which the symbolizer leaves as it is.  MAPPING is 0, or one of
+ * jpp_profile_frames().
  */
 uint32_t jpp_profile_frame(jpp_profile_t *profile, uint32_t mapping,
     const char *name, size_t len);

@@ -150,6 +150,27 @@ jpp_profile_end(jpp_profile_t *profile, const uint8_t *pos)
 }
 
 
+bool
+jpp_profile_stack(jpp_profile_t *profile, uint32_t set, const uint32_t *ids,
+    uint32_t n)
+{
+    uint8_t   *pos;
+    uint32_t   i;
+
+    pos = jpp_profile_begin(profile, set, n);
+
+    for (i = 0; pos != NULL && i < n; i++) {
+        pos = ids[i] != 0 ? jpp_profile_push(pos, ids[i]) : NULL;
+    }
+
+    if (pos != NULL) {
+        jpp_profile_end(profile, pos);
+    }
+
+    return pos != NULL;
+}
+
+
 static bool
 jpp_profile_stack_equal(const jpp_profile_t *profile, uint32_t id,
     const uint8_t *stack, size_t len)

@@ -240,6 +240,10 @@ jpp_profile_push(uint8_t *pos, uint32_t id)
 
 void jpp_profile_end(jpp_profile_t *profile, const uint8_t *pos);
 
+/* All up to the end at once, for the N IDS; false: no memory, or an id of 0. */
+bool jpp_profile_stack(jpp_profile_t *profile, uint32_t set,
+    const uint32_t *ids, uint32_t n);
+
 /* Between end and commit: the sample with this stack, from 1; 0: it is new. */
 uint32_t jpp_profile_find(const jpp_profile_t *profile);
 

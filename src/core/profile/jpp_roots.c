@@ -112,22 +112,6 @@ jpp_roots_name(const jpp_profile_t *profile, uint32_t set, jpp_root_t root)
 
 
 static uint32_t
-jpp_roots_mapping(jpp_profile_t *profile)
-{
-    jpp_mapping_t  mapping;
-
-    memset(&mapping, 0, sizeof(jpp_mapping_t));
-
-    mapping.start = JPP_ROOTS_START;
-    mapping.limit = JPP_ROOTS_START + JPP_FRAMES_SIZE;
-    mapping.path = JPP_ROOTS_MAPPING;
-    mapping.has_functions = true;
-
-    return jpp_profile_mapping(profile, &mapping, JPP_ROOTS_MAPPING);
-}
-
-
-static uint32_t
 jpp_roots_frame(jpp_profile_t *profile, uint32_t mapping, jpp_root_t root,
     jpp_str_t name)
 {
@@ -157,7 +141,7 @@ jpp_roots_set(jpp_profile_t *profile, uint32_t set, jpp_by_t by,
     uint32_t   root, id, mapping;
 
     pos = roots->frames;
-    mapping = jpp_roots_mapping(profile);
+    mapping = jpp_profile_frames(profile, JPP_ROOTS_START, JPP_ROOTS_MAPPING);
 
     if (mapping == 0) {
         return false;

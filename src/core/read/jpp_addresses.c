@@ -51,10 +51,15 @@ jpp_addresses_resize(jpp_addresses_t *addresses, uint32_t shift)
 
 
 bool
-jpp_addresses_init(jpp_addresses_t *addresses)
+jpp_addresses_init(jpp_addresses_t *addresses, jpp_profile_t *profile,
+    const jpp_dump_t *dump, const jpp_read_options_t *options)
 {
-    addresses->table = NULL;
-    addresses->n = 0;
+    memset(addresses, 0, sizeof(jpp_addresses_t));
+
+    addresses->profile = profile;
+    addresses->maps = dump->maps;
+    addresses->allocator = options->allocator;
+    addresses->n_allocator = options->n_allocator;
 
     return jpp_addresses_resize(addresses, 64 - JPP_ADDRESSES_BITS);
 }

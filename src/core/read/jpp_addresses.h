@@ -22,7 +22,7 @@
 
 #include <string.h>
 
-#include "jpp_maps.h"
+#include "jpp_dump.h"
 
 
 #define JPP_ADDRESS_DIGITS     12
@@ -63,10 +63,12 @@ typedef struct {
 
 
 /*
- * Initialize the caller's ADDRESSES, an empty table; the caller sets profile,
- * maps and allocator, which outlive it.  False: no memory.
+ * Initialize the caller's ADDRESSES, an empty table for PROFILE, with the
+ * mappings of DUMP and the allocator of OPTIONS, all of which outlive it.
+ * False: no memory.
  */
-bool jpp_addresses_init(jpp_addresses_t *addresses);
+bool jpp_addresses_init(jpp_addresses_t *addresses, jpp_profile_t *profile,
+    const jpp_dump_t *dump, const jpp_read_options_t *options);
 
 /* Give the table's memory back. */
 void jpp_addresses_destroy(jpp_addresses_t *addresses);

@@ -45,6 +45,19 @@ typedef struct {
 } jpp_read_options_t;
 
 
+/* Initialize the caller's DUMP of the LEN bytes at DATA. */
+
+static inline void
+jpp_dump_init(jpp_dump_t *dump, const char *data, size_t len)
+{
+    memset(dump, 0, sizeof(jpp_dump_t));
+
+    dump->data = data;
+    dump->len = len;
+    dump->period = 1;
+}
+
+
 /* The number of the line that P in DUMP is in.  Slow: for errors. */
 static inline uint64_t
 jpp_dump_line(const jpp_dump_t *dump, const char *p)

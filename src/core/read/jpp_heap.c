@@ -451,14 +451,10 @@ jpp_heap_read(jpp_profile_t *profile, const jpp_dump_t *dump,
     heap.lead = dump->data;
     heap.owners = (options->is_baseline ? options->baseline_of : dump)->opened;
 
-    heap.addresses.profile = profile;
-    heap.addresses.maps = dump->maps;
-    heap.addresses.allocator = options->allocator;
-    heap.addresses.n_allocator = options->n_allocator;
 
     stacks = (size_t) (dump->end - dump->data) / JPP_HEAP_STACK;
 
-    if (!jpp_addresses_init(&heap.addresses)
+    if (!jpp_addresses_init(&heap.addresses, profile, dump, options)
         || !jpp_profile_expect(profile, stacks, stacks * JPP_HEAP_IDS))
     {
         return jpp_err_memory(heap.err);

@@ -520,10 +520,7 @@ jpp_heap_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
     }
 
     memset(err, 0, sizeof(jpp_err_t));
-    memset(dump, 0, sizeof(jpp_dump_t));
-
-    dump->data = data;
-    dump->len = len;
+    jpp_dump_init(dump, data, len);
 
     rc = jpp_heap_first_line(dump, err);
     if (rc != JPP_OK) {

@@ -20,13 +20,6 @@ struct jpp_owner_labels_s {
 };
 
 
-static const char *const  jpp_owner_keys[JPP_OWNER_PARTS] = {
-    [JPP_OWNER_SERVER]   = "server",
-    [JPP_OWNER_LOCATION] = "location",
-    [JPP_OWNER_UPSTREAM] = "upstream"
-};
-
-
 bool
 jpp_owner_labels_add(jpp_owner_labels_t **owners, jpp_arena_t *arena,
     const char *names, const char *last)
@@ -111,7 +104,7 @@ jpp_owner_labels(jpp_owner_labels_t *owners, jpp_profile_t *profile,
     memset(labels, 0, sizeof(labels));
 
     for (i = 0; i < JPP_OWNER_PARTS; i++) {
-        labels[i].key = jpp_owner_keys[i];
+        labels[i].key = jpp_root_keys[i];
         labels[i].str = jpp_arena_strndup(profile->arena, entry->names[i].data,
                                           entry->names[i].len);
 

@@ -12,7 +12,7 @@
 #define _JPP_OWNER_LABELS_H_INCLUDED_
 
 
-#include "jpp_profile.h"
+#include "jpp_roots.h"
 
 
 /* of a capture */
@@ -38,10 +38,10 @@ typedef enum {
 
 
 typedef enum {
-    JPP_OWNER_SERVER = 0,
-    JPP_OWNER_LOCATION,
-    JPP_OWNER_UPSTREAM,
-    JPP_OWNER_PARTS
+    JPP_OWNER_SERVER = JPP_ROOT_SERVER,
+    JPP_OWNER_LOCATION = JPP_ROOT_LOCATION,
+    JPP_OWNER_UPSTREAM = JPP_ROOT_UPSTREAM,
+    JPP_OWNER_PARTS = JPP_ROOTS
 } jpp_owner_part_t;
 
 

@@ -166,11 +166,7 @@ jpp_pools_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
 {
     (void) tail;
 
-    memset(dump, 0, sizeof(jpp_dump_t));
-
-    dump->data = data;
-    dump->len = len;
-    dump->period = 1;
+    jpp_dump_init(dump, data, len);
     dump->opened = jpp_arena_alloc(profile->arena, sizeof(jpp_pools_t));
 
     if (dump->opened == NULL) {
@@ -178,24 +174,6 @@ jpp_pools_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
     }
 
     return jpp_pools_load(dump->opened, profile->arena, data, len, err);
-}
-
-
-/* A profile without a frame has no mapping, either. */
-
-static uint32_t
-jpp_pools_mapping(jpp_profile_t *profile)
-{
-    jpp_mapping_t  mapping;
-
-    memset(&mapping, 0, sizeof(jpp_mapping_t));
-
-    mapping.start = JPP_POOLS_START;
-    mapping.limit = JPP_POOLS_START + JPP_FRAMES_SIZE;
-    mapping.path = JPP_POOLS_MAPPING;
-    mapping.has_functions = true;
-
-    return jpp_profile_mapping(profile, &mapping, JPP_POOLS_MAPPING);
 }
 
 
@@ -238,8 +216,12 @@ jpp_pools_frame(jpp_pools_reading_t *reading, const char *text, uint32_t name)
     made = jpp_vec_push(reading->made, sizeof(jpp_pools_made_t));
     id = (uint32_t) jpp_vec_count(reading->made, jpp_pools_made_t);
 
+    /* a profile without a frame has no mapping, either */
+
     if (reading->mapping == 0) {
-        reading->mapping = jpp_pools_mapping(reading->profile);
+        reading->mapping = jpp_profile_frames(reading->profile,
+                                              JPP_POOLS_START,
+                                              JPP_POOLS_MAPPING);
     }
 
     if (made == NULL || reading->mapping == 0
@@ -264,8 +246,6 @@ jpp_pools_commit(jpp_pools_reading_t *reading, const uint32_t *ids,
     uint32_t n, const jpp_pools_row_t *held)
 {
     int64_t         sign, values[JPP_MAX_COLUMNS] = { 0 };
-    uint8_t        *pos;
-    uint32_t        i;
     jpp_profile_t  *profile;
 
     profile = reading->profile;
@@ -274,22 +254,9 @@ jpp_pools_commit(jpp_pools_reading_t *reading, const uint32_t *ids,
         return true;
     }
 
-    pos = jpp_profile_begin(profile, reading->options->labels, n);
-
-    if (pos == NULL) {
+    if (!jpp_profile_stack(profile, reading->options->labels, ids, n)) {
         return false;
     }
-
-    for (i = 0; i < n; i++) {
-
-        if (ids[i] == 0) {
-            return false;
-        }
-
-        pos = jpp_profile_push(pos, ids[i]);
-    }
-
-    jpp_profile_end(profile, pos);
 
     sign = reading->options->is_base ? -1 : 1;
 
@@ -297,9 +264,7 @@ jpp_pools_commit(jpp_pools_reading_t *reading, const uint32_t *ids,
     values[JPP_POOLS_INUSE_SPACE] = sign * (int64_t) held->bytes;
     values[JPP_POOLS_UNUSED_SPACE] = sign * (int64_t) held->unused;
 
-    return reading->options->columns != NULL
-           ? jpp_profile_commit_to(profile, reading->options->columns, values)
-           : jpp_profile_commit(profile, values);
+    return jpp_profile_commit_to(profile, reading->options->columns, values);
 }
 
 

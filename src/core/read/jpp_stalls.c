@@ -64,11 +64,7 @@ jpp_stalls_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
     (void) profile;
     (void) tail;
 
-    memset(dump, 0, sizeof(jpp_dump_t));
-
-    dump->data = data;
-    dump->len = len;
-    dump->period = 1;
+    jpp_dump_init(dump, data, len);
 
     if (len % sizeof(jpp_stall_t) != 0) {
         return jpp_err_set(err, JPP_ERR_CUT, "the table of stalls was cut");
@@ -156,8 +152,7 @@ static bool
 jpp_stalls_stack(jpp_profile_t *profile, const jpp_stall_t *stall,
     const jpp_vec_t *maps, uint32_t set)
 {
-    int64_t      values[JPP_MAX_COLUMNS];
-    uint8_t     *pos;
+    int64_t      values[JPP_MAX_COLUMNS] = { 0 };
     uint32_t     i, n, ids[JPP_STALL_DEPTH];
     const char  *name;
 
@@ -172,25 +167,11 @@ jpp_stalls_stack(jpp_profile_t *profile, const jpp_stall_t *stall,
         ids[n++] = jpp_profile_frame(profile, 0, name, strlen(name));
     }
 
-    pos = jpp_profile_begin(profile, set, n);
-
-    for (i = 0; pos != NULL && i < n; i++) {
-        if (ids[i] == 0) {
-            return false;
-        }
-
-        pos = jpp_profile_push(pos, ids[i]);
-    }
-
-    if (pos == NULL) {
+    if (!jpp_profile_stack(profile, set, ids, n)) {
         return false;
     }
 
-    jpp_profile_end(profile, pos);
-
     /* nothing is estimated: the columns of counts stay 0 */
-
-    memset(values, 0, sizeof(values));
 
     values[JPP_STALLS_COUNT] = 1;
     values[JPP_STALLS_DELAY] = (int64_t) stall->nanos;

@@ -272,10 +272,8 @@ jpp_times_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
     jpp_code_t   rc;
     const char  *maps;
 
-    memset(dump, 0, sizeof(jpp_dump_t));
+    jpp_dump_init(dump, data, len);
 
-    dump->data = data;
-    dump->len = len;
     dump->samples = jpp_scan_text(data, data + len, JPP_TIMES_HEAD);
 
     if (dump->samples == NULL) {
@@ -518,12 +516,10 @@ jpp_times_read(jpp_profile_t *profile, const jpp_dump_t *dump,
     reading.err = err != NULL ? err : &ignored;
     reading.sets = jpp_vec_create(profile->arena);
 
-    reading.addresses.profile = profile;
-    reading.addresses.maps = dump->maps;
-    reading.addresses.allocator = options->allocator;
-    reading.addresses.n_allocator = options->n_allocator;
 
-    if (reading.sets == NULL || !jpp_addresses_init(&reading.addresses)) {
+    if (reading.sets == NULL
+        || !jpp_addresses_init(&reading.addresses, profile, dump, options))
+    {
         return jpp_err_memory(reading.err);
     }
 

@@ -312,12 +312,10 @@ jpp_report_samples(jpp_reporter_t *report, size_t i,
 static jpp_code_t
 jpp_report_capture(jpp_reporter_t *report, size_t i, jpp_err_t *err)
 {
-    bool                  is_done, has_baseline;
-    jpp_profile_t        *profile;
+    bool                  has_baseline;
     jpp_read_options_t    options;
     const jpp_capture_t  *capture;
 
-    profile = &report->profile;
     capture = &report->captures[i];
 
     if (capture->n_labels > JPP_MAX_LABELS
@@ -341,13 +339,9 @@ jpp_report_capture(jpp_reporter_t *report, size_t i, jpp_err_t *err)
 
     /* a baseline must only meet samples of its own capture */
 
-    is_done = has_baseline
-              ? jpp_profile_part(profile, capture->labels, capture->n_labels,
-                                 i + 1, &options.labels)
-              : jpp_profile_labels(profile, capture->labels,
-                                   capture->n_labels, &options.labels);
-
-    return is_done
+    return jpp_profile_part(&report->profile, capture->labels,
+                            capture->n_labels, has_baseline ? i + 1 : 0,
+                            &options.labels)
            ? jpp_report_samples(report, i, &options, has_baseline, err)
            : jpp_err_memory(err);
 }
