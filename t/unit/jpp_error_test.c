@@ -1,9 +1,9 @@
 
 #include <math.h>
 
-#include "jpp_error.h"
-#include "jpp_readers.h"
 #include "jpp_heap.h"
+#include "jpp_readers.h"
+#include "jpp_sums.h"
 #include "jpp_test.h"
 
 

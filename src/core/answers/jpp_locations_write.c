@@ -6,9 +6,9 @@
 
 #include <inttypes.h>
 
-#include "jpp_error.h"
 #include "jpp_json.h"
 #include "jpp_locations.h"
+#include "jpp_sums.h"
 #include "jpp_table.h"
 #include "jpp_units.h"
 #include "jpp_version.h"

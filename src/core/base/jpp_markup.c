@@ -20,29 +20,22 @@ jpp_markup_text(jpp_sink_t *sink, const char *text, size_t len)
 bool
 jpp_markup_escape(jpp_sink_t *sink, char c)
 {
-    switch (c) {
+    size_t  i;
 
-    case '&':
-        jpp_sink_str(sink, "&amp;");
-        return true;
+    static const struct {
+        char         c;
+        const char  *text;
+    } escapes[] = {
+        { '&', "&amp;" }, { '<', "&lt;" }, { '>', "&gt;" }, { '"', "&quot;" },
+        { '\'', "&#39;" }
+    };
 
-    case '<':
-        jpp_sink_str(sink, "&lt;");
-        return true;
-
-    case '>':
-        jpp_sink_str(sink, "&gt;");
-        return true;
-
-    case '"':
-        jpp_sink_str(sink, "&quot;");
-        return true;
-
-    case '\'':
-        jpp_sink_str(sink, "&#39;");
-        return true;
-
-    default:
-        return false;
+    for (i = 0; i < sizeof(escapes) / sizeof(escapes[0]); i++) {
+        if (escapes[i].c == c) {
+            jpp_sink_str(sink, escapes[i].text);
+            return true;
+        }
     }
+
+    return false;
 }

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "jpp_error.h"
 #include "jpp_findings.h"
 #include "jpp_heap.h"
 #include "jpp_jemalloc.h"
+#include "jpp_sums.h"
 #include "jpp_utf8.h"
 
 

@@ -12,12 +12,42 @@
 #define _JPP_SUMS_H_INCLUDED_
 
 
-#include "jpp_error.h"
 #include "jpp_profile.h"
 #include "jpp_sink.h"
 
 
 #define JPP_FIGURES_TEXT  24
+
+
+/*
+ * The error of a figure that is a sum of estimates: jpp_error_variance() of
+ * each sample, summed up, then jpp_error_percent() and jpp_error_text().
+ */
+
+#define JPP_ERROR_TEXT   24
+
+/* per cent: a smaller error is shown as exact */
+#define JPP_ERROR_EXACT  0.05
+
+
+/* The variance of sample I of PROFILE, which has counts, in type TYPE. */
+double jpp_error_variance(const jpp_profile_t *profile, uint32_t type,
+    uint32_t i);
+
+/* The variance of VALUE, of N things with DOUBT; both may be changes. */
+double jpp_error_of_value(double value, double n, double doubt);
+
+/*
+ * The standard error of VALUE in per cent of it; 0 if it is exact or VALUE is
+ * 0.
+ */
+double jpp_error_percent(double variance, int64_t value);
+
+/*
+ * The same for people: "+- 0.5 %", or "exact" below JPP_ERROR_EXACT; in TEXT,
+ * which is the result.
+ */
+const char *jpp_error_text(double percent, char text[JPP_ERROR_TEXT]);
 
 
 /* Write VALUE of TYPE, an index, to TEXT, which is the result. */

@@ -14,13 +14,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "jpp_error.h"
-#include "jpp_sums.h"
 #include "jpp_intern.h"
 #include "jpp_markup.h"
 #include "jpp_page.h"
 #include "jpp_sink.h"
 #include "jpp_sort.h"
+#include "jpp_sums.h"
 #include "jpp_tree.h"
 #include "jpp_view.h"
 
@@ -61,9 +60,12 @@ typedef struct {
 
 
 typedef struct {
-    jpp_vec_t   *boxes;        /* jpp_box_t, by depth */
-    uint32_t     height;       /* rows */
-    size_t       n_left_out;   /* nodes without a box */
+    const jpp_tree_t  *tree;
+    jpp_vec_t         *boxes;      /* jpp_box_t, by depth */
+    uint32_t           height;     /* rows */
+    size_t             n_left_out; /* nodes without a box */
+    jpp_vec_t         *wide;       /* uint32_t: children of one box */
+    double             scale;      /* pixels of a unit of width */
 } jpp_boxes_t;
 
 
@@ -72,31 +74,20 @@ typedef struct {
 #define JPP_BOXES_REST  3.0
 
 
-typedef struct {
-    const jpp_tree_t  *tree;
-    jpp_boxes_t       *boxes;
-    jpp_vec_t         *wide;       /* uint32_t: children of one box */
-    double             scale;      /* pixels of a unit of width */
-} jpp_layout_t;
-
-
 static bool
-jpp_boxes_add(jpp_layout_t *layout, const jpp_box_t *parent, uint32_t node,
+jpp_boxes_add(jpp_boxes_t *boxes, const jpp_box_t *parent, uint32_t node,
     uint32_t n_rest, double x, double width)
 {
-    uint32_t      owner;
-    jpp_box_t    *box;
-    jpp_boxes_t  *boxes;
-
-    boxes = layout->boxes;
+    uint32_t    owner;
+    jpp_box_t  *box;
 
     box = jpp_vec_push(boxes->boxes, sizeof(jpp_box_t));
     if (box == NULL) {
         return false;
     }
 
-    owner = jpp_tree_owner(layout->tree->profile,
-                           jpp_tree_node(layout->tree, node)->function);
+    owner = jpp_tree_owner(boxes->tree->profile,
+                           jpp_tree_node(boxes->tree, node)->function);
 
     box->node = node;
     box->depth = parent->width > 0 ? parent->depth + 1 : 0;
@@ -120,13 +111,13 @@ jpp_boxes_compare(const void *a, const void *b, void *ctx)
 {
     double               x, y;
     uint32_t             i, k;
-    const jpp_layout_t  *layout;
+    const jpp_boxes_t   *boxes;
 
-    layout = ctx;
+    boxes = ctx;
     i = *(const uint32_t *) a;
     k = *(const uint32_t *) b;
-    x = jpp_tree_node(layout->tree, i)->width;
-    y = jpp_tree_node(layout->tree, k)->width;
+    x = jpp_tree_node(boxes->tree, i)->width;
+    y = jpp_tree_node(boxes->tree, k)->width;
 
     if (x < y || x > y) {
         return x > y ? -1 : 1;
@@ -137,7 +128,7 @@ jpp_boxes_compare(const void *a, const void *b, void *ctx)
 
 
 static bool
-jpp_boxes_children(jpp_layout_t *layout, size_t i)
+jpp_boxes_children(jpp_boxes_t *boxes, size_t i)
 {
     double                  x, width, rest;
     size_t                  k, n;
@@ -145,22 +136,22 @@ jpp_boxes_children(jpp_layout_t *layout, size_t i)
     jpp_box_t               box;
     const jpp_tree_node_t  *node;
 
-    box = jpp_vec_items(layout->boxes->boxes, jpp_box_t)[i];
+    box = jpp_vec_items(boxes->boxes, jpp_box_t)[i];
 
     if (box.n_rest != 0) {
         return true;
     }
 
-    layout->wide->len = 0;
+    boxes->wide->len = 0;
     rest = 0;
     n_rest = 0;
 
-    for (child = jpp_tree_node(layout->tree, box.node)->child;
+    for (child = jpp_tree_node(boxes->tree, box.node)->child;
          child != 0;
          child = node->next)
     {
-        node = jpp_tree_node(layout->tree, child);
-        width = node->width * layout->scale;
+        node = jpp_tree_node(boxes->tree, child);
+        width = node->width * boxes->scale;
 
         if (width < JPP_BOXES_NODE) {
             rest += width;
@@ -168,7 +159,7 @@ jpp_boxes_children(jpp_layout_t *layout, size_t i)
             continue;
         }
 
-        wide = jpp_vec_push(layout->wide, sizeof(uint32_t));
+        wide = jpp_vec_push(boxes->wide, sizeof(uint32_t));
         if (wide == NULL) {
             return false;
         }
@@ -176,16 +167,16 @@ jpp_boxes_children(jpp_layout_t *layout, size_t i)
         *wide = child;
     }
 
-    wide = jpp_vec_items(layout->wide, uint32_t);
-    n = jpp_vec_count(layout->wide, uint32_t);
+    wide = jpp_vec_items(boxes->wide, uint32_t);
+    n = jpp_vec_count(boxes->wide, uint32_t);
     x = box.x;
 
-    jpp_sort(wide, n, sizeof(uint32_t), jpp_boxes_compare, layout);
+    jpp_sort(wide, n, sizeof(uint32_t), jpp_boxes_compare, boxes);
 
     for (k = 0; k < n; k++) {
-        width = jpp_tree_node(layout->tree, wide[k])->width * layout->scale;
+        width = jpp_tree_node(boxes->tree, wide[k])->width * boxes->scale;
 
-        if (!jpp_boxes_add(layout, &box, wide[k], 0, x, width)) {
+        if (!jpp_boxes_add(boxes, &box, wide[k], 0, x, width)) {
             return false;
         }
 
@@ -193,7 +184,7 @@ jpp_boxes_children(jpp_layout_t *layout, size_t i)
     }
 
     return rest < JPP_BOXES_REST
-           || jpp_boxes_add(layout, &box, box.node, n_rest, x, rest);
+           || jpp_boxes_add(boxes, &box, box.node, n_rest, x, rest);
 }
 
 
@@ -205,7 +196,6 @@ jpp_boxes_init(jpp_boxes_t *boxes, const jpp_tree_t *tree, double width)
     size_t         i;
     jpp_box_t      root;
     jpp_arena_t   *arena;
-    jpp_layout_t   layout;
 
     arena = tree->profile->arena;
 
@@ -214,21 +204,19 @@ jpp_boxes_init(jpp_boxes_t *boxes, const jpp_tree_t *tree, double width)
 
     boxes->boxes = jpp_vec_create(arena);
     boxes->n_left_out = jpp_vec_count(tree->nodes, jpp_tree_node_t);
-
-    layout.tree = tree;
-    layout.boxes = boxes;
-    layout.wide = jpp_vec_create(arena);
-    layout.scale = jpp_tree_node(tree, 0)->width > 0
+    boxes->tree = tree;
+    boxes->wide = jpp_vec_create(arena);
+    boxes->scale = jpp_tree_node(tree, 0)->width > 0
                    ? width / jpp_tree_node(tree, 0)->width : 0;
 
-    if (boxes->boxes == NULL || layout.wide == NULL
-        || !jpp_boxes_add(&layout, &root, 0, 0, 0, width))
+    if (boxes->boxes == NULL || boxes->wide == NULL
+        || !jpp_boxes_add(boxes, &root, 0, 0, 0, width))
     {
         return false;
     }
 
     for (i = 0; i < jpp_vec_count(boxes->boxes, jpp_box_t); i++) {
-        if (!jpp_boxes_children(&layout, i)) {
+        if (!jpp_boxes_children(boxes, i)) {
             return false;
         }
     }
@@ -279,58 +267,27 @@ jpp_boxes_owners(const jpp_boxes_t *boxes, uint32_t *owners, size_t n,
 #define JPP_PICTURE_SPARE  4
 #define JPP_PICTURE_LEAST  3
 
+/* bytes of a number as text */
+#define JPP_PICTURE_NUMBER  32
 
-/* Append N >= 0 with a decimal, unless that is zero; whatever the locale. */
 
-static void
-jpp_picture_pixels(jpp_sink_t *sink, double n)
+/* N >= 0 with a decimal, unless that is zero; whatever the locale. */
+
+static const char *
+jpp_picture_pixels(double n, char text[JPP_PICTURE_NUMBER])
 {
     uint64_t  tenths;
 
     tenths = (uint64_t) (n * 10 + 0.5);
 
-    jpp_sink_u64(sink, tenths / 10);
-
     if (tenths % 10 != 0) {
-        jpp_sink_char(sink, '.');
-        jpp_sink_char(sink, (char) ('0' + tenths % 10));
+        (void) snprintf(text, JPP_PICTURE_NUMBER, "%" PRIu64 ".%u",
+                        tenths / 10, (unsigned) (tenths % 10));
+    } else {
+        (void) snprintf(text, JPP_PICTURE_NUMBER, "%" PRIu64, tenths / 10);
     }
-}
 
-
-/* Append the path of a box. */
-
-static void
-jpp_picture_box(jpp_sink_t *sink, double x, uint32_t y, double width,
-    uint32_t height)
-{
-    jpp_sink_char(sink, 'M');
-    jpp_picture_pixels(sink, x);
-    jpp_sink_char(sink, ' ');
-    jpp_sink_u64(sink, y);
-    jpp_sink_char(sink, 'h');
-    jpp_picture_pixels(sink, width);
-    jpp_sink_char(sink, 'v');
-    jpp_sink_u64(sink, height);
-    jpp_sink_str(sink, "h-");
-    jpp_picture_pixels(sink, width);
-    jpp_sink_char(sink, 'z');
-}
-
-
-/* Append "97.5 %" of a SHARE of 0.975. */
-
-static void
-jpp_picture_percent(jpp_sink_t *sink, double share)
-{
-    uint64_t  tenths;
-
-    tenths = (uint64_t) llrint(1000 * share);
-
-    jpp_sink_u64(sink, tenths / 10);
-    jpp_sink_char(sink, '.');
-    jpp_sink_u64(sink, tenths % 10);
-    jpp_sink_str(sink, " %");
+    return text;
 }
 
 
@@ -343,6 +300,7 @@ static void
 jpp_picture_text(jpp_sink_t *sink, double x, uint32_t y, double width,
     const char *text, size_t len)
 {
+    char    from[JPP_PICTURE_NUMBER];
     bool    is_cut;
     size_t  i, n, room, keep;
 
@@ -370,11 +328,8 @@ jpp_picture_text(jpp_sink_t *sink, double x, uint32_t y, double width,
 
     is_cut = n > room;
 
-    jpp_sink_str(sink, "<text x=\"");
-    jpp_picture_pixels(sink, x + JPP_PICTURE_SPARE / 2);
-    jpp_sink_str(sink, "\" y=\"");
-    jpp_sink_u64(sink, y);
-    jpp_sink_str(sink, "\">");
+    jpp_sink_printf(sink, "<text x=\"%s\" y=\"%" PRIu32 "\">",
+                    jpp_picture_pixels(x + JPP_PICTURE_SPARE / 2, from), y);
     jpp_markup_text(sink, text, is_cut ? keep : len);
     jpp_sink_str(sink, is_cut ? "..</text>" : "</text>");
 }
@@ -668,6 +623,7 @@ jpp_svg_title(const jpp_svg_t *svg, const jpp_box_t *box)
     char                    value[JPP_FIGURES_TEXT];
     double                  total;
     int64_t                 change;
+    uint64_t                tenths;
     jpp_str_t               name;
     jpp_sink_t             *sink;
     const jpp_tree_node_t  *node;
@@ -677,24 +633,22 @@ jpp_svg_title(const jpp_svg_t *svg, const jpp_box_t *box)
     total = jpp_tree_node(&svg->tree, 0)->width;
 
     if (box->n_rest != 0) {
-        jpp_sink_u64(sink, box->n_rest);
-        jpp_sink_str(sink, " frames narrower than a pixel");
+        jpp_sink_printf(sink, "%" PRIu32 " frames narrower than a pixel",
+                        box->n_rest);
         return;
     }
 
     name = jpp_svg_name(svg, node->function);
-    jpp_markup_text(sink, name.data, name.len);
+    tenths = (uint64_t) llrint(total > 0 ? 1000 * (node->width / total) : 0);
 
-    (void) jpp_figures_value(svg->profile, svg->type, node->after, value);
-    jpp_sink_str(sink, ": ");
-    jpp_sink_str(sink, value);
-    jpp_sink_str(sink, ", ");
-    jpp_picture_percent(sink, total > 0 ? node->width / total : 0);
+    jpp_markup_text(sink, name.data, name.len);
+    jpp_sink_printf(sink, ": %s, %" PRIu64 ".%" PRIu64 " %%",
+                    jpp_figures_value(svg->profile, svg->type, node->after,
+                                      value),
+                    tenths / 10, tenths % 10);
 
     if (!svg->is_counted) {
-        jpp_sink_str(sink, ", ");
-        jpp_sink_i64(sink, node->seen);
-        jpp_sink_str(sink, " samples");
+        jpp_sink_printf(sink, ", %" PRId64 " samples", node->seen);
     }
 
     if (svg->view->base == NULL) {
@@ -703,16 +657,12 @@ jpp_svg_title(const jpp_svg_t *svg, const jpp_box_t *box)
 
     change = node->after - node->before;
 
-    (void) jpp_figures_value(svg->profile, svg->type, change, value);
-    jpp_sink_str(sink, change > 0 ? ", +" : ", ");
-    jpp_sink_str(sink, value);
-    (void) jpp_figures_value(svg->profile, svg->type, node->before, value);
-    jpp_sink_str(sink, " since ");
-    jpp_sink_str(sink, value);
-
-    if (node->after == 0 && node->before != 0) {
-        jpp_sink_str(sink, ", gone");
-    }
+    jpp_sink_printf(sink, ", %s%s", change > 0 ? "+" : "",
+                    jpp_figures_value(svg->profile, svg->type, change, value));
+    jpp_sink_printf(sink, " since %s%s",
+                    jpp_figures_value(svg->profile, svg->type, node->before,
+                                      value),
+                    node->after == 0 && node->before != 0 ? ", gone" : "");
 }
 
 
@@ -720,6 +670,7 @@ static void
 jpp_svg_box(const jpp_svg_t *svg, const jpp_box_t *box)
 {
     char        more[JPP_SVG_LINE];
+    char        from[JPP_PICTURE_NUMBER], wide[JPP_PICTURE_NUMBER];
     double      width;
     uint32_t    y;
     jpp_str_t   name;
@@ -732,24 +683,25 @@ jpp_svg_box(const jpp_svg_t *svg, const jpp_box_t *box)
 
     width = box->width >= 2 ? box->width - 0.5 : box->width;
 
+    (void) jpp_picture_pixels(box->x, from);
+    (void) jpp_picture_pixels(width, wide);
+
     jpp_sink_str(sink, "<path class=\"");
     jpp_svg_class(svg, box);
-    jpp_sink_str(sink, "\" d=\"");
-    jpp_picture_box(sink, box->x, y, width, JPP_SVG_ROW - 1);
-    jpp_sink_str(sink, "\"><title>");
+    jpp_sink_printf(sink, "\" d=\"M%s %" PRIu32 "h%sv%dh-%sz\"><title>",
+                    from, y, wide, JPP_SVG_ROW - 1, wide);
     jpp_svg_title(svg, box);
     jpp_sink_str(sink, "</title></path>");
 
+    name = jpp_svg_name(svg, jpp_tree_node(&svg->tree, box->node)->function);
+
     if (box->n_rest != 0) {
         (void) snprintf(more, sizeof(more), "+ %" PRIu32 " more", box->n_rest);
-        jpp_picture_text(sink, box->x, y + 13, width, more, strlen(more));
-
-    } else {
-        name = jpp_svg_name(svg, jpp_tree_node(&svg->tree,
-                                               box->node)->function);
-        jpp_picture_text(sink, box->x, y + 13, width, name.data, name.len);
+        name.data = more;
+        name.len = strlen(more);
     }
 
+    jpp_picture_text(sink, box->x, y + 13, width, name.data, name.len);
     jpp_sink_char(sink, '\n');
 }
 

@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "jpp_error.h"
 #include "jpp_intern.h"
 #include "jpp_passing.h"
+#include "jpp_sums.h"
 #include "jpp_tree.h"
 
 
