@@ -146,25 +146,11 @@ jpp_json_name(jpp_json_t *json, const char *key, const char *data, size_t len)
 }
 
 
-static void
-jpp_json_code(jpp_json_t *json, uint32_t code)
-{
-    if (code < 0x10000) {
-        jpp_sink_printf(json->sink, "\\u%04x", code);
-        return;
-    }
-
-    code -= 0x10000;
-
-    jpp_sink_printf(json->sink, "\\u%04x\\u%04x", 0xd800 + (code >> 10),
-                    0xdc00 + (code & 0x3ff));
-}
-
-
 void
 jpp_json_utf8(jpp_json_t *json, const char *key, const char *data, size_t len)
 {
     size_t          n;
+    uint32_t        code;
     const uint8_t  *p, *end;
 
     jpp_json_member(json, key);
@@ -177,7 +163,15 @@ jpp_json_utf8(jpp_json_t *json, const char *key, const char *data, size_t len)
         n = jpp_utf8_len(p, (size_t) (end - p));
 
         if (n > 1) {
-            jpp_json_code(json, jpp_utf8_code(p, n));
+            code = jpp_utf8_code(p, n);
+
+            if (code >= 0x10000) {
+                code -= 0x10000;
+                jpp_sink_printf(json->sink, "\\u%04x", 0xd800 + (code >> 10));
+                code = 0xdc00 + (code & 0x3ff);
+            }
+
+            jpp_sink_printf(json->sink, "\\u%04x", code);
             continue;
         }
 

@@ -541,20 +541,12 @@ jpp_cpu_open(jpp_mode_t mode, uint32_t frequency, jpp_err_t *err)
 static void
 jpp_cpu_end(jpp_cpu_window_t *window)
 {
-    switch (window->stage) {
-
-    case JPP_CPU_WANTED:
+    if (window->stage == JPP_CPU_WANTED) {
         jpp_cpu_over(window);
-        break;
 
-    case JPP_CPU_OPEN:
+    } else if (window->stage == JPP_CPU_OPEN) {
         window->stage = JPP_CPU_UNWANTED;
         (void) pthread_cond_signal(&jpp_cpu_wanted);
-        break;
-
-    case JPP_CPU_UNWANTED:
-    case JPP_CPU_OVER:
-        break;
     }
 }
 

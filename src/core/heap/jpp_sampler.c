@@ -459,17 +459,6 @@ jpp_hooks_install(void)
 }
 
 
-/* No longer; a thread may still be in one of them.  False: it is refused. */
-
-static bool
-jpp_hooks_remove(void)
-{
-    return jpp_mallctl_call("experimental.hooks.remove", NULL, 0,
-                            &jpp_hooks_handle, sizeof(void *))
-           == 0;
-}
-
-
 /* what the process has of the sampler, but for the samples */
 typedef struct {
     bool         is_on;
@@ -697,7 +686,9 @@ jpp_sampler_stop(jpp_err_t *err)
     jpp_sampler.lost = jpp_got_lost(&jpp_sampler.got);
 
     if (jpp_sampler.is_on && jpp_sampler.is_hooked) {
-        rc = jpp_hooks_remove()
+        rc = jpp_mallctl_call("experimental.hooks.remove", NULL, 0,
+                              &jpp_hooks_handle, sizeof(void *))
+             == 0
              ? JPP_OK
              : jpp_err_set(err, JPP_ERR_JEMALLOC,
                            "jemalloc refuses experimental.hooks.remove, which "

@@ -5,13 +5,6 @@
 #include "jpp_source.h"
 
 
-static const char *const  jpp_source_names[JPP_SOURCES] = {
-    [JPP_SOURCE_NONE] = NULL,
-    [JPP_SOURCE_JEMALLOC] = "jemalloc",
-    [JPP_SOURCE_SAMPLER] = "sampler"
-};
-
-
 jpp_source_t
 jpp_source(const jpp_jemalloc_t *jemalloc, const jpp_sampler_state_t *sampler)
 {
@@ -27,7 +20,11 @@ jpp_source(const jpp_jemalloc_t *jemalloc, const jpp_sampler_state_t *sampler)
 const char *
 jpp_source_name(jpp_source_t source)
 {
-    return (unsigned) source < JPP_SOURCES ? jpp_source_names[source] : NULL;
+    if (source == JPP_SOURCE_SAMPLER) {
+        return "sampler";
+    }
+
+    return source == JPP_SOURCE_JEMALLOC ? "jemalloc" : NULL;
 }
 
 

@@ -135,22 +135,6 @@ jpp_args_most(const jpp_args_t *args, const jpp_arg_row_t *row)
 }
 
 
-static bool
-jpp_args_number(const char *value, size_t len, uint32_t least, uint32_t most,
-    uint32_t *number)
-{
-    uint32_t  n;
-
-    if (!jpp_query_number(value, len, &n) || n < least || n > most) {
-        return false;
-    }
-
-    *number = n;
-
-    return true;
-}
-
-
 static const char *
 jpp_args_row_word(const void *ctx, uint32_t i)
 {
@@ -261,6 +245,7 @@ static bool
 jpp_args_value(jpp_args_t *args, const jpp_arg_row_t *row, const char *value,
     size_t len, uint32_t *number)
 {
+    uint32_t     n;
     jpp_words_t  words;
 
     words = jpp_args_words(args, row);
@@ -269,8 +254,14 @@ jpp_args_value(jpp_args_t *args, const jpp_arg_row_t *row, const char *value,
 
     case JPP_ARG_IS_NUMBER:
     case JPP_ARG_IS_SECONDS:
-        return jpp_args_number(value, len, row->least,
-                               jpp_args_most(args, row), number);
+        if (!jpp_query_number(value, len, &n) || n < row->least
+            || n > jpp_args_most(args, row))
+        {
+            return false;
+        }
+
+        *number = n;
+        return true;
 
     case JPP_ARG_IS_WORKER:
         return jpp_args_word(&words, value, len, number)

@@ -5,9 +5,30 @@
 #include "jpp_view.h"
 
 
-static bool jpp_format_top(const jpp_view_t *view, jpp_sink_t *sink);
-static bool jpp_format_as_it_is(const jpp_view_t *view, jpp_sink_t *sink);
-static const char *jpp_format_word(const void *ctx, uint32_t i);
+static bool
+jpp_format_top(const jpp_view_t *view, jpp_sink_t *sink)
+{
+    return view->parts != NULL ? jpp_places_write(view, sink)
+                               : jpp_top_write(view, sink);
+}
+
+
+static bool
+jpp_format_as_it_is(const jpp_view_t *view, jpp_sink_t *sink)
+{
+    jpp_sink_write(sink, view->capture, view->capture_len);
+
+    return true;
+}
+
+
+static const char *
+jpp_format_word(const void *ctx, uint32_t i)
+{
+    (void) ctx;
+
+    return i < jpp_formats_n ? jpp_formats[i].name : NULL;
+}
 
 
 const jpp_format_t  jpp_formats[] = {
@@ -102,30 +123,4 @@ jpp_format_of(const jpp_args_t *args)
     }
 
     return &jpp_formats[args->values[JPP_ARG_FORMAT]];
-}
-
-
-static bool
-jpp_format_top(const jpp_view_t *view, jpp_sink_t *sink)
-{
-    return view->parts != NULL ? jpp_places_write(view, sink)
-                               : jpp_top_write(view, sink);
-}
-
-
-static bool
-jpp_format_as_it_is(const jpp_view_t *view, jpp_sink_t *sink)
-{
-    jpp_sink_write(sink, view->capture, view->capture_len);
-
-    return true;
-}
-
-
-static const char *
-jpp_format_word(const void *ctx, uint32_t i)
-{
-    (void) ctx;
-
-    return i < jpp_formats_n ? jpp_formats[i].name : NULL;
 }

@@ -281,33 +281,13 @@ jpp_places_heading(const jpp_places_t *places, size_t n, jpp_sink_t *sink)
 }
 
 
-/* Root first. */
-
-static void
-jpp_places_where(const jpp_profile_t *profile, const jpp_places_row_t *row,
-    jpp_sink_t *sink)
-{
-    uint32_t   n, ids[JPP_MAX_FRAMES];
-    jpp_str_t  name;
-
-    n = jpp_stack_ids(row->stack, row->len, ids);
-
-    while (n-- > 0) {
-        name = jpp_profile_location_name(profile, ids[n]);
-
-        jpp_sink_write(sink, name.data, name.len);
-        jpp_sink_str(sink, n != 0 ? "; " : "");
-    }
-}
-
-
 static void
 jpp_places_line(const jpp_places_t *places, const jpp_places_row_t *row,
     jpp_sink_t *sink)
 {
     char                     text[JPP_FIGURES_TEXT];
-    uint32_t                 t, id;
-    jpp_str_t                mostly;
+    uint32_t                 t, id, n, ids[JPP_MAX_FRAMES];
+    jpp_str_t                mostly, name;
     const jpp_profile_t     *profile;
     const jpp_places_row_t  *most;
 
@@ -343,7 +323,14 @@ jpp_places_line(const jpp_places_t *places, const jpp_places_row_t *row,
     jpp_sink_printf(sink, "%*s", mostly.len < 23 ? 24 - (int) mostly.len : 1,
                     "");
 
-    jpp_places_where(profile, row, sink);
+    /* root first */
+
+    for (n = jpp_stack_ids(row->stack, row->len, ids); n-- > 0; /* void */ ) {
+        name = jpp_profile_location_name(profile, ids[n]);
+        jpp_sink_write(sink, name.data, name.len);
+        jpp_sink_str(sink, n != 0 ? "; " : "");
+    }
+
     jpp_sink_char(sink, '\n');
 }
 

@@ -167,32 +167,25 @@ jpp_figures_percent(int64_t value, int64_t total)
 }
 
 
-/* The type that says how large the objects are that TYPE is about. */
-
-static uint32_t
-jpp_sums_sizes(const jpp_profile_t *profile, uint32_t type)
-{
-    uint32_t  i, objects;
-
-    objects = profile->types[type].objects;
-
-    for (i = 0; i < profile->n_types; i++) {
-        if (i != objects && profile->types[i].objects == objects) {
-            return i;
-        }
-    }
-
-    return objects;
-}
-
-
 void
 jpp_sums_init(jpp_sums_t *sums, const jpp_profile_t *profile)
 {
+    uint32_t  i;
+
     sums->profile = profile;
     sums->type = profile->default_type;
     sums->objects = profile->types[sums->type].objects;
-    sums->size = jpp_sums_sizes(profile, sums->type);
+    sums->size = sums->objects;
+
+    /* the first other type about these objects says how large they are */
+
+    for (i = profile->n_types; i-- > 0; /* void */ ) {
+        if (i != sums->objects
+            && profile->types[i].objects == sums->objects)
+        {
+            sums->size = i;
+        }
+    }
 }
 
 

@@ -99,29 +99,11 @@ jpp_text_counts(jpp_sink_t *sink, const int64_t *values)
 }
 
 
-static void
-jpp_text_stack(const jpp_profile_t *profile, jpp_sink_t *sink,
-    const jpp_sample_t *sample)
-{
-    uint32_t  i, n, ids[JPP_MAX_FRAMES];
-
-    n = jpp_stack_ids(sample->stack, sample->stack_len, ids);
-
-    /* the readers take the 1 off again */
-
-    for (i = 0; i < n; i++) {
-        jpp_sink_str(sink, " 0x");
-        jpp_sink_hex(sink,
-                     jpp_profile_location_at(profile, ids[i])->address + 1);
-    }
-}
-
-
 bool
 jpp_text_write(const jpp_view_t *view, jpp_sink_t *sink)
 {
     int64_t               totals[JPP_HEAP_TYPES] = { 0 };
-    uint32_t              i, t;
+    uint32_t              i, k, n, t, ids[JPP_MAX_FRAMES];
     jpp_sample_t          sample;
     const jpp_profile_t  *profile;
 
@@ -156,7 +138,15 @@ jpp_text_write(const jpp_view_t *view, jpp_sink_t *sink)
 
         jpp_text_counts(sink, sample.values);
         jpp_sink_str(sink, " @");
-        jpp_text_stack(profile, sink, &sample);
+        n = jpp_stack_ids(sample.stack, sample.stack_len, ids);
+
+        /* the readers take the 1 off again */
+
+        for (k = 0; k < n; k++) {
+            jpp_sink_str(sink, " 0x");
+            jpp_sink_hex(sink, jpp_profile_location_at(profile,
+                                                       ids[k])->address + 1);
+        }
         jpp_sink_char(sink, '\n');
     }
 

@@ -36,19 +36,6 @@ typedef struct {
 } jpp_image_tables_t;
 
 
-static uint32_t
-jpp_image_hash(const char *name)
-{
-    uint32_t  hash;
-
-    for (hash = 5381; *name != '\0'; name++) {
-        hash = hash * 33 + (uint8_t) *name;
-    }
-
-    return hash;
-}
-
-
 /*
  * The table: numbers of buckets and of the first symbol, size of a filter in
  * addresses, its shift, the filter, the buckets, and the hashes of the symbols.
@@ -59,6 +46,7 @@ static bool
 jpp_image_defines(const jpp_image_tables_t *tables, const char *name)
 {
     uint32_t          i, hash, n_buckets, first;
+    const char       *p;
     const uint32_t   *buckets, *hashes;
     const ElfW(Sym)  *found;
 
@@ -73,7 +61,10 @@ jpp_image_defines(const jpp_image_tables_t *tables, const char *name)
               + tables->hashes[2] * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
     hashes = buckets + n_buckets;
 
-    hash = jpp_image_hash(name);
+
+    for (hash = 5381, p = name; *p != '\0'; p++) {
+        hash = hash * 33 + (uint8_t) *p;
+    }
 
     for (i = buckets[hash % n_buckets]; i >= first; i++) {
 

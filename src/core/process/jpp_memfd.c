@@ -119,23 +119,6 @@ jpp_memfd_open(jpp_memfd_t *memfd, const char *directory, jpp_err_t *err)
 }
 
 
-/*
- * A file in a directory has no seals.  While a writable mapping exists, the
- * kernel refuses the seal on writing, and all seals requested with it.  Then
- * only the size is sealed: reading past it would be a SIGBUS.
- */
-
-static void
-jpp_memfd_seal(int fd)
-{
-    if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK|F_SEAL_GROW|F_SEAL_WRITE) == -1
-        && errno == EBUSY)
-    {
-        (void) fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK|F_SEAL_GROW);
-    }
-}
-
-
 static jpp_code_t
 jpp_memfd_copy(const jpp_memfd_t *memfd, char *data, jpp_err_t *err)
 {
@@ -173,7 +156,19 @@ jpp_memfd_map(jpp_memfd_t *memfd, size_t max, jpp_err_t *err)
     void         *data;
     struct stat   st;
 
-    jpp_memfd_seal(memfd->fd);
+    /*
+     * A file in a directory has no seals.  While a writable mapping exists, the
+     * kernel refuses the seal on writing, and all seals requested with it.
+     * Then only the size is sealed: reading past it would be a SIGBUS.
+     */
+
+    if (fcntl(memfd->fd, F_ADD_SEALS,
+              F_SEAL_SHRINK|F_SEAL_GROW|F_SEAL_WRITE)
+        == -1
+        && errno == EBUSY)
+    {
+        (void) fcntl(memfd->fd, F_ADD_SEALS, F_SEAL_SHRINK|F_SEAL_GROW);
+    }
 
     if (fstat(memfd->fd, &st) == -1) {
         return jpp_err_sys(err, errno, "the dump cannot be examined");

@@ -171,32 +171,25 @@ jpp_profile_stack(jpp_profile_t *profile, uint32_t set, const uint32_t *ids,
 }
 
 
-static bool
-jpp_profile_stack_equal(const jpp_profile_t *profile, uint32_t id,
-    const uint8_t *stack, size_t len)
-{
-    const uint32_t  *offsets;
-
-    offsets = jpp_vec_items(profile->offsets, uint32_t);
-
-    return offsets[id] - offsets[id - 1] == len
-           && memcmp(profile->stacks->data + offsets[id - 1], stack, len) == 0;
-}
-
-
 uint32_t
 jpp_profile_find(const jpp_profile_t *profile)
 {
-    uint32_t        id, hash, pos;
-    const uint8_t  *stack;
+    uint32_t         id, hash, pos;
+    const uint8_t   *stack;
+    const uint32_t  *offsets;
 
     stack = profile->stacks->data + profile->stacks->len;
+    offsets = jpp_vec_items(profile->offsets, uint32_t);
     hash = profile->stack_hash;
     pos = hash;
 
     while ((id = jpp_index_next(&profile->stack_index, hash, &pos)) != 0) {
 
-        if (jpp_profile_stack_equal(profile, id, stack, profile->stack_len)) {
+        if (offsets[id] - offsets[id - 1] == profile->stack_len
+            && memcmp(profile->stacks->data + offsets[id - 1], stack,
+                      profile->stack_len)
+               == 0)
+        {
             break;
         }
     }

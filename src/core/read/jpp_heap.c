@@ -321,39 +321,18 @@ jpp_heap_samples(uint64_t count)
 }
 
 
-/*
- * Count what was seen for a stack, which HAS_OWNER, for the comments; those are
- * about owners if these were asked for.
- */
-
-static void
-jpp_heap_count(jpp_profile_t *profile, const uint64_t counts[4],
-    bool is_asked, bool has_owner)
-{
-    jpp_heap_facts_t *facts = profile->facts;
-
-    profile->n_seen[0] += counts[2];
-    profile->n_seen[1] += counts[0];
-
-    facts->is_asked |= is_asked;
-
-    if (has_owner) {
-        facts->live += counts[0];
-        facts->allocated += counts[2];
-    }
-}
-
-
 /* Add the stack with the estimates from its COUNTS. */
 
 static bool
 jpp_heap_commit(jpp_heap_t *heap, const uint64_t counts[4])
 {
-    int             i;
-    int64_t         values[JPP_HEAP_COLUMNS];
-    jpp_profile_t  *profile;
+    int                i;
+    int64_t            values[JPP_HEAP_COLUMNS];
+    jpp_profile_t     *profile;
+    jpp_heap_facts_t  *facts;
 
     profile = heap->profile;
+    facts = profile->facts;
 
     values[JPP_HEAP_INUSE_DOUBT] =
                           jpp_scale_known(&heap->scales, counts,
@@ -372,9 +351,14 @@ jpp_heap_commit(jpp_heap_t *heap, const uint64_t counts[4])
     }
 
     if (heap->options->columns == NULL) {
-        jpp_heap_count(profile, counts,
-                       heap->options->has_owners,
-                       heap->owner != JPP_OWNER_NONE);
+        profile->n_seen[0] += counts[2];
+        profile->n_seen[1] += counts[0];
+        facts->is_asked |= heap->options->has_owners;
+
+        if (heap->owner != JPP_OWNER_NONE) {
+            facts->live += counts[0];
+            facts->allocated += counts[2];
+        }
     }
 
     return heap->options->is_raw

@@ -142,22 +142,6 @@ jpp_origin_take(jpp_origin_split_t *split, uint32_t from, uint32_t set)
 }
 
 
-/* Writers leave out a sample of zeros. */
-
-static void
-jpp_origin_clear(jpp_profile_t *profile, uint32_t i)
-{
-    uint32_t  t;
-
-    for (t = 0; t < profile->n_columns; t++) {
-
-        if (i < jpp_vec_count(profile->columns[t], int64_t)) {
-            jpp_vec_items(profile->columns[t], int64_t)[i] = 0;
-        }
-    }
-}
-
-
 static uint64_t
 jpp_origin_sum(const jpp_vec_t *column)
 {
@@ -179,7 +163,7 @@ void
 jpp_origin_keep(jpp_profile_t *profile, jpp_origin_t origin)
 {
     bool          is_inherited;
-    uint32_t      i, seen;
+    uint32_t      i, t, seen;
     jpp_sample_t  sample;
 
     for (i = 0; origin != JPP_ORIGIN_ALL && i < profile->n_samples; i++) {
@@ -188,8 +172,16 @@ jpp_origin_keep(jpp_profile_t *profile, jpp_origin_t origin)
 
         is_inherited = (sample.labels->part & JPP_ORIGIN_GROUP) != 0;
 
-        if (is_inherited != (origin == JPP_ORIGIN_MASTER)) {
-            jpp_origin_clear(profile, i);
+        if (is_inherited == (origin == JPP_ORIGIN_MASTER)) {
+            continue;
+        }
+
+        /* writers leave out a sample of zeros */
+
+        for (t = 0; t < profile->n_columns; t++) {
+            if (i < jpp_vec_count(profile->columns[t], int64_t)) {
+                jpp_vec_items(profile->columns[t], int64_t)[i] = 0;
+            }
         }
     }
 

@@ -336,25 +336,18 @@ jpp_pools_is_valid(const jpp_pools_field_t *field,
 {
     uint64_t  n;
 
-    n = field->type != JPP_POOLS_IS_BYTES
-        ? jpp_pools_number(bytes->pos, field->size) : 0;
-
-    switch (field->type) {
-
-    case JPP_POOLS_IS_NUMBER:
-        return n <= field->limit;
-
-    case JPP_POOLS_IS_NAME:
-        return n <= bytes->n_names;
-
-    case JPP_POOLS_IS_OWNER:
-        return n != 0 && n <= bytes->n_owners;
-
-    case JPP_POOLS_IS_BYTES:
-        break;
+    if (field->type == JPP_POOLS_IS_BYTES) {
+        return true;
     }
 
-    return true;
+    n = jpp_pools_number(bytes->pos, field->size);
+
+    if (field->type == JPP_POOLS_IS_OWNER) {
+        return n != 0 && n <= bytes->n_owners;
+    }
+
+    return n <= (field->type == JPP_POOLS_IS_NAME ? bytes->n_names
+                                                  : field->limit);
 }
 
 

@@ -129,7 +129,6 @@ jpp_stalls_labels(jpp_profile_t *profile, const jpp_stall_t *stall,
 static uint32_t
 jpp_stalls_location(jpp_profile_t *profile, const jpp_vec_t *maps, uint64_t pc)
 {
-    uint64_t          address;
     const char       *cut;
     const jpp_map_t  *map;
 
@@ -139,12 +138,11 @@ jpp_stalls_location(jpp_profile_t *profile, const jpp_vec_t *maps, uint64_t pc)
         return jpp_profile_frame(profile, 0, cut, strlen(cut));
     }
 
-    address = pc - 1;
-    map = jpp_maps_find(maps, address);
+    map = jpp_maps_find(maps, pc - 1);
 
     return map != NULL
-           ? jpp_profile_location(profile, map->mapping, address + map->shift)
-           : jpp_profile_location(profile, 0, address);
+           ? jpp_profile_location(profile, map->mapping, pc - 1 + map->shift)
+           : jpp_profile_location(profile, 0, pc - 1);
 }
 
 

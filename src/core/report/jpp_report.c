@@ -573,31 +573,6 @@ jpp_report_unchanged(const jpp_report_options_t *options,
 }
 
 
-/* What stacks begin with. */
-
-static jpp_code_t
-jpp_report_by(const jpp_report_options_t *options, jpp_err_t *err)
-{
-    if (!options->args.is_set[JPP_ARG_BY]) {
-        return JPP_OK;
-    }
-
-    if (options->reader->parts != NULL) {
-        return jpp_err_set(err, JPP_ERR_ARG, "the stacks of %s begin with "
-                           "servers and locations already: leave by out",
-                           options->reader->name);
-    }
-
-    if (!jpp_roots_allow((jpp_by_t) options->args.values[JPP_ARG_BY])) {
-        return jpp_err_set(err, JPP_ERR_ARG, "a profile takes by=server, "
-                           "by=location and by=upstream: by=request and "
-                           "by=connection are for requests");
-    }
-
-    return JPP_OK;
-}
-
-
 jpp_code_t
 jpp_report_check(const jpp_report_options_t *options, size_t n,
     jpp_err_t *err)
@@ -630,10 +605,19 @@ jpp_report_check(const jpp_report_options_t *options, size_t n,
         }
     }
 
-    rc = jpp_report_by(options, err);
+    if (options->args.is_set[JPP_ARG_BY]) {
 
-    if (rc != JPP_OK) {
-        return rc;
+        if (options->reader->parts != NULL) {
+            return jpp_err_set(err, JPP_ERR_ARG, "the stacks of %s begin with "
+                               "servers and locations already: leave by out",
+                               options->reader->name);
+        }
+
+        if (!jpp_roots_allow((jpp_by_t) options->args.values[JPP_ARG_BY])) {
+            return jpp_err_set(err, JPP_ERR_ARG, "a profile takes by=server, "
+                               "by=location and by=upstream: by=request and "
+                               "by=connection are for requests");
+        }
     }
 
     if (!options->reader->has_origins
@@ -666,46 +650,40 @@ jpp_report_has_names(const jpp_report_options_t *options)
 }
 
 
-static uint32_t
-jpp_report_type(const jpp_reporter_t *report)
+/* The type that is shown: as asked for, or what is preferred. */
+
+static jpp_code_t
+jpp_report_type(jpp_reporter_t *report, jpp_err_t *err)
 {
-    uint32_t                     i, n, shown[JPP_MAX_TYPES];
+    uint32_t                     i, n, type, shown[JPP_MAX_TYPES];
+    jpp_profile_t               *profile;
     const jpp_report_options_t  *options;
 
+    profile = &report->profile;
     options = report->options;
-
-    if (options->prefers == NULL || options->args.is_set[JPP_ARG_TYPE]) {
-        return options->args.values[JPP_ARG_TYPE];
-    }
-
-    n = jpp_profile_types(&report->profile, shown);
-
-    for (i = 0; i < n; i++) {
-        if (strcmp(report->profile.types[shown[i]].type, options->prefers)
-            == 0)
-        {
-            return shown[i];
-        }
-    }
-
-    return options->args.values[JPP_ARG_TYPE];
-}
-
-
-static bool
-jpp_report_has_type(const jpp_profile_t *profile)
-{
-    uint32_t  i, n, shown[JPP_MAX_TYPES];
-
+    type = options->args.values[JPP_ARG_TYPE];
     n = jpp_profile_types(profile, shown);
 
-    for (i = 0; i < n; i++) {
-        if (shown[i] == profile->default_type) {
-            return true;
+    for (i = 0;
+         i < n && options->prefers != NULL
+         && !options->args.is_set[JPP_ARG_TYPE];
+         i++)
+    {
+        if (strcmp(profile->types[shown[i]].type, options->prefers) == 0) {
+            type = shown[i];
         }
     }
 
-    return false;
+    profile->default_type = type;
+
+    for (i = 0; i < n; i++) {
+        if (shown[i] == type) {
+            return JPP_OK;
+        }
+    }
+
+    return jpp_err_set(err, JPP_ERR_ARG, "%s is not in this profile: %s",
+                       profile->types[type].type, options->reader->absent);
 }
 
 
@@ -716,19 +694,12 @@ jpp_report_symbolize(jpp_reporter_t *report, jpp_err_t *err)
         return jpp_symbolize(report->symbols, &report->profile, err);
     }
 
-    switch (report->format->names) {
-
-    case JPP_NAMES_OPTIONAL:
+    if (report->format->names == JPP_NAMES_OPTIONAL) {
         return jpp_symbolize_build_ids(report->symbols, &report->profile, err);
-
-    case JPP_NAMES_ALWAYS:
-        return jpp_symbolize_addresses(&report->profile, err);
-
-    case JPP_NAMES_NONE:
-        break;
     }
 
-    return JPP_OK;
+    return report->format->names == JPP_NAMES_ALWAYS
+           ? jpp_symbolize_addresses(&report->profile, err) : JPP_OK;
 }
 
 
@@ -822,13 +793,9 @@ jpp_report_prepare(jpp_reporter_t *report, jpp_err_t *err)
 
     jpp_profile_close(profile);
 
-    profile->default_type = jpp_report_type(report);
-
-    if (!jpp_report_has_type(profile)) {
-        return jpp_err_set(err, JPP_ERR_ARG,
-                           "%s is not in this profile: %s",
-                           profile->types[profile->default_type].type,
-                           report->options->reader->absent);
+    rc = jpp_report_type(report, err);
+    if (rc != JPP_OK) {
+        return rc;
     }
 
     if (report->options->args.is_set[JPP_ARG_BY]

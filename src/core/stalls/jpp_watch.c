@@ -551,19 +551,16 @@ jpp_watch_ask(void)
 static uint64_t
 jpp_watch_take(void)
 {
-    switch (jpp_watch_take_blocked()) {
+    jpp_blocked_state_t  state;
 
-    case JPP_BLOCKED_WAITS:
+    state = jpp_watch_take_blocked();
+
+    if (state == JPP_BLOCKED_WAITS) {
         return jpp_watch_blocked();
-
-    case JPP_BLOCKED_UNKNOWN:
-        return jpp_watch_has(JPP_STALL_BLIND);
-
-    case JPP_BLOCKED_RUNS:
-        break;
     }
 
-    return jpp_watch_ask();
+    return state == JPP_BLOCKED_UNKNOWN ? jpp_watch_has(JPP_STALL_BLIND)
+                                        : jpp_watch_ask();
 }
 
 

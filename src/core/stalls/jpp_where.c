@@ -47,28 +47,6 @@ static const char *const  jpp_where_kinds[JPP_STALL_KINDS] = {
 };
 
 
-/* The linker has its name from argv[0], which may be a title by now. */
-
-static bool
-jpp_where_is_program(const Dl_info *info)
-{
-    return (uintptr_t) getauxval(AT_PHDR) - (uintptr_t) info->dli_fbase
-           < JPP_WHERE_HEADER;
-}
-
-
-static const char *
-jpp_where_program(char path[JPP_WHERE_PATH])
-{
-    ssize_t  n;
-
-    n = readlink("/proc/self/exe", path, JPP_WHERE_PATH - 1);
-    path[n > 0 ? n : 0] = '\0';
-
-    return path;
-}
-
-
 /* The nearest symbol is the function's only if it extends so far. */
 
 static bool
@@ -100,6 +78,7 @@ jpp_where_name(uint64_t pc, char name[JPP_WHERE_NAME])
 {
     char         path[JPP_WHERE_PATH];
     Dl_info      info;
+    ssize_t      n;
     uintptr_t    start;
     const char  *file;
 
@@ -111,8 +90,18 @@ jpp_where_name(uint64_t pc, char name[JPP_WHERE_NAME])
         return NULL;
     }
 
-    file = jpp_where_is_program(&info) ? jpp_where_program(path)
-                                       : info.dli_fname;
+    file = info.dli_fname;
+
+    /* the linker has a program's from argv[0], which may be a title by now */
+
+    if ((uintptr_t) getauxval(AT_PHDR) - (uintptr_t) info.dli_fbase
+        < JPP_WHERE_HEADER)
+    {
+        n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+        path[n > 0 ? n : 0] = '\0';
+        file = path;
+    }
+
     file = strrchr(file, '/') != NULL ? strrchr(file, '/') + 1 : file;
 
     if (jpp_where_symbol(pc - 1, &info)) {

@@ -355,23 +355,6 @@ jpp_names_named(jpp_names_t *names, const char *symbol)
 }
 
 
-static uint32_t
-jpp_names_entered(jpp_names_t *names, const jpp_elf_function_t *function)
-{
-    if (function->name == 0) {
-        return jpp_names_near(names, function);
-    }
-
-    if (function->name >= names->elf->hinted) {
-        return jpp_names_hinted(names, function);
-    }
-
-    names->mapping->has_functions = true;
-
-    return jpp_names_named(names, names->elf->names + function->name);
-}
-
-
 uint32_t
 jpp_names_function(jpp_names_t *names, uint64_t address)
 {
@@ -402,8 +385,19 @@ jpp_names_function(jpp_names_t *names, uint64_t address)
     id = jpp_vec_items(names->functions, uint32_t);
     id += function - names->elf->functions;
 
-    if (*id == 0) {
-        *id = jpp_names_entered(names, function);
+    if (*id != 0) {
+        return *id;
+    }
+
+    if (function->name == 0) {
+        *id = jpp_names_near(names, function);
+
+    } else if (function->name >= names->elf->hinted) {
+        *id = jpp_names_hinted(names, function);
+
+    } else {
+        names->mapping->has_functions = true;
+        *id = jpp_names_named(names, names->elf->names + function->name);
     }
 
     return *id;

@@ -88,24 +88,6 @@ jpp_object_has(const jpp_symbols_t *symbols, const jpp_file_t *file)
 }
 
 
-static jpp_object_t *
-jpp_object_find(jpp_symbols_t *symbols, const jpp_build_id_t *key)
-{
-    jpp_object_t  *object, **link;
-
-    for (link = &symbols->objects; *link != NULL; link = &(*link)->next) {
-        object = *link;
-
-        if (jpp_object_is(object, key)) {
-            *link = object->next;
-            return object;
-        }
-    }
-
-    return NULL;
-}
-
-
 static size_t
 jpp_object_size(const jpp_elf_t *elf)
 {
@@ -290,14 +272,17 @@ static jpp_object_t *
 jpp_object_get(jpp_symbols_t *symbols, const jpp_file_t *file, size_t room,
     jpp_err_t *err)
 {
-    jpp_object_t  *object;
+    jpp_object_t  *object, **link;
 
-    object = jpp_object_find(symbols, &file->key);
+    for (link = &symbols->objects; *link != NULL; link = &(*link)->next) {
+        object = *link;
 
-    if (object != NULL) {
-        symbols->n_hits++;
-        symbols->bytes -= object->bytes;
-        return object;
+        if (jpp_object_is(object, &file->key)) {
+            *link = object->next;
+            symbols->n_hits++;
+            symbols->bytes -= object->bytes;
+            return object;
+        }
     }
 
     if (jpp_refused_find(&symbols->refused, file, err)) {
